@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * What a person did wrong, in one line: "FILE:LINE: what is wrong, what was expected".
+ * A function that can fail on foreign input takes a struct fault, fills it once and returns a
+ * negative errno-like code; the top of the program prints the text. Never used per packet.
+ */
+
+#include <errno.h>
+
+#define FAULT_TEXT 512
+
+/* Exit codes of every command (formats.md). */
+enum weft_exit {
+	EXIT_DONE = 0,	      /* the work was done */
+	EXIT_BAD_ANSWER = 1,  /* the work was done and the answer is bad */
+	EXIT_BAD_REQUEST = 2, /* usage or a bad file */
+	EXIT_NOT_ABLE = 3,    /* the environment cannot: memory, port, privilege */
+};
+
+struct fault {
+	char text[FAULT_TEXT];
+};
+
+/* Fills 'fault' (may be NULL) and returns -code. 'code' is a positive errno: EINVAL for a bad
+ * request, ENODEV, EPERM, ENOMEM and the like for a bad environment. */
+int fault_set(struct fault *fault, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The exit code for a negative return value: EINVAL, ENOENT and ERANGE are the request's fault
+ * (2), everything else the environment's (3). 0 gives 0. */
+enum weft_exit fault_exit_code(int result);

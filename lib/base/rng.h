@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Counter-based random numbers: the n-th number of a stream is a pure function of (seed, device,
+ * stream, n), so a result cannot depend on the order in which devices are served, on cores or on
+ * addresses. The function is SplitMix64's finaliser over a keyed counter (Steele, Lea, Flood,
+ * OOPSLA 2014): one multiply-xorshift chain, no tables, statistically sound for traffic and ties,
+ * not for secrets. One stream has one user; streams are independent of each other.
+ */
+
+#include <stdint.h>
+
+struct rng {
+	uint64_t key;
+	uint64_t counter;
+};
+
+/* Starts stream 'stream' of device 'device' under 'seed', at its first number. */
+void rng_init(struct rng *rng, uint64_t seed, uint64_t device, uint64_t stream);
+
+static inline uint64_t rng_mix(uint64_t z)
+{
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
+/* The next 64 uniform bits. */
+static inline uint64_t rng_next(struct rng *rng)
+{
+	return rng_mix(rng->key + rng->counter++ * 0x9e3779b97f4a7c15u);
+}
+
+/* Uniform in [0, bound), bound > 0. The multiply-shift bias is below bound / 2^64. */
+static inline uint64_t rng_below(struct rng *rng, uint64_t bound)
+{
+	return (uint64_t)(((unsigned __int128)rng_next(rng) * bound) >> 64);
+}
+
+/* True with probability 'parts' in a million. */
+static inline int rng_chance_ppm(struct rng *rng, uint32_t parts)
+{
+	return rng_below(rng, 1000000) < parts;
+}

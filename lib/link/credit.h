@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Credits of one VC in one direction of a link, as InfiniBand's FCTBS and FCCL (InfiniBand
+ * Architecture 1.4, 7.9): wrapping 32-bit totals of 64-byte blocks. Totals instead of increments
+ * make the protocol heal itself: the next credit frame repairs what a lost credit frame or a lost
+ * data frame took away.
+ *
+ * Inline because two of these calls happen per packet. One writer: the lcore of the device.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The sending end. */
+struct credit_tx {
+	uint32_t sent;	/* FCTBS: blocks sent since the session began */
+	uint32_t limit; /* FCCL last granted by the receiver */
+};
+
+/* The receiving end, owner of the buffer. */
+struct credit_rx {
+	uint32_t received; /* ABR: blocks received, adjusted to the sender's total */
+	uint32_t granted;  /* greatest limit that was sent */
+	uint32_t stored;   /* blocks in the buffer */
+	uint32_t capacity; /* blocks that the buffer holds */
+};
+
+/* Blocks that may be sent now. Never negative: a limit behind 'sent' reads as none. */
+static inline uint32_t credit_available(const struct credit_tx *tx)
+{
+	int32_t left = (int32_t)(tx->limit - tx->sent);
+
+	return left > 0 ? (uint32_t)left : 0;
+}
+
+static inline bool credit_suffices(const struct credit_tx *tx, uint32_t blocks)
+{
+	return (int32_t)(tx->limit - tx->sent - blocks) >= 0;
+}
+
+/* Takes credits; credit_suffices() has said yes. */
+static inline void credit_take(struct credit_tx *tx, uint32_t blocks)
+{
+	tx->sent += blocks;
+}
+
+/* True if the receiver granted what this frame takes. Whether or not, the frame has crossed the
+ * link: its blocks count as received. */
+static inline bool credit_arrive(struct credit_rx *rx, uint32_t blocks)
+{
+	rx->received += blocks;
+	return (int32_t)(rx->granted - rx->received) >= 0 && rx->stored + blocks <= rx->capacity;
+}
+
+static inline void credit_store(struct credit_rx *rx, uint32_t blocks)
+{
+	rx->stored += blocks;
+}
+
+static inline void credit_release(struct credit_rx *rx, uint32_t blocks)
+{
+	rx->stored -= blocks;
+}
+
+/* The limit that could be granted now: what was received plus what is free. */
+static inline uint32_t credit_limit(const struct credit_rx *rx)
+{
+	return rx->received + (rx->capacity - rx->stored);
+}
+
+/* Blocks that the sender does not know of yet. */
+static inline uint32_t credit_ungranted(const struct credit_rx *rx)
+{
+	return credit_limit(rx) - rx->granted;
+}

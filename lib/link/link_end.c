@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "link_end.h"
+
+#include <string.h>
+
+#define HELLOS_MISSED 3
+
+/* Both directions start from nothing; what is stored stays stored. */
+static void restart_receiver(struct link_end *end)
+{
+	for (unsigned vc = 0; vc < end->config.vcs; vc++) {
+		end->rx[vc].received = 0;
+		end->rx[vc].granted = 0;
+	}
+	end->credit_wanted = true;
+}
+
+void link_end_init(struct link_end *end, const struct link_end_config *config, weft_time now)
+{
+	memset(end, 0, sizeof(*end));
+	end->config = *config;
+	end->hello_due = end->credit_due = end->heard_at = now;
+	for (unsigned vc = 0; vc < config->vcs; vc++)
+		end->rx[vc].capacity = config->vc_blocks;
+	if (config->open) {
+		end->state = LINK_UP;
+		link_end_renew_open(end);
+	}
+}
+
+void link_end_renew_open(struct link_end *end)
+{
+	for (unsigned vc = 0; vc < end->config.vcs; vc++) {
+		end->tx[vc].limit = end->tx[vc].sent + end->config.vc_blocks;
+		end->rx[vc].granted = credit_limit(&end->rx[vc]);
+	}
+}
+
+static bool grants_due(const struct link_end *end)
+{
+	for (unsigned vc = 0; vc < end->config.vcs; vc++) {
+		const struct credit_rx *rx = &end->rx[vc];
+
+		if (credit_ungranted(rx) * 4 >= rx->capacity && credit_ungranted(rx) > 0)
+			return true;
+	}
+	return false;
+}
+
+unsigned link_end_poll(struct link_end *end, weft_time now)
+{
+	unsigned due = 0;
+
+	if (end->config.open)
+		return 0;
+	if (now >= end->hello_due)
+		due |= LINK_SEND_HELLO;
+	if (end->state == LINK_UP && now - end->heard_at > HELLOS_MISSED * end->config.hello_ps) {
+		end->state = LINK_DOWN;
+		return due | LINK_WENT_DOWN;
+	}
+	if (end->peer_session != 0 &&
+		(end->credit_wanted || now >= end->credit_due || grants_due(end)))
+		due |= LINK_SEND_CREDIT;
+	return due;
+}
+
+void link_end_fill_credit(struct link_end *end, struct control_credit *credit, weft_time now)
+{
+	credit->session = end->config.session;
+	credit->peer_session = end->peer_session;
+	credit->vcs = end->config.vcs;
+	for (unsigned vc = 0; vc < end->config.vcs; vc++) {
+		credit->sent[vc] = end->tx[vc].sent;
+		credit->limit[vc] = end->rx[vc].granted = credit_limit(&end->rx[vc]);
+	}
+	end->credit_wanted = false;
+	end->credit_due = now + end->config.refresh_ps;
+	end->credit_frames_sent++;
+}
+
+void link_end_fill_hello(struct link_end *end, struct control_hello *hello, weft_time now)
+{
+	*hello = (struct control_hello){
+		.device = end->config.device,
+		.session = end->config.session,
+		.peer_session = end->peer_session,
+		.port = end->config.port,
+		.kind = end->config.device_kind,
+	};
+	end->hello_due = now + end->config.hello_ps;
+}
+
+/* A session that was never seen is a new life of the neighbour: it has sent nothing yet and its
+ * limits for us are void. */
+static void meet_session(struct link_end *end, uint32_t session)
+{
+	if (session == end->peer_session)
+		return;
+	end->peer_session = session;
+	end->sessions_seen++;
+	restart_receiver(end);
+	for (unsigned vc = 0; vc < end->config.vcs; vc++)
+		end->tx[vc] = (struct credit_tx){0};
+}
+
+static void hear(struct link_end *end, weft_time now)
+{
+	end->heard_at = now;
+	if (end->state == LINK_DOWN)
+		end->credit_wanted = true;
+	end->state = LINK_UP;
+}
+
+/* Blocks that the sender sent and we never saw were lost on the way; from now on they count as
+ * received, so the limit moves on and nothing leaks. */
+static void adopt_sent_total(struct link_end *end, unsigned vc, uint32_t sent)
+{
+	int32_t lost = (int32_t)(sent - end->rx[vc].received);
+
+	if (lost == 0)
+		return;
+	if (lost > 0)
+		end->blocks_healed += (uint32_t)lost;
+	end->rx[vc].received = sent;
+	end->credit_wanted = true;
+}
+
+bool link_end_on_credit(struct link_end *end, const struct control_credit *credit, weft_time now)
+{
+	bool more = end->state != LINK_UP;
+
+	if (end->config.open || credit->vcs != end->config.vcs)
+		return false;
+	meet_session(end, credit->session);
+	hear(end, now);
+	end->credit_frames_received++;
+	for (unsigned vc = 0; vc < credit->vcs; vc++) {
+		adopt_sent_total(end, vc, credit->sent[vc]);
+		if (credit->peer_session == end->config.session &&
+			credit->limit[vc] != end->tx[vc].limit) {
+			end->tx[vc].limit = credit->limit[vc];
+			more = true;
+		}
+	}
+	return more;
+}
+
+bool link_end_on_hello(struct link_end *end, const struct control_hello *hello, weft_time now)
+{
+	bool more = end->state != LINK_UP;
+
+	if (end->config.open)
+		return false;
+	meet_session(end, hello->session);
+	hear(end, now);
+	end->peer_device = hello->device;
+	end->peer_port = hello->port;
+	end->peer_kind = hello->kind;
+	if (hello->peer_session != end->config.session)
+		end->hello_due = now; /* it does not know us yet: answer at once */
+	return more;
+}

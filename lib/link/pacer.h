@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Rate of a link on the real clock: when the transmitter is free again. A poll loop looks at the
+ * link only now and then, so a transmitter that was free since the last look may have begun to send
+ * then: 'slack' bounds how far back a start is dated. Exact long-term rate, bursts of at most
+ * slack's worth.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "weft_time.h"
+
+struct pacer {
+	uint64_t ps_per_byte; /* 0: unlimited */
+	weft_time slack_ps;
+	weft_time free_at; /* end of the last transmission */
+};
+
+static inline void pacer_init(struct pacer *pacer, uint64_t rate_bps, weft_time slack_ps)
+{
+	*pacer = (struct pacer){.ps_per_byte = ps_per_byte(rate_bps), .slack_ps = slack_ps};
+}
+
+/* True if a transmission may start. */
+static inline bool pacer_ready(const struct pacer *pacer, weft_time now)
+{
+	return pacer->free_at <= now;
+}
+
+/* Sends 'bytes' (with FRAME_WIRE_OVERHEAD, the caller's choice); returns when the last bit leaves. */
+static inline weft_time pacer_send(struct pacer *pacer, weft_time now, uint32_t bytes)
+{
+	weft_time earliest = now > pacer->slack_ps ? now - pacer->slack_ps : 0;
+
+	if (pacer->free_at < earliest)
+		pacer->free_at = earliest;
+	pacer->free_at += bytes * pacer->ps_per_byte;
+	return pacer->free_at;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "histogram.h"
+
+#include <math.h>
+#include <string.h>
+
+static uint64_t bucket_low(unsigned index)
+{
+	unsigned shift;
+
+	if (index < (2u << HISTOGRAM_STEPS_LOG2))
+		return index;
+	shift = (index >> HISTOGRAM_STEPS_LOG2) - 1;
+	return (uint64_t)(index - (shift << HISTOGRAM_STEPS_LOG2)) << shift;
+}
+
+static double bucket_middle(unsigned index)
+{
+	uint64_t width = index < (2u << HISTOGRAM_STEPS_LOG2)
+				 ? 1
+				 : (uint64_t)1 << ((index >> HISTOGRAM_STEPS_LOG2) - 1);
+
+	return (double)bucket_low(index) + (double)(width - 1) / 2;
+}
+
+void histogram_reset(struct histogram *histogram)
+{
+	memset(histogram, 0, sizeof(*histogram));
+}
+
+void histogram_merge(struct histogram *into, const struct histogram *from)
+{
+	for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
+		into->bucket[i] += from->bucket[i];
+	into->count += from->count;
+	if (from->max > into->max)
+		into->max = from->max;
+}
+
+uint64_t histogram_quantile(const struct histogram *histogram, double fraction)
+{
+	uint64_t wanted = (uint64_t)ceil(fraction * (double)histogram->count), seen = 0;
+
+	if (fraction >= 1)
+		return histogram->max;
+	for (unsigned i = 0; i < HISTOGRAM_BUCKETS && wanted > 0; i++) {
+		seen += histogram->bucket[i];
+		if (seen >= wanted) {
+			uint64_t middle = (uint64_t)bucket_middle(i);
+
+			return middle < histogram->max ? middle : histogram->max;
+		}
+	}
+	return 0;
+}
+
+double histogram_mean(const struct histogram *histogram)
+{
+	double sum = 0;
+
+	for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
+		sum += (double)histogram->bucket[i] * bucket_middle(i);
+	return histogram->count > 0 ? sum / (double)histogram->count : 0;
+}
+
+double histogram_stddev(const struct histogram *histogram)
+{
+	double mean = histogram_mean(histogram), sum = 0;
+
+	for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
+		double distance = bucket_middle(i) - mean;
+
+		sum += (double)histogram->bucket[i] * distance * distance;
+	}
+	return histogram->count > 0 ? sqrt(sum / (double)histogram->count) : 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * A log-linear histogram of unsigned 64-bit values in the manner of HdrHistogram (Tene): 64 linear
+ * steps in every power of two, so any percentile is known within 1.6 %, and recording is a few
+ * instructions into a fixed array. (HdrHistogram_c itself is not in Debian 12, and no other C
+ * library there has one.) Values: any unit; the caller's. One writer; readers may see a sample late.
+ */
+
+#include <stdint.h>
+
+#define HISTOGRAM_STEPS_LOG2 6
+#define HISTOGRAM_BUCKETS    ((64 - HISTOGRAM_STEPS_LOG2 + 1) << HISTOGRAM_STEPS_LOG2)
+
+struct histogram {
+	uint64_t count;
+	uint64_t max;
+	uint64_t bucket[HISTOGRAM_BUCKETS];
+};
+
+static inline unsigned histogram_index(uint64_t value)
+{
+	unsigned shift;
+
+	if (value < (2u << HISTOGRAM_STEPS_LOG2))
+		return (unsigned)value;
+	shift = 63 - HISTOGRAM_STEPS_LOG2 - (unsigned)__builtin_clzll(value);
+	return (shift << HISTOGRAM_STEPS_LOG2) + (unsigned)(value >> shift);
+}
+
+static inline void histogram_record(struct histogram *histogram, uint64_t value)
+{
+	histogram->bucket[histogram_index(value)]++;
+	histogram->count++;
+	if (value > histogram->max)
+		histogram->max = value;
+}
+
+void histogram_reset(struct histogram *histogram);
+/* Adds 'from' to 'into'. */
+void histogram_merge(struct histogram *into, const struct histogram *from);
+/* The value below or at which 'fraction' (0..1) of the samples lie, the middle of its step; the
+ * exact maximum for 1. 0 when empty. */
+uint64_t histogram_quantile(const struct histogram *histogram, double fraction);
+/* From the steps' middles. 0 when empty. */
+double histogram_mean(const struct histogram *histogram);
+double histogram_stddev(const struct histogram *histogram);

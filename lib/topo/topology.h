@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The topology model: switches and hosts (devices), their ports, and links. Device numbers: switches
+ * are 0..switches-1, hosts are 0..hosts-1 in their own space. A finished topology is constant and
+ * may be read by any thread.
+ *
+ * It is made by a generator (topology_generate), from a file (topology_load) or by hand
+ * (topology_create, topology_add_link, topology_finish). Owner: who created it; topology_destroy().
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "fault.h"
+#include "weft_time.h"
+
+#define TOPOLOGY_PORTS_MAX 64	/* per switch */
+#define TOPOLOGY_NAME_MAX  64
+#define TOPOLOGY_NO_STAGE  0
+
+enum device_kind { DEVICE_SWITCH, DEVICE_HOST };
+
+struct topology_device {
+	char name[TOPOLOGY_NAME_MAX];
+	uint8_t ports; /* hosts: 1 */
+	uint8_t stage; /* switches: 1 next to the hosts; TOPOLOGY_NO_STAGE where it has no meaning */
+	uint32_t line; /* of the file that named it; 0 if generated */
+};
+
+/* One end of a link, and what a port is connected to. */
+struct topology_port {
+	enum device_kind kind;
+	uint32_t device;
+	uint8_t port;
+};
+
+struct topology_link {
+	struct topology_port a, b;
+	uint64_t rate_bps;
+	weft_time delay_ps;
+	uint32_t line;
+};
+
+/* What a device's port is made of on this machine (labs only). */
+struct topology_binding {
+	struct topology_port port;
+	char dpdk[128]; /* PCI address or vdev arguments */
+};
+
+struct topology {
+	char name[TOPOLOGY_NAME_MAX];
+	uint64_t default_rate_bps;
+	weft_time default_delay_ps;
+	uint32_t switches, hosts, links, bindings;
+	struct topology_device *switch_at, *host_at;
+	struct topology_link *link_at;
+	struct topology_binding *binding_at;
+	/* Filled by topology_finish(): for switch s, port p, the link at [s * TOPOLOGY_PORTS_MAX + p], or
+	 * -1; the link of each host, or -1. */
+	int32_t *switch_port_link;
+	int32_t *host_link;
+};
+
+/* From 'KIND:key=value,…' (formats.md) or a file name: what has a ':' after a known kind is a
+ * generator. On failure NULL, and 'fault' says FILE:LINE:COLUMN or the generator's text. */
+struct topology *topology_open(const char *spec, struct fault *fault);
+struct topology *topology_load(const char *path, struct fault *fault);
+struct topology *topology_generate(const char *spec, struct fault *fault);
+
+struct topology *topology_create(const char *name, uint32_t switches, uint32_t hosts);
+/* Rates and delays of 0 take the topology's defaults. Returns 0 or -ENOMEM; what it connects is
+ * judged by topology_finish(). */
+int topology_add_link(struct topology *topology, struct topology_port a, struct topology_port b,
+	uint64_t rate_bps, weft_time delay_ps, uint32_t line);
+/* Checks (ports that do not exist, two links in one port, a link to itself, hosts without a link)
+ * and builds the indexes. 'origin' is the file name or generator text for messages. */
+int topology_finish(struct topology *topology, const char *origin, struct fault *fault);
+void topology_destroy(struct topology *topology);
+
+/* Writes the topology file of formats.md; loading it gives the same topology. */
+int topology_write(const struct topology *topology, FILE *out);
+
+/* -1 if there is no such name. */
+int32_t topology_find_switch(const struct topology *topology, const char *name);
+int32_t topology_find_host(const struct topology *topology, const char *name);
+/* Parses "s0:3" or "h5:0" or "h5"; 0 or -ENOENT. */
+int topology_find_port(const struct topology *topology, const char *text, struct topology_port *port);
+
+/* The link at a port (NULL if none), and the far end seen from it. */
+const struct topology_link *topology_link_at(const struct topology *topology,
+	struct topology_port port);
+bool topology_peer(const struct topology *topology, struct topology_port port,
+	struct topology_port *peer);
+/* "s0:3" */
+void topology_port_name(const struct topology *topology, struct topology_port port, char *out,
+	size_t size);

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "control.h"
+
+static uint8_t *put32(uint8_t *at, uint32_t value)
+{
+	at[0] = (uint8_t)(value >> 24);
+	at[1] = (uint8_t)(value >> 16);
+	at[2] = (uint8_t)(value >> 8);
+	at[3] = (uint8_t)value;
+	return at + 4;
+}
+
+static uint32_t get32(const uint8_t *at)
+{
+	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+unsigned control_credit_encode(const struct control_credit *credit, uint8_t *out)
+{
+	uint8_t *at = put32(put32(out, credit->session), credit->peer_session);
+
+	at = put32(at, (uint32_t)credit->vcs << 24);
+	for (unsigned vc = 0; vc < credit->vcs; vc++)
+		at = put32(put32(at, credit->sent[vc]), credit->limit[vc]);
+	return (unsigned)(at - out);
+}
+
+bool control_credit_decode(struct control_credit *credit, const uint8_t *in, unsigned bytes)
+{
+	if (bytes < CONTROL_CREDIT_BYTES(0))
+		return false;
+	*credit = (struct control_credit){
+		.session = get32(in),
+		.peer_session = get32(in + 4),
+		.vcs = in[8],
+	};
+	if (credit->session == 0 || credit->vcs > FRAME_VCS_MAX ||
+		bytes != CONTROL_CREDIT_BYTES((unsigned)credit->vcs))
+		return false;
+	for (unsigned vc = 0; vc < credit->vcs; vc++) {
+		credit->sent[vc] = get32(in + 12 + 8 * vc);
+		credit->limit[vc] = get32(in + 16 + 8 * vc);
+	}
+	return true;
+}
+
+unsigned control_hello_encode(const struct control_hello *hello, uint8_t *out)
+{
+	uint8_t *at = put32(out, (uint32_t)(hello->device >> 32));
+
+	at = put32(at, (uint32_t)hello->device);
+	at = put32(put32(at, hello->session), hello->peer_session);
+	put32(at, (uint32_t)hello->port << 24 | (uint32_t)hello->kind << 16);
+	return CONTROL_HELLO_BYTES;
+}
+
+bool control_hello_decode(struct control_hello *hello, const uint8_t *in, unsigned bytes)
+{
+	if (bytes != CONTROL_HELLO_BYTES)
+		return false;
+	*hello = (struct control_hello){
+		.device = (uint64_t)get32(in) << 32 | get32(in + 4),
+		.session = get32(in + 8),
+		.peer_session = get32(in + 12),
+		.port = in[16],
+		.kind = in[17],
+	};
+	return hello->session != 0 && hello->kind <= 1;
+}
+
+unsigned control_ack_encode(const struct control_ack *ack, uint8_t *out)
+{
+	put32(put32(out, ack->expected), ack->again ? 1u << 24 : 0);
+	return CONTROL_ACK_BYTES;
+}
+
+bool control_ack_decode(struct control_ack *ack, const uint8_t *in, unsigned bytes)
+{
+	if (bytes != CONTROL_ACK_BYTES || in[4] > 1)
+		return false;
+	*ack = (struct control_ack){.expected = get32(in), .again = in[4] == 1};
+	return true;
+}

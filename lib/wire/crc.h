@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The two checks of the wire format.
+ *
+ * CRC-16: polynomial x^16+x^12+x^5+1 (0x1021), bits of each byte least significant first, start
+ * value 0, result inverted. It covers 64 bytes: the route, zero-padded to 32 bytes, and the fixed
+ * header of 32 bytes with its CRC field left out (zero). With start value 0 zero words add
+ * nothing, so a table-routed frame costs four words; every byte has a fixed place, so a change of
+ * one byte changes the CRC by a value that depends on that byte alone (crc_header_delta).
+ *
+ * CRC-32C (Castagnoli), start value and final inversion all ones, as in iSCSI and SCTP.
+ *
+ * Where the compiler may use PCLMULQDQ and SSE4.2 they are used; else tables. Both forms are in the
+ * tests against a bitwise reference.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __PCLMUL__
+#include <immintrin.h>
+#endif
+
+#define CRC_HEADER_WORDS 8 /* 4 of route, 4 of fixed header */
+
+/* Made by tools/gen-crc-tables at build time. */
+extern const uint16_t crc_header_byte_table[256];
+/* Difference of the CRC field, as it lies in memory, for a difference of byte i of the mutable word,
+ * as it lies in memory. */
+extern const uint16_t crc_header_delta_table[4][256];
+
+extern const uint32_t crc32c_byte_table[256];
+
+/* What to xor to the CRC field in memory when the mutable word in memory changes by difference. */
+static inline uint16_t crc_header_delta(uint32_t difference)
+{
+	return crc_header_delta_table[0][difference & 0xFF] ^
+	       crc_header_delta_table[1][(difference >> 8) & 0xFF] ^
+	       crc_header_delta_table[2][(difference >> 16) & 0xFF] ^
+	       crc_header_delta_table[3][difference >> 24];
+}
+
+/* Weights of the eight words: x^(64*(7-i)+15) mod P, bit-reflected into the top 16 bits. */
+#define CRC_WEIGHTS \
+	{0x47e3000000000000u, \
+		0x4d7a000000000000u, \
+		0x0e3a000000000000u, \
+		0x7762000000000000u, \
+		0x5b44000000000000u, \
+		0x8e10000000000000u, \
+		0x81bf000000000000u, \
+		0x0001000000000000u}
+#define CRC_FOLD_64	 0x042b000000000000u /* x^63 mod P, reflected likewise */
+#define CRC_POLY	 0x10811u /* P, reflected, 17 bits */
+#define CRC_POLY_INVERSE 0x040b1c581911u /* 1 / CRC_POLY as a power series, 48 bits */
+
+/* The header CRC of 'route' words (0..4, zero-padded) and the four words of the fixed header, whose
+ * CRC field is zero. Host order; on the wire it is big-endian. Branch-free but for the number of
+ * route words; independent calls overlap in the pipeline. */
+#ifdef __PCLMUL__
+static inline uint16_t crc_header(const uint64_t *route, unsigned route_words,
+	const uint64_t fixed[4])
+{
+	static const uint64_t weight[CRC_HEADER_WORDS] = CRC_WEIGHTS;
+	__m128i sum, high, quotient;
+
+	/* A 64-bit word times a 16-bit weight: 80 bits each, congruent to its part of the CRC. */
+#define CRC_TERM(word, i) \
+	_mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)(word)), \
+		_mm_cvtsi64_si128((long long)weight[i]), 0)
+	sum = _mm_xor_si128(_mm_xor_si128(CRC_TERM(fixed[0], 4), CRC_TERM(fixed[1], 5)),
+		_mm_xor_si128(CRC_TERM(fixed[2], 6), CRC_TERM(fixed[3], 7)));
+	for (unsigned i = 0; i < route_words; i++)
+		sum = _mm_xor_si128(sum, CRC_TERM(route[i], i));
+#undef CRC_TERM
+	/* The 16 bits above x^63 (in reflected order: the low half) are folded once, then Barrett's
+	 * division, which in reflected order is a product with the inverse power series. */
+	high = _mm_xor_si128(sum,
+		_mm_clmulepi64_si128(sum, _mm_cvtsi64_si128((long long)CRC_FOLD_64), 0));
+	high = _mm_srli_si128(high, 8);
+	quotient = _mm_clmulepi64_si128(high, _mm_cvtsi64_si128((long long)CRC_POLY_INVERSE), 0);
+	quotient = _mm_and_si128(quotient, _mm_cvtsi64_si128((long long)0xFFFFFFFFFFFF));
+	high = _mm_xor_si128(high,
+		_mm_clmulepi64_si128(quotient, _mm_cvtsi64_si128((long long)CRC_POLY), 0));
+	return (uint16_t)~((uint64_t)_mm_cvtsi128_si64(high) >> 48);
+}
+#else
+static inline uint16_t crc_header(const uint64_t *route, unsigned route_words,
+	const uint64_t fixed[4])
+{
+	uint64_t words[CRC_HEADER_WORDS] = {0};
+	const uint8_t *bytes = (const uint8_t *)words;
+	uint16_t crc = 0;
+
+	memcpy(words, route, route_words * sizeof(words[0]));
+	memcpy(words + 4, fixed, 4 * sizeof(words[0]));
+	for (unsigned i = 0; i < sizeof(words); i++)
+		crc = (uint16_t)((crc >> 8) ^ crc_header_byte_table[(crc ^ bytes[i]) & 0xFF]);
+	return (uint16_t)~crc;
+}
+#endif
+
+/* CRC-32C of 'bytes' bytes; of nothing it is 0. */
+uint32_t crc32c(const void *data, size_t bytes);

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "frame.h"
+
+#include <arpa/inet.h>
+
+const char *frame_fault_name(enum frame_fault fault)
+{
+	static const char *const name[] = {
+#define X(id, text) [FRAME_FAULT_##id] = text,
+		FRAME_FAULTS(X)
+#undef X
+	};
+
+	return (unsigned)fault < FRAME_FAULT_COUNT ? name[fault] : "unknown";
+}
+
+const char *frame_kind_name(unsigned kind)
+{
+	static const char *const name[FRAME_KIND_COUNT] = {"unknown", "data", "credit", "arn", "ack",
+		"cn", "hello", "scout", "mapper"};
+
+	return kind < FRAME_KIND_COUNT ? name[kind] : name[0];
+}
+
+uint16_t frame_header_crc(const uint8_t *frame)
+{
+	const struct frame_header *header = frame_header_const(frame);
+	uint64_t route[4] = {0}, fixed[4];
+
+	memcpy(fixed, header, sizeof(fixed));
+	memset((uint8_t *)fixed + offsetof(struct frame_header, crc_be), 0, sizeof(header->crc_be));
+	memcpy(route, frame + FRAME_HEADER_BYTES, header->route_length);
+	return crc_header(route, (header->route_length + 7u) / 8, fixed);
+}
+
+/* Kinds that never leave their link have no route. */
+static bool link_local(unsigned kind)
+{
+	return kind == FRAME_CREDIT || kind == FRAME_HELLO;
+}
+
+enum frame_fault frame_check(const uint8_t *frame, size_t bytes)
+{
+	const struct frame_header *header = frame_header_const(frame);
+
+	if (bytes < FRAME_HEADER_BYTES)
+		return FRAME_FAULT_SHORT;
+	if (frame[12] != FRAME_ETHERTYPE >> 8 || frame[13] != (FRAME_ETHERTYPE & 0xFF))
+		return FRAME_FAULT_ETHERTYPE;
+	if (header->version != FRAME_VERSION)
+		return FRAME_FAULT_VERSION;
+	if (header->kind == 0 || header->kind >= FRAME_KIND_COUNT)
+		return FRAME_FAULT_KIND;
+	if (header->route_length > FRAME_ROUTE_MAX ||
+		(link_local(header->kind) && header->route_length != 0))
+		return FRAME_FAULT_ROUTE_LENGTH;
+	if (frame_payload_offset(header) + (size_t)ntohs(header->payload_bytes_be) > bytes)
+		return FRAME_FAULT_LENGTH;
+	if (ntohs(header->crc_be) != frame_header_crc(frame))
+		return FRAME_FAULT_HEADER_CRC;
+	if (header->cursor > header->route_length)
+		return FRAME_FAULT_CURSOR;
+	if (header->vc >= FRAME_VCS_MAX || header->vc_original >= FRAME_VCS_MAX)
+		return FRAME_FAULT_VC;
+	if (header->sl > 15)
+		return FRAME_FAULT_SL;
+	return FRAME_FAULT_OK;
+}
+
+bool frame_payload_ok(const uint8_t *frame)
+{
+	const struct frame_header *header = frame_header_const(frame);
+
+	return ntohl(header->payload_crc_be) ==
+	       crc32c(frame + frame_payload_offset(header), ntohs(header->payload_bytes_be));
+}
+
+void frame_host_mac(uint16_t host, uint8_t mac[6])
+{
+	static const uint8_t prefix[4] = {0x02, 0x57, 0x46, 0x54};
+
+	memcpy(mac, prefix, sizeof(prefix));
+	mac[4] = (uint8_t)(host >> 8);
+	mac[5] = (uint8_t)host;
+}
+
+unsigned frame_build(uint8_t *frame, const struct frame_fields *fields)
+{
+	struct frame_header *header = frame_header(frame);
+	unsigned payload_at = FRAME_HEADER_BYTES + fields->route_length;
+	unsigned bytes = payload_at + fields->payload_bytes;
+
+	frame_host_mac(fields->destination, frame);
+	frame_host_mac(fields->source, frame + 6);
+	frame[12] = FRAME_ETHERTYPE >> 8;
+	frame[13] = FRAME_ETHERTYPE & 0xFF;
+	*header = (struct frame_header){
+		.version = FRAME_VERSION,
+		.kind = (uint8_t)fields->kind,
+		.source_be = htons(fields->source),
+		.destination_be = htons(fields->destination),
+		.payload_bytes_be = htons(fields->payload_bytes),
+		.route_length = fields->route_length,
+		.sl = fields->sl,
+		.message_be = htonl(fields->message),
+		.sequence_be = htonl(fields->sequence),
+		.payload_crc_be = htonl(crc32c(frame + payload_at, fields->payload_bytes)),
+		.injected_ns_be = htonl(fields->injected_ns),
+		.vc = fields->vc,
+		.vc_original = fields->vc_original,
+		.flags = fields->flags,
+	};
+	if (fields->route_length > 0)
+		memcpy(frame_route(frame), fields->route, fields->route_length);
+	header->crc_be = htons(frame_header_crc(frame));
+	if (bytes < FRAME_BYTES_MIN) {
+		memset(frame + bytes, 0, FRAME_BYTES_MIN - bytes);
+		bytes = FRAME_BYTES_MIN;
+	}
+	return bytes;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The subcommands of 'weft', a file each. Each gets the arguments from its own name on (argv[0] is
+ * "topo", "route", …), parses them, does its work and returns an enum weft_exit. Results go to
+ * standard output, everything else to standard error.
+ */
+
+#include "fault.h"
+
+/* Prints "weft NAME: text" on standard error and returns 'code'. */
+enum weft_exit command_fail(const char *name, enum weft_exit code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "commands.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;
+};
+
+static const struct command commands[] = {
+	{NULL, NULL, NULL},
+};
+
+enum weft_exit command_fail(const char *name, enum weft_exit code, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "weft %s: ", name);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	return code;
+}
+
+static void print_usage(FILE *out)
+{
+	fputs("usage: weft COMMAND [ARGUMENT]...\n\n", out);
+	for (const struct command *command = commands; command->name != NULL; command++)
+		fprintf(out, "  %-10s %s\n", command->name, command->help);
+	fputs("\n'weft COMMAND --help' and weft(1) tell more.\n", out);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_usage(stderr);
+		return EXIT_BAD_REQUEST;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+		print_usage(stdout);
+		return EXIT_DONE;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		printf("weft %s\n", WEFT_VERSION);
+		return EXIT_DONE;
+	}
+	for (const struct command *command = commands; command->name != NULL; command++)
+		if (strcmp(command->name, argv[1]) == 0)
+			return command->run(argc - 1, argv + 1);
+	fprintf(stderr, "weft: no command '%s'; 'weft --help' lists them\n", argv[1]);
+	return EXIT_BAD_REQUEST;
+}
