@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "capture.h"
+
+#include <string.h>
+
+/* One writer: no locked instruction is needed. */
+static void count(_Atomic uint64_t *counter)
+{
+	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
+		memory_order_relaxed);
+}
+
+void capture_frame(struct capture *capture, enum pcapng_direction direction, const void *bytes,
+	uint32_t frame_bytes, weft_time now, const struct capture_state *state)
+{
+	struct capture_slot *slot;
+	void *object;
+
+	count(&capture->offered);
+	if (rte_ring_sc_dequeue(capture->free, &object) != 0) {
+		count(&capture->dropped);
+		return;
+	}
+	slot = object;
+	slot->now = now;
+	slot->state = *state;
+	slot->direction = (uint8_t)direction;
+	slot->frame_bytes = frame_bytes;
+	slot->captured_bytes = RTE_MIN(frame_bytes, capture->snap_bytes);
+	memcpy(slot->bytes, bytes, slot->captured_bytes);
+	/* As many slots as the ring has room for: this cannot fail. */
+	rte_ring_sp_enqueue(capture->filled, slot);
+	atomic_store_explicit(&capture->newest, now, memory_order_release);
+}

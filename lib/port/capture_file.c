@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "capture_file.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROUND_MS       1
+#define READER_WAIT_MS 20   /* between looks for the reader of a FIFO */
+#define STUCK_MS       1000 /* without progress at the end: given up */
+#define OUT_ENOUGH     (256u << 10) /* no more is taken from the rings beyond this */
+
+/* A port that is being captured into this file. */
+struct member {
+	struct port *port;
+	struct capture *capture;
+	struct capture_slot *head; /* taken from the ring and not yet written */
+	uint64_t offered_before, dropped_before, abandoned;
+	uint32_t interface;
+	bool leaving;
+};
+
+struct capture_file {
+	char *path;
+	const struct capture_options *options;
+	int fd;	     /* -1 until a FIFO has its reader */
+	int wake_fd; /* eventfd: something has changed */
+	pthread_t thread;
+	pthread_mutex_t lock; /* all below */
+	pthread_cond_t left;  /* a member has left */
+	struct member *member;
+	unsigned members, room;
+	struct pcapng pcapng;
+	uint8_t *out; /* made and not yet written */
+	size_t out_used, out_room;
+	weft_time newest;
+	bool closing;
+	bool ended; /* by itself: the reader has gone, or an error */
+	int result; /* of writing */
+};
+
+/* --- what the thread makes of the rings --- */
+
+static int out_append(void *ctx, const void *bytes, size_t count)
+{
+	struct capture_file *file = ctx;
+
+	if (file->out_used + count > file->out_room) {
+		size_t room = 2 * (file->out_used + count);
+		uint8_t *out = realloc(file->out, room);
+
+		if (out == NULL)
+			return -ENOMEM;
+		file->out = out;
+		file->out_room = room;
+	}
+	memcpy(file->out + file->out_used, bytes, count);
+	file->out_used += count;
+	return 0;
+}
+
+static void comment_format(const struct capture_file *file, const struct capture_state *state,
+	char *text, size_t size)
+{
+	const char *reason =
+		file->options->reason != NULL ? file->options->reason(state->reason) : NULL;
+	int used = snprintf(text, size, "vc %u", state->vc);
+
+	if (state->credits_blocks != CAPTURE_UNKNOWN)
+		used += snprintf(text + used, size - (size_t)used, ", credits %u",
+			state->credits_blocks);
+	if (state->voq_depth_blocks != CAPTURE_UNKNOWN)
+		used += snprintf(
+			text + used, size - (size_t)used, ", voq %u", state->voq_depth_blocks);
+	if (state->reason != 0 && reason != NULL)
+		snprintf(text + used, size - (size_t)used, ", %s", reason);
+}
+
+static void slot_write(struct capture_file *file, const struct member *member,
+	const struct capture_slot *slot)
+{
+	char comment[PCAPNG_COMMENT_MAX];
+
+	comment_format(file, &slot->state, comment, sizeof(comment));
+	pcapng_write_packet(&file->pcapng,
+		&(struct pcapng_packet){
+			.interface = member->interface,
+			.direction = slot->direction,
+			.time_ns = file->options->epoch_ns + slot->now / PS_PER_NS,
+			.bytes = slot->bytes,
+			.captured_bytes = slot->captured_bytes,
+			.frame_bytes = slot->frame_bytes,
+			.comment = comment,
+		});
+}
+
+static bool member_refill(struct member *member)
+{
+	void *object;
+
+	if (member->head == NULL && rte_ring_sc_dequeue(member->capture->filled, &object) == 0)
+		member->head = object;
+	return member->head != NULL;
+}
+
+static void member_release(struct member *member)
+{
+	rte_ring_sp_enqueue(member->capture->free, member->head);
+	member->head = NULL;
+}
+
+/* The member with the oldest frame, or NULL. */
+static struct member *oldest(struct capture_file *file)
+{
+	struct member *best = NULL;
+
+	for (unsigned i = 0; i < file->members; i++) {
+		struct member *member = &file->member[i];
+
+		if (member_refill(member) && (best == NULL || member->head->now < best->head->now))
+			best = member;
+	}
+	return best;
+}
+
+static struct capture_counts member_counts(const struct member *member)
+{
+	const struct capture *capture = member->capture;
+
+	return (struct capture_counts){
+		.offered = atomic_load(&capture->offered) - member->offered_before,
+		.dropped = atomic_load(&capture->dropped) - member->dropped_before +
+			   member->abandoned,
+	};
+}
+
+/* Returns whether there is more to be written than 'out' takes. */
+static bool write_frames(struct capture_file *file, weft_time watermark)
+{
+	struct member *member;
+
+	while ((member = oldest(file)) != NULL && member->head->now <= watermark) {
+		if (file->out_used >= OUT_ENOUGH)
+			return true;
+		slot_write(file, member, member->head);
+		member_release(member);
+	}
+	return false;
+}
+
+static weft_time newest_offered(const struct capture_file *file)
+{
+	weft_time newest = file->newest;
+
+	for (unsigned i = 0; i < file->members; i++) {
+		weft_time at = atomic_load(&file->member[i].capture->newest);
+
+		newest = RTE_MAX(newest, at);
+	}
+	return newest;
+}
+
+static void member_write_counts(struct capture_file *file, const struct member *member)
+{
+	struct capture_counts counts = member_counts(member);
+
+	pcapng_write_counts(&file->pcapng, member->interface,
+		file->options->epoch_ns + file->newest / PS_PER_NS, counts.offered, counts.dropped);
+}
+
+static void member_delete(struct capture_file *file, struct member *member)
+{
+	*member = file->member[--file->members];
+	pthread_cond_broadcast(&file->left);
+}
+
+/* Those who want to leave and have nothing left. */
+static void let_leave(struct capture_file *file)
+{
+	for (unsigned i = file->members; i-- > 0;) {
+		struct member *member = &file->member[i];
+
+		if (!member->leaving || member_refill(member))
+			continue;
+		member_write_counts(file, member);
+		member_delete(file, member);
+	}
+}
+
+/* One round. Returns whether another should follow without a pause. */
+static bool drain(struct capture_file *file)
+{
+	weft_time watermark = file->newest;
+	bool more;
+
+	file->newest = newest_offered(file);
+	more = write_frames(file, watermark);
+	let_leave(file);
+	return more;
+}
+
+/* --- the file --- */
+
+/* Writes what the file takes without waiting. 0, -EAGAIN, or what went wrong. */
+static int flush(struct capture_file *file)
+{
+	size_t done = 0;
+	int result = file->pcapng.failed;
+
+	while (result == 0 && done < file->out_used) {
+		ssize_t n = write(file->fd, file->out + done, file->out_used - done);
+
+		if (n >= 0)
+			done += (size_t)n;
+		else if (errno != EINTR)
+			result = -errno;
+	}
+	memmove(file->out, file->out + done, file->out_used - done);
+	file->out_used -= done;
+	return result;
+}
+
+/* Sleeps until the file takes more (if 'blocked'), somebody wakes it, or the time is over. Returns
+ * -EPIPE when the reader has gone. */
+static int pause_round(struct capture_file *file, bool blocked, int ms)
+{
+	struct pollfd fds[2] = {
+		{.fd = file->wake_fd, .events = POLLIN},
+		{.fd = file->fd, .events = blocked ? POLLOUT : 0},
+	};
+	uint64_t ignored;
+
+	poll(fds, 2, ms);
+	if (fds[0].revents & POLLIN && read(file->wake_fd, &ignored, sizeof(ignored)) < 0)
+		return 0;
+	return fds[1].revents & POLLERR ? -EPIPE : 0;
+}
+
+/* At the end: waits for room only. -ETIMEDOUT: the reader has stopped to read. */
+static int pause_last(struct capture_file *file)
+{
+	struct pollfd fd = {.fd = file->fd, .events = POLLOUT};
+	int ready = poll(&fd, 1, STUCK_MS);
+
+	return ready == 0 ? -ETIMEDOUT : 0;
+}
+
+static bool fifo_has_reader(struct capture_file *file)
+{
+	bool open_now;
+
+	pthread_mutex_lock(&file->lock);
+	if (file->fd < 0)
+		file->fd = open(file->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	open_now = file->fd >= 0;
+	pthread_mutex_unlock(&file->lock);
+	return open_now;
+}
+
+/* Nothing can be written any more: lets go of all ports. */
+static void end_all(struct capture_file *file, int result)
+{
+	pthread_mutex_lock(&file->lock);
+	file->ended = true;
+	file->result = result == -EPIPE ? 0 : result;
+	while (file->members > 0) {
+		struct member *member = &file->member[0];
+
+		__atomic_store_n(&member->port->capture, NULL, __ATOMIC_RELEASE);
+		while (member_refill(member))
+			member_release(member);
+		member_delete(file, member);
+	}
+	pthread_mutex_unlock(&file->lock);
+}
+
+/* One turn of the thread: 0 to go on, 1 done, negative: why it ends. */
+static int turn(struct capture_file *file)
+{
+	bool more, blocked, closing;
+	int result;
+
+	pthread_mutex_lock(&file->lock);
+	more = drain(file);
+	closing = file->closing && file->members == 0;
+	result = flush(file);
+	pthread_mutex_unlock(&file->lock);
+	blocked = result == -EAGAIN;
+	if (result < 0 && !blocked)
+		return result;
+	if (closing)
+		return blocked ? pause_last(file) : 1;
+	if (more && !blocked)
+		return 0;
+	return pause_round(file, blocked, ROUND_MS);
+}
+
+static bool is_closing(struct capture_file *file)
+{
+	bool closing;
+
+	pthread_mutex_lock(&file->lock);
+	closing = file->closing;
+	pthread_mutex_unlock(&file->lock);
+	return closing;
+}
+
+static void *writer_main(void *ctx)
+{
+	struct capture_file *file = ctx;
+	int result = 0;
+
+	while (result == 0) {
+		if (fifo_has_reader(file))
+			result = turn(file);
+		else if (is_closing(file))
+			result = -EPIPE;
+		else
+			pause_round(file, false, READER_WAIT_MS);
+	}
+	end_all(file, result < 0 ? result : 0);
+	return NULL;
+}
+
+/* The thread takes no signal: they belong to the program, and SIGPIPE is an errno here. */
+static int start_thread(struct capture_file *file)
+{
+	sigset_t all, before;
+	int result;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	result = pthread_create(&file->thread, NULL, writer_main, file);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -result;
+}
+
+/* --- the manager's side --- */
+
+/* -1 for a FIFO: it is opened when it has a reader, because until then open() would wait. */
+static int open_path(const char *path, int *fd)
+{
+	struct stat status;
+
+	*fd = -1;
+	if (stat(path, &status) == 0 && S_ISFIFO(status.st_mode))
+		return 0;
+	*fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0644);
+	return *fd < 0 ? -errno : 0;
+}
+
+static void file_free(struct capture_file *file)
+{
+	if (file == NULL)
+		return;
+	if (file->fd >= 0)
+		close(file->fd);
+	if (file->wake_fd >= 0)
+		close(file->wake_fd);
+	free(file->member);
+	free(file->out);
+	free(file->path);
+	free(file);
+}
+
+struct capture_file *capture_file_open(const char *path, const struct capture_options *options,
+	struct fault *fault)
+{
+	struct capture_file *file = calloc(1, sizeof(*file));
+	int result = -ENOMEM;
+
+	if (file == NULL)
+		goto err;
+	*file = (struct capture_file){.options = options,
+		.fd = -1,
+		.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+		.path = strdup(path)};
+	if (file->path == NULL || file->wake_fd < 0)
+		goto err;
+	pthread_mutex_init(&file->lock, NULL);
+	pthread_cond_init(&file->left, NULL);
+	result = open_path(path, &file->fd);
+	if (result == 0)
+		result = pcapng_begin(&file->pcapng, out_append, file, "weft " WEFT_VERSION);
+	if (result == 0)
+		result = start_thread(file);
+	if (result == 0)
+		return file;
+err:
+	fault_set(fault, -result, "%s: cannot capture into it: %s", path, strerror(-result));
+	file_free(file);
+	errno = -result;
+	return NULL;
+}
+
+const char *capture_file_path(const struct capture_file *file)
+{
+	return file->path;
+}
+
+static void wake(struct capture_file *file)
+{
+	const uint64_t one = 1;
+
+	/* It can only fail because the thread is about to wake up anyhow. */
+	if (write(file->wake_fd, &one, sizeof(one)) < 0)
+		return;
+}
+
+static struct member *find(struct capture_file *file, const struct port *port)
+{
+	for (unsigned i = 0; i < file->members; i++)
+		if (file->member[i].port == port)
+			return &file->member[i];
+	return NULL;
+}
+
+static struct member *member_new(struct capture_file *file)
+{
+	if (file->members == file->room) {
+		unsigned room = file->room == 0 ? 8 : 2 * file->room;
+		struct member *member = realloc(file->member, room * sizeof(*member));
+
+		if (member == NULL)
+			return NULL;
+		file->member = member;
+		file->room = room;
+	}
+	return &file->member[file->members];
+}
+
+static int add_locked(struct capture_file *file, struct port *port, struct capture *capture)
+{
+	struct member *member = member_new(file);
+	int interface;
+
+	if (file->ended)
+		return -EPIPE;
+	if (member == NULL)
+		return -ENOMEM;
+	interface = pcapng_add_interface(&file->pcapng, port->name, capture->snap_bytes, 0);
+	if (interface < 0)
+		return interface;
+	*member = (struct member){
+		.port = port,
+		.capture = capture,
+		.interface = (uint32_t)interface,
+		.offered_before = atomic_load(&capture->offered),
+		.dropped_before = atomic_load(&capture->dropped),
+	};
+	/* What came too late for the file before this one. */
+	while (member_refill(member))
+		member_release(member);
+	file->members++;
+	__atomic_store_n(&port->capture, capture, __ATOMIC_RELEASE);
+	return 0;
+}
+
+int capture_file_add(struct capture_file *file, struct port *port, struct capture *capture)
+{
+	int result;
+
+	pthread_mutex_lock(&file->lock);
+	result = add_locked(file, port, capture);
+	pthread_mutex_unlock(&file->lock);
+	return result;
+}
+
+/* Waits for the thread to let the member go; if the reader is stuck its frames are lost. Returns how
+ * many. */
+static uint64_t wait_left(struct capture_file *file, struct port *port)
+{
+	struct timespec until;
+	struct member *member;
+	uint64_t abandoned = 0;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += STUCK_MS / 1000;
+	wake(file);
+	while (find(file, port) != NULL && file->fd >= 0)
+		if (pthread_cond_timedwait(&file->left, &file->lock, &until) != 0)
+			break;
+	member = find(file, port);
+	if (member == NULL)
+		return 0;
+	for (; member_refill(member); abandoned++)
+		member_release(member);
+	member->abandoned = abandoned;
+	member_write_counts(file, member);
+	member_delete(file, member);
+	return abandoned;
+}
+
+static void begin_leaving(struct member *member)
+{
+	__atomic_store_n(&member->port->capture, NULL, __ATOMIC_RELEASE);
+	member->leaving = true;
+}
+
+bool capture_file_remove(struct capture_file *file, struct port *port,
+	struct capture_counts *counts)
+{
+	struct capture_counts now = {0};
+	struct member *member;
+
+	pthread_mutex_lock(&file->lock);
+	member = find(file, port);
+	if (member != NULL) {
+		begin_leaving(member);
+		now = member_counts(member);
+		now.dropped += wait_left(file, port);
+	}
+	pthread_mutex_unlock(&file->lock);
+	if (counts != NULL)
+		*counts = now;
+	return member != NULL;
+}
+
+bool capture_file_has(struct capture_file *file, const struct port *port)
+{
+	bool has;
+
+	pthread_mutex_lock(&file->lock);
+	has = find(file, port) != NULL;
+	pthread_mutex_unlock(&file->lock);
+	return has;
+}
+
+bool capture_file_idle(struct capture_file *file)
+{
+	bool idle;
+
+	pthread_mutex_lock(&file->lock);
+	idle = file->members == 0;
+	pthread_mutex_unlock(&file->lock);
+	return idle;
+}
+
+int capture_file_close(struct capture_file *file)
+{
+	int result;
+
+	pthread_mutex_lock(&file->lock);
+	file->closing = true;
+	for (unsigned i = 0; i < file->members; i++)
+		begin_leaving(&file->member[i]);
+	pthread_mutex_unlock(&file->lock);
+	wake(file);
+	pthread_join(file->thread, NULL);
+	result = file->result;
+	pthread_cond_destroy(&file->left);
+	pthread_mutex_destroy(&file->lock);
+	file_free(file);
+	return result;
+}

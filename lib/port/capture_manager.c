@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture_file.h"
+#include "spsc_ring.h"
+
+#define SLOTS_DEFAULT	1024u
+#define SNAP_BYTES_MAX	65535u
+#define SLOT_ALIGNMENT	RTE_CACHE_LINE_SIZE
+
+/* A port that can be captured. */
+struct known_port {
+	struct port *port;
+	struct capture *capture; /* made at its first capture, kept until the end */
+	void *arena;		 /* of its slots */
+};
+
+struct capture_manager {
+	struct capture_options options;
+	pthread_mutex_t lock; /* one command at a time */
+	struct known_port *port;
+	unsigned ports, ports_room;
+	struct capture_file **file;
+	unsigned files, files_room;
+	char failed[FAULT_TEXT]; /* how the last file ended that ended by itself */
+};
+
+/* Grows an array by doubling; false without memory. */
+static bool reserve(void **array, unsigned *room, unsigned used, size_t size)
+{
+	unsigned wanted = *room == 0 ? 8 : 2 * *room;
+	void *grown;
+
+	if (used < *room)
+		return true;
+	grown = realloc(*array, wanted * size);
+	if (grown == NULL)
+		return false;
+	*array = grown;
+	*room = wanted;
+	return true;
+}
+
+/* --- rings --- */
+
+static void point_destroy(struct known_port *known)
+{
+	if (known->capture != NULL) {
+		free(known->capture->free);
+		free(known->capture->filled);
+	}
+	free(known->capture);
+	free(known->arena);
+	known->capture = NULL;
+	known->arena = NULL;
+}
+
+static void point_fill(struct known_port *known, unsigned slots, size_t stride)
+{
+	for (unsigned i = 0; i < slots; i++)
+		rte_ring_sp_enqueue(known->capture->free, (char *)known->arena + i * stride);
+}
+
+static int point_create(struct known_port *known, const struct capture_options *options)
+{
+	size_t stride = RTE_ALIGN_CEIL(
+		sizeof(struct capture_slot) + options->snap_bytes, (size_t)SLOT_ALIGNMENT);
+
+	known->capture = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*known->capture));
+	known->arena = aligned_alloc(SLOT_ALIGNMENT, stride * options->slots);
+	if (known->capture == NULL || known->arena == NULL)
+		goto err;
+	memset(known->capture, 0, sizeof(*known->capture));
+	known->capture->snap_bytes = options->snap_bytes;
+	known->capture->free = spsc_ring_create(options->slots);
+	known->capture->filled = spsc_ring_create(options->slots);
+	if (known->capture->free == NULL || known->capture->filled == NULL)
+		goto err;
+	point_fill(known, options->slots, stride);
+	return 0;
+err:
+	point_destroy(known);
+	return -ENOMEM;
+}
+
+/* --- files --- */
+
+static void file_remove(struct capture_manager *manager, unsigned i)
+{
+	struct capture_file *file = manager->file[i];
+	char path[FAULT_TEXT / 2];
+	int result;
+
+	snprintf(path, sizeof(path), "%s", capture_file_path(file));
+	result = capture_file_close(file);
+	manager->file[i] = manager->file[--manager->files];
+	if (result < 0)
+		snprintf(manager->failed, sizeof(manager->failed), "capture into %s ended: %s",
+			path, strerror(-result));
+}
+
+static void reap(struct capture_manager *manager)
+{
+	for (unsigned i = manager->files; i-- > 0;)
+		if (capture_file_idle(manager->file[i]))
+			file_remove(manager, i);
+}
+
+static struct capture_file *file_find_path(struct capture_manager *manager, const char *path)
+{
+	for (unsigned i = 0; i < manager->files; i++)
+		if (strcmp(capture_file_path(manager->file[i]), path) == 0)
+			return manager->file[i];
+	return NULL;
+}
+
+static struct capture_file *file_of(struct capture_manager *manager, const struct port *port)
+{
+	for (unsigned i = 0; i < manager->files; i++)
+		if (capture_file_has(manager->file[i], port))
+			return manager->file[i];
+	return NULL;
+}
+
+static struct capture_file *file_get(struct capture_manager *manager, const char *path,
+	struct fault *fault)
+{
+	struct capture_file *file = file_find_path(manager, path);
+
+	if (file != NULL)
+		return file;
+	if (!reserve((void **)&manager->file, &manager->files_room, manager->files,
+		    sizeof(struct capture_file *))) {
+		errno = -fault_set(fault, ENOMEM, "%s: no memory for a capture", path);
+		return NULL;
+	}
+	file = capture_file_open(path, &manager->options, fault);
+	if (file != NULL)
+		manager->file[manager->files++] = file;
+	return file;
+}
+
+/* --- commands --- */
+
+static bool matches(const struct known_port *known, const char *name)
+{
+	return strcmp(name, "all") == 0 || strcmp(name, known->port->name) == 0;
+}
+
+static int start_one(struct capture_manager *manager, struct known_port *known,
+	struct capture_file *file, struct fault *fault)
+{
+	int result = 0;
+
+	if (known->capture == NULL)
+		result = point_create(known, &manager->options);
+	if (result == 0)
+		result = capture_file_add(file, known->port, known->capture);
+	if (result < 0)
+		fault_set(fault, -result, "%s: cannot be captured into %s: %s", known->port->name,
+			capture_file_path(file), strerror(-result));
+	return result;
+}
+
+/* Ports that match and are not captured; what is captured is an error only if it was named. */
+static int check_start(struct capture_manager *manager, const char *name, struct fault *fault)
+{
+	unsigned matching = 0, busy = 0;
+
+	for (unsigned i = 0; i < manager->ports; i++)
+		if (matches(&manager->port[i], name)) {
+			matching++;
+			busy += file_of(manager, manager->port[i].port) != NULL;
+		}
+	if (matching == 0)
+		return fault_set(fault, ENOENT, "%s: no such port here", name);
+	if (busy == matching)
+		return fault_set(fault, EBUSY, "%s: is being captured already", name);
+	return 0;
+}
+
+static int start_locked(struct capture_manager *manager, const char *name, const char *path,
+	struct fault *fault)
+{
+	struct capture_file *file;
+	int result;
+
+	reap(manager);
+	result = check_start(manager, name, fault);
+	if (result < 0)
+		return result;
+	file = file_get(manager, path, fault);
+	if (file == NULL)
+		return -errno;
+	for (unsigned i = 0; i < manager->ports && result == 0; i++)
+		if (matches(&manager->port[i], name) &&
+			file_of(manager, manager->port[i].port) == NULL)
+			result = start_one(manager, &manager->port[i], file, fault);
+	reap(manager);
+	return result;
+}
+
+int capture_start(struct capture_manager *manager, const char *port_name, const char *path,
+	struct fault *fault)
+{
+	int result;
+
+	pthread_mutex_lock(&manager->lock);
+	result = start_locked(manager, port_name, path, fault);
+	pthread_mutex_unlock(&manager->lock);
+	return result;
+}
+
+static int stop_locked(struct capture_manager *manager, const char *name,
+	struct capture_counts *counts, struct fault *fault)
+{
+	unsigned stopped = 0;
+
+	for (unsigned i = 0; i < manager->ports; i++) {
+		struct port *port = manager->port[i].port;
+		struct capture_file *file =
+			matches(&manager->port[i], name) ? file_of(manager, port) : NULL;
+		struct capture_counts one;
+
+		if (file == NULL || !capture_file_remove(file, port, &one))
+			continue;
+		counts->offered += one.offered;
+		counts->dropped += one.dropped;
+		stopped++;
+	}
+	reap(manager);
+	if (manager->failed[0] != '\0') {
+		fault_set(fault, EIO, "%s", manager->failed);
+		manager->failed[0] = '\0';
+		return -EIO;
+	}
+	if (stopped == 0)
+		return fault_set(fault, ENOENT, "%s: is not being captured", name);
+	return 0;
+}
+
+int capture_stop(struct capture_manager *manager, const char *port_name,
+	struct capture_counts *counts, struct fault *fault)
+{
+	struct capture_counts sum = {0};
+	int result;
+
+	pthread_mutex_lock(&manager->lock);
+	result = stop_locked(manager, port_name, &sum, fault);
+	pthread_mutex_unlock(&manager->lock);
+	if (counts != NULL)
+		*counts = sum;
+	return result;
+}
+
+int capture_manager_add_port(struct capture_manager *manager, struct port *port)
+{
+	int result = -ENOMEM;
+
+	pthread_mutex_lock(&manager->lock);
+	if (reserve((void **)&manager->port, &manager->ports_room, manager->ports,
+		    sizeof(struct known_port))) {
+		manager->port[manager->ports++] = (struct known_port){.port = port};
+		result = 0;
+	}
+	pthread_mutex_unlock(&manager->lock);
+	return result;
+}
+
+struct capture_manager *capture_manager_create(const struct capture_options *options,
+	struct fault *fault)
+{
+	struct capture_manager *manager = calloc(1, sizeof(*manager));
+
+	if (manager == NULL) {
+		errno = -fault_set(fault, ENOMEM, "no memory for captures");
+		return NULL;
+	}
+	manager->options = *options;
+	if (options->slots == 0)
+		manager->options.slots = SLOTS_DEFAULT;
+	if (options->snap_bytes == 0 || options->snap_bytes > SNAP_BYTES_MAX)
+		manager->options.snap_bytes = FRAME_BYTES_MAX;
+	pthread_mutex_init(&manager->lock, NULL);
+	return manager;
+}
+
+void capture_manager_destroy(struct capture_manager *manager)
+{
+	if (manager == NULL)
+		return;
+	while (manager->files > 0)
+		file_remove(manager, 0);
+	for (unsigned i = 0; i < manager->ports; i++)
+		point_destroy(&manager->port[i]);
+	free(manager->file);
+	free(manager->port);
+	pthread_mutex_destroy(&manager->lock);
+	free(manager);
+}

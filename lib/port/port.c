@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "port.h"
+
+#include <rte_errno.h>
+
+#define POOL_CACHE 256u
+
+struct rte_mempool *port_pool_create(const char *name, unsigned count, unsigned frame_bytes,
+	struct fault *fault)
+{
+	/* A cache of an lcore must not be able to swallow a small pool. */
+	unsigned cache = RTE_MIN(POOL_CACHE, count / 4);
+	unsigned room = RTE_PKTMBUF_HEADROOM + frame_bytes;
+	struct rte_mempool *pool;
+
+	if (room > UINT16_MAX) {
+		fault_set(fault, EINVAL, "%s: frames of %u bytes do not fit in an mbuf", name,
+			frame_bytes);
+		return NULL;
+	}
+	pool = rte_pktmbuf_pool_create(name, count, cache, sizeof(struct weft_packet),
+		(uint16_t)room, SOCKET_ID_ANY);
+	if (pool == NULL)
+		fault_set(fault, rte_errno,
+			"%s: no memory for %u buffers of %u bytes (%u MiB): %s", name, count, room,
+			(unsigned)(((uint64_t)count * (room + 256)) >> 20),
+			rte_strerror(rte_errno));
+	return pool;
+}
+
+void port_close(struct port *port)
+{
+	if (port->close != NULL)
+		port->close(port);
+	port->close = NULL;
+	port->ctx = NULL;
+}

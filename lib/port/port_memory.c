@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * In-memory links: a ring each way. The sender's clock decides: a packet's arrived_ps is set by the
+ * transmitter to the end of its transmission plus the link's delay, and the receiver does not see
+ * it before.
+ */
+
+#include "port.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "spsc_ring.h"
+
+/* One end; owned by the thread that serves the port, but for 'rx' and 'tx', which are shared with
+ * the far end as SPSC rings are. */
+struct memory_end {
+	struct rte_ring *rx, *tx;
+	struct memory_link *link;
+	/* Taken out of the ring and not yet due. Saves a look at the shared indexes per packet. */
+	uint16_t first, waiting;
+	struct rte_mbuf *ahead[PORT_BURST];
+} __rte_cache_aligned;
+
+struct memory_link {
+	struct memory_end end[2];
+	atomic_uint open; /* ends */
+};
+
+static bool refill(struct memory_end *end)
+{
+	end->first = 0;
+	end->waiting = (uint16_t)rte_ring_sc_dequeue_burst(
+		end->rx, (void **)end->ahead, PORT_BURST, NULL);
+	return end->waiting > 0;
+}
+
+static uint16_t memory_rx(struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
+{
+	struct memory_end *end = port->ctx;
+	uint16_t n = 0;
+
+	while (n < count && (end->waiting > 0 || refill(end))) {
+		struct rte_mbuf *mbuf = end->ahead[end->first];
+
+		if (mbuf_packet(mbuf)->arrived_ps > now)
+			break;
+		mbufs[n++] = mbuf;
+		end->first++;
+		end->waiting--;
+	}
+	return n;
+}
+
+static uint16_t memory_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
+{
+	struct memory_end *end = port->ctx;
+
+	(void)now;
+	return (uint16_t)rte_ring_sp_enqueue_burst(end->tx, (void **)mbufs, count, NULL);
+}
+
+static void end_drain(struct memory_end *end)
+{
+	while (end->waiting > 0 || refill(end)) {
+		rte_pktmbuf_free(end->ahead[end->first++]);
+		end->waiting--;
+	}
+}
+
+static void memory_close(struct port *port)
+{
+	struct memory_end *end = port->ctx;
+	struct memory_link *link = end->link;
+
+	/* The last one out: nobody sends or receives any more. */
+	if (atomic_fetch_sub(&link->open, 1) != 1)
+		return;
+	for (unsigned i = 0; i < 2; i++) {
+		end_drain(&link->end[i]);
+		free(link->end[i].rx);
+	}
+	free(link);
+}
+
+static void port_fill(struct port *port, const char *name, struct memory_end *end, unsigned slots)
+{
+	*port = (struct port){
+		.rx = memory_rx,
+		.tx = memory_tx,
+		.close = memory_close,
+		.ctx = end,
+		.ethdev = RTE_MAX_ETHPORTS,
+		.slots = slots,
+	};
+	snprintf(port->name, sizeof(port->name), "%s", name);
+}
+
+static struct memory_link *link_create(unsigned slots)
+{
+	struct memory_link *link = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*link));
+
+	if (link == NULL)
+		return NULL;
+	memset(link, 0, sizeof(*link));
+	link->end[0].rx = spsc_ring_create(slots);
+	link->end[1].rx = spsc_ring_create(slots);
+	if (link->end[0].rx == NULL || link->end[1].rx == NULL) {
+		free(link->end[0].rx);
+		free(link->end[1].rx);
+		free(link);
+		return NULL;
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		link->end[i].link = link;
+		link->end[i].tx = link->end[1 - i].rx;
+	}
+	atomic_init(&link->open, 2);
+	return link;
+}
+
+int port_open_memory_link(struct port *a, const char *name_a, struct port *b, const char *name_b,
+	unsigned slots, struct fault *fault)
+{
+	struct memory_link *link;
+
+	if (slots == 0 || (slots & (slots - 1)) != 0)
+		return fault_set(fault, EINVAL, "%s: a link of %u slots, expected a power of two",
+			name_a, slots);
+	link = link_create(slots);
+	if (link == NULL)
+		return fault_set(fault, ENOMEM, "%s: no memory for a link of %u slots", name_a,
+			slots);
+	port_fill(a, name_a, &link->end[0], slots);
+	port_fill(b, name_b, &link->end[1], slots);
+	return 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "spsc_ring.h"
+
+#include <stdlib.h>
+
+struct rte_ring *spsc_ring_create(unsigned slots)
+{
+	/* DPDK's rings keep one slot empty, and have a power of two of them. */
+	ssize_t bytes = rte_ring_get_memsize(rte_align32pow2(slots + 1));
+	struct rte_ring *ring =
+		bytes < 0 ? NULL : aligned_alloc(RTE_CACHE_LINE_SIZE, (size_t)bytes);
+
+	if (ring != NULL && rte_ring_init(ring, "spsc", slots,
+				    RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ) != 0) {
+		free(ring);
+		return NULL;
+	}
+	return ring;
+}

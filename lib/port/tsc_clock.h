@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The real clock: the time stamp counter as weft_time (picoseconds since an origin). Integer
+ * multiply and shift in 128 bits, so nothing accumulates: a reading is exact to 1 ps and to 2^-32 ps
+ * a cycle. Monotonic as the counter is (invariant and synchronous on every
+ * x86 server of the last decade).
+ *
+ * Processes of one lab share frequency and origin (clock_format, clock_parse), so that times of one
+ * process mean something in the others of the same machine. Constant after its making; any thread
+ * may read it.
+ */
+
+#include <stdint.h>
+
+#include <rte_cycles.h>
+
+#include "fault.h"
+#include "weft_time.h"
+
+#define CLOCK_SHIFT	32
+#define CLOCK_TEXT_SIZE 48
+
+struct clock {
+	uint64_t hz;
+	uint64_t origin_tsc; /* the counter at weft_time 0 */
+	uint64_t mult;	     /* picoseconds a cycle, times 2^CLOCK_SHIFT */
+};
+
+/* 'hz' is at least 1 MHz. */
+void clock_init(struct clock *clock, uint64_t hz, uint64_t origin_tsc);
+
+/* Measures the frequency against the kernel's clock (20 ms) and starts now. */
+void clock_start(struct clock *clock);
+
+/* "HZ:ORIGIN", for the other processes of a lab. parse: 0 or -EINVAL with fault. */
+void clock_format(const struct clock *clock, char text[CLOCK_TEXT_SIZE]);
+int clock_parse(struct clock *clock, const char *text, struct fault *fault);
+
+/* Time at a reading of the counter; 0 for readings before the origin (another core's counter may
+ * be a hair behind at the start). */
+static inline weft_time clock_time_at(const struct clock *clock, uint64_t tsc)
+{
+	int64_t cycles = (int64_t)(tsc - clock->origin_tsc);
+
+	return cycles <= 0 ? 0
+			   : (weft_time)(((unsigned __int128)(uint64_t)cycles * clock->mult) >>
+					 CLOCK_SHIFT);
+}
+
+static inline weft_time clock_now(const struct clock *clock)
+{
+	return clock_time_at(clock, rte_rdtsc());
+}
+
+/* Nanoseconds since 1970-01-01 at weft_time 0: what captures add to their times. */
+uint64_t clock_unix_origin_ns(const struct clock *clock);
