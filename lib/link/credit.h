@@ -16,15 +16,15 @@
 
 /* The sending end. */
 struct credit_tx {
-	uint32_t sent;	/* FCTBS: blocks sent since the session began */
+	uint32_t sent;  /* FCTBS: blocks sent since the session began */
 	uint32_t limit; /* FCCL last granted by the receiver */
 };
 
-/* The receiving end, owner of the buffer. */
+/* The receiving end, owner of the buffer. What is stored is received - released. */
 struct credit_rx {
 	uint32_t received; /* ABR: blocks received, adjusted to the sender's total */
-	uint32_t granted;  /* greatest limit that was sent */
-	uint32_t stored;   /* blocks in the buffer */
+	uint32_t released; /* blocks that have left the buffer, or never reached it */
+	uint32_t granted;  /* limit that was last sent; never beyond released + capacity */
 	uint32_t capacity; /* blocks that the buffer holds */
 };
 
@@ -47,28 +47,29 @@ static inline void credit_take(struct credit_tx *tx, uint32_t blocks)
 	tx->sent += blocks;
 }
 
-/* True if the receiver granted what this frame takes. Whether or not, the frame has crossed the
- * link: its blocks count as received. */
+/* The frame has crossed the link: its blocks count as received. True if they were granted, and then
+ * there is room for them: what was granted is never more than what is free. */
 static inline bool credit_arrive(struct credit_rx *rx, uint32_t blocks)
 {
 	rx->received += blocks;
-	return (int32_t)(rx->granted - rx->received) >= 0 && rx->stored + blocks <= rx->capacity;
+	return (int32_t)(rx->granted - rx->received) >= 0;
 }
 
-static inline void credit_store(struct credit_rx *rx, uint32_t blocks)
-{
-	rx->stored += blocks;
-}
-
+/* Blocks have left the buffer, or belong to a frame that was not stored. */
 static inline void credit_release(struct credit_rx *rx, uint32_t blocks)
 {
-	rx->stored -= blocks;
+	rx->released += blocks;
+}
+
+static inline uint32_t credit_stored(const struct credit_rx *rx)
+{
+	return rx->received - rx->released;
 }
 
 /* The limit that could be granted now: what was received plus what is free. */
 static inline uint32_t credit_limit(const struct credit_rx *rx)
 {
-	return rx->received + (rx->capacity - rx->stored);
+	return rx->released + rx->capacity;
 }
 
 /* Blocks that the sender does not know of yet. */

@@ -10,8 +10,11 @@
 static void restart_receiver(struct link_end *end)
 {
 	for (unsigned vc = 0; vc < end->config.vcs; vc++) {
-		end->rx[vc].received = 0;
-		end->rx[vc].granted = 0;
+		struct credit_rx *rx = &end->rx[vc];
+
+		rx->released = (uint32_t)-credit_stored(rx);
+		rx->received = 0;
+		rx->granted = 0;
 	}
 	end->credit_wanted = true;
 }
@@ -114,16 +117,21 @@ static void hear(struct link_end *end, weft_time now)
 }
 
 /* Blocks that the sender sent and we never saw were lost on the way; from now on they count as
- * received, so the limit moves on and nothing leaks. */
+ * received and as gone, so the limit moves on and nothing leaks. A total behind ours is a sender
+ * that miscounts: the difference moves what was granted too, so that it gains nothing by it. */
 static void adopt_sent_total(struct link_end *end, unsigned vc, uint32_t sent)
 {
-	int32_t lost = (int32_t)(sent - end->rx[vc].received);
+	struct credit_rx *rx = &end->rx[vc];
+	uint32_t lost = sent - rx->received;
 
 	if (lost == 0)
 		return;
-	if (lost > 0)
-		end->blocks_healed += (uint32_t)lost;
-	end->rx[vc].received = sent;
+	if ((int32_t)lost > 0)
+		end->blocks_healed += lost;
+	else
+		rx->granted += lost;
+	rx->received += lost;
+	rx->released += lost;
 	end->credit_wanted = true;
 }
 

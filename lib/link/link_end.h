@@ -25,13 +25,13 @@
 struct link_end_config {
 	uint64_t device; /* identity sent in hellos */
 	uint8_t port;
-	uint8_t device_kind;   /* 0 switch, 1 interface */
-	uint8_t vcs;	       /* 1..FRAME_VCS_MAX */
-	bool open;	       /* peer without credits */
-	uint32_t vc_blocks;    /* buffer of each VC, blocks */
-	uint32_t session;      /* nonzero, different in each life of the device */
-	weft_time hello_ps;    /* hello interval; 3 missed: down */
-	weft_time refresh_ps;  /* a credit frame at least this often */
+	uint8_t device_kind;  /* 0 switch, 1 interface */
+	uint8_t vcs;          /* 1..FRAME_VCS_MAX */
+	bool open;            /* peer without credits */
+	uint32_t vc_blocks;   /* buffer of each VC, blocks */
+	uint32_t session;     /* nonzero, different in each life of the device */
+	weft_time hello_ps;   /* hello interval; 3 missed: down */
+	weft_time refresh_ps; /* a credit frame at least this often */
 };
 
 enum link_end_state { LINK_WAITING, LINK_UP, LINK_DOWN };
@@ -51,9 +51,9 @@ struct link_end {
 };
 
 /* What link_end_poll() found due; a set. */
-#define LINK_SEND_HELLO	 0x1
+#define LINK_SEND_HELLO  0x1
 #define LINK_SEND_CREDIT 0x2
-#define LINK_WENT_DOWN	 0x4
+#define LINK_WENT_DOWN   0x4
 
 void link_end_init(struct link_end *end, const struct link_end_config *config, weft_time now);
 

@@ -31,7 +31,8 @@ static inline bool pacer_ready(const struct pacer *pacer, weft_time now)
 	return pacer->free_at <= now;
 }
 
-/* Sends 'bytes' (with FRAME_WIRE_OVERHEAD, the caller's choice); returns when the last bit leaves. */
+/* Sends 'bytes' (with FRAME_WIRE_OVERHEAD, the caller's choice); returns when the last bit leaves.
+ */
 static inline weft_time pacer_send(struct pacer *pacer, weft_time now, uint32_t bytes)
 {
 	weft_time earliest = now > pacer->slack_ps ? now - pacer->slack_ps : 0;

@@ -16,10 +16,11 @@
 /* FRAME_CREDIT. Sessions name one life of one end of the link: a limit counts only for the session
  * that it was granted to, so a restarted neighbour cannot inherit a dead one's credits. */
 struct control_credit {
-	uint32_t session;      /* sender's own */
-	uint32_t peer_session; /* the receiver's as the sender knows it; 0: not yet known */
-	uint8_t vcs;	       /* entries in sent and limit */
-	uint32_t sent[FRAME_VCS_MAX];  /* FCTBS: blocks that the sender has sent in all, modulo 2^32 */
+	uint32_t session;              /* sender's own */
+	uint32_t peer_session;         /* the receiver's as the sender knows it; 0: not yet known */
+	uint8_t vcs;                   /* entries in sent and limit */
+	uint32_t sent[FRAME_VCS_MAX];  /* FCTBS: blocks that the sender has sent in all, modulo 2^32
+					*/
 	uint32_t limit[FRAME_VCS_MAX]; /* FCCL: total up to which the receiver may send */
 };
 
@@ -40,8 +41,8 @@ struct control_ack {
 
 #define CONTROL_CREDIT_BYTES(vcs) (12 + 8 * (vcs))
 #define CONTROL_CREDIT_BYTES_MAX  CONTROL_CREDIT_BYTES(FRAME_VCS_MAX)
-#define CONTROL_HELLO_BYTES	  20
-#define CONTROL_ACK_BYTES	  8
+#define CONTROL_HELLO_BYTES       20
+#define CONTROL_ACK_BYTES         8
 
 /* Each encode returns the bytes written; 'out' has room for the MAX above. */
 unsigned control_credit_encode(const struct control_credit *credit, uint8_t *out);

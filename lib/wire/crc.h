@@ -29,8 +29,8 @@
 
 /* Made by tools/gen-crc-tables at build time. */
 extern const uint16_t crc_header_byte_table[256];
-/* Difference of the CRC field, as it lies in memory, for a difference of byte i of the mutable word,
- * as it lies in memory. */
+/* Difference of the CRC field, as it lies in memory, for a difference of byte i of the mutable
+ * word, as it lies in memory. */
 extern const uint16_t crc_header_delta_table[4][256];
 
 extern const uint32_t crc32c_byte_table[256];
@@ -45,60 +45,62 @@ static inline uint16_t crc_header_delta(uint32_t difference)
 }
 
 /* Weights of the eight words: x^(64*(7-i)+15) mod P, bit-reflected into the top 16 bits. */
-#define CRC_WEIGHTS \
-	{0x47e3000000000000u, \
-		0x4d7a000000000000u, \
-		0x0e3a000000000000u, \
-		0x7762000000000000u, \
-		0x5b44000000000000u, \
-		0x8e10000000000000u, \
-		0x81bf000000000000u, \
-		0x0001000000000000u}
-#define CRC_FOLD_64	 0x042b000000000000u /* x^63 mod P, reflected likewise */
-#define CRC_POLY	 0x10811u /* P, reflected, 17 bits */
-#define CRC_POLY_INVERSE 0x040b1c581911u /* 1 / CRC_POLY as a power series, 48 bits */
+#define CRC_WEIGHTS                                                                    \
+	{                                                                              \
+		0x47e3000000000000u, 0x4d7a000000000000u, 0x0e3a000000000000u,         \
+			0x7762000000000000u, 0x5b44000000000000u, 0x8e10000000000000u, \
+			0x81bf000000000000u, 0x0001000000000000u                       \
+	}
+#define CRC_FOLD_64      0x042b000000000000u /* x^63 mod P, reflected likewise */
+#define CRC_POLY         0x10811u            /* P, reflected, 17 bits */
+#define CRC_POLY_INVERSE 0x040b1c581911u     /* 1 / CRC_POLY as a power series, 48 bits */
 
-/* The header CRC of 'route' words (0..4, zero-padded) and the four words of the fixed header, whose
- * CRC field is zero. Host order; on the wire it is big-endian. Branch-free but for the number of
- * route words; independent calls overlap in the pipeline. */
+/*
+ * The header CRC of the fixed header, whose last two bytes, the CRC field, are left out, and of up
+ * to 'words' (0..4) words of route, zero-padded. Host order; on the wire it is big-endian. 'words'
+ * is best a constant: then there is no branch, and independent calls overlap in the pipeline.
+ */
 #ifdef __PCLMUL__
-static inline uint16_t crc_header(const uint64_t *route, unsigned route_words,
-	const uint64_t fixed[4])
+static inline __attribute__((always_inline)) uint16_t crc_header(
+	const uint64_t *route, unsigned words, const void *fixed)
 {
-	static const uint64_t weight[CRC_HEADER_WORDS] = CRC_WEIGHTS;
-	__m128i sum, high, quotient;
+	static const uint64_t weight[CRC_HEADER_WORDS] __attribute__((aligned(16))) = CRC_WEIGHTS;
+	const __m128i *weights = (const __m128i *)weight;
+	const __m128i but_crc_field = _mm_set_epi64x((long long)(UINT64_MAX >> 16), -1);
+	__m128i low = _mm_loadu_si128((const __m128i *)fixed);
+	__m128i high = _mm_and_si128(_mm_loadu_si128((const __m128i *)fixed + 1), but_crc_field);
+	__m128i sum, quotient;
 
-	/* A 64-bit word times a 16-bit weight: 80 bits each, congruent to its part of the CRC. */
-#define CRC_TERM(word, i) \
-	_mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)(word)), \
-		_mm_cvtsi64_si128((long long)weight[i]), 0)
-	sum = _mm_xor_si128(_mm_xor_si128(CRC_TERM(fixed[0], 4), CRC_TERM(fixed[1], 5)),
-		_mm_xor_si128(CRC_TERM(fixed[2], 6), CRC_TERM(fixed[3], 7)));
-	for (unsigned i = 0; i < route_words; i++)
-		sum = _mm_xor_si128(sum, CRC_TERM(route[i], i));
-#undef CRC_TERM
+	/* A 64-bit word times its 16-bit weight: 80 bits, congruent to its part of the CRC. */
+	sum = _mm_xor_si128(_mm_clmulepi64_si128(low, weights[2], 0x00),
+		_mm_clmulepi64_si128(low, weights[2], 0x11));
+	sum = _mm_xor_si128(sum, _mm_clmulepi64_si128(high, weights[3], 0x00));
+	sum = _mm_xor_si128(sum, _mm_clmulepi64_si128(high, weights[3], 0x11));
+	for (unsigned i = 0; i < words; i++)
+		sum = _mm_xor_si128(
+			sum, _mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)route[i]),
+				     _mm_loadl_epi64((const __m128i *)&weight[i]), 0));
 	/* The 16 bits above x^63 (in reflected order: the low half) are folded once, then Barrett's
 	 * division, which in reflected order is a product with the inverse power series. */
-	high = _mm_xor_si128(sum,
-		_mm_clmulepi64_si128(sum, _mm_cvtsi64_si128((long long)CRC_FOLD_64), 0));
-	high = _mm_srli_si128(high, 8);
-	quotient = _mm_clmulepi64_si128(high, _mm_cvtsi64_si128((long long)CRC_POLY_INVERSE), 0);
+	sum = _mm_xor_si128(
+		sum, _mm_clmulepi64_si128(sum, _mm_cvtsi64_si128((long long)CRC_FOLD_64), 0));
+	quotient = _mm_clmulepi64_si128(sum, _mm_cvtsi64_si128((long long)CRC_POLY_INVERSE), 1);
 	quotient = _mm_and_si128(quotient, _mm_cvtsi64_si128((long long)0xFFFFFFFFFFFF));
-	high = _mm_xor_si128(high,
-		_mm_clmulepi64_si128(quotient, _mm_cvtsi64_si128((long long)CRC_POLY), 0));
-	return (uint16_t)~((uint64_t)_mm_cvtsi128_si64(high) >> 48);
+	quotient = _mm_clmulepi64_si128(quotient, _mm_cvtsi64_si128((long long)CRC_POLY), 0);
+	return (uint16_t) ~(
+		((uint64_t)_mm_extract_epi64(sum, 1) ^ (uint64_t)_mm_cvtsi128_si64(quotient)) >>
+		48);
 }
 #else
-static inline uint16_t crc_header(const uint64_t *route, unsigned route_words,
-	const uint64_t fixed[4])
+static inline uint16_t crc_header(const uint64_t *route, unsigned words, const void *fixed)
 {
-	uint64_t words[CRC_HEADER_WORDS] = {0};
-	const uint8_t *bytes = (const uint8_t *)words;
+	uint8_t bytes[8 * CRC_HEADER_WORDS] = {0};
 	uint16_t crc = 0;
 
-	memcpy(words, route, route_words * sizeof(words[0]));
-	memcpy(words + 4, fixed, 4 * sizeof(words[0]));
-	for (unsigned i = 0; i < sizeof(words); i++)
+	if (words > 0)
+		memcpy(bytes, route, 8 * words);
+	memcpy(bytes + 32, fixed, 30);
+	for (unsigned i = 0; i < sizeof(bytes); i++)
 		crc = (uint16_t)((crc >> 8) ^ crc_header_byte_table[(crc ^ bytes[i]) & 0xFF]);
 	return (uint16_t)~crc;
 }

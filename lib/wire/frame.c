@@ -4,6 +4,8 @@
 
 #include <arpa/inet.h>
 
+#include "frame_check.h"
+
 const char *frame_fault_name(enum frame_fault fault)
 {
 	static const char *const name[] = {
@@ -17,47 +19,55 @@ const char *frame_fault_name(enum frame_fault fault)
 
 const char *frame_kind_name(unsigned kind)
 {
-	static const char *const name[FRAME_KIND_COUNT] = {"unknown", "data", "credit", "arn", "ack",
-		"cn", "hello", "scout", "mapper"};
+	static const char *const name[FRAME_KIND_COUNT] = {
+		"unknown", "data", "credit", "arn", "ack", "cn", "hello", "scout", "mapper"};
 
 	return kind < FRAME_KIND_COUNT ? name[kind] : name[0];
 }
 
 uint16_t frame_header_crc(const uint8_t *frame)
 {
-	const struct frame_header *header = frame_header_const(frame);
-	uint64_t route[4] = {0}, fixed[4];
+	return frame_crc_inline(
+		frame, FRAME_HEADER_BYTES + frame_header_const(frame)->route_length);
+}
 
-	memcpy(fixed, header, sizeof(fixed));
-	memset((uint8_t *)fixed + offsetof(struct frame_header, crc_be), 0, sizeof(header->crc_be));
+uint16_t frame_crc_long_route(const uint8_t *frame)
+{
+	const struct frame_header *header = frame_header_const(frame);
+	uint64_t route[4] = {0};
+
 	memcpy(route, frame + FRAME_HEADER_BYTES, header->route_length);
-	return crc_header(route, (header->route_length + 7u) / 8, fixed);
+	return crc_header(route, 4, header);
 }
 
-/* Kinds that never leave their link have no route. */
-static bool link_local(unsigned kind)
+/* EtherType, version and kind of a frame are the four bytes from offset 12. */
+static enum frame_fault find_identity_fault(const uint8_t *frame)
 {
-	return kind == FRAME_CREDIT || kind == FRAME_HELLO;
+	if (frame[12] != FRAME_ETHERTYPE >> 8 || frame[13] != (FRAME_ETHERTYPE & 0xFF))
+		return FRAME_FAULT_ETHERTYPE;
+	if (frame[14] != FRAME_VERSION)
+		return FRAME_FAULT_VERSION;
+	if (frame[15] == 0 || frame[15] >= FRAME_KIND_COUNT)
+		return FRAME_FAULT_KIND;
+	return FRAME_FAULT_OK;
 }
 
-enum frame_fault frame_check(const uint8_t *frame, size_t bytes)
+enum frame_fault frame_find_fault(const uint8_t *frame, size_t bytes)
 {
 	const struct frame_header *header = frame_header_const(frame);
+	enum frame_fault fault;
 
 	if (bytes < FRAME_HEADER_BYTES)
 		return FRAME_FAULT_SHORT;
-	if (frame[12] != FRAME_ETHERTYPE >> 8 || frame[13] != (FRAME_ETHERTYPE & 0xFF))
-		return FRAME_FAULT_ETHERTYPE;
-	if (header->version != FRAME_VERSION)
-		return FRAME_FAULT_VERSION;
-	if (header->kind == 0 || header->kind >= FRAME_KIND_COUNT)
-		return FRAME_FAULT_KIND;
+	fault = find_identity_fault(frame);
+	if (fault != FRAME_FAULT_OK)
+		return fault;
 	if (header->route_length > FRAME_ROUTE_MAX ||
-		(link_local(header->kind) && header->route_length != 0))
+		(frame_link_local(header->kind) && header->route_length != 0))
 		return FRAME_FAULT_ROUTE_LENGTH;
 	if (frame_payload_offset(header) + (size_t)ntohs(header->payload_bytes_be) > bytes)
 		return FRAME_FAULT_LENGTH;
-	if (ntohs(header->crc_be) != frame_header_crc(frame))
+	if (ntohs(header->crc_be) != frame_crc_inline(frame, bytes))
 		return FRAME_FAULT_HEADER_CRC;
 	if (header->cursor > header->route_length)
 		return FRAME_FAULT_CURSOR;
@@ -66,6 +76,11 @@ enum frame_fault frame_check(const uint8_t *frame, size_t bytes)
 	if (header->sl > 15)
 		return FRAME_FAULT_SL;
 	return FRAME_FAULT_OK;
+}
+
+enum frame_fault frame_check(const uint8_t *frame, size_t bytes)
+{
+	return frame_is_good_data(frame, bytes) ? FRAME_FAULT_OK : frame_find_fault(frame, bytes);
 }
 
 bool frame_payload_ok(const uint8_t *frame)

@@ -18,30 +18,37 @@
 
 struct weft_packet {
 	struct weft_packet *next; /* link of the one queue that holds the packet */
-	weft_time arrived_ps;	  /* when the device that stores it got it */
-	uint16_t bytes;		  /* frame length without FCS */
-	uint16_t blocks;	  /* of flow control, frame_blocks(bytes) */
+	weft_time arrived_ps;     /* when the device that stores it got it */
+	uint16_t bytes;           /* frame length without FCS */
+	uint16_t blocks;          /* of flow control, frame_blocks(bytes) */
 	uint8_t in_port;
 	uint8_t out_port; /* chosen when it was stored */
-	uint8_t vc;	  /* where it is stored now */
+	uint8_t vc;       /* where it is stored now */
 	uint8_t vc_next;  /* where the next device will store it */
-	/* The four mutable header bytes in memory order (frame_mutable_word). */
-	uint8_t header_vc;
-	uint8_t vc_original;
-	uint8_t cursor;
-	uint8_t flags; /* FRAME_F_* */
-	uint16_t source;
+	/* The four mutable header bytes as they lie in memory (frame_mutable_word), and as the next
+	 * device shall see them once a device has accepted the packet. */
+	union {
+		struct {
+			uint8_t header_vc;
+			uint8_t vc_original;
+			uint8_t cursor;
+			uint8_t flags; /* FRAME_F_* */
+		};
+		uint32_t mutable_word;
+	};
+	uint8_t hop; /* route element at the cursor on arrival; 0 if there is none */
+	uint8_t route_length;
+	uint8_t sl;
+	uint8_t control; /* 1: control frame, not under credits */
 	uint16_t destination;
+	uint16_t source;
+	uint8_t kind; /* enum frame_kind */
+	uint8_t reserved[3];
 	const uint8_t *route; /* route_length elements, in the frame or the route table */
 	uint32_t message;
 	uint32_t sequence;
-	uint8_t kind; /* enum frame_kind */
-	uint8_t sl;
-	uint8_t route_length;
-	uint8_t control; /* 1: control frame, not under credits */
 	uint32_t injected_ns;
 	uint32_t latency_ns; /* accumulated contention latency (DRB) */
-	uint32_t reserved;
 };
 
 _Static_assert(sizeof(struct weft_packet) == 64, "one cache line");

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "arbiter.h"
+
+void arbiter_retry(struct weft_switch *sw, unsigned output)
+{
+	struct switch_output *out = &sw->port[output].output;
+
+	for (uint64_t left = out->stalled; left != 0; left &= left - 1) {
+		struct crosspoint *cross =
+			switch_cross(sw, output, (unsigned)__builtin_ctzll(left));
+
+		cross->ready |= cross->stalled;
+		cross->stalled = 0;
+	}
+	out->ready |= out->stalled;
+	out->stalled = 0;
+	arbiter_note(sw, output);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Arbitration (switch.md 4): per output, round-robin over the inputs, and at each input round-robin
+ * over its VCs, all VCs with equal priority, only over heads that can go now. O(1) per decision: a
+ * head that lacks credits is moved from the ready set to the stalled set and is looked at again
+ * when credits for that output arrive, not before.
+ *
+ * Without VOQs the queue of an (input, VC) is in the sets of the output that its head wants. 'voq'
+ * is passed as a constant, so each form is compiled apart.
+ */
+
+#include "switch.h"
+
+/* The queue (input, vc) has a head for 'output' that was not there before. */
+static inline void arbiter_offer(
+	struct weft_switch *sw, unsigned input, unsigned vc, unsigned output)
+{
+	switch_cross(sw, output, input)->ready |= (uint16_t)(1u << vc);
+	sw->port[output].output.ready |= BIT64(input);
+	sw->busy |= BIT64(output);
+	sw->idle &= ~BIT64(output);
+}
+
+/* Whether anything waits for 'output' has changed: busy and idle follow. */
+static inline void arbiter_note(struct weft_switch *sw, unsigned output)
+{
+	const struct switch_output *out = &sw->port[output].output;
+	uint64_t bit = BIT64(output);
+
+	if (out->ready != 0 || out->control_head != NULL) {
+		sw->busy |= bit;
+		sw->idle &= ~bit;
+		return;
+	}
+	sw->busy &= ~bit;
+	if (out->stalled == 0)
+		sw->idle |= bit & sw->usable;
+	else
+		sw->idle &= ~bit;
+}
+
+/* The queue has lost its head. */
+static inline void arbiter_withdraw(
+	struct weft_switch *sw, unsigned input, unsigned vc, unsigned output)
+{
+	struct crosspoint *cross = switch_cross(sw, output, input);
+	struct switch_output *out = &sw->port[output].output;
+
+	cross->ready &= (uint16_t) ~(1u << vc);
+	cross->stalled &= (uint16_t) ~(1u << vc);
+	if (cross->ready == 0)
+		out->ready &= ~BIT64(input);
+	if (cross->stalled == 0)
+		out->stalled &= ~BIT64(input);
+}
+
+/* The head of (input, vc) found no credit: out of the ready set until credits come. */
+static inline void arbiter_stall(struct switch_port *port, struct crosspoint *cross, unsigned input,
+	unsigned vc, weft_time now)
+{
+	cross->ready &= (uint16_t) ~(1u << vc);
+	cross->stalled |= (uint16_t)(1u << vc);
+	port->output.stalled |= BIT64(input);
+	if (cross->ready == 0)
+		port->output.ready &= ~BIT64(input);
+	port->count[SWITCH_STALL_CREDIT]++;
+	voq_stall(&cross->queue[vc], now);
+}
+
+/* Puts the sets right after the head of (input, vc) has left its queue. */
+static inline void arbiter_settle(struct weft_switch *sw, unsigned input, unsigned vc,
+	unsigned output, const struct voq *queue, const bool voq)
+{
+	if (voq && queue->head != NULL)
+		return;
+	arbiter_withdraw(sw, input, vc, output);
+	if (!voq && queue->head != NULL)
+		arbiter_offer(sw, input, vc, queue->head->out_port);
+}
+
+/* Takes the head of (input, vc), whatever the credits say. */
+static inline struct weft_packet *arbiter_remove(
+	struct weft_switch *sw, unsigned input, unsigned vc, unsigned output)
+{
+	struct voq *queue = &switch_cross(sw, output, input)->queue[vc];
+	struct weft_packet *packet = voq_pop(queue);
+
+	arbiter_settle(sw, input, vc, output, queue, sw->voq);
+	return packet;
+}
+
+/* Up to 'max' packets for 'output' in round-robin order, their credits taken; returns how many.
+ * 'release': their buffer space is free at once. The state of the round robin is kept in registers
+ * over the burst. */
+static inline __attribute__((always_inline)) unsigned arbiter_pick_burst(struct weft_switch *sw,
+	unsigned output, struct weft_packet **packets, unsigned max, weft_time now, const bool voq,
+	const bool release)
+{
+	struct crosspoint *row = switch_cross(sw, output, 0);
+	struct switch_port *port = &sw->port[output];
+	unsigned next_input = port->output.next_input, count = 0;
+
+	while (count < max && port->output.ready != 0) {
+		unsigned input = bits_round_robin(port->output.ready, next_input);
+		struct crosspoint *cross = &row[input];
+		unsigned vc = bits_round_robin(cross->ready, cross->next_vc);
+		struct voq *queue = &cross->queue[vc];
+		struct weft_packet *packet = queue->head;
+		struct credit_tx *credit = &port->link.tx[packet->vc_next];
+		unsigned blocks = packet->blocks;
+
+		if (__builtin_expect(!credit_suffices(credit, blocks), 0)) {
+			arbiter_stall(port, cross, input, vc, now);
+			continue;
+		}
+		credit_take(credit, blocks);
+		if (release)
+			credit_release(&sw->port[input].link.rx[vc], blocks);
+		next_input = (input + 1) & (SWITCH_PORTS_MAX - 1);
+		cross->next_vc = (uint8_t)((vc + 1) & (FRAME_VCS_MAX - 1));
+		voq_pop(queue);
+		arbiter_settle(sw, input, vc, output, queue, voq);
+		packets[count++] = packet;
+	}
+	port->output.next_input = (uint8_t)next_input;
+	return count;
+}
+
+/* New credits, or the link is up: every stalled head of this output is worth a look. */
+void arbiter_retry(struct weft_switch *sw, unsigned output);

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "forward.h"
+
+static bool routing_error(const struct weft_switch *sw, const struct weft_packet *packet)
+{
+	return (packet->hop & ROUTE_PORT_BIT) == 0 || (packet->hop & ROUTE_PORT_MASK) >= sw->ports;
+}
+
+/* What was sent past the queues counts and takes its turn all the same. */
+void forward_direct_sent(
+	struct weft_switch *sw, unsigned input, unsigned output, unsigned packets, uint64_t bytes)
+{
+	struct switch_port *port = &sw->port[output];
+
+	port->count[SWITCH_DATA_OUT] += packets;
+	port->count[SWITCH_BYTES_OUT] += bytes;
+	port->output.next_input = (uint8_t)((input + 1) & (SWITCH_PORTS_MAX - 1));
+}
+
+/* An alternative whose link is up, for a destination whose primary port is down. */
+static unsigned alternative(const struct weft_switch *sw, const struct weft_packet *packet)
+{
+	uint64_t usable = 0;
+
+	if (sw->table_alternatives != NULL && packet->route_length == 0)
+		usable = sw->table_alternatives[packet->destination] & sw->usable;
+	if (usable == 0)
+		return SWITCH_PORT_NONE;
+	return bits_round_robin(usable, packet->destination % SWITCH_PORTS_MAX);
+}
+
+unsigned forward_exception(struct weft_switch *sw, struct weft_packet *packet, unsigned output)
+{
+	enum switch_counter reason = SWITCH_DISCARD_LINK_DOWN;
+
+	if (packet->route_length != 0 && routing_error(sw, packet))
+		reason = SWITCH_DISCARD_ROUTING_ERROR;
+	else if (packet->route_length == 0 && output >= sw->ports)
+		reason = SWITCH_DISCARD_NO_ROUTE;
+	else if ((output = alternative(sw, packet)) != SWITCH_PORT_NONE)
+		return output;
+	discard_arrival(sw, packet, reason);
+	return SWITCH_PORT_NONE;
+}
+
+static bool control_route(
+	const struct weft_switch *sw, struct weft_packet *packet, unsigned *output)
+{
+	if (packet->route_length != 0 && routing_error(sw, packet))
+		return false;
+	*output = forward_output(sw, packet);
+	return *output < sw->ports;
+}
+
+void forward_control(struct weft_switch *sw, struct weft_packet *packet, weft_time now)
+{
+	struct switch_output *out;
+	unsigned output;
+
+	sw->port[packet->in_port].count[SWITCH_CONTROL_IN]++;
+	packet->arrived_ps = now;
+	if (!control_route(sw, packet, &output)) {
+		discard_control(sw, packet, SWITCH_CONTROL_DISCARD_ROUTE);
+		return;
+	}
+	if (!forward_usable(sw, output))
+		output = alternative(sw, packet);
+	if (output == SWITCH_PORT_NONE) {
+		discard_control(sw, packet, SWITCH_CONTROL_DISCARD_DOWN);
+		return;
+	}
+	out = &sw->port[output].output;
+	if (out->control_waiting >= sw->control_reserve) {
+		discard_control(sw, packet, SWITCH_CONTROL_DISCARD_FULL);
+		return;
+	}
+	packet->out_port = (uint8_t)output;
+	packet->vc_next = packet->header_vc;
+	packet->next = NULL;
+	if (out->control_head == NULL)
+		out->control_head = packet;
+	else
+		out->control_tail->next = packet;
+	out->control_tail = packet;
+	out->control_waiting++;
+	arbiter_note(sw, output);
+}
+
+static inline __attribute__((always_inline)) void receive_burst(struct weft_switch *sw,
+	unsigned input, struct weft_packet **packets, unsigned count, weft_time now, const bool voq)
+{
+	struct switch_port *port = &sw->port[input];
+
+	for (unsigned i = 0; i < count; i++) {
+		packets[i]->in_port = (uint8_t)input;
+		port->count[SWITCH_BYTES_IN] += packets[i]->bytes;
+		if (packets[i]->control) {
+			forward_control(sw, packets[i], now);
+			continue;
+		}
+		port->count[SWITCH_DATA_IN]++;
+		forward_accept(sw, port, packets[i], now, voq);
+	}
+}
+
+void switch_receive(struct weft_switch *sw, unsigned input, struct weft_packet **packets,
+	unsigned count, weft_time now)
+{
+	if (sw->voq)
+		receive_burst(sw, input, packets, count, now, true);
+	else
+		receive_burst(sw, input, packets, count, now, false);
+}
+
+static unsigned transmit_control(
+	struct switch_port *port, struct weft_packet **packets, unsigned max, uint64_t *bytes)
+{
+	struct switch_output *out = &port->output;
+	unsigned count = 0;
+
+	for (; count < max && out->control_head != NULL; count++) {
+		packets[count] = out->control_head;
+		out->control_head = packets[count]->next;
+		*bytes += packets[count]->bytes;
+	}
+	out->control_waiting = (uint16_t)(out->control_waiting - count);
+	port->count[SWITCH_CONTROL_OUT] += count;
+	return count;
+}
+
+static inline __attribute__((always_inline)) unsigned transmit_burst(struct weft_switch *sw,
+	unsigned output, struct weft_packet **packets, unsigned max, weft_time now, const bool voq,
+	const bool release)
+{
+	struct switch_port *port = &sw->port[output];
+	unsigned count = 0, control = 0;
+	uint64_t bytes = 0;
+
+	if (__builtin_expect(port->output.control_head != NULL, 0))
+		count = control = transmit_control(port, packets, max, &bytes);
+	count += arbiter_pick_burst(sw, output, packets + count, max - count, now, voq, release);
+	for (unsigned i = control; i < count; i++)
+		bytes += packets[i]->bytes;
+	if (port->output.ready == 0)
+		arbiter_note(sw, output);
+	port->count[SWITCH_DATA_OUT] += count - control;
+	port->count[SWITCH_BYTES_OUT] += bytes;
+	return count;
+}
+
+unsigned switch_transmit(struct weft_switch *sw, unsigned output, struct weft_packet **packets,
+	unsigned max, weft_time now)
+{
+	if (sw->voq)
+		return transmit_burst(sw, output, packets, max, now, true, false);
+	return transmit_burst(sw, output, packets, max, now, false, false);
+}
+
+unsigned switch_transmit_released(struct weft_switch *sw, unsigned output,
+	struct weft_packet **packets, unsigned max, weft_time now)
+{
+	if (sw->voq)
+		return transmit_burst(sw, output, packets, max, now, true, true);
+	return transmit_burst(sw, output, packets, max, now, false, true);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Reception of one data packet, inline: from the checked frame to its queue. The poll driver calls
+ * it in the loop that checks the frames, so that what was just read need not be read again;
+ * switch_receive() is the same over a burst. 'voq' is passed as a constant.
+ */
+
+#include "arbiter.h"
+#include "discard.h"
+#include "switch.h"
+
+/* The rare half of reception: what is wrong with a packet that cannot be stored as it is. A packet
+ * routed by table whose way is down may have another. Returns the output or SWITCH_PORT_NONE, and
+ * then the packet has been discarded. */
+unsigned forward_exception(struct weft_switch *sw, struct weft_packet *packet, unsigned output);
+
+/* The output by source route (packet.hop, which has ROUTE_PORT_BIT) or by table; anything else
+ * comes out as a port that is not usable. */
+static inline unsigned forward_output(const struct weft_switch *sw, struct weft_packet *packet)
+{
+	if (packet->route_length != 0) {
+		packet->mutable_word += MUTABLE_CURSOR(1);
+		return (packet->hop ^ ROUTE_PORT_BIT) & ~ROUTE_ADAPTIVE;
+	}
+	if (__builtin_expect(packet->destination >= sw->table_hosts, 0))
+		return SWITCH_PORT_NONE;
+	return sw->table_port[packet->destination];
+}
+
+static inline bool forward_usable(const struct weft_switch *sw, unsigned output)
+{
+	return output < SWITCH_PORTS_MAX && (sw->usable >> output & 1) != 0;
+}
+
+/* Checks credits and route and stores the packet, or discards it. in_port is 'input', whose port is
+ * 'port'. */
+static inline __attribute__((always_inline)) void forward_accept(struct weft_switch *sw,
+	struct switch_port *port, struct weft_packet *packet, weft_time now, const bool voq)
+{
+	unsigned vc = packet->vc, input = packet->in_port, output;
+	struct crosspoint *cross;
+
+	packet->arrived_ps = now;
+	if (__builtin_expect(vc >= sw->vcs, 0)) {
+		discard_arrival(sw, packet, SWITCH_DISCARD_VC);
+		return;
+	}
+	if (__builtin_expect(!credit_arrive(&port->link.rx[vc], packet->blocks), 0)) {
+		discard_arrival(sw, packet, SWITCH_DISCARD_CREDIT_VIOLATION);
+		return;
+	}
+	output = forward_output(sw, packet);
+	if (__builtin_expect(!forward_usable(sw, output), 0)) {
+		output = forward_exception(sw, packet, output);
+		if (output == SWITCH_PORT_NONE)
+			return;
+	}
+	packet->out_port = (uint8_t)output;
+	packet->vc_next = sw->sl_to_vc[packet->sl & 15];
+	/* In one word: bytes written singly and read together would stall the pipeline. */
+	packet->mutable_word =
+		(packet->mutable_word & ~MUTABLE_VC(0xFF)) | MUTABLE_VC(packet->vc_next);
+	cross = switch_cross(sw, output, input);
+	if (voq_push(&cross->queue[vc], packet))
+		arbiter_offer(sw, input, vc, output);
+}
+
+/* What a driver knows of a data frame before it has a descriptor. */
+struct arrival {
+	uint32_t blocks;
+	uint32_t mutable_word;
+	uint16_t destination;
+	uint8_t vc, sl;
+	uint8_t route_length, hop;
+};
+
+/*
+ * The way past the queues: a packet whose output is idle (nothing waits there) and has the credits
+ * for it goes on at once. Arbitration would pick it next whatever the round robin says, so the
+ * outcome is that of forward_accept() and an immediate switch_transmit_released(); what is saved is
+ * the descriptor and two queue operations. All is checked before anything is changed.
+ *
+ * 'outputs' is the set of outputs that the driver can send by now. Returns the output, with both
+ * ends' credits taken and mutable_word as the next device shall see it; SWITCH_PORT_NONE if the
+ * packet has to take the usual way. The driver calls forward_direct_sent() for what it sent.
+ */
+static inline __attribute__((always_inline)) unsigned forward_direct(struct weft_switch *sw,
+	struct switch_port *port, unsigned input, struct arrival *arrival, uint64_t outputs,
+	const bool voq)
+{
+	unsigned output = SWITCH_PORT_NONE, vc_next = sw->sl_to_vc[arrival->sl & 15];
+	uint32_t word = arrival->mutable_word & ~MUTABLE_VC(0xFF);
+	struct credit_rx *rx = &port->link.rx[arrival->vc];
+	struct credit_tx *tx;
+
+	if (arrival->route_length != 0) {
+		output = (arrival->hop ^ ROUTE_PORT_BIT) & ~ROUTE_ADAPTIVE;
+		word += MUTABLE_CURSOR(1);
+	} else if (__builtin_expect(arrival->destination < sw->table_hosts, 1)) {
+		output = sw->table_port[arrival->destination];
+	}
+	if (__builtin_expect(output >= SWITCH_PORTS_MAX, 0) ||
+		__builtin_expect((sw->idle & outputs & BIT64(output)) == 0, 0) ||
+		__builtin_expect(arrival->vc >= sw->vcs, 0))
+		return SWITCH_PORT_NONE;
+	if (!voq && switch_cross(sw, output, input)->queue[arrival->vc].head != NULL)
+		return SWITCH_PORT_NONE;
+	tx = &sw->port[output].link.tx[vc_next];
+	if (__builtin_expect((int32_t)(rx->granted - rx->received - arrival->blocks) < 0, 0) ||
+		__builtin_expect(!credit_suffices(tx, arrival->blocks), 0))
+		return SWITCH_PORT_NONE;
+	rx->received += arrival->blocks;
+	rx->released += arrival->blocks;
+	credit_take(tx, arrival->blocks);
+	arrival->mutable_word = word | MUTABLE_VC(vc_next);
+	return output;
+}
+
+void forward_direct_sent(
+	struct weft_switch *sw, unsigned input, unsigned output, unsigned packets, uint64_t bytes);
+
+/* A control frame that goes through the switch: into the reserve of its output. */
+void forward_control(struct weft_switch *sw, struct weft_packet *packet, weft_time now);

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "switch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arbiter.h"
+#include "discard.h"
+
+const char *switch_counter_name(unsigned counter)
+{
+	static const char *const name[] = {
+#define X(id, text) [SWITCH_##id] = text,
+		SWITCH_COUNTERS(X)
+#undef X
+	};
+
+	return counter < SWITCH_COUNTER_COUNT ? name[counter] : NULL;
+}
+
+/* What a port's buffer may promise: never more frames than its receive ring holds while the core is
+ * away, each of which may be as small as one block. */
+static uint32_t port_blocks(const struct switch_config *config, unsigned port)
+{
+	uint32_t slots = config->port_slots[port];
+
+	return slots != 0 && slots < config->buffer_blocks ? slots : config->buffer_blocks;
+}
+
+static void init_ports(struct weft_switch *sw, weft_time now)
+{
+	for (unsigned port = 0; port < sw->ports; port++) {
+		const struct link_end_config link = {
+			.device = sw->config.device,
+			.port = (uint8_t)port,
+			.device_kind = 0,
+			.vcs = sw->vcs,
+			.open = (sw->config.open_ports & BIT64(port)) != 0,
+			.vc_blocks = port_blocks(&sw->config, port) / sw->vcs,
+			.session = sw->config.session,
+			.hello_ps = sw->config.hello_ps,
+			.refresh_ps = sw->config.credit_refresh_ps,
+		};
+
+		link_end_init(&sw->port[port].link, &link, now);
+	}
+}
+
+static bool config_valid(const struct switch_config *config)
+{
+	if (config->ports == 0 || config->ports > SWITCH_PORTS_MAX || config->vcs == 0 ||
+		config->vcs > FRAME_VCS_MAX || config->session == 0)
+		return false;
+	for (unsigned sl = 0; sl < 16; sl++)
+		if (config->sl_to_vc[sl] >= config->vcs)
+			return false;
+	for (unsigned port = 0; port < config->ports; port++)
+		if (port_blocks(config, port) / config->vcs == 0)
+			return false;
+	return true;
+}
+
+static void *zeroed_lines(size_t count, size_t size)
+{
+	size_t bytes = (count * size + 63) & ~(size_t)63;
+	void *memory = aligned_alloc(64, bytes);
+
+	if (memory != NULL)
+		memset(memory, 0, bytes);
+	return memory;
+}
+
+/* Each crosspoint knows its queues. Those of one output lie together: its arbiter walks them. */
+static void init_queues(struct weft_switch *sw)
+{
+	for (unsigned output = 0; output < sw->ports; output++)
+		for (unsigned input = 0; input < sw->ports; input++) {
+			unsigned at = sw->voq ? output * sw->ports + input : input;
+
+			switch_cross(sw, output, input)->queue = &sw->queue[at * sw->vcs];
+		}
+}
+
+struct weft_switch *switch_create(const struct switch_config *config, weft_time now)
+{
+	struct weft_switch *sw;
+	unsigned queues;
+
+	if (!config_valid(config)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	sw = zeroed_lines(1, sizeof(*sw));
+	if (sw == NULL)
+		goto err;
+	sw->config = *config;
+	sw->ports = config->ports;
+	sw->vcs = config->vcs;
+	sw->voq = config->voq;
+	memcpy(sw->sl_to_vc, config->sl_to_vc, sizeof(sw->sl_to_vc));
+	sw->control_reserve = config->control_reserve;
+	sw->watchdog_ps = config->watchdog_ps;
+	sw->watchdog_due = now;
+	sw->usable = ~config->absent_ports & (UINT64_MAX >> (SWITCH_PORTS_MAX - config->ports));
+	sw->idle = sw->usable;
+	switch_set_table(sw, config->table_port, config->table_alternatives, config->table_hosts);
+	queues = (unsigned)sw->ports * sw->vcs * (sw->voq ? sw->ports : 1);
+	sw->port = zeroed_lines(sw->ports, sizeof(*sw->port));
+	sw->queue = zeroed_lines(queues, sizeof(*sw->queue));
+	sw->cross = zeroed_lines((size_t)sw->ports * sw->ports, sizeof(*sw->cross));
+	if (sw->port == NULL || sw->queue == NULL || sw->cross == NULL)
+		goto err;
+	init_queues(sw);
+	init_ports(sw, now);
+	return sw;
+err:
+	switch_destroy(sw);
+	errno = ENOMEM;
+	return NULL;
+}
+
+void switch_destroy(struct weft_switch *sw)
+{
+	if (sw == NULL)
+		return;
+	free(sw->port);
+	free(sw->queue);
+	free(sw->cross);
+	free(sw);
+}
+
+void switch_set_table(
+	struct weft_switch *sw, const uint8_t *port, const uint64_t *alternatives, uint32_t hosts)
+{
+	sw->table_port = port;
+	sw->table_alternatives = alternatives;
+	sw->table_hosts = port != NULL ? hosts : 0;
+}
+
+struct weft_packet *switch_take_discards(struct weft_switch *sw)
+{
+	struct weft_packet *first = sw->discarded;
+
+	sw->discarded = NULL;
+	return first;
+}
+
+/* Empties what waits for 'output': stored packets are counted as 'reason' at their input. */
+static void discard_output(struct weft_switch *sw, unsigned output, enum switch_counter reason)
+{
+	struct switch_output *out = &sw->port[output].output;
+
+	arbiter_retry(sw, output);
+	while (out->ready != 0) {
+		unsigned input = (unsigned)__builtin_ctzll(out->ready);
+		unsigned vc = (unsigned)__builtin_ctz(switch_cross(sw, output, input)->ready);
+
+		discard_stored(sw, arbiter_remove(sw, input, vc, output), reason);
+	}
+	while (out->control_head != NULL) {
+		struct weft_packet *packet = out->control_head;
+
+		out->control_head = packet->next;
+		out->control_waiting--;
+		discard_control(sw, packet, SWITCH_CONTROL_DISCARD_DOWN);
+	}
+	arbiter_note(sw, output);
+}
+
+void switch_drain(struct weft_switch *sw)
+{
+	bool left = true;
+
+	/* Without VOQs a removal may bring up a head for an output that was done already. */
+	while (left) {
+		left = false;
+		for (unsigned output = 0; output < sw->ports; output++) {
+			discard_output(sw, output, SWITCH_DISCARD_LINK_DOWN);
+			left = left || sw->port[output].output.ready != 0;
+		}
+		for (unsigned output = 0; output < sw->ports; output++)
+			left = left || sw->port[output].output.ready != 0;
+	}
+}
+
+static void link_is_up(struct weft_switch *sw, unsigned port)
+{
+	sw->usable |= BIT64(port);
+	arbiter_retry(sw, port);
+}
+
+unsigned switch_poll_link(struct weft_switch *sw, unsigned port, weft_time now)
+{
+	struct link_end *link = &sw->port[port].link;
+	unsigned due;
+
+	if (sw->config.absent_ports & BIT64(port))
+		return 0;
+	if (link->config.open) {
+		link_end_renew_open(link);
+		if (sw->port[port].output.stalled != 0)
+			arbiter_retry(sw, port);
+		return 0;
+	}
+	due = link_end_poll(link, now);
+	if (due & LINK_WENT_DOWN) {
+		sw->usable &= ~BIT64(port);
+		sw->idle &= ~BIT64(port);
+		discard_output(sw, port, SWITCH_DISCARD_LINK_DOWN);
+	}
+	return due;
+}
+
+void switch_on_credit(
+	struct weft_switch *sw, unsigned port, const struct control_credit *credit, weft_time now)
+{
+	if (link_end_on_credit(&sw->port[port].link, credit, now))
+		link_is_up(sw, port);
+}
+
+void switch_on_hello(
+	struct weft_switch *sw, unsigned port, const struct control_hello *hello, weft_time now)
+{
+	if (link_end_on_hello(&sw->port[port].link, hello, now))
+		link_is_up(sw, port);
+}
+
+/* The stalled heads of one output that have waited too long. */
+static void watch_output(struct weft_switch *sw, unsigned output, weft_time now)
+{
+	for (uint64_t inputs = sw->port[output].output.stalled; inputs != 0; inputs &= inputs - 1) {
+		unsigned input = (unsigned)__builtin_ctzll(inputs);
+		uint16_t vcs = switch_cross(sw, output, input)->stalled;
+
+		for (; vcs != 0; vcs &= (uint16_t)(vcs - 1)) {
+			unsigned vc = (unsigned)__builtin_ctz(vcs);
+
+			if (now - switch_cross(sw, output, input)->queue[vc].stalled_at <
+				sw->watchdog_ps)
+				continue;
+			discard_stored(
+				sw, arbiter_remove(sw, input, vc, output), SWITCH_DISCARD_WATCHDOG);
+			/* The next head has not waited yet; it is looked at again. */
+			arbiter_retry(sw, output);
+		}
+	}
+}
+
+void switch_poll_watchdog(struct weft_switch *sw, weft_time now)
+{
+	if (now < sw->watchdog_due || sw->watchdog_ps == WEFT_TIME_NEVER)
+		return;
+	/* A sixteenth of its time is as exact as a watchdog has to be. */
+	sw->watchdog_due = now + sw->watchdog_ps / 16;
+	for (unsigned output = 0; output < sw->ports; output++)
+		watch_output(sw, output, now);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The emulated switch (switch.md): input-queued, an input buffer per port divided into VCs, VOQs,
+ * per-VC credits, source routes or a table, round-robin arbitration. A plain state machine: it is
+ * handed packets and the time and hands packets back; it owns no port, reads no clock and allocates
+ * nothing after switch_create(). The poll driver and the virtual driver call the same functions.
+ *
+ * A step of a driver:
+ *     switch_receive()   what has arrived at a port, with the descriptors filled from the frames
+ *     switch_transmit()  what may leave by a port now: credits are taken, the next hop's VC and the
+ *                        cursor stand in the descriptor
+ *     switch_release()   the data packet has left its buffer, with its tail (virtual; the poll
+ * driver releases at once, switch_transmit_released()) switch_take_discards()  what was discarded
+ * on the way, for the driver to free switch_on_credit(), switch_on_hello(), switch_poll()  the link
+ * protocol
+ *
+ * One thread per switch. Packets are the driver's memory; while stored they belong to the switch.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bits.h"
+#include "link_end.h"
+#include "packet.h"
+#include "switch_counters.h"
+#include "voq.h"
+
+#define SWITCH_PORTS_MAX 64
+#define SWITCH_PORT_NONE 0xFF
+
+struct switch_config {
+	uint64_t device; /* identity for hellos */
+	uint32_t session;
+	uint8_t ports;          /* 1..SWITCH_PORTS_MAX */
+	uint8_t vcs;            /* 1..FRAME_VCS_MAX, the AFC included when there is one */
+	bool voq;               /* false: one queue per (input, VC), only its head counts */
+	uint32_t buffer_blocks; /* per input port, split equally among the VCs */
+	uint32_t port_slots[SWITCH_PORTS_MAX]; /* frames its receive ring holds; 0: no such limit.
+						* All that is advertised never exceeds it */
+	uint64_t open_ports;                   /* set: peers without credits (link_end.h) */
+	uint64_t absent_ports; /* set: no cable; what is routed there is discarded as link down */
+	uint8_t sl_to_vc[16];  /* queuing scheme */
+	weft_time hello_ps;    /* 10 ms in the papers' manner; 3 missed: down */
+	weft_time credit_refresh_ps;
+	weft_time watchdog_ps;    /* WEFT_TIME_NEVER: off */
+	uint16_t control_reserve; /* control frames that may wait at an output */
+	/* Destination table: by host, the primary port (SWITCH_PORT_NONE: no route) and the set of
+	 * alternative ports, which may be NULL. The caller's; constant while the switch lives, or
+	 * exchanged by switch_set_table(). */
+	const uint8_t *table_port;
+	const uint64_t *table_alternatives;
+	uint32_t table_hosts;
+};
+
+/* One crossing of the crossbar: the VCs of an input that have something for an output. */
+struct crosspoint {
+	struct voq *queue; /* [vc]; without VOQs the same for all outputs of an input */
+	uint16_t ready;    /* VCs whose head may be able to go */
+	uint16_t stalled;  /* VCs whose head waits for credits */
+	uint8_t next_vc;   /* round robin */
+};
+
+_Static_assert(sizeof(struct crosspoint) == 16, "four to a cache line");
+
+struct switch_output {
+	uint64_t ready;   /* inputs with a ready VC */
+	uint64_t stalled; /* inputs with a stalled VC */
+	uint8_t next_input;
+	bool down;
+	uint16_t control_waiting;
+	struct weft_packet *control_head, *control_tail;
+};
+
+struct switch_port {
+	struct link_end link; /* its first lines are the credits */
+	struct switch_output output;
+	uint64_t count[SWITCH_COUNTER_COUNT];
+} __attribute__((aligned(64)));
+
+struct weft_switch {
+	uint8_t ports, vcs;
+	bool voq;
+	uint8_t sl_to_vc[16];
+	const uint8_t *table_port;
+	const uint64_t *table_alternatives;
+	uint32_t table_hosts;
+	uint64_t usable; /* outputs whose link is not down */
+	uint64_t busy;   /* outputs that may have something to send */
+	uint64_t idle;   /* usable outputs where nothing waits, ready or stalled (forward_direct) */
+	struct weft_packet *discarded;
+	weft_time watchdog_ps, watchdog_due;
+	uint16_t control_reserve;
+	struct switch_port *port; /* [ports] */
+	struct crosspoint *cross; /* [output][input] */
+	struct voq *queue;        /* all queues: [output][input][vc], or [input][vc] without VOQs */
+	struct switch_config config;
+};
+
+/* NULL with errno EINVAL (a number out of range) or ENOMEM. */
+struct weft_switch *switch_create(const struct switch_config *config, weft_time now);
+/* Packets still stored are the driver's to free first: switch_drain(). */
+void switch_destroy(struct weft_switch *sw);
+
+/* Packets that have arrived whole at 'input'. Filled by the driver: bytes, blocks, vc, the mutable
+ * header bytes, hop, route_length, sl, control, destination. Here (forward.h): routing error
+ * detection, the credits' check, the output, the next VC, the queue. On return the mutable header
+ * bytes are as the next device shall see them. */
+void switch_receive(struct weft_switch *sw, unsigned input, struct weft_packet **packets,
+	unsigned count, weft_time now);
+
+/* Up to 'max' packets that may leave by 'output' now, control frames first; returns how many. Their
+ * credits are taken. */
+unsigned switch_transmit(struct weft_switch *sw, unsigned output, struct weft_packet **packets,
+	unsigned max, weft_time now);
+
+/* The buffer space of a data packet is free. */
+static inline void switch_release(struct weft_switch *sw, const struct weft_packet *packet)
+{
+	credit_release(&sw->port[packet->in_port].link.rx[packet->vc], packet->blocks);
+}
+
+/* switch_transmit(), and switch_release() of what it returns: for a driver that hands frames on at
+ * once. */
+unsigned switch_transmit_released(struct weft_switch *sw, unsigned output,
+	struct weft_packet **packets, unsigned max, weft_time now);
+
+/* The discarded packets, linked by 'next'; NULL if none. The caller frees them. */
+struct weft_packet *switch_take_discards(struct weft_switch *sw);
+
+/* Link protocol: a set of LINK_SEND_* for 'port'; handles a link that went down (its queues are
+ * discarded) and one that is back. */
+unsigned switch_poll_link(struct weft_switch *sw, unsigned port, weft_time now);
+void switch_on_credit(
+	struct weft_switch *sw, unsigned port, const struct control_credit *credit, weft_time now);
+void switch_on_hello(
+	struct weft_switch *sw, unsigned port, const struct control_hello *hello, weft_time now);
+
+/* Discards heads that could not move for the watchdog's time. Cheap when nothing is due. */
+void switch_poll_watchdog(struct weft_switch *sw, weft_time now);
+
+void switch_set_table(
+	struct weft_switch *sw, const uint8_t *port, const uint64_t *alternatives, uint32_t hosts);
+
+/* Discards everything that is stored, for the end of a run. */
+void switch_drain(struct weft_switch *sw);
+
+/* Data packets and blocks stored at all inputs. */
+uint64_t switch_stored_packets(const struct weft_switch *sw);
+
+/* Invariants, for tests and debug builds: accounting of packets, buffers never over, blocks of the
+ * queues equal to the credits' view, bitmaps equal to the queues. NULL, or what is wrong. */
+const char *switch_check(const struct weft_switch *sw);
+
+static inline struct crosspoint *switch_cross(
+	const struct weft_switch *sw, unsigned output, unsigned input)
+{
+	return &sw->cross[output * sw->ports + input];
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * What a switch counts, per port. Enum and names come from one list, so they cannot drift;
+ * telemetry, 'weft lab status' and the results use these names.
+ *
+ * Accounting (switch.md): data_in = data_out + stored + the sum of the data discards, at every
+ * instant; switch_check() asserts it. Arrivals and discards count at the port a frame came in by,
+ * departures and stalls at the port it leaves by.
+ */
+
+#define SWITCH_COUNTERS(X)                                                                        \
+	X(DATA_IN, "data_in")                                                                     \
+	X(DATA_OUT, "data_out")                                                                   \
+	X(BYTES_IN, "bytes_in")                                                                   \
+	X(BYTES_OUT, "bytes_out")                                                                 \
+	X(CONTROL_IN, "control_in")                                                               \
+	X(CONTROL_OUT, "control_out")                                                             \
+	/* Discards of data frames. */                                                            \
+	X(DISCARD_ROUTING_ERROR,                                                                  \
+		"discard_routing_error") /* cursor at an interface element, or past the end, or a \
+					    port that is not there */                             \
+	X(DISCARD_NO_ROUTE, "discard_no_route") /* destination not in the table */                \
+	X(DISCARD_VC, "discard_vc")             /* a VC that this switch does not have */         \
+	X(DISCARD_CREDIT_VIOLATION,                                                               \
+		"discard_credit_violation") /* the neighbour overran its credits */               \
+	X(DISCARD_LINK_DOWN, "discard_link_down")                                                 \
+	X(DISCARD_WATCHDOG, "discard_watchdog") /* could not move for the watchdog's time */      \
+	/* Discards of control frames. */                                                         \
+	X(CONTROL_DISCARD_ROUTE, "control_discard_route")                                         \
+	X(CONTROL_DISCARD_FULL, "control_discard_full") /* the control reserve is used up */      \
+	X(CONTROL_DISCARD_DOWN, "control_discard_link_down")                                      \
+	/* Stalls: a head of a queue that found no credit. */                                     \
+	X(STALL_CREDIT, "stall_credit")
+
+enum switch_counter {
+#define X(id, text) SWITCH_##id,
+	SWITCH_COUNTERS(X)
+#undef X
+		SWITCH_COUNTER_COUNT
+};
+
+/* "data_in", …; NULL out of range. */
+const char *switch_counter_name(unsigned counter);

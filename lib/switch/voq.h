@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * A virtual output queue: the packets of one (input, VC) that leave by one output, in order of
+ * arrival. Without VOQs there is one per (input, VC). Intrusive through weft_packet.next; inline
+ * because both calls happen per packet.
+ */
+
+#include <stdint.h>
+
+#include "packet.h"
+
+struct voq {
+	struct weft_packet *head;
+	struct weft_packet *tail; /* meaningless while head is NULL */
+	weft_time stalled_at;     /* when the head was first found without credits; 0: it was not */
+	uint32_t blocks;
+};
+
+_Static_assert(sizeof(struct voq) == 32, "two to a cache line");
+
+/* Returns true if the queue was empty: its head is new. */
+static inline bool voq_push(struct voq *queue, struct weft_packet *packet)
+{
+	bool first = queue->head == NULL;
+
+	packet->next = NULL;
+	if (first)
+		queue->head = packet;
+	else
+		queue->tail->next = packet;
+	queue->tail = packet;
+	queue->blocks += packet->blocks;
+	return first;
+}
+
+/* Takes the head of a queue that is not empty. */
+static inline struct weft_packet *voq_pop(struct voq *queue)
+{
+	struct weft_packet *packet = queue->head;
+
+	queue->head = packet->next;
+	queue->stalled_at = 0;
+	queue->blocks -= packet->blocks;
+	return packet;
+}
+
+/* The head lacks credits; its wait counts from the first time that this was seen. */
+static inline void voq_stall(struct voq *queue, weft_time now)
+{
+	if (queue->stalled_at == 0)
+		queue->stalled_at = now > 0 ? now : 1;
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "poll_switch.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control.h"
+#include "forward.h"
+#include "frame_check.h"
+
+struct poll_switch *poll_switch_create(struct weft_switch *sw, struct rte_mempool *pool)
+{
+	struct poll_switch *ps = calloc(1, sizeof(*ps));
+
+	if (ps == NULL)
+		return NULL;
+	ps->sw = sw;
+	ps->pool = pool;
+	ps->ports = sw->ports;
+	return ps;
+}
+
+void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port, bool timed,
+	uint64_t rate_bps, weft_time delay_ps, weft_time slack_ps, struct damage *damage)
+{
+	ps->port[at].port = port;
+	transmitter_init(&ps->port[at].tx, port, timed, rate_bps, delay_ps, slack_ps, damage);
+	ps->present |= BIT64(at);
+	if (!timed)
+		ps->direct |= BIT64(at);
+}
+
+static void free_list(struct weft_packet *packet)
+{
+	while (packet != NULL) {
+		struct weft_packet *next = packet->next;
+
+		rte_pktmbuf_free(packet_mbuf(packet));
+		packet = next;
+	}
+}
+
+void poll_switch_destroy(struct poll_switch *ps)
+{
+	if (ps == NULL)
+		return;
+	switch_drain(ps->sw);
+	free_list(switch_take_discards(ps->sw));
+	for (unsigned at = 0; at < ps->ports; at++)
+		if (ps->port[at].port != NULL)
+			transmitter_drain(&ps->port[at].tx);
+	free(ps);
+}
+
+static inline void read_arrival(struct arrival *arrival, const uint8_t *frame, uint32_t bytes)
+{
+	const struct frame_header *header = frame_header_const(frame);
+
+	arrival->blocks = frame_blocks(bytes);
+	memcpy(&arrival->mutable_word, &header->vc, sizeof(arrival->mutable_word));
+	arrival->destination = ntohs(header->destination_be);
+	arrival->vc = header->vc;
+	arrival->sl = header->sl;
+	arrival->route_length = header->route_length;
+	arrival->hop = 0;
+	if (header->route_length != 0 && header->cursor < header->route_length)
+		arrival->hop = frame[FRAME_HEADER_BYTES + header->cursor];
+}
+
+static inline void fill_descriptor(struct weft_packet *packet, const struct arrival *arrival,
+	uint32_t bytes, unsigned input, bool control)
+{
+	packet->bytes = (uint16_t)bytes;
+	packet->blocks = (uint16_t)arrival->blocks;
+	packet->in_port = (uint8_t)input;
+	packet->vc = arrival->vc;
+	packet->mutable_word = arrival->mutable_word;
+	packet->route_length = arrival->route_length;
+	packet->hop = arrival->hop;
+	packet->sl = arrival->sl;
+	packet->control = control;
+	packet->destination = arrival->destination;
+}
+
+/* The frame as the next device shall see it. Done on arrival, while the header is in the cache. */
+static inline void update_frame(uint8_t *frame, const struct weft_packet *packet)
+{
+	frame_update_mutable(frame, packet->mutable_word);
+}
+
+/* A credit or hello frame of the neighbour. */
+static void receive_link_local(
+	struct poll_switch *ps, unsigned at, const uint8_t *frame, weft_time now)
+{
+	const struct frame_header *header = frame_header_const(frame);
+	const uint8_t *payload = frame + frame_payload_offset(header);
+	unsigned bytes = ntohs(header->payload_bytes_be);
+	struct control_credit credit;
+	struct control_hello hello;
+
+	if (!frame_payload_ok(frame)) {
+		ps->port[at].faults[FRAME_FAULT_PAYLOAD_CRC]++;
+	} else if (header->kind == FRAME_CREDIT && control_credit_decode(&credit, payload, bytes) &&
+		   credit.vcs == ps->sw->vcs) {
+		switch_on_credit(ps->sw, at, &credit, now);
+	} else if (header->kind == FRAME_HELLO && control_hello_decode(&hello, payload, bytes)) {
+		switch_on_hello(ps->sw, at, &hello, now);
+	} else {
+		ps->port[at].control_bad++;
+	}
+}
+
+/* Frames that are not data: bad ones, the neighbour's control frames, and control frames that go on
+ * through the switch. */
+static __attribute__((noinline)) void receive_apart(
+	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
+{
+	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
+	enum frame_fault fault = frame_find_fault(frame, rte_pktmbuf_data_len(mbuf));
+	struct weft_packet *packet = mbuf_packet(mbuf);
+	struct arrival arrival;
+
+	if (fault == FRAME_FAULT_OK && !frame_link_local(frame_header(frame)->kind)) {
+		read_arrival(&arrival, frame, rte_pktmbuf_data_len(mbuf));
+		fill_descriptor(packet, &arrival, rte_pktmbuf_data_len(mbuf), at, true);
+		forward_control(ps->sw, packet, now);
+		update_frame(frame, packet);
+		return;
+	}
+	if (fault == FRAME_FAULT_OK)
+		receive_link_local(ps, at, frame, now);
+	else
+		ps->port[at].faults[fault]++;
+	rte_pktmbuf_free(mbuf);
+}
+
+/* Sends what went past the queues to 'output'. */
+static void flush_burst(struct poll_switch *ps, unsigned output, weft_time now)
+{
+	struct poll_switch_burst *burst = &ps->burst[output];
+
+	forward_direct_sent(ps->sw, burst->input, output, burst->count, burst->bytes);
+	transmitter_send(&ps->port[output].tx, burst->mbuf, (uint16_t)burst->count, now);
+	if (ps->port[output].tx.waiting != 0)
+		ps->direct &= ~BIT64(output);
+	burst->count = 0;
+	burst->bytes = 0;
+	ps->filled &= ~BIT64(output);
+}
+
+static inline void append_burst(struct poll_switch *ps, unsigned output, struct rte_mbuf *mbuf,
+	uint32_t bytes, unsigned input, weft_time now)
+{
+	struct poll_switch_burst *burst = &ps->burst[output];
+
+	burst->bytes += bytes;
+	burst->input = input;
+	burst->mbuf[burst->count++] = mbuf;
+	ps->filled |= BIT64(output);
+	if (__builtin_expect(burst->count == PORT_BURST, 0))
+		flush_burst(ps, output, now);
+}
+
+/* Checks a burst and moves each packet as far as it can go, all in one pass. */
+static inline __attribute__((always_inline)) void receive_burst(struct poll_switch *ps, unsigned at,
+	struct rte_mbuf **mbufs, unsigned count, weft_time now, const bool voq)
+{
+	struct weft_switch *sw = ps->sw;
+	struct switch_port *port = &sw->port[at];
+	uint64_t data = 0, data_bytes = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		struct rte_mbuf *mbuf = mbufs[i];
+		uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
+		uint32_t bytes = rte_pktmbuf_data_len(mbuf);
+		struct weft_packet *packet;
+		struct arrival arrival;
+		unsigned output;
+
+		if (__builtin_expect(!frame_is_good_data(frame, bytes), 0)) {
+			receive_apart(ps, at, mbuf, now);
+			continue;
+		}
+		data_bytes += bytes;
+		data++;
+		read_arrival(&arrival, frame, bytes);
+		output = forward_direct(sw, port, at, &arrival, ps->direct, voq);
+		if (__builtin_expect(output != SWITCH_PORT_NONE, 1)) {
+			frame_update_mutable(frame, arrival.mutable_word);
+			append_burst(ps, output, mbuf, bytes, at, now);
+			continue;
+		}
+		packet = mbuf_packet(mbuf);
+		fill_descriptor(packet, &arrival, bytes, at, false);
+		forward_accept(sw, port, packet, now, voq);
+		update_frame(frame, packet);
+	}
+	port->count[SWITCH_DATA_IN] += data;
+	port->count[SWITCH_BYTES_IN] += data_bytes;
+}
+
+static unsigned receive(struct poll_switch *ps, unsigned at, weft_time now)
+{
+	struct rte_mbuf *mbufs[PORT_BURST];
+	unsigned count = port_rx(ps->port[at].port, mbufs, PORT_BURST, now);
+
+	if (count == 0)
+		return 0;
+	if (ps->sw->voq)
+		receive_burst(ps, at, mbufs, count, now, true);
+	else
+		receive_burst(ps, at, mbufs, count, now, false);
+	if (ps->sw->discarded != NULL)
+		free_list(switch_take_discards(ps->sw));
+	return count;
+}
+
+static void flush_bursts(struct poll_switch *ps, weft_time now)
+{
+	while (ps->filled != 0)
+		flush_burst(ps, (unsigned)__builtin_ctzll(ps->filled), now);
+}
+
+/* What may leave by a port whose wire has no time of its own. */
+static inline unsigned collect(
+	struct poll_switch *ps, unsigned at, struct rte_mbuf **mbufs, weft_time now)
+{
+	struct weft_packet *packets[PORT_BURST];
+	unsigned count = switch_transmit_released(ps->sw, at, packets, PORT_BURST, now);
+
+	for (unsigned i = 0; i < count; i++)
+		mbufs[i] = packet_mbuf(packets[i]);
+	return count;
+}
+
+/* On a timed wire: one frame at a time, until the wire is busy. */
+static unsigned collect_timed(
+	struct poll_switch *ps, unsigned at, struct rte_mbuf **mbufs, weft_time now)
+{
+	struct transmitter *tx = &ps->port[at].tx;
+	struct weft_packet *packet;
+	unsigned count = 0;
+
+	while (count < PORT_BURST && transmitter_ready(tx, now) &&
+		switch_transmit_released(ps->sw, at, &packet, 1, now) == 1) {
+		mbufs[count] = packet_mbuf(packet);
+		transmitter_stamp(tx, mbufs[count++], now);
+	}
+	return count;
+}
+
+static unsigned transmit(struct poll_switch *ps, unsigned at, weft_time now)
+{
+	struct rte_mbuf *mbufs[PORT_BURST];
+	unsigned count;
+
+	if (!transmitter_flush(&ps->port[at].tx, now))
+		return 0;
+	if (!ps->port[at].tx.timed)
+		ps->direct |= BIT64(at);
+	count = ps->port[at].tx.timed ? collect_timed(ps, at, mbufs, now)
+				      : collect(ps, at, mbufs, now);
+	if (count > 0)
+		transmitter_send(&ps->port[at].tx, mbufs, (uint16_t)count, now);
+	return count;
+}
+
+/* Makes and sends one link-local frame. What was transmitted before has left the transmitter, so
+ * the totals in a credit frame speak of exactly the data before it. */
+static void send_link_local(
+	struct poll_switch *ps, unsigned at, enum frame_kind kind, weft_time now)
+{
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(ps->pool);
+	struct frame_fields fields = {
+		.kind = kind, .source = FRAME_HOST_NONE, .destination = FRAME_HOST_NONE};
+	struct link_end *link = &ps->sw->port[at].link;
+	struct control_credit credit;
+	struct control_hello hello;
+	uint8_t *frame;
+
+	if (mbuf == NULL) {
+		ps->port[at].no_mbuf++;
+		return;
+	}
+	frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
+	if (kind == FRAME_CREDIT) {
+		link_end_fill_credit(link, &credit, now);
+		fields.payload_bytes =
+			(uint16_t)control_credit_encode(&credit, frame + FRAME_HEADER_BYTES);
+	} else {
+		link_end_fill_hello(link, &hello, now);
+		fields.payload_bytes =
+			(uint16_t)control_hello_encode(&hello, frame + FRAME_HEADER_BYTES);
+	}
+	rte_pktmbuf_data_len(mbuf) = (uint16_t)frame_build(frame, &fields);
+	rte_pktmbuf_pkt_len(mbuf) = rte_pktmbuf_data_len(mbuf);
+	transmitter_stamp(&ps->port[at].tx, mbuf, now);
+	transmitter_send(&ps->port[at].tx, &mbuf, 1, now);
+}
+
+static void poll_link(struct poll_switch *ps, unsigned at, weft_time now)
+{
+	unsigned due = switch_poll_link(ps->sw, at, now);
+
+	if (due & LINK_WENT_DOWN)
+		free_list(switch_take_discards(ps->sw));
+	if ((due & (LINK_SEND_CREDIT | LINK_SEND_HELLO)) == 0 ||
+		!transmitter_flush(&ps->port[at].tx, now))
+		return;
+	if (due & LINK_SEND_HELLO)
+		send_link_local(ps, at, FRAME_HELLO, now);
+	if ((due & LINK_SEND_CREDIT) && transmitter_flush(&ps->port[at].tx, now))
+		send_link_local(ps, at, FRAME_CREDIT, now);
+}
+
+unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
+{
+	unsigned moved = 0;
+
+	for (unsigned at = 0; at < ps->ports; at++) {
+		if ((ps->present & BIT64(at)) == 0)
+			continue;
+		moved += receive(ps, at, now);
+		flush_bursts(ps, now);
+		for (uint64_t busy = ps->sw->busy & ps->present; busy != 0; busy &= busy - 1)
+			moved += transmit(ps, (unsigned)__builtin_ctzll(busy), now);
+	}
+	flush_bursts(ps, now);
+	for (unsigned at = 0; at < ps->ports; at++) {
+		if (ps->present & BIT64(at)) {
+			if (transmitter_flush(&ps->port[at].tx, now) && !ps->port[at].tx.timed)
+				ps->direct |= BIT64(at);
+			poll_link(ps, at, now);
+		}
+	}
+	switch_poll_watchdog(ps->sw, now);
+	if (ps->sw->discarded != NULL)
+		free_list(switch_take_discards(ps->sw));
+	return moved;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The poll driver of one emulated switch: moves frames between its ports and the state machine of
+ * lib/switch. On arrival a frame is checked (frame_check) and its descriptor filled in the mbuf's
+ * private area; on departure the mutable header bytes and the CRC are brought up to date.
+ * Link-local control frames (credit, hello) end and begin here.
+ *
+ * One thread calls poll_switch_run(); counters may be read by others at any time (each is one
+ * aligned 64-bit word, written by that thread alone).
+ */
+
+#include <stdint.h>
+
+#include "fault.h"
+#include "port.h"
+#include "switch.h"
+#include "transmitter.h"
+
+struct poll_switch_port {
+	struct port *port; /* NULL: no cable */
+	struct transmitter tx;
+	uint64_t faults[FRAME_FAULT_COUNT]; /* frames refused, by reason */
+	uint64_t control_bad;               /* link-local frames with a wrong payload */
+	uint64_t no_mbuf;                   /* control frames that could not be made in time */
+};
+
+/* Frames that went past the queues and leave with the next flush. */
+struct poll_switch_burst {
+	uint64_t bytes;
+	unsigned count;
+	unsigned input; /* of the last one */
+	struct rte_mbuf *mbuf[PORT_BURST];
+};
+
+struct poll_switch {
+	struct weft_switch *sw;
+	struct rte_mempool *pool; /* of the control frames that it makes */
+	unsigned ports;
+	uint64_t present; /* ports with a cable */
+	uint64_t direct;  /* ports that take frames past the queues: not timed, nothing waits */
+	uint64_t filled;  /* bursts that are not empty */
+	struct poll_switch_burst burst[SWITCH_PORTS_MAX];
+	struct poll_switch_port port[SWITCH_PORTS_MAX];
+};
+
+/* 'sw', 'pool' and the ports stay the caller's and outlive it. */
+struct poll_switch *poll_switch_create(struct weft_switch *sw, struct rte_mempool *pool);
+/* Frees what is stored, too. */
+void poll_switch_destroy(struct poll_switch *ps);
+
+/* Port 'at' sends by 'port'; see transmitter_init() for the rest. */
+void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port, bool timed,
+	uint64_t rate_bps, weft_time delay_ps, weft_time slack_ps, struct damage *damage);
+
+/* One turn: every port is read once, every output that can send does, due control frames leave.
+ * Returns the number of frames moved: 0 means that the loop may yield. */
+unsigned poll_switch_run(struct poll_switch *ps, weft_time now);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "transmitter.h"
+
+#include <string.h>
+
+void transmitter_init(struct transmitter *tx, struct port *port, bool timed, uint64_t rate_bps,
+	weft_time delay_ps, weft_time slack_ps, struct damage *damage)
+{
+	memset(tx, 0, sizeof(*tx));
+	tx->port = port;
+	tx->timed = timed;
+	pacer_init(&tx->pacer, rate_bps, slack_ps);
+	tx->delay_ps = delay_ps;
+	tx->damage = damage;
+}
+
+bool transmitter_flush(struct transmitter *tx, weft_time now)
+{
+	uint16_t sent;
+
+	if (tx->waiting == 0)
+		return true;
+	sent = port_tx(tx->port, tx->queue, tx->waiting, now);
+	tx->waiting = (uint16_t)(tx->waiting - sent);
+	memmove(tx->queue, tx->queue + sent, tx->waiting * sizeof(tx->queue[0]));
+	return tx->waiting == 0;
+}
+
+static uint16_t apply_damage(struct damage *damage, struct rte_mbuf **mbufs, uint16_t count)
+{
+	uint16_t kept = 0;
+
+	for (uint16_t i = 0; i < count; i++) {
+		if (damage_frame(damage, rte_pktmbuf_mtod(mbufs[i], uint8_t *),
+			    rte_pktmbuf_data_len(mbufs[i])))
+			rte_pktmbuf_free(mbufs[i]);
+		else
+			mbufs[kept++] = mbufs[i];
+	}
+	return kept;
+}
+
+void transmitter_send(
+	struct transmitter *tx, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
+{
+	uint16_t sent = 0;
+
+	if (tx->damage != NULL)
+		count = apply_damage(tx->damage, mbufs, count);
+	if (tx->waiting == 0)
+		sent = port_tx(tx->port, mbufs, count, now);
+	for (; sent < count; sent++)
+		tx->queue[tx->waiting++] = mbufs[sent];
+}
+
+unsigned transmitter_drain(struct transmitter *tx)
+{
+	unsigned data = 0;
+
+	for (uint16_t i = 0; i < tx->waiting; i++) {
+		const uint8_t *frame = rte_pktmbuf_mtod(tx->queue[i], const uint8_t *);
+
+		data += frame_header_const(frame)->kind == FRAME_DATA;
+		rte_pktmbuf_free(tx->queue[i]);
+	}
+	tx->waiting = 0;
+	return data;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The sending side of a port in a poll loop: what the port did not take waits here and nothing
+ * overtakes it; in-memory links get their rate and delay; damage on purpose happens here. One
+ * thread.
+ *
+ * A caller looks at transmitter_ready() before it takes packets from a switch or an interface, and
+ * hands over all that it took.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "damage.h"
+#include "pacer.h"
+#include "port.h"
+
+struct transmitter {
+	struct port *port;
+	bool timed; /* rate and delay are ours to enforce (in-memory links) */
+	struct pacer pacer;
+	weft_time delay_ps;
+	struct damage *damage; /* NULL: none */
+	uint16_t waiting;
+	struct rte_mbuf *queue[2 * PORT_BURST];
+};
+
+/* 'slack_ps': see pacer.h. rate_bps 0 and delay 0: an ethdev, which has its own. */
+void transmitter_init(struct transmitter *tx, struct port *port, bool timed, uint64_t rate_bps,
+	weft_time delay_ps, weft_time slack_ps, struct damage *damage);
+
+/* Sends what waits; true if nothing is left waiting. */
+bool transmitter_flush(struct transmitter *tx, weft_time now);
+
+/* Nothing waits, and the wire is free. */
+static inline bool transmitter_ready(const struct transmitter *tx, weft_time now)
+{
+	return tx->waiting == 0 && (!tx->timed || pacer_ready(&tx->pacer, now));
+}
+
+/* Books the time that the frame takes on a timed wire. */
+static inline void transmitter_stamp(struct transmitter *tx, struct rte_mbuf *mbuf, weft_time now)
+{
+	if (tx->timed)
+		mbuf_packet(mbuf)->arrived_ps =
+			pacer_send(
+				&tx->pacer, now, rte_pktmbuf_data_len(mbuf) + FRAME_WIRE_OVERHEAD) +
+			tx->delay_ps;
+}
+
+/* Sends up to PORT_BURST stamped frames; keeps what the port does not take yet. */
+void transmitter_send(
+	struct transmitter *tx, struct rte_mbuf **mbufs, uint16_t count, weft_time now);
+
+/* Frees what waits, for the end of a run; returns how many data frames that were. */
+unsigned transmitter_drain(struct transmitter *tx);
