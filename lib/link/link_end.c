@@ -63,8 +63,7 @@ unsigned link_end_poll(struct link_end *end, weft_time now)
 		end->state = LINK_DOWN;
 		return due | LINK_WENT_DOWN;
 	}
-	if (end->peer_session != 0 &&
-		(end->credit_wanted || now >= end->credit_due || grants_due(end)))
+	if (end->known && (end->credit_wanted || now >= end->credit_due || grants_due(end)))
 		due |= LINK_SEND_CREDIT;
 	return due;
 }
@@ -102,10 +101,24 @@ static void meet_session(struct link_end *end, uint32_t session)
 	if (session == end->peer_session)
 		return;
 	end->peer_session = session;
+	end->known = false;
 	end->sessions_seen++;
 	restart_receiver(end);
 	for (unsigned vc = 0; vc < end->config.vcs; vc++)
 		end->tx[vc] = (struct credit_tx){0};
+}
+
+/* True if the frame speaks of our present life. From the first such frame on the neighbour counts
+ * from zero, and it has sent nothing of that count yet, because nothing was granted before: what
+ * arrived until now was meant for an earlier life. */
+static bool is_known(struct link_end *end, uint32_t session)
+{
+	if (session != end->config.session)
+		return false;
+	if (!end->known)
+		restart_receiver(end);
+	end->known = true;
+	return true;
 }
 
 static void hear(struct link_end *end, weft_time now)
@@ -144,10 +157,11 @@ bool link_end_on_credit(struct link_end *end, const struct control_credit *credi
 	meet_session(end, credit->session);
 	hear(end, now);
 	end->credit_frames_received++;
+	if (!is_known(end, credit->peer_session))
+		return more;
 	for (unsigned vc = 0; vc < credit->vcs; vc++) {
 		adopt_sent_total(end, vc, credit->sent[vc]);
-		if (credit->peer_session == end->config.session &&
-			credit->limit[vc] != end->tx[vc].limit) {
+		if (credit->limit[vc] != end->tx[vc].limit) {
 			end->tx[vc].limit = credit->limit[vc];
 			more = true;
 		}
@@ -166,7 +180,7 @@ bool link_end_on_hello(struct link_end *end, const struct control_hello *hello, 
 	end->peer_device = hello->device;
 	end->peer_port = hello->port;
 	end->peer_kind = hello->kind;
-	if (hello->peer_session != end->config.session)
-		end->hello_due = now; /* it does not know us yet: answer at once */
+	if (!is_known(end, hello->peer_session))
+		end->hello_due = now; /* answer at once */
 	return more;
 }

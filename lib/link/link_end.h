@@ -44,6 +44,7 @@ struct link_end {
 	uint32_t peer_session;
 	uint64_t peer_device;
 	uint8_t peer_port, peer_kind;
+	bool known;         /* the neighbour knows our session; before that nothing is granted */
 	bool credit_wanted; /* something to tell at once: a new session, a limit gone stale */
 	weft_time heard_at;
 	weft_time hello_due, credit_due;

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "control.h"
+
+#include <string.h>
+
+#include "rng.h"
+#include "unit.h"
+
+static struct control_credit some_credit(struct rng *rng)
+{
+	struct control_credit credit = {
+		.session = (uint32_t)rng_next(rng) | 1,
+		.peer_session = (uint32_t)rng_next(rng),
+		.vcs = (uint8_t)rng_below(rng, FRAME_VCS_MAX + 1),
+	};
+
+	for (unsigned vc = 0; vc < credit.vcs; vc++) {
+		credit.sent[vc] = (uint32_t)rng_next(rng);
+		credit.limit[vc] = (uint32_t)rng_next(rng);
+	}
+	return credit;
+}
+
+static void credit_survives_the_wire(void **state)
+{
+	struct rng rng;
+
+	rng_init(&rng, 1, 0, 0);
+	for (unsigned i = 0; i < 1000; i++) {
+		struct control_credit in = some_credit(&rng), out;
+		uint8_t bytes[CONTROL_CREDIT_BYTES_MAX];
+		unsigned length = control_credit_encode(&in, bytes);
+
+		assert_int_equal(length, CONTROL_CREDIT_BYTES(in.vcs));
+		assert_true(control_credit_decode(&out, bytes, length));
+		assert_memory_equal(&in, &out, sizeof(in));
+	}
+}
+
+static void credit_of_any_other_length_is_refused(void **state)
+{
+	struct control_credit credit = {.session = 1, .vcs = 3};
+	uint8_t bytes[CONTROL_CREDIT_BYTES_MAX + 8] = {0};
+	unsigned length = control_credit_encode(&credit, bytes);
+
+	for (unsigned other = 0; other < sizeof(bytes); other++)
+		assert_int_equal(control_credit_decode(&credit, bytes, other), other == length);
+}
+
+static void credit_of_more_vcs_than_there_are_is_refused(void **state)
+{
+	uint8_t bytes[CONTROL_CREDIT_BYTES(FRAME_VCS_MAX + 1)] = {[3] = 1, [8] = FRAME_VCS_MAX + 1};
+	struct control_credit credit;
+
+	assert_false(control_credit_decode(&credit, bytes, sizeof(bytes)));
+}
+
+static void credit_without_a_session_is_refused(void **state)
+{
+	struct control_credit credit = {.session = 0, .vcs = 1};
+	uint8_t bytes[CONTROL_CREDIT_BYTES_MAX];
+	unsigned length = control_credit_encode(&credit, bytes);
+
+	assert_false(control_credit_decode(&credit, bytes, length));
+}
+
+static void numbers_are_big_endian_on_the_wire(void **state)
+{
+	struct control_credit credit = {
+		.session = 0x01020304, .vcs = 1, .sent = {0x05060708}, .limit = {0x090a0b0c}};
+	const uint8_t wanted[] = {1, 2, 3, 4, 0, 0, 0, 0, 1, 0, 0, 0, 5, 6, 7, 8, 9, 10, 11, 12};
+	uint8_t bytes[CONTROL_CREDIT_BYTES_MAX];
+
+	assert_int_equal(control_credit_encode(&credit, bytes), sizeof(wanted));
+	assert_memory_equal(bytes, wanted, sizeof(wanted));
+}
+
+static void hello_survives_the_wire(void **state)
+{
+	struct rng rng;
+
+	rng_init(&rng, 2, 0, 0);
+	for (unsigned i = 0; i < 1000; i++) {
+		struct control_hello out, in = {
+						  .device = rng_next(&rng),
+						  .session = (uint32_t)rng_next(&rng) | 1,
+						  .peer_session = (uint32_t)rng_next(&rng),
+						  .port = (uint8_t)rng_next(&rng),
+						  .kind = (uint8_t)rng_below(&rng, 2),
+					  };
+		uint8_t bytes[CONTROL_HELLO_BYTES];
+
+		assert_int_equal(control_hello_encode(&in, bytes), CONTROL_HELLO_BYTES);
+		assert_true(control_hello_decode(&out, bytes, sizeof(bytes)));
+		assert_true(in.device == out.device);
+		assert_int_equal(in.session, out.session);
+		assert_int_equal(in.peer_session, out.peer_session);
+		assert_int_equal(in.port, out.port);
+		assert_int_equal(in.kind, out.kind);
+	}
+}
+
+static void hello_of_another_length_kind_or_without_session_is_refused(void **state)
+{
+	struct control_hello hello = {.session = 1, .kind = 1}, out;
+	uint8_t bytes[CONTROL_HELLO_BYTES + 1] = {0};
+
+	control_hello_encode(&hello, bytes);
+	assert_true(control_hello_decode(&out, bytes, CONTROL_HELLO_BYTES));
+	assert_false(control_hello_decode(&out, bytes, CONTROL_HELLO_BYTES - 1));
+	assert_false(control_hello_decode(&out, bytes, CONTROL_HELLO_BYTES + 1));
+	hello.kind = 2;
+	control_hello_encode(&hello, bytes);
+	assert_false(control_hello_decode(&out, bytes, CONTROL_HELLO_BYTES));
+	hello = (struct control_hello){.session = 0, .kind = 1};
+	control_hello_encode(&hello, bytes);
+	assert_false(control_hello_decode(&out, bytes, CONTROL_HELLO_BYTES));
+}
+
+static void ack_survives_the_wire(void **state)
+{
+	struct rng rng;
+
+	rng_init(&rng, 3, 0, 0);
+	for (unsigned i = 0; i < 1000; i++) {
+		struct control_ack in = {.expected = (uint32_t)rng_next(&rng), .again = i % 2 == 1};
+		struct control_ack out;
+		uint8_t bytes[CONTROL_ACK_BYTES];
+
+		assert_int_equal(control_ack_encode(&in, bytes), CONTROL_ACK_BYTES);
+		assert_true(control_ack_decode(&out, bytes, sizeof(bytes)));
+		assert_int_equal(in.expected, out.expected);
+		assert_int_equal(in.again, out.again);
+	}
+}
+
+static void ack_of_another_length_or_request_is_refused(void **state)
+{
+	uint8_t bytes[CONTROL_ACK_BYTES + 1] = {0};
+	struct control_ack ack;
+
+	assert_true(control_ack_decode(&ack, bytes, CONTROL_ACK_BYTES));
+	assert_false(control_ack_decode(&ack, bytes, CONTROL_ACK_BYTES - 1));
+	assert_false(control_ack_decode(&ack, bytes, CONTROL_ACK_BYTES + 1));
+	bytes[4] = 2;
+	assert_false(control_ack_decode(&ack, bytes, CONTROL_ACK_BYTES));
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(credit_survives_the_wire),
+	cmocka_unit_test(credit_of_any_other_length_is_refused),
+	cmocka_unit_test(credit_of_more_vcs_than_there_are_is_refused),
+	cmocka_unit_test(credit_without_a_session_is_refused),
+	cmocka_unit_test(numbers_are_big_endian_on_the_wire),
+	cmocka_unit_test(hello_survives_the_wire),
+	cmocka_unit_test(hello_of_another_length_kind_or_without_session_is_refused),
+	cmocka_unit_test(ack_survives_the_wire),
+	cmocka_unit_test(ack_of_another_length_or_request_is_refused),
+};
+
+UNIT_MAIN(tests)

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Built twice: as the machine has it (PCLMULQDQ, SSE4.2), and with the tables. */
+
+#include "crc.h"
+
+#include "rng.h"
+#include "unit.h"
+
+#define HEADER_BYTES 64
+#define COVERED      (HEADER_BYTES - 2) /* the last two are the CRC field */
+
+static uint16_t reference_header(const uint8_t bytes[HEADER_BYTES])
+{
+	uint16_t crc = 0;
+
+	for (unsigned i = 0; i < HEADER_BYTES; i++) {
+		crc ^= i < COVERED ? bytes[i] : 0;
+		for (unsigned bit = 0; bit < 8; bit++)
+			crc = (uint16_t)((crc >> 1) ^ ((crc & 1) != 0 ? 0x8408 : 0));
+	}
+	return (uint16_t)~crc;
+}
+
+static uint32_t reference_crc32c(const uint8_t *at, size_t bytes)
+{
+	uint32_t crc = UINT32_MAX;
+
+	for (; bytes > 0; bytes--) {
+		crc ^= *at++;
+		for (unsigned bit = 0; bit < 8; bit++)
+			crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0x82F63B78u : 0);
+	}
+	return ~crc;
+}
+
+static void fill(struct rng *rng, uint8_t *at, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		at[i] = (uint8_t)rng_next(rng);
+}
+
+/* 'bytes' as crc_header() wants them: the route and the fixed header. */
+static uint16_t header_crc(const uint8_t bytes[HEADER_BYTES], unsigned route_words)
+{
+	uint64_t route[4], fixed[4];
+
+	memcpy(route, bytes, sizeof(route));
+	memcpy(fixed, bytes + 32, sizeof(fixed));
+	return crc_header(route, route_words, fixed);
+}
+
+static void header_crc_equals_the_bitwise_reference(void **state)
+{
+	uint8_t bytes[HEADER_BYTES];
+	struct rng rng;
+
+	rng_init(&rng, 1, 0, 0);
+	for (unsigned i = 0; i < 20000; i++) {
+		unsigned words = i % 5;
+
+		fill(&rng, bytes, sizeof(bytes));
+		memset(bytes + 8 * words, 0, 32 - 8 * words);
+		assert_int_equal(header_crc(bytes, words), reference_header(bytes));
+	}
+}
+
+static void header_crc_of_each_single_bit_is_right(void **state)
+{
+	for (unsigned bit = 0; bit < 8 * COVERED; bit++) {
+		uint8_t bytes[HEADER_BYTES] = {0};
+
+		bytes[bit / 8] = (uint8_t)(1u << bit % 8);
+		assert_int_equal(header_crc(bytes, 4), reference_header(bytes));
+	}
+}
+
+static void the_crc_field_itself_is_left_out(void **state)
+{
+	uint8_t bytes[HEADER_BYTES] = {0};
+	uint16_t crc = header_crc(bytes, 0);
+
+	bytes[COVERED] = 0x12;
+	bytes[COVERED + 1] = 0x34;
+	assert_int_equal(header_crc(bytes, 0), crc);
+}
+
+static void words_of_zero_route_change_nothing(void **state)
+{
+	uint8_t bytes[HEADER_BYTES] = {0};
+	struct rng rng;
+
+	rng_init(&rng, 2, 0, 0);
+	fill(&rng, bytes + 32, 32);
+	for (unsigned words = 0; words < 5; words++)
+		assert_int_equal(header_crc(bytes, words), header_crc(bytes, 0));
+}
+
+/* In the frame the CRC field holds the CRC big-endian, behind the mutable word. */
+static uint16_t field_in_memory(const uint8_t bytes[HEADER_BYTES])
+{
+	uint16_t crc = reference_header(bytes), field;
+	const uint8_t wire[2] = {(uint8_t)(crc >> 8), (uint8_t)crc};
+
+	memcpy(&field, wire, sizeof(field));
+	return field;
+}
+
+static void delta_of_the_mutable_word_equals_recomputing(void **state)
+{
+	uint8_t bytes[HEADER_BYTES];
+	struct rng rng;
+
+	rng_init(&rng, 3, 0, 0);
+	for (unsigned i = 0; i < 20000; i++) {
+		uint32_t old, new = (uint32_t)rng_next(&rng);
+		uint16_t field;
+
+		fill(&rng, bytes, sizeof(bytes));
+		memset(bytes + HEADER_BYTES - 2, 0, 2);
+		memcpy(&old, bytes + HEADER_BYTES - 6, sizeof(old));
+		field = field_in_memory(bytes);
+		memcpy(bytes + HEADER_BYTES - 6, &new, sizeof(new));
+		assert_int_equal(field ^ crc_header_delta(old ^ new), field_in_memory(bytes));
+	}
+}
+
+static void crc32c_equals_the_bitwise_reference_at_any_length_and_alignment(void **state)
+{
+	uint8_t bytes[600];
+	struct rng rng;
+
+	rng_init(&rng, 4, 0, 0);
+	fill(&rng, bytes, sizeof(bytes));
+	for (unsigned offset = 0; offset < 8; offset++)
+		for (unsigned length = 0; length < 500; length++)
+			assert_int_equal(crc32c(bytes + offset, length),
+				reference_crc32c(bytes + offset, length));
+}
+
+/* RFC 3720, B.4. */
+static void crc32c_gives_the_values_of_the_iscsi_standard(void **state)
+{
+	uint8_t bytes[32];
+
+	memset(bytes, 0, sizeof(bytes));
+	assert_int_equal(crc32c(bytes, sizeof(bytes)), 0x8a9136aa);
+	memset(bytes, 0xFF, sizeof(bytes));
+	assert_int_equal(crc32c(bytes, sizeof(bytes)), 0x62a8ab43);
+	for (unsigned i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)i;
+	assert_int_equal(crc32c(bytes, sizeof(bytes)), 0x46dd794e);
+}
+
+static void crc32c_of_nothing_is_zero(void **state)
+{
+	assert_int_equal(crc32c("", 0), 0);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(header_crc_equals_the_bitwise_reference),
+	cmocka_unit_test(header_crc_of_each_single_bit_is_right),
+	cmocka_unit_test(the_crc_field_itself_is_left_out),
+	cmocka_unit_test(words_of_zero_route_change_nothing),
+	cmocka_unit_test(delta_of_the_mutable_word_equals_recomputing),
+	cmocka_unit_test(crc32c_equals_the_bitwise_reference_at_any_length_and_alignment),
+	cmocka_unit_test(crc32c_gives_the_values_of_the_iscsi_standard),
+	cmocka_unit_test(crc32c_of_nothing_is_zero),
+};
+
+UNIT_MAIN(tests)

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "frame.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+
+#include "rng.h"
+#include "unit.h"
+
+#define ROOM (FRAME_BYTES_MAX + 64)
+
+/* A frame with random contents that passes every check; its length. */
+static unsigned build_any(struct rng *rng, uint8_t *frame)
+{
+	uint8_t route[FRAME_ROUTE_MAX];
+	struct frame_fields fields = {
+		.kind = FRAME_DATA,
+		.source = (uint16_t)rng_next(rng),
+		.destination = (uint16_t)rng_next(rng),
+		.sl = (uint8_t)rng_below(rng, 16),
+		.vc = (uint8_t)rng_below(rng, FRAME_VCS_MAX),
+		.vc_original = (uint8_t)rng_below(rng, FRAME_VCS_MAX),
+		.flags = (uint8_t)rng_next(rng),
+		.message = (uint32_t)rng_next(rng),
+		.sequence = (uint32_t)rng_next(rng),
+		.injected_ns = (uint32_t)rng_next(rng),
+		.route = route,
+		.route_length = (uint8_t)rng_below(rng, FRAME_ROUTE_MAX + 1),
+		.payload_bytes = (uint16_t)rng_below(rng, 300),
+	};
+
+	for (unsigned i = 0; i < FRAME_ROUTE_MAX; i++)
+		route[i] = (uint8_t)rng_next(rng);
+	for (unsigned i = 0; i < fields.payload_bytes; i++)
+		frame[FRAME_HEADER_BYTES + fields.route_length + i] = (uint8_t)rng_next(rng);
+	return frame_build(frame, &fields);
+}
+
+/* After a change of header fields: so that the CRC is not what is refused. */
+static void seal(uint8_t *frame)
+{
+	frame_header(frame)->crc_be = htons(frame_header_crc(frame));
+}
+
+static unsigned build_plain(uint8_t *frame, unsigned route_length, unsigned payload_bytes)
+{
+	uint8_t route[FRAME_ROUTE_MAX];
+	struct frame_fields fields = {.kind = FRAME_DATA,
+		.source = 1,
+		.destination = 2,
+		.route = route,
+		.route_length = (uint8_t)route_length,
+		.payload_bytes = (uint16_t)payload_bytes};
+
+	memset(route, ROUTE_PORT_BIT, sizeof(route));
+	memset(frame + FRAME_HEADER_BYTES + route_length, 0x5A, payload_bytes);
+	return frame_build(frame, &fields);
+}
+
+static void what_is_built_passes_every_check(void **state)
+{
+	uint8_t frame[ROOM];
+	struct rng rng;
+
+	rng_init(&rng, 1, 0, 0);
+	for (unsigned i = 0; i < 5000; i++) {
+		unsigned bytes = build_any(&rng, frame);
+
+		assert_int_equal(frame_check(frame, bytes), FRAME_FAULT_OK);
+		assert_true(frame_payload_ok(frame));
+	}
+}
+
+static void what_is_built_says_what_the_sender_said(void **state)
+{
+	const uint8_t route[3] = {0x81, 0xC2, ROUTE_TYPE_HOST};
+	struct frame_fields fields = {.kind = FRAME_DATA,
+		.source = 0x0102,
+		.destination = 0x0304,
+		.sl = 5,
+		.vc = 6,
+		.vc_original = 7,
+		.flags = FRAME_F_TAIL,
+		.message = 0x08090a0b,
+		.sequence = 0x0c0d0e0f,
+		.injected_ns = 0x10111213,
+		.route = route,
+		.route_length = sizeof(route),
+		.payload_bytes = 100};
+	uint8_t frame[ROOM] = {0};
+	const struct frame_header *header = frame_header_const(frame);
+
+	assert_int_equal(frame_build(frame, &fields), FRAME_HEADER_BYTES + 3 + 100);
+	assert_int_equal(ntohs(header->source_be), fields.source);
+	assert_int_equal(ntohs(header->destination_be), fields.destination);
+	assert_int_equal(ntohs(header->payload_bytes_be), 100);
+	assert_int_equal(ntohl(header->message_be), fields.message);
+	assert_int_equal(ntohl(header->sequence_be), fields.sequence);
+	assert_int_equal(ntohl(header->injected_ns_be), fields.injected_ns);
+	assert_int_equal(header->sl, 5);
+	assert_int_equal(header->vc, 6);
+	assert_int_equal(header->vc_original, 7);
+	assert_int_equal(header->cursor, 0);
+	assert_int_equal(header->flags, FRAME_F_TAIL);
+	assert_memory_equal(frame_route(frame), route, sizeof(route));
+	assert_int_equal(frame_payload_offset(header), FRAME_HEADER_BYTES + 3);
+}
+
+static void a_short_frame_is_padded_with_zeros_to_ethernets_minimum(void **state)
+{
+	uint8_t frame[ROOM];
+
+	memset(frame, 0xFF, sizeof(frame));
+	assert_int_equal(build_plain(frame, 0, 5), FRAME_BYTES_MIN);
+	for (unsigned i = FRAME_HEADER_BYTES + 5; i < FRAME_BYTES_MIN; i++)
+		assert_int_equal(frame[i], 0);
+	assert_int_equal(frame_check(frame, FRAME_BYTES_MIN), FRAME_FAULT_OK);
+}
+
+static void ethernet_padding_does_not_count_as_a_fault(void **state)
+{
+	uint8_t frame[ROOM] = {0};
+	unsigned bytes = build_plain(frame, 4, 64);
+
+	assert_int_equal(frame_check(frame, bytes + 30), FRAME_FAULT_OK);
+}
+
+/* A copy of its own size for each length, so that a sanitizer sees a read beyond the end. */
+static void every_cut_is_noticed_and_never_read_beyond(void **state)
+{
+	static const unsigned routes[] = {0, 1, 7, 8, 9, 31, 32};
+	uint8_t frame[ROOM];
+
+	for (unsigned i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
+		unsigned bytes = build_plain(frame, routes[i], 200);
+
+		for (unsigned cut = 0; cut < bytes; cut++) {
+			uint8_t *copy = malloc(cut + (cut == 0));
+
+			assert_non_null(copy);
+			memcpy(copy, frame, cut);
+			assert_int_equal(frame_check(copy, cut),
+				cut < FRAME_HEADER_BYTES ? FRAME_FAULT_SHORT : FRAME_FAULT_LENGTH);
+			free(copy);
+		}
+	}
+}
+
+static void another_ethertype_is_refused(void **state)
+{
+	uint8_t frame[ROOM];
+	unsigned bytes = build_plain(frame, 0, 64);
+
+	frame[12] ^= 1;
+	assert_int_equal(frame_check(frame, bytes), FRAME_FAULT_ETHERTYPE);
+	frame[12] ^= 1;
+	frame[13] ^= 1;
+	assert_int_equal(frame_check(frame, bytes), FRAME_FAULT_ETHERTYPE);
+}
+
+static void another_version_is_refused(void **state)
+{
+	uint8_t frame[ROOM];
+	unsigned bytes = build_plain(frame, 0, 64);
+
+	frame_header(frame)->version = FRAME_VERSION + 1;
+	seal(frame);
+	assert_int_equal(frame_check(frame, bytes), FRAME_FAULT_VERSION);
+}
+
+static void a_kind_that_does_not_exist_is_refused(void **state)
+{
+	uint8_t frame[ROOM];
+	unsigned bytes = build_plain(frame, 0, 64);
+
+	for (unsigned kind = 0; kind < 256; kind++) {
+		bool known = kind > 0 && kind < FRAME_KIND_COUNT;
+
+		frame_header(frame)->kind = (uint8_t)kind;
+		seal(frame);
+		assert_int_equal(
+			frame_check(frame, bytes), known ? FRAME_FAULT_OK : FRAME_FAULT_KIND);
+	}
+}
+
+static void a_route_that_is_too_long_is_refused(void **state)
+{
+	uint8_t frame[ROOM];
+	unsigned bytes = build_plain(frame, FRAME_ROUTE_MAX, 400);
+
+	assert_int_equal(frame_check(frame, bytes), FRAME_FAULT_OK);
+	for (unsigned length = FRAME_ROUTE_MAX + 1; length < 256; length++) {
+		frame_header(frame)->route_length = (uint8_t)length;
+		assert_int_equal(frame_check(frame, bytes), FRAME_FAULT_ROUTE_LENGTH);
+	}
+}
+
+static void link_local_frames_with_a_route_are_refused(void **state)
+{
+	static const uint8_t kinds[] = {FRAME_CREDIT, FRAME_HELLO};
+	uint8_t frame[ROOM];
+	unsigned bytes = build_plain(frame, 2, 64);
+
+	for (unsigned i = 0; i < sizeof(kinds); i++) {
+		frame_header(frame)->kind = kinds[i];
+		seal(frame);
+		assert_int_equal(frame_check(frame, bytes), FRAME_FAULT_ROUTE_LENGTH);
+	}
+}
+
+static void a_payload_longer_than_the_frame_is_refused(void **state)
+{
+	uint8_t frame[ROOM];
+	unsigned bytes = build_plain(frame, 3, 64);
+
+	frame_header(frame)->payload_bytes_be = htons(65);
+	seal(frame);
+	assert_int_equal(frame_check(frame, bytes), FRAME_FAULT_LENGTH);
+	frame_header(frame)->payload_bytes_be = 0xFFFF;
+	assert_int_equal(frame_check(frame, bytes), FRAME_FAULT_LENGTH);
+}
+
+static void a_cursor_beyond_the_route_is_refused(void **state)
+{
+	uint8_t frame[ROOM];
+	unsigned bytes = build_plain(frame, 3, 64);
+
+	for (unsigned cursor = 0; cursor < 256; cursor++) {
+		frame_header(frame)->cursor = (uint8_t)cursor;
+		seal(frame);
+		assert_int_equal(frame_check(frame, bytes),
+			cursor <= 3 ? FRAME_FAULT_OK : FRAME_FAULT_CURSOR);
+	}
+}
+
+static void a_vc_that_cannot_exist_is_refused(void **state)
+{
+	uint8_t frame[ROOM];
+	unsigned bytes = build_plain(frame, 0, 64);
+
+	for (unsigned vc = 0; vc < 256; vc++) {
+		frame_header(frame)->vc = (uint8_t)vc;
+		frame_header(frame)->vc_original = 0;
+		seal(frame);
+		assert_int_equal(frame_check(frame, bytes),
+			vc < FRAME_VCS_MAX ? FRAME_FAULT_OK : FRAME_FAULT_VC);
+		frame_header(frame)->vc = 0;
+		frame_header(frame)->vc_original = (uint8_t)vc;
+		seal(frame);
+		assert_int_equal(frame_check(frame, bytes),
+			vc < FRAME_VCS_MAX ? FRAME_FAULT_OK : FRAME_FAULT_VC);
+	}
+}
+
+static void a_service_level_above_15_is_refused(void **state)
+{
+	uint8_t frame[ROOM];
+	unsigned bytes = build_plain(frame, 0, 64);
+
+	frame_header(frame)->sl = 16;
+	seal(frame);
+	assert_int_equal(frame_check(frame, bytes), FRAME_FAULT_SL);
+}
+
+/* A CRC-16 misses none of these; the frame never counts as good. */
+static void every_single_bit_error_of_header_and_route_is_refused(void **state)
+{
+	uint8_t frame[ROOM];
+	struct rng rng;
+
+	rng_init(&rng, 2, 0, 0);
+	for (unsigned i = 0; i < 50; i++) {
+		unsigned bytes = build_any(&rng, frame);
+		unsigned end = frame_payload_offset(frame_header_const(frame));
+
+		for (unsigned bit = 12 * 8; bit < end * 8; bit++) {
+			frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
+			assert_int_not_equal(frame_check(frame, bytes), FRAME_FAULT_OK);
+			frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		}
+	}
+}
+
+static void every_single_bit_error_of_the_payload_is_seen_at_the_end(void **state)
+{
+	uint8_t frame[ROOM];
+	unsigned bytes = build_plain(frame, 5, 300);
+
+	for (unsigned bit = (FRAME_HEADER_BYTES + 5) * 8; bit < bytes * 8; bit++) {
+		frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		assert_false(frame_payload_ok(frame));
+		frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
+	}
+	assert_true(frame_payload_ok(frame));
+}
+
+static void updating_the_mutable_bytes_equals_building_anew(void **state)
+{
+	uint8_t frame[ROOM];
+	struct rng rng;
+
+	rng_init(&rng, 3, 0, 0);
+	for (unsigned i = 0; i < 5000; i++) {
+		unsigned bytes = build_any(&rng, frame);
+		uint8_t vc = (uint8_t)rng_below(&rng, FRAME_VCS_MAX);
+		uint8_t original = (uint8_t)rng_below(&rng, FRAME_VCS_MAX);
+		uint8_t length = frame_header_const(frame)->route_length;
+		uint8_t cursor = (uint8_t)rng_below(&rng, length + 1u);
+		uint8_t flags = (uint8_t)rng_next(&rng);
+
+		frame_update_mutable(frame, frame_mutable_word(vc, original, cursor, flags));
+		assert_int_equal(frame_header_const(frame)->vc, vc);
+		assert_int_equal(frame_header_const(frame)->vc_original, original);
+		assert_int_equal(frame_header_const(frame)->cursor, cursor);
+		assert_int_equal(frame_header_const(frame)->flags, flags);
+		assert_int_equal(frame_check(frame, bytes), FRAME_FAULT_OK);
+	}
+}
+
+/* The reason why the CRC is updated by the difference: a switch must not hide its own damage. */
+static void damage_before_an_update_is_still_seen_after_it(void **state)
+{
+	uint8_t frame[ROOM];
+	unsigned bytes = build_plain(frame, 8, 64);
+
+	frame_header(frame)->sequence_be ^= 0x100;
+	frame_update_mutable(frame, frame_mutable_word(1, 0, 1, 0));
+	assert_int_equal(frame_check(frame, bytes), FRAME_FAULT_HEADER_CRC);
+}
+
+static void blocks_are_those_of_64_bytes_rounded_up(void **state)
+{
+	assert_int_equal(frame_blocks(1), 1);
+	assert_int_equal(frame_blocks(64), 1);
+	assert_int_equal(frame_blocks(65), 2);
+	assert_int_equal(frame_blocks(FRAME_BYTES_MAX), (FRAME_BYTES_MAX + 63) / 64);
+}
+
+static void every_fault_and_every_kind_has_its_own_name(void **state)
+{
+	for (unsigned i = 0; i < FRAME_FAULT_COUNT; i++)
+		for (unsigned k = 0; k < i; k++)
+			assert_string_not_equal(frame_fault_name(i), frame_fault_name(k));
+	for (unsigned i = 0; i < FRAME_KIND_COUNT; i++)
+		for (unsigned k = 0; k < i; k++)
+			assert_string_not_equal(frame_kind_name(i), frame_kind_name(k));
+	assert_string_equal(frame_kind_name(250), "unknown");
+	assert_string_equal(frame_fault_name(FRAME_FAULT_COUNT), "unknown");
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(what_is_built_passes_every_check),
+	cmocka_unit_test(what_is_built_says_what_the_sender_said),
+	cmocka_unit_test(a_short_frame_is_padded_with_zeros_to_ethernets_minimum),
+	cmocka_unit_test(ethernet_padding_does_not_count_as_a_fault),
+	cmocka_unit_test(every_cut_is_noticed_and_never_read_beyond),
+	cmocka_unit_test(another_ethertype_is_refused),
+	cmocka_unit_test(another_version_is_refused),
+	cmocka_unit_test(a_kind_that_does_not_exist_is_refused),
+	cmocka_unit_test(a_route_that_is_too_long_is_refused),
+	cmocka_unit_test(link_local_frames_with_a_route_are_refused),
+	cmocka_unit_test(a_payload_longer_than_the_frame_is_refused),
+	cmocka_unit_test(a_cursor_beyond_the_route_is_refused),
+	cmocka_unit_test(a_vc_that_cannot_exist_is_refused),
+	cmocka_unit_test(a_service_level_above_15_is_refused),
+	cmocka_unit_test(every_single_bit_error_of_header_and_route_is_refused),
+	cmocka_unit_test(every_single_bit_error_of_the_payload_is_seen_at_the_end),
+	cmocka_unit_test(updating_the_mutable_bytes_equals_building_anew),
+	cmocka_unit_test(damage_before_an_update_is_still_seen_after_it),
+	cmocka_unit_test(blocks_are_those_of_64_bytes_rounded_up),
+	cmocka_unit_test(every_fault_and_every_kind_has_its_own_name),
+};
+
+UNIT_MAIN(tests)
