@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "channel_graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void note_out(struct channel_graph *graph, uint32_t channel)
+{
+	struct topology_port from = graph->from[channel];
+
+	if (from.kind == DEVICE_SWITCH)
+		graph->switch_out[from.device * TOPOLOGY_PORTS_MAX + from.port] = channel;
+	else
+		graph->host_out[from.device] = channel;
+}
+
+static int graph_allocate(struct channel_graph *graph)
+{
+	size_t ports = (size_t)graph->topology->switches * TOPOLOGY_PORTS_MAX;
+
+	graph->from = calloc(graph->channels + 1u, sizeof(*graph->from));
+	graph->to = calloc(graph->channels + 1u, sizeof(*graph->to));
+	graph->dependencies = calloc(graph->channels + 1u, sizeof(*graph->dependencies));
+	graph->switch_out = malloc((ports + 1) * sizeof(*graph->switch_out));
+	graph->host_out = malloc((graph->topology->hosts + 1u) * sizeof(*graph->host_out));
+	if (graph->from == NULL || graph->to == NULL || graph->dependencies == NULL ||
+		graph->switch_out == NULL || graph->host_out == NULL)
+		return -ENOMEM;
+	memset(graph->switch_out, 0xFF, ports * sizeof(*graph->switch_out));
+	memset(graph->host_out, 0xFF, graph->topology->hosts * sizeof(*graph->host_out));
+	return 0;
+}
+
+struct channel_graph *channel_graph_create(const struct topology *topology)
+{
+	struct channel_graph *graph = calloc(1, sizeof(*graph));
+
+	if (graph == NULL)
+		return NULL;
+	graph->topology = topology;
+	graph->channels = 2 * topology->links;
+	if (graph_allocate(graph) < 0) {
+		channel_graph_destroy(graph);
+		errno = ENOMEM;
+		return NULL;
+	}
+	for (uint32_t i = 0; i < topology->links; i++) {
+		graph->from[2 * i] = graph->to[2 * i + 1] = topology->link_at[i].a;
+		graph->to[2 * i] = graph->from[2 * i + 1] = topology->link_at[i].b;
+		note_out(graph, 2 * i);
+		note_out(graph, 2 * i + 1);
+	}
+	return graph;
+}
+
+void channel_graph_destroy(struct channel_graph *graph)
+{
+	if (graph == NULL)
+		return;
+	free(graph->from);
+	free(graph->to);
+	free(graph->dependencies);
+	free(graph->switch_out);
+	free(graph->host_out);
+	free(graph);
+}
+
+void channel_graph_name(const struct channel_graph *graph, uint32_t channel, char *out, size_t size)
+{
+	topology_port_name(graph->topology, graph->from[channel], out, size);
+}
+
+/* Tarjan's algorithm (1972) with its recursion as an explicit path: a node of the path keeps the
+ * set of successors that it has still to visit. */
+struct components {
+	const struct channel_graph *graph;
+	uint32_t *number; /* order of the first visit, from 1; 0: not visited */
+	uint32_t *low;    /* smallest number known to be reachable */
+	uint64_t *left;   /* successors not looked at yet, as ports */
+	uint32_t *path;   /* channels being visited */
+	uint32_t *stack;  /* channels visited whose component is not complete */
+	bool *stacked;
+	uint32_t visited, depth, height;
+};
+
+static int components_allocate(struct components *work)
+{
+	size_t channels = work->graph->channels + 1u;
+
+	work->number = calloc(channels, sizeof(*work->number));
+	work->low = calloc(channels, sizeof(*work->low));
+	work->left = calloc(channels, sizeof(*work->left));
+	work->path = calloc(channels, sizeof(*work->path));
+	work->stack = calloc(channels, sizeof(*work->stack));
+	work->stacked = calloc(channels, sizeof(*work->stacked));
+	return work->number == NULL || work->low == NULL || work->left == NULL ||
+			       work->path == NULL || work->stack == NULL || work->stacked == NULL
+		       ? -ENOMEM
+		       : 0;
+}
+
+static void components_free(struct components *work)
+{
+	free(work->number);
+	free(work->low);
+	free(work->left);
+	free(work->path);
+	free(work->stack);
+	free(work->stacked);
+}
+
+/* The channel that follows 'channel' by this port of the switch where it ends. */
+static uint32_t follower(const struct channel_graph *graph, uint32_t channel, unsigned port)
+{
+	return channel_graph_out(graph, graph->to[channel].device, port);
+}
+
+static void enter(struct components *work, uint32_t channel)
+{
+	work->number[channel] = work->low[channel] = ++work->visited;
+	work->left[channel] = work->graph->dependencies[channel];
+	work->path[work->depth++] = channel;
+	work->stack[work->height++] = channel;
+	work->stacked[channel] = true;
+}
+
+static void lower(struct components *work, uint32_t channel, uint32_t low)
+{
+	if (low < work->low[channel])
+		work->low[channel] = low;
+}
+
+/* Leaves the last channel of the path. True if its component is complete and larger than itself;
+ * the component is then what 'stacked' still marks among the channels from its number on. */
+static bool leave(struct components *work)
+{
+	uint32_t channel = work->path[--work->depth];
+
+	if (work->depth > 0)
+		lower(work, work->path[work->depth - 1], work->low[channel]);
+	if (work->low[channel] != work->number[channel])
+		return false;
+	if (work->stack[work->height - 1] != channel)
+		return true;
+	work->stacked[work->stack[--work->height]] = false;
+	return false;
+}
+
+/* Visits everything reachable from 'start'. A channel on a cycle, or CHANNEL_NONE. */
+static uint32_t visit_from(struct components *work, uint32_t start)
+{
+	enter(work, start);
+	while (work->depth > 0) {
+		uint32_t channel = work->path[work->depth - 1], next;
+		unsigned port;
+
+		if (work->left[channel] == 0) {
+			if (leave(work))
+				return channel;
+			continue;
+		}
+		port = (unsigned)__builtin_ctzll(work->left[channel]);
+		work->left[channel] &= work->left[channel] - 1;
+		next = follower(work->graph, channel, port);
+		if (next == channel)
+			return channel;
+		if (next == CHANNEL_NONE)
+			continue;
+		if (work->number[next] == 0)
+			enter(work, next);
+		else if (work->stacked[next])
+			lower(work, channel, work->number[next]);
+	}
+	return CHANNEL_NONE;
+}
+
+static uint32_t channel_on_cycle(const struct channel_graph *graph, struct components *work)
+{
+	for (uint32_t start = 0; start < graph->channels; start++) {
+		uint32_t found;
+
+		if (work->number[start] != 0)
+			continue;
+		found = visit_from(work, start);
+		if (found != CHANNEL_NONE)
+			return found;
+	}
+	return CHANNEL_NONE;
+}
+
+/* The shortest cycle through 'start', breadth first; 'before' and 'queue' are work space. */
+static uint32_t shortest_cycle(
+	const struct channel_graph *graph, uint32_t start, uint32_t *before, uint32_t *queue)
+{
+	uint32_t head = 0, tail = 0;
+
+	memset(before, 0xFF, graph->channels * sizeof(*before));
+	for (queue[tail++] = start; head < tail; head++) {
+		uint64_t ports = graph->dependencies[queue[head]];
+
+		for (; ports != 0; ports &= ports - 1) {
+			uint32_t next =
+				follower(graph, queue[head], (unsigned)__builtin_ctzll(ports));
+
+			if (next == CHANNEL_NONE || before[next] != CHANNEL_NONE)
+				continue;
+			before[next] = queue[head];
+			if (next == start)
+				return queue[head];
+			queue[tail++] = next;
+		}
+	}
+	return CHANNEL_NONE;
+}
+
+static int write_cycle(
+	uint32_t start, uint32_t last, const uint32_t *before, uint32_t **cycle, uint32_t *length)
+{
+	uint32_t channels = 1;
+
+	for (uint32_t at = last; at != start; at = before[at])
+		channels++;
+	*cycle = calloc(channels, sizeof(**cycle));
+	if (*cycle == NULL)
+		return -ENOMEM;
+	*length = channels;
+	for (uint32_t at = last; channels-- > 0; at = before[at])
+		(*cycle)[channels] = at;
+	return 0;
+}
+
+int channel_graph_find_cycle(const struct channel_graph *graph, uint32_t **cycle, uint32_t *length)
+{
+	struct components work = {.graph = graph};
+	int result = components_allocate(&work);
+	uint32_t start;
+
+	*cycle = NULL;
+	*length = 0;
+	if (result < 0)
+		goto out;
+	start = channel_on_cycle(graph, &work);
+	if (start != CHANNEL_NONE) {
+		uint32_t last = shortest_cycle(graph, start, work.path, work.stack);
+
+		result = write_cycle(start, last, work.path, cycle, length);
+	}
+out:
+	components_free(&work);
+	return result;
+}

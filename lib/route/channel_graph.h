@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The channel dependency graph (Dally and Seitz). A channel is one direction of a link, hosts'
+ * links included: channel 2i leads from end a to end b of link i, channel 2i + 1 back. A
+ * dependency: some message uses a port of the switch where the channel ends right after it, so the
+ * two can wait for each other. Without a cycle nothing can deadlock.
+ *
+ * The dependencies of a channel are a set of output ports, 64 bits; adding one costs an OR.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "topology.h"
+
+#define CHANNEL_NONE UINT32_MAX
+
+struct channel_graph {
+	const struct topology *topology;
+	uint32_t channels;
+	struct topology_port *from, *to; /* by channel */
+	uint64_t *dependencies;          /* by channel: output ports used right after it */
+	uint32_t *switch_out;            /* [switch * TOPOLOGY_PORTS_MAX + port], or CHANNEL_NONE */
+	uint32_t *host_out;              /* by host, or CHANNEL_NONE */
+};
+
+/* Without dependencies. NULL with errno ENOMEM. */
+struct channel_graph *channel_graph_create(const struct topology *topology);
+void channel_graph_destroy(struct channel_graph *graph);
+
+/* The channel that leaves the switch by this port; CHANNEL_NONE if nothing is connected there. */
+static inline uint32_t channel_graph_out(
+	const struct channel_graph *graph, uint32_t at, unsigned port)
+{
+	return port < TOPOLOGY_PORTS_MAX ? graph->switch_out[at * TOPOLOGY_PORTS_MAX + port]
+					 : CHANNEL_NONE;
+}
+
+/* A message that came by 'channel' leaves the switch where that ends by 'port'. */
+static inline void channel_graph_depend(
+	struct channel_graph *graph, uint32_t channel, unsigned port)
+{
+	graph->dependencies[channel] |= (uint64_t)1 << port;
+}
+
+/* True for a link between two switches. */
+static inline bool channel_graph_inner(const struct channel_graph *graph, uint32_t channel)
+{
+	return graph->from[channel].kind == DEVICE_SWITCH &&
+	       graph->to[channel].kind == DEVICE_SWITCH;
+}
+
+/* Looks for a cycle by strongly connected components. 0 with '*cycle' (the caller's to free, in the
+ * order of the dependencies, the last depends on the first) and '*length'; length 0 and NULL if
+ * there is none. -ENOMEM. */
+int channel_graph_find_cycle(const struct channel_graph *graph, uint32_t **cycle, uint32_t *length);
+
+/* "s0:3": the port by which the channel leaves. */
+void channel_graph_name(
+	const struct channel_graph *graph, uint32_t channel, char *out, size_t size);

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "legal_routes.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "frame.h"
+#include "legal_search.h"
+#include "rng.h"
+
+/*
+ * Draws 'wanted' different ranks out of 'count': the first places of a random permutation of
+ * 0 .. count - 1 (Fisher and Yates), of which only the places that were touched are written down.
+ */
+static unsigned draw_ranks(struct rng *rng, uint64_t count, unsigned wanted, uint64_t *ranks)
+{
+	uint64_t place[ROUTE_ALTERNATIVES_MAX], moved[ROUTE_ALTERNATIVES_MAX];
+	unsigned drawn = count < wanted ? (unsigned)count : wanted;
+
+	for (unsigned i = 0; i < drawn; i++) {
+		uint64_t at = i + rng_below(rng, count - i), here = i;
+
+		ranks[i] = at;
+		for (unsigned k = 0; k < i; k++) {
+			if (place[k] == at)
+				ranks[i] = moved[k];
+			if (place[k] == i)
+				here = moved[k];
+		}
+		place[i] = at;
+		moved[i] = here;
+	}
+	return drawn;
+}
+
+/* What all threads share, and one thread's part: every jobs-th destination switch. */
+struct fill {
+	const struct route_graph *graph;
+	const bool *up;
+	const struct route_options *options;
+	struct route_set *set;
+};
+
+struct fill_part {
+	const struct fill *fill;
+	uint32_t first, stride;
+	pthread_t thread;
+	int result;
+	struct fault fault;
+};
+
+static int add_pair(const struct fill *fill, const struct legal_search *search, uint32_t source,
+	uint32_t destination, struct fault *fault)
+{
+	const struct route_graph *graph = fill->graph;
+	const struct route_options *options = fill->options;
+	const struct topology *topology = graph->topology;
+	uint32_t at = graph->host_switch[source], to = graph->host_switch[destination];
+	bool per_host = options->granularity == ROUTE_PER_HOST_PAIR;
+	unsigned links = legal_search_links(search, at), drawn;
+	uint64_t ranks[ROUTE_ALTERNATIVES_MAX];
+	uint8_t route[ROUTE_ELEMENTS_MAX];
+	struct rng rng;
+
+	if (links + 2 > ROUTE_ELEMENTS_MAX)
+		return fault_set(fault, EINVAL,
+			"%s: the way from %s to %s takes %u route elements, expected at most %u",
+			topology->name, topology->host_at[source].name,
+			topology->host_at[destination].name, links + 2, ROUTE_ELEMENTS_MAX);
+	rng_init(&rng, options->seed, per_host ? source : at, per_host ? destination : to);
+	drawn = draw_ranks(&rng, legal_search_count(search, at),
+		options->alternatives == 0 ? 1 : options->alternatives, ranks);
+	route[links] = ROUTE_PORT_BIT | graph->host_port[destination];
+	route[links + 1] = ROUTE_TYPE_HOST;
+	for (unsigned i = 0; i < drawn; i++) {
+		int result;
+
+		legal_search_route(search, at, ranks[i], route);
+		result = route_set_add(fill->set, source, destination, route, links + 2);
+		if (result < 0)
+			return fault_set(
+				fault, -result, "%s: no memory for its routes", topology->name);
+	}
+	return 0;
+}
+
+static int add_destination(const struct fill *fill, const struct legal_search *search,
+	uint32_t destination, struct fault *fault)
+{
+	for (uint32_t source = 0; source < fill->graph->hosts; source++) {
+		uint32_t at = fill->graph->host_switch[source];
+		int result;
+
+		if (source == destination || at == ROUTE_GRAPH_NONE ||
+			legal_search_count(search, at) == 0)
+			continue;
+		result = add_pair(fill, search, source, destination, fault);
+		if (result < 0)
+			return result;
+	}
+	return 0;
+}
+
+static void *fill_run(void *argument)
+{
+	struct fill_part *part = argument;
+	const struct route_graph *graph = part->fill->graph;
+	struct legal_search *search = legal_search_create(graph, part->fill->up);
+
+	if (search == NULL)
+		part->result = fault_set(&part->fault, ENOMEM, "%s: no memory for its routes",
+			graph->topology->name);
+	for (uint32_t at = part->first; at < graph->switches && part->result == 0;
+		at += part->stride) {
+		if (route_graph_hosts_at(graph, at) == 0)
+			continue;
+		legal_search_run(search, at);
+		for (uint32_t i = graph->first_host[at];
+			i < graph->first_host[at + 1] && part->result == 0; i++)
+			part->result = add_destination(
+				part->fill, search, graph->host_of[i], &part->fault);
+	}
+	legal_search_destroy(search);
+	return NULL;
+}
+
+int legal_routes_fill(const struct route_graph *graph, const bool *up,
+	const struct route_options *options, struct route_set *set, struct fault *fault)
+{
+	const struct fill fill = {graph, up, options, set};
+	unsigned jobs = options->jobs == 0 ? 1 : options->jobs, started = 0;
+	struct fill_part *part = calloc(jobs, sizeof(*part));
+	int result = 0;
+
+	if (part == NULL)
+		return fault_set(
+			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+	for (unsigned i = 0; i < jobs; i++)
+		part[i] = (struct fill_part){.fill = &fill, .first = i, .stride = jobs};
+	/* The caller's own thread takes part 0, and the parts for which no thread can be had. */
+	for (started = 1; started < jobs; started++)
+		if (pthread_create(&part[started].thread, NULL, fill_run, &part[started]) != 0)
+			break;
+	fill_run(&part[0]);
+	for (unsigned i = started; i < jobs; i++)
+		fill_run(&part[i]);
+	for (unsigned i = 1; i < started; i++)
+		pthread_join(part[i].thread, NULL);
+	for (unsigned i = 0; i < jobs && result == 0; i++)
+		if (part[i].result < 0)
+			result = fault_set(fault, -part[i].result, "%s", part[i].fault.text);
+	free(part);
+	return result;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "legal_search.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frame.h"
+
+/*
+ * States. A message at switch s may still go up (state 2s) or has gone down already (2s + 1).
+ *	an up arc s -> t leads from (s, up) to (t, up);
+ *	a down arc s -> t leads from (s, up) and from (s, down) to (t, down).
+ */
+#define STATE(at, down) (2u * (at) + (down))
+#define NO_WAY          UINT32_MAX
+
+struct legal_search {
+	const struct route_graph *graph;
+	const bool *up;
+	uint32_t *links;      /* by state: length of the rest, NO_WAY if it cannot arrive */
+	uint64_t *count;      /* by state: routes of that length */
+	uint32_t *queue;      /* of states */
+	uint32_t *first_step; /* by state: its steps are step[first_step[i]] .. [first_step[i + 1] -
+				 1] */
+	uint32_t *step;       /* arcs that begin a shortest rest */
+};
+
+struct legal_search *legal_search_create(const struct route_graph *graph, const bool *up)
+{
+	struct legal_search *search = calloc(1, sizeof(*search));
+	size_t states = 2u * graph->switches;
+
+	if (search == NULL)
+		return NULL;
+	search->graph = graph;
+	search->up = up;
+	search->links = calloc(states + 1, sizeof(*search->links));
+	search->count = calloc(states + 1, sizeof(*search->count));
+	search->queue = calloc(states + 1, sizeof(*search->queue));
+	search->first_step = calloc(states + 1, sizeof(*search->first_step));
+	search->step = calloc(2u * graph->arcs + 1u, sizeof(*search->step));
+	if (search->links != NULL && search->count != NULL && search->queue != NULL &&
+		search->first_step != NULL && search->step != NULL)
+		return search;
+	legal_search_destroy(search);
+	errno = ENOMEM;
+	return NULL;
+}
+
+void legal_search_destroy(struct legal_search *search)
+{
+	if (search == NULL)
+		return;
+	free(search->links);
+	free(search->count);
+	free(search->queue);
+	free(search->first_step);
+	free(search->step);
+	free(search);
+}
+
+/* State 'before' reaches what 'after' reaches by one more link. */
+static void meet(struct legal_search *search, uint32_t before, uint32_t after, uint32_t *tail)
+{
+	if (search->links[before] == NO_WAY) {
+		search->links[before] = search->links[after] + 1;
+		search->queue[(*tail)++] = before;
+	}
+	if (search->links[before] == search->links[after] + 1) {
+		uint64_t sum = search->count[before] + search->count[after];
+
+		search->count[before] = sum < LEGAL_ROUTES_COUNT_MAX ? sum : LEGAL_ROUTES_COUNT_MAX;
+	}
+}
+
+/* All states from which one arc leads to 'state'. */
+static void meet_all_before(struct legal_search *search, uint32_t state, uint32_t *tail)
+{
+	const struct route_graph *graph = search->graph;
+	uint32_t at = state / 2, down = state % 2;
+
+	for (uint32_t out = graph->first_arc[at]; out < graph->first_arc[at + 1]; out++) {
+		uint32_t from = graph->arc[out].to;
+		bool up = search->up[graph->arc[out].back];
+
+		if (up != (down == 0))
+			continue;
+		meet(search, STATE(from, 0), state, tail);
+		if (!up)
+			meet(search, STATE(from, 1), state, tail);
+	}
+}
+
+static uint32_t state_after(const struct legal_search *search, uint32_t arc)
+{
+	return STATE(search->graph->arc[arc].to, search->up[arc] ? 0u : 1u);
+}
+
+/* Lists for every state the arcs that begin a shortest rest. */
+static void list_steps(struct legal_search *search)
+{
+	const struct route_graph *graph = search->graph;
+	uint32_t steps = 0;
+
+	for (uint32_t state = 0; state < 2 * graph->switches; state++) {
+		uint32_t at = state / 2;
+
+		search->first_step[state] = steps;
+		if (search->links[state] == NO_WAY || search->links[state] == 0)
+			continue;
+		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
+			if (state % 2 == 1 && search->up[arc])
+				continue;
+			if (search->links[state_after(search, arc)] + 1 == search->links[state])
+				search->step[steps++] = arc;
+		}
+	}
+	search->first_step[2 * graph->switches] = steps;
+}
+
+void legal_search_run(struct legal_search *search, uint32_t destination)
+{
+	uint32_t states = 2 * search->graph->switches, tail = 0;
+
+	memset(search->links, 0xFF, states * sizeof(*search->links));
+	memset(search->count, 0, states * sizeof(*search->count));
+	for (uint32_t down = 0; down < 2; down++) {
+		search->links[STATE(destination, down)] = 0;
+		search->count[STATE(destination, down)] = 1;
+		search->queue[tail++] = STATE(destination, down);
+	}
+	for (uint32_t head = 0; head < tail; head++)
+		meet_all_before(search, search->queue[head], &tail);
+	list_steps(search);
+}
+
+uint64_t legal_search_count(const struct legal_search *search, uint32_t source)
+{
+	return search->count[STATE(source, 0)];
+}
+
+unsigned legal_search_links(const struct legal_search *search, uint32_t source)
+{
+	return search->links[STATE(source, 0)];
+}
+
+void legal_search_route(
+	const struct legal_search *search, uint32_t source, uint64_t rank, uint8_t *elements)
+{
+	uint32_t state = STATE(source, 0);
+
+	while (search->links[state] > 0) {
+		const uint32_t *step = search->step + search->first_step[state];
+
+		while (rank >= search->count[state_after(search, *step)])
+			rank -= search->count[state_after(search, *step++)];
+		*elements++ = ROUTE_PORT_BIT | search->graph->arc[*step].port;
+		state = state_after(search, *step);
+	}
+}

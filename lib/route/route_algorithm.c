@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "route_algorithm.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct route_algorithm *const algorithms[] = {
+	&route_minhop,
+	&route_up_down,
+	NULL,
+};
+
+const struct route_algorithm *route_algorithm_at(unsigned i)
+{
+	return i < sizeof(algorithms) / sizeof(algorithms[0]) ? algorithms[i] : NULL;
+}
+
+const struct route_algorithm *route_algorithm_find(const char *name)
+{
+	for (unsigned i = 0; algorithms[i] != NULL; i++)
+		if (strcmp(algorithms[i]->name, name) == 0)
+			return algorithms[i];
+	return NULL;
+}
+
+static int check_request(const struct topology *topology, const struct route_algorithm *algorithm,
+	const struct route_options *options, bool able, const char *what, struct fault *fault)
+{
+	if (!able)
+		return fault_set(
+			fault, EINVAL, "%s: the algorithm has no %s", algorithm->name, what);
+	if (topology->switches > 0 && options->root >= topology->switches)
+		return fault_set(fault, EINVAL, "%s: no switch %u to be the root, expected 0 .. %u",
+			topology->name, options->root, topology->switches - 1);
+	if (options->alternatives > ROUTE_ALTERNATIVES_MAX)
+		return fault_set(fault, EINVAL, "%u alternatives, expected at most %u",
+			options->alternatives, ROUTE_ALTERNATIVES_MAX);
+	return 0;
+}
+
+static void note_origin(struct route_origin *origin, const struct topology *topology,
+	const struct route_algorithm *algorithm, const struct route_options *options)
+{
+	snprintf(origin->topology, sizeof(origin->topology), "%s", topology->name);
+	snprintf(origin->algorithm, sizeof(origin->algorithm), "%s", algorithm->name);
+	if (algorithm->rooted && topology->switches > 0)
+		snprintf(origin->root, sizeof(origin->root), "%s",
+			topology->switch_at[options->root].name);
+	origin->seed = options->seed;
+}
+
+struct route_set *route_compute(const struct topology *topology,
+	const struct route_algorithm *algorithm, const struct route_options *options, int *result,
+	struct fault *fault)
+{
+	struct route_graph *graph = NULL;
+	struct route_set *set = NULL;
+	int code = check_request(
+		topology, algorithm, options, algorithm->routes != NULL, "source routes", fault);
+
+	if (code < 0)
+		goto err;
+	graph = route_graph_create(topology);
+	set = route_set_create(topology->hosts);
+	if (graph == NULL || set == NULL) {
+		code = fault_set(fault, ENOMEM, "%s: no memory for its routes", topology->name);
+		goto err;
+	}
+	note_origin(route_set_origin(set), topology, algorithm, options);
+	code = algorithm->routes(graph, options, set, fault);
+	if (code == 0)
+		goto out;
+err:
+	route_set_destroy(set);
+	set = NULL;
+out:
+	route_graph_destroy(graph);
+	if (result != NULL)
+		*result = code;
+	return set;
+}
+
+struct route_table *route_compute_table(const struct topology *topology,
+	const struct route_algorithm *algorithm, const struct route_options *options, int *result,
+	struct fault *fault)
+{
+	struct route_graph *graph = NULL;
+	struct route_table *table = NULL;
+	int code = check_request(topology, algorithm, options, algorithm->tables != NULL,
+		"destination tables", fault);
+
+	if (code < 0)
+		goto err;
+	graph = route_graph_create(topology);
+	table = route_table_create(topology->switches, topology->hosts);
+	if (graph == NULL || table == NULL) {
+		code = fault_set(fault, ENOMEM, "%s: no memory for its tables", topology->name);
+		goto err;
+	}
+	note_origin(&table->origin, topology, algorithm, options);
+	code = algorithm->tables(graph, options, table, fault);
+	if (code == 0)
+		goto out;
+err:
+	route_table_destroy(table);
+	table = NULL;
+out:
+	route_graph_destroy(graph);
+	if (result != NULL)
+		*result = code;
+	return table;
+}

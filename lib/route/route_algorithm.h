@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The seam between routing algorithms and everybody else: an algorithm is one file with one struct
+ * route_algorithm, listed in route_algorithm.c; it sees a topology (as a route_graph) and its
+ * options, and fills a set of source routes, destination tables, or either. What it claims is
+ * checked by code that knows none of them (route_verify.h).
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fault.h"
+#include "route_graph.h"
+#include "route_set.h"
+#include "route_table.h"
+
+enum route_granularity {
+	ROUTE_PER_HOST_PAIR,   /* each pair of hosts chooses for itself */
+	ROUTE_PER_SWITCH_PAIR, /* hosts of the same two switches share the choice */
+};
+
+struct route_options {
+	uint64_t seed;
+	uint32_t root;         /* switch; the first one (0) by default. Where 'rooted' */
+	unsigned alternatives; /* 0 means 1; at most ROUTE_ALTERNATIVES_MAX */
+	unsigned jobs;         /* threads; 0 means 1 */
+	enum route_granularity granularity;
+};
+
+struct route_algorithm {
+	const char *name;
+	const char *summary; /* one line for 'weft route algorithms' */
+	bool rooted;         /* options->root counts */
+	bool deadlock_free;  /* it promises so */
+	/* Fills an empty set. Pairs that no way connects are left without a route; that is no error
+	 * here (route_set_check_connected). NULL: the algorithm has tables only. */
+	int (*routes)(const struct route_graph *graph, const struct route_options *options,
+		struct route_set *set, struct fault *fault);
+	/* Fills an empty table, likewise. NULL: the algorithm has routes only. */
+	int (*tables)(const struct route_graph *graph, const struct route_options *options,
+		struct route_table *table, struct fault *fault);
+};
+
+/* Algorithm i of the list, NULL after the last. */
+const struct route_algorithm *route_algorithm_at(unsigned i);
+/* NULL if there is none of this name. */
+const struct route_algorithm *route_algorithm_find(const char *name);
+
+/* Computes routes, or destination tables, of a finished topology. NULL and 'fault': -EINVAL in
+ * '*result' for a request that the algorithm cannot serve, -ENOMEM. The caller owns what is
+ * returned; 'result' may be NULL. */
+struct route_set *route_compute(const struct topology *topology,
+	const struct route_algorithm *algorithm, const struct route_options *options, int *result,
+	struct fault *fault);
+struct route_table *route_compute_table(const struct topology *topology,
+	const struct route_algorithm *algorithm, const struct route_options *options, int *result,
+	struct fault *fault);
+
+extern const struct route_algorithm route_minhop;
+extern const struct route_algorithm route_up_down;

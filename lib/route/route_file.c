@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "route_file.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "frame.h"
+
+static struct topology_port host_end(uint32_t host)
+{
+	return (struct topology_port){.kind = DEVICE_HOST, .device = host};
+}
+
+int route_text(const struct topology *topology, uint32_t source, const uint8_t *route,
+	unsigned length, char *out, size_t size)
+{
+	struct topology_port at;
+	const char *gap = "";
+	size_t used = 0;
+
+	if (!topology_peer(topology, host_end(source), &at))
+		return -EINVAL;
+	for (unsigned i = 0; i < length; i++, gap = " ") {
+		char *to = used < size ? out + used : NULL;
+		size_t room = used < size ? size - used : 0;
+
+		if (at.kind == DEVICE_SWITCH) {
+			at.port = route[i] & ROUTE_PORT_MASK;
+			used += (size_t)snprintf(to, room, "%s%s:%u", gap,
+				topology->switch_at[at.device].name, at.port);
+		} else if (route[i] == ROUTE_TYPE_ITB) {
+			used += (size_t)snprintf(
+				to, room, "%s!%s", gap, topology->host_at[at.device].name);
+		} else {
+			break;
+		}
+		if (!topology_peer(topology, at, &at))
+			return -EINVAL;
+	}
+	return (int)used;
+}
+
+static int write_header(
+	const struct topology *topology, const struct route_origin *origin, FILE *out)
+{
+	char name[ROUTE_LABEL_MAX];
+
+	route_file_label(topology->name, name);
+	fprintf(out, ROUTE_FILE_MAGIC " topology=%s", name);
+	if (origin->algorithm[0] != '\0')
+		fprintf(out, " algorithm=%s", origin->algorithm);
+	fprintf(out, " seed=%" PRIu64, origin->seed);
+	if (origin->root[0] != '\0')
+		fprintf(out, " root=%s", origin->root);
+	return fputc('\n', out) == EOF ? -EIO : 0;
+}
+
+static int write_pair(const struct topology *topology, const struct route_set *set, uint32_t source,
+	uint32_t destination, FILE *out, struct fault *fault)
+{
+	char text[ROUTE_ELEMENTS_MAX * (TOPOLOGY_NAME_MAX + 4)];
+	const uint8_t *route;
+	unsigned length;
+
+	for (unsigned i = 0; (route = route_set_get(set, source, destination, i, &length)) != NULL;
+		i++) {
+		if (route_text(topology, source, route, length, text, sizeof(text)) < 0)
+			return fault_set(fault, EINVAL,
+				"%s: route %u from %s to %s leaves by a port without a link",
+				topology->name, i, topology->host_at[source].name,
+				topology->host_at[destination].name);
+		fprintf(out, "%s %s %s\n", topology->host_at[source].name,
+			topology->host_at[destination].name, text);
+	}
+	return 0;
+}
+
+int route_file_write(const struct topology *topology, const struct route_set *set, FILE *out,
+	struct fault *fault)
+{
+	int result = write_header(topology, route_set_origin_const(set), out);
+
+	for (uint32_t source = 0; source < topology->hosts && result == 0; source++)
+		for (uint32_t destination = 0; destination < topology->hosts && result == 0;
+			destination++)
+			result = write_pair(topology, set, source, destination, out, fault);
+	if (result == -EINVAL)
+		return result;
+	if (result < 0 || fflush(out) != 0 || ferror(out))
+		return fault_set(fault, EIO, "%s: its routes cannot be written: %s", topology->name,
+			strerror(errno));
+	return 0;
+}
+
+void route_file_label(const char *name, char label[ROUTE_LABEL_MAX])
+{
+	snprintf(label, ROUTE_LABEL_MAX, "%s", name);
+	for (char *at = label; *at != '\0'; at++)
+		if (*at == ' ' || *at == '\t')
+			*at = '_';
+}

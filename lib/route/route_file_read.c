@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frame.h"
+#include "route_file.h"
+
+#define BLANK " \t\r\n"
+
+static struct topology_port host_end(uint32_t host)
+{
+	return (struct topology_port){.kind = DEVICE_HOST, .device = host};
+}
+
+struct reader {
+	const struct topology *topology;
+	const char *origin;
+	struct fault *fault;
+	struct route_set *set;
+	const struct topology_device **by_name; /* hosts, sorted */
+	char *line;
+	size_t room;
+	unsigned number; /* of the line, from 1 */
+};
+
+static int refuse(struct reader *reader, const char *at, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* "ORIGIN:LINE:COLUMN: …", the column being that of 'at' in the line. */
+static int refuse(struct reader *reader, const char *at, const char *format, ...)
+{
+	char text[FAULT_TEXT / 2];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return fault_set(reader->fault, EINVAL, "%s:%u:%u: %s", reader->origin, reader->number,
+		(unsigned)(at - reader->line) + 1, text);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct topology_device *const *left = a, *const *right = b;
+
+	return strcmp((*left)->name, (*right)->name);
+}
+
+static int index_hosts(struct reader *reader)
+{
+	const struct topology *topology = reader->topology;
+
+	reader->by_name = calloc(topology->hosts + 1u, sizeof(const struct topology_device *));
+	if (reader->by_name == NULL)
+		return -ENOMEM;
+	for (uint32_t host = 0; host < topology->hosts; host++)
+		reader->by_name[host] = &topology->host_at[host];
+	qsort(reader->by_name, topology->hosts, sizeof(const struct topology_device *),
+		compare_names);
+	return 0;
+}
+
+static int find_host(struct reader *reader, const char *token, uint32_t *host)
+{
+	struct topology_device wanted;
+	const struct topology_device *key = &wanted, **found = NULL;
+
+	if (strlen(token) < sizeof(wanted.name)) {
+		strcpy(wanted.name, token);
+		found = bsearch(&key, reader->by_name, reader->topology->hosts,
+			sizeof(const struct topology_device *), compare_names);
+	}
+	if (found == NULL)
+		return refuse(reader, token, "no host '%.64s' in topology %s, expected a host",
+			token, reader->topology->name);
+	*host = (uint32_t)(*found - reader->topology->host_at);
+	return 0;
+}
+
+/* The header. */
+
+static int take_label(struct reader *reader, const char *value, char label[ROUTE_LABEL_MAX])
+{
+	if (strlen(value) >= ROUTE_LABEL_MAX)
+		return refuse(reader, value, "a name of %zu characters, expected at most %u",
+			strlen(value), ROUTE_LABEL_MAX - 1);
+	strcpy(label, value);
+	return 0;
+}
+
+static int take_seed(struct reader *reader, const char *value, uint64_t *seed)
+{
+	char *end;
+
+	errno = 0;
+	*seed = strtoull(value, &end, 10);
+	if (errno != 0 || !isdigit((unsigned char)value[0]) || *end != '\0')
+		return refuse(reader, value, "seed '%.32s', expected a number of 64 bits", value);
+	return 0;
+}
+
+static int take_topology(struct reader *reader, const char *value, struct route_origin *origin)
+{
+	char label[ROUTE_LABEL_MAX];
+
+	route_file_label(reader->topology->name, label);
+	if (strcmp(label, value) != 0)
+		return refuse(
+			reader, value, "routes of topology '%.64s', expected '%s'", value, label);
+	return take_label(reader, value, origin->topology);
+}
+
+static int take_field(struct reader *reader, char *token)
+{
+	struct route_origin *origin = route_set_origin(reader->set);
+	char *value = strchr(token, '=');
+
+	if (value == NULL)
+		return refuse(reader, token, "'%.64s' in the header, expected KEY=VALUE", token);
+	*value++ = '\0';
+	if (strcmp(token, "topology") == 0)
+		return take_topology(reader, value, origin);
+	if (strcmp(token, "algorithm") == 0)
+		return take_label(reader, value, origin->algorithm);
+	if (strcmp(token, "root") == 0)
+		return take_label(reader, value, origin->root);
+	if (strcmp(token, "seed") == 0)
+		return take_seed(reader, value, &origin->seed);
+	return refuse(reader, token,
+		"unknown key '%.64s' in the header, expected topology, algorithm, seed or root",
+		token);
+}
+
+static int take_header(struct reader *reader)
+{
+	const size_t magic = strlen(ROUTE_FILE_MAGIC);
+	char *rest, *token;
+	int result = 0;
+
+	if (strncmp(reader->line, ROUTE_FILE_MAGIC, magic) != 0 ||
+		!isspace((unsigned char)reader->line[magic]))
+		return refuse(reader, reader->line,
+			"no route file of ours, expected '" ROUTE_FILE_MAGIC " topology=…'");
+	for (token = strtok_r(reader->line + magic, BLANK, &rest); token != NULL && result == 0;
+		token = strtok_r(NULL, BLANK, &rest))
+		result = take_field(reader, token);
+	if (result == 0 && route_set_origin(reader->set)->topology[0] == '\0')
+		return refuse(reader, reader->line,
+			"no topology in the header, expected topology=%s", reader->topology->name);
+	return result;
+}
+
+/* The routes. */
+
+/* A route as far as it has been read: where the message is, and the elements that brought it. */
+struct partial {
+	struct topology_port at;
+	uint8_t element[ROUTE_ELEMENTS_MAX];
+	unsigned length;
+};
+
+static int push(struct reader *reader, const char *token, struct partial *route, uint8_t element)
+{
+	if (route->length == ROUTE_ELEMENTS_MAX)
+		return refuse(reader, token, "too many route elements, expected at most %u",
+			ROUTE_ELEMENTS_MAX);
+	route->element[route->length++] = element;
+	return 0;
+}
+
+/* "s0:9", where the message is at s0. */
+static int take_switch(struct reader *reader, const char *token, struct partial *route)
+{
+	const char *name = reader->topology->switch_at[route->at.device].name;
+	size_t length = strlen(name);
+	unsigned long port;
+	char *end;
+
+	if (strncmp(token, name, length) != 0 || token[length] != ':' ||
+		!isdigit((unsigned char)token[length + 1]))
+		return refuse(reader, token, "'%.80s', expected '%s:PORT': the message is at %s",
+			token, name, name);
+	port = strtoul(token + length + 1, &end, 10);
+	if (*end != '\0' || port >= TOPOLOGY_PORTS_MAX)
+		return refuse(reader, token, "'%.80s', expected a port of 0 .. %u", token,
+			TOPOLOGY_PORTS_MAX - 1);
+	route->at.port = (uint8_t)port;
+	if (!topology_peer(reader->topology, route->at, &route->at))
+		return refuse(
+			reader, token, "'%.80s' has no link, expected a port with one", token);
+	return push(reader, token, route, (uint8_t)(ROUTE_PORT_BIT | port));
+}
+
+/* "!h12", where the message has just come to h12. */
+static int take_absorber(struct reader *reader, const char *token, struct partial *route)
+{
+	const char *name = reader->topology->host_at[route->at.device].name;
+
+	if (token[0] != '!' || strcmp(token + 1, name) != 0)
+		return refuse(reader, token,
+			"'%.80s', expected the end of the route or '!%s': the message is at %s",
+			token, name, name);
+	if (!topology_peer(reader->topology, host_end(route->at.device), &route->at))
+		return refuse(reader, token, "host %s has no link", name);
+	return push(reader, token, route, ROUTE_TYPE_ITB);
+}
+
+static int take_hops(struct reader *reader, char **rest, struct partial *route)
+{
+	int result = 0;
+	char *token;
+
+	while (result == 0 && (token = strtok_r(NULL, BLANK, rest)) != NULL)
+		result = route->at.kind == DEVICE_SWITCH ? take_switch(reader, token, route)
+							 : take_absorber(reader, token, route);
+	return result;
+}
+
+static int add_route(
+	struct reader *reader, uint32_t source, uint32_t destination, struct partial *route)
+{
+	const struct topology_device *host = reader->topology->host_at;
+	int result;
+
+	if (route->at.kind != DEVICE_HOST || route->at.device != destination)
+		return refuse(reader, reader->line, "the route ends at %s, expected %s",
+			route->at.kind == DEVICE_HOST
+				? host[route->at.device].name
+				: reader->topology->switch_at[route->at.device].name,
+			host[destination].name);
+	result = push(reader, reader->line, route, ROUTE_TYPE_HOST);
+	if (result == 0)
+		result = route_set_add(
+			reader->set, source, destination, route->element, route->length);
+	if (result == -ENOSPC)
+		return refuse(reader, reader->line, "too many routes from %s to %s, expected %u",
+			host[source].name, host[destination].name, ROUTE_ALTERNATIVES_MAX);
+	return result;
+}
+
+static int take_route(struct reader *reader, char *first, char **rest)
+{
+	char *second = strtok_r(NULL, BLANK, rest);
+	struct partial route = {.length = 0};
+	uint32_t source, destination;
+	int result = find_host(reader, first, &source);
+
+	if (result == 0 && second == NULL)
+		result = refuse(reader, first, "a source only, expected SOURCE DESTINATION HOP...");
+	if (result == 0)
+		result = find_host(reader, second, &destination);
+	if (result < 0)
+		return result;
+	if (source == destination)
+		return refuse(
+			reader, second, "a route from %s to itself, expected another host", first);
+	if (!topology_peer(reader->topology, host_end(source), &route.at))
+		return refuse(reader, first, "host %s has no link", first);
+	result = take_hops(reader, rest, &route);
+	return result < 0 ? result : add_route(reader, source, destination, &route);
+}
+
+static int take_line(struct reader *reader, size_t length)
+{
+	char *rest, *first;
+
+	reader->number++;
+	if (strlen(reader->line) != length)
+		return refuse(
+			reader, reader->line + strlen(reader->line), "a NUL byte, expected text");
+	if (reader->number == 1)
+		return take_header(reader);
+	if (reader->line[0] == '#')
+		return 0;
+	first = strtok_r(reader->line, BLANK, &rest);
+	return first == NULL ? 0 : take_route(reader, first, &rest);
+}
+
+static int read_lines(struct reader *reader, FILE *in)
+{
+	ssize_t length;
+	int result = 0;
+
+	while (result == 0 && (length = getline(&reader->line, &reader->room, in)) >= 0)
+		result = take_line(reader, (size_t)length);
+	if (result == -ENOMEM)
+		return fault_set(
+			reader->fault, ENOMEM, "%s: no memory for its routes", reader->origin);
+	if (result == 0 && ferror(in))
+		return fault_set(reader->fault, EIO, "%s: %s", reader->origin, strerror(errno));
+	if (result == 0 && reader->number == 0)
+		return fault_set(reader->fault, EINVAL,
+			"%s:1:1: an empty file, expected '" ROUTE_FILE_MAGIC " topology=…'",
+			reader->origin);
+	return result;
+}
+
+struct route_set *route_file_read(const struct topology *topology, FILE *in, const char *origin,
+	int *result, struct fault *fault)
+{
+	struct reader reader = {.topology = topology,
+		.origin = origin,
+		.fault = fault,
+		.set = route_set_create(topology->hosts)};
+	int code;
+
+	if (reader.set == NULL || index_hosts(&reader) < 0)
+		code = fault_set(fault, ENOMEM, "%s: no memory for its routes", origin);
+	else
+		code = read_lines(&reader, in);
+	free(reader.by_name);
+	free(reader.line);
+	if (result != NULL)
+		*result = code;
+	if (code == 0)
+		return reader.set;
+	route_set_destroy(reader.set);
+	return NULL;
+}
+
+struct route_set *route_file_load(
+	const struct topology *topology, const char *path, int *result, struct fault *fault)
+{
+	FILE *in = fopen(path, "r");
+	struct route_set *set;
+	int code;
+
+	if (in == NULL) {
+		code = fault_set(
+			fault, errno, "%s: %s, expected a route file", path, strerror(errno));
+		if (result != NULL)
+			*result = code;
+		return NULL;
+	}
+	set = route_file_read(topology, in, path, result, fault);
+	fclose(in);
+	return set;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "route_graph.h"
+
+#include <stdlib.h>
+
+static int graph_allocate(struct route_graph *graph, uint32_t links)
+{
+	graph->first_arc = calloc(graph->switches + 1u, sizeof(*graph->first_arc));
+	graph->arc = calloc(2u * links + 1u, sizeof(*graph->arc));
+	graph->host_switch = calloc(graph->hosts + 1u, sizeof(*graph->host_switch));
+	graph->host_port = calloc(graph->hosts + 1u, sizeof(*graph->host_port));
+	graph->first_host = calloc(graph->switches + 2u, sizeof(*graph->first_host));
+	graph->host_of = calloc(graph->hosts + 1u, sizeof(*graph->host_of));
+	return graph->first_arc == NULL || graph->arc == NULL || graph->host_switch == NULL ||
+			       graph->host_port == NULL || graph->first_host == NULL ||
+			       graph->host_of == NULL
+		       ? -ENOMEM
+		       : 0;
+}
+
+/* The arc that leaves by this port, if it leads to a switch. 'seen' remembers by link the arc that
+ * was made first, so that the second finds its partner. */
+static void add_arc(struct route_graph *graph, struct topology_port from, uint32_t *seen)
+{
+	const struct topology *topology = graph->topology;
+	int32_t link = topology->switch_port_link[from.device * TOPOLOGY_PORTS_MAX + from.port];
+	struct topology_port to;
+	uint32_t arc = graph->arcs;
+
+	if (link < 0 || !topology_peer(topology, from, &to) || to.kind != DEVICE_SWITCH)
+		return;
+	graph->arc[arc] =
+		(struct route_arc){.to = to.device, .port = from.port, .back = ROUTE_GRAPH_NONE};
+	if (seen[link] == ROUTE_GRAPH_NONE) {
+		seen[link] = arc;
+	} else {
+		graph->arc[arc].back = seen[link];
+		graph->arc[seen[link]].back = arc;
+	}
+	graph->arcs++;
+}
+
+static void add_arcs(struct route_graph *graph, uint32_t *seen)
+{
+	for (uint32_t link = 0; link < graph->topology->links; link++)
+		seen[link] = ROUTE_GRAPH_NONE;
+	for (uint32_t at = 0; at < graph->switches; at++) {
+		graph->first_arc[at] = graph->arcs;
+		for (unsigned port = 0; port < graph->topology->switch_at[at].ports; port++)
+			add_arc(graph,
+				(struct topology_port){
+					.kind = DEVICE_SWITCH, .device = at, .port = (uint8_t)port},
+				seen);
+	}
+	graph->first_arc[graph->switches] = graph->arcs;
+}
+
+/* Counting sort of the hosts by switch: counts two places up, so that after the sums and the
+ * filling each start stands in its own place. */
+static void place_hosts(struct route_graph *graph)
+{
+	uint32_t *first = graph->first_host;
+
+	for (uint32_t host = 0; host < graph->hosts; host++) {
+		struct topology_port port = {.kind = DEVICE_HOST, .device = host}, peer;
+
+		graph->host_switch[host] = ROUTE_GRAPH_NONE;
+		if (!topology_peer(graph->topology, port, &peer) || peer.kind != DEVICE_SWITCH)
+			continue;
+		graph->host_switch[host] = peer.device;
+		graph->host_port[host] = peer.port;
+		first[peer.device + 2]++;
+	}
+	for (uint32_t at = 0; at < graph->switches; at++)
+		first[at + 2] += first[at + 1];
+	for (uint32_t host = 0; host < graph->hosts; host++)
+		if (graph->host_switch[host] != ROUTE_GRAPH_NONE)
+			graph->host_of[first[graph->host_switch[host] + 1]++] = host;
+}
+
+struct route_graph *route_graph_create(const struct topology *topology)
+{
+	struct route_graph *graph = calloc(1, sizeof(*graph));
+	uint32_t *seen = calloc(topology->links + 1u, sizeof(*seen));
+
+	if (graph == NULL || seen == NULL)
+		goto err;
+	graph->topology = topology;
+	graph->switches = topology->switches;
+	graph->hosts = topology->hosts;
+	if (graph_allocate(graph, topology->links) < 0)
+		goto err;
+	add_arcs(graph, seen);
+	place_hosts(graph);
+	free(seen);
+	return graph;
+err:
+	free(seen);
+	route_graph_destroy(graph);
+	errno = ENOMEM;
+	return NULL;
+}
+
+void route_graph_destroy(struct route_graph *graph)
+{
+	if (graph == NULL)
+		return;
+	free(graph->first_arc);
+	free(graph->arc);
+	free(graph->host_switch);
+	free(graph->host_port);
+	free(graph->first_host);
+	free(graph->host_of);
+	free(graph);
+}

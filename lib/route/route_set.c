@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "route_set.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All routes to one destination. A pair's entry is a count byte and for each route a length byte
+ * and the route; offset 0 means none, which is why the first byte of the block is not used. */
+struct column {
+	uint32_t *entry; /* offset by source; NULL while there is no route at all */
+	uint8_t *bytes;
+	uint32_t used, room;
+};
+
+struct route_set {
+	struct route_origin origin;
+	uint32_t hosts;
+	struct column column[];
+};
+
+struct route_set *route_set_create(uint32_t hosts)
+{
+	struct route_set *set = calloc(1, sizeof(*set) + hosts * sizeof(set->column[0]));
+
+	if (set != NULL)
+		set->hosts = hosts;
+	return set;
+}
+
+void route_set_destroy(struct route_set *set)
+{
+	if (set == NULL)
+		return;
+	for (uint32_t host = 0; host < set->hosts; host++) {
+		free(set->column[host].entry);
+		free(set->column[host].bytes);
+	}
+	free(set);
+}
+
+struct route_origin *route_set_origin(struct route_set *set)
+{
+	return &set->origin;
+}
+
+const struct route_origin *route_set_origin_const(const struct route_set *set)
+{
+	return &set->origin;
+}
+
+uint32_t route_set_hosts(const struct route_set *set)
+{
+	return set->hosts;
+}
+
+static int column_reserve(struct column *column, uint32_t hosts, uint32_t more)
+{
+	uint32_t room = column->room;
+	uint8_t *bytes;
+
+	if (column->entry == NULL) {
+		column->entry = calloc(hosts, sizeof(*column->entry));
+		if (column->entry == NULL)
+			return -ENOMEM;
+	}
+	if (column->used + more <= room)
+		return 0;
+	if (room > UINT32_MAX / 2)
+		return -ENOMEM;
+	room = room == 0 ? hosts * 6 + more + 1 : room + room / 4 + more;
+	bytes = realloc(column->bytes, room);
+	if (bytes == NULL)
+		return -ENOMEM;
+	column->bytes = bytes;
+	column->room = room;
+	if (column->used == 0)
+		column->used = 1;
+	return 0;
+}
+
+static uint32_t entry_bytes(const uint8_t *entry)
+{
+	uint32_t bytes = 1;
+
+	for (unsigned i = 0; i < entry[0]; i++)
+		bytes += 1u + entry[bytes];
+	return bytes;
+}
+
+/* Makes the pair's entry the last of the block, so that it can grow. The place that an
+ * entry is moved away from is lost, which costs nothing where routes come pair by pair. */
+static void entry_open(struct column *column, uint32_t source)
+{
+	uint32_t at = column->entry[source], bytes;
+
+	if (at == 0) {
+		column->entry[source] = column->used;
+		column->bytes[column->used++] = 0;
+		return;
+	}
+	bytes = entry_bytes(column->bytes + at);
+	if (at + bytes != column->used) {
+		memcpy(column->bytes + column->used, column->bytes + at, bytes);
+		column->entry[source] = column->used;
+		column->used += bytes;
+	}
+}
+
+int route_set_add(struct route_set *set, uint32_t source, uint32_t destination,
+	const uint8_t *route, unsigned length)
+{
+	const uint32_t entry_max = 1 + ROUTE_ALTERNATIVES_MAX * (1 + ROUTE_ELEMENTS_MAX);
+	struct column *column;
+	int result;
+
+	if (source >= set->hosts || destination >= set->hosts || source == destination ||
+		length == 0 || length > ROUTE_ELEMENTS_MAX)
+		return -EINVAL;
+	column = &set->column[destination];
+	if (route_set_count(set, source, destination) == ROUTE_ALTERNATIVES_MAX)
+		return -ENOSPC;
+	result = column_reserve(column, set->hosts, entry_max);
+	if (result < 0)
+		return result;
+	entry_open(column, source);
+	column->bytes[column->entry[source]]++;
+	column->bytes[column->used++] = (uint8_t)length;
+	memcpy(column->bytes + column->used, route, length);
+	column->used += length;
+	return 0;
+}
+
+static const uint8_t *entry_at(const struct route_set *set, uint32_t source, uint32_t destination)
+{
+	const struct column *column;
+
+	if (source >= set->hosts || destination >= set->hosts)
+		return NULL;
+	column = &set->column[destination];
+	if (column->entry == NULL || column->entry[source] == 0)
+		return NULL;
+	return column->bytes + column->entry[source];
+}
+
+unsigned route_set_count(const struct route_set *set, uint32_t source, uint32_t destination)
+{
+	const uint8_t *entry = entry_at(set, source, destination);
+
+	return entry == NULL ? 0 : entry[0];
+}
+
+const uint8_t *route_set_get(const struct route_set *set, uint32_t source, uint32_t destination,
+	unsigned i, unsigned *length)
+{
+	const uint8_t *entry = entry_at(set, source, destination);
+
+	if (entry == NULL || i >= entry[0])
+		return NULL;
+	for (entry++; i > 0; i--)
+		entry += 1 + entry[0];
+	*length = entry[0];
+	return entry + 1;
+}
+
+int route_set_check_connected(
+	const struct route_set *set, const struct topology *topology, struct fault *fault)
+{
+	uint32_t first_source = 0, first_destination = 0;
+	uint64_t missing = 0;
+
+	for (uint32_t source = 0; source < set->hosts; source++)
+		for (uint32_t destination = 0; destination < set->hosts; destination++) {
+			if (source == destination || route_set_count(set, source, destination) > 0)
+				continue;
+			if (missing++ == 0) {
+				first_source = source;
+				first_destination = destination;
+			}
+		}
+	if (missing == 0)
+		return 0;
+	return fault_set(fault, EINVAL,
+		"%s: no route from %s to %s (%" PRIu64 " pairs of hosts without a route in all), "
+		"expected a connected topology",
+		topology->name, topology->host_at[first_source].name,
+		topology->host_at[first_destination].name, missing);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "route_table.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct route_table *route_table_create(uint32_t switches, uint32_t hosts)
+{
+	struct route_table *table = calloc(1, sizeof(*table));
+	size_t entries = (size_t)switches * hosts;
+
+	if (table == NULL)
+		return NULL;
+	table->switches = switches;
+	table->hosts = hosts;
+	table->primary = malloc(entries + 1);
+	if (table->primary == NULL) {
+		free(table);
+		errno = ENOMEM;
+		return NULL;
+	}
+	memset(table->primary, ROUTE_TABLE_NONE, entries);
+	return table;
+}
+
+void route_table_destroy(struct route_table *table)
+{
+	if (table == NULL)
+		return;
+	free(table->primary);
+	free(table->alternatives);
+	free(table);
+}
+
+/* Destinations that the switch of a host cannot reach; the first of them in 'first'. */
+static uint32_t row_holes(const struct route_table *table, uint32_t at, uint32_t *first)
+{
+	const uint8_t *row = route_table_row(table, at);
+	uint32_t holes = 0;
+
+	for (uint32_t host = table->hosts; host-- > 0;)
+		if (row[host] == ROUTE_TABLE_NONE) {
+			*first = host;
+			holes++;
+		}
+	return holes;
+}
+
+int route_table_check_connected(
+	const struct route_table *table, const struct topology *topology, struct fault *fault)
+{
+	uint32_t source = 0, destination = 0, unreached = 0;
+	uint64_t missing = 0;
+
+	for (uint32_t host = 0; host < table->hosts; host++) {
+		struct topology_port port = {.kind = DEVICE_HOST, .device = host}, peer;
+		bool attached = topology_peer(topology, port, &peer) && peer.kind == DEVICE_SWITCH;
+		uint32_t holes =
+			attached ? row_holes(table, peer.device, &unreached) : table->hosts - 1;
+
+		if (holes > 0 && missing == 0) {
+			source = host;
+			destination = attached ? unreached : (host == 0 ? 1 : 0);
+		}
+		missing += holes;
+	}
+	if (missing == 0)
+		return 0;
+	return fault_set(fault, EINVAL,
+		"%s: no way from %s to %s (%" PRIu64 " pairs of hosts without a way in all), "
+		"expected a connected topology",
+		topology->name, topology->host_at[source].name, topology->host_at[destination].name,
+		missing);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Destination tables: for every switch and destination host the primary output port, and, where an
+ * algorithm knows any, the set of alternative ports that a switch may take instead (adaptive
+ * routing). Constant once filled; any thread may read.
+ */
+
+#include <stdint.h>
+
+#include "fault.h"
+#include "route_set.h"
+#include "topology.h"
+
+#define ROUTE_TABLE_NONE 0xFF /* the destination cannot be reached from here */
+
+struct route_table {
+	struct route_origin origin;
+	uint32_t switches, hosts;
+	uint8_t *primary;       /* [switch * hosts + host] */
+	uint64_t *alternatives; /* likewise, sets of ports; NULL: there are none */
+};
+
+/* All entries ROUTE_TABLE_NONE, no alternatives. NULL with errno ENOMEM. */
+struct route_table *route_table_create(uint32_t switches, uint32_t hosts);
+void route_table_destroy(struct route_table *table);
+
+/* The switch's row: one port for each destination host. */
+static inline uint8_t *route_table_row(const struct route_table *table, uint32_t at)
+{
+	return table->primary + (size_t)at * table->hosts;
+}
+
+/* The switch's sets of alternatives, one for each destination host; NULL if there are none. */
+static inline uint64_t *route_table_alternatives(const struct route_table *table, uint32_t at)
+{
+	return table->alternatives == NULL ? NULL : table->alternatives + (size_t)at * table->hosts;
+}
+
+/* 0 if every switch that has hosts has a port for every host; else -EINVAL with the first switch
+ * and host, by name, and how many others. */
+int route_table_check_connected(
+	const struct route_table *table, const struct topology *topology, struct fault *fault);

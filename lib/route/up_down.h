@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * What the two halves of up_down.c and up_down_tables.c share: the labels of the arcs. For the
+ * algorithm's own files; everybody else goes through route_algorithm.h.
+ */
+
+#include "route_algorithm.h"
+
+struct up_down_labels {
+	uint32_t *level; /* by switch: distance from the root of its piece */
+	uint32_t *order; /* switches in the order (level, number): up leads to an earlier one */
+	bool *up;        /* by arc */
+};
+
+/* -ENOMEM. On success the caller frees. */
+int up_down_labels_make(const struct route_graph *graph, uint32_t root,
+	struct up_down_labels *labels, struct fault *fault);
+void up_down_labels_free(struct up_down_labels *labels);
+
+int up_down_tables(const struct route_graph *graph, const struct route_options *options,
+	struct route_table *table, struct fault *fault);

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include <stdlib.h>
+#include <string.h>
+
+#include "up_down.h"
+
+/*
+ * Destination tables. A table cannot know where a packet comes from, so "no up after down" has to
+ * follow from the rule alone:
+ *	1. A switch that can reach the destination by down arcs only takes a shortest such way.
+ *	2. Any other switch takes an up arc towards the neighbour of least cost, where the cost of a
+ *	   switch is the length of the way that these two rules give it.
+ * Proof that no up follows a down: the switch after a down arc taken by rule 1 has itself a way by
+ * down arcs only, one link shorter, so rule 1 applies again until the destination. Rule 2 always
+ * applies somewhere: up arcs lead to the root of the piece in the end, and the root reaches every
+ * switch of it along the tree by down arcs only. Costs fall by one with each link, so there is no
+ * loop. The ways are shortest where rule 1 does not force a longer one.
+ *
+ * Among equal choices the arc that carries least so far is taken, counted in pairs of hosts; equal
+ * ones in the manner of D-mod-K, starting at floor(D / c^(stage - 1)) mod c for c choices. In a fat
+ * tree that gives D-mod-K itself.
+ */
+
+#define NO_WAY UINT32_MAX
+
+/* The work space of the tables, for one destination switch at a time. */
+struct tables {
+	const struct route_graph *graph;
+	const struct up_down_labels *labels;
+	struct route_table *table;
+	uint32_t *cost;        /* by switch: links to the destination by the two rules */
+	bool *descends;        /* rule 1 applies */
+	uint32_t *by_cost;     /* switches that reach the destination, the farthest first */
+	uint32_t *first_count; /* work space of the counting sort */
+	uint32_t *first_choice;
+	uint32_t *choice; /* arcs; of switch s: [first_choice[s]] .. [first_choice[s + 1] - 1] */
+	uint64_t *load;   /* by arc: pairs of hosts so far */
+	uint64_t *flow;   /* by switch: sources whose packets pass here */
+};
+
+static int tables_allocate(struct tables *tables)
+{
+	size_t switches = tables->graph->switches + 2u, arcs = tables->graph->arcs + 1u;
+
+	tables->cost = calloc(switches, sizeof(*tables->cost));
+	tables->descends = calloc(switches, sizeof(*tables->descends));
+	tables->by_cost = calloc(switches, sizeof(*tables->by_cost));
+	tables->first_count = calloc(switches, sizeof(*tables->first_count));
+	tables->first_choice = calloc(switches, sizeof(*tables->first_choice));
+	tables->choice = calloc(arcs, sizeof(*tables->choice));
+	tables->load = calloc(arcs, sizeof(*tables->load));
+	tables->flow = calloc(switches, sizeof(*tables->flow));
+	return tables->cost == NULL || tables->descends == NULL || tables->by_cost == NULL ||
+			       tables->first_count == NULL || tables->first_choice == NULL ||
+			       tables->choice == NULL || tables->load == NULL ||
+			       tables->flow == NULL
+		       ? -ENOMEM
+		       : 0;
+}
+
+static void tables_free(struct tables *tables)
+{
+	free(tables->cost);
+	free(tables->descends);
+	free(tables->by_cost);
+	free(tables->first_count);
+	free(tables->first_choice);
+	free(tables->choice);
+	free(tables->load);
+	free(tables->flow);
+}
+
+/* Rule 1: lengths of the ways by down arcs only, backwards from the destination. */
+static void cost_down(struct tables *tables, uint32_t destination)
+{
+	const struct route_graph *graph = tables->graph;
+	uint32_t *queue = tables->by_cost, head = 0, tail = 0;
+
+	memset(tables->cost, 0xFF, graph->switches * sizeof(*tables->cost));
+	memset(tables->descends, 0, graph->switches * sizeof(*tables->descends));
+	tables->cost[destination] = 0;
+	tables->descends[destination] = true;
+	for (queue[tail++] = destination; head < tail; head++) {
+		uint32_t at = queue[head];
+
+		for (uint32_t out = graph->first_arc[at]; out < graph->first_arc[at + 1]; out++) {
+			uint32_t from = graph->arc[out].to;
+
+			if (tables->labels->up[graph->arc[out].back] || tables->descends[from])
+				continue;
+			tables->descends[from] = true;
+			tables->cost[from] = tables->cost[at] + 1;
+			queue[tail++] = from;
+		}
+	}
+}
+
+/* Rule 2, in the order in which up arcs lead back: each neighbour above is known already. */
+static void cost_up(struct tables *tables)
+{
+	const struct route_graph *graph = tables->graph;
+
+	for (uint32_t i = 0; i < graph->switches; i++) {
+		uint32_t at = tables->labels->order[i];
+
+		if (tables->descends[at])
+			continue;
+		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
+			uint32_t above = tables->cost[graph->arc[arc].to];
+
+			if (tables->labels->up[arc] && above != NO_WAY &&
+				above + 1 < tables->cost[at])
+				tables->cost[at] = above + 1;
+		}
+	}
+}
+
+static void list_choices(struct tables *tables)
+{
+	const struct route_graph *graph = tables->graph;
+	uint32_t choices = 0;
+
+	for (uint32_t at = 0; at < graph->switches; at++) {
+		uint32_t cost = tables->cost[at];
+
+		tables->first_choice[at] = choices;
+		if (cost == 0 || cost == NO_WAY)
+			continue;
+		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
+			uint32_t to = graph->arc[arc].to;
+
+			if (tables->labels->up[arc] == tables->descends[at] ||
+				(tables->descends[at] && !tables->descends[to]))
+				continue;
+			if (tables->cost[to] == cost - 1)
+				tables->choice[choices++] = arc;
+		}
+	}
+	tables->first_choice[graph->switches] = choices;
+}
+
+/* Counting sort, the greatest cost first; returns how many switches reach the destination. */
+static uint32_t sort_by_cost(struct tables *tables)
+{
+	uint32_t switches = tables->graph->switches, *first = tables->first_count, reach = 0;
+
+	memset(first, 0, (switches + 2u) * sizeof(*first));
+	for (uint32_t at = 0; at < switches; at++)
+		if (tables->cost[at] != NO_WAY)
+			first[tables->cost[at]]++;
+	for (uint32_t cost = switches; cost-- > 0;) {
+		uint32_t here = first[cost];
+
+		first[cost] = reach;
+		reach += here;
+	}
+	for (uint32_t at = 0; at < switches; at++)
+		if (tables->cost[at] != NO_WAY)
+			tables->by_cost[first[tables->cost[at]]++] = at;
+	return reach;
+}
+
+/* Where the search for the least loaded of 'choices' arcs starts, D-mod-K's own answer. */
+static uint32_t first_try(
+	const struct route_graph *graph, uint32_t at, uint32_t host, uint32_t choices)
+{
+	for (unsigned stage = graph->topology->switch_at[at].stage; stage > 1 && host > 0; stage--)
+		host /= choices;
+	return host % choices;
+}
+
+static uint32_t choose_arc(const struct tables *tables, uint32_t at, uint32_t host)
+{
+	const uint32_t *choice = tables->choice + tables->first_choice[at];
+	uint32_t choices = tables->first_choice[at + 1] - tables->first_choice[at];
+	uint32_t start = first_try(tables->graph, at, host, choices);
+	uint32_t best = choice[start];
+
+	for (uint32_t i = start + 1; i < start + choices; i++) {
+		uint32_t arc = choice[i < choices ? i : i - choices];
+
+		if (tables->load[arc] < tables->load[best])
+			best = arc;
+	}
+	return best;
+}
+
+/* One destination host: from the farthest switch to the nearest, so that when a switch chooses it
+ * is known how many sources' packets pass it. */
+static void fill_host(struct tables *tables, uint32_t host, uint32_t reach)
+{
+	const struct route_graph *graph = tables->graph;
+
+	for (uint32_t i = 0; i < reach; i++)
+		tables->flow[tables->by_cost[i]] = route_graph_hosts_at(graph, tables->by_cost[i]);
+	for (uint32_t i = 0; i < reach; i++) {
+		uint32_t at = tables->by_cost[i], arc;
+
+		if (tables->cost[at] == 0) {
+			route_table_row(tables->table, at)[host] = graph->host_port[host];
+			continue;
+		}
+		arc = choose_arc(tables, at, host);
+		tables->load[arc] += tables->flow[at];
+		tables->flow[graph->arc[arc].to] += tables->flow[at];
+		route_table_row(tables->table, at)[host] = graph->arc[arc].port;
+	}
+}
+
+int up_down_tables(const struct route_graph *graph, const struct route_options *options,
+	struct route_table *table, struct fault *fault)
+{
+	struct tables tables = {.graph = graph, .table = table};
+	struct up_down_labels labels;
+	int result = up_down_labels_make(graph, options->root, &labels, fault);
+
+	if (result < 0)
+		return result;
+	tables.labels = &labels;
+	if (tables_allocate(&tables) < 0)
+		result = fault_set(
+			fault, ENOMEM, "%s: no memory for its tables", graph->topology->name);
+	for (uint32_t at = 0; at < graph->switches && result == 0; at++) {
+		uint32_t reach;
+
+		if (route_graph_hosts_at(graph, at) == 0)
+			continue;
+		cost_down(&tables, at);
+		cost_up(&tables);
+		list_choices(&tables);
+		reach = sort_by_cost(&tables);
+		for (uint32_t i = graph->first_host[at]; i < graph->first_host[at + 1]; i++)
+			fill_host(&tables, graph->host_of[i], reach);
+	}
+	tables_free(&tables);
+	up_down_labels_free(&labels);
+	return result;
+}
