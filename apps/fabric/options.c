@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "options.h"
+
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_SET = 256, KEY_JSON, KEY_CSV, KEY_PCAP, KEY_CLOCK, KEY_LCORES };
+
+static const struct argp_option argp_options[] = {
+	{"clock", KEY_CLOCK, "CLOCK", 0, "real (virtual is not built yet); overrides the run file", 0},
+	{"set", KEY_SET, "KEY=VALUE", 0, "change a key of the run file, such as switch.buffer=64KiB", 0},
+	{"json", KEY_JSON, "FILE", 0, "write the result ('-': standard output)", 0},
+	{"csv", KEY_CSV, "FILE", 0, "write the samples", 0},
+	{"pcap", KEY_PCAP, "PORT=FILE", 0, "capture a port such as s0:1 into a pcapng file", 0},
+	{"lcores", KEY_LCORES, "N", 0, "poll loops (default 1)", 0},
+	{"quiet", 'q', NULL, 0, "no table, no progress", 0},
+	{0},
+};
+
+static void add_capture(struct options *options, const char *text, struct argp_state *state)
+{
+	const char *equals = strchr(text, '=');
+	size_t length = equals != NULL ? (size_t)(equals - text) : 0;
+
+	if (length == 0 || length >= sizeof(options->capture[0].port) || equals[1] == '\0')
+		argp_error(state, "--pcap %s: expected PORT=FILE, such as s0:1=link.pcapng", text);
+	if (options->captures == OPTIONS_CAPTURES_MAX)
+		argp_error(state, "--pcap: at most %d of them", OPTIONS_CAPTURES_MAX);
+	memcpy(options->capture[options->captures].port, text, length);
+	options->capture[options->captures++].path = equals + 1;
+}
+
+static unsigned parse_lcores(const char *text, struct argp_state *state)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (*text == '\0' || *end != '\0' || value < 1 || value > 64)
+		argp_error(state, "--lcores %s: expected a number from 1 to 64", text);
+	return (unsigned)value;
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case KEY_CLOCK:
+		options->clock = argument;
+		return 0;
+	case KEY_SET:
+		if (options->sets == OPTIONS_SETS_MAX)
+			argp_error(state, "--set: at most %d of them", OPTIONS_SETS_MAX);
+		options->set[options->sets++] = argument;
+		return 0;
+	case KEY_JSON:
+		options->json = argument;
+		return 0;
+	case KEY_CSV:
+		options->csv = argument;
+		return 0;
+	case KEY_PCAP:
+		add_capture(options, argument, state);
+		return 0;
+	case KEY_LCORES:
+		options->lcores = parse_lcores(argument, state);
+		return 0;
+	case 'q':
+		options->quiet = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->run_file != NULL)
+			argp_error(state, "one run file, not also '%s'", argument);
+		options->run_file = argument;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "a run file is needed");
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+void options_parse(struct options *options, int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = argp_options,
+		.parser = parse,
+		.args_doc = "RUN.yaml",
+		.doc = "Runs a whole fabric of emulated switches and interfaces in one process.\v"
+		       "Arguments before a '--' go to DPDK's EAL. The run file is described in "
+		       "docs/files.md; 'weft run' calls this program.",
+	};
+
+	argp_err_exit_status = EXIT_BAD_REQUEST;
+	memset(options, 0, sizeof(*options));
+	argp_parse(&argp, argc, argv, 0, NULL, options);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The command line of weft-fabric, behind the EAL's "--". */
+
+#include <stdbool.h>
+
+#include "fault.h"
+
+#define OPTIONS_SETS_MAX     64
+#define OPTIONS_CAPTURES_MAX 32
+
+struct options {
+	const char *run_file;
+	const char *clock; /* "real", or NULL: what the file says */
+	const char *set[OPTIONS_SETS_MAX]; /* KEY=VALUE */
+	unsigned sets;
+	struct {
+		char port[64];
+		const char *path;
+	} capture[OPTIONS_CAPTURES_MAX];
+	unsigned captures;
+	const char *json, *csv; /* NULL: none; "-": standard output */
+	unsigned lcores;
+	bool quiet;
+};
+
+/* Parses argv[1…]; prints help or a usage error itself and exits with 0 or 2. */
+void options_parse(struct options *options, int argc, char **argv);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * A fabric, or a part of one, on the real clock in one process: switches and interfaces of a
+ * topology, joined by in-memory links with rate and delay, and by ethdevs where a link leads to
+ * another process. weft-fabric holds a whole fabric, weft-switch and weft-nic of a lab hold the
+ * devices that they were told to; the code is the same.
+ *
+ * Life: real_fabric_create() builds everything (EAL is running), real_fabric_run() polls until told
+ * to stop, real_fabric_result() says what was measured, real_fabric_destroy() frees all. The main
+ * thread calls these; with several lcores the devices are shared out among them.
+ */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture.h"
+#include "fault.h"
+#include "poll_nic.h"
+#include "poll_switch.h"
+#include "route_set.h"
+#include "route_table.h"
+#include "run_config.h"
+#include "run_result.h"
+#include "telemetry.h"
+#include "topology.h"
+#include "tsc_clock.h"
+
+struct real_fabric;
+
+struct real_fabric_options {
+	const struct topology *topology;
+	const struct run_config *run;
+	const char *name; /* of the mempools; short */
+	/* Devices that live here; NULL: all. [switch], [host] */
+	const bool *switch_here, *host_here;
+	/* Device arguments of an end here whose other end is elsewhere, by [link]; NULL if there are no
+	 * such links. */
+	const char *const *external;
+	/* Our sessions must differ from those of earlier lives of these devices. */
+	uint32_t session;
+	unsigned lcores; /* poll loops; 0: 1 */
+	bool quiet;
+};
+
+/* NULL and fault. What 'options' points to outlives the fabric. */
+struct real_fabric *real_fabric_create(const struct real_fabric_options *options,
+	struct fault *fault);
+void real_fabric_destroy(struct real_fabric *fabric);
+
+/* Polls for 'duration' (WEFT_TIME_NEVER: until stopped) of measuring plus what it takes to deliver
+ * what is under way, at most 'drain'. '*stop' ends it early. */
+void real_fabric_run(struct real_fabric *fabric, weft_time duration, weft_time drain,
+	const atomic_bool *stop);
+
+/* Fills 'result', which is zeroed; the caller frees it. */
+int real_fabric_result(struct real_fabric *fabric, struct run_result *result, struct fault *fault);
+
+/* The ports, for captures: "s0:1", "h3:0". */
+struct capture_manager *real_fabric_captures(struct real_fabric *fabric);
+struct telemetry *real_fabric_telemetry(struct real_fabric *fabric);

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The switches of a real-clock fabric. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric_devices.h"
+
+static void count_switches(struct real_fabric *fabric)
+{
+	const bool *here = fabric->options.switch_here;
+
+	for (uint32_t i = 0; i < fabric->options.topology->switches; i++)
+		if (here == NULL || here[i])
+			fabric->switch_count++;
+}
+
+static void fill_ports(struct real_fabric *fabric, uint32_t number, struct switch_config *config)
+{
+	for (unsigned port = 0; port < config->ports; port++) {
+		const struct topology_port at = {DEVICE_SWITCH, number, (uint8_t)port};
+		const struct fabric_end *end = fabric_end_at(fabric, at);
+
+		if (end == NULL)
+			config->absent_ports |= BIT64(port);
+		else
+			config->port_slots[port] = end->port.slots;
+	}
+}
+
+static void fill_config(struct real_fabric *fabric, uint32_t number, struct switch_config *config)
+{
+	const struct run_config *run = fabric->options.run;
+
+	*config = (struct switch_config){
+		.device = number + 1,
+		.session = fabric->options.session,
+		.ports = fabric->options.topology->switch_at[number].ports,
+		.vcs = (uint8_t)run->sw.vcs,
+		.voq = run->sw.voq,
+		.buffer_blocks = (uint32_t)(run->sw.buffer_bytes / FRAME_BLOCK_BYTES),
+		.hello_ps = run->hello_ps,
+		.credit_refresh_ps = run->hello_ps / 4,
+		.watchdog_ps = run->watchdog_ps,
+		.control_reserve = 256,
+	};
+	if (fabric->table != NULL) {
+		config->table_port = route_table_row(fabric->table, number);
+		config->table_alternatives = route_table_alternatives(fabric->table, number);
+		config->table_hosts = fabric->table->hosts;
+	}
+	fill_ports(fabric, number, config);
+}
+
+static void attach_ports(struct real_fabric *fabric, struct fabric_switch *device)
+{
+	for (unsigned port = 0; port < device->sw->ports; port++) {
+		const struct topology_port at = {DEVICE_SWITCH, device->number, (uint8_t)port};
+		struct fabric_end *end = fabric_end_at(fabric, at);
+		const struct topology_link *link;
+
+		if (end == NULL)
+			continue;
+		link = &fabric->options.topology->link_at[end->link];
+		poll_switch_attach(device->poll, port, &end->port, end->timed, link->rate_bps,
+			link->delay_ps, FABRIC_SLACK_PS, fabric_end_damage(end));
+	}
+}
+
+static int create_switch(struct real_fabric *fabric, struct fabric_switch *device,
+	struct fault *fault)
+{
+	const char *name = fabric->options.topology->switch_at[device->number].name;
+	struct switch_config config;
+
+	fill_config(fabric, device->number, &config);
+	device->sw = switch_create(&config, clock_now(&fabric->clock));
+	if (device->sw == NULL && errno == EINVAL)
+		return fault_set(fault, EINVAL,
+			"%s: a buffer of %u blocks of 64 bytes cannot be divided among %u VCs", name,
+			config.buffer_blocks, config.vcs);
+	if (device->sw != NULL)
+		device->poll = poll_switch_create(device->sw, fabric->control_pool);
+	if (device->poll == NULL)
+		return fault_set(fault, ENOMEM, "%s: no memory", name);
+	attach_ports(fabric, device);
+	return 0;
+}
+
+int fabric_switches_create(struct real_fabric *fabric, struct fault *fault)
+{
+	const bool *here = fabric->options.switch_here;
+	unsigned next = 0;
+	int result = 0;
+
+	count_switches(fabric);
+	fabric->switches = calloc(fabric->switch_count, sizeof(*fabric->switches));
+	if (fabric->switches == NULL && fabric->switch_count > 0)
+		return fault_set(fault, ENOMEM, "no memory for %u switches", fabric->switch_count);
+	for (uint32_t i = 0; i < fabric->options.topology->switches && result == 0; i++) {
+		if (here != NULL && !here[i])
+			continue;
+		fabric->switches[next].number = i;
+		result = create_switch(fabric, &fabric->switches[next++], fault);
+	}
+	return result;
+}
+
+void fabric_switches_destroy(struct real_fabric *fabric)
+{
+	if (fabric->switches == NULL)
+		return;
+	for (unsigned i = 0; i < fabric->switch_count; i++) {
+		poll_switch_destroy(fabric->switches[i].poll);
+		switch_destroy(fabric->switches[i].sw);
+	}
+	free(fabric->switches);
+}

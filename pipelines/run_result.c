@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "run_result.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *grow(void *array, unsigned *count, size_t size)
+{
+	void *more = *count % 64 == 0 ? realloc(array, (*count + 64) * size) : array;
+
+	if (more != NULL)
+		memset((char *)more + (*count)++ * size, 0, size);
+	return more;
+}
+
+struct run_sample *run_result_add_sample(struct run_result *result)
+{
+	void *more = grow(result->sample, &result->samples, sizeof(*result->sample));
+
+	if (more == NULL)
+		return NULL;
+	result->sample = more;
+	return &result->sample[result->samples - 1];
+}
+
+struct run_link *run_result_add_link(struct run_result *result)
+{
+	void *more = grow(result->link, &result->links, sizeof(*result->link));
+
+	if (more == NULL)
+		return NULL;
+	result->link = more;
+	return &result->link[result->links - 1];
+}
+
+int run_result_count(struct run_result *result, const char *name, uint64_t value)
+{
+	struct run_counter *counter;
+	void *more;
+
+	for (unsigned i = 0; i < result->counters; i++) {
+		if (strcmp(result->counter[i].name, name) == 0) {
+			result->counter[i].value += value;
+			return 0;
+		}
+	}
+	more = grow(result->counter, &result->counters, sizeof(*result->counter));
+	if (more == NULL)
+		return -ENOMEM;
+	result->counter = more;
+	counter = &result->counter[result->counters - 1];
+	snprintf(counter->name, sizeof(counter->name), "%s", name);
+	counter->value = value;
+	return 0;
+}
+
+void run_result_free(struct run_result *result)
+{
+	free(result->sample);
+	free(result->link);
+	free(result->counter);
+	memset(result, 0, sizeof(*result));
+}
+
+static json_t *traffic_json(const struct run_traffic *traffic)
+{
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}", "generated", (json_int_t)traffic->generated,
+		"injected", (json_int_t)traffic->injected, "delivered",
+		(json_int_t)traffic->delivered, "dropped", (json_int_t)traffic->dropped,
+		"retransmitted", (json_int_t)traffic->retransmitted, "pending",
+		(json_int_t)traffic->pending);
+}
+
+static json_t *latency_json(const struct histogram *histogram)
+{
+	return json_pack("{s:f,s:f,s:I,s:I,s:I,s:I}", "mean", histogram_mean(histogram), "stddev",
+		histogram_stddev(histogram), "p50", (json_int_t)histogram_quantile(histogram, 0.5),
+		"p99", (json_int_t)histogram_quantile(histogram, 0.99), "p999",
+		(json_int_t)histogram_quantile(histogram, 0.999), "max",
+		(json_int_t)histogram->max);
+}
+
+static json_t *series_json(const struct run_result *result)
+{
+	json_t *series = json_array();
+
+	for (unsigned i = 0; i < result->samples; i++) {
+		const struct run_sample *sample = &result->sample[i];
+
+		json_array_append_new(series,
+			json_pack("{s:I,s:f,s:f,s:I,s:I,s:I}", "t_ns", (json_int_t)sample->t_ns,
+				"accepted", sample->accepted, "latency_ns", sample->latency_ns,
+				"adapted", (json_int_t)sample->adapted, "arn",
+				(json_int_t)sample->arn, "itb", (json_int_t)sample->itb));
+	}
+	return series;
+}
+
+static json_t *links_json(const struct run_result *result)
+{
+	json_t *links = json_array();
+
+	for (unsigned i = 0; i < result->links; i++) {
+		const struct run_link *link = &result->link[i];
+
+		json_array_append_new(links,
+			json_pack("{s:s,s:s,s:f,s:f,s:I}", "from", link->from, "to", link->to,
+				"utilisation", link->utilisation, "blocked", link->blocked,
+				"stalls", (json_int_t)link->stalls));
+	}
+	return links;
+}
+
+static json_t *counters_json(const struct run_result *result)
+{
+	json_t *counters = json_object();
+
+	for (unsigned i = 0; i < result->counters; i++)
+		json_object_set_new(counters, result->counter[i].name,
+			json_integer((json_int_t)result->counter[i].value));
+	return counters;
+}
+
+json_t *run_result_json(const struct run_result *result, json_t *config)
+{
+	char fingerprint[32];
+	json_t *root;
+
+	snprintf(fingerprint, sizeof(fingerprint), "%016" PRIx64, result->fingerprint);
+	root = json_pack("{s:o,s:I,s:{s:s,s:I,s:I},s:o,s:o,s:{s:f,s:f,s:f},s:{s:o,s:o},s:o}",
+		"config", config != NULL ? config : json_object(), "seed",
+		(json_int_t)result->seed, "topology", "name", result->topology, "hosts",
+		(json_int_t)result->hosts, "switches", (json_int_t)result->switches, "packets",
+		traffic_json(&result->packets), "messages", traffic_json(&result->messages),
+		"throughput", "offered", result->offered, "accepted", result->accepted,
+		"flits_per_ns_per_switch", result->flits_per_ns_per_switch, "latency_ns",
+		"network", latency_json(&result->network_ns), "total",
+		latency_json(&result->total_ns), "series", series_json(result));
+	if (root == NULL)
+		return NULL;
+	if (result->links > 0)
+		json_object_set_new(root, "links", links_json(result));
+	json_object_set_new(root, "checks",
+		json_pack("{s:I,s:I,s:I,s:b}", "lost", (json_int_t)result->lost, "duplicated",
+			(json_int_t)result->duplicated, "out_of_order",
+			(json_int_t)result->out_of_order, "deadlock", result->deadlock));
+	json_object_set_new(root, "counters", counters_json(result));
+	json_object_set_new(root, "fingerprint", json_string(fingerprint));
+	json_object_set_new(root, "incomplete", json_boolean(result->incomplete));
+	json_object_set_new(root, "wall",
+		json_pack("{s:f,s:I,s:f,s:I}", "seconds", result->wall.seconds, "packet_hops",
+			(json_int_t)result->wall.packet_hops, "packet_hops_per_second",
+			result->wall.packet_hops_per_second, "peak_rss_bytes",
+			(json_int_t)result->wall.peak_rss_bytes));
+	return root;
+}
+
+int run_result_write_csv(const struct run_result *result, const char *path, struct fault *fault)
+{
+	FILE *out = fopen(path, "w");
+
+	if (out == NULL)
+		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
+	fputs("t_ns,accepted,latency_ns,adapted,arn,itb\n", out);
+	for (unsigned i = 0; i < result->samples; i++) {
+		const struct run_sample *sample = &result->sample[i];
+
+		fprintf(out, "%" PRIu64 ",%.6f,%.1f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+			sample->t_ns, sample->accepted, sample->latency_ns, sample->adapted,
+			sample->arn, sample->itb);
+	}
+	if (fclose(out) != 0)
+		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
+	return 0;
+}
+
+static void print_latency(const char *name, const struct histogram *histogram, FILE *out)
+{
+	if (histogram->count == 0)
+		return;
+	fprintf(out, "  %-22s p50 %.1f us, p99 %.1f us, p99.9 %.1f us, max %.1f us\n", name,
+		(double)histogram_quantile(histogram, 0.5) / 1e3,
+		(double)histogram_quantile(histogram, 0.99) / 1e3,
+		(double)histogram_quantile(histogram, 0.999) / 1e3, (double)histogram->max / 1e3);
+}
+
+void run_result_print(const struct run_result *result, FILE *out)
+{
+	fprintf(out, "%s: %" PRIu32 " switches, %" PRIu32 " hosts, %.1f s%s\n", result->topology,
+		result->switches, result->hosts, result->wall.seconds,
+		result->incomplete ? " (ended early)" : "");
+	fprintf(out, "  %-22s offered %.1f %%, accepted %.1f %% of the hosts' links\n",
+		"throughput", 100 * result->offered, 100 * result->accepted);
+	fprintf(out,
+		"  %-22s %" PRIu64 " delivered, %" PRIu64 " retransmitted, %" PRIu64
+		" discarded on the way\n",
+		"frames", result->packets.delivered, result->packets.retransmitted,
+		result->packets.dropped);
+	fprintf(out, "  %-22s %" PRIu64 " delivered, %" PRIu64 " pending at the end\n", "messages",
+		result->messages.delivered, result->messages.pending);
+	print_latency("network latency", &result->network_ns, out);
+	print_latency("total latency", &result->total_ns, out);
+	fprintf(out,
+		"  %-22s %" PRIu64 " lost, %" PRIu64 " duplicated, %" PRIu64 " out of order\n",
+		"checks", result->lost, result->duplicated, result->out_of_order);
+	for (unsigned i = 0; i < result->counters; i++)
+		if (strcmp(result->counter[i].name, "stall_credit") == 0)
+			fprintf(out, "  %-22s %" PRIu64 "\n", "credit stalls",
+				result->counter[i].value);
+}

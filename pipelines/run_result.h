@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * What a run has measured (formats.md, 'Result'), the same at both clocks, and its JSON form. Filled
+ * by the pipeline that ran; owns its arrays; run_result_free().
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "fault.h"
+#include "histogram.h"
+
+/* Packets are data frames, messages what hosts hand over. At the end of a run
+ * injected + pending = generated, and delivered = injected unless something was given up. */
+struct run_traffic {
+	uint64_t generated, injected, delivered;
+	uint64_t dropped;	/* discarded on the way, by any device; end-to-end recovery brings it again */
+	uint64_t retransmitted;
+	uint64_t pending;	/* not delivered when the run ended */
+};
+
+struct run_sample {
+	uint64_t t_ns; /* end of the sample */
+	double accepted; /* fraction of the hosts' link rate */
+	double latency_ns; /* mean network latency; 0 if nothing arrived */
+	uint64_t adapted, arn, itb;
+};
+
+struct run_link {
+	char from[64], to[64];
+	double utilisation; /* of the link's rate */
+	double blocked;	    /* stalls for credit a second */
+	uint64_t stalls;    /* heads of queues that found no credit */
+};
+
+struct run_counter {
+	char name[64];
+	uint64_t value;
+};
+
+struct run_result {
+	uint64_t seed;
+	char topology[64];
+	uint32_t hosts, switches;
+	struct run_traffic packets, messages;
+	double offered, accepted; /* fractions of the hosts' link rate */
+	double flits_per_ns_per_switch;
+	struct histogram network_ns, total_ns;
+	struct run_sample *sample;
+	unsigned samples;
+	struct run_link *link; /* when asked for */
+	unsigned links;
+	struct run_counter *counter;
+	unsigned counters;
+	uint64_t lost, duplicated, out_of_order;
+	bool deadlock;
+	bool incomplete; /* ended by a signal before its time */
+	uint64_t fingerprint;
+	struct {
+		double seconds, packet_hops_per_second;
+		uint64_t packet_hops, peak_rss_bytes;
+	} wall;
+};
+
+/* The document of formats.md; 'config' is put into it (its reference is taken; may be NULL). NULL
+ * without memory. */
+json_t *run_result_json(const struct run_result *result, json_t *config);
+
+/* Samples as CSV with a heading. 0 or -errno. */
+int run_result_write_csv(const struct run_result *result, const char *path, struct fault *fault);
+
+/* A table for people. */
+void run_result_print(const struct run_result *result, FILE *out);
+
+/* Grow by one, zeroed; NULL without memory. */
+struct run_sample *run_result_add_sample(struct run_result *result);
+struct run_link *run_result_add_link(struct run_result *result);
+/* Adds 'value' to the counter of this name, which it makes if there is none. 0 or -ENOMEM. */
+int run_result_count(struct run_result *result, const char *name, uint64_t value);
+
+void run_result_free(struct run_result *result);
