@@ -6,13 +6,13 @@
  * Capture of ports into pcapng files or FIFOs, started and stopped while frames flow.
  *
  * The data plane copies a frame and the state that explains it into a slot of a ring that was made
- * before; a full ring counts a drop. A writer thread per file makes text and blocks of them. Nothing
- * that happens to the file (a FIFO without a reader, a slow reader, a full disk) reaches the data
- * plane. When the reader goes away the capture ends by itself.
+ * before; a full ring counts a drop. A writer thread per file makes text and blocks of them.
+ * Nothing that happens to the file (a FIFO without a reader, a slow reader, a full disk) reaches
+ * the data plane. When the reader goes away the capture ends by itself.
  *
  * struct capture is one port's ring: written by the thread that serves the port, read by the writer
- * of the file. It is kept until the manager goes, so that a data plane which still holds the pointer
- * after a stop writes into live memory. capture_* of the manager: any thread.
+ * of the file. It is kept until the manager goes, so that a data plane which still holds the
+ * pointer after a stop writes into live memory. capture_* of the manager: any thread.
  *
  * No EAL (rte_ring works on plain memory): the unit tests run the whole of it.
  */
@@ -31,8 +31,9 @@
 
 /* What a device knew about the frame at this moment. */
 struct capture_state {
-	uint32_t credits_blocks;   /* left in 'vc' towards the far end; CAPTURE_UNKNOWN: not said */
-	uint32_t voq_depth_blocks; /* of the queue that the frame is in; CAPTURE_UNKNOWN: not said */
+	uint32_t credits_blocks; /* left in 'vc' towards the far end; CAPTURE_UNKNOWN: not said */
+	uint32_t
+		voq_depth_blocks; /* of the queue that the frame is in; CAPTURE_UNKNOWN: not said */
 	uint8_t vc;
 	uint8_t reason; /* why deflected, delayed or dropped; 0: nothing to say */
 };
@@ -59,9 +60,9 @@ struct capture {
 };
 
 struct capture_options {
-	uint32_t slots;	     /* frames that a port's ring holds; 0: 1,024 */
-	uint32_t snap_bytes; /* bytes kept of a frame; 0: whole frames */
-	uint64_t epoch_ns;   /* added to every time: clock_unix_origin_ns(), or 0 */
+	uint32_t slots;            /* frames that a port's ring holds; 0: 1,024 */
+	uint32_t snap_bytes;       /* bytes kept of a frame; 0: whole frames */
+	uint64_t epoch_ns;         /* added to every time: clock_unix_origin_ns(), or 0 */
 	capture_reason_fn *reason; /* may be NULL */
 };
 
@@ -73,8 +74,8 @@ struct capture_counts {
 struct capture_manager;
 
 /* NULL and fault if there is no memory. */
-struct capture_manager *capture_manager_create(const struct capture_options *options,
-	struct fault *fault);
+struct capture_manager *capture_manager_create(
+	const struct capture_options *options, struct fault *fault);
 /* Ends all captures and frees the rings: the data plane has stopped, or no port is captured and
  * every thread has since begun a new burst. */
 void capture_manager_destroy(struct capture_manager *manager);

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #define ROUND_MS       1
-#define READER_WAIT_MS 20   /* between looks for the reader of a FIFO */
-#define STUCK_MS       1000 /* without progress at the end: given up */
+#define READER_WAIT_MS 20           /* between looks for the reader of a FIFO */
+#define STUCK_MS       1000         /* without progress at the end: given up */
 #define OUT_ENOUGH     (256u << 10) /* no more is taken from the rings beyond this */
 
 /* A port that is being captured into this file. */
@@ -32,7 +32,7 @@ struct member {
 struct capture_file {
 	char *path;
 	const struct capture_options *options;
-	int fd;	     /* -1 until a FIFO has its reader */
+	int fd;      /* -1 until a FIFO has its reader */
 	int wake_fd; /* eventfd: something has changed */
 	pthread_t thread;
 	pthread_mutex_t lock; /* all below */
@@ -68,16 +68,16 @@ static int out_append(void *ctx, const void *bytes, size_t count)
 	return 0;
 }
 
-static void comment_format(const struct capture_file *file, const struct capture_state *state,
-	char *text, size_t size)
+static void comment_format(
+	const struct capture_file *file, const struct capture_state *state, char *text, size_t size)
 {
 	const char *reason =
 		file->options->reason != NULL ? file->options->reason(state->reason) : NULL;
 	int used = snprintf(text, size, "vc %u", state->vc);
 
 	if (state->credits_blocks != CAPTURE_UNKNOWN)
-		used += snprintf(text + used, size - (size_t)used, ", credits %u",
-			state->credits_blocks);
+		used += snprintf(
+			text + used, size - (size_t)used, ", credits %u", state->credits_blocks);
 	if (state->voq_depth_blocks != CAPTURE_UNKNOWN)
 		used += snprintf(
 			text + used, size - (size_t)used, ", voq %u", state->voq_depth_blocks);
@@ -85,22 +85,22 @@ static void comment_format(const struct capture_file *file, const struct capture
 		snprintf(text + used, size - (size_t)used, ", %s", reason);
 }
 
-static void slot_write(struct capture_file *file, const struct member *member,
-	const struct capture_slot *slot)
+static void slot_write(
+	struct capture_file *file, const struct member *member, const struct capture_slot *slot)
 {
 	char comment[PCAPNG_COMMENT_MAX];
 
 	comment_format(file, &slot->state, comment, sizeof(comment));
-	pcapng_write_packet(&file->pcapng,
-		&(struct pcapng_packet){
-			.interface = member->interface,
-			.direction = slot->direction,
-			.time_ns = file->options->epoch_ns + slot->now / PS_PER_NS,
-			.bytes = slot->bytes,
-			.captured_bytes = slot->captured_bytes,
-			.frame_bytes = slot->frame_bytes,
-			.comment = comment,
-		});
+	pcapng_write_packet(
+		&file->pcapng, &(struct pcapng_packet){
+				       .interface = member->interface,
+				       .direction = slot->direction,
+				       .time_ns = file->options->epoch_ns + slot->now / PS_PER_NS,
+				       .bytes = slot->bytes,
+				       .captured_bytes = slot->captured_bytes,
+				       .frame_bytes = slot->frame_bytes,
+				       .comment = comment,
+			       });
 }
 
 static bool member_refill(struct member *member)
@@ -138,8 +138,8 @@ static struct capture_counts member_counts(const struct member *member)
 
 	return (struct capture_counts){
 		.offered = atomic_load(&capture->offered) - member->offered_before,
-		.dropped = atomic_load(&capture->dropped) - member->dropped_before +
-			   member->abandoned,
+		.dropped =
+			atomic_load(&capture->dropped) - member->dropped_before + member->abandoned,
 	};
 }
 
@@ -372,8 +372,8 @@ static void file_free(struct capture_file *file)
 	free(file);
 }
 
-struct capture_file *capture_file_open(const char *path, const struct capture_options *options,
-	struct fault *fault)
+struct capture_file *capture_file_open(
+	const char *path, const struct capture_options *options, struct fault *fault)
 {
 	struct capture_file *file = calloc(1, sizeof(*file));
 	int result = -ENOMEM;
@@ -475,8 +475,8 @@ int capture_file_add(struct capture_file *file, struct port *port, struct captur
 	return result;
 }
 
-/* Waits for the thread to let the member go; if the reader is stuck its frames are lost. Returns how
- * many. */
+/* Waits for the thread to let the member go; if the reader is stuck its frames are lost. Returns
+ * how many. */
 static uint64_t wait_left(struct capture_file *file, struct port *port)
 {
 	struct timespec until;
@@ -506,8 +506,8 @@ static void begin_leaving(struct member *member)
 	member->leaving = true;
 }
 
-bool capture_file_remove(struct capture_file *file, struct port *port,
-	struct capture_counts *counts)
+bool capture_file_remove(
+	struct capture_file *file, struct port *port, struct capture_counts *counts)
 {
 	struct capture_counts now = {0};
 	struct member *member;

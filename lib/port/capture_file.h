@@ -19,16 +19,16 @@ struct capture_file;
 
 /* Opens 'path' and starts the thread; 'options' (with no zeros in it) outlives the file. A FIFO is
  * opened when it has a reader. NULL with errno and fault. */
-struct capture_file *capture_file_open(const char *path, const struct capture_options *options,
-	struct fault *fault);
+struct capture_file *capture_file_open(
+	const char *path, const struct capture_options *options, struct fault *fault);
 const char *capture_file_path(const struct capture_file *file);
 
 /* Adds a port and lets its data plane begin. 0, -ENOMEM, or -EPIPE when the file has ended. */
 int capture_file_add(struct capture_file *file, struct port *port, struct capture *capture);
-/* Takes a port out after its last frames and counts are written; waits a second at most. False if it
- * is not in. 'counts' may be NULL. */
-bool capture_file_remove(struct capture_file *file, struct port *port,
-	struct capture_counts *counts);
+/* Takes a port out after its last frames and counts are written; waits a second at most. False if
+ * it is not in. 'counts' may be NULL. */
+bool capture_file_remove(
+	struct capture_file *file, struct port *port, struct capture_counts *counts);
 bool capture_file_has(struct capture_file *file, const struct port *port);
 /* No port is in it any more: it is of no further use. */
 bool capture_file_idle(struct capture_file *file);

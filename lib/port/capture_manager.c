@@ -9,15 +9,15 @@
 #include "capture_file.h"
 #include "spsc_ring.h"
 
-#define SLOTS_DEFAULT	1024u
-#define SNAP_BYTES_MAX	65535u
-#define SLOT_ALIGNMENT	RTE_CACHE_LINE_SIZE
+#define SLOTS_DEFAULT  1024u
+#define SNAP_BYTES_MAX 65535u
+#define SLOT_ALIGNMENT RTE_CACHE_LINE_SIZE
 
 /* A port that can be captured. */
 struct known_port {
 	struct port *port;
 	struct capture *capture; /* made at its first capture, kept until the end */
-	void *arena;		 /* of its slots */
+	void *arena;             /* of its slots */
 };
 
 struct capture_manager {
@@ -127,8 +127,8 @@ static struct capture_file *file_of(struct capture_manager *manager, const struc
 	return NULL;
 }
 
-static struct capture_file *file_get(struct capture_manager *manager, const char *path,
-	struct fault *fault)
+static struct capture_file *file_get(
+	struct capture_manager *manager, const char *path, struct fault *fault)
 {
 	struct capture_file *file = file_find_path(manager, path);
 
@@ -184,8 +184,8 @@ static int check_start(struct capture_manager *manager, const char *name, struct
 	return 0;
 }
 
-static int start_locked(struct capture_manager *manager, const char *name, const char *path,
-	struct fault *fault)
+static int start_locked(
+	struct capture_manager *manager, const char *name, const char *path, struct fault *fault)
 {
 	struct capture_file *file;
 	int result;
@@ -272,8 +272,8 @@ int capture_manager_add_port(struct capture_manager *manager, struct port *port)
 	return result;
 }
 
-struct capture_manager *capture_manager_create(const struct capture_options *options,
-	struct fault *fault)
+struct capture_manager *capture_manager_create(
+	const struct capture_options *options, struct fault *fault)
 {
 	struct capture_manager *manager = calloc(1, sizeof(*manager));
 

@@ -27,7 +27,7 @@ enum option_code {
 
 #define BYTE_ORDER_MAGIC  0x1A2B3C4D
 #define LINKTYPE_ETHERNET 1
-#define TSRESOL_NS	  9
+#define TSRESOL_NS        9
 
 /* Options of one block, as they will lie in the file. */
 struct options {
@@ -114,8 +114,8 @@ int pcapng_begin(struct pcapng *pcapng, pcapng_write_fn *write, void *ctx, const
 	return emit_block(pcapng, BLOCK_SECTION, &fixed, sizeof(fixed), NULL, 0, &options);
 }
 
-int pcapng_add_interface(struct pcapng *pcapng, const char *name, uint32_t snap_bytes,
-	uint64_t rate_bps)
+int pcapng_add_interface(
+	struct pcapng *pcapng, const char *name, uint32_t snap_bytes, uint64_t rate_bps)
 {
 	const struct {
 		uint16_t linktype, reserved;
@@ -130,8 +130,7 @@ int pcapng_add_interface(struct pcapng *pcapng, const char *name, uint32_t snap_
 		option_add(&options, OPTION_IF_SPEED, &rate_bps, sizeof(rate_bps));
 	option_add(&options, OPTION_IF_TSRESOL, &resolution, sizeof(resolution));
 	option_end(&options);
-	result = emit_block(
-		pcapng, BLOCK_INTERFACE, &fixed, sizeof(fixed), NULL, 0, &options);
+	result = emit_block(pcapng, BLOCK_INTERFACE, &fixed, sizeof(fixed), NULL, 0, &options);
 	return result < 0 ? result : (int)pcapng->interfaces++;
 }
 

@@ -24,7 +24,7 @@ struct pcapng {
 	pcapng_write_fn *write;
 	void *ctx;
 	uint32_t interfaces; /* added so far */
-	int failed;	     /* first negative result of write, or 0 */
+	int failed;          /* first negative result of write, or 0 */
 };
 
 /* As in epb_flags. */
@@ -33,7 +33,8 @@ enum pcapng_direction { PCAPNG_UNKNOWN = 0, PCAPNG_IN = 1, PCAPNG_OUT = 2 };
 struct pcapng_packet {
 	uint32_t interface;
 	enum pcapng_direction direction;
-	uint64_t time_ns; /* since 1970-01-01 at the real clock, since the start at the virtual one */
+	uint64_t time_ns; /* since 1970-01-01 at the real clock, since the start at the virtual one
+			   */
 	const void *bytes;
 	uint32_t captured_bytes;
 	uint32_t frame_bytes; /* before it was cut to the snapshot length */
@@ -46,10 +47,10 @@ int pcapng_write_stdio(void *file, const void *bytes, size_t count);
 /* Starts a section; 'application' is named in it. */
 int pcapng_begin(struct pcapng *pcapng, pcapng_write_fn *write, void *ctx, const char *application);
 
-/* Adds an Ethernet interface called 'name' ("s0:1"); rate_bps 0: not said. Returns its index, from 0
- * on, or -errno. */
-int pcapng_add_interface(struct pcapng *pcapng, const char *name, uint32_t snap_bytes,
-	uint64_t rate_bps);
+/* Adds an Ethernet interface called 'name' ("s0:1"); rate_bps 0: not said. Returns its index, from
+ * 0 on, or -errno. */
+int pcapng_add_interface(
+	struct pcapng *pcapng, const char *name, uint32_t snap_bytes, uint64_t rate_bps);
 
 int pcapng_write_packet(struct pcapng *pcapng, const struct pcapng_packet *packet);
 

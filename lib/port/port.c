@@ -6,8 +6,8 @@
 
 #define POOL_CACHE 256u
 
-struct rte_mempool *port_pool_create(const char *name, unsigned count, unsigned frame_bytes,
-	struct fault *fault)
+struct rte_mempool *port_pool_create(
+	const char *name, unsigned count, unsigned frame_bytes, struct fault *fault)
 {
 	/* A cache of an lcore must not be able to swallow a small pool. */
 	unsigned cache = RTE_MIN(POOL_CACHE, count / 4);
@@ -19,12 +19,11 @@ struct rte_mempool *port_pool_create(const char *name, unsigned count, unsigned 
 			frame_bytes);
 		return NULL;
 	}
-	pool = rte_pktmbuf_pool_create(name, count, cache, sizeof(struct weft_packet),
-		(uint16_t)room, SOCKET_ID_ANY);
+	pool = rte_pktmbuf_pool_create(
+		name, count, cache, sizeof(struct weft_packet), (uint16_t)room, SOCKET_ID_ANY);
 	if (pool == NULL)
-		fault_set(fault, rte_errno,
-			"%s: no memory for %u buffers of %u bytes (%u MiB): %s", name, count, room,
-			(unsigned)(((uint64_t)count * (room + 256)) >> 20),
+		fault_set(fault, rte_errno, "%s: no memory for %u buffers of %u bytes (%u MiB): %s",
+			name, count, room, (unsigned)(((uint64_t)count * (room + 256)) >> 20),
 			rte_strerror(rte_errno));
 	return pool;
 }

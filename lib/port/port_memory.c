@@ -34,8 +34,8 @@ struct memory_link {
 static bool refill(struct memory_end *end)
 {
 	end->first = 0;
-	end->waiting = (uint16_t)rte_ring_sc_dequeue_burst(
-		end->rx, (void **)end->ahead, PORT_BURST, NULL);
+	end->waiting =
+		(uint16_t)rte_ring_sc_dequeue_burst(end->rx, (void **)end->ahead, PORT_BURST, NULL);
 	return end->waiting > 0;
 }
 
@@ -133,8 +133,8 @@ int port_open_memory_link(struct port *a, const char *name_a, struct port *b, co
 			name_a, slots);
 	link = link_create(slots);
 	if (link == NULL)
-		return fault_set(fault, ENOMEM, "%s: no memory for a link of %u slots", name_a,
-			slots);
+		return fault_set(
+			fault, ENOMEM, "%s: no memory for a link of %u slots", name_a, slots);
 	port_fill(a, name_a, &link->end[0], slots);
 	port_fill(b, name_b, &link->end[1], slots);
 	return 0;

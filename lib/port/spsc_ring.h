@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * DPDK's ring in plain memory: one producer, one consumer, holds exactly 'slots' pointers. Without a
- * memzone (EAL has 2,560, a fabric needs more) and without EAL. Free with free().
+ * DPDK's ring in plain memory: one producer, one consumer, holds exactly 'slots' pointers. Without
+ * a memzone (EAL has 2,560, a fabric needs more) and without EAL. Free with free().
  */
 
 #include <rte_ring.h>

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <time.h>
 
-#define HZ_MIN	     1000000u
-#define CALIBRATE_NS 20000000u
+#define HZ_MIN          1000000u
+#define CALIBRATE_NS    20000000u
 #define CALIBRATE_TRIES 8
 
 void clock_init(struct clock *clock, uint64_t hz, uint64_t origin_tsc)

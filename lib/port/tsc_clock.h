@@ -4,9 +4,9 @@
 
 /*
  * The real clock: the time stamp counter as weft_time (picoseconds since an origin). Integer
- * multiply and shift in 128 bits, so nothing accumulates: a reading is exact to 1 ps and to 2^-32 ps
- * a cycle. Monotonic as the counter is (invariant and synchronous on every
- * x86 server of the last decade).
+ * multiply and shift in 128 bits, so nothing accumulates: a reading is exact to 1 ps and to 2^-32
+ * ps a cycle. Monotonic as the counter is (invariant and synchronous on every x86 server of the
+ * last decade).
  *
  * Processes of one lab share frequency and origin (clock_format, clock_parse), so that times of one
  * process mean something in the others of the same machine. Constant after its making; any thread
@@ -20,13 +20,13 @@
 #include "fault.h"
 #include "weft_time.h"
 
-#define CLOCK_SHIFT	32
+#define CLOCK_SHIFT     32
 #define CLOCK_TEXT_SIZE 48
 
 struct clock {
 	uint64_t hz;
 	uint64_t origin_tsc; /* the counter at weft_time 0 */
-	uint64_t mult;	     /* picoseconds a cycle, times 2^CLOCK_SHIFT */
+	uint64_t mult;       /* picoseconds a cycle, times 2^CLOCK_SHIFT */
 };
 
 /* 'hz' is at least 1 MHz. */

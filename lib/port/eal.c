@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "eal.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+
+#include "log_capture.h"
+#include "runtime_dir.h"
+
+#define ARGUMENTS_MAX      192
+#define MEMORY_MIB_DEFAULT 256
+
+/* The arguments that EAL gets, NULL-terminated as argv is. It copies what it keeps. */
+struct arguments {
+	char *at[ARGUMENTS_MAX + 1];
+	int count;
+	bool overflow;
+};
+
+static void add(struct arguments *arguments, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void add(struct arguments *arguments, const char *format, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, format);
+	if (arguments->count == ARGUMENTS_MAX || vasprintf(&text, format, args) < 0)
+		arguments->overflow = true;
+	else
+		arguments->at[arguments->count++] = text;
+	va_end(args);
+}
+
+static void arguments_free(struct arguments *arguments)
+{
+	for (int i = 0; i < arguments->count; i++)
+		free(arguments->at[i]);
+}
+
+/* --- what the user said --- */
+
+struct user_arguments {
+	char **at;
+	int count; /* at[0] is the program */
+};
+
+static struct user_arguments user_arguments(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--") == 0)
+			return (struct user_arguments){argv, i};
+	return (struct user_arguments){argv, 1};
+}
+
+/* "-l" is there as "-l" or "-l0-3", "--lcores" as such or with "=…". */
+static bool is_option(const char *argument, const char *option)
+{
+	size_t length = strlen(option);
+
+	if (strncmp(argument, option, length) != 0)
+		return false;
+	return option[1] != '-' || argument[length] == '\0' || argument[length] == '=';
+}
+
+/* 'options' is terminated by NULL. */
+static bool user_gave(const struct user_arguments *user, const char *const *options)
+{
+	for (int i = 1; i < user->count; i++)
+		for (const char *const *option = options; *option != NULL; option++)
+			if (is_option(user->at[i], *option))
+				return true;
+	return false;
+}
+
+#define USER_GAVE(user, ...) user_gave(user, (const char *const[]){__VA_ARGS__, NULL})
+
+/* --- defaults --- */
+
+/* "0-3,6": the CPUs that this process may use. */
+static void cpus_format(char *text, size_t size)
+{
+	size_t used = 0;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	sched_getaffinity(0, sizeof(set), &set);
+	text[0] = '\0';
+	for (int first = 0; first < CPU_SETSIZE && used < size - 16; first++) {
+		int last = first;
+
+		if (!CPU_ISSET(first, &set))
+			continue;
+		while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &set))
+			last++;
+		used += (size_t)snprintf(
+			text + used, size - used, "%s%d-%d", used > 0 ? "," : "", first, last);
+		first = last;
+	}
+}
+
+static void add_lcores(struct arguments *arguments, unsigned lcores)
+{
+	char cpus[1024];
+
+	cpus_format(cpus, sizeof(cpus));
+	add(arguments, "--lcores=(0-%u)@(%s)", lcores == 0 ? 0 : lcores - 1, cpus);
+}
+
+static void add_memory(struct arguments *arguments, const struct eal_options *options)
+{
+	if (options->hugepages) {
+		/* memfd hugepages: no mount is needed and no file stays. */
+		add(arguments, "--in-memory");
+		return;
+	}
+	add(arguments, "--no-huge");
+	add(arguments, "-m");
+	add(arguments, "%u", options->memory_mib == 0 ? MEMORY_MIB_DEFAULT : options->memory_mib);
+}
+
+static void add_pci(struct arguments *arguments, const char *const *pci)
+{
+	if (pci == NULL || *pci == NULL) {
+		add(arguments, "--no-pci");
+		return;
+	}
+	for (; *pci != NULL; pci++) {
+		add(arguments, "-a");
+		add(arguments, "%s", *pci);
+	}
+}
+
+static void add_prefix(struct arguments *arguments, const char *prefix)
+{
+	if (prefix != NULL)
+		add(arguments, "--file-prefix=%s", prefix);
+	else
+		add(arguments, "--file-prefix=weft-%d", (int)getpid());
+}
+
+static int arguments_build(struct arguments *arguments, const struct user_arguments *user,
+	const struct eal_options *options, struct fault *fault)
+{
+	add(arguments, "%s", user->at[0]);
+	if (!USER_GAVE(user, "-m", "--socket-mem", "--no-huge", "--in-memory", "--huge-dir",
+		    "--legacy-mem", "--single-file-segments"))
+		add_memory(arguments, options);
+	if (!USER_GAVE(user, "--no-shconf", "--proc-type"))
+		add(arguments, "--no-shconf");
+	if (!USER_GAVE(user, "-l", "-c", "--lcores"))
+		add_lcores(arguments, options->lcores);
+	if (!USER_GAVE(user, "-a", "--allow", "-b", "--block", "--no-pci"))
+		add_pci(arguments, options->pci);
+	if (!USER_GAVE(user, "--file-prefix"))
+		add_prefix(arguments, options->prefix);
+	if (!USER_GAVE(user, "--log-level"))
+		add(arguments, "--log-level=*:warning");
+	for (int i = 1; i < user->count; i++)
+		add(arguments, "%s", user->at[i]);
+	if (arguments->overflow)
+		return fault_set(fault, EINVAL, "more than %d EAL arguments", ARGUMENTS_MAX);
+	return 0;
+}
+
+/* --- starting --- */
+
+/* EAL prints its usage on standard output after any wrong argument: not wanted there. */
+static int stdout_silence(void)
+{
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int kept = -1;
+
+	fflush(stdout);
+	if (null >= 0)
+		kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+	if (kept >= 0)
+		dup2(null, STDOUT_FILENO);
+	if (null >= 0)
+		close(null);
+	return kept;
+}
+
+static void stdout_restore(int kept)
+{
+	if (kept < 0)
+		return;
+	fflush(stdout);
+	dup2(kept, STDOUT_FILENO);
+	close(kept);
+}
+
+static int fault_from_log(struct fault *fault, int code, const struct log_capture *log)
+{
+	const char *cause;
+	int length = log_capture_cause(log, &cause);
+
+	if (length == 0)
+		return fault_set(fault, code, "DPDK does not start: %s", strerror(code));
+	return fault_set(fault, code, "DPDK does not start: %.*s", length, cause);
+}
+
+static int init(struct arguments *arguments, const struct user_arguments *user, struct fault *fault)
+{
+	char *order[ARGUMENTS_MAX + 1]; /* EAL moves pointers about */
+	struct log_capture log;
+	int result, code, kept;
+
+	memcpy(order, arguments->at, sizeof(order));
+	kept = USER_GAVE(user, "-h", "--help") ? -1 : stdout_silence();
+	log_capture_begin(&log);
+	result = rte_eal_init(arguments->count, order);
+	code = rte_errno > 0 ? rte_errno : EINVAL;
+	log_capture_end(&log);
+	stdout_restore(kept);
+	if (result < 0) {
+		result = fault_from_log(fault, code, &log);
+		runtime_dir_remove(rte_eal_get_runtime_dir());
+	} else if (USER_GAVE(user, "--log-level") && log.text != NULL) {
+		fputs(log.text, stderr);
+	}
+	log_capture_free(&log);
+	return result < 0 ? result : 0;
+}
+
+int eal_start(int argc, char **argv, const struct eal_options *options, struct fault *fault)
+{
+	struct user_arguments user = user_arguments(argc, argv);
+	struct arguments arguments = {.count = 0};
+	int result = arguments_build(&arguments, &user, options, fault);
+
+	if (result == 0)
+		result = init(&arguments, &user, fault);
+	arguments_free(&arguments);
+	if (result < 0)
+		return result;
+	return user.count < argc && strcmp(argv[user.count], "--") == 0 ? user.count + 1 : 1;
+}
+
+const char *eal_prefix(void)
+{
+	const char *dir = rte_eal_get_runtime_dir();
+	const char *slash = strrchr(dir, '/');
+
+	return slash != NULL ? slash + 1 : dir;
+}
+
+void eal_stop(void)
+{
+	char dir[RUNTIME_DIR_MAX];
+
+	snprintf(dir, sizeof(dir), "%s", rte_eal_get_runtime_dir());
+	rte_eal_cleanup();
+	runtime_dir_remove(dir);
+}

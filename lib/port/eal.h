@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Starts and stops DPDK's environment for a Weft program: with what the user wrote before '--', and
+ * where he wrote nothing, with what runs anywhere: no hugepages, no PCI, every lcore free to run on
+ * every CPU that the process may use (several programs of a lab share a machine; '-l' pins), its
+ * own file prefix, telemetry on, warnings and errors only.
+ *
+ * Once per process (EAL cannot start twice), from the main thread, which becomes the main lcore.
+ */
+
+#include <stdbool.h>
+
+#include "fault.h"
+
+#define EAL_PREFIX_MAX 64
+
+struct eal_options {
+	const char *prefix;     /* file prefix; NULL: "weft-" and the process id */
+	unsigned lcores;        /* main one included; 0: 1 */
+	unsigned memory_mib;    /* 0: 256. Taken from the machine as it is touched */
+	const char *const *pci; /* PCI addresses to be taken, from a lab file; NULL terminated */
+	bool hugepages; /* take memory from the free hugepages instead, without their files */
+};
+
+/* Arguments of 'argv' from 1 up to "--" are EAL's (none if there is no "--"). Returns the index of
+ * the first argument after them (1 or that after "--"), or -errno and fault. */
+int eal_start(int argc, char **argv, const struct eal_options *options, struct fault *fault);
+
+/* The prefix in use: the name of the runtime directory. */
+const char *eal_prefix(void);
+
+/* Leaves no runtime directory, socket or hugepage file. All ports are closed, all lcores idle. */
+void eal_stop(void);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "log_capture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_log.h>
+
+void log_capture_begin(struct log_capture *log)
+{
+	*log = (struct log_capture){.text = NULL};
+	log->stream = open_memstream(&log->text, &log->size);
+	if (log->stream != NULL)
+		rte_openlog_stream(log->stream);
+}
+
+void log_capture_end(struct log_capture *log)
+{
+	if (log->stream == NULL)
+		return;
+	rte_openlog_stream(NULL);
+	fclose(log->stream);
+	log->stream = NULL;
+}
+
+void log_capture_free(struct log_capture *log)
+{
+	free(log->text);
+	log->text = NULL;
+}
+
+int log_capture_cause(const struct log_capture *log, const char **line)
+{
+	const char *text = log->text != NULL ? log->text : "";
+	const char *call = strstr(text, "(): ");
+	size_t length = strcspn(text, "\n");
+
+	*line = text;
+	if (strncmp(text, "EAL: ", 5) == 0)
+		*line += 5;
+	else if (call != NULL && call < text + length)
+		*line = call + 4;
+	return (int)(text + length - *line);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Keeps what DPDK logs while it starts something, for the text of a fault instead of the terminal.
+ * Main thread, one at a time: DPDK's log stream is one per process.
+ */
+
+#include <stdio.h>
+
+struct log_capture {
+	char *text; /* after log_capture_end(); may be NULL */
+	size_t size;
+	FILE *stream;
+};
+
+void log_capture_begin(struct log_capture *log);
+void log_capture_end(struct log_capture *log);
+/* Frees the text. */
+void log_capture_free(struct log_capture *log);
+
+/* The first line without "EAL: " or the name of a C function in front: it is the cause, what
+ * follows are its consequences. Not terminated; returns the length, 0 if nothing was said. */
+int log_capture_cause(const struct log_capture *log, const char **line);

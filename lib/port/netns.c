@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "netns.h"
+
+#include <fcntl.h>
+#include <net/if.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define NETNS_DIR  "/run/netns"
+#define PATH_BYTES 320
+
+struct job {
+	const char *name; /* namespace to enter, or NULL */
+	netns_work_fn *work;
+	void *ctx;
+	struct fault *fault;
+	int result;
+};
+
+static int name_path(const char *name, char path[PATH_BYTES], struct fault *fault)
+{
+	if (name[0] == '\0' || name[0] == '.' || strchr(name, '/') != NULL || strlen(name) > 200)
+		return fault_set(fault, EINVAL,
+			"network namespace '%s': expected a name without '/' or a leading '.'",
+			name);
+	snprintf(path, PATH_BYTES, "%s/%s", NETNS_DIR, name);
+	return 0;
+}
+
+static int enter(const char *name, struct fault *fault)
+{
+	char path[PATH_BYTES];
+	int result = name_path(name, path, fault);
+	int fd;
+
+	if (result < 0)
+		return result;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return fault_set(fault, errno,
+			"network namespace '%s': %s; 'ip netns add %s' makes it", name,
+			strerror(errno), name);
+	result = setns(fd, CLONE_NEWNET) == 0 ? 0 : -errno;
+	close(fd);
+	if (result < 0)
+		return fault_set(fault, -result,
+			"network namespace '%s': cannot be entered: %s, expected root", name,
+			strerror(-result));
+	return 0;
+}
+
+static void *job_main(void *ctx)
+{
+	struct job *job = ctx;
+
+	job->result = job->name != NULL ? enter(job->name, job->fault) : 0;
+	if (job->result == 0)
+		job->result = job->work(job->ctx, job->fault);
+	return NULL;
+}
+
+int netns_run(const char *name, netns_work_fn *work, void *ctx, struct fault *fault)
+{
+	struct job job = {.name = name, .work = work, .ctx = ctx, .fault = fault};
+	sigset_t all, before;
+	pthread_t thread;
+	int result;
+
+	/* Signals are the program's; the thread is only a vehicle. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	result = pthread_create(&thread, NULL, job_main, &job);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (result != 0)
+		return fault_set(
+			fault, result, "no thread for a network namespace: %s", strerror(result));
+	pthread_join(thread, NULL);
+	return job.result;
+}
+
+/* --- making and removing --- */
+
+static int loopback_up(void)
+{
+	struct ifreq request = {.ifr_name = "lo"};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int result = -1;
+
+	if (fd < 0)
+		return -errno;
+	if (ioctl(fd, SIOCGIFFLAGS, &request) == 0) {
+		request.ifr_flags |= IFF_UP;
+		result = ioctl(fd, SIOCSIFFLAGS, &request);
+	}
+	result = result == 0 ? 0 : -errno;
+	close(fd);
+	return result;
+}
+
+/* In a thread of its own: makes a namespace and pins it to 'path'. */
+static int make_and_pin(void *path, struct fault *fault)
+{
+	char self[64];
+
+	if (unshare(CLONE_NEWNET) != 0)
+		return fault_set(fault, errno, "%s: no network namespace: %s, expected root",
+			(const char *)path, strerror(errno));
+	snprintf(self, sizeof(self), "/proc/self/task/%ld/ns/net", (long)syscall(SYS_gettid));
+	if (mount(self, path, "none", MS_BIND, NULL) != 0)
+		return fault_set(fault, errno, "%s: cannot pin the network namespace: %s",
+			(const char *)path, strerror(errno));
+	loopback_up();
+	return 0;
+}
+
+/* As 'ip netns' does: the directory is a shared mount, so that other mount namespaces see what is
+ * added and removed. */
+static int directory_make(struct fault *fault)
+{
+	if (mkdir(NETNS_DIR, 0755) != 0 && errno != EEXIST)
+		return fault_set(fault, errno, "%s: %s, expected root", NETNS_DIR, strerror(errno));
+	if (mount("", NETNS_DIR, "none", MS_SHARED | MS_REC, NULL) == 0)
+		return 0;
+	if (errno != EINVAL)
+		return fault_set(fault, errno, "%s: %s, expected root", NETNS_DIR, strerror(errno));
+	if (mount(NETNS_DIR, NETNS_DIR, "none", MS_BIND | MS_REC, NULL) != 0 ||
+		mount("", NETNS_DIR, "none", MS_SHARED | MS_REC, NULL) != 0)
+		return fault_set(fault, errno, "%s: %s, expected root", NETNS_DIR, strerror(errno));
+	return 0;
+}
+
+int netns_create(const char *name, struct fault *fault)
+{
+	char path[PATH_BYTES];
+	int result = name_path(name, path, fault);
+	int fd;
+
+	if (result == 0)
+		result = directory_make(fault);
+	if (result < 0)
+		return result;
+	fd = open(path, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0);
+	if (fd < 0)
+		return fault_set(fault, errno, "network namespace '%s': %s", name,
+			errno == EEXIST ? "there is one already" : strerror(errno));
+	close(fd);
+	result = netns_run(NULL, make_and_pin, path, fault);
+	if (result < 0)
+		unlink(path);
+	return result;
+}
+
+int netns_remove(const char *name, struct fault *fault)
+{
+	char path[PATH_BYTES];
+	int result = name_path(name, path, fault);
+
+	if (result < 0)
+		return result;
+	umount2(path, MNT_DETACH);
+	if (unlink(path) != 0)
+		return fault_set(fault, errno, "network namespace '%s': cannot be removed: %s",
+			name, strerror(errno));
+	return 0;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "tap.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <linux/if_tun.h>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "netns.h"
+
+#define TUN_DEVICE  "/dev/net/tun"
+#define MTU_DEFAULT 1500
+
+struct tap_job {
+	const struct tap_options *options;
+	struct in_addr address, mask; /* if options->ipv4 */
+	int fd;
+};
+
+static int parse_ipv4(struct tap_job *job, struct fault *fault)
+{
+	const char *text = job->options->ipv4;
+	char address[INET_ADDRSTRLEN];
+	const char *slash = text != NULL ? strchr(text, '/') : NULL;
+	unsigned prefix;
+	char after;
+
+	if (text == NULL)
+		return 0;
+	snprintf(address, sizeof(address), "%.*s", slash != NULL ? (int)(slash - text) : 0, text);
+	if (slash == NULL || inet_pton(AF_INET, address, &job->address) != 1 ||
+		sscanf(slash + 1, "%2u%c", &prefix, &after) != 1 || prefix > 32)
+		return fault_set(fault, EINVAL,
+			"TAP %s: address '%s', expected such as 10.0.0.1/24", job->options->name,
+			text);
+	job->mask.s_addr = prefix == 0 ? 0 : htonl(UINT32_MAX << (32 - prefix));
+	return 0;
+}
+
+static int check_name(const char *name, struct fault *fault)
+{
+	if (name[0] == '\0' || strlen(name) >= IFNAMSIZ || strpbrk(name, "/% :") != NULL)
+		return fault_set(fault, EINVAL,
+			"TAP '%s': expected a name of 1 to %d characters without '/', '%%', ':' or "
+			"space",
+			name, IFNAMSIZ - 1);
+	return 0;
+}
+
+static int fault_at(
+	const struct tap_options *options, const char *step, int code, struct fault *fault)
+{
+	return fault_set(fault, code, "TAP %s: cannot %s: %s%s", options->name, step,
+		strerror(code), code == EPERM ? ", expected root or CAP_NET_ADMIN" : "");
+}
+
+static int create(const struct tap_options *options, struct fault *fault)
+{
+	/* Exclusive: an interface that somebody else keeps under this name is not ours to take. */
+	struct ifreq request = {.ifr_flags = (short)(IFF_TAP | IFF_NO_PI | IFF_TUN_EXCL)};
+	int fd = open(TUN_DEVICE, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	int code;
+
+	if (fd < 0 && (errno == ENOENT || errno == ENODEV || errno == ENXIO))
+		return fault_set(fault, ENODEV,
+			"TAP %s: no %s in this system, expected the kernel module 'tun'",
+			options->name, TUN_DEVICE);
+	if (fd < 0)
+		return fault_set(
+			fault, errno, "TAP %s: %s: %s", options->name, TUN_DEVICE, strerror(errno));
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", options->name);
+	if (ioctl(fd, TUNSETIFF, &request) == 0)
+		return fd;
+	code = errno;
+	close(fd);
+	return fault_at(options, "make it", code, fault);
+}
+
+/* --- the interface's properties, through a socket of its namespace --- */
+
+static struct ifreq request_for(const struct tap_options *options)
+{
+	struct ifreq request;
+
+	memset(&request, 0, sizeof(request));
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", options->name);
+	return request;
+}
+
+static int set_mac(int socket_fd, const struct tap_options *options)
+{
+	static const uint8_t none[6];
+	struct ifreq request = request_for(options);
+
+	if (memcmp(options->mac, none, sizeof(none)) == 0)
+		return 0;
+	request.ifr_hwaddr.sa_family = ARPHRD_ETHER;
+	memcpy(request.ifr_hwaddr.sa_data, options->mac, sizeof(options->mac));
+	return ioctl(socket_fd, SIOCSIFHWADDR, &request);
+}
+
+static int set_mtu(int socket_fd, const struct tap_options *options)
+{
+	struct ifreq request = request_for(options);
+
+	request.ifr_mtu = options->mtu != 0 ? (int)options->mtu : MTU_DEFAULT;
+	return ioctl(socket_fd, SIOCSIFMTU, &request);
+}
+
+static int set_address(int socket_fd, const struct tap_options *options, unsigned long code,
+	struct in_addr address)
+{
+	struct ifreq request = request_for(options);
+	struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr = address};
+
+	memcpy(&request.ifr_addr, &in, sizeof(in));
+	return ioctl(socket_fd, code, &request);
+}
+
+static int set_up(int socket_fd, const struct tap_options *options)
+{
+	struct ifreq request = request_for(options);
+
+	if (ioctl(socket_fd, SIOCGIFFLAGS, &request) != 0)
+		return -1;
+	request.ifr_flags |= IFF_UP | IFF_RUNNING;
+	return ioctl(socket_fd, SIOCSIFFLAGS, &request);
+}
+
+/* A kernel without IPv6 has no such file, which is as good. */
+static void ipv6_off(const struct tap_options *options)
+{
+	char path[96];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/sys/net/ipv6/conf/%s/disable_ipv6", options->name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	/* If it stays on, a few router solicitations cross the fabric: no reason to fail. */
+	if (write(fd, "1", 1) != 1)
+		errno = 0;
+	close(fd);
+}
+
+static int set_properties(int socket_fd, const struct tap_job *job, struct fault *fault)
+{
+	const struct tap_options *options = job->options;
+
+	if (set_mac(socket_fd, options) != 0)
+		return fault_at(options, "set its Ethernet address", errno, fault);
+	if (set_mtu(socket_fd, options) != 0)
+		return fault_at(options, "set its MTU", errno, fault);
+	if (!options->ipv6)
+		ipv6_off(options);
+	if (options->ipv4 != NULL &&
+		(set_address(socket_fd, options, SIOCSIFADDR, job->address) != 0 ||
+			set_address(socket_fd, options, SIOCSIFNETMASK, job->mask) != 0))
+		return fault_at(options, "set its IPv4 address", errno, fault);
+	if (set_up(socket_fd, options) != 0)
+		return fault_at(options, "bring it up", errno, fault);
+	return 0;
+}
+
+/* In the namespace. */
+static int make(void *ctx, struct fault *fault)
+{
+	struct tap_job *job = ctx;
+	int socket_fd, result;
+
+	job->fd = create(job->options, fault);
+	if (job->fd < 0)
+		return job->fd;
+	socket_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (socket_fd < 0) {
+		result = fault_at(job->options, "open a socket", errno, fault);
+	} else {
+		result = set_properties(socket_fd, job, fault);
+		close(socket_fd);
+	}
+	if (result < 0)
+		close(job->fd);
+	return result;
+}
+
+int tap_open(const struct tap_options *options, struct fault *fault)
+{
+	struct tap_job job = {.options = options, .fd = -1};
+	int result = check_name(options->name, fault);
+
+	if (result == 0)
+		result = parse_ipv4(&job, fault);
+	if (result < 0)
+		return result;
+	result = options->netns != NULL ? netns_run(options->netns, make, &job, fault)
+					: make(&job, fault);
+	return result < 0 ? result : job.fd;
+}
+
+void tap_close(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}

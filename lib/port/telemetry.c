@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "telemetry.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_telemetry.h>
+
+#define LINKS_PER_PAGE 24 /* DPDK's replies end at 16 KiB */
+#define LIST_MAX       500
+
+enum mailbox { MAILBOX_EMPTY, MAILBOX_WRITING, MAILBOX_FULL };
+
+struct telemetry {
+	struct capture_manager *captures;
+	struct telemetry_device *device;
+	unsigned devices, room;
+	telemetry_link_fn *link;
+	const void *link_ctx;
+	_Atomic enum mailbox mailbox;
+	char control[TELEMETRY_CONTROL_MAX];
+};
+
+/* rte_telemetry 22.11 calls back without a context pointer, and a command cannot be taken back. So
+ * the one object of the process is found here; all else hangs off it. */
+static struct {
+	pthread_mutex_t lock; /* held by every callback */
+	struct telemetry *telemetry;
+} here = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static const char *class_name(enum telemetry_class class)
+{
+	static const char *const name[] = {
+#define X(id, text) [TELEMETRY_##id] = text,
+		TELEMETRY_CLASSES(X)
+#undef X
+	};
+
+	return name[class];
+}
+
+/* --- devices --- */
+
+/* The class that "/weft/CLASS/…" names, or COUNT. */
+static enum telemetry_class command_class(const char *command)
+{
+	const char *name = command + strlen("/weft/");
+	size_t length = strcspn(name, "/");
+	unsigned class;
+
+	for (class = 0; class < TELEMETRY_CLASS_COUNT; class ++)
+		if (strlen(class_name(class)) == length &&
+			strncmp(class_name(class), name, length) == 0)
+			break;
+	return class;
+}
+
+static const struct telemetry_device *device_find(
+	const struct telemetry *telemetry, enum telemetry_class class, const char *name)
+{
+	for (unsigned i = 0; i < telemetry->devices; i++)
+		if (telemetry->device[i].class == class &&
+			strcmp(telemetry->device[i].name, name) == 0)
+			return &telemetry->device[i];
+	return NULL;
+}
+
+static int reply_list(struct telemetry *telemetry, const char *command, const char *parameters,
+	struct rte_tel_data *reply)
+{
+	enum telemetry_class class = command_class(command);
+	unsigned listed = 0;
+
+	(void)parameters;
+	rte_tel_data_start_array(reply, RTE_TEL_STRING_VAL);
+	for (unsigned i = 0; i < telemetry->devices && listed < LIST_MAX; i++)
+		if (telemetry->device[i].class == class) {
+			rte_tel_data_add_array_string(reply, telemetry->device[i].name);
+			listed++;
+		}
+	return 0;
+}
+
+static int reply_stats(struct telemetry *telemetry, const char *command, const char *parameters,
+	struct rte_tel_data *reply)
+{
+	const struct telemetry_device *device =
+		parameters == NULL ? NULL
+				   : device_find(telemetry, command_class(command), parameters);
+	uint64_t value[TELEMETRY_COUNTERS_MAX];
+
+	if (device == NULL)
+		return -ENOENT;
+	device->snapshot(device->ctx, value);
+	rte_tel_data_start_dict(reply);
+	for (unsigned i = 0; i < device->counters; i++)
+		rte_tel_data_add_dict_u64(reply, device->counter[i], value[i]);
+	return 0;
+}
+
+/* --- links --- */
+
+static struct rte_tel_data *link_data(const struct telemetry_link *link)
+{
+	struct rte_tel_data *data = rte_tel_data_alloc();
+
+	if (data == NULL)
+		return NULL;
+	rte_tel_data_start_dict(data);
+	rte_tel_data_add_dict_string(data, "port", link->port);
+	rte_tel_data_add_dict_string(data, "peer", link->peer);
+	rte_tel_data_add_dict_string(data, "state", link->state);
+	for (unsigned i = 0; i < link->counters; i++)
+		rte_tel_data_add_dict_u64(data, link->counter[i], link->value[i]);
+	return data;
+}
+
+static int reply_links(struct telemetry *telemetry, const char *command, const char *parameters,
+	struct rte_tel_data *reply)
+{
+	unsigned from = parameters == NULL ? 0 : (unsigned)strtoul(parameters, NULL, 10);
+
+	(void)command;
+	rte_tel_data_start_array(reply, RTE_TEL_CONTAINER);
+	for (unsigned i = 0; i < LINKS_PER_PAGE && telemetry->link != NULL; i++) {
+		struct telemetry_link link = {.state = "", .counters = 0};
+		struct rte_tel_data *data;
+
+		if (!telemetry->link(telemetry->link_ctx, from + i, &link))
+			break;
+		data = link_data(&link);
+		if (data == NULL)
+			return -ENOMEM;
+		rte_tel_data_add_array_container(reply, data, 0);
+	}
+	return 0;
+}
+
+/* --- commands --- */
+
+static int reply_result(
+	struct rte_tel_data *reply, int result, const struct fault *fault, const char *text)
+{
+	char line[FAULT_TEXT + 16];
+
+	if (result < 0)
+		snprintf(line, sizeof(line), "error: %s", fault->text);
+	else
+		snprintf(line, sizeof(line), "ok%s%s", text[0] != '\0' ? " " : "", text);
+	rte_tel_data_string(reply, line);
+	return 0;
+}
+
+static int reply_capture_start(struct telemetry *telemetry, const char *command,
+	const char *parameters, struct rte_tel_data *reply)
+{
+	const char *comma = parameters != NULL ? strchr(parameters, ',') : NULL;
+	struct fault fault;
+	char port[64];
+	int result;
+
+	(void)command;
+	if (telemetry->captures == NULL)
+		result = fault_set(&fault, ENOTSUP, "this program captures nothing");
+	else if (comma == NULL || comma == parameters || comma[1] != '/')
+		result = fault_set(&fault, EINVAL, "expected PORT,PATH with an absolute path");
+	else {
+		snprintf(port, sizeof(port), "%.*s", (int)(comma - parameters), parameters);
+		result = capture_start(telemetry->captures, port, comma + 1, &fault);
+	}
+	return reply_result(reply, result, &fault, "");
+}
+
+static int reply_capture_stop(struct telemetry *telemetry, const char *command,
+	const char *parameters, struct rte_tel_data *reply)
+{
+	struct capture_counts counts = {0};
+	struct fault fault;
+	char text[96];
+	int result;
+
+	(void)command;
+	if (telemetry->captures == NULL)
+		result = fault_set(&fault, ENOTSUP, "this program captures nothing");
+	else if (parameters == NULL)
+		result = fault_set(&fault, EINVAL, "expected PORT or all");
+	else
+		result = capture_stop(telemetry->captures, parameters, &counts, &fault);
+	snprintf(text, sizeof(text), "offered %llu dropped %llu",
+		(unsigned long long)counts.offered, (unsigned long long)counts.dropped);
+	return reply_result(reply, result, &fault, text);
+}
+
+static int mailbox_put(struct telemetry *telemetry, const char *text, struct fault *fault)
+{
+	enum mailbox empty = MAILBOX_EMPTY;
+
+	if (text == NULL || strlen(text) >= TELEMETRY_CONTROL_MAX)
+		return fault_set(fault, EINVAL, "expected a command of 1 to %d characters",
+			TELEMETRY_CONTROL_MAX - 1);
+	if (!atomic_compare_exchange_strong(&telemetry->mailbox, &empty, MAILBOX_WRITING))
+		return fault_set(
+			fault, EBUSY, "the command before this one has not been taken yet");
+	strcpy(telemetry->control, text);
+	atomic_store(&telemetry->mailbox, MAILBOX_FULL);
+	return 0;
+}
+
+static int reply_control(struct telemetry *telemetry, const char *command, const char *parameters,
+	struct rte_tel_data *reply)
+{
+	struct fault fault;
+
+	(void)command;
+	return reply_result(reply, mailbox_put(telemetry, parameters, &fault), &fault, "");
+}
+
+bool telemetry_control_poll(struct telemetry *telemetry, char text[TELEMETRY_CONTROL_MAX])
+{
+	if (atomic_load_explicit(&telemetry->mailbox, memory_order_acquire) != MAILBOX_FULL)
+		return false;
+	strcpy(text, telemetry->control);
+	atomic_store_explicit(&telemetry->mailbox, MAILBOX_EMPTY, memory_order_release);
+	return true;
+}
+
+/* --- DPDK's side --- */
+
+typedef int reply_fn(struct telemetry *telemetry, const char *command, const char *parameters,
+	struct rte_tel_data *reply);
+
+struct command {
+	const char *path;
+	reply_fn *reply;
+	const char *help;
+};
+
+static const struct command commands[] = {
+#define X(name, text)                                                \
+	{"/weft/" text "/list", reply_list, "Names. No parameters"}, \
+		{"/weft/" text "/stats", reply_stats, "Counters. Parameter: name"},
+	TELEMETRY_CLASSES(X)
+#undef X
+		{"/weft/links", reply_links, "A page of links. Parameter: number of the first one"},
+	{"/weft/capture/start", reply_capture_start,
+		"Captures a port. Parameters: port or all, absolute path"},
+	{"/weft/capture/stop", reply_capture_stop, "Ends a capture. Parameter: port or all"},
+	{"/weft/control", reply_control, "A command for the program. Parameter: its text"},
+};
+
+static int on_command(const char *path, const char *parameters, struct rte_tel_data *reply)
+{
+	int result = -ENODEV;
+
+	pthread_mutex_lock(&here.lock);
+	for (unsigned i = 0; i < RTE_DIM(commands) && here.telemetry != NULL; i++)
+		if (strcmp(commands[i].path, path) == 0)
+			result = commands[i].reply(here.telemetry, path, parameters, reply);
+	pthread_mutex_unlock(&here.lock);
+	return result;
+}
+
+static int register_commands(struct fault *fault)
+{
+	for (unsigned i = 0; i < RTE_DIM(commands); i++) {
+		int result =
+			rte_telemetry_register_cmd(commands[i].path, on_command, commands[i].help);
+
+		if (result < 0 && result != -EEXIST)
+			return fault_set(fault, -result, "%s: DPDK's telemetry refuses it: %s",
+				commands[i].path, strerror(-result));
+	}
+	return 0;
+}
+
+struct telemetry *telemetry_create(struct capture_manager *captures, struct fault *fault)
+{
+	struct telemetry *telemetry = calloc(1, sizeof(*telemetry));
+	int result = -ENOMEM;
+
+	if (telemetry == NULL) {
+		fault_set(fault, ENOMEM, "no memory for telemetry");
+		goto err;
+	}
+	telemetry->captures = captures;
+	result = register_commands(fault);
+	if (result < 0)
+		goto err;
+	pthread_mutex_lock(&here.lock);
+	if (here.telemetry != NULL)
+		result = fault_set(fault, EEXIST, "telemetry is running already");
+	else
+		here.telemetry = telemetry;
+	pthread_mutex_unlock(&here.lock);
+	if (result == 0)
+		return telemetry;
+err:
+	free(telemetry);
+	errno = -result;
+	return NULL;
+}
+
+void telemetry_destroy(struct telemetry *telemetry)
+{
+	if (telemetry == NULL)
+		return;
+	pthread_mutex_lock(&here.lock);
+	here.telemetry = NULL;
+	pthread_mutex_unlock(&here.lock);
+	free(telemetry->device);
+	free(telemetry);
+}
+
+static int add_locked(struct telemetry *telemetry, const struct telemetry_device *device)
+{
+	if (device_find(telemetry, device->class, device->name) != NULL)
+		return -EEXIST;
+	if (telemetry->devices == telemetry->room) {
+		unsigned room = telemetry->room == 0 ? 16 : 2 * telemetry->room;
+		struct telemetry_device *grown = realloc(telemetry->device, room * sizeof(*grown));
+
+		if (grown == NULL)
+			return -ENOMEM;
+		telemetry->device = grown;
+		telemetry->room = room;
+	}
+	telemetry->device[telemetry->devices++] = *device;
+	return 0;
+}
+
+int telemetry_add_device(struct telemetry *telemetry, const struct telemetry_device *device)
+{
+	int result;
+
+	if (device->counters > TELEMETRY_COUNTERS_MAX || device->class >= TELEMETRY_CLASS_COUNT)
+		return -EINVAL;
+	pthread_mutex_lock(&here.lock);
+	result = add_locked(telemetry, device);
+	pthread_mutex_unlock(&here.lock);
+	return result;
+}
+
+void telemetry_set_links(struct telemetry *telemetry, telemetry_link_fn *link, const void *ctx)
+{
+	pthread_mutex_lock(&here.lock);
+	telemetry->link = link;
+	telemetry->link_ctx = ctx;
+	pthread_mutex_unlock(&here.lock);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * What a running program tells about itself, and takes as commands, on DPDK's telemetry socket:
+ *
+ *   /weft/switch/list   /weft/switch/stats,NAME      and the same with nic and port
+ *   /weft/links[,FROM]                               a page of links from number FROM on
+ *   /weft/capture/start,PORT,PATH                    /weft/capture/stop,PORT
+ *   /weft/control,TEXT                               a command for the program's own loop
+ *
+ * stats is an object of counters; list an array of names; commands answer "ok …" or "error: …".
+ * Callbacks run in threads of DPDK, one per connected client: what they read is written by the data
+ * plane meanwhile, so snapshots use relaxed atomic loads where it matters and are not of one
+ * moment.
+ *
+ * One object per process (DPDK's commands have no context pointer). Its functions: any thread.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture.h"
+#include "fault.h"
+
+#define TELEMETRY_CONTROL_MAX       256
+#define TELEMETRY_COUNTERS_MAX      200 /* DPDK's objects hold 256 members */
+#define TELEMETRY_LINK_COUNTERS_MAX 24
+
+#define TELEMETRY_CLASSES(X) X(SWITCH, "switch") X(NIC, "nic") X(PORT, "port")
+
+enum telemetry_class {
+#define X(name, text) TELEMETRY_##name,
+	TELEMETRY_CLASSES(X)
+#undef X
+		TELEMETRY_CLASS_COUNT
+};
+
+/* Fills the values of all counters, in the order of their names. */
+typedef void telemetry_snapshot_fn(const void *ctx, uint64_t *values);
+
+/* Strings, arrays and ctx live until the device is removed. */
+struct telemetry_device {
+	enum telemetry_class class;
+	const char *name;
+	const char *const *counter; /* names: letters, digits, '_' and '/' */
+	unsigned counters;          /* up to TELEMETRY_COUNTERS_MAX */
+	telemetry_snapshot_fn *snapshot;
+	const void *ctx;
+};
+
+struct telemetry_link {
+	char port[64], peer[64]; /* "s0:1", "s1:2"; peer "" if unknown */
+	const char *state;       /* "up", … */
+	const char *const *counter;
+	unsigned counters;
+	uint64_t value[TELEMETRY_LINK_COUNTERS_MAX];
+};
+
+/* Fills link number 'index'; false if there is none. */
+typedef bool telemetry_link_fn(const void *ctx, unsigned index, struct telemetry_link *link);
+
+struct telemetry;
+
+/* EAL is running. 'captures' (may be NULL) outlives it. NULL and fault: EEXIST if there is one. */
+struct telemetry *telemetry_create(struct capture_manager *captures, struct fault *fault);
+/* From its return on no callback looks at anything that was registered. */
+void telemetry_destroy(struct telemetry *telemetry);
+
+/* 0, -EINVAL for too many counters, -EEXIST for a second of the class and name, -ENOMEM. */
+int telemetry_add_device(struct telemetry *telemetry, const struct telemetry_device *device);
+void telemetry_set_links(struct telemetry *telemetry, telemetry_link_fn *link, const void *ctx);
+
+/* Takes the command that waits; false if there is none. From the program's loop: one load. */
+bool telemetry_control_poll(struct telemetry *telemetry, char text[TELEMETRY_CONTROL_MAX]);

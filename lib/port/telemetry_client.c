@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "telemetry_client.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "runtime_dir.h"
+
+/* One message, terminated. Its length or -errno. */
+static int receive(int fd, char *text, size_t size, int timeout_ms)
+{
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
+	ssize_t length;
+	int events;
+
+	do
+		events = poll(&ready, 1, timeout_ms);
+	while (events < 0 && errno == EINTR);
+	if (events < 0)
+		return -errno;
+	if (events == 0)
+		return -ETIMEDOUT;
+	length = recv(fd, text, size - 1, MSG_TRUNC);
+	if (length < 0)
+		return -errno;
+	if (length == 0)
+		return -EPIPE;
+	if ((size_t)length > size - 1)
+		return -EMSGSIZE;
+	text[length] = '\0';
+	return (int)length;
+}
+
+static int connect_to(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd, result;
+
+	if (strlen(path) >= sizeof(address.sun_path))
+		return -ENAMETOOLONG;
+	strcpy(address.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+		return fd;
+	result = -errno;
+	close(fd);
+	return result;
+}
+
+int telemetry_client_open(const char *prefix, int timeout_ms, struct fault *fault)
+{
+	char dir[RUNTIME_DIR_MAX], path[RUNTIME_DIR_MAX + 32], greeting[2048];
+	int fd, result;
+
+	runtime_dir_path(prefix, dir);
+	snprintf(path, sizeof(path), "%s/dpdk_telemetry.v2", dir);
+	fd = connect_to(path);
+	if (fd == -ENOENT || fd == -ECONNREFUSED)
+		return fault_set(
+			fault, -fd, "%s: no program with this prefix runs (%s)", prefix, path);
+	if (fd < 0)
+		return fault_set(fault, -fd, "%s: %s: %s", prefix, path, strerror(-fd));
+	/* Version and process id: DPDK says them unasked. */
+	result = receive(fd, greeting, sizeof(greeting), timeout_ms);
+	if (result >= 0)
+		return fd;
+	close(fd);
+	return fault_set(
+		fault, -result, "%s: does not greet on %s: %s", prefix, path, strerror(-result));
+}
+
+int telemetry_client_call(
+	int fd, const char *command, char *reply, size_t size, int timeout_ms, struct fault *fault)
+{
+	int result;
+
+	if (send(fd, command, strlen(command), MSG_NOSIGNAL) < 0)
+		return fault_set(fault, errno, "%s: %s", command, strerror(errno));
+	result = receive(fd, reply, size, timeout_ms);
+	if (result < 0)
+		return fault_set(fault, -result, "%s: no answer: %s", command, strerror(-result));
+	return result;
+}
+
+void telemetry_client_close(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}

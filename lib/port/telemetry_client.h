@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Asks a running program over DPDK's telemetry socket (v2: a UNIX socket of whole messages).
+ * Without DPDK: for 'weft lab'. Blocks no longer than a given time per call. Any thread; a
+ * connection has one user at a time.
+ */
+
+#include <stddef.h>
+
+#include "fault.h"
+
+#define TELEMETRY_REPLY_MAX (32 * 1024)
+
+/* Connects to the program whose EAL file prefix is 'prefix'. Returns the socket, or -errno and
+ * fault: -ENOENT or -ECONNREFUSED: no such program runs; -ETIMEDOUT. */
+int telemetry_client_open(const char *prefix, int timeout_ms, struct fault *fault);
+
+/* Sends "/weft/switch/stats,s0" and the like; fills 'reply' with the JSON document, terminated.
+ * Returns its length, or -errno and fault (-EPIPE: the program has gone; -EMSGSIZE: too long). */
+int telemetry_client_call(
+	int fd, const char *command, char *reply, size_t size, int timeout_ms, struct fault *fault);
+
+void telemetry_client_close(int fd);

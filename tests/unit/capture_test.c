@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture.h"
+#include "pcapng_walk.h"
+#include "rng.h"
+
+#define SLOTS 16u
+
+static const char *reason_text(uint8_t reason)
+{
+	return reason == 3 ? "deflected" : NULL;
+}
+
+/* A manager with two ports and a place for files. */
+struct bench {
+	struct capture_manager *manager;
+	struct port a, b;
+	char dir[32], path[64];
+	uint8_t *file; /* as read back */
+	size_t file_bytes;
+};
+
+static int setup_slots(void **state, uint32_t slots)
+{
+	struct capture_options options = {
+		.slots = slots, .snap_bytes = 64, .epoch_ns = 1000, .reason = reason_text};
+	struct bench *bench = calloc(1, sizeof(*bench));
+
+	*state = bench;
+	strcpy(bench->dir, "/tmp/weft-capture-XXXXXX");
+	if (mkdtemp(bench->dir) == NULL)
+		return -1;
+	snprintf(bench->path, sizeof(bench->path), "%s/c", bench->dir);
+	strcpy(bench->a.name, "s0:0");
+	strcpy(bench->b.name, "s0:1");
+	bench->manager = capture_manager_create(&options, NULL);
+	capture_manager_add_port(bench->manager, &bench->a);
+	capture_manager_add_port(bench->manager, &bench->b);
+	return 0;
+}
+
+static int setup(void **state)
+{
+	return setup_slots(state, SLOTS);
+}
+
+static int setup_many_slots(void **state)
+{
+	return setup_slots(state, 1u << 15);
+}
+
+static int teardown(void **state)
+{
+	struct bench *bench = *state;
+
+	capture_manager_destroy(bench->manager);
+	unlink(bench->path);
+	rmdir(bench->dir);
+	free(bench->file);
+	free(bench);
+	return 0;
+}
+
+static void offer(struct port *port, weft_time now, uint32_t bytes)
+{
+	static const uint8_t frame[256] = {0xAB};
+	const struct capture_state state = {
+		.vc = 1, .credits_blocks = 7, .voq_depth_blocks = 2, .reason = 3};
+	struct capture *capture = capture_of(port);
+
+	if (capture != NULL)
+		capture_frame(capture, PCAPNG_IN, frame, bytes, now, &state);
+}
+
+static struct walk read_back(struct bench *bench)
+{
+	FILE *file = fopen(bench->path, "r");
+
+	assert_non_null(file);
+	bench->file = malloc(1 << 24);
+	bench->file_bytes = fread(bench->file, 1, 1 << 24, file);
+	fclose(file);
+	return (struct walk){bench->file, bench->file_bytes};
+}
+
+static unsigned count_blocks(struct walk walk, uint32_t type)
+{
+	struct walk_block block;
+	unsigned count = 0;
+
+	while (walk_next(&walk, &block))
+		count += block.type == type;
+	return count;
+}
+
+static struct walk_block first_block(struct walk walk, uint32_t type)
+{
+	struct walk_block block = {0};
+
+	while (walk_next(&walk, &block))
+		if (block.type == type)
+			return block;
+	fail_msg("no block of type %u", type);
+	return block;
+}
+
+static void start(struct bench *bench, const char *port)
+{
+	struct fault fault = {""};
+
+	assert_int_equal(capture_start(bench->manager, port, bench->path, &fault), 0);
+}
+
+static void all_that_fits_is_in_the_file(void **state)
+{
+	struct bench *bench = *state;
+	struct capture_counts counts;
+
+	start(bench, "s0:0");
+	for (unsigned i = 0; i < SLOTS; i++)
+		offer(&bench->a, i, 64);
+	assert_int_equal(capture_stop(bench->manager, "s0:0", &counts, NULL), 0);
+	assert_int_equal(counts.offered, SLOTS);
+	assert_int_equal(counts.dropped, 0);
+	assert_int_equal(count_blocks(read_back(bench), WALK_PACKET), SLOTS);
+}
+
+static void packet_says_why_in_its_comment(void **state)
+{
+	static const char expected[] = "vc 1, credits 7, voq 2, deflected";
+	struct bench *bench = *state;
+	struct walk_block block;
+	const uint8_t *comment;
+	uint16_t bytes;
+
+	start(bench, "s0:0");
+	offer(&bench->a, 5000000, 200);
+	capture_stop(bench->manager, "s0:0", NULL, NULL);
+	block = first_block(read_back(bench), WALK_PACKET);
+	comment = walk_option(&block, walk_packet_options(&block), 1, &bytes);
+	assert_int_equal(bytes, strlen(expected));
+	assert_memory_equal(comment, expected, bytes);
+	/* 5 us after an epoch of 1000 ns; cut to 64 of 200 bytes */
+	assert_int_equal(walk_u32(block.body + 8), 6000);
+	assert_int_equal(walk_u32(block.body + 12), 64);
+	assert_int_equal(walk_u32(block.body + 16), 200);
+}
+
+/* A FIFO without a reader takes nothing, so the ring fills up exactly. */
+static void full_ring_drops_and_counts(void **state)
+{
+	struct bench *bench = *state;
+	struct capture_counts counts;
+
+	assert_int_equal(mkfifo(bench->path, 0600), 0);
+	start(bench, "s0:0");
+	for (unsigned i = 0; i < 100; i++)
+		offer(&bench->a, i, 64);
+	assert_int_equal(atomic_load(&capture_of(&bench->a)->dropped), 100 - SLOTS);
+	capture_stop(bench->manager, "s0:0", &counts, NULL);
+	assert_int_equal(counts.offered, 100);
+	/* Nobody ever read it. */
+	assert_int_equal(counts.dropped, 100);
+}
+
+static void reader_that_comes_late_gets_what_the_ring_kept(void **state)
+{
+	struct bench *bench = *state;
+	struct capture_counts counts;
+	int fd;
+
+	assert_int_equal(mkfifo(bench->path, 0600), 0);
+	start(bench, "s0:0");
+	for (unsigned i = 0; i < SLOTS; i++)
+		offer(&bench->a, i, 64);
+	fd = open(bench->path, O_RDONLY);
+	bench->file = calloc(1, 1 << 16);
+	/* The section says that the writer has seen us. */
+	bench->file_bytes = (size_t)read(fd, bench->file, 1 << 16);
+	assert_int_equal(capture_stop(bench->manager, "s0:0", &counts, NULL), 0);
+	while (true) {
+		ssize_t n =
+			read(fd, bench->file + bench->file_bytes, (1 << 16) - bench->file_bytes);
+
+		if (n <= 0)
+			break;
+		bench->file_bytes += (size_t)n;
+	}
+	close(fd);
+	assert_int_equal(counts.dropped, 0);
+	assert_int_equal(
+		count_blocks((struct walk){bench->file, bench->file_bytes}, WALK_PACKET), SLOTS);
+}
+
+static void reader_that_goes_away_ends_the_capture(void **state)
+{
+	struct bench *bench = *state;
+	uint8_t some[64];
+	int fd;
+
+	assert_int_equal(mkfifo(bench->path, 0600), 0);
+	start(bench, "s0:0");
+	fd = open(bench->path, O_RDONLY);
+	assert_true(read(fd, some, sizeof(some)) > 0);
+	close(fd);
+	/* By itself, without another frame: the test's time limit is the bound. */
+	while (capture_of(&bench->a) != NULL)
+		sched_yield();
+	assert_int_equal(capture_stop(bench->manager, "s0:0", NULL, NULL), -ENOENT);
+}
+
+static void reader_that_stops_reading_stalls_nobody(void **state)
+{
+	struct bench *bench = *state;
+	struct capture_counts counts;
+	uint8_t some[64];
+	int fd;
+
+	assert_int_equal(mkfifo(bench->path, 0600), 0);
+	start(bench, "s0:0");
+	fd = open(bench->path, O_RDONLY);
+	assert_true(read(fd, some, sizeof(some)) > 0);
+	/* More than a pipe and the buffer take; this loop would never end if it had to wait. */
+	for (unsigned i = 0; atomic_load(&capture_of(&bench->a)->dropped) < 100; i++)
+		offer(&bench->a, i, 64);
+	capture_stop(bench->manager, "s0:0", &counts, NULL);
+	assert_true(counts.dropped >= 100);
+	close(fd);
+}
+
+static void ports_of_one_file_have_interfaces_of_their_own(void **state)
+{
+	struct bench *bench = *state;
+	struct walk walk;
+
+	start(bench, "all");
+	offer(&bench->a, 1, 64);
+	offer(&bench->b, 2, 64);
+	assert_int_equal(capture_stop(bench->manager, "all", NULL, NULL), 0);
+	walk = read_back(bench);
+	assert_int_equal(count_blocks(walk, WALK_INTERFACE), 2);
+	assert_int_equal(count_blocks(walk, WALK_COUNTS), 2);
+	assert_int_equal(count_blocks(walk, WALK_PACKET), 2);
+}
+
+static void port_can_join_and_leave_a_running_file(void **state)
+{
+	struct bench *bench = *state;
+
+	start(bench, "s0:0");
+	start(bench, "s0:1");
+	assert_int_equal(capture_stop(bench->manager, "s0:0", NULL, NULL), 0);
+	offer(&bench->a, 1, 64);
+	offer(&bench->b, 2, 64);
+	assert_int_equal(capture_stop(bench->manager, "s0:1", NULL, NULL), 0);
+	assert_int_equal(count_blocks(read_back(bench), WALK_PACKET), 1);
+}
+
+static void frames_of_all_ports_are_in_order_of_time(void **state)
+{
+	struct bench *bench = *state;
+	struct walk_block block;
+	struct walk walk;
+	weft_time now = 0;
+	uint64_t last = 0;
+	unsigned packets = 0;
+	struct rng rng;
+
+	rng_init(&rng, 5, 0, 0);
+	start(bench, "all");
+	for (unsigned i = 0; i < 20000; i++) {
+		now += rng_below(&rng, 5000);
+		offer(rng_below(&rng, 2) ? &bench->a : &bench->b, now, 64);
+	}
+	capture_stop(bench->manager, "all", NULL, NULL);
+	walk = read_back(bench);
+	while (walk_next(&walk, &block)) {
+		uint64_t at;
+
+		if (block.type != WALK_PACKET)
+			continue;
+		at = (uint64_t)walk_u32(block.body + 4) << 32 | walk_u32(block.body + 8);
+		assert_true(at >= last);
+		last = at;
+		packets++;
+	}
+	assert_int_equal(packets, 20000);
+}
+
+static void requests_that_make_no_sense_are_refused(void **state)
+{
+	struct bench *bench = *state;
+	struct fault fault;
+
+	assert_int_equal(capture_start(bench->manager, "s9:9", bench->path, &fault), -ENOENT);
+	assert_non_null(strstr(fault.text, "s9:9"));
+	assert_int_equal(capture_stop(bench->manager, "s0:0", NULL, &fault), -ENOENT);
+	start(bench, "s0:0");
+	assert_int_equal(capture_start(bench->manager, "s0:0", bench->path, &fault), -EBUSY);
+}
+
+static void file_that_cannot_be_opened_is_a_fault(void **state)
+{
+	struct bench *bench = *state;
+	struct fault fault;
+
+	assert_int_equal(capture_start(bench->manager, "s0:0", "/nonexistent/x", &fault), -ENOENT);
+	assert_non_null(strstr(fault.text, "/nonexistent/x"));
+	assert_null(capture_of(&bench->a));
+}
+
+static void full_disk_ends_the_capture_and_is_told(void **state)
+{
+	struct bench *bench = *state;
+	struct fault fault = {""};
+
+	assert_int_equal(capture_start(bench->manager, "s0:0", "/dev/full", &fault), 0);
+	while (capture_of(&bench->a) != NULL)
+		sched_yield();
+	assert_int_equal(capture_stop(bench->manager, "s0:0", NULL, &fault), -EIO);
+	assert_non_null(strstr(fault.text, "No space left"));
+}
+
+static void captures_can_be_repeated_on_a_port(void **state)
+{
+	struct bench *bench = *state;
+	struct capture_counts counts;
+
+	for (unsigned round = 0; round < 20; round++) {
+		start(bench, "s0:0");
+		for (unsigned i = 0; i < SLOTS; i++)
+			offer(&bench->a, i, 64);
+		assert_int_equal(capture_stop(bench->manager, "s0:0", &counts, NULL), 0);
+		assert_int_equal(counts.dropped, 0);
+	}
+}
+
+struct producer {
+	struct port *port;
+	atomic_bool stop;
+	uint64_t offered;
+};
+
+static void *produce(void *ctx)
+{
+	struct producer *producer = ctx;
+
+	for (weft_time now = 0; !atomic_load(&producer->stop); now += 1000)
+		offer(producer->port, now, 64);
+	return NULL;
+}
+
+static void start_and_stop_while_frames_flow(void **state)
+{
+	struct bench *bench = *state;
+	struct producer producer = {.port = &bench->a};
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, produce, &producer);
+	for (unsigned round = 0; round < 50; round++) {
+		start(bench, "s0:0");
+		assert_int_equal(capture_stop(bench->manager, "s0:0", NULL, NULL), 0);
+	}
+	atomic_store(&producer.stop, true);
+	pthread_join(thread, NULL);
+	count_blocks(read_back(bench), WALK_PACKET);
+}
+
+#define TEST(name)      cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST_MANY(name) cmocka_unit_test_setup_teardown(name, setup_many_slots, teardown)
+
+static const struct CMUnitTest tests[] = {
+	TEST(all_that_fits_is_in_the_file),
+	TEST(packet_says_why_in_its_comment),
+	TEST(full_ring_drops_and_counts),
+	TEST(reader_that_comes_late_gets_what_the_ring_kept),
+	TEST(reader_that_goes_away_ends_the_capture),
+	TEST(reader_that_stops_reading_stalls_nobody),
+	TEST(ports_of_one_file_have_interfaces_of_their_own),
+	TEST(port_can_join_and_leave_a_running_file),
+	TEST_MANY(frames_of_all_ports_are_in_order_of_time),
+	TEST(requests_that_make_no_sense_are_refused),
+	TEST(file_that_cannot_be_opened_is_a_fault),
+	TEST(full_disk_ends_the_capture_and_is_told),
+	TEST(captures_can_be_repeated_on_a_port),
+	TEST(start_and_stop_while_frames_flow),
+};
+
+UNIT_MAIN(tests)

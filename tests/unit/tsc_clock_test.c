@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "unit.h"
+
+#include <string.h>
+
+#include "rng.h"
+#include "tsc_clock.h"
+
+static const uint64_t frequencies[] = {1000000, 999999937, 2500000000, 2894561337, 5100000000};
+
+#define FREQUENCIES (sizeof(frequencies) / sizeof(frequencies[0]))
+#define DAYS_PS(n)  ((weft_time)(n)*86400 * PS_PER_S)
+
+static void time_is_exact_after_a_hundred_days(void **state)
+{
+	/* What 2^-32 ps a cycle adds up to at most, plus the last picosecond. */
+	for (unsigned i = 0; i < FREQUENCIES; i++) {
+		uint64_t cycles = 100 * 86400 * frequencies[i];
+		struct clock clock;
+		weft_time at;
+
+		clock_init(&clock, frequencies[i], 12345);
+		at = clock_time_at(&clock, 12345 + cycles);
+		assert_true(at <= DAYS_PS(100));
+		assert_true(DAYS_PS(100) - at <= (cycles >> CLOCK_SHIFT) + 1);
+	}
+}
+
+static void time_never_goes_back(void **state)
+{
+	struct rng rng;
+
+	rng_init(&rng, 7, 0, 0);
+	for (unsigned i = 0; i < FREQUENCIES; i++) {
+		uint64_t tsc = 1000;
+		weft_time last = 0;
+		struct clock clock;
+
+		clock_init(&clock, frequencies[i], tsc);
+		for (unsigned step = 0; step < 20000; step++) {
+			weft_time now;
+
+			tsc += rng_below(&rng, (uint64_t)1 << rng_below(&rng, 34));
+			now = clock_time_at(&clock, tsc);
+			assert_true(now >= last);
+			last = now;
+		}
+	}
+}
+
+static void intervals_do_not_depend_on_when_they_are_taken(void **state)
+{
+	struct clock clock;
+
+	clock_init(&clock, 2500000000, 0);
+	for (uint64_t start = 1; start < (uint64_t)1 << 52; start *= 3)
+		assert_true(clock_time_at(&clock, start + 25000) - clock_time_at(&clock, start) ==
+			    10 * PS_PER_US);
+}
+
+static void counter_behind_the_origin_reads_as_the_start(void **state)
+{
+	struct clock clock;
+
+	clock_init(&clock, 2500000000, 1000);
+	assert_true(clock_time_at(&clock, 900) == 0);
+	assert_true(clock_time_at(&clock, 1000) == 0);
+}
+
+static void text_makes_the_same_clock(void **state)
+{
+	char text[CLOCK_TEXT_SIZE];
+	struct clock clock, copy;
+
+	clock_init(&clock, 2894561337, 0xFFFFFFFFFFFFFFF0);
+	clock_format(&clock, text);
+	assert_int_equal(clock_parse(&copy, text, NULL), 0);
+	assert_memory_equal(&copy, &clock, sizeof(clock));
+}
+
+static void wrong_texts_are_refused(void **state)
+{
+	static const char *const wrong[] = {
+		"", "x", "2500000000", "2500000000:", "2500000000:1x", "0:5", "12:5", ":5"};
+	struct clock clock;
+
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct fault fault = {""};
+
+		assert_int_equal(clock_parse(&clock, wrong[i], &fault), -EINVAL);
+		assert_non_null(strstr(fault.text, "HZ:ORIGIN"));
+	}
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(time_is_exact_after_a_hundred_days),
+	cmocka_unit_test(time_never_goes_back),
+	cmocka_unit_test(intervals_do_not_depend_on_when_they_are_taken),
+	cmocka_unit_test(counter_behind_the_origin_reads_as_the_start),
+	cmocka_unit_test(text_makes_the_same_clock),
+	cmocka_unit_test(wrong_texts_are_refused),
+};
+
+UNIT_MAIN(tests)
