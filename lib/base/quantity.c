@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "quantity.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define UNITS_MAX  6
+#define PLACES_MAX 19 /* after the point: 10^19 fits 64 bits */
+
+struct unit {
+	const char *name; /* NULL ends the list */
+	uint64_t factor;
+};
+
+/* Greatest first. */
+static const struct unit unit_list[QUANTITY_KIND_COUNT][UNITS_MAX] = {
+	[QUANTITY_RATE] = {{"Gbps", 1000000000}, {"Mbps", 1000000}, {"kbps", 1000}, {"bps", 1}},
+	[QUANTITY_TIME] = {{"s", 1000000000000}, {"ms", 1000000000}, {"us", 1000000}, {"ns", 1000},
+		{"ps", 1}},
+	[QUANTITY_SIZE] = {{"MiB", 1048576}, {"KiB", 1024}, {"B", 1}},
+	[QUANTITY_SHARE] = {{"%", QUANTITY_WHOLE_PPM / 100}},
+};
+
+struct decimal {
+	uint64_t digits; /* the number without its point */
+	uint64_t scale;  /* what it is to be divided by: 10 ^ places after the point */
+};
+
+/* False if 'c' is no digit, or one too many. */
+static bool decimal_digit(struct decimal *decimal, char c)
+{
+	uint64_t digits;
+
+	if (c < '0' || c > '9' || __builtin_mul_overflow(decimal->digits, 10, &digits) ||
+		__builtin_add_overflow(digits, (uint64_t)(c - '0'), &digits))
+		return false;
+	decimal->digits = digits;
+	return true;
+}
+
+/* Reads "12" or "12.5"; the unread rest, or NULL if no number is there. */
+static const char *decimal_parse(const char *text, struct decimal *decimal)
+{
+	const char *start = text, *point;
+
+	*decimal = (struct decimal){.scale = 1};
+	while (decimal_digit(decimal, *text))
+		text++;
+	if (text == start || *text != '.')
+		return text == start ? NULL : text;
+	point = ++text;
+	while (decimal->scale <= UINT64_MAX / 10 && decimal_digit(decimal, *text)) {
+		decimal->scale *= 10;
+		text++;
+	}
+	return text == point ? NULL : text;
+}
+
+static const struct unit *unit_find(enum quantity_kind kind, const char *name)
+{
+	for (const struct unit *unit = unit_list[kind]; unit->name != NULL; unit++)
+		if (strcmp(unit->name, name) == 0)
+			return unit;
+	return NULL;
+}
+
+int quantity_parse(enum quantity_kind kind, const char *text, uint64_t *value)
+{
+	const struct unit *unit;
+	struct decimal decimal;
+	unsigned __int128 product;
+	const char *rest = decimal_parse(text, &decimal);
+
+	if (rest == NULL)
+		return -EINVAL;
+	if (*rest >= '0' && *rest <= '9')
+		return -ERANGE; /* more digits than any quantity has */
+	unit = unit_find(kind, rest);
+	if (unit == NULL)
+		return -EINVAL;
+	product = (unsigned __int128)decimal.digits * unit->factor;
+	if (product % decimal.scale != 0)
+		return -EDOM;
+	product /= decimal.scale;
+	if (product >= UINT64_MAX)
+		return -ERANGE;
+	*value = (uint64_t)product;
+	return 0;
+}
+
+/* Writes value / factor exactly. False if that takes more room or digits than a text has. */
+static bool unit_format(const struct unit *unit, uint64_t value, char out[QUANTITY_TEXT])
+{
+	uint64_t rest = value % unit->factor;
+	int length = snprintf(
+		out, QUANTITY_TEXT, "%" PRIu64 "%s", value / unit->factor, rest != 0 ? "." : "");
+	int digits = length;
+
+	while (rest != 0 && digits <= PLACES_MAX) {
+		rest *= 10; /* factors are below 2^40 */
+		out[length++] = (char)('0' + rest / unit->factor);
+		rest %= unit->factor;
+		digits++;
+	}
+	if (rest != 0 || (size_t)length + strlen(unit->name) >= QUANTITY_TEXT)
+		return false;
+	strcpy(out + length, unit->name);
+	return true;
+}
+
+void quantity_format(enum quantity_kind kind, uint64_t value, char out[QUANTITY_TEXT])
+{
+	char text[QUANTITY_TEXT];
+
+	out[0] = '\0';
+	for (const struct unit *unit = unit_list[kind]; unit->name != NULL; unit++)
+		if (unit_format(unit, value, text) &&
+			(out[0] == '\0' || strlen(text) < strlen(out)))
+			strcpy(out, text);
+}
+
+const char *quantity_expected(enum quantity_kind kind)
+{
+	static const char *const expected[] = {
+#define X(name, text) text,
+		QUANTITY_KINDS(X)
+#undef X
+	};
+
+	return expected[kind];
+}

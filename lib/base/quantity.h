@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Quantities with their unit as people write them ("10Gbps", "1.5us", "128KiB", "75%") and as the
+ * program keeps them: whole numbers of bits per second, picoseconds, bytes, or millionths. The unit
+ * is required, nothing is rounded: what is no whole number of the base unit is refused.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* kind, and how a message describes what it expected */
+#define QUANTITY_KINDS(X)                                                       \
+	X(RATE, "a rate with its unit, such as 10Gbps (bps, kbps, Mbps, Gbps)") \
+	X(TIME, "a time with its unit, such as 30ns (ps, ns, us, ms, s)")       \
+	X(SIZE, "a size with its unit, such as 128KiB (B, KiB, MiB)")           \
+	X(SHARE, "a percentage, such as 75% (at most four digits after the point)")
+
+enum quantity_kind {
+#define X(name, expected) QUANTITY_##name,
+	QUANTITY_KINDS(X)
+#undef X
+		QUANTITY_KIND_COUNT
+};
+
+#define QUANTITY_TEXT 32 /* the longest text that quantity_format() writes, and more */
+
+/* 100 % in millionths. */
+#define QUANTITY_WHOLE_PPM 1000000u
+
+/* 0; -EINVAL: not a number followed at once by a unit of this kind; -EDOM: finer than the base
+ * unit; -ERANGE: 2^64 - 1 or more. '*value' is untouched then. */
+int quantity_parse(enum quantity_kind kind, const char *text, uint64_t *value);
+
+/* The shortest text that parses back to the same value; of equally short ones the greatest unit. */
+void quantity_format(enum quantity_kind kind, uint64_t value, char out[QUANTITY_TEXT]);
+
+/* "a rate with its unit, such as …", for messages. */
+const char *quantity_expected(enum quantity_kind kind);

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "generator.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nearest.h"
+#include "quantity.h"
+
+#define PAIR_MAX 64 /* "key=value" */
+
+static const struct generator *const generators[] = {
+#define X(kind) &generator_##kind,
+	GENERATORS(X)
+#undef X
+};
+
+#define GENERATOR_COUNT (sizeof(generators) / sizeof(generators[0]))
+
+const struct generator *generator_at(unsigned i)
+{
+	return i < GENERATOR_COUNT ? generators[i] : NULL;
+}
+
+const struct generator *generator_find(const char *spec)
+{
+	size_t length = strcspn(spec, ":");
+
+	for (unsigned i = 0; i < GENERATOR_COUNT; i++)
+		if (strlen(generators[i]->name) == length &&
+			memcmp(generators[i]->name, spec, length) == 0)
+			return generators[i];
+	return NULL;
+}
+
+static int option_find(const struct generator *generator, const char *name)
+{
+	for (int i = 0; generator->options[i].name != NULL; i++)
+		if (strcmp(generator->options[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+/* "ports, stages, rate, delay" */
+static void list_options(const struct generator *generator, char *out, size_t size)
+{
+	size_t used = 0;
+
+	for (unsigned i = 0; generator->options[i].name != NULL && used < size; i++)
+		used += (size_t)snprintf(
+			out + used, size - used, "%s, ", generator->options[i].name);
+	if (used < size)
+		snprintf(out + used, size - used, "rate, delay");
+}
+
+static int refuse_option(const struct generator *generator, const struct generator_request *request,
+	const char *name)
+{
+	struct nearest nearest;
+	char known[128];
+
+	nearest_init(&nearest, name);
+	for (unsigned i = 0; generator->options[i].name != NULL; i++)
+		nearest_offer(&nearest, generator->options[i].name);
+	nearest_offer(&nearest, "rate");
+	nearest_offer(&nearest, "delay");
+	list_options(generator, known, sizeof(known));
+	return fault_set(request->fault, EINVAL, "%s: unknown option '%s'%s%s%s; %s takes %s",
+		request->spec, name, nearest.best != NULL ? ", nearest is '" : "",
+		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "",
+		generator->name, known);
+}
+
+/* Decimal digits up to 'stop'; false if there are none, or too many. */
+static bool number_parse(const char *text, char stop, uint64_t *number, const char **rest)
+{
+	const char *start = text;
+
+	*number = 0;
+	for (; *text >= '0' && *text <= '9'; text++)
+		if (__builtin_mul_overflow(*number, 10, number) ||
+			__builtin_add_overflow(*number, (uint64_t)(*text - '0'), number))
+			return false;
+	*rest = text;
+	return text != start && (*text == '\0' || *text == stop);
+}
+
+static bool in_range(const struct generator_option *option, uint64_t number)
+{
+	return number >= option->min && number <= option->max;
+}
+
+static bool dims_parse(
+	const struct generator_option *option, const char *text, struct generator_value *value)
+{
+	uint64_t number;
+
+	for (value->dim_count = 0; value->dim_count < GENERATOR_DIMS_MAX;) {
+		if (!number_parse(text, 'x', &number, &text) || !in_range(option, number))
+			return false;
+		value->dims[value->dim_count++] = (uint32_t)number;
+		if (*text++ == '\0')
+			return true;
+	}
+	return false;
+}
+
+static int value_parse(const struct generator_option *option,
+	const struct generator_request *request, const char *text, struct generator_value *value)
+{
+	const char *rest;
+
+	if (option->type == GENERATOR_DIMS) {
+		if (dims_parse(option, text, value))
+			return 0;
+		return fault_set(request->fault, EINVAL,
+			"%s: %s=%s: sizes such as 4x4 were expected, 1 to %u of them, each %" PRIu64
+			" to %" PRIu64,
+			request->spec, option->name, text, GENERATOR_DIMS_MAX, option->min,
+			option->max);
+	}
+	if (number_parse(text, '\0', &value->number, &rest) && in_range(option, value->number))
+		return 0;
+	return fault_set(request->fault, EINVAL,
+		"%s: %s=%s: a whole number from %" PRIu64 " to %" PRIu64 " was expected",
+		request->spec, option->name, text, option->min, option->max);
+}
+
+static int link_option_parse(struct generator_request *request, enum quantity_kind kind,
+	const char *key, const char *text)
+{
+	uint64_t value = 0;
+	int result = quantity_parse(kind, text, &value);
+
+	if (result < 0)
+		return fault_set(request->fault, EINVAL, "%s: %s=%s: %s was expected",
+			request->spec, key, text, quantity_expected(kind));
+	if (kind == QUANTITY_RATE &&
+		(value < TOPOLOGY_RATE_MIN_BPS || value > TOPOLOGY_RATE_MAX_BPS))
+		return fault_set(request->fault, EINVAL,
+			"%s: %s=%s: a rate from " TOPOLOGY_RATE_RANGE " was expected",
+			request->spec, key, text);
+	if (kind == QUANTITY_TIME && value > TOPOLOGY_DELAY_MAX_PS)
+		return fault_set(request->fault, EINVAL,
+			"%s: %s=%s: a delay from " TOPOLOGY_DELAY_RANGE " was expected",
+			request->spec, key, text);
+	if (kind == QUANTITY_RATE)
+		request->links.rate_bps = value;
+	else
+		request->links.delay_ps = value;
+	return 0;
+}
+
+/* One "key=value", cut out of the text. 'given' has a bit for each option met so far. */
+static int pair_parse(const struct generator *generator, struct generator_request *request,
+	char *pair, uint32_t *given)
+{
+	char *equals = strchr(pair, '=');
+	int option;
+	uint32_t bit;
+
+	if (equals == NULL)
+		return fault_set(request->fault, EINVAL, "%s: '%s': KEY=VALUE was expected",
+			request->spec, pair);
+	*equals = '\0';
+	option = option_find(generator, pair);
+	bit = (uint32_t)1 << (option >= 0                 ? option
+			      : strcmp(pair, "rate") == 0 ? GENERATOR_OPTIONS_MAX
+							  : GENERATOR_OPTIONS_MAX + 1);
+	if (option < 0 && strcmp(pair, "rate") != 0 && strcmp(pair, "delay") != 0)
+		return refuse_option(generator, request, pair);
+	if (*given & bit)
+		return fault_set(
+			request->fault, EINVAL, "%s: '%s' is given twice", request->spec, pair);
+	*given |= bit;
+	if (option >= 0)
+		return value_parse(
+			&generator->options[option], request, equals + 1, &request->values[option]);
+	return link_option_parse(
+		request, pair[0] == 'r' ? QUANTITY_RATE : QUANTITY_TIME, pair, equals + 1);
+}
+
+static int options_parse(
+	const struct generator *generator, struct generator_request *request, const char *text)
+{
+	char pair[PAIR_MAX];
+	uint32_t given = 0;
+	int result = 0;
+
+	while (*text != '\0' && result == 0) {
+		size_t length = strcspn(text, ",");
+
+		if (length == 0 || length >= sizeof(pair))
+			return fault_set(request->fault, EINVAL,
+				"%s: KEY=VALUE was expected at '%.20s'", request->spec, text);
+		memcpy(pair, text, length);
+		pair[length] = '\0';
+		result = pair_parse(generator, request, pair, &given);
+		text += length + (text[length] == ',');
+	}
+	for (unsigned i = 0; generator->options[i].name != NULL && result == 0; i++)
+		if (!(given & ((uint32_t)1 << i)) && generator->options[i].required)
+			result = fault_set(request->fault, EINVAL,
+				"%s: option '%s' is missing (%s)", request->spec,
+				generator->options[i].name, generator->options[i].help);
+		else if (!(given & ((uint32_t)1 << i)))
+			request->values[i].number = generator->options[i].fallback;
+	return result;
+}
+
+/* "torus-4x4-1": the kind and its values, a name that needs no quoting anywhere. */
+static void name_make(const struct generator *generator, const struct generator_request *request,
+	char name[TOPOLOGY_NAME_MAX])
+{
+	size_t used = (size_t)snprintf(name, TOPOLOGY_NAME_MAX, "%s", generator->name);
+
+	for (unsigned i = 0; generator->options[i].name != NULL; i++) {
+		const struct generator_value *value = &request->values[i];
+
+		if (generator->options[i].type == GENERATOR_NUMBER && used < TOPOLOGY_NAME_MAX)
+			used += (size_t)snprintf(
+				name + used, TOPOLOGY_NAME_MAX - used, "-%" PRIu64, value->number);
+		for (unsigned d = 0; d < value->dim_count && used < TOPOLOGY_NAME_MAX; d++)
+			used += (size_t)snprintf(name + used, TOPOLOGY_NAME_MAX - used, "%c%u",
+				d == 0 ? '-' : 'x', value->dims[d]);
+	}
+}
+
+static int refuse_kind(const char *spec, struct fault *fault)
+{
+	struct nearest nearest;
+	char kind[TOPOLOGY_NAME_MAX], known[128];
+	size_t used = 0;
+
+	snprintf(kind, sizeof(kind), "%.*s", (int)strcspn(spec, ":"), spec);
+	nearest_init(&nearest, kind);
+	for (unsigned i = 0; i < GENERATOR_COUNT && used < sizeof(known); i++) {
+		nearest_offer(&nearest, generators[i]->name);
+		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
+			i == 0 ? "" : ", ", generators[i]->name);
+	}
+	return fault_set(fault, EINVAL, "%s: no topology kind '%s'%s%s%s; there are %s", spec, kind,
+		nearest.best != NULL ? ", nearest is '" : "",
+		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "", known);
+}
+
+int generator_run(const char *spec, const struct topology_defaults *defaults,
+	struct topology **topology, struct fault *fault)
+{
+	const struct generator *generator = generator_find(spec);
+	char name[TOPOLOGY_NAME_MAX];
+	struct generator_request request = {
+		.spec = spec,
+		.name = name,
+		.links = {.delay_ps = WEFT_TIME_NEVER},
+		.fault = fault,
+	};
+	struct topology *made = NULL;
+	int result;
+
+	if (generator == NULL)
+		return refuse_kind(spec, fault);
+	if (defaults != NULL)
+		request.links = *defaults;
+	spec += strlen(generator->name);
+	result = options_parse(generator, &request, *spec == ':' ? spec + 1 : spec);
+	name_make(generator, &request, name);
+	if (result == 0)
+		result = generator->build(&request, &made);
+	if (result == 0)
+		result = topology_finish(made, request.spec, fault);
+	if (result < 0)
+		topology_destroy(made);
+	else
+		*topology = made;
+	return result;
+}
+
+int generator_create(const struct generator_request *request, uint64_t switches, uint64_t hosts,
+	uint64_t ports, struct topology **topology)
+{
+	struct fault *fault = request->fault;
+
+	if (ports > TOPOLOGY_PORTS_MAX)
+		return fault_set(fault, EINVAL, "%s: needs %" PRIu64 " ports a switch, at most %u",
+			request->spec, ports, TOPOLOGY_PORTS_MAX);
+	if (hosts > TOPOLOGY_HOSTS_MAX)
+		return fault_set(fault, EINVAL, "%s: needs %" PRIu64 " hosts, at most %u",
+			request->spec, hosts, TOPOLOGY_HOSTS_MAX);
+	if (switches > TOPOLOGY_SWITCHES_MAX)
+		return fault_set(fault, EINVAL, "%s: needs %" PRIu64 " switches, at most %u",
+			request->spec, switches, TOPOLOGY_SWITCHES_MAX);
+	*topology = topology_create(request->name, (uint32_t)switches, (uint32_t)hosts);
+	if (*topology == NULL)
+		return fault_set(fault, ENOMEM, "%s: no memory for %" PRIu64 " switches",
+			request->spec, switches);
+	for (uint32_t s = 0; s < switches; s++)
+		(*topology)->switch_at[s].ports = (uint8_t)ports;
+	if (request->links.rate_bps != 0)
+		(*topology)->default_rate_bps = request->links.rate_bps;
+	if (request->links.delay_ps != WEFT_TIME_NEVER)
+		(*topology)->default_delay_ps = request->links.delay_ps;
+	return 0;
+}
+
+static int add_link(const struct generator_request *request, struct topology *topology,
+	struct topology_port a, struct topology_port b)
+{
+	int result = topology_add_link(topology, a, b, 0, WEFT_TIME_NEVER, 0);
+
+	if (result < 0)
+		fault_set(request->fault, -result, "%s: no memory for %u links", request->spec,
+			topology->links);
+	return result;
+}
+
+int generator_link_switches(const struct generator_request *request, struct topology *topology,
+	uint32_t a, unsigned port_a, uint32_t b, unsigned port_b)
+{
+	return add_link(request, topology,
+		(struct topology_port){DEVICE_SWITCH, a, (uint8_t)port_a},
+		(struct topology_port){DEVICE_SWITCH, b, (uint8_t)port_b});
+}
+
+int generator_link_host(const struct generator_request *request, struct topology *topology,
+	uint32_t host, uint32_t at, unsigned port)
+{
+	return add_link(request, topology, (struct topology_port){DEVICE_HOST, host, 0},
+		(struct topology_port){DEVICE_SWITCH, at, (uint8_t)port});
+}
+
+int generator_link_hosts(const struct generator_request *request, struct topology *topology,
+	uint32_t per_switch, unsigned first_port)
+{
+	int result = 0;
+
+	for (uint32_t host = 0; host < topology->hosts && result == 0; host++)
+		result = generator_link_host(
+			request, topology, host, host / per_switch, first_port + host % per_switch);
+	return result;
+}

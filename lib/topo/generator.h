@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The seam between topology generators and the rest. A kind is one file that defines one
+ * struct generator, generator_KIND, and one line in GENERATORS. Text is 'KIND:key=value,…'; every
+ * kind takes rate= and delay= as well. Values have been parsed and are in range when build() sees
+ * them.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "topology.h"
+
+#define GENERATORS(X) X(rlft) X(torus) X(mesh) X(ring) X(full)
+
+#define GENERATOR_OPTIONS_MAX 8
+#define GENERATOR_DIMS_MAX    8
+
+enum generator_option_type {
+	GENERATOR_NUMBER,
+	GENERATOR_DIMS, /* 8x8: 'min' and 'max' are those of each dimension */
+};
+
+struct generator_option {
+	const char *name; /* NULL ends the list */
+	enum generator_option_type type;
+	bool required; /* or the value is 'fallback' */
+	uint64_t min, max, fallback;
+	const char *help;
+};
+
+struct generator_value {
+	uint64_t number;
+	uint32_t dims[GENERATOR_DIMS_MAX];
+	unsigned dim_count;
+};
+
+/* What build() gets. */
+struct generator_request {
+	const char *spec; /* for messages */
+	const char *name; /* of the topology */
+	/* In the order of the kind's options. */
+	struct generator_value values[GENERATOR_OPTIONS_MAX];
+	struct topology_defaults links;
+	struct fault *fault;
+};
+
+struct generator {
+	const char *name;
+	const char *help; /* one line */
+	struct generator_option options[GENERATOR_OPTIONS_MAX + 1];
+	/* '*topology' is to be made with generator_create() and filled with links; the caller
+	 * finishes it, and destroys it when this fails. 0, -EINVAL, -ENOMEM with fault. */
+	int (*build)(const struct generator_request *request, struct topology **topology);
+};
+
+#define X(kind) extern const struct generator generator_##kind;
+GENERATORS(X)
+#undef X
+
+/* Kind i of the list, NULL after the last. */
+const struct generator *generator_at(unsigned i);
+/* NULL if there is none of this name, which may be followed by ':'. */
+const struct generator *generator_find(const char *spec);
+
+/* topology_generate() with defaults (may be NULL) for what the text does not say. 0 or a negative
+ * code. */
+int generator_run(const char *spec, const struct topology_defaults *defaults,
+	struct topology **topology, struct fault *fault);
+
+/* For build(): a topology of this size with 'ports' ports a switch, refused with a message above
+ * the limits. */
+int generator_create(const struct generator_request *request, uint64_t switches, uint64_t hosts,
+	uint64_t ports, struct topology **topology);
+/* Links a switch's port with another's, or with a host. */
+int generator_link_switches(const struct generator_request *request, struct topology *topology,
+	uint32_t a, unsigned port_a, uint32_t b, unsigned port_b);
+int generator_link_host(const struct generator_request *request, struct topology *topology,
+	uint32_t host, uint32_t at, unsigned port);
+/* All hosts, 'per_switch' at each switch from port 'first_port' on, in order. */
+int generator_link_hosts(const struct generator_request *request, struct topology *topology,
+	uint32_t per_switch, unsigned first_port);

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "topology_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "generator.h"
+#include "nearest.h"
+#include "yaml_fields.h"
+
+#define FORMAT       "topology/1"
+#define BINDINGS_MAX 4096 /* far more than the NIC ports of one machine */
+
+/* What stands in the file before names are resolved. */
+struct file {
+	char weft[16];
+	char name[TOPOLOGY_NAME_MAX];
+	struct topology_defaults link;
+	const struct yaml_tree_node *switches, *hosts, *links, *ports;
+};
+
+struct link_row {
+	const struct yaml_tree_node *a, *b;
+	uint64_t rate_bps;
+	weft_time delay_ps;
+};
+
+struct port_row {
+	const struct yaml_tree_node *port;
+	char dpdk[sizeof(((struct topology_binding *)NULL)->dpdk)];
+};
+
+static int read_list(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	*(const struct yaml_tree_node **)member = node;
+	return yaml_tree_expect(node, YAML_TREE_SEQUENCE, fault);
+}
+
+/* A port such as s0:3, looked up when the devices are known. */
+static int read_end(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	*(const struct yaml_tree_node **)member = node;
+	return yaml_tree_expect(node, YAML_TREE_SCALAR, fault);
+}
+
+static int read_name(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	return yaml_read_name(node, member, TOPOLOGY_NAME_MAX, fault);
+}
+
+#define LINK_FIELDS(type, rate_member, delay_member)                                            \
+	{"rate", YAML_FIELD_RATE, YAML_MEMBER(type, rate_member), .min = TOPOLOGY_RATE_MIN_BPS, \
+		.max = TOPOLOGY_RATE_MAX_BPS},                                                  \
+	{                                                                                       \
+		"delay", YAML_FIELD_TIME, YAML_MEMBER(type, delay_member),                      \
+			.max = TOPOLOGY_DELAY_MAX_PS                                            \
+	}
+
+static const struct yaml_field link_defaults_fields[] = {
+	LINK_FIELDS(struct topology_defaults, rate_bps, delay_ps),
+	{NULL},
+};
+
+static const struct yaml_field file_fields[] = {
+	{"weft", YAML_FIELD_TEXT, YAML_MEMBER(struct file, weft)},
+	{"name", YAML_FIELD_CUSTOM, YAML_MEMBER(struct file, name), .read = read_name},
+	{"link", YAML_FIELD_SECTION, YAML_MEMBER(struct file, link),
+		.fields = link_defaults_fields},
+	{"switches", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct file, switches),
+		.read = read_list},
+	{"hosts", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct file, hosts), .read = read_list},
+	{"links", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct file, links), .read = read_list},
+	{"ports", YAML_FIELD_CUSTOM, YAML_MEMBER(struct file, ports), .read = read_list},
+	{NULL},
+};
+
+static const struct yaml_field switch_fields[] = {
+	{"name", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct topology_device, name),
+		.read = read_name},
+	{"ports", YAML_FIELD_NUMBER, true, YAML_MEMBER(struct topology_device, ports), .min = 1,
+		.max = TOPOLOGY_PORTS_MAX},
+	{"stage", YAML_FIELD_NUMBER, YAML_MEMBER(struct topology_device, stage), .min = 1,
+		.max = UINT8_MAX},
+	{NULL},
+};
+
+static const struct yaml_field host_fields[] = {
+	{"name", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct topology_device, name),
+		.read = read_name},
+	{NULL},
+};
+
+static const struct yaml_field link_fields[] = {
+	{"a", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct link_row, a), .read = read_end},
+	{"b", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct link_row, b), .read = read_end},
+	LINK_FIELDS(struct link_row, rate_bps, delay_ps),
+	{NULL},
+};
+
+static const struct yaml_field port_fields[] = {
+	{"port", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct port_row, port), .read = read_end},
+	{"dpdk", YAML_FIELD_TEXT, true, YAML_MEMBER(struct port_row, dpdk)},
+	{NULL},
+};
+
+int topology_refuse_port(const struct topology *topology, const struct yaml_tree_node *node,
+	const char *text, struct fault *fault)
+{
+	struct nearest nearest;
+	char name[TOPOLOGY_NAME_MAX];
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, ":"), text);
+	if (topology_find_switch(topology, name) >= 0 || topology_find_host(topology, name) >= 0)
+		return yaml_tree_refuse(node, fault,
+			"'%.80s' is no port: device and number were expected, such as %s:0", text,
+			name);
+	nearest_init(&nearest, name);
+	for (uint32_t i = 0; i < topology->switches; i++)
+		nearest_offer(&nearest, topology->switch_at[i].name);
+	for (uint32_t i = 0; i < topology->hosts; i++)
+		nearest_offer(&nearest, topology->host_at[i].name);
+	return yaml_tree_refuse(node, fault, "there is no device '%s'%s%s%s", name,
+		nearest.best != NULL ? ", nearest is '" : "",
+		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
+}
+
+static int find_end(const struct topology *topology, const struct yaml_tree_node *node,
+	struct topology_port *port, struct fault *fault)
+{
+	if (topology_find_port(topology, node->text, port) == 0)
+		return 0;
+	return topology_refuse_port(topology, node, node->text, fault);
+}
+
+static int read_devices(const struct yaml_field *fields, const struct yaml_tree_node *list,
+	struct topology_device *devices, struct fault *fault)
+{
+	int result = 0;
+
+	for (const struct yaml_tree_node *node = list->first; node != NULL && result == 0;
+		node = node->next, devices++) {
+		devices->line = node->line;
+		result = yaml_fields_read(fields, node, devices, fault);
+	}
+	return result;
+}
+
+static int read_link(
+	struct topology *topology, const struct yaml_tree_node *node, struct fault *fault)
+{
+	struct link_row row = {.delay_ps = WEFT_TIME_NEVER};
+	struct topology_port a, b;
+	int result = yaml_fields_read(link_fields, node, &row, fault);
+
+	if (result == 0)
+		result = find_end(topology, row.a, &a, fault);
+	if (result == 0)
+		result = find_end(topology, row.b, &b, fault);
+	if (result < 0)
+		return result;
+	result = topology_add_link(topology, a, b, row.rate_bps, row.delay_ps, node->line);
+	return result < 0 ? fault_set(fault, -result, "%s: no memory for links", node->origin) : 0;
+}
+
+static bool same_port(struct topology_port a, struct topology_port b)
+{
+	return a.kind == b.kind && a.device == b.device && a.port == b.port;
+}
+
+static int read_binding(
+	struct topology *topology, const struct yaml_tree_node *node, struct fault *fault)
+{
+	struct topology_binding *binding = &topology->binding_at[topology->bindings];
+	struct port_row row = {0};
+	int result = yaml_fields_read(port_fields, node, &row, fault);
+
+	if (result == 0)
+		result = find_end(topology, row.port, &binding->port, fault);
+	if (result < 0)
+		return result;
+	if (topology_link_at(topology, binding->port) == NULL)
+		return yaml_tree_refuse(
+			row.port, fault, "port %s has no link in 'links'", row.port->text);
+	for (uint32_t i = 0; i < topology->bindings; i++)
+		if (memcmp(&topology->binding_at[i].port, &binding->port, sizeof(binding->port)) ==
+			0)
+			return yaml_tree_refuse(
+				row.port, fault, "port %s is listed twice", row.port->text);
+	snprintf(binding->dpdk, sizeof(binding->dpdk), "%s", row.dpdk);
+	topology->bindings++;
+	return 0;
+}
+
+static int read_bindings(
+	struct topology *topology, const struct yaml_tree_node *list, struct fault *fault)
+{
+	int result = 0;
+
+	topology->binding_at = calloc((size_t)list->count + 1, sizeof(*topology->binding_at));
+	if (topology->binding_at == NULL)
+		return fault_set(fault, ENOMEM, "%s: no memory for ports", list->origin);
+	for (const struct yaml_tree_node *node = list->first; node != NULL && result == 0;
+		node = node->next)
+		result = read_binding(topology, node, fault);
+	return result;
+}
+
+static int check_count(
+	const struct yaml_tree_node *list, const char *what, uint32_t max, struct fault *fault)
+{
+	if (list->count <= max)
+		return 0;
+	return yaml_tree_refuse(
+		list, fault, "%u %s, at most %u are possible", list->count, what, max);
+}
+
+/* Devices, then what refers to them. */
+static int fill(struct topology *topology, const struct file *file,
+	const struct yaml_tree_node *node, struct fault *fault)
+{
+	int result = read_devices(switch_fields, file->switches, topology->switch_at, fault);
+
+	if (result == 0)
+		result = read_devices(host_fields, file->hosts, topology->host_at, fault);
+	if (result == 0)
+		result = topology_index_names(topology, node->origin, fault);
+	for (const struct yaml_tree_node *link = file->links->first; link != NULL && result == 0;
+		link = link->next)
+		result = read_link(topology, link, fault);
+	if (result == 0)
+		result = topology_finish(topology, node->origin, fault);
+	if (result == 0 && file->ports != NULL)
+		result = read_bindings(topology, file->ports, fault);
+	return result;
+}
+
+static int read_keys(const struct yaml_tree_node *node, struct file *file, struct fault *fault)
+{
+	int result = yaml_fields_read(file_fields, node, file, fault);
+
+	if (result == 0 && file->weft[0] != '\0')
+		result = yaml_tree_expect_format(node, FORMAT, fault);
+	if (result == 0)
+		result = check_count(file->switches, "switches", TOPOLOGY_SWITCHES_MAX, fault);
+	if (result == 0)
+		result = check_count(file->hosts, "hosts", TOPOLOGY_HOSTS_MAX, fault);
+	if (result == 0 && file->ports != NULL)
+		result = check_count(file->ports, "ports", BINDINGS_MAX, fault);
+	return result;
+}
+
+int topology_read(const struct yaml_tree_node *node, const struct topology_defaults *defaults,
+	struct topology **topology, struct fault *fault)
+{
+	struct file file = {.name = "topology", .link.delay_ps = WEFT_TIME_NEVER};
+	struct topology *made;
+	int result;
+
+	if (defaults != NULL)
+		file.link = *defaults;
+	result = read_keys(node, &file, fault);
+	if (result < 0)
+		return result;
+	made = topology_create(file.name, file.switches->count, file.hosts->count);
+	if (made == NULL)
+		return fault_set(fault, ENOMEM, "%s: no memory", node->origin);
+	if (file.link.rate_bps != 0)
+		made->default_rate_bps = file.link.rate_bps;
+	if (file.link.delay_ps != WEFT_TIME_NEVER)
+		made->default_delay_ps = file.link.delay_ps;
+	result = fill(made, &file, node, fault);
+	if (result < 0)
+		topology_destroy(made);
+	else
+		*topology = made;
+	return result;
+}
+
+/* Of a whole file; destroys the tree. */
+static int read_tree(struct yaml_tree *tree, const struct topology_defaults *defaults,
+	struct topology **topology, struct fault *fault)
+{
+	const struct yaml_tree_node *root = yaml_tree_root(tree);
+	int result = yaml_tree_expect_format(root, FORMAT, fault);
+
+	if (result == 0)
+		result = topology_read(root, defaults, topology, fault);
+	yaml_tree_destroy(tree);
+	return result;
+}
+
+struct topology *topology_parse(
+	const char *text, size_t length, const char *origin, struct fault *fault)
+{
+	struct topology *topology = NULL;
+	struct yaml_tree *tree = yaml_tree_parse(text, length, origin, NULL, fault);
+
+	if (tree != NULL)
+		read_tree(tree, NULL, &topology, fault);
+	return topology;
+}
+
+static int load(const char *path, const struct topology_defaults *defaults,
+	struct topology **topology, struct fault *fault)
+{
+	int result;
+	struct yaml_tree *tree = yaml_tree_load(path, &result, fault);
+
+	return tree == NULL ? result : read_tree(tree, defaults, topology, fault);
+}
+
+struct topology *topology_load(const char *path, struct fault *fault)
+{
+	struct topology *topology = NULL;
+
+	load(path, NULL, &topology, fault);
+	return topology;
+}
+
+struct topology *topology_generate(const char *spec, struct fault *fault)
+{
+	struct topology *topology = NULL;
+
+	generator_run(spec, NULL, &topology, fault);
+	return topology;
+}
+
+/* A text like 'tours:dims=8x8' that is no file was meant as a generator. */
+static bool looks_generated(const char *spec)
+{
+	const char *colon = strchr(spec, ':');
+
+	return colon != NULL && strchr(spec, '/') == NULL && strchr(colon, '=') != NULL;
+}
+
+struct topology *topology_open_with(const char *spec, const struct topology_defaults *defaults,
+	int *result, struct fault *fault)
+{
+	struct topology *topology = NULL;
+	int code;
+
+	if (generator_find(spec) != NULL && strchr(spec, ':') != NULL) {
+		code = generator_run(spec, defaults, &topology, fault);
+	} else {
+		code = load(spec, defaults, &topology, fault);
+		if (code == -ENOENT && looks_generated(spec))
+			code = generator_run(spec, defaults, &topology, fault);
+	}
+	if (result != NULL)
+		*result = code;
+	return topology;
+}
+
+struct topology *topology_open(const char *spec, struct fault *fault)
+{
+	return topology_open_with(spec, NULL, NULL, fault);
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* What a topology must satisfy before anybody uses it. Each check gives one message that names both
+ * places where two contradict each other. */
+
+#include "topology.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the checks are and whom they tell. */
+struct check {
+	struct topology *topology;
+	const char *origin;
+	struct fault *fault;
+};
+
+#define PLACE_TEXT 256
+
+/* "FILE:LINE", or the origin alone for what was generated. */
+static const char *place(const struct check *check, uint32_t line, char out[PLACE_TEXT])
+{
+	if (line != 0)
+		snprintf(out, PLACE_TEXT, "%s:%u", check->origin, line);
+	else
+		snprintf(out, PLACE_TEXT, "%s", check->origin);
+	return out;
+}
+
+/* ", line 12" where there is one. */
+static const char *other_line(uint32_t line, char out[32])
+{
+	out[0] = '\0';
+	if (line != 0)
+		snprintf(out, 32, " in line %u", line);
+	return out;
+}
+
+static int check_device_exists(
+	const struct check *check, const struct topology_link *link, struct topology_port port)
+{
+	uint32_t count =
+		port.kind == DEVICE_HOST ? check->topology->hosts : check->topology->switches;
+	char at[PLACE_TEXT];
+
+	if (port.device < count)
+		return 0;
+	return fault_set(check->fault, EINVAL, "%s: the link leads to %s number %u, there are %u",
+		place(check, link->line, at), port.kind == DEVICE_HOST ? "host" : "switch",
+		port.device, count);
+}
+
+static int check_port_exists(
+	const struct check *check, const struct topology_link *link, struct topology_port port)
+{
+	const struct topology_device *device;
+	char at[PLACE_TEXT], line[32];
+
+	if (port.kind == DEVICE_HOST) {
+		device = &check->topology->host_at[port.device];
+		if (port.port == 0)
+			return 0;
+		return fault_set(check->fault, EINVAL,
+			"%s: no port %u at host %s%s: a host has one port, %s:0",
+			place(check, link->line, at), port.port, device->name,
+			other_line(device->line, line), device->name);
+	}
+	device = &check->topology->switch_at[port.device];
+	if (port.port < device->ports)
+		return 0;
+	return fault_set(check->fault, EINVAL, "%s: no port %u at switch %s%s: it has %u, 0 to %u",
+		place(check, link->line, at), port.port, device->name,
+		other_line(device->line, line), device->ports, device->ports - 1);
+}
+
+static int check_link_ends(const struct check *check, const struct topology_link *link)
+{
+	struct topology_port a = link->a, b = link->b;
+	const struct topology *topology = check->topology;
+	char at[PLACE_TEXT];
+
+	if (a.kind == DEVICE_HOST && b.kind == DEVICE_HOST)
+		return fault_set(check->fault, EINVAL,
+			"%s: hosts %s and %s are linked directly, one end must be a switch",
+			place(check, link->line, at), topology->host_at[a.device].name,
+			topology->host_at[b.device].name);
+	if (a.kind == b.kind && a.device == b.device)
+		return fault_set(check->fault, EINVAL,
+			"%s: the link leads from switch %s to itself", place(check, link->line, at),
+			topology->switch_at[a.device].name);
+	return 0;
+}
+
+/* Switches without a number of ports get those that their links use. */
+static int count_ports(const struct check *check)
+{
+	struct topology *topology = check->topology;
+	bool *counted = calloc((size_t)topology->switches + 1, sizeof(*counted));
+
+	if (counted == NULL)
+		return -ENOMEM;
+	for (uint32_t s = 0; s < topology->switches; s++)
+		if (topology->switch_at[s].ports == 0) {
+			counted[s] = true;
+			topology->switch_at[s].ports = 1;
+		}
+	for (uint32_t i = 0; i < topology->links; i++) {
+		struct topology_port ends[] = {topology->link_at[i].a, topology->link_at[i].b};
+
+		for (unsigned e = 0; e < 2; e++)
+			if (ends[e].kind == DEVICE_SWITCH && ends[e].device < topology->switches &&
+				counted[ends[e].device] && ends[e].port < TOPOLOGY_PORTS_MAX &&
+				topology->switch_at[ends[e].device].ports <= ends[e].port)
+				topology->switch_at[ends[e].device].ports =
+					(uint8_t)(ends[e].port + 1);
+	}
+	free(counted);
+	return 0;
+}
+
+static int check_switches(const struct check *check)
+{
+	char at[PLACE_TEXT];
+
+	for (uint32_t s = 0; s < check->topology->switches; s++) {
+		const struct topology_device *device = &check->topology->switch_at[s];
+
+		if (device->ports > TOPOLOGY_PORTS_MAX)
+			return fault_set(check->fault, EINVAL,
+				"%s: switch %s has %u ports, at most %u are possible",
+				place(check, device->line, at), device->name, device->ports,
+				TOPOLOGY_PORTS_MAX);
+	}
+	return 0;
+}
+
+static int build_indexes(const struct check *check)
+{
+	struct topology *topology = check->topology;
+	size_t ports = (size_t)topology->switches * TOPOLOGY_PORTS_MAX;
+
+	free(topology->switch_port_link);
+	free(topology->host_link);
+	topology->switch_port_link = malloc((ports + 1) * sizeof(*topology->switch_port_link));
+	topology->host_link = malloc(((size_t)topology->hosts + 1) * sizeof(*topology->host_link));
+	if (topology->switch_port_link == NULL || topology->host_link == NULL)
+		return -ENOMEM;
+	memset(topology->switch_port_link, 0xff, ports * sizeof(*topology->switch_port_link));
+	memset(topology->host_link, 0xff, topology->hosts * sizeof(*topology->host_link));
+	return 0;
+}
+
+/* Enters link 'number' at one of its ends. */
+static int plug_in(const struct check *check, uint32_t number, struct topology_port port)
+{
+	struct topology *topology = check->topology;
+	int32_t *slot =
+		port.kind == DEVICE_HOST
+			? &topology->host_link[port.device]
+			: &topology->switch_port_link[port.device * TOPOLOGY_PORTS_MAX + port.port];
+	char at[PLACE_TEXT], line[32], name[TOPOLOGY_NAME_MAX + 8];
+
+	if (*slot < 0) {
+		*slot = (int32_t)number;
+		return 0;
+	}
+	topology_port_name(topology, port, name, sizeof(name));
+	return fault_set(check->fault, EINVAL,
+		"%s: a second link in port %s, which has the one%s already",
+		place(check, topology->link_at[number].line, at), name,
+		other_line(topology->link_at[*slot].line, line));
+}
+
+static int check_end(
+	const struct check *check, const struct topology_link *link, struct topology_port port)
+{
+	int result = check_device_exists(check, link, port);
+
+	return result < 0 ? result : check_port_exists(check, link, port);
+}
+
+static int check_link(const struct check *check, uint32_t number)
+{
+	const struct topology_link *link = &check->topology->link_at[number];
+	int result = check_end(check, link, link->a);
+
+	if (result == 0)
+		result = check_end(check, link, link->b);
+	if (result == 0)
+		result = check_link_ends(check, link);
+	if (result == 0)
+		result = plug_in(check, number, link->a);
+	if (result == 0)
+		result = plug_in(check, number, link->b);
+	return result;
+}
+
+static int check_hosts(const struct check *check)
+{
+	char at[PLACE_TEXT];
+
+	for (uint32_t h = 0; h < check->topology->hosts; h++)
+		if (check->topology->host_link[h] < 0)
+			return fault_set(check->fault, EINVAL,
+				"%s: host %s has no link, one to a switch was expected",
+				place(check, check->topology->host_at[h].line, at),
+				check->topology->host_at[h].name);
+	return 0;
+}
+
+int topology_finish(struct topology *topology, const char *origin, struct fault *fault)
+{
+	struct check check = {topology, origin, fault};
+	int result;
+
+	if (topology->by_name == NULL) {
+		result = topology_index_names(topology, origin, fault);
+		if (result < 0)
+			return result;
+	}
+	if (count_ports(&check) < 0 || build_indexes(&check) < 0)
+		return fault_set(fault, ENOMEM, "%s: no memory for %u switches and %u hosts",
+			origin, topology->switches, topology->hosts);
+	result = check_switches(&check);
+	for (uint32_t i = 0; i < topology->links && result == 0; i++)
+		result = check_link(&check, i);
+	if (result == 0)
+		result = check_hosts(&check);
+	return result;
+}
+
+/* Marks the switches that can be reached from 'start'; 'queue' has room for all. */
+static void reach(const struct topology *topology, uint32_t start, bool *seen, uint32_t *queue)
+{
+	uint32_t head = 0, tail = 0;
+
+	seen[start] = true;
+	queue[tail++] = start;
+	while (head < tail) {
+		struct topology_port port = {DEVICE_SWITCH, queue[head++], 0}, peer;
+
+		for (port.port = 0; port.port < TOPOLOGY_PORTS_MAX; port.port++)
+			if (topology_peer(topology, port, &peer) && peer.kind == DEVICE_SWITCH &&
+				!seen[peer.device]) {
+				seen[peer.device] = true;
+				queue[tail++] = peer.device;
+			}
+	}
+}
+
+static uint32_t host_switch(const struct topology *topology, uint32_t host)
+{
+	struct topology_port peer = {0};
+
+	topology_peer(topology, (struct topology_port){DEVICE_HOST, host, 0}, &peer);
+	return peer.device;
+}
+
+int topology_check_connected(
+	const struct topology *topology, const char *origin, struct fault *fault)
+{
+	struct check check = {NULL, origin, fault};
+	bool *seen = calloc((size_t)topology->switches + 1, sizeof(*seen));
+	uint32_t *queue = malloc(((size_t)topology->switches + 1) * sizeof(*queue));
+	char at[PLACE_TEXT], line[32];
+	int result = 0;
+
+	if (seen == NULL || queue == NULL)
+		result = fault_set(fault, ENOMEM, "%s: no memory", origin);
+	else if (topology->hosts > 0)
+		reach(topology, host_switch(topology, 0), seen, queue);
+	for (uint32_t h = 1; h < topology->hosts && result == 0; h++)
+		if (!seen[host_switch(topology, h)])
+			result = fault_set(fault, EINVAL,
+				"%s: host %s cannot be reached from host %s%s: no links lead from "
+				"switch %s to switch %s",
+				place(&check, topology->host_at[h].line, at),
+				topology->host_at[h].name, topology->host_at[0].name,
+				other_line(topology->host_at[0].line, line),
+				topology->switch_at[host_switch(topology, h)].name,
+				topology->switch_at[host_switch(topology, 0)].name);
+	free(seen);
+	free(queue);
+	return result;
+}

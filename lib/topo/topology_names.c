@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Devices by name. Large files name every device twice or more, hence an index. */
+
+#include "topology.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Number in the common space: switches, then hosts. */
+static const struct topology_device *device_at(const struct topology *topology, uint32_t number)
+{
+	return number < topology->switches ? &topology->switch_at[number]
+					   : &topology->host_at[number - topology->switches];
+}
+
+static int compare_names(const void *a, const void *b, void *ctx)
+{
+	const struct topology *topology = ctx;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int order = strcmp(device_at(topology, x)->name, device_at(topology, y)->name);
+
+	return order != 0 ? order : (x > y) - (x < y);
+}
+
+static int refuse_double(const struct topology *topology, uint32_t first, uint32_t second,
+	const char *origin, struct fault *fault)
+{
+	const struct topology_device *a = device_at(topology, first);
+	const struct topology_device *b = device_at(topology, second);
+	uint32_t earlier = a->line < b->line ? a->line : b->line;
+	uint32_t later = a->line < b->line ? b->line : a->line;
+
+	return fault_set(fault, EINVAL,
+		"%s:%u: a second device is named '%s', the first one is in line %u; names are "
+		"unique over switches and hosts",
+		origin, later, a->name, earlier);
+}
+
+int topology_index_names(struct topology *topology, const char *origin, struct fault *fault)
+{
+	uint32_t count = topology->switches + topology->hosts;
+	uint32_t *by_name = malloc(((size_t)count + 1) * sizeof(*by_name));
+
+	if (by_name == NULL)
+		return fault_set(fault, ENOMEM, "%s: no memory for %u names", origin, count);
+	for (uint32_t i = 0; i < count; i++)
+		by_name[i] = i;
+	qsort_r(by_name, count, sizeof(*by_name), compare_names, topology);
+	for (uint32_t i = 1; i < count; i++)
+		if (strcmp(device_at(topology, by_name[i - 1])->name,
+			    device_at(topology, by_name[i])->name) == 0) {
+			refuse_double(topology, by_name[i - 1], by_name[i], origin, fault);
+			free(by_name);
+			return -EINVAL;
+		}
+	free(topology->by_name);
+	topology->by_name = by_name;
+	return 0;
+}
+
+static int32_t find_linear(const struct topology_device *devices, uint32_t count, const char *name)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (strcmp(devices[i].name, name) == 0)
+			return (int32_t)i;
+	return -1;
+}
+
+/* The number in the common space, -1 if there is none. */
+static int32_t find_indexed(const struct topology *topology, const char *name)
+{
+	uint32_t low = 0, high = topology->switches + topology->hosts;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		int order = strcmp(device_at(topology, topology->by_name[middle])->name, name);
+
+		if (order == 0)
+			return (int32_t)topology->by_name[middle];
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return -1;
+}
+
+int32_t topology_find_switch(const struct topology *topology, const char *name)
+{
+	int32_t number;
+
+	if (topology->by_name == NULL)
+		return find_linear(topology->switch_at, topology->switches, name);
+	number = find_indexed(topology, name);
+	return number < (int32_t)topology->switches ? number : -1;
+}
+
+int32_t topology_find_host(const struct topology *topology, const char *name)
+{
+	int32_t number;
+
+	if (topology->by_name == NULL)
+		return find_linear(topology->host_at, topology->hosts, name);
+	number = find_indexed(topology, name);
+	return number >= (int32_t)topology->switches ? number - (int32_t)topology->switches : -1;
+}
+
+/* Splits "s0:3" into name and port; a missing port reads as -1. */
+static int split_port(const char *text, char name[TOPOLOGY_NAME_MAX], long *port)
+{
+	const char *colon = strchr(text, ':');
+	size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text);
+	char *end;
+
+	if (length == 0 || length >= TOPOLOGY_NAME_MAX)
+		return -ENOENT;
+	memcpy(name, text, length);
+	name[length] = '\0';
+	*port = -1;
+	if (colon == NULL)
+		return 0;
+	if (colon[1] < '0' || colon[1] > '9' || strlen(colon + 1) > 3)
+		return -ENOENT;
+	*port = strtol(colon + 1, &end, 10);
+	return *end == '\0' && *port <= UINT8_MAX ? 0 : -ENOENT;
+}
+
+int topology_find_port(
+	const struct topology *topology, const char *text, struct topology_port *port)
+{
+	char name[TOPOLOGY_NAME_MAX];
+	long number;
+	int32_t device;
+
+	if (split_port(text, name, &number) < 0)
+		return -ENOENT;
+	device = topology_find_host(topology, name);
+	if (device >= 0) {
+		*port = (struct topology_port){
+			DEVICE_HOST, (uint32_t)device, (uint8_t)(number < 0 ? 0 : number)};
+		return 0;
+	}
+	device = topology_find_switch(topology, name);
+	if (device < 0 || number < 0)
+		return -ENOENT;
+	*port = (struct topology_port){DEVICE_SWITCH, (uint32_t)device, (uint8_t)number};
+	return 0;
+}
+
+void topology_port_name(
+	const struct topology *topology, struct topology_port port, char *out, size_t size)
+{
+	const struct topology_device *device = port.kind == DEVICE_HOST
+						       ? &topology->host_at[port.device]
+						       : &topology->switch_at[port.device];
+
+	snprintf(out, size, "%s:%u", device->name, port.port);
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "yaml_fields.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "nearest.h"
+
+static const enum quantity_kind field_quantity[] = {
+	[YAML_FIELD_RATE] = QUANTITY_RATE,
+	[YAML_FIELD_TIME] = QUANTITY_TIME,
+	[YAML_FIELD_BYTES] = QUANTITY_SIZE,
+	[YAML_FIELD_SHARE] = QUANTITY_SHARE,
+};
+
+static const char *node_name(const struct yaml_tree_node *node)
+{
+	return node->key != NULL ? node->key : "element";
+}
+
+static int expect_scalar(const struct yaml_tree_node *node, struct fault *fault)
+{
+	int result = yaml_tree_expect(node, YAML_TREE_SCALAR, fault);
+
+	if (result == 0 && node->text[0] == '\0')
+		return yaml_tree_refuse(node, fault, "'%s' has no value", node_name(node));
+	return result;
+}
+
+int yaml_read_text(const struct yaml_tree_node *node, char *text, size_t size, struct fault *fault)
+{
+	int result = expect_scalar(node, fault);
+
+	if (result < 0)
+		return result;
+	if (strlen(node->text) >= size)
+		return yaml_tree_refuse(node, fault,
+			"'%s' is %zu characters long, at most %zu are possible", node_name(node),
+			strlen(node->text), size - 1);
+	strcpy(text, node->text);
+	return 0;
+}
+
+static bool name_letter(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       c == '_';
+}
+
+int yaml_read_name(const struct yaml_tree_node *node, char *name, size_t size, struct fault *fault)
+{
+	int result = expect_scalar(node, fault);
+
+	if (result < 0)
+		return result;
+	for (const char *c = node->text; *c != '\0'; c++)
+		if (!name_letter(*c) && (c == node->text || (*c != '.' && *c != '-')))
+			return yaml_tree_refuse(node, fault,
+				"'%s' is no name: letters, digits, '_', '.' and '-' were expected, "
+				"the first one a letter, digit or '_'",
+				node->text);
+	return yaml_read_text(node, name, size, fault);
+}
+
+static bool number_parse(const char *text, uint64_t *number)
+{
+	*number = 0;
+	for (const char *c = text; *c != '\0'; c++)
+		if (*c < '0' || *c > '9' || __builtin_mul_overflow(*number, 10, number) ||
+			__builtin_add_overflow(*number, (uint64_t)(*c - '0'), number))
+			return false;
+	return true;
+}
+
+int yaml_read_number(const struct yaml_tree_node *node, uint64_t min, uint64_t max,
+	uint64_t *number, struct fault *fault)
+{
+	int result = expect_scalar(node, fault);
+	uint64_t value;
+
+	if (result < 0)
+		return result;
+	if (!number_parse(node->text, &value) || value < min || value > max)
+		return yaml_tree_refuse(node, fault,
+			"'%s: %s': a whole number from %" PRIu64 " to %" PRIu64 " was expected",
+			node_name(node), node->text, min, max);
+	*number = value;
+	return 0;
+}
+
+int yaml_read_quantity(const struct yaml_tree_node *node, enum quantity_kind kind, uint64_t min,
+	uint64_t max, uint64_t *value, struct fault *fault)
+{
+	char from[QUANTITY_TEXT], to[QUANTITY_TEXT];
+	int result = expect_scalar(node, fault);
+	uint64_t parsed = 0;
+
+	if (result < 0)
+		return result;
+	result = quantity_parse(kind, node->text, &parsed);
+	if (result == -EDOM)
+		return yaml_tree_refuse(node, fault, "'%s: %s' is finer than can be told: %s",
+			node_name(node), node->text, quantity_expected(kind));
+	if (result == -EINVAL)
+		return yaml_tree_refuse(node, fault, "'%s: %s': %s was expected", node_name(node),
+			node->text, quantity_expected(kind));
+	if (max == 0)
+		max = UINT64_MAX - 1;
+	if (result < 0 || parsed < min || parsed > max) {
+		quantity_format(kind, min, from);
+		quantity_format(kind, max, to);
+		return yaml_tree_refuse(node, fault, "'%s: %s': from %s to %s was expected",
+			node_name(node), node->text, from, to);
+	}
+	*value = parsed;
+	return 0;
+}
+
+/* "a, b or c" and the nearest of them. */
+static int refuse_choice(
+	const struct yaml_tree_node *node, const char *const *choices, struct fault *fault)
+{
+	struct nearest nearest;
+	char known[256] = "";
+	size_t used = 0;
+
+	nearest_init(&nearest, node->text);
+	for (unsigned i = 0; choices[i] != NULL; i++) {
+		nearest_offer(&nearest, choices[i]);
+		if (used < sizeof(known))
+			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
+				i == 0 ? "" : ", ", choices[i]);
+	}
+	return yaml_tree_refuse(node, fault, "'%s: %s': one of %s was expected%s%s%s",
+		node_name(node), node->text, known, nearest.best != NULL ? "; nearest is '" : "",
+		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
+}
+
+int yaml_read_choice(const struct yaml_tree_node *node, const char *const *choices,
+	unsigned *choice, struct fault *fault)
+{
+	int result = expect_scalar(node, fault);
+
+	if (result < 0)
+		return result;
+	for (unsigned i = 0; choices[i] != NULL; i++)
+		if (strcmp(choices[i], node->text) == 0) {
+			*choice = i;
+			return 0;
+		}
+	return refuse_choice(node, choices, fault);
+}
+
+static int read_bool(const struct yaml_tree_node *node, bool *member, struct fault *fault)
+{
+	static const char *const choices[] = {"false", "true", NULL};
+	unsigned choice;
+	int result = yaml_read_choice(node, choices, &choice, fault);
+
+	if (result == 0)
+		*member = choice == 1;
+	return result;
+}
+
+static uint64_t member_max(size_t size)
+{
+	return size == 8 ? UINT64_MAX : ((uint64_t)1 << (8 * size)) - 1;
+}
+
+static void member_store(void *member, size_t size, uint64_t value)
+{
+	switch (size) {
+	case 1:
+		*(uint8_t *)member = (uint8_t)value;
+		break;
+	case 2:
+		*(uint16_t *)member = (uint16_t)value;
+		break;
+	case 4:
+		*(uint32_t *)member = (uint32_t)value;
+		break;
+	default:
+		*(uint64_t *)member = value;
+	}
+}
+
+static uint64_t member_load(const void *member, size_t size)
+{
+	switch (size) {
+	case 1:
+		return *(const uint8_t *)member;
+	case 2:
+		return *(const uint16_t *)member;
+	case 4:
+		return *(const uint32_t *)member;
+	default:
+		return *(const uint64_t *)member;
+	}
+}
+
+/* What ends up as a number in the member: numbers, quantities and choices. */
+static int read_integer(const struct yaml_field *field, const struct yaml_tree_node *node,
+	void *member, struct fault *fault)
+{
+	uint64_t max = field->max, value = 0;
+	unsigned choice = 0;
+	int result;
+
+	if (max == 0 && field->size < 8)
+		max = member_max(field->size);
+	switch (field->type) {
+	case YAML_FIELD_NUMBER:
+		result = yaml_read_number(
+			node, field->min, max == 0 ? UINT64_MAX : max, &value, fault);
+		break;
+	case YAML_FIELD_CHOICE:
+		result = yaml_read_choice(node, field->choices, &choice, fault);
+		value = choice;
+		break;
+	default:
+		result = yaml_read_quantity(
+			node, field_quantity[field->type], field->min, max, &value, fault);
+	}
+	if (result == 0)
+		member_store(member, field->size, value);
+	return result;
+}
+
+static int read_field(const struct yaml_field *field, const struct yaml_tree_node *node,
+	void *object, struct fault *fault)
+{
+	void *member = (char *)object + field->offset;
+
+	switch (field->type) {
+	case YAML_FIELD_TEXT:
+		return yaml_read_text(node, member, field->size, fault);
+	case YAML_FIELD_BOOL:
+		return read_bool(node, member, fault);
+	case YAML_FIELD_SECTION:
+		return yaml_fields_read(field->fields, node, member, fault);
+	case YAML_FIELD_CUSTOM:
+		return field->read(node, member, fault);
+	default:
+		return read_integer(field, node, member, fault);
+	}
+}
+
+static int refuse_key(const struct yaml_field *fields, const struct yaml_tree_node *map,
+	const struct yaml_tree_node *node, struct fault *fault)
+{
+	struct nearest nearest;
+	char known[256] = "";
+	size_t used = 0;
+
+	nearest_init(&nearest, node->key);
+	for (unsigned i = 0; fields[i].key != NULL; i++) {
+		nearest_offer(&nearest, fields[i].key);
+		if (used < sizeof(known))
+			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
+				i == 0 ? "" : ", ", fields[i].key);
+	}
+	return yaml_tree_refuse_key(node, fault, "unknown key '%.64s'%s%s%s%s%s; known are: %s",
+		node->key, map->key != NULL ? " in '" : "", map->key != NULL ? map->key : "",
+		map->key != NULL ? "'" : "", nearest.best != NULL ? ", nearest is " : "",
+		nearest.best != NULL ? nearest.best : "", known);
+}
+
+static const struct yaml_field *field_find(const struct yaml_field *fields, const char *key)
+{
+	for (; fields->key != NULL; fields++)
+		if (strcmp(fields->key, key) == 0)
+			return fields;
+	return NULL;
+}
+
+int yaml_fields_read(const struct yaml_field *fields, const struct yaml_tree_node *map,
+	void *object, struct fault *fault)
+{
+	int result = yaml_tree_expect(map, YAML_TREE_MAP, fault);
+	const struct yaml_field *field;
+
+	for (const struct yaml_tree_node *node = map->first; node != NULL && result == 0;
+		node = node->next) {
+		field = field_find(fields, node->key);
+		result = field == NULL ? refuse_key(fields, map, node, fault)
+				       : read_field(field, node, object, fault);
+	}
+	for (field = fields; field->key != NULL && result == 0; field++)
+		if (field->required && yaml_tree_get(map, field->key) == NULL)
+			result = yaml_tree_refuse(map, fault, "key '%s' is missing%s%s%s",
+				field->key, map->key != NULL ? " in '" : "",
+				map->key != NULL ? map->key : "", map->key != NULL ? "'" : "");
+	return result;
+}
+
+static void write_value(const struct yaml_field *field, const void *member, FILE *out)
+{
+	char text[QUANTITY_TEXT];
+
+	switch (field->type) {
+	case YAML_FIELD_TEXT:
+		yaml_tree_write_text(member, out);
+		break;
+	case YAML_FIELD_BOOL:
+		fputs(*(const bool *)member ? "true" : "false", out);
+		break;
+	case YAML_FIELD_NUMBER:
+		fprintf(out, "%" PRIu64, member_load(member, field->size));
+		break;
+	case YAML_FIELD_CHOICE:
+		fputs(field->choices[member_load(member, field->size)], out);
+		break;
+	default:
+		quantity_format(
+			field_quantity[field->type], member_load(member, field->size), text);
+		fputs(text, out);
+	}
+}
+
+void yaml_fields_write(
+	const struct yaml_field *fields, const void *object, FILE *out, unsigned indent)
+{
+	for (const struct yaml_field *field = fields; field->key != NULL; field++) {
+		const void *member = (const char *)object + field->offset;
+
+		/* An empty text is one that was not given. */
+		if (field->type == YAML_FIELD_TEXT && *(const char *)member == '\0')
+			continue;
+		fprintf(out, "%*s%s:", (int)indent, "", field->key);
+		if (field->type == YAML_FIELD_CUSTOM) {
+			field->write(member, out, indent + 2);
+		} else if (field->type == YAML_FIELD_SECTION) {
+			fputc('\n', out);
+			yaml_fields_write(field->fields, member, out, indent + 2);
+		} else {
+			fputc(' ', out);
+			write_value(field, member, out);
+			fputc('\n', out);
+		}
+	}
+}

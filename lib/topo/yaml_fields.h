@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Tables that tie the keys of a YAML map to the members of a struct: one table reads a section,
+ * refuses unknown keys (naming the nearest known one), wrong types, units and ranges, and writes
+ * the section back. What a file does not mention stays as the caller has set it, so defaults are
+ * a struct.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "fault.h"
+#include "quantity.h"
+#include "yaml_tree.h"
+
+enum yaml_field_type {
+	YAML_FIELD_TEXT,   /* char[size] */
+	YAML_FIELD_NUMBER, /* unsigned of 1, 2, 4 or 8 bytes, as the quantities and the choice */
+	YAML_FIELD_BOOL,   /* bool */
+	YAML_FIELD_RATE,
+	YAML_FIELD_TIME,
+	YAML_FIELD_BYTES,
+	YAML_FIELD_SHARE,
+	YAML_FIELD_CHOICE,  /* index into 'choices' */
+	YAML_FIELD_SECTION, /* a map of its own, by 'fields' */
+	YAML_FIELD_CUSTOM,  /* by 'read' and 'write' */
+};
+
+struct yaml_field {
+	const char *key; /* NULL ends the table */
+	enum yaml_field_type type;
+	bool required;
+	size_t offset, size;        /* of the member */
+	uint64_t min, max;          /* of numbers and quantities; max 0: no limit */
+	const char *const *choices; /* NULL ends the list */
+	const struct yaml_field *fields;
+	int (*read)(const struct yaml_tree_node *node, void *member, struct fault *fault);
+	/* Writes what follows "key:", a line end included. */
+	void (*write)(const void *member, FILE *out, unsigned indent);
+};
+
+#define YAML_MEMBER(type, member) \
+	.offset = offsetof(type, member), .size = sizeof(((type *)NULL)->member)
+
+/* Reads a map into 'object'. -EINVAL, or what a custom reader says. */
+int yaml_fields_read(const struct yaml_field *fields, const struct yaml_tree_node *map,
+	void *object, struct fault *fault);
+
+/* Writes "key: value" lines, each after 'indent' blanks; sections below their key. */
+void yaml_fields_write(
+	const struct yaml_field *fields, const void *object, FILE *out, unsigned indent);
+
+/* Single values, for custom readers. */
+int yaml_read_text(const struct yaml_tree_node *node, char *text, size_t size, struct fault *fault);
+int yaml_read_number(const struct yaml_tree_node *node, uint64_t min, uint64_t max,
+	uint64_t *number, struct fault *fault);
+/* max 0: no limit. */
+int yaml_read_quantity(const struct yaml_tree_node *node, enum quantity_kind kind, uint64_t min,
+	uint64_t max, uint64_t *value, struct fault *fault);
+int yaml_read_choice(const struct yaml_tree_node *node, const char *const *choices,
+	unsigned *choice, struct fault *fault);
+/* A name of a device, process or file stem: letters, digits, '_', '.', '-', the first one a letter,
+ * digit or '_'. */
+int yaml_read_name(const struct yaml_tree_node *node, char *name, size_t size, struct fault *fault);

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "yaml_tree.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "yaml_tree_private.h"
+
+const struct yaml_tree_node *yaml_tree_root(const struct yaml_tree *tree)
+{
+	return tree->root;
+}
+
+const char *yaml_tree_origin(const struct yaml_tree *tree)
+{
+	return tree->origin;
+}
+
+struct yaml_tree_node *yaml_tree_find(struct yaml_tree_node *map, const char *key)
+{
+	if (map->kind != YAML_TREE_MAP)
+		return NULL;
+	for (struct yaml_tree_node *node = map->first; node != NULL; node = node->next)
+		if (strcmp(node->key, key) == 0)
+			return node;
+	return NULL;
+}
+
+const struct yaml_tree_node *yaml_tree_get(const struct yaml_tree_node *map, const char *key)
+{
+	return yaml_tree_find((struct yaml_tree_node *)map, key);
+}
+
+static int refuse_at(const struct yaml_tree_node *node, uint32_t line, uint32_t column,
+	struct fault *fault, const char *format, va_list args)
+{
+	char text[FAULT_TEXT];
+
+	vsnprintf(text, sizeof(text), format, args);
+	if (line == 0)
+		return fault_set(fault, EINVAL, "%s: %s", node->origin, text);
+	return fault_set(fault, EINVAL, "%s:%u:%u: %s", node->origin, line, column, text);
+}
+
+int yaml_tree_refuse(
+	const struct yaml_tree_node *node, struct fault *fault, const char *format, ...)
+{
+	va_list args;
+	int result;
+
+	va_start(args, format);
+	result = refuse_at(node, node->line, node->column, fault, format, args);
+	va_end(args);
+	return result;
+}
+
+int yaml_tree_refuse_key(
+	const struct yaml_tree_node *node, struct fault *fault, const char *format, ...)
+{
+	va_list args;
+	int result;
+
+	va_start(args, format);
+	result = refuse_at(node, node->key_line, node->key_column, fault, format, args);
+	va_end(args);
+	return result;
+}
+
+int yaml_tree_expect(
+	const struct yaml_tree_node *node, enum yaml_tree_kind kind, struct fault *fault)
+{
+	static const char *const names[] = {"a value", "a list [...]", "a map {key: value}"};
+	const char *at = node->key != NULL ? node->key : "the file";
+
+	if (node->kind == kind)
+		return 0;
+	return yaml_tree_refuse(node, fault, "'%s': %s was expected, here is %s", at, names[kind],
+		names[node->kind]);
+}
+
+int yaml_tree_expect_format(
+	const struct yaml_tree_node *root, const char *format, struct fault *fault)
+{
+	const struct yaml_tree_node *node;
+	int result = yaml_tree_expect(root, YAML_TREE_MAP, fault);
+
+	if (result < 0)
+		return result;
+	node = yaml_tree_get(root, "weft");
+	if (node == NULL)
+		return yaml_tree_refuse(root, fault,
+			"'weft: %s' is missing, it tells what kind of file this is", format);
+	if (node->kind != YAML_TREE_SCALAR || strcmp(node->text, format) != 0)
+		return yaml_tree_refuse(node, fault, "'weft: %s' was expected, not '%s'", format,
+			node->kind == YAML_TREE_SCALAR ? node->text : "…");
+	return 0;
+}
+
+void yaml_tree_write_text(const char *text, FILE *out)
+{
+	fputc('"', out);
+	for (; *text != '\0'; text++) {
+		if (*text == '"' || *text == '\\')
+			fputc('\\', out);
+		fputc(*text, out);
+	}
+	fputc('"', out);
+}

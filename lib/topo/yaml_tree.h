@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * A YAML document as a tree that remembers line and column of every node, over libyaml's events.
+ * The subset that configuration needs: maps with text keys, sequences, scalars. Refused, each with
+ * its place: duplicate keys, anchors and aliases, tags, several documents, control characters, deep
+ * nesting and absurd sizes. All scalars are text here; yaml_fields.h and the getters below give
+ * them a type.
+ *
+ * Messages are "FILE:LINE:COLUMN: what is wrong". A tree belongs to who loaded it; nodes live as
+ * long as the tree.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "fault.h"
+
+#define YAML_TREE_BYTES_MAX  ((size_t)64 << 20) /* of a file */
+#define YAML_TREE_NODES_MAX  4000000u
+#define YAML_TREE_DEPTH_MAX  32u
+#define YAML_TREE_KEYS_MAX   1024u /* of one map */
+#define YAML_TREE_SCALAR_MAX 4096u /* bytes of one text */
+
+enum yaml_tree_kind { YAML_TREE_SCALAR, YAML_TREE_SEQUENCE, YAML_TREE_MAP };
+
+struct yaml_tree;
+
+struct yaml_tree_node {
+	enum yaml_tree_kind kind;
+	uint32_t line, column; /* from 1; line 0: not from a file, 'origin' says it all */
+	uint32_t key_line, key_column;
+	const char *origin;
+	const char *key;                     /* in a map; else NULL */
+	const char *text;                    /* of a scalar; else NULL */
+	struct yaml_tree_node *first, *last; /* of a map or sequence */
+	struct yaml_tree_node *next;         /* in the map or sequence that it is in */
+	uint32_t count;                      /* of a map or sequence */
+};
+
+/* NULL and 'fault'; '*result' (may be NULL) is then -EINVAL for a bad document, -ENOENT, -EACCES,
+ * -EIO, … for a file that cannot be read, -ENOMEM. */
+struct yaml_tree *yaml_tree_load(const char *path, int *result, struct fault *fault);
+struct yaml_tree *yaml_tree_parse(
+	const char *text, size_t length, const char *origin, int *result, struct fault *fault);
+void yaml_tree_destroy(struct yaml_tree *tree);
+
+const struct yaml_tree_node *yaml_tree_root(const struct yaml_tree *tree);
+/* The file's name, or what yaml_tree_parse() was given. */
+const char *yaml_tree_origin(const struct yaml_tree *tree);
+
+/* Overrides one value: "switch.buffer=128KiB", "traffic[0].to=[h4]". The value is YAML. Maps on the
+ * way are made where they are missing; the index right behind the last appends. -EINVAL. */
+int yaml_tree_set(struct yaml_tree *tree, const char *assignment, struct fault *fault);
+
+/* The value of a key of a map, NULL if it is not there. */
+const struct yaml_tree_node *yaml_tree_get(const struct yaml_tree_node *map, const char *key);
+
+/* Fills 'fault' with the node's place and the text; returns -EINVAL. */
+int yaml_tree_refuse(const struct yaml_tree_node *node, struct fault *fault, const char *format,
+	...) __attribute__((format(printf, 3, 4)));
+/* The same at the node's key. */
+int yaml_tree_refuse_key(const struct yaml_tree_node *node, struct fault *fault, const char *format,
+	...) __attribute__((format(printf, 3, 4)));
+
+/* 0, or -EINVAL saying what was expected. */
+int yaml_tree_expect(
+	const struct yaml_tree_node *node, enum yaml_tree_kind kind, struct fault *fault);
+/* The root is a map whose 'weft' key is 'format', such as "run/1". */
+int yaml_tree_expect_format(
+	const struct yaml_tree_node *root, const char *format, struct fault *fault);
+
+/* Writes text as a double-quoted scalar. */
+void yaml_tree_write_text(const char *text, FILE *out);

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* '--set KEY=VALUE': a path of keys and indexes, then a value in YAML that replaces what is there.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "yaml_tree_private.h"
+
+#define KEY_MAX 64
+
+struct setter {
+	struct yaml_tree *tree;
+	const char *origin; /* "--set KEY=VALUE", for messages */
+	struct fault *fault;
+};
+
+static int refuse(const struct setter *setter, const char *what)
+{
+	return fault_set(setter->fault, EINVAL, "%s: %s", setter->origin, what);
+}
+
+static struct yaml_tree_node *add_node(
+	const struct setter *setter, struct yaml_tree_node *parent, const char *key)
+{
+	struct yaml_tree_node *node = yaml_tree_alloc(setter->tree, sizeof(*node));
+
+	if (node == NULL)
+		return NULL;
+	*node = (struct yaml_tree_node){.kind = YAML_TREE_MAP, .origin = setter->origin};
+	if (key != NULL)
+		node->key = yaml_tree_copy_text(setter->tree, key, strlen(key));
+	if (key != NULL && node->key == NULL)
+		return NULL;
+	yaml_tree_append(parent, node);
+	return node;
+}
+
+/* Follows "key" at '*path' (up to '.', '[' or the end), making it where it is missing. */
+static int step_key(const struct setter *setter, const char **path, struct yaml_tree_node **at)
+{
+	size_t length = strcspn(*path, ".[");
+	struct yaml_tree_node *found;
+	char key[KEY_MAX];
+
+	if (length == 0 || length >= sizeof(key))
+		return refuse(
+			setter, "a key was expected, such as switch.buffer or traffic[0].load");
+	memcpy(key, *path, length);
+	key[length] = '\0';
+	*path += length;
+	if ((*at)->kind != YAML_TREE_MAP)
+		return refuse(setter, "the path goes through a value that is no map");
+	found = yaml_tree_find(*at, key);
+	if (found == NULL)
+		found = add_node(setter, *at, key);
+	*at = found;
+	return found == NULL ? fault_set(setter->fault, ENOMEM, "%s: no memory", setter->origin)
+			     : 0;
+}
+
+/* Follows "[3]". What a path has just made becomes the list that it wants. */
+static int step_index(const struct setter *setter, const char **path, struct yaml_tree_node **at)
+{
+	struct yaml_tree_node *list = *at;
+	unsigned long index;
+	char *end;
+
+	if ((*path)[1] < '0' || (*path)[1] > '9')
+		return refuse(setter, "an index was expected, such as [0]");
+	index = strtoul(*path + 1, &end, 10);
+	if (*end != ']')
+		return refuse(setter, "']' was expected after the index");
+	*path = end + 1;
+	if (list->kind == YAML_TREE_MAP && list->count == 0 && list->origin == setter->origin)
+		list->kind = YAML_TREE_SEQUENCE;
+	if (list->kind != YAML_TREE_SEQUENCE)
+		return refuse(setter, "the index is for a list, here is none");
+	if (index > list->count)
+		return refuse(setter, "the list has no such element");
+	if (index == list->count)
+		*at = add_node(setter, list, NULL);
+	else
+		for (*at = list->first; index > 0; index--)
+			*at = (*at)->next;
+	return *at == NULL ? fault_set(setter->fault, ENOMEM, "%s: no memory", setter->origin) : 0;
+}
+
+static int follow(const struct setter *setter, const char *path, struct yaml_tree_node **at)
+{
+	int result = step_key(setter, &path, at);
+
+	while (result == 0 && *path != '\0') {
+		if (*path == '[') {
+			result = step_index(setter, &path, at);
+		} else if (*path == '.') {
+			path++;
+			result = step_key(setter, &path, at);
+		} else {
+			result = refuse(setter, "'.' or '[' was expected after ']'");
+		}
+	}
+	return result;
+}
+
+/* Puts 'value' in the place of 'node', whose key and neighbours stay. */
+static void replace(struct yaml_tree_node *node, const struct yaml_tree_node *value)
+{
+	struct yaml_tree_node old = *node;
+
+	*node = *value;
+	node->key = old.key;
+	node->next = old.next;
+}
+
+int yaml_tree_set(struct yaml_tree *tree, const char *assignment, struct fault *fault)
+{
+	struct setter setter = {.tree = tree, .fault = fault};
+	const char *equals = strchr(assignment, '=');
+	struct yaml_tree_node *at = tree->root, *value;
+	char origin[2 * YAML_TREE_SCALAR_MAX], *path;
+	int result;
+
+	snprintf(origin, sizeof(origin), "--set %s", assignment);
+	setter.origin = yaml_tree_copy_text(tree, origin, strlen(origin));
+	if (setter.origin == NULL)
+		return fault_set(fault, ENOMEM, "%s: no memory", tree->origin);
+	if (equals == NULL)
+		return refuse(&setter, "KEY=VALUE was expected");
+	path = yaml_tree_copy_text(tree, assignment, (size_t)(equals - assignment));
+	if (path == NULL)
+		return fault_set(fault, ENOMEM, "%s: no memory", tree->origin);
+	result = yaml_tree_read(
+		tree, equals + 1, strlen(equals + 1), setter.origin, 0, &value, fault);
+	if (result == 0)
+		result = follow(&setter, path, &at);
+	if (result == 0)
+		replace(at, value);
+	return result;
+}
