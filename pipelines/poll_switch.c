@@ -2,14 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "poll_switch.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "arrival.h"
+#include "capture.h"
 #include "control.h"
 #include "forward.h"
 #include "frame_check.h"
+#include "poll_switch_capture.h"
 
 struct poll_switch *poll_switch_create(struct weft_switch *sw, struct rte_mempool *pool)
 {
@@ -55,36 +55,6 @@ void poll_switch_destroy(struct poll_switch *ps)
 	free(ps);
 }
 
-static inline void read_arrival(struct arrival *arrival, const uint8_t *frame, uint32_t bytes)
-{
-	const struct frame_header *header = frame_header_const(frame);
-
-	arrival->blocks = frame_blocks(bytes);
-	memcpy(&arrival->mutable_word, &header->vc, sizeof(arrival->mutable_word));
-	arrival->destination = ntohs(header->destination_be);
-	arrival->vc = header->vc;
-	arrival->sl = header->sl;
-	arrival->route_length = header->route_length;
-	arrival->hop = 0;
-	if (header->route_length != 0 && header->cursor < header->route_length)
-		arrival->hop = frame[FRAME_HEADER_BYTES + header->cursor];
-}
-
-static inline void fill_descriptor(struct weft_packet *packet, const struct arrival *arrival,
-	uint32_t bytes, unsigned input, bool control)
-{
-	packet->bytes = (uint16_t)bytes;
-	packet->blocks = (uint16_t)arrival->blocks;
-	packet->in_port = (uint8_t)input;
-	packet->vc = arrival->vc;
-	packet->mutable_word = arrival->mutable_word;
-	packet->route_length = arrival->route_length;
-	packet->hop = arrival->hop;
-	packet->sl = arrival->sl;
-	packet->control = control;
-	packet->destination = arrival->destination;
-}
-
 /* The frame as the next device shall see it. Done on arrival, while the header is in the cache. */
 static inline void update_frame(uint8_t *frame, const struct weft_packet *packet)
 {
@@ -124,8 +94,8 @@ static __attribute__((noinline)) void receive_apart(
 	struct arrival arrival;
 
 	if (fault == FRAME_FAULT_OK && !frame_link_local(frame_header(frame)->kind)) {
-		read_arrival(&arrival, frame, rte_pktmbuf_data_len(mbuf));
-		fill_descriptor(packet, &arrival, rte_pktmbuf_data_len(mbuf), at, true);
+		arrival_read(&arrival, frame, rte_pktmbuf_data_len(mbuf));
+		arrival_fill(packet, &arrival, rte_pktmbuf_data_len(mbuf), at, true);
 		forward_control(ps->sw, packet, now);
 		update_frame(frame, packet);
 		return;
@@ -137,13 +107,24 @@ static __attribute__((noinline)) void receive_apart(
 	rte_pktmbuf_free(mbuf);
 }
 
+/* Hands frames to the port; a capture sees them first. One load and a branch a burst without. */
+static inline void send_burst(struct poll_switch *ps, unsigned at, struct rte_mbuf **mbufs,
+	unsigned count, bool queued, weft_time now)
+{
+	struct capture *capture = capture_of(ps->port[at].port);
+
+	if (__builtin_expect(capture != NULL, 0))
+		poll_switch_capture_out(ps, at, capture, mbufs, count, queued, now);
+	transmitter_send(&ps->port[at].tx, mbufs, (uint16_t)count, now);
+}
+
 /* Sends what went past the queues to 'output'. */
 static void flush_burst(struct poll_switch *ps, unsigned output, weft_time now)
 {
 	struct poll_switch_burst *burst = &ps->burst[output];
 
 	forward_direct_sent(ps->sw, burst->input, output, burst->count, burst->bytes);
-	transmitter_send(&ps->port[output].tx, burst->mbuf, (uint16_t)burst->count, now);
+	send_burst(ps, output, burst->mbuf, burst->count, false, now);
 	if (ps->port[output].tx.waiting != 0)
 		ps->direct &= ~BIT64(output);
 	burst->count = 0;
@@ -186,7 +167,7 @@ static inline __attribute__((always_inline)) void receive_burst(struct poll_swit
 		}
 		data_bytes += bytes;
 		data++;
-		read_arrival(&arrival, frame, bytes);
+		arrival_read(&arrival, frame, bytes);
 		output = forward_direct(sw, port, at, &arrival, ps->direct, voq);
 		if (__builtin_expect(output != SWITCH_PORT_NONE, 1)) {
 			frame_update_mutable(frame, arrival.mutable_word);
@@ -194,7 +175,7 @@ static inline __attribute__((always_inline)) void receive_burst(struct poll_swit
 			continue;
 		}
 		packet = mbuf_packet(mbuf);
-		fill_descriptor(packet, &arrival, bytes, at, false);
+		arrival_fill(packet, &arrival, bytes, at, false);
 		forward_accept(sw, port, packet, now, voq);
 		update_frame(frame, packet);
 	}
@@ -202,17 +183,38 @@ static inline __attribute__((always_inline)) void receive_burst(struct poll_swit
 	port->count[SWITCH_BYTES_IN] += data_bytes;
 }
 
-static unsigned receive(struct poll_switch *ps, unsigned at, weft_time now)
+static void receive_all(
+	struct poll_switch *ps, unsigned at, struct rte_mbuf **mbufs, unsigned count, weft_time now)
 {
-	struct rte_mbuf *mbufs[PORT_BURST];
-	unsigned count = port_rx(ps->port[at].port, mbufs, PORT_BURST, now);
-
-	if (count == 0)
-		return 0;
 	if (ps->sw->voq)
 		receive_burst(ps, at, mbufs, count, now, true);
 	else
 		receive_burst(ps, at, mbufs, count, now, false);
+}
+
+/* One by one, so that the state told with a frame is the one that it met. */
+static __attribute__((noinline)) void receive_captured(struct poll_switch *ps, unsigned at,
+	struct capture *capture, struct rte_mbuf **mbufs, unsigned count, weft_time now)
+{
+	for (unsigned i = 0; i < count; i++) {
+		poll_switch_capture_in(ps, at, capture, mbufs[i], now);
+		receive_all(ps, at, &mbufs[i], 1, now);
+	}
+}
+
+static unsigned receive(struct poll_switch *ps, unsigned at, weft_time now)
+{
+	struct rte_mbuf *mbufs[PORT_BURST];
+	unsigned count = port_rx(ps->port[at].port, mbufs, PORT_BURST, now);
+	struct capture *capture;
+
+	if (count == 0)
+		return 0;
+	capture = capture_of(ps->port[at].port);
+	if (__builtin_expect(capture != NULL, 0))
+		receive_captured(ps, at, capture, mbufs, count, now);
+	else
+		receive_all(ps, at, mbufs, count, now);
 	if (ps->sw->discarded != NULL)
 		free_list(switch_take_discards(ps->sw));
 	return count;
@@ -264,7 +266,7 @@ static unsigned transmit(struct poll_switch *ps, unsigned at, weft_time now)
 	count = ps->port[at].tx.timed ? collect_timed(ps, at, mbufs, now)
 				      : collect(ps, at, mbufs, now);
 	if (count > 0)
-		transmitter_send(&ps->port[at].tx, mbufs, (uint16_t)count, now);
+		send_burst(ps, at, mbufs, count, true, now);
 	return count;
 }
 
@@ -298,7 +300,7 @@ static void send_link_local(
 	rte_pktmbuf_data_len(mbuf) = (uint16_t)frame_build(frame, &fields);
 	rte_pktmbuf_pkt_len(mbuf) = rte_pktmbuf_data_len(mbuf);
 	transmitter_stamp(&ps->port[at].tx, mbuf, now);
-	transmitter_send(&ps->port[at].tx, &mbuf, 1, now);
+	send_burst(ps, at, &mbuf, 1, false, now);
 }
 
 static void poll_link(struct poll_switch *ps, unsigned at, weft_time now)

@@ -47,6 +47,14 @@ static inline void credit_take(struct credit_tx *tx, uint32_t blocks)
 	tx->sent += blocks;
 }
 
+/* Blocks that the sender may still send after a frame of 'blocks' that is arriving. */
+static inline uint32_t credit_expected(const struct credit_rx *rx, uint32_t blocks)
+{
+	int32_t left = (int32_t)(rx->granted - rx->received - blocks);
+
+	return left > 0 ? (uint32_t)left : 0;
+}
+
 /* The frame has crossed the link: its blocks count as received. True if they were granted, and then
  * there is room for them: what was granted is never more than what is free. */
 static inline bool credit_arrive(struct credit_rx *rx, uint32_t blocks)

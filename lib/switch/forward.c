@@ -30,18 +30,42 @@ static unsigned alternative(const struct weft_switch *sw, const struct weft_pack
 	return bits_round_robin(usable, packet->destination % SWITCH_PORTS_MAX);
 }
 
+/* Why a packet cannot leave by '*output', which is not usable; SWITCH_COUNTER_COUNT if it can by
+ * another one, which then stands there. */
+static enum switch_counter find_other(
+	const struct weft_switch *sw, const struct weft_packet *packet, unsigned *output)
+{
+	if (packet->route_length != 0 && routing_error(sw, packet))
+		return SWITCH_DISCARD_ROUTING_ERROR;
+	if (packet->route_length == 0 && *output >= sw->ports)
+		return SWITCH_DISCARD_NO_ROUTE;
+	*output = alternative(sw, packet);
+	return *output != SWITCH_PORT_NONE ? SWITCH_COUNTER_COUNT : SWITCH_DISCARD_LINK_DOWN;
+}
+
 unsigned forward_exception(struct weft_switch *sw, struct weft_packet *packet, unsigned output)
 {
-	enum switch_counter reason = SWITCH_DISCARD_LINK_DOWN;
+	enum switch_counter reason = find_other(sw, packet, &output);
 
-	if (packet->route_length != 0 && routing_error(sw, packet))
-		reason = SWITCH_DISCARD_ROUTING_ERROR;
-	else if (packet->route_length == 0 && output >= sw->ports)
-		reason = SWITCH_DISCARD_NO_ROUTE;
-	else if ((output = alternative(sw, packet)) != SWITCH_PORT_NONE)
+	if (reason == SWITCH_COUNTER_COUNT)
 		return output;
 	discard_arrival(sw, packet, reason);
 	return SWITCH_PORT_NONE;
+}
+
+enum switch_counter forward_foresee(
+	const struct weft_switch *sw, const struct weft_packet *packet, unsigned *output)
+{
+	struct weft_packet copy = *packet;
+	struct credit_rx credit;
+
+	if (packet->vc >= sw->vcs)
+		return SWITCH_DISCARD_VC;
+	credit = sw->port[packet->in_port].link.rx[packet->vc];
+	if (!credit_arrive(&credit, packet->blocks))
+		return SWITCH_DISCARD_CREDIT_VIOLATION;
+	*output = forward_output(sw, &copy);
+	return forward_usable(sw, *output) ? SWITCH_COUNTER_COUNT : find_other(sw, packet, output);
 }
 
 static bool control_route(

@@ -17,6 +17,12 @@
  * then the packet has been discarded. */
 unsigned forward_exception(struct weft_switch *sw, struct weft_packet *packet, unsigned output);
 
+/* What forward_accept() is going to do with the packet, without doing it (for captures):
+ * SWITCH_COUNTER_COUNT and the output, or the discard that it will count as. Filled in: in_port, vc,
+ * blocks, hop, route_length, destination. */
+enum switch_counter forward_foresee(
+	const struct weft_switch *sw, const struct weft_packet *packet, unsigned *output);
+
 /* The output by source route (packet.hop, which has ROUTE_PORT_BIT) or by table; anything else
  * comes out as a port that is not usable. */
 static inline unsigned forward_output(const struct weft_switch *sw, struct weft_packet *packet)

@@ -50,6 +50,7 @@ static inline struct weft_packet *voq_pop(struct voq *queue)
 /* The head lacks credits; its wait counts from the first time that this was seen. */
 static inline void voq_stall(struct voq *queue, weft_time now)
 {
+	queue->head->stalled = 1;
 	if (queue->stalled_at == 0)
 		queue->stalled_at = now > 0 ? now : 1;
 }

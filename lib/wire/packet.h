@@ -42,8 +42,9 @@ struct weft_packet {
 	uint8_t control; /* 1: control frame, not under credits */
 	uint16_t destination;
 	uint16_t source;
-	uint8_t kind; /* enum frame_kind */
-	uint8_t reserved[3];
+	uint8_t kind;    /* enum frame_kind */
+	uint8_t stalled; /* 1: was a head without credits (for captures) */
+	uint8_t reserved[2];
 	const uint8_t *route; /* route_length elements, in the frame or the route table */
 	uint32_t message;
 	uint32_t sequence;

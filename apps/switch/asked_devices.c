@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "asked_devices.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+
+#include "port.h"
+
+/* What "--vdev X", "--vdev=X", "-a X", "-aX" name at argv[*i]; NULL: another argument. */
+static const char *asked(char **argv, int end, int *i)
+{
+	static const char *const option[] = {"--vdev", "--allow", "-a"};
+
+	for (unsigned o = 0; o < RTE_DIM(option); o++) {
+		size_t length = strlen(option[o]);
+		const char *rest = argv[*i] + length;
+
+		if (strncmp(argv[*i], option[o], length) != 0)
+			continue;
+		if (*rest == '=')
+			return rest + 1;
+		if (*rest != '\0' && option[o][1] != '-')
+			return rest;
+		if (*rest == '\0' && *i + 1 < end)
+			return argv[++*i];
+	}
+	return NULL;
+}
+
+/* Not what other classes of DPDK devices are called. */
+static bool is_port(const char *device)
+{
+	return strncmp(device, "net_", 4) == 0 || strncmp(device, "eth_", 4) == 0 ||
+	       strchr(device, ':') == device + strcspn(device, ",:");
+}
+
+static int check(const char *device, struct rte_mempool *pool, struct fault *fault)
+{
+	char name[RTE_ETH_NAME_MAX_LEN], full[RTE_ETH_NAME_MAX_LEN];
+	struct port port;
+	uint16_t ethdev;
+	int result;
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(device, ","), device);
+	snprintf(full, sizeof(full), "0000:%s", name); /* PCI addresses may be without domain */
+	if (!is_port(device) || rte_eth_dev_get_port_by_name(name, &ethdev) == 0 ||
+		rte_eth_dev_get_port_by_name(full, &ethdev) == 0)
+		return 0;
+	/* Once more, for the reason. */
+	result = port_open_ethdev(&port, name, device, 0, pool, fault);
+	if (result < 0)
+		return result;
+	port_close(&port);
+	return fault_set(fault, ENODEV, "%s: could not be opened at start", device);
+}
+
+int asked_devices_check(int argc, char **argv, struct rte_mempool *pool, struct fault *fault)
+{
+	int end = 1, result = 0;
+
+	while (end < argc && strcmp(argv[end], "--") != 0)
+		end++;
+	for (int i = 1; end < argc && i < end && result == 0; i++) {
+		const char *device = asked(argv, end, &i);
+
+		if (device != NULL)
+			result = check(device, pool, fault);
+	}
+	return result;
+}

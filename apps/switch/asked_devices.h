@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The devices that the user named before '--' (--vdev, -a). EAL goes on without those that it
+ * cannot open; a switch that lacks a port without saying so is of no use, so they are looked for.
+ */
+
+#include <rte_mempool.h>
+
+#include "fault.h"
+
+/* 0 if an ethdev is there for each, or -errno and a fault that names the first one that is missing
+ * and why. */
+int asked_devices_check(int argc, char **argv, struct rte_mempool *pool, struct fault *fault);

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "options.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fault.h"
+#include "frame.h"
+#include "quantity.h"
+
+const char *argp_program_version = "weft-switch " WEFT_VERSION;
+
+enum {
+	KEY_NAME = 256,
+	KEY_VCS,
+	KEY_BUFFER,
+	KEY_NO_VOQ,
+	KEY_TABLE,
+	KEY_PEER,
+	KEY_MTU,
+	KEY_DESCRIPTORS,
+	KEY_HELLO,
+	KEY_WATCHDOG,
+	KEY_DURATION,
+	KEY_FRAMES,
+	KEY_SEED_FRAMES,
+	KEY_FRAME_BYTES,
+	KEY_YIELD,
+	KEY_PROFILE,
+	KEY_PCAP,
+	KEY_JSON,
+};
+
+static const struct argp_option list[] = {
+	{NULL, 0, NULL, 0, "The switch:", 1},
+	{"name", KEY_NAME, "NAME", 0, "Its name (s0); its ports are NAME:0, NAME:1, …", 0},
+	{"vcs", KEY_VCS, "N", 0, "Virtual channels, 1 to 16 (1); SL i goes to VC i mod N", 0},
+	{"buffer", KEY_BUFFER, "SIZE", 0,
+		"Buffer of an input port, shared equally by its VCs (128KiB)", 0},
+	{"no-voq", KEY_NO_VOQ, NULL, 0, "One queue per input and VC instead of one per output", 0},
+	{"table", KEY_TABLE, "FILE|modulo:HOSTS", 0,
+		"Where frames without a route go: lines 'DESTINATION PORT', or destination d of "
+		"HOSTS leaves by port d mod ports",
+		0},
+	{"watchdog", KEY_WATCHDOG, "TIME|off", 0,
+		"Discards what could not move for this long (50ms)", 0},
+	{NULL, 0, NULL, 0, "Its ports:", 2},
+	{"peer", KEY_PEER, "weft|open", 0,
+		"What is at the other end: devices that keep credits (weft), or something that does "
+		"not speak Weft's link protocol (open)",
+		0},
+	{"hello", KEY_HELLO, "TIME", 0, "Interval of hellos; three missed: link down (10ms)", 0},
+	{"mtu", KEY_MTU, "SIZE", 0, "Greatest payload of a frame (4KiB)", 0},
+	{"descriptors", KEY_DESCRIPTORS, "N", 0, "Receive and transmit descriptors (1024)", 0},
+	{NULL, 0, NULL, 0, "The run:", 3},
+	{"duration", KEY_DURATION, "TIME", 0, "Ends by itself after this time", 0},
+	{"frames", KEY_FRAMES, "N", 0, "Ends by itself after about this many frames", 0},
+	{"yield", KEY_YIELD, "auto|always|never", 0,
+		"Whether an idle loop leaves its core to others; auto: if it shares it", 0},
+	{"pcap", KEY_PCAP, "PORT=FILE", 0,
+		"Captures a port, or all, from the start on (pcapng); can be repeated", 0},
+	{"json", KEY_JSON, NULL, 0, "Result as one JSON document", 0},
+	{NULL, 0, NULL, 0, "Measuring:", 4},
+	{"seed-frames", KEY_SEED_FRAMES, "N", 0,
+		"Sends N data frames, routed by the table, into each port when its link is up", 0},
+	{"frame-bytes", KEY_FRAME_BYTES, "B", 0, "Their length without FCS (60)", 0},
+	{"profile", KEY_PROFILE, NULL, 0, "Tells how the loop's time is spent", 0},
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static void refuse(struct argp_state *state, const char *option, const char *arg, const char *why)
+{
+	argp_failure(state, EXIT_BAD_REQUEST, 0, "%s '%s': expected %s", option, arg, why);
+}
+
+static uint64_t number(struct argp_state *state, const char *option, const char *arg, uint64_t min,
+	uint64_t max, const char *expected)
+{
+	char *end;
+	unsigned long long value;
+
+	errno = 0;
+	value = strtoull(arg, &end, 10);
+	if (errno != 0 || end == arg || *end != '\0' || arg[0] == '-' || value < min || value > max)
+		refuse(state, option, arg, expected);
+	return value;
+}
+
+static uint64_t quantity(struct argp_state *state, const char *option, const char *arg,
+	enum quantity_kind kind, uint64_t min, uint64_t max, const char *range)
+{
+	uint64_t value = 0;
+
+	if (quantity_parse(kind, arg, &value) < 0)
+		refuse(state, option, arg, quantity_expected(kind));
+	if (value < min || value > max)
+		refuse(state, option, arg, range);
+	return value;
+}
+
+static bool parse_switch(
+	struct switch_options *options, int key, char *arg, struct argp_state *state)
+{
+	switch (key) {
+	case KEY_NAME:
+		if (arg[0] == '\0' || strlen(arg) > 31 || strpbrk(arg, ":,/ ") != NULL)
+			refuse(state, "--name", arg, "1 to 31 characters without ':', ',', '/'");
+		options->name = arg;
+		return true;
+	case KEY_VCS:
+		options->vcs = (uint8_t)number(state, "--vcs", arg, 1, FRAME_VCS_MAX, "1 to 16");
+		return true;
+	case KEY_BUFFER:
+		options->buffer_bytes = (uint32_t)quantity(state, "--buffer", arg, QUANTITY_SIZE,
+			FRAME_BLOCK_BYTES, 1u << 30, "64B to 1024MiB");
+		return true;
+	case KEY_NO_VOQ:
+		options->voq = false;
+		return true;
+	case KEY_TABLE:
+		options->table = arg;
+		return true;
+	case KEY_WATCHDOG:
+		options->watchdog_ps =
+			strcmp(arg, "off") == 0
+				? WEFT_TIME_NEVER
+				: quantity(state, "--watchdog", arg, QUANTITY_TIME, PS_PER_MS,
+					  3600 * PS_PER_S, "off, or 1ms to 3600s");
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool parse_ports(
+	struct switch_options *options, int key, char *arg, struct argp_state *state)
+{
+	switch (key) {
+	case KEY_PEER:
+		if (strcmp(arg, "open") != 0 && strcmp(arg, "weft") != 0)
+			refuse(state, "--peer", arg, "weft or open");
+		options->open = strcmp(arg, "open") == 0;
+		return true;
+	case KEY_HELLO:
+		options->hello_ps = quantity(state, "--hello", arg, QUANTITY_TIME, 100 * PS_PER_US,
+			60 * PS_PER_S, "100us to 60s");
+		return true;
+	case KEY_MTU:
+		options->mtu_bytes = (uint32_t)quantity(
+			state, "--mtu", arg, QUANTITY_SIZE, 64, FRAME_PAYLOAD_MAX, "64B to 9000B");
+		return true;
+	case KEY_DESCRIPTORS:
+		options->descriptors =
+			(uint16_t)number(state, "--descriptors", arg, 32, 16384, "32 to 16384");
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool parse_run(struct switch_options *options, int key, char *arg, struct argp_state *state)
+{
+	switch (key) {
+	case KEY_DURATION:
+		options->duration_ps = quantity(state, "--duration", arg, QUANTITY_TIME, 0,
+			WEFT_TIME_NEVER / 2, "less than 100 days");
+		return true;
+	case KEY_FRAMES:
+		options->frames = number(state, "--frames", arg, 1, UINT64_MAX - 1, "a number");
+		return true;
+	case KEY_YIELD:
+		if (!poll_yield_parse(arg, &options->yield))
+			refuse(state, "--yield", arg, "auto, always or never");
+		return true;
+	case KEY_PCAP:
+		if (strchr(arg, '=') == NULL || options->pcaps == SWITCH_OPTIONS_PCAPS)
+			refuse(state, "--pcap", arg, "PORT=FILE, 16 times at most");
+		options->pcap[options->pcaps++] = arg;
+		return true;
+	case KEY_JSON:
+		options->json = true;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool parse_measuring(
+	struct switch_options *options, int key, char *arg, struct argp_state *state)
+{
+	switch (key) {
+	case KEY_SEED_FRAMES:
+		options->seed_frames = (uint32_t)number(
+			state, "--seed-frames", arg, 0, 1u << 20, "a number up to 1048576");
+		return true;
+	case KEY_FRAME_BYTES:
+		options->frame_bytes = (uint32_t)number(state, "--frame-bytes", arg,
+			FRAME_BYTES_MIN, FRAME_BYTES_MAX, "60 to 9078");
+		return true;
+	case KEY_PROFILE:
+		options->profile = true;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void check_all(const struct switch_options *options, struct argp_state *state)
+{
+	uint32_t room = FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + options->mtu_bytes;
+
+	if (options->buffer_bytes / FRAME_BLOCK_BYTES / options->vcs < frame_blocks(room))
+		argp_failure(state, EXIT_BAD_REQUEST, 0,
+			"--buffer: %u bytes for %u VCs do not hold one frame of --mtu %u in each",
+			options->buffer_bytes, options->vcs, options->mtu_bytes);
+	if (options->seed_frames > 0 && options->table == NULL)
+		argp_failure(
+			state, EXIT_BAD_REQUEST, 0, "--seed-frames: needs a --table to route them");
+	if (options->frame_bytes > room)
+		argp_failure(state, EXIT_BAD_REQUEST, 0,
+			"--frame-bytes %u: more than --mtu %u lets through", options->frame_bytes,
+			options->mtu_bytes);
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct switch_options *options = state->input;
+
+	if (key == ARGP_KEY_ARG)
+		argp_failure(state, EXIT_BAD_REQUEST, 0,
+			"'%s': nothing but options expected; EAL's go before '--'", arg);
+	if (key == ARGP_KEY_END)
+		check_all(options, state);
+	if (parse_switch(options, key, arg, state) || parse_ports(options, key, arg, state) ||
+		parse_run(options, key, arg, state) || parse_measuring(options, key, arg, state))
+		return 0;
+	return ARGP_ERR_UNKNOWN;
+}
+
+void switch_options_parse(struct switch_options *options, int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = list,
+		.parser = parse_option,
+		.args_doc = NULL,
+		.doc = "An emulated switch on DPDK ports: port i is the i-th port that DPDK knows.\v"
+		       "usage with EAL options: weft-switch EAL_OPTION... -- OPTION...\n"
+		       "for example: weft-switch --vdev net_memif0,role=server -- --table t.txt",
+	};
+
+	*options = (struct switch_options){
+		.name = "s0",
+		.vcs = 1,
+		.buffer_bytes = 128 * 1024,
+		.voq = true,
+		.mtu_bytes = 4096,
+		.descriptors = 1024,
+		.hello_ps = 10 * PS_PER_MS,
+		.watchdog_ps = 50 * PS_PER_MS,
+		.duration_ps = WEFT_TIME_NEVER,
+		.frames = UINT64_MAX,
+		.frame_bytes = FRAME_BYTES_MIN,
+		.yield = POLL_YIELD_AUTO,
+	};
+	argp_err_exit_status = EXIT_BAD_REQUEST;
+	argp_parse(&argp, argc, argv, 0, NULL, options);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "seed.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define LINK_TIMEOUT_PS PS_PER_S
+
+static bool can_send(const struct weft_switch *sw, unsigned port)
+{
+	return (sw->usable & BIT64(port)) != 0 &&
+	       credit_available(&sw->port[port].link.tx[sw->sl_to_vc[0]]) > 0;
+}
+
+static int wait_for_links(
+	struct standalone *standalone, const volatile sig_atomic_t *stop, struct fault *fault)
+{
+	weft_time start = clock_now(&standalone->clock), now = start;
+	unsigned port = 0;
+
+	while (port < standalone->ports && !*stop) {
+		poll_switch_run(standalone->ps, now);
+		now = clock_now(&standalone->clock);
+		if (can_send(standalone->sw, port))
+			port++;
+		else if (now - start > LINK_TIMEOUT_PS)
+			return fault_set(fault, ETIMEDOUT,
+				"%s: no credits from the far end after 1 s; --peer open for one "
+				"that has none",
+				standalone->port[port].name);
+	}
+	return 0;
+}
+
+/* The next destination from '*host' on that has a route. */
+static uint16_t next_destination(const struct forwarding_table *table, uint32_t *host)
+{
+	uint32_t found;
+
+	for (uint32_t tried = 0; tried < table->hosts; tried++) {
+		found = *host;
+		*host = (*host + 1) % table->hosts;
+		if (table->port[found] != SWITCH_PORT_NONE)
+			return (uint16_t)found;
+	}
+	return 0;
+}
+
+static struct rte_mbuf *build(
+	struct standalone *standalone, uint16_t destination, unsigned bytes, uint32_t sequence)
+{
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(standalone->pool);
+	struct frame_fields fields = {
+		.kind = FRAME_DATA,
+		.source = (uint16_t)sequence,
+		.destination = destination,
+		.sequence = sequence,
+		.vc = standalone->sw->sl_to_vc[0],
+		.vc_original = standalone->sw->sl_to_vc[0],
+		.payload_bytes = (uint16_t)(bytes - FRAME_HEADER_BYTES),
+	};
+	uint8_t *frame;
+
+	if (mbuf == NULL)
+		return NULL;
+	frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
+	memset(frame, 0, bytes);
+	rte_pktmbuf_data_len(mbuf) = (uint16_t)frame_build(frame, &fields);
+	rte_pktmbuf_pkt_len(mbuf) = rte_pktmbuf_data_len(mbuf);
+	return mbuf;
+}
+
+static int seed_port(struct standalone *standalone, unsigned at, unsigned frames, unsigned bytes,
+	struct fault *fault)
+{
+	struct weft_switch *sw = standalone->sw;
+	struct credit_tx *credit = &sw->port[at].link.tx[sw->sl_to_vc[0]];
+	struct port *port = standalone->ps->port[at].port;
+	uint32_t host = at;
+
+	if (credit_available(credit) < frames * frame_blocks(bytes))
+		return fault_set(fault, EINVAL,
+			"%s: --seed-frames %u: its credits are good for %u frames of %u bytes",
+			port->name, frames, credit_available(credit) / frame_blocks(bytes), bytes);
+	for (unsigned i = 0; i < frames; i++) {
+		uint16_t destination = next_destination(&standalone->table, &host);
+		struct rte_mbuf *mbuf = build(standalone, destination, bytes, at * frames + i);
+
+		if (mbuf == NULL)
+			return fault_set(fault, ENOMEM, "%s: no mbuf for a frame", port->name);
+		credit_take(credit, frame_blocks(bytes));
+		if (port_tx(port, &mbuf, 1, clock_now(&standalone->clock)) != 1) {
+			rte_pktmbuf_free(mbuf);
+			return fault_set(
+				fault, EIO, "%s: takes %u of %u frames", port->name, i, frames);
+		}
+	}
+	return 0;
+}
+
+int seed_ports(struct standalone *standalone, unsigned frames, unsigned bytes,
+	const volatile sig_atomic_t *stop, struct fault *fault)
+{
+	int result = wait_for_links(standalone, stop, fault);
+
+	for (unsigned at = 0; at < standalone->ports && result == 0 && !*stop; at++)
+		result = seed_port(standalone, at, frames, bytes, fault);
+	return result;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "standalone.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include <rte_ethdev.h>
+#include <rte_mempool.h>
+
+#include "asked_devices.h"
+#include "capture_reason.h"
+#include "poll_yield.h"
+#include "seed.h"
+
+#define CONTROL_RESERVE 64
+#define POOL_SLACK      1024 /* caches of lcores, control frames, bursts on their way */
+
+/* --- building --- */
+
+static uint32_t frame_room(const struct switch_options *options)
+{
+	return FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + options->mtu_bytes;
+}
+
+/* Frames that can be somewhere at once: in both rings of each port, in a transmitter, and stored,
+ * where the smallest takes a block. */
+static int make_pool(struct standalone *standalone, struct fault *fault)
+{
+	const struct switch_options *options = standalone->options;
+	unsigned per_port = 2u * options->descriptors + 2 * PORT_BURST +
+			    options->buffer_bytes / FRAME_BLOCK_BYTES;
+
+	standalone->pool = port_pool_create(
+		"frames", standalone->ports * per_port + POOL_SLACK, frame_room(options), fault);
+	return standalone->pool != NULL ? 0 : -ENOMEM;
+}
+
+static void find_devices(struct standalone *standalone)
+{
+	uint16_t ethdev;
+
+	RTE_ETH_FOREACH_DEV(ethdev)
+		rte_eth_dev_get_name_by_port(ethdev, standalone->device[standalone->ports++]);
+}
+
+static int open_ports(struct standalone *standalone, struct fault *fault)
+{
+	const struct switch_options *options = standalone->options;
+	int result;
+
+	find_devices(standalone);
+	if (make_pool(standalone, fault) < 0)
+		return -ENOMEM;
+	result = asked_devices_check(standalone->argc, standalone->argv, standalone->pool, fault);
+	if (result == 0 && standalone->ports == 0)
+		result = fault_set(fault, ENODEV,
+			"no DPDK port: expected at least one before '--', such as --vdev "
+			"net_memif0,… or -a 0000:3b:00.0");
+	for (unsigned at = 0; at < standalone->ports && result == 0; at++) {
+		char name[sizeof(standalone->port[at].name)];
+
+		snprintf(name, sizeof(name), "%s:%u", options->name, at);
+		result = port_open_ethdev(&standalone->port[at], name, standalone->device[at],
+			options->descriptors, standalone->pool, fault);
+	}
+	return result;
+}
+
+/* The same in each life of the switch. */
+static uint64_t device_identity(const char *name)
+{
+	uint64_t identity = 0;
+
+	for (; *name != '\0'; name++)
+		identity = rng_mix(identity ^ (uint8_t)*name);
+	return identity;
+}
+
+static uint32_t new_session(void)
+{
+	uint32_t session = 0;
+
+	while (session == 0)
+		if (getrandom(&session, sizeof(session), 0) != sizeof(session))
+			session = (uint32_t)rte_rdtsc();
+	return session;
+}
+
+static void configure(const struct standalone *standalone, struct switch_config *config)
+{
+	const struct switch_options *options = standalone->options;
+
+	*config = (struct switch_config){
+		.device = device_identity(options->name),
+		.session = new_session(),
+		.ports = (uint8_t)standalone->ports,
+		.vcs = options->vcs,
+		.voq = options->voq,
+		.buffer_blocks = options->buffer_bytes / FRAME_BLOCK_BYTES,
+		.open_ports = options->open ? UINT64_MAX : 0,
+		.hello_ps = options->hello_ps,
+		.credit_refresh_ps = options->hello_ps / 10,
+		.watchdog_ps = options->watchdog_ps,
+		.control_reserve = CONTROL_RESERVE,
+		.table_port = standalone->table.port,
+		.table_hosts = standalone->table.hosts,
+	};
+	for (unsigned sl = 0; sl < 16; sl++)
+		config->sl_to_vc[sl] = (uint8_t)(sl % options->vcs);
+	/* An open peer is promised nothing, so its ring promises nothing either. */
+	for (unsigned at = 0; at < standalone->ports && !options->open; at++)
+		config->port_slots[at] = standalone->port[at].slots;
+}
+
+/* The buffer that is left under a small receive ring must hold a frame in each VC. */
+static int check_slots(const struct standalone *standalone, struct fault *fault)
+{
+	const struct switch_options *options = standalone->options;
+	uint32_t needed = frame_blocks(frame_room(options)) * options->vcs;
+
+	for (unsigned at = 0; at < standalone->ports && !options->open; at++)
+		if (standalone->port[at].slots < needed)
+			return fault_set(fault, EINVAL,
+				"%s: its receive ring of %u slots can promise %u blocks, expected "
+				"%u for %u VCs and --mtu %u",
+				standalone->port[at].name, standalone->port[at].slots,
+				standalone->port[at].slots, needed, options->vcs,
+				options->mtu_bytes);
+	return 0;
+}
+
+static int build_switch(struct standalone *standalone, struct fault *fault)
+{
+	struct switch_config config;
+	int result = check_slots(standalone, fault);
+
+	if (result < 0)
+		return result;
+	configure(standalone, &config);
+	standalone->sw = switch_create(&config, clock_now(&standalone->clock));
+	if (standalone->sw != NULL)
+		standalone->ps = poll_switch_create(standalone->sw, standalone->pool);
+	if (standalone->ps == NULL)
+		return fault_set(fault, ENOMEM, "%s: no memory for a switch of %u ports",
+			standalone->options->name, standalone->ports);
+	for (unsigned at = 0; at < standalone->ports; at++) {
+		struct port *port = &standalone->port[at];
+
+		port_profile_init(&standalone->profile[at], port);
+		if (standalone->options->profile)
+			port = &standalone->profile[at].port;
+		poll_switch_attach(standalone->ps, at, port, false, 0, 0, 0, NULL);
+	}
+	return 0;
+}
+
+static int start_captures(struct standalone *standalone, struct fault *fault)
+{
+	const struct switch_options *options = standalone->options;
+	int result = 0;
+
+	for (unsigned at = 0; at < standalone->ports && result == 0; at++)
+		result = capture_manager_add_port(
+			standalone->captures, standalone->ps->port[at].port);
+	if (result < 0)
+		return fault_set(fault, -result, "no memory for captures");
+	for (unsigned i = 0; i < options->pcaps && result == 0; i++) {
+		const char *equals = strchr(options->pcap[i], '=');
+		char port[64];
+
+		snprintf(port, sizeof(port), "%.*s", (int)(equals - options->pcap[i]),
+			options->pcap[i]);
+		result = capture_start(standalone->captures, port, equals + 1, fault);
+	}
+	return result;
+}
+
+static int show(struct standalone *standalone, struct fault *fault)
+{
+	const struct capture_options captures = {
+		.epoch_ns = clock_unix_origin_ns(&standalone->clock),
+		.reason = capture_reason_text,
+	};
+	int result;
+
+	standalone->captures = capture_manager_create(&captures, fault);
+	if (standalone->captures == NULL)
+		return -ENOMEM;
+	result = start_captures(standalone, fault);
+	if (result < 0)
+		return result;
+	standalone->telemetry = telemetry_create(standalone->captures, fault);
+	if (standalone->telemetry == NULL)
+		return -errno;
+	return switch_metrics_show(&standalone->shown, standalone->telemetry,
+		standalone->options->name, standalone->ps, fault);
+}
+
+struct standalone *standalone_create(
+	const struct switch_options *options, int argc, char **argv, struct fault *fault)
+{
+	struct standalone *standalone = calloc(1, sizeof(*standalone));
+	int result;
+
+	if (standalone == NULL) {
+		errno = -fault_set(fault, ENOMEM, "no memory");
+		return NULL;
+	}
+	standalone->options = options;
+	standalone->argc = argc;
+	standalone->argv = argv;
+	clock_start(&standalone->clock);
+	result = open_ports(standalone, fault);
+	if (result == 0)
+		result = forwarding_table_load(
+			&standalone->table, options->table, standalone->ports, fault);
+	if (result == 0)
+		result = build_switch(standalone, fault);
+	if (result == 0)
+		result = show(standalone, fault);
+	if (result == 0)
+		return standalone;
+	standalone_destroy(standalone);
+	errno = -result;
+	return NULL;
+}
+
+void standalone_destroy(struct standalone *standalone)
+{
+	if (standalone == NULL)
+		return;
+	telemetry_destroy(standalone->telemetry);
+	capture_manager_destroy(standalone->captures);
+	poll_switch_destroy(standalone->ps);
+	switch_destroy(standalone->sw);
+	forwarding_table_free(&standalone->table);
+	for (unsigned at = 0; at < standalone->ports; at++)
+		port_close(&standalone->port[at]);
+	rte_mempool_free(standalone->pool);
+	free(standalone);
+}
+
+/* --- running --- */
+
+static double thread_cpu_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void poll_until(
+	struct standalone *standalone, weft_time end, const volatile sig_atomic_t *stop)
+{
+	const uint64_t frames = standalone->options->frames;
+	struct poll_switch *ps = standalone->ps;
+	struct standalone_wall *wall = &standalone->wall;
+	struct poll_yield yield;
+	uint64_t total = 0;
+	weft_time now;
+
+	poll_yield_init(&yield, standalone->options->yield, 1, poll_yield_cpus());
+	do {
+		unsigned moved;
+
+		now = clock_now(&standalone->clock);
+		moved = poll_switch_run(ps, now);
+		wall->turns++;
+		wall->idle_turns += moved == 0;
+		total += moved;
+		poll_yield_turn(&yield, moved);
+	} while (now < end && total < frames && !*stop);
+}
+
+int standalone_run(
+	struct standalone *standalone, const volatile sig_atomic_t *stop, struct fault *fault)
+{
+	const struct switch_options *options = standalone->options;
+	struct standalone_wall *wall = &standalone->wall;
+	weft_time start, end = WEFT_TIME_NEVER;
+	uint64_t tsc;
+	int result = 0;
+
+	if (options->seed_frames > 0)
+		result = seed_ports(
+			standalone, options->seed_frames, options->frame_bytes, stop, fault);
+	if (result < 0)
+		return result;
+	start = clock_now(&standalone->clock);
+	if (options->duration_ps != WEFT_TIME_NEVER)
+		end = start + options->duration_ps;
+	wall->cpu_seconds = -thread_cpu_seconds();
+	tsc = rte_rdtsc();
+	poll_until(standalone, end, stop);
+	wall->tsc_cycles = rte_rdtsc() - tsc;
+	wall->cpu_seconds += thread_cpu_seconds();
+	wall->seconds = (double)(clock_now(&standalone->clock) - start) / (double)PS_PER_S;
+	return 0;
+}

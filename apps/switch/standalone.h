@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * One switch without a lab around it: its port i is the i-th ethdev that EAL knows. EAL is running;
+ * the main thread calls everything here, and the switch's loop runs in it (the main lcore).
+ */
+
+#include <signal.h>
+
+#include "capture.h"
+#include "fault.h"
+#include "forwarding_table.h"
+#include "options.h"
+#include "poll_switch.h"
+#include "port_profile.h"
+#include "switch_metrics.h"
+#include "telemetry.h"
+#include "tsc_clock.h"
+
+/* What the loop has measured of itself. */
+struct standalone_wall {
+	uint64_t turns, idle_turns;
+	uint64_t tsc_cycles;
+	double seconds, cpu_seconds;
+};
+
+struct standalone {
+	const struct switch_options *options;
+	int argc; /* the whole command line */
+	char **argv;
+	struct clock clock;
+	unsigned ports;
+	struct port port[RTE_MAX_ETHPORTS];
+	struct port_profile profile[RTE_MAX_ETHPORTS]; /* in front of them with --profile */
+	char device[RTE_MAX_ETHPORTS][64];
+	struct rte_mempool *pool;
+	struct forwarding_table table;
+	struct weft_switch *sw;
+	struct poll_switch *ps;
+	struct capture_manager *captures;
+	struct telemetry *telemetry;
+	struct switch_metrics_shown shown;
+	struct standalone_wall wall;
+};
+
+/* Opens the ports and builds the switch; 'argc' and 'argv' are those of main(). NULL with errno and
+ * fault. */
+struct standalone *standalone_create(
+	const struct switch_options *options, int argc, char **argv, struct fault *fault);
+/* Closes and frees all. */
+void standalone_destroy(struct standalone *standalone);
+
+/* Polls until --duration or --frames is reached, or '*stop'. 0, or -errno and fault. */
+int standalone_run(
+	struct standalone *standalone, const volatile sig_atomic_t *stop, struct fault *fault);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "capture_reason.h"
+
+#include <stddef.h>
+
+const char *capture_reason_text(uint8_t reason)
+{
+	static const char *const text[CAPTURE_REASON_END] = {
+#define X(id, name) [CAPTURE_REASON_FAULT + FRAME_FAULT_##id] = "refused: " name,
+		FRAME_FAULTS(X)
+#undef X
+#define X(id, name) [CAPTURE_REASON_SWITCH + SWITCH_##id] = name,
+			SWITCH_COUNTERS(X)
+#undef X
+#define X(id, name) [CAPTURE_REASON_##id] = name,
+				CAPTURE_REASONS(X)
+#undef X
+	};
+
+	return reason < CAPTURE_REASON_END ? text[reason] : NULL;
+}
+
+_Static_assert((int)CAPTURE_REASON_FAULT + (int)FRAME_FAULT_COUNT <= CAPTURE_REASON_SWITCH,
+	"the numbers of frame faults end before the counters'");
+_Static_assert((int)CAPTURE_REASON_SWITCH + (int)SWITCH_COUNTER_COUNT <= CAPTURE_REASON_OTHER,
+	"the numbers of the counters end before the others");

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * What a capture says about a frame that did not simply pass (struct capture_state.reason): why it
+ * was refused, discarded, delayed or sent another way. One numbering for all devices, because the
+ * ports of a fabric share a capture file; the words are those of the counters that move.
+ */
+
+#include <stdint.h>
+
+#include "frame.h"
+#include "switch_counters.h"
+
+#define CAPTURE_REASON_FAULT  1  /* + enum frame_fault */
+#define CAPTURE_REASON_SWITCH 32 /* + enum switch_counter */
+
+/* More than a counter says. */
+#define CAPTURE_REASONS(X)                                                            \
+	X(CONTROL_BAD, "control_bad")        /* link-local, payload makes no sense */ \
+	X(DEFLECTED, "deflected: link down") /* left its primary port */
+
+enum capture_reason {
+	CAPTURE_REASON_NONE = 0,
+	CAPTURE_REASON_OTHER = 96,
+#define X(id, text) CAPTURE_REASON_##id,
+	CAPTURE_REASONS(X)
+#undef X
+		CAPTURE_REASON_END
+};
+
+static inline uint8_t capture_reason_fault(enum frame_fault fault)
+{
+	return fault == FRAME_FAULT_OK ? CAPTURE_REASON_NONE
+				       : (uint8_t)(CAPTURE_REASON_FAULT + fault);
+}
+
+static inline uint8_t capture_reason_switch(enum switch_counter counter)
+{
+	return (uint8_t)(CAPTURE_REASON_SWITCH + counter);
+}
+
+/* A capture_reason_fn. */
+const char *capture_reason_text(uint8_t reason);

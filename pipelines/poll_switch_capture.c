@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "poll_switch_capture.h"
+
+#include "arrival.h"
+#include "capture.h"
+#include "capture_reason.h"
+#include "frame_check.h"
+
+static void capture_mbuf(struct capture *capture, enum pcapng_direction direction,
+	struct rte_mbuf *mbuf, weft_time now, const struct capture_state *state)
+{
+	capture_frame(capture, direction, rte_pktmbuf_mtod(mbuf, const void *),
+		rte_pktmbuf_data_len(mbuf), now, state);
+}
+
+/* What will become of a data frame, before it does. */
+static void foresee(const struct weft_switch *sw, unsigned at, const uint8_t *frame, uint32_t bytes,
+	struct capture_state *state)
+{
+	struct weft_packet packet = {.in_port = (uint8_t)at};
+	struct arrival arrival;
+	enum switch_counter discard;
+	unsigned output = SWITCH_PORT_NONE;
+
+	arrival_read(&arrival, frame, bytes);
+	arrival_fill(&packet, &arrival, bytes, at, false);
+	discard = forward_foresee(sw, &packet, &output);
+	if (packet.vc < sw->vcs)
+		state->credits_blocks =
+			credit_expected(&sw->port[at].link.rx[packet.vc], packet.blocks);
+	if (discard != SWITCH_COUNTER_COUNT) {
+		state->reason = capture_reason_switch(discard);
+		return;
+	}
+	state->voq_depth_blocks = switch_cross(sw, output, at)->queue[packet.vc].blocks;
+	if (packet.route_length == 0 && output != sw->table_port[packet.destination])
+		state->reason = CAPTURE_REASON_DEFLECTED;
+}
+
+void poll_switch_capture_in(const struct poll_switch *ps, unsigned at, struct capture *capture,
+	struct rte_mbuf *mbuf, weft_time now)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	uint32_t bytes = rte_pktmbuf_data_len(mbuf);
+	enum frame_fault fault = frame_check(frame, bytes);
+	struct capture_state state = {
+		.credits_blocks = CAPTURE_UNKNOWN,
+		.voq_depth_blocks = CAPTURE_UNKNOWN,
+		.reason = capture_reason_fault(fault),
+	};
+
+	if (fault == FRAME_FAULT_OK) {
+		state.vc = frame_header_const(frame)->vc;
+		if (frame_header_const(frame)->kind == FRAME_DATA)
+			foresee(ps->sw, at, frame, bytes, &state);
+	}
+	capture_mbuf(capture, PCAPNG_IN, mbuf, now, &state);
+}
+
+/* Blocks that frames from 'from' on, of the same burst, took from a VC's credits. */
+static uint32_t blocks_after(struct rte_mbuf **mbufs, unsigned from, unsigned count, unsigned vc)
+{
+	uint32_t blocks = 0;
+
+	for (unsigned i = from; i < count; i++) {
+		const uint8_t *frame = rte_pktmbuf_mtod(mbufs[i], const uint8_t *);
+		const struct frame_header *header = frame_header_const(frame);
+
+		if (header->kind == FRAME_DATA && header->vc == vc)
+			blocks += frame_blocks(rte_pktmbuf_data_len(mbufs[i]));
+	}
+	return blocks;
+}
+
+/* Blocks of later frames of the same burst that were in the same queue. */
+static uint32_t depth_after(
+	struct rte_mbuf **mbufs, unsigned from, unsigned count, const struct weft_packet *packet)
+{
+	uint32_t blocks = 0;
+
+	for (unsigned i = from; i < count; i++) {
+		const struct weft_packet *later = mbuf_packet(mbufs[i]);
+
+		if (!later->control && later->in_port == packet->in_port && later->vc == packet->vc)
+			blocks += later->blocks;
+	}
+	return blocks;
+}
+
+void poll_switch_capture_out(const struct poll_switch *ps, unsigned at, struct capture *capture,
+	struct rte_mbuf **mbufs, unsigned count, bool queued, weft_time now)
+{
+	const struct weft_switch *sw = ps->sw;
+
+	for (unsigned i = 0; i < count; i++) {
+		const struct frame_header *header =
+			frame_header_const(rte_pktmbuf_mtod(mbufs[i], const uint8_t *));
+		const struct weft_packet *packet = mbuf_packet(mbufs[i]);
+		struct capture_state state = {
+			.credits_blocks = CAPTURE_UNKNOWN,
+			.voq_depth_blocks = CAPTURE_UNKNOWN,
+			.vc = header->vc,
+		};
+
+		if (header->kind == FRAME_DATA) {
+			state.credits_blocks = credit_available(&sw->port[at].link.tx[header->vc]) +
+					       blocks_after(mbufs, i + 1, count, header->vc);
+			state.voq_depth_blocks = 0;
+		}
+		if (header->kind == FRAME_DATA && queued) {
+			state.voq_depth_blocks =
+				switch_cross(sw, at, packet->in_port)->queue[packet->vc].blocks +
+				depth_after(mbufs, i + 1, count, packet);
+			if (packet->stalled)
+				state.reason = capture_reason_switch(SWITCH_STALL_CREDIT);
+		}
+		capture_mbuf(capture, PCAPNG_OUT, mbufs[i], now, &state);
+	}
+}

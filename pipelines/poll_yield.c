@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "poll_yield.h"
+
+#include <sched.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+/* A turn over a few empty ports takes some 100 ns: about 5 us of spinning, which is longer than a
+ * neighbour on another core needs to answer; then about as long as a neighbour on this core needs
+ * for a burst. Sleeps begin short and grow: 20 us is what waking up costs anyhow, and 50 us is
+ * still short against a hello interval and against what a credit loop has in flight. */
+#define TURNS_SPINNING 64
+#define TURNS_YIELDING 128
+#define SLEEP_SHORT_NS 20000
+#define SLEEP_LONG_NS  50000
+#define SLEEPS_SHORT   32
+#define TIMER_SLACK_NS 1000
+
+bool poll_yield_parse(const char *text, enum poll_yield_mode *mode)
+{
+	static const char *const name[] = {
+		[POLL_YIELD_AUTO] = "auto",
+		[POLL_YIELD_ALWAYS] = "always",
+		[POLL_YIELD_NEVER] = "never",
+	};
+
+	for (unsigned i = 0; i < sizeof(name) / sizeof(name[0]); i++)
+		if (strcmp(text, name[i]) == 0) {
+			*mode = (enum poll_yield_mode)i;
+			return true;
+		}
+	return false;
+}
+
+unsigned poll_yield_cpus(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	if (sched_getaffinity(0, sizeof(set), &set) != 0)
+		return 1;
+	return (unsigned)CPU_COUNT(&set);
+}
+
+void poll_yield_init(
+	struct poll_yield *yield, enum poll_yield_mode mode, unsigned loops, unsigned cpus)
+{
+	yield->idle = 0;
+	yield->shared = mode == POLL_YIELD_ALWAYS || (mode == POLL_YIELD_AUTO && loops > cpus);
+	if (yield->shared)
+		prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
+}
+
+void poll_yield_idle(struct poll_yield *yield)
+{
+	struct timespec sleep = {.tv_nsec = SLEEP_SHORT_NS};
+
+	if (yield->idle < TURNS_YIELDING + SLEEPS_SHORT)
+		yield->idle++;
+	else
+		sleep.tv_nsec = SLEEP_LONG_NS;
+	if (yield->idle <= TURNS_SPINNING)
+		rte_pause();
+	else if (yield->idle <= TURNS_YIELDING)
+		sched_yield();
+	else
+		nanosleep(&sleep, NULL);
+}

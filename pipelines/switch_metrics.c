@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "switch_metrics.h"
+
+#include <string.h>
+
+const char *switch_metric_name(unsigned metric)
+{
+	static const char *const fault[FRAME_FAULT_COUNT] = {
+#define X(id, name) [FRAME_FAULT_##id] = "bad_" name,
+		FRAME_FAULTS(X)
+#undef X
+	};
+	static const char *const link[] = {
+#define X(id, name, value) [SWITCH_METRIC_##id - SWITCH_METRIC_LINK] = name,
+		SWITCH_METRICS_LINK(X)
+#undef X
+	};
+
+	if (metric >= SWITCH_METRIC_COUNT)
+		return NULL;
+	if (metric >= SWITCH_METRIC_LINK)
+		return link[metric - SWITCH_METRIC_LINK];
+	if (metric >= SWITCH_METRIC_FAULTS)
+		return fault[metric - SWITCH_METRIC_FAULTS + FRAME_FAULT_SHORT];
+	return switch_counter_name(metric);
+}
+
+static uint64_t load(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+static uint32_t stored_blocks(const struct link_end *link)
+{
+	uint32_t blocks = 0;
+
+	for (unsigned vc = 0; vc < link->config.vcs; vc++)
+		blocks += credit_stored(&link->rx[vc]);
+	return blocks;
+}
+
+void switch_metrics_read(
+	const struct poll_switch *ps, unsigned at, uint64_t value[SWITCH_METRIC_COUNT])
+{
+	const struct link_end *link = &ps->sw->port[at].link;
+
+	memset(value, 0, SWITCH_METRIC_COUNT * sizeof(value[0]));
+	if (ps->port[at].port == NULL)
+		return;
+	for (unsigned i = 0; i < SWITCH_COUNTER_COUNT; i++)
+		value[i] = load(&ps->sw->port[at].count[i]);
+	for (unsigned i = FRAME_FAULT_SHORT; i < FRAME_FAULT_COUNT; i++)
+		value[SWITCH_METRIC_FAULTS + i - FRAME_FAULT_SHORT] = load(&ps->port[at].faults[i]);
+#define X(id, name, expression) value[SWITCH_METRIC_##id] = (expression);
+	SWITCH_METRICS_LINK(X)
+#undef X
+}
+
+void switch_metrics_sum(const struct poll_switch *ps, uint64_t value[SWITCH_METRIC_COUNT])
+{
+	uint64_t of_port[SWITCH_METRIC_COUNT];
+
+	memset(value, 0, SWITCH_METRIC_COUNT * sizeof(value[0]));
+	for (unsigned at = 0; at < ps->ports; at++) {
+		switch_metrics_read(ps, at, of_port);
+		for (unsigned i = 0; i < SWITCH_METRIC_COUNT; i++)
+			value[i] += of_port[i];
+	}
+}
+
+/* --- telemetry --- */
+
+static void snapshot_port(const void *ctx, uint64_t *value)
+{
+	const struct switch_metrics_port *port = ctx;
+
+	switch_metrics_read(port->ps, port->at, value);
+}
+
+static void snapshot_switch(const void *ctx, uint64_t *value)
+{
+	switch_metrics_sum(ctx, value);
+}
+
+static int add(
+	struct telemetry *telemetry, const struct telemetry_device *device, struct fault *fault)
+{
+	int result = telemetry_add_device(telemetry, device);
+
+	if (result < 0)
+		return fault_set(fault, -result, "%s: cannot be shown in telemetry: %s",
+			device->name, strerror(-result));
+	return 0;
+}
+
+int switch_metrics_show(struct switch_metrics_shown *shown, struct telemetry *telemetry,
+	const char *name, const struct poll_switch *ps, struct fault *fault)
+{
+	struct telemetry_device device = {
+		.class = TELEMETRY_SWITCH,
+		.name = name,
+		.counter = shown->metric,
+		.counters = SWITCH_METRIC_COUNT,
+		.snapshot = snapshot_switch,
+		.ctx = ps,
+	};
+	int result;
+
+	for (unsigned i = 0; i < SWITCH_METRIC_COUNT; i++)
+		shown->metric[i] = switch_metric_name(i);
+	result = add(telemetry, &device, fault);
+	device.class = TELEMETRY_PORT;
+	device.snapshot = snapshot_port;
+	for (unsigned at = 0; at < ps->ports && result == 0; at++) {
+		if (ps->port[at].port == NULL)
+			continue;
+		shown->port[at].ps = ps;
+		shown->port[at].at = at;
+		device.name = ps->port[at].port->name;
+		device.ctx = &shown->port[at];
+		result = add(telemetry, &device, fault);
+	}
+	return result;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * All that a running switch tells about one of its ports, in one order with one set of names: the
+ * counters of the state machine, the frames that the driver refused ("bad_header_crc"), the link's
+ * protocol, and how it stands now. Telemetry, 'weft lab status' and the result of weft-switch show
+ * these.
+ *
+ * Any thread may read; the values of one call are not of one moment.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "poll_switch.h"
+#include "telemetry.h"
+
+/* After the counters and the faults. Gauges say how it stands now. */
+#define SWITCH_METRICS_LINK(X)                                                                \
+	X(CONTROL_BAD, "control_bad", ps->port[at].control_bad)                               \
+	X(NO_MBUF, "no_mbuf", ps->port[at].no_mbuf)                                           \
+	X(CREDITS_SENT, "credit_frames_sent", link->credit_frames_sent)                       \
+	X(CREDITS_RECEIVED, "credit_frames_received", link->credit_frames_received)           \
+	X(HEALED, "blocks_healed", link->blocks_healed)                                       \
+	X(SESSIONS, "sessions_seen", link->sessions_seen)                                     \
+	X(UP, "link_up", link->state == LINK_UP)                /* gauge */                   \
+	X(STORED, "stored_blocks", stored_blocks(link))         /* gauge: its input buffer */ \
+	X(WAITING, "transmit_waiting", ps->port[at].tx.waiting) /* gauge: frames */
+
+enum switch_metric {
+	SWITCH_METRIC_COUNTERS = 0,
+	SWITCH_METRIC_FAULTS = SWITCH_COUNTER_COUNT, /* FRAME_FAULT_SHORT is the first one */
+	SWITCH_METRIC_LINK = SWITCH_METRIC_FAULTS + FRAME_FAULT_COUNT - 1,
+	SWITCH_METRIC_LAST = SWITCH_METRIC_LINK - 1,
+#define X(id, name, value) SWITCH_METRIC_##id,
+	SWITCH_METRICS_LINK(X)
+#undef X
+		SWITCH_METRIC_COUNT
+};
+
+/* NULL out of range. */
+const char *switch_metric_name(unsigned metric);
+
+/* Ports without a cable are all 0. */
+void switch_metrics_read(
+	const struct poll_switch *ps, unsigned at, uint64_t value[SWITCH_METRIC_COUNT]);
+void switch_metrics_sum(const struct poll_switch *ps, uint64_t value[SWITCH_METRIC_COUNT]);
+
+struct switch_metrics_port {
+	const struct poll_switch *ps;
+	unsigned at;
+};
+
+/* What telemetry points to. It is the caller's, who frees it after telemetry_destroy(). */
+struct switch_metrics_shown {
+	const char *metric[SWITCH_METRIC_COUNT];
+	struct switch_metrics_port port[SWITCH_PORTS_MAX];
+};
+
+/* Shows switch 'name' as /weft/switch/stats,NAME and its ports under their own names as
+ * /weft/port/stats,NAME:PORT. 0, or -errno and fault. */
+int switch_metrics_show(struct switch_metrics_shown *shown, struct telemetry *telemetry,
+	const char *name, const struct poll_switch *ps, struct fault *fault);
