@@ -20,7 +20,6 @@ struct reader {
 	const char *origin;
 	struct fault *fault;
 	struct route_set *set;
-	const struct topology_device **by_name; /* hosts, sorted */
 	char *line;
 	size_t room;
 	unsigned number; /* of the line, from 1 */
@@ -42,41 +41,14 @@ static int refuse(struct reader *reader, const char *at, const char *format, ...
 		(unsigned)(at - reader->line) + 1, text);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	const struct topology_device *const *left = a, *const *right = b;
-
-	return strcmp((*left)->name, (*right)->name);
-}
-
-static int index_hosts(struct reader *reader)
-{
-	const struct topology *topology = reader->topology;
-
-	reader->by_name = calloc(topology->hosts + 1u, sizeof(const struct topology_device *));
-	if (reader->by_name == NULL)
-		return -ENOMEM;
-	for (uint32_t host = 0; host < topology->hosts; host++)
-		reader->by_name[host] = &topology->host_at[host];
-	qsort(reader->by_name, topology->hosts, sizeof(const struct topology_device *),
-		compare_names);
-	return 0;
-}
-
 static int find_host(struct reader *reader, const char *token, uint32_t *host)
 {
-	struct topology_device wanted;
-	const struct topology_device *key = &wanted, **found = NULL;
+	int32_t found = topology_find_host(reader->topology, token);
 
-	if (strlen(token) < sizeof(wanted.name)) {
-		strcpy(wanted.name, token);
-		found = bsearch(&key, reader->by_name, reader->topology->hosts,
-			sizeof(const struct topology_device *), compare_names);
-	}
-	if (found == NULL)
+	if (found < 0)
 		return refuse(reader, token, "no host '%.64s' in topology %s, expected a host",
 			token, reader->topology->name);
-	*host = (uint32_t)(*found - reader->topology->host_at);
+	*host = (uint32_t)found;
 	return 0;
 }
 
@@ -245,14 +217,14 @@ static int take_route(struct reader *reader, char *first, char **rest)
 {
 	char *second = strtok_r(NULL, BLANK, rest);
 	struct partial route = {.length = 0};
-	uint32_t source, destination;
+	uint32_t source = 0, destination = 0;
 	int result = find_host(reader, first, &source);
 
 	if (result == 0 && second == NULL)
 		result = refuse(reader, first, "a source only, expected SOURCE DESTINATION HOP...");
 	if (result == 0)
 		result = find_host(reader, second, &destination);
-	if (result < 0)
+	if (result != 0)
 		return result;
 	if (source == destination)
 		return refuse(
@@ -307,11 +279,10 @@ struct route_set *route_file_read(const struct topology *topology, FILE *in, con
 		.set = route_set_create(topology->hosts)};
 	int code;
 
-	if (reader.set == NULL || index_hosts(&reader) < 0)
+	if (reader.set == NULL)
 		code = fault_set(fault, ENOMEM, "%s: no memory for its routes", origin);
 	else
 		code = read_lines(&reader, in);
-	free(reader.by_name);
 	free(reader.line);
 	if (result != NULL)
 		*result = code;

@@ -18,8 +18,8 @@
  * loop. The ways are shortest where rule 1 does not force a longer one.
  *
  * Among equal choices the arc that carries least so far is taken, counted in pairs of hosts; equal
- * ones in the manner of D-mod-K, starting at floor(D / c^(stage - 1)) mod c for c choices. In a fat
- * tree that gives D-mod-K itself.
+ * ones, and where no host's packets pass anyway, in the manner of D-mod-K, starting at
+ * floor(D / c^(stage - 1)) mod c for c choices. In a fat tree that gives D-mod-K itself.
  */
 
 #define NO_WAY UINT32_MAX
@@ -177,6 +177,8 @@ static uint32_t choose_arc(const struct tables *tables, uint32_t at, uint32_t ho
 	uint32_t start = first_try(tables->graph, at, host, choices);
 	uint32_t best = choice[start];
 
+	if (tables->flow[at] == 0)
+		return best;
 	for (uint32_t i = start + 1; i < start + choices; i++) {
 		uint32_t arc = choice[i < choices ? i : i - choices];
 

@@ -13,3 +13,5 @@
 /* Prints "weft NAME: text" on standard error and returns 'code'. */
 enum weft_exit command_fail(const char *name, enum weft_exit code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+int cmd_route(int argc, char **argv);

@@ -13,6 +13,7 @@ struct command {
 };
 
 static const struct command commands[] = {
+	{"route", cmd_route, "compute, verify and show routes"},
 	{NULL, NULL, NULL},
 };
 

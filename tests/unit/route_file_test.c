@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "route_file.h"
+
+#include <stdlib.h>
+
+#include "route_algorithm.h"
+#include "unit.h"
+
+#include "networks.h"
+
+#define HEADER "# weft routes/1 topology=ring algorithm=by-hand seed=7\n"
+
+static struct route_set *read_text(
+	const struct topology *topology, const char *text, size_t bytes, struct fault *fault)
+{
+	FILE *in = fmemopen((void *)(uintptr_t)text, bytes, "r");
+	struct route_set *set;
+	int result = 1;
+
+	assert_non_null(in);
+	set = route_file_read(topology, in, "FILE", &result, fault);
+	fclose(in);
+	assert_int_equal(result, set != NULL ? 0 : -EINVAL);
+	return set;
+}
+
+/* The text of all routes; the caller frees. */
+static char *write_text(const struct topology *topology, const struct route_set *set)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	assert_non_null(out);
+	assert_int_equal(0, route_file_write(topology, set, out, NULL));
+	fclose(out);
+	return text;
+}
+
+static void what_is_written_is_read_back_the_same(void **state)
+{
+	for (uint64_t seed = 0; seed < 50; seed++) {
+		struct topology *topology = network_random(seed, seed % 2 == 0);
+		struct route_options options = {.seed = seed, .alternatives = 4};
+		struct route_set *set =
+			route_compute(topology, &route_up_down, &options, NULL, NULL);
+		struct route_set *again;
+		struct fault fault = {""};
+		char *first, *second;
+
+		assert_non_null(set);
+		first = write_text(topology, set);
+		again = read_text(topology, first, strlen(first), &fault);
+		assert_string_equal(fault.text, "");
+		second = write_text(topology, again);
+		assert_string_equal(first, second);
+		for (uint32_t source = 0; source < topology->hosts; source++)
+			for (uint32_t to = 0; to < topology->hosts; to++)
+				assert_int_equal(route_set_count(set, source, to),
+					route_set_count(again, source, to));
+		free(first);
+		free(second);
+		route_set_destroy(set);
+		route_set_destroy(again);
+		topology_destroy(topology);
+	}
+}
+
+static void the_header_says_where_the_routes_come_from(void **state)
+{
+	struct topology *topology = network_ring(4);
+	struct route_options options = {.seed = 42, .root = 2};
+	struct route_set *set = route_compute(topology, &route_up_down, &options, NULL, NULL);
+	char *text = write_text(topology, set);
+
+	assert_int_equal(0,
+		strncmp(text, "# weft routes/1 topology=ring algorithm=ud seed=42 root=s2\n", 59));
+	free(text);
+	route_set_destroy(set);
+	topology_destroy(topology);
+}
+
+static void a_route_reads_as_the_elements_of_the_frame(void **state)
+{
+	const uint8_t wanted[] = {0x80, 0x82, ROUTE_TYPE_ITB, 0x80, 0x82, ROUTE_TYPE_HOST};
+	const char text[] = HEADER "h0 h2 s0:0 s1:2 !h1 s1:0 s2:2\n";
+	struct topology *topology = network_ring(4);
+	struct fault fault = {""};
+	struct route_set *set = read_text(topology, text, strlen(text), &fault);
+	const uint8_t *route;
+	unsigned length;
+	char *again;
+
+	assert_string_equal(fault.text, "");
+	route = route_set_get(set, 0, 2, 0, &length);
+	assert_int_equal(length, sizeof(wanted));
+	assert_memory_equal(route, wanted, sizeof(wanted));
+	again = write_text(topology, set);
+	assert_string_equal(again, text);
+	free(again);
+	route_set_destroy(set);
+	topology_destroy(topology);
+}
+
+static void lines_of_a_pair_keep_their_order_and_comments_are_passed_over(void **state)
+{
+	const char text[] = HEADER "\n# a comment\nh0 h2 s0:1 s3:1 s2:2\n"
+				   "h1 h0 s1:1 s0:2\nh0 h2 s0:0 s1:0 s2:2";
+	struct topology *topology = network_ring(4);
+	struct fault fault = {""};
+	struct route_set *set = read_text(topology, text, strlen(text), &fault);
+	unsigned length;
+
+	assert_string_equal(fault.text, "");
+	assert_int_equal(route_set_count(set, 0, 2), 2);
+	assert_int_equal(route_set_get(set, 0, 2, 0, &length)[0], 0x81);
+	assert_int_equal(route_set_get(set, 0, 2, 1, &length)[0], 0x80);
+	route_set_destroy(set);
+	topology_destroy(topology);
+}
+
+struct bad {
+	const char *text, *fault;
+};
+
+static const struct bad bad[] = {
+	{"hello\n", "FILE:1:1: no route file of ours, expected '# weft routes/1 topology=…'"},
+	{"# weft routes/12 topology=ring\n",
+		"FILE:1:1: no route file of ours, expected '# weft routes/1 topology=…'"},
+	{"# weft routes/1 seed=1\n", "FILE:1:1: no topology in the header, expected topology=ring"},
+	{"# weft routes/1 topology=torus\n",
+		"FILE:1:26: routes of topology 'torus', expected 'ring'"},
+	{"# weft routes/1 topology=ring seed=x\n",
+		"FILE:1:36: seed 'x', expected a number of 64 bits"},
+	{"# weft routes/1 topology=ring seed=-1\n",
+		"FILE:1:36: seed '-1', expected a number of 64 bits"},
+	{"# weft routes/1 topology=ring seed=99999999999999999999\n",
+		"FILE:1:36: seed '99999999999999999999', expected a number of 64 bits"},
+	{"# weft routes/1 topology=ring what=1\n", "FILE:1:31: unknown key 'what' in the header, "
+						   "expected topology, algorithm, seed or root"},
+	{"# weft routes/1 ring\n", "FILE:1:17: 'ring' in the header, expected KEY=VALUE"},
+	{HEADER "h9 h1 s0:0\n", "FILE:2:1: no host 'h9' in topology ring, expected a host"},
+	{HEADER "h0 h9 s0:0\n", "FILE:2:4: no host 'h9' in topology ring, expected a host"},
+	{HEADER "h0\n", "FILE:2:1: a source only, expected SOURCE DESTINATION HOP..."},
+	{HEADER "h0 h0 s0:2\n", "FILE:2:4: a route from h0 to itself, expected another host"},
+	{HEADER "\nh0 h1\n", "FILE:3:1: the route ends at s0, expected h1"},
+	{HEADER "h0 h1 s0:0\n", "FILE:2:1: the route ends at s1, expected h1"},
+	{HEADER "h0 h1 s0:0 s1:0 s2:2\n", "FILE:2:1: the route ends at h2, expected h1"},
+	{HEADER "h0 h1 s1:2\n", "FILE:2:7: 's1:2', expected 's0:PORT': the message is at s0"},
+	{HEADER "h0 h1 s0:0 s0:2\n", "FILE:2:12: 's0:2', expected 's1:PORT': the message is at s1"},
+	{HEADER "h0 h1 s0:\n", "FILE:2:7: 's0:', expected 's0:PORT': the message is at s0"},
+	{HEADER "h0 h1 s0\n", "FILE:2:7: 's0', expected 's0:PORT': the message is at s0"},
+	{HEADER "h0 h1 s0:64\n", "FILE:2:7: 's0:64', expected a port of 0 .. 63"},
+	{HEADER "h0 h1 s0:0x\n", "FILE:2:7: 's0:0x', expected a port of 0 .. 63"},
+	{HEADER "h0 h1 s0:9\n", "FILE:2:7: 's0:9' has no link, expected a port with one"},
+	{HEADER "h0 h1 s0:0 !h1\n", "FILE:2:12: '!h1', expected 's1:PORT': the message is at s1"},
+	{HEADER "h0 h2 s0:0 s1:2 !h2 s1:0 s2:2\n",
+		"FILE:2:17: '!h2', expected the end of the route or '!h1': the message is at h1"},
+};
+
+static void a_bad_file_is_refused_where_it_is_bad(void **state)
+{
+	struct topology *topology = network_ring(4);
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct fault fault = {""};
+
+		assert_null(read_text(topology, bad[i].text, strlen(bad[i].text), &fault));
+		assert_string_equal(fault.text, bad[i].fault);
+	}
+	topology_destroy(topology);
+}
+
+static void an_empty_file_is_refused(void **state)
+{
+	struct topology *topology = network_ring(4);
+	FILE *in = fopen("/dev/null", "r");
+	struct fault fault;
+
+	assert_null(route_file_read(topology, in, "FILE", NULL, &fault));
+	assert_string_equal(
+		fault.text, "FILE:1:1: an empty file, expected '# weft routes/1 topology=…'");
+	fclose(in);
+	topology_destroy(topology);
+}
+
+static void a_nul_byte_is_refused(void **state)
+{
+	const char text[] = HEADER "h0 h1\0s0:0 s1:2\n";
+	struct topology *topology = network_ring(4);
+	struct fault fault;
+
+	assert_null(read_text(topology, text, sizeof(text) - 1, &fault));
+	assert_string_equal(fault.text, "FILE:2:6: a NUL byte, expected text");
+	topology_destroy(topology);
+}
+
+static void too_many_routes_of_a_pair_are_refused(void **state)
+{
+	struct topology *topology = network_ring(4);
+	char text[1000] = HEADER;
+	struct fault fault;
+
+	for (unsigned i = 0; i <= ROUTE_ALTERNATIVES_MAX; i++)
+		strcat(text, "h0 h1 s0:0 s1:2\n");
+	assert_null(read_text(topology, text, strlen(text), &fault));
+	assert_string_equal(fault.text, "FILE:12:1: too many routes from h0 to h1, expected 10");
+	topology_destroy(topology);
+}
+
+static void a_route_of_too_many_elements_is_refused(void **state)
+{
+	struct topology *topology = network_ring(4);
+	char text[1000] = HEADER "h0 h1";
+	struct fault fault;
+
+	for (unsigned i = 0; i < ROUTE_ELEMENTS_MAX + 1; i++)
+		sprintf(text + strlen(text), " s%u:0", i % 4);
+	assert_null(read_text(topology, text, strlen(text), &fault));
+	assert_non_null(strstr(fault.text, "too many route elements, expected at most 32"));
+	topology_destroy(topology);
+}
+
+static void a_file_that_is_not_there_is_named(void **state)
+{
+	struct topology *topology = network_ring(4);
+	struct fault fault;
+	int result;
+
+	assert_null(route_file_load(topology, "/nowhere/routes", &result, &fault));
+	assert_int_equal(result, -ENOENT);
+	assert_string_equal(
+		fault.text, "/nowhere/routes: No such file or directory, expected a route file");
+	topology_destroy(topology);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(what_is_written_is_read_back_the_same),
+	cmocka_unit_test(the_header_says_where_the_routes_come_from),
+	cmocka_unit_test(a_route_reads_as_the_elements_of_the_frame),
+	cmocka_unit_test(lines_of_a_pair_keep_their_order_and_comments_are_passed_over),
+	cmocka_unit_test(a_bad_file_is_refused_where_it_is_bad),
+	cmocka_unit_test(an_empty_file_is_refused),
+	cmocka_unit_test(a_nul_byte_is_refused),
+	cmocka_unit_test(too_many_routes_of_a_pair_are_refused),
+	cmocka_unit_test(a_route_of_too_many_elements_is_refused),
+	cmocka_unit_test(a_file_that_is_not_there_is_named),
+};
+
+UNIT_MAIN(tests)

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The routes of up/down, against its definition worked out anew by trying everything. */
+
+#include <stdlib.h>
+
+#include "route_algorithm.h"
+#include "route_verify.h"
+#include "unit.h"
+
+#include "networks.h"
+
+#define NETWORKS 200
+#define NO_WAY   UINT32_MAX
+
+/* Levels by the definition: distance from the root, or from the first switch of a piece. */
+static void find_levels(const struct topology *topology, uint32_t root, uint32_t *level)
+{
+	for (uint32_t i = 0; i < topology->switches; i++)
+		level[i] = NO_WAY;
+	for (uint32_t piece = 0; piece <= topology->switches; piece++) {
+		uint32_t start = piece == 0 ? root : piece - 1;
+
+		if (level[start] != NO_WAY)
+			continue;
+		level[start] = 0;
+		for (uint32_t round = 0; round < topology->switches; round++)
+			for (uint32_t i = 0; i < topology->links; i++) {
+				struct topology_port a = topology->link_at[i].a;
+				struct topology_port b = topology->link_at[i].b;
+
+				if (a.kind != DEVICE_SWITCH || b.kind != DEVICE_SWITCH)
+					continue;
+				if (level[a.device] == round && level[b.device] > round + 1)
+					level[b.device] = round + 1;
+				if (level[b.device] == round && level[a.device] > round + 1)
+					level[a.device] = round + 1;
+			}
+	}
+}
+
+static bool is_up(const uint32_t *level, uint32_t from, uint32_t to)
+{
+	return level[to] < level[from] || (level[to] == level[from] && to < from);
+}
+
+/* How many legal routes of exactly 'links' links there are, trying every port. */
+static unsigned count_routes(const struct topology *topology, const uint32_t *level, uint32_t at,
+	uint32_t to, bool down, unsigned links)
+{
+	unsigned routes = 0;
+
+	if (links == 0)
+		return at == to;
+	for (unsigned port = 0; port < topology->switch_at[at].ports; port++) {
+		struct topology_port peer;
+
+		if (!topology_peer(
+			    topology, network_port(DEVICE_SWITCH, at, (uint8_t)port), &peer) ||
+			peer.kind != DEVICE_SWITCH)
+			continue;
+		if (is_up(level, at, peer.device) && down)
+			continue;
+		routes += count_routes(topology, level, peer.device, to,
+			!is_up(level, at, peer.device), links - 1);
+	}
+	return routes;
+}
+
+/* The length of the shortest legal routes, or NO_WAY, and their number. */
+static unsigned shortest(const struct topology *topology, const uint32_t *level, uint32_t from,
+	uint32_t to, unsigned *routes)
+{
+	for (unsigned links = 0; links < topology->switches; links++) {
+		*routes = count_routes(topology, level, from, to, false, links);
+		if (*routes > 0)
+			return links;
+	}
+	*routes = 0;
+	return NO_WAY;
+}
+
+static uint32_t switch_of(const struct topology *topology, uint32_t host)
+{
+	struct topology_port peer;
+
+	assert_true(topology_peer(topology, network_port(DEVICE_HOST, host, 0), &peer));
+	return peer.device;
+}
+
+/* Follows the route; fails if it is not legal or does not arrive. */
+static unsigned replay(const struct topology *topology, const uint32_t *level, uint32_t source,
+	uint32_t destination, const uint8_t *route, unsigned length)
+{
+	struct topology_port at = {DEVICE_SWITCH, switch_of(topology, source), 0}, next;
+	bool down = false;
+	unsigned links = 0;
+
+	for (unsigned i = 0; i + 1 < length; i++) {
+		assert_int_equal(at.kind, DEVICE_SWITCH);
+		assert_int_equal(route[i] & (ROUTE_PORT_BIT | ROUTE_ADAPTIVE), ROUTE_PORT_BIT);
+		at.port = route[i] & ROUTE_PORT_MASK;
+		assert_true(topology_peer(topology, at, &next));
+		if (next.kind == DEVICE_SWITCH) {
+			assert_false(down && is_up(level, at.device, next.device));
+			down = !is_up(level, at.device, next.device);
+			links++;
+		}
+		at = next;
+	}
+	assert_int_equal(route[length - 1], ROUTE_TYPE_HOST);
+	assert_int_equal(at.kind, DEVICE_HOST);
+	assert_int_equal(at.device, destination);
+	return links;
+}
+
+static struct route_set *compute(
+	const struct topology *topology, const char *name, const struct route_options *options)
+{
+	struct fault fault = {""};
+	struct route_set *set =
+		route_compute(topology, route_algorithm_find(name), options, NULL, &fault);
+
+	if (set == NULL)
+		fail_msg("%s", fault.text);
+	return set;
+}
+
+typedef void pair_fn(const struct topology *topology, const struct route_set *set,
+	const uint32_t *level, uint32_t source, uint32_t destination, unsigned alternatives);
+
+/* Runs a check over all pairs of many random networks with all kinds of options. */
+static void on_random_networks(pair_fn *check)
+{
+	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
+		struct topology *topology = network_random(seed, seed % 4 != 0);
+		struct route_options options = {.seed = seed,
+			.root = (uint32_t)(seed % topology->switches),
+			.alternatives = 1 + (unsigned)seed % ROUTE_ALTERNATIVES_MAX};
+		struct route_set *set = compute(topology, "ud", &options);
+		uint32_t *level = calloc(topology->switches, sizeof(*level));
+
+		assert_non_null(level);
+		find_levels(topology, options.root, level);
+		for (uint32_t source = 0; source < topology->hosts; source++)
+			for (uint32_t to = 0; to < topology->hosts; to++)
+				if (source != to)
+					check(topology, set, level, source, to,
+						options.alternatives);
+		free(level);
+		route_set_destroy(set);
+		topology_destroy(topology);
+	}
+}
+
+static void check_legal_and_shortest(const struct topology *topology, const struct route_set *set,
+	const uint32_t *level, uint32_t source, uint32_t destination, unsigned alternatives)
+{
+	unsigned routes, length;
+	unsigned links = shortest(topology, level, switch_of(topology, source),
+		switch_of(topology, destination), &routes);
+
+	for (unsigned i = 0; i < route_set_count(set, source, destination); i++) {
+		const uint8_t *route = route_set_get(set, source, destination, i, &length);
+
+		assert_int_equal(
+			replay(topology, level, source, destination, route, length), links);
+	}
+}
+
+static void every_route_is_legal_and_as_short_as_legal_routes_can_be(void **state)
+{
+	on_random_networks(check_legal_and_shortest);
+}
+
+static void check_as_many_as_there_are(const struct topology *topology, const struct route_set *set,
+	const uint32_t *level, uint32_t source, uint32_t destination, unsigned alternatives)
+{
+	unsigned routes;
+
+	shortest(topology, level, switch_of(topology, source), switch_of(topology, destination),
+		&routes);
+	assert_int_equal(route_set_count(set, source, destination),
+		routes < alternatives ? routes : alternatives);
+}
+
+static void a_pair_has_as_many_routes_as_asked_for_or_as_there_are(void **state)
+{
+	on_random_networks(check_as_many_as_there_are);
+}
+
+static void check_all_different(const struct topology *topology, const struct route_set *set,
+	const uint32_t *level, uint32_t source, uint32_t destination, unsigned alternatives)
+{
+	unsigned length[2];
+
+	for (unsigned i = 0; i < route_set_count(set, source, destination); i++)
+		for (unsigned k = 0; k < i; k++) {
+			const uint8_t *a = route_set_get(set, source, destination, i, &length[0]);
+			const uint8_t *b = route_set_get(set, source, destination, k, &length[1]);
+
+			assert_true(length[0] != length[1] || memcmp(a, b, length[0]) != 0);
+		}
+}
+
+static void the_routes_of_a_pair_differ(void **state)
+{
+	on_random_networks(check_all_different);
+}
+
+static void the_union_of_all_routes_is_deadlock_free(void **state)
+{
+	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
+		struct topology *topology = network_random(seed, true);
+		struct route_options options = {.seed = seed, .alternatives = 10};
+		struct route_set *set = compute(topology, "ud", &options);
+		struct route_report report;
+
+		assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
+		assert_string_equal(report.evidence, "");
+		assert_true(route_report_good(&report));
+		route_report_free(&report);
+		route_set_destroy(set);
+		topology_destroy(topology);
+	}
+}
+
+/* Two switches joined by four links: four shortest routes. */
+static void each_shortest_route_is_as_likely_as_the_others(void **state)
+{
+	unsigned chosen[4] = {0}, length;
+	struct network network;
+	struct topology *topology;
+
+	network_begin(&network, 2, 2);
+	for (unsigned i = 0; i < 4; i++)
+		network_link(&network, 0, 1);
+	network_host(&network, 0, 0);
+	network_host(&network, 1, 1);
+	topology = network_end(&network);
+	for (uint64_t seed = 0; seed < 4000; seed++) {
+		struct route_options options = {.seed = seed};
+		struct route_set *set = compute(topology, "ud", &options);
+
+		chosen[route_set_get(set, 0, 1, 0, &length)[0] & ROUTE_PORT_MASK]++;
+		route_set_destroy(set);
+	}
+	for (unsigned i = 0; i < 4; i++)
+		assert_in_range(chosen[i], 1000 - 140, 1000 + 140);
+	topology_destroy(topology);
+}
+
+static bool same_routes(const struct route_set *a, const struct route_set *b)
+{
+	for (uint32_t source = 0; source < route_set_hosts(a); source++)
+		for (uint32_t to = 0; to < route_set_hosts(a); to++) {
+			unsigned length[2];
+
+			if (route_set_count(a, source, to) != route_set_count(b, source, to))
+				return false;
+			for (unsigned i = 0; i < route_set_count(a, source, to); i++) {
+				const uint8_t *left = route_set_get(a, source, to, i, &length[0]);
+				const uint8_t *right = route_set_get(b, source, to, i, &length[1]);
+
+				if (length[0] != length[1] || memcmp(left, right, length[0]) != 0)
+					return false;
+			}
+		}
+	return true;
+}
+
+static bool options_agree(const struct route_options *a, const struct route_options *b)
+{
+	struct topology *topology = network_torus(4, 2);
+	struct route_set *left = compute(topology, "ud", a), *right = compute(topology, "ud", b);
+	bool same = same_routes(left, right);
+
+	route_set_destroy(left);
+	route_set_destroy(right);
+	topology_destroy(topology);
+	return same;
+}
+
+static void the_same_seed_gives_the_same_routes_whatever_the_threads(void **state)
+{
+	assert_true(options_agree(&(struct route_options){.seed = 5, .alternatives = 3, .jobs = 1},
+		&(struct route_options){.seed = 5, .alternatives = 3, .jobs = 5}));
+}
+
+static void another_seed_gives_other_routes(void **state)
+{
+	assert_false(options_agree(
+		&(struct route_options){.seed = 5}, &(struct route_options){.seed = 6}));
+}
+
+static void another_root_gives_other_routes(void **state)
+{
+	assert_false(options_agree(
+		&(struct route_options){.root = 0}, &(struct route_options){.root = 5}));
+}
+
+static void more_alternatives_begin_with_the_same_route(void **state)
+{
+	struct topology *topology = network_torus(4, 1);
+	struct route_options one = {.seed = 3}, ten = {.seed = 3, .alternatives = 10};
+	struct route_set *few = compute(topology, "ud", &one);
+	struct route_set *many = compute(topology, "ud", &ten);
+
+	for (uint32_t source = 0; source < topology->hosts; source++)
+		for (uint32_t to = 0; to < topology->hosts; to++) {
+			const uint8_t *left, *right;
+			unsigned length[2];
+
+			if (source == to)
+				continue;
+			left = route_set_get(few, source, to, 0, &length[0]);
+			right = route_set_get(many, source, to, 0, &length[1]);
+			assert_int_equal(length[0], length[1]);
+			assert_memory_equal(left, right, length[0]);
+		}
+	route_set_destroy(few);
+	route_set_destroy(many);
+	topology_destroy(topology);
+}
+
+static void hosts_of_the_same_switches_share_a_route_per_switch_pair(void **state)
+{
+	struct topology *topology = network_torus(4, 2);
+	struct route_options options = {.granularity = ROUTE_PER_SWITCH_PAIR};
+	struct route_set *set = compute(topology, "ud", &options);
+	unsigned length[2];
+
+	for (uint32_t to = 2; to < topology->hosts; to++) {
+		const uint8_t *even = route_set_get(set, 0, to, 0, &length[0]);
+		const uint8_t *odd = route_set_get(set, 1, to, 0, &length[1]);
+
+		assert_int_equal(length[0], length[1]);
+		assert_memory_equal(even, odd, length[0]);
+	}
+	route_set_destroy(set);
+	topology_destroy(topology);
+}
+
+static void a_pair_that_nothing_connects_is_named(void **state)
+{
+	struct network network;
+	struct topology *topology;
+	struct route_options options = {0};
+	struct route_set *set;
+	struct fault fault;
+
+	network_begin(&network, 3, 3);
+	network_link(&network, 0, 1);
+	for (uint32_t i = 0; i < 3; i++)
+		network_host(&network, i, i);
+	topology = network_end(&network);
+	set = compute(topology, "ud", &options);
+	assert_int_equal(route_set_count(set, 0, 1), 1);
+	assert_int_equal(route_set_check_connected(set, topology, &fault), -EINVAL);
+	assert_string_equal(fault.text,
+		"net: no route from h0 to h2 (4 pairs of hosts without a route in all), "
+		"expected a connected topology");
+	route_set_destroy(set);
+	topology_destroy(topology);
+}
+
+static void a_way_that_does_not_fit_into_a_frame_is_refused(void **state)
+{
+	struct topology *topology = network_ring(80);
+	struct route_options options = {0};
+	struct fault fault;
+	int result;
+
+	assert_null(route_compute(topology, &route_up_down, &options, &result, &fault));
+	assert_int_equal(result, -EINVAL);
+	assert_non_null(strstr(fault.text, "route elements, expected at most 32"));
+	topology_destroy(topology);
+}
+
+static void a_root_that_does_not_exist_is_refused(void **state)
+{
+	struct topology *topology = network_ring(4);
+	struct route_options options = {.root = 4};
+	struct fault fault;
+	int result;
+
+	assert_null(route_compute(topology, &route_up_down, &options, &result, &fault));
+	assert_int_equal(result, -EINVAL);
+	topology_destroy(topology);
+}
+
+/* routing.md and the thesis, table of the 8 x 8 torus: 80 % minimal (0.8185), 4.5714 links. */
+static void on_the_8_by_8_torus_the_figures_are_the_known_ones(void **state)
+{
+	struct topology *topology = network_torus(8, 8);
+	struct route_options options = {.seed = 1};
+	struct route_set *set = compute(topology, "ud", &options);
+	struct route_report report;
+
+	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
+	assert_in_range((unsigned)(report.minimal_fraction * 1e4 + 0.5), 8185, 8185);
+	assert_in_range((unsigned)(report.mean_switch_links * 1e4 + 0.5), 45714, 45714);
+	route_report_free(&report);
+	route_set_destroy(set);
+	topology_destroy(topology);
+}
+
+static void minhop_is_always_minimal(void **state)
+{
+	struct topology *topology = network_torus(5, 1);
+	struct route_options options = {.seed = 1, .alternatives = 4};
+	struct route_set *set = compute(topology, "minhop", &options);
+	struct route_report report;
+
+	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
+	assert_true(report.connected);
+	assert_true(report.minimal_fraction == 1);
+	assert_false(report.deadlock_free); /* a torus has rings to close */
+	route_report_free(&report);
+	route_set_destroy(set);
+	topology_destroy(topology);
+}
+
+static void algorithms_are_found_by_name(void **state)
+{
+	for (unsigned i = 0; route_algorithm_at(i) != NULL; i++)
+		assert_ptr_equal(
+			route_algorithm_find(route_algorithm_at(i)->name), route_algorithm_at(i));
+	assert_ptr_equal(route_algorithm_find("ud"), &route_up_down);
+	assert_null(route_algorithm_find("up"));
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(every_route_is_legal_and_as_short_as_legal_routes_can_be),
+	cmocka_unit_test(a_pair_has_as_many_routes_as_asked_for_or_as_there_are),
+	cmocka_unit_test(the_routes_of_a_pair_differ),
+	cmocka_unit_test(the_union_of_all_routes_is_deadlock_free),
+	cmocka_unit_test(each_shortest_route_is_as_likely_as_the_others),
+	cmocka_unit_test(the_same_seed_gives_the_same_routes_whatever_the_threads),
+	cmocka_unit_test(another_seed_gives_other_routes),
+	cmocka_unit_test(another_root_gives_other_routes),
+	cmocka_unit_test(more_alternatives_begin_with_the_same_route),
+	cmocka_unit_test(hosts_of_the_same_switches_share_a_route_per_switch_pair),
+	cmocka_unit_test(a_pair_that_nothing_connects_is_named),
+	cmocka_unit_test(a_way_that_does_not_fit_into_a_frame_is_refused),
+	cmocka_unit_test(a_root_that_does_not_exist_is_refused),
+	cmocka_unit_test(on_the_8_by_8_torus_the_figures_are_the_known_ones),
+	cmocka_unit_test(minhop_is_always_minimal),
+	cmocka_unit_test(algorithms_are_found_by_name),
+};
+
+UNIT_MAIN(tests)

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft route: computes, judges and shows routes. */
+
+#include "cmd_route.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "route_algorithm.h"
+
+static const char usage[] =
+	"usage: weft route algorithms [--json]\n"
+	"       weft route compute TOPO --algorithm NAME [--seed N] [--root SWITCH]\n"
+	"                          [--alternatives N] [--granularity host|switch] [--jobs N]\n"
+	"                          [--json] -o ROUTES\n"
+	"       weft route verify TOPO ROUTES [--json]\n"
+	"       weft route show TOPO ROUTES SOURCE DESTINATION\n"
+	"\n"
+	"TOPO is a file or a generator such as 'rlft:ports=8,stages=2'; ROUTES '-' is standard\n"
+	"output or input.\n"
+	"  --root SWITCH      of algorithms with a tree; the first switch by default\n"
+	"  --alternatives N   routes per pair, 1 to 10; 1 by default\n"
+	"  --granularity      each pair of hosts chooses its route (host, the default), or all hosts\n"
+	"                     of two switches share one (switch)\n"
+	"Exit: 0 done, 1 the routes are not connected or not free of deadlock, 2 bad request,\n"
+	"3 not able.\n";
+
+static int print_algorithms_json(void)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; route_algorithm_at(i) != NULL; i++) {
+		const struct route_algorithm *algorithm = route_algorithm_at(i);
+
+		json_array_append_new(list,
+			json_pack("{s:s, s:s, s:b, s:b, s:b, s:b}", "name", algorithm->name,
+				"summary", algorithm->summary, "deadlock_free",
+				algorithm->deadlock_free, "root", algorithm->rooted, "routes",
+				algorithm->routes != NULL, "tables", algorithm->tables != NULL));
+	}
+	json_dumpf(list, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(list);
+	return EXIT_DONE;
+}
+
+static int cmd_route_algorithms(int argc, char **argv)
+{
+	if (argc == 2 && strcmp(argv[1], "--json") == 0)
+		return print_algorithms_json();
+	if (argc > 1)
+		return command_fail("route algorithms", EXIT_BAD_REQUEST,
+			"'%s', expected --json or nothing", argv[1]);
+	for (unsigned i = 0; route_algorithm_at(i) != NULL; i++)
+		printf("%-12s %s\n", route_algorithm_at(i)->name, route_algorithm_at(i)->summary);
+	return EXIT_DONE;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+} parts[] = {
+	{"algorithms", cmd_route_algorithms},
+	{"compute", cmd_route_compute},
+	{"verify", cmd_route_verify},
+	{"show", cmd_route_show},
+};
+
+int cmd_route(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--help") == 0) {
+			fputs(usage, stdout);
+			return EXIT_DONE;
+		}
+	if (argc < 2) {
+		fputs(usage, stderr);
+		return EXIT_BAD_REQUEST;
+	}
+	for (unsigned i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (strcmp(argv[1], parts[i].name) == 0)
+			return parts[i].run(argc - 1, argv + 1);
+	return command_fail("route", EXIT_BAD_REQUEST,
+		"'%s', expected algorithms, compute, verify or show", argv[1]);
+}
