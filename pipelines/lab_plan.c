@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "lab_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab_plan_private.h"
+
+#define NO_PROCESS UINT16_MAX
+
+const char *lab_link_kind_name(enum lab_link_kind kind)
+{
+	static const char *const name[] = {
+#define X(id, text) [LAB_LINK_##id] = text,
+		LAB_LINK_KINDS(X)
+#undef X
+	};
+
+	return kind < LAB_LINK_KIND_COUNT ? name[kind] : "?";
+}
+
+/* --- processes --- */
+
+static unsigned add_process(struct lab_plan *plan, bool nics)
+{
+	plan->process[plan->processes].nics = nics;
+	return plan->processes++;
+}
+
+static void put(struct lab_plan *plan, const char *device, uint16_t *at, unsigned process)
+{
+	struct lab_plan_process *into = &plan->process[process];
+
+	if (into->devices++ == 0) {
+		snprintf(into->name, sizeof(into->name), "%s", device);
+		snprintf(into->prefix, sizeof(into->prefix), "weft-%s-%s", plan->lab, device);
+	}
+	*at = (uint16_t)process;
+}
+
+static int put_group_device(struct lab_plan *plan, const struct lab_plan_group *group,
+	const char *device, uint16_t *at, unsigned process, struct fault *fault)
+{
+	if (*at != NO_PROCESS)
+		return fault_set(fault, EINVAL,
+			"process '%s': %s is in another process already, expected each device once",
+			group->name, device);
+	put(plan, device, at, process);
+	return 0;
+}
+
+static int add_group(struct lab_plan *plan, const struct lab_plan_group *group, struct fault *fault)
+{
+	unsigned process = add_process(plan, group->host_count > 0);
+	int result = 0;
+
+	if ((group->switch_count == 0) == (group->host_count == 0))
+		return fault_set(fault, EINVAL,
+			"process '%s': expected either switches or hosts (weft-switch runs the "
+			"ones, weft-nic the others)",
+			group->name);
+	for (uint32_t i = 0; i < group->switch_count && result == 0; i++) {
+		uint32_t at = group->switches[i];
+
+		result = put_group_device(plan, group, plan->topology->switch_at[at].name,
+			&plan->switch_process[at], process, fault);
+	}
+	for (uint32_t i = 0; i < group->host_count && result == 0; i++) {
+		uint32_t at = group->hosts[i];
+
+		result = put_group_device(plan, group, plan->topology->host_at[at].name,
+			&plan->host_process[at], process, fault);
+	}
+	return result;
+}
+
+static void add_switches(struct lab_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->topology->switches; i++)
+		if (plan->switch_process[i] == NO_PROCESS)
+			put(plan, plan->topology->switch_at[i].name, &plan->switch_process[i],
+				add_process(plan, false));
+}
+
+/* Hosts at the same switch share a process; all do, if there are ports enough. */
+static void add_hosts(struct lab_plan *plan, uint16_t *of_leaf)
+{
+	const struct topology *topology = plan->topology;
+	unsigned left = 0;
+	bool together;
+
+	for (uint32_t i = 0; i < topology->hosts; i++)
+		left += plan->host_process[i] == NO_PROCESS;
+	together = left <= LAB_PORTS_MAX;
+	for (uint32_t i = 0; i < topology->hosts; i++) {
+		const struct topology_port at = {DEVICE_HOST, i, 0};
+		struct topology_port leaf;
+		uint16_t *process = of_leaf;
+
+		if (plan->host_process[i] != NO_PROCESS)
+			continue;
+		if (!together && topology_peer(topology, at, &leaf) && leaf.kind == DEVICE_SWITCH)
+			process = &of_leaf[leaf.device];
+		if (*process == NO_PROCESS)
+			*process = (uint16_t)add_process(plan, true);
+		put(plan, topology->host_at[i].name, &plan->host_process[i], *process);
+	}
+}
+
+static int add_processes(
+	struct lab_plan *plan, const struct lab_plan_request *request, struct fault *fault)
+{
+	const struct topology *topology = plan->topology;
+	uint16_t *of_leaf = malloc(((size_t)topology->switches + 1) * sizeof(*of_leaf));
+	int result = 0;
+
+	if (of_leaf == NULL)
+		return fault_set(fault, ENOMEM, "no memory for the lab's plan");
+	memset(of_leaf, 0xFF, ((size_t)topology->switches + 1) * sizeof(*of_leaf));
+	memset(plan->switch_process, 0xFF, topology->switches * sizeof(*plan->switch_process));
+	memset(plan->host_process, 0xFF, topology->hosts * sizeof(*plan->host_process));
+	for (unsigned i = 0; i < request->groups && result == 0; i++)
+		result = add_group(plan, &request->group[i], fault);
+	if (result == 0) {
+		add_switches(plan);
+		add_hosts(plan, of_leaf);
+	}
+	free(of_leaf);
+	return result;
+}
+
+/* --- the whole --- */
+
+static int check_name(const char *name, struct fault *fault)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789-_";
+
+	if (name[0] == '\0' || strlen(name) >= LAB_NAME_MAX || name[strspn(name, allowed)] != '\0')
+		return fault_set(fault, EINVAL,
+			"lab name '%s': expected 1 to %d letters, digits, '-' or '_': files and "
+			"namespaces are named after it",
+			name, LAB_NAME_MAX - 1);
+	return 0;
+}
+
+static struct lab_plan *allocate(const struct topology *topology, unsigned processes_max)
+{
+	struct lab_plan *plan = calloc(1, sizeof(*plan));
+
+	if (plan == NULL)
+		return NULL;
+	plan->topology = topology;
+	plan->process = calloc(processes_max, sizeof(*plan->process));
+	plan->switch_process = calloc((size_t)topology->switches + 1, sizeof(uint16_t));
+	plan->host_process = calloc((size_t)topology->hosts + 1, sizeof(uint16_t));
+	plan->link = calloc((size_t)topology->links + 1, sizeof(*plan->link));
+	if (plan->process != NULL && plan->switch_process != NULL && plan->host_process != NULL &&
+		plan->link != NULL)
+		return plan;
+	lab_plan_destroy(plan);
+	return NULL;
+}
+
+struct lab_plan *lab_plan_create(const struct lab_plan_request *request, struct fault *fault)
+{
+	const struct topology *topology = request->topology;
+	/* At most: each group, each switch, and the hosts of each switch. */
+	size_t processes_max = (size_t)request->groups + 2 * (size_t)topology->switches + 1;
+	struct lab_plan *plan;
+
+	if (check_name(request->lab, fault) < 0)
+		return NULL;
+	if (processes_max >= NO_PROCESS) {
+		fault_set(fault, EINVAL, "%s: more processes than a lab can have", request->lab);
+		return NULL;
+	}
+	plan = allocate(topology, (unsigned)processes_max);
+	if (plan == NULL) {
+		fault_set(fault, ENOMEM, "no memory for the lab's plan");
+		return NULL;
+	}
+	snprintf(plan->lab, sizeof(plan->lab), "%s", request->lab);
+	snprintf(plan->run_dir, sizeof(plan->run_dir), "%s", request->run_dir);
+	if (add_processes(plan, request, fault) == 0 && lab_plan_links(plan, request, fault) == 0)
+		return plan;
+	lab_plan_destroy(plan);
+	return NULL;
+}
+
+void lab_plan_destroy(struct lab_plan *plan)
+{
+	if (plan == NULL)
+		return;
+	free(plan->process);
+	free(plan->switch_process);
+	free(plan->host_process);
+	free(plan->link);
+	free(plan);
+}
+
+int lab_plan_find(const struct lab_plan *plan, const char *device)
+{
+	int32_t at = topology_find_switch(plan->topology, device);
+
+	if (at >= 0)
+		return plan->switch_process[at];
+	at = topology_find_host(plan->topology, device);
+	return at >= 0 ? plan->host_process[at] : -1;
+}
+
+void lab_plan_write(const struct lab_plan *plan, FILE *out)
+{
+	const struct topology *topology = plan->topology;
+
+	fprintf(out, "lab %s\nrun directory %s\n", plan->lab, plan->run_dir);
+	for (unsigned i = 0; i < plan->processes; i++) {
+		const struct lab_plan_process *process = &plan->process[i];
+
+		fprintf(out, "process %s: %s, %u devices, %u ports to other processes\n",
+			process->name, process->nics ? "weft-nic" : "weft-switch", process->devices,
+			process->ethdevs);
+	}
+	for (uint32_t i = 0; i < topology->links; i++) {
+		const struct lab_plan_link *link = &plan->link[i];
+		char a[TOPOLOGY_NAME_MAX + 8], b[TOPOLOGY_NAME_MAX + 8];
+
+		topology_port_name(topology, topology->link_at[i].a, a, sizeof(a));
+		topology_port_name(topology, topology->link_at[i].b, b, sizeof(b));
+		fprintf(out, "link %u: %s %s %s\n", i, a, b, lab_link_kind_name(link->kind));
+		for (unsigned side = 0; side < 2 && link->kind != LAB_LINK_MEMORY; side++)
+			fprintf(out, "  %s: %s\n", side == 0 ? a : b, link->device[side]);
+	}
+}

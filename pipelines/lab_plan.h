@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Who runs what in a lab of several processes: which devices a process holds, what each link
+ * between two processes is made of, and the DPDK device of each of its ends. No EAL, no clock, no
+ * side effects: 'weft lab' and every process of the lab compute the same plan from the same file.
+ *
+ * Processes are numbered in the order in which they may rely on each other: the end of a memif link
+ * in the process of lower number is the server, which makes the socket. So a process that first
+ * makes its own sockets and then waits for those of others never waits in a circle.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "fault.h"
+#include "topology.h"
+
+#define LAB_NAME_MAX   24 /* of a lab: it becomes part of file, namespace and prefix names */
+#define LAB_DEVICE_MAX 256
+#define LAB_PORTS_MAX  32 /* ethdevs of a process: RTE_MAX_ETHPORTS of Debian's DPDK */
+#define LAB_RUN_DIR    "/run/weft"
+
+/* kind, text in files and listings */
+#define LAB_LINK_KINDS(X)                                                                  \
+	X(MEMORY, "memory") /* both ends in one process */                                 \
+	X(MEMIF, "memif")   /* shared memory of two processes of this machine */           \
+	X(VETH, "veth")     /* a pair of kernel interfaces, which tcpdump can listen to */ \
+	X(BOUND, "ports")   /* the devices that the file's 'ports' name: a real cable */
+
+enum lab_link_kind {
+#define X(id, text) LAB_LINK_##id,
+	LAB_LINK_KINDS(X)
+#undef X
+		LAB_LINK_KIND_COUNT
+};
+
+const char *lab_link_kind_name(enum lab_link_kind kind);
+
+/* A process that somebody asked for. Devices by number in the topology. */
+struct lab_plan_group {
+	const char *name; /* for messages */
+	const uint32_t *switches, *hosts;
+	uint32_t switch_count, host_count;
+};
+
+struct lab_plan_request {
+	const char *lab;     /* name */
+	const char *run_dir; /* where the sockets are */
+	const struct topology *topology;
+	enum lab_link_kind kind; /* of links between processes: MEMIF or VETH */
+	uint32_t frame_bytes;    /* the longest frame */
+	const struct lab_plan_group *group;
+	unsigned groups;
+};
+
+struct lab_plan_process {
+	char name[TOPOLOGY_NAME_MAX];                      /* that of its first device */
+	char prefix[LAB_NAME_MAX + TOPOLOGY_NAME_MAX + 8]; /* of its EAL: where telemetry is */
+	bool nics;                                         /* weft-nic; else weft-switch */
+	unsigned devices;
+	unsigned ethdevs;
+};
+
+struct lab_plan_link {
+	enum lab_link_kind kind;
+	uint16_t process[2];            /* of end a and b */
+	char device[2][LAB_DEVICE_MAX]; /* "net_memif3,role=server,…"; "" for MEMORY */
+};
+
+struct lab_plan {
+	const struct topology *topology;
+	char lab[LAB_NAME_MAX];
+	char run_dir[128];
+	unsigned processes;
+	struct lab_plan_process *process;
+	uint16_t *switch_process, *host_process; /* [device] */
+	struct lab_plan_link *link;              /* [link of the topology] */
+	bool veth; /* some link is a veth pair: the lab has a network namespace of its own */
+};
+
+/* Devices that no group names: each switch gets a process; hosts share one as far as ports allow,
+ * else those of a leaf switch do. NULL and fault: EINVAL (a group that mixes switches and hosts, a
+ * device in two groups, more than LAB_PORTS_MAX ports, one end bound and the other not), ENOMEM.
+ * The topology outlives the plan. */
+struct lab_plan *lab_plan_create(const struct lab_plan_request *request, struct fault *fault);
+void lab_plan_destroy(struct lab_plan *plan);
+
+/* -1: no process holds, or is named after, such a device. */
+int lab_plan_find(const struct lab_plan *plan, const char *device);
+
+/* The network namespace of the lab's veth pairs: "weft-LAB". */
+void lab_plan_netns(const struct lab_plan *plan, char out[LAB_NAME_MAX + 8]);
+/* "wl3a", "wl3b": the interfaces of link 3. */
+void lab_plan_interface(uint32_t link, unsigned side, char out[16]);
+/* RUN_DIR/l3.sock */
+void lab_plan_socket(const struct lab_plan *plan, uint32_t link, char *out, size_t size);
+
+/* What 'weft lab up' shows and keeps in the run directory. */
+void lab_plan_write(const struct lab_plan *plan, FILE *out);

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* What the links of a lab are made of. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab_plan_private.h"
+
+/* Frames that a memif ring holds: 2^11. What credits let one end have under way fits. */
+#define MEMIF_RING_LOG2 11
+/* af_packet: slots of its rings, and what the kernel puts before a frame in one of them. */
+#define PACKET_SLOTS        1024
+#define PACKET_HEADER_BYTES 128
+#define PAGE_BYTES          4096
+#define SOCKET_PATH_MAX     108 /* of sockaddr_un */
+
+void lab_plan_netns(const struct lab_plan *plan, char out[LAB_NAME_MAX + 8])
+{
+	snprintf(out, LAB_NAME_MAX + 8, "weft-%s", plan->lab);
+}
+
+void lab_plan_interface(uint32_t link, unsigned side, char out[16])
+{
+	snprintf(out, 16, "wl%u%c", link, side == 0 ? 'a' : 'b');
+}
+
+void lab_plan_socket(const struct lab_plan *plan, uint32_t link, char *out, size_t size)
+{
+	snprintf(out, size, "%s/l%u.sock", plan->run_dir, link);
+}
+
+static uint16_t process_of(const struct lab_plan *plan, const struct topology_port *port)
+{
+	return port->kind == DEVICE_SWITCH ? plan->switch_process[port->device]
+					   : plan->host_process[port->device];
+}
+
+static const char *binding_of(const struct topology *topology, const struct topology_port *port)
+{
+	for (uint32_t i = 0; i < topology->bindings; i++) {
+		const struct topology_port *at = &topology->binding_at[i].port;
+
+		if (at->kind == port->kind && at->device == port->device && at->port == port->port)
+			return topology->binding_at[i].dpdk;
+	}
+	return NULL;
+}
+
+static int plan_memif(struct lab_plan *plan, const struct lab_plan_request *request, uint32_t at,
+	struct fault *fault)
+{
+	struct lab_plan_link *link = &plan->link[at];
+	unsigned server = link->process[0] < link->process[1] ? 0 : 1;
+	char path[256];
+
+	lab_plan_socket(plan, at, path, sizeof(path));
+	if (strlen(path) >= SOCKET_PATH_MAX || strchr(path, ',') != NULL)
+		return fault_set(fault, EINVAL,
+			"run directory %s: expected a shorter path, without ',': sockets lie in it",
+			plan->run_dir);
+	/* Frames of one slot each: the sizes of the slots and of the mbufs are the same, which is
+	 * also what lets the driver take its short way. */
+	for (unsigned side = 0; side < 2; side++)
+		snprintf(link->device[side], LAB_DEVICE_MAX,
+			"net_memif%u,id=%u,role=%s,socket=%s,socket-abstract=no,rsize=%u,bsize=%u",
+			at, at, side == server ? "server" : "client", path, MEMIF_RING_LOG2,
+			request->frame_bytes);
+	return 0;
+}
+
+/* Slots are powers of two of at least half a page, so that blocks hold a whole number of them. */
+static unsigned packet_slot_bytes(uint32_t frame_bytes)
+{
+	unsigned slot = PAGE_BYTES / 2;
+
+	while (slot < frame_bytes + PACKET_HEADER_BYTES)
+		slot *= 2;
+	return slot;
+}
+
+static void plan_veth(struct lab_plan *plan, const struct lab_plan_request *request, uint32_t at)
+{
+	unsigned slot = packet_slot_bytes(request->frame_bytes);
+	struct lab_plan_link *link = &plan->link[at];
+	char interface[16];
+
+	for (unsigned side = 0; side < 2; side++) {
+		lab_plan_interface(at, side, interface);
+		snprintf(link->device[side], LAB_DEVICE_MAX,
+			"net_af_packet%u,iface=%s,blocksz=%u,framesz=%u,framecnt=%u", at, interface,
+			slot > PAGE_BYTES ? slot : PAGE_BYTES, slot, PACKET_SLOTS);
+	}
+	plan->veth = true;
+}
+
+static int plan_bound(
+	struct lab_plan *plan, uint32_t at, const char *const bound[2], struct fault *fault)
+{
+	const struct topology *topology = plan->topology;
+	struct lab_plan_link *link = &plan->link[at];
+	const struct topology_link *cable = &topology->link_at[at];
+	char name[2][TOPOLOGY_NAME_MAX + 8];
+
+	topology_port_name(topology, cable->a, name[0], sizeof(name[0]));
+	topology_port_name(topology, cable->b, name[1], sizeof(name[1]));
+	if (bound[0] == NULL || bound[1] == NULL)
+		return fault_set(fault, EINVAL,
+			"%s has a device in 'ports' and %s, at the other end of its link, has none: "
+			"expected both or neither",
+			name[bound[0] == NULL], name[bound[0] != NULL]);
+	if (link->process[0] == link->process[1])
+		return fault_set(fault, EINVAL,
+			"%s and %s have devices in 'ports' but live in one process, where their "
+			"link would be memory: expected two processes",
+			name[0], name[1]);
+	for (unsigned side = 0; side < 2; side++)
+		snprintf(link->device[side], LAB_DEVICE_MAX, "%s", bound[side]);
+	link->kind = LAB_LINK_BOUND;
+	return 0;
+}
+
+static int plan_link(struct lab_plan *plan, const struct lab_plan_request *request, uint32_t at,
+	struct fault *fault)
+{
+	const struct topology_link *cable = &plan->topology->link_at[at];
+	struct lab_plan_link *link = &plan->link[at];
+	const char *const bound[2] = {
+		binding_of(plan->topology, &cable->a), binding_of(plan->topology, &cable->b)};
+
+	link->process[0] = process_of(plan, &cable->a);
+	link->process[1] = process_of(plan, &cable->b);
+	if (bound[0] != NULL || bound[1] != NULL)
+		return plan_bound(plan, at, bound, fault);
+	if (link->process[0] == link->process[1])
+		return 0;
+	link->kind = request->kind;
+	if (link->kind == LAB_LINK_MEMIF)
+		return plan_memif(plan, request, at, fault);
+	plan_veth(plan, request, at);
+	return 0;
+}
+
+static int check_ports(const struct lab_plan *plan, struct fault *fault)
+{
+	for (unsigned i = 0; i < plan->processes; i++)
+		if (plan->process[i].ethdevs > LAB_PORTS_MAX)
+			return fault_set(fault, EINVAL,
+				"the process of %s has %u links to other processes and DPDK allows "
+				"%d ports: group it with its neighbours in 'processes'",
+				plan->process[i].name, plan->process[i].ethdevs, LAB_PORTS_MAX);
+	return 0;
+}
+
+int lab_plan_links(
+	struct lab_plan *plan, const struct lab_plan_request *request, struct fault *fault)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < plan->topology->links && result == 0; i++) {
+		result = plan_link(plan, request, i, fault);
+		if (result < 0 || plan->link[i].kind == LAB_LINK_MEMORY)
+			continue;
+		plan->process[plan->link[i].process[0]].ethdevs++;
+		plan->process[plan->link[i].process[1]].ethdevs++;
+	}
+	return result == 0 ? check_ports(plan, fault) : result;
+}

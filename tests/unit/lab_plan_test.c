@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab_plan.h"
+
+static struct topology *network;
+static struct fault fault;
+
+/* rlft: 4 ports, 2 stages: hosts h0…h7, leaves s0…s3, roots s4 and s5. */
+static void open_network(const char *spec)
+{
+	network = topology_generate(spec, &fault);
+	if (network == NULL)
+		fail_msg("%s", fault.text);
+}
+
+static struct lab_plan *plan_of(const char *spec, enum lab_link_kind kind,
+	const struct lab_plan_group *group, unsigned groups)
+{
+	struct lab_plan_request request = {
+		.lab = "demo",
+		.run_dir = "/run/weft/demo",
+		.kind = kind,
+		.frame_bytes = 4174,
+		.group = group,
+		.groups = groups,
+	};
+
+	if (network == NULL)
+		open_network(spec);
+	request.topology = network;
+	return lab_plan_create(&request, &fault);
+}
+
+static int close_network(void **state)
+{
+	(void)state;
+	topology_destroy(network);
+	network = NULL;
+	return 0;
+}
+
+static void each_switch_has_a_process_and_the_hosts_share_one(void **state)
+{
+	struct lab_plan *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_MEMIF, NULL, 0);
+
+	(void)state;
+	assert_non_null(plan);
+	assert_int_equal(plan->processes, network->switches + 1);
+	for (uint32_t i = 0; i < network->switches; i++)
+		assert_int_equal(plan->switch_process[i], i);
+	for (uint32_t i = 0; i < network->hosts; i++)
+		assert_int_equal(plan->host_process[i], network->switches);
+	assert_true(plan->process[network->switches].nics);
+	assert_string_equal(plan->process[network->switches].prefix, "weft-demo-h0");
+	lab_plan_destroy(plan);
+}
+
+static void more_hosts_than_ports_are_split_by_leaf_switch(void **state)
+{
+	struct lab_plan *plan = plan_of("rlft:ports=12,stages=2", LAB_LINK_MEMIF, NULL, 0);
+
+	(void)state;
+	assert_non_null(plan);
+	assert_true(network->hosts > LAB_PORTS_MAX);
+	for (uint32_t i = 0; i < network->hosts; i++) {
+		const struct topology_port at = {DEVICE_HOST, i, 0};
+		struct topology_port leaf;
+
+		assert_true(topology_peer(network, at, &leaf));
+		assert_int_equal(plan->host_process[i], network->switches + leaf.device);
+	}
+	lab_plan_destroy(plan);
+}
+
+static void a_link_between_processes_has_one_server_and_one_client(void **state)
+{
+	struct lab_plan *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_MEMIF, NULL, 0);
+
+	(void)state;
+	assert_non_null(plan);
+	for (uint32_t i = 0; i < network->links; i++) {
+		const struct lab_plan_link *link = &plan->link[i];
+		unsigned server = strstr(link->device[0], "role=server") != NULL ? 0 : 1;
+
+		assert_int_equal(link->kind, LAB_LINK_MEMIF);
+		assert_non_null(strstr(link->device[server], "role=server"));
+		assert_non_null(strstr(link->device[!server], "role=client"));
+		/* The rule that keeps processes from waiting for each other in a circle. */
+		assert_true(link->process[server] < link->process[!server]);
+		assert_non_null(strstr(link->device[0], "bsize=4174"));
+	}
+	lab_plan_destroy(plan);
+}
+
+static void links_inside_a_process_need_no_port(void **state)
+{
+	const uint32_t all[] = {0, 1, 2, 3, 4, 5};
+	const struct lab_plan_group group = {.name = "all", .switches = all, .switch_count = 6};
+	struct lab_plan *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_MEMIF, &group, 1);
+
+	(void)state;
+	assert_non_null(plan);
+	assert_int_equal(plan->processes, 2);
+	assert_int_equal(plan->process[0].ethdevs, network->hosts);
+	for (uint32_t i = 0; i < network->links; i++)
+		assert_int_equal(plan->link[i].kind == LAB_LINK_MEMORY,
+			network->link_at[i].a.kind == DEVICE_SWITCH &&
+				network->link_at[i].b.kind == DEVICE_SWITCH);
+	lab_plan_destroy(plan);
+}
+
+static void more_than_32_ports_in_a_process_are_refused(void **state)
+{
+	uint32_t hosts[40];
+	struct lab_plan_group group = {.name = "hosts", .hosts = hosts, .host_count = 40};
+
+	(void)state;
+	for (uint32_t i = 0; i < 40; i++)
+		hosts[i] = i;
+	assert_null(plan_of("rlft:ports=12,stages=2", LAB_LINK_MEMIF, &group, 1));
+	assert_non_null(strstr(fault.text, "has 40 links to other processes"));
+}
+
+static void a_device_in_two_processes_is_refused(void **state)
+{
+	const uint32_t first[] = {0, 1}, second[] = {1, 2};
+	const struct lab_plan_group groups[] = {
+		{.name = "left", .switches = first, .switch_count = 2},
+		{.name = "right", .switches = second, .switch_count = 2},
+	};
+
+	(void)state;
+	assert_null(plan_of("rlft:ports=4,stages=2", LAB_LINK_MEMIF, groups, 2));
+	assert_non_null(strstr(fault.text, "process 'right': s1 is in another process"));
+}
+
+static void switches_and_hosts_in_one_process_are_refused(void **state)
+{
+	const uint32_t zero[] = {0};
+	const struct lab_plan_group group = {.name = "both",
+		.switches = zero,
+		.switch_count = 1,
+		.hosts = zero,
+		.host_count = 1};
+
+	(void)state;
+	assert_null(plan_of("rlft:ports=4,stages=2", LAB_LINK_MEMIF, &group, 1));
+	assert_non_null(strstr(fault.text, "either switches or hosts"));
+}
+
+static void veth_slots_hold_the_longest_frame(void **state)
+{
+	struct lab_plan *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_VETH, NULL, 0);
+	const char *slot;
+
+	(void)state;
+	assert_non_null(plan);
+	assert_true(plan->veth);
+	assert_non_null(strstr(plan->link[3].device[0], "net_af_packet3,iface=wl3a,"));
+	assert_non_null(strstr(plan->link[3].device[1], "net_af_packet3,iface=wl3b,"));
+	slot = strstr(plan->link[3].device[0], "framesz=");
+	assert_non_null(slot);
+	assert_true(atoi(slot + 8) >= 4174);
+	lab_plan_destroy(plan);
+}
+
+static void bind(uint32_t link, bool side_b, const char *dpdk)
+{
+	struct topology_binding *more = realloc(
+		network->binding_at, (network->bindings + 1) * sizeof(*network->binding_at));
+
+	assert_non_null(more);
+	network->binding_at = more;
+	memset(&more[network->bindings], 0, sizeof(*more));
+	more[network->bindings].port = side_b ? network->link_at[link].b : network->link_at[link].a;
+	snprintf(more[network->bindings++].dpdk, sizeof(more->dpdk), "%s", dpdk);
+}
+
+static void bound_ports_are_used_as_the_file_names_them(void **state)
+{
+	struct lab_plan *plan;
+
+	(void)state;
+	open_network("rlft:ports=4,stages=2");
+	bind(0, false, "0000:3b:00.0");
+	bind(0, true, "0000:3b:00.1");
+	plan = plan_of(NULL, LAB_LINK_MEMIF, NULL, 0);
+	assert_non_null(plan);
+	assert_int_equal(plan->link[0].kind, LAB_LINK_BOUND);
+	assert_string_equal(plan->link[0].device[0], "0000:3b:00.0");
+	assert_string_equal(plan->link[0].device[1], "0000:3b:00.1");
+	lab_plan_destroy(plan);
+}
+
+static void a_link_with_one_bound_end_is_refused(void **state)
+{
+	(void)state;
+	open_network("rlft:ports=4,stages=2");
+	bind(0, true, "0000:3b:00.1");
+	assert_null(plan_of(NULL, LAB_LINK_MEMIF, NULL, 0));
+	assert_non_null(strstr(fault.text, "expected both or neither"));
+}
+
+static void names_that_cannot_be_file_names_are_refused(void **state)
+{
+	struct lab_plan_request request = {.lab = "a/b", .run_dir = "/run/weft/x"};
+
+	(void)state;
+	open_network("rlft:ports=4,stages=2");
+	request.topology = network;
+	assert_null(lab_plan_create(&request, &fault));
+	assert_non_null(strstr(fault.text, "lab name 'a/b'"));
+}
+
+#define CLAIM(function) cmocka_unit_test_teardown(function, close_network)
+
+static const struct CMUnitTest tests[] = {
+	CLAIM(each_switch_has_a_process_and_the_hosts_share_one),
+	CLAIM(more_hosts_than_ports_are_split_by_leaf_switch),
+	CLAIM(a_link_between_processes_has_one_server_and_one_client),
+	CLAIM(links_inside_a_process_need_no_port),
+	CLAIM(more_than_32_ports_in_a_process_are_refused),
+	CLAIM(a_device_in_two_processes_is_refused),
+	CLAIM(switches_and_hosts_in_one_process_are_refused),
+	CLAIM(veth_slots_hold_the_longest_frame),
+	CLAIM(bound_ports_are_used_as_the_file_names_them),
+	CLAIM(a_link_with_one_bound_end_is_refused),
+	CLAIM(names_that_cannot_be_file_names_are_refused),
+};
+
+UNIT_MAIN(tests)
