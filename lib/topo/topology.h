@@ -86,15 +86,17 @@ struct topology_defaults {
 	weft_time delay_ps; /* WEFT_TIME_NEVER: TOPOLOGY_DELAY_PS */
 };
 
-/* From 'KIND:key=value,…' (formats.md) or a file name: what has a ':' after a known kind is a
- * generator. On failure NULL, and 'fault' says FILE:LINE:COLUMN or the generator's text. */
+/* From 'KIND:key=value,…' (formats.md) or a file name: what has a ':' after a known kind, or looks
+ * like it, is a generator. On failure NULL, and 'fault' says FILE:LINE:COLUMN or the generator's
+ * text; errno is EINVAL for bad contents, ENOENT, EACCES, … for a file that cannot be read, ENOMEM.
+ */
 struct topology *topology_open(const char *spec, struct fault *fault);
 struct topology *topology_load(const char *path, struct fault *fault);
 struct topology *topology_generate(const char *spec, struct fault *fault);
-/* The same with other defaults for links for which file or text say nothing; 'defaults' may be
- * NULL. '*result' (may be NULL) gets 0 or the negative code that belongs to the fault. */
-struct topology *topology_open_with(const char *spec, const struct topology_defaults *defaults,
-	int *result, struct fault *fault);
+bool topology_is_generated(const char *spec);
+/* The same with other defaults (may be NULL) for links of which file or text say nothing. */
+struct topology *topology_open_with(
+	const char *spec, const struct topology_defaults *defaults, struct fault *fault);
 /* From text in memory; 'origin' stands for the file's name in messages. */
 struct topology *topology_parse(
 	const char *text, size_t length, const char *origin, struct fault *fault);

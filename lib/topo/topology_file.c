@@ -184,8 +184,7 @@ static int read_binding(
 		return yaml_tree_refuse(
 			row.port, fault, "port %s has no link in 'links'", row.port->text);
 	for (uint32_t i = 0; i < topology->bindings; i++)
-		if (memcmp(&topology->binding_at[i].port, &binding->port, sizeof(binding->port)) ==
-			0)
+		if (same_port(topology->binding_at[i].port, binding->port))
 			return yaml_tree_refuse(
 				row.port, fault, "port %s is listed twice", row.port->text);
 	snprintf(binding->dpdk, sizeof(binding->dpdk), "%s", row.dpdk);
@@ -291,69 +290,80 @@ static int read_tree(struct yaml_tree *tree, const struct topology_defaults *def
 	return result;
 }
 
+/* NULL with errno for a negative code. */
+static struct topology *or_errno(struct topology *topology, int code)
+{
+	if (code == 0)
+		return topology;
+	errno = -code;
+	return NULL;
+}
+
 struct topology *topology_parse(
 	const char *text, size_t length, const char *origin, struct fault *fault)
 {
 	struct topology *topology = NULL;
-	struct yaml_tree *tree = yaml_tree_parse(text, length, origin, NULL, fault);
+	struct yaml_tree *tree = yaml_tree_parse(text, length, origin, fault);
 
-	if (tree != NULL)
-		read_tree(tree, NULL, &topology, fault);
-	return topology;
+	int code;
+
+	if (tree == NULL)
+		return NULL;
+	code = read_tree(tree, NULL, &topology, fault);
+	return or_errno(topology, code);
 }
 
-static int load(const char *path, const struct topology_defaults *defaults,
-	struct topology **topology, struct fault *fault)
+static struct topology *load(
+	const char *path, const struct topology_defaults *defaults, struct fault *fault)
 {
-	int result;
-	struct yaml_tree *tree = yaml_tree_load(path, &result, fault);
+	struct topology *topology = NULL;
+	struct yaml_tree *tree = yaml_tree_load(path, fault);
+	int code;
 
-	return tree == NULL ? result : read_tree(tree, defaults, topology, fault);
+	if (tree == NULL)
+		return NULL;
+	code = read_tree(tree, defaults, &topology, fault);
+	return or_errno(topology, code);
+}
+
+static struct topology *generate(
+	const char *spec, const struct topology_defaults *defaults, struct fault *fault)
+{
+	struct topology *topology = NULL;
+	int code = generator_run(spec, defaults, &topology, fault);
+
+	return or_errno(topology, code);
 }
 
 struct topology *topology_load(const char *path, struct fault *fault)
 {
-	struct topology *topology = NULL;
-
-	load(path, NULL, &topology, fault);
-	return topology;
+	return load(path, NULL, fault);
 }
 
 struct topology *topology_generate(const char *spec, struct fault *fault)
 {
-	struct topology *topology = NULL;
-
-	generator_run(spec, NULL, &topology, fault);
-	return topology;
+	return generate(spec, NULL, fault);
 }
 
-/* A text like 'tours:dims=8x8' that is no file was meant as a generator. */
-static bool looks_generated(const char *spec)
+bool topology_is_generated(const char *spec)
 {
 	const char *colon = strchr(spec, ':');
 
-	return colon != NULL && strchr(spec, '/') == NULL && strchr(colon, '=') != NULL;
+	if (colon == NULL)
+		return false;
+	/* A text like 'tours:dims=8x8' was meant as a generator too. */
+	return generator_find(spec) != NULL ||
+	       (strchr(spec, '/') == NULL && strchr(colon, '=') != NULL);
 }
 
-struct topology *topology_open_with(const char *spec, const struct topology_defaults *defaults,
-	int *result, struct fault *fault)
+struct topology *topology_open_with(
+	const char *spec, const struct topology_defaults *defaults, struct fault *fault)
 {
-	struct topology *topology = NULL;
-	int code;
-
-	if (generator_find(spec) != NULL && strchr(spec, ':') != NULL) {
-		code = generator_run(spec, defaults, &topology, fault);
-	} else {
-		code = load(spec, defaults, &topology, fault);
-		if (code == -ENOENT && looks_generated(spec))
-			code = generator_run(spec, defaults, &topology, fault);
-	}
-	if (result != NULL)
-		*result = code;
-	return topology;
+	return topology_is_generated(spec) ? generate(spec, defaults, fault)
+					   : load(spec, defaults, fault);
 }
 
 struct topology *topology_open(const char *spec, struct fault *fault)
 {
-	return topology_open_with(spec, NULL, NULL, fault);
+	return topology_open_with(spec, NULL, fault);
 }

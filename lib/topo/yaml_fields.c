@@ -295,10 +295,21 @@ int yaml_fields_read(const struct yaml_field *fields, const struct yaml_tree_nod
 	return result;
 }
 
-static void write_value(const struct yaml_field *field, const void *member, FILE *out)
+static bool field_present(const struct yaml_field *field, const void *member)
+{
+	if (field->present != NULL)
+		return field->present(member);
+	return field->type != YAML_FIELD_TEXT || *(const char *)member != '\0';
+}
+
+/* What follows "key:". */
+static void write_value(
+	const struct yaml_field *field, const void *member, FILE *out, unsigned indent)
 {
 	char text[QUANTITY_TEXT];
 
+	if (field->type != YAML_FIELD_CUSTOM)
+		fputc(' ', out);
 	switch (field->type) {
 	case YAML_FIELD_TEXT:
 		yaml_tree_write_text(member, out);
@@ -312,11 +323,33 @@ static void write_value(const struct yaml_field *field, const void *member, FILE
 	case YAML_FIELD_CHOICE:
 		fputs(field->choices[member_load(member, field->size)], out);
 		break;
+	case YAML_FIELD_SECTION:
+		yaml_fields_write_row(field->fields, member, out);
+		break;
+	case YAML_FIELD_CUSTOM:
+		field->write(member, out, indent);
+		break;
 	default:
 		quantity_format(
 			field_quantity[field->type], member_load(member, field->size), text);
 		fputs(text, out);
 	}
+}
+
+void yaml_fields_write_row(const struct yaml_field *fields, const void *object, FILE *out)
+{
+	const char *before = "{";
+
+	for (const struct yaml_field *field = fields; field->key != NULL; field++) {
+		const void *member = (const char *)object + field->offset;
+
+		if (!field_present(field, member))
+			continue;
+		fprintf(out, "%s%s:", before, field->key);
+		write_value(field, member, out, 0);
+		before = ", ";
+	}
+	fputs(before[0] == '{' ? "{}" : "}", out);
 }
 
 void yaml_fields_write(
@@ -325,19 +358,10 @@ void yaml_fields_write(
 	for (const struct yaml_field *field = fields; field->key != NULL; field++) {
 		const void *member = (const char *)object + field->offset;
 
-		/* An empty text is one that was not given. */
-		if (field->type == YAML_FIELD_TEXT && *(const char *)member == '\0')
+		if (!field_present(field, member))
 			continue;
 		fprintf(out, "%*s%s:", (int)indent, "", field->key);
-		if (field->type == YAML_FIELD_CUSTOM) {
-			field->write(member, out, indent + 2);
-		} else if (field->type == YAML_FIELD_SECTION) {
-			fputc('\n', out);
-			yaml_fields_write(field->fields, member, out, indent + 2);
-		} else {
-			fputc(' ', out);
-			write_value(field, member, out);
-			fputc('\n', out);
-		}
+		write_value(field, member, out, indent + 2);
+		fputc('\n', out);
 	}
 }

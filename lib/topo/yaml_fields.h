@@ -40,8 +40,11 @@ struct yaml_field {
 	const char *const *choices; /* NULL ends the list */
 	const struct yaml_field *fields;
 	int (*read)(const struct yaml_tree_node *node, void *member, struct fault *fault);
-	/* Writes what follows "key:", a line end included. */
+	/* Writes the value: what follows "key:", the blank or line end before it included, the line
+	 * end after it not. Lists that need lines of their own begin them with 'indent' blanks. */
 	void (*write)(const void *member, FILE *out, unsigned indent);
+	/* Whether there is anything to write; NULL: always, but for empty texts. */
+	bool (*present)(const void *member);
 };
 
 #define YAML_MEMBER(type, member) \
@@ -51,9 +54,11 @@ struct yaml_field {
 int yaml_fields_read(const struct yaml_field *fields, const struct yaml_tree_node *map,
 	void *object, struct fault *fault);
 
-/* Writes "key: value" lines, each after 'indent' blanks; sections below their key. */
+/* Writes "key: value" lines, each after 'indent' blanks, sections as {key: value, …}. */
 void yaml_fields_write(
 	const struct yaml_field *fields, const void *object, FILE *out, unsigned indent);
+/* Writes "{key: value, …}" without a line end. */
+void yaml_fields_write_row(const struct yaml_field *fields, const void *object, FILE *out);
 
 /* Single values, for custom readers. */
 int yaml_read_text(const struct yaml_tree_node *node, char *text, size_t size, struct fault *fault);

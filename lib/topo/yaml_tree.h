@@ -41,11 +41,11 @@ struct yaml_tree_node {
 	uint32_t count;                      /* of a map or sequence */
 };
 
-/* NULL and 'fault'; '*result' (may be NULL) is then -EINVAL for a bad document, -ENOENT, -EACCES,
- * -EIO, … for a file that cannot be read, -ENOMEM. */
-struct yaml_tree *yaml_tree_load(const char *path, int *result, struct fault *fault);
+/* NULL, 'fault' and errno: EINVAL for a bad document, ENOENT, EACCES, EIO, … for a file that cannot
+ * be read, ENOMEM. */
+struct yaml_tree *yaml_tree_load(const char *path, struct fault *fault);
 struct yaml_tree *yaml_tree_parse(
-	const char *text, size_t length, const char *origin, int *result, struct fault *fault);
+	const char *text, size_t length, const char *origin, struct fault *fault);
 void yaml_tree_destroy(struct yaml_tree *tree);
 
 const struct yaml_tree_node *yaml_tree_root(const struct yaml_tree *tree);

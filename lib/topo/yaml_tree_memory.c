@@ -78,12 +78,13 @@ void yaml_tree_append(struct yaml_tree_node *parent, struct yaml_tree_node *chil
 	parent->count++;
 }
 
-static int read_error(const char *path, int code, int *result, struct fault *fault)
+/* Says what errno says, and keeps it. */
+static void refuse_file(const char *path, struct fault *fault)
 {
-	code = fault_set(fault, code, "%s: %s", path, strerror(code));
-	if (result != NULL)
-		*result = code;
-	return code;
+	int code = errno;
+
+	fault_set(fault, code, "%s: %s", path, strerror(code));
+	errno = code;
 }
 
 /* All of a stream, which may be a pipe; NULL with errno. The caller frees it. */
@@ -115,7 +116,7 @@ static char *read_all(FILE *in, size_t *length)
 	return text;
 }
 
-struct yaml_tree *yaml_tree_load(const char *path, int *result, struct fault *fault)
+struct yaml_tree *yaml_tree_load(const char *path, struct fault *fault)
 {
 	struct yaml_tree *tree;
 	size_t length;
@@ -123,16 +124,16 @@ struct yaml_tree *yaml_tree_load(const char *path, int *result, struct fault *fa
 	FILE *in = fopen(path, "r");
 
 	if (in == NULL) {
-		read_error(path, errno, result, fault);
+		refuse_file(path, fault);
 		return NULL;
 	}
 	text = read_all(in, &length);
 	if (text == NULL)
-		read_error(path, errno, result, fault);
+		refuse_file(path, fault);
 	fclose(in);
 	if (text == NULL)
 		return NULL;
-	tree = yaml_tree_parse(text, length, path, result, fault);
+	tree = yaml_tree_parse(text, length, path, fault);
 	free(text);
 	return tree;
 }

@@ -254,7 +254,7 @@ int yaml_tree_read(struct yaml_tree *tree, const char *text, size_t length, cons
 }
 
 struct yaml_tree *yaml_tree_parse(
-	const char *text, size_t length, const char *origin, int *result, struct fault *fault)
+	const char *text, size_t length, const char *origin, struct fault *fault)
 {
 	struct yaml_tree *tree = yaml_tree_create(origin);
 	int code;
@@ -265,9 +265,8 @@ struct yaml_tree *yaml_tree_parse(
 		code = yaml_tree_read(tree, text, length, tree->origin, 1, &tree->root, fault);
 	if (code < 0) {
 		yaml_tree_destroy(tree);
-		tree = NULL;
+		errno = -code;
+		return NULL;
 	}
-	if (result != NULL)
-		*result = code;
 	return tree;
 }
