@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * Frames from the wire: whatever arrives, the checks read nothing beyond it and call nothing good
+ * that is not, and what they call good keeps its promises. The first byte says whether the header
+ * CRC is made right first, because the fuzzer would hardly ever find one that is.
+ */
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+
+#include "control.h"
+#include "frame_check.h"
+
+#define REQUIRE(condition)        \
+	do {                      \
+		if (!(condition)) \
+			abort();  \
+	} while (0)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void seal(uint8_t *frame, size_t bytes)
+{
+	struct frame_header *header = frame_header(frame);
+
+	if (bytes >= FRAME_HEADER_BYTES && header->route_length <= FRAME_ROUTE_MAX &&
+		frame_payload_offset(header) <= bytes)
+		header->crc_be = htons(frame_header_crc(frame));
+}
+
+/* The quick form for data frames and the one that names the fault have to agree. */
+static void require_agreement(const uint8_t *frame, size_t bytes)
+{
+	enum frame_fault fault = frame_find_fault(frame, bytes);
+	bool data = fault == FRAME_FAULT_OK && frame_header_const(frame)->kind == FRAME_DATA;
+
+	REQUIRE(frame_is_good_data(frame, bytes) == data);
+	REQUIRE(frame_check(frame, bytes) == fault);
+	REQUIRE(frame_fault_name(fault) != NULL);
+}
+
+/* What a switch does to a good frame leaves it good, and undoing it gives the same bytes back. */
+static void require_updates_hold(uint8_t *frame, size_t bytes)
+{
+	const struct frame_header *header = frame_header_const(frame);
+	uint32_t before =
+		frame_mutable_word(header->vc, header->vc_original, header->cursor, header->flags);
+	uint32_t after = frame_mutable_word((uint8_t)(header->vc ^ 5), header->vc_original,
+		header->route_length, (uint8_t)(header->flags ^ FRAME_F_ADAPTED));
+	uint16_t crc = header->crc_be;
+
+	frame_update_mutable(frame, after);
+	REQUIRE(frame_check(frame, bytes) == FRAME_FAULT_OK);
+	frame_update_mutable(frame, before);
+	REQUIRE(header->crc_be == crc);
+}
+
+/* A single bit turned over in the header or the route is never good. */
+static void require_damage_is_seen(uint8_t *frame, size_t bytes, unsigned where)
+{
+	unsigned covered = frame_payload_offset(frame_header_const(frame)) - FRAME_HEADER_OFFSET;
+	uint8_t *byte = frame + FRAME_HEADER_OFFSET + where / 8 % covered;
+
+	*byte ^= (uint8_t)(1u << where % 8);
+	REQUIRE(frame_check(frame, bytes) != FRAME_FAULT_OK);
+	*byte ^= (uint8_t)(1u << where % 8);
+}
+
+/* What a decoder accepts, it has understood whole: encoding it gives the bytes back, but for those
+ * that are reserved. */
+static void try_decoders(const uint8_t *payload, unsigned bytes)
+{
+	uint8_t again[CONTROL_CREDIT_BYTES_MAX];
+	struct control_credit credit;
+	struct control_hello hello;
+	struct control_ack ack;
+
+	if (control_credit_decode(&credit, payload, bytes)) {
+		REQUIRE(control_credit_encode(&credit, again) == bytes);
+		REQUIRE(memcmp(again, payload, 9) == 0);
+		REQUIRE(memcmp(again + 12, payload + 12, bytes - 12) == 0);
+	}
+	if (control_hello_decode(&hello, payload, bytes)) {
+		REQUIRE(control_hello_encode(&hello, again) == bytes);
+		REQUIRE(memcmp(again, payload, 18) == 0);
+	}
+	if (control_ack_decode(&ack, payload, bytes)) {
+		REQUIRE(control_ack_encode(&ack, again) == bytes);
+		REQUIRE(memcmp(again, payload, bytes) == 0);
+	}
+}
+
+static void try_good_frame(uint8_t *frame, size_t bytes, unsigned where)
+{
+	const struct frame_header *header = frame_header_const(frame);
+	unsigned offset = frame_payload_offset(header), payload = ntohs(header->payload_bytes_be);
+	uint8_t *copy;
+
+	REQUIRE(offset + payload <= bytes);
+	REQUIRE(header->crc_be == htons(frame_header_crc(frame)));
+	frame_payload_ok(frame);
+	require_updates_hold(frame, bytes);
+	require_damage_is_seen(frame, bytes, where);
+	/* In memory of its own size, so that a read beyond the payload shows. */
+	copy = malloc(payload + (payload == 0));
+	REQUIRE(copy != NULL);
+	memcpy(copy, frame + offset, payload);
+	try_decoders(copy, payload);
+	free(copy);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t *frame;
+
+	if (size < 3 || size > 3 + FRAME_BYTES_MAX)
+		return 0;
+	frame = malloc(size - 3 + (size == 3));
+	REQUIRE(frame != NULL);
+	memcpy(frame, data + 3, size - 3);
+	if ((data[0] & 1) != 0)
+		seal(frame, size - 3);
+	require_agreement(frame, size - 3);
+	if (frame_check(frame, size - 3) == FRAME_FAULT_OK)
+		try_good_frame(frame, size - 3, data[1] | (unsigned)data[2] << 8);
+	try_decoders(frame, (unsigned)(size - 3));
+	free(frame);
+	return 0;
+}

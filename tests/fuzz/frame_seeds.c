@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* frame_seeds FOLDER: writes one good frame of each kind, as frame_fuzz wants it, so that the
+ * fuzzer starts from the present format. */
+
+#include <stdio.h>
+
+#include "control.h"
+
+static unsigned fill_payload(enum frame_kind kind, uint8_t *at)
+{
+	const struct control_credit credit = {
+		.session = 7, .peer_session = 8, .vcs = 2, .sent = {1, 2}, .limit = {90, 91}};
+	const struct control_hello hello = {.device = 0x1122334455667788u, .session = 7, .kind = 1};
+	const struct control_ack ack = {.expected = 5, .session = 7};
+
+	switch (kind) {
+	case FRAME_CREDIT:
+		return control_credit_encode(&credit, at);
+	case FRAME_HELLO:
+		return control_hello_encode(&hello, at);
+	case FRAME_ACK:
+		return control_ack_encode(&ack, at);
+	default:
+		memset(at, 0x5A, 64);
+		return 64;
+	}
+}
+
+static int write_seed(const char *folder, enum frame_kind kind, unsigned route_length)
+{
+	static const uint8_t route[FRAME_ROUTE_MAX] = {0x81, 0xC2, ROUTE_TYPE_ITB, 0x83};
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct frame_fields fields = {.kind = kind,
+		.source = 1,
+		.destination = 2,
+		.vc = 1,
+		.route = route,
+		.route_length = (uint8_t)route_length};
+	char path[4096];
+	unsigned bytes;
+	FILE *out;
+
+	fields.payload_bytes =
+		(uint16_t)fill_payload(kind, frame + FRAME_HEADER_BYTES + route_length);
+	bytes = frame_build(frame, &fields);
+	snprintf(path, sizeof(path), "%s/%s-%u", folder, frame_kind_name(kind), route_length);
+	out = fopen(path, "wb");
+	if (out == NULL) {
+		perror(path);
+		return 1;
+	}
+	fwrite("\1\0\0", 1, 3, out);
+	fwrite(frame, 1, bytes, out);
+	return fclose(out) != 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const unsigned lengths[] = {0, 3, 8, 9, FRAME_ROUTE_MAX};
+	int failed = argc != 2;
+
+	for (unsigned kind = 1; kind < FRAME_KIND_COUNT && !failed; kind++)
+		for (unsigned i = 0; i < sizeof(lengths) / sizeof(lengths[0]) && !failed; i++)
+			if (lengths[i] == 0 || (kind != FRAME_CREDIT && kind != FRAME_HELLO))
+				failed = write_seed(argv[1], (enum frame_kind)kind, lengths[i]);
+	return failed;
+}
