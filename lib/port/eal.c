@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <rte_eal.h>
@@ -117,14 +118,20 @@ static void add_lcores(struct arguments *arguments, unsigned lcores)
 	add(arguments, "--lcores=(0-%u)@(%s)", lcores == 0 ? 0 : lcores - 1, cpus);
 }
 
-static void add_memory(struct arguments *arguments, const struct eal_options *options)
+static void add_memory(struct arguments *arguments, const struct user_arguments *user,
+	const struct eal_options *options)
 {
+	if (USER_GAVE(user, "--socket-mem", "--no-huge", "--in-memory", "--huge-dir",
+		    "--legacy-mem", "--single-file-segments"))
+		return;
 	if (options->hugepages) {
 		/* memfd hugepages: no mount is needed and no file stays. */
 		add(arguments, "--in-memory");
 		return;
 	}
 	add(arguments, "--no-huge");
+	if (USER_GAVE(user, "-m"))
+		return;
 	add(arguments, "-m");
 	add(arguments, "%u", options->memory_mib == 0 ? MEMORY_MIB_DEFAULT : options->memory_mib);
 }
@@ -153,9 +160,7 @@ static int arguments_build(struct arguments *arguments, const struct user_argume
 	const struct eal_options *options, struct fault *fault)
 {
 	add(arguments, "%s", user->at[0]);
-	if (!USER_GAVE(user, "-m", "--socket-mem", "--no-huge", "--in-memory", "--huge-dir",
-		    "--legacy-mem", "--single-file-segments"))
-		add_memory(arguments, options);
+	add_memory(arguments, user, options);
 	if (!USER_GAVE(user, "--no-shconf", "--proc-type"))
 		add(arguments, "--no-shconf");
 	if (!USER_GAVE(user, "-l", "-c", "--lcores"))
@@ -175,56 +180,99 @@ static int arguments_build(struct arguments *arguments, const struct user_argume
 
 /* --- starting --- */
 
-/* EAL prints its usage on standard output after any wrong argument: not wanted there. */
-static int stdout_silence(void)
-{
-	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	int kept = -1;
+/* While EAL starts: after any wrong argument it prints its usage on standard output, and FATAL
+ * lines on standard error beside its log. None of it is wanted on the terminal; what is said on
+ * standard error is kept for the fault. */
+struct silence {
+	int kept[2]; /* what descriptors 1 and 2 were; -1: left alone */
+	int errors;  /* memfd that took standard error */
+};
 
-	fflush(stdout);
-	if (null >= 0)
-		kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+static int redirect(int fd, int to)
+{
+	int kept = to < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
 	if (kept >= 0)
-		dup2(null, STDOUT_FILENO);
-	if (null >= 0)
-		close(null);
+		dup2(to, fd);
 	return kept;
 }
 
-static void stdout_restore(int kept)
+static void restore(int fd, int kept)
 {
 	if (kept < 0)
 		return;
-	fflush(stdout);
-	dup2(kept, STDOUT_FILENO);
+	dup2(kept, fd);
 	close(kept);
 }
 
-static int fault_from_log(struct fault *fault, int code, const struct log_capture *log)
+static void silence_begin(struct silence *silence)
 {
-	const char *cause;
-	int length = log_capture_cause(log, &cause);
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-	if (length == 0)
-		return fault_set(fault, code, "DPDK does not start: %s", strerror(code));
-	return fault_set(fault, code, "DPDK does not start: %.*s", length, cause);
+	fflush(stdout);
+	silence->errors = memfd_create("errors", MFD_CLOEXEC);
+	silence->kept[0] = redirect(STDOUT_FILENO, null);
+	silence->kept[1] = redirect(STDERR_FILENO, silence->errors);
+	if (null >= 0)
+		close(null);
+}
+
+/* 'errors' gets the beginning of what was said on standard error. */
+static void silence_end(const struct silence *silence, char *errors, size_t size)
+{
+	ssize_t length = 0;
+
+	fflush(stdout);
+	restore(STDOUT_FILENO, silence->kept[0]);
+	restore(STDERR_FILENO, silence->kept[1]);
+	if (silence->errors >= 0) {
+		length = pread(silence->errors, errors, size - 1, 0);
+		close(silence->errors);
+	}
+	errors[length > 0 ? length : 0] = '\0';
+}
+
+/* getopt() knows the wrong argument best: "PROGRAM: unrecognized option '--x'". EAL's log comes
+ * next, its FATAL lines tell least. */
+static int fault_from_texts(struct fault *fault, int code, const char *program, const char *errors,
+	const struct log_capture *log)
+{
+	size_t length = strlen(program);
+	const char *cause;
+	int count;
+
+	if (strncmp(errors, program, length) == 0 && strncmp(errors + length, ": ", 2) == 0) {
+		cause = errors + length + 2;
+		return fault_set(fault, EINVAL, "DPDK does not start: %.*s",
+			(int)strcspn(cause, "\n"), cause);
+	}
+	count = log_capture_cause(log, &cause);
+	if (count > 0)
+		return fault_set(fault, code, "DPDK does not start: %.*s", count, cause);
+	return fault_set(fault, code, "DPDK does not start: %s",
+		errors[0] != '\0' ? errors : strerror(code));
 }
 
 static int init(struct arguments *arguments, const struct user_arguments *user, struct fault *fault)
 {
 	char *order[ARGUMENTS_MAX + 1]; /* EAL moves pointers about */
+	bool help = USER_GAVE(user, "-h", "--help");
+	struct silence silence;
 	struct log_capture log;
-	int result, code, kept;
+	char errors[1024] = "";
+	int result, code;
 
 	memcpy(order, arguments->at, sizeof(order));
-	kept = USER_GAVE(user, "-h", "--help") ? -1 : stdout_silence();
 	log_capture_begin(&log);
+	if (!help)
+		silence_begin(&silence);
 	result = rte_eal_init(arguments->count, order);
 	code = rte_errno > 0 ? rte_errno : EINVAL;
+	if (!help)
+		silence_end(&silence, errors, sizeof(errors));
 	log_capture_end(&log);
-	stdout_restore(kept);
 	if (result < 0) {
-		result = fault_from_log(fault, code, &log);
+		result = fault_from_texts(fault, code, user->at[0], errors, &log);
 		runtime_dir_remove(rte_eal_get_runtime_dir());
 	} else if (USER_GAVE(user, "--log-level") && log.text != NULL) {
 		fputs(log.text, stderr);

@@ -9,7 +9,7 @@
 
 #include <rte_telemetry.h>
 
-#define LINKS_PER_PAGE 24 /* DPDK's replies end at 16 KiB */
+#define LINKS_PER_PAGE 12 /* DPDK's replies end at 16 KiB */
 #define LIST_MAX       500
 
 enum mailbox { MAILBOX_EMPTY, MAILBOX_WRITING, MAILBOX_FULL };
@@ -124,17 +124,20 @@ static int reply_links(struct telemetry *telemetry, const char *command, const c
 	unsigned from = parameters == NULL ? 0 : (unsigned)strtoul(parameters, NULL, 10);
 
 	(void)command;
-	rte_tel_data_start_array(reply, RTE_TEL_CONTAINER);
+	/* By number: 22.11 has no arrays of objects, and port names cannot be keys. */
+	rte_tel_data_start_dict(reply);
 	for (unsigned i = 0; i < LINKS_PER_PAGE && telemetry->link != NULL; i++) {
 		struct telemetry_link link = {.state = "", .counters = 0};
 		struct rte_tel_data *data;
+		char number[16];
 
 		if (!telemetry->link(telemetry->link_ctx, from + i, &link))
 			break;
 		data = link_data(&link);
 		if (data == NULL)
 			return -ENOMEM;
-		rte_tel_data_add_array_container(reply, data, 0);
+		snprintf(number, sizeof(number), "%u", from + i);
+		rte_tel_data_add_dict_container(reply, number, data, 0);
 	}
 	return 0;
 }

@@ -10,7 +10,8 @@
  *   /weft/capture/start,PORT,PATH                    /weft/capture/stop,PORT
  *   /weft/control,TEXT                               a command for the program's own loop
  *
- * stats is an object of counters; list an array of names; commands answer "ok …" or "error: …".
+ * stats is an object of counters; list an array of names; links an object of numbered links, empty
+ * past the last one; commands answer "ok …" or "error: …".
  * Callbacks run in threads of DPDK, one per connected client: what they read is written by the data
  * plane meanwhile, so snapshots use relaxed atomic loads where it matters and are not of one
  * moment.

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Starting and stopping EAL, each time in a child process: it can be started once a process. */
+
+#include "unit.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <rte_lcore.h>
+#include <rte_memory.h>
+
+#include "eal.h"
+#include "port.h"
+#include "runtime_dir.h"
+#include "telemetry_client.h"
+
+#define TIMEOUT_MS 5000
+
+/* What a child says on its standard output and error. */
+struct child {
+	pid_t pid;
+	int out;
+};
+
+static struct child child_start(int (*run)(void))
+{
+	struct child child;
+	int pipe_fds[2];
+
+	assert_int_equal(pipe(pipe_fds), 0);
+	fflush(NULL);
+	child.pid = fork();
+	if (child.pid == 0) {
+		dup2(pipe_fds[1], STDOUT_FILENO);
+		dup2(pipe_fds[1], STDERR_FILENO);
+		close(pipe_fds[0]);
+		close(pipe_fds[1]);
+		exit(run());
+	}
+	close(pipe_fds[1]);
+	child.out = pipe_fds[0];
+	return child;
+}
+
+static void child_read(struct child *child, char *text, size_t size, const char *until)
+{
+	size_t used = 0;
+
+	do {
+		ssize_t n = read(child->out, text + used, size - 1 - used);
+
+		if (n <= 0)
+			break;
+		used += (size_t)n;
+		text[used] = '\0';
+	} while (until == NULL || strstr(text, until) == NULL);
+	text[used] = '\0';
+}
+
+static int child_wait(struct child *child)
+{
+	int status;
+
+	close(child->out);
+	assert_int_equal(waitpid(child->pid, &status, 0), child->pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static bool runtime_dir_exists(const char *prefix)
+{
+	char path[RUNTIME_DIR_MAX];
+
+	runtime_dir_path(prefix, path);
+	return access(path, F_OK) == 0;
+}
+
+static int start_with(char **argv, const char *prefix)
+{
+	const struct eal_options options = {.prefix = prefix, .lcores = 3, .memory_mib = 64};
+	struct fault fault = {""};
+	int argc = 0, result;
+
+	while (argv[argc] != NULL)
+		argc++;
+	result = eal_start(argc, argv, &options, &fault);
+	if (result < 0)
+		printf("fault: %s\n", fault.text);
+	fflush(stdout);
+	return result;
+}
+
+/* --- children --- */
+
+static volatile sig_atomic_t asked_to_stop;
+
+static void on_signal(int number)
+{
+	(void)number;
+	asked_to_stop = 1;
+}
+
+static int run_until_signal(void)
+{
+	char *argv[] = {(char *)"test", NULL};
+	struct sigaction action = {.sa_handler = on_signal};
+	sigset_t none, both;
+
+	sigemptyset(&none);
+	sigemptyset(&both);
+	sigaddset(&both, SIGINT);
+	sigaddset(&both, SIGTERM);
+	sigprocmask(SIG_BLOCK, &both, NULL);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	if (start_with(argv, "weft-test-signal") < 0)
+		return 1;
+	printf("ready\n");
+	fflush(stdout);
+	while (!asked_to_stop)
+		sigsuspend(&none);
+	eal_stop();
+	return 0;
+}
+
+static int run_quietly(void)
+{
+	char *argv[] = {(char *)"test", NULL};
+	int result = start_with(argv, "weft-test-quiet");
+
+	if (result == 1)
+		eal_stop();
+	return result == 1 ? 0 : 1;
+}
+
+static int run_with_user_arguments(void)
+{
+	char *argv[] = {(char *)"test", (char *)"-l", (char *)"0", (char *)"-m", (char *)"32",
+		(char *)"--", (char *)"ours", NULL};
+	int result = start_with(argv, "weft-test-user");
+
+	if (result < 0)
+		return 1;
+	/* Our three lcores gave way to the user's one. */
+	if (result != 6 || rte_lcore_count() != 1 || rte_eal_get_physmem_size() != 32u << 20)
+		return 2;
+	eal_stop();
+	return 0;
+}
+
+static int run_lcores(void)
+{
+	char *argv[] = {(char *)"test", NULL};
+	unsigned lcores;
+
+	if (start_with(argv, "weft-test-lcores") < 0)
+		return 1;
+	lcores = rte_lcore_count();
+	eal_stop();
+	return lcores == 3 ? 0 : 2;
+}
+
+static int run_bad_option(void)
+{
+	char *argv[] = {(char *)"test", (char *)"--nosuch", (char *)"--", NULL};
+
+	return start_with(argv, "weft-test-bad") == -EINVAL ? 0 : 1;
+}
+
+static int run_bad_device(void)
+{
+	char *argv[] = {
+		(char *)"test", (char *)"--vdev", (char *)"net_nosuch0", (char *)"--", NULL};
+
+	return start_with(argv, "weft-test-bad") < 0 ? 0 : 1;
+}
+
+static int run_pool_too_big(void)
+{
+	char *argv[] = {(char *)"test", NULL};
+	struct fault fault = {""};
+
+	if (start_with(argv, "weft-test-pool") < 0)
+		return 1;
+	if (port_pool_create("big", 1u << 20, 2048, &fault) != NULL)
+		return 2;
+	printf("fault: %s\n", fault.text);
+	fflush(stdout);
+	eal_stop();
+	return 0;
+}
+
+/* --- claims --- */
+
+static void signal_leaves_nothing_behind(int number)
+{
+	struct child child = child_start(run_until_signal);
+	char text[4096];
+
+	child_read(&child, text, sizeof(text), "ready");
+	assert_non_null(strstr(text, "ready"));
+	assert_true(runtime_dir_exists("weft-test-signal"));
+	kill(child.pid, number);
+	assert_int_equal(child_wait(&child), 0);
+	assert_false(runtime_dir_exists("weft-test-signal"));
+}
+
+static void interrupt_leaves_nothing_behind(void **state)
+{
+	signal_leaves_nothing_behind(SIGINT);
+}
+
+static void terminate_leaves_nothing_behind(void **state)
+{
+	signal_leaves_nothing_behind(SIGTERM);
+}
+
+static void telemetry_answers_while_it_runs(void **state)
+{
+	struct child child = child_start(run_until_signal);
+	char text[TELEMETRY_REPLY_MAX];
+	struct fault fault;
+	int fd;
+
+	child_read(&child, text, sizeof(text), "ready");
+	fd = telemetry_client_open("weft-test-signal", TIMEOUT_MS, &fault);
+	assert_true(fd >= 0);
+	assert_true(telemetry_client_call(fd, "/info", text, sizeof(text), TIMEOUT_MS, &fault) > 0);
+	assert_non_null(strstr(text, "DPDK 22.11"));
+	telemetry_client_close(fd);
+	kill(child.pid, SIGTERM);
+	assert_int_equal(child_wait(&child), 0);
+}
+
+static void killed_program_can_be_cleared_up_and_its_prefix_used_again(void **state)
+{
+	struct child child = child_start(run_until_signal);
+	char text[4096], path[RUNTIME_DIR_MAX];
+	struct fault fault;
+
+	child_read(&child, text, sizeof(text), "ready");
+	kill(child.pid, SIGKILL);
+	assert_int_equal(child_wait(&child), 128 + SIGKILL);
+	assert_int_equal(
+		telemetry_client_open("weft-test-signal", TIMEOUT_MS, &fault), -ECONNREFUSED);
+	signal_leaves_nothing_behind(SIGTERM);
+	runtime_dir_path("weft-test-signal", path);
+	assert_int_equal(runtime_dir_remove(path), 0);
+}
+
+static void start_and_stop_say_nothing(void **state)
+{
+	struct child child = child_start(run_quietly);
+	char text[4096];
+
+	child_read(&child, text, sizeof(text), NULL);
+	assert_int_equal(child_wait(&child), 0);
+	assert_string_equal(text, "");
+}
+
+static void arguments_of_the_user_win(void **state)
+{
+	struct child child = child_start(run_with_user_arguments);
+
+	assert_int_equal(child_wait(&child), 0);
+}
+
+static void lcores_asked_for_are_there_on_any_number_of_cpus(void **state)
+{
+	struct child child = child_start(run_lcores);
+
+	assert_int_equal(child_wait(&child), 0);
+}
+
+/* The child says this one line and nothing else, and leaves no runtime directory. */
+static void one_line_is_said(int (*run)(void), const char *line)
+{
+	struct child child = child_start(run);
+	char text[4096];
+
+	child_read(&child, text, sizeof(text), NULL);
+	assert_int_equal(child_wait(&child), 0);
+	assert_string_equal(text, line);
+	assert_false(runtime_dir_exists("weft-test-bad"));
+}
+
+static void wrong_argument_is_one_line_and_leaves_nothing(void **state)
+{
+	one_line_is_said(
+		run_bad_option, "fault: DPDK does not start: unrecognized option '--nosuch'\n");
+}
+
+static void wrong_device_is_one_line_and_leaves_nothing(void **state)
+{
+	one_line_is_said(run_bad_device,
+		"fault: DPDK does not start: failed to parse device \"net_nosuch0\"\n");
+}
+
+static void pool_that_does_not_fit_says_what_it_needs(void **state)
+{
+	struct child child = child_start(run_pool_too_big);
+	char text[4096];
+
+	child_read(&child, text, sizeof(text), NULL);
+	assert_int_equal(child_wait(&child), 0);
+	assert_non_null(strstr(text, "1048576 buffers"));
+}
+
+static void absent_program_is_told_from_a_silent_one(void **state)
+{
+	struct fault fault;
+
+	assert_int_equal(telemetry_client_open("weft-no-such", TIMEOUT_MS, &fault), -ENOENT);
+	assert_non_null(strstr(fault.text, "no program with this prefix runs"));
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(interrupt_leaves_nothing_behind),
+	cmocka_unit_test(terminate_leaves_nothing_behind),
+	cmocka_unit_test(telemetry_answers_while_it_runs),
+	cmocka_unit_test(killed_program_can_be_cleared_up_and_its_prefix_used_again),
+	cmocka_unit_test(start_and_stop_say_nothing),
+	cmocka_unit_test(arguments_of_the_user_win),
+	cmocka_unit_test(lcores_asked_for_are_there_on_any_number_of_cpus),
+	cmocka_unit_test(wrong_argument_is_one_line_and_leaves_nothing),
+	cmocka_unit_test(wrong_device_is_one_line_and_leaves_nothing),
+	cmocka_unit_test(pool_that_does_not_fit_says_what_it_needs),
+	cmocka_unit_test(absent_program_is_told_from_a_silent_one),
+};
+
+UNIT_MAIN(tests)

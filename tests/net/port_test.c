@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * Ports of every kind that one machine has: net_ring, net_memif (against a second process),
+ * net_af_packet and net_tap (need root), net_pcap, in-memory links with real mbufs; what is said
+ * about devices that are not there.
+ */
+
+#include "unit.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <rte_mempool.h>
+
+#include "eal.h"
+#include "frame.h"
+#include "pcapng.h"
+#include "port.h"
+#include "port_ethdev.h"
+#include "tsc_clock.h"
+
+#define POOL_MBUFS 8191u
+#define FRAMES     1000u
+#define FRAME_SIZE 100u
+
+static struct rte_mempool *pool;
+static char dir[] = "/tmp/weft-port-XXXXXX";
+static pid_t echo_pid;
+
+/* --- help --- */
+
+/* The real clock bounds every wait; nothing depends on how long it takes. */
+struct patience {
+	struct clock clock;
+	weft_time until;
+};
+
+static struct patience patience_begin(unsigned seconds)
+{
+	struct patience patience;
+
+	clock_start(&patience.clock);
+	patience.until = clock_now(&patience.clock) + seconds * PS_PER_S;
+	return patience;
+}
+
+static bool patience_left(const struct patience *patience)
+{
+	return clock_now(&patience->clock) < patience->until;
+}
+
+static struct rte_mbuf *make_frame(uint32_t sequence)
+{
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+	const struct frame_fields fields = {.kind = FRAME_DATA,
+		.source = 1,
+		.destination = 2,
+		.sequence = sequence,
+		.payload_bytes = FRAME_SIZE - FRAME_HEADER_BYTES};
+	uint8_t *frame;
+
+	assert_non_null(mbuf);
+	frame = (uint8_t *)rte_pktmbuf_append(mbuf, FRAME_SIZE);
+	memset(frame + FRAME_HEADER_BYTES, (int)sequence, fields.payload_bytes);
+	assert_int_equal(frame_build(frame, &fields), FRAME_SIZE);
+	mbuf_packet(mbuf)->arrived_ps = 0;
+	return mbuf;
+}
+
+static uint32_t frame_sequence(struct rte_mbuf *mbuf)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+
+	assert_int_equal(mbuf->nb_segs, 1);
+	assert_int_equal(frame_check(frame, mbuf->pkt_len), FRAME_FAULT_OK);
+	assert_true(frame_payload_ok(frame));
+	return rte_be_to_cpu_32(frame_header_const(frame)->sequence_be);
+}
+
+static bool is_weft(struct rte_mbuf *mbuf)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+
+	return frame[12] == FRAME_ETHERTYPE >> 8 && frame[13] == (FRAME_ETHERTYPE & 0xFF);
+}
+
+/* Sends FRAMES frames into 'out' while taking them from 'in': each comes once and in order. Frames
+ * of others (a kernel's) are left out. */
+static void frames_pass(struct port *out, struct port *in, unsigned window)
+{
+	struct patience patience = patience_begin(20);
+	struct rte_mbuf *mbufs[PORT_BURST], *waiting = NULL;
+	unsigned sent = 0, received = 0;
+
+	while (received < FRAMES && patience_left(&patience)) {
+		uint16_t n;
+
+		if (waiting == NULL && sent < FRAMES && sent - received < window)
+			waiting = make_frame(sent);
+		if (waiting != NULL && port_tx(out, &waiting, 1, 0) == 1) {
+			waiting = NULL;
+			sent++;
+		}
+		n = port_rx(in, mbufs, PORT_BURST, 0);
+		for (unsigned i = 0; i < n; i++) {
+			if (is_weft(mbufs[i]))
+				assert_int_equal(frame_sequence(mbufs[i]), received++);
+			rte_pktmbuf_free(mbufs[i]);
+		}
+	}
+	assert_int_equal(received, FRAMES);
+}
+
+/* Sends 'count' frames while nobody takes any, then takes them: all of them come. */
+static void frames_wait(struct port *out, struct port *in, unsigned count)
+{
+	struct patience patience = patience_begin(20);
+	struct rte_mbuf *mbuf;
+	unsigned received = 0;
+
+	for (unsigned sent = 0; sent < count; sent++) {
+		mbuf = make_frame(sent);
+		while (port_tx(out, &mbuf, 1, 0) == 0)
+			assert_true(patience_left(&patience));
+	}
+	while (received < count && patience_left(&patience)) {
+		if (port_rx(in, &mbuf, 1, 0) == 0)
+			continue;
+		if (is_weft(mbuf))
+			assert_int_equal(frame_sequence(mbuf), received++);
+		rte_pktmbuf_free(mbuf);
+	}
+	assert_int_equal(received, count);
+}
+
+static void open_port(struct port *port, const char *dpdk)
+{
+	struct fault fault = {""};
+
+	if (port_open_ethdev(port, "s0:0", dpdk, 512, pool, &fault) < 0)
+		fail_msg("%s", fault.text);
+}
+
+static void pool_is_whole(void)
+{
+	assert_int_equal(rte_mempool_avail_count(pool), POOL_MBUFS);
+}
+
+static void need_root(void)
+{
+	if (geteuid() != 0) {
+		print_message("skipped: needs root\n");
+		skip();
+	}
+}
+
+static void make_veth(void)
+{
+	need_root();
+	if (system("ip link add wefta type veth peer name weftb 2>/dev/null && "
+		   "sysctl -qw net.ipv6.conf.wefta.disable_ipv6=1 net.ipv6.conf.weftb.disable_ipv6=1 && "
+		   "ip link set wefta up && ip link set weftb up") != 0) {
+		print_message("skipped: no veth pair can be made here\n");
+		skip();
+	}
+}
+
+static void remove_veth(void)
+{
+	assert_int_equal(system("ip link del wefta"), 0);
+}
+
+/* --- claims --- */
+
+static void pool_has_room_for_descriptor_and_frame(void **state)
+{
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+
+	assert_int_equal(rte_pktmbuf_priv_size(pool), sizeof(struct weft_packet));
+	assert_ptr_equal(packet_mbuf(mbuf_packet(mbuf)), mbuf);
+	assert_int_equal((uintptr_t)mbuf_packet(mbuf) % RTE_CACHE_LINE_SIZE, 0);
+	assert_true(rte_pktmbuf_tailroom(mbuf) >= 2048);
+	rte_pktmbuf_free(mbuf);
+}
+
+static void ring_passes_frames_in_order(void **state)
+{
+	struct port port;
+
+	open_port(&port, "net_ring0");
+	frames_pass(&port, &port, 64);
+	port_close(&port);
+	pool_is_whole();
+}
+
+/* What flow control may promise to a neighbour: as many as 'slots' says, not one less. */
+static void ring_holds_as_many_frames_as_it_says(void **state)
+{
+	struct rte_mbuf *mbuf;
+	unsigned accepted = 0;
+	struct port port;
+
+	open_port(&port, "net_ring0");
+	for (;; accepted++) {
+		mbuf = make_frame(accepted);
+		if (port_tx(&port, &mbuf, 1, 0) == 0)
+			break;
+	}
+	rte_pktmbuf_free(mbuf);
+	assert_int_equal(accepted, port.slots);
+	for (; accepted > 0; accepted--) {
+		assert_int_equal(port_rx(&port, &mbuf, 1, 0), 1);
+		rte_pktmbuf_free(mbuf);
+	}
+	port_close(&port);
+}
+
+static void device_can_be_opened_again_after_it_was_closed(void **state)
+{
+	struct port port;
+
+	for (unsigned i = 0; i < 3; i++) {
+		open_port(&port, "net_null0,size=64");
+		port_close(&port);
+	}
+}
+
+static void memory_link_gives_back_what_is_in_it_when_it_is_closed(void **state)
+{
+	struct rte_mbuf *mbuf;
+	struct port a, b;
+
+	assert_int_equal(port_open_memory_link(&a, "s0:0", &b, "s1:0", 64, NULL), 0);
+	frames_pass(&a, &b, 32);
+	for (unsigned i = 0; i < 50; i++) {
+		mbuf = make_frame(i);
+		assert_int_equal(port_tx(&a, &mbuf, 1, 0), 1);
+	}
+	assert_int_equal(port_rx(&b, &mbuf, 1, 0), 1);
+	rte_pktmbuf_free(mbuf);
+	port_close(&a);
+	port_close(&b);
+	pool_is_whole();
+}
+
+static void memif_passes_frames_through_another_process(void **state)
+{
+	char dpdk[160];
+	struct port port;
+
+	if (echo_pid == 0)
+		skip();
+	snprintf(dpdk, sizeof(dpdk),
+		"net_memif0,role=client,id=1,rsize=7,socket-abstract=no,socket=%s/memif", dir);
+	open_port(&port, dpdk);
+	assert_int_equal(port.slots, 128);
+	frames_pass(&port, &port, 100);
+	/* A ring each way. */
+	frames_wait(&port, &port, 2 * port.slots);
+	port_close(&port);
+	pool_is_whole();
+}
+
+static void veth_carries_frames_between_af_packet_ports(void **state)
+{
+	struct port a, b;
+
+	make_veth();
+	open_port(&a, "net_af_packet0,iface=wefta");
+	open_port(&b, "net_af_packet1,iface=weftb,framecnt=256");
+	assert_int_equal(b.slots, 256);
+	frames_pass(&a, &b, 100);
+	frames_wait(&a, &b, b.slots);
+	port_close(&a);
+	port_close(&b);
+	remove_veth();
+	pool_is_whole();
+}
+
+static void tap_device_carries_frames_to_the_kernel(void **state)
+{
+	struct port tap, socket;
+
+	need_root();
+	open_port(&tap, "net_tap0,iface=wefttap");
+	if (system("sysctl -qw net.ipv6.conf.wefttap.disable_ipv6=1; ip link set wefttap up") != 0)
+		skip();
+	open_port(&socket, "net_af_packet0,iface=wefttap");
+	frames_pass(&tap, &socket, 32);
+	frames_pass(&socket, &tap, 32);
+	frames_wait(&socket, &tap, tap.slots);
+	port_close(&socket);
+	port_close(&tap);
+	assert_int_not_equal(access("/sys/class/net/wefttap", F_OK), 0);
+	pool_is_whole();
+}
+
+static void pcap_file_is_a_source(void **state)
+{
+	struct patience patience = patience_begin(10);
+	char path[64], dpdk[96];
+	struct rte_mbuf *mbuf;
+	struct pcapng pcapng;
+	unsigned received = 0;
+	struct port port;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/source.pcapng", dir);
+	file = fopen(path, "w");
+	pcapng_begin(&pcapng, pcapng_write_stdio, file, "test");
+	pcapng_add_interface(&pcapng, "x", 2048, 0);
+	for (unsigned i = 0; i < 10; i++) {
+		mbuf = make_frame(i);
+		pcapng_write_packet(
+			&pcapng, &(struct pcapng_packet){.bytes = rte_pktmbuf_mtod(mbuf, void *),
+					 .captured_bytes = FRAME_SIZE,
+					 .frame_bytes = FRAME_SIZE});
+		rte_pktmbuf_free(mbuf);
+	}
+	fclose(file);
+	snprintf(dpdk, sizeof(dpdk), "net_pcap0,rx_pcap=%s", path);
+	open_port(&port, dpdk);
+	while (received < 10 && patience_left(&patience))
+		if (port_rx(&port, &mbuf, 1, 0) == 1) {
+			assert_int_equal(frame_sequence(mbuf), received++);
+			rte_pktmbuf_free(mbuf);
+		}
+	assert_int_equal(received, 10);
+	port_close(&port);
+	unlink(path);
+}
+
+static void refused(const char *dpdk, int code, const char *part)
+{
+	struct fault fault = {""};
+	struct port port;
+
+	assert_int_equal(port_open_ethdev(&port, "s0:3", dpdk, 512, pool, &fault), -code);
+	assert_ptr_equal(strstr(fault.text, "s0:3: "), fault.text);
+	if (strstr(fault.text, part) == NULL)
+		fail_msg("'%s' does not say '%s'", fault.text, part);
+	assert_null(strchr(fault.text, '\n'));
+	port_close(&port); /* of a port that was not opened: nothing happens */
+}
+
+static void absent_pci_device_is_named(void **state)
+{
+	refused("0000:fe:1f.7", ENODEV, "no PCI device 0000:fe:1f.7 in this machine");
+	refused("fe:1f.7", ENODEV, "no PCI device 0000:fe:1f.7 in this machine");
+}
+
+static void unknown_driver_is_named(void **state)
+{
+	refused("net_nosuch0,x=1", ENODEV, "no driver of this name");
+}
+
+static void absent_interface_is_named(void **state)
+{
+	need_root();
+	refused("net_af_packet7,iface=nosuch", ENODEV, "No such device");
+}
+
+static void losses_of_a_port_that_is_no_device_are_none(void **state)
+{
+	struct port_losses losses = {.rx_missed = 1};
+	struct port a, b;
+
+	port_open_memory_link(&a, "s0:0", &b, "s1:0", 64, NULL);
+	port_losses_read(&a, &losses);
+	assert_int_equal(losses.rx_missed, 0);
+	port_close(&a);
+	port_close(&b);
+}
+
+/* memif cuts what is longer than its buffers (2,048 bytes) and chains mbufs that are too small. */
+static void chained_frame_is_made_one_segment_or_counted(void **state)
+{
+	struct rte_mempool *small = port_pool_create("small", 255, 128, NULL);
+	struct patience patience = patience_begin(10);
+	struct port_losses losses = {0};
+	struct rte_mbuf *mbuf;
+	struct port port;
+	char dpdk[160];
+
+	if (echo_pid == 0)
+		skip();
+	snprintf(dpdk, sizeof(dpdk),
+		"net_memif0,role=client,id=1,socket-abstract=no,socket=%s/memif", dir);
+	assert_int_equal(port_open_ethdev(&port, "s0:0", dpdk, 512, small, NULL), 0);
+	mbuf = rte_pktmbuf_alloc(pool);
+	memset(rte_pktmbuf_append(mbuf, 600), 0, 600);
+	while (port_tx(&port, &mbuf, 1, 0) == 0 && patience_left(&patience))
+		;
+	while (losses.rx_segmented == 0 && patience_left(&patience)) {
+		assert_int_equal(port_rx(&port, &mbuf, 1, 0), 0);
+		port_losses_read(&port, &losses);
+	}
+	assert_int_equal(losses.rx_segmented, 1);
+	port_close(&port);
+	assert_int_equal(rte_mempool_avail_count(small), 255);
+	rte_mempool_free(small);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(pool_has_room_for_descriptor_and_frame),
+	cmocka_unit_test(ring_passes_frames_in_order),
+	cmocka_unit_test(ring_holds_as_many_frames_as_it_says),
+	cmocka_unit_test(device_can_be_opened_again_after_it_was_closed),
+	cmocka_unit_test(memory_link_gives_back_what_is_in_it_when_it_is_closed),
+	cmocka_unit_test(memif_passes_frames_through_another_process),
+	cmocka_unit_test(chained_frame_is_made_one_segment_or_counted),
+	cmocka_unit_test(veth_carries_frames_between_af_packet_ports),
+	cmocka_unit_test(tap_device_carries_frames_to_the_kernel),
+	cmocka_unit_test(pcap_file_is_a_source),
+	cmocka_unit_test(absent_pci_device_is_named),
+	cmocka_unit_test(unknown_driver_is_named),
+	cmocka_unit_test(absent_interface_is_named),
+	cmocka_unit_test(losses_of_a_port_that_is_no_device_are_none),
+};
+
+/* --- the processes --- */
+
+static int start(const char *role)
+{
+	char *argv[] = {(char *)"port_test", NULL};
+	char prefix[64];
+	const struct eal_options options = {.prefix = prefix, .memory_mib = 64};
+	struct fault fault;
+
+	snprintf(prefix, sizeof(prefix), "weft-port-test-%s-%d", role, (int)getpid());
+	if (eal_start(1, argv, &options, &fault) < 0) {
+		fprintf(stderr, "%s\n", fault.text);
+		return -1;
+	}
+	pool = port_pool_create("pool", POOL_MBUFS, 2048, &fault);
+	return pool == NULL ? -1 : 0;
+}
+
+static volatile sig_atomic_t asked_to_stop;
+
+static void on_signal(int number)
+{
+	(void)number;
+	asked_to_stop = 1;
+}
+
+/* Sends back what comes, until it is told to stop or its parent is gone. */
+static int echo_main(void)
+{
+	struct rte_mbuf *mbufs[PORT_BURST];
+	struct fault fault;
+	struct port port;
+	char dpdk[160];
+
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	signal(SIGTERM, on_signal);
+	if (start("echo") < 0)
+		return 1;
+	snprintf(dpdk, sizeof(dpdk),
+		"net_memif0,role=server,id=1,socket-abstract=no,socket=%s/memif", dir);
+	if (port_open_ethdev(&port, "echo", dpdk, 512, pool, &fault) < 0) {
+		fprintf(stderr, "%s\n", fault.text);
+		return 1;
+	}
+	while (!asked_to_stop) {
+		uint16_t n = port_rx(&port, mbufs, PORT_BURST, 0), done = 0;
+
+		while (done < n && !asked_to_stop)
+			done += port_tx(&port, mbufs + done, (uint16_t)(n - done), 0);
+		if (n == 0)
+			sched_yield();
+	}
+	port_close(&port);
+	eal_stop();
+	return 0;
+}
+
+int main(void)
+{
+	int failed, status = 0;
+
+	if (mkdtemp(dir) == NULL)
+		return 1;
+	echo_pid = fork();
+	if (echo_pid == 0)
+		_exit(echo_main());
+	if (start("main") < 0)
+		return 1;
+	failed = cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
+	rte_mempool_free(pool);
+	eal_stop();
+	kill(echo_pid, SIGTERM);
+	waitpid(echo_pid, &status, 0);
+	rmdir(dir);
+	return failed != 0 || status != 0;
+}

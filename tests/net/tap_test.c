@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* TAP interfaces and network namespaces. Needs root; without it, what is said about it. */
+
+#include "unit.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "netns.h"
+#include "tap.h"
+
+#define NAMESPACE "weft-tap-test"
+#define WAIT_MS   5000
+
+static void need_root(void)
+{
+	if (geteuid() != 0) {
+		print_message("skipped: needs root\n");
+		skip();
+	}
+}
+
+static int setup(void **state)
+{
+	if (geteuid() == 0) {
+		netns_remove(NAMESPACE, NULL); /* of a run that was killed */
+		assert_int_equal(netns_create(NAMESPACE, NULL), 0);
+	}
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	if (geteuid() == 0)
+		assert_int_equal(netns_remove(NAMESPACE, NULL), 0);
+	return 0;
+}
+
+static int open_tap(struct tap_options options)
+{
+	struct fault fault = {""};
+	int fd = tap_open(&options, &fault);
+
+	if (fd < 0)
+		fail_msg("%s", fault.text);
+	return fd;
+}
+
+/* What a shell command says in the namespace. */
+static void inside(const char *command, char *text, size_t size)
+{
+	char line[256];
+	size_t used;
+	FILE *pipe;
+
+	snprintf(line, sizeof(line), "ip netns exec %s %s 2>&1", NAMESPACE, command);
+	pipe = popen(line, "r");
+	assert_non_null(pipe);
+	used = fread(text, 1, size - 1, pipe);
+	text[used] = '\0';
+	pclose(pipe);
+}
+
+static void interface_has_what_was_asked_for(void **state)
+{
+	struct tap_options options = {.name = "h7",
+		.netns = NAMESPACE,
+		.mac = {0x02, 0x57, 0x46, 0x54, 0, 7},
+		.mtu = 1400,
+		.ipv4 = "10.1.2.7/16"};
+	char text[4096];
+	int fd;
+
+	need_root();
+	fd = open_tap(options);
+	inside("ip addr show dev h7", text, sizeof(text));
+	assert_non_null(strstr(text, "02:57:46:54:00:07"));
+	assert_non_null(strstr(text, "mtu 1400"));
+	assert_non_null(strstr(text, "inet 10.1.2.7/16"));
+	assert_non_null(strstr(text, ",UP"));
+	tap_close(fd);
+}
+
+static void interface_is_in_its_namespace_only(void **state)
+{
+	int fd;
+
+	need_root();
+	fd = open_tap((struct tap_options){.name = "weft-h7", .netns = NAMESPACE});
+	assert_int_equal(if_nametoindex("weft-h7"), 0);
+	tap_close(fd);
+}
+
+static void interface_goes_with_its_descriptor(void **state)
+{
+	char text[4096];
+	int fd;
+
+	need_root();
+	fd = open_tap((struct tap_options){.name = "h7", .netns = NAMESPACE});
+	tap_close(fd);
+	inside("ip link show dev h7", text, sizeof(text));
+	assert_non_null(strstr(text, "does not exist"));
+}
+
+static void interface_goes_with_its_process_even_if_killed(void **state)
+{
+	char text[4096], ready;
+	int fds[2], status;
+	pid_t pid;
+
+	need_root();
+	assert_int_equal(pipe(fds), 0);
+	pid = fork();
+	if (pid == 0) {
+		struct tap_options options = {.name = "h7", .netns = NAMESPACE};
+
+		if (tap_open(&options, NULL) < 0 || write(fds[1], "x", 1) != 1)
+			_exit(1);
+		pause();
+		_exit(1);
+	}
+	assert_int_equal(read(fds[0], &ready, 1), 1);
+	inside("ip link show dev h7", text, sizeof(text));
+	assert_null(strstr(text, "does not exist"));
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	inside("ip link show dev h7", text, sizeof(text));
+	assert_non_null(strstr(text, "does not exist"));
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void interface_without_ipv6_is_silent(void **state)
+{
+	char text[4096];
+	int fd;
+
+	need_root();
+	fd = open_tap(
+		(struct tap_options){.name = "h7", .netns = NAMESPACE, .ipv4 = "10.0.0.7/24"});
+	inside("ip -6 addr show dev h7", text, sizeof(text));
+	assert_string_equal(text, "");
+	tap_close(fd);
+}
+
+/* The kernel asks for 10.0.0.8 with an ARP frame, and takes our answer. */
+static void frames_cross_both_ways(void **state)
+{
+	struct pollfd poll_fd = {.events = POLLIN};
+	struct tap_options options = {.name = "h7", .netns = NAMESPACE, .ipv4 = "10.0.0.7/24"};
+	uint8_t frame[1600], answer[42];
+	char text[4096];
+
+	need_root();
+	poll_fd.fd = open_tap(options);
+	assert_int_equal(read(poll_fd.fd, frame, sizeof(frame)), -1);
+	assert_int_equal(errno, EAGAIN);
+	inside("ping -c 1 -W 0.05 10.0.0.8", text, sizeof(text));
+	assert_int_equal(poll(&poll_fd, 1, WAIT_MS), 1);
+	assert_int_equal(read(poll_fd.fd, frame, sizeof(frame)), 42);
+	assert_memory_equal(frame + 12, "\x08\x06", 2);
+	assert_memory_equal(frame + 38, "\x0a\x00\x00\x08", 4);
+	memcpy(answer, frame + 6, 6);
+	memcpy(answer + 6, "\x02\x57\x46\x54\x00\x08\x08\x06\x00\x01\x08\x00\x06\x04\x00\x02", 16);
+	memcpy(answer + 22, "\x02\x57\x46\x54\x00\x08\x0a\x00\x00\x08", 10);
+	memcpy(answer + 32, frame + 22, 10);
+	assert_int_equal(write(poll_fd.fd, answer, sizeof(answer)), sizeof(answer));
+	inside("ip neigh show 10.0.0.8", text, sizeof(text));
+	assert_non_null(strstr(text, "02:57:46:54:00:08"));
+	tap_close(poll_fd.fd);
+}
+
+static void refused(struct tap_options options, int code, const char *part)
+{
+	struct fault fault = {""};
+
+	assert_int_equal(tap_open(&options, &fault), -code);
+	if (strstr(fault.text, part) == NULL)
+		fail_msg("'%s' does not say '%s'", fault.text, part);
+}
+
+static void wrong_requests_are_named(void **state)
+{
+	refused((struct tap_options){.name = "sixteen-chars-xx"}, EINVAL, "1 to 15 characters");
+	refused((struct tap_options){.name = ""}, EINVAL, "1 to 15 characters");
+	refused((struct tap_options){.name = "h7", .ipv4 = "10.0.0.1"}, EINVAL, "10.0.0.1/24");
+	refused((struct tap_options){.name = "h7", .ipv4 = "10.0.0/24"}, EINVAL, "10.0.0.1/24");
+	refused((struct tap_options){.name = "h7", .ipv4 = "10.0.0.1/33"}, EINVAL, "10.0.0.1/24");
+	refused((struct tap_options){.name = "h7", .ipv4 = "10.0.0.1/24x"}, EINVAL, "10.0.0.1/24");
+	refused((struct tap_options){.name = "h7", .netns = "no-such-ns"}, ENOENT, "no-such-ns");
+	refused((struct tap_options){.name = "h7", .netns = "../x"}, EINVAL, "without '/'");
+}
+
+static void name_that_is_taken_is_refused_and_left_alone(void **state)
+{
+	char text[4096];
+	int fd;
+
+	need_root();
+	fd = open_tap((struct tap_options){.name = "h7", .netns = NAMESPACE});
+	refused((struct tap_options){.name = "h7", .netns = NAMESPACE}, EBUSY, "TAP h7");
+	inside("ip link show dev h7", text, sizeof(text));
+	assert_null(strstr(text, "does not exist"));
+	tap_close(fd);
+}
+
+static int try_without_privilege(void)
+{
+	struct tap_options options = {.name = "h7"};
+	struct fault fault = {""};
+
+	if (setgid(65534) != 0 || setuid(65534) != 0)
+		return 1;
+	if (tap_open(&options, &fault) >= 0 || strstr(fault.text, "CAP_NET_ADMIN") == NULL)
+		return 2;
+	if (netns_create("weft-nobody", &fault) == 0 || strstr(fault.text, "expected root") == NULL)
+		return 3;
+	return 0;
+}
+
+static void missing_privilege_is_named(void **state)
+{
+	int status;
+	pid_t pid;
+
+	need_root();
+	pid = fork();
+	if (pid == 0)
+		_exit(try_without_privilege());
+	waitpid(pid, &status, 0);
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void namespace_is_the_one_of_ip_netns_and_goes_again(void **state)
+{
+	struct fault fault;
+
+	need_root();
+	assert_int_equal(netns_create(NAMESPACE, &fault), -EEXIST);
+	assert_int_equal(netns_create("weft-tap-test-2", &fault), 0);
+	assert_int_equal(system("ip netns list | grep -q weft-tap-test-2"), 0);
+	assert_int_equal(
+		system("ip netns exec weft-tap-test-2 ping -q -c 1 127.0.0.1 >/dev/null"), 0);
+	assert_int_equal(netns_remove("weft-tap-test-2", &fault), 0);
+	assert_int_equal(access("/run/netns/weft-tap-test-2", F_OK), -1);
+	assert_int_equal(netns_remove("weft-tap-test-2", &fault), -ENOENT);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(interface_has_what_was_asked_for),
+	cmocka_unit_test(interface_is_in_its_namespace_only),
+	cmocka_unit_test(interface_goes_with_its_descriptor),
+	cmocka_unit_test(interface_goes_with_its_process_even_if_killed),
+	cmocka_unit_test(interface_without_ipv6_is_silent),
+	cmocka_unit_test(frames_cross_both_ways),
+	cmocka_unit_test(wrong_requests_are_named),
+	cmocka_unit_test(name_that_is_taken_is_refused_and_left_alone),
+	cmocka_unit_test(missing_privilege_is_named),
+	cmocka_unit_test(namespace_is_the_one_of_ip_netns_and_goes_again),
+};
+
+int main(void)
+{
+	return cmocka_run_group_tests_name(__FILE__, tests, setup, teardown);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* What a program tells and takes on its telemetry socket, asked as 'weft lab' asks. */
+
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "eal.h"
+#include "telemetry.h"
+#include "telemetry_client.h"
+
+#define TIMEOUT_MS 5000
+#define LINKS      60u
+
+static const char *const counter_names[] = {"rx_frames", "drop_vc"};
+
+struct bench {
+	struct capture_manager *captures;
+	struct telemetry *telemetry;
+	struct port port;
+	char reply[TELEMETRY_REPLY_MAX];
+	int client;
+};
+
+static void snapshot(const void *ctx, uint64_t *values)
+{
+	values[0] = *(const uint64_t *)ctx;
+	values[1] = UINT64_MAX;
+}
+
+static bool link_at(const void *ctx, unsigned index, struct telemetry_link *link)
+{
+	(void)ctx;
+	if (index >= LINKS)
+		return false;
+	snprintf(link->port, sizeof(link->port), "s0:%u", index);
+	snprintf(link->peer, sizeof(link->peer), "s1:%u", index);
+	link->state = "up";
+	link->counter = counter_names;
+	link->counters = 2;
+	link->value[0] = index;
+	return true;
+}
+
+static int setup(void **state)
+{
+	static const uint64_t first = 11, second = 22;
+	const struct capture_options options = {.slots = 16};
+	struct bench *bench = calloc(1, sizeof(*bench));
+	struct telemetry_device device = {.class = TELEMETRY_SWITCH,
+		.name = "s0",
+		.counter = counter_names,
+		.counters = 2,
+		.snapshot = snapshot,
+		.ctx = &first};
+
+	*state = bench;
+	strcpy(bench->port.name, "s0:1");
+	bench->captures = capture_manager_create(&options, NULL);
+	capture_manager_add_port(bench->captures, &bench->port);
+	bench->telemetry = telemetry_create(bench->captures, NULL);
+	assert_non_null(bench->telemetry);
+	assert_int_equal(telemetry_add_device(bench->telemetry, &device), 0);
+	device.class = TELEMETRY_NIC;
+	device.name = "h3";
+	device.ctx = &second;
+	assert_int_equal(telemetry_add_device(bench->telemetry, &device), 0);
+	telemetry_set_links(bench->telemetry, link_at, NULL);
+	bench->client = telemetry_client_open(eal_prefix(), TIMEOUT_MS, NULL);
+	return bench->client < 0;
+}
+
+static int teardown(void **state)
+{
+	struct bench *bench = *state;
+
+	telemetry_client_close(bench->client);
+	telemetry_destroy(bench->telemetry);
+	capture_manager_destroy(bench->captures);
+	free(bench);
+	return 0;
+}
+
+static const char *ask(struct bench *bench, const char *command)
+{
+	struct fault fault = {""};
+
+	if (telemetry_client_call(bench->client, command, bench->reply, sizeof(bench->reply),
+		    TIMEOUT_MS, &fault) < 0)
+		fail_msg("%s", fault.text);
+	return bench->reply;
+}
+
+static void devices_are_listed_by_class(void **state)
+{
+	assert_string_equal(ask(*state, "/weft/switch/list"), "{\"/weft/switch/list\":[\"s0\"]}");
+	assert_string_equal(ask(*state, "/weft/nic/list"), "{\"/weft/nic/list\":[\"h3\"]}");
+	assert_string_equal(ask(*state, "/weft/port/list"), "{\"/weft/port/list\":[]}");
+}
+
+static void stats_are_the_counters_of_the_device_in_full_width(void **state)
+{
+	assert_string_equal(ask(*state, "/weft/switch/stats,s0"),
+		"{\"/weft/switch/stats\":{\"rx_frames\":11,\"drop_vc\":18446744073709551615}}");
+	assert_string_equal(ask(*state, "/weft/nic/stats,h3"),
+		"{\"/weft/nic/stats\":{\"rx_frames\":22,\"drop_vc\":18446744073709551615}}");
+}
+
+static void unknown_device_has_no_stats(void **state)
+{
+	assert_string_equal(ask(*state, "/weft/switch/stats,h3"), "{\"/weft/switch/stats\":null}");
+	assert_string_equal(ask(*state, "/weft/switch/stats"), "{\"/weft/switch/stats\":null}");
+}
+
+static void links_come_in_pages_until_one_is_empty(void **state)
+{
+	char command[64], name[32];
+	unsigned seen = 0;
+
+	for (;;) {
+		const char *reply;
+		unsigned before = seen;
+
+		snprintf(command, sizeof(command), "/weft/links,%u", seen);
+		reply = ask(*state, command);
+		for (;;) {
+			snprintf(name, sizeof(name), "\"s0:%u\"", seen);
+			if (strstr(reply, name) == NULL)
+				break;
+			seen++;
+		}
+		if (seen == before)
+			break;
+	}
+	assert_int_equal(seen, LINKS);
+	assert_string_equal(ask(*state, "/weft/links,60"), "{\"/weft/links\":{}}");
+	assert_non_null(strstr(ask(*state, "/weft/links"),
+		"\"0\":{\"port\":\"s0:0\",\"peer\":\"s1:0\",\"state\":\"up\",\"rx_frames\":0"));
+}
+
+static void capture_is_started_and_stopped_from_outside(void **state)
+{
+	char path[] = "/tmp/weft-telemetry-XXXXXX", command[128];
+	struct bench *bench = *state;
+
+	close(mkstemp(path));
+	snprintf(command, sizeof(command), "/weft/capture/start,s0:1,%s", path);
+	assert_string_equal(ask(bench, command), "{\"/weft/capture/start\":\"ok\"}");
+	assert_non_null(capture_of(&bench->port));
+	assert_string_equal(ask(bench, "/weft/capture/stop,s0:1"),
+		"{\"/weft/capture/stop\":\"ok offered 0 dropped 0\"}");
+	assert_null(capture_of(&bench->port));
+	unlink(path);
+}
+
+static void wrong_capture_is_told_why(void **state)
+{
+	assert_non_null(strstr(ask(*state, "/weft/capture/start,s9:9,/tmp/x"), "error: s9:9"));
+	assert_non_null(strstr(ask(*state, "/weft/capture/start,s0:1"), "error: expected PORT"));
+	assert_non_null(strstr(ask(*state, "/weft/capture/start,s0:1,x"), "absolute path"));
+	assert_non_null(strstr(ask(*state, "/weft/capture/stop,s0:1"), "is not being captured"));
+	assert_non_null(strstr(ask(*state, "/weft/capture/stop"), "error: expected PORT"));
+}
+
+static void command_waits_for_the_loop_and_is_taken_once(void **state)
+{
+	char text[TELEMETRY_CONTROL_MAX] = "";
+	struct bench *bench = *state;
+
+	assert_false(telemetry_control_poll(bench->telemetry, text));
+	assert_string_equal(
+		ask(bench, "/weft/control,traffic stop,now"), "{\"/weft/control\":\"ok\"}");
+	assert_non_null(strstr(ask(bench, "/weft/control,again"), "error: the command before"));
+	assert_true(telemetry_control_poll(bench->telemetry, text));
+	assert_string_equal(text, "traffic stop,now");
+	assert_false(telemetry_control_poll(bench->telemetry, text));
+	assert_string_equal(ask(bench, "/weft/control,again"), "{\"/weft/control\":\"ok\"}");
+}
+
+static void second_device_of_a_name_is_refused(void **state)
+{
+	struct bench *bench = *state;
+	struct telemetry_device device = {.class = TELEMETRY_SWITCH, .name = "s0"};
+
+	assert_int_equal(telemetry_add_device(bench->telemetry, &device), -EEXIST);
+	device.name = "s1";
+	device.counters = TELEMETRY_COUNTERS_MAX + 1;
+	assert_int_equal(telemetry_add_device(bench->telemetry, &device), -EINVAL);
+}
+
+static void there_is_one_in_a_process(void **state)
+{
+	struct fault fault;
+
+	assert_null(telemetry_create(NULL, &fault));
+	assert_non_null(strstr(fault.text, "running already"));
+}
+
+static void nothing_is_told_after_its_end(void **state)
+{
+	struct bench *bench = *state;
+
+	telemetry_destroy(bench->telemetry);
+	bench->telemetry = NULL;
+	assert_string_equal(ask(bench, "/weft/switch/list"), "{\"/weft/switch/list\":null}");
+}
+
+static void reply_that_does_not_fit_is_an_error(void **state)
+{
+	struct bench *bench = *state;
+	struct fault fault;
+
+	assert_int_equal(telemetry_client_call(bench->client, "/weft/links", bench->reply, 100,
+				 TIMEOUT_MS, &fault),
+		-EMSGSIZE);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+static const struct CMUnitTest tests[] = {
+	TEST(devices_are_listed_by_class),
+	TEST(stats_are_the_counters_of_the_device_in_full_width),
+	TEST(unknown_device_has_no_stats),
+	TEST(links_come_in_pages_until_one_is_empty),
+	TEST(capture_is_started_and_stopped_from_outside),
+	TEST(wrong_capture_is_told_why),
+	TEST(command_waits_for_the_loop_and_is_taken_once),
+	TEST(second_device_of_a_name_is_refused),
+	TEST(there_is_one_in_a_process),
+	TEST(nothing_is_told_after_its_end),
+	TEST(reply_that_does_not_fit_is_an_error),
+};
+
+int main(void)
+{
+	char *argv[] = {(char *)"telemetry_test", NULL};
+	const struct eal_options options = {.memory_mib = 16};
+	struct fault fault;
+	int failed;
+
+	if (eal_start(1, argv, &options, &fault) < 0) {
+		fprintf(stderr, "%s\n", fault.text);
+		return 1;
+	}
+	failed = cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
+	eal_stop();
+	return failed;
+}
