@@ -33,16 +33,22 @@ struct control_hello {
 	uint8_t kind; /* 0 switch, 1 interface */
 };
 
-/* FRAME_ACK. Cumulative; 'again' asks to send everything from 'expected' on once more. */
+/*
+ * FRAME_ACK. Cumulative. 'again' asks to send everything from 'expected' on once more; it numbers the
+ * requests, so that one that arrives twice is obeyed once. 'flow' is the upper half of the data
+ * frames' message number; 'session' tells a sender that its receiver has begun a new life.
+ */
 struct control_ack {
 	uint32_t expected; /* next frame sequence number that the receiver waits for */
-	bool again;
+	uint8_t again;     /* 0: only an acknowledgement; else the number of this request */
+	uint16_t flow;     /* which flow is acknowledged */
+	uint32_t session;  /* receiver's own, nonzero */
 };
 
 #define CONTROL_CREDIT_BYTES(vcs) (12 + 8 * (vcs))
 #define CONTROL_CREDIT_BYTES_MAX  CONTROL_CREDIT_BYTES(FRAME_VCS_MAX)
 #define CONTROL_HELLO_BYTES       20
-#define CONTROL_ACK_BYTES         8
+#define CONTROL_ACK_BYTES         12
 
 /* Each encode returns the bytes written; 'out' has room for the MAX above. */
 unsigned control_credit_encode(const struct control_credit *credit, uint8_t *out);

@@ -124,7 +124,10 @@ static void ack_survives_the_wire(void **state)
 
 	rng_init(&rng, 3, 0, 0);
 	for (unsigned i = 0; i < 1000; i++) {
-		struct control_ack in = {.expected = (uint32_t)rng_next(&rng), .again = i % 2 == 1};
+		struct control_ack in = {.expected = (uint32_t)rng_next(&rng),
+			.again = (uint8_t)rng_next(&rng),
+			.flow = (uint16_t)rng_next(&rng),
+			.session = (uint32_t)rng_next(&rng) | 1};
 		struct control_ack out;
 		uint8_t bytes[CONTROL_ACK_BYTES];
 
@@ -132,18 +135,28 @@ static void ack_survives_the_wire(void **state)
 		assert_true(control_ack_decode(&out, bytes, sizeof(bytes)));
 		assert_int_equal(in.expected, out.expected);
 		assert_int_equal(in.again, out.again);
+		assert_int_equal(in.flow, out.flow);
+		assert_int_equal(in.session, out.session);
 	}
 }
 
-static void ack_of_another_length_or_request_is_refused(void **state)
+static void ack_of_another_length_or_without_session_is_refused(void **state)
 {
-	uint8_t bytes[CONTROL_ACK_BYTES + 1] = {0};
+	uint8_t bytes[CONTROL_ACK_BYTES + 1] = {[11] = 1};
 	struct control_ack ack;
 
 	assert_true(control_ack_decode(&ack, bytes, CONTROL_ACK_BYTES));
 	assert_false(control_ack_decode(&ack, bytes, CONTROL_ACK_BYTES - 1));
 	assert_false(control_ack_decode(&ack, bytes, CONTROL_ACK_BYTES + 1));
-	bytes[4] = 2;
+	bytes[11] = 0;
+	assert_false(control_ack_decode(&ack, bytes, CONTROL_ACK_BYTES));
+}
+
+static void ack_with_a_reserved_bit_is_refused(void **state)
+{
+	uint8_t bytes[CONTROL_ACK_BYTES] = {[5] = 1, [11] = 1};
+	struct control_ack ack;
+
 	assert_false(control_ack_decode(&ack, bytes, CONTROL_ACK_BYTES));
 }
 
@@ -156,7 +169,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(hello_survives_the_wire),
 	cmocka_unit_test(hello_of_another_length_kind_or_without_session_is_refused),
 	cmocka_unit_test(ack_survives_the_wire),
-	cmocka_unit_test(ack_of_another_length_or_request_is_refused),
+	cmocka_unit_test(ack_of_another_length_or_without_session_is_refused),
+	cmocka_unit_test(ack_with_a_reserved_bit_is_refused),
 };
 
 UNIT_MAIN(tests)

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * One timer per peer, all with the same delay, so the order of arming is the order of expiry and
+ * every operation is O(1): no wheel, no heap. Times handed in never go back.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "weft_time.h"
+
+#define DEADLINE_NONE 0xFFFF
+
+struct deadline_node {
+	weft_time at;
+	uint16_t next, prev;
+	bool armed;
+};
+
+struct deadline_queue {
+	weft_time delay_ps;
+	struct deadline_node *node; /* [ids] */
+	uint16_t head, tail;
+};
+
+/* 0 or -ENOMEM. */
+int deadline_queue_init(struct deadline_queue *queue, unsigned ids, weft_time delay_ps);
+void deadline_queue_fini(struct deadline_queue *queue);
+
+static inline bool deadline_queue_armed(const struct deadline_queue *queue, uint16_t id)
+{
+	return queue->node[id].armed;
+}
+
+static inline void deadline_queue_cancel(struct deadline_queue *queue, uint16_t id)
+{
+	struct deadline_node *node = &queue->node[id];
+
+	if (!node->armed)
+		return;
+	node->armed = false;
+	if (node->prev == DEADLINE_NONE)
+		queue->head = node->next;
+	else
+		queue->node[node->prev].next = node->next;
+	if (node->next == DEADLINE_NONE)
+		queue->tail = node->prev;
+	else
+		queue->node[node->next].prev = node->prev;
+}
+
+/* (Re)starts the timer of 'id'. */
+static inline void deadline_queue_arm(struct deadline_queue *queue, uint16_t id, weft_time now)
+{
+	struct deadline_node *node = &queue->node[id];
+
+	deadline_queue_cancel(queue, id);
+	*node = (struct deadline_node){.at = now + queue->delay_ps,
+		.next = DEADLINE_NONE,
+		.prev = queue->tail,
+		.armed = true};
+	if (queue->tail == DEADLINE_NONE)
+		queue->head = id;
+	else
+		queue->node[queue->tail].next = id;
+	queue->tail = id;
+}
+
+/* Takes one whose time has come; DEADLINE_NONE if there is none. */
+static inline uint16_t deadline_queue_expired(struct deadline_queue *queue, weft_time now)
+{
+	uint16_t id = queue->head;
+
+	if (id == DEADLINE_NONE || queue->node[id].at > now)
+		return DEADLINE_NONE;
+	deadline_queue_cancel(queue, id);
+	return id;
+}

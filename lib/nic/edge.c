@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "edge.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "edge_state.h"
+
+#define ETHERTYPE_IPV4 0x0800
+#define ETHERTYPE_ARP  0x0806
+#define ADDRESSES      (1u << (32 - EDGE_PREFIX_BITS))
+
+const char *edge_counter_name(unsigned counter)
+{
+	static const char *const name[] = {
+#define X(id, text) [EDGE_##id] = text,
+		EDGE_COUNTERS(X)
+#undef X
+	};
+
+	return counter < EDGE_COUNTER_COUNT ? name[counter] : NULL;
+}
+
+struct edge *edge_create(const struct edge_config *config)
+{
+	struct edge *edge;
+
+	/* The first and the last address of the network are nobody's. */
+	if (config->host >= config->hosts || config->hosts > ADDRESSES - 2 ||
+		config->mtu_bytes < EDGE_IPV4_MIN || config->mtu_bytes > UINT16_MAX ||
+		(config->base & (ADDRESSES - 1)) != 0) {
+		errno = EINVAL;
+		return NULL;
+	}
+	edge = calloc(1, sizeof(*edge));
+	if (edge == NULL)
+		return NULL;
+	edge->config = *config;
+	edge->progress = calloc(config->hosts, sizeof(edge->progress[0]));
+	edge->buffer = calloc(config->reassemblies ? config->reassemblies : 1u, config->mtu_bytes);
+	edge->free =
+		calloc(config->reassemblies ? config->reassemblies : 1u, sizeof(edge->free[0]));
+	if (edge->progress == NULL || edge->buffer == NULL || edge->free == NULL) {
+		edge_destroy(edge);
+		errno = ENOMEM;
+		return NULL;
+	}
+	for (uint16_t i = 0; i < config->reassemblies; i++)
+		edge->free[edge->free_count++] = i;
+	return edge;
+}
+
+void edge_destroy(struct edge *edge)
+{
+	if (edge == NULL)
+		return;
+	free(edge->free);
+	free(edge->buffer);
+	free(edge->progress);
+	free(edge);
+}
+
+uint32_t edge_address(const struct edge *edge, uint16_t host)
+{
+	return edge->config.base + 1 + host;
+}
+
+uint16_t edge_host_of(const struct edge *edge, uint32_t address)
+{
+	uint32_t host = address - edge->config.base - 1;
+
+	return host < edge->config.hosts ? (uint16_t)host : FRAME_HOST_NONE;
+}
+
+void edge_format_address(uint32_t base, uint16_t host, char text[EDGE_ADDRESS_TEXT])
+{
+	uint32_t address = base + 1 + host;
+
+	snprintf(text, EDGE_ADDRESS_TEXT, "%u.%u.%u.%u/%u", address >> 24, (address >> 16) & 0xFF,
+		(address >> 8) & 0xFF, address & 0xFF, EDGE_PREFIX_BITS);
+}
+
+uint64_t *edge_counters(struct edge *edge)
+{
+	return edge->count;
+}
+
+static uint16_t get16(const uint8_t *at)
+{
+	return (uint16_t)(at[0] << 8 | at[1]);
+}
+
+static uint32_t get32(const uint8_t *at)
+{
+	return (uint32_t)get16(at) << 16 | get16(at + 2);
+}
+
+static void put32(uint8_t *at, uint32_t value)
+{
+	at[0] = (uint8_t)(value >> 24);
+	at[1] = (uint8_t)(value >> 16);
+	at[2] = (uint8_t)(value >> 8);
+	at[3] = (uint8_t)value;
+}
+
+static void drop(struct edge *edge, struct edge_action *action, enum edge_counter reason)
+{
+	edge->count[reason]++;
+	action->verdict = EDGE_DROP;
+}
+
+/* ARP for IPv4 over Ethernet (RFC 826): hardware type, protocol type, lengths, operation, then
+ * sender and target as 6 + 4 bytes each. */
+static void answer_arp(
+	struct edge *edge, const uint8_t *frame, uint32_t bytes, struct edge_action *action)
+{
+	static const uint8_t request[8] = {0, 1, 0x08, 0x00, 6, 4, 0, 1};
+	const uint8_t *arp = frame + EDGE_ETHERNET_BYTES;
+	uint8_t *reply = action->reply;
+	uint16_t wanted;
+
+	if (bytes < EDGE_ARP_BYTES || memcmp(arp, request, sizeof(request)) != 0) {
+		drop(edge, action, EDGE_DROP_ARP);
+		return;
+	}
+	wanted = edge_host_of(edge, get32(arp + 24));
+	/* About itself the kernel asks to find out whether somebody else has its address. */
+	if (wanted == FRAME_HOST_NONE || wanted == edge->config.host) {
+		drop(edge, action, EDGE_DROP_ARP);
+		return;
+	}
+	memcpy(reply, arp + 8, 6);
+	frame_host_mac(wanted, reply + 6);
+	memcpy(reply + 12, frame + 12, 2);
+	memcpy(reply + 14, request, sizeof(request));
+	reply[21] = 2; /* reply */
+	frame_host_mac(wanted, reply + 22);
+	put32(reply + 28, edge_address(edge, wanted));
+	memcpy(reply + 32, arp + 8, 10);
+	edge->count[EDGE_ARP_ANSWERED]++;
+	action->verdict = EDGE_REPLY;
+}
+
+/* The host of an emulated interface's address. */
+static uint16_t host_of_mac(const struct edge *edge, const uint8_t *mac)
+{
+	uint16_t host = get16(mac + 4);
+	uint8_t wanted[6];
+
+	frame_host_mac(host, wanted);
+	if (host >= edge->config.hosts || memcmp(mac, wanted, sizeof(wanted)) != 0)
+		return FRAME_HOST_NONE;
+	return host;
+}
+
+/* Length of an IPv4 packet in 'bytes' bytes; 0 if it is none. */
+static uint32_t ipv4_bytes(const uint8_t *packet, uint32_t bytes)
+{
+	uint32_t header, total;
+
+	if (bytes < EDGE_IPV4_MIN || packet[0] >> 4 != 4)
+		return 0;
+	header = (packet[0] & 0x0Fu) * 4;
+	total = get16(packet + 2);
+	return header >= EDGE_IPV4_MIN && total >= header && total <= bytes ? total : 0;
+}
+
+static void send_ipv4(
+	struct edge *edge, const uint8_t *frame, uint32_t bytes, struct edge_action *action)
+{
+	uint16_t host = host_of_mac(edge, frame);
+
+	action->packet = frame + EDGE_ETHERNET_BYTES;
+	action->bytes = ipv4_bytes(action->packet, bytes - EDGE_ETHERNET_BYTES);
+	if (action->bytes == 0) {
+		drop(edge, action, EDGE_DROP_SHORT);
+	} else if (host == FRAME_HOST_NONE || host == edge->config.host) {
+		drop(edge, action, EDGE_DROP_UNKNOWN_HOST);
+	} else if (action->bytes > edge->config.mtu_bytes) {
+		drop(edge, action, EDGE_DROP_TOO_LONG);
+	} else {
+		action->destination = host;
+		action->verdict = EDGE_MESSAGE;
+	}
+}
+
+void edge_from_tap(
+	struct edge *edge, const uint8_t *frame, uint32_t bytes, struct edge_action *action)
+{
+	edge->count[EDGE_FROM_TAP]++;
+	if (bytes < EDGE_ETHERNET_BYTES) {
+		drop(edge, action, EDGE_DROP_SHORT);
+		return;
+	}
+	switch (get16(frame + 12)) {
+	case ETHERTYPE_ARP:
+		answer_arp(edge, frame, bytes, action);
+		break;
+	case ETHERTYPE_IPV4:
+		send_ipv4(edge, frame, bytes, action);
+		break;
+	default:
+		drop(edge, action, EDGE_DROP_ETHERTYPE);
+	}
+}
+
+/* The Ethernet header as if the source's interface had sent it to ours. */
+static bool complete(struct edge *edge, uint16_t source, struct edge_packet *packet)
+{
+	if (ipv4_bytes(packet->packet, packet->bytes) != packet->bytes) {
+		edge->count[EDGE_DROP_NOT_IP]++;
+		return false;
+	}
+	frame_host_mac(edge->config.host, packet->ethernet);
+	frame_host_mac(source, packet->ethernet + 6);
+	packet->ethernet[12] = ETHERTYPE_IPV4 >> 8;
+	packet->ethernet[13] = ETHERTYPE_IPV4 & 0xFF;
+	edge->count[EDGE_TO_TAP]++;
+	return true;
+}
+
+bool edge_deliver(
+	struct edge *edge, const struct nic_delivery *delivery, struct edge_packet *packet)
+{
+	if (delivery->source >= edge->config.hosts)
+		return false;
+	if (!edge_reassemble(edge, delivery, packet))
+		return false;
+	return complete(edge, delivery->source, packet);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "flow_rx.h"
+
+#include <arpa/inet.h>
+
+#define MESSAGE_FLOW(message) ((uint16_t)((message) >> 16))
+
+void flow_rx_init(struct nic *nic)
+{
+	for (unsigned peer = 0; peer < nic->config.hosts; peer++)
+		nic->rx[peer].window = RESEQUENCER_NONE;
+}
+
+static void discard(struct nic *nic, struct weft_packet *packet, enum nic_counter reason)
+{
+	nic->count[reason]++;
+	nic_release_packet(nic, packet);
+}
+
+/* One acknowledgement answers all that arrived until it leaves. */
+static void ack_now(struct nic *nic, uint16_t peer)
+{
+	deadline_queue_cancel(&nic->ack_delay, peer);
+	if (nic->rx[peer].ack_queued)
+		return;
+	nic->rx[peer].ack_queued = true;
+	id_fifo_push(&nic->acks, nic->ack_next, peer);
+}
+
+static void ack_soon(struct nic *nic, uint16_t peer, weft_time now)
+{
+	struct flow_rx *rx = &nic->rx[peer];
+
+	if (rx->unacked >= nic->config.ack_frames)
+		ack_now(nic, peer);
+	else if (!rx->ack_queued && !deadline_queue_armed(&nic->ack_delay, peer))
+		deadline_queue_arm(&nic->ack_delay, peer, now);
+}
+
+/* Something before a frame that has come is missing. That is no loss yet where there are several
+ * paths; it is when it lasts. */
+static void notice_gap(struct nic *nic, uint16_t peer, weft_time now)
+{
+	if (!deadline_queue_armed(&nic->gap, peer))
+		deadline_queue_arm(&nic->gap, peer, now);
+}
+
+/* Asks for everything from 'expected' on. */
+static void ask_again(struct nic *nic, uint16_t peer, weft_time now)
+{
+	struct flow_rx *rx = &nic->rx[peer];
+
+	rx->again = rx->again == UINT8_MAX ? 1 : (uint8_t)(rx->again + 1);
+	rx->asked_at = rx->expected;
+	rx->ask = rx->asked = true;
+	ack_now(nic, peer);
+	deadline_queue_arm(&nic->gap, peer, now); /* if that is lost too, once more */
+}
+
+static void deliver(
+	struct nic *nic, const struct weft_packet *packet, const uint8_t *frame, weft_time now)
+{
+	struct flow_rx *rx = &nic->rx[packet->source];
+	const struct frame_header *header = frame_header_const(frame);
+	struct nic_delivery delivery = {
+		.source = packet->source,
+		.sl = packet->sl,
+		.flags = packet->flags,
+		.new_flow = !rx->begun,
+		.first = !rx->mid_message,
+		.tail = (packet->flags & FRAME_F_TAIL) != 0,
+		.message = packet->message,
+		.sequence = packet->sequence,
+		.offset = rx->offset,
+		.payload = frame + frame_payload_offset(header),
+		.bytes = ntohs(header->payload_bytes_be),
+		.injected_ns = packet->injected_ns,
+		.now = now,
+	};
+
+	rx->begun = true;
+	rx->mid_message = !delivery.tail;
+	rx->offset = delivery.tail ? 0 : rx->offset + delivery.bytes;
+	rx->expected++;
+	rx->unacked++;
+	nic->count[NIC_FRAMES_DELIVERED]++;
+	nic->count[NIC_BYTES_DELIVERED] += delivery.bytes;
+	nic->count[NIC_MESSAGES_DELIVERED] += delivery.tail;
+	if (nic->config.above.deliver != NULL)
+		nic->config.above.deliver(nic->config.above.ctx, &delivery);
+}
+
+/* What waited for the frame that has come. */
+static void deliver_held(struct nic *nic, uint16_t peer, weft_time now)
+{
+	struct flow_rx *rx = &nic->rx[peer];
+
+	while (rx->window != RESEQUENCER_NONE) {
+		struct held_frame held =
+			resequencer_take(&nic->resequencer, rx->window, rx->expected);
+
+		if (held.packet == NULL)
+			return;
+		deliver(nic, held.packet, held.frame, now);
+		nic_release_packet(nic, held.packet);
+		if (nic->resequencer.held[rx->window] == 0) {
+			resequencer_close(&nic->resequencer, rx->window);
+			rx->window = RESEQUENCER_NONE;
+		}
+	}
+}
+
+static void receive_expected(
+	struct nic *nic, struct weft_packet *packet, const uint8_t *frame, weft_time now)
+{
+	uint16_t peer = packet->source;
+
+	deliver(nic, packet, frame, now);
+	nic_release_packet(nic, packet);
+	deliver_held(nic, peer, now);
+	nic->rx[peer].ask = false; /* what a request that has not left yet asks for is here */
+	/* What is still held has a gap before it, which is another one: its time begins now. */
+	if (nic->rx[peer].window != RESEQUENCER_NONE)
+		deadline_queue_arm(&nic->gap, peer, now);
+	else
+		deadline_queue_cancel(&nic->gap, peer);
+	ack_soon(nic, peer, now);
+}
+
+static void receive_early(struct nic *nic, struct weft_packet *packet, const uint8_t *frame)
+{
+	uint16_t peer = packet->source;
+	struct flow_rx *rx = &nic->rx[peer];
+
+	if (rx->window == RESEQUENCER_NONE && nic->resequencer.total < nic->config.reorder_frames)
+		rx->window = resequencer_open(&nic->resequencer);
+	if (rx->window == RESEQUENCER_NONE || nic->resequencer.total >= nic->config.reorder_frames)
+		discard(nic, packet, NIC_DISCARD_NO_WINDOW);
+	else if (resequencer_hold(&nic->resequencer, rx->window, packet->sequence, packet, frame))
+		nic->count[NIC_FRAMES_REORDERED]++;
+	else
+		discard(nic, packet, NIC_DISCARD_DUPLICATE);
+}
+
+/* Gives back what is held of the present flow. */
+static void clear_window(struct nic *nic, uint16_t peer, enum nic_counter reason)
+{
+	struct flow_rx *rx = &nic->rx[peer];
+
+	if (rx->window == RESEQUENCER_NONE)
+		return;
+	for (uint32_t i = 0; i <= nic->resequencer.mask; i++) {
+		struct held_frame held = resequencer_take(&nic->resequencer, rx->window, i);
+
+		if (held.packet != NULL)
+			discard(nic, held.packet, reason);
+	}
+	resequencer_close(&nic->resequencer, rx->window);
+	rx->window = RESEQUENCER_NONE;
+	deadline_queue_cancel(&nic->gap, peer);
+}
+
+static void take_up(struct nic *nic, uint16_t peer, uint16_t flow)
+{
+	struct flow_rx *rx = &nic->rx[peer];
+
+	clear_window(nic, peer, NIC_DISCARD_FLOW_END);
+	deadline_queue_cancel(&nic->gap, peer);
+	rx->known = true;
+	rx->flow = flow;
+	rx->expected = rx->offset = 0;
+	rx->begun = rx->mid_message = rx->ask = rx->asked = false;
+}
+
+/*
+ * A frame of another flow than the one we know. Frame 0 begins it. Any other one is the rest of a
+ * flow that is over, or has overtaken its frame 0, and comes again if it was wanted. Only who knows
+ * no flow at all takes it up at once: frames that overtook frame 0 are kept, and if it was an
+ * earlier life of ours that received frame 0, the request for it tells the sender so (our session).
+ */
+static bool meet_flow(struct nic *nic, const struct weft_packet *packet)
+{
+	if (packet->sequence != 0 && nic->rx[packet->source].known)
+		return false;
+	take_up(nic, packet->source, MESSAGE_FLOW(packet->message));
+	return true;
+}
+
+/* Damaged on the way; its header is not. Ask at once, but for the same loss only once: the gap's
+ * timer takes care of the rest. */
+static void receive_damaged(struct nic *nic, struct weft_packet *packet, weft_time now)
+{
+	uint16_t peer = packet->source;
+	struct flow_rx *rx = &nic->rx[peer];
+	bool ours = rx->known && rx->flow == MESSAGE_FLOW(packet->message);
+	bool asked = rx->asked && rx->asked_at == rx->expected;
+
+	if (ours && !sequence_before(packet->sequence, rx->expected) && !asked)
+		ask_again(nic, peer, now);
+	discard(nic, packet, NIC_DISCARD_PAYLOAD_CRC);
+}
+
+void flow_rx_data(struct nic *nic, struct weft_packet *packet, const uint8_t *frame, bool intact,
+	weft_time now)
+{
+	struct flow_rx *rx = &nic->rx[packet->source];
+	uint32_t ahead;
+
+	if (!intact) {
+		receive_damaged(nic, packet, now);
+		return;
+	}
+	if ((!rx->known || rx->flow != MESSAGE_FLOW(packet->message)) && !meet_flow(nic, packet)) {
+		discard(nic, packet, NIC_DISCARD_OLD_FLOW);
+		return;
+	}
+	ahead = packet->sequence - rx->expected;
+	if (ahead == 0) {
+		receive_expected(nic, packet, frame, now);
+	} else if ((int32_t)ahead < 0) {
+		ack_now(nic, packet->source); /* its acknowledgement was lost */
+		discard(nic, packet, NIC_DISCARD_DUPLICATE);
+	} else {
+		notice_gap(nic, packet->source, now);
+		if (ahead < nic->config.window_frames)
+			receive_early(nic, packet, frame);
+		else
+			discard(nic, packet, NIC_DISCARD_BEYOND_WINDOW);
+	}
+}
+
+void flow_rx_poll(struct nic *nic, weft_time now)
+{
+	uint16_t peer;
+
+	while ((peer = deadline_queue_expired(&nic->ack_delay, now)) != DEADLINE_NONE)
+		ack_now(nic, peer);
+	while ((peer = deadline_queue_expired(&nic->gap, now)) != DEADLINE_NONE)
+		ask_again(nic, peer, now); /* it is armed while something is missing */
+}
+
+uint16_t flow_rx_next_ack(struct nic *nic, struct control_ack *ack)
+{
+	struct flow_rx *rx;
+	uint16_t peer;
+
+	if (nic->acks.head == ID_NONE)
+		return ID_NONE;
+	peer = id_fifo_pop(&nic->acks, nic->ack_next);
+	rx = &nic->rx[peer];
+	rx->ack_queued = false;
+	*ack = (struct control_ack){.expected = rx->expected,
+		.again = rx->ask ? rx->again : 0,
+		.flow = rx->flow,
+		.session = nic->config.link.session};
+	rx->ask = false;
+	rx->unacked = 0;
+	deadline_queue_cancel(&nic->ack_delay, peer);
+	return peer;
+}
+
+void flow_rx_drain(struct nic *nic)
+{
+	for (unsigned peer = 0; peer < nic->config.hosts; peer++)
+		clear_window(nic, (uint16_t)peer, NIC_DISCARD_DRAINED);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The receiving half of reliable delivery (nic.md 4), per peer: order, duplicates, requests to send
+ * again, cumulative acknowledgements. See flow_tx.h for what a flow is.
+ */
+
+#include "nic_state.h"
+
+void flow_rx_init(struct nic *nic);
+
+/* A data frame that is for this host; 'intact' says that its payload is. */
+void flow_rx_data(struct nic *nic, struct weft_packet *packet, const uint8_t *frame, bool intact,
+	weft_time now);
+
+/* Delayed acknowledgements, and gaps that have lasted too long. */
+void flow_rx_poll(struct nic *nic, weft_time now);
+
+/* The next peer to be acknowledged and what it is to be told; ID_NONE if there is none. */
+uint16_t flow_rx_next_ack(struct nic *nic, struct control_ack *ack);
+
+/* Gives back all frames that are held. */
+void flow_rx_drain(struct nic *nic);

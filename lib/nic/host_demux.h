@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * What is above an interface: synthetic messages go to the measuring sink, all others to the edge
+ * if the host has one. The first byte of a message tells which it is (synthetic.h). Order is
+ * watched for both.
+ */
+
+#include "edge.h"
+#include "measure_sink.h"
+
+struct host_demux {
+	struct measure_sink *sink;
+	struct edge *edge; /* NULL: none */
+	bool *to_edge;     /* [hosts] where the message that is under way from there goes */
+	uint16_t hosts;
+	/* Gets the packets that the edge completes. */
+	void *ctx;
+	void (*packet)(void *ctx, const struct edge_packet *packet);
+	uint64_t unclaimed; /* frames of programs' messages, and no edge to take them */
+};
+
+/* 'sink' and 'edge' stay the caller's. 0 or -ENOMEM. */
+int host_demux_init(struct host_demux *demux, struct measure_sink *sink, uint16_t hosts);
+void host_demux_fini(struct host_demux *demux);
+
+/* For nic_host.deliver; 'ctx' is the demux. */
+void host_demux_deliver(void *ctx, const struct nic_delivery *delivery);

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* What leaves next, and as which bytes. */
+
+#include <string.h>
+
+#include "bits.h"
+#include "flow_rx.h"
+#include "flow_tx.h"
+#include "nic_state.h"
+#include "synthetic.h"
+
+static unsigned frame_bytes(unsigned route_length, unsigned payload_bytes)
+{
+	unsigned bytes = FRAME_HEADER_BYTES + route_length + payload_bytes;
+
+	return bytes < FRAME_BYTES_MIN ? FRAME_BYTES_MIN : bytes;
+}
+
+/* What all frames of ours have in common. */
+static void describe(struct nic *nic, struct weft_packet *packet, enum frame_kind kind,
+	unsigned payload_bytes, weft_time now)
+{
+	nic->plan.bytes = payload_bytes;
+	packet->next = NULL;
+	packet->arrived_ps = now;
+	packet->bytes = (uint16_t)frame_bytes(packet->route_length, payload_bytes);
+	packet->blocks = (uint16_t)frame_blocks(packet->bytes);
+	packet->in_port = packet->out_port = 0;
+	packet->vc_next = packet->vc;
+	packet->mutable_word = frame_mutable_word(packet->vc, packet->vc, 0, packet->flags);
+	packet->hop = packet->route_length > 0 ? packet->route[0] : 0;
+	packet->control = kind != FRAME_DATA;
+	packet->source = nic->config.host;
+	packet->kind = (uint8_t)kind;
+	packet->injected_ns = (uint32_t)(now / PS_PER_NS);
+	packet->latency_ns = 0;
+}
+
+static bool inject_link_local(struct nic *nic, weft_time now, struct weft_packet *packet)
+{
+	bool hello = (nic->link_due & LINK_SEND_HELLO) != 0;
+
+	if (nic->link_due == 0)
+		return false;
+	nic->link_due &= hello ? ~LINK_SEND_HELLO : ~LINK_SEND_CREDIT;
+	*packet = (struct weft_packet){.destination = FRAME_HOST_NONE};
+	describe(nic, packet, hello ? FRAME_HELLO : FRAME_CREDIT,
+		hello ? CONTROL_HELLO_BYTES : CONTROL_CREDIT_BYTES(nic->link.config.vcs), now);
+	packet->source = FRAME_HOST_NONE;
+	return true;
+}
+
+static bool inject_ack(struct nic *nic, weft_time now, struct weft_packet *packet)
+{
+	uint16_t peer;
+
+	do {
+		peer = flow_rx_next_ack(nic, &nic->plan.ack);
+		if (peer == ID_NONE)
+			return false;
+	} while (!nic_routes_reaches(nic->config.routes, peer));
+	*packet = (struct weft_packet){.destination = peer};
+	packet->route = nic_choose_route(nic, peer, &packet->route_length);
+	describe(nic, packet, FRAME_ACK, CONTROL_ACK_BYTES, now);
+	nic->count[NIC_ACKS_SENT]++;
+	nic->count[NIC_AGAIN_SENT] += nic->plan.ack.again != 0;
+	return true;
+}
+
+/* Lets the FIFO's next message join its peer's queue. False: there is none. */
+static bool admit_next(struct nic *nic, unsigned vc, weft_time now)
+{
+	struct message_queue *backlog = &nic->backlog[vc];
+
+	if (backlog->head == MESSAGE_NONE)
+		return false;
+	flow_tx_admit(nic, message_queue_pop(&nic->pool, backlog), now);
+	if (backlog->head == MESSAGE_NONE)
+		nic->backlog_vcs &= ~(1u << vc);
+	return true;
+}
+
+static void drop_head(struct nic *nic, enum ready_class class, unsigned vc)
+{
+	struct id_fifo *fifo = &nic->ready[class][vc];
+
+	nic->tx[id_fifo_pop(fifo, nic->ready_next)].queued = false;
+	if (fifo->head == ID_NONE)
+		nic->ready_vcs[class] &= ~(1u << vc);
+}
+
+/* The peer that is next in this class and VC; ID_NONE if there is none. Much may have happened to a
+ * peer since it was queued, so it is judged again: what does not belong here goes where it does. A
+ * new message is admitted only when those before it cannot use the VC: that is the FIFO. */
+static uint16_t next_peer(struct nic *nic, enum ready_class class, unsigned vc, weft_time now)
+{
+	for (;;) {
+		uint16_t peer = nic->ready[class][vc].head;
+		enum ready_class found;
+		unsigned found_vc;
+
+		if (peer == ID_NONE) {
+			if (class != READY_NEW || !admit_next(nic, vc, now))
+				return ID_NONE;
+			continue;
+		}
+		if (flow_tx_ready(nic, peer, &found, &found_vc) && found == class && found_vc == vc)
+			return peer;
+		drop_head(nic, class, vc);
+		flow_tx_place(nic, peer);
+	}
+}
+
+static uint32_t payload_bytes(const struct nic *nic, const struct message *message, uint32_t offset)
+{
+	uint32_t left = message->bytes - offset;
+
+	return left < nic->config.mtu_bytes ? left : nic->config.mtu_bytes;
+}
+
+static void end_stall(struct nic *nic, weft_time now)
+{
+	if (nic->stalled)
+		nic->stalled_ps += now - nic->stalled_since;
+	nic->stalled = false;
+}
+
+static void note_stall(struct nic *nic, weft_time now)
+{
+	if (nic->stalled)
+		return;
+	nic->stalled = true;
+	nic->stalled_since = now;
+	nic->count[NIC_STALL_CREDIT]++;
+}
+
+static void describe_data(
+	struct nic *nic, uint16_t peer, uint32_t offset, struct weft_packet *packet, weft_time now)
+{
+	const struct flow_tx *tx = &nic->tx[peer];
+	const struct message *message = nic_message_at(nic, tx->cursor);
+	bool tail = tx->send + 1 == message->first_sequence + message->frames;
+
+	*packet = (struct weft_packet){
+		.vc = message->vc,
+		.flags = tail ? FRAME_F_TAIL : 0,
+		.route = message->route,
+		.route_length = message->route_length,
+		.sl = message->sl,
+		.destination = peer,
+		.message = (uint32_t)tx->flow << 16 | message->number,
+		.sequence = tx->send,
+	};
+	describe(nic, packet, FRAME_DATA, payload_bytes(nic, message, offset), now);
+	nic->plan.message = tx->cursor;
+	nic->plan.offset = offset;
+}
+
+/* Sends the next frame of the peer if its VC has the credits. */
+static bool inject_frame(struct nic *nic, enum ready_class class, unsigned vc, uint16_t peer,
+	struct weft_packet *packet, weft_time now)
+{
+	const struct flow_tx *tx = &nic->tx[peer];
+	const struct message *message = nic_message_at(nic, tx->cursor);
+	uint32_t offset = (tx->send - message->first_sequence) * nic->config.mtu_bytes;
+	unsigned bytes = frame_bytes(message->route_length, payload_bytes(nic, message, offset));
+
+	if (nic->link.state != LINK_UP ||
+		!credit_suffices(&nic->link.tx[vc], frame_blocks(bytes))) {
+		note_stall(nic, now);
+		return false;
+	}
+	end_stall(nic, now);
+	describe_data(nic, peer, offset, packet, now);
+	credit_take(&nic->link.tx[vc], packet->blocks);
+	nic->backlog_moved[vc] = now;
+	flow_tx_sent(nic, peer, now);
+	drop_head(nic, class, vc);
+	flow_tx_place(nic, peer);
+	return true;
+}
+
+static bool inject_data(
+	struct nic *nic, enum ready_class class, weft_time now, struct weft_packet *packet)
+{
+	uint64_t vcs = nic->ready_vcs[class] | (class == READY_NEW ? nic->backlog_vcs : 0);
+
+	while (vcs != 0) {
+		unsigned vc = bits_round_robin(vcs, nic->next_vc[class]);
+		uint16_t peer = next_peer(nic, class, vc, now);
+
+		if (peer != ID_NONE && inject_frame(nic, class, vc, peer, packet, now)) {
+			nic->next_vc[class] = (uint8_t)((vc + 1) % FRAME_VCS_MAX);
+			return true;
+		}
+		vcs &= ~BIT64(vc);
+	}
+	return false;
+}
+
+bool nic_inject(struct nic *nic, weft_time now, struct weft_packet *packet)
+{
+	return inject_link_local(nic, now, packet) || inject_ack(nic, now, packet) ||
+	       inject_data(nic, READY_RETRY, now, packet) ||
+	       inject_data(nic, READY_NEW, now, packet);
+}
+
+static void write_data(struct nic *nic, const struct weft_packet *packet, uint8_t *out)
+{
+	const struct message *message = nic_message_at(nic, nic->plan.message);
+	struct synthetic synthetic = {.source = packet->source,
+		.destination = packet->destination,
+		.message = packet->message,
+		.message_bytes = message->bytes,
+		.generated_ns = message->generated_ps / PS_PER_NS};
+
+	if (message->payload != NULL)
+		memcpy(out, message->payload + nic->plan.offset, nic->plan.bytes);
+	else
+		synthetic_fill(&synthetic, nic->plan.offset, out, nic->plan.bytes);
+}
+
+static void write_payload(
+	struct nic *nic, const struct weft_packet *packet, uint8_t *out, weft_time now)
+{
+	struct control_credit credit;
+	struct control_hello hello;
+
+	switch (packet->kind) {
+	case FRAME_CREDIT:
+		link_end_fill_credit(&nic->link, &credit, now);
+		control_credit_encode(&credit, out);
+		break;
+	case FRAME_HELLO:
+		link_end_fill_hello(&nic->link, &hello, now);
+		control_hello_encode(&hello, out);
+		break;
+	case FRAME_ACK:
+		control_ack_encode(&nic->plan.ack, out);
+		break;
+	default:
+		write_data(nic, packet, out);
+	}
+}
+
+void nic_frame_build(
+	struct nic *nic, const struct weft_packet *packet, uint8_t *frame, weft_time now)
+{
+	struct frame_fields fields = {
+		.kind = packet->kind,
+		.source = packet->source,
+		.destination = packet->destination,
+		.sl = packet->sl,
+		.vc = packet->vc,
+		.vc_original = packet->vc,
+		.flags = packet->flags,
+		.message = packet->message,
+		.sequence = packet->sequence,
+		.injected_ns = packet->injected_ns,
+		.route = packet->route,
+		.route_length = packet->route_length,
+		.payload_bytes = (uint16_t)nic->plan.bytes,
+	};
+
+	write_payload(nic, packet, frame + FRAME_HEADER_BYTES + packet->route_length, now);
+	frame_build(frame, &fields);
+}

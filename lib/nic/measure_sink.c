@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "measure_sink.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "synthetic.h"
+
+#define SEEN_FRAMES 64
+/* A clock may be so far behind the sender's: less than nothing reads as nothing. */
+#define SKEW_NS 1000000u
+
+struct measure_sink *measure_sink_create(uint16_t host, uint16_t hosts)
+{
+	struct measure_sink *sink = calloc(1, sizeof(*sink));
+
+	if (sink == NULL)
+		return NULL;
+	sink->host = host;
+	sink->hosts = hosts;
+	sink->source = calloc(hosts, sizeof(sink->source[0]));
+	if (sink->source == NULL) {
+		free(sink);
+		errno = ENOMEM;
+		return NULL;
+	}
+	return sink;
+}
+
+void measure_sink_destroy(struct measure_sink *sink)
+{
+	if (sink == NULL)
+		return;
+	free(sink->source);
+	free(sink);
+}
+
+void measure_sink_reset(struct measure_sink *sink, weft_time measure_from)
+{
+	histogram_reset(&sink->network_ns);
+	histogram_reset(&sink->total_ns);
+	sink->measured_messages = sink->measured_bytes = 0;
+	sink->measure_from = measure_from;
+}
+
+/* A frame from behind: seen before, or late after it was taken for lost. */
+static void take_late(struct measure_sink *sink, struct measure_source *source, uint32_t behind)
+{
+	uint64_t bit = behind <= SEEN_FRAMES ? (uint64_t)1 << (behind - 1) : 0;
+
+	if (behind > SEEN_FRAMES || (source->seen & bit) != 0) {
+		sink->duplicated++;
+		return;
+	}
+	source->seen |= bit;
+	sink->out_of_order++;
+	sink->lost--;
+}
+
+/* Frames of a flow count from 0. */
+void measure_sink_watch(struct measure_sink *sink, const struct nic_delivery *delivery)
+{
+	struct measure_source *source = &sink->source[delivery->source];
+	uint16_t flow = (uint16_t)(delivery->message >> 16);
+	uint32_t ahead;
+
+	if (!source->known || source->flow != flow)
+		*source = (struct measure_source){.known = true, .flow = flow, .seen = UINT64_MAX};
+	ahead = delivery->sequence - source->next;
+	if ((int32_t)ahead < 0) {
+		take_late(sink, source, -ahead);
+		return;
+	}
+	sink->lost += ahead;
+	source->seen = ahead < SEEN_FRAMES - 1 ? source->seen << (ahead + 1) | 1 : 1;
+	source->next = delivery->sequence + 1;
+}
+
+/* Reads the prefix, or compares with what it said. */
+static void check_content(struct measure_sink *sink, struct measure_source *source,
+	const struct nic_delivery *delivery)
+{
+	struct synthetic synthetic = {.source = delivery->source,
+		.destination = sink->host,
+		.message = delivery->message};
+	uint32_t end = delivery->offset + delivery->bytes;
+
+	if (delivery->first) {
+		source->open = synthetic_open(&synthetic, delivery->payload, delivery->bytes);
+		source->message = delivery->message;
+		source->message_bytes = synthetic.message_bytes;
+		source->generated_ns = synthetic.generated_ns;
+	}
+	if (!source->open || delivery->message != source->message ||
+		(delivery->tail ? end != source->message_bytes : end >= source->message_bytes) ||
+		!synthetic_matches(
+			&synthetic, delivery->offset, delivery->payload, delivery->bytes)) {
+		sink->altered++;
+		source->open = false;
+	}
+}
+
+static void record_message(struct measure_sink *sink, const struct measure_source *source,
+	const struct nic_delivery *delivery)
+{
+	uint64_t now_ns = delivery->now / PS_PER_NS;
+
+	if (source->open)
+		histogram_record(&sink->total_ns,
+			now_ns > source->generated_ns ? now_ns - source->generated_ns : 0);
+	sink->measured_messages++;
+}
+
+static void record(struct measure_sink *sink, const struct measure_source *source,
+	const struct nic_delivery *delivery)
+{
+	uint32_t network_ns = (uint32_t)(delivery->now / PS_PER_NS) - delivery->injected_ns;
+
+	if (delivery->now < sink->measure_from)
+		return;
+	histogram_record(&sink->network_ns, network_ns > UINT32_MAX - SKEW_NS ? 0 : network_ns);
+	sink->measured_bytes += delivery->bytes;
+	if (delivery->tail)
+		record_message(sink, source, delivery);
+}
+
+void measure_sink_take(struct measure_sink *sink, const struct nic_delivery *delivery)
+{
+	struct measure_source *source = &sink->source[delivery->source];
+
+	check_content(sink, source, delivery);
+	record(sink, source, delivery);
+	sink->frames++;
+	sink->bytes += delivery->bytes;
+	sink->messages += delivery->tail;
+}

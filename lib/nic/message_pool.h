@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Messages that an interface holds until they are acknowledged, and room for the payloads of those
+ * that have one. Everything is allocated at the beginning; records are named by index and linked
+ * into one queue at a time.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "weft_time.h"
+
+#define MESSAGE_NONE UINT32_MAX
+
+struct message {
+	uint32_t next; /* in its queue */
+	uint32_t bytes;
+	uint32_t frames;
+	uint32_t first_sequence; /* once it is admitted to its flow */
+	uint16_t destination;
+	uint16_t number; /* within its flow */
+	uint8_t sl, vc;
+	uint8_t route_length;
+	bool injected;        /* its first frame has left */
+	const uint8_t *route; /* in the routes' table */
+	uint8_t *payload;     /* NULL: made when a frame is built (synthetic.h) */
+	weft_time generated_ps;
+	weft_time queued_ps;
+	uint64_t cookie;
+};
+
+struct message_queue {
+	uint32_t head, tail; /* MESSAGE_NONE when empty */
+};
+
+struct message_pool {
+	struct message *message;
+	uint32_t count, used;
+	uint32_t free;
+	uint8_t *payload;   /* slots of payload_bytes each */
+	void *payload_free; /* chain through the first bytes of free slots */
+	uint32_t payload_bytes;
+	uint32_t payloads_used;
+};
+
+/* 0 or -ENOMEM. */
+int message_pool_init(
+	struct message_pool *pool, uint32_t messages, uint32_t payloads, uint32_t payload_bytes);
+void message_pool_fini(struct message_pool *pool);
+
+/* A record, and with 'payload' a copy of it in a slot. MESSAGE_NONE if one of them has run out or
+ * the payload is too long for a slot. */
+uint32_t message_pool_get(struct message_pool *pool, const void *payload, uint32_t bytes);
+void message_pool_put(struct message_pool *pool, uint32_t index);
+
+static inline void message_queue_init(struct message_queue *queue)
+{
+	queue->head = queue->tail = MESSAGE_NONE;
+}
+
+static inline void message_queue_push(
+	struct message_pool *pool, struct message_queue *queue, uint32_t index)
+{
+	pool->message[index].next = MESSAGE_NONE;
+	if (queue->head == MESSAGE_NONE)
+		queue->head = index;
+	else
+		pool->message[queue->tail].next = index;
+	queue->tail = index;
+}
+
+/* The queue is not empty. */
+static inline uint32_t message_queue_pop(struct message_pool *pool, struct message_queue *queue)
+{
+	uint32_t index = queue->head;
+
+	queue->head = pool->message[index].next;
+	if (queue->head == MESSAGE_NONE)
+		queue->tail = MESSAGE_NONE;
+	return index;
+}

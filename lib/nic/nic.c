@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "nic.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow_rx.h"
+#include "flow_tx.h"
+#include "nic_state.h"
+#include "synthetic.h"
+
+#define WINDOW_FRAMES_MAX 4096
+#define MTU_BYTES_MIN     64
+
+/* Streams of random numbers of an interface; traffic sources have their own (traffic.c). */
+#define STREAM_ROUTE_CHOICE 0x6e01
+
+const char *nic_counter_name(unsigned counter)
+{
+	static const char *const name[] = {
+#define X(id, text) [NIC_##id] = text,
+		NIC_COUNTERS(X)
+#undef X
+	};
+
+	return counter < NIC_COUNTER_COUNT ? name[counter] : NULL;
+}
+
+void nic_config_default(struct nic_config *config, uint16_t host, uint16_t hosts)
+{
+	*config = (struct nic_config){
+		.host = host,
+		.hosts = hosts,
+		.mtu_bytes = 4096,
+		.choice = &route_choice_first,
+		.messages = 4096,
+		.window_frames = 256,
+		.reorder_windows = 16,
+		.reorder_frames = 512,
+		.ack_frames = 16,
+		.ack_delay_ps = 50 * PS_PER_US,
+		.gap_ps = PS_PER_MS,
+		.retry_ps = 20 * PS_PER_MS,
+		.give_up_ps = 5 * PS_PER_S,
+		.link = {.device_kind = 1,
+			.vcs = 1,
+			.vc_blocks = 128 * 1024 / FRAME_BLOCK_BYTES,
+			.hello_ps = 10 * PS_PER_MS,
+			.refresh_ps = PS_PER_MS},
+	};
+}
+
+static bool is_valid(const struct nic_config *config)
+{
+	for (unsigned sl = 0; sl < 16; sl++)
+		if (config->sl_to_vc[sl] >= config->link.vcs)
+			return false;
+	return config->routes != NULL && config->routes->hosts == config->hosts &&
+	       config->choice != NULL && config->host < config->hosts &&
+	       config->hosts < FRAME_HOST_NONE && config->mtu_bytes >= MTU_BYTES_MIN &&
+	       config->mtu_bytes <= FRAME_PAYLOAD_MAX && config->messages > 0 &&
+	       config->messages < MESSAGE_NONE && config->window_frames > 0 &&
+	       config->window_frames <= WINDOW_FRAMES_MAX &&
+	       (config->window_frames & (config->window_frames - 1)) == 0 &&
+	       config->reorder_windows < RESEQUENCER_NONE && config->ack_frames > 0 &&
+	       config->retry_ps > 0 && config->gap_ps > 0 && config->give_up_ps > 0 &&
+	       config->link.session != 0 && config->link.vcs > 0 &&
+	       config->link.vcs <= FRAME_VCS_MAX;
+}
+
+static int allocate(struct nic *nic)
+{
+	const struct nic_config *config = &nic->config;
+
+	nic->tx = calloc(config->hosts, sizeof(nic->tx[0]));
+	nic->rx = calloc(config->hosts, sizeof(nic->rx[0]));
+	nic->ready_next = calloc(config->hosts, sizeof(nic->ready_next[0]));
+	nic->ack_next = calloc(config->hosts, sizeof(nic->ack_next[0]));
+	nic->choice.next = calloc(config->hosts, sizeof(nic->choice.next[0]));
+	if (nic->tx == NULL || nic->rx == NULL || nic->ready_next == NULL ||
+		nic->ack_next == NULL || nic->choice.next == NULL)
+		return -ENOMEM;
+	if (deadline_queue_init(&nic->retry, config->hosts, config->retry_ps) < 0 ||
+		deadline_queue_init(&nic->ack_delay, config->hosts, config->ack_delay_ps) < 0 ||
+		deadline_queue_init(&nic->gap, config->hosts, config->gap_ps) < 0)
+		return -ENOMEM;
+	if (message_pool_init(
+		    &nic->pool, config->messages, config->payloads, config->payload_bytes) < 0)
+		return -ENOMEM;
+	return resequencer_init(&nic->resequencer, config->reorder_windows, config->window_frames);
+}
+
+static void init_queues(struct nic *nic)
+{
+	for (unsigned vc = 0; vc < FRAME_VCS_MAX; vc++) {
+		message_queue_init(&nic->backlog[vc]);
+		for (unsigned class = 0; class < READY_CLASSES; class ++)
+			id_fifo_init(&nic->ready[class][vc]);
+	}
+	id_fifo_init(&nic->acks);
+}
+
+struct nic *nic_create(const struct nic_config *config, weft_time now)
+{
+	struct nic *nic;
+
+	if (!is_valid(config)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	nic = calloc(1, sizeof(*nic));
+	if (nic == NULL)
+		return NULL;
+	nic->config = *config;
+	if (allocate(nic) < 0) {
+		nic_destroy(nic);
+		errno = ENOMEM;
+		return NULL;
+	}
+	nic->choice.ops = config->choice;
+	rng_init(&nic->choice.rng, config->seed, config->host, STREAM_ROUTE_CHOICE);
+	link_end_init(&nic->link, &config->link, now);
+	init_queues(nic);
+	flow_tx_init(nic);
+	flow_rx_init(nic);
+	return nic;
+}
+
+void nic_destroy(struct nic *nic)
+{
+	if (nic == NULL)
+		return;
+	resequencer_fini(&nic->resequencer);
+	message_pool_fini(&nic->pool);
+	deadline_queue_fini(&nic->gap);
+	deadline_queue_fini(&nic->ack_delay);
+	deadline_queue_fini(&nic->retry);
+	free(nic->choice.next);
+	free(nic->ack_next);
+	free(nic->ready_next);
+	free(nic->rx);
+	free(nic->tx);
+	free(nic);
+}
+
+const uint8_t *nic_choose_route(struct nic *nic, uint16_t destination, uint8_t *length)
+{
+	const struct nic_routes *routes = nic->config.routes;
+	unsigned count = routes->to[destination].count;
+	unsigned which = 0;
+
+	if (count == 0) {
+		*length = 0;
+		return NULL;
+	}
+	if (count > 1)
+		which = nic->choice.ops->choose(&nic->choice, destination, count);
+	return nic_routes_get(routes, destination, which, length);
+}
+
+static int judge(const struct nic *nic, const struct nic_message *message)
+{
+	if (message->sl > 15 || message->destination == nic->config.host ||
+		(message->payload == NULL && message->bytes < SYNTHETIC_PREFIX_BYTES))
+		return -EINVAL;
+	if (message->payload != NULL && message->bytes > nic->config.payload_bytes)
+		return -EMSGSIZE;
+	return nic_routes_reaches(nic->config.routes, message->destination) ? 0 : -ENETUNREACH;
+}
+
+int nic_send(struct nic *nic, const struct nic_message *from, weft_time now)
+{
+	uint32_t mtu = nic->config.mtu_bytes, index;
+	int result = judge(nic, from);
+	struct message *message;
+
+	if (result < 0) {
+		nic->count[NIC_MESSAGES_UNREACHABLE] += result == -ENETUNREACH;
+		return result;
+	}
+	index = message_pool_get(&nic->pool, from->payload, from->bytes);
+	if (index == MESSAGE_NONE) {
+		nic->count[NIC_MESSAGES_REFUSED]++;
+		return -EAGAIN;
+	}
+	message = nic_message_at(nic, index);
+	message->frames = from->bytes == 0 ? 1 : (from->bytes - 1) / mtu + 1;
+	message->destination = from->destination;
+	message->sl = from->sl;
+	message->vc = nic->config.sl_to_vc[from->sl];
+	message->generated_ps = from->generated_ps;
+	message->queued_ps = now;
+	message->cookie = from->cookie;
+	if (nic->backlog[message->vc].head == MESSAGE_NONE)
+		nic->backlog_moved[message->vc] = now;
+	message_queue_push(&nic->pool, &nic->backlog[message->vc], index);
+	nic->backlog_vcs |= 1u << message->vc;
+	nic->count[NIC_MESSAGES_QUEUED]++;
+	return 0;
+}
+
+/* Messages before which nothing has moved for too long, as with a link that stays down. */
+static void fail_backlog(struct nic *nic, unsigned vc, weft_time now)
+{
+	struct message_queue *backlog = &nic->backlog[vc];
+
+	while (backlog->head != MESSAGE_NONE &&
+		now - nic_message_at(nic, backlog->head)->queued_ps >= nic->config.give_up_ps)
+		flow_tx_finish(nic, message_queue_pop(&nic->pool, backlog), -ETIMEDOUT);
+	if (backlog->head == MESSAGE_NONE)
+		nic->backlog_vcs &= ~(1u << vc);
+}
+
+void nic_poll(struct nic *nic, weft_time now)
+{
+	unsigned due;
+
+	if (nic->config.link.open)
+		link_end_renew_open(&nic->link);
+	due = link_end_poll(&nic->link, now);
+	nic->link_due = due & (LINK_SEND_HELLO | LINK_SEND_CREDIT);
+	nic->count[NIC_LINK_DOWNS] += (due & LINK_WENT_DOWN) != 0;
+	flow_rx_poll(nic, now);
+	flow_tx_poll(nic, now);
+	for (uint32_t vcs = nic->backlog_vcs; vcs != 0; vcs &= vcs - 1) {
+		unsigned vc = (unsigned)__builtin_ctz(vcs);
+
+		if (now - nic->backlog_moved[vc] >= nic->config.give_up_ps)
+			fail_backlog(nic, vc, now);
+	}
+}
+
+struct weft_packet *nic_drain(struct nic *nic)
+{
+	struct weft_packet *released;
+
+	flow_rx_drain(nic);
+	released = nic->released;
+	nic->released = NULL;
+	return released;
+}
+
+bool nic_busy(const struct nic *nic)
+{
+	return nic->pool.used > 0;
+}
+
+bool nic_link_up(const struct nic *nic)
+{
+	return nic->link.state == LINK_UP;
+}
+
+const uint64_t *nic_counters(const struct nic *nic)
+{
+	return nic->count;
+}
+
+const struct nic_config *nic_config(const struct nic *nic)
+{
+	return &nic->config;
+}
+
+struct link_end *nic_link(struct nic *nic)
+{
+	return &nic->link;
+}
+
+weft_time nic_stalled_ps(const struct nic *nic)
+{
+	return nic->stalled_ps;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "nic_state.h"
+
+static const enum nic_counter receive_discards[] = {NIC_DISCARD_DUPLICATE,
+	NIC_DISCARD_BEYOND_WINDOW, NIC_DISCARD_NO_WINDOW, NIC_DISCARD_OLD_FLOW,
+	NIC_DISCARD_FLOW_END, NIC_DISCARD_PAYLOAD_CRC, NIC_DISCARD_ROUTING_ERROR,
+	NIC_DISCARD_MISROUTED, NIC_DISCARD_SOURCE, NIC_DISCARD_VC, NIC_DISCARD_CREDIT_VIOLATION,
+	NIC_DISCARD_DRAINED};
+
+/* The queue of a peer is numbered without a hole and reaches from 'acked' to 'next'. */
+static const char *check_flow(const struct nic *nic, uint16_t peer)
+{
+	const struct flow_tx *tx = &nic->tx[peer];
+	uint32_t sequence = tx->acked, cursor = MESSAGE_NONE;
+
+	if (sequence_before(tx->send, tx->acked) || sequence_before(tx->high, tx->send) ||
+		sequence_before(tx->next, tx->high))
+		return "acked <= send <= high <= next does not hold";
+	if (tx->high - tx->acked > nic->config.window_frames)
+		return "more frames in flight than the window admits";
+	for (uint32_t i = tx->messages.head; i != MESSAGE_NONE; i = nic->pool.message[i].next) {
+		const struct message *message = &nic->pool.message[i];
+		uint32_t end = message->first_sequence + message->frames;
+
+		if (message->first_sequence != sequence &&
+			(i != tx->messages.head ||
+				sequence_before(sequence, message->first_sequence)))
+			return "a hole in the numbers of a flow";
+		if (!sequence_before(tx->send, message->first_sequence) &&
+			sequence_before(tx->send, end))
+			cursor = i;
+		sequence = end;
+	}
+	if (sequence != tx->next)
+		return "the numbers of a flow do not end at its next";
+	if (cursor != tx->cursor)
+		return "the cursor of a flow is not at the message that goes next";
+	if ((tx->messages.head != MESSAGE_NONE) != deadline_queue_armed(&nic->retry, peer))
+		return "a flow has messages and no timer, or a timer and no messages";
+	return NULL;
+}
+
+static uint32_t queue_length(const struct nic *nic, const struct message_queue *queue)
+{
+	uint32_t length = 0;
+
+	for (uint32_t i = queue->head; i != MESSAGE_NONE; i = nic->pool.message[i].next)
+		length++;
+	return length;
+}
+
+static const char *check_messages(const struct nic *nic)
+{
+	uint32_t held = 0;
+
+	for (unsigned vc = 0; vc < FRAME_VCS_MAX; vc++) {
+		held += queue_length(nic, &nic->backlog[vc]);
+		if ((nic->backlog[vc].head != MESSAGE_NONE) != ((nic->backlog_vcs >> vc) & 1))
+			return "the set of VCs with a backlog is wrong";
+	}
+	for (unsigned peer = 0; peer < nic->config.hosts; peer++)
+		held += queue_length(nic, &nic->tx[peer].messages);
+	if (held != nic->pool.used)
+		return "a message is in no queue";
+	if (nic->count[NIC_MESSAGES_QUEUED] !=
+		nic->count[NIC_MESSAGES_ACKED] + nic->count[NIC_MESSAGES_FAILED] + held)
+		return "messages queued are not acked + failed + held";
+	return NULL;
+}
+
+static const char *check_frames(const struct nic *nic)
+{
+	uint64_t in_flight = 0, gone = 0;
+
+	for (unsigned peer = 0; peer < nic->config.hosts; peer++)
+		in_flight += nic->tx[peer].high - nic->tx[peer].acked;
+	if (nic->count[NIC_FRAMES_INJECTED] !=
+		nic->count[NIC_FRAMES_ACKED] + nic->count[NIC_FRAMES_ABANDONED] + in_flight)
+		return "frames injected are not acked + abandoned + in flight";
+	for (unsigned i = 0; i < sizeof(receive_discards) / sizeof(receive_discards[0]); i++)
+		gone += nic->count[receive_discards[i]];
+	if (nic->count[NIC_FRAMES_RECEIVED] !=
+		nic->count[NIC_FRAMES_DELIVERED] + gone + nic->resequencer.total)
+		return "frames received are not delivered + discarded + held";
+	return NULL;
+}
+
+static const char *check_windows(const struct nic *nic)
+{
+	unsigned open = 0;
+
+	for (unsigned peer = 0; peer < nic->config.hosts; peer++) {
+		uint16_t window = nic->rx[peer].window;
+
+		if (window == RESEQUENCER_NONE)
+			continue;
+		open++;
+		if (nic->resequencer.held[window] == 0)
+			return "a peer keeps an empty resequencing window";
+		if (!deadline_queue_armed(&nic->gap, (uint16_t)peer))
+			return "frames wait for others and no timer runs";
+	}
+	if (open + nic->resequencer.free_count != nic->resequencer.windows)
+		return "a resequencing window is lost";
+	return NULL;
+}
+
+/* Who can send is queued to send. */
+static const char *check_ready(const struct nic *nic)
+{
+	for (unsigned peer = 0; peer < nic->config.hosts; peer++) {
+		const struct flow_tx *tx = &nic->tx[peer];
+
+		if (tx->cursor != MESSAGE_NONE &&
+			tx->send - tx->acked < nic->config.window_frames && !tx->queued)
+			return "a peer that may send is not queued";
+	}
+	for (unsigned vc = 0; vc < nic->link.config.vcs; vc++)
+		if (credit_stored(&nic->link.rx[vc]) != 0)
+			return "an interface keeps blocks of its buffer";
+	return NULL;
+}
+
+const char *nic_check(const struct nic *nic)
+{
+	const char *wrong = check_messages(nic);
+
+	for (unsigned peer = 0; wrong == NULL && peer < nic->config.hosts; peer++)
+		wrong = check_flow(nic, (uint16_t)peer);
+	if (wrong == NULL)
+		wrong = check_frames(nic);
+	if (wrong == NULL)
+		wrong = check_windows(nic);
+	return wrong != NULL ? wrong : check_ready(nic);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "nic_routes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frame.h"
+
+struct nic_routes *nic_routes_create(uint16_t hosts)
+{
+	struct nic_routes *routes = calloc(1, sizeof(*routes));
+
+	if (routes == NULL)
+		return NULL;
+	routes->hosts = hosts;
+	routes->to = calloc(hosts > 0 ? hosts : 1, sizeof(routes->to[0]));
+	if (routes->to == NULL) {
+		free(routes);
+		errno = ENOMEM;
+		return NULL;
+	}
+	return routes;
+}
+
+void nic_routes_destroy(struct nic_routes *routes)
+{
+	if (routes == NULL)
+		return;
+	free(routes->to);
+	free(routes->offset);
+	free(routes->bytes);
+	free(routes);
+}
+
+static bool is_route(const uint8_t *elements, unsigned length)
+{
+	if (length == 0 || length > FRAME_ROUTE_MAX || elements[length - 1] != ROUTE_TYPE_HOST)
+		return false;
+	for (unsigned i = 0; i + 1 < length; i++)
+		if ((elements[i] & ROUTE_PORT_BIT) == 0 && elements[i] != ROUTE_TYPE_ITB)
+			return false;
+	return true;
+}
+
+/* Room for one more offset and 'more' bytes. */
+static int make_room(struct nic_routes *routes, uint32_t more)
+{
+	if (routes->routes == routes->routes_room) {
+		uint32_t room = routes->routes_room * 2 + 64;
+		uint32_t *offset = realloc(routes->offset, room * sizeof(offset[0]));
+
+		if (offset == NULL)
+			return -ENOMEM;
+		routes->offset = offset;
+		routes->routes_room = room;
+	}
+	if (routes->used + more > routes->room) {
+		uint32_t room = routes->room * 2 + 1024;
+		uint8_t *bytes = realloc(routes->bytes, room);
+
+		if (bytes == NULL)
+			return -ENOMEM;
+		routes->bytes = bytes;
+		routes->room = room;
+	}
+	return 0;
+}
+
+int nic_routes_add(
+	struct nic_routes *routes, uint16_t destination, const uint8_t *elements, unsigned length)
+{
+	struct nic_route_set *set;
+
+	if (destination >= routes->hosts || !is_route(elements, length))
+		return -EINVAL;
+	set = &routes->to[destination];
+	if (set->by_table || (set->count > 0 && set->first + set->count != routes->routes))
+		return -EINVAL;
+	if (set->count == NIC_ROUTES_MAX)
+		return -ENOSPC;
+	if (make_room(routes, length + 1) < 0)
+		return -ENOMEM;
+	if (set->count++ == 0)
+		set->first = routes->routes;
+	routes->offset[routes->routes++] = routes->used;
+	routes->bytes[routes->used++] = (uint8_t)length;
+	memcpy(routes->bytes + routes->used, elements, length);
+	routes->used += length;
+	return 0;
+}
+
+int nic_routes_by_table(struct nic_routes *routes, uint16_t destination)
+{
+	if (destination >= routes->hosts || routes->to[destination].count > 0)
+		return -EINVAL;
+	routes->to[destination].by_table = true;
+	return 0;
+}

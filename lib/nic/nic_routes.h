@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The routes of one host: for each destination up to NIC_ROUTES_MAX alternatives in order of
+ * preference, as the bytes that go into the frame (lib/wire/frame.h), or none at all because the
+ * switches' tables know the way. A destination that was never named cannot be reached.
+ *
+ * Filled destination by destination before the interface is made, constant from then on; several
+ * interfaces may read it.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define NIC_ROUTES_MAX 10
+
+struct nic_route_set {
+	uint32_t first; /* index of the first alternative in 'offset' */
+	uint8_t count;
+	bool by_table; /* reachable without a source route */
+};
+
+struct nic_routes {
+	uint16_t hosts;
+	struct nic_route_set *to; /* [hosts] */
+	uint32_t *offset;         /* of each route in 'bytes': a length byte, then the elements */
+	uint32_t routes, routes_room;
+	uint8_t *bytes;
+	uint32_t used, room;
+};
+
+/* Nothing reachable. NULL with errno ENOMEM. */
+struct nic_routes *nic_routes_create(uint16_t hosts);
+void nic_routes_destroy(struct nic_routes *routes);
+
+/* Appends an alternative; those of one destination are added one after the other. -EINVAL: no such
+ * destination, out of order, more than FRAME_ROUTE_MAX elements, an element in the middle that is
+ * not a port or in-transit mark, or a last one that is not ROUTE_TYPE_HOST. -ENOSPC: there are
+ * NIC_ROUTES_MAX already. -ENOMEM. */
+int nic_routes_add(
+	struct nic_routes *routes, uint16_t destination, const uint8_t *elements, unsigned length);
+
+/* The destination is reached by the switches' tables. -EINVAL: no such destination, or it has
+ * source routes. */
+int nic_routes_by_table(struct nic_routes *routes, uint16_t destination);
+
+static inline bool nic_routes_reaches(const struct nic_routes *routes, uint16_t destination)
+{
+	return destination < routes->hosts &&
+	       (routes->to[destination].count > 0 || routes->to[destination].by_table);
+}
+
+/* Elements of alternative 'which' and their number. */
+static inline const uint8_t *nic_routes_get(
+	const struct nic_routes *routes, uint16_t destination, unsigned which, uint8_t *length)
+{
+	const uint8_t *at = routes->bytes + routes->offset[routes->to[destination].first + which];
+
+	*length = at[0];
+	return at + 1;
+}

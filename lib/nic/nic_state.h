@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Inside the interface; only lib/nic includes this.
+ *
+ * Per peer there are two small records, in arrays made at creation: 80 bytes for sending, 32 for
+ * receiving, and nodes of timers and queues. Frames in flight have no records: they follow from the
+ * messages and three sequence numbers.
+ */
+
+#include "control.h"
+#include "deadline_queue.h"
+#include "id_fifo.h"
+#include "message_pool.h"
+#include "nic.h"
+#include "resequencer.h"
+
+/*
+ * Sending to one peer. Its messages are a queue; frame numbers run through it:
+ *
+ *     acked <= send <= high <= next        (serial arithmetic)
+ *
+ * Below 'acked' everything is acknowledged and gone; 'send' goes next, which is a retransmission
+ * below 'high'; 'next' is the number that the next message admitted will begin with.
+ */
+struct flow_tx {
+	struct message_queue messages;
+	uint32_t cursor; /* the message that holds frame 'send'; MESSAGE_NONE: all sent */
+	uint32_t acked, send, high, next;
+	uint32_t peer_session; /* of the receiver; 0: not yet heard of */
+	uint16_t flow;         /* names this flow, in each of its frames */
+	uint16_t number;       /* of the next message */
+	uint8_t last_again;    /* number of the last request that was obeyed */
+	uint8_t backoff;       /* retry intervals to wait after the next timeout, less one */
+	uint8_t backoff_left;
+	bool queued;           /* in one of the ready queues */
+	weft_time progress_at; /* last acknowledgement, or begin of activity */
+};
+
+/* Receiving from one peer. */
+struct flow_rx {
+	uint32_t expected;
+	uint32_t offset;   /* delivered of the message that is under way */
+	uint32_t asked_at; /* 'expected' of the last request */
+	uint16_t flow;
+	uint16_t window;  /* RESEQUENCER_NONE: nothing is out of order */
+	uint16_t unacked; /* frames since the last acknowledgement */
+	uint8_t again;    /* number of the last request, 1..255; 0: never */
+	bool known;       /* there is a flow */
+	bool begun;       /* something of it has been delivered */
+	bool mid_message;
+	bool ack_queued;
+	bool ask;   /* the next acknowledgement asks again */
+	bool asked; /* 'asked_at' is valid */
+};
+
+enum ready_class { READY_RETRY, READY_NEW, READY_CLASSES };
+
+/* What nic_frame_build() has to know of the frame just described. */
+struct frame_plan {
+	uint32_t message;
+	uint32_t offset;
+	uint32_t bytes; /* of payload */
+	struct control_ack ack;
+};
+
+struct nic {
+	struct nic_config config;
+	struct link_end link;
+	unsigned link_due;
+	uint64_t count[NIC_COUNTER_COUNT];
+
+	struct message_pool pool;
+	struct message_queue backlog[FRAME_VCS_MAX]; /* one FIFO per VC */
+	weft_time backlog_moved[FRAME_VCS_MAX];      /* last frame of the VC, or first wait */
+	uint32_t backlog_vcs;
+
+	struct flow_tx *tx; /* [hosts] */
+	struct flow_rx *rx;
+	struct deadline_queue retry, ack_delay, gap;
+
+	/* Peers with a frame to send, by class and VC; looked at again when they are at the head.
+	 */
+	struct id_fifo ready[READY_CLASSES][FRAME_VCS_MAX];
+	uint32_t ready_vcs[READY_CLASSES];
+	uint8_t next_vc[READY_CLASSES];
+	uint16_t *ready_next; /* [hosts] */
+
+	struct id_fifo acks; /* peers to be acknowledged now */
+	uint16_t *ack_next;
+
+	struct resequencer resequencer;
+	struct weft_packet *released;
+	struct route_choice choice;
+	struct frame_plan plan;
+
+	bool stalled;
+	weft_time stalled_since, stalled_ps;
+};
+
+static inline struct message *nic_message_at(struct nic *nic, uint32_t index)
+{
+	return &nic->pool.message[index];
+}
+
+/* Serial arithmetic (RFC 1982). */
+static inline bool sequence_before(uint32_t a, uint32_t b)
+{
+	return (int32_t)(a - b) < 0;
+}
+
+static inline void nic_release_packet(struct nic *nic, struct weft_packet *packet)
+{
+	packet->next = nic->released;
+	nic->released = packet;
+}
+
+/* Elements of a route to 'destination', by the configured choice; NULL and 0 by table. */
+const uint8_t *nic_choose_route(struct nic *nic, uint16_t destination, uint8_t *length);

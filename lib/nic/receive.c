@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* What has arrived: whose it is, and whether it may be here at all. */
+
+#include <arpa/inet.h>
+#include <string.h>
+
+#include "flow_rx.h"
+#include "flow_tx.h"
+#include "nic_state.h"
+
+void nic_describe(struct weft_packet *packet, const uint8_t *frame, uint32_t bytes, weft_time now)
+{
+	const struct frame_header *header = frame_header_const(frame);
+
+	*packet = (struct weft_packet){
+		.arrived_ps = now,
+		.bytes = (uint16_t)bytes,
+		.blocks = (uint16_t)frame_blocks(bytes),
+		.vc = header->vc,
+		.route_length = header->route_length,
+		.sl = header->sl,
+		.control = header->kind != FRAME_DATA,
+		.destination = ntohs(header->destination_be),
+		.source = ntohs(header->source_be),
+		.kind = header->kind,
+		.route = frame + FRAME_HEADER_BYTES,
+		.message = ntohl(header->message_be),
+		.sequence = ntohl(header->sequence_be),
+		.injected_ns = ntohl(header->injected_ns_be),
+	};
+	memcpy(&packet->mutable_word, &header->vc, sizeof(packet->mutable_word));
+	if (header->cursor < header->route_length)
+		packet->hop = frame[FRAME_HEADER_BYTES + header->cursor];
+}
+
+static void receive_ack(struct nic *nic, const struct weft_packet *packet, const uint8_t *payload,
+	unsigned bytes, weft_time now)
+{
+	struct control_ack ack;
+
+	if (control_ack_decode(&ack, payload, bytes))
+		flow_tx_on_ack(nic, packet->source, &ack, now);
+	else
+		nic->count[NIC_CONTROL_BAD]++;
+}
+
+/* The neighbour's credits and hellos. */
+static void receive_link_local(struct nic *nic, const struct weft_packet *packet,
+	const uint8_t *payload, unsigned bytes, weft_time now)
+{
+	struct control_credit credit;
+	struct control_hello hello;
+
+	if (packet->kind == FRAME_CREDIT && control_credit_decode(&credit, payload, bytes) &&
+		credit.vcs == nic->link.config.vcs) {
+		nic->count[NIC_CREDITS_RECEIVED]++;
+		link_end_on_credit(&nic->link, &credit, now);
+	} else if (packet->kind == FRAME_HELLO && control_hello_decode(&hello, payload, bytes)) {
+		nic->count[NIC_HELLOS_RECEIVED]++;
+		link_end_on_hello(&nic->link, &hello, now);
+	} else {
+		nic->count[NIC_CONTROL_BAD]++;
+	}
+}
+
+/* An interface must find an interface element at the cursor, or no route at all. */
+static bool is_routing_error(const struct weft_packet *packet)
+{
+	return packet->route_length != 0 &&
+	       (packet->cursor >= packet->route_length || packet->hop != ROUTE_TYPE_HOST);
+}
+
+/* OK: NIC_COUNTER_COUNT; else why an end-to-end frame is not ours. */
+static enum nic_counter judge(const struct nic *nic, const struct weft_packet *packet)
+{
+	if (is_routing_error(packet))
+		return NIC_DISCARD_ROUTING_ERROR;
+	if (packet->destination != nic->config.host)
+		return NIC_DISCARD_MISROUTED;
+	if (packet->source >= nic->config.hosts || packet->source == nic->config.host)
+		return NIC_DISCARD_SOURCE;
+	return NIC_COUNTER_COUNT;
+}
+
+static void receive_control(
+	struct nic *nic, struct weft_packet *packet, const uint8_t *frame, weft_time now)
+{
+	const struct frame_header *header = frame_header_const(frame);
+	const uint8_t *payload = frame + frame_payload_offset(header);
+	unsigned bytes = ntohs(header->payload_bytes_be);
+
+	if (!frame_payload_ok(frame))
+		nic->count[NIC_CONTROL_BAD]++;
+	else if (packet->kind == FRAME_CREDIT || packet->kind == FRAME_HELLO)
+		receive_link_local(nic, packet, payload, bytes, now);
+	else if (packet->kind == FRAME_ACK && judge(nic, packet) == NIC_COUNTER_COUNT)
+		receive_ack(nic, packet, payload, bytes, now);
+	else
+		nic->count[NIC_CONTROL_IGNORED]++;
+	nic_release_packet(nic, packet);
+}
+
+/* Books the blocks: they are free again at once, for the host takes what arrives. Even frames that
+ * wait for others wait in the host's memory: were they to hold credits, what they wait for might
+ * never arrive. */
+static enum nic_counter book(struct nic *nic, const struct weft_packet *packet)
+{
+	struct credit_rx *rx = &nic->link.rx[packet->vc];
+	bool granted;
+
+	if (packet->vc >= nic->link.config.vcs)
+		return NIC_DISCARD_VC;
+	granted = credit_arrive(rx, packet->blocks);
+	credit_release(rx, packet->blocks);
+	return granted ? NIC_COUNTER_COUNT : NIC_DISCARD_CREDIT_VIOLATION;
+}
+
+static void receive_data(
+	struct nic *nic, struct weft_packet *packet, const uint8_t *frame, weft_time now)
+{
+	enum nic_counter reason = book(nic, packet);
+
+	nic->count[NIC_FRAMES_RECEIVED]++;
+	if (reason == NIC_COUNTER_COUNT)
+		reason = judge(nic, packet);
+	if (reason == NIC_COUNTER_COUNT) {
+		flow_rx_data(nic, packet, frame, frame_payload_ok(frame), now);
+		return;
+	}
+	nic->count[reason]++;
+	nic_release_packet(nic, packet);
+}
+
+struct weft_packet *nic_receive(
+	struct nic *nic, struct weft_packet *packet, const uint8_t *frame, weft_time now)
+{
+	struct weft_packet *released;
+
+	if (packet->kind == FRAME_DATA)
+		receive_data(nic, packet, frame, now);
+	else
+		receive_control(nic, packet, frame, now);
+	released = nic->released;
+	nic->released = NULL;
+	return released;
+}

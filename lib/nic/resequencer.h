@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Windows in which frames that overtook others (several paths, a loss) wait until what comes before
+ * them has arrived. A peer has one only while something of it waits; they come from a pool that is
+ * allocated at the beginning, so thousands of peers cost nothing and memory is bounded.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "packet.h"
+
+#define RESEQUENCER_NONE 0xFFFF
+
+struct held_frame {
+	struct weft_packet *packet; /* NULL: nothing there */
+	const uint8_t *frame;
+};
+
+struct resequencer {
+	struct held_frame *slot; /* [windows][frames], ring by sequence number */
+	uint16_t *held;          /* [windows] frames that wait */
+	uint16_t *free_stack;
+	uint16_t free_count, windows;
+	uint32_t mask;  /* frames a window - 1 */
+	uint32_t total; /* frames that wait in all */
+};
+
+/* 'frames' is a power of two. 0 or -ENOMEM. */
+int resequencer_init(struct resequencer *resequencer, uint16_t windows, uint32_t frames);
+void resequencer_fini(struct resequencer *resequencer);
+
+/* A window without frames; RESEQUENCER_NONE if all are in use. */
+uint16_t resequencer_open(struct resequencer *resequencer);
+/* The window is empty. */
+void resequencer_close(struct resequencer *resequencer, uint16_t window);
+
+static inline struct held_frame *resequencer_at(
+	const struct resequencer *resequencer, uint16_t window, uint32_t sequence)
+{
+	return &resequencer->slot[(uint32_t)window * (resequencer->mask + 1) +
+				  (sequence & resequencer->mask)];
+}
+
+/* False if there is one of this number already. */
+static inline bool resequencer_hold(struct resequencer *resequencer, uint16_t window,
+	uint32_t sequence, struct weft_packet *packet, const uint8_t *frame)
+{
+	struct held_frame *at = resequencer_at(resequencer, window, sequence);
+
+	if (at->packet != NULL)
+		return false;
+	*at = (struct held_frame){.packet = packet, .frame = frame};
+	resequencer->held[window]++;
+	resequencer->total++;
+	return true;
+}
+
+/* Takes the frame of this number; its packet is NULL if it is not there. */
+static inline struct held_frame resequencer_take(
+	struct resequencer *resequencer, uint16_t window, uint32_t sequence)
+{
+	struct held_frame *at = resequencer_at(resequencer, window, sequence);
+	struct held_frame taken = *at;
+
+	if (taken.packet != NULL) {
+		at->packet = NULL;
+		resequencer->held[window]--;
+		resequencer->total--;
+	}
+	return taken;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Payloads that nobody has to store: made from (source, destination, message, offset) when a frame
+ * is built, checked against the same when it arrives. The first frame begins with 16 bytes: when
+ * the message was generated (ns), its length, and a check value of the flow; all big-endian. The
+ * rest is a pattern of 64-bit words that depends on all of the above, so that a frame of another
+ * message, or of another place in this one, does not pass.
+ *
+ * The first byte is 0 for the first two years of a run's clock; an IP packet never begins so. The
+ * host tells the two apart by it (host_demux.h).
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SYNTHETIC_PREFIX_BYTES 16
+
+struct synthetic {
+	uint16_t source, destination;
+	uint32_t message; /* flow and number, as in the frame */
+	uint32_t message_bytes;
+	uint64_t generated_ns;
+};
+
+/* Writes 'bytes' bytes of the message from 'offset' on. */
+void synthetic_fill(const struct synthetic *message, uint32_t offset, uint8_t *out, uint32_t bytes);
+
+/* Reads the prefix of a first frame; 'source', 'destination' and 'message' are given. False if the
+ * check value is wrong or there are too few bytes. */
+bool synthetic_open(struct synthetic *message, const uint8_t *payload, uint32_t bytes);
+
+/* True if these are the bytes of the message from 'offset' on, the prefix apart. */
+bool synthetic_matches(
+	const struct synthetic *message, uint32_t offset, const uint8_t *payload, uint32_t bytes);
+
+/* A first frame's payload: synthetic, or of a program? */
+static inline bool synthetic_is(const uint8_t *payload, uint32_t bytes)
+{
+	return bytes >= SYNTHETIC_PREFIX_BYTES && payload[0] == 0;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "traffic.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "frame.h"
+#include "synthetic.h"
+#include "traffic_pattern.h"
+
+#define PPM 1000000u
+
+/* Streams of random numbers of a source: three for each index. */
+#define STREAM_DESTINATION 0x7400
+#define STREAM_LENGTH      0x7401
+#define STREAM_ARRIVAL     0x7402
+#define STREAMS_A_SOURCE   16
+#define STREAM_CHOICE      0x7c02
+#define DEVICE_OF_RUN      UINT64_MAX
+
+struct traffic {
+	struct traffic_config config;
+	const struct traffic_pattern *pattern;
+	void *state; /* of the pattern */
+	struct rng destination, length;
+	struct arrivals arrivals;
+	uint64_t ps_per_byte; /* at full rate */
+	weft_time next_ps;    /* when the next message falls due */
+	bool pending;         /* 'message' fell due and is not accepted */
+	bool silent;          /* the pattern sends nothing */
+	struct traffic_message message;
+	struct traffic_counters counters;
+};
+
+static const struct traffic_pattern *const patterns[] = {
+	&traffic_uniform,
+	&traffic_hotspot,
+	&traffic_permutation,
+};
+
+#define PATTERNS (sizeof(patterns) / sizeof(patterns[0]))
+
+const char *traffic_pattern_name(unsigned i)
+{
+	return i < PATTERNS ? patterns[i]->name : NULL;
+}
+
+static const struct traffic_pattern *find_pattern(const char *name)
+{
+	for (unsigned i = 0; i < PATTERNS; i++)
+		if (strcmp(patterns[i]->name, name) == 0)
+			return patterns[i];
+	return NULL;
+}
+
+static int check(const struct traffic_config *config, struct fault *fault)
+{
+	if (find_pattern(config->pattern) == NULL)
+		return fault_set(fault, EINVAL,
+			"unknown traffic pattern '%s', expected uniform, hotspot or permutation",
+			config->pattern);
+	if (config->host >= config->hosts)
+		return fault_set(fault, EINVAL, "traffic of host %u, but there are %u hosts",
+			config->host, config->hosts);
+	if (config->load_ppm > PPM || config->other_share_ppm > PPM)
+		return fault_set(fault, EINVAL, "a load or share above 100%%");
+	if (config->rate_bps == 0 || config->frame_bytes == 0)
+		return fault_set(fault, EINVAL, "traffic needs a link rate and an MTU above 0");
+	if (config->message_bytes < SYNTHETIC_PREFIX_BYTES ||
+		(config->other_share_ppm > 0 &&
+			config->other_message_bytes < SYNTHETIC_PREFIX_BYTES))
+		return fault_set(fault, EINVAL,
+			"messages shorter than %uB, the least that can be "
+			"measured",
+			SYNTHETIC_PREFIX_BYTES);
+	return 0;
+}
+
+static void init_streams(struct traffic *traffic)
+{
+	const struct traffic_config *config = &traffic->config;
+	uint64_t base = (uint64_t)config->index * STREAMS_A_SOURCE;
+	struct rng rng;
+
+	rng_init(&traffic->destination, config->seed, config->host, STREAM_DESTINATION + base);
+	rng_init(&traffic->length, config->seed, config->host, STREAM_LENGTH + base);
+	rng_init(&rng, config->seed, config->host, STREAM_ARRIVAL + base);
+	arrivals_init(&traffic->arrivals, config->arrivals, &rng);
+}
+
+/* What a message costs on the wire, at the configured load. Exact to 1 ps a byte. */
+static weft_time mean_distance(const struct traffic *traffic, uint32_t bytes)
+{
+	const struct traffic_config *config = &traffic->config;
+	uint64_t frames = (bytes - 1) / config->frame_bytes + 1;
+	uint64_t wire =
+		bytes + frames * (FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD + config->route_bytes);
+
+	return (weft_time)((unsigned __int128)wire * traffic->ps_per_byte * PPM / config->load_ppm);
+}
+
+static uint32_t draw_length(struct traffic *traffic)
+{
+	const struct traffic_config *config = &traffic->config;
+
+	if (config->other_share_ppm > 0 &&
+		rng_chance_ppm(&traffic->length, config->other_share_ppm))
+		return config->other_message_bytes;
+	return config->message_bytes;
+}
+
+/* Draws the message that falls due at next_ps, and when the one after it does. */
+static void draw(struct traffic *traffic)
+{
+	struct traffic_message *message = &traffic->message;
+
+	message->destination = traffic->pattern->destination(
+		traffic->state, &traffic->config, &traffic->destination);
+	if (message->destination == TRAFFIC_NOWHERE) {
+		traffic->silent = true;
+		return;
+	}
+	message->sl = traffic->config.sl;
+	message->bytes = draw_length(traffic);
+	message->generated_ps = traffic->next_ps;
+	traffic->next_ps +=
+		arrivals_next(&traffic->arrivals, mean_distance(traffic, message->bytes));
+	traffic->counters.generated_messages++;
+	traffic->counters.generated_bytes += message->bytes;
+	traffic->pending = true;
+}
+
+struct traffic *traffic_create(const struct traffic_config *config, struct fault *fault)
+{
+	struct traffic *traffic;
+
+	if (check(config, fault) < 0)
+		return NULL;
+	traffic = calloc(1, sizeof(*traffic));
+	if (traffic == NULL) {
+		fault_set(fault, ENOMEM, "no memory for a traffic source");
+		return NULL;
+	}
+	traffic->config = *config;
+	traffic->pattern = find_pattern(config->pattern);
+	if (traffic->pattern->init(&traffic->state, config, fault) < 0) {
+		free(traffic);
+		return NULL;
+	}
+	/* The caller's memory: the pattern has what it needs. */
+	traffic->config.targets = traffic->config.permutation = NULL;
+	traffic->config.pattern = traffic->pattern->name;
+	traffic->ps_per_byte = ps_per_byte(config->rate_bps);
+	traffic->silent = config->load_ppm == 0;
+	init_streams(traffic);
+	/* Sources do not beat in time: the first message falls due within the first distance. */
+	traffic->next_ps = config->start_ps;
+	if (!traffic->silent)
+		traffic->next_ps +=
+			rng_below(&traffic->length, mean_distance(traffic, config->message_bytes));
+	return traffic;
+}
+
+void traffic_destroy(struct traffic *traffic)
+{
+	if (traffic == NULL)
+		return;
+	if (traffic->pattern->fini != NULL)
+		traffic->pattern->fini(traffic->state);
+	free(traffic);
+}
+
+bool traffic_poll(struct traffic *traffic, weft_time now, struct traffic_message *message)
+{
+	if (!traffic->pending && !traffic->silent && traffic->next_ps <= now &&
+		traffic->next_ps < traffic->config.stop_ps)
+		draw(traffic);
+	if (traffic->pending)
+		*message = traffic->message;
+	return traffic->pending;
+}
+
+void traffic_accept(struct traffic *traffic)
+{
+	traffic->pending = false;
+	traffic->counters.accepted_messages++;
+	traffic->counters.accepted_bytes += traffic->message.bytes;
+}
+
+void traffic_skip(struct traffic *traffic)
+{
+	traffic->pending = false;
+}
+
+void traffic_abandon(struct traffic *traffic, weft_time now)
+{
+	while (!traffic->silent && traffic->next_ps <= now &&
+		traffic->next_ps < traffic->config.stop_ps)
+		draw(traffic);
+	traffic->pending = false;
+	traffic->silent = true;
+}
+
+bool traffic_finished(const struct traffic *traffic, weft_time now)
+{
+	return !traffic->pending &&
+	       (traffic->silent || traffic->next_ps >= traffic->config.stop_ps);
+}
+
+const struct traffic_counters *traffic_counters(const struct traffic *traffic)
+{
+	return &traffic->counters;
+}
+
+const struct traffic_config *traffic_config(const struct traffic *traffic)
+{
+	return &traffic->config;
+}
+
+void traffic_choose_hosts(bool *chosen, uint16_t hosts, uint16_t count, uint64_t seed)
+{
+	struct rng rng;
+
+	/* Floyd's sampling: each set of 'count' hosts is equally likely. */
+	rng_init(&rng, seed, DEVICE_OF_RUN, STREAM_CHOICE);
+	for (unsigned j = hosts - count; j < hosts; j++) {
+		unsigned drawn = (unsigned)rng_below(&rng, j + 1u);
+
+		chosen[chosen[drawn] ? j : drawn] = true;
+	}
+}

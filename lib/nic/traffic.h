@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Traffic sources (nic.md 8): what one host sends, to whom and when. A source says which message is
+ * due; its driver hands it to the interface and says so. The schedule does not wait for the
+ * interface (open loop): a source whose interface refuses is late, its messages carry the time at
+ * which they should have left, and what it could not hand over counts as generated all the same.
+ *
+ * A pattern says where messages go; one file each behind one table. Adding one: a file with its ops
+ * and a line in traffic.c.
+ *
+ * Load is a share of the link's rate, with everything that a frame costs on the wire (header,
+ * route, preamble, gap) in it, so that 100 % is what the link can carry.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "arrivals.h"
+#include "fault.h"
+#include "rng.h"
+#include "weft_time.h"
+
+#define TRAFFIC_NOWHERE 0xFFFF
+
+struct traffic_config {
+	const char *pattern;  /* "uniform", "hotspot", "permutation" */
+	uint16_t host, hosts; /* who sends, of how many */
+	uint16_t index;       /* tells several sources of one host apart */
+	uint64_t seed;
+	uint64_t rate_bps;            /* of the link */
+	uint32_t load_ppm;            /* of it */
+	uint32_t frame_bytes;         /* payload of a full frame, as the interface's mtu_bytes */
+	uint32_t route_bytes;         /* of route a frame, typically */
+	uint32_t message_bytes;       /* SYNTHETIC_PREFIX_BYTES or more */
+	uint32_t other_message_bytes; /* bimodal: the other length */
+	uint32_t other_share_ppm;     /* of messages that have it; 0: fixed length */
+	enum arrivals_kind arrivals;
+	weft_time start_ps, stop_ps; /* stop_ps WEFT_TIME_NEVER: no end */
+	uint8_t sl;
+	/* hotspot: where to, by turns at random. The caller's; need only last for the call. */
+	const uint16_t *targets;
+	uint16_t targets_count;
+	/* permutation: [hosts], TRAFFIC_NOWHERE: the host does not send. NULL: a random one of the
+	 * seed, the same at all hosts. Likewise. */
+	const uint16_t *permutation;
+};
+
+/* A message that is due. */
+struct traffic_message {
+	uint16_t destination;
+	uint8_t sl;
+	uint32_t bytes;
+	weft_time generated_ps;
+};
+
+struct traffic_counters {
+	uint64_t generated_messages, generated_bytes; /* fell due */
+	uint64_t accepted_messages, accepted_bytes;   /* of those, taken by the interface */
+};
+
+struct traffic;
+
+/* NULL and fault (EINVAL, ENOMEM): a pattern that does not exist, lengths, load, targets out of
+ * range. */
+struct traffic *traffic_create(const struct traffic_config *config, struct fault *fault);
+void traffic_destroy(struct traffic *traffic);
+
+/* The message that is due at 'now', the same one until it is accepted; false: none. */
+bool traffic_poll(struct traffic *traffic, weft_time now, struct traffic_message *message);
+void traffic_accept(struct traffic *traffic);
+/* The interface will never take it (no route): on with the next. It counts as generated only. */
+void traffic_skip(struct traffic *traffic);
+
+/* Counts what fell due by 'now' and will not be handed over any more: the end of a run. The message
+ * that is due is forgotten. */
+void traffic_abandon(struct traffic *traffic, weft_time now);
+
+/* True if nothing is due and nothing will be. */
+bool traffic_finished(const struct traffic *traffic, weft_time now);
+
+const struct traffic_counters *traffic_counters(const struct traffic *traffic);
+const struct traffic_config *traffic_config(const struct traffic *traffic);
+
+/* Names of the patterns, for lists and messages; NULL past the end. */
+const char *traffic_pattern_name(unsigned i);
+
+/* Sets 'count' of the 'hosts' flags, chosen with the seed ("from: 10%"). All were false. */
+void traffic_choose_hosts(bool *chosen, uint16_t hosts, uint16_t count, uint64_t seed);

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "poll_nic.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "poll_nic_tap.h"
+
+/* Messages that a source may hand over in one turn. */
+#define MESSAGES_A_TURN 32
+
+static void free_chain(struct weft_packet *packet)
+{
+	while (packet != NULL) {
+		struct weft_packet *next = packet->next;
+
+		rte_pktmbuf_free(packet_mbuf(packet));
+		packet = next;
+	}
+}
+
+static int check_pool(const struct poll_nic_config *config, struct fault *fault)
+{
+	unsigned room = rte_pktmbuf_data_room_size(config->pool) - RTE_PKTMBUF_HEADROOM;
+	unsigned wanted = config->nic.mtu_bytes + FRAME_HEADER_BYTES + FRAME_ROUTE_MAX;
+
+	if (room < wanted)
+		return fault_set(fault, EINVAL,
+			"%s: buffers of %u bytes cannot hold an MTU of %u, expected %u",
+			config->port->name, room, config->nic.mtu_bytes, wanted);
+	return 0;
+}
+
+struct poll_nic *poll_nic_create(
+	const struct poll_nic_config *config, weft_time now, struct fault *fault)
+{
+	struct nic_config nic = config->nic;
+	struct poll_nic *pn;
+
+	if (check_pool(config, fault) < 0)
+		return NULL;
+	pn = calloc(1, sizeof(*pn));
+	if (pn == NULL)
+		goto err;
+	pn->port = config->port;
+	pn->pool = config->pool;
+	pn->tap.fd = -1;
+	transmitter_init(&pn->tx, config->port, config->timed, config->rate_bps, config->delay_ps,
+		config->slack_ps, config->damage);
+	pn->sink = measure_sink_create(nic.host, nic.hosts);
+	if (pn->sink == NULL || host_demux_init(&pn->demux, pn->sink, nic.hosts) < 0)
+		goto err;
+	nic.above = (struct nic_host){.ctx = &pn->demux, .deliver = host_demux_deliver};
+	pn->nic = nic_create(&nic, now);
+	if (pn->nic == NULL && errno == EINVAL) {
+		fault_set(fault, EINVAL, "%s: interface configuration out of range",
+			config->port->name);
+		poll_nic_destroy(pn);
+		return NULL;
+	}
+	if (pn->nic == NULL)
+		goto err;
+	return pn;
+err:
+	fault_set(fault, ENOMEM, "%s: no memory for an interface", config->port->name);
+	poll_nic_destroy(pn);
+	return NULL;
+}
+
+void poll_nic_destroy(struct poll_nic *pn)
+{
+	if (pn == NULL)
+		return;
+	if (pn->nic != NULL)
+		free_chain(nic_drain(pn->nic));
+	transmitter_drain(&pn->tx);
+	rte_pktmbuf_free(pn->spare);
+	for (unsigned i = 0; i < pn->sources; i++)
+		traffic_destroy(pn->source[i]);
+	poll_nic_tap_fini(&pn->tap);
+	nic_destroy(pn->nic);
+	host_demux_fini(&pn->demux);
+	measure_sink_destroy(pn->sink);
+	free(pn);
+}
+
+int poll_nic_add_traffic(
+	struct poll_nic *pn, const struct traffic_config *config, struct fault *fault)
+{
+	struct traffic_config filled = *config;
+	struct traffic *source;
+
+	if (pn->sources == POLL_NIC_SOURCES_MAX)
+		return fault_set(fault, ENOSPC, "%s: more than %u traffic sources", pn->port->name,
+			POLL_NIC_SOURCES_MAX);
+	filled.host = nic_config(pn->nic)->host;
+	filled.hosts = nic_config(pn->nic)->hosts;
+	filled.frame_bytes = nic_config(pn->nic)->mtu_bytes;
+	filled.index = (uint16_t)pn->sources;
+	source = traffic_create(&filled, fault);
+	if (source == NULL)
+		return -EINVAL;
+	pn->source[pn->sources++] = source;
+	return 0;
+}
+
+/* One arrived frame; what can be freed is. */
+static void receive_frame(struct poll_nic *pn, struct rte_mbuf *mbuf, weft_time now)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	uint32_t bytes = rte_pktmbuf_data_len(mbuf);
+	enum frame_fault fault = frame_check(frame, bytes);
+	struct weft_packet *packet = mbuf_packet(mbuf);
+
+	if (fault != FRAME_FAULT_OK) {
+		pn->faults[fault]++;
+		rte_pktmbuf_free(mbuf);
+		return;
+	}
+	nic_describe(packet, frame, bytes, now);
+	free_chain(nic_receive(pn->nic, packet, frame, now));
+}
+
+static unsigned receive(struct poll_nic *pn, weft_time now)
+{
+	struct rte_mbuf *mbufs[PORT_BURST];
+	unsigned count = port_rx(pn->port, mbufs, PORT_BURST, now);
+
+	for (unsigned i = 0; i < count; i++)
+		receive_frame(pn, mbufs[i], now);
+	return count;
+}
+
+static unsigned generate(struct poll_nic *pn, struct traffic *source, weft_time now)
+{
+	struct traffic_message due;
+	unsigned count = 0;
+
+	while (count < MESSAGES_A_TURN && traffic_poll(source, now, &due)) {
+		struct nic_message message = {.destination = due.destination,
+			.sl = due.sl,
+			.bytes = due.bytes,
+			.generated_ps = due.generated_ps};
+		int result = nic_send(pn->nic, &message, now);
+
+		if (result == -EAGAIN)
+			break;
+		if (result == 0)
+			traffic_accept(source);
+		else
+			traffic_skip(source);
+		count++;
+	}
+	return count;
+}
+
+/* The next frame of the interface, built; NULL if there is none or no buffer for it. */
+static struct rte_mbuf *next_frame(struct poll_nic *pn, weft_time now)
+{
+	struct rte_mbuf *mbuf = pn->spare != NULL ? pn->spare : rte_pktmbuf_alloc(pn->pool);
+	struct weft_packet *packet;
+
+	if (mbuf == NULL) {
+		pn->no_mbuf++;
+		return NULL;
+	}
+	packet = mbuf_packet(mbuf);
+	if (!nic_inject(pn->nic, now, packet)) {
+		pn->spare = mbuf;
+		return NULL;
+	}
+	pn->spare = NULL;
+	nic_frame_build(pn->nic, packet, rte_pktmbuf_mtod(mbuf, uint8_t *), now);
+	rte_pktmbuf_data_len(mbuf) = packet->bytes;
+	rte_pktmbuf_pkt_len(mbuf) = packet->bytes;
+	return mbuf;
+}
+
+static unsigned transmit(struct poll_nic *pn, weft_time now)
+{
+	struct rte_mbuf *mbufs[PORT_BURST];
+	uint16_t count = 0;
+
+	transmitter_flush(&pn->tx, now);
+	while (count < PORT_BURST && transmitter_ready(&pn->tx, now)) {
+		struct rte_mbuf *mbuf = next_frame(pn, now);
+
+		if (mbuf == NULL)
+			break;
+		transmitter_stamp(&pn->tx, mbuf, now);
+		mbufs[count++] = mbuf;
+	}
+	if (count > 0)
+		transmitter_send(&pn->tx, mbufs, count, now);
+	return count;
+}
+
+unsigned poll_nic_run(struct poll_nic *pn, weft_time now)
+{
+	unsigned moved = receive(pn, now);
+
+	if (pn->tap.fd >= 0)
+		moved += poll_nic_tap_read(&pn->tap, pn->nic, now);
+	for (unsigned i = 0; i < pn->sources; i++)
+		moved += generate(pn, pn->source[i], now);
+	nic_poll(pn->nic, now);
+	return moved + transmit(pn, now);
+}
+
+void poll_nic_stop_traffic(struct poll_nic *pn, weft_time now)
+{
+	for (unsigned i = 0; i < pn->sources; i++)
+		traffic_abandon(pn->source[i], now);
+}
+
+bool poll_nic_busy(const struct poll_nic *pn, weft_time now)
+{
+	for (unsigned i = 0; i < pn->sources; i++)
+		if (!traffic_finished(pn->source[i], now))
+			return true;
+	return nic_busy(pn->nic) || pn->tap.held > 0 || pn->tx.waiting > 0;
+}
+
+struct traffic_counters poll_nic_traffic(const struct poll_nic *pn)
+{
+	struct traffic_counters sum = {0};
+
+	for (unsigned i = 0; i < pn->sources; i++) {
+		const struct traffic_counters *one = traffic_counters(pn->source[i]);
+
+		sum.generated_messages += one->generated_messages;
+		sum.generated_bytes += one->generated_bytes;
+		sum.accepted_messages += one->accepted_messages;
+		sum.accepted_bytes += one->accepted_bytes;
+	}
+	return sum;
+}

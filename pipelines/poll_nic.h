@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The poll driver of one emulated interface: moves frames between its port and the state machine of
+ * lib/nic, and feeds that from traffic sources and a TAP. What arrives is checked (frame_check),
+ * described in the mbuf's private area and handed over; what the interface wants to send is built
+ * into mbufs. What is delivered goes to a measuring sink, or to the TAP if it is an IP packet.
+ *
+ * One thread calls poll_nic_run(); counters may be read by others at any time (each is one aligned
+ * 64-bit word, written by that thread alone).
+ */
+
+#include <stdint.h>
+
+#include "fault.h"
+#include "host_demux.h"
+#include "nic.h"
+#include "port.h"
+#include "traffic.h"
+#include "transmitter.h"
+
+#define POLL_NIC_SOURCES_MAX 8
+#define POLL_NIC_TAP_BYTES   (EDGE_ETHERNET_BYTES + 4 + UINT16_MAX) /* with a VLAN tag */
+
+struct poll_nic_config {
+	struct nic_config nic; /* 'above' is filled here */
+	struct port *port;
+	struct rte_mempool *pool; /* port_pool_create() with room for the MTU, header and route */
+	/* In-memory links: rate and delay are kept here (transmitter.h). */
+	bool timed;
+	uint64_t rate_bps;
+	weft_time delay_ps, slack_ps;
+	struct damage *damage; /* NULL: none */
+};
+
+/* The side of a TAP. */
+struct poll_nic_tap {
+	int fd; /* -1: none */
+	struct edge *edge;
+	weft_time due;  /* next look; an empty read costs as much as some frames */
+	uint32_t held;  /* bytes in 'frame' that the interface has not taken yet */
+	uint8_t *frame; /* POLL_NIC_TAP_BYTES */
+	uint64_t read_errors;
+};
+
+struct poll_nic {
+	struct nic *nic;
+	struct port *port;
+	struct rte_mempool *pool;
+	struct transmitter tx;
+	struct rte_mbuf *spare; /* allocated, nothing to send in it yet */
+	struct measure_sink *sink;
+	struct host_demux demux;
+	struct poll_nic_tap tap;
+	struct traffic *source[POLL_NIC_SOURCES_MAX];
+	unsigned sources;
+	uint64_t faults[FRAME_FAULT_COUNT]; /* frames refused, by reason */
+	uint64_t no_mbuf;                   /* times that there was no buffer to send from */
+};
+
+/* NULL and fault (EINVAL, ENOMEM). Port, pool, routes and damage stay the caller's and outlive it.
+ */
+struct poll_nic *poll_nic_create(
+	const struct poll_nic_config *config, weft_time now, struct fault *fault);
+/* Frees all packets that it holds, too. NULL is fine. */
+void poll_nic_destroy(struct poll_nic *pn);
+
+/* Adds a traffic source; host, hosts, index and frame_bytes are filled in here. 0 or -errno and
+ * fault (ENOSPC: POLL_NIC_SOURCES_MAX are there). */
+int poll_nic_add_traffic(
+	struct poll_nic *pn, const struct traffic_config *config, struct fault *fault);
+
+/* Binds the host to a TAP, a non-blocking descriptor (tap.h) that stays the caller's. The interface
+ * needs payloads (nic_config.payloads, payload_bytes of mtu_bytes or more). 'base': network of the
+ * hosts' addresses, as in edge.h. 0 or -errno and fault. */
+int poll_nic_attach_tap(
+	struct poll_nic *pn, int fd, uint32_t base, uint32_t mtu_bytes, struct fault *fault);
+
+/* One turn. Returns the number of frames and messages moved: 0 means that the loop may yield. */
+unsigned poll_nic_run(struct poll_nic *pn, weft_time now);
+
+/* Traffic ends; what fell due and was not taken counts as generated. */
+void poll_nic_stop_traffic(struct poll_nic *pn, weft_time now);
+
+/* True while traffic will still come or a message is not acknowledged. */
+bool poll_nic_busy(const struct poll_nic *pn, weft_time now);
+
+/* Sums over the sources. */
+struct traffic_counters poll_nic_traffic(const struct poll_nic *pn);

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "poll_nic_tap.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define FRAMES_A_TURN 32
+/* After an empty read. A system call takes some hundred nanoseconds, a turn of the loop less. */
+#define PAUSE_PS (20 * PS_PER_US)
+/* IP packets that can be put together from several frames at a time. */
+#define REASSEMBLIES 32
+
+static void write_piece(struct poll_nic_tap *tap, const struct iovec *piece, int count)
+{
+	if (writev(tap->fd, piece, count) < 0)
+		edge_counters(tap->edge)[EDGE_DROP_TAP_FULL]++;
+}
+
+static void write_packet(void *ctx, const struct edge_packet *packet)
+{
+	struct iovec piece[2] = {
+		{.iov_base = (void *)(uintptr_t)packet->ethernet,
+			.iov_len = sizeof(packet->ethernet)},
+		{.iov_base = (void *)(uintptr_t)packet->packet, .iov_len = packet->bytes},
+	};
+
+	write_piece(ctx, piece, 2);
+}
+
+static void write_reply(struct poll_nic_tap *tap, uint8_t *reply)
+{
+	struct iovec piece = {.iov_base = reply, .iov_len = EDGE_ARP_BYTES};
+
+	write_piece(tap, &piece, 1);
+}
+
+static int send_packet(
+	struct poll_nic_tap *tap, struct nic *nic, const struct edge_action *action, weft_time now)
+{
+	struct nic_message message = {.destination = action->destination,
+		.payload = action->packet,
+		.bytes = action->bytes,
+		.generated_ps = now};
+	int result = nic_send(nic, &message, now);
+
+	if (result == 0)
+		edge_counters(tap->edge)[EDGE_MESSAGES_OUT]++;
+	else if (result != -EAGAIN)
+		edge_counters(tap->edge)[EDGE_DROP_UNREACHABLE]++;
+	return result;
+}
+
+/* The frame that is in tap->frame. False: it has to stay there. */
+static bool take_frame(struct poll_nic_tap *tap, struct nic *nic, weft_time now)
+{
+	struct edge_action action;
+
+	edge_from_tap(tap->edge, tap->frame, tap->held, &action);
+	if (action.verdict == EDGE_MESSAGE && send_packet(tap, nic, &action, now) == -EAGAIN) {
+		edge_counters(tap->edge)[EDGE_FROM_TAP]--; /* it will be counted when it goes */
+		return false;
+	}
+	if (action.verdict == EDGE_REPLY)
+		write_reply(tap, action.reply);
+	tap->held = 0;
+	return true;
+}
+
+/* The next frame into tap->frame. */
+static bool read_frame(struct poll_nic_tap *tap, weft_time now)
+{
+	ssize_t got;
+
+	if (now < tap->due)
+		return false;
+	got = read(tap->fd, tap->frame, POLL_NIC_TAP_BYTES);
+	if (got <= 0) {
+		tap->read_errors += got < 0 && errno != EAGAIN && errno != EINTR;
+		tap->due = now + PAUSE_PS;
+		return false;
+	}
+	tap->held = (uint32_t)got;
+	return true;
+}
+
+unsigned poll_nic_tap_read(struct poll_nic_tap *tap, struct nic *nic, weft_time now)
+{
+	unsigned count = 0;
+
+	while (count < FRAMES_A_TURN && (tap->held > 0 || read_frame(tap, now))) {
+		if (!take_frame(tap, nic, now))
+			break;
+		count++;
+	}
+	return count;
+}
+
+static int check_payloads(const struct poll_nic *pn, uint32_t mtu_bytes, struct fault *fault)
+{
+	const struct nic_config *config = nic_config(pn->nic);
+
+	if (config->payloads == 0 || config->payload_bytes < mtu_bytes)
+		return fault_set(fault, EINVAL,
+			"%s: a TAP with an MTU of %u needs payloads of that size, there are %u of %u "
+			"bytes",
+			pn->port->name, mtu_bytes, config->payloads, config->payload_bytes);
+	return 0;
+}
+
+int poll_nic_attach_tap(
+	struct poll_nic *pn, int fd, uint32_t base, uint32_t mtu_bytes, struct fault *fault)
+{
+	const struct nic_config *config = nic_config(pn->nic);
+	struct edge_config edge = {.host = config->host,
+		.hosts = config->hosts,
+		.base = base,
+		.mtu_bytes = mtu_bytes,
+		.reassemblies = REASSEMBLIES};
+	int result = check_payloads(pn, mtu_bytes, fault);
+
+	if (result < 0)
+		return result;
+	pn->tap.edge = edge_create(&edge);
+	if (pn->tap.edge == NULL)
+		return fault_set(fault, errno,
+			"%s: cannot bind a TAP: MTU %u or %u hosts out of range, or no memory",
+			pn->port->name, mtu_bytes, config->hosts);
+	pn->tap.frame = malloc(POLL_NIC_TAP_BYTES);
+	if (pn->tap.frame == NULL) {
+		poll_nic_tap_fini(&pn->tap);
+		return fault_set(fault, ENOMEM, "%s: no memory for a TAP", pn->port->name);
+	}
+	pn->tap.fd = fd;
+	pn->demux.edge = pn->tap.edge;
+	pn->demux.ctx = &pn->tap;
+	pn->demux.packet = write_packet;
+	return 0;
+}
+
+void poll_nic_tap_fini(struct poll_nic_tap *tap)
+{
+	edge_destroy(tap->edge);
+	free(tap->frame);
+	tap->edge = NULL;
+	tap->frame = NULL;
+	tap->fd = -1;
+}
