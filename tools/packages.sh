@@ -1,0 +1,61 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+#
+# The Debian 12 packages that Weft needs, in one place; sourced by tools/quickstart, tools/check and
+# CONTRIBUTING.md's readers. The functions take the names of further lists: weft_missing_packages
+# check.
+
+# To build and to run a lab.
+weft_packages='gcc libc6-dev meson ninja-build pkg-config python3
+	libdpdk-dev libcmocka-dev libyaml-dev libjansson-dev
+	iproute2 iputils-ping iperf3 gnuplot-nox'
+
+# For the whole test suite: the fuzz targets want clang, the captures tshark and tcpdump.
+weft_check_packages='clang libclang-rt-14-dev clang-format libasan8
+	tshark tcpdump dpdk procps util-linux'
+
+weft_package_list() {
+	list=$weft_packages
+	for more; do
+		[ "$more" != check ] || list="$list $weft_check_packages"
+	done
+	echo $list # one line
+}
+
+# The names of those that are not installed, on one line; nothing if all are there. On a system
+# without dpkg nothing can be said, and it says so.
+weft_missing_packages() {
+	command -v dpkg-query >/dev/null 2>&1 || {
+		echo "(no dpkg here: cannot tell whether the packages of tools/packages.sh are installed)" >&2
+		return 0
+	}
+	missing=
+	for package in $(weft_package_list "$@"); do
+		case $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) in
+		installed) ;;
+		*) missing="$missing $package" ;;
+		esac
+	done
+	echo $missing
+}
+
+# Installs what is missing; does nothing when nothing is. Fails if something is missing afterwards.
+weft_install_packages() {
+	missing=$(weft_missing_packages "$@")
+	[ -n "$missing" ] || return 0
+	sudo=
+	if [ "$(id -u)" -ne 0 ]; then
+		command -v sudo >/dev/null 2>&1 || {
+			echo "not root and no sudo: cannot install $missing" >&2
+			return 1
+		}
+		sudo=sudo
+	fi
+	echo "installing: $missing"
+	$sudo env DEBIAN_FRONTEND=noninteractive apt-get update -qq >&2 ||
+		echo "apt-get update failed; trying with the package lists that are there" >&2
+	$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing \
+		>/dev/null </dev/null
+	[ -z "$(weft_missing_packages "$@")" ]
+}
