@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "run_config.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frame.h"
+#include "run_config_fields.h"
+#include "topology_file.h"
+
+#define FORMAT "run/1"
+
+int run_read_later(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	return 0;
+}
+
+bool run_present_never(const void *member)
+{
+	return false;
+}
+
+void run_write_topology(const void *member, FILE *out, unsigned indent)
+{
+	const struct run_config_topology *topology = member;
+
+	if (topology->spec != NULL) {
+		fputc(' ', out);
+		yaml_tree_write_text(topology->spec, out);
+		return;
+	}
+	/* Its last line end is the one that comes after every value. */
+	fputs("\n", out);
+	topology_write_keys(topology->in_place, out, indent);
+}
+
+static const struct yaml_field run_fields[] = {
+	{"weft", YAML_FIELD_CUSTOM, .read = run_read_later, .present = run_present_never},
+	{"topology", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct run_config, topology),
+		.read = run_read_later, .write = run_write_topology},
+	{"clock", YAML_FIELD_CHOICE, true, YAML_MEMBER(struct run_config, clock),
+		.choices = run_clock_choices},
+	RUN_SHARED_FIELDS(struct run_config, ),
+	{"faults", YAML_FIELD_SECTION, YAML_MEMBER(struct run_config, faults),
+		.fields = run_faults_fields},
+	{NULL},
+};
+
+/* Where the papers have a value it is theirs (switch.md, nic.md). */
+static const struct run_config config_default = {
+	.clock = RUN_CLOCK_REAL,
+	.seed = 1,
+	.link = {TOPOLOGY_RATE_BPS, TOPOLOGY_DELAY_PS},
+	.sw = {.buffer_bytes = 128 << 10, .mtu_bytes = 4096, .vcs = 1, .voq = true},
+	.routing = {.algorithm = RUN_ALGORITHM_UD, .alternatives = 1, .threshold_ppm = 750000},
+	.detector = {.hcdth_ppm = 810000,
+		.lcdth_ppm = 630000,
+		.fcth_ppm = 780000,
+		.crt_ps = 5 * PS_PER_MS,
+		.arn_ttl_ps = 10 * PS_PER_MS},
+	.nic = {.mtu_bytes = 4096,
+		.window_frames = 64,
+		.retry_ps = 10 * PS_PER_MS,
+		.give_up_ps = 10 * PS_PER_S},
+	.hello_ps = 10 * PS_PER_MS,
+	.watchdog_ps = 50 * PS_PER_MS,
+	.measure = {.duration_ps = PS_PER_S, .sample_ps = 10 * PS_PER_MS},
+};
+
+void run_config_default(struct run_config *config)
+{
+	*config = config_default;
+}
+
+static void hosts_fini(struct run_config_hosts *hosts)
+{
+	free(hosts->name);
+}
+
+void run_config_fini(struct run_config *config)
+{
+	free(config->origin);
+	free(config->topology.spec);
+	topology_destroy(config->topology.in_place);
+	free(config->edges.at);
+	for (uint32_t i = 0; i < config->traffic.count; i++) {
+		hosts_fini(&config->traffic.at[i].from);
+		hosts_fini(&config->traffic.at[i].to);
+		free(config->traffic.at[i].file);
+	}
+	free(config->traffic.at);
+}
+
+void run_config_destroy(struct run_config *config)
+{
+	if (config == NULL)
+		return;
+	run_config_fini(config);
+	free(config);
+}
+
+/* The folder that paths of this node start from: that of its file, or the current one for what came
+ * from the command line. The caller frees it. */
+static char *base_folder(const struct yaml_tree_node *node)
+{
+	char *copy = strdup(node->line != 0 ? node->origin : "./x"), *folder, *absolute;
+
+	if (copy == NULL)
+		return NULL;
+	folder = dirname(copy);
+	absolute = realpath(folder, NULL);
+	/* A text that never was a file. */
+	if (absolute == NULL)
+		absolute = strdup(folder);
+	free(copy);
+	return absolute;
+}
+
+char *run_resolve_path(const struct yaml_tree_node *node, const char *text)
+{
+	char *folder, *path = NULL;
+
+	if (text[0] == '/')
+		return strdup(text);
+	folder = base_folder(node);
+	if (folder == NULL || asprintf(&path, "%s/%s", folder, text) < 0)
+		path = NULL;
+	free(folder);
+	return path;
+}
+
+int run_config_read_topology(
+	struct run_config *config, const struct yaml_tree_node *node, struct fault *fault)
+{
+	char spec[YAML_TREE_SCALAR_MAX + 1];
+	int result;
+
+	if (node->kind == YAML_TREE_MAP)
+		return topology_read(node, &config->link, &config->topology.in_place, fault);
+	result = yaml_read_text(node, spec, sizeof(spec), fault);
+	if (result < 0)
+		return result;
+	config->topology.spec =
+		topology_is_generated(spec) ? strdup(spec) : run_resolve_path(node, spec);
+	if (config->topology.spec == NULL)
+		return fault_set(fault, ENOMEM, "%s: no memory", node->origin);
+	return 0;
+}
+
+/* The value of section.key if the file has it, else of the section, else all. */
+static const struct yaml_tree_node *nearest_place(
+	const struct yaml_tree_node *root, const char *section, const char *key)
+{
+	const struct yaml_tree_node *in = yaml_tree_get(root, section);
+	const struct yaml_tree_node *at = in != NULL ? yaml_tree_get(in, key) : NULL;
+
+	return at != NULL ? at : in != NULL ? in : root;
+}
+
+/* A buffer that cannot take one whole frame would stand still for ever. */
+static int check_buffer(
+	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
+{
+	uint32_t frame = FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + config->sw.mtu_bytes;
+	uint64_t share = config->sw.buffer_bytes / config->sw.vcs / FRAME_BLOCK_BYTES;
+	uint64_t least = (uint64_t)frame_blocks(frame) * FRAME_BLOCK_BYTES * config->sw.vcs;
+	char size[QUANTITY_TEXT];
+
+	if (frame_blocks(frame) <= share)
+		return 0;
+	quantity_format(QUANTITY_SIZE, least, size);
+	return yaml_tree_refuse(nearest_place(root, "switch", "buffer"), fault,
+		"switch.buffer: each of %u VCs must hold a frame of switch.mtu: %s or more was "
+		"expected",
+		config->sw.vcs, size);
+}
+
+static int check_nic(
+	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
+{
+	const struct run_config_nic *nic = &config->nic;
+
+	if (nic->mtu_bytes > config->sw.mtu_bytes)
+		return yaml_tree_refuse(nearest_place(root, "nic", "mtu"), fault,
+			"nic.mtu: frames would not fit through switches with switch.mtu of %u "
+			"bytes",
+			config->sw.mtu_bytes);
+	if ((nic->window_frames & (nic->window_frames - 1)) != 0)
+		return yaml_tree_refuse(nearest_place(root, "nic", "window"), fault,
+			"nic.window: a power of two was expected");
+	if (nic->give_up_ps <= nic->retry_ps)
+		return yaml_tree_refuse(nearest_place(root, "nic", "give-up"), fault,
+			"nic.give-up: a longer time than nic.retry was expected");
+	return 0;
+}
+
+int run_config_check(
+	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
+{
+	int result = check_buffer(config, root, fault);
+
+	if (result == 0)
+		result = check_nic(config, root, fault);
+	if (result == 0 && config->detector.lcdth_ppm >= config->detector.hcdth_ppm)
+		result = yaml_tree_refuse(nearest_place(root, "detector", "lcdth"), fault,
+			"detector.lcdth: less than detector.hcdth was expected");
+	if (result == 0 && config->measure.sample_ps > config->measure.duration_ps)
+		result = yaml_tree_refuse(nearest_place(root, "measure", "sample"), fault,
+			"measure.sample: at most measure.duration was expected");
+	return result;
+}
+
+static int read_root(
+	struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
+{
+	int result = yaml_tree_expect_format(root, FORMAT, fault);
+
+	if (result == 0)
+		result = yaml_fields_read(run_fields, root, config, fault);
+	if (result == 0)
+		result = run_config_read_topology(config, yaml_tree_get(root, "topology"), fault);
+	return result == 0 ? run_config_check(config, root, fault) : result;
+}
+
+/* Takes the tree over; it may be NULL, with errno. */
+static struct run_config *read_tree(
+	struct yaml_tree *tree, const char *const *set, unsigned sets, struct fault *fault)
+{
+	struct run_config *config;
+	int result = 0;
+
+	if (tree == NULL)
+		return NULL;
+	config = malloc(sizeof(*config));
+	if (config != NULL)
+		run_config_default(config);
+	if (config == NULL || (config->origin = strdup(yaml_tree_origin(tree))) == NULL)
+		result = fault_set(fault, ENOMEM, "%s: no memory", yaml_tree_origin(tree));
+	for (unsigned i = 0; i < sets && result == 0; i++)
+		result = yaml_tree_set(tree, set[i], fault);
+	if (result == 0)
+		result = read_root(config, yaml_tree_root(tree), fault);
+	yaml_tree_destroy(tree);
+	if (result == 0)
+		return config;
+	run_config_destroy(config);
+	errno = -result;
+	return NULL;
+}
+
+struct run_config *run_config_load(
+	const char *path, const char *const *set, unsigned sets, struct fault *fault)
+{
+	return read_tree(yaml_tree_load(path, fault), set, sets, fault);
+}
+
+struct run_config *run_config_parse(const char *text, size_t length, const char *origin,
+	const char *const *set, unsigned sets, struct fault *fault)
+{
+	return read_tree(yaml_tree_parse(text, length, origin, fault), set, sets, fault);
+}
+
+struct topology *run_config_open_topology(const struct run_config *config, struct fault *fault)
+{
+	struct topology *topology;
+	const char *origin = config->topology.spec;
+
+	if (origin != NULL) {
+		topology = topology_open_with(origin, &config->link, fault);
+	} else {
+		origin = config->origin;
+		topology = topology_copy(config->topology.in_place);
+		if (topology == NULL)
+			fault_set(fault, errno = ENOMEM, "%s: no memory", origin);
+	}
+	if (topology != NULL && topology_check_connected(topology, origin, fault) < 0) {
+		topology_destroy(topology);
+		errno = EINVAL;
+		return NULL;
+	}
+	return topology;
+}
+
+int run_config_explain(const struct run_config *config, FILE *out)
+{
+	fputs("weft: " FORMAT "\n", out);
+	yaml_fields_write(run_fields, config, out, 0);
+	return fflush(out) == 0 && !ferror(out) ? 0 : -EIO;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The run file (docs/files.md) as a plain struct: every key with its default, read, checked and
+ * written back. Keys whose mechanism is not built yet are read like the others;
+ * run_config_supported() names them, so that a run refuses instead of ignoring them. Lab files
+ * share the sections (lab_config.h).
+ *
+ * A configuration is constant once loaded; any thread may read it. Owner: who loaded it.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "fault.h"
+#include "topology.h"
+#include "weft_time.h"
+
+#define RUN_TAP_NAME_MAX 16 /* IFNAMSIZ */
+#define RUN_NETNS_MAX    64
+#define RUN_ADDRESS_MAX  20 /* 255.255.255.255/32 */
+#define RUN_EDGES_MAX    1024
+#define RUN_TRAFFIC_MAX  256
+#define RUN_MESSAGE_MIN  16 /* bytes; a message tells when it was generated */
+#define RUN_MESSAGE_MAX  ((uint64_t)64 << 20)
+#define RUN_NAMES_MAX    65534 /* hosts of one list */
+
+/* Choices: identifier, text in the file. Their order is the order in messages. */
+#define RUN_CLOCKS(X) X(VIRTUAL, "virtual") X(REAL, "real")
+#define RUN_SWITCHINGS(X)             \
+	X(CUT_THROUGH, "cut-through") \
+	X(STORE_AND_FORWARD, "store-and-forward") X(WORMHOLE, "wormhole")
+#define RUN_FLOW_CONTROLS(X) X(CREDIT, "credit") X(STOP_GO, "stop-go")
+#define RUN_QUEUINGS(X) \
+	X(1Q, "1q") X(DBBM, "dbbm") X(VFTREE, "vftree") X(FLOW2SL, "flow2sl") X(VOQNET, "voqnet")
+#define RUN_ROUTING_MODES(X) X(SOURCE, "source") X(TABLE, "table")
+#define RUN_ADAPTIVES(X)          \
+	X(NONE, "none")           \
+	X(OBLIVIOUS, "oblivious") \
+	X(ADAPTIVE, "adaptive") X(ADAPTIVE_TH, "adaptive-th") X(ARN, "arn")
+#define RUN_SELECTORS(X)                    \
+	X(FIRST, "first")                   \
+	X(RANDOM, "random")                 \
+	X(ROUND_ROBIN, "round-robin")       \
+	X(CONTENTION, "contention")         \
+	X(MESSAGE_LENGTH, "message-length") \
+	X(FRACTION, "fraction")             \
+	X(DETECT, "detect") X(THREE_SETS, "three-sets") X(DETECT_SHORT, "detect-short")
+#define RUN_PATTERNS(X)                                                               \
+	X(UNIFORM, "uniform")                                                         \
+	X(HOTSPOT, "hotspot")                                                         \
+	X(PERMUTATION, "permutation")                                                 \
+	X(LOCAL, "local")                                                             \
+	X(BIT_REVERSAL, "bit-reversal")                                               \
+	X(TRANSPOSE, "transpose")                                                     \
+	X(SHUFFLE, "shuffle")                                                         \
+	X(BUTTERFLY, "butterfly") X(COMBINED, "combined") X(ALL_TO_ALL, "all-to-all") \
+		X(BURSTY, "bursty") X(TRACE, "trace")
+/* Of design/routing.md; what is built is known to lib/route. */
+#define RUN_ALGORITHMS(X)                                                                       \
+	X(MINHOP, "minhop")                                                                     \
+	X(UD, "ud")                                                                             \
+	X(UD_RANDOM, "ud-random")                                                               \
+	X(UD_RR, "ud-rr")                                                                       \
+	X(UD_DET, "ud-det")                                                                     \
+	X(DFS, "dfs")                                                                           \
+	X(SMART, "smart")                                                                       \
+	X(UD_MITB, "ud-mitb") X(UD_ITB, "ud-itb") X(DFS_ITB, "dfs-itb")                         \
+		X(BSMART_ITB, "bsmart-itb") X(RANDOM_ITB, "random-itb") X(BMIN_ITB, "bmin-itb") \
+			X(B33_ITB, "b33-itb") X(B50_ITB, "b50-itb") X(B66_ITB, "b66-itb")       \
+				X(BMAX_ITB, "bmax-itb") X(DMODK, "dmodk") X(DOR, "dor")         \
+					X(DISJOINT, "disjoint")
+#define RUN_HOST_SETS(X) X(UNSET, "") X(ALL, "all") X(REST, "rest") X(SHARE, "%") X(LIST, "[]")
+
+#define X(id, text) RUN_CLOCK_##id,
+enum run_clock { RUN_CLOCKS(X) };
+#undef X
+#define X(id, text) RUN_SWITCHING_##id,
+enum run_switching { RUN_SWITCHINGS(X) };
+#undef X
+#define X(id, text) RUN_FLOW_CONTROL_##id,
+enum run_flow_control { RUN_FLOW_CONTROLS(X) };
+#undef X
+#define X(id, text) RUN_QUEUING_##id,
+enum run_queuing { RUN_QUEUINGS(X) };
+#undef X
+#define X(id, text) RUN_ROUTING_##id,
+enum run_routing_mode { RUN_ROUTING_MODES(X) };
+#undef X
+#define X(id, text) RUN_ADAPTIVE_##id,
+enum run_adaptive { RUN_ADAPTIVES(X) };
+#undef X
+#define X(id, text) RUN_SELECTOR_##id,
+enum run_selector { RUN_SELECTORS(X) };
+#undef X
+#define X(id, text) RUN_PATTERN_##id,
+enum run_pattern { RUN_PATTERNS(X) };
+#undef X
+#define X(id, text) RUN_ALGORITHM_##id,
+enum run_algorithm { RUN_ALGORITHMS(X) };
+#undef X
+#define X(id, text) RUN_HOSTS_##id,
+enum run_hosts_kind { RUN_HOST_SETS(X) };
+#undef X
+
+/* Where something stands in the file; line 0: on the command line. */
+struct run_config_place {
+	uint32_t line, column;
+};
+
+struct run_config_switch {
+	enum run_switching switching;
+	enum run_flow_control flow_control;
+	uint64_t buffer_bytes; /* per input port, split equally among the VCs */
+	uint32_t mtu_bytes;    /* payload of the longest frame that must fit */
+	uint32_t vcs;
+	bool voq;
+	weft_time routing_delay_ps;
+};
+
+struct run_config_routing {
+	enum run_algorithm algorithm;
+	enum run_routing_mode mode;
+	uint32_t alternatives; /* routes a pair, for source routing */
+	enum run_adaptive adaptive;
+	bool afi;
+	uint32_t threshold_ppm; /* occupancy at which adaptive-th leaves the primary port */
+};
+
+struct run_config_detector {
+	uint32_t hcdth_ppm, lcdth_ppm, fcth_ppm;
+	weft_time crt_ps, arn_ttl_ps;
+};
+
+struct run_config_nic {
+	enum run_selector selector;
+	uint32_t mtu_bytes;     /* payload of a frame */
+	uint32_t window_frames; /* in flight per peer, a power of two */
+	weft_time retry_ps, give_up_ps;
+};
+
+/* Deliberate damage on in-memory links. */
+struct run_config_faults {
+	uint32_t credit_loss_ppm; /* share of the credit frames thrown away */
+	uint32_t corrupt_ppm;     /* share of the data frames with a bit turned over */
+};
+
+struct run_config_measure {
+	weft_time warmup_ps, duration_ps, sample_ps;
+	bool links;
+};
+
+struct run_config_topology {
+	char *spec;                /* generator text or absolute path; NULL: */
+	struct topology *in_place; /* a topology that stands in the file itself */
+};
+
+/* A host whose other side is a Linux TAP interface. */
+struct run_config_edge {
+	char host[TOPOLOGY_NAME_MAX];
+	char tap[RUN_TAP_NAME_MAX];
+	char netns[RUN_NETNS_MAX];     /* "": where the process is */
+	char address[RUN_ADDRESS_MAX]; /* "10.87.0.1/24"; "": none */
+	struct run_config_place place;
+};
+
+struct run_config_hosts {
+	enum run_hosts_kind kind;
+	uint32_t share_ppm;              /* SHARE */
+	char (*name)[TOPOLOGY_NAME_MAX]; /* LIST */
+	uint32_t count;
+	struct run_config_place place;
+};
+
+struct run_config_traffic {
+	enum run_pattern pattern;
+	struct run_config_hosts from, to;
+	uint32_t load_ppm; /* of the host's link rate */
+	uint64_t message_bytes;
+	weft_time start_ps, stop_ps; /* stop WEFT_TIME_NEVER: with the run */
+	char *file;                  /* of a permutation, else NULL */
+	struct run_config_place place;
+};
+
+struct run_config_edge_list {
+	struct run_config_edge *at;
+	uint32_t count;
+};
+
+struct run_config_traffic_list {
+	struct run_config_traffic *at;
+	uint32_t count;
+};
+
+struct run_config {
+	char *origin; /* the file's name, for messages */
+	struct run_config_topology topology;
+	enum run_clock clock;
+	uint64_t seed;
+	struct topology_defaults link; /* where the topology says nothing */
+	struct run_config_switch sw;
+	enum run_queuing queuing;
+	struct run_config_routing routing;
+	struct run_config_detector detector;
+	struct run_config_nic nic;
+	weft_time hello_ps, watchdog_ps; /* watchdog WEFT_TIME_NEVER: off */
+	struct run_config_faults faults;
+	struct run_config_measure measure;
+	struct run_config_edge_list edges;
+	struct run_config_traffic_list traffic;
+};
+
+/* The text of a choice: run_pattern_name(RUN_PATTERN_UNIFORM) is "uniform". */
+const char *run_clock_name(enum run_clock clock);
+const char *run_queuing_name(enum run_queuing queuing);
+const char *run_adaptive_name(enum run_adaptive adaptive);
+const char *run_algorithm_name(enum run_algorithm algorithm);
+const char *run_selector_name(enum run_selector selector);
+const char *run_pattern_name(enum run_pattern pattern);
+
+/* Reads a file, or text in memory ('origin' stands for its name), after the overrides "KEY=VALUE"
+ * in 'set'. NULL, fault and errno. */
+struct run_config *run_config_load(
+	const char *path, const char *const *set, unsigned sets, struct fault *fault);
+struct run_config *run_config_parse(const char *text, size_t length, const char *origin,
+	const char *const *set, unsigned sets, struct fault *fault);
+void run_config_destroy(struct run_config *config);
+
+/* 0, or -EINVAL: names the first thing that this version cannot do. */
+int run_config_supported(const struct run_config *config, struct fault *fault);
+
+/* The topology with the configuration's link defaults, connected; the caller's. NULL, fault and
+ * errno. */
+struct topology *run_config_open_topology(const struct run_config *config, struct fault *fault);
+
+/* Writes the full configuration as a run file that reads back to the same. 0 or -EIO. */
+int run_config_explain(const struct run_config *config, FILE *out);
+
+/* Who sends to whom, by number in the topology, ascending (a permutation: in the file's order). */
+struct run_hosts_entry {
+	uint16_t *from, *to;
+	uint32_t from_count, to_count; /* permutation: equal, from[i] sends to to[i] */
+};
+
+struct run_hosts {
+	struct run_hosts_entry *entry; /* as config->traffic */
+	uint32_t entries;
+	uint16_t *edge; /* as config->edges */
+};
+
+/*
+ * 'all' is every host. A share of N hosts is N times the share, rounded to the nearest number,
+ * drawn with the seed among hosts that no entry lists, that no entry before has drawn, and that are
+ * no edge. 'rest' is who is then left. A source that would have nobody but itself to send to is
+ * left out, unless it is listed, which is an error. NULL and fault: hosts that do not exist, too
+ * few of them, or a bad permutation file.
+ */
+struct run_hosts *run_config_resolve(
+	const struct run_config *config, const struct topology *topology, struct fault *fault);
+void run_hosts_destroy(struct run_hosts *hosts);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The sections that run and lab files share, and nobody else needs. */
+
+#include "run_config.h"
+#include "yaml_fields.h"
+
+extern const struct yaml_field run_link_fields[], run_switch_fields[], run_routing_fields[],
+	run_detector_fields[], run_nic_fields[], run_faults_fields[], run_measure_fields[];
+extern const char *const run_clock_choices[], *const run_queuing_choices[];
+
+/* Custom readers and writers (yaml_fields.h). */
+int run_read_later(const struct yaml_tree_node *node, void *member, struct fault *fault);
+bool run_present_never(const void *member);
+int run_read_edges(const struct yaml_tree_node *node, void *member, struct fault *fault);
+void run_write_edges(const void *member, FILE *out, unsigned indent);
+int run_read_traffic(const struct yaml_tree_node *node, void *member, struct fault *fault);
+void run_write_traffic(const void *member, FILE *out, unsigned indent);
+int run_read_watchdog(const struct yaml_tree_node *node, void *member, struct fault *fault);
+void run_write_watchdog(const void *member, FILE *out, unsigned indent);
+void run_write_topology(const void *member, FILE *out, unsigned indent);
+
+/* A path as it stands in a file, relative to that file's folder: made absolute. The caller frees
+ * it; NULL without memory. */
+char *run_resolve_path(const struct yaml_tree_node *node, const char *text);
+
+/* Keys of 'type' whose run_config is at 'in' ("run." or nothing). The topology comes after all
+ * others have been read: its links take the defaults of 'link'. */
+#define RUN_SHARED_FIELDS(type, in)                                                                \
+	{"seed", YAML_FIELD_NUMBER, YAML_MEMBER(type, in seed)},                                   \
+		{"link", YAML_FIELD_SECTION, YAML_MEMBER(type, in link),                           \
+			.fields = run_link_fields},                                                \
+		{"switch", YAML_FIELD_SECTION, YAML_MEMBER(type, in sw),                           \
+			.fields = run_switch_fields},                                              \
+		{"queuing", YAML_FIELD_CHOICE, YAML_MEMBER(type, in queuing),                      \
+			.choices = run_queuing_choices},                                           \
+		{"routing", YAML_FIELD_SECTION, YAML_MEMBER(type, in routing),                     \
+			.fields = run_routing_fields},                                             \
+		{"detector", YAML_FIELD_SECTION, YAML_MEMBER(type, in detector),                   \
+			.fields = run_detector_fields},                                            \
+		{"nic", YAML_FIELD_SECTION, YAML_MEMBER(type, in nic), .fields = run_nic_fields},  \
+		{"hello", YAML_FIELD_TIME, YAML_MEMBER(type, in hello_ps), .min = 100 * PS_PER_US, \
+			.max = 10 * PS_PER_S},                                                     \
+		{"watchdog", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in watchdog_ps),                 \
+			.read = run_read_watchdog, .write = run_write_watchdog},                   \
+		{"measure", YAML_FIELD_SECTION, YAML_MEMBER(type, in measure),                     \
+			.fields = run_measure_fields},                                             \
+		{"edges", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in edges), .read = run_read_edges,  \
+			.write = run_write_edges},                                                 \
+	{                                                                                          \
+		"traffic", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in traffic),                       \
+			.read = run_read_traffic, .write = run_write_traffic                       \
+	}
+
+/* Everything that a file does not say. */
+void run_config_default(struct run_config *config);
+/* What 'topology: …' says, once the rest has been read; 'node' is that key's value. 0 or -errno. */
+int run_config_read_topology(
+	struct run_config *config, const struct yaml_tree_node *node, struct fault *fault);
+/* What keys must not contradict each other in; 'root' gives the places. */
+int run_config_check(
+	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault);
+/* Frees what the struct holds, not itself. */
+void run_config_fini(struct run_config *config);

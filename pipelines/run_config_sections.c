@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Keys, units, ranges and choices of the sections. */
+
+#include "frame.h"
+#include "run_config_fields.h"
+
+#define X(id, text) text,
+const char *const run_clock_choices[] = {RUN_CLOCKS(X) NULL};
+const char *const run_queuing_choices[] = {RUN_QUEUINGS(X) NULL};
+static const char *const switching_choices[] = {RUN_SWITCHINGS(X) NULL};
+static const char *const flow_control_choices[] = {RUN_FLOW_CONTROLS(X) NULL};
+static const char *const algorithm_choices[] = {RUN_ALGORITHMS(X) NULL};
+static const char *const mode_choices[] = {RUN_ROUTING_MODES(X) NULL};
+static const char *const adaptive_choices[] = {RUN_ADAPTIVES(X) NULL};
+static const char *const selector_choices[] = {RUN_SELECTORS(X) NULL};
+#undef X
+
+const char *run_clock_name(enum run_clock clock)
+{
+	return run_clock_choices[clock];
+}
+
+const char *run_queuing_name(enum run_queuing queuing)
+{
+	return run_queuing_choices[queuing];
+}
+
+const char *run_adaptive_name(enum run_adaptive adaptive)
+{
+	return adaptive_choices[adaptive];
+}
+
+const char *run_algorithm_name(enum run_algorithm algorithm)
+{
+	return algorithm_choices[algorithm];
+}
+
+const char *run_selector_name(enum run_selector selector)
+{
+	return selector_choices[selector];
+}
+
+#define SHARE_FIELD(key, type, member)                                                      \
+	{                                                                                   \
+		key, YAML_FIELD_SHARE, YAML_MEMBER(type, member), .max = QUANTITY_WHOLE_PPM \
+	}
+
+const struct yaml_field run_link_fields[] = {
+	{"rate", YAML_FIELD_RATE, YAML_MEMBER(struct topology_defaults, rate_bps),
+		.min = TOPOLOGY_RATE_MIN_BPS, .max = TOPOLOGY_RATE_MAX_BPS},
+	{"delay", YAML_FIELD_TIME, YAML_MEMBER(struct topology_defaults, delay_ps),
+		.max = TOPOLOGY_DELAY_MAX_PS},
+	{NULL},
+};
+
+#define S struct run_config_switch
+const struct yaml_field run_switch_fields[] = {
+	{"switching", YAML_FIELD_CHOICE, YAML_MEMBER(S, switching), .choices = switching_choices},
+	{"buffer", YAML_FIELD_BYTES, YAML_MEMBER(S, buffer_bytes), .min = 128,
+		.max = (uint64_t)256 << 20},
+	{"mtu", YAML_FIELD_BYTES, YAML_MEMBER(S, mtu_bytes), .min = 64, .max = FRAME_PAYLOAD_MAX},
+	{"vcs", YAML_FIELD_NUMBER, YAML_MEMBER(S, vcs), .min = 1, .max = FRAME_VCS_MAX},
+	{"voq", YAML_FIELD_BOOL, YAML_MEMBER(S, voq)},
+	{"flow-control", YAML_FIELD_CHOICE, YAML_MEMBER(S, flow_control),
+		.choices = flow_control_choices},
+	{"routing-delay", YAML_FIELD_TIME, YAML_MEMBER(S, routing_delay_ps), .max = PS_PER_MS},
+	{NULL},
+};
+#undef S
+
+#define S struct run_config_routing
+const struct yaml_field run_routing_fields[] = {
+	{"algorithm", YAML_FIELD_CHOICE, YAML_MEMBER(S, algorithm), .choices = algorithm_choices},
+	{"mode", YAML_FIELD_CHOICE, YAML_MEMBER(S, mode), .choices = mode_choices},
+	{"alternatives", YAML_FIELD_NUMBER, YAML_MEMBER(S, alternatives), .min = 1, .max = 10},
+	{"adaptive", YAML_FIELD_CHOICE, YAML_MEMBER(S, adaptive), .choices = adaptive_choices},
+	{"afi", YAML_FIELD_BOOL, YAML_MEMBER(S, afi)},
+	SHARE_FIELD("threshold", S, threshold_ppm),
+	{NULL},
+};
+#undef S
+
+#define S struct run_config_detector
+const struct yaml_field run_detector_fields[] = {
+	SHARE_FIELD("hcdth", S, hcdth_ppm),
+	SHARE_FIELD("lcdth", S, lcdth_ppm),
+	SHARE_FIELD("fcth", S, fcth_ppm),
+	{"crt", YAML_FIELD_TIME, YAML_MEMBER(S, crt_ps), .max = 10 * PS_PER_S},
+	{"arn-ttl", YAML_FIELD_TIME, YAML_MEMBER(S, arn_ttl_ps), .max = 10 * PS_PER_S},
+	{NULL},
+};
+#undef S
+
+#define S struct run_config_nic
+const struct yaml_field run_nic_fields[] = {
+	{"selector", YAML_FIELD_CHOICE, YAML_MEMBER(S, selector), .choices = selector_choices},
+	{"mtu", YAML_FIELD_BYTES, YAML_MEMBER(S, mtu_bytes), .min = 64, .max = FRAME_PAYLOAD_MAX},
+	{"window", YAML_FIELD_NUMBER, YAML_MEMBER(S, window_frames), .min = 1, .max = 4096},
+	{"retry", YAML_FIELD_TIME, YAML_MEMBER(S, retry_ps), .min = 10 * PS_PER_US,
+		.max = 10 * PS_PER_S},
+	{"give-up", YAML_FIELD_TIME, YAML_MEMBER(S, give_up_ps), .min = PS_PER_MS,
+		.max = 3600 * PS_PER_S},
+	{NULL},
+};
+#undef S
+
+const struct yaml_field run_faults_fields[] = {
+	SHARE_FIELD("credit-loss", struct run_config_faults, credit_loss_ppm),
+	SHARE_FIELD("corrupt", struct run_config_faults, corrupt_ppm),
+	{NULL},
+};
+
+#define S struct run_config_measure
+const struct yaml_field run_measure_fields[] = {
+	{"warmup", YAML_FIELD_TIME, YAML_MEMBER(S, warmup_ps), .max = 24 * 3600 * PS_PER_S},
+	{"duration", YAML_FIELD_TIME, YAML_MEMBER(S, duration_ps), .min = PS_PER_US,
+		.max = 30 * 24 * 3600 * PS_PER_S},
+	{"sample", YAML_FIELD_TIME, YAML_MEMBER(S, sample_ps), .min = PS_PER_US,
+		.max = 24 * 3600 * PS_PER_S},
+	{"links", YAML_FIELD_BOOL, YAML_MEMBER(S, links)},
+	{NULL},
+};
+#undef S

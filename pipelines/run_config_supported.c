@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* What this version can do of what a run file can say. A mechanism that gets built loses its line
+ * here. */
+
+#include <errno.h>
+
+#include "route_algorithm.h"
+#include "run_config.h"
+
+static int refuse(
+	const struct run_config *config, struct fault *fault, const char *what, const char *instead)
+{
+	return fault_set(
+		fault, EINVAL, "%s: %s is not built yet; use %s", config->origin, what, instead);
+}
+
+static int refuse_choice(const struct run_config *config, struct fault *fault, const char *key,
+	const char *choice, const char *instead)
+{
+	return fault_set(fault, EINVAL, "%s: '%s: %s' is not built yet; use %s", config->origin,
+		key, choice, instead);
+}
+
+static int check_switch(const struct run_config *config, struct fault *fault)
+{
+	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
+		return refuse_choice(config, fault, "switch.switching", "wormhole",
+			"cut-through or store-and-forward");
+	if (config->sw.flow_control != RUN_FLOW_CONTROL_CREDIT)
+		return refuse_choice(config, fault, "switch.flow-control", "stop-go", "credit");
+	if (config->sw.routing_delay_ps != 0)
+		return refuse(config, fault, "a switch.routing-delay on the real clock", "0ns");
+	if (config->queuing != RUN_QUEUING_1Q)
+		return refuse_choice(
+			config, fault, "queuing", run_queuing_name(config->queuing), "1q");
+	return 0;
+}
+
+static int check_routing(const struct run_config *config, struct fault *fault)
+{
+	const char *name = run_algorithm_name(config->routing.algorithm);
+	const struct route_algorithm *algorithm = route_algorithm_find(name);
+
+	if (algorithm == NULL)
+		return refuse_choice(config, fault, "routing.algorithm", name, "ud");
+	if (config->routing.mode == RUN_ROUTING_TABLE && algorithm->tables == NULL)
+		return fault_set(fault, EINVAL,
+			"%s: routing.algorithm %s has no tables; use 'mode: source'",
+			config->origin, name);
+	if (config->routing.mode == RUN_ROUTING_SOURCE && algorithm->routes == NULL)
+		return fault_set(fault, EINVAL,
+			"%s: routing.algorithm %s has tables only; use 'mode: table'",
+			config->origin, name);
+	if (config->routing.adaptive != RUN_ADAPTIVE_NONE)
+		return refuse_choice(config, fault, "routing.adaptive",
+			run_adaptive_name(config->routing.adaptive), "none");
+	if (config->routing.afi)
+		return refuse_choice(config, fault, "routing.afi", "true", "false");
+	return 0;
+}
+
+static int check_traffic(const struct run_config *config, struct fault *fault)
+{
+	for (uint32_t i = 0; i < config->traffic.count; i++)
+		if (config->traffic.at[i].pattern > RUN_PATTERN_PERMUTATION)
+			return fault_set(fault, EINVAL,
+				"%s:%u:%u: pattern %s is not built yet; there are uniform, hotspot "
+				"and permutation",
+				config->origin, config->traffic.at[i].place.line,
+				config->traffic.at[i].place.column,
+				run_pattern_name(config->traffic.at[i].pattern));
+	return 0;
+}
+
+int run_config_supported(const struct run_config *config, struct fault *fault)
+{
+	int result = 0;
+
+	if (config->clock != RUN_CLOCK_REAL)
+		result = refuse_choice(config, fault, "clock", "virtual", "real");
+	if (result == 0)
+		result = check_switch(config, fault);
+	if (result == 0)
+		result = check_routing(config, fault);
+	if (result == 0 && config->nic.selector > RUN_SELECTOR_ROUND_ROBIN)
+		result = refuse_choice(config, fault, "nic.selector",
+			run_selector_name(config->nic.selector), "first, random or round-robin");
+	return result == 0 ? check_traffic(config, fault) : result;
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Who sends to whom: 'from' and 'to' of a run file, in numbers of a topology. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "permutation.h"
+#include "rng.h"
+#include "run_config.h"
+
+/* One stream for the drawing of hosts, by entry; apart from those of the devices. */
+#define STREAM_DRAW 0x64726177
+
+struct run_host_list {
+	uint16_t *host;
+	uint32_t count;
+};
+
+struct resolver {
+	const struct run_config *config;
+	const struct topology *topology;
+	struct run_hosts *hosts;
+	uint16_t *scratch; /* [hosts] */
+	bool *taken;       /* [hosts]: an edge, listed, or drawn */
+	struct fault *fault;
+};
+
+static int refuse(const struct resolver *resolver, struct run_config_place place, const char *what)
+{
+	if (place.line == 0)
+		return fault_set(
+			resolver->fault, EINVAL, "%s: --set: %s", resolver->config->origin, what);
+	return fault_set(resolver->fault, EINVAL, "%s:%u:%u: %s", resolver->config->origin,
+		place.line, place.column, what);
+}
+
+static int refuse_memory(const struct resolver *resolver)
+{
+	return fault_set(resolver->fault, ENOMEM, "%s: no memory", resolver->config->origin);
+}
+
+static int find_host(const struct resolver *resolver, const char *name,
+	struct run_config_place place, uint16_t *host)
+{
+	int32_t found = topology_find_host(resolver->topology, name);
+	char what[256];
+
+	if (found < 0) {
+		snprintf(what, sizeof(what),
+			"topology %s has no host '%s', its %u hosts are %s to %s",
+			resolver->topology->name, name, resolver->topology->hosts,
+			resolver->topology->hosts > 0 ? resolver->topology->host_at[0].name : "-",
+			resolver->topology->hosts > 0
+				? resolver->topology->host_at[resolver->topology->hosts - 1].name
+				: "-");
+		return refuse(resolver, place, what);
+	}
+	*host = (uint16_t)found;
+	return 0;
+}
+
+static int compare_hosts(const void *a, const void *b)
+{
+	return *(const uint16_t *)a - *(const uint16_t *)b;
+}
+
+static int make_room(const struct resolver *resolver, struct run_host_list *list, uint32_t count)
+{
+	list->host = malloc(((size_t)count + 1) * sizeof(*list->host));
+	list->count = count;
+	return list->host == NULL ? refuse_memory(resolver) : 0;
+}
+
+/* Copies 'count' hosts from the scratch, ascending. */
+static int keep(const struct resolver *resolver, uint32_t count, struct run_host_list *list)
+{
+	int result = make_room(resolver, list, count);
+
+	if (result < 0)
+		return result;
+	memcpy(list->host, resolver->scratch, count * sizeof(*list->host));
+	qsort(list->host, count, sizeof(*list->host), compare_hosts);
+	return 0;
+}
+
+static int resolve_list(const struct resolver *resolver, const struct run_config_hosts *hosts,
+	struct run_host_list *list)
+{
+	int result = make_room(resolver, list, hosts->count);
+
+	for (uint32_t i = 0; i < hosts->count && result == 0; i++)
+		result = find_host(resolver, hosts->name[i], hosts->place, &list->host[i]);
+	if (result < 0)
+		return result;
+	qsort(list->host, list->count, sizeof(*list->host), compare_hosts);
+	for (uint32_t i = 1; i < list->count; i++)
+		if (list->host[i] == list->host[i - 1])
+			return refuse(resolver, hosts->place, "a host is listed twice");
+	return 0;
+}
+
+/* All hosts that are free, or all. */
+static uint32_t gather(const struct resolver *resolver, bool free_only)
+{
+	uint32_t count = 0;
+
+	for (uint32_t host = 0; host < resolver->topology->hosts; host++)
+		if (!free_only || !resolver->taken[host])
+			resolver->scratch[count++] = (uint16_t)host;
+	return count;
+}
+
+/* Draws a share of all hosts among those that are free (Fisher and Yates, as far as needed). */
+static int resolve_share(const struct resolver *resolver, const struct run_config_hosts *hosts,
+	uint64_t stream, struct run_host_list *list)
+{
+	uint64_t wanted =
+		((uint64_t)resolver->topology->hosts * hosts->share_ppm + 500000) / 1000000;
+	uint32_t count = gather(resolver, true);
+	struct rng rng;
+	char what[128];
+
+	if (wanted == 0 || wanted > count) {
+		snprintf(what, sizeof(what),
+			"the percentage makes %u of %u hosts, and %u are left to choose from",
+			(unsigned)wanted, resolver->topology->hosts, count);
+		return refuse(resolver, hosts->place, what);
+	}
+	rng_init(&rng, resolver->config->seed, stream, STREAM_DRAW);
+	for (uint32_t i = 0; i < wanted; i++) {
+		uint32_t other = i + (uint32_t)rng_below(&rng, count - i);
+		uint16_t drawn = resolver->scratch[other];
+
+		resolver->scratch[other] = resolver->scratch[i];
+		resolver->scratch[i] = drawn;
+	}
+	return keep(resolver, (uint32_t)wanted, list);
+}
+
+static void take(const struct resolver *resolver, const uint16_t *host, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		resolver->taken[host[i]] = true;
+}
+
+enum side { FROM, TO };
+
+static void store(struct run_hosts_entry *entry, enum side side, const struct run_host_list *list)
+{
+	if (side == FROM) {
+		entry->from = list->host;
+		entry->from_count = list->count;
+	} else {
+		entry->to = list->host;
+		entry->to_count = list->count;
+	}
+}
+
+/* 'from' or 'to' of one entry, if it is of this kind. */
+static int resolve_set(
+	const struct resolver *resolver, enum side side, uint32_t number, enum run_hosts_kind kind)
+{
+	const struct run_config_traffic *traffic = &resolver->config->traffic.at[number];
+	const struct run_config_hosts *hosts = side == FROM ? &traffic->from : &traffic->to;
+	struct run_host_list list = {0};
+	int result;
+
+	if (hosts->kind != kind)
+		return 0;
+	if (kind == RUN_HOSTS_LIST)
+		result = resolve_list(resolver, hosts, &list);
+	else if (kind == RUN_HOSTS_SHARE)
+		result = resolve_share(resolver, hosts, 2 * (uint64_t)number + side, &list);
+	else
+		result = keep(resolver, gather(resolver, kind == RUN_HOSTS_REST), &list);
+	store(&resolver->hosts->entry[number], side, &list);
+	if (result == 0 && (kind == RUN_HOSTS_LIST || kind == RUN_HOSTS_SHARE))
+		take(resolver, list.host, list.count);
+	if (result == 0 && list.count == 0)
+		result = refuse(resolver, hosts->place, "no host is left for 'rest'");
+	return result;
+}
+
+/* Lists first, then what is drawn, then what is left. */
+static int resolve_side(const struct resolver *resolver, enum side side)
+{
+	static const enum run_hosts_kind order[] = {
+		RUN_HOSTS_LIST, RUN_HOSTS_SHARE, RUN_HOSTS_REST, RUN_HOSTS_ALL};
+	int result = 0;
+
+	memset(resolver->taken, 0, resolver->topology->hosts);
+	take(resolver, resolver->hosts->edge, resolver->config->edges.count);
+	for (unsigned i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		for (uint32_t entry = 0; entry < resolver->hosts->entries && result == 0; entry++)
+			result = resolve_set(resolver, side, entry, order[i]);
+	return result;
+}
+
+/* With one destination, that host itself has nobody to send to. */
+static int drop_lonely(const struct resolver *resolver, uint32_t number)
+{
+	const struct run_config_hosts *from = &resolver->config->traffic.at[number].from;
+	struct run_hosts_entry *entry = &resolver->hosts->entry[number];
+	uint32_t kept = 0;
+
+	if (entry->to_count != 1)
+		return 0;
+	for (uint32_t i = 0; i < entry->from_count; i++)
+		if (entry->from[i] != entry->to[0])
+			entry->from[kept++] = entry->from[i];
+	if (kept != entry->from_count && from->kind == RUN_HOSTS_LIST)
+		return refuse(resolver, from->place, "a listed source would send to itself only");
+	entry->from_count = kept;
+	return kept == 0 ? refuse(resolver, from->place, "no host is left to send") : 0;
+}
+
+static int resolve_pairs(const struct resolver *resolver)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < resolver->hosts->entries && result == 0; i++) {
+		struct run_hosts_entry *entry = &resolver->hosts->entry[i];
+
+		if (resolver->config->traffic.at[i].pattern != RUN_PATTERN_PERMUTATION) {
+			result = drop_lonely(resolver, i);
+			continue;
+		}
+		result = permutation_load(resolver->config->traffic.at[i].file, resolver->topology,
+			&entry->from, &entry->to, &entry->from_count, resolver->fault);
+		entry->to_count = entry->from_count;
+	}
+	return result;
+}
+
+static int resolve_edges(const struct resolver *resolver)
+{
+	const struct run_config *config = resolver->config;
+	int result = 0;
+
+	for (uint32_t i = 0; i < config->edges.count && result == 0; i++)
+		result = find_host(resolver, config->edges.at[i].host, config->edges.at[i].place,
+			&resolver->hosts->edge[i]);
+	return result;
+}
+
+static int resolve(const struct resolver *resolver)
+{
+	int result;
+
+	if (resolver->scratch == NULL || resolver->taken == NULL ||
+		resolver->hosts->entry == NULL || resolver->hosts->edge == NULL)
+		return refuse_memory(resolver);
+	result = resolve_edges(resolver);
+	if (result == 0)
+		result = resolve_side(resolver, FROM);
+	if (result == 0)
+		result = resolve_side(resolver, TO);
+	return result == 0 ? resolve_pairs(resolver) : result;
+}
+
+struct run_hosts *run_config_resolve(
+	const struct run_config *config, const struct topology *topology, struct fault *fault)
+{
+	struct run_hosts *hosts = calloc(1, sizeof(*hosts));
+	struct resolver resolver = {
+		.config = config,
+		.topology = topology,
+		.hosts = hosts,
+		.scratch = malloc(((size_t)topology->hosts + 1) * sizeof(*resolver.scratch)),
+		.taken = calloc((size_t)topology->hosts + 1, sizeof(*resolver.taken)),
+		.fault = fault,
+	};
+	int result = hosts == NULL ? refuse_memory(&resolver) : 0;
+
+	if (result == 0) {
+		hosts->entries = config->traffic.count;
+		hosts->entry = calloc((size_t)hosts->entries + 1, sizeof(*hosts->entry));
+		hosts->edge = calloc((size_t)config->edges.count + 1, sizeof(*hosts->edge));
+		result = resolve(&resolver);
+	}
+	free(resolver.scratch);
+	free(resolver.taken);
+	if (result == 0)
+		return hosts;
+	run_hosts_destroy(hosts);
+	errno = -result;
+	return NULL;
+}
+
+void run_hosts_destroy(struct run_hosts *hosts)
+{
+	if (hosts == NULL)
+		return;
+	for (uint32_t i = 0; i < hosts->entries && hosts->entry != NULL; i++) {
+		free(hosts->entry[i].from);
+		free(hosts->entry[i].to);
+	}
+	free(hosts->entry);
+	free(hosts->edge);
+	free(hosts);
+}
