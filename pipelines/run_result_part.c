@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The parts of a result that several processes of a lab measured together. Shares are of the link
+ * rate of all the fabric's hosts, so they add up as counts do. */
+
+#include "run_result.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FORMAT "weft-result-part/1"
+
+/* The whole numbers of a part and where they are in the result. */
+#define NUMBERS(X)                                          \
+	X("packets_generated", packets.generated)           \
+	X("packets_injected", packets.injected)             \
+	X("packets_delivered", packets.delivered)           \
+	X("packets_dropped", packets.dropped)               \
+	X("packets_retransmitted", packets.retransmitted)   \
+	X("packets_pending", packets.pending)               \
+	X("messages_generated", messages.generated)         \
+	X("messages_injected", messages.injected)           \
+	X("messages_delivered", messages.delivered)         \
+	X("messages_dropped", messages.dropped)             \
+	X("messages_retransmitted", messages.retransmitted) \
+	X("messages_pending", messages.pending)             \
+	X("lost", lost)                                     \
+	X("duplicated", duplicated)                         \
+	X("out_of_order", out_of_order)                     \
+	X("packet_hops", wall.packet_hops)                  \
+	X("peak_rss_bytes", wall.peak_rss_bytes)
+
+/* --- writing --- */
+
+static json_t *histogram_part(const struct histogram *histogram)
+{
+	json_t *buckets = json_array();
+
+	for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
+		if (histogram->bucket[i] != 0)
+			json_array_append_new(buckets, json_pack("[I,I]", (json_int_t)i,
+							       (json_int_t)histogram->bucket[i]));
+	return json_pack("{s:I,s:I,s:o}", "count", (json_int_t)histogram->count, "max",
+		(json_int_t)histogram->max, "buckets", buckets);
+}
+
+static json_t *samples_part(const struct run_result *result)
+{
+	json_t *samples = json_array();
+
+	for (unsigned i = 0; i < result->samples; i++) {
+		const struct run_sample *sample = &result->sample[i];
+
+		json_array_append_new(samples,
+			json_pack("[I,f,f,I,I,I]", (json_int_t)sample->t_ns, sample->accepted,
+				sample->latency_ns, (json_int_t)sample->adapted,
+				(json_int_t)sample->arn, (json_int_t)sample->itb));
+	}
+	return samples;
+}
+
+static json_t *counters_part(const struct run_result *result)
+{
+	json_t *counters = json_object();
+
+	for (unsigned i = 0; i < result->counters; i++)
+		json_object_set_new(counters, result->counter[i].name,
+			json_integer((json_int_t)result->counter[i].value));
+	return counters;
+}
+
+json_t *run_result_part_json(const struct run_result *result)
+{
+	json_t *part = json_pack("{s:s,s:I,s:s,s:I,s:I,s:f,s:f,s:f,s:f,s:b,s:b}", "weft", FORMAT,
+		"seed", (json_int_t)result->seed, "topology", result->topology, "hosts",
+		(json_int_t)result->hosts, "switches", (json_int_t)result->switches, "offered",
+		result->offered, "accepted", result->accepted, "flits",
+		result->flits_per_ns_per_switch, "seconds", result->wall.seconds, "deadlock",
+		result->deadlock, "incomplete", result->incomplete);
+
+	if (part == NULL)
+		return NULL;
+#define X(name, field) json_object_set_new(part, name, json_integer((json_int_t)result->field));
+	NUMBERS(X)
+#undef X
+	json_object_set_new(part, "network_ns", histogram_part(&result->network_ns));
+	json_object_set_new(part, "total_ns", histogram_part(&result->total_ns));
+	json_object_set_new(part, "samples", samples_part(result));
+	json_object_set_new(part, "counters", counters_part(result));
+	return part;
+}
+
+/* --- reading --- */
+
+static int add_histogram(struct histogram *into, const json_t *part)
+{
+	uint64_t max = (uint64_t)json_integer_value(json_object_get(part, "max"));
+	json_t *buckets = json_object_get(part, "buckets"), *bucket;
+	size_t index;
+
+	if (!json_is_array(buckets))
+		return -EINVAL;
+	json_array_foreach(buckets, index, bucket)
+	{
+		json_int_t at, count;
+
+		if (json_unpack(bucket, "[I,I]", &at, &count) != 0 || at < 0 ||
+			at >= HISTOGRAM_BUCKETS || count < 0)
+			return -EINVAL;
+		into->bucket[at] += (uint64_t)count;
+		into->count += (uint64_t)count;
+	}
+	if (max > into->max)
+		into->max = max;
+	return 0;
+}
+
+static struct run_sample *sample_at(struct run_result *into, size_t index)
+{
+	return index < into->samples ? &into->sample[index] : run_result_add_sample(into);
+}
+
+/* Latency is the mean over what was delivered, so it is weighed by that. */
+static int add_samples(struct run_result *into, json_t *samples)
+{
+	json_t *entry;
+	size_t index;
+
+	json_array_foreach(samples, index, entry)
+	{
+		struct run_sample *sample = sample_at(into, index);
+		json_int_t t_ns, adapted, arn, itb;
+		double accepted, latency, weight;
+
+		if (sample == NULL)
+			return -ENOMEM;
+		if (json_unpack(entry, "[I,F,F,I,I,I]", &t_ns, &accepted, &latency, &adapted, &arn,
+			    &itb) != 0)
+			return -EINVAL;
+		weight = sample->accepted + accepted;
+		if (weight > 0)
+			sample->latency_ns =
+				(sample->latency_ns * sample->accepted + latency * accepted) /
+				weight;
+		sample->accepted = weight;
+		sample->t_ns = (uint64_t)t_ns;
+		sample->adapted += (uint64_t)adapted;
+		sample->arn += (uint64_t)arn;
+		sample->itb += (uint64_t)itb;
+	}
+	return 0;
+}
+
+static int add_counters(struct run_result *into, json_t *counters)
+{
+	const char *name;
+	json_t *value;
+	int result = 0;
+
+	json_object_foreach(counters, name, value)
+	{
+		result = run_result_count(into, name, (uint64_t)json_integer_value(value));
+		if (result < 0)
+			break;
+	}
+	return result;
+}
+
+static int add_numbers(struct run_result *into, const json_t *part)
+{
+	json_t *value;
+
+#define X(name, field)                       \
+	value = json_object_get(part, name); \
+	if (!json_is_integer(value))         \
+		return -EINVAL;              \
+	into->field += (uint64_t)json_integer_value(value);
+	NUMBERS(X)
+#undef X
+	return 0;
+}
+
+static int add_head(struct run_result *into, const json_t *part)
+{
+	const char *format, *topology;
+	json_int_t seed, hosts, switches;
+	double offered, accepted, flits, seconds;
+	int deadlock, incomplete;
+
+	/* jansson reads it without changing it and has no const for that. */
+	if (json_unpack((json_t *)part, "{s:s,s:I,s:s,s:I,s:I,s:F,s:F,s:F,s:F,s:b,s:b}", "weft",
+		    &format, "seed", &seed, "topology", &topology, "hosts", &hosts, "switches",
+		    &switches, "offered", &offered, "accepted", &accepted, "flits", &flits,
+		    "seconds", &seconds, "deadlock", &deadlock, "incomplete", &incomplete) != 0 ||
+		strcmp(format, FORMAT) != 0)
+		return -EINVAL;
+	into->seed = (uint64_t)seed;
+	snprintf(into->topology, sizeof(into->topology), "%s", topology);
+	into->hosts = (uint32_t)hosts;
+	into->switches = (uint32_t)switches;
+	into->offered += offered;
+	into->accepted += accepted;
+	into->flits_per_ns_per_switch += flits;
+	if (seconds > into->wall.seconds)
+		into->wall.seconds = seconds;
+	into->deadlock |= deadlock != 0;
+	into->incomplete |= incomplete != 0;
+	return 0;
+}
+
+int run_result_add_part(struct run_result *into, const json_t *part)
+{
+	int result = add_head(into, part);
+
+	if (result == 0)
+		result = add_numbers(into, part);
+	if (result == 0)
+		result = add_histogram(&into->network_ns, json_object_get(part, "network_ns"));
+	if (result == 0)
+		result = add_histogram(&into->total_ns, json_object_get(part, "total_ns"));
+	if (result == 0)
+		result = add_samples(into, json_object_get(part, "samples"));
+	if (result == 0)
+		result = add_counters(into, json_object_get(part, "counters"));
+	if (into->wall.seconds > 0)
+		into->wall.packet_hops_per_second =
+			(double)into->wall.packet_hops / into->wall.seconds;
+	return result;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "rng.h"
+#include "run_result.h"
+
+/* Too great for the stack with its histograms. */
+static struct run_result *new_result(void)
+{
+	struct run_result *result = calloc(1, sizeof(*result));
+
+	assert_non_null(result);
+	return result;
+}
+
+static void free_result(struct run_result *result)
+{
+	run_result_free(result);
+	free(result);
+}
+
+static void add(struct run_result *into, const struct run_result *from)
+{
+	json_t *part = run_result_part_json(from);
+
+	assert_non_null(part);
+	assert_int_equal(run_result_add_part(into, part), 0);
+	json_decref(part);
+}
+
+static void histograms_of_parts_add_up_to_that_of_the_whole(void **state)
+{
+	struct run_result *a = new_result(), *b = new_result(), *all = new_result();
+	struct histogram *whole = calloc(1, sizeof(*whole));
+	struct rng rng;
+
+	(void)state;
+	assert_non_null(whole);
+	rng_init(&rng, 1, 2, 3);
+	for (unsigned i = 0; i < 10000; i++) {
+		uint64_t value = rng_next(&rng) >> (i % 60);
+
+		histogram_record(i % 3 == 0 ? &a->network_ns : &b->network_ns, value);
+		histogram_record(whole, value);
+	}
+	add(all, a);
+	add(all, b);
+	assert_memory_equal(&all->network_ns, whole, sizeof(*whole));
+	free(whole);
+	free_result(a);
+	free_result(b);
+	free_result(all);
+}
+
+static void counts_add_up(void **state)
+{
+	struct run_result *part = new_result(), *all = new_result();
+
+	(void)state;
+	part->packets.delivered = 5;
+	part->messages.pending = 2;
+	part->lost = 1;
+	part->out_of_order = 3;
+	assert_int_equal(run_result_count(part, "stall_credit", 7), 0);
+	add(all, part);
+	add(all, part);
+	assert_int_equal(all->packets.delivered, 10);
+	assert_int_equal(all->messages.pending, 4);
+	assert_int_equal(all->lost, 2);
+	assert_int_equal(all->out_of_order, 6);
+	assert_int_equal(all->counters, 1);
+	assert_int_equal(all->counter[0].value, 14);
+	free_result(part);
+	free_result(all);
+}
+
+static void shares_of_the_fabric_add_up(void **state)
+{
+	struct run_result *part = new_result(), *all = new_result();
+
+	(void)state;
+	part->accepted = 0.5;
+	add(all, part);
+	part->accepted = 0.25;
+	add(all, part);
+	assert_true(all->accepted > 0.749 && all->accepted < 0.751);
+	free_result(part);
+	free_result(all);
+}
+
+static void something_else_is_refused(void **state)
+{
+	struct run_result *all = new_result();
+	json_t *other = json_pack("{s:s}", "weft", "lab/1");
+
+	(void)state;
+	assert_int_equal(run_result_add_part(all, other), -EINVAL);
+	json_decref(other);
+	free_result(all);
+}
+
+static void a_bucket_out_of_range_is_refused(void **state)
+{
+	struct run_result *part = new_result(), *all = new_result();
+	json_t *text = run_result_part_json(part);
+
+	(void)state;
+	json_array_append_new(json_object_get(json_object_get(text, "total_ns"), "buckets"),
+		json_pack("[I,I]", (json_int_t)HISTOGRAM_BUCKETS, (json_int_t)1));
+	assert_int_equal(run_result_add_part(all, text), -EINVAL);
+	json_decref(text);
+	free_result(part);
+	free_result(all);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(histograms_of_parts_add_up_to_that_of_the_whole),
+	cmocka_unit_test(counts_add_up),
+	cmocka_unit_test(shares_of_the_fabric_add_up),
+	cmocka_unit_test(something_else_is_refused),
+	cmocka_unit_test(a_bucket_out_of_range_is_refused),
+};
+
+UNIT_MAIN(tests)
