@@ -45,11 +45,6 @@ static int read_end(const struct yaml_tree_node *node, void *member, struct faul
 	return yaml_tree_expect(node, YAML_TREE_SCALAR, fault);
 }
 
-static int read_name(const struct yaml_tree_node *node, void *member, struct fault *fault)
-{
-	return yaml_read_name(node, member, TOPOLOGY_NAME_MAX, fault);
-}
-
 #define LINK_FIELDS(type, rate_member, delay_member)                                            \
 	{"rate", YAML_FIELD_RATE, YAML_MEMBER(type, rate_member), .min = TOPOLOGY_RATE_MIN_BPS, \
 		.max = TOPOLOGY_RATE_MAX_BPS},                                                  \
@@ -65,7 +60,7 @@ static const struct yaml_field link_defaults_fields[] = {
 
 static const struct yaml_field file_fields[] = {
 	{"weft", YAML_FIELD_TEXT, YAML_MEMBER(struct file, weft)},
-	{"name", YAML_FIELD_CUSTOM, YAML_MEMBER(struct file, name), .read = read_name},
+	{"name", YAML_FIELD_NAME, YAML_MEMBER(struct file, name)},
 	{"link", YAML_FIELD_SECTION, YAML_MEMBER(struct file, link),
 		.fields = link_defaults_fields},
 	{"switches", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct file, switches),
@@ -77,8 +72,7 @@ static const struct yaml_field file_fields[] = {
 };
 
 static const struct yaml_field switch_fields[] = {
-	{"name", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct topology_device, name),
-		.read = read_name},
+	{"name", YAML_FIELD_NAME, true, YAML_MEMBER(struct topology_device, name)},
 	{"ports", YAML_FIELD_NUMBER, true, YAML_MEMBER(struct topology_device, ports), .min = 1,
 		.max = TOPOLOGY_PORTS_MAX},
 	{"stage", YAML_FIELD_NUMBER, YAML_MEMBER(struct topology_device, stage), .min = 1,
@@ -87,8 +81,7 @@ static const struct yaml_field switch_fields[] = {
 };
 
 static const struct yaml_field host_fields[] = {
-	{"name", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct topology_device, name),
-		.read = read_name},
+	{"name", YAML_FIELD_NAME, true, YAML_MEMBER(struct topology_device, name)},
 	{NULL},
 };
 

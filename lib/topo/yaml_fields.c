@@ -236,6 +236,8 @@ static int read_field(const struct yaml_field *field, const struct yaml_tree_nod
 	switch (field->type) {
 	case YAML_FIELD_TEXT:
 		return yaml_read_text(node, member, field->size, fault);
+	case YAML_FIELD_NAME:
+		return yaml_read_name(node, member, field->size, fault);
 	case YAML_FIELD_BOOL:
 		return read_bool(node, member, fault);
 	case YAML_FIELD_SECTION:
@@ -299,7 +301,8 @@ static bool field_present(const struct yaml_field *field, const void *member)
 {
 	if (field->present != NULL)
 		return field->present(member);
-	return field->type != YAML_FIELD_TEXT || *(const char *)member != '\0';
+	return (field->type != YAML_FIELD_TEXT && field->type != YAML_FIELD_NAME) ||
+	       *(const char *)member != '\0';
 }
 
 /* What follows "key:". */
@@ -312,6 +315,7 @@ static void write_value(
 		fputc(' ', out);
 	switch (field->type) {
 	case YAML_FIELD_TEXT:
+	case YAML_FIELD_NAME:
 		yaml_tree_write_text(member, out);
 		break;
 	case YAML_FIELD_BOOL:

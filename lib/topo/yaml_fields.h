@@ -20,6 +20,7 @@
 
 enum yaml_field_type {
 	YAML_FIELD_TEXT,   /* char[size] */
+	YAML_FIELD_NAME,   /* char[size], yaml_read_name() */
 	YAML_FIELD_NUMBER, /* unsigned of 1, 2, 4 or 8 bytes, as the quantities and the choice */
 	YAML_FIELD_BOOL,   /* bool */
 	YAML_FIELD_RATE,

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "lab_config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab_config_fields.h"
+#include "route_algorithm.h"
+#include "run_config_fields.h"
+
+#define FORMAT          "lab/1"
+#define FORMAT_TOPOLOGY "topology/1"
+
+#define X(id, text) text,
+static const char *const links_choices[] = {LAB_CONFIG_LINKS(X) NULL};
+#undef X
+
+static const struct yaml_field lab_fields[] = {
+	{"weft", YAML_FIELD_CUSTOM, .read = run_read_later, .present = run_present_never},
+	{"name", YAML_FIELD_NAME, YAML_MEMBER(struct lab_config, name)},
+	{"topology", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct lab_config, run.topology),
+		.read = run_read_later, .write = run_write_topology},
+	{"links", YAML_FIELD_CHOICE, YAML_MEMBER(struct lab_config, links),
+		.choices = links_choices},
+	{"groups", YAML_FIELD_CUSTOM, YAML_MEMBER(struct lab_config, groups),
+		.read = lab_read_groups, .write = lab_write_groups, .present = lab_groups_present},
+	{"eal", YAML_FIELD_CUSTOM, YAML_MEMBER(struct lab_config, eal), .read = lab_read_words,
+		.write = lab_write_words},
+	{"cores", YAML_FIELD_NUMBER, YAML_MEMBER(struct lab_config, cores), .max = 1024},
+	RUN_SHARED_FIELDS(struct lab_config, run.),
+	{NULL},
+};
+
+void lab_config_destroy(struct lab_config *config)
+{
+	if (config == NULL)
+		return;
+	run_config_fini(&config->run);
+	lab_groups_fini(&config->groups);
+	lab_words_fini(&config->eal);
+	free(config);
+}
+
+static bool name_letter(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       c == '_';
+}
+
+/* A lab that does not say its name is called like its file: "labs/two-leaves.yaml" is two-leaves.
+ */
+static void default_name(struct lab_config *config)
+{
+	const char *origin = config->run.origin, *slash = strrchr(origin, '/');
+	size_t used = 0;
+
+	if (slash != NULL)
+		origin = slash + 1;
+	for (; *origin != '\0' && *origin != '.' && used + 1 < sizeof(config->name); origin++)
+		if (name_letter(*origin))
+			config->name[used++] = *origin;
+		else if (used > 0 && config->name[used - 1] != '-')
+			config->name[used++] = '-';
+	while (used > 0 && config->name[used - 1] == '-')
+		used--;
+	config->name[used] = '\0';
+	if (used == 0)
+		strcpy(config->name, "lab");
+}
+
+static int read_root(
+	struct lab_config *config, const struct yaml_tree_node *root, struct fault *fault)
+{
+	int result = yaml_tree_expect_format(root, FORMAT, fault);
+
+	if (result == 0)
+		result = yaml_fields_read(lab_fields, root, config, fault);
+	if (result == 0)
+		result = run_config_read_topology(
+			&config->run, yaml_tree_get(root, "topology"), fault);
+	return result == 0 ? run_config_check(&config->run, root, fault) : result;
+}
+
+/* A lab that says nothing but its topology, with 'origin' for messages; NULL with errno. */
+static struct yaml_tree *tree_around(const char *topology, const char *origin, struct fault *fault)
+{
+	struct yaml_tree *tree = NULL;
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	if (out == NULL) {
+		fault_set(fault, errno, "%s: %s", origin, strerror(errno));
+		return NULL;
+	}
+	fputs("weft: " FORMAT "\ntopology: ", out);
+	yaml_tree_write_text(topology, out);
+	fputc('\n', out);
+	if (fclose(out) == 0)
+		tree = yaml_tree_parse(text, length, origin, fault);
+	free(text);
+	return tree;
+}
+
+/* A topology file becomes a lab around it. Paths start from the file's folder. */
+static struct yaml_tree *wrap_topology(struct yaml_tree *tree, struct fault *fault)
+{
+	const struct yaml_tree_node *root = yaml_tree_root(tree);
+	const struct yaml_tree_node *format = yaml_tree_get(root, "weft");
+	struct yaml_tree *lab;
+	const char *name;
+
+	if (format == NULL || format->kind != YAML_TREE_SCALAR ||
+		strcmp(format->text, FORMAT_TOPOLOGY) != 0)
+		return tree;
+	name = strrchr(yaml_tree_origin(tree), '/');
+	name = name != NULL ? name + 1 : yaml_tree_origin(tree);
+	lab = tree_around(name, yaml_tree_origin(tree), fault);
+	yaml_tree_destroy(tree);
+	return lab;
+}
+
+/* Takes the tree over; it may be NULL, with errno. */
+static struct lab_config *read_tree(
+	struct yaml_tree *tree, const char *const *set, unsigned sets, struct fault *fault)
+{
+	struct lab_config *config;
+	int result = 0;
+
+	if (tree != NULL)
+		tree = wrap_topology(tree, fault);
+	if (tree == NULL)
+		return NULL;
+	config = calloc(1, sizeof(*config));
+	if (config != NULL)
+		run_config_default(&config->run);
+	if (config == NULL || (config->run.origin = strdup(yaml_tree_origin(tree))) == NULL)
+		result = fault_set(fault, ENOMEM, "%s: no memory", yaml_tree_origin(tree));
+	for (unsigned i = 0; i < sets && result == 0; i++)
+		result = yaml_tree_set(tree, set[i], fault);
+	if (result == 0)
+		result = read_root(config, yaml_tree_root(tree), fault);
+	yaml_tree_destroy(tree);
+	if (result < 0) {
+		lab_config_destroy(config);
+		errno = -result;
+		return NULL;
+	}
+	if (config->name[0] == '\0')
+		default_name(config);
+	return config;
+}
+
+struct lab_config *lab_config_load(
+	const char *spec, const char *const *set, unsigned sets, struct fault *fault)
+{
+	struct yaml_tree *tree = topology_is_generated(spec) ? tree_around(spec, spec, fault)
+							     : yaml_tree_load(spec, fault);
+
+	return read_tree(tree, set, sets, fault);
+}
+
+struct lab_config *lab_config_parse(const char *text, size_t length, const char *origin,
+	const char *const *set, unsigned sets, struct fault *fault)
+{
+	return read_tree(yaml_tree_parse(text, length, origin, fault), set, sets, fault);
+}
+
+int lab_config_supported(const struct lab_config *config, struct fault *fault)
+{
+	const char *name = run_algorithm_name(config->run.routing.algorithm);
+	int result = run_config_supported(&config->run, fault);
+
+	if (result == 0 && !route_algorithm_find(name)->deadlock_free)
+		result = fault_set(fault, EINVAL,
+			"%s: routing.algorithm %s may deadlock, a lab needs one that cannot, such as "
+			"ud",
+			config->run.origin, name);
+	return result;
+}
+
+int lab_config_explain(const struct lab_config *config, FILE *out)
+{
+	fputs("weft: " FORMAT "\n", out);
+	yaml_fields_write(lab_fields, config, out, 0);
+	return fflush(out) == 0 && !ferror(out) ? 0 : -EIO;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The lab file (docs/files.md): a fabric of several processes on the real clock. It has the
+ * sections of a run file, and what only processes have: what links between them are made of, who
+ * shares a process, arguments of the EAL. A plain topology file, or a generator's text, is a lab
+ * with defaults.
+ */
+
+#include <stdio.h>
+
+#include "fault.h"
+#include "lab_plan.h"
+#include "run_config.h"
+
+#define LAB_GROUPS_MAX 1024
+#define LAB_EAL_MAX    64
+
+/* What links between processes are made of, unless both their ends are in 'ports'. */
+#define LAB_CONFIG_LINKS(X) X(MEMIF, "memif") X(VETH, "veth") X(DPDK, "dpdk")
+
+#define X(id, text) LAB_CONFIG_LINKS_##id,
+enum lab_config_links { LAB_CONFIG_LINKS(X) };
+#undef X
+
+/* Devices that share a process. */
+struct lab_config_group {
+	char name[TOPOLOGY_NAME_MAX]; /* in a list without names: that of its first device */
+	char (*device)[TOPOLOGY_NAME_MAX];
+	uint32_t count;
+	struct run_config_place place;
+};
+
+struct lab_config_group_list {
+	struct lab_config_group *at;
+	uint32_t count;
+};
+
+struct lab_config_words {
+	char **at;
+	uint32_t count;
+};
+
+struct lab_config {
+	struct run_config run; /* clock real, no faults */
+	char name[LAB_NAME_MAX];
+	enum lab_config_links links;
+	struct lab_config_group_list groups;
+	struct lab_config_words eal; /* further arguments of every process's EAL */
+	uint32_t cores;              /* CPUs that the processes are spread over; 0: all there are */
+};
+
+/* Reads a lab file, a topology file or a generator's text, after the overrides "KEY=VALUE" in
+ * 'set'. NULL, fault and errno. */
+struct lab_config *lab_config_load(
+	const char *spec, const char *const *set, unsigned sets, struct fault *fault);
+struct lab_config *lab_config_parse(const char *text, size_t length, const char *origin,
+	const char *const *set, unsigned sets, struct fault *fault);
+void lab_config_destroy(struct lab_config *config);
+
+/* 0, or -EINVAL: names the first thing that this version cannot do, or that a lab must not: routes
+ * that may deadlock. */
+int lab_config_supported(const struct lab_config *config, struct fault *fault);
+
+/* Writes the full configuration as a lab file that reads back to the same. 0 or -EIO. */
+int lab_config_explain(const struct lab_config *config, FILE *out);
+
+/* The groups in numbers of the topology, as the plan wants them. NULL, fault and errno: a device
+ * that is not there. The names are the configuration's, which outlives the result. */
+struct lab_plan_group *lab_config_groups(
+	const struct lab_config *config, const struct topology *topology, struct fault *fault);
+void lab_config_groups_free(struct lab_plan_group *groups, unsigned count);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Custom readers and writers of a lab file (yaml_fields.h), for lab_config.c alone. */
+
+#include "lab_config.h"
+#include "yaml_fields.h"
+
+int lab_read_groups(const struct yaml_tree_node *node, void *member, struct fault *fault);
+void lab_write_groups(const void *member, FILE *out, unsigned indent);
+bool lab_groups_present(const void *member);
+void lab_groups_fini(struct lab_config_group_list *groups);
+
+int lab_read_words(const struct yaml_tree_node *node, void *member, struct fault *fault);
+void lab_write_words(const void *member, FILE *out, unsigned indent);
+void lab_words_fini(struct lab_config_words *words);
