@@ -36,7 +36,42 @@ struct fabric_switch {
 	struct switch_metrics_shown shown;
 };
 
-struct fabric_host; /* real_fabric_hosts.c */
+/* A host that lives here. */
+struct fabric_host {
+	uint32_t number;
+	struct poll_nic *poll;
+	struct nic_routes *routes;
+	struct fabric_end *end;
+	int tap; /* -1: none */
+	struct fabric_metrics_host *shown;
+	bool made_netns; /* of its edge: to be removed again */
+	const struct run_config_edge *edge;
+};
+
+/* What all loops have to do, each for its own hosts. */
+enum fabric_order { FABRIC_ORDER_NONE, FABRIC_ORDER_START, FABRIC_ORDER_STOP };
+
+enum fabric_phase {
+	FABRIC_IDLE,
+	FABRIC_WAITING, /* for the links */
+	FABRIC_WARMING,
+	FABRIC_MEASURING,
+	FABRIC_DRAINING, /* no new traffic; what is under way is delivered */
+};
+
+struct fabric_worker {
+	struct real_fabric *fabric;
+	unsigned first_switch, last_switch, first_host, last_host; /* last: one behind */
+	unsigned orders_seen;
+	bool leader; /* main thread's: supervises, too */
+};
+
+/* Sums over the hosts at one moment. */
+struct fabric_totals {
+	uint64_t frames, messages, bytes; /* delivered, synthetic */
+	uint64_t generated_messages, generated_bytes;
+	double latency_sum_ns;
+};
 
 struct real_fabric {
 	struct real_fabric_options options;
@@ -44,6 +79,7 @@ struct real_fabric {
 	struct rte_mempool *data_pool, *control_pool;
 	struct route_set *routes;  /* source routing */
 	struct route_table *table; /* destination tables */
+	struct run_hosts *traffic; /* who sends to whom */
 	struct fabric_end *end;	   /* [2 * link + side] */
 	struct fabric_switch *switches;
 	unsigned switch_count;
@@ -51,6 +87,19 @@ struct real_fabric {
 	unsigned host_count;
 	struct capture_manager *captures;
 	struct telemetry *telemetry;
+	/* Orders to the loops: written by the leader before the counter moves on. */
+	enum fabric_order order;
+	atomic_uint orders;
+	atomic_bool halt;
+	weft_time traffic_from, measure_from, traffic_until;
+	/* The leader's. */
+	enum fabric_phase phase;
+	bool serving; /* part of a lab: phases begin by command */
+	const atomic_bool *stop;
+	weft_time duration, waited_from, sample_due, look_due, ended_at, stopped_at;
+	struct fabric_totals at_start, at_warmup, at_end, at_sample;
+	struct run_result result; /* samples */
+	bool incomplete;
 };
 
 /* The time that a transmitter may make up for, because its loop was elsewhere. */
@@ -68,3 +117,20 @@ void fabric_switches_destroy(struct real_fabric *fabric);
 
 int fabric_hosts_create(struct real_fabric *fabric, struct fault *fault);
 void fabric_hosts_destroy(struct real_fabric *fabric);
+/* In the host's own loop. */
+int fabric_host_start_traffic(struct real_fabric *fabric, struct fabric_host *host,
+	struct fault *fault);
+void fabric_host_stop_traffic(struct fabric_host *host, weft_time now);
+
+void fabric_totals_read(const struct real_fabric *fabric, struct fabric_totals *totals);
+
+/* What was delivered between two moments, as a share of the hosts' links over 'time_ps'. */
+double fabric_share(const struct real_fabric *fabric, const struct fabric_totals *from,
+	const struct fabric_totals *to, weft_time time_ps);
+
+/* All links of devices that live here are up. */
+bool fabric_links_are_up(const struct real_fabric *fabric);
+
+/* telemetry: switches, interfaces, links. */
+int fabric_show(struct real_fabric *fabric, struct fault *fault);
+void fabric_show_end(struct real_fabric *fabric);

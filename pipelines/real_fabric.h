@@ -42,8 +42,9 @@ struct real_fabric_options {
 	const char *const *external;
 	/* Our sessions must differ from those of earlier lives of these devices. */
 	uint32_t session;
-	unsigned lcores; /* poll loops; 0: 1 */
-	bool quiet;
+	unsigned lcores; /* poll loops; 0: 1. EAL was started with as many */
+	/* The processes of a lab share one; NULL: a clock of its own that starts now. */
+	const struct clock *clock;
 };
 
 /* NULL and fault. What 'options' points to outlives the fabric. */
@@ -51,14 +52,24 @@ struct real_fabric *real_fabric_create(const struct real_fabric_options *options
 	struct fault *fault);
 void real_fabric_destroy(struct real_fabric *fabric);
 
-/* Polls for 'duration' (WEFT_TIME_NEVER: until stopped) of measuring plus what it takes to deliver
- * what is under way, at most 'drain'. '*stop' ends it early. */
-void real_fabric_run(struct real_fabric *fabric, weft_time duration, weft_time drain,
-	const atomic_bool *stop);
+/*
+ * Waits for the links (5 s at most), then sends the run file's traffic for 'duration' and goes on
+ * for what it takes to deliver what is under way, 2 s at most. '*stop' ends it early: traffic stops,
+ * what is under way is still delivered. 'duration' WEFT_TIME_NEVER: until stopped.
+ */
+void real_fabric_run(struct real_fabric *fabric, weft_time duration, const atomic_bool *stop);
+
+/*
+ * Serves until '*stop', as a part of a lab: traffic flows when it is told to. Commands come by
+ * telemetry's /weft/control,TEXT:
+ *     traffic start NANOSECONDS    sends the traffic section for so long, measuring
+ *     traffic stop
+ *     report PATH                  writes this part's result as JSON, and "PATH.part" first
+ */
+void real_fabric_serve(struct real_fabric *fabric, const atomic_bool *stop);
 
 /* Fills 'result', which is zeroed; the caller frees it. */
 int real_fabric_result(struct real_fabric *fabric, struct run_result *result, struct fault *fault);
 
 /* The ports, for captures: "s0:1", "h3:0". */
 struct capture_manager *real_fabric_captures(struct real_fabric *fabric);
-struct telemetry *real_fabric_telemetry(struct real_fabric *fabric);

@@ -147,7 +147,8 @@ json_t *run_result_json(const struct run_result *result, json_t *config)
 			(json_int_t)result->duplicated, "out_of_order",
 			(json_int_t)result->out_of_order, "deadlock", result->deadlock));
 	json_object_set_new(root, "counters", counters_json(result));
-	json_object_set_new(root, "fingerprint", json_string(fingerprint));
+	json_object_set_new(root, "fingerprint",
+		result->fingerprinted ? json_string(fingerprint) : json_null());
 	json_object_set_new(root, "incomplete", json_boolean(result->incomplete));
 	json_object_set_new(root, "wall",
 		json_pack("{s:f,s:I,s:f,s:I}", "seconds", result->wall.seconds, "packet_hops",

@@ -63,6 +63,7 @@ struct run_result {
 	bool deadlock;
 	bool incomplete; /* ended by a signal before its time */
 	uint64_t fingerprint;
+	bool fingerprinted; /* virtual clock only: a real one has no order that could be repeated */
 	struct {
 		double seconds, packet_hops_per_second;
 		uint64_t packet_hops, peak_rss_bytes;
@@ -72,6 +73,11 @@ struct run_result {
 /* The document of formats.md; 'config' is put into it (its reference is taken; may be NULL). NULL
  * without memory. */
 json_t *run_result_json(const struct run_result *result, json_t *config);
+
+/* A process's part of a lab's result: everything that can be added up, histograms as sparse
+ * buckets. And the way back: adds the part to 'result'; -EINVAL if it is no such document. */
+json_t *run_result_part_json(const struct run_result *result);
+int run_result_add_part(struct run_result *result, const json_t *part);
 
 /* Samples as CSV with a heading. 0 or -errno. */
 int run_result_write_csv(const struct run_result *result, const char *path, struct fault *fault);

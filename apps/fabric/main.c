@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft-fabric: a whole fabric in one process. EAL's options stand before '--', ours after it. */
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eal.h"
+#include "options.h"
+#include "real_fabric.h"
+#include "run_config_json.h"
+
+#define EAL_MEMORY_MIB 1024
+
+static atomic_bool stop;
+
+static void on_signal(int number)
+{
+	(void)number;
+	atomic_store(&stop, true);
+}
+
+/* A second signal ends the program the hard way. */
+static void catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static int fail(int result, const struct fault *fault)
+{
+	fprintf(stderr, "weft-fabric: %s\n", fault->text);
+	return fault_exit_code(result);
+}
+
+/* Ours are what follows "--", or all of them. */
+static void parse_options(struct options *options, int argc, char **argv)
+{
+	char *separator;
+	int first = 0;
+
+	for (int i = 1; i < argc && first == 0; i++)
+		if (strcmp(argv[i], "--") == 0)
+			first = i;
+	if (first == 0) {
+		options_parse(options, argc, argv);
+		return;
+	}
+	separator = argv[first];
+	argv[first] = argv[0];
+	options_parse(options, argc - first, argv + first);
+	argv[first] = separator;
+}
+
+static int write_json(const struct options *options, const struct run_result *result,
+	const struct run_config *config, struct fault *fault)
+{
+	json_t *document = run_result_json(result, run_config_json(config));
+	int written = -1;
+
+	if (document != NULL && strcmp(options->json, "-") == 0) {
+		written = json_dumpf(document, stdout, JSON_INDENT(2));
+		putchar('\n');
+	} else if (document != NULL) {
+		written = json_dump_file(document, options->json, JSON_INDENT(2));
+	}
+	json_decref(document);
+	return written == 0 ? 0 : fault_set(fault, EIO, "%s: cannot be written: %s", options->json,
+				     strerror(errno));
+}
+
+static int report(struct real_fabric *fabric, const struct options *options,
+	const struct run_config *config, struct fault *fault)
+{
+	struct run_result *result = calloc(1, sizeof(*result));
+	int code = result == NULL ? fault_set(fault, ENOMEM, "no memory for the result")
+				  : real_fabric_result(fabric, result, fault);
+
+	if (code == 0 && options->json != NULL)
+		code = write_json(options, result, config, fault);
+	if (code == 0 && options->csv != NULL)
+		code = run_result_write_csv(result, options->csv, fault);
+	if (code == 0 && !options->quiet && !(options->json != NULL && strcmp(options->json, "-") == 0))
+		run_result_print(result, stdout);
+	if (code == 0 && (result->lost | result->duplicated | result->out_of_order) != 0)
+		code = EXIT_BAD_ANSWER;
+	if (result != NULL)
+		run_result_free(result);
+	free(result);
+	return code;
+}
+
+static int start_captures(struct real_fabric *fabric, const struct options *options,
+	struct fault *fault)
+{
+	int result = 0;
+
+	for (unsigned i = 0; i < options->captures && result == 0; i++)
+		result = capture_start(real_fabric_captures(fabric), options->capture[i].port,
+			options->capture[i].path, fault);
+	return result;
+}
+
+static void stop_captures(struct real_fabric *fabric, const struct options *options)
+{
+	for (unsigned i = 0; i < options->captures; i++) {
+		struct capture_counts counts = {0};
+		struct fault fault = {.text = ""};
+
+		if (capture_stop(real_fabric_captures(fabric), options->capture[i].port, &counts,
+			    &fault) < 0)
+			fprintf(stderr, "weft-fabric: %s\n", fault.text);
+		else if (counts.dropped > 0)
+			fprintf(stderr, "weft-fabric: %s: %llu of %llu frames are not in the capture\n",
+				options->capture[i].port, (unsigned long long)counts.dropped,
+				(unsigned long long)counts.offered);
+	}
+}
+
+static int run(const struct options *options, const struct run_config *config,
+	const struct topology *topology)
+{
+	const struct real_fabric_options fabric_options = {
+		.topology = topology,
+		.run = config,
+		.name = "fabric",
+		.session = 1,
+		.lcores = options->lcores,
+	};
+	struct fault fault;
+	struct real_fabric *fabric = real_fabric_create(&fabric_options, &fault);
+	int result;
+
+	if (fabric == NULL)
+		return fail(-errno, &fault);
+	result = start_captures(fabric, options, &fault);
+	if (result == 0) {
+		real_fabric_run(fabric, config->measure.duration_ps, &stop);
+		stop_captures(fabric, options);
+		result = report(fabric, options, config, &fault);
+	}
+	real_fabric_destroy(fabric);
+	return result < 0 ? fail(result, &fault) : result;
+}
+
+/* The run file, read and judged before EAL starts: what is wrong with it is said at once. */
+static struct run_config *load(const struct options *options, struct topology **topology,
+	struct fault *fault, int *result)
+{
+	struct run_config *config =
+		run_config_load(options->run_file, options->set, options->sets, fault);
+
+	*result = config == NULL ? -errno : 0;
+	if (config == NULL)
+		return NULL;
+	if (options->clock != NULL && strcmp(options->clock, run_clock_name(RUN_CLOCK_REAL)) == 0)
+		config->clock = RUN_CLOCK_REAL;
+	else if (options->clock != NULL)
+		*result = fault_set(fault, EINVAL, "--clock %s: not built yet, expected real",
+			options->clock);
+	if (*result == 0)
+		*result = run_config_supported(config, fault);
+	if (*result == 0 && (*topology = run_config_open_topology(config, fault)) == NULL)
+		*result = -errno;
+	if (*result == 0)
+		return config;
+	run_config_destroy(config);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct eal_options eal = {.memory_mib = EAL_MEMORY_MIB};
+	struct topology *topology = NULL;
+	struct run_config *config;
+	struct options options;
+	struct fault fault;
+	int result;
+
+	parse_options(&options, argc, argv);
+	config = load(&options, &topology, &fault, &result);
+	if (config == NULL)
+		return fail(result, &fault);
+	catch_signals();
+	eal.lcores = options.lcores;
+	result = eal_start(argc, argv, &eal, &fault);
+	if (result >= 0) {
+		result = run(&options, config, topology);
+		eal_stop();
+	} else {
+		result = fail(result, &fault);
+	}
+	topology_destroy(topology);
+	run_config_destroy(config);
+	return result;
+}

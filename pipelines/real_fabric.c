@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "real_fabric.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric_devices.h"
+#include "route_algorithm.h"
+
+#define DATA_MBUFS_MIN	  8192u
+#define DATA_MBUFS_MAX	  65536u
+#define DATA_MBUFS_A_PORT 1024u /* most of a port's buffer; when the pool is empty senders wait */
+#define CONTROL_MBUFS	  4096
+#define CONTROL_BYTES	  256
+
+/* Ports that live here. */
+static unsigned count_ends(const struct real_fabric *fabric)
+{
+	const struct topology *topology = fabric->options.topology;
+	unsigned ends = 0;
+
+	for (uint32_t i = 0; i < topology->switches; i++)
+		if (fabric->options.switch_here == NULL || fabric->options.switch_here[i])
+			ends += topology->switch_at[i].ports;
+	for (uint32_t i = 0; i < topology->hosts; i++)
+		ends += fabric->options.host_here == NULL || fabric->options.host_here[i];
+	return ends;
+}
+
+static int create_pools(struct real_fabric *fabric, struct fault *fault)
+{
+	unsigned frame = fabric->options.run->nic.mtu_bytes + FRAME_HEADER_BYTES + FRAME_ROUTE_MAX;
+	unsigned wanted = count_ends(fabric) * DATA_MBUFS_A_PORT;
+	char name[RTE_MEMPOOL_NAMESIZE];
+
+	wanted = wanted < DATA_MBUFS_MIN ? DATA_MBUFS_MIN
+					 : wanted > DATA_MBUFS_MAX ? DATA_MBUFS_MAX : wanted;
+	snprintf(name, sizeof(name), "%.16s_data", fabric->options.name);
+	fabric->data_pool = port_pool_create(name, wanted, frame, fault);
+	if (fabric->data_pool == NULL)
+		return -ENOMEM;
+	snprintf(name, sizeof(name), "%.16s_control", fabric->options.name);
+	fabric->control_pool = port_pool_create(name, CONTROL_MBUFS, CONTROL_BYTES, fault);
+	return fabric->control_pool == NULL ? -ENOMEM : 0;
+}
+
+/* Routes of the whole fabric, the same in every process of a lab: they depend on the file alone. */
+static int compute_routes(struct real_fabric *fabric, struct fault *fault)
+{
+	const struct run_config *run = fabric->options.run;
+	const struct topology *topology = fabric->options.topology;
+	const char *name = run_algorithm_name(run->routing.algorithm);
+	const struct route_algorithm *algorithm = route_algorithm_find(name);
+	const struct route_options options = {
+		.seed = run->seed,
+		.alternatives = run->routing.alternatives,
+	};
+	int result = 0;
+
+	if (algorithm == NULL)
+		return fault_set(fault, EINVAL, "routing.algorithm: '%s' is not built yet", name);
+	if (!algorithm->deadlock_free)
+		return fault_set(fault, EINVAL,
+			"routing.algorithm: '%s' does not promise freedom from deadlock, expected one that does",
+			name);
+	if (run->routing.mode == RUN_ROUTING_TABLE) {
+		fabric->table = route_compute_table(topology, algorithm, &options, &result, fault);
+		return fabric->table == NULL ? result
+					     : route_table_check_connected(fabric->table, topology, fault);
+	}
+	fabric->routes = route_compute(topology, algorithm, &options, &result, fault);
+	return fabric->routes == NULL ? result
+				      : route_set_check_connected(fabric->routes, topology, fault);
+}
+
+static int create_captures(struct real_fabric *fabric, struct fault *fault)
+{
+	const struct capture_options options = {.epoch_ns = clock_unix_origin_ns(&fabric->clock)};
+
+	fabric->captures = capture_manager_create(&options, fault);
+	if (fabric->captures == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
+		if (fabric->end[i].open &&
+			capture_manager_add_port(fabric->captures, &fabric->end[i].port) < 0)
+			return fault_set(fault, ENOMEM, "no memory for captures");
+	return 0;
+}
+
+static int build(struct real_fabric *fabric, struct fault *fault)
+{
+	int result;
+
+	fabric->traffic = run_config_resolve(fabric->options.run, fabric->options.topology, fault);
+	if (fabric->traffic == NULL)
+		return -EINVAL;
+	if ((result = compute_routes(fabric, fault)) < 0 || (result = create_pools(fabric, fault)) < 0 ||
+		(result = fabric_links_open(fabric, fault)) < 0 ||
+		(result = fabric_switches_create(fabric, fault)) < 0 ||
+		(result = fabric_hosts_create(fabric, fault)) < 0 ||
+		(result = create_captures(fabric, fault)) < 0)
+		return result;
+	return fabric_show(fabric, fault);
+}
+
+struct real_fabric *real_fabric_create(const struct real_fabric_options *options,
+	struct fault *fault)
+{
+	struct real_fabric *fabric = calloc(1, sizeof(*fabric));
+	int result = -ENOMEM;
+
+	fault_set(fault, ENOMEM, "no memory for a fabric");
+	if (fabric == NULL)
+		goto err;
+	fabric->options = *options;
+	if (options->clock != NULL)
+		fabric->clock = *options->clock;
+	else
+		clock_start(&fabric->clock);
+	fabric->end = calloc(2 * (size_t)options->topology->links, sizeof(*fabric->end));
+	if (fabric->end == NULL)
+		goto err;
+	result = build(fabric, fault);
+	if (result == 0)
+		return fabric;
+err:
+	real_fabric_destroy(fabric);
+	errno = -result;
+	return NULL;
+}
+
+void real_fabric_destroy(struct real_fabric *fabric)
+{
+	if (fabric == NULL)
+		return;
+	fabric_show_end(fabric);
+	fabric_switches_destroy(fabric);
+	fabric_hosts_destroy(fabric);
+	if (fabric->end != NULL)
+		fabric_links_close(fabric);
+	if (fabric->captures != NULL)
+		capture_manager_destroy(fabric->captures);
+	free(fabric->end);
+	rte_mempool_free(fabric->data_pool);
+	rte_mempool_free(fabric->control_pool);
+	route_set_destroy(fabric->routes);
+	route_table_destroy(fabric->table);
+	run_hosts_destroy(fabric->traffic);
+	run_result_free(&fabric->result);
+	free(fabric);
+}
+
+struct capture_manager *real_fabric_captures(struct real_fabric *fabric)
+{
+	return fabric->captures;
+}

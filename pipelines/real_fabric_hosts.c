@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The hosts of a real-clock fabric: interfaces, their routes, traffic and TAP edges. */
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric_devices.h"
+#include "netns.h"
+#include "tap.h"
+
+#define TAP_MTU_MAX  9000
+#define TAP_MESSAGES 1024
+
+/* Routes of one host in the form of the interface. */
+static int copy_routes(struct real_fabric *fabric, struct fabric_host *host, struct fault *fault)
+{
+	uint32_t hosts = fabric->options.topology->hosts;
+	int result = 0;
+
+	host->routes = nic_routes_create((uint16_t)hosts);
+	if (host->routes == NULL)
+		return fault_set(fault, ENOMEM, "no memory for routes");
+	for (uint32_t to = 0; to < hosts && result == 0; to++) {
+		unsigned length;
+		const uint8_t *route;
+
+		if (to == host->number)
+			continue;
+		if (fabric->routes == NULL) {
+			result = nic_routes_by_table(host->routes, (uint16_t)to);
+			continue;
+		}
+		for (unsigned i = 0; result == 0 && (route = route_set_get(fabric->routes,
+						     host->number, to, i, &length)) != NULL;
+			i++)
+			result = nic_routes_add(host->routes, (uint16_t)to, route, length);
+	}
+	return result == 0 ? 0 : fault_set(fault, -result, "%s: routes do not fit",
+					 fabric->options.topology->host_at[host->number].name);
+}
+
+static const struct route_choice_ops *choice_of(const struct run_config *run)
+{
+	return route_choice_find(run_selector_name(run->nic.selector));
+}
+
+static void fill_nic(struct real_fabric *fabric, struct fabric_host *host, struct nic_config *nic)
+{
+	const struct run_config *run = fabric->options.run;
+	uint64_t blocks = run->sw.buffer_bytes / FRAME_BLOCK_BYTES;
+
+	nic_config_default(nic, (uint16_t)host->number,
+		(uint16_t)fabric->options.topology->hosts);
+	nic->seed = run->seed;
+	nic->mtu_bytes = run->nic.mtu_bytes;
+	nic->routes = host->routes;
+	nic->choice = choice_of(run);
+	nic->window_frames = run->nic.window_frames;
+	nic->retry_ps = run->nic.retry_ps;
+	nic->give_up_ps = run->nic.give_up_ps;
+	nic->link.device = (1ull << 32) + host->number;
+	nic->link.device_kind = 1;
+	nic->link.vcs = (uint8_t)run->sw.vcs;
+	nic->link.session = fabric->options.session;
+	nic->link.hello_ps = run->hello_ps;
+	nic->link.refresh_ps = run->hello_ps / 4;
+	if (host->end->port.slots != 0 && host->end->port.slots < blocks)
+		blocks = host->end->port.slots;
+	nic->link.vc_blocks = (uint32_t)(blocks / run->sw.vcs);
+	if (host->edge != NULL) {
+		nic->payloads = TAP_MESSAGES;
+		nic->payload_bytes = TAP_MTU_MAX;
+	}
+}
+
+static const struct run_config_edge *find_edge(const struct real_fabric *fabric, uint32_t host)
+{
+	const struct run_config *run = fabric->options.run;
+
+	for (uint32_t i = 0; i < run->edges.count; i++)
+		if (fabric->traffic->edge[i] == host)
+			return &run->edges.at[i];
+	return NULL;
+}
+
+/* The network from an edge's address: host i has base + 1 + i. */
+static int edge_base(const struct run_config_edge *edge, uint32_t host, uint32_t *base,
+	struct fault *fault)
+{
+	char text[RUN_ADDRESS_MAX];
+	struct in_addr address;
+
+	*base = EDGE_BASE_DEFAULT;
+	if (edge->address[0] == '\0')
+		return 0;
+	snprintf(text, sizeof(text), "%s", edge->address);
+	text[strcspn(text, "/")] = '\0';
+	if (inet_pton(AF_INET, text, &address) != 1)
+		return fault_set(fault, EINVAL, "edge of %s: '%s' is no IPv4 address", edge->host, text);
+	*base = ntohl(address.s_addr) - 1 - host;
+	if ((*base & 0xFF) != 0)
+		return fault_set(fault, EINVAL,
+			"edge of %s: host number %u has the address a.b.c.%u (base + 1 + number), not %s",
+			edge->host, host, (host + 1) & 0xFF, edge->address);
+	return 0;
+}
+
+static int prepare_netns(struct fabric_host *host, struct fault *fault)
+{
+	int result;
+
+	if (host->edge->netns[0] == '\0')
+		return 0;
+	result = netns_create(host->edge->netns, fault);
+	host->made_netns = result == 0;
+	return result == -EEXIST ? 0 : result;
+}
+
+static int open_edge(struct real_fabric *fabric, struct fabric_host *host, struct fault *fault)
+{
+	uint32_t base, mtu = fabric->options.run->nic.mtu_bytes;
+	struct tap_options tap = {.name = host->edge->tap};
+	int result = edge_base(host->edge, host->number, &base, fault);
+
+	if (result < 0 || (result = prepare_netns(host, fault)) < 0)
+		return result;
+	tap.netns = host->edge->netns[0] != '\0' ? host->edge->netns : NULL;
+	tap.mtu = mtu < TAP_MTU_MAX ? mtu : TAP_MTU_MAX;
+	tap.ipv4 = host->edge->address[0] != '\0' ? host->edge->address : NULL;
+	frame_host_mac((uint16_t)host->number, tap.mac);
+	host->tap = tap_open(&tap, fault);
+	if (host->tap < 0)
+		return host->tap;
+	return poll_nic_attach_tap(host->poll, host->tap, base, tap.mtu, fault);
+}
+
+static int create_host(struct real_fabric *fabric, struct fabric_host *host, struct fault *fault)
+{
+	const struct topology *topology = fabric->options.topology;
+	const struct topology_port at = {DEVICE_HOST, host->number, 0};
+	struct poll_nic_config config = {.pool = fabric->data_pool, .slack_ps = FABRIC_SLACK_PS};
+	const struct topology_link *link;
+	int result;
+
+	host->edge = find_edge(fabric, host->number);
+	host->end = fabric_end_at(fabric, at);
+	if (host->end == NULL)
+		return fault_set(fault, EINVAL, "%s: has no link", topology->host_at[host->number].name);
+	result = copy_routes(fabric, host, fault);
+	if (result < 0)
+		return result;
+	link = &topology->link_at[host->end->link];
+	fill_nic(fabric, host, &config.nic);
+	config.port = &host->end->port;
+	config.timed = host->end->timed;
+	config.rate_bps = link->rate_bps;
+	config.delay_ps = link->delay_ps;
+	config.damage = fabric_end_damage(host->end);
+	host->poll = poll_nic_create(&config, clock_now(&fabric->clock), fault);
+	if (host->poll == NULL)
+		return -EINVAL;
+	return host->edge != NULL ? open_edge(fabric, host, fault) : 0;
+}
+
+int fabric_hosts_create(struct real_fabric *fabric, struct fault *fault)
+{
+	const bool *here = fabric->options.host_here;
+	int result = 0;
+
+	fabric->hosts = calloc(fabric->options.topology->hosts, sizeof(*fabric->hosts));
+	if (fabric->hosts == NULL)
+		return fault_set(fault, ENOMEM, "no memory for %u hosts", fabric->options.topology->hosts);
+	for (uint32_t i = 0; i < fabric->options.topology->hosts && result == 0; i++) {
+		struct fabric_host *host = &fabric->hosts[fabric->host_count];
+
+		if (here != NULL && !here[i])
+			continue;
+		fabric->host_count++;
+		host->number = i;
+		host->tap = -1;
+		result = create_host(fabric, host, fault);
+	}
+	return result;
+}
+
+static void destroy_host(struct fabric_host *host)
+{
+	poll_nic_destroy(host->poll);
+	nic_routes_destroy(host->routes);
+	if (host->tap >= 0)
+		tap_close(host->tap);
+	if (host->made_netns)
+		netns_remove(host->edge->netns, NULL);
+}
+
+void fabric_hosts_destroy(struct real_fabric *fabric)
+{
+	for (unsigned i = 0; i < fabric->host_count; i++)
+		destroy_host(&fabric->hosts[i]);
+	free(fabric->hosts);
+}
+
+/* Bytes of route in a frame of this host, for the load's reckoning. */
+static uint32_t route_bytes(const struct fabric_host *host, uint16_t to)
+{
+	uint8_t length = 0;
+
+	if (host->routes->to[to].count > 0)
+		nic_routes_get(host->routes, to, 0, &length);
+	return length;
+}
+
+static bool sends(const struct run_hosts_entry *entry, uint32_t host)
+{
+	for (uint32_t i = 0; i < entry->from_count; i++)
+		if (entry->from[i] == host)
+			return true;
+	return false;
+}
+
+/* The pattern's destinations in the form of the source. */
+static int set_targets(const struct run_config_traffic *traffic, const struct run_hosts_entry *entry,
+	struct traffic_config *config, uint16_t **permutation)
+{
+	bool anybody = traffic->to.kind == RUN_HOSTS_UNSET || traffic->to.kind == RUN_HOSTS_ALL;
+
+	config->pattern = run_pattern_name(traffic->pattern);
+	if (traffic->pattern == RUN_PATTERN_UNIFORM && anybody)
+		return 0;
+	if (traffic->pattern != RUN_PATTERN_PERMUTATION) {
+		/* Uniform over some hosts is what a hot spot of several is. */
+		config->pattern = run_pattern_name(RUN_PATTERN_HOTSPOT);
+		config->targets = entry->to;
+		config->targets_count = (uint16_t)entry->to_count;
+		return 0;
+	}
+	*permutation = malloc(config->hosts * sizeof(**permutation));
+	if (*permutation == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < config->hosts; i++)
+		(*permutation)[i] = TRAFFIC_NOWHERE;
+	for (uint32_t i = 0; i < entry->from_count; i++)
+		(*permutation)[entry->from[i]] = entry->to[i];
+	config->permutation = *permutation;
+	return 0;
+}
+
+static int add_source(struct real_fabric *fabric, struct fabric_host *host, uint32_t which,
+	struct fault *fault)
+{
+	const struct run_config_traffic *traffic = &fabric->options.run->traffic.at[which];
+	const struct run_hosts_entry *entry = &fabric->traffic->entry[which];
+	const struct topology *topology = fabric->options.topology;
+	struct traffic_config config = {
+		.hosts = (uint16_t)topology->hosts,
+		.seed = fabric->options.run->seed,
+		.rate_bps = topology->link_at[host->end->link].rate_bps,
+		.load_ppm = traffic->load_ppm,
+		.route_bytes = route_bytes(host, host->number == 0 ? 1 : 0),
+		.message_bytes = (uint32_t)traffic->message_bytes,
+		.start_ps = fabric->traffic_from + traffic->start_ps,
+		.stop_ps = fabric->traffic_until,
+	};
+	uint16_t *permutation = NULL;
+	int result;
+
+	if (traffic->stop_ps != WEFT_TIME_NEVER &&
+		fabric->traffic_from + traffic->stop_ps < config.stop_ps)
+		config.stop_ps = fabric->traffic_from + traffic->stop_ps;
+	result = set_targets(traffic, entry, &config, &permutation);
+	if (result == 0)
+		result = poll_nic_add_traffic(host->poll, &config, fault);
+	free(permutation);
+	return result;
+}
+
+int fabric_host_start_traffic(struct real_fabric *fabric, struct fabric_host *host,
+	struct fault *fault)
+{
+	int result = 0;
+
+	for (unsigned i = 0; i < host->poll->sources; i++)
+		traffic_destroy(host->poll->source[i]);
+	host->poll->sources = 0;
+	for (uint32_t i = 0; i < fabric->traffic->entries && result == 0; i++)
+		if (sends(&fabric->traffic->entry[i], host->number))
+			result = add_source(fabric, host, i, fault);
+	measure_sink_reset(host->poll->sink, fabric->measure_from);
+	return result;
+}
+
+void fabric_host_stop_traffic(struct fabric_host *host, weft_time now)
+{
+	poll_nic_stop_traffic(host->poll, now);
+	host->poll->tap.due = WEFT_TIME_NEVER; /* nothing new from the kernel either */
+}
+
+void fabric_totals_read(const struct real_fabric *fabric, struct fabric_totals *totals)
+{
+	memset(totals, 0, sizeof(*totals));
+	for (unsigned i = 0; i < fabric->host_count; i++) {
+		const struct poll_nic *poll = fabric->hosts[i].poll;
+		const struct histogram *latency = &poll->sink->network_ns;
+		struct traffic_counters traffic = poll_nic_traffic(poll);
+
+		totals->frames += poll->sink->frames;
+		totals->messages += poll->sink->messages;
+		totals->bytes += poll->sink->bytes;
+		totals->generated_messages += traffic.generated_messages;
+		totals->generated_bytes += traffic.generated_bytes;
+		totals->latency_sum_ns += histogram_mean(latency) * (double)latency->count;
+	}
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* What a real-clock fabric has measured. */
+
+#include <string.h>
+#include <sys/resource.h>
+
+#include "fabric_devices.h"
+
+/* What a frame costs on the wire beside its payload: header, a typical route, preamble and gap. */
+static uint64_t frame_overhead(const struct real_fabric *fabric)
+{
+	const struct nic_routes *routes = fabric->host_count > 0 ? fabric->hosts[0].routes : NULL;
+	uint8_t length = 0;
+
+	for (uint16_t to = 0; routes != NULL && to < routes->hosts && length == 0; to++)
+		if (routes->to[to].count > 0)
+			nic_routes_get(routes, to, 0, &length);
+	return FRAME_HEADER_BYTES + length + FRAME_WIRE_OVERHEAD;
+}
+
+/* Of all the fabric's hosts, so that the shares of a lab's parts add up. */
+static double hosts_rate_bps(const struct real_fabric *fabric)
+{
+	const struct topology *topology = fabric->options.topology;
+	double sum = 0;
+
+	for (uint32_t i = 0; i < topology->hosts; i++)
+		if (topology->host_link[i] >= 0)
+			sum += (double)topology->link_at[topology->host_link[i]].rate_bps;
+	return sum;
+}
+
+static double share(const struct real_fabric *fabric, double bytes, weft_time time_ps)
+{
+	double capacity = hosts_rate_bps(fabric) * ((double)time_ps / (double)PS_PER_S);
+
+	return capacity > 0 ? 8 * bytes / capacity : 0;
+}
+
+double fabric_share(const struct real_fabric *fabric, const struct fabric_totals *from,
+	const struct fabric_totals *to, weft_time time_ps)
+{
+	double bytes = (double)(to->bytes - from->bytes) +
+		       (double)((to->frames - from->frames) * frame_overhead(fabric));
+
+	return share(fabric, bytes, time_ps);
+}
+
+/* Generated messages in frames of the interface's MTU. */
+static double offered_share(const struct real_fabric *fabric, weft_time time_ps)
+{
+	const struct fabric_totals *from = &fabric->at_warmup, *to = &fabric->at_end;
+	uint64_t messages = to->generated_messages - from->generated_messages;
+	uint64_t bytes = to->generated_bytes - from->generated_bytes;
+	uint64_t mtu = fabric->options.run->nic.mtu_bytes;
+	uint64_t frames = messages > 0 ? messages * ((bytes / messages + mtu - 1) / mtu) : 0;
+
+	return share(fabric, (double)(bytes + frames * frame_overhead(fabric)), time_ps);
+}
+
+static void add_switch(struct run_result *result, const struct fabric_switch *device)
+{
+	uint64_t value[SWITCH_METRIC_COUNT];
+
+	switch_metrics_sum(device->poll, value);
+	for (unsigned i = 0; i < SWITCH_METRIC_COUNT; i++) {
+		if (i == SWITCH_METRIC_UP || i == SWITCH_METRIC_STORED || i == SWITCH_METRIC_WAITING)
+			continue;
+		run_result_count(result, switch_metric_name(i), value[i]);
+		if ((i >= SWITCH_DISCARD_ROUTING_ERROR && i <= SWITCH_DISCARD_WATCHDOG) ||
+			(i >= SWITCH_METRIC_FAULTS && i < SWITCH_METRIC_LINK))
+			result->packets.dropped += value[i];
+	}
+	result->wall.packet_hops += value[SWITCH_DATA_OUT];
+}
+
+static void add_faults(struct run_result *result, const uint64_t faults[FRAME_FAULT_COUNT])
+{
+	char name[64];
+
+	for (unsigned i = 1; i < FRAME_FAULT_COUNT; i++) {
+		snprintf(name, sizeof(name), "host_bad_%s", frame_fault_name(i));
+		run_result_count(result, name, faults[i]);
+		result->packets.dropped += faults[i];
+	}
+}
+
+static void add_host(struct run_result *result, const struct fabric_host *host)
+{
+	const uint64_t *count = nic_counters(host->poll->nic);
+	const struct measure_sink *sink = host->poll->sink;
+	struct traffic_counters traffic = poll_nic_traffic(host->poll);
+	char name[64];
+
+	for (unsigned i = 0; i < NIC_COUNTER_COUNT; i++) {
+		snprintf(name, sizeof(name), "host_%s", nic_counter_name(i));
+		run_result_count(result, name, count[i]);
+	}
+	for (unsigned i = 0; host->poll->tap.edge != NULL && i < EDGE_COUNTER_COUNT; i++)
+		run_result_count(result, edge_counter_name(i),
+			edge_counters(host->poll->tap.edge)[i]);
+	add_faults(result, host->poll->faults);
+	result->messages.generated += traffic.generated_messages;
+	result->messages.injected += count[NIC_MESSAGES_INJECTED];
+	result->messages.delivered += count[NIC_MESSAGES_DELIVERED];
+	result->packets.injected += count[NIC_FRAMES_INJECTED];
+	result->packets.delivered += count[NIC_FRAMES_DELIVERED];
+	result->packets.retransmitted += count[NIC_FRAMES_RETRANSMITTED];
+	result->packets.dropped += count[NIC_DISCARD_PAYLOAD_CRC] + count[NIC_DISCARD_MISROUTED] +
+				   count[NIC_DISCARD_ROUTING_ERROR];
+	result->lost += sink->lost + sink->altered + count[NIC_MESSAGES_FAILED];
+	result->duplicated += sink->duplicated;
+	result->out_of_order += sink->out_of_order;
+	histogram_merge(&result->network_ns, &sink->network_ns);
+	histogram_merge(&result->total_ns, &sink->total_ns);
+	/* Messages of a TAP are generated where they are queued. */
+	if (host->poll->tap.edge != NULL)
+		result->messages.generated +=
+			edge_counters(host->poll->tap.edge)[EDGE_MESSAGES_OUT];
+}
+
+static int add_links(const struct real_fabric *fabric, struct run_result *result, weft_time time_ps)
+{
+	const struct topology *topology = fabric->options.topology;
+
+	for (unsigned i = 0; i < fabric->switch_count; i++) {
+		const struct fabric_switch *device = &fabric->switches[i];
+
+		for (unsigned port = 0; port < device->sw->ports; port++) {
+			const struct topology_port at = {DEVICE_SWITCH, device->number, (uint8_t)port};
+			const uint64_t *count = device->sw->port[port].count;
+			const struct topology_link *wire = topology_link_at(topology, at);
+			struct topology_port peer;
+			struct run_link *link;
+			double sent;
+
+			if (wire == NULL || !topology_peer(topology, at, &peer))
+				continue;
+			link = run_result_add_link(result);
+			if (link == NULL)
+				return -ENOMEM;
+			topology_port_name(topology, at, link->from, sizeof(link->from));
+			topology_port_name(topology, peer, link->to, sizeof(link->to));
+			sent = 8 * (double)(count[SWITCH_BYTES_OUT] +
+					    count[SWITCH_DATA_OUT] * FRAME_WIRE_OVERHEAD);
+			link->utilisation =
+				sent * (double)PS_PER_S / ((double)wire->rate_bps * (double)time_ps);
+			link->stalls = count[SWITCH_STALL_CREDIT];
+			link->blocked = (double)link->stalls * (double)PS_PER_S / (double)time_ps;
+		}
+	}
+	return 0;
+}
+
+static int copy_samples(const struct run_result *from, struct run_result *result)
+{
+	for (unsigned i = 0; i < from->samples; i++) {
+		struct run_sample *sample = run_result_add_sample(result);
+
+		if (sample == NULL)
+			return -ENOMEM;
+		*sample = from->sample[i];
+	}
+	return 0;
+}
+
+static uint64_t peak_rss_bytes(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+}
+
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+int real_fabric_result(struct real_fabric *fabric, struct run_result *result, struct fault *fault)
+{
+	weft_time measured = minus(fabric->ended_at, fabric->measure_from);
+	weft_time running = minus(fabric->stopped_at > fabric->ended_at ? fabric->stopped_at
+									: fabric->ended_at,
+		fabric->traffic_from);
+
+	result->seed = fabric->options.run->seed;
+	snprintf(result->topology, sizeof(result->topology), "%s", fabric->options.topology->name);
+	result->switches = fabric->switch_count;
+	result->hosts = fabric->host_count;
+	for (unsigned i = 0; i < fabric->switch_count; i++)
+		add_switch(result, &fabric->switches[i]);
+	for (unsigned i = 0; i < fabric->host_count; i++)
+		add_host(result, &fabric->hosts[i]);
+	result->packets.generated = result->packets.injected;
+	result->packets.pending = minus(result->packets.injected, result->packets.delivered);
+	result->messages.pending = minus(result->messages.generated, result->messages.delivered);
+	result->offered = offered_share(fabric, measured);
+	result->accepted =
+		fabric_share(fabric, &fabric->at_warmup, &fabric->at_end, measured);
+	result->incomplete = fabric->incomplete;
+	result->wall.seconds = (double)running / (double)PS_PER_S;
+	if (running > 0)
+		result->wall.packet_hops_per_second =
+			(double)result->wall.packet_hops / result->wall.seconds;
+	result->wall.peak_rss_bytes = peak_rss_bytes();
+	if (copy_samples(&fabric->result, result) < 0 ||
+		(fabric->options.run->measure.links && add_links(fabric, result, running) < 0))
+		return fault_set(fault, ENOMEM, "no memory for the result");
+	return 0;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The loops of a real-clock fabric: every device in turn, shared out among the lcores. The first
+ * loop, the leader, also watches the clock, takes samples and gives the orders. */
+
+#include <inttypes.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric_devices.h"
+#include "poll_yield.h"
+
+#define WORKERS_MAX	64
+#define LINKS_WAIT_PS	(5 * PS_PER_S)
+#define DRAIN_WAIT_PS	(2 * PS_PER_S)
+#define DRAIN_LOOK_PS	(1 * PS_PER_MS)
+#define WATCH_EACH	16 /* turns of the leader between two looks at the clock */
+
+static void obey(struct fabric_worker *worker, weft_time now)
+{
+	struct real_fabric *fabric = worker->fabric;
+	unsigned orders = atomic_load_explicit(&fabric->orders, memory_order_acquire);
+
+	if (orders == worker->orders_seen)
+		return;
+	worker->orders_seen = orders;
+	for (unsigned i = worker->first_host; i < worker->last_host; i++) {
+		if (fabric->order == FABRIC_ORDER_START)
+			fabric_host_start_traffic(fabric, &fabric->hosts[i], NULL);
+		else
+			fabric_host_stop_traffic(&fabric->hosts[i], now);
+	}
+}
+
+static void give_order(struct real_fabric *fabric, enum fabric_order order)
+{
+	fabric->order = order;
+	atomic_fetch_add_explicit(&fabric->orders, 1, memory_order_release);
+}
+
+static unsigned turn(struct fabric_worker *worker)
+{
+	struct real_fabric *fabric = worker->fabric;
+	unsigned moved = 0;
+
+	for (unsigned i = worker->first_host; i < worker->last_host; i++)
+		moved += poll_nic_run(fabric->hosts[i].poll, clock_now(&fabric->clock));
+	for (unsigned i = worker->first_switch; i < worker->last_switch; i++)
+		moved += poll_switch_run(fabric->switches[i].poll, clock_now(&fabric->clock));
+	return moved;
+}
+
+static void take_sample(struct real_fabric *fabric, weft_time now)
+{
+	struct run_sample *sample = run_result_add_sample(&fabric->result);
+	struct fabric_totals totals;
+	uint64_t frames;
+
+	fabric->sample_due += fabric->options.run->measure.sample_ps;
+	if (sample == NULL)
+		return;
+	fabric_totals_read(fabric, &totals);
+	frames = totals.frames - fabric->at_sample.frames;
+	sample->t_ns = (now - fabric->traffic_from) / PS_PER_NS;
+	sample->accepted = fabric_share(fabric, &fabric->at_sample, &totals,
+		fabric->options.run->measure.sample_ps);
+	if (frames > 0 && totals.latency_sum_ns > fabric->at_sample.latency_sum_ns)
+		sample->latency_ns =
+			(totals.latency_sum_ns - fabric->at_sample.latency_sum_ns) / (double)frames;
+	fabric->at_sample = totals;
+}
+
+static bool all_delivered(const struct real_fabric *fabric, weft_time now)
+{
+	for (unsigned i = 0; i < fabric->host_count; i++)
+		if (poll_nic_busy(fabric->hosts[i].poll, now))
+			return false;
+	return true;
+}
+
+static void start_traffic(struct real_fabric *fabric, weft_time now, weft_time duration)
+{
+	const struct run_config_measure *measure = &fabric->options.run->measure;
+
+	fabric->traffic_from = now;
+	fabric->traffic_until = duration == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : now + duration;
+	fabric->measure_from = now + measure->warmup_ps;
+	fabric->sample_due = now + measure->sample_ps;
+	fabric->phase = measure->warmup_ps > 0 ? FABRIC_WARMING : FABRIC_MEASURING;
+	run_result_free(&fabric->result);
+	fabric_totals_read(fabric, &fabric->at_start);
+	fabric->at_sample = fabric->at_warmup = fabric->at_start;
+	/* Sources begin anew, and with them what they count. */
+	fabric->at_warmup.generated_bytes = fabric->at_warmup.generated_messages = 0;
+	fabric->at_sample.latency_sum_ns = 0;
+	give_order(fabric, FABRIC_ORDER_START);
+}
+
+static void stop_traffic(struct real_fabric *fabric, weft_time now)
+{
+	fabric_totals_read(fabric, &fabric->at_end);
+	fabric->ended_at = now;
+	fabric->phase = FABRIC_DRAINING;
+	fabric->look_due = now + DRAIN_LOOK_PS;
+	give_order(fabric, FABRIC_ORDER_STOP);
+}
+
+/* The phases of a run, looked at by the leader; true when it is over. */
+static bool watch(struct real_fabric *fabric, weft_time now)
+{
+	switch (fabric->phase) {
+	case FABRIC_WAITING:
+		if (!fabric_links_are_up(fabric) && now - fabric->waited_from < LINKS_WAIT_PS)
+			return false;
+		start_traffic(fabric, now, fabric->duration);
+		return false;
+	case FABRIC_WARMING:
+		if (now < fabric->measure_from)
+			return false;
+		fabric_totals_read(fabric, &fabric->at_warmup);
+		fabric->phase = FABRIC_MEASURING;
+		return false;
+	case FABRIC_MEASURING:
+		if (now >= fabric->sample_due)
+			take_sample(fabric, now);
+		if (now >= fabric->traffic_until)
+			stop_traffic(fabric, now);
+		return false;
+	case FABRIC_DRAINING:
+		if (now < fabric->look_due)
+			return false;
+		fabric->look_due = now + DRAIN_LOOK_PS;
+		if (!all_delivered(fabric, now) && now - fabric->ended_at < DRAIN_WAIT_PS)
+			return false;
+		fabric->phase = FABRIC_IDLE;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Somebody wants an end: traffic stops, and what is under way is still delivered. */
+static bool watch_stop(struct real_fabric *fabric, weft_time now)
+{
+	if (fabric->stop == NULL || !atomic_load_explicit(fabric->stop, memory_order_relaxed))
+		return false;
+	if (fabric->phase == FABRIC_WAITING || fabric->phase == FABRIC_IDLE) {
+		fabric->incomplete = fabric->incomplete || fabric->phase == FABRIC_WAITING;
+		return true;
+	}
+	if (fabric->phase != FABRIC_DRAINING) {
+		fabric->incomplete = fabric->traffic_until != WEFT_TIME_NEVER;
+		stop_traffic(fabric, now);
+	}
+	return false;
+}
+
+static void report(struct real_fabric *fabric, const char *path)
+{
+	char part[TELEMETRY_CONTROL_MAX + 8];
+	struct run_result result = {0};
+	json_t *json = NULL;
+
+	snprintf(part, sizeof(part), "%s.part", path);
+	if (real_fabric_result(fabric, &result, NULL) == 0)
+		json = run_result_part_json(&result);
+	run_result_free(&result);
+	/* It appears whole or not at all. */
+	if (json != NULL && json_dump_file(json, part, JSON_COMPACT) == 0)
+		rename(part, path);
+	json_decref(json);
+}
+
+static void serve_command(struct real_fabric *fabric, weft_time now)
+{
+	char text[TELEMETRY_CONTROL_MAX];
+	uint64_t duration_ns;
+
+	if (!telemetry_control_poll(fabric->telemetry, text))
+		return;
+	if (sscanf(text, "traffic start %" SCNu64, &duration_ns) == 1)
+		start_traffic(fabric, now, duration_ns * PS_PER_NS);
+	else if (strcmp(text, "traffic stop") == 0 && fabric->phase != FABRIC_IDLE)
+		stop_traffic(fabric, now);
+	else if (strncmp(text, "report ", 7) == 0)
+		report(fabric, text + 7);
+}
+
+static bool lead(struct real_fabric *fabric)
+{
+	weft_time now = clock_now(&fabric->clock);
+	bool over = watch(fabric, now);
+
+	if (fabric->serving)
+		serve_command(fabric, now);
+	return (over && !fabric->serving) || watch_stop(fabric, now);
+}
+
+static int work(void *ctx)
+{
+	struct fabric_worker *worker = ctx;
+	struct real_fabric *fabric = worker->fabric;
+	struct poll_yield yield;
+
+	poll_yield_init(&yield, POLL_YIELD_ALWAYS, 1, 1);
+	for (uint64_t turns = 0; !atomic_load_explicit(&fabric->halt, memory_order_relaxed); turns++) {
+		unsigned moved = turn(worker);
+
+		obey(worker, clock_now(&fabric->clock));
+		if (worker->leader && (turns % WATCH_EACH == 0 || moved == 0) && lead(fabric))
+			atomic_store(&fabric->halt, true);
+		poll_yield_turn(&yield, moved);
+	}
+	return 0;
+}
+
+/* Device i of n goes to worker i * workers / n: neighbours in number, which are neighbours in the
+ * network, stay together. */
+static void share_out(struct real_fabric *fabric, struct fabric_worker *worker, unsigned workers)
+{
+	for (unsigned i = 0; i < workers; i++)
+		worker[i] = (struct fabric_worker){
+			.fabric = fabric,
+			.first_switch = i * fabric->switch_count / workers,
+			.last_switch = (i + 1) * fabric->switch_count / workers,
+			.first_host = i * fabric->host_count / workers,
+			.last_host = (i + 1) * fabric->host_count / workers,
+			.orders_seen = atomic_load(&fabric->orders),
+			.leader = i == 0,
+		};
+}
+
+static void run_workers(struct real_fabric *fabric)
+{
+	struct fabric_worker worker[WORKERS_MAX];
+	unsigned workers = fabric->options.lcores, next = 1, lcore;
+
+	workers = workers == 0 ? 1 : workers > WORKERS_MAX ? WORKERS_MAX : workers;
+	if (workers > rte_lcore_count())
+		workers = rte_lcore_count();
+	share_out(fabric, worker, workers);
+	atomic_store(&fabric->halt, false);
+	RTE_LCORE_FOREACH_WORKER (lcore)
+		if (next < workers)
+			rte_eal_remote_launch(work, &worker[next++], lcore);
+	work(&worker[0]);
+	rte_eal_mp_wait_lcore();
+	fabric->stopped_at = clock_now(&fabric->clock);
+}
+
+void real_fabric_run(struct real_fabric *fabric, weft_time duration, const atomic_bool *stop)
+{
+	fabric->duration = duration;
+	fabric->stop = stop;
+	fabric->serving = false;
+	fabric->waited_from = clock_now(&fabric->clock);
+	fabric->phase = FABRIC_WAITING;
+	run_workers(fabric);
+}
+
+void real_fabric_serve(struct real_fabric *fabric, const atomic_bool *stop)
+{
+	fabric->stop = stop;
+	fabric->serving = true;
+	fabric->phase = FABRIC_IDLE;
+	run_workers(fabric);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* What a real-clock fabric shows of itself: switches, interfaces and links on DPDK's telemetry. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric_devices.h"
+
+/* An interface: what its state machine counts, what the driver refused, how it stands. */
+#define HOST_METRICS_MORE(X) \
+	X(CREDITS_SENT, "credit_frames_sent") \
+	X(HEALED, "blocks_healed") \
+	X(SINK_LOST, "sink_lost") \
+	X(SINK_DUPLICATED, "sink_duplicated") \
+	X(SINK_OUT_OF_ORDER, "sink_out_of_order") \
+	X(LATENCY_P50, "network_latency_p50_ns") /* gauges from here on */ \
+	X(LATENCY_P99, "network_latency_p99_ns") \
+	X(UP, "link_up")
+
+enum host_metric {
+	HOST_METRIC_FAULTS = NIC_COUNTER_COUNT,
+	HOST_METRIC_MORE = HOST_METRIC_FAULTS + FRAME_FAULT_COUNT - 1,
+	HOST_METRIC_LAST = HOST_METRIC_MORE - 1,
+#define X(id, text) HOST_METRIC_##id,
+	HOST_METRICS_MORE(X)
+#undef X
+		HOST_METRIC_COUNT
+};
+
+struct fabric_metrics_host {
+	const char *name[HOST_METRIC_COUNT];
+	char fault_name[FRAME_FAULT_COUNT][32];
+};
+
+static void name_metrics(struct fabric_metrics_host *shown)
+{
+	for (unsigned i = 0; i < NIC_COUNTER_COUNT; i++)
+		shown->name[i] = nic_counter_name(i);
+	for (unsigned i = 1; i < FRAME_FAULT_COUNT; i++) {
+		snprintf(shown->fault_name[i], sizeof(shown->fault_name[i]), "bad_%s",
+			frame_fault_name(i));
+		shown->name[HOST_METRIC_FAULTS + i - 1] = shown->fault_name[i];
+	}
+#define X(id, text) shown->name[HOST_METRIC_##id] = text;
+	HOST_METRICS_MORE(X)
+#undef X
+}
+
+static void read_host(const void *ctx, uint64_t *value)
+{
+	const struct fabric_host *host = ctx;
+	const struct poll_nic *poll = host->poll;
+
+	memcpy(value, nic_counters(poll->nic), NIC_COUNTER_COUNT * sizeof(*value));
+	memcpy(value + HOST_METRIC_FAULTS, poll->faults + 1,
+		(FRAME_FAULT_COUNT - 1) * sizeof(*value));
+	value[HOST_METRIC_CREDITS_SENT] = nic_link(poll->nic)->credit_frames_sent;
+	value[HOST_METRIC_HEALED] = nic_link(poll->nic)->blocks_healed;
+	value[HOST_METRIC_SINK_LOST] = poll->sink->lost;
+	value[HOST_METRIC_SINK_DUPLICATED] = poll->sink->duplicated;
+	value[HOST_METRIC_SINK_OUT_OF_ORDER] = poll->sink->out_of_order;
+	value[HOST_METRIC_LATENCY_P50] = histogram_quantile(&poll->sink->network_ns, 0.5);
+	value[HOST_METRIC_LATENCY_P99] = histogram_quantile(&poll->sink->network_ns, 0.99);
+	value[HOST_METRIC_UP] = nic_link_up(poll->nic);
+}
+
+static struct link_end *end_link(const struct real_fabric *fabric, const struct topology_port *at)
+{
+	if (at->kind == DEVICE_SWITCH) {
+		for (unsigned i = 0; i < fabric->switch_count; i++)
+			if (fabric->switches[i].number == at->device)
+				return &fabric->switches[i].sw->port[at->port].link;
+		return NULL;
+	}
+	for (unsigned i = 0; i < fabric->host_count; i++)
+		if (fabric->hosts[i].number == at->device)
+			return nic_link(fabric->hosts[i].poll->nic);
+	return NULL;
+}
+
+/* The index-th end that lives here. */
+static const struct fabric_end *nth_end(const struct real_fabric *fabric, unsigned index)
+{
+	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
+		if (fabric->end[i].open && index-- == 0)
+			return &fabric->end[i];
+	return NULL;
+}
+
+static bool read_link(const void *ctx, unsigned index, struct telemetry_link *link)
+{
+	static const char *const state[] = {
+		[LINK_WAITING] = "waiting", [LINK_UP] = "up", [LINK_DOWN] = "down"};
+	static const char *const counter[] = {
+		"credit_frames_sent", "credit_frames_received", "blocks_healed", "sessions_seen"};
+	const struct real_fabric *fabric = ctx;
+	const struct fabric_end *end = nth_end(fabric, index);
+	const struct link_end *protocol = end != NULL ? end_link(fabric, &end->at) : NULL;
+	struct topology_port peer;
+
+	if (protocol == NULL)
+		return false;
+	topology_port_name(fabric->options.topology, end->at, link->port, sizeof(link->port));
+	link->peer[0] = '\0';
+	if (topology_peer(fabric->options.topology, end->at, &peer))
+		topology_port_name(fabric->options.topology, peer, link->peer, sizeof(link->peer));
+	link->state = state[protocol->state];
+	link->counter = counter;
+	link->counters = sizeof(counter) / sizeof(counter[0]);
+	link->value[0] = protocol->credit_frames_sent;
+	link->value[1] = protocol->credit_frames_received;
+	link->value[2] = protocol->blocks_healed;
+	link->value[3] = protocol->sessions_seen;
+	return true;
+}
+
+bool fabric_links_are_up(const struct real_fabric *fabric)
+{
+	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
+		const struct link_end *link =
+			fabric->end[i].open ? end_link(fabric, &fabric->end[i].at) : NULL;
+
+		/* Up, and the far end has granted credits. */
+		if (link != NULL && (link->state != LINK_UP || link->tx[0].limit == 0))
+			return false;
+	}
+	return true;
+}
+
+static int show_host(struct real_fabric *fabric, struct fabric_host *host, struct fault *fault)
+{
+	struct telemetry_device device = {
+		.class = TELEMETRY_NIC,
+		.name = fabric->options.topology->host_at[host->number].name,
+		.counters = HOST_METRIC_COUNT,
+		.snapshot = read_host,
+		.ctx = host,
+	};
+	int result;
+
+	host->shown = calloc(1, sizeof(*host->shown));
+	if (host->shown == NULL)
+		return fault_set(fault, ENOMEM, "%s: no memory", device.name);
+	name_metrics(host->shown);
+	device.counter = host->shown->name;
+	result = telemetry_add_device(fabric->telemetry, &device);
+	return result == 0 ? 0 : fault_set(fault, -result, "%s: cannot be shown", device.name);
+}
+
+int fabric_show(struct real_fabric *fabric, struct fault *fault)
+{
+	const struct topology *topology = fabric->options.topology;
+	int result = 0;
+
+	fabric->telemetry = telemetry_create(fabric->captures, fault);
+	if (fabric->telemetry == NULL)
+		return -EEXIST;
+	for (unsigned i = 0; i < fabric->switch_count && result == 0; i++)
+		result = switch_metrics_show(&fabric->switches[i].shown, fabric->telemetry,
+			topology->switch_at[fabric->switches[i].number].name,
+			fabric->switches[i].poll, fault);
+	for (unsigned i = 0; i < fabric->host_count && result == 0; i++)
+		result = show_host(fabric, &fabric->hosts[i], fault);
+	telemetry_set_links(fabric->telemetry, read_link, fabric);
+	return result;
+}
+
+void fabric_show_end(struct real_fabric *fabric)
+{
+	if (fabric->telemetry != NULL)
+		telemetry_destroy(fabric->telemetry);
+	fabric->telemetry = NULL;
+	for (unsigned i = 0; i < fabric->host_count; i++)
+		free(fabric->hosts[i].shown);
+}
