@@ -84,7 +84,9 @@ static void refuse_file(const char *path, struct fault *fault)
 	int code = errno;
 
 	fault_set(fault, code, "%s: %s", path, strerror(code));
-	errno = code;
+	/* A folder, a name that cannot be, a file beyond all measure: the request is wrong. */
+	errno = code == EISDIR || code == ENOTDIR || code == ENAMETOOLONG || code == EFBIG ? EINVAL
+											   : code;
 }
 
 /* All of a stream, which may be a pipe; NULL with errno. The caller frees it. */

@@ -234,13 +234,13 @@ int cmd_route_compute(int argc, char **argv)
 	struct request request = {0};
 	struct topology *topology;
 	struct fault fault;
-	int result = parse(&request, argc, argv), code;
+	int result = parse(&request, argc, argv);
 
 	if (result != EXIT_DONE)
 		return result;
-	topology = topology_open_with(request.topology, NULL, &code, &fault);
+	topology = topology_open(request.topology, &fault);
 	if (topology == NULL)
-		return command_fail("route compute", fault_exit_code(code), "%s", fault.text);
+		return command_fail("route compute", fault_exit_code(-errno), "%s", fault.text);
 	result = find_root(&request, topology);
 	if (result == EXIT_DONE)
 		result = compute(&request, topology);

@@ -28,9 +28,9 @@ static int subject_open(
 	struct fault fault;
 	int code;
 
-	*subject = (struct subject){.topology = topology_open_with(topology, NULL, &code, &fault)};
+	*subject = (struct subject){.topology = topology_open(topology, &fault)};
 	if (subject->topology == NULL)
-		return command_fail(command, fault_exit_code(code), "%s", fault.text);
+		return command_fail(command, fault_exit_code(-errno), "%s", fault.text);
 	subject->set = strcmp(routes, "-") == 0
 			       ? route_file_read(subject->topology, stdin, "-", &code, &fault)
 			       : route_file_load(subject->topology, routes, &code, &fault);

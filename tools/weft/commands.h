@@ -15,3 +15,4 @@ enum weft_exit command_fail(const char *name, enum weft_exit code, const char *f
 	__attribute__((format(printf, 3, 4)));
 
 int cmd_route(int argc, char **argv);
+int cmd_topo(int argc, char **argv);

@@ -14,6 +14,7 @@ struct command {
 
 static const struct command commands[] = {
 	{"route", cmd_route, "compute, verify and show routes"},
+	{"topo", cmd_topo, "generate, check and draw topologies"},
 	{NULL, NULL, NULL},
 };
 

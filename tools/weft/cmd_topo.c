@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft topo: makes, shows and checks topologies. */
+
+#include "cmd_topo.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "generator.h"
+
+static const char usage[] =
+	"usage: weft topo gen KIND [--OPTION VALUE]... [-o FILE]\n"
+	"       weft topo show TOPO [--json]\n"
+	"       weft topo check TOPO [--json]\n"
+	"       weft topo dot TOPO\n"
+	"\n"
+	"TOPO is a file or a generator such as 'rlft:ports=8,stages=2'.\n"
+	"  gen    writes a topology file, on standard output without -o\n"
+	"  show   what it consists of, and what each port is linked with\n"
+	"  check  whether it is whole: ports, links, names, every host reaches every other\n"
+	"  dot    for graphviz: weft topo dot TOPO | dot -Tsvg -o topo.svg\n"
+	"Exit: 0 done, 2 bad request or bad topology, 3 not able.\n"
+	"\n"
+	"Kinds and their options (every kind takes --rate 10Gbps and --delay 30ns too):\n";
+
+static void print_usage(FILE *out)
+{
+	const struct generator *generator;
+
+	fputs(usage, out);
+	for (unsigned i = 0; (generator = generator_at(i)) != NULL; i++) {
+		fprintf(out, "  %-7s %s\n", generator->name, generator->help);
+		for (unsigned o = 0; generator->options[o].name != NULL; o++) {
+			const struct generator_option *option = &generator->options[o];
+
+			fprintf(out, "            --%s %s: %s", option->name,
+				option->type == GENERATOR_DIMS ? "AxB" : "N", option->help);
+			if (!option->required)
+				fprintf(out, " (%u)", (unsigned)option->fallback);
+			fputc('\n', out);
+		}
+	}
+}
+
+int cmd_topo_arguments(int argc, char **argv, const char **spec, bool *json)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "topo %s", argv[0]);
+	*spec = NULL;
+	for (int i = 1; i < argc; i++) {
+		if (json != NULL && strcmp(argv[i], "--json") == 0)
+			*json = true;
+		else if (argv[i][0] == '-' && argv[i][1] != '\0')
+			return command_fail(name, EXIT_BAD_REQUEST, "unknown option '%s'", argv[i]);
+		else if (*spec != NULL)
+			return command_fail(name, EXIT_BAD_REQUEST,
+				"one topology was expected, not also '%s'", argv[i]);
+		else
+			*spec = argv[i];
+	}
+	if (*spec == NULL)
+		return command_fail(name, EXIT_BAD_REQUEST,
+			"which topology? A file or a generator such as rlft:ports=4,stages=2");
+	return EXIT_DONE;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+} parts[] = {
+	{"gen", cmd_topo_gen},
+	{"show", cmd_topo_show},
+	{"check", cmd_topo_check},
+	{"dot", cmd_topo_dot},
+};
+
+int cmd_topo(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--help") == 0) {
+			print_usage(stdout);
+			return EXIT_DONE;
+		}
+	if (argc < 2) {
+		print_usage(stderr);
+		return EXIT_BAD_REQUEST;
+	}
+	for (unsigned i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (strcmp(parts[i].name, argv[1]) == 0)
+			return parts[i].run(argc - 1, argv + 1);
+	return command_fail("topo", EXIT_BAD_REQUEST,
+		"no part '%s'; there are gen, show, check and dot", argv[1]);
+}

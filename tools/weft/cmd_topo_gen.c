@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft topo gen: a generator's options as command line options. */
+
+#include "cmd_topo.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NAME     "topo gen"
+#define SPEC_MAX 512
+
+struct request {
+	char spec[SPEC_MAX]; /* KIND:key=value,… */
+	size_t length;
+	const char *out; /* NULL or "-": standard output */
+};
+
+static int append(struct request *request, const char *before, const char *text)
+{
+	int added = snprintf(
+		request->spec + request->length, SPEC_MAX - request->length, "%s%s", before, text);
+
+	request->length += (size_t)added;
+	if (request->length < SPEC_MAX)
+		return EXIT_DONE;
+	return command_fail(NAME, EXIT_BAD_REQUEST, "the options are too long");
+}
+
+/* "--key value" or "--key=value". Returns the arguments used, or 0 after a complaint. */
+static int take_option(struct request *request, char **argv)
+{
+	const char *key = argv[0] + 2, *equals = strchr(key, '=');
+	const char *before = strchr(request->spec, ':') == NULL ? ":" : ",";
+
+	if (equals == NULL && argv[1] == NULL)
+		return command_fail(NAME, 0, "%s: a value was expected after it", argv[0]);
+	if (append(request, before, key) != EXIT_DONE)
+		return 0;
+	if (equals != NULL)
+		return 1;
+	return append(request, "=", argv[1]) == EXIT_DONE ? 2 : 0;
+}
+
+/* Likewise for any argument. */
+static int take_argument(struct request *request, char **argv)
+{
+	if (strcmp(argv[0], "-o") == 0) {
+		if (argv[1] == NULL)
+			return command_fail(NAME, 0, "-o: a file was expected after it");
+		request->out = argv[1];
+		return 2;
+	}
+	if (strncmp(argv[0], "--", 2) == 0)
+		return take_option(request, argv);
+	return command_fail(NAME, 0, "unexpected '%s'; options are --OPTION VALUE", argv[0]);
+}
+
+static int write_file(const struct topology *topology, const char *path)
+{
+	bool to_file = path != NULL && strcmp(path, "-") != 0;
+	FILE *out = to_file ? fopen(path, "w") : stdout;
+	int result;
+
+	if (out == NULL)
+		return command_fail(NAME, fault_exit_code(-errno), "%s: %s", path, strerror(errno));
+	result = topology_write(topology, out);
+	if (to_file && fclose(out) != 0)
+		result = -EIO;
+	if (result < 0)
+		return command_fail(NAME, EXIT_NOT_ABLE, "%s: cannot be written",
+			to_file ? path : "standard output");
+	return EXIT_DONE;
+}
+
+int cmd_topo_gen(int argc, char **argv)
+{
+	struct request request = {.length = 0};
+	struct topology *topology;
+	struct fault fault;
+	int used, result;
+
+	if (argc < 2 || argv[1][0] == '-')
+		return command_fail(
+			NAME, EXIT_BAD_REQUEST, "which kind? 'weft topo --help' lists them");
+	if (append(&request, "", argv[1]) != EXIT_DONE)
+		return EXIT_BAD_REQUEST;
+	for (int i = 2; i < argc; i += used) {
+		used = take_argument(&request, &argv[i]);
+		if (used == 0)
+			return EXIT_BAD_REQUEST;
+	}
+	topology = topology_generate(request.spec, &fault);
+	if (topology == NULL)
+		return command_fail(NAME, fault_exit_code(-errno), "%s", fault.text);
+	result = write_file(topology, request.out);
+	topology_destroy(topology);
+	return result;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft topo show, check and dot. */
+
+#include "cmd_topo.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "quantity.h"
+
+#define PORT_TEXT (TOPOLOGY_NAME_MAX + 8)
+
+/* "s0:3" */
+static const char *port_text(
+	const struct topology *topology, struct topology_port port, char out[PORT_TEXT])
+{
+	topology_port_name(topology, port, out, PORT_TEXT);
+	return out;
+}
+
+static json_t *switches_json(const struct topology *topology)
+{
+	json_t *list = json_array();
+
+	for (uint32_t s = 0; s < topology->switches; s++) {
+		const struct topology_device *device = &topology->switch_at[s];
+		json_t *entry =
+			json_pack("{s:s, s:i}", "name", device->name, "ports", device->ports);
+
+		if (device->stage != TOPOLOGY_NO_STAGE)
+			json_object_set_new(entry, "stage", json_integer(device->stage));
+		json_array_append_new(list, entry);
+	}
+	return list;
+}
+
+static json_t *links_json(const struct topology *topology)
+{
+	json_t *list = json_array();
+	char a[PORT_TEXT], b[PORT_TEXT];
+
+	for (uint32_t i = 0; i < topology->links; i++) {
+		const struct topology_link *link = &topology->link_at[i];
+
+		json_array_append_new(list,
+			json_pack("{s:s, s:s, s:I, s:I}", "a", port_text(topology, link->a, a), "b",
+				port_text(topology, link->b, b), "rate_bps",
+				(json_int_t)link->rate_bps, "delay_ps",
+				(json_int_t)link->delay_ps));
+	}
+	return list;
+}
+
+static json_t *topology_json(const struct topology *topology)
+{
+	json_t *hosts = json_array(), *ports = json_array();
+	char port[PORT_TEXT];
+
+	for (uint32_t h = 0; h < topology->hosts; h++)
+		json_array_append_new(hosts, json_pack("{s:s}", "name", topology->host_at[h].name));
+	for (uint32_t i = 0; i < topology->bindings; i++)
+		json_array_append_new(
+			ports, json_pack("{s:s, s:s}", "port",
+				       port_text(topology, topology->binding_at[i].port, port),
+				       "dpdk", topology->binding_at[i].dpdk));
+	return json_pack("{s:s, s:o, s:o, s:o, s:o}", "name", topology->name, "switches",
+		switches_json(topology), "hosts", hosts, "links", links_json(topology), "ports",
+		ports);
+}
+
+static int print_json(json_t *document)
+{
+	int result = json_dumpf(document, stdout, JSON_INDENT(2));
+
+	putchar('\n');
+	json_decref(document);
+	return result == 0 ? EXIT_DONE : EXIT_NOT_ABLE;
+}
+
+static void print_summary(const struct topology *topology)
+{
+	char rate[QUANTITY_TEXT], delay[QUANTITY_TEXT];
+
+	quantity_format(QUANTITY_RATE, topology->default_rate_bps, rate);
+	quantity_format(QUANTITY_TIME, topology->default_delay_ps, delay);
+	printf("%s: %u switches, %u hosts, %u links (%s, %s unless said)\n", topology->name,
+		topology->switches, topology->hosts, topology->links, rate, delay);
+}
+
+/* "s0 (stage 1, 4 ports): 0 h0:0  1 h1:0  2 s4:0  3 -" */
+static void print_switch(const struct topology *topology, uint32_t number)
+{
+	const struct topology_device *device = &topology->switch_at[number];
+	struct topology_port port = {DEVICE_SWITCH, number, 0}, peer;
+	char text[PORT_TEXT];
+
+	printf("%s (", device->name);
+	if (device->stage != TOPOLOGY_NO_STAGE)
+		printf("stage %u, ", device->stage);
+	printf("%u ports):", device->ports);
+	for (; port.port < device->ports; port.port++)
+		printf("  %u %s", port.port,
+			topology_peer(topology, port, &peer) ? port_text(topology, peer, text)
+							     : "-");
+	putchar('\n');
+}
+
+static int open_topology(int argc, char **argv, bool *json, const char **spec,
+	struct topology **topology, struct fault *fault)
+{
+	int result = cmd_topo_arguments(argc, argv, spec, json);
+
+	if (result != EXIT_DONE)
+		return result;
+	*topology = topology_open(*spec, fault);
+	return *topology != NULL ? EXIT_DONE : fault_exit_code(-errno);
+}
+
+int cmd_topo_show(int argc, char **argv)
+{
+	struct topology *topology = NULL;
+	struct fault fault = {""};
+	const char *spec;
+	bool json = false;
+	int result = open_topology(argc, argv, &json, &spec, &topology, &fault);
+
+	if (topology == NULL)
+		return fault.text[0] == '\0' ? result
+					     : (int)command_fail("topo show",
+						       (enum weft_exit)result, "%s", fault.text);
+	if (json) {
+		result = print_json(topology_json(topology));
+	} else {
+		print_summary(topology);
+		for (uint32_t s = 0; s < topology->switches; s++)
+			print_switch(topology, s);
+	}
+	topology_destroy(topology);
+	return result;
+}
+
+int cmd_topo_check(int argc, char **argv)
+{
+	struct topology *topology = NULL;
+	struct fault fault = {""};
+	const char *spec;
+	bool json = false;
+	int result = open_topology(argc, argv, &json, &spec, &topology, &fault);
+
+	if (topology == NULL && fault.text[0] == '\0')
+		return result;
+	if (topology != NULL)
+		result = fault_exit_code(topology_check_connected(topology, spec, &fault));
+	if (json)
+		print_json(result == EXIT_DONE
+				   ? json_pack("{s:b, s:s, s:i, s:i, s:i}", "ok", 1, "name",
+					     topology->name, "switches", topology->switches,
+					     "hosts", topology->hosts, "links", topology->links)
+				   : json_pack("{s:b, s:s}", "ok", 0, "error", fault.text));
+	else if (result == EXIT_DONE)
+		print_summary(topology);
+	if (result != EXIT_DONE && !json)
+		command_fail("topo check", (enum weft_exit)result, "%s", fault.text);
+	topology_destroy(topology);
+	return result;
+}
+
+int cmd_topo_dot(int argc, char **argv)
+{
+	struct topology *topology = NULL;
+	struct fault fault = {""};
+	const char *spec;
+	char a[PORT_TEXT], b[PORT_TEXT];
+	int result = open_topology(argc, argv, NULL, &spec, &topology, &fault);
+
+	if (topology == NULL)
+		return fault.text[0] == '\0' ? result
+					     : (int)command_fail("topo dot", (enum weft_exit)result,
+						       "%s", fault.text);
+	printf("graph \"%s\" {\n\tgraph [overlap=false];\n\tnode [shape=box];\n", topology->name);
+	for (uint32_t h = 0; h < topology->hosts; h++)
+		printf("\t\"%s\" [shape=ellipse];\n", topology->host_at[h].name);
+	for (uint32_t i = 0; i < topology->links; i++) {
+		const struct topology_link *link = &topology->link_at[i];
+
+		port_text(topology, link->a, a);
+		port_text(topology, link->b, b);
+		*strrchr(a, ':') = '\0';
+		*strrchr(b, ':') = '\0';
+		printf("\t\"%s\" -- \"%s\" [taillabel=\"%u\", headlabel=\"%u\"];\n", a, b,
+			link->a.port, link->b.port);
+	}
+	puts("}");
+	topology_destroy(topology);
+	return EXIT_DONE;
+}
