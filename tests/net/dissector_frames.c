@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * Writes a pcapng file of frames, good and damaged, made by lib/wire; dissector_test.py knows which
+ * is which by its number.
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "control.h"
+#include "frame.h"
+#include "pcapng.h"
+
+#define PORT(n) (ROUTE_PORT_BIT | (n))
+
+struct writer {
+	struct pcapng pcapng;
+	uint8_t frame[FRAME_BYTES_MAX];
+	unsigned written;
+};
+
+static uint8_t *payload_at(struct writer *writer, unsigned route_length)
+{
+	return writer->frame + FRAME_HEADER_BYTES + route_length;
+}
+
+static void put_cut(struct writer *writer, unsigned bytes, unsigned captured, const char *comment)
+{
+	writer->written++;
+	pcapng_write_packet(&writer->pcapng,
+		&(struct pcapng_packet){.direction = writer->written % 2 ? PCAPNG_IN : PCAPNG_OUT,
+			.time_ns = 1000000000000000000 + writer->written,
+			.bytes = writer->frame,
+			.captured_bytes = captured,
+			.frame_bytes = bytes,
+			.comment = comment});
+}
+
+static void put(struct writer *writer, unsigned bytes, const char *comment)
+{
+	put_cut(writer, bytes, bytes, comment);
+}
+
+/* h1 to h5 by two switches and an in-transit host; 100 bytes. */
+static const uint8_t route[] = {
+	PORT(3), PORT(1) | ROUTE_ADAPTIVE, ROUTE_TYPE_ITB, PORT(2), ROUTE_TYPE_HOST};
+
+static struct frame_fields data_fields(void)
+{
+	return (struct frame_fields){.kind = FRAME_DATA,
+		.source = 1,
+		.destination = 5,
+		.sl = 2,
+		.vc = 1,
+		.vc_original = 3,
+		.message = 0x10007,
+		.sequence = 99,
+		.injected_ns = 123456789,
+		.route = route,
+		.route_length = sizeof(route),
+		.payload_bytes = 100};
+}
+
+static unsigned build_data(struct writer *writer, const struct frame_fields *fields)
+{
+	for (unsigned i = 0; i < fields->payload_bytes; i++)
+		payload_at(writer, fields->route_length)[i] = (uint8_t)(i * 7);
+	return frame_build(writer->frame, fields);
+}
+
+/* 1 to 4: as they should be. */
+static void put_good_data(struct writer *writer)
+{
+	struct frame_fields fields = data_fields();
+	unsigned bytes = build_data(writer, &fields);
+
+	put(writer, bytes, "vc 1, credits 113, voq 4");
+	frame_update_mutable(
+		writer->frame, frame_mutable_word(2, 3, 2, FRAME_F_ADAPTED | FRAME_F_TAIL));
+	put(writer, bytes, "vc 2, deflected: link down");
+	fields.route_length = 0;
+	fields.flags = FRAME_F_FECN | FRAME_F_BECN | FRAME_F_END_MARK;
+	put(writer, build_data(writer, &fields), NULL);
+	fields.payload_bytes = 0;
+	put(writer, build_data(writer, &fields), NULL);
+}
+
+static const struct frame_fields link_fields = {
+	.source = FRAME_HOST_NONE, .destination = FRAME_HOST_NONE};
+
+static void put_control(struct writer *writer, enum frame_kind kind, unsigned payload_bytes)
+{
+	struct frame_fields fields = link_fields;
+
+	fields.kind = kind;
+	fields.payload_bytes = (uint16_t)payload_bytes;
+	put(writer, frame_build(writer->frame, &fields), NULL);
+}
+
+/* 5 to 8. */
+static void put_good_control(struct writer *writer)
+{
+	const struct control_credit credit = {.session = 0x11223344,
+		.peer_session = 0x55667788,
+		.vcs = 2,
+		.sent = {10, 4294967295},
+		.limit = {138, 127}};
+	const struct control_hello hello = {.device = 0x0123456789ABCDEF,
+		.session = 7,
+		.peer_session = 8,
+		.port = 3,
+		.kind = 1};
+	struct control_ack ack = {.expected = 1000, .again = 0, .flow = 6, .session = 9};
+	uint8_t *payload = payload_at(writer, 0);
+
+	put_control(writer, FRAME_CREDIT, control_credit_encode(&credit, payload));
+	put_control(writer, FRAME_HELLO, control_hello_encode(&hello, payload));
+	put_control(writer, FRAME_ACK, control_ack_encode(&ack, payload));
+	ack.again = 2;
+	put_control(writer, FRAME_ACK, control_ack_encode(&ack, payload));
+}
+
+static uint16_t ip_checksum(const uint8_t *header)
+{
+	uint32_t sum = 0;
+
+	for (unsigned i = 0; i < 20; i += 2)
+		sum += (uint32_t)header[i] << 8 | header[i + 1];
+	return (uint16_t) ~(sum % 0x10000 + sum / 0x10000);
+}
+
+static unsigned put_ip(uint8_t *at)
+{
+	static const uint8_t packet[28] = {0x45, 0, 0, 28, 0, 1, 0, 0, 64, 17, 0, 0, 10, 87, 0, 2,
+		10, 87, 0, 6, 0x30, 0x39, 0xD4, 0x31, 0, 8, 0, 0};
+	uint16_t checksum;
+
+	memcpy(at, packet, sizeof(packet));
+	checksum = ip_checksum(at);
+	at[10] = (uint8_t)(checksum >> 8);
+	at[11] = (uint8_t)checksum;
+	return sizeof(packet);
+}
+
+/* 9: an IPv4 packet of a program; 10: within an Ethernet frame; 11: its checksum is wrong. */
+static void put_programs(struct writer *writer)
+{
+	static const uint8_t ethernet[14] = {2, 0, 0, 0, 0, 6, 2, 0, 0, 0, 0, 2, 8, 0};
+	struct frame_fields fields = data_fields();
+	uint8_t *payload = payload_at(writer, sizeof(route));
+
+	fields.payload_bytes = (uint16_t)put_ip(payload);
+	put(writer, frame_build(writer->frame, &fields), NULL);
+	memcpy(payload, ethernet, sizeof(ethernet));
+	fields.payload_bytes = (uint16_t)(sizeof(ethernet) + put_ip(payload + sizeof(ethernet)));
+	put(writer, frame_build(writer->frame, &fields), NULL);
+	fields.payload_bytes = (uint16_t)put_ip(payload);
+	payload[11] ^= 1;
+	put(writer, frame_build(writer->frame, &fields), NULL);
+}
+
+/* Changes a byte of the header and puts the CRC right again. */
+static void damage(struct writer *writer, size_t offset, uint8_t value)
+{
+	struct frame_header *header = frame_header(writer->frame);
+	uint16_t crc;
+
+	writer->frame[FRAME_HEADER_OFFSET + offset] = value;
+	crc = frame_header_crc(writer->frame);
+	header->crc_be = (uint16_t)(crc >> 8 | crc << 8);
+}
+
+/* 12 to 22: one thing wrong in each. */
+static void put_bad(struct writer *writer)
+{
+	static const struct {
+		size_t offset;
+		uint8_t value;
+	} wrong[] = {
+		{offsetof(struct frame_header, version), 9},
+		{offsetof(struct frame_header, kind), 77},
+		{offsetof(struct frame_header, cursor), 6},
+		{offsetof(struct frame_header, vc), 16},
+		{offsetof(struct frame_header, sl), 16},
+		{offsetof(struct frame_header, payload_bytes_be), 0x10},
+		{offsetof(struct frame_header, cursor), 5},
+	};
+	struct frame_fields fields = data_fields();
+	unsigned bytes;
+
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		bytes = build_data(writer, &fields);
+		damage(writer, wrong[i].offset, wrong[i].value);
+		put(writer, bytes, NULL);
+	}
+	bytes = build_data(writer, &fields);
+	frame_header(writer->frame)->sl ^= 1;
+	put(writer, bytes, NULL);
+	bytes = build_data(writer, &fields);
+	writer->frame[bytes - 1] ^= 0x80;
+	put(writer, bytes, NULL);
+	bytes = build_data(writer, &fields);
+	writer->frame[FRAME_HEADER_OFFSET + offsetof(struct frame_header, route_length)] = 33;
+	put(writer, bytes, NULL);
+	put(writer, 30, NULL);
+}
+
+/* 23: ends at a port; 24: a type that nobody knows; 25: elements after the host. */
+static void put_bad_routes(struct writer *writer)
+{
+	static const uint8_t routes[][3] = {
+		{PORT(1), PORT(2), PORT(3)}, {PORT(1), 0x05, 0x01}, {PORT(1), 0x01, 0x01}};
+	struct frame_fields fields = data_fields();
+
+	for (unsigned i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
+		fields.route = routes[i];
+		fields.route_length = sizeof(routes[i]);
+		put(writer, build_data(writer, &fields), NULL);
+	}
+}
+
+/* 26: as 1, cut by the capture; 27: a device that says what it does; 28: and another reason; 29: a
+ * credit frame of a wrong length; 30: an empty hello; 31: the greatest frame. */
+static void put_rest(struct writer *writer)
+{
+	static uint8_t longest[FRAME_ROUTE_MAX];
+	struct frame_fields fields = data_fields();
+	unsigned bytes = build_data(writer, &fields);
+
+	put_cut(writer, bytes, 60, NULL);
+	put(writer, bytes, "vc 1, discard_routing_error");
+	put(writer, bytes, "vc 1, credits 0, refused: header_crc");
+	put_control(writer, FRAME_CREDIT, 13);
+	put_control(writer, FRAME_HELLO, 0);
+	memset(longest, PORT(63), sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = ROUTE_TYPE_HOST;
+	fields.route = longest;
+	fields.route_length = sizeof(longest);
+	fields.payload_bytes = FRAME_PAYLOAD_MAX;
+	put(writer, build_data(writer, &fields), NULL);
+}
+
+int main(int argc, char **argv)
+{
+	static struct writer writer;
+	FILE *file = argc == 2 ? fopen(argv[1], "w") : NULL;
+
+	if (file == NULL) {
+		fprintf(stderr, "usage: dissector_frames FILE\n");
+		return 2;
+	}
+	pcapng_begin(&writer.pcapng, pcapng_write_stdio, file, "weft test");
+	pcapng_add_interface(&writer.pcapng, "s0:1", FRAME_BYTES_MAX, 10000000000);
+	put_good_data(&writer);
+	put_good_control(&writer);
+	put_programs(&writer);
+	put_bad(&writer);
+	put_bad_routes(&writer);
+	put_rest(&writer);
+	pcapng_write_counts(&writer.pcapng, 0, 1000000000000000000 + writer.written, 1000, 17);
+	return fclose(file) == 0 && writer.pcapng.failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Wireshark dissector against frames made by lib/wire, read by tshark.
+
+usage: dissector_test.py FRAMES_PROGRAM WEFT_LUA     exit 77: skipped
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+NAMES = [
+    "frame.comment", "frame.interface_name", "frame.len", "frame.number",
+    "frame.packet_flags_direction", "frame.time_epoch", "ip.dst", "udp.dstport",
+    "weft.ack.again", "weft.ack.expected", "weft.ack.flow", "weft.ack.session", "weft.adapted",
+    "weft.again", "weft.bad_crc", "weft.bad_cursor", "weft.bad_kind", "weft.bad_length",
+    "weft.bad_payload", "weft.bad_payload_crc", "weft.bad_route_length", "weft.bad_sl",
+    "weft.bad_vc", "weft.bad_version", "weft.becn", "weft.crc.ok", "weft.credit.limit",
+    "weft.credit.peer_session", "weft.credit.sent", "weft.credit.session", "weft.credit.vc",
+    "weft.cursor", "weft.discarded", "weft.dst", "weft.element.adaptive", "weft.element.port",
+    "weft.element.type", "weft.element.used", "weft.end_mark", "weft.fecn", "weft.flags",
+    "weft.flow", "weft.hello.device", "weft.hello.kind", "weft.hello.peer_session",
+    "weft.hello.port", "weft.hello.session", "weft.injected", "weft.kind",
+    "weft.latency_recording", "weft.length", "weft.msg", "weft.padding", "weft.payload",
+    "weft.payload_crc.ok", "weft.route", "weft.route_length", "weft.routing_error", "weft.seq",
+    "weft.short", "weft.sl", "weft.src", "weft.state.credits", "weft.state.reason",
+    "weft.state.vc", "weft.state.voq", "weft.tail", "weft.vc", "weft.vc_original",
+    "weft.version",
+]
+failures = []
+
+
+class Capture:
+    def __init__(self, generator, lua, folder):
+        self.rows = []
+        self.path = os.path.join(folder, "frames.pcapng")
+        self.lua = lua
+        subprocess.run([generator, self.path], check=True)
+
+    def tshark(self, *arguments):
+        # A home of its own: the developer's plugins and preferences are not under test.
+        env = dict(os.environ, HOME=os.path.dirname(self.path), LC_ALL="C.UTF-8")
+        command = ["tshark", "-X", "lua_script:" + self.lua, "-r", self.path, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, env=env, check=True)
+        if "Lua:" in done.stderr:
+            sys.exit("the dissector does not load: " + done.stderr)
+        return done.stdout
+
+    def read(self, names):
+        """One dictionary of fields per frame, from one run of tshark."""
+        arguments = ["-T", "fields", "-E", "separator=\t"]
+        for name in names:
+            arguments += ["-e", name]
+        rows = self.tshark(*arguments).splitlines()
+        self.rows = [dict(zip(names, row.split("\t"))) for row in rows]
+
+    def field(self, frame, name):
+        return self.rows[frame - 1][name]
+
+    def having(self, name):
+        return [i + 1 for i, row in enumerate(self.rows) if row[name] != ""]
+
+    def frames(self, display_filter):
+        text = self.tshark("-Y", display_filter, "-T", "fields", "-e", "frame.number")
+        return [int(number) for number in text.split()]
+
+
+def expect(claim, got, wanted):
+    if got == wanted:
+        print(f"ok   {claim}")
+    else:
+        failures.append(claim)
+        print(f"FAIL {claim}: got {got!r}, wanted {wanted!r}")
+
+
+def check_fields(capture):
+    data = {
+        "weft.version": "1", "weft.kind": "1", "weft.src": "1", "weft.dst": "5",
+        "weft.length": "100", "weft.route_length": "5", "weft.sl": "2", "weft.msg": "65543",
+        "weft.flow": "1",
+        "weft.seq": "99", "weft.injected": "123456789", "weft.vc": "1", "weft.vc_original": "3",
+        "weft.cursor": "0", "weft.flags": "0x00", "weft.adapted": "0", "weft.fecn": "0",
+        "weft.becn": "0", "weft.tail": "0", "weft.latency_recording": "0", "weft.end_mark": "0",
+        "weft.crc.ok": "1", "weft.payload_crc.ok": "1",
+        "weft.route": "| p3 p1* itb p2 host", "weft.element.port": "3,1,2",
+        "weft.element.adaptive": "0,1,0", "weft.element.type": "2,1",
+        "weft.element.used": "0,0,0,0,0",
+        "weft.state.vc": "1", "weft.state.credits": "113", "weft.state.voq": "4",
+        "frame.interface_name": "s0:1", "frame.comment": "vc 1, credits 113, voq 4",
+    }
+    for name, wanted in data.items():
+        expect(f"data frame: {name}", capture.field(1, name), wanted)
+    moved = {
+        "weft.vc": "2", "weft.vc_original": "3", "weft.cursor": "2", "weft.flags": "0x09",
+        "weft.adapted": "1", "weft.tail": "1", "weft.crc.ok": "1", "weft.payload_crc.ok": "1",
+        "weft.route": "p3 p1* | itb p2 host", "weft.element.used": "1,1,0,0,0",
+        "weft.state.vc": "2", "weft.state.reason": "deflected: link down",
+    }
+    for name, wanted in moved.items():
+        expect(f"frame changed by a switch: {name}", capture.field(2, name), wanted)
+    for name in ("weft.fecn", "weft.becn", "weft.end_mark"):
+        expect(f"flag {name}", capture.field(3, name), "1")
+    expect("frame without payload: CRC", capture.field(4, "weft.payload_crc.ok"), "1")
+    expect("frame without payload: padding", len(capture.field(4, "weft.padding")), 2 * 14)
+    expect("greatest frame: both CRCs", capture.frames("weft.length == 9000 && weft.crc.ok && "
+                                                       "weft.payload_crc.ok"), [31])
+
+
+def check_control(capture):
+    credit = {
+        "weft.kind": "2", "weft.credit.session": "0x11223344",
+        "weft.credit.peer_session": "0x55667788", "weft.credit.vc": "0,1",
+        "weft.credit.sent": "10,4294967295", "weft.credit.limit": "138,127",
+    }
+    hello = {
+        "weft.kind": "6", "weft.hello.device": "0x0123456789abcdef",
+        "weft.hello.session": "0x00000007", "weft.hello.peer_session": "0x00000008",
+        "weft.hello.port": "3", "weft.hello.kind": "1",
+    }
+    ack = {"weft.kind": "4", "weft.ack.expected": "1000", "weft.ack.again": "2",
+           "weft.ack.flow": "6", "weft.ack.session": "0x00000009"}
+    for frame, fields in ((5, credit), (6, hello), (8, ack)):
+        for name, wanted in fields.items():
+            expect(f"frame {frame}: {name}", capture.field(frame, name), wanted)
+
+
+def check_payloads(capture):
+    expect("IPv4 packet is dissected", capture.field(9, "ip.dst"), "10.87.0.6")
+    expect("Ethernet frame is dissected", capture.field(10, "udp.dstport"), "54321")
+    expect("what only looks like IPv4 is data", capture.field(11, "weft.payload")[:4], "4500")
+
+
+def check_expert(capture):
+    wrong = {
+        "weft.bad_version": [12], "weft.bad_kind": [13], "weft.bad_cursor": [14],
+        "weft.bad_vc": [15], "weft.bad_sl": [16], "weft.bad_length": [17],
+        "weft.bad_crc": [19], "weft.bad_payload_crc": [20],
+        "weft.bad_route_length": [21], "weft.short": [22],
+        "weft.routing_error": [18, 23, 24, 25, 27], "weft.bad_payload": [29, 30],
+        "weft.again": [8], "weft.discarded": [28],
+    }
+    for name, frames in wrong.items():
+        expect(f"expert item {name}", capture.having(name), frames)
+    errors = sorted({number for frames in wrong.values() for number in frames} - {8, 28})
+    expect("no other frame has an error",
+           capture.frames("_ws.expert.severity == error && weft"), errors)
+    expect("nothing makes the dissector fail", capture.frames("_ws.lua.error"), [])
+    expect("cut frame: no CRC is judged", capture.field(26, "weft.payload_crc.ok"), "")
+
+
+def check_pcapng(capture):
+    expect("time is in nanoseconds", capture.field(1, "frame.time_epoch"),
+           "1000000000.000000001")
+    expect("direction", [capture.field(n, "frame.packet_flags_direction") for n in (1, 2)],
+           ["0x00000001", "0x00000002"])
+    expect("real length of a cut frame", capture.field(26, "frame.len"), "151")
+    expect("all frames are Weft's", capture.frames("weft"), list(range(1, 32)))
+
+
+def check_install(capture, folder):
+    home = os.path.join(folder, "installed")
+    tools = os.path.dirname(os.path.dirname(capture.lua))
+    env = dict(os.environ, HOME=home, LC_ALL="C.UTF-8")
+    subprocess.run([os.path.join(tools, "install-dissector")], env=env, check=True,
+                   stdout=subprocess.DEVNULL)
+    done = subprocess.run(["tshark", "-r", capture.path, "-Y", "weft.bad_crc", "-T", "fields",
+                           "-e", "frame.number"], env=env, check=True, capture_output=True,
+                          text=True)
+    expect("an installed dissector is found without -X", done.stdout.split(), ["19"])
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    if shutil.which("tshark") is None:
+        print("skipped: tshark is not installed")
+        return 77
+    with tempfile.TemporaryDirectory(prefix="weft-dissector-") as folder:
+        capture = Capture(sys.argv[1], os.path.abspath(sys.argv[2]), folder)
+        capture.read(NAMES)
+        check_fields(capture)
+        check_control(capture)
+        check_payloads(capture)
+        check_expert(capture)
+        check_pcapng(capture)
+        check_install(capture, folder)
+    print(f"{len(failures)} failed")
+    return 1 if failures else 0
+
+
+sys.exit(main())

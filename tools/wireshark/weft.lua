@@ -1,0 +1,572 @@
+-- SPDX-License-Identifier: BSD-3-Clause
+-- Copyright (c) 2026, the Weft developers
+--
+-- Wireshark dissector of the Weft frame (EtherType 0x88B5). It follows lib/wire/frame.h and
+-- lib/wire/control.h; docs/wire-format.md has the same in words. Needs Wireshark 3.6 or later.
+--
+--   tshark -X lua_script:tools/wireshark/weft.lua -r FILE -Y 'weft.vc == 1'
+--   tools/install-dissector        for good
+
+local ETHERTYPE = 0x88B5
+local VERSION = 1
+local HEADER_BYTES = 32
+local ROUTE_MAX = 32
+local VCS_MAX = 16
+local HOST_NONE = 0xFFFF
+
+local kinds = {
+	[1] = "data", [2] = "credit", [3] = "arn", [4] = "ack",
+	[5] = "cn", [6] = "hello", [7] = "scout", [8] = "mapper",
+}
+local KIND_DATA, KIND_CREDIT, KIND_ACK, KIND_HELLO = 1, 2, 4, 6
+
+local element_types = { [1] = "host", [2] = "itb" }
+local device_kinds = { [0] = "switch", [1] = "interface" }
+
+local weft = Proto("weft", "Weft interconnect")
+
+-- Fields -------------------------------------------------------------------------------------
+
+local f = {
+	version = ProtoField.uint8("weft.version", "Version"),
+	kind = ProtoField.uint8("weft.kind", "Kind", base.DEC, kinds),
+	src = ProtoField.uint16("weft.src", "Source host"),
+	dst = ProtoField.uint16("weft.dst", "Destination host"),
+	length = ProtoField.uint16("weft.length", "Payload length"),
+	route_length = ProtoField.uint8("weft.route_length", "Route length"),
+	sl = ProtoField.uint8("weft.sl", "Service level"),
+	msg = ProtoField.uint32("weft.msg", "Message"),
+	flow = ProtoField.uint16("weft.flow", "Flow"),
+	seq = ProtoField.uint32("weft.seq", "Frame sequence number"),
+	payload_crc = ProtoField.uint32("weft.payload_crc", "Payload CRC-32C", base.HEX),
+	payload_crc_ok = ProtoField.bool("weft.payload_crc.ok", "Payload CRC correct"),
+	injected = ProtoField.uint32("weft.injected", "Injected (ns, modulo 2^32)"),
+	vc = ProtoField.uint8("weft.vc", "VC"),
+	vc_original = ProtoField.uint8("weft.vc_original", "Original VC"),
+	cursor = ProtoField.uint8("weft.cursor", "Cursor"),
+	flags = ProtoField.uint8("weft.flags", "Flags", base.HEX),
+	adapted = ProtoField.bool("weft.adapted", "Adapted", 8, nil, 0x01),
+	fecn = ProtoField.bool("weft.fecn", "FECN", 8, nil, 0x02),
+	becn = ProtoField.bool("weft.becn", "BECN", 8, nil, 0x04),
+	tail = ProtoField.bool("weft.tail", "Last frame of its message", 8, nil, 0x08),
+	latency_recording = ProtoField.bool("weft.latency_recording", "Latency recording", 8, nil, 0x10),
+	end_mark = ProtoField.bool("weft.end_mark", "Message complete when sent", 8, nil, 0x20),
+	crc = ProtoField.uint16("weft.crc", "Header CRC-16", base.HEX),
+	crc_ok = ProtoField.bool("weft.crc.ok", "Header CRC correct"),
+	route = ProtoField.string("weft.route", "Route"),
+	element = ProtoField.uint8("weft.element", "Element", base.HEX),
+	element_port = ProtoField.uint8("weft.element.port", "Output port", base.DEC, nil, 0x3F),
+	element_adaptive = ProtoField.bool("weft.element.adaptive", "May be replaced", 8, nil, 0x40),
+	element_type = ProtoField.uint8("weft.element.type", "Interface type", base.DEC, element_types, 0x7F),
+	element_used = ProtoField.bool("weft.element.used", "Used already"),
+	payload = ProtoField.bytes("weft.payload", "Payload"),
+	padding = ProtoField.bytes("weft.padding", "Padding"),
+
+	credit_session = ProtoField.uint32("weft.credit.session", "Session", base.HEX),
+	credit_peer_session = ProtoField.uint32("weft.credit.peer_session", "Peer's session", base.HEX),
+	credit_vcs = ProtoField.uint8("weft.credit.vcs", "VCs"),
+	credit_vc = ProtoField.uint8("weft.credit.vc", "VC"),
+	credit_sent = ProtoField.uint32("weft.credit.sent", "Sent (FCTBS, blocks)"),
+	credit_limit = ProtoField.uint32("weft.credit.limit", "Limit (FCCL, blocks)"),
+
+	hello_device = ProtoField.uint64("weft.hello.device", "Device", base.HEX),
+	hello_session = ProtoField.uint32("weft.hello.session", "Session", base.HEX),
+	hello_peer_session = ProtoField.uint32("weft.hello.peer_session", "Peer's session", base.HEX),
+	hello_port = ProtoField.uint8("weft.hello.port", "Port"),
+	hello_kind = ProtoField.uint8("weft.hello.kind", "Device kind", base.DEC, device_kinds),
+
+	ack_expected = ProtoField.uint32("weft.ack.expected", "Expected sequence number"),
+	ack_again = ProtoField.uint8("weft.ack.again", "Request to send again"),
+	ack_flow = ProtoField.uint16("weft.ack.flow", "Flow"),
+	ack_session = ProtoField.uint32("weft.ack.session", "Session", base.HEX),
+
+	-- From the comment that a Weft capture puts on each packet.
+	state_vc = ProtoField.uint8("weft.state.vc", "VC"),
+	state_credits = ProtoField.uint32("weft.state.credits", "Credits left (blocks)"),
+	state_voq = ProtoField.uint32("weft.state.voq", "VOQ depth (blocks)"),
+	state_reason = ProtoField.string("weft.state.reason", "Reason"),
+}
+weft.fields = f
+
+local function define(name, text, group, severity)
+	return ProtoExpert.new("weft." .. name, text, group, severity)
+end
+
+local e = {
+	short = define("short", "Frame too short", expert.group.MALFORMED, expert.severity.ERROR),
+	version = define("bad_version", "Unknown version", expert.group.PROTOCOL, expert.severity.ERROR),
+	kind = define("bad_kind", "Unknown kind", expert.group.PROTOCOL, expert.severity.ERROR),
+	length = define("bad_length", "Payload longer than the frame", expert.group.MALFORMED, expert.severity.ERROR),
+	route_length = define("bad_route_length", "Wrong route length", expert.group.PROTOCOL, expert.severity.ERROR),
+	cursor = define("bad_cursor", "Cursor past the route", expert.group.PROTOCOL, expert.severity.ERROR),
+	vc = define("bad_vc", "VC out of range", expert.group.PROTOCOL, expert.severity.ERROR),
+	sl = define("bad_sl", "Service level out of range", expert.group.PROTOCOL, expert.severity.ERROR),
+	crc = define("bad_crc", "Wrong header CRC", expert.group.CHECKSUM, expert.severity.ERROR),
+	payload_crc = define("bad_payload_crc", "Wrong payload CRC", expert.group.CHECKSUM, expert.severity.ERROR),
+	routing = define("routing_error", "Routing error", expert.group.PROTOCOL, expert.severity.ERROR),
+	payload = define("bad_payload", "Payload makes no sense for the kind", expert.group.MALFORMED, expert.severity.ERROR),
+	discarded = define("discarded", "Discarded by the device", expert.group.SEQUENCE, expert.severity.WARN),
+	again = define("again", "Asks to send again", expert.group.SEQUENCE, expert.severity.NOTE),
+}
+weft.experts = e
+
+weft.prefs.check_crcs = Pref.bool("Check the CRCs", true, "Verify the header CRC-16 and the payload CRC-32C")
+weft.prefs.decode_payload = Pref.bool("Decode payloads", true,
+	"Hand payloads that are whole IPv4 packets or Ethernet frames to their dissectors")
+
+local comment_field = Field.new("frame.comment")
+local ip_dissector = Dissector.get("ip")
+local eth_dissector = Dissector.get("eth_withoutfcs")
+local data_dissector = Dissector.get("data")
+
+-- CRCs ---------------------------------------------------------------------------------------
+
+-- Lua 5.2 has bit32, 5.3 and later have operators that 5.2 cannot parse.
+local bits = bit32 or bit
+local bxor, band, rshift
+if bits then
+	bxor, band, rshift = bits.bxor, bits.band, bits.rshift
+else
+	local operators = load("return function(a, b) return a ~ b end, function(a, b) return a & b end, " ..
+		"function(a, n) return a >> n end")
+	bxor, band, rshift = operators()
+end
+
+-- Bit-reflected table: the remainder of every byte.
+local function crc_table(polynomial)
+	local entries = {}
+	for byte = 0, 255 do
+		local crc = byte
+		for _ = 1, 8 do
+			local odd = crc % 2 == 1
+			crc = rshift(crc, 1)
+			if odd then
+				crc = bxor(crc, polynomial)
+			end
+		end
+		entries[byte] = crc
+	end
+	return entries
+end
+
+local crc16_table = crc_table(0x8408)
+local crc32c_table = crc_table(0x82F63B78)
+
+local function crc_add(entries, crc, bytes, first, last)
+	for i = first, last do
+		crc = bxor(rshift(crc, 8), entries[band(bxor(crc, bytes:get_index(i)), 0xFF)])
+	end
+	return crc
+end
+
+local function crc16_zeros(crc, count)
+	for _ = 1, count do
+		crc = bxor(rshift(crc, 8), crc16_table[band(crc, 0xFF)])
+	end
+	return crc
+end
+
+-- Over 64 bytes: the route, zero-padded to 32, then the fixed header without its CRC field. From 0,
+-- so that a route of zeros adds nothing; inverted at the end.
+local function header_crc(header, route, route_length)
+	local crc = 0
+	if route_length > 0 then
+		crc = crc_add(crc16_table, crc, route, 0, route_length - 1)
+		crc = crc16_zeros(crc, ROUTE_MAX - route_length)
+	end
+	crc = crc_add(crc16_table, crc, header, 0, HEADER_BYTES - 3)
+	return bxor(crc16_zeros(crc, 2), 0xFFFF)
+end
+
+-- BitOp gives signed numbers, bit32 unsigned ones.
+local function payload_crc(payload)
+	local crc = 0xFFFFFFFF
+	if payload then
+		crc = crc_add(crc32c_table, crc, payload, 0, payload:len() - 1)
+	end
+	return bxor(crc, 0xFFFFFFFF) % 0x100000000
+end
+
+-- Route --------------------------------------------------------------------------------------
+
+local function is_port(element)
+	return element >= 0x80
+end
+
+local function element_text(element)
+	if is_port(element) then
+		return "p" .. element % 0x40 .. (element % 0x80 >= 0x40 and "*" or "")
+	end
+	return element_types[element] or string.format("0x%02x", element)
+end
+
+-- "p3 p1 | host": what stands before the bar is used, what follows it comes next.
+local function route_text(elements, cursor)
+	local words = {}
+	for i = 0, #elements do
+		if i == cursor then
+			words[#words + 1] = "|"
+		end
+		words[#words + 1] = elements[i + 1] and element_text(elements[i + 1])
+	end
+	return table.concat(words, " ")
+end
+
+-- What is wrong with a route, whichever device looks at it. Nil if nothing is.
+local function route_fault(elements, cursor)
+	for i, element in ipairs(elements) do
+		if not is_port(element) and not element_types[element] then
+			return string.format("element %d: no interface knows type %d", i - 1, element)
+		end
+		if element_types[element] == "host" and i < #elements then
+			return string.format("element %d delivers, and elements follow", i - 1)
+		end
+	end
+	if #elements > 0 and is_port(elements[#elements]) then
+		return "the last element does not deliver"
+	end
+	if #elements > 0 and cursor == #elements then
+		return "all elements are used"
+	end
+	return nil
+end
+
+local function dissect_route(tvb, tree, elements, cursor)
+	local text = route_text(elements, cursor)
+	local item = tree:add(f.route, tvb(), text)
+	local fault = route_fault(elements, cursor)
+
+	for i, element in ipairs(elements) do
+		local range = tvb(i - 1, 1)
+		local part = item:add(f.element, range)
+		part:append_text(" (" .. element_text(element) .. ")")
+		if is_port(element) then
+			part:add(f.element_port, range)
+			part:add(f.element_adaptive, range)
+		else
+			part:add(f.element_type, range)
+		end
+		part:add(f.element_used, range, i - 1 < cursor):set_generated()
+	end
+	if fault then
+		item:add_proto_expert_info(e.routing, "Routing error: " .. fault)
+	end
+	return text
+end
+
+-- Payloads -----------------------------------------------------------------------------------
+
+local function bad_payload(item, kind)
+	item:add_proto_expert_info(e.payload, "Not the payload of a " .. kinds[kind] .. " frame")
+end
+
+local function dissect_credit(tvb, tree, item)
+	local vcs = tvb:len() >= 12 and tvb(8, 1):uint() or 0
+	if tvb:len() < 12 or vcs > VCS_MAX or tvb:len() ~= 12 + 8 * vcs or tvb(0, 4):uint() == 0 then
+		bad_payload(item, KIND_CREDIT)
+		return ""
+	end
+	tree:add(f.credit_session, tvb(0, 4))
+	tree:add(f.credit_peer_session, tvb(4, 4))
+	tree:add(f.credit_vcs, tvb(8, 1))
+	local words = {}
+	for vc = 0, vcs - 1 do
+		local range = tvb(12 + 8 * vc, 8)
+		local sent, limit = range(0, 4):uint(), range(4, 4):uint()
+		local part = tree:add(weft, range, string.format("VC %d: sent %d, limit %d", vc, sent, limit))
+		part:add(f.credit_vc, range, vc)
+		part:add(f.credit_sent, range(0, 4))
+		part:add(f.credit_limit, range(4, 4))
+		words[#words + 1] = string.format("vc%d %d/%d", vc, sent, limit)
+	end
+	return " sent/limit " .. table.concat(words, " ")
+end
+
+local function dissect_hello(tvb, tree, item)
+	if tvb:len() ~= 20 or tvb(8, 4):uint() == 0 or tvb(17, 1):uint() > 1 then
+		bad_payload(item, KIND_HELLO)
+		return ""
+	end
+	tree:add(f.hello_device, tvb(0, 8))
+	tree:add(f.hello_session, tvb(8, 4))
+	tree:add(f.hello_peer_session, tvb(12, 4))
+	tree:add(f.hello_port, tvb(16, 1))
+	tree:add(f.hello_kind, tvb(17, 1))
+	return string.format(" from %s %s port %d", device_kinds[tvb(17, 1):uint()],
+		tvb(0, 8):uint64():tohex(), tvb(16, 1):uint())
+end
+
+local function dissect_ack(tvb, tree, item)
+	if tvb:len() ~= 12 or tvb(5, 1):uint() ~= 0 or tvb(8, 4):uint() == 0 then
+		bad_payload(item, KIND_ACK)
+		return ""
+	end
+	local again = tvb(4, 1):uint()
+	tree:add(f.ack_expected, tvb(0, 4))
+	local again_item = tree:add(f.ack_again, tvb(4, 1))
+	tree:add(f.ack_flow, tvb(6, 2))
+	tree:add(f.ack_session, tvb(8, 4))
+	if again == 0 then
+		return string.format(" flow %d expects %d", tvb(6, 2):uint(), tvb(0, 4):uint())
+	end
+	again_item:add_proto_expert_info(e.again)
+	return string.format(" flow %d again from %d", tvb(6, 2):uint(), tvb(0, 4):uint())
+end
+
+-- A whole IPv4 packet: version, lengths and header checksum agree. Synthetic payloads never begin
+-- so, and a frame from the middle of a message does by accident once in 2^30.
+local function is_ipv4(tvb)
+	if tvb:len() < 20 or rshift(tvb(0, 1):uint(), 4) ~= 4 or tvb(2, 2):uint() ~= tvb:len() then
+		return false
+	end
+	local header_bytes = tvb(0, 1):uint() % 16 * 4
+	if header_bytes < 20 or header_bytes > tvb:len() then
+		return false
+	end
+	local sum = 0
+	for i = 0, header_bytes - 2, 2 do
+		sum = sum + tvb(i, 2):uint()
+	end
+	return (sum % 0x10000 + math.floor(sum / 0x10000)) % 0xFFFF == 0
+end
+
+local function is_ethernet(tvb)
+	if tvb:len() < 42 then
+		return false
+	end
+	local ethertype = tvb(12, 2):uint()
+	if ethertype == 0x0806 then
+		return tvb(14, 6):bytes():tohex() == "000108000604"
+	end
+	return ethertype == 0x0800 and is_ipv4(tvb(14):tvb())
+end
+
+local function dissect_data(tvb, pinfo, tree, root)
+	if tvb:len() == 0 then
+		return
+	end
+	local is_ip = weft.prefs.decode_payload and is_ipv4(tvb)
+	if not is_ip and not (weft.prefs.decode_payload and is_ethernet(tvb)) then
+		tree:add(f.payload, tvb())
+		return
+	end
+	-- What Weft said stays in the line, the inner protocol adds its own.
+	pinfo.cols.info:append(" | ")
+	pinfo.cols.info:fence();
+	(is_ip and ip_dissector or eth_dissector):call(tvb, pinfo, root)
+end
+
+-- The state that a capture wrote beside the packet -------------------------------------------
+
+-- "vc 1, credits 7, voq 2, REASON" (lib/port/capture_file.c).
+local function dissect_state(tvb, tree)
+	local comment = comment_field()
+	local vc, rest = tostring(comment and comment.value or ""):match("^vc (%d+)(.*)$")
+	if not vc then
+		return
+	end
+	local part = tree:add(weft, tvb(0, 0), "State of the device: " .. comment.value)
+	part:set_generated()
+	part:add(f.state_vc, tvb(0, 0), tonumber(vc)):set_generated()
+	local credits, after = rest:match("^, credits (%d+)(.*)$")
+	if credits then
+		part:add(f.state_credits, tvb(0, 0), tonumber(credits)):set_generated()
+		rest = after
+	end
+	local voq, last = rest:match("^, voq (%d+)(.*)$")
+	if voq then
+		part:add(f.state_voq, tvb(0, 0), tonumber(voq)):set_generated()
+		rest = last
+	end
+	local reason = rest:match("^, (.+)$")
+	if not reason then
+		return
+	end
+	part:add(f.state_reason, tvb(0, 0), reason):set_generated()
+	if reason:find("routing_error") then
+		part:add_proto_expert_info(e.routing, "Routing error: the device discards the frame")
+	elseif reason:find("discard") or reason:find("^refused") then
+		part:add_proto_expert_info(e.discarded, "The device discards the frame: " .. reason)
+	end
+end
+
+-- The frame ----------------------------------------------------------------------------------
+
+local function host_text(host)
+	return host == HOST_NONE and "-" or "h" .. host
+end
+
+local function add_flags(tree, range)
+	local item = tree:add(f.flags, range)
+	for _, name in ipairs({ "adapted", "fecn", "becn", "tail", "latency_recording", "end_mark" }) do
+		item:add(f[name], range)
+	end
+end
+
+-- The fixed header. Returns nothing when what follows it cannot be told.
+local function dissect_header(tvb, pinfo, tree)
+	local version_item = tree:add(f.version, tvb(0, 1))
+	if tvb(0, 1):uint() ~= VERSION then
+		version_item:add_proto_expert_info(e.version)
+		pinfo.cols.info:set("version " .. tvb(0, 1):uint())
+		return nil
+	end
+	local header = {
+		kind = tvb(1, 1):uint(),
+		source = tvb(2, 2):uint(),
+		destination = tvb(4, 2):uint(),
+		length = tvb(6, 2):uint(),
+		route_length = tvb(8, 1):uint(),
+		cursor = tvb(28, 1):uint(),
+		vc = tvb(26, 1):uint(),
+	}
+	local kind_item = tree:add(f.kind, tvb(1, 1))
+	if not kinds[header.kind] then
+		kind_item:add_proto_expert_info(e.kind)
+	end
+	tree:add(f.src, tvb(2, 2))
+	tree:add(f.dst, tvb(4, 2))
+	header.length_item = tree:add(f.length, tvb(6, 2))
+	header.route_length_item = tree:add(f.route_length, tvb(8, 1))
+	local sl_item = tree:add(f.sl, tvb(9, 1))
+	if tvb(9, 1):uint() > 15 then
+		sl_item:add_proto_expert_info(e.sl)
+	end
+	tree:add(f.msg, tvb(10, 4)):add(f.flow, tvb(10, 2))
+	tree:add(f.seq, tvb(14, 4))
+	header.payload_crc_item = tree:add(f.payload_crc, tvb(18, 4))
+	tree:add(f.injected, tvb(22, 4))
+	local vc_item = tree:add(f.vc, tvb(26, 1))
+	local original_item = tree:add(f.vc_original, tvb(27, 1))
+	if header.vc >= VCS_MAX then
+		vc_item:add_proto_expert_info(e.vc)
+	end
+	if tvb(27, 1):uint() >= VCS_MAX then
+		original_item:add_proto_expert_info(e.vc)
+	end
+	local cursor_item = tree:add(f.cursor, tvb(28, 1))
+	if header.cursor > header.route_length then
+		cursor_item:add_proto_expert_info(e.cursor)
+	end
+	add_flags(tree, tvb(29, 1))
+	header.crc_item = tree:add(f.crc, tvb(30, 2))
+	local local_kind = header.kind == KIND_CREDIT or header.kind == KIND_HELLO
+	if header.route_length > ROUTE_MAX or (local_kind and header.route_length ~= 0) then
+		header.route_length_item:add_proto_expert_info(e.route_length)
+		pinfo.cols.info:set((kinds[header.kind] or "?") .. " with a route of " .. header.route_length)
+		return nil
+	end
+	return header
+end
+
+local function check_header_crc(tvb, tree, header)
+	local route = header.route_length > 0 and tvb(HEADER_BYTES, header.route_length):bytes()
+	local right = header_crc(tvb(0, HEADER_BYTES):bytes(), route, header.route_length)
+	local ok = right == tvb(30, 2):uint()
+	tree:add(f.crc_ok, tvb(30, 2), ok):set_generated()
+	if not ok then
+		header.crc_item:add_proto_expert_info(e.crc, string.format("Header CRC, expected 0x%04x", right))
+	end
+end
+
+local function check_payload_crc(payload, tvb, tree, header)
+	local right = payload_crc(payload)
+	local ok = right == tvb(18, 4):uint()
+	tree:add(f.payload_crc_ok, tvb(18, 4), ok):set_generated()
+	if not ok then
+		header.payload_crc_item:add_proto_expert_info(e.payload_crc,
+			string.format("Payload CRC, expected 0x%08x", right))
+	end
+end
+
+-- Payload of a frame that was captured whole.
+local function dissect_payload(tvb, header, pinfo, tree, item, root)
+	if header.kind == KIND_CREDIT then
+		pinfo.cols.info:append(dissect_credit(tvb, tree, item))
+	elseif header.kind == KIND_HELLO then
+		pinfo.cols.info:append(dissect_hello(tvb, tree, item))
+	elseif header.kind == KIND_ACK then
+		pinfo.cols.info:append(dissect_ack(tvb, tree, item))
+	else
+		dissect_data(tvb, pinfo, tree, root)
+	end
+end
+
+local function set_info(tvb, pinfo, header, route)
+	local text = kinds[header.kind] or "kind " .. header.kind
+	if header.source ~= HOST_NONE or header.destination ~= HOST_NONE then
+		text = text .. " " .. host_text(header.source) .. " > " .. host_text(header.destination)
+	end
+	if header.kind == KIND_DATA then
+		text = text .. string.format(" msg %d seq %d", tvb(10, 4):uint(), tvb(14, 4):uint())
+		if tvb(29, 1):uint() % 2 == 1 then
+			text = text .. " adapted"
+		end
+	end
+	if header.kind ~= KIND_CREDIT and header.kind ~= KIND_HELLO then
+		text = text .. " vc " .. header.vc
+	end
+	if route then
+		text = text .. " [" .. route .. "]"
+	end
+	pinfo.cols.info:set(text .. (header.kind == KIND_DATA and " len " .. header.length or ""))
+end
+
+function weft.dissector(tvb, pinfo, root)
+	local item = root:add(weft, tvb())
+	pinfo.cols.protocol:set("Weft")
+	pinfo.cols.info:set("")
+	dissect_state(tvb, item)
+	if tvb:len() < HEADER_BYTES then
+		item:add_proto_expert_info(e.short)
+		pinfo.cols.info:set("too short")
+		return tvb:len()
+	end
+	local header = dissect_header(tvb, pinfo, item)
+	if not header then
+		data_dissector:call(tvb(HEADER_BYTES):tvb(), pinfo, root)
+		return tvb:len()
+	end
+	local payload_at = HEADER_BYTES + header.route_length
+	local payload_end = payload_at + header.length
+	if payload_end > tvb:reported_len() then
+		header.length_item:add_proto_expert_info(e.length)
+	end
+	if tvb:len() < payload_at then
+		set_info(tvb, pinfo, header)
+		return tvb:len() -- cut by the capture
+	end
+	local route
+	if header.route_length > 0 then
+		local range, elements = tvb(HEADER_BYTES, header.route_length), {}
+		for i = 1, header.route_length do
+			elements[i] = range(i - 1, 1):uint()
+		end
+		route = dissect_route(range, item, elements, header.cursor)
+	end
+	set_info(tvb, pinfo, header, route)
+	if weft.prefs.check_crcs then
+		check_header_crc(tvb, item, header)
+	end
+	if tvb:len() < payload_end then
+		if tvb:len() > payload_at then
+			item:add(f.payload, tvb(payload_at))
+		end
+		return tvb:len()
+	end
+	local payload = header.length > 0 and tvb(payload_at, header.length)
+	if weft.prefs.check_crcs then
+		check_payload_crc(payload and payload:bytes(), tvb, item, header)
+	end
+	if tvb:len() > payload_end then
+		item:add(f.padding, tvb(payload_end))
+	end
+	if payload then
+		dissect_payload(payload:tvb(), header, pinfo, item, item, root)
+	elseif header.kind == KIND_CREDIT or header.kind == KIND_HELLO or header.kind == KIND_ACK then
+		bad_payload(item, header.kind)
+	end
+	return tvb:len()
+end
+
+DissectorTable.get("ethertype"):add(ETHERTYPE, weft)
