@@ -210,7 +210,7 @@ void edge_from_tap(
 /* The Ethernet header as if the source's interface had sent it to ours. */
 static bool complete(struct edge *edge, uint16_t source, struct edge_packet *packet)
 {
-	if (ipv4_bytes(packet->packet, packet->bytes) != packet->bytes) {
+	if (packet->bytes == 0 || ipv4_bytes(packet->packet, packet->bytes) != packet->bytes) {
 		edge->count[EDGE_DROP_NOT_IP]++;
 		return false;
 	}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "measure_sink.h"
+
+#include <stdlib.h>
+
+#include "synthetic.h"
+#include "unit.h"
+
+#define HOST 1
+
+struct sender {
+	struct measure_sink *sink;
+	uint8_t payload[200];
+	struct nic_delivery delivery;
+	struct synthetic message;
+};
+
+static void start(struct sender *sender)
+{
+	*sender = (struct sender){.sink = measure_sink_create(HOST, 4)};
+	assert_non_null(sender->sink);
+	sender->message = (struct synthetic){.source = 2, .destination = HOST};
+	sender->delivery.source = 2;
+}
+
+static void deliver(struct sender *sender)
+{
+	measure_sink_watch(sender->sink, &sender->delivery);
+	measure_sink_take(sender->sink, &sender->delivery);
+}
+
+/* A frame of a message that is generated at 1000 ns, injected at 2000, and arrives at 'ns'. */
+static void frame(struct sender *sender, uint32_t sequence, uint32_t message, uint32_t offset,
+	uint32_t bytes, uint32_t of, uint64_t ns)
+{
+	sender->message.message = message;
+	sender->message.message_bytes = of;
+	sender->message.generated_ns = 1000;
+	synthetic_fill(&sender->message, offset, sender->payload, bytes);
+	sender->delivery.first = offset == 0;
+	sender->delivery.tail = offset + bytes == of;
+	sender->delivery.message = message;
+	sender->delivery.sequence = sequence;
+	sender->delivery.offset = offset;
+	sender->delivery.payload = sender->payload;
+	sender->delivery.bytes = bytes;
+	sender->delivery.injected_ns = 2000;
+	sender->delivery.now = ns * PS_PER_NS;
+	deliver(sender);
+}
+
+static void latencies_are_of_the_header_and_of_the_message(void **state)
+{
+	struct sender sender;
+
+	start(&sender);
+	frame(&sender, 0, 0, 0, 100, 150, 2030);
+	frame(&sender, 1, 0, 100, 50, 150, 2050);
+	assert_int_equal(sender.sink->network_ns.count, 2);
+	assert_int_equal(sender.sink->network_ns.max, 50);
+	assert_int_equal(sender.sink->total_ns.count, 1);
+	assert_int_equal(sender.sink->total_ns.max, 1050);
+	assert_int_equal(sender.sink->messages, 1);
+	assert_int_equal(sender.sink->bytes, 150);
+	assert_int_equal(sender.sink->altered, 0);
+	measure_sink_destroy(sender.sink);
+}
+
+static void network_latency_survives_the_wrap_of_the_senders_clock(void **state)
+{
+	struct sender sender;
+
+	start(&sender);
+	frame(&sender, 0, 0, 0, 20, 20, 0x100000000u + 2070);
+	assert_int_equal(sender.sink->network_ns.max, 70);
+	frame(&sender, 1, 1, 0, 20, 20, 1990); /* a receiver's clock that is behind */
+	assert_int_equal(sender.sink->network_ns.max, 70);
+	measure_sink_destroy(sender.sink);
+}
+
+static void what_comes_before_the_measurement_is_not_in_it(void **state)
+{
+	struct sender sender;
+
+	start(&sender);
+	measure_sink_reset(sender.sink, 5000 * PS_PER_NS);
+	frame(&sender, 0, 0, 0, 20, 20, 4999);
+	frame(&sender, 1, 1, 0, 20, 20, 5000);
+	assert_int_equal(sender.sink->messages, 2);
+	assert_int_equal(sender.sink->measured_messages, 1);
+	assert_int_equal(sender.sink->measured_bytes, 20);
+	assert_int_equal(sender.sink->total_ns.count, 1);
+	measure_sink_destroy(sender.sink);
+}
+
+static void a_missing_frame_is_lost(void **state)
+{
+	struct sender sender;
+
+	start(&sender);
+	frame(&sender, 0, 0, 0, 20, 20, 3000);
+	frame(&sender, 3, 3, 0, 20, 20, 3000);
+	assert_int_equal(sender.sink->lost, 2);
+	measure_sink_destroy(sender.sink);
+}
+
+static void a_frame_that_comes_late_is_out_of_order_and_not_lost(void **state)
+{
+	struct sender sender;
+
+	start(&sender);
+	frame(&sender, 0, 0, 0, 20, 20, 3000);
+	frame(&sender, 2, 2, 0, 20, 20, 3000);
+	frame(&sender, 1, 1, 0, 20, 20, 3000);
+	assert_int_equal(sender.sink->lost, 0);
+	assert_int_equal(sender.sink->out_of_order, 1);
+	assert_int_equal(sender.sink->duplicated, 0);
+	measure_sink_destroy(sender.sink);
+}
+
+static void a_frame_that_comes_twice_is_duplicated(void **state)
+{
+	struct sender sender;
+
+	start(&sender);
+	frame(&sender, 0, 0, 0, 20, 20, 3000);
+	frame(&sender, 1, 1, 0, 20, 20, 3000);
+	frame(&sender, 0, 0, 0, 20, 20, 3000);
+	frame(&sender, 1, 1, 0, 20, 20, 3000);
+	assert_int_equal(sender.sink->duplicated, 2);
+	assert_int_equal(sender.sink->lost, 0);
+	measure_sink_destroy(sender.sink);
+}
+
+static void a_new_flow_begins_anew(void **state)
+{
+	struct sender sender;
+
+	start(&sender);
+	frame(&sender, 0, 0, 0, 20, 20, 3000);
+	frame(&sender, 1, 1, 0, 20, 20, 3000);
+	frame(&sender, 0, 0x10000, 0, 20, 20, 3000);
+	frame(&sender, 1, 0x10001, 0, 20, 20, 3000);
+	assert_int_equal(sender.sink->lost + sender.sink->duplicated, 0);
+	assert_int_equal(sender.sink->out_of_order, 0);
+	measure_sink_destroy(sender.sink);
+}
+
+static void altered_bytes_are_noticed_in_every_frame(void **state)
+{
+	for (unsigned which = 0; which < 3; which++) {
+		struct sender sender;
+
+		start(&sender);
+		for (uint32_t i = 0; i < 3; i++) {
+			frame(&sender, i, 0, 50 * i, 50, 150, 3000);
+			assert_int_equal(sender.sink->altered, which < i);
+			if (i != which)
+				continue;
+			sender.payload[49] ^= 1;
+			measure_sink_take(sender.sink, &sender.delivery);
+			assert_int_equal(sender.sink->altered, 1);
+			break;
+		}
+		measure_sink_destroy(sender.sink);
+	}
+}
+
+static void a_message_of_another_length_than_it_says_is_altered(void **state)
+{
+	struct sender sender;
+
+	start(&sender);
+	frame(&sender, 0, 0, 0, 50, 150, 3000);
+	frame(&sender, 1, 0, 50, 50, 150, 3000);
+	assert_int_equal(sender.sink->altered, 0);
+	sender.delivery.tail = true;
+	measure_sink_take(sender.sink, &sender.delivery);
+	assert_int_equal(sender.sink->altered, 1);
+	measure_sink_destroy(sender.sink);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(latencies_are_of_the_header_and_of_the_message),
+	cmocka_unit_test(network_latency_survives_the_wrap_of_the_senders_clock),
+	cmocka_unit_test(what_comes_before_the_measurement_is_not_in_it),
+	cmocka_unit_test(a_missing_frame_is_lost),
+	cmocka_unit_test(a_frame_that_comes_late_is_out_of_order_and_not_lost),
+	cmocka_unit_test(a_frame_that_comes_twice_is_duplicated),
+	cmocka_unit_test(a_new_flow_begins_anew),
+	cmocka_unit_test(altered_bytes_are_noticed_in_every_frame),
+	cmocka_unit_test(a_message_of_another_length_than_it_says_is_altered),
+};
+
+UNIT_MAIN(tests)

@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Reliable delivery (nic.md 4), one claim at a time. */
+
+#include "nic_pair.h"
+
+static void a_message_is_cut_at_the_mtu_and_its_last_frame_marked(void **state)
+{
+	struct end a;
+	struct box box;
+
+	end_start(&a, 0, 1);
+	assert_int_equal(end_send(&a, 1, 0, 2 * PAIR_MTU + 1), 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		end_expect(&a, &box, i);
+		assert_int_equal(ntohs(frame_header_const(box.frame)->payload_bytes_be),
+			i < 2 ? PAIR_MTU : 1);
+		assert_int_equal(box.packet.flags, i == 2 ? FRAME_F_TAIL : 0);
+	}
+	assert_false(end_take(&a, &box));
+	end_stop(&a);
+}
+
+static void the_sender_learns_of_delivery(void **state)
+{
+	struct end a, b;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	end_send(&a, 1, 0, 100);
+	pair_exchange(&a, &b);
+	assert_int_equal(a.acked, 0);
+	end_wait(&b, 50 * PS_PER_US);
+	pair_exchange(&a, &b);
+	assert_int_equal(a.acked, 1);
+	assert_int_equal(a.last_cookie, 101);
+	assert_int_equal(b.delivered, 2);
+	assert_false(nic_busy(a.nic));
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static void acknowledgements_wait_for_several_frames(void **state)
+{
+	struct end a, b;
+	struct box box;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	for (unsigned i = 0; i < 4; i++) {
+		end_send(&a, 1, 0, 20);
+		end_expect(&a, &box, i);
+		end_give(&b, &box);
+		assert_int_equal(end_take(&b, &box), i == 3);
+	}
+	assert_int_equal(box_ack(&box).expected, 4);
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static void acknowledgements_do_not_wait_long(void **state)
+{
+	struct end a, b;
+	struct box box;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	end_send(&a, 1, 0, 20);
+	end_expect(&a, &box, 0);
+	end_give(&b, &box);
+	end_wait(&b, 50 * PS_PER_US - 1);
+	assert_false(end_take(&b, &box));
+	end_wait(&b, 1);
+	assert_true(end_take(&b, &box));
+	assert_int_equal(box_ack(&box).expected, 1);
+	assert_int_equal(box_ack(&box).again, 0);
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static void the_window_bounds_what_is_in_flight(void **state)
+{
+	struct end a;
+	struct box box;
+
+	end_start(&a, 0, 1);
+	end_send(&a, 1, 0, 20 * PAIR_MTU);
+	for (uint32_t i = 0; i < 8; i++)
+		end_expect(&a, &box, i);
+	assert_false(end_take(&a, &box));
+	end_stop(&a);
+}
+
+static void a_lost_frame_is_sent_again_with_all_after_it(void **state)
+{
+	struct end a;
+	struct box box;
+
+	end_start(&a, 0, 1);
+	end_send(&a, 1, 0, 3 * PAIR_MTU);
+	for (uint32_t i = 0; i < 3; i++)
+		end_expect(&a, &box, i);
+	end_wait(&a, 20 * PS_PER_MS - 1);
+	assert_false(end_take(&a, &box));
+	end_wait(&a, 1);
+	for (uint32_t i = 0; i < 3; i++)
+		end_expect(&a, &box, i);
+	assert_int_equal(end_count(&a, NIC_FRAMES_INJECTED), 3);
+	assert_int_equal(end_count(&a, NIC_FRAMES_RETRANSMITTED), 3);
+	end_stop(&a);
+}
+
+static void retries_become_rarer(void **state)
+{
+	struct end a;
+	struct box box;
+	unsigned sent = 0;
+
+	end_start(&a, 0, 1);
+	end_send(&a, 1, 0, 20);
+	for (unsigned ms = 0; ms < 900; ms++) {
+		end_wait(&a, PS_PER_MS);
+		sent += end_take(&a, &box);
+	}
+	assert_in_range(sent, 5, 10); /* 45 without backoff */
+	end_stop(&a);
+}
+
+static void frames_that_overtook_a_lost_one_wait_for_it(void **state)
+{
+	static struct box box[4];
+	struct end a, b;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	end_send(&a, 1, 0, 4 * PAIR_MTU);
+	for (uint32_t i = 0; i < 4; i++)
+		end_expect(&a, &box[i], i);
+	assert_true(end_give(&b, &box[0]));
+	assert_false(end_give(&b, &box[3]));
+	assert_false(end_give(&b, &box[2]));
+	assert_int_equal(b.delivered, 1);
+	assert_true(end_give(&b, &box[1]));
+	assert_int_equal(b.delivered, 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(b.sequence[i], i);
+		assert_false(box[i].held);
+	}
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static void a_gap_that_lasts_is_asked_for(void **state)
+{
+	static struct box box[2];
+	struct end a, b;
+	struct box ack;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	end_send(&a, 1, 0, 2 * PAIR_MTU);
+	end_expect(&a, &box[0], 0);
+	end_expect(&a, &box[1], 1);
+	end_give(&b, &box[1]);
+	end_wait(&b, PS_PER_MS - 1);
+	assert_false(end_take(&b, &ack));
+	end_wait(&b, 1);
+	assert_true(end_take(&b, &ack));
+	assert_int_equal(box_ack(&ack).expected, 0);
+	assert_int_not_equal(box_ack(&ack).again, 0);
+	end_give(&a, &ack);
+	end_expect(&a, &box[0], 0);
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static void a_request_that_arrives_twice_is_obeyed_once(void **state)
+{
+	static struct box box[2];
+	struct end a, b;
+	struct box ack, copy;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	end_send(&a, 1, 0, 2 * PAIR_MTU);
+	end_expect(&a, &box[0], 0);
+	end_expect(&a, &box[1], 1);
+	end_give(&b, &box[1]);
+	end_wait(&b, PS_PER_MS);
+	assert_true(end_take(&b, &ack));
+	copy = ack;
+	end_give(&a, &ack);
+	end_expect(&a, &box[0], 0);
+	end_give(&a, &copy);
+	end_expect(&a, &box[0], 1); /* and not 0 again */
+	assert_false(end_take(&a, &box[0]));
+	assert_int_equal(end_count(&a, NIC_GO_BACKS), 1);
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static void a_damaged_payload_is_asked_for_at_once_and_once(void **state)
+{
+	struct end a, b;
+	struct box box, ack;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	end_send(&a, 1, 0, 3 * PAIR_MTU);
+	end_expect(&a, &box, 0);
+	end_give(&b, &box);
+	for (uint32_t i = 1; i < 3; i++) {
+		end_expect(&a, &box, i);
+		box.frame[FRAME_HEADER_BYTES + 5] ^= 0x10;
+		assert_true(end_give(&b, &box));
+	}
+	assert_int_equal(end_count(&b, NIC_DISCARD_PAYLOAD_CRC), 2);
+	assert_int_equal(b.delivered, 1);
+	assert_true(end_take(&b, &ack));
+	assert_int_equal(box_ack(&ack).expected, 1);
+	assert_int_not_equal(box_ack(&ack).again, 0);
+	assert_int_equal(end_count(&b, NIC_AGAIN_SENT), 1);
+	assert_false(end_take(&b, &ack));
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static void a_request_whose_answer_is_lost_is_repeated(void **state)
+{
+	struct end a, b;
+	struct box box, ack;
+	uint8_t first;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	end_send(&a, 1, 0, 20);
+	end_send(&a, 1, 0, 20);
+	end_expect(&a, &box, 0);
+	end_give(&b, &box);
+	end_expect(&a, &box, 1);
+	box.frame[FRAME_HEADER_BYTES] ^= 1;
+	end_give(&b, &box);
+	assert_true(end_take(&b, &ack));
+	first = box_ack(&ack).again;
+	end_wait(&b, PS_PER_MS);
+	assert_true(end_take(&b, &ack));
+	assert_int_not_equal(box_ack(&ack).again, 0);
+	assert_int_not_equal(box_ack(&ack).again, first);
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static void a_duplicate_is_not_delivered_but_acknowledged(void **state)
+{
+	struct end a, b;
+	struct box box, copy, ack;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	end_send(&a, 1, 0, 20);
+	end_expect(&a, &box, 0);
+	copy = box;
+	end_give(&b, &box);
+	end_wait(&b, PS_PER_MS);
+	assert_true(end_take(&b, &ack)); /* lost */
+	assert_true(end_give(&b, &copy));
+	assert_int_equal(b.delivered, 1);
+	assert_int_equal(end_count(&b, NIC_DISCARD_DUPLICATE), 1);
+	assert_true(end_take(&b, &ack));
+	end_give(&a, &ack);
+	assert_int_equal(a.acked, 1);
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static void what_an_acknowledgement_covers_is_not_repeated(void **state)
+{
+	static struct box box[4];
+	struct end a, b;
+	struct box ack;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	end_send(&a, 1, 0, 4 * PAIR_MTU);
+	for (uint32_t i = 0; i < 4; i++) {
+		end_expect(&a, &box[i], i);
+		end_give(&b, &box[i]);
+	}
+	end_wait(&a, 20 * PS_PER_MS);
+	end_expect(&a, &box[0], 0); /* the first of four repetitions */
+	assert_true(end_take(&b, &ack));
+	end_give(&a, &ack);
+	assert_false(end_take(&a, &box[0]));
+	assert_int_equal(end_count(&a, NIC_FRAMES_RETRANSMITTED), 1);
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static void a_message_without_progress_fails_and_says_so(void **state)
+{
+	struct end a;
+	struct box box;
+
+	end_start(&a, 0, 1);
+	end_send(&a, 2, 0, 200);
+	for (unsigned ms = 0; ms <= 1020 && a.failed == 0; ms++) {
+		end_wait(&a, PS_PER_MS);
+		while (end_take(&a, &box))
+			;
+	}
+	assert_int_equal(a.failed, 1);
+	assert_int_equal(a.last_error, -ETIMEDOUT);
+	assert_int_equal(a.last_cookie, 102);
+	assert_int_equal(end_count(&a, NIC_MESSAGES_FAILED), 1);
+	assert_int_equal(end_count(&a, NIC_FRAMES_ABANDONED), 4);
+	assert_false(nic_busy(a.nic));
+	end_stop(&a);
+}
+
+static void delivery_goes_on_after_a_failure(void **state)
+{
+	struct end a, b;
+	struct box box;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	end_send(&a, 1, 0, 3 * PAIR_MTU);
+	end_expect(&a, &box, 0);
+	end_give(&b, &box);
+	for (unsigned ms = 0; ms <= 1020; ms++) {
+		end_wait(&a, PS_PER_MS);
+		while (end_take(&a, &box))
+			;
+	}
+	assert_int_equal(a.failed, 1);
+	b.delivered = 0;
+	end_send(&a, 1, 0, 20);
+	end_expect(&a, &box, 0); /* of a new flow */
+	assert_true(end_give(&b, &box));
+	assert_int_equal(b.delivered, 1);
+	assert_int_equal(b.new_flows, 2);
+	end_wait(&b, PS_PER_MS);
+	pair_exchange(&a, &b);
+	assert_int_equal(a.acked, 1);
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static void messages_fail_when_the_link_stays_down(void **state)
+{
+	struct end a;
+	struct nic_config config = end_config(&a, 0, 1);
+	struct box box;
+
+	config.link.open = false;
+	end_begin(&a, &config);
+	for (unsigned i = 0; i < 5; i++)
+		end_send(&a, (uint16_t)(1 + i % 3), 0, 20);
+	for (unsigned ms = 0; ms < 1500; ms++) {
+		end_wait(&a, PS_PER_MS);
+		while (end_take(&a, &box))
+			assert_int_equal(box.packet.kind, FRAME_HELLO);
+	}
+	assert_int_equal(a.failed, 5);
+	end_stop(&a);
+}
+
+static void a_sender_that_restarts_is_understood(void **state)
+{
+	struct end a, b;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	for (unsigned i = 0; i < 5; i++)
+		end_send(&a, 1, 0, 20);
+	pair_exchange(&a, &b);
+	end_stop(&a);
+	end_start(&a, 0, 3);
+	for (unsigned i = 0; i < 3; i++)
+		end_send(&a, 1, 0, 20);
+	pair_exchange(&a, &b);
+	end_wait(&b, PS_PER_MS);
+	pair_exchange(&a, &b);
+	assert_int_equal(b.delivered, 8);
+	assert_int_equal(b.new_flows, 2);
+	assert_int_equal(a.acked, 3);
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static void a_receiver_that_restarts_gets_what_was_not_acknowledged(void **state)
+{
+	static struct box box[16]; /* some wait in the receiver's window */
+	struct end a, b;
+	struct box ack;
+	unsigned used = 0;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	for (unsigned i = 0; i < 4; i++)
+		end_send(&a, 1, 0, 20);
+	pair_exchange(&a, &b);
+	assert_int_equal(a.acked, 4);
+	end_stop(&b);
+	end_start(&b, 1, 4);
+	end_send(&a, 1, 0, 20);
+	end_send(&a, 1, 0, 3 * PAIR_MTU);
+	end_expect(&a, &box[used], 4);
+	end_give(&b, &box[used++]); /* not known here */
+	assert_int_equal(b.delivered, 0);
+	for (unsigned ms = 0; ms < 50; ms++) {
+		end_wait(&a, PS_PER_MS);
+		end_wait(&b, PS_PER_MS);
+		while (end_take(&a, &box[used]))
+			end_give(&b, &box[used++]);
+		while (end_take(&b, &ack))
+			end_give(&a, &ack);
+	}
+	assert_int_equal(b.delivered, 4);
+	assert_int_equal(b.tails, 2);
+	assert_int_equal(a.acked, 6);
+	assert_int_equal(end_count(&a, NIC_FLOW_RESTARTS), 1);
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static void a_late_frame_of_an_earlier_life_changes_nothing(void **state)
+{
+	static struct box late;
+	struct end a, b;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	end_send(&a, 1, 0, 20);
+	end_send(&a, 1, 0, 20);
+	pair_exchange(&a, &b);
+	end_send(&a, 1, 0, 20);
+	end_expect(&a, &late, 2);
+	end_stop(&a);
+	end_start(&a, 0, 3);
+	end_send(&a, 1, 0, 20);
+	pair_exchange(&a, &b);
+	assert_int_equal(b.delivered, 3);
+	assert_true(end_give(&b, &late));
+	assert_int_equal(end_count(&b, NIC_DISCARD_OLD_FLOW), 1);
+	end_send(&a, 1, 0, 20);
+	pair_exchange(&a, &b);
+	assert_int_equal(b.delivered, 4);
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static void a_late_acknowledgement_of_an_earlier_flow_changes_nothing(void **state)
+{
+	struct end a, b;
+	struct box box, ack;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	end_send(&a, 1, 0, 20);
+	end_expect(&a, &box, 0);
+	end_give(&b, &box);
+	end_wait(&b, PS_PER_MS);
+	assert_true(end_take(&b, &ack));
+	end_stop(&a);
+	end_start(&a, 0, 3);
+	end_send(&a, 1, 0, 20);
+	end_expect(&a, &box, 0);
+	end_give(&a, &ack);
+	assert_int_equal(a.acked, 0);
+	assert_int_equal(end_count(&a, NIC_ACKS_STALE), 1);
+	end_stop(&a);
+	end_stop(&b);
+}
+
+/* Both ends as they are after four billion frames less three. */
+static void numbers_wrap(void **state)
+{
+	struct end a, b;
+	struct flow_tx *tx;
+	struct flow_rx *rx;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	tx = &a.nic->tx[1];
+	rx = &b.nic->rx[0];
+	tx->acked = tx->send = tx->high = tx->next = (uint32_t)-3;
+	tx->number = UINT16_MAX;
+	rx->known = true;
+	rx->flow = tx->flow;
+	rx->expected = (uint32_t)-3;
+	for (unsigned i = 0; i < 4; i++)
+		end_send(&a, 1, 0, 3 * PAIR_MTU);
+	for (unsigned i = 0; i < 4; i++) {
+		pair_exchange(&a, &b);
+		end_wait(&b, PS_PER_MS);
+	}
+	assert_int_equal(b.delivered, 12);
+	assert_int_equal(b.sequence[2], UINT32_MAX);
+	assert_int_equal(b.sequence[3], 0);
+	assert_int_equal(a.acked, 4);
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static void frames_out_of_order_are_bounded(void **state)
+{
+	static struct box box[8];
+	struct end a, b;
+	struct nic_config config = end_config(&b, 1, 2);
+
+	config.reorder_frames = 3;
+	end_begin(&b, &config);
+	end_start(&a, 0, 1);
+	end_send(&a, 1, 0, 8 * PAIR_MTU);
+	for (uint32_t i = 0; i < 8; i++)
+		end_expect(&a, &box[i], i);
+	for (uint32_t i = 1; i < 8; i++)
+		assert_int_equal(end_give(&b, &box[i]), i > 3);
+	assert_int_equal(end_count(&b, NIC_DISCARD_NO_WINDOW), 4);
+	end_give(&b, &box[0]);
+	assert_int_equal(b.delivered, 4);
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static void an_acknowledgement_of_what_was_never_sent_begins_a_new_flow(void **state)
+{
+	struct end a, b;
+	struct box box, ack;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	b.nic->rx[0] = (struct flow_rx){.known = true,
+		.flow = a.nic->tx[1].flow,
+		.expected = 1000,
+		.window = RESEQUENCER_NONE};
+	end_send(&a, 1, 0, 20);
+	end_expect(&a, &box, 0);
+	end_give(&b, &box);
+	assert_int_equal(b.delivered, 0);
+	assert_true(end_take(&b, &ack));
+	end_give(&a, &ack);
+	pair_exchange(&a, &b);
+	assert_int_equal(b.delivered, 1);
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_message_is_cut_at_the_mtu_and_its_last_frame_marked),
+	cmocka_unit_test(the_sender_learns_of_delivery),
+	cmocka_unit_test(acknowledgements_wait_for_several_frames),
+	cmocka_unit_test(acknowledgements_do_not_wait_long),
+	cmocka_unit_test(the_window_bounds_what_is_in_flight),
+	cmocka_unit_test(a_lost_frame_is_sent_again_with_all_after_it),
+	cmocka_unit_test(retries_become_rarer),
+	cmocka_unit_test(frames_that_overtook_a_lost_one_wait_for_it),
+	cmocka_unit_test(a_gap_that_lasts_is_asked_for),
+	cmocka_unit_test(a_request_that_arrives_twice_is_obeyed_once),
+	cmocka_unit_test(a_damaged_payload_is_asked_for_at_once_and_once),
+	cmocka_unit_test(a_request_whose_answer_is_lost_is_repeated),
+	cmocka_unit_test(a_duplicate_is_not_delivered_but_acknowledged),
+	cmocka_unit_test(what_an_acknowledgement_covers_is_not_repeated),
+	cmocka_unit_test(a_message_without_progress_fails_and_says_so),
+	cmocka_unit_test(delivery_goes_on_after_a_failure),
+	cmocka_unit_test(messages_fail_when_the_link_stays_down),
+	cmocka_unit_test(a_sender_that_restarts_is_understood),
+	cmocka_unit_test(a_receiver_that_restarts_gets_what_was_not_acknowledged),
+	cmocka_unit_test(a_late_frame_of_an_earlier_life_changes_nothing),
+	cmocka_unit_test(a_late_acknowledgement_of_an_earlier_flow_changes_nothing),
+	cmocka_unit_test(numbers_wrap),
+	cmocka_unit_test(frames_out_of_order_are_bounded),
+	cmocka_unit_test(an_acknowledgement_of_what_was_never_sent_begins_a_new_flow),
+};
+
+UNIT_MAIN(tests)

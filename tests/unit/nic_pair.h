@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Interfaces in the hands of a test that carries each frame itself: it takes the next one, looks at
+ * it, gives it to somebody or loses it. Links are open: no hellos, and credits are renewed at each
+ * poll.
+ */
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control.h"
+#include "nic.h"
+#include "nic_state.h"
+#include "unit.h"
+
+#define PAIR_HOSTS 4
+#define PAIR_MTU   64
+
+struct box {
+	struct weft_packet packet; /* first: what the interface gives back */
+	uint8_t frame[FRAME_BYTES_MAX];
+	bool held; /* by an interface */
+};
+
+struct end {
+	struct nic *nic;
+	struct nic_routes *routes;
+	weft_time now;
+	uint32_t sequence[256]; /* delivered, in order */
+	unsigned delivered, new_flows, tails;
+	unsigned acked, failed;
+	uint64_t last_cookie;
+	int last_error;
+};
+
+static inline void end_deliver(void *ctx, const struct nic_delivery *delivery)
+{
+	struct end *end = ctx;
+
+	end->sequence[end->delivered++ % 256] = delivery->sequence;
+	end->new_flows += delivery->new_flow;
+	end->tails += delivery->tail;
+}
+
+static inline void end_done(void *ctx, const struct nic_outcome *outcome)
+{
+	struct end *end = ctx;
+
+	if (outcome->error == 0)
+		end->acked++;
+	else
+		end->failed++;
+	end->last_cookie = outcome->cookie;
+	end->last_error = outcome->error;
+}
+
+/* What end_start() begins with; a test may change it before. */
+static inline struct nic_config end_config(struct end *end, uint16_t host, uint32_t session)
+{
+	struct nic_config config;
+
+	memset(end, 0, sizeof(*end));
+	end->now = PS_PER_S;
+	end->routes = nic_routes_create(PAIR_HOSTS);
+	for (uint16_t to = 0; to < PAIR_HOSTS; to++)
+		nic_routes_by_table(end->routes, to);
+	nic_config_default(&config, host, PAIR_HOSTS);
+	config.mtu_bytes = PAIR_MTU;
+	config.routes = end->routes;
+	config.messages = 32;
+	config.payloads = 8;
+	config.payload_bytes = 256;
+	config.window_frames = 8;
+	config.ack_frames = 4;
+	config.ack_delay_ps = 50 * PS_PER_US;
+	config.gap_ps = PS_PER_MS;
+	config.retry_ps = 20 * PS_PER_MS;
+	config.give_up_ps = PS_PER_S;
+	config.link.open = true;
+	config.link.session = session;
+	config.above = (struct nic_host){.ctx = end, .deliver = end_deliver, .done = end_done};
+	return config;
+}
+
+static inline void end_begin(struct end *end, const struct nic_config *config)
+{
+	end->nic = nic_create(config, end->now);
+	assert_non_null(end->nic);
+	nic_poll(end->nic, end->now);
+}
+
+static inline void end_start(struct end *end, uint16_t host, uint32_t session)
+{
+	struct nic_config config = end_config(end, host, session);
+
+	end_begin(end, &config);
+}
+
+static inline void end_stop(struct end *end)
+{
+	assert_null(nic_check(end->nic));
+	for (struct weft_packet *packet = nic_drain(end->nic); packet != NULL;) {
+		struct weft_packet *next = packet->next;
+
+		((struct box *)packet)->held = false;
+		packet = next;
+	}
+	nic_destroy(end->nic);
+	nic_routes_destroy(end->routes);
+}
+
+static inline void end_wait(struct end *end, weft_time ps)
+{
+	end->now += ps;
+	nic_poll(end->nic, end->now);
+}
+
+static inline int end_send(struct end *end, uint16_t to, uint8_t sl, uint32_t bytes)
+{
+	struct nic_message message = {
+		.destination = to, .sl = sl, .bytes = bytes, .cookie = 100u + to};
+
+	return nic_send(end->nic, &message, end->now);
+}
+
+/* The next frame that the interface sends; false: none. */
+static inline bool end_take(struct end *end, struct box *box)
+{
+	nic_poll(end->nic, end->now);
+	if (!nic_inject(end->nic, end->now, &box->packet))
+		return false;
+	nic_frame_build(end->nic, &box->packet, box->frame, end->now);
+	assert_int_equal(frame_check(box->frame, box->packet.bytes), FRAME_FAULT_OK);
+	return true;
+}
+
+/* Gives the interface a frame; true if it came back at once. */
+static inline bool end_give(struct end *end, struct box *box)
+{
+	uint32_t bytes = box->packet.bytes;
+	struct weft_packet *packet;
+
+	assert_int_equal(frame_check(box->frame, bytes), FRAME_FAULT_OK);
+	nic_poll(end->nic, end->now);
+	nic_describe(&box->packet, box->frame, bytes, end->now);
+	box->held = true;
+	for (packet = nic_receive(end->nic, &box->packet, box->frame, end->now); packet != NULL;
+		packet = packet->next)
+		((struct box *)packet)->held = false;
+	assert_null(nic_check(end->nic));
+	return !box->held;
+}
+
+/* Takes a data frame and checks its number. */
+static inline void end_expect(struct end *end, struct box *box, uint32_t sequence)
+{
+	assert_true(end_take(end, box));
+	assert_int_equal(box->packet.kind, FRAME_DATA);
+	assert_int_equal(box->packet.sequence, sequence);
+}
+
+/* Carries everything that both have to send until nobody has. */
+static inline void pair_exchange(struct end *a, struct end *b)
+{
+	struct box box;
+	bool more = true;
+
+	while (more) {
+		more = false;
+		while (end_take(a, &box)) {
+			assert_true(end_give(b, &box));
+			more = true;
+		}
+		while (end_take(b, &box)) {
+			assert_true(end_give(a, &box));
+			more = true;
+		}
+	}
+}
+
+static inline uint64_t end_count(const struct end *end, enum nic_counter counter)
+{
+	return nic_counters(end->nic)[counter];
+}
+
+/* What an acknowledgement says. */
+static inline struct control_ack box_ack(const struct box *box)
+{
+	const struct frame_header *header = frame_header_const(box->frame);
+	struct control_ack ack;
+
+	assert_int_equal(header->kind, FRAME_ACK);
+	assert_true(control_ack_decode(
+		&ack, box->frame + frame_payload_offset(header), ntohs(header->payload_bytes_be)));
+	return ack;
+}

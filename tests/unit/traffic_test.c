@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "traffic.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frame.h"
+#include "unit.h"
+
+#define HOSTS 10
+
+static struct traffic_config config(const char *pattern)
+{
+	return (struct traffic_config){
+		.pattern = pattern,
+		.host = 3,
+		.hosts = HOSTS,
+		.seed = 9,
+		.rate_bps = 10000000000,
+		.load_ppm = 500000,
+		.frame_bytes = 1000,
+		.route_bytes = 4,
+		.message_bytes = 1000,
+		.stop_ps = WEFT_TIME_NEVER,
+	};
+}
+
+static struct traffic *start(const struct traffic_config *from)
+{
+	struct fault fault = {""};
+	struct traffic *traffic = traffic_create(from, &fault);
+
+	if (traffic == NULL)
+		fail_msg("%s", fault.text);
+	return traffic;
+}
+
+/* The next message, as soon as it is due. */
+static struct traffic_message next(struct traffic *traffic, weft_time *now)
+{
+	struct traffic_message message;
+
+	while (!traffic_poll(traffic, *now, &message))
+		*now += 100 * PS_PER_NS;
+	traffic_accept(traffic);
+	return message;
+}
+
+static void uniform_reaches_all_others_equally_often(void **state)
+{
+	struct traffic_config from = config("uniform");
+	struct traffic *traffic = start(&from);
+	unsigned reached[HOSTS] = {0};
+	weft_time now = 0;
+
+	for (unsigned i = 0; i < 90000; i++)
+		reached[next(traffic, &now).destination]++;
+	for (unsigned i = 0; i < HOSTS; i++) {
+		if (i == 3)
+			assert_int_equal(reached[i], 0);
+		else
+			assert_in_range(reached[i], 9600, 10400);
+	}
+	traffic_destroy(traffic);
+}
+
+static void hotspot_reaches_its_targets_only_and_never_itself(void **state)
+{
+	static const uint16_t targets[] = {7, 3, 5};
+	struct traffic_config from = config("hotspot");
+	unsigned reached[HOSTS] = {0};
+	struct traffic *traffic;
+	weft_time now = 0;
+
+	from.targets = targets;
+	from.targets_count = 3;
+	traffic = start(&from);
+	for (unsigned i = 0; i < 10000; i++)
+		reached[next(traffic, &now).destination]++;
+	assert_in_range(reached[7], 4800, 5200);
+	assert_int_equal(reached[7] + reached[5], 10000);
+	traffic_destroy(traffic);
+}
+
+static void a_hotspot_that_is_only_itself_is_silent(void **state)
+{
+	static const uint16_t targets[] = {3};
+	struct traffic_config from = config("hotspot");
+	struct traffic_message message;
+	struct traffic *traffic;
+
+	from.targets = targets;
+	from.targets_count = 1;
+	traffic = start(&from);
+	assert_false(traffic_poll(traffic, PS_PER_S, &message));
+	assert_true(traffic_finished(traffic, PS_PER_S));
+	traffic_destroy(traffic);
+}
+
+static void a_random_permutation_is_one(void **state)
+{
+	bool receives[HOSTS] = {false};
+
+	for (uint16_t host = 0; host < HOSTS; host++) {
+		struct traffic_config from = config("permutation");
+		struct traffic_message message;
+		struct traffic *traffic;
+		weft_time now = 0;
+
+		from.host = host;
+		traffic = start(&from);
+		message = next(traffic, &now);
+		assert_int_not_equal(message.destination, host);
+		assert_false(receives[message.destination]);
+		receives[message.destination] = true;
+		assert_int_equal(next(traffic, &now).destination, message.destination);
+		traffic_destroy(traffic);
+	}
+}
+
+static void a_given_permutation_is_followed(void **state)
+{
+	uint16_t to[HOSTS];
+	struct traffic_config from = config("permutation");
+	struct traffic_message message;
+	struct traffic *traffic;
+	weft_time now = 0;
+
+	memset(to, 0xFF, sizeof(to));
+	to[3] = 8;
+	from.permutation = to;
+	traffic = start(&from);
+	assert_int_equal(next(traffic, &now).destination, 8);
+	traffic_destroy(traffic);
+	from.host = 4;
+	traffic = start(&from);
+	assert_false(traffic_poll(traffic, PS_PER_S, &message));
+	traffic_destroy(traffic);
+}
+
+/* Bytes on the wire of what fell due in a time, as a share of what the link can carry. */
+static double load_of(const struct traffic_config *from, weft_time duration)
+{
+	struct traffic *traffic = start(from);
+	struct traffic_message message;
+	double wire = 0;
+
+	while (traffic_poll(traffic, duration, &message)) {
+		uint32_t frames = (message.bytes - 1) / from->frame_bytes + 1;
+
+		wire += message.bytes + frames * (double)(FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD +
+							  from->route_bytes);
+		traffic_accept(traffic);
+	}
+	traffic_destroy(traffic);
+	return wire * 8 / ((double)duration * 1e-12 * (double)from->rate_bps);
+}
+
+static void load_is_a_share_of_what_the_link_carries(void **state)
+{
+	struct traffic_config from = config("uniform");
+
+	for (uint32_t load = 100000; load <= 1000000; load += 300000) {
+		from.load_ppm = load;
+		assert_true(fabs(load_of(&from, 20 * PS_PER_MS) - load / 1e6) < 0.001);
+	}
+	from.message_bytes = 3500; /* four frames */
+	assert_true(fabs(load_of(&from, 20 * PS_PER_MS) - 1) < 0.001);
+	from.message_bytes = 32;
+	from.other_message_bytes = 512;
+	from.other_share_ppm = 300000;
+	from.arrivals = ARRIVALS_POISSON;
+	assert_true(fabs(load_of(&from, 50 * PS_PER_MS) - 1) < 0.01);
+}
+
+static void bimodal_lengths_have_their_shares(void **state)
+{
+	struct traffic_config from = config("uniform");
+	unsigned long_ones = 0;
+	struct traffic *traffic;
+	weft_time now = 0;
+
+	from.message_bytes = 32;
+	from.other_message_bytes = 512;
+	from.other_share_ppm = 300000;
+	traffic = start(&from);
+	for (unsigned i = 0; i < 100000; i++) {
+		uint32_t bytes = next(traffic, &now).bytes;
+
+		assert_true(bytes == 32 || bytes == 512);
+		long_ones += bytes == 512;
+	}
+	assert_in_range(long_ones, 29400, 30600);
+	traffic_destroy(traffic);
+}
+
+static void nothing_is_due_before_start_or_after_stop(void **state)
+{
+	struct traffic_config from = config("uniform");
+	struct traffic_message message;
+	struct traffic *traffic;
+	unsigned count = 0;
+
+	from.start_ps = 5 * PS_PER_MS;
+	from.stop_ps = 6 * PS_PER_MS;
+	traffic = start(&from);
+	assert_false(traffic_poll(traffic, 5 * PS_PER_MS - 1, &message));
+	assert_false(traffic_finished(traffic, 5 * PS_PER_MS));
+	while (traffic_poll(traffic, PS_PER_S, &message)) {
+		assert_true(message.generated_ps >= from.start_ps);
+		assert_true(message.generated_ps < from.stop_ps);
+		traffic_accept(traffic);
+		count++;
+	}
+	/* 1 ms at 10 Gbps and 50 %: 625,000 bytes in frames of 1,074. */
+	assert_in_range(count, 581, 583);
+	assert_true(traffic_finished(traffic, PS_PER_S));
+	traffic_destroy(traffic);
+}
+
+static void a_message_stays_due_until_it_is_accepted(void **state)
+{
+	struct traffic_config from = config("uniform");
+	struct traffic *traffic = start(&from);
+	struct traffic_message a, b;
+
+	assert_true(traffic_poll(traffic, PS_PER_MS, &a));
+	assert_true(traffic_poll(traffic, 2 * PS_PER_MS, &b));
+	assert_memory_equal(&a, &b, sizeof(a));
+	traffic_accept(traffic);
+	assert_true(traffic_poll(traffic, 2 * PS_PER_MS, &b));
+	assert_true(b.generated_ps > a.generated_ps);
+	traffic_destroy(traffic);
+}
+
+static void what_is_not_accepted_counts_as_generated(void **state)
+{
+	struct traffic_config from = config("uniform");
+	struct traffic *traffic = start(&from);
+	const struct traffic_counters *counters = traffic_counters(traffic);
+	struct traffic_message message;
+
+	for (unsigned i = 0; i < 100; i++) {
+		assert_true(traffic_poll(traffic, PS_PER_MS, &message));
+		traffic_accept(traffic);
+	}
+	assert_true(traffic_poll(traffic, PS_PER_MS, &message));
+	traffic_abandon(traffic, PS_PER_MS);
+	assert_int_equal(counters->accepted_messages, 100);
+	assert_in_range(counters->generated_messages, 581, 583);
+	assert_int_equal(counters->generated_bytes, counters->generated_messages * 1000);
+	assert_false(traffic_poll(traffic, PS_PER_S, &message));
+	assert_true(traffic_finished(traffic, PS_PER_S));
+	traffic_destroy(traffic);
+}
+
+static void the_same_seed_gives_the_same_messages_and_another_one_others(void **state)
+{
+	struct traffic_config from = config("uniform");
+	struct traffic *a, *b, *c;
+	unsigned same = 0;
+
+	from.arrivals = ARRIVALS_POISSON;
+	a = start(&from);
+	b = start(&from);
+	from.index = 1;
+	c = start(&from);
+	for (unsigned i = 0; i < 1000; i++) {
+		weft_time now_a = 0, now_b = 0, now_c = 0;
+		struct traffic_message x = next(a, &now_a), y = next(b, &now_b);
+
+		assert_int_equal(x.destination, y.destination);
+		assert_int_equal(x.generated_ps, y.generated_ps);
+		same += next(c, &now_c).destination == x.destination;
+	}
+	assert_in_range(same, 50, 200);
+	traffic_destroy(a);
+	traffic_destroy(b);
+	traffic_destroy(c);
+}
+
+static void what_makes_no_sense_is_refused_with_a_reason(void **state)
+{
+	static const uint16_t targets[] = {HOSTS};
+	struct traffic_config good = config("uniform"), bad;
+	struct fault fault;
+
+#define REFUSED(change)                            \
+	bad = good;                                \
+	change;                                    \
+	fault.text[0] = 0;                         \
+	assert_null(traffic_create(&bad, &fault)); \
+	assert_true(strlen(fault.text) > 10)
+	REFUSED(bad.pattern = "tornado");
+	REFUSED(bad.pattern = "hotspot");
+	REFUSED(bad.pattern = "hotspot"; bad.targets = targets; bad.targets_count = 1);
+	REFUSED(bad.host = HOSTS);
+	REFUSED(bad.host = 0; bad.hosts = 1);
+	REFUSED(bad.load_ppm = 1000001);
+	REFUSED(bad.message_bytes = 15);
+	REFUSED(bad.other_share_ppm = 1);
+	REFUSED(bad.rate_bps = 0);
+	REFUSED(bad.frame_bytes = 0);
+#undef REFUSED
+}
+
+static void hosts_are_chosen_in_the_number_asked_for_and_by_the_seed(void **state)
+{
+	bool a[100] = {false}, b[100] = {false}, c[100] = {false};
+	unsigned chosen = 0, common = 0;
+
+	traffic_choose_hosts(a, 100, 10, 1);
+	traffic_choose_hosts(b, 100, 10, 1);
+	traffic_choose_hosts(c, 100, 10, 2);
+	for (unsigned i = 0; i < 100; i++) {
+		chosen += a[i];
+		common += a[i] && c[i];
+		assert_int_equal(a[i], b[i]);
+	}
+	assert_int_equal(chosen, 10);
+	assert_true(common < 10);
+	traffic_choose_hosts(c, 100, 100, 3);
+	for (unsigned i = 0; i < 100; i++)
+		assert_true(c[i]);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(uniform_reaches_all_others_equally_often),
+	cmocka_unit_test(hotspot_reaches_its_targets_only_and_never_itself),
+	cmocka_unit_test(a_hotspot_that_is_only_itself_is_silent),
+	cmocka_unit_test(a_random_permutation_is_one),
+	cmocka_unit_test(a_given_permutation_is_followed),
+	cmocka_unit_test(load_is_a_share_of_what_the_link_carries),
+	cmocka_unit_test(bimodal_lengths_have_their_shares),
+	cmocka_unit_test(nothing_is_due_before_start_or_after_stop),
+	cmocka_unit_test(a_message_stays_due_until_it_is_accepted),
+	cmocka_unit_test(what_is_not_accepted_counts_as_generated),
+	cmocka_unit_test(the_same_seed_gives_the_same_messages_and_another_one_others),
+	cmocka_unit_test(what_makes_no_sense_is_refused_with_a_reason),
+	cmocka_unit_test(hosts_are_chosen_in_the_number_asked_for_and_by_the_seed),
+};
+
+UNIT_MAIN(tests)
