@@ -44,7 +44,7 @@ static int put_group_device(struct lab_plan *plan, const struct lab_plan_group *
 {
 	if (*at != NO_PROCESS)
 		return fault_set(fault, EINVAL,
-			"process '%s': %s is in another process already, expected each device once",
+			"group '%s': %s is in another group already, expected each device once",
 			group->name, device);
 	put(plan, device, at, process);
 	return 0;
@@ -57,7 +57,7 @@ static int add_group(struct lab_plan *plan, const struct lab_plan_group *group, 
 
 	if ((group->switch_count == 0) == (group->host_count == 0))
 		return fault_set(fault, EINVAL,
-			"process '%s': expected either switches or hosts (weft-switch runs the "
+			"group '%s': expected either switches or hosts (weft-switch runs the "
 			"ones, weft-nic the others)",
 			group->name);
 	for (uint32_t i = 0; i < group->switch_count && result == 0; i++) {

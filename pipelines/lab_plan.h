@@ -8,8 +8,8 @@
  * side effects: 'weft lab' and every process of the lab compute the same plan from the same file.
  *
  * Processes are numbered in the order in which they may rely on each other: the end of a memif link
- * in the process of lower number is the server, which makes the socket. So a process that first
- * makes its own sockets and then waits for those of others never waits in a circle.
+ * in the process of lower number is the server, which makes the socket and which the other one
+ * waits for. So nobody waits in a circle.
  */
 
 #include <stdbool.h>
@@ -51,7 +51,7 @@ struct lab_plan_request {
 	const char *lab;     /* name */
 	const char *run_dir; /* where the sockets are */
 	const struct topology *topology;
-	enum lab_link_kind kind; /* of links between processes: MEMIF or VETH */
+	enum lab_link_kind kind; /* of links between processes that 'ports' does not name */
 	uint32_t frame_bytes;    /* the longest frame */
 	const struct lab_plan_group *group;
 	unsigned groups;

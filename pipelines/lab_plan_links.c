@@ -121,6 +121,18 @@ static int plan_bound(
 	return 0;
 }
 
+static int refuse_unbound(
+	const struct lab_plan *plan, const struct topology_link *cable, struct fault *fault)
+{
+	char a[TOPOLOGY_NAME_MAX + 8], b[TOPOLOGY_NAME_MAX + 8];
+
+	topology_port_name(plan->topology, cable->a, a, sizeof(a));
+	topology_port_name(plan->topology, cable->b, b, sizeof(b));
+	return fault_set(fault, EINVAL,
+		"links are to be real ones, and %s and %s have no devices in the topology's 'ports'",
+		a, b);
+}
+
 static int plan_link(struct lab_plan *plan, const struct lab_plan_request *request, uint32_t at,
 	struct fault *fault)
 {
@@ -138,6 +150,8 @@ static int plan_link(struct lab_plan *plan, const struct lab_plan_request *reque
 	link->kind = request->kind;
 	if (link->kind == LAB_LINK_MEMIF)
 		return plan_memif(plan, request, at, fault);
+	if (link->kind != LAB_LINK_VETH)
+		return refuse_unbound(plan, cable, fault);
 	plan_veth(plan, request, at);
 	return 0;
 }
@@ -148,7 +162,7 @@ static int check_ports(const struct lab_plan *plan, struct fault *fault)
 		if (plan->process[i].ethdevs > LAB_PORTS_MAX)
 			return fault_set(fault, EINVAL,
 				"the process of %s has %u links to other processes and DPDK allows "
-				"%d ports: group it with its neighbours in 'processes'",
+				"%d ports: group it with its neighbours in 'groups'",
 				plan->process[i].name, plan->process[i].ethdevs, LAB_PORTS_MAX);
 	return 0;
 }

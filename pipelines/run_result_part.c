@@ -18,13 +18,11 @@
 	X("packets_delivered", packets.delivered)           \
 	X("packets_dropped", packets.dropped)               \
 	X("packets_retransmitted", packets.retransmitted)   \
-	X("packets_pending", packets.pending)               \
 	X("messages_generated", messages.generated)         \
 	X("messages_injected", messages.injected)           \
 	X("messages_delivered", messages.delivered)         \
 	X("messages_dropped", messages.dropped)             \
 	X("messages_retransmitted", messages.retransmitted) \
-	X("messages_pending", messages.pending)             \
 	X("lost", lost)                                     \
 	X("duplicated", duplicated)                         \
 	X("out_of_order", out_of_order)                     \
@@ -197,8 +195,8 @@ static int add_head(struct run_result *into, const json_t *part)
 		return -EINVAL;
 	into->seed = (uint64_t)seed;
 	snprintf(into->topology, sizeof(into->topology), "%s", topology);
-	into->hosts = (uint32_t)hosts;
-	into->switches = (uint32_t)switches;
+	into->hosts += (uint32_t)hosts;
+	into->switches += (uint32_t)switches;
 	into->offered += offered;
 	into->accepted += accepted;
 	into->flits_per_ns_per_switch += flits;
@@ -209,12 +207,26 @@ static int add_head(struct run_result *into, const json_t *part)
 	return 0;
 }
 
+/* What is pending is not the sum of what parts think of it: sender and receiver of a message may be
+ * in different ones. */
+static void count_pending(struct run_result *into)
+{
+	struct run_traffic *packets = &into->packets, *messages = &into->messages;
+
+	packets->pending =
+		packets->injected > packets->delivered ? packets->injected - packets->delivered : 0;
+	messages->pending = messages->generated > messages->delivered
+				    ? messages->generated - messages->delivered
+				    : 0;
+}
+
 int run_result_add_part(struct run_result *into, const json_t *part)
 {
 	int result = add_head(into, part);
 
 	if (result == 0)
 		result = add_numbers(into, part);
+	count_pending(into);
 	if (result == 0)
 		result = add_histogram(&into->network_ns, json_object_get(part, "network_ns"));
 	if (result == 0)

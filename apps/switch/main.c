@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "eal.h"
+#include "lab_mode.h"
 #include "options.h"
 #include "result.h"
 #include "standalone.h"
@@ -93,6 +94,8 @@ int main(int argc, char **argv)
 	struct fault fault;
 	int result;
 
+	if (lab_mode_asked_for(argc, argv))
+		return lab_mode_main(argc, argv);
 	parse_options(&options, argc, argv);
 	catch_signals();
 	result = eal_start(argc, argv, &eal, &fault);

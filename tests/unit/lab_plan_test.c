@@ -136,7 +136,7 @@ static void a_device_in_two_processes_is_refused(void **state)
 
 	(void)state;
 	assert_null(plan_of("rlft:ports=4,stages=2", LAB_LINK_MEMIF, groups, 2));
-	assert_non_null(strstr(fault.text, "process 'right': s1 is in another process"));
+	assert_non_null(strstr(fault.text, "group 'right': s1 is in another group"));
 }
 
 static void switches_and_hosts_in_one_process_are_refused(void **state)
@@ -206,6 +206,13 @@ static void a_link_with_one_bound_end_is_refused(void **state)
 	assert_non_null(strstr(fault.text, "expected both or neither"));
 }
 
+static void real_links_need_devices(void **state)
+{
+	(void)state;
+	assert_null(plan_of("rlft:ports=4,stages=2", LAB_LINK_BOUND, NULL, 0));
+	assert_non_null(strstr(fault.text, "have no devices"));
+}
+
 static void names_that_cannot_be_file_names_are_refused(void **state)
 {
 	struct lab_plan_request request = {.lab = "a/b", .run_dir = "/run/weft/x"};
@@ -230,6 +237,7 @@ static const struct CMUnitTest tests[] = {
 	CLAIM(veth_slots_hold_the_longest_frame),
 	CLAIM(bound_ports_are_used_as_the_file_names_them),
 	CLAIM(a_link_with_one_bound_end_is_refused),
+	CLAIM(real_links_need_devices),
 	CLAIM(names_that_cannot_be_file_names_are_refused),
 };
 

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft-nic: emulated network interfaces of a lab. EAL's options stand before '--', ours after it.
+ */
+
+#include <argp.h>
+
+#include "lab_process.h"
+
+const char *argp_program_version = "weft-nic " WEFT_VERSION;
+
+int main(int argc, char **argv)
+{
+	static struct lab_process_options options;
+
+	lab_process_parse(&options, "weft-nic", true, argc, argv);
+	return (int)lab_process_main(&options);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "lab.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frame.h"
+
+/* A process may have another working directory; a generator's text stays as it is. */
+static void keep_path(struct lab *lab, const char *path)
+{
+	char whole[PATH_MAX];
+
+	snprintf(lab->path, sizeof(lab->path), "%s", realpath(path, whole) != NULL ? whole : path);
+}
+
+static enum lab_link_kind kind_of(enum lab_config_links links)
+{
+	switch (links) {
+	case LAB_CONFIG_LINKS_VETH:
+		return LAB_LINK_VETH;
+	case LAB_CONFIG_LINKS_DPDK:
+		return LAB_LINK_BOUND;
+	default:
+		return LAB_LINK_MEMIF;
+	}
+}
+
+static int make_plan(struct lab *lab, const char *run_dir, struct fault *fault)
+{
+	struct lab_plan_group *groups = lab_config_groups(lab->config, lab->topology, fault);
+	struct lab_plan_request request = {
+		.lab = lab->config->name,
+		.run_dir = run_dir,
+		.topology = lab->topology,
+		.kind = kind_of(lab->config->links),
+		.frame_bytes = lab->frame_bytes,
+		.group = groups,
+		.groups = lab->config->groups.count,
+	};
+	char usual[64];
+
+	if (groups == NULL)
+		return -errno;
+	if (run_dir == NULL) {
+		snprintf(usual, sizeof(usual), "%s/%s", LAB_RUN_DIR, lab->config->name);
+		request.run_dir = usual;
+	}
+	lab->plan = lab_plan_create(&request, fault);
+	lab_config_groups_free(groups, request.groups);
+	return lab->plan == NULL ? -EINVAL : 0;
+}
+
+int lab_open(struct lab *lab, const char *path, const char *run_dir, struct fault *fault)
+{
+	int result = 0;
+
+	*lab = (struct lab){.config = lab_config_load(path, NULL, 0, fault)};
+	if (lab->config == NULL)
+		return -errno;
+	keep_path(lab, path);
+	result = lab_config_supported(lab->config, fault);
+	if (result == 0) {
+		lab->topology = run_config_open_topology(&lab->config->run, fault);
+		result = lab->topology == NULL ? -errno : 0;
+	}
+	if (result == 0) {
+		lab->frame_bytes =
+			lab->config->run.nic.mtu_bytes + FRAME_HEADER_BYTES + FRAME_ROUTE_MAX;
+		result = make_plan(lab, run_dir, fault);
+	}
+	if (result < 0)
+		lab_close(lab);
+	return result;
+}
+
+void lab_close(struct lab *lab)
+{
+	lab_plan_destroy(lab->plan);
+	topology_destroy(lab->topology);
+	lab_config_destroy(lab->config);
+	*lab = (struct lab){.config = NULL};
+}

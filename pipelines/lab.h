@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * A lab file, opened: its configuration, its topology and its plan. 'weft lab' and each process of
+ * the lab open the same file and come to the same plan. No EAL.
+ */
+
+#include "fault.h"
+#include "lab_config.h"
+#include "lab_plan.h"
+#include "topology.h"
+
+struct lab {
+	struct lab_config *config;
+	struct topology *topology;
+	struct lab_plan *plan;
+	char path[512];       /* of the file, absolute */
+	uint32_t frame_bytes; /* the longest frame */
+};
+
+/* 'run_dir' NULL: /run/weft/NAME. 0, or -errno and fault. */
+int lab_open(struct lab *lab, const char *path, const char *run_dir, struct fault *fault);
+void lab_close(struct lab *lab);

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "lab_process.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "eal.h"
+#include "lab.h"
+#include "lab_rendezvous.h"
+#include "real_fabric.h"
+
+/* Before ports are closed: the others, which got the same signal, have left their loops by then.
+ * When one end of a memif link closes, the driver of the other takes away the memory that its loop
+ * may be reading. */
+#define LINGER_MS 100
+
+/* Mbufs of a process with many ports; memory is taken as it is touched. */
+#define MEMORY_MIB 1024
+
+struct lab_process {
+	const struct lab_process_options *options;
+	struct lab lab;
+	int number; /* in the plan */
+	bool *switch_here, *host_here;
+	const char **external; /* [link] */
+	const char *pci[LAB_PORTS_MAX + 1];
+	struct clock clock;
+	struct real_fabric *fabric;
+};
+
+static atomic_bool stop;
+
+static void on_signal(int number)
+{
+	(void)number;
+	atomic_store(&stop, true);
+}
+
+/* A second signal ends the program the hard way. */
+static void catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/* --- which devices, which links --- */
+
+static int find_device(const struct lab_process *process, const char *name, struct fault *fault)
+{
+	const struct topology *topology = process->lab.topology;
+	int32_t at = process->options->nics ? topology_find_host(topology, name)
+					    : topology_find_switch(topology, name);
+
+	if (at >= 0)
+		return at;
+	return fault_set(fault, EINVAL, "%s: no %s '%s' in this lab", process->lab.path,
+		process->options->nics ? "host" : "switch", name);
+}
+
+/* The devices asked for are all those of one process of the plan: the others count on that. */
+static int choose_devices(struct lab_process *process, struct fault *fault)
+{
+	bool *here = process->options->nics ? process->host_here : process->switch_here;
+	unsigned found = 0;
+
+	process->number = lab_plan_find(process->lab.plan, process->options->device[0]);
+	for (unsigned i = 0; i < process->options->devices; i++) {
+		const char *name = process->options->device[i];
+		int at = find_device(process, name, fault);
+
+		if (at < 0)
+			return at;
+		if (lab_plan_find(process->lab.plan, name) != process->number)
+			return fault_set(fault, EINVAL,
+				"%s: %s and %s are in different processes of this lab, expected "
+				"them together in its 'groups'",
+				process->lab.path, process->options->device[0], name);
+		found += !here[at];
+		here[at] = true;
+	}
+	if (found == process->lab.plan->process[process->number].devices)
+		return 0;
+	return fault_set(fault, EINVAL,
+		"%s: the process of %s has %u devices in this lab, %u of them were named: expected "
+		"all",
+		process->lab.path, process->options->device[0],
+		process->lab.plan->process[process->number].devices, found);
+}
+
+static void choose_links(struct lab_process *process)
+{
+	const struct lab_plan *plan = process->lab.plan;
+	unsigned pci = 0;
+
+	for (uint32_t i = 0; i < process->lab.topology->links; i++) {
+		const struct lab_plan_link *link = &plan->link[i];
+		unsigned side = link->process[0] == process->number ? 0 : 1;
+
+		if (link->kind == LAB_LINK_MEMORY || link->process[side] != process->number)
+			continue;
+		process->external[i] = link->device[side];
+		if (link->kind == LAB_LINK_BOUND && strncmp(link->device[side], "net_", 4) != 0)
+			process->pci[pci++] = link->device[side];
+	}
+}
+
+static int open_lab(struct lab_process *process, struct fault *fault)
+{
+	const struct lab_process_options *options = process->options;
+	int result = lab_open(&process->lab, options->lab_file, options->run_dir, fault);
+
+	if (result < 0)
+		return result;
+	process->switch_here = calloc(process->lab.topology->switches + 1, sizeof(bool));
+	process->host_here = calloc(process->lab.topology->hosts + 1, sizeof(bool));
+	process->external = calloc(process->lab.topology->links + 1, sizeof(char *));
+	if (process->switch_here == NULL || process->host_here == NULL || process->external == NULL)
+		return fault_set(fault, ENOMEM, "no memory");
+	result = choose_devices(process, fault);
+	if (result == 0)
+		choose_links(process);
+	return result;
+}
+
+static void close_lab(struct lab_process *process)
+{
+	free(process->switch_here);
+	free(process->host_here);
+	free(process->external);
+	lab_close(&process->lab);
+}
+
+/* --- running --- */
+
+/* Different in each life of the process, never 0. */
+static uint32_t choose_session(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return ((uint32_t)now.tv_sec * 1000 + (uint32_t)(now.tv_nsec / 1000000)) | 1;
+}
+
+static int create_fabric(struct lab_process *process, struct fault *fault)
+{
+	const struct real_fabric_options options = {
+		.topology = process->lab.topology,
+		.run = &process->lab.config->run,
+		.name = "lab",
+		.switch_here = process->switch_here,
+		.host_here = process->host_here,
+		.external = process->external,
+		.session = choose_session(),
+		.lcores = process->options->lcores,
+		.clock = &process->clock,
+	};
+
+	process->fabric = real_fabric_create(&options, fault);
+	return process->fabric == NULL ? -errno : 0;
+}
+
+static void linger(void)
+{
+	const struct timespec time = {.tv_nsec = LINGER_MS * 1000000L};
+
+	nanosleep(&time, NULL);
+}
+
+static int run(struct lab_process *process, struct fault *fault)
+{
+	int result = lab_clock(process->lab.plan->run_dir, &process->clock, fault);
+
+	if (result == 0)
+		result = lab_wait_servers(
+			process->lab.plan, (unsigned)process->number, &stop, fault);
+	if (result == 0)
+		result = create_fabric(process, fault);
+	if (result < 0)
+		return result;
+	printf("%s: %u devices of lab %s, %u ports to other processes, prefix %s\n",
+		process->options->program, process->options->devices, process->lab.plan->lab,
+		process->lab.plan->process[process->number].ethdevs, eal_prefix());
+	fflush(stdout);
+	real_fabric_serve(process->fabric, &stop);
+	linger();
+	return 0;
+}
+
+/* 'cores' of the file: the first so many of the CPUs that we may use. */
+static void limit_cores(unsigned cores)
+{
+	cpu_set_t all, some;
+	unsigned taken = 0;
+
+	if (cores == 0 || sched_getaffinity(0, sizeof(all), &all) != 0)
+		return;
+	CPU_ZERO(&some);
+	for (int cpu = 0; cpu < CPU_SETSIZE && taken < cores; cpu++) {
+		if (!CPU_ISSET(cpu, &all))
+			continue;
+		CPU_SET(cpu, &some);
+		taken++;
+	}
+	sched_setaffinity(0, sizeof(some), &some);
+}
+
+/* EAL's words: those of the file, then those of the command line. */
+static int start_eal(
+	struct lab_process *process, const struct eal_options *eal, struct fault *fault)
+{
+	const struct lab_process_options *options = process->options;
+	const struct lab_config_words *words = &process->lab.config->eal;
+	char **argv = calloc((size_t)options->argc + words->count + 2, sizeof(*argv));
+	int argc = 0, result;
+	bool theirs = false;
+
+	if (argv == NULL)
+		return fault_set(fault, ENOMEM, "no memory");
+	for (int i = 1; i < options->argc; i++)
+		theirs |= strcmp(options->argv[i], "--") == 0;
+	argv[argc++] = options->argv[0];
+	for (uint32_t i = 0; i < words->count; i++)
+		argv[argc++] = words->at[i];
+	for (int i = 1; theirs && strcmp(options->argv[i], "--") != 0; i++)
+		argv[argc++] = options->argv[i];
+	argv[argc++] = (char *)"--";
+	result = eal_start(argc, argv, eal, fault);
+	free(argv);
+	return result;
+}
+
+static int run_with_eal(struct lab_process *process, struct fault *fault)
+{
+	const struct lab_process_options *options = process->options;
+	const struct eal_options eal = {
+		.prefix = process->lab.plan->process[process->number].prefix,
+		.lcores = options->lcores,
+		.memory_mib = MEMORY_MIB,
+		.pci = process->pci,
+	};
+	int result;
+
+	limit_cores(process->lab.config->cores);
+	result = start_eal(process, &eal, fault);
+	if (result < 0)
+		return result;
+	result = run(process, fault);
+	real_fabric_destroy(process->fabric);
+	eal_stop();
+	return result;
+}
+
+enum weft_exit lab_process_main(const struct lab_process_options *options)
+{
+	struct lab_process process = {.options = options};
+	struct fault fault;
+	int result;
+
+	catch_signals();
+	result = open_lab(&process, &fault);
+	if (result == 0)
+		result = run_with_eal(&process, &fault);
+	close_lab(&process);
+	if (result == 0)
+		return EXIT_DONE;
+	fprintf(stderr, "%s: %s\n", options->program, fault.text);
+	return fault_exit_code(result);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "lab_rendezvous.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STEP_MS      5
+#define WAIT_MS      30000
+#define LISTENING    0x10000 /* __SO_ACCEPTCON in /proc/net/unix */
+#define PATH_BYTES   300
+#define SOCKET_BYTES 256
+
+/* --- clock --- */
+
+static int read_clock(const char *path, struct clock *clock, struct fault *fault)
+{
+	char text[CLOCK_TEXT_SIZE];
+	FILE *file = fopen(path, "re");
+
+	if (file == NULL)
+		return -errno;
+	if (fgets(text, sizeof(text), file) == NULL)
+		text[0] = '\0';
+	fclose(file);
+	text[strcspn(text, "\n")] = '\0';
+	return clock_parse(clock, text, fault);
+}
+
+/* A file that appears whole, or not at all because another process was first: link() does not
+ * replace. */
+static int publish_clock(
+	const char *path, const char *own, const struct clock *clock, struct fault *fault)
+{
+	char text[CLOCK_TEXT_SIZE];
+	FILE *file = fopen(own, "we");
+	int result;
+
+	if (file == NULL)
+		return fault_set(fault, errno, "%s: %s", own, strerror(errno));
+	clock_format(clock, text);
+	fprintf(file, "%s\n", text);
+	fclose(file);
+	result = link(own, path) == 0 || errno == EEXIST ? 0 : -errno;
+	unlink(own);
+	return result < 0 ? fault_set(fault, -result, "%s: %s", path, strerror(-result)) : 0;
+}
+
+int lab_clock(const char *run_dir, struct clock *clock, struct fault *fault)
+{
+	char path[PATH_BYTES], own[PATH_BYTES + 16];
+	int result;
+
+	snprintf(path, sizeof(path), "%s/clock", run_dir);
+	result = read_clock(path, clock, fault);
+	if (result != -ENOENT)
+		return result;
+	snprintf(own, sizeof(own), "%s.%ld", path, (long)getpid());
+	clock_start(clock);
+	result = publish_clock(path, own, clock, fault);
+	return result == 0 ? read_clock(path, clock, fault) : result;
+}
+
+/* --- servers --- */
+
+/* A socket that exists does not listen yet for a moment. */
+static bool listens(const char *path)
+{
+	FILE *file = fopen("/proc/net/unix", "re");
+	char line[SOCKET_BYTES + 128], at[SOCKET_BYTES];
+	bool found = false;
+	unsigned flags;
+
+	if (file == NULL)
+		return access(path, F_OK) == 0;
+	while (!found && fgets(line, sizeof(line), file) != NULL)
+		found = sscanf(line, "%*s %*s %*s %x %*s %*s %*s %255s", &flags, at) == 2 &&
+			(flags & LISTENING) != 0 && strcmp(at, path) == 0;
+	fclose(file);
+	return found;
+}
+
+static int wait_server(const char *path, const atomic_bool *stop, struct fault *fault)
+{
+	const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
+
+	for (int waited = 0; !listens(path); waited += STEP_MS) {
+		if (atomic_load(stop))
+			return fault_set(fault, EINTR, "interrupted");
+		if (waited >= WAIT_MS)
+			return fault_set(fault, ETIMEDOUT,
+				"%s: nobody listens after %d s; is the process at the other end "
+				"running?",
+				path, WAIT_MS / 1000);
+		nanosleep(&step, NULL);
+	}
+	return 0;
+}
+
+int lab_wait_servers(
+	const struct lab_plan *plan, unsigned process, const atomic_bool *stop, struct fault *fault)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < plan->topology->links && result == 0; i++) {
+		const struct lab_plan_link *link = &plan->link[i];
+		char path[SOCKET_BYTES];
+
+		if (link->kind != LAB_LINK_MEMIF)
+			continue;
+		if (link->process[0] != process && link->process[1] != process)
+			continue;
+		/* The lower number is the server. */
+		if (link->process[0] >= process && link->process[1] >= process)
+			continue;
+		lab_plan_socket(plan, i, path, sizeof(path));
+		result = wait_server(path, stop, fault);
+	}
+	return result;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft lab: a lab of real processes. This file has the command line and what the parts share. */
+
+#include "cmd_lab.h"
+
+#include <argp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab_spawn.h"
+#include "lab_veth.h"
+#include "quantity.h"
+
+#define PATIENCE_MS 5000
+
+/* --- command line --- */
+
+#define OPTION_RUN_DIR                                                                        \
+	{                                                                                     \
+		"run-dir", 'r', "DIR", 0, "where the lab keeps its files (/run/weft/NAME)", 0 \
+	}
+
+static const struct argp_option up_options[] = {
+	OPTION_RUN_DIR,
+	{"wait", 'w', "TIME", 0, "how long the links may take to come up (10s)", 0},
+	{"process", 'p', "DEVICE", 0,
+		"start only the process that holds this switch or host; may be repeated. The "
+		"others run on other machines",
+		0},
+	{0},
+};
+static const struct argp_option down_options[] = {OPTION_RUN_DIR, {0}};
+static const struct argp_option status_options[] = {
+	OPTION_RUN_DIR,
+	{"json", 'j', NULL, 0, "one JSON document instead of tables", 0},
+	{0},
+};
+static const struct argp_option run_options[] = {
+	OPTION_RUN_DIR,
+	{"duration", 'd', "TIME", 0, "how long traffic is sent (what the file's 'measure' says)",
+		0},
+	{"json", 'o', "FILE", 0, "write the result ('-': standard output)", 0},
+	{0},
+};
+static const struct argp_option capture_options[] = {
+	OPTION_RUN_DIR,
+	{"output", 'o', "FILE", 0, "write here instead of to standard output", 0},
+	{0},
+};
+
+static const struct part {
+	const char *name;
+	enum weft_exit (*run)(const struct lab_arguments *arguments);
+	const struct argp_option *options;
+	const char *arguments, *doc;
+} parts[] = {
+	{"up", cmd_lab_up, up_options, "LAB.yaml",
+		"Starts the processes of a lab and waits until all links are up."},
+	{"status", cmd_lab_status, status_options, "LAB.yaml",
+		"Shows processes, links and counters. Exit 1: something is down."},
+	{"run", cmd_lab_run, run_options, "LAB.yaml",
+		"Sends the traffic of the lab file and shows what arrived. Exit 1: something was "
+		"lost, duplicated or out of order."},
+	{"capture", cmd_lab_capture, capture_options, "LAB.yaml PORT",
+		"Captures a port such as s0:1 as pcapng until interrupted:\n"
+		"weft lab capture LAB.yaml s0:1 | wireshark -k -i -"},
+	{"down", cmd_lab_down, down_options, "LAB.yaml",
+		"Ends the processes of a lab and removes what they used. A lab that is not up is "
+		"fine."},
+};
+
+static weft_time parse_time(const char *option, const char *text, struct argp_state *state)
+{
+	uint64_t value;
+
+	if (quantity_parse(QUANTITY_TIME, text, &value) < 0)
+		argp_error(state, "--%s %s: expected %s", option, text,
+			quantity_expected(QUANTITY_TIME));
+	return value;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	struct lab_arguments *arguments = state->input;
+
+	switch (key) {
+	case 'r':
+		arguments->run_dir = text;
+		return 0;
+	case 'w':
+		arguments->wait_ps = parse_time("wait", text, state);
+		return 0;
+	case 'd':
+		arguments->duration_ps = parse_time("duration", text, state);
+		return 0;
+	case 'j':
+		arguments->json = true;
+		return 0;
+	case 'o':
+		arguments->output = text;
+		return 0;
+	case 'p':
+		if (arguments->only_count == LAB_ONLY_MAX)
+			argp_error(state, "--process: at most %d of them", LAB_ONLY_MAX);
+		arguments->only[arguments->only_count++] = text;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (arguments->file == NULL)
+			arguments->file = text;
+		else if (arguments->link == NULL)
+			arguments->link = text;
+		else
+			argp_error(state, "'%s': too many arguments", text);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static enum weft_exit run_part(const struct part *part, int argc, char **argv)
+{
+	const struct argp argp = {
+		.options = part->options,
+		.parser = parse,
+		.args_doc = part->arguments,
+		.doc = part->doc,
+	};
+	struct lab_arguments arguments = {
+		.wait_ps = 10 * PS_PER_S,
+		.duration_ps = WEFT_TIME_NEVER,
+	};
+	bool wants_link = strchr(part->arguments, ' ') != NULL;
+	char name[64];
+
+	snprintf(name, sizeof(name), "weft lab %s", part->name);
+	argv[0] = name;
+	argp_err_exit_status = EXIT_BAD_REQUEST;
+	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+	if (arguments.file == NULL || (arguments.link != NULL) != wants_link) {
+		fprintf(stderr, "usage: %s [OPTION]... %s\n", name, part->arguments);
+		return EXIT_BAD_REQUEST;
+	}
+	return part->run(&arguments);
+}
+
+static void print_usage(FILE *out)
+{
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		fprintf(out, "%s weft lab %-8s %s\n", i == 0 ? "usage:" : "      ", parts[i].name,
+			parts[i].arguments);
+	fputs("'weft lab PART --help' and weft-lab(1) tell more.\n", out);
+}
+
+int cmd_lab(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_usage(stderr);
+		return EXIT_BAD_REQUEST;
+	}
+	if (strcmp(argv[1], "--help") == 0) {
+		print_usage(stdout);
+		return EXIT_DONE;
+	}
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (strcmp(parts[i].name, argv[1]) == 0)
+			return run_part(&parts[i], argc - 1, argv + 1);
+	return command_fail("lab", EXIT_BAD_REQUEST,
+		"'%s', expected up, status, run, capture or down", argv[1]);
+}
+
+/* --- signals --- */
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+	(void)number;
+	interrupted = 1;
+}
+
+void lab_catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+bool lab_interrupted(void)
+{
+	return interrupted != 0;
+}
+
+/* --- the running lab --- */
+
+const struct lab_record *lab_record_of(
+	const struct lab *lab, const struct lab_state *state, const char *device)
+{
+	int process = lab_plan_find(lab->plan, device);
+
+	for (unsigned i = 0; i < state->processes && process >= 0; i++)
+		if (strcmp(state->process[i].name, lab->plan->process[process].name) == 0)
+			return &state->process[i];
+	return NULL;
+}
+
+enum weft_exit lab_open_running(const struct lab_arguments *arguments, const char *command,
+	struct lab *lab, struct lab_state *state)
+{
+	struct fault fault;
+	int result = lab_open(lab, arguments->file, arguments->run_dir, &fault);
+
+	if (result < 0)
+		return command_fail(command, fault_exit_code(result), "%s", fault.text);
+	result = lab_state_load(state, lab->plan->run_dir, &fault);
+	if (result == 0)
+		return EXIT_DONE;
+	if (result == -ENOENT)
+		command_fail(command, EXIT_BAD_ANSWER,
+			"lab %s is not up; 'weft lab up %s' starts it", lab->plan->lab,
+			arguments->file);
+	else
+		command_fail(command, EXIT_NOT_ABLE, "%s", fault.text);
+	lab_close(lab);
+	return result == -ENOENT ? EXIT_BAD_ANSWER : EXIT_NOT_ABLE;
+}
+
+int lab_take_down(struct lab_state *state, struct fault *fault)
+{
+	int killed = (int)lab_end_processes(state, PATIENCE_MS);
+	int result = 0;
+
+	if (state->netns[0] != '\0')
+		result = lab_veth_remove(state->netns, fault);
+	if (result == 0)
+		result = lab_state_remove(state, fault);
+	lab_state_free(state);
+	return result < 0 ? result : killed;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft lab status */
+
+#include "cmd_lab.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- asking --- */
+
+/* {"s0": {counters}, …} of one class, from one process, into 'into'. */
+static int add_class(
+	struct lab_connection *connection, const char *class, json_t *into, struct fault *fault)
+{
+	char command[160];
+	json_t *names, *name;
+	size_t index;
+
+	snprintf(command, sizeof(command), "/weft/%s/list", class);
+	names = lab_ask(connection, command, fault);
+	if (names == NULL)
+		return -EPROTO;
+	json_array_foreach(names, index, name)
+	{
+		json_t *stats;
+
+		snprintf(command, sizeof(command), "/weft/%s/stats,%s", class,
+			json_string_value(name));
+		stats = lab_ask(connection, command, fault);
+		if (stats == NULL) {
+			json_decref(names);
+			return -EPROTO;
+		}
+		json_object_set_new(into, json_string_value(name), stats);
+	}
+	json_decref(names);
+	return 0;
+}
+
+static int add_links(struct lab_connection *connection, json_t *into, struct fault *fault)
+{
+	json_t *links = lab_ask_links(connection, fault);
+
+	if (links == NULL)
+		return -EPROTO;
+	json_array_extend(into, links);
+	json_decref(links);
+	return 0;
+}
+
+static int add_process(const struct lab_record *record, json_t *into, struct fault *fault)
+{
+	struct lab_connection connection;
+	int result = lab_connect(&connection, record->prefix, fault);
+
+	if (result < 0)
+		return result;
+	result = add_class(&connection, "switch", json_object_get(into, "switches"), fault);
+	if (result == 0)
+		result = add_class(&connection, "nic", json_object_get(into, "nics"), fault);
+	if (result == 0)
+		result = add_class(&connection, "port", json_object_get(into, "ports"), fault);
+	if (result == 0)
+		result = add_links(&connection, json_object_get(into, "links"), fault);
+	lab_disconnect(&connection);
+	return result;
+}
+
+static json_t *collect(const struct lab *lab, const struct lab_state *state)
+{
+	json_t *all = json_pack("{s:s,s:s,s:b,s:[],s:{},s:{},s:{},s:[]}", "lab", lab->plan->lab,
+		"run_dir", state->dir, "up", 1, "processes", "switches", "nics", "ports", "links");
+
+	for (unsigned i = 0; i < state->processes; i++) {
+		const struct lab_record *record = &state->process[i];
+		const char *is = "running";
+		struct fault fault = {""};
+
+		if (!lab_record_alive(record))
+			is = "gone";
+		else if (add_process(record, all, &fault) < 0)
+			is = "silent";
+		json_array_append_new(json_object_get(all, "processes"),
+			json_pack("{s:s,s:s,s:I,s:s,s:s,s:s}", "name", record->name, "program",
+				record->program, "pid", (json_int_t)record->pid, "state", is,
+				"prefix", record->prefix, "fault", fault.text));
+	}
+	return all;
+}
+
+/* --- judging --- */
+
+static unsigned count_not(json_t *list, const char *wanted)
+{
+	unsigned count = 0;
+	json_t *entry;
+	size_t index;
+
+	json_array_foreach(list, index, entry)
+	{
+		const char *is = json_string_value(json_object_get(entry, "state"));
+
+		count += is == NULL || strcmp(is, wanted) != 0;
+	}
+	return count;
+}
+
+/* --- showing --- */
+
+static uint64_t number(json_t *counters, const char *name)
+{
+	return (uint64_t)json_integer_value(json_object_get(counters, name));
+}
+
+static const char *text(json_t *object, const char *name)
+{
+	const char *value = json_string_value(json_object_get(object, name));
+
+	return value != NULL ? value : "";
+}
+
+static void print_processes(json_t *processes)
+{
+	json_t *process;
+	size_t index;
+
+	printf("%-16s %-12s %8s  %s\n", "PROCESS", "PROGRAM", "PID", "STATE");
+	json_array_foreach(processes, index, process)
+	{
+		printf("%-16s %-12s %8" PRIu64 "  %s%s%s\n", text(process, "name"),
+			text(process, "program"), number(process, "pid"), text(process, "state"),
+			text(process, "fault")[0] != '\0' ? ": " : "", text(process, "fault"));
+	}
+}
+
+static void print_links(json_t *links)
+{
+	json_t *link;
+	size_t index;
+
+	printf("\n%-12s %-12s %s\n", "PORT", "PEER", "LINK");
+	json_array_foreach(links, index, link)
+	{
+		printf("%-12s %-12s %s\n", text(link, "port"), text(link, "peer"),
+			text(link, "state"));
+	}
+}
+
+/* Counters that are not zero: the others have nothing to say. */
+static void print_devices(const char *title, json_t *devices)
+{
+	const char *device, *name;
+	json_t *counters, *value;
+
+	if (json_object_size(devices) > 0)
+		printf("\n%s\n", title);
+	json_object_foreach(devices, device, counters)
+	{
+		printf("%s:", device);
+		json_object_foreach(counters, name, value)
+		{
+			if (json_integer_value(value) != 0)
+				printf(" %s %" PRIu64, name, (uint64_t)json_integer_value(value));
+		}
+		putchar('\n');
+	}
+}
+
+static void print_all(json_t *all, unsigned gone, unsigned down)
+{
+	print_processes(json_object_get(all, "processes"));
+	print_links(json_object_get(all, "links"));
+	print_devices("SWITCHES", json_object_get(all, "switches"));
+	print_devices("INTERFACES", json_object_get(all, "nics"));
+	printf("\nlab %s: %u processes are not running, %u ends of links are not up\n",
+		text(all, "lab"), gone, down);
+}
+
+enum weft_exit cmd_lab_status(const struct lab_arguments *arguments)
+{
+	struct lab_state state;
+	struct lab lab;
+	unsigned gone, down;
+	json_t *all;
+	enum weft_exit result = lab_open_running(arguments, "lab status", &lab, &state);
+
+	if (result != EXIT_DONE) {
+		if (arguments->json && result == EXIT_BAD_ANSWER)
+			puts("{\"up\": false}");
+		return result;
+	}
+	all = collect(&lab, &state);
+	gone = count_not(json_object_get(all, "processes"), "running");
+	down = count_not(json_object_get(all, "links"), "up");
+	json_object_set_new(all, "up", json_boolean(gone == 0 && down == 0));
+	if (arguments->json) {
+		json_dumpf(all, stdout, JSON_INDENT(2));
+		putchar('\n');
+	} else
+		print_all(all, gone, down);
+	json_decref(all);
+	lab_state_free(&state);
+	lab_close(&lab);
+	return gone == 0 && down == 0 ? EXIT_DONE : EXIT_BAD_ANSWER;
+}

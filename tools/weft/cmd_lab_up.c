@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft lab up */
+
+#include "cmd_lab.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lab_spawn.h"
+#include "lab_veth.h"
+
+#define STEP_MS   20
+#define LOG_LINES 10
+
+struct up {
+	const struct lab_arguments *arguments;
+	struct lab lab;
+	struct lab_state state;
+	bool *ready; /* [process of the state]: all its links are up */
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* --- before anything is started --- */
+
+static int check_privileges(const struct lab *lab, struct fault *fault)
+{
+	if (geteuid() == 0)
+		return 0;
+	if (lab->plan->veth)
+		return fault_set(
+			fault, EPERM, "%s: its links are veth pairs, expected root", lab->path);
+	if (lab->config->run.edges.count > 0)
+		return fault_set(fault, EPERM, "%s: it has TAP edges, expected root", lab->path);
+	return 0;
+}
+
+/* A lab that is up is refused; what an earlier one left is removed. */
+static int check_not_up(struct up *up, struct fault *fault)
+{
+	struct lab_state former;
+	int result = lab_state_load(&former, up->lab.plan->run_dir, fault);
+
+	if (result == -ENOENT)
+		return 0;
+	if (result < 0)
+		return result;
+	for (unsigned i = 0; i < former.processes; i++) {
+		if (!lab_record_alive(&former.process[i]))
+			continue;
+		result = fault_set(fault, EINVAL,
+			"lab %s is up already (%s is process %ld); 'weft lab down %s' ends it",
+			up->lab.plan->lab, former.process[i].name, (long)former.process[i].pid,
+			up->arguments->file);
+		lab_state_free(&former);
+		return result;
+	}
+	fprintf(stderr, "weft lab up: removing what an earlier lab left in %s\n", former.dir);
+	result = lab_take_down(&former, fault);
+	return result < 0 ? result : 0;
+}
+
+static int write_plan(const struct up *up, struct fault *fault)
+{
+	char path[300];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/plan.txt", up->state.dir);
+	file = fopen(path, "we");
+	if (file == NULL)
+		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
+	lab_plan_write(up->lab.plan, file);
+	fclose(file);
+	return 0;
+}
+
+static int make_veths(struct up *up, struct fault *fault)
+{
+	int result;
+
+	if (!up->lab.plan->veth)
+		return 0;
+	result = lab_veth_create(up->lab.plan, up->lab.frame_bytes, fault);
+	if (result < 0)
+		return result;
+	lab_plan_netns(up->lab.plan, up->state.netns);
+	return lab_state_save(&up->state, fault);
+}
+
+/* --- starting --- */
+
+static bool wanted(const struct up *up, unsigned process)
+{
+	for (unsigned i = 0; i < up->arguments->only_count; i++)
+		if (lab_plan_find(up->lab.plan, up->arguments->only[i]) == (int)process)
+			return true;
+	return up->arguments->only_count == 0;
+}
+
+/* --lab FILE --run-dir DIR --switch s0 --switch s1 … */
+static void fill_arguments(const struct up *up, unsigned process, char *program, char **argv)
+{
+	const struct topology *topology = up->lab.topology;
+	const struct lab_plan *plan = up->lab.plan;
+	unsigned count = 0;
+
+	argv[count++] = program;
+	argv[count++] = (char *)"--lab";
+	argv[count++] = (char *)up->lab.path;
+	argv[count++] = (char *)"--run-dir";
+	argv[count++] = (char *)plan->run_dir;
+	for (uint32_t i = 0; i < topology->switches; i++)
+		if (plan->switch_process[i] == process) {
+			argv[count++] = (char *)"--switch";
+			argv[count++] = topology->switch_at[i].name;
+		}
+	for (uint32_t i = 0; i < topology->hosts; i++)
+		if (plan->host_process[i] == process) {
+			argv[count++] = (char *)"--host";
+			argv[count++] = topology->host_at[i].name;
+		}
+	argv[count] = NULL;
+}
+
+static int start_process(struct up *up, unsigned process, struct fault *fault)
+{
+	const struct lab_plan_process *planned = &up->lab.plan->process[process];
+	char **argv = calloc(2 * (size_t)planned->devices + 6, sizeof(*argv));
+	struct lab_record record = {.pid = 0};
+	char program[600], log[400];
+	int result = 0;
+
+	if (argv == NULL)
+		return fault_set(fault, ENOMEM, "no memory");
+	snprintf(record.name, sizeof(record.name), "%s", planned->name);
+	snprintf(record.prefix, sizeof(record.prefix), "%s", planned->prefix);
+	snprintf(record.program, sizeof(record.program), "%s",
+		planned->nics ? "weft-nic" : "weft-switch");
+	program_path(record.program, program, sizeof(program));
+	fill_arguments(up, process, program, argv);
+	lab_record_log(&up->state, &record, log, sizeof(log));
+	record.pid = lab_spawn(argv, up->state.netns, log, fault);
+	free(argv);
+	if (record.pid < 0)
+		return (int)record.pid;
+	if (lab_state_add(&up->state, &record) < 0)
+		result = fault_set(fault, ENOMEM, "no memory");
+	return result < 0 ? result : lab_state_save(&up->state, fault);
+}
+
+static int start_all(struct up *up, struct fault *fault)
+{
+	int result = 0;
+
+	for (unsigned i = 0; i < up->lab.plan->processes && result == 0; i++)
+		if (wanted(up, i))
+			result = start_process(up, i, fault);
+	up->ready = calloc(up->state.processes + 1, sizeof(*up->ready));
+	return result == 0 && up->ready == NULL ? fault_set(fault, ENOMEM, "no memory") : result;
+}
+
+/* --- waiting --- */
+
+static void show_log(const struct up *up, const struct lab_record *record)
+{
+	char path[400], lines[LOG_LINES][512];
+	unsigned count = 0;
+	FILE *file;
+
+	lab_record_log(&up->state, record, path, sizeof(path));
+	file = fopen(path, "re");
+	if (file == NULL)
+		return;
+	while (fgets(lines[count % LOG_LINES], sizeof(lines[0]), file) != NULL)
+		count++;
+	fclose(file);
+	for (unsigned i = count > LOG_LINES ? count - LOG_LINES : 0; i < count; i++)
+		fprintf(stderr, "  %s: %s", record->name, lines[i % LOG_LINES]);
+}
+
+static bool all_links_up(json_t *links)
+{
+	size_t index;
+	json_t *link;
+
+	json_array_foreach(links, index, link)
+	{
+		const char *state = json_string_value(json_object_get(link, "state"));
+
+		if (state == NULL || strcmp(state, "up") != 0)
+			return false;
+	}
+	return true;
+}
+
+/* 1: its links are up; 0: not yet. */
+static int is_ready(const struct lab_record *record)
+{
+	struct lab_connection connection;
+	struct fault fault;
+	json_t *links;
+	int ready = 0;
+
+	if (lab_connect(&connection, record->prefix, &fault) < 0)
+		return 0;
+	links = lab_ask_links(&connection, &fault);
+	if (links != NULL)
+		ready = all_links_up(links);
+	json_decref(links);
+	lab_disconnect(&connection);
+	return ready;
+}
+
+/* How many are not ready yet, or -errno when one has ended. */
+static int look(struct up *up, struct fault *fault)
+{
+	int missing = 0;
+
+	for (unsigned i = 0; i < up->state.processes; i++) {
+		const struct lab_record *record = &up->state.process[i];
+
+		if (!lab_record_alive(record)) {
+			show_log(up, record);
+			return fault_set(
+				fault, ENODEV, "%s (%s) has ended", record->name, record->program);
+		}
+		if (!up->ready[i])
+			up->ready[i] = is_ready(record);
+		missing += !up->ready[i];
+	}
+	return missing;
+}
+
+static int fail_not_ready(const struct up *up, struct fault *fault)
+{
+	unsigned missing = 0;
+	const char *first = "";
+
+	for (unsigned i = 0; i < up->state.processes; i++) {
+		if (up->ready[i])
+			continue;
+		if (missing++ == 0)
+			first = up->state.process[i].name;
+		show_log(up, &up->state.process[i]);
+	}
+	return fault_set(fault, ETIMEDOUT,
+		"after %" PRIu64 " ms the links of %s and %u more processes are not all up; "
+		"--wait gives them longer",
+		up->arguments->wait_ps / PS_PER_MS, first, missing - 1);
+}
+
+static int wait_ready(struct up *up, struct fault *fault)
+{
+	const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
+	uint64_t deadline = now_ms() + up->arguments->wait_ps / PS_PER_MS;
+	int missing;
+
+	while ((missing = look(up, fault)) > 0) {
+		if (lab_interrupted())
+			return fault_set(fault, EINTR, "interrupted");
+		if (now_ms() > deadline)
+			return fail_not_ready(up, fault);
+		nanosleep(&step, NULL);
+	}
+	return missing;
+}
+
+/* --- the whole --- */
+
+static void print_summary(const struct up *up, uint64_t took_ms)
+{
+	const struct lab_plan *plan = up->lab.plan;
+	unsigned count[LAB_LINK_KIND_COUNT] = {0};
+
+	for (uint32_t i = 0; i < up->lab.topology->links; i++)
+		count[plan->link[i].kind]++;
+	printf("lab %s is up after %" PRIu64 " ms: %u processes, %u switches, %u hosts, %u links",
+		plan->lab, took_ms, up->state.processes, up->lab.topology->switches,
+		up->lab.topology->hosts, up->lab.topology->links);
+	for (unsigned kind = 0; kind < LAB_LINK_KIND_COUNT; kind++)
+		if (count[kind] > 0)
+			printf(" (%u %s)", count[kind], lab_link_kind_name(kind));
+	printf("\nlogs and plan: %s\n", plan->run_dir);
+	if (plan->veth)
+		printf("interfaces: ip netns exec %s ip link\n", up->state.netns);
+}
+
+static int check_only(const struct up *up, struct fault *fault)
+{
+	for (unsigned i = 0; i < up->arguments->only_count; i++)
+		if (lab_plan_find(up->lab.plan, up->arguments->only[i]) < 0)
+			return fault_set(fault, EINVAL,
+				"--process %s: no such switch or host in %s",
+				up->arguments->only[i], up->lab.path);
+	return 0;
+}
+
+static int bring_up(struct up *up, struct fault *fault)
+{
+	int result = lab_state_create(&up->state, up->lab.plan->run_dir, fault);
+
+	if (result < 0)
+		return result;
+	result = write_plan(up, fault);
+	if (result == 0)
+		result = make_veths(up, fault);
+	if (result == 0)
+		result = start_all(up, fault);
+	if (result == 0)
+		result = wait_ready(up, fault);
+	if (result < 0)
+		lab_take_down(&up->state, NULL);
+	return result;
+}
+
+enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
+{
+	struct up up = {.arguments = arguments};
+	uint64_t began = now_ms();
+	struct fault fault;
+	int result = lab_open(&up.lab, arguments->file, arguments->run_dir, &fault);
+
+	if (result < 0)
+		return command_fail("lab up", fault_exit_code(result), "%s", fault.text);
+	lab_catch_signals();
+	result = check_only(&up, &fault);
+	if (result == 0)
+		result = check_privileges(&up.lab, &fault);
+	if (result == 0)
+		result = check_not_up(&up, &fault);
+	if (result == 0)
+		result = bring_up(&up, &fault);
+	if (result == 0)
+		print_summary(&up, now_ms() - began);
+	free(up.ready);
+	lab_state_free(&up.state);
+	lab_close(&up.lab);
+	return result < 0 ? command_fail("lab up", fault_exit_code(result), "%s", fault.text)
+			  : EXIT_DONE;
+}

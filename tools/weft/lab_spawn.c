@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "lab_spawn.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime_dir.h"
+
+#define STEP_MS 10
+
+/* --- starting --- */
+
+void program_path(const char *program, char *out, size_t size)
+{
+	/* From the folder of 'weft': where it is installed, and where it is built. */
+	static const char *const folders[] = {
+		"", "../../apps/switch/", "../../apps/nic/", "../../apps/fabric/"};
+	char self[512];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	self[length > 0 ? length : 0] = '\0';
+	slash = strrchr(self, '/');
+	if (slash != NULL) {
+		slash[1] = '\0';
+		for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+			snprintf(out, size, "%s%s%s", self, folders[i], program);
+			if (access(out, X_OK) == 0)
+				return;
+		}
+	}
+	snprintf(out, size, "%s", program);
+}
+
+static int enter_netns(const char *name)
+{
+	char path[256];
+	int fd, result;
+
+	if (name[0] == '\0')
+		return 0;
+	snprintf(path, sizeof(path), "/run/netns/%s", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	result = setns(fd, CLONE_NEWNET);
+	close(fd);
+	return result;
+}
+
+/* In the child; does not return. What goes wrong is in the log, where 'up' looks for it. */
+static void become(char *const argv[], const char *netns, const char *log)
+{
+	int null = open("/dev/null", O_RDONLY);
+	int out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0644);
+
+	setsid();
+	if (null >= 0)
+		dup2(null, STDIN_FILENO);
+	if (out >= 0) {
+		dup2(out, STDOUT_FILENO);
+		dup2(out, STDERR_FILENO);
+	}
+	if (enter_netns(netns) != 0)
+		dprintf(STDERR_FILENO, "network namespace '%s': %s\n", netns, strerror(errno));
+	else {
+		execvp(argv[0], argv);
+		dprintf(STDERR_FILENO, "%s: cannot be started: %s\n", argv[0], strerror(errno));
+	}
+	_exit(EXIT_NOT_ABLE);
+}
+
+pid_t lab_spawn(char *const argv[], const char *netns, const char *log, struct fault *fault)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		return fault_set(
+			fault, errno, "%s: cannot be started: %s", argv[0], strerror(errno));
+	if (pid == 0)
+		become(argv, netns, log);
+	return pid;
+}
+
+/* --- ending --- */
+
+static void sleep_step(void)
+{
+	const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
+
+	nanosleep(&step, NULL);
+}
+
+/* Of those that are our children, so that they do not stay as zombies. */
+static void reap(const struct lab_state *state)
+{
+	for (unsigned i = 0; i < state->processes; i++)
+		waitpid(state->process[i].pid, NULL, WNOHANG);
+}
+
+static unsigned count_alive(const struct lab_state *state)
+{
+	unsigned alive = 0;
+
+	reap(state);
+	for (unsigned i = 0; i < state->processes; i++)
+		alive += lab_record_alive(&state->process[i]);
+	return alive;
+}
+
+static void signal_alive(const struct lab_state *state, int number)
+{
+	for (unsigned i = 0; i < state->processes; i++)
+		if (lab_record_alive(&state->process[i]))
+			kill(state->process[i].pid, number);
+}
+
+static unsigned wait_ended(const struct lab_state *state, int patience_ms)
+{
+	unsigned alive = count_alive(state);
+
+	for (int waited = 0; alive > 0 && waited < patience_ms; waited += STEP_MS) {
+		sleep_step();
+		alive = count_alive(state);
+	}
+	return alive;
+}
+
+unsigned lab_end_processes(const struct lab_state *state, int patience_ms)
+{
+	unsigned killed;
+
+	signal_alive(state, SIGTERM);
+	killed = wait_ended(state, patience_ms);
+	if (killed > 0) {
+		signal_alive(state, SIGKILL);
+		wait_ended(state, patience_ms);
+	}
+	for (unsigned i = 0; i < state->processes; i++) {
+		char dir[RUNTIME_DIR_MAX];
+
+		runtime_dir_path(state->process[i].prefix, dir);
+		runtime_dir_remove(dir);
+	}
+	return killed;
+}

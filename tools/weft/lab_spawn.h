@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Starting and ending the processes of a lab. */
+
+#include "lab_state.h"
+
+/* A program of ours: beside 'weft' where it is installed, in the build tree, or in PATH. */
+void program_path(const char *program, char *out, size_t size);
+
+/* Starts argv[0] as a session of its own, in network namespace 'netns' ("": here), with its output
+ * in 'log'. Returns the process id, or -errno and fault. */
+pid_t lab_spawn(char *const argv[], const char *netns, const char *log, struct fault *fault);
+
+/* Ends all processes of the lab, first with SIGTERM, after 'patience_ms' with SIGKILL, and clears
+ * up what killed ones left. Returns how many had to be killed. */
+unsigned lab_end_processes(const struct lab_state *state, int patience_ms);

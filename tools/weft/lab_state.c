@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "lab_state.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define STATE_FILE   "state"
+#define STATE_FORMAT "weft-lab-state/1"
+#define PATH_BYTES   512
+
+static void state_path(const struct lab_state *state, const char *suffix, char path[PATH_BYTES])
+{
+	snprintf(path, PATH_BYTES, "%s/%s%s", state->dir, STATE_FILE, suffix);
+}
+
+/* --- processes --- */
+
+/* State letter and start time of a process; false if there is none. */
+static bool read_process(pid_t pid, char *letter, uint64_t *start)
+{
+	char path[64], text[1024];
+	const char *at;
+	size_t length;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return false;
+	length = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[length] = '\0';
+	/* The name, in parentheses, may contain anything. */
+	at = strrchr(text, ')');
+	return at != NULL && sscanf(at,
+				     ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+				     "%*s %*s %*s %*s %*s %" SCNu64,
+				     letter, start) == 2;
+}
+
+bool lab_record_alive(const struct lab_record *record)
+{
+	uint64_t start;
+	char letter;
+
+	return read_process(record->pid, &letter, &start) && start == record->start &&
+	       letter != 'Z' && letter != 'X';
+}
+
+void lab_record_log(
+	const struct lab_state *state, const struct lab_record *record, char *out, size_t size)
+{
+	snprintf(out, size, "%s/%s.log", state->dir, record->name);
+}
+
+int lab_state_add(struct lab_state *state, const struct lab_record *record)
+{
+	struct lab_record *more =
+		realloc(state->process, (state->processes + 1) * sizeof(*state->process));
+	char letter;
+
+	if (more == NULL)
+		return -ENOMEM;
+	state->process = more;
+	more[state->processes] = *record;
+	if (!read_process(record->pid, &letter, &more[state->processes].start))
+		more[state->processes].start = 0;
+	state->processes++;
+	return 0;
+}
+
+/* --- the file --- */
+
+static int make_parents(const char *dir)
+{
+	char path[PATH_BYTES];
+
+	snprintf(path, sizeof(path), "%s", dir);
+	for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(path, 0755) != 0 && errno != EEXIST)
+			return -errno;
+		*slash = '/';
+	}
+	return 0;
+}
+
+int lab_state_create(struct lab_state *state, const char *dir, struct fault *fault)
+{
+	int result = make_parents(dir);
+
+	*state = (struct lab_state){.processes = 0};
+	snprintf(state->dir, sizeof(state->dir), "%s", dir);
+	if (result == 0 && mkdir(dir, 0755) != 0)
+		result = -errno;
+	if (result < 0)
+		return fault_set(fault, -result, "%s: cannot be made: %s", dir, strerror(-result));
+	result = lab_state_save(state, fault);
+	if (result < 0)
+		rmdir(dir);
+	return result;
+}
+
+int lab_state_save(const struct lab_state *state, struct fault *fault)
+{
+	char path[PATH_BYTES], fresh[PATH_BYTES];
+	FILE *file;
+	bool good;
+
+	state_path(state, "", path);
+	state_path(state, ".new", fresh);
+	file = fopen(fresh, "we");
+	if (file == NULL)
+		return fault_set(fault, errno, "%s: %s", fresh, strerror(errno));
+	fprintf(file, "%s\n", STATE_FORMAT);
+	if (state->netns[0] != '\0')
+		fprintf(file, "netns %s\n", state->netns);
+	for (unsigned i = 0; i < state->processes; i++) {
+		const struct lab_record *record = &state->process[i];
+
+		fprintf(file, "process %s %s %s %ld %" PRIu64 "\n", record->name, record->program,
+			record->prefix, (long)record->pid, record->start);
+	}
+	good = ferror(file) == 0;
+	good = fclose(file) == 0 && good;
+	if (!good || rename(fresh, path) != 0)
+		return fault_set(fault, EIO, "%s: cannot be written: %s", path, strerror(errno));
+	return 0;
+}
+
+static int load_line(struct lab_state *state, const char *line)
+{
+	struct lab_record record = {.pid = 0};
+	struct lab_record *more;
+	long pid;
+
+	if (sscanf(line, "netns %63s", state->netns) == 1)
+		return 0;
+	if (sscanf(line, "process %63s %31s %127s %ld %" SCNu64, record.name, record.program,
+		    record.prefix, &pid, &record.start) != 5)
+		return -EINVAL;
+	record.pid = (pid_t)pid;
+	more = realloc(state->process, (state->processes + 1) * sizeof(*state->process));
+	if (more == NULL)
+		return -ENOMEM;
+	state->process = more;
+	more[state->processes++] = record;
+	return 0;
+}
+
+int lab_state_load(struct lab_state *state, const char *dir, struct fault *fault)
+{
+	char path[PATH_BYTES], line[512];
+	int result = 0;
+	FILE *file;
+
+	*state = (struct lab_state){.processes = 0};
+	snprintf(state->dir, sizeof(state->dir), "%s", dir);
+	state_path(state, "", path);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
+	if (fgets(line, sizeof(line), file) == NULL || strcmp(line, STATE_FORMAT "\n") != 0)
+		result = -EINVAL;
+	while (result == 0 && fgets(line, sizeof(line), file) != NULL)
+		result = load_line(state, line);
+	fclose(file);
+	if (result == 0)
+		return 0;
+	lab_state_free(state);
+	return fault_set(fault, -result, "%s: not the state of a lab: %s", path, strerror(-result));
+}
+
+int lab_state_remove(const struct lab_state *state, struct fault *fault)
+{
+	DIR *dir = opendir(state->dir);
+	const struct dirent *entry;
+
+	if (dir == NULL)
+		return errno == ENOENT
+			       ? 0
+			       : fault_set(fault, errno, "%s: %s", state->dir, strerror(errno));
+	while ((entry = readdir(dir)) != NULL)
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	closedir(dir);
+	if (rmdir(state->dir) != 0)
+		return fault_set(
+			fault, errno, "%s: cannot be removed: %s", state->dir, strerror(errno));
+	/* Ours too, if this was the last lab. */
+	rmdir(LAB_RUN_DIR);
+	return 0;
+}
+
+void lab_state_free(struct lab_state *state)
+{
+	free(state->process);
+	state->process = NULL;
+	state->processes = 0;
+}

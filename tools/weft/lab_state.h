@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * What is known of a running lab, in its run directory (/run/weft/LAB): a line for each process
+ * that was started, the namespace that was made, logs, sockets. 'up' writes it before it starts
+ * anything and after each process, so that 'down' finds all of it whenever 'up' was interrupted.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "fault.h"
+#include "lab_plan.h"
+
+struct lab_record {
+	char name[TOPOLOGY_NAME_MAX];
+	char program[32]; /* "weft-switch" */
+	char prefix[128]; /* of its EAL */
+	pid_t pid;
+	uint64_t start; /* of the process, in ticks since boot: tells it from a later one of the
+			   same id */
+};
+
+struct lab_state {
+	char dir[256];
+	char netns[64]; /* that 'up' made; "" if none */
+	unsigned processes;
+	struct lab_record *process;
+};
+
+/* Makes the directory, empty but for the state. -EEXIST: there is one. */
+int lab_state_create(struct lab_state *state, const char *dir, struct fault *fault);
+/* -ENOENT: no such lab has been brought up. */
+int lab_state_load(struct lab_state *state, const char *dir, struct fault *fault);
+/* Writes all of it, in one step. */
+int lab_state_save(const struct lab_state *state, struct fault *fault);
+/* Removes the directory and what lies in it. */
+int lab_state_remove(const struct lab_state *state, struct fault *fault);
+void lab_state_free(struct lab_state *state);
+
+/* Appends; fills 'start' from the process table. 0 or -ENOMEM. */
+int lab_state_add(struct lab_state *state, const struct lab_record *record);
+
+/* The process is there, is that one, and has not ended. */
+bool lab_record_alive(const struct lab_record *record);
+/* DIR/NAME.log */
+void lab_record_log(
+	const struct lab_state *state, const struct lab_record *record, char *out, size_t size);
