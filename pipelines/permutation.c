@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_MAX_BYTES 256
+#include "rng.h"
+
+#define LINE_MAX_BYTES     256
+#define STREAM_PERMUTATION 0x7065726d
 
 struct reader {
 	const char *path;
@@ -110,4 +113,36 @@ int permutation_load(const char *path, const struct topology *topology, uint16_t
 	free(reader.source_line);
 	free(reader.destination_line);
 	return result;
+}
+
+int permutation_draw(uint64_t seed, uint64_t stream, const char *origin,
+	const struct topology *topology, uint16_t **from, uint16_t **to, uint32_t *count,
+	struct fault *fault)
+{
+	uint32_t hosts = topology->hosts;
+	struct rng rng;
+
+	*from = calloc((size_t)hosts + 1, sizeof(**from));
+	*to = calloc((size_t)hosts + 1, sizeof(**to));
+	*count = 0;
+	if (*from == NULL || *to == NULL)
+		return fault_set(fault, ENOMEM, "%s: no memory", origin);
+	if (hosts < 2)
+		return fault_set(fault, EINVAL,
+			"%s: a permutation of %u hosts, two or more were "
+			"expected",
+			origin, hosts);
+	for (uint32_t i = 0; i < hosts; i++)
+		(*from)[i] = (*to)[i] = (uint16_t)i;
+	/* Sattolo: swapping with an earlier place only makes one cycle of all. */
+	rng_init(&rng, seed, stream, STREAM_PERMUTATION);
+	for (uint32_t i = hosts - 1; i > 0; i--) {
+		uint32_t other = (uint32_t)rng_below(&rng, i);
+		uint16_t swapped = (*to)[i];
+
+		(*to)[i] = (*to)[other];
+		(*to)[other] = swapped;
+	}
+	*count = hosts;
+	return 0;
 }

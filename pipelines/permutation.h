@@ -16,3 +16,9 @@
  * negative code with fault. */
 int permutation_load(const char *path, const struct topology *topology, uint16_t **from,
 	uint16_t **to, uint32_t *count, struct fault *fault);
+
+/* One of the seed over all hosts, a single cycle: everybody sends, nobody to itself. -EINVAL with
+ * fewer than two hosts; -ENOMEM. */
+int permutation_draw(uint64_t seed, uint64_t stream, const char *origin,
+	const struct topology *topology, uint16_t **from, uint16_t **to, uint32_t *count,
+	struct fault *fault);

@@ -49,30 +49,30 @@
 	X(MESSAGE_LENGTH, "message-length") \
 	X(FRACTION, "fraction")             \
 	X(DETECT, "detect") X(THREE_SETS, "three-sets") X(DETECT_SHORT, "detect-short")
-#define RUN_PATTERNS(X)                                                               \
-	X(UNIFORM, "uniform")                                                         \
-	X(HOTSPOT, "hotspot")                                                         \
-	X(PERMUTATION, "permutation")                                                 \
-	X(LOCAL, "local")                                                             \
-	X(BIT_REVERSAL, "bit-reversal")                                               \
-	X(TRANSPOSE, "transpose")                                                     \
-	X(SHUFFLE, "shuffle")                                                         \
-	X(BUTTERFLY, "butterfly") X(COMBINED, "combined") X(ALL_TO_ALL, "all-to-all") \
-		X(BURSTY, "bursty") X(TRACE, "trace")
+#define RUN_PATTERNS(X)                 \
+	X(UNIFORM, "uniform")           \
+	X(HOTSPOT, "hotspot")           \
+	X(PERMUTATION, "permutation")   \
+	X(LOCAL, "local")               \
+	X(BIT_REVERSAL, "bit-reversal") \
+	X(TRANSPOSE, "transpose")       \
+	X(SHUFFLE, "shuffle")           \
+	X(BUTTERFLY, "butterfly")       \
+	X(COMBINED, "combined") X(ALL_TO_ALL, "all-to-all") X(BURSTY, "bursty") X(TRACE, "trace")
 /* Of design/routing.md; what is built is known to lib/route. */
-#define RUN_ALGORITHMS(X)                                                                       \
-	X(MINHOP, "minhop")                                                                     \
-	X(UD, "ud")                                                                             \
-	X(UD_RANDOM, "ud-random")                                                               \
-	X(UD_RR, "ud-rr")                                                                       \
-	X(UD_DET, "ud-det")                                                                     \
-	X(DFS, "dfs")                                                                           \
-	X(SMART, "smart")                                                                       \
-	X(UD_MITB, "ud-mitb") X(UD_ITB, "ud-itb") X(DFS_ITB, "dfs-itb")                         \
-		X(BSMART_ITB, "bsmart-itb") X(RANDOM_ITB, "random-itb") X(BMIN_ITB, "bmin-itb") \
-			X(B33_ITB, "b33-itb") X(B50_ITB, "b50-itb") X(B66_ITB, "b66-itb")       \
-				X(BMAX_ITB, "bmax-itb") X(DMODK, "dmodk") X(DOR, "dor")         \
-					X(DISJOINT, "disjoint")
+#define RUN_ALGORITHMS(X)                                                                   \
+	X(MINHOP, "minhop")                                                                 \
+	X(UD, "ud")                                                                         \
+	X(UD_RANDOM, "ud-random")                                                           \
+	X(UD_RR, "ud-rr")                                                                   \
+	X(UD_DET, "ud-det")                                                                 \
+	X(DFS, "dfs")                                                                       \
+	X(SMART, "smart")                                                                   \
+	X(UD_MITB, "ud-mitb")                                                               \
+	X(UD_ITB, "ud-itb") X(DFS_ITB, "dfs-itb") X(BSMART_ITB, "bsmart-itb")               \
+		X(RANDOM_ITB, "random-itb") X(BMIN_ITB, "bmin-itb") X(B33_ITB, "b33-itb")   \
+			X(B50_ITB, "b50-itb") X(B66_ITB, "b66-itb") X(BMAX_ITB, "bmax-itb") \
+				X(DMODK, "dmodk") X(DOR, "dor") X(DISJOINT, "disjoint")
 #define RUN_HOST_SETS(X) X(UNSET, "") X(ALL, "all") X(REST, "rest") X(SHARE, "%") X(LIST, "[]")
 
 #define X(id, text) RUN_CLOCK_##id,
@@ -181,7 +181,7 @@ struct run_config_traffic {
 	uint32_t load_ppm; /* of the host's link rate */
 	uint64_t message_bytes;
 	weft_time start_ps, stop_ps; /* stop WEFT_TIME_NEVER: with the run */
-	char *file;                  /* of a permutation, else NULL */
+	char *file;                  /* of a permutation; NULL: one of the seed */
 	struct run_config_place place;
 };
 

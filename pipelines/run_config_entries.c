@@ -187,16 +187,15 @@ static const struct yaml_field traffic_fields[] = {
 };
 #undef S
 
-/* A permutation names its pairs in the file; the other patterns have sources and destinations. */
+/* A permutation has its pairs from the file, or from the seed; the other patterns have sources and
+ * destinations. */
 static int complete_permutation(const struct run_config_traffic *traffic,
 	const struct yaml_tree_node *node, struct fault *fault)
 {
-	if (traffic->file == NULL)
-		return yaml_tree_refuse(node, fault,
-			"pattern permutation: 'file' is missing, lines of SOURCE DESTINATION");
 	if (traffic->from.kind != RUN_HOSTS_UNSET || traffic->to.kind != RUN_HOSTS_UNSET)
 		return yaml_tree_refuse(node, fault,
-			"pattern permutation: 'file' says who sends to whom, 'from' and 'to' cannot");
+			"pattern permutation: 'file' or the seed says who sends to whom, 'from' and "
+			"'to' cannot");
 	return 0;
 }
 

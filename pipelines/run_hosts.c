@@ -217,21 +217,31 @@ static int drop_lonely(const struct resolver *resolver, uint32_t number)
 	return kept == 0 ? refuse(resolver, from->place, "no host is left to send") : 0;
 }
 
+static int resolve_permutation(const struct resolver *resolver, uint32_t number)
+{
+	const struct run_config *config = resolver->config;
+	struct run_hosts_entry *entry = &resolver->hosts->entry[number];
+	const char *file = config->traffic.at[number].file;
+	int result;
+
+	if (file != NULL)
+		result = permutation_load(file, resolver->topology, &entry->from, &entry->to,
+			&entry->from_count, resolver->fault);
+	else
+		result = permutation_draw(config->seed, number, config->origin, resolver->topology,
+			&entry->from, &entry->to, &entry->from_count, resolver->fault);
+	entry->to_count = entry->from_count;
+	return result;
+}
+
 static int resolve_pairs(const struct resolver *resolver)
 {
 	int result = 0;
 
-	for (uint32_t i = 0; i < resolver->hosts->entries && result == 0; i++) {
-		struct run_hosts_entry *entry = &resolver->hosts->entry[i];
-
-		if (resolver->config->traffic.at[i].pattern != RUN_PATTERN_PERMUTATION) {
-			result = drop_lonely(resolver, i);
-			continue;
-		}
-		result = permutation_load(resolver->config->traffic.at[i].file, resolver->topology,
-			&entry->from, &entry->to, &entry->from_count, resolver->fault);
-		entry->to_count = entry->from_count;
-	}
+	for (uint32_t i = 0; i < resolver->hosts->entries && result == 0; i++)
+		result = resolver->config->traffic.at[i].pattern == RUN_PATTERN_PERMUTATION
+				 ? resolve_permutation(resolver, i)
+				 : drop_lonely(resolver, i);
 	return result;
 }
 

@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define UNITS_MAX  6
-#define PLACES_MAX 19 /* after the point: 10^19 fits 64 bits */
+#define UNITS_MAX 6
 
 struct unit {
 	const char *name; /* NULL ends the list */
@@ -92,21 +91,18 @@ int quantity_parse(enum quantity_kind kind, const char *text, uint64_t *value)
 	return 0;
 }
 
-/* Writes value / factor exactly. False if that takes more room or digits than a text has. */
+/* Writes value / factor exactly. False if that takes more room than a text has. */
 static bool unit_format(const struct unit *unit, uint64_t value, char out[QUANTITY_TEXT])
 {
 	uint64_t rest = value % unit->factor;
-	int length = snprintf(
+	size_t length = (size_t)snprintf(
 		out, QUANTITY_TEXT, "%" PRIu64 "%s", value / unit->factor, rest != 0 ? "." : "");
-	int digits = length;
 
-	while (rest != 0 && digits <= PLACES_MAX) {
+	for (; rest != 0 && length < QUANTITY_TEXT; rest %= unit->factor) {
 		rest *= 10; /* factors are below 2^40 */
 		out[length++] = (char)('0' + rest / unit->factor);
-		rest %= unit->factor;
-		digits++;
 	}
-	if (rest != 0 || (size_t)length + strlen(unit->name) >= QUANTITY_TEXT)
+	if (rest != 0 || length + strlen(unit->name) >= QUANTITY_TEXT)
 		return false;
 	strcpy(out + length, unit->name);
 	return true;

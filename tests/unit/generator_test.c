@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "generator.h"
+#include "topology.h"
+
+#define SWITCH(n, p) ((struct topology_port){DEVICE_SWITCH, n, (uint8_t)(p)})
+#define HOST(n)      ((struct topology_port){DEVICE_HOST, n, 0})
+
+static struct topology *generate(const char *spec)
+{
+	struct fault fault = {""};
+	struct topology *topology = topology_generate(spec, &fault);
+
+	assert_string_equal(fault.text, "");
+	assert_non_null(topology);
+	return topology;
+}
+
+static void every_kind_has_the_size_that_its_options_say(void **state)
+{
+	static const struct {
+		const char *spec;
+		uint32_t switches, hosts, links;
+	} sizes[] = {
+		{"rlft:ports=4,stages=1", 1, 4, 4},
+		{"rlft:ports=4,stages=2", 6, 8, 8 + 8},
+		{"rlft:ports=2,stages=3", 5, 2, 2 + 4},
+		{"rlft:ports=12,stages=3", 180, 432, 3 * 432},
+		{"rlft:ports=24,stages=3", 720, 3456, 3 * 3456},
+		{"rlft:ports=36,stages=3", 1620, 11664, 3 * 11664},
+		{"torus:dims=8x8,hosts=8", 64, 512, 512 + 128},
+		{"torus:dims=2x2", 4, 4, 4 + 4},
+		{"torus:dims=4x1x3,hosts=2", 12, 24, 24 + 12 + 12},
+		{"mesh:dims=4x4,hosts=1", 16, 16, 16 + 24},
+		{"mesh:dims=5", 5, 5, 5 + 4},
+		{"ring:switches=5,hosts=2", 5, 10, 10 + 5},
+		{"ring:switches=2", 2, 2, 2 + 1},
+		{"ring:switches=1,hosts=3", 1, 3, 3},
+		{"full:switches=6,hosts=3", 6, 18, 18 + 15},
+		{"full:switches=1,hosts=2", 1, 2, 2},
+	};
+
+	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct topology *topology = generate(sizes[i].spec);
+
+		assert_int_equal(topology->switches, sizes[i].switches);
+		assert_int_equal(topology->hosts, sizes[i].hosts);
+		assert_int_equal(topology->links, sizes[i].links);
+		topology_destroy(topology);
+	}
+}
+
+static const char *const samples[] = {"rlft:ports=4,stages=1", "rlft:ports=8,stages=2",
+	"rlft:ports=6,stages=4", "rlft:ports=2,stages=4", "torus:dims=4x3x2,hosts=2",
+	"torus:dims=2x2x2", "mesh:dims=3x4,hosts=3", "ring:switches=7", "ring:switches=2,hosts=0",
+	"full:switches=5,hosts=2", "full:switches=65,hosts=0",
+	"torus:dims=3x3,rate=2.5Gbps,delay=15ns"};
+
+#define SAMPLES (sizeof(samples) / sizeof(samples[0]))
+
+static void every_topology_is_connected(void **state)
+{
+	for (unsigned i = 0; i < SAMPLES; i++) {
+		struct topology *topology = generate(samples[i]);
+
+		assert_int_equal(topology_check_connected(topology, samples[i], NULL), 0);
+		topology_destroy(topology);
+	}
+}
+
+static void assert_same(const struct topology *a, const struct topology *b)
+{
+	assert_string_equal(a->name, b->name);
+	assert_int_equal(a->default_rate_bps, b->default_rate_bps);
+	assert_int_equal(a->default_delay_ps, b->default_delay_ps);
+	assert_int_equal(a->switches, b->switches);
+	assert_int_equal(a->hosts, b->hosts);
+	assert_int_equal(a->links, b->links);
+	for (uint32_t s = 0; s < a->switches; s++) {
+		assert_string_equal(a->switch_at[s].name, b->switch_at[s].name);
+		assert_int_equal(a->switch_at[s].ports, b->switch_at[s].ports);
+		assert_int_equal(a->switch_at[s].stage, b->switch_at[s].stage);
+	}
+	for (uint32_t h = 0; h < a->hosts; h++)
+		assert_string_equal(a->host_at[h].name, b->host_at[h].name);
+	for (uint32_t i = 0; i < a->links; i++) {
+		const struct topology_link *x = &a->link_at[i], *y = &b->link_at[i];
+
+		assert_int_equal(x->a.kind, y->a.kind);
+		assert_int_equal(x->a.device, y->a.device);
+		assert_int_equal(x->a.port, y->a.port);
+		assert_int_equal(x->b.kind, y->b.kind);
+		assert_int_equal(x->b.device, y->b.device);
+		assert_int_equal(x->b.port, y->b.port);
+		assert_int_equal(x->rate_bps, y->rate_bps);
+		assert_int_equal(x->delay_ps, y->delay_ps);
+	}
+}
+
+static void every_topology_survives_writing_and_reading(void **state)
+{
+	for (unsigned i = 0; i < SAMPLES; i++) {
+		struct topology *topology = generate(samples[i]), *again;
+		struct fault fault = {""};
+		char *text = NULL;
+		size_t length;
+		FILE *out = open_memstream(&text, &length);
+
+		assert_int_equal(topology_write(topology, out), 0);
+		fclose(out);
+		again = topology_parse(text, length, "again", &fault);
+		assert_string_equal(fault.text, "");
+		assert_same(topology, again);
+		free(text);
+		topology_destroy(topology);
+		topology_destroy(again);
+	}
+}
+
+static struct topology_port far_end(const struct topology *topology, struct topology_port port)
+{
+	struct topology_port peer = {0};
+
+	assert_true(topology_peer(topology, port, &peer));
+	return peer;
+}
+
+/* Ports 0..K-1 down, K..2K-1 up, at the top all 2K down, and stage 1 next to the hosts. */
+static void rlft_ports_go_down_below_k_and_up_above(void **state)
+{
+	struct topology *topology = generate("rlft:ports=6,stages=3");
+
+	for (uint32_t s = 0; s < topology->switches; s++) {
+		unsigned stage = topology->switch_at[s].stage;
+
+		for (unsigned port = 0; port < 6; port++) {
+			struct topology_port peer = far_end(topology, SWITCH(s, port));
+			bool up = stage < 3 && port >= 3;
+
+			if (stage == 1 && !up)
+				assert_int_equal(peer.kind, DEVICE_HOST);
+			else
+				assert_int_equal(topology->switch_at[peer.device].stage,
+					up ? stage + 1 : stage - 1);
+		}
+	}
+	topology_destroy(topology);
+}
+
+static void host_i_hangs_on_leaf_i_by_hosts_per_leaf(void **state)
+{
+	struct topology *topology = generate("rlft:ports=6,stages=3");
+
+	for (uint32_t host = 0; host < topology->hosts; host++) {
+		struct topology_port leaf = far_end(topology, HOST(host));
+
+		assert_int_equal(leaf.device, host / 3);
+		assert_int_equal(leaf.port, host % 3);
+		assert_int_equal(topology->switch_at[leaf.device].stage, 1);
+	}
+	topology_destroy(topology);
+}
+
+/* Marks what lies below a switch, itself included, going down only. */
+static bool is_below(
+	const struct topology *topology, struct topology_port at, uint32_t host, unsigned arity)
+{
+	unsigned stage, down;
+
+	if (at.kind == DEVICE_HOST)
+		return at.device == host;
+	stage = topology->switch_at[at.device].stage;
+	down = stage == topology->switch_at[topology->switches - 1].stage ? 2 * arity : arity;
+	for (unsigned port = 0; port < down; port++)
+		if (is_below(topology, far_end(topology, SWITCH(at.device, port)), host, arity))
+			return true;
+	return false;
+}
+
+/* The only down port behind which the host lies. */
+static unsigned down_port(
+	const struct topology *topology, uint32_t at, uint32_t host, unsigned arity, unsigned top)
+{
+	unsigned down = topology->switch_at[at].stage == top ? 2 * arity : arity, found = 99;
+
+	for (unsigned port = 0; port < down; port++)
+		if (is_below(topology, far_end(topology, SWITCH(at, port)), host, arity)) {
+			assert_int_equal(found, 99);
+			found = port;
+		}
+	return found;
+}
+
+/* D-mod-K: at level l go up by port K + (D / K^l mod K) until D is below, then down the only way.
+ * Going all the way up, everybody meets in one top switch. */
+static void walk_d_mod_k(const struct topology *topology, uint32_t source, uint32_t destination,
+	unsigned arity, unsigned top)
+{
+	struct topology_port at = far_end(topology, HOST(source));
+	uint32_t digits = destination;
+	unsigned hops = 0;
+
+	for (; !is_below(topology, at, destination, arity); digits /= arity, hops++)
+		at = far_end(topology, SWITCH(at.device, arity + digits % arity));
+	while (at.kind == DEVICE_SWITCH && hops++ < 2 * top)
+		at = far_end(topology,
+			SWITCH(at.device, down_port(topology, at.device, destination, arity, top)));
+	assert_int_equal(at.kind, DEVICE_HOST);
+	assert_int_equal(at.device, destination);
+}
+
+static void d_mod_k_reaches_every_host_of_a_fat_tree(void **state)
+{
+	static const struct {
+		const char *spec;
+		unsigned arity, stages;
+	} trees[] = {{"rlft:ports=4,stages=2", 2, 2}, {"rlft:ports=6,stages=2", 3, 2},
+		{"rlft:ports=4,stages=3", 2, 3}, {"rlft:ports=4,stages=4", 2, 4},
+		{"rlft:ports=2,stages=3", 1, 3}};
+
+	for (unsigned i = 0; i < sizeof(trees) / sizeof(trees[0]); i++) {
+		struct topology *topology = generate(trees[i].spec);
+
+		for (uint32_t source = 0; source < topology->hosts; source++)
+			for (uint32_t destination = 0; destination < topology->hosts; destination++)
+				if (source != destination)
+					walk_d_mod_k(topology, source, destination, trees[i].arity,
+						trees[i].stages);
+		topology_destroy(topology);
+	}
+}
+
+static void d_mod_k_leads_all_sources_to_the_same_top_switch(void **state)
+{
+	struct topology *topology = generate("rlft:ports=6,stages=3");
+
+	for (uint32_t destination = 0; destination < topology->hosts; destination++) {
+		uint32_t top = UINT32_MAX;
+
+		for (uint32_t source = 0; source < topology->hosts; source++) {
+			struct topology_port at = far_end(topology, HOST(source));
+
+			at = far_end(topology, SWITCH(at.device, 3 + destination % 3));
+			at = far_end(topology, SWITCH(at.device, 3 + destination / 3 % 3));
+			assert_int_equal(topology->switch_at[at.device].stage, 3);
+			assert_true(top == UINT32_MAX || top == at.device);
+			top = at.device;
+		}
+	}
+	topology_destroy(topology);
+}
+
+/* Port 2i to the next switch of dimension i, 2i + 1 to the one before, hosts after. */
+static void torus_ports_tell_the_direction(void **state)
+{
+	struct topology *topology = generate("torus:dims=4x3,hosts=2");
+
+	for (uint32_t s = 0; s < topology->switches; s++) {
+		uint32_t x = s % 4, y = s / 4;
+
+		assert_int_equal(far_end(topology, SWITCH(s, 0)).device, y * 4 + (x + 1) % 4);
+		assert_int_equal(far_end(topology, SWITCH(s, 1)).device, y * 4 + (x + 3) % 4);
+		assert_int_equal(far_end(topology, SWITCH(s, 2)).device, (y + 1) % 3 * 4 + x);
+		assert_int_equal(far_end(topology, SWITCH(s, 3)).device, (y + 2) % 3 * 4 + x);
+		assert_int_equal(far_end(topology, SWITCH(s, 4)).kind, DEVICE_HOST);
+		assert_int_equal(far_end(topology, SWITCH(s, 5)).device, 2 * s + 1);
+	}
+	topology_destroy(topology);
+}
+
+static void a_dimension_of_two_has_one_link(void **state)
+{
+	struct topology *topology = generate("torus:dims=2x3");
+
+	assert_int_equal(far_end(topology, SWITCH(0, 0)).device, 1);
+	assert_null(topology_link_at(topology, SWITCH(0, 1)));
+	assert_null(topology_link_at(topology, SWITCH(1, 0)));
+	assert_int_equal(far_end(topology, SWITCH(1, 1)).device, 0);
+	topology_destroy(topology);
+}
+
+static void a_mesh_is_open_at_its_rim(void **state)
+{
+	struct topology *topology = generate("mesh:dims=3x3");
+
+	assert_null(topology_link_at(topology, SWITCH(0, 1)));
+	assert_null(topology_link_at(topology, SWITCH(2, 0)));
+	assert_null(topology_link_at(topology, SWITCH(0, 3)));
+	assert_int_equal(far_end(topology, SWITCH(0, 0)).device, 1);
+	assert_int_equal(far_end(topology, SWITCH(0, 2)).device, 3);
+	topology_destroy(topology);
+}
+
+static void full_links_every_pair_once(void **state)
+{
+	struct topology *topology = generate("full:switches=7,hosts=1");
+
+	for (uint32_t a = 0; a < 7; a++)
+		for (uint32_t b = 0; b < 7; b++)
+			if (a != b)
+				assert_int_equal(
+					far_end(topology, SWITCH(a, b < a ? b : b - 1)).device, b);
+	topology_destroy(topology);
+}
+
+static void bad_texts_are_refused_in_one_line(void **state)
+{
+	static const struct {
+		const char *spec, *message;
+	} bad[] = {
+		{"tours:dims=4x4", "tours:dims=4x4: no topology kind 'tours', nearest is 'torus'; "
+				   "there are rlft, torus, mesh, ring, full"},
+		{"rlft:", "rlft:: option 'ports' is missing (ports a switch, 2K)"},
+		{"rlft:ports=4", "rlft:ports=4: option 'stages' is missing (stages of switches)"},
+		{"rlft:ports=5,stages=2", "rlft:ports=5,stages=2: ports must be even, half go up"},
+		{"rlft:ports=66,stages=2",
+			"rlft:ports=66,stages=2: ports=66: a whole number from 2 to 64 was expected"},
+		{"rlft:ports=64,stages=12",
+			"rlft:ports=64,stages=12: needs 2305843009213693952 hosts, at most 65534"},
+		{"rlft:ports=64,stages=3",
+			"rlft:ports=64,stages=3: needs 65536 hosts, at most 65534"},
+		{"rlft:ports=4,stage=2", "rlft:ports=4,stage=2: unknown option 'stage', nearest is "
+					 "'stages'; rlft takes ports, stages, rate, delay"},
+		{"rlft:ports=4,ports=4,stages=2",
+			"rlft:ports=4,ports=4,stages=2: 'ports' is given twice"},
+		{"rlft:ports=4,stages", "rlft:ports=4,stages: 'stages': KEY=VALUE was expected"},
+		{"rlft:ports=4,,stages=2",
+			"rlft:ports=4,,stages=2: KEY=VALUE was expected at ',stages=2'"},
+		{"torus:dims=4x", "torus:dims=4x: dims=4x: sizes such as 4x4 were expected, 1 to 8 "
+				  "of them, each 1 to 65535"},
+		{"torus:dims=0x4",
+			"torus:dims=0x4: dims=0x4: sizes such as 4x4 were expected, 1 to "
+			"8 of them, each 1 to 65535"},
+		{"torus:dims=2x2x2x2x2x2x2x2x2",
+			"torus:dims=2x2x2x2x2x2x2x2x2: dims=2x2x2x2x2x2x2x2x2: sizes such as 4x4 "
+			"were expected, 1 to 8 of them, each 1 to 65535"},
+		{"torus:dims=60000x60000",
+			"torus:dims=60000x60000: needs more than 65535 switches"},
+		{"torus:dims=8x8,hosts=61",
+			"torus:dims=8x8,hosts=61: needs 65 ports a switch, at most 64"},
+		{"torus:dims=256x256,hosts=1",
+			"torus:dims=256x256,hosts=1: needs more than 65535 switches"},
+		{"torus:dims=255x257,hosts=2",
+			"torus:dims=255x257,hosts=2: needs 131070 hosts, at most 65534"},
+		{"full:switches=65,hosts=1",
+			"full:switches=65,hosts=1: needs 65 ports a switch, at most 64"},
+		{"ring:switches=3,rate=10", "ring:switches=3,rate=10: rate=10: a rate with its "
+					    "unit, such as 10Gbps (bps, kbps, Mbps, Gbps) was "
+					    "expected"},
+		{"ring:switches=3,rate=1bps", "ring:switches=3,rate=1bps: rate=1bps: a rate from "
+					      "1kbps to 1000Gbps was expected"},
+		{"ring:switches=3,delay=11s",
+			"ring:switches=3,delay=11s: delay=11s: a delay from 0ps to 10s was "
+			"expected"},
+		{"ring:switches=99999999999999999999",
+			"ring:switches=99999999999999999999: switches=99999999999999999999: a whole "
+			"number from 1 to 65535 was expected"},
+	};
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct fault fault = {""};
+
+		assert_null(topology_open(bad[i].spec, &fault));
+		assert_int_equal(errno, EINVAL);
+		assert_string_equal(fault.text, bad[i].message);
+	}
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(every_kind_has_the_size_that_its_options_say),
+	cmocka_unit_test(every_topology_is_connected),
+	cmocka_unit_test(every_topology_survives_writing_and_reading),
+	cmocka_unit_test(rlft_ports_go_down_below_k_and_up_above),
+	cmocka_unit_test(host_i_hangs_on_leaf_i_by_hosts_per_leaf),
+	cmocka_unit_test(d_mod_k_reaches_every_host_of_a_fat_tree),
+	cmocka_unit_test(d_mod_k_leads_all_sources_to_the_same_top_switch),
+	cmocka_unit_test(torus_ports_tell_the_direction),
+	cmocka_unit_test(a_dimension_of_two_has_one_link),
+	cmocka_unit_test(a_mesh_is_open_at_its_rim),
+	cmocka_unit_test(full_links_every_pair_once),
+	cmocka_unit_test(bad_texts_are_refused_in_one_line),
+};
+
+UNIT_MAIN(tests)

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "yaml_tree.h"
+
+static struct yaml_tree *parse(const char *text, struct fault *fault)
+{
+	return yaml_tree_parse(text, strlen(text), "t.yaml", fault);
+}
+
+static void assert_refused(const char *text, const char *message)
+{
+	struct fault fault = {""};
+	struct yaml_tree *tree = parse(text, &fault);
+
+	assert_null(tree);
+	assert_int_equal(errno, EINVAL);
+	assert_string_equal(fault.text, message);
+}
+
+static void nodes_know_line_and_column(void **state)
+{
+	struct fault fault;
+	struct yaml_tree *tree = parse("a: 1\nlist:\n  - {b: xyz}\n", &fault);
+	const struct yaml_tree_node *list = yaml_tree_get(yaml_tree_root(tree), "list");
+	const struct yaml_tree_node *b = yaml_tree_get(list->first, "b");
+
+	assert_string_equal(b->text, "xyz");
+	assert_int_equal(b->line, 3);
+	assert_int_equal(b->column, 9);
+	assert_int_equal(b->key_column, 6);
+	yaml_tree_destroy(tree);
+}
+
+static void duplicate_keys_are_refused_with_both_lines(void **state)
+{
+	assert_refused(
+		"a: 1\nb: 2\na: 3\n", "t.yaml:3:1: duplicate key 'a', the first one is in line 1");
+}
+
+static void anchors_aliases_and_tags_are_refused(void **state)
+{
+	assert_refused("a: &x [1]\n", "t.yaml:1:4: anchors (&name) are not accepted");
+	assert_refused("a: *x\n", "t.yaml:1:4: aliases (*name) are not accepted");
+	assert_refused("a: !!str b\n", "t.yaml:1:4: tags (!name) are not accepted");
+}
+
+static void a_second_document_is_refused(void **state)
+{
+	assert_refused("a: 1\n---\nb: 1\n", "t.yaml:2:1: a second document, one was expected");
+}
+
+static void an_empty_file_is_refused(void **state)
+{
+	assert_refused("", "t.yaml:1:1: nothing is in it");
+	assert_refused("# only a comment\n", "t.yaml:1:1: nothing is in it");
+}
+
+static void broken_yaml_is_refused_where_it_breaks(void **state)
+{
+	struct fault fault = {""};
+
+	assert_null(parse("a: [1, 2\nb: 3\n", &fault));
+	assert_true(strncmp(fault.text, "t.yaml:2:", 9) == 0);
+	assert_non_null(strstr(fault.text, "not valid YAML"));
+	assert_null(parse("a: \xff\xfe\n", &fault));
+	assert_non_null(strstr(fault.text, "not a text"));
+}
+
+static void keys_that_are_no_text_are_refused(void **state)
+{
+	assert_refused("[a, b]: 1\n", "t.yaml:1:1: a key must be a text");
+}
+
+static void control_characters_are_refused(void **state)
+{
+	assert_refused("a: \"x\\u0007\"\n", "t.yaml:1:4: a control character in a text");
+	assert_refused("a: \"x\\0y\"\n", "t.yaml:1:4: a control character in a text");
+	assert_refused("a: \"x\\ny\"\n", "t.yaml:1:4: a control character in a text");
+	assert_refused("a: \"\\u2028\"\n", "t.yaml:1:4: a control character in a text");
+}
+
+static void deep_nesting_is_refused(void **state)
+{
+	char text[200];
+
+	memset(text, '[', sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	assert_refused(text, "t.yaml:1:33: nested more than 32 deep");
+}
+
+static void long_texts_are_refused(void **state)
+{
+	char text[YAML_TREE_SCALAR_MAX + 8];
+
+	memset(text, 'x', sizeof(text));
+	memcpy(text, "a: ", 3);
+	text[sizeof(text) - 1] = '\0';
+	assert_refused(text, "t.yaml:1:4: a text of more than 4096 bytes");
+}
+
+static void maps_of_too_many_keys_are_refused(void **state)
+{
+	char *text = malloc(32 * (YAML_TREE_KEYS_MAX + 2)), *at = text;
+
+	for (unsigned i = 0; i <= YAML_TREE_KEYS_MAX; i++)
+		at += sprintf(at, "k%u: 1\n", i);
+	assert_refused(text, "t.yaml:1025:1: a map of more than 1024 keys");
+	free(text);
+}
+
+static void a_missing_file_says_so(void **state)
+{
+	struct fault fault;
+
+	assert_null(yaml_tree_load("/nonexistent/x.yaml", &fault));
+	assert_int_equal(errno, ENOENT);
+	assert_string_equal(fault.text, "/nonexistent/x.yaml: No such file or directory");
+}
+
+static void the_kind_of_file_is_told_by_its_first_key(void **state)
+{
+	struct fault fault;
+	struct yaml_tree *tree = parse("weft: run/1\n", &fault);
+
+	assert_int_equal(yaml_tree_expect_format(yaml_tree_root(tree), "run/1", &fault), 0);
+	assert_int_equal(yaml_tree_expect_format(yaml_tree_root(tree), "lab/1", &fault), -EINVAL);
+	assert_string_equal(fault.text, "t.yaml:1:7: 'weft: lab/1' was expected, not 'run/1'");
+	yaml_tree_destroy(tree);
+}
+
+static const char *text_at(const struct yaml_tree *tree, const char *section, const char *key)
+{
+	const struct yaml_tree_node *in = yaml_tree_get(yaml_tree_root(tree), section);
+
+	return yaml_tree_get(in->kind == YAML_TREE_SEQUENCE ? in->first : in, key)->text;
+}
+
+static void set_replaces_makes_and_appends(void **state)
+{
+	struct fault fault;
+	struct yaml_tree *tree = parse("s: {a: 1}\nt: [{b: 2}]\n", &fault);
+
+	assert_int_equal(yaml_tree_set(tree, "s.a=5", &fault), 0);
+	assert_int_equal(yaml_tree_set(tree, "new.x=7", &fault), 0);
+	assert_int_equal(yaml_tree_set(tree, "t[0].b=9", &fault), 0);
+	assert_int_equal(yaml_tree_set(tree, "t[1].b=[h1, h2]", &fault), 0);
+	assert_int_equal(yaml_tree_set(tree, "fresh[0].c=z", &fault), 0);
+	assert_string_equal(text_at(tree, "s", "a"), "5");
+	assert_string_equal(text_at(tree, "new", "x"), "7");
+	assert_string_equal(text_at(tree, "t", "b"), "9");
+	assert_string_equal(text_at(tree, "fresh", "c"), "z");
+	assert_int_equal(yaml_tree_get(yaml_tree_root(tree), "t")->count, 2);
+	yaml_tree_destroy(tree);
+}
+
+static void a_bad_set_says_which(void **state)
+{
+	static const struct {
+		const char *set, *message;
+	} bad[] = {
+		{"s", "--set s: KEY=VALUE was expected"},
+		{"s.a.b=1", "--set s.a.b=1: the path goes through a value that is no map"},
+		{"t[2].b=1", "--set t[2].b=1: the list has no such element"},
+		{"s[0]=1", "--set s[0]=1: the index is for a list, here is none"},
+		{"t[x]=1", "--set t[x]=1: an index was expected, such as [0]"},
+		{"t[0=1", "--set t[0=1: ']' was expected after the index"},
+		{".a=1",
+			"--set .a=1: a key was expected, such as switch.buffer or traffic[0].load"},
+		{"a=", "--set a=: nothing is in it"},
+	};
+	struct fault fault;
+	struct yaml_tree *tree = parse("s: {a: 1}\nt: [{b: 2}]\n", &fault);
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(yaml_tree_set(tree, bad[i].set, &fault), -EINVAL);
+		assert_string_equal(fault.text, bad[i].message);
+	}
+	yaml_tree_destroy(tree);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(nodes_know_line_and_column),
+	cmocka_unit_test(duplicate_keys_are_refused_with_both_lines),
+	cmocka_unit_test(anchors_aliases_and_tags_are_refused),
+	cmocka_unit_test(a_second_document_is_refused),
+	cmocka_unit_test(an_empty_file_is_refused),
+	cmocka_unit_test(broken_yaml_is_refused_where_it_breaks),
+	cmocka_unit_test(keys_that_are_no_text_are_refused),
+	cmocka_unit_test(control_characters_are_refused),
+	cmocka_unit_test(deep_nesting_is_refused),
+	cmocka_unit_test(long_texts_are_refused),
+	cmocka_unit_test(maps_of_too_many_keys_are_refused),
+	cmocka_unit_test(a_missing_file_says_so),
+	cmocka_unit_test(the_kind_of_file_is_told_by_its_first_key),
+	cmocka_unit_test(set_replaces_makes_and_appends),
+	cmocka_unit_test(a_bad_set_says_which),
+};
+
+UNIT_MAIN(tests)
