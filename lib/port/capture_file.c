@@ -292,7 +292,8 @@ static int turn(struct capture_file *file)
 	pthread_mutex_lock(&file->lock);
 	more = drain(file);
 	closing = file->closing && file->members == 0;
-	result = flush(file);
+	/* Nothing goes out before a port is in, so what goes wrong is always told to one. */
+	result = file->pcapng.interfaces > 0 ? flush(file) : 0;
 	pthread_mutex_unlock(&file->lock);
 	blocked = result == -EAGAIN;
 	if (result < 0 && !blocked)
@@ -444,7 +445,7 @@ static int add_locked(struct capture_file *file, struct port *port, struct captu
 	int interface;
 
 	if (file->ended)
-		return -EPIPE;
+		return file->result < 0 ? file->result : -EPIPE;
 	if (member == NULL)
 		return -ENOMEM;
 	interface = pcapng_add_interface(&file->pcapng, port->name, capture->snap_bytes, 0);

@@ -23,7 +23,8 @@ struct capture_file *capture_file_open(
 	const char *path, const struct capture_options *options, struct fault *fault);
 const char *capture_file_path(const struct capture_file *file);
 
-/* Adds a port and lets its data plane begin. 0, -ENOMEM, or -EPIPE when the file has ended. */
+/* Adds a port and lets its data plane begin. 0, -ENOMEM, or why the file has ended
+ * (-EPIPE: its reader went away). */
 int capture_file_add(struct capture_file *file, struct port *port, struct capture *capture);
 /* Takes a port out after its last frames and counts are written; waits a second at most. False if
  * it is not in. 'counts' may be NULL. */

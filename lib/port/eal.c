@@ -256,26 +256,27 @@ static int fault_from_texts(struct fault *fault, int code, const char *program, 
 static int init(struct arguments *arguments, const struct user_arguments *user, struct fault *fault)
 {
 	char *order[ARGUMENTS_MAX + 1]; /* EAL moves pointers about */
-	bool help = USER_GAVE(user, "-h", "--help");
+	/* Who asks for EAL's words gets them as they come. */
+	bool quiet = !USER_GAVE(user, "-h", "--help", "-v", "--log-level");
 	struct silence silence;
-	struct log_capture log;
+	struct log_capture log = {.text = NULL};
 	char errors[1024] = "";
 	int result, code;
 
 	memcpy(order, arguments->at, sizeof(order));
-	log_capture_begin(&log);
-	if (!help)
+	if (quiet) {
+		log_capture_begin(&log);
 		silence_begin(&silence);
+	}
 	result = rte_eal_init(arguments->count, order);
 	code = rte_errno > 0 ? rte_errno : EINVAL;
-	if (!help)
+	if (quiet) {
 		silence_end(&silence, errors, sizeof(errors));
-	log_capture_end(&log);
+		log_capture_end(&log);
+	}
 	if (result < 0) {
 		result = fault_from_texts(fault, code, user->at[0], errors, &log);
 		runtime_dir_remove(rte_eal_get_runtime_dir());
-	} else if (USER_GAVE(user, "--log-level") && log.text != NULL) {
-		fputs(log.text, stderr);
 	}
 	log_capture_free(&log);
 	return result < 0 ? result : 0;

@@ -25,21 +25,23 @@ struct port;
 struct capture;
 
 /* Fills up to 'count' mbufs that have arrived by 'now'; returns how many. */
-typedef uint16_t port_rx_fn(struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now);
+typedef uint16_t port_rx_fn(
+	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now);
 /* Sends in order; returns how many were accepted. For in-memory links each packet descriptor's
  * arrived_ps says when it reaches the far end (end of transmission plus the link's delay). */
-typedef uint16_t port_tx_fn(struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now);
+typedef uint16_t port_tx_fn(
+	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now);
 typedef void port_close_fn(struct port *port);
 
 struct port {
 	port_rx_fn *rx;
 	port_tx_fn *tx;
 	port_close_fn *close;
-	void *ctx;		 /* of the kind of port */
+	void *ctx;               /* of the kind of port */
 	struct capture *capture; /* NULL: nobody listens. Set and cleared by capture.c (atomic) */
-	uint16_t ethdev;	 /* RTE_MAX_ETHPORTS if it is none */
-	uint32_t slots;		 /* frames that can wait in its receive ring while the core is away */
-	char name[64];		 /* "s0:1" */
+	uint16_t ethdev;         /* RTE_MAX_ETHPORTS if it is none */
+	uint32_t slots; /* frames that can wait in its receive ring while the core is away */
+	char name[64];  /* "s0:1" */
 };
 
 static inline struct weft_packet *mbuf_packet(struct rte_mbuf *mbuf)
@@ -53,8 +55,8 @@ static inline struct rte_mbuf *packet_mbuf(struct weft_packet *packet)
 }
 
 /* A pool of mbufs with room for a weft_packet and frames of 'frame_bytes'. NULL and fault. */
-struct rte_mempool *port_pool_create(const char *name, unsigned count, unsigned frame_bytes,
-	struct fault *fault);
+struct rte_mempool *port_pool_create(
+	const char *name, unsigned count, unsigned frame_bytes, struct fault *fault);
 
 /* Opens ethdev 'dpdk' (a PCI address or a vdev name that EAL has probed, or "net_xxx,args", which
  * is then hot-plugged) with one receive and one transmit queue of 'descriptors' each. Fault names
@@ -62,21 +64,21 @@ struct rte_mempool *port_pool_create(const char *name, unsigned count, unsigned 
 int port_open_ethdev(struct port *port, const char *name, const char *dpdk, unsigned descriptors,
 	struct rte_mempool *pool, struct fault *fault);
 
-/* Makes both ends of an in-memory link: frames sent into one come out of the other, not before their
- * arrived_ps. 'slots' frames each way (a power of two). */
+/* Makes both ends of an in-memory link: frames sent into one come out of the other, not before
+ * their arrived_ps. 'slots' frames each way (a power of two). */
 int port_open_memory_link(struct port *a, const char *name_a, struct port *b, const char *name_b,
 	unsigned slots, struct fault *fault);
 
 void port_close(struct port *port);
 
-static inline uint16_t port_rx(struct port *port, struct rte_mbuf **mbufs, uint16_t count,
-	weft_time now)
+static inline uint16_t port_rx(
+	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
 	return port->rx(port, mbufs, count, now);
 }
 
-static inline uint16_t port_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t count,
-	weft_time now)
+static inline uint16_t port_tx(
+	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
 	return port->tx(port, mbufs, count, now);
 }

@@ -6,6 +6,7 @@ usage: dissector_test.py FRAMES_PROGRAM WEFT_LUA     exit 77: skipped
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -159,6 +160,18 @@ def check_pcapng(capture):
     expect("all frames are Weft's", capture.frames("weft"), list(range(1, 32)))
 
 
+def check_page(capture):
+    """docs/wire-format.md names fields that exist."""
+    tools = os.path.dirname(os.path.dirname(capture.lua))
+    with open(os.path.join(os.path.dirname(tools), "docs", "wire-format.md"), encoding="utf-8") as page:
+        named = set(re.findall(r"`(weft\.[a-z_.]+)`", page.read()))
+    done = subprocess.run(["tshark", "-G", "fields", "-X", "lua_script:" + capture.lua], check=True,
+                          capture_output=True, text=True)
+    fields = {row.split("\t")[2] for row in done.stdout.splitlines() if row.startswith("F\tweft") or
+              "\tweft." in row}
+    expect("every field named in docs/wire-format.md exists", sorted(named - fields), [])
+
+
 def check_install(capture, folder):
     home = os.path.join(folder, "installed")
     tools = os.path.dirname(os.path.dirname(capture.lua))
@@ -186,6 +199,7 @@ def main():
         check_expert(capture)
         check_pcapng(capture)
         check_install(capture, folder)
+        check_page(capture)
     print(f"{len(failures)} failed")
     return 1 if failures else 0
 
