@@ -116,33 +116,33 @@ static inline void send_burst(struct poll_switch *ps, unsigned at, struct rte_mb
 	if (__builtin_expect(capture != NULL, 0))
 		poll_switch_capture_out(ps, at, capture, mbufs, count, queued, now);
 	transmitter_send(&ps->port[at].tx, mbufs, (uint16_t)count, now);
+	if (ps->port[at].tx.waiting != 0)
+		ps->direct &= ~BIT64(at);
 }
 
-/* Sends what went past the queues to 'output'. */
-static void flush_burst(struct poll_switch *ps, unsigned output, weft_time now)
+/* Sends what went past the queues from 'input' to 'output'. */
+static void flush_burst(struct poll_switch *ps, unsigned input, unsigned output, weft_time now)
 {
 	struct poll_switch_burst *burst = &ps->burst[output];
 
-	forward_direct_sent(ps->sw, burst->input, output, burst->count, burst->bytes);
+	forward_direct_sent(ps->sw, input, burst->vc, output, burst->count, burst->bytes);
 	send_burst(ps, output, burst->mbuf, burst->count, false, now);
-	if (ps->port[output].tx.waiting != 0)
-		ps->direct &= ~BIT64(output);
 	burst->count = 0;
 	burst->bytes = 0;
 	ps->filled &= ~BIT64(output);
 }
 
 static inline void append_burst(struct poll_switch *ps, unsigned output, struct rte_mbuf *mbuf,
-	uint32_t bytes, unsigned input, weft_time now)
+	uint32_t bytes, unsigned input, unsigned vc, weft_time now)
 {
 	struct poll_switch_burst *burst = &ps->burst[output];
 
 	burst->bytes += bytes;
-	burst->input = input;
+	burst->vc = vc;
 	burst->mbuf[burst->count++] = mbuf;
 	ps->filled |= BIT64(output);
 	if (__builtin_expect(burst->count == PORT_BURST, 0))
-		flush_burst(ps, output, now);
+		flush_burst(ps, input, output, now);
 }
 
 /* Checks a burst and moves each packet as far as it can go, all in one pass. */
@@ -171,7 +171,7 @@ static inline __attribute__((always_inline)) void receive_burst(struct poll_swit
 		output = forward_direct(sw, port, at, &arrival, ps->direct, voq);
 		if (__builtin_expect(output != SWITCH_PORT_NONE, 1)) {
 			frame_update_mutable(frame, arrival.mutable_word);
-			append_burst(ps, output, mbuf, bytes, at, now);
+			append_burst(ps, output, mbuf, bytes, at, arrival.vc, now);
 			continue;
 		}
 		packet = mbuf_packet(mbuf);
@@ -220,10 +220,10 @@ static unsigned receive(struct poll_switch *ps, unsigned at, weft_time now)
 	return count;
 }
 
-static void flush_bursts(struct poll_switch *ps, weft_time now)
+static void flush_bursts(struct poll_switch *ps, unsigned input, weft_time now)
 {
 	while (ps->filled != 0)
-		flush_burst(ps, (unsigned)__builtin_ctzll(ps->filled), now);
+		flush_burst(ps, input, (unsigned)__builtin_ctzll(ps->filled), now);
 }
 
 /* What may leave by a port whose wire has no time of its own. */
@@ -326,11 +326,11 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 		if ((ps->present & BIT64(at)) == 0)
 			continue;
 		moved += receive(ps, at, now);
-		flush_bursts(ps, now);
+		/* Before the arbiter's next word, so that nothing overtakes. */
+		flush_bursts(ps, at, now);
 		for (uint64_t busy = ps->sw->busy & ps->present; busy != 0; busy &= busy - 1)
 			moved += transmit(ps, (unsigned)__builtin_ctzll(busy), now);
 	}
-	flush_bursts(ps, now);
 	for (unsigned at = 0; at < ps->ports; at++) {
 		if (ps->present & BIT64(at)) {
 			if (transmitter_flush(&ps->port[at].tx, now) && !ps->port[at].tx.timed)

@@ -31,7 +31,7 @@ struct poll_switch_port {
 struct poll_switch_burst {
 	uint64_t bytes;
 	unsigned count;
-	unsigned input; /* of the last one */
+	unsigned vc; /* where the last one came from */
 	struct rte_mbuf *mbuf[PORT_BURST];
 };
 

@@ -59,7 +59,7 @@ unsigned link_end_poll(struct link_end *end, weft_time now)
 		return 0;
 	if (now >= end->hello_due)
 		due |= LINK_SEND_HELLO;
-	if (end->state == LINK_UP && now - end->heard_at > HELLOS_MISSED * end->config.hello_ps) {
+	if (end->state != LINK_DOWN && now - end->heard_at > HELLOS_MISSED * end->config.hello_ps) {
 		end->state = LINK_DOWN;
 		return due | LINK_WENT_DOWN;
 	}

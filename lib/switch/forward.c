@@ -8,14 +8,15 @@ static bool routing_error(const struct weft_switch *sw, const struct weft_packet
 }
 
 /* What was sent past the queues counts and takes its turn all the same. */
-void forward_direct_sent(
-	struct weft_switch *sw, unsigned input, unsigned output, unsigned packets, uint64_t bytes)
+void forward_direct_sent(struct weft_switch *sw, unsigned input, unsigned vc, unsigned output,
+	unsigned packets, uint64_t bytes)
 {
 	struct switch_port *port = &sw->port[output];
 
 	port->count[SWITCH_DATA_OUT] += packets;
 	port->count[SWITCH_BYTES_OUT] += bytes;
 	port->output.next_input = (uint8_t)((input + 1) & (SWITCH_PORTS_MAX - 1));
+	switch_cross(sw, output, input)->next_vc = (uint8_t)((vc + 1) & (FRAME_VCS_MAX - 1));
 }
 
 /* An alternative whose link is up, for a destination whose primary port is down. */
@@ -83,6 +84,7 @@ void forward_control(struct weft_switch *sw, struct weft_packet *packet, weft_ti
 	unsigned output;
 
 	sw->port[packet->in_port].count[SWITCH_CONTROL_IN]++;
+	sw->port[packet->in_port].count[SWITCH_BYTES_IN] += packet->bytes;
 	packet->arrived_ps = now;
 	if (!control_route(sw, packet, &output)) {
 		discard_control(sw, packet, SWITCH_CONTROL_DISCARD_ROUTE);
@@ -118,11 +120,11 @@ static inline __attribute__((always_inline)) void receive_burst(struct weft_swit
 
 	for (unsigned i = 0; i < count; i++) {
 		packets[i]->in_port = (uint8_t)input;
-		port->count[SWITCH_BYTES_IN] += packets[i]->bytes;
 		if (packets[i]->control) {
 			forward_control(sw, packets[i], now);
 			continue;
 		}
+		port->count[SWITCH_BYTES_IN] += packets[i]->bytes;
 		port->count[SWITCH_DATA_IN]++;
 		forward_accept(sw, port, packets[i], now, voq);
 	}

@@ -125,8 +125,9 @@ static inline __attribute__((always_inline)) unsigned forward_direct(struct weft
 	return output;
 }
 
-void forward_direct_sent(
-	struct weft_switch *sw, unsigned input, unsigned output, unsigned packets, uint64_t bytes);
+/* 'input' and 'vc' are where the last of the packets came from. */
+void forward_direct_sent(struct weft_switch *sw, unsigned input, unsigned vc, unsigned output,
+	unsigned packets, uint64_t bytes);
 
 /* A control frame that goes through the switch: into the reserve of its output. */
 void forward_control(struct weft_switch *sw, struct weft_packet *packet, weft_time now);

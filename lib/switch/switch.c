@@ -147,6 +147,26 @@ struct weft_packet *switch_take_discards(struct weft_switch *sw)
 	return first;
 }
 
+/* Takes the packets for 'output' out of a queue whose head wants another one. */
+static void discard_behind_head(
+	struct weft_switch *sw, struct voq *queue, unsigned output, enum switch_counter reason)
+{
+	struct weft_packet *before = queue->head;
+
+	while (before != NULL && before->next != NULL) {
+		struct weft_packet *packet = before->next;
+
+		if (packet->out_port != output) {
+			before = packet;
+			continue;
+		}
+		before->next = packet->next;
+		queue->blocks -= packet->blocks;
+		discard_stored(sw, packet, reason);
+	}
+	queue->tail = before;
+}
+
 /* Empties what waits for 'output': stored packets are counted as 'reason' at their input. */
 static void discard_output(struct weft_switch *sw, unsigned output, enum switch_counter reason)
 {
@@ -159,6 +179,9 @@ static void discard_output(struct weft_switch *sw, unsigned output, enum switch_
 
 		discard_stored(sw, arbiter_remove(sw, input, vc, output), reason);
 	}
+	/* Without VOQs they also wait behind heads for other outputs. */
+	for (unsigned i = 0; !sw->voq && i < (unsigned)sw->ports * sw->vcs; i++)
+		discard_behind_head(sw, &sw->queue[i], output, reason);
 	while (out->control_head != NULL) {
 		struct weft_packet *packet = out->control_head;
 
@@ -230,6 +253,8 @@ void switch_on_hello(
 /* The stalled heads of one output that have waited too long. */
 static void watch_output(struct weft_switch *sw, unsigned output, weft_time now)
 {
+	bool discarded = false;
+
 	for (uint64_t inputs = sw->port[output].output.stalled; inputs != 0; inputs &= inputs - 1) {
 		unsigned input = (unsigned)__builtin_ctzll(inputs);
 		uint16_t vcs = switch_cross(sw, output, input)->stalled;
@@ -237,15 +262,17 @@ static void watch_output(struct weft_switch *sw, unsigned output, weft_time now)
 		for (; vcs != 0; vcs &= (uint16_t)(vcs - 1)) {
 			unsigned vc = (unsigned)__builtin_ctz(vcs);
 
-			if (now - switch_cross(sw, output, input)->queue[vc].stalled_at <
-				sw->watchdog_ps)
+			if (now < switch_cross(sw, output, input)->queue[vc].stalled_at +
+					  sw->watchdog_ps)
 				continue;
 			discard_stored(
 				sw, arbiter_remove(sw, input, vc, output), SWITCH_DISCARD_WATCHDOG);
-			/* The next head has not waited yet; it is looked at again. */
-			arbiter_retry(sw, output);
+			discarded = true;
 		}
 	}
+	/* The next heads have not waited yet; they are looked at again. */
+	if (discarded)
+		arbiter_retry(sw, output);
 }
 
 void switch_poll_watchdog(struct weft_switch *sw, weft_time now)

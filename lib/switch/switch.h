@@ -70,7 +70,6 @@ struct switch_output {
 	uint64_t ready;   /* inputs with a ready VC */
 	uint64_t stalled; /* inputs with a stalled VC */
 	uint8_t next_input;
-	bool down;
 	uint16_t control_waiting;
 	struct weft_packet *control_head, *control_tail;
 };

@@ -3,9 +3,14 @@
 #include "arbiter.h"
 #include "switch.h"
 
-static bool is_data_discard(unsigned counter)
+static uint64_t sum_counters(const struct weft_switch *sw, unsigned first, unsigned last)
 {
-	return counter >= SWITCH_DISCARD_ROUTING_ERROR && counter <= SWITCH_DISCARD_WATCHDOG;
+	uint64_t sum = 0;
+
+	for (unsigned port = 0; port < sw->ports; port++)
+		for (unsigned i = first; i <= last; i++)
+			sum += sw->port[port].count[i];
+	return sum;
 }
 
 uint64_t switch_stored_packets(const struct weft_switch *sw)
@@ -22,18 +27,86 @@ uint64_t switch_stored_packets(const struct weft_switch *sw)
 
 static const char *check_accounting(const struct weft_switch *sw)
 {
-	uint64_t in = 0, out = 0;
+	uint64_t in = sum_counters(sw, SWITCH_DATA_IN, SWITCH_DATA_IN);
+	uint64_t out = sum_counters(sw, SWITCH_DATA_OUT, SWITCH_DATA_OUT) +
+		       sum_counters(sw, SWITCH_DISCARD_ROUTING_ERROR, SWITCH_DISCARD_WATCHDOG);
 
-	for (unsigned port = 0; port < sw->ports; port++) {
-		in += sw->port[port].count[SWITCH_DATA_IN];
-		out += sw->port[port].count[SWITCH_DATA_OUT];
-		for (unsigned i = 0; i < SWITCH_COUNTER_COUNT; i++)
-			if (is_data_discard(i))
-				out += sw->port[port].count[i];
-	}
 	return in == out + switch_stored_packets(sw)
 		       ? NULL
 		       : "packets in differ from out + stored + discarded";
+}
+
+static uint64_t waiting_control(const struct switch_output *out)
+{
+	uint64_t waiting = 0;
+
+	for (const struct weft_packet *packet = out->control_head; packet != NULL;
+		packet = packet->next)
+		waiting++;
+	return waiting;
+}
+
+static const char *check_control(const struct weft_switch *sw)
+{
+	uint64_t in = sum_counters(sw, SWITCH_CONTROL_IN, SWITCH_CONTROL_IN);
+	uint64_t out = sum_counters(sw, SWITCH_CONTROL_OUT, SWITCH_CONTROL_OUT) +
+		       sum_counters(sw, SWITCH_CONTROL_DISCARD_ROUTE, SWITCH_CONTROL_DISCARD_DOWN);
+
+	for (unsigned output = 0; output < sw->ports; output++) {
+		const struct switch_output *at = &sw->port[output].output;
+
+		if (waiting_control(at) != at->control_waiting)
+			return "control frames that wait differ from their count";
+		if (at->control_waiting > sw->control_reserve)
+			return "the control reserve is exceeded";
+		out += at->control_waiting;
+	}
+	return in == out ? NULL : "control frames in differ from out + waiting + discarded";
+}
+
+/* Each VC in the sets of a crosspoint stands for a head that wants this output. */
+static const char *check_crosspoint(
+	const struct weft_switch *sw, unsigned output, const struct crosspoint *cross)
+{
+	if ((cross->ready & cross->stalled) != 0)
+		return "a VC is both ready and stalled";
+	for (unsigned vcs = cross->ready | cross->stalled; vcs != 0; vcs &= vcs - 1) {
+		unsigned vc = (unsigned)__builtin_ctz(vcs);
+
+		if (vc >= sw->vcs || cross->queue[vc].head == NULL)
+			return "a VC in a crosspoint's sets has no head";
+		if (cross->queue[vc].head->out_port != output)
+			return "a VC is in the sets of an output that its head does not want";
+	}
+	return NULL;
+}
+
+/* The sets of an output against its crosspoints, busy and idle against the sets. */
+static const char *check_output(const struct weft_switch *sw, unsigned output)
+{
+	const struct switch_output *out = &sw->port[output].output;
+	uint64_t ready = 0, stalled = 0;
+	const char *wrong = NULL;
+	bool busy, idle;
+
+	for (unsigned input = 0; input < sw->ports && wrong == NULL; input++) {
+		const struct crosspoint *cross = switch_cross(sw, output, input);
+
+		wrong = check_crosspoint(sw, output, cross);
+		ready |= cross->ready != 0 ? BIT64(input) : 0;
+		stalled |= cross->stalled != 0 ? BIT64(input) : 0;
+	}
+	if (wrong != NULL)
+		return wrong;
+	if (ready != out->ready || stalled != out->stalled)
+		return "an output's sets differ from its crosspoints'";
+	busy = ready != 0 || out->control_head != NULL;
+	idle = !busy && stalled == 0 && (sw->usable & BIT64(output)) != 0;
+	if (busy && (sw->busy & BIT64(output)) == 0)
+		return "an output with something to send is not busy";
+	if (idle != ((sw->idle & BIT64(output)) != 0))
+		return "idle differs from what waits for the output";
+	return NULL;
 }
 
 /* Walks one queue: its own sums, and the sets that its head has to be in. */
@@ -44,6 +117,8 @@ static const char *check_queue(const struct weft_switch *sw, unsigned input, uns
 
 	for (const struct weft_packet *packet = queue->head; packet != NULL;
 		packet = packet->next) {
+		if (packet->next == NULL && packet != queue->tail)
+			return "a queue's tail is not its last packet";
 		sum += packet->blocks;
 		if (packet->in_port != input || packet->vc != vc)
 			return "a packet is stored in another input's or VC's queue";
@@ -53,16 +128,11 @@ static const char *check_queue(const struct weft_switch *sw, unsigned input, uns
 	if (queue->head != NULL) {
 		unsigned output = queue->head->out_port;
 		const struct crosspoint *cross = switch_cross(sw, output, input);
-		const struct switch_output *out = &sw->port[output].output;
 		bool ready = (cross->ready >> vc & 1) != 0,
 		     stalled = (cross->stalled >> vc & 1) != 0;
 
 		if (ready == stalled)
 			return "a head is not in exactly one of ready and stalled";
-		if (ready && ((out->ready & BIT64(input)) == 0 || (sw->busy & BIT64(output)) == 0))
-			return "a ready head is missing in its output's sets";
-		if (stalled && (out->stalled & BIT64(input)) == 0)
-			return "a stalled head is missing in its output's sets";
 	}
 	*blocks += sum;
 	return NULL;
@@ -92,6 +162,10 @@ const char *switch_check(const struct weft_switch *sw)
 {
 	const char *wrong = check_accounting(sw);
 
+	if (wrong == NULL)
+		wrong = check_control(sw);
+	for (unsigned output = 0; output < sw->ports && wrong == NULL; output++)
+		wrong = check_output(sw, output);
 	for (unsigned input = 0; input < sw->ports; input++)
 		for (unsigned vc = 0; vc < sw->vcs && wrong == NULL; vc++)
 			wrong = check_buffer(sw, input, vc);

@@ -1,0 +1,728 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Reception, switch.md 1, 2, 3 and Accounting: where a packet goes, what is refused, and that the
+ * way past the queues has the outcome of the usual way. */
+
+#include "forward.h"
+
+#include <errno.h>
+
+#include "switch_bench.h"
+
+#define PORTS     6
+#define VCS       3
+#define VC_BLOCKS 64 /* bench_config() */
+#define OUT       5
+
+static const uint8_t route[] = {ROUTE_PORT_BIT | 4, ROUTE_PORT_BIT | ROUTE_ADAPTIVE | 3,
+	ROUTE_TYPE_HOST, ROUTE_PORT_BIT | PORTS, ROUTE_PORT_BIT | 63};
+
+static int set_up(void **state)
+{
+	const struct switch_config config = bench_config(PORTS, VCS);
+	struct bench *bench = bench_create(&config);
+
+	bench_grant_all(bench);
+	*state = bench;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	bench_destroy(*state);
+	return 0;
+}
+
+/* Arrives at port 0 and leaves by 'output'. */
+static const struct weft_packet *pass(
+	struct bench *bench, const struct bench_packet *what, unsigned output)
+{
+	unsigned number = bench_arrive(bench, 0, what);
+
+	assert_int_equal(bench_leave(bench, output), number);
+	return &bench->packet[number];
+}
+
+/* Arrives at port 0 and is discarded, counted there as 'reason', and takes no space. */
+static void expect_discard(
+	struct bench *bench, const struct bench_packet *what, enum switch_counter reason)
+{
+	uint64_t before = bench_count(bench, 0, reason);
+
+	bench_arrive(bench, 0, what);
+	assert_int_equal(bench_count(bench, 0, reason), before + 1);
+	assert_int_equal(bench_discarded(bench), 1);
+	assert_int_equal(switch_stored_packets(bench->sw), 0);
+	for (unsigned vc = 0; vc < VCS; vc++)
+		assert_int_equal(credit_stored(&bench->sw->port[0].link.rx[vc]), 0);
+	bench_check(bench);
+}
+
+static void a_packet_without_a_route_goes_where_the_table_says(void **state)
+{
+	struct bench *bench = *state;
+	const struct bench_packet what = {.destination = 3};
+
+	pass(bench, &what, 3);
+	bench->table[3] = 2;
+	pass(bench, &what, 2);
+}
+
+static void a_source_route_goes_before_the_table(void **state)
+{
+	struct bench *bench = *state;
+	const struct bench_packet what = {.destination = 3, .route = route, .route_length = 1};
+
+	pass(bench, &what, 4);
+}
+
+static void the_element_at_the_cursor_counts_and_the_cursor_advances(void **state)
+{
+	struct bench *bench = *state;
+	struct bench_packet what = {.route = route, .route_length = 3};
+
+	assert_int_equal(pass(bench, &what, 4)->cursor, 1);
+	what.cursor = 1;
+	assert_int_equal(pass(bench, &what, 3)->cursor, 2);
+}
+
+static void a_hop_that_may_be_replaced_is_taken_as_it_stands(void **state)
+{
+	struct bench *bench = *state;
+	const struct bench_packet what = {.route = route, .route_length = 2, .cursor = 1};
+
+	pass(bench, &what, 3);
+}
+
+static void a_packet_routed_by_table_keeps_its_cursor(void **state)
+{
+	struct bench *bench = *state;
+	const struct bench_packet what = {.destination = 3};
+
+	assert_int_equal(pass(bench, &what, 3)->cursor, 0);
+}
+
+static void the_sl_gives_the_next_vc_and_the_header_says_so(void **state)
+{
+	struct bench *bench = *state;
+	struct bench_packet what = {.destination = OUT, .vc = 1};
+
+	for (unsigned sl = 0; sl < 16; sl++) {
+		what.sl = (uint8_t)sl;
+		assert_int_equal(pass(bench, &what, OUT)->header_vc, sl % VCS);
+	}
+}
+
+static void the_original_vc_and_the_flags_stay_in_the_header(void **state)
+{
+	struct bench *bench = *state;
+	const struct bench_packet what = {.destination = OUT,
+		.sl = 2,
+		.vc = 1,
+		.vc_original = 9,
+		.flags = FRAME_F_TAIL | FRAME_F_FECN};
+	const struct weft_packet *packet = pass(bench, &what, OUT);
+
+	assert_int_equal(packet->vc_original, 9);
+	assert_int_equal(packet->flags, FRAME_F_TAIL | FRAME_F_FECN);
+}
+
+static void an_interface_element_at_the_cursor_is_a_routing_error(void **state)
+{
+	const struct bench_packet what = {.route = route, .route_length = 3, .cursor = 2};
+
+	expect_discard(*state, &what, SWITCH_DISCARD_ROUTING_ERROR);
+}
+
+static void a_cursor_past_the_end_is_a_routing_error(void **state)
+{
+	const struct bench_packet what = {.route = route, .route_length = 2, .cursor = 2};
+
+	expect_discard(*state, &what, SWITCH_DISCARD_ROUTING_ERROR);
+}
+
+static void a_port_that_is_not_there_is_a_routing_error(void **state)
+{
+	struct bench_packet what = {.route = route, .route_length = 5, .cursor = 3};
+
+	expect_discard(*state, &what, SWITCH_DISCARD_ROUTING_ERROR);
+	what.cursor = 4;
+	expect_discard(*state, &what, SWITCH_DISCARD_ROUTING_ERROR);
+}
+
+static void a_destination_beyond_the_table_has_no_route(void **state)
+{
+	const struct bench_packet what = {.destination = BENCH_HOSTS};
+
+	expect_discard(*state, &what, SWITCH_DISCARD_NO_ROUTE);
+}
+
+static void a_destination_without_a_port_in_the_table_has_no_route(void **state)
+{
+	struct bench *bench = *state;
+	const struct bench_packet what = {.destination = 3};
+
+	bench->alternatives[3] = BIT64(4);
+	bench->table[3] = SWITCH_PORT_NONE;
+	expect_discard(bench, &what, SWITCH_DISCARD_NO_ROUTE);
+	bench->table[3] = PORTS;
+	expect_discard(bench, &what, SWITCH_DISCARD_NO_ROUTE);
+}
+
+static void without_a_table_only_source_routes_lead_on(void **state)
+{
+	struct bench *bench = *state;
+	const struct bench_packet by_table = {.destination = 3};
+	const struct bench_packet by_route = {.route = route, .route_length = 1};
+
+	switch_set_table(bench->sw, NULL, NULL, BENCH_HOSTS);
+	expect_discard(bench, &by_table, SWITCH_DISCARD_NO_ROUTE);
+	pass(bench, &by_route, 4);
+}
+
+static void an_exchanged_table_counts_for_the_next_arrival(void **state)
+{
+	struct bench *bench = *state;
+	const struct bench_packet what = {.destination = 1};
+	const uint8_t other[2] = {0, 4};
+
+	switch_set_table(bench->sw, other, NULL, 2);
+	pass(bench, &what, 4);
+	switch_set_table(bench->sw, bench->table, NULL, BENCH_HOSTS);
+	pass(bench, &what, 1);
+}
+
+static void a_vc_that_the_switch_does_not_have_is_refused(void **state)
+{
+	struct bench_packet what = {.destination = OUT, .vc = VCS};
+
+	expect_discard(*state, &what, SWITCH_DISCARD_VC);
+	what.vc = FRAME_VCS_MAX - 1;
+	expect_discard(*state, &what, SWITCH_DISCARD_VC);
+}
+
+static void a_port_without_a_cable_discards_as_a_link_that_is_down(void **state)
+{
+	struct switch_config config = bench_config(PORTS, VCS);
+	const struct bench_packet what = {.destination = OUT};
+	struct bench *bench;
+
+	config.absent_ports = BIT64(OUT);
+	bench = bench_create(&config);
+	expect_discard(bench, &what, SWITCH_DISCARD_LINK_DOWN);
+	bench_destroy(bench);
+}
+
+static void a_frame_beyond_the_credits_is_dropped_and_counted_as_a_violation(void **state)
+{
+	struct bench *bench = *state;
+	struct bench_packet what = {.destination = OUT, .blocks = VC_BLOCKS + 1};
+
+	expect_discard(bench, &what, SWITCH_DISCARD_CREDIT_VIOLATION);
+	assert_int_equal(bench_count(bench, 0, SWITCH_DISCARD_VC), 0);
+}
+
+static void a_full_vc_takes_no_block_more_however_often_it_is_tried(void **state)
+{
+	struct bench *bench = *state;
+	const struct bench_packet what = {.destination = OUT};
+
+	for (unsigned i = 0; i < 3 * VC_BLOCKS; i++) {
+		bench_arrive(bench, 0, &what);
+		assert_true(credit_stored(&bench->sw->port[0].link.rx[0]) <= VC_BLOCKS);
+	}
+	assert_int_equal(switch_stored_packets(bench->sw), VC_BLOCKS);
+	assert_int_equal(bench_count(bench, 0, SWITCH_DISCARD_CREDIT_VIOLATION), 2 * VC_BLOCKS);
+	bench_discarded(bench);
+}
+
+static void a_violation_in_one_vc_leaves_the_other_vcs_their_credits(void **state)
+{
+	struct bench *bench = *state;
+	const struct bench_packet overrun = {.destination = OUT, .blocks = VC_BLOCKS + 1};
+	const struct bench_packet good = {
+		.destination = OUT, .vc = 1, .sl = 1, .blocks = VC_BLOCKS};
+
+	expect_discard(bench, &overrun, SWITCH_DISCARD_CREDIT_VIOLATION);
+	pass(bench, &good, OUT);
+}
+
+static void a_violator_gets_no_more_and_no_less_than_the_buffer_afterwards(void **state)
+{
+	struct bench *bench = *state;
+	const struct bench_packet overrun = {.destination = OUT, .blocks = VC_BLOCKS + 1};
+	struct control_credit told;
+
+	expect_discard(bench, &overrun, SWITCH_DISCARD_CREDIT_VIOLATION);
+	told = bench_told(bench, 0);
+	assert_int_equal(told.limit[0], overrun.blocks + VC_BLOCKS); /* its total + the buffer */
+}
+
+static void a_stored_packet_is_not_granted_again_before_it_has_left(void **state)
+{
+	struct bench *bench = *state;
+	const struct bench_packet what = {.destination = OUT, .blocks = 10};
+
+	bench_arrive(bench, 0, &what);
+	assert_int_equal(bench_told(bench, 0).limit[0], VC_BLOCKS);
+	bench_leave(bench, OUT);
+	assert_int_equal(bench_told(bench, 0).limit[0], VC_BLOCKS + 10);
+}
+
+static void the_buffer_is_split_equally_among_the_vcs(void **state)
+{
+	struct switch_config config = bench_config(PORTS, 4);
+	struct bench *bench;
+
+	config.buffer_blocks = 2048;
+	bench = bench_create(&config);
+	for (unsigned vc = 0; vc < 4; vc++)
+		assert_int_equal(bench_told(bench, 0).limit[vc], 512);
+	bench_destroy(bench);
+}
+
+static void all_that_is_advertised_fits_into_the_ports_receive_ring(void **state)
+{
+	struct switch_config config = bench_config(PORTS, VCS);
+	struct bench *bench;
+	uint32_t sum = 0;
+
+	config.buffer_blocks = 2048;
+	config.port_slots[2] = 100;
+	bench = bench_create(&config);
+	for (unsigned vc = 0; vc < VCS; vc++)
+		sum += bench_told(bench, 2).limit[vc];
+	assert_true(sum <= 100);
+	assert_true(sum > 100 - VCS);
+	assert_int_equal(bench_told(bench, 1).limit[0], 2048 / VCS);
+	bench_destroy(bench);
+}
+
+static void a_ring_longer_than_the_buffer_makes_the_buffer_no_bigger(void **state)
+{
+	struct switch_config config = bench_config(PORTS, VCS);
+	struct bench *bench;
+
+	config.port_slots[2] = 100000;
+	bench = bench_create(&config);
+	assert_int_equal(bench_told(bench, 2).limit[0], VC_BLOCKS);
+	bench_destroy(bench);
+}
+
+static void expect_refusal(const struct switch_config *config)
+{
+	errno = 0;
+	assert_null(switch_create(config, 0));
+	assert_int_equal(errno, EINVAL);
+}
+
+static void a_configuration_out_of_range_is_refused(void **state)
+{
+	struct switch_config config = bench_config(0, 1);
+
+	expect_refusal(&config);
+	config = bench_config(SWITCH_PORTS_MAX + 1, 1);
+	expect_refusal(&config);
+	config = bench_config(PORTS, FRAME_VCS_MAX + 1);
+	expect_refusal(&config);
+	config = bench_config(PORTS, VCS);
+	config.vcs = 0;
+	expect_refusal(&config);
+	config = bench_config(PORTS, VCS);
+	config.session = 0;
+	expect_refusal(&config);
+	config = bench_config(PORTS, VCS);
+	config.sl_to_vc[15] = VCS;
+	expect_refusal(&config);
+	config = bench_config(PORTS, VCS);
+	config.buffer_blocks = VCS - 1; /* a VC without a block */
+	expect_refusal(&config);
+	config = bench_config(PORTS, VCS);
+	config.port_slots[1] = VCS - 1;
+	expect_refusal(&config);
+}
+
+static void control_frames_are_accounted_apart_from_data(void **state)
+{
+	struct bench *bench = *state;
+	const struct bench_packet what = {.destination = OUT, .control = true};
+
+	pass(bench, &what, OUT);
+	assert_int_equal(bench_count(bench, 0, SWITCH_CONTROL_IN), 1);
+	assert_int_equal(bench_count(bench, OUT, SWITCH_CONTROL_OUT), 1);
+	assert_int_equal(bench_count(bench, 0, SWITCH_DATA_IN), 0);
+	assert_int_equal(bench_count(bench, OUT, SWITCH_DATA_OUT), 0);
+	assert_int_equal(bench->sw->port[0].link.rx[0].received, 0);
+}
+
+static void bytes_count_for_data_and_control_on_both_sides(void **state)
+{
+	struct bench *bench = *state;
+	struct bench_packet what = {.destination = OUT, .blocks = 2};
+
+	pass(bench, &what, OUT);
+	what.control = true;
+	pass(bench, &what, OUT);
+	assert_int_equal(bench_count(bench, 0, SWITCH_BYTES_IN), 4 * FRAME_BLOCK_BYTES);
+	assert_int_equal(bench_count(bench, OUT, SWITCH_BYTES_OUT), 4 * FRAME_BLOCK_BYTES);
+}
+
+static void a_control_frame_without_a_way_is_counted_apart(void **state)
+{
+	struct bench_packet what = {.destination = BENCH_HOSTS, .control = true};
+
+	expect_discard(*state, &what, SWITCH_CONTROL_DISCARD_ROUTE);
+	what = (struct bench_packet){
+		.route = route, .route_length = 3, .cursor = 2, .control = true};
+	expect_discard(*state, &what, SWITCH_CONTROL_DISCARD_ROUTE);
+}
+
+static void a_control_frame_keeps_the_vc_of_its_header(void **state)
+{
+	struct bench *bench = *state;
+	const struct bench_packet what = {.destination = OUT, .vc = 1, .sl = 2, .control = true};
+
+	assert_int_equal(pass(bench, &what, OUT)->header_vc, 1);
+}
+
+static void a_full_control_reserve_discards_and_data_goes_on(void **state)
+{
+	struct bench *bench = *state;
+	const struct bench_packet control = {.destination = OUT, .control = true};
+	const struct bench_packet data = {.destination = 4};
+
+	for (unsigned i = 0; i < 8 + 3; i++)
+		bench_arrive(bench, 0, &control);
+	assert_int_equal(bench_count(bench, 0, SWITCH_CONTROL_DISCARD_FULL), 3);
+	assert_int_equal(bench_discarded(bench), 3);
+	pass(bench, &data, 4);
+	for (unsigned i = 0; i < 8; i++)
+		assert_true(bench_leave(bench, OUT) >= 0);
+	pass(bench, &control, OUT); /* there is room again */
+}
+
+static void full_data_buffers_do_not_hold_up_control_frames(void **state)
+{
+	struct bench *bench = *state;
+	const struct bench_packet data = {.destination = OUT, .blocks = VC_BLOCKS};
+	const struct bench_packet control = {.destination = OUT, .control = true};
+
+	bench_arrive(bench, 0, &data);
+	pass(bench, &control, OUT);
+}
+
+static void draw_packet(struct rng *rng, struct bench_packet *what)
+{
+	static const uint8_t good_route[] = {
+		ROUTE_PORT_BIT | 1, ROUTE_PORT_BIT | 2, ROUTE_PORT_BIT | OUT};
+
+	*what = (struct bench_packet){
+		.destination = (uint16_t)rng_below(rng, PORTS),
+		.vc = (uint8_t)rng_below(rng, VCS),
+		.sl = (uint8_t)rng_below(rng, 16),
+		.blocks = (uint16_t)(1 + rng_below(rng, 6)),
+		.flags = (uint8_t)rng_below(rng, 256),
+	};
+	if (rng_below(rng, 3) == 0) {
+		what->route = good_route;
+		what->route_length = 3;
+		what->cursor = (uint8_t)rng_below(rng, 3);
+	}
+}
+
+/* One in four is bad in some way. */
+static void spoil_packet(struct rng *rng, struct bench_packet *what)
+{
+	switch (rng_below(rng, 16)) {
+	case 0:
+		what->vc = (uint8_t)rng_below(rng, FRAME_VCS_MAX);
+		break;
+	case 1:
+		what->destination = (uint16_t)rng_below(rng, 2 * BENCH_HOSTS);
+		break;
+	case 2:
+		what->route = route;
+		what->route_length = 5;
+		what->cursor = (uint8_t)rng_below(rng, 6);
+		break;
+	case 3:
+		what->blocks = (uint16_t)(1 + rng_below(rng, 2 * VC_BLOCKS));
+		break;
+	}
+}
+
+/* Every packet that came in went out, is stored or has a counter that says why not. */
+static void nothing_is_unaccounted_for_whatever_arrives(void **state)
+{
+	struct bench *bench = *state;
+	uint64_t in = 0, out = 0, discarded = 0;
+	struct weft_packet *packets[8];
+	struct bench_packet what;
+	struct rng rng;
+
+	rng_init(&rng, 3, 0, 0);
+	while (bench->packets < BENCH_PACKETS) {
+		unsigned port = (unsigned)rng_below(&rng, PORTS);
+
+		draw_packet(&rng, &what);
+		spoil_packet(&rng, &what);
+		bench_arrive(bench, port, &what);
+		in++;
+		out += switch_transmit_released(bench->sw, (unsigned)rng_below(&rng, PORTS),
+			packets, (unsigned)rng_below(&rng, 8), bench->now);
+		discarded += bench_discarded(bench);
+		if (rng_below(&rng, 8) == 0)
+			bench_told(bench, port);
+		assert_int_equal(in, out + discarded + switch_stored_packets(bench->sw));
+		bench_check(bench);
+	}
+	assert_true(discarded > 100);
+	assert_true(out > 100);
+}
+
+/*
+ * The way past the queues against the usual way: two switches get the same packets, credits and
+ * departures. One is driven as the poll driver does it; the other always stores, and sends at once
+ * what the first let pass.
+ */
+struct twins {
+	struct bench *direct, *usual;
+	struct rng rng;
+	uint64_t outputs; /* what the driver can send by */
+	uint64_t passed, stored;
+	bool voq;
+};
+
+static void assert_same_port(const struct switch_port *a, const struct switch_port *b)
+{
+	assert_memory_equal(a->link.tx, b->link.tx, sizeof(a->link.tx));
+	assert_memory_equal(a->link.rx, b->link.rx, sizeof(a->link.rx));
+	assert_memory_equal(a->count, b->count, sizeof(a->count));
+	assert_int_equal(a->output.ready, b->output.ready);
+	assert_int_equal(a->output.stalled, b->output.stalled);
+	assert_int_equal(a->output.next_input, b->output.next_input);
+}
+
+static void assert_same_state(const struct twins *twins)
+{
+	const struct weft_switch *a = twins->direct->sw, *b = twins->usual->sw;
+
+	assert_int_equal(a->busy, b->busy);
+	assert_int_equal(a->idle, b->idle);
+	for (unsigned port = 0; port < PORTS; port++)
+		assert_same_port(&a->port[port], &b->port[port]);
+	for (unsigned i = 0; i < PORTS * PORTS; i++) {
+		assert_int_equal(a->cross[i].ready, b->cross[i].ready);
+		assert_int_equal(a->cross[i].stalled, b->cross[i].stalled);
+		assert_int_equal(a->cross[i].next_vc, b->cross[i].next_vc);
+	}
+}
+
+/* As the poll driver: past the queues if it can, else the usual way. */
+static unsigned drive_direct(struct twins *twins, unsigned input, struct weft_packet *packet)
+{
+	struct weft_switch *sw = twins->direct->sw;
+	struct switch_port *port = &sw->port[input];
+	struct arrival arrival = {
+		.blocks = packet->blocks,
+		.mutable_word = packet->mutable_word,
+		.destination = packet->destination,
+		.vc = packet->vc,
+		.sl = packet->sl,
+		.route_length = packet->route_length,
+		.hop = packet->hop,
+	};
+	unsigned output =
+		twins->voq ? forward_direct(sw, port, input, &arrival, twins->outputs, true)
+			   : forward_direct(sw, port, input, &arrival, twins->outputs, false);
+
+	if (output == SWITCH_PORT_NONE) {
+		switch_receive(sw, input, &packet, 1, twins->direct->now);
+		return output;
+	}
+	port->count[SWITCH_DATA_IN]++;
+	port->count[SWITCH_BYTES_IN] += packet->bytes;
+	packet->mutable_word = arrival.mutable_word;
+	forward_direct_sent(sw, input, packet->vc, output, 1, packet->bytes);
+	return output;
+}
+
+static void twins_receive(struct twins *twins)
+{
+	unsigned input = (unsigned)rng_below(&twins->rng, PORTS), output;
+	struct weft_packet *direct, *usual;
+	struct bench_packet what;
+
+	draw_packet(&twins->rng, &what);
+	spoil_packet(&twins->rng, &what);
+	direct = bench_make(twins->direct, &what);
+	usual = bench_make(twins->usual, &what);
+	output = drive_direct(twins, input, direct);
+	switch_receive(twins->usual->sw, input, &usual, 1, twins->usual->now);
+	if (output == SWITCH_PORT_NONE) {
+		twins->stored++;
+		return;
+	}
+	twins->passed++;
+	assert_int_equal(bench_leave(twins->usual, output), usual->sequence);
+	assert_int_equal(direct->mutable_word, usual->mutable_word);
+}
+
+static void twins_transmit(struct twins *twins, unsigned output)
+{
+	int left = bench_leave(twins->direct, output);
+
+	assert_int_equal(bench_leave(twins->usual, output), left);
+	if (left >= 0)
+		assert_int_equal(twins->direct->packet[left].mutable_word,
+			twins->usual->packet[left].mutable_word);
+}
+
+static void twins_grant(struct twins *twins, unsigned port, unsigned vc, uint32_t blocks)
+{
+	bench_grant(twins->direct, port, vc, blocks);
+	bench_grant(twins->usual, port, vc, blocks);
+	bench_told(twins->direct, port);
+	bench_told(twins->usual, port);
+}
+
+/* All that waits leaves, so that outputs are idle again. */
+static void twins_empty(struct twins *twins)
+{
+	while (switch_stored_packets(twins->direct->sw) > 0) {
+		for (unsigned i = 0; i < PORTS * VCS; i++)
+			twins_grant(twins, i / VCS, i % VCS, 10);
+		for (unsigned output = 0; output < PORTS; output++)
+			twins_transmit(twins, output);
+	}
+}
+
+static void run_twins(bool voq, uint64_t seed)
+{
+	struct switch_config config = bench_config(PORTS, VCS);
+	struct twins twins = {.voq = voq};
+
+	config.voq = voq;
+	twins.direct = bench_create(&config);
+	twins.usual = bench_create(&config);
+	rng_init(&twins.rng, seed, 0, 0);
+	while (twins.direct->packets < BENCH_PACKETS) {
+		twins.outputs = rng_next(&twins.rng) | rng_next(&twins.rng);
+		for (unsigned i = 0; i < 4 && twins.direct->packets < BENCH_PACKETS; i++)
+			twins_receive(&twins);
+		for (unsigned i = 0; i < 4; i++)
+			twins_transmit(&twins, (unsigned)rng_below(&twins.rng, PORTS));
+		twins_grant(&twins, (unsigned)rng_below(&twins.rng, PORTS),
+			(unsigned)rng_below(&twins.rng, VCS), (uint32_t)rng_below(&twins.rng, 40));
+		if (rng_below(&twins.rng, 16) == 0)
+			twins_empty(&twins);
+		assert_same_state(&twins);
+		bench_check(twins.direct);
+	}
+	assert_true(twins.passed > 200);
+	assert_true(twins.stored > 200);
+	bench_destroy(twins.direct);
+	bench_destroy(twins.usual);
+}
+
+static void the_way_past_the_queues_has_the_outcome_of_the_usual_way(void **state)
+{
+	for (uint64_t seed = 0; seed < 10; seed++)
+		run_twins(true, seed);
+}
+
+static void the_way_past_the_queues_is_right_without_voqs_too(void **state)
+{
+	for (uint64_t seed = 0; seed < 10; seed++)
+		run_twins(false, seed);
+}
+
+static unsigned try_direct(struct bench *bench, unsigned vc, uint64_t outputs)
+{
+	struct arrival arrival = {.blocks = 1, .destination = OUT, .vc = (uint8_t)vc};
+
+	return forward_direct(bench->sw, &bench->sw->port[0], 0, &arrival, outputs, true);
+}
+
+static void nothing_goes_past_a_packet_that_waits_for_the_same_output(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_send(bench, 1, 0, OUT);
+	assert_int_equal(try_direct(bench, 0, UINT64_MAX), SWITCH_PORT_NONE);
+	bench_leave(bench, OUT);
+	assert_int_equal(try_direct(bench, 0, UINT64_MAX), OUT);
+	forward_direct_sent(bench->sw, 0, 0, OUT, 1, 64);
+	bench->sw->port[0].count[SWITCH_DATA_IN]++;
+}
+
+static void nothing_goes_past_a_control_frame(void **state)
+{
+	struct bench *bench = *state;
+	const struct bench_packet control = {.destination = OUT, .control = true};
+
+	bench_arrive(bench, 1, &control);
+	assert_int_equal(try_direct(bench, 0, UINT64_MAX), SWITCH_PORT_NONE);
+}
+
+static void nothing_goes_past_where_the_driver_cannot_send(void **state)
+{
+	assert_int_equal(try_direct(*state, 0, ~BIT64(OUT)), SWITCH_PORT_NONE);
+}
+
+static void a_source_route_goes_past_the_queues_too(void **state)
+{
+	struct bench *bench = *state;
+	struct arrival arrival = {
+		.blocks = 1, .route_length = 1, .hop = ROUTE_PORT_BIT | ROUTE_ADAPTIVE | OUT};
+
+	assert_int_equal(
+		forward_direct(bench->sw, &bench->sw->port[0], 0, &arrival, UINT64_MAX, true), OUT);
+	assert_int_equal(arrival.mutable_word, MUTABLE_CURSOR(1));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+static const struct CMUnitTest tests[] = {
+	TEST(a_packet_without_a_route_goes_where_the_table_says),
+	TEST(a_source_route_goes_before_the_table),
+	TEST(the_element_at_the_cursor_counts_and_the_cursor_advances),
+	TEST(a_hop_that_may_be_replaced_is_taken_as_it_stands),
+	TEST(a_packet_routed_by_table_keeps_its_cursor),
+	TEST(the_sl_gives_the_next_vc_and_the_header_says_so),
+	TEST(the_original_vc_and_the_flags_stay_in_the_header),
+	TEST(an_interface_element_at_the_cursor_is_a_routing_error),
+	TEST(a_cursor_past_the_end_is_a_routing_error),
+	TEST(a_port_that_is_not_there_is_a_routing_error),
+	TEST(a_destination_beyond_the_table_has_no_route),
+	TEST(a_destination_without_a_port_in_the_table_has_no_route),
+	TEST(without_a_table_only_source_routes_lead_on),
+	TEST(an_exchanged_table_counts_for_the_next_arrival),
+	TEST(a_vc_that_the_switch_does_not_have_is_refused),
+	cmocka_unit_test(a_port_without_a_cable_discards_as_a_link_that_is_down),
+	TEST(a_frame_beyond_the_credits_is_dropped_and_counted_as_a_violation),
+	TEST(a_full_vc_takes_no_block_more_however_often_it_is_tried),
+	TEST(a_violation_in_one_vc_leaves_the_other_vcs_their_credits),
+	TEST(a_violator_gets_no_more_and_no_less_than_the_buffer_afterwards),
+	TEST(a_stored_packet_is_not_granted_again_before_it_has_left),
+	cmocka_unit_test(the_buffer_is_split_equally_among_the_vcs),
+	cmocka_unit_test(all_that_is_advertised_fits_into_the_ports_receive_ring),
+	cmocka_unit_test(a_ring_longer_than_the_buffer_makes_the_buffer_no_bigger),
+	cmocka_unit_test(a_configuration_out_of_range_is_refused),
+	TEST(control_frames_are_accounted_apart_from_data),
+	TEST(bytes_count_for_data_and_control_on_both_sides),
+	TEST(a_control_frame_without_a_way_is_counted_apart),
+	TEST(a_control_frame_keeps_the_vc_of_its_header),
+	TEST(a_full_control_reserve_discards_and_data_goes_on),
+	TEST(full_data_buffers_do_not_hold_up_control_frames),
+	TEST(nothing_is_unaccounted_for_whatever_arrives),
+	cmocka_unit_test(the_way_past_the_queues_has_the_outcome_of_the_usual_way),
+	cmocka_unit_test(the_way_past_the_queues_is_right_without_voqs_too),
+	TEST(nothing_goes_past_a_packet_that_waits_for_the_same_output),
+	TEST(nothing_goes_past_a_control_frame),
+	TEST(nothing_goes_past_where_the_driver_cannot_send),
+	TEST(a_source_route_goes_past_the_queues_too),
+};
+
+UNIT_MAIN(tests)
