@@ -41,6 +41,19 @@ static int read_group(
 	return result;
 }
 
+static int check_name(const struct lab_config_group_list *groups, const struct yaml_tree_node *node,
+	struct fault *fault)
+{
+	const struct lab_config_group *group = &groups->at[groups->count - 1];
+
+	for (uint32_t i = 0; i + 1 < groups->count; i++)
+		if (strcmp(groups->at[i].name, group->name) == 0)
+			return yaml_tree_refuse(node, fault,
+				"a second group '%s', the first one is in line %u", group->name,
+				groups->at[i].place.line);
+	return 0;
+}
+
 /* {name: [s0, s1], …} or [[s0, s1], …] */
 int lab_read_groups(const struct yaml_tree_node *node, void *member, struct fault *fault)
 {
@@ -62,6 +75,8 @@ int lab_read_groups(const struct yaml_tree_node *node, void *member, struct faul
 		groups->at[groups->count].place =
 			(struct run_config_place){group->line, group->column};
 		result = read_group(group, &groups->at[groups->count++], fault);
+		if (result == 0)
+			result = check_name(groups, group, fault);
 	}
 	return result;
 }

@@ -136,7 +136,7 @@ char *run_resolve_path(const struct yaml_tree_node *node, const char *text)
 int run_config_read_topology(
 	struct run_config *config, const struct yaml_tree_node *node, struct fault *fault)
 {
-	char spec[YAML_TREE_SCALAR_MAX + 1];
+	char spec[RUN_PATH_MAX];
 	int result;
 
 	if (node->kind == YAML_TREE_MAP)

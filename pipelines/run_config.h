@@ -21,7 +21,8 @@
 
 #define RUN_TAP_NAME_MAX 16 /* IFNAMSIZ */
 #define RUN_NETNS_MAX    64
-#define RUN_ADDRESS_MAX  20 /* 255.255.255.255/32 */
+#define RUN_ADDRESS_MAX  20   /* 255.255.255.255/32 */
+#define RUN_PATH_MAX     1024 /* of a path or generator text as it stands in a file */
 #define RUN_EDGES_MAX    1024
 #define RUN_TRAFFIC_MAX  256
 #define RUN_MESSAGE_MIN  16 /* bytes; a message tells when it was generated */
@@ -60,19 +61,20 @@
 	X(BUTTERFLY, "butterfly")       \
 	X(COMBINED, "combined") X(ALL_TO_ALL, "all-to-all") X(BURSTY, "bursty") X(TRACE, "trace")
 /* Of design/routing.md; what is built is known to lib/route. */
-#define RUN_ALGORITHMS(X)                                                                   \
-	X(MINHOP, "minhop")                                                                 \
-	X(UD, "ud")                                                                         \
-	X(UD_RANDOM, "ud-random")                                                           \
-	X(UD_RR, "ud-rr")                                                                   \
-	X(UD_DET, "ud-det")                                                                 \
-	X(DFS, "dfs")                                                                       \
-	X(SMART, "smart")                                                                   \
-	X(UD_MITB, "ud-mitb")                                                               \
-	X(UD_ITB, "ud-itb") X(DFS_ITB, "dfs-itb") X(BSMART_ITB, "bsmart-itb")               \
-		X(RANDOM_ITB, "random-itb") X(BMIN_ITB, "bmin-itb") X(B33_ITB, "b33-itb")   \
-			X(B50_ITB, "b50-itb") X(B66_ITB, "b66-itb") X(BMAX_ITB, "bmax-itb") \
-				X(DMODK, "dmodk") X(DOR, "dor") X(DISJOINT, "disjoint")
+#define RUN_ALGORITHMS(X)                                                               \
+	X(MINHOP, "minhop")                                                             \
+	X(UD, "ud")                                                                     \
+	X(UD_RANDOM, "ud-random")                                                       \
+	X(UD_RR, "ud-rr")                                                               \
+	X(UD_DET, "ud-det")                                                             \
+	X(DFS, "dfs")                                                                   \
+	X(SMART, "smart")                                                               \
+	X(UD_MITB, "ud-mitb")                                                           \
+	X(UD_ITB, "ud-itb")                                                             \
+	X(DFS_ITB, "dfs-itb") X(BSMART_ITB, "bsmart-itb") X(RANDOM_ITB, "random-itb")   \
+		X(BMIN_ITB, "bmin-itb") X(B33_ITB, "b33-itb") X(B50_ITB, "b50-itb")     \
+			X(B66_ITB, "b66-itb") X(BMAX_ITB, "bmax-itb") X(DMODK, "dmodk") \
+				X(DOR, "dor") X(DISJOINT, "disjoint")
 #define RUN_HOST_SETS(X) X(UNSET, "") X(ALL, "all") X(REST, "rest") X(SHARE, "%") X(LIST, "[]")
 
 #define X(id, text) RUN_CLOCK_##id,

@@ -148,7 +148,7 @@ static void write_stop(const void *member, FILE *out, unsigned indent)
 
 static int read_path(const struct yaml_tree_node *node, void *member, struct fault *fault)
 {
-	char text[YAML_TREE_SCALAR_MAX + 1];
+	char text[RUN_PATH_MAX];
 	int result = yaml_read_text(node, text, sizeof(text), fault);
 
 	if (result < 0)

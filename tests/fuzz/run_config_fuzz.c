@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Run and lab files, with an override in the first line when it begins with '#set ': what is
+ * accepted explains itself as a file that reads back to the same; what is refused has a reason in
+ * one line. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab_config.h"
+#include "run_config.h"
+
+#define REQUIRE(condition)        \
+	do {                      \
+		if (!(condition)) \
+			abort();  \
+	} while (0)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct text {
+	char *bytes;
+	size_t length;
+};
+
+static struct text explain_run(const struct run_config *config)
+{
+	struct text text = {NULL, 0};
+	FILE *out = open_memstream(&text.bytes, &text.length);
+
+	REQUIRE(out != NULL);
+	REQUIRE(run_config_explain(config, out) == 0);
+	fclose(out);
+	return text;
+}
+
+static struct text explain_lab(const struct lab_config *config)
+{
+	struct text text = {NULL, 0};
+	FILE *out = open_memstream(&text.bytes, &text.length);
+
+	REQUIRE(out != NULL);
+	REQUIRE(lab_config_explain(config, out) == 0);
+	fclose(out);
+	return text;
+}
+
+static void require_same(struct text first, struct text second)
+{
+	REQUIRE(first.length == second.length);
+	REQUIRE(memcmp(first.bytes, second.bytes, first.length) == 0);
+	free(first.bytes);
+	free(second.bytes);
+}
+
+static void require_reason(const struct fault *fault)
+{
+	REQUIRE(fault->text[0] != '\0' && strchr(fault->text, '\n') == NULL);
+}
+
+/* Who sends to whom, in a small network; big ones and files are not for here. */
+static void try_hosts(const struct run_config *config)
+{
+	struct topology *topology = topology_generate("ring:switches=5,hosts=2", NULL);
+	struct fault fault = {""};
+	struct run_hosts *hosts;
+
+	REQUIRE(topology != NULL);
+	for (uint32_t i = 0; i < config->traffic.count; i++)
+		if (config->traffic.at[i].file != NULL) {
+			topology_destroy(topology);
+			return;
+		}
+	hosts = run_config_resolve(config, topology, &fault);
+	REQUIRE(hosts != NULL || fault.text[0] != '\0');
+	run_hosts_destroy(hosts);
+	topology_destroy(topology);
+}
+
+static void try_run(const char *text, size_t length, const char *const *set, unsigned sets)
+{
+	struct fault fault = {""};
+	struct run_config *config = run_config_parse(text, length, "fuzz", set, sets, &fault);
+	struct run_config *again;
+	struct text first;
+
+	if (config == NULL) {
+		require_reason(&fault);
+		return;
+	}
+	first = explain_run(config);
+	again = run_config_parse(first.bytes, first.length, "again", NULL, 0, &fault);
+	REQUIRE(again != NULL);
+	require_same(first, explain_run(again));
+	run_config_supported(config, &fault);
+	try_hosts(config);
+	run_config_destroy(config);
+	run_config_destroy(again);
+}
+
+static void try_lab(const char *text, size_t length, const char *const *set, unsigned sets)
+{
+	struct fault fault = {""};
+	struct lab_config *config = lab_config_parse(text, length, "fuzz", set, sets, &fault);
+	struct lab_config *again;
+	struct text first;
+
+	if (config == NULL) {
+		require_reason(&fault);
+		return;
+	}
+	first = explain_lab(config);
+	again = lab_config_parse(first.bytes, first.length, "fuzz", NULL, 0, &fault);
+	REQUIRE(again != NULL);
+	require_same(first, explain_lab(again));
+	lab_config_supported(config, &fault);
+	lab_config_destroy(config);
+	lab_config_destroy(again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char mark[] = "#set ";
+	const char *text = (const char *)data, *set = NULL;
+	const char *line_end = memchr(text, '\n', size);
+	char override[256];
+
+	if (line_end != NULL && size > strlen(mark) && memcmp(text, mark, strlen(mark)) == 0 &&
+		(size_t)(line_end - text) < sizeof(override)) {
+		snprintf(override, sizeof(override), "%.*s",
+			(int)(line_end - text - (ptrdiff_t)strlen(mark)), text + strlen(mark));
+		set = override;
+	}
+	try_run(text, size, &set, set != NULL);
+	try_lab(text, size, &set, set != NULL);
+	return 0;
+}

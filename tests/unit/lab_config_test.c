@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab_config.h"
+
+#define HEAD "weft: lab/1\ntopology: \"rlft:ports=4,stages=2\"\n"
+
+static struct lab_config *parse(const char *text)
+{
+	struct fault fault = {""};
+	struct lab_config *config =
+		lab_config_parse(text, strlen(text), "some/l.yaml", NULL, 0, &fault);
+
+	assert_string_equal(fault.text, "");
+	assert_non_null(config);
+	return config;
+}
+
+static const char full[] = HEAD "name: mine\n"
+				"links: veth\n"
+				"groups: {edge: [s0, s1], core: [s4, s5]}\n"
+				"eal: [--no-telemetry, \"--log-level=7\"]\n"
+				"cores: 2\n"
+				"seed: 5\n"
+				"switch: {buffer: 64KiB}\n"
+				"nic: {window: 32}\n"
+				"routing: {mode: table}\n"
+				"hello: 5ms\n"
+				"watchdog: 20ms\n"
+				"edges: [{host: h0, tap: t0}]\n"
+				"traffic: [{pattern: uniform, load: 10%}]\n"
+				"measure: {duration: 2s}\n";
+
+static void every_key_is_read(void **state)
+{
+	struct lab_config *config = parse(full);
+
+	assert_string_equal(config->name, "mine");
+	assert_int_equal(config->links, LAB_CONFIG_LINKS_VETH);
+	assert_int_equal(config->groups.count, 2);
+	assert_string_equal(config->groups.at[1].name, "core");
+	assert_string_equal(config->groups.at[1].device[0], "s4");
+	assert_int_equal(config->eal.count, 2);
+	assert_string_equal(config->eal.at[1], "--log-level=7");
+	assert_int_equal(config->cores, 2);
+	assert_int_equal(config->run.clock, RUN_CLOCK_REAL);
+	assert_int_equal(config->run.seed, 5);
+	assert_int_equal(config->run.sw.buffer_bytes, 65536);
+	assert_int_equal(config->run.nic.window_frames, 32);
+	assert_int_equal(config->run.routing.mode, RUN_ROUTING_TABLE);
+	assert_int_equal(config->run.hello_ps, 5 * PS_PER_MS);
+	assert_int_equal(config->run.watchdog_ps, 20 * PS_PER_MS);
+	assert_int_equal(config->run.edges.count, 1);
+	assert_int_equal(config->run.traffic.count, 1);
+	assert_int_equal(config->run.measure.duration_ps, 2 * PS_PER_S);
+	lab_config_destroy(config);
+}
+
+static void a_lab_is_called_like_its_file_unless_it_says_otherwise(void **state)
+{
+	struct lab_config *config = parse(HEAD);
+
+	assert_string_equal(config->name, "l");
+	assert_int_equal(config->links, LAB_CONFIG_LINKS_MEMIF);
+	assert_int_equal(config->groups.count, 0);
+	lab_config_destroy(config);
+}
+
+static void a_topology_file_is_a_lab(void **state)
+{
+	struct fault fault = {""};
+	struct lab_config *config =
+		lab_config_load(SOURCE_ROOT "/topo/two-leaves.yaml", NULL, 0, &fault);
+	struct topology *topology;
+
+	assert_string_equal(fault.text, "");
+	assert_string_equal(config->name, "two-leaves");
+	topology = run_config_open_topology(&config->run, &fault);
+	assert_int_equal(topology->hosts, 4);
+	topology_destroy(topology);
+	lab_config_destroy(config);
+}
+
+static void a_generators_text_is_a_lab(void **state)
+{
+	static const char *const set[] = {"nic.window=16", "links=veth"};
+	struct fault fault = {""};
+	struct lab_config *config = lab_config_load("torus:dims=2x2", set, 2, &fault);
+
+	assert_string_equal(fault.text, "");
+	assert_string_equal(config->name, "torus-dims-2x2");
+	assert_string_equal(config->run.topology.spec, "torus:dims=2x2");
+	assert_int_equal(config->run.nic.window_frames, 16);
+	assert_int_equal(config->links, LAB_CONFIG_LINKS_VETH);
+	lab_config_destroy(config);
+}
+
+static void the_ready_lab_is_supported_and_its_groups_are_there(void **state)
+{
+	struct fault fault = {""};
+	struct lab_config *config =
+		lab_config_load(SOURCE_ROOT "/topo/lab-two-leaves.yaml", NULL, 0, &fault);
+	struct topology *topology;
+	struct lab_plan_group *groups;
+
+	assert_string_equal(fault.text, "");
+	assert_int_equal(lab_config_supported(config, &fault), 0);
+	topology = run_config_open_topology(&config->run, &fault);
+	groups = lab_config_groups(config, topology, &fault);
+	assert_int_equal(groups[1].switch_count, 1);
+	assert_int_equal(groups[1].switches[0], 1);
+	assert_int_equal(groups[2].host_count, 4);
+	assert_string_equal(groups[2].name, "hosts");
+	lab_config_groups_free(groups, config->groups.count);
+	topology_destroy(topology);
+	lab_config_destroy(config);
+}
+
+static void groups_may_be_a_list_of_lists(void **state)
+{
+	struct lab_config *config = parse(HEAD "groups: [[s0, s1], [h0]]\n");
+
+	assert_int_equal(config->groups.count, 2);
+	assert_string_equal(config->groups.at[0].name, "s0");
+	assert_string_equal(config->groups.at[1].name, "h0");
+	lab_config_destroy(config);
+}
+
+static void a_group_of_unknown_devices_is_refused_with_its_place(void **state)
+{
+	struct lab_config *config = parse(HEAD "groups: {edge: [s0, s7]}\n");
+	struct fault fault = {""};
+	struct topology *topology = run_config_open_topology(&config->run, &fault);
+
+	assert_null(lab_config_groups(config, topology, &fault));
+	assert_int_equal(errno, EINVAL);
+	assert_string_equal(fault.text, "some/l.yaml:3:16: group 'edge': topology rlft-4-2 has no "
+					"device 's7', nearest is 's0'");
+	topology_destroy(topology);
+	lab_config_destroy(config);
+}
+
+static void an_explanation_is_a_lab_file_that_says_the_same(void **state)
+{
+	static const char *const texts[] = {full, HEAD, HEAD "groups: [[s0, s1], [h0]]\n"};
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct lab_config *config = parse(texts[i]), *again;
+		char *text[2] = {NULL, NULL};
+		size_t length;
+		FILE *out = open_memstream(&text[0], &length);
+
+		assert_int_equal(lab_config_explain(config, out), 0);
+		fclose(out);
+		again = parse(text[0]);
+		out = open_memstream(&text[1], &length);
+		assert_int_equal(lab_config_explain(again, out), 0);
+		fclose(out);
+		assert_string_equal(text[0], text[1]);
+		assert_int_equal(again->groups.count, config->groups.count);
+		free(text[0]);
+		free(text[1]);
+		lab_config_destroy(config);
+		lab_config_destroy(again);
+	}
+}
+
+static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
+{
+	static const struct {
+		const char *text, *message;
+	} bad[] = {
+		{"weft: run/1\n", "some/l.yaml:1:7: 'weft: lab/1' was expected, not 'run/1'"},
+		{HEAD "clock: real\n",
+			"some/l.yaml:3:1: unknown key 'clock', nearest is link; known are: weft, "
+			"name, topology, links, groups, eal, cores, seed, link, switch, queuing, "
+			"routing, detector, nic, hello, watchdog, measure, edges, traffic"},
+		{HEAD "links: mem\n", "some/l.yaml:3:8: 'links: mem': one of memif, veth, dpdk was "
+				      "expected; nearest is 'memif'"},
+		{HEAD "groups: [[s0, s1], [s0]]\n",
+			"some/l.yaml:3:20: a second group 's0', the first one is in line 3"},
+		{HEAD "groups: s0\n",
+			"some/l.yaml:3:9: 'groups': groups of devices were expected, such as {edge: "
+			"[s0, s1]} or [[s0, s1]]"},
+		{HEAD "groups: {edge: []}\n",
+			"some/l.yaml:3:16: a group of 1 to 65534 devices was expected"},
+		{HEAD "name: a-name-that-is-too-long-for-a-lab\n",
+			"some/l.yaml:3:7: 'name' is 33 characters long, at most 23 are possible"},
+		{HEAD "eal: --no-pci\n",
+			"some/l.yaml:3:6: 'eal': a list [...] was expected, here is a value"},
+	};
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct fault fault = {""};
+
+		assert_null(lab_config_parse(
+			bad[i].text, strlen(bad[i].text), "some/l.yaml", NULL, 0, &fault));
+		assert_int_equal(errno, EINVAL);
+		assert_string_equal(fault.text, bad[i].message);
+	}
+}
+
+static void routes_that_may_deadlock_are_refused(void **state)
+{
+	struct lab_config *config = parse(HEAD "routing: {algorithm: minhop}\n");
+	struct fault fault = {""};
+
+	assert_int_equal(run_config_supported(&config->run, &fault), 0);
+	assert_int_equal(lab_config_supported(config, &fault), -EINVAL);
+	assert_string_equal(fault.text, "some/l.yaml: routing.algorithm minhop may deadlock, a lab "
+					"needs one that cannot, such as ud");
+	lab_config_destroy(config);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(every_key_is_read),
+	cmocka_unit_test(a_lab_is_called_like_its_file_unless_it_says_otherwise),
+	cmocka_unit_test(a_topology_file_is_a_lab),
+	cmocka_unit_test(a_generators_text_is_a_lab),
+	cmocka_unit_test(the_ready_lab_is_supported_and_its_groups_are_there),
+	cmocka_unit_test(groups_may_be_a_list_of_lists),
+	cmocka_unit_test(a_group_of_unknown_devices_is_refused_with_its_place),
+	cmocka_unit_test(an_explanation_is_a_lab_file_that_says_the_same),
+	cmocka_unit_test(what_is_wrong_is_said_in_one_line_with_its_place),
+	cmocka_unit_test(routes_that_may_deadlock_are_refused),
+};
+
+UNIT_MAIN(tests)

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run_config.h"
+
+#define HEAD "weft: run/1\ntopology: \"rlft:ports=4,stages=2\"\nclock: real\n"
+
+static struct run_config *parse_set(const char *text, const char *set, struct fault *fault)
+{
+	return run_config_parse(text, strlen(text), "r.yaml", &set, set != NULL, fault);
+}
+
+static struct run_config *parse(const char *text)
+{
+	struct fault fault = {""};
+	struct run_config *config = parse_set(text, NULL, &fault);
+
+	assert_string_equal(fault.text, "");
+	assert_non_null(config);
+	return config;
+}
+
+static void assert_refused(const char *text, const char *set, const char *message)
+{
+	struct fault fault = {""};
+	struct run_config *config = parse_set(text, set, &fault);
+
+	assert_null(config);
+	assert_int_equal(errno, EINVAL);
+	assert_string_equal(fault.text, message);
+	assert_null(strchr(fault.text, '\n'));
+}
+
+static void what_a_file_does_not_say_has_the_designs_defaults(void **state)
+{
+	struct run_config *config = parse(HEAD);
+
+	assert_int_equal(config->seed, 1);
+	assert_int_equal(config->link.rate_bps, 10000000000);
+	assert_int_equal(config->link.delay_ps, 30000);
+	assert_int_equal(config->sw.switching, RUN_SWITCHING_CUT_THROUGH);
+	assert_int_equal(config->sw.buffer_bytes, 131072);
+	assert_int_equal(config->sw.mtu_bytes, 4096);
+	assert_int_equal(config->sw.vcs, 1);
+	assert_true(config->sw.voq);
+	assert_int_equal(config->queuing, RUN_QUEUING_1Q);
+	assert_int_equal(config->routing.algorithm, RUN_ALGORITHM_UD);
+	assert_int_equal(config->routing.mode, RUN_ROUTING_SOURCE);
+	assert_int_equal(config->routing.threshold_ppm, 750000);
+	assert_int_equal(config->detector.hcdth_ppm, 810000);
+	assert_int_equal(config->detector.lcdth_ppm, 630000);
+	assert_int_equal(config->detector.fcth_ppm, 780000);
+	assert_int_equal(config->detector.crt_ps, 5 * PS_PER_MS);
+	assert_int_equal(config->detector.arn_ttl_ps, 10 * PS_PER_MS);
+	assert_int_equal(config->hello_ps, 10 * PS_PER_MS);
+	assert_int_equal(config->watchdog_ps, 50 * PS_PER_MS);
+	assert_int_equal(config->traffic.count, 0);
+	assert_int_equal(config->edges.count, 0);
+	run_config_destroy(config);
+}
+
+/* The example of formats.md, with the keys of the real clock. */
+static const char full[] =
+	"weft: run/1\n"
+	"topology: \"rlft:ports=12,stages=3\"\n"
+	"clock: virtual\n"
+	"seed: 7\n"
+	"link: {rate: 100Gbps, delay: 6ns}\n"
+	"switch: {switching: wormhole, buffer: 344KiB, mtu: 2KiB, vcs: 2, voq: false, "
+	"flow-control: stop-go, routing-delay: 150ns}\n"
+	"queuing: vftree\n"
+	"routing: {algorithm: dmodk, adaptive: arn, afi: true, threshold: 70%, mode: table, "
+	"alternatives: 4}\n"
+	"detector: {hcdth: 80%, lcdth: 60%, fcth: 77%, crt: 6ms, arn-ttl: 9ms}\n"
+	"nic: {selector: random, mtu: 1KiB, window: 128, retry: 20ms, give-up: 5s}\n"
+	"hello: 5ms\n"
+	"watchdog: off\n"
+	"faults: {credit-loss: 1%, corrupt: 0.1%}\n"
+	"edges:\n"
+	"  - {host: h0, tap: weft0, namespace: weft-a, address: 10.87.0.1/24}\n"
+	"  - {host: h6, tap: weft6}\n"
+	"traffic:\n"
+	"  - {pattern: uniform, from: rest, load: 100%, message: 4KiB}\n"
+	"  - {pattern: hotspot, from: 10%, to: [h4, h120], load: 99.5%, message: 512B, start: 3ms, "
+	"stop: 93ms}\n"
+	"  - {pattern: permutation, file: /p.txt, load: 1%}\n"
+	"measure: {warmup: 1ms, duration: 120ms, sample: 2ms, links: true}\n";
+
+static void every_key_is_read(void **state)
+{
+	struct run_config *config = parse(full);
+	const struct run_config_traffic *hot = &config->traffic.at[1];
+
+	assert_string_equal(config->topology.spec, "rlft:ports=12,stages=3");
+	assert_int_equal(config->clock, RUN_CLOCK_VIRTUAL);
+	assert_int_equal(config->seed, 7);
+	assert_int_equal(config->link.rate_bps, 100000000000);
+	assert_int_equal(config->link.delay_ps, 6000);
+	assert_int_equal(config->sw.switching, RUN_SWITCHING_WORMHOLE);
+	assert_int_equal(config->sw.buffer_bytes, 344 * 1024);
+	assert_int_equal(config->sw.mtu_bytes, 2048);
+	assert_int_equal(config->sw.vcs, 2);
+	assert_false(config->sw.voq);
+	assert_int_equal(config->sw.flow_control, RUN_FLOW_CONTROL_STOP_GO);
+	assert_int_equal(config->sw.routing_delay_ps, 150000);
+	assert_int_equal(config->queuing, RUN_QUEUING_VFTREE);
+	assert_int_equal(config->routing.algorithm, RUN_ALGORITHM_DMODK);
+	assert_int_equal(config->routing.adaptive, RUN_ADAPTIVE_ARN);
+	assert_true(config->routing.afi);
+	assert_int_equal(config->routing.threshold_ppm, 700000);
+	assert_int_equal(config->routing.mode, RUN_ROUTING_TABLE);
+	assert_int_equal(config->routing.alternatives, 4);
+	assert_int_equal(config->detector.crt_ps, 6 * PS_PER_MS);
+	assert_int_equal(config->nic.selector, RUN_SELECTOR_RANDOM);
+	assert_int_equal(config->nic.mtu_bytes, 1024);
+	assert_int_equal(config->nic.window_frames, 128);
+	assert_int_equal(config->nic.give_up_ps, 5 * PS_PER_S);
+	assert_int_equal(config->watchdog_ps, WEFT_TIME_NEVER);
+	assert_int_equal(config->faults.credit_loss_ppm, 10000);
+	assert_int_equal(config->faults.corrupt_ppm, 1000);
+	assert_int_equal(config->edges.count, 2);
+	assert_string_equal(config->edges.at[0].netns, "weft-a");
+	assert_string_equal(config->edges.at[0].address, "10.87.0.1/24");
+	assert_string_equal(config->edges.at[1].netns, "");
+	assert_int_equal(config->traffic.count, 3);
+	assert_int_equal(config->traffic.at[0].to.kind, RUN_HOSTS_ALL);
+	assert_int_equal(config->traffic.at[0].stop_ps, WEFT_TIME_NEVER);
+	assert_int_equal(hot->from.kind, RUN_HOSTS_SHARE);
+	assert_int_equal(hot->from.share_ppm, 100000);
+	assert_int_equal(hot->to.count, 2);
+	assert_string_equal(hot->to.name[1], "h120");
+	assert_int_equal(hot->load_ppm, 995000);
+	assert_int_equal(hot->message_bytes, 512);
+	assert_int_equal(hot->stop_ps, 93 * PS_PER_MS);
+	assert_string_equal(config->traffic.at[2].file, "/p.txt");
+	assert_int_equal(config->measure.duration_ps, 120 * PS_PER_MS);
+	assert_true(config->measure.links);
+	run_config_destroy(config);
+}
+
+static char *explain(const struct run_config *config)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_int_equal(run_config_explain(config, out), 0);
+	fclose(out);
+	return text;
+}
+
+static void assert_explanation_reads_back(const char *text)
+{
+	struct run_config *config = parse(text), *again;
+	char *first = explain(config), *second;
+
+	again = parse(first);
+	second = explain(again);
+	assert_string_equal(first, second);
+	free(first);
+	free(second);
+	run_config_destroy(config);
+	run_config_destroy(again);
+}
+
+static void an_explanation_is_a_run_file_that_says_the_same(void **state)
+{
+	assert_explanation_reads_back(full);
+	assert_explanation_reads_back(HEAD);
+	assert_explanation_reads_back(
+		"weft: run/1\nclock: real\nlink: {rate: 2Gbps}\n"
+		"topology:\n  switches: [{name: a, ports: 2}]\n  hosts: [{name: x}, {name: y}]\n"
+		"  links: [{a: a:0, b: x:0, rate: 1Gbps}, {a: y:0, b: a:1}]\n");
+}
+
+static void an_explanation_has_every_section(void **state)
+{
+	static const char *const keys[] = {"topology", "clock", "seed", "link", "switch", "queuing",
+		"routing", "detector", "nic", "hello", "watchdog", "measure", "edges", "traffic",
+		"faults"};
+	struct run_config *config = parse(HEAD);
+	char *text = explain(config), key[32];
+
+	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		snprintf(key, sizeof(key), "\n%s:", keys[i]);
+		assert_non_null(strstr(text, key));
+	}
+	free(text);
+	run_config_destroy(config);
+}
+
+static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
+{
+	static const struct {
+		const char *text, *message;
+	} bad[] = {
+		{"weft: run/1\ntopology: ring:switches=3\n", "r.yaml:1:1: key 'clock' is missing"},
+		{"weft: run/1\nclock: real\n", "r.yaml:1:1: key 'topology' is missing"},
+		{HEAD "clok: real\n",
+			"r.yaml:4:1: unknown key 'clok', nearest is clock; known are: weft, "
+			"topology, clock, seed, link, switch, queuing, routing, detector, nic, "
+			"hello, watchdog, measure, edges, traffic, faults"},
+		{HEAD "switch: {bufer: 1KiB}\n",
+			"r.yaml:4:10: unknown key 'bufer' in 'switch', nearest is buffer; known are: "
+			"switching, buffer, mtu, vcs, voq, flow-control, routing-delay"},
+		{HEAD "switch: {buffer: 128}\n",
+			"r.yaml:4:18: 'buffer: 128': a size with its unit, such as 128KiB (B, KiB, "
+			"MiB) was expected"},
+		{HEAD "switch: {voq: yes}\n",
+			"r.yaml:4:15: 'voq: yes': one of false, true was expected"},
+		{HEAD "switch: {vcs: 17}\n",
+			"r.yaml:4:15: 'vcs: 17': a whole number from 1 to 16 was expected"},
+		{HEAD "switch: {vcs: 2, buffer: 8KiB}\n",
+			"r.yaml:4:26: switch.buffer: each of 2 VCs must hold a frame of switch.mtu: "
+			"8448B or more was expected"},
+		{HEAD "switch: 4\n",
+			"r.yaml:4:9: 'switch': a map {key: value} was expected, here is a value"},
+		{HEAD "nic: {mtu: 8KiB}\n",
+			"r.yaml:4:12: nic.mtu: frames would not fit through switches with "
+			"switch.mtu of 4096 bytes"},
+		{HEAD "nic: {window: 100}\n",
+			"r.yaml:4:15: nic.window: a power of two was expected"},
+		{HEAD "nic: {give-up: 5ms}\n",
+			"r.yaml:4:16: nic.give-up: a longer time than nic.retry was expected"},
+		{HEAD "detector: {lcdth: 90%}\n",
+			"r.yaml:4:19: detector.lcdth: less than detector.hcdth was expected"},
+		{HEAD "measure: {duration: 1us, sample: 1ms}\n",
+			"r.yaml:4:34: measure.sample: at most measure.duration was expected"},
+		{HEAD "queuing: vftre\n",
+			"r.yaml:4:10: 'queuing: vftre': one of 1q, dbbm, vftree, flow2sl, voqnet was "
+			"expected; nearest is 'vftree'"},
+		{HEAD "seed: -1\n", "r.yaml:4:7: 'seed: -1': a whole number from 0 to "
+				    "18446744073709551615 was expected"},
+		{HEAD "seed:\n", "r.yaml:4:6: 'seed' has no value"},
+		{HEAD "faults: {corrupt: 101%}\n",
+			"r.yaml:4:19: 'corrupt: 101%': from 0% to 100% was expected"},
+		{HEAD "traffic: {}\n",
+			"r.yaml:4:10: 'traffic': a list [...] was expected, here is a map {key: "
+			"value}"},
+		{HEAD "traffic: [{from: all}]\n", "r.yaml:4:11: key 'pattern' is missing"},
+		{HEAD "traffic: [{pattern: hotspot}]\n",
+			"r.yaml:4:11: pattern hotspot: 'to' is missing, such as [h4]"},
+		{HEAD "traffic: [{pattern: uniform, file: x}]\n",
+			"r.yaml:4:11: pattern uniform has no 'file'"},
+		{HEAD "traffic: [{pattern: permutation, file: x, to: all}]\n",
+			"r.yaml:4:11: pattern permutation: 'file' or the seed says who sends to "
+			"whom, 'from' and 'to' cannot"},
+		{HEAD "traffic: [{pattern: uniform, from: h1}]\n",
+			"r.yaml:4:36: 'from: h1': all, rest, a percentage such as 10% or a list of "
+			"hosts such as [h4] was expected"},
+		{HEAD "traffic: [{pattern: uniform, from: 0%}]\n",
+			"r.yaml:4:36: 'from: 0%': all, rest, a percentage such as 10% or a list of "
+			"hosts such as [h4] was expected"},
+		{HEAD "traffic: [{pattern: uniform, from: []}]\n",
+			"r.yaml:4:36: 'from': 1 to 65534 hosts were expected"},
+		{HEAD "traffic: [{pattern: uniform, start: 2ms, stop: 1ms}]\n",
+			"r.yaml:4:11: 'stop' is not after 'start'"},
+		{HEAD "traffic: [{pattern: uniform, message: 15B}]\n",
+			"r.yaml:4:39: 'message: 15B': from 16B to 64MiB was expected"},
+		{HEAD "edges: [{host: h0, tap: a-name-too-long-for-linux}]\n",
+			"r.yaml:4:25: 'tap' is 25 characters long, at most 15 are possible"},
+		{HEAD "edges: [{host: h0, tap: t0, address: 10.0.0.1}]\n",
+			"r.yaml:4:38: 'address: 10.0.0.1': an IPv4 address with its prefix was "
+			"expected, such as 10.87.0.1/24"},
+		{HEAD "edges: [{host: h0, tap: t0, address: 10.0.0.1/33}]\n",
+			"r.yaml:4:38: 'address: 10.0.0.1/33': an IPv4 address with its prefix was "
+			"expected, such as 10.87.0.1/24"},
+		{HEAD "edges: [{host: h0, tap: t0}, {host: h0, tap: t1}]\n",
+			"r.yaml:4:30: a second edge of host h0, the first one is in line 4"},
+		{HEAD "edges: [{host: h0, tap: t0}, {host: h1, tap: t0}]\n",
+			"r.yaml:4:30: a second interface t0 in the same namespace, the first one is "
+			"in line 4"},
+		{HEAD "edges: [{host: h0, tap: t0, address: 10.0.0.1/24}, {host: h1, tap: t1, "
+		      "address: 10.0.0.1/16}]\n",
+			"r.yaml:4:52: address 10.0.0.1/16 is that of the edge in line 4 too"},
+		{"weft: run/1\nclock: real\ntopology: {switches: [], hosts: []}\n",
+			"r.yaml:3:11: key 'links' is missing in 'topology'"},
+	};
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_refused(bad[i].text, NULL, bad[i].message);
+}
+
+static void an_override_changes_one_key(void **state)
+{
+	static const char *const set[] = {"switch.buffer=64KiB", "traffic[0].load=40%",
+		"traffic[1].to=[h7]", "clock=real", "nic.selector=random"};
+	struct fault fault = {""};
+	struct run_config *config = run_config_parse(full, strlen(full), "r.yaml", set, 5, &fault);
+
+	assert_string_equal(fault.text, "");
+	assert_int_equal(config->sw.buffer_bytes, 65536);
+	assert_int_equal(config->sw.mtu_bytes, 2048);
+	assert_int_equal(config->traffic.at[0].load_ppm, 400000);
+	assert_string_equal(config->traffic.at[1].to.name[0], "h7");
+	assert_int_equal(config->traffic.at[1].to.count, 1);
+	assert_int_equal(config->clock, RUN_CLOCK_REAL);
+	run_config_destroy(config);
+}
+
+static void an_override_is_checked_like_the_file(void **state)
+{
+	assert_refused(HEAD, "switch.bufer=64KiB",
+		"--set switch.bufer=64KiB: unknown key 'bufer' in 'switch', nearest is buffer; known "
+		"are: switching, buffer, mtu, vcs, voq, flow-control, routing-delay");
+	assert_refused(HEAD, "switch.buffer=64",
+		"--set switch.buffer=64: 'buffer: 64': a size with its unit, such as 128KiB (B, KiB, "
+		"MiB) was expected");
+	assert_refused(HEAD, "switch.buffer=1KiB",
+		"--set switch.buffer=1KiB: switch.buffer: each of 1 VCs must hold a frame of "
+		"switch.mtu: 4224B or more was expected");
+	assert_refused(HEAD, "traffic[1].load=1%",
+		"--set traffic[1].load=1%: the list has no such element");
+}
+
+static void what_is_not_built_is_refused_by_name(void **state)
+{
+	static const struct {
+		const char *set, *message;
+	} unbuilt[] = {
+		{"clock=virtual", "r.yaml: 'clock: virtual' is not built yet; use real"},
+		{"switch.switching=wormhole", "r.yaml: 'switch.switching: wormhole' is not built "
+					      "yet; use cut-through or store-and-forward"},
+		{"switch.flow-control=stop-go",
+			"r.yaml: 'switch.flow-control: stop-go' is not built yet; use credit"},
+		{"switch.routing-delay=1ns",
+			"r.yaml: a switch.routing-delay on the real clock is not built yet; use 0ns"},
+		{"queuing=dbbm", "r.yaml: 'queuing: dbbm' is not built yet; use 1q"},
+		{"routing.algorithm=smart",
+			"r.yaml: 'routing.algorithm: smart' is not built yet; use ud"},
+		{"routing.adaptive=arn",
+			"r.yaml: 'routing.adaptive: arn' is not built yet; use none"},
+		{"routing.afi=true", "r.yaml: 'routing.afi: true' is not built yet; use false"},
+		{"nic.selector=contention", "r.yaml: 'nic.selector: contention' is not built yet; "
+					    "use first, random or round-robin"},
+		{"traffic[0].pattern=transpose",
+			"r.yaml:4:11: pattern transpose is not built yet; there are uniform, hotspot "
+			"and permutation"},
+	};
+	static const char text[] = HEAD "traffic: [{pattern: uniform}]\n";
+	struct fault fault;
+
+	for (unsigned i = 0; i < sizeof(unbuilt) / sizeof(unbuilt[0]); i++) {
+		struct run_config *config = parse_set(text, unbuilt[i].set, &fault);
+
+		assert_non_null(config);
+		assert_int_equal(run_config_supported(config, &fault), -EINVAL);
+		assert_string_equal(fault.text, unbuilt[i].message);
+		run_config_destroy(config);
+	}
+}
+
+static void the_defaults_are_supported(void **state)
+{
+	struct run_config *config = parse(HEAD "traffic: [{pattern: uniform}]\n");
+	struct fault fault = {""};
+
+	assert_int_equal(run_config_supported(config, &fault), 0);
+	assert_string_equal(fault.text, "");
+	run_config_destroy(config);
+}
+
+static void the_link_section_holds_where_the_topology_says_nothing(void **state)
+{
+	struct run_config *config =
+		parse("weft: run/1\nclock: real\ntopology: \"ring:switches=3,delay=9ns\"\n"
+		      "link: {rate: 3Gbps, delay: 1ns}\n");
+	struct fault fault;
+	struct topology *topology = run_config_open_topology(config, &fault);
+
+	assert_int_equal(topology->link_at[0].rate_bps, 3000000000);
+	assert_int_equal(topology->link_at[0].delay_ps, 9000);
+	topology_destroy(topology);
+	run_config_destroy(config);
+}
+
+static void unreachable_hosts_are_refused_with_their_line(void **state)
+{
+	struct run_config *config = parse("weft: run/1\nclock: real\ntopology:\n"
+					  "  switches: [{name: a, ports: 2}, {name: b, ports: 2}]\n"
+					  "  hosts: [{name: x}, {name: y}]\n"
+					  "  links: [{a: a:0, b: x:0}, {a: y:0, b: b:1}]\n");
+	struct fault fault;
+
+	assert_null(run_config_open_topology(config, &fault));
+	assert_int_equal(errno, EINVAL);
+	assert_string_equal(fault.text,
+		"r.yaml:5: host y cannot be reached from host x in line 5: no links lead from "
+		"switch b to switch a");
+	run_config_destroy(config);
+}
+
+static void the_quick_start_is_supported(void **state)
+{
+	struct fault fault = {""};
+	struct run_config *config =
+		run_config_load(SOURCE_ROOT "/topo/quickstart.yaml", NULL, 0, &fault);
+	struct topology *topology;
+	struct run_hosts *hosts;
+
+	assert_string_equal(fault.text, "");
+	assert_int_equal(run_config_supported(config, &fault), 0);
+	topology = run_config_open_topology(config, &fault);
+	hosts = run_config_resolve(config, topology, &fault);
+	assert_non_null(hosts);
+	assert_int_equal(hosts->edge[0], 0);
+	assert_int_equal(hosts->edge[1], 6);
+	run_hosts_destroy(hosts);
+	topology_destroy(topology);
+	run_config_destroy(config);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(what_a_file_does_not_say_has_the_designs_defaults),
+	cmocka_unit_test(every_key_is_read),
+	cmocka_unit_test(an_explanation_is_a_run_file_that_says_the_same),
+	cmocka_unit_test(an_explanation_has_every_section),
+	cmocka_unit_test(what_is_wrong_is_said_in_one_line_with_its_place),
+	cmocka_unit_test(an_override_changes_one_key),
+	cmocka_unit_test(an_override_is_checked_like_the_file),
+	cmocka_unit_test(what_is_not_built_is_refused_by_name),
+	cmocka_unit_test(the_defaults_are_supported),
+	cmocka_unit_test(the_link_section_holds_where_the_topology_says_nothing),
+	cmocka_unit_test(unreachable_hosts_are_refused_with_their_line),
+	cmocka_unit_test(the_quick_start_is_supported),
+};
+
+UNIT_MAIN(tests)
