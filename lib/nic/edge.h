@@ -38,6 +38,7 @@
 	X(DROP_UNREACHABLE, "tap_drop_unreachable") /* no route in the fabric */                  \
 	X(TO_TAP, "tap_frames_out")                                                               \
 	X(DROP_NOT_IP, "tap_drop_not_ip")         /* a message that is no IPv4 packet */          \
+	X(DROP_OVERSIZE, "tap_drop_oversize")     /* a message longer than the MTU */             \
 	X(DROP_NO_BUFFER, "tap_drop_no_buffer")   /* too many messages put together at once */    \
 	X(DROP_INCOMPLETE, "tap_drop_incomplete") /* the sender gave up or restarted */           \
 	X(DROP_TAP_FULL, "tap_drop_full")         /* the kernel did not take it */

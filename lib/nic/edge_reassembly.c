@@ -34,7 +34,7 @@ static void collect(
 	if (progress->state != EDGE_COLLECTING)
 		return;
 	if (delivery->bytes > edge->config.mtu_bytes - progress->bytes) {
-		edge->count[EDGE_DROP_TOO_LONG]++;
+		edge->count[EDGE_DROP_OVERSIZE]++;
 		stop(edge, progress, EDGE_SKIPPING);
 		return;
 	}

@@ -34,8 +34,8 @@ struct control_hello {
 };
 
 /*
- * FRAME_ACK. Cumulative. 'again' asks to send everything from 'expected' on once more; it numbers the
- * requests, so that one that arrives twice is obeyed once. 'flow' is the upper half of the data
+ * FRAME_ACK. Cumulative. 'again' asks to send everything from 'expected' on once more; it numbers
+ * the requests, so that one that arrives twice is obeyed once. 'flow' is the upper half of the data
  * frames' message number; 'session' tells a sender that its receiver has begun a new life.
  */
 struct control_ack {

@@ -280,7 +280,7 @@ static void a_message_that_is_too_long_or_no_packet_is_dropped(void **state)
 	assert_false(deliver(edge, 4, frame + 14, 1200, 0, 500, &out));
 	assert_false(deliver(edge, 4, frame + 14, 1200, 500, 500, &out));
 	assert_false(deliver(edge, 4, frame + 14, 1200, 1000, 200, &out));
-	assert_int_equal(edge_counters(edge)[EDGE_DROP_TOO_LONG], 1);
+	assert_int_equal(edge_counters(edge)[EDGE_DROP_OVERSIZE], 1);
 	make_ip(frame, HOST, 100);
 	assert_false(deliver(edge, 4, frame + 14, 99, 0, 99, &out)); /* says 100 */
 	assert_false(deliver(edge, 4, frame, 100, 0, 100, &out));

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * The edge: Ethernet frames from a TAP and parts of messages from the fabric in any order. What it
+ * makes of them keeps within what it was given, goes to hosts that exist, and every frame is
+ * accounted for.
+ *
+ * Input: records of a command, a length (2 bytes) and that many bytes.
+ */
+
+#include "edge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "frame.h"
+
+#define REQUIRE(condition)        \
+	do {                      \
+		if (!(condition)) \
+			abort();  \
+	} while (0)
+
+#define HOST  2
+#define HOSTS 6
+#define MTU   300
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static uint64_t sum(const uint64_t *count, enum edge_counter first, enum edge_counter last)
+{
+	uint64_t total = 0;
+
+	for (unsigned i = first; i <= last; i++)
+		total += count[i];
+	return total;
+}
+
+static void require_is_arp_reply(const uint8_t *reply)
+{
+	static const uint8_t start[] = {0x08, 0x06, 0, 1, 8, 0, 6, 4, 0, 2};
+
+	REQUIRE(memcmp(reply + 12, start, sizeof(start)) == 0);
+	REQUIRE(memcmp(reply + 6, reply + 22, 6) == 0);
+}
+
+static void try_frame(struct edge *edge, const uint8_t *frame, uint32_t bytes, uint64_t *accepted)
+{
+	struct edge_action action;
+
+	edge_from_tap(edge, frame, bytes, &action);
+	if (action.verdict == EDGE_REPLY) {
+		require_is_arp_reply(action.reply);
+	} else if (action.verdict == EDGE_MESSAGE) {
+		(*accepted)++;
+		REQUIRE(action.destination < HOSTS && action.destination != HOST);
+		REQUIRE(action.bytes >= EDGE_IPV4_MIN && action.bytes <= MTU);
+		REQUIRE(action.packet >= frame && action.packet + action.bytes <= frame + bytes);
+	}
+}
+
+static void try_part(struct edge *edge, uint8_t command, const uint8_t *payload, uint32_t bytes)
+{
+	struct nic_delivery delivery = {.source = (command >> 1) & 7,
+		.first = (command & 0x10) != 0,
+		.tail = (command & 0x20) != 0,
+		.payload = payload,
+		.bytes = bytes};
+	struct edge_packet packet;
+	uint8_t copy[MTU];
+
+	if (!edge_deliver(edge, &delivery, &packet))
+		return;
+	REQUIRE(packet.bytes >= EDGE_IPV4_MIN);
+	REQUIRE(packet.bytes <= MTU || (delivery.first && packet.bytes == bytes));
+	if (packet.bytes <= MTU)
+		memcpy(copy, packet.packet, packet.bytes);
+}
+
+/* In memory of its own size, so that a read beyond it shows. */
+static void try_record(
+	struct edge *edge, uint8_t command, const uint8_t *from, uint32_t bytes, uint64_t *accepted)
+{
+	uint8_t *copy = malloc(bytes + (bytes == 0));
+
+	REQUIRE(copy != NULL);
+	memcpy(copy, from, bytes);
+	if (command & 1)
+		try_part(edge, command, copy, bytes);
+	else
+		try_frame(edge, copy, bytes, accepted);
+	free(copy);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct edge_config config = {.host = HOST,
+		.hosts = HOSTS,
+		.base = EDGE_BASE_DEFAULT,
+		.mtu_bytes = MTU,
+		.reassemblies = 2};
+	struct edge *edge = edge_create(&config);
+	uint64_t accepted = 0, *count;
+
+	REQUIRE(edge != NULL);
+	while (size >= 3) {
+		uint32_t bytes = (uint32_t)(data[1] << 8 | data[2]);
+
+		if (bytes > size - 3)
+			bytes = (uint32_t)(size - 3);
+		try_record(edge, data[0], data + 3, bytes, &accepted);
+		data += 3 + bytes;
+		size -= 3 + bytes;
+	}
+	count = edge_counters(edge);
+	REQUIRE(count[EDGE_FROM_TAP] == accepted + count[EDGE_ARP_ANSWERED] +
+						sum(count, EDGE_DROP_SHORT, EDGE_DROP_TOO_LONG));
+	edge_destroy(edge);
+	return 0;
+}

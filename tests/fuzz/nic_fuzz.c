@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * An interface that receives whatever passes frame_check(), from a neighbour and peers that may lie
+ * about everything: it keeps its own books straight and loses no packet. It sends messages itself,
+ * so acknowledgements find something to speak of.
+ *
+ * Input: records of 16 bytes and a payload.
+ */
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nic.h"
+
+#define REQUIRE(condition)        \
+	do {                      \
+		if (!(condition)) \
+			abort();  \
+	} while (0)
+
+#define HOSTS   3
+#define PACKETS 64
+#define ROOM    256
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct slot {
+	struct weft_packet packet; /* first: what comes back */
+	uint8_t frame[ROOM];
+	bool used;
+};
+
+struct bench {
+	struct nic *nic;
+	struct nic_routes *routes;
+	struct slot slot[PACKETS];
+	weft_time now;
+	unsigned held;
+};
+
+static void deliver(void *ctx, const struct nic_delivery *delivery)
+{
+	uint8_t copy[ROOM];
+
+	REQUIRE(delivery->source < HOSTS && delivery->source != 0);
+	REQUIRE(delivery->bytes <= ROOM);
+	memcpy(copy, delivery->payload, delivery->bytes);
+	REQUIRE(delivery->first == (delivery->offset == 0) || delivery->bytes == 0 ||
+		!delivery->first);
+}
+
+static void start(struct bench *bench)
+{
+	struct nic_config config;
+
+	memset(bench, 0, sizeof(*bench));
+	bench->now = PS_PER_S;
+	bench->routes = nic_routes_create(HOSTS);
+	REQUIRE(bench->routes != NULL);
+	for (uint16_t to = 0; to < HOSTS; to++)
+		nic_routes_by_table(bench->routes, to);
+	nic_config_default(&config, 0, HOSTS);
+	config.mtu_bytes = 64;
+	config.routes = bench->routes;
+	config.messages = 16;
+	config.window_frames = 8;
+	config.reorder_windows = 1;
+	config.reorder_frames = 6;
+	config.link.session = 5;
+	config.link.vcs = 2;
+	config.link.vc_blocks = 64;
+	config.above.deliver = deliver;
+	bench->nic = nic_create(&config, bench->now);
+	REQUIRE(bench->nic != NULL);
+}
+
+static void take_back(struct bench *bench, struct weft_packet *packet)
+{
+	for (; packet != NULL; packet = packet->next) {
+		REQUIRE(((struct slot *)packet)->used);
+		((struct slot *)packet)->used = false;
+		bench->held--;
+	}
+}
+
+static struct slot *find_slot(struct bench *bench)
+{
+	for (unsigned i = 0; i < PACKETS; i++)
+		if (!bench->slot[i].used)
+			return &bench->slot[i];
+	return NULL;
+}
+
+static void receive(
+	struct bench *bench, const uint8_t *record, const uint8_t *payload, unsigned bytes)
+{
+	const uint8_t route[] = {0x81, record[5]};
+	struct frame_fields fields = {.kind = record[0] % FRAME_KIND_COUNT,
+		.source = record[1] & 3,
+		.destination = record[2] >> 6,
+		.sl = record[3] & 15,
+		.vc = record[3] >> 4 & 3,
+		.flags = record[4],
+		.route = route,
+		.route_length = record[2] & 1 ? 2 : 0,
+		.message = (uint32_t)(record[6] & 3) << 16 | record[7],
+		.sequence = (uint32_t)(int32_t)(int8_t)record[8],
+		.payload_bytes = (uint16_t)bytes};
+	struct slot *slot = find_slot(bench);
+	unsigned length;
+
+	REQUIRE(slot != NULL);
+	if (fields.kind == FRAME_CREDIT || fields.kind == FRAME_HELLO)
+		fields.route_length = 0;
+	memcpy(slot->frame + FRAME_HEADER_BYTES + fields.route_length, payload, bytes);
+	length = frame_build(slot->frame, &fields);
+	if (fields.route_length > 0)
+		frame_update_mutable(slot->frame,
+			frame_mutable_word(fields.vc, fields.vc, record[9] % 3, fields.flags));
+	if (record[10] == 0xAA && bytes > 0)
+		slot->frame[FRAME_HEADER_BYTES + fields.route_length] ^= 1;
+	if (frame_check(slot->frame, length) != FRAME_FAULT_OK)
+		return;
+	nic_describe(&slot->packet, slot->frame, length, bench->now);
+	slot->used = true;
+	bench->held++;
+	take_back(bench, nic_receive(bench->nic, &slot->packet, slot->frame, bench->now));
+}
+
+static void send_message(struct bench *bench, uint8_t how)
+{
+	struct nic_message message = {.destination = 1 + (how & 1u),
+		.sl = 0,
+		.bytes = 16 + how,
+		.generated_ps = bench->now};
+
+	nic_send(bench->nic, &message, bench->now);
+}
+
+static void inject(struct bench *bench)
+{
+	struct weft_packet packet;
+	uint8_t frame[ROOM];
+
+	nic_poll(bench->nic, bench->now);
+	for (unsigned i = 0; i < 32 && nic_inject(bench->nic, bench->now, &packet); i++) {
+		REQUIRE(packet.bytes <= ROOM);
+		nic_frame_build(bench->nic, &packet, frame, bench->now);
+		REQUIRE(frame_check(frame, packet.bytes) == FRAME_FAULT_OK);
+		REQUIRE(frame_payload_ok(frame));
+	}
+}
+
+static void finish(struct bench *bench)
+{
+	REQUIRE(nic_check(bench->nic) == NULL);
+	take_back(bench, nic_drain(bench->nic));
+	REQUIRE(nic_check(bench->nic) == NULL);
+	REQUIRE(bench->held == 0);
+	nic_destroy(bench->nic);
+	nic_routes_destroy(bench->routes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct bench bench;
+
+	start(&bench);
+	while (size >= 16) {
+		unsigned bytes = data[15] % 150;
+
+		if (bytes > size - 16)
+			bytes = (unsigned)(size - 16);
+		bench.now += (weft_time)data[11] * data[12] * PS_PER_US;
+		if (data[13] & 1)
+			send_message(&bench, data[14]);
+		if (data[13] & 2)
+			inject(&bench);
+		receive(&bench, data, data + 16, bytes);
+		REQUIRE(nic_check(bench.nic) == NULL);
+		data += 16 + bytes;
+		size -= 16 + bytes;
+	}
+	finish(&bench);
+	return 0;
+}
