@@ -152,9 +152,11 @@ end
 local crc16_table = crc_table(0x8408)
 local crc32c_table = crc_table(0x82F63B78)
 
-local function crc_add(entries, crc, bytes, first, last)
+local byte_at = string.byte
+
+local function crc_add(entries, crc, text, first, last)
 	for i = first, last do
-		crc = bxor(rshift(crc, 8), entries[band(bxor(crc, bytes:get_index(i)), 0xFF)])
+		crc = bxor(rshift(crc, 8), entries[band(bxor(crc, byte_at(text, i)), 0xFF)])
 	end
 	return crc
 end
@@ -171,10 +173,10 @@ end
 local function header_crc(header, route, route_length)
 	local crc = 0
 	if route_length > 0 then
-		crc = crc_add(crc16_table, crc, route, 0, route_length - 1)
+		crc = crc_add(crc16_table, crc, route, 1, route_length)
 		crc = crc16_zeros(crc, ROUTE_MAX - route_length)
 	end
-	crc = crc_add(crc16_table, crc, header, 0, HEADER_BYTES - 3)
+	crc = crc_add(crc16_table, crc, header, 1, HEADER_BYTES - 2)
 	return bxor(crc16_zeros(crc, 2), 0xFFFF)
 end
 
@@ -182,7 +184,7 @@ end
 local function payload_crc(payload)
 	local crc = 0xFFFFFFFF
 	if payload then
-		crc = crc_add(crc32c_table, crc, payload, 0, payload:len() - 1)
+		crc = crc_add(crc32c_table, crc, payload, 1, #payload)
 	end
 	return bxor(crc, 0xFFFFFFFF) % 0x100000000
 end
@@ -460,8 +462,8 @@ local function dissect_header(tvb, pinfo, tree)
 end
 
 local function check_header_crc(tvb, tree, header)
-	local route = header.route_length > 0 and tvb(HEADER_BYTES, header.route_length):bytes()
-	local right = header_crc(tvb(0, HEADER_BYTES):bytes(), route, header.route_length)
+	local route = header.route_length > 0 and tvb(HEADER_BYTES, header.route_length):raw()
+	local right = header_crc(tvb(0, HEADER_BYTES):raw(), route, header.route_length)
 	local ok = right == tvb(30, 2):uint()
 	tree:add(f.crc_ok, tvb(30, 2), ok):set_generated()
 	if not ok then
@@ -556,7 +558,7 @@ function weft.dissector(tvb, pinfo, root)
 	end
 	local payload = header.length > 0 and tvb(payload_at, header.length)
 	if weft.prefs.check_crcs then
-		check_payload_crc(payload and payload:bytes(), tvb, item, header)
+		check_payload_crc(payload and payload:raw(), tvb, item, header)
 	end
 	if tvb:len() > payload_end then
 		item:add(f.padding, tvb(payload_end))
