@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frame.h"
+#include "frame_room.h"
 
 /* A process may have another working directory; a generator's text stays as it is. */
 static void keep_path(struct lab *lab, const char *path)
@@ -68,8 +68,7 @@ int lab_open(struct lab *lab, const char *path, const char *run_dir, struct faul
 		result = lab->topology == NULL ? -errno : 0;
 	}
 	if (result == 0) {
-		lab->frame_bytes =
-			lab->config->run.nic.mtu_bytes + FRAME_HEADER_BYTES + FRAME_ROUTE_MAX;
+		lab->frame_bytes = frame_room(lab->config->run.nic.mtu_bytes);
 		result = make_plan(lab, run_dir, fault);
 	}
 	if (result < 0)

@@ -17,7 +17,7 @@ struct lab {
 	struct topology *topology;
 	struct lab_plan *plan;
 	char path[512];       /* of the file, absolute */
-	uint32_t frame_bytes; /* the longest frame */
+	uint32_t frame_bytes; /* room for the longest frame (frame_room.h) */
 };
 
 /* 'run_dir' NULL: /run/weft/NAME. 0, or -errno and fault. */

@@ -52,7 +52,7 @@ struct lab_plan_request {
 	const char *run_dir; /* where the sockets are */
 	const struct topology *topology;
 	enum lab_link_kind kind; /* of links between processes that 'ports' does not name */
-	uint32_t frame_bytes;    /* the longest frame */
+	uint32_t frame_bytes;    /* of a buffer that the longest frame fits in (frame_room.h) */
 	const struct lab_plan_group *group;
 	unsigned groups;
 };

@@ -10,11 +10,15 @@
 
 /* Frames that a memif ring holds: 2^11. What credits let one end have under way fits. */
 #define MEMIF_RING_LOG2 11
-/* af_packet: slots of its rings, and what the kernel puts before a frame in one of them. */
-#define PACKET_SLOTS        1024
-#define PACKET_HEADER_BYTES 128
-#define PAGE_BYTES          4096
-#define SOCKET_PATH_MAX     108 /* of sockaddr_un */
+/* af_packet: slots of its rings; what they begin with that need not fit in the mbuf
+ * (TPACKET2_HDRLEN without the address); what they are aligned to. The driver takes it that blocks
+ * have no gap at their end, the kernel that they are whole pages: 256 times a multiple of 16 bytes
+ * is both. */
+#define PACKET_SLOTS          1024
+#define PACKET_HEADER_BYTES   32
+#define PACKET_ALIGN          16
+#define PACKET_SLOTS_IN_BLOCK 256
+#define SOCKET_PATH_MAX       108 /* of sockaddr_un */
 
 void lab_plan_netns(const struct lab_plan *plan, char out[LAB_NAME_MAX + 8])
 {
@@ -70,19 +74,10 @@ static int plan_memif(struct lab_plan *plan, const struct lab_plan_request *requ
 	return 0;
 }
 
-/* Slots are powers of two of at least half a page, so that blocks hold a whole number of them. */
-static unsigned packet_slot_bytes(uint32_t frame_bytes)
-{
-	unsigned slot = PAGE_BYTES / 2;
-
-	while (slot < frame_bytes + PACKET_HEADER_BYTES)
-		slot *= 2;
-	return slot;
-}
-
 static void plan_veth(struct lab_plan *plan, const struct lab_plan_request *request, uint32_t at)
 {
-	unsigned slot = packet_slot_bytes(request->frame_bytes);
+	/* The driver refuses slots that hold more than an mbuf. */
+	unsigned slot = (request->frame_bytes + PACKET_HEADER_BYTES) / PACKET_ALIGN * PACKET_ALIGN;
 	struct lab_plan_link *link = &plan->link[at];
 	char interface[16];
 
@@ -90,7 +85,7 @@ static void plan_veth(struct lab_plan *plan, const struct lab_plan_request *requ
 		lab_plan_interface(at, side, interface);
 		snprintf(link->device[side], LAB_DEVICE_MAX,
 			"net_af_packet%u,iface=%s,blocksz=%u,framesz=%u,framecnt=%u", at, interface,
-			slot > PAGE_BYTES ? slot : PAGE_BYTES, slot, PACKET_SLOTS);
+			slot * PACKET_SLOTS_IN_BLOCK, slot, PACKET_SLOTS);
 	}
 	plan->veth = true;
 }

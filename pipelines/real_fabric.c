@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fabric_devices.h"
+#include "frame_room.h"
 #include "route_algorithm.h"
 
 #define DATA_MBUFS_MIN	  8192u
@@ -31,7 +32,7 @@ static unsigned count_ends(const struct real_fabric *fabric)
 
 static int create_pools(struct real_fabric *fabric, struct fault *fault)
 {
-	unsigned frame = fabric->options.run->nic.mtu_bytes + FRAME_HEADER_BYTES + FRAME_ROUTE_MAX;
+	unsigned frame = frame_room(fabric->options.run->nic.mtu_bytes);
 	unsigned wanted = count_ends(fabric) * DATA_MBUFS_A_PORT;
 	char name[RTE_MEMPOOL_NAMESIZE];
 

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frame_room.h"
 #include "lab_plan.h"
+
+#define LONGEST (4096 + FRAME_HEADER_BYTES + FRAME_ROUTE_MAX)
 
 static struct topology *network;
 static struct fault fault;
@@ -25,7 +28,7 @@ static struct lab_plan *plan_of(const char *spec, enum lab_link_kind kind,
 		.lab = "demo",
 		.run_dir = "/run/weft/demo",
 		.kind = kind,
-		.frame_bytes = 4174,
+		.frame_bytes = frame_room(4096),
 		.group = group,
 		.groups = groups,
 	};
@@ -92,7 +95,7 @@ static void a_link_between_processes_has_one_server_and_one_client(void **state)
 		assert_non_null(strstr(link->device[!server], "role=client"));
 		/* The rule that keeps processes from waiting for each other in a circle. */
 		assert_true(link->process[server] < link->process[!server]);
-		assert_non_null(strstr(link->device[0], "bsize=4174"));
+		assert_non_null(strstr(link->device[0], "bsize=4238"));
 	}
 	lab_plan_destroy(plan);
 }
@@ -156,16 +159,24 @@ static void switches_and_hosts_in_one_process_are_refused(void **state)
 static void veth_slots_hold_the_longest_frame(void **state)
 {
 	struct lab_plan *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_VETH, NULL, 0);
-	const char *slot;
+	unsigned block, slot, slots;
 
 	(void)state;
 	assert_non_null(plan);
 	assert_true(plan->veth);
 	assert_non_null(strstr(plan->link[3].device[0], "net_af_packet3,iface=wl3a,"));
 	assert_non_null(strstr(plan->link[3].device[1], "net_af_packet3,iface=wl3b,"));
-	slot = strstr(plan->link[3].device[0], "framesz=");
-	assert_non_null(slot);
-	assert_true(atoi(slot + 8) >= 4174);
+	assert_int_equal(sscanf(strstr(plan->link[3].device[0], "blocksz="),
+				 "blocksz=%u,framesz=%u,framecnt=%u", &block, &slot, &slots),
+		3);
+	/* The kernel's rules: 66 bytes before a frame, multiples of 16, blocks of whole pages. */
+	assert_true(slot >= LONGEST + 66);
+	assert_int_equal(slot % 16, 0);
+	assert_int_equal(block % 4096, 0);
+	/* The driver's: no gap at the end of a block, no more in a slot than in an mbuf. */
+	assert_int_equal(block % slot, 0);
+	assert_int_equal(slots % (block / slot), 0);
+	assert_true(slot - 32 <= frame_room(LONGEST - FRAME_HEADER_BYTES - FRAME_ROUTE_MAX));
 	lab_plan_destroy(plan);
 }
 

@@ -170,12 +170,19 @@ static int collect_fresh(struct lab_run *run, struct fault *fault)
 	return result;
 }
 
+/* Messages that have left their hosts and not arrived. (Those that a host had no time to send are
+ * pending too, and no loss.) */
+static uint64_t under_way(const struct run_result *result)
+{
+	return minus(result->messages.injected, result->messages.delivered);
+}
+
 /* Until everything has arrived, or nothing more will. */
 static int collect_drained(struct lab_run *run, struct fault *fault)
 {
 	int result = collect_fresh(run, fault);
 
-	for (int waited = 0; result == 0 && run->result->messages.pending > 0 && waited < DRAIN_MS;
+	for (int waited = 0; result == 0 && under_way(run->result) > 0 && waited < DRAIN_MS;
 		waited += 10 * STEP_MS) {
 		sleep_ms(10 * STEP_MS);
 		result = collect_fresh(run, fault);
@@ -275,7 +282,7 @@ static int write_result(const struct lab_run *run, struct fault *fault)
 static bool good(const struct run_result *result)
 {
 	return (result->lost | result->duplicated | result->out_of_order) == 0 &&
-	       result->messages.pending == 0;
+	       under_way(result) == 0;
 }
 
 enum weft_exit cmd_lab_run(const struct lab_arguments *arguments)

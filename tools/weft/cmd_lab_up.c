@@ -203,7 +203,8 @@ static bool all_links_up(json_t *links)
 		if (state == NULL || strcmp(state, "up") != 0)
 			return false;
 	}
-	return true;
+	/* None: it is not so far yet to have any. */
+	return json_array_size(links) > 0;
 }
 
 /* 1: its links are up; 0: not yet. */

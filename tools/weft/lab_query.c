@@ -66,6 +66,18 @@ int lab_order(struct lab_connection *connection, const char *command, char *answ
 	return result;
 }
 
+/* DPDK 22.11 writes an array of objects as {"0": {…}, "1": {…}}. */
+static size_t append_all(json_t *into, json_t *page)
+{
+	size_t before = json_array_size(into);
+	const char *key;
+	json_t *value;
+
+	json_array_extend(into, page);
+	json_object_foreach(page, key, value) json_array_append(into, value);
+	return json_array_size(into) - before;
+}
+
 json_t *lab_ask_links(struct lab_connection *connection, struct fault *fault)
 {
 	json_t *links = json_array(), *page;
@@ -79,8 +91,7 @@ json_t *lab_ask_links(struct lab_connection *connection, struct fault *fault)
 			json_decref(links);
 			return NULL;
 		}
-		count = json_array_size(page);
-		json_array_extend(links, page);
+		count = append_all(links, page);
 		json_decref(page);
 	} while (count > 0);
 	return links;

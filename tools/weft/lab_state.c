@@ -190,7 +190,7 @@ int lab_state_remove(const struct lab_state *state, struct fault *fault)
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			unlinkat(dirfd(dir), entry->d_name, 0);
 	closedir(dir);
-	if (rmdir(state->dir) != 0)
+	if (rmdir(state->dir) != 0 && errno != ENOENT)
 		return fault_set(
 			fault, errno, "%s: cannot be removed: %s", state->dir, strerror(errno));
 	/* Ours too, if this was the last lab. */

@@ -13,8 +13,10 @@ struct command {
 };
 
 static const struct command commands[] = {
+	{"lab", cmd_lab, "a lab of real processes: up, status, run, capture, down"},
 	{"route", cmd_route, "compute, verify and show routes"},
 	{"topo", cmd_topo, "generate, check and draw topologies"},
+	{"run", cmd_run, "run a fabric and measure it"},
 	{NULL, NULL, NULL},
 };
 
