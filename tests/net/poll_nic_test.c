@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * Two interfaces at the two ends of an in-memory link, with real mbufs and in virtual time. A pair
+ * of connected sockets that keep message boundaries stands in for a TAP: read() and write() of one
+ * frame each.
+ */
+
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <rte_mempool.h>
+
+#include "eal.h"
+#include "poll_nic.h"
+
+#define POOL_MBUFS 8191u
+#define MTU        1024u
+#define RATE_BPS   10000000000u
+#define STEP_PS    (2 * PS_PER_US)
+#define IP_MTU     3000u
+
+static struct rte_mempool *pool;
+
+struct side {
+	struct port port;
+	struct nic_routes *routes;
+	struct damage damage;
+	struct poll_nic *pn;
+	int tap[2]; /* ours, the interface's */
+};
+
+struct bench {
+	struct side side[2];
+	weft_time now;
+};
+
+static struct poll_nic_config side_config(struct side *side, uint16_t host)
+{
+	struct poll_nic_config config = {.port = &side->port,
+		.pool = pool,
+		.timed = true,
+		.rate_bps = RATE_BPS,
+		.delay_ps = 100 * PS_PER_NS,
+		.slack_ps = 2 * STEP_PS,
+		.damage = &side->damage};
+
+	nic_config_default(&config.nic, host, 2);
+	config.nic.mtu_bytes = MTU;
+	config.nic.routes = side->routes;
+	config.nic.payloads = 64;
+	config.nic.payload_bytes = IP_MTU;
+	config.nic.link.session = 1000u + host;
+	config.nic.link.hello_ps = PS_PER_MS;
+	config.nic.link.refresh_ps = 50 * PS_PER_US;
+	config.nic.gap_ps = 100 * PS_PER_US;
+	return config;
+}
+
+static void start(struct bench *bench)
+{
+	struct fault fault = {""};
+
+	memset(bench, 0, sizeof(*bench));
+	bench->now = PS_PER_S;
+	assert_int_equal(port_open_memory_link(&bench->side[0].port, "h0:0", &bench->side[1].port,
+				 "h1:0", 1024, &fault),
+		0);
+	for (uint16_t i = 0; i < 2; i++) {
+		struct side *side = &bench->side[i];
+		struct poll_nic_config config;
+
+		side->routes = nic_routes_create(2);
+		assert_int_equal(nic_routes_by_table(side->routes, (uint16_t)(1 - i)), 0);
+		rng_init(&side->damage.rng, 3, i, 0);
+		config = side_config(side, i);
+		side->pn = poll_nic_create(&config, bench->now, &fault);
+		if (side->pn == NULL)
+			fail_msg("%s", fault.text);
+	}
+}
+
+static unsigned step(struct bench *bench)
+{
+	bench->now += STEP_PS;
+	return poll_nic_run(bench->side[0].pn, bench->now) +
+	       poll_nic_run(bench->side[1].pn, bench->now);
+}
+
+static void run_for(struct bench *bench, weft_time ps)
+{
+	for (weft_time end = bench->now + ps; bench->now < end;)
+		step(bench);
+}
+
+/* Until all messages are acknowledged, at most a second. */
+static void settle(struct bench *bench)
+{
+	weft_time end = bench->now + PS_PER_S;
+
+	while (poll_nic_busy(bench->side[0].pn, bench->now) ||
+		poll_nic_busy(bench->side[1].pn, bench->now)) {
+		assert_true(bench->now < end);
+		step(bench);
+	}
+}
+
+static void stop(struct bench *bench)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct side *side = &bench->side[i];
+
+		assert_null(nic_check(side->pn->nic));
+		poll_nic_destroy(side->pn);
+		nic_routes_destroy(side->routes);
+	}
+	port_close(&bench->side[0].port);
+	port_close(&bench->side[1].port);
+	assert_int_equal(rte_mempool_avail_count(pool), POOL_MBUFS); /* no buffer is lost */
+}
+
+static void add_traffic(struct side *side, uint32_t load_ppm, weft_time start, weft_time stop_ps)
+{
+	struct traffic_config config = {.pattern = "uniform",
+		.rate_bps = RATE_BPS,
+		.load_ppm = load_ppm,
+		.message_bytes = 900,
+		.other_message_bytes = 3000,
+		.other_share_ppm = 200000,
+		.arrivals = ARRIVALS_POISSON,
+		.start_ps = start,
+		.stop_ps = stop_ps,
+		.seed = 5};
+	struct fault fault = {""};
+
+	if (poll_nic_add_traffic(side->pn, &config, &fault) < 0)
+		fail_msg("%s", fault.text);
+}
+
+static const uint64_t *count_of(const struct side *side)
+{
+	return nic_counters(side->pn->nic);
+}
+
+static void check_traffic(const struct bench *bench)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		const struct measure_sink *sink = bench->side[1 - i].pn->sink;
+		struct traffic_counters sent = poll_nic_traffic(bench->side[i].pn);
+
+		assert_true(sent.accepted_messages > 100);
+		assert_int_equal(sent.generated_messages, sent.accepted_messages);
+		assert_int_equal(sink->messages, sent.accepted_messages);
+		assert_int_equal(sink->bytes, sent.accepted_bytes);
+		assert_int_equal(sink->lost + sink->duplicated + sink->out_of_order, 0);
+		assert_int_equal(sink->altered, 0);
+		assert_int_equal(count_of(&bench->side[i])[NIC_DISCARD_CREDIT_VIOLATION], 0);
+	}
+}
+
+static void traffic_crosses_both_ways_without_loss(void **state)
+{
+	struct bench bench;
+
+	start(&bench);
+	for (unsigned i = 0; i < 2; i++)
+		add_traffic(&bench.side[i], 500000, bench.now, bench.now + 20 * PS_PER_MS);
+	run_for(&bench, 20 * PS_PER_MS);
+	settle(&bench);
+	check_traffic(&bench);
+	assert_int_equal(count_of(&bench.side[0])[NIC_FRAMES_RETRANSMITTED], 0);
+	stop(&bench);
+}
+
+/* A header, a route and a gap cost time too: payload is 1024 of 1024 + 46 + 24 bytes at most, and
+ * acknowledgements of the other direction and credits take a few percent of the rest. */
+static void a_full_link_carries_what_it_can_and_not_more(void **state)
+{
+	struct measure_sink *sink;
+	double share;
+	struct bench bench;
+
+	start(&bench);
+	add_traffic(&bench.side[0], 1000000, bench.now, WEFT_TIME_NEVER);
+	run_for(&bench, 5 * PS_PER_MS);
+	sink = bench.side[1].pn->sink;
+	measure_sink_reset(sink, bench.now);
+	run_for(&bench, 20 * PS_PER_MS);
+	share = (double)sink->measured_bytes * 8 / (RATE_BPS * 20e-3);
+	assert_true(share > 0.85 && share < 1024.0 / (1024 + 46 + 24));
+	poll_nic_stop_traffic(bench.side[0].pn, bench.now);
+	settle(&bench);
+	assert_int_equal(sink->messages, poll_nic_traffic(bench.side[0].pn).accepted_messages);
+	stop(&bench);
+}
+
+static void damage_and_lost_credits_cost_time_and_nothing_else(void **state)
+{
+	struct bench bench;
+
+	start(&bench);
+	for (unsigned i = 0; i < 2; i++) {
+		bench.side[i].damage.credit_loss_ppm = 100000;
+		bench.side[i].damage.corrupt_ppm = 10000;
+		add_traffic(&bench.side[i], 300000, bench.now, bench.now + 20 * PS_PER_MS);
+	}
+	run_for(&bench, 20 * PS_PER_MS);
+	settle(&bench);
+	check_traffic(&bench);
+	assert_true(bench.side[0].damage.frames_corrupted > 10);
+	assert_true(bench.side[0].damage.credits_lost > 10);
+	assert_true(count_of(&bench.side[0])[NIC_FRAMES_RETRANSMITTED] > 10);
+	stop(&bench);
+}
+
+static void an_idle_interface_says_so(void **state)
+{
+	struct bench bench;
+	unsigned busy = 0;
+
+	start(&bench);
+	run_for(&bench, 10 * PS_PER_MS);
+	for (unsigned i = 0; i < 1000; i++)
+		busy += step(&bench) != 0;
+	assert_in_range(busy, 1, 200); /* credits and hellos only */
+	stop(&bench);
+}
+
+static void open_tap(struct side *side)
+{
+	struct fault fault = {""};
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, side->tap), 0);
+	if (poll_nic_attach_tap(side->pn, side->tap[1], EDGE_BASE_DEFAULT, IP_MTU, &fault) < 0)
+		fail_msg("%s", fault.text);
+}
+
+static void close_tap(struct side *side)
+{
+	close(side->tap[0]);
+	close(side->tap[1]);
+}
+
+static size_t make_packet(uint8_t *frame, uint16_t to, uint16_t bytes, uint8_t fill)
+{
+	memset(frame, fill, EDGE_ETHERNET_BYTES + bytes);
+	frame_host_mac(to, frame);
+	frame_host_mac((uint16_t)(1 - to), frame + 6);
+	frame[12] = 0x08;
+	frame[13] = 0x00;
+	frame[14] = 0x45;
+	frame[16] = (uint8_t)(bytes >> 8);
+	frame[17] = (uint8_t)bytes;
+	return EDGE_ETHERNET_BYTES + bytes;
+}
+
+static void packets_cross_from_tap_to_tap(void **state)
+{
+	static const uint16_t lengths[] = {20, 84, MTU, MTU + 1, 1500, IP_MTU};
+	struct bench bench;
+
+	start(&bench);
+	open_tap(&bench.side[0]);
+	open_tap(&bench.side[1]);
+	for (unsigned i = 0; i < 6; i++) {
+		uint8_t sent[4000], got[4000];
+		size_t bytes = make_packet(sent, 1, lengths[i], (uint8_t)(i + 1));
+
+		assert_int_equal(write(bench.side[0].tap[0], sent, bytes), bytes);
+		run_for(&bench, 200 * PS_PER_US);
+		assert_int_equal(read(bench.side[1].tap[0], got, sizeof(got)), bytes);
+		assert_memory_equal(got, sent, bytes);
+	}
+	assert_int_equal(bench.side[1].pn->sink->lost, 0);
+	close_tap(&bench.side[0]);
+	close_tap(&bench.side[1]);
+	stop(&bench);
+}
+
+static void arp_is_answered_without_crossing_the_fabric(void **state)
+{
+	uint8_t frame[42] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 2, 0x57, 0x46, 0x54, 0, 0, 8, 6, 0,
+		1, 8, 0, 6, 4, 0, 1, 2, 0x57, 0x46, 0x54, 0, 0, 10, 87, 0, 1, 0, 0, 0, 0, 0, 0, 10,
+		87, 0, 2};
+	uint8_t got[100], mac[6];
+	struct bench bench;
+
+	start(&bench);
+	open_tap(&bench.side[0]);
+	assert_int_equal(write(bench.side[0].tap[0], frame, sizeof(frame)), sizeof(frame));
+	bench.now += PS_PER_US;
+	poll_nic_run(bench.side[0].pn, bench.now);
+	assert_int_equal(read(bench.side[0].tap[0], got, sizeof(got)), EDGE_ARP_BYTES);
+	frame_host_mac(1, mac);
+	assert_memory_equal(got + 22, mac, 6);
+	close_tap(&bench.side[0]);
+	stop(&bench);
+}
+
+static void a_tap_waits_while_the_interface_is_full(void **state)
+{
+	uint8_t frame[2000];
+	struct bench bench;
+	unsigned sent = 0, received = 0;
+
+	start(&bench);
+	open_tap(&bench.side[0]);
+	open_tap(&bench.side[1]);
+	/* The far side is away: 64 payloads, and one frame is kept. */
+	for (unsigned i = 0; i < 100; i++) {
+		size_t bytes = make_packet(frame, 1, 1000, 1);
+
+		if (write(bench.side[0].tap[0], frame, bytes) == (ssize_t)bytes)
+			sent++;
+		bench.now += STEP_PS;
+		poll_nic_run(bench.side[0].pn, bench.now);
+	}
+	assert_int_equal(edge_counters(bench.side[0].pn->tap.edge)[EDGE_MESSAGES_OUT], 64);
+	assert_true(bench.side[0].pn->tap.held > 0);
+	for (unsigned i = 0; i < 5000; i++) {
+		step(&bench);
+		while (read(bench.side[1].tap[0], frame, sizeof(frame)) > 0)
+			received++;
+	}
+	assert_int_equal(received, sent);
+	close_tap(&bench.side[0]);
+	close_tap(&bench.side[1]);
+	stop(&bench);
+}
+
+static void packets_and_synthetic_messages_share_a_host(void **state)
+{
+	uint8_t frame[2000];
+	struct bench bench;
+	unsigned received = 0, sent = 0;
+
+	start(&bench);
+	open_tap(&bench.side[0]);
+	open_tap(&bench.side[1]);
+	for (unsigned i = 0; i < 2; i++)
+		add_traffic(&bench.side[i], 300000, bench.now, bench.now + 5 * PS_PER_MS);
+	for (unsigned i = 0; i < 5000; i++) {
+		if (i % 10 == 0 &&
+			write(bench.side[0].tap[0], frame, make_packet(frame, 1, 1500, 9)) > 0)
+			sent++;
+		step(&bench);
+		while (read(bench.side[1].tap[0], frame, sizeof(frame)) > 0)
+			received++;
+	}
+	settle(&bench);
+	assert_int_equal(received, sent);
+	assert_int_equal(bench.side[1].pn->sink->messages,
+		poll_nic_traffic(bench.side[0].pn).accepted_messages);
+	assert_int_equal(bench.side[1].pn->sink->lost + bench.side[1].pn->sink->altered, 0);
+	close_tap(&bench.side[0]);
+	close_tap(&bench.side[1]);
+	stop(&bench);
+}
+
+static void bad_frames_are_counted_by_reason(void **state)
+{
+	struct rte_mbuf *mbuf;
+	struct bench bench;
+
+	start(&bench);
+	mbuf = rte_pktmbuf_alloc(pool);
+	memset(rte_pktmbuf_append(mbuf, 60), 0, 60);
+	mbuf_packet(mbuf)->arrived_ps = 0;
+	assert_int_equal(port_tx(&bench.side[1].port, &mbuf, 1, bench.now), 1);
+	run_for(&bench, PS_PER_US);
+	assert_int_equal(bench.side[0].pn->faults[FRAME_FAULT_ETHERTYPE], 1);
+	stop(&bench);
+}
+
+static void what_cannot_be_built_is_refused_with_a_reason(void **state)
+{
+	struct poll_nic_config config;
+	struct fault fault = {""};
+	struct bench bench;
+
+	start(&bench);
+	config = side_config(&bench.side[0], 0);
+	config.nic.mtu_bytes = 4096; /* the pool's buffers hold 2048 */
+	assert_null(poll_nic_create(&config, 0, &fault));
+	assert_non_null(strstr(fault.text, "h0:0"));
+	config = side_config(&bench.side[0], 0);
+	config.nic.window_frames = 7;
+	assert_null(poll_nic_create(&config, 0, &fault));
+	assert_int_equal(
+		poll_nic_attach_tap(bench.side[0].pn, 0, EDGE_BASE_DEFAULT, IP_MTU + 1, &fault),
+		-EINVAL);
+	assert_int_equal(
+		poll_nic_attach_tap(bench.side[0].pn, 0, EDGE_BASE_DEFAULT + 1, IP_MTU, &fault),
+		-EINVAL);
+	stop(&bench);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(traffic_crosses_both_ways_without_loss),
+	cmocka_unit_test(a_full_link_carries_what_it_can_and_not_more),
+	cmocka_unit_test(damage_and_lost_credits_cost_time_and_nothing_else),
+	cmocka_unit_test(an_idle_interface_says_so),
+	cmocka_unit_test(packets_cross_from_tap_to_tap),
+	cmocka_unit_test(arp_is_answered_without_crossing_the_fabric),
+	cmocka_unit_test(a_tap_waits_while_the_interface_is_full),
+	cmocka_unit_test(packets_and_synthetic_messages_share_a_host),
+	cmocka_unit_test(bad_frames_are_counted_by_reason),
+	cmocka_unit_test(what_cannot_be_built_is_refused_with_a_reason),
+};
+
+int main(void)
+{
+	char prefix[EAL_PREFIX_MAX], name[] = "poll_nic_test";
+	char *argv[] = {name, NULL};
+	struct eal_options options = {.prefix = prefix};
+	struct fault fault = {""};
+	int failed;
+
+	snprintf(prefix, sizeof(prefix), "weft-poll-nic-test-%d", (int)getpid());
+	if (eal_start(1, argv, &options, &fault) < 0) {
+		fprintf(stderr, "%s\n", fault.text);
+		return 1;
+	}
+	pool = port_pool_create("pool", POOL_MBUFS, 2048, &fault);
+	if (pool == NULL) {
+		fprintf(stderr, "%s\n", fault.text);
+		return 1;
+	}
+	failed = cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
+	rte_mempool_free(pool);
+	eal_stop();
+	return failed;
+}
