@@ -96,7 +96,7 @@ struct real_fabric {
 	enum fabric_phase phase;
 	bool serving; /* part of a lab: phases begin by command */
 	const atomic_bool *stop;
-	weft_time duration, waited_from, sample_due, look_due, ended_at, stopped_at;
+	weft_time duration, waited_from, sample_due, sampled_at, look_due, ended_at, stopped_at;
 	struct fabric_totals at_start, at_warmup, at_end, at_sample;
 	struct run_result result; /* samples */
 	bool incomplete;
@@ -104,6 +104,12 @@ struct real_fabric {
 
 /* The time that a transmitter may make up for, because its loop was elsewhere. */
 #define FABRIC_SLACK_PS (200 * PS_PER_US)
+
+/* A lost credit frame is made up for by the next one; a transmitter that has run dry waits for it. */
+static inline weft_time fabric_credit_refresh(const struct run_config *run)
+{
+	return run->hello_ps / 4 < PS_PER_MS ? run->hello_ps / 4 : PS_PER_MS;
+}
 
 int fabric_links_open(struct real_fabric *fabric, struct fault *fault);
 void fabric_links_close(struct real_fabric *fabric);

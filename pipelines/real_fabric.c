@@ -78,7 +78,10 @@ static int compute_routes(struct real_fabric *fabric, struct fault *fault)
 
 static int create_captures(struct real_fabric *fabric, struct fault *fault)
 {
-	const struct capture_options options = {.epoch_ns = clock_unix_origin_ns(&fabric->clock)};
+	const struct capture_options options = {
+		.snap_bytes = fabric->options.snap_bytes,
+		.epoch_ns = clock_unix_origin_ns(&fabric->clock),
+	};
 
 	fabric->captures = capture_manager_create(&options, fault);
 	if (fabric->captures == NULL)

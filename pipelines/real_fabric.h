@@ -43,6 +43,7 @@ struct real_fabric_options {
 	/* Our sessions must differ from those of earlier lives of these devices. */
 	uint32_t session;
 	unsigned lcores; /* poll loops; 0: 1. EAL was started with as many */
+	uint32_t snap_bytes; /* kept of each captured frame; 0: whole frames */
 	/* The processes of a lab share one; NULL: a clock of its own that starts now. */
 	const struct clock *clock;
 };

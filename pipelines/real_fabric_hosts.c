@@ -67,7 +67,7 @@ static void fill_nic(struct real_fabric *fabric, struct fabric_host *host, struc
 	nic->link.vcs = (uint8_t)run->sw.vcs;
 	nic->link.session = fabric->options.session;
 	nic->link.hello_ps = run->hello_ps;
-	nic->link.refresh_ps = run->hello_ps / 4;
+	nic->link.refresh_ps = fabric_credit_refresh(run);
 	if (host->end->port.slots != 0 && host->end->port.slots < blocks)
 		blocks = host->end->port.slots;
 	nic->link.vc_blocks = (uint32_t)(blocks / run->sw.vcs);

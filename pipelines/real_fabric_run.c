@@ -57,17 +57,19 @@ static unsigned turn(struct fabric_worker *worker)
 static void take_sample(struct real_fabric *fabric, weft_time now)
 {
 	struct run_sample *sample = run_result_add_sample(&fabric->result);
+	weft_time since = now - fabric->sampled_at;
 	struct fabric_totals totals;
 	uint64_t frames;
 
-	fabric->sample_due += fabric->options.run->measure.sample_ps;
+	/* The loop may come late; what it then sees belongs to all the time since the last sample. */
+	fabric->sampled_at = now;
+	fabric->sample_due = now + fabric->options.run->measure.sample_ps;
 	if (sample == NULL)
 		return;
 	fabric_totals_read(fabric, &totals);
 	frames = totals.frames - fabric->at_sample.frames;
 	sample->t_ns = (now - fabric->traffic_from) / PS_PER_NS;
-	sample->accepted = fabric_share(fabric, &fabric->at_sample, &totals,
-		fabric->options.run->measure.sample_ps);
+	sample->accepted = fabric_share(fabric, &fabric->at_sample, &totals, since);
 	if (frames > 0 && totals.latency_sum_ns > fabric->at_sample.latency_sum_ns)
 		sample->latency_ns =
 			(totals.latency_sum_ns - fabric->at_sample.latency_sum_ns) / (double)frames;
@@ -89,6 +91,7 @@ static void start_traffic(struct real_fabric *fabric, weft_time now, weft_time d
 	fabric->traffic_from = now;
 	fabric->traffic_until = duration == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : now + duration;
 	fabric->measure_from = now + measure->warmup_ps;
+	fabric->sampled_at = now;
 	fabric->sample_due = now + measure->sample_ps;
 	fabric->phase = measure->warmup_ps > 0 ? FABRIC_WARMING : FABRIC_MEASURING;
 	run_result_free(&fabric->result);

@@ -42,7 +42,7 @@ static void fill_config(struct real_fabric *fabric, uint32_t number, struct swit
 		.voq = run->sw.voq,
 		.buffer_blocks = (uint32_t)(run->sw.buffer_bytes / FRAME_BLOCK_BYTES),
 		.hello_ps = run->hello_ps,
-		.credit_refresh_ps = run->hello_ps / 4,
+		.credit_refresh_ps = fabric_credit_refresh(run),
 		.watchdog_ps = run->watchdog_ps,
 		.control_reserve = 256,
 	};

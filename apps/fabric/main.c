@@ -134,6 +134,7 @@ static int run(const struct options *options, const struct run_config *config,
 		.name = "fabric",
 		.session = 1,
 		.lcores = options->lcores,
+		.snap_bytes = options->snap_bytes,
 	};
 	struct fault fault;
 	struct real_fabric *fabric = real_fabric_create(&fabric_options, &fault);

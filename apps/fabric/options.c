@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_SET = 256, KEY_JSON, KEY_CSV, KEY_PCAP, KEY_CLOCK, KEY_LCORES };
+enum { KEY_SET = 256, KEY_JSON, KEY_CSV, KEY_PCAP, KEY_CLOCK, KEY_LCORES, KEY_SNAPLEN };
 
 static const struct argp_option argp_options[] = {
 	{"clock", KEY_CLOCK, "CLOCK", 0, "real (virtual is not built yet); overrides the run file", 0},
@@ -14,6 +14,7 @@ static const struct argp_option argp_options[] = {
 	{"json", KEY_JSON, "FILE", 0, "write the result ('-': standard output)", 0},
 	{"csv", KEY_CSV, "FILE", 0, "write the samples", 0},
 	{"pcap", KEY_PCAP, "PORT=FILE", 0, "capture a port such as s0:1 into a pcapng file", 0},
+	{"snaplen", KEY_SNAPLEN, "BYTES", 0, "keep so much of each captured frame (default: all)", 0},
 	{"lcores", KEY_LCORES, "N", 0, "poll loops (default 1)", 0},
 	{"quiet", 'q', NULL, 0, "no table, no progress", 0},
 	{0},
@@ -32,13 +33,14 @@ static void add_capture(struct options *options, const char *text, struct argp_s
 	options->capture[options->captures++].path = equals + 1;
 }
 
-static unsigned parse_lcores(const char *text, struct argp_state *state)
+static unsigned parse_number(const char *option, const char *text, unsigned low, unsigned high,
+	struct argp_state *state)
 {
 	char *end;
 	unsigned long value = strtoul(text, &end, 10);
 
-	if (*text == '\0' || *end != '\0' || value < 1 || value > 64)
-		argp_error(state, "--lcores %s: expected a number from 1 to 64", text);
+	if (*text < '0' || *text > '9' || *end != '\0' || value < low || value > high)
+		argp_error(state, "--%s %s: expected a number from %u to %u", option, text, low, high);
 	return (unsigned)value;
 }
 
@@ -65,7 +67,10 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 		add_capture(options, argument, state);
 		return 0;
 	case KEY_LCORES:
-		options->lcores = parse_lcores(argument, state);
+		options->lcores = parse_number("lcores", argument, 1, 64, state);
+		return 0;
+	case KEY_SNAPLEN:
+		options->snap_bytes = parse_number("snaplen", argument, 46, 65535, state);
 		return 0;
 	case 'q':
 		options->quiet = true;

@@ -14,7 +14,7 @@
 
 static const char usage[] =
 	"usage: weft run RUN.yaml [--set KEY=VALUE]... [--json FILE] [--csv FILE]\n"
-	"                         [--pcap PORT=FILE]... [--lcores N] [--quiet]\n"
+	"                         [--pcap PORT=FILE]... [--snaplen BYTES] [--lcores N] [--quiet]\n"
 	"       weft run --explain RUN.yaml [--set KEY=VALUE]...\n"
 	"\n"
 	"Runs a fabric in one process and prints what was measured. FILE '-' is standard output.\n"
