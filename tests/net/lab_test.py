@@ -1,0 +1,348 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""Labs of real processes: up, status, run, capture, down. Needs root, for namespaces and TAPs; says
+so and exits 77 where that is not allowed.
+
+usage: lab_test.py WEFT DISSECTOR.lua
+"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+WEFT = DISSECTOR = None
+
+TOPOLOGY = """weft: topology/1
+name: two-leaves
+link: {rate: 10Gbps, delay: 30ns}
+switches: [{name: leaf0, ports: 3, stage: 1}, {name: leaf1, ports: 3, stage: 1},
+  {name: spine, ports: 2, stage: 2}]
+hosts: [{name: h0}, {name: h1}, {name: h2}, {name: h3}]
+links:
+  - {a: h0:0, b: leaf0:0}
+  - {a: h1:0, b: leaf0:1}
+  - {a: h2:0, b: leaf1:0}
+  - {a: h3:0, b: leaf1:1}
+  - {a: leaf0:2, b: spine:0}
+  - {a: leaf1:2, b: spine:1}
+"""
+
+LAB = """weft: lab/1
+name: {name}
+topology: topology.yaml
+seed: 1
+nic: {{retry: 100ms}}
+traffic: [{{pattern: uniform, from: all, load: 0.05%, message: 1KiB}}]
+measure: {{duration: 2s}}
+"""
+
+
+def own_kind_of_process(pid):
+    """Not a zombie: the test machine's init may be slow to reap."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+class Lab:
+    """A lab in a folder of its own, with a name of its own."""
+
+    def __init__(self, tag, more=""):
+        self.name = f"t{os.getpid()}{tag}"
+        self.run_dir = f"/run/weft/{self.name}"
+        self.folder = tempfile.mkdtemp(prefix="weft-lab-")
+        self.file = os.path.join(self.folder, "lab.yaml")
+        with open(os.path.join(self.folder, "topology.yaml"), "w") as file:
+            file.write(TOPOLOGY)
+        with open(self.file, "w") as file:
+            file.write(LAB.format(name=self.name) + more)
+        self.pids = {}
+
+    def weft(self, part, *more, timeout=60):
+        return subprocess.run([WEFT, "lab", part, self.file, *more], text=True, timeout=timeout,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE)
+
+    def up(self):
+        done = self.weft("up", "--wait", "30s")
+        if done.returncode != 0:
+            raise AssertionError(f"up: {done.returncode}\n{done.stdout}{done.stderr}")
+        self.pids = {p["name"]: p["pid"] for p in self.status()["processes"]}
+
+    def status(self):
+        return json.loads(self.weft("status", "--json").stdout)
+
+    def run(self, *more):
+        path = os.path.join(self.folder, "result.json")
+        done = self.weft("run", "--json", path, *more)
+        if done.returncode != 0:
+            raise AssertionError(f"run: {done.returncode}\n{done.stdout}{done.stderr}")
+        with open(path) as file:
+            return json.load(file)
+
+    def leftovers(self):
+        """What a lab may leave behind on this machine, if it is not taken down well."""
+        left = [f"process {name}" for name, pid in self.pids.items() if own_kind_of_process(pid)]
+        if os.path.exists(self.run_dir):
+            left.append(self.run_dir)
+        for folder, prefix in (("/run/netns", f"weft-{self.name}"),
+                               ("/var/run/dpdk", f"weft-{self.name}-")):
+            if os.path.isdir(folder):
+                left += [f"{folder}/{n}" for n in os.listdir(folder) if n.startswith(prefix)]
+        return left + self.sockets()
+
+    def sockets(self):
+        """Those of dead processes too, until the kernel has cleared up behind the descriptors that
+        were passed over them, which takes it a moment."""
+        deadline = time.monotonic() + 2
+        while True:
+            with open("/proc/net/unix") as file:
+                sockets = [line.split()[-1] for line in file if self.run_dir in line]
+            if not sockets or time.monotonic() > deadline:
+                return sockets
+            time.sleep(0.02)
+
+    def remove(self):
+        self.weft("down")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class LabCase(unittest.TestCase):
+    def lab(self, tag, more=""):
+        lab = Lab(tag, more)
+        self.addCleanup(lab.remove)
+        return lab
+
+    def assert_whole(self, result):
+        self.assertGreater(result["messages"]["delivered"], 100)
+        self.assertEqual(result["messages"]["generated"], result["messages"]["delivered"])
+        for check in ("lost", "duplicated", "out_of_order"):
+            self.assertEqual(result["checks"][check], 0, check)
+
+
+class Memif(LabCase):
+    def test_all_links_of_a_lab_come_up(self):
+        lab = self.lab("a")
+        lab.up()
+        status = lab.status()
+        self.assertTrue(status["up"])
+        self.assertEqual(sorted(status["switches"]), ["leaf0", "leaf1", "spine"])
+        self.assertEqual(sorted(status["nics"]), ["h0", "h1", "h2", "h3"])
+        # Both ends of six links.
+        self.assertEqual([link["state"] for link in status["links"]], ["up"] * 12)
+        self.assertEqual(lab.weft("status").returncode, 0)
+
+    def test_traffic_arrives_whole_and_in_order_each_time(self):
+        lab = self.lab("b")
+        lab.up()
+        first = lab.run()
+        self.assert_whole(first)
+        self.assertEqual(first["topology"]["hosts"], 4)
+        self.assertEqual(first["topology"]["switches"], 3)
+        self.assertGreater(first["latency_ns"]["network"]["p50"], 0)
+        second = lab.run("--duration", "1s")
+        self.assert_whole(second)
+        # What was counted in the first run is not in the second.
+        self.assertLess(second["messages"]["delivered"], first["messages"]["delivered"])
+
+    def test_a_capture_is_read_by_tshark_with_our_dissector(self):
+        lab = self.lab("c")
+        lab.up()
+        path = os.path.join(lab.folder, "capture.pcapng")
+        with subprocess.Popen([WEFT, "lab", "capture", lab.file, "spine:0", "-o", path],
+                              stderr=subprocess.PIPE, text=True) as capture:
+            lab.run("--duration", "1s")
+            capture.send_signal(signal.SIGINT)
+            said = capture.communicate(timeout=30)[1]
+        self.assertEqual(capture.returncode, 0, said)
+        self.assertIn("dropped 0", said)
+        read = subprocess.run(["tshark", "-X", f"lua_script:{DISSECTOR}", "-r", path, "-T",
+                               "fields", "-e", "weft.kind", "-e", "weft.vc", "-e",
+                               "frame.interface_name", "-Y", "weft"],
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        lines = [line.split("\t") for line in read.stdout.splitlines()]
+        self.assertGreater(len(lines), 100, read.stderr)
+        self.assertEqual({line[2] for line in lines}, {"spine:0"})
+        self.assertTrue(all(line[1] != "" for line in lines))
+        self.assertGreater(len({line[0] for line in lines}), 1, "data and credits")
+
+    def test_a_capture_ends_when_its_reader_goes_away(self):
+        lab = self.lab("d")
+        lab.up()
+        done = subprocess.run(f"timeout 20 {WEFT} lab capture {lab.file} leaf0:2 | head -c 2000 | wc -c",
+                              shell=True, text=True, stdout=subprocess.PIPE, timeout=30)
+        self.assertEqual(done.stdout.strip(), "2000")
+        self.assertTrue(lab.status()["up"])
+
+    def test_down_leaves_nothing(self):
+        lab = self.lab("e")
+        lab.up()
+        self.assertNotEqual(lab.leftovers(), [])
+        self.assertEqual(lab.weft("down").returncode, 0)
+        self.assertEqual(lab.leftovers(), [])
+        self.assertEqual(lab.weft("down").returncode, 0, "a second time")
+
+    def test_down_ends_processes_that_hang(self):
+        lab = self.lab("f")
+        lab.up()
+        os.kill(lab.pids["spine"], signal.SIGSTOP)
+        done = lab.weft("down")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("killed", done.stdout)
+        self.assertEqual(lab.leftovers(), [])
+
+    def test_status_shows_a_process_that_was_killed(self):
+        lab = self.lab("g")
+        lab.up()
+        os.kill(lab.pids["spine"], signal.SIGKILL)
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            status = lab.status()
+            states = {link["port"]: link["state"] for link in status["links"]}
+            if states.get("leaf0:2") == "down" and states.get("leaf1:2") == "down":
+                break
+        self.assertEqual(lab.weft("status").returncode, 1)
+        self.assertFalse(status["up"])
+        self.assertEqual({p["name"]: p["state"] for p in status["processes"]}["spine"], "gone")
+        self.assertEqual(states.get("leaf0:2"), "down")
+        self.assertEqual(lab.weft("down").returncode, 0)
+        self.assertEqual(lab.leftovers(), [])
+
+    def test_a_lab_that_is_up_is_not_started_again(self):
+        lab = self.lab("h")
+        lab.up()
+        again = lab.weft("up")
+        self.assertEqual(again.returncode, 2)
+        self.assertIn("is up already", again.stderr)
+        self.assertTrue(lab.status()["up"])
+
+    def test_what_a_crashed_lab_left_is_removed_by_the_next_up(self):
+        lab = self.lab("i")
+        lab.up()
+        for pid in lab.pids.values():
+            os.kill(pid, signal.SIGKILL)
+        while any(own_kind_of_process(pid) for pid in lab.pids.values()):
+            time.sleep(0.01)
+        lab.up()
+        self.assertTrue(lab.status()["up"])
+
+    def test_two_labs_live_side_by_side(self):
+        one, two = self.lab("j"), self.lab("k")
+        one.up()
+        two.up()
+        self.assert_whole(one.run("--duration", "1s"))
+        self.assertTrue(two.status()["up"])
+        one.weft("down")
+        self.assertTrue(two.status()["up"])
+
+    def test_grouped_devices_share_a_process(self):
+        lab = self.lab("l", "groups: {fabric: [leaf0, leaf1, spine], left: [h0, h1], right: [h2, h3]}\n")
+        lab.up()
+        self.assertEqual(sorted(lab.pids), ["h0", "h2", "leaf0"])
+        # Sources and sinks are in different processes: the parts of the result come together.
+        self.assert_whole(lab.run())
+
+
+class Edges(LabCase):
+    def test_programs_reach_each_other_through_the_lab(self):
+        names = [f"wt{os.getpid()}{side}" for side in "ab"]
+        edges = "\n".join(f"  - {{host: {host}, tap: wt{i}, namespace: {name}, address: 10.87.0.{i}/24}}"
+                          for host, i, name in (("h0", 1, names[0]), ("h3", 4, names[1])))
+        lab = self.lab("m", f"edges:\n{edges}\n")
+        lab.up()
+        ping = subprocess.run(["ip", "netns", "exec", names[0], "ping", "-c", "5", "-i", "0.2",
+                               "-W", "5", "10.87.0.4"], text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+        self.assertEqual(ping.returncode, 0, ping.stdout)
+        self.assertIn(" 0% packet loss", ping.stdout)
+        self.assertEqual(lab.weft("down").returncode, 0)
+        self.assertEqual([name for name in names if os.path.exists(f"/run/netns/{name}")], [])
+        self.assertEqual(lab.leftovers(), [])
+
+
+class Veth(LabCase):
+    def test_tcpdump_sees_weft_frames_on_a_veth(self):
+        lab = self.lab("n", "links: veth\n")
+        lab.up()
+        self.assertTrue(lab.status()["up"])
+        dump = subprocess.run(["timeout", "20", "ip", "netns", "exec", f"weft-{lab.name}",
+                               "tcpdump", "-c", "20", "-e", "-n", "-i", "wl4a"], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        frames = [line for line in dump.stdout.splitlines() if "ethertype" in line]
+        self.assertEqual(len(frames), 20, dump.stderr)
+        self.assertTrue(all("(0x88b5)" in frame for frame in frames), frames)
+        self.assert_whole(lab.run())
+        self.assertEqual(lab.weft("down").returncode, 0)
+        self.assertEqual(lab.leftovers(), [])
+
+
+class Refusals(LabCase):
+    def refused(self, tag, more, text, code=2):
+        lab = self.lab(tag, more)
+        done = lab.weft("up")
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertIn(text, done.stderr)
+        self.assertEqual(lab.leftovers(), [])
+
+    def test_a_group_of_switches_and_hosts_is_refused(self):
+        self.refused("o", "groups: {mixed: [leaf0, h0]}\n", "either switches or hosts")
+
+    def test_a_group_with_an_unknown_device_is_refused_with_its_place(self):
+        self.refused("p", "groups: {fabric: [leaf0, laef1]}\n", "no device 'laef1', nearest is 'leaf1'")
+
+    def test_real_links_without_devices_are_refused(self):
+        self.refused("q", "links: dpdk\n", "have no devices")
+
+    def test_a_device_that_is_not_there_takes_all_down_again(self):
+        lab = self.lab("r", "links: dpdk\n")
+        ports = "ports:\n" + "".join(
+            f"  - {{port: {port}, dpdk: \"0000:ff:{i:02x}.0\"}}\n" for i, port in enumerate(
+                ("h0:0", "h1:0", "h2:0", "h3:0", "leaf0:0", "leaf0:1", "leaf0:2", "leaf1:0",
+                 "leaf1:1", "leaf1:2", "spine:0", "spine:1")))
+        with open(os.path.join(lab.folder, "topology.yaml"), "a") as file:
+            file.write(ports)
+        done = lab.weft("up")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("0000:ff:", done.stderr)
+        self.assertEqual(lab.leftovers(), [])
+
+    def test_parts_of_a_lab_that_is_not_up_say_so(self):
+        lab = self.lab("s")
+        for part, more in (("status", []), ("run", []), ("capture", ["leaf0:0"])):
+            done = lab.weft(part, *more)
+            self.assertEqual(done.returncode, 1, part)
+            self.assertIn("is not up", done.stderr)
+
+
+def skip(why):
+    print(f"SKIP: {why}")
+    sys.exit(77)
+
+
+def main():
+    global WEFT, DISSECTOR
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    WEFT, DISSECTOR = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+    if os.geteuid() != 0:
+        skip("labs with namespaces and TAPs need root")
+    if not os.path.exists("/dev/net/tun"):
+        skip("there is no /dev/net/tun here")
+    if subprocess.run(["unshare", "-n", "true"], stderr=subprocess.DEVNULL).returncode != 0:
+        skip("network namespaces are not allowed here")
+    for program in ("tshark", "tcpdump", "ping", "ip"):
+        if shutil.which(program) is None:
+            skip(f"{program} is not installed")
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
+
+
+if __name__ == "__main__":
+    main()
