@@ -130,7 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (line_end != NULL && size > strlen(mark) && memcmp(text, mark, strlen(mark)) == 0 &&
 		(size_t)(line_end - text) < sizeof(override)) {
 		snprintf(override, sizeof(override), "%.*s",
-			(int)(line_end - text - (ptrdiff_t)strlen(mark)), text + strlen(mark));
+			(int)((size_t)(line_end - text) - strlen(mark)), text + strlen(mark));
 		set = override;
 	}
 	try_run(text, size, &set, set != NULL);

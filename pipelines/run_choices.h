@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The words that a run file may use: identifier, text in the file. Their order is the order in
+ * messages. What is known here need not be built: run_config_supported().
+ */
+
+/* By hand: several words a line. */
+/* clang-format off */
+#define RUN_CLOCKS(X) \
+	X(VIRTUAL, "virtual") X(REAL, "real")
+#define RUN_SWITCHINGS(X) \
+	X(CUT_THROUGH, "cut-through") X(STORE_AND_FORWARD, "store-and-forward") \
+	X(WORMHOLE, "wormhole")
+#define RUN_FLOW_CONTROLS(X) \
+	X(CREDIT, "credit") X(STOP_GO, "stop-go")
+#define RUN_QUEUINGS(X) \
+	X(1Q, "1q") X(DBBM, "dbbm") X(VFTREE, "vftree") X(FLOW2SL, "flow2sl") \
+	X(VOQNET, "voqnet")
+#define RUN_ROUTING_MODES(X) \
+	X(SOURCE, "source") X(TABLE, "table")
+#define RUN_ADAPTIVES(X) \
+	X(NONE, "none") X(OBLIVIOUS, "oblivious") X(ADAPTIVE, "adaptive") \
+	X(ADAPTIVE_TH, "adaptive-th") X(ARN, "arn")
+#define RUN_SELECTORS(X) \
+	X(FIRST, "first") X(RANDOM, "random") X(ROUND_ROBIN, "round-robin") \
+	X(CONTENTION, "contention") X(MESSAGE_LENGTH, "message-length") \
+	X(FRACTION, "fraction") X(DETECT, "detect") X(THREE_SETS, "three-sets") \
+	X(DETECT_SHORT, "detect-short")
+#define RUN_PATTERNS(X) \
+	X(UNIFORM, "uniform") X(HOTSPOT, "hotspot") X(PERMUTATION, "permutation") \
+	X(LOCAL, "local") X(BIT_REVERSAL, "bit-reversal") X(TRANSPOSE, "transpose") \
+	X(SHUFFLE, "shuffle") X(BUTTERFLY, "butterfly") X(COMBINED, "combined") \
+	X(ALL_TO_ALL, "all-to-all") X(BURSTY, "bursty") X(TRACE, "trace")
+/* Of the routing library; what is built is known to lib/route. */
+#define RUN_ALGORITHMS(X) \
+	X(MINHOP, "minhop") X(UD, "ud") X(UD_RANDOM, "ud-random") X(UD_RR, "ud-rr") \
+	X(UD_DET, "ud-det") X(DFS, "dfs") X(SMART, "smart") X(UD_MITB, "ud-mitb") \
+	X(UD_ITB, "ud-itb") X(DFS_ITB, "dfs-itb") X(BSMART_ITB, "bsmart-itb") \
+	X(RANDOM_ITB, "random-itb") X(BMIN_ITB, "bmin-itb") X(B33_ITB, "b33-itb") \
+	X(B50_ITB, "b50-itb") X(B66_ITB, "b66-itb") X(BMAX_ITB, "bmax-itb") \
+	X(DMODK, "dmodk") X(DOR, "dor") X(DISJOINT, "disjoint")
+/* Forms of 'from' and 'to'. */
+#define RUN_HOST_SETS(X) \
+	X(UNSET, "") X(ALL, "all") X(REST, "rest") X(SHARE, "%") X(LIST, "[]")
+/* clang-format on */
+
+#define X(id, text) RUN_CLOCK_##id,
+enum run_clock { RUN_CLOCKS(X) };
+#undef X
+#define X(id, text) RUN_SWITCHING_##id,
+enum run_switching { RUN_SWITCHINGS(X) };
+#undef X
+#define X(id, text) RUN_FLOW_CONTROL_##id,
+enum run_flow_control { RUN_FLOW_CONTROLS(X) };
+#undef X
+#define X(id, text) RUN_QUEUING_##id,
+enum run_queuing { RUN_QUEUINGS(X) };
+#undef X
+#define X(id, text) RUN_ROUTING_##id,
+enum run_routing_mode { RUN_ROUTING_MODES(X) };
+#undef X
+#define X(id, text) RUN_ADAPTIVE_##id,
+enum run_adaptive { RUN_ADAPTIVES(X) };
+#undef X
+#define X(id, text) RUN_SELECTOR_##id,
+enum run_selector { RUN_SELECTORS(X) };
+#undef X
+#define X(id, text) RUN_PATTERN_##id,
+enum run_pattern { RUN_PATTERNS(X) };
+#undef X
+#define X(id, text) RUN_ALGORITHM_##id,
+enum run_algorithm { RUN_ALGORITHMS(X) };
+#undef X
+#define X(id, text) RUN_HOSTS_##id,
+enum run_hosts_kind { RUN_HOST_SETS(X) };
+#undef X
