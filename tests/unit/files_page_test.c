@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The examples of docs/files.md are good, and what it calls defaults are the defaults. */
+
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab_config.h"
+
+#define PAGE  SOURCE_ROOT "/docs/files.md"
+#define FENCE "```yaml\n"
+
+static char *read_page(void)
+{
+	FILE *in = fopen(PAGE, "r");
+	char *text = calloc(1, 65536);
+
+	assert_non_null(in);
+	assert_true(fread(text, 1, 65535, in) > 0);
+	fclose(in);
+	return text;
+}
+
+/* The example that begins with "weft: KIND". */
+static char *example(const char *kind)
+{
+	char *page = read_page(), *found, *end, start[64];
+
+	snprintf(start, sizeof(start), FENCE "weft: %s\n", kind);
+	found = strstr(page, start);
+	assert_non_null(found);
+	found += strlen(FENCE);
+	end = strstr(found, "```");
+	assert_non_null(end);
+	found = strndup(found, (size_t)(end - found));
+	free(page);
+	return found;
+}
+
+static void the_topology_is_whole(void **state)
+{
+	struct fault fault = {""};
+	char *text = example("topology/1");
+	struct topology *topology = topology_parse(text, strlen(text), "page", &fault);
+
+	assert_string_equal(fault.text, "");
+	assert_int_equal(topology_check_connected(topology, "page", &fault), 0);
+	topology_destroy(topology);
+	free(text);
+}
+
+static struct run_config *parse_run(const char *text)
+{
+	struct fault fault = {""};
+	struct run_config *config = run_config_parse(text, strlen(text), "page", NULL, 0, &fault);
+
+	assert_string_equal(fault.text, "");
+	return config;
+}
+
+static void the_run_is_supported(void **state)
+{
+	struct fault fault = {""};
+	char *text = example("run/1");
+	struct run_config *config = parse_run(text);
+	struct topology *topology;
+
+	assert_int_equal(run_config_supported(config, &fault), 0);
+	topology = run_config_open_topology(config, &fault);
+	run_hosts_destroy(run_config_resolve(config, topology, &fault));
+	assert_string_equal(fault.text, "");
+	topology_destroy(topology);
+	run_config_destroy(config);
+	free(text);
+}
+
+/* What --explain prints up to the lists. */
+static char *explain_sections(const struct run_config *config)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	run_config_explain(config, out);
+	fclose(out);
+	assert_non_null(strstr(text, "\nedges:"));
+	*strstr(text, "\nedges:") = '\0';
+	return text;
+}
+
+static void the_run_shows_the_defaults(void **state)
+{
+	char *text = example("run/1"), *shown, *defaults;
+	struct run_config *config = parse_run(text);
+	struct run_config *bare =
+		parse_run("weft: run/1\ntopology: \"rlft:ports=4,stages=2\"\nclock: real\n");
+
+	shown = explain_sections(config);
+	defaults = explain_sections(bare);
+	assert_string_equal(shown, defaults);
+	assert_int_equal(config->faults.credit_loss_ppm, bare->faults.credit_loss_ppm);
+	assert_int_equal(config->faults.corrupt_ppm, bare->faults.corrupt_ppm);
+	free(shown);
+	free(defaults);
+	free(text);
+	run_config_destroy(config);
+	run_config_destroy(bare);
+}
+
+static void the_lab_is_supported(void **state)
+{
+	struct fault fault = {""};
+	char *text = example("lab/1");
+	struct lab_config *config = lab_config_parse(text, strlen(text), "page", NULL, 0, &fault);
+	struct topology *topology;
+
+	assert_string_equal(fault.text, "");
+	assert_int_equal(lab_config_supported(config, &fault), 0);
+	topology = run_config_open_topology(&config->run, &fault);
+	lab_config_groups_free(lab_config_groups(config, topology, &fault), config->groups.count);
+	assert_string_equal(fault.text, "");
+	topology_destroy(topology);
+	lab_config_destroy(config);
+	free(text);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_topology_is_whole),
+	cmocka_unit_test(the_run_is_supported),
+	cmocka_unit_test(the_run_shows_the_defaults),
+	cmocka_unit_test(the_lab_is_supported),
+};
+
+UNIT_MAIN(tests)
