@@ -80,7 +80,7 @@ struct real_fabric {
 	struct route_set *routes;  /* source routing */
 	struct route_table *table; /* destination tables */
 	struct run_hosts *traffic; /* who sends to whom */
-	struct fabric_end *end;	   /* [2 * link + side] */
+	struct fabric_end *end;    /* [2 * link + side] */
 	struct fabric_switch *switches;
 	unsigned switch_count;
 	struct fabric_host *hosts;
@@ -105,7 +105,8 @@ struct real_fabric {
 /* The time that a transmitter may make up for, because its loop was elsewhere. */
 #define FABRIC_SLACK_PS (200 * PS_PER_US)
 
-/* A lost credit frame is made up for by the next one; a transmitter that has run dry waits for it. */
+/* A lost credit frame is made up for by the next one; a transmitter that has run dry waits for it.
+ */
 static inline weft_time fabric_credit_refresh(const struct run_config *run)
 {
 	return run->hello_ps / 4 < PS_PER_MS ? run->hello_ps / 4 : PS_PER_MS;
@@ -124,8 +125,8 @@ void fabric_switches_destroy(struct real_fabric *fabric);
 int fabric_hosts_create(struct real_fabric *fabric, struct fault *fault);
 void fabric_hosts_destroy(struct real_fabric *fabric);
 /* In the host's own loop. */
-int fabric_host_start_traffic(struct real_fabric *fabric, struct fabric_host *host,
-	struct fault *fault);
+int fabric_host_start_traffic(
+	struct real_fabric *fabric, struct fabric_host *host, struct fault *fault);
 void fabric_host_stop_traffic(struct fabric_host *host, weft_time now);
 
 void fabric_totals_read(const struct real_fabric *fabric, struct fabric_totals *totals);

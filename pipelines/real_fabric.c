@@ -10,11 +10,11 @@
 #include "frame_room.h"
 #include "route_algorithm.h"
 
-#define DATA_MBUFS_MIN	  8192u
-#define DATA_MBUFS_MAX	  65536u
+#define DATA_MBUFS_MIN    8192u
+#define DATA_MBUFS_MAX    65536u
 #define DATA_MBUFS_A_PORT 1024u /* most of a port's buffer; when the pool is empty senders wait */
-#define CONTROL_MBUFS	  4096
-#define CONTROL_BYTES	  256
+#define CONTROL_MBUFS     4096
+#define CONTROL_BYTES     256
 
 /* Ports that live here. */
 static unsigned count_ends(const struct real_fabric *fabric)
@@ -36,8 +36,9 @@ static int create_pools(struct real_fabric *fabric, struct fault *fault)
 	unsigned wanted = count_ends(fabric) * DATA_MBUFS_A_PORT;
 	char name[RTE_MEMPOOL_NAMESIZE];
 
-	wanted = wanted < DATA_MBUFS_MIN ? DATA_MBUFS_MIN
-					 : wanted > DATA_MBUFS_MAX ? DATA_MBUFS_MAX : wanted;
+	wanted = wanted < DATA_MBUFS_MIN   ? DATA_MBUFS_MIN
+		 : wanted > DATA_MBUFS_MAX ? DATA_MBUFS_MAX
+					   : wanted;
 	snprintf(name, sizeof(name), "%.16s_data", fabric->options.name);
 	fabric->data_pool = port_pool_create(name, wanted, frame, fault);
 	if (fabric->data_pool == NULL)
@@ -68,8 +69,9 @@ static int compute_routes(struct real_fabric *fabric, struct fault *fault)
 			name);
 	if (run->routing.mode == RUN_ROUTING_TABLE) {
 		fabric->table = route_compute_table(topology, algorithm, &options, &result, fault);
-		return fabric->table == NULL ? result
-					     : route_table_check_connected(fabric->table, topology, fault);
+		return fabric->table == NULL
+			       ? result
+			       : route_table_check_connected(fabric->table, topology, fault);
 	}
 	fabric->routes = route_compute(topology, algorithm, &options, &result, fault);
 	return fabric->routes == NULL ? result
@@ -100,7 +102,8 @@ static int build(struct real_fabric *fabric, struct fault *fault)
 	fabric->traffic = run_config_resolve(fabric->options.run, fabric->options.topology, fault);
 	if (fabric->traffic == NULL)
 		return -EINVAL;
-	if ((result = compute_routes(fabric, fault)) < 0 || (result = create_pools(fabric, fault)) < 0 ||
+	if ((result = compute_routes(fabric, fault)) < 0 ||
+		(result = create_pools(fabric, fault)) < 0 ||
 		(result = fabric_links_open(fabric, fault)) < 0 ||
 		(result = fabric_switches_create(fabric, fault)) < 0 ||
 		(result = fabric_hosts_create(fabric, fault)) < 0 ||
@@ -109,8 +112,8 @@ static int build(struct real_fabric *fabric, struct fault *fault)
 	return fabric_show(fabric, fault);
 }
 
-struct real_fabric *real_fabric_create(const struct real_fabric_options *options,
-	struct fault *fault)
+struct real_fabric *real_fabric_create(
+	const struct real_fabric_options *options, struct fault *fault)
 {
 	struct real_fabric *fabric = calloc(1, sizeof(*fabric));
 	int result = -ENOMEM;

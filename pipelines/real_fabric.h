@@ -37,26 +37,26 @@ struct real_fabric_options {
 	const char *name; /* of the mempools; short */
 	/* Devices that live here; NULL: all. [switch], [host] */
 	const bool *switch_here, *host_here;
-	/* Device arguments of an end here whose other end is elsewhere, by [link]; NULL if there are no
-	 * such links. */
+	/* Device arguments of an end here whose other end is elsewhere, by [link]; NULL if there
+	 * are no such links. */
 	const char *const *external;
 	/* Our sessions must differ from those of earlier lives of these devices. */
 	uint32_t session;
-	unsigned lcores; /* poll loops; 0: 1. EAL was started with as many */
+	unsigned lcores;     /* poll loops; 0: 1. EAL was started with as many */
 	uint32_t snap_bytes; /* kept of each captured frame; 0: whole frames */
 	/* The processes of a lab share one; NULL: a clock of its own that starts now. */
 	const struct clock *clock;
 };
 
 /* NULL and fault. What 'options' points to outlives the fabric. */
-struct real_fabric *real_fabric_create(const struct real_fabric_options *options,
-	struct fault *fault);
+struct real_fabric *real_fabric_create(
+	const struct real_fabric_options *options, struct fault *fault);
 void real_fabric_destroy(struct real_fabric *fabric);
 
 /*
  * Waits for the links (5 s at most), then sends the run file's traffic for 'duration' and goes on
- * for what it takes to deliver what is under way, 2 s at most. '*stop' ends it early: traffic stops,
- * what is under way is still delivered. 'duration' WEFT_TIME_NEVER: until stopped.
+ * for what it takes to deliver what is under way, 2 s at most. '*stop' ends it early: traffic
+ * stops, what is under way is still delivered. 'duration' WEFT_TIME_NEVER: until stopped.
  */
 void real_fabric_run(struct real_fabric *fabric, weft_time duration, const atomic_bool *stop);
 

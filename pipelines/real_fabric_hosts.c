@@ -35,12 +35,13 @@ static int copy_routes(struct real_fabric *fabric, struct fabric_host *host, str
 			continue;
 		}
 		for (unsigned i = 0; result == 0 && (route = route_set_get(fabric->routes,
-						     host->number, to, i, &length)) != NULL;
+							     host->number, to, i, &length)) != NULL;
 			i++)
 			result = nic_routes_add(host->routes, (uint16_t)to, route, length);
 	}
-	return result == 0 ? 0 : fault_set(fault, -result, "%s: routes do not fit",
-					 fabric->options.topology->host_at[host->number].name);
+	return result == 0 ? 0
+			   : fault_set(fault, -result, "%s: routes do not fit",
+				     fabric->options.topology->host_at[host->number].name);
 }
 
 static const struct route_choice_ops *choice_of(const struct run_config *run)
@@ -53,8 +54,7 @@ static void fill_nic(struct real_fabric *fabric, struct fabric_host *host, struc
 	const struct run_config *run = fabric->options.run;
 	uint64_t blocks = run->sw.buffer_bytes / FRAME_BLOCK_BYTES;
 
-	nic_config_default(nic, (uint16_t)host->number,
-		(uint16_t)fabric->options.topology->hosts);
+	nic_config_default(nic, (uint16_t)host->number, (uint16_t)fabric->options.topology->hosts);
 	nic->seed = run->seed;
 	nic->mtu_bytes = run->nic.mtu_bytes;
 	nic->routes = host->routes;
@@ -88,8 +88,8 @@ static const struct run_config_edge *find_edge(const struct real_fabric *fabric,
 }
 
 /* The network from an edge's address: host i has base + 1 + i. */
-static int edge_base(const struct run_config_edge *edge, uint32_t host, uint32_t *base,
-	struct fault *fault)
+static int edge_base(
+	const struct run_config_edge *edge, uint32_t host, uint32_t *base, struct fault *fault)
 {
 	char text[RUN_ADDRESS_MAX];
 	struct in_addr address;
@@ -100,7 +100,8 @@ static int edge_base(const struct run_config_edge *edge, uint32_t host, uint32_t
 	snprintf(text, sizeof(text), "%s", edge->address);
 	text[strcspn(text, "/")] = '\0';
 	if (inet_pton(AF_INET, text, &address) != 1)
-		return fault_set(fault, EINVAL, "edge of %s: '%s' is no IPv4 address", edge->host, text);
+		return fault_set(
+			fault, EINVAL, "edge of %s: '%s' is no IPv4 address", edge->host, text);
 	*base = ntohl(address.s_addr) - 1 - host;
 	if ((*base & 0xFF) != 0)
 		return fault_set(fault, EINVAL,
@@ -149,7 +150,8 @@ static int create_host(struct real_fabric *fabric, struct fabric_host *host, str
 	host->edge = find_edge(fabric, host->number);
 	host->end = fabric_end_at(fabric, at);
 	if (host->end == NULL)
-		return fault_set(fault, EINVAL, "%s: has no link", topology->host_at[host->number].name);
+		return fault_set(
+			fault, EINVAL, "%s: has no link", topology->host_at[host->number].name);
 	result = copy_routes(fabric, host, fault);
 	if (result < 0)
 		return result;
@@ -173,7 +175,8 @@ int fabric_hosts_create(struct real_fabric *fabric, struct fault *fault)
 
 	fabric->hosts = calloc(fabric->options.topology->hosts, sizeof(*fabric->hosts));
 	if (fabric->hosts == NULL)
-		return fault_set(fault, ENOMEM, "no memory for %u hosts", fabric->options.topology->hosts);
+		return fault_set(
+			fault, ENOMEM, "no memory for %u hosts", fabric->options.topology->hosts);
 	for (uint32_t i = 0; i < fabric->options.topology->hosts && result == 0; i++) {
 		struct fabric_host *host = &fabric->hosts[fabric->host_count];
 
@@ -223,8 +226,8 @@ static bool sends(const struct run_hosts_entry *entry, uint32_t host)
 }
 
 /* The pattern's destinations in the form of the source. */
-static int set_targets(const struct run_config_traffic *traffic, const struct run_hosts_entry *entry,
-	struct traffic_config *config, uint16_t **permutation)
+static int set_targets(const struct run_config_traffic *traffic,
+	const struct run_hosts_entry *entry, struct traffic_config *config, uint16_t **permutation)
 {
 	bool anybody = traffic->to.kind == RUN_HOSTS_UNSET || traffic->to.kind == RUN_HOSTS_ALL;
 
@@ -249,8 +252,8 @@ static int set_targets(const struct run_config_traffic *traffic, const struct ru
 	return 0;
 }
 
-static int add_source(struct real_fabric *fabric, struct fabric_host *host, uint32_t which,
-	struct fault *fault)
+static int add_source(
+	struct real_fabric *fabric, struct fabric_host *host, uint32_t which, struct fault *fault)
 {
 	const struct run_config_traffic *traffic = &fabric->options.run->traffic.at[which];
 	const struct run_hosts_entry *entry = &fabric->traffic->entry[which];
@@ -278,8 +281,8 @@ static int add_source(struct real_fabric *fabric, struct fabric_host *host, uint
 	return result;
 }
 
-int fabric_host_start_traffic(struct real_fabric *fabric, struct fabric_host *host,
-	struct fault *fault)
+int fabric_host_start_traffic(
+	struct real_fabric *fabric, struct fabric_host *host, struct fault *fault)
 {
 	int result = 0;
 

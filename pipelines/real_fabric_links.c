@@ -11,17 +11,18 @@
 
 /* Frames that may wait in a memory link: all that the credits of both ends can have on the way. */
 #define MEMORY_LINK_SLOTS 4096
-#define ETHDEV_SLOTS	  2048
+#define ETHDEV_SLOTS      2048
 
 static bool is_here(const struct real_fabric *fabric, const struct topology_port *at)
 {
-	const bool *here = at->kind == DEVICE_SWITCH ? fabric->options.switch_here
-						     : fabric->options.host_here;
+	const bool *here =
+		at->kind == DEVICE_SWITCH ? fabric->options.switch_here : fabric->options.host_here;
 
 	return here == NULL || here[at->device];
 }
 
-static void name_end(const struct real_fabric *fabric, struct fabric_end *end, char *out, size_t size)
+static void name_end(
+	const struct real_fabric *fabric, struct fabric_end *end, char *out, size_t size)
 {
 	topology_port_name(fabric->options.topology, end->at, out, size);
 }
@@ -36,21 +37,23 @@ static int open_external(struct real_fabric *fabric, struct fabric_end *end, str
 	name_end(fabric, end, name, sizeof(name));
 	if (device == NULL)
 		return fault_set(fault, EINVAL,
-			"%s: its far end is in another process, and nothing says by what device", name);
+			"%s: its far end is in another process, and nothing says by what device",
+			name);
 	result = port_open_ethdev(&end->port, name, device, ETHDEV_SLOTS, fabric->data_pool, fault);
 	end->open = result == 0;
 	return result;
 }
 
-static int open_memory(struct real_fabric *fabric, struct fabric_end *a, struct fabric_end *b,
-	struct fault *fault)
+static int open_memory(
+	struct real_fabric *fabric, struct fabric_end *a, struct fabric_end *b, struct fault *fault)
 {
 	char name_a[64], name_b[64];
 	int result;
 
 	name_end(fabric, a, name_a, sizeof(name_a));
 	name_end(fabric, b, name_b, sizeof(name_b));
-	result = port_open_memory_link(&a->port, name_a, &b->port, name_b, MEMORY_LINK_SLOTS, fault);
+	result =
+		port_open_memory_link(&a->port, name_a, &b->port, name_b, MEMORY_LINK_SLOTS, fault);
 	a->open = b->open = result == 0;
 	a->timed = b->timed = true;
 	return result;
@@ -104,7 +107,8 @@ struct fabric_end *fabric_end_at(struct real_fabric *fabric, struct topology_por
 
 struct damage *fabric_end_damage(struct fabric_end *end)
 {
-	return end->damage.credit_loss_ppm != 0 || end->damage.corrupt_ppm != 0 ? &end->damage : NULL;
+	return end->damage.credit_loss_ppm != 0 || end->damage.corrupt_ppm != 0 ? &end->damage
+										: NULL;
 }
 
 void fabric_links_close(struct real_fabric *fabric)

@@ -66,7 +66,8 @@ static void add_switch(struct run_result *result, const struct fabric_switch *de
 
 	switch_metrics_sum(device->poll, value);
 	for (unsigned i = 0; i < SWITCH_METRIC_COUNT; i++) {
-		if (i == SWITCH_METRIC_UP || i == SWITCH_METRIC_STORED || i == SWITCH_METRIC_WAITING)
+		if (i == SWITCH_METRIC_UP || i == SWITCH_METRIC_STORED ||
+			i == SWITCH_METRIC_WAITING)
 			continue;
 		run_result_count(result, switch_metric_name(i), value[i]);
 		if ((i >= SWITCH_DISCARD_ROUTING_ERROR && i <= SWITCH_DISCARD_WATCHDOG) ||
@@ -99,8 +100,8 @@ static void add_host(struct run_result *result, const struct fabric_host *host)
 		run_result_count(result, name, count[i]);
 	}
 	for (unsigned i = 0; host->poll->tap.edge != NULL && i < EDGE_COUNTER_COUNT; i++)
-		run_result_count(result, edge_counter_name(i),
-			edge_counters(host->poll->tap.edge)[i]);
+		run_result_count(
+			result, edge_counter_name(i), edge_counters(host->poll->tap.edge)[i]);
 	add_faults(result, host->poll->faults);
 	result->messages.generated += traffic.generated_messages;
 	result->messages.injected += count[NIC_MESSAGES_INJECTED];
@@ -129,7 +130,8 @@ static int add_links(const struct real_fabric *fabric, struct run_result *result
 		const struct fabric_switch *device = &fabric->switches[i];
 
 		for (unsigned port = 0; port < device->sw->ports; port++) {
-			const struct topology_port at = {DEVICE_SWITCH, device->number, (uint8_t)port};
+			const struct topology_port at = {
+				DEVICE_SWITCH, device->number, (uint8_t)port};
 			const uint64_t *count = device->sw->port[port].count;
 			const struct topology_link *wire = topology_link_at(topology, at);
 			struct topology_port peer;
@@ -145,8 +147,8 @@ static int add_links(const struct real_fabric *fabric, struct run_result *result
 			topology_port_name(topology, peer, link->to, sizeof(link->to));
 			sent = 8 * (double)(count[SWITCH_BYTES_OUT] +
 					    count[SWITCH_DATA_OUT] * FRAME_WIRE_OVERHEAD);
-			link->utilisation =
-				sent * (double)PS_PER_S / ((double)wire->rate_bps * (double)time_ps);
+			link->utilisation = sent * (double)PS_PER_S /
+					    ((double)wire->rate_bps * (double)time_ps);
 			link->stalls = count[SWITCH_STALL_CREDIT];
 			link->blocked = (double)link->stalls * (double)PS_PER_S / (double)time_ps;
 		}
@@ -181,9 +183,9 @@ static uint64_t minus(uint64_t a, uint64_t b)
 int real_fabric_result(struct real_fabric *fabric, struct run_result *result, struct fault *fault)
 {
 	weft_time measured = minus(fabric->ended_at, fabric->measure_from);
-	weft_time running = minus(fabric->stopped_at > fabric->ended_at ? fabric->stopped_at
-									: fabric->ended_at,
-		fabric->traffic_from);
+	weft_time running =
+		minus(fabric->stopped_at > fabric->ended_at ? fabric->stopped_at : fabric->ended_at,
+			fabric->traffic_from);
 
 	result->seed = fabric->options.run->seed;
 	snprintf(result->topology, sizeof(result->topology), "%s", fabric->options.topology->name);
@@ -197,8 +199,7 @@ int real_fabric_result(struct real_fabric *fabric, struct run_result *result, st
 	result->packets.pending = minus(result->packets.injected, result->packets.delivered);
 	result->messages.pending = minus(result->messages.generated, result->messages.delivered);
 	result->offered = offered_share(fabric, measured);
-	result->accepted =
-		fabric_share(fabric, &fabric->at_warmup, &fabric->at_end, measured);
+	result->accepted = fabric_share(fabric, &fabric->at_warmup, &fabric->at_end, measured);
 	result->incomplete = fabric->incomplete;
 	result->wall.seconds = (double)running / (double)PS_PER_S;
 	if (running > 0)

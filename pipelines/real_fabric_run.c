@@ -14,11 +14,11 @@
 #include "fabric_devices.h"
 #include "poll_yield.h"
 
-#define WORKERS_MAX	64
-#define LINKS_WAIT_PS	(5 * PS_PER_S)
-#define DRAIN_WAIT_PS	(2 * PS_PER_S)
-#define DRAIN_LOOK_PS	(1 * PS_PER_MS)
-#define WATCH_EACH	16 /* turns of the leader between two looks at the clock */
+#define WORKERS_MAX   64
+#define LINKS_WAIT_PS (5 * PS_PER_S)
+#define DRAIN_WAIT_PS (2 * PS_PER_S)
+#define DRAIN_LOOK_PS (1 * PS_PER_MS)
+#define WATCH_EACH    16 /* turns of the leader between two looks at the clock */
 
 static void obey(struct fabric_worker *worker, weft_time now)
 {
@@ -61,7 +61,8 @@ static void take_sample(struct real_fabric *fabric, weft_time now)
 	struct fabric_totals totals;
 	uint64_t frames;
 
-	/* The loop may come late; what it then sees belongs to all the time since the last sample. */
+	/* The loop may come late; what it then sees belongs to all the time since the last sample.
+	 */
 	fabric->sampled_at = now;
 	fabric->sample_due = now + fabric->options.run->measure.sample_ps;
 	if (sample == NULL)
@@ -210,7 +211,8 @@ static int work(void *ctx)
 	struct poll_yield yield;
 
 	poll_yield_init(&yield, POLL_YIELD_ALWAYS, 1, 1);
-	for (uint64_t turns = 0; !atomic_load_explicit(&fabric->halt, memory_order_relaxed); turns++) {
+	for (uint64_t turns = 0; !atomic_load_explicit(&fabric->halt, memory_order_relaxed);
+		turns++) {
 		unsigned moved = turn(worker);
 
 		obey(worker, clock_now(&fabric->clock));
@@ -247,9 +249,9 @@ static void run_workers(struct real_fabric *fabric)
 		workers = rte_lcore_count();
 	share_out(fabric, worker, workers);
 	atomic_store(&fabric->halt, false);
-	RTE_LCORE_FOREACH_WORKER (lcore)
-		if (next < workers)
-			rte_eal_remote_launch(work, &worker[next++], lcore);
+	RTE_LCORE_FOREACH_WORKER(lcore)
+	if (next < workers)
+		rte_eal_remote_launch(work, &worker[next++], lcore);
 	work(&worker[0]);
 	rte_eal_mp_wait_lcore();
 	fabric->stopped_at = clock_now(&fabric->clock);

@@ -9,14 +9,14 @@
 #include "fabric_devices.h"
 
 /* An interface: what its state machine counts, what the driver refused, how it stands. */
-#define HOST_METRICS_MORE(X) \
-	X(CREDITS_SENT, "credit_frames_sent") \
-	X(HEALED, "blocks_healed") \
-	X(SINK_LOST, "sink_lost") \
-	X(SINK_DUPLICATED, "sink_duplicated") \
-	X(SINK_OUT_OF_ORDER, "sink_out_of_order") \
+#define HOST_METRICS_MORE(X)                                               \
+	X(CREDITS_SENT, "credit_frames_sent")                              \
+	X(HEALED, "blocks_healed")                                         \
+	X(SINK_LOST, "sink_lost")                                          \
+	X(SINK_DUPLICATED, "sink_duplicated")                              \
+	X(SINK_OUT_OF_ORDER, "sink_out_of_order")                          \
 	X(LATENCY_P50, "network_latency_p50_ns") /* gauges from here on */ \
-	X(LATENCY_P99, "network_latency_p99_ns") \
+	X(LATENCY_P99, "network_latency_p99_ns")                           \
 	X(UP, "link_up")
 
 enum host_metric {

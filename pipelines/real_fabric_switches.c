@@ -69,8 +69,8 @@ static void attach_ports(struct real_fabric *fabric, struct fabric_switch *devic
 	}
 }
 
-static int create_switch(struct real_fabric *fabric, struct fabric_switch *device,
-	struct fault *fault)
+static int create_switch(
+	struct real_fabric *fabric, struct fabric_switch *device, struct fault *fault)
 {
 	const char *name = fabric->options.topology->switch_at[device->number].name;
 	struct switch_config config;
@@ -79,8 +79,8 @@ static int create_switch(struct real_fabric *fabric, struct fabric_switch *devic
 	device->sw = switch_create(&config, clock_now(&fabric->clock));
 	if (device->sw == NULL && errno == EINVAL)
 		return fault_set(fault, EINVAL,
-			"%s: a buffer of %u blocks of 64 bytes cannot be divided among %u VCs", name,
-			config.buffer_blocks, config.vcs);
+			"%s: a buffer of %u blocks of 64 bytes cannot be divided among %u VCs",
+			name, config.buffer_blocks, config.vcs);
 	if (device->sw != NULL)
 		device->poll = poll_switch_create(device->sw, fabric->control_pool);
 	if (device->poll == NULL)

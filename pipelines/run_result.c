@@ -105,10 +105,10 @@ static json_t *links_json(const struct run_result *result)
 	for (unsigned i = 0; i < result->links; i++) {
 		const struct run_link *link = &result->link[i];
 
-		json_array_append_new(links,
-			json_pack("{s:s,s:s,s:f,s:f,s:I}", "from", link->from, "to", link->to,
-				"utilisation", link->utilisation, "blocked", link->blocked,
-				"stalls", (json_int_t)link->stalls));
+		json_array_append_new(
+			links, json_pack("{s:s,s:s,s:f,s:f,s:I}", "from", link->from, "to",
+				       link->to, "utilisation", link->utilisation, "blocked",
+				       link->blocked, "stalls", (json_int_t)link->stalls));
 	}
 	return links;
 }
@@ -130,14 +130,14 @@ json_t *run_result_json(const struct run_result *result, json_t *config)
 
 	snprintf(fingerprint, sizeof(fingerprint), "%016" PRIx64, result->fingerprint);
 	root = json_pack("{s:o,s:I,s:{s:s,s:I,s:I},s:o,s:o,s:{s:f,s:f,s:f},s:{s:o,s:o},s:o}",
-		"config", config != NULL ? config : json_object(), "seed",
-		(json_int_t)result->seed, "topology", "name", result->topology, "hosts",
-		(json_int_t)result->hosts, "switches", (json_int_t)result->switches, "packets",
-		traffic_json(&result->packets), "messages", traffic_json(&result->messages),
-		"throughput", "offered", result->offered, "accepted", result->accepted,
-		"flits_per_ns_per_switch", result->flits_per_ns_per_switch, "latency_ns",
-		"network", latency_json(&result->network_ns), "total",
-		latency_json(&result->total_ns), "series", series_json(result));
+		"config", config != NULL ? config : json_object(), "seed", (json_int_t)result->seed,
+		"topology", "name", result->topology, "hosts", (json_int_t)result->hosts,
+		"switches", (json_int_t)result->switches, "packets", traffic_json(&result->packets),
+		"messages", traffic_json(&result->messages), "throughput", "offered",
+		result->offered, "accepted", result->accepted, "flits_per_ns_per_switch",
+		result->flits_per_ns_per_switch, "latency_ns", "network",
+		latency_json(&result->network_ns), "total", latency_json(&result->total_ns),
+		"series", series_json(result));
 	if (root == NULL)
 		return NULL;
 	if (result->links > 0)
@@ -203,8 +203,7 @@ void run_result_print(const struct run_result *result, FILE *out)
 		result->messages.delivered, result->messages.pending);
 	print_latency("network latency", &result->network_ns, out);
 	print_latency("total latency", &result->total_ns, out);
-	fprintf(out,
-		"  %-22s %" PRIu64 " lost, %" PRIu64 " duplicated, %" PRIu64 " out of order\n",
+	fprintf(out, "  %-22s %" PRIu64 " lost, %" PRIu64 " duplicated, %" PRIu64 " out of order\n",
 		"checks", result->lost, result->duplicated, result->out_of_order);
 	for (unsigned i = 0; i < result->counters; i++)
 		if (strcmp(result->counter[i].name, "stall_credit") == 0)

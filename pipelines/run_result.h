@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * What a run has measured (formats.md, 'Result'), the same at both clocks, and its JSON form. Filled
- * by the pipeline that ran; owns its arrays; run_result_free().
+ * What a run has measured (formats.md, 'Result'), the same at both clocks, and its JSON form.
+ * Filled by the pipeline that ran; owns its arrays; run_result_free().
  */
 
 #include <stdbool.h>
@@ -21,14 +21,15 @@
  * injected + pending = generated, and delivered = injected unless something was given up. */
 struct run_traffic {
 	uint64_t generated, injected, delivered;
-	uint64_t dropped;	/* discarded on the way, by any device; end-to-end recovery brings it again */
+	uint64_t dropped; /* discarded on the way, by any device; end-to-end recovery brings it
+			     again */
 	uint64_t retransmitted;
-	uint64_t pending;	/* not delivered when the run ended */
+	uint64_t pending; /* not delivered when the run ended */
 };
 
 struct run_sample {
-	uint64_t t_ns; /* end of the sample */
-	double accepted; /* fraction of the hosts' link rate */
+	uint64_t t_ns;     /* end of the sample */
+	double accepted;   /* fraction of the hosts' link rate */
 	double latency_ns; /* mean network latency; 0 if nothing arrived */
 	uint64_t adapted, arn, itb;
 };
@@ -36,7 +37,7 @@ struct run_sample {
 struct run_link {
 	char from[64], to[64];
 	double utilisation; /* of the link's rate */
-	double blocked;	    /* stalls for credit a second */
+	double blocked;     /* stalls for credit a second */
 	uint64_t stalls;    /* heads of queues that found no credit */
 };
 

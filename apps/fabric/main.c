@@ -73,8 +73,9 @@ static int write_json(const struct options *options, const struct run_result *re
 		written = json_dump_file(document, options->json, JSON_INDENT(2));
 	}
 	json_decref(document);
-	return written == 0 ? 0 : fault_set(fault, EIO, "%s: cannot be written: %s", options->json,
-				     strerror(errno));
+	return written == 0 ? 0
+			    : fault_set(fault, EIO, "%s: cannot be written: %s", options->json,
+				      strerror(errno));
 }
 
 static int report(struct real_fabric *fabric, const struct options *options,
@@ -88,7 +89,8 @@ static int report(struct real_fabric *fabric, const struct options *options,
 		code = write_json(options, result, config, fault);
 	if (code == 0 && options->csv != NULL)
 		code = run_result_write_csv(result, options->csv, fault);
-	if (code == 0 && !options->quiet && !(options->json != NULL && strcmp(options->json, "-") == 0))
+	if (code == 0 && !options->quiet &&
+		!(options->json != NULL && strcmp(options->json, "-") == 0))
 		run_result_print(result, stdout);
 	if (code == 0 && (result->lost | result->duplicated | result->out_of_order) != 0)
 		code = EXIT_BAD_ANSWER;
@@ -98,8 +100,8 @@ static int report(struct real_fabric *fabric, const struct options *options,
 	return code;
 }
 
-static int start_captures(struct real_fabric *fabric, const struct options *options,
-	struct fault *fault)
+static int start_captures(
+	struct real_fabric *fabric, const struct options *options, struct fault *fault)
 {
 	int result = 0;
 
@@ -119,7 +121,8 @@ static void stop_captures(struct real_fabric *fabric, const struct options *opti
 			    &fault) < 0)
 			fprintf(stderr, "weft-fabric: %s\n", fault.text);
 		else if (counts.dropped > 0)
-			fprintf(stderr, "weft-fabric: %s: %llu of %llu frames are not in the capture\n",
+			fprintf(stderr,
+				"weft-fabric: %s: %llu of %llu frames are not in the capture\n",
 				options->capture[i].port, (unsigned long long)counts.dropped,
 				(unsigned long long)counts.offered);
 	}
@@ -153,8 +156,8 @@ static int run(const struct options *options, const struct run_config *config,
 }
 
 /* The run file, read and judged before EAL starts: what is wrong with it is said at once. */
-static struct run_config *load(const struct options *options, struct topology **topology,
-	struct fault *fault, int *result)
+static struct run_config *load(
+	const struct options *options, struct topology **topology, struct fault *fault, int *result)
 {
 	struct run_config *config =
 		run_config_load(options->run_file, options->set, options->sets, fault);
@@ -165,8 +168,8 @@ static struct run_config *load(const struct options *options, struct topology **
 	if (options->clock != NULL && strcmp(options->clock, run_clock_name(RUN_CLOCK_REAL)) == 0)
 		config->clock = RUN_CLOCK_REAL;
 	else if (options->clock != NULL)
-		*result = fault_set(fault, EINVAL, "--clock %s: not built yet, expected real",
-			options->clock);
+		*result = fault_set(
+			fault, EINVAL, "--clock %s: not built yet, expected real", options->clock);
 	if (*result == 0)
 		*result = run_config_supported(config, fault);
 	if (*result == 0 && (*topology = run_config_open_topology(config, fault)) == NULL)

@@ -9,12 +9,15 @@
 enum { KEY_SET = 256, KEY_JSON, KEY_CSV, KEY_PCAP, KEY_CLOCK, KEY_LCORES, KEY_SNAPLEN };
 
 static const struct argp_option argp_options[] = {
-	{"clock", KEY_CLOCK, "CLOCK", 0, "real (virtual is not built yet); overrides the run file", 0},
-	{"set", KEY_SET, "KEY=VALUE", 0, "change a key of the run file, such as switch.buffer=64KiB", 0},
+	{"clock", KEY_CLOCK, "CLOCK", 0, "real (virtual is not built yet); overrides the run file",
+		0},
+	{"set", KEY_SET, "KEY=VALUE", 0,
+		"change a key of the run file, such as switch.buffer=64KiB", 0},
 	{"json", KEY_JSON, "FILE", 0, "write the result ('-': standard output)", 0},
 	{"csv", KEY_CSV, "FILE", 0, "write the samples", 0},
 	{"pcap", KEY_PCAP, "PORT=FILE", 0, "capture a port such as s0:1 into a pcapng file", 0},
-	{"snaplen", KEY_SNAPLEN, "BYTES", 0, "keep so much of each captured frame (default: all)", 0},
+	{"snaplen", KEY_SNAPLEN, "BYTES", 0, "keep so much of each captured frame (default: all)",
+		0},
 	{"lcores", KEY_LCORES, "N", 0, "poll loops (default 1)", 0},
 	{"quiet", 'q', NULL, 0, "no table, no progress", 0},
 	{0},
@@ -33,14 +36,15 @@ static void add_capture(struct options *options, const char *text, struct argp_s
 	options->capture[options->captures++].path = equals + 1;
 }
 
-static unsigned parse_number(const char *option, const char *text, unsigned low, unsigned high,
-	struct argp_state *state)
+static unsigned parse_number(
+	const char *option, const char *text, unsigned low, unsigned high, struct argp_state *state)
 {
 	char *end;
 	unsigned long value = strtoul(text, &end, 10);
 
 	if (*text < '0' || *text > '9' || *end != '\0' || value < low || value > high)
-		argp_error(state, "--%s %s: expected a number from %u to %u", option, text, low, high);
+		argp_error(
+			state, "--%s %s: expected a number from %u to %u", option, text, low, high);
 	return (unsigned)value;
 }
 

@@ -38,7 +38,8 @@ static int explain(int argc, char **argv)
 		else if (argv[i][0] != '-' && file == NULL)
 			file = argv[i];
 		else
-			return command_fail("run", EXIT_BAD_REQUEST, "--explain: what is '%s'?", argv[i]);
+			return command_fail(
+				"run", EXIT_BAD_REQUEST, "--explain: what is '%s'?", argv[i]);
 	}
 	if (file == NULL)
 		return command_fail("run", EXIT_BAD_REQUEST, "--explain: which run file?");

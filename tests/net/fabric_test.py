@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""A whole fabric in one process, as a user runs it: 'weft run'.
+
+usage: fabric_test.py WEFT [TEST]...    exit 77 with the reason where this machine cannot
+"""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+WEFT = sys.argv.pop(1) if len(sys.argv) > 1 else ""
+TOP = pathlib.Path(__file__).resolve().parents[2]
+RUN = """
+weft: run/1
+topology: "rlft:ports=4,stages=2"
+clock: real
+seed: 7
+link: {rate: 1Gbps, delay: 1us}
+switch: {buffer: 32KiB, mtu: 4KiB}
+hello: 200ms
+nic: {retry: 50ms}
+routing: {algorithm: ud, mode: source, alternatives: 4}
+traffic:
+  - {pattern: uniform, from: all, load: 5%, message: 6KiB}
+  - {pattern: hotspot, from: [h1, h5], to: [h2], load: 10%, message: 256B}
+measure: {duration: 1s, sample: 100ms, links: true}
+"""
+EDGES = """
+edges:
+  - {host: h0, tap: wtest0, namespace: weft-test-a, address: 10.87.0.1/24}
+  - {host: h6, tap: wtest6, namespace: weft-test-b, address: 10.87.0.7/24}
+"""
+
+
+def runtime_dirs():
+    return set(os.listdir("/var/run/dpdk")) if os.path.isdir("/var/run/dpdk") else set()
+
+
+class Fabric(unittest.TestCase):
+    def setUp(self):
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="weft-fabric-"))
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.file = self.write("run.yaml", RUN)
+
+    def write(self, name, text):
+        path = self.dir / name
+        path.write_text(text)
+        return str(path)
+
+    def weft(self, *args, timeout=60):
+        return subprocess.run([WEFT, *args], capture_output=True, text=True, timeout=timeout,
+                              check=False)
+
+    def measure(self, *args):
+        """Runs and returns the result document, after the checks that always hold."""
+        done = self.weft("run", self.file, "--json", "-", *args)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        result = json.loads(done.stdout)
+        self.assertEqual(
+            {key: result["checks"][key] for key in ("lost", "duplicated", "out_of_order")},
+            {"lost": 0, "duplicated": 0, "out_of_order": 0})
+        # On a busy machine the sources may have been late; what was sent has arrived.
+        for kind in ("messages", "packets"):
+            self.assertEqual(result[kind]["injected"], result[kind]["delivered"])
+        counters = result["counters"]
+        discards = sum(value for name, value in counters.items() if name.startswith("discard_"))
+        self.assertEqual(counters["data_in"], counters["data_out"] + discards)
+        self.assertGreater(result["messages"]["delivered"], 100)
+        return result
+
+    def test_nothing_is_lost_duplicated_or_reordered_over_several_paths(self):
+        result = self.measure()
+        self.assertEqual(result["packets"]["dropped"], 0)
+
+    def test_destination_tables_deliver_like_source_routes(self):
+        self.measure("--set", "routing.mode=table")
+
+    def test_without_voqs_everything_is_still_delivered(self):
+        self.measure("--set", "switch.voq=false")
+
+    def test_several_vcs_share_the_buffer(self):
+        self.measure("--set", "switch.vcs=4")
+
+    def test_lost_credit_frames_cost_time_and_nothing_else(self):
+        result = self.measure("--set", "faults.credit-loss=10%")
+        self.assertEqual(result["counters"]["discard_credit_violation"], 0)
+        self.assertLess(result["counters"]["host_credits_received"],
+                        result["counters"]["credit_frames_sent"])
+
+    def test_damaged_frames_are_found_and_come_again(self):
+        result = self.measure("--set", "faults.corrupt=0.5%")
+        self.assertGreater(result["packets"]["dropped"], 0)
+        self.assertGreater(result["packets"]["retransmitted"], 0)
+
+    def test_two_loops_do_what_one_does(self):
+        self.measure("--lcores", "2")
+
+    def test_the_result_has_the_fields_that_are_promised(self):
+        result = self.measure()
+        for key in ("config", "seed", "topology", "packets", "messages", "throughput", "latency_ns",
+                    "series", "links", "checks", "counters", "fingerprint", "wall"):
+            self.assertIn(key, result)
+        self.assertEqual(result["topology"], {"name": result["topology"]["name"], "hosts": 8,
+                                              "switches": 6})
+        self.assertEqual(set(result["latency_ns"]["network"]),
+                         {"mean", "stddev", "p50", "p99", "p999", "max"})
+        self.assertEqual(result["config"]["seed"], 7)
+
+    def test_explain_reads_back_to_itself(self):
+        first = self.weft("run", "--explain", self.file)
+        self.assertEqual(first.returncode, 0, first.stderr)
+        again = self.weft("run", "--explain", self.write("explained.yaml", first.stdout))
+        self.assertEqual(again.stdout, first.stdout)
+
+    def test_a_capture_has_both_directions_and_is_readable(self):
+        if shutil.which("tshark") is None:
+            self.skipTest("tshark is not installed")
+        capture = self.dir / "s0.pcapng"
+        self.measure("--pcap", f"s0:2={capture}", "--snaplen", "200",
+                     "--set", "measure.duration=0.3s")
+        lua = TOP / "tools" / "wireshark" / "weft.lua"
+        read = subprocess.run(
+            ["tshark", "-X", f"lua_script:{lua}", "-r", str(capture), "-T", "fields",
+             "-e", "frame.interface_name", "-e", "frame.packet_flags_direction", "-e", "weft.kind"],
+            capture_output=True, text=True, timeout=120, check=True)
+        rows = [line.split("\t") for line in read.stdout.splitlines()]
+        self.assertEqual({row[0] for row in rows}, {"s0:2"})
+        self.assertEqual(len({row[1] for row in rows}), 2)
+        self.assertTrue({"1", "2", "6"} <= {row[2] for row in rows})
+
+    def test_a_signal_ends_the_run_early_with_its_result_and_leaves_nothing(self):
+        before = runtime_dirs()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = subprocess.Popen(
+                [WEFT, "run", self.file, "--json", str(self.dir / "early.json"), "--set",
+                 "measure.duration=60s"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            # EAL's start takes a second or two; what is waited for is its runtime directory.
+            for _ in range(200):
+                if runtime_dirs() - before:
+                    break
+                time.sleep(0.05)
+            time.sleep(1)
+            process.send_signal(number)
+            _, errors = process.communicate(timeout=30)
+            self.assertEqual(process.returncode, 0, errors)
+            self.assertTrue(json.loads((self.dir / "early.json").read_text())["incomplete"])
+            self.assertEqual(runtime_dirs(), before)
+
+    def test_bad_requests_are_one_line_with_the_place_and_exit_2(self):
+        for text, place in (
+                (RUN.replace("seed: 7", "sede: 7"), "run.yaml:5:"),
+                (RUN.replace("rlft:ports=4", "rlft:ports=5"), "ports"),
+                (RUN.replace("1Gbps", "1"), "run.yaml:6:"),
+                (RUN.replace("[h1, h5]", "[h1, h99]"), "h99"),
+                (RUN.replace("clock: real", "clock: virtual"), "virtual"),
+                (RUN.replace("algorithm: ud", "algorithm: smart"), "smart"),
+                (RUN.replace("32KiB", "1B"), "buffer"),
+                ("][", "bad.yaml:1:")):
+            name = "bad.yaml" if text == "][" else "run.yaml"
+            done = self.weft("run", self.write(name, text))
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.assertIn(place, done.stderr)
+
+    def test_a_missing_file_and_a_wrong_flag_are_bad_requests(self):
+        for args in (["run", "/nonexistent.yaml"], ["run", self.file, "--nonsense"], ["run"],
+                     ["nonsense"]):
+            self.assertEqual(self.weft(*args).returncode, 2, args)
+
+
+@unittest.skipUnless(os.geteuid() == 0 and os.path.exists("/dev/net/tun"),
+                     "TAPs and namespaces need root and /dev/net/tun")
+class Edge(Fabric):
+    """Real programs: two namespaces, three switches apart."""
+
+    def test_ping_and_tcp_cross_three_switches_and_nothing_stays_behind(self):
+        process = subprocess.Popen(
+            [WEFT, "run", self.write("edges.yaml", RUN + EDGES), "--quiet", "--set",
+             "measure.duration=60s"], stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        for _ in range(200):
+            shown = subprocess.run(["ip", "-n", "weft-test-b", "addr", "show", "wtest6"],
+                                   capture_output=True, text=True, check=False)
+            if "10.87.0.7" in shown.stdout:
+                break
+            time.sleep(0.1)
+        ping = subprocess.run(["ip", "netns", "exec", "weft-test-a", "ping", "-n", "-c", "3", "-i",
+                               "0.2", "-W", "5", "10.87.0.7"], capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(ping.returncode, 0, ping.stdout + ping.stderr)
+        self.assertIn("0% packet loss", ping.stdout)
+        # TCP: a million bytes through a socket, compared at the other end.
+        receive = subprocess.Popen(
+            ["ip", "netns", "exec", "weft-test-b", sys.executable, "-c",
+             "import socket,hashlib;s=socket.create_server(('10.87.0.7',5201));c=s.accept()[0];"
+             "h=hashlib.sha256()\nwhile d:=c.recv(65536):h.update(d)\nprint(h.hexdigest())"],
+            stdout=subprocess.PIPE, text=True)
+        self.addCleanup(receive.kill)
+        send = subprocess.run(
+            ["ip", "netns", "exec", "weft-test-a", sys.executable, "-c",
+             "import socket,hashlib,time\nd=bytes(i*7&255 for i in range(1000000))\n"
+             "for _ in range(100):\n"
+             "  try: c=socket.create_connection(('10.87.0.7',5201),5);break\n"
+             "  except OSError: time.sleep(.1)\n"
+             "c.sendall(d);c.close();print(hashlib.sha256(d).hexdigest())"],
+            capture_output=True, text=True, timeout=60, check=True)
+        self.assertEqual(receive.communicate(timeout=60)[0], send.stdout)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(30), 0, process.stderr.read())
+        process.stderr.close()
+        names = subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout
+        self.assertNotIn("weft-test-", names)
+
+
+# The cases of Fabric run once.
+for name in [name for name in dir(Fabric) if name.startswith("test_")]:
+    setattr(Edge, name, None)
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
