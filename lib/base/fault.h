@@ -14,7 +14,7 @@
 
 /* Exit codes of every command (formats.md). */
 enum weft_exit {
-	EXIT_DONE = 0,	      /* the work was done */
+	EXIT_DONE = 0,        /* the work was done */
 	EXIT_BAD_ANSWER = 1,  /* the work was done and the answer is bad */
 	EXIT_BAD_REQUEST = 2, /* usage or a bad file */
 	EXIT_NOT_ABLE = 3,    /* the environment cannot: memory, port, privilege */

@@ -6,7 +6,8 @@
  * A log-linear histogram of unsigned 64-bit values in the manner of HdrHistogram (Tene): 64 linear
  * steps in every power of two, so any percentile is known within 1.6 %, and recording is a few
  * instructions into a fixed array. (HdrHistogram_c itself is not in Debian 12, and no other C
- * library there has one.) Values: any unit; the caller's. One writer; readers may see a sample late.
+ * library there has one.) Values: any unit; the caller's. One writer; readers may see a sample
+ * late.
  */
 
 #include <stdint.h>
