@@ -284,6 +284,56 @@ class Veth(LabCase):
         self.assertEqual(lab.leftovers(), [])
 
 
+class Machines(LabCase):
+    """Two machines, played by two network namespaces with a cable (a veth pair) between them."""
+
+    def machine(self, name):
+        subprocess.run(["ip", "netns", "add", name], check=True)
+        self.addCleanup(subprocess.run, ["ip", "netns", "del", name], stderr=subprocess.DEVNULL)
+
+    def test_a_lab_spans_machines_by_the_ports_of_its_file(self):
+        lab = self.lab("t", "groups: {far: [leaf1, spine], left: [h0, h1], right: [h2, h3]}\n")
+        left, right = f"{lab.name}-left", f"{lab.name}-right"
+        self.machine(left)
+        self.machine(right)
+        subprocess.run(["ip", "link", "add", "cable", "mtu", "5000", "netns", left, "type", "veth",
+                        "peer", "name", "cable", "mtu", "5000", "netns", right], check=True)
+        for name in (left, right):
+            subprocess.run(["ip", "-n", name, "link", "set", "cable", "up"], check=True)
+        with open(os.path.join(lab.folder, "topology.yaml"), "a") as file:
+            device = "net_af_packet0,iface=cable,blocksz=1089536,framesz=4256,framecnt=1024"
+            file.write("ports:\n" + "".join(f"  - {{port: {port}, dpdk: \"{device}\"}}\n"
+                                            for port in ("leaf0:2", "spine:0")))
+
+        def weft(side, part, *more):
+            return subprocess.Popen(["ip", "netns", "exec", side, WEFT, "lab", part, lab.file,
+                                     "--run-dir", f"/run/weft/{side}", *more], text=True,
+                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+        def both(part, left_more=(), right_more=()):
+            sides = [weft(left, part, *left_more), weft(right, part, *right_more)]
+            said = [side.communicate(timeout=60)[0] for side in sides]
+            self.assertEqual([side.returncode for side in sides], [0, 0], said)
+            return said
+
+        self.addCleanup(both, "down")
+        both("up", ["--process", "leaf0", "--process", "h0", "--wait", "30s"],
+             ["--process", "spine", "--process", "h2", "--wait", "30s"])
+        both("status")
+        results = [os.path.join(lab.folder, side) for side in ("left.json", "right.json")]
+        both("run", ["--json", results[0]], ["--json", results[1]])
+        sums = {"injected": 0, "delivered": 0}
+        for path in results:
+            with open(path) as file:
+                result = json.load(file)
+            for key in sums:
+                sums[key] += result["messages"][key]
+            self.assertEqual([result["checks"][check] for check in
+                              ("lost", "duplicated", "out_of_order")], [0, 0, 0])
+        self.assertGreater(sums["delivered"], 100)
+        self.assertEqual(sums["injected"], sums["delivered"])
+
+
 class Refusals(LabCase):
     def refused(self, tag, more, text, code=2):
         lab = self.lab(tag, more)
