@@ -2,13 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Small networks for the tests of routing, built link by link. Include after unit.h. */
+/* Small networks for the tests of routing, built link by link. */
 
 #include <stdio.h>
 #include <string.h>
 
 #include "rng.h"
 #include "topology.h"
+#include "unit.h"
 
 #define NETWORK_PORTS 32
 
