@@ -84,7 +84,8 @@ _Static_assert(offsetof(struct frame_header, vc) == 26, "mutable bytes 40..43 of
 /* Why a frame was refused; the names are counters (weft lab status, telemetry). */
 #define FRAME_FAULTS(X)                                                                     \
 	X(OK, "ok")                                                                         \
-	X(SHORT, "short") X(ETHERTYPE, "ethertype") X(VERSION, "version") X(KIND, "kind")   \
+	X(SHORT, "short")                                                                   \
+	X(ETHERTYPE, "ethertype") X(VERSION, "version") X(KIND, "kind")                     \
 		X(ROUTE_LENGTH, "route_length") X(CURSOR, "cursor") X(VC, "vc") X(SL, "sl") \
 			X(LENGTH, "length") X(HEADER_CRC, "header_crc")                     \
 				X(PAYLOAD_CRC, "payload_crc")

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 /* 'tests' is an array of struct CMUnitTest. */
-#define UNIT_MAIN(tests) \
-	int main(void) \
-	{ \
+#define UNIT_MAIN(tests)                                                         \
+	int main(void)                                                           \
+	{                                                                        \
 		return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL); \
 	}
