@@ -9,8 +9,8 @@
 
 #include "frame.h"
 
-/* af_packet wants room in an mbuf for a slot of its ring without the first 32 bytes; the kernel uses
- * 66 before the frame, and slots are multiples of 16. */
+/* af_packet wants room in an mbuf for a slot of its ring without the first 32 bytes; the kernel
+ * uses 66 before the frame, and slots are multiples of 16. */
 #define FRAME_ROOM_SPARE 64
 
 /* 'mtu_bytes': payload of the longest frame. */

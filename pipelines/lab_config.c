@@ -178,10 +178,6 @@ int lab_config_supported(const struct lab_config *config, struct fault *fault)
 			"%s: routing.algorithm %s may deadlock, a lab needs one that cannot, such as "
 			"ud",
 			config->run.origin, name);
-	if (result == 0 && (config->eal.count > 0 || config->cores > 0))
-		result = fault_set(fault, EINVAL,
-			"%s: '%s' of a lab file is not built yet; leave it out", config->run.origin,
-			config->eal.count > 0 ? "eal" : "cores");
 	return result;
 }
 

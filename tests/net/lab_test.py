@@ -251,6 +251,15 @@ class Memif(LabCase):
         self.assert_whole(lab.run())
 
 
+    def test_cores_and_eal_words_reach_every_process(self):
+        lab = self.lab("u", "cores: 1\neal: [--log-level=lib.telemetry:7]\n")
+        lab.up()
+        for pid in lab.pids.values():
+            self.assertEqual(len(os.sched_getaffinity(pid)), 1)
+            with open(f"{lab.run_dir}/{[n for n, p in lab.pids.items() if p == pid][0]}.log") as log:
+                self.assertIn("TELEMETRY", log.read())
+
+
 class Edges(LabCase):
     def test_programs_reach_each_other_through_the_lab(self):
         names = [f"wt{os.getpid()}{side}" for side in "ab"]

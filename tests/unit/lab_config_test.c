@@ -218,22 +218,6 @@ static void routes_that_may_deadlock_are_refused(void **state)
 	lab_config_destroy(config);
 }
 
-static void what_is_not_built_is_refused_by_name(void **state)
-{
-	struct lab_config *config = parse(HEAD "eal: [--no-pci]\n");
-	struct fault fault = {""};
-
-	assert_int_equal(lab_config_supported(config, &fault), -EINVAL);
-	assert_string_equal(
-		fault.text, "some/l.yaml: 'eal' of a lab file is not built yet; leave it out");
-	lab_config_destroy(config);
-	config = parse(HEAD "cores: 2\n");
-	assert_int_equal(lab_config_supported(config, &fault), -EINVAL);
-	assert_string_equal(
-		fault.text, "some/l.yaml: 'cores' of a lab file is not built yet; leave it out");
-	lab_config_destroy(config);
-}
-
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(every_key_is_read),
 	cmocka_unit_test(a_lab_is_called_like_its_file_unless_it_says_otherwise),
@@ -245,7 +229,6 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(an_explanation_is_a_lab_file_that_says_the_same),
 	cmocka_unit_test(what_is_wrong_is_said_in_one_line_with_its_place),
 	cmocka_unit_test(routes_that_may_deadlock_are_refused),
-	cmocka_unit_test(what_is_not_built_is_refused_by_name),
 };
 
 UNIT_MAIN(tests)
