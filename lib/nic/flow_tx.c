@@ -164,8 +164,6 @@ static void acknowledge(struct nic *nic, uint16_t peer, uint32_t expected, weft_
 
 		if (sequence_before(expected, end))
 			break;
-		if (tx->cursor == tx->messages.head)
-			tx->cursor = message->next;
 		flow_tx_finish(nic, message_queue_pop(&nic->pool, &tx->messages), 0);
 	}
 	/* Frames that were about to be repeated have turned out to be there. */

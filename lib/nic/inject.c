@@ -182,29 +182,39 @@ static bool inject_frame(struct nic *nic, enum ready_class class, unsigned vc, u
 	return true;
 }
 
+/* VCs that may have something for this class. */
+static uint64_t candidates(const struct nic *nic, enum ready_class class)
+{
+	return nic->ready_vcs[class] | (class == READY_NEW ? nic->backlog_vcs : 0);
+}
+
 static bool inject_data(
 	struct nic *nic, enum ready_class class, weft_time now, struct weft_packet *packet)
 {
-	uint64_t vcs = nic->ready_vcs[class] | (class == READY_NEW ? nic->backlog_vcs : 0);
+	uint64_t blocked = 0, vcs;
 
-	while (vcs != 0) {
+	while ((vcs = candidates(nic, class) & ~blocked) != 0) {
 		unsigned vc = bits_round_robin(vcs, nic->next_vc[class]);
 		uint16_t peer = next_peer(nic, class, vc, now);
 
-		if (peer != ID_NONE && inject_frame(nic, class, vc, peer, packet, now)) {
+		if (peer == ID_NONE)
+			continue; /* no candidate any more */
+		if (inject_frame(nic, class, vc, peer, packet, now)) {
 			nic->next_vc[class] = (uint8_t)((vc + 1) % FRAME_VCS_MAX);
 			return true;
 		}
-		vcs &= ~BIT64(vc);
+		blocked |= BIT64(vc);
 	}
 	return false;
 }
 
+/* Looking through the new frames may show that some of them are repetitions by now. */
 bool nic_inject(struct nic *nic, weft_time now, struct weft_packet *packet)
 {
 	return inject_link_local(nic, now, packet) || inject_ack(nic, now, packet) ||
 	       inject_data(nic, READY_RETRY, now, packet) ||
-	       inject_data(nic, READY_NEW, now, packet);
+	       inject_data(nic, READY_NEW, now, packet) ||
+	       inject_data(nic, READY_RETRY, now, packet);
 }
 
 static void write_data(struct nic *nic, const struct weft_packet *packet, uint8_t *out)

@@ -65,11 +65,11 @@ static void receive_link_local(struct nic *nic, const struct weft_packet *packet
 	}
 }
 
-/* An interface must find an interface element at the cursor, or no route at all. */
+/* An interface must find its element at the cursor, or no route at all; behind the last one there
+ * is no element ('hop' is 0). */
 static bool is_routing_error(const struct weft_packet *packet)
 {
-	return packet->route_length != 0 &&
-	       (packet->cursor >= packet->route_length || packet->hop != ROUTE_TYPE_HOST);
+	return packet->route_length != 0 && packet->hop != ROUTE_TYPE_HOST;
 }
 
 /* OK: NIC_COUNTER_COUNT; else why an end-to-end frame is not ours. */

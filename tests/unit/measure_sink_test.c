@@ -116,6 +116,9 @@ static void a_frame_that_comes_late_is_out_of_order_and_not_lost(void **state)
 	assert_int_equal(sender.sink->lost, 0);
 	assert_int_equal(sender.sink->out_of_order, 1);
 	assert_int_equal(sender.sink->duplicated, 0);
+	frame(&sender, 1, 1, 0, 20, 20, 3000);
+	assert_int_equal(sender.sink->out_of_order, 1);
+	assert_int_equal(sender.sink->duplicated, 1);
 	measure_sink_destroy(sender.sink);
 }
 

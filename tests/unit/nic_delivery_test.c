@@ -548,6 +548,228 @@ static void an_acknowledgement_of_what_was_never_sent_begins_a_new_flow(void **s
 	end_stop(&b);
 }
 
+static void the_wait_for_an_answer_begins_when_the_frame_leaves(void **state)
+{
+	struct end a;
+	struct box box;
+
+	end_start(&a, 0, 1);
+	end_send(&a, 1, 0, 20);
+	end_send(&a, 2, 0, 20);
+	assert_true(end_take(&a, &box));
+	nic_link(a.nic)->state = LINK_DOWN; /* the second one is admitted and has to wait */
+	assert_false(end_take(&a, &box));
+	end_wait(&a, 19 * PS_PER_MS);
+	nic_link(a.nic)->state = LINK_UP;
+	assert_true(end_take(&a, &box));
+	assert_int_equal(box.packet.destination, 2);
+	end_wait(&a, 2 * PS_PER_MS);
+	assert_true(end_take(&a, &box));
+	assert_int_equal(box.packet.destination, 1);
+	assert_false(end_take(&a, &box)); /* not the second one yet */
+	end_stop(&a);
+}
+
+static void slow_progress_is_progress(void **state)
+{
+	struct end a, b;
+	struct box box, ack;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	end_send(&a, 1, 0, 6 * PAIR_MTU);
+	for (uint32_t i = 0; i < 6; i++) {
+		/* One frame gets through every 0.5 s; a second without any would be the end. */
+		for (unsigned ms = 0; ms < 500; ms++) {
+			end_wait(&a, PS_PER_MS);
+			while (end_take(&a, &box))
+				if (ms == 499 || box.packet.sequence == i)
+					ack = box;
+		}
+		assert_int_equal(ack.packet.sequence, i);
+		end_give(&b, &ack);
+		end_wait(&b, PS_PER_MS);
+		assert_true(end_take(&b, &ack));
+		end_give(&a, &ack);
+	}
+	assert_int_equal(a.acked, 1);
+	assert_int_equal(a.failed, 0);
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static void progress_ends_the_backoff(void **state)
+{
+	struct end a, b;
+	struct box box;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	end_send(&a, 1, 0, 20);
+	for (unsigned ms = 0; ms < 500; ms++) {
+		end_wait(&a, PS_PER_MS);
+		while (end_take(&a, &box))
+			;
+	}
+	end_give(&b, &box);
+	end_wait(&b, PS_PER_MS);
+	end_send(&a, 1, 0, 20);
+	pair_exchange(&a, &b);
+	end_wait(&b, PS_PER_MS);
+	pair_exchange(&a, &b);
+	assert_false(nic_busy(a.nic));
+	end_send(&a, 1, 0, 20);
+	assert_true(end_take(&a, &box));
+	end_wait(&a, 20 * PS_PER_MS);
+	assert_true(end_take(&a, &box)); /* after one interval, not eight */
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static void a_gap_that_closes_in_time_is_not_asked_for(void **state)
+{
+	static struct box box[2];
+	struct end a, b;
+	struct box ack;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	end_send(&a, 1, 0, 2 * PAIR_MTU);
+	end_expect(&a, &box[0], 0);
+	end_expect(&a, &box[1], 1);
+	end_give(&b, &box[1]);
+	end_wait(&b, PS_PER_MS); /* the request is made and has not left */
+	end_give(&b, &box[0]);
+	assert_true(end_take(&b, &ack));
+	assert_int_equal(box_ack(&ack).expected, 2);
+	assert_int_equal(box_ack(&ack).again, 0);
+	end_stop(&a);
+	end_stop(&b);
+}
+
+/* Damages the next frame of 'a'; true if 'b' asks for it at once. */
+static bool asks_after_damage(struct end *a, struct end *b)
+{
+	struct box box;
+
+	assert_true(end_take(a, &box));
+	box.frame[FRAME_HEADER_BYTES] ^= 1;
+	assert_true(end_give(b, &box));
+	if (!end_take(b, &box))
+		return false;
+	assert_int_not_equal(box_ack(&box).again, 0);
+	return true;
+}
+
+static void the_same_loss_is_asked_for_once_and_another_one_at_once(void **state)
+{
+	struct end a, b;
+	struct box box;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	end_send(&a, 1, 0, 6 * PAIR_MTU);
+	end_expect(&a, &box, 0);
+	end_give(&b, &box);
+	assert_true(asks_after_damage(&a, &b));
+	assert_false(asks_after_damage(&a, &b));
+	end_wait(&a, 20 * PS_PER_MS); /* goes back to 0 */
+	for (uint32_t i = 0; i < 3; i++) {
+		end_expect(&a, &box, i);
+		end_give(&b, &box);
+	}
+	while (end_take(&b, &box))
+		assert_int_equal(box_ack(&box).again, 0);
+	assert_true(asks_after_damage(&a, &b));
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static void a_frame_beyond_the_window_is_dropped_and_recovered(void **state)
+{
+	static struct box box[16];
+	struct end a, b;
+	struct nic_config config = end_config(&a, 0, 1);
+
+	config.window_frames = 16; /* twice the receiver's */
+	end_begin(&a, &config);
+	end_start(&b, 1, 2);
+	end_send(&a, 1, 0, 16 * PAIR_MTU);
+	for (uint32_t i = 0; i < 16; i++)
+		end_expect(&a, &box[i], i);
+	for (uint32_t i = 1; i < 16; i++)
+		assert_int_equal(end_give(&b, &box[i]), i >= 8);
+	assert_int_equal(end_count(&b, NIC_DISCARD_BEYOND_WINDOW), 8);
+	end_give(&b, &box[0]);
+	assert_int_equal(b.delivered, 8);
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static void acknowledgements_stay_rare(void **state)
+{
+	struct end a, b;
+	struct box box, ack;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	for (unsigned i = 0; i < 24; i++) {
+		end_send(&a, 1, 0, 20);
+		end_expect(&a, &box, i);
+		end_give(&b, &box);
+		if (end_take(&b, &ack))
+			end_give(&a, &ack);
+	}
+	assert_int_equal(end_count(&b, NIC_ACKS_SENT), 6);
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static void repetitions_go_before_new_frames(void **state)
+{
+	struct end a;
+	struct box box;
+
+	end_start(&a, 0, 1);
+	end_send(&a, 1, 0, 3 * PAIR_MTU);
+	for (uint32_t i = 0; i < 3; i++)
+		end_expect(&a, &box, i);
+	end_wait(&a, 20 * PS_PER_MS);
+	end_send(&a, 2, 0, 3 * PAIR_MTU);
+	for (unsigned i = 0; i < 6; i++) {
+		assert_true(end_take(&a, &box));
+		assert_int_equal(box.packet.destination, i < 3 ? 1 : 2);
+	}
+	end_stop(&a);
+}
+
+static void a_slow_link_is_not_a_dead_one(void **state)
+{
+	struct end a, b;
+	struct box box;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	for (unsigned i = 0; i < 5; i++)
+		end_send(&a, 1, 0, 20);
+	for (unsigned i = 0; i < 5; i++) {
+		nic_link(a.nic)->state = LINK_DOWN;
+		for (unsigned ms = 0; ms < 400; ms++) {
+			end_wait(&a, PS_PER_MS);
+			assert_false(end_take(&a, &box));
+		}
+		nic_link(a.nic)->state = LINK_UP;
+		end_expect(&a, &box, i);
+		end_give(&b, &box);
+		end_wait(&b, PS_PER_MS);
+		assert_true(end_take(&b, &box));
+		end_give(&a, &box);
+	}
+	assert_int_equal(a.acked, 5); /* the last one after two seconds */
+	end_stop(&a);
+	end_stop(&b);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_message_is_cut_at_the_mtu_and_its_last_frame_marked),
 	cmocka_unit_test(the_sender_learns_of_delivery),
@@ -573,6 +795,15 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(numbers_wrap),
 	cmocka_unit_test(frames_out_of_order_are_bounded),
 	cmocka_unit_test(an_acknowledgement_of_what_was_never_sent_begins_a_new_flow),
+	cmocka_unit_test(the_wait_for_an_answer_begins_when_the_frame_leaves),
+	cmocka_unit_test(slow_progress_is_progress),
+	cmocka_unit_test(a_slow_link_is_not_a_dead_one),
+	cmocka_unit_test(progress_ends_the_backoff),
+	cmocka_unit_test(a_gap_that_closes_in_time_is_not_asked_for),
+	cmocka_unit_test(the_same_loss_is_asked_for_once_and_another_one_at_once),
+	cmocka_unit_test(a_frame_beyond_the_window_is_dropped_and_recovered),
+	cmocka_unit_test(acknowledgements_stay_rare),
+	cmocka_unit_test(repetitions_go_before_new_frames),
 };
 
 UNIT_MAIN(tests)
