@@ -190,6 +190,25 @@ class Memif(LabCase):
         self.assertEqual(lab.leftovers(), [])
         self.assertEqual(lab.weft("down").returncode, 0, "a second time")
 
+    def test_processes_end_without_a_complaint(self):
+        lab = self.lab("v")
+        lab.up()
+        lab.run("--duration", "500ms")
+        for pid in lab.pids.values():
+            os.kill(pid, signal.SIGTERM)
+        deadline = time.monotonic() + 30
+        while any(own_kind_of_process(pid) for pid in lab.pids.values()):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        # In a build with sanitizers this is where they would speak.
+        for name in lab.pids:
+            with open(f"{lab.run_dir}/{name}.log") as log:
+                lines = log.read().splitlines()
+            self.assertEqual(len(lines), 1, lines)
+            self.assertIn(f"of lab {lab.name}", lines[0])
+        left = [path for path in lab.leftovers() if path.startswith("/var/run/dpdk")]
+        self.assertEqual(left, [])
+
     def test_down_ends_processes_that_hang(self):
         lab = self.lab("f")
         lab.up()
