@@ -49,7 +49,7 @@ struct lab_config {
 	enum lab_config_links links;
 	struct lab_config_group_list groups;
 	struct lab_config_words eal; /* further arguments of every process's EAL */
-	uint32_t cores;              /* CPUs that the processes are spread over; 0: all there are */
+	uint32_t cores;              /* the first so many CPUs are for the processes; 0: all */
 };
 
 /* Reads a lab file, a topology file or a generator's text, after the overrides "KEY=VALUE" in

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "route_algorithm.h"
 #include "run_config.h"
 
 #define HEAD "weft: run/1\ntopology: \"rlft:ports=4,stages=2\"\nclock: real\n"
@@ -366,6 +367,23 @@ static void the_defaults_are_supported(void **state)
 	run_config_destroy(config);
 }
 
+static void every_built_algorithm_can_be_asked_for(void **state)
+{
+	struct fault fault = {""};
+	char set[128];
+
+	for (unsigned i = 0; route_algorithm_at(i) != NULL; i++) {
+		struct run_config *config;
+
+		snprintf(set, sizeof(set), "routing.algorithm=%s", route_algorithm_at(i)->name);
+		config = parse_set(HEAD, set, &fault);
+		assert_non_null(config);
+		assert_string_equal(
+			run_algorithm_name(config->routing.algorithm), route_algorithm_at(i)->name);
+		run_config_destroy(config);
+	}
+}
+
 static void the_link_section_holds_where_the_topology_says_nothing(void **state)
 {
 	struct run_config *config =
@@ -426,6 +444,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(an_override_is_checked_like_the_file),
 	cmocka_unit_test(what_is_not_built_is_refused_by_name),
 	cmocka_unit_test(the_defaults_are_supported),
+	cmocka_unit_test(every_built_algorithm_can_be_asked_for),
 	cmocka_unit_test(the_link_section_holds_where_the_topology_says_nothing),
 	cmocka_unit_test(unreachable_hosts_are_refused_with_their_line),
 	cmocka_unit_test(the_quick_start_is_supported),
