@@ -18,8 +18,8 @@
 unsigned forward_exception(struct weft_switch *sw, struct weft_packet *packet, unsigned output);
 
 /* What forward_accept() is going to do with the packet, without doing it (for captures):
- * SWITCH_COUNTER_COUNT and the output, or the discard that it will count as. Filled in: in_port, vc,
- * blocks, hop, route_length, destination. */
+ * SWITCH_COUNTER_COUNT and the output, or the discard that it will count as. Filled in: in_port,
+ * vc, blocks, hop, route_length, destination. */
 enum switch_counter forward_foresee(
 	const struct weft_switch *sw, const struct weft_packet *packet, unsigned *output);
 
@@ -98,7 +98,7 @@ static inline __attribute__((always_inline)) unsigned forward_direct(struct weft
 	const bool voq)
 {
 	unsigned output = SWITCH_PORT_NONE, vc_next = sw->sl_to_vc[arrival->sl & 15];
-	uint32_t word = arrival->mutable_word & ~MUTABLE_VC(0xFF);
+	uint32_t word = arrival->mutable_word;
 	struct credit_rx *rx = &port->link.rx[arrival->vc];
 	struct credit_tx *tx;
 
@@ -121,7 +121,7 @@ static inline __attribute__((always_inline)) unsigned forward_direct(struct weft
 	rx->received += arrival->blocks;
 	rx->released += arrival->blocks;
 	credit_take(tx, arrival->blocks);
-	arrival->mutable_word = word | MUTABLE_VC(vc_next);
+	arrival->mutable_word = word ^ MUTABLE_VC(arrival->vc ^ vc_next);
 	return output;
 }
 

@@ -82,13 +82,21 @@ _Static_assert(sizeof(struct frame_header) == 32, "the fixed header is four word
 _Static_assert(offsetof(struct frame_header, vc) == 26, "mutable bytes 40..43 of the frame");
 
 /* Why a frame was refused; the names are counters (weft lab status, telemetry). */
-#define FRAME_FAULTS(X)                                                                     \
-	X(OK, "ok")                                                                         \
-	X(SHORT, "short")                                                                   \
-	X(ETHERTYPE, "ethertype") X(VERSION, "version") X(KIND, "kind")                     \
-		X(ROUTE_LENGTH, "route_length") X(CURSOR, "cursor") X(VC, "vc") X(SL, "sl") \
-			X(LENGTH, "length") X(HEADER_CRC, "header_crc")                     \
-				X(PAYLOAD_CRC, "payload_crc")
+/* clang-format off: it cannot make up its mind about this list. */
+#define FRAME_FAULTS(X)                 \
+	X(OK, "ok")                     \
+	X(SHORT, "short")               \
+	X(ETHERTYPE, "ethertype")       \
+	X(VERSION, "version")           \
+	X(KIND, "kind")                 \
+	X(ROUTE_LENGTH, "route_length") \
+	X(CURSOR, "cursor")             \
+	X(VC, "vc")                     \
+	X(SL, "sl")                     \
+	X(LENGTH, "length")             \
+	X(HEADER_CRC, "header_crc")     \
+	X(PAYLOAD_CRC, "payload_crc")
+/* clang-format on */
 
 enum frame_fault {
 #define X(name, text) FRAME_FAULT_##name,
@@ -176,15 +184,13 @@ uint16_t frame_header_crc(const uint8_t *frame);
 
 /* Changes the four mutable bytes (vc, vc_original, cursor, flags as they lie in memory, in one
  * 32-bit word) and the CRC with them. The CRC is updated by the difference and never recomputed:
- * damage done inside a switch stays visible at the next device. */
-static inline void frame_update_mutable(uint8_t *frame, uint32_t mutable_word)
+ * damage done inside a switch stays visible at the next device. 'old' is what the frame has now. */
+static inline void frame_change_mutable(uint8_t *frame, uint32_t old, uint32_t mutable_word)
 {
 	uint8_t *at = frame + FRAME_HEADER_OFFSET + offsetof(struct frame_header, vc);
-	uint32_t old, difference;
+	uint32_t difference = old ^ mutable_word;
 	uint16_t crc;
 
-	memcpy(&old, at, sizeof(old));
-	difference = old ^ mutable_word;
 	if (difference == 0)
 		return;
 	memcpy(&crc, at + 4, sizeof(crc));
@@ -195,6 +201,15 @@ static inline void frame_update_mutable(uint8_t *frame, uint32_t mutable_word)
 		crc ^= crc_header_delta(difference);
 	memcpy(at, &mutable_word, sizeof(mutable_word));
 	memcpy(at + 4, &crc, sizeof(crc));
+}
+
+/* The same for a caller that does not know what the frame has now. */
+static inline void frame_update_mutable(uint8_t *frame, uint32_t mutable_word)
+{
+	uint32_t old;
+
+	memcpy(&old, frame + FRAME_HEADER_OFFSET + offsetof(struct frame_header, vc), sizeof(old));
+	frame_change_mutable(frame, old, mutable_word);
 }
 
 static inline uint32_t frame_mutable_word(
