@@ -120,19 +120,21 @@ static uint32_t payload_bytes(const struct nic *nic, const struct message *messa
 	return left < nic->config.mtu_bytes ? left : nic->config.mtu_bytes;
 }
 
-static void end_stall(struct nic *nic, weft_time now)
+/* A stall of a VC lasts from the first frame that finds no credits to the next one that leaves. */
+static void end_stall(struct nic *nic, unsigned vc, weft_time now)
 {
-	if (nic->stalled)
-		nic->stalled_ps += now - nic->stalled_since;
-	nic->stalled = false;
+	if ((nic->stalled_vcs & (1u << vc)) == 0)
+		return;
+	nic->stalled_ps += now - nic->stalled_since[vc];
+	nic->stalled_vcs &= ~(1u << vc);
 }
 
-static void note_stall(struct nic *nic, weft_time now)
+static void note_stall(struct nic *nic, unsigned vc, weft_time now)
 {
-	if (nic->stalled)
+	if ((nic->stalled_vcs & (1u << vc)) != 0)
 		return;
-	nic->stalled = true;
-	nic->stalled_since = now;
+	nic->stalled_vcs |= 1u << vc;
+	nic->stalled_since[vc] = now;
 	nic->count[NIC_STALL_CREDIT]++;
 }
 
@@ -169,10 +171,10 @@ static bool inject_frame(struct nic *nic, enum ready_class class, unsigned vc, u
 
 	if (nic->link.state != LINK_UP ||
 		!credit_suffices(&nic->link.tx[vc], frame_blocks(bytes))) {
-		note_stall(nic, now);
+		note_stall(nic, vc, now);
 		return false;
 	}
-	end_stall(nic, now);
+	end_stall(nic, vc, now);
 	describe_data(nic, peer, offset, packet, now);
 	credit_take(&nic->link.tx[vc], packet->blocks);
 	nic->backlog_moved[vc] = now;

@@ -150,7 +150,8 @@ const uint64_t *nic_counters(const struct nic *nic); /* [NIC_COUNTER_COUNT] */
 const struct nic_config *nic_config(const struct nic *nic);
 struct link_end *nic_link(struct nic *nic);
 
-/* Time during which a frame was ready and its VC had no credits, up to the last injection. */
+/* Time during which a frame was ready and its VC had no credits, summed over the VCs; stalls that
+ * have not ended are not in it. */
 weft_time nic_stalled_ps(const struct nic *nic);
 
 /* Invariants, for tests and debug builds; walks all peers. NULL, or what is wrong. */

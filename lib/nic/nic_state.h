@@ -96,8 +96,8 @@ struct nic {
 	struct route_choice choice;
 	struct frame_plan plan;
 
-	bool stalled;
-	weft_time stalled_since, stalled_ps;
+	uint32_t stalled_vcs;
+	weft_time stalled_since[FRAME_VCS_MAX], stalled_ps;
 };
 
 static inline struct message *nic_message_at(struct nic *nic, uint32_t index)
