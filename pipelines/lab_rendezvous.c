@@ -39,7 +39,9 @@ static int publish_clock(
 	int result;
 
 	if (file == NULL)
-		return fault_set(fault, errno, "%s: %s", own, strerror(errno));
+		return fault_set(fault, errno,
+			"%s: %s; expected the run directory of a lab ('weft lab up' makes it)", own,
+			strerror(errno));
 	clock_format(clock, text);
 	fprintf(file, "%s\n", text);
 	fclose(file);

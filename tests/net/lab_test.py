@@ -123,7 +123,8 @@ class LabCase(unittest.TestCase):
 
     def assert_whole(self, result):
         self.assertGreater(result["messages"]["delivered"], 100)
-        self.assertEqual(result["messages"]["generated"], result["messages"]["delivered"])
+        # A host that the machine left no time may not have sent all that it was to send.
+        self.assertEqual(result["messages"]["injected"], result["messages"]["delivered"])
         for check in ("lost", "duplicated", "out_of_order"):
             self.assertEqual(result["checks"][check], 0, check)
 
@@ -163,7 +164,7 @@ class Memif(LabCase):
             capture.send_signal(signal.SIGINT)
             said = capture.communicate(timeout=30)[1]
         self.assertEqual(capture.returncode, 0, said)
-        self.assertIn("dropped 0", said)
+        self.assertIn(" 0 dropped", said)
         read = subprocess.run(["tshark", "-X", f"lua_script:{DISSECTOR}", "-r", path, "-T",
                                "fields", "-e", "weft.kind", "-e", "weft.vc", "-e",
                                "frame.interface_name", "-Y", "weft"],
@@ -280,11 +281,29 @@ class Memif(LabCase):
 
 
 class Edges(LabCase):
-    def test_programs_reach_each_other_through_the_lab(self):
-        names = [f"wt{os.getpid()}{side}" for side in "ab"]
+    def edge_lab(self, tag):
+        names = [f"wt{os.getpid()}{tag}{side}" for side in "ab"]
         edges = "\n".join(f"  - {{host: {host}, tap: wt{i}, namespace: {name}, address: 10.87.0.{i}/24}}"
                           for host, i, name in (("h0", 1, names[0]), ("h3", 4, names[1])))
-        lab = self.lab("m", f"edges:\n{edges}\n")
+        return self.lab(tag, f"edges:\n{edges}\n"), names
+
+    def test_namespaces_of_killed_processes_are_removed(self):
+        lab, names = self.edge_lab("w")
+        lab.up()
+        os.kill(lab.pids["h0"], signal.SIGKILL)
+        self.assertEqual(lab.weft("down").returncode, 0)
+        self.assertEqual([name for name in names if os.path.exists(f"/run/netns/{name}")], [])
+
+    def test_a_namespace_that_was_there_before_stays(self):
+        lab, names = self.edge_lab("x")
+        subprocess.run(["ip", "netns", "add", names[0]], check=True)
+        self.addCleanup(subprocess.run, ["ip", "netns", "del", names[0]])
+        lab.up()
+        self.assertEqual(lab.weft("down").returncode, 0)
+        self.assertEqual([name for name in names if os.path.exists(f"/run/netns/{name}")], names[:1])
+
+    def test_programs_reach_each_other_through_the_lab(self):
+        lab, names = self.edge_lab("m")
         lab.up()
         ping = subprocess.run(["ip", "netns", "exec", names[0], "ping", "-c", "5", "-i", "0.2",
                                "-W", "5", "10.87.0.4"], text=True, stdout=subprocess.PIPE,

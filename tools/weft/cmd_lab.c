@@ -235,8 +235,8 @@ int lab_take_down(struct lab_state *state, struct fault *fault)
 	int killed = (int)lab_end_processes(state, PATIENCE_MS);
 	int result = 0;
 
-	if (state->netns[0] != '\0')
-		result = lab_veth_remove(state->netns, fault);
+	for (unsigned i = 0; i < state->netns_count && result == 0; i++)
+		result = lab_veth_remove(state->netns[i], fault);
 	if (result == 0)
 		result = lab_state_remove(state, fault);
 	lab_state_free(state);

@@ -155,6 +155,15 @@ static int find_process(struct capture_run *run, const char *link, struct fault 
 
 /* --- the whole --- */
 
+static void report(const struct capture_run *run)
+{
+	unsigned long long offered = 0, dropped = 0;
+
+	sscanf(run->answer, "offered %llu dropped %llu", &offered, &dropped);
+	fprintf(stderr, "weft lab capture: %s: %llu frames captured, %llu dropped\n", run->port,
+		offered - dropped, dropped);
+}
+
 static int capture(struct capture_run *run, struct fault *fault)
 {
 	pthread_t thread;
@@ -173,7 +182,7 @@ static int capture(struct capture_run *run, struct fault *fault)
 		*fault = run->fault;
 		return -EIO;
 	}
-	fprintf(stderr, "weft lab capture: %s: %s\n", run->port, run->answer);
+	report(run);
 	return 0;
 }
 

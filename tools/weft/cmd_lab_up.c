@@ -87,8 +87,28 @@ static int write_plan(const struct up *up, struct fault *fault)
 	return 0;
 }
 
+/* Processes make the namespaces of their edges that are not there, and remove them at their end;
+ * one that is killed does not. So 'down' has to know. */
+static int note_edges(struct up *up, struct fault *fault)
+{
+	const struct run_config *run = &up->lab.config->run;
+
+	for (uint32_t i = 0; i < run->edges.count; i++) {
+		const char *netns = run->edges.at[i].netns;
+		char path[128];
+
+		snprintf(path, sizeof(path), "/run/netns/%s", netns);
+		if (netns[0] == '\0' || access(path, F_OK) == 0)
+			continue;
+		if (lab_state_add_netns(&up->state, netns) < 0)
+			return fault_set(fault, ENOMEM, "no memory");
+	}
+	return lab_state_save(&up->state, fault);
+}
+
 static int make_veths(struct up *up, struct fault *fault)
 {
+	char netns[LAB_NAME_MAX + 8];
 	int result;
 
 	if (!up->lab.plan->veth)
@@ -96,7 +116,9 @@ static int make_veths(struct up *up, struct fault *fault)
 	result = lab_veth_create(up->lab.plan, up->lab.frame_bytes, fault);
 	if (result < 0)
 		return result;
-	lab_plan_netns(up->lab.plan, up->state.netns);
+	lab_plan_netns(up->lab.plan, netns);
+	if (lab_state_add_netns(&up->state, netns) < 0)
+		return fault_set(fault, ENOMEM, "no memory");
 	return lab_state_save(&up->state, fault);
 }
 
@@ -140,7 +162,7 @@ static int start_process(struct up *up, unsigned process, struct fault *fault)
 	const struct lab_plan_process *planned = &up->lab.plan->process[process];
 	char **argv = calloc(2 * (size_t)planned->devices + 6, sizeof(*argv));
 	struct lab_record record = {.pid = 0};
-	char program[600], log[400];
+	char program[600], log[400], netns[LAB_NAME_MAX + 8] = "";
 	int result = 0;
 
 	if (argv == NULL)
@@ -152,7 +174,9 @@ static int start_process(struct up *up, unsigned process, struct fault *fault)
 	program_path(record.program, program, sizeof(program));
 	fill_arguments(up, process, program, argv);
 	lab_record_log(&up->state, &record, log, sizeof(log));
-	record.pid = lab_spawn(argv, up->state.netns, log, fault);
+	if (up->lab.plan->veth)
+		lab_plan_netns(up->lab.plan, netns);
+	record.pid = lab_spawn(argv, netns, log, fault);
 	free(argv);
 	if (record.pid < 0)
 		return (int)record.pid;
@@ -296,7 +320,7 @@ static void print_summary(const struct up *up, uint64_t took_ms)
 			printf(" (%u %s)", count[kind], lab_link_kind_name(kind));
 	printf("\nlogs and plan: %s\n", plan->run_dir);
 	if (plan->veth)
-		printf("interfaces: ip netns exec %s ip link\n", up->state.netns);
+		printf("interfaces: ip netns exec weft-%s ip link\n", plan->lab);
 }
 
 static int check_only(const struct up *up, struct fault *fault)
@@ -316,6 +340,8 @@ static int bring_up(struct up *up, struct fault *fault)
 	if (result < 0)
 		return result;
 	result = write_plan(up, fault);
+	if (result == 0)
+		result = note_edges(up, fault);
 	if (result == 0)
 		result = make_veths(up, fault);
 	if (result == 0)

@@ -75,6 +75,21 @@ int lab_state_add(struct lab_state *state, const struct lab_record *record)
 	return 0;
 }
 
+int lab_state_add_netns(struct lab_state *state, const char *netns)
+{
+	char(*more)[LAB_NETNS_MAX];
+
+	for (unsigned i = 0; i < state->netns_count; i++)
+		if (strcmp(state->netns[i], netns) == 0)
+			return 0;
+	more = realloc(state->netns, (state->netns_count + 1) * sizeof(*more));
+	if (more == NULL)
+		return -ENOMEM;
+	state->netns = more;
+	snprintf(more[state->netns_count++], LAB_NETNS_MAX, "%s", netns);
+	return 0;
+}
+
 /* --- the file --- */
 
 static int make_parents(const char *dir)
@@ -119,8 +134,8 @@ int lab_state_save(const struct lab_state *state, struct fault *fault)
 	if (file == NULL)
 		return fault_set(fault, errno, "%s: %s", fresh, strerror(errno));
 	fprintf(file, "%s\n", STATE_FORMAT);
-	if (state->netns[0] != '\0')
-		fprintf(file, "netns %s\n", state->netns);
+	for (unsigned i = 0; i < state->netns_count; i++)
+		fprintf(file, "netns %s\n", state->netns[i]);
 	for (unsigned i = 0; i < state->processes; i++) {
 		const struct lab_record *record = &state->process[i];
 
@@ -137,11 +152,12 @@ int lab_state_save(const struct lab_state *state, struct fault *fault)
 static int load_line(struct lab_state *state, const char *line)
 {
 	struct lab_record record = {.pid = 0};
+	char netns[LAB_NETNS_MAX];
 	struct lab_record *more;
 	long pid;
 
-	if (sscanf(line, "netns %63s", state->netns) == 1)
-		return 0;
+	if (sscanf(line, "netns %63s", netns) == 1)
+		return lab_state_add_netns(state, netns);
 	if (sscanf(line, "process %63s %31s %127s %ld %" SCNu64, record.name, record.program,
 		    record.prefix, &pid, &record.start) != 5)
 		return -EINVAL;
@@ -201,6 +217,8 @@ int lab_state_remove(const struct lab_state *state, struct fault *fault)
 void lab_state_free(struct lab_state *state)
 {
 	free(state->process);
+	free(state->netns);
 	state->process = NULL;
-	state->processes = 0;
+	state->netns = NULL;
+	state->processes = state->netns_count = 0;
 }

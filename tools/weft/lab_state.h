@@ -15,6 +15,8 @@
 #include "fault.h"
 #include "lab_plan.h"
 
+#define LAB_NETNS_MAX 64
+
 struct lab_record {
 	char name[TOPOLOGY_NAME_MAX];
 	char program[32]; /* "weft-switch" */
@@ -26,7 +28,9 @@ struct lab_record {
 
 struct lab_state {
 	char dir[256];
-	char netns[64]; /* that 'up' made; "" if none */
+	/* Network namespaces that this lab made, or that its processes make. */
+	unsigned netns_count;
+	char (*netns)[LAB_NETNS_MAX];
 	unsigned processes;
 	struct lab_record *process;
 };
@@ -43,6 +47,9 @@ void lab_state_free(struct lab_state *state);
 
 /* Appends; fills 'start' from the process table. 0 or -ENOMEM. */
 int lab_state_add(struct lab_state *state, const struct lab_record *record);
+
+/* A namespace to be removed when the lab goes; once. 0 or -ENOMEM. */
+int lab_state_add_netns(struct lab_state *state, const char *netns);
 
 /* The process is there, is that one, and has not ended. */
 bool lab_record_alive(const struct lab_record *record);
