@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * Credit frames and data frames lost on purpose at every link. Throughput may dip; no buffer is
+ * ever over, nobody is refused, nothing is doubled or reordered, and when the losses end all
+ * credits are there again after the next refresh.
+ */
+
+#include <stdlib.h>
+
+#include "unit.h"
+
+#include "fabric_networks.h"
+
+#define PERCENT      10000u /* ppm */
+#define WINDOW_STEPS 4000u
+
+/* Buffers of four packets: few grants on the way, each of them missed. */
+static struct fabric_config tight_config(uint64_t seed)
+{
+	struct fabric_config config = fabric_config_default(seed);
+
+	config.buffer_blocks = 2 * 4 * config.packet_blocks;
+	return config;
+}
+
+/* What is delivered in one window with these losses. All invariants hold all the time. */
+static uint64_t deliver(struct fabric *fabric, uint32_t credit_loss_ppm, uint32_t data_loss_ppm)
+{
+	uint64_t before = fabric->delivered;
+
+	fabric->credit_loss_ppm = credit_loss_ppm;
+	fabric->data_loss_ppm = data_loss_ppm;
+	fabric_run(fabric, WINDOW_STEPS, 97);
+	fabric->credit_loss_ppm = fabric->data_loss_ppm = 0;
+	return fabric->delivered - before;
+}
+
+/* The losses are over: from the next refresh on everything is as before them. */
+static void expect_recovery(struct fabric *fabric, uint64_t healthy)
+{
+	uint64_t after;
+
+	fabric_run(fabric, fabric->config.refresh_ps / FABRIC_STEP_PS + 20, 97);
+	after = deliver(fabric, 0, 0);
+	if (after * 100 < healthy * 98)
+		fail_msg("%llu packets in a window where it was %llu", (unsigned long long)after,
+			(unsigned long long)healthy);
+}
+
+/* Ends with nothing lost but what the wires lost. */
+static void finish(struct fabric *fabric)
+{
+	fabric_drain(fabric);
+	fabric_check(fabric);
+	fabric_check_drained(fabric);
+	assert_int_equal(fabric->discarded, 0);
+	fabric_destroy(fabric);
+}
+
+static uint64_t lost_credits(const struct fabric *fabric)
+{
+	uint64_t lost = 0;
+
+	for (unsigned i = 0; i < fabric->ends; i++)
+		lost += fabric->wire[i].lost_credits;
+	return lost;
+}
+
+static void lose_credits(uint32_t ppm)
+{
+	const struct fabric_config config = tight_config(1);
+	struct topology *topology = network_fat_tree(2, 3);
+	struct fabric *fabric = fabric_create(topology, &config);
+	uint64_t healthy, ill;
+
+	deliver(fabric, 0, 0);
+	healthy = deliver(fabric, 0, 0);
+	ill = deliver(fabric, ppm, 0);
+	assert_true(lost_credits(fabric) > 1000);
+	assert_true(ill < healthy);
+	assert_true(ill > healthy / 4);
+	expect_recovery(fabric, healthy);
+	assert_int_equal(fabric->lost, 0);
+	finish(fabric);
+	topology_destroy(topology);
+}
+
+static void one_percent_of_the_credit_frames_lost_costs_throughput_and_nothing_else(void **state)
+{
+	lose_credits(1 * PERCENT);
+}
+
+static void ten_percent_of_the_credit_frames_lost_costs_throughput_and_nothing_else(void **state)
+{
+	lose_credits(10 * PERCENT);
+}
+
+static void lose_data(uint32_t credit_ppm, uint32_t data_ppm)
+{
+	const struct fabric_config config = tight_config(2);
+	struct topology *topology = network_fat_tree(2, 3);
+	struct fabric *fabric = fabric_create(topology, &config);
+	uint64_t healthy;
+
+	deliver(fabric, 0, 0);
+	healthy = deliver(fabric, 0, 0);
+	deliver(fabric, credit_ppm, data_ppm);
+	assert_true(fabric->lost > 1000);
+	expect_recovery(fabric, healthy);
+	finish(fabric);
+	topology_destroy(topology);
+}
+
+static void one_percent_of_the_data_lost_takes_no_credits_with_it(void **state)
+{
+	lose_data(0, 1 * PERCENT);
+}
+
+static void ten_percent_of_the_data_lost_takes_no_credits_with_it(void **state)
+{
+	lose_data(0, 10 * PERCENT);
+}
+
+static void losses_of_both_kinds_heal_together(void **state)
+{
+	lose_data(10 * PERCENT, 10 * PERCENT);
+}
+
+static void without_any_credit_frame_the_network_stands_and_then_goes_on(void **state)
+{
+	const struct fabric_config config = tight_config(3);
+	struct topology *topology = network_fat_tree(2, 3);
+	struct fabric *fabric = fabric_create(topology, &config);
+	uint64_t healthy, stands;
+
+	deliver(fabric, 0, 0);
+	healthy = deliver(fabric, 0, 0);
+	deliver(fabric, 100 * PERCENT, 0);
+	stands = deliver(fabric, 100 * PERCENT, 0);
+	assert_int_equal(stands, 0);
+	expect_recovery(fabric, healthy);
+	assert_int_equal(fabric->lost, 0);
+	finish(fabric);
+	topology_destroy(topology);
+}
+
+static void random_networks_survive_random_losses(void **state)
+{
+	for (uint64_t seed = 1; seed <= 30; seed++) {
+		struct topology *topology;
+		struct fabric_config config;
+		struct fabric *fabric;
+		struct rng rng;
+
+		rng_init(&rng, seed, 0, 1);
+		topology = fabric_random_topology(&rng);
+		config = fabric_random_config(&rng, seed, topology->hosts);
+		fabric = fabric_create(topology, &config);
+		fabric->credit_loss_ppm = (uint32_t)rng_below(&rng, 20 * PERCENT);
+		fabric->data_loss_ppm = (uint32_t)rng_below(&rng, 20 * PERCENT);
+		fabric_run_packets(fabric, 20000, 53);
+		fabric->credit_loss_ppm = fabric->data_loss_ppm = 0;
+		finish(fabric);
+		topology_destroy(topology);
+	}
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(one_percent_of_the_credit_frames_lost_costs_throughput_and_nothing_else),
+	cmocka_unit_test(ten_percent_of_the_credit_frames_lost_costs_throughput_and_nothing_else),
+	cmocka_unit_test(one_percent_of_the_data_lost_takes_no_credits_with_it),
+	cmocka_unit_test(ten_percent_of_the_data_lost_takes_no_credits_with_it),
+	cmocka_unit_test(losses_of_both_kinds_heal_together),
+	cmocka_unit_test(without_any_credit_frame_the_network_stands_and_then_goes_on),
+	cmocka_unit_test(random_networks_survive_random_losses),
+};
+
+UNIT_MAIN(tests)

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Small networks without EAL, for the invariants of the data plane: real switches (lib/switch),
+ * simple hosts with a link end each, wires with a delay, a clock of steps that the test turns. Data
+ * frames are descriptors from a plain pool; credit and hello frames are encoded, cross the wire as
+ * bytes, are checked and decoded.
+ *
+ * Each host sends packets with a sequence number per (source, destination, VC) and checks what
+ * arrives: what is doubled, overtaken, misrouted or altered fails the test at once, gaps are
+ * counted and have to be explained in the end. fabric_check() is about the state between two steps.
+ * Not thread-safe; the same seed gives the same run.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "link_end.h"
+#include "packet.h"
+#include "rng.h"
+#include "route_table.h"
+#include "switch.h"
+#include "topology.h"
+
+#define FABRIC_STEP_PS      PS_PER_US
+#define FABRIC_CONTROL_ROOM 64 /* control frames on a wire at a time */
+
+/* How the switches are driven. */
+enum fabric_driver {
+	FABRIC_DIRECT,   /* as the poll driver: past the queues where that is possible */
+	FABRIC_RELEASED, /* through the queues; the space is free when a packet leaves */
+	FABRIC_DELAYED,  /* as the virtual driver: the space is free when the tail has left */
+	FABRIC_DRIVERS
+};
+
+struct fabric_config {
+	uint64_t seed;
+	uint8_t vcs;
+	bool voq;
+	enum fabric_driver driver;
+	uint32_t buffer_blocks;  /* of each port, hosts' too */
+	uint32_t link_blocks;    /* that a wire takes in one step */
+	uint32_t consume_blocks; /* that a host takes out of its buffer in one step */
+	uint16_t packet_blocks;  /* the longest packet */
+	uint16_t delay_steps;    /* of a wire: 1 to this */
+	uint32_t load_ppm;       /* chance of a new packet, by host, VC and occasion to send */
+	uint32_t hot_ppm;        /* packets that go to 'hot_host' */
+	uint16_t hot_host;
+	uint32_t source_route_ppm; /* packets with a source route; the others go by table */
+	weft_time hello_ps, refresh_ps, watchdog_ps;
+};
+
+struct fabric_control {
+	uint32_t bytes;
+	uint8_t frame[252];
+};
+
+struct fabric_item {
+	weft_time arrives_ps;
+	struct weft_packet *packet; /* NULL: the next of the wire's control frames */
+};
+
+/* One direction of a link. Frames keep their order. */
+struct fabric_wire {
+	weft_time delay_ps;
+	struct fabric_item *item;
+	uint32_t mask, head, tail;
+	int32_t budget_blocks; /* that it may still take in this step; a frame may overdraw it */
+	bool cut;              /* loses everything */
+	struct fabric_control control[FABRIC_CONTROL_ROOM];
+	uint32_t control_head, control_tail;
+	uint64_t lost_blocks, lost_packets, lost_credits;
+};
+
+struct fabric_end {
+	struct link_end *link;
+	struct fabric_wire *out, *in;
+	struct fabric_end *peer;
+	struct topology_port at;
+};
+
+/* A packet's space that is still taken while its tail leaves. */
+struct fabric_release {
+	weft_time due_ps;
+	struct weft_packet what; /* in_port, vc, blocks */
+};
+
+struct fabric_switch {
+	struct weft_switch *sw;
+	struct fabric_end *end[SWITCH_PORTS_MAX]; /* NULL: no cable */
+	struct fabric_release *release;
+	uint32_t release_head, release_tail, release_mask;
+};
+
+struct fabric_host {
+	struct link_end link;
+	struct fabric_end *end;
+	struct rng rng;
+	struct weft_packet *pending[FRAME_VCS_MAX]; /* made, waits for credits */
+	unsigned next_vc;
+	struct weft_packet *stored_head, *stored_tail;
+	uint64_t refused; /* arrivals without credit */
+};
+
+struct fabric {
+	struct fabric_config config;
+	const struct topology *topology;
+	struct route_table *table;
+	weft_time now;
+	struct rng rng;
+	struct fabric_switch *switch_at;
+	struct fabric_host *host_at;
+	struct fabric_end *end; /* two for each link */
+	struct fabric_wire *wire;
+	unsigned ends;
+	uint8_t *route; /* [source * hosts + destination][FRAME_ROUTE_MAX] */
+	uint8_t *route_length;
+	/* [(source * hosts + destination) * vcs + vc] */
+	uint32_t *sent_sequence, *expected_sequence;
+	struct weft_packet *pool, *free;
+	uint64_t pool_packets, live;
+	bool injecting;
+	uint32_t credit_loss_ppm, data_loss_ppm;
+	uint64_t injected, delivered, missing, discarded, lost;
+};
+
+/* A network that stands: all links up, all buffers granted, nobody sends yet. The topology stays
+ * the caller's. Routes are up/down tables from lib/route, and the source routes that follow them.
+ */
+struct fabric *fabric_create(const struct topology *topology, const struct fabric_config *config);
+void fabric_destroy(struct fabric *fabric);
+
+void fabric_step(struct fabric *fabric);
+/* 'steps' steps, with a check every 'check_every' (0: none). */
+void fabric_run(struct fabric *fabric, uint64_t steps, uint64_t check_every);
+/* Until 'packets' more have been delivered. Fails if nothing arrives for too long. */
+void fabric_run_packets(struct fabric *fabric, uint64_t packets, uint64_t check_every);
+/* Nobody sends any more; until nothing is under way and the credits have gone round. Fails if it
+ * does not get there. */
+void fabric_drain(struct fabric *fabric);
+
+/* Cuts or mends both directions of the link of this end. */
+void fabric_cut(struct fabric_end *end, bool cut);
+
+/* Fails the test if something is wrong: the switches' own invariants, packets accounted for,
+ * credits conserved on each link and VC, no buffer over, nothing refused. Links must be up. */
+void fabric_check(const struct fabric *fabric);
+/* Nothing is stored or under way, what is missing was lost on a wire or discarded, and each sender
+ * has credits for the whole buffer of its neighbour. */
+void fabric_check_drained(const struct fabric *fabric);
+
+/* Data discards of all switches. */
+uint64_t fabric_switch_discards(const struct fabric *fabric);
