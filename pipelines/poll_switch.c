@@ -126,23 +126,38 @@ static void flush_burst(struct poll_switch *ps, unsigned input, unsigned output,
 	struct poll_switch_burst *burst = &ps->burst[output];
 
 	forward_direct_sent(ps->sw, input, burst->vc, output, burst->count, burst->bytes);
-	send_burst(ps, output, burst->mbuf, burst->count, false, now);
-	burst->count = 0;
-	burst->bytes = 0;
-	ps->filled &= ~BIT64(output);
+	send_burst(ps, output, ps->burst_mbuf[output], burst->count, false, now);
+	*burst = (struct poll_switch_burst){.count = 0};
 }
 
-static inline void append_burst(struct poll_switch *ps, unsigned output, struct rte_mbuf *mbuf,
-	uint32_t bytes, unsigned input, unsigned vc, weft_time now)
+/* A received burst has no more than PORT_BURST frames, so there is room. */
+static inline void append_burst(
+	struct poll_switch *ps, unsigned output, struct rte_mbuf *mbuf, uint32_t bytes, unsigned vc)
 {
 	struct poll_switch_burst *burst = &ps->burst[output];
 
+	ps->burst_mbuf[output][burst->count++] = mbuf;
 	burst->bytes += bytes;
 	burst->vc = vc;
-	burst->mbuf[burst->count++] = mbuf;
-	ps->filled |= BIT64(output);
-	if (__builtin_expect(burst->count == PORT_BURST, 0))
-		flush_burst(ps, input, output, now);
+}
+
+/* A good data frame that has to go through the queues, or is to be discarded. Reads the frame
+ * again: what is kept for this rare case would cost registers in the loop that comes here. */
+static __attribute__((noinline)) void receive_queued(
+	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now, bool voq)
+{
+	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
+	uint32_t bytes = rte_pktmbuf_data_len(mbuf);
+	struct weft_packet *packet = mbuf_packet(mbuf);
+	struct arrival arrival;
+
+	arrival_read(&arrival, frame, bytes);
+	arrival_fill(packet, &arrival, bytes, at, false);
+	if (voq)
+		forward_accept(ps->sw, &ps->sw->port[at], packet, now, true);
+	else
+		forward_accept(ps->sw, &ps->sw->port[at], packet, now, false);
+	update_frame(frame, packet);
 }
 
 /* Checks a burst and moves each packet as far as it can go, all in one pass. */
@@ -151,39 +166,40 @@ static inline __attribute__((always_inline)) void receive_burst(struct poll_swit
 {
 	struct weft_switch *sw = ps->sw;
 	struct switch_port *port = &sw->port[at];
-	uint64_t data = 0, data_bytes = 0;
+	uint64_t data_bytes = 0, filled = 0;
+	unsigned apart = 0;
 
 	for (unsigned i = 0; i < count; i++) {
 		struct rte_mbuf *mbuf = mbufs[i];
 		uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
 		uint32_t bytes = rte_pktmbuf_data_len(mbuf);
-		struct weft_packet *packet;
 		struct arrival arrival;
 		unsigned output;
+		uint32_t word;
 
 		if (__builtin_expect(!frame_is_good_data(frame, bytes), 0)) {
 			receive_apart(ps, at, mbuf, now);
+			apart++;
 			continue;
 		}
 		data_bytes += bytes;
-		data++;
 		arrival_read(&arrival, frame, bytes);
+		word = arrival.mutable_word;
 		output = forward_direct(sw, port, at, &arrival, ps->direct, voq);
-		if (__builtin_expect(output != SWITCH_PORT_NONE, 1)) {
-			frame_update_mutable(frame, arrival.mutable_word);
-			append_burst(ps, output, mbuf, bytes, at, arrival.vc, now);
+		if (__builtin_expect(output == SWITCH_PORT_NONE, 0)) {
+			receive_queued(ps, at, mbuf, now, voq);
 			continue;
 		}
-		packet = mbuf_packet(mbuf);
-		arrival_fill(packet, &arrival, bytes, at, false);
-		forward_accept(sw, port, packet, now, voq);
-		update_frame(frame, packet);
+		frame_change_mutable(frame, word, arrival.mutable_word);
+		append_burst(ps, output, mbuf, bytes, arrival.vc);
+		filled |= BIT64(output);
 	}
-	port->count[SWITCH_DATA_IN] += data;
+	ps->filled |= filled;
+	port->count[SWITCH_DATA_IN] += count - apart;
 	port->count[SWITCH_BYTES_IN] += data_bytes;
 }
 
-static void receive_all(
+static __attribute__((noinline)) void receive_all(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf **mbufs, unsigned count, weft_time now)
 {
 	if (ps->sw->voq)
@@ -222,7 +238,7 @@ static unsigned receive(struct poll_switch *ps, unsigned at, weft_time now)
 
 static void flush_bursts(struct poll_switch *ps, unsigned input, weft_time now)
 {
-	while (ps->filled != 0)
+	for (; ps->filled != 0; ps->filled &= ps->filled - 1)
 		flush_burst(ps, input, (unsigned)__builtin_ctzll(ps->filled), now);
 }
 

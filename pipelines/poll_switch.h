@@ -30,9 +30,8 @@ struct poll_switch_port {
 /* Frames that went past the queues and leave with the next flush. */
 struct poll_switch_burst {
 	uint64_t bytes;
-	unsigned count;
-	unsigned vc; /* where the last one came from */
-	struct rte_mbuf *mbuf[PORT_BURST];
+	uint32_t count;
+	uint32_t vc; /* where the last one came from */
 };
 
 struct poll_switch {
@@ -43,6 +42,7 @@ struct poll_switch {
 	uint64_t direct;  /* ports that take frames past the queues: not timed, nothing waits */
 	uint64_t filled;  /* bursts that are not empty */
 	struct poll_switch_burst burst[SWITCH_PORTS_MAX];
+	struct rte_mbuf *burst_mbuf[SWITCH_PORTS_MAX][PORT_BURST];
 	struct poll_switch_port port[SWITCH_PORTS_MAX];
 };
 

@@ -101,10 +101,12 @@ static json_t *wall_json(const struct standalone *standalone, const uint64_t *va
 	const struct standalone_wall *wall = &standalone->wall;
 	double packets = (double)value[SWITCH_DATA_OUT];
 
-	return json_pack("{s:f, s:f, s:f, s:f, s:I, s:I}", "seconds", wall->seconds, "cpu_seconds",
-		wall->cpu_seconds, "packets_per_cpu_second", ratio(packets, wall->cpu_seconds),
-		"tsc_cycles_per_packet", ratio((double)wall->tsc_cycles, packets), "turns",
-		(json_int_t)wall->turns, "idle_turns", (json_int_t)wall->idle_turns);
+	return json_pack("{s:f, s:f, s:f, s:f, s:I, s:I, s:I}", "seconds", wall->seconds,
+		"cpu_seconds", wall->cpu_seconds, "packets_per_cpu_second",
+		ratio(packets, wall->cpu_seconds), "tsc_cycles_per_packet",
+		ratio((double)wall->tsc_cycles, packets), "turns", (json_int_t)wall->turns,
+		"idle_turns", (json_int_t)wall->idle_turns, "tsc_hz",
+		(json_int_t)standalone->clock.hz);
 }
 
 static struct port_profile profile_sum(const struct standalone *standalone)

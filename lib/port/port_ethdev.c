@@ -37,8 +37,13 @@ static bool linearise(struct port *port, struct rte_mbuf *mbuf)
 
 static uint16_t keep_linear(struct port *port, struct rte_mbuf **mbufs, uint16_t count)
 {
+	unsigned segments = 1;
 	uint16_t kept = 0;
 
+	for (uint16_t i = 0; i < count; i++)
+		segments |= mbufs[i]->nb_segs;
+	if (likely(segments == 1))
+		return count;
 	for (uint16_t i = 0; i < count; i++)
 		if (likely(mbufs[i]->nb_segs == 1) || linearise(port, mbufs[i]))
 			mbufs[kept++] = mbufs[i];

@@ -17,6 +17,7 @@
  * tests against a bitwise reference.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -53,23 +54,21 @@ static inline uint16_t crc_header_delta(uint32_t difference)
 	}
 #define CRC_FOLD_64      0x042b000000000000u /* x^63 mod P, reflected likewise */
 #define CRC_POLY         0x10811u            /* P, reflected, 17 bits */
-#define CRC_POLY_INVERSE 0x040b1c581911u     /* 1 / CRC_POLY as a power series, 48 bits */
+#define CRC_POLY_INVERSE 0x859b040b1c581911u /* 1 / CRC_POLY as a power series, 64 bits */
+/* Top 16 bits of 0xFFFF << 48 times CRC_POLY_INVERSE: what inverting the CRC does to a quotient. */
+#define CRC_INVERTED_QUOTIENT 0xf70fu
 
-/*
- * The header CRC of the fixed header, whose last two bytes, the CRC field, are left out, and of up
- * to 'words' (0..4) words of route, zero-padded. Host order; on the wire it is big-endian. 'words'
- * is best a constant: then there is no branch, and independent calls overlap in the pipeline.
- */
 #ifdef __PCLMUL__
-static inline __attribute__((always_inline)) uint16_t crc_header(
-	const uint64_t *route, unsigned words, const void *fixed)
+/* The sum of all words times their weights, folded into the upper 64 bits: modulo P it is the CRC
+ * times x^48 (in reflected order: the CRC stands in the top 16 bits). 'high' is the second half of
+ * the fixed header without the CRC field. */
+static inline __attribute__((always_inline)) __m128i crc_header_sum(
+	const uint64_t *route, unsigned words, const void *fixed, __m128i high)
 {
 	static const uint64_t weight[CRC_HEADER_WORDS] __attribute__((aligned(16))) = CRC_WEIGHTS;
 	const __m128i *weights = (const __m128i *)weight;
-	const __m128i but_crc_field = _mm_set_epi64x((long long)(UINT64_MAX >> 16), -1);
 	__m128i low = _mm_loadu_si128((const __m128i *)fixed);
-	__m128i high = _mm_and_si128(_mm_loadu_si128((const __m128i *)fixed + 1), but_crc_field);
-	__m128i sum, quotient;
+	__m128i sum;
 
 	/* A 64-bit word times its 16-bit weight: 80 bits, congruent to its part of the CRC. */
 	sum = _mm_xor_si128(_mm_clmulepi64_si128(low, weights[2], 0x00),
@@ -80,16 +79,58 @@ static inline __attribute__((always_inline)) uint16_t crc_header(
 		sum = _mm_xor_si128(
 			sum, _mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)route[i]),
 				     _mm_loadl_epi64((const __m128i *)&weight[i]), 0));
-	/* The 16 bits above x^63 (in reflected order: the low half) are folded once, then Barrett's
-	 * division, which in reflected order is a product with the inverse power series. */
-	sum = _mm_xor_si128(
+	/* The 16 bits above x^63 (in reflected order: the low half) are folded once. */
+	return _mm_xor_si128(
 		sum, _mm_clmulepi64_si128(sum, _mm_cvtsi64_si128((long long)CRC_FOLD_64), 0));
+}
+
+static inline __m128i crc_header_high(const void *fixed)
+{
+	return _mm_loadu_si128((const __m128i *)fixed + 1);
+}
+
+static inline __m128i crc_header_without_field(__m128i high)
+{
+	return _mm_and_si128(high, _mm_set_epi64x((long long)(UINT64_MAX >> 16), -1));
+}
+
+/*
+ * The header CRC of the fixed header, whose last two bytes, the CRC field, are left out, and of up
+ * to 'words' (0..4) words of route, zero-padded. Host order; on the wire it is big-endian. 'words'
+ * is best a constant: then there is no branch, and independent calls overlap in the pipeline.
+ */
+static inline __attribute__((always_inline)) uint16_t crc_header(
+	const uint64_t *route, unsigned words, const void *fixed)
+{
+	__m128i high = crc_header_without_field(crc_header_high(fixed));
+	__m128i sum = crc_header_sum(route, words, fixed, high), quotient;
+
+	/* Barrett's division: in reflected order a product with the inverse power series. */
 	quotient = _mm_clmulepi64_si128(sum, _mm_cvtsi64_si128((long long)CRC_POLY_INVERSE), 1);
 	quotient = _mm_and_si128(quotient, _mm_cvtsi64_si128((long long)0xFFFFFFFFFFFF));
 	quotient = _mm_clmulepi64_si128(quotient, _mm_cvtsi64_si128((long long)CRC_POLY), 0);
 	return (uint16_t) ~(
 		((uint64_t)_mm_extract_epi64(sum, 1) ^ (uint64_t)_mm_cvtsi128_si64(quotient)) >>
 		48);
+}
+
+/*
+ * Whether the CRC field at the end of the fixed header is right. With the CRC in its place the sum
+ * is a multiple of P, and a multiple of P times the inverse series of P is a polynomial that ends:
+ * one product and a look at the bits where it would go on, instead of a division.
+ */
+static inline __attribute__((always_inline)) bool crc_header_matches(
+	const uint64_t *route, unsigned words, const void *fixed)
+{
+	__m128i whole = crc_header_high(fixed);
+	__m128i sum = crc_header_sum(route, words, fixed, crc_header_without_field(whole));
+	/* The field, big-endian, as the top 16 bits. */
+	__m128i field = _mm_shuffle_epi8(whole,
+		_mm_set_epi8(14, 15, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1));
+	__m128i quotient = _mm_clmulepi64_si128(
+		_mm_xor_si128(sum, field), _mm_cvtsi64_si128((long long)CRC_POLY_INVERSE), 1);
+
+	return (uint64_t)_mm_cvtsi128_si64(quotient) >> 48 == CRC_INVERTED_QUOTIENT;
 }
 #else
 static inline uint16_t crc_header(const uint64_t *route, unsigned words, const void *fixed)
@@ -103,6 +144,13 @@ static inline uint16_t crc_header(const uint64_t *route, unsigned words, const v
 	for (unsigned i = 0; i < sizeof(bytes); i++)
 		crc = (uint16_t)((crc >> 8) ^ crc_header_byte_table[(crc ^ bytes[i]) & 0xFF]);
 	return (uint16_t)~crc;
+}
+
+static inline bool crc_header_matches(const uint64_t *route, unsigned words, const void *fixed)
+{
+	const uint8_t *field = (const uint8_t *)fixed + 30;
+
+	return crc_header(route, words, fixed) == (uint16_t)(field[0] << 8 | field[1]);
 }
 #endif
 

@@ -25,19 +25,28 @@ const char *frame_kind_name(unsigned kind)
 	return kind < FRAME_KIND_COUNT ? name[kind] : name[0];
 }
 
-uint16_t frame_header_crc(const uint8_t *frame)
+static void pad_route(const uint8_t *frame, uint64_t route[4])
 {
-	return frame_crc_inline(
-		frame, FRAME_HEADER_BYTES + frame_header_const(frame)->route_length);
+	memset(route, 0, 4 * sizeof(route[0]));
+	memcpy(route, frame + FRAME_HEADER_BYTES, frame_header_const(frame)->route_length);
 }
 
-uint16_t frame_crc_long_route(const uint8_t *frame)
+uint16_t frame_header_crc(const uint8_t *frame)
 {
-	const struct frame_header *header = frame_header_const(frame);
-	uint64_t route[4] = {0};
+	uint64_t route[4];
 
-	memcpy(route, frame + FRAME_HEADER_BYTES, header->route_length);
-	return crc_header(route, 4, header);
+	if (frame_header_const(frame)->route_length == 0)
+		return crc_header(NULL, 0, frame_header_const(frame));
+	pad_route(frame, route);
+	return crc_header(route, 4, frame_header_const(frame));
+}
+
+bool frame_crc_long_route_ok(const uint8_t *frame)
+{
+	uint64_t route[4];
+
+	pad_route(frame, route);
+	return crc_header_matches(route, 4, frame_header_const(frame));
 }
 
 /* EtherType, version and kind of a frame are the four bytes from offset 12. */
@@ -67,7 +76,7 @@ enum frame_fault frame_find_fault(const uint8_t *frame, size_t bytes)
 		return FRAME_FAULT_ROUTE_LENGTH;
 	if (frame_payload_offset(header) + (size_t)ntohs(header->payload_bytes_be) > bytes)
 		return FRAME_FAULT_LENGTH;
-	if (ntohs(header->crc_be) != frame_crc_inline(frame, bytes))
+	if (!frame_header_crc_ok(frame, bytes))
 		return FRAME_FAULT_HEADER_CRC;
 	if (header->cursor > header->route_length)
 		return FRAME_FAULT_CURSOR;

@@ -20,17 +20,18 @@ static inline bool frame_link_local(unsigned kind)
 /* The first fault of a frame in the order of the checks. */
 enum frame_fault frame_find_fault(const uint8_t *frame, size_t bytes);
 
-/* The CRC of a header with more route than one word, or too near to the end of the frame to read a
- * whole one; route_length is in range and 'bytes' hold header and route. */
-uint16_t frame_crc_long_route(const uint8_t *frame);
+/* The same for a header with more route than one word, or too near to the end of the frame to read
+ * a whole one; route_length is in range and 'bytes' hold header and route. */
+bool frame_crc_long_route_ok(const uint8_t *frame);
 
-static inline __attribute__((always_inline)) uint16_t frame_crc_inline(
+/* The header CRC; route_length is in range and 'bytes' hold header and route. */
+static inline __attribute__((always_inline)) bool frame_header_crc_ok(
 	const uint8_t *frame, size_t bytes)
 {
 	unsigned length = frame_header_const(frame)->route_length;
 
 	if (length == 0)
-		return crc_header(NULL, 0, frame_header_const(frame));
+		return crc_header_matches(NULL, 0, frame_header_const(frame));
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	/* The usual route is one word; what follows it in the frame is masked off. */
 	if (__builtin_expect(length <= 8 && bytes >= FRAME_HEADER_BYTES + 8, 1)) {
@@ -38,10 +39,31 @@ static inline __attribute__((always_inline)) uint16_t frame_crc_inline(
 
 		memcpy(&word, frame + FRAME_HEADER_BYTES, sizeof(word));
 		word &= UINT64_MAX >> (64 - 8 * length);
-		return crc_header(&word, 1, frame_header_const(frame));
+		return crc_header_matches(&word, 1, frame_header_const(frame));
 	}
 #endif
-	return frame_crc_long_route(frame);
+	return frame_crc_long_route_ok(frame);
+}
+
+/* SL and both VCs are below 16: nothing in the upper half of their bytes. */
+_Static_assert(FRAME_VCS_MAX == 16, "a VC is four bits");
+static inline bool frame_vcs_in_range(const struct frame_header *header)
+{
+	uint32_t word;
+
+	memcpy(&word, &header->vc, sizeof(word));
+	return ((word | MUTABLE_VC(header->sl)) & (MUTABLE_VC(0xF0) | MUTABLE_ORIGINAL(0xF0))) == 0;
+}
+
+/* EtherType, version and kind lie together. */
+static inline bool frame_is_data(const uint8_t *frame)
+{
+	const uint32_t data =
+		htonl((uint32_t)FRAME_ETHERTYPE << 16 | FRAME_VERSION << 8 | FRAME_DATA);
+	uint32_t identity;
+
+	memcpy(&identity, frame + 12, sizeof(identity));
+	return identity == data;
 }
 
 /* True for a data frame without fault, in few instructions. What is not is either another kind or
@@ -50,18 +72,14 @@ static inline __attribute__((always_inline)) bool frame_is_good_data(
 	const uint8_t *frame, size_t bytes)
 {
 	const struct frame_header *header = frame_header_const(frame);
-	const uint8_t identity[4] = {
-		FRAME_ETHERTYPE >> 8, FRAME_ETHERTYPE & 0xFF, FRAME_VERSION, FRAME_DATA};
 
 	return __builtin_expect(bytes >= FRAME_HEADER_BYTES, 1) &&
-	       __builtin_expect(memcmp(frame + 12, identity, sizeof(identity)) == 0, 1) &&
+	       __builtin_expect(frame_is_data(frame), 1) &&
 	       __builtin_expect(header->route_length <= FRAME_ROUTE_MAX, 1) &&
-	       __builtin_expect(
-		       frame_payload_offset(header) + (size_t)ntohs(header->payload_bytes_be) <=
-			       bytes,
+	       __builtin_expect((size_t)header->route_length + ntohs(header->payload_bytes_be) <=
+					bytes - FRAME_HEADER_BYTES,
 		       1) &&
 	       __builtin_expect(header->cursor <= header->route_length, 1) &&
-	       __builtin_expect(
-		       (header->vc | header->vc_original | header->sl) < FRAME_VCS_MAX, 1) &&
-	       __builtin_expect(header->crc_be == htons(frame_crc_inline(frame, bytes)), 1);
+	       __builtin_expect(frame_vcs_in_range(header), 1) &&
+	       __builtin_expect(frame_header_crc_ok(frame, bytes), 1);
 }

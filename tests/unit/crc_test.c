@@ -86,6 +86,53 @@ static void the_crc_field_itself_is_left_out(void **state)
 	assert_int_equal(header_crc(bytes, 0), crc);
 }
 
+static bool header_matches(uint8_t bytes[HEADER_BYTES], unsigned route_words, uint16_t field)
+{
+	uint64_t route[4], fixed[4];
+
+	bytes[COVERED] = (uint8_t)(field >> 8);
+	bytes[COVERED + 1] = (uint8_t)field;
+	memcpy(route, bytes, sizeof(route));
+	memcpy(fixed, bytes + 32, sizeof(fixed));
+	return crc_header_matches(route, route_words, fixed);
+}
+
+static void of_all_values_of_the_crc_field_the_crc_alone_matches(void **state)
+{
+	uint8_t bytes[HEADER_BYTES];
+	struct rng rng;
+
+	rng_init(&rng, 5, 0, 0);
+	for (unsigned words = 0; words < 5; words++) {
+		fill(&rng, bytes, sizeof(bytes));
+		memset(bytes + 8 * words, 0, 32 - 8 * words);
+		for (uint32_t field = 0; field <= UINT16_MAX; field++)
+			assert_int_equal(header_matches(bytes, words, (uint16_t)field),
+				field == reference_header(bytes));
+	}
+}
+
+static void a_header_with_its_crc_matches_until_any_bit_is_turned(void **state)
+{
+	uint8_t bytes[HEADER_BYTES];
+	struct rng rng;
+
+	rng_init(&rng, 6, 0, 0);
+	for (unsigned i = 0; i < 2000; i++) {
+		unsigned words = i % 5;
+		unsigned first = words == 0 ? 256 : 0, last = words == 0 ? 8 * COVERED : 64 * words;
+		unsigned bit = first + (unsigned)rng_below(&rng, last - first);
+		uint16_t crc;
+
+		fill(&rng, bytes, sizeof(bytes));
+		memset(bytes + 8 * words, 0, 32 - 8 * words);
+		crc = reference_header(bytes);
+		assert_true(header_matches(bytes, words, crc));
+		bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		assert_false(header_matches(bytes, words, crc));
+	}
+}
+
 static void words_of_zero_route_change_nothing(void **state)
 {
 	uint8_t bytes[HEADER_BYTES] = {0};
@@ -162,6 +209,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(header_crc_equals_the_bitwise_reference),
 	cmocka_unit_test(header_crc_of_each_single_bit_is_right),
 	cmocka_unit_test(the_crc_field_itself_is_left_out),
+	cmocka_unit_test(of_all_values_of_the_crc_field_the_crc_alone_matches),
+	cmocka_unit_test(a_header_with_its_crc_matches_until_any_bit_is_turned),
 	cmocka_unit_test(words_of_zero_route_change_nothing),
 	cmocka_unit_test(delta_of_the_mutable_word_equals_recomputing),
 	cmocka_unit_test(crc32c_equals_the_bitwise_reference_at_any_length_and_alignment),
