@@ -193,6 +193,7 @@ static int run(struct lab_process *process, struct fault *fault)
 	fflush(stdout);
 	real_fabric_serve(process->fabric, &stop);
 	linger();
+	lab_wait_servers_gone(process->lab.plan, (unsigned)process->number);
 	return 0;
 }
 

@@ -9,6 +9,8 @@
 
 #define STEP_MS      5
 #define WAIT_MS      30000
+#define GONE_MS      2000
+#define NOTICE_MS    30      /* for the interrupt thread of DPDK on a busy machine */
 #define LISTENING    0x10000 /* __SO_ACCEPTCON in /proc/net/unix */
 #define PATH_BYTES   300
 #define SOCKET_BYTES 256
@@ -67,6 +69,13 @@ int lab_clock(const char *run_dir, struct clock *clock, struct fault *fault)
 
 /* --- servers --- */
 
+static void sleep_ms(int ms)
+{
+	const struct timespec time = {.tv_nsec = ms * 1000000L};
+
+	nanosleep(&time, NULL);
+}
+
 /* A socket that exists does not listen yet for a moment. */
 static bool listens(const char *path)
 {
@@ -86,8 +95,6 @@ static bool listens(const char *path)
 
 static int wait_server(const char *path, const atomic_bool *stop, struct fault *fault)
 {
-	const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
-
 	for (int waited = 0; !listens(path); waited += STEP_MS) {
 		if (atomic_load(stop))
 			return fault_set(fault, EINTR, "interrupted");
@@ -96,9 +103,18 @@ static int wait_server(const char *path, const atomic_bool *stop, struct fault *
 				"%s: nobody listens after %d s; is the process at the other end "
 				"running?",
 				path, WAIT_MS / 1000);
-		nanosleep(&step, NULL);
+		sleep_ms(STEP_MS);
 	}
 	return 0;
+}
+
+/* The link is memif and 'process' its client: the lower number is the server. */
+static bool is_client(const struct lab_plan_link *link, unsigned process)
+{
+	if (link->kind != LAB_LINK_MEMIF)
+		return false;
+	return (link->process[0] == process && link->process[1] < process) ||
+	       (link->process[1] == process && link->process[0] < process);
 }
 
 int lab_wait_servers(
@@ -107,18 +123,31 @@ int lab_wait_servers(
 	int result = 0;
 
 	for (uint32_t i = 0; i < plan->topology->links && result == 0; i++) {
-		const struct lab_plan_link *link = &plan->link[i];
 		char path[SOCKET_BYTES];
 
-		if (link->kind != LAB_LINK_MEMIF)
-			continue;
-		if (link->process[0] != process && link->process[1] != process)
-			continue;
-		/* The lower number is the server. */
-		if (link->process[0] >= process && link->process[1] >= process)
+		if (!is_client(&plan->link[i], process))
 			continue;
 		lab_plan_socket(plan, i, path, sizeof(path));
 		result = wait_server(path, stop, fault);
 	}
 	return result;
+}
+
+void lab_wait_servers_gone(const struct lab_plan *plan, unsigned process)
+{
+	bool clients = false;
+	int waited = 0;
+
+	for (uint32_t i = 0; i < plan->topology->links; i++) {
+		char path[SOCKET_BYTES];
+
+		if (!is_client(&plan->link[i], process))
+			continue;
+		clients = true;
+		lab_plan_socket(plan, i, path, sizeof(path));
+		for (; listens(path) && waited < GONE_MS; waited += STEP_MS)
+			sleep_ms(STEP_MS);
+	}
+	if (clients)
+		sleep_ms(NOTICE_MS);
 }

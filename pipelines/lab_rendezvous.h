@@ -21,3 +21,10 @@ int lab_clock(const char *run_dir, struct clock *clock, struct fault *fault);
  * connects once, when its port is started, and not again. -ETIMEDOUT after 30 s, -EINTR. */
 int lab_wait_servers(const struct lab_plan *plan, unsigned process, const atomic_bool *stop,
 	struct fault *fault);
+
+/*
+ * At the end, when no loop runs any more: waits until those servers have closed and our driver has
+ * taken notice, two seconds at most. When both ends of a memif link close at the same moment, the
+ * one that is told by its peer and the one that is told by its program free the same memory.
+ */
+void lab_wait_servers_gone(const struct lab_plan *plan, unsigned process);
