@@ -138,7 +138,8 @@ static unsigned generate(struct poll_nic *pn, struct traffic *source, weft_time 
 	struct traffic_message due;
 	unsigned count = 0;
 
-	while (count < MESSAGES_A_TURN && traffic_poll(source, now, &due)) {
+	while (traffic_poll(source, now, &due) && count < MESSAGES_A_TURN &&
+		nic_room(pn->nic) > 0) {
 		struct nic_message message = {.destination = due.destination,
 			.sl = due.sl,
 			.bytes = due.bytes,

@@ -15,12 +15,11 @@ static double mean_of_lines(const double *exact)
 	return sum / (ARRIVALS_STEPS - 1);
 }
 
-void arrivals_init(struct arrivals *arrivals, enum arrivals_kind kind, const struct rng *rng)
+void arrivals_init(struct arrivals *arrivals, enum arrivals_kind kind)
 {
 	double exact[ARRIVALS_STEPS], mean;
 
 	arrivals->kind = kind;
-	arrivals->rng = *rng;
 	for (unsigned i = 0; i < ARRIVALS_STEPS; i++)
 		exact[i] = -log1p(-(double)i / ARRIVALS_STEPS);
 	mean = mean_of_lines(exact);
@@ -29,23 +28,24 @@ void arrivals_init(struct arrivals *arrivals, enum arrivals_kind kind, const str
 }
 
 /* Exponential of mean 1, fixed point. */
-static uint64_t exponential(struct arrivals *arrivals)
+static uint64_t exponential(const struct arrivals *arrivals, struct rng *rng)
 {
 	const uint32_t *quantile = arrivals->quantile;
-	uint64_t passed = 0, bits = rng_next(&arrivals->rng);
+	uint64_t passed = 0, bits = rng_next(rng);
 	unsigned i;
 
 	while ((i = (unsigned)(bits >> 56)) == ARRIVALS_STEPS - 1) {
 		passed += quantile[i];
-		bits = rng_next(&arrivals->rng);
+		bits = rng_next(rng);
 	}
 	return passed + quantile[i] +
 	       ((quantile[i + 1] - quantile[i]) * ((bits >> 24) & UINT32_MAX) >> 32);
 }
 
-weft_time arrivals_next(struct arrivals *arrivals, weft_time mean_ps)
+weft_time arrivals_next(const struct arrivals *arrivals, struct rng *rng, weft_time mean_ps)
 {
 	if (arrivals->kind == ARRIVALS_CONSTANT)
 		return mean_ps;
-	return (weft_time)(((unsigned __int128)mean_ps * exponential(arrivals)) >> ARRIVALS_SHIFT);
+	return (weft_time)(((unsigned __int128)mean_ps * exponential(arrivals, rng)) >>
+			   ARRIVALS_SHIFT);
 }

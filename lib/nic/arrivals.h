@@ -21,11 +21,10 @@ enum arrivals_kind { ARRIVALS_CONSTANT, ARRIVALS_POISSON };
 
 struct arrivals {
 	enum arrivals_kind kind;
-	struct rng rng;
 	uint32_t quantile[ARRIVALS_STEPS]; /* -ln(1 - i / STEPS), fixed point */
 };
 
-void arrivals_init(struct arrivals *arrivals, enum arrivals_kind kind, const struct rng *rng);
+void arrivals_init(struct arrivals *arrivals, enum arrivals_kind kind);
 
-/* The next distance, of mean 'mean_ps'. */
-weft_time arrivals_next(struct arrivals *arrivals, weft_time mean_ps);
+/* The next distance, of mean 'mean_ps', drawn from 'rng'. */
+weft_time arrivals_next(const struct arrivals *arrivals, struct rng *rng, weft_time mean_ps);

@@ -4,7 +4,8 @@
 
 /*
  * One timer per peer, all with the same delay, so the order of arming is the order of expiry and
- * every operation is O(1): no wheel, no heap. Times handed in never go back.
+ * every operation is O(1): no wheel, no heap. The delay may be changed at any time; it then holds
+ * for all that are armed. Times handed in never go back.
  */
 
 #include <stdbool.h>
@@ -15,7 +16,7 @@
 #define DEADLINE_NONE 0xFFFF
 
 struct deadline_node {
-	weft_time at;
+	weft_time since; /* when it was armed */
 	uint16_t next, prev;
 	bool armed;
 };
@@ -58,10 +59,8 @@ static inline void deadline_queue_arm(struct deadline_queue *queue, uint16_t id,
 	struct deadline_node *node = &queue->node[id];
 
 	deadline_queue_cancel(queue, id);
-	*node = (struct deadline_node){.at = now + queue->delay_ps,
-		.next = DEADLINE_NONE,
-		.prev = queue->tail,
-		.armed = true};
+	*node = (struct deadline_node){
+		.since = now, .next = DEADLINE_NONE, .prev = queue->tail, .armed = true};
 	if (queue->tail == DEADLINE_NONE)
 		queue->head = id;
 	else
@@ -74,7 +73,7 @@ static inline uint16_t deadline_queue_expired(struct deadline_queue *queue, weft
 {
 	uint16_t id = queue->head;
 
-	if (id == DEADLINE_NONE || queue->node[id].at > now)
+	if (id == DEADLINE_NONE || now - queue->node[id].since < queue->delay_ps)
 		return DEADLINE_NONE;
 	deadline_queue_cancel(queue, id);
 	return id;

@@ -4,6 +4,8 @@
 
 #include <arpa/inet.h>
 
+#define OVERTAKEN_FADE 256
+
 #define MESSAGE_FLOW(message) ((uint16_t)((message) >> 16))
 
 void flow_rx_init(struct nic *nic)
@@ -46,16 +48,42 @@ static void notice_gap(struct nic *nic, uint16_t peer, weft_time now)
 		deadline_queue_arm(&nic->gap, peer, now);
 }
 
-/* Asks for everything from 'expected' on. */
+/* Frames that are missing from 'expected' on, as far as that is known: up to the first that is
+ * held, else what the last request said. */
+static uint8_t count_missing(const struct nic *nic, const struct flow_rx *rx)
+{
+	uint32_t gap;
+
+	if (rx->window == RESEQUENCER_NONE)
+		return rx->missing;
+	gap = resequencer_gap(&nic->resequencer, rx->window, rx->expected);
+	return gap < UINT8_MAX ? (uint8_t)gap : UINT8_MAX;
+}
+
+/* Asks for what is missing from 'expected' on. */
 static void ask_again(struct nic *nic, uint16_t peer, weft_time now)
 {
 	struct flow_rx *rx = &nic->rx[peer];
 
 	rx->again = rx->again == UINT8_MAX ? 1 : (uint8_t)(rx->again + 1);
+	rx->missing = count_missing(nic, rx);
 	rx->asked_at = rx->expected;
 	rx->ask = rx->asked = true;
 	ack_now(nic, peer);
 	deadline_queue_arm(&nic->gap, peer, now); /* if that is lost too, once more */
+}
+
+/* How long a gap must last before it counts as a loss: twice as long as frames are overtaken here,
+ * which fades slowly. */
+static void note_overtaken(struct nic *nic, weft_time ps)
+{
+	nic->overtaken_ps -= nic->overtaken_ps / OVERTAKEN_FADE;
+	if (ps > nic->overtaken_ps)
+		nic->overtaken_ps = ps;
+	if (nic->overtaken_ps > nic->config.retry_ps)
+		nic->overtaken_ps = nic->config.retry_ps;
+	nic->gap.delay_ps = 2 * nic->overtaken_ps > nic->config.gap_ps ? 2 * nic->overtaken_ps
+								       : nic->config.gap_ps;
 }
 
 static void deliver(
@@ -111,21 +139,51 @@ static void deliver_held(struct nic *nic, uint16_t peer, weft_time now)
 	}
 }
 
+/* The frame that was missing has come. */
+static void close_gap(struct nic *nic, uint16_t peer, weft_time now)
+{
+	struct flow_rx *rx = &nic->rx[peer];
+
+	if (rx->window != RESEQUENCER_NONE && !(rx->asked && rx->asked_at == rx->expected))
+		note_overtaken(nic, now - nic->gap.node[peer].since);
+	rx->ask = false; /* what a request that has not left yet asks for is here */
+}
+
 static void receive_expected(
 	struct nic *nic, struct weft_packet *packet, const uint8_t *frame, weft_time now)
 {
 	uint16_t peer = packet->source;
 
+	close_gap(nic, peer, now);
 	deliver(nic, packet, frame, now);
 	nic_release_packet(nic, packet);
 	deliver_held(nic, peer, now);
-	nic->rx[peer].ask = false; /* what a request that has not left yet asks for is here */
 	/* What is still held has a gap before it, which is another one: its time begins now. */
 	if (nic->rx[peer].window != RESEQUENCER_NONE)
 		deadline_queue_arm(&nic->gap, peer, now);
 	else
 		deadline_queue_cancel(&nic->gap, peer);
 	ack_soon(nic, peer, now);
+}
+
+/* Known already. If it was asked for, it had only been overtaken, and by more than we thought. */
+static void receive_duplicate(struct nic *nic, struct weft_packet *packet)
+{
+	struct flow_rx *rx = &nic->rx[packet->source];
+
+	if (rx->asked && packet->sequence - rx->asked_at < rx->missing) {
+		rx->asked = false; /* one lesson a request */
+		note_overtaken(nic, nic->gap.delay_ps);
+	}
+	ack_now(nic, packet->source); /* its acknowledgement may have been lost */
+	discard(nic, packet, NIC_DISCARD_DUPLICATE);
+}
+
+/* There is no room to hold it: a request asks for all, unless something else is held. */
+static void discard_early(struct nic *nic, struct weft_packet *packet, enum nic_counter reason)
+{
+	nic->rx[packet->source].missing = 0;
+	discard(nic, packet, reason);
 }
 
 static void receive_early(struct nic *nic, struct weft_packet *packet, const uint8_t *frame)
@@ -195,9 +253,12 @@ static void receive_damaged(struct nic *nic, struct weft_packet *packet, weft_ti
 	struct flow_rx *rx = &nic->rx[peer];
 	bool ours = rx->known && rx->flow == MESSAGE_FLOW(packet->message);
 	bool asked = rx->asked && rx->asked_at == rx->expected;
+	uint32_t ahead = packet->sequence - rx->expected;
 
-	if (ours && !sequence_before(packet->sequence, rx->expected) && !asked)
+	if (ours && !sequence_before(packet->sequence, rx->expected) && !asked) {
+		rx->missing = ahead < UINT8_MAX ? (uint8_t)(ahead + 1) : UINT8_MAX;
 		ask_again(nic, peer, now);
+	}
 	discard(nic, packet, NIC_DISCARD_PAYLOAD_CRC);
 }
 
@@ -219,14 +280,13 @@ void flow_rx_data(struct nic *nic, struct weft_packet *packet, const uint8_t *fr
 	if (ahead == 0) {
 		receive_expected(nic, packet, frame, now);
 	} else if ((int32_t)ahead < 0) {
-		ack_now(nic, packet->source); /* its acknowledgement was lost */
-		discard(nic, packet, NIC_DISCARD_DUPLICATE);
+		receive_duplicate(nic, packet);
 	} else {
 		notice_gap(nic, packet->source, now);
 		if (ahead < nic->config.window_frames)
 			receive_early(nic, packet, frame);
 		else
-			discard(nic, packet, NIC_DISCARD_BEYOND_WINDOW);
+			discard_early(nic, packet, NIC_DISCARD_BEYOND_WINDOW);
 	}
 }
 
@@ -252,6 +312,7 @@ uint16_t flow_rx_next_ack(struct nic *nic, struct control_ack *ack)
 	rx->ack_queued = false;
 	*ack = (struct control_ack){.expected = rx->expected,
 		.again = rx->ask ? rx->again : 0,
+		.missing = rx->ask ? rx->missing : 0,
 		.flow = rx->flow,
 		.session = nic->config.link.session};
 	rx->ask = false;

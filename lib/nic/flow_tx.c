@@ -4,9 +4,10 @@
 
 #include <errno.h>
 
-/* Retry intervals double up to this many: a peer that is away, or behind a long queue, is not
- * flooded with its own window. */
-#define BACKOFF_MAX 7
+/* Each timeout in a row doubles the wait, so many times; and whatever the answers take, there are
+ * so many tries before a message is given up. */
+#define DOUBLINGS_MAX 3
+#define TRIES_MIN     8
 
 /* Names of flows need to differ from those of the interface's former lives. */
 static uint16_t first_flow(uint32_t session)
@@ -18,7 +19,7 @@ void flow_tx_init(struct nic *nic)
 {
 	for (unsigned peer = 0; peer < nic->config.hosts; peer++) {
 		nic->tx[peer].flow = first_flow(nic->config.link.session);
-		nic->tx[peer].cursor = MESSAGE_NONE;
+		nic->tx[peer].cursor = nic->tx[peer].fresh = MESSAGE_NONE;
 		message_queue_init(&nic->tx[peer].messages);
 	}
 }
@@ -28,6 +29,27 @@ static void number_frames(struct flow_tx *tx, struct message *message)
 	message->first_sequence = tx->next;
 	message->number = tx->number++;
 	tx->next += message->frames;
+}
+
+/* Retry intervals until the next timeout: the answer's usual time and four times its deviation, as
+ * TCP has it (RFC 6298), doubled for each timeout in a row. */
+static uint16_t intervals(const struct nic *nic, const struct flow_tx *tx)
+{
+	weft_time usual = (tx->rtt_ns + 4 * (weft_time)tx->rtt_deviation_ns) * PS_PER_NS;
+	weft_time most = nic->config.give_up_ps / (TRIES_MIN * nic->config.retry_ps);
+	weft_time wait = (1 + usual / nic->config.retry_ps) << tx->timeouts;
+
+	if (most == 0)
+		most = 1;
+	if (most > UINT16_MAX)
+		most = UINT16_MAX;
+	return (uint16_t)(wait < most ? wait : most);
+}
+
+static void start_timer(struct nic *nic, uint16_t peer, weft_time now)
+{
+	nic->tx[peer].wait = intervals(nic, &nic->tx[peer]);
+	deadline_queue_arm(&nic->retry, peer, now);
 }
 
 void flow_tx_admit(struct nic *nic, uint32_t index, weft_time now)
@@ -40,9 +62,11 @@ void flow_tx_admit(struct nic *nic, uint32_t index, weft_time now)
 	message_queue_push(&nic->pool, &tx->messages, index);
 	if (tx->cursor == MESSAGE_NONE)
 		tx->cursor = index;
+	if (tx->fresh == MESSAGE_NONE)
+		tx->fresh = index;
 	if (!deadline_queue_armed(&nic->retry, message->destination)) {
 		tx->progress_at = now;
-		deadline_queue_arm(&nic->retry, message->destination, now);
+		start_timer(nic, message->destination, now);
 	}
 	flow_tx_place(nic, message->destination);
 }
@@ -70,26 +94,50 @@ void flow_tx_place(struct nic *nic, uint16_t peer)
 	nic->ready_vcs[class] |= 1u << vc;
 }
 
+/* Frame 'high' of 'message' leaves for the first time. */
+static void sent_fresh(struct nic *nic, struct flow_tx *tx, struct message *message, weft_time now)
+{
+	if (!tx->timing) {
+		tx->timing = true;
+		tx->timed = tx->high;
+		tx->timed_at = now;
+	}
+	nic->count[NIC_FRAMES_INJECTED]++;
+	nic->count[NIC_MESSAGES_INJECTED] += !message->injected;
+	nic->count[NIC_BYTES_INJECTED] += nic->plan.bytes;
+	message->injected = true;
+	tx->high++;
+}
+
+/* After the last frame to be repeated come those that were never sent. */
+static void end_repetition(struct flow_tx *tx)
+{
+	if (sequence_before(tx->send, tx->repeat_end) && sequence_before(tx->send, tx->high))
+		return;
+	tx->send = tx->high;
+	tx->cursor = tx->fresh;
+}
+
 void flow_tx_sent(struct nic *nic, uint16_t peer, weft_time now)
 {
 	struct flow_tx *tx = &nic->tx[peer];
 	struct message *message = nic_message_at(nic, tx->cursor);
+	bool fresh = tx->send == tx->high;
 
 	/* The wait for an answer begins now, not when the message began to wait for credits. */
 	if (tx->send == tx->acked)
-		deadline_queue_arm(&nic->retry, peer, now);
-	if (tx->send++ == tx->high) {
-		tx->high = tx->send;
-		nic->count[NIC_FRAMES_INJECTED]++;
-		nic->count[NIC_MESSAGES_INJECTED] += !message->injected;
-		nic->count[NIC_BYTES_INJECTED] += nic->plan.bytes;
-		message->injected = true;
-	} else {
-		nic->count[NIC_FRAMES_RETRANSMITTED]++;
-		nic->count[NIC_BYTES_RETRANSMITTED] += nic->plan.bytes;
-	}
+		start_timer(nic, peer, now);
+	tx->send++;
 	if (tx->send == message->first_sequence + message->frames)
 		tx->cursor = message->next;
+	if (fresh) {
+		sent_fresh(nic, tx, message, now);
+		tx->fresh = tx->cursor;
+		return;
+	}
+	nic->count[NIC_FRAMES_RETRANSMITTED]++;
+	nic->count[NIC_BYTES_RETRANSMITTED] += nic->plan.bytes;
+	end_repetition(tx);
 }
 
 void flow_tx_finish(struct nic *nic, uint32_t index, int error)
@@ -106,15 +154,17 @@ void flow_tx_finish(struct nic *nic, uint32_t index, int error)
 		nic->config.above.done(nic->config.above.ctx, &outcome);
 }
 
-/* Everything from 'acked' on is sent once more. */
-static void go_back(struct nic *nic, uint16_t peer)
+/* Up to 'count' frames from 'acked' on are sent once more. */
+static void go_back(struct nic *nic, uint16_t peer, uint32_t count)
 {
 	struct flow_tx *tx = &nic->tx[peer];
 
-	if (tx->send == tx->acked)
+	if (tx->high == tx->acked)
 		return;
 	tx->send = tx->acked;
 	tx->cursor = tx->messages.head;
+	tx->repeat_end = tx->acked + count;
+	tx->timing = false; /* which of the two would be answered, nobody could tell (Karn) */
 	nic->count[NIC_GO_BACKS]++;
 	flow_tx_place(nic, peer);
 }
@@ -127,9 +177,11 @@ static void end_flow(struct nic *nic, uint16_t peer)
 	nic->count[NIC_FRAMES_ABANDONED] += tx->high - tx->acked;
 	tx->flow++;
 	tx->number = 0;
-	tx->acked = tx->send = tx->high = tx->next = 0;
-	tx->last_again = tx->backoff = tx->backoff_left = 0;
-	tx->cursor = tx->messages.head;
+	tx->acked = tx->send = tx->high = tx->next = tx->repeat_end = 0;
+	tx->repeat = 0;
+	tx->last_again = tx->timeouts = 0;
+	tx->timing = false;
+	tx->cursor = tx->fresh = tx->messages.head;
 }
 
 /* The receiver has no memory of the flow: a new flow with all messages that it did not acknowledge
@@ -145,9 +197,40 @@ static void restart_flow(struct nic *nic, uint16_t peer, weft_time now)
 	deadline_queue_cancel(&nic->retry, peer);
 	if (tx->messages.head != MESSAGE_NONE) {
 		tx->progress_at = now;
-		deadline_queue_arm(&nic->retry, peer, now);
+		start_timer(nic, peer, now);
 	}
 	flow_tx_place(nic, peer);
+}
+
+/* The time that the answer took, smoothed as in RFC 6298. The longer waits after timeouts end here
+ * and not with any answer: else who answers slowly would never be timed (Karn). */
+static void take_time(struct flow_tx *tx, weft_time now)
+{
+	uint64_t ns = (now - tx->timed_at) / PS_PER_NS;
+	uint32_t took = ns < UINT32_MAX / 8 ? (uint32_t)ns : UINT32_MAX / 8;
+	uint32_t off = took > tx->rtt_ns ? took - tx->rtt_ns : tx->rtt_ns - took;
+
+	tx->timing = false;
+	tx->timeouts = 0;
+	if (tx->rtt_ns == 0) {
+		tx->rtt_ns = took;
+		tx->rtt_deviation_ns = took / 2;
+		return;
+	}
+	tx->rtt_deviation_ns = (3 * tx->rtt_deviation_ns + off) / 4;
+	tx->rtt_ns = (7 * tx->rtt_ns + took) / 8;
+}
+
+/* Messages below 'expected' are done. */
+static void finish_messages(struct nic *nic, struct flow_tx *tx, uint32_t expected)
+{
+	while (tx->messages.head != MESSAGE_NONE) {
+		const struct message *message = nic_message_at(nic, tx->messages.head);
+
+		if (sequence_before(expected, message->first_sequence + message->frames))
+			return;
+		flow_tx_finish(nic, message_queue_pop(&nic->pool, &tx->messages), 0);
+	}
 }
 
 static void acknowledge(struct nic *nic, uint16_t peer, uint32_t expected, weft_time now)
@@ -155,27 +238,42 @@ static void acknowledge(struct nic *nic, uint16_t peer, uint32_t expected, weft_
 	struct flow_tx *tx = &nic->tx[peer];
 
 	nic->count[NIC_FRAMES_ACKED] += expected - tx->acked;
+	if (tx->timing && sequence_before(tx->timed, expected))
+		take_time(tx, now);
 	tx->acked = expected;
 	tx->progress_at = now;
-	tx->backoff = tx->backoff_left = 0;
-	while (tx->messages.head != MESSAGE_NONE) {
-		const struct message *message = nic_message_at(nic, tx->messages.head);
-		uint32_t end = message->first_sequence + message->frames;
-
-		if (sequence_before(expected, end))
-			break;
-		flow_tx_finish(nic, message_queue_pop(&nic->pool, &tx->messages), 0);
-	}
+	finish_messages(nic, tx, expected);
 	/* Frames that were about to be repeated have turned out to be there. */
 	if (sequence_before(tx->send, expected)) {
 		tx->send = expected;
 		tx->cursor = tx->messages.head;
+		end_repetition(tx);
 	}
 	if (tx->messages.head == MESSAGE_NONE)
 		deadline_queue_cancel(&nic->retry, peer);
 	else
-		deadline_queue_arm(&nic->retry, peer, now);
+		start_timer(nic, peer, now);
 	flow_tx_place(nic, peer);
+}
+
+/* After a timeout nobody knows what is missing. The first frame is repeated; as long as the answer
+ * is that exactly what was repeated has been missing, twice as many follow each time. An answer
+ * that goes beyond it says that more had arrived: then it was only late, or the receiver will ask.
+ */
+static void go_on_after_timeout(struct nic *nic, uint16_t peer)
+{
+	struct flow_tx *tx = &nic->tx[peer];
+	uint32_t left = tx->recover - tx->acked;
+
+	if ((int32_t)left <= 0 || sequence_before(tx->repeat_end, tx->acked)) {
+		tx->repeat = 0;
+		return;
+	}
+	if (tx->acked != tx->repeat_end)
+		return; /* the rest of the answer is to come */
+	if (tx->repeat < nic->config.window_frames)
+		tx->repeat = (uint16_t)(tx->repeat * 2);
+	go_back(nic, peer, tx->repeat < left ? tx->repeat : left);
 }
 
 /* True if the acknowledgement speaks of this flow in its present state. */
@@ -206,12 +304,15 @@ void flow_tx_on_ack(struct nic *nic, uint16_t peer, const struct control_ack *ac
 	nic->count[NIC_AGAIN_RECEIVED] += ack->again != 0;
 	if (!belongs(nic, peer, ack, now))
 		return;
-	if (ack->expected != tx->acked)
+	if (ack->expected != tx->acked) {
 		acknowledge(nic, peer, ack->expected, now);
+		if (tx->repeat > 0)
+			go_on_after_timeout(nic, peer);
+	}
 	/* Each request is obeyed once, however often it arrives. */
 	if (ack->again != 0 && ack->again != tx->last_again) {
 		tx->last_again = ack->again;
-		go_back(nic, peer);
+		go_back(nic, peer, ack->missing != 0 ? ack->missing : tx->high - tx->acked);
 	}
 }
 
@@ -239,14 +340,15 @@ static void retry(struct nic *nic, uint16_t peer, weft_time now)
 	deadline_queue_arm(&nic->retry, peer, now);
 	if (tx->send == tx->acked)
 		return; /* nothing is out there, or it is waiting to go already */
-	if (tx->backoff_left > 0) {
-		tx->backoff_left--;
+	if (--tx->wait > 0)
 		return;
-	}
-	tx->backoff = tx->backoff < BACKOFF_MAX ? (uint8_t)(tx->backoff * 2 + 1) : BACKOFF_MAX;
-	tx->backoff_left = tx->backoff;
+	if (tx->timeouts < DOUBLINGS_MAX)
+		tx->timeouts++;
+	tx->wait = intervals(nic, tx);
+	tx->repeat = 1;
+	tx->recover = tx->high;
 	nic->count[NIC_RETRY_TIMEOUTS]++;
-	go_back(nic, peer);
+	go_back(nic, peer, 1);
 }
 
 void flow_tx_poll(struct nic *nic, weft_time now)

@@ -242,6 +242,11 @@ struct weft_packet *nic_drain(struct nic *nic)
 	return released;
 }
 
+uint32_t nic_room(const struct nic *nic)
+{
+	return nic->pool.count - nic->pool.used;
+}
+
 bool nic_busy(const struct nic *nic)
 {
 	return nic->pool.used > 0;

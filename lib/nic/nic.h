@@ -84,9 +84,11 @@ struct nic_config {
 	uint32_t reorder_frames;  /* held in all until what came before them arrives */
 	uint32_t ack_frames;      /* acknowledge after so many frames, */
 	weft_time ack_delay_ps;   /* or after so long */
-	weft_time gap_ps;         /* ask again for what is missing for so long */
-	weft_time retry_ps;       /* go back when nothing was acknowledged for so long */
-	weft_time give_up_ps;     /* a message fails when its peer made no progress for so long */
+	weft_time gap_ps; /* ask again for what is missing for so long; more where paths differ more
+			   */
+	weft_time retry_ps; /* go back when nothing was acknowledged for so long; more where answers
+			     * take longer, and after each time in vain */
+	weft_time give_up_ps; /* a message fails when its peer made no progress for so long */
 	/* link.session: nonzero, and different in each life of the interface. A new life begins at
 	 * the earliest when no frame of the former one is under way any more (the switches'
 	 * watchdog). link.vc_blocks: what may be under way to this interface; frames do not stay in
@@ -141,6 +143,8 @@ struct weft_packet *nic_receive(
 /* All packets held, for the end of a run. */
 struct weft_packet *nic_drain(struct nic *nic);
 
+/* Messages that can be queued now, payloads apart. */
+uint32_t nic_room(const struct nic *nic);
 /* True while a message is waiting or not acknowledged. */
 bool nic_busy(const struct nic *nic);
 /* True if the link is up. */

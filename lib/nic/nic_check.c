@@ -8,11 +8,23 @@ static const enum nic_counter receive_discards[] = {NIC_DISCARD_DUPLICATE,
 	NIC_DISCARD_MISROUTED, NIC_DISCARD_SOURCE, NIC_DISCARD_VC, NIC_DISCARD_CREDIT_VIOLATION,
 	NIC_DISCARD_DRAINED};
 
+/* The message that holds a frame. */
+static uint32_t find_message(const struct nic *nic, const struct flow_tx *tx, uint32_t sequence)
+{
+	uint32_t i = tx->messages.head;
+
+	for (; i != MESSAGE_NONE; i = nic->pool.message[i].next)
+		if (sequence_before(sequence,
+			    nic->pool.message[i].first_sequence + nic->pool.message[i].frames))
+			break;
+	return i;
+}
+
 /* The queue of a peer is numbered without a hole and reaches from 'acked' to 'next'. */
 static const char *check_flow(const struct nic *nic, uint16_t peer)
 {
 	const struct flow_tx *tx = &nic->tx[peer];
-	uint32_t sequence = tx->acked, cursor = MESSAGE_NONE;
+	uint32_t sequence = tx->acked;
 
 	if (sequence_before(tx->send, tx->acked) || sequence_before(tx->high, tx->send) ||
 		sequence_before(tx->next, tx->high))
@@ -27,15 +39,14 @@ static const char *check_flow(const struct nic *nic, uint16_t peer)
 			(i != tx->messages.head ||
 				sequence_before(sequence, message->first_sequence)))
 			return "a hole in the numbers of a flow";
-		if (!sequence_before(tx->send, message->first_sequence) &&
-			sequence_before(tx->send, end))
-			cursor = i;
 		sequence = end;
 	}
 	if (sequence != tx->next)
 		return "the numbers of a flow do not end at its next";
-	if (cursor != tx->cursor)
+	if (find_message(nic, tx, tx->send) != tx->cursor)
 		return "the cursor of a flow is not at the message that goes next";
+	if (find_message(nic, tx, tx->high) != tx->fresh)
+		return "a flow has lost its first message that was not sent whole";
 	if ((tx->messages.head != MESSAGE_NONE) != deadline_queue_armed(&nic->retry, peer))
 		return "a flow has messages and no timer, or a timer and no messages";
 	return NULL;

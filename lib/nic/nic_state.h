@@ -5,7 +5,7 @@
 /*
  * Inside the interface; only lib/nic includes this.
  *
- * Per peer there are two small records, in arrays made at creation: 80 bytes for sending, 32 for
+ * Per peer there are two small records, in arrays made at creation: 96 bytes for sending, 28 for
  * receiving, and nodes of timers and queues. Frames in flight have no records: they follow from the
  * messages and three sequence numbers.
  */
@@ -22,20 +22,29 @@
  *
  *     acked <= send <= high <= next        (serial arithmetic)
  *
- * Below 'acked' everything is acknowledged and gone; 'send' goes next, which is a retransmission
- * below 'high'; 'next' is the number that the next message admitted will begin with.
+ * Below 'acked' everything is acknowledged and gone; 'send' goes next; 'high' is the first that was
+ * never sent; 'next' is the number that the next message admitted will begin with. While 'send' is
+ * below 'high' it repeats frames, up to 'repeat_end', then goes on at 'high'.
  */
 struct flow_tx {
 	struct message_queue messages;
 	uint32_t cursor; /* the message that holds frame 'send'; MESSAGE_NONE: all sent */
+	uint32_t fresh;  /* the message that holds frame 'high'; MESSAGE_NONE likewise */
 	uint32_t acked, send, high, next;
-	uint32_t peer_session; /* of the receiver; 0: not yet heard of */
-	uint16_t flow;         /* names this flow, in each of its frames */
-	uint16_t number;       /* of the next message */
-	uint8_t last_again;    /* number of the last request that was obeyed */
-	uint8_t backoff;       /* retry intervals to wait after the next timeout, less one */
-	uint8_t backoff_left;
-	bool queued;           /* in one of the ready queues */
+	uint32_t repeat_end;
+	uint32_t recover;                  /* after a timeout: what had been sent until then */
+	uint32_t timed;                    /* frame whose answer is being timed */
+	uint32_t peer_session;             /* of the receiver; 0: not yet heard of */
+	uint32_t rtt_ns, rtt_deviation_ns; /* smoothed; 0: not yet known */
+	uint16_t flow;                     /* names this flow, in each of its frames */
+	uint16_t number;                   /* of the next message */
+	uint16_t repeat;    /* after a timeout: frames to repeat next time; 0: no timeout */
+	uint16_t wait;      /* retry intervals to go until the next timeout */
+	uint8_t last_again; /* number of the last request that was obeyed */
+	uint8_t timeouts;   /* in a row */
+	bool timing;        /* 'timed' and 'timed_at' are valid */
+	bool queued;        /* in one of the ready queues */
+	weft_time timed_at;
 	weft_time progress_at; /* last acknowledgement, or begin of activity */
 };
 
@@ -48,6 +57,7 @@ struct flow_rx {
 	uint16_t window;  /* RESEQUENCER_NONE: nothing is out of order */
 	uint16_t unacked; /* frames since the last acknowledgement */
 	uint8_t again;    /* number of the last request, 1..255; 0: never */
+	uint8_t missing;  /* frames that it asked for; 0: all */
 	bool known;       /* there is a flow */
 	bool begun;       /* something of it has been delivered */
 	bool mid_message;
@@ -80,6 +90,7 @@ struct nic {
 	struct flow_tx *tx; /* [hosts] */
 	struct flow_rx *rx;
 	struct deadline_queue retry, ack_delay, gap;
+	weft_time overtaken_ps; /* how much later than others frames come that are not lost */
 
 	/* Peers with a frame to send, by class and VC; looked at again when they are at the head.
 	 */

@@ -73,3 +73,15 @@ static inline struct held_frame resequencer_take(
 	}
 	return taken;
 }
+
+/* Frames from 'sequence' on that are not there, up to the first that is. The window is not empty.
+ */
+static inline uint32_t resequencer_gap(
+	const struct resequencer *resequencer, uint16_t window, uint32_t sequence)
+{
+	uint32_t gap = 0;
+
+	while (resequencer_at(resequencer, window, sequence + gap)->packet == NULL)
+		gap++;
+	return gap;
+}

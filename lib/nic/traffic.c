@@ -19,16 +19,24 @@
 #define STREAM_CHOICE      0x7c02
 #define DEVICE_OF_RUN      UINT64_MAX
 
+/* Lengths and distances of the messages, and when the next one falls due. */
+struct schedule {
+	struct rng length, arrival;
+	weft_time next_ps;
+};
+
+/* There are two readers of one schedule: one counts what falls due, the other hands messages out,
+ * later if the interface does not take them. */
 struct traffic {
 	struct traffic_config config;
 	const struct traffic_pattern *pattern;
 	void *state; /* of the pattern */
-	struct rng destination, length;
+	struct rng destination;
 	struct arrivals arrivals;
+	struct schedule counted, handed;
 	uint64_t ps_per_byte; /* at full rate */
-	weft_time next_ps;    /* when the next message falls due */
-	bool pending;         /* 'message' fell due and is not accepted */
-	bool silent;          /* the pattern sends nothing */
+	bool pending;         /* 'message' was handed out and is not accepted */
+	bool silent;          /* sends nothing (more) */
 	struct traffic_message message;
 	struct traffic_counters counters;
 };
@@ -77,18 +85,6 @@ static int check(const struct traffic_config *config, struct fault *fault)
 	return 0;
 }
 
-static void init_streams(struct traffic *traffic)
-{
-	const struct traffic_config *config = &traffic->config;
-	uint64_t base = (uint64_t)config->index * STREAMS_A_SOURCE;
-	struct rng rng;
-
-	rng_init(&traffic->destination, config->seed, config->host, STREAM_DESTINATION + base);
-	rng_init(&traffic->length, config->seed, config->host, STREAM_LENGTH + base);
-	rng_init(&rng, config->seed, config->host, STREAM_ARRIVAL + base);
-	arrivals_init(&traffic->arrivals, config->arrivals, &rng);
-}
-
 /* What a message costs on the wire, at the configured load. Exact to 1 ps a byte. */
 static weft_time mean_distance(const struct traffic *traffic, uint32_t bytes)
 {
@@ -100,35 +96,72 @@ static weft_time mean_distance(const struct traffic *traffic, uint32_t bytes)
 	return (weft_time)((unsigned __int128)wire * traffic->ps_per_byte * PPM / config->load_ppm);
 }
 
-static uint32_t draw_length(struct traffic *traffic)
+static bool is_due(const struct traffic *traffic, const struct schedule *schedule, weft_time now)
 {
-	const struct traffic_config *config = &traffic->config;
-
-	if (config->other_share_ppm > 0 &&
-		rng_chance_ppm(&traffic->length, config->other_share_ppm))
-		return config->other_message_bytes;
-	return config->message_bytes;
+	return !traffic->silent && schedule->next_ps <= now &&
+	       schedule->next_ps < traffic->config.stop_ps;
 }
 
-/* Draws the message that falls due at next_ps, and when the one after it does. */
-static void draw(struct traffic *traffic)
+/* Length of the message that falls due at next_ps; on to the one after it. */
+static uint32_t advance(struct traffic *traffic, struct schedule *schedule)
 {
-	struct traffic_message *message = &traffic->message;
+	const struct traffic_config *config = &traffic->config;
+	uint32_t bytes = config->message_bytes;
 
-	message->destination = traffic->pattern->destination(
-		traffic->state, &traffic->config, &traffic->destination);
-	if (message->destination == TRAFFIC_NOWHERE) {
-		traffic->silent = true;
-		return;
+	if (config->other_share_ppm > 0 &&
+		rng_chance_ppm(&schedule->length, config->other_share_ppm))
+		bytes = config->other_message_bytes;
+	schedule->next_ps += arrivals_next(
+		&traffic->arrivals, &schedule->arrival, mean_distance(traffic, bytes));
+	return bytes;
+}
+
+static void count_due(struct traffic *traffic, weft_time now)
+{
+	while (is_due(traffic, &traffic->counted, now)) {
+		traffic->counters.generated_messages++;
+		traffic->counters.generated_bytes += advance(traffic, &traffic->counted);
 	}
-	message->sl = traffic->config.sl;
-	message->bytes = draw_length(traffic);
-	message->generated_ps = traffic->next_ps;
-	traffic->next_ps +=
-		arrivals_next(&traffic->arrivals, mean_distance(traffic, message->bytes));
-	traffic->counters.generated_messages++;
-	traffic->counters.generated_bytes += message->bytes;
+}
+
+static void hand_out(struct traffic *traffic)
+{
+	traffic->message = (struct traffic_message){
+		.destination = traffic->pattern->destination(
+			traffic->state, &traffic->config, &traffic->destination),
+		.sl = traffic->config.sl,
+		.generated_ps = traffic->handed.next_ps,
+	};
+	traffic->message.bytes = advance(traffic, &traffic->handed);
 	traffic->pending = true;
+}
+
+/* A host that a pattern leaves out stays out. */
+static bool is_silent(const struct traffic *traffic)
+{
+	struct rng rng = traffic->destination;
+
+	return traffic->config.load_ppm == 0 || traffic->pattern->destination(traffic->state,
+							&traffic->config, &rng) == TRAFFIC_NOWHERE;
+}
+
+static void init_schedule(struct traffic *traffic)
+{
+	const struct traffic_config *config = &traffic->config;
+	uint64_t base = (uint64_t)config->index * STREAMS_A_SOURCE;
+	struct schedule *schedule = &traffic->counted;
+
+	rng_init(&traffic->destination, config->seed, config->host, STREAM_DESTINATION + base);
+	rng_init(&schedule->length, config->seed, config->host, STREAM_LENGTH + base);
+	rng_init(&schedule->arrival, config->seed, config->host, STREAM_ARRIVAL + base);
+	arrivals_init(&traffic->arrivals, config->arrivals);
+	traffic->silent = is_silent(traffic);
+	schedule->next_ps = config->start_ps;
+	/* Sources do not beat in time: the first message falls due within the first distance. */
+	if (!traffic->silent)
+		schedule->next_ps +=
+			rng_below(&schedule->length, mean_distance(traffic, config->message_bytes));
+	traffic->handed = *schedule;
 }
 
 struct traffic *traffic_create(const struct traffic_config *config, struct fault *fault)
@@ -152,13 +185,7 @@ struct traffic *traffic_create(const struct traffic_config *config, struct fault
 	traffic->config.targets = traffic->config.permutation = NULL;
 	traffic->config.pattern = traffic->pattern->name;
 	traffic->ps_per_byte = ps_per_byte(config->rate_bps);
-	traffic->silent = config->load_ppm == 0;
-	init_streams(traffic);
-	/* Sources do not beat in time: the first message falls due within the first distance. */
-	traffic->next_ps = config->start_ps;
-	if (!traffic->silent)
-		traffic->next_ps +=
-			rng_below(&traffic->length, mean_distance(traffic, config->message_bytes));
+	init_schedule(traffic);
 	return traffic;
 }
 
@@ -173,9 +200,9 @@ void traffic_destroy(struct traffic *traffic)
 
 bool traffic_poll(struct traffic *traffic, weft_time now, struct traffic_message *message)
 {
-	if (!traffic->pending && !traffic->silent && traffic->next_ps <= now &&
-		traffic->next_ps < traffic->config.stop_ps)
-		draw(traffic);
+	count_due(traffic, now);
+	if (!traffic->pending && is_due(traffic, &traffic->handed, now))
+		hand_out(traffic);
 	if (traffic->pending)
 		*message = traffic->message;
 	return traffic->pending;
@@ -195,9 +222,7 @@ void traffic_skip(struct traffic *traffic)
 
 void traffic_abandon(struct traffic *traffic, weft_time now)
 {
-	while (!traffic->silent && traffic->next_ps <= now &&
-		traffic->next_ps < traffic->config.stop_ps)
-		draw(traffic);
+	count_due(traffic, now);
 	traffic->pending = false;
 	traffic->silent = true;
 }
@@ -205,7 +230,7 @@ void traffic_abandon(struct traffic *traffic, weft_time now)
 bool traffic_finished(const struct traffic *traffic, weft_time now)
 {
 	return !traffic->pending &&
-	       (traffic->silent || traffic->next_ps >= traffic->config.stop_ps);
+	       (traffic->silent || traffic->handed.next_ps >= traffic->config.stop_ps);
 }
 
 const struct traffic_counters *traffic_counters(const struct traffic *traffic)

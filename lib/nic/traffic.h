@@ -57,7 +57,7 @@ struct traffic_message {
 };
 
 struct traffic_counters {
-	uint64_t generated_messages, generated_bytes; /* fell due */
+	uint64_t generated_messages, generated_bytes; /* had fallen due at the last look */
 	uint64_t accepted_messages, accepted_bytes;   /* of those, taken by the interface */
 };
 

@@ -12,7 +12,7 @@ struct traffic_pattern {
 	 * -errno with fault. */
 	int (*init)(void **state, const struct traffic_config *config, struct fault *fault);
 	void (*fini)(void *state);
-	/* The next destination, TRAFFIC_NOWHERE if this host sends nothing. */
+	/* The next destination; TRAFFIC_NOWHERE, then always, if this host sends nothing. */
 	uint16_t (*destination)(void *state, const struct traffic_config *config, struct rng *rng);
 };
 

@@ -71,18 +71,20 @@ bool control_hello_decode(struct control_hello *hello, const uint8_t *in, unsign
 
 unsigned control_ack_encode(const struct control_ack *ack, uint8_t *out)
 {
-	put32(put32(put32(out, ack->expected), (uint32_t)ack->again << 24 | ack->flow),
-		ack->session);
+	uint32_t request = (uint32_t)ack->again << 24 | (uint32_t)ack->missing << 16;
+
+	put32(put32(put32(out, ack->expected), request | ack->flow), ack->session);
 	return CONTROL_ACK_BYTES;
 }
 
 bool control_ack_decode(struct control_ack *ack, const uint8_t *in, unsigned bytes)
 {
-	if (bytes != CONTROL_ACK_BYTES || in[5] != 0)
+	if (bytes != CONTROL_ACK_BYTES)
 		return false;
 	*ack = (struct control_ack){
 		.expected = get32(in),
 		.again = in[4],
+		.missing = in[5],
 		.flow = (uint16_t)(in[6] << 8 | in[7]),
 		.session = get32(in + 8),
 	};

@@ -34,13 +34,15 @@ struct control_hello {
 };
 
 /*
- * FRAME_ACK. Cumulative. 'again' asks to send everything from 'expected' on once more; it numbers
- * the requests, so that one that arrives twice is obeyed once. 'flow' is the upper half of the data
- * frames' message number; 'session' tells a sender that its receiver has begun a new life.
+ * FRAME_ACK. Cumulative. 'again' asks to send once more, from 'expected' on, the frames that are
+ * missing there; it numbers the requests, so that one that arrives twice is obeyed once. 'flow' is
+ * the upper half of the data frames' message number; 'session' tells a sender that its receiver has
+ * begun a new life.
  */
 struct control_ack {
 	uint32_t expected; /* next frame sequence number that the receiver waits for */
 	uint8_t again;     /* 0: only an acknowledgement; else the number of this request */
+	uint8_t missing;   /* of a request: frames to send again; 0: all that were sent */
 	uint16_t flow;     /* which flow is acknowledged */
 	uint32_t session;  /* receiver's own, nonzero */
 };

@@ -119,6 +119,7 @@ static void put_good_control(struct writer *writer)
 	put_control(writer, FRAME_HELLO, control_hello_encode(&hello, payload));
 	put_control(writer, FRAME_ACK, control_ack_encode(&ack, payload));
 	ack.again = 2;
+	ack.missing = 3;
 	put_control(writer, FRAME_ACK, control_ack_encode(&ack, payload));
 }
 

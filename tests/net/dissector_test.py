@@ -15,7 +15,8 @@ import tempfile
 NAMES = [
     "frame.comment", "frame.interface_name", "frame.len", "frame.number",
     "frame.packet_flags_direction", "frame.time_epoch", "ip.dst", "udp.dstport",
-    "weft.ack.again", "weft.ack.expected", "weft.ack.flow", "weft.ack.session", "weft.adapted",
+    "weft.ack.again", "weft.ack.expected", "weft.ack.flow", "weft.ack.missing", "weft.ack.session",
+    "weft.adapted",
     "weft.again", "weft.bad_crc", "weft.bad_cursor", "weft.bad_kind", "weft.bad_length",
     "weft.bad_payload", "weft.bad_payload_crc", "weft.bad_route_length", "weft.bad_sl",
     "weft.bad_vc", "weft.bad_version", "weft.becn", "weft.crc.ok", "weft.credit.limit",
@@ -121,7 +122,7 @@ def check_control(capture):
         "weft.hello.port": "3", "weft.hello.kind": "1",
     }
     ack = {"weft.kind": "4", "weft.ack.expected": "1000", "weft.ack.again": "2",
-           "weft.ack.flow": "6", "weft.ack.session": "0x00000009"}
+           "weft.ack.missing": "3", "weft.ack.flow": "6", "weft.ack.session": "0x00000009"}
     for frame, fields in ((5, credit), (6, hello), (8, ack)):
         for name, wanted in fields.items():
             expect(f"frame {frame}: {name}", capture.field(frame, name), wanted)

@@ -9,32 +9,33 @@
 #define SAMPLES 2000000
 #define MEAN    1000000
 
-static struct arrivals start(enum arrivals_kind kind)
+static struct arrivals start(enum arrivals_kind kind, struct rng *rng)
 {
 	struct arrivals arrivals;
-	struct rng rng;
 
-	rng_init(&rng, 8, 0, 0);
-	arrivals_init(&arrivals, kind, &rng);
+	rng_init(rng, 8, 0, 0);
+	arrivals_init(&arrivals, kind);
 	return arrivals;
 }
 
 static void constant_arrivals_are_at_constant_distance(void **state)
 {
-	struct arrivals arrivals = start(ARRIVALS_CONSTANT);
+	struct rng rng;
+	struct arrivals arrivals = start(ARRIVALS_CONSTANT, &rng);
 
 	for (unsigned i = 0; i < 10; i++)
-		assert_int_equal(arrivals_next(&arrivals, MEAN), MEAN);
+		assert_int_equal(arrivals_next(&arrivals, &rng, MEAN), MEAN);
 }
 
 /* Mean and deviation of an exponential are equal; 5 sigma of the mean of so many samples. */
 static void poisson_arrivals_have_the_mean_and_the_deviation(void **state)
 {
-	struct arrivals arrivals = start(ARRIVALS_POISSON);
+	struct rng rng;
+	struct arrivals arrivals = start(ARRIVALS_POISSON, &rng);
 	double sum = 0, squares = 0, mean;
 
 	for (unsigned i = 0; i < SAMPLES; i++) {
-		double distance = (double)arrivals_next(&arrivals, MEAN);
+		double distance = (double)arrivals_next(&arrivals, &rng, MEAN);
 
 		sum += distance;
 		squares += distance * distance;
@@ -48,11 +49,12 @@ static void poisson_arrivals_have_the_mean_and_the_deviation(void **state)
 static void poisson_arrivals_are_exponential_to_the_tail(void **state)
 {
 	static const double points[] = {0.01, 0.1, 0.5, 1, 2, 4, 6, 8, 10};
-	struct arrivals arrivals = start(ARRIVALS_POISSON);
+	struct rng rng;
+	struct arrivals arrivals = start(ARRIVALS_POISSON, &rng);
 	unsigned below[9] = {0};
 
 	for (unsigned i = 0; i < SAMPLES; i++) {
-		double distance = (double)arrivals_next(&arrivals, MEAN) / MEAN;
+		double distance = (double)arrivals_next(&arrivals, &rng, MEAN) / MEAN;
 
 		for (unsigned p = 0; p < 9; p++)
 			below[p] += distance < points[p];

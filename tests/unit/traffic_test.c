@@ -247,12 +247,34 @@ static void what_is_not_accepted_counts_as_generated(void **state)
 		traffic_accept(traffic);
 	}
 	assert_true(traffic_poll(traffic, PS_PER_MS, &message));
+	assert_in_range(counters->generated_messages, 581, 583);
 	traffic_abandon(traffic, PS_PER_MS);
 	assert_int_equal(counters->accepted_messages, 100);
 	assert_in_range(counters->generated_messages, 581, 583);
 	assert_int_equal(counters->generated_bytes, counters->generated_messages * 1000);
 	assert_false(traffic_poll(traffic, PS_PER_S, &message));
 	assert_true(traffic_finished(traffic, PS_PER_S));
+	traffic_destroy(traffic);
+}
+
+static void what_is_counted_is_what_is_handed_out(void **state)
+{
+	struct traffic_config from = config("uniform");
+	const struct traffic_counters *counters;
+	struct traffic_message message;
+	struct traffic *traffic;
+
+	from.arrivals = ARRIVALS_POISSON;
+	from.other_message_bytes = 64;
+	from.other_share_ppm = 500000;
+	traffic = start(&from);
+	counters = traffic_counters(traffic);
+	for (weft_time now = 0; now < 10 * PS_PER_MS; now += 10 * PS_PER_US)
+		while (traffic_poll(traffic, now, &message))
+			traffic_accept(traffic);
+	assert_true(counters->accepted_messages > 1000);
+	assert_int_equal(counters->generated_messages, counters->accepted_messages);
+	assert_int_equal(counters->generated_bytes, counters->accepted_bytes);
 	traffic_destroy(traffic);
 }
 
@@ -337,6 +359,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(nothing_is_due_before_start_or_after_stop),
 	cmocka_unit_test(a_message_stays_due_until_it_is_accepted),
 	cmocka_unit_test(what_is_not_accepted_counts_as_generated),
+	cmocka_unit_test(what_is_counted_is_what_is_handed_out),
 	cmocka_unit_test(the_same_seed_gives_the_same_messages_and_another_one_others),
 	cmocka_unit_test(what_makes_no_sense_is_refused_with_a_reason),
 	cmocka_unit_test(hosts_are_chosen_in_the_number_asked_for_and_by_the_seed),

@@ -77,6 +77,7 @@ local f = {
 
 	ack_expected = ProtoField.uint32("weft.ack.expected", "Expected sequence number"),
 	ack_again = ProtoField.uint8("weft.ack.again", "Request to send again"),
+	ack_missing = ProtoField.uint8("weft.ack.missing", "Frames missing"),
 	ack_flow = ProtoField.uint16("weft.ack.flow", "Flow"),
 	ack_session = ProtoField.uint32("weft.ack.session", "Session", base.HEX),
 
@@ -299,13 +300,14 @@ local function dissect_hello(tvb, tree, item)
 end
 
 local function dissect_ack(tvb, tree, item)
-	if tvb:len() ~= 12 or tvb(5, 1):uint() ~= 0 or tvb(8, 4):uint() == 0 then
+	if tvb:len() ~= 12 or tvb(8, 4):uint() == 0 then
 		bad_payload(item, KIND_ACK)
 		return ""
 	end
 	local again = tvb(4, 1):uint()
 	tree:add(f.ack_expected, tvb(0, 4))
 	local again_item = tree:add(f.ack_again, tvb(4, 1))
+	tree:add(f.ack_missing, tvb(5, 1))
 	tree:add(f.ack_flow, tvb(6, 2))
 	tree:add(f.ack_session, tvb(8, 4))
 	if again == 0 then
