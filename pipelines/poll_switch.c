@@ -326,11 +326,11 @@ static void poll_link(struct poll_switch *ps, unsigned at, weft_time now)
 	if (due & LINK_WENT_DOWN)
 		free_list(switch_take_discards(ps->sw));
 	if ((due & (LINK_SEND_CREDIT | LINK_SEND_HELLO)) == 0 ||
-		!transmitter_flush(&ps->port[at].tx, now))
+		!transmitter_has_room(&ps->port[at].tx))
 		return;
 	if (due & LINK_SEND_HELLO)
 		send_link_local(ps, at, FRAME_HELLO, now);
-	if ((due & LINK_SEND_CREDIT) && transmitter_flush(&ps->port[at].tx, now))
+	if (due & LINK_SEND_CREDIT)
 		send_link_local(ps, at, FRAME_CREDIT, now);
 }
 

@@ -25,7 +25,7 @@ struct transmitter {
 	weft_time delay_ps;
 	struct damage *damage; /* NULL: none */
 	uint16_t waiting;
-	struct rte_mbuf *queue[2 * PORT_BURST];
+	struct rte_mbuf *queue[2 * PORT_BURST]; /* a burst, and link-local frames behind it */
 };
 
 /* 'slack_ps': see pacer.h. rate_bps 0 and delay 0: an ethdev, which has its own. */
@@ -39,6 +39,13 @@ bool transmitter_flush(struct transmitter *tx, weft_time now);
 static inline bool transmitter_ready(const struct transmitter *tx, weft_time now)
 {
 	return tx->waiting == 0 && (!tx->timed || pacer_ready(&tx->pacer, now));
+}
+
+/* Link-local frames may go behind a burst that waits: a port that is never free, because there is
+ * always a next burst, would keep credits and hellos back for ever. Room for PORT_BURST of them. */
+static inline bool transmitter_has_room(const struct transmitter *tx)
+{
+	return tx->waiting <= PORT_BURST;
 }
 
 /* Books the time that the frame takes on a timed wire. */

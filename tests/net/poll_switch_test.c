@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * The poll driver of a switch with real frames, on a test clock: four neighbours at the far ends of
+ * in-memory links send under credits, read when they like, and check what arrives. The rings are
+ * shorter than a burst, so that frames wait in the transmitters, in the queues, and go past them,
+ * in every mixture.
+ */
+
+#include "unit.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_mempool.h>
+
+#include "control.h"
+#include "eal.h"
+#include "poll_switch.h"
+
+#define POOL_MBUFS 8191u
+#define PORTS      4u
+#define VCS        2u
+#define VC_BLOCKS  96u
+#define STEP_PS    PS_PER_US
+#define ROUTED     2 /* elements of a source route here: a port and the host */
+
+static struct rte_mempool *pool;
+/* Goes on from test to test: buffers carry times from one to the next. */
+static weft_time bench_clock = PS_PER_S;
+
+/* A host: what it has sent to each other one in each VC, and has seen of each. */
+struct neighbour {
+	struct port port;
+	struct link_end link;
+	struct transmitter tx;
+	uint32_t sent[PORTS][VCS], seen[PORTS][VCS];
+	uint32_t stored_blocks[VCS];
+	uint64_t data_sent, data_seen, data_spoilt, control_sent, control_seen;
+};
+
+struct bench {
+	struct neighbour host[PORTS];
+	struct port port[PORTS];
+	struct weft_switch *sw;
+	struct poll_switch *ps;
+	uint8_t table[PORTS];
+	struct rng rng;
+	weft_time now;
+	bool sending;
+	uint32_t spoil_ppm;
+};
+
+struct bench_config {
+	bool voq, timed;
+	unsigned slots; /* of the links */
+};
+
+static void start_host(struct bench *bench, const struct bench_config *config, uint8_t i)
+{
+	struct neighbour *host = &bench->host[i];
+	const struct link_end_config link = {.device = 100u + i,
+		.device_kind = 1,
+		.vcs = VCS,
+		.vc_blocks = VC_BLOCKS,
+		.session = 100u + i,
+		.hello_ps = PS_PER_MS,
+		.refresh_ps = 50 * PS_PER_US};
+	struct fault fault = {""};
+	char ours[16], its[16];
+
+	snprintf(ours, sizeof(ours), "h%u:0", i);
+	snprintf(its, sizeof(its), "s0:%u", i);
+	if (port_open_memory_link(&host->port, ours, &bench->port[i], its, config->slots, &fault) <
+		0)
+		fail_msg("%s", fault.text);
+	link_end_init(&host->link, &link, bench->now);
+	transmitter_init(&host->tx, &host->port, false, 0, 0, 0, NULL);
+	poll_switch_attach(bench->ps, i, &bench->port[i], config->timed,
+		config->timed ? 10000000000u : 0, config->timed ? 3 * STEP_PS : 0, STEP_PS, NULL);
+}
+
+static void start(struct bench *bench, const struct bench_config *config)
+{
+	struct switch_config sw = {.device = 1,
+		.session = 1,
+		.ports = PORTS,
+		.vcs = VCS,
+		.voq = config->voq,
+		.buffer_blocks = VCS * VC_BLOCKS,
+		.hello_ps = PS_PER_MS,
+		.credit_refresh_ps = 50 * PS_PER_US,
+		.watchdog_ps = WEFT_TIME_NEVER,
+		.control_reserve = 64,
+		.table_port = bench->table,
+		.table_hosts = PORTS};
+
+	memset(bench, 0, sizeof(*bench));
+	bench->now = bench_clock;
+	rng_init(&bench->rng, 1, config->voq, config->timed);
+	for (unsigned sl = 0; sl < 16; sl++)
+		sw.sl_to_vc[sl] = (uint8_t)(sl % VCS);
+	for (unsigned i = 0; i < PORTS; i++)
+		bench->table[i] = (uint8_t)i;
+	bench->sw = switch_create(&sw, bench->now);
+	assert_non_null(bench->sw);
+	bench->ps = poll_switch_create(bench->sw, pool);
+	assert_non_null(bench->ps);
+	for (uint8_t i = 0; i < PORTS; i++)
+		start_host(bench, config, i);
+	bench->sending = true;
+}
+
+static void stop(struct bench *bench)
+{
+	bench_clock = bench->now + PS_PER_S;
+	poll_switch_destroy(bench->ps);
+	switch_destroy(bench->sw);
+	for (unsigned i = 0; i < PORTS; i++) {
+		transmitter_drain(&bench->host[i].tx);
+		port_close(&bench->host[i].port);
+		port_close(&bench->port[i]);
+	}
+	assert_int_equal(rte_mempool_avail_count(pool), POOL_MBUFS); /* no buffer is lost */
+}
+
+static struct rte_mbuf *make_frame(uint8_t **frame)
+{
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+
+	assert_non_null(mbuf);
+	*frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
+	return mbuf;
+}
+
+static void send_frame(struct bench *bench, struct neighbour *host, struct rte_mbuf *mbuf,
+	const struct frame_fields *fields)
+{
+	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
+	unsigned bytes = frame_build(frame, fields);
+
+	rte_pktmbuf_data_len(mbuf) = (uint16_t)bytes;
+	rte_pktmbuf_pkt_len(mbuf) = bytes;
+	mbuf_packet(mbuf)->arrived_ps = bench->now;
+	if (fields->kind == FRAME_DATA && rng_chance_ppm(&bench->rng, bench->spoil_ppm)) {
+		frame[FRAME_HEADER_OFFSET + rng_below(&bench->rng, 32)] ^= 0x10;
+		host->data_spoilt++;
+	}
+	transmitter_send(&host->tx, &mbuf, 1, bench->now);
+}
+
+/* A data frame, if there are credits for it, or an acknowledgement, which needs none. */
+static void send_random(struct bench *bench, struct neighbour *host)
+{
+	unsigned self = (unsigned)(host - bench->host);
+	unsigned to = (self + 1 + (unsigned)rng_below(&bench->rng, PORTS - 1)) % PORTS;
+	unsigned vc = (unsigned)rng_below(&bench->rng, VCS);
+	const uint8_t route[ROUTED] = {(uint8_t)(ROUTE_PORT_BIT | to), ROUTE_TYPE_HOST};
+	struct frame_fields fields = {.kind = FRAME_DATA,
+		.source = (uint16_t)self,
+		.destination = (uint16_t)to,
+		.sl = (uint8_t)vc,
+		.vc = (uint8_t)vc,
+		.payload_bytes = (uint16_t)(4 + rng_below(&bench->rng, 1400))};
+	struct rte_mbuf *mbuf;
+	uint8_t *frame;
+	unsigned blocks;
+
+	if (rng_below(&bench->rng, 2) == 0) {
+		fields.route = route;
+		fields.route_length = ROUTED;
+	}
+	if (rng_below(&bench->rng, 20) == 0)
+		fields.kind = FRAME_ACK;
+	blocks = frame_blocks(FRAME_HEADER_BYTES + fields.route_length + fields.payload_bytes);
+	if (fields.kind == FRAME_DATA && !credit_suffices(&host->link.tx[vc], blocks))
+		return;
+	mbuf = make_frame(&frame);
+	memset(frame + FRAME_HEADER_BYTES + fields.route_length, (int)self, fields.payload_bytes);
+	if (fields.kind == FRAME_DATA) {
+		credit_take(&host->link.tx[vc], blocks);
+		fields.sequence = host->sent[to][vc]++;
+		host->data_sent++;
+	} else {
+		host->control_sent++;
+	}
+	send_frame(bench, host, mbuf, &fields);
+}
+
+static void send_link_local(struct bench *bench, struct neighbour *host, enum frame_kind kind)
+{
+	struct frame_fields fields = {
+		.kind = kind, .source = FRAME_HOST_NONE, .destination = FRAME_HOST_NONE};
+	struct control_credit credit;
+	struct control_hello hello;
+	uint8_t *frame;
+	struct rte_mbuf *mbuf = make_frame(&frame);
+
+	if (kind == FRAME_CREDIT) {
+		link_end_fill_credit(&host->link, &credit, bench->now);
+		fields.payload_bytes =
+			(uint16_t)control_credit_encode(&credit, frame + FRAME_HEADER_BYTES);
+	} else {
+		link_end_fill_hello(&host->link, &hello, bench->now);
+		fields.payload_bytes =
+			(uint16_t)control_hello_encode(&hello, frame + FRAME_HEADER_BYTES);
+	}
+	send_frame(bench, host, mbuf, &fields);
+}
+
+static void receive_data(
+	struct bench *bench, struct neighbour *host, const uint8_t *frame, unsigned bytes)
+{
+	const struct frame_header *header = frame_header_const(frame);
+	unsigned from = ntohs(header->source_be), vc = header->vc;
+	uint32_t *seen = &host->seen[from][vc];
+	uint32_t sequence = ntohl(header->sequence_be);
+
+	assert_int_equal(ntohs(header->destination_be), host - bench->host);
+	assert_int_equal(vc, header->sl);
+	assert_true(header->route_length == 0 || header->cursor == 1);
+	if (bench->spoil_ppm == 0)
+		assert_int_equal(sequence, *seen); /* none lost, doubled or overtaken */
+	else
+		assert_true((int32_t)(sequence - *seen) >= 0);
+	*seen = sequence + 1;
+	host->data_seen++;
+	assert_true(credit_arrive(&host->link.rx[vc], frame_blocks(bytes)));
+	host->stored_blocks[vc] += frame_blocks(bytes);
+}
+
+static void receive_one(struct bench *bench, struct neighbour *host, struct rte_mbuf *mbuf)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	const struct frame_header *header = frame_header_const(frame);
+	const uint8_t *payload = frame + frame_payload_offset(header);
+	unsigned payload_bytes = ntohs(header->payload_bytes_be);
+	struct control_credit credit;
+	struct control_hello hello;
+
+	assert_int_equal(frame_check(frame, rte_pktmbuf_data_len(mbuf)), FRAME_FAULT_OK);
+	assert_true(frame_payload_ok(frame));
+	if (header->kind == FRAME_DATA)
+		receive_data(bench, host, frame, rte_pktmbuf_data_len(mbuf));
+	else if (header->kind == FRAME_CREDIT &&
+		 control_credit_decode(&credit, payload, payload_bytes))
+		link_end_on_credit(&host->link, &credit, bench->now);
+	else if (header->kind == FRAME_HELLO &&
+		 control_hello_decode(&hello, payload, payload_bytes))
+		link_end_on_hello(&host->link, &hello, bench->now);
+	else
+		host->control_seen += header->kind == FRAME_ACK;
+	rte_pktmbuf_free(mbuf);
+}
+
+static void free_some(struct bench *bench, struct neighbour *host)
+{
+	for (unsigned vc = 0; vc < VCS; vc++) {
+		uint32_t blocks = (uint32_t)rng_below(&bench->rng, host->stored_blocks[vc] + 1);
+
+		credit_release(&host->link.rx[vc], blocks);
+		host->stored_blocks[vc] -= blocks;
+	}
+}
+
+static void host_turn(struct bench *bench, struct neighbour *host)
+{
+	struct rte_mbuf *mbufs[PORT_BURST];
+	unsigned most = (unsigned)rng_below(&bench->rng, 2) * (unsigned)rng_below(&bench->rng, 12);
+	unsigned count = port_rx(
+		&host->port, mbufs, (uint16_t)(bench->sending ? most : PORT_BURST), bench->now);
+	unsigned due;
+
+	for (unsigned i = 0; i < count; i++)
+		receive_one(bench, host, mbufs[i]);
+	free_some(bench, host);
+	for (unsigned i = 0; i < 8 && bench->sending; i++)
+		if (transmitter_flush(&host->tx, bench->now))
+			send_random(bench, host);
+	transmitter_flush(&host->tx, bench->now);
+	due = link_end_poll(&host->link, bench->now);
+	assert_int_equal(due & LINK_WENT_DOWN, 0);
+	if ((due & LINK_SEND_HELLO) != 0 && transmitter_has_room(&host->tx))
+		send_link_local(bench, host, FRAME_HELLO);
+	if ((due & LINK_SEND_CREDIT) != 0 && transmitter_has_room(&host->tx))
+		send_link_local(bench, host, FRAME_CREDIT);
+}
+
+static void turn(struct bench *bench)
+{
+	const char *wrong;
+
+	bench->now += STEP_PS;
+	for (unsigned i = 0; i < PORTS; i++)
+		host_turn(bench, &bench->host[i]);
+	poll_switch_run(bench->ps, bench->now);
+	wrong = switch_check(bench->sw);
+	if (wrong != NULL)
+		fail_msg("%s", wrong);
+}
+
+static uint64_t sum_count(const struct bench *bench, enum switch_counter counter)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < PORTS; i++)
+		sum += bench->sw->port[i].count[counter];
+	return sum;
+}
+
+static void check_end(const struct bench *bench)
+{
+	uint64_t sent = 0, seen = 0, spoilt = 0, refused = 0, control_sent = 0, control_seen = 0;
+
+	for (unsigned i = 0; i < PORTS; i++) {
+		const struct neighbour *host = &bench->host[i];
+
+		sent += host->data_sent;
+		seen += host->data_seen;
+		spoilt += host->data_spoilt;
+		control_sent += host->control_sent;
+		control_seen += host->control_seen;
+		for (unsigned fault = 0; fault < FRAME_FAULT_COUNT; fault++)
+			refused += bench->ps->port[i].faults[fault];
+		for (unsigned vc = 0; vc < VCS; vc++) {
+			assert_int_equal(credit_available(&host->link.tx[vc]), VC_BLOCKS);
+			assert_int_equal(
+				credit_available(&bench->sw->port[i].link.tx[vc]), VC_BLOCKS);
+		}
+	}
+	assert_true(sent > 3000);
+	assert_int_equal(seen, sent - spoilt);
+	assert_int_equal(refused, spoilt);
+	assert_int_equal(
+		control_seen, control_sent - sum_count(bench, SWITCH_CONTROL_DISCARD_FULL));
+	assert_int_equal(sum_count(bench, SWITCH_DATA_IN), seen);
+	assert_int_equal(sum_count(bench, SWITCH_DATA_OUT), seen);
+	if (control_seen == control_sent)
+		assert_int_equal(
+			sum_count(bench, SWITCH_BYTES_IN), sum_count(bench, SWITCH_BYTES_OUT));
+}
+
+static void run_all(struct bench_config config, uint32_t spoil_ppm)
+{
+	static struct bench bench;
+
+	start(&bench, &config);
+	bench.spoil_ppm = spoil_ppm;
+	for (unsigned i = 0; i < 20000; i++)
+		turn(&bench);
+	bench.sending = false;
+	for (unsigned i = 0; i < 2000; i++)
+		turn(&bench);
+	check_end(&bench);
+	stop(&bench);
+}
+
+static void frames_keep_their_order_whether_they_wait_or_pass(void **state)
+{
+	run_all((struct bench_config){.voq = true, .slots = 8}, 0);
+}
+
+static void rings_of_a_single_slot_change_nothing_but_the_pace(void **state)
+{
+	run_all((struct bench_config){.voq = true, .slots = 1}, 0);
+}
+
+static void long_rings_change_nothing_either(void **state)
+{
+	run_all((struct bench_config){.voq = true, .slots = 256}, 0);
+}
+
+static void without_voqs_the_order_is_kept_too(void **state)
+{
+	run_all((struct bench_config){.voq = false, .slots = 8}, 0);
+}
+
+static void timed_links_keep_the_order_with_voqs(void **state)
+{
+	run_all((struct bench_config){.voq = true, .timed = true, .slots = 64}, 0);
+}
+
+static void timed_links_keep_the_order_without_voqs(void **state)
+{
+	run_all((struct bench_config){.voq = false, .timed = true, .slots = 8}, 0);
+}
+
+static void spoilt_frames_are_counted_and_their_credits_come_back(void **state)
+{
+	run_all((struct bench_config){.voq = true, .slots = 8}, 20000);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(frames_keep_their_order_whether_they_wait_or_pass),
+	cmocka_unit_test(rings_of_a_single_slot_change_nothing_but_the_pace),
+	cmocka_unit_test(long_rings_change_nothing_either),
+	cmocka_unit_test(without_voqs_the_order_is_kept_too),
+	cmocka_unit_test(timed_links_keep_the_order_with_voqs),
+	cmocka_unit_test(timed_links_keep_the_order_without_voqs),
+	cmocka_unit_test(spoilt_frames_are_counted_and_their_credits_come_back),
+};
+
+int main(void)
+{
+	char prefix[EAL_PREFIX_MAX], name[] = "poll_switch_test";
+	char *argv[] = {name, NULL};
+	struct eal_options options = {.prefix = prefix};
+	struct fault fault = {""};
+	int failed;
+
+	snprintf(prefix, sizeof(prefix), "weft-poll-switch-test-%d", (int)getpid());
+	if (eal_start(1, argv, &options, &fault) < 0) {
+		fprintf(stderr, "%s\n", fault.text);
+		return 1;
+	}
+	pool = port_pool_create("pool", POOL_MBUFS, 2048, &fault);
+	if (pool == NULL) {
+		fprintf(stderr, "%s\n", fault.text);
+		return 1;
+	}
+	failed = cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
+	rte_mempool_free(pool);
+	eal_stop();
+	return failed;
+}
