@@ -58,8 +58,8 @@ struct link_end {
 
 void link_end_init(struct link_end *end, const struct link_end_config *config, weft_time now);
 
-/* Once per loop. Grants are worth a frame when they reach a quarter of a VC's buffer, or at each
- * refresh. */
+/* Once per loop. Grants are worth a frame when they reach a quarter of a VC's buffer, an eighth if
+ * the sender has less than that left, or at each refresh. */
 unsigned link_end_poll(struct link_end *end, weft_time now);
 
 /* Fills the control frame that link_end_poll() asked for and notes that it is being sent. Frames of
