@@ -51,13 +51,15 @@ static struct rte_mbuf *build(
 	struct standalone *standalone, uint16_t destination, unsigned bytes, uint32_t sequence)
 {
 	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(standalone->pool);
+	uint8_t sl = sequence % 16, vc = standalone->sw->sl_to_vc[sl];
 	struct frame_fields fields = {
 		.kind = FRAME_DATA,
 		.source = (uint16_t)sequence,
 		.destination = destination,
 		.sequence = sequence,
-		.vc = standalone->sw->sl_to_vc[0],
-		.vc_original = standalone->sw->sl_to_vc[0],
+		.sl = sl,
+		.vc = vc,
+		.vc_original = vc,
 		.payload_bytes = (uint16_t)(bytes - FRAME_HEADER_BYTES),
 	};
 	uint8_t *frame;
@@ -74,21 +76,24 @@ static struct rte_mbuf *build(
 static int seed_port(struct standalone *standalone, unsigned at, unsigned frames, unsigned bytes,
 	struct fault *fault)
 {
-	struct weft_switch *sw = standalone->sw;
-	struct credit_tx *credit = &sw->port[at].link.tx[sw->sl_to_vc[0]];
+	struct credit_tx *credits = standalone->sw->port[at].link.tx;
 	struct port *port = standalone->ps->port[at].port;
 	uint32_t host = at;
 
-	if (credit_available(credit) < frames * frame_blocks(bytes))
-		return fault_set(fault, EINVAL,
-			"%s: --seed-frames %u: its credits are good for %u frames of %u bytes",
-			port->name, frames, credit_available(credit) / frame_blocks(bytes), bytes);
 	for (unsigned i = 0; i < frames; i++) {
 		uint16_t destination = next_destination(&standalone->table, &host);
-		struct rte_mbuf *mbuf = build(standalone, destination, bytes, at * frames + i);
+		struct credit_tx *credit = &credits[standalone->sw->sl_to_vc[i % 16]];
+		struct rte_mbuf *mbuf = build(standalone, destination, bytes, i);
 
 		if (mbuf == NULL)
 			return fault_set(fault, ENOMEM, "%s: no mbuf for a frame", port->name);
+		if (!credit_suffices(credit, frame_blocks(bytes))) {
+			rte_pktmbuf_free(mbuf);
+			return fault_set(fault, EINVAL,
+				"%s: --seed-frames %u: its credits are good for %u frames of %u "
+				"bytes",
+				port->name, frames, i, bytes);
+		}
 		credit_take(credit, frame_blocks(bytes));
 		if (port_tx(port, &mbuf, 1, clock_now(&standalone->clock)) != 1) {
 			rte_pktmbuf_free(mbuf);

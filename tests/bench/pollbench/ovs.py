@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Open vSwitch with DPDK on the same ports, in a directory of its own: no service of the system is
-touched. Two forms: by IPv4 destination, as l3fwd, the job of a switch with a table (IPv4 because the
+"""Open vSwitch with DPDK on the same ports, in a directory and a network namespace of its own (it makes
+TAPs for its bridge): no service of the system is touched. Two forms: by IPv4 destination, as l3fwd, the job of a switch with a table (IPv4 because the
 cache of exact flows tells only IP packets apart); and one flow per input port, which OVS handles by
 its shortest way ('simple match')."""
 
@@ -27,7 +27,7 @@ class OpenVSwitch(Program):
         self.server = None
         env = dict(os.environ, **{key: self.directory for key in (
             "OVS_RUNDIR", "OVS_LOGDIR", "OVS_DBDIR", "OVS_SYSCONFDIR")})
-        super().__init__(name, [DAEMON, self.database, "--no-chdir", "--pidfile",
+        super().__init__(name, ["unshare", "--net", DAEMON, self.database, "--no-chdir", "--pidfile",
                                 "--unixctl=" + self.directory + "/vswitchd.ctl"],
                          setting.prefix(name), setting.log(name), PORTS, env=env)
 
