@@ -24,7 +24,7 @@
 #define POOL_MBUFS 8191u
 #define PORTS      4u
 #define VCS        2u
-#define VC_BLOCKS  96u
+#define VC_BLOCKS  192u
 #define STEP_PS    PS_PER_US
 #define ROUTED     2 /* elements of a source route here: a port and the host */
 
@@ -152,7 +152,7 @@ static void send_frame(struct bench *bench, struct neighbour *host, struct rte_m
 	transmitter_send(&host->tx, &mbuf, 1, bench->now);
 }
 
-/* A data frame, if there are credits for it, or an acknowledgement, which needs none. */
+/* A data frame, if there are credits for it; now and then an acknowledgement instead. */
 static void send_random(struct bench *bench, struct neighbour *host)
 {
 	unsigned self = (unsigned)(host - bench->host);
@@ -173,11 +173,13 @@ static void send_random(struct bench *bench, struct neighbour *host)
 		fields.route = route;
 		fields.route_length = ROUTED;
 	}
+	if (rng_below(&bench->rng, 4) != 0) /* many in a buffer, so that bursts are long */
+		fields.payload_bytes = (uint16_t)(4 + rng_below(&bench->rng, 10));
+	blocks = frame_blocks(FRAME_HEADER_BYTES + fields.route_length + fields.payload_bytes);
+	if (!credit_suffices(&host->link.tx[vc], blocks))
+		return;
 	if (rng_below(&bench->rng, 20) == 0)
 		fields.kind = FRAME_ACK;
-	blocks = frame_blocks(FRAME_HEADER_BYTES + fields.route_length + fields.payload_bytes);
-	if (fields.kind == FRAME_DATA && !credit_suffices(&host->link.tx[vc], blocks))
-		return;
 	mbuf = make_frame(&frame);
 	memset(frame + FRAME_HEADER_BYTES + fields.route_length, (int)self, fields.payload_bytes);
 	if (fields.kind == FRAME_DATA) {
@@ -261,6 +263,7 @@ static void free_some(struct bench *bench, struct neighbour *host)
 	for (unsigned vc = 0; vc < VCS; vc++) {
 		uint32_t blocks = (uint32_t)rng_below(&bench->rng, host->stored_blocks[vc] + 1);
 
+		blocks = rng_below(&bench->rng, 3) == 0 ? blocks : 0;
 		credit_release(&host->link.rx[vc], blocks);
 		host->stored_blocks[vc] -= blocks;
 	}
@@ -277,7 +280,7 @@ static void host_turn(struct bench *bench, struct neighbour *host)
 	for (unsigned i = 0; i < count; i++)
 		receive_one(bench, host, mbufs[i]);
 	free_some(bench, host);
-	for (unsigned i = 0; i < 8 && bench->sending; i++)
+	for (unsigned i = 0; i < 32 && bench->sending; i++)
 		if (transmitter_flush(&host->tx, bench->now))
 			send_random(bench, host);
 	transmitter_flush(&host->tx, bench->now);
@@ -297,6 +300,8 @@ static void turn(struct bench *bench)
 	for (unsigned i = 0; i < PORTS; i++)
 		host_turn(bench, &bench->host[i]);
 	poll_switch_run(bench->ps, bench->now);
+	for (unsigned i = 0; i < PORTS; i++)
+		assert_true(bench->ps->port[i].tx.waiting <= 2 * PORT_BURST);
 	wrong = switch_check(bench->sw);
 	if (wrong != NULL)
 		fail_msg("%s", wrong);
