@@ -144,10 +144,13 @@ static void frames_wait(struct port *out, struct port *in, unsigned count)
 
 static void open_port(struct port *port, const char *dpdk)
 {
+	struct patience patience = patience_begin(20);
 	struct fault fault = {""};
 
-	if (port_open_ethdev(port, "s0:0", dpdk, 512, pool, &fault) < 0)
-		fail_msg("%s", fault.text);
+	/* A memif client connects once, and the other process may not be listening yet. */
+	while (port_open_ethdev(port, "s0:0", dpdk, 512, pool, &fault) < 0)
+		if (strstr(dpdk, "role=client") == NULL || !patience_left(&patience))
+			fail_msg("%s", fault.text);
 }
 
 static void pool_is_whole(void)
