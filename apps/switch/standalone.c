@@ -91,6 +91,12 @@ static uint32_t new_session(void)
 	return session;
 }
 
+/* A transmitter that has run dry waits for the next credit frame, however rare hellos are. */
+static weft_time credit_refresh(weft_time hello_ps)
+{
+	return hello_ps / 10 < PS_PER_MS ? hello_ps / 10 : PS_PER_MS;
+}
+
 static void configure(const struct standalone *standalone, struct switch_config *config)
 {
 	const struct switch_options *options = standalone->options;
@@ -104,7 +110,7 @@ static void configure(const struct standalone *standalone, struct switch_config 
 		.buffer_blocks = options->buffer_bytes / FRAME_BLOCK_BYTES,
 		.open_ports = options->open ? UINT64_MAX : 0,
 		.hello_ps = options->hello_ps,
-		.credit_refresh_ps = options->hello_ps / 10,
+		.credit_refresh_ps = credit_refresh(options->hello_ps),
 		.watchdog_ps = options->watchdog_ps,
 		.control_reserve = CONTROL_RESERVE,
 		.table_port = standalone->table.port,
