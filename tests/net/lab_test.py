@@ -227,11 +227,14 @@ class Memif(LabCase):
         while time.monotonic() < deadline:
             status = lab.status()
             states = {link["port"]: link["state"] for link in status["links"]}
-            if states.get("leaf0:2") == "down" and states.get("leaf1:2") == "down":
+            spine = {p["name"]: p["state"] for p in status["processes"]}["spine"]
+            # A killed process is silent until the kernel has taken its memory back.
+            if states.get("leaf0:2") == "down" and states.get("leaf1:2") == "down" and \
+                    spine == "gone":
                 break
         self.assertEqual(lab.weft("status").returncode, 1)
         self.assertFalse(status["up"])
-        self.assertEqual({p["name"]: p["state"] for p in status["processes"]}["spine"], "gone")
+        self.assertEqual(spine, "gone")
         self.assertEqual(states.get("leaf0:2"), "down")
         self.assertEqual(lab.weft("down").returncode, 0)
         self.assertEqual(lab.leftovers(), [])
