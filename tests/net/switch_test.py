@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""weft-switch on DPDK ports, as a user runs it: net_pcap files in and out, net_ring, net_memif.
+
+usage: switch_test.py WEFT_SWITCH [TEST]...
+"""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+SWITCH = sys.argv.pop(1) if len(sys.argv) > 1 else ""
+HEADER = 46  # Ethernet and the fixed header
+VC, CURSOR, CRC = 40, 42, 44  # places in the frame
+
+
+def header_crc(frame):
+    """The wire format's CRC-16 over 32 bytes of route and 30 of header, by the book."""
+    length = frame[22]
+    covered = frame[HEADER:HEADER + length].ljust(32, b"\0") + frame[14:CRC] + b"\0\0"
+    crc = 0
+    for byte in covered:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x8408 if crc & 1 else 0)
+    return ~crc & 0xFFFF
+
+
+def seal(frame):
+    return frame[:CRC] + struct.pack("!H", header_crc(frame)) + frame[HEADER:]
+
+
+def data_frame(destination, route=b"", number=0, sl=0, vc=0, cursor=0):
+    payload = struct.pack("!I", number)
+    header = struct.pack("!BBHHHBBIIIIBBBBH", 1, 1, 7, destination, len(payload), len(route), sl,
+                         0, number, 0, 0, vc, vc, cursor, 0, 0)
+    return seal(bytes(12) + b"\x88\xb5" + header + route + payload).ljust(60, b"\0")
+
+
+def changed(frame, at, value, sealed=True):
+    frame = frame[:at] + bytes([value]) + frame[at + 1:]
+    return seal(frame) if sealed else frame
+
+
+def write_pcap(path, frames):
+    with open(path, "wb") as file:
+        file.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+        for frame in frames:
+            file.write(struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame)
+
+
+def read_pcap(path):
+    data, at, frames = pathlib.Path(path).read_bytes(), 24, []
+    while at < len(data):
+        length = struct.unpack("<I", data[at + 8:at + 12])[0]
+        frames.append(data[at + 16:at + 16 + length])
+        at += 16 + length
+    return frames
+
+
+def runtime_dirs():
+    return set(os.listdir("/var/run/dpdk")) if os.path.isdir("/var/run/dpdk") else set()
+
+
+def ask(prefix, command):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
+        client.settimeout(5)
+        client.connect(f"/var/run/dpdk/{prefix}/dpdk_telemetry.v2")
+        client.recv(1024)
+        client.send(command.encode())
+        return next(iter(json.loads(client.recv(65536)).values()))
+
+
+class Switch(unittest.TestCase):
+    def setUp(self):
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="weft-switch-"))
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.prefix = f"weft-switch-test-{os.getpid()}"
+
+    def argv(self, vdevs, *options, prefix=None):
+        argv = [SWITCH, "-m", "256", f"--file-prefix={prefix or self.prefix}"]
+        for vdev in vdevs:
+            argv += ["--vdev", vdev]
+        return [*argv, "--", *options]
+
+    def run_switch(self, vdevs, *options):
+        return subprocess.run(self.argv(vdevs, *options), capture_output=True, text=True,
+                              timeout=60, check=False)
+
+    def start(self, vdevs, *options, prefix=None):
+        process = subprocess.Popen(self.argv(vdevs, *options, prefix=prefix), text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(lambda: process.poll() is None and process.kill())
+        self.wait_for(lambda: ask(prefix or self.prefix, "/weft/switch/list"))
+        return process
+
+    def wait_for(self, what):
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            try:
+                value = what()
+            except OSError:
+                value = None
+            if value:
+                return value
+            time.sleep(0.02)
+        return self.fail("nothing after 20 s")
+
+    def pcap_ports(self, frames_by_port):
+        """Port i plays frames_by_port[i] once and writes out-i.pcap."""
+        for port, frames in enumerate(frames_by_port):
+            write_pcap(self.dir / f"in-{port}.pcap", frames)
+        return [f"net_pcap{port},rx_pcap={self.dir}/in-{port}.pcap,"
+                f"tx_pcap={self.dir}/out-{port}.pcap" for port in range(len(frames_by_port))]
+
+    def out(self, port):
+        return read_pcap(self.dir / f"out-{port}.pcap")
+
+    def forward(self, frames_by_port, *options):
+        """Plays the files through a switch; returns the result document."""
+        done = self.run_switch(self.pcap_ports(frames_by_port), "--peer", "open", "--json",
+                               "--duration", "300ms", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        result = json.loads(done.stdout)
+        self.assertEqual(result["switches"][0]["check"], "ok")
+        return result["switches"][0]
+
+    def test_frames_leave_by_the_port_that_the_table_says_and_unchanged(self):
+        (self.dir / "table").write_text("# destination port\n4 2\n9 0 # and a comment\n\n7 1\n")
+        sent = [[data_frame(d, number=n) for n, d in enumerate([4, 9, 7] * 20)], [], []]
+        switch = self.forward(sent, "--table", str(self.dir / "table"))
+        for port, destination in ((0, 9), (1, 7), (2, 4)):
+            expected = [f for f in sent[0] if f[18:20] == struct.pack("!H", destination)]
+            self.assertEqual(self.out(port), expected)
+        self.assertEqual(switch["counters"]["data_out"], 60)
+
+    def test_a_source_routed_frame_leaves_by_its_port_with_the_cursor_moved_on(self):
+        route = bytes([0x82, 0x81, 0x01])
+        sent = [[data_frame(0, route, number=n) for n in range(40)], [], []]
+        self.forward(sent)
+        expected = [changed(frame, CURSOR, 1) for frame in sent[0]]
+        self.assertEqual(self.out(2), expected)
+        self.assertEqual(self.out(0) + self.out(1), [])
+
+    def test_the_vc_in_the_frame_is_that_of_its_service_level(self):
+        sent = [[data_frame(1, sl=n % 16, number=n) for n in range(32)], []]
+        self.forward(sent, "--table", "modulo:16", "--vcs", "4")
+        self.assertEqual([frame[VC] for frame in self.out(1)], [n % 4 for n in range(32)])
+        for frame in self.out(1):
+            self.assertEqual(frame[CRC:CRC + 2], struct.pack("!H", header_crc(frame)))
+
+    def test_each_bad_frame_is_counted_by_its_reason_and_none_comes_out(self):
+        good = data_frame(1)
+        routed = data_frame(1, bytes([0x81, 0x01]))
+        bad = {
+            "bad_short": good[:40],
+            "bad_ethertype": changed(good, 12, 0x08),
+            "bad_version": changed(good, 14, 2),
+            "bad_kind": changed(good, 15, 9),
+            "bad_route_length": changed(good, 22, 33, sealed=False),
+            "bad_cursor": changed(routed, CURSOR, 3),
+            "bad_vc": changed(good, VC, 16),
+            "bad_sl": changed(good, 23, 16),
+            "bad_length": changed(good, 20, 1),
+            "bad_header_crc": changed(good, 30, 1, sealed=False),
+            "discard_routing_error": changed(routed, CURSOR, 1),
+            "discard_no_route": data_frame(500),
+            "discard_vc": data_frame(1, vc=1),
+        }
+        for copies, (reason, frame) in enumerate(bad.items(), 1):
+            with self.subTest(reason):
+                switch = self.forward([[frame] * copies, []], "--table", "modulo:16")
+                counters = {name: value for name, value in switch["counters"].items()
+                            if name.startswith(("bad_", "discard_")) and value}
+                self.assertEqual(counters, {reason: copies})
+                self.assertEqual(self.out(0) + self.out(1), [])
+
+    def test_a_capture_says_what_became_of_each_frame(self):
+        frames = [data_frame(1, number=0), data_frame(500), changed(data_frame(1), 30, 1, False)]
+        self.forward([frames, []], "--table", "modulo:16", "--pcap", f"all={self.dir}/c.pcapng")
+        captured = (self.dir / "c.pcapng").read_bytes()
+        for text in (b"s0:0", b"s0:1", b"vc 0, credits 2047, voq 0", b"discard_no_route",
+                     b"refused: header_crc"):
+            self.assertIn(text, captured)
+        for frame in frames:
+            self.assertIn(frame, captured)
+
+    def test_seeded_rings_go_round_under_credits_and_lose_nothing(self):
+        done = self.run_switch([f"net_ring{i}" for i in range(3)], "--table", "modulo:9",
+                               "--seed-frames", "60", "--frame-bytes", "700", "--json",
+                               "--duration", "500ms", "--vcs", "2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        switch = json.loads(done.stdout)["switches"][0]
+        self.assertEqual(switch["check"], "ok")
+        counters = switch["counters"]
+        self.assertGreater(counters["data_out"], 10000)
+        self.assertGreater(counters["credit_frames_received"], 10)
+        self.assertEqual(sum(v for k, v in counters.items() if k.startswith(("bad", "disc"))), 0)
+
+    def test_two_switches_pass_frames_on_over_memif_under_credits(self):
+        frames = [data_frame(0, number=n) for n in range(300)]
+        memif = f"socket={self.dir}/memif,socket-abstract=no"
+        pcap = self.pcap_ports([frames, []])
+        (self.dir / "a").write_text("0 1\n")
+        (self.dir / "b").write_text("0 1\n")
+        common = ["--hello", "1s", "--watchdog", "off", "--yield", "always", "--json"]
+        last = self.start([f"net_memif0,role=server,{memif}", pcap[1]], "--name", "b", "--peer",
+                          "open:1", "--table", str(self.dir / "b"), *common, prefix=self.prefix + "b")
+        first = self.start([pcap[0], f"net_memif0,role=client,{memif}"], "--name", "a", "--peer",
+                           "open:0", "--table", str(self.dir / "a"), *common)
+        self.wait_for(lambda: ask(self.prefix + "b", "/weft/switch/stats,b")["data_out"] == 300)
+        for process in (first, last):
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(10), 0)
+            process.communicate()
+        self.assertEqual(self.out(1), frames)
+
+    def test_telemetry_tells_of_the_switch_and_of_each_port(self):
+        process = self.start(self.pcap_ports([[data_frame(1)] * 5, []]), "--peer", "open",
+                             "--table", "modulo:2", "--name", "edge")
+        self.assertEqual(ask(self.prefix, "/weft/switch/list"), ["edge"])
+        self.assertEqual(ask(self.prefix, "/weft/port/list"), ["edge:0", "edge:1"])
+        self.wait_for(lambda: ask(self.prefix, "/weft/port/stats,edge:1")["data_out"] == 5)
+        self.assertEqual(ask(self.prefix, "/weft/port/stats,edge:0")["data_in"], 5)
+        self.assertEqual(ask(self.prefix, "/weft/switch/stats,edge")["data_out"], 5)
+        process.terminate()
+        process.communicate(timeout=10)
+
+    def test_a_signal_ends_it_with_a_result_and_nothing_left_behind(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number):
+                before = runtime_dirs()
+                process = self.start(["net_ring0", "net_ring1"], "--table", "modulo:2")
+                process.send_signal(number)
+                output, errors = process.communicate(timeout=10)
+                self.assertEqual((process.returncode, errors), (0, ""))
+                self.assertIn("data out", output)
+                self.assertNotIn(self.prefix, runtime_dirs() - before)
+
+    def test_an_idle_loop_that_shares_its_core_sleeps(self):
+        shares = {}
+        for mode in ("never", "always"):
+            done = self.run_switch(["net_ring0"], "--duration", "1s", "--yield", mode, "--json")
+            wall = json.loads(done.stdout)["wall"]
+            shares[mode] = wall["cpu_seconds"] / wall["seconds"]
+        self.assertLess(shares["always"], 0.6 * shares["never"])
+
+    def test_what_is_wrong_is_said_in_a_line_with_its_place(self):
+        (self.dir / "table").write_text("0 0\n1 one\n")
+        (self.dir / "twice").write_text("0 0\n\n0 0\n")
+        (self.dir / "wide").write_text("0 1\n")
+        ring = ["net_ring0"]
+        cases = [
+            (ring, ["--vcs", "17"], 2, "--vcs '17': expected 1 to 16"),
+            (ring, ["--buffer", "12"], 2, "--buffer '12': expected a size with its unit"),
+            (ring, ["--duration", "3"], 2, "--duration '3': expected a time with its unit"),
+            (ring, ["--peer", "open:64"], 2, "--peer 'open:64'"),
+            (ring, ["--yield", "often"], 2, "--yield 'often'"),
+            (ring, ["extra"], 2, "'extra': nothing but options expected"),
+            (ring, ["--seed-frames", "3"], 2, "--seed-frames: needs a --table"),
+            (ring, ["--table", "/nonexistent"], 2, "/nonexistent: No such file"),
+            (ring, ["--table", str(self.dir / "table")], 2, "table:2: destination 1 has no port"),
+            (ring, ["--table", str(self.dir / "twice")], 2, "twice:3: destination 0 a second time"),
+            (ring, ["--table", str(self.dir / "wide")], 2, "wide:1: destination 0 has no port"),
+            (ring, ["--table", "modulo:0"], 2, "modulo:0: expected a number of hosts"),
+            (ring, ["--pcap", "s0:4=x"], 2, "s0:4: no such port"),
+            ([], [], 3, "no DPDK port"),
+            (["net_bogus0"], [], 3, "net_bogus0"),
+            (["net_pcap0,rx_pcap=/nonexistent"], [], 3, "/nonexistent"),
+        ]
+        for vdevs, options, code, text in cases:
+            with self.subTest(options or vdevs):
+                done = self.run_switch(vdevs, *options)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertIn(text, done.stderr)
+                self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+                self.assertEqual(done.stdout, "")
+                self.assertNotIn(self.prefix, runtime_dirs())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
