@@ -10,6 +10,7 @@
 #include "fault.h"
 #include "frame.h"
 #include "quantity.h"
+#include "switch.h"
 
 const char *argp_program_version = "weft-switch " WEFT_VERSION;
 
@@ -48,9 +49,9 @@ static const struct argp_option list[] = {
 	{"watchdog", KEY_WATCHDOG, "TIME|off", 0,
 		"Discards what could not move for this long (50ms)", 0},
 	{NULL, 0, NULL, 0, "Its ports:", 2},
-	{"peer", KEY_PEER, "weft|open", 0,
-		"What is at the other end: devices that keep credits (weft), or something that does "
-		"not speak Weft's link protocol (open)",
+	{"peer", KEY_PEER, "weft|open[:PORT,PORT...]", 0,
+		"What is at the other end: devices that keep credits (weft), or, at all or some ports, "
+		"something that does not speak Weft's link protocol (open)",
 		0},
 	{"hello", KEY_HELLO, "TIME", 0, "Interval of hellos; three missed: link down (10ms)", 0},
 	{"mtu", KEY_MTU, "SIZE", 0, "Greatest payload of a frame (4KiB)", 0},
@@ -135,14 +136,37 @@ static bool parse_switch(
 	}
 }
 
+/* "weft", "open", "open:0,3". */
+static uint64_t parse_peer(struct argp_state *state, const char *arg)
+{
+	const char *at = arg + strlen("open");
+	uint64_t ports = 0;
+
+	if (strcmp(arg, "weft") == 0)
+		return 0;
+	if (strcmp(arg, "open") == 0)
+		return UINT64_MAX;
+	if (strncmp(arg, "open:", 5) != 0)
+		refuse(state, "--peer", arg, "weft, open or open:PORT,PORT...");
+	while (*at != '\0') {
+		char *end;
+		unsigned long port = strtoul(at + 1, &end, 10);
+
+		if (end == at + 1 || at[1] == '-' || port >= SWITCH_PORTS_MAX ||
+			(*end != ',' && *end != '\0'))
+			refuse(state, "--peer", arg, "ports from 0 to 63 after 'open:'");
+		ports |= BIT64(port);
+		at = end;
+	}
+	return ports;
+}
+
 static bool parse_ports(
 	struct switch_options *options, int key, char *arg, struct argp_state *state)
 {
 	switch (key) {
 	case KEY_PEER:
-		if (strcmp(arg, "open") != 0 && strcmp(arg, "weft") != 0)
-			refuse(state, "--peer", arg, "weft or open");
-		options->open = strcmp(arg, "open") == 0;
+		options->open_ports = parse_peer(state, arg);
 		return true;
 	case KEY_HELLO:
 		options->hello_ps = quantity(state, "--hello", arg, QUANTITY_TIME, 100 * PS_PER_US,

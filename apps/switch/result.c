@@ -59,9 +59,12 @@ static json_t *config_json(const struct switch_options *options)
 	return json_pack("{s:s, s:i, s:s, s:b, s:s, s:s, s:o, s:o, s:i, s:i, s:i}", "name",
 		options->name, "vcs", options->vcs, "buffer", buffer, "voq", options->voq, "table",
 		options->table != NULL ? options->table : "", "peer",
-		options->open ? "open" : "weft", "hello", time_json(options->hello_ps), "watchdog",
-		time_json(options->watchdog_ps), "mtu", (int)options->mtu_bytes, "seed_frames",
-		(int)options->seed_frames, "frame_bytes", (int)options->frame_bytes);
+		options->open_ports == 0            ? "weft"
+		: options->open_ports == UINT64_MAX ? "open"
+						    : "mixed",
+		"hello", time_json(options->hello_ps), "watchdog", time_json(options->watchdog_ps),
+		"mtu", (int)options->mtu_bytes, "seed_frames", (int)options->seed_frames,
+		"frame_bytes", (int)options->frame_bytes);
 }
 
 static json_t *values_json(const uint64_t *value)

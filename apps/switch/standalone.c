@@ -108,7 +108,7 @@ static void configure(const struct standalone *standalone, struct switch_config 
 		.vcs = options->vcs,
 		.voq = options->voq,
 		.buffer_blocks = options->buffer_bytes / FRAME_BLOCK_BYTES,
-		.open_ports = options->open ? UINT64_MAX : 0,
+		.open_ports = options->open_ports,
 		.hello_ps = options->hello_ps,
 		.credit_refresh_ps = credit_refresh(options->hello_ps),
 		.watchdog_ps = options->watchdog_ps,
@@ -119,8 +119,9 @@ static void configure(const struct standalone *standalone, struct switch_config 
 	for (unsigned sl = 0; sl < 16; sl++)
 		config->sl_to_vc[sl] = (uint8_t)(sl % options->vcs);
 	/* An open peer is promised nothing, so its ring promises nothing either. */
-	for (unsigned at = 0; at < standalone->ports && !options->open; at++)
-		config->port_slots[at] = standalone->port[at].slots;
+	for (unsigned at = 0; at < standalone->ports; at++)
+		if ((options->open_ports & BIT64(at)) == 0)
+			config->port_slots[at] = standalone->port[at].slots;
 }
 
 /* The buffer that is left under a small receive ring must hold a frame in each VC. */
@@ -129,8 +130,8 @@ static int check_slots(const struct standalone *standalone, struct fault *fault)
 	const struct switch_options *options = standalone->options;
 	uint32_t needed = frame_blocks(frame_room(options)) * options->vcs;
 
-	for (unsigned at = 0; at < standalone->ports && !options->open; at++)
-		if (standalone->port[at].slots < needed)
+	for (unsigned at = 0; at < standalone->ports; at++)
+		if ((options->open_ports & BIT64(at)) == 0 && standalone->port[at].slots < needed)
 			return fault_set(fault, EINVAL,
 				"%s: its receive ring of %u slots can promise %u blocks, expected "
 				"%u for %u VCs and --mtu %u",

@@ -108,6 +108,12 @@ class Program:
 
     def slice(self, seconds):
         """Lets it run; returns (packets, CPU seconds) of the time after its caches are warm."""
+        try:
+            return self.measure(seconds)
+        except OSError as error:
+            raise BenchError(f"{self.name} is gone ({error}): {self.last_words()}") from error
+
+    def measure(self, seconds):
         self.resume()
         time.sleep(0.02)
         packets, cpu = self.packets(), self.cpu_ns()

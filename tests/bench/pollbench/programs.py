@@ -28,7 +28,7 @@ class Setting:
     @property
     def seed_frames(self):
         """Per net_ring port: what its buffer of 1,023 blocks holds with room to move."""
-        return 128 if self.wire_bytes == 64 else 16
+        return 128 if self.wire_bytes == 64 else 32
 
     def pcap(self, kind, port):
         return f"{self.directory}/{kind}-{self.bytes}-{port}.pcap"
@@ -81,7 +81,7 @@ def macswap(setting):
     keyboard = None
     if setting.device == "net_ring":
         argv += ["--interactive", f"--txpkts={setting.bytes}"]
-        keyboard = f"start tx_first {max(1, setting.seed_frames // 32)}\n"
+        keyboard = f"start tx_first {setting.seed_frames // 32}\n"
     else:
         argv.append("--auto-start")
     return Program("macswap", argv, prefix, setting.log("macswap"), PORTS, keyboard)
