@@ -265,12 +265,10 @@ static void go_on_after_timeout(struct nic *nic, uint16_t peer)
 	struct flow_tx *tx = &nic->tx[peer];
 	uint32_t left = tx->recover - tx->acked;
 
-	if ((int32_t)left <= 0 || sequence_before(tx->repeat_end, tx->acked)) {
+	if ((int32_t)left <= 0)
 		tx->repeat = 0;
-		return;
-	}
-	if (tx->acked != tx->repeat_end)
-		return; /* the rest of the answer is to come */
+	if (tx->repeat == 0 || tx->acked != tx->repeat_end)
+		return; /* over, or the rest of the answer is to come, or it went beyond */
 	if (tx->repeat < nic->config.window_frames)
 		tx->repeat = (uint16_t)(tx->repeat * 2);
 	go_back(nic, peer, tx->repeat < left ? tx->repeat : left);

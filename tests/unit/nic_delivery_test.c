@@ -169,6 +169,37 @@ static void only_what_is_missing_is_sent_again(void **state)
 	end_stop(&b);
 }
 
+static void what_was_sent_after_a_timeout_is_not_repeated_for_it(void **state)
+{
+	struct end a, b;
+	struct box box;
+	uint32_t next = 0;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	end_send(&a, 1, 0, 6 * PAIR_MTU);
+	for (uint32_t i = 0; i < 6; i++)
+		end_expect(&a, &box, i);
+	end_wait(&a, 20 * PS_PER_MS);
+	end_send(&a, 1, 0, 20);
+	for (unsigned portion = 1; portion <= 4; portion *= 2) {
+		for (unsigned i = 0; i < portion && next < 6; i++) {
+			end_expect(&a, &box, next++);
+			end_give(&b, &box);
+		}
+		if (portion == 1)
+			end_expect(&a, &box, 6); /* new, and lost like the others */
+		assert_false(end_take(&a, &box));
+		end_wait(&b, PS_PER_MS);
+		assert_true(end_take(&b, &box));
+		end_give(&a, &box);
+	}
+	assert_int_equal(a.acked, 1);
+	assert_false(end_take(&a, &box));
+	end_stop(&a);
+	end_stop(&b);
+}
+
 static void answers_that_take_long_are_waited_for(void **state)
 {
 	struct end a, b;
@@ -931,6 +962,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(after_a_timeout_the_first_frame_is_sent_again),
 	cmocka_unit_test(a_whole_lost_window_is_sent_again_in_doubling_portions),
 	cmocka_unit_test(only_what_is_missing_is_sent_again),
+	cmocka_unit_test(what_was_sent_after_a_timeout_is_not_repeated_for_it),
 	cmocka_unit_test(answers_that_take_long_are_waited_for),
 	cmocka_unit_test(patience_grows_with_what_frames_are_overtaken_by),
 	cmocka_unit_test(a_request_in_vain_teaches_patience),
