@@ -2,12 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "legal_routes.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "frame.h"
 #include "legal_search.h"
 #include "rng.h"
+#include "route_jobs.h"
 
 /*
  * Draws 'wanted' different ranks out of 'count': the first places of a random permutation of
@@ -34,20 +34,12 @@ static unsigned draw_ranks(struct rng *rng, uint64_t count, unsigned wanted, uin
 	return drawn;
 }
 
-/* What all threads share, and one thread's part: every jobs-th destination switch. */
+/* What all jobs share. */
 struct fill {
 	const struct route_graph *graph;
 	const bool *up;
 	const struct route_options *options;
 	struct route_set *set;
-};
-
-struct fill_part {
-	const struct fill *fill;
-	uint32_t first, stride;
-	pthread_t thread;
-	int result;
-	struct fault fault;
 };
 
 static int add_pair(const struct fill *fill, const struct legal_search *search, uint32_t source,
@@ -69,8 +61,7 @@ static int add_pair(const struct fill *fill, const struct legal_search *search, 
 			topology->name, topology->host_at[source].name,
 			topology->host_at[destination].name, links + 2, ROUTE_ELEMENTS_MAX);
 	rng_init(&rng, options->seed, per_host ? source : at, per_host ? destination : to);
-	drawn = draw_ranks(&rng, legal_search_count(search, at),
-		options->alternatives == 0 ? 1 : options->alternatives, ranks);
+	drawn = draw_ranks(&rng, legal_search_count(search, at), options->alternatives, ranks);
 	route[links] = ROUTE_PORT_BIT | graph->host_port[destination];
 	route[links + 1] = ROUTE_TYPE_HOST;
 	for (unsigned i = 0; i < drawn; i++) {
@@ -102,54 +93,49 @@ static int add_destination(const struct fill *fill, const struct legal_search *s
 	return 0;
 }
 
-static void *fill_run(void *argument)
+/* Every jobs-th destination switch. */
+static int fill_part(void *context, unsigned job, unsigned jobs, struct fault *fault)
 {
-	struct fill_part *part = argument;
-	const struct route_graph *graph = part->fill->graph;
-	struct legal_search *search = legal_search_create(graph, part->fill->up);
+	const struct fill *fill = context;
+	const struct route_graph *graph = fill->graph;
+	struct legal_search *search = legal_search_create(graph, fill->up);
+	int result = 0;
 
 	if (search == NULL)
-		part->result = fault_set(&part->fault, ENOMEM, "%s: no memory for its routes",
-			graph->topology->name);
-	for (uint32_t at = part->first; at < graph->switches && part->result == 0;
-		at += part->stride) {
+		return fault_set(
+			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+	for (uint32_t at = job; at < graph->switches && result == 0; at += jobs) {
 		if (route_graph_hosts_at(graph, at) == 0)
 			continue;
 		legal_search_run(search, at);
 		for (uint32_t i = graph->first_host[at];
-			i < graph->first_host[at + 1] && part->result == 0; i++)
-			part->result = add_destination(
-				part->fill, search, graph->host_of[i], &part->fault);
+			i < graph->first_host[at + 1] && result == 0; i++)
+			result = add_destination(fill, search, graph->host_of[i], fault);
 	}
 	legal_search_destroy(search);
-	return NULL;
+	return result;
 }
 
 int legal_routes_fill(const struct route_graph *graph, const bool *up,
 	const struct route_options *options, struct route_set *set, struct fault *fault)
 {
-	const struct fill fill = {graph, up, options, set};
-	unsigned jobs = options->jobs == 0 ? 1 : options->jobs, started = 0;
-	struct fill_part *part = calloc(jobs, sizeof(*part));
-	int result = 0;
+	struct fill fill = {graph, up, options, set};
 
-	if (part == NULL)
+	return route_jobs_run(options->jobs, fill_part, &fill, fault);
+}
+
+int legal_routes_of_labels(route_label_fn label, const struct route_graph *graph,
+	const struct route_options *options, struct route_set *set, struct fault *fault)
+{
+	bool *up = calloc(graph->arcs + 1u, sizeof(*up));
+	int result;
+
+	if (up == NULL)
 		return fault_set(
 			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
-	for (unsigned i = 0; i < jobs; i++)
-		part[i] = (struct fill_part){.fill = &fill, .first = i, .stride = jobs};
-	/* The caller's own thread takes part 0, and the parts for which no thread can be had. */
-	for (started = 1; started < jobs; started++)
-		if (pthread_create(&part[started].thread, NULL, fill_run, &part[started]) != 0)
-			break;
-	fill_run(&part[0]);
-	for (unsigned i = started; i < jobs; i++)
-		fill_run(&part[i]);
-	for (unsigned i = 1; i < started; i++)
-		pthread_join(part[i].thread, NULL);
-	for (unsigned i = 0; i < jobs && result == 0; i++)
-		if (part[i].result < 0)
-			result = fault_set(fault, -part[i].result, "%s", part[i].fault.text);
-	free(part);
+	result = label(graph, options->root, up, fault);
+	if (result == 0)
+		result = legal_routes_fill(graph, up, options, set, fault);
+	free(up);
 	return result;
 }

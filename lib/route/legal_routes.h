@@ -15,3 +15,7 @@
  * does not fit into a frame, naming the pair. */
 int legal_routes_fill(const struct route_graph *graph, const bool *up,
 	const struct route_options *options, struct route_set *set, struct fault *fault);
+
+/* The same for the labels that 'label' gives from options->root. */
+int legal_routes_of_labels(route_label_fn label, const struct route_graph *graph,
+	const struct route_options *options, struct route_set *set, struct fault *fault);

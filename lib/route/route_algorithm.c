@@ -7,9 +7,10 @@
 #include <string.h>
 
 static const struct route_algorithm *const algorithms[] = {
-	&route_minhop,
-	&route_up_down,
-	NULL,
+#define X(name) &route_##name,
+	ROUTE_ALGORITHMS(X)
+#undef X
+		NULL,
 };
 
 const struct route_algorithm *route_algorithm_at(unsigned i)
@@ -45,10 +46,22 @@ static void note_origin(struct route_origin *origin, const struct topology *topo
 {
 	snprintf(origin->topology, sizeof(origin->topology), "%s", topology->name);
 	snprintf(origin->algorithm, sizeof(origin->algorithm), "%s", algorithm->name);
-	if (algorithm->rooted && topology->switches > 0)
+	if (algorithm->label != NULL && topology->switches > 0)
 		snprintf(origin->root, sizeof(origin->root), "%s",
 			topology->switch_at[options->root].name);
 	origin->seed = options->seed;
+}
+
+static struct route_options complete_options(
+	const struct route_algorithm *algorithm, const struct route_options *options)
+{
+	struct route_options complete = *options;
+
+	if (complete.alternatives == 0)
+		complete.alternatives = algorithm->alternatives;
+	if (complete.alternatives == 0)
+		complete.alternatives = 1;
+	return complete;
 }
 
 struct route_set *route_compute(const struct topology *topology,
@@ -56,6 +69,7 @@ struct route_set *route_compute(const struct topology *topology,
 	struct fault *fault)
 {
 	struct route_graph *graph = NULL;
+	struct route_options complete = complete_options(algorithm, options);
 	struct route_set *set = NULL;
 	int code = check_request(
 		topology, algorithm, options, algorithm->routes != NULL, "source routes", fault);
@@ -69,7 +83,7 @@ struct route_set *route_compute(const struct topology *topology,
 		goto err;
 	}
 	note_origin(route_set_origin(set), topology, algorithm, options);
-	code = algorithm->routes(graph, options, set, fault);
+	code = algorithm->routes(graph, &complete, set, fault);
 	if (code == 0)
 		goto out;
 err:
@@ -87,6 +101,7 @@ struct route_table *route_compute_table(const struct topology *topology,
 	struct fault *fault)
 {
 	struct route_graph *graph = NULL;
+	struct route_options complete = complete_options(algorithm, options);
 	struct route_table *table = NULL;
 	int code = check_request(topology, algorithm, options, algorithm->tables != NULL,
 		"destination tables", fault);
@@ -100,7 +115,7 @@ struct route_table *route_compute_table(const struct topology *topology,
 		goto err;
 	}
 	note_origin(&table->origin, topology, algorithm, options);
-	code = algorithm->tables(graph, options, table, fault);
+	code = algorithm->tables(graph, &complete, table, fault);
 	if (code == 0)
 		goto out;
 err:

@@ -24,19 +24,32 @@ enum route_granularity {
 
 struct route_options {
 	uint64_t seed;
-	uint32_t root;         /* switch; the first one (0) by default. Where 'rooted' */
-	unsigned alternatives; /* 0 means 1; at most ROUTE_ALTERNATIVES_MAX */
+	uint32_t root;         /* switch; the first one (0) by default. Where there is a tree */
+	unsigned alternatives; /* 0 means the algorithm's own number; at most
+				* ROUTE_ALTERNATIVES_MAX */
 	unsigned jobs;         /* threads; 0 means 1 */
 	enum route_granularity granularity;
 };
 
+/* Labels each arc up (true) or down, seen from the tree that is rooted at 'root'; in every closed
+ * chain of arcs an up arc follows a down arc somewhere. -ENOMEM. */
+typedef int (*route_label_fn)(
+	const struct route_graph *graph, uint32_t root, bool *up, struct fault *fault);
+
 struct route_algorithm {
 	const char *name;
-	const char *summary; /* one line for 'weft route algorithms' */
-	bool rooted;         /* options->root counts */
-	bool deadlock_free;  /* it promises so */
-	/* Fills an empty set. Pairs that no way connects are left without a route; that is no error
-	 * here (route_set_check_connected). NULL: the algorithm has tables only. */
+	const char *summary;   /* one line for 'weft route algorithms' */
+	bool deadlock_free;    /* it promises so */
+	unsigned alternatives; /* routes for each pair if options do not say; 0 means 1 */
+	/* How interfaces choose among the routes of a pair (nic.md item 1): "first", "random",
+	 * "round-robin" or "contention"; NULL means "first". */
+	const char *selector;
+	/* The labels that its routes obey, or at whose forbidden turns ITBs stand; options->root
+	 * counts. NULL: it has no tree. */
+	route_label_fn label;
+	/* Fills an empty set; options->alternatives is not 0. Pairs that no way connects are left
+	 * without a route; that is no error here (route_set_check_connected). NULL: the algorithm
+	 * has tables only. */
 	int (*routes)(const struct route_graph *graph, const struct route_options *options,
 		struct route_set *set, struct fault *fault);
 	/* Fills an empty table, likewise. NULL: the algorithm has routes only. */
@@ -59,5 +72,13 @@ struct route_table *route_compute_table(const struct topology *topology,
 	const struct route_algorithm *algorithm, const struct route_options *options, int *result,
 	struct fault *fault);
 
-extern const struct route_algorithm route_minhop;
-extern const struct route_algorithm route_up_down;
+/* All algorithms, route_NAME each, in the order in which they are listed. */
+#define ROUTE_ALGORITHMS(X)       \
+	/* The reference. */      \
+	X(minhop)                 \
+	/* Trees without ITBs. */ \
+	X(up_down)
+
+#define X(name) extern const struct route_algorithm route_##name;
+ROUTE_ALGORITHMS(X)
+#undef X

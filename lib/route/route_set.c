@@ -16,6 +16,7 @@ struct column {
 
 struct route_set {
 	struct route_origin origin;
+	struct vc_rule *vc_rule;
 	uint32_t hosts;
 	struct column column[];
 };
@@ -37,6 +38,7 @@ void route_set_destroy(struct route_set *set)
 		free(set->column[host].entry);
 		free(set->column[host].bytes);
 	}
+	vc_rule_destroy(set->vc_rule);
 	free(set);
 }
 
@@ -53,6 +55,17 @@ const struct route_origin *route_set_origin_const(const struct route_set *set)
 uint32_t route_set_hosts(const struct route_set *set)
 {
 	return set->hosts;
+}
+
+void route_set_use_vc_rule(struct route_set *set, struct vc_rule *rule)
+{
+	vc_rule_destroy(set->vc_rule);
+	set->vc_rule = rule;
+}
+
+const struct vc_rule *route_set_vc_rule(const struct route_set *set)
+{
+	return set->vc_rule;
 }
 
 static int column_reserve(struct column *column, uint32_t hosts, uint32_t more)

@@ -18,6 +18,7 @@
 #include "fault.h"
 #include "frame.h"
 #include "topology.h"
+#include "vc_rule.h"
 
 #define ROUTE_ALTERNATIVES_MAX 10
 #define ROUTE_ELEMENTS_MAX     FRAME_ROUTE_MAX
@@ -40,6 +41,11 @@ void route_set_destroy(struct route_set *set);
 struct route_origin *route_set_origin(struct route_set *set);
 const struct route_origin *route_set_origin_const(const struct route_set *set);
 uint32_t route_set_hosts(const struct route_set *set);
+
+/* The VC classes that the routes are meant for: NULL, as at first, where they need only one. The
+ * set becomes the owner of the rule. */
+void route_set_use_vc_rule(struct route_set *set, struct vc_rule *rule);
+const struct vc_rule *route_set_vc_rule(const struct route_set *set);
 
 /* Appends a route to those of the pair; copies it. -EINVAL: hosts out of range or equal, length 0
  * or above ROUTE_ELEMENTS_MAX. -ENOSPC: the pair has ROUTE_ALTERNATIVES_MAX already. -ENOMEM. */

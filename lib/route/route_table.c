@@ -31,6 +31,7 @@ void route_table_destroy(struct route_table *table)
 		return;
 	free(table->primary);
 	free(table->alternatives);
+	vc_rule_destroy(table->vc_rule);
 	free(table);
 }
 

@@ -19,8 +19,9 @@
 struct route_table {
 	struct route_origin origin;
 	uint32_t switches, hosts;
-	uint8_t *primary;       /* [switch * hosts + host] */
-	uint64_t *alternatives; /* likewise, sets of ports; NULL: there are none */
+	uint8_t *primary;        /* [switch * hosts + host] */
+	uint64_t *alternatives;  /* likewise, sets of ports; NULL: there are none */
+	struct vc_rule *vc_rule; /* the table's; NULL where one class is enough */
 };
 
 /* All entries ROUTE_TABLE_NONE, no alternatives. NULL with errno ENOMEM. */

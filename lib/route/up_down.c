@@ -105,24 +105,29 @@ err:
 	return fault_set(fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
 }
 
-static int up_down_routes(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct fault *fault)
+int up_down_label(const struct route_graph *graph, uint32_t root, bool *up, struct fault *fault)
 {
 	struct up_down_labels labels;
-	int result = up_down_labels_make(graph, options->root, &labels, fault);
+	int result = up_down_labels_make(graph, root, &labels, fault);
 
 	if (result < 0)
 		return result;
-	result = legal_routes_fill(graph, labels.up, options, set, fault);
+	memcpy(up, labels.up, graph->arcs * sizeof(*up));
 	up_down_labels_free(&labels);
-	return result;
+	return 0;
+}
+
+static int up_down_routes(const struct route_graph *graph, const struct route_options *options,
+	struct route_set *set, struct fault *fault)
+{
+	return legal_routes_of_labels(up_down_label, graph, options, set, fault);
 }
 
 const struct route_algorithm route_up_down = {
 	.name = "ud",
 	.summary = "up*/down*: breadth-first tree, no up after down, a random shortest legal path",
-	.rooted = true,
 	.deadlock_free = true,
+	.label = up_down_label,
 	.routes = up_down_routes,
 	.tables = up_down_tables,
 };

@@ -3,8 +3,9 @@
 #pragma once
 
 /*
- * What the two halves of up_down.c and up_down_tables.c share: the labels of the arcs. For the
- * algorithm's own files; everybody else goes through route_algorithm.h.
+ * The labels of the arcs, which the algorithms on a breadth-first tree share: up_down.c and
+ * up_down_tables.c, and those with in-transit buffers. Everybody else goes through
+ * route_algorithm.h.
  */
 
 #include "route_algorithm.h"
@@ -19,6 +20,9 @@ struct up_down_labels {
 int up_down_labels_make(const struct route_graph *graph, uint32_t root,
 	struct up_down_labels *labels, struct fault *fault);
 void up_down_labels_free(struct up_down_labels *labels);
+
+/* The labels alone, for route_algorithm.label. */
+int up_down_label(const struct route_graph *graph, uint32_t root, bool *up, struct fault *fault);
 
 int up_down_tables(const struct route_graph *graph, const struct route_options *options,
 	struct route_table *table, struct fault *fault);

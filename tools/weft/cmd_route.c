@@ -35,11 +35,12 @@ static int print_algorithms_json(void)
 	for (unsigned i = 0; route_algorithm_at(i) != NULL; i++) {
 		const struct route_algorithm *algorithm = route_algorithm_at(i);
 
-		json_array_append_new(list,
-			json_pack("{s:s, s:s, s:b, s:b, s:b, s:b}", "name", algorithm->name,
-				"summary", algorithm->summary, "deadlock_free",
-				algorithm->deadlock_free, "root", algorithm->rooted, "routes",
-				algorithm->routes != NULL, "tables", algorithm->tables != NULL));
+		json_array_append_new(
+			list, json_pack("{s:s, s:s, s:b, s:b, s:b, s:b}", "name", algorithm->name,
+				      "summary", algorithm->summary, "deadlock_free",
+				      algorithm->deadlock_free, "root", algorithm->label != NULL,
+				      "routes", algorithm->routes != NULL, "tables",
+				      algorithm->tables != NULL));
 	}
 	json_dumpf(list, stdout, JSON_INDENT(2));
 	putchar('\n');

@@ -129,7 +129,7 @@ static int find_root(struct request *request, const struct topology *topology)
 
 	if (request->root == NULL)
 		return EXIT_DONE;
-	if (!request->algorithm->rooted)
+	if (request->algorithm->label == NULL)
 		return refuse("--root", request->root, "none: the algorithm has no root");
 	root = topology_find_switch(topology, request->root);
 	if (root < 0)
