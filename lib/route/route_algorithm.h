@@ -77,7 +77,8 @@ struct route_table *route_compute_table(const struct topology *topology,
 	/* The reference. */      \
 	X(minhop)                 \
 	/* Trees without ITBs. */ \
-	X(up_down)
+	X(up_down)                \
+	X(depth_first)
 
 #define X(name) extern const struct route_algorithm route_##name;
 ROUTE_ALGORITHMS(X)

@@ -24,5 +24,9 @@ void up_down_labels_free(struct up_down_labels *labels);
 /* The labels alone, for route_algorithm.label. */
 int up_down_label(const struct route_graph *graph, uint32_t root, bool *up, struct fault *fault);
 
+/* Destination tables by the two rules of up_down_tables.c, for any labels whose up arcs lead to
+ * earlier switches of 'order' and in the end to the first of the piece. -ENOMEM. */
+int up_down_tables_of_labels(const struct route_graph *graph, const struct up_down_labels *labels,
+	struct route_table *table, struct fault *fault);
 int up_down_tables(const struct route_graph *graph, const struct route_options *options,
 	struct route_table *table, struct fault *fault);

@@ -210,16 +210,12 @@ static void fill_host(struct tables *tables, uint32_t host, uint32_t reach)
 	}
 }
 
-int up_down_tables(const struct route_graph *graph, const struct route_options *options,
+int up_down_tables_of_labels(const struct route_graph *graph, const struct up_down_labels *labels,
 	struct route_table *table, struct fault *fault)
 {
-	struct tables tables = {.graph = graph, .table = table};
-	struct up_down_labels labels;
-	int result = up_down_labels_make(graph, options->root, &labels, fault);
+	struct tables tables = {.graph = graph, .labels = labels, .table = table};
+	int result = 0;
 
-	if (result < 0)
-		return result;
-	tables.labels = &labels;
 	if (tables_allocate(&tables) < 0)
 		result = fault_set(
 			fault, ENOMEM, "%s: no memory for its tables", graph->topology->name);
@@ -236,6 +232,18 @@ int up_down_tables(const struct route_graph *graph, const struct route_options *
 			fill_host(&tables, graph->host_of[i], reach);
 	}
 	tables_free(&tables);
+	return result;
+}
+
+int up_down_tables(const struct route_graph *graph, const struct route_options *options,
+	struct route_table *table, struct fault *fault)
+{
+	struct up_down_labels labels;
+	int result = up_down_labels_make(graph, options->root, &labels, fault);
+
+	if (result < 0)
+		return result;
+	result = up_down_tables_of_labels(graph, &labels, table, fault);
 	up_down_labels_free(&labels);
 	return result;
 }

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "depth_first.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "legal_routes.h"
+#include "up_down.h"
+
+/*
+ * The depth-first tree:
+ *	enter the root;
+ *	at the switch that entered last and still has neighbours outside the tree:
+ *		enter the neighbour with most links to switches in the tree,
+ *		of equal ones that with the least distance to all others on average,
+ *		of equal ones that with the smallest number;
+ *	when there is none, go back to the switch from which this one was entered.
+ * Every link, of the tree or not, leads up to the end that entered first.
+ *
+ * No cycle: up arcs strictly descend in the order of entering and down arcs strictly ascend, so a
+ * closed chain of dependencies would need a turn from down to up, which legal routes do not have.
+ * Connected: every switch but the root was entered over a link from an earlier one, so up arcs lead
+ * from everywhere to the root, and the same links lead down again.
+ *
+ * Why there is no choice left for the links outside the tree: of such a link's two ends one is an
+ * ancestor of the other (a depth-first search leaves no other links), and if it led up away from
+ * the root, it would close a cycle of up arcs with the tree between its ends. What is free is the
+ * order of entering. A turn is forbidden at a switch between each two of its up links, u (u - 1)
+ * turns for u of them, and the sum of u is the number of links: fewest turns are lost if all
+ * switches have about as many. A switch that is left until later gathers more up links; that is why
+ * the one with most goes first. The second rule was found by trial (docs/routing.md).
+ */
+
+#define NOWHERE UINT32_MAX
+
+struct tree {
+	const struct route_graph *graph;
+	struct up_down_labels *labels;
+	uint32_t *parent; /* by switch: from where it was entered */
+	uint32_t *linked; /* by switch: links to switches in the tree */
+	uint64_t *remote; /* by switch: sum of the distances to all others of its piece */
+	uint32_t *distance, *queue;
+	uint32_t entered;
+};
+
+static uint64_t sum_distances(struct tree *tree, uint32_t from)
+{
+	const struct route_graph *graph = tree->graph;
+	uint32_t head = 0, tail = 0;
+	uint64_t sum = 0;
+
+	memset(tree->distance, 0xFF, graph->switches * sizeof(*tree->distance));
+	tree->distance[from] = 0;
+	for (tree->queue[tail++] = from; head < tail; head++) {
+		uint32_t at = tree->queue[head];
+
+		sum += tree->distance[at];
+		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
+			uint32_t to = graph->arc[arc].to;
+
+			if (tree->distance[to] != NOWHERE)
+				continue;
+			tree->distance[to] = tree->distance[at] + 1;
+			tree->queue[tail++] = to;
+		}
+	}
+	return sum;
+}
+
+static void enter(struct tree *tree, uint32_t at, uint32_t parent)
+{
+	const struct route_graph *graph = tree->graph;
+
+	tree->labels->level[at] = tree->entered;
+	tree->labels->order[tree->entered++] = at;
+	tree->parent[at] = parent;
+	for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++)
+		tree->linked[graph->arc[arc].to]++;
+}
+
+static bool goes_before(const struct tree *tree, uint32_t a, uint32_t b)
+{
+	if (tree->linked[a] != tree->linked[b])
+		return tree->linked[a] > tree->linked[b];
+	if (tree->remote[a] != tree->remote[b])
+		return tree->remote[a] < tree->remote[b];
+	return a < b;
+}
+
+/* The neighbour to enter from 'at', NOWHERE if all are in the tree. */
+static uint32_t choose_next(const struct tree *tree, uint32_t at)
+{
+	const struct route_graph *graph = tree->graph;
+	uint32_t best = NOWHERE;
+
+	for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
+		uint32_t to = graph->arc[arc].to;
+
+		if (tree->labels->level[to] != NOWHERE)
+			continue;
+		if (best == NOWHERE || goes_before(tree, to, best))
+			best = to;
+	}
+	return best;
+}
+
+static void grow_piece(struct tree *tree, uint32_t root)
+{
+	uint32_t at = root;
+
+	enter(tree, root, NOWHERE);
+	while (at != NOWHERE) {
+		uint32_t next = choose_next(tree, at);
+
+		if (next != NOWHERE)
+			enter(tree, next, at);
+		at = next != NOWHERE ? next : tree->parent[at];
+	}
+}
+
+static void grow(struct tree *tree, uint32_t root)
+{
+	const struct route_graph *graph = tree->graph;
+
+	for (uint32_t at = 0; at < graph->switches; at++)
+		tree->remote[at] = sum_distances(tree, at);
+	if (graph->switches > 0)
+		grow_piece(tree, root);
+	for (uint32_t at = 0; at < graph->switches; at++)
+		if (tree->labels->level[at] == NOWHERE)
+			grow_piece(tree, at);
+}
+
+static bool tree_allocate(struct tree *tree)
+{
+	size_t switches = tree->graph->switches + 1u;
+
+	tree->parent = calloc(switches, sizeof(*tree->parent));
+	tree->linked = calloc(switches, sizeof(*tree->linked));
+	tree->remote = calloc(switches, sizeof(*tree->remote));
+	tree->distance = calloc(switches, sizeof(*tree->distance));
+	tree->queue = calloc(switches, sizeof(*tree->queue));
+	return tree->parent != NULL && tree->linked != NULL && tree->remote != NULL &&
+	       tree->distance != NULL && tree->queue != NULL;
+}
+
+static void tree_free(struct tree *tree)
+{
+	free(tree->parent);
+	free(tree->linked);
+	free(tree->remote);
+	free(tree->distance);
+	free(tree->queue);
+}
+
+int depth_first_labels_make(const struct route_graph *graph, uint32_t root,
+	struct up_down_labels *labels, struct fault *fault)
+{
+	struct tree tree = {.graph = graph, .labels = labels};
+	size_t switches = graph->switches + 1u;
+
+	*labels = (struct up_down_labels){
+		.level = malloc(switches * sizeof(*labels->level)),
+		.order = calloc(switches, sizeof(*labels->order)),
+		.up = calloc(graph->arcs + 1u, sizeof(*labels->up)),
+	};
+	if (!tree_allocate(&tree) || labels->level == NULL || labels->order == NULL ||
+		labels->up == NULL) {
+		tree_free(&tree);
+		up_down_labels_free(labels);
+		return fault_set(
+			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+	}
+	memset(labels->level, 0xFF, switches * sizeof(*labels->level));
+	grow(&tree, root);
+	for (uint32_t at = 0; at < graph->switches; at++)
+		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++)
+			labels->up[arc] = labels->level[graph->arc[arc].to] < labels->level[at];
+	tree_free(&tree);
+	return 0;
+}
+
+int depth_first_label(const struct route_graph *graph, uint32_t root, bool *up, struct fault *fault)
+{
+	struct up_down_labels labels;
+	int result = depth_first_labels_make(graph, root, &labels, fault);
+
+	if (result < 0)
+		return result;
+	memcpy(up, labels.up, graph->arcs * sizeof(*up));
+	up_down_labels_free(&labels);
+	return 0;
+}
+
+static int depth_first_routes(const struct route_graph *graph, const struct route_options *options,
+	struct route_set *set, struct fault *fault)
+{
+	return legal_routes_of_labels(depth_first_label, graph, options, set, fault);
+}
+
+static int depth_first_tables(const struct route_graph *graph, const struct route_options *options,
+	struct route_table *table, struct fault *fault)
+{
+	struct up_down_labels labels;
+	int result = depth_first_labels_make(graph, options->root, &labels, fault);
+
+	if (result < 0)
+		return result;
+	result = up_down_tables_of_labels(graph, &labels, table, fault);
+	up_down_labels_free(&labels);
+	return result;
+}
+
+const struct route_algorithm route_depth_first = {
+	.name = "dfs",
+	.summary = "up*/down* on a depth-first tree that forbids fewer turns",
+	.deadlock_free = true,
+	.label = depth_first_label,
+	.routes = depth_first_routes,
+	.tables = depth_first_tables,
+};
