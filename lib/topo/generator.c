@@ -211,6 +211,12 @@ static int options_parse(
 	return result;
 }
 
+/* Left out, and it stands for something that the others decide. */
+static bool is_derived(const struct generator_option *option, const struct generator_value *value)
+{
+	return !option->required && option->fallback == 0 && value->number == 0;
+}
+
 /* "torus-4x4-1": the kind and its values, a name that needs no quoting anywhere. */
 static void name_make(const struct generator *generator, const struct generator_request *request,
 	char name[TOPOLOGY_NAME_MAX])
@@ -220,7 +226,8 @@ static void name_make(const struct generator *generator, const struct generator_
 	for (unsigned i = 0; generator->options[i].name != NULL; i++) {
 		const struct generator_value *value = &request->values[i];
 
-		if (generator->options[i].type == GENERATOR_NUMBER && used < TOPOLOGY_NAME_MAX)
+		if (generator->options[i].type == GENERATOR_NUMBER &&
+			!is_derived(&generator->options[i], value) && used < TOPOLOGY_NAME_MAX)
 			used += (size_t)snprintf(
 				name + used, TOPOLOGY_NAME_MAX - used, "-%" PRIu64, value->number);
 		for (unsigned d = 0; d < value->dim_count && used < TOPOLOGY_NAME_MAX; d++)
@@ -232,7 +239,7 @@ static void name_make(const struct generator *generator, const struct generator_
 static int refuse_kind(const char *spec, struct fault *fault)
 {
 	struct nearest nearest;
-	char kind[TOPOLOGY_NAME_MAX], known[128];
+	char kind[TOPOLOGY_NAME_MAX], known[192];
 	size_t used = 0;
 
 	snprintf(kind, sizeof(kind), "%.*s", (int)strcspn(spec, ":"), spec);

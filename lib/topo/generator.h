@@ -4,9 +4,9 @@
 
 /*
  * The seam between topology generators and the rest. A kind is one file that defines one
- * struct generator, generator_KIND, and one line in GENERATORS. Text is 'KIND:key=value,…'; every
- * kind takes rate= and delay= as well. Values have been parsed and are in range when build() sees
- * them.
+ * struct generator, generator_KIND, and one word in GENERATORS. Text is 'KIND:key=value,…', 'KIND:'
+ * or 'KIND' alone where no option is required; every kind takes rate= and delay= as well. Values
+ * have been parsed and are in range when build() sees them.
  */
 
 #include <stdbool.h>
@@ -14,7 +14,11 @@
 
 #include "topology.h"
 
-#define GENERATORS(X) X(rlft) X(torus) X(mesh) X(ring) X(full)
+/* In the order in which they are listed. torus_express is typed torus-express. */
+#define GENERATORS(X) \
+	X(rlft)       \
+	X(torus)      \
+	X(mesh) X(torus_express) X(ring) X(hypercube) X(full) X(dragonfly) X(cplant) X(irregular)
 
 #define GENERATOR_OPTIONS_MAX 8
 #define GENERATOR_DIMS_MAX    8

@@ -4,53 +4,80 @@
 
 #include <errno.h>
 
-/* The + link of switch 'at' in a dimension of 'size' whose neighbours are 'stride' apart. */
-static int link_next(const struct generator_request *request, struct topology *topology,
-	uint32_t at, unsigned dim, uint32_t size, uint32_t stride, bool around)
-{
-	uint32_t place = at / stride % size;
+/* Links that lead 'step' switches on in one dimension of 'size' switches, 'stride' apart in
+ * number, from port 'first_port' to the one after it. */
+struct row_links {
+	uint32_t size, stride, step;
+	unsigned first_port;
+	bool around;
+};
 
-	if (place + 1 < size)
-		return generator_link_switches(
-			request, topology, at, 2 * dim, at + stride, 2 * dim + 1);
-	if (!around || size <= 2)
+/* Around a row of this size, a step and the same step back are two links from 2 * step + 1 switches
+ * on; at 2 * step they lead to the same switch, and below to nearer neighbours. */
+static int link_on(const struct generator_request *request, struct topology *topology, uint32_t at,
+	const struct row_links *row)
+{
+	uint32_t place = at / row->stride % row->size, to;
+
+	if (place + row->step < row->size)
+		to = at + row->step * row->stride;
+	else if (row->around && row->size > 2 * row->step)
+		to = at + row->step * row->stride - row->size * row->stride;
+	else
 		return 0;
 	return generator_link_switches(
-		request, topology, at, 2 * dim, at - place * stride, 2 * dim + 1);
+		request, topology, at, row->first_port, to, row->first_port + 1);
 }
 
-static int link_grid(const struct generator_request *request, struct topology *topology,
-	const uint32_t *dims, unsigned dim_count, bool around)
+static int link_row(const struct generator_request *request, struct topology *topology,
+	const struct row_links *row)
 {
+	int result = 0;
+
+	for (uint32_t at = 0; at < topology->switches && result == 0; at++)
+		result = link_on(request, topology, at, row);
+	return result;
+}
+
+static int link_grid(
+	const struct generator_request *request, struct topology *topology, const struct grid *grid)
+{
+	unsigned express_port = 2 * grid->dim_count;
 	uint32_t stride = 1;
 	int result = 0;
 
-	for (unsigned dim = 0; dim < dim_count && result == 0; dim++) {
-		for (uint32_t at = 0; at < topology->switches && result == 0; at++)
-			result = link_next(request, topology, at, dim, dims[dim], stride, around);
-		stride *= dims[dim];
+	for (unsigned dim = 0; dim < grid->dim_count && result == 0; dim++) {
+		struct row_links row = {grid->dims[dim], stride, 1, 2 * dim, grid->around};
+
+		result = link_row(request, topology, &row);
+		if (result == 0 && grid->express && row.size > 3) {
+			row.step = 2;
+			row.first_port += express_port;
+			result = link_row(request, topology, &row);
+		}
+		stride *= grid->dims[dim];
 	}
 	return result;
 }
 
-int grid_build(const struct generator_request *request, const uint32_t *dims, unsigned dim_count,
-	uint64_t hosts_per_switch, bool around, struct topology **topology)
+int grid_build(const struct generator_request *request, const struct grid *grid,
+	struct topology **topology)
 {
-	uint64_t switches = 1;
+	unsigned first_host = 2 * grid->dim_count * (grid->express ? 2 : 1);
+	uint64_t hosts = grid->hosts_per_switch, switches = 1;
 	int result;
 
-	for (unsigned dim = 0; dim < dim_count; dim++) {
-		switches *= dims[dim];
+	for (unsigned dim = 0; dim < grid->dim_count; dim++) {
+		switches *= grid->dims[dim];
 		if (switches > TOPOLOGY_SWITCHES_MAX)
 			return fault_set(request->fault, EINVAL, "%s: needs more than %u switches",
 				request->spec, TOPOLOGY_SWITCHES_MAX);
 	}
-	result = generator_create(request, switches, switches * hosts_per_switch,
-		2 * dim_count + hosts_per_switch, topology);
+	result =
+		generator_create(request, switches, switches * hosts, first_host + hosts, topology);
 	if (result == 0)
-		result = generator_link_hosts(
-			request, *topology, (uint32_t)hosts_per_switch, 2 * dim_count);
+		result = generator_link_hosts(request, *topology, (uint32_t)hosts, first_host);
 	if (result == 0)
-		result = link_grid(request, *topology, dims, dim_count, around);
+		result = link_grid(request, *topology, grid);
 	return result;
 }

@@ -7,9 +7,13 @@ enum { DIMS, HOSTS };
 static int build(const struct generator_request *request, struct topology **topology)
 {
 	const struct generator_value *dims = &request->values[DIMS];
+	struct grid grid = {
+		.dims = dims->dims,
+		.dim_count = dims->dim_count,
+		.hosts_per_switch = request->values[HOSTS].number,
+	};
 
-	return grid_build(request, dims->dims, dims->dim_count, request->values[HOSTS].number,
-		false, topology);
+	return grid_build(request, &grid, topology);
 }
 
 const struct generator generator_mesh = {

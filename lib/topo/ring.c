@@ -10,8 +10,14 @@ enum { SWITCHES, HOSTS };
 static int build(const struct generator_request *request, struct topology **topology)
 {
 	uint32_t switches = (uint32_t)request->values[SWITCHES].number;
+	struct grid grid = {
+		.dims = &switches,
+		.dim_count = 1,
+		.hosts_per_switch = request->values[HOSTS].number,
+		.around = true,
+	};
 
-	return grid_build(request, &switches, 1, request->values[HOSTS].number, true, topology);
+	return grid_build(request, &grid, topology);
 }
 
 const struct generator generator_ring = {

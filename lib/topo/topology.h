@@ -86,9 +86,10 @@ struct topology_defaults {
 	weft_time delay_ps; /* WEFT_TIME_NEVER: TOPOLOGY_DELAY_PS */
 };
 
-/* From 'KIND:key=value,…' (formats.md) or a file name: what has a ':' after a known kind, or looks
- * like it, is a generator. On failure NULL, and 'fault' says FILE:LINE:COLUMN or the generator's
- * text; errno is EINVAL for bad contents, ENOENT, EACCES, … for a file that cannot be read, ENOMEM.
+/* From 'KIND:key=value,…' (formats.md) or a file name: a known kind, alone or with a ':' after it,
+ * or what looks like it, is a generator; a file that is called like a kind is written './ring'. On
+ * failure NULL, and 'fault' says FILE:LINE:COLUMN or the generator's text; errno is EINVAL for bad
+ * contents, ENOENT, EACCES, … for a file that cannot be read, ENOMEM.
  */
 struct topology *topology_open(const char *spec, struct fault *fault);
 struct topology *topology_load(const char *path, struct fault *fault);

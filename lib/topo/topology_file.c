@@ -343,7 +343,7 @@ bool topology_is_generated(const char *spec)
 	const char *colon = strchr(spec, ':');
 
 	if (colon == NULL)
-		return false;
+		return generator_find(spec) != NULL;
 	/* A text like 'tours:dims=8x8' was meant as a generator too. */
 	return generator_find(spec) != NULL ||
 	       (strchr(spec, '/') == NULL && strchr(colon, '=') != NULL);

@@ -43,6 +43,11 @@ static void every_kind_has_the_size_that_its_options_say(void **state)
 		{"ring:switches=5,hosts=2", 5, 10, 10 + 5},
 		{"ring:switches=2", 2, 2, 2 + 1},
 		{"ring:switches=1,hosts=3", 1, 3, 3},
+		{"torus-express:dims=8x8,hosts=8", 64, 512, 512 + 256},
+		{"hypercube:dims=4,hosts=2", 16, 32, 32 + 32},
+		{"dragonfly:a=4,p=2,h=2", 36, 72, 72 + 9 * 6 + 36},
+		{"cplant", 50, 400, 400 + 6 * 16 + 8 * 9 + 7},
+		{"irregular:switches=64", 64, 256, 256 + 128},
 		{"full:switches=6,hosts=3", 6, 18, 18 + 15},
 		{"full:switches=1,hosts=2", 1, 2, 2},
 	};
@@ -60,7 +65,9 @@ static void every_kind_has_the_size_that_its_options_say(void **state)
 static const char *const samples[] = {"rlft:ports=4,stages=1", "rlft:ports=8,stages=2",
 	"rlft:ports=6,stages=4", "rlft:ports=2,stages=4", "torus:dims=4x3x2,hosts=2",
 	"torus:dims=2x2x2", "mesh:dims=3x4,hosts=3", "ring:switches=7", "ring:switches=2,hosts=0",
-	"full:switches=5,hosts=2", "full:switches=65,hosts=0",
+	"full:switches=5,hosts=2", "full:switches=65,hosts=0", "torus-express:dims=4x5,hosts=2",
+	"hypercube:dims=3", "dragonfly:a=3,p=1,h=2", "cplant",
+	"irregular:switches=10,degree=3,hosts=2,ports=7,seed=18446744073709551615",
 	"torus:dims=3x3,rate=2.5Gbps,delay=15ns"};
 
 #define SAMPLES (sizeof(samples) / sizeof(samples[0]))
@@ -315,8 +322,23 @@ static void bad_texts_are_refused_in_one_line(void **state)
 	static const struct {
 		const char *spec, *message;
 	} bad[] = {
-		{"tours:dims=4x4", "tours:dims=4x4: no topology kind 'tours', nearest is 'torus'; "
-				   "there are rlft, torus, mesh, ring, full"},
+		{"tours:dims=4x4",
+			"tours:dims=4x4: no topology kind 'tours', nearest is 'torus'; "
+			"there are rlft, torus, mesh, torus-express, ring, hypercube, full, "
+			"dragonfly, cplant, irregular"},
+		{"ring", "ring: option 'switches' is missing (switches)"},
+		{"cplant:groups=7",
+			"cplant:groups=7: unknown option 'groups'; cplant takes rate, delay"},
+		{"hypercube:dims=16", "hypercube:dims=16: dims=16: a whole number from 0 to 15 was "
+				      "expected"},
+		{"hypercube:dims=15,hosts=2",
+			"hypercube:dims=15,hosts=2: needs 65536 hosts, at most 65534"},
+		{"dragonfly:a=64,p=64,h=64",
+			"dragonfly:a=64,p=64,h=64: needs 191 ports a switch, at most 64"},
+		{"dragonfly:a=20,p=20,h=20",
+			"dragonfly:a=20,p=20,h=20: needs 160400 hosts, at most 65534"},
+		{"torus-express:dims=8x8,hosts=57",
+			"torus-express:dims=8x8,hosts=57: needs 65 ports a switch, at most 64"},
 		{"rlft:", "rlft:: option 'ports' is missing (ports a switch, 2K)"},
 		{"rlft:ports=4", "rlft:ports=4: option 'stages' is missing (stages of switches)"},
 		{"rlft:ports=5,stages=2", "rlft:ports=5,stages=2: ports must be even, half go up"},
@@ -373,6 +395,30 @@ static void bad_texts_are_refused_in_one_line(void **state)
 	}
 }
 
+static void a_kind_alone_is_no_file(void **state)
+{
+	assert_true(topology_is_generated("cplant"));
+	assert_true(topology_is_generated("cplant:"));
+	assert_false(topology_is_generated("./cplant"));
+	assert_false(topology_is_generated("cplant.yaml"));
+}
+
+static void the_name_tells_what_was_asked_for(void **state)
+{
+	static const char *const names[][2] = {{"cplant", "cplant"},
+		{"torus-express:dims=4x5,hosts=2", "torus-express-4x5-2"},
+		{"irregular:switches=16,seed=7", "irregular-16-4-4-7"},
+		{"irregular:switches=16,seed=7,ports=9", "irregular-16-4-4-9-7"},
+		{"dragonfly:a=2,p=1,h=1", "dragonfly-2-1-1"}};
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct topology *topology = generate(names[i][0]);
+
+		assert_string_equal(topology->name, names[i][1]);
+		topology_destroy(topology);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(every_kind_has_the_size_that_its_options_say),
 	cmocka_unit_test(every_topology_is_connected),
@@ -385,6 +431,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_dimension_of_two_has_one_link),
 	cmocka_unit_test(a_mesh_is_open_at_its_rim),
 	cmocka_unit_test(full_links_every_pair_once),
+	cmocka_unit_test(a_kind_alone_is_no_file),
+	cmocka_unit_test(the_name_tells_what_was_asked_for),
 	cmocka_unit_test(bad_texts_are_refused_in_one_line),
 };
 

@@ -31,13 +31,13 @@ static void print_usage(FILE *out)
 
 	fputs(usage, out);
 	for (unsigned i = 0; (generator = generator_at(i)) != NULL; i++) {
-		fprintf(out, "  %-7s %s\n", generator->name, generator->help);
+		fprintf(out, "  %-13s %s\n", generator->name, generator->help);
 		for (unsigned o = 0; generator->options[o].name != NULL; o++) {
 			const struct generator_option *option = &generator->options[o];
 
-			fprintf(out, "            --%s %s: %s", option->name,
+			fprintf(out, "                  --%s %s: %s", option->name,
 				option->type == GENERATOR_DIMS ? "AxB" : "N", option->help);
-			if (!option->required)
+			if (option->fallback != 0)
 				fprintf(out, " (%u)", (unsigned)option->fallback);
 			fputc('\n', out);
 		}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * Random networks as the thesis evaluates (section 4.4, after Silla et al.): every switch has the
+ * same number of hosts and of links to other switches, no two switches have more than one link, and
+ * the network is connected.
+ *
+ * A random walk over such graphs: begin with a circulant one, then take two links (a, b), (c, d) at
+ * a time and make (a, d), (c, b) of them wherever that gives no loop and no double link. The walk
+ * reaches every graph, and in the limit each equally often (Cooper, Dyer, Greenhill, "Sampling
+ * Regular Graphs and a Peer-to-Peer Network", Combinatorics, Probability and Computing 2007);
+ * STEPS_PER_LINK steps a link are many times what makes it forget the beginning. It goes on until
+ * the graph is connected, so that connected ones are equally likely, too.
+ *
+ * Ports 0 .. degree-1 lead to the neighbours in the order of their numbers, hosts after.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "generator.h"
+#include "rng.h"
+
+enum { SWITCHES, DEGREE, HOSTS, PORTS, SEED };
+
+#define STEPS_PER_LINK 50
+/* Walks until one ends connected. Only degree 2 needs more than a few: a ring of all n switches is
+ * one walk in sqrt(n) / 2.6, one in 98 at the most. */
+#define WALKS_MAX 10000
+
+struct edge {
+	uint32_t a, b;
+};
+
+struct graph {
+	uint32_t switches, degree, edges;
+	uint32_t *neighbour; /* of switch s: [s * degree] .. [s * degree + degree - 1] */
+	struct edge *edge;
+	bool *seen;
+	uint32_t *queue;
+};
+
+static void graph_free(struct graph *graph)
+{
+	free(graph->neighbour);
+	free(graph->edge);
+	free(graph->seen);
+	free(graph->queue);
+}
+
+static bool graph_allocate(struct graph *graph)
+{
+	size_t ends = (size_t)graph->switches * graph->degree;
+
+	graph->neighbour = calloc(ends + 1, sizeof(*graph->neighbour));
+	graph->edge = calloc(ends / 2 + 1, sizeof(*graph->edge));
+	graph->seen = calloc(graph->switches, sizeof(*graph->seen));
+	graph->queue = calloc(graph->switches, sizeof(*graph->queue));
+	return graph->neighbour != NULL && graph->edge != NULL && graph->seen != NULL &&
+	       graph->queue != NULL;
+}
+
+/* Every switch to the degree / 2 next ones on a ring, and across it if the degree is odd. */
+static void graph_begin(struct graph *graph)
+{
+	uint32_t n = graph->switches, half = graph->degree / 2;
+
+	graph->edges = 0;
+	for (uint32_t at = 0; at < n; at++) {
+		uint32_t *neighbour = &graph->neighbour[(size_t)at * graph->degree];
+
+		for (uint32_t step = 1; step <= half; step++) {
+			*neighbour++ = (at + step) % n;
+			*neighbour++ = (at + n - step) % n;
+			graph->edge[graph->edges++] = (struct edge){at, (at + step) % n};
+		}
+		if (graph->degree % 2 == 0)
+			continue;
+		*neighbour = (at + n / 2) % n;
+		if (at < n / 2)
+			graph->edge[graph->edges++] = (struct edge){at, at + n / 2};
+	}
+}
+
+/* Where 'to' stands in the list of 'from', NULL if it does not. */
+static uint32_t *find(const struct graph *graph, uint32_t from, uint32_t to)
+{
+	uint32_t *neighbour = &graph->neighbour[(size_t)from * graph->degree];
+
+	for (uint32_t i = 0; i < graph->degree; i++)
+		if (neighbour[i] == to)
+			return &neighbour[i];
+	return NULL;
+}
+
+/* One step of the walk, which may change nothing. */
+static void exchange(struct graph *graph, struct rng *rng)
+{
+	struct edge *one = &graph->edge[rng_below(rng, graph->edges)];
+	struct edge *two = &graph->edge[rng_below(rng, graph->edges)];
+	bool turned = rng_below(rng, 2) != 0;
+	uint32_t a = one->a, b = one->b;
+	uint32_t c = turned ? two->b : two->a, d = turned ? two->a : two->b;
+
+	if (a == c || a == d || b == c || b == d || find(graph, a, d) != NULL ||
+		find(graph, c, b) != NULL)
+		return;
+	*find(graph, a, b) = d;
+	*find(graph, b, a) = c;
+	*find(graph, c, d) = b;
+	*find(graph, d, c) = a;
+	*one = (struct edge){a, d};
+	*two = (struct edge){c, b};
+}
+
+static bool connected(struct graph *graph)
+{
+	uint32_t head = 0, tail = 0;
+
+	for (uint32_t i = 0; i < graph->switches; i++)
+		graph->seen[i] = false;
+	graph->seen[0] = true;
+	graph->queue[tail++] = 0;
+	while (head < tail) {
+		uint32_t *neighbour =
+			&graph->neighbour[(size_t)graph->queue[head++] * graph->degree];
+
+		for (uint32_t i = 0; i < graph->degree; i++)
+			if (!graph->seen[neighbour[i]]) {
+				graph->seen[neighbour[i]] = true;
+				graph->queue[tail++] = neighbour[i];
+			}
+	}
+	return tail == graph->switches;
+}
+
+/* False if no walk ended connected. */
+static bool walk(struct graph *graph, struct rng *rng)
+{
+	uint64_t steps = (uint64_t)graph->edges * STEPS_PER_LINK;
+
+	for (unsigned tries = 0; tries < WALKS_MAX; tries++) {
+		for (uint64_t step = 0; step < steps; step++)
+			exchange(graph, rng);
+		if (connected(graph))
+			return true;
+		steps = (uint64_t)graph->edges * 2;
+	}
+	return false;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void sort_neighbours(struct graph *graph)
+{
+	for (uint32_t at = 0; at < graph->switches; at++)
+		qsort(&graph->neighbour[(size_t)at * graph->degree], graph->degree,
+			sizeof(*graph->neighbour), compare_numbers);
+}
+
+static int link_graph(const struct generator_request *request, const struct graph *graph,
+	struct topology *topology)
+{
+	int result = 0;
+
+	for (uint32_t at = 0; at < graph->switches; at++)
+		for (unsigned port = 0; port < graph->degree && result == 0; port++) {
+			uint32_t to = graph->neighbour[(size_t)at * graph->degree + port];
+			size_t first = (size_t)to * graph->degree;
+
+			if (at < to)
+				result = generator_link_switches(request, topology, at, port, to,
+					(unsigned)(find(graph, to, at) - &graph->neighbour[first]));
+		}
+	return result;
+}
+
+/* What no network can satisfy. */
+static int check_request(const struct generator_request *request, const struct graph *graph,
+	uint64_t needed, uint64_t ports)
+{
+	uint64_t n = graph->switches, degree = graph->degree;
+
+	if (ports < needed)
+		return fault_set(request->fault, EINVAL,
+			"%s: %u links and %u hosts need %u ports a switch, there are %u",
+			request->spec, graph->degree, (unsigned)(needed - degree), (unsigned)needed,
+			(unsigned)ports);
+	if (degree >= n)
+		return fault_set(request->fault, EINVAL,
+			"%s: %u links a switch need as many other switches, there are %u",
+			request->spec, graph->degree, graph->switches - 1);
+	if (n * degree % 2 != 0)
+		return fault_set(request->fault, EINVAL,
+			"%s: switches or degree must be even, each link has two ends",
+			request->spec);
+	if ((degree == 0 && n > 1) || (degree == 1 && n > 2))
+		return fault_set(request->fault, EINVAL,
+			"%s: %u switches cannot hang together by %u link%s each", request->spec,
+			graph->switches, graph->degree, degree == 1 ? "" : "s");
+	return 0;
+}
+
+static int make_graph(const struct generator_request *request, struct graph *graph)
+{
+	struct rng rng;
+
+	if (!graph_allocate(graph))
+		return fault_set(request->fault, ENOMEM, "%s: no memory for %u switches",
+			request->spec, graph->switches);
+	rng_init(&rng, request->values[SEED].number, 0, 0);
+	graph_begin(graph);
+	if (!walk(graph, &rng))
+		return fault_set(request->fault, EINVAL,
+			"%s: found no connected network, try another seed", request->spec);
+	sort_neighbours(graph);
+	return 0;
+}
+
+static int build(const struct generator_request *request, struct topology **topology)
+{
+	uint64_t switches = request->values[SWITCHES].number;
+	uint64_t hosts = request->values[HOSTS].number, ports = request->values[PORTS].number;
+	uint64_t degree = request->values[DEGREE].number;
+	struct graph graph = {.switches = (uint32_t)switches, .degree = (uint32_t)degree};
+	int result;
+
+	if (ports == 0)
+		ports = degree + hosts;
+	result = check_request(request, &graph, degree + hosts, ports);
+	if (result == 0)
+		result = generator_create(request, switches, switches * hosts, ports, topology);
+	if (result == 0)
+		result = make_graph(request, &graph);
+	if (result == 0)
+		result =
+			generator_link_hosts(request, *topology, (uint32_t)hosts, (unsigned)degree);
+	if (result == 0)
+		result = link_graph(request, &graph, *topology);
+	graph_free(&graph);
+	return result;
+}
+
+const struct generator generator_irregular = {
+	.name = "irregular",
+	.help = "random, connected, every switch with the same number of links",
+	.options = {{"switches", GENERATOR_NUMBER, true, 1, TOPOLOGY_SWITCHES_MAX, 0, "switches"},
+		{"degree", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 4,
+			"links a switch to others"},
+		{"hosts", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 4, "hosts a switch"},
+		{"ports", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 0,
+			"ports a switch, degree + hosts if not said"},
+		{"seed", GENERATOR_NUMBER, false, 0, UINT64_MAX, 1, "of the random numbers"}},
+	.build = build,
+};

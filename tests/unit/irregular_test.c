@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Random networks: the three restrictions of the thesis (section 4.4), and that nothing else is
+ * restricted. */
+
+#include "topology_walk.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rng.h"
+
+#define NETWORKS 200
+
+static void assert_irregular(
+	const struct topology *topology, uint32_t switches, unsigned degree, unsigned hosts)
+{
+	assert_int_equal(topology->switches, switches);
+	assert_int_equal(topology->hosts, switches * hosts);
+	assert_int_equal(topology->links, switches * degree / 2 + switches * hosts);
+	assert_true(walk_diameter(topology) < switches);
+	for (uint32_t a = 0; a < switches; a++) {
+		assert_int_equal(walk_degree(topology, a, DEVICE_SWITCH), degree);
+		assert_int_equal(walk_degree(topology, a, DEVICE_HOST), hosts);
+		assert_int_equal(walk_links(topology, a, a), 0);
+		for (uint32_t b = 0; b < a; b++)
+			assert_true(walk_links(topology, a, b) <= 1);
+	}
+}
+
+static void what_is_not_said_is_as_in_the_thesis(void **state)
+{
+	struct topology *topology = walk_generate("irregular:switches=16");
+
+	assert_irregular(topology, 16, 4, 4);
+	for (uint32_t s = 0; s < 16; s++)
+		assert_int_equal(topology->switch_at[s].ports, 8);
+	topology_destroy(topology);
+}
+
+static void random_requests_give_regular_connected_simple_networks(void **state)
+{
+	struct rng rng;
+	char spec[128];
+
+	rng_init(&rng, 5, 0, 0);
+	for (unsigned i = 0; i < NETWORKS; i++) {
+		unsigned switches = 3 + (unsigned)rng_below(&rng, 62), hosts, degree, free_ports;
+		struct topology *topology;
+
+		degree = 2 + (unsigned)rng_below(&rng, switches < 12 ? switches - 2 : 10);
+		degree -= switches * degree % 2;
+		if (degree < 2)
+			degree = 2;
+		hosts = (unsigned)rng_below(&rng, 6);
+		free_ports = (unsigned)rng_below(&rng, 4);
+		snprintf(spec, sizeof(spec),
+			"irregular:switches=%u,degree=%u,hosts=%u,ports=%u,seed=%u", switches,
+			degree, hosts, degree + hosts + free_ports, i);
+		topology = walk_generate(spec);
+		assert_irregular(topology, switches, degree, hosts);
+		assert_int_equal(
+			topology->switch_at[switches - 1].ports, degree + hosts + free_ports);
+		topology_destroy(topology);
+	}
+}
+
+static void the_extremes_are_possible(void **state)
+{
+	static const struct {
+		const char *spec;
+		uint32_t switches;
+		unsigned degree, hosts;
+	} extremes[] = {
+		{"irregular:switches=1,degree=0,hosts=3", 1, 0, 3},
+		{"irregular:switches=2,degree=1", 2, 1, 4},
+		{"irregular:switches=5,degree=4", 5, 4, 4},
+		{"irregular:switches=8,degree=7,hosts=0", 8, 7, 0},
+		{"irregular:switches=65,degree=64,hosts=0", 65, 64, 0},
+		{"irregular:switches=200,degree=2", 200, 2, 4},
+	};
+
+	for (unsigned i = 0; i < sizeof(extremes) / sizeof(extremes[0]); i++) {
+		struct topology *topology = walk_generate(extremes[i].spec);
+
+		assert_irregular(
+			topology, extremes[i].switches, extremes[i].degree, extremes[i].hosts);
+		topology_destroy(topology);
+	}
+}
+
+static unsigned common_links(const struct topology *x, const struct topology *y)
+{
+	unsigned common = 0;
+
+	for (uint32_t a = 0; a < x->switches; a++)
+		for (uint32_t b = 0; b < a; b++)
+			common += walk_links(x, a, b) != 0 && walk_links(y, a, b) != 0;
+	return common;
+}
+
+static void the_seed_decides_the_network(void **state)
+{
+	struct topology *one = walk_generate("irregular:switches=64,seed=7");
+	struct topology *same = walk_generate("irregular:switches=64,seed=7");
+	struct topology *other = walk_generate("irregular:switches=64,seed=8");
+
+	assert_int_equal(one->links, same->links);
+	for (uint32_t s = 0; s < 64; s++)
+		for (unsigned port = 0; port < 4; port++)
+			assert_int_equal(walk_far_end(one, s, port).device,
+				walk_far_end(same, s, port).device);
+	/* 128 links each; by chance 8 are in both. */
+	assert_true(common_links(one, other) < 32);
+	topology_destroy(one);
+	topology_destroy(same);
+	topology_destroy(other);
+}
+
+static unsigned count_triangles(const struct topology *topology)
+{
+	unsigned triangles = 0;
+
+	for (uint32_t a = 0; a < topology->switches; a++)
+		for (uint32_t b = 0; b < a; b++)
+			for (uint32_t c = 0; c < b && walk_links(topology, a, b) != 0; c++)
+				triangles += walk_links(topology, a, c) != 0 &&
+					     walk_links(topology, b, c) != 0;
+	return triangles;
+}
+
+/* (d-1)^3 / 6 of them in a large random graph of degree d, Poisson distributed (Bollobas, Random
+ * Graphs, section 2.4): 4.5, and 180 in 40 graphs with a standard deviation of 13. The ring that
+ * the walk begins with has one a switch, 2,560. */
+static void networks_have_as_many_triangles_as_chance_gives(void **state)
+{
+	unsigned triangles = 0;
+	char spec[64];
+
+	for (unsigned seed = 0; seed < 40; seed++) {
+		struct topology *topology;
+
+		snprintf(spec, sizeof(spec), "irregular:switches=64,hosts=0,seed=%u", seed);
+		topology = walk_generate(spec);
+		triangles += count_triangles(topology);
+		topology_destroy(topology);
+	}
+	assert_in_range(triangles, 130, 240);
+}
+
+/* Of the cubic graphs with 6 numbered vertices 60 are prisms and 10 are K(3,3): the share of the
+ * latter is 1/7, in 700 graphs 100 with a standard deviation of 9.3. */
+static void each_graph_is_as_likely_as_any_other(void **state)
+{
+	unsigned without_triangle = 0;
+	char spec[64];
+
+	for (unsigned seed = 0; seed < 700; seed++) {
+		struct topology *topology;
+
+		snprintf(spec, sizeof(spec), "irregular:switches=6,degree=3,hosts=0,seed=%u", seed);
+		topology = walk_generate(spec);
+		without_triangle += count_triangles(topology) == 0;
+		topology_destroy(topology);
+	}
+	assert_in_range(without_triangle, 65, 135);
+}
+
+static void ports_lead_to_neighbours_in_order_and_then_to_hosts(void **state)
+{
+	struct topology *topology = walk_generate("irregular:switches=20,degree=5,hosts=2,ports=9");
+
+	for (uint32_t s = 0; s < 20; s++) {
+		struct topology_port peer;
+
+		for (unsigned port = 1; port < 5; port++)
+			assert_true(walk_far_end(topology, s, port - 1).device <
+				    walk_far_end(topology, s, port).device);
+		assert_int_equal(walk_far_end(topology, s, 5).device, 2 * s);
+		assert_int_equal(walk_far_end(topology, s, 6).device, 2 * s + 1);
+		assert_false(topology_peer(topology, walk_switch(s, 7), &peer));
+	}
+	topology_destroy(topology);
+}
+
+static void impossible_requests_are_refused_with_the_reason(void **state)
+{
+	static const struct {
+		const char *spec, *message;
+	} bad[] = {
+		{"irregular", "irregular: option 'switches' is missing (switches)"},
+		{"irregular:switches=5,degree=3",
+			"irregular:switches=5,degree=3: switches or degree must be even, each link "
+			"has two ends"},
+		{"irregular:switches=4",
+			"irregular:switches=4: 4 links a switch need as many other "
+			"switches, there are 3"},
+		{"irregular:switches=16,ports=6",
+			"irregular:switches=16,ports=6: 4 links and 4 hosts need 8 ports a switch, "
+			"there are 6"},
+		{"irregular:switches=16,degree=40,hosts=30",
+			"irregular:switches=16,degree=40,hosts=30: 40 links a switch need as many "
+			"other switches, there are 15"},
+		{"irregular:switches=60,degree=40,hosts=30",
+			"irregular:switches=60,degree=40,hosts=30: needs 70 ports a switch, at most "
+			"64"},
+		{"irregular:switches=4,degree=1",
+			"irregular:switches=4,degree=1: 4 switches cannot hang together by 1 link "
+			"each"},
+		{"irregular:switches=2,degree=0",
+			"irregular:switches=2,degree=0: 2 switches cannot hang together by 0 links "
+			"each"},
+		{"irregular:switches=20000",
+			"irregular:switches=20000: needs 80000 hosts, at most 65534"},
+	};
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct fault fault = {""};
+
+		assert_null(topology_open(bad[i].spec, &fault));
+		assert_int_equal(errno, EINVAL);
+		assert_string_equal(fault.text, bad[i].message);
+	}
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(what_is_not_said_is_as_in_the_thesis),
+	cmocka_unit_test(random_requests_give_regular_connected_simple_networks),
+	cmocka_unit_test(the_extremes_are_possible),
+	cmocka_unit_test(the_seed_decides_the_network),
+	cmocka_unit_test(networks_have_as_many_triangles_as_chance_gives),
+	cmocka_unit_test(each_graph_is_as_likely_as_any_other),
+	cmocka_unit_test(ports_lead_to_neighbours_in_order_and_then_to_hosts),
+	cmocka_unit_test(impossible_requests_are_refused_with_the_reason),
+};
+
+UNIT_MAIN(tests)
