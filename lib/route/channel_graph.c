@@ -21,7 +21,8 @@ static int graph_allocate(struct channel_graph *graph)
 
 	graph->from = calloc(graph->channels + 1u, sizeof(*graph->from));
 	graph->to = calloc(graph->channels + 1u, sizeof(*graph->to));
-	graph->dependencies = calloc(graph->channels + 1u, sizeof(*graph->dependencies));
+	graph->dependencies =
+		calloc((size_t)graph->channels * graph->classes + 1u, sizeof(*graph->dependencies));
 	graph->switch_out = malloc((ports + 1) * sizeof(*graph->switch_out));
 	graph->host_out = malloc((graph->topology->hosts + 1u) * sizeof(*graph->host_out));
 	if (graph->from == NULL || graph->to == NULL || graph->dependencies == NULL ||
@@ -32,14 +33,17 @@ static int graph_allocate(struct channel_graph *graph)
 	return 0;
 }
 
-struct channel_graph *channel_graph_create(const struct topology *topology)
+struct channel_graph *channel_graph_create(
+	const struct topology *topology, const struct vc_rule *rule)
 {
 	struct channel_graph *graph = calloc(1, sizeof(*graph));
 
 	if (graph == NULL)
 		return NULL;
 	graph->topology = topology;
+	graph->rule = rule;
 	graph->channels = 2 * topology->links;
+	graph->classes = rule == NULL ? 1 : rule->classes;
 	if (graph_allocate(graph) < 0) {
 		channel_graph_destroy(graph);
 		errno = ENOMEM;
@@ -66,9 +70,9 @@ void channel_graph_destroy(struct channel_graph *graph)
 	free(graph);
 }
 
-void channel_graph_name(const struct channel_graph *graph, uint32_t channel, char *out, size_t size)
+static uint32_t count_nodes(const struct channel_graph *graph)
 {
-	topology_port_name(graph->topology, graph->from[channel], out, size);
+	return graph->channels * graph->classes;
 }
 
 /* Tarjan's algorithm (1972) with its recursion as an explicit path: a node of the path keeps the
@@ -78,22 +82,22 @@ struct components {
 	uint32_t *number; /* order of the first visit, from 1; 0: not visited */
 	uint32_t *low;    /* smallest number known to be reachable */
 	uint64_t *left;   /* successors not looked at yet, as ports */
-	uint32_t *path;   /* channels being visited */
-	uint32_t *stack;  /* channels visited whose component is not complete */
+	uint32_t *path;   /* nodes being visited */
+	uint32_t *stack;  /* nodes visited whose component is not complete */
 	bool *stacked;
 	uint32_t visited, depth, height;
 };
 
 static int components_allocate(struct components *work)
 {
-	size_t channels = work->graph->channels + 1u;
+	size_t nodes = count_nodes(work->graph) + 1u;
 
-	work->number = calloc(channels, sizeof(*work->number));
-	work->low = calloc(channels, sizeof(*work->low));
-	work->left = calloc(channels, sizeof(*work->left));
-	work->path = calloc(channels, sizeof(*work->path));
-	work->stack = calloc(channels, sizeof(*work->stack));
-	work->stacked = calloc(channels, sizeof(*work->stacked));
+	work->number = calloc(nodes, sizeof(*work->number));
+	work->low = calloc(nodes, sizeof(*work->low));
+	work->left = calloc(nodes, sizeof(*work->left));
+	work->path = calloc(nodes, sizeof(*work->path));
+	work->stack = calloc(nodes, sizeof(*work->stack));
+	work->stacked = calloc(nodes, sizeof(*work->stacked));
 	return work->number == NULL || work->low == NULL || work->left == NULL ||
 			       work->path == NULL || work->stack == NULL || work->stacked == NULL
 		       ? -ENOMEM
@@ -110,74 +114,66 @@ static void components_free(struct components *work)
 	free(work->stacked);
 }
 
-/* The channel that follows 'channel' by this port of the switch where it ends. */
-static uint32_t follower(const struct channel_graph *graph, uint32_t channel, unsigned port)
+static void enter(struct components *work, uint32_t node)
 {
-	return channel_graph_out(graph, graph->to[channel].device, port);
+	work->number[node] = work->low[node] = ++work->visited;
+	work->left[node] = work->graph->dependencies[node];
+	work->path[work->depth++] = node;
+	work->stack[work->height++] = node;
+	work->stacked[node] = true;
 }
 
-static void enter(struct components *work, uint32_t channel)
+static void lower(struct components *work, uint32_t node, uint32_t low)
 {
-	work->number[channel] = work->low[channel] = ++work->visited;
-	work->left[channel] = work->graph->dependencies[channel];
-	work->path[work->depth++] = channel;
-	work->stack[work->height++] = channel;
-	work->stacked[channel] = true;
+	if (low < work->low[node])
+		work->low[node] = low;
 }
 
-static void lower(struct components *work, uint32_t channel, uint32_t low)
-{
-	if (low < work->low[channel])
-		work->low[channel] = low;
-}
-
-/* Leaves the last channel of the path. True if its component is complete and larger than itself;
- * the component is then what 'stacked' still marks among the channels from its number on. */
+/* Leaves the last node of the path. True if its component is complete and larger than itself;
+ * the component is then what 'stacked' still marks among the nodes from its number on. */
 static bool leave(struct components *work)
 {
-	uint32_t channel = work->path[--work->depth];
+	uint32_t node = work->path[--work->depth];
 
 	if (work->depth > 0)
-		lower(work, work->path[work->depth - 1], work->low[channel]);
-	if (work->low[channel] != work->number[channel])
+		lower(work, work->path[work->depth - 1], work->low[node]);
+	if (work->low[node] != work->number[node])
 		return false;
-	if (work->stack[work->height - 1] != channel)
+	if (work->stack[work->height - 1] != node)
 		return true;
 	work->stacked[work->stack[--work->height]] = false;
 	return false;
 }
 
-/* Visits everything reachable from 'start'. A channel on a cycle, or CHANNEL_NONE. */
+/* Visits everything reachable from 'start'. A node on a cycle, or CHANNEL_NONE. */
 static uint32_t visit_from(struct components *work, uint32_t start)
 {
 	enter(work, start);
 	while (work->depth > 0) {
-		uint32_t channel = work->path[work->depth - 1], next;
+		uint32_t node = work->path[work->depth - 1], next;
 		unsigned port;
 
-		if (work->left[channel] == 0) {
+		if (work->left[node] == 0) {
 			if (leave(work))
-				return channel;
+				return node;
 			continue;
 		}
-		port = (unsigned)__builtin_ctzll(work->left[channel]);
-		work->left[channel] &= work->left[channel] - 1;
-		next = follower(work->graph, channel, port);
-		if (next == channel)
-			return channel;
-		if (next == CHANNEL_NONE)
-			continue;
+		port = (unsigned)__builtin_ctzll(work->left[node]);
+		work->left[node] &= work->left[node] - 1;
+		next = channel_graph_follow(work->graph, node, port);
+		if (next == node)
+			return node;
 		if (work->number[next] == 0)
 			enter(work, next);
 		else if (work->stacked[next])
-			lower(work, channel, work->number[next]);
+			lower(work, node, work->number[next]);
 	}
 	return CHANNEL_NONE;
 }
 
-static uint32_t channel_on_cycle(const struct channel_graph *graph, struct components *work)
+static uint32_t node_on_cycle(const struct channel_graph *graph, struct components *work)
 {
-	for (uint32_t start = 0; start < graph->channels; start++) {
+	for (uint32_t start = 0; start < count_nodes(graph); start++) {
 		uint32_t found;
 
 		if (work->number[start] != 0)
@@ -195,15 +191,15 @@ static uint32_t shortest_cycle(
 {
 	uint32_t head = 0, tail = 0;
 
-	memset(before, 0xFF, graph->channels * sizeof(*before));
+	memset(before, 0xFF, count_nodes(graph) * sizeof(*before));
 	for (queue[tail++] = start; head < tail; head++) {
 		uint64_t ports = graph->dependencies[queue[head]];
 
 		for (; ports != 0; ports &= ports - 1) {
-			uint32_t next =
-				follower(graph, queue[head], (unsigned)__builtin_ctzll(ports));
+			uint32_t next = channel_graph_follow(
+				graph, queue[head], (unsigned)__builtin_ctzll(ports));
 
-			if (next == CHANNEL_NONE || before[next] != CHANNEL_NONE)
+			if (before[next] != CHANNEL_NONE)
 				continue;
 			before[next] = queue[head];
 			if (next == start)
@@ -217,16 +213,16 @@ static uint32_t shortest_cycle(
 static int write_cycle(
 	uint32_t start, uint32_t last, const uint32_t *before, uint32_t **cycle, uint32_t *length)
 {
-	uint32_t channels = 1;
+	uint32_t nodes = 1;
 
 	for (uint32_t at = last; at != start; at = before[at])
-		channels++;
-	*cycle = calloc(channels, sizeof(**cycle));
+		nodes++;
+	*cycle = calloc(nodes, sizeof(**cycle));
 	if (*cycle == NULL)
 		return -ENOMEM;
-	*length = channels;
-	for (uint32_t at = last; channels-- > 0; at = before[at])
-		(*cycle)[channels] = at;
+	*length = nodes;
+	for (uint32_t at = last; nodes-- > 0; at = before[at])
+		(*cycle)[nodes] = at;
 	return 0;
 }
 
@@ -240,7 +236,7 @@ int channel_graph_find_cycle(const struct channel_graph *graph, uint32_t **cycle
 	*length = 0;
 	if (result < 0)
 		goto out;
-	start = channel_on_cycle(graph, &work);
+	start = node_on_cycle(graph, &work);
 	if (start != CHANNEL_NONE) {
 		uint32_t last = shortest_cycle(graph, start, work.path, work.stack);
 

@@ -4,11 +4,13 @@
 
 /*
  * The channel dependency graph (Dally and Seitz). A channel is one direction of a link, hosts'
- * links included: channel 2i leads from end a to end b of link i, channel 2i + 1 back. A
+ * links included: channel 2i leads from end a to end b of link i, channel 2i + 1 back. Where VC
+ * classes are part of the routes (vc_rule.h), each channel is one node for each class. A
  * dependency: some message uses a port of the switch where the channel ends right after it, so the
  * two can wait for each other. Without a cycle nothing can deadlock.
  *
- * The dependencies of a channel are a set of output ports, 64 bits; adding one costs an OR.
+ * The dependencies of a node are a set of output ports, 64 bits; adding one costs an OR. The class
+ * at the far side follows from the rule.
  */
 
 #include <stdbool.h>
@@ -16,20 +18,23 @@
 #include <stdint.h>
 
 #include "topology.h"
+#include "vc_rule.h"
 
 #define CHANNEL_NONE UINT32_MAX
 
 struct channel_graph {
 	const struct topology *topology;
-	uint32_t channels;
+	const struct vc_rule *rule; /* NULL: one class */
+	uint32_t channels, classes;
 	struct topology_port *from, *to; /* by channel */
-	uint64_t *dependencies;          /* by channel: output ports used right after it */
+	uint64_t *dependencies;          /* by node: output ports used right after it */
 	uint32_t *switch_out;            /* [switch * TOPOLOGY_PORTS_MAX + port], or CHANNEL_NONE */
 	uint32_t *host_out;              /* by host, or CHANNEL_NONE */
 };
 
-/* Without dependencies. NULL with errno ENOMEM. */
-struct channel_graph *channel_graph_create(const struct topology *topology);
+/* Without dependencies. The rule (may be NULL) outlives the graph. NULL with errno ENOMEM. */
+struct channel_graph *channel_graph_create(
+	const struct topology *topology, const struct vc_rule *rule);
 void channel_graph_destroy(struct channel_graph *graph);
 
 /* The channel that leaves the switch by this port; CHANNEL_NONE if nothing is connected there. */
@@ -40,11 +45,38 @@ static inline uint32_t channel_graph_out(
 					 : CHANNEL_NONE;
 }
 
-/* A message that came by 'channel' leaves the switch where that ends by 'port'. */
-static inline void channel_graph_depend(
-	struct channel_graph *graph, uint32_t channel, unsigned port)
+/* Nodes and channels. */
+static inline uint32_t channel_graph_node(
+	const struct channel_graph *graph, uint32_t channel, uint32_t class)
 {
-	graph->dependencies[channel] |= (uint64_t)1 << port;
+	return channel * graph->classes + class;
+}
+
+static inline uint32_t channel_graph_channel(const struct channel_graph *graph, uint32_t node)
+{
+	return graph->classes == 1 ? node : node / graph->classes;
+}
+
+/* The node in which a message goes on that came by 'node' to a switch and leaves that by 'port',
+ * which must be connected. */
+static inline uint32_t channel_graph_follow(
+	const struct channel_graph *graph, uint32_t node, unsigned port)
+{
+	uint32_t channel = channel_graph_channel(graph, node);
+	struct topology_port at = graph->to[channel];
+	uint32_t out = graph->switch_out[at.device * TOPOLOGY_PORTS_MAX + port];
+
+	if (graph->rule == NULL)
+		return out;
+	return channel_graph_node(graph, out,
+		vc_rule_next(graph->rule, at.device, at.port,
+			(uint8_t)(node - channel * graph->classes), port));
+}
+
+/* A message that came by 'node' leaves the switch where that ends by 'port'. */
+static inline void channel_graph_depend(struct channel_graph *graph, uint32_t node, unsigned port)
+{
+	graph->dependencies[node] |= (uint64_t)1 << port;
 }
 
 /* True for a link between two switches. */
@@ -54,11 +86,7 @@ static inline bool channel_graph_inner(const struct channel_graph *graph, uint32
 	       graph->to[channel].kind == DEVICE_SWITCH;
 }
 
-/* Looks for a cycle by strongly connected components. 0 with '*cycle' (the caller's to free, in the
- * order of the dependencies, the last depends on the first) and '*length'; length 0 and NULL if
- * there is none. -ENOMEM. */
+/* Looks for a cycle by strongly connected components. 0 with '*cycle' (nodes; the caller's to free,
+ * in the order of the dependencies, the last depends on the first) and '*length'; length 0 and NULL
+ * if there is none. -ENOMEM. */
 int channel_graph_find_cycle(const struct channel_graph *graph, uint32_t **cycle, uint32_t *length);
-
-/* "s0:3": the port by which the channel leaves. */
-void channel_graph_name(
-	const struct channel_graph *graph, uint32_t channel, char *out, size_t size);

@@ -2,65 +2,44 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "route_verify.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "channel_graph.h"
-#include "frame.h"
-
-#define NO_WAY UINT32_MAX
-
-struct judge {
-	const struct topology *topology;
-	struct channel_graph *channels;
-	struct route_report *report;
-	uint64_t *load;     /* by channel: routes over it */
-	uint32_t *distance; /* by switch: links to 'centre', the destination's switch */
-	uint32_t centre;
-	uint32_t *queue;
-	uint64_t links, minimal, itbs; /* sums over the far routes */
-};
-
-/* How a replay ended. */
-struct replay {
-	bool arrived;
-	unsigned links; /* between switches */
-	unsigned itbs;
-};
+#include "route_judge.h"
 
 static int judge_init(struct judge *judge, const struct topology *topology,
-	struct route_report *report, struct fault *fault)
+	const struct vc_rule *rule, struct route_report *report, struct fault *fault)
 {
 	memset(report, 0, sizeof(*report));
-	*judge = (struct judge){.topology = topology, .report = report, .centre = NO_WAY};
-	judge->channels = channel_graph_create(topology);
+	*judge = (struct judge){.topology = topology, .report = report, .centre = JUDGE_NO_WAY};
+	judge->channels = channel_graph_create(topology, rule);
 	judge->load = calloc(2u * topology->links + 1u, sizeof(*judge->load));
-	judge->distance = calloc(topology->switches + 1u, sizeof(*judge->distance));
+	judge->distance = malloc((topology->switches + 1u) * sizeof(*judge->distance));
 	judge->queue = calloc(topology->switches + 1u, sizeof(*judge->queue));
+	judge->answered = calloc(topology->hosts + 1u, sizeof(*judge->answered));
 	if (judge->channels == NULL || judge->load == NULL || judge->distance == NULL ||
-		judge->queue == NULL)
+		judge->queue == NULL || judge->answered == NULL || judge_walk_create(judge) < 0)
 		return fault_set(
 			fault, ENOMEM, "%s: no memory to verify its routes", topology->name);
+	memset(judge->distance, 0xFF, topology->switches * sizeof(*judge->distance));
+	report->vc_classes = judge->channels->classes;
 	return 0;
 }
 
 static void judge_fini(struct judge *judge)
 {
+	judge_walk_destroy(judge);
 	channel_graph_destroy(judge->channels);
 	free(judge->load);
 	free(judge->distance);
 	free(judge->queue);
+	free(judge->answered);
 }
 
-static void note_evidence(struct judge *judge, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/* Only the first finding is kept. */
-static void note_evidence(struct judge *judge, const char *format, ...)
+void judge_note(struct judge *judge, const char *format, ...)
 {
 	va_list args;
 
@@ -71,212 +50,46 @@ static void note_evidence(struct judge *judge, const char *format, ...)
 	va_end(args);
 }
 
-static void note_invalid(struct judge *judge, uint32_t source, uint32_t destination,
+void judge_note_invalid(struct judge *judge, uint32_t source, uint32_t destination,
 	const char *reason, struct topology_port place)
 {
+	const struct topology_device *host = judge->topology->host_at;
 	char name[2 * TOPOLOGY_NAME_MAX];
 
 	judge->report->invalid++;
 	topology_port_name(judge->topology, place, name, sizeof(name));
-	note_evidence(judge, "%s to %s: %s at %s", judge->topology->host_at[source].name,
-		judge->topology->host_at[destination].name, reason, name);
-}
-
-static uint32_t host_switch(const struct judge *judge, uint32_t host)
-{
-	uint32_t out = judge->channels->host_out[host];
-
-	if (out == CHANNEL_NONE || judge->channels->to[out].kind != DEVICE_SWITCH)
-		return NO_WAY;
-	return judge->channels->to[out].device;
+	judge_note(judge, "%s to %s: %s at %s",
+		source == JUDGE_NO_WAY ? "anybody" : host[source].name, host[destination].name,
+		reason, name);
 }
 
 /* Distances from all switches to that of the host (links work both ways). */
 static void measure_distances(struct judge *judge, uint32_t host)
 {
-	uint32_t start = host_switch(judge, host), head = 0, tail = 0;
+	uint32_t start = judge_host_switch(judge, host), head = 0, tail = 0;
 
 	if (start == judge->centre)
 		return;
 	judge->centre = start;
 	memset(judge->distance, 0xFF, judge->topology->switches * sizeof(*judge->distance));
-	if (start == NO_WAY)
+	if (start == JUDGE_NO_WAY)
 		return;
 	judge->distance[start] = 0;
 	for (judge->queue[tail++] = start; head < tail; head++) {
 		uint32_t at = judge->queue[head];
 
-		for (unsigned port = 0; port < TOPOLOGY_PORTS_MAX; port++) {
-			uint32_t out = channel_graph_out(judge->channels, at, port), to;
+		for (uint64_t ports = judge_inner_ports(judge, at); ports != 0;
+			ports &= ports - 1) {
+			uint32_t out = channel_graph_out(
+				judge->channels, at, (unsigned)__builtin_ctzll(ports));
+			uint32_t to = judge->channels->to[out].device;
 
-			if (out == CHANNEL_NONE || !channel_graph_inner(judge->channels, out))
-				continue;
-			to = judge->channels->to[out].device;
-			if (judge->distance[to] != NO_WAY)
+			if (judge->distance[to] != JUDGE_NO_WAY)
 				continue;
 			judge->distance[to] = judge->distance[at] + 1;
 			judge->queue[tail++] = to;
 		}
 	}
-}
-
-/* A valid route of the pair goes into the sums. */
-static void count_route(struct judge *judge, uint32_t source_switch, const struct replay *replay)
-{
-	struct route_report *report = judge->report;
-
-	report->routes++;
-	if (replay->itbs > report->itbs_max)
-		report->itbs_max = replay->itbs;
-	if (judge->distance[source_switch] == 0)
-		return;
-	report->far_routes++;
-	judge->links += replay->links;
-	judge->itbs += replay->itbs;
-	if (replay->links == judge->distance[source_switch])
-		judge->minimal++;
-	if (replay->links > report->max_switch_links)
-		report->max_switch_links = replay->links;
-}
-
-/* A message on its way: it has come by 'channel' to the device at its end. */
-struct walk {
-	struct judge *judge;
-	uint32_t channel;
-	struct replay replay;
-};
-
-static struct topology_port walk_at(const struct walk *walk)
-{
-	return walk->judge->channels->to[walk->channel];
-}
-
-/* Out of a switch. What is wrong, or NULL. */
-static const char *walk_port(struct walk *walk, unsigned port)
-{
-	struct channel_graph *channels = walk->judge->channels;
-	uint32_t out = channel_graph_out(channels, walk_at(walk).device, port);
-
-	if (out == CHANNEL_NONE)
-		return "it leaves by a port without a link";
-	channel_graph_depend(channels, walk->channel, port);
-	walk->judge->load[out]++;
-	walk->replay.links += channel_graph_inner(channels, out);
-	walk->channel = out;
-	return NULL;
-}
-
-/* Into a host: absorbed to be sent on, or delivered. */
-static const char *walk_host(struct walk *walk, uint8_t type, uint32_t destination)
-{
-	uint32_t host = walk_at(walk).device;
-
-	if (type == ROUTE_TYPE_ITB) {
-		walk->replay.itbs++;
-		walk->channel = walk->judge->channels->host_out[host];
-		return NULL;
-	}
-	if (type != ROUTE_TYPE_HOST)
-		return "it has an element of no known type";
-	if (host != destination)
-		return "it ends";
-	walk->replay.arrived = true;
-	return NULL;
-}
-
-static const char *walk_element(struct walk *walk, uint8_t element, uint32_t destination)
-{
-	bool at_switch = walk_at(walk).kind == DEVICE_SWITCH;
-
-	if (walk->replay.arrived)
-		return "it goes on after its end";
-	if ((element & ROUTE_PORT_BIT) != 0)
-		return at_switch ? walk_port(walk, element & ROUTE_PORT_MASK)
-				 : "it has a port element";
-	return at_switch ? "it has an interface element" : walk_host(walk, element, destination);
-}
-
-/* One route as the devices would carry it out. */
-static struct replay replay_route(struct judge *judge, uint32_t source, uint32_t destination,
-	const uint8_t *route, unsigned length)
-{
-	struct walk walk = {.judge = judge, .channel = judge->channels->host_out[source]};
-	const char *wrong = NULL;
-
-	for (unsigned i = 0; i < length && wrong == NULL; i++)
-		wrong = walk_element(&walk, route[i], destination);
-	if (wrong == NULL && !walk.replay.arrived)
-		wrong = "it has no end";
-	if (wrong != NULL) {
-		walk.replay.arrived = false;
-		note_invalid(judge, source, destination, wrong, walk_at(&walk));
-	}
-	return walk.replay;
-}
-
-static void judge_pair(
-	struct judge *judge, const struct route_set *set, uint32_t source, uint32_t destination)
-{
-	unsigned count = route_set_count(set, source, destination), valid = 0, length;
-	uint32_t at = host_switch(judge, source);
-
-	for (unsigned i = 0; i < count && at != NO_WAY; i++) {
-		const uint8_t *route = route_set_get(set, source, destination, i, &length);
-		struct replay replay = replay_route(judge, source, destination, route, length);
-
-		if (!replay.arrived)
-			continue;
-		valid++;
-		count_route(judge, at, &replay);
-	}
-	judge->report->pairs++;
-	if (valid > 0)
-		return;
-	judge->report->unconnected++;
-	note_evidence(judge, "%s to %s: no route", judge->topology->host_at[source].name,
-		judge->topology->host_at[destination].name);
-}
-
-/* One way through the tables. */
-static struct replay replay_table(
-	struct judge *judge, const struct route_table *table, uint32_t source, uint32_t destination)
-{
-	struct walk walk = {.judge = judge, .channel = judge->channels->host_out[source]};
-	const char *wrong = NULL;
-
-	for (uint32_t steps = 0; walk_at(&walk).kind == DEVICE_SWITCH && wrong == NULL; steps++) {
-		uint8_t port = route_table_row(table, walk_at(&walk).device)[destination];
-
-		if (steps > judge->topology->switches)
-			wrong = "the tables send it in a circle";
-		else if (port == ROUTE_TABLE_NONE)
-			wrong = "there is no entry";
-		else
-			wrong = walk_port(&walk, port);
-	}
-	if (wrong == NULL)
-		wrong = walk_host(&walk, ROUTE_TYPE_HOST, destination);
-	if (wrong != NULL)
-		note_invalid(judge, source, destination, wrong, walk_at(&walk));
-	return walk.replay;
-}
-
-static void judge_walk(
-	struct judge *judge, const struct route_table *table, uint32_t source, uint32_t destination)
-{
-	uint32_t at = host_switch(judge, source);
-	struct replay replay = {0};
-
-	judge->report->pairs++;
-	if (at != NO_WAY && route_table_row(table, at)[destination] != ROUTE_TABLE_NONE)
-		replay = replay_table(judge, table, source, destination);
-	if (replay.arrived) {
-		count_route(judge, at, &replay);
-		return;
-	}
-	judge->report->unconnected++;
-	note_evidence(judge, "%s to %s: no way", judge->topology->host_at[source].name,
-		judge->topology->host_at[destination].name);
 }
 
 static void sum_up_loads(struct judge *judge)
@@ -306,10 +119,11 @@ static void sum_up_loads(struct judge *judge)
 
 static int sum_up_cycle(struct judge *judge)
 {
+	const struct channel_graph *channels = judge->channels;
 	struct route_report *report = judge->report;
 	char name[2 * TOPOLOGY_NAME_MAX];
 	uint32_t *cycle, length;
-	int result = channel_graph_find_cycle(judge->channels, &cycle, &length);
+	int result = channel_graph_find_cycle(channels, &cycle, &length);
 
 	if (result < 0)
 		return result;
@@ -320,12 +134,25 @@ static int sum_up_cycle(struct judge *judge)
 	if (report->cycle != NULL) {
 		report->cycle_length = length;
 		for (uint32_t i = 0; i < length; i++)
-			report->cycle[i] = judge->channels->from[cycle[i]];
-		channel_graph_name(judge->channels, cycle[0], name, sizeof(name));
-		note_evidence(judge, "a cycle of %u channel dependencies through %s", length, name);
+			report->cycle[i] = (struct route_channel){
+				channels->from[channel_graph_channel(channels, cycle[i])],
+				(uint8_t)(cycle[i] % channels->classes)};
+		route_report_channel_name(judge->topology, report, 0, name, sizeof(name));
+		judge_note(judge, "a cycle of %u channel dependencies through %s", length, name);
 	}
 	free(cycle);
 	return report->cycle == NULL ? -ENOMEM : 0;
+}
+
+void route_report_channel_name(const struct topology *topology, const struct route_report *report,
+	uint32_t i, char *out, size_t size)
+{
+	size_t length;
+
+	topology_port_name(topology, report->cycle[i].from, out, size);
+	length = strlen(out);
+	if (report->vc_classes > 1)
+		snprintf(out + length, size - length, "/%u", report->cycle[i].vc_class);
 }
 
 static int sum_up(struct judge *judge, struct fault *fault)
@@ -346,25 +173,97 @@ static int sum_up(struct judge *judge, struct fault *fault)
 		fault, ENOMEM, "%s: no memory to verify its routes", judge->topology->name);
 }
 
-/* Either of 'set' and 'table' is NULL. */
-static int judge_all(const struct topology *topology, const struct route_set *set,
-	const struct route_table *table, struct route_report *report, struct fault *fault)
+/* The pairs of this destination that nothing answered. */
+static void judge_silence(struct judge *judge, uint32_t destination)
 {
-	struct judge judge;
-	int result = judge_init(&judge, topology, report, fault);
+	const struct topology_device *host = judge->topology->host_at;
+	struct route_report *report = judge->report;
 
-	for (uint32_t destination = 0; destination < topology->hosts && result == 0;
-		destination++) {
-		measure_distances(&judge, destination);
-		for (uint32_t source = 0; source < topology->hosts; source++) {
-			if (source == destination)
-				continue;
-			if (set != NULL)
-				judge_pair(&judge, set, source, destination);
-			else
-				judge_walk(&judge, table, source, destination);
-		}
+	for (uint32_t source = 0; source < judge->topology->hosts; source++) {
+		uint32_t at = judge_host_switch(judge, source);
+		bool reachable = at != JUDGE_NO_WAY && judge->distance[at] != JUDGE_NO_WAY;
+
+		if (source == destination)
+			continue;
+		report->pairs++;
+		if (judge->answered[source])
+			continue;
+		report->unconnected++;
+		report->unreachable += !reachable;
+		judge_note(judge, "%s to %s: no route%s", host[source].name, host[destination].name,
+			reachable ? "" : ", the topology has no way");
 	}
+}
+
+static void judge_destination(struct judge *judge, const struct route_subject *subjects,
+	unsigned count, uint32_t destination)
+{
+	memset(judge->answered, 0, judge->topology->hosts * sizeof(*judge->answered));
+	measure_distances(judge, destination);
+	for (unsigned i = 0; i < count; i++) {
+		if (subjects[i].set != NULL)
+			judge_routes(judge, subjects[i].set, destination);
+		if (subjects[i].table != NULL)
+			judge_tables(judge, subjects[i].table, destination);
+	}
+	judge_silence(judge, destination);
+}
+
+static int check_sizes(
+	const struct topology *topology, const struct route_subject *subject, struct fault *fault)
+{
+	const struct route_table *table = subject->table;
+
+	if (subject->set != NULL && route_set_hosts(subject->set) != topology->hosts)
+		return fault_set(fault, EINVAL, "%s: routes for %u hosts, expected %u",
+			topology->name, route_set_hosts(subject->set), topology->hosts);
+	if (table != NULL &&
+		(table->hosts != topology->hosts || table->switches != topology->switches))
+		return fault_set(fault, EINVAL,
+			"%s: tables of %u switches and %u hosts, expected %u and %u",
+			topology->name, table->switches, table->hosts, topology->switches,
+			topology->hosts);
+	return 0;
+}
+
+/* Switches have one rule for all packets, so one part without a rule lives under the other's, and
+ * two different rules are no network. */
+static int find_rule(const struct topology *topology, const struct route_subject *subject,
+	const struct vc_rule **rule, struct fault *fault)
+{
+	const struct vc_rule *own =
+		subject->set != NULL ? route_set_vc_rule(subject->set) : subject->table->vc_rule;
+
+	if (own == NULL)
+		return 0;
+	if (own->switches != topology->switches)
+		return fault_set(fault, EINVAL, "%s: VC classes for %u switches, expected %u",
+			topology->name, own->switches, topology->switches);
+	if (*rule != NULL && !vc_rule_equal(*rule, own))
+		return fault_set(fault, EINVAL,
+			"%s: routes with different VC classes, expected the same for all",
+			topology->name);
+	*rule = own;
+	return 0;
+}
+
+int route_verify(const struct topology *topology, const struct route_subject *subjects,
+	unsigned count, struct route_report *report, struct fault *fault)
+{
+	const struct vc_rule *rule = NULL;
+	struct judge judge;
+	int result = 0;
+
+	for (unsigned i = 0; i < count && result == 0; i++) {
+		result = check_sizes(topology, &subjects[i], fault);
+		if (result == 0)
+			result = find_rule(topology, &subjects[i], &rule, fault);
+	}
+	if (result < 0)
+		return result;
+	result = judge_init(&judge, topology, rule, report, fault);
+	for (uint32_t host = 0; host < topology->hosts && result == 0; host++)
+		judge_destination(&judge, subjects, count, host);
 	if (result == 0)
 		result = sum_up(&judge, fault);
 	judge_fini(&judge);
@@ -374,21 +273,13 @@ static int judge_all(const struct topology *topology, const struct route_set *se
 int route_verify_set(const struct topology *topology, const struct route_set *set,
 	struct route_report *report, struct fault *fault)
 {
-	if (route_set_hosts(set) != topology->hosts)
-		return fault_set(fault, EINVAL, "%s: routes for %u hosts, expected %u",
-			topology->name, route_set_hosts(set), topology->hosts);
-	return judge_all(topology, set, NULL, report, fault);
+	return route_verify(topology, &(struct route_subject){.set = set}, 1, report, fault);
 }
 
 int route_verify_table(const struct topology *topology, const struct route_table *table,
 	struct route_report *report, struct fault *fault)
 {
-	if (table->hosts != topology->hosts || table->switches != topology->switches)
-		return fault_set(fault, EINVAL,
-			"%s: tables of %u switches and %u hosts, expected %u and %u",
-			topology->name, table->switches, table->hosts, topology->switches,
-			topology->hosts);
-	return judge_all(topology, NULL, table, report, fault);
+	return route_verify(topology, &(struct route_subject){.table = table}, 1, report, fault);
 }
 
 void route_report_free(struct route_report *report)

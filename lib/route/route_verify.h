@@ -5,7 +5,8 @@
 /*
  * The judge of all routes. It knows no algorithm and shares no code with any: it replays every
  * route over the topology link by link, as switches and interfaces would, and rebuilds the channel
- * dependency graph from what it saw. In-transit buffers end a dependency at the host that absorbs.
+ * dependency graph from what it saw. In-transit buffers end a dependency at the host that absorbs;
+ * where VC classes are part of the routes, it applies their rule as the switches do.
  */
 
 #include <stdbool.h>
@@ -16,11 +17,26 @@
 #include "route_table.h"
 #include "topology.h"
 
+/* Source routes or destination tables; the other is NULL. */
+struct route_subject {
+	const struct route_set *set;
+	const struct route_table *table;
+};
+
+/* A channel by the port that it leaves, and the VC class in it. */
+struct route_channel {
+	struct topology_port from;
+	uint8_t vc_class;
+};
+
 struct route_report {
 	uint64_t pairs;       /* ordered pairs of different hosts */
 	uint64_t routes;      /* valid ones; of a table: pairs that it connects */
 	uint64_t unconnected; /* pairs without a valid route */
-	uint64_t invalid;     /* routes that do not lead from their source to their destination */
+	uint64_t unreachable; /* those of them that the topology itself does not connect */
+	uint64_t invalid;     /* routes that do not lead from their source to their destination, and
+			       * alternative ports of tables that lead nowhere */
+	unsigned vc_classes;  /* 1 if classes are no part of the routes */
 	bool connected;
 	bool deadlock_free;
 	/* Of the routes between hosts on different switches; links between switches count. */
@@ -35,17 +51,21 @@ struct route_report {
 		uint64_t min, max;
 		double mean, stddev;
 	} link_load;
-	/* A cycle of dependencies as ports by which the channels leave; length 0 if there is none.
-	 */
-	struct topology_port *cycle;
+	/* A cycle of dependencies; length 0 if there is none. */
+	struct route_channel *cycle;
 	uint32_t cycle_length;
 	/* The first thing that is wrong, in words; empty if nothing is. */
 	char evidence[256];
 };
 
-/* Judges all routes of a set, or all walks through tables from every host to every other. 0 with
- * the report filled (route_report_free), however bad the routes are; -EINVAL if the set or table is
- * not of this topology's size; -ENOMEM. */
+/* Judges the union of all routes, and of all ways through tables, their alternative ports included,
+ * from every host to every other: what may be in the network at the same time. Pairs count once,
+ * routes and link load over all; of tables, the primary ports' ways count as routes. 0 with the
+ * report filled (route_report_free), however bad the routes are; -EINVAL if one is not of this
+ * topology's size or the VC rules differ; -ENOMEM. */
+int route_verify(const struct topology *topology, const struct route_subject *subjects,
+	unsigned count, struct route_report *report, struct fault *fault);
+/* The same for one. */
 int route_verify_set(const struct topology *topology, const struct route_set *set,
 	struct route_report *report, struct fault *fault);
 int route_verify_table(const struct topology *topology, const struct route_table *table,
@@ -57,3 +77,7 @@ static inline bool route_report_good(const struct route_report *report)
 {
 	return report->connected && report->deadlock_free && report->invalid == 0;
 }
+
+/* Channel i of the cycle: "s0:3", with classes "s0:3/1". */
+void route_report_channel_name(const struct topology *topology, const struct route_report *report,
+	uint32_t i, char *out, size_t size);

@@ -45,3 +45,10 @@ struct vc_rule *vc_rule_copy(const struct vc_rule *rule)
 	memcpy(copy->dateline, rule->dateline, rule->switches * sizeof(*rule->dateline));
 	return copy;
 }
+
+bool vc_rule_equal(const struct vc_rule *a, const struct vc_rule *b)
+{
+	return a->switches == b->switches && a->classes == b->classes &&
+	       memcmp(a->ring, b->ring, (size_t)a->switches * TOPOLOGY_PORTS_MAX) == 0 &&
+	       memcmp(a->dateline, b->dateline, a->switches * sizeof(*a->dateline)) == 0;
+}

@@ -12,6 +12,7 @@
  * Part of a route set or of tables; the verifier applies it, and so do the switches.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "topology.h"
@@ -30,6 +31,7 @@ struct vc_rule {
 struct vc_rule *vc_rule_create(uint32_t switches, uint8_t classes);
 void vc_rule_destroy(struct vc_rule *rule);
 struct vc_rule *vc_rule_copy(const struct vc_rule *rule);
+bool vc_rule_equal(const struct vc_rule *a, const struct vc_rule *b);
 
 static inline uint8_t vc_rule_ring(const struct vc_rule *rule, uint32_t at, unsigned port)
 {

@@ -46,7 +46,7 @@ static json_t *cycle_json(const struct topology *topology, const struct route_re
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < report->cycle_length; i++) {
-		topology_port_name(topology, report->cycle[i], name, sizeof(name));
+		route_report_channel_name(topology, report, i, name, sizeof(name));
 		json_array_append_new(list, json_string(name));
 	}
 	return list;
@@ -81,7 +81,7 @@ static void print_cycle(const struct topology *topology, const struct route_repo
 
 	fputs("cycle            ", stdout);
 	for (uint32_t i = 0; i < report->cycle_length; i++) {
-		topology_port_name(topology, report->cycle[i], name, sizeof(name));
+		route_report_channel_name(topology, report, i, name, sizeof(name));
 		printf(" %s", name);
 	}
 	putchar('\n');

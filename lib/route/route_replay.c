@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The verifier's replay of source routes, element by element, as switches and interfaces would. */
+
+#include "frame.h"
+#include "route_judge.h"
+
+/* A message on its way: it has come by 'node' to the device at the end of that channel. */
+struct replay {
+	struct judge *judge;
+	uint32_t node;
+	unsigned links; /* between switches */
+	unsigned itbs;
+	bool arrived;
+};
+
+static struct topology_port replay_at(const struct replay *replay)
+{
+	const struct channel_graph *channels = replay->judge->channels;
+
+	return channels->to[channel_graph_channel(channels, replay->node)];
+}
+
+/* Out of a host, where every message starts in class 0. */
+static void replay_inject(struct replay *replay, uint32_t host)
+{
+	struct channel_graph *channels = replay->judge->channels;
+
+	replay->node = channel_graph_node(channels, channels->host_out[host], 0);
+}
+
+/* Out of switch 'at'. What is wrong, or NULL. */
+static inline const char *replay_port(struct replay *replay, uint32_t at, unsigned port)
+{
+	struct channel_graph *channels = replay->judge->channels;
+	uint32_t out = channel_graph_out(channels, at, port);
+
+	if (out == CHANNEL_NONE)
+		return "it leaves by a port without a link";
+	channel_graph_depend(channels, replay->node, port);
+	replay->judge->load[out]++;
+	replay->links += channels->to[out].kind == DEVICE_SWITCH;
+	replay->node = channel_graph_follow(channels, replay->node, port);
+	return NULL;
+}
+
+/* Into a host: absorbed to be sent on, or delivered. */
+static const char *replay_host(
+	struct replay *replay, uint32_t host, uint8_t type, uint32_t destination)
+{
+	if (type == ROUTE_TYPE_ITB) {
+		replay->itbs++;
+		replay_inject(replay, host);
+		return NULL;
+	}
+	if (type != ROUTE_TYPE_HOST)
+		return "it has an element of no known type";
+	if (host != destination)
+		return "it ends";
+	replay->arrived = true;
+	return NULL;
+}
+
+static inline const char *replay_element(
+	struct replay *replay, uint8_t element, uint32_t destination)
+{
+	struct topology_port at = replay_at(replay);
+
+	if (replay->arrived)
+		return "it goes on after its end";
+	if ((element & ROUTE_PORT_BIT) != 0)
+		return at.kind == DEVICE_SWITCH
+			       ? replay_port(replay, at.device, element & ROUTE_PORT_MASK)
+			       : "it has a port element";
+	return at.kind == DEVICE_SWITCH ? "it has an interface element"
+					: replay_host(replay, at.device, element, destination);
+}
+
+/* True if the route leads there. */
+static bool replay_route(struct replay *replay, uint32_t source, uint32_t destination,
+	const uint8_t *route, unsigned length)
+{
+	const char *wrong = NULL;
+
+	replay_inject(replay, source);
+	for (unsigned i = 0; i < length && wrong == NULL; i++)
+		wrong = replay_element(replay, route[i], destination);
+	if (wrong == NULL && !replay->arrived)
+		wrong = "it has no end";
+	if (wrong == NULL)
+		return true;
+	judge_note_invalid(replay->judge, source, destination, wrong, replay_at(replay));
+	return false;
+}
+
+void judge_routes(struct judge *judge, const struct route_set *set, uint32_t destination)
+{
+	for (uint32_t source = 0; source < judge->topology->hosts; source++) {
+		unsigned count = route_set_count(set, source, destination), length;
+		uint32_t at = count == 0 ? JUDGE_NO_WAY : judge_host_switch(judge, source);
+
+		if (at == JUDGE_NO_WAY)
+			continue;
+		for (unsigned i = 0; i < count; i++) {
+			const uint8_t *route = route_set_get(set, source, destination, i, &length);
+			struct replay replay = {.judge = judge};
+
+			if (!replay_route(&replay, source, destination, route, length))
+				continue;
+			judge->answered[source] = true;
+			judge_count(judge, at, replay.links, replay.itbs);
+		}
+	}
+}
