@@ -31,6 +31,7 @@ struct topology_device {
 	uint8_t ports; /* hosts: 1 */
 	uint8_t stage; /* switches: 1 next to the hosts; TOPOLOGY_NO_STAGE where it has no meaning
 			*/
+	bool cut_off;  /* hosts: its link was taken out (topology_without.h), it may have none */
 	uint32_t line; /* of the file that named it; 0 if generated */
 };
 
@@ -117,21 +118,27 @@ void topology_destroy(struct topology *topology);
 /* NULL without memory. */
 struct topology *topology_copy(const struct topology *topology);
 
-/* 0 if every host can reach every other over the links; else -EINVAL and the first one that cannot,
- * with its line. */
+/* 0 if every host can reach every other over the links; else -EINVAL and the first one that host 0
+ * cannot reach, with its line, and how many others. -ENOMEM. */
 int topology_check_connected(
 	const struct topology *topology, const char *origin, struct fault *fault);
+/* Counts the switches that no host can reach, and tells the first one. 0 or -ENOMEM. */
+int topology_unused_switches(const struct topology *topology, uint32_t *first, uint32_t *count);
 
 /* Names may no longer change from here on; topology_finish() does this too. -EINVAL if two devices
  * have the same name, -ENOMEM. */
 int topology_index_names(struct topology *topology, const char *origin, struct fault *fault);
 
-/* Writes the topology file of formats.md; loading it gives the same topology. -EIO. */
+/* Writes the topology file of formats.md; loading it gives the same topology, unless a host is cut
+ * off, which loading refuses. -EIO. */
 int topology_write(const struct topology *topology, FILE *out);
 
 /* -1 if there is no such name. */
 int32_t topology_find_switch(const struct topology *topology, const char *name);
 int32_t topology_find_host(const struct topology *topology, const char *name);
+/* The device whose name is nearest to a misspelt one, or to the part of 'text' before a ':'. NULL
+ * if none is near. */
+const char *topology_nearest_device(const struct topology *topology, const char *text);
 /* Parses "s0:3" or "h5:0" or "h5"; 0 or -ENOENT. */
 int topology_find_port(
 	const struct topology *topology, const char *text, struct topology_port *port);

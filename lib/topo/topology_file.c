@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "generator.h"
-#include "nearest.h"
 #include "yaml_fields.h"
 
 #define FORMAT       "topology/1"
@@ -101,22 +100,18 @@ static const struct yaml_field port_fields[] = {
 int topology_refuse_port(const struct topology *topology, const struct yaml_tree_node *node,
 	const char *text, struct fault *fault)
 {
-	struct nearest nearest;
 	char name[TOPOLOGY_NAME_MAX];
+	const char *nearest;
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, ":"), text);
 	if (topology_find_switch(topology, name) >= 0 || topology_find_host(topology, name) >= 0)
 		return yaml_tree_refuse(node, fault,
 			"'%.80s' is no port: device and number were expected, such as %s:0", text,
 			name);
-	nearest_init(&nearest, name);
-	for (uint32_t i = 0; i < topology->switches; i++)
-		nearest_offer(&nearest, topology->switch_at[i].name);
-	for (uint32_t i = 0; i < topology->hosts; i++)
-		nearest_offer(&nearest, topology->host_at[i].name);
+	nearest = topology_nearest_device(topology, text);
 	return yaml_tree_refuse(node, fault, "there is no device '%s'%s%s%s", name,
-		nearest.best != NULL ? ", nearest is '" : "",
-		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
+		nearest != NULL ? ", nearest is '" : "", nearest != NULL ? nearest : "",
+		nearest != NULL ? "'" : "");
 }
 
 static int find_end(const struct topology *topology, const struct yaml_tree_node *node,

@@ -202,7 +202,7 @@ static int check_hosts(const struct check *check)
 	char at[PLACE_TEXT];
 
 	for (uint32_t h = 0; h < check->topology->hosts; h++)
-		if (check->topology->host_link[h] < 0)
+		if (check->topology->host_link[h] < 0 && !check->topology->host_at[h].cut_off)
 			return fault_set(check->fault, EINVAL,
 				"%s: host %s has no link, one to a switch was expected",
 				place(check, check->topology->host_at[h].line, at),
@@ -228,60 +228,5 @@ int topology_finish(struct topology *topology, const char *origin, struct fault 
 		result = check_link(&check, i);
 	if (result == 0)
 		result = check_hosts(&check);
-	return result;
-}
-
-/* Marks the switches that can be reached from 'start'; 'queue' has room for all. */
-static void reach(const struct topology *topology, uint32_t start, bool *seen, uint32_t *queue)
-{
-	uint32_t head = 0, tail = 0;
-
-	seen[start] = true;
-	queue[tail++] = start;
-	while (head < tail) {
-		struct topology_port port = {DEVICE_SWITCH, queue[head++], 0}, peer;
-
-		for (port.port = 0; port.port < TOPOLOGY_PORTS_MAX; port.port++)
-			if (topology_peer(topology, port, &peer) && peer.kind == DEVICE_SWITCH &&
-				!seen[peer.device]) {
-				seen[peer.device] = true;
-				queue[tail++] = peer.device;
-			}
-	}
-}
-
-static uint32_t host_switch(const struct topology *topology, uint32_t host)
-{
-	struct topology_port peer = {0};
-
-	topology_peer(topology, (struct topology_port){DEVICE_HOST, host, 0}, &peer);
-	return peer.device;
-}
-
-int topology_check_connected(
-	const struct topology *topology, const char *origin, struct fault *fault)
-{
-	struct check check = {NULL, origin, fault};
-	bool *seen = calloc((size_t)topology->switches + 1, sizeof(*seen));
-	uint32_t *queue = malloc(((size_t)topology->switches + 1) * sizeof(*queue));
-	char at[PLACE_TEXT], line[32];
-	int result = 0;
-
-	if (seen == NULL || queue == NULL)
-		result = fault_set(fault, ENOMEM, "%s: no memory", origin);
-	else if (topology->hosts > 0)
-		reach(topology, host_switch(topology, 0), seen, queue);
-	for (uint32_t h = 1; h < topology->hosts && result == 0; h++)
-		if (!seen[host_switch(topology, h)])
-			result = fault_set(fault, EINVAL,
-				"%s: host %s cannot be reached from host %s%s: no links lead from "
-				"switch %s to switch %s",
-				place(&check, topology->host_at[h].line, at),
-				topology->host_at[h].name, topology->host_at[0].name,
-				other_line(topology->host_at[0].line, line),
-				topology->switch_at[host_switch(topology, h)].name,
-				topology->switch_at[host_switch(topology, 0)].name);
-	free(seen);
-	free(queue);
 	return result;
 }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nearest.h"
+
 /* Number in the common space: switches, then hosts. */
 static const struct topology_device *device_at(const struct topology *topology, uint32_t number)
 {
@@ -106,6 +108,18 @@ int32_t topology_find_host(const struct topology *topology, const char *name)
 		return find_linear(topology->host_at, topology->hosts, name);
 	number = find_indexed(topology, name);
 	return number >= (int32_t)topology->switches ? number - (int32_t)topology->switches : -1;
+}
+
+const char *topology_nearest_device(const struct topology *topology, const char *text)
+{
+	char name[TOPOLOGY_NAME_MAX];
+	struct nearest nearest;
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, ":"), text);
+	nearest_init(&nearest, name);
+	for (uint32_t i = 0; i < topology->switches + topology->hosts; i++)
+		nearest_offer(&nearest, device_at(topology, i)->name);
+	return nearest.best;
 }
 
 /* Splits "s0:3" into name and port; a missing port reads as -1. */

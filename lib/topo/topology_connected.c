@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Who can reach whom. */
+
+#include "topology.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct reach {
+	const struct topology *topology;
+	bool *seen;      /* switches that have been reached */
+	uint32_t *queue; /* room for all */
+};
+
+static int reach_init(struct reach *reach, const struct topology *topology)
+{
+	reach->topology = topology;
+	reach->seen = calloc((size_t)topology->switches + 1, sizeof(*reach->seen));
+	reach->queue = malloc(((size_t)topology->switches + 1) * sizeof(*reach->queue));
+	return reach->seen != NULL && reach->queue != NULL ? 0 : -ENOMEM;
+}
+
+static void reach_fini(struct reach *reach)
+{
+	free(reach->seen);
+	free(reach->queue);
+}
+
+/* Marks all switches that can be reached from 'start', itself included. */
+static void reach_from(struct reach *reach, uint32_t start)
+{
+	uint32_t head = 0, tail = 0;
+
+	if (reach->seen[start])
+		return;
+	reach->seen[start] = true;
+	reach->queue[tail++] = start;
+	while (head < tail) {
+		struct topology_port port = {DEVICE_SWITCH, reach->queue[head++], 0}, peer;
+
+		for (port.port = 0; port.port < TOPOLOGY_PORTS_MAX; port.port++)
+			if (topology_peer(reach->topology, port, &peer) &&
+				peer.kind == DEVICE_SWITCH && !reach->seen[peer.device]) {
+				reach->seen[peer.device] = true;
+				reach->queue[tail++] = peer.device;
+			}
+	}
+}
+
+/* The switch that a host hangs on; false if on none. */
+static bool host_switch(const struct topology *topology, uint32_t host, uint32_t *at)
+{
+	struct topology_port peer;
+
+	if (!topology_peer(topology, (struct topology_port){DEVICE_HOST, host, 0}, &peer))
+		return false;
+	*at = peer.device;
+	return true;
+}
+
+static bool host_reached(const struct reach *reach, uint32_t host)
+{
+	uint32_t at;
+
+	return host_switch(reach->topology, host, &at) && reach->seen[at];
+}
+
+/* "FILE:LINE", or the origin alone for what was generated. */
+static void place(const char *origin, uint32_t line, char *out, size_t size)
+{
+	if (line != 0)
+		snprintf(out, size, "%s:%u", origin, line);
+	else
+		snprintf(out, size, "%s", origin);
+}
+
+/* Why two hosts are apart, given that they are. */
+static void explain(const struct topology *topology, uint32_t host, char *out, size_t size)
+{
+	uint32_t first = 0, other = 0;
+
+	if (!host_switch(topology, 0, &first) || !host_switch(topology, host, &other))
+		snprintf(out, size, "host %s has no link",
+			topology->host_at[host_switch(topology, 0, &first) ? host : 0].name);
+	else
+		snprintf(out, size, "no links lead from switch %s to switch %s",
+			topology->switch_at[other].name, topology->switch_at[first].name);
+}
+
+static int refuse(const struct reach *reach, uint32_t host, uint32_t apart, const char *origin,
+	struct fault *fault)
+{
+	const struct topology *topology = reach->topology;
+	const struct topology_device *from = &topology->host_at[0], *to = &topology->host_at[host];
+	char at[256], line[32] = "", why[192], how_many[64] = "";
+
+	place(origin, to->line, at, sizeof(at));
+	if (from->line != 0)
+		snprintf(line, sizeof(line), " in line %u", from->line);
+	explain(topology, host, why, sizeof(why));
+	if (apart > 1)
+		snprintf(how_many, sizeof(how_many), "; nor can %u other%s of %u hosts", apart - 1,
+			apart == 2 ? "" : "s", topology->hosts);
+	return fault_set(fault, EINVAL, "%s: host %s cannot be reached from host %s%s: %s%s", at,
+		to->name, from->name, line, why, how_many);
+}
+
+int topology_check_connected(
+	const struct topology *topology, const char *origin, struct fault *fault)
+{
+	uint32_t start, first = 0, apart = 0;
+	struct reach reach;
+	int result = reach_init(&reach, topology);
+
+	if (result < 0)
+		fault_set(fault, ENOMEM, "%s: no memory", origin);
+	else if (topology->hosts > 0 && host_switch(topology, 0, &start))
+		reach_from(&reach, start);
+	for (uint32_t h = topology->hosts; h-- > 1 && result == 0;)
+		if (!host_reached(&reach, h)) {
+			first = h;
+			apart++;
+		}
+	if (apart > 0)
+		result = refuse(&reach, first, apart, origin, fault);
+	reach_fini(&reach);
+	return result;
+}
+
+int topology_unused_switches(const struct topology *topology, uint32_t *first, uint32_t *count)
+{
+	struct reach reach;
+	int result = reach_init(&reach, topology);
+	uint32_t at;
+
+	*first = *count = 0;
+	for (uint32_t h = 0; h < topology->hosts && result == 0; h++)
+		if (host_switch(topology, h, &at))
+			reach_from(&reach, at);
+	for (uint32_t s = topology->switches; s-- > 0 && result == 0;)
+		if (!reach.seen[s]) {
+			*first = s;
+			(*count)++;
+		}
+	reach_fini(&reach);
+	return result;
+}

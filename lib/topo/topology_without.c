@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "topology_without.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int refuse_name(const struct topology *topology, const char *text, struct fault *fault)
+{
+	const char *nearest = topology_nearest_device(topology, text);
+
+	return fault_set(fault, EINVAL,
+		"'%.80s' is neither a port such as s0:3, a switch nor a host%s%s%s", text,
+		nearest != NULL ? ", nearest is '" : "", nearest != NULL ? nearest : "",
+		nearest != NULL ? "'" : "");
+}
+
+static void mark_switch(const struct topology *topology, uint32_t device, bool *failed_link)
+{
+	const int32_t *links = &topology->switch_port_link[(size_t)device * TOPOLOGY_PORTS_MAX];
+
+	for (unsigned port = 0; port < TOPOLOGY_PORTS_MAX; port++)
+		if (links[port] >= 0)
+			failed_link[links[port]] = true;
+}
+
+/* Marks the links that go with one name. */
+static int mark(
+	const struct topology *topology, const char *text, bool *failed_link, struct fault *fault)
+{
+	int32_t device = topology_find_switch(topology, text);
+	const struct topology_link *link;
+	struct topology_port port;
+
+	if (device >= 0) {
+		mark_switch(topology, (uint32_t)device, failed_link);
+		return 0;
+	}
+	if (topology_find_port(topology, text, &port) < 0)
+		return refuse_name(topology, text, fault);
+	link = topology_link_at(topology, port);
+	if (link == NULL)
+		return fault_set(
+			fault, EINVAL, "port %.80s has no link that could be left out", text);
+	failed_link[link - topology->link_at] = true;
+	return 0;
+}
+
+/* Takes the marked links out, from the list and from the hosts' point of view. */
+static void remove_links(struct topology *topology, const bool *failed_link)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t h = 0; h < topology->hosts; h++) {
+		int32_t link = topology->host_link[h];
+
+		topology->host_at[h].cut_off |= link >= 0 && failed_link[link];
+	}
+	for (uint32_t i = 0; i < topology->links; i++)
+		if (!failed_link[i])
+			topology->link_at[kept++] = topology->link_at[i];
+	topology->links = kept;
+}
+
+static void remove_bindings(struct topology *topology)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < topology->bindings; i++)
+		if (topology_link_at(topology, topology->binding_at[i].port) != NULL)
+			topology->binding_at[kept++] = topology->binding_at[i];
+	topology->bindings = kept;
+}
+
+struct topology *topology_without(const struct topology *topology, const char *const *failed,
+	size_t count, struct fault *fault)
+{
+	struct topology *copy = topology_copy(topology);
+	bool *failed_link = calloc((size_t)topology->links + 1, sizeof(*failed_link));
+	int result = 0;
+
+	if (copy == NULL || failed_link == NULL)
+		result = fault_set(fault, ENOMEM, "%s: no memory for a copy", topology->name);
+	for (size_t i = 0; i < count && result == 0; i++)
+		result = mark(topology, failed[i], failed_link, fault);
+	if (result == 0) {
+		remove_links(copy, failed_link);
+		result = topology_finish(copy, topology->name, fault);
+	}
+	free(failed_link);
+	if (result < 0) {
+		topology_destroy(copy);
+		errno = -result;
+		return NULL;
+	}
+	remove_bindings(copy);
+	return copy;
+}

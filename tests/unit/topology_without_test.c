@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Failures: what was named is out, everything else is as it was. */
+
+#include "topology_walk.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rng.h"
+#include "topology_without.h"
+
+#define NAMES(...) \
+	(const char *const[]){__VA_ARGS__}, sizeof(NAMES_LIST(__VA_ARGS__)) / sizeof(char *)
+#define NAMES_LIST(...)       \
+	(const char *const[]) \
+	{                     \
+		__VA_ARGS__   \
+	}
+
+static struct topology *without(
+	const struct topology *topology, const char *const *failed, size_t count)
+{
+	struct fault fault = {""};
+	struct topology *left = topology_without(topology, failed, count, &fault);
+
+	assert_string_equal(fault.text, "");
+	assert_non_null(left);
+	return left;
+}
+
+/* Names, sizes and every port but those of the links that are said to be out. */
+static void assert_rest_unchanged(
+	const struct topology *before, const struct topology *after, uint32_t links_out)
+{
+	unsigned freed = 0;
+
+	assert_string_equal(before->name, after->name);
+	assert_int_equal(before->switches, after->switches);
+	assert_int_equal(before->hosts, after->hosts);
+	assert_int_equal(before->links, after->links + links_out);
+	for (uint32_t s = 0; s < before->switches; s++) {
+		assert_string_equal(before->switch_at[s].name, after->switch_at[s].name);
+		assert_int_equal(before->switch_at[s].ports, after->switch_at[s].ports);
+		assert_int_equal(before->switch_at[s].stage, after->switch_at[s].stage);
+		for (unsigned port = 0; port < before->switch_at[s].ports; port++) {
+			struct topology_port was, is;
+			bool linked = topology_peer(before, walk_switch(s, port), &was);
+
+			if (!topology_peer(after, walk_switch(s, port), &is)) {
+				freed += linked && was.kind == DEVICE_SWITCH ? 1 : 0;
+				freed += linked && was.kind == DEVICE_HOST ? 2 : 0;
+				continue;
+			}
+			assert_true(linked);
+			assert_int_equal(was.kind, is.kind);
+			assert_int_equal(was.device, is.device);
+			assert_int_equal(was.port, is.port);
+		}
+	}
+	assert_int_equal(freed, 2 * links_out);
+	for (uint32_t h = 0; h < before->hosts; h++)
+		assert_string_equal(before->host_at[h].name, after->host_at[h].name);
+}
+
+static void a_link_is_named_by_either_end(void **state)
+{
+	struct topology *ring = walk_generate("ring:switches=5,hosts=2");
+	struct topology *one = without(ring, NAMES("s1:0")), *other = without(ring, NAMES("s2:1"));
+	struct topology_port peer;
+
+	assert_rest_unchanged(ring, one, 1);
+	assert_rest_unchanged(ring, other, 1);
+	assert_false(topology_peer(one, walk_switch(1, 0), &peer));
+	assert_false(topology_peer(one, walk_switch(2, 1), &peer));
+	assert_false(topology_peer(other, walk_switch(1, 0), &peer));
+	assert_int_equal(topology_check_connected(one, "t", NULL), 0);
+	topology_destroy(ring);
+	topology_destroy(one);
+	topology_destroy(other);
+}
+
+static void a_failed_switch_stays_without_links(void **state)
+{
+	struct topology *ring = walk_generate("ring:switches=5,hosts=2");
+	struct topology *left = without(ring, NAMES("s3"));
+
+	assert_rest_unchanged(ring, left, 4);
+	assert_int_equal(walk_degree(left, 3, DEVICE_SWITCH), 0);
+	assert_int_equal(walk_degree(left, 3, DEVICE_HOST), 0);
+	for (uint32_t h = 0; h < 10; h++) {
+		assert_int_equal(left->host_link[h] < 0, h / 2 == 3);
+		assert_int_equal(left->host_at[h].cut_off, h / 2 == 3);
+	}
+	topology_destroy(ring);
+	topology_destroy(left);
+}
+
+static void a_failed_host_stays_without_link(void **state)
+{
+	static const char *const names[] = {"h7", "h7:0", "s3:3"};
+	struct topology *ring = walk_generate("ring:switches=5,hosts=2");
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct topology *left = without(ring, &names[i], 1);
+
+		assert_rest_unchanged(ring, left, 1);
+		assert_int_equal(left->host_link[7], -1);
+		assert_true(left->host_at[7].cut_off);
+		assert_false(left->host_at[6].cut_off);
+		topology_destroy(left);
+	}
+	topology_destroy(ring);
+}
+
+static void naming_twice_is_naming_once(void **state)
+{
+	struct topology *ring = walk_generate("ring:switches=5,hosts=2");
+	struct topology *left = without(ring, NAMES("s1:0", "s2:1", "s2", "s1:0", "h4"));
+
+	assert_rest_unchanged(ring, left, 4);
+	topology_destroy(ring);
+	topology_destroy(left);
+}
+
+static void failures_can_follow_failures(void **state)
+{
+	struct topology *ring = walk_generate("ring:switches=5,hosts=2");
+	struct topology *once = without(ring, NAMES("s3")), *twice = without(once, NAMES("s1:0"));
+	struct fault fault;
+
+	assert_rest_unchanged(ring, twice, 5);
+	assert_true(twice->host_at[6].cut_off);
+	assert_null(topology_without(once, NAMES("s3:0"), &fault));
+	assert_string_equal(fault.text, "port s3:0 has no link that could be left out");
+	topology_destroy(ring);
+	topology_destroy(once);
+	topology_destroy(twice);
+}
+
+static void nothing_named_is_a_copy(void **state)
+{
+	struct topology *ring = walk_generate("ring:switches=5,hosts=2");
+	struct topology *left = without(ring, NULL, 0);
+
+	assert_rest_unchanged(ring, left, 0);
+	topology_destroy(ring);
+	topology_destroy(left);
+}
+
+static void what_is_cut_off_is_said(void **state)
+{
+	static const struct {
+		const char *failed[3];
+		unsigned count;
+		const char *message;
+	} cases[] = {
+		{{"h3"}, 1, "t: host h3 cannot be reached from host h0: host h3 has no link"},
+		{{"h0"}, 1,
+			"t: host h1 cannot be reached from host h0: host h0 has no link; nor can 8 "
+			"others of 10 hosts"},
+		{{"s2"}, 1,
+			"t: host h4 cannot be reached from host h0: host h4 has no link; nor can 1 "
+			"other of 10 hosts"},
+		{{"s1:0", "s3:0"}, 2,
+			"t: host h4 cannot be reached from host h0: no links lead from switch s2 to "
+			"switch s0; nor can 3 others of 10 hosts"},
+	};
+	struct topology *ring = walk_generate("ring:switches=5,hosts=2");
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct topology *left = without(ring, cases[i].failed, cases[i].count);
+		struct fault fault = {""};
+
+		assert_int_equal(topology_check_connected(left, "t", &fault), -EINVAL);
+		assert_string_equal(fault.text, cases[i].message);
+		topology_destroy(left);
+	}
+	topology_destroy(ring);
+}
+
+static void what_does_not_exist_cannot_fail(void **state)
+{
+	static const char *const bad[][2] = {
+		{"s9", "'s9' is neither a port such as s0:3, a switch nor a host, nearest is 's0'"},
+		{"x", "'x' is neither a port such as s0:3, a switch nor a host"},
+		{"s2:", "'s2:' is neither a port such as s0:3, a switch nor a host, nearest is "
+			"'s2'"},
+		{"", "'' is neither a port such as s0:3, a switch nor a host"},
+		{"s2:4", "port s2:4 has no link that could be left out"},
+		{"s2:200", "port s2:200 has no link that could be left out"},
+		{"h2:1", "port h2:1 has no link that could be left out"},
+	};
+	struct topology *ring = walk_generate("ring:switches=5,hosts=2");
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct fault fault = {""};
+
+		assert_null(topology_without(ring, &bad[i][0], 1, &fault));
+		assert_int_equal(errno, EINVAL);
+		assert_string_equal(fault.text, bad[i][1]);
+	}
+	topology_destroy(ring);
+}
+
+static void ports_without_link_are_no_longer_bound(void **state)
+{
+	static const char text[] =
+		"weft: topology/1\n"
+		"switches: [{name: s0, ports: 2}, {name: s1, ports: 2}]\n"
+		"hosts: [{name: h0}, {name: h1}]\n"
+		"links: [{a: h0, b: s0:0}, {a: h1, b: s1:0}, {a: s0:1, b: s1:1}]\n"
+		"ports: [{port: s0:1, dpdk: x}, {port: s0:0, dpdk: y}]\n";
+	struct topology *topology = topology_parse(text, sizeof(text) - 1, "t", NULL), *left;
+
+	left = without(topology, NAMES("s1:1"));
+	assert_int_equal(left->bindings, 1);
+	assert_string_equal(left->binding_at[0].dpdk, "y");
+	assert_int_equal(topology->bindings, 2);
+	topology_destroy(topology);
+	topology_destroy(left);
+}
+
+static void any_failures_leave_a_topology_that_is_whole_but_for_them(void **state)
+{
+	struct rng rng;
+
+	rng_init(&rng, 11, 0, 0);
+	for (unsigned round = 0; round < 100; round++) {
+		struct topology *before = walk_generate("irregular:switches=12,degree=3,hosts=2");
+		unsigned count = (unsigned)rng_below(&rng, 8);
+		char texts[8][TOPOLOGY_NAME_MAX + 8];
+		const char *failed[8];
+		struct topology *after;
+
+		for (unsigned i = 0; i < count; i++) {
+			uint32_t link = (uint32_t)rng_below(&rng, before->links);
+
+			failed[i] = texts[i];
+			if (rng_below(&rng, 3) == 0)
+				snprintf(texts[i], sizeof(texts[i]), "s%u", link % 12);
+			else
+				topology_port_name(before, before->link_at[link].b, texts[i],
+					sizeof(texts[i]));
+		}
+		after = without(before, failed, count);
+		assert_rest_unchanged(before, after, before->links - after->links);
+		for (uint32_t h = 0; h < after->hosts; h++)
+			assert_int_equal(after->host_at[h].cut_off, after->host_link[h] < 0);
+		topology_destroy(before);
+		topology_destroy(after);
+	}
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_link_is_named_by_either_end),
+	cmocka_unit_test(a_failed_switch_stays_without_links),
+	cmocka_unit_test(a_failed_host_stays_without_link),
+	cmocka_unit_test(naming_twice_is_naming_once),
+	cmocka_unit_test(failures_can_follow_failures),
+	cmocka_unit_test(nothing_named_is_a_copy),
+	cmocka_unit_test(what_is_cut_off_is_said),
+	cmocka_unit_test(what_does_not_exist_cannot_fail),
+	cmocka_unit_test(ports_without_link_are_no_longer_bound),
+	cmocka_unit_test(any_failures_leave_a_topology_that_is_whole_but_for_them),
+};
+
+UNIT_MAIN(tests)
