@@ -78,7 +78,9 @@ struct route_table *route_compute_table(const struct topology *topology,
 	X(minhop)                 \
 	/* Trees without ITBs. */ \
 	X(up_down)                \
-	X(depth_first)
+	X(depth_first)            \
+	/* Regular networks. */   \
+	X(dmodk)
 
 #define X(name) extern const struct route_algorithm route_##name;
 ROUTE_ALGORITHMS(X)

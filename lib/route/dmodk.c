@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+#include "fat_tree.h"
+#include "route_jobs.h"
+#include "route_path.h"
+
+/*
+ * D-mod-K (Zahavi, "Fat-Trees Routing and Node Ordering Providing Contention Free Traffic for MPI
+ * Global Collectives", JPDC 2012; the deterministic routing under ARN and AFI). At level l, 0 at
+ * the leaves, a packet for host D that has to go up takes up port floor(D / K^l) mod K, counted
+ * from 0 in the order of the port numbers. Down there is one way. So each switch below the top gets
+ * as many destinations on each up port as on the others, and all packets for D come down through
+ * the same switches: shift permutations load every link equally.
+ *
+ * Our choices where the paper has nothing to choose: after a failure the formula counts over the up
+ * ports that still lead to D; among parallel links down it takes the one by which D's own side
+ * would go up to D (with K links up it is there that the formula spreads the destinations), or, if
+ * that one is gone, counts with the same quotient.
+ *
+ * Alternatives are all ports that lead to D without going up after down (fat_tree.h).
+ */
+
+static unsigned nth_port(uint64_t set, uint32_t n)
+{
+	while (n-- > 0)
+		set &= set - 1;
+	return (unsigned)__builtin_ctzll(set);
+}
+
+static uint32_t quotient(const struct fat_tree *tree, uint32_t at, uint32_t host)
+{
+	return host / tree->divisor[fat_tree_stage(tree, at)];
+}
+
+/* The port of the set, all ups, that D-mod-K takes, or the one 'shift' after it. */
+static unsigned port_up(
+	const struct fat_tree *tree, uint32_t at, uint64_t set, uint32_t host, uint32_t shift)
+{
+	uint32_t count = (uint32_t)__builtin_popcountll(set);
+
+	return nth_port(set, (quotient(tree, at, host) + shift) % count);
+}
+
+static uint32_t arc_at(const struct fat_tree *tree, uint32_t at, unsigned port)
+{
+	uint32_t arc = tree->graph->first_arc[at];
+
+	while (tree->graph->arc[arc].port != port)
+		arc++;
+	return arc;
+}
+
+/* Of several ports down. */
+static unsigned port_down(const struct fat_tree *tree, uint32_t at, uint64_t set, uint32_t host)
+{
+	const struct route_arc *arc = tree->graph->arc;
+	uint32_t below = 0;
+
+	if ((set & (set - 1)) == 0)
+		return (unsigned)__builtin_ctzll(set);
+	for (uint64_t rest = set; rest != 0; rest &= rest - 1) {
+		unsigned port = (unsigned)__builtin_ctzll(rest);
+		uint32_t down = arc_at(tree, at, port);
+
+		below = arc[down].to;
+		if (port_up(tree, below, tree->up[below], host, 0) == arc[arc[down].back].port)
+			return port;
+	}
+	return nth_port(set, quotient(tree, below, host) % (uint32_t)__builtin_popcountll(set));
+}
+
+/*
+ * Tables. The hosts that hang on one switch and have consecutive numbers are a run; runs next to
+ * each other for which a switch has the same set of ports are filled as one. In a tree without
+ * damage that leaves two or three of them in the row of a leaf.
+ */
+struct run {
+	uint32_t first, end; /* hosts */
+	uint32_t to;         /* their switch */
+};
+
+struct tables {
+	const struct fat_tree *tree;
+	struct route_table *table;
+	struct run *run;
+	uint32_t runs;
+};
+
+static int list_runs(struct tables *tables)
+{
+	const struct route_graph *graph = tables->tree->graph;
+
+	tables->run = calloc(graph->hosts + 1u, sizeof(*tables->run));
+	if (tables->run == NULL)
+		return -ENOMEM;
+	for (uint32_t host = 0; host < graph->hosts; host++) {
+		uint32_t to = graph->host_switch[host];
+		struct run *last = &tables->run[tables->runs - (tables->runs > 0)];
+
+		if (to == ROUTE_GRAPH_NONE)
+			continue;
+		if (tables->runs > 0 && last->end == host && last->to == to)
+			last->end++;
+		else
+			tables->run[tables->runs++] = (struct run){host, host + 1, to};
+	}
+	return 0;
+}
+
+/* floor(host / divisor) mod count, host by host without dividing. */
+static void fill_up(const struct tables *tables, uint32_t at, uint64_t set, uint32_t first,
+	uint32_t end, uint8_t *row)
+{
+	uint32_t divisor = tables->tree->divisor[fat_tree_stage(tables->tree, at)];
+	uint32_t count = 0, digit, left = divisor - first % divisor;
+	uint8_t port[TOPOLOGY_PORTS_MAX];
+
+	for (uint64_t rest = set; rest != 0; rest &= rest - 1)
+		port[count++] = (uint8_t)__builtin_ctzll(rest);
+	digit = first / divisor % count;
+	for (uint32_t host = first; host < end; host++) {
+		row[host] = port[digit];
+		if (--left > 0)
+			continue;
+		left = divisor;
+		digit = digit + 1 < count ? digit + 1 : 0;
+	}
+}
+
+static void fill_own(const struct tables *tables, uint32_t at)
+{
+	const struct route_graph *graph = tables->tree->graph;
+	uint8_t *row = route_table_row(tables->table, at);
+	uint64_t *sets = route_table_alternatives(tables->table, at);
+
+	for (uint32_t i = graph->first_host[at]; i < graph->first_host[at + 1]; i++) {
+		uint32_t host = graph->host_of[i];
+
+		row[host] = graph->host_port[host];
+		sets[host] = BIT64(row[host]);
+	}
+}
+
+/* Hosts of other switches, all reached by the ports of 'set'. */
+static void fill_run(
+	const struct tables *tables, uint32_t at, uint64_t set, uint32_t first, uint32_t end)
+{
+	uint8_t *row = route_table_row(tables->table, at);
+	uint64_t *sets = route_table_alternatives(tables->table, at);
+
+	for (uint32_t host = first; host < end; host++)
+		sets[host] = set;
+	if ((set & (set - 1)) == 0)
+		memset(row + first, __builtin_ctzll(set), end - first);
+	else if ((set & tables->tree->up[at]) != 0)
+		fill_up(tables, at, set, first, end, row);
+	else
+		for (uint32_t host = first; host < end; host++)
+			row[host] = (uint8_t)port_down(tables->tree, at, set, host);
+}
+
+static void fill_switch(const struct tables *tables, uint32_t at)
+{
+	const struct run *run = tables->run;
+	uint32_t i = 0;
+
+	while (i < tables->runs) {
+		uint64_t set = fat_tree_ports(tables->tree, at, run[i].to);
+		uint32_t first = i++;
+
+		while (i < tables->runs && run[i].first == run[i - 1].end &&
+			fat_tree_ports(tables->tree, at, run[i].to) == set)
+			i++;
+		if (set != 0 && run[first].to != at)
+			fill_run(tables, at, set, run[first].first, run[i - 1].end);
+	}
+	fill_own(tables, at);
+}
+
+/* Every jobs-th switch. */
+static int fill_tables(void *context, unsigned job, unsigned jobs, struct fault *fault)
+{
+	const struct tables *tables = context;
+
+	(void)fault;
+	for (uint32_t at = job; at < tables->table->switches; at += jobs)
+		fill_switch(tables, at);
+	return 0;
+}
+
+static int dmodk_tables(const struct route_graph *graph, const struct route_options *options,
+	struct route_table *table, struct fault *fault)
+{
+	struct fat_tree tree;
+	struct tables tables = {.tree = &tree, .table = table};
+	int result = fat_tree_make(&tree, graph, fault);
+
+	if (result < 0)
+		return result;
+	table->alternatives =
+		calloc((size_t)graph->switches * graph->hosts + 1, sizeof(*table->alternatives));
+	if (table->alternatives == NULL || list_runs(&tables) < 0)
+		result = fault_set(
+			fault, ENOMEM, "%s: no memory for its tables", graph->topology->name);
+	else
+		result = route_jobs_run(options->jobs, fill_tables, &tables, fault);
+	free(tables.run);
+	fat_tree_free(&tree);
+	return result;
+}
+
+/*
+ * Source routes. The first is the walk through the tables; route number i of a pair writes i with
+ * the numbers of up ports along the way as its bases, the leaf's digit first, and takes at each
+ * level the up port that many places after D-mod-K's. Different numbers differ at some switch, so
+ * the routes do, and the first few part as early as they can.
+ */
+
+/* False: the number is too great for the pair, or the destination cannot be reached. */
+static bool walk(const struct fat_tree *tree, uint32_t at, uint32_t host, uint32_t number,
+	struct route_path *path)
+{
+	uint32_t to = tree->graph->host_switch[host];
+
+	path->links = 0;
+	path->itb = 0;
+	while (at != to && path->links < ROUTE_LINKS_MAX) {
+		uint64_t set = fat_tree_ports(tree, at, to);
+		unsigned port;
+
+		if (set == 0)
+			return false;
+		if ((set & tree->up[at]) != 0) {
+			uint32_t count = (uint32_t)__builtin_popcountll(set);
+
+			port = port_up(tree, at, set, host, number % count);
+			number /= count;
+		} else {
+			port = port_down(tree, at, set, host);
+		}
+		path->arc[path->links] = arc_at(tree, at, port);
+		at = tree->graph->arc[path->arc[path->links++]].to;
+	}
+	return at == to && number == 0;
+}
+
+/* What all jobs share. */
+struct fill {
+	const struct fat_tree *tree;
+	const struct route_options *options;
+	struct route_set *set;
+};
+
+static int add_pair(
+	const struct fill *fill, uint32_t source, uint32_t destination, struct fault *fault)
+{
+	const struct route_graph *graph = fill->tree->graph;
+	uint32_t at = graph->host_switch[source], to = graph->host_switch[destination];
+	/* In a damaged tree numbers may be too great for some first steps and not for others. */
+	uint32_t tries = at == to ? 1 : 4 * fill->options->alternatives;
+	unsigned added = 0;
+	int result = 0;
+
+	for (uint32_t i = 0; i < tries && added < fill->options->alternatives && result == 0; i++) {
+		struct route_path path;
+
+		if (!walk(fill->tree, at, destination, i, &path))
+			continue;
+		result = route_path_add(
+			graph, fill->options, fill->set, source, destination, &path, fault);
+		added++;
+	}
+	return result;
+}
+
+/* Every jobs-th destination. */
+static int fill_routes(void *context, unsigned job, unsigned jobs, struct fault *fault)
+{
+	const struct fill *fill = context;
+	const struct route_graph *graph = fill->tree->graph;
+	int result = 0;
+
+	for (uint32_t to = job; to < graph->hosts; to += jobs)
+		for (uint32_t from = 0; from < graph->hosts && result == 0; from++)
+			if (from != to && graph->host_switch[from] != ROUTE_GRAPH_NONE &&
+				graph->host_switch[to] != ROUTE_GRAPH_NONE)
+				result = add_pair(fill, from, to, fault);
+	return result;
+}
+
+static int dmodk_routes(const struct route_graph *graph, const struct route_options *options,
+	struct route_set *set, struct fault *fault)
+{
+	struct fat_tree tree;
+	struct fill fill = {.tree = &tree, .options = options, .set = set};
+	int result = fat_tree_make(&tree, graph, fault);
+
+	if (result < 0)
+		return result;
+	result = route_jobs_run(options->jobs, fill_routes, &fill, fault);
+	fat_tree_free(&tree);
+	return result;
+}
+
+const struct route_algorithm route_dmodk = {
+	.name = "dmodk",
+	.summary = "D-mod-K for fat trees: up port floor(D / K^level) mod K, one way down",
+	.deadlock_free = true,
+	.routes = dmodk_routes,
+	.tables = dmodk_tables,
+};

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "fat_tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+
+static int check_switch(const struct fat_tree *tree, uint32_t at, struct fault *fault)
+{
+	const struct route_graph *graph = tree->graph;
+	const struct topology *topology = graph->topology;
+
+	if (fat_tree_stage(tree, at) == TOPOLOGY_NO_STAGE)
+		return fault_set(fault, EINVAL,
+			"%s: switch %s has no stage, expected a fat tree with stages from 1 next "
+			"to the hosts",
+			topology->name, topology->switch_at[at].name);
+	for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
+		uint32_t to = graph->arc[arc].to;
+
+		if (fat_tree_stage(tree, to) == fat_tree_stage(tree, at))
+			return fault_set(fault, EINVAL,
+				"%s: switches %s and %s are linked within stage %u, expected a fat "
+				"tree with links between stages only",
+				topology->name, topology->switch_at[at].name,
+				topology->switch_at[to].name, fat_tree_stage(tree, at));
+	}
+	return 0;
+}
+
+static void number_columns(struct fat_tree *tree)
+{
+	for (uint32_t at = 0; at < tree->graph->switches; at++)
+		tree->column[at] = route_graph_hosts_at(tree->graph, at) > 0 ? tree->columns++
+									     : ROUTE_GRAPH_NONE;
+}
+
+static void find_ups(struct fat_tree *tree)
+{
+	const struct route_graph *graph = tree->graph;
+	uint32_t arity[FAT_TREE_STAGES] = {0};
+
+	for (uint32_t at = 0; at < graph->switches; at++) {
+		unsigned stage = fat_tree_stage(tree, at), ups;
+
+		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++)
+			if (fat_tree_stage(tree, graph->arc[arc].to) > stage)
+				tree->up[at] |= BIT64(graph->arc[arc].port);
+		ups = (unsigned)__builtin_popcountll(tree->up[at]);
+		arity[stage] = ups > arity[stage] ? ups : arity[stage];
+	}
+	tree->divisor[0] = tree->divisor[1] = 1;
+	for (unsigned stage = 2; stage < FAT_TREE_STAGES; stage++) {
+		uint64_t product = (uint64_t)tree->divisor[stage - 1] *
+				   (arity[stage - 1] > 0 ? arity[stage - 1] : 1);
+
+		tree->divisor[stage] = product < UINT32_MAX ? (uint32_t)product : UINT32_MAX;
+	}
+}
+
+/* Switches by stage, the lowest first (counting sort). */
+static void sort_by_stage(const struct fat_tree *tree, uint32_t *order)
+{
+	uint32_t first[FAT_TREE_STAGES + 1] = {0};
+
+	for (uint32_t at = 0; at < tree->graph->switches; at++)
+		first[fat_tree_stage(tree, at) + 1]++;
+	for (unsigned stage = 0; stage < FAT_TREE_STAGES; stage++)
+		first[stage + 1] += first[stage];
+	for (uint32_t at = 0; at < tree->graph->switches; at++)
+		order[first[fat_tree_stage(tree, at)]++] = at;
+}
+
+static uint64_t *row_of(const struct fat_tree *tree, uint32_t at)
+{
+	return tree->ports + (size_t)at * tree->columns;
+}
+
+/* Adds 'port' to 'row' wherever the neighbour reaches. */
+static void add_port(uint64_t *row, const uint64_t *neighbour, uint32_t columns, unsigned port)
+{
+	const uint64_t bit = BIT64(port);
+
+	for (uint32_t i = 0; i < columns; i++)
+		row[i] |= neighbour[i] != 0 ? bit : 0;
+}
+
+/* The rows below are complete. */
+static void descend(struct fat_tree *tree, uint32_t at)
+{
+	const struct route_graph *graph = tree->graph;
+
+	for (uint32_t i = graph->first_host[at]; i < graph->first_host[at + 1]; i++)
+		row_of(tree, at)[tree->column[at]] |= BIT64(graph->host_port[graph->host_of[i]]);
+	for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++)
+		if ((tree->up[at] >> graph->arc[arc].port & 1) == 0)
+			add_port(row_of(tree, at), row_of(tree, graph->arc[arc].to), tree->columns,
+				graph->arc[arc].port);
+}
+
+/* The rows above are complete, this one as far as it goes down. */
+static void climb(struct fat_tree *tree, uint32_t at, uint64_t *ups)
+{
+	const struct route_graph *graph = tree->graph;
+	uint64_t *row = row_of(tree, at);
+
+	memset(ups, 0, tree->columns * sizeof(*ups));
+	for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++)
+		if ((tree->up[at] >> graph->arc[arc].port & 1) != 0)
+			add_port(ups, row_of(tree, graph->arc[arc].to), tree->columns,
+				graph->arc[arc].port);
+	for (uint32_t i = 0; i < tree->columns; i++)
+		row[i] = row[i] != 0 ? row[i] : ups[i];
+}
+
+static int fill_rows(struct fat_tree *tree)
+{
+	uint32_t switches = tree->graph->switches;
+	uint32_t *order = calloc(switches + 1u, sizeof(*order));
+	uint64_t *ups = calloc(tree->columns + 1u, sizeof(*ups));
+	int result = order == NULL || ups == NULL ? -ENOMEM : 0;
+
+	if (result == 0) {
+		sort_by_stage(tree, order);
+		for (uint32_t i = 0; i < switches; i++)
+			descend(tree, order[i]);
+		for (uint32_t i = switches; i-- > 0;)
+			climb(tree, order[i], ups);
+	}
+	free(order);
+	free(ups);
+	return result;
+}
+
+int fat_tree_make(struct fat_tree *tree, const struct route_graph *graph, struct fault *fault)
+{
+	int result = 0;
+
+	*tree = (struct fat_tree){.graph = graph};
+	for (uint32_t at = 0; at < graph->switches && result == 0; at++)
+		result = check_switch(tree, at, fault);
+	if (result < 0)
+		return result;
+	tree->column = calloc(graph->switches + 1u, sizeof(*tree->column));
+	tree->up = calloc(graph->switches + 1u, sizeof(*tree->up));
+	if (tree->column == NULL || tree->up == NULL)
+		goto err;
+	number_columns(tree);
+	find_ups(tree);
+	tree->ports = calloc((size_t)graph->switches * tree->columns + 1, sizeof(*tree->ports));
+	if (tree->ports != NULL && fill_rows(tree) == 0)
+		return 0;
+err:
+	fat_tree_free(tree);
+	return fault_set(fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+}
+
+void fat_tree_free(struct fat_tree *tree)
+{
+	free(tree->column);
+	free(tree->up);
+	free(tree->ports);
+}
