@@ -6,33 +6,9 @@
 
 #include "frame.h"
 #include "legal_search.h"
+#include "rank_draw.h"
 #include "rng.h"
 #include "route_jobs.h"
-
-/*
- * Draws 'wanted' different ranks out of 'count': the first places of a random permutation of
- * 0 .. count - 1 (Fisher and Yates), of which only the places that were touched are written down.
- */
-static unsigned draw_ranks(struct rng *rng, uint64_t count, unsigned wanted, uint64_t *ranks)
-{
-	uint64_t place[ROUTE_ALTERNATIVES_MAX], moved[ROUTE_ALTERNATIVES_MAX];
-	unsigned drawn = count < wanted ? (unsigned)count : wanted;
-
-	for (unsigned i = 0; i < drawn; i++) {
-		uint64_t at = i + rng_below(rng, count - i), here = i;
-
-		ranks[i] = at;
-		for (unsigned k = 0; k < i; k++) {
-			if (place[k] == at)
-				ranks[i] = moved[k];
-			if (place[k] == i)
-				here = moved[k];
-		}
-		place[i] = at;
-		moved[i] = here;
-	}
-	return drawn;
-}
 
 /* What all jobs share. */
 struct fill {
@@ -61,7 +37,7 @@ static int add_pair(const struct fill *fill, const struct legal_search *search, 
 			topology->name, topology->host_at[source].name,
 			topology->host_at[destination].name, links + 2, ROUTE_ELEMENTS_MAX);
 	rng_init(&rng, options->seed, per_host ? source : at, per_host ? destination : to);
-	drawn = draw_ranks(&rng, legal_search_count(search, at), options->alternatives, ranks);
+	drawn = rank_draw(&rng, legal_search_count(search, at), options->alternatives, ranks);
 	route[links] = ROUTE_PORT_BIT | graph->host_port[destination];
 	route[links + 1] = ROUTE_TYPE_HOST;
 	for (unsigned i = 0; i < drawn; i++) {

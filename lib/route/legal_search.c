@@ -11,7 +11,9 @@
 /*
  * States. A message at switch s may still go up (state 2s) or has gone down already (2s + 1).
  *	an up arc s -> t leads from (s, up) to (t, up);
- *	a down arc s -> t leads from (s, up) and from (s, down) to (t, down).
+ *	a down arc s -> t leads from (s, up) and from (s, down) to (t, down);
+ *	with in-transit buffers an up arc s -> t also leads from (s, down) to (t, up) if s has
+ *hosts.
  */
 #define STATE(at, down) (2u * (at) + (down))
 #define NO_WAY          UINT32_MAX
@@ -19,6 +21,7 @@
 struct legal_search {
 	const struct route_graph *graph;
 	const bool *up;
+	bool absorb;          /* up after down where there are hosts */
 	uint32_t *links;      /* by state: length of the rest, NO_WAY if it cannot arrive */
 	uint64_t *count;      /* by state: routes of that length */
 	uint32_t *queue;      /* of states */
@@ -27,7 +30,7 @@ struct legal_search {
 	uint32_t *step;       /* arcs that begin a shortest rest */
 };
 
-struct legal_search *legal_search_create(const struct route_graph *graph, const bool *up)
+static struct legal_search *create(const struct route_graph *graph, const bool *up, bool absorb)
 {
 	struct legal_search *search = calloc(1, sizeof(*search));
 	size_t states = 2u * graph->switches;
@@ -36,6 +39,7 @@ struct legal_search *legal_search_create(const struct route_graph *graph, const 
 		return NULL;
 	search->graph = graph;
 	search->up = up;
+	search->absorb = absorb;
 	search->links = calloc(states + 1, sizeof(*search->links));
 	search->count = calloc(states + 1, sizeof(*search->count));
 	search->queue = calloc(states + 1, sizeof(*search->queue));
@@ -49,6 +53,16 @@ struct legal_search *legal_search_create(const struct route_graph *graph, const 
 	return NULL;
 }
 
+struct legal_search *legal_search_create(const struct route_graph *graph, const bool *up)
+{
+	return create(graph, up, false);
+}
+
+struct legal_search *legal_search_create_itb(const struct route_graph *graph, const bool *up)
+{
+	return create(graph, up, true);
+}
+
 void legal_search_destroy(struct legal_search *search)
 {
 	if (search == NULL)
@@ -59,6 +73,12 @@ void legal_search_destroy(struct legal_search *search)
 	free(search->first_step);
 	free(search->step);
 	free(search);
+}
+
+/* May a message that has come down to the switch leave it by such an arc? */
+static bool may_follow_down(const struct legal_search *search, uint32_t at, bool up)
+{
+	return !up || (search->absorb && route_graph_hosts_at(search->graph, at) > 0);
 }
 
 /* State 'before' reaches what 'after' reaches by one more link. */
@@ -88,7 +108,7 @@ static void meet_all_before(struct legal_search *search, uint32_t state, uint32_
 		if (up != (down == 0))
 			continue;
 		meet(search, STATE(from, 0), state, tail);
-		if (!up)
+		if (may_follow_down(search, from, up))
 			meet(search, STATE(from, 1), state, tail);
 	}
 }
@@ -111,7 +131,7 @@ static void list_steps(struct legal_search *search)
 		if (search->links[state] == NO_WAY || search->links[state] == 0)
 			continue;
 		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
-			if (state % 2 == 1 && search->up[arc])
+			if (state % 2 == 1 && !may_follow_down(search, at, search->up[arc]))
 				continue;
 			if (search->links[state_after(search, arc)] + 1 == search->links[state])
 				search->step[steps++] = arc;
@@ -146,8 +166,8 @@ unsigned legal_search_links(const struct legal_search *search, uint32_t source)
 	return search->links[STATE(source, 0)];
 }
 
-void legal_search_route(
-	const struct legal_search *search, uint32_t source, uint64_t rank, uint8_t *elements)
+void legal_search_arcs(
+	const struct legal_search *search, uint32_t source, uint64_t rank, uint32_t *arcs)
 {
 	uint32_t state = STATE(source, 0);
 
@@ -156,7 +176,18 @@ void legal_search_route(
 
 		while (rank >= search->count[state_after(search, *step)])
 			rank -= search->count[state_after(search, *step++)];
-		*elements++ = ROUTE_PORT_BIT | search->graph->arc[*step].port;
+		*arcs++ = *step;
 		state = state_after(search, *step);
 	}
+}
+
+void legal_search_route(
+	const struct legal_search *search, uint32_t source, uint64_t rank, uint8_t *elements)
+{
+	uint32_t arcs[FRAME_ROUTE_MAX];
+	unsigned links = legal_search_links(search, source);
+
+	legal_search_arcs(search, source, rank, arcs);
+	for (unsigned i = 0; i < links; i++)
+		elements[i] = ROUTE_PORT_BIT | search->graph->arc[arcs[i]].port;
 }

@@ -26,6 +26,9 @@ struct legal_search;
 
 /* 'up' has a label for each arc. NULL with errno ENOMEM. */
 struct legal_search *legal_search_create(const struct route_graph *graph, const bool *up);
+/* The same with in-transit buffers: an up arc may follow a down arc at a switch that has hosts,
+ * because one of them absorbs the message there. */
+struct legal_search *legal_search_create_itb(const struct route_graph *graph, const bool *up);
 void legal_search_destroy(struct legal_search *search);
 
 /* Looks from all switches towards this one. What was known of another destination is forgotten. */
@@ -36,6 +39,9 @@ void legal_search_run(struct legal_search *search, uint32_t destination);
 uint64_t legal_search_count(const struct legal_search *search, uint32_t source);
 unsigned legal_search_links(const struct legal_search *search, uint32_t source);
 
-/* Writes the port elements of route 'rank' < count, as many as links. */
+/* Writes the arcs of route 'rank' < count, as many as links. */
+void legal_search_arcs(
+	const struct legal_search *search, uint32_t source, uint64_t rank, uint32_t *arcs);
+/* The same as port elements. For routes of at most FRAME_ROUTE_MAX links. */
 void legal_search_route(
 	const struct legal_search *search, uint32_t source, uint64_t rank, uint8_t *elements);

@@ -73,13 +73,17 @@ struct route_table *route_compute_table(const struct topology *topology,
 	struct fault *fault);
 
 /* All algorithms, route_NAME each, in the order in which they are listed. */
-#define ROUTE_ALGORITHMS(X)       \
-	/* The reference. */      \
-	X(minhop)                 \
-	/* Trees without ITBs. */ \
-	X(up_down)                \
-	X(depth_first)            \
-	/* Regular networks. */   \
+#define ROUTE_ALGORITHMS(X)            \
+	/* The reference. */           \
+	X(minhop)                      \
+	/* Trees without ITBs. */      \
+	X(up_down)                     \
+	X(depth_first)                 \
+	/* Minimal paths with ITBs. */ \
+	X(ud_mitb)                     \
+	X(ud_itb)                      \
+	X(dfs_itb)                     \
+	/* Regular networks. */        \
 	X(dmodk)
 
 #define X(name) extern const struct route_algorithm route_##name;

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* What the tests of the algorithms with in-transit buffers share. */
+
+#include <stdbool.h>
+
+#include "route_algorithm.h"
+#include "route_graph.h"
+#include "route_verify.h"
+#include "unit.h"
+
+#include "networks.h"
+
+static inline struct route_set *itb_compute(
+	const struct topology *topology, const char *name, const struct route_options *options)
+{
+	struct fault fault = {""};
+	struct route_set *set =
+		route_compute(topology, route_algorithm_find(name), options, NULL, &fault);
+
+	if (set == NULL)
+		fail_msg("%s: %s", name, fault.text);
+	return set;
+}
+
+/* A connected network of 4 to 64 switches with parallel links, switches of degree 1 and, unless
+ * 'hosts_everywhere', switches without hosts. */
+static inline struct topology *itb_network(uint64_t seed, bool hosts_everywhere)
+{
+	struct network network;
+	struct rng rng;
+	uint32_t switches, hosts, extra;
+
+	rng_init(&rng, seed, 1, 99);
+	switches = 4 + (uint32_t)rng_below(&rng, seed % 8 == 0 ? 61 : 15);
+	extra = (uint32_t)rng_below(&rng, 2 * switches);
+	hosts = hosts_everywhere ? switches + 2 : 2 + (uint32_t)rng_below(&rng, switches);
+	network_begin(&network, switches, hosts);
+	for (uint32_t i = 1; i < switches; i++)
+		network_link(&network, i, (uint32_t)rng_below(&rng, i));
+	for (uint32_t i = 0; i < extra; i++) {
+		uint32_t a = (uint32_t)rng_below(&rng, switches);
+		uint32_t b = (uint32_t)rng_below(&rng, switches - 1);
+
+		b = b < a ? b : b + 1;
+		if (network.used[a] < NETWORK_PORTS - 8 && network.used[b] < NETWORK_PORTS - 8)
+			network_link(&network, a, b);
+	}
+	for (uint32_t i = 0; i < hosts; i++) {
+		uint32_t at = (uint32_t)rng_below(&rng, switches);
+
+		while (network.used[at] == NETWORK_PORTS)
+			at = (at + 1) % switches;
+		network_host(&network, i, hosts_everywhere && i < switches ? i : at);
+	}
+	return network_end(&network);
+}
+
+/* A route replayed: the switches that it passes, and behind which of them it is absorbed. */
+struct itb_walk {
+	uint32_t at[ROUTE_ELEMENTS_MAX];
+	uint8_t port[ROUTE_ELEMENTS_MAX]; /* by which it leaves for the next switch */
+	bool itb[ROUTE_ELEMENTS_MAX];
+	unsigned links, itbs;
+};
+
+static inline struct itb_walk itb_walk(const struct topology *topology, const struct route_set *set,
+	uint32_t source, uint32_t destination, unsigned i)
+{
+	struct topology_port at = network_port(DEVICE_HOST, source, 0), next;
+	struct itb_walk walk = {.links = 0};
+	unsigned length;
+	const uint8_t *route = route_set_get(set, source, destination, i, &length);
+
+	assert_true(topology_peer(topology, at, &next));
+	walk.at[0] = next.device;
+	for (unsigned k = 0; k + 2 < length; k++) {
+		at = network_port(DEVICE_SWITCH, walk.at[walk.links], route[k] & ROUTE_PORT_MASK);
+		assert_true(topology_peer(topology, at, &next));
+		if (next.kind == DEVICE_HOST) {
+			assert_int_equal(route[++k], ROUTE_TYPE_ITB);
+			walk.itb[walk.links] = true;
+			walk.itbs++;
+			continue;
+		}
+		walk.port[walk.links++] = at.port;
+		walk.at[walk.links] = next.device;
+	}
+	return walk;
+}
+
+/* Runs 'check' for every route of the set. */
+typedef void itb_check_fn(const struct topology *topology, const struct itb_walk *walk, void *data);
+
+static inline void itb_for_each(const struct topology *topology, const struct route_set *set,
+	itb_check_fn *check, void *data)
+{
+	for (uint32_t source = 0; source < topology->hosts; source++)
+		for (uint32_t to = 0; to < topology->hosts; to++)
+			for (unsigned i = 0; i < route_set_count(set, source, to); i++) {
+				struct itb_walk walk = itb_walk(topology, set, source, to, i);
+
+				check(topology, &walk, data);
+			}
+}
+
+static inline bool itb_same_routes(const struct route_set *a, const struct route_set *b)
+{
+	for (uint32_t source = 0; source < route_set_hosts(a); source++)
+		for (uint32_t to = 0; to < route_set_hosts(a); to++) {
+			unsigned length[2];
+
+			if (route_set_count(a, source, to) != route_set_count(b, source, to))
+				return false;
+			for (unsigned i = 0; i < route_set_count(a, source, to); i++) {
+				const uint8_t *left = route_set_get(a, source, to, i, &length[0]);
+				const uint8_t *right = route_set_get(b, source, to, i, &length[1]);
+
+				if (length[0] != length[1] || memcmp(left, right, length[0]) != 0)
+					return false;
+			}
+		}
+	return true;
+}
+
+/* Whether two requests for routes of a small torus give the same. */
+static inline bool itb_options_agree(
+	const char *name, const struct route_options *a, const struct route_options *b)
+{
+	struct topology *topology = network_torus(4, 2);
+	struct route_set *left = itb_compute(topology, name, a);
+	struct route_set *right = itb_compute(topology, name, b);
+	bool same = itb_same_routes(left, right);
+
+	route_set_destroy(left);
+	route_set_destroy(right);
+	topology_destroy(topology);
+	return same;
+}
+
+/* The report of one set; the caller frees it (route_report_free). */
+static inline struct route_report itb_judge(
+	const struct topology *topology, const char *name, const struct route_options *options)
+{
+	struct route_set *set = itb_compute(topology, name, options);
+	struct route_report report;
+
+	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
+	route_set_destroy(set);
+	return report;
+}
+
+/* Fails unless all routes are valid, connect, and cannot deadlock, and, where 'minimal', are as
+ * short as the topology allows. */
+static inline void itb_expect_good(const struct topology *topology, const char *name,
+	const struct route_options *options, bool minimal)
+{
+	struct route_report report = itb_judge(topology, name, options);
+
+	if (!route_report_good(&report))
+		fail_msg("%s, seed %u: %s", name, (unsigned)options->seed, report.evidence);
+	if (minimal && report.far_routes > 0 && report.minimal_fraction != 1)
+		fail_msg("%s, seed %u: not minimal", name, (unsigned)options->seed);
+	route_report_free(&report);
+}
+
+/* A copy of the set without element 'cut' and the one before it in one route. */
+static inline struct route_set *itb_cut(
+	const struct route_set *set, uint32_t source, uint32_t destination, unsigned cut)
+{
+	struct route_set *copy = route_set_create(route_set_hosts(set));
+
+	assert_non_null(copy);
+	for (uint32_t from = 0; from < route_set_hosts(set); from++)
+		for (uint32_t to = 0; to < route_set_hosts(set); to++) {
+			uint8_t route[ROUTE_ELEMENTS_MAX];
+			unsigned length;
+			const uint8_t *old = route_set_get(set, from, to, 0, &length);
+
+			if (old == NULL)
+				continue;
+			memcpy(route, old, length);
+			if (from == source && to == destination) {
+				memmove(route + cut - 1, route + cut + 1, length - cut - 1);
+				length -= 2;
+			}
+			assert_int_equal(0, route_set_add(copy, from, to, route, length));
+		}
+	return copy;
+}
+
+/* Takes away each ITB of a set with one route a pair, one at a time; the judge must find a cycle
+ * each time. Returns how many there were. */
+static inline unsigned itb_expect_all_needed(
+	const struct topology *topology, const struct route_set *set)
+{
+	unsigned itbs = 0, length;
+
+	for (uint32_t source = 0; source < topology->hosts; source++)
+		for (uint32_t to = 0; to < topology->hosts; to++) {
+			const uint8_t *route = route_set_get(set, source, to, 0, &length);
+
+			for (unsigned i = 0; route != NULL && i < length; i++) {
+				struct route_report report;
+				struct route_set *cut;
+
+				if (route[i] != ROUTE_TYPE_ITB)
+					continue;
+				itbs++;
+				cut = itb_cut(set, source, to, i);
+				assert_int_equal(0, route_verify_set(topology, cut, &report, NULL));
+				assert_int_equal(report.invalid, 0);
+				assert_false(report.deadlock_free);
+				route_report_free(&report);
+				route_set_destroy(cut);
+			}
+		}
+	return itbs;
+}

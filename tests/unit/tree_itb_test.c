@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Minimal routes with in-transit buffers at the forbidden turns of a tree. */
+
+#include <stdlib.h>
+
+#include "itb_routes.h"
+
+#define NETWORKS 60
+
+static const char *const names[] = {"ud-mitb", "ud-itb", "dfs-itb"};
+
+static void on_random_networks(bool hosts_everywhere)
+{
+	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
+		struct topology *topology = itb_network(seed, hosts_everywhere);
+		struct route_options options = {.seed = seed,
+			.root = (uint32_t)(seed % topology->switches),
+			.alternatives = 1 + (unsigned)seed % ROUTE_ALTERNATIVES_MAX};
+
+		for (unsigned i = 0; i < 3; i++)
+			itb_expect_good(topology, names[i], &options, hosts_everywhere);
+		topology_destroy(topology);
+	}
+}
+
+static void where_every_switch_has_hosts_all_routes_are_minimal_and_deadlock_free(void **state)
+{
+	on_random_networks(true);
+}
+
+static void switches_without_hosts_leave_all_connected_and_deadlock_free(void **state)
+{
+	on_random_networks(false);
+}
+
+/* Labels of the arcs, by switch and port. */
+struct labels {
+	struct route_graph *graph;
+	bool *up;
+};
+
+static bool leads_up(const struct labels *labels, uint32_t at, uint8_t port)
+{
+	const struct route_graph *graph = labels->graph;
+
+	for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++)
+		if (graph->arc[arc].port == port)
+			return labels->up[arc];
+	fail();
+	return false;
+}
+
+static void check_turns(const struct topology *topology, const struct itb_walk *walk, void *data)
+{
+	for (unsigned i = 1; i < walk->links; i++) {
+		bool forbidden = !leads_up(data, walk->at[i - 1], walk->port[i - 1]) &&
+				 leads_up(data, walk->at[i], walk->port[i]);
+
+		assert_int_equal(walk->itb[i], forbidden);
+	}
+	assert_false(walk->itb[0]);
+	assert_false(walk->itb[walk->links]);
+}
+
+static void itbs_stand_at_the_forbidden_turns_and_nowhere_else(void **state)
+{
+	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
+		struct topology *topology = itb_network(seed, seed % 2 == 0);
+		struct route_options options = {.seed = seed, .alternatives = 10};
+
+		for (unsigned i = 0; i < 3; i++) {
+			struct labels labels = {.graph = route_graph_create(topology)};
+			struct route_set *set = itb_compute(topology, names[i], &options);
+
+			assert_non_null(labels.graph);
+			labels.up = calloc(labels.graph->arcs + 1u, sizeof(*labels.up));
+			assert_non_null(labels.up);
+			assert_int_equal(0, route_algorithm_find(names[i])->label(
+						    labels.graph, 0, labels.up, NULL));
+			itb_for_each(topology, set, check_turns, &labels);
+			free(labels.up);
+			route_graph_destroy(labels.graph);
+			route_set_destroy(set);
+		}
+		topology_destroy(topology);
+	}
+}
+
+/* Pairs of the set whose route has ITBs although up/down has a route of the same length. */
+static unsigned count_spared(
+	const struct topology *topology, const char *name, const struct route_options *options)
+{
+	struct route_set *ud = itb_compute(topology, "ud", options);
+	struct route_set *set = itb_compute(topology, name, options);
+	unsigned found = 0;
+
+	for (uint32_t source = 0; source < topology->hosts; source++)
+		for (uint32_t to = 0; to < topology->hosts; to++)
+			for (unsigned i = 0; i < route_set_count(set, source, to); i++) {
+				struct itb_walk plain = itb_walk(topology, ud, source, to, 0);
+				struct itb_walk walk = itb_walk(topology, set, source, to, i);
+
+				found += walk.itbs > 0 && walk.links == plain.links;
+			}
+	route_set_destroy(ud);
+	route_set_destroy(set);
+	return found;
+}
+
+static void only_ud_mitb_avoids_itbs_where_it_can(void **state)
+{
+	unsigned itb = 0;
+
+	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
+		struct topology *topology = itb_network(seed, seed % 2 == 0);
+		struct route_options options = {
+			.seed = seed, .alternatives = 1 + (unsigned)seed % 3};
+
+		assert_int_equal(count_spared(topology, "ud-mitb", &options), 0);
+		itb += count_spared(topology, "ud-itb", &options);
+		topology_destroy(topology);
+	}
+	assert_true(itb > 0);
+}
+
+/* The thesis' figure 45, the part that matters: from s1 to s2 two minimal ways, through the root s0
+ * and through s3, which lies below both. */
+static unsigned count_below(const char *name, unsigned seeds)
+{
+	struct network network;
+	struct topology *topology;
+	unsigned below = 0;
+
+	network_begin(&network, 4, 4);
+	network_link(&network, 0, 1);
+	network_link(&network, 0, 2);
+	network_link(&network, 1, 3);
+	network_link(&network, 3, 2);
+	for (uint32_t i = 0; i < 4; i++)
+		network_host(&network, i, i);
+	topology = network_end(&network);
+	for (uint64_t seed = 0; seed < seeds; seed++) {
+		struct route_options options = {.seed = seed};
+		struct route_set *set = itb_compute(topology, name, &options);
+		struct itb_walk walk = itb_walk(topology, set, 1, 2, 0);
+
+		assert_int_equal(walk.links, 2);
+		assert_int_equal(walk.itbs, walk.at[1] == 3);
+		below += walk.at[1] == 3;
+		route_set_destroy(set);
+	}
+	topology_destroy(topology);
+	return below;
+}
+
+static void in_figure_45_ud_mitb_always_goes_by_the_root(void **state)
+{
+	assert_int_equal(count_below("ud-mitb", 1000), 0);
+}
+
+static void in_figure_45_ud_itb_goes_either_way_alike(void **state)
+{
+	assert_in_range(count_below("ud-itb", 1000), 500 - 80, 500 + 80);
+}
+
+static void on_a_ring_every_itb_is_needed(void **state)
+{
+	struct topology *topology = network_ring(6);
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct route_options options = {.seed = i};
+		struct route_set *set = itb_compute(topology, names[i], &options);
+
+		assert_true(itb_expect_all_needed(topology, set) >= 2);
+		route_set_destroy(set);
+	}
+	topology_destroy(topology);
+}
+
+/* A ring of six where the one switch with a forbidden turn, s3, has no host. */
+static void without_hosts_at_the_turn_the_way_leads_round(void **state)
+{
+	struct route_options options = {.seed = 1};
+	struct network network;
+	struct topology *topology;
+	struct route_set *set;
+	struct itb_walk walk;
+
+	network_begin(&network, 6, 5);
+	for (uint32_t i = 0; i < 6; i++)
+		network_link(&network, i, (i + 1) % 6);
+	for (uint32_t i = 0; i < 5; i++)
+		network_host(&network, i, i < 3 ? i : i + 1);
+	topology = network_end(&network);
+	set = itb_compute(topology, "ud-itb", &options);
+	walk = itb_walk(topology, set, 2, 3, 0); /* from s2 to s4 */
+	assert_int_equal(walk.links, 4);
+	assert_int_equal(walk.itbs, 0);
+	itb_expect_good(topology, "ud-itb", &options, false);
+	route_set_destroy(set);
+	topology_destroy(topology);
+}
+
+enum { ROW = 21, CHAIN = 10 };
+
+/* Numbered so that on the way along the row up and down take turns. */
+static uint32_t row_switch(uint32_t i)
+{
+	return 1 + (i % 2 == 0 ? i / 2 : (ROW + 1) / 2 + i / 2);
+}
+
+/* 21 switches in a row, each joined to the root by ten others: along the row every other turn is
+ * forbidden, which makes 20 links and 10 ITBs, too many for a frame; by the root it is 22 links. */
+static void routes_that_do_not_fit_into_a_frame_give_way_to_legal_ones(void **state)
+{
+	struct route_options options = {.seed = 1};
+	struct network network;
+	struct topology *topology;
+	struct route_set *set;
+	struct itb_walk walk;
+
+	network_begin(&network, 1 + ROW * (CHAIN + 1), ROW);
+	for (uint32_t i = 0; i < ROW; i++) {
+		uint32_t chain = 1 + ROW + i * CHAIN;
+
+		network_link(&network, 0, chain);
+		for (uint32_t k = 1; k < CHAIN; k++)
+			network_link(&network, chain + k - 1, chain + k);
+		network_link(&network, chain + CHAIN - 1, row_switch(i));
+		network_host(&network, i, row_switch(i));
+	}
+	for (uint32_t i = 0; i + 1 < ROW; i++)
+		network_link(&network, row_switch(i), row_switch(i + 1));
+	topology = network_end(&network);
+	set = itb_compute(topology, "ud-itb", &options);
+	walk = itb_walk(topology, set, 0, ROW - 1, 0);
+	assert_int_equal(walk.links, 22);
+	assert_int_equal(walk.itbs, 0);
+	walk = itb_walk(topology, set, 0, 6, 0);
+	assert_int_equal(walk.links, 6);
+	assert_int_equal(walk.itbs, 3);
+	itb_expect_good(topology, "ud-itb", &options, false);
+	route_set_destroy(set);
+	topology_destroy(topology);
+}
+
+static void a_way_that_fits_into_no_frame_is_refused(void **state)
+{
+	struct topology *topology = network_ring(80);
+	struct route_options options = {.seed = 1};
+	struct fault fault;
+	int result;
+
+	assert_null(
+		route_compute(topology, route_algorithm_find("ud-itb"), &options, &result, &fault));
+	assert_int_equal(result, -EINVAL);
+	assert_non_null(strstr(fault.text, "route elements, expected at most 32"));
+	topology_destroy(topology);
+}
+
+static void the_same_seed_gives_the_same_routes_whatever_the_threads(void **state)
+{
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(itb_options_agree(names[i],
+			&(struct route_options){.seed = 5, .alternatives = 3, .jobs = 1},
+			&(struct route_options){.seed = 5, .alternatives = 3, .jobs = 5}));
+}
+
+static void another_seed_or_root_gives_other_routes(void **state)
+{
+	struct route_options one = {.seed = 5}, seed = {.seed = 6}, root = {.seed = 5, .root = 7};
+
+	for (unsigned i = 0; i < 3; i++) {
+		assert_false(itb_options_agree(names[i], &one, &seed));
+		assert_false(itb_options_agree(names[i], &one, &root));
+	}
+}
+
+/* The thesis: 256 / 63 links; up/down has 32 / 7. */
+static void on_the_8_by_8_torus_all_is_minimal(void **state)
+{
+	struct topology *topology = network_torus(8, 8);
+	struct route_options options = {.seed = 1};
+	struct route_report report = itb_judge(topology, "ud-itb", &options);
+
+	assert_true(report.minimal_fraction == 1);
+	assert_in_range((unsigned)(report.mean_switch_links * 1e4 + 0.5), 40635, 40635);
+	assert_true(report.deadlock_free);
+	route_report_free(&report);
+	topology_destroy(topology);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(where_every_switch_has_hosts_all_routes_are_minimal_and_deadlock_free),
+	cmocka_unit_test(switches_without_hosts_leave_all_connected_and_deadlock_free),
+	cmocka_unit_test(itbs_stand_at_the_forbidden_turns_and_nowhere_else),
+	cmocka_unit_test(only_ud_mitb_avoids_itbs_where_it_can),
+	cmocka_unit_test(in_figure_45_ud_mitb_always_goes_by_the_root),
+	cmocka_unit_test(in_figure_45_ud_itb_goes_either_way_alike),
+	cmocka_unit_test(on_a_ring_every_itb_is_needed),
+	cmocka_unit_test(without_hosts_at_the_turn_the_way_leads_round),
+	cmocka_unit_test(routes_that_do_not_fit_into_a_frame_give_way_to_legal_ones),
+	cmocka_unit_test(a_way_that_fits_into_no_frame_is_refused),
+	cmocka_unit_test(the_same_seed_gives_the_same_routes_whatever_the_threads),
+	cmocka_unit_test(another_seed_or_root_gives_other_routes),
+	cmocka_unit_test(on_the_8_by_8_torus_all_is_minimal),
+};
+
+UNIT_MAIN(tests)
