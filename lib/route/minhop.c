@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "legal_routes.h"
+#include "up_down.h"
 
 /*
  * minhop: a random shortest route for each pair, without any promise about deadlock: the reference
@@ -23,8 +24,32 @@ static int minhop_routes(const struct route_graph *graph, const struct route_opt
 	return result;
 }
 
+/* By the same trick: where every arc is a down arc, the first of the two rules of up_down_tables.c
+ * is a shortest way, the least loaded arc among equal ones, and there is nothing for the second. */
+static int minhop_tables(const struct route_graph *graph, const struct route_options *options,
+	struct route_table *table, struct fault *fault)
+{
+	struct up_down_labels labels = {
+		.order = calloc(graph->switches + 1u, sizeof(*labels.order)),
+		.up = calloc(graph->arcs + 1u, sizeof(*labels.up)),
+	};
+	int result;
+
+	if (labels.order == NULL || labels.up == NULL) {
+		result = fault_set(
+			fault, ENOMEM, "%s: no memory for its tables", graph->topology->name);
+	} else {
+		for (uint32_t at = 0; at < graph->switches; at++)
+			labels.order[at] = at;
+		result = up_down_tables_of_labels(graph, &labels, table, fault);
+	}
+	up_down_labels_free(&labels);
+	return result;
+}
+
 const struct route_algorithm route_minhop = {
 	.name = "minhop",
 	.summary = "a random shortest path for each pair; not deadlock-free, a reference",
 	.routes = minhop_routes,
+	.tables = minhop_tables,
 };
