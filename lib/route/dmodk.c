@@ -228,24 +228,27 @@ static bool walk(const struct fat_tree *tree, uint32_t at, uint32_t host, uint32
 
 	path->links = 0;
 	path->itb = 0;
-	while (at != to && path->links < ROUTE_LINKS_MAX) {
+	while (at != to) {
 		uint64_t set = fat_tree_ports(tree, at, to);
-		unsigned port;
+		uint32_t arc;
 
 		if (set == 0)
 			return false;
 		if ((set & tree->up[at]) != 0) {
 			uint32_t count = (uint32_t)__builtin_popcountll(set);
 
-			port = port_up(tree, at, set, host, number % count);
+			arc = arc_at(tree, at, port_up(tree, at, set, host, number % count));
 			number /= count;
 		} else {
-			port = port_down(tree, at, set, host);
+			arc = arc_at(tree, at, port_down(tree, at, set, host));
 		}
-		path->arc[path->links] = arc_at(tree, at, port);
-		at = tree->graph->arc[path->arc[path->links++]].to;
+		/* route_path_add() refuses what is longer. */
+		if (path->links < ROUTE_LINKS_MAX)
+			path->arc[path->links] = arc;
+		path->links++;
+		at = tree->graph->arc[arc].to;
 	}
-	return at == to && number == 0;
+	return number == 0;
 }
 
 /* What all jobs share. */

@@ -84,7 +84,8 @@ struct route_table *route_compute_table(const struct topology *topology,
 	X(ud_itb)                      \
 	X(dfs_itb)                     \
 	/* Regular networks. */        \
-	X(dmodk)
+	X(dmodk)                       \
+	X(dor)
 
 #define X(name) extern const struct route_algorithm route_##name;
 ROUTE_ALGORITHMS(X)

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "route_grid.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPECTED_PORTS                                                                                \
+	"a mesh, torus or ring (port 2d of dimension d leads to port 2d + 1) or a hypercube (port d " \
+	"to port d)"
+#define EXPECTED_PLACE "the switch that the other ports put there"
+
+/* Work space. */
+struct survey {
+	struct route_grid *grid;
+	const struct route_graph *graph;
+	struct fault *fault;
+	bool cube;                   /* the ports are those of a hypercube */
+	bool whole[ROUTE_GRID_DIMS]; /* by dimension: a whole ring has been seen */
+	uint32_t *queue; /* switches in the order in which they got their places, piece by piece */
+	uint32_t *mark;
+};
+
+static int refuse_arc(const struct survey *survey, uint32_t arc, const char *expected)
+{
+	const struct route_graph *graph = survey->graph;
+	const struct route_arc *out = &graph->arc[arc], *in = &graph->arc[out->back];
+	const struct topology *topology = graph->topology;
+
+	return fault_set(survey->fault, EINVAL, "%s: %s:%u leads to %s:%u, expected %s",
+		topology->name, topology->switch_at[in->to].name, out->port,
+		topology->switch_at[out->to].name, in->port, expected);
+}
+
+/* A hypercube has equal ports at both ends of each link, the others have partners. */
+static int check_ports(struct survey *survey)
+{
+	const struct route_graph *graph = survey->graph;
+	unsigned ports = 0;
+
+	survey->cube = graph->arcs > 0 && graph->arc[0].port == graph->arc[graph->arc[0].back].port;
+	for (uint32_t arc = 0; arc < graph->arcs; arc++) {
+		unsigned out = graph->arc[arc].port, in = graph->arc[graph->arc[arc].back].port;
+
+		if ((survey->cube ? out : out ^ 1) != in)
+			return refuse_arc(survey, arc, EXPECTED_PORTS);
+		ports = out + 1 > ports ? out + 1 : ports;
+	}
+	survey->grid->dims = survey->cube ? ports : (ports + 1) / 2;
+	return 0;
+}
+
+/* The dimension of an arc; 'back' may depend on the place of the switch where it leaves. */
+static unsigned arc_dim(const struct survey *survey, uint32_t at, uint32_t arc, unsigned *back)
+{
+	unsigned port = survey->graph->arc[arc].port;
+
+	if (survey->cube) {
+		*back = route_grid_place(survey->grid, at, port) != 0;
+		return port;
+	}
+	*back = port & 1;
+	return port / 2;
+}
+
+static void list_arcs(struct survey *survey)
+{
+	const struct route_graph *graph = survey->graph;
+	struct route_grid *grid = survey->grid;
+
+	memset(grid->arc, 0xFF, (size_t)graph->switches * grid->dims * 2 * sizeof(*grid->arc));
+	for (uint32_t at = 0; at < graph->switches; at++)
+		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
+			unsigned back, dim = arc_dim(survey, at, arc, &back);
+
+			grid->arc[((size_t)at * grid->dims + dim) * 2 + back] = arc;
+		}
+}
+
+/* Goes on in one dimension until the way ends or closes; marks what it has seen. Each switch has
+ * one link on and one back at most, so what is no ring is a row. 0 if it did not close. */
+static uint32_t walk_ring(struct survey *survey, unsigned dim, uint32_t start)
+{
+	uint32_t at = start, links = 0;
+
+	do {
+		uint32_t arc = route_grid_arc(survey->grid, at, dim, 0);
+
+		survey->mark[at] = dim + 1;
+		if (arc == ROUTE_GRAPH_NONE)
+			return 0;
+		at = survey->graph->arc[arc].to;
+		links++;
+	} while (survey->mark[at] != dim + 1);
+	return at == start ? links : 0;
+}
+
+/* Rings that are whole tell how many switches those have that are not. */
+static int find_periods(struct survey *survey)
+{
+	const struct route_graph *graph = survey->graph;
+	struct route_grid *grid = survey->grid;
+
+	for (unsigned dim = 0; dim < grid->dims; dim++)
+		for (uint32_t at = 0; at < graph->switches; at++) {
+			uint32_t links;
+
+			if (survey->mark[at] == dim + 1)
+				continue;
+			links = walk_ring(survey, dim, at);
+			if (links != 0 && grid->period[dim] != 0 && links != grid->period[dim])
+				return fault_set(survey->fault, EINVAL,
+					"%s: the ring of dimension %u through %s has %u switches, "
+					"expected %u as another one has",
+					graph->topology->name, dim,
+					graph->topology->switch_at[at].name, links,
+					grid->period[dim]);
+			if (links != 0)
+				grid->period[dim] = links;
+			survey->whole[dim] |= links != 0;
+		}
+	return 0;
+}
+
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+	while (b != 0) {
+		uint32_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* The arc leads to a switch that has a place already: that is where it must lead to, or a whole
+ * number of rings further, which gives the size of rings of which none is whole. */
+static int compare_places(
+	struct survey *survey, uint32_t at, uint32_t arc, unsigned dim, int32_t step)
+{
+	struct route_grid *grid = survey->grid;
+	uint32_t to = survey->graph->arc[arc].to, rest = 0;
+	unsigned open = 0, which = 0;
+
+	for (unsigned i = 0; i < grid->dims; i++) {
+		int32_t apart = route_grid_place(grid, at, i) + (i == dim ? step : 0) -
+				route_grid_place(grid, to, i);
+		uint32_t distance = (uint32_t)abs(apart);
+
+		if (distance == 0 || (grid->period[i] != 0 && distance % grid->period[i] == 0))
+			continue;
+		if (survey->whole[i])
+			return refuse_arc(survey, arc, EXPECTED_PLACE);
+		open++;
+		which = i;
+		rest = distance;
+	}
+	if (open == 0)
+		return 0;
+	if (open > 1 || survey->cube)
+		return refuse_arc(survey, arc, EXPECTED_PLACE);
+	grid->period[which] = common_divisor(rest, grid->period[which]);
+	return 0;
+}
+
+static void set_place(struct survey *survey, uint32_t at, uint32_t to, unsigned dim, int32_t step)
+{
+	struct route_grid *grid = survey->grid;
+	int32_t *place = grid->place + (size_t)to * grid->dims;
+
+	memcpy(place, grid->place + (size_t)at * grid->dims, grid->dims * sizeof(*place));
+	place[dim] += step;
+	grid->piece[to] = grid->piece[at];
+}
+
+/* Gives places to the piece of 'start', breadth first. */
+static int place_piece(struct survey *survey, uint32_t start, uint32_t *tail)
+{
+	const struct route_graph *graph = survey->graph;
+	uint32_t head = *tail;
+
+	survey->grid->piece[start] = start;
+	for (survey->queue[(*tail)++] = start; head < *tail; head++) {
+		uint32_t at = survey->queue[head];
+
+		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
+			uint32_t to = graph->arc[arc].to;
+			unsigned back, dim = arc_dim(survey, at, arc, &back);
+			int32_t step = back ? -1 : 1;
+			int result;
+
+			if (survey->grid->piece[to] == ROUTE_GRAPH_NONE) {
+				set_place(survey, at, to, dim, step);
+				survey->queue[(*tail)++] = to;
+				continue;
+			}
+			result = compare_places(survey, at, arc, dim, step);
+			if (result < 0)
+				return result;
+		}
+	}
+	return 0;
+}
+
+/* Places of one piece, switches queue[first] to queue[end - 1], into their final form. */
+static void settle_piece(struct survey *survey, uint32_t first, uint32_t end, uint32_t *extent)
+{
+	struct route_grid *grid = survey->grid;
+
+	for (unsigned dim = 0; dim < grid->dims; dim++) {
+		int32_t period = (int32_t)grid->period[dim], least = 0, most = 0;
+
+		for (uint32_t i = first; i < end; i++) {
+			int32_t *place = &grid->place[(size_t)survey->queue[i] * grid->dims + dim];
+
+			if (period != 0)
+				*place = (*place % period + period) % period;
+			least = *place < least ? *place : least;
+			most = *place > most ? *place : most;
+		}
+		for (uint32_t i = first; i < end; i++)
+			grid->place[(size_t)survey->queue[i] * grid->dims + dim] -= least;
+		extent[dim] = (uint32_t)(most - least) + 1;
+	}
+}
+
+static int refuse_piece(const struct survey *survey, uint32_t at)
+{
+	const struct topology *topology = survey->graph->topology;
+
+	return fault_set(survey->fault, EINVAL,
+		"%s: the ports around %s do not number a grid, expected a mesh, torus, ring or "
+		"hypercube",
+		topology->name, topology->switch_at[at].name);
+}
+
+/* No two switches of a piece at one place. 'mark' serves by place, stamped with the piece. */
+static int check_piece(struct survey *survey, uint32_t first, uint32_t end, const uint32_t *extent)
+{
+	struct route_grid *grid = survey->grid;
+	uint64_t cells = 1;
+
+	for (unsigned dim = 0; dim < grid->dims; dim++) {
+		cells *= extent[dim];
+		if (cells > TOPOLOGY_SWITCHES_MAX)
+			return refuse_piece(survey, survey->queue[first]);
+	}
+	for (uint32_t i = first; i < end; i++) {
+		uint32_t at = survey->queue[i], cell = 0;
+
+		for (unsigned dim = grid->dims; dim-- > 0;)
+			cell = cell * extent[dim] + (uint32_t)route_grid_place(grid, at, dim);
+		if (survey->mark[cell] == grid->piece[at])
+			return refuse_piece(survey, at);
+		survey->mark[cell] = grid->piece[at];
+	}
+	return 0;
+}
+
+static int place_all(struct survey *survey)
+{
+	const struct route_graph *graph = survey->graph;
+	uint32_t extent[ROUTE_GRID_DIMS], tail = 0, first = 0;
+	int result = 0;
+
+	for (uint32_t at = 0; at < graph->switches && result == 0; at++)
+		if (survey->grid->piece[at] == ROUTE_GRAPH_NONE)
+			result = place_piece(survey, at, &tail);
+	memset(survey->mark, 0xFF, (TOPOLOGY_SWITCHES_MAX + 1u) * sizeof(*survey->mark));
+	while (first < tail && result == 0) {
+		uint32_t end = first;
+
+		while (end < tail && survey->grid->piece[survey->queue[end]] ==
+					     survey->grid->piece[survey->queue[first]])
+			end++;
+		settle_piece(survey, first, end, extent);
+		result = check_piece(survey, first, end, extent);
+		first = end;
+	}
+	return result;
+}
+
+static int make(struct survey *survey)
+{
+	struct route_grid *grid = survey->grid;
+	size_t entries = (size_t)survey->graph->switches * grid->dims + 1;
+
+	grid->place = calloc(entries, sizeof(*grid->place));
+	grid->arc = calloc(2 * entries, sizeof(*grid->arc));
+	grid->piece = malloc((survey->graph->switches + 1u) * sizeof(*grid->piece));
+	survey->queue = calloc(survey->graph->switches + 1u, sizeof(*survey->queue));
+	survey->mark = calloc(TOPOLOGY_SWITCHES_MAX + 1u, sizeof(*survey->mark));
+	if (grid->place == NULL || grid->arc == NULL || grid->piece == NULL ||
+		survey->queue == NULL || survey->mark == NULL)
+		return fault_set(survey->fault, ENOMEM, "%s: no memory for its routes",
+			survey->graph->topology->name);
+	memset(grid->piece, 0xFF, survey->graph->switches * sizeof(*grid->piece));
+	if (!survey->cube) {
+		int result;
+
+		list_arcs(survey);
+		result = find_periods(survey);
+		if (result < 0)
+			return result;
+	}
+	return place_all(survey);
+}
+
+int route_grid_make(struct route_grid *grid, const struct route_graph *graph, struct fault *fault)
+{
+	struct survey survey = {.grid = grid, .graph = graph, .fault = fault};
+	int result;
+
+	*grid = (struct route_grid){.graph = graph};
+	result = check_ports(&survey);
+	if (result == 0)
+		result = make(&survey);
+	if (result == 0)
+		list_arcs(&survey); /* which way they lead is known of a hypercube only now */
+	else
+		route_grid_free(grid);
+	free(survey.queue);
+	free(survey.mark);
+	return result;
+}
+
+void route_grid_free(struct route_grid *grid)
+{
+	free(grid->place);
+	free(grid->arc);
+	free(grid->piece);
+}

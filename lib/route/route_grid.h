@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * A mesh, a torus, a ring or a hypercube, recognised by its ports (lib/topo/grid.h, hypercube.c):
+ * port 2d leads on in dimension d and arrives at port 2d + 1, which leads back; in a hypercube port
+ * d leads along dimension d in both directions. The switches get their places from there, so that
+ * generated, loaded and damaged networks work alike, whatever the numbers and names of switches.
+ * Hosts may hang on any other port.
+ *
+ * Constant once made; any thread may read it.
+ */
+
+#include <stdint.h>
+
+#include "fault.h"
+#include "route_graph.h"
+
+#define ROUTE_GRID_DIMS 64 /* a hypercube with every port */
+
+struct route_grid {
+	const struct route_graph *graph;
+	unsigned dims;
+	uint32_t period[ROUTE_GRID_DIMS]; /* switches around a ring; 0: no ring in this dimension */
+	/* [switch * dims + dimension]: from 0, below the period where there is one. Places count
+	 * from the first switch of each piece of the network. */
+	int32_t *place;
+	uint32_t *piece; /* by switch: the first of its piece */
+	uint32_t *arc;   /* [(switch * dims + dimension) * 2 + back], or ROUTE_GRAPH_NONE */
+};
+
+/* -EINVAL with 'fault' naming the first place where the ports are not those of a grid; -ENOMEM. */
+int route_grid_make(struct route_grid *grid, const struct route_graph *graph, struct fault *fault);
+void route_grid_free(struct route_grid *grid);
+
+static inline int32_t route_grid_place(const struct route_grid *grid, uint32_t at, unsigned dim)
+{
+	return grid->place[(size_t)at * grid->dims + dim];
+}
+
+/* The arc on (back false) or back in a dimension; ROUTE_GRAPH_NONE if there is none. */
+static inline uint32_t route_grid_arc(
+	const struct route_grid *grid, uint32_t at, unsigned dim, unsigned back)
+{
+	return grid->arc[((size_t)at * grid->dims + dim) * 2 + back];
+}
