@@ -15,12 +15,14 @@ static const char usage[] =
 	"       weft topo show TOPO [--json]\n"
 	"       weft topo check TOPO [--json]\n"
 	"       weft topo dot TOPO\n"
+	"       weft topo export --format FORMAT TOPO [-o FILE]\n"
 	"\n"
 	"TOPO is a file or a generator such as 'rlft:ports=8,stages=2'.\n"
 	"  gen    writes a topology file, on standard output without -o\n"
 	"  show   what it consists of, and what each port is linked with\n"
 	"  check  whether it is whole: ports, links, names, every host reaches every other\n"
 	"  dot    for graphviz: weft topo dot TOPO | dot -Tsvg -o topo.svg\n"
+	"  export writes another program's format: ibnetdiscover (also what ibsim reads), booksim, dot\n"
 	"Exit: 0 done, 2 bad request or bad topology, 3 not able.\n"
 	"\n"
 	"Kinds and their options (every kind takes --rate 10Gbps and --delay 30ns too):\n";
@@ -75,6 +77,7 @@ static const struct {
 	{"show", cmd_topo_show},
 	{"check", cmd_topo_check},
 	{"dot", cmd_topo_dot},
+	{"export", cmd_topo_export},
 };
 
 int cmd_topo(int argc, char **argv)
@@ -92,5 +95,5 @@ int cmd_topo(int argc, char **argv)
 		if (strcmp(parts[i].name, argv[1]) == 0)
 			return parts[i].run(argc - 1, argv + 1);
 	return command_fail("topo", EXIT_BAD_REQUEST,
-		"no part '%s'; there are gen, show, check and dot", argv[1]);
+		"no part '%s'; there are gen, show, check, dot and export", argv[1]);
 }

@@ -59,19 +59,13 @@ static int take_argument(struct request *request, char **argv)
 
 static int write_file(const struct topology *topology, const char *path)
 {
-	bool to_file = path != NULL && strcmp(path, "-") != 0;
-	FILE *out = to_file ? fopen(path, "w") : stdout;
-	int result;
+	struct topology_output output = {.name = NAME, .path = path};
+	int result = cmd_topo_output_open(&output);
 
-	if (out == NULL)
-		return command_fail(NAME, fault_exit_code(-errno), "%s: %s", path, strerror(errno));
-	result = topology_write(topology, out);
-	if (to_file && fclose(out) != 0)
-		result = -EIO;
-	if (result < 0)
-		return command_fail(NAME, EXIT_NOT_ABLE, "%s: cannot be written",
-			to_file ? path : "standard output");
-	return EXIT_DONE;
+	if (result != EXIT_DONE)
+		return result;
+	topology_write(topology, output.file);
+	return cmd_topo_output_close(&output);
 }
 
 int cmd_topo_gen(int argc, char **argv)

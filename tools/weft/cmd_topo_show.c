@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft topo show, check and dot. */
+/* weft topo show and check. */
 
 #include "cmd_topo.h"
 
@@ -166,34 +166,4 @@ int cmd_topo_check(int argc, char **argv)
 		command_fail("topo check", (enum weft_exit)result, "%s", fault.text);
 	topology_destroy(topology);
 	return result;
-}
-
-int cmd_topo_dot(int argc, char **argv)
-{
-	struct topology *topology = NULL;
-	struct fault fault = {""};
-	const char *spec;
-	char a[PORT_TEXT], b[PORT_TEXT];
-	int result = open_topology(argc, argv, NULL, &spec, &topology, &fault);
-
-	if (topology == NULL)
-		return fault.text[0] == '\0' ? result
-					     : (int)command_fail("topo dot", (enum weft_exit)result,
-						       "%s", fault.text);
-	printf("graph \"%s\" {\n\tgraph [overlap=false];\n\tnode [shape=box];\n", topology->name);
-	for (uint32_t h = 0; h < topology->hosts; h++)
-		printf("\t\"%s\" [shape=ellipse];\n", topology->host_at[h].name);
-	for (uint32_t i = 0; i < topology->links; i++) {
-		const struct topology_link *link = &topology->link_at[i];
-
-		port_text(topology, link->a, a);
-		port_text(topology, link->b, b);
-		*strrchr(a, ':') = '\0';
-		*strrchr(b, ':') = '\0';
-		printf("\t\"%s\" -- \"%s\" [taillabel=\"%u\", headlabel=\"%u\"];\n", a, b,
-			link->a.port, link->b.port);
-	}
-	puts("}");
-	topology_destroy(topology);
-	return EXIT_DONE;
 }

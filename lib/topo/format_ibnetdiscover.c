@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * A topology as the output of ibnetdiscover (infiniband-diags; its man page describes it), which
+ * ibsim takes for the fabric that it simulates. Switches come first, then hosts as channel adapters
+ * with one port. InfiniBand counts ports from 1, we from 0: port n here is port n + 1 there. Our
+ * names are the node descriptions; GUIDs are made up from our numbers, with the bit of locally
+ * administered ones, and LIDs are 0, for the subnet manager to assign. Delays are not in the
+ * format.
+ */
+
+#include <inttypes.h>
+
+#include "ib_rate.h"
+#include "topology_format.h"
+
+#define SWITCH_GUID UINT64_C(0x0200000000010000)
+/* A host's own, its port's is one more. */
+#define HOST_GUID UINT64_C(0x0200000100000000)
+
+static uint64_t guid_of(struct topology_port port)
+{
+	return port.kind == DEVICE_SWITCH ? SWITCH_GUID + port.device
+					  : HOST_GUID + 2 * (uint64_t)port.device;
+}
+
+static char letter_of(struct topology_port port)
+{
+	return port.kind == DEVICE_SWITCH ? 'S' : 'H';
+}
+
+static const char *name_of(const struct topology *topology, struct topology_port port)
+{
+	return port.kind == DEVICE_SWITCH ? topology->switch_at[port.device].name
+					  : topology->host_at[port.device].name;
+}
+
+/* [1]	"H-0200000100000000"[1](200000100000001) 		# "h0" lid 0 4xSDR */
+static void write_port(const struct topology *topology, struct topology_port port, FILE *out)
+{
+	const struct topology_link *link = topology_link_at(topology, port);
+	struct topology_port peer;
+	char rate[IB_RATE_TEXT];
+
+	if (link == NULL)
+		return;
+	topology_peer(topology, port, &peer);
+	ib_rate_format(link->rate_bps, rate);
+	fprintf(out, "[%u]", port.port + 1);
+	if (port.kind == DEVICE_HOST)
+		fprintf(out, "(%" PRIx64 ") ", guid_of(port) + 1);
+	fprintf(out, "\t\"%c-%016" PRIx64 "\"[%u]", letter_of(peer), guid_of(peer), peer.port + 1);
+	if (peer.kind == DEVICE_HOST)
+		fprintf(out, "(%" PRIx64 ") ", guid_of(peer) + 1);
+	fprintf(out, "\t\t# %s\"%s\" lid 0 %s\n", port.kind == DEVICE_HOST ? "lid 0 lmc 0 " : "",
+		name_of(topology, peer), rate);
+}
+
+static void write_switch(const struct topology *topology, uint32_t number, FILE *out)
+{
+	struct topology_port port = {DEVICE_SWITCH, number, 0};
+	const struct topology_device *device = &topology->switch_at[number];
+	uint64_t guid = guid_of(port);
+
+	fprintf(out,
+		"\nvendid=0x0\ndevid=0x0\nsysimgguid=0x%" PRIx64 "\nswitchguid=0x%" PRIx64
+		"(%" PRIx64 ")\nSwitch\t%u \"S-%016" PRIx64
+		"\"\t\t# \"%s\" base port 0 lid 0 lmc 0\n",
+		guid, guid, guid, device->ports, guid, device->name);
+	for (; port.port < device->ports; port.port++)
+		write_port(topology, port, out);
+}
+
+static void write_host(const struct topology *topology, uint32_t number, FILE *out)
+{
+	struct topology_port port = {DEVICE_HOST, number, 0};
+	uint64_t guid = guid_of(port);
+
+	fprintf(out,
+		"\nvendid=0x0\ndevid=0x0\nsysimgguid=0x%" PRIx64 "\ncaguid=0x%" PRIx64
+		"\nCa\t1 \"H-%016" PRIx64 "\"\t\t# \"%s\"\n",
+		guid, guid, guid, topology->host_at[number].name);
+	write_port(topology, port, out);
+}
+
+static int write_ibnetdiscover(const struct topology *topology, FILE *out, struct fault *fault)
+{
+	(void)fault;
+	fprintf(out, "#\n# Topology file: %s, from weft\n#\n", topology->name);
+	for (uint32_t s = 0; s < topology->switches; s++)
+		write_switch(topology, s, out);
+	for (uint32_t h = 0; h < topology->hosts; h++)
+		write_host(topology, h, out);
+	return 0;
+}
+
+const struct topology_format format_ibnetdiscover = {
+	.name = "ibnetdiscover",
+	.help = "InfiniBand cabling, also what ibsim simulates",
+	.write = write_ibnetdiscover,
+};

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "ib_rate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MBPS ((uint64_t)1000 * 1000)
+
+/* A lane's. FDR10 comes after QDR, which has its rate and is known to more programs. */
+static const struct {
+	const char *name;
+	uint64_t lane_bps;
+	bool written; /* ibsim knows it */
+} speeds[] = {
+	{"SDR", 2500 * MBPS, true},
+	{"DDR", 5000 * MBPS, true},
+	{"QDR", 10000 * MBPS, true},
+	{"FDR10", 10000 * MBPS, false},
+	{"FDR", 14000 * MBPS, true},
+	{"EDR", 25000 * MBPS, true},
+	{"HDR", 50000 * MBPS, true},
+	{"NDR", 100000 * MBPS, true},
+	{"XDR", 200000 * MBPS, false},
+};
+
+/* In the order of preference. */
+static const struct {
+	const char *name; /* as it is read and written */
+	unsigned lanes;
+} widths[] = {{"4x", 4}, {"1x", 1}, {"2x", 2}, {"8x", 8}, {"12x", 12}};
+
+#define SPEEDS (sizeof(speeds) / sizeof(speeds[0]))
+#define WIDTHS (sizeof(widths) / sizeof(widths[0]))
+
+bool ib_rate_parse(const char *text, size_t length, uint64_t *rate_bps)
+{
+	for (unsigned w = 0; w < WIDTHS; w++)
+		for (unsigned s = 0; s < SPEEDS; s++) {
+			size_t digits = strlen(widths[w].name), letters = strlen(speeds[s].name);
+
+			if (length != digits + letters ||
+				memcmp(text, widths[w].name, digits) != 0 ||
+				memcmp(text + digits, speeds[s].name, letters) != 0)
+				continue;
+			*rate_bps = speeds[s].lane_bps * widths[w].lanes;
+			return true;
+		}
+	return false;
+}
+
+bool ib_rate_format(uint64_t rate_bps, char text[IB_RATE_TEXT])
+{
+	uint64_t best = 0;
+
+	snprintf(text, IB_RATE_TEXT, "1xSDR");
+	for (unsigned w = 0; w < WIDTHS; w++)
+		for (unsigned s = 0; s < SPEEDS; s++) {
+			uint64_t rate = speeds[s].lane_bps * widths[w].lanes;
+
+			if (!speeds[s].written || rate > rate_bps || rate <= best)
+				continue;
+			best = rate;
+			snprintf(text, IB_RATE_TEXT, "%s%s", widths[w].name, speeds[s].name);
+		}
+	return best == rate_bps;
+}

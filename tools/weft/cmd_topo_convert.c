@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft topo export and dot: topologies in the formats of other programs. */
+
+#include "cmd_topo.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "topology_format.h"
+
+struct request {
+	const char *name; /* "topo export" */
+	const struct topology_format *format;
+	const char *in, *out; /* 'out' NULL or "-": standard output */
+};
+
+/* "ibnetdiscover, booksim or dot", of those that can be read or written. */
+static void list_formats(bool reading, char *text, size_t size)
+{
+	const struct topology_format *format;
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (unsigned i = 0; (format = topology_format_at(i)) != NULL; i++)
+		if (!reading || format->read != NULL)
+			used += (size_t)snprintf(text + used, size - used, "%s%s",
+				used == 0 ? "" : ", ", format->name);
+}
+
+static int take_format(struct request *request, const char *name, bool reading)
+{
+	char known[128];
+
+	request->format = topology_format_find(name);
+	if (request->format != NULL && (!reading || request->format->read != NULL))
+		return EXIT_DONE;
+	list_formats(reading, known, sizeof(known));
+	return command_fail(request->name, EXIT_BAD_REQUEST, "--format %s: one of %s was expected",
+		name, known);
+}
+
+/* The value of "--option VALUE" or "--option=VALUE", NULL if argv[*i] is another argument. A value
+ * that is missing is "". */
+static const char *value_of(const char *option, int argc, char **argv, int *i)
+{
+	size_t length = strlen(option);
+
+	if (strncmp(argv[*i], option, length) != 0)
+		return NULL;
+	if (argv[*i][length] == '=' && option[1] == '-')
+		return argv[*i] + length + 1;
+	if (argv[*i][length] != '\0')
+		return NULL;
+	return *i + 1 < argc ? argv[++*i] : "";
+}
+
+static int take_argument(struct request *request, int argc, char **argv, int *i, bool reading)
+{
+	const char *value = value_of("--format", argc, argv, i);
+
+	if (value != NULL)
+		return take_format(request, value, reading);
+	value = value_of("-o", argc, argv, i);
+	if (value != NULL) {
+		request->out = value;
+		return value[0] != '\0' ? EXIT_DONE
+					: (int)command_fail(request->name, EXIT_BAD_REQUEST,
+						  "-o: a file was expected after it");
+	}
+	if (argv[*i][0] == '-' && argv[*i][1] != '\0')
+		return command_fail(
+			request->name, EXIT_BAD_REQUEST, "unknown option '%s'", argv[*i]);
+	if (request->in != NULL)
+		return command_fail(request->name, EXIT_BAD_REQUEST,
+			"one file was expected, not also '%s'", argv[*i]);
+	request->in = argv[*i];
+	return EXIT_DONE;
+}
+
+static int parse(struct request *request, int argc, char **argv, bool reading)
+{
+	int result = EXIT_DONE;
+	char known[128];
+
+	for (int i = 1; i < argc && result == EXIT_DONE; i++)
+		result = take_argument(request, argc, argv, &i, reading);
+	if (result != EXIT_DONE)
+		return result;
+	list_formats(reading, known, sizeof(known));
+	if (request->format == NULL)
+		return command_fail(request->name, EXIT_BAD_REQUEST,
+			"which format? --format takes one of %s", known);
+	if (request->in == NULL)
+		return command_fail(request->name, EXIT_BAD_REQUEST, "which file?");
+	return EXIT_DONE;
+}
+
+static int export_to(const struct request *request, const struct topology *topology)
+{
+	struct topology_output output = {.name = request->name, .path = request->out};
+	struct fault fault;
+	int result = cmd_topo_output_open(&output);
+
+	if (result != EXIT_DONE)
+		return result;
+	result = request->format->write(topology, output.file, &fault);
+	if (result == 0)
+		return cmd_topo_output_close(&output);
+	cmd_topo_output_discard(&output);
+	return command_fail(request->name, fault_exit_code(result), "%s", fault.text);
+}
+
+int cmd_topo_export(int argc, char **argv)
+{
+	struct request request = {.name = "topo export"};
+	int result = parse(&request, argc, argv, false);
+	struct topology *topology;
+	struct fault fault;
+
+	if (result != EXIT_DONE)
+		return result;
+	topology = topology_open(request.in, &fault);
+	if (topology == NULL)
+		return command_fail(request.name, fault_exit_code(-errno), "%s", fault.text);
+	result = export_to(&request, topology);
+	topology_destroy(topology);
+	return result;
+}
+
+int cmd_topo_dot(int argc, char **argv)
+{
+	struct request request = {.name = "topo dot", .format = &format_dot};
+	struct topology *topology;
+	struct fault fault;
+	int result = cmd_topo_arguments(argc, argv, &request.in, NULL);
+
+	if (result != EXIT_DONE)
+		return result;
+	topology = topology_open(request.in, &fault);
+	if (topology == NULL)
+		return command_fail(request.name, fault_exit_code(-errno), "%s", fault.text);
+	result = export_to(&request, topology);
+	topology_destroy(topology);
+	return result;
+}
