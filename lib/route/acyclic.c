@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "acyclic.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Places of arcs that have to change them: some in front, some behind. */
+struct places {
+	uint32_t *place;
+	uint32_t count;
+};
+
+struct acyclic {
+	const struct route_graph *graph;
+	uint64_t *accepted, *refused; /* by arc: bit i: the i-th arc of the switch where it ends */
+	uint32_t *place;              /* by arc: in the order */
+	uint32_t *arc_at;             /* by place */
+	uint32_t *seen;               /* by arc: the last search that came by */
+	uint32_t search;
+	struct places ahead, behind; /* found by the searches; also their queues */
+	uint32_t *pool;              /* both together */
+};
+
+struct acyclic *acyclic_create(const struct route_graph *graph)
+{
+	struct acyclic *acyclic = calloc(1, sizeof(*acyclic));
+	size_t arcs = graph->arcs + 1u;
+
+	if (acyclic == NULL)
+		return NULL;
+	acyclic->graph = graph;
+	acyclic->accepted = calloc(arcs, sizeof(*acyclic->accepted));
+	acyclic->refused = calloc(arcs, sizeof(*acyclic->refused));
+	acyclic->place = calloc(arcs, sizeof(*acyclic->place));
+	acyclic->arc_at = calloc(arcs, sizeof(*acyclic->arc_at));
+	acyclic->seen = calloc(arcs, sizeof(*acyclic->seen));
+	acyclic->ahead.place = calloc(arcs, sizeof(uint32_t));
+	acyclic->behind.place = calloc(arcs, sizeof(uint32_t));
+	acyclic->pool = calloc(arcs, sizeof(*acyclic->pool));
+	if (acyclic->accepted == NULL || acyclic->refused == NULL || acyclic->place == NULL ||
+		acyclic->arc_at == NULL || acyclic->seen == NULL || acyclic->ahead.place == NULL ||
+		acyclic->behind.place == NULL || acyclic->pool == NULL) {
+		acyclic_destroy(acyclic);
+		errno = ENOMEM;
+		return NULL;
+	}
+	for (uint32_t arc = 0; arc < graph->arcs; arc++)
+		acyclic->place[arc] = acyclic->arc_at[arc] = arc;
+	return acyclic;
+}
+
+void acyclic_destroy(struct acyclic *acyclic)
+{
+	if (acyclic == NULL)
+		return;
+	free(acyclic->accepted);
+	free(acyclic->refused);
+	free(acyclic->place);
+	free(acyclic->arc_at);
+	free(acyclic->seen);
+	free(acyclic->ahead.place);
+	free(acyclic->behind.place);
+	free(acyclic->pool);
+	free(acyclic);
+}
+
+static uint64_t bit_of(const struct acyclic *acyclic, uint32_t before, uint32_t after)
+{
+	uint32_t at = acyclic->graph->arc[before].to;
+
+	return (uint64_t)1 << (after - acyclic->graph->first_arc[at]);
+}
+
+bool acyclic_agrees(const struct acyclic *acyclic, uint32_t before, uint32_t after)
+{
+	return acyclic->place[before] < acyclic->place[after];
+}
+
+static void meet(struct acyclic *acyclic, struct places *found, uint32_t arc)
+{
+	if (acyclic->seen[arc] == acyclic->search)
+		return;
+	acyclic->seen[arc] = acyclic->search;
+	found->place[found->count++] = acyclic->place[arc];
+}
+
+/* Finds what depends on 'after', itself included, up to the place of 'before'. False if 'before' is
+ * part of it. */
+static bool look_ahead(struct acyclic *acyclic, uint32_t before, uint32_t after)
+{
+	const struct route_graph *graph = acyclic->graph;
+	struct places *found = &acyclic->ahead;
+
+	acyclic->search++;
+	found->count = 0;
+	meet(acyclic, found, after);
+	for (uint32_t i = 0; i < found->count; i++) {
+		uint32_t arc = acyclic->arc_at[found->place[i]];
+		uint32_t first = graph->first_arc[graph->arc[arc].to];
+
+		for (uint64_t left = acyclic->accepted[arc]; left != 0; left &= left - 1) {
+			uint32_t next = first + (uint32_t)__builtin_ctzll(left);
+
+			if (next == before)
+				return false;
+			if (acyclic->place[next] < acyclic->place[before])
+				meet(acyclic, found, next);
+		}
+	}
+	return true;
+}
+
+/* Finds what 'before' depends on, itself included, down to the place of 'after'. */
+static void look_behind(struct acyclic *acyclic, uint32_t before, uint32_t after)
+{
+	const struct route_graph *graph = acyclic->graph;
+	struct places *found = &acyclic->behind;
+
+	acyclic->search++;
+	found->count = 0;
+	meet(acyclic, found, before);
+	for (uint32_t i = 0; i < found->count; i++) {
+		uint32_t arc = acyclic->arc_at[found->place[i]];
+		uint32_t at = graph->arc[graph->arc[arc].back].to;
+
+		for (uint32_t out = graph->first_arc[at]; out < graph->first_arc[at + 1]; out++) {
+			uint32_t in = graph->arc[out].back;
+
+			if ((acyclic->accepted[in] & bit_of(acyclic, in, arc)) != 0 &&
+				acyclic->place[in] > acyclic->place[after])
+				meet(acyclic, found, in);
+		}
+	}
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+/* Puts those behind in front of those ahead, in the places that both had; the order within each
+ * stays. */
+static void change_places(struct acyclic *acyclic)
+{
+	struct places *behind = &acyclic->behind, *ahead = &acyclic->ahead;
+	uint32_t count = behind->count + ahead->count;
+
+	qsort(behind->place, behind->count, sizeof(uint32_t), compare_places);
+	qsort(ahead->place, ahead->count, sizeof(uint32_t), compare_places);
+	memcpy(acyclic->pool, behind->place, behind->count * sizeof(uint32_t));
+	memcpy(acyclic->pool + behind->count, ahead->place, ahead->count * sizeof(uint32_t));
+	for (uint32_t i = 0; i < behind->count; i++) /* now the lists name arcs */
+		behind->place[i] = acyclic->arc_at[behind->place[i]];
+	for (uint32_t i = 0; i < ahead->count; i++)
+		ahead->place[i] = acyclic->arc_at[ahead->place[i]];
+	qsort(acyclic->pool, count, sizeof(uint32_t), compare_places);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t arc =
+			i < behind->count ? behind->place[i] : ahead->place[i - behind->count];
+
+		acyclic->place[arc] = acyclic->pool[i];
+		acyclic->arc_at[acyclic->pool[i]] = arc;
+	}
+}
+
+bool acyclic_add(struct acyclic *acyclic, uint32_t before, uint32_t after)
+{
+	uint64_t bit = bit_of(acyclic, before, after);
+
+	if ((acyclic->accepted[before] & bit) != 0)
+		return true;
+	if ((acyclic->refused[before] & bit) != 0)
+		return false;
+	if (!acyclic_agrees(acyclic, before, after)) {
+		if (!look_ahead(acyclic, before, after)) {
+			acyclic->refused[before] |= bit;
+			return false;
+		}
+		look_behind(acyclic, before, after);
+		change_places(acyclic);
+	}
+	acyclic->accepted[before] |= bit;
+	return true;
+}
