@@ -80,6 +80,7 @@ static int read_root(
 	if (result == 0)
 		result = run_config_read_topology(
 			&config->run, yaml_tree_get(root, "topology"), fault);
+	run_config_complete(&config->run);
 	return result == 0 ? run_config_check(&config->run, root, fault) : result;
 }
 

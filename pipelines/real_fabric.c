@@ -78,6 +78,19 @@ static int compute_routes(struct real_fabric *fabric, struct fault *fault)
 				      : route_set_check_connected(fabric->routes, topology, fault);
 }
 
+/* Until switches choose VCs by it. */
+static int check_classes(const struct real_fabric *fabric, struct fault *fault)
+{
+	const struct vc_rule *rule =
+		fabric->table != NULL ? fabric->table->vc_rule : route_set_vc_rule(fabric->routes);
+
+	if (rule == NULL)
+		return 0;
+	return fault_set(fault, EINVAL,
+		"routing.algorithm: on this topology '%s' needs switches that change between %u VC classes, which is not built yet",
+		run_algorithm_name(fabric->options.run->routing.algorithm), rule->classes);
+}
+
 static int create_captures(struct real_fabric *fabric, struct fault *fault)
 {
 	const struct capture_options options = {
@@ -103,6 +116,7 @@ static int build(struct real_fabric *fabric, struct fault *fault)
 	if (fabric->traffic == NULL)
 		return -EINVAL;
 	if ((result = compute_routes(fabric, fault)) < 0 ||
+		(result = check_classes(fabric, fault)) < 0 ||
 		(result = create_pools(fabric, fault)) < 0 ||
 		(result = fabric_links_open(fabric, fault)) < 0 ||
 		(result = fabric_switches_create(fabric, fault)) < 0 ||

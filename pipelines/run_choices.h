@@ -66,7 +66,7 @@ enum run_routing_mode { RUN_ROUTING_MODES(X) };
 enum run_adaptive { RUN_ADAPTIVES(X) };
 #undef X
 #define X(id, text) RUN_SELECTOR_##id,
-enum run_selector { RUN_SELECTORS(X) };
+enum run_selector { RUN_SELECTORS(X) RUN_SELECTOR_UNSET /* the algorithm's own */ };
 #undef X
 #define X(id, text) RUN_PATTERN_##id,
 enum run_pattern { RUN_PATTERNS(X) };

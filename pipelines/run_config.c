@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "frame.h"
+#include "route_algorithm.h"
 #include "run_config_fields.h"
 #include "topology_file.h"
 
@@ -56,13 +57,14 @@ static const struct run_config config_default = {
 	.seed = 1,
 	.link = {TOPOLOGY_RATE_BPS, TOPOLOGY_DELAY_PS},
 	.sw = {.buffer_bytes = 128 << 10, .mtu_bytes = 4096, .vcs = 1, .voq = true},
-	.routing = {.algorithm = RUN_ALGORITHM_UD, .alternatives = 1, .threshold_ppm = 750000},
+	.routing = {.algorithm = RUN_ALGORITHM_UD, .threshold_ppm = 750000},
 	.detector = {.hcdth_ppm = 810000,
 		.lcdth_ppm = 630000,
 		.fcth_ppm = 780000,
 		.crt_ps = 5 * PS_PER_MS,
 		.arn_ttl_ps = 10 * PS_PER_MS},
-	.nic = {.mtu_bytes = 4096,
+	.nic = {.selector = RUN_SELECTOR_UNSET,
+		.mtu_bytes = 4096,
 		.window_frames = 64,
 		.retry_ps = 10 * PS_PER_MS,
 		.give_up_ps = 10 * PS_PER_S},
@@ -198,6 +200,25 @@ static int check_nic(
 	return 0;
 }
 
+void run_config_complete(struct run_config *config)
+{
+	const struct route_algorithm *algorithm =
+		route_algorithm_find(run_algorithm_name(config->routing.algorithm));
+	const char *selector = algorithm != NULL ? algorithm->selector : NULL;
+
+	if (config->routing.alternatives == 0 && algorithm != NULL)
+		config->routing.alternatives = algorithm->alternatives;
+	if (config->routing.alternatives == 0)
+		config->routing.alternatives = 1;
+	if (config->nic.selector != RUN_SELECTOR_UNSET)
+		return;
+	for (unsigned i = 0; selector != NULL && i < RUN_SELECTOR_UNSET; i++)
+		if (strcmp(run_selector_name(i), selector) == 0)
+			config->nic.selector = i;
+	if (selector == NULL)
+		config->nic.selector = RUN_SELECTOR_FIRST;
+}
+
 int run_config_check(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
 {
@@ -223,6 +244,7 @@ static int read_root(
 		result = yaml_fields_read(run_fields, root, config, fault);
 	if (result == 0)
 		result = run_config_read_topology(config, yaml_tree_get(root, "topology"), fault);
+	run_config_complete(config);
 	return result == 0 ? run_config_check(config, root, fault) : result;
 }
 

@@ -56,6 +56,8 @@ char *run_resolve_path(const struct yaml_tree_node *node, const char *text);
 
 /* Everything that a file does not say. */
 void run_config_default(struct run_config *config);
+/* What a file leaves to the routing algorithm: the number of alternatives and the selector. */
+void run_config_complete(struct run_config *config);
 /* What 'topology: …' says, once the rest has been read; 'node' is that key's value. 0 or -errno. */
 int run_config_read_topology(
 	struct run_config *config, const struct yaml_tree_node *node, struct fault *fault);

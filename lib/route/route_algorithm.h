@@ -78,6 +78,9 @@ struct route_table *route_compute_table(const struct topology *topology,
 	X(minhop)                      \
 	/* Trees without ITBs. */      \
 	X(up_down)                     \
+	X(ud_random)                   \
+	X(ud_rr)                       \
+	X(ud_det)                      \
 	X(depth_first)                 \
 	/* Minimal paths with ITBs. */ \
 	X(ud_mitb)                     \

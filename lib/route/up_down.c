@@ -117,7 +117,7 @@ int up_down_label(const struct route_graph *graph, uint32_t root, bool *up, stru
 	return 0;
 }
 
-static int up_down_routes(const struct route_graph *graph, const struct route_options *options,
+int up_down_routes(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, struct fault *fault)
 {
 	return legal_routes_of_labels(up_down_label, graph, options, set, fault);

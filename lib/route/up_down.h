@@ -28,5 +28,7 @@ int up_down_label(const struct route_graph *graph, uint32_t root, bool *up, stru
  * earlier switches of 'order' and in the end to the first of the piece. -ENOMEM. */
 int up_down_tables_of_labels(const struct route_graph *graph, const struct up_down_labels *labels,
 	struct route_table *table, struct fault *fault);
+int up_down_routes(const struct route_graph *graph, const struct route_options *options,
+	struct route_set *set, struct fault *fault);
 int up_down_tables(const struct route_graph *graph, const struct route_options *options,
 	struct route_table *table, struct fault *fault);

@@ -340,6 +340,9 @@ static void what_is_not_built_is_refused_by_name(void **state)
 		{"routing.afi=true", "r.yaml: 'routing.afi: true' is not built yet; use false"},
 		{"nic.selector=contention", "r.yaml: 'nic.selector: contention' is not built yet; "
 					    "use first, random or round-robin"},
+		{"routing.algorithm=ud-det",
+			"r.yaml: 'nic.selector: contention' is not built yet; use first, random or "
+			"round-robin"},
 		{"traffic[0].pattern=transpose",
 			"r.yaml:4:11: pattern transpose is not built yet; there are uniform, hotspot "
 			"and permutation"},
@@ -380,6 +383,36 @@ static void every_built_algorithm_can_be_asked_for(void **state)
 		assert_non_null(config);
 		assert_string_equal(
 			run_algorithm_name(config->routing.algorithm), route_algorithm_at(i)->name);
+		assert_int_not_equal(config->nic.selector, RUN_SELECTOR_UNSET);
+		assert_in_range(config->routing.alternatives, 1, ROUTE_ALTERNATIVES_MAX);
+		run_config_destroy(config);
+	}
+}
+
+static void alternatives_and_selector_are_the_algorithms_own_unless_named(void **state)
+{
+	static const struct {
+		const char *routing;
+		unsigned alternatives;
+		enum run_selector selector;
+	} cases[] = {
+		{"routing: {algorithm: ud}\n", 1, RUN_SELECTOR_FIRST},
+		{"routing: {algorithm: dmodk}\n", 1, RUN_SELECTOR_FIRST},
+		{"routing: {algorithm: ud-random}\n", 10, RUN_SELECTOR_RANDOM},
+		{"routing: {algorithm: ud-rr}\n", 10, RUN_SELECTOR_ROUND_ROBIN},
+		{"routing: {algorithm: ud-det}\n", 10, RUN_SELECTOR_CONTENTION},
+		{"routing: {algorithm: ud-rr, alternatives: 1}\n", 1, RUN_SELECTOR_ROUND_ROBIN},
+		{"routing: {algorithm: ud-rr}\nnic: {selector: first}\n", 10, RUN_SELECTOR_FIRST},
+	};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct run_config *config;
+		char text[256];
+
+		snprintf(text, sizeof(text), HEAD "%s", cases[i].routing);
+		config = parse(text);
+		assert_int_equal(config->routing.alternatives, cases[i].alternatives);
+		assert_int_equal(config->nic.selector, cases[i].selector);
 		run_config_destroy(config);
 	}
 }
@@ -445,6 +478,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_is_not_built_is_refused_by_name),
 	cmocka_unit_test(the_defaults_are_supported),
 	cmocka_unit_test(every_built_algorithm_can_be_asked_for),
+	cmocka_unit_test(alternatives_and_selector_are_the_algorithms_own_unless_named),
 	cmocka_unit_test(the_link_section_holds_where_the_topology_says_nothing),
 	cmocka_unit_test(unreachable_hosts_are_refused_with_their_line),
 	cmocka_unit_test(the_quick_start_is_supported),

@@ -422,6 +422,39 @@ static void minhop_is_always_minimal(void **state)
 	topology_destroy(topology);
 }
 
+/* RSUD, RRSUD and DET differ in what the interface does with them. */
+static void the_variants_have_all_shortest_routes_up_to_ten(void **state)
+{
+	static const char *const names[] = {"ud-random", "ud-rr", "ud-det"};
+	struct topology *topology = network_torus(4, 1);
+	struct route_options own = {.seed = 3}, ten = {.seed = 3, .alternatives = 10};
+	struct route_set *all = compute(topology, "ud", &ten);
+	unsigned most = 0;
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct route_set *set = compute(topology, names[i], &own);
+
+		for (uint32_t from = 0; from < topology->hosts; from++)
+			for (uint32_t to = 0; to < topology->hosts; to++) {
+				unsigned count = route_set_count(set, from, to), a, b;
+
+				most = count > most ? count : most;
+				assert_int_equal(count, route_set_count(all, from, to));
+				for (unsigned k = 0; k < count; k++) {
+					const uint8_t *route = route_set_get(set, from, to, k, &a);
+
+					assert_memory_equal(
+						route, route_set_get(all, from, to, k, &b), a);
+					assert_int_equal(a, b);
+				}
+			}
+		route_set_destroy(set);
+	}
+	assert_in_range(most, 3, 10);
+	route_set_destroy(all);
+	topology_destroy(topology);
+}
+
 static void algorithms_are_found_by_name(void **state)
 {
 	for (unsigned i = 0; route_algorithm_at(i) != NULL; i++)
@@ -447,6 +480,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_root_that_does_not_exist_is_refused),
 	cmocka_unit_test(on_the_8_by_8_torus_the_figures_are_the_known_ones),
 	cmocka_unit_test(minhop_is_always_minimal),
+	cmocka_unit_test(the_variants_have_all_shortest_routes_up_to_ten),
 	cmocka_unit_test(algorithms_are_found_by_name),
 };
 
