@@ -41,9 +41,10 @@ int route_text(const struct topology *topology, uint32_t source, const uint8_t *
 	return (int)used;
 }
 
-static int write_header(
-	const struct topology *topology, const struct route_origin *origin, FILE *out)
+static int write_header(const struct topology *topology, const struct route_set *set, FILE *out)
 {
+	const struct route_origin *origin = route_set_origin_const(set);
+	const struct vc_rule *rule = route_set_vc_rule(set);
 	char name[ROUTE_LABEL_MAX];
 
 	route_file_label(topology->name, name);
@@ -53,7 +54,22 @@ static int write_header(
 	fprintf(out, " seed=%" PRIu64, origin->seed);
 	if (origin->root[0] != '\0')
 		fprintf(out, " root=%s", origin->root);
+	if (rule != NULL)
+		fprintf(out, " vcs=%u", rule->classes);
 	return fputc('\n', out) == EOF ? -EIO : 0;
+}
+
+static void write_vc_rule(const struct topology *topology, const struct vc_rule *rule, FILE *out)
+{
+	for (uint32_t at = 0; at < rule->switches; at++)
+		for (unsigned port = 0; port < TOPOLOGY_PORTS_MAX; port++) {
+			bool dateline = (rule->dateline[at] >> port & 1) != 0;
+
+			if (vc_rule_ring(rule, at, port) != VC_RULE_NO_RING)
+				fprintf(out, ROUTE_FILE_VC "%s:%u ring=%u%s\n",
+					topology->switch_at[at].name, port,
+					vc_rule_ring(rule, at, port), dateline ? " dateline" : "");
+		}
 }
 
 static int write_pair(const struct topology *topology, const struct route_set *set, uint32_t source,
@@ -79,8 +95,10 @@ static int write_pair(const struct topology *topology, const struct route_set *s
 int route_file_write(const struct topology *topology, const struct route_set *set, FILE *out,
 	struct fault *fault)
 {
-	int result = write_header(topology, route_set_origin_const(set), out);
+	int result = write_header(topology, set, out);
 
+	if (result == 0 && route_set_vc_rule(set) != NULL)
+		write_vc_rule(topology, route_set_vc_rule(set), out);
 	for (uint32_t source = 0; source < topology->hosts && result == 0; source++)
 		for (uint32_t destination = 0; destination < topology->hosts && result == 0;
 			destination++)

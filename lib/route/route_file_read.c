@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "frame.h"
+#include "route_binary.h"
 #include "route_file.h"
 
 #define BLANK " \t\r\n"
@@ -20,6 +21,7 @@ struct reader {
 	const char *origin;
 	struct fault *fault;
 	struct route_set *set;
+	struct vc_rule *rule; /* the set's, while it is read */
 	char *line;
 	size_t room;
 	unsigned number; /* of the line, from 1 */
@@ -74,6 +76,21 @@ static int take_seed(struct reader *reader, const char *value, uint64_t *seed)
 	return 0;
 }
 
+static int take_classes(struct reader *reader, const char *value)
+{
+	struct vc_rule *rule;
+
+	if (value[0] < '1' || value[0] > '0' + VC_RULE_CLASSES_MAX || value[1] != '\0')
+		return refuse(reader, value, "vcs '%.32s', expected 1 to %u VC classes", value,
+			VC_RULE_CLASSES_MAX);
+	rule = vc_rule_create(reader->topology->switches, (uint8_t)(value[0] - '0'));
+	if (rule == NULL)
+		return -ENOMEM;
+	reader->rule = rule;
+	route_set_use_vc_rule(reader->set, rule);
+	return 0;
+}
+
 static int take_topology(struct reader *reader, const char *value, struct route_origin *origin)
 {
 	char label[ROUTE_LABEL_MAX];
@@ -101,8 +118,11 @@ static int take_field(struct reader *reader, char *token)
 		return take_label(reader, value, origin->root);
 	if (strcmp(token, "seed") == 0)
 		return take_seed(reader, value, &origin->seed);
+	if (strcmp(token, "vcs") == 0)
+		return take_classes(reader, value);
 	return refuse(reader, token,
-		"unknown key '%.64s' in the header, expected topology, algorithm, seed or root",
+		"unknown key '%.64s' in the header, expected topology, algorithm, seed, root or "
+		"vcs",
 		token);
 }
 
@@ -235,6 +255,35 @@ static int take_route(struct reader *reader, char *first, char **rest)
 	return result < 0 ? result : add_route(reader, source, destination, &route);
 }
 
+/* "s0:1 ring=0 dateline", behind "# vc ". */
+static int take_vc(struct reader *reader, char *line)
+{
+	struct topology_port port = {.kind = DEVICE_HOST};
+	char *rest, *name = strtok_r(line, BLANK, &rest), *ring = strtok_r(NULL, BLANK, &rest);
+	char *dateline = strtok_r(NULL, BLANK, &rest), *end;
+	unsigned long number;
+
+	if (reader->rule == NULL)
+		return refuse(reader, line, "a VC class, expected vcs= in the header first");
+	if (name == NULL || topology_find_port(reader->topology, name, &port) != 0 ||
+		port.kind != DEVICE_SWITCH)
+		return refuse(reader, name == NULL ? line : name,
+			"'%.80s', expected the port of a switch", name == NULL ? "" : name);
+	if (ring == NULL || strncmp(ring, "ring=", 5) != 0 || !isdigit((unsigned char)ring[5]))
+		return refuse(reader, ring == NULL ? name : ring, "'%.32s', expected ring=NUMBER",
+			ring == NULL ? "" : ring);
+	number = strtoul(ring + 5, &end, 10);
+	if (*end != '\0' || number >= VC_RULE_NO_RING)
+		return refuse(reader, ring, "'%.32s', expected a ring of 0 .. %u", ring,
+			VC_RULE_NO_RING - 1);
+	if (dateline != NULL && strcmp(dateline, "dateline") != 0)
+		return refuse(reader, dateline, "'%.32s', expected dateline or nothing", dateline);
+	reader->rule->ring[(size_t)port.device * TOPOLOGY_PORTS_MAX + port.port] = (uint8_t)number;
+	if (dateline != NULL)
+		reader->rule->dateline[port.device] |= (uint64_t)1 << port.port;
+	return 0;
+}
+
 static int take_line(struct reader *reader, size_t length)
 {
 	char *rest, *first;
@@ -245,6 +294,8 @@ static int take_line(struct reader *reader, size_t length)
 			reader, reader->line + strlen(reader->line), "a NUL byte, expected text");
 	if (reader->number == 1)
 		return take_header(reader);
+	if (strncmp(reader->line, ROUTE_FILE_VC, strlen(ROUTE_FILE_VC)) == 0)
+		return take_vc(reader, reader->line + strlen(ROUTE_FILE_VC));
 	if (reader->line[0] == '#')
 		return 0;
 	first = strtok_r(reader->line, BLANK, &rest);
@@ -270,43 +321,74 @@ static int read_lines(struct reader *reader, FILE *in)
 	return result;
 }
 
-struct route_set *route_file_read(const struct topology *topology, FILE *in, const char *origin,
-	int *result, struct fault *fault)
+static int read_text(const struct topology *topology, FILE *in, const char *origin,
+	struct route_file *file, struct fault *fault)
 {
 	struct reader reader = {.topology = topology,
 		.origin = origin,
 		.fault = fault,
 		.set = route_set_create(topology->hosts)};
-	int code;
+	int result;
 
 	if (reader.set == NULL)
-		code = fault_set(fault, ENOMEM, "%s: no memory for its routes", origin);
-	else
-		code = read_lines(&reader, in);
+		return fault_set(fault, ENOMEM, "%s: no memory for its routes", origin);
+	result = read_lines(&reader, in);
 	free(reader.line);
-	if (result != NULL)
-		*result = code;
-	if (code == 0)
-		return reader.set;
-	route_set_destroy(reader.set);
-	return NULL;
+	if (result == 0)
+		file->set = reader.set;
+	else
+		route_set_destroy(reader.set);
+	return result;
 }
 
-struct route_set *route_file_load(
-	const struct topology *topology, const char *path, int *result, struct fault *fault)
+/* No text begins as the binary magic does, so its first byte decides. */
+static int read_magic(FILE *in, const char *origin, struct fault *fault)
 {
-	FILE *in = fopen(path, "r");
-	struct route_set *set;
-	int code;
+	char magic[sizeof(ROUTE_BINARY_MAGIC)] = "";
 
-	if (in == NULL) {
-		code = fault_set(
+	if (fread(magic, 1, sizeof(magic) - 1, in) == sizeof(magic) - 1 &&
+		strcmp(magic, ROUTE_BINARY_MAGIC) == 0)
+		return 0;
+	return fault_set(fault, EINVAL,
+		"%s: byte 0: no route file of ours, expected '" ROUTE_FILE_MAGIC
+		"' or the binary WEFTRT1",
+		origin);
+}
+
+int route_file_read(const struct topology *topology, FILE *in, const char *origin,
+	struct route_file *file, struct fault *fault)
+{
+	int first = fgetc(in), result;
+
+	*file = (struct route_file){NULL, NULL};
+	if (first != EOF)
+		ungetc(first, in);
+	if (first != ROUTE_BINARY_MAGIC[0])
+		return read_text(topology, in, origin, file, fault);
+	result = read_magic(in, origin, fault);
+	return result < 0 ? result : route_binary_read(topology, in, origin, file, fault);
+}
+
+int route_file_load(const struct topology *topology, const char *path, struct route_file *file,
+	struct fault *fault)
+{
+	FILE *in;
+	int result;
+
+	if (strcmp(path, "-") == 0)
+		return route_file_read(topology, stdin, path, file, fault);
+	in = fopen(path, "r");
+	if (in == NULL)
+		return fault_set(
 			fault, errno, "%s: %s, expected a route file", path, strerror(errno));
-		if (result != NULL)
-			*result = code;
-		return NULL;
-	}
-	set = route_file_read(topology, in, path, result, fault);
+	result = route_file_read(topology, in, path, file, fault);
 	fclose(in);
-	return set;
+	return result;
+}
+
+void route_file_close(struct route_file *file)
+{
+	route_set_destroy(file->set);
+	route_table_destroy(file->table);
+	*file = (struct route_file){NULL, NULL};
 }

@@ -177,6 +177,68 @@ const uint8_t *route_set_get(const struct route_set *set, uint32_t source, uint3
 	return entry + 1;
 }
 
+size_t route_set_pack(const struct route_set *set, uint32_t destination, uint8_t *out)
+{
+	size_t bytes = 0;
+
+	for (uint32_t source = 0; source < set->hosts; source++) {
+		const uint8_t *entry = entry_at(set, source, destination);
+		size_t more = entry == NULL ? 1 : entry_bytes(entry);
+
+		if (out != NULL && entry == NULL)
+			out[bytes] = 0;
+		else if (out != NULL)
+			memcpy(out + bytes, entry, more);
+		bytes += more;
+	}
+	return bytes;
+}
+
+/* The bytes of the entry at the start of the block, 0 if it is none. */
+static size_t check_entry(const uint8_t *entry, size_t left)
+{
+	size_t bytes = 1;
+
+	if (left == 0 || entry[0] > ROUTE_ALTERNATIVES_MAX)
+		return 0;
+	for (unsigned i = 0; i < entry[0]; i++) {
+		if (bytes >= left || entry[bytes] == 0 || entry[bytes] > ROUTE_ELEMENTS_MAX)
+			return 0;
+		bytes += 1u + entry[bytes];
+	}
+	return bytes <= left ? bytes : 0;
+}
+
+int route_set_unpack(struct route_set *set, uint32_t destination, const uint8_t *block,
+	size_t bytes, size_t *where)
+{
+	struct column *column = &set->column[destination];
+	uint32_t *entry;
+
+	*where = 0;
+	if (column->entry != NULL || bytes >= UINT32_MAX)
+		return -EINVAL;
+	entry = calloc(set->hosts, sizeof(*entry));
+	column->bytes = malloc(bytes + 1);
+	if (entry == NULL || column->bytes == NULL) {
+		free(entry);
+		return -ENOMEM;
+	}
+	memcpy(column->bytes + 1, block, bytes);
+	column->entry = entry;
+	column->used = column->room = (uint32_t)bytes + 1;
+	for (uint32_t source = 0; source < set->hosts; source++) {
+		size_t more = check_entry(block + *where, bytes - *where);
+
+		if (more == 0 || (source == destination && more > 1))
+			return -EINVAL;
+		if (more > 1)
+			entry[source] = (uint32_t)*where + 1;
+		*where += more;
+	}
+	return *where == bytes ? 0 : -EINVAL;
+}
+
 int route_set_check_connected(
 	const struct route_set *set, const struct topology *topology, struct fault *fault)
 {

@@ -13,6 +13,7 @@
  * once nobody adds.
  */
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "fault.h"
@@ -58,6 +59,15 @@ unsigned route_set_count(const struct route_set *set, uint32_t source, uint32_t 
 /* Route i of the pair and its length; NULL if there is no such route. The bytes are the set's. */
 const uint8_t *route_set_get(const struct route_set *set, uint32_t source, uint32_t destination,
 	unsigned i, unsigned *length);
+
+/* All routes to one destination as one block: for each source host the number of its routes, each
+ * with its length and its elements, a byte each. The bytes that it takes; writes them unless 'out'
+ * is NULL. */
+size_t route_set_pack(const struct route_set *set, uint32_t destination, uint8_t *out);
+/* Puts such a block into a set that has no routes to this destination yet; the reverse of packing.
+ * -EINVAL, with the first bad byte in '*where', if the block is none; -ENOMEM. */
+int route_set_unpack(struct route_set *set, uint32_t destination, const uint8_t *block,
+	size_t bytes, size_t *where);
 
 /* 0 if every ordered pair of different hosts has a route; else -EINVAL with the first pair that has
  * none, by name, and how many others. */

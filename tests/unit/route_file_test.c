@@ -9,20 +9,22 @@
 
 #include "networks.h"
 
-#define HEADER "# weft routes/1 topology=ring algorithm=by-hand seed=7\n"
+#define CLASSES "# weft routes/1 topology=ring vcs=2\n"
+#define HEADER  "# weft routes/1 topology=ring algorithm=by-hand seed=7\n"
 
 static struct route_set *read_text(
 	const struct topology *topology, const char *text, size_t bytes, struct fault *fault)
 {
 	FILE *in = fmemopen((void *)(uintptr_t)text, bytes, "r");
-	struct route_set *set;
-	int result = 1;
+	struct route_file file;
+	int result;
 
 	assert_non_null(in);
-	set = route_file_read(topology, in, "FILE", &result, fault);
+	result = route_file_read(topology, in, "FILE", &file, fault);
 	fclose(in);
-	assert_int_equal(result, set != NULL ? 0 : -EINVAL);
-	return set;
+	assert_int_equal(result, file.set != NULL ? 0 : -EINVAL);
+	assert_null(file.table);
+	return file.set;
 }
 
 /* The text of all routes; the caller frees. */
@@ -137,8 +139,16 @@ static const struct bad bad[] = {
 		"FILE:1:36: seed '-1', expected a number of 64 bits"},
 	{"# weft routes/1 topology=ring seed=99999999999999999999\n",
 		"FILE:1:36: seed '99999999999999999999', expected a number of 64 bits"},
-	{"# weft routes/1 topology=ring what=1\n", "FILE:1:31: unknown key 'what' in the header, "
-						   "expected topology, algorithm, seed or root"},
+	{"# weft routes/1 topology=ring what=1\n",
+		"FILE:1:31: unknown key 'what' in the header, "
+		"expected topology, algorithm, seed, root or vcs"},
+	{"# weft routes/1 topology=ring vcs=9\n", "FILE:1:35: vcs '9', expected 1 to 4 VC classes"},
+	{HEADER "# vc s0:1 ring=0\n", "FILE:2:6: a VC class, expected vcs= in the header first"},
+	{CLASSES "# vc h0:0 ring=0\n", "FILE:2:6: 'h0:0', expected the port of a switch"},
+	{CLASSES "# vc \n", "FILE:2:6: '', expected the port of a switch"},
+	{CLASSES "# vc s0:1\n", "FILE:2:6: '', expected ring=NUMBER"},
+	{CLASSES "# vc s0:1 ring=255\n", "FILE:2:11: 'ring=255', expected a ring of 0 .. 254"},
+	{CLASSES "# vc s0:1 ring=0 date\n", "FILE:2:18: 'date', expected dateline or nothing"},
 	{"# weft routes/1 ring\n", "FILE:1:17: 'ring' in the header, expected KEY=VALUE"},
 	{HEADER "h9 h1 s0:0\n", "FILE:2:1: no host 'h9' in topology ring, expected a host"},
 	{HEADER "h0 h9 s0:0\n", "FILE:2:4: no host 'h9' in topology ring, expected a host"},
@@ -159,6 +169,24 @@ static const struct bad bad[] = {
 		"FILE:2:17: '!h2', expected the end of the route or '!h1': the message is at h1"},
 };
 
+static void vc_classes_are_read_back_the_same(void **state)
+{
+	const char text[] = "# weft routes/1 topology=ring seed=0 vcs=2\n"
+			    "# vc s0:0 ring=3 dateline\n# vc s1:1 ring=0\n"
+			    "h0 h1 s0:0 s1:2\n";
+	struct topology *topology = network_ring(4);
+	struct fault fault = {""};
+	struct route_set *set = read_text(topology, text, strlen(text), &fault);
+	char *again;
+
+	assert_string_equal(fault.text, "");
+	again = write_text(topology, set);
+	assert_string_equal(again, text);
+	free(again);
+	route_set_destroy(set);
+	topology_destroy(topology);
+}
+
 static void a_bad_file_is_refused_where_it_is_bad(void **state)
 {
 	struct topology *topology = network_ring(4);
@@ -176,9 +204,10 @@ static void an_empty_file_is_refused(void **state)
 {
 	struct topology *topology = network_ring(4);
 	FILE *in = fopen("/dev/null", "r");
+	struct route_file file;
 	struct fault fault;
 
-	assert_null(route_file_read(topology, in, "FILE", NULL, &fault));
+	assert_int_equal(-EINVAL, route_file_read(topology, in, "FILE", &file, &fault));
 	assert_string_equal(
 		fault.text, "FILE:1:1: an empty file, expected '# weft routes/1 topology=…'");
 	fclose(in);
@@ -225,11 +254,10 @@ static void a_route_of_too_many_elements_is_refused(void **state)
 static void a_file_that_is_not_there_is_named(void **state)
 {
 	struct topology *topology = network_ring(4);
+	struct route_file file;
 	struct fault fault;
-	int result;
 
-	assert_null(route_file_load(topology, "/nowhere/routes", &result, &fault));
-	assert_int_equal(result, -ENOENT);
+	assert_int_equal(-ENOENT, route_file_load(topology, "/nowhere/routes", &file, &fault));
 	assert_string_equal(
 		fault.text, "/nowhere/routes: No such file or directory, expected a route file");
 	topology_destroy(topology);
@@ -240,6 +268,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(the_header_says_where_the_routes_come_from),
 	cmocka_unit_test(a_route_reads_as_the_elements_of_the_frame),
 	cmocka_unit_test(lines_of_a_pair_keep_their_order_and_comments_are_passed_over),
+	cmocka_unit_test(vc_classes_are_read_back_the_same),
 	cmocka_unit_test(a_bad_file_is_refused_where_it_is_bad),
 	cmocka_unit_test(an_empty_file_is_refused),
 	cmocka_unit_test(a_nul_byte_is_refused),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 #include <getopt.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,16 +10,21 @@
 #include <unistd.h>
 
 #include "cmd_route.h"
-#include "route_algorithm.h"
-#include "route_file.h"
+#include "route_binary.h"
+#include "route_gaps.h"
+#include "route_merge.h"
+#include "route_root.h"
+#include "topology_cut.h"
 
 #define JOBS_MAX 256
 
 struct request {
 	const char *topology, *root, *output;
-	const struct route_algorithm *algorithm;
+	const struct route_algorithm *algorithms[ROUTE_MERGE_MAX];
+	unsigned count; /* of algorithms */
 	struct route_options options;
-	bool json;
+	struct topology_cut cut;
+	bool tables, binary, json;
 };
 
 static int refuse(const char *what, const char *value, const char *expected)
@@ -46,16 +52,34 @@ static int take_granularity(struct request *request, const char *value)
 	return EXIT_DONE;
 }
 
+static int take_algorithms(struct request *request, const char *value)
+{
+	char unknown[ROUTE_LABEL_MAX];
+	int count = route_merge_find(value, request->algorithms, unknown);
+
+	if (count == -ENOENT)
+		return refuse("--algorithm", unknown, "one of 'weft route algorithms'");
+	if (count < 0)
+		return refuse("--algorithm", value, "at most 4 joined by '+'");
+	request->count = (unsigned)count;
+	return EXIT_DONE;
+}
+
 static int take_option(struct request *request, int option, const char *value)
 {
 	uint64_t number = 0;
 
 	switch (option) {
 	case 'a':
-		request->algorithm = route_algorithm_find(value);
-		return request->algorithm != NULL
-			       ? EXIT_DONE
-			       : refuse("--algorithm", value, "one of 'weft route algorithms'");
+		return take_algorithms(request, value);
+	case 'w':
+		return topology_cut_add(&request->cut, "route compute", value);
+	case 't':
+		request->tables = true;
+		return EXIT_DONE;
+	case 'b':
+		request->binary = true;
+		return EXIT_DONE;
 	case 's':
 		if (!parse_number(value, 0, UINT64_MAX, &number))
 			return refuse("--seed", value, "a number of 64 bits");
@@ -87,6 +111,23 @@ static int take_option(struct request *request, int option, const char *value)
 	}
 }
 
+static int check(const struct request *request)
+{
+	const char *wrong = NULL;
+
+	if (request->count == 0)
+		wrong = "no --algorithm, expected one of 'weft route algorithms'";
+	else if (request->output == NULL)
+		wrong = "no -o ROUTES, expected a file or '-'";
+	else if (request->json && strcmp(request->output, "-") == 0)
+		wrong = "--json and -o - both want standard output, expected a file";
+	else if (request->tables && request->count > 1)
+		wrong = "--tables of several algorithms, expected one: a switch has one table";
+	if (wrong == NULL)
+		return EXIT_DONE;
+	return command_fail("route compute", EXIT_BAD_REQUEST, "%s", wrong);
+}
+
 static int parse(struct request *request, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -97,6 +138,9 @@ static int parse(struct request *request, int argc, char **argv)
 		{"granularity", required_argument, NULL, 'g'},
 		{"jobs", required_argument, NULL, 'j'},
 		{"output", required_argument, NULL, 'o'},
+		{"without", required_argument, NULL, 'w'},
+		{"tables", no_argument, NULL, 't'},
+		{"binary", no_argument, NULL, 'b'},
 		{"json", no_argument, NULL, 'J'},
 		{NULL, 0, NULL, 0},
 	};
@@ -111,16 +155,37 @@ static int parse(struct request *request, int argc, char **argv)
 		return command_fail("route compute", EXIT_BAD_REQUEST, "%s, expected one TOPO",
 			optind < argc ? "too many arguments" : "no topology");
 	request->topology = argv[optind];
-	if (request->algorithm == NULL)
-		return command_fail("route compute", EXIT_BAD_REQUEST,
-			"no --algorithm, expected one of 'weft route algorithms'");
-	if (request->output == NULL)
-		return command_fail(
-			"route compute", EXIT_BAD_REQUEST, "no -o ROUTES, expected a file or '-'");
-	if (request->json && strcmp(request->output, "-") == 0)
-		return command_fail("route compute", EXIT_BAD_REQUEST,
-			"--json and -o - both want standard output, expected a file");
-	return EXIT_DONE;
+	return check(request);
+}
+
+/* The first algorithm with a tree; all of one computation share the root. */
+static const struct route_algorithm *rooted(const struct request *request)
+{
+	for (unsigned i = 0; i < request->count; i++)
+		if (request->algorithms[i]->label != NULL)
+			return request->algorithms[i];
+	return NULL;
+}
+
+static int choose_root(struct request *request, const struct topology *topology)
+{
+	static const char *const names[] = {[ROUTE_ROOT_BEST] = "best",
+		[ROUTE_ROOT_CENTRE] = "centre",
+		[ROUTE_ROOT_RANDOM] = "random"};
+	struct fault fault;
+	int result;
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(request->root, names[i]) != 0)
+			continue;
+		result = route_root_choose(topology, rooted(request), (enum route_root_choice)i,
+			request->options.seed, &request->options.root, &fault);
+		if (result < 0)
+			return command_fail(
+				"route compute", fault_exit_code(result), "%s", fault.text);
+		return EXIT_DONE;
+	}
+	return refuse("--root", request->root, "a switch of the topology, best, centre or random");
 }
 
 static int find_root(struct request *request, const struct topology *topology)
@@ -129,17 +194,17 @@ static int find_root(struct request *request, const struct topology *topology)
 
 	if (request->root == NULL)
 		return EXIT_DONE;
-	if (request->algorithm->label == NULL)
+	if (rooted(request) == NULL)
 		return refuse("--root", request->root, "none: the algorithm has no root");
 	root = topology_find_switch(topology, request->root);
 	if (root < 0)
-		return refuse("--root", request->root, "a switch of the topology");
+		return choose_root(request, topology);
 	request->options.root = (uint32_t)root;
 	return EXIT_DONE;
 }
 
-static int write_routes(
-	const struct request *request, const struct topology *topology, const struct route_set *set)
+static int write_routes(const struct request *request, const struct topology *topology,
+	const struct route_file *file)
 {
 	bool standard = strcmp(request->output, "-") == 0;
 	FILE *out = standard ? stdout : fopen(request->output, "w");
@@ -149,7 +214,9 @@ static int write_routes(
 	if (out == NULL)
 		return command_fail("route compute", EXIT_BAD_REQUEST, "%s: %s", request->output,
 			strerror(errno));
-	result = route_file_write(topology, set, out, &fault);
+	result = request->binary || file->set == NULL
+			 ? route_binary_write(topology, file, out, &fault)
+			 : route_file_write(topology, file->set, out, &fault);
 	if (!standard && fclose(out) != 0 && result == 0)
 		result = fault_set(&fault, EIO, "%s: %s", request->output, strerror(errno));
 	if (result == 0)
@@ -167,37 +234,45 @@ static double seconds_since(const struct timespec *start)
 	return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) * 1e-9;
 }
 
-static uint64_t count_routes(const struct route_set *set)
+/* Of tables: the pairs that they connect. */
+static uint64_t count_routes(const struct topology *topology, const struct route_file *file,
+	const struct route_gaps *gaps)
 {
-	uint64_t routes = 0;
+	uint64_t hosts = topology->hosts, routes = 0;
 
-	for (uint32_t source = 0; source < route_set_hosts(set); source++)
-		for (uint32_t to = 0; to < route_set_hosts(set); to++)
-			routes += route_set_count(set, source, to);
+	if (file->set == NULL)
+		return hosts == 0 ? 0 : hosts * (hosts - 1) - gaps->pairs;
+	for (uint32_t source = 0; source < hosts; source++)
+		for (uint32_t to = 0; to < hosts; to++)
+			routes += route_set_count(file->set, source, to);
 	return routes;
 }
 
-static void print_summary(const struct request *request, const struct topology *topology,
-	const struct route_set *set, double seconds)
+static json_t *cut_off_json(const struct topology *topology, const struct route_gaps *gaps)
 {
-	const struct route_origin *origin = route_set_origin_const(set);
-	uint64_t routes = count_routes(set);
-	struct rusage usage;
-	json_t *json;
+	json_t *list = json_array();
 
-	getrusage(RUSAGE_SELF, &usage);
-	if (!request->json) {
-		fprintf(stderr, "%s: %llu routes between %u hosts by %s%s%s, %.3f s, %.1f MiB\n",
-			topology->name, (unsigned long long)routes, topology->hosts,
-			origin->algorithm, origin->root[0] != '\0' ? " rooted at " : "",
-			origin->root, seconds, (double)usage.ru_maxrss / 1024);
-		return;
-	}
-	json = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:I, s:s}", "topology",
-		topology->name, "algorithm", origin->algorithm, "seed", (json_int_t)origin->seed,
+	for (uint32_t i = 0; i < gaps->cut_offs; i++)
+		json_array_append_new(list, json_string(topology->host_at[gaps->cut_off[i]].name));
+	return list;
+}
+
+static void print_json(const struct request *request, const struct topology *topology,
+	const struct route_file *file, const struct route_gaps *gaps, double seconds,
+	uint64_t peak_bytes)
+{
+	const struct route_origin *origin = route_file_origin(file);
+	const struct vc_rule *rule = route_file_vc_rule(file);
+	json_t *json = json_pack(
+		"{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:i, s:f, s:I, s:s}", "topology",
+		topology->name, "algorithm", origin->algorithm, "contents",
+		file->set != NULL ? "routes" : "tables", "seed", (json_int_t)origin->seed,
 		"switches", (json_int_t)topology->switches, "hosts", (json_int_t)topology->hosts,
-		"routes", (json_int_t)routes, "seconds", seconds, "peak_rss_bytes",
-		(json_int_t)usage.ru_maxrss * 1024, "output", request->output);
+		"routes", (json_int_t)count_routes(topology, file, gaps), "unconnected",
+		(json_int_t)gaps->pairs, "cut_off", cut_off_json(topology, gaps), "vc_classes",
+		rule == NULL ? 1 : rule->classes, "seconds", seconds, "peak_rss_bytes",
+		(json_int_t)peak_bytes, "output", request->output);
+
 	if (origin->root[0] != '\0')
 		json_object_set_new(json, "root", json_string(origin->root));
 	json_dumpf(json, stdout, JSON_INDENT(2));
@@ -205,27 +280,65 @@ static void print_summary(const struct request *request, const struct topology *
 	json_decref(json);
 }
 
+static void print_text(const struct topology *topology, const struct route_file *file,
+	const struct route_gaps *gaps, double seconds, uint64_t peak_bytes)
+{
+	const struct route_origin *origin = route_file_origin(file);
+
+	fprintf(stderr, "%s: %" PRIu64 " routes between %u hosts%s by %s%s%s, %.3f s, %.1f MiB\n",
+		topology->name, count_routes(topology, file, gaps), topology->hosts,
+		file->set != NULL ? "" : " in tables", origin->algorithm,
+		origin->root[0] != '\0' ? " rooted at " : "", origin->root, seconds,
+		(double)peak_bytes / (1 << 20));
+}
+
+/* Writes, and says what was computed and what is missing. */
+static int hand_out(const struct request *request, const struct topology *topology,
+	const struct route_file *file, double seconds)
+{
+	struct route_gaps gaps;
+	struct rusage usage;
+	char text[1024];
+	int result;
+
+	getrusage(RUSAGE_SELF, &usage);
+	if (route_gaps_find(topology, file, &gaps) < 0)
+		return command_fail("route compute", EXIT_NOT_ABLE, "no memory");
+	result = write_routes(request, topology, file);
+	if (result == EXIT_DONE && request->json)
+		print_json(
+			request, topology, file, &gaps, seconds, (uint64_t)usage.ru_maxrss * 1024);
+	else if (result == EXIT_DONE)
+		print_text(topology, file, &gaps, seconds, (uint64_t)usage.ru_maxrss * 1024);
+	if (result == EXIT_DONE && gaps.pairs > 0) {
+		route_gaps_text(topology, &gaps, text, sizeof(text));
+		result = command_fail(
+			"route compute", EXIT_BAD_ANSWER, "%s: %s", topology->name, text);
+	}
+	route_gaps_free(&gaps);
+	return result;
+}
+
 static int compute(const struct request *request, const struct topology *topology)
 {
-	struct route_set *set;
+	struct route_file file = {NULL, NULL};
 	struct timespec start;
 	struct fault fault;
 	double seconds;
 	int result;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
-	set = route_compute(topology, request->algorithm, &request->options, &result, &fault);
-	if (set == NULL)
-		return command_fail("route compute", fault_exit_code(result), "%s", fault.text);
-	seconds = seconds_since(&start);
-	result = route_set_check_connected(set, topology, &fault);
-	if (result < 0)
-		result = command_fail("route compute", fault_exit_code(result), "%s", fault.text);
+	if (request->tables)
+		file.table = route_compute_table(
+			topology, request->algorithms[0], &request->options, &result, &fault);
 	else
-		result = write_routes(request, topology, set);
-	if (result == EXIT_DONE)
-		print_summary(request, topology, set, seconds);
-	route_set_destroy(set);
+		file.set = route_merge_compute(topology, request->algorithms, request->count,
+			&request->options, &result, &fault);
+	seconds = seconds_since(&start);
+	if (result < 0)
+		return command_fail("route compute", fault_exit_code(result), "%s", fault.text);
+	result = hand_out(request, topology, &file, seconds);
+	route_file_close(&file);
 	return result;
 }
 
@@ -233,14 +346,13 @@ int cmd_route_compute(int argc, char **argv)
 {
 	struct request request = {0};
 	struct topology *topology;
-	struct fault fault;
 	int result = parse(&request, argc, argv);
 
 	if (result != EXIT_DONE)
 		return result;
-	topology = topology_open(request.topology, &fault);
+	topology = topology_cut_open(&request.cut, "route compute", request.topology, &result);
 	if (topology == NULL)
-		return command_fail("route compute", fault_exit_code(-errno), "%s", fault.text);
+		return result;
 	result = find_root(&request, topology);
 	if (result == EXIT_DONE)
 		result = compute(&request, topology);

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include <endian.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crc.h"
+#include "frame.h"
+#include "route_binary.h"
+
+enum { CONTENTS_ROUTES = 1, CONTENTS_TABLES = 2, CONTENTS_ADAPTIVE = 3 };
+
+/* A section grows in steps of this, so that a length out of thin air gets no memory. */
+#define STEP ((size_t)1 << 20)
+
+struct reader {
+	const struct topology *topology;
+	FILE *in;
+	const char *origin;
+	struct route_file *file;
+	struct fault *fault;
+	uint64_t place; /* of the next byte of the file */
+	uint64_t start; /* of the section in the room */
+	uint8_t *room;
+	size_t size, length;
+	uint32_t contents, classes;
+	struct topology_port *peer; /* of switch ports: [switch * TOPOLOGY_PORTS_MAX + port] */
+	uint64_t *linked;           /* by switch: ports with a link */
+};
+
+static int refuse(struct reader *reader, uint64_t place, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int refuse(struct reader *reader, uint64_t place, const char *format, ...)
+{
+	char text[FAULT_TEXT / 2];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return fault_set(
+		reader->fault, EINVAL, "%s: byte %" PRIu64 ": %s", reader->origin, place, text);
+}
+
+static int read_bytes(struct reader *reader, void *to, size_t bytes)
+{
+	size_t got = fread(to, 1, bytes, reader->in);
+
+	reader->place += got;
+	if (got == bytes)
+		return 0;
+	if (ferror(reader->in))
+		return fault_set(reader->fault, EIO, "%s: %s", reader->origin, strerror(errno));
+	return refuse(reader, reader->place, "the file ends, expected %zu more bytes", bytes - got);
+}
+
+static int read_number(struct reader *reader, uint32_t *number)
+{
+	int result = read_bytes(reader, number, sizeof(*number));
+
+	*number = le32toh(*number);
+	return result;
+}
+
+static int read_body(struct reader *reader, size_t length)
+{
+	int result = 0;
+
+	for (size_t got = 0; got < length && result == 0;) {
+		size_t more = length - got < STEP ? length - got : STEP;
+
+		if (got + more > reader->size) {
+			size_t size = got + more + got / 2;
+			uint8_t *room = realloc(reader->room, size);
+
+			if (room == NULL)
+				return fault_set(reader->fault, ENOMEM,
+					"%s: no memory for its routes", reader->origin);
+			reader->room = room;
+			reader->size = size;
+		}
+		result = read_bytes(reader, reader->room + got, more);
+		got += more;
+	}
+	return result;
+}
+
+/* The next section into the room; its length is to be in the range. */
+static int read_section(struct reader *reader, const char *what, size_t least, size_t most)
+{
+	uint32_t length, sum;
+	int result = read_number(reader, &length);
+
+	if (result < 0)
+		return result;
+	if (length < least || length > most)
+		return refuse(reader, reader->place - sizeof(length),
+			"%s of %u bytes, expected %zu%s", what, length, least,
+			most > least ? " or more" : "");
+	reader->start = reader->place;
+	reader->length = length;
+	result = read_body(reader, length);
+	if (result == 0)
+		result = read_number(reader, &sum);
+	if (result < 0 || sum == crc32c(reader->room, length))
+		return result;
+	return refuse(reader, reader->start, "%s with a wrong checksum, the file is damaged", what);
+}
+
+static uint32_t get32(const uint8_t *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return le32toh(value);
+}
+
+static uint64_t get64(const uint8_t *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return le64toh(value);
+}
+
+/* Numbers of the header. */
+static int check_numbers(struct reader *reader)
+{
+	const struct topology *topology = reader->topology;
+	uint32_t switches = get32(reader->room + 4), hosts = get32(reader->room + 8);
+
+	reader->contents = get32(reader->room);
+	reader->classes = get32(reader->room + 12);
+	if (reader->contents < CONTENTS_ROUTES || reader->contents > CONTENTS_ADAPTIVE)
+		return refuse(
+			reader, reader->start, "contents %u, expected 1 to 3", reader->contents);
+	if (switches != topology->switches || hosts != topology->hosts)
+		return refuse(reader, reader->start + 4,
+			"%u switches and %u hosts, expected %u and %u", switches, hosts,
+			topology->switches, topology->hosts);
+	if (reader->classes > VC_RULE_CLASSES_MAX)
+		return refuse(reader, reader->start + 12, "%u VC classes, expected at most %u",
+			reader->classes, VC_RULE_CLASSES_MAX);
+	return 0;
+}
+
+static int take_label(struct reader *reader, unsigned i, char label[ROUTE_LABEL_MAX])
+{
+	size_t at = 24 + (size_t)i * ROUTE_LABEL_MAX;
+	const char *text = (const char *)reader->room + at;
+
+	if (memchr(text, '\0', ROUTE_LABEL_MAX) == NULL)
+		return refuse(reader, reader->start + at, "a name without an end");
+	for (const char *letter = text; *letter != '\0'; letter++)
+		if ((unsigned char)*letter <= ' ')
+			return refuse(reader, reader->start + at, "a name with blanks");
+	strcpy(label, text);
+	return 0;
+}
+
+static int make_contents(struct reader *reader)
+{
+	const struct topology *topology = reader->topology;
+	struct route_file *file = reader->file;
+
+	if (reader->contents == CONTENTS_ROUTES)
+		file->set = route_set_create(topology->hosts);
+	else
+		file->table = route_table_create(topology->switches, topology->hosts);
+	if (reader->contents == CONTENTS_ADAPTIVE && file->table != NULL)
+		file->table->alternatives = calloc((size_t)topology->switches * topology->hosts + 1,
+			sizeof(*file->table->alternatives));
+	if ((file->set == NULL && file->table == NULL) ||
+		(reader->contents == CONTENTS_ADAPTIVE && file->table->alternatives == NULL))
+		return fault_set(
+			reader->fault, ENOMEM, "%s: no memory for its routes", reader->origin);
+	return 0;
+}
+
+static int take_header(struct reader *reader)
+{
+	char label[ROUTE_LABEL_MAX];
+	struct route_origin origin;
+	int result = read_section(reader, "a header", ROUTE_BINARY_HEADER, ROUTE_BINARY_HEADER);
+
+	if (result == 0)
+		result = check_numbers(reader);
+	if (result == 0)
+		result = take_label(reader, 0, origin.topology);
+	if (result == 0)
+		result = take_label(reader, 1, origin.algorithm);
+	if (result == 0)
+		result = take_label(reader, 2, origin.root);
+	if (result < 0)
+		return result;
+	origin.seed = get64(reader->room + 16);
+	route_file_label(reader->topology->name, label);
+	if (strcmp(origin.topology, label) != 0)
+		return refuse(reader, reader->start + 24, "routes of topology '%s', expected '%s'",
+			origin.topology, label);
+	result = make_contents(reader);
+	if (result == 0)
+		*(reader->file->set != NULL ? route_set_origin(reader->file->set)
+					    : &reader->file->table->origin) = origin;
+	return result;
+}
+
+static int take_vc_rule(struct reader *reader)
+{
+	uint32_t switches = reader->topology->switches;
+	size_t each = TOPOLOGY_PORTS_MAX + sizeof(uint64_t);
+	struct vc_rule *rule;
+	int result;
+
+	if (reader->classes == 0)
+		return 0;
+	result = read_section(reader, "VC classes", switches * each, switches * each);
+	if (result < 0)
+		return result;
+	rule = vc_rule_create(switches, (uint8_t)reader->classes);
+	if (rule == NULL)
+		return fault_set(
+			reader->fault, ENOMEM, "%s: no memory for its routes", reader->origin);
+	for (uint32_t at = 0; at < switches; at++) {
+		memcpy(rule->ring + (size_t)at * TOPOLOGY_PORTS_MAX, reader->room + at * each,
+			TOPOLOGY_PORTS_MAX);
+		rule->dateline[at] = get64(reader->room + at * each + TOPOLOGY_PORTS_MAX);
+	}
+	if (reader->file->set != NULL)
+		route_set_use_vc_rule(reader->file->set, rule);
+	else
+		reader->file->table->vc_rule = rule;
+	return 0;
+}
+
+/* The topology's links, for quick steps. */
+static int note_links(struct reader *reader)
+{
+	const struct topology *topology = reader->topology;
+
+	reader->peer =
+		calloc((size_t)topology->switches * TOPOLOGY_PORTS_MAX + 1, sizeof(*reader->peer));
+	reader->linked = calloc(topology->switches + 1u, sizeof(*reader->linked));
+	if (reader->peer == NULL || reader->linked == NULL)
+		return fault_set(
+			reader->fault, ENOMEM, "%s: no memory for its routes", reader->origin);
+	for (uint32_t i = 0; i < topology->links; i++) {
+		const struct topology_port end[2] = {
+			topology->link_at[i].a, topology->link_at[i].b};
+
+		for (unsigned k = 0; k < 2; k++) {
+			if (end[k].kind != DEVICE_SWITCH)
+				continue;
+			reader->linked[end[k].device] |= (uint64_t)1 << end[k].port;
+			reader->peer[(size_t)end[k].device * TOPOLOGY_PORTS_MAX + end[k].port] =
+				end[1 - k];
+		}
+	}
+	return 0;
+}
+
+/* One element of a route on from 'at'. What is wrong, or NULL. */
+static const char *step(const struct reader *reader, uint8_t element, struct topology_port *at)
+{
+	uint8_t port = element & ROUTE_PORT_MASK;
+
+	if (at->kind == DEVICE_SWITCH) {
+		if ((element & ROUTE_PORT_BIT) == 0)
+			return "has an interface element at a switch";
+		if ((reader->linked[at->device] >> port & 1) == 0)
+			return "leaves by a port without a link";
+		*at = reader->peer[(size_t)at->device * TOPOLOGY_PORTS_MAX + port];
+		return NULL;
+	}
+	if (element != ROUTE_TYPE_ITB)
+		return "goes on at a host without an ITB";
+	return topology_peer(reader->topology, *at, at) ? NULL : "goes on at a host without a link";
+}
+
+/* Whether all routes from 'source' lead to the destination; 'where' is in the room. */
+static int check_routes(struct reader *reader, uint32_t source, uint32_t destination)
+{
+	const struct topology_port host = {.kind = DEVICE_HOST, .device = source};
+	struct topology_port start, at;
+	const uint8_t *route;
+	unsigned length;
+
+	if (route_set_count(reader->file->set, source, destination) == 0)
+		return 0;
+	for (unsigned i = 0;
+		(route = route_set_get(reader->file->set, source, destination, i, &length)) != NULL;
+		i++) {
+		const char *wrong =
+			topology_peer(reader->topology, host, &start) ? NULL : "has no first link";
+
+		at = start;
+		for (unsigned k = 0; k + 1 < length && wrong == NULL; k++)
+			wrong = step(reader, route[k], &at);
+		if (wrong == NULL && (at.kind != DEVICE_HOST || at.device != destination ||
+					     route[length - 1] != ROUTE_TYPE_HOST))
+			wrong = "does not end there";
+		if (wrong != NULL)
+			return refuse(reader, reader->start, "route %u from %s to %s %s", i,
+				reader->topology->host_at[source].name,
+				reader->topology->host_at[destination].name, wrong);
+	}
+	return 0;
+}
+
+static int take_routes(struct reader *reader)
+{
+	uint32_t hosts = reader->topology->hosts;
+	size_t most =
+		(size_t)hosts * (1 + ROUTE_ALTERNATIVES_MAX * (1 + (size_t)ROUTE_ELEMENTS_MAX));
+	int result = 0;
+
+	for (uint32_t to = 0; to < hosts && result == 0; to++) {
+		size_t where = 0;
+
+		result = read_section(reader, "the routes to a host", hosts, most);
+		if (result < 0)
+			return result;
+		result = route_set_unpack(
+			reader->file->set, to, reader->room, reader->length, &where);
+		if (result == -ENOMEM)
+			return fault_set(reader->fault, ENOMEM, "%s: no memory for its routes",
+				reader->origin);
+		if (result < 0)
+			return refuse(reader, reader->start + where,
+				"bad routes to %s, expected at most %u for each other host, of 1 "
+				"to %u elements",
+				reader->topology->host_at[to].name, ROUTE_ALTERNATIVES_MAX,
+				ROUTE_ELEMENTS_MAX);
+		for (uint32_t source = 0; source < hosts && result == 0; source++)
+			result = check_routes(reader, source, to);
+	}
+	return result;
+}
+
+/* Ports of one switch that have no link. */
+static int check_row(struct reader *reader, uint32_t at)
+{
+	const struct route_table *table = reader->file->table;
+	const uint64_t *sets = route_table_alternatives(table, at);
+	const uint8_t *row = route_table_row(table, at);
+
+	for (uint32_t host = 0; host < table->hosts; host++) {
+		bool good = row[host] == ROUTE_TABLE_NONE ||
+			    (row[host] < TOPOLOGY_PORTS_MAX &&
+				    (reader->linked[at] >> row[host] & 1) != 0);
+
+		if (good && (sets == NULL || (sets[host] & ~reader->linked[at]) == 0))
+			continue;
+		return refuse(reader, reader->start + host,
+			"%s sends what goes to %s to a port without a link",
+			reader->topology->switch_at[at].name, reader->topology->host_at[host].name);
+	}
+	return 0;
+}
+
+static int take_tables(struct reader *reader)
+{
+	struct route_table *table = reader->file->table;
+	size_t each = table->alternatives == NULL ? 1 : 1 + sizeof(uint64_t);
+	int result = 0;
+
+	for (uint32_t at = 0; at < table->switches && result == 0; at++) {
+		uint64_t *sets = route_table_alternatives(table, at);
+
+		result = read_section(
+			reader, "a switch's table", table->hosts * each, table->hosts * each);
+		if (result < 0)
+			return result;
+		memcpy(route_table_row(table, at), reader->room, table->hosts);
+		for (uint32_t host = 0; sets != NULL && host < table->hosts; host++)
+			sets[host] = get64(reader->room + table->hosts + host * sizeof(uint64_t));
+		result = check_row(reader, at);
+	}
+	return result;
+}
+
+int route_binary_read(const struct topology *topology, FILE *in, const char *origin,
+	struct route_file *file, struct fault *fault)
+{
+	struct reader reader = {.topology = topology,
+		.in = in,
+		.origin = origin,
+		.file = file,
+		.fault = fault,
+		.place = strlen(ROUTE_BINARY_MAGIC)};
+	int result = take_header(&reader);
+
+	if (result == 0)
+		result = take_vc_rule(&reader);
+	if (result == 0)
+		result = note_links(&reader);
+	if (result == 0)
+		result = file->set != NULL ? take_routes(&reader) : take_tables(&reader);
+	if (result == 0 && fgetc(in) != EOF)
+		result = refuse(&reader, reader.place, "more bytes, expected the end of the file");
+	free(reader.room);
+	free(reader.peer);
+	free(reader.linked);
+	if (result < 0)
+		route_file_close(file);
+	return result;
+}

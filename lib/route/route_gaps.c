@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "route_gaps.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* In a text; the rest is counted. */
+#define NAMED_MAX 8
+
+static bool has_way(const struct topology *topology, const struct route_file *file, uint32_t source,
+	uint32_t destination)
+{
+	struct topology_port at = {.kind = DEVICE_HOST, .device = source};
+
+	if (file->set != NULL)
+		return route_set_count(file->set, source, destination) > 0;
+	return topology_peer(topology, at, &at) && at.kind == DEVICE_SWITCH &&
+	       route_table_row(file->table, at.device)[destination] != ROUTE_TABLE_NONE;
+}
+
+/* Ways from and to each host. */
+static void count_ways(
+	const struct topology *topology, const struct route_file *file, uint32_t *ways)
+{
+	for (uint32_t source = 0; source < topology->hosts; source++)
+		for (uint32_t to = 0; to < topology->hosts; to++)
+			if (source != to && has_way(topology, file, source, to)) {
+				ways[source]++;
+				ways[to]++;
+			}
+}
+
+static void note_pair(struct route_gaps *gaps, bool cut_off, uint32_t source, uint32_t destination)
+{
+	gaps->pairs++;
+	if (cut_off)
+		return;
+	if (gaps->other++ == 0) {
+		gaps->source = source;
+		gaps->destination = destination;
+	}
+}
+
+int route_gaps_find(
+	const struct topology *topology, const struct route_file *file, struct route_gaps *gaps)
+{
+	uint32_t *ways = calloc(topology->hosts + 1u, sizeof(*ways));
+
+	*gaps = (struct route_gaps){.cut_off = calloc(topology->hosts + 1u, sizeof(uint32_t))};
+	if (ways == NULL || gaps->cut_off == NULL) {
+		free(ways);
+		route_gaps_free(gaps);
+		return -ENOMEM;
+	}
+	count_ways(topology, file, ways);
+	for (uint32_t host = 0; host < topology->hosts; host++)
+		if (ways[host] == 0)
+			gaps->cut_off[gaps->cut_offs++] = host;
+	for (uint32_t source = 0; source < topology->hosts; source++) {
+		if (ways[source] == 2 * (topology->hosts - 1))
+			continue;
+		for (uint32_t to = 0; to < topology->hosts; to++)
+			if (source != to && !has_way(topology, file, source, to))
+				note_pair(gaps, ways[source] == 0 || ways[to] == 0, source, to);
+	}
+	free(ways);
+	return 0;
+}
+
+void route_gaps_free(struct route_gaps *gaps)
+{
+	free(gaps->cut_off);
+	gaps->cut_off = NULL;
+	gaps->cut_offs = 0;
+}
+
+void route_gaps_text(
+	const struct topology *topology, const struct route_gaps *gaps, char *out, size_t size)
+{
+	const struct topology_device *host = topology->host_at;
+	size_t used = (size_t)snprintf(
+		out, size, "%" PRIu64 " pairs of hosts without a route", gaps->pairs);
+
+	for (uint32_t i = 0; i < gaps->cut_offs && i < NAMED_MAX && used < size; i++)
+		used += (size_t)snprintf(out + used, size - used, "%s%s",
+			i == 0 ? "; cut off: " : ", ", host[gaps->cut_off[i]].name);
+	if (gaps->cut_offs > NAMED_MAX && used < size)
+		used += (size_t)snprintf(
+			out + used, size - used, " and %u more", gaps->cut_offs - NAMED_MAX);
+	if (gaps->other > 0 && used < size)
+		snprintf(out + used, size - used, "; %" PRIu64 " others, the first from %s to %s",
+			gaps->other, host[gaps->source].name, host[gaps->destination].name);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "route_merge.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int route_merge_find(
+	const char *names, const struct route_algorithm *algorithms[ROUTE_MERGE_MAX], char *unknown)
+{
+	int count = 0;
+
+	for (const char *name = names; name != NULL; count++) {
+		const char *plus = strchr(name, '+');
+		int length = plus == NULL ? (int)strlen(name) : (int)(plus - name);
+
+		if (count == ROUTE_MERGE_MAX)
+			return -E2BIG;
+		snprintf(unknown, ROUTE_LABEL_MAX, "%.*s", length, name);
+		algorithms[count] = route_algorithm_find(unknown);
+		if (algorithms[count] == NULL)
+			return -ENOENT;
+		name = plus == NULL ? NULL : plus + 1;
+	}
+	return count;
+}
+
+static bool has_route(const struct route_set *set, uint32_t source, uint32_t destination,
+	const uint8_t *route, unsigned length)
+{
+	const uint8_t *other;
+	unsigned other_length;
+
+	for (unsigned i = 0;
+		(other = route_set_get(set, source, destination, i, &other_length)) != NULL; i++)
+		if (other_length == length && memcmp(other, route, length) == 0)
+			return true;
+	return false;
+}
+
+static int merge_pair(
+	struct route_set *set, const struct route_set *more, uint32_t source, uint32_t destination)
+{
+	const uint8_t *route;
+	unsigned length;
+	int result = 0;
+
+	for (unsigned i = 0; result == 0 &&
+			     (route = route_set_get(more, source, destination, i, &length)) != NULL;
+		i++)
+		if (!has_route(set, source, destination, route, length))
+			result = route_set_add(set, source, destination, route, length);
+	return result;
+}
+
+static int merge_rule(struct route_set *set, const struct route_set *more)
+{
+	const struct vc_rule *own = route_set_vc_rule(set), *other = route_set_vc_rule(more);
+	struct vc_rule *copy;
+
+	if (other == NULL || own != NULL)
+		return other == NULL || vc_rule_equal(own, other) ? 0 : -EINVAL;
+	copy = vc_rule_copy(other);
+	if (copy == NULL)
+		return -ENOMEM;
+	route_set_use_vc_rule(set, copy);
+	return 0;
+}
+
+static int merge(const struct topology *topology, struct route_set *set,
+	const struct route_set *more, struct fault *fault)
+{
+	int result = merge_rule(set, more);
+
+	if (result == -EINVAL)
+		return fault_set(fault, EINVAL,
+			"%s: the algorithms want different VC classes, expected the same for all",
+			topology->name);
+	for (uint32_t to = 0; to < topology->hosts && result == 0; to++)
+		for (uint32_t source = 0; source < topology->hosts && result == 0; source++)
+			result = merge_pair(set, more, source, to);
+	if (result == -ENOSPC)
+		return fault_set(fault, EINVAL,
+			"%s: more than %u routes of a pair in all, expected fewer alternatives",
+			topology->name, ROUTE_ALTERNATIVES_MAX);
+	if (result < 0)
+		return fault_set(fault, ENOMEM, "%s: no memory for its routes", topology->name);
+	return 0;
+}
+
+static int merge_origin(struct route_origin *origin, const struct route_origin *more)
+{
+	size_t length = strlen(origin->algorithm);
+
+	if (length + 1 + strlen(more->algorithm) >= sizeof(origin->algorithm))
+		return -EINVAL;
+	origin->algorithm[length] = '+';
+	strcpy(origin->algorithm + length + 1, more->algorithm);
+	if (origin->root[0] == '\0')
+		strcpy(origin->root, more->root);
+	return 0;
+}
+
+struct route_set *route_merge_compute(const struct topology *topology,
+	const struct route_algorithm *const *algorithms, unsigned count,
+	const struct route_options *options, int *result, struct fault *fault)
+{
+	struct route_set *set = route_compute(topology, algorithms[0], options, result, fault);
+
+	for (unsigned i = 1; i < count && set != NULL; i++) {
+		struct route_set *more =
+			route_compute(topology, algorithms[i], options, result, fault);
+
+		if (more != NULL)
+			*result = merge(topology, set, more, fault);
+		if (*result == 0 &&
+			merge_origin(route_set_origin(set), route_set_origin_const(more)) < 0)
+			*result = fault_set(fault, EINVAL, "the algorithms' names are too long");
+		route_set_destroy(more);
+		if (*result == 0)
+			continue;
+		route_set_destroy(set);
+		set = NULL;
+	}
+	return set;
+}

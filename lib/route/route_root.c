@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "route_root.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "legal_search.h"
+#include "rng.h"
+
+#define NO_WAY UINT32_MAX
+
+/* Keeps the draw apart from all others of the seed. */
+#define ROOT_STREAM UINT64_C(0x726f6f74)
+
+struct chooser {
+	const struct route_graph *graph;
+	const struct route_algorithm *algorithm;
+	bool *up;
+	struct legal_search *search;
+	uint32_t *distance, *queue;
+};
+
+/* A switch is a better root the less this is. */
+struct cost {
+	uint64_t missed; /* what cannot be reached */
+	uint64_t first, second;
+};
+
+static bool cheaper(const struct cost *a, const struct cost *b)
+{
+	if (a->missed != b->missed)
+		return a->missed < b->missed;
+	return a->first != b->first ? a->first < b->first : a->second < b->second;
+}
+
+/* The pairs of hosts that go to this switch. */
+static void add_destination(struct chooser *chooser, uint32_t to, struct cost *cost)
+{
+	const struct route_graph *graph = chooser->graph;
+	uint64_t hosts = route_graph_hosts_at(graph, to);
+
+	if (hosts == 0)
+		return;
+	legal_search_run(chooser->search, to);
+	for (uint32_t at = 0; at < graph->switches; at++) {
+		uint64_t pairs = hosts * route_graph_hosts_at(graph, at);
+
+		if (pairs > 0 && legal_search_count(chooser->search, at) > 0)
+			cost->first += pairs * legal_search_links(chooser->search, at);
+	}
+}
+
+static int cost_of_labels(
+	struct chooser *chooser, uint32_t root, struct cost *cost, struct fault *fault)
+{
+	const struct route_graph *graph = chooser->graph;
+	int result = chooser->algorithm->label(graph, root, chooser->up, fault);
+
+	for (uint32_t to = 0; to < graph->switches && result == 0; to++)
+		add_destination(chooser, to, cost);
+	return result;
+}
+
+/* Breadth first over all switches. */
+static void cost_of_distance(struct chooser *chooser, uint32_t root, struct cost *cost)
+{
+	const struct route_graph *graph = chooser->graph;
+	uint32_t head = 0, tail = 0;
+
+	memset(chooser->distance, 0xFF, graph->switches * sizeof(*chooser->distance));
+	chooser->distance[root] = 0;
+	for (chooser->queue[tail++] = root; head < tail; head++) {
+		uint32_t at = chooser->queue[head];
+
+		cost->first = chooser->distance[at];
+		cost->second += chooser->distance[at];
+		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
+			uint32_t to = graph->arc[arc].to;
+
+			if (chooser->distance[to] != NO_WAY)
+				continue;
+			chooser->distance[to] = chooser->distance[at] + 1;
+			chooser->queue[tail++] = to;
+		}
+	}
+	cost->missed = graph->switches - tail;
+}
+
+static int choose_cheapest(
+	struct chooser *chooser, enum route_root_choice choice, uint32_t *root, struct fault *fault)
+{
+	struct cost least = {.missed = UINT64_MAX};
+	int result = 0;
+
+	for (uint32_t at = 0; at < chooser->graph->switches && result == 0; at++) {
+		struct cost cost = {0};
+
+		cost_of_distance(chooser, at, &cost);
+		if (choice == ROUTE_ROOT_BEST) {
+			cost.first = cost.second = 0;
+			result = cost_of_labels(chooser, at, &cost, fault);
+		}
+		if (result == 0 && cheaper(&cost, &least)) {
+			least = cost;
+			*root = at;
+		}
+	}
+	return result;
+}
+
+static int chooser_init(struct chooser *chooser, const struct route_graph *graph)
+{
+	chooser->graph = graph;
+	chooser->up = calloc(graph->arcs + 1u, sizeof(*chooser->up));
+	chooser->distance = calloc(graph->switches + 1u, sizeof(*chooser->distance));
+	chooser->queue = calloc(graph->switches + 1u, sizeof(*chooser->queue));
+	if (chooser->up != NULL)
+		chooser->search = legal_search_create(graph, chooser->up);
+	return chooser->search == NULL || chooser->distance == NULL || chooser->queue == NULL
+		       ? -ENOMEM
+		       : 0;
+}
+
+static void chooser_fini(struct chooser *chooser)
+{
+	legal_search_destroy(chooser->search);
+	free(chooser->up);
+	free(chooser->distance);
+	free(chooser->queue);
+}
+
+int route_root_choose(const struct topology *topology, const struct route_algorithm *algorithm,
+	enum route_root_choice choice, uint64_t seed, uint32_t *root, struct fault *fault)
+{
+	struct chooser chooser = {.algorithm = algorithm};
+	struct route_graph *graph;
+	struct rng rng;
+	int result;
+
+	if (topology->switches == 0)
+		return fault_set(fault, EINVAL, "%s: no switch to be the root", topology->name);
+	if (choice == ROUTE_ROOT_RANDOM) {
+		rng_init(&rng, seed, 0, ROOT_STREAM);
+		*root = (uint32_t)rng_below(&rng, topology->switches);
+		return 0;
+	}
+	graph = route_graph_create(topology);
+	result = graph == NULL ? -ENOMEM : chooser_init(&chooser, graph);
+	if (result == 0)
+		result = choose_cheapest(&chooser, choice, root, fault);
+	else
+		fault_set(fault, ENOMEM, "%s: no memory to choose a root", topology->name);
+	chooser_fini(&chooser);
+	route_graph_destroy(graph);
+	return result;
+}

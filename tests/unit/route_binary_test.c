@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The binary route file: the same content back, and damage refused where it is. */
+
+#include "route_binary.h"
+
+#include <stdlib.h>
+
+#include "networks.h"
+#include "route_algorithm.h"
+
+/* Places in a file. */
+#define HEADER_AT 12
+#define FIRST_AT  (HEADER_AT + ROUTE_BINARY_HEADER + 4) /* of the first section behind it */
+
+struct bytes {
+	char *at;
+	size_t size;
+};
+
+static struct bytes write_file(const struct topology *topology, const struct route_file *file)
+{
+	struct bytes bytes;
+	FILE *out = open_memstream(&bytes.at, &bytes.size);
+	struct fault fault;
+
+	assert_non_null(out);
+	if (route_binary_write(topology, file, out, &fault) != 0)
+		fail_msg("%s", fault.text);
+	fclose(out);
+	return bytes;
+}
+
+static int read_file(const struct topology *topology, const struct bytes *bytes,
+	struct route_file *file, struct fault *fault)
+{
+	FILE *in = fmemopen(bytes->at, bytes->size, "r");
+	int result;
+
+	assert_non_null(in);
+	result = route_file_read(topology, in, "FILE", file, fault);
+	fclose(in);
+	return result;
+}
+
+static struct route_set *some_routes(const struct topology *topology, uint64_t seed)
+{
+	struct route_options options = {.seed = seed, .alternatives = 1 + (unsigned)seed % 4};
+	struct route_set *set = route_compute(topology, &route_up_down, &options, NULL, NULL);
+
+	assert_non_null(set);
+	return set;
+}
+
+static struct route_table *some_table(const struct topology *topology, uint64_t seed)
+{
+	struct route_options options = {.seed = seed};
+	struct route_table *table =
+		route_compute_table(topology, &route_up_down, &options, NULL, NULL);
+
+	assert_non_null(table);
+	return table;
+}
+
+/* Writes, reads, writes again. */
+static void assert_round_trip(const struct topology *topology, struct route_file *file)
+{
+	struct bytes first = write_file(topology, file), second;
+	struct fault fault = {""};
+	struct route_file again;
+
+	assert_int_equal(0, read_file(topology, &first, &again, &fault));
+	second = write_file(topology, &again);
+	assert_int_equal(first.size, second.size);
+	assert_memory_equal(first.at, second.at, first.size);
+	free(first.at);
+	free(second.at);
+	route_file_close(&again);
+	route_file_close(file);
+}
+
+static void routes_are_read_back_the_same(void **state)
+{
+	for (uint64_t seed = 1; seed <= 50; seed++) {
+		struct topology *topology = network_random(seed, seed % 2 == 0);
+		struct route_file file = {.set = some_routes(topology, seed)};
+
+		assert_round_trip(topology, &file);
+		topology_destroy(topology);
+	}
+}
+
+static void each_route_is_the_same_as_in_memory(void **state)
+{
+	struct topology *topology = network_torus(4, 2);
+	struct route_file file = {.set = some_routes(topology, 7)}, again;
+	struct bytes bytes = write_file(topology, &file);
+
+	assert_int_equal(0, read_file(topology, &bytes, &again, NULL));
+	assert_string_equal(route_set_origin(again.set)->algorithm, "ud");
+	assert_string_equal(route_set_origin(again.set)->root, "s0");
+	assert_int_equal(route_set_origin(again.set)->seed, 7);
+	for (uint32_t pair = 0; pair < topology->hosts * topology->hosts; pair++) {
+		uint32_t source = pair / topology->hosts, to = pair % topology->hosts;
+		unsigned count = route_set_count(file.set, source, to), length, other;
+
+		assert_int_equal(count, route_set_count(again.set, source, to));
+		for (unsigned i = 0; i < count; i++) {
+			const uint8_t *a = route_set_get(file.set, source, to, i, &length);
+			const uint8_t *b = route_set_get(again.set, source, to, i, &other);
+
+			assert_int_equal(length, other);
+			assert_memory_equal(a, b, length);
+		}
+	}
+	free(bytes.at);
+	route_file_close(&file);
+	route_file_close(&again);
+	topology_destroy(topology);
+}
+
+static void tables_with_alternatives_are_read_back_the_same(void **state)
+{
+	for (unsigned adaptive = 0; adaptive < 2; adaptive++) {
+		struct topology *topology = network_torus(4, 2);
+		struct route_file file = {.table = some_table(topology, 3)};
+		size_t entries = (size_t)topology->switches * topology->hosts;
+
+		if (adaptive != 0) {
+			file.table->alternatives = calloc(entries, sizeof(uint64_t));
+			assert_non_null(file.table->alternatives);
+			for (size_t i = 0; i < entries; i++)
+				file.table->alternatives[i] = i % 16;
+		}
+		assert_round_trip(topology, &file);
+		topology_destroy(topology);
+	}
+}
+
+static void vc_classes_are_read_back_the_same(void **state)
+{
+	struct topology *topology = network_ring(5);
+	struct route_file file = {.set = some_routes(topology, 1)};
+	struct vc_rule *rule = vc_rule_create(5, 2);
+
+	assert_non_null(rule);
+	rule->ring[3 * TOPOLOGY_PORTS_MAX + 1] = 4;
+	rule->dateline[4] = UINT64_C(1) << 63 | 1;
+	route_set_use_vc_rule(file.set, rule);
+	assert_round_trip(topology, &file);
+	topology_destroy(topology);
+}
+
+static void every_file_that_ends_too_early_is_refused(void **state)
+{
+	struct topology *topology = network_ring(4);
+	struct route_file file = {.set = some_routes(topology, 1)}, again;
+	struct bytes bytes = write_file(topology, &file);
+	struct fault fault;
+
+	for (struct bytes part = {bytes.at, bytes.size - 1}; part.size > 0; part.size--) {
+		assert_int_equal(-EINVAL, read_file(topology, &part, &again, &fault));
+		assert_null(again.set);
+		assert_memory_equal(fault.text, "FILE: byte ", 11);
+	}
+	free(bytes.at);
+	route_file_close(&file);
+	topology_destroy(topology);
+}
+
+static void every_flipped_bit_is_refused(void **state)
+{
+	struct topology *topology = network_ring(4);
+	struct route_file file = {.set = some_routes(topology, 1)}, again;
+	struct bytes bytes = write_file(topology, &file);
+	struct fault fault;
+
+	for (size_t bit = 8; bit < 8 * bytes.size;
+		bit++) { /* the first byte tells text from binary */
+		bytes.at[bit / 8] ^= (char)(1 << bit % 8);
+		assert_int_equal(-EINVAL, read_file(topology, &bytes, &again, &fault));
+		bytes.at[bit / 8] ^= (char)(1 << bit % 8);
+	}
+	free(bytes.at);
+	route_file_close(&file);
+	topology_destroy(topology);
+}
+
+static void refuse(const struct topology *topology, const struct bytes *bytes, const char *text)
+{
+	struct route_file again;
+	struct fault fault = {""};
+
+	assert_int_equal(-EINVAL, read_file(topology, bytes, &again, &fault));
+	assert_string_equal(fault.text, text);
+}
+
+static void bytes_after_the_end_are_refused(void **state)
+{
+	struct topology *topology = network_ring(4);
+	struct route_file file = {.set = some_routes(topology, 1)};
+	struct bytes bytes = write_file(topology, &file);
+	char text[100];
+
+	bytes.at = realloc(bytes.at, bytes.size + 1);
+	assert_non_null(bytes.at);
+	bytes.at[bytes.size++] = 0;
+	snprintf(text, sizeof(text), "FILE: byte %zu: more bytes, expected the end of the file",
+		bytes.size - 1);
+	refuse(topology, &bytes, text);
+	free(bytes.at);
+	route_file_close(&file);
+	topology_destroy(topology);
+}
+
+static void routes_of_another_topology_are_refused(void **state)
+{
+	struct topology *ring = network_ring(4), *larger = network_ring(5);
+	struct route_file file = {.set = some_routes(ring, 1)};
+	struct bytes bytes = write_file(ring, &file);
+
+	refuse(larger, &bytes, "FILE: byte 16: 4 switches and 4 hosts, expected 5 and 5");
+	strcpy(ring->name, "other");
+	refuse(ring, &bytes, "FILE: byte 36: routes of topology 'ring', expected 'other'");
+	free(bytes.at);
+	route_file_close(&file);
+	topology_destroy(ring);
+	topology_destroy(larger);
+}
+
+/* A set may hold anything; what is read must lead somewhere. */
+static void a_route_that_does_not_lead_there_is_refused(void **state)
+{
+	static const struct {
+		uint8_t route[4];
+		const char *text;
+	} bad[] = {
+		{{0x80, 0x80, 0x82, 0x00}, "does not end there"},
+		{{0x80, 0xBF, 0x82, 0x00}, "leaves by a port without a link"},
+		{{0x80, 0x00, 0x82, 0x00}, "has an interface element at a switch"},
+		{{0x82, 0x80, 0x82, 0x00}, "goes on at a host without an ITB"},
+	};
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct topology *topology = network_ring(4);
+		struct route_file file = {.set = route_set_create(4)};
+		struct bytes bytes;
+		char text[200];
+
+		assert_non_null(file.set);
+		assert_int_equal(0, route_set_add(file.set, 0, 1, bad[i].route, 4));
+		bytes = write_file(topology, &file);
+		/* The first section, to h0, is empty: 4 bytes of counts. */
+		snprintf(text, sizeof(text), "FILE: byte %d: route 0 from h0 to h1 %s",
+			FIRST_AT + 4 + 4 + 4 + 4, bad[i].text);
+		refuse(topology, &bytes, text);
+		free(bytes.at);
+		route_file_close(&file);
+		topology_destroy(topology);
+	}
+}
+
+static void a_table_with_a_port_without_a_link_is_refused(void **state)
+{
+	struct topology *topology = network_ring(4);
+	struct route_file file = {.table = some_table(topology, 1)};
+	struct bytes bytes;
+
+	route_table_row(file.table, 0)[2] = 9;
+	bytes = write_file(topology, &file);
+	refuse(topology, &bytes,
+		"FILE: byte 238: s0 sends what goes to h2 to a port without a link");
+	free(bytes.at);
+	route_file_close(&file);
+	topology_destroy(topology);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(routes_are_read_back_the_same),
+	cmocka_unit_test(each_route_is_the_same_as_in_memory),
+	cmocka_unit_test(tables_with_alternatives_are_read_back_the_same),
+	cmocka_unit_test(vc_classes_are_read_back_the_same),
+	cmocka_unit_test(every_file_that_ends_too_early_is_refused),
+	cmocka_unit_test(every_flipped_bit_is_refused),
+	cmocka_unit_test(bytes_after_the_end_are_refused),
+	cmocka_unit_test(routes_of_another_topology_are_refused),
+	cmocka_unit_test(a_route_that_does_not_lead_there_is_refused),
+	cmocka_unit_test(a_table_with_a_port_without_a_link_is_refused),
+};
+
+UNIT_MAIN(tests)

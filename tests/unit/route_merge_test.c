@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Several algorithms in one set, the choice of a root, and what failures leave unreachable. */
+
+#include "route_merge.h"
+
+#include <stdlib.h>
+
+#include "networks.h"
+#include "route_gaps.h"
+#include "route_root.h"
+#include "route_verify.h"
+
+static unsigned found(const char *names, const struct route_algorithm **algorithms)
+{
+	char unknown[ROUTE_LABEL_MAX];
+
+	return (unsigned)route_merge_find(names, algorithms, unknown);
+}
+
+static void names_are_joined_by_plus(void **state)
+{
+	const struct route_algorithm *algorithms[ROUTE_MERGE_MAX];
+	char unknown[ROUTE_LABEL_MAX];
+
+	assert_int_equal(1, found("ud", algorithms));
+	assert_int_equal(2, found("ud+minhop", algorithms));
+	assert_ptr_equal(algorithms[1], &route_minhop);
+	assert_int_equal(-ENOENT, route_merge_find("ud+up", algorithms, unknown));
+	assert_string_equal(unknown, "up");
+	assert_int_equal(-ENOENT, route_merge_find("ud+", algorithms, unknown));
+	assert_int_equal(-ENOENT, route_merge_find("", algorithms, unknown));
+	assert_int_equal(-E2BIG, route_merge_find("ud+ud+ud+ud+ud", algorithms, unknown));
+}
+
+static void the_first_algorithms_routes_come_first_and_none_twice(void **state)
+{
+	struct topology *topology = network_torus(4, 1);
+	const struct route_algorithm *both[] = {&route_up_down, &route_minhop};
+	struct route_options options = {.seed = 5, .alternatives = 3};
+	struct route_set *first, *merged;
+	int result;
+
+	first = route_compute(topology, both[0], &options, NULL, NULL);
+	merged = route_merge_compute(topology, both, 2, &options, &result, NULL);
+	assert_non_null(merged);
+	assert_string_equal(route_set_origin(merged)->algorithm, "ud+minhop");
+	assert_string_equal(route_set_origin(merged)->root, "s0");
+	for (uint32_t pair = 0; pair < 256; pair++) {
+		uint32_t source = pair / 16, to = pair % 16;
+		unsigned count = route_set_count(merged, source, to), a, b;
+
+		assert_in_range(count, route_set_count(first, source, to), 6);
+		for (unsigned i = 0; i < count; i++) {
+			const uint8_t *one = route_set_get(merged, source, to, i, &a);
+			const uint8_t *old = route_set_get(first, source, to, i, &b);
+
+			if (old != NULL)
+				assert_memory_equal(one, old, b);
+			for (unsigned k = 0; k < i; k++) {
+				const uint8_t *other = route_set_get(merged, source, to, k, &b);
+
+				assert_false(a == b && memcmp(one, other, a) == 0);
+			}
+		}
+	}
+	route_set_destroy(first);
+	route_set_destroy(merged);
+	topology_destroy(topology);
+}
+
+static void too_many_routes_together_are_refused(void **state)
+{
+	struct topology *topology = network_torus(4, 1);
+	const struct route_algorithm *both[] = {&route_up_down, &route_minhop};
+	struct route_options options = {.seed = 5, .alternatives = 10};
+	struct fault fault;
+	int result;
+
+	assert_null(route_merge_compute(topology, both, 2, &options, &result, &fault));
+	assert_int_equal(result, -EINVAL);
+	assert_string_equal(fault.text, "net: more than 10 routes of a pair in all, expected fewer "
+					"alternatives");
+	topology_destroy(topology);
+}
+
+/* Roots. */
+
+static uint32_t root_of(const struct topology *topology, enum route_root_choice choice)
+{
+	uint32_t root = UINT32_MAX;
+
+	assert_int_equal(0, route_root_choose(topology, &route_up_down, choice, 3, &root, NULL));
+	assert_true(root < topology->switches);
+	return root;
+}
+
+/* A line of 7 switches, each with a host. */
+static struct topology *line(void)
+{
+	struct network network;
+
+	network_begin(&network, 7, 7);
+	for (uint32_t i = 0; i < 7; i++) {
+		network_host(&network, i, i);
+		if (i > 0)
+			network_link(&network, i - 1, i);
+	}
+	return network_end(&network);
+}
+
+static void the_centre_is_nearest_to_the_farthest(void **state)
+{
+	struct topology *topology = line();
+
+	assert_int_equal(root_of(topology, ROUTE_ROOT_CENTRE), 3);
+	topology_destroy(topology);
+}
+
+static uint64_t total_links(const struct topology *topology, uint32_t root)
+{
+	struct route_options options = {.root = root};
+	struct route_set *set = route_compute(topology, &route_up_down, &options, NULL, NULL);
+	struct route_report report;
+	uint64_t links;
+
+	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
+	links = (uint64_t)(report.mean_switch_links * (double)report.far_routes + 0.5);
+	route_report_free(&report);
+	route_set_destroy(set);
+	return links;
+}
+
+static void no_root_gives_shorter_ways_than_the_best(void **state)
+{
+	for (uint64_t seed = 1; seed <= 30; seed++) {
+		struct topology *topology = network_random(seed, true);
+		uint64_t best = total_links(topology, root_of(topology, ROUTE_ROOT_BEST));
+
+		for (uint32_t root = 0; root < topology->switches; root++)
+			assert_true(best <= total_links(topology, root));
+		topology_destroy(topology);
+	}
+}
+
+static void a_random_root_depends_on_the_seed_alone(void **state)
+{
+	struct topology *topology = network_torus(5, 1);
+	uint32_t root[2], differ = 0;
+
+	assert_int_equal(
+		root_of(topology, ROUTE_ROOT_RANDOM), root_of(topology, ROUTE_ROOT_RANDOM));
+	for (uint64_t seed = 0; seed < 20; seed++) {
+		for (unsigned i = 0; i < 2; i++)
+			route_root_choose(topology, &route_up_down, ROUTE_ROOT_RANDOM, seed + i,
+				&root[i], NULL);
+		differ += root[0] != root[1];
+	}
+	assert_true(differ > 10);
+	topology_destroy(topology);
+}
+
+/* Gaps. */
+
+static void hosts_that_are_cut_off_and_pairs_between_pieces_are_told_apart(void **state)
+{
+	struct topology *topology;
+	struct network network;
+	struct route_options options = {0};
+	struct route_file file = {NULL, NULL};
+	struct route_gaps gaps;
+	char text[200];
+
+	/* h0 h1 on one piece, h2 h3 on another, h4 alone at s2. */
+	network_begin(&network, 3, 5);
+	for (uint32_t i = 0; i < 5; i++)
+		network_host(&network, i, i / 2);
+	topology = network_end(&network);
+	for (unsigned tables = 0; tables < 2; tables++) {
+		if (tables == 0)
+			file.set = route_compute(topology, &route_up_down, &options, NULL, NULL);
+		else
+			file.table =
+				route_compute_table(topology, &route_up_down, &options, NULL, NULL);
+		assert_int_equal(0, route_gaps_find(topology, &file, &gaps));
+		assert_int_equal(gaps.pairs, 16);
+		assert_int_equal(gaps.cut_offs, 1);
+		route_gaps_text(topology, &gaps, text, sizeof(text));
+		assert_string_equal(text, "16 pairs of hosts without a route; cut off: h4; 8 "
+					  "others, the first from h0 to h2");
+		route_gaps_free(&gaps);
+		route_file_close(&file);
+	}
+	topology_destroy(topology);
+}
+
+static void a_whole_network_has_no_gaps(void **state)
+{
+	struct topology *topology = network_torus(3, 1);
+	struct route_options options = {0};
+	struct route_file file = {
+		.set = route_compute(topology, &route_up_down, &options, NULL, NULL)};
+	struct route_gaps gaps;
+
+	assert_int_equal(0, route_gaps_find(topology, &file, &gaps));
+	assert_int_equal(gaps.pairs, 0);
+	assert_int_equal(gaps.cut_offs, 0);
+	route_gaps_free(&gaps);
+	route_file_close(&file);
+	topology_destroy(topology);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(names_are_joined_by_plus),
+	cmocka_unit_test(the_first_algorithms_routes_come_first_and_none_twice),
+	cmocka_unit_test(too_many_routes_together_are_refused),
+	cmocka_unit_test(the_centre_is_nearest_to_the_farthest),
+	cmocka_unit_test(no_root_gives_shorter_ways_than_the_best),
+	cmocka_unit_test(a_random_root_depends_on_the_seed_alone),
+	cmocka_unit_test(hosts_that_are_cut_off_and_pairs_between_pieces_are_told_apart),
+	cmocka_unit_test(a_whole_network_has_no_gaps),
+};
+
+UNIT_MAIN(tests)

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft route show: the routes of one pair of hosts, or its way through the tables. */
+
+#include <string.h>
+
+#include "cmd_route.h"
+#include "frame.h"
+#include "route_subject.h"
+
+#define NAME "route show"
+
+static int print_route(const struct topology *topology, uint32_t source, uint32_t destination,
+	const uint8_t *route, unsigned length)
+{
+	char text[ROUTE_ELEMENTS_MAX * (TOPOLOGY_NAME_MAX + 4)];
+
+	if (route_text(topology, source, route, length, text, sizeof(text)) < 0)
+		return command_fail(
+			NAME, EXIT_BAD_ANSWER, "a route leaves by a port without a link");
+	printf("%s %s %s\n", topology->host_at[source].name, topology->host_at[destination].name,
+		text);
+	return EXIT_DONE;
+}
+
+static int show_routes(const struct topology *topology, const struct route_set *set,
+	uint32_t source, uint32_t destination)
+{
+	const uint8_t *route;
+	unsigned length;
+	int result = EXIT_DONE;
+
+	for (unsigned i = 0; result == EXIT_DONE &&
+			     (route = route_set_get(set, source, destination, i, &length)) != NULL;
+		i++)
+		result = print_route(topology, source, destination, route, length);
+	return result;
+}
+
+/* The other ports that the switch may take, behind the route: " s0:4|5". */
+static void print_alternatives(const struct topology *topology, const struct route_table *table,
+	uint32_t at, uint32_t destination)
+{
+	const uint64_t *sets = route_table_alternatives(table, at);
+	uint64_t ports = sets == NULL ? 0 : sets[destination];
+	const char *gap = "";
+
+	if (ports == 0)
+		return;
+	printf("# %s may take ", topology->switch_at[at].name);
+	for (; ports != 0; ports &= ports - 1, gap = ", ")
+		printf("%s%u", gap, (unsigned)__builtin_ctzll(ports));
+	putchar('\n');
+}
+
+static int show_walk(const struct topology *topology, const struct route_table *table,
+	uint32_t source, uint32_t destination)
+{
+	struct topology_port at = {.kind = DEVICE_HOST, .device = source};
+	uint32_t steps = 0;
+
+	if (!topology_peer(topology, at, &at))
+		return EXIT_DONE;
+	printf("%s %s", topology->host_at[source].name, topology->host_at[destination].name);
+	while (at.kind == DEVICE_SWITCH && steps++ <= topology->switches) {
+		at.port = route_table_row(table, at.device)[destination];
+		if (at.port == ROUTE_TABLE_NONE)
+			break;
+		printf(" %s:%u", topology->switch_at[at.device].name, at.port);
+		if (!topology_peer(topology, at, &at))
+			break;
+	}
+	putchar('\n');
+	if (at.kind != DEVICE_HOST || at.device != destination)
+		return command_fail(NAME, EXIT_BAD_ANSWER, "the tables do not lead to %s",
+			topology->host_at[destination].name);
+	topology_peer(topology, (struct topology_port){.kind = DEVICE_HOST, .device = source}, &at);
+	while (at.kind == DEVICE_SWITCH) {
+		print_alternatives(topology, table, at.device, destination);
+		at.port = route_table_row(table, at.device)[destination];
+		topology_peer(topology, at, &at);
+	}
+	return EXIT_DONE;
+}
+
+static int find_host(const struct topology *topology, const char *name, uint32_t *host)
+{
+	int32_t found = topology_find_host(topology, name);
+
+	if (found < 0)
+		return command_fail(NAME, EXIT_BAD_REQUEST,
+			"no host '%s' in topology %s, expected a host", name, topology->name);
+	*host = (uint32_t)found;
+	return EXIT_DONE;
+}
+
+/* Whether anything leads from the pair's source at all. */
+static bool has_way(const struct subject *subject, uint32_t source, uint32_t destination)
+{
+	struct topology_port at = {.kind = DEVICE_HOST, .device = source};
+
+	if (subject->file[0].set != NULL)
+		return route_set_count(subject->file[0].set, source, destination) > 0;
+	return source != destination && topology_peer(subject->topology, at, &at) &&
+	       at.kind == DEVICE_SWITCH &&
+	       route_table_row(subject->file[0].table, at.device)[destination] != ROUTE_TABLE_NONE;
+}
+
+static int show_pair(const struct subject *subject, const char *from, const char *to)
+{
+	uint32_t source = 0, destination = 0;
+	int result = find_host(subject->topology, from, &source);
+
+	if (result == EXIT_DONE)
+		result = find_host(subject->topology, to, &destination);
+	if (result != EXIT_DONE)
+		return result;
+	if (!has_way(subject, source, destination))
+		return command_fail(NAME, EXIT_BAD_ANSWER, "no route from %s to %s", from, to);
+	if (subject->file[0].set != NULL)
+		return show_routes(subject->topology, subject->file[0].set, source, destination);
+	return show_walk(subject->topology, subject->file[0].table, source, destination);
+}
+
+int cmd_route_show(int argc, char **argv)
+{
+	struct subject_request request = {.command = NAME, .files_max = 3};
+	struct subject subject;
+	int result = EXIT_DONE;
+
+	for (int i = 1; i < argc && result == EXIT_DONE; i++)
+		result = subject_argument(&request, &i, argc, argv);
+	if (result == EXIT_DONE && request.files != 3)
+		return command_fail(NAME, EXIT_BAD_REQUEST,
+			"%u arguments, expected TOPO ROUTES SOURCE DESTINATION",
+			request.files + (request.topology != NULL));
+	request.files = 1; /* the other two are the hosts */
+	if (result == EXIT_DONE)
+		result = subject_open(&subject, &request);
+	if (result != EXIT_DONE)
+		return result;
+	result = show_pair(&subject, request.name[1], request.name[2]);
+	subject_close(&subject);
+	return result;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "route_subject.h"
+
+#include <string.h>
+
+static int take_name(struct subject_request *request, const char *name)
+{
+	if (request->topology == NULL) {
+		request->topology = name;
+		return EXIT_DONE;
+	}
+	if (request->files == request->files_max)
+		return command_fail(request->command, EXIT_BAD_REQUEST,
+			"'%s', expected at most %u files of routes", name, request->files_max);
+	request->name[request->files++] = name;
+	return EXIT_DONE;
+}
+
+int subject_argument(struct subject_request *request, int *i, int argc, char **argv)
+{
+	const char *argument = argv[*i];
+
+	if (argument[0] != '-' || argument[1] == '\0')
+		return take_name(request, argument);
+	if (strncmp(argument, "--without=", 10) == 0)
+		return topology_cut_add(&request->cut, request->command, argument + 10);
+	if (strcmp(argument, "--without") != 0)
+		return command_fail(request->command, EXIT_BAD_REQUEST,
+			"unknown option '%s', expected TOPO ROUTES and those of 'weft route "
+			"--help'",
+			argument);
+	if (*i + 1 == argc)
+		return command_fail(request->command, EXIT_BAD_REQUEST,
+			"--without, expected a link such as s0:3 or a switch after it");
+	return topology_cut_add(&request->cut, request->command, argv[++*i]);
+}
+
+int subject_open(struct subject *subject, const struct subject_request *request)
+{
+	struct fault fault;
+	int code;
+
+	*subject = (struct subject){.topology = topology_cut_open(&request->cut, request->command,
+					    request->topology, &code)};
+	if (subject->topology == NULL)
+		return code;
+	for (; subject->files < request->files; subject->files++) {
+		code = route_file_load(subject->topology, request->name[subject->files],
+			&subject->file[subject->files], &fault);
+		if (code == 0)
+			continue;
+		subject_close(subject);
+		return command_fail(request->command, fault_exit_code(code), "%s", fault.text);
+	}
+	return EXIT_DONE;
+}
+
+void subject_close(struct subject *subject)
+{
+	for (unsigned i = 0; i < subject->files; i++)
+		route_file_close(&subject->file[i]);
+	topology_destroy(subject->topology);
+}
