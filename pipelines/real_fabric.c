@@ -91,6 +91,31 @@ static int check_classes(const struct real_fabric *fabric, struct fault *fault)
 		run_algorithm_name(fabric->options.run->routing.algorithm), rule->classes);
 }
 
+static bool has_itb(const struct route_set *set, uint32_t from, uint32_t to)
+{
+	const uint8_t *route;
+	unsigned length;
+
+	for (unsigned i = 0; (route = route_set_get(set, from, to, i, &length)) != NULL; i++)
+		if (memchr(route, ROUTE_TYPE_ITB, length) != NULL)
+			return true;
+	return false;
+}
+
+/* Until interfaces re-inject messages. */
+static int check_itbs(const struct real_fabric *fabric, struct fault *fault)
+{
+	uint32_t hosts = fabric->options.topology->hosts;
+
+	for (uint32_t from = 0; fabric->routes != NULL && from < hosts; from++)
+		for (uint32_t to = 0; to < hosts; to++)
+			if (from != to && has_itb(fabric->routes, from, to))
+				return fault_set(fault, EINVAL,
+					"routing.algorithm: on this topology '%s' needs interfaces that re-inject messages (ITBs), which is not built yet",
+					run_algorithm_name(fabric->options.run->routing.algorithm));
+	return 0;
+}
+
 static int create_captures(struct real_fabric *fabric, struct fault *fault)
 {
 	const struct capture_options options = {
@@ -117,6 +142,7 @@ static int build(struct real_fabric *fabric, struct fault *fault)
 		return -EINVAL;
 	if ((result = compute_routes(fabric, fault)) < 0 ||
 		(result = check_classes(fabric, fault)) < 0 ||
+		(result = check_itbs(fabric, fault)) < 0 ||
 		(result = create_pools(fabric, fault)) < 0 ||
 		(result = fabric_links_open(fabric, fault)) < 0 ||
 		(result = fabric_switches_create(fabric, fault)) < 0 ||

@@ -45,15 +45,6 @@ static unsigned port_up(
 	return nth_port(set, (quotient(tree, at, host) + shift) % count);
 }
 
-static uint32_t arc_at(const struct fat_tree *tree, uint32_t at, unsigned port)
-{
-	uint32_t arc = tree->graph->first_arc[at];
-
-	while (tree->graph->arc[arc].port != port)
-		arc++;
-	return arc;
-}
-
 /* Of several ports down. */
 static unsigned port_down(const struct fat_tree *tree, uint32_t at, uint64_t set, uint32_t host)
 {
@@ -64,7 +55,7 @@ static unsigned port_down(const struct fat_tree *tree, uint32_t at, uint64_t set
 		return (unsigned)__builtin_ctzll(set);
 	for (uint64_t rest = set; rest != 0; rest &= rest - 1) {
 		unsigned port = (unsigned)__builtin_ctzll(rest);
-		uint32_t down = arc_at(tree, at, port);
+		uint32_t down = route_graph_arc_of_port(tree->graph, at, port);
 
 		below = arc[down].to;
 		if (port_up(tree, below, tree->up[below], host, 0) == arc[arc[down].back].port)
@@ -237,10 +228,12 @@ static bool walk(const struct fat_tree *tree, uint32_t at, uint32_t host, uint32
 		if ((set & tree->up[at]) != 0) {
 			uint32_t count = (uint32_t)__builtin_popcountll(set);
 
-			arc = arc_at(tree, at, port_up(tree, at, set, host, number % count));
+			arc = route_graph_arc_of_port(
+				tree->graph, at, port_up(tree, at, set, host, number % count));
 			number /= count;
 		} else {
-			arc = arc_at(tree, at, port_down(tree, at, set, host));
+			arc = route_graph_arc_of_port(
+				tree->graph, at, port_down(tree, at, set, host));
 		}
 		/* route_path_add() refuses what is longer. */
 		if (path->links < ROUTE_LINKS_MAX)

@@ -73,22 +73,24 @@ struct route_table *route_compute_table(const struct topology *topology,
 	struct fault *fault);
 
 /* All algorithms, route_NAME each, in the order in which they are listed. */
-#define ROUTE_ALGORITHMS(X)            \
-	/* The reference. */           \
-	X(minhop)                      \
-	/* Trees without ITBs. */      \
-	X(up_down)                     \
-	X(ud_random)                   \
-	X(ud_rr)                       \
-	X(ud_det)                      \
-	X(depth_first)                 \
-	/* Minimal paths with ITBs. */ \
-	X(ud_mitb)                     \
-	X(ud_itb)                      \
-	X(dfs_itb)                     \
-	/* Regular networks. */        \
-	X(dmodk)                       \
-	X(dor)
+#define ROUTE_ALGORITHMS(X)                         \
+	/* The reference. */                        \
+	X(minhop)                                   \
+	/* Trees without ITBs. */                   \
+	X(up_down)                                  \
+	X(ud_random)                                \
+	X(ud_rr)                                    \
+	X(ud_det)                                   \
+	X(depth_first)                              \
+	/* Minimal paths with ITBs. */              \
+	X(ud_mitb)                                  \
+	X(ud_itb)                                   \
+	X(dfs_itb)                                  \
+	/* Regular networks. */                     \
+	X(dmodk)                                    \
+	X(dor)                                      \
+	/* Several paths for one message stream. */ \
+	X(disjoint)
 
 #define X(name) extern const struct route_algorithm route_##name;
 ROUTE_ALGORITHMS(X)

@@ -42,3 +42,14 @@ static inline uint32_t route_graph_hosts_at(const struct route_graph *graph, uin
 {
 	return graph->first_host[at + 1] - graph->first_host[at];
 }
+
+/* The arc that leaves switch 'at' by this port, which leads to a switch. */
+static inline uint32_t route_graph_arc_of_port(
+	const struct route_graph *graph, uint32_t at, unsigned port)
+{
+	uint32_t arc = graph->first_arc[at];
+
+	while (graph->arc[arc].port != port)
+		arc++;
+	return arc;
+}

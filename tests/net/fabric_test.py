@@ -83,6 +83,17 @@ class Fabric(unittest.TestCase):
     def test_destination_tables_deliver_like_source_routes(self):
         self.measure("--set", "routing.mode=table")
 
+    def test_tables_with_alternative_ports_deliver(self):
+        self.measure("--set", "routing.algorithm=dmodk", "--set", "routing.mode=table")
+
+    def test_routes_that_the_devices_cannot_carry_out_are_refused(self):
+        for algorithm, reason in (("dor", "change between 2 VC classes"), ("disjoint", "(ITBs)")):
+            done = self.weft("run", self.file, "--set", "topology=ring:switches=8,hosts=1",
+                             "--set", "routing.algorithm=" + algorithm)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(reason, done.stderr)
+            self.assertIn("not built yet", done.stderr)
+
     def test_without_voqs_everything_is_still_delivered(self):
         self.measure("--set", "switch.voq=false")
 

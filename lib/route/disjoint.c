@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include <stdlib.h>
+
+#include "legal_detour.h"
+#include "legal_routes.h"
+#include "rng.h"
+#include "route_jobs.h"
+#include "up_down.h"
+
+/*
+ * The paths of Distributed Routing Balancing: for each pair the deterministic path, then others
+ * that share no link with it nor with each other, the shortest first, so that congestion on one
+ * leaves the rest alone.
+ *
+ *	route 0 = that of up*\/down* for the pair
+ *	until there are enough:
+ *		take away the links of the last route
+ *		next route = a shortest path in what is left
+ *
+ * All routes obey the labels of up*\/down*: where one has to go up after down, a host of that
+ * switch absorbs the message and re-injects it, so no dependency leads from a down channel to an up
+ * channel, and the union of all routes of all pairs has no cycle (as in ud-itb). A path that would
+ * have to turn at a switch without hosts is not taken. What is left shrinks from route to route, so
+ * the lengths grow from the second one on.
+ */
+
+/* Keeps these draws apart from those of the first routes. */
+#define DISJOINT_STREAM ((uint64_t)1 << 33)
+
+/* What all jobs share. */
+struct fill {
+	const struct route_graph *graph;
+	const bool *up;
+	const struct route_options *options;
+	struct route_set *set;
+};
+
+/* The links of the first route, which has no ITBs, from the source's switch on. */
+static void avoid_first(struct legal_detour *detour, const struct route_graph *graph, uint32_t at,
+	const uint8_t *route, unsigned length)
+{
+	for (unsigned i = 0; i + 2 < length; i++) {
+		uint32_t arc = route_graph_arc_of_port(graph, at, route[i] & ROUTE_PORT_MASK);
+
+		legal_detour_avoid(detour, arc);
+		at = graph->arc[arc].to;
+	}
+}
+
+/* Routes 1 and further of a pair that has its first. */
+static int add_pair(const struct fill *fill, struct legal_detour *detour, uint32_t source,
+	uint32_t destination, struct fault *fault)
+{
+	const struct route_graph *graph = fill->graph;
+	const struct route_options *options = fill->options;
+	uint32_t at = graph->host_switch[source], to = graph->host_switch[destination];
+	bool per_host = options->granularity == ROUTE_PER_HOST_PAIR;
+	const uint8_t *first;
+	struct route_path path;
+	unsigned length;
+	struct rng rng;
+	int result = 0;
+
+	if (at == to)
+		return 0;
+	rng_init(&rng, options->seed, per_host ? source : at,
+		DISJOINT_STREAM | (per_host ? destination : to));
+	first = route_set_get(fill->set, source, destination, 0, &length);
+	legal_detour_reset(detour);
+	avoid_first(detour, graph, at, first, length);
+	for (unsigned i = 1; i < options->alternatives && result == 0; i++) {
+		if (!legal_detour_find(detour, at, to, (uint32_t)rng_next(&rng) >> 1, &path))
+			break;
+		for (unsigned k = 0; k < path.links; k++)
+			legal_detour_avoid(detour, path.arc[k]);
+		result = route_path_add(
+			graph, options, fill->set, source, destination, &path, fault);
+	}
+	return result;
+}
+
+/* Every jobs-th destination. */
+static int fill_part(void *context, unsigned job, unsigned jobs, struct fault *fault)
+{
+	const struct fill *fill = context;
+	struct legal_detour *detour = legal_detour_create(fill->graph, fill->up);
+	int result = 0;
+
+	if (detour == NULL)
+		return fault_set(
+			fault, ENOMEM, "%s: no memory for its routes", fill->graph->topology->name);
+	for (uint32_t to = job; to < fill->graph->hosts; to += jobs)
+		for (uint32_t from = 0; from < fill->graph->hosts && result == 0; from++)
+			if (route_set_count(fill->set, from, to) > 0)
+				result = add_pair(fill, detour, from, to, fault);
+	legal_detour_destroy(detour);
+	return result;
+}
+
+static int disjoint_routes(const struct route_graph *graph, const struct route_options *options,
+	struct route_set *set, struct fault *fault)
+{
+	struct route_options one = *options;
+	bool *up = calloc(graph->arcs + 1u, sizeof(*up));
+	struct fill fill = {graph, up, options, set};
+	int result;
+
+	if (up == NULL)
+		return fault_set(
+			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+	one.alternatives = 1;
+	result = up_down_label(graph, options->root, up, fault);
+	if (result == 0)
+		result = legal_routes_fill(graph, up, &one, set, fault);
+	if (result == 0)
+		result = route_jobs_run(options->jobs, fill_part, &fill, fault);
+	free(up);
+	return result;
+}
+
+const struct route_algorithm route_disjoint = {
+	.name = "disjoint",
+	.summary = "for DRB: the path of ud, then short ones that share no link; ITBs where needed",
+	.deadlock_free = true,
+	.alternatives = 4,
+	.label = up_down_label,
+	.routes = disjoint_routes,
+};

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "legal_detour.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* As in legal_search.c: at switch s, still going up (2s) or down already (2s + 1). */
+#define STATE(at, down) (2u * (at) + (down))
+#define NO_STATE        UINT32_MAX
+
+/* How a state was reached. What is of another search than the last does not count. */
+struct step {
+	uint32_t search;
+	uint32_t from; /* state */
+	uint32_t arc;
+	uint16_t links, itbs;
+};
+
+struct legal_detour {
+	const struct route_graph *graph;
+	const bool *up;
+	struct step *step; /* by state */
+	uint32_t *queue;   /* of states */
+	uint32_t *avoided; /* by arc: the round in which it was avoided */
+	uint32_t search, round;
+	uint32_t tail;
+};
+
+struct legal_detour *legal_detour_create(const struct route_graph *graph, const bool *up)
+{
+	struct legal_detour *detour = calloc(1, sizeof(*detour));
+
+	if (detour == NULL)
+		return NULL;
+	detour->graph = graph;
+	detour->up = up;
+	detour->step = calloc(2u * graph->switches + 1u, sizeof(*detour->step));
+	detour->queue = calloc(2u * graph->switches + 1u, sizeof(*detour->queue));
+	detour->avoided = calloc(graph->arcs + 1u, sizeof(*detour->avoided));
+	detour->round = 1;
+	if (detour->step != NULL && detour->queue != NULL && detour->avoided != NULL)
+		return detour;
+	legal_detour_destroy(detour);
+	errno = ENOMEM;
+	return NULL;
+}
+
+void legal_detour_destroy(struct legal_detour *detour)
+{
+	if (detour == NULL)
+		return;
+	free(detour->step);
+	free(detour->queue);
+	free(detour->avoided);
+	free(detour);
+}
+
+void legal_detour_reset(struct legal_detour *detour)
+{
+	detour->round++;
+}
+
+void legal_detour_avoid(struct legal_detour *detour, uint32_t arc)
+{
+	detour->avoided[arc] = detour->avoided[detour->graph->arc[arc].back] = detour->round;
+}
+
+/* Over one arc, if that is legal, with an ITB where needed. All steps are one link long, so a state
+ * can only be improved in its ITBs, and only before its turn comes. */
+static inline void try_arc(
+	struct legal_detour *detour, uint32_t state, struct step here, bool absorbs, uint32_t arc)
+{
+	const struct route_arc *out = &detour->graph->arc[arc];
+	bool up = detour->up[arc], turns = up && state % 2 == 1;
+	uint32_t to = STATE(out->to, up ? 0u : 1u);
+	uint16_t links = (uint16_t)(here.links + 1), itbs = (uint16_t)(here.itbs + turns);
+	struct step *known = &detour->step[to];
+
+	if (detour->avoided[arc] == detour->round || (turns && !absorbs))
+		return;
+	if (known->search == detour->search && (known->links != links || known->itbs <= itbs))
+		return;
+	/* Not straight back; the first step has no arc before it. */
+	if (here.links > 0 && out->back == here.arc)
+		return;
+	if (known->search != detour->search)
+		detour->queue[detour->tail++] = to;
+	*known = (struct step){detour->search, state, arc, links, itbs};
+}
+
+/* The better of the two ways to be at the destination, once all of its length are known. */
+static uint32_t arrival(const struct legal_detour *detour, uint32_t destination)
+{
+	const struct step *step = &detour->step[STATE(destination, 0)];
+	bool up = step[0].search == detour->search, down = step[1].search == detour->search;
+
+	if (up && down)
+		down = step[1].links < step[0].links ||
+		       (step[1].links == step[0].links && step[1].itbs < step[0].itbs);
+	return up || down ? STATE(destination, down) : NO_STATE;
+}
+
+static void expand(struct legal_detour *detour, uint32_t state, uint32_t turn)
+{
+	const uint32_t first = detour->graph->first_arc[state / 2];
+	const uint32_t end = detour->graph->first_arc[state / 2 + 1];
+	const bool absorbs = route_graph_hosts_at(detour->graph, state / 2) > 0;
+	const struct step here = detour->step[state];
+	uint32_t start;
+
+	if (first == end)
+		return;
+	start = first + turn % (end - first);
+	for (uint32_t arc = start; arc < end; arc++)
+		try_arc(detour, state, here, absorbs, arc);
+	for (uint32_t arc = first; arc < start; arc++)
+		try_arc(detour, state, here, absorbs, arc);
+}
+
+/* From the end to the start. False: too long for a frame, or twice over a link, which can happen
+ * where a switch without hosts is passed twice. */
+static bool trace(struct legal_detour *detour, uint32_t state, struct route_path *path)
+{
+	const struct route_arc *arcs = detour->graph->arc;
+
+	path->links = detour->step[state].links;
+	path->itb = 0;
+	if (path->links + 2u * detour->step[state].itbs > ROUTE_LINKS_MAX)
+		return false;
+	for (unsigned i = path->links; i-- > 0; state = detour->step[state].from) {
+		uint32_t arc = detour->step[state].arc;
+
+		for (unsigned k = i + 1; k < path->links; k++)
+			if (path->arc[k] == arc || path->arc[k] == arcs[arc].back)
+				return false;
+		path->arc[i] = arc;
+		if (i > 0 && detour->up[arc] && detour->step[state].from % 2 == 1)
+			path->itb |= (uint32_t)1 << (i - 1);
+	}
+	return true;
+}
+
+bool legal_detour_find(struct legal_detour *detour, uint32_t source, uint32_t destination,
+	uint32_t turn, struct route_path *path)
+{
+	uint32_t end = NO_STATE;
+
+	detour->search++;
+	detour->tail = 0;
+	detour->step[STATE(source, 0)] = (struct step){.search = detour->search};
+	detour->queue[detour->tail++] = STATE(source, 0);
+	for (uint32_t head = 0; head < detour->tail; head++) {
+		uint32_t state = detour->queue[head];
+
+		if (end != NO_STATE && detour->step[state].links >= detour->step[end].links)
+			break;
+		expand(detour, state, turn);
+		if (end == NO_STATE)
+			end = arrival(detour, destination);
+	}
+	end = arrival(detour, destination);
+	return end != NO_STATE && trace(detour, end, path);
+}

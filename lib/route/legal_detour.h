@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * A shortest path between two switches that keeps off some links and goes up after down only where
+ * a host can absorb the message (an in-transit buffer). Breadth first over the states (switch, may
+ * still go up or not), forwards from the source; of paths with as many links the one with fewest
+ * ITBs, and among equal ones whichever comes first from the arc where the search starts at each
+ * switch.
+ *
+ * A search object belongs to one thread; graph and labels are only read.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "route_path.h"
+
+struct legal_detour;
+
+/* 'up' has a label for each arc. NULL with errno ENOMEM. */
+struct legal_detour *legal_detour_create(const struct route_graph *graph, const bool *up);
+void legal_detour_destroy(struct legal_detour *detour);
+
+/* All links may be used again. */
+void legal_detour_reset(struct legal_detour *detour);
+/* The link of this arc may not be used, in neither direction. */
+void legal_detour_avoid(struct legal_detour *detour, uint32_t arc);
+
+/* 'turn' says at which arc each switch begins. False: there is no path, or it does not fit into a
+ * frame. */
+bool legal_detour_find(struct legal_detour *detour, uint32_t source, uint32_t destination,
+	uint32_t turn, struct route_path *path);
