@@ -11,9 +11,11 @@ weft_packages='gcc libc6-dev meson ninja-build pkg-config python3
 	libdpdk-dev libcmocka-dev libyaml-dev libjansson-dev
 	iproute2 iputils-ping iperf3 gnuplot-nox'
 
-# For the whole test suite: the fuzz targets want clang, the captures tshark and tcpdump.
+# For the whole test suite: the fuzz targets want clang, the captures tshark and tcpdump, exported
+# topologies ibsim and ibnetdiscover.
 weft_check_packages='clang libclang-rt-14-dev clang-format libasan8
-	tshark tcpdump dpdk procps util-linux'
+	tshark tcpdump dpdk procps util-linux
+	ibsim-utils libumad2sim0 infiniband-diags'
 
 weft_package_list() {
 	list=$weft_packages

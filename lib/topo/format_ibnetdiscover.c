@@ -10,8 +10,10 @@
  * format.
  */
 
+#include <errno.h>
 #include <inttypes.h>
 
+#include "ib_listing.h"
 #include "ib_rate.h"
 #include "topology_format.h"
 
@@ -84,6 +86,21 @@ static void write_host(const struct topology *topology, uint32_t number, FILE *o
 	write_port(topology, port, out);
 }
 
+static struct topology *read_ibnetdiscover(
+	const char *text, size_t length, const char *origin, struct fault *fault)
+{
+	struct topology *topology = NULL;
+	struct ib_listing listing;
+	int result = ib_listing_read(&listing, text, length, origin, fault);
+
+	if (result == 0)
+		topology = ib_listing_topology(&listing, fault);
+	else
+		errno = -result;
+	ib_listing_free(&listing);
+	return topology;
+}
+
 static int write_ibnetdiscover(const struct topology *topology, FILE *out, struct fault *fault)
 {
 	(void)fault;
@@ -99,4 +116,5 @@ const struct topology_format format_ibnetdiscover = {
 	.name = "ibnetdiscover",
 	.help = "InfiniBand cabling, also what ibsim simulates",
 	.write = write_ibnetdiscover,
+	.read = read_ibnetdiscover,
 };

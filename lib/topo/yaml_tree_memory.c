@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "file_text.h"
+
 #define BLOCK_BYTES ((size_t)64 << 10) /* greater than any single thing in a tree */
 
 struct yaml_tree_block {
@@ -78,61 +80,12 @@ void yaml_tree_append(struct yaml_tree_node *parent, struct yaml_tree_node *chil
 	parent->count++;
 }
 
-/* Says what errno says, and keeps it. */
-static void refuse_file(const char *path, struct fault *fault)
-{
-	int code = errno;
-
-	fault_set(fault, code, "%s: %s", path, strerror(code));
-	/* A folder, a name that cannot be, a file beyond all measure: the request is wrong. */
-	errno = code == EISDIR || code == ENOTDIR || code == ENAMETOOLONG || code == EFBIG ? EINVAL
-											   : code;
-}
-
-/* All of a stream, which may be a pipe; NULL with errno. The caller frees it. */
-static char *read_all(FILE *in, size_t *length)
-{
-	size_t room = 1 << 16;
-	char *text = malloc(room), *grown;
-
-	*length = 0;
-	while (text != NULL) {
-		*length += fread(text + *length, 1, room - *length, in);
-		if (*length < room)
-			break;
-		if (room > YAML_TREE_BYTES_MAX) {
-			free(text);
-			errno = EFBIG;
-			return NULL;
-		}
-		room *= 2;
-		grown = realloc(text, room);
-		if (grown == NULL)
-			free(text);
-		text = grown;
-	}
-	if (text != NULL && ferror(in)) {
-		free(text);
-		text = NULL;
-	}
-	return text;
-}
-
 struct yaml_tree *yaml_tree_load(const char *path, struct fault *fault)
 {
 	struct yaml_tree *tree;
 	size_t length;
-	char *text;
-	FILE *in = fopen(path, "r");
+	char *text = file_text_read(path, YAML_TREE_BYTES_MAX, &length, fault);
 
-	if (in == NULL) {
-		refuse_file(path, fault);
-		return NULL;
-	}
-	text = read_all(in, &length);
-	if (text == NULL)
-		refuse_file(path, fault);
-	fclose(in);
 	if (text == NULL)
 		return NULL;
 	tree = yaml_tree_parse(text, length, path, fault);

@@ -15,6 +15,7 @@ static const char usage[] =
 	"       weft topo show TOPO [--json]\n"
 	"       weft topo check TOPO [--json]\n"
 	"       weft topo dot TOPO\n"
+	"       weft topo import --format ibnetdiscover FILE [-o FILE]\n"
 	"       weft topo export --format FORMAT TOPO [-o FILE]\n"
 	"\n"
 	"TOPO is a file or a generator such as 'rlft:ports=8,stages=2'.\n"
@@ -22,6 +23,7 @@ static const char usage[] =
 	"  show   what it consists of, and what each port is linked with\n"
 	"  check  whether it is whole: ports, links, names, every host reaches every other\n"
 	"  dot    for graphviz: weft topo dot TOPO | dot -Tsvg -o topo.svg\n"
+	"  import makes a topology file of what ibnetdiscover printed\n"
 	"  export writes another program's format: ibnetdiscover (also what ibsim reads), booksim, dot\n"
 	"Exit: 0 done, 2 bad request or bad topology, 3 not able.\n"
 	"\n"
@@ -77,6 +79,7 @@ static const struct {
 	{"show", cmd_topo_show},
 	{"check", cmd_topo_check},
 	{"dot", cmd_topo_dot},
+	{"import", cmd_topo_import},
 	{"export", cmd_topo_export},
 };
 
@@ -95,5 +98,5 @@ int cmd_topo(int argc, char **argv)
 		if (strcmp(parts[i].name, argv[1]) == 0)
 			return parts[i].run(argc - 1, argv + 1);
 	return command_fail("topo", EXIT_BAD_REQUEST,
-		"no part '%s'; there are gen, show, check, dot and export", argv[1]);
+		"no part '%s'; there are gen, show, check, dot, import and export", argv[1]);
 }

@@ -15,6 +15,7 @@ int cmd_topo_gen(int argc, char **argv);
 int cmd_topo_show(int argc, char **argv);
 int cmd_topo_check(int argc, char **argv);
 int cmd_topo_dot(int argc, char **argv);
+int cmd_topo_import(int argc, char **argv);
 int cmd_topo_export(int argc, char **argv);
 
 /* What show, check and dot have in common: "FILE [--json]". EXIT_DONE, or what was complained

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft topo export and dot: topologies in the formats of other programs. */
+/* weft topo import, export and dot: topologies in the formats of other programs. */
 
 #include "cmd_topo.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "file_text.h"
 #include "topology_format.h"
+
+#define INPUT_MAX ((size_t)256 << 20) /* bytes; the greatest network takes some 40 MB */
 
 struct request {
 	const char *name; /* "topo export" */
@@ -126,6 +129,45 @@ int cmd_topo_export(int argc, char **argv)
 	if (topology == NULL)
 		return command_fail(request.name, fault_exit_code(-errno), "%s", fault.text);
 	result = export_to(&request, topology);
+	topology_destroy(topology);
+	return result;
+}
+
+/* NULL after a complaint, '*result' then has the exit code. */
+static struct topology *import_from(const struct request *request, int *result)
+{
+	bool piped = strcmp(request->in, "-") == 0;
+	struct topology *topology = NULL;
+	struct fault fault;
+	size_t length;
+	char *text = file_text_read(piped ? "/dev/stdin" : request->in, INPUT_MAX, &length, &fault);
+
+	if (text != NULL)
+		topology =
+			request->format->read(text, length, piped ? "stdin" : request->in, &fault);
+	if (topology == NULL)
+		*result = command_fail(request->name, fault_exit_code(-errno), "%s", fault.text);
+	free(text);
+	return topology;
+}
+
+int cmd_topo_import(int argc, char **argv)
+{
+	struct request request = {.name = "topo import"};
+	int result = parse(&request, argc, argv, true);
+	struct topology_output output = {.name = request.name, .path = request.out};
+	struct topology *topology;
+
+	if (result != EXIT_DONE)
+		return result;
+	topology = import_from(&request, &result);
+	if (topology == NULL)
+		return result;
+	result = cmd_topo_output_open(&output);
+	if (result == EXIT_DONE) {
+		topology_write(topology, output.file);
+		result = cmd_topo_output_close(&output);
+	}
 	topology_destroy(topology);
 	return result;
 }

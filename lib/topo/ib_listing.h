@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * What the output of ibnetdiscover says, line by line: nodes, and for each of them its connected
+ * ports with what is at the far end. Nothing is looked up here; ib_listing_topology() makes sense
+ * of it. Texts are pieces of the input, which has to live as long.
+ */
+
+#include "topology.h"
+
+struct ib_text {
+	const char *start;
+	uint32_t length;
+};
+
+/* Switch 36 "S-0002c90200404780"	# "leaf 1" enhanced port 0 lid 3 lmc 0 */
+struct ib_node {
+	enum device_kind kind; /* channel adapters and routers are hosts */
+	struct ib_text id;     /* what the others call it */
+	struct ib_text name;   /* the description, or the id if there is none */
+	unsigned ports;
+	uint32_t line, column;
+};
+
+/* [3]	"H-0002c903000a1b2c"[1](2c903000a1b2d) 		# "node1 HCA-1" lid 7 4xQDR */
+struct ib_port {
+	uint32_t node; /* whose it is */
+	unsigned port;
+	struct ib_text peer;
+	unsigned peer_port;
+	uint64_t rate_bps;     /* 0: the line does not say */
+	uint32_t line, column; /* of the peer's name */
+};
+
+struct ib_listing {
+	const char *origin; /* for messages */
+	struct ib_node *node_at;
+	struct ib_port *port_at; /* by node, in the order of the file */
+	uint32_t nodes, ports;
+};
+
+/* Reads the lines. 0; -EINVAL with FILE:LINE:COLUMN, -ENOMEM. In any case the caller frees it. */
+int ib_listing_read(struct ib_listing *listing, const char *text, size_t length, const char *origin,
+	struct fault *fault);
+void ib_listing_free(struct ib_listing *listing);
+
+/* The network that it describes: port n becomes port n - 1; a channel adapter becomes a host for
+ * each connected port, "NAME" or, if there are several, "NAME-pN". NULL with errno, as
+ * ib_listing_read(). */
+struct topology *ib_listing_topology(const struct ib_listing *listing, struct fault *fault);

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Reading what ibnetdiscover printed. */
+
+#include "topology_walk.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "topology_format.h"
+#include "unique_names.h"
+
+static struct topology *parse(const char *text, struct fault *fault)
+{
+	return format_ibnetdiscover.read(text, strlen(text), "net.txt", fault);
+}
+
+static struct topology *import(const char *text)
+{
+	struct fault fault = {""};
+	struct topology *topology = parse(text, &fault);
+
+	assert_string_equal(fault.text, "");
+	assert_non_null(topology);
+	return topology;
+}
+
+static void assert_peer(const struct topology *topology, const char *port, const char *peer)
+{
+	struct topology_port near, far;
+	char name[TOPOLOGY_NAME_MAX + 8];
+
+	assert_int_equal(topology_find_port(topology, port, &near), 0);
+	assert_true(topology_peer(topology, near, &far));
+	topology_port_name(topology, far, name, sizeof(name));
+	assert_string_equal(name, peer);
+}
+
+/* Two switches, an adapter with two connected ports, one with one, one with none, a router. As
+ * ibnetdiscover prints it, with -g. */
+static const char cluster[] =
+	"#\n"
+	"# Topology file: generated on Sat Nov 21 11:15:14 2026\n"
+	"#\n"
+	"# Initiated from node 0002c9030001f2e4 port 0002c9030001f2e5\n"
+	"\n"
+	"Chassis 1 (guid 0x2c90200404780)\n"
+	"\n"
+	"# Spine Nodes\n"
+	"vendid=0x2c9\n"
+	"devid=0xbd36\n"
+	"sysimgguid=0x2c90200404783\t\t# Chassis 1\n"
+	"switchguid=0x2c90200404780(2c90200404780)\t# Spine 1 Chip 1\n"
+	"Switch\t36 \"S-0002c90200404780\"\t\t# \"MF0;core:IS5200/S01/U1\" enhanced port 0 lid 3 lmc 0\n"
+	"[1]\t\"S-0002c90200404790\"[36]\t\t# \"leaf 1\" lid 4 4xFDR10\n"
+	"[2][ext 12]\t\"S-0002c90200404790\"[35][ext 3]\t\t# \"leaf 1\" lid 4 1xDDR s=2 w=1 v=4\n"
+	"\n"
+	"Non-Chassis Nodes\n"
+	"\n"
+	"Switch\t36 \"S-0002c90200404790\"\t\t# \"leaf 1\" base port 0 lid 4 lmc 0\n"
+	"[36]\t\"S-0002c90200404780\"[1]\t\t# \"MF0;core:IS5200/S01/U1\" lid 3 4xFDR10\n"
+	"[35]\t\"S-0002c90200404780\"[2]\t\t# \"MF0;core:IS5200/S01/U1\" lid 3 1xDDR\n"
+	"[1]\t\"H-0002c903000a1b2c\"[1](2c903000a1b2d) \t\t# \"node1 HCA-1\" lid 7 4xQDR\n"
+	"[2]\t\"H-0002c903000a1b2c\"[2](2c903000a1b2e) \t\t# \"node1 HCA-1\" lid 8 4xQDR\n"
+	"[3]\t\"H-0002c903000a1b3c\"[2](2c903000a1b3e) \t\t# \"node2 \"big\" HCA-1\" lid 9 4x???\n"
+	"[4]\t\"R-0002c903000a1b5c\"[1](2c903000a1b5d) \t\t# \"out\" lid 11 4xEDR\n"
+	"\n"
+	"caguid=0x2c903000a1b2c\n"
+	"Ca\t2 \"H-0002c903000a1b2c\"\t\t# \"node1 HCA-1\"\n"
+	"[1](2c903000a1b2d) \t\"S-0002c90200404790\"[1]\t\t# lid 7 lmc 0 \"leaf 1\" lid 4 4xQDR\n"
+	"[2](2c903000a1b2e) \t\"S-0002c90200404790\"[2]\t\t# lid 8 lmc 0 \"leaf 1\" lid 4 4xQDR\n"
+	"\n"
+	"Ca\t2 \"H-0002c903000a1b3c\"\t\t# \"node2 \"big\" HCA-1\"\n"
+	"[2](2c903000a1b3e) \t\"S-0002c90200404790\"[3]\t\t# lid 9 lmc 0 \"leaf 1\" lid 4 4x???\n"
+	"\n"
+	"Ca\t2 \"H-0002c903000a1b4c\"\t\t# \"idle\"\n"
+	"\n"
+	"Rt\t1 \"R-0002c903000a1b5c\"\t\t# \"out\"\n"
+	"[1](2c903000a1b5d) \t\"S-0002c90200404790\"[4]\t\t# lid 11 lmc 0 \"leaf 1\" lid 4 4xEDR\n";
+
+static void a_cluster_is_read_in_full(void **state)
+{
+	struct topology *topology = import(cluster);
+
+	assert_string_equal(topology->name, "net");
+	assert_int_equal(topology->switches, 2);
+	assert_int_equal(topology->hosts, 4);
+	assert_int_equal(topology->links, 6);
+	assert_int_equal(topology->switch_at[0].ports, 36);
+	assert_int_equal(topology->switch_at[0].line, 13);
+	assert_int_equal(topology_check_connected(topology, "net", NULL), 0);
+	topology_destroy(topology);
+}
+
+static void ports_count_from_zero(void **state)
+{
+	struct topology *topology = import(cluster);
+
+	assert_peer(topology, "leaf_1:35", "MF0_core_IS5200_S01_U1:0");
+	assert_peer(topology, "MF0_core_IS5200_S01_U1:1", "leaf_1:34");
+	assert_peer(topology, "leaf_1:2", "node2_big_HCA-1:0");
+	topology_destroy(topology);
+}
+
+static void every_connected_port_of_an_adapter_is_a_host(void **state)
+{
+	struct topology *topology = import(cluster);
+
+	assert_peer(topology, "node1_HCA-1-p1", "leaf_1:0");
+	assert_peer(topology, "node1_HCA-1-p2", "leaf_1:1");
+	assert_peer(topology, "out", "leaf_1:3");
+	assert_int_equal(topology_find_host(topology, "idle"), -1);
+	topology_destroy(topology);
+}
+
+static void rates_are_read_and_what_is_unknown_is_as_the_first(void **state)
+{
+	struct topology *topology = import(cluster);
+
+	assert_int_equal(topology->default_rate_bps, 40000000000);
+	assert_int_equal(topology_link_at(topology, walk_switch(0, 0))->rate_bps, 40000000000);
+	assert_int_equal(topology_link_at(topology, walk_switch(0, 1))->rate_bps, 5000000000);
+	assert_int_equal(topology_link_at(topology, walk_switch(1, 2))->rate_bps, 40000000000);
+	assert_int_equal(topology_link_at(topology, walk_switch(1, 3))->rate_bps, 100000000000);
+	assert_int_equal(topology->link_at[0].delay_ps, TOPOLOGY_DELAY_PS);
+	topology_destroy(topology);
+}
+
+/* ibsim's own form: names as ids, no comments, port 1 and one end may go without saying. */
+static void what_people_write_for_ibsim_is_read_too(void **state)
+{
+	struct topology *topology = import("Switch 8 \"a\"\r\n[1] \"x\"\r\n[2]\t\"b\"[7]\r\n\r\n"
+					   "Switch 8 \"b\"\n# nothing yet\n[3] \"y\"[1]\n\n"
+					   "Hca 2 \"x\"\nHca 2 \"y\"");
+
+	assert_int_equal(topology->hosts, 2);
+	assert_peer(topology, "a:0", "x:0");
+	assert_peer(topology, "b:6", "a:1");
+	assert_peer(topology, "y", "b:2");
+	assert_int_equal(topology->link_at[0].rate_bps, TOPOLOGY_RATE_BPS);
+	topology_destroy(topology);
+}
+
+static void equal_descriptions_get_numbers_in_the_order_of_the_file(void **state)
+{
+	struct topology *topology = import("Switch 4 \"a\" # \"SwitchX -  Mellanox\"\n"
+					   "[1] \"b\"[1]\n"
+					   "Switch 4 \"b\" # \"SwitchX -  Mellanox\"\n"
+					   "Switch 4 \"c\" # \"SwitchX_-_Mellanox-2\"\n"
+					   "Switch 4 \"d\" # \"SwitchX_-_Mellanox\"\n");
+
+	assert_string_equal(topology->switch_at[0].name, "SwitchX_-_Mellanox");
+	assert_string_equal(topology->switch_at[1].name, "SwitchX_-_Mellanox-2");
+	assert_string_equal(topology->switch_at[2].name, "SwitchX_-_Mellanox-2-2");
+	assert_string_equal(topology->switch_at[3].name, "SwitchX_-_Mellanox-3");
+	topology_destroy(topology);
+}
+
+static void any_text_becomes_a_name(void **state)
+{
+	static const char *const cases[][3] = {
+		{"h0", "", "h0"},
+		{"a.b-c_D9", "", "a.b-c_D9"},
+		{"", "", "_"},
+		{" ;; ", "", "_"},
+		{"-x", "", "_x"},
+		{".x", "-p2", "_x-p2"},
+		{"caf\xc3\xa9 1", "", "caf_1"},
+		{"x (y)", "-2", "x_y-2"},
+		{"0123456789012345678901234567890123456789012345678901234567890123456789", "-p1",
+			"012345678901234567890123456789012345678901234567890123456789-p1"},
+	};
+	char name[TOPOLOGY_NAME_MAX];
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		unique_names_spell(cases[i][0], strlen(cases[i][0]), cases[i][1], name);
+		assert_string_equal(name, cases[i][2]);
+	}
+}
+
+static void names_that_are_cut_stay_different(void **state)
+{
+	struct unique_names *names = unique_names_create();
+	char text[201], name[3][TOPOLOGY_NAME_MAX];
+
+	memset(text, 'x', 200);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(unique_names_add(names, text, 200 - i, "", name[i]), 0);
+	assert_int_equal(strlen(name[0]), TOPOLOGY_NAME_MAX - 1);
+	assert_string_equal(name[1] + 61, "-2");
+	assert_string_equal(name[2] + 61, "-3");
+	unique_names_destroy(names);
+}
+
+static void what_is_wrong_is_said_with_line_and_column(void **state)
+{
+	static const struct {
+		const char *text, *message;
+	} bad[] = {
+		{"Swich 8 \"a\"\n",
+			"net.txt:1:1: a node (Switch, Ca, Rt), a port such as [1] or a comment was "
+			"expected, not 'Swich 8 \"a\"'"},
+		{"\n[1] \"b\"[1]\n", "net.txt:2:1: a port without a node above it"},
+		{"Switch 8 \"a\"\n\n[1] \"b\"[1]\n", "net.txt:3:1: a port without a node above it"},
+		{"Switch \"a\"\n",
+			"net.txt:1:8: a number of ports from 1 to 64 was expected, not '\"a\"'"},
+		{"Switch\t65 \"a\"\n", "net.txt:1:8: a number of ports from 1 to 64 was expected, "
+				       "not '65 \"a\"'"},
+		{"Ca 255 \"a\"\n", "net.txt:1:4: a number of ports from 1 to 254 was expected, not "
+				   "'255 \"a\"'"},
+		{"Switch 8 a\n", "net.txt:1:10: a node in quotes was expected, not 'a'"},
+		{"Switch 8 \"a\n", "net.txt:1:10: the closing quote is missing"},
+		{"Switch 8 \"\"\n", "net.txt:1:10: a node without a name"},
+		{"Switch 8 \"a\" leaf\n",
+			"net.txt:1:14: '#' or the end of the line was expected, not 'leaf'"},
+		{"Switch 8 \"a\"\n[9] \"b\"[1]\n",
+			"net.txt:2:2: a port from 1 to 8 was expected, not '9] \"b\"[1]'"},
+		{"Switch 8 \"a\"\n[0] \"b\"[1]\n",
+			"net.txt:2:2: a port from 1 to 8 was expected, not '0] \"b\"[1]'"},
+		{"Switch 8 \"a\"\n[1 \"b\"[1]\n", "net.txt:2:3: ']' was expected, not ' \"b\"[1]'"},
+		{"Switch 8 \"a\"\n[1](12 \"b\"[1]\n", "net.txt:2:4: the closing ')' is missing"},
+		{"Switch 8 \"a\"\n[1] \"b\"[x]\n",
+			"net.txt:2:9: a port from 1 to 254 was expected, not 'x]'"},
+		{"Switch 8 \"a\"\n[1] \"b\"[1] w=4\n",
+			"net.txt:2:12: '#' or the end of the line was expected, not 'w=4'"},
+		{"Switch 8 \"a\"\n[1] \"b\"[1] # \"b\" lid 3 4xABC\n",
+			"net.txt:2:24: '4xABC' is no rate, one such as 4xEDR was expected"},
+		{"Switch 8 \"a\"\n[1] \"b\"[1] # \"b\" lid 3 12xXDR\n",
+			"net.txt:2:24: 12xXDR: a rate from 1kbps to 1000Gbps was expected"},
+		{"Switch 8 \"a\"\n[1] \"b\"[1]\n",
+			"net.txt:2:5: there is no node \"b\" in the file"},
+		{"Switch 8 \"a\"\n[1] \"b\"[5]\n\nSwitch 4 \"b\"\n",
+			"net.txt:2:5: \"b\" has no port 5, it has 4"},
+		{"Switch 8 \"a\"\nSwitch 8 \"b\"\nSwitch 8 \"a\"\n",
+			"net.txt:3:10: \"a\" is in line 1 already"},
+		{"Switch 8 \"a\"\n[1] \"b\"[2]\n[1] \"b\"[3]\nSwitch 8 \"b\"\n",
+			"net.txt:3:1: port 1 is in line 2 already"},
+		{"Switch 8 \"a\"\n[1] \"b\"[2]\nSwitch 8 \"b\"\n[2] \"a\"[3]\n",
+			"net.txt:2:5: \"b\"[2] is linked with something else in line 4"},
+		{"Switch 8 \"a\"\n[1] \"c\"[1]\n[2] \"c\"[1]\nSwitch 8 \"c\"\n",
+			"net.txt:3: a second link in port c:0, which has the one in line 2 already"},
+		{"Switch 8 \"a\"\n[1] \"a\"[2]\n",
+			"net.txt:2: the link leads from switch a to itself"},
+		{"Switch 8 \"a\"\n[1] \"a\"[1]\n",
+			"net.txt:2: the link leads from switch a to itself"},
+		{"Ca 1 \"x\"\n[1] \"y\"[1]\nCa 1 \"y\"\n[1] \"x\"[1]\n",
+			"net.txt:2: hosts x and y are linked directly, one end must be a switch"},
+	};
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct fault fault = {""};
+
+		assert_null(parse(bad[i].text, &fault));
+		assert_int_equal(errno, EINVAL);
+		assert_string_equal(fault.text, bad[i].message);
+	}
+}
+
+static char *export(const struct topology *topology)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_int_equal(format_ibnetdiscover.write(topology, out, NULL), 0);
+	fclose(out);
+	return text;
+}
+
+static void assert_same_cables(const struct topology *a, const struct topology *b)
+{
+	assert_int_equal(a->switches, b->switches);
+	assert_int_equal(a->hosts, b->hosts);
+	assert_int_equal(a->links, b->links);
+	for (uint32_t h = 0; h < a->hosts; h++)
+		assert_string_equal(a->host_at[h].name, b->host_at[h].name);
+	for (uint32_t s = 0; s < a->switches; s++) {
+		assert_string_equal(a->switch_at[s].name, b->switch_at[s].name);
+		assert_int_equal(a->switch_at[s].ports, b->switch_at[s].ports);
+		for (unsigned port = 0; port < a->switch_at[s].ports; port++) {
+			struct topology_port x, y;
+			bool linked = topology_peer(a, walk_switch(s, port), &x);
+
+			assert_int_equal(topology_peer(b, walk_switch(s, port), &y), linked);
+			if (!linked)
+				continue;
+			assert_int_equal(x.kind, y.kind);
+			assert_int_equal(x.device, y.device);
+			assert_int_equal(x.port, y.port);
+			assert_int_equal(topology_link_at(a, walk_switch(s, port))->rate_bps,
+				topology_link_at(b, walk_switch(s, port))->rate_bps);
+		}
+	}
+}
+
+static void exporting_and_importing_keeps_cables_and_names(void **state)
+{
+	static const char *const specs[] = {"rlft:ports=8,stages=3", "torus:dims=4x3,hosts=2",
+		"torus-express:dims=5x4,rate=56Gbps", "hypercube:dims=4,hosts=3,rate=2.5Gbps",
+		"dragonfly:a=4,p=2,h=2,rate=100Gbps", "cplant", "irregular:switches=32,ports=12",
+		"full:switches=33,hosts=32", "ring:switches=1,hosts=2", "mesh:dims=2x2,hosts=0"};
+
+	for (unsigned i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
+		struct topology *topology = walk_generate(specs[i]), *again;
+		char *text = export(topology);
+
+		again = import(text);
+		assert_same_cables(topology, again);
+		free(text);
+		topology_destroy(topology);
+		topology_destroy(again);
+	}
+}
+
+static void parallel_links_and_chosen_names_survive(void **state)
+{
+	static const char text[] =
+		"weft: topology/1\n"
+		"switches: [{name: core.1, ports: 64}, {name: 7th, ports: 9}]\n"
+		"hosts: [{name: node-12}]\n"
+		"links: [{a: node-12, b: 7th:8}, {a: core.1:63, b: 7th:0, rate: 400Gbps}, "
+		"{a: core.1:0, b: 7th:1}]\n";
+	struct topology *topology = topology_parse(text, strlen(text), "t", NULL), *again;
+	char *exported = export(topology);
+
+	again = import(exported);
+	assert_same_cables(topology, again);
+	free(exported);
+	topology_destroy(topology);
+	topology_destroy(again);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_cluster_is_read_in_full),
+	cmocka_unit_test(ports_count_from_zero),
+	cmocka_unit_test(every_connected_port_of_an_adapter_is_a_host),
+	cmocka_unit_test(rates_are_read_and_what_is_unknown_is_as_the_first),
+	cmocka_unit_test(what_people_write_for_ibsim_is_read_too),
+	cmocka_unit_test(equal_descriptions_get_numbers_in_the_order_of_the_file),
+	cmocka_unit_test(any_text_becomes_a_name),
+	cmocka_unit_test(names_that_are_cut_stay_different),
+	cmocka_unit_test(what_is_wrong_is_said_with_line_and_column),
+	cmocka_unit_test(exporting_and_importing_keeps_cables_and_names),
+	cmocka_unit_test(parallel_links_and_chosen_names_survive),
+};
+
+UNIT_MAIN(tests)
