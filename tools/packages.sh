@@ -16,6 +16,10 @@ weft_packages='gcc libc6-dev meson ninja-build pkg-config python3
 weft_check_packages='clang libclang-rt-14-dev clang-format libasan8
 	tshark tcpdump dpdk procps util-linux
 	ibsim-utils libumad2sim0 infiniband-diags'
+# For the whole test suite: the fuzz targets want clang, the captures tshark and tcpdump, the second
+# judge of destination tables is ibutils' ibdmchk.
+weft_check_packages='clang libclang-rt-14-dev clang-format libasan8
+	tshark tcpdump dpdk procps util-linux ibutils'
 
 weft_package_list() {
 	list=$weft_packages

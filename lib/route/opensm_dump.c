@@ -93,6 +93,10 @@ int opensm_dump_tables(const struct topology *topology, const struct route_table
 			"tables of %u switches and %u hosts, expected those of %s: %u and %u",
 			table->switches, table->hosts, topology->name, topology->switches,
 			topology->hosts);
+	if (table->vc_rule != NULL)
+		return fault_set(fault, EINVAL,
+			"tables by %s, which needs VC classes, expected tables for one lane",
+			table->origin.algorithm);
 	for (uint32_t at = 0; at < topology->switches; at++)
 		write_switch(topology, table, at, out);
 	return 0;

@@ -27,6 +27,7 @@
 int opensm_dump_subnet(const struct topology *topology, FILE *out, struct fault *fault);
 
 /* The tables of the switches, for hosts and the switch itself; a destination that cannot be reached
- * is left out. -EINVAL if the table is not of this topology's size or there are not enough LIDs. */
+ * is left out. -EINVAL if the table is not of this topology's size, relies on VC classes, which the
+ * dump cannot express, or there are not enough LIDs. */
 int opensm_dump_tables(const struct topology *topology, const struct route_table *table, FILE *out,
 	struct fault *fault);

@@ -18,6 +18,7 @@ static const char usage[] =
 	"                          [--binary] [--jobs N] [--json] -o ROUTES\n"
 	"       weft route verify TOPO ROUTES... [--json]\n"
 	"       weft route show TOPO ROUTES SOURCE DESTINATION\n"
+	"       weft route export TOPO ROUTES --format opensm -o NAME\n"
 	"all but the first: [--without LINK|SWITCH]...\n"
 	"\n"
 	"TOPO is a file or a generator such as 'rlft:ports=8,stages=2'; ROUTES, text or binary, '-'\n"
@@ -32,6 +33,7 @@ static const char usage[] =
 	"  --binary           the compact form of the file\n"
 	"  --without WHAT     as if a link ('s0:3'), a switch ('s4') or a host's link ('h5') had\n"
 	"                     failed; as often as wanted\n"
+	"export writes tables as OpenSM dumps its own, for ibdmchk: NAME.lst and NAME.fdbs.\n"
 	"Exit: 0 done, 1 the routes are not connected or not free of deadlock, 2 bad request,\n"
 	"3 not able.\n";
 
@@ -75,6 +77,7 @@ static const struct {
 	{"compute", cmd_route_compute},
 	{"verify", cmd_route_verify},
 	{"show", cmd_route_show},
+	{"export", cmd_route_export},
 };
 
 int cmd_route(int argc, char **argv)
@@ -92,5 +95,5 @@ int cmd_route(int argc, char **argv)
 		if (strcmp(argv[1], parts[i].name) == 0)
 			return parts[i].run(argc - 1, argv + 1);
 	return command_fail("route", EXIT_BAD_REQUEST,
-		"'%s', expected algorithms, compute, verify or show", argv[1]);
+		"'%s', expected algorithms, compute, verify, show or export", argv[1]);
 }

@@ -10,3 +10,4 @@
 int cmd_route_compute(int argc, char **argv);
 int cmd_route_verify(int argc, char **argv);
 int cmd_route_show(int argc, char **argv);
+int cmd_route_export(int argc, char **argv);

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft route export: destination tables in the files of another program (opensm_dump.h). */
+
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd_route.h"
+#include "opensm_dump.h"
+#include "route_subject.h"
+
+#define NAME          "route export"
+#define FILE_NAME_MAX 4096
+
+struct request {
+	struct subject_request subject;
+	const char *format, *output;
+};
+
+/* The value behind an option, or NULL and it has been said. */
+static const char *value_of(int *i, int argc, char **argv)
+{
+	if (*i + 1 < argc)
+		return argv[++*i];
+	command_fail(NAME, EXIT_BAD_REQUEST, "%s, expected a value after it", argv[*i]);
+	return NULL;
+}
+
+static int take_argument(struct request *request, int *i, int argc, char **argv)
+{
+	const char **value = strcmp(argv[*i], "--format") == 0 ? &request->format
+			     : strcmp(argv[*i], "-o") == 0     ? &request->output
+							       : NULL;
+
+	if (value == NULL)
+		return subject_argument(&request->subject, i, argc, argv);
+	*value = value_of(i, argc, argv);
+	return *value != NULL ? EXIT_DONE : EXIT_BAD_REQUEST;
+}
+
+static int check(const struct request *request)
+{
+	if (request->subject.files != 1)
+		return command_fail(NAME, EXIT_BAD_REQUEST,
+			"%u arguments, expected TOPO ROUTES --format opensm -o NAME",
+			request->subject.files + (request->subject.topology != NULL));
+	if (request->format == NULL || strcmp(request->format, "opensm") != 0)
+		return command_fail(NAME, EXIT_BAD_REQUEST, "--format %s, expected opensm",
+			request->format == NULL ? "is missing" : request->format);
+	if (request->output == NULL)
+		return command_fail(NAME, EXIT_BAD_REQUEST, "no -o NAME, expected a file name");
+	return EXIT_DONE;
+}
+
+/* Writes 'table', or the cabling if that is NULL, to NAME and the ending. */
+static int write_file(const struct request *request, const struct topology *topology,
+	const struct route_table *table, const char *ending)
+{
+	char path[FILE_NAME_MAX];
+	struct fault fault;
+	FILE *out;
+	int result;
+
+	snprintf(path, sizeof(path), "%s%s", request->output, ending);
+	out = fopen(path, "w");
+	if (out == NULL)
+		return command_fail(NAME, EXIT_BAD_REQUEST, "%s: %s", path, strerror(errno));
+	result = table != NULL ? opensm_dump_tables(topology, table, out, &fault)
+			       : opensm_dump_subnet(topology, out, &fault);
+	if (result == 0 && ferror(out))
+		result = fault_set(&fault, EIO, "%s: cannot be written", path);
+	if (fclose(out) != 0 && result == 0)
+		result = fault_set(&fault, EIO, "%s: %s", path, strerror(errno));
+	if (result == 0)
+		return EXIT_DONE;
+	unlink(path);
+	return command_fail(NAME, fault_exit_code(result), "%s", fault.text);
+}
+
+int cmd_route_export(int argc, char **argv)
+{
+	struct request request = {.subject = {.command = NAME, .files_max = 1}};
+	struct subject subject;
+	int result = EXIT_DONE;
+
+	for (int i = 1; i < argc && result == EXIT_DONE; i++)
+		result = take_argument(&request, &i, argc, argv);
+	if (result == EXIT_DONE)
+		result = check(&request);
+	if (result == EXIT_DONE)
+		result = subject_open(&subject, &request.subject);
+	if (result != EXIT_DONE)
+		return result;
+	if (subject.file[0].table == NULL)
+		result = command_fail(NAME, EXIT_BAD_REQUEST,
+			"%s holds routes, expected the destination tables of 'route compute "
+			"--tables'",
+			request.subject.name[0]);
+	if (result == EXIT_DONE)
+		result = write_file(&request, subject.topology, subject.file[0].table, ".fdbs");
+	if (result == EXIT_DONE)
+		result = write_file(&request, subject.topology, NULL, ".lst");
+	subject_close(&subject);
+	return result;
+}
