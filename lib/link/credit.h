@@ -85,3 +85,14 @@ static inline uint32_t credit_ungranted(const struct credit_rx *rx)
 {
 	return credit_limit(rx) - rx->granted;
 }
+
+/* What the sender does not know of yet is worth a credit frame when it is much, or when it is more
+ * than what the sender has left: else a buffer that is nearly full of packets that cannot move
+ * would let the others through by a fraction of a buffer a refresh. */
+static inline bool credit_grant_due(const struct credit_rx *rx)
+{
+	uint32_t news = credit_ungranted(rx);
+
+	return news > 0 && (news * 4 >= rx->capacity ||
+				   (news * 8 >= rx->capacity && news > credit_expected(rx, 0)));
+}

@@ -40,21 +40,10 @@ void link_end_renew_open(struct link_end *end)
 	}
 }
 
-/* What the sender does not know of yet is worth a frame when it is much, or when it is more than
- * what the sender has left: else a buffer that is nearly full of packets that cannot move would let
- * the others through by a fraction of a buffer a refresh. */
-static bool grant_due(const struct credit_rx *rx)
-{
-	uint32_t news = credit_ungranted(rx);
-
-	return news > 0 && (news * 4 >= rx->capacity ||
-				   (news * 8 >= rx->capacity && news > credit_expected(rx, 0)));
-}
-
 static bool grants_due(const struct link_end *end)
 {
 	for (unsigned vc = 0; vc < end->config.vcs; vc++)
-		if (grant_due(&end->rx[vc]))
+		if (credit_grant_due(&end->rx[vc]))
 			return true;
 	return false;
 }

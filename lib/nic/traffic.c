@@ -227,6 +227,13 @@ void traffic_abandon(struct traffic *traffic, weft_time now)
 	traffic->silent = true;
 }
 
+weft_time traffic_due(const struct traffic *traffic)
+{
+	if (traffic->pending)
+		return 0;
+	return traffic_finished(traffic, 0) ? WEFT_TIME_NEVER : traffic->handed.next_ps;
+}
+
 bool traffic_finished(const struct traffic *traffic, weft_time now)
 {
 	return !traffic->pending &&

@@ -78,6 +78,10 @@ void traffic_skip(struct traffic *traffic);
  * that is due is forgotten. */
 void traffic_abandon(struct traffic *traffic, weft_time now);
 
+/* When there is a message to be had: 0 if one was handed out and is not accepted, WEFT_TIME_NEVER
+ * if there will be none. */
+weft_time traffic_due(const struct traffic *traffic);
+
 /* True if nothing is due and nothing will be. */
 bool traffic_finished(const struct traffic *traffic, weft_time now);
 

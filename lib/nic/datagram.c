@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "datagram.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+
+#define STREAM_ROUTE_CHOICE 0x6e01 /* as nic.c */
+
+static bool is_valid(const struct datagram_config *config, const struct link_end_config *link)
+{
+	if (config->vcs == 0 || config->vcs > FRAME_VCS_MAX || config->vcs != link->vcs ||
+		config->host >= config->hosts || config->mtu_bytes == 0 || config->queue == 0 ||
+		(config->queue & (config->queue - 1)) != 0)
+		return false;
+	for (unsigned sl = 0; sl < 16; sl++)
+		if (config->sl_to_vc[sl] >= config->vcs)
+			return false;
+	return true;
+}
+
+static int allocate(struct datagram *nic)
+{
+	const struct datagram_config *config = &nic->config;
+
+	nic->sent = calloc(config->hosts, sizeof(*nic->sent));
+	nic->expected = calloc(config->hosts, sizeof(*nic->expected));
+	nic->choice.next = calloc(config->hosts, sizeof(*nic->choice.next));
+	for (unsigned vc = 0; vc < config->vcs; vc++) {
+		nic->fifo[vc].message = calloc(config->queue, sizeof(*nic->fifo[vc].message));
+		if (nic->fifo[vc].message == NULL)
+			return -ENOMEM;
+	}
+	return nic->sent == NULL || nic->expected == NULL || nic->choice.next == NULL ? -ENOMEM : 0;
+}
+
+int datagram_init(struct datagram *nic, const struct datagram_config *config,
+	const struct link_end_config *link)
+{
+	memset(nic, 0, sizeof(*nic));
+	if (!is_valid(config, link))
+		return -EINVAL;
+	nic->config = *config;
+	if (allocate(nic) < 0) {
+		datagram_fini(nic);
+		return -ENOMEM;
+	}
+	nic->choice.ops = config->choice != NULL ? config->choice : &route_choice_first;
+	rng_init(&nic->choice.rng, config->seed, config->host, STREAM_ROUTE_CHOICE);
+	link_end_init(&nic->link, link, 0);
+	return 0;
+}
+
+void datagram_fini(struct datagram *nic)
+{
+	for (unsigned vc = 0; vc < FRAME_VCS_MAX; vc++)
+		free(nic->fifo[vc].message);
+	free(nic->sent);
+	free(nic->expected);
+	free(nic->choice.next);
+	memset(nic, 0, sizeof(*nic));
+}
+
+/* False: there is none. All frames of a message take the same route. */
+static bool choose_route(struct datagram *nic, struct datagram_fifo *fifo, uint16_t destination)
+{
+	const struct route_set *routes = nic->config.routes;
+	unsigned count, which = 0, length;
+
+	fifo->route = NULL;
+	fifo->route_length = 0;
+	if (routes == NULL)
+		return true;
+	count = route_set_count(routes, nic->config.host, destination);
+	if (count == 0)
+		return false;
+	if (count > 1)
+		which = nic->choice.ops->choose(&nic->choice, destination, count);
+	fifo->route = route_set_get(routes, nic->config.host, destination, which, &length);
+	fifo->route_length = (uint8_t)length;
+	return true;
+}
+
+/* The head of the FIFO is a new message. One without a route is forgotten. */
+static void begin_head(struct datagram *nic, unsigned vc)
+{
+	struct datagram_fifo *fifo = &nic->fifo[vc];
+
+	fifo->sent_bytes = 0;
+	while (fifo->count > 0 && !choose_route(nic, fifo, fifo->message[fifo->head].destination)) {
+		nic->unreachable++;
+		fifo->head = (fifo->head + 1) & (nic->config.queue - 1);
+		fifo->count--;
+	}
+	if (fifo->count == 0)
+		nic->waiting &= (uint16_t) ~(1u << vc);
+	else
+		nic->waiting |= (uint16_t)(1u << vc);
+}
+
+void datagram_send(struct datagram *nic, const struct datagram_message *message)
+{
+	unsigned vc = nic->config.sl_to_vc[message->sl & 15];
+	struct datagram_fifo *fifo = &nic->fifo[vc];
+
+	fifo->message[(fifo->head + fifo->count) & (nic->config.queue - 1)] = *message;
+	if (fifo->count++ == 0)
+		begin_head(nic, vc);
+}
+
+static void fill(struct datagram *nic, unsigned vc, uint32_t payload, struct weft_packet *packet)
+{
+	const struct datagram_fifo *fifo = &nic->fifo[vc];
+	const struct datagram_message *message = &fifo->message[fifo->head];
+
+	packet->bytes = (uint16_t)(FRAME_HEADER_BYTES + fifo->route_length + payload);
+	packet->blocks = (uint16_t)frame_blocks(packet->bytes);
+	packet->vc = packet->vc_next = packet->header_vc = packet->vc_original = (uint8_t)vc;
+	packet->cursor = 0;
+	packet->flags = fifo->sent_bytes + payload == message->bytes ? FRAME_F_TAIL : 0;
+	packet->route = fifo->route;
+	packet->route_length = fifo->route_length;
+	packet->sl = message->sl;
+	packet->control = 0;
+	packet->kind = FRAME_DATA;
+	packet->stalled = 0;
+	packet->source = nic->config.host;
+	packet->destination = message->destination;
+	packet->message = (uint32_t)nic->messages_sent;
+	packet->latency_ns = 0;
+}
+
+/* The next VC in turn whose head can go, and the payload of that frame; FRAME_VCS_MAX: none. */
+static unsigned choose_vc(const struct datagram *nic, uint32_t *payload)
+{
+	for (uint16_t vcs = nic->waiting; vcs != 0;) {
+		unsigned vc = bits_round_robin(vcs, nic->next_vc);
+		const struct datagram_fifo *fifo = &nic->fifo[vc];
+		uint32_t left = fifo->message[fifo->head].bytes - fifo->sent_bytes;
+
+		*payload = left < nic->config.mtu_bytes ? left : nic->config.mtu_bytes;
+		if (credit_suffices(&nic->link.tx[vc],
+			    frame_blocks(FRAME_HEADER_BYTES + fifo->route_length + *payload)))
+			return vc;
+		vcs &= (uint16_t) ~(1u << vc);
+	}
+	return FRAME_VCS_MAX;
+}
+
+bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *packet,
+	struct datagram_origin *origin)
+{
+	struct datagram_fifo *fifo;
+	uint32_t payload;
+	unsigned vc = choose_vc(nic, &payload);
+
+	if (vc == FRAME_VCS_MAX)
+		return false;
+	fifo = &nic->fifo[vc];
+	fill(nic, vc, payload, packet);
+	packet->sequence = nic->sent[packet->destination]++;
+	*origin = (struct datagram_origin){.injected_ps = now,
+		.generated_ps = fifo->message[fifo->head].generated_ps,
+		.payload_bytes = payload};
+	credit_take(&nic->link.tx[vc], packet->blocks);
+	nic->next_vc = (uint8_t)((vc + 1) & (FRAME_VCS_MAX - 1));
+	nic->frames_sent++;
+	fifo->sent_bytes += payload;
+	if (packet->flags & FRAME_F_TAIL) {
+		nic->messages_sent++;
+		fifo->head = (fifo->head + 1) & (nic->config.queue - 1);
+		fifo->count--;
+		begin_head(nic, vc);
+	}
+	return true;
+}
+
+void datagram_receive(struct datagram *nic, const struct weft_packet *packet,
+	const struct datagram_origin *origin)
+{
+	uint32_t *expected = &nic->expected[packet->source];
+	struct credit_rx *rx = &nic->link.rx[packet->vc];
+
+	credit_arrive(rx, packet->blocks);
+	credit_release(rx, packet->blocks);
+	if ((int32_t)(packet->sequence - *expected) < 0)
+		nic->out_of_order++;
+	else
+		*expected = packet->sequence + 1;
+	nic->frames_received++;
+	nic->bytes_received += origin->payload_bytes;
+	nic->messages_received += (packet->flags & FRAME_F_TAIL) != 0;
+}

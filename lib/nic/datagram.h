@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * An interface without end-to-end delivery: messages become frames, frames leave under credits, and
+ * what arrives counts as delivered. No acknowledgements, windows or retransmissions, as in the
+ * papers' simulators, whose fabrics lose nothing: there are no control frames of its own in the
+ * network, and a host that floods another is held back by credits alone. nic.h is the other kind.
+ *
+ * The host keeps one FIFO per VC (switch.md, readings of the ARN+AFI paper); the VCs take turns,
+ * frame by frame, among those whose head has credits. A plain state machine on packet descriptors:
+ * there are no payloads. One thread.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "link_end.h"
+#include "packet.h"
+#include "route_choice.h"
+#include "route_set.h"
+
+struct datagram_config {
+	uint16_t host, hosts;
+	uint64_t seed;
+	uint32_t mtu_bytes; /* payload of a frame */
+	uint8_t vcs;
+	uint8_t sl_to_vc[16];
+	uint32_t queue; /* messages in the FIFO of each VC, a power of two */
+	/* Source routes, the caller's; NULL: switches route by destination. */
+	const struct route_set *routes;
+	const struct route_choice_ops *choice; /* among several routes */
+};
+
+struct datagram_message {
+	weft_time generated_ps;
+	uint32_t bytes; /* 1 or more */
+	uint16_t destination;
+	uint8_t sl;
+};
+
+/* What goes with a packet beside its descriptor. */
+struct datagram_origin {
+	weft_time injected_ps;
+	weft_time generated_ps; /* of its message */
+	uint32_t payload_bytes;
+};
+
+struct datagram_fifo {
+	struct datagram_message *message; /* [queue] */
+	uint32_t head, count;
+	uint32_t sent_bytes; /* of the head */
+	uint8_t route_length;
+	const uint8_t *route; /* of the head */
+};
+
+struct datagram {
+	struct datagram_config config;
+	struct link_end link;
+	struct datagram_fifo fifo[FRAME_VCS_MAX];
+	uint16_t waiting; /* set of VCs with a message */
+	uint8_t next_vc;  /* round robin */
+	struct route_choice choice;
+	uint32_t *sent;     /* by destination: frames */
+	uint32_t *expected; /* by source: the frame after the latest that came */
+	uint64_t frames_sent, frames_received, messages_sent, messages_received, bytes_received;
+	uint64_t out_of_order; /* frames that came after later ones */
+	uint64_t unreachable;  /* messages without a route, forgotten */
+};
+
+/* 0, -EINVAL, -ENOMEM. link: as link_end_init(). */
+int datagram_init(struct datagram *nic, const struct datagram_config *config,
+	const struct link_end_config *link);
+void datagram_fini(struct datagram *nic);
+
+/* True if a message of this service level can be queued. */
+static inline bool datagram_has_room(const struct datagram *nic, uint8_t sl)
+{
+	return nic->fifo[nic->config.sl_to_vc[sl & 15]].count < nic->config.queue;
+}
+
+/* Queues a message; there is room. One to a host without a route is counted and forgotten. */
+void datagram_send(struct datagram *nic, const struct datagram_message *message);
+
+/* Fills the descriptor of the next frame and takes its credits; false: none can go now. */
+bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *packet,
+	struct datagram_origin *origin);
+
+/* A packet has arrived whole. Its space is free at once. */
+void datagram_receive(struct datagram *nic, const struct weft_packet *packet,
+	const struct datagram_origin *origin);

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "datagram.h"
+
+#include "unit.h"
+
+#define MTU 1000
+
+struct pair {
+	struct datagram a, b;
+};
+
+static void init_one(struct datagram *nic, uint16_t host, uint8_t vcs, const struct route_set *set)
+{
+	struct datagram_config config = {
+		.host = host, .hosts = 4, .mtu_bytes = MTU, .vcs = vcs, .queue = 4, .routes = set};
+	struct link_end_config link = {.vcs = vcs, .vc_blocks = 64, .open = true, .session = 1};
+
+	config.sl_to_vc[1] = (uint8_t)(vcs - 1);
+	assert_int_equal(0, datagram_init(nic, &config, &link));
+	link_end_renew_open(&nic->link);
+}
+
+static void start(struct pair *pair, uint8_t vcs)
+{
+	init_one(&pair->a, 0, vcs, NULL);
+	init_one(&pair->b, 1, vcs, NULL);
+}
+
+static void stop(struct pair *pair)
+{
+	datagram_fini(&pair->a);
+	datagram_fini(&pair->b);
+}
+
+static void send(struct datagram *nic, uint16_t to, uint8_t sl, uint32_t bytes)
+{
+	assert_true(datagram_has_room(nic, sl));
+	datagram_send(nic, &(struct datagram_message){
+				   .destination = to, .sl = sl, .bytes = bytes, .generated_ps = 5});
+}
+
+static void a_message_becomes_frames_of_the_mtu_and_a_rest(void **state)
+{
+	static const uint32_t payload[] = {MTU, MTU, 500};
+	struct datagram_origin origin;
+	struct weft_packet packet;
+	struct pair pair;
+
+	start(&pair, 1);
+	send(&pair.a, 1, 0, 2500);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_true(datagram_inject(&pair.a, 7, &packet, &origin));
+		assert_int_equal(origin.payload_bytes, payload[i]);
+		assert_int_equal(packet.bytes, FRAME_HEADER_BYTES + payload[i]);
+		assert_int_equal(packet.blocks, frame_blocks(packet.bytes));
+		assert_int_equal((packet.flags & FRAME_F_TAIL) != 0, i == 2);
+		assert_int_equal(origin.generated_ps, 5);
+		assert_int_equal(origin.injected_ps, 7);
+		assert_int_equal(packet.sequence, i);
+		datagram_receive(&pair.b, &packet, &origin);
+	}
+	assert_false(datagram_inject(&pair.a, 7, &packet, &origin));
+	assert_int_equal(pair.b.frames_received, 3);
+	assert_int_equal(pair.b.messages_received, 1);
+	assert_int_equal(pair.b.bytes_received, 2500);
+	assert_int_equal(pair.b.out_of_order, 0);
+	stop(&pair);
+}
+
+static void a_frame_waits_for_the_credits_of_all_its_blocks(void **state)
+{
+	struct datagram_origin origin;
+	struct weft_packet packet;
+	struct pair pair;
+
+	start(&pair, 1);
+	send(&pair.a, 1, 0, MTU);
+	pair.a.link.tx[0].limit =
+		pair.a.link.tx[0].sent + frame_blocks(MTU + FRAME_HEADER_BYTES) - 1;
+	assert_false(datagram_inject(&pair.a, 0, &packet, &origin));
+	pair.a.link.tx[0].limit++;
+	assert_true(datagram_inject(&pair.a, 0, &packet, &origin));
+	assert_int_equal(credit_available(&pair.a.link.tx[0]), 0);
+	stop(&pair);
+}
+
+static void vcs_take_turns_and_one_without_credits_holds_up_no_other(void **state)
+{
+	struct datagram_origin origin;
+	struct weft_packet packet;
+	struct pair pair;
+	unsigned vc[4];
+
+	start(&pair, 2);
+	send(&pair.a, 1, 0, 2 * MTU);
+	send(&pair.a, 2, 1, 2 * MTU);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_true(datagram_inject(&pair.a, 0, &packet, &origin));
+		vc[i] = packet.vc;
+	}
+	assert_true(vc[0] != vc[1] && vc[0] == vc[2] && vc[1] == vc[3]);
+	send(&pair.a, 1, 0, MTU);
+	send(&pair.a, 2, 1, MTU);
+	pair.a.link.tx[0].limit = pair.a.link.tx[0].sent;
+	assert_true(datagram_inject(&pair.a, 0, &packet, &origin));
+	assert_int_equal(packet.vc, 1);
+	assert_false(datagram_inject(&pair.a, 0, &packet, &origin));
+	stop(&pair);
+}
+
+static void messages_of_a_vc_leave_in_order_whoever_they_are_for(void **state)
+{
+	struct datagram_origin origin;
+	struct weft_packet packet;
+	struct pair pair;
+
+	start(&pair, 1);
+	for (uint16_t to = 1; to < 4; to++)
+		send(&pair.a, to, 0, 10);
+	for (uint16_t to = 1; to < 4; to++) {
+		assert_true(datagram_inject(&pair.a, 0, &packet, &origin));
+		assert_int_equal(packet.destination, to);
+	}
+	stop(&pair);
+}
+
+static void a_full_fifo_takes_no_more(void **state)
+{
+	struct pair pair;
+
+	start(&pair, 2);
+	for (unsigned i = 0; i < 4; i++)
+		send(&pair.a, 1, 0, 10);
+	assert_false(datagram_has_room(&pair.a, 0));
+	assert_true(datagram_has_room(&pair.a, 1));
+	stop(&pair);
+}
+
+static void frames_that_come_after_later_ones_are_counted(void **state)
+{
+	struct datagram_origin origin[3];
+	struct weft_packet packet[3];
+	struct pair pair;
+
+	start(&pair, 1);
+	send(&pair.a, 1, 0, 3 * MTU);
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(datagram_inject(&pair.a, 0, &packet[i], &origin[i]));
+	datagram_receive(&pair.b, &packet[0], &origin[0]);
+	datagram_receive(&pair.b, &packet[2], &origin[2]);
+	datagram_receive(&pair.b, &packet[1], &origin[1]);
+	assert_int_equal(pair.b.out_of_order, 1);
+	assert_int_equal(pair.b.frames_received, 3);
+	stop(&pair);
+}
+
+static void a_source_route_goes_with_every_frame_and_counts_in_its_length(void **state)
+{
+	const uint8_t route[] = {0x81, 0x82, 0x00};
+	struct route_set *set = route_set_create(4);
+	struct datagram_origin origin;
+	struct weft_packet packet;
+	struct datagram nic;
+
+	assert_int_equal(0, route_set_add(set, 0, 2, route, 3));
+	init_one(&nic, 0, 1, set);
+	send(&nic, 2, 0, MTU + 1);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_true(datagram_inject(&nic, 0, &packet, &origin));
+		assert_int_equal(packet.route_length, 3);
+		assert_memory_equal(packet.route, route, 3);
+		assert_int_equal(packet.bytes, FRAME_HEADER_BYTES + 3 + origin.payload_bytes);
+	}
+	datagram_fini(&nic);
+	route_set_destroy(set);
+}
+
+static void a_message_without_a_route_is_counted_and_holds_up_nobody(void **state)
+{
+	const uint8_t route[] = {0x81, 0x00};
+	struct route_set *set = route_set_create(4);
+	struct datagram_origin origin;
+	struct weft_packet packet;
+	struct datagram nic;
+
+	assert_int_equal(0, route_set_add(set, 0, 3, route, 2));
+	init_one(&nic, 0, 1, set);
+	send(&nic, 2, 0, 10);
+	send(&nic, 3, 0, 10);
+	send(&nic, 1, 0, 10);
+	assert_true(datagram_inject(&nic, 0, &packet, &origin));
+	assert_int_equal(packet.destination, 3);
+	assert_false(datagram_inject(&nic, 0, &packet, &origin));
+	assert_int_equal(nic.unreachable, 2);
+	datagram_fini(&nic);
+	route_set_destroy(set);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_message_becomes_frames_of_the_mtu_and_a_rest),
+	cmocka_unit_test(a_frame_waits_for_the_credits_of_all_its_blocks),
+	cmocka_unit_test(vcs_take_turns_and_one_without_credits_holds_up_no_other),
+	cmocka_unit_test(messages_of_a_vc_leave_in_order_whoever_they_are_for),
+	cmocka_unit_test(a_full_fifo_takes_no_more),
+	cmocka_unit_test(frames_that_come_after_later_ones_are_counted),
+	cmocka_unit_test(a_source_route_goes_with_every_frame_and_counts_in_its_length),
+	cmocka_unit_test(a_message_without_a_route_is_counted_and_holds_up_nobody),
+};
+
+UNIT_MAIN(tests)

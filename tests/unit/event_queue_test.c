@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "event_queue.h"
+
+#include <stdlib.h>
+
+#include "rng.h"
+#include "unit.h"
+
+#define EVENTS 600
+
+static void push(struct event_queue *queue, weft_time at, uint32_t order, uint32_t item)
+{
+	event_queue_push(queue, (struct sim_event){at, order, item});
+}
+
+static void expect(struct event_queue *queue, weft_time at, uint32_t order, uint32_t item)
+{
+	struct sim_event event;
+
+	assert_true(event_queue_pop(queue, WEFT_TIME_NEVER, &event));
+	assert_int_equal(event.at, at);
+	assert_int_equal(event.order, order);
+	assert_int_equal(event.item, item);
+}
+
+static void events_come_in_the_order_of_time_then_order_then_item(void **state)
+{
+	struct event_queue *queue = event_queue_create(1000);
+
+	push(queue, 5000, 2, 0);
+	push(queue, 700, 9, 9);
+	push(queue, 5000, 1, 7);
+	push(queue, 5000, 1, 3);
+	push(queue, 600, 9, 9);
+	expect(queue, 600, 9, 9);
+	expect(queue, 700, 9, 9);
+	expect(queue, 5000, 1, 3);
+	expect(queue, 5000, 1, 7);
+	expect(queue, 5000, 2, 0);
+	event_queue_destroy(queue);
+}
+
+static void an_event_for_now_comes_before_later_ones_of_the_same_bucket(void **state)
+{
+	struct event_queue *queue = event_queue_create(1 << 20);
+
+	push(queue, 10, 5, 0);
+	push(queue, 30, 5, 0);
+	expect(queue, 10, 5, 0);
+	push(queue, 10, 7, 0);
+	push(queue, 20, 1, 0);
+	push(queue, 10, 6, 0);
+	expect(queue, 10, 6, 0);
+	expect(queue, 10, 7, 0);
+	expect(queue, 20, 1, 0);
+	expect(queue, 30, 5, 0);
+	event_queue_destroy(queue);
+}
+
+static void nothing_comes_before_its_limit(void **state)
+{
+	struct event_queue *queue = event_queue_create(1);
+	struct sim_event event;
+
+	push(queue, 100, 0, 0);
+	assert_false(event_queue_pop(queue, 100, &event));
+	assert_true(event_queue_pop(queue, 101, &event));
+	assert_false(event_queue_pop(queue, WEFT_TIME_NEVER, &event));
+	event_queue_destroy(queue);
+}
+
+/* The calendar must not have moved on to what it found beyond the limit. */
+static void events_may_be_put_in_between_a_limit_and_what_lies_far_beyond_it(void **state)
+{
+	struct event_queue *queue = event_queue_create(1);
+	struct sim_event event;
+
+	push(queue, 1000000, 0, 0);
+	assert_false(event_queue_pop(queue, 500, &event));
+	push(queue, 500, 0, 1);
+	push(queue, 90000, 0, 2);
+	expect(queue, 500, 0, 1);
+	expect(queue, 90000, 0, 2);
+	expect(queue, 1000000, 0, 0);
+	event_queue_destroy(queue);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct sim_event *x = a, *y = b;
+
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	if (x->order != y->order)
+		return x->order < y->order ? -1 : 1;
+	return x->item < y->item ? -1 : x->item > y->item;
+}
+
+/* Distances from nothing to far beyond the calendar, with many ties. */
+static weft_time some_distance(struct rng *rng, unsigned width)
+{
+	switch (rng_below(rng, 4)) {
+	case 0:
+		return 0;
+	case 1:
+		return rng_below(rng, 4 * (uint64_t)width);
+	case 2:
+		return rng_below(rng, 4096 * (uint64_t)width);
+	default:
+		return rng_below(rng, 100000 * (uint64_t)width);
+	}
+}
+
+static void any_load_comes_out_sorted(void **state)
+{
+	static struct sim_event wanted[EVENTS], waiting[EVENTS];
+
+	for (unsigned seed = 1; seed <= 40; seed++) {
+		unsigned width = 1 + seed * 37, put = 0, taken = 0, in = 0;
+		struct event_queue *queue = event_queue_create(width);
+		struct sim_event event;
+		weft_time now = 0;
+		struct rng rng;
+
+		rng_init(&rng, seed, 0, 0);
+		/* The reference: what waits, searched for its least. */
+		while (taken < EVENTS) {
+			if (put < EVENTS && (in == 0 || rng_below(&rng, 2) == 0)) {
+				event = (struct sim_event){now + some_distance(&rng, width),
+					(uint32_t)rng_below(&rng, 5), put};
+				waiting[in++] = event;
+				event_queue_push(queue, event);
+				put++;
+				continue;
+			}
+			qsort(waiting, in, sizeof(waiting[0]), compare);
+			wanted[taken] = waiting[0];
+			for (unsigned i = 1; i < in; i++)
+				waiting[i - 1] = waiting[i];
+			in--;
+			assert_true(event_queue_pop(queue, WEFT_TIME_NEVER, &event));
+			assert_memory_equal(&event, &wanted[taken++], sizeof(event));
+			now = event.at;
+			if (taken + 100 > EVENTS && put == EVENTS && in == 0)
+				break;
+		}
+		assert_int_equal(queue->events, 0);
+		event_queue_destroy(queue);
+	}
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(events_come_in_the_order_of_time_then_order_then_item),
+	cmocka_unit_test(an_event_for_now_comes_before_later_ones_of_the_same_bucket),
+	cmocka_unit_test(nothing_comes_before_its_limit),
+	cmocka_unit_test(events_may_be_put_in_between_a_limit_and_what_lies_far_beyond_it),
+	cmocka_unit_test(any_load_comes_out_sorted),
+};
+
+UNIT_MAIN(tests)
