@@ -10,6 +10,7 @@
 
 #include "fabric_devices.h"
 #include "netns.h"
+#include "run_source.h"
 #include "tap.h"
 
 #define TAP_MTU_MAX  9000
@@ -217,64 +218,23 @@ static uint32_t route_bytes(const struct fabric_host *host, uint16_t to)
 	return length;
 }
 
-static bool sends(const struct run_hosts_entry *entry, uint32_t host)
-{
-	for (uint32_t i = 0; i < entry->from_count; i++)
-		if (entry->from[i] == host)
-			return true;
-	return false;
-}
-
-/* The pattern's destinations in the form of the source. */
-static int set_targets(const struct run_config_traffic *traffic,
-	const struct run_hosts_entry *entry, struct traffic_config *config, uint16_t **permutation)
-{
-	bool anybody = traffic->to.kind == RUN_HOSTS_UNSET || traffic->to.kind == RUN_HOSTS_ALL;
-
-	config->pattern = run_pattern_name(traffic->pattern);
-	if (traffic->pattern == RUN_PATTERN_UNIFORM && anybody)
-		return 0;
-	if (traffic->pattern != RUN_PATTERN_PERMUTATION) {
-		/* Uniform over some hosts is what a hot spot of several is. */
-		config->pattern = run_pattern_name(RUN_PATTERN_HOTSPOT);
-		config->targets = entry->to;
-		config->targets_count = (uint16_t)entry->to_count;
-		return 0;
-	}
-	*permutation = malloc(config->hosts * sizeof(**permutation));
-	if (*permutation == NULL)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < config->hosts; i++)
-		(*permutation)[i] = TRAFFIC_NOWHERE;
-	for (uint32_t i = 0; i < entry->from_count; i++)
-		(*permutation)[entry->from[i]] = entry->to[i];
-	config->permutation = *permutation;
-	return 0;
-}
-
 static int add_source(
 	struct real_fabric *fabric, struct fabric_host *host, uint32_t which, struct fault *fault)
 {
-	const struct run_config_traffic *traffic = &fabric->options.run->traffic.at[which];
-	const struct run_hosts_entry *entry = &fabric->traffic->entry[which];
 	const struct topology *topology = fabric->options.topology;
-	struct traffic_config config = {
+	const struct run_source_place place = {
+		.host = (uint16_t)host->number,
 		.hosts = (uint16_t)topology->hosts,
-		.seed = fabric->options.run->seed,
 		.rate_bps = topology->link_at[host->end->link].rate_bps,
-		.load_ppm = traffic->load_ppm,
 		.route_bytes = route_bytes(host, host->number == 0 ? 1 : 0),
-		.message_bytes = (uint32_t)traffic->message_bytes,
-		.start_ps = fabric->traffic_from + traffic->start_ps,
-		.stop_ps = fabric->traffic_until,
+		.from_ps = fabric->traffic_from,
+		.until_ps = fabric->traffic_until,
 	};
-	uint16_t *permutation = NULL;
-	int result;
+	struct traffic_config config;
+	uint16_t *permutation;
+	int result = run_source_config(
+		fabric->options.run, fabric->traffic, which, &place, &config, &permutation);
 
-	if (traffic->stop_ps != WEFT_TIME_NEVER &&
-		fabric->traffic_from + traffic->stop_ps < config.stop_ps)
-		config.stop_ps = fabric->traffic_from + traffic->stop_ps;
-	result = set_targets(traffic, entry, &config, &permutation);
 	if (result == 0)
 		result = poll_nic_add_traffic(host->poll, &config, fault);
 	free(permutation);
@@ -290,7 +250,7 @@ int fabric_host_start_traffic(
 		traffic_destroy(host->poll->source[i]);
 	host->poll->sources = 0;
 	for (uint32_t i = 0; i < fabric->traffic->entries && result == 0; i++)
-		if (sends(&fabric->traffic->entry[i], host->number))
+		if (run_source_sends(&fabric->traffic->entry[i], host->number))
 			result = add_source(fabric, host, i, fault);
 	measure_sink_reset(host->poll->sink, fabric->measure_from);
 	return result;
