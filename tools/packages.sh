@@ -12,14 +12,10 @@ weft_packages='gcc libc6-dev meson ninja-build pkg-config python3
 	iproute2 iputils-ping iperf3 gnuplot-nox'
 
 # For the whole test suite: the fuzz targets want clang, the captures tshark and tcpdump, exported
-# topologies ibsim and ibnetdiscover.
+# topologies ibsim and ibnetdiscover, the second judge of destination tables is ibutils' ibdmchk.
 weft_check_packages='clang libclang-rt-14-dev clang-format libasan8
 	tshark tcpdump dpdk procps util-linux
-	ibsim-utils libumad2sim0 infiniband-diags'
-# For the whole test suite: the fuzz targets want clang, the captures tshark and tcpdump, the second
-# judge of destination tables is ibutils' ibdmchk.
-weft_check_packages='clang libclang-rt-14-dev clang-format libasan8
-	tshark tcpdump dpdk procps util-linux ibutils'
+	ibsim-utils libumad2sim0 infiniband-diags ibutils'
 
 weft_package_list() {
 	list=$weft_packages
