@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "quantity.h"
+#include "topology_shape.h"
 
 #define PORT_TEXT (TOPOLOGY_NAME_MAX + 8)
 
@@ -54,7 +55,20 @@ static json_t *links_json(const struct topology *topology)
 	return list;
 }
 
-static json_t *topology_json(const struct topology *topology)
+static json_t *shape_json(const struct topology_shape *shape)
+{
+	json_t *json = json_pack("{s:{s:i, s:i}, s:{s:i, s:i}}", "switch_links", "min",
+		shape->degree_min, "max", shape->degree_max, "switch_hosts", "min",
+		shape->hosts_min, "max", shape->hosts_max);
+
+	if (shape->distances_known) {
+		json_object_set_new(json, "diameter", json_integer(shape->diameter));
+		json_object_set_new(json, "mean_distance", json_real(shape->mean_distance));
+	}
+	return json;
+}
+
+static json_t *topology_json(const struct topology *topology, const struct topology_shape *shape)
 {
 	json_t *hosts = json_array(), *ports = json_array();
 	char port[PORT_TEXT];
@@ -66,9 +80,9 @@ static json_t *topology_json(const struct topology *topology)
 			ports, json_pack("{s:s, s:s}", "port",
 				       port_text(topology, topology->binding_at[i].port, port),
 				       "dpdk", topology->binding_at[i].dpdk));
-	return json_pack("{s:s, s:o, s:o, s:o, s:o}", "name", topology->name, "switches",
-		switches_json(topology), "hosts", hosts, "links", links_json(topology), "ports",
-		ports);
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "name", topology->name, "shape",
+		shape_json(shape), "switches", switches_json(topology), "hosts", hosts, "links",
+		links_json(topology), "ports", ports);
 }
 
 static int print_json(json_t *document)
@@ -88,6 +102,27 @@ static void print_summary(const struct topology *topology)
 	quantity_format(QUANTITY_TIME, topology->default_delay_ps, delay);
 	printf("%s: %u switches, %u hosts, %u links (%s, %s unless said)\n", topology->name,
 		topology->switches, topology->hosts, topology->links, rate, delay);
+}
+
+/* "1 link", "2 to 4 links" */
+static void print_range(unsigned least, unsigned most, const char *what)
+{
+	printf("%u", least);
+	if (most != least)
+		printf(" to %u", most);
+	printf("%s%s", what, most == 1 ? "" : "s");
+}
+
+/* "a switch has 4 links to others and 0 to 8 hosts; diameter 8, mean distance 4.063" */
+static void print_shape(const struct topology_shape *shape)
+{
+	fputs("a switch has ", stdout);
+	print_range(shape->degree_min, shape->degree_max, " link");
+	fputs(" to others and ", stdout);
+	print_range(shape->hosts_min, shape->hosts_max, " host");
+	if (shape->distances_known)
+		printf("; diameter %u, mean distance %.3f", shape->diameter, shape->mean_distance);
+	putchar('\n');
 }
 
 /* "s0 (stage 1, 4 ports): 0 h0:0  1 h1:0  2 s4:0  3 -" */
@@ -119,6 +154,21 @@ static int open_topology(int argc, char **argv, bool *json, const char **spec,
 	return *topology != NULL ? EXIT_DONE : fault_exit_code(-errno);
 }
 
+static int show(const struct topology *topology, bool json)
+{
+	struct topology_shape shape;
+
+	if (topology_shape(topology, &shape) < 0)
+		return command_fail("topo show", EXIT_NOT_ABLE, "no memory");
+	if (json)
+		return print_json(topology_json(topology, &shape));
+	print_summary(topology);
+	print_shape(&shape);
+	for (uint32_t s = 0; s < topology->switches; s++)
+		print_switch(topology, s);
+	return EXIT_DONE;
+}
+
 int cmd_topo_show(int argc, char **argv)
 {
 	struct topology *topology = NULL;
@@ -131,21 +181,52 @@ int cmd_topo_show(int argc, char **argv)
 		return fault.text[0] == '\0' ? result
 					     : (int)command_fail("topo show",
 						       (enum weft_exit)result, "%s", fault.text);
-	if (json) {
-		result = print_json(topology_json(topology));
-	} else {
-		print_summary(topology);
-		for (uint32_t s = 0; s < topology->switches; s++)
-			print_switch(topology, s);
-	}
+	result = show(topology, json);
 	topology_destroy(topology);
 	return result;
+}
+
+/* What is no fault but probably not meant: switches that no host can reach. "" if nothing. */
+static int find_warning(const struct topology *topology, const char *spec, char *text, size_t size)
+{
+	const struct topology_device *device;
+	uint32_t first, count;
+	char line[16] = "";
+
+	text[0] = '\0';
+	if (topology_unused_switches(topology, &first, &count) < 0)
+		return -ENOMEM;
+	if (count == 0 || topology->hosts == 0)
+		return 0;
+	device = &topology->switch_at[first];
+	if (device->line != 0)
+		snprintf(line, sizeof(line), ":%u", device->line);
+	if (count == 1)
+		snprintf(text, size, "%s%s: no host reaches switch %s", spec, line, device->name);
+	else
+		snprintf(text, size, "%s%s: no host reaches switch %s, nor %u other%s", spec, line,
+			device->name, count - 1, count == 2 ? "" : "s");
+	return 0;
+}
+
+static void print_good(const struct topology *topology, const char *warning, bool json)
+{
+	if (!json) {
+		print_summary(topology);
+		if (warning[0] != '\0')
+			fprintf(stderr, "weft topo check: warning: %s\n", warning);
+		return;
+	}
+	print_json(json_pack("{s:b, s:s, s:i, s:i, s:i, s:o}", "ok", 1, "name", topology->name,
+		"switches", topology->switches, "hosts", topology->hosts, "links", topology->links,
+		"warnings", warning[0] == '\0' ? json_array() : json_pack("[s]", warning)));
 }
 
 int cmd_topo_check(int argc, char **argv)
 {
 	struct topology *topology = NULL;
 	struct fault fault = {""};
+	char warning[FAULT_TEXT] = "";
 	const char *spec;
 	bool json = false;
 	int result = open_topology(argc, argv, &json, &spec, &topology, &fault);
@@ -154,15 +235,15 @@ int cmd_topo_check(int argc, char **argv)
 		return result;
 	if (topology != NULL)
 		result = fault_exit_code(topology_check_connected(topology, spec, &fault));
-	if (json)
-		print_json(result == EXIT_DONE
-				   ? json_pack("{s:b, s:s, s:i, s:i, s:i}", "ok", 1, "name",
-					     topology->name, "switches", topology->switches,
-					     "hosts", topology->hosts, "links", topology->links)
-				   : json_pack("{s:b, s:s}", "ok", 0, "error", fault.text));
-	else if (result == EXIT_DONE)
-		print_summary(topology);
-	if (result != EXIT_DONE && !json)
+	if (result == EXIT_DONE && find_warning(topology, spec, warning, sizeof(warning)) < 0) {
+		result = EXIT_NOT_ABLE;
+		fault_set(&fault, ENOMEM, "%s: no memory", spec);
+	}
+	if (result == EXIT_DONE)
+		print_good(topology, warning, json);
+	else if (json)
+		print_json(json_pack("{s:b, s:s}", "ok", 0, "error", fault.text));
+	else
 		command_fail("topo check", (enum weft_exit)result, "%s", fault.text);
 	topology_destroy(topology);
 	return result;

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* A few numbers by which people recognise a network. */
+
+#include "topology.h"
+
+/* Distances take time in proportion to switches times links, so they are left out above this. */
+#define TOPOLOGY_SHAPE_SWITCHES_MAX 8192
+
+struct topology_shape {
+	/* Over all switches: their links to other switches, and their hosts. */
+	unsigned degree_min, degree_max;
+	unsigned hosts_min, hosts_max;
+	/* In links between switches, over ordered pairs of different switches. False if there are
+	 * no such pairs, some cannot reach each other, or there are too many switches. */
+	bool distances_known;
+	unsigned diameter;
+	double mean_distance;
+};
+
+/* Of a finished topology. 0 or -ENOMEM. */
+int topology_shape(const struct topology *topology, struct topology_shape *shape);
