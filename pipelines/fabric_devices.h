@@ -119,6 +119,9 @@ struct fabric_end *fabric_end_at(struct real_fabric *fabric, struct topology_por
 /* NULL if none is wanted. */
 struct damage *fabric_end_damage(struct fabric_end *end);
 
+/* The VC classes of the routes in use; NULL where they have none. */
+const struct vc_rule *fabric_vc_rule(const struct real_fabric *fabric);
+
 int fabric_switches_create(struct real_fabric *fabric, struct fault *fault);
 void fabric_switches_destroy(struct real_fabric *fabric);
 

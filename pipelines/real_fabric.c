@@ -78,17 +78,23 @@ static int compute_routes(struct real_fabric *fabric, struct fault *fault)
 				      : route_set_check_connected(fabric->routes, topology, fault);
 }
 
-/* Until switches choose VCs by it. */
+const struct vc_rule *fabric_vc_rule(const struct real_fabric *fabric)
+{
+	return fabric->table != NULL ? fabric->table->vc_rule : route_set_vc_rule(fabric->routes);
+}
+
+/* With fewer VCs than classes, what the classes keep apart would wait for itself. */
 static int check_classes(const struct real_fabric *fabric, struct fault *fault)
 {
-	const struct vc_rule *rule =
-		fabric->table != NULL ? fabric->table->vc_rule : route_set_vc_rule(fabric->routes);
+	const struct vc_rule *rule = fabric_vc_rule(fabric);
+	const struct run_config *run = fabric->options.run;
 
-	if (rule == NULL)
+	if (rule == NULL || rule->classes <= run->sw.vcs)
 		return 0;
 	return fault_set(fault, EINVAL,
-		"routing.algorithm: on this topology '%s' needs switches that change between %u VC classes, which is not built yet",
-		run_algorithm_name(fabric->options.run->routing.algorithm), rule->classes);
+		"%s: switch.vcs is %u, %u or more were expected: on this topology routing.algorithm %s needs so many VC classes",
+		run->origin, run->sw.vcs, rule->classes,
+		run_algorithm_name(run->routing.algorithm));
 }
 
 static bool has_itb(const struct route_set *set, uint32_t from, uint32_t to)

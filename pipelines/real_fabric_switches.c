@@ -45,6 +45,8 @@ static void fill_config(struct real_fabric *fabric, uint32_t number, struct swit
 		.credit_refresh_ps = fabric_credit_refresh(run),
 		.watchdog_ps = run->watchdog_ps,
 		.control_reserve = 256,
+		.vc_rule = fabric_vc_rule(fabric),
+		.vc_rule_at = number,
 	};
 	if (fabric->table != NULL) {
 		config->table_port = route_table_row(fabric->table, number);

@@ -41,6 +41,16 @@ static inline bool forward_usable(const struct weft_switch *sw, unsigned output)
 	return output < SWITCH_PORTS_MAX && (sw->usable >> output & 1) != 0;
 }
 
+/* Where the next device will store the packet: by its SL, or, in networks whose routes have VC
+ * classes, by the ports between which it passes. */
+static inline uint8_t forward_next_vc(
+	const struct weft_switch *sw, unsigned input, unsigned vc, unsigned sl, unsigned output)
+{
+	if (__builtin_expect(sw->vc_rule != NULL, 0))
+		return vc_rule_next(sw->vc_rule, sw->vc_rule_at, input, (uint8_t)vc, output);
+	return sw->sl_to_vc[sl & 15];
+}
+
 /* Checks credits and route and stores the packet, or discards it. in_port is 'input', whose port is
  * 'port'. */
 static inline __attribute__((always_inline)) void forward_accept(struct weft_switch *sw,
@@ -65,7 +75,7 @@ static inline __attribute__((always_inline)) void forward_accept(struct weft_swi
 			return;
 	}
 	packet->out_port = (uint8_t)output;
-	packet->vc_next = sw->sl_to_vc[packet->sl & 15];
+	packet->vc_next = forward_next_vc(sw, input, vc, packet->sl, output);
 	/* In one word: bytes written singly and read together would stall the pipeline. */
 	packet->mutable_word =
 		(packet->mutable_word & ~MUTABLE_VC(0xFF)) | MUTABLE_VC(packet->vc_next);
@@ -97,7 +107,7 @@ static inline __attribute__((always_inline)) unsigned forward_direct(struct weft
 	struct switch_port *port, unsigned input, struct arrival *arrival, uint64_t outputs,
 	const bool voq)
 {
-	unsigned output = SWITCH_PORT_NONE, vc_next = sw->sl_to_vc[arrival->sl & 15];
+	unsigned output = SWITCH_PORT_NONE, vc_next;
 	uint32_t word = arrival->mutable_word;
 	struct credit_rx *rx = &port->link.rx[arrival->vc];
 	struct credit_tx *tx;
@@ -114,6 +124,7 @@ static inline __attribute__((always_inline)) unsigned forward_direct(struct weft
 		return SWITCH_PORT_NONE;
 	if (!voq && switch_cross(sw, output, input)->queue[arrival->vc].head != NULL)
 		return SWITCH_PORT_NONE;
+	vc_next = forward_next_vc(sw, input, arrival->vc, arrival->sl, output);
 	tx = &sw->port[output].link.tx[vc_next];
 	if (__builtin_expect((int32_t)(rx->granted - rx->received - arrival->blocks) < 0, 0) ||
 		__builtin_expect(!credit_suffices(tx, arrival->blocks), 0))

@@ -56,6 +56,9 @@ static bool config_valid(const struct switch_config *config)
 	for (unsigned sl = 0; sl < 16; sl++)
 		if (config->sl_to_vc[sl] >= config->vcs)
 			return false;
+	if (config->vc_rule != NULL && (config->vc_rule->classes > config->vcs ||
+					       config->vc_rule_at >= config->vc_rule->switches))
+		return false;
 	for (unsigned port = 0; port < config->ports; port++)
 		if (port_blocks(config, port) / config->vcs == 0)
 			return false;
@@ -100,6 +103,8 @@ struct weft_switch *switch_create(const struct switch_config *config, weft_time 
 	sw->vcs = config->vcs;
 	sw->voq = config->voq;
 	memcpy(sw->sl_to_vc, config->sl_to_vc, sizeof(sw->sl_to_vc));
+	sw->vc_rule = config->vc_rule;
+	sw->vc_rule_at = config->vc_rule_at;
 	sw->control_reserve = config->control_reserve;
 	sw->watchdog_ps = config->watchdog_ps;
 	sw->watchdog_due = now;

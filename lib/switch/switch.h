@@ -27,6 +27,7 @@
 #include "link_end.h"
 #include "packet.h"
 #include "switch_counters.h"
+#include "vc_rule.h"
 #include "voq.h"
 
 #define SWITCH_PORTS_MAX 64
@@ -54,6 +55,11 @@ struct switch_config {
 	const uint8_t *table_port;
 	const uint64_t *table_alternatives;
 	uint32_t table_hosts;
+	/* VC classes that are part of the routes, or NULL: then they choose the next VC instead of
+	 * sl_to_vc, class n in VC n, and 'vcs' is not less than the classes. The caller's, constant
+	 * while the switch lives; 'vc_rule_at' is this switch in it. */
+	const struct vc_rule *vc_rule;
+	uint32_t vc_rule_at;
 };
 
 /* One crossing of the crossbar: the VCs of an input that have something for an output. */
@@ -87,6 +93,8 @@ struct weft_switch {
 	const uint8_t *table_port;
 	const uint64_t *table_alternatives;
 	uint32_t table_hosts;
+	uint32_t vc_rule_at;
+	const struct vc_rule *vc_rule;
 	uint64_t usable; /* outputs whose link is not down */
 	uint64_t busy;   /* outputs that may have something to send */
 	uint64_t idle;   /* usable outputs where nothing waits, ready or stalled (forward_direct) */

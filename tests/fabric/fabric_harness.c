@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "fabric_wire.h"
-#include "route_algorithm.h"
 #include "unit.h"
 
 #define STREAM_FABRIC 0
@@ -88,6 +87,8 @@ static void create_switch(struct fabric *fabric, uint32_t i)
 		.table_port = route_table_row(fabric->table, i),
 		.table_alternatives = route_table_alternatives(fabric->table, i),
 		.table_hosts = fabric->table->hosts,
+		.vc_rule = fabric->table->vc_rule,
+		.vc_rule_at = i,
 	};
 	uint32_t room = 1;
 
@@ -173,12 +174,17 @@ static void create_pool(struct fabric *fabric)
 static void create_tables(struct fabric *fabric)
 {
 	const struct route_options options = {.seed = fabric->config.seed};
+	const struct route_algorithm *algorithm = fabric->config.algorithm;
 	struct fault fault = {""};
 
-	fabric->table =
-		route_compute_table(fabric->topology, &route_up_down, &options, NULL, &fault);
+	fabric->table = route_compute_table(fabric->topology,
+		algorithm != NULL ? algorithm : &route_up_down, &options, NULL, &fault);
 	if (fabric->table == NULL)
 		fail_msg("%s", fault.text);
+	if (fabric->config.no_classes) {
+		vc_rule_destroy(fabric->table->vc_rule);
+		fabric->table->vc_rule = NULL;
+	}
 }
 
 struct fabric *fabric_create(const struct topology *topology, const struct fabric_config *config)

@@ -20,7 +20,7 @@
 #include "link_end.h"
 #include "packet.h"
 #include "rng.h"
-#include "route_table.h"
+#include "route_algorithm.h"
 #include "switch.h"
 #include "topology.h"
 
@@ -50,6 +50,8 @@ struct fabric_config {
 	uint16_t hot_host;
 	uint32_t source_route_ppm; /* packets with a source route; the others go by table */
 	weft_time hello_ps, refresh_ps, watchdog_ps;
+	const struct route_algorithm *algorithm; /* of the tables; NULL: up/down */
+	bool no_classes; /* switches do not follow the VC classes of the tables */
 };
 
 struct fabric_control {
@@ -127,8 +129,7 @@ struct fabric {
 };
 
 /* A network that stands: all links up, all buffers granted, nobody sends yet. The topology stays
- * the caller's. Routes are up/down tables from lib/route, and the source routes that follow them.
- */
+ * the caller's. Routes are tables from lib/route, and the source routes that follow them. */
 struct fabric *fabric_create(const struct topology *topology, const struct fabric_config *config);
 void fabric_destroy(struct fabric *fabric);
 

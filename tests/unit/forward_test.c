@@ -343,6 +343,20 @@ static void a_configuration_out_of_range_is_refused(void **state)
 	expect_refusal(&config);
 }
 
+/* More classes than VCs, or a rule that does not know the switch. */
+static void a_vc_rule_that_does_not_fit_is_refused(void **state)
+{
+	struct switch_config config = bench_config(PORTS, VCS);
+	struct vc_rule *rule = vc_rule_create(3, VCS + 1);
+
+	config.vc_rule = rule;
+	expect_refusal(&config);
+	rule->classes = VCS;
+	config.vc_rule_at = 3;
+	expect_refusal(&config);
+	vc_rule_destroy(rule);
+}
+
 static void control_frames_are_accounted_apart_from_data(void **state)
 {
 	struct bench *bench = *state;
@@ -710,6 +724,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(all_that_is_advertised_fits_into_the_ports_receive_ring),
 	cmocka_unit_test(a_ring_longer_than_the_buffer_makes_the_buffer_no_bigger),
 	cmocka_unit_test(a_configuration_out_of_range_is_refused),
+	cmocka_unit_test(a_vc_rule_that_does_not_fit_is_refused),
 	TEST(control_frames_are_accounted_apart_from_data),
 	TEST(bytes_count_for_data_and_control_on_both_sides),
 	TEST(a_control_frame_without_a_way_is_counted_apart),

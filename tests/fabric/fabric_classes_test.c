@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * VC classes in the switches: a torus routed in dimension order under more load than it can carry
+ * never stands still with them, and does without.
+ */
+
+#include "unit.h"
+
+#include "fabric_networks.h"
+
+#define STEPS 20000
+
+/* Buffers of two long packets a VC, everybody sends all the time, nobody has a watchdog. */
+static struct fabric_config overload(uint64_t seed, uint8_t vcs)
+{
+	struct fabric_config config = fabric_config_default(seed);
+
+	config.vcs = vcs;
+	config.buffer_blocks = 16u * vcs;
+	config.driver = (enum fabric_driver)(seed % FABRIC_DRIVERS);
+	config.voq = seed % 2 == 0;
+	config.algorithm = &route_dor;
+	return config;
+}
+
+static struct topology *generate(const char *spec)
+{
+	struct fault fault;
+	struct topology *topology = topology_generate(spec, &fault);
+
+	if (topology == NULL)
+		fail_msg("%s", fault.text);
+	return topology;
+}
+
+static const char *const specs[] = {
+	"ring:switches=8,hosts=2", "torus:dims=5x5,hosts=2", "torus:dims=4x4,hosts=2"};
+
+#define SPECS (sizeof(specs) / sizeof(specs[0]))
+
+/* Every stretch of the run delivers, and at the end everything arrives. */
+static void with_the_classes_an_overloaded_torus_moves_and_drains(void **state)
+{
+	for (uint64_t seed = 0; seed < 6; seed++) {
+		struct topology *topology = generate(specs[seed % SPECS]);
+		struct fabric_config config = overload(seed, 2 + seed % 2);
+		struct fabric *fabric = fabric_create(topology, &config);
+
+		for (unsigned i = 0; i < 10; i++) {
+			uint64_t before = fabric->delivered;
+
+			fabric_run(fabric, STEPS / 10, 307);
+			assert_true(fabric->delivered > before + STEPS / 10);
+		}
+		fabric_drain(fabric);
+		fabric_check(fabric);
+		fabric_check_drained(fabric);
+		assert_int_equal(fabric->lost + fabric->discarded, 0);
+		fabric_destroy(fabric);
+		topology_destroy(topology);
+	}
+}
+
+/* The same networks, routes, buffers and load; the VC is what the SL says. */
+static void without_the_classes_it_stands_still(void **state)
+{
+	for (uint64_t seed = 0; seed < SPECS; seed++) {
+		struct topology *topology = generate(specs[seed % SPECS]);
+		struct fabric_config config = overload(seed, 2);
+		struct fabric *fabric;
+		uint64_t before;
+
+		config.no_classes = true;
+		fabric = fabric_create(topology, &config);
+		fabric_run(fabric, STEPS, 307);
+		before = fabric->delivered;
+		fabric_run(fabric, STEPS, 307);
+		assert_true(before > 100);
+		assert_int_equal(fabric->delivered, before);
+		fabric_destroy(fabric);
+		topology_destroy(topology);
+	}
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(with_the_classes_an_overloaded_torus_moves_and_drains),
+	cmocka_unit_test(without_the_classes_it_stands_still),
+};
+
+UNIT_MAIN(tests)
