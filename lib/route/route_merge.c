@@ -105,22 +105,25 @@ struct route_set *route_merge_compute(const struct topology *topology,
 	const struct route_algorithm *const *algorithms, unsigned count,
 	const struct route_options *options, int *result, struct fault *fault)
 {
-	struct route_set *set = route_compute(topology, algorithms[0], options, result, fault);
+	int code;
+	struct route_set *set = route_compute(topology, algorithms[0], options, &code, fault);
 
 	for (unsigned i = 1; i < count && set != NULL; i++) {
 		struct route_set *more =
-			route_compute(topology, algorithms[i], options, result, fault);
+			route_compute(topology, algorithms[i], options, &code, fault);
 
 		if (more != NULL)
-			*result = merge(topology, set, more, fault);
-		if (*result == 0 &&
+			code = merge(topology, set, more, fault);
+		if (code == 0 &&
 			merge_origin(route_set_origin(set), route_set_origin_const(more)) < 0)
-			*result = fault_set(fault, EINVAL, "the algorithms' names are too long");
+			code = fault_set(fault, EINVAL, "the algorithms' names are too long");
 		route_set_destroy(more);
-		if (*result == 0)
+		if (code == 0)
 			continue;
 		route_set_destroy(set);
 		set = NULL;
 	}
+	if (result != NULL)
+		*result = code;
 	return set;
 }

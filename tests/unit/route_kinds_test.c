@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Every algorithm on every kind of topology that there is a generator for; and several algorithms
+ * on one tree. */
+
+#include <stdio.h>
+
+#include "generator.h"
+#include "random_network.h"
+#include "route_expect.h"
+#include "route_merge.h"
+
+static const struct {
+	const char *spec;
+	bool stages, grid; /* what dmodk and dor were made for */
+	bool hosts_everywhere;
+} networks[] = {
+	{"rlft:ports=4,stages=1", true, true, true}, /* a switch alone is a grid, too */
+	{"rlft:ports=8,stages=2", true, false, false},
+	{"rlft:ports=4,stages=3", true, false, false},
+	{"torus:dims=5", false, true, true},
+	{"torus:dims=4x4,hosts=2", false, true, true},
+	{"torus:dims=3x2x4", false, true, true},
+	{"mesh:dims=4x3,hosts=2", false, true, true},
+	{"mesh:dims=3x2x2", false, true, true},
+	{"torus-express:dims=5x5", false, false, true},
+	{"ring:switches=9,hosts=2", false, true, true},
+	{"ring:switches=4", false, true, true},
+	{"hypercube:dims=4", false, true, true},
+	{"full:switches=6,hosts=2", false, false, true},
+	{"dragonfly:a=4,p=2,h=2", false, false, true},
+	{"cplant", false, false, true},
+	{"irregular:switches=16,seed=3", false, false, true},
+	{"irregular:switches=12,degree=5,hosts=1,seed=4", false, false, true},
+};
+
+#define NETWORKS (sizeof(networks) / sizeof(networks[0]))
+
+/* Linear programs as large as cplant's take too long for a test. */
+static bool too_slow(const struct route_algorithm *algorithm, const struct topology *topology)
+{
+	return strstr(algorithm->name, "smart") != NULL && topology->hosts > 40;
+}
+
+/* What each algorithm serves, and nothing else. */
+static bool serves(const struct route_algorithm *algorithm, unsigned i)
+{
+	if (strcmp(algorithm->name, "dmodk") == 0)
+		return networks[i].stages;
+	if (strcmp(algorithm->name, "dor") == 0)
+		return networks[i].grid;
+	return true;
+}
+
+static bool minimal(const struct route_algorithm *algorithm, unsigned i)
+{
+	return !route_expect_serves_all(algorithm) ||
+	       (networks[i].hosts_everywhere && route_expect_minimal(algorithm));
+}
+
+static void try_network(
+	const struct route_algorithm *algorithm, const struct topology *topology, unsigned i)
+{
+	for (uint64_t seed = 0; seed < 5; seed++) {
+		struct route_case the_case = {
+			.topology = topology,
+			.algorithm = algorithm,
+			.options = route_expect_options(topology, seed),
+			.network = networks[i].spec,
+			.seed = seed,
+			.may_refuse = !serves(algorithm, i),
+			.minimal = minimal(algorithm, i),
+		};
+		uint64_t routes;
+
+		routes = route_expect_good(&the_case, seed < 2);
+		if ((routes > 0) != serves(algorithm, i))
+			route_expect_fail(&the_case, "%" PRIu64 " routes", routes);
+	}
+}
+
+static void every_algorithm_serves_every_kind_that_it_was_made_for(void **state)
+{
+	for (unsigned i = 0; i < NETWORKS; i++) {
+		struct topology *topology = topology_generate(networks[i].spec, NULL);
+		const struct route_algorithm *algorithm;
+
+		assert_non_null(topology);
+		for (unsigned k = 0; (algorithm = route_algorithm_at(k)) != NULL; k++)
+			if (!too_slow(algorithm, topology))
+				try_network(algorithm, topology, i);
+		topology_destroy(topology);
+	}
+}
+
+static void no_kind_is_missing_here(void **state)
+{
+	const struct generator *generator;
+
+	for (unsigned k = 0; (generator = generator_at(k)) != NULL; k++) {
+		bool found = false;
+
+		for (unsigned i = 0; i < NETWORKS; i++)
+			found |= generator_find(networks[i].spec) == generator;
+		if (!found)
+			fail_msg("%s: add it to the networks of this test", generator->name);
+	}
+}
+
+static void only_minhop_makes_no_promise(void **state)
+{
+	const struct route_algorithm *algorithm;
+
+	for (unsigned k = 0; (algorithm = route_algorithm_at(k)) != NULL; k++)
+		assert_int_equal(algorithm->deadlock_free, strcmp(algorithm->name, "minhop") != 0);
+}
+
+/* Two of the latency selectors' sets, on one tree. */
+static void try_union(const char *names, const struct topology *topology, uint64_t seed)
+{
+	const struct route_algorithm *algorithms[ROUTE_MERGE_MAX];
+	struct route_options options = route_expect_options(topology, seed);
+	struct route_report report;
+	struct fault fault = {""};
+	struct route_set *set;
+	char unknown[ROUTE_LABEL_MAX];
+	int count = route_merge_find(names, algorithms, unknown);
+
+	assert_true(count > 1);
+	if (options.alternatives == 0 || options.alternatives > ROUTE_ALTERNATIVES_MAX / 3)
+		options.alternatives = ROUTE_ALTERNATIVES_MAX / 3;
+	set = route_merge_compute(topology, algorithms, (unsigned)count, &options, NULL, &fault);
+	if (set == NULL)
+		fail_msg("%s, network %" PRIu64 ": %s", names, seed, fault.text);
+	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
+	if (!route_report_good(&report))
+		fail_msg("%s, network %" PRIu64 ": %s", names, seed, report.evidence);
+	route_report_free(&report);
+	route_set_destroy(set);
+}
+
+static void sets_on_one_tree_are_free_of_deadlock_together(void **state)
+{
+	static const char *const unions[] = {
+		"ud+ud-itb", "ud-random+ud-mitb+ud-itb", "dfs+dfs-itb"};
+
+	for (uint64_t seed = 0; seed < PROPERTY_NETWORKS / 4; seed++) {
+		struct topology *topology = random_network(seed, RANDOM_NETWORK_MOST);
+
+		for (unsigned i = 0; i < sizeof(unions) / sizeof(unions[0]); i++)
+			try_union(unions[i], topology, seed);
+		topology_destroy(topology);
+	}
+}
+
+/* The trees of up/down and of the depth-first search forbid different turns. */
+static void sets_on_two_trees_are_not(void **state)
+{
+	const struct route_algorithm *algorithms[ROUTE_MERGE_MAX];
+	char unknown[ROUTE_LABEL_MAX];
+	unsigned cycles = 0;
+
+	assert_int_equal(2, route_merge_find("ud+dfs", algorithms, unknown));
+	for (uint64_t seed = 0; seed < 40; seed++) {
+		struct topology *topology = random_network(seed, RANDOM_NETWORK_MOST);
+		struct route_options options = {.seed = seed};
+		struct route_set *set =
+			route_merge_compute(topology, algorithms, 2, &options, NULL, NULL);
+		struct route_report report;
+
+		assert_non_null(set);
+		assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
+		cycles += !report.deadlock_free;
+		route_report_free(&report);
+		route_set_destroy(set);
+		topology_destroy(topology);
+	}
+	assert_true(cycles > 10);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(no_kind_is_missing_here),
+	cmocka_unit_test(only_minhop_makes_no_promise),
+	cmocka_unit_test(every_algorithm_serves_every_kind_that_it_was_made_for),
+	cmocka_unit_test(sets_on_one_tree_are_free_of_deadlock_together),
+	cmocka_unit_test(sets_on_two_trees_are_not),
+};
+
+UNIT_MAIN(tests)

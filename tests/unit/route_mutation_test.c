@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Takes single in-transit buffers out of good routes: where that closes a cycle, the judge says so.
+ * What closes a cycle is decided by brute force here, without anything of lib/route but the bytes
+ * of the routes. */
+
+#include "random_network.h"
+#include "route_expect.h"
+
+#define CUTS     6 /* of each network and algorithm */
+#define SWITCHES 36
+
+/* Channels by number: twice the link's, plus 1 towards its end 'a'. Who waits for whom, as a
+ * matrix. */
+struct waits {
+	const struct topology *topology;
+	uint32_t channels;
+	uint8_t *matrix; /* [before * channels + after] */
+};
+
+/* The port at the far end of the channel that leaves by 'from', and the channel. */
+static struct topology_port follow(
+	const struct topology *topology, struct topology_port from, uint32_t *channel)
+{
+	const struct topology_link *link = topology_link_at(topology, from);
+	bool from_a;
+
+	assert_non_null(link);
+	from_a = link->a.kind == from.kind && link->a.device == from.device &&
+		 link->a.port == from.port;
+	*channel = 2 * (uint32_t)(link - topology->link_at) + (from_a ? 0 : 1);
+	return from_a ? link->b : link->a;
+}
+
+static void add_route(struct waits *waits, uint32_t source, const uint8_t *route, unsigned length)
+{
+	struct topology_port at = network_port(DEVICE_HOST, source, 0);
+	uint32_t before, after;
+
+	at = follow(waits->topology, at, &before);
+	for (unsigned i = 0; i + 1 < length; i++) {
+		if (route[i] == ROUTE_TYPE_ITB) { /* absorbed; it goes on from the host */
+			assert_int_equal(at.kind, DEVICE_HOST);
+			at = follow(waits->topology, at, &before);
+			continue;
+		}
+		at = follow(waits->topology,
+			network_port(DEVICE_SWITCH, at.device, route[i] & ROUTE_PORT_MASK), &after);
+		waits->matrix[before * waits->channels + after] = 1;
+		before = after;
+	}
+}
+
+/* Peels off channels that wait for none that is left; a cycle stays. */
+static bool has_cycle(const struct waits *waits)
+{
+	uint32_t n = waits->channels, left = n;
+	bool *gone = calloc(n, sizeof(*gone)), peeled = true;
+
+	assert_non_null(gone);
+	while (peeled) {
+		peeled = false;
+		for (uint32_t i = 0; i < n; i++) {
+			bool waiting = false;
+
+			for (uint32_t k = 0; k < n && !gone[i] && !waiting; k++)
+				waiting = !gone[k] && waits->matrix[i * n + k] != 0;
+			if (gone[i] || waiting)
+				continue;
+			gone[i] = peeled = true;
+			left--;
+		}
+	}
+	free(gone);
+	return left > 0;
+}
+
+static bool cycle_by_brute_force(const struct topology *topology, const struct route_set *set)
+{
+	struct waits waits = {.topology = topology, .channels = 2 * topology->links};
+	const uint8_t *route;
+	unsigned length;
+	bool found;
+
+	waits.matrix = calloc(waits.channels, waits.channels);
+	assert_non_null(waits.matrix);
+	for (uint32_t from = 0; from < topology->hosts; from++)
+		for (uint32_t to = 0; to < topology->hosts; to++)
+			for (unsigned i = 0;
+				(route = route_set_get(set, from, to, i, &length)) != NULL; i++)
+				add_route(&waits, from, route, length);
+	found = has_cycle(&waits);
+	free(waits.matrix);
+	return found;
+}
+
+/* An ITB: route 'i' of a pair, and the element. */
+struct place {
+	uint32_t from, to;
+	unsigned i, element;
+};
+
+/* ITBs of the set; number 'wanted' of them is written to 'place'. */
+static uint64_t count_itbs(const struct route_set *set, uint64_t wanted, struct place *place)
+{
+	uint64_t count = 0;
+	const uint8_t *route;
+	unsigned length;
+
+	for (uint32_t from = 0; from < route_set_hosts(set); from++)
+		for (uint32_t to = 0; to < route_set_hosts(set); to++)
+			for (unsigned i = 0;
+				(route = route_set_get(set, from, to, i, &length)) != NULL; i++)
+				for (unsigned k = 0; k < length; k++)
+					if (route[k] == ROUTE_TYPE_ITB && count++ == wanted)
+						*place = (struct place){from, to, i, k};
+	return count;
+}
+
+/* A copy without the ITB: its element, and the port to its host before it. */
+static struct route_set *cut(const struct route_set *set, const struct place *place)
+{
+	struct route_set *copy = route_set_create(route_set_hosts(set));
+	const uint8_t *old;
+	unsigned length;
+
+	assert_non_null(copy);
+	for (uint32_t from = 0; from < route_set_hosts(set); from++)
+		for (uint32_t to = 0; to < route_set_hosts(set); to++)
+			for (unsigned i = 0;
+				(old = route_set_get(set, from, to, i, &length)) != NULL; i++) {
+				uint8_t route[ROUTE_ELEMENTS_MAX];
+				unsigned k = place->element;
+
+				memcpy(route, old, length);
+				if (from == place->from && to == place->to && i == place->i) {
+					memmove(route + k - 1, route + k + 1, length - k - 1);
+					length -= 2;
+				}
+				assert_int_equal(0, route_set_add(copy, from, to, route, length));
+			}
+	return copy;
+}
+
+/* Whether the judge finds a cycle; it and brute force have to agree. */
+static bool judge(const struct topology *topology, const struct route_set *set,
+	const struct route_algorithm *algorithm, uint64_t seed)
+{
+	bool cycle = cycle_by_brute_force(topology, set);
+	struct route_report report;
+
+	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
+	assert_int_equal(report.invalid, 0);
+	assert_int_equal(report.unconnected, 0);
+	if (report.deadlock_free == cycle)
+		fail_msg("%s, network %" PRIu64 ": the judge says %s", algorithm->name, seed,
+			cycle ? "free of deadlock, and there is a cycle" : report.evidence);
+	route_report_free(&report);
+	return cycle;
+}
+
+struct tally {
+	unsigned itbs, cuts, caught;
+};
+
+static void try_cuts(const struct topology *topology, const struct route_set *set,
+	const struct route_algorithm *algorithm, uint64_t seed, struct tally *tally)
+{
+	struct place place = {0};
+	uint64_t itbs = count_itbs(set, UINT64_MAX, &place);
+	struct rng rng;
+
+	rng_init(&rng, seed, 4, 99);
+	tally->itbs += (unsigned)itbs;
+	for (unsigned i = 0; i < CUTS && itbs > 0; i++) {
+		struct route_set *mutant;
+
+		count_itbs(set, rng_below(&rng, itbs), &place);
+		mutant = cut(set, &place);
+		tally->cuts++;
+		tally->caught += judge(topology, mutant, algorithm, seed);
+		route_set_destroy(mutant);
+	}
+}
+
+static struct tally try_algorithm(const struct route_algorithm *algorithm, unsigned networks)
+{
+	struct tally tally = {0};
+
+	for (uint64_t seed = 0; seed < networks; seed++) {
+		struct topology *topology = random_network(seed, SWITCHES);
+		struct route_options options = {.seed = seed, .alternatives = 1 + seed % 2};
+		struct route_set *set = route_compute(topology, algorithm, &options, NULL, NULL);
+
+		if (set != NULL) {
+			assert_false(judge(topology, set, algorithm, seed));
+			try_cuts(topology, set, algorithm, seed, &tally);
+		}
+		route_set_destroy(set);
+		topology_destroy(topology);
+	}
+	return tally;
+}
+
+/* Of those on a tree and those that put ITBs only on cycles; the others put more than are needed.
+ */
+static bool spends_few(const struct route_algorithm *algorithm)
+{
+	return strcmp(algorithm->name, "random-itb") == 0 ||
+	       strcmp(algorithm->name, "bmin-itb") == 0 ||
+	       strcmp(algorithm->name, "bsmart-itb") == 0;
+}
+
+static void a_needed_itb_that_is_missing_is_caught_and_no_other(void **state)
+{
+	const struct route_algorithm *algorithm;
+
+	for (unsigned i = 0; (algorithm = route_algorithm_at(i)) != NULL; i++) {
+		bool smart = strstr(algorithm->name, "smart") != NULL;
+		struct tally tally;
+
+		if (strstr(algorithm->name, "itb") == NULL)
+			continue;
+		tally = try_algorithm(algorithm, PROPERTY_NETWORKS / (smart ? 40 : 5));
+		print_message("%s: %u ITBs, %u taken out, %u needed and caught\n", algorithm->name,
+			tally.itbs, tally.cuts, tally.caught);
+		assert_true(tally.cuts > 20);
+		assert_true(tally.caught * (spends_few(algorithm) ? 2 : 20) > tally.cuts);
+	}
+}
+
+/* Where nothing is promised both cases occur, and judge and brute force agree on each. */
+static void judge_and_brute_force_agree_on_shortest_routes(void **state)
+{
+	const struct route_algorithm *minhop = route_algorithm_find("minhop");
+	unsigned cycles = 0, networks = PROPERTY_NETWORKS / 2;
+
+	for (uint64_t seed = 0; seed < networks; seed++) {
+		struct topology *topology = random_network(seed, SWITCHES);
+		struct route_options options = {.seed = seed};
+		struct route_set *set = route_compute(topology, minhop, &options, NULL, NULL);
+
+		assert_non_null(set);
+		cycles += judge(topology, set, minhop, seed);
+		route_set_destroy(set);
+		topology_destroy(topology);
+	}
+	print_message("minhop: %u networks, %u with a cycle\n", networks, cycles);
+	assert_in_range(cycles, networks / 20, networks - networks / 20);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_needed_itb_that_is_missing_is_caught_and_no_other),
+	cmocka_unit_test(judge_and_brute_force_agree_on_shortest_routes),
+};
+
+UNIT_MAIN(tests)

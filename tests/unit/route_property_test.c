@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * Every algorithm on random networks, whole and damaged. 'route_property_test I N' takes every N-th
+ * algorithm of the list from the I-th on, so that N of them run side by side; 'route_property_test
+ * NAME' takes one.
+ */
+
+#include <stdio.h>
+
+#include "random_network.h"
+#include "route_expect.h"
+#include "topology_without.h"
+
+/* A linear program for each network: fewer of them, and small ones. */
+static const struct {
+	const char *algorithm;
+	unsigned one_in;
+	uint32_t switches;
+} slow[] = {
+	{"smart", 20, 12},
+	{"bsmart-itb", 20, 12},
+};
+
+static struct {
+	unsigned first, step;
+	const char *name;
+} part = {0, 1, NULL};
+
+/* Algorithm i of this part; NULL after the last. */
+static const struct route_algorithm *algorithm_at(unsigned i)
+{
+	if (part.name != NULL)
+		return i == 0 ? route_algorithm_find(part.name) : NULL;
+	return route_algorithm_at(part.first + i * part.step);
+}
+
+/* How many of 'networks', and how large they may be. */
+static unsigned share(const struct route_algorithm *algorithm, unsigned networks, uint32_t *most)
+{
+	*most = RANDOM_NETWORK_MOST;
+	for (unsigned i = 0; i < sizeof(slow) / sizeof(slow[0]); i++)
+		if (strcmp(slow[i].algorithm, algorithm->name) == 0) {
+			*most = slow[i].switches;
+			return networks / slow[i].one_in;
+		}
+	return networks;
+}
+
+static uint64_t try_whole(
+	const struct topology *topology, const struct route_algorithm *algorithm, uint64_t seed)
+{
+	bool serves = route_expect_serves_all(algorithm);
+	struct route_case the_case = {
+		.topology = topology,
+		.algorithm = algorithm,
+		.options = route_expect_options(topology, seed),
+		.network = "a random network",
+		.seed = seed,
+		.may_refuse = !serves,
+		.may_leave_gaps = !serves,
+		.minimal = random_network_hosts_everywhere(seed) && route_expect_minimal(algorithm),
+	};
+
+	return route_expect_good(&the_case, seed % 4 == 0);
+}
+
+static void routes_are_good_on_random_networks(void **state)
+{
+	const struct route_algorithm *algorithm;
+
+	for (unsigned i = 0; (algorithm = algorithm_at(i)) != NULL; i++) {
+		uint32_t most;
+		unsigned networks = share(algorithm, PROPERTY_NETWORKS, &most);
+		uint64_t routes = 0;
+
+		for (uint64_t seed = 0; seed < networks; seed++) {
+			struct topology *topology = random_network(seed, most);
+
+			routes += try_whole(topology, algorithm, seed);
+			topology_destroy(topology);
+		}
+		print_message(
+			"%s: %u networks, %" PRIu64 " routes\n", algorithm->name, networks, routes);
+		if (route_expect_serves_all(algorithm))
+			assert_true(routes > networks);
+	}
+}
+
+/* Names a link between switches, a switch, or now and then a host's link. */
+static void draw_failure(const struct topology *topology, struct rng *rng, char *name, size_t size)
+{
+	const struct topology_link *link = &topology->link_at[rng_below(rng, topology->links)];
+
+	if (rng_below(rng, 4) == 0)
+		snprintf(name, size, "s%u", (unsigned)rng_below(rng, topology->switches));
+	else
+		topology_port_name(topology, link->a, name, size);
+}
+
+#define FAILURES_MAX 12
+
+static struct topology *damage(const struct topology *topology, uint64_t seed)
+{
+	char name[FAILURES_MAX][TOPOLOGY_NAME_MAX + 8];
+	const char *failed[FAILURES_MAX];
+	struct topology *damaged;
+	struct fault fault = {""};
+	struct rng rng;
+	unsigned count;
+
+	rng_init(&rng, seed, 3, 99);
+	count = 1 + (unsigned)rng_below(&rng, FAILURES_MAX);
+	for (unsigned i = 0; i < count; i++) {
+		draw_failure(topology, &rng, name[i], sizeof(name[i]));
+		failed[i] = name[i];
+	}
+	damaged = topology_without(topology, failed, count, &fault);
+	if (damaged == NULL)
+		fail_msg("network %" PRIu64 ": %s", seed, fault.text);
+	return damaged;
+}
+
+static uint64_t try_damaged(
+	const struct topology *topology, const struct route_algorithm *algorithm, uint64_t seed)
+{
+	struct topology *damaged = damage(topology, seed);
+	bool serves = route_expect_serves_all(algorithm);
+	struct route_case the_case = {
+		.topology = damaged,
+		.algorithm = algorithm,
+		.options = route_expect_options(topology, seed),
+		.network = "a damaged random network",
+		.seed = seed,
+		.may_refuse = !serves,
+		.may_leave_gaps = !serves,
+	};
+	uint64_t routes = route_expect_good(&the_case, false);
+
+	topology_destroy(damaged);
+	return routes;
+}
+
+static void what_failures_leave_connected_has_good_routes(void **state)
+{
+	const struct route_algorithm *algorithm;
+
+	for (unsigned i = 0; (algorithm = algorithm_at(i)) != NULL; i++) {
+		uint32_t most;
+		unsigned networks = share(algorithm, PROPERTY_NETWORKS / 4, &most);
+		uint64_t routes = 0;
+
+		for (uint64_t seed = 0; seed < networks; seed++) {
+			struct topology *topology = random_network(seed, most);
+
+			routes += try_damaged(topology, algorithm, seed);
+			topology_destroy(topology);
+		}
+		print_message("%s: %u damaged networks, %" PRIu64 " routes\n", algorithm->name,
+			networks, routes);
+	}
+}
+
+/* Fat trees and grids, for which the particular algorithms were made. */
+static const char *const regular[] = {"rlft:ports=4,stages=3", "rlft:ports=6,stages=2",
+	"torus:dims=4x4", "torus:dims=3x3x3", "mesh:dims=4x3", "hypercube:dims=4",
+	"ring:switches=7"};
+
+static void what_failures_leave_of_regular_networks_is_free_of_deadlock(void **state)
+{
+	const struct route_algorithm *algorithm;
+
+	for (unsigned i = 0; (algorithm = algorithm_at(i)) != NULL; i++) {
+		uint32_t most;
+		unsigned networks = share(algorithm, PROPERTY_NETWORKS / 10, &most);
+		uint64_t routes = 0;
+
+		for (uint64_t seed = 0; seed < networks; seed++) {
+			struct topology *topology = topology_generate(
+				regular[seed % (sizeof(regular) / sizeof(regular[0]))], NULL);
+
+			assert_non_null(topology);
+			routes += try_damaged(topology, algorithm, seed);
+			topology_destroy(topology);
+		}
+		assert_true(routes > networks);
+	}
+}
+
+/* What the networks are there for is in them. */
+struct features {
+	unsigned without_hosts, degree_1, parallel, smallest, largest;
+};
+
+static void count_features(const struct topology *topology, struct features *features)
+{
+	struct route_graph *graph = route_graph_create(topology);
+	bool without_hosts = false, degree_1 = false, parallel = false;
+
+	assert_non_null(graph);
+	for (uint32_t at = 0; at < graph->switches; at++) {
+		uint32_t first = graph->first_arc[at], end = graph->first_arc[at + 1];
+
+		without_hosts |= route_graph_hosts_at(graph, at) == 0;
+		degree_1 |= end - first == 1;
+		for (uint32_t a = first; a < end; a++)
+			for (uint32_t b = first; b < a; b++)
+				parallel |= graph->arc[a].to == graph->arc[b].to;
+	}
+	features->without_hosts += without_hosts;
+	features->degree_1 += degree_1;
+	features->parallel += parallel;
+	features->smallest += topology->switches == RANDOM_NETWORK_LEAST;
+	features->largest += topology->switches == RANDOM_NETWORK_MOST;
+	route_graph_destroy(graph);
+}
+
+static void the_networks_have_all_oddities(void **state)
+{
+	struct features features = {0};
+
+	for (uint64_t seed = 0; seed < 1000; seed++) {
+		struct topology *topology = random_network(seed, RANDOM_NETWORK_MOST);
+
+		assert_in_range(topology->switches, RANDOM_NETWORK_LEAST, RANDOM_NETWORK_MOST);
+		assert_int_equal(0, topology_check_connected(topology, "test", NULL));
+		count_features(topology, &features);
+		topology_destroy(topology);
+	}
+	assert_true(features.without_hosts > 500);
+	assert_true(features.degree_1 > 500);
+	assert_true(features.parallel > 500);
+	assert_true(features.smallest > 0);
+	assert_true(features.largest > 0);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_networks_have_all_oddities),
+	cmocka_unit_test(routes_are_good_on_random_networks),
+	cmocka_unit_test(what_failures_leave_connected_has_good_routes),
+	cmocka_unit_test(what_failures_leave_of_regular_networks_is_free_of_deadlock),
+};
+
+int main(int count, char **arguments)
+{
+	if (count == 2)
+		part.name = arguments[1];
+	if (count == 3) {
+		part.first = (unsigned)strtoul(arguments[1], NULL, 10);
+		part.step = (unsigned)strtoul(arguments[2], NULL, 10);
+	}
+	if (count > 3 || part.step == 0 || algorithm_at(0) == NULL) {
+		fprintf(stderr, "usage: route_property_test [PART PARTS | ALGORITHM]\n");
+		return 2;
+	}
+	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
+}
