@@ -86,6 +86,12 @@ struct route_table *route_compute_table(const struct topology *topology,
 	X(ud_mitb)                                  \
 	X(ud_itb)                                   \
 	X(dfs_itb)                                  \
+	X(random_itb)                               \
+	X(bmin_itb)                                 \
+	X(b33_itb)                                  \
+	X(b50_itb)                                  \
+	X(b66_itb)                                  \
+	X(bmax_itb)                                 \
 	/* Regular networks. */                     \
 	X(dmodk)                                    \
 	X(dor)                                      \

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "itb_routes.h"
+#include "itb_networks.h"
 
 #define NETWORKS 40
 #define ARCS_MAX 512

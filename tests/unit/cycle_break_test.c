@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "itb_routes.h"
+#include "itb_networks.h"
 
 #define NETWORKS 60
 #define LINKS    6 /* of the random paths, at most */

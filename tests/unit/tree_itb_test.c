@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "itb_routes.h"
+#include "itb_networks.h"
 
 #define NETWORKS 60
 

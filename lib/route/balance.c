@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "balance.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "balance_lane.h"
+
+/*
+ * Which deletion is best. Be W the counts of the n channels, S their sum, Q the sum of their
+ * squares, and A(p) the sum of the counts along route p of L links. Without p the variance times
+ * n^2 is
+ *
+ *	n (Q - 2 A(p) + L) - (S - L)^2  =  (n Q - S^2)  +  n (L - 2 A(p)) + 2 S L - L^2
+ *
+ * so among routes of equal length the one with the largest A(p) is best (balance_lane.h), and
+ * routes of different lengths are compared by the last three terms, in integers.
+ */
+struct work {
+	const struct minimal_paths *paths;
+	struct balance *balance;
+	uint32_t *count;   /* by arc: the map; one more for routes that are out, always 0 */
+	uint64_t sum;      /* of the counts */
+	bool too_many;     /* a count is above BALANCE_COUNT_MAX */
+	uint32_t *pair_of; /* by path */
+	uint32_t *spare;   /* by pair: copies beyond one for each pair of hosts */
+	uint64_t *deleted; /* by path: when its last copy was deleted */
+	uint64_t deletions;
+	struct balance_lane lane[ROUTE_LINKS_MAX + 1]; /* by links */
+	struct balance_lane *busy[ROUTE_LINKS_MAX];    /* those with routes */
+	unsigned busy_lanes;
+};
+
+/* What the deletion of the best route of the lane adds to n^2 times the variance, at least: the sum
+ * may have become smaller. */
+static int64_t lane_score(const struct work *work, const struct balance_lane *lane)
+{
+	int64_t channels = work->paths->graph->arcs, links = lane->links;
+
+	return channels * (links - 2 * (int64_t)lane->sum) + 2 * (int64_t)work->sum * links -
+	       links * links;
+}
+
+/* The lane of the best deletion, of equal ones that of the first path; NULL if nothing is left. */
+static struct balance_lane *best_lane(struct work *work)
+{
+	struct balance_lane *best;
+	int64_t least, score;
+	bool settled;
+
+	do {
+		best = NULL;
+		settled = true;
+		least = INT64_MAX;
+		for (unsigned i = 0; i < work->busy_lanes; i++) {
+			score = work->busy[i]->sum == 0 ? INT64_MAX
+							: lane_score(work, work->busy[i]);
+			least = score < least ? score : least;
+		}
+		for (unsigned i = 0; i < work->busy_lanes && least != INT64_MAX && settled; i++) {
+			struct balance_lane *lane = work->busy[i];
+
+			if (lane->sum == 0 || lane_score(work, lane) != least)
+				continue;
+			settled = balance_lane_settle(lane, work->count);
+			if (best == NULL || balance_lane_best(lane) < balance_lane_best(best))
+				best = lane;
+		}
+	} while (!settled);
+	return best;
+}
+
+static void delete_copy(struct work *work, struct balance_lane *lane)
+{
+	uint32_t path = balance_lane_best(lane), pair = work->pair_of[path];
+	const struct minimal_pair *of = &work->paths->pair[pair];
+
+	balance_lane_delete(lane, work->count);
+	work->sum -= lane->links;
+	work->spare[pair]--;
+	work->balance->copies[path]--;
+	work->deleted[path] = ++work->deletions;
+	if (work->balance->copies[path] == 0)
+		balance_lane_put_out(lane, path, work->paths->graph->arcs);
+	for (uint32_t i = 0; i < of->paths && work->spare[pair] == 0; i++)
+		balance_lane_put_out(lane, of->first + i, work->paths->graph->arcs);
+}
+
+/* All copies of all paths into the map. */
+static void count_pair(struct work *work, size_t number, enum route_granularity granularity)
+{
+	const struct minimal_pair *pair = &work->paths->pair[number];
+	uint32_t copies = granularity == ROUTE_PER_SWITCH_PAIR
+				  ? 1
+				  : minimal_paths_host_pairs(work->paths, number);
+
+	if (pair->links == 0 || pair->paths == 0)
+		return;
+	work->spare[number] = copies * (pair->paths - 1u);
+	for (uint32_t i = 0; i < pair->paths; i++) {
+		work->pair_of[pair->first + i] = (uint32_t)number;
+		work->balance->copies[pair->first + i] = copies;
+	}
+	for (uint32_t i = 0; i < (uint32_t)pair->paths * pair->links; i++) {
+		work->count[pair->arc[i]] += copies;
+		work->too_many |= work->count[pair->arc[i]] > BALANCE_COUNT_MAX;
+		work->sum += copies;
+	}
+}
+
+/* Pairs with a choice go into the lane of their length. */
+static int fill_lanes(struct work *work)
+{
+	const struct minimal_paths *paths = work->paths;
+	size_t pairs = (size_t)paths->places * paths->places;
+	uint32_t room[ROUTE_LINKS_MAX + 1] = {0};
+
+	for (size_t i = 0; i < pairs; i++)
+		room[paths->pair[i].links] += paths->pair[i].paths;
+	for (unsigned links = 1; links <= ROUTE_LINKS_MAX; links++) {
+		if (room[links] == 0)
+			continue;
+		work->busy[work->busy_lanes++] = &work->lane[links];
+		if (balance_lane_init(&work->lane[links], links, room[links]) < 0)
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < pairs; i++) {
+		const struct minimal_pair *pair = &paths->pair[i];
+
+		for (uint32_t k = 0; pair->paths > 1 && k < pair->paths; k++)
+			balance_lane_add(&work->lane[pair->links], pair->first + k,
+				pair->arc + (size_t)k * pair->links);
+	}
+	for (unsigned i = 0; i < work->busy_lanes; i++)
+		if (balance_lane_start(work->busy[i], work->count) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+static int work_init(struct work *work, const struct minimal_paths *paths, struct balance *balance)
+{
+	size_t pairs = (size_t)paths->places * paths->places;
+
+	*work = (struct work){.paths = paths, .balance = balance};
+	balance->copies = calloc(paths->paths + 1u, sizeof(*balance->copies));
+	balance->order = calloc(paths->paths + 1u, sizeof(*balance->order));
+	work->count = calloc(paths->graph->arcs + 1u, sizeof(*work->count));
+	work->pair_of = calloc(paths->paths + 1u, sizeof(*work->pair_of));
+	work->spare = calloc(pairs + 1, sizeof(*work->spare));
+	work->deleted = calloc(paths->paths + 1u, sizeof(*work->deleted));
+	if (balance->copies == NULL || balance->order == NULL || work->count == NULL ||
+		work->pair_of == NULL || work->spare == NULL || work->deleted == NULL)
+		return -ENOMEM;
+	return 0;
+}
+
+static void work_fini(struct work *work)
+{
+	for (unsigned links = 1; links <= ROUTE_LINKS_MAX; links++)
+		balance_lane_fini(&work->lane[links]);
+	free(work->count);
+	free(work->pair_of);
+	free(work->spare);
+	free(work->deleted);
+}
+
+static bool stays_longer(const struct work *work, uint32_t a, uint32_t b)
+{
+	bool remained[] = {work->balance->copies[a] > 0, work->balance->copies[b] > 0};
+
+	if (remained[0] != remained[1])
+		return remained[0];
+	return !remained[0] && work->deleted[a] > work->deleted[b];
+}
+
+/* Sorts the candidates of each pair by insertion. */
+static void find_order(const struct work *work)
+{
+	const struct minimal_paths *paths = work->paths;
+
+	for (size_t number = 0; number < (size_t)paths->places * paths->places; number++) {
+		const struct minimal_pair *pair = &paths->pair[number];
+		uint8_t *order = work->balance->order + pair->first;
+
+		for (uint8_t i = 0; i < pair->paths; i++) {
+			unsigned at = i;
+
+			for (; at > 0 &&
+				stays_longer(work, pair->first + i, pair->first + order[at - 1]);
+				at--)
+				order[at] = order[at - 1];
+			order[at] = i;
+		}
+	}
+}
+
+static int delete_all(struct work *work, enum route_granularity granularity, struct fault *fault)
+{
+	const struct minimal_paths *paths = work->paths;
+	const char *name = paths->graph->topology->name;
+	struct balance_lane *lane;
+
+	for (size_t i = 0; i < (size_t)paths->places * paths->places; i++)
+		count_pair(work, i, granularity);
+	if (work->too_many)
+		return fault_set(fault, EINVAL, "%s: too many routes to balance", name);
+	if (fill_lanes(work) < 0)
+		return fault_set(fault, ENOMEM, "%s: no memory for its routes", name);
+	while ((lane = best_lane(work)) != NULL)
+		delete_copy(work, lane);
+	find_order(work);
+	return 0;
+}
+
+int balance_make(const struct minimal_paths *paths, enum route_granularity granularity,
+	struct balance *balance, struct fault *fault)
+{
+	struct work work;
+	int result;
+
+	if (work_init(&work, paths, balance) == 0)
+		result = delete_all(&work, granularity, fault);
+	else
+		result = fault_set(fault, ENOMEM, "%s: no memory for its routes",
+			paths->graph->topology->name);
+	work_fini(&work);
+	if (result < 0)
+		balance_free(balance);
+	return result;
+}
+
+void balance_free(struct balance *balance)
+{
+	free(balance->copies);
+	free(balance->order);
+}

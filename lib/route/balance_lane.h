@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The routes of one length while balance.c deletes routes: it finds the one with the largest sum of
+ * the counts along it, of equal ones the first.
+ *
+ * Counts only fall, and with them all sums. So routes lie in buckets by the sum last seen, which is
+ * never less than the present one, and only those of the highest bucket are summed up anew: most
+ * fall into lower buckets, and those that do not are the best ones. A bucket is a list; a route
+ * costs a few nanoseconds each time it comes up.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Counts above this are too large for the buckets. */
+#define BALANCE_COUNT_MAX (UINT32_MAX >> 9)
+
+struct balance_lane {
+	uint32_t links;
+	uint32_t routes;
+	uint32_t *record; /* route i: record[i * (links + 1)], the next of its bucket, then arcs */
+	uint32_t *path;   /* route i: its path's number, ascending */
+	uint32_t *bucket; /* by sum: its first route */
+	uint32_t sum;     /* no bucket above this has any; 0: nothing is left */
+	uint32_t *ready;  /* heap of those whose sum was this one when the bucket was emptied */
+	uint32_t ready_routes;
+};
+
+/* Room for so many routes. -ENOMEM; balance_lane_fini() in any case. */
+int balance_lane_init(struct balance_lane *lane, unsigned links, uint32_t room);
+void balance_lane_fini(struct balance_lane *lane);
+
+/* Appends a route; its path's number is larger than those before. */
+void balance_lane_add(struct balance_lane *lane, uint32_t path, const uint32_t *arc);
+
+/* After the last route. 'count' is by arc, at most BALANCE_COUNT_MAX each. -ENOMEM. */
+int balance_lane_start(struct balance_lane *lane, const uint32_t *count);
+
+/* Makes 'sum' that of a route, the one that balance_lane_best() then names, or does so after
+ * 'sum' has become smaller: false then, and it is to be called again. */
+bool balance_lane_settle(struct balance_lane *lane, const uint32_t *count);
+
+/* The path of the best route, once settled. */
+static inline uint32_t balance_lane_best(const struct balance_lane *lane)
+{
+	return lane->path[lane->ready[0]];
+}
+
+/* Takes the best route out of the counts, once. */
+void balance_lane_delete(struct balance_lane *lane, uint32_t *count);
+
+/* The path's route cannot be deleted (again): from now on it is a route over 'nowhere' only, an arc
+ * whose count is 0. Nothing for a path that is not here. */
+void balance_lane_put_out(struct balance_lane *lane, uint32_t path, uint32_t nowhere);

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "itb_routes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "balance.h"
+#include "rank_draw.h"
+#include "rng.h"
+#include "route_jobs.h"
+
+/* Keeps the draws that give copies to pairs of hosts apart from others. */
+#define SHARE_STREAM ((uint64_t)3 << 32)
+
+enum state { UNDECIDED, USABLE, UNUSABLE };
+
+struct fill {
+	const struct route_graph *graph;
+	const struct route_options *options;
+	const struct itb_rule *rule;
+	struct route_set *set;
+	struct minimal_paths paths;
+	struct balance balance; /* empty where paths are chosen at random */
+	uint8_t *share;         /* balanced: the first choice of each pair of hosts */
+	uint64_t *first_share;  /* by pair of switches */
+	uint32_t *itb;          /* by path */
+	uint8_t *state;         /* by path */
+	uint32_t *found_at;     /* by pair of switches: where in 'found', plus 1 */
+	struct route_path *found;
+	uint32_t founds, found_room;
+};
+
+static int no_memory(const struct fill *fill, struct fault *fault)
+{
+	return fault_set(
+		fault, ENOMEM, "%s: no memory for its routes", fill->graph->topology->name);
+}
+
+struct route_path itb_routes_path(const struct minimal_paths *paths, size_t pair, unsigned i)
+{
+	const struct minimal_pair *of = &paths->pair[pair];
+	struct route_path path;
+
+	path.itb = 0;
+	path.links = of->links;
+	memcpy(path.arc, of->arc + (size_t)i * of->links, of->links * sizeof(*path.arc));
+	return path;
+}
+
+/* A pair of hosts. */
+struct couple {
+	uint32_t source, destination;
+	size_t pair; /* of their switches */
+};
+
+static struct couple couple_of(const struct fill *fill, uint32_t source, uint32_t destination)
+{
+	const struct route_graph *graph = fill->graph;
+	size_t from = fill->paths.place_of[graph->host_switch[source]];
+
+	return (struct couple){source, destination,
+		from * fill->paths.places + fill->paths.place_of[graph->host_switch[destination]]};
+}
+
+/* Where among the hosts of its switch. */
+static uint32_t host_place(const struct route_graph *graph, uint32_t host)
+{
+	const uint32_t *first = graph->host_of + graph->first_host[graph->host_switch[host]];
+	uint32_t place = 0;
+
+	while (first[place] != host)
+		place++;
+	return place;
+}
+
+/* Gives the copies that remained to the pairs of hosts, in random order. */
+static void share_out(struct fill *fill, size_t number, uint8_t *share)
+{
+	const struct minimal_pair *pair = &fill->paths.pair[number];
+	uint32_t given = 0;
+	struct rng rng;
+
+	rng_init(&rng, fill->options->seed, number, SHARE_STREAM);
+	for (uint32_t i = 0; i < pair->paths; i++)
+		for (uint32_t k = 0; k < fill->balance.copies[pair->first + i]; k++, given++) {
+			uint64_t at = rng_below(&rng, given + 1u);
+
+			share[given] = share[at];
+			share[at] = (uint8_t)i;
+		}
+}
+
+static int share_out_all(struct fill *fill)
+{
+	const struct minimal_paths *paths = &fill->paths;
+	size_t pairs = (size_t)paths->places * paths->places;
+	uint64_t shares = 0;
+
+	fill->first_share = calloc(pairs + 1, sizeof(*fill->first_share));
+	if (fill->first_share == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < pairs; i++) {
+		fill->first_share[i] = shares;
+		shares += minimal_paths_host_pairs(paths, i);
+	}
+	fill->share = calloc(shares + 1, sizeof(*fill->share));
+	if (fill->share == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < pairs; i++)
+		share_out(fill, i, fill->share + fill->first_share[i]);
+	return 0;
+}
+
+static unsigned balanced_choices(
+	const struct fill *fill, const struct couple *couple, unsigned wanted, uint64_t *choice)
+{
+	const struct route_graph *graph = fill->graph;
+	const struct minimal_pair *pair = &fill->paths.pair[couple->pair];
+	const uint8_t *order = fill->balance.order + pair->first;
+	unsigned choices = 0;
+	uint64_t place = 0;
+
+	if (pair->paths == 0)
+		return 0;
+	if (fill->options->granularity == ROUTE_PER_HOST_PAIR)
+		place = (uint64_t)host_place(graph, couple->source) *
+				route_graph_hosts_at(
+					graph, graph->host_switch[couple->destination]) +
+			host_place(graph, couple->destination);
+	choice[choices++] = fill->share[fill->first_share[couple->pair] + place];
+	for (unsigned i = 0; i < pair->paths && choices < wanted; i++)
+		if (order[i] != choice[0])
+			choice[choices++] = order[i];
+	return choices;
+}
+
+/* The candidates of the pair of hosts in order of preference, 'wanted' of them or all. */
+static unsigned choices_of(
+	const struct fill *fill, const struct couple *couple, unsigned wanted, uint64_t *choice)
+{
+	const struct route_graph *graph = fill->graph;
+	bool per_host = fill->options->granularity == ROUTE_PER_HOST_PAIR;
+	struct rng rng;
+
+	if (fill->share != NULL)
+		return balanced_choices(fill, couple, wanted, choice);
+	rng_init(&rng, fill->options->seed,
+		per_host ? couple->source : graph->host_switch[couple->source],
+		per_host ? couple->destination : graph->host_switch[couple->destination]);
+	return rank_draw(&rng, fill->paths.pair[couple->pair].paths, wanted, choice);
+}
+
+static void decide(struct fill *fill, size_t pair, unsigned i)
+{
+	struct route_path path = itb_routes_path(&fill->paths, pair, i);
+	uint32_t number = fill->paths.pair[pair].first + i;
+
+	if (fill->state[number] != UNDECIDED)
+		return;
+	fill->state[number] = fill->rule->place(fill->rule->context, &path) ? USABLE : UNUSABLE;
+	fill->itb[number] = path.itb;
+}
+
+static int refuse(const struct fill *fill, size_t pair, int result, struct fault *fault)
+{
+	const struct topology *topology = fill->graph->topology;
+	const struct minimal_paths *paths = &fill->paths;
+
+	if (result == -ENOMEM)
+		return no_memory(fill, fault);
+	return fault_set(fault, EINVAL, "%s: no way from %s to %s has at most %u route elements",
+		topology->name, topology->switch_at[paths->switch_of[pair / paths->places]].name,
+		topology->switch_at[paths->switch_of[pair % paths->places]].name,
+		ROUTE_ELEMENTS_MAX);
+}
+
+/* A path for a pair of switches whose candidates are all unusable. */
+static int find(struct fill *fill, size_t pair, struct fault *fault)
+{
+	int result;
+
+	if (fill->found_at[pair] != 0)
+		return 0;
+	if (fill->founds == fill->found_room) {
+		uint32_t room = 2 * fill->found_room + 16;
+		struct route_path *found = realloc(fill->found, room * sizeof(*found));
+
+		if (found == NULL)
+			return no_memory(fill, fault);
+		fill->found = found;
+		fill->found_room = room;
+	}
+	result = fill->rule->find(
+		fill->rule->context, &fill->paths, pair, &fill->found[fill->founds]);
+	if (result < 0)
+		return refuse(fill, pair, result, fault);
+	fill->found_at[pair] = ++fill->founds;
+	return 0;
+}
+
+/* Decides about candidates of the pair of hosts until 'wanted' are usable. */
+static int decide_couple(
+	struct fill *fill, const struct couple *couple, unsigned wanted, struct fault *fault)
+{
+	const struct minimal_pair *pair = &fill->paths.pair[couple->pair];
+	uint64_t choice[MINIMAL_PATHS_MAX];
+	unsigned usable = 0, seen = 0;
+
+	for (unsigned ask = wanted; usable < wanted && seen < pair->paths;
+		ask = MINIMAL_PATHS_MAX) {
+		unsigned choices = choices_of(fill, couple, ask, choice);
+
+		for (; seen < choices && usable < wanted; seen++) {
+			decide(fill, couple->pair, (unsigned)choice[seen]);
+			usable += fill->state[pair->first + choice[seen]] == USABLE;
+		}
+	}
+	return usable == 0 && pair->paths > 0 ? find(fill, couple->pair, fault) : 0;
+}
+
+static int decide_all(struct fill *fill, unsigned wanted, struct fault *fault)
+{
+	const struct route_graph *graph = fill->graph;
+	int result = 0;
+
+	for (uint32_t source = 0; source < graph->hosts && result == 0; source++) {
+		if (graph->host_switch[source] == ROUTE_GRAPH_NONE)
+			continue;
+		for (uint32_t to = 0; to < graph->hosts && result == 0; to++) {
+			struct couple couple;
+
+			if (to == source || graph->host_switch[to] == ROUTE_GRAPH_NONE)
+				continue;
+			couple = couple_of(fill, source, to);
+			result = decide_couple(fill, &couple, wanted, fault);
+		}
+	}
+	return result;
+}
+
+static int add_couple(const struct fill *fill, const struct couple *couple, struct fault *fault)
+{
+	const struct minimal_pair *pair = &fill->paths.pair[couple->pair];
+	unsigned wanted = fill->options->alternatives, added = 0, seen = 0;
+	uint64_t choice[MINIMAL_PATHS_MAX];
+	int result = 0;
+
+	if (fill->found_at[couple->pair] != 0)
+		return route_path_add(fill->graph, fill->options, fill->set, couple->source,
+			couple->destination, &fill->found[fill->found_at[couple->pair] - 1], fault);
+	for (unsigned ask = wanted; added < wanted && seen < pair->paths; ask = MINIMAL_PATHS_MAX) {
+		unsigned choices = choices_of(fill, couple, ask, choice);
+
+		for (; seen < choices && added < wanted && result == 0; seen++) {
+			struct route_path path;
+
+			if (fill->state[pair->first + choice[seen]] != USABLE)
+				continue;
+			path = itb_routes_path(&fill->paths, couple->pair, (unsigned)choice[seen]);
+			path.itb = fill->itb[pair->first + choice[seen]];
+			result = route_path_add(fill->graph, fill->options, fill->set,
+				couple->source, couple->destination, &path, fault);
+			added++;
+		}
+		if (result < 0)
+			return result;
+	}
+	return 0;
+}
+
+/* Every jobs-th destination. */
+static int add_part(void *context, unsigned job, unsigned jobs, struct fault *fault)
+{
+	const struct fill *fill = context;
+	const struct route_graph *graph = fill->graph;
+
+	for (uint32_t to = job; to < graph->hosts; to += jobs) {
+		if (graph->host_switch[to] == ROUTE_GRAPH_NONE)
+			continue;
+		for (uint32_t source = 0; source < graph->hosts; source++) {
+			struct couple couple;
+			int result;
+
+			if (to == source || graph->host_switch[source] == ROUTE_GRAPH_NONE)
+				continue;
+			couple = couple_of(fill, source, to);
+			result = add_couple(fill, &couple, fault);
+			if (result < 0)
+				return result;
+		}
+	}
+	return 0;
+}
+
+static int fill_init(struct fill *fill, bool balanced, struct fault *fault)
+{
+	struct minimal_paths *paths = &fill->paths;
+	int result = minimal_paths_make(fill->graph, fill->options, paths, fault);
+
+	if (result < 0) {
+		*paths = (struct minimal_paths){.graph = fill->graph};
+		return result;
+	}
+	fill->itb = calloc(paths->paths + 1u, sizeof(*fill->itb));
+	fill->state = calloc(paths->paths + 1u, sizeof(*fill->state));
+	fill->found_at = calloc((size_t)paths->places * paths->places + 1, sizeof(*fill->found_at));
+	if (fill->itb == NULL || fill->state == NULL || fill->found_at == NULL)
+		return no_memory(fill, fault);
+	if (!balanced)
+		return 0;
+	result = balance_make(paths, fill->options->granularity, &fill->balance, fault);
+	if (result < 0) {
+		fill->balance = (struct balance){0};
+		return result;
+	}
+	return share_out_all(fill) < 0 ? no_memory(fill, fault) : 0;
+}
+
+static void fill_fini(struct fill *fill)
+{
+	minimal_paths_free(&fill->paths);
+	balance_free(&fill->balance);
+	free(fill->share);
+	free(fill->first_share);
+	free(fill->itb);
+	free(fill->state);
+	free(fill->found_at);
+	free(fill->found);
+}
+
+int itb_routes_fill(const struct route_graph *graph, const struct route_options *options,
+	bool balanced, const struct itb_rule *rule, struct route_set *set, struct fault *fault)
+{
+	struct fill fill = {.graph = graph, .options = options, .rule = rule, .set = set};
+	int result = fill_init(&fill, balanced, fault);
+
+	for (unsigned wanted = 1; wanted <= options->alternatives && result == 0; wanted++)
+		result = decide_all(&fill, wanted, fault);
+	if (result == 0)
+		result = route_jobs_run(options->jobs, add_part, &fill, fault);
+	fill_fini(&fill);
+	return result;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "minimal_paths.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "legal_search.h"
+#include "rank_draw.h"
+#include "rng.h"
+#include "route_jobs.h"
+
+/* Keeps these draws apart from those for routes, whose streams are hosts or switches. */
+#define CANDIDATE_STREAM ((uint64_t)2 << 32)
+
+/* What all jobs share. */
+struct work {
+	struct minimal_paths *paths;
+	const struct route_options *options;
+	bool *down; /* no arc is up: nothing is forbidden */
+};
+
+static int no_memory(const struct route_graph *graph, struct fault *fault)
+{
+	return fault_set(fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+}
+
+static int refuse_length(const struct route_graph *graph, uint32_t from, uint32_t to,
+	unsigned links, struct fault *fault)
+{
+	return fault_set(fault, EINVAL,
+		"%s: the way from %s to %s takes %u route elements, expected at most %u",
+		graph->topology->name, graph->topology->switch_at[from].name,
+		graph->topology->switch_at[to].name, links + 2, ROUTE_ELEMENTS_MAX);
+}
+
+/* Notes for each pair towards the switch how many paths it has and of how many links; '*arcs' is
+ * the room that they take. */
+static int measure(const struct work *work, const struct legal_search *search, uint32_t to,
+	size_t *arcs, struct fault *fault)
+{
+	const struct minimal_paths *paths = work->paths;
+
+	*arcs = 0;
+	for (uint32_t place = 0; place < paths->places; place++) {
+		uint32_t from = paths->switch_of[place];
+		uint64_t count = legal_search_count(search, from);
+		struct minimal_pair *pair =
+			&paths->pair[(size_t)place * paths->places + paths->place_of[to]];
+
+		if (count == 0)
+			continue;
+		if (legal_search_links(search, from) > ROUTE_LINKS_MAX)
+			return refuse_length(
+				paths->graph, from, to, legal_search_links(search, from), fault);
+		pair->paths = count < MINIMAL_PATHS_MAX ? (uint8_t)count : MINIMAL_PATHS_MAX;
+		pair->links = (uint8_t)legal_search_links(search, from);
+		*arcs += (size_t)pair->paths * pair->links;
+	}
+	return 0;
+}
+
+static void draw(
+	const struct work *work, const struct legal_search *search, uint32_t to, uint32_t *arc)
+{
+	const struct minimal_paths *paths = work->paths;
+
+	for (uint32_t place = 0; place < paths->places; place++) {
+		uint32_t from = paths->switch_of[place];
+		struct minimal_pair *pair =
+			&paths->pair[(size_t)place * paths->places + paths->place_of[to]];
+		uint64_t ranks[MINIMAL_PATHS_MAX];
+		struct rng rng;
+
+		rng_init(&rng, work->options->seed, from, CANDIDATE_STREAM | to);
+		rank_draw(&rng, legal_search_count(search, from), pair->paths, ranks);
+		pair->arc = arc;
+		for (unsigned i = 0; i < pair->paths; i++, arc += pair->links)
+			legal_search_arcs(search, from, ranks[i], arc);
+	}
+}
+
+/* Every jobs-th destination. */
+static int make_part(void *context, unsigned job, unsigned jobs, struct fault *fault)
+{
+	const struct work *work = context;
+	struct minimal_paths *paths = work->paths;
+	struct legal_search *search = legal_search_create(paths->graph, work->down);
+	int result = 0;
+
+	if (search == NULL)
+		return no_memory(paths->graph, fault);
+	for (uint32_t place = job; place < paths->places && result == 0; place += jobs) {
+		uint32_t to = paths->switch_of[place];
+		size_t arcs;
+
+		legal_search_run(search, to);
+		result = measure(work, search, to, &arcs, fault);
+		if (result < 0)
+			break;
+		paths->column[place] = calloc(arcs + 1, sizeof(uint32_t));
+		if (paths->column[place] == NULL)
+			result = no_memory(paths->graph, fault);
+		else
+			draw(work, search, to, paths->column[place]);
+	}
+	legal_search_destroy(search);
+	return result;
+}
+
+static int find_places(struct minimal_paths *paths)
+{
+	const struct route_graph *graph = paths->graph;
+
+	paths->switch_of = calloc(graph->switches + 1u, sizeof(*paths->switch_of));
+	paths->place_of = calloc(graph->switches + 1u, sizeof(*paths->place_of));
+	if (paths->switch_of == NULL || paths->place_of == NULL)
+		return -ENOMEM;
+	for (uint32_t at = 0; at < graph->switches; at++) {
+		paths->place_of[at] = ROUTE_GRAPH_NONE;
+		if (route_graph_hosts_at(graph, at) == 0)
+			continue;
+		paths->place_of[at] = paths->places;
+		paths->switch_of[paths->places++] = at;
+	}
+	paths->pair = calloc((size_t)paths->places * paths->places + 1, sizeof(*paths->pair));
+	paths->column = calloc(paths->places + 1u, sizeof(*paths->column));
+	return paths->pair == NULL || paths->column == NULL ? -ENOMEM : 0;
+}
+
+static int number_paths(struct minimal_paths *paths, struct fault *fault)
+{
+	uint64_t number = 0;
+
+	for (size_t i = 0; i < (size_t)paths->places * paths->places; i++) {
+		paths->pair[i].first = (uint32_t)number;
+		number += paths->pair[i].paths;
+	}
+	if (number > UINT32_MAX)
+		return no_memory(paths->graph, fault);
+	paths->paths = (uint32_t)number;
+	return 0;
+}
+
+int minimal_paths_make(const struct route_graph *graph, const struct route_options *options,
+	struct minimal_paths *paths, struct fault *fault)
+{
+	struct work work = {paths, options, calloc(graph->arcs + 1u, sizeof(bool))};
+	int result;
+
+	*paths = (struct minimal_paths){.graph = graph};
+	if (work.down == NULL || find_places(paths) < 0)
+		result = no_memory(graph, fault);
+	else
+		result = route_jobs_run(options->jobs, make_part, &work, fault);
+	if (result == 0)
+		result = number_paths(paths, fault);
+	free(work.down);
+	if (result < 0)
+		minimal_paths_free(paths);
+	return result;
+}
+
+void minimal_paths_free(struct minimal_paths *paths)
+{
+	for (uint32_t place = 0; paths->column != NULL && place < paths->places; place++)
+		free(paths->column[place]);
+	free(paths->column);
+	free(paths->pair);
+	free(paths->switch_of);
+	free(paths->place_of);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include <stdlib.h>
+
+#include "cycle_break.h"
+#include "itb_routes.h"
+#include "switch_rank.h"
+
+/*
+ * b33-itb, b50-itb, b66-itb and bmax-itb: balanced minimal paths with more ITBs than cycles need,
+ * because each takes its message out of the way of others (the thesis' section 3.2.3). Switches
+ * have unique random ranks. On the way over switches A, B, C of ranks a, b, c there is an ITB at B
+ *
+ *	b33	if b > a and b > c	(of six orders of three ranks two: 33 %)
+ *	b50	if b < c
+ *	b66	if b > a or b > c
+ *	bmax	always
+ *
+ * Deadlock freedom. Of the switches on a closed chain of dependencies one has the highest rank; the
+ * chain passes it from and to switches of lower rank, since no link joins a switch with itself.
+ * There b33, b66 and bmax have an ITB, so the dependency does not exist and nothing is closed. With
+ * b50 ranks fall at every dependency, which cannot go on round a closed chain. (For the channels of
+ * the hosts that absorb, see acyclic.h.)
+ *
+ * A switch without hosts cannot have an ITB. These switches rank below all others (switch_rank.h),
+ * and paths that pass one that outranks both neighbours are not used; elsewhere they go without.
+ * For b33, b66 and bmax the proof stays. For b50, an ITB is added where B outranks both and A has
+ * no hosts: then, if the highest switch of a closed chain has hosts, the one before it has them too
+ * and an ITB since it ranks below, or the highest has one itself; and if it has none, the path was
+ * not used.
+ *
+ * Where no path of a pair can be used, or none fits into a frame with all its ITBs, the pair gets
+ * one with only the ITBs that cycles need: all turns that the rule leaves are accepted, and
+ * whatever agrees with these (cycle_break.h).
+ */
+
+/* A way over three switches. */
+struct turn {
+	bool above_before, above_after; /* B outranks A, C */
+	bool hosts_before;              /* A has hosts */
+};
+
+typedef bool (*rank_rule_fn)(const struct turn *turn);
+
+struct ranks {
+	const struct route_graph *graph;
+	rank_rule_fn wants_itb;
+	uint64_t seed;
+	uint32_t *rank;
+	struct cycle_break *breaker; /* NULL until it is needed */
+};
+
+static bool b33_wants_itb(const struct turn *turn)
+{
+	return turn->above_before && turn->above_after;
+}
+
+static bool b50_wants_itb(const struct turn *turn)
+{
+	return !turn->above_after || (turn->above_before && !turn->hosts_before);
+}
+
+static bool b66_wants_itb(const struct turn *turn)
+{
+	return turn->above_before || turn->above_after;
+}
+
+static bool bmax_wants_itb(const struct turn *turn)
+{
+	(void)turn;
+	return true;
+}
+
+static bool has_hosts(const struct ranks *ranks, uint32_t at)
+{
+	return route_graph_hosts_at(ranks->graph, at) > 0;
+}
+
+static struct turn turn_of(const struct ranks *ranks, uint32_t before, uint32_t after)
+{
+	const struct route_arc *arc = ranks->graph->arc;
+	uint32_t a = arc[arc[before].back].to, b = arc[before].to, c = arc[after].to;
+
+	return (struct turn){
+		.above_before = ranks->rank[b] > ranks->rank[a],
+		.above_after = ranks->rank[b] > ranks->rank[c],
+		.hosts_before = has_hosts(ranks, a),
+	};
+}
+
+static bool place(void *context, struct route_path *path)
+{
+	const struct ranks *ranks = context;
+
+	path->itb = 0;
+	for (unsigned i = 0; i + 1 < path->links; i++) {
+		struct turn turn = turn_of(ranks, path->arc[i], path->arc[i + 1]);
+
+		if (has_hosts(ranks, ranks->graph->arc[path->arc[i]].to))
+			path->itb |= (uint32_t)ranks->wants_itb(&turn) << i;
+		else if (turn.above_before && turn.above_after)
+			return false;
+	}
+	return route_path_elements(path) <= ROUTE_ELEMENTS_MAX;
+}
+
+/* Accepts all turns that have no ITB by the rule; at switches without hosts they are accepted
+ * already. */
+static int breaker_prepare(struct ranks *ranks)
+{
+	const struct route_graph *graph = ranks->graph;
+
+	ranks->breaker = cycle_break_create(graph, ranks->seed);
+	if (ranks->breaker == NULL)
+		return -ENOMEM;
+	for (uint32_t arc = 0; arc < graph->arcs; arc++) {
+		uint32_t at = graph->arc[arc].to;
+
+		if (!has_hosts(ranks, at))
+			continue;
+		for (uint32_t next = graph->first_arc[at]; next < graph->first_arc[at + 1];
+			next++) {
+			struct turn turn = turn_of(ranks, arc, next);
+
+			if (!ranks->wants_itb(&turn))
+				cycle_break_allow(ranks->breaker, arc, next);
+		}
+	}
+	return 0;
+}
+
+static int find(
+	void *context, const struct minimal_paths *paths, size_t pair, struct route_path *path)
+{
+	struct ranks *ranks = context;
+
+	if (ranks->breaker == NULL && breaker_prepare(ranks) < 0)
+		return -ENOMEM;
+	for (unsigned i = 0; i < paths->pair[pair].paths; i++) {
+		*path = itb_routes_path(paths, pair, i);
+		if (cycle_break_path(ranks->breaker, path))
+			return 0;
+	}
+	return cycle_break_find(ranks->breaker, paths->switch_of[pair / paths->places],
+		paths->switch_of[pair % paths->places], path);
+}
+
+static int rank_itb_routes(rank_rule_fn wants_itb, const struct route_graph *graph,
+	const struct route_options *options, struct route_set *set, struct fault *fault)
+{
+	struct ranks ranks = {.graph = graph, .wants_itb = wants_itb, .seed = options->seed};
+	struct itb_rule rule = {place, find, &ranks};
+	int result;
+
+	ranks.rank = switch_rank_make(graph, options->seed);
+	if (ranks.rank == NULL)
+		return fault_set(
+			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+	result = itb_routes_fill(graph, options, true, &rule, set, fault);
+	cycle_break_destroy(ranks.breaker);
+	free(ranks.rank);
+	return result;
+}
+
+#define RANK_ALGORITHM(id, name_text, summary_text)                                              \
+	static int id##_itb_routes(const struct route_graph *graph,                              \
+		const struct route_options *options, struct route_set *set, struct fault *fault) \
+	{                                                                                        \
+		return rank_itb_routes(id##_wants_itb, graph, options, set, fault);              \
+	}                                                                                        \
+	const struct route_algorithm route_##id##_itb = {                                        \
+		.name = name_text,                                                               \
+		.summary = summary_text,                                                         \
+		.deadlock_free = true,                                                           \
+		.routes = id##_itb_routes,                                                       \
+	};
+
+RANK_ALGORITHM(b33, "b33-itb", "balanced minimal paths, ITBs at a third of the places")
+RANK_ALGORITHM(b50, "b50-itb", "balanced minimal paths, ITBs at half of the places")
+RANK_ALGORITHM(b66, "b66-itb", "balanced minimal paths, ITBs at two thirds of the places")
+RANK_ALGORITHM(bmax, "bmax-itb", "balanced minimal paths, ITBs at every switch passed")

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Balancing, against the thesis' figure 54 carried out step by step. */
+
+#include "balance.h"
+
+#include <stdlib.h>
+
+#include "itb_networks.h"
+
+#define NETWORKS 30
+
+struct fixture {
+	struct topology *topology;
+	struct route_graph *graph;
+	struct minimal_paths paths;
+	size_t pairs;
+};
+
+static void begin(struct fixture *fixture, struct topology *topology, uint64_t seed)
+{
+	struct route_options options = {.seed = seed};
+
+	fixture->topology = topology;
+	fixture->graph = route_graph_create(topology);
+	assert_non_null(fixture->graph);
+	assert_int_equal(0, minimal_paths_make(fixture->graph, &options, &fixture->paths, NULL));
+	fixture->pairs = (size_t)fixture->paths.places * fixture->paths.places;
+}
+
+static void end(struct fixture *fixture)
+{
+	minimal_paths_free(&fixture->paths);
+	route_graph_destroy(fixture->graph);
+	topology_destroy(fixture->topology);
+}
+
+/* The table of routes of figures 53 and 54. A row can be deleted while its owner has others. */
+struct row {
+	uint32_t path, owner;
+	const uint32_t *arc;
+	unsigned links;
+	bool gone;
+};
+
+struct table {
+	struct row *row;
+	size_t rows;
+	unsigned *left;  /* by owner: rows */
+	unsigned *least; /* by owner: rows that it keeps */
+	int64_t *map;    /* by arc */
+	uint32_t arcs;
+};
+
+static void weigh(struct table *table, const struct row *row, int64_t by)
+{
+	for (unsigned i = 0; i < row->links; i++)
+		table->map[row->arc[i]] += by;
+}
+
+/* The standard deviation of the map, squared and times the square of the number of channels. */
+static int64_t deviation(const struct table *table)
+{
+	int64_t sum = 0, squares = 0;
+
+	for (uint32_t i = 0; i < table->arcs; i++) {
+		sum += table->map[i];
+		squares += table->map[i] * table->map[i];
+	}
+	return squares * table->arcs - sum * sum;
+}
+
+/* One round of 'repetir' of figure 54; false when there is nothing left to delete. */
+static bool delete_one(struct table *table)
+{
+	struct row *best = NULL;
+	int64_t least = INT64_MAX;
+
+	for (size_t i = 0; i < table->rows; i++) {
+		struct row *row = &table->row[i];
+		int64_t without;
+
+		if (row->gone || table->left[row->owner] <= table->least[row->owner])
+			continue;
+		weigh(table, row, -1);
+		without = deviation(table);
+		weigh(table, row, 1);
+		if (without < least) {
+			least = without;
+			best = row;
+		}
+	}
+	if (best == NULL)
+		return false;
+	weigh(table, best, -1);
+	best->gone = true;
+	table->left[best->owner]--;
+	return true;
+}
+
+/* Rows in the order of the paths, 'copies' of each, 0: as many as pairs of hosts. The copies of a
+ * path belong to the pair of switches, or, where 'apart', one to each pair of hosts. */
+static void table_begin(
+	struct table *table, const struct fixture *fixture, uint32_t copies, bool apart)
+{
+	const struct minimal_paths *paths = &fixture->paths;
+	uint32_t owners = 0;
+	size_t room = 0;
+
+	for (size_t i = 0; i < fixture->pairs; i++)
+		room += (size_t)paths->pair[i].paths * minimal_paths_host_pairs(paths, i);
+	*table = (struct table){
+		.row = calloc(room + 1, sizeof(*table->row)),
+		.left = calloc(room + 1, sizeof(*table->left)),
+		.least = calloc(room + 1, sizeof(*table->least)),
+		.map = calloc(fixture->graph->arcs + 1u, sizeof(*table->map)),
+		.arcs = fixture->graph->arcs,
+	};
+	assert_non_null(table->row);
+	assert_non_null(table->left);
+	assert_non_null(table->least);
+	assert_non_null(table->map);
+	for (size_t i = 0; i < fixture->pairs; i++) {
+		const struct minimal_pair *pair = &paths->pair[i];
+		uint32_t each = copies == 0 ? minimal_paths_host_pairs(paths, i) : copies;
+
+		if (pair->links == 0 || pair->paths == 0)
+			continue;
+		for (uint32_t k = 0; k < pair->paths; k++)
+			for (uint32_t copy = 0; copy < each; copy++) {
+				struct row *row = &table->row[table->rows++];
+
+				*row = (struct row){.path = pair->first + k,
+					.owner = owners + (apart ? copy : 0),
+					.arc = pair->arc + (size_t)k * pair->links,
+					.links = pair->links};
+				table->left[row->owner]++;
+				weigh(table, row, 1);
+			}
+		for (uint32_t owner = 0; owner < (apart ? each : 1); owner++)
+			table->least[owners + owner] = apart ? 1 : each;
+		owners += apart ? each : 1;
+	}
+}
+
+static void table_end(struct table *table)
+{
+	free(table->row);
+	free(table->left);
+	free(table->least);
+	free(table->map);
+}
+
+static int64_t deviation_of(const struct fixture *fixture, const struct balance *balance)
+{
+	struct table table = {.arcs = fixture->graph->arcs};
+	int64_t result;
+
+	table.map = calloc(table.arcs + 1u, sizeof(*table.map));
+	assert_non_null(table.map);
+	for (size_t i = 0; i < fixture->pairs; i++) {
+		const struct minimal_pair *pair = &fixture->paths.pair[i];
+
+		for (uint32_t k = 0; k < (uint32_t)pair->paths * pair->links; k++)
+			table.map[pair->arc[k]] += balance->copies[pair->first + k / pair->links];
+	}
+	result = deviation(&table);
+	free(table.map);
+	return result;
+}
+
+static void expect_as_figure_54(const struct fixture *fixture, enum route_granularity granularity)
+{
+	uint32_t copies = granularity == ROUTE_PER_SWITCH_PAIR ? 1 : 0;
+	uint32_t *left = calloc(fixture->paths.paths + 1u, sizeof(*left));
+	struct balance balance;
+	struct table table;
+
+	assert_non_null(left);
+	table_begin(&table, fixture, copies, false);
+	while (delete_one(&table))
+		continue;
+	for (size_t i = 0; i < table.rows; i++)
+		left[table.row[i].path] += !table.row[i].gone;
+	assert_int_equal(0, balance_make(&fixture->paths, granularity, &balance, NULL));
+	assert_memory_equal(left, balance.copies, fixture->paths.paths * sizeof(*left));
+	assert_true(deviation(&table) == deviation_of(fixture, &balance));
+	balance_free(&balance);
+	table_end(&table);
+	free(left);
+}
+
+static void what_remains_is_what_figure_54_leaves(void **state)
+{
+	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
+		struct fixture fixture;
+
+		begin(&fixture, network_random(seed, seed % 4 != 0), seed);
+		expect_as_figure_54(&fixture, ROUTE_PER_SWITCH_PAIR);
+		expect_as_figure_54(&fixture, ROUTE_PER_HOST_PAIR);
+		end(&fixture);
+	}
+	for (uint32_t k = 3; k < 5; k++) {
+		struct fixture fixture;
+
+		begin(&fixture, network_torus(k, 1), k);
+		expect_as_figure_54(&fixture, ROUTE_PER_SWITCH_PAIR);
+		end(&fixture);
+	}
+}
+
+/* Figure 54 has a row for each pair of hosts and candidate, so a copy cannot change its owner. */
+static void copies_balance_as_well_as_pairs_of_hosts_one_by_one(void **state)
+{
+	double ours = 0, theirs = 0;
+
+	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
+		struct fixture fixture;
+		struct balance balance;
+		struct table table;
+
+		begin(&fixture, network_random(seed, true), seed);
+		table_begin(&table, &fixture, 0, true);
+		while (delete_one(&table))
+			continue;
+		assert_int_equal(
+			0, balance_make(&fixture.paths, ROUTE_PER_HOST_PAIR, &balance, NULL));
+		ours += (double)deviation_of(&fixture, &balance);
+		theirs += (double)deviation(&table);
+		balance_free(&balance);
+		table_end(&table);
+		end(&fixture);
+	}
+	assert_true(theirs > 0);
+	assert_true(ours < 1.01 * theirs);
+}
+
+static void every_pair_of_hosts_keeps_one_route(void **state)
+{
+	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
+		struct fixture fixture;
+		struct balance balance;
+
+		begin(&fixture, itb_network(seed, seed % 2 == 0), seed);
+		assert_int_equal(
+			0, balance_make(&fixture.paths, ROUTE_PER_HOST_PAIR, &balance, NULL));
+		for (size_t i = 0; i < fixture.pairs; i++) {
+			const struct minimal_pair *pair = &fixture.paths.pair[i];
+			uint32_t copies = 0;
+
+			for (uint32_t k = 0; k < pair->paths; k++)
+				copies += balance.copies[pair->first + k];
+			if (pair->links > 0)
+				assert_int_equal(
+					copies, minimal_paths_host_pairs(&fixture.paths, i));
+		}
+		balance_free(&balance);
+		end(&fixture);
+	}
+}
+
+static void the_order_names_every_candidate_once_those_that_remained_first(void **state)
+{
+	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
+		struct fixture fixture;
+		struct balance balance;
+
+		begin(&fixture, itb_network(seed, true), seed);
+		assert_int_equal(
+			0, balance_make(&fixture.paths, ROUTE_PER_HOST_PAIR, &balance, NULL));
+		for (size_t i = 0; i < fixture.pairs; i++) {
+			const struct minimal_pair *pair = &fixture.paths.pair[i];
+			bool gone = pair->links == 0;
+			unsigned seen = 0;
+
+			for (uint32_t k = 0; k < pair->paths; k++) {
+				uint8_t at = balance.order[pair->first + k];
+
+				seen |= 1u << at;
+				assert_false(gone && balance.copies[pair->first + at] > 0);
+				gone |= balance.copies[pair->first + at] == 0;
+			}
+			assert_int_equal(seen, (1u << pair->paths) - 1);
+		}
+		balance_free(&balance);
+		end(&fixture);
+	}
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(what_remains_is_what_figure_54_leaves),
+	cmocka_unit_test(copies_balance_as_well_as_pairs_of_hosts_one_by_one),
+	cmocka_unit_test(every_pair_of_hosts_keeps_one_route),
+	cmocka_unit_test(the_order_names_every_candidate_once_those_that_remained_first),
+};
+
+UNIT_MAIN(tests)

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The algorithms that choose minimal paths, balanced or at random, and place ITBs afterwards. */
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "itb_networks.h"
+#include "switch_rank.h"
+
+#define NETWORKS 30
+
+static const char *const names[] = {
+	"random-itb", "bmin-itb", "b33-itb", "b50-itb", "b66-itb", "bmax-itb"};
+
+#define NAMES (sizeof(names) / sizeof(names[0]))
+
+static void on_random_networks(bool hosts_everywhere)
+{
+	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
+		struct topology *topology = itb_network(seed, hosts_everywhere);
+		struct route_options options = {.seed = seed,
+			.alternatives = 1 + (unsigned)seed % ROUTE_ALTERNATIVES_MAX,
+			.granularity = seed % 3 == 0 ? ROUTE_PER_SWITCH_PAIR : ROUTE_PER_HOST_PAIR};
+
+		for (unsigned i = 0; i < NAMES; i++)
+			itb_expect_good(topology, names[i], &options,
+				hosts_everywhere && topology->switches < 20);
+		topology_destroy(topology);
+	}
+}
+
+static void where_every_switch_has_hosts_all_routes_are_minimal_and_deadlock_free(void **state)
+{
+	on_random_networks(true);
+}
+
+static void switches_without_hosts_leave_all_connected_and_deadlock_free(void **state)
+{
+	on_random_networks(false);
+}
+
+/* Only its leaves have hosts; no minimal way turns upwards. */
+static void fat_trees_need_no_itbs_above_the_leaves(void **state)
+{
+	struct topology *topology = network_fat_tree(2, 3);
+
+	for (unsigned i = 0; i < NAMES; i++)
+		itb_expect_good(topology, names[i],
+			&(struct route_options){.seed = i, .alternatives = 4}, true);
+	topology_destroy(topology);
+}
+
+static void random_and_bmin_have_no_itb_that_is_not_needed(void **state)
+{
+	unsigned itbs = 0;
+
+	for (uint64_t seed = 1; seed < NETWORKS; seed++) {
+		struct topology *topology = itb_network(seed, true);
+		struct route_options options = {.seed = seed};
+
+		for (unsigned i = 0; i < 2 && topology->switches < 20; i++) {
+			struct route_set *set = itb_compute(topology, names[i], &options);
+
+			itbs += itb_expect_all_needed(topology, set);
+			route_set_destroy(set);
+		}
+		topology_destroy(topology);
+	}
+	assert_true(itbs > 100);
+}
+
+/* What a route must obey at each switch that it passes. */
+struct rule {
+	const char *name;
+	bool (*wants)(uint32_t a, uint32_t b, uint32_t c);
+	const uint32_t *rank;
+	unsigned places, itbs; /* counted */
+};
+
+static bool b33(uint32_t a, uint32_t b, uint32_t c)
+{
+	return b > a && b > c;
+}
+
+static bool b50(uint32_t a, uint32_t b, uint32_t c)
+{
+	return b < c;
+}
+
+static bool b66(uint32_t a, uint32_t b, uint32_t c)
+{
+	return b > a || b > c;
+}
+
+static bool bmax(uint32_t a, uint32_t b, uint32_t c)
+{
+	return true;
+}
+
+static void check_rule(const struct topology *topology, const struct itb_walk *walk, void *data)
+{
+	struct rule *rule = data;
+
+	for (unsigned i = 1; i < walk->links; i++) {
+		assert_int_equal(walk->itb[i],
+			rule->wants(rule->rank[walk->at[i - 1]], rule->rank[walk->at[i]],
+				rule->rank[walk->at[i + 1]]));
+		rule->places++;
+		rule->itbs += walk->itb[i];
+	}
+}
+
+static const struct rule rules[] = {
+	{"b33-itb", b33, NULL, 0, 0},
+	{"b50-itb", b50, NULL, 0, 0},
+	{"b66-itb", b66, NULL, 0, 0},
+	{"bmax-itb", bmax, NULL, 0, 0},
+};
+
+static void run_rule(struct rule *rule, const struct topology *topology, uint64_t seed)
+{
+	struct route_graph *graph = route_graph_create(topology);
+	struct route_options options = {.seed = seed, .alternatives = 1 + (unsigned)seed % 3};
+	struct route_set *set = itb_compute(topology, rule->name, &options);
+	uint32_t *rank;
+
+	assert_non_null(graph);
+	rank = switch_rank_make(graph, seed);
+	assert_non_null(rank);
+	rule->rank = rank;
+	itb_for_each(topology, set, check_rule, rule);
+	free(rank);
+	route_set_destroy(set);
+	route_graph_destroy(graph);
+}
+
+static void itbs_stand_where_the_ranks_say_and_nowhere_else(void **state)
+{
+	for (uint64_t seed = 1; seed < NETWORKS; seed++) {
+		struct topology *topology = itb_network(seed, true);
+
+		for (unsigned i = 0; i < 4 && topology->switches < 10; i++) {
+			struct rule rule = rules[i];
+
+			run_rule(&rule, topology, seed);
+		}
+		topology_destroy(topology);
+	}
+}
+
+static void shares_are_a_third_a_half_two_thirds_and_all(void **state)
+{
+	static const unsigned percent[] = {33, 50, 67, 100};
+	struct topology *topology = network_torus(6, 1);
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct rule rule = rules[i];
+		unsigned share;
+
+		for (uint64_t seed = 0; seed < 10; seed++)
+			run_rule(&rule, topology, seed);
+		share = (unsigned)(100.0 * rule.itbs / rule.places + 0.5);
+		assert_in_range(share, percent[i] - 3, percent[i] + 3);
+	}
+	topology_destroy(topology);
+}
+
+static void ranks_are_unique_and_the_lowest_without_hosts(void **state)
+{
+	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
+		struct topology *topology = itb_network(seed, false);
+		struct route_graph *graph = route_graph_create(topology);
+		uint32_t *rank, without = 0;
+		uint64_t seen = 0;
+
+		assert_non_null(graph);
+		rank = switch_rank_make(graph, seed);
+		assert_non_null(rank);
+		for (uint32_t at = 0; at < graph->switches; at++) {
+			seen |= (uint64_t)1 << rank[at];
+			without += route_graph_hosts_at(graph, at) == 0;
+		}
+		assert_true(seen == UINT64_MAX >> (64 - graph->switches));
+		for (uint32_t at = 0; at < graph->switches; at++)
+			assert_int_equal(rank[at] < without, route_graph_hosts_at(graph, at) == 0);
+		free(rank);
+		route_graph_destroy(graph);
+		topology_destroy(topology);
+	}
+}
+
+/* The way of a route, whatever its ITBs. */
+static bool same_ways(
+	const struct topology *topology, const struct route_set *a, const struct route_set *b)
+{
+	for (uint32_t source = 0; source < topology->hosts; source++)
+		for (uint32_t to = 0; to < topology->hosts; to++) {
+			struct itb_walk left, right;
+
+			if (source == to)
+				continue;
+			left = itb_walk(topology, a, source, to, 0);
+			right = itb_walk(topology, b, source, to, 0);
+			if (left.links != right.links ||
+				memcmp(left.port, right.port, left.links) != 0)
+				return false;
+		}
+	return true;
+}
+
+static void the_b_family_has_the_same_paths(void **state)
+{
+	struct topology *topology = network_torus(4, 2);
+	struct route_options options = {.seed = 3};
+	struct route_set *first = itb_compute(topology, "bmin-itb", &options);
+	struct route_set *random = itb_compute(topology, "random-itb", &options);
+
+	for (unsigned i = 2; i < NAMES; i++) {
+		struct route_set *set = itb_compute(topology, names[i], &options);
+
+		assert_true(same_ways(topology, first, set));
+		route_set_destroy(set);
+	}
+	assert_false(same_ways(topology, first, random));
+	route_set_destroy(first);
+	route_set_destroy(random);
+	topology_destroy(topology);
+}
+
+static double load_deviation(const char *name)
+{
+	struct topology *topology = network_torus(5, 2);
+	struct route_report report = itb_judge(topology, name, &(struct route_options){.seed = 1});
+	double deviation = report.link_load.stddev;
+
+	route_report_free(&report);
+	topology_destroy(topology);
+	return deviation;
+}
+
+static void balancing_evens_the_load_out(void **state)
+{
+	assert_true(load_deviation("bmin-itb") < 0.4 * load_deviation("random-itb"));
+}
+
+static void more_alternatives_do_not_change_the_first_routes(void **state)
+{
+	struct topology *topology = network_torus(4, 1);
+	struct route_options one = {.seed = 3}, ten = {.seed = 3, .alternatives = 10};
+
+	for (unsigned i = 0; i < NAMES; i++) {
+		struct route_set *few = itb_compute(topology, names[i], &one);
+		struct route_set *many = itb_compute(topology, names[i], &ten);
+
+		for (uint32_t source = 0; source < topology->hosts; source++)
+			for (uint32_t to = 0; to < topology->hosts; to++) {
+				const uint8_t *left, *right;
+				unsigned length[2];
+
+				left = route_set_get(few, source, to, 0, &length[0]);
+				right = route_set_get(many, source, to, 0, &length[1]);
+				if (source == to)
+					continue;
+				assert_int_equal(length[0], length[1]);
+				assert_memory_equal(left, right, length[0]);
+			}
+		route_set_destroy(few);
+		route_set_destroy(many);
+	}
+	topology_destroy(topology);
+}
+
+/* On the 4 x 4 torus a pair two apart in both dimensions has 24 minimal ways, a neighbour one. */
+static void a_pair_has_as_many_routes_as_asked_for_or_as_there_are(void **state)
+{
+	struct topology *topology = network_torus(4, 1);
+	struct route_options ten = {.seed = 3, .alternatives = 10};
+
+	for (unsigned i = 0; i < NAMES; i++) {
+		struct route_set *set = itb_compute(topology, names[i], &ten);
+
+		assert_int_equal(route_set_count(set, 0, 10), 10);
+		assert_int_equal(route_set_count(set, 0, 1), 1);
+		assert_int_equal(route_set_count(set, 0, 2), 2);
+		assert_int_equal(route_set_count(set, 0, 5), 2);
+		route_set_destroy(set);
+	}
+	topology_destroy(topology);
+}
+
+/* All of bmax: links + 2 ITBs a switch passed, which above 10 links is more than fits. */
+static void routes_too_long_for_all_their_itbs_go_with_fewer(void **state)
+{
+	struct topology *topology = network_ring(24);
+
+	for (unsigned i = 0; i < NAMES; i++)
+		itb_expect_good(topology, names[i], &(struct route_options){.seed = i}, true);
+	topology_destroy(topology);
+}
+
+static void random_itb_takes_each_minimal_path_alike(void **state)
+{
+	struct topology *topology = network_ring(4);
+	unsigned clockwise = 0;
+
+	for (uint64_t seed = 0; seed < 1000; seed++) {
+		struct route_options options = {.seed = seed};
+		struct route_set *set = itb_compute(topology, "random-itb", &options);
+
+		clockwise += itb_walk(topology, set, 0, 2, 0).at[1] == 1;
+		route_set_destroy(set);
+	}
+	assert_in_range(clockwise, 500 - 80, 500 + 80);
+	topology_destroy(topology);
+}
+
+static void hosts_of_the_same_switches_share_a_route_per_switch_pair(void **state)
+{
+	struct topology *topology = network_torus(4, 2);
+	struct route_options options = {.seed = 1, .granularity = ROUTE_PER_SWITCH_PAIR};
+
+	for (unsigned i = 0; i < NAMES; i++) {
+		struct route_set *set = itb_compute(topology, names[i], &options);
+
+		for (uint32_t to = 2; to < topology->hosts; to++) {
+			struct itb_walk even = itb_walk(topology, set, 0, to, 0);
+			struct itb_walk odd = itb_walk(topology, set, 1, to, 0);
+
+			assert_int_equal(even.links, odd.links);
+			assert_memory_equal(even.port, odd.port, even.links);
+		}
+		route_set_destroy(set);
+	}
+	topology_destroy(topology);
+}
+
+static void the_same_seed_gives_the_same_routes_whatever_the_threads(void **state)
+{
+	for (unsigned i = 0; i < NAMES; i++)
+		assert_true(itb_options_agree(names[i],
+			&(struct route_options){.seed = 5, .alternatives = 3, .jobs = 1},
+			&(struct route_options){.seed = 5, .alternatives = 3, .jobs = 5}));
+}
+
+static void another_seed_gives_other_routes(void **state)
+{
+	for (unsigned i = 0; i < NAMES; i++)
+		assert_false(itb_options_agree(names[i], &(struct route_options){.seed = 5},
+			&(struct route_options){.seed = 6}));
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(where_every_switch_has_hosts_all_routes_are_minimal_and_deadlock_free),
+	cmocka_unit_test(switches_without_hosts_leave_all_connected_and_deadlock_free),
+	cmocka_unit_test(fat_trees_need_no_itbs_above_the_leaves),
+	cmocka_unit_test(random_and_bmin_have_no_itb_that_is_not_needed),
+	cmocka_unit_test(itbs_stand_where_the_ranks_say_and_nowhere_else),
+	cmocka_unit_test(shares_are_a_third_a_half_two_thirds_and_all),
+	cmocka_unit_test(ranks_are_unique_and_the_lowest_without_hosts),
+	cmocka_unit_test(the_b_family_has_the_same_paths),
+	cmocka_unit_test(balancing_evens_the_load_out),
+	cmocka_unit_test(more_alternatives_do_not_change_the_first_routes),
+	cmocka_unit_test(a_pair_has_as_many_routes_as_asked_for_or_as_there_are),
+	cmocka_unit_test(routes_too_long_for_all_their_itbs_go_with_fewer),
+	cmocka_unit_test(random_itb_takes_each_minimal_path_alike),
+	cmocka_unit_test(hosts_of_the_same_switches_share_a_route_per_switch_pair),
+	cmocka_unit_test(the_same_seed_gives_the_same_routes_whatever_the_threads),
+	cmocka_unit_test(another_seed_gives_other_routes),
+};
+
+UNIT_MAIN(tests)
