@@ -62,19 +62,12 @@ static int step_key(const struct setter *setter, const char **path, struct yaml_
 			     : 0;
 }
 
-/* Follows "[3]". What a path has just made becomes the list that it wants. */
-static int step_index(const struct setter *setter, const char **path, struct yaml_tree_node **at)
+/* Goes to element 'index' of what is at '*at'; the one behind the last is made. What a path has
+ * just made becomes the list that it wants. */
+static int step_into(const struct setter *setter, unsigned long index, struct yaml_tree_node **at)
 {
 	struct yaml_tree_node *list = *at;
-	unsigned long index;
-	char *end;
 
-	if ((*path)[1] < '0' || (*path)[1] > '9')
-		return refuse(setter, "an index was expected, such as [0]");
-	index = strtoul(*path + 1, &end, 10);
-	if (*end != ']')
-		return refuse(setter, "']' was expected after the index");
-	*path = end + 1;
 	if (list->kind == YAML_TREE_MAP && list->count == 0 && list->origin == setter->origin)
 		list->kind = YAML_TREE_SEQUENCE;
 	if (list->kind != YAML_TREE_SEQUENCE)
@@ -89,6 +82,37 @@ static int step_index(const struct setter *setter, const char **path, struct yam
 	return *at == NULL ? fault_set(setter->fault, ENOMEM, "%s: no memory", setter->origin) : 0;
 }
 
+/* Follows "[3]". */
+static int step_index(const struct setter *setter, const char **path, struct yaml_tree_node **at)
+{
+	unsigned long index;
+	char *end;
+
+	if ((*path)[1] < '0' || (*path)[1] > '9')
+		return refuse(setter, "an index was expected, such as [0]");
+	index = strtoul(*path + 1, &end, 10);
+	if (*end != ']')
+		return refuse(setter, "']' was expected after the index");
+	*path = end + 1;
+	return step_into(setter, index, at);
+}
+
+/* Follows what stands after a point: "key", or "3" as another way to write "[3]", which a shell
+ * does not take for a pattern. No key of ours begins with a digit. */
+static int step_point(const struct setter *setter, const char **path, struct yaml_tree_node **at)
+{
+	unsigned long index;
+	char *end;
+
+	if (**path < '0' || **path > '9')
+		return step_key(setter, path, at);
+	index = strtoul(*path, &end, 10);
+	if (*end != '.' && *end != '[' && *end != '\0')
+		return step_key(setter, path, at);
+	*path = end;
+	return step_into(setter, index, at);
+}
+
 static int follow(const struct setter *setter, const char *path, struct yaml_tree_node **at)
 {
 	int result = step_key(setter, &path, at);
@@ -98,7 +122,7 @@ static int follow(const struct setter *setter, const char *path, struct yaml_tre
 			result = step_index(setter, &path, at);
 		} else if (*path == '.') {
 			path++;
-			result = step_key(setter, &path, at);
+			result = step_point(setter, &path, at);
 		} else {
 			result = refuse(setter, "'.' or '[' was expected after ']'");
 		}

@@ -160,6 +160,24 @@ static void set_replaces_makes_and_appends(void **state)
 	yaml_tree_destroy(tree);
 }
 
+static void a_number_after_a_point_is_an_index(void **state)
+{
+	struct fault fault;
+	struct yaml_tree *tree = parse("s: {a: 1}\nt: [{b: 2}]\n", &fault);
+
+	assert_int_equal(yaml_tree_set(tree, "t.0.b=9", &fault), 0);
+	assert_int_equal(yaml_tree_set(tree, "t.1=x", &fault), 0);
+	assert_int_equal(yaml_tree_set(tree, "fresh.0.c=z", &fault), 0);
+	assert_string_equal(text_at(tree, "t", "b"), "9");
+	assert_string_equal(yaml_tree_get(yaml_tree_root(tree), "t")->last->text, "x");
+	assert_string_equal(text_at(tree, "fresh", "c"), "z");
+	assert_int_equal(yaml_tree_set(tree, "t.3.b=1", &fault), -EINVAL);
+	assert_string_equal(fault.text, "--set t.3.b=1: the list has no such element");
+	assert_int_equal(yaml_tree_set(tree, "s.0=1", &fault), -EINVAL);
+	assert_string_equal(fault.text, "--set s.0=1: the index is for a list, here is none");
+	yaml_tree_destroy(tree);
+}
+
 static void a_bad_set_says_which(void **state)
 {
 	static const struct {
@@ -200,6 +218,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_missing_file_says_so),
 	cmocka_unit_test(the_kind_of_file_is_told_by_its_first_key),
 	cmocka_unit_test(set_replaces_makes_and_appends),
+	cmocka_unit_test(a_number_after_a_point_is_an_index),
 	cmocka_unit_test(a_bad_set_says_which),
 };
 

@@ -17,6 +17,7 @@ static const struct command commands[] = {
 	{"route", cmd_route, "compute, verify and show routes"},
 	{"topo", cmd_topo, "generate, check and draw topologies"},
 	{"run", cmd_run, "run a fabric and measure it"},
+	{"sweep", cmd_sweep, "run it over values of its keys and over seeds"},
 	{NULL, NULL, NULL},
 };
 

@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,8 +24,14 @@ static void own_folder(char out[PATH_MAX])
 
 void sibling_path(const char *name, const char *folder, char *out, size_t size)
 {
+	const char *folder_asked_for = getenv("WEFT_PROGRAMS");
 	char here[PATH_MAX];
 
+	if (folder_asked_for != NULL) {
+		snprintf(out, size, "%s/%s", folder_asked_for, name);
+		if (access(out, X_OK) == 0)
+			return;
+	}
 	own_folder(here);
 	snprintf(out, size, "%s/%s", here, name);
 	if (access(out, X_OK) == 0)

@@ -3,8 +3,9 @@
 #pragma once
 
 /*
- * Finds the other programs of Weft: beside 'weft' where it is installed, in their folders of the
- * build tree otherwise, and last in PATH.
+ * Finds the other programs of Weft: in the folder that the environment's WEFT_PROGRAMS names, if it
+ * does and they are there; beside 'weft' where it is installed; in their folders of the build tree;
+ * and last in PATH.
  */
 
 #include <stddef.h>

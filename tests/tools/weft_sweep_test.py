@@ -1,0 +1,288 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""'weft sweep' with a fabric that answers at once (fake-weft-fabric): what is run, resumed, refused
+and reported.
+
+usage: weft_sweep_test.py WEFT [TEST]...
+"""
+import csv
+import json
+import os
+import pathlib
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+WEFT = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
+FAKE = pathlib.Path(__file__).resolve().parent / "fake-weft-fabric"
+RUN = """
+weft: run/1
+topology: "rlft:ports=4,stages=2"
+clock: real
+traffic:
+  - {pattern: uniform, from: all, load: 5%, message: 4KiB}
+"""
+LOADS = ("--vary", "traffic[0].load=10%:40%:10%")
+
+
+class Sweep(unittest.TestCase):
+    def setUp(self):
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="weft-sweep-"))
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.run_file = self.dir / "run.yaml"
+        self.run_file.write_text(RUN)
+        self.out = self.dir / "out"
+        (self.dir / "programs").mkdir()
+        (self.dir / "programs" / "weft-fabric").symlink_to(FAKE)
+        self.env = {**os.environ, "FAKE": str(self.dir), "WEFT_PROGRAMS": str(self.dir / "programs")}
+
+    def command(self, *args, out=None):
+        return [WEFT, "sweep", str(self.run_file), *args, "-o", str(out or self.out)]
+
+    def sweep(self, *args, code=0, out=None):
+        done = subprocess.run(self.command(*args, out=out), capture_output=True, text=True,
+                              timeout=60, check=False, env=self.env)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def start_blocked(self, point, *args):
+        """A sweep whose fabric waits at this point."""
+        self.write("block", point)
+        process = subprocess.Popen(self.command(*args), stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, env=self.env)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.stdout.close)
+        deadline = time.monotonic() + 30
+        while not (self.dir / "blocked").exists() or not (self.dir / "blocked").read_text():
+            self.assertLess(time.monotonic(), deadline, "the point was not started")
+            time.sleep(0.01)
+        (self.dir / "block").unlink()
+        return process, int((self.dir / "blocked").read_text())
+
+    def write(self, name, text):
+        (self.dir / name).write_text(text)
+
+    def calls(self):
+        path = self.dir / "calls"
+        return path.read_text().splitlines() if path.exists() else []
+
+    def rows(self, name="sweep.csv"):
+        with open(self.out / name, encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def files(self):
+        return sorted(path.name for path in self.out.iterdir())
+
+    def test_every_combination_runs_once_with_every_seed(self):
+        self.sweep(*LOADS, "--vary", "switch.voq=true,false", "--seeds", "3:4")
+        self.assertEqual(len(self.calls()), 16)
+        self.assertEqual([(row["traffic.0.load"], row["switch.voq"], row["seed"])
+                          for row in self.rows()],
+                         [(f"{load}%", voq, seed) for load in (10, 20, 30, 40)
+                          for voq in ("true", "false") for seed in ("3", "4")])
+        self.assertEqual(float(self.rows()[0]["accepted"]), 0.1 - 0.003)
+
+    def test_points_have_speaking_names(self):
+        self.sweep(*LOADS, "--seeds", "3:4")
+        self.assertEqual(self.files()[:3], ["0_load=10%_seed=3.json", "1_load=10%_seed=4.json",
+                                            "2_load=20%_seed=3.json"])
+        self.assertEqual(self.files()[8:],
+                         ["manifest.json", "sweep-mean.csv", "sweep.csv", "sweep.json"])
+
+    def test_what_is_written_does_not_depend_on_jobs(self):
+        for jobs in ("1", "3"):
+            self.sweep(*LOADS, "--seeds", "1:3", "--jobs", jobs, out=self.dir / jobs)
+        for name in ("sweep.csv", "sweep-mean.csv", "sweep.json", "manifest.json"):
+            self.assertEqual((self.dir / "1" / name).read_bytes(),
+                             (self.dir / "3" / name).read_bytes(), name)
+
+    def test_means_and_intervals_are_over_the_seeds(self):
+        self.sweep(*LOADS, "--seeds", "1:3")
+        row = self.rows("sweep-mean.csv")[1]
+        self.assertEqual((row["traffic.0.load"], row["seeds"]), ("20%", "3"))
+        # 0.199, 0.198, 0.197: t(2) * 0.001 / sqrt 3
+        self.assertAlmostEqual(float(row["accepted"]), 0.198)
+        self.assertAlmostEqual(float(row["accepted_ci95"]), 4.302653 * 0.001 / 3 ** 0.5, places=8)
+        self.assertEqual(row["packets_delivered"], "30")
+
+    def test_json_on_standard_output_is_a_document_and_nothing_else(self):
+        document = json.loads(self.sweep(*LOADS, "--json").stdout)
+        self.assertEqual(document, json.loads((self.out / "sweep.json").read_text()))
+        self.assertEqual([row["traffic.0.load"] for row in document["points"]],
+                         ["10%", "20%", "30%", "40%"])
+        self.assertEqual(document["missing"], [])
+
+    def test_set_holds_for_all_points(self):
+        self.sweep(*LOADS, "--set", "switch.vcs=2")
+        self.assertTrue(all(call.startswith("switch.vcs=2 ") for call in self.calls()))
+        manifest = json.loads((self.out / "manifest.json").read_text())
+        self.assertEqual(manifest["configuration"]["switch"]["vcs"], 2)
+
+    def test_a_line_for_each_point_on_a_pipe(self):
+        lines = self.sweep(*LOADS, "--jobs", "1").stderr.splitlines()
+        points = [line for line in lines if line.startswith("[")]
+        self.assertEqual(len(points), 4)
+        self.assertRegex(points[2], r"^\[3/4\] load=30%: offered 30.0 %, accepted 29.9 %, "
+                                    r"total latency 0.2 us \(\d+\.\d s\)$")
+
+    def test_a_bar_on_a_terminal(self):
+        master, slave = pty.openpty()
+        with subprocess.Popen(self.command(*LOADS), stdout=subprocess.DEVNULL, stderr=slave,
+                              env=self.env) as process:
+            os.close(slave)
+            text = b""
+            try:
+                while chunk := os.read(master, 4096):
+                    text += chunk
+            except OSError:  # the terminal closes
+                pass
+        os.close(master)
+        self.assertEqual(process.returncode, 0)
+        self.assertIn(b"/4 points, 1 running", text)
+        self.assertNotIn(b"total latency", text)
+
+    def test_one_at_a_time_on_the_real_clock_and_it_says_so(self):
+        self.assertIn("one point at a time", self.sweep(*LOADS).stderr)
+        done = self.sweep(*LOADS, "--jobs", "2", out=self.dir / "two")
+        self.assertIn("2 points at a time on the real clock disturb each other", done.stderr)
+
+    def test_after_a_kill_it_goes_on_with_what_is_missing(self):
+        process, child = self.start_blocked("traffic.0.load=30%", *LOADS, "--jobs", "1")
+        process.kill()
+        process.wait()
+        deadline = time.monotonic() + 10
+        while os.path.exists(f"/proc/{child}") and \
+                "Z" not in pathlib.Path(f"/proc/{child}/stat").read_text().split(")")[1].split()[0]:
+            self.assertLess(time.monotonic(), deadline, "the point has outlived the sweep")
+            time.sleep(0.01)
+        before = {name: (self.out / name).read_bytes() for name in self.files() if name[0] == "0"}
+        done = self.sweep(*LOADS, "--jobs", "1")
+        self.assertEqual(self.calls(), [f"traffic.0.load={load}%" for load in (10, 20, 30, 30, 40)])
+        self.assertIn("4 of 4 points, 2 of them there before", done.stdout)
+        for name, text in before.items():
+            self.assertEqual((self.out / name).read_bytes(), text)
+
+    def test_ctrl_c_ends_the_points_and_says_how_to_go_on(self):
+        process, child = self.start_blocked("traffic.0.load=20%", *LOADS, "--jobs", "1")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        self.assertFalse(os.path.exists(f"/proc/{child}"))
+        self.assertIn("the same command goes on with the 3 points that are missing", err)
+        self.assertIn("1 of 4 points", out)
+        self.assertEqual(len(self.rows()), 1)
+        self.assertFalse([name for name in self.files() if name.endswith((".part", ".log"))])
+        self.sweep(*LOADS)
+        self.assertEqual(len(self.rows()), 4)
+
+    def test_a_whole_sweep_runs_nothing_again(self):
+        self.sweep(*LOADS)
+        self.sweep(*LOADS)
+        self.assertEqual(len(self.calls()), 4)
+
+    def test_half_a_result_is_run_again(self):
+        self.sweep(*LOADS)
+        (self.out / "2_load=30%.json").write_text('{"throughput": {')
+        self.sweep(*LOADS)
+        self.assertEqual(self.calls()[4:], ["traffic.0.load=30%"])
+
+    def test_a_changed_run_file_is_refused_with_the_key(self):
+        self.sweep(*LOADS)
+        self.run_file.write_text("# a comment changes nothing\n" + RUN)
+        self.sweep(*LOADS)
+        self.run_file.write_text(RUN + "switch: {vcs: 4}\n")
+        done = self.sweep(*LOADS, code=2)
+        self.assertIn("switch.vcs is now 4, the sweep there began with 1; --restart throws it away",
+                      done.stderr)
+        self.assertEqual(len(self.calls()), 4)
+
+    def test_another_vary_is_refused_and_restart_begins_anew(self):
+        self.sweep(*LOADS)
+        other = ("--vary", "traffic[0].load=10%,20%")
+        self.assertIn("--restart", self.sweep(*other, code=2).stderr)
+        self.sweep(*other, "--restart")
+        self.assertEqual(len(self.calls()), 6)
+        self.assertEqual(self.files(), ["0_load=10%.json", "1_load=20%.json", "manifest.json",
+                                        "sweep-mean.csv", "sweep.csv", "sweep.json"])
+
+    def test_a_changed_topology_file_is_refused(self):
+        topology = self.dir / "t.yaml"
+        text = subprocess.run([WEFT, "topo", "gen", "ring", "--switches", "3", "--hosts", "1"],
+                              capture_output=True, text=True, check=True).stdout
+        topology.write_text(text)
+        self.run_file.write_text(RUN.replace("rlft:ports=4,stages=2", "t.yaml"))
+        self.sweep(*LOADS)
+        topology.write_text(text + "# and this\n")
+        self.assertIn("t.yaml has changed since the sweep there began",
+                      self.sweep(*LOADS, code=2).stderr)
+
+    def test_a_failing_point_is_reported_and_the_rest_goes_on(self):
+        self.write("fail", "traffic.0.load=20%")
+        done = self.sweep(*LOADS, code=1)
+        self.assertIn("[2/4] load=20%: failed: ", done.stderr)
+        self.assertIn("weft-fabric: no memory", done.stderr)
+        self.assertIn("3 of 4 points, 1 failed", done.stdout)
+        self.assertEqual([row["traffic.0.load"] for row in self.rows()], ["10%", "30%", "40%"])
+        self.assertEqual((self.out / "1_load=20%.log").read_text(), "weft-fabric: no memory\n")
+        self.assertEqual(json.loads((self.out / "sweep.json").read_text())["missing"],
+                         ["1_load=20%"])
+        (self.dir / "fail").unlink()
+        self.sweep(*LOADS)
+        self.assertEqual(self.calls()[4:], ["traffic.0.load=20%"])
+        self.assertNotIn("1_load=20%.log", self.files())
+
+    def test_half_a_result_of_a_run_is_a_failure(self):
+        self.write("break", "traffic.0.load=20%")
+        self.assertIn("load=20%: failed: no whole result", self.sweep(*LOADS, code=1).stderr)
+        self.assertFalse([name for name in self.files() if name.startswith("1_load=20%.json")])
+
+    def test_a_result_with_a_loss_stays_and_makes_the_answer_bad(self):
+        self.write("lose", "traffic.0.load=20%")
+        done = self.sweep(*LOADS, code=1)
+        self.assertIn("4 of 4 points, 1 with packets lost", done.stdout)
+        self.assertEqual([row["lost"] for row in self.rows()], ["0", "1", "0", "0"])
+        self.sweep(*LOADS, code=1)
+        self.assertEqual(len(self.calls()), 4)
+
+    def test_a_folder_belongs_to_one_sweep_at_a_time(self):
+        process, _ = self.start_blocked("traffic.0.load=20%", *LOADS, "--jobs", "1")
+        self.assertIn("another sweep is running there", self.sweep(*LOADS, code=3).stderr)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+
+    def test_a_program_that_cannot_be_started_ends_the_sweep(self):
+        program = self.dir / "programs" / "weft-fabric"
+        program.unlink()
+        program.write_text("#!/no/such/interpreter\n")
+        program.chmod(0o755)
+        self.assertIn("cannot start", self.sweep(*LOADS, code=3).stderr)
+
+    def test_bad_requests_are_refused_before_anything_runs(self):
+        for args, text in (
+                (("--vary", "traffic.0.load=10%:x"), "LO:HI:STEP was expected"),
+                (("--vary", "traffic.0.lod=10%"), "unknown key"),
+                (("--vary", "traffic.7.load=10%"), "the list has no such element"),
+                (("--vary", "traffic.0.load=10%,200%"), "load: 200%"),
+                (("--vary", "switch.buffer=64KiB,1KiB"), "must hold a frame of switch.mtu"),
+                (("--vary", "seed=1:3:1"), "--seeds LO:HI was expected"),
+                (("--seeds", "3:1"), "--seeds 3:1"),
+                (("--jobs", "0", *LOADS), "--jobs 0"),
+                ((), "--vary or --seeds is missing"),
+                (("more.yaml", *LOADS), "one run file, not also 'more.yaml'")):
+            with self.subTest(args=args):
+                done = self.sweep(*args, code=2)
+                self.assertIn(text, done.stderr)
+        self.assertEqual(self.calls(), [])
+        done = subprocess.run([WEFT, "sweep", str(self.run_file), *LOADS], capture_output=True,
+                              text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (2, "weft sweep: -o DIR is missing\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()

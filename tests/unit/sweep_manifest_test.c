@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Whether results that are there belong to the sweep that is asked for. */
+
+#include "unit.h"
+
+#include "sweep_manifest.h"
+
+static json_t *manifest(const char *text)
+{
+	json_t *document = json_loads(text, 0, NULL);
+
+	assert_non_null(document);
+	return document;
+}
+
+#define BEGAN                                                                                \
+	"{\"configuration\": {\"switch\": {\"vcs\": 1}, \"traffic\": [{\"load\": \"5%\"}]}," \
+	" \"vary\": [{\"key\": \"a\", \"values\": [\"1\", \"2\"]}], \"seeds\": null,"        \
+	" \"run_file\": \"/a/r.yaml\", \"files\": {\"/t.yaml\": 77}}"
+
+static void assert_compared(const char *asked_text, int result, const char *message)
+{
+	json_t *there = manifest(BEGAN), *asked = manifest(asked_text);
+	struct fault fault = {.text = ""};
+
+	assert_int_equal(sweep_manifest_compare(there, asked, &fault), result);
+	assert_string_equal(fault.text, message);
+	json_decref(there);
+	json_decref(asked);
+}
+
+static void the_same_sweep_goes_on(void **state)
+{
+	assert_compared(BEGAN, 0, "");
+}
+
+static void the_run_file_may_have_moved(void **state)
+{
+	assert_compared(
+		"{\"configuration\": {\"switch\": {\"vcs\": 1}, \"traffic\": [{\"load\": \"5%\"}]},"
+		" \"vary\": [{\"key\": \"a\", \"values\": [\"1\", \"2\"]}], \"seeds\": null,"
+		" \"run_file\": \"/b/r.yaml\", \"files\": {\"/t.yaml\": 77}}",
+		0, "");
+}
+
+static void a_changed_key_is_named(void **state)
+{
+	assert_compared(
+		"{\"configuration\": {\"switch\": {\"vcs\": 2}, \"traffic\": [{\"load\": \"5%\"}]}}",
+		-EINVAL, "switch.vcs is now 2, the sweep there began with 1");
+	assert_compared(
+		"{\"configuration\": {\"switch\": {\"vcs\": 1}, \"traffic\": [{\"load\": \"9%\"}]}}",
+		-EINVAL, "traffic[0].load is now \"9%\", the sweep there began with \"5%\"");
+}
+
+static void a_changed_vary_is_named(void **state)
+{
+	assert_compared(
+		"{\"configuration\": {\"switch\": {\"vcs\": 1}, \"traffic\": [{\"load\": \"5%\"}]},"
+		" \"vary\": [{\"key\": \"a\", \"values\": [\"1\", \"3\"]}]}",
+		-EINVAL, "--vary[0].values[1] is now \"3\", the sweep there began with \"2\"");
+}
+
+static void other_seeds_are_another_sweep(void **state)
+{
+	assert_compared(
+		"{\"configuration\": {\"switch\": {\"vcs\": 1}, \"traffic\": [{\"load\": \"5%\"}]},"
+		" \"vary\": [{\"key\": \"a\", \"values\": [\"1\", \"2\"]}],"
+		" \"seeds\": {\"first\": 1, \"count\": 2}}",
+		-EINVAL,
+		"--seeds is now {\"first\":1,\"count\":2}, the sweep there began with null");
+}
+
+static void a_changed_topology_file_is_named(void **state)
+{
+	assert_compared(
+		"{\"configuration\": {\"switch\": {\"vcs\": 1}, \"traffic\": [{\"load\": \"5%\"}]},"
+		" \"vary\": [{\"key\": \"a\", \"values\": [\"1\", \"2\"]}], \"seeds\": null,"
+		" \"files\": {\"/t.yaml\": 78}}",
+		-EINVAL, "/t.yaml has changed since the sweep there began");
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_same_sweep_goes_on),
+	cmocka_unit_test(the_run_file_may_have_moved),
+	cmocka_unit_test(a_changed_key_is_named),
+	cmocka_unit_test(a_changed_vary_is_named),
+	cmocka_unit_test(other_seeds_are_another_sweep),
+	cmocka_unit_test(a_changed_topology_file_is_named),
+};
+
+UNIT_MAIN(tests)

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "unit.h"
+
+#include <string.h>
+
+#include "sweep_progress.h"
+
+static void assert_line(const struct sweep_progress *progress, unsigned width, const char *expected)
+{
+	char line[256];
+
+	sweep_progress_format(progress, 100, width, line, sizeof(line));
+	assert_string_equal(line, expected);
+}
+
+static void the_bar_says_how_far_it_is(void **state)
+{
+	assert_line(&(struct sweep_progress){.points = 20, .had = 5, .done = 5, .running = 2}, 47,
+		"[#####.................] 5/20 points, 2 running");
+}
+
+static void the_time_left_is_that_of_the_points_so_far(void **state)
+{
+	struct sweep_progress progress = {.points = 30,
+		.had = 10,
+		.done = 14,
+		.failed = 1,
+		.running = 2,
+		.started = 50,
+		.last_ended = 100};
+
+	/* Five points in 50 s; 15 are left. Those that were there before took no time. */
+	assert_line(&progress, 61, "[#######.......] 15/30 points, 2 running, 1 failed, 2:30 left");
+	progress.last_ended = 50 + 5 * 300;
+	assert_line(&progress, 44, "15/30 points, 2 running, 1 failed, 1:15:00 l");
+}
+
+static void it_ends_full(void **state)
+{
+	assert_line(&(struct sweep_progress){.points = 4, .done = 3, .failed = 1}, 49,
+		"[###############] 4/4 points, 0 running, 1 failed");
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_bar_says_how_far_it_is),
+	cmocka_unit_test(the_time_left_is_that_of_the_points_so_far),
+	cmocka_unit_test(it_ends_full),
+};
+
+UNIT_MAIN(tests)

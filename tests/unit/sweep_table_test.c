@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The rows and the CSV of a sweep. */
+
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sweep_table.h"
+
+#define POINTS   4
+#define TEXT_MAX 8192
+
+struct bench {
+	struct sweep_plan plan;
+	json_t *rows[POINTS];
+};
+
+static json_t *latency(double mean)
+{
+	return json_pack("{s:f,s:f,s:i,s:i,s:i,s:i}", "mean", mean, "stddev", 1.5, "p50", 10, "p99",
+		20, "p999", 30, "max", 40);
+}
+
+/* A result as weft-fabric writes it, as far as the table looks at it. */
+static json_t *make_result(double accepted, int seed)
+{
+	return json_pack("{s:i,s:{s:f,s:f},s:{s:o,s:o},s:{s:i,s:i,s:i,s:i,s:i},s:{s:i,s:i,s:i},"
+			 "s:{s:i,s:i,s:i,s:b},s:n,s:b}",
+		"seed", seed, "throughput", "offered", accepted, "accepted", accepted, "latency_ns",
+		"network", latency(100), "total", latency(200), "packets", "injected", 7,
+		"delivered", 6, "dropped", 5, "retransmitted", 4, "pending", 1, "messages",
+		"generated", 3, "delivered", 2, "pending", 1, "checks", "lost", 0, "duplicated", 0,
+		"out_of_order", 0, "deadlock", 0, "fingerprint", "incomplete", 0);
+}
+
+static int make(void **state)
+{
+	static const double accepted[POINTS] = {0.1, 0.3, 0.5, 0.5};
+	struct bench *bench = calloc(1, sizeof(*bench));
+	struct fault fault;
+
+	bench->plan = (struct sweep_plan){.first_seed = 8, .seeds = 2};
+	assert_int_equal(sweep_plan_add(&bench->plan, "to=\"a,b\",[h1]", &fault), 0);
+	assert_int_equal(sweep_plan_finish(&bench->plan, &fault), 0);
+	assert_int_equal(bench->plan.points, POINTS);
+	for (unsigned i = 0; i < POINTS; i++) {
+		json_t *result = make_result(accepted[i], 8 + (int)i % 2);
+
+		bench->rows[i] = sweep_row(&bench->plan, i, result);
+		json_decref(result);
+	}
+	*state = bench;
+	return 0;
+}
+
+static int drop(void **state)
+{
+	struct bench *bench = *state;
+
+	for (unsigned i = 0; i < POINTS; i++)
+		json_decref(bench->rows[i]);
+	sweep_plan_fini(&bench->plan);
+	free(bench);
+	return 0;
+}
+
+typedef void write_fn(const struct sweep_plan *, json_t *const *, FILE *);
+
+/* What is written, as text. */
+static void text_of(write_fn *write, const struct bench *bench, char text[TEXT_MAX])
+{
+	FILE *out = fmemopen(text, TEXT_MAX, "w");
+
+	assert_non_null(out);
+	write(&bench->plan, bench->rows, out);
+	assert_int_equal(fclose(out), 0);
+}
+
+static void a_row_for_each_point_in_their_order(void **state)
+{
+	char text[TEXT_MAX];
+
+	text_of(sweep_table_write, *state, text);
+
+	assert_string_equal(text,
+		"to,seed,offered,accepted,flits_per_ns_per_switch,"
+		"network_ns_mean,network_ns_stddev,network_ns_p50,network_ns_p99,network_ns_p999,"
+		"network_ns_max,total_ns_mean,total_ns_stddev,total_ns_p50,total_ns_p99,"
+		"total_ns_p999,total_ns_max,packets_injected,packets_delivered,packets_dropped,"
+		"packets_retransmitted,packets_pending,messages_generated,messages_delivered,"
+		"messages_pending,lost,duplicated,out_of_order,deadlock,fingerprint\n"
+		"\"\"\"a,b\"\"\",8,0.1,0.1,,100,1.5,10,20,30,40,200,1.5,10,20,30,40,"
+		"7,6,5,4,1,3,2,1,0,0,0,0,\n"
+		"\"\"\"a,b\"\"\",9,0.3,0.3,,100,1.5,10,20,30,40,200,1.5,10,20,30,40,"
+		"7,6,5,4,1,3,2,1,0,0,0,0,\n"
+		"[h1],8,0.5,0.5,,100,1.5,10,20,30,40,200,1.5,10,20,30,40,7,6,5,4,1,3,2,1,0,0,0,0,\n"
+		"[h1],9,0.5,0.5,,100,1.5,10,20,30,40,200,1.5,10,20,30,40,7,6,5,4,1,3,2,1,0,0,0,0,"
+		"\n");
+}
+
+/* Field 'index' of line 'line', both from 0; fields with commas are not looked for. */
+static void assert_field(const char *text, unsigned line, unsigned index, const char *expected)
+{
+	char field[64];
+
+	while (line-- > 0)
+		text = strchr(text, '\n') + 1;
+	while (index-- > 0)
+		text = strchr(text, ',') + 1;
+	snprintf(field, sizeof(field), "%.*s", (int)strcspn(text, ",\n"), text);
+	assert_string_equal(field, expected);
+}
+
+static void means_have_their_interval_and_counts_their_sum(void **state)
+{
+	struct bench *bench = *state;
+	char text[TEXT_MAX];
+
+	text_of(sweep_means_write, bench, text);
+
+	assert_field(text, 0, 1, "seeds");
+	assert_field(text, 0, 4, "accepted");
+	assert_field(text, 0, 5, "accepted_ci95");
+	/* The first value has a comma, so everything stands one field later. */
+	assert_field(text, 1, 2, "2");
+	assert_field(text, 1, 5, "0.2");
+	assert_field(text, 1, 6, "1.27062047"); /* 12.7062 * (0.2 / sqrt 2) / sqrt 2 */
+	assert_field(text, 2, 4, "0.5");
+	assert_field(text, 2, 5, "0");
+	assert_field(text, 2, 6, ""); /* flits_per_ns_per_switch is in no result */
+	assert_field(text, 0, 32, "packets_injected");
+	assert_field(text, 2, 32, "14");
+}
+
+static void one_seed_has_no_interval(void **state)
+{
+	struct bench *bench = *state;
+	char text[TEXT_MAX];
+
+	json_decref(bench->rows[3]);
+	bench->rows[3] = NULL;
+	text_of(sweep_means_write, bench, text);
+	assert_field(text, 2, 1, "1");
+	assert_field(text, 2, 4, "0.5");
+	assert_field(text, 2, 5, "");
+}
+
+static unsigned lines_of(const char *text)
+{
+	unsigned lines = 0;
+
+	for (; *text != '\0'; text++)
+		lines += *text == '\n';
+	return lines;
+}
+
+static void points_that_are_missing_are_left_out(void **state)
+{
+	struct bench *bench = *state;
+	char text[TEXT_MAX];
+
+	json_decref(bench->rows[0]);
+	json_decref(bench->rows[1]);
+	bench->rows[0] = bench->rows[1] = NULL;
+	text_of(sweep_table_write, bench, text);
+	assert_field(text, 1, 0, "[h1]");
+	assert_field(text, 1, 1, "8");
+	text_of(sweep_means_write, bench, text);
+	assert_field(text, 1, 0, "[h1]");
+	assert_int_equal(lines_of(text), 2);
+}
+
+static void a_result_with_a_loss_is_bad(void **state)
+{
+	static const char *const checks[] = {"lost", "duplicated", "out_of_order"};
+
+	for (unsigned i = 0; i < 3; i++) {
+		json_t *result = make_result(0.5, 1);
+
+		assert_false(sweep_result_is_bad(result));
+		json_object_set_new(json_object_get(result, "checks"), checks[i], json_integer(1));
+		assert_true(sweep_result_is_bad(result));
+		json_decref(result);
+	}
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(a_row_for_each_point_in_their_order, make, drop),
+	cmocka_unit_test_setup_teardown(means_have_their_interval_and_counts_their_sum, make, drop),
+	cmocka_unit_test_setup_teardown(one_seed_has_no_interval, make, drop),
+	cmocka_unit_test_setup_teardown(points_that_are_missing_are_left_out, make, drop),
+	cmocka_unit_test(a_result_with_a_loss_is_bad),
+};
+
+UNIT_MAIN(tests)

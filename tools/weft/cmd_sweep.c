@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft sweep: a run file over values of its keys and over seeds. */
+
+#include <fcntl.h>
+#include <getopt.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "sweep_manifest.h"
+#include "sweep_run.h"
+#include "sweep_table.h"
+
+#define EXIT_INTERRUPTED 130
+
+static const char usage[] =
+	"usage: weft sweep RUN.yaml --vary KEY=VALUES... [--seeds LO:HI] [--set KEY=VALUE]...\n"
+	"                  [--jobs N] [--restart] [--json] -o DIR\n"
+	"\n"
+	"Runs every combination of the values, each with every seed, and writes DIR/sweep.csv,\n"
+	"sweep.json and sweep-mean.csv (mean and 95 % confidence interval over the seeds). Given the\n"
+	"same again it goes on where it ended.\n"
+	"  --vary KEY=A,B,C       the values of a key of the run file: routing.algorithm=ud,dmodk\n"
+	"  --vary KEY=LO:HI:STEP  the same, counted: traffic.0.load=10%:100%:10%\n"
+	"  --seeds LO:HI          every point once with each seed\n"
+	"  --set KEY=VALUE        change a key for all points\n"
+	"  --jobs N               points at a time (default: the cores; 1 on the real clock)\n"
+	"  --restart              throw away what DIR has from another sweep\n"
+	"  --json                 print sweep.json\n"
+	"Exit: 0 done, 1 a point failed or packets were lost, duplicated or out of order, 2 bad\n"
+	"request, 3 not able, 130 ended by Ctrl-C.\n";
+
+enum { OPTION_VARY = 256, OPTION_SEEDS, OPTION_SET, OPTION_JOBS, OPTION_RESTART, OPTION_JSON };
+
+static int fail(int result, const struct fault *fault)
+{
+	return command_fail("sweep", fault_exit_code(result), "%s", fault->text);
+}
+
+static int take_jobs(struct sweep *sweep, const char *text, struct fault *fault)
+{
+	char *end;
+	unsigned long jobs = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end != '\0' || jobs == 0 || jobs > SWEEP_JOBS_MAX)
+		return fault_set(
+			fault, EINVAL, "--jobs %s: 1 to %u was expected", text, SWEEP_JOBS_MAX);
+	sweep->jobs = (unsigned)jobs;
+	return 0;
+}
+
+static int take_option(struct sweep *sweep, int option, const char *value, struct fault *fault)
+{
+	switch (option) {
+	case OPTION_VARY:
+		return sweep_plan_add(&sweep->plan, value, fault);
+	case OPTION_SEEDS:
+		return sweep_seeds_parse(value, &sweep->plan.first_seed, &sweep->plan.seeds, fault);
+	case OPTION_SET:
+		if (sweep->sets == SWEEP_SETS_MAX)
+			return fault_set(
+				fault, EINVAL, "--set: at most %u of them", SWEEP_SETS_MAX);
+		sweep->set[sweep->sets++] = value;
+		return 0;
+	case OPTION_JOBS:
+		return take_jobs(sweep, value, fault);
+	case OPTION_RESTART:
+		sweep->restart = true;
+		return 0;
+	case OPTION_JSON:
+		sweep->json = true;
+		return 0;
+	case 'o':
+		sweep->folder = value;
+		return 0;
+	default:
+		return fault_set(fault, EINVAL, "'weft sweep --help' lists the options");
+	}
+}
+
+static int check_request(struct sweep *sweep, const char *run_file, struct fault *fault)
+{
+	if (run_file == NULL)
+		return fault_set(fault, EINVAL, "which run file?");
+	if (sweep->folder == NULL)
+		return fault_set(fault, EINVAL, "-o DIR is missing");
+	if (sweep->plan.varies == 0 && sweep->plan.seeds == 0)
+		return fault_set(fault, EINVAL, "--vary or --seeds is missing");
+	if (realpath(run_file, sweep->run_file) == NULL)
+		return fault_set(fault, errno, "%s: %s", run_file, strerror(errno));
+	return sweep_plan_finish(&sweep->plan, fault);
+}
+
+static int parse(struct sweep *sweep, int argc, char **argv, struct fault *fault)
+{
+	static const struct option options[] = {
+		{"vary", required_argument, NULL, OPTION_VARY},
+		{"seeds", required_argument, NULL, OPTION_SEEDS},
+		{"set", required_argument, NULL, OPTION_SET},
+		{"jobs", required_argument, NULL, OPTION_JOBS},
+		{"restart", no_argument, NULL, OPTION_RESTART},
+		{"json", no_argument, NULL, OPTION_JSON},
+		{NULL, 0, NULL, 0},
+	};
+	const char *run_file = NULL;
+	int option, result = 0;
+
+	while (result == 0 && (option = getopt_long(argc, argv, "-o:", options, NULL)) != -1) {
+		if (option != 1)
+			result = take_option(sweep, option, optarg, fault);
+		else if (run_file == NULL)
+			run_file = optarg;
+		else
+			result = fault_set(fault, EINVAL, "one run file, not also '%s'", optarg);
+	}
+	return result == 0 ? check_request(sweep, run_file, fault) : result;
+}
+
+/* The folder, made if it is not there, and locked for this sweep alone; a descriptor to close. */
+static int open_folder(const struct sweep *sweep, struct fault *fault)
+{
+	int fd;
+
+	if (mkdir(sweep->folder, 0777) < 0 && errno != EEXIST)
+		return fault_set(fault, errno, "%s: %s", sweep->folder, strerror(errno));
+	fd = open(sweep->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return fault_set(fault, errno, "%s: %s", sweep->folder, strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	close(fd);
+	return fault_set(fault, EBUSY, "%s: another sweep is running there", sweep->folder);
+}
+
+/* Decides what becomes of what the folder has. */
+static int settle(const struct sweep *sweep, const json_t *asked, struct fault *fault)
+{
+	struct fault why = {.text = ""};
+	json_t *there = sweep_manifest_read(sweep->folder, &why);
+	int result = 0;
+
+	if (there == NULL && why.text[0] != '\0' && !sweep->restart)
+		return fault_set(fault, EINVAL, "%s", why.text);
+	if (there != NULL && sweep->restart)
+		sweep_manifest_remove_points(sweep, there);
+	else if (there != NULL && sweep_manifest_compare(there, asked, &why) < 0)
+		result = fault_set(fault, EINVAL,
+			"%s has another sweep: %.300s; --restart throws it away", sweep->folder,
+			why.text);
+	json_decref(there);
+	return result == 0 ? sweep_write_json(sweep, SWEEP_MANIFEST_NAME, asked, fault) : result;
+}
+
+static unsigned available_cores(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+}
+
+static void choose_jobs(struct sweep *sweep, bool real_clock)
+{
+	unsigned asked = sweep->jobs, cores = available_cores();
+
+	if (asked == 0)
+		sweep->jobs = real_clock ? 1 : cores;
+	if (sweep->jobs > sweep->plan.points)
+		sweep->jobs = sweep->plan.points;
+	if (sweep->jobs > SWEEP_JOBS_MAX)
+		sweep->jobs = SWEEP_JOBS_MAX;
+	if (real_clock && asked == 0 && cores > 1 && sweep->plan.points > 1)
+		fputs("weft sweep: one point at a time: on the real clock they would disturb each "
+		      "other\n",
+			stderr);
+	else if (real_clock && sweep->jobs > 1)
+		fprintf(stderr,
+			"weft sweep: %u points at a time on the real clock disturb each other\n",
+			sweep->jobs);
+}
+
+static int write_table(const struct sweep *sweep, const char *name,
+	void (*write)(const struct sweep_plan *, json_t *const *, FILE *), json_t *const *rows,
+	struct fault *fault)
+{
+	char path[PATH_MAX], part[PATH_MAX + 8];
+	FILE *out;
+	bool good;
+
+	sweep_path(sweep, name, path);
+	snprintf(part, sizeof(part), "%s.part", path);
+	out = fopen(part, "w");
+	if (out != NULL)
+		write(&sweep->plan, rows, out);
+	good = out != NULL && !ferror(out);
+	if (out != NULL && fclose(out) != 0)
+		good = false;
+	if (good && rename(part, path) == 0)
+		return 0;
+	return fault_set(fault, EIO, "%s: cannot be written: %s", path, strerror(errno));
+}
+
+/* What is there, and what is not. */
+static json_t *summary(
+	const struct sweep *sweep, const json_t *manifest, const struct sweep_outcome *outcome)
+{
+	json_t *rows = json_array(), *missing = json_array();
+
+	for (unsigned i = 0; i < sweep->plan.points; i++) {
+		char name[SWEEP_NAME_MAX];
+
+		sweep_plan_name(&sweep->plan, i, name);
+		if (outcome->row[i] != NULL)
+			json_array_append(rows, outcome->row[i]);
+		else
+			json_array_append_new(missing, json_string(name));
+	}
+	return json_pack("{s:s,s:O,s:O,s:O,s:o,s:o}", "weft", "sweep-result/1", "configuration",
+		json_object_get(manifest, "configuration"), "vary",
+		json_object_get(manifest, "vary"), "seeds", json_object_get(manifest, "seeds"),
+		"points", rows, "missing", missing);
+}
+
+static int write_tables(const struct sweep *sweep, const json_t *manifest,
+	const struct sweep_outcome *outcome, struct fault *fault)
+{
+	json_t *document = summary(sweep, manifest, outcome);
+	int result = write_table(sweep, "sweep.csv", sweep_table_write, outcome->row, fault);
+
+	if (result == 0)
+		result = write_table(
+			sweep, "sweep-mean.csv", sweep_means_write, outcome->row, fault);
+	if (result == 0)
+		result = sweep_write_json(sweep, "sweep.json", document, fault);
+	if (result == 0 && sweep->json) {
+		json_dumpf(document, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
+		putchar('\n');
+	}
+	json_decref(document);
+	return result;
+}
+
+static int report(const struct sweep *sweep, const struct sweep_outcome *outcome)
+{
+	FILE *out = sweep->json ? stderr : stdout;
+
+	fprintf(out, "%u of %u points", outcome->done, sweep->plan.points);
+	if (outcome->had > 0)
+		fprintf(out, ", %u of them there before", outcome->had);
+	if (outcome->failed > 0)
+		fprintf(out, ", %u failed", outcome->failed);
+	if (outcome->bad > 0)
+		fprintf(out, ", %u with packets lost, duplicated, out of order or in deadlock",
+			outcome->bad);
+	fprintf(out, "\n%s/sweep.csv, sweep-mean.csv, sweep.json\n", sweep->folder);
+	if (outcome->interrupted)
+		fprintf(stderr,
+			"weft sweep: ended early; the same command goes on with the %u points that "
+			"are missing\n",
+			sweep->plan.points - outcome->done);
+	if (outcome->interrupted)
+		return EXIT_INTERRUPTED;
+	return outcome->failed + outcome->bad > 0 ? EXIT_BAD_ANSWER : EXIT_DONE;
+}
+
+static int run(const struct sweep *sweep, const json_t *manifest)
+{
+	struct sweep_outcome outcome;
+	struct fault fault;
+	int result = sweep_run(sweep, &outcome, &fault), code;
+
+	if (result == 0)
+		result = write_tables(sweep, manifest, &outcome, &fault);
+	code = result == 0 ? report(sweep, &outcome) : fail(result, &fault);
+	sweep_outcome_fini(&outcome, sweep);
+	return code;
+}
+
+static int sweep_in_folder(struct sweep *sweep)
+{
+	bool real_clock;
+	struct fault fault;
+	json_t *manifest = sweep_manifest_make(sweep, &real_clock, &fault);
+	int folder, result, code;
+
+	if (manifest == NULL)
+		return fail(-errno, &fault);
+	folder = open_folder(sweep, &fault);
+	result = folder < 0 ? folder : settle(sweep, manifest, &fault);
+	if (result == 0) {
+		choose_jobs(sweep, real_clock);
+		code = run(sweep, manifest);
+	} else {
+		code = fail(result, &fault);
+	}
+	if (folder >= 0)
+		close(folder);
+	json_decref(manifest);
+	return code;
+}
+
+int cmd_sweep(int argc, char **argv)
+{
+	struct sweep *sweep;
+	struct fault fault;
+	int result, code;
+
+	if (argc < 2 || strcmp(argv[1], "--help") == 0) {
+		fputs(usage, argc < 2 ? stderr : stdout);
+		return argc < 2 ? EXIT_BAD_REQUEST : EXIT_DONE;
+	}
+	sweep = calloc(1, sizeof(*sweep));
+	if (sweep == NULL)
+		return command_fail("sweep", EXIT_NOT_ABLE, "no memory");
+	result = parse(sweep, argc, argv, &fault);
+	code = result == 0 ? sweep_in_folder(sweep) : fail(result, &fault);
+	sweep_plan_fini(&sweep->plan);
+	free(sweep);
+	return code;
+}

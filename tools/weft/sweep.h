@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * A sweep as it was asked for, and where its files are. Its folder has manifest.json (what was
+ * asked for), a result for each point that is done, a log for each that failed, and the tables.
+ */
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "run_config.h"
+#include "sweep_plan.h"
+
+#define SWEEP_SETS_MAX 48u /* --set of the user; weft-fabric takes 64 */
+#define SWEEP_JOBS_MAX 256u
+
+struct sweep {
+	struct sweep_plan plan;
+	char run_file[PATH_MAX]; /* absolute */
+	const char *set[SWEEP_SETS_MAX];
+	unsigned sets;
+	const char *folder;
+	unsigned jobs; /* 0: not said */
+	bool restart;
+	bool json;
+};
+
+/* "KEY=VALUE" of everything that a point changes in the run file. */
+struct sweep_sets {
+	const char *set[SWEEP_SETS_MAX + SWEEP_KEYS_MAX + 1];
+	unsigned count;
+	char *own[SWEEP_KEYS_MAX + 1];
+	unsigned owned;
+};
+
+/* 0 or -ENOMEM; sweep_sets_fini() in any case. */
+int sweep_sets_init(struct sweep_sets *sets, const struct sweep *sweep, unsigned point);
+void sweep_sets_fini(struct sweep_sets *sets);
+
+/* Path of a file of the sweep, or of a point's file with this end (".json", ".log", ".part"). */
+void sweep_path(const struct sweep *sweep, const char *name, char out[PATH_MAX]);
+void sweep_point_path(
+	const struct sweep *sweep, unsigned point, const char *end, char out[PATH_MAX]);
+
+/* The run file with --set, without --vary. NULL, fault and errno. */
+struct run_config *sweep_base_config(const struct sweep *sweep, struct fault *fault);
+/* That of a point. */
+struct run_config *sweep_point_config(
+	const struct sweep *sweep, unsigned point, struct fault *fault);

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "sweep_manifest.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "crc.h"
+#include "run_config_json.h"
+
+static json_t *vary_json(const struct sweep_plan *plan)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < plan->varies; i++) {
+		const struct sweep_vary *vary = &plan->vary[i];
+		json_t *values = json_array();
+
+		for (unsigned j = 0; j < vary->count; j++)
+			json_array_append_new(values, json_string(vary->value[j]));
+		json_array_append_new(
+			list, json_pack("{s:s,s:o}", "key", vary->key, "values", values));
+	}
+	return list;
+}
+
+static json_t *seeds_json(const struct sweep_plan *plan)
+{
+	if (plan->seeds == 0)
+		return json_null();
+	return json_pack(
+		"{s:I,s:i}", "first", (json_int_t)plan->first_seed, "count", (int)plan->seeds);
+}
+
+static json_t *points_json(const struct sweep_plan *plan)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < plan->points; i++) {
+		char name[SWEEP_NAME_MAX];
+		json_t *vary = json_object();
+
+		for (unsigned j = 0; j < plan->varies; j++)
+			json_object_set_new(
+				vary, plan->vary[j].key, json_string(sweep_plan_value(plan, i, j)));
+		sweep_plan_name(plan, i, name);
+		json_array_append_new(list,
+			json_pack("{s:s+,s:o,s:o}", "file", name, ".json", "vary", vary, "seed",
+				plan->seeds > 0 ? json_integer((json_int_t)sweep_plan_seed(plan, i))
+						: json_null()));
+	}
+	return list;
+}
+
+/* CRC-32C of a file's bytes. */
+static int sum_file(const char *path, uint32_t *sum, struct fault *fault)
+{
+	FILE *in = fopen(path, "r");
+	struct stat about;
+	char *bytes = NULL;
+	size_t length = 0;
+	int result = 0;
+
+	if (in == NULL)
+		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
+	if (fstat(fileno(in), &about) == 0)
+		length = (size_t)about.st_size;
+	bytes = malloc(length + 1);
+	if (bytes == NULL || fread(bytes, 1, length, in) != length)
+		result = fault_set(fault, EIO, "%s: cannot be read", path);
+	else
+		*sum = crc32c(bytes, length);
+	free(bytes);
+	fclose(in);
+	return result;
+}
+
+/* One file that a configuration names; NULL and generators are none. */
+static int add_file(json_t *files, const char *path, struct fault *fault)
+{
+	uint32_t sum;
+	int result;
+
+	if (path == NULL || path[0] != '/' || json_object_get(files, path) != NULL)
+		return 0;
+	result = sum_file(path, &sum, fault);
+	if (result == 0)
+		json_object_set_new(files, path, json_integer(sum));
+	return result;
+}
+
+static int add_files(json_t *files, const struct run_config *config, struct fault *fault)
+{
+	int result = add_file(files, config->topology.spec, fault);
+
+	for (uint32_t i = 0; i < config->traffic.count && result == 0; i++)
+		result = add_file(files, config->traffic.at[i].file, fault);
+	return result;
+}
+
+/* Every point has to be one that can run: better said now than after an hour. */
+static int look_at_points(
+	const struct sweep *sweep, json_t *files, bool *real_clock, struct fault *fault)
+{
+	int result = 0;
+
+	for (unsigned i = 0; i < sweep->plan.points && result == 0; i++) {
+		struct run_config *config = sweep_point_config(sweep, i, fault);
+
+		if (config == NULL)
+			return -errno;
+		*real_clock = *real_clock || config->clock == RUN_CLOCK_REAL;
+		result = run_config_supported(config, fault);
+		if (result == 0)
+			result = add_files(files, config, fault);
+		run_config_destroy(config);
+	}
+	return result;
+}
+
+json_t *sweep_manifest_make(const struct sweep *sweep, bool *real_clock, struct fault *fault)
+{
+	struct run_config *config = sweep_base_config(sweep, fault);
+	json_t *files = json_object(), *manifest = NULL;
+	int result = config == NULL ? -errno : 0;
+
+	*real_clock = false;
+	if (result == 0)
+		result = look_at_points(sweep, files, real_clock, fault);
+	if (result == 0) {
+		manifest = json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:O,s:o}", "weft",
+			SWEEP_MANIFEST_FORMAT, "version", WEFT_VERSION, "run_file", sweep->run_file,
+			"vary", vary_json(&sweep->plan), "seeds", seeds_json(&sweep->plan),
+			"configuration", run_config_json(config), "files", files, "points",
+			points_json(&sweep->plan));
+		if (manifest == NULL)
+			result = fault_set(fault, ENOMEM, "sweep: no memory");
+	}
+	json_decref(files);
+	run_config_destroy(config);
+	errno = -result;
+	return manifest;
+}
+
+json_t *sweep_manifest_read(const char *folder, struct fault *fault)
+{
+	char path[PATH_MAX];
+	const char *format = NULL;
+	json_error_t error;
+	json_t *manifest;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, SWEEP_MANIFEST_NAME);
+	if (access(path, F_OK) != 0)
+		return NULL;
+	manifest = json_load_file(path, 0, &error);
+	if (manifest != NULL && json_unpack(manifest, "{s:s}", "weft", &format) == 0 &&
+		strcmp(format, SWEEP_MANIFEST_FORMAT) == 0 &&
+		json_is_array(json_object_get(manifest, "points")))
+		return manifest;
+	fault_set(fault, EINVAL, "%s: no manifest of a sweep (%s)", path,
+		manifest == NULL ? error.text : "expected weft: " SWEEP_MANIFEST_FORMAT);
+	json_decref(manifest);
+	errno = EINVAL;
+	return NULL;
+}
+
+/* A value for a message, cut where it is long. */
+static void show(const json_t *value, char out[64])
+{
+	char *text = value != NULL ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+
+	snprintf(out, 64, "%.60s", text != NULL ? text : "nothing");
+	free(text);
+}
+
+/* The first place at which two documents differ; 'path' is where they stand. */
+static int compare_json(
+	const char *path, const json_t *there, const json_t *asked, struct fault *fault)
+{
+	char deeper[256], before[64], now[64];
+	const char *key;
+	size_t index;
+	json_t *value;
+	int result = 0;
+
+	if (json_equal(there, asked))
+		return 0;
+	if (json_is_object(there) && json_is_object(asked)) {
+		for (void *at = json_object_iter((json_t *)asked); at != NULL && result == 0;
+			at = json_object_iter_next((json_t *)asked, at)) {
+			key = json_object_iter_key(at);
+			snprintf(deeper, sizeof(deeper), "%s%s%s", path, *path != '\0' ? "." : "",
+				key);
+			result = compare_json(deeper, json_object_get(there, key),
+				json_object_iter_value(at), fault);
+		}
+		if (result < 0)
+			return result;
+	}
+	if (json_is_array(there) && json_array_size(there) == json_array_size(asked)) {
+		json_array_foreach((json_t *)asked, index, value)
+		{
+			snprintf(deeper, sizeof(deeper), "%s[%zu]", path, index);
+			result = compare_json(deeper, json_array_get(there, index), value, fault);
+			if (result < 0)
+				return result;
+		}
+	}
+	show(there, before);
+	show(asked, now);
+	return fault_set(
+		fault, EINVAL, "%s is now %s, the sweep there began with %s", path, now, before);
+}
+
+int sweep_manifest_compare(const json_t *there, const json_t *asked, struct fault *fault)
+{
+	static const struct {
+		const char *key, *path;
+	} parts[] = {{"configuration", ""}, {"vary", "--vary"}, {"seeds", "--seeds"}};
+	const char *path;
+	json_t *sum;
+	int result = 0;
+
+	for (unsigned i = 0; i < 3 && result == 0; i++)
+		result = compare_json(parts[i].path, json_object_get(there, parts[i].key),
+			json_object_get(asked, parts[i].key), fault);
+	if (result < 0)
+		return result;
+	json_object_foreach(json_object_get(asked, "files"), path, sum)
+	{
+		if (!json_equal(sum, json_object_get(json_object_get(there, "files"), path)))
+			return fault_set(
+				fault, EINVAL, "%s has changed since the sweep there began", path);
+	}
+	return 0;
+}
+
+int sweep_write_json(
+	const struct sweep *sweep, const char *name, const json_t *document, struct fault *fault)
+{
+	char path[PATH_MAX], part[PATH_MAX + 8];
+
+	sweep_path(sweep, name, path);
+	snprintf(part, sizeof(part), "%s.part", path);
+	if (json_dump_file(document, part, JSON_INDENT(2) | JSON_REAL_PRECISION(10)) != 0 ||
+		rename(part, path) != 0)
+		return fault_set(fault, EIO, "%s: cannot be written: %s", path, strerror(errno));
+	return 0;
+}
+
+void sweep_manifest_remove_points(const struct sweep *sweep, const json_t *manifest)
+{
+	size_t index;
+	json_t *point;
+
+	json_array_foreach(json_object_get(manifest, "points"), index, point)
+	{
+		const char *file = json_string_value(json_object_get(point, "file"));
+		size_t length = file != NULL ? strlen(file) : 0;
+		char path[PATH_MAX];
+
+		if (length < 6 || strchr(file, '/') != NULL)
+			continue;
+		sweep_path(sweep, file, path);
+		unlink(path);
+		snprintf(path, sizeof(path), "%s/%.*s.log", sweep->folder, (int)length - 5, file);
+		unlink(path);
+	}
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The points of a sweep: every combination of the values of all --vary, each with every seed. The
+ * last --vary changes fastest, seeds faster still, so the points of one combination stand together.
+ */
+
+#include <stddef.h>
+
+#include "sweep_vary.h"
+
+#define SWEEP_KEYS_MAX   8u
+#define SWEEP_POINTS_MAX 100000u
+#define SWEEP_NAME_MAX   160 /* of a point's file, with its end */
+#define SWEEP_LABEL_MAX  256
+
+struct sweep_plan {
+	struct sweep_vary vary[SWEEP_KEYS_MAX];
+	unsigned varies;
+	uint64_t first_seed;
+	unsigned seeds; /* 0: the one of the run file */
+	unsigned points;
+};
+
+/* Adds one --vary. -EINVAL also for a key that is there already and for too many. */
+int sweep_plan_add(struct sweep_plan *plan, const char *text, struct fault *fault);
+/* Counts the points, once everything has been added. -EINVAL: too many, or the seed among the
+ * varied keys. */
+int sweep_plan_finish(struct sweep_plan *plan, struct fault *fault);
+void sweep_plan_fini(struct sweep_plan *plan);
+
+/* Value of vary[key] at a point. */
+const char *sweep_plan_value(const struct sweep_plan *plan, unsigned point, unsigned key);
+/* Only where plan->seeds > 0. */
+uint64_t sweep_plan_seed(const struct sweep_plan *plan, unsigned point);
+/* Points that differ only in their seed: as many as these, in a row. */
+unsigned sweep_plan_repeats(const struct sweep_plan *plan);
+
+/* The last part of a key, or all of it if another key ends in the same. */
+const char *sweep_plan_short_key(const struct sweep_plan *plan, unsigned key);
+/* For people: "load=10%, seed=1". */
+void sweep_plan_label(const struct sweep_plan *plan, unsigned point, char out[SWEEP_LABEL_MAX]);
+/* Name of a point's file without its end: "07_load=10%_seed=1"; plain characters only. */
+void sweep_plan_name(const struct sweep_plan *plan, unsigned point, char out[SWEEP_NAME_MAX]);

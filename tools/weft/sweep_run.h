@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Runs the points of a sweep that are not there yet, some at a time. */
+
+#include <jansson.h>
+
+#include "sweep.h"
+
+struct sweep_outcome {
+	json_t **row;  /* of each point; NULL: not there */
+	unsigned had;  /* points that were there before */
+	unsigned done; /* points that are there now */
+	unsigned failed;
+	unsigned bad; /* done, and something was lost, doubled, out of order or in deadlock */
+	bool interrupted;
+};
+
+/* sweep->jobs at a time. Ctrl-C and SIGTERM end the points under way and then the sweep; a second
+ * one ends them at once. 0, or -errno where no point can be started at all; outcome is filled in
+ * any case and sweep_outcome_fini() frees it. */
+int sweep_run(const struct sweep *sweep, struct sweep_outcome *outcome, struct fault *fault);
+void sweep_outcome_fini(struct sweep_outcome *outcome, const struct sweep *sweep);

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "sweep_table.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "confidence.h"
+
+enum column_kind {
+	MEASURE, /* has a mean and an interval */
+	COUNT,   /* is added up */
+	TEXT,    /* is neither */
+};
+
+struct column {
+	const char *name;
+	const char *path[3]; /* in a result */
+	enum column_kind kind;
+};
+
+#define LATENCY(name, of)                                                   \
+	{name "_ns_mean", {"latency_ns", of, "mean"}, MEASURE},             \
+		{name "_ns_stddev", {"latency_ns", of, "stddev"}, MEASURE}, \
+		{name "_ns_p50", {"latency_ns", of, "p50"}, MEASURE},       \
+		{name "_ns_p99", {"latency_ns", of, "p99"}, MEASURE},       \
+		{name "_ns_p999", {"latency_ns", of, "p999"}, MEASURE},     \
+	{                                                                   \
+		name "_ns_max", {"latency_ns", of, "max"}, MEASURE          \
+	}
+
+static const struct column columns[] = {
+	{"offered", {"throughput", "offered"}, MEASURE},
+	{"accepted", {"throughput", "accepted"}, MEASURE},
+	{"flits_per_ns_per_switch", {"throughput", "flits_per_ns_per_switch"}, MEASURE},
+	LATENCY("network", "network"),
+	LATENCY("total", "total"),
+	{"packets_injected", {"packets", "injected"}, COUNT},
+	{"packets_delivered", {"packets", "delivered"}, COUNT},
+	{"packets_dropped", {"packets", "dropped"}, COUNT},
+	{"packets_retransmitted", {"packets", "retransmitted"}, COUNT},
+	{"packets_pending", {"packets", "pending"}, COUNT},
+	{"messages_generated", {"messages", "generated"}, COUNT},
+	{"messages_delivered", {"messages", "delivered"}, COUNT},
+	{"messages_pending", {"messages", "pending"}, COUNT},
+	{"lost", {"checks", "lost"}, COUNT},
+	{"duplicated", {"checks", "duplicated"}, COUNT},
+	{"out_of_order", {"checks", "out_of_order"}, COUNT},
+	{"deadlock", {"checks", "deadlock"}, COUNT},
+	{"fingerprint", {"fingerprint"}, TEXT},
+};
+#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+json_t *sweep_result_load(const char *path)
+{
+	json_t *result = json_load_file(path, 0, NULL);
+
+	if (json_is_object(json_object_get(result, "throughput")) &&
+		json_is_object(json_object_get(result, "checks")) &&
+		!json_is_true(json_object_get(result, "incomplete")))
+		return result;
+	json_decref(result);
+	return NULL;
+}
+
+bool sweep_result_is_bad(const json_t *result)
+{
+	const json_t *checks = json_object_get(result, "checks");
+
+	return json_integer_value(json_object_get(checks, "lost")) != 0 ||
+	       json_integer_value(json_object_get(checks, "duplicated")) != 0 ||
+	       json_integer_value(json_object_get(checks, "out_of_order")) != 0 ||
+	       json_is_true(json_object_get(checks, "deadlock"));
+}
+
+/* Truth as 0 or 1, absence as null. */
+static json_t *column_value(const struct column *column, const json_t *result)
+{
+	const json_t *value = result;
+
+	for (unsigned i = 0; i < 3 && column->path[i] != NULL; i++)
+		value = json_object_get(value, column->path[i]);
+	if (json_is_boolean(value))
+		return json_integer(json_is_true(value));
+	return value != NULL ? json_deep_copy(value) : json_null();
+}
+
+json_t *sweep_row(const struct sweep_plan *plan, unsigned point, const json_t *result)
+{
+	json_t *row = json_object();
+
+	for (unsigned i = 0; i < plan->varies; i++)
+		json_object_set_new(
+			row, plan->vary[i].key, json_string(sweep_plan_value(plan, point, i)));
+	json_object_set(row, "seed", json_object_get(result, "seed"));
+	for (unsigned i = 0; i < COLUMNS; i++)
+		json_object_set_new(row, columns[i].name, column_value(&columns[i], result));
+	return row;
+}
+
+static void write_text(const char *text, FILE *out)
+{
+	if (strpbrk(text, ",\"\n\r") == NULL) {
+		fputs(text, out);
+		return;
+	}
+	fputc('"', out);
+	for (; *text != '\0'; text++) {
+		if (*text == '"')
+			fputc('"', out);
+		fputc(*text, out);
+	}
+	fputc('"', out);
+}
+
+static void write_cell(const json_t *value, FILE *out)
+{
+	if (json_is_string(value))
+		write_text(json_string_value(value), out);
+	else if (json_is_integer(value))
+		fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	else if (json_is_real(value))
+		fprintf(out, "%.9g", json_real_value(value));
+}
+
+static void write_keys(const struct sweep_plan *plan, FILE *out)
+{
+	for (unsigned i = 0; i < plan->varies; i++) {
+		write_text(plan->vary[i].key, out);
+		fputc(',', out);
+	}
+}
+
+static void write_values(const struct sweep_plan *plan, unsigned point, FILE *out)
+{
+	for (unsigned i = 0; i < plan->varies; i++) {
+		write_text(sweep_plan_value(plan, point, i), out);
+		fputc(',', out);
+	}
+}
+
+void sweep_table_write(const struct sweep_plan *plan, json_t *const *rows, FILE *out)
+{
+	write_keys(plan, out);
+	fputs("seed", out);
+	for (unsigned i = 0; i < COLUMNS; i++)
+		fprintf(out, ",%s", columns[i].name);
+	fputc('\n', out);
+	for (unsigned point = 0; point < plan->points; point++) {
+		if (rows[point] == NULL)
+			continue;
+		write_values(plan, point, out);
+		write_cell(json_object_get(rows[point], "seed"), out);
+		for (unsigned i = 0; i < COLUMNS; i++) {
+			fputc(',', out);
+			write_cell(json_object_get(rows[point], columns[i].name), out);
+		}
+		fputc('\n', out);
+	}
+}
+
+static void write_means_heading(const struct sweep_plan *plan, FILE *out)
+{
+	write_keys(plan, out);
+	fputs("seeds", out);
+	for (unsigned i = 0; i < COLUMNS; i++) {
+		if (columns[i].kind == TEXT)
+			continue;
+		fprintf(out, ",%s", columns[i].name);
+		if (columns[i].kind == MEASURE)
+			fprintf(out, ",%s_ci95", columns[i].name);
+	}
+	fputc('\n', out);
+}
+
+/* One column of the points from 'first' on. */
+static void write_mean(const struct column *column, json_t *const *rows, unsigned count, FILE *out)
+{
+	double value[SWEEP_VALUES_MAX], sum = 0;
+	struct confidence confidence;
+	unsigned values = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		const json_t *cell = json_object_get(rows[i], column->name);
+
+		if (!json_is_number(cell))
+			continue;
+		value[values++] = json_number_value(cell);
+		sum += json_number_value(cell);
+	}
+	fputc(',', out);
+	if (column->kind == COUNT) {
+		if (values > 0)
+			fprintf(out, "%.0f", sum);
+		return;
+	}
+	confidence = confidence_of(value, values);
+	if (values > 0)
+		fprintf(out, "%.9g", confidence.mean);
+	fputc(',', out);
+	if (!isnan(confidence.half_width))
+		fprintf(out, "%.9g", confidence.half_width);
+}
+
+void sweep_means_write(const struct sweep_plan *plan, json_t *const *rows, FILE *out)
+{
+	unsigned repeats = sweep_plan_repeats(plan);
+
+	write_means_heading(plan, out);
+	for (unsigned first = 0; first < plan->points; first += repeats) {
+		unsigned seeds = 0;
+
+		for (unsigned i = 0; i < repeats; i++)
+			seeds += rows[first + i] != NULL;
+		if (seeds == 0)
+			continue;
+		write_values(plan, first, out);
+		fprintf(out, "%u", seeds);
+		for (unsigned i = 0; i < COLUMNS; i++)
+			if (columns[i].kind != TEXT)
+				write_mean(&columns[i], rows + first, repeats, out);
+		fputc('\n', out);
+	}
+}

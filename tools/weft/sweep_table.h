@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The tables of a sweep. A row is a flat JSON object: the varied keys, the seed, and the measures
+ * of the point's result (docs/files.md lists them). What a result does not have is null in a row
+ * and an empty cell in CSV. Time that a run took is left out: the tables of repeated runs are the
+ * same where the runs are.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "sweep_plan.h"
+
+/* A result that is whole: a document of a run that went to its end. NULL if the file is not. */
+json_t *sweep_result_load(const char *path);
+/* Something lost, duplicated, out of order, or a deadlock. */
+bool sweep_result_is_bad(const json_t *result);
+
+/* The row of a point; a new reference, NULL without memory. */
+json_t *sweep_row(const struct sweep_plan *plan, unsigned point, const json_t *result);
+
+/* rows[i] belongs to point i; NULL: not there, and left out. */
+void sweep_table_write(const struct sweep_plan *plan, json_t *const *rows, FILE *out);
+/* A line for each combination of the varied keys: of measures the mean over the seeds and, as
+ * NAME_ci95, the half width of the 95 % confidence interval; of counts the sum. */
+void sweep_means_write(const struct sweep_plan *plan, json_t *const *rows, FILE *out);
