@@ -175,6 +175,56 @@ static void shift_permutations_load_no_link_twice(void **state)
 	}
 }
 
+static bool leads_up(const struct topology *topology, uint32_t at, uint8_t port)
+{
+	struct topology_port peer;
+
+	assert_true(topology_peer(topology, network_port(DEVICE_SWITCH, at, port), &peer));
+	return topology->switch_at[peer.device].stage > topology->switch_at[at].stage;
+}
+
+/* What all links of one direction from one stage carry, which must be the same. */
+static void check_stages(const struct topology *topology, const unsigned *load)
+{
+	int first[16][2] = {{0}};
+
+	for (uint32_t i = 0; i < topology->links; i++) {
+		struct topology_port ends[] = {topology->link_at[i].a, topology->link_at[i].b};
+
+		for (unsigned e = 0; e < 2 && failure_possible(topology, i); e++) {
+			unsigned stage = topology->switch_at[ends[e].device].stage;
+			bool up = leads_up(topology, ends[e].device, ends[e].port);
+			int carried = (int)load[ends[e].device * TOPOLOGY_PORTS_MAX + ends[e].port];
+
+			if (first[stage][up] == 0)
+				first[stage][up] = carried;
+			assert_true(carried > 0);
+			assert_int_equal(carried, first[stage][up]);
+		}
+	}
+}
+
+/* As the ARN+AFI paper says of it where it introduces deterministic routing. */
+static void all_links_between_two_stages_carry_as_many_pairs(void **state)
+{
+	for (unsigned i = 0; i < SHAPES; i++) {
+		struct topology *topology = fat_tree(shapes[i]);
+		struct route_table *table = tables(topology, 1);
+		unsigned *load =
+			calloc((size_t)topology->switches * TOPOLOGY_PORTS_MAX, sizeof(*load));
+
+		assert_non_null(load);
+		for (uint32_t from = 0; from < topology->hosts; from++)
+			for (uint32_t to = 0; to < topology->hosts; to++)
+				if (from != to)
+					walk_primary(topology, table, from, to, load);
+		check_stages(topology, load);
+		free(load);
+		route_table_destroy(table);
+		topology_destroy(topology);
+	}
+}
+
 static unsigned stage_of(const struct topology *topology, uint32_t at)
 {
 	return topology->switch_at[at].stage;
@@ -484,6 +534,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(at_each_level_the_up_port_is_the_digit_of_the_destination),
 	cmocka_unit_test(while_a_packet_goes_up_every_up_port_is_an_alternative),
 	cmocka_unit_test(shift_permutations_load_no_link_twice),
+	cmocka_unit_test(all_links_between_two_stages_carry_as_many_pairs),
 	cmocka_unit_test(in_damaged_trees_the_sets_are_what_leads_there_by_ups_and_then_downs),
 	cmocka_unit_test(the_primary_port_is_among_the_alternatives),
 	cmocka_unit_test(all_alternatives_together_cannot_deadlock),
