@@ -115,6 +115,6 @@ void route_file_label(const char *name, char label[ROUTE_LABEL_MAX])
 {
 	snprintf(label, ROUTE_LABEL_MAX, "%s", name);
 	for (char *at = label; *at != '\0'; at++)
-		if (*at == ' ' || *at == '\t')
+		if ((unsigned char)*at <= ' ')
 			*at = '_';
 }

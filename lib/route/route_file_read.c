@@ -61,6 +61,9 @@ static int take_label(struct reader *reader, const char *value, char label[ROUTE
 	if (strlen(value) >= ROUTE_LABEL_MAX)
 		return refuse(reader, value, "a name of %zu characters, expected at most %u",
 			strlen(value), ROUTE_LABEL_MAX - 1);
+	for (const char *at = value; *at != '\0'; at++)
+		if ((unsigned char)*at < ' ')
+			return refuse(reader, at, "a control character in a name");
 	strcpy(label, value);
 	return 0;
 }

@@ -139,6 +139,8 @@ static const struct bad bad[] = {
 		"FILE:1:36: seed '-1', expected a number of 64 bits"},
 	{"# weft routes/1 topology=ring seed=99999999999999999999\n",
 		"FILE:1:36: seed '99999999999999999999', expected a number of 64 bits"},
+	{"# weft routes/1 topology=ring algorithm=u\027d\n",
+		"FILE:1:42: a control character in a name"},
 	{"# weft routes/1 topology=ring what=1\n",
 		"FILE:1:31: unknown key 'what' in the header, "
 		"expected topology, algorithm, seed, root or vcs"},

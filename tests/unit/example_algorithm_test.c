@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The example of docs/adding-a-routing-algorithm.md: the page shows example_algorithm.c as it is
+ * compiled here, and it does what the page says. */
+
+#include <stdio.h>
+
+#include "random_network.h"
+#include "route_expect.h"
+#include "topology_without.h"
+
+#define PAGE    SOURCE_ROOT "/docs/adding-a-routing-algorithm.md"
+#define EXAMPLE SOURCE_ROOT "/tests/unit/example_algorithm.c"
+
+extern const struct route_algorithm route_valiant;
+
+static char *read_file(const char *name)
+{
+	FILE *in = fopen(name, "r");
+	char *text = calloc(1, 65536);
+
+	assert_non_null(in);
+	assert_non_null(text);
+	assert_true(fread(text, 1, 65535, in) > 0);
+	fclose(in);
+	return text;
+}
+
+/* The first block of C that begins as the file does. */
+static void the_page_shows_the_file(void **state)
+{
+	char *page = read_file(PAGE), *example = read_file(EXAMPLE);
+	char *block = strstr(page, "```c\n/* SPDX"), *end;
+
+	assert_non_null(block);
+	block += strlen("```c\n");
+	end = strstr(block, "\n```\n");
+	assert_non_null(end);
+	end[1] = '\0';
+	assert_string_equal(block, example);
+	free(page);
+	free(example);
+}
+
+static struct route_case example_case(const struct topology *topology, uint64_t seed)
+{
+	return (struct route_case){
+		.topology = topology,
+		.algorithm = &route_valiant,
+		.options = route_expect_options(topology, seed),
+		.network = "a random network",
+		.seed = seed,
+	};
+}
+
+static void it_is_good_on_random_networks(void **state)
+{
+	for (uint64_t seed = 0; seed < 60; seed++) {
+		struct topology *topology = random_network(seed, RANDOM_NETWORK_MOST);
+		struct route_case the_case = example_case(topology, seed);
+
+		route_expect_good(&the_case, true);
+		topology_destroy(topology);
+	}
+}
+
+static void it_is_good_on_what_failures_leave(void **state)
+{
+	static const char *const failed[] = {"s1", "h0"};
+
+	for (uint64_t seed = 0; seed < 60; seed++) {
+		struct topology *topology = random_network(seed, RANDOM_NETWORK_MOST), *damaged;
+		struct route_case the_case;
+
+		damaged = topology_without(topology, failed, 2, NULL);
+		assert_non_null(damaged);
+		the_case = example_case(damaged, seed);
+		route_expect_good(&the_case, true);
+		topology_destroy(damaged);
+		topology_destroy(topology);
+	}
+}
+
+static struct route_set *compute(const struct topology *topology)
+{
+	struct route_options options = {.seed = 1};
+	struct route_set *set = route_compute(topology, &route_valiant, &options, NULL, NULL);
+
+	assert_non_null(set);
+	return set;
+}
+
+/* Of 16 switches two do not serve, so about 7 of 8 pairs on different ones go by a third. */
+static void most_pairs_go_by_way_of_a_third_switch(void **state)
+{
+	struct topology *topology = network_torus(4, 2);
+	struct route_set *set = compute(topology);
+	struct route_report report;
+
+	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
+	assert_int_equal(report.itbs_max, 1);
+	assert_true(report.itbs_mean > 0.8 && report.itbs_mean < 0.95);
+	assert_true(report.mean_switch_links > 3.5);
+	route_report_free(&report);
+	route_set_destroy(set);
+	topology_destroy(topology);
+}
+
+/* All routes without their ITBs. */
+static struct route_set *without_itbs(const struct route_set *set)
+{
+	struct route_set *bare = route_set_create(route_set_hosts(set));
+
+	assert_non_null(bare);
+	for (uint32_t from = 0; from < route_set_hosts(set); from++)
+		for (uint32_t to = 0; to < route_set_hosts(set); to++) {
+			uint8_t route[ROUTE_ELEMENTS_MAX];
+			unsigned length, kept = 0;
+			const uint8_t *old = route_set_get(set, from, to, 0, &length);
+
+			for (unsigned i = 0; old != NULL && i < length; i++)
+				if (old[i] == ROUTE_TYPE_ITB)
+					kept--; /* the port to its host */
+				else
+					route[kept++] = old[i];
+			if (old != NULL)
+				assert_int_equal(0, route_set_add(bare, from, to, route, kept));
+		}
+	return bare;
+}
+
+static void without_the_itb_it_would_deadlock(void **state)
+{
+	struct topology *topology = network_torus(4, 2);
+	struct route_set *set = compute(topology), *bare = without_itbs(set);
+	struct route_report report;
+
+	assert_int_equal(0, route_verify_set(topology, bare, &report, NULL));
+	assert_int_equal(report.invalid, 0);
+	assert_false(report.deadlock_free);
+	route_report_free(&report);
+	route_set_destroy(bare);
+	route_set_destroy(set);
+	topology_destroy(topology);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_page_shows_the_file),
+	cmocka_unit_test(it_is_good_on_random_networks),
+	cmocka_unit_test(it_is_good_on_what_failures_leave),
+	cmocka_unit_test(most_pairs_go_by_way_of_a_third_switch),
+	cmocka_unit_test(without_the_itb_it_would_deadlock),
+};
+
+UNIT_MAIN(tests)
