@@ -69,5 +69,6 @@ COSTS = [
     Cost("irregular, 64 switches", SMALL, ("bsmart-itb",), 20),
     *(Cost("irregular, 512 switches", LARGE, (name,), 10) for name in BALANCED),
     Cost("fat tree, 3,456 hosts, verify", "rlft:ports=24,stages=3", DMODK, 2, verify=True),
-    Cost("fat tree, 3,456 hosts, verify", "rlft:ports=24,stages=3", ("ud",), 2, verify=True),
+    Cost("fat tree, 3,456 hosts, verify", "rlft:ports=24,stages=3", ("ud", "--binary"), 2,
+         verify=True),
 ]
