@@ -219,18 +219,28 @@ static int decide_couple(
 	return usable == 0 && pair->paths > 0 ? find(fill, couple->pair, fault) : 0;
 }
 
-static int decide_all(struct fill *fill, unsigned wanted, struct fault *fault)
+/* Whether the host decides: each for itself, or the first of its switch for all of them. */
+static bool decides(const struct fill *fill, uint32_t host)
 {
 	const struct route_graph *graph = fill->graph;
+	uint32_t at = graph->host_switch[host];
+
+	return at != ROUTE_GRAPH_NONE && (fill->options->granularity == ROUTE_PER_HOST_PAIR ||
+						 graph->host_of[graph->first_host[at]] == host);
+}
+
+static int decide_all(struct fill *fill, unsigned wanted, struct fault *fault)
+{
+	bool per_host = fill->options->granularity == ROUTE_PER_HOST_PAIR;
 	int result = 0;
 
-	for (uint32_t source = 0; source < graph->hosts && result == 0; source++) {
-		if (graph->host_switch[source] == ROUTE_GRAPH_NONE)
+	for (uint32_t source = 0; source < fill->graph->hosts && result == 0; source++) {
+		if (!decides(fill, source))
 			continue;
-		for (uint32_t to = 0; to < graph->hosts && result == 0; to++) {
+		for (uint32_t to = 0; to < fill->graph->hosts && result == 0; to++) {
 			struct couple couple;
 
-			if (to == source || graph->host_switch[to] == ROUTE_GRAPH_NONE)
+			if ((to == source && per_host) || !decides(fill, to))
 				continue;
 			couple = couple_of(fill, source, to);
 			result = decide_couple(fill, &couple, wanted, fault);
@@ -239,58 +249,95 @@ static int decide_all(struct fill *fill, unsigned wanted, struct fault *fault)
 	return result;
 }
 
-static int add_couple(const struct fill *fill, const struct couple *couple, struct fault *fault)
+/* The usable paths of the pair of hosts in order of preference, as many as are wanted or there are.
+ */
+static unsigned usable_paths(
+	const struct fill *fill, const struct couple *couple, struct route_path *path)
 {
 	const struct minimal_pair *pair = &fill->paths.pair[couple->pair];
-	unsigned wanted = fill->options->alternatives, added = 0, seen = 0;
+	unsigned wanted = fill->options->alternatives, paths = 0, seen = 0;
 	uint64_t choice[MINIMAL_PATHS_MAX];
-	int result = 0;
 
-	if (fill->found_at[couple->pair] != 0)
-		return route_path_add(fill->graph, fill->options, fill->set, couple->source,
-			couple->destination, &fill->found[fill->found_at[couple->pair] - 1], fault);
-	for (unsigned ask = wanted; added < wanted && seen < pair->paths; ask = MINIMAL_PATHS_MAX) {
+	if (fill->found_at[couple->pair] != 0) {
+		path[0] = fill->found[fill->found_at[couple->pair] - 1];
+		return 1;
+	}
+	for (unsigned ask = wanted; paths < wanted && seen < pair->paths; ask = MINIMAL_PATHS_MAX) {
 		unsigned choices = choices_of(fill, couple, ask, choice);
 
-		for (; seen < choices && added < wanted && result == 0; seen++) {
-			struct route_path path;
-
+		for (; seen < choices && paths < wanted; seen++) {
 			if (fill->state[pair->first + choice[seen]] != USABLE)
 				continue;
-			path = itb_routes_path(&fill->paths, couple->pair, (unsigned)choice[seen]);
-			path.itb = fill->itb[pair->first + choice[seen]];
-			result = route_path_add(fill->graph, fill->options, fill->set,
-				couple->source, couple->destination, &path, fault);
-			added++;
+			path[paths] =
+				itb_routes_path(&fill->paths, couple->pair, (unsigned)choice[seen]);
+			path[paths++].itb = fill->itb[pair->first + choice[seen]];
 		}
-		if (result < 0)
-			return result;
 	}
-	return 0;
+	return paths;
 }
 
-/* Every jobs-th destination. */
+static int add_couple(const struct fill *fill, const struct couple *couple, struct fault *fault)
+{
+	struct route_path path[ROUTE_ALTERNATIVES_MAX];
+	unsigned paths = usable_paths(fill, couple, path);
+	int result = 0;
+
+	for (unsigned i = 0; i < paths && result == 0; i++)
+		result = route_path_add(fill->graph, fill->options, fill->set, couple->source,
+			couple->destination, &path[i], fault);
+	return result;
+}
+
+/* From all hosts of one switch to one of another. */
+static int add_from_hosts(
+	const struct fill *fill, uint32_t from, uint32_t destination, struct fault *fault)
+{
+	const struct route_graph *graph = fill->graph;
+	int result = 0;
+
+	for (uint32_t i = graph->first_host[from]; i < graph->first_host[from + 1] && result == 0;
+		i++) {
+		struct couple couple;
+
+		if (graph->host_of[i] == destination)
+			continue;
+		couple = couple_of(fill, graph->host_of[i], destination);
+		result = add_couple(fill, &couple, fault);
+	}
+	return result;
+}
+
+/* All routes from the hosts of one switch to those of another. Both have hosts. */
+static int add_between(const struct fill *fill, uint32_t from, uint32_t to, struct fault *fault)
+{
+	const struct route_graph *graph = fill->graph;
+	struct route_path path[ROUTE_ALTERNATIVES_MAX];
+	struct couple couple;
+	int result = 0;
+
+	if (fill->options->granularity == ROUTE_PER_SWITCH_PAIR) {
+		couple = couple_of(fill, graph->host_of[graph->first_host[from]],
+			graph->host_of[graph->first_host[to]]);
+		return route_path_add_all(graph, fill->options, fill->set, from, to, path,
+			usable_paths(fill, &couple, path), fault);
+	}
+	for (uint32_t i = graph->first_host[to]; i < graph->first_host[to + 1] && result == 0; i++)
+		result = add_from_hosts(fill, from, graph->host_of[i], fault);
+	return result;
+}
+
+/* Every jobs-th destination switch. */
 static int add_part(void *context, unsigned job, unsigned jobs, struct fault *fault)
 {
 	const struct fill *fill = context;
-	const struct route_graph *graph = fill->graph;
+	const struct minimal_paths *paths = &fill->paths;
+	int result = 0;
 
-	for (uint32_t to = job; to < graph->hosts; to += jobs) {
-		if (graph->host_switch[to] == ROUTE_GRAPH_NONE)
-			continue;
-		for (uint32_t source = 0; source < graph->hosts; source++) {
-			struct couple couple;
-			int result;
-
-			if (to == source || graph->host_switch[source] == ROUTE_GRAPH_NONE)
-				continue;
-			couple = couple_of(fill, source, to);
-			result = add_couple(fill, &couple, fault);
-			if (result < 0)
-				return result;
-		}
-	}
-	return 0;
+	for (uint32_t to = job; to < paths->places; to += jobs)
+		for (uint32_t from = 0; from < paths->places && result == 0; from++)
+			result = add_between(
+				fill, paths->switch_of[from], paths->switch_of[to], fault);
+	return result;
 }
 
 static int fill_init(struct fill *fill, bool balanced, struct fault *fault)

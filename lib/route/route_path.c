@@ -33,36 +33,103 @@ static int refuse_length(const struct route_graph *graph, uint32_t source, uint3
 		elements, ROUTE_ELEMENTS_MAX);
 }
 
-int route_path_add(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, uint32_t source, uint32_t destination, const struct route_path *path,
-	struct fault *fault)
+/* The elements of the links, and an ITB's host wherever one is due. Returns their number or
+ * -EINVAL.
+ */
+static int encode(const struct route_graph *graph, const struct route_path *path, struct rng *rng,
+	uint8_t *route, struct fault *fault)
 {
-	unsigned elements = route_path_elements(path), length = 0;
-	uint8_t route[ROUTE_ELEMENTS_MAX];
-	struct rng rng;
-	int result;
+	unsigned length = 0, added;
 
-	if (elements > ROUTE_ELEMENTS_MAX)
-		return refuse_length(graph, source, destination, elements, fault);
-	rng_init(&rng, options->seed, source, ITB_STREAM | destination);
 	for (unsigned i = 0; i < path->links; i++) {
 		const struct route_arc *arc = &graph->arc[path->arc[i]];
-		unsigned added;
 
 		route[length++] = ROUTE_PORT_BIT | arc->port;
 		if ((path->itb >> i & 1) == 0)
 			continue;
-		added = absorb(graph, arc->to, &rng, route + length);
+		added = absorb(graph, arc->to, rng, route + length);
 		if (added == 0)
 			return fault_set(fault, EINVAL, "%s: %s has no host to absorb messages",
 				graph->topology->name, graph->topology->switch_at[arc->to].name);
 		length += added;
 	}
-	route[length++] = ROUTE_PORT_BIT | graph->host_port[destination];
-	route[length++] = ROUTE_TYPE_HOST;
-	result = route_set_add(set, source, destination, route, length);
+	return (int)length;
+}
+
+/* Adds the last two elements, and the route to the set. */
+static int finish(const struct route_graph *graph, struct route_set *set, uint32_t source,
+	uint32_t destination, uint8_t *route, unsigned length, struct fault *fault)
+{
+	int result;
+
+	route[length] = ROUTE_PORT_BIT | graph->host_port[destination];
+	route[length + 1] = ROUTE_TYPE_HOST;
+	result = route_set_add(set, source, destination, route, length + 2);
 	if (result == -ENOMEM)
 		return fault_set(
 			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
 	return result;
+}
+
+int route_path_add(const struct route_graph *graph, const struct route_options *options,
+	struct route_set *set, uint32_t source, uint32_t destination, const struct route_path *path,
+	struct fault *fault)
+{
+	unsigned elements = route_path_elements(path);
+	uint8_t route[ROUTE_ELEMENTS_MAX];
+	struct rng rng;
+	int length;
+
+	if (elements > ROUTE_ELEMENTS_MAX)
+		return refuse_length(graph, source, destination, elements, fault);
+	if (path->itb != 0)
+		rng_init(&rng, options->seed, source, ITB_STREAM | destination);
+	length = encode(graph, path, &rng, route, fault);
+	if (length < 0)
+		return length;
+	return finish(graph, set, source, destination, route, (unsigned)length, fault);
+}
+
+/* The paths between the hosts of two switches, for one destination. */
+static int add_to_host(const struct route_graph *graph, struct route_set *set, struct rng *rng,
+	uint32_t from, uint32_t destination, const struct route_path *path, unsigned paths,
+	struct fault *fault)
+{
+	uint8_t route[ROUTE_ALTERNATIVES_MAX][ROUTE_ELEMENTS_MAX];
+	int length[ROUTE_ALTERNATIVES_MAX] = {0}, result = 0;
+
+	for (uint32_t i = graph->first_host[from]; i < graph->first_host[from + 1]; i++)
+		for (unsigned k = 0; k < paths && graph->host_of[i] != destination; k++) {
+			if (path[k].itb != 0 || length[k] == 0)
+				length[k] = encode(graph, &path[k], rng, route[k], fault);
+			if (length[k] < 0)
+				return length[k];
+			result = finish(graph, set, graph->host_of[i], destination, route[k],
+				(unsigned)length[k], fault);
+			if (result < 0)
+				return result;
+		}
+	return result;
+}
+
+int route_path_add_all(const struct route_graph *graph, const struct route_options *options,
+	struct route_set *set, uint32_t from, uint32_t to, const struct route_path *path,
+	unsigned paths, struct fault *fault)
+{
+	struct rng rng;
+
+	for (unsigned k = 0; k < paths; k++)
+		if (route_path_elements(&path[k]) > ROUTE_ELEMENTS_MAX)
+			return refuse_length(graph, graph->host_of[graph->first_host[from]],
+				graph->host_of[graph->first_host[to]],
+				route_path_elements(&path[k]), fault);
+	rng_init(&rng, options->seed, from, ITB_STREAM | to);
+	for (uint32_t i = graph->first_host[to]; i < graph->first_host[to + 1]; i++) {
+		int result =
+			add_to_host(graph, set, &rng, from, graph->host_of[i], path, paths, fault);
+
+		if (result < 0)
+			return result;
+	}
+	return 0;
 }

@@ -34,3 +34,10 @@ static inline unsigned route_path_elements(const struct route_path *path)
 int route_path_add(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, uint32_t source, uint32_t destination, const struct route_path *path,
 	struct fault *fault);
+
+/* The same for all hosts of two switches at once (ROUTE_PER_SWITCH_PAIR): the paths, in this order,
+ * to the routes of each pair of different hosts. The hosts of ITBs are drawn for each route. Both
+ * switches have hosts; at most ROUTE_ALTERNATIVES_MAX paths. */
+int route_path_add_all(const struct route_graph *graph, const struct route_options *options,
+	struct route_set *set, uint32_t from, uint32_t to, const struct route_path *path,
+	unsigned paths, struct fault *fault);

@@ -42,10 +42,19 @@ struct fill {
 	struct route_set *set;
 };
 
-/* The searches of one job. */
+/* The searches of one job, towards one switch; the legal one only where it is asked. */
 struct searches {
 	struct legal_search *itb, *legal;
+	uint32_t to;
+	bool legal_is_done;
 };
+
+static void search_legal(struct searches *searches)
+{
+	if (!searches->legal_is_done)
+		legal_search_run(searches->legal, searches->to);
+	searches->legal_is_done = true;
+}
 
 static void mark_turns(const bool *up, struct route_path *path)
 {
@@ -55,74 +64,117 @@ static void mark_turns(const bool *up, struct route_path *path)
 			path->itb |= (uint32_t)1 << i;
 }
 
-/* Adds up to options->alternatives different routes among those of the search, and returns how
- * many; those that do not fit into a frame do not count. */
-static int add_drawn(const struct fill *fill, const struct legal_search *search, uint32_t source,
-	uint32_t destination, struct fault *fault)
+/* Draws up to options->alternatives different routes among those of the search from a switch, and
+ * returns how many; those that do not fit into a frame do not count. The stream is 'source' and
+ * 'destination': of hosts or of switches. */
+static unsigned draw(const struct fill *fill, const struct legal_search *search, uint32_t at,
+	uint32_t source, uint32_t destination, struct route_path *path)
 {
-	const struct route_graph *graph = fill->graph;
 	const struct route_options *options = fill->options;
-	uint32_t at = graph->host_switch[source], to = graph->host_switch[destination];
-	bool per_host = options->granularity == ROUTE_PER_HOST_PAIR;
+	unsigned links = legal_search_links(search, at), paths = 0, seen = 0;
 	uint64_t ranks[ROUTE_ALTERNATIVES_MAX];
-	unsigned drawn, added = 0;
-	struct rng rng;
 
-	if (legal_search_links(search, at) > ROUTE_LINKS_MAX)
+	if (links > ROUTE_LINKS_MAX)
 		return 0;
-	rng_init(&rng, options->seed, per_host ? source : at, per_host ? destination : to);
-	drawn = rank_draw(&rng, legal_search_count(search, at), ROUTE_ALTERNATIVES_MAX, ranks);
-	for (unsigned i = 0; i < drawn && added < options->alternatives; i++) {
-		struct route_path path = {.links = legal_search_links(search, at)};
-		int result;
+	/* More than are wanted only where some do not fit. */
+	for (unsigned ask = options->alternatives; paths < options->alternatives;
+		ask = ROUTE_ALTERNATIVES_MAX) {
+		unsigned drawn;
+		struct rng rng;
 
-		legal_search_arcs(search, at, ranks[i], path.arc);
-		mark_turns(fill->up, &path);
-		if (route_path_elements(&path) > ROUTE_ELEMENTS_MAX)
-			continue;
-		result = route_path_add(
-			graph, options, fill->set, source, destination, &path, fault);
-		if (result < 0)
-			return result;
-		added++;
+		rng_init(&rng, options->seed, source, destination);
+		drawn = rank_draw(&rng, legal_search_count(search, at), ask, ranks);
+		for (; seen < drawn && paths < options->alternatives; seen++) {
+			path[paths].links = links;
+			legal_search_arcs(search, at, ranks[seen], path[paths].arc);
+			mark_turns(fill->up, &path[paths]);
+			paths += route_path_elements(&path[paths]) <= ROUTE_ELEMENTS_MAX;
+		}
+		if (ask == ROUTE_ALTERNATIVES_MAX || drawn < ask)
+			break;
 	}
-	return (int)added;
+	return paths;
 }
 
-static int add_pair(const struct fill *fill, const struct searches *searches, uint32_t source,
-	uint32_t destination, struct fault *fault)
+/* The paths of a pair of switches, drawn for it or for a pair of its hosts; 0 if none fits. */
+static unsigned paths_of(const struct fill *fill, struct searches *searches, uint32_t at,
+	uint32_t source, uint32_t destination, struct route_path *path)
+{
+	bool spare = false;
+	unsigned paths;
+
+	if (fill->spare) {
+		search_legal(searches);
+		spare = legal_search_links(searches->legal, at) ==
+			legal_search_links(searches->itb, at);
+	}
+	paths = draw(fill, spare ? searches->legal : searches->itb, at, source, destination, path);
+	if (paths > 0)
+		return paths;
+	search_legal(searches);
+	return draw(fill, searches->legal, at, source, destination, path);
+}
+
+static int refuse(const struct fill *fill, const struct searches *searches, uint32_t at,
+	uint32_t source, uint32_t destination, struct fault *fault)
 {
 	const struct topology *topology = fill->graph->topology;
-	uint32_t at = fill->graph->host_switch[source];
-	unsigned links = legal_search_links(searches->legal, at);
-	bool spare = fill->spare && links == legal_search_links(searches->itb, at);
-	int added = add_drawn(
-		fill, spare ? searches->legal : searches->itb, source, destination, fault);
 
-	if (added == 0)
-		added = add_drawn(fill, searches->legal, source, destination, fault);
-	if (added != 0)
-		return added < 0 ? added : 0;
 	return fault_set(fault, EINVAL,
 		"%s: the way from %s to %s takes %u route elements, expected at most %u",
 		topology->name, topology->host_at[source].name, topology->host_at[destination].name,
-		links + 2, ROUTE_ELEMENTS_MAX);
+		legal_search_links(searches->legal, at) + 2, ROUTE_ELEMENTS_MAX);
 }
 
-static int add_destination(const struct fill *fill, const struct searches *searches,
+/* Each host of the switch towards one destination chooses for itself. */
+static int add_for_hosts(const struct fill *fill, struct searches *searches, uint32_t at,
 	uint32_t destination, struct fault *fault)
 {
+	const struct route_graph *graph = fill->graph;
+	struct route_path path[ROUTE_ALTERNATIVES_MAX];
 	int result = 0;
 
-	for (uint32_t source = 0; source < fill->graph->hosts && result == 0; source++) {
-		uint32_t at = fill->graph->host_switch[source];
+	for (uint32_t i = graph->first_host[at]; i < graph->first_host[at + 1]; i++) {
+		uint32_t source = graph->host_of[i];
+		unsigned paths;
 
-		if (source == destination || at == ROUTE_GRAPH_NONE ||
-			legal_search_count(searches->itb, at) == 0)
+		if (source == destination)
 			continue;
-		result = add_pair(fill, searches, source, destination, fault);
+		paths = paths_of(fill, searches, at, source, destination, path);
+		if (paths == 0)
+			return refuse(fill, searches, at, source, destination, fault);
+		for (unsigned k = 0; k < paths && result == 0; k++)
+			result = route_path_add(graph, fill->options, fill->set, source,
+				destination, &path[k], fault);
+		if (result < 0)
+			return result;
 	}
-	return result;
+	return 0;
+}
+
+/* All routes from the hosts of one switch to those of the searched one. */
+static int add_between(
+	const struct fill *fill, struct searches *searches, uint32_t at, struct fault *fault)
+{
+	const struct route_graph *graph = fill->graph;
+	uint32_t to = searches->to;
+	struct route_path path[ROUTE_ALTERNATIVES_MAX];
+	unsigned paths;
+	int result = 0;
+
+	if (route_graph_hosts_at(graph, at) == 0 || legal_search_count(searches->itb, at) == 0)
+		return 0;
+	if (fill->options->granularity == ROUTE_PER_HOST_PAIR) {
+		for (uint32_t i = graph->first_host[to];
+			i < graph->first_host[to + 1] && result == 0; i++)
+			result = add_for_hosts(fill, searches, at, graph->host_of[i], fault);
+		return result;
+	}
+	paths = paths_of(fill, searches, at, at, to, path);
+	if (paths == 0)
+		return refuse(fill, searches, at, graph->host_of[graph->first_host[at]],
+			graph->host_of[graph->first_host[to]], fault);
+	return route_path_add_all(graph, fill->options, fill->set, at, to, path, paths, fault);
 }
 
 /* Every jobs-th destination switch. */
@@ -143,10 +195,10 @@ static int fill_part(void *context, unsigned job, unsigned jobs, struct fault *f
 		if (route_graph_hosts_at(graph, at) == 0)
 			continue;
 		legal_search_run(searches.itb, at);
-		legal_search_run(searches.legal, at);
-		for (uint32_t i = graph->first_host[at];
-			i < graph->first_host[at + 1] && result == 0; i++)
-			result = add_destination(fill, &searches, graph->host_of[i], fault);
+		searches.to = at;
+		searches.legal_is_done = false;
+		for (uint32_t from = 0; from < graph->switches && result == 0; from++)
+			result = add_between(fill, &searches, from, fault);
 	}
 	legal_search_destroy(searches.itb);
 	legal_search_destroy(searches.legal);
