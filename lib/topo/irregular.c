@@ -29,8 +29,10 @@ enum { SWITCHES, DEGREE, HOSTS, PORTS, SEED };
  * one walk in sqrt(n) / 2.6, one in 98 at the most. */
 #define WALKS_MAX 10000
 
+/* A link, and where each end has the other in its list of neighbours. */
 struct edge {
 	uint32_t a, b;
+	uint8_t place_a, place_b;
 };
 
 struct graph {
@@ -71,15 +73,19 @@ static void graph_begin(struct graph *graph)
 		uint32_t *neighbour = &graph->neighbour[(size_t)at * graph->degree];
 
 		for (uint32_t step = 1; step <= half; step++) {
+			uint8_t place = (uint8_t)(2 * (step - 1));
+
 			*neighbour++ = (at + step) % n;
 			*neighbour++ = (at + n - step) % n;
-			graph->edge[graph->edges++] = (struct edge){at, (at + step) % n};
+			graph->edge[graph->edges++] =
+				(struct edge){at, (at + step) % n, place, (uint8_t)(place + 1)};
 		}
 		if (graph->degree % 2 == 0)
 			continue;
 		*neighbour = (at + n / 2) % n;
 		if (at < n / 2)
-			graph->edge[graph->edges++] = (struct edge){at, at + n / 2};
+			graph->edge[graph->edges++] = (struct edge){at, at + n / 2,
+				(uint8_t)(graph->degree - 1), (uint8_t)(graph->degree - 1)};
 	}
 }
 
@@ -94,24 +100,34 @@ static uint32_t *find(const struct graph *graph, uint32_t from, uint32_t to)
 	return NULL;
 }
 
-/* One step of the walk, which may change nothing. */
+static bool linked(const struct graph *graph, uint32_t from, uint32_t to)
+{
+	return find(graph, from, to) != NULL;
+}
+
+static void set_neighbour(struct graph *graph, uint32_t at, uint8_t place, uint32_t to)
+{
+	graph->neighbour[(size_t)at * graph->degree + place] = to;
+}
+
+/* One step of the walk, which may change nothing: a-b and c-d become a-d and c-b. */
 static void exchange(struct graph *graph, struct rng *rng)
 {
-	struct edge *one = &graph->edge[rng_below(rng, graph->edges)];
-	struct edge *two = &graph->edge[rng_below(rng, graph->edges)];
-	bool turned = rng_below(rng, 2) != 0;
-	uint32_t a = one->a, b = one->b;
-	uint32_t c = turned ? two->b : two->a, d = turned ? two->a : two->b;
+	struct edge *first = &graph->edge[rng_below(rng, graph->edges)];
+	struct edge *second = &graph->edge[rng_below(rng, graph->edges)];
+	struct edge ab = *first, cd = *second;
 
-	if (a == c || a == d || b == c || b == d || find(graph, a, d) != NULL ||
-		find(graph, c, b) != NULL)
+	if (rng_below(rng, 2) != 0)
+		cd = (struct edge){second->b, second->a, second->place_b, second->place_a};
+	if (ab.a == cd.a || ab.a == cd.b || ab.b == cd.a || ab.b == cd.b ||
+		linked(graph, ab.a, cd.b) || linked(graph, cd.a, ab.b))
 		return;
-	*find(graph, a, b) = d;
-	*find(graph, b, a) = c;
-	*find(graph, c, d) = b;
-	*find(graph, d, c) = a;
-	*one = (struct edge){a, d};
-	*two = (struct edge){c, b};
+	*first = (struct edge){ab.a, cd.b, ab.place_a, cd.place_b};
+	*second = (struct edge){cd.a, ab.b, cd.place_a, ab.place_b};
+	set_neighbour(graph, ab.a, ab.place_a, cd.b);
+	set_neighbour(graph, cd.b, cd.place_b, ab.a);
+	set_neighbour(graph, cd.a, cd.place_a, ab.b);
+	set_neighbour(graph, ab.b, ab.place_b, cd.a);
 }
 
 static bool connected(struct graph *graph)
