@@ -97,7 +97,8 @@ struct arrival {
  * The way past the queues: a packet whose output is idle (nothing waits there) and has the credits
  * for it goes on at once. Arbitration would pick it next whatever the round robin says, so the
  * outcome is that of forward_accept() and an immediate switch_transmit_released(); what is saved is
- * the descriptor and two queue operations. All is checked before anything is changed.
+ * the descriptor and two queue operations. All is checked before anything is changed. Switches that
+ * follow a VC rule have no such way: asking for the rule would cost those that do not.
  *
  * 'outputs' is the set of outputs that the driver can send by now. Returns the output, with both
  * ends' credits taken and mutable_word as the next device shall see it; SWITCH_PORT_NONE if the
@@ -107,7 +108,7 @@ static inline __attribute__((always_inline)) unsigned forward_direct(struct weft
 	struct switch_port *port, unsigned input, struct arrival *arrival, uint64_t outputs,
 	const bool voq)
 {
-	unsigned output = SWITCH_PORT_NONE, vc_next;
+	unsigned output = SWITCH_PORT_NONE, vc_next = sw->sl_to_vc[arrival->sl & 15];
 	uint32_t word = arrival->mutable_word;
 	struct credit_rx *rx = &port->link.rx[arrival->vc];
 	struct credit_tx *tx;
@@ -120,11 +121,10 @@ static inline __attribute__((always_inline)) unsigned forward_direct(struct weft
 	}
 	if (__builtin_expect(output >= SWITCH_PORTS_MAX, 0) ||
 		__builtin_expect((sw->idle & outputs & BIT64(output)) == 0, 0) ||
-		__builtin_expect(arrival->vc >= sw->vcs, 0))
+		__builtin_expect(arrival->vc >= sw->direct_vcs, 0))
 		return SWITCH_PORT_NONE;
 	if (!voq && switch_cross(sw, output, input)->queue[arrival->vc].head != NULL)
 		return SWITCH_PORT_NONE;
-	vc_next = forward_next_vc(sw, input, arrival->vc, arrival->sl, output);
 	tx = &sw->port[output].link.tx[vc_next];
 	if (__builtin_expect((int32_t)(rx->granted - rx->received - arrival->blocks) < 0, 0) ||
 		__builtin_expect(!credit_suffices(tx, arrival->blocks), 0))

@@ -104,6 +104,7 @@ struct weft_switch *switch_create(const struct switch_config *config, weft_time 
 	sw->voq = config->voq;
 	memcpy(sw->sl_to_vc, config->sl_to_vc, sizeof(sw->sl_to_vc));
 	sw->vc_rule = config->vc_rule;
+	sw->direct_vcs = config->vc_rule == NULL ? sw->vcs : 0;
 	sw->vc_rule_at = config->vc_rule_at;
 	sw->control_reserve = config->control_reserve;
 	sw->watchdog_ps = config->watchdog_ps;

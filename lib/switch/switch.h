@@ -89,6 +89,8 @@ struct switch_port {
 struct weft_switch {
 	uint8_t ports, vcs;
 	bool voq;
+	uint8_t direct_vcs; /* VCs whose packets may pass the queues by: all, or, under a VC rule, 0
+			     */
 	uint8_t sl_to_vc[16];
 	const uint8_t *table_port;
 	const uint64_t *table_alternatives;
