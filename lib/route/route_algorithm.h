@@ -82,6 +82,9 @@ struct route_table *route_compute_table(const struct topology *topology,
 	X(ud_rr)                                    \
 	X(ud_det)                                   \
 	X(depth_first)                              \
+	/* Balanced by a linear program. */         \
+	X(smart)                                    \
+	X(bsmart_itb)                               \
 	/* Minimal paths with ITBs. */              \
 	X(ud_mitb)                                  \
 	X(ud_itb)                                   \

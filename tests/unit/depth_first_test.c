@@ -230,6 +230,43 @@ static void tables_connect_all_hosts_without_a_cycle(void **state)
 	judge_networks(true);
 }
 
+static double mean_minimal(const char *algorithm)
+{
+	double sum = 0;
+
+	for (unsigned seed = 0; seed < 5; seed++) {
+		struct route_options options = {.seed = 1};
+		struct route_report report;
+		struct fault fault = {""};
+		struct topology *topology;
+		struct route_set *set;
+		char spec[64];
+
+		snprintf(spec, sizeof(spec), "irregular:switches=32,hosts=1,seed=%u", seed);
+		topology = topology_generate(spec, &fault);
+		assert_non_null(topology);
+		set = route_compute(
+			topology, route_algorithm_find(algorithm), &options, NULL, &fault);
+		assert_non_null(set);
+		assert_int_equal(0, route_verify_set(topology, set, &report, &fault));
+		sum += report.minimal_fraction / 5;
+		route_report_free(&report);
+		route_set_destroy(set);
+		topology_destroy(topology);
+	}
+	return sum;
+}
+
+/* The thesis, section 5.2.2: 81 % for DFS, 71 % for UD, mean of ten networks. */
+static void irregular_networks_of_32_switches_have_the_published_shares_of_minimal_routes(
+	void **state)
+{
+	double dfs = mean_minimal("dfs"), ud = mean_minimal("ud");
+
+	assert_true(dfs > 0.78 && dfs < 0.84);
+	assert_true(dfs > ud + 0.03);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(the_labels_are_those_of_the_definition_from_every_root),
 	cmocka_unit_test(a_neighbour_with_more_links_to_the_tree_enters_first),
@@ -237,6 +274,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(of_equal_neighbours_the_one_nearest_to_all_enters_first),
 	cmocka_unit_test(routes_connect_all_hosts_without_a_cycle),
 	cmocka_unit_test(tables_connect_all_hosts_without_a_cycle),
+	cmocka_unit_test(
+		irregular_networks_of_32_switches_have_the_published_shares_of_minimal_routes),
 };
 
 UNIT_MAIN(tests)

@@ -333,8 +333,6 @@ static void what_is_not_built_is_refused_by_name(void **state)
 		{"switch.routing-delay=1ns",
 			"r.yaml: a switch.routing-delay on the real clock is not built yet; use 0ns"},
 		{"queuing=dbbm", "r.yaml: 'queuing: dbbm' is not built yet; use 1q"},
-		{"routing.algorithm=smart",
-			"r.yaml: 'routing.algorithm: smart' is not built yet; use ud"},
 		{"routing.adaptive=arn",
 			"r.yaml: 'routing.adaptive: arn' is not built yet; use none"},
 		{"routing.afi=true", "r.yaml: 'routing.afi: true' is not built yet; use false"},

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include <stdlib.h>
+
+#include "cycle_break.h"
+#include "smart_plan.h"
+
+/*
+ * bsmart-itb (the thesis' section 3.2.2, figure 48): the paths of smart-routing without its
+ * condition that they close no cycle, which is one linear program over minimal paths; then ITBs
+ * where cycles remain (cycle_break.h, which also has the proof).
+ *
+ * A path that no route takes is none: it must not use up dependencies.
+ */
+static int bsmart_itb_routes(const struct route_graph *graph, const struct route_options *options,
+	struct route_set *set, struct fault *fault)
+{
+	struct route_path *path = NULL;
+	struct smart_plan plan;
+	struct turns turns;
+	int result;
+
+	if (turns_init(&turns, graph) < 0)
+		return fault_set(
+			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+	result = smart_plan_make(&plan, &turns, options, false, fault);
+	turns_fini(&turns);
+	if (result < 0)
+		return result;
+	path = calloc(plan.paths.paths + 1u, sizeof(*path));
+	if (path == NULL)
+		result = fault_set(
+			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+	for (uint32_t i = 0; i < plan.paths.paths && result == 0; i++)
+		if (plan.count[i] > 0)
+			path[i] = smart_plan_path(&plan, i);
+	if (result == 0)
+		result = cycle_break_all(graph, options->seed, path, plan.paths.paths, fault);
+	if (result == 0)
+		result = smart_plan_add_routes(&plan, graph, path, options, set, fault);
+	free(path);
+	smart_plan_fini(&plan);
+	return result;
+}
+
+const struct route_algorithm route_bsmart_itb = {
+	.name = "bsmart-itb",
+	.summary = "minimal paths balanced by a linear program, ITBs where cycles remain",
+	.deadlock_free = true,
+	.routes = bsmart_itb_routes,
+};

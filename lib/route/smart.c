@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "smart.h"
+
+#include <stdlib.h>
+
+#include "smart_cycles.h"
+#include "smart_lp.h"
+#include "smart_plan.h"
+
+/*
+ * smart-routing (Cherkasova, Kotov, Rokicki; [Che95] of the thesis, which describes it in sections
+ * 1.2.2 and 2.3 and could not compute it for more than 32 switches):
+ *	allow all turns;
+ *	repeat:
+ *		find the shortest paths of all pairs over allowed turns;
+ *		balance the pairs' traffic over them with the linear program;
+ *		of the turns in use that close cycles forbid the few that cost least;
+ *	until the turns in use close no cycle;
+ *	allow again what closes none, forbid the rest;
+ *	balance over the paths that there are now, longer ones included where they help;
+ *	round to whole routes.
+ * It ends, because each round forbids a turn that had been allowed. All pairs stay connected and
+ * cycles can always be broken, because turns.h keeps those of a spanning tree. The routes are free
+ * of deadlock, because all turns that are allowed in the end together close no cycle.
+ *
+ * The original forbids one dependency a round. We forbid one in ROUNDS of all turns, so that the
+ * number of programs to be solved does not grow with the network; with three times the rounds the
+ * largest load of irregular networks is the same (docs/routing.md).
+ */
+#define ROUNDS 100
+
+/* One round; '*forbidden' turns were forbidden. */
+static int break_some(struct turns *turns, const struct route_options *options, uint32_t *forbidden,
+	struct fault *fault)
+{
+	const struct route_graph *graph = turns->graph;
+	struct smart_paths paths;
+	double *flow;
+	int result = smart_paths_find(&paths, turns, options, SMART_PATHS_MAX, fault);
+
+	if (result < 0)
+		return result;
+	flow = calloc(paths.paths + 1u, sizeof(*flow));
+	if (flow != NULL)
+		result = smart_lp_balance(&paths, graph->arcs, flow, NULL, fault);
+	if (flow == NULL || (result == 0 && smart_cycles_break(turns, &paths, flow,
+						    1 + turns->turns / ROUNDS, forbidden) < 0))
+		result = fault_set(
+			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+	free(flow);
+	smart_paths_fini(&paths);
+	return result;
+}
+
+int smart_break_cycles(
+	struct turns *turns, const struct route_options *options, struct fault *fault)
+{
+	uint32_t forbidden = 1;
+
+	while (forbidden > 0) {
+		int result = break_some(turns, options, &forbidden, fault);
+
+		if (result < 0)
+			return result;
+	}
+	return 0;
+}
+
+static int add_routes(const struct route_graph *graph, const struct smart_plan *plan,
+	const struct route_options *options, struct route_set *set, struct fault *fault)
+{
+	struct route_path *path = calloc(plan->paths.paths + 1u, sizeof(*path));
+	int result;
+
+	if (path == NULL)
+		return fault_set(
+			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+	for (uint32_t i = 0; i < plan->paths.paths; i++)
+		path[i] = smart_plan_path(plan, i);
+	result = smart_plan_add_routes(plan, graph, path, options, set, fault);
+	free(path);
+	return result;
+}
+
+static int smart_routes(const struct route_graph *graph, const struct route_options *options,
+	struct route_set *set, struct fault *fault)
+{
+	struct smart_plan plan;
+	struct turns turns;
+	int result;
+
+	if (turns_init(&turns, graph) < 0)
+		return fault_set(
+			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+	result = smart_break_cycles(&turns, options, fault);
+	if (result == 0)
+		result = smart_plan_make(&plan, &turns, options, true, fault);
+	turns_fini(&turns);
+	if (result < 0)
+		return result;
+	result = add_routes(graph, &plan, options, set, fault);
+	smart_plan_fini(&plan);
+	return result;
+}
+
+const struct route_algorithm route_smart = {
+	.name = "smart",
+	.summary =
+		"smart-routing: balanced by a linear program, cycles broken where it costs least",
+	.deadlock_free = true,
+	.routes = smart_routes,
+};

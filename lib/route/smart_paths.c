@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "smart_paths.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "rng.h"
+#include "route_path.h"
+
+/*
+ * The search runs over arcs, because which turns are allowed depends on the arc by which one came:
+ * backwards from a destination, breadth first, counting shortest paths on the way. The paths of a
+ * source are then known by rank, as in legal_search.c.
+ */
+
+#define NO_WAY    UINT32_MAX
+#define COUNT_MAX ((uint64_t)1 << 52)
+/* Apart from the streams of other draws for the same pair (route_path.c). */
+#define PATH_STREAM ((uint64_t)2 << 32)
+
+struct search {
+	const struct turns *turns;
+	const struct route_graph *graph;
+	uint32_t *links; /* by arc: to the destination, that arc counted; NO_WAY if it never gets
+			  * there */
+	uint64_t *count; /* by arc: shortest ways that begin with it */
+	uint32_t *queue;
+	uint32_t destination;
+};
+
+static bool search_init(struct search *search, const struct turns *turns)
+{
+	size_t arcs = turns->graph->arcs + 1u;
+
+	*search = (struct search){
+		.turns = turns,
+		.graph = turns->graph,
+		.links = calloc(arcs, sizeof(*search->links)),
+		.count = calloc(arcs, sizeof(*search->count)),
+		.queue = calloc(arcs, sizeof(*search->queue)),
+	};
+	return search->links != NULL && search->count != NULL && search->queue != NULL;
+}
+
+static void search_fini(struct search *search)
+{
+	free(search->links);
+	free(search->count);
+	free(search->queue);
+}
+
+static uint64_t add_counts(uint64_t a, uint64_t b)
+{
+	return a + b < COUNT_MAX ? a + b : COUNT_MAX;
+}
+
+/* All arcs after which 'out' may come. */
+static void meet_all_before(struct search *search, uint32_t out, uint32_t *tail)
+{
+	const struct route_graph *graph = search->graph;
+	uint32_t at = graph->arc[graph->arc[out].back].to;
+
+	for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
+		uint32_t in = graph->arc[arc].back;
+
+		if (!search->turns->allowed[turns_number(search->turns, in, out)])
+			continue;
+		if (search->links[in] == NO_WAY) {
+			search->links[in] = search->links[out] + 1;
+			search->queue[(*tail)++] = in;
+		}
+		if (search->links[in] == search->links[out] + 1)
+			search->count[in] = add_counts(search->count[in], search->count[out]);
+	}
+}
+
+static void search_run(struct search *search, uint32_t destination)
+{
+	const struct route_graph *graph = search->graph;
+	uint32_t tail = 0;
+
+	search->destination = destination;
+	memset(search->links, 0xFF, graph->arcs * sizeof(*search->links));
+	memset(search->count, 0, graph->arcs * sizeof(*search->count));
+	for (uint32_t arc = graph->first_arc[destination]; arc < graph->first_arc[destination + 1];
+		arc++) {
+		uint32_t in = graph->arc[arc].back;
+
+		search->links[in] = 1;
+		search->count[in] = 1;
+		search->queue[tail++] = in;
+	}
+	for (uint32_t head = 0; head < tail; head++)
+		meet_all_before(search, search->queue[head], &tail);
+}
+
+/* The length of the shortest paths from the switch and their number, 0 if there is none. */
+static uint64_t search_count(const struct search *search, uint32_t source, uint32_t *links)
+{
+	const struct route_graph *graph = search->graph;
+	uint64_t count = 0;
+
+	*links = NO_WAY;
+	for (uint32_t arc = graph->first_arc[source]; arc < graph->first_arc[source + 1]; arc++) {
+		if (search->links[arc] < *links) {
+			*links = search->links[arc];
+			count = 0;
+		}
+		if (search->links[arc] == *links && *links != NO_WAY)
+			count = add_counts(count, search->count[arc]);
+	}
+	return count;
+}
+
+/* Path 'rank' of 'links' arcs from the switch. */
+static void search_path(
+	const struct search *search, uint32_t source, uint32_t links, uint64_t rank, uint32_t *path)
+{
+	const struct route_graph *graph = search->graph;
+	uint32_t at = source, before = ROUTE_GRAPH_NONE;
+
+	for (; links > 0; links--) {
+		uint32_t out = graph->first_arc[at];
+
+		for (;; out++) {
+			if (search->links[out] != links ||
+				(before != ROUTE_GRAPH_NONE &&
+					!search->turns->allowed[turns_number(
+						search->turns, before, out)]))
+				continue;
+			if (rank < search->count[out])
+				break;
+			rank -= search->count[out];
+		}
+		*path++ = before = out;
+		at = graph->arc[out].to;
+	}
+}
+
+static bool make_room(void **array, uint32_t *room, uint32_t wanted, size_t size)
+{
+	uint32_t more = *room;
+	void *grown;
+
+	while (more < wanted)
+		more = more < 256 ? 512 : more * 2;
+	if (more == *room)
+		return true;
+	grown = realloc(*array, more * size);
+	if (grown == NULL)
+		return false;
+	*array = grown;
+	*room = more;
+	return true;
+}
+
+uint32_t *smart_paths_append(struct smart_paths *paths, uint32_t links)
+{
+	uint32_t used = paths->paths == 0 ? 0 : paths->first_arc[paths->paths];
+
+	if (!make_room((void **)&paths->first_arc, &paths->path_room, paths->paths + 2,
+		    sizeof(*paths->first_arc)) ||
+		!make_room(
+			(void **)&paths->arc, &paths->arc_room, used + links, sizeof(*paths->arc)))
+		return NULL;
+	paths->first_arc[paths->paths++] = used;
+	paths->first_arc[paths->paths] = used + links;
+	return paths->arc + used;
+}
+
+static int add_pair(struct smart_paths *paths, const struct search *search, uint32_t source,
+	const struct route_options *options, uint32_t limit, struct fault *fault)
+{
+	const struct route_graph *graph = search->graph;
+	const struct topology *topology = graph->topology;
+	uint32_t destination = search->destination, links;
+	uint64_t count = search_count(search, source, &links);
+	uint32_t wanted = count < limit ? (uint32_t)count : limit;
+	uint32_t hosts =
+		route_graph_hosts_at(graph, source) * route_graph_hosts_at(graph, destination);
+	bool per_host = options->granularity == ROUTE_PER_HOST_PAIR;
+	struct rng rng;
+
+	if (count == 0)
+		return 0;
+	if (links > ROUTE_LINKS_MAX)
+		return fault_set(fault, EINVAL,
+			"%s: the way from %s to %s takes %u links, expected at most %u",
+			topology->name, topology->switch_at[source].name,
+			topology->switch_at[destination].name, links, ROUTE_LINKS_MAX);
+	paths->pair[paths->pairs++] = (struct smart_pair){
+		source, destination, per_host ? hosts : 1, per_host ? 1 : hosts, paths->paths};
+	rng_init(&rng, options->seed, source, PATH_STREAM | destination);
+	for (uint32_t i = 0; i < wanted; i++) {
+		/* One of each of 'wanted' equal stretches of the ranks. */
+		uint64_t from = count * i / wanted, to = count * (i + 1) / wanted;
+		uint32_t *path = smart_paths_append(paths, links);
+
+		if (path == NULL)
+			return fault_set(
+				fault, ENOMEM, "%s: no memory for its paths", topology->name);
+		search_path(search, source, links, from + rng_below(&rng, to - from), path);
+	}
+	return 0;
+}
+
+static uint32_t count_host_switches(const struct route_graph *graph)
+{
+	uint32_t count = 0;
+
+	for (uint32_t at = 0; at < graph->switches; at++)
+		count += route_graph_hosts_at(graph, at) > 0;
+	return count;
+}
+
+static int find_all(struct smart_paths *paths, struct search *search,
+	const struct route_options *options, uint32_t limit, struct fault *fault)
+{
+	const struct route_graph *graph = search->graph;
+	int result = 0;
+
+	for (uint32_t to = 0; to < graph->switches && result == 0; to++) {
+		if (route_graph_hosts_at(graph, to) == 0)
+			continue;
+		search_run(search, to);
+		for (uint32_t from = 0; from < graph->switches && result == 0; from++)
+			if (from != to && route_graph_hosts_at(graph, from) > 0)
+				result = add_pair(paths, search, from, options, limit, fault);
+	}
+	paths->pair[paths->pairs].first_path = paths->paths;
+	return result;
+}
+
+int smart_paths_find(struct smart_paths *paths, const struct turns *turns,
+	const struct route_options *options, uint32_t limit, struct fault *fault)
+{
+	const struct route_graph *graph = turns->graph;
+	size_t switches = count_host_switches(graph);
+	struct search search;
+	int result;
+
+	*paths = (struct smart_paths){0};
+	paths->pair = calloc(switches * switches + 1, sizeof(*paths->pair));
+	if (!search_init(&search, turns) || paths->pair == NULL)
+		result = fault_set(
+			fault, ENOMEM, "%s: no memory for its paths", graph->topology->name);
+	else
+		result = find_all(paths, &search, options, limit, fault);
+	search_fini(&search);
+	if (result < 0)
+		smart_paths_fini(paths);
+	return result;
+}
+
+void smart_paths_fini(struct smart_paths *paths)
+{
+	free(paths->pair);
+	free(paths->first_arc);
+	free(paths->arc);
+	*paths = (struct smart_paths){0};
+}

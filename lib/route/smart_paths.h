@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The paths among which smart-routing chooses: for each ordered pair of switches with hosts the
+ * shortest ones over allowed turns (all of them, or a sample where there are more than a limit).
+ * How many of the pair's routes take which path is decided later (smart_lp.h, smart_share.h).
+ */
+
+#include <stdint.h>
+
+#include "route_algorithm.h"
+#include "turns.h"
+
+struct smart_pair {
+	uint32_t source, destination; /* switches */
+	uint32_t routes;              /* to be spread over the paths */
+	uint32_t weight;              /* pairs of hosts that use each of the routes */
+	uint32_t first_path;          /* its paths end where those of the next pair begin */
+};
+
+struct smart_paths {
+	uint32_t pairs, paths;
+	struct smart_pair *pair; /* pairs + 1 of them, the last for first_path only */
+	uint32_t *first_arc;     /* of path p: arc[first_arc[p]] .. arc[first_arc[p + 1] - 1] */
+	uint32_t *arc;
+	uint32_t path_room, arc_room;
+};
+
+/* At most 'limit' paths a pair; which ones of more is drawn by options->seed. Pairs that nothing
+ * connects are left out. -ENOMEM; -EINVAL if a path does not fit into a frame. On success the
+ * caller calls smart_paths_fini(). */
+int smart_paths_find(struct smart_paths *paths, const struct turns *turns,
+	const struct route_options *options, uint32_t limit, struct fault *fault);
+void smart_paths_fini(struct smart_paths *paths);
+
+/* For those who fill a set of paths themselves: a path of 'links' arcs more, to be written there.
+ * NULL: no memory. */
+uint32_t *smart_paths_append(struct smart_paths *paths, uint32_t links);

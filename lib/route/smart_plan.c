@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "smart_plan.h"
+
+#include <stdlib.h>
+
+#include "smart_detours.h"
+#include "smart_lp.h"
+#include "smart_share.h"
+
+/* Each round takes the largest load nearer to its optimum, the first ones most. */
+#define DETOUR_ROUNDS 30
+
+static int no_memory(const struct route_graph *graph, struct fault *fault)
+{
+	return fault_set(fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+}
+
+/* One round: the balance over the paths that there are, and what could be added to them. */
+static int detour(struct smart_paths *paths, const struct turns *turns, double **flow,
+	uint32_t *added, struct fault *fault)
+{
+	uint32_t arcs = turns->graph->arcs;
+	struct smart_prices prices = {
+		.arc = calloc(arcs + 1u, sizeof(*prices.arc)),
+		.pair = calloc(paths->pairs + 1u, sizeof(*prices.pair)),
+	};
+	int result = -ENOMEM;
+
+	free(*flow);
+	*flow = calloc(paths->paths + 1u, sizeof(**flow));
+	if (prices.arc == NULL || prices.pair == NULL || *flow == NULL)
+		result = no_memory(turns->graph, fault);
+	else
+		result = smart_lp_balance(paths, arcs, *flow, &prices, fault);
+	if (result == 0 && smart_detours_add(paths, turns, &prices, added) < 0)
+		result = no_memory(turns->graph, fault);
+	free(prices.arc);
+	free(prices.pair);
+	return result;
+}
+
+/* The balance; '*flow' is the caller's to free. */
+static int balance(struct smart_paths *paths, const struct turns *turns, bool detours,
+	double **flow, struct fault *fault)
+{
+	uint32_t added = 1;
+	int result = 0;
+
+	for (unsigned round = 0; detours && added > 0 && round < DETOUR_ROUNDS; round++) {
+		result = detour(paths, turns, flow, &added, fault);
+		if (result < 0)
+			return result;
+	}
+	if (added == 0)
+		return 0; /* 'flow' is that of the last round */
+	free(*flow);
+	*flow = calloc(paths->paths + 1u, sizeof(**flow));
+	if (*flow == NULL)
+		return no_memory(turns->graph, fault);
+	return smart_lp_balance(paths, turns->graph->arcs, *flow, NULL, fault);
+}
+
+int smart_plan_make(struct smart_plan *plan, const struct turns *turns,
+	const struct route_options *options, bool detours, struct fault *fault)
+{
+	double *flow = NULL;
+	int result;
+
+	*plan = (struct smart_plan){0};
+	result = smart_paths_find(&plan->paths, turns, options, SMART_PATHS_MAX, fault);
+	if (result < 0)
+		return result;
+	result = balance(&plan->paths, turns, detours, &flow, fault);
+	if (result == 0) {
+		plan->count = calloc(plan->paths.paths + 1u, sizeof(*plan->count));
+		if (plan->count == NULL ||
+			smart_share(&plan->paths, turns->graph->arcs, flow, plan->count) < 0)
+			result = no_memory(turns->graph, fault);
+	}
+	free(flow);
+	if (result < 0)
+		smart_plan_fini(plan);
+	return result;
+}
+
+void smart_plan_fini(struct smart_plan *plan)
+{
+	smart_paths_fini(&plan->paths);
+	free(plan->count);
+	plan->count = NULL;
+}
+
+struct route_path smart_plan_path(const struct smart_plan *plan, uint32_t path)
+{
+	const struct smart_paths *paths = &plan->paths;
+	struct route_path out = {.links = 0};
+
+	for (uint32_t i = paths->first_arc[path]; i < paths->first_arc[path + 1]; i++)
+		out.arc[out.links++] = paths->arc[i];
+	return out;
+}
+
+struct adding {
+	const struct smart_plan *plan;
+	const struct route_graph *graph;
+	const struct route_path *path;
+	const struct route_options *options;
+	struct route_set *set;
+};
+
+/* Route 'slot' of the pair, counted through its paths. */
+static uint32_t find_share(const struct smart_plan *plan, uint32_t pair, uint32_t slot)
+{
+	uint32_t path = plan->paths.pair[pair].first_path;
+
+	while (slot >= plan->count[path])
+		slot -= plan->count[path++];
+	return path;
+}
+
+/* The routes of one pair of hosts: the path that is its share and others after it. */
+static int add_hosts(const struct adding *adding, uint32_t pair, uint32_t share, uint32_t source,
+	uint32_t destination, struct fault *fault)
+{
+	const struct smart_plan *plan = adding->plan;
+	const struct smart_pair *at = &plan->paths.pair[pair];
+	uint32_t paths = at[1].first_path - at->first_path, added = 0;
+
+	for (uint32_t i = 0; i < paths && added < adding->options->alternatives; i++) {
+		uint32_t path = at->first_path + (share - at->first_path + i) % paths;
+		int result;
+
+		if (plan->count[path] == 0)
+			continue;
+		result = route_path_add(adding->graph, adding->options, adding->set, source,
+			destination, &adding->path[path], fault);
+		if (result < 0)
+			return result;
+		added++;
+	}
+	return 0;
+}
+
+/* Neighbouring slots differ in both hosts, so that no host has all its routes on one path. */
+static int add_pair(const struct adding *adding, uint32_t pair, struct fault *fault)
+{
+	const struct smart_pair *at = &adding->plan->paths.pair[pair];
+	const struct route_graph *graph = adding->graph;
+	const uint32_t *sources = graph->host_of + graph->first_host[at->source];
+	const uint32_t *destinations = graph->host_of + graph->first_host[at->destination];
+	uint32_t m = route_graph_hosts_at(graph, at->source);
+	uint32_t n = route_graph_hosts_at(graph, at->destination);
+
+	for (uint32_t i = 0; i < m; i++)
+		for (uint32_t j = 0; j < n; j++) {
+			uint32_t slot = at->routes > 1 ? (i + j) % n * m + i : 0;
+			uint32_t share = find_share(adding->plan, pair, slot);
+			int result =
+				add_hosts(adding, pair, share, sources[i], destinations[j], fault);
+
+			if (result < 0)
+				return result;
+		}
+	return 0;
+}
+
+/* Hosts on the same switch. */
+static int add_near(const struct adding *adding, uint32_t at, struct fault *fault)
+{
+	const struct route_graph *graph = adding->graph;
+	const struct route_path none = {.links = 0};
+
+	for (uint32_t i = graph->first_host[at]; i < graph->first_host[at + 1]; i++)
+		for (uint32_t j = graph->first_host[at]; j < graph->first_host[at + 1]; j++) {
+			int result = 0;
+
+			if (i != j)
+				result = route_path_add(graph, adding->options, adding->set,
+					graph->host_of[i], graph->host_of[j], &none, fault);
+			if (result < 0)
+				return result;
+		}
+	return 0;
+}
+
+int smart_plan_add_routes(const struct smart_plan *plan, const struct route_graph *graph,
+	const struct route_path *path, const struct route_options *options, struct route_set *set,
+	struct fault *fault)
+{
+	struct adding adding = {plan, graph, path, options, set};
+	int result = 0;
+
+	for (uint32_t pair = 0; pair < plan->paths.pairs && result == 0; pair++)
+		result = add_pair(&adding, pair, fault);
+	for (uint32_t at = 0; at < graph->switches && result == 0; at++)
+		result = add_near(&adding, at, fault);
+	return result;
+}

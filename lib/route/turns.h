@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Which turns routes may take: a turn is to leave a switch by one arc right after another arc led
+ * there, which is one channel dependency. Turning back into the link that one came by is never
+ * allowed. Between two arcs of a spanning tree all other turns are kept for good (`turns_forbid`
+ * refuses them): a way along the tree has no others, so however many are forbidden, all pairs stay
+ * connected; and those turns alone close no cycle, because going round one without turning back
+ * would go round a cycle of the tree.
+ *
+ * Turns are numbered; those of arc a are first[a] .. first[a + 1] - 1, in the order of the arcs
+ * that leave its end.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "route_graph.h"
+
+struct turns {
+	const struct route_graph *graph;
+	uint32_t turns;
+	uint32_t *first;
+	bool *allowed; /* by turn */
+	bool *kept;    /* by turn */
+};
+
+/* All turns allowed but those back. -ENOMEM; on success the caller calls turns_fini(). */
+int turns_init(struct turns *turns, const struct route_graph *graph);
+void turns_fini(struct turns *turns);
+
+/* The turn from arc 'in' to arc 'out', which leaves the switch where 'in' ends. */
+static inline uint32_t turns_number(const struct turns *turns, uint32_t in, uint32_t out)
+{
+	const struct route_graph *graph = turns->graph;
+
+	return turns->first[in] + out - graph->first_arc[graph->arc[in].to];
+}
+
+/* False, and nothing done, if the turn is kept for good. */
+bool turns_forbid(struct turns *turns, uint32_t turn);

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The parts of smart-routing: turns, paths, the linear program, breaking cycles, whole routes. */
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "acyclic.h"
+#include "smart.h"
+#include "smart_detours.h"
+#include "smart_lp.h"
+#include "smart_paths.h"
+#include "smart_share.h"
+#include "unit.h"
+
+#include "networks.h"
+
+#define NETWORKS 100
+
+/* A random network with its turns. */
+struct bench {
+	struct topology *topology;
+	struct route_graph *graph;
+	struct turns turns;
+	struct route_options options;
+};
+
+static void bench_begin(struct bench *bench, struct topology *topology, uint64_t seed)
+{
+	bench->topology = topology;
+	bench->graph = route_graph_create(topology);
+	bench->options = (struct route_options){.seed = seed, .alternatives = 1};
+	assert_non_null(bench->graph);
+	assert_int_equal(0, turns_init(&bench->turns, bench->graph));
+}
+
+static void bench_end(struct bench *bench)
+{
+	turns_fini(&bench->turns);
+	route_graph_destroy(bench->graph);
+	topology_destroy(bench->topology);
+}
+
+static void find_paths(const struct bench *bench, struct smart_paths *paths)
+{
+	struct fault fault = {""};
+
+	if (smart_paths_find(paths, &bench->turns, &bench->options, 32, &fault) != 0)
+		fail_msg("%s", fault.text);
+}
+
+static uint32_t arc_between(const struct route_graph *graph, uint32_t from, uint32_t to)
+{
+	for (uint32_t arc = graph->first_arc[from]; arc < graph->first_arc[from + 1]; arc++)
+		if (graph->arc[arc].to == to)
+			return arc;
+	fail();
+	return 0;
+}
+
+/* Calls 'visit' for every turn but those back into the same link. */
+static void each_turn(const struct bench *bench,
+	void (*visit)(const struct bench *bench, void *context, uint32_t in, uint32_t out),
+	void *context)
+{
+	const struct route_graph *graph = bench->graph;
+
+	for (uint32_t in = 0; in < graph->arcs; in++) {
+		uint32_t at = graph->arc[in].to;
+
+		for (uint32_t out = graph->first_arc[at]; out < graph->first_arc[at + 1]; out++)
+			if (out != graph->arc[in].back)
+				visit(bench, context, in, out);
+	}
+}
+
+static bool allowed(const struct bench *bench, uint32_t in, uint32_t out)
+{
+	return bench->turns.allowed[turns_number(&bench->turns, in, out)];
+}
+
+static void accept_allowed(const struct bench *bench, void *context, uint32_t in, uint32_t out)
+{
+	if (allowed(bench, in, out))
+		assert_true(acyclic_add(context, in, out));
+}
+
+static void refuse_forbidden(const struct bench *bench, void *context, uint32_t in, uint32_t out)
+{
+	if (!allowed(bench, in, out))
+		assert_false(acyclic_add(context, in, out));
+}
+
+static uint32_t count_pairs(const struct bench *bench)
+{
+	struct smart_paths paths;
+	uint32_t pairs;
+
+	find_paths(bench, &paths);
+	pairs = paths.pairs;
+	smart_paths_fini(&paths);
+	return pairs;
+}
+
+static void turns_that_are_kept_connect_all_pairs_and_close_no_cycle(void **state)
+{
+	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
+		struct acyclic *acyclic;
+		struct bench bench;
+		uint32_t pairs;
+
+		bench_begin(&bench, network_random(seed, seed % 2 == 0), seed);
+		pairs = count_pairs(&bench);
+		for (uint32_t turn = 0; turn < bench.turns.turns; turn++)
+			turns_forbid(&bench.turns, turn);
+		assert_int_equal(count_pairs(&bench), pairs);
+		acyclic = acyclic_create(bench.graph);
+		each_turn(&bench, accept_allowed, acyclic);
+		acyclic_destroy(acyclic);
+		bench_end(&bench);
+	}
+}
+
+static void in_the_end_the_allowed_turns_close_no_cycle_and_any_other_would(void **state)
+{
+	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
+		struct acyclic *acyclic;
+		struct bench bench;
+
+		bench_begin(&bench, network_random(seed, seed % 2 == 0), seed);
+		assert_int_equal(0, smart_break_cycles(&bench.turns, &bench.options, NULL));
+		acyclic = acyclic_create(bench.graph);
+		each_turn(&bench, accept_allowed, acyclic);
+		each_turn(&bench, refuse_forbidden, acyclic);
+		acyclic_destroy(acyclic);
+		bench_end(&bench);
+	}
+}
+
+/* A ring of five; the tree from 0 leaves out the link between 2 and 3, so the turns there are what
+ * may be forbidden: 1-2-3 carries the routes of 1 to 3, 2-3-4 those of 2 to 4. */
+static bool ring_keeps_turn_at_2(uint32_t hosts_at_1, uint32_t hosts_at_2)
+{
+	uint32_t hosts = 3 + hosts_at_1 + hosts_at_2, host = 0;
+	const struct route_graph *graph;
+	struct network network;
+	struct bench bench;
+	bool at_2, at_3;
+
+	network_begin(&network, 5, hosts);
+	for (uint32_t at = 0; at < 5; at++)
+		network_link(&network, at, (at + 1) % 5);
+	for (uint32_t at = 0; at < 5; at++)
+		for (uint32_t i = 0; i < (at == 1 ? hosts_at_1 : at == 2 ? hosts_at_2 : 1); i++)
+			network_host(&network, host++, at);
+	bench_begin(&bench, network_end(&network), 1);
+	graph = bench.graph;
+	assert_int_equal(0, smart_break_cycles(&bench.turns, &bench.options, NULL));
+	at_2 = allowed(&bench, arc_between(graph, 1, 2), arc_between(graph, 2, 3));
+	at_3 = allowed(&bench, arc_between(graph, 2, 3), arc_between(graph, 3, 4));
+	assert_int_not_equal(at_2, at_3);
+	bench_end(&bench);
+	return at_2;
+}
+
+static void the_turn_that_costs_least_is_forbidden(void **state)
+{
+	assert_true(ring_keeps_turn_at_2(3, 1));
+	assert_false(ring_keeps_turn_at_2(1, 3));
+}
+
+static void paths_are_the_shortest_over_allowed_turns(void **state)
+{
+	const struct route_graph *graph;
+	struct smart_paths paths;
+	struct bench bench;
+	uint32_t in, out;
+
+	bench_begin(&bench, network_ring(5), 1);
+	graph = bench.graph;
+	in = arc_between(graph, 1, 2);
+	out = arc_between(graph, 2, 3);
+	assert_true(turns_forbid(&bench.turns, turns_number(&bench.turns, in, out)));
+	find_paths(&bench, &paths);
+	assert_int_equal(paths.pairs, 5 * 4);
+	for (uint32_t k = 0; k < paths.pairs; k++) {
+		uint32_t from = paths.pair[k].source, to = paths.pair[k].destination;
+		uint32_t way = (to + 5 - from) % 5, first = paths.pair[k].first_path;
+		uint32_t links = way < 5 - way ? way : 5 - way;
+
+		assert_int_equal(paths.pair[k + 1].first_path - first, 1);
+		if (from == 1 && to == 3)
+			links = 3; /* the other way around */
+		assert_int_equal(paths.first_arc[first + 1] - paths.first_arc[first], links);
+	}
+	smart_paths_fini(&paths);
+	bench_end(&bench);
+}
+
+static void a_sample_of_many_paths_has_no_path_twice(void **state)
+{
+	struct smart_paths paths;
+	struct bench bench;
+
+	bench_begin(&bench, network_torus(6, 1), 7);
+	assert_int_equal(0, smart_paths_find(&paths, &bench.turns, &bench.options, 10, NULL));
+	for (uint32_t k = 0; k < paths.pairs; k++) {
+		uint32_t first = paths.pair[k].first_path, end = paths.pair[k + 1].first_path;
+
+		assert_in_range(end - first, 1, 10);
+		for (uint32_t a = first; a < end; a++)
+			for (uint32_t b = a + 1; b < end; b++)
+				assert_memory_not_equal(paths.arc + paths.first_arc[a],
+					paths.arc + paths.first_arc[b],
+					(paths.first_arc[a + 1] - paths.first_arc[a]) *
+						sizeof(*paths.arc));
+	}
+	smart_paths_fini(&paths);
+	bench_end(&bench);
+}
+
+/* Largest load plus mean load, what the program minimises. */
+static double objective(const struct smart_paths *paths, uint32_t arcs, const double *flow)
+{
+	double *load = calloc(arcs + 1u, sizeof(*load)), max = 0, sum = 0;
+
+	for (uint32_t p = 0; p < paths->paths; p++)
+		for (uint32_t i = paths->first_arc[p]; i < paths->first_arc[p + 1]; i++)
+			load[paths->arc[i]] += flow[p];
+	for (uint32_t arc = 0; arc < arcs; arc++) {
+		max = fmax(max, load[arc]);
+		sum += load[arc];
+	}
+	free(load);
+	return max + sum / arcs;
+}
+
+/* What the cheapest path of the pair costs at these prices. */
+static double cheapest(const struct smart_paths *paths, uint32_t pair, const double *price)
+{
+	double least = HUGE_VAL;
+
+	for (uint32_t p = paths->pair[pair].first_path; p < paths->pair[pair + 1].first_path; p++) {
+		double sum = 0;
+
+		for (uint32_t i = paths->first_arc[p]; i < paths->first_arc[p + 1]; i++)
+			sum += price[paths->arc[i]];
+		least = fmin(least, sum);
+	}
+	return least;
+}
+
+/*
+ * Weak duality: let prices of the arcs be 1 / arcs each and on top of that 1 in all. Any split then
+ * costs at least what all pairs pay on their cheapest paths, and its largest load plus its mean is
+ * at least what it costs. A split that attains this bound is an optimum, whatever found it.
+ */
+static void prices_prove_that_no_split_is_better(void **state)
+{
+	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
+		struct smart_paths paths;
+		struct smart_prices prices;
+		double *flow, bound = 0, sum = 0;
+		struct bench bench;
+		uint32_t arcs;
+
+		bench_begin(&bench, network_random(seed, true), seed);
+		arcs = bench.graph->arcs;
+		find_paths(&bench, &paths);
+		flow = calloc(paths.paths + 1u, sizeof(*flow));
+		prices.arc = calloc(arcs + 1u, sizeof(*prices.arc));
+		prices.pair = calloc(paths.pairs + 1u, sizeof(*prices.pair));
+		assert_int_equal(0, smart_lp_balance(&paths, arcs, flow, &prices, NULL));
+		for (uint32_t arc = 0; arc < arcs; arc++) {
+			assert_true(paths.pairs == 0 || prices.arc[arc] >= 1.0 / arcs);
+			sum += prices.arc[arc] - 1.0 / arcs;
+		}
+		for (uint32_t k = 0; k < paths.pairs; k++) {
+			double traffic = paths.pair[k].routes * paths.pair[k].weight, parts = 0;
+
+			for (uint32_t p = paths.pair[k].first_path;
+				p < paths.pair[k + 1].first_path; p++)
+				parts += flow[p];
+			assert_true(fabs(parts - traffic) < 1e-6);
+			bound += traffic * cheapest(&paths, k, prices.arc);
+		}
+		if (paths.pairs > 0) {
+			assert_true(fabs(sum - 1) < 1e-6);
+			assert_true(fabs(objective(&paths, arcs, flow) - bound) < 1e-6 * bound);
+			/* The short form of the program, without prices, is as good. */
+			assert_int_equal(0, smart_lp_balance(&paths, arcs, flow, NULL, NULL));
+			assert_true(fabs(objective(&paths, arcs, flow) - bound) < 1e-6 * bound);
+		}
+		free(flow);
+		free(prices.arc);
+		free(prices.pair);
+		smart_paths_fini(&paths);
+		bench_end(&bench);
+	}
+}
+
+static void no_detour_is_added_that_is_not_cheaper(void **state)
+{
+	struct smart_paths paths;
+	struct smart_prices prices;
+	struct bench bench;
+	uint32_t before, added;
+
+	bench_begin(&bench, network_torus(3, 1), 1);
+	find_paths(&bench, &paths);
+	before = paths.paths;
+	prices.arc = calloc(bench.graph->arcs, sizeof(*prices.arc));
+	prices.pair = calloc(paths.pairs, sizeof(*prices.pair));
+	for (uint32_t arc = 0; arc < bench.graph->arcs; arc++)
+		prices.arc[arc] = 1;
+	for (uint32_t k = 0; k < paths.pairs; k++)
+		prices.pair[k] = cheapest(&paths, k, prices.arc);
+	assert_int_equal(0, smart_detours_add(&paths, &bench.turns, &prices, &added));
+	assert_int_equal(added, 0);
+	/* One pair would pay more: it gets one more path. */
+	prices.pair[5] += 0.5;
+	assert_int_equal(0, smart_detours_add(&paths, &bench.turns, &prices, &added));
+	assert_int_equal(added, 1);
+	assert_int_equal(paths.paths, before + 1);
+	free(prices.arc);
+	free(prices.pair);
+	smart_paths_fini(&paths);
+	bench_end(&bench);
+}
+
+/* Six routes over four parallel links. */
+static void whole_routes_are_spread_as_evenly_as_they_can(void **state)
+{
+	struct smart_paths paths;
+	struct network network;
+	struct bench bench;
+	uint32_t count[64] = {0};
+	double flow[64];
+
+	network_begin(&network, 2, 5);
+	for (unsigned i = 0; i < 4; i++)
+		network_link(&network, 0, 1);
+	for (uint32_t host = 0; host < 5; host++)
+		network_host(&network, host, host < 2 ? 0 : 1);
+	bench_begin(&bench, network_end(&network), 1);
+	find_paths(&bench, &paths);
+	assert_int_equal(paths.paths, 8);
+	for (uint32_t p = 0; p < paths.paths; p++)
+		flow[p] = 1.5;
+	assert_int_equal(0, smart_share(&paths, bench.graph->arcs, flow, count));
+	for (uint32_t k = 0; k < 2; k++) {
+		uint32_t first = paths.pair[k].first_path;
+
+		assert_int_equal(
+			6, count[first] + count[first + 1] + count[first + 2] + count[first + 3]);
+		for (uint32_t p = first; p < first + 4; p++)
+			assert_in_range(count[p], 1, 2);
+	}
+	smart_paths_fini(&paths);
+	bench_end(&bench);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(turns_that_are_kept_connect_all_pairs_and_close_no_cycle),
+	cmocka_unit_test(in_the_end_the_allowed_turns_close_no_cycle_and_any_other_would),
+	cmocka_unit_test(the_turn_that_costs_least_is_forbidden),
+	cmocka_unit_test(paths_are_the_shortest_over_allowed_turns),
+	cmocka_unit_test(a_sample_of_many_paths_has_no_path_twice),
+	cmocka_unit_test(prices_prove_that_no_split_is_better),
+	cmocka_unit_test(no_detour_is_added_that_is_not_cheaper),
+	cmocka_unit_test(whole_routes_are_spread_as_evenly_as_they_can),
+};
+
+UNIT_MAIN(tests)

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* smart and bsmart-itb from outside: what their routes are. The parts: smart_parts_test.c. */
+
+#include "route_algorithm.h"
+#include "route_verify.h"
+#include "unit.h"
+
+#include "networks.h"
+
+#define NETWORKS 150
+
+static struct topology *generate(const char *spec)
+{
+	struct fault fault = {""};
+	struct topology *topology = topology_generate(spec, &fault);
+
+	if (topology == NULL)
+		fail_msg("%s", fault.text);
+	return topology;
+}
+
+static struct route_set *compute(
+	const struct topology *topology, const char *algorithm, const struct route_options *options)
+{
+	struct fault fault = {""};
+	struct route_set *set =
+		route_compute(topology, route_algorithm_find(algorithm), options, NULL, &fault);
+
+	if (set == NULL)
+		fail_msg("%s", fault.text);
+	return set;
+}
+
+/* The report has no evidence of its own to be freed afterwards. */
+static struct route_report judge(
+	const struct topology *topology, const char *algorithm, const struct route_options *options)
+{
+	struct route_set *set = compute(topology, algorithm, options);
+	struct route_report report;
+
+	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
+	route_set_destroy(set);
+	route_report_free(&report);
+	return report;
+}
+
+static struct route_report judge_spec(const char *spec, const char *algorithm)
+{
+	struct topology *topology = generate(spec);
+	struct route_options options = {.seed = 1};
+	struct route_report report = judge(topology, algorithm, &options);
+
+	topology_destroy(topology);
+	return report;
+}
+
+static void assert_good_on_random_networks(const char *algorithm)
+{
+	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
+		struct topology *topology = network_random(seed, seed % 4 != 0);
+		struct route_options options = {.seed = seed, .alternatives = 1 + seed % 3};
+		struct route_report report = judge(topology, algorithm, &options);
+		struct route_report reference = judge(topology, "ud", &options);
+
+		assert_true(report.deadlock_free);
+		assert_int_equal(report.invalid, 0);
+		assert_int_equal(report.unconnected, reference.unconnected);
+		topology_destroy(topology);
+	}
+}
+
+static void smart_connects_what_is_connected_without_a_cycle(void **state)
+{
+	assert_good_on_random_networks("smart");
+}
+
+static void bsmart_itb_connects_what_is_connected_without_a_cycle(void **state)
+{
+	assert_good_on_random_networks("bsmart-itb");
+}
+
+static void both_are_good_on_regular_networks(void **state)
+{
+	static const char *const specs[] = {"torus:dims=4x4,hosts=2", "mesh:dims=3x3x2",
+		"hypercube:dims=4", "full:switches=5,hosts=2", "rlft:ports=4,stages=3",
+		"ring:switches=9,hosts=1"};
+
+	for (unsigned i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
+		struct route_report report = judge_spec(specs[i], "smart");
+
+		assert_true(route_report_good(&report));
+		report = judge_spec(specs[i], "bsmart-itb");
+		assert_true(route_report_good(&report));
+		assert_true(report.minimal_fraction == 1);
+	}
+}
+
+/* Figure 71 of the thesis. Over ten networks of 16 switches the largest load is 0.45 of that of ud
+ * and 0.63 of that of dfs. */
+static void the_largest_load_of_smart_is_clearly_below_that_of_trees(void **state)
+{
+	uint64_t smart = 0, ud = 0, dfs = 0;
+
+	for (unsigned seed = 0; seed < 4; seed++) {
+		char spec[64];
+
+		snprintf(spec, sizeof(spec), "irregular:switches=16,hosts=2,seed=%u", seed);
+		smart += judge_spec(spec, "smart").link_load.max;
+		ud += judge_spec(spec, "ud").link_load.max;
+		dfs += judge_spec(spec, "dfs").link_load.max;
+	}
+	assert_true(smart * 10 < ud * 6);
+	assert_true(smart * 10 < dfs * 8);
+}
+
+static void bsmart_itb_is_minimal_and_better_balanced_than_chance(void **state)
+{
+	uint64_t bsmart = 0, minhop = 0;
+
+	for (unsigned seed = 0; seed < 4; seed++) {
+		struct route_report report;
+		char spec[64];
+
+		snprintf(spec, sizeof(spec), "irregular:switches=16,hosts=2,seed=%u", seed);
+		report = judge_spec(spec, "bsmart-itb");
+		assert_true(report.minimal_fraction == 1);
+		assert_true(report.itbs_mean > 0);
+		bsmart += report.link_load.max;
+		minhop += judge_spec(spec, "minhop").link_load.max;
+	}
+	assert_true(bsmart * 10 < minhop * 9);
+}
+
+/* Two switches with four hosts each, and a third one without hosts aside. */
+static struct topology *make_bypass(void)
+{
+	struct network network;
+
+	network_begin(&network, 3, 8);
+	network_link(&network, 0, 1);
+	network_link(&network, 0, 2);
+	network_link(&network, 2, 1);
+	for (uint32_t host = 0; host < 8; host++)
+		network_host(&network, host, host / 4);
+	return network_end(&network);
+}
+
+static void longer_paths_are_taken_where_they_lower_the_largest_load(void **state)
+{
+	struct topology *topology = make_bypass();
+	struct route_options options = {.seed = 1};
+	struct route_report report = judge(topology, "smart", &options);
+
+	assert_true(route_report_good(&report));
+	assert_true(report.mean_switch_links > 1);
+	report = judge(topology, "bsmart-itb", &options);
+	assert_true(report.mean_switch_links == 1); /* minimal paths only */
+	topology_destroy(topology);
+}
+
+static void parallel_links_carry_the_same(void **state)
+{
+	struct route_options options = {.seed = 1};
+	struct topology *topology;
+	struct network network;
+	struct route_report report;
+
+	network_begin(&network, 2, 8);
+	for (unsigned i = 0; i < 4; i++)
+		network_link(&network, 0, 1);
+	for (uint32_t host = 0; host < 8; host++)
+		network_host(&network, host, host % 2);
+	topology = network_end(&network);
+	report = judge(topology, "smart", &options);
+	assert_int_equal(report.link_load.min, 4);
+	assert_int_equal(report.link_load.max, 4);
+	topology_destroy(topology);
+}
+
+static void the_same_seed_gives_the_same_routes(void **state)
+{
+	struct topology *topology = generate("irregular:switches=12,hosts=2,seed=3");
+	struct route_options options = {.seed = 9, .alternatives = 2};
+
+	for (unsigned k = 0; k < 2; k++) {
+		const char *algorithm = k == 0 ? "smart" : "bsmart-itb";
+		struct route_set *a = compute(topology, algorithm, &options);
+		struct route_set *b = compute(topology, algorithm, &options);
+
+		for (uint32_t from = 0; from < topology->hosts; from++)
+			for (uint32_t to = 0; to < topology->hosts; to++)
+				for (unsigned i = 0; i < route_set_count(a, from, to); i++) {
+					unsigned length[2];
+					const uint8_t *left =
+						route_set_get(a, from, to, i, &length[0]);
+					const uint8_t *right =
+						route_set_get(b, from, to, i, &length[1]);
+
+					assert_non_null(right);
+					assert_int_equal(length[0], length[1]);
+					assert_memory_equal(left, right, length[0]);
+				}
+		route_set_destroy(a);
+		route_set_destroy(b);
+	}
+	topology_destroy(topology);
+}
+
+static void hosts_of_the_same_switches_share_a_route_per_switch_pair(void **state)
+{
+	struct topology *topology = make_bypass();
+	struct route_options options = {.granularity = ROUTE_PER_SWITCH_PAIR};
+	struct route_set *set = compute(topology, "smart", &options);
+	unsigned length[2];
+
+	for (uint32_t from = 0; from < 4; from++) {
+		const uint8_t *route = route_set_get(set, from, 4, 0, &length[0]);
+		const uint8_t *first = route_set_get(set, 0, 4, 0, &length[1]);
+
+		assert_int_equal(length[0], length[1]);
+		assert_memory_equal(route, first, length[0]);
+	}
+	route_set_destroy(set);
+	topology_destroy(topology);
+}
+
+/* Both of the parallel links are in use, so both are alternatives of every pair. */
+static void alternatives_are_the_other_paths_in_use(void **state)
+{
+	struct route_options options = {.alternatives = 5};
+	struct topology *topology;
+	struct network network;
+	struct route_set *set;
+	unsigned length;
+
+	network_begin(&network, 2, 4);
+	network_link(&network, 0, 1);
+	network_link(&network, 0, 1);
+	for (uint32_t host = 0; host < 4; host++)
+		network_host(&network, host, host / 2);
+	topology = network_end(&network);
+	set = compute(topology, "smart", &options);
+	for (uint32_t from = 0; from < 2; from++)
+		for (uint32_t to = 2; to < 4; to++) {
+			assert_int_equal(route_set_count(set, from, to), 2);
+			assert_int_not_equal(route_set_get(set, from, to, 0, &length)[0],
+				route_set_get(set, from, to, 1, &length)[0]);
+		}
+	route_set_destroy(set);
+	topology_destroy(topology);
+}
+
+static void a_way_that_does_not_fit_into_a_frame_is_refused(void **state)
+{
+	struct topology *topology = network_ring(80);
+	struct route_options options = {0};
+	struct fault fault;
+	int result;
+
+	assert_null(route_compute(topology, &route_smart, &options, &result, &fault));
+	assert_int_equal(result, -EINVAL);
+	assert_non_null(strstr(fault.text, "links, expected at most 30"));
+	topology_destroy(topology);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(smart_connects_what_is_connected_without_a_cycle),
+	cmocka_unit_test(bsmart_itb_connects_what_is_connected_without_a_cycle),
+	cmocka_unit_test(both_are_good_on_regular_networks),
+	cmocka_unit_test(the_largest_load_of_smart_is_clearly_below_that_of_trees),
+	cmocka_unit_test(bsmart_itb_is_minimal_and_better_balanced_than_chance),
+	cmocka_unit_test(longer_paths_are_taken_where_they_lower_the_largest_load),
+	cmocka_unit_test(parallel_links_carry_the_same),
+	cmocka_unit_test(the_same_seed_gives_the_same_routes),
+	cmocka_unit_test(hosts_of_the_same_switches_share_a_route_per_switch_pair),
+	cmocka_unit_test(alternatives_are_the_other_paths_in_use),
+	cmocka_unit_test(a_way_that_does_not_fit_into_a_frame_is_refused),
+};
+
+UNIT_MAIN(tests)
