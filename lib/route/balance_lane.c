@@ -6,60 +6,100 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define END UINT32_MAX
+#define END        UINT32_MAX
+#define CACHE_LINE 64u
 
-static inline uint32_t *record_of(const struct balance_lane *lane, uint32_t route, uint32_t links)
+/* Arcs of a route are rounded up so that few routes share two cache lines. */
+static inline uint32_t stride_of(uint32_t links)
 {
-	return lane->record + (size_t)route * (links + 1);
+	return links <= 2 ? links : links + (4 - links % 4) % 4;
+}
+
+static void *lines(size_t bytes)
+{
+	return aligned_alloc(CACHE_LINE, (bytes / CACHE_LINE + 1) * CACHE_LINE);
 }
 
 int balance_lane_init(struct balance_lane *lane, unsigned links, uint32_t room)
 {
-	*lane = (struct balance_lane){.links = links};
-	lane->record = calloc((size_t)room * (links + 1u) + 1, sizeof(*lane->record));
+	*lane = (struct balance_lane){.links = links, .stride = stride_of(links), .free = END};
+	lane->arc = lines((size_t)room * lane->stride * sizeof(*lane->arc));
 	lane->path = calloc(room + 1u, sizeof(*lane->path));
 	lane->ready = calloc(room + 1u, sizeof(*lane->ready));
-	if (lane->record == NULL || lane->path == NULL || lane->ready == NULL)
+	/* No chunk of a bucket is empty, and one more is on its way through empty_bucket(). */
+	lane->chunk = lines((room + (size_t)1) * sizeof(*lane->chunk));
+	if (lane->arc == NULL || lane->path == NULL || lane->ready == NULL || lane->chunk == NULL)
 		return -ENOMEM;
 	return 0;
 }
 
 void balance_lane_fini(struct balance_lane *lane)
 {
-	free(lane->record);
+	free(lane->arc);
 	free(lane->path);
 	free(lane->bucket);
+	free(lane->chunk);
 	free(lane->ready);
+}
+
+static inline uint32_t *arcs_of(const struct balance_lane *lane, uint32_t route, uint32_t stride)
+{
+	return lane->arc + (size_t)route * stride;
 }
 
 void balance_lane_add(struct balance_lane *lane, uint32_t path, const uint32_t *arc)
 {
 	lane->path[lane->routes] = path;
-	memcpy(record_of(lane, lane->routes, lane->links) + 1, arc, lane->links * sizeof(*arc));
+	memcpy(arcs_of(lane, lane->routes, lane->stride), arc, lane->links * sizeof(*arc));
 	lane->routes++;
 }
 
-static inline uint32_t sum_up(const uint32_t *record, uint32_t links, const uint32_t *count)
+static inline uint32_t sum_up(const uint32_t *arc, uint32_t links, const uint32_t *count)
 {
 	uint32_t sum = 0;
 
-	for (uint32_t i = 1; i <= links; i++)
-		sum += count[record[i]];
+	for (uint32_t i = 0; i < links; i++)
+		sum += count[arc[i]];
 	return sum;
 }
 
-static inline void put(struct balance_lane *lane, uint32_t *record, uint32_t route, uint32_t sum)
+static uint32_t sum_of(const struct balance_lane *lane, uint32_t route, const uint32_t *count)
 {
+	return sum_up(arcs_of(lane, route, lane->stride), lane->links, count);
+}
+
+static uint32_t take_chunk(struct balance_lane *lane)
+{
+	uint32_t taken = lane->free;
+
+	if (taken == END)
+		return lane->fresh++;
+	lane->free = lane->chunk[taken].next;
+	return taken;
+}
+
+static inline void put(struct balance_lane *lane, uint32_t route, uint32_t sum)
+{
+	uint32_t *bucket = &lane->bucket[sum];
+	struct balance_chunk *chunk;
+
 	if (sum == 0)
 		return;
-	record[0] = lane->bucket[sum];
-	lane->bucket[sum] = route;
+	if (*bucket == END || lane->chunk[*bucket].routes == BALANCE_CHUNK_ROUTES) {
+		uint32_t taken = take_chunk(lane);
+
+		lane->chunk[taken].next = *bucket;
+		lane->chunk[taken].routes = 0;
+		*bucket = taken;
+	}
+	chunk = &lane->chunk[*bucket];
+	chunk->route[chunk->routes++] = route;
 }
 
 int balance_lane_start(struct balance_lane *lane, const uint32_t *count)
 {
 	for (uint32_t i = 0; i < lane->routes; i++) {
-		uint32_t sum = sum_up(record_of(lane, i, lane->links), lane->links, count);
+		uint32_t sum = sum_of(lane, i, count);
 
 		lane->sum = sum > lane->sum ? sum : lane->sum;
 	}
@@ -67,11 +107,8 @@ int balance_lane_start(struct balance_lane *lane, const uint32_t *count)
 	if (lane->bucket == NULL)
 		return -ENOMEM;
 	memset(lane->bucket, 0xFF, (lane->sum + 1u) * sizeof(*lane->bucket));
-	for (uint32_t i = 0; i < lane->routes; i++) {
-		uint32_t *record = record_of(lane, i, lane->links);
-
-		put(lane, record, i, sum_up(record, lane->links, count));
-	}
+	for (uint32_t i = 0; i < lane->routes; i++)
+		put(lane, i, sum_of(lane, i, count));
 	return 0;
 }
 
@@ -103,21 +140,29 @@ static void ready_pop(struct balance_lane *lane)
 /* Empties the highest bucket: routes whose sum is still right become ready. */
 static inline void empty_bucket(struct balance_lane *lane, uint32_t links, const uint32_t *count)
 {
-	uint32_t route = lane->bucket[lane->sum];
+	uint32_t at = lane->bucket[lane->sum], stride = stride_of(links);
 
 	lane->bucket[lane->sum] = END;
-	while (route != END) {
-		uint32_t *record = record_of(lane, route, links);
-		uint32_t next = record[0], sum;
+	while (at != END) {
+		struct balance_chunk *chunk = &lane->chunk[at];
+		uint32_t next = chunk->next;
 
 		if (next != END)
-			__builtin_prefetch(record_of(lane, next, links));
-		sum = sum_up(record, links, count);
-		if (sum == lane->sum)
-			ready_push(lane, route);
-		else
-			put(lane, record, route, sum);
-		route = next;
+			__builtin_prefetch(&lane->chunk[next]);
+		for (uint32_t i = 0; i < chunk->routes; i++)
+			__builtin_prefetch(arcs_of(lane, chunk->route[i], stride));
+		for (uint32_t i = 0; i < chunk->routes; i++) {
+			uint32_t route = chunk->route[i];
+			uint32_t sum = sum_up(arcs_of(lane, route, stride), links, count);
+
+			if (sum == lane->sum)
+				ready_push(lane, route);
+			else
+				put(lane, route, sum);
+		}
+		chunk->next = lane->free;
+		lane->free = at;
+		at = next;
 	}
 }
 
@@ -155,12 +200,11 @@ static void empty_highest(struct balance_lane *lane, const uint32_t *count)
 static bool find_ready(struct balance_lane *lane, const uint32_t *count)
 {
 	for (; lane->ready_routes > 0; ready_pop(lane)) {
-		uint32_t *record = record_of(lane, lane->ready[0], lane->links);
-		uint32_t sum = sum_up(record, lane->links, count);
+		uint32_t sum = sum_of(lane, lane->ready[0], count);
 
 		if (sum == lane->sum)
 			return true;
-		put(lane, record, lane->ready[0], sum);
+		put(lane, lane->ready[0], sum);
 	}
 	return false;
 }
@@ -183,10 +227,10 @@ bool balance_lane_settle(struct balance_lane *lane, const uint32_t *count)
 
 void balance_lane_delete(struct balance_lane *lane, uint32_t *count)
 {
-	const uint32_t *record = record_of(lane, lane->ready[0], lane->links);
+	const uint32_t *arc = arcs_of(lane, lane->ready[0], lane->stride);
 
-	for (uint32_t i = 1; i <= lane->links; i++)
-		count[record[i]]--;
+	for (uint32_t i = 0; i < lane->links; i++)
+		count[arc[i]]--;
 }
 
 void balance_lane_put_out(struct balance_lane *lane, uint32_t path, uint32_t nowhere)
@@ -203,6 +247,6 @@ void balance_lane_put_out(struct balance_lane *lane, uint32_t path, uint32_t now
 	}
 	if (from == lane->routes || lane->path[from] != path)
 		return;
-	for (uint32_t i = 1; i <= lane->links; i++)
-		record_of(lane, from, lane->links)[i] = nowhere;
+	for (uint32_t i = 0; i < lane->links; i++)
+		arcs_of(lane, from, lane->stride)[i] = nowhere;
 }
