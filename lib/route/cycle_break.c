@@ -36,16 +36,19 @@ static bool has_hosts(const struct cycle_break *breaker, uint32_t at)
 	return route_graph_hosts_at(breaker->graph, at) > 0;
 }
 
-/* All turns at a switch without hosts at which it does not outrank both neighbours. */
+/* All turns at a switch without hosts at which it does not outrank both neighbours; no path needs
+ * one that leads back. */
 static void allow_turns(struct cycle_break *breaker, const uint32_t *rank, uint32_t at)
 {
 	const struct route_graph *graph = breaker->graph;
 
-	for (uint32_t from = graph->first_arc[at]; from < graph->first_arc[at + 1]; from++)
-		for (uint32_t to = graph->first_arc[at]; to < graph->first_arc[at + 1]; to++)
-			if (from != to && (rank[graph->arc[from].to] > rank[at] ||
-						  rank[graph->arc[to].to] > rank[at]))
-				acyclic_add(breaker->acyclic, graph->arc[from].back, to);
+	for (uint32_t in = graph->first_arc[at]; in < graph->first_arc[at + 1]; in++)
+		for (uint32_t out = graph->first_arc[at]; out < graph->first_arc[at + 1]; out++) {
+			uint32_t before = graph->arc[in].to, after = graph->arc[out].to;
+
+			if (before != after && (rank[before] > rank[at] || rank[after] > rank[at]))
+				acyclic_add(breaker->acyclic, graph->arc[in].back, out);
+		}
 }
 
 struct cycle_break *cycle_break_create(const struct route_graph *graph, uint64_t seed)

@@ -36,6 +36,7 @@
 
 /* A way over three switches. */
 struct turn {
+	bool back;                      /* A is C */
 	bool above_before, above_after; /* B outranks A, C */
 	bool hosts_before;              /* A has hosts */
 };
@@ -82,6 +83,7 @@ static struct turn turn_of(const struct ranks *ranks, uint32_t before, uint32_t 
 	uint32_t a = arc[arc[before].back].to, b = arc[before].to, c = arc[after].to;
 
 	return (struct turn){
+		.back = a == c,
 		.above_before = ranks->rank[b] > ranks->rank[a],
 		.above_after = ranks->rank[b] > ranks->rank[c],
 		.hosts_before = has_hosts(ranks, a),
@@ -104,8 +106,8 @@ static bool place(void *context, struct route_path *path)
 	return route_path_elements(path) <= ROUTE_ELEMENTS_MAX;
 }
 
-/* Accepts all turns that have no ITB by the rule; at switches without hosts they are accepted
- * already. */
+/* Accepts all turns that have no ITB by the rule and do not lead back; at switches without hosts
+ * they are accepted already. */
 static int breaker_prepare(struct ranks *ranks)
 {
 	const struct route_graph *graph = ranks->graph;
@@ -122,7 +124,7 @@ static int breaker_prepare(struct ranks *ranks)
 			next++) {
 			struct turn turn = turn_of(ranks, arc, next);
 
-			if (!ranks->wants_itb(&turn))
+			if (!turn.back && !ranks->wants_itb(&turn))
 				cycle_break_allow(ranks->breaker, arc, next);
 		}
 	}

@@ -41,7 +41,7 @@ struct row {
 	uint32_t path, owner;
 	const uint32_t *arc;
 	unsigned links;
-	bool gone;
+	size_t gone; /* in which round; 0: not */
 };
 
 struct table {
@@ -51,6 +51,7 @@ struct table {
 	unsigned *least; /* by owner: rows that it keeps */
 	int64_t *map;    /* by arc */
 	uint32_t arcs;
+	size_t rounds;
 };
 
 static void weigh(struct table *table, const struct row *row, int64_t by)
@@ -81,7 +82,7 @@ static bool delete_one(struct table *table)
 		struct row *row = &table->row[i];
 		int64_t without;
 
-		if (row->gone || table->left[row->owner] <= table->least[row->owner])
+		if (row->gone > 0 || table->left[row->owner] <= table->least[row->owner])
 			continue;
 		weigh(table, row, -1);
 		without = deviation(table);
@@ -94,7 +95,7 @@ static bool delete_one(struct table *table)
 	if (best == NULL)
 		return false;
 	weigh(table, best, -1);
-	best->gone = true;
+	best->gone = ++table->rounds;
 	table->left[best->owner]--;
 	return true;
 }
@@ -170,6 +171,35 @@ static int64_t deviation_of(const struct fixture *fixture, const struct balance 
 	return result;
 }
 
+/* The round in which the path lost its last copy, later than all if it did not. */
+static size_t last_round(const struct table *table, uint32_t path)
+{
+	size_t last = 0;
+
+	for (size_t i = 0; i < table->rows; i++) {
+		const struct row *row = &table->row[i];
+
+		if (row->path == path && row->gone == 0)
+			return SIZE_MAX;
+		if (row->path == path && row->gone > last)
+			last = row->gone;
+	}
+	return last;
+}
+
+static void expect_order(
+	const struct fixture *fixture, const struct table *table, const struct balance *balance)
+{
+	for (size_t i = 0; i < fixture->pairs; i++) {
+		const struct minimal_pair *pair = &fixture->paths.pair[i];
+		const uint8_t *order = balance->order + pair->first;
+
+		for (uint32_t k = 1; k < pair->paths && pair->links > 0; k++)
+			assert_true(last_round(table, pair->first + order[k - 1]) >=
+				    last_round(table, pair->first + order[k]));
+	}
+}
+
 static void expect_as_figure_54(const struct fixture *fixture, enum route_granularity granularity)
 {
 	uint32_t copies = granularity == ROUTE_PER_SWITCH_PAIR ? 1 : 0;
@@ -182,10 +212,11 @@ static void expect_as_figure_54(const struct fixture *fixture, enum route_granul
 	while (delete_one(&table))
 		continue;
 	for (size_t i = 0; i < table.rows; i++)
-		left[table.row[i].path] += !table.row[i].gone;
+		left[table.row[i].path] += table.row[i].gone == 0;
 	assert_int_equal(0, balance_make(&fixture->paths, granularity, &balance, NULL));
 	assert_memory_equal(left, balance.copies, fixture->paths.paths * sizeof(*left));
 	assert_true(deviation(&table) == deviation_of(fixture, &balance));
+	expect_order(fixture, &table, &balance);
 	balance_free(&balance);
 	table_end(&table);
 	free(left);

@@ -71,6 +71,36 @@ static void random_and_bmin_have_no_itb_that_is_not_needed(void **state)
 	assert_true(itbs > 100);
 }
 
+static void check_at_first_switch(
+	const struct topology *topology, const struct itb_walk *walk, void *data)
+{
+	unsigned *itbs = data;
+
+	for (unsigned i = 1; i < walk->links && walk->port[0] == 0; i++)
+		if (walk->itb[i]) {
+			assert_int_equal(walk->at[i], 0);
+			(*itbs)++;
+		}
+}
+
+/* Clockwise round a ring, by source and then by destination, the turn at s0 is the last to come. */
+static void cycles_are_broken_in_the_order_of_sources(void **state)
+{
+	struct topology *topology = network_ring(6);
+	unsigned itbs = 0;
+
+	for (uint64_t seed = 0; seed < 20; seed++)
+		for (unsigned i = 0; i < 2; i++) {
+			struct route_options options = {.seed = seed};
+			struct route_set *set = itb_compute(topology, names[i], &options);
+
+			itb_for_each(topology, set, check_at_first_switch, &itbs);
+			route_set_destroy(set);
+		}
+	assert_true(itbs >= 40);
+	topology_destroy(topology);
+}
+
 /* What a route must obey at each switch that it passes. */
 struct rule {
 	const char *name;
@@ -191,6 +221,53 @@ static void ranks_are_unique_and_the_lowest_without_hosts(void **state)
 	}
 }
 
+/* Marks the switches without hosts that hang together with this one. */
+static void mark_group(const struct route_graph *graph, uint32_t at, bool *marked)
+{
+	marked[at] = true;
+	for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
+		uint32_t to = graph->arc[arc].to;
+
+		if (!marked[to] && route_graph_hosts_at(graph, to) == 0)
+			mark_group(graph, to, marked);
+	}
+}
+
+/* A way down to it leads from every other switch of the group. */
+static bool is_bottom(const struct route_graph *graph, uint32_t at, const uint32_t *rank)
+{
+	for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++)
+		if (rank[graph->arc[arc].to] < rank[at])
+			return false;
+	return true;
+}
+
+static void switches_without_hosts_that_hang_together_have_one_bottom(void **state)
+{
+	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
+		struct topology *topology = itb_network(seed, false);
+		struct route_graph *graph = route_graph_create(topology);
+		unsigned groups = 0, bottoms = 0;
+		bool marked[64] = {false};
+		uint32_t *rank;
+
+		assert_non_null(graph);
+		rank = switch_rank_make(graph, seed);
+		assert_non_null(rank);
+		for (uint32_t at = 0; at < graph->switches; at++) {
+			if (route_graph_hosts_at(graph, at) > 0)
+				continue;
+			bottoms += is_bottom(graph, at, rank);
+			groups += !marked[at];
+			mark_group(graph, at, marked);
+		}
+		assert_int_equal(groups, bottoms);
+		free(rank);
+		route_graph_destroy(graph);
+		topology_destroy(topology);
+	}
+}
+
 /* The way of a route, whatever its ITBs. */
 static bool same_ways(
 	const struct topology *topology, const struct route_set *a, const struct route_set *b)
@@ -290,13 +367,55 @@ static void a_pair_has_as_many_routes_as_asked_for_or_as_there_are(void **state)
 	topology_destroy(topology);
 }
 
-/* All of bmax: links + 2 ITBs a switch passed, which above 10 links is more than fits. */
+/* With all its ITBs a route of bmax fits up to 10 links, and one of 20 has room for 5. The turns
+ * that other routes take by the rule must not close a cycle with those of such routes. */
 static void routes_too_long_for_all_their_itbs_go_with_fewer(void **state)
 {
-	struct topology *topology = network_ring(24);
+	static const uint32_t switches[] = {24, 40};
 
-	for (unsigned i = 0; i < NAMES; i++)
-		itb_expect_good(topology, names[i], &(struct route_options){.seed = i}, true);
+	for (unsigned k = 0; k < 2; k++) {
+		struct topology *topology = network_ring(switches[k]);
+
+		for (unsigned i = 0; i < NAMES; i++)
+			itb_expect_good(
+				topology, names[i], &(struct route_options){.seed = i}, true);
+		topology_destroy(topology);
+	}
+}
+
+static bool same_way(const struct topology *topology, const struct route_set *set, uint32_t a,
+	uint32_t b, uint32_t c, uint32_t d)
+{
+	struct itb_walk left = itb_walk(topology, set, a, b, 0);
+	struct itb_walk right = itb_walk(topology, set, c, d, 0);
+
+	return memcmp(left.port, right.port, left.links) == 0;
+}
+
+/* Two hosts at each of two switches with two minimal ways, which four pairs share: where each way
+ * has two of them, a host has the same way to both hosts in one case of three. */
+static void which_pair_of_hosts_gets_which_path_is_random(void **state)
+{
+	struct topology *topology = network_torus(4, 2);
+	unsigned halves = 0, same = 0;
+
+	for (uint64_t seed = 0; seed < 150; seed++) {
+		struct route_set *set =
+			itb_compute(topology, "bmin-itb", &(struct route_options){.seed = seed});
+
+		for (uint32_t at = 0; at < 16; at++) {
+			uint32_t a = 2 * at, b = 2 * ((at / 4 + 1) % 4 * 4 + (at + 1) % 4);
+			unsigned alike = 1 + same_way(topology, set, a, b, a, b + 1) +
+					 same_way(topology, set, a, b, a + 1, b) +
+					 same_way(topology, set, a, b, a + 1, b + 1);
+
+			halves += alike == 2;
+			same += alike == 2 && same_way(topology, set, a, b, a, b + 1);
+		}
+		route_set_destroy(set);
+	}
+	assert_true(halves > 500);
+	assert_in_range(100 * same / halves, 27, 39);
 	topology_destroy(topology);
 }
 
@@ -356,14 +475,17 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(switches_without_hosts_leave_all_connected_and_deadlock_free),
 	cmocka_unit_test(fat_trees_need_no_itbs_above_the_leaves),
 	cmocka_unit_test(random_and_bmin_have_no_itb_that_is_not_needed),
+	cmocka_unit_test(cycles_are_broken_in_the_order_of_sources),
 	cmocka_unit_test(itbs_stand_where_the_ranks_say_and_nowhere_else),
 	cmocka_unit_test(shares_are_a_third_a_half_two_thirds_and_all),
 	cmocka_unit_test(ranks_are_unique_and_the_lowest_without_hosts),
+	cmocka_unit_test(switches_without_hosts_that_hang_together_have_one_bottom),
 	cmocka_unit_test(the_b_family_has_the_same_paths),
 	cmocka_unit_test(balancing_evens_the_load_out),
 	cmocka_unit_test(more_alternatives_do_not_change_the_first_routes),
 	cmocka_unit_test(a_pair_has_as_many_routes_as_asked_for_or_as_there_are),
 	cmocka_unit_test(routes_too_long_for_all_their_itbs_go_with_fewer),
+	cmocka_unit_test(which_pair_of_hosts_gets_which_path_is_random),
 	cmocka_unit_test(random_itb_takes_each_minimal_path_alike),
 	cmocka_unit_test(hosts_of_the_same_switches_share_a_route_per_switch_pair),
 	cmocka_unit_test(the_same_seed_gives_the_same_routes_whatever_the_threads),
