@@ -48,6 +48,13 @@ class Sweep(unittest.TestCase):
         self.assertGreater(float(rows[1]["accepted"]), 2 * float(rows[0]["accepted"]))
         self.assertEqual([row["lost"] for row in rows], ["0", "0"])
 
+    def test_pictures_of_real_results(self):
+        self.weft("run", "run.yaml", "--json", "one.json")
+        self.weft("plot", "one.json", "--kind", "efficiency-time", "-o", "one.png")
+        self.weft("plot", "one.json", "--kind", "link-load", "-o", "links.svg")
+        self.assertGreater((self.dir / "one.png").stat().st_size, 4000)
+        self.assertGreater((self.dir / "links.svg").stat().st_size, 4000)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -16,6 +16,7 @@ enum weft_exit command_fail(const char *name, enum weft_exit code, const char *f
 
 int cmd_lab(int argc, char **argv);
 int cmd_route(int argc, char **argv);
+int cmd_plot(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
 int cmd_topo(int argc, char **argv);

@@ -18,6 +18,7 @@ static const struct command commands[] = {
 	{"topo", cmd_topo, "generate, check and draw topologies"},
 	{"run", cmd_run, "run a fabric and measure it"},
 	{"sweep", cmd_sweep, "run it over values of its keys and over seeds"},
+	{"plot", cmd_plot, "draw sweeps and results"},
 	{NULL, NULL, NULL},
 };
 

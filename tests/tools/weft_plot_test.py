@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""'weft plot' on sweeps and results: pictures of every kind and form, and what it refuses.
+
+usage: weft_plot_test.py WEFT [TEST]...
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+WEFT = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
+KINDS = ("latency-throughput", "efficiency-time", "link-load", "blocked-time")
+FORMS = {".png": b"\x89PNG\r\n", ".svg": b"<?xml", ".pdf": b"%PDF-"}
+
+
+def latency(mean):
+    return {"mean": mean, "stddev": 1.0, "p50": 1, "p99": 2, "p999": 3, "max": 4}
+
+
+def result(load, seed=1, clock="virtual", links=True):
+    document = {
+        "config": {"clock": clock}, "seed": seed,
+        "topology": {"name": "fake", "hosts": 8, "switches": 6},
+        "throughput": {"offered": load, "accepted": load - seed / 1000},
+        "latency_ns": {"network": latency(900 / (1.2 - load)), "total": latency(1000 / (1.2 - load))},
+        "series": [{"t_ns": 1000000 * (i + 1), "accepted": load - i / 100, "latency_ns": 900.0 + i}
+                   for i in range(5)],
+        "checks": {"lost": 0, "duplicated": 0, "out_of_order": 0, "deadlock": False}}
+    if links:
+        document["links"] = [{"from": f"s{i}:0", "to": f"s{i + 1}:0", "utilisation": load / (i + 1),
+                              "blocked": load / 10, "stalls": 4} for i in range(6)]
+    return document
+
+
+@unittest.skipIf(shutil.which("gnuplot") is None, "gnuplot is not installed")
+class Plot(unittest.TestCase):
+    def setUp(self):
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="weft-plot-"))
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.env = dict(os.environ)
+
+    def sweep(self, name, loads, seeds=(1,), vcs=("1",), **options):
+        """A folder as 'weft sweep' leaves it."""
+        folder = self.dir / name
+        folder.mkdir()
+        points = []
+        for vc in vcs:
+            for load in loads:
+                for seed in seeds:
+                    file = f"{len(points)}.json"
+                    (folder / file).write_text(json.dumps(result(load / 100, seed, **options)))
+                    points.append({"file": file, "seed": seed, "vary": {
+                        "switch.vcs": vc, "traffic.0.load": f"{load}%"}})
+        (folder / "manifest.json").write_text(json.dumps({"weft": "sweep/1", "points": points}))
+        return str(folder)
+
+    def single(self, name, load, **options):
+        path = self.dir / name
+        path.write_text(json.dumps(result(load, **options)))
+        return str(path)
+
+    def plot(self, *args, code=0):
+        done = subprocess.run([WEFT, "plot", *args], capture_output=True, text=True, timeout=60,
+                              check=False, env=self.env)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stderr
+
+    def script(self, *args):
+        output = self.dir / "plot.gp"
+        self.plot(*args, "-o", str(output))
+        return output.read_text()
+
+    def test_every_kind_comes_in_every_form(self):
+        folder = self.sweep("a", (10, 50, 90), seeds=(1, 2, 3), vcs=("1", "2"))
+        for kind in KINDS:
+            for form, begin in FORMS.items():
+                output = self.dir / (kind + form)
+                self.assertEqual(self.plot(folder, "--kind", kind, "-o", str(output)), "")
+                self.assertTrue(output.read_bytes().startswith(begin), output)
+                self.assertGreater(output.stat().st_size, 4000)
+        self.assertFalse(list(self.dir.glob("*.part")))
+
+    def test_a_script_is_one_that_gnuplot_takes(self):
+        folder = self.sweep("a", (10, 50), seeds=(1, 2))
+        for kind in KINDS:
+            text = "set terminal dumb\n" + self.script(folder, "--kind", kind)
+            done = subprocess.run(["gnuplot"], input=text, capture_output=True, text=True,
+                                  check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_the_size_is_900_by_600(self):
+        output = self.dir / "a.png"
+        self.plot(self.single("r.json", 0.5), "--kind", KINDS[0], "-o", str(output))
+        head = output.read_bytes()[16:24]
+        self.assertEqual((int.from_bytes(head[:4], "big"), int.from_bytes(head[4:], "big")),
+                         (900, 600))
+
+    def test_curves_are_called_by_what_differs(self):
+        text = self.script(self.sweep("a", (10, 50), vcs=("1", "2")), "--kind", KINDS[0])
+        self.assertIn("title 'vcs 1'", text)
+        self.assertIn("title 'vcs 2'", text)
+        text = self.script(self.sweep("b", (10, 50)), self.single("c.json", 0.5), "--kind", KINDS[0])
+        self.assertIn("title 'b'", text)
+        self.assertIn("title 'c'", text)
+
+    def test_where_chooses_points(self):
+        text = self.script(self.sweep("a", (10, 50, 90)), "--kind", "efficiency-time",
+                           "--where", "traffic[0].load=50%")
+        self.assertIn("$curve0", text)
+        self.assertNotIn("$curve1", text)
+        self.assertIn(" 1 1 1 50 50 50 ", text)
+
+    def test_points_that_are_missing_leave_a_gap(self):
+        folder = self.sweep("a", (10, 50, 90))
+        (pathlib.Path(folder) / "1.json").unlink()
+        data = self.script(folder, "--kind", KINDS[0]).split("$curve0 << END\n")[1].split("END")[0]
+        self.assertEqual(len(data.splitlines()), 2)
+
+    def test_what_is_missing_is_said(self):
+        plain = self.single("plain.json", 0.5, links=False)
+        for args, text in (
+                ((plain, "--kind", "link-load"), "run it with --set measure.links=true"),
+                ((plain, "--kind", "pie"), "--kind pie: latency-throughput"),
+                ((plain,), "--kind is missing"),
+                (("--kind", "link-load"), "which results?"),
+                ((str(self.dir), "--kind", "link-load"), "no manifest.json of a sweep"),
+                ((str(self.dir / "none"), "--kind", "link-load"), "No such file"),
+                ((WEFT, "--kind", "link-load"), "no result of a run"),
+                ((self.sweep("a", (10,)), "--kind", "link-load", "--where", "switch.vcs=9"),
+                 "no results of the points that are asked for"),
+                ((self.single("r.json", 0.5, clock="real"), self.single("v.json", 0.5),
+                  "--kind", "blocked-time"), "cannot be compared")):
+            with self.subTest(args=args):
+                output = self.dir / "x.png"
+                self.assertIn(text, self.plot(*args, "-o", str(output), code=2))
+                self.assertFalse(output.exists())
+        self.assertIn("-o x.jpg: a file that ends in .png",
+                      self.plot(plain, "--kind", KINDS[0], "-o", "x.jpg", code=2))
+
+    def test_a_file_that_cannot_be_written_is_no_success(self):
+        error = self.plot(self.single("r.json", 0.5), "--kind", KINDS[0], "-o",
+                          str(self.dir / "no" / "x.png"), code=2)
+        self.assertIn("x.png: No such file or directory", error)
+
+    def test_without_gnuplot_it_names_the_package(self):
+        self.env["PATH"] = str(self.dir)
+        path = self.single("r.json", 0.5)
+        self.assertIn("apt install gnuplot-nox",
+                      self.plot(path, "--kind", KINDS[0], "-o", str(self.dir / "x.png"), code=3))
+        self.assertIn("plot", self.script(path, "--kind", KINDS[0]))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft plot: pictures of results, drawn by gnuplot. */
+
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "plot_script.h"
+
+#define NO_PROGRAM 127
+
+static const char usage[] =
+	"usage: weft plot DIR|RESULT... --kind KIND -o FILE.png|.svg|.pdf|.gp\n"
+	"                 [--where KEY=VALUE]... [--along KEY]\n"
+	"\n"
+	"Draws sweeps (their folders) and single results (their JSON). What differs becomes curves\n"
+	"with a legend; seeds become means with 95 % confidence intervals.\n"
+	"  --kind latency-throughput   total and network latency against accepted traffic\n"
+	"  --kind efficiency-time      accepted traffic against time\n"
+	"  --kind link-load            utilisation of every link, sorted (measure.links: true)\n"
+	"  --kind blocked-time         how much links wait for credit, sorted (the same)\n"
+	"  --where KEY=VALUE           of a sweep only the points with this value\n"
+	"  --along KEY                 the key that changes along a curve of latency-throughput\n"
+	"                              (default: the first that ends in 'load', else the last)\n"
+	"A .gp file is the script for gnuplot with the data in it.\n"
+	"Exit: 0 done, 2 bad request, 3 not able (no gnuplot).\n";
+
+enum { OPTION_KIND = 256, OPTION_WHERE, OPTION_ALONG };
+
+struct request {
+	struct plot_runs runs;
+	const char *output, *along;
+	const char **input;
+	unsigned inputs;
+	enum plot_format format;
+};
+
+static int fail(int result, const struct fault *fault)
+{
+	return command_fail("plot", fault_exit_code(result), "%s", fault->text);
+}
+
+static int take_where(struct plot_runs *runs, const char *text, struct fault *fault)
+{
+	if (strchr(text, '=') == NULL)
+		return fault_set(fault, EINVAL, "--where %s: KEY=VALUE was expected", text);
+	if (runs->wheres == PLOT_WHERE_MAX)
+		return fault_set(fault, EINVAL, "--where: at most %u of them", PLOT_WHERE_MAX);
+	runs->where[runs->wheres++] = text;
+	return 0;
+}
+
+static int take_option(struct request *request, int option, const char *value, struct fault *fault)
+{
+	switch (option) {
+	case 1:
+		request->input[request->inputs++] = value;
+		return 0;
+	case OPTION_KIND:
+		request->runs.kind = plot_kind_find(value);
+		if (request->runs.kind == PLOT_KIND_COUNT)
+			return fault_set(fault, EINVAL,
+				"--kind %s: latency-throughput, efficiency-time, link-load or "
+				"blocked-time was expected",
+				value);
+		return 0;
+	case OPTION_WHERE:
+		return take_where(&request->runs, value, fault);
+	case OPTION_ALONG:
+		request->along = value;
+		return 0;
+	case 'o':
+		request->output = value;
+		request->format = plot_format_find(value);
+		return 0;
+	default:
+		return fault_set(fault, EINVAL, "'weft plot --help' lists the options");
+	}
+}
+
+static int parse(struct request *request, int argc, char **argv, struct fault *fault)
+{
+	static const struct option options[] = {
+		{"kind", required_argument, NULL, OPTION_KIND},
+		{"where", required_argument, NULL, OPTION_WHERE},
+		{"along", required_argument, NULL, OPTION_ALONG},
+		{NULL, 0, NULL, 0},
+	};
+	int option, result = 0;
+
+	request->runs.kind = PLOT_KIND_COUNT;
+	while (result == 0 && (option = getopt_long(argc, argv, "-o:", options, NULL)) != -1)
+		result = take_option(request, option, optarg, fault);
+	while (result == 0 && optind < argc)
+		request->input[request->inputs++] = argv[optind++];
+	if (result < 0)
+		return result;
+	if (request->inputs == 0)
+		return fault_set(fault, EINVAL, "which results? A sweep's folder or a JSON file");
+	if (request->runs.kind == PLOT_KIND_COUNT)
+		return fault_set(fault, EINVAL, "--kind is missing");
+	if (request->output == NULL || request->format == PLOT_FORMAT_COUNT)
+		return fault_set(fault, EINVAL,
+			"-o %s: a file that ends in .png, .svg, .pdf or .gp was expected",
+			request->output != NULL ? request->output : "is missing");
+	return 0;
+}
+
+/* gnuplot with the read end of 'script' as its standard input. */
+static pid_t start_gnuplot(const int script[2])
+{
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	dup2(script[0], STDIN_FILENO);
+	dup2(STDERR_FILENO, STDOUT_FILENO);
+	close(script[0]);
+	close(script[1]);
+	execlp("gnuplot", "gnuplot", "-", (char *)NULL);
+	_exit(errno == ENOENT ? NO_PROGRAM : EXIT_NOT_ABLE);
+}
+
+static int judge_gnuplot(int status, const char *part, struct fault *fault)
+{
+	struct stat about;
+
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NO_PROGRAM)
+		return fault_set(fault, ENODEV,
+			"gnuplot is not installed: it is in the package gnuplot-nox (apt install "
+			"gnuplot-nox)");
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || stat(part, &about) < 0 ||
+		about.st_size == 0)
+		return fault_set(fault, EIO, "gnuplot failed (status %d)", status);
+	return 0;
+}
+
+/* Pipes the script into gnuplot, which writes 'part'. */
+static int draw(const struct request *request, const struct plot_curves *curves, const char *part,
+	struct fault *fault)
+{
+	int script[2], status;
+	FILE *out;
+	pid_t pid;
+
+	if (pipe(script) < 0)
+		return fault_set(fault, errno, "gnuplot: %s", strerror(errno));
+	signal(SIGPIPE, SIG_IGN);
+	pid = start_gnuplot(script);
+	close(script[0]);
+	out = pid > 0 ? fdopen(script[1], "w") : NULL;
+	if (out == NULL) {
+		close(script[1]);
+	} else {
+		plot_script_write(curves, request->format, part, out);
+		fclose(out);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return fault_set(fault, errno, "gnuplot: %s", strerror(errno));
+	return judge_gnuplot(status, part, fault);
+}
+
+static int write_script(const struct plot_curves *curves, const char *part, struct fault *fault)
+{
+	FILE *out = fopen(part, "w");
+
+	if (out != NULL) {
+		plot_script_write(curves, PLOT_GNUPLOT, NULL, out);
+		if (fclose(out) == 0)
+			return 0;
+	}
+	return fault_set(fault, EIO, "%s: %s", part, strerror(errno));
+}
+
+/* The picture appears whole or not at all. */
+static int write_output(
+	const struct request *request, const struct plot_curves *curves, struct fault *fault)
+{
+	char part[PATH_MAX];
+	int result, file;
+
+	snprintf(part, sizeof(part), "%s.part", request->output);
+	/* gnuplot would write to its standard output instead. */
+	file = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (file < 0)
+		return fault_set(fault, errno, "%s: %s", request->output, strerror(errno));
+	close(file);
+	result = request->format == PLOT_GNUPLOT ? write_script(curves, part, fault)
+						 : draw(request, curves, part, fault);
+	if (result == 0 && rename(part, request->output) != 0)
+		result = fault_set(fault, errno, "%s: %s", request->output, strerror(errno));
+	if (result < 0)
+		unlink(part);
+	return result;
+}
+
+static int plot(struct request *request, struct fault *fault)
+{
+	struct plot_curves curves = {.curves = 0};
+	int result = 0;
+
+	for (unsigned i = 0; i < request->inputs && result == 0; i++)
+		result = plot_runs_add(&request->runs, request->input[i], fault);
+	if (result == 0)
+		result = plot_curves_make(&curves, &request->runs, request->along, fault);
+	if (result == 0)
+		result = write_output(request, &curves, fault);
+	plot_curves_fini(&curves);
+	return result;
+}
+
+int cmd_plot(int argc, char **argv)
+{
+	struct request request = {.inputs = 0};
+	struct fault fault;
+	int result;
+
+	if (argc < 2 || strcmp(argv[1], "--help") == 0) {
+		fputs(usage, argc < 2 ? stderr : stdout);
+		return argc < 2 ? EXIT_BAD_REQUEST : EXIT_DONE;
+	}
+	request.input = calloc((size_t)argc, sizeof(*request.input));
+	if (request.input == NULL)
+		return command_fail("plot", EXIT_NOT_ABLE, "no memory");
+	result = parse(&request, argc, argv, &fault);
+	if (result == 0)
+		result = plot(&request, &fault);
+	plot_runs_fini(&request.runs);
+	free(request.input);
+	return result < 0 ? fail(result, &fault) : EXIT_DONE;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "plot_curves.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A group of runs: a curve, or within it a point. */
+struct maker {
+	struct plot_curves *curves;
+	const struct plot_runs *runs;
+	const char **along; /* of each input; NULL: none */
+	struct fault *fault;
+};
+
+static int refuse_memory(struct fault *fault)
+{
+	return fault_set(fault, ENOMEM, "plot: no memory");
+}
+
+static const char *last_part(const char *key)
+{
+	const char *point = strrchr(key, '.');
+
+	return point != NULL ? point + 1 : key;
+}
+
+/* The key along which the curves of these varied keys go; NULL if that is none of them. */
+static const char *find_along(json_t *vary, const char *asked)
+{
+	const char *key, *last = NULL, *load = NULL;
+	json_t *value;
+
+	json_object_foreach(vary, key, value)
+	{
+		if (asked != NULL && plot_key_is(asked, strlen(asked), key))
+			return key;
+		if (load == NULL && strcmp(last_part(key), "load") == 0)
+			load = key;
+		last = key;
+	}
+	return asked != NULL ? NULL : load != NULL ? load : last;
+}
+
+/* Of every input, by its first run. */
+static int find_all_along(struct maker *maker, const char *asked)
+{
+	bool found = asked == NULL;
+
+	for (unsigned i = 0; i < maker->runs->runs; i++) {
+		const struct plot_run *run = &maker->runs->run[i];
+
+		if (maker->runs->kind != PLOT_LATENCY_THROUGHPUT)
+			continue;
+		maker->along[run->input] = find_along(run->vary, asked);
+		found = found || maker->along[run->input] != NULL;
+	}
+	return found ? 0
+		     : fault_set(maker->fault, EINVAL, "--along %s: no sweep here varies that key",
+			       asked);
+}
+
+static bool is_along(const struct maker *maker, const struct plot_run *run, const char *key)
+{
+	const char *along = maker->along[run->input];
+
+	return along != NULL && strcmp(along, key) == 0;
+}
+
+/* Whether two runs are of one curve, or, with 'point', of one point of it. */
+static bool belong_together(
+	const struct maker *maker, const struct plot_run *a, const struct plot_run *b, bool point)
+{
+	const char *key;
+	json_t *value;
+
+	if (a->input != b->input)
+		return false;
+	json_object_foreach(a->vary, key, value)
+	{
+		if (!point && is_along(maker, a, key))
+			continue;
+		if (!json_equal(value, json_object_get(b->vary, key)))
+			return false;
+	}
+	return true;
+}
+
+/* Whether the runs of this input have more than one value of the key. */
+static bool differs(const struct maker *maker, const struct plot_run *run, const char *key)
+{
+	const json_t *value = json_object_get(run->vary, key);
+
+	for (unsigned i = 0; i < maker->runs->runs; i++) {
+		const struct plot_run *other = &maker->runs->run[i];
+
+		if (other->input == run->input &&
+			!json_equal(value, json_object_get(other->vary, key)))
+			return true;
+	}
+	return false;
+}
+
+/* The last part of a key, or all of it if another key ends in the same. */
+static const char *short_key(json_t *vary, const char *key)
+{
+	const char *other;
+	json_t *value;
+
+	json_object_foreach(vary, other, value)
+	{
+		if (strcmp(other, key) != 0 && strcmp(last_part(other), last_part(key)) == 0)
+			return key;
+	}
+	return last_part(key);
+}
+
+static void append(char out[PLOT_LABEL_MAX], const char *text, const char *value)
+{
+	size_t length = strlen(out);
+
+	snprintf(out + length, PLOT_LABEL_MAX - length, "%s%s%s%s", length > 0 ? ", " : "", text,
+		value != NULL ? " " : "", value != NULL ? value : "");
+}
+
+/* What tells a curve from the others: its input, and the keys that differ. */
+static void make_label(const struct maker *maker, const struct plot_run *run, char *out)
+{
+	const char *key;
+	json_t *value;
+
+	out[0] = '\0';
+	if (maker->runs->inputs > 1)
+		append(out, maker->runs->input[run->input], NULL);
+	json_object_foreach(run->vary, key, value)
+	{
+		if (!is_along(maker, run, key) && differs(maker, run, key))
+			append(out, short_key(run->vary, key), json_string_value(value));
+	}
+}
+
+static struct confidence mean_of(const struct plot_run *const *group, unsigned count,
+	unsigned index, size_t offset, double *room)
+{
+	for (unsigned i = 0; i < count; i++)
+		memcpy(&room[i], (const char *)&group[i]->value[index] + offset, sizeof(*room));
+	return confidence_of(room, count);
+}
+
+/* Adds the points that runs of different seeds have in common to the curve. */
+static int add_points(struct maker *maker, struct plot_curve *curve,
+	const struct plot_run *const *group, unsigned count)
+{
+	unsigned values = group[0]->values;
+	struct plot_point *more;
+	double *room;
+
+	for (unsigned i = 1; i < count; i++)
+		values = group[i]->values < values ? group[i]->values : values;
+	more = realloc(curve->point, (curve->points + values) * sizeof(*more));
+	if (more != NULL)
+		curve->point = more;
+	room = calloc(count, sizeof(*room));
+	if (more == NULL || room == NULL) {
+		free(room);
+		return refuse_memory(maker->fault);
+	}
+	for (unsigned i = 0; i < values; i++)
+		curve->point[curve->points++] = (struct plot_point){
+			mean_of(group, count, i, offsetof(struct plot_value, x), room),
+			mean_of(group, count, i, offsetof(struct plot_value, y), room),
+			mean_of(group, count, i, offsetof(struct plot_value, y2), room)};
+	free(room);
+	maker->curves->intervals = maker->curves->intervals || count > 1;
+	return 0;
+}
+
+static struct plot_curve *add_curve(struct maker *maker)
+{
+	struct plot_curves *curves = maker->curves;
+	struct plot_curve *more;
+
+	if (curves->curves == PLOT_CURVES_MAX) {
+		fault_set(maker->fault, EINVAL,
+			"more than %u curves: choose some with --where KEY=VALUE", PLOT_CURVES_MAX);
+		errno = EINVAL;
+		return NULL;
+	}
+	more = realloc(curves->curve, (curves->curves + 1) * sizeof(*more));
+	if (more == NULL) {
+		errno = -refuse_memory(maker->fault);
+		return NULL;
+	}
+	curves->curve = more;
+	more = &curves->curve[curves->curves++];
+	memset(more, 0, sizeof(*more));
+	return more;
+}
+
+/* All runs that belong to 'first', from it on, which none before it does; taken ones are marked. */
+static unsigned gather(const struct maker *maker, unsigned first, bool point, bool *taken,
+	const struct plot_run **group)
+{
+	const struct plot_run *run = maker->runs->run;
+	unsigned count = 0;
+
+	for (unsigned i = first; i < maker->runs->runs; i++) {
+		if (taken[i] || !belong_together(maker, &run[first], &run[i], point))
+			continue;
+		taken[i] = true;
+		group[count++] = &run[i];
+	}
+	return count;
+}
+
+/* The curve of the run 'first' and all that belong to it, point by point. */
+static int make_curve(
+	struct maker *maker, unsigned first, bool *taken, const struct plot_run **group)
+{
+	const struct plot_runs *runs = maker->runs;
+	struct plot_curve *curve = add_curve(maker);
+	int result = curve == NULL ? -errno : 0;
+
+	if (curve != NULL)
+		make_label(maker, &runs->run[first], curve->label);
+	for (unsigned i = first; i < runs->runs && result == 0; i++)
+		if (!taken[i] && belong_together(maker, &runs->run[first], &runs->run[i], false))
+			result = add_points(
+				maker, curve, group, gather(maker, i, true, taken, group));
+	return result;
+}
+
+/* Blocked is a share of time on the virtual clock and stalls a second on the real one. */
+static int describe_runs(struct maker *maker)
+{
+	const struct plot_runs *runs = maker->runs;
+	struct plot_curves *curves = maker->curves;
+
+	curves->real_clock = runs->run[0].real_clock;
+	strcpy(curves->topology, runs->run[0].topology);
+	for (unsigned i = 1; i < runs->runs; i++) {
+		if (strcmp(runs->run[i].topology, curves->topology) != 0)
+			curves->topology[0] = '\0';
+		if (runs->kind == PLOT_BLOCKED_TIME &&
+			runs->run[i].real_clock != curves->real_clock)
+			return fault_set(maker->fault, EINVAL,
+				"results of the real and of the virtual clock: what they say about "
+				"blocked links cannot be compared");
+	}
+	return 0;
+}
+
+int plot_curves_make(struct plot_curves *curves, const struct plot_runs *runs, const char *along,
+	struct fault *fault)
+{
+	struct maker maker = {.curves = curves, .runs = runs, .fault = fault};
+	const struct plot_run **group = calloc(runs->runs + 1, sizeof(*group));
+	bool *taken = calloc(runs->runs + 1, sizeof(*taken));
+	int result = 0;
+
+	maker.along = calloc(runs->inputs + 1, sizeof(*maker.along));
+	*curves = (struct plot_curves){.kind = runs->kind};
+	if (group == NULL || taken == NULL || maker.along == NULL)
+		result = refuse_memory(fault);
+	if (result == 0)
+		result = describe_runs(&maker);
+	if (result == 0)
+		result = find_all_along(&maker, along);
+	for (unsigned i = 0; i < runs->runs && result == 0; i++)
+		if (!taken[i])
+			result = make_curve(&maker, i, taken, group);
+	free(group);
+	free(taken);
+	free(maker.along);
+	return result;
+}
+
+void plot_curves_fini(struct plot_curves *curves)
+{
+	for (unsigned i = 0; i < curves->curves; i++)
+		free(curves->curve[i].point);
+	free(curves->curve);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "plot_runs.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sweep_manifest.h"
+
+static const char *const kind_names[] = {
+#define X(id, name) name,
+	PLOT_KINDS(X)
+#undef X
+};
+
+enum plot_kind plot_kind_find(const char *name)
+{
+	unsigned kind = 0;
+
+	while (kind < PLOT_KIND_COUNT && strcmp(kind_names[kind], name) != 0)
+		kind++;
+	return (enum plot_kind)kind;
+}
+
+const char *plot_kind_name(enum plot_kind kind)
+{
+	return kind_names[kind];
+}
+
+static double number_at(const json_t *object, const char *key)
+{
+	return json_number_value(json_object_get(object, key));
+}
+
+/* Room for the values of a run. */
+static int make_room(struct plot_run *run, size_t values, struct fault *fault)
+{
+	run->value = calloc(values + 1, sizeof(*run->value));
+	run->values = (unsigned)values;
+	return run->value == NULL ? fault_set(fault, ENOMEM, "plot: no memory") : 0;
+}
+
+static int read_point(
+	struct plot_run *run, const json_t *result, const char *path, struct fault *fault)
+{
+	const json_t *latency = json_object_get(result, "latency_ns");
+	int made = make_room(run, 1, fault);
+
+	if (made < 0)
+		return made;
+	run->value[0] = (struct plot_value){
+		.x = number_at(json_object_get(result, "throughput"), "accepted"),
+		.y = number_at(json_object_get(latency, "total"), "mean"),
+		.y2 = number_at(json_object_get(latency, "network"), "mean"),
+	};
+	return 0;
+}
+
+static int read_series(
+	struct plot_run *run, const json_t *result, const char *path, struct fault *fault)
+{
+	const json_t *series = json_object_get(result, "series");
+	size_t index;
+	json_t *sample;
+	int made;
+
+	if (json_array_size(series) == 0)
+		return fault_set(fault, EINVAL,
+			"%s: no samples ('series'): a measure.sample shorter than the run was "
+			"expected",
+			path);
+	made = make_room(run, json_array_size(series), fault);
+	if (made < 0)
+		return made;
+	json_array_foreach((json_t *)series, index, sample) run->value[index] =
+		(struct plot_value){.x = number_at(sample, "t_ns"),
+			.y = number_at(sample, "accepted"),
+			.y2 = number_at(sample, "latency_ns")};
+	return 0;
+}
+
+static int most_first(const void *a, const void *b)
+{
+	const struct plot_value *left = a, *right = b;
+
+	return left->y < right->y ? 1 : left->y > right->y ? -1 : 0;
+}
+
+static int read_links(struct plot_run *run, const json_t *result, const char *key, const char *path,
+	struct fault *fault)
+{
+	const json_t *links = json_object_get(result, "links");
+	size_t index;
+	json_t *link;
+	int made;
+
+	if (json_array_size(links) == 0)
+		return fault_set(fault, EINVAL,
+			"%s: nothing about links ('links'): run it with --set measure.links=true",
+			path);
+	made = make_room(run, json_array_size(links), fault);
+	if (made < 0)
+		return made;
+	json_array_foreach((json_t *)links, index, link) run->value[index].y = number_at(link, key);
+	qsort(run->value, run->values, sizeof(*run->value), most_first);
+	for (unsigned i = 0; i < run->values; i++)
+		run->value[i].x = i + 1;
+	return 0;
+}
+
+static int read_values(enum plot_kind kind, struct plot_run *run, const json_t *result,
+	const char *path, struct fault *fault)
+{
+	switch (kind) {
+	case PLOT_LATENCY_THROUGHPUT:
+		return read_point(run, result, path, fault);
+	case PLOT_EFFICIENCY_TIME:
+		return read_series(run, result, path, fault);
+	case PLOT_LINK_LOAD:
+		return read_links(run, result, "utilisation", path, fault);
+	default:
+		return read_links(run, result, "blocked", path, fault);
+	}
+}
+
+/* Adds the run of a result file; 'vary' may be NULL. */
+static int add_run(struct plot_runs *runs, const char *path, json_t *vary, struct fault *fault)
+{
+	struct plot_run *more = realloc(runs->run, (runs->runs + 1) * sizeof(*runs->run)), *run;
+	const char *clock = NULL, *topology = NULL;
+	json_error_t error;
+	json_t *result;
+	int read;
+
+	if (more == NULL)
+		return fault_set(fault, ENOMEM, "plot: no memory");
+	runs->run = more;
+	result = json_load_file(path, 0, &error);
+	if (result == NULL || json_object_get(result, "throughput") == NULL) {
+		json_decref(result);
+		return fault_set(fault, EINVAL, "%s: no result of a run%s%.200s", path,
+			result == NULL ? ": " : "", result == NULL ? error.text : "");
+	}
+	run = &runs->run[runs->runs++];
+	*run = (struct plot_run){.input = runs->inputs - 1, .vary = json_incref(vary)};
+	json_unpack(result, "{s:{s:s}}", "config", "clock", &clock);
+	json_unpack(result, "{s:{s:s}}", "topology", "name", &topology);
+	run->real_clock = clock != NULL && strcmp(clock, "real") == 0;
+	snprintf(run->topology, sizeof(run->topology), "%s", topology != NULL ? topology : "");
+	read = read_values(runs->kind, run, result, path, fault);
+	json_decref(result);
+	return read;
+}
+
+/* The name of an input in a legend. */
+static int add_input(struct plot_runs *runs, const char *path, struct fault *fault)
+{
+	char **more = realloc(runs->input, (runs->inputs + 1) * sizeof(*runs->input));
+	size_t length = strlen(path), start;
+	char *name;
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	for (start = length; start > 0 && path[start - 1] != '/';)
+		start--;
+	if (length - start > 5 && strncmp(path + length - 5, ".json", 5) == 0)
+		length -= 5;
+	if (more != NULL)
+		runs->input = more;
+	name = more != NULL ? strndup(path + start, length - start) : NULL;
+	if (name == NULL)
+		return fault_set(fault, ENOMEM, "plot: no memory");
+	runs->input[runs->inputs++] = name;
+	return 0;
+}
+
+bool plot_key_is(const char *asked, size_t length, const char *key)
+{
+	for (size_t i = 0; i < length; i++) {
+		if (asked[i] == ']')
+			continue;
+		if (*key != (asked[i] == '[' ? '.' : asked[i]))
+			return false;
+		key++;
+	}
+	return *key == '\0';
+}
+
+/* Whether a point has every value that was asked for, of the keys that its sweep varies. */
+static bool is_wanted(const struct plot_runs *runs, json_t *vary)
+{
+	const char *key;
+	json_t *value;
+
+	for (unsigned i = 0; i < runs->wheres; i++) {
+		size_t length = strcspn(runs->where[i], "=");
+
+		json_object_foreach(vary, key, value)
+		{
+			if (plot_key_is(runs->where[i], length, key) &&
+				strcmp(json_string_value(value), runs->where[i] + length + 1) != 0)
+				return false;
+		}
+	}
+	return true;
+}
+
+static int add_points(
+	struct plot_runs *runs, const char *folder, const json_t *manifest, struct fault *fault)
+{
+	unsigned before = runs->runs;
+	size_t index;
+	json_t *point;
+	int result = 0;
+
+	json_array_foreach(json_object_get(manifest, "points"), index, point)
+	{
+		json_t *vary = json_object_get(point, "vary");
+		const char *file = json_string_value(json_object_get(point, "file"));
+		char path[PATH_MAX];
+
+		if (file == NULL || strchr(file, '/') != NULL || !is_wanted(runs, vary))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", folder, file);
+		if (access(path, F_OK) != 0)
+			continue;
+		result = add_run(runs, path, vary, fault);
+		if (result < 0)
+			return result;
+	}
+	if (runs->runs == before)
+		return fault_set(
+			fault, EINVAL, "%s: no results of the points that are asked for", folder);
+	return 0;
+}
+
+int plot_runs_add(struct plot_runs *runs, const char *path, struct fault *fault)
+{
+	struct fault why = {.text = ""};
+	struct stat about;
+	json_t *manifest;
+	int result;
+
+	if (stat(path, &about) < 0)
+		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
+	result = add_input(runs, path, fault);
+	if (result < 0)
+		return result;
+	if (!S_ISDIR(about.st_mode))
+		return add_run(runs, path, NULL, fault);
+	manifest = sweep_manifest_read(path, &why);
+	if (manifest == NULL)
+		return fault_set(fault, EINVAL, "%s",
+			why.text[0] != '\0' ? why.text
+					    : "the folder has no manifest.json of a sweep");
+	result = add_points(runs, path, manifest, fault);
+	json_decref(manifest);
+	return result;
+}
+
+void plot_runs_fini(struct plot_runs *runs)
+{
+	for (unsigned i = 0; i < runs->runs; i++) {
+		json_decref(runs->run[i].vary);
+		free(runs->run[i].value);
+	}
+	for (unsigned i = 0; i < runs->inputs; i++)
+		free(runs->input[i]);
+	free(runs->run);
+	free(runs->input);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The results that a plot is made of: single ones and those of sweeps, each reduced to the numbers
+ * that the kind of plot shows. Owner: who loaded them.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "fault.h"
+
+#define PLOT_WHERE_MAX 16u
+
+/* kind, its name, what it shows of a result */
+#define PLOT_KINDS(X)                                                                         \
+	X(LATENCY_THROUGHPUT, "latency-throughput") /* one point: accepted, total, network */ \
+	X(EFFICIENCY_TIME, "efficiency-time") /* a point a sample: time, accepted, latency */ \
+	X(LINK_LOAD, "link-load")             /* a point a link: rank, utilisation */         \
+	X(BLOCKED_TIME, "blocked-time")       /* a point a link: rank, blocked */
+
+enum plot_kind {
+#define X(id, name) PLOT_##id,
+	PLOT_KINDS(X)
+#undef X
+		PLOT_KIND_COUNT
+};
+
+/* PLOT_KIND_COUNT for a name that is none. */
+enum plot_kind plot_kind_find(const char *name);
+const char *plot_kind_name(enum plot_kind kind);
+
+struct plot_value {
+	double x, y, y2; /* times in ns, shares as fractions */
+};
+
+struct plot_run {
+	unsigned input; /* of the command line, from 0 */
+	json_t *vary;   /* varied keys and their values; NULL: no sweep */
+	char topology[64];
+	bool real_clock;
+	struct plot_value *value;
+	unsigned values;
+};
+
+struct plot_runs {
+	enum plot_kind kind;
+	struct plot_run *run;
+	unsigned runs;
+	char **input; /* name of each input: that of a folder, or of a file without its end */
+	unsigned inputs;
+	const char *where[PLOT_WHERE_MAX]; /* KEY=VALUE; points of sweeps that have others are left
+					      out */
+	unsigned wheres;
+};
+
+/* Whether the first 'length' bytes of 'asked' name this key of a manifest: "traffic[0].load" and
+ * "traffic.0.load" are one. */
+bool plot_key_is(const char *asked, size_t length, const char *key);
+
+/* Adds a sweep's folder or a result. Points that are not there yet are left out, a folder without
+ * any is refused. -ENOENT, -EINVAL: no sweep, no result, or one without what this kind shows. */
+int plot_runs_add(struct plot_runs *runs, const char *path, struct fault *fault);
+void plot_runs_fini(struct plot_runs *runs);

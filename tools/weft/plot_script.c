@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "plot_script.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#define LOG_FROM      15.0 /* ratio of latencies from which their axis is logarithmic */
+#define KEY_INSIDE    6u   /* curves whose legend has room in the picture */
+#define BANDS_MAX     4u   /* curves whose bands of confidence can be told apart */
+#define MARKS_MAX     40u  /* points of a curve that all get a mark */
+#define INTERVAL_ROOM 1.3  /* an interval may reach so far above the greatest mean */
+
+struct unit {
+	const char *name;
+	double ns;
+};
+
+struct writer {
+	const struct plot_curves *curves;
+	FILE *out;
+	struct unit time; /* of latencies, or of the time axis */
+	bool log;
+};
+
+static const char *const colours[] = {
+	"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"};
+#define COLOURS (sizeof(colours) / sizeof(colours[0]))
+static const unsigned marks[] = {7, 5, 9, 13, 11, 6, 4, 8};
+#define MARKS (sizeof(marks) / sizeof(marks[0]))
+
+enum plot_format plot_format_find(const char *path)
+{
+	static const char *const ends[] = {".png", ".svg", ".pdf", ".gp"};
+	size_t length = strlen(path);
+	unsigned format = 0;
+
+	while (format < PLOT_FORMAT_COUNT &&
+		(length <= strlen(ends[format]) ||
+			strcmp(path + length - strlen(ends[format]), ends[format]) != 0))
+		format++;
+	return (enum plot_format)format;
+}
+
+/* gnuplot's single quotes: a quote inside is doubled, nothing else has a meaning. */
+static void write_quoted(const char *text, FILE *out)
+{
+	fputc('\'', out);
+	for (; *text != '\0'; text++) {
+		if (*text == '\'')
+			fputc('\'', out);
+		fputc(*text == '\n' ? ' ' : *text, out);
+	}
+	fputc('\'', out);
+}
+
+static void write_terminal(enum plot_format format, const char *output, FILE *out)
+{
+	static const char *const terminals[] = {
+		"pngcairo size 900,600 font 'sans,12' noenhanced",
+		"svg size 900,600 font 'sans,14' noenhanced background '#ffffff'",
+		"pdfcairo size 7.5in,5in font 'sans,12' noenhanced",
+	};
+
+	fputs("set encoding utf8\n", out);
+	if (output == NULL)
+		return;
+	fprintf(out, "set terminal %s\nset output ", terminals[format]);
+	write_quoted(output, out);
+	fputc('\n', out);
+}
+
+/* The greatest mean of x, y or y2, by its offset in struct plot_point; 0 if there is none. */
+static double greatest(const struct plot_curves *curves, size_t offset)
+{
+	double most = 0;
+
+	for (unsigned i = 0; i < curves->curves; i++) {
+		const struct plot_curve *curve = &curves->curve[i];
+
+		for (unsigned j = 0; j < curve->points; j++)
+			most = fmax(
+				most, ((const struct confidence *)((const char *)&curve->point[j] +
+								   offset))
+					      ->mean);
+	}
+	return most;
+}
+
+static double least_latency(const struct plot_curves *curves)
+{
+	double least = INFINITY;
+
+	for (unsigned i = 0; i < curves->curves; i++)
+		for (unsigned j = 0; j < curves->curve[i].points; j++) {
+			const struct plot_point *point = &curves->curve[i].point[j];
+
+			if (point->y.mean > 0)
+				least = fmin(least, point->y.mean);
+			if (point->y2.mean > 0)
+				least = fmin(least, point->y2.mean);
+		}
+	return least;
+}
+
+/* The unit that leaves few digits before the point. */
+static struct unit choose_unit(double ns)
+{
+	static const struct unit units[] = {{"s", 1e9}, {"ms", 1e6}, {"µs", 1e3}};
+
+	for (unsigned i = 0; i < 3; i++)
+		if (ns >= 2 * units[i].ns)
+			return units[i];
+	return (struct unit){"ns", 1};
+}
+
+static double low_end(const struct confidence *c)
+{
+	return isnan(c->half_width) ? c->mean : c->mean - c->half_width;
+}
+
+static double high_end(const struct confidence *c)
+{
+	return isnan(c->half_width) ? c->mean : c->mean + c->half_width;
+}
+
+/* "mean low high", scaled. */
+static void write_interval(const struct confidence *c, double scale, FILE *out)
+{
+	fprintf(out, " %.9g %.9g %.9g", c->mean * scale, low_end(c) * scale, high_end(c) * scale);
+}
+
+/* A block of data for each curve: x, y and y2, each with the ends of its interval. */
+static void write_data(const struct writer *writer, double x, double y, double y2)
+{
+	for (unsigned i = 0; i < writer->curves->curves; i++) {
+		const struct plot_curve *curve = &writer->curves->curve[i];
+
+		fprintf(writer->out, "$curve%u << END\n", i);
+		for (unsigned j = 0; j < curve->points; j++) {
+			write_interval(&curve->point[j].x, x, writer->out);
+			write_interval(&curve->point[j].y, y, writer->out);
+			write_interval(&curve->point[j].y2, y2, writer->out);
+			fputc('\n', writer->out);
+		}
+		fputs("END\n", writer->out);
+	}
+}
+
+static void write_frame(const struct writer *writer, const char *title)
+{
+	const struct plot_curves *curves = writer->curves;
+	char text[128];
+
+	snprintf(text, sizeof(text), "%s%s%s", title, curves->topology[0] != '\0' ? ", " : "",
+		curves->topology);
+	fputs("set title ", writer->out);
+	write_quoted(text, writer->out);
+	fputs("\nset grid linecolor '#d0d0d0' linetype 1\nset border 3 linecolor '#404040'\n"
+	      "set tics nomirror\nset bars 0.6\n",
+		writer->out);
+	/* Latency leaves the corner of little traffic free, the others none. */
+	if (curves->curves > KEY_INSIDE)
+		fputs("set key outside right top samplen 2\n", writer->out);
+	else if (curves->kind == PLOT_LATENCY_THROUGHPUT)
+		fputs("set key top left samplen 3 opaque\n", writer->out);
+	else
+		fputs("set key below samplen 3\n", writer->out);
+}
+
+/* "using … linecolor …": how the curve looks that is the i-th. */
+static void write_style(const struct writer *writer, unsigned i, const char *style)
+{
+	fprintf(writer->out, " %s linecolor rgb '%s'", style, colours[i % COLOURS]);
+}
+
+static void write_title(const struct writer *writer, unsigned i, const char *otherwise)
+{
+	const char *label = writer->curves->curve[i].label;
+
+	fputs(" title ", writer->out);
+	write_quoted(label[0] != '\0' ? label : otherwise, writer->out);
+}
+
+/* A range that shows all means; intervals that reach far beyond them are cut. */
+static void write_latency_range(const struct writer *writer)
+{
+	const struct plot_curves *curves = writer->curves;
+	double most = fmax(greatest(curves, offsetof(struct plot_point, y)),
+		greatest(curves, offsetof(struct plot_point, y2)));
+
+	if (most <= 0)
+		return;
+	if (writer->log)
+		fprintf(writer->out, "set logscale y\nset yrange [%.9g:%.9g]\n",
+			least_latency(curves) * 0.7 / writer->time.ns,
+			most * INTERVAL_ROOM * 1.2 / writer->time.ns);
+	else
+		fprintf(writer->out, "set yrange [0:%.9g]\n",
+			most * (curves->intervals ? INTERVAL_ROOM : 1.1) / writer->time.ns);
+}
+
+static void write_latency_curve(const struct writer *writer, unsigned i)
+{
+	FILE *out = writer->out;
+	unsigned mark = marks[i % MARKS];
+
+	fprintf(out, "  $curve%u using 1:4", i);
+	write_style(writer, i, "with linespoints linewidth 2 pointsize 0.9");
+	fprintf(out, " pointtype %u", mark);
+	write_title(writer, i, "total");
+	fprintf(out, ", \\\n  $curve%u using 1:7", i);
+	write_style(writer, i, "with linespoints linewidth 1.5 dashtype 2 pointsize 0.6");
+	fprintf(out, " pointtype %u", mark);
+	fputs(writer->curves->curves == 1 ? " title 'network'" : " notitle", out);
+	if (!writer->curves->intervals)
+		return;
+	fprintf(out, ", \\\n  $curve%u using 1:4:2:3:5:6", i);
+	write_style(writer, i, "with xyerrorbars linewidth 1 pointtype 0");
+	fputs(" notitle", out);
+	fprintf(out, ", \\\n  $curve%u using 1:7:2:3:8:9", i);
+	write_style(writer, i, "with xyerrorbars linewidth 1 pointtype 0");
+	fputs(" notitle", out);
+}
+
+static void write_latency(struct writer *writer)
+{
+	const struct plot_curves *curves = writer->curves;
+	double most = greatest(curves, offsetof(struct plot_point, y));
+	FILE *out = writer->out;
+
+	writer->time = choose_unit(most / 10);
+	writer->log = most > LOG_FROM * least_latency(curves);
+	write_data(writer, 100, 1 / writer->time.ns, 1 / writer->time.ns);
+	write_frame(writer, "Latency against throughput");
+	fprintf(out,
+		"set xlabel 'accepted traffic [%% of the hosts'' links]'\n"
+		"set ylabel 'mean latency [%s]'\nset xrange [0:*]\n",
+		writer->time.name);
+	write_latency_range(writer);
+	fputs("plot \\\n", out);
+	for (unsigned i = 0; i < curves->curves; i++) {
+		fputs(i > 0 ? ", \\\n" : "", out);
+		write_latency_curve(writer, i);
+	}
+	if (curves->curves > 1)
+		fputs(", \\\n  NaN with lines linewidth 2 linecolor '#808080' title 'total', \\\n"
+		      "  NaN with lines linewidth 1.5 dashtype 2 linecolor '#808080' title "
+		      "'network'",
+			out);
+	fputc('\n', out);
+}
+
+/* One run alone has room for its latency, too. */
+static void write_latency_beside(const struct writer *writer)
+{
+	fprintf(writer->out,
+		", \\\n  $curve0 using 1:7 axes x1y2 with lines linewidth 1.5 dashtype 2 "
+		"linecolor rgb '%s' title 'mean network latency (right)'",
+		colours[1]);
+}
+
+static bool has_bands(const struct plot_curves *curves)
+{
+	return curves->intervals && curves->curves <= BANDS_MAX;
+}
+
+static void write_efficiency_curves(const struct writer *writer, bool alone)
+{
+	for (unsigned i = 0; i < writer->curves->curves; i++) {
+		if (has_bands(writer->curves)) {
+			fprintf(writer->out, "%s  $curve%u using 1:5:6", i > 0 ? ", \\\n" : "", i);
+			write_style(writer, i, "with filledcurves fillstyle transparent solid 0.2");
+			fputs(" notitle, \\\n", writer->out);
+		} else if (i > 0) {
+			fputs(", \\\n", writer->out);
+		}
+		fprintf(writer->out, "  $curve%u using 1:4", i);
+		write_style(writer, i, "with lines linewidth 2");
+		fprintf(writer->out, " dashtype %u", 1 + 2 * (i / (unsigned)COLOURS));
+		write_title(writer, i, alone ? "accepted traffic" : "");
+	}
+}
+
+/* Of an axis of percentages, which end a little above 100. */
+static double range_end(double percent)
+{
+	return fmax(fmin(percent, fmax(105, percent / 1.2)), 1e-3);
+}
+
+static void write_efficiency(struct writer *writer)
+{
+	const struct plot_curves *curves = writer->curves;
+	double latency = greatest(curves, offsetof(struct plot_point, y2));
+	struct unit unit = choose_unit(latency / 10);
+	bool alone = curves->curves == 1 && latency > 0;
+	FILE *out = writer->out;
+
+	writer->time = choose_unit(greatest(curves, offsetof(struct plot_point, x)));
+	write_data(writer, 1 / writer->time.ns, 100, 1 / unit.ns);
+	write_frame(writer, "Efficiency against time");
+	fprintf(out,
+		"set xlabel 'time [%s]'\nset ylabel 'accepted traffic [%% of the hosts'' links]'\n"
+		"set xrange [0:*]\nset yrange [0:%.9g]\n",
+		writer->time.name,
+		range_end(120 * greatest(curves, offsetof(struct plot_point, y))));
+	if (alone)
+		fprintf(out,
+			"set border 11\nset y2tics\nset y2label 'mean network latency [%s]'\n"
+			"set y2range [0:*]\n",
+			unit.name);
+	fputs("plot \\\n", out);
+	write_efficiency_curves(writer, alone);
+	if (alone)
+		write_latency_beside(writer);
+	fputc('\n', out);
+}
+
+static bool has_many_points(const struct plot_curves *curves)
+{
+	for (unsigned i = 0; i < curves->curves; i++)
+		if (curves->curve[i].points > MARKS_MAX)
+			return true;
+	return false;
+}
+
+/* Links from the most to the least, by rank. */
+static void write_ranked(struct writer *writer, const char *title, const char *ylabel, double scale)
+{
+	const struct plot_curves *curves = writer->curves;
+	bool many = has_many_points(curves);
+	const char *style =
+		many ? "with lines linewidth 2" : "with linespoints linewidth 2 pointsize 0.7";
+	FILE *out = writer->out;
+
+	write_data(writer, 1, scale, 1);
+	write_frame(writer, title);
+	fprintf(out,
+		"set xlabel 'link directions, the greatest first'\nset ylabel '%s'\n"
+		"set xrange [0:*]\nset yrange [0:%.9g]\nplot \\\n",
+		ylabel, fmax(1.1 * scale * greatest(curves, offsetof(struct plot_point, y)), 1e-3));
+	for (unsigned i = 0; i < curves->curves; i++) {
+		fprintf(out, "%s  $curve%u using 1:4", i > 0 ? ", \\\n" : "", i);
+		write_style(writer, i, style);
+		if (!many)
+			fprintf(out, " pointtype %u", marks[i % MARKS]);
+		fprintf(out, " dashtype %u", 1 + 2 * (i / (unsigned)COLOURS));
+		if (curves->curve[i].label[0] != '\0')
+			write_title(writer, i, "");
+		else
+			fputs(" notitle", out);
+		if (!has_bands(curves))
+			continue;
+		fprintf(out, ", \\\n  $curve%u using 1:5:6", i);
+		write_style(writer, i, "with filledcurves fillstyle transparent solid 0.2");
+		fputs(" notitle", out);
+	}
+	fputc('\n', out);
+}
+
+void plot_script_write(
+	const struct plot_curves *curves, enum plot_format format, const char *output, FILE *out)
+{
+	struct writer writer = {.curves = curves, .out = out};
+
+	write_terminal(format, output, out);
+	switch (curves->kind) {
+	case PLOT_LATENCY_THROUGHPUT:
+		write_latency(&writer);
+		break;
+	case PLOT_EFFICIENCY_TIME:
+		write_efficiency(&writer);
+		break;
+	case PLOT_LINK_LOAD:
+		write_ranked(&writer, "Link load", "utilisation [%]", 100);
+		break;
+	default:
+		write_ranked(&writer, "Links blocked for want of credit",
+			curves->real_clock ? "stalls [1/s]" : "share of the time [%]",
+			curves->real_clock ? 1 : 100);
+		break;
+	}
+}
