@@ -254,10 +254,9 @@ static int refuse_kind(const char *spec, struct fault *fault)
 		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "", known);
 }
 
-int generator_run(const char *spec, const struct topology_defaults *defaults,
-	struct topology **topology, struct fault *fault)
+int generator_run_kind(const struct generator *generator, const char *spec,
+	const struct topology_defaults *defaults, struct topology **topology, struct fault *fault)
 {
-	const struct generator *generator = generator_find(spec);
 	char name[TOPOLOGY_NAME_MAX];
 	struct generator_request request = {
 		.spec = spec,
@@ -268,8 +267,6 @@ int generator_run(const char *spec, const struct topology_defaults *defaults,
 	struct topology *made = NULL;
 	int result;
 
-	if (generator == NULL)
-		return refuse_kind(spec, fault);
 	if (defaults != NULL)
 		request.links = *defaults;
 	spec += strlen(generator->name);
@@ -284,6 +281,16 @@ int generator_run(const char *spec, const struct topology_defaults *defaults,
 	else
 		*topology = made;
 	return result;
+}
+
+int generator_run(const char *spec, const struct topology_defaults *defaults,
+	struct topology **topology, struct fault *fault)
+{
+	const struct generator *generator = generator_find(spec);
+
+	if (generator == NULL)
+		return refuse_kind(spec, fault);
+	return generator_run_kind(generator, spec, defaults, topology, fault);
 }
 
 int generator_create(const struct generator_request *request, uint64_t switches, uint64_t hosts,

@@ -74,6 +74,9 @@ const struct generator *generator_find(const char *spec);
  * code. */
 int generator_run(const char *spec, const struct topology_defaults *defaults,
 	struct topology **topology, struct fault *fault);
+/* The same for a kind in hand, whether it is listed or not; the text begins with its name. */
+int generator_run_kind(const struct generator *generator, const char *spec,
+	const struct topology_defaults *defaults, struct topology **topology, struct fault *fault);
 
 /* For build(): a topology of this size with 'ports' ports a switch, refused with a message above
  * the limits. */

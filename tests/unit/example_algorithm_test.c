@@ -4,43 +4,17 @@
 /* The example of docs/adding-a-routing-algorithm.md: the page shows example_algorithm.c as it is
  * compiled here, and it does what the page says. */
 
-#include <stdio.h>
-
+#include "example_page.h"
 #include "random_network.h"
 #include "route_expect.h"
 #include "topology_without.h"
 
-#define PAGE    SOURCE_ROOT "/docs/adding-a-routing-algorithm.md"
-#define EXAMPLE SOURCE_ROOT "/tests/unit/example_algorithm.c"
-
 extern const struct route_algorithm route_valiant;
 
-static char *read_file(const char *name)
-{
-	FILE *in = fopen(name, "r");
-	char *text = calloc(1, 65536);
-
-	assert_non_null(in);
-	assert_non_null(text);
-	assert_true(fread(text, 1, 65535, in) > 0);
-	fclose(in);
-	return text;
-}
-
-/* The first block of C that begins as the file does. */
 static void the_page_shows_the_file(void **state)
 {
-	char *page = read_file(PAGE), *example = read_file(EXAMPLE);
-	char *block = strstr(page, "```c\n/* SPDX"), *end;
-
-	assert_non_null(block);
-	block += strlen("```c\n");
-	end = strstr(block, "\n```\n");
-	assert_non_null(end);
-	end[1] = '\0';
-	assert_string_equal(block, example);
-	free(page);
-	free(example);
+	example_expect_shown(SOURCE_ROOT "/docs/adding-a-routing-algorithm.md",
+		SOURCE_ROOT "/tests/unit/example_algorithm.c");
 }
 
 static struct route_case example_case(const struct topology *topology, uint64_t seed)

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The example of docs/adding-a-topology-kind.md: the page shows example_generator.c as it is
+ * compiled here, and it makes what the page says. */
+
+#include "example_page.h"
+#include "generator.h"
+#include "topology_walk.h"
+
+extern const struct generator generator_star;
+
+static struct topology *star(const char *spec, struct fault *fault)
+{
+	struct topology *topology = NULL;
+
+	generator_run_kind(&generator_star, spec, NULL, &topology, fault);
+	return topology;
+}
+
+static void the_page_shows_the_file(void **state)
+{
+	example_expect_shown(SOURCE_ROOT "/docs/adding-a-topology-kind.md",
+		SOURCE_ROOT "/tests/unit/example_generator.c");
+}
+
+static void leaves_with_hosts_stand_around_a_switch_without(void **state)
+{
+	struct fault fault = {""};
+	struct topology *topology = star("star:leaves=5,hosts=3", &fault);
+
+	assert_string_equal(fault.text, "");
+	assert_string_equal(topology->name, "star-5-3");
+	assert_int_equal(topology->switches, 6);
+	assert_int_equal(topology->hosts, 15);
+	assert_int_equal(walk_degree(topology, 0, DEVICE_SWITCH), 5);
+	assert_int_equal(walk_degree(topology, 0, DEVICE_HOST), 0);
+	for (uint32_t leaf = 1; leaf < 6; leaf++) {
+		assert_int_equal(walk_links(topology, 0, leaf), 1);
+		assert_int_equal(walk_degree(topology, leaf, DEVICE_HOST), 3);
+	}
+	assert_int_equal(0, topology_check_connected(topology, "test", NULL));
+	topology_destroy(topology);
+}
+
+static void port_i_of_the_middle_leads_to_leaf_i_plus_1(void **state)
+{
+	struct topology *topology = star("star:leaves=64", NULL);
+
+	assert_non_null(topology);
+	for (uint8_t i = 0; i < 64; i++) {
+		struct topology_port peer;
+
+		assert_true(topology_peer(
+			topology, (struct topology_port){DEVICE_SWITCH, 0, i}, &peer));
+		assert_int_equal(peer.device, i + 1);
+		assert_int_equal(peer.port, 0);
+	}
+	topology_destroy(topology);
+}
+
+static void what_cannot_be_built_is_refused(void **state)
+{
+	struct fault fault = {""};
+
+	assert_null(star("star:hosts=2", &fault));
+	assert_string_equal(fault.text, "star:hosts=2: option 'leaves' is missing (leaf switches)");
+	assert_null(star("star:leaves=2,hosts=64", &fault));
+	assert_string_equal(
+		fault.text, "star:leaves=2,hosts=64: needs 65 ports a switch, at most 64");
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_page_shows_the_file),
+	cmocka_unit_test(leaves_with_hosts_stand_around_a_switch_without),
+	cmocka_unit_test(port_i_of_the_middle_leads_to_leaf_i_plus_1),
+	cmocka_unit_test(what_cannot_be_built_is_refused),
+};
+
+UNIT_MAIN(tests)
