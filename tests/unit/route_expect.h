@@ -70,10 +70,15 @@ static inline void route_expect_refusal(
 static inline void route_expect_report(
 	const struct route_case *the_case, const char *what, const struct route_report *report)
 {
+	char channel[TOPOLOGY_NAME_MAX + 16];
+
 	if (report->invalid > 0)
 		route_expect_fail(the_case, "%s: invalid: %s", what, report->evidence);
-	if (the_case->algorithm->deadlock_free && !report->deadlock_free)
-		route_expect_fail(the_case, "%s: %s", what, report->evidence);
+	if (the_case->algorithm->deadlock_free && !report->deadlock_free) {
+		route_report_channel_name(the_case->topology, report, 0, channel, sizeof(channel));
+		route_expect_fail(the_case, "%s: a cycle of %u channels through %s", what,
+			report->cycle_length, channel);
+	}
 	if (!the_case->may_leave_gaps && report->unconnected != report->unreachable)
 		route_expect_fail(the_case,
 			"%s: %" PRIu64 " pairs without a route, expected %" PRIu64, what,
