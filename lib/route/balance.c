@@ -43,7 +43,7 @@ static int64_t lane_score(const struct work *work, const struct balance_lane *la
 	       links * links;
 }
 
-/* The lane of the best deletion, of equal ones that of the first path; NULL if nothing is left. */
+/* The lane of the best deletion, of equal ones that of the first one; NULL if nothing is left. */
 static struct balance_lane *best_lane(struct work *work)
 {
 	struct balance_lane *best;
@@ -65,7 +65,8 @@ static struct balance_lane *best_lane(struct work *work)
 			if (lane->sum == 0 || lane_score(work, lane) != least)
 				continue;
 			settled = balance_lane_settle(lane, work->count);
-			if (best == NULL || balance_lane_best(lane) < balance_lane_best(best))
+			if (best == NULL || balance_place(balance_lane_best(lane)) <
+						    balance_place(balance_lane_best(best)))
 				best = lane;
 		}
 	} while (!settled);

@@ -6,7 +6,8 @@
  * Balancing (the thesis' section 3.2.3, figure 54). A map counts for every channel between switches
  * the routes over it, at first those of all candidates of all pairs. Again and again the route is
  * deleted whose deletion leaves the least standard deviation of the map, until every pair has one
- * route left; of several such routes, the first one.
+ * route left; of several such routes, the first one of a
+ * table in random order (balance_lane.h).
  *
  * Pairs of hosts on the same two switches have the same candidates and cannot be told apart. So a
  * candidate exists in as many copies as there are such pairs, and as many copies as pairs remain;

@@ -112,13 +112,18 @@ int balance_lane_start(struct balance_lane *lane, const uint32_t *count)
 	return 0;
 }
 
-/* The ready routes are a heap, the first route on top: most of them leave it for a lower bucket and
- * need not be sorted. */
+static bool comes_before(const struct balance_lane *lane, uint32_t a, uint32_t b)
+{
+	return balance_place(lane->path[a]) < balance_place(lane->path[b]);
+}
+
+/* The ready routes are a heap, the first one of the table on top: most of them leave it for a lower
+ * bucket and need not be sorted. */
 static void ready_push(struct balance_lane *lane, uint32_t route)
 {
 	uint32_t at = lane->ready_routes++;
 
-	for (; at > 0 && lane->ready[(at - 1) / 2] > route; at = (at - 1) / 2)
+	for (; at > 0 && comes_before(lane, route, lane->ready[(at - 1) / 2]); at = (at - 1) / 2)
 		lane->ready[at] = lane->ready[(at - 1) / 2];
 	lane->ready[at] = route;
 }
@@ -128,9 +133,10 @@ static void ready_pop(struct balance_lane *lane)
 	uint32_t size = --lane->ready_routes, last = lane->ready[size], at = 0;
 
 	for (uint32_t below; (below = 2 * at + 1) < size; at = below) {
-		if (below + 1 < size && lane->ready[below + 1] < lane->ready[below])
+		if (below + 1 < size &&
+			comes_before(lane, lane->ready[below + 1], lane->ready[below]))
 			below++;
-		if (lane->ready[below] >= last)
+		if (!comes_before(lane, lane->ready[below], last))
 			break;
 		lane->ready[at] = lane->ready[below];
 	}

@@ -18,8 +18,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "rng.h"
+
 /* Counts above this are too large for the buckets. */
 #define BALANCE_COUNT_MAX (UINT32_MAX >> 9)
+
+/* The place of a path in the table of routes, by which equal ones are told apart. The thesis does
+ * not say how its table is sorted; by pairs, the routes of the first pairs would always go first,
+ * which leaves regular networks, where many are equal, two to four times as uneven as a random
+ * order. */
+static inline uint64_t balance_place(uint32_t path)
+{
+	return rng_mix(path + (uint64_t)0x9e3779b97f4a7c15u);
+}
 
 /* One cache line. */
 #define BALANCE_CHUNK_ROUTES 14

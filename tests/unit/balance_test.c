@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "balance_lane.h"
 #include "itb_networks.h"
 
 #define NETWORKS 30
@@ -72,6 +73,12 @@ static int64_t deviation(const struct table *table)
 	return squares * table->arcs - sum * sum;
 }
 
+/* In the table, which is in random order. */
+static bool comes_first(const struct row *a, const struct row *b)
+{
+	return balance_place(a->path) < balance_place(b->path);
+}
+
 /* One round of 'repetir' of figure 54; false when there is nothing left to delete. */
 static bool delete_one(struct table *table)
 {
@@ -87,7 +94,8 @@ static bool delete_one(struct table *table)
 		weigh(table, row, -1);
 		without = deviation(table);
 		weigh(table, row, 1);
-		if (without < least) {
+		if (best == NULL || without < least ||
+			(without == least && comes_first(row, best))) {
 			least = without;
 			best = row;
 		}
