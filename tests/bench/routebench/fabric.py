@@ -59,7 +59,8 @@ class Fabric:
         with open(self.directory / "ibsim.log", "wb") as log:
             self.process = subprocess.Popen(
                 ["ibsim", "-s", "-n", "-N", str(self.nodes), "-S", str(self.nodes), "-P",
-                 str(self.ports), "-L", "49151", str(self.netfile)], stdout=log, stderr=log, env=self.environment)
+                 str(self.ports), "-L", "49151", str(self.netfile)], stdout=log, stderr=log, env=self.environment,
+                cwd=self.directory)
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and self.process.poll() is None:
             if self.socket in pathlib.Path("/proc/net/unix").read_text():
@@ -85,7 +86,8 @@ class Fabric:
         process = subprocess.Popen(
             [opensm, "-F", str(options), "-o", "-f", "stdout", "-D", "0x03", "--maxsmps", "32",
              "--dump_files_dir", str(self.directory), "-R", f"{engine},no_fallback", *extra],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment)
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment,
+            cwd=self.directory)  # umad2sim leaves a folder where it runs
         # Its output need not come to an end by itself.
         signal.signal(signal.SIGALRM, lambda *_: process.kill())
         signal.alarm(limit)

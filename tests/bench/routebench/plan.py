@@ -35,9 +35,11 @@ class Topology:
 # elsewhere: tables there, too.
 FAT_TREE = [Pair("minhop", MINHOP), Pair("updn", UD), Pair("ftree", DMODK), Pair("dfsssp", UD),
             Pair("lash", UD)]
-# Elsewhere shortest and free of deadlocks is what the routes with ITBs are. lash chooses a route
-# for two switches, dfsssp one for each host.
+# Elsewhere the tables of up/down are free of deadlocks too, but not all shortest; both is what the
+# routes with ITBs are, which are source routes. lash chooses a route for two switches, dfsssp one
+# for each host.
 ANY = [Pair("minhop", MINHOP), Pair("updn", UD), Pair("updn", UD, rooted=True), Pair("ftree", UD),
+       Pair("lash", UD), Pair("dfsssp", UD),
        *(Pair("lash", (name, PER_SWITCH)) for name in ITB),
        *(Pair("dfsssp", (name,)) for name in ITB)]
 
