@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include <stdlib.h>
 
+#include "acyclic.h"
 #include "cycle_break.h"
 #include "smart_plan.h"
 
@@ -10,8 +11,26 @@
  * condition that they close no cycle, which is one linear program over minimal paths; then ITBs
  * where cycles remain (cycle_break.h, which also has the proof).
  *
- * A path that no route takes is none: it must not use up dependencies.
+ * A path that no route takes is none: it must not use up dependencies. Where the paths close no
+ * cycle anyway, as in a fat tree, they stay as they are: cycle_break.h would forbid some turns at
+ * switches without hosts beforehand.
  */
+static int break_cycles(const struct route_graph *graph, uint64_t seed, struct route_path *path,
+	uint32_t paths, struct fault *fault)
+{
+	struct acyclic *acyclic = acyclic_create(graph);
+	bool cycle = false;
+
+	if (acyclic == NULL)
+		return fault_set(
+			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+	for (uint32_t p = 0; p < paths && !cycle; p++)
+		for (unsigned i = 0; i + 1 < path[p].links && !cycle; i++)
+			cycle = !acyclic_add(acyclic, path[p].arc[i], path[p].arc[i + 1]);
+	acyclic_destroy(acyclic);
+	return cycle ? cycle_break_all(graph, seed, path, paths, fault) : 0;
+}
+
 static int bsmart_itb_routes(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, struct fault *fault)
 {
@@ -35,7 +54,7 @@ static int bsmart_itb_routes(const struct route_graph *graph, const struct route
 		if (plan.count[i] > 0)
 			path[i] = smart_plan_path(&plan, i);
 	if (result == 0)
-		result = cycle_break_all(graph, options->seed, path, plan.paths.paths, fault);
+		result = break_cycles(graph, options->seed, path, plan.paths.paths, fault);
 	if (result == 0)
 		result = smart_plan_add_routes(&plan, graph, path, options, set, fault);
 	free(path);

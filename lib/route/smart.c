@@ -37,7 +37,7 @@ static int break_some(struct turns *turns, const struct route_options *options, 
 	const struct route_graph *graph = turns->graph;
 	struct smart_paths paths;
 	double *flow;
-	int result = smart_paths_find(&paths, turns, options, SMART_PATHS_MAX, fault);
+	int result = smart_paths_find(&paths, turns, options, SMART_PATHS_MAX_DETOURS, fault);
 
 	if (result < 0)
 		return result;

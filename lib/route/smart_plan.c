@@ -68,7 +68,8 @@ int smart_plan_make(struct smart_plan *plan, const struct turns *turns,
 	int result;
 
 	*plan = (struct smart_plan){0};
-	result = smart_paths_find(&plan->paths, turns, options, SMART_PATHS_MAX, fault);
+	result = smart_paths_find(&plan->paths, turns, options,
+		detours ? SMART_PATHS_MAX_DETOURS : SMART_PATHS_MAX, fault);
 	if (result < 0)
 		return result;
 	result = balance(&plan->paths, turns, detours, &flow, fault);

@@ -18,8 +18,10 @@ struct smart_plan {
 	uint32_t *count; /* by path: routes that take it; a pair's add up to its routes */
 };
 
-/* Paths of a pair that are looked at, not counting longer ones. */
-#define SMART_PATHS_MAX 32
+/* Shortest paths of a pair that are looked at. Where detours are, they bring in whatever is missed,
+ * and programs are solved many times. */
+#define SMART_PATHS_MAX         32
+#define SMART_PATHS_MAX_DETOURS 8
 
 /* Balances the traffic over the shortest paths with allowed turns and, if 'detours', over longer
  * ones that lower the largest load by at least as much as they raise the mean. Negative code and

@@ -179,6 +179,17 @@ static void parallel_links_carry_the_same(void **state)
 	topology_destroy(topology);
 }
 
+/* A fat tree's minimal paths close no cycle, and its upper switches have no hosts for ITBs. */
+static void bsmart_itb_leaves_paths_without_cycles_as_they_are(void **state)
+{
+	struct route_report report = judge_spec("rlft:ports=4,stages=3", "bsmart-itb");
+
+	assert_true(report.deadlock_free);
+	assert_true(report.itbs_mean == 0);
+	assert_true(report.minimal_fraction == 1);
+	assert_true(report.link_load.max <= 1 + report.link_load.mean * 5 / 4);
+}
+
 static void the_same_seed_gives_the_same_routes(void **state)
 {
 	struct topology *topology = generate("irregular:switches=12,hosts=2,seed=3");
@@ -273,6 +284,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(bsmart_itb_is_minimal_and_better_balanced_than_chance),
 	cmocka_unit_test(longer_paths_are_taken_where_they_lower_the_largest_load),
 	cmocka_unit_test(parallel_links_carry_the_same),
+	cmocka_unit_test(bsmart_itb_leaves_paths_without_cycles_as_they_are),
 	cmocka_unit_test(the_same_seed_gives_the_same_routes),
 	cmocka_unit_test(hosts_of_the_same_switches_share_a_route_per_switch_pair),
 	cmocka_unit_test(alternatives_are_the_other_paths_in_use),
