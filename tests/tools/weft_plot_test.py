@@ -27,7 +27,8 @@ def result(load, seed=1, clock="virtual", links=True):
     document = {
         "config": {"clock": clock}, "seed": seed,
         "topology": {"name": "fake", "hosts": 8, "switches": 6},
-        "throughput": {"offered": load, "accepted": load - seed / 1000},
+        "throughput": {"offered": load, "accepted": load - seed / 1000,
+                       "flits_per_ns_per_switch": load / 10 if clock == "virtual" else 0},
         "latency_ns": {"network": latency(900 / (1.2 - load)), "total": latency(1000 / (1.2 - load))},
         "series": [{"t_ns": 1000000 * (i + 1), "accepted": load - i / 100, "latency_ns": 900.0 + i}
                    for i in range(5)],
@@ -115,6 +116,13 @@ class Plot(unittest.TestCase):
         self.assertIn("$curve0", text)
         self.assertNotIn("$curve1", text)
         self.assertIn(" 1 1 1 50 50 50 ", text)
+
+    def test_traffic_may_be_counted_in_flits(self):
+        args = ("--kind", KINDS[0], "--unit", "flits")
+        self.assertIn("$curve0 << END\n 0.05 0.05 0.05 ", self.script(self.single("r.json", 0.5), *args))
+        self.assertIn("flits/ns/switch is not in it",
+                      self.plot(self.single("s.json", 0.5, clock="real"), *args, "-o",
+                                str(self.dir / "x.png"), code=2))
 
     def test_points_that_are_missing_leave_a_gap(self):
         folder = self.sweep("a", (10, 50, 90))

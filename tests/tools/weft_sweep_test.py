@@ -181,6 +181,21 @@ class Sweep(unittest.TestCase):
         self.sweep(*LOADS)
         self.assertEqual(len(self.rows()), 4)
 
+    def test_a_second_ctrl_c_ends_a_point_that_does_not_listen(self):
+        self.write("deaf", "traffic.0.load=20%")
+        process, child = self.start_blocked("traffic.0.load=20%", *LOADS, "--jobs", "1")
+        process.send_signal(signal.SIGINT)
+        deadline = time.monotonic() + 30
+        while not (self.dir / "asked").exists():
+            self.assertLess(time.monotonic(), deadline, "the point was not asked to end")
+            time.sleep(0.01)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=10)
+        self.assertEqual(process.returncode, 130)
+        self.assertFalse(os.path.exists(f"/proc/{child}"))
+        self.assertFalse([name for name in self.files() if name.endswith((".part", ".log"))])
+
     def test_a_whole_sweep_runs_nothing_again(self):
         self.sweep(*LOADS)
         self.sweep(*LOADS)

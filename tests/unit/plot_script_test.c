@@ -86,6 +86,19 @@ static void latency_is_drawn_against_accepted_traffic(void **state)
 	assert_has_not(text, "logscale");
 }
 
+static void accepted_traffic_may_be_in_flits(void **state)
+{
+	struct plot_point point = point_at(0.25, 1000, NAN);
+	struct plot_curve curve = {"", &point, 1};
+	struct plot_curves curves = {
+		.kind = PLOT_LATENCY_THROUGHPUT, .flits = true, .curve = &curve, .curves = 1};
+	char text[TEXT_MAX];
+
+	write_to(text, &curves, PLOT_GNUPLOT, NULL);
+	assert_has(text, "set xlabel 'accepted traffic [flits/ns/switch]'");
+	assert_has(text, "$curve0 << END\n 0.25 0.25 0.25 1000 1000 1000 500 500 500\nEND\n");
+}
+
 static void quotes_in_names_are_doubled(void **state)
 {
 	char text[TEXT_MAX];
@@ -176,6 +189,7 @@ static void one_run_alone_shows_its_latency_too(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(files_are_known_by_their_end),
 	cmocka_unit_test(latency_is_drawn_against_accepted_traffic),
+	cmocka_unit_test(accepted_traffic_may_be_in_flits),
 	cmocka_unit_test(quotes_in_names_are_doubled),
 	cmocka_unit_test(intervals_become_error_bars),
 	cmocka_unit_test(latencies_far_apart_get_a_logarithmic_axis),

@@ -20,7 +20,7 @@
 
 static const char usage[] =
 	"usage: weft plot DIR|RESULT... --kind KIND -o FILE.png|.svg|.pdf|.gp\n"
-	"                 [--where KEY=VALUE]... [--along KEY]\n"
+	"                 [--where KEY=VALUE]... [--along KEY] [--unit share|flits]\n"
 	"\n"
 	"Draws sweeps (their folders) and single results (their JSON). What differs becomes curves\n"
 	"with a legend; seeds become means with 95 % confidence intervals.\n"
@@ -31,10 +31,12 @@ static const char usage[] =
 	"  --where KEY=VALUE           of a sweep only the points with this value\n"
 	"  --along KEY                 the key that changes along a curve of latency-throughput\n"
 	"                              (default: the first that ends in 'load', else the last)\n"
+	"  --unit share|flits          accepted traffic of latency-throughput: share of the hosts'\n"
+	"                              links (default), or flits/ns/switch\n"
 	"A .gp file is the script for gnuplot with the data in it.\n"
 	"Exit: 0 done, 2 bad request, 3 not able (no gnuplot).\n";
 
-enum { OPTION_KIND = 256, OPTION_WHERE, OPTION_ALONG };
+enum { OPTION_KIND = 256, OPTION_WHERE, OPTION_ALONG, OPTION_UNIT };
 
 struct request {
 	struct plot_runs runs;
@@ -78,6 +80,12 @@ static int take_option(struct request *request, int option, const char *value, s
 	case OPTION_ALONG:
 		request->along = value;
 		return 0;
+	case OPTION_UNIT:
+		if (strcmp(value, "share") != 0 && strcmp(value, "flits") != 0)
+			return fault_set(
+				fault, EINVAL, "--unit %s: share or flits was expected", value);
+		request->runs.flits = value[0] == 'f';
+		return 0;
 	case 'o':
 		request->output = value;
 		request->format = plot_format_find(value);
@@ -93,6 +101,7 @@ static int parse(struct request *request, int argc, char **argv, struct fault *f
 		{"kind", required_argument, NULL, OPTION_KIND},
 		{"where", required_argument, NULL, OPTION_WHERE},
 		{"along", required_argument, NULL, OPTION_ALONG},
+		{"unit", required_argument, NULL, OPTION_UNIT},
 		{NULL, 0, NULL, 0},
 	};
 	int option, result = 0;

@@ -26,6 +26,7 @@ struct plot_curve {
 
 struct plot_curves {
 	enum plot_kind kind;
+	bool flits; /* as in struct plot_runs */
 	struct plot_curve *curve;
 	unsigned curves;
 	bool intervals; /* some point is a mean over seeds */

@@ -43,16 +43,23 @@ static int make_room(struct plot_run *run, size_t values, struct fault *fault)
 	return run->value == NULL ? fault_set(fault, ENOMEM, "plot: no memory") : 0;
 }
 
-static int read_point(
-	struct plot_run *run, const json_t *result, const char *path, struct fault *fault)
+static int read_point(struct plot_run *run, const json_t *result, bool flits, const char *path,
+	struct fault *fault)
 {
 	const json_t *latency = json_object_get(result, "latency_ns");
+	double accepted = number_at(json_object_get(result, "throughput"),
+		flits ? "flits_per_ns_per_switch" : "accepted");
 	int made = make_room(run, 1, fault);
 
 	if (made < 0)
 		return made;
+	if (flits && accepted == 0)
+		return fault_set(fault, EINVAL,
+			"%s: throughput in flits/ns/switch is not in it, as with results of the "
+			"real clock",
+			path);
 	run->value[0] = (struct plot_value){
-		.x = number_at(json_object_get(result, "throughput"), "accepted"),
+		.x = accepted,
 		.y = number_at(json_object_get(latency, "total"), "mean"),
 		.y2 = number_at(json_object_get(latency, "network"), "mean"),
 	};
@@ -111,12 +118,12 @@ static int read_links(struct plot_run *run, const json_t *result, const char *ke
 	return 0;
 }
 
-static int read_values(enum plot_kind kind, struct plot_run *run, const json_t *result,
+static int read_values(const struct plot_runs *runs, struct plot_run *run, const json_t *result,
 	const char *path, struct fault *fault)
 {
-	switch (kind) {
+	switch (runs->kind) {
 	case PLOT_LATENCY_THROUGHPUT:
-		return read_point(run, result, path, fault);
+		return read_point(run, result, runs->flits, path, fault);
 	case PLOT_EFFICIENCY_TIME:
 		return read_series(run, result, path, fault);
 	case PLOT_LINK_LOAD:
@@ -150,7 +157,7 @@ static int add_run(struct plot_runs *runs, const char *path, json_t *vary, struc
 	json_unpack(result, "{s:{s:s}}", "topology", "name", &topology);
 	run->real_clock = clock != NULL && strcmp(clock, "real") == 0;
 	snprintf(run->topology, sizeof(run->topology), "%s", topology != NULL ? topology : "");
-	read = read_values(runs->kind, run, result, path, fault);
+	read = read_values(runs, run, result, path, fault);
 	json_decref(result);
 	return read;
 }

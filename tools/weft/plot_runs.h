@@ -33,7 +33,7 @@ enum plot_kind plot_kind_find(const char *name);
 const char *plot_kind_name(enum plot_kind kind);
 
 struct plot_value {
-	double x, y, y2; /* times in ns, shares as fractions */
+	double x, y, y2; /* times in ns, shares as fractions, or flits/ns/switch */
 };
 
 struct plot_run {
@@ -47,6 +47,7 @@ struct plot_run {
 
 struct plot_runs {
 	enum plot_kind kind;
+	bool flits; /* accepted traffic in flits/ns/switch, for latency against throughput */
 	struct plot_run *run;
 	unsigned runs;
 	char **input; /* name of each input: that of a folder, or of a file without its end */

@@ -232,12 +232,12 @@ static void write_latency(struct writer *writer)
 
 	writer->time = choose_unit(most / 10);
 	writer->log = most > LOG_FROM * least_latency(curves);
-	write_data(writer, 100, 1 / writer->time.ns, 1 / writer->time.ns);
+	write_data(writer, curves->flits ? 1 : 100, 1 / writer->time.ns, 1 / writer->time.ns);
 	write_frame(writer, "Latency against throughput");
 	fprintf(out,
-		"set xlabel 'accepted traffic [%% of the hosts'' links]'\n"
+		"set xlabel 'accepted traffic [%s]'\n"
 		"set ylabel 'mean latency [%s]'\nset xrange [0:*]\n",
-		writer->time.name);
+		curves->flits ? "flits/ns/switch" : "% of the hosts'' links", writer->time.name);
 	write_latency_range(writer);
 	fputs("plot \\\n", out);
 	for (unsigned i = 0; i < curves->curves; i++) {
