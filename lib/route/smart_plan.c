@@ -3,6 +3,7 @@
 #include "smart_plan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "smart_detours.h"
 #include "smart_lp.h"
@@ -120,6 +121,34 @@ static uint32_t find_share(const struct smart_plan *plan, uint32_t pair, uint32_
 	return path;
 }
 
+static bool same_path(const struct route_path *a, const struct route_path *b)
+{
+	return a->links == b->links && a->itb == b->itb &&
+	       memcmp(a->arc, b->arc, a->links * sizeof(*a->arc)) == 0;
+}
+
+/* Path i from the share of a pair of hosts on, round about. */
+static uint32_t path_after(const struct smart_plan *plan, uint32_t pair, uint32_t share, uint32_t i)
+{
+	const struct smart_pair *at = &plan->paths.pair[pair];
+
+	return at->first_path + (share - at->first_path + i) % (at[1].first_path - at->first_path);
+}
+
+/* Where cycles are broken, two paths of a pair may be replaced by the same one. */
+static bool is_double(const struct adding *adding, uint32_t pair, uint32_t share, uint32_t i)
+{
+	const struct route_path *path = &adding->path[path_after(adding->plan, pair, share, i)];
+
+	for (uint32_t k = 0; k < i; k++) {
+		uint32_t before = path_after(adding->plan, pair, share, k);
+
+		if (adding->plan->count[before] > 0 && same_path(path, &adding->path[before]))
+			return true;
+	}
+	return false;
+}
+
 /* The routes of one pair of hosts: the path that is its share and others after it. */
 static int add_hosts(const struct adding *adding, uint32_t pair, uint32_t share, uint32_t source,
 	uint32_t destination, struct fault *fault)
@@ -129,10 +158,10 @@ static int add_hosts(const struct adding *adding, uint32_t pair, uint32_t share,
 	uint32_t paths = at[1].first_path - at->first_path, added = 0;
 
 	for (uint32_t i = 0; i < paths && added < adding->options->alternatives; i++) {
-		uint32_t path = at->first_path + (share - at->first_path + i) % paths;
+		uint32_t path = path_after(plan, pair, share, i);
 		int result;
 
-		if (plan->count[path] == 0)
+		if (plan->count[path] == 0 || is_double(adding, pair, share, i))
 			continue;
 		result = route_path_add(adding->graph, adding->options, adding->set, source,
 			destination, &adding->path[path], fault);
