@@ -9,6 +9,7 @@
 #include "fabric_devices.h"
 #include "frame_room.h"
 #include "route_algorithm.h"
+#include "run_source.h"
 
 #define DATA_MBUFS_MIN    8192u
 #define DATA_MBUFS_MAX    65536u
@@ -146,7 +147,8 @@ static int build(struct real_fabric *fabric, struct fault *fault)
 	fabric->traffic = run_config_resolve(fabric->options.run, fabric->options.topology, fault);
 	if (fabric->traffic == NULL)
 		return -EINVAL;
-	if ((result = compute_routes(fabric, fault)) < 0 ||
+	if ((result = run_source_check(fabric->options.run, fabric->traffic, fault)) < 0 ||
+		(result = compute_routes(fabric, fault)) < 0 ||
 		(result = check_classes(fabric, fault)) < 0 ||
 		(result = check_itbs(fabric, fault)) < 0 ||
 		(result = create_pools(fabric, fault)) < 0 ||

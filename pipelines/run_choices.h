@@ -33,7 +33,9 @@
 	X(UNIFORM, "uniform") X(HOTSPOT, "hotspot") X(PERMUTATION, "permutation") \
 	X(LOCAL, "local") X(BIT_REVERSAL, "bit-reversal") X(TRANSPOSE, "transpose") \
 	X(SHUFFLE, "shuffle") X(BUTTERFLY, "butterfly") X(COMBINED, "combined") \
-	X(ALL_TO_ALL, "all-to-all") X(BURSTY, "bursty") X(TRACE, "trace")
+	X(ALL_TO_ALL, "all-to-all") X(BURSTY, "bursty") X(GOAL, "goal")
+#define RUN_ARRIVALS(X) \
+	X(CONSTANT, "constant") X(POISSON, "poisson") X(UNIFORM, "uniform") X(BURSTY, "bursty")
 /* Of the routing library; what is built is known to lib/route. */
 #define RUN_ALGORITHMS(X) \
 	X(MINHOP, "minhop") X(UD, "ud") X(UD_RANDOM, "ud-random") X(UD_RR, "ud-rr") \
@@ -70,6 +72,9 @@ enum run_selector { RUN_SELECTORS(X) RUN_SELECTOR_UNSET /* the algorithm's own *
 #undef X
 #define X(id, text) RUN_PATTERN_##id,
 enum run_pattern { RUN_PATTERNS(X) };
+#undef X
+#define X(id, text) RUN_ARRIVALS_##id,
+enum run_arrivals { RUN_ARRIVALS(X) RUN_ARRIVALS_UNSET };
 #undef X
 #define X(id, text) RUN_ALGORITHM_##id,
 enum run_algorithm { RUN_ALGORITHMS(X) };

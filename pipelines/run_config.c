@@ -93,6 +93,7 @@ void run_config_fini(struct run_config *config)
 		hosts_fini(&config->traffic.at[i].from);
 		hosts_fini(&config->traffic.at[i].to);
 		free(config->traffic.at[i].file);
+		free(config->traffic.at[i].ranks);
 	}
 	free(config->traffic.at);
 }

@@ -28,6 +28,7 @@
 #define RUN_TRAFFIC_MAX  256
 #define RUN_MESSAGE_MIN  16 /* bytes; a message tells when it was generated */
 #define RUN_MESSAGE_MAX  ((uint64_t)64 << 20)
+#define RUN_BURST_MAX    (1000 * PS_PER_S)
 #define RUN_NAMES_MAX    65534 /* hosts of one list */
 
 /* Where something stands in the file; line 0: on the command line. */
@@ -99,13 +100,20 @@ struct run_config_hosts {
 	struct run_config_place place;
 };
 
+/* What a pattern does not have is 0, NULL, or …_UNSET. */
 struct run_config_traffic {
 	enum run_pattern pattern;
 	struct run_config_hosts from, to;
-	uint32_t load_ppm; /* of the host's link rate */
-	uint64_t message_bytes;
+	uint32_t switches;  /* local, combined: how far, in links between switches; or UINT32_MAX */
+	uint32_t share_ppm; /* hotspot, combined: of the messages to hot spots that go to 'to' */
+	uint32_t load_ppm;  /* of the host's link rate */
+	uint64_t message_bytes, other_message_bytes;
+	uint32_t other_share_ppm; /* of the messages, that have the other length */
+	enum run_arrivals arrivals;
+	weft_time on_ps, off_ps;     /* bursty: mean times */
 	weft_time start_ps, stop_ps; /* stop WEFT_TIME_NEVER: with the run */
-	char *file;                  /* of a permutation; NULL: one of the seed */
+	char *file;  /* of a permutation (NULL: one of the seed) or a GOAL schedule */
+	char *ranks; /* goal: which rank is which host; NULL: rank i is host i */
 	struct run_config_place place;
 };
 
@@ -170,7 +178,8 @@ struct run_hosts_entry {
 };
 
 struct run_hosts {
-	struct run_hosts_entry *entry; /* as config->traffic */
+	const struct topology *topology; /* of which these are numbers */
+	struct run_hosts_entry *entry;   /* as config->traffic */
 	uint32_t entries;
 	uint16_t *edge; /* as config->edges */
 };

@@ -22,6 +22,16 @@ int run_read_watchdog(const struct yaml_tree_node *node, void *member, struct fa
 void run_write_watchdog(const void *member, FILE *out, unsigned indent);
 void run_write_topology(const void *member, FILE *out, unsigned indent);
 
+/* What custom readers share. A list of at most 'max' rows; allocates 'size' bytes for each. */
+int run_read_rows(const struct yaml_tree_node *node, uint32_t max, size_t size, void **rows,
+	struct fault *fault);
+/* A time, or a word that stands for never. */
+int run_read_time_or(
+	const char *never, const struct yaml_tree_node *node, void *member, struct fault *fault);
+void run_write_time_or(const char *never, const void *member, FILE *out);
+int run_refuse_memory(const struct yaml_tree_node *node, struct fault *fault);
+struct run_config_place run_place_of(const struct yaml_tree_node *node);
+
 /* A path as it stands in a file, relative to that file's folder: made absolute. The caller frees
  * it; NULL without memory. */
 char *run_resolve_path(const struct yaml_tree_node *node, const char *text);

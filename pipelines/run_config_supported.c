@@ -64,13 +64,10 @@ static int check_routing(const struct run_config *config, struct fault *fault)
 static int check_traffic(const struct run_config *config, struct fault *fault)
 {
 	for (uint32_t i = 0; i < config->traffic.count; i++)
-		if (config->traffic.at[i].pattern > RUN_PATTERN_PERMUTATION)
-			return fault_set(fault, EINVAL,
-				"%s:%u:%u: pattern %s is not built yet; there are uniform, hotspot "
-				"and permutation",
+		if (config->traffic.at[i].pattern == RUN_PATTERN_GOAL)
+			return fault_set(fault, EINVAL, "%s:%u:%u: pattern goal is not built yet",
 				config->origin, config->traffic.at[i].place.line,
-				config->traffic.at[i].place.column,
-				run_pattern_name(config->traffic.at[i].pattern));
+				config->traffic.at[i].place.column);
 	return 0;
 }
 

@@ -199,14 +199,22 @@ static int resolve_side(const struct resolver *resolver, enum side side)
 	return result;
 }
 
+/* False: other destinations than 'to' are possible too. */
+static bool sends_there_only(const struct run_config_traffic *traffic)
+{
+	return traffic->pattern != RUN_PATTERN_COMBINED &&
+	       (traffic->pattern != RUN_PATTERN_HOTSPOT || traffic->share_ppm == 1000000);
+}
+
 /* With one destination, that host itself has nobody to send to. */
 static int drop_lonely(const struct resolver *resolver, uint32_t number)
 {
-	const struct run_config_hosts *from = &resolver->config->traffic.at[number].from;
+	const struct run_config_traffic *traffic = &resolver->config->traffic.at[number];
+	const struct run_config_hosts *from = &traffic->from;
 	struct run_hosts_entry *entry = &resolver->hosts->entry[number];
 	uint32_t kept = 0;
 
-	if (entry->to_count != 1)
+	if (entry->to_count != 1 || !sends_there_only(traffic))
 		return 0;
 	for (uint32_t i = 0; i < entry->from_count; i++)
 		if (entry->from[i] != entry->to[0])
@@ -286,6 +294,7 @@ struct run_hosts *run_config_resolve(
 	int result = hosts == NULL ? refuse_memory(&resolver) : 0;
 
 	if (result == 0) {
+		hosts->topology = topology;
 		hosts->entries = config->traffic.count;
 		hosts->entry = calloc((size_t)hosts->entries + 1, sizeof(*hosts->entry));
 		hosts->edge = calloc((size_t)config->edges.count + 1, sizeof(*hosts->edge));

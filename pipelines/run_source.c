@@ -5,6 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "near_hosts.h"
+#include "quantity.h"
+
 bool run_source_sends(const struct run_hosts_entry *entry, uint32_t host)
 {
 	for (uint32_t i = 0; i < entry->from_count; i++)
@@ -13,39 +16,85 @@ bool run_source_sends(const struct run_hosts_entry *entry, uint32_t host)
 	return false;
 }
 
-/* The pattern's destinations in the form of the source. */
-static int set_targets(const struct run_config_traffic *traffic,
-	const struct run_hosts_entry *entry, struct traffic_config *config, uint16_t **permutation)
+/* Who sends to whom, by sender. */
+static int list_successors(
+	const struct run_hosts_entry *entry, struct traffic_config *config, uint16_t *list)
 {
-	bool anybody = traffic->to.kind == RUN_HOSTS_UNSET || traffic->to.kind == RUN_HOSTS_ALL;
-
-	config->pattern = run_pattern_name(traffic->pattern);
-	if (traffic->pattern == RUN_PATTERN_UNIFORM && anybody)
-		return 0;
-	if (traffic->pattern != RUN_PATTERN_PERMUTATION) {
-		/* Uniform over some hosts is what a hot spot of several is. */
-		config->pattern = run_pattern_name(RUN_PATTERN_HOTSPOT);
-		config->targets = entry->to;
-		config->targets_count = (uint16_t)entry->to_count;
-		return 0;
-	}
-	*permutation = malloc(config->hosts * sizeof(**permutation));
-	if (*permutation == NULL)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < config->hosts; i++)
-		(*permutation)[i] = TRAFFIC_NOWHERE;
+		list[i] = TRAFFIC_NOWHERE;
 	for (uint32_t i = 0; i < entry->from_count; i++)
-		(*permutation)[entry->from[i]] = entry->to[i];
-	config->permutation = *permutation;
+		list[entry->from[i]] = entry->to[i];
+	config->permutation = list;
 	return 0;
 }
 
+/* The near hosts, of local traffic those in 'to'. */
+static int list_near(const struct run_config_traffic *traffic, const struct run_hosts *hosts,
+	const struct run_hosts_entry *entry, struct traffic_config *config, uint16_t *list)
+{
+	bool anybody = traffic->pattern == RUN_PATTERN_COMBINED;
+	uint32_t count, kept = 0, to = 0;
+
+	if (near_hosts(hosts->topology, config->host, traffic->switches, list, &count) < 0)
+		return -ENOMEM;
+	/* Both lists are ascending. */
+	for (uint32_t i = 0; i < count; i++) {
+		while (to < entry->to_count && entry->to[to] < list[i])
+			to++;
+		if (anybody || (to < entry->to_count && entry->to[to] == list[i]))
+			list[kept++] = list[i];
+	}
+	config->near = list;
+	config->near_count = (uint16_t)kept;
+	return 0;
+}
+
+static int make_list(const struct run_config_traffic *traffic, const struct run_hosts *hosts,
+	const struct run_hosts_entry *entry, struct traffic_config *config, uint16_t **list)
+{
+	bool successors = traffic->pattern == RUN_PATTERN_PERMUTATION;
+
+	if (!successors && traffic->switches == UINT32_MAX)
+		return 0;
+	*list = malloc(config->hosts * sizeof(**list));
+	if (*list == NULL)
+		return -ENOMEM;
+	return successors ? list_successors(entry, config, *list)
+			  : list_near(traffic, hosts, entry, config, *list);
+}
+
+/* The pattern's destinations in the form of the source. */
+static void set_targets(const struct run_config_traffic *traffic,
+	const struct run_hosts_entry *entry, struct traffic_config *config)
+{
+	bool uniform =
+		traffic->pattern == RUN_PATTERN_UNIFORM || traffic->pattern == RUN_PATTERN_BURSTY;
+
+	config->pattern = run_pattern_name(uniform ? RUN_PATTERN_UNIFORM : traffic->pattern);
+	if (uniform && traffic->to.kind == RUN_HOSTS_ALL)
+		return;
+	/* Uniform over some hosts is what a hot spot of several is. */
+	if (uniform)
+		config->pattern = run_pattern_name(RUN_PATTERN_HOTSPOT);
+	config->targets = entry->to;
+	config->targets_count = (uint16_t)entry->to_count;
+	if (traffic->share_ppm != 0)
+		config->elsewhere_ppm = QUANTITY_WHOLE_PPM - traffic->share_ppm;
+}
+
+static const enum arrivals_kind arrivals_of[] = {
+	[RUN_ARRIVALS_CONSTANT] = ARRIVALS_CONSTANT,
+	[RUN_ARRIVALS_POISSON] = ARRIVALS_POISSON,
+	[RUN_ARRIVALS_UNIFORM] = ARRIVALS_UNIFORM,
+	[RUN_ARRIVALS_BURSTY] = ARRIVALS_BURSTY,
+};
+
 int run_source_config(const struct run_config *run, const struct run_hosts *traffic, uint32_t which,
-	const struct run_source_place *place, struct traffic_config *config, uint16_t **permutation)
+	const struct run_source_place *place, struct traffic_config *config, uint16_t **list)
 {
 	const struct run_config_traffic *entry = &run->traffic.at[which];
 
-	*permutation = NULL;
+	*list = NULL;
 	*config = (struct traffic_config){
 		.host = place->host,
 		.hosts = place->hosts,
@@ -54,10 +103,63 @@ int run_source_config(const struct run_config *run, const struct run_hosts *traf
 		.load_ppm = entry->load_ppm,
 		.route_bytes = place->route_bytes,
 		.message_bytes = (uint32_t)entry->message_bytes,
+		.other_message_bytes = (uint32_t)entry->other_message_bytes,
+		.other_share_ppm = entry->other_share_ppm,
+		.arrivals = arrivals_of[entry->arrivals],
+		.on_ps = entry->on_ps,
+		.off_ps = entry->off_ps,
 		.start_ps = place->from_ps + entry->start_ps,
 		.stop_ps = place->until_ps,
 	};
 	if (entry->stop_ps != WEFT_TIME_NEVER && place->from_ps + entry->stop_ps < config->stop_ps)
 		config->stop_ps = place->from_ps + entry->stop_ps;
-	return set_targets(entry, &traffic->entry[which], config, permutation);
+	set_targets(entry, &traffic->entry[which], config);
+	return make_list(entry, traffic, &traffic->entry[which], config, list);
+}
+
+static int refuse(const struct run_config *run, const struct run_config_place *place,
+	const char *what, struct fault *fault)
+{
+	if (place->line == 0)
+		return fault_set(fault, EINVAL, "%s: --set: %s", run->origin, what);
+	return fault_set(
+		fault, EINVAL, "%s:%u:%u: %s", run->origin, place->line, place->column, what);
+}
+
+/* The sources of an entry differ by their hosts only: one stands for all. */
+static int check_entry(const struct run_config *run, const struct run_hosts *traffic,
+	uint32_t which, struct fault *fault)
+{
+	const struct run_source_place place = {
+		.host = traffic->entry[which].from[0],
+		.hosts = (uint16_t)traffic->topology->hosts,
+		.rate_bps = TOPOLOGY_RATE_BPS,
+		.until_ps = WEFT_TIME_NEVER,
+	};
+	struct traffic_config config;
+	struct traffic *source;
+	struct fault why = {""};
+	uint16_t *list;
+	int result = run_source_config(run, traffic, which, &place, &config, &list);
+
+	config.frame_bytes = run->nic.mtu_bytes;
+	source = result == 0 ? traffic_create(&config, &why) : NULL;
+	if (result < 0)
+		fault_set(fault, ENOMEM, "%s: no memory for traffic", run->origin);
+	else if (source == NULL)
+		result = refuse(run, &run->traffic.at[which].place, why.text, fault);
+	traffic_destroy(source);
+	free(list);
+	return result;
+}
+
+int run_source_check(
+	const struct run_config *run, const struct run_hosts *traffic, struct fault *fault)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < traffic->entries && result == 0; i++)
+		if (traffic->entry[i].from_count > 0)
+			result = check_entry(run, traffic, i, fault);
+	return result;
 }

@@ -20,7 +20,12 @@ struct run_source_place {
 bool run_source_sends(const struct run_hosts_entry *entry, uint32_t host);
 
 /* What entry 'which' wants of this host. 'frame_bytes' and 'index' are left to the caller. 0 or
- * -ENOMEM; what '*permutation' points to is the caller's to free once the source is made. */
+ * -ENOMEM; '*list', to which the configuration may point, is the caller's to free once the source
+ * is made. */
 int run_source_config(const struct run_config *run, const struct run_hosts *traffic, uint32_t which,
-	const struct run_source_place *place, struct traffic_config *config,
-	uint16_t **permutation);
+	const struct run_source_place *place, struct traffic_config *config, uint16_t **list);
+
+/* Before anything runs: 0, or -EINVAL and the first entry that this topology cannot have, such as a
+ * transpose of 12 hosts; -ENOMEM. */
+int run_source_check(
+	const struct run_config *run, const struct run_hosts *traffic, struct fault *fault);

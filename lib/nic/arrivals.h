@@ -3,10 +3,18 @@
 #pragma once
 
 /*
- * When messages are generated: at constant distance, or as a Poisson process, whose distances are
- * exponential. No floating point after arrivals_init(): the inverse of the exponential distribution
- * is a table of 257 points, straight lines between them, scaled so that the mean is exact; beyond
- * the last point but one the distribution begins anew (it has no memory), so the tail is not cut.
+ * When messages are generated (nic.md 8). The processes:
+ *
+ *   constant  at constant distance
+ *   poisson   exponential distances
+ *   uniform   distances equally likely from 0 to twice the mean ("uniform generation intervals" of
+ *             the thesis, 4.1.1 and 4.5)
+ *   bursty    on and off by turns, both times exponential (a source with two states); while it is
+ *             on, at constant distance, so much shorter that the mean over all is as asked for
+ *
+ * No floating point after arrivals_init(): the inverse of the exponential distribution is a table
+ * of 257 points, straight lines between them, scaled so that the mean is exact; beyond the last
+ * point but one the distribution begins anew (it has no memory), so the tail is not cut.
  */
 
 #include <stdint.h>
@@ -17,14 +25,31 @@
 #define ARRIVALS_STEPS 256
 #define ARRIVALS_SHIFT 24 /* fixed point of the table */
 
-enum arrivals_kind { ARRIVALS_CONSTANT, ARRIVALS_POISSON };
+enum arrivals_kind { ARRIVALS_CONSTANT, ARRIVALS_POISSON, ARRIVALS_UNIFORM, ARRIVALS_BURSTY };
 
+/* Constant after arrivals_init(). */
 struct arrivals {
 	enum arrivals_kind kind;
+	weft_time on_ps, off_ps;           /* bursty: mean times */
 	uint32_t quantile[ARRIVALS_STEPS]; /* -ln(1 - i / STEPS), fixed point */
 };
 
-void arrivals_init(struct arrivals *arrivals, enum arrivals_kind kind);
+/* One sequence of distances. */
+struct arrivals_stream {
+	struct rng rng;
+	weft_time burst_left_ps; /* bursty: until this burst ends */
+};
 
-/* The next distance, of mean 'mean_ps', drawn from 'rng'. */
-weft_time arrivals_next(const struct arrivals *arrivals, struct rng *rng, weft_time mean_ps);
+/* 'on_ps' and 'off_ps' for bursty only, on_ps above 0. */
+void arrivals_init(
+	struct arrivals *arrivals, enum arrivals_kind kind, weft_time on_ps, weft_time off_ps);
+
+/* Begins a sequence; stream->rng is set. When the first arrival is, counted from the beginning:
+ * 'phase_ps', which the caller has drawn below the mean distance. Bursty sources begin as if they
+ * had always run. */
+weft_time arrivals_first(
+	const struct arrivals *arrivals, struct arrivals_stream *stream, weft_time phase_ps);
+
+/* The next distance, of mean 'mean_ps'. */
+weft_time arrivals_next(
+	const struct arrivals *arrivals, struct arrivals_stream *stream, weft_time mean_ps);

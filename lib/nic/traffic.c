@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "frame.h"
+#include "nearest.h"
 #include "synthetic.h"
 #include "traffic_pattern.h"
 
@@ -21,7 +22,8 @@
 
 /* Lengths and distances of the messages, and when the next one falls due. */
 struct schedule {
-	struct rng length, arrival;
+	struct rng length;
+	struct arrivals_stream arrival;
 	weft_time next_ps;
 };
 
@@ -45,6 +47,13 @@ static const struct traffic_pattern *const patterns[] = {
 	&traffic_uniform,
 	&traffic_hotspot,
 	&traffic_permutation,
+	&traffic_local,
+	&traffic_bit_reversal,
+	&traffic_transpose,
+	&traffic_shuffle,
+	&traffic_butterfly,
+	&traffic_combined,
+	&traffic_all_to_all,
 };
 
 #define PATTERNS (sizeof(patterns) / sizeof(patterns[0]))
@@ -62,16 +71,45 @@ static const struct traffic_pattern *find_pattern(const char *name)
 	return NULL;
 }
 
+static int refuse_pattern(const char *name, struct fault *fault)
+{
+	struct nearest nearest;
+
+	nearest_init(&nearest, name);
+	for (unsigned i = 0; i < PATTERNS; i++)
+		nearest_offer(&nearest, patterns[i]->name);
+	return fault_set(fault, EINVAL, "unknown traffic pattern '%s'%s%s", name,
+		nearest.best != NULL ? ", nearest is " : "",
+		nearest.best != NULL ? nearest.best : "");
+}
+
+static int check_bursts(const struct traffic_config *config, struct fault *fault)
+{
+	uint64_t cycle = config->on_ps + config->off_ps;
+
+	if (config->arrivals != ARRIVALS_BURSTY)
+		return 0;
+	if (config->on_ps == 0 || config->on_ps > TRAFFIC_BURST_MAX_PS ||
+		config->off_ps > TRAFFIC_BURST_MAX_PS)
+		return fault_set(fault, EINVAL,
+			"bursty traffic: mean times on (above 0) and off of up to 1000s were "
+			"expected");
+	if ((unsigned __int128)config->load_ppm * cycle > (unsigned __int128)PPM * config->on_ps)
+		return fault_set(fault, EINVAL,
+			"bursty traffic that is on for %.4g%% of the time cannot have a mean load "
+			"of %.4g%%",
+			100.0 * (double)config->on_ps / (double)cycle, config->load_ppm / 1e4);
+	return 0;
+}
+
 static int check(const struct traffic_config *config, struct fault *fault)
 {
 	if (find_pattern(config->pattern) == NULL)
-		return fault_set(fault, EINVAL,
-			"unknown traffic pattern '%s', expected uniform, hotspot or permutation",
-			config->pattern);
+		return refuse_pattern(config->pattern, fault);
 	if (config->host >= config->hosts)
 		return fault_set(fault, EINVAL, "traffic of host %u, but there are %u hosts",
 			config->host, config->hosts);
-	if (config->load_ppm > PPM || config->other_share_ppm > PPM)
+	if (config->load_ppm > PPM || config->other_share_ppm > PPM || config->elsewhere_ppm > PPM)
 		return fault_set(fault, EINVAL, "a load or share above 100%%");
 	if (config->rate_bps == 0 || config->frame_bytes == 0)
 		return fault_set(fault, EINVAL, "traffic needs a link rate and an MTU above 0");
@@ -82,7 +120,7 @@ static int check(const struct traffic_config *config, struct fault *fault)
 			"messages shorter than %uB, the least that can be "
 			"measured",
 			SYNTHETIC_PREFIX_BYTES);
-	return 0;
+	return check_bursts(config, fault);
 }
 
 /* What a message costs on the wire, at the configured load. Exact to 1 ps a byte. */
@@ -136,15 +174,6 @@ static void hand_out(struct traffic *traffic)
 	traffic->pending = true;
 }
 
-/* A host that a pattern leaves out stays out. */
-static bool is_silent(const struct traffic *traffic)
-{
-	struct rng rng = traffic->destination;
-
-	return traffic->config.load_ppm == 0 || traffic->pattern->destination(traffic->state,
-							&traffic->config, &rng) == TRAFFIC_NOWHERE;
-}
-
 static void init_schedule(struct traffic *traffic)
 {
 	const struct traffic_config *config = &traffic->config;
@@ -153,14 +182,17 @@ static void init_schedule(struct traffic *traffic)
 
 	rng_init(&traffic->destination, config->seed, config->host, STREAM_DESTINATION + base);
 	rng_init(&schedule->length, config->seed, config->host, STREAM_LENGTH + base);
-	rng_init(&schedule->arrival, config->seed, config->host, STREAM_ARRIVAL + base);
-	arrivals_init(&traffic->arrivals, config->arrivals);
-	traffic->silent = is_silent(traffic);
+	rng_init(&schedule->arrival.rng, config->seed, config->host, STREAM_ARRIVAL + base);
+	arrivals_init(&traffic->arrivals, config->arrivals, config->on_ps, config->off_ps);
+	/* A host that a pattern leaves out stays out. */
+	traffic->silent = config->load_ppm == 0 ||
+			  !traffic_pattern_sends(traffic->pattern, traffic->state, config);
 	schedule->next_ps = config->start_ps;
 	/* Sources do not beat in time: the first message falls due within the first distance. */
 	if (!traffic->silent)
-		schedule->next_ps +=
-			rng_below(&schedule->length, mean_distance(traffic, config->message_bytes));
+		schedule->next_ps += arrivals_first(&traffic->arrivals, &schedule->arrival,
+			rng_below(
+				&schedule->length, mean_distance(traffic, config->message_bytes)));
 	traffic->handed = *schedule;
 }
 
@@ -182,7 +214,7 @@ struct traffic *traffic_create(const struct traffic_config *config, struct fault
 		return NULL;
 	}
 	/* The caller's memory: the pattern has what it needs. */
-	traffic->config.targets = traffic->config.permutation = NULL;
+	traffic->config.targets = traffic->config.near = traffic->config.permutation = NULL;
 	traffic->config.pattern = traffic->pattern->name;
 	traffic->ps_per_byte = ps_per_byte(config->rate_bps);
 	init_schedule(traffic);

@@ -12,7 +12,8 @@
  * and a line in traffic.c.
  *
  * Load is a share of the link's rate, with everything that a frame costs on the wire (header,
- * route, preamble, gap) in it, so that 100 % is what the link can carry.
+ * route, preamble, gap) in it, so that 100 % is what the link can carry. It is the mean, also of
+ * bursty sources: within bursts the load is greater, and must not be above 100 % there.
  */
 
 #include <stdbool.h>
@@ -23,10 +24,11 @@
 #include "rng.h"
 #include "weft_time.h"
 
-#define TRAFFIC_NOWHERE 0xFFFF
+#define TRAFFIC_NOWHERE      0xFFFF
+#define TRAFFIC_BURST_MAX_PS (1000 * PS_PER_S)
 
 struct traffic_config {
-	const char *pattern;  /* "uniform", "hotspot", "permutation" */
+	const char *pattern;  /* traffic_pattern_name() */
 	uint16_t host, hosts; /* who sends, of how many */
 	uint16_t index;       /* tells several sources of one host apart */
 	uint64_t seed;
@@ -38,13 +40,19 @@ struct traffic_config {
 	uint32_t other_message_bytes; /* bimodal: the other length */
 	uint32_t other_share_ppm;     /* of messages that have it; 0: fixed length */
 	enum arrivals_kind arrivals;
+	weft_time on_ps, off_ps;     /* bursty: mean times, up to TRAFFIC_BURST_MAX_PS */
 	weft_time start_ps, stop_ps; /* stop_ps WEFT_TIME_NEVER: no end */
 	uint8_t sl;
-	/* hotspot: where to, by turns at random. The caller's; need only last for the call. */
+	/* Lists are the caller's and need only last for the call. */
+	/* hotspot, combined: the hot spots. all-to-all: to whom, ascending; none: to everybody. */
 	const uint16_t *targets;
 	uint16_t targets_count;
+	uint32_t elsewhere_ppm; /* hotspot, combined: share of its messages that go to any host */
+	/* local, combined: the hosts within reach; the sender may be among them. */
+	const uint16_t *near;
+	uint16_t near_count;
 	/* permutation: [hosts], TRAFFIC_NOWHERE: the host does not send. NULL: a random one of the
-	 * seed, the same at all hosts. Likewise. */
+	 * seed, the same at all hosts. */
 	const uint16_t *permutation;
 };
 

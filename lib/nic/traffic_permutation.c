@@ -61,10 +61,18 @@ static int init(void **state, const struct traffic_config *config, struct fault 
 	return 0;
 }
 
+static bool sends(const void *state, const struct traffic_config *config)
+{
+	return *(const uint16_t *)state != TRAFFIC_NOWHERE;
+}
+
 static uint16_t destination(void *state, const struct traffic_config *config, struct rng *rng)
 {
 	return *(uint16_t *)state;
 }
 
-const struct traffic_pattern traffic_permutation = {
-	.name = "permutation", .init = init, .fini = free, .destination = destination};
+const struct traffic_pattern traffic_permutation = {.name = "permutation",
+	.init = init,
+	.fini = free,
+	.sends = sends,
+	.destination = destination};

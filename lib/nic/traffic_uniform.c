@@ -3,7 +3,7 @@
 
 /* Each message to any other host, all equally likely. */
 
-#include "traffic_pattern.h"
+#include "traffic_targets.h"
 
 static int init(void **state, const struct traffic_config *config, struct fault *fault)
 {
@@ -14,9 +14,7 @@ static int init(void **state, const struct traffic_config *config, struct fault 
 
 static uint16_t destination(void *state, const struct traffic_config *config, struct rng *rng)
 {
-	uint16_t chosen = (uint16_t)rng_below(rng, config->hosts - 1u);
-
-	return chosen < config->host ? chosen : (uint16_t)(chosen + 1);
+	return traffic_draw_other(config, rng);
 }
 
 const struct traffic_pattern traffic_uniform = {

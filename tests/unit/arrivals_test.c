@@ -9,33 +9,38 @@
 #define SAMPLES 2000000
 #define MEAN    1000000
 
-static struct arrivals start(enum arrivals_kind kind, struct rng *rng)
+/* Bursts of 30 distances, off for 70: on for 30 % of the time. */
+#define ON  ((weft_time)30 * MEAN)
+#define OFF ((weft_time)70 * MEAN)
+
+static struct arrivals start(enum arrivals_kind kind, struct arrivals_stream *stream)
 {
 	struct arrivals arrivals;
 
-	rng_init(rng, 8, 0, 0);
-	arrivals_init(&arrivals, kind);
+	rng_init(&stream->rng, 8, 0, 0);
+	arrivals_init(&arrivals, kind, ON, OFF);
+	arrivals_first(&arrivals, stream, 0);
 	return arrivals;
 }
 
 static void constant_arrivals_are_at_constant_distance(void **state)
 {
-	struct rng rng;
-	struct arrivals arrivals = start(ARRIVALS_CONSTANT, &rng);
+	struct arrivals_stream stream;
+	struct arrivals arrivals = start(ARRIVALS_CONSTANT, &stream);
 
 	for (unsigned i = 0; i < 10; i++)
-		assert_int_equal(arrivals_next(&arrivals, &rng, MEAN), MEAN);
+		assert_int_equal(arrivals_next(&arrivals, &stream, MEAN), MEAN);
 }
 
 /* Mean and deviation of an exponential are equal; 5 sigma of the mean of so many samples. */
 static void poisson_arrivals_have_the_mean_and_the_deviation(void **state)
 {
-	struct rng rng;
-	struct arrivals arrivals = start(ARRIVALS_POISSON, &rng);
+	struct arrivals_stream stream;
+	struct arrivals arrivals = start(ARRIVALS_POISSON, &stream);
 	double sum = 0, squares = 0, mean;
 
 	for (unsigned i = 0; i < SAMPLES; i++) {
-		double distance = (double)arrivals_next(&arrivals, &rng, MEAN);
+		double distance = (double)arrivals_next(&arrivals, &stream, MEAN);
 
 		sum += distance;
 		squares += distance * distance;
@@ -49,12 +54,12 @@ static void poisson_arrivals_have_the_mean_and_the_deviation(void **state)
 static void poisson_arrivals_are_exponential_to_the_tail(void **state)
 {
 	static const double points[] = {0.01, 0.1, 0.5, 1, 2, 4, 6, 8, 10};
-	struct rng rng;
-	struct arrivals arrivals = start(ARRIVALS_POISSON, &rng);
+	struct arrivals_stream stream;
+	struct arrivals arrivals = start(ARRIVALS_POISSON, &stream);
 	unsigned below[9] = {0};
 
 	for (unsigned i = 0; i < SAMPLES; i++) {
-		double distance = (double)arrivals_next(&arrivals, &rng, MEAN) / MEAN;
+		double distance = (double)arrivals_next(&arrivals, &stream, MEAN) / MEAN;
 
 		for (unsigned p = 0; p < 9; p++)
 			below[p] += distance < points[p];
@@ -68,10 +73,91 @@ static void poisson_arrivals_are_exponential_to_the_tail(void **state)
 	assert_in_range(SAMPLES - below[8], 50, 140); /* 91 beyond ten means */
 }
 
+static void uniform_arrivals_lie_evenly_between_0_and_twice_the_mean(void **state)
+{
+	struct arrivals_stream stream;
+	struct arrivals arrivals = start(ARRIVALS_UNIFORM, &stream);
+	unsigned tenth[10] = {0};
+	double sum = 0;
+
+	for (unsigned i = 0; i < SAMPLES; i++) {
+		weft_time distance = arrivals_next(&arrivals, &stream, MEAN);
+
+		assert_true(distance <= 2 * MEAN);
+		sum += (double)distance;
+		tenth[distance == 2 * MEAN ? 9 : distance * 10 / (2 * MEAN)]++;
+	}
+	/* Deviation of the uniform distribution: 1 / sqrt(3) of its mean. */
+	assert_true(fabs(sum / SAMPLES / MEAN - 1) < 5 / sqrt(3.0 * SAMPLES));
+	for (unsigned i = 0; i < 10; i++)
+		assert_true(fabs(tenth[i] - SAMPLES / 10.0) < 5 * sqrt(SAMPLES * 0.09));
+}
+
+/* A burst is what follows at the distance within bursts; the mean is kept over many bursts. */
+static void bursty_arrivals_have_the_mean_and_the_lengths_of_bursts_and_gaps(void **state)
+{
+	struct arrivals_stream stream;
+	struct arrivals arrivals = start(ARRIVALS_BURSTY, &stream);
+	double sum = 0, gaps = 0, in_burst = MEAN * 0.3;
+	unsigned bursts = 0;
+
+	for (unsigned i = 0; i < SAMPLES; i++) {
+		double distance = (double)arrivals_next(&arrivals, &stream, MEAN);
+
+		assert_true(distance >= in_burst - 1);
+		sum += distance;
+		bursts += distance > in_burst + 1;
+		gaps += distance - in_burst;
+	}
+	/* 20,000 bursts: deviation of the mean of so many on and off times is 0.5 %. */
+	assert_true(fabs(sum / SAMPLES / MEAN - 1) < 0.025);
+	/* Two gaps with no message between them are seen as one: exp(-1/100) of them are not. */
+	assert_true(fabs((double)SAMPLES * in_burst / bursts / (double)ON - 1) < 0.04);
+	assert_true(fabs(gaps / bursts / (double)OFF - 1) < 0.04);
+}
+
+/* Exponential times: of the bursts, exp(-2) are longer than twice the mean. */
+static void lengths_of_bursts_are_exponential(void **state)
+{
+	struct arrivals_stream stream;
+	struct arrivals arrivals = start(ARRIVALS_BURSTY, &stream);
+	unsigned bursts = 0, long_ones = 0, messages = 0;
+
+	for (unsigned i = 0; i < SAMPLES; i++) {
+		messages++;
+		if (arrivals_next(&arrivals, &stream, MEAN) < MEAN * 3 / 10 + 2)
+			continue;
+		bursts++;
+		long_ones += messages > 200; /* a burst has 100 on average */
+		messages = 0;
+	}
+	assert_true(fabs((double)long_ones / bursts - exp(-2)) < 0.015);
+}
+
+/* As if it had always run: on average the first arrival is not later than for others. */
+static void bursty_arrivals_begin_anywhere_in_burst_or_gap(void **state)
+{
+	struct arrivals arrivals;
+	unsigned in_burst = 0;
+
+	arrivals_init(&arrivals, ARRIVALS_BURSTY, ON, OFF);
+	for (unsigned device = 0; device < 100000; device++) {
+		struct arrivals_stream stream;
+
+		rng_init(&stream.rng, 8, device, 0);
+		in_burst += arrivals_first(&arrivals, &stream, 0) == 0;
+	}
+	assert_in_range(in_burst, 29300, 30700);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(constant_arrivals_are_at_constant_distance),
 	cmocka_unit_test(poisson_arrivals_have_the_mean_and_the_deviation),
 	cmocka_unit_test(poisson_arrivals_are_exponential_to_the_tail),
+	cmocka_unit_test(uniform_arrivals_lie_evenly_between_0_and_twice_the_mean),
+	cmocka_unit_test(bursty_arrivals_have_the_mean_and_the_lengths_of_bursts_and_gaps),
+	cmocka_unit_test(lengths_of_bursts_are_exponential),
+	cmocka_unit_test(bursty_arrivals_begin_anywhere_in_burst_or_gap),
 };
 
 UNIT_MAIN(tests)

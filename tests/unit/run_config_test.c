@@ -91,12 +91,16 @@ static const char full[] =
 	"  - {pattern: hotspot, from: 10%, to: [h4, h120], load: 99.5%, message: 512B, start: 3ms, "
 	"stop: 93ms}\n"
 	"  - {pattern: permutation, file: /p.txt, load: 1%}\n"
+	"  - {pattern: combined, to: [h4], share: 10%, switches: 5, load: 20%, message: 32B, "
+	"other-message: 512B, other-share: 30%, arrivals: bursty, on: 10us, off: 40us}\n"
+	"  - {pattern: goal, file: /g.goal, ranks: /r.txt, start: 1ms}\n"
 	"measure: {warmup: 1ms, duration: 120ms, sample: 2ms, links: true}\n";
 
 static void every_key_is_read(void **state)
 {
 	struct run_config *config = parse(full);
 	const struct run_config_traffic *hot = &config->traffic.at[1];
+	const struct run_config_traffic *mixed = &config->traffic.at[3];
 
 	assert_string_equal(config->topology.spec, "rlft:ports=12,stages=3");
 	assert_int_equal(config->clock, RUN_CLOCK_VIRTUAL);
@@ -129,7 +133,7 @@ static void every_key_is_read(void **state)
 	assert_string_equal(config->edges.at[0].netns, "weft-a");
 	assert_string_equal(config->edges.at[0].address, "10.87.0.1/24");
 	assert_string_equal(config->edges.at[1].netns, "");
-	assert_int_equal(config->traffic.count, 3);
+	assert_int_equal(config->traffic.count, 5);
 	assert_int_equal(config->traffic.at[0].to.kind, RUN_HOSTS_ALL);
 	assert_int_equal(config->traffic.at[0].stop_ps, WEFT_TIME_NEVER);
 	assert_int_equal(hot->from.kind, RUN_HOSTS_SHARE);
@@ -140,6 +144,17 @@ static void every_key_is_read(void **state)
 	assert_int_equal(hot->message_bytes, 512);
 	assert_int_equal(hot->stop_ps, 93 * PS_PER_MS);
 	assert_string_equal(config->traffic.at[2].file, "/p.txt");
+	assert_int_equal(config->traffic.at[2].arrivals, RUN_ARRIVALS_CONSTANT);
+	assert_int_equal(mixed->share_ppm, 100000);
+	assert_int_equal(mixed->switches, 5);
+	assert_int_equal(mixed->message_bytes, 32);
+	assert_int_equal(mixed->other_message_bytes, 512);
+	assert_int_equal(mixed->other_share_ppm, 300000);
+	assert_int_equal(mixed->arrivals, RUN_ARRIVALS_BURSTY);
+	assert_int_equal(mixed->on_ps, 10 * PS_PER_US);
+	assert_int_equal(mixed->off_ps, 40 * PS_PER_US);
+	assert_string_equal(config->traffic.at[4].file, "/g.goal");
+	assert_string_equal(config->traffic.at[4].ranks, "/r.txt");
 	assert_int_equal(config->measure.duration_ps, 120 * PS_PER_MS);
 	assert_true(config->measure.links);
 	run_config_destroy(config);
@@ -264,6 +279,42 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 			"r.yaml:4:11: 'stop' is not after 'start'"},
 		{HEAD "traffic: [{pattern: uniform, message: 15B}]\n",
 			"r.yaml:4:39: 'message: 15B': from 16B to 64MiB was expected"},
+		{HEAD "traffic: [{pattern: transpose, to: [h1]}]\n",
+			"r.yaml:4:11: pattern transpose has no 'to'"},
+		{HEAD "traffic: [{pattern: uniform, share: 10%}]\n",
+			"r.yaml:4:11: pattern uniform has no 'share'"},
+		{HEAD "traffic: [{pattern: hotspot, to: [h1], switches: 3}]\n",
+			"r.yaml:4:11: pattern hotspot has no 'switches'"},
+		{HEAD "traffic: [{pattern: local, ranks: x}]\n",
+			"r.yaml:4:11: pattern local has no 'ranks'"},
+		{HEAD "traffic: [{pattern: combined}]\n",
+			"r.yaml:4:11: pattern combined: 'to' is missing, such as [h4]"},
+		{HEAD "traffic: [{pattern: shufle}]\n",
+			"r.yaml:4:21: 'pattern: shufle': one of uniform, hotspot, permutation, "
+			"local, bit-reversal, transpose, shuffle, butterfly, combined, all-to-all, "
+			"bursty, goal was expected; nearest is 'shuffle'"},
+		{HEAD "traffic: [{pattern: uniform, arivals: poisson}]\n",
+			"r.yaml:4:30: unknown key 'arivals', nearest is arrivals; known "
+			"are: pattern, from, to, share, switches, file, ranks, load, message, "
+			"other-message, other-share, arrivals, on, off, start, stop"},
+		{HEAD "traffic: [{pattern: uniform, arrivals: bursty, off: 1us}]\n",
+			"r.yaml:4:11: bursty arrivals: 'on', the mean time of it, is missing, such "
+			"as 10us"},
+		{HEAD "traffic: [{pattern: uniform, on: 1us}]\n",
+			"r.yaml:4:11: 'on' and 'off' belong to 'arrivals: bursty' only"},
+		{HEAD "traffic: [{pattern: bursty, arrivals: poisson}]\n",
+			"r.yaml:4:11: pattern bursty: 'arrivals' can only be bursty"},
+		{HEAD "traffic: [{pattern: bursty, on: 1us, off: 3us, load: 26%}]\n",
+			"r.yaml:4:11: 'load' is the mean and above 100% in the bursts: with these "
+			"'on' and 'off' at most 25% was expected"},
+		{HEAD "traffic: [{pattern: uniform, other-message: 512B}]\n",
+			"r.yaml:4:11: 'other-message' and 'other-share' belong together, one is "
+			"missing"},
+		{HEAD "traffic: [{pattern: goal}]\n",
+			"r.yaml:4:11: pattern goal: 'file' is missing, the schedule ('weft goal gen' "
+			"makes some)"},
+		{HEAD "traffic: [{pattern: goal, file: x, load: 1%}]\n",
+			"r.yaml:4:11: pattern goal has no 'load'"},
 		{HEAD "edges: [{host: h0, tap: a-name-too-long-for-linux}]\n",
 			"r.yaml:4:25: 'tap' is 25 characters long, at most 15 are possible"},
 		{HEAD "edges: [{host: h0, tap: t0, address: 10.0.0.1}]\n",
@@ -341,9 +392,6 @@ static void what_is_not_built_is_refused_by_name(void **state)
 		{"routing.algorithm=ud-det",
 			"r.yaml: 'nic.selector: contention' is not built yet; use first, random or "
 			"round-robin"},
-		{"traffic[0].pattern=transpose",
-			"r.yaml:4:11: pattern transpose is not built yet; there are uniform, hotspot "
-			"and permutation"},
 	};
 	static const char text[] = HEAD "traffic: [{pattern: uniform}]\n";
 	struct fault fault;

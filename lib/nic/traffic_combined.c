@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Each message by one of four patterns, all equally likely: uniform, local, hotspot, bit-reversal
+ * (the thesis, 4.5, its combined pattern). Where one of them sends nothing - a number that reads
+ * the same backwards, nobody near - the others share its messages; the thesis does not say what
+ * happens there. */
+
+#include <stdlib.h>
+
+#include "traffic_pattern.h"
+
+static const struct traffic_pattern *const parts[] = {
+	&traffic_uniform, &traffic_local, &traffic_hotspot, &traffic_bit_reversal};
+
+#define PARTS (sizeof(parts) / sizeof(parts[0]))
+
+struct combined {
+	void *state[PARTS];
+	uint8_t active[PARTS]; /* the parts that send */
+	unsigned count;
+};
+
+static void fini(void *state)
+{
+	struct combined *combined = state;
+
+	for (unsigned i = 0; i < PARTS; i++)
+		if (parts[i]->fini != NULL)
+			parts[i]->fini(combined->state[i]);
+	free(combined);
+}
+
+static int init(void **state, const struct traffic_config *config, struct fault *fault)
+{
+	struct combined *combined = calloc(1, sizeof(*combined));
+	int result = 0;
+
+	if (combined == NULL)
+		return fault_set(fault, ENOMEM, "no memory for combined traffic");
+	for (unsigned i = 0; i < PARTS && result == 0; i++) {
+		result = parts[i]->init(&combined->state[i], config, fault);
+		if (result == 0 && traffic_pattern_sends(parts[i], combined->state[i], config))
+			combined->active[combined->count++] = (uint8_t)i;
+	}
+	if (result < 0)
+		fini(combined);
+	else
+		*state = combined;
+	return result;
+}
+
+static uint16_t destination(void *state, const struct traffic_config *config, struct rng *rng)
+{
+	struct combined *combined = state;
+	unsigned part = combined->active[rng_below(rng, combined->count)];
+
+	return parts[part]->destination(combined->state[part], config, rng);
+}
+
+const struct traffic_pattern traffic_combined = {
+	.name = "combined", .init = init, .fini = fini, .destination = destination};

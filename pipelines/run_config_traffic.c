@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The traffic of a run file: its entries, and which key belongs to which pattern. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run_config_fields.h"
+
+#define X(id, text) text,
+static const char *const pattern_choices[] = {RUN_PATTERNS(X) NULL};
+static const char *const arrivals_choices[] = {RUN_ARRIVALS(X) NULL};
+static const char *const host_set_texts[] = {RUN_HOST_SETS(X) NULL};
+#undef X
+
+const char *run_pattern_name(enum run_pattern pattern)
+{
+	return pattern_choices[pattern];
+}
+
+/* all, rest, 10% or [h1, h2] */
+
+static int read_host_list(
+	const struct yaml_tree_node *node, struct run_config_hosts *hosts, struct fault *fault)
+{
+	int result = 0;
+
+	if (node->count == 0 || node->count > RUN_NAMES_MAX)
+		return yaml_tree_refuse(
+			node, fault, "'%s': 1 to %u hosts were expected", node->key, RUN_NAMES_MAX);
+	hosts->name = calloc(node->count, sizeof(*hosts->name));
+	if (hosts->name == NULL)
+		return run_refuse_memory(node, fault);
+	hosts->kind = RUN_HOSTS_LIST;
+	for (const struct yaml_tree_node *name = node->first; name != NULL && result == 0;
+		name = name->next)
+		result = yaml_read_name(
+			name, hosts->name[hosts->count++], sizeof(*hosts->name), fault);
+	return result;
+}
+
+static int read_hosts(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	struct run_config_hosts *hosts = member;
+	uint64_t share;
+
+	hosts->place = run_place_of(node);
+	if (node->kind == YAML_TREE_SEQUENCE)
+		return read_host_list(node, hosts, fault);
+	if (node->kind == YAML_TREE_SCALAR && strcmp(node->text, "all") == 0)
+		hosts->kind = RUN_HOSTS_ALL;
+	else if (node->kind == YAML_TREE_SCALAR && strcmp(node->text, "rest") == 0)
+		hosts->kind = RUN_HOSTS_REST;
+	else if (node->kind == YAML_TREE_SCALAR &&
+		 quantity_parse(QUANTITY_SHARE, node->text, &share) == 0 && share > 0 &&
+		 share <= QUANTITY_WHOLE_PPM) {
+		hosts->kind = RUN_HOSTS_SHARE;
+		hosts->share_ppm = (uint32_t)share;
+	} else
+		return yaml_tree_refuse(node, fault,
+			"'%s: %s': all, rest, a percentage such as 10%% or a list of hosts such as "
+			"[h4] was expected",
+			node->key, node->kind == YAML_TREE_SCALAR ? node->text : "{...}");
+	return 0;
+}
+
+static void write_hosts(const void *member, FILE *out, unsigned indent)
+{
+	const struct run_config_hosts *hosts = member;
+	char share[QUANTITY_TEXT];
+
+	fputc(' ', out);
+	if (hosts->kind == RUN_HOSTS_SHARE) {
+		quantity_format(QUANTITY_SHARE, hosts->share_ppm, share);
+		fputs(share, out);
+	} else if (hosts->kind == RUN_HOSTS_LIST) {
+		for (uint32_t i = 0; i < hosts->count; i++)
+			fprintf(out, "%s%s", i == 0 ? "[" : ", ", hosts->name[i]);
+		fputc(']', out);
+	} else {
+		fputs(host_set_texts[hosts->kind], out);
+	}
+}
+
+static bool hosts_present(const void *member)
+{
+	return ((const struct run_config_hosts *)member)->kind != RUN_HOSTS_UNSET;
+}
+
+static int read_stop(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	return run_read_time_or("end", node, member, fault);
+}
+
+static void write_stop(const void *member, FILE *out, unsigned indent)
+{
+	run_write_time_or("end", member, out);
+}
+
+static int read_path(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	char text[RUN_PATH_MAX];
+	int result = yaml_read_text(node, text, sizeof(text), fault);
+
+	if (result < 0)
+		return result;
+	*(char **)member = run_resolve_path(node, text);
+	return *(char **)member == NULL ? run_refuse_memory(node, fault) : 0;
+}
+
+static void write_path(const void *member, FILE *out, unsigned indent)
+{
+	fputc(' ', out);
+	yaml_tree_write_text(*(char *const *)member, out);
+}
+
+static bool path_present(const void *member)
+{
+	return *(char *const *)member != NULL;
+}
+
+static bool word_present(const void *member)
+{
+	return *(const uint32_t *)member != 0;
+}
+
+static bool long_present(const void *member)
+{
+	return *(const uint64_t *)member != 0;
+}
+
+static bool switches_present(const void *member)
+{
+	return *(const uint32_t *)member != UINT32_MAX;
+}
+
+static bool arrivals_present(const void *member)
+{
+	return *(const enum run_arrivals *)member != RUN_ARRIVALS_UNSET;
+}
+
+#define S struct run_config_traffic
+static const struct yaml_field traffic_fields[] = {
+	{"pattern", YAML_FIELD_CHOICE, true, YAML_MEMBER(S, pattern), .choices = pattern_choices},
+	{"from", YAML_FIELD_CUSTOM, YAML_MEMBER(S, from), .read = read_hosts, .write = write_hosts,
+		.present = hosts_present},
+	{"to", YAML_FIELD_CUSTOM, YAML_MEMBER(S, to), .read = read_hosts, .write = write_hosts,
+		.present = hosts_present},
+	{"share", YAML_FIELD_SHARE, YAML_MEMBER(S, share_ppm), .min = 1, .max = QUANTITY_WHOLE_PPM,
+		.present = word_present},
+	{"switches", YAML_FIELD_NUMBER, YAML_MEMBER(S, switches), .max = TOPOLOGY_SWITCHES_MAX,
+		.present = switches_present},
+	{"file", YAML_FIELD_CUSTOM, YAML_MEMBER(S, file), .read = read_path, .write = write_path,
+		.present = path_present},
+	{"ranks", YAML_FIELD_CUSTOM, YAML_MEMBER(S, ranks), .read = read_path, .write = write_path,
+		.present = path_present},
+	{"load", YAML_FIELD_SHARE, YAML_MEMBER(S, load_ppm), .min = 1, .max = QUANTITY_WHOLE_PPM,
+		.present = word_present},
+	{"message", YAML_FIELD_BYTES, YAML_MEMBER(S, message_bytes), .min = RUN_MESSAGE_MIN,
+		.max = RUN_MESSAGE_MAX, .present = long_present},
+	{"other-message", YAML_FIELD_BYTES, YAML_MEMBER(S, other_message_bytes),
+		.min = RUN_MESSAGE_MIN, .max = RUN_MESSAGE_MAX, .present = long_present},
+	{"other-share", YAML_FIELD_SHARE, YAML_MEMBER(S, other_share_ppm), .min = 1,
+		.max = QUANTITY_WHOLE_PPM, .present = word_present},
+	{"arrivals", YAML_FIELD_CHOICE, YAML_MEMBER(S, arrivals), .choices = arrivals_choices,
+		.present = arrivals_present},
+	{"on", YAML_FIELD_TIME, YAML_MEMBER(S, on_ps), .min = 1, .max = RUN_BURST_MAX,
+		.present = long_present},
+	{"off", YAML_FIELD_TIME, YAML_MEMBER(S, off_ps), .min = 1, .max = RUN_BURST_MAX,
+		.present = long_present},
+	{"start", YAML_FIELD_TIME, YAML_MEMBER(S, start_ps)},
+	{"stop", YAML_FIELD_CUSTOM, YAML_MEMBER(S, stop_ps), .read = read_stop,
+		.write = write_stop},
+	{NULL},
+};
+#undef S
+
+/* Which keys a pattern has beyond 'pattern', 'start' and 'stop'. */
+enum {
+	KEY_FROM = 1,
+	KEY_TO = 2,
+	KEY_SHARE = 4,
+	KEY_SWITCHES = 8,
+	KEY_FILE = 16,
+	KEY_RANKS = 32,
+	KEY_RATE = 64, /* load, lengths and arrivals */
+	KEY_PEERS = KEY_FROM | KEY_TO | KEY_RATE,
+};
+
+static const unsigned pattern_keys[] = {
+	[RUN_PATTERN_UNIFORM] = KEY_PEERS,
+	[RUN_PATTERN_HOTSPOT] = KEY_PEERS | KEY_SHARE,
+	[RUN_PATTERN_PERMUTATION] = KEY_FILE | KEY_RATE,
+	[RUN_PATTERN_LOCAL] = KEY_PEERS | KEY_SWITCHES,
+	[RUN_PATTERN_BIT_REVERSAL] = KEY_FROM | KEY_RATE,
+	[RUN_PATTERN_TRANSPOSE] = KEY_FROM | KEY_RATE,
+	[RUN_PATTERN_SHUFFLE] = KEY_FROM | KEY_RATE,
+	[RUN_PATTERN_BUTTERFLY] = KEY_FROM | KEY_RATE,
+	[RUN_PATTERN_COMBINED] = KEY_PEERS | KEY_SHARE | KEY_SWITCHES,
+	[RUN_PATTERN_ALL_TO_ALL] = KEY_PEERS,
+	[RUN_PATTERN_BURSTY] = KEY_PEERS,
+	[RUN_PATTERN_GOAL] = KEY_FILE | KEY_RANKS,
+};
+
+static int check_keys(const struct run_config_traffic *traffic, const struct yaml_tree_node *node,
+	struct fault *fault)
+{
+	const struct {
+		const char *key;
+		unsigned bit;
+		bool set;
+	} keys[] = {
+		{"from", KEY_FROM, traffic->from.kind != RUN_HOSTS_UNSET},
+		{"to", KEY_TO, traffic->to.kind != RUN_HOSTS_UNSET},
+		{"share", KEY_SHARE, traffic->share_ppm != 0},
+		{"switches", KEY_SWITCHES, traffic->switches != UINT32_MAX},
+		{"file", KEY_FILE, traffic->file != NULL},
+		{"ranks", KEY_RANKS, traffic->ranks != NULL},
+		{"load", KEY_RATE, traffic->load_ppm != 0},
+		{"message", KEY_RATE, traffic->message_bytes != 0},
+		{"other-message", KEY_RATE, traffic->other_message_bytes != 0},
+		{"other-share", KEY_RATE, traffic->other_share_ppm != 0},
+		{"arrivals", KEY_RATE, traffic->arrivals != RUN_ARRIVALS_UNSET},
+		{"on", KEY_RATE, traffic->on_ps != 0},
+		{"off", KEY_RATE, traffic->off_ps != 0},
+	};
+
+	/* A permutation has its pairs from the file, or from the seed. */
+	if (traffic->pattern == RUN_PATTERN_PERMUTATION && (keys[0].set || keys[1].set))
+		return yaml_tree_refuse(node, fault,
+			"pattern permutation: 'file' or the seed says who sends to whom, 'from' and "
+			"'to' cannot");
+	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (keys[i].set && (pattern_keys[traffic->pattern] & keys[i].bit) == 0)
+			return yaml_tree_refuse(node, fault, "pattern %s has no '%s'",
+				run_pattern_name(traffic->pattern), keys[i].key);
+	return 0;
+}
+
+static void complete_peers(struct run_config_traffic *traffic, unsigned keys)
+{
+	if (traffic->from.kind == RUN_HOSTS_UNSET && (keys & KEY_FROM) != 0)
+		traffic->from.kind = RUN_HOSTS_REST;
+	if (traffic->to.kind == RUN_HOSTS_UNSET && (keys & KEY_TO) != 0)
+		traffic->to.kind = RUN_HOSTS_ALL;
+	if (traffic->switches == UINT32_MAX && (keys & KEY_SWITCHES) != 0)
+		traffic->switches = 3;
+	if (traffic->share_ppm == 0 && (keys & KEY_SHARE) != 0)
+		traffic->share_ppm = QUANTITY_WHOLE_PPM;
+}
+
+static int complete_bursts(const struct run_config_traffic *traffic,
+	const struct yaml_tree_node *node, struct fault *fault)
+{
+	bool bursty = traffic->arrivals == RUN_ARRIVALS_BURSTY;
+	double cycle = (double)traffic->on_ps + (double)traffic->off_ps;
+
+	if (!bursty && traffic->pattern == RUN_PATTERN_BURSTY)
+		return yaml_tree_refuse(
+			node, fault, "pattern bursty: 'arrivals' can only be bursty");
+	if (!bursty && (traffic->on_ps != 0 || traffic->off_ps != 0))
+		return yaml_tree_refuse(
+			node, fault, "'on' and 'off' belong to 'arrivals: bursty' only");
+	if (bursty && (traffic->on_ps == 0 || traffic->off_ps == 0))
+		return yaml_tree_refuse(node, fault,
+			"bursty arrivals: '%s', the mean time of it, is missing, such as 10us",
+			traffic->on_ps == 0 ? "on" : "off");
+	if (bursty && traffic->load_ppm * cycle > 1e6 * (double)traffic->on_ps)
+		return yaml_tree_refuse(node, fault,
+			"'load' is the mean and above 100%% in the bursts: with these 'on' and "
+			"'off' at most %.4g%% was expected",
+			100 * (double)traffic->on_ps / cycle);
+	return 0;
+}
+
+static int complete_rate(
+	struct run_config_traffic *traffic, const struct yaml_tree_node *node, struct fault *fault)
+{
+	if (traffic->load_ppm == 0)
+		traffic->load_ppm = QUANTITY_WHOLE_PPM;
+	if (traffic->message_bytes == 0)
+		traffic->message_bytes = 4096;
+	if ((traffic->other_message_bytes != 0) != (traffic->other_share_ppm != 0))
+		return yaml_tree_refuse(node, fault,
+			"'other-message' and 'other-share' belong together, one is missing");
+	if (traffic->arrivals == RUN_ARRIVALS_UNSET)
+		traffic->arrivals = traffic->pattern == RUN_PATTERN_BURSTY ? RUN_ARRIVALS_BURSTY
+									   : RUN_ARRIVALS_CONSTANT;
+	return complete_bursts(traffic, node, fault);
+}
+
+static int complete_traffic(
+	struct run_config_traffic *traffic, const struct yaml_tree_node *node, struct fault *fault)
+{
+	unsigned keys = pattern_keys[traffic->pattern];
+	int result = check_keys(traffic, node, fault);
+
+	if (result < 0)
+		return result;
+	if (traffic->stop_ps <= traffic->start_ps)
+		return yaml_tree_refuse(node, fault, "'stop' is not after 'start'");
+	if (traffic->to.kind == RUN_HOSTS_UNSET && (keys & KEY_SHARE) != 0)
+		return yaml_tree_refuse(node, fault, "pattern %s: 'to' is missing, such as [h4]",
+			run_pattern_name(traffic->pattern));
+	if (traffic->file == NULL && traffic->pattern == RUN_PATTERN_GOAL)
+		return yaml_tree_refuse(node, fault,
+			"pattern goal: 'file' is missing, the schedule ('weft goal gen' makes some)");
+	if (traffic->stop_ps != WEFT_TIME_NEVER && traffic->pattern == RUN_PATTERN_GOAL)
+		return yaml_tree_refuse(
+			node, fault, "pattern goal has no 'stop', it ends with its schedule");
+	complete_peers(traffic, keys);
+	return (keys & KEY_RATE) != 0 ? complete_rate(traffic, node, fault) : 0;
+}
+
+static const struct run_config_traffic traffic_default = {
+	.switches = UINT32_MAX,
+	.arrivals = RUN_ARRIVALS_UNSET,
+	.stop_ps = WEFT_TIME_NEVER,
+};
+
+int run_read_traffic(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	struct run_config_traffic_list *list = member;
+	void *rows;
+	int result = run_read_rows(node, RUN_TRAFFIC_MAX, sizeof(*list->at), &rows, fault);
+
+	if (result < 0)
+		return result;
+	list->at = rows;
+	for (const struct yaml_tree_node *row = node->first; row != NULL && result == 0;
+		row = row->next) {
+		struct run_config_traffic *traffic = &list->at[list->count++];
+
+		*traffic = traffic_default;
+		traffic->place = run_place_of(row);
+		traffic->from.place = traffic->to.place = traffic->place;
+		result = yaml_fields_read(traffic_fields, row, traffic, fault);
+		if (result == 0)
+			result = complete_traffic(traffic, row, fault);
+	}
+	return result;
+}
+
+void run_write_traffic(const void *member, FILE *out, unsigned indent)
+{
+	const struct run_config_traffic_list *list = member;
+
+	if (list->count == 0)
+		fputs(" []", out);
+	for (uint32_t i = 0; i < list->count; i++) {
+		fprintf(out, "\n%*s- ", (int)indent, "");
+		yaml_fields_write_row(traffic_fields, &list->at[i], out);
+	}
+}

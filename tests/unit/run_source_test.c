@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* From the entries of a run file to what the hosts send. */
+
+#include "run_source.h"
+
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct run {
+	struct run_config *config;
+	struct topology *topology;
+	struct run_hosts *hosts;
+	struct fault fault;
+};
+
+/* 16 hosts on 8 switches in a ring. */
+static void open_run(struct run *run, const char *rows)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text),
+		"weft: run/1\ntopology: \"ring:switches=8,hosts=2\"\nclock: real\n%s", rows);
+	run->fault.text[0] = '\0';
+	run->config = run_config_parse(text, strlen(text), "r.yaml", NULL, 0, &run->fault);
+	assert_string_equal(run->fault.text, "");
+	assert_int_equal(run_config_supported(run->config, &run->fault), 0);
+	run->topology = run_config_open_topology(run->config, &run->fault);
+	run->hosts = run_config_resolve(run->config, run->topology, &run->fault);
+	assert_non_null(run->hosts);
+	assert_int_equal(run_source_check(run->config, run->hosts, &run->fault), 0);
+}
+
+static void close_run(struct run *run)
+{
+	run_hosts_destroy(run->hosts);
+	topology_destroy(run->topology);
+	run_config_destroy(run->config);
+}
+
+struct source {
+	struct traffic_config config;
+	uint16_t *list;
+};
+
+static struct source source_of(const struct run *run, uint32_t which, uint16_t host)
+{
+	const struct run_source_place place = {
+		.host = host, .hosts = 16, .from_ps = PS_PER_MS, .until_ps = 10 * PS_PER_MS};
+	struct source source;
+
+	assert_int_equal(run_source_config(run->config, run->hosts, which, &place, &source.config,
+				 &source.list),
+		0);
+	return source;
+}
+
+static void local_gets_the_hosts_within_its_switches_and_in_to(void **state)
+{
+	static const uint16_t around[] = {0, 1, 2, 3, 14, 15};
+	struct source source;
+	struct run run;
+
+	open_run(&run, "traffic: [{pattern: local, switches: 1}, {pattern: local, switches: 1, to: "
+		       "[h2, h9, h15]}]\n");
+	source = source_of(&run, 0, 1);
+	assert_int_equal(source.config.near_count, 6);
+	assert_memory_equal(source.config.near, around, sizeof(around));
+	free(source.list);
+	source = source_of(&run, 1, 1);
+	assert_int_equal(source.config.near_count, 2);
+	assert_int_equal(source.config.near[0], 2);
+	assert_int_equal(source.config.near[1], 15);
+	free(source.list);
+	close_run(&run);
+}
+
+static void every_key_arrives_at_the_source(void **state)
+{
+	struct source source;
+	struct run run;
+
+	open_run(&run,
+		"seed: 77\ntraffic: [{pattern: combined, to: [h3, h4], share: 10%, switches: 2, "
+		"load: 20%, message: 32B, other-message: 512B, other-share: 30%, arrivals: bursty, "
+		"on: 10us, off: 40us, start: 2ms, stop: 5ms}]\n");
+	source = source_of(&run, 0, 6);
+	assert_string_equal(source.config.pattern, "combined");
+	assert_int_equal(source.config.host, 6);
+	assert_int_equal(source.config.hosts, 16);
+	assert_int_equal(source.config.seed, 77);
+	assert_int_equal(source.config.load_ppm, 200000);
+	assert_int_equal(source.config.message_bytes, 32);
+	assert_int_equal(source.config.other_message_bytes, 512);
+	assert_int_equal(source.config.other_share_ppm, 300000);
+	assert_int_equal(source.config.arrivals, ARRIVALS_BURSTY);
+	assert_int_equal(source.config.on_ps, 10 * PS_PER_US);
+	assert_int_equal(source.config.off_ps, 40 * PS_PER_US);
+	assert_int_equal(source.config.start_ps, 3 * PS_PER_MS);
+	assert_int_equal(source.config.stop_ps, 6 * PS_PER_MS);
+	assert_int_equal(source.config.targets_count, 2);
+	assert_int_equal(source.config.targets[1], 4);
+	assert_int_equal(source.config.elsewhere_ppm, 900000);
+	assert_int_equal(source.config.near_count, 10);
+	free(source.list);
+	close_run(&run);
+}
+
+static void the_end_of_the_run_ends_every_source(void **state)
+{
+	struct source source;
+	struct run run;
+
+	open_run(&run, "traffic: [{pattern: uniform, stop: 50ms}]\n");
+	source = source_of(&run, 0, 0);
+	assert_int_equal(source.config.stop_ps, 10 * PS_PER_MS);
+	free(source.list);
+	close_run(&run);
+}
+
+/* Bursty is uniform with bursts; uniform over some hosts is a hot spot of several. */
+static void names_of_run_files_become_patterns_of_sources(void **state)
+{
+	static const struct {
+		const char *row, *pattern;
+		enum arrivals_kind arrivals;
+	} rows[] = {
+		{"pattern: bursty, on: 1us, off: 1us, load: 10%", "uniform", ARRIVALS_BURSTY},
+		{"pattern: uniform, arrivals: poisson", "uniform", ARRIVALS_POISSON},
+		{"pattern: uniform, arrivals: uniform", "uniform", ARRIVALS_UNIFORM},
+		{"pattern: uniform, to: [h1, h2]", "hotspot", ARRIVALS_CONSTANT},
+		{"pattern: all-to-all", "all-to-all", ARRIVALS_CONSTANT},
+		{"pattern: transpose", "transpose", ARRIVALS_CONSTANT},
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct source source;
+		char text[256];
+		struct run run;
+
+		snprintf(text, sizeof(text), "traffic: [{%s}]\n", rows[i].row);
+		open_run(&run, text);
+		source = source_of(&run, 0, 5);
+		assert_string_equal(source.config.pattern, rows[i].pattern);
+		assert_int_equal(source.config.arrivals, rows[i].arrivals);
+		free(source.list);
+		close_run(&run);
+	}
+}
+
+static void only_hosts_of_from_send(void **state)
+{
+	struct run run;
+
+	open_run(&run, "traffic: [{pattern: bit-reversal, from: [h1, h7]}, {pattern: hotspot, "
+		       "to: [h3], share: 50%}, {pattern: hotspot, to: [h3]}]\n");
+	for (uint32_t host = 0; host < 16; host++) {
+		assert_int_equal(
+			run_source_sends(&run.hosts->entry[0], host), host == 1 || host == 7);
+		/* With a share the hot spot itself sends, too, elsewhere. */
+		assert_int_equal(
+			run_source_sends(&run.hosts->entry[1], host), host != 1 && host != 7);
+		assert_int_equal(run_source_sends(&run.hosts->entry[2], host),
+			host != 1 && host != 7 && host != 3);
+	}
+	close_run(&run);
+}
+
+static void what_the_topology_cannot_have_is_refused_with_its_place(void **state)
+{
+	struct run_config *config;
+	struct topology *topology;
+	struct run_hosts *hosts;
+	struct fault fault = {""};
+	static const char text[] = "weft: run/1\ntopology: \"ring:switches=6,hosts=2\"\n"
+				   "clock: real\ntraffic:\n  - {pattern: uniform}\n"
+				   "  - {pattern: shuffle, from: all}\n";
+
+	config = run_config_parse(text, strlen(text), "r.yaml", NULL, 0, &fault);
+	assert_non_null(config);
+	topology = run_config_open_topology(config, &fault);
+	hosts = run_config_resolve(config, topology, &fault);
+	assert_int_equal(run_source_check(config, hosts, &fault), -EINVAL);
+	assert_string_equal(fault.text,
+		"r.yaml:6:5: shuffle traffic permutes the bits of host numbers: a power of two of "
+		"hosts was expected, there are 12");
+	run_hosts_destroy(hosts);
+	topology_destroy(topology);
+	run_config_destroy(config);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(local_gets_the_hosts_within_its_switches_and_in_to),
+	cmocka_unit_test(every_key_arrives_at_the_source),
+	cmocka_unit_test(the_end_of_the_run_ends_every_source),
+	cmocka_unit_test(names_of_run_files_become_patterns_of_sources),
+	cmocka_unit_test(only_hosts_of_from_send),
+	cmocka_unit_test(what_the_topology_cannot_have_is_refused_with_its_place),
+};
+
+UNIT_MAIN(tests)

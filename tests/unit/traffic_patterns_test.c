@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Where messages go: each pattern against its definition. */
+
+#include "traffic.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit.h"
+
+#define MESSAGES 80000
+#define HOSTS    16
+
+static struct traffic_config config(const char *pattern, uint16_t host, uint16_t hosts)
+{
+	return (struct traffic_config){
+		.pattern = pattern,
+		.host = host,
+		.hosts = hosts,
+		.seed = 9,
+		.rate_bps = 10000000000,
+		.load_ppm = 500000,
+		.frame_bytes = 1000,
+		.route_bytes = 4,
+		.message_bytes = 100,
+		.stop_ps = WEFT_TIME_NEVER,
+	};
+}
+
+static struct traffic *start(const struct traffic_config *from)
+{
+	struct fault fault = {""};
+	struct traffic *traffic = traffic_create(from, &fault);
+
+	if (traffic == NULL)
+		fail_msg("%s", fault.text);
+	return traffic;
+}
+
+/* Where the next message goes, TRAFFIC_NOWHERE if the source is silent. */
+static uint16_t next(struct traffic *traffic, weft_time *now)
+{
+	struct traffic_message message;
+
+	while (!traffic_poll(traffic, *now, &message)) {
+		if (traffic_finished(traffic, *now))
+			return TRAFFIC_NOWHERE;
+		*now += PS_PER_US;
+	}
+	traffic_accept(traffic);
+	return message.destination;
+}
+
+static void count(const struct traffic_config *from, unsigned *reached)
+{
+	struct traffic *traffic = start(from);
+	weft_time now = 0;
+
+	memset(reached, 0, from->hosts * sizeof(*reached));
+	for (unsigned i = 0; i < MESSAGES; i++)
+		reached[next(traffic, &now)]++;
+	traffic_destroy(traffic);
+}
+
+/* Five standard deviations of a share of the messages. */
+static void assert_share(unsigned counted, double share)
+{
+	double wanted = share * MESSAGES, sigma = sqrt(wanted * (1 - share));
+
+	if (fabs(counted - wanted) > 5 * sigma + 0.5)
+		fail_msg("%u messages, %.0f were expected", counted, wanted);
+}
+
+/* The definitions once more, on digits: digit[0] is the lowest bit. */
+
+typedef void map_fn(const unsigned *in, unsigned *out, unsigned bits);
+
+static void reversal(const unsigned *in, unsigned *out, unsigned bits)
+{
+	for (unsigned i = 0; i < bits; i++)
+		out[i] = in[bits - 1 - i];
+}
+
+static void transpose(const unsigned *in, unsigned *out, unsigned bits)
+{
+	for (unsigned i = 0; i < bits; i++)
+		out[i] = in[(i + bits / 2) % bits];
+}
+
+static void shuffle(const unsigned *in, unsigned *out, unsigned bits)
+{
+	for (unsigned i = 0; i < bits; i++)
+		out[i] = in[(i + bits - 1) % bits];
+}
+
+static void butterfly(const unsigned *in, unsigned *out, unsigned bits)
+{
+	memcpy(out, in, bits * sizeof(*in));
+	out[0] = in[bits - 1];
+	out[bits - 1] = in[0];
+}
+
+static unsigned apply(map_fn *map, unsigned host, unsigned bits)
+{
+	unsigned in[16], out[16], result = 0;
+
+	for (unsigned i = 0; i < bits; i++)
+		in[i] = host >> i & 1;
+	map(in, out, bits);
+	for (unsigned i = 0; i < bits; i++)
+		result |= out[i] << i;
+	return result;
+}
+
+static void check_map(const char *pattern, map_fn *map, unsigned bits)
+{
+	for (unsigned host = 0; host < 1u << bits; host++) {
+		struct traffic_config from =
+			config(pattern, (uint16_t)host, (uint16_t)(1u << bits));
+		struct traffic *traffic = start(&from);
+		unsigned partner = apply(map, host, bits);
+		weft_time now = 0;
+
+		if (partner == host)
+			partner = TRAFFIC_NOWHERE;
+		assert_int_equal(next(traffic, &now), partner);
+		assert_int_equal(next(traffic, &now), partner);
+		traffic_destroy(traffic);
+	}
+}
+
+static void the_bit_patterns_are_the_permutations_of_their_definition(void **state)
+{
+	for (unsigned bits = 1; bits <= 9; bits++) {
+		check_map("bit-reversal", reversal, bits);
+		check_map("shuffle", shuffle, bits);
+		check_map("butterfly", butterfly, bits);
+		if (bits % 2 == 0)
+			check_map("transpose", transpose, bits);
+	}
+}
+
+/* Some pairs in plain numbers, of 64 hosts. */
+static void some_partners_are_as_in_the_books(void **state)
+{
+	static const struct {
+		const char *pattern;
+		uint16_t from, to;
+	} pairs[] = {
+		{"bit-reversal", 1, 32},
+		{"bit-reversal", 6, 24},
+		{"transpose", 1, 8},
+		{"transpose", 10, 17},
+		{"shuffle", 33, 3},
+		{"shuffle", 5, 10},
+		{"butterfly", 1, 32},
+		{"butterfly", 37, TRAFFIC_NOWHERE},
+		{"butterfly", 6, TRAFFIC_NOWHERE},
+	};
+
+	for (unsigned i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		struct traffic_config from = config(pairs[i].pattern, pairs[i].from, 64);
+		struct traffic *traffic = start(&from);
+		weft_time now = 0;
+
+		assert_int_equal(next(traffic, &now), pairs[i].to);
+		traffic_destroy(traffic);
+	}
+}
+
+static void other_numbers_of_hosts_are_refused_with_the_reason(void **state)
+{
+	static const struct {
+		const char *pattern;
+		uint16_t hosts;
+		const char *reason;
+	} refused[] = {
+		{"bit-reversal", 12,
+			"bit-reversal traffic permutes the bits of host numbers: a power of two of "
+			"hosts was expected, there are 12"},
+		{"shuffle", 1,
+			"shuffle traffic permutes the bits of host numbers: a power of two of hosts "
+			"was expected, there are 1"},
+		{"butterfly", 65534,
+			"butterfly traffic permutes the bits of host numbers: a power of two of "
+			"hosts was expected, there are 65534"},
+		{"transpose", 32,
+			"transpose traffic exchanges the halves of host numbers: an even power of "
+			"two of hosts (4, 16, 64, ...) was expected, there are 32"},
+		{"shufle", 16, "unknown traffic pattern 'shufle', nearest is shuffle"},
+	};
+
+	for (unsigned i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		struct traffic_config from = config(refused[i].pattern, 0, refused[i].hosts);
+		struct fault fault = {""};
+
+		assert_null(traffic_create(&from, &fault));
+		assert_string_equal(fault.text, refused[i].reason);
+	}
+}
+
+static void local_reaches_its_near_hosts_equally_often_and_never_itself(void **state)
+{
+	static const uint16_t near[] = {1, 3, 5, 9, 12};
+	struct traffic_config from = config("local", 5, HOSTS);
+	unsigned reached[HOSTS];
+
+	from.near = near;
+	from.near_count = 5;
+	count(&from, reached);
+	assert_share(reached[1], 0.25);
+	assert_share(reached[3], 0.25);
+	assert_share(reached[9], 0.25);
+	assert_share(reached[12], 0.25);
+	assert_int_equal(reached[1] + reached[3] + reached[9] + reached[12], MESSAGES);
+}
+
+static void local_with_nobody_near_is_silent(void **state)
+{
+	static const uint16_t near[] = {5};
+	struct traffic_config from = config("local", 5, HOSTS);
+	struct traffic *traffic;
+	weft_time now = 0;
+
+	from.near = near;
+	from.near_count = 1;
+	traffic = start(&from);
+	assert_int_equal(next(traffic, &now), TRAFFIC_NOWHERE);
+	traffic_destroy(traffic);
+}
+
+/* The thesis' hot spot: a share of the messages to it, the rest uniform, it included. */
+static void a_share_of_the_messages_goes_to_the_hot_spot_the_rest_anywhere(void **state)
+{
+	static const uint16_t targets[] = {7};
+	struct traffic_config from = config("hotspot", 5, HOSTS);
+	unsigned reached[HOSTS];
+
+	from.targets = targets;
+	from.targets_count = 1;
+	from.elsewhere_ppm = 900000;
+	count(&from, reached);
+	for (unsigned i = 0; i < HOSTS; i++)
+		if (i != 5)
+			assert_share(reached[i], 0.9 / 15 + (i == 7 ? 0.1 : 0));
+	assert_int_equal(reached[5], 0);
+	from.host = 7;
+	count(&from, reached);
+	assert_share(reached[0], 1.0 / 15);
+	assert_int_equal(reached[7], 0);
+}
+
+/* Uniform, local, hot spot and bit-reversal in equal parts. */
+static void combined_takes_its_four_patterns_equally_often(void **state)
+{
+	static const uint16_t targets[] = {7}, near[] = {4, 5, 6};
+	struct traffic_config from = config("combined", 5, HOSTS);
+	unsigned reached[HOSTS];
+
+	from.targets = targets;
+	from.targets_count = 1;
+	from.elsewhere_ppm = 800000;
+	from.near = near;
+	from.near_count = 3;
+	count(&from, reached);
+	for (unsigned i = 0; i < HOSTS; i++) {
+		double share = 0.25 / 15;                        /* uniform */
+		share += i == 4 || i == 6 ? 0.25 / 2 : 0;        /* local */
+		share += 0.25 * (0.8 / 15 + (i == 7 ? 0.2 : 0)); /* hot spot */
+		share += i == 10 ? 0.25 : 0;                     /* 0101 backwards */
+		if (i != 5)
+			assert_share(reached[i], share);
+	}
+	assert_int_equal(reached[5], 0);
+}
+
+static void combined_leaves_out_what_this_host_cannot_send(void **state)
+{
+	static const uint16_t targets[] = {6};
+	struct traffic_config from = config("combined", 6, HOSTS); /* 0110 is its own reversal */
+	unsigned reached[HOSTS];
+
+	from.targets = targets;
+	from.targets_count = 1;
+	count(&from, reached); /* nobody near, itself the hot spot: only uniform is left */
+	for (unsigned i = 0; i < HOSTS; i++)
+		if (i != 6)
+			assert_share(reached[i], 1.0 / 15);
+}
+
+static void all_to_all_goes_round_beginning_behind_the_sender(void **state)
+{
+	bool taken[HOSTS][HOSTS] = {{false}};
+
+	for (uint16_t host = 0; host < HOSTS; host++) {
+		struct traffic_config from = config("all-to-all", host, HOSTS);
+		struct traffic *traffic = start(&from);
+		weft_time now = 0;
+
+		for (unsigned round = 0; round < HOSTS - 1; round++) {
+			uint16_t to = next(traffic, &now);
+
+			assert_int_equal(to, (host + 1 + round) % HOSTS);
+			assert_false(taken[round][to]); /* each round is a permutation */
+			taken[round][to] = true;
+		}
+		assert_int_equal(next(traffic, &now), (host + 1) % HOSTS);
+		traffic_destroy(traffic);
+	}
+}
+
+static void all_to_all_of_a_list_stays_in_it(void **state)
+{
+	static const uint16_t targets[] = {2, 5, 11};
+	static const struct {
+		uint16_t host, to[4];
+	} wanted[] = {
+		{5, {11, 2, 11, 2}}, {0, {2, 5, 11, 2}}, {11, {2, 5, 2, 5}}, {15, {2, 5, 11, 2}}};
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct traffic_config from = config("all-to-all", wanted[i].host, HOSTS);
+		struct traffic *traffic;
+		weft_time now = 0;
+
+		from.targets = targets;
+		from.targets_count = 3;
+		traffic = start(&from);
+		for (unsigned j = 0; j < 4; j++)
+			assert_int_equal(next(traffic, &now), wanted[i].to[j]);
+		traffic_destroy(traffic);
+	}
+}
+
+/* What all sources have in common: pattern, kind of arrivals and seed decide everything. */
+static void the_same_seed_gives_the_same_schedule(void **state)
+{
+	static const uint16_t targets[] = {2, 7}, near[] = {1, 2, 4};
+	const char *name;
+
+	for (unsigned p = 0; (name = traffic_pattern_name(p)) != NULL; p++)
+		for (unsigned kind = ARRIVALS_CONSTANT; kind <= ARRIVALS_BURSTY; kind++) {
+			struct traffic_config from = config(name, 3, HOSTS);
+			struct traffic_message x, y;
+			struct traffic *a, *b;
+
+			from.arrivals = (enum arrivals_kind)kind;
+			from.on_ps = from.off_ps = PS_PER_US;
+			from.targets = targets;
+			from.near = near;
+			from.targets_count = 2;
+			from.near_count = 3;
+			a = start(&from);
+			b = start(&from);
+			for (unsigned i = 0; i < 500; i++) {
+				/* One is looked at late, the other often. */
+				weft_time now = 0;
+
+				while (!traffic_poll(a, now, &x))
+					now += PS_PER_US;
+				assert_true(traffic_poll(b, PS_PER_S, &y));
+				assert_memory_equal(&x, &y, sizeof(x));
+				traffic_accept(a);
+				traffic_accept(b);
+			}
+			traffic_destroy(a);
+			traffic_destroy(b);
+		}
+}
+
+/* Load over a time, and the greatest one in any 20 us. */
+static void bursty_sources_keep_the_mean_load(void **state)
+{
+	struct traffic_config from = config("uniform", 5, HOSTS);
+	const weft_time duration = 400 * PS_PER_MS;
+	const struct traffic_counters *counters;
+	struct traffic_message message;
+	struct traffic *traffic;
+
+	from.load_ppm = 200000;
+	from.arrivals = ARRIVALS_BURSTY;
+	from.on_ps = 10 * PS_PER_US;
+	from.off_ps = 30 * PS_PER_US;
+	traffic = start(&from);
+	while (traffic_poll(traffic, duration, &message))
+		traffic_accept(traffic);
+	counters = traffic_counters(traffic);
+	/* 10,000 bursts: a deviation of 1.2 %. A message is 174 bytes on the wire. */
+	assert_true(fabs((double)counters->generated_messages * 174 * 8 / (0.4 * 1e10) / 0.2 - 1) <
+		    0.06);
+	traffic_destroy(traffic);
+}
+
+static void bursts_above_the_rate_of_the_link_are_refused(void **state)
+{
+	struct traffic_config from = config("uniform", 5, HOSTS);
+	struct fault fault;
+	struct traffic *traffic;
+
+	from.arrivals = ARRIVALS_BURSTY;
+	from.on_ps = 10 * PS_PER_US;
+	from.off_ps = 30 * PS_PER_US;
+	from.load_ppm = 250001;
+	assert_null(traffic_create(&from, &fault));
+	assert_string_equal(fault.text, "bursty traffic that is on for 25% of the time cannot have "
+					"a mean load of 25%");
+	from.load_ppm = 250000;
+	traffic = traffic_create(&from, &fault);
+	assert_non_null(traffic);
+	traffic_destroy(traffic);
+	from.on_ps = 0;
+	assert_null(traffic_create(&from, &fault));
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_bit_patterns_are_the_permutations_of_their_definition),
+	cmocka_unit_test(some_partners_are_as_in_the_books),
+	cmocka_unit_test(other_numbers_of_hosts_are_refused_with_the_reason),
+	cmocka_unit_test(local_reaches_its_near_hosts_equally_often_and_never_itself),
+	cmocka_unit_test(local_with_nobody_near_is_silent),
+	cmocka_unit_test(a_share_of_the_messages_goes_to_the_hot_spot_the_rest_anywhere),
+	cmocka_unit_test(combined_takes_its_four_patterns_equally_often),
+	cmocka_unit_test(combined_leaves_out_what_this_host_cannot_send),
+	cmocka_unit_test(all_to_all_goes_round_beginning_behind_the_sender),
+	cmocka_unit_test(all_to_all_of_a_list_stays_in_it),
+	cmocka_unit_test(the_same_seed_gives_the_same_schedule),
+	cmocka_unit_test(bursty_sources_keep_the_mean_load),
+	cmocka_unit_test(bursts_above_the_rate_of_the_link_are_refused),
+};
+
+UNIT_MAIN(tests)
