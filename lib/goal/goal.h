@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Schedules in GOAL (Group Operation Assembly Language; Hoefler, Siebert, Lumsdaine, ICPP 2009), in
+ * the text form that LogGOPSim's txt2bin and ATLAHS read and write:
+ *
+ *     num_ranks 2
+ *     rank 0 {
+ *     l1: calc 100 cpu 0
+ *     l2: send 4096b to 1 tag 5 cpu 0 nic 0
+ *     l2 requires l1
+ *     }
+ *     rank 1 {
+ *     l1: recv 4096b from -1 tag -1
+ *     }
+ *
+ * calc is in nanoseconds. 'requires': begins after the other has ended; 'irequires': after it has
+ * begun. A recv from -1 takes any source, tag -1 any tag. Labels are optional and local to their
+ * rank; tag, cpu and nic are optional (0). Comments are // and the C form. A statement ends with
+ * its line, with ';' or with the rank's '}'.
+ *
+ * Beyond what txt2bin checks: every rank stands there exactly once, labels are defined once, in any
+ * order, nobody sends to itself, no operation waits for itself through others.
+ *
+ * A schedule is constant once read; any thread may read it.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "fault.h"
+
+#define GOAL_RANKS_MAX   65534
+#define GOAL_OPS_MAX     (1u << 25)
+#define GOAL_EDGES_MAX   (1u << 26)
+#define GOAL_TEXT_MAX    ((size_t)1 << 30)
+#define GOAL_BYTES_MAX   UINT32_MAX
+#define GOAL_CALC_MAX_NS ((uint64_t)1000 * 1000 * 1000 * 1000) /* 1000 s */
+#define GOAL_ANY         UINT32_MAX                            /* source or tag of a recv */
+
+enum goal_kind { GOAL_SEND, GOAL_RECV, GOAL_CALC };
+
+struct goal_op {
+	uint64_t amount; /* bytes; of a calc nanoseconds */
+	uint32_t peer;   /* rank; GOAL_ANY: any */
+	uint32_t tag;    /* GOAL_ANY: any */
+	uint32_t label;  /* goal_label() */
+	uint32_t line;   /* of the file */
+	uint32_t waits;  /* edges that lead here */
+	uint8_t kind;    /* enum goal_kind */
+	uint8_t cpu, nic;
+};
+
+struct goal_rank {
+	uint32_t first, count; /* of its operations, in the order of the file */
+};
+
+/* An edge: the operation that waits, and for which moment of the other one. */
+#define GOAL_EDGE_STARTED 0x80000000u /* 'irequires' */
+
+struct goal {
+	uint32_t ranks, ops, edges;
+	struct goal_rank *rank;
+	struct goal_op *op;
+	uint32_t *first_edge; /* of operation i: edge[first_edge[i]] .. [first_edge[i + 1] - 1] */
+	uint32_t *edge;       /* operation, GOAL_EDGE_STARTED */
+	char *labels;
+};
+
+/* NULL with errno and fault, "ORIGIN:LINE:COLUMN: what is wrong, what was expected". */
+struct goal *goal_parse(const char *text, size_t length, const char *origin, struct fault *fault);
+struct goal *goal_load(const char *path, struct fault *fault);
+void goal_destroy(struct goal *goal);
+
+/* "" if it has none. */
+static inline const char *goal_label(const struct goal *goal, uint32_t op)
+{
+	return goal->labels + goal->op[op].label;
+}
+
+/* "send", "recv", "calc" */
+const char *goal_kind_name(enum goal_kind kind);

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "goal_build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROOM_FIRST 64
+
+/* Room for 'more' elements behind 'used'. */
+static int grow(void **array, size_t size, size_t used, size_t more, size_t *room)
+{
+	size_t wanted = *room > ROOM_FIRST ? *room : ROOM_FIRST;
+	void *grown;
+
+	if (used + more <= *room)
+		return 0;
+	while (wanted < used + more)
+		wanted *= 2;
+	grown = realloc(*array, wanted * size);
+	if (grown == NULL)
+		return -ENOMEM;
+	*array = grown;
+	*room = wanted;
+	return 0;
+}
+
+int goal_build_begin(struct goal_builder *build, const struct goal_lexer *lexer, uint32_t ranks)
+{
+	struct goal *goal = build->goal;
+
+	build->lexer = lexer;
+	goal->ranks = ranks;
+	goal->rank = calloc(ranks, sizeof(*goal->rank));
+	goal->labels = calloc(1, ROOM_FIRST);
+	build->labels_room = ROOM_FIRST;
+	build->labels_length = 1; /* offset 0: no label */
+	build->rank_line = calloc(ranks, sizeof(*build->rank_line));
+	return goal->rank == NULL || goal->labels == NULL || build->rank_line == NULL ? -ENOMEM : 0;
+}
+
+int goal_build_rank(struct goal_builder *build, uint32_t rank, const struct goal_token *place)
+{
+	if (build->rank_line[rank] != 0)
+		return goal_refuse(build->lexer, place,
+			"a second schedule of rank %u, the first one is in line %u", rank,
+			build->rank_line[rank]);
+	build->rank = rank;
+	build->rank_line[rank] = place->line;
+	build->goal->rank[rank].first = build->goal->ops;
+	build->labelled = build->requires_count = 0;
+	return 0;
+}
+
+static int keep_label(struct goal_builder *build, const struct goal_token *label, uint32_t *offset)
+{
+	struct goal *goal = build->goal;
+	int result = grow((void **)&goal->labels, 1, build->labels_length, label->length + 1,
+		&build->labels_room);
+
+	if (result == 0)
+		result = grow((void **)&build->by_label, sizeof(*build->by_label), build->labelled,
+			1, &build->by_label_room);
+	if (result < 0)
+		return result;
+	*offset = (uint32_t)build->labels_length;
+	memcpy(goal->labels + build->labels_length, label->text, label->length);
+	goal->labels[build->labels_length + label->length] = '\0';
+	build->labels_length += label->length + 1;
+	build->by_label[build->labelled++] = goal->ops;
+	return 0;
+}
+
+int goal_build_op(
+	struct goal_builder *build, const struct goal_op *op, const struct goal_token *label)
+{
+	struct goal *goal = build->goal;
+	struct goal_op kept = *op;
+	int result = grow((void **)&goal->op, sizeof(*goal->op), goal->ops, 1, &build->ops_room);
+
+	if (result == 0 && goal->ops == GOAL_OPS_MAX)
+		return fault_set(build->lexer->fault, EINVAL, "%s:%u:1: more than %u operations",
+			build->lexer->origin, op->line, GOAL_OPS_MAX);
+	if (result == 0 && label != NULL)
+		result = keep_label(build, label, &kept.label);
+	if (result < 0)
+		return result;
+	goal->op[goal->ops++] = kept;
+	goal->rank[build->rank].count++;
+	return 0;
+}
+
+int goal_build_requires(struct goal_builder *build, const struct goal_token *waiting,
+	const struct goal_token *other, bool started)
+{
+	int result = grow((void **)&build->requires, sizeof(*build->requires),
+		build->requires_count, 1, &build->requires_room);
+
+	if (result < 0)
+		return result;
+	build->requires[build->requires_count++] =
+		(struct goal_requires){*waiting, *other, started};
+	return 0;
+}
+
+static int compare_labels(const void *a, const void *b, void *of)
+{
+	const struct goal *goal = of;
+	uint32_t one = *(const uint32_t *)a, two = *(const uint32_t *)b;
+	int order = strcmp(goal_label(goal, one), goal_label(goal, two));
+
+	return order != 0 ? order : (one > two) - (one < two);
+}
+
+static int sort_labels(struct goal_builder *build)
+{
+	const struct goal *goal = build->goal;
+
+	if (build->labelled == 0)
+		return 0;
+	qsort_r(build->by_label, build->labelled, sizeof(*build->by_label), compare_labels,
+		(void *)(uintptr_t)goal);
+	for (size_t i = 1; i < build->labelled; i++) {
+		uint32_t one = build->by_label[i - 1], two = build->by_label[i];
+
+		if (strcmp(goal_label(goal, one), goal_label(goal, two)) == 0)
+			return fault_set(build->lexer->fault, EINVAL,
+				"%s:%u:1: a second '%.32s' in rank %u, the first one is in line %u",
+				build->lexer->origin, goal->op[two].line, goal_label(goal, two),
+				build->rank, goal->op[one].line);
+	}
+	return 0;
+}
+
+static int compare_token(const struct goal_token *token, const char *label)
+{
+	int order = strncmp(token->text, label, token->length);
+
+	return order != 0 ? order : -(label[token->length] != '\0');
+}
+
+static int find_label(
+	const struct goal_builder *build, const struct goal_token *token, uint32_t *op)
+{
+	size_t low = 0, high = build->labelled;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = compare_token(token, goal_label(build->goal, build->by_label[middle]));
+
+		if (order == 0) {
+			*op = build->by_label[middle];
+			return 0;
+		}
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return goal_refuse(build->lexer, token, "rank %u has no operation '%.*s'", build->rank,
+		token->length > 32 ? 32 : (int)token->length, token->text);
+}
+
+static int tie(struct goal_builder *build, const struct goal_requires *requires)
+{
+	uint32_t from, to;
+	int result = find_label(build, &requires->waiting, &to);
+
+	if (result == 0)
+		result = find_label(build, &requires->other, &from);
+	if (result == 0 && build->pairs == GOAL_EDGES_MAX)
+		return goal_refuse(build->lexer, &requires->waiting, "more than %u dependencies",
+			GOAL_EDGES_MAX);
+	if (result == 0)
+		result = grow((void **)&build->pair, sizeof(*build->pair), build->pairs, 1,
+			&build->pairs_room);
+	if (result < 0)
+		return result;
+	build->pair[build->pairs++] =
+		(struct goal_pair){from, to | (requires->started ? GOAL_EDGE_STARTED : 0)};
+	return 0;
+}
+
+int goal_build_rank_end(struct goal_builder *build)
+{
+	int result = sort_labels(build);
+
+	for (size_t i = 0; i < build->requires_count && result == 0; i++)
+		result = tie(build, &build->requires[i]);
+	return result;
+}
+
+int goal_build_end(struct goal_builder *build, const struct goal_token *place)
+{
+	for (uint32_t rank = 0; rank < build->goal->ranks; rank++)
+		if (build->rank_line[rank] == 0)
+			return goal_refuse(build->lexer, place, "rank %u of %u has no schedule",
+				rank, build->goal->ranks);
+	return goal_build_edges(build);
+}
+
+void goal_build_fini(struct goal_builder *build)
+{
+	free(build->rank_line);
+	free(build->requires);
+	free(build->by_label);
+	free(build->pair);
+}

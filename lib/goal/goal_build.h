@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* A schedule as it is read. For goal_parse.c. All functions: 0, -ENOMEM, or -EINVAL with fault. */
+
+#include "goal.h"
+#include "goal_lexer.h"
+
+struct goal_requires {
+	struct goal_token waiting, other;
+	bool started;
+};
+
+/* 'from' first, then 'to', which may have GOAL_EDGE_STARTED. */
+struct goal_pair {
+	uint32_t from, to;
+};
+
+struct goal_builder {
+	struct goal *goal;
+	const struct goal_lexer *lexer;
+	uint32_t rank;
+	uint32_t *rank_line; /* [ranks] where a rank begins; 0: nowhere yet */
+	size_t ops_room, labels_length, labels_room;
+	/* Of this rank. */
+	struct goal_requires *requires;
+	size_t requires_count, requires_room;
+	uint32_t *by_label; /* operations with labels, sorted */
+	size_t labelled, by_label_room;
+	/* Of all. */
+	struct goal_pair *pair;
+	size_t pairs, pairs_room;
+};
+
+int goal_build_begin(struct goal_builder *build, const struct goal_lexer *lexer, uint32_t ranks);
+int goal_build_rank(struct goal_builder *build, uint32_t rank, const struct goal_token *place);
+/* 'label' may be NULL. */
+int goal_build_op(
+	struct goal_builder *build, const struct goal_op *op, const struct goal_token *label);
+int goal_build_requires(struct goal_builder *build, const struct goal_token *waiting,
+	const struct goal_token *other, bool started);
+int goal_build_rank_end(struct goal_builder *build);
+/* 'place' is the end of the text. */
+int goal_build_end(struct goal_builder *build, const struct goal_token *place);
+/* Frees all but the schedule. */
+void goal_build_fini(struct goal_builder *build);
+
+/* Sorts 'pairs' into the schedule's edges and refuses cycles. */
+int goal_build_edges(struct goal_builder *build);

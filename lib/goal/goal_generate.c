@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "goal_generate.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "goal.h"
+#include "nearest.h"
+
+#define NOBODY UINT32_MAX
+
+/* One rank's schedule as it is written. */
+struct writer {
+	const struct goal_generate_config *config;
+	FILE *out;
+	uint32_t rank, label, tag;
+	uint32_t before[2]; /* labels of the step before */
+	unsigned before_count;
+};
+
+struct kind {
+	const char *name;
+	void (*round)(struct writer *writer);
+	int (*check)(const struct goal_generate_config *config, struct fault *fault);
+};
+
+static void require_before(const struct writer *writer, uint32_t label)
+{
+	for (unsigned i = 0; i < writer->before_count; i++)
+		fprintf(writer->out, "l%" PRIu32 " requires l%" PRIu32 "\n", label,
+			writer->before[i]);
+}
+
+/* Sends and receives at once; the next step waits for both. Every step of every rank has a number,
+ * whether it takes part or not: the tag. */
+static void exchange(struct writer *writer, uint32_t to, uint32_t from)
+{
+	uint32_t after[2];
+	unsigned count = 0;
+
+	if (to != NOBODY) {
+		after[count++] = ++writer->label;
+		fprintf(writer->out,
+			"l%" PRIu32 ": send %" PRIu64 "b to %" PRIu32 " tag %" PRIu32 "\n",
+			writer->label, writer->config->bytes, to, writer->tag);
+		require_before(writer, writer->label);
+	}
+	if (from != NOBODY) {
+		after[count++] = ++writer->label;
+		fprintf(writer->out,
+			"l%" PRIu32 ": recv %" PRIu64 "b from %" PRIu32 " tag %" PRIu32 "\n",
+			writer->label, writer->config->bytes, from, writer->tag);
+		require_before(writer, writer->label);
+	}
+	writer->tag++;
+	if (count == 0)
+		return;
+	memcpy(writer->before, after, sizeof(after));
+	writer->before_count = count;
+}
+
+static void compute(struct writer *writer)
+{
+	writer->label++;
+	fprintf(writer->out, "l%" PRIu32 ": calc %" PRIu64 "\n", writer->label,
+		writer->config->calc_ns);
+	require_before(writer, writer->label);
+	writer->before[0] = writer->label;
+	writer->before_count = 1;
+}
+
+/* Recursive doubling among the greatest power of two of ranks. Of the first 2 * 'over' ranks, the
+ * even ones give their share to the odd ones before, and get the result after. */
+static void allreduce(struct writer *writer)
+{
+	uint32_t ranks = writer->config->ranks, rank = writer->rank, power = 1, over, place;
+	bool paired, out;
+
+	while (power * 2 <= ranks)
+		power *= 2;
+	over = ranks - power;
+	paired = rank < 2 * over;
+	out = paired && rank % 2 == 0;
+	place = paired ? rank / 2 : rank - over;
+	exchange(writer, out ? rank + 1 : NOBODY, paired && !out ? rank - 1 : NOBODY);
+	for (uint32_t step = 1; step < power; step *= 2) {
+		uint32_t peer = place ^ step;
+
+		peer = peer < over ? 2 * peer + 1 : peer + over;
+		exchange(writer, out ? NOBODY : peer, out ? NOBODY : peer);
+	}
+	exchange(writer, paired && !out ? rank - 1 : NOBODY, out ? rank + 1 : NOBODY);
+}
+
+static void alltoall(struct writer *writer)
+{
+	uint32_t ranks = writer->config->ranks;
+
+	for (uint32_t i = 1; i < ranks; i++)
+		exchange(writer, (writer->rank + i) % ranks, (writer->rank + ranks - i) % ranks);
+}
+
+static uint32_t root_of(uint32_t ranks)
+{
+	uint32_t root = 1;
+
+	while (root * root < ranks)
+		root++;
+	return root;
+}
+
+static int check_square(const struct goal_generate_config *config, struct fault *fault)
+{
+	uint32_t root = root_of(config->ranks);
+
+	if (root * root == config->ranks)
+		return 0;
+	return fault_set(fault, EINVAL,
+		"a transpose needs a square number of ranks, such as %u or %u, not %u",
+		(root - 1) * (root - 1), root * root, config->ranks);
+}
+
+static void transpose(struct writer *writer)
+{
+	uint32_t root = root_of(writer->config->ranks);
+	uint32_t peer = writer->rank % root * root + writer->rank / root;
+
+	if (peer == writer->rank)
+		peer = NOBODY;
+	exchange(writer, peer, peer);
+}
+
+static void ring(struct writer *writer)
+{
+	uint32_t ranks = writer->config->ranks;
+
+	exchange(writer, (writer->rank + 1) % ranks, (writer->rank + ranks - 1) % ranks);
+}
+
+static const struct kind kinds[] = {
+	{"allreduce", allreduce, NULL},
+	{"alltoall", alltoall, NULL},
+	{"transpose", transpose, check_square},
+	{"ring", ring, NULL},
+};
+
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+const char *goal_generate_kind(unsigned i)
+{
+	return i < KINDS ? kinds[i].name : NULL;
+}
+
+static const struct kind *find_kind(const char *name, struct fault *fault)
+{
+	struct nearest nearest;
+
+	nearest_init(&nearest, name);
+	for (unsigned i = 0; i < KINDS; i++) {
+		if (strcmp(kinds[i].name, name) == 0)
+			return &kinds[i];
+		nearest_offer(&nearest, kinds[i].name);
+	}
+	fault_set(fault, EINVAL,
+		"no exchange '%s'; there are allreduce, alltoall, transpose, ring%s%s", name,
+		nearest.best != NULL ? "; nearest is " : "",
+		nearest.best != NULL ? nearest.best : "");
+	return NULL;
+}
+
+static int check(const struct goal_generate_config *config, struct fault *fault)
+{
+	const struct kind *kind = find_kind(config->kind, fault);
+
+	if (kind == NULL)
+		return -EINVAL;
+	if (config->ranks < 2 || config->ranks > GOAL_RANKS_MAX)
+		return fault_set(fault, EINVAL, "2 to %u ranks were expected", GOAL_RANKS_MAX);
+	if (config->bytes > GOAL_BYTES_MAX)
+		return fault_set(fault, EINVAL, "messages of at most %u bytes were expected",
+			GOAL_BYTES_MAX);
+	if (config->rounds == 0)
+		return fault_set(fault, EINVAL, "1 or more rounds were expected");
+	if (config->calc_ns > GOAL_CALC_MAX_NS)
+		return fault_set(fault, EINVAL, "a time to compute of at most 1000s was expected");
+	return kind->check != NULL ? kind->check(config, fault) : 0;
+}
+
+static void write_rank(const struct goal_generate_config *config, uint32_t rank, FILE *out)
+{
+	struct writer writer = {.config = config, .out = out, .rank = rank};
+	const struct kind *kind = find_kind(config->kind, NULL);
+
+	fprintf(out, "rank %" PRIu32 " {\n", rank);
+	for (uint32_t round = 0; round < config->rounds; round++) {
+		if (config->calc_ns > 0)
+			compute(&writer);
+		kind->round(&writer);
+	}
+	fputs("}\n", out);
+}
+
+int goal_generate(const struct goal_generate_config *config, FILE *out, struct fault *fault)
+{
+	int result = check(config, fault);
+
+	if (result < 0)
+		return result;
+	fprintf(out,
+		"// %s of %" PRIu32 " ranks, %" PRIu64 " bytes a message, %" PRIu32 " round%s\n",
+		config->kind, config->ranks, config->bytes, config->rounds,
+		config->rounds == 1 ? "" : "s");
+	fprintf(out, "num_ranks %" PRIu32 "\n", config->ranks);
+	for (uint32_t rank = 0; rank < config->ranks && !ferror(out); rank++)
+		write_rank(config, rank, out);
+	return fflush(out) == 0 && !ferror(out)
+		       ? 0
+		       : fault_set(fault, EIO, "the schedule cannot be written");
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The words of a GOAL text with their places. For goal_parse.c. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fault.h"
+
+enum goal_token_kind {
+	GOAL_TOKEN_WORD,   /* a keyword or label */
+	GOAL_TOKEN_NUMBER, /* 0 or more */
+	GOAL_TOKEN_ANY,    /* -1 */
+	GOAL_TOKEN_MARK,   /* one of : { } */
+	GOAL_TOKEN_BREAK,  /* line end or ; */
+	GOAL_TOKEN_END,    /* of the text */
+};
+
+struct goal_token {
+	enum goal_token_kind kind;
+	const char *text;
+	size_t length;
+	uint64_t number; /* UINT64_MAX: that or more */
+	uint32_t line, column;
+};
+
+struct goal_lexer {
+	const char *at, *end, *line_start;
+	uint32_t line;
+	const char *origin;
+	struct fault *fault;
+};
+
+void goal_lexer_init(struct goal_lexer *lexer, const char *text, size_t length, const char *origin,
+	struct fault *fault);
+/* The next one. -EINVAL and fault: a character that no token has, a comment without end. */
+int goal_lexer_next(struct goal_lexer *lexer, struct goal_token *token);
+
+/* -EINVAL with "ORIGIN:LINE:COLUMN: 'TOKEN': EXPECTED was expected". */
+int goal_expected(
+	const struct goal_lexer *lexer, const struct goal_token *token, const char *expected);
+/* -EINVAL with the place and this text. */
+int goal_refuse(const struct goal_lexer *lexer, const struct goal_token *token, const char *format,
+	...) __attribute__((format(printf, 3, 4)));

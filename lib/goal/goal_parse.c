@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* A GOAL text, statement by statement. Labels are tied together at the end of their rank
+ * (goal_labels.c), edges are sorted and searched for cycles at the end of all (goal_edges.c). */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "goal_build.h"
+#include "goal_lexer.h"
+
+struct parser {
+	struct goal_lexer lexer;
+	struct goal_token token; /* the one to be looked at */
+	struct goal_builder build;
+	uint32_t rank;
+};
+
+static int advance(struct parser *parser)
+{
+	return goal_lexer_next(&parser->lexer, &parser->token);
+}
+
+static bool is_word(const struct parser *parser, const char *word)
+{
+	return parser->token.kind == GOAL_TOKEN_WORD && parser->token.length == strlen(word) &&
+	       memcmp(parser->token.text, word, parser->token.length) == 0;
+}
+
+static bool is_mark(const struct parser *parser, char mark)
+{
+	return parser->token.kind == GOAL_TOKEN_MARK && *parser->token.text == mark;
+}
+
+static int expected(const struct parser *parser, const char *what)
+{
+	return goal_expected(&parser->lexer, &parser->token, what);
+}
+
+static int skip_breaks(struct parser *parser)
+{
+	int result = 0;
+
+	while (result == 0 && parser->token.kind == GOAL_TOKEN_BREAK)
+		result = advance(parser);
+	return result;
+}
+
+static int take_word(struct parser *parser, const char *word)
+{
+	return is_word(parser, word) ? advance(parser) : expected(parser, word);
+}
+
+static int take_mark(struct parser *parser, char mark)
+{
+	char what[] = {'\'', mark, '\'', '\0'};
+
+	return is_mark(parser, mark) ? advance(parser) : expected(parser, what);
+}
+
+static int take_number(struct parser *parser, const char *what, uint64_t max, uint64_t *number)
+{
+	if (parser->token.kind != GOAL_TOKEN_NUMBER)
+		return expected(parser, what);
+	if (parser->token.number > max)
+		return goal_refuse(&parser->lexer, &parser->token,
+			"%s of at most %llu was expected, here is %.*s", what,
+			(unsigned long long)max,
+			parser->token.length > 32 ? 32 : (int)parser->token.length,
+			parser->token.text);
+	*number = parser->token.number;
+	return advance(parser);
+}
+
+/* A number, or -1 where 'any' is possible. */
+static int take_match(
+	struct parser *parser, const char *what, bool any, uint64_t max, uint32_t *number)
+{
+	uint64_t value = 0;
+	int result;
+
+	if (any && parser->token.kind == GOAL_TOKEN_ANY) {
+		*number = GOAL_ANY;
+		return advance(parser);
+	}
+	result = take_number(parser, what, max, &value);
+	if (result == 0)
+		*number = (uint32_t)value;
+	return result;
+}
+
+static int take_peer(struct parser *parser, struct goal_op *op)
+{
+	bool recv = op->kind == GOAL_RECV;
+	struct goal_token place;
+	int result = take_word(parser, recv ? "from" : "to");
+
+	place = parser->token;
+	if (result == 0)
+		result = take_match(parser, recv ? "a rank, or -1," : "a rank", recv,
+			parser->build.goal->ranks - 1, &op->peer);
+	if (result == 0 && op->peer == parser->rank)
+		return goal_refuse(&parser->lexer, &place,
+			"another rank was expected, %u is this one", parser->rank);
+	return result;
+}
+
+/* [tag T] [cpu C] [nic N] */
+static int take_options(struct parser *parser, struct goal_op *op)
+{
+	uint64_t number = 0;
+	int result = 0;
+
+	if (op->kind != GOAL_CALC && is_word(parser, "tag")) {
+		result = advance(parser);
+		if (result == 0)
+			result = take_match(
+				parser, "a tag", op->kind == GOAL_RECV, GOAL_ANY - 1, &op->tag);
+	}
+	if (result == 0 && is_word(parser, "cpu")) {
+		if ((result = advance(parser)) == 0)
+			result = take_number(parser, "a number of a CPU", UINT8_MAX, &number);
+		op->cpu = (uint8_t)number;
+	}
+	if (result == 0 && is_word(parser, "nic")) {
+		if ((result = advance(parser)) == 0)
+			result =
+				take_number(parser, "a number of an interface", UINT8_MAX, &number);
+		op->nic = (uint8_t)number;
+	}
+	return result;
+}
+
+static int take_transfer(struct parser *parser, struct goal_op *op)
+{
+	int result = advance(parser);
+
+	if (result == 0)
+		result = take_number(parser, "a number of bytes", GOAL_BYTES_MAX, &op->amount);
+	if (result == 0)
+		result = take_word(parser, "b");
+	if (result == 0)
+		result = take_peer(parser, op);
+	return result;
+}
+
+static int take_calc(struct parser *parser, struct goal_op *op)
+{
+	int result = advance(parser);
+
+	return result < 0 ? result
+			  : take_number(parser, "a number of nanoseconds", GOAL_CALC_MAX_NS,
+				    &op->amount);
+}
+
+static int take_end(struct parser *parser)
+{
+	if (parser->token.kind == GOAL_TOKEN_BREAK)
+		return advance(parser);
+	return is_mark(parser, '}') ? 0 : expected(parser, "the end of the statement");
+}
+
+static bool at_operation(const struct parser *parser)
+{
+	return is_word(parser, "send") || is_word(parser, "recv") || is_word(parser, "calc");
+}
+
+/* send, recv or calc; 'label' NULL: without one. */
+static int take_operation(struct parser *parser, const struct goal_token *label)
+{
+	struct goal_op op = {.line = parser->token.line};
+	int result;
+
+	op.kind = is_word(parser, "send")   ? GOAL_SEND
+		  : is_word(parser, "recv") ? GOAL_RECV
+					    : GOAL_CALC;
+	result = op.kind == GOAL_CALC ? take_calc(parser, &op) : take_transfer(parser, &op);
+	if (result == 0)
+		result = take_options(parser, &op);
+	if (result == 0)
+		result = take_end(parser);
+	return result == 0 ? goal_build_op(&parser->build, &op, label) : result;
+}
+
+/* LABEL: operation, LABEL requires LABEL, or an operation alone. */
+static int take_statement(struct parser *parser)
+{
+	struct goal_token label = parser->token, other;
+	bool started;
+	int result;
+
+	if (at_operation(parser))
+		return take_operation(parser, NULL);
+	if (label.kind != GOAL_TOKEN_WORD)
+		return expected(parser, "a label, send, recv, calc or '}'");
+	if ((result = advance(parser)) < 0)
+		return result;
+	if (is_mark(parser, ':')) {
+		if ((result = advance(parser)) < 0)
+			return result;
+		return at_operation(parser) ? take_operation(parser, &label)
+					    : expected(parser, "send, recv or calc");
+	}
+	started = is_word(parser, "irequires");
+	if (!started && !is_word(parser, "requires"))
+		return expected(parser, "':', requires or irequires");
+	if ((result = advance(parser)) < 0)
+		return result;
+	other = parser->token;
+	if (other.kind != GOAL_TOKEN_WORD)
+		return expected(parser, "a label");
+	if ((result = advance(parser)) < 0 || (result = take_end(parser)) < 0)
+		return result;
+	return goal_build_requires(&parser->build, &label, &other, started);
+}
+
+/* rank R { … } */
+static int take_rank(struct parser *parser)
+{
+	struct goal_token place;
+	uint64_t rank = 0;
+	int result = take_word(parser, "rank");
+
+	place = parser->token;
+	if (result == 0)
+		result = take_number(parser, "a rank", parser->build.goal->ranks - 1, &rank);
+	if (result == 0)
+		result = take_mark(parser, '{');
+	if (result == 0)
+		result = goal_build_rank(&parser->build, (uint32_t)rank, &place);
+	parser->rank = (uint32_t)rank;
+	while (result == 0 && (result = skip_breaks(parser)) == 0 && !is_mark(parser, '}'))
+		result = take_statement(parser);
+	if (result == 0)
+		result = goal_build_rank_end(&parser->build);
+	return result == 0 ? advance(parser) : result;
+}
+
+static int take_all(struct parser *parser)
+{
+	uint64_t ranks = 0;
+	int result = advance(parser);
+
+	if (result == 0)
+		result = skip_breaks(parser);
+	if (result == 0)
+		result = take_word(parser, "num_ranks");
+	if (result == 0 && parser->token.kind == GOAL_TOKEN_NUMBER && parser->token.number == 0)
+		return expected(parser, "1 or more ranks");
+	if (result == 0)
+		result = take_number(parser, "a number of ranks", GOAL_RANKS_MAX, &ranks);
+	if (result == 0)
+		result = goal_build_begin(&parser->build, &parser->lexer, (uint32_t)ranks);
+	while (result == 0 && (result = skip_breaks(parser)) == 0 &&
+		parser->token.kind != GOAL_TOKEN_END)
+		result = take_rank(parser);
+	return result == 0 ? goal_build_end(&parser->build, &parser->token) : result;
+}
+
+struct goal *goal_parse(const char *text, size_t length, const char *origin, struct fault *fault)
+{
+	struct parser parser = {.rank = 0};
+	int result;
+
+	goal_lexer_init(&parser.lexer, text, length, origin, fault);
+	parser.build.goal = calloc(1, sizeof(*parser.build.goal));
+	result = parser.build.goal == NULL ? -ENOMEM : take_all(&parser);
+	if (result == -ENOMEM)
+		fault_set(fault, ENOMEM, "%s: no memory", origin);
+	goal_build_fini(&parser.build);
+	if (result == 0)
+		return parser.build.goal;
+	goal_destroy(parser.build.goal);
+	errno = -result;
+	return NULL;
+}

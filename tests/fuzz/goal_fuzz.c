@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* GOAL schedules: what is refused has a reason with its place; what is accepted is consistent and
+ * can be replayed on a network that delivers everything at once. */
+
+#include "goal_replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define REQUIRE(condition)        \
+	do {                      \
+		if (!(condition)) \
+			abort();  \
+	} while (0)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_schedule(const struct goal *goal)
+{
+	uint32_t edges = 0, waits = 0;
+
+	for (uint32_t op = 0; op < goal->ops; op++) {
+		REQUIRE(goal->first_edge[op] <= goal->first_edge[op + 1]);
+		edges += goal->first_edge[op + 1] - goal->first_edge[op];
+		waits += goal->op[op].waits;
+		REQUIRE(goal->op[op].kind == GOAL_CALC || goal->op[op].peer < goal->ranks ||
+			(goal->op[op].kind == GOAL_RECV && goal->op[op].peer == GOAL_ANY));
+	}
+	REQUIRE(edges == goal->edges && waits == goal->edges);
+}
+
+/* Sends what is due until nothing is; then no operation can be left but for want of a message. */
+static void replay(const struct goal *goal)
+{
+	struct goal_replay *replay = goal_replay_create(goal, 0);
+	struct goal_message message;
+	uint32_t sent = 0;
+	bool more = true;
+
+	REQUIRE(replay != NULL);
+	while (more) {
+		more = false;
+		for (uint32_t rank = 0; rank < goal->ranks; rank++) {
+			while (goal_replay_poll(replay, rank, WEFT_TIME_NEVER - 1, &message)) {
+				goal_replay_accept(replay, rank, WEFT_TIME_NEVER - 1);
+				REQUIRE(goal_replay_deliver(
+					replay, message.to, rank, WEFT_TIME_NEVER - 1));
+				REQUIRE(++sent <= goal->ops);
+				more = true;
+			}
+			REQUIRE(goal_replay_next(replay, rank) == WEFT_TIME_NEVER);
+		}
+	}
+	REQUIRE(goal_replay_count(replay) <= goal->ops);
+	REQUIRE(goal_replay_judge(replay, NULL) == 0 || !goal_replay_done(replay) ||
+		goal_replay_count(replay) == goal->ops);
+	goal_replay_destroy(replay);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fault fault = {""};
+	struct goal *goal = goal_parse((const char *)data, size, "fuzz", &fault);
+
+	REQUIRE((goal == NULL) == (strncmp(fault.text, "fuzz:", 5) == 0));
+	if (goal == NULL)
+		return 0;
+	check_schedule(goal);
+	replay(goal);
+	goal_destroy(goal);
+	return 0;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "goal_generate.h"
+
+#include "unit.h"
+
+#include <string.h>
+
+#include "goal_loop.h"
+
+static struct goal *generate(const char *kind, uint32_t ranks, uint32_t rounds, uint64_t calc_ns)
+{
+	const struct goal_generate_config config = {kind, ranks, 1000, rounds, calc_ns};
+	struct fault fault = {""};
+	char *text = NULL;
+	struct goal *goal;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_int_equal(goal_generate(&config, out, &fault), 0);
+	fclose(out);
+	goal = goal_parse(text, length, kind, &fault);
+	assert_string_equal(fault.text, "");
+	free(text);
+	return goal;
+}
+
+/* To the end, whatever the network does with the time. */
+static void run(struct goal_loop *loop, const struct goal *goal, uint64_t seed)
+{
+	struct fault fault = {""};
+
+	goal_loop_init(loop, goal, seed);
+	goal_loop_run(loop);
+	goal_replay_judge(loop->replay, &fault);
+	assert_string_equal(fault.text, "");
+}
+
+static void an_allreduce_brings_everybodys_part_to_everybody(void **state)
+{
+	for (uint32_t ranks = 2; ranks <= 40; ranks++) {
+		struct goal *goal = generate("allreduce", ranks, 1, 0);
+		struct goal_loop loop;
+
+		run(&loop, goal, ranks);
+		for (uint32_t rank = 0; rank < ranks; rank++)
+			assert_int_equal(loop.contributions[rank] | ~(((uint64_t)1 << ranks) - 1),
+				UINT64_MAX);
+		goal_loop_fini(&loop);
+		goal_destroy(goal);
+	}
+}
+
+/* log2 of the ranks messages each, and for other numbers two more for each pair. */
+static void an_allreduce_takes_log2_steps(void **state)
+{
+	static const struct {
+		uint32_t ranks, messages;
+	} wanted[] = {{2, 2}, {4, 8}, {8, 24}, {16, 64}, {5, 8 + 2}, {7, 8 + 6}};
+
+	for (unsigned i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		struct goal *goal = generate("allreduce", wanted[i].ranks, 1, 0);
+		struct goal_loop loop;
+
+		run(&loop, goal, 1);
+		assert_int_equal(loop.sent, wanted[i].messages);
+		goal_loop_fini(&loop);
+		goal_destroy(goal);
+	}
+}
+
+static void an_alltoall_sends_one_message_from_each_to_each_other(void **state)
+{
+	for (uint32_t ranks = 2; ranks <= 9; ranks++) {
+		struct goal *goal = generate("alltoall", ranks, 3, 0);
+		struct goal_loop loop;
+
+		run(&loop, goal, ranks);
+		for (uint32_t i = 0; i < ranks * ranks; i++)
+			assert_int_equal(loop.received[i], i / ranks == i % ranks ? 0 : 3);
+		goal_loop_fini(&loop);
+		goal_destroy(goal);
+	}
+}
+
+static void a_transpose_exchanges_row_and_column(void **state)
+{
+	struct goal *goal = generate("transpose", 16, 2, 100);
+	struct goal_loop loop;
+
+	run(&loop, goal, 3);
+	for (uint32_t to = 0; to < 16; to++)
+		for (uint32_t from = 0; from < 16; from++)
+			assert_int_equal(loop.received[to * 16 + from],
+				to != from && to / 4 == from % 4 && to % 4 == from / 4 ? 2 : 0);
+	goal_loop_fini(&loop);
+	goal_destroy(goal);
+}
+
+static void a_ring_sends_to_the_next_and_goes_round_in_as_many_rounds_as_ranks(void **state)
+{
+	struct goal *goal = generate("ring", 7, 6, 0);
+	struct goal_loop loop;
+
+	run(&loop, goal, 3);
+	for (uint32_t to = 0; to < 7; to++) {
+		for (uint32_t from = 0; from < 7; from++)
+			assert_int_equal(
+				loop.received[to * 7 + from], to == (from + 1) % 7 ? 6 : 0);
+		assert_int_equal(loop.contributions[to], 127);
+	}
+	goal_loop_fini(&loop);
+	goal_destroy(goal);
+}
+
+/* A round begins at a rank after its calc, and that after the round before. */
+static void a_time_to_compute_stands_before_each_round(void **state)
+{
+	struct goal *goal = generate("ring", 2, 3, 1000000);
+	struct goal_loop loop;
+
+	run(&loop, goal, 3);
+	assert_true(goal_replay_ended(loop.replay) >= 3 * PS_PER_MS);
+	assert_true(goal_replay_ended(loop.replay) <
+		    3 * PS_PER_MS + 6 * GOAL_LOOP_DELAY_NS * PS_PER_NS);
+	goal_loop_fini(&loop);
+	goal_destroy(goal);
+}
+
+static void what_makes_no_sense_is_refused_with_a_reason(void **state)
+{
+	static const struct {
+		struct goal_generate_config config;
+		const char *message;
+	} bad[] = {
+		{{"alreduce", 4, 8, 1, 0}, "no exchange 'alreduce'; there are allreduce, alltoall, "
+					   "transpose, ring; nearest is allreduce"},
+		{{"ring", 1, 8, 1, 0}, "2 to 65534 ranks were expected"},
+		{{"ring", 2, (uint64_t)1 << 32, 1, 0},
+			"messages of at most 4294967295 bytes were expected"},
+		{{"ring", 2, 8, 0, 0}, "1 or more rounds were expected"},
+		{{"transpose", 12, 8, 1, 0},
+			"a transpose needs a square number of ranks, such as 9 or 16, not 12"},
+	};
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct fault fault = {""};
+
+		assert_int_equal(goal_generate(&bad[i].config, NULL, &fault), -EINVAL);
+		assert_string_equal(fault.text, bad[i].message);
+	}
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(an_allreduce_brings_everybodys_part_to_everybody),
+	cmocka_unit_test(an_allreduce_takes_log2_steps),
+	cmocka_unit_test(an_alltoall_sends_one_message_from_each_to_each_other),
+	cmocka_unit_test(a_transpose_exchanges_row_and_column),
+	cmocka_unit_test(a_ring_sends_to_the_next_and_goes_round_in_as_many_rounds_as_ranks),
+	cmocka_unit_test(a_time_to_compute_stands_before_each_round),
+	cmocka_unit_test(what_makes_no_sense_is_refused_with_a_reason),
+};
+
+UNIT_MAIN(tests)

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "goal.h"
+
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char example[] = "// a comment\n"
+			      "num_ranks 2\n"
+			      "rank 1 {\n"
+			      "l1: recv 4096b from -1 tag -1 cpu 2\n"
+			      "calc 7\n"
+			      "}\n"
+			      "rank 0 { /* another\n one */\n"
+			      "  late irequires l1\n"
+			      "  l1: calc 100 cpu 1; late: send 8 b to 1 tag 5 cpu 0 nic 3\r\n"
+			      "  x: recv 0b from 1\n"
+			      "  x requires late; x requires l1 }\n";
+
+static void operations_are_read_with_all_that_they_say(void **state)
+{
+	struct fault fault = {""};
+	struct goal *goal = goal_parse(example, strlen(example), "e.goal", &fault);
+	const struct goal_op *op;
+
+	assert_string_equal(fault.text, "");
+	assert_int_equal(goal->ranks, 2);
+	assert_int_equal(goal->ops, 5);
+	assert_int_equal(goal->rank[1].count, 2);
+	assert_int_equal(goal->rank[0].count, 3);
+	op = &goal->op[goal->rank[1].first];
+	assert_int_equal(op[0].kind, GOAL_RECV);
+	assert_int_equal(op[0].amount, 4096);
+	assert_int_equal(op[0].peer, GOAL_ANY);
+	assert_int_equal(op[0].tag, GOAL_ANY);
+	assert_int_equal(op[0].cpu, 2);
+	assert_int_equal(op[0].line, 4);
+	assert_int_equal(op[1].kind, GOAL_CALC);
+	assert_int_equal(op[1].amount, 7);
+	assert_string_equal(goal_label(goal, goal->rank[1].first + 1), "");
+	op = &goal->op[goal->rank[0].first];
+	assert_int_equal(op[0].amount, 100);
+	assert_int_equal(op[0].cpu, 1);
+	assert_int_equal(op[1].kind, GOAL_SEND);
+	assert_int_equal(op[1].peer, 1);
+	assert_int_equal(op[1].tag, 5);
+	assert_int_equal(op[1].nic, 3);
+	assert_int_equal(op[1].line, 10);
+	assert_int_equal(op[2].tag, 0);
+	assert_string_equal(goal_label(goal, goal->rank[0].first + 1), "late");
+	goal_destroy(goal);
+}
+
+static void dependencies_become_edges_to_those_that_wait(void **state)
+{
+	struct goal *goal = goal_parse(example, strlen(example), "e.goal", NULL);
+	uint32_t l1 = goal->rank[0].first, late = l1 + 1, x = l1 + 2;
+
+	assert_int_equal(goal->edges, 3);
+	assert_int_equal(goal->op[l1].waits, 0);
+	assert_int_equal(goal->op[late].waits, 1);
+	assert_int_equal(goal->op[x].waits, 2);
+	assert_int_equal(goal->first_edge[l1 + 1] - goal->first_edge[l1], 2);
+	assert_int_equal(goal->edge[goal->first_edge[l1]], late | GOAL_EDGE_STARTED);
+	assert_int_equal(goal->edge[goal->first_edge[l1] + 1], x);
+	assert_int_equal(goal->first_edge[late + 1] - goal->first_edge[late], 1);
+	assert_int_equal(goal->edge[goal->first_edge[late]], x);
+	assert_int_equal(goal->first_edge[x + 1], goal->first_edge[x]);
+	goal_destroy(goal);
+}
+
+#define TWO "num_ranks 2\nrank 1 { }\nrank 0 {\n"
+
+static void what_is_wrong_is_said_with_its_place(void **state)
+{
+	static const struct {
+		const char *text, *message;
+	} bad[] = {
+		{"", "g:1:1: num_ranks was expected, here is the end of the file"},
+		{"rank 0 {", "g:1:1: num_ranks was expected, here is 'rank'"},
+		{"num_ranks 0", "g:1:11: 1 or more ranks was expected, here is '0'"},
+		{"num_ranks 65535",
+			"g:1:11: a number of ranks of at most 65534 was expected, here is 65535"},
+		{"num_ranks 1", "g:1:12: rank 0 of 1 has no schedule"},
+		{"num_ranks 2\nrank 2 {", "g:2:6: a rank of at most 1 was expected, here is 2"},
+		{"num_ranks 2\nrank 1 {\n", "g:3:1: a label, send, recv, calc or '}' was expected, "
+					    "here is the end of the file"},
+		{"num_ranks 2\nrank 1 {}\nrank 1 {}\n",
+			"g:3:6: a second schedule of rank 1, the first one is in line 2"},
+		{TWO "l1: sent 8b to 1\n}",
+			"g:4:5: send, recv or calc was expected, here is 'sent'"},
+		{TWO "l1: send 8 to 1\n}", "g:4:12: b was expected, here is 'to'"},
+		{TWO "l1: send 8b from 1\n}", "g:4:13: to was expected, here is 'from'"},
+		{TWO "l1: send 8b to -1\n}", "g:4:16: a rank was expected, here is '-1'"},
+		{TWO "l1: send 8b to 0\n}", "g:4:16: another rank was expected, 0 is this one"},
+		{TWO "l1: send 8b to 2\n}", "g:4:16: a rank of at most 1 was expected, here is 2"},
+		{TWO "l1: send 4294967296b to 1\n}",
+			"g:4:10: a number of bytes of at most 4294967295 was expected, here is "
+			"4294967296"},
+		{TWO "l1: send 8b to 1 tag 99999999999999999999\n}",
+			"g:4:22: a tag of at most 4294967294 was expected, here is "
+			"99999999999999999999"},
+		{TWO "l1: recv 8b from x\n}", "g:4:18: a rank, or -1, was expected, here is 'x'"},
+		{TWO "l1: calc 8 tag 1\n}",
+			"g:4:12: the end of the statement was expected, here is 'tag'"},
+		{TWO "l1: calc 8 cpu 256\n}",
+			"g:4:16: a number of a CPU of at most 255 was expected, here is 256"},
+		{TWO "l1 calc 8\n}",
+			"g:4:4: ':', requires or irequires was expected, here is 'calc'"},
+		{TWO "l1: calc 8\nl1 requires l2\n}", "g:5:13: rank 0 has no operation 'l2'"},
+		{TWO "l1: calc 8\nl requires l1\n}", "g:5:1: rank 0 has no operation 'l'"},
+		{TWO "l1: calc 8\n\nl1: calc 9\n}",
+			"g:6:1: a second 'l1' in rank 0, the first one is in line 4"},
+		{TWO "a: calc 1\nb: calc 1\nc: calc 1\nb requires c\nc irequires b\na requires c\n}",
+			"g:6:1: 'c' waits for itself, through what it requires"},
+		{TWO "a: calc 1\na requires a\n}",
+			"g:4:1: 'a' waits for itself, through what it requires"},
+		{TWO "?\n}", "g:4:1: a word, a number, ':', '{' or '}' was expected, here is '?'"},
+		{TWO "\1\n}",
+			"g:4:1: a word, a number, ':', '{' or '}' was expected, here is byte 0x01"},
+		{TWO "calc 1 /* no end", "g:4:8: a comment that does not end"},
+		{TWO "}\nextra", "g:5:1: rank was expected, here is 'extra'"},
+	};
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct fault fault = {""};
+
+		assert_null(goal_parse(bad[i].text, strlen(bad[i].text), "g", &fault));
+		assert_string_equal(fault.text, bad[i].message);
+	}
+}
+
+static void a_label_belongs_to_its_rank(void **state)
+{
+	static const char text[] = "num_ranks 2\nrank 0 {\na: calc 1\n}\nrank 1 {\na: calc 2\n"
+				   "b: calc 3\nb requires a\n}\n";
+	struct goal *goal = goal_parse(text, strlen(text), "g", NULL);
+
+	assert_non_null(goal);
+	assert_int_equal(goal->op[0].waits, 0);
+	assert_int_equal(goal->first_edge[1], 0);
+	assert_int_equal(goal->op[2].waits, 1);
+	goal_destroy(goal);
+}
+
+static void a_file_that_is_not_there_is_named(void **state)
+{
+	struct fault fault;
+
+	assert_null(goal_load("/nowhere/x.goal", &fault));
+	assert_string_equal(fault.text, "/nowhere/x.goal: No such file or directory");
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(operations_are_read_with_all_that_they_say),
+	cmocka_unit_test(dependencies_become_edges_to_those_that_wait),
+	cmocka_unit_test(what_is_wrong_is_said_with_its_place),
+	cmocka_unit_test(a_label_belongs_to_its_rank),
+	cmocka_unit_test(a_file_that_is_not_there_is_named),
+};
+
+UNIT_MAIN(tests)

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "goal_replay.h"
+
+#include "unit.h"
+
+#include <string.h>
+
+#include "goal_loop.h"
+
+/* A schedule of two ranks by hand. */
+static struct goal_replay *replay(struct goal **goal, const char *rank0, const char *rank1)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text), "num_ranks 2\nrank 0 {\n%s\n}\nrank 1 {\n%s\n}\n", rank0,
+		rank1);
+	*goal = goal_loop_parse(text);
+	return goal_replay_create(*goal, 0);
+}
+
+static void finish(struct goal_replay *made, struct goal *goal)
+{
+	goal_replay_destroy(made);
+	goal_destroy(goal);
+}
+
+#define NS PS_PER_NS
+
+/* Whatever is due now is accepted; returns how many. */
+static unsigned send_all(struct goal_replay *made, uint32_t rank, weft_time now)
+{
+	struct goal_message message;
+	unsigned count = 0;
+
+	while (goal_replay_poll(made, rank, now, &message)) {
+		goal_replay_accept(made, rank, now);
+		count++;
+	}
+	return count;
+}
+
+static void a_send_is_due_when_the_calc_before_it_has_ended(void **state)
+{
+	struct goal *goal;
+	struct goal_replay *made =
+		replay(&goal, "c: calc 100\ns: send 4096b to 1 tag 9\ns requires c",
+			"r: recv 4096b from 0 tag 9");
+	struct goal_message message;
+
+	assert_false(goal_replay_poll(made, 0, 100 * NS - 1, &message));
+	assert_int_equal(goal_replay_next(made, 0), 100 * NS);
+	/* Looked at late: it was due then all the same. */
+	assert_true(goal_replay_poll(made, 0, 500 * NS, &message));
+	assert_int_equal(message.due_ps, 100 * NS);
+	assert_int_equal(message.bytes, 4096);
+	assert_int_equal(message.tag, 9);
+	assert_int_equal(message.to, 1);
+	assert_int_equal(goal_replay_next(made, 0), 0);
+	goal_replay_accept(made, 0, 500 * NS);
+	assert_false(goal_replay_poll(made, 0, 500 * NS, &message));
+	assert_true(goal_replay_rank_done(made, 0));
+	assert_false(goal_replay_done(made));
+	assert_int_equal(goal_replay_next(made, 1), WEFT_TIME_NEVER);
+	assert_true(goal_replay_deliver(made, 1, 0, 700 * NS));
+	assert_true(goal_replay_done(made));
+	assert_int_equal(goal_replay_ended(made), 700 * NS);
+	assert_int_equal(goal_replay_judge(made, NULL), 0);
+	finish(made, goal);
+}
+
+static void a_cpu_computes_one_thing_at_a_time_and_several_do_at_once(void **state)
+{
+	struct goal *goal;
+	struct goal_replay *made = replay(&goal,
+		"a: calc 100\nb: calc 50\nc: calc 30 cpu 1\n"
+		"x: send 1b to 1 tag 1\nx requires a\ny: send 1b to 1 tag 2\ny requires b\n"
+		"z: send 1b to 1 tag 3\nz requires c",
+		"");
+	struct goal_message message;
+	static const struct {
+		weft_time at;
+		uint32_t tag;
+	} due[] = {{30, 3}, {100, 1}, {150, 2}};
+
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(goal_replay_next(made, 0), due[i].at * NS);
+		assert_true(goal_replay_poll(made, 0, due[i].at * NS, &message));
+		assert_int_equal(message.tag, due[i].tag);
+		goal_replay_accept(made, 0, due[i].at * NS);
+	}
+	finish(made, goal);
+}
+
+static void irequires_waits_for_the_beginning_only(void **state)
+{
+	struct goal *goal;
+	struct goal_replay *made = replay(&goal,
+		"r: recv 1b from 1\ns: send 1b to 1\ns irequires r\nt: send 1b to 1\nt requires r\n"
+		"a: calc 10\nb: calc 20\nu: send 1b to 1 tag 7\nu irequires b",
+		"");
+	struct goal_message message;
+
+	assert_int_equal(send_all(made, 0, 0), 1);
+	/* The CPU begins b when a has ended. */
+	assert_false(goal_replay_poll(made, 0, 10 * NS - 1, &message));
+	assert_true(goal_replay_poll(made, 0, 10 * NS, &message));
+	assert_int_equal(message.tag, 7);
+	finish(made, goal);
+}
+
+/* Order of the sends by tag, for one rank's recvs. */
+static void check_matching(const char *recvs, const char *ended_after_each)
+{
+	struct goal *goal;
+	struct goal_replay *made = replay(&goal,
+		"a: send 1b to 1 tag 1\nb: send 1b to 1 tag 2\nc: send 1b to 1 tag 1\nb requires a\n"
+		"c requires b",
+		recvs);
+
+	assert_int_equal(send_all(made, 0, 0), 3);
+	for (unsigned i = 0; i < 3; i++) {
+		uint32_t first = goal->rank[1].first;
+
+		assert_true(goal_replay_deliver(made, 1, 0, (1 + i) * NS));
+		for (unsigned j = 0; j < 3; j++)
+			assert_int_equal(goal_replay_op_ended(made, first + j),
+				ended_after_each[4 * i + j] == '#');
+	}
+	assert_true(goal_replay_done(made));
+	finish(made, goal);
+}
+
+static void recvs_take_messages_by_source_and_tag_in_their_order(void **state)
+{
+	check_matching(
+		"recv 1b from 0 tag 1\nrecv 1b from 0 tag 2\nrecv 1b from 0 tag 1", "#-- ##- ###");
+	check_matching(
+		"recv 1b from 0 tag 2\nrecv 1b from 0 tag 1\nrecv 1b from 0 tag 1", "-#- ##- ###");
+	check_matching("recv 1b from -1 tag 2\nrecv 1b from -1 tag -1\nrecv 1b from 0 tag -1",
+		"-#- ##- ###");
+	check_matching("recv 1b from 0 tag -1\nrecv 1b from 0 tag -1\nrecv 1b from -1 tag 1",
+		"#-- ##- ###");
+	/* The first message waits for a recv that begins later. */
+	check_matching("a: recv 1b from 0 tag 2\nb: recv 1b from 0 tag 1\nc: recv 1b from 0 tag 1\n"
+		       "b requires a\nc requires b",
+		"--- ##- ###");
+}
+
+static void a_recv_from_anywhere_takes_from_whoever_comes_first(void **state)
+{
+	static const char text[] =
+		"num_ranks 3\nrank 0 {\nsend 1b to 2\n}\nrank 1 {\nsend 1b to 2\n}\n"
+		"rank 2 {\nb: recv 1b from 0\na: recv 1b from -1\n}\n";
+	struct goal *goal = goal_loop_parse(text);
+	struct goal_replay *made = goal_replay_create(goal, 0);
+	uint32_t first = goal->rank[2].first;
+
+	send_all(made, 0, 0);
+	send_all(made, 1, 0);
+	goal_replay_deliver(made, 2, 1, NS);
+	assert_false(goal_replay_op_ended(made, first));
+	assert_true(goal_replay_op_ended(made, first + 1));
+	goal_replay_deliver(made, 2, 0, NS);
+	assert_true(goal_replay_done(made));
+	finish(made, goal);
+}
+
+static void what_was_not_sent_is_not_delivered(void **state)
+{
+	struct goal *goal;
+	struct goal_replay *made = replay(&goal, "send 1b to 1", "recv 1b from 0");
+
+	assert_false(goal_replay_deliver(made, 1, 0, 0)); /* not accepted yet */
+	assert_false(goal_replay_deliver(made, 0, 1, 0));
+	assert_false(goal_replay_deliver(made, 1, 77, 0));
+	send_all(made, 0, 0);
+	assert_true(goal_replay_deliver(made, 1, 0, 0));
+	assert_false(goal_replay_deliver(made, 1, 0, 0));
+	finish(made, goal);
+}
+
+static void what_is_left_at_the_end_is_named(void **state)
+{
+	static const struct {
+		const char *rank0, *rank1, *message;
+	} left[] = {
+		{"send 1b to 1 tag 3", "r1: recv 1b from 0 tag 4\nr2: calc 5\nr2 requires r1",
+			"rank 1: recv 'r1' (line 6) from 0 tag 4 got no message; 2 operations have "
+			"not ended"},
+		{"calc 1", "here: recv 1b from -1 tag -1",
+			"rank 1: recv 'here' (line 6) from any tag any got no message; 1 operations "
+			"have not ended"},
+		{"s1: send 1b to 1 tag 3", "",
+			"rank 1: no recv took the message of rank 0's send 's1' (line 3)"},
+	};
+
+	for (unsigned i = 0; i < sizeof(left) / sizeof(left[0]); i++) {
+		struct goal *goal;
+		struct goal_replay *made = replay(&goal, left[i].rank0, left[i].rank1);
+		struct fault fault = {""};
+
+		send_all(made, 0, PS_PER_US);
+		goal_replay_deliver(made, 1, 0, PS_PER_US);
+		assert_int_equal(goal_replay_judge(made, &fault), -EINVAL);
+		assert_string_equal(fault.text, left[i].message);
+		finish(made, goal);
+	}
+}
+
+static void what_still_runs_is_named(void **state)
+{
+	struct goal *goal;
+	struct goal_replay *made = replay(&goal, "c: calc 100\nd: calc 1\nd requires c", "");
+	struct fault fault = {""};
+
+	assert_int_equal(goal_replay_judge(made, &fault), -EINVAL);
+	assert_string_equal(fault.text,
+		"rank 0: calc 'c' (line 3) has not ended; 2 operations have "
+		"not ended");
+	finish(made, goal);
+}
+
+/* Long chains of what takes no time: neither recursion nor a wait. */
+static void a_long_chain_begins_at_once(void **state)
+{
+	enum { CHAIN = 200000 };
+	char *text = malloc(CHAIN * 64 + 256), *at = text;
+	struct goal_message message;
+	struct goal_replay *made;
+	struct goal *goal;
+
+	at += sprintf(at, "num_ranks 2\nrank 1 { }\nrank 0 {\nl0: calc 0\n");
+	for (unsigned i = 1; i < CHAIN; i++)
+		at += sprintf(at, "l%u: calc 0\nl%u requires l%u\n", i, i, i - 1);
+	sprintf(at, "s: send 1b to 1\ns requires l%u\n}\n", CHAIN - 1);
+	goal = goal_loop_parse(text);
+	made = goal_replay_create(goal, 7);
+	assert_true(goal_replay_poll(made, 0, 7, &message));
+	assert_int_equal(message.due_ps, 7);
+	finish(made, goal);
+	free(text);
+}
+
+/* Random programs: each rank's operations require some before them; each send has a recv that waits
+ * for nothing that could depend on it, because programs are cut into steps. */
+static char *random_program(uint64_t seed, uint32_t ranks, uint32_t steps)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	fprintf(out, "num_ranks %u\n", ranks);
+	for (uint32_t rank = 0; rank < ranks; rank++) {
+		struct rng own;
+		unsigned label = 0;
+
+		rng_init(&own, seed, rank, 1);
+		fprintf(out, "rank %u {\n", rank);
+		for (uint32_t step = 0; step < steps; step++) {
+			/* All ranks draw the same distance for a step. */
+			struct rng common;
+			unsigned distance, before = label;
+
+			rng_init(&common, seed, 0, 100 + step);
+			distance = 1 + (unsigned)rng_below(&common, ranks - 1);
+			fprintf(out, "l%u: send %ub to %u tag %u\n", label++,
+				(unsigned)rng_below(&own, 9000), (rank + distance) % ranks,
+				step % 3);
+			if (rng_below(&own, 3) == 0)
+				fprintf(out, "l%u: recv 1b from -1 tag %u\n", label++, step % 3);
+			else
+				fprintf(out, "l%u: recv 1b from %u tag %u\n", label++,
+					(rank + ranks - distance) % ranks, step % 3);
+			fprintf(out, "l%u: calc %u cpu %u\n", label++,
+				(unsigned)rng_below(&own, 3000), (unsigned)rng_below(&own, 2));
+			for (unsigned i = 0; i < 3 && before > 0; i++)
+				fprintf(out, "l%u %srequires l%u\n", before + i,
+					rng_below(&own, 4) == 0 ? "i" : "", before - 1 - i);
+			/* A step is over when all of it is: wildcards cannot take from the next. */
+			fprintf(out, "l%u: calc 0\n", label++);
+			for (unsigned i = 0; i < 3; i++)
+				fprintf(out, "l%u requires l%u\n", label - 1, before + i);
+			for (unsigned i = 0; i < 3 && step > 0; i++)
+				fprintf(out, "l%u requires l%u\n", before + i, before - 1);
+		}
+		fputs("}\n", out);
+	}
+	fclose(out);
+	return text;
+}
+
+static void random_programs_end_with_their_order_kept(void **state)
+{
+	for (uint64_t seed = 0; seed < 60; seed++) {
+		char *text = random_program(seed, 2 + (uint32_t)(seed % 7), 8);
+		struct goal *goal = goal_loop_parse(text);
+		struct fault fault = {""};
+		struct goal_loop loop;
+
+		goal_loop_init(&loop, goal, seed);
+		goal_loop_run(&loop);
+		goal_replay_judge(loop.replay, &fault);
+		assert_string_equal(fault.text, "");
+		assert_int_equal(goal_replay_count(loop.replay), goal->ops);
+		goal_loop_fini(&loop);
+		goal_destroy(goal);
+		free(text);
+	}
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_send_is_due_when_the_calc_before_it_has_ended),
+	cmocka_unit_test(a_cpu_computes_one_thing_at_a_time_and_several_do_at_once),
+	cmocka_unit_test(irequires_waits_for_the_beginning_only),
+	cmocka_unit_test(recvs_take_messages_by_source_and_tag_in_their_order),
+	cmocka_unit_test(a_recv_from_anywhere_takes_from_whoever_comes_first),
+	cmocka_unit_test(what_was_not_sent_is_not_delivered),
+	cmocka_unit_test(what_is_left_at_the_end_is_named),
+	cmocka_unit_test(what_still_runs_is_named),
+	cmocka_unit_test(a_long_chain_begins_at_once),
+	cmocka_unit_test(random_programs_end_with_their_order_kept),
+};
+
+UNIT_MAIN(tests)

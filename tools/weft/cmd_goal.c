@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft goal: makes and checks schedules in GOAL. */
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "goal_generate.h"
+#include "goal_replay.h"
+#include "quantity.h"
+
+static const char usage[] =
+	"usage: weft goal gen KIND --ranks N --bytes SIZE [--rounds N] [--calc TIME] [-o FILE]\n"
+	"       weft goal check FILE\n"
+	"\n"
+	"  gen    writes a schedule, on standard output without -o\n"
+	"         allreduce  recursive doubling\n"
+	"         alltoall   pairwise exchange, ranks - 1 steps\n"
+	"         transpose  (i, j) with (j, i) of a square of ranks, as PTRANS\n"
+	"         ring       to the next, from the one before\n"
+	"  check  whether a schedule can be read, and ends on a network without delay\n"
+	"SIZE of each message such as 64KiB or 65536, TIME to compute before each round such as 10us.\n"
+	"Exit: 0 done, 1 the schedule does not end, 2 bad request or bad file, 3 not able.\n";
+
+struct request {
+	struct goal_generate_config config;
+	const char *out; /* NULL or "-": standard output */
+};
+
+static int refuse(const char *option, const char *value, const char *expected)
+{
+	return command_fail(
+		"goal gen", EXIT_BAD_REQUEST, "%s '%s': %s was expected", option, value, expected);
+}
+
+static bool parse_number(const char *text, uint64_t most, uint64_t *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	return errno == 0 && text[0] >= '0' && text[0] <= '9' && *end == '\0' && *number <= most;
+}
+
+static int take_option(struct request *request, int option, const char *value)
+{
+	uint64_t number = 0;
+
+	switch (option) {
+	case 'n':
+		if (!parse_number(value, UINT32_MAX, &number))
+			return refuse("--ranks", value, "a number");
+		request->config.ranks = (uint32_t)number;
+		return EXIT_DONE;
+	case 'b':
+		if (!parse_number(value, UINT64_MAX, &request->config.bytes) &&
+			quantity_parse(QUANTITY_SIZE, value, &request->config.bytes) < 0)
+			return refuse("--bytes", value, quantity_expected(QUANTITY_SIZE));
+		return EXIT_DONE;
+	case 'r':
+		if (!parse_number(value, UINT32_MAX, &number))
+			return refuse("--rounds", value, "a number");
+		request->config.rounds = (uint32_t)number;
+		return EXIT_DONE;
+	case 'c':
+		if (quantity_parse(QUANTITY_TIME, value, &number) < 0 || number % 1000 != 0)
+			return refuse(
+				"--calc", value, "a time in whole nanoseconds, such as 10us,");
+		request->config.calc_ns = number / 1000;
+		return EXIT_DONE;
+	case 'o':
+		request->out = value;
+		return EXIT_DONE;
+	default:
+		return EXIT_BAD_REQUEST; /* getopt_long() has said why */
+	}
+}
+
+static int parse(struct request *request, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"ranks", required_argument, NULL, 'n'},
+		{"bytes", required_argument, NULL, 'b'},
+		{"rounds", required_argument, NULL, 'r'},
+		{"calc", required_argument, NULL, 'c'},
+		{"output", required_argument, NULL, 'o'},
+		{NULL, 0, NULL, 0},
+	};
+	int option, result = EXIT_DONE;
+
+	while (result == EXIT_DONE && (option = getopt_long(argc, argv, "o:", options, NULL)) != -1)
+		result = take_option(request, option, optarg);
+	if (result != EXIT_DONE)
+		return result;
+	if (optind + 1 != argc)
+		return command_fail("goal gen", EXIT_BAD_REQUEST,
+			"one of allreduce, alltoall, transpose, ring was expected");
+	request->config.kind = argv[optind];
+	if (request->config.ranks == 0 || request->config.bytes == UINT64_MAX)
+		return command_fail("goal gen", EXIT_BAD_REQUEST, "%s is missing",
+			request->config.ranks == 0 ? "--ranks" : "--bytes");
+	return EXIT_DONE;
+}
+
+static int gen(int argc, char **argv)
+{
+	struct request request = {.config = {.bytes = UINT64_MAX, .rounds = 1}};
+	int result = parse(&request, argc, argv);
+	bool to_file = request.out != NULL && strcmp(request.out, "-") != 0;
+	struct fault fault;
+	FILE *out;
+
+	if (result != EXIT_DONE)
+		return result;
+	out = to_file ? fopen(request.out, "w") : stdout;
+	if (out == NULL)
+		return command_fail("goal gen", fault_exit_code(-errno), "%s: %s", request.out,
+			strerror(errno));
+	result = goal_generate(&request.config, out, &fault);
+	if (to_file && fclose(out) != 0 && result == 0)
+		result = fault_set(&fault, EIO, "%s: cannot be written", request.out);
+	if (result < 0 && to_file)
+		unlink(request.out);
+	return result == 0 ? EXIT_DONE
+			   : command_fail("goal gen", fault_exit_code(result), "%s", fault.text);
+}
+
+struct summary {
+	uint64_t count[3]; /* by enum goal_kind */
+	uint64_t bytes;
+};
+
+static void summarise(const struct goal *goal, struct summary *summary)
+{
+	*summary = (struct summary){.bytes = 0};
+	for (uint32_t op = 0; op < goal->ops; op++) {
+		summary->count[goal->op[op].kind]++;
+		if (goal->op[op].kind == GOAL_SEND)
+			summary->bytes += goal->op[op].amount;
+	}
+}
+
+/* Every message arrives when it is sent, time passes whenever nothing else can happen. */
+static void run_through(const struct goal *goal, struct goal_replay *replay)
+{
+	weft_time now = 0;
+
+	while (now != WEFT_TIME_NEVER) {
+		weft_time next = WEFT_TIME_NEVER;
+		struct goal_message message;
+
+		for (uint32_t rank = 0; rank < goal->ranks; rank++)
+			while (goal_replay_poll(replay, rank, now, &message)) {
+				goal_replay_accept(replay, rank, now);
+				goal_replay_deliver(replay, message.to, rank, now);
+			}
+		for (uint32_t rank = 0; rank < goal->ranks; rank++) {
+			weft_time at = goal_replay_next(replay, rank);
+
+			next = at < next ? at : next;
+		}
+		now = next == WEFT_TIME_NEVER || next > now ? next : now;
+	}
+}
+
+static int judge(const struct goal *goal, const char *path)
+{
+	struct goal_replay *replay = goal_replay_create(goal, 0);
+	struct summary summary;
+	struct fault fault;
+	int result;
+
+	if (replay == NULL)
+		return command_fail("goal check", EXIT_NOT_ABLE, "%s: no memory", path);
+	run_through(goal, replay);
+	result = goal_replay_judge(replay, &fault);
+	summarise(goal, &summary);
+	if (result == 0)
+		printf("%s: %" PRIu32 " ranks, %" PRIu64 " sends of %" PRIu64
+		       " bytes in all, %" PRIu64 " recvs, %" PRIu64 " calcs, %" PRIu32
+		       " dependencies; %" PRIu64 " ns without a network\n",
+			path, goal->ranks, summary.count[GOAL_SEND], summary.bytes,
+			summary.count[GOAL_RECV], summary.count[GOAL_CALC], goal->edges,
+			goal_replay_ended(replay) / PS_PER_NS);
+	goal_replay_destroy(replay);
+	return result == 0
+		       ? EXIT_DONE
+		       : command_fail("goal check", EXIT_BAD_ANSWER, "%s: %s", path, fault.text);
+}
+
+static int check(int argc, char **argv)
+{
+	struct fault fault;
+	struct goal *goal;
+	int result;
+
+	if (argc != 2)
+		return command_fail("goal check", EXIT_BAD_REQUEST, "one file was expected");
+	goal = goal_load(argv[1], &fault);
+	if (goal == NULL)
+		return command_fail("goal check", fault_exit_code(-errno), "%s", fault.text);
+	result = judge(goal, argv[1]);
+	goal_destroy(goal);
+	return result;
+}
+
+int cmd_goal(int argc, char **argv)
+{
+	if (argc >= 2 && strcmp(argv[1], "gen") == 0)
+		return gen(argc - 1, argv + 1);
+	if (argc >= 2 && strcmp(argv[1], "check") == 0)
+		return check(argc - 1, argv + 1);
+	if (argc >= 2 && strcmp(argv[1], "--help") == 0) {
+		fputs(usage, stdout);
+		return EXIT_DONE;
+	}
+	return command_fail("goal", EXIT_BAD_REQUEST,
+		"gen or check was expected; 'weft goal --help' tells more");
+}
