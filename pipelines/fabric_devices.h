@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "damage.h"
+#include "fabric_routes.h"
 #include "nic.h"
 #include "poll_nic.h"
 #include "poll_switch.h"
@@ -77,8 +78,7 @@ struct real_fabric {
 	struct real_fabric_options options;
 	struct clock clock;
 	struct rte_mempool *data_pool, *control_pool;
-	struct route_set *routes;  /* source routing */
-	struct route_table *table; /* destination tables */
+	struct fabric_routes routes;
 	struct run_hosts *traffic; /* who sends to whom */
 	struct fabric_end *end;    /* [2 * link + side] */
 	struct fabric_switch *switches;
@@ -118,9 +118,6 @@ void fabric_links_close(struct real_fabric *fabric);
 struct fabric_end *fabric_end_at(struct real_fabric *fabric, struct topology_port at);
 /* NULL if none is wanted. */
 struct damage *fabric_end_damage(struct fabric_end *end);
-
-/* The VC classes of the routes in use; NULL where they have none. */
-const struct vc_rule *fabric_vc_rule(const struct real_fabric *fabric);
 
 int fabric_switches_create(struct real_fabric *fabric, struct fault *fault);
 void fabric_switches_destroy(struct real_fabric *fabric);

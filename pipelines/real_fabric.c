@@ -4,11 +4,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "fabric_devices.h"
 #include "frame_room.h"
-#include "route_algorithm.h"
 #include "run_source.h"
 
 #define DATA_MBUFS_MIN    8192u
@@ -49,80 +47,6 @@ static int create_pools(struct real_fabric *fabric, struct fault *fault)
 	return fabric->control_pool == NULL ? -ENOMEM : 0;
 }
 
-/* Routes of the whole fabric, the same in every process of a lab: they depend on the file alone. */
-static int compute_routes(struct real_fabric *fabric, struct fault *fault)
-{
-	const struct run_config *run = fabric->options.run;
-	const struct topology *topology = fabric->options.topology;
-	const char *name = run_algorithm_name(run->routing.algorithm);
-	const struct route_algorithm *algorithm = route_algorithm_find(name);
-	const struct route_options options = {
-		.seed = run->seed,
-		.alternatives = run->routing.alternatives,
-	};
-	int result = 0;
-
-	if (algorithm == NULL)
-		return fault_set(fault, EINVAL, "routing.algorithm: '%s' is not built yet", name);
-	if (!algorithm->deadlock_free)
-		return fault_set(fault, EINVAL,
-			"routing.algorithm: '%s' does not promise freedom from deadlock, expected one that does",
-			name);
-	if (run->routing.mode == RUN_ROUTING_TABLE) {
-		fabric->table = route_compute_table(topology, algorithm, &options, &result, fault);
-		return fabric->table == NULL
-			       ? result
-			       : route_table_check_connected(fabric->table, topology, fault);
-	}
-	fabric->routes = route_compute(topology, algorithm, &options, &result, fault);
-	return fabric->routes == NULL ? result
-				      : route_set_check_connected(fabric->routes, topology, fault);
-}
-
-const struct vc_rule *fabric_vc_rule(const struct real_fabric *fabric)
-{
-	return fabric->table != NULL ? fabric->table->vc_rule : route_set_vc_rule(fabric->routes);
-}
-
-/* With fewer VCs than classes, what the classes keep apart would wait for itself. */
-static int check_classes(const struct real_fabric *fabric, struct fault *fault)
-{
-	const struct vc_rule *rule = fabric_vc_rule(fabric);
-	const struct run_config *run = fabric->options.run;
-
-	if (rule == NULL || rule->classes <= run->sw.vcs)
-		return 0;
-	return fault_set(fault, EINVAL,
-		"%s: switch.vcs is %u, %u or more were expected: on this topology routing.algorithm %s needs so many VC classes",
-		run->origin, run->sw.vcs, rule->classes,
-		run_algorithm_name(run->routing.algorithm));
-}
-
-static bool has_itb(const struct route_set *set, uint32_t from, uint32_t to)
-{
-	const uint8_t *route;
-	unsigned length;
-
-	for (unsigned i = 0; (route = route_set_get(set, from, to, i, &length)) != NULL; i++)
-		if (memchr(route, ROUTE_TYPE_ITB, length) != NULL)
-			return true;
-	return false;
-}
-
-/* Until interfaces re-inject messages. */
-static int check_itbs(const struct real_fabric *fabric, struct fault *fault)
-{
-	uint32_t hosts = fabric->options.topology->hosts;
-
-	for (uint32_t from = 0; fabric->routes != NULL && from < hosts; from++)
-		for (uint32_t to = 0; to < hosts; to++)
-			if (from != to && has_itb(fabric->routes, from, to))
-				return fault_set(fault, EINVAL,
-					"routing.algorithm: on this topology '%s' needs interfaces that re-inject messages (ITBs), which is not built yet",
-					run_algorithm_name(fabric->options.run->routing.algorithm));
-	return 0;
-}
-
 static int create_captures(struct real_fabric *fabric, struct fault *fault)
 {
 	const struct capture_options options = {
@@ -148,9 +72,8 @@ static int build(struct real_fabric *fabric, struct fault *fault)
 	if (fabric->traffic == NULL)
 		return -EINVAL;
 	if ((result = run_source_check(fabric->options.run, fabric->traffic, fault)) < 0 ||
-		(result = compute_routes(fabric, fault)) < 0 ||
-		(result = check_classes(fabric, fault)) < 0 ||
-		(result = check_itbs(fabric, fault)) < 0 ||
+		(result = fabric_routes_compute(&fabric->routes, fabric->options.topology,
+			 fabric->options.run, fault)) < 0 ||
 		(result = create_pools(fabric, fault)) < 0 ||
 		(result = fabric_links_open(fabric, fault)) < 0 ||
 		(result = fabric_switches_create(fabric, fault)) < 0 ||
@@ -200,8 +123,7 @@ void real_fabric_destroy(struct real_fabric *fabric)
 	free(fabric->end);
 	rte_mempool_free(fabric->data_pool);
 	rte_mempool_free(fabric->control_pool);
-	route_set_destroy(fabric->routes);
-	route_table_destroy(fabric->table);
+	fabric_routes_free(&fabric->routes);
 	run_hosts_destroy(fabric->traffic);
 	run_result_free(&fabric->result);
 	free(fabric);

@@ -31,11 +31,11 @@ static int copy_routes(struct real_fabric *fabric, struct fabric_host *host, str
 
 		if (to == host->number)
 			continue;
-		if (fabric->routes == NULL) {
+		if (fabric->routes.set == NULL) {
 			result = nic_routes_by_table(host->routes, (uint16_t)to);
 			continue;
 		}
-		for (unsigned i = 0; result == 0 && (route = route_set_get(fabric->routes,
+		for (unsigned i = 0; result == 0 && (route = route_set_get(fabric->routes.set,
 							     host->number, to, i, &length)) != NULL;
 			i++)
 			result = nic_routes_add(host->routes, (uint16_t)to, route, length);

@@ -45,13 +45,13 @@ static void fill_config(struct real_fabric *fabric, uint32_t number, struct swit
 		.credit_refresh_ps = fabric_credit_refresh(run),
 		.watchdog_ps = run->watchdog_ps,
 		.control_reserve = 256,
-		.vc_rule = fabric_vc_rule(fabric),
+		.vc_rule = fabric_routes_vc_rule(&fabric->routes),
 		.vc_rule_at = number,
 	};
-	if (fabric->table != NULL) {
-		config->table_port = route_table_row(fabric->table, number);
-		config->table_alternatives = route_table_alternatives(fabric->table, number);
-		config->table_hosts = fabric->table->hosts;
+	if (fabric->routes.table != NULL) {
+		config->table_port = route_table_row(fabric->routes.table, number);
+		config->table_alternatives = route_table_alternatives(fabric->routes.table, number);
+		config->table_hosts = fabric->routes.table->hosts;
 	}
 	fill_ports(fabric, number, config);
 }

@@ -23,6 +23,20 @@ static int refuse_choice(const struct run_config *config, struct fault *fault, c
 		key, choice, instead);
 }
 
+/* What needs the world. */
+static int check_virtual(const struct run_config *config, struct fault *fault)
+{
+	if (config->clock == RUN_CLOCK_REAL)
+		return 0;
+	if (config->edges.count > 0)
+		return fault_set(fault, EINVAL,
+			"%s: edges on the virtual clock: programs live on the real one; use clock: real",
+			config->origin);
+	if (config->faults.credit_loss_ppm != 0 || config->faults.corrupt_ppm != 0)
+		return refuse(config, fault, "'faults' on the virtual clock", "clock: real");
+	return 0;
+}
+
 static int check_switch(const struct run_config *config, struct fault *fault)
 {
 	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
@@ -30,7 +44,7 @@ static int check_switch(const struct run_config *config, struct fault *fault)
 			"cut-through or store-and-forward");
 	if (config->sw.flow_control != RUN_FLOW_CONTROL_CREDIT)
 		return refuse_choice(config, fault, "switch.flow-control", "stop-go", "credit");
-	if (config->sw.routing_delay_ps != 0)
+	if (config->sw.routing_delay_ps != 0 && config->clock == RUN_CLOCK_REAL)
 		return refuse(config, fault, "a switch.routing-delay on the real clock", "0ns");
 	if (config->queuing != RUN_QUEUING_1Q)
 		return refuse_choice(
@@ -73,10 +87,8 @@ static int check_traffic(const struct run_config *config, struct fault *fault)
 
 int run_config_supported(const struct run_config *config, struct fault *fault)
 {
-	int result = 0;
+	int result = check_virtual(config, fault);
 
-	if (config->clock != RUN_CLOCK_REAL)
-		result = refuse_choice(config, fault, "clock", "virtual", "real");
 	if (result == 0)
 		result = check_switch(config, fault);
 	if (result == 0)

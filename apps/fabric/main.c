@@ -13,7 +13,8 @@
 #include "eal.h"
 #include "options.h"
 #include "real_fabric.h"
-#include "run_config_json.h"
+#include "report.h"
+#include "virtual_run.h"
 
 #define EAL_MEMORY_MIB 1024
 
@@ -60,24 +61,6 @@ static void parse_options(struct options *options, int argc, char **argv)
 	argv[first] = separator;
 }
 
-static int write_json(const struct options *options, const struct run_result *result,
-	const struct run_config *config, struct fault *fault)
-{
-	json_t *document = run_result_json(result, run_config_json(config));
-	int written = -1;
-
-	if (document != NULL && strcmp(options->json, "-") == 0) {
-		written = json_dumpf(document, stdout, JSON_INDENT(2));
-		putchar('\n');
-	} else if (document != NULL) {
-		written = json_dump_file(document, options->json, JSON_INDENT(2));
-	}
-	json_decref(document);
-	return written == 0 ? 0
-			    : fault_set(fault, EIO, "%s: cannot be written: %s", options->json,
-				      strerror(errno));
-}
-
 static int report(struct real_fabric *fabric, const struct options *options,
 	const struct run_config *config, struct fault *fault)
 {
@@ -85,15 +68,8 @@ static int report(struct real_fabric *fabric, const struct options *options,
 	int code = result == NULL ? fault_set(fault, ENOMEM, "no memory for the result")
 				  : real_fabric_result(fabric, result, fault);
 
-	if (code == 0 && options->json != NULL)
-		code = write_json(options, result, config, fault);
-	if (code == 0 && options->csv != NULL)
-		code = run_result_write_csv(result, options->csv, fault);
-	if (code == 0 && !options->quiet &&
-		!(options->json != NULL && strcmp(options->json, "-") == 0))
-		run_result_print(result, stdout);
-	if (code == 0 && (result->lost | result->duplicated | result->out_of_order) != 0)
-		code = EXIT_BAD_ANSWER;
+	if (code == 0)
+		code = report_result(result, options, config, fault);
 	if (result != NULL)
 		run_result_free(result);
 	free(result);
@@ -155,6 +131,16 @@ static int run(const struct options *options, const struct run_config *config,
 	return result < 0 ? fail(result, &fault) : result;
 }
 
+static int choose_clock(struct run_config *config, const char *name, struct fault *fault)
+{
+	for (unsigned i = RUN_CLOCK_VIRTUAL; i <= RUN_CLOCK_REAL; i++)
+		if (strcmp(name, run_clock_name((enum run_clock)i)) == 0) {
+			config->clock = (enum run_clock)i;
+			return 0;
+		}
+	return fault_set(fault, EINVAL, "--clock %s, expected virtual or real", name);
+}
+
 /* The run file, read and judged before EAL starts: what is wrong with it is said at once. */
 static struct run_config *load(
 	const struct options *options, struct topology **topology, struct fault *fault, int *result)
@@ -165,11 +151,8 @@ static struct run_config *load(
 	*result = config == NULL ? -errno : 0;
 	if (config == NULL)
 		return NULL;
-	if (options->clock != NULL && strcmp(options->clock, run_clock_name(RUN_CLOCK_REAL)) == 0)
-		config->clock = RUN_CLOCK_REAL;
-	else if (options->clock != NULL)
-		*result = fault_set(
-			fault, EINVAL, "--clock %s: not built yet, expected real", options->clock);
+	if (options->clock != NULL)
+		*result = choose_clock(config, options->clock, fault);
 	if (*result == 0)
 		*result = run_config_supported(config, fault);
 	if (*result == 0 && (*topology = run_config_open_topology(config, fault)) == NULL)
@@ -180,9 +163,22 @@ static struct run_config *load(
 	return NULL;
 }
 
+static int run_real(const struct options *options, const struct run_config *config,
+	const struct topology *topology, int argc, char **argv)
+{
+	const struct eal_options eal = {.memory_mib = EAL_MEMORY_MIB, .lcores = options->lcores};
+	struct fault fault;
+	int result = eal_start(argc, argv, &eal, &fault);
+
+	if (result < 0)
+		return fail(result, &fault);
+	result = run(options, config, topology);
+	eal_stop();
+	return result;
+}
+
 int main(int argc, char **argv)
 {
-	struct eal_options eal = {.memory_mib = EAL_MEMORY_MIB};
 	struct topology *topology = NULL;
 	struct run_config *config;
 	struct options options;
@@ -194,13 +190,11 @@ int main(int argc, char **argv)
 	if (config == NULL)
 		return fail(result, &fault);
 	catch_signals();
-	eal.lcores = options.lcores;
-	result = eal_start(argc, argv, &eal, &fault);
-	if (result >= 0) {
-		result = run(&options, config, topology);
-		eal_stop();
+	if (config->clock == RUN_CLOCK_VIRTUAL) {
+		result = virtual_run(&options, config, topology, &stop, &fault);
+		result = result < 0 ? fail(result, &fault) : result;
 	} else {
-		result = fail(result, &fault);
+		result = run_real(&options, config, topology, argc, argv);
 	}
 	topology_destroy(topology);
 	run_config_destroy(config);

@@ -9,8 +9,7 @@
 enum { KEY_SET = 256, KEY_JSON, KEY_CSV, KEY_PCAP, KEY_CLOCK, KEY_LCORES, KEY_SNAPLEN };
 
 static const struct argp_option argp_options[] = {
-	{"clock", KEY_CLOCK, "CLOCK", 0, "real (virtual is not built yet); overrides the run file",
-		0},
+	{"clock", KEY_CLOCK, "CLOCK", 0, "virtual or real; overrides the run file", 0},
 	{"set", KEY_SET, "KEY=VALUE", 0,
 		"change a key of the run file, such as switch.buffer=64KiB", 0},
 	{"json", KEY_JSON, "FILE", 0, "write the result ('-': standard output)", 0},

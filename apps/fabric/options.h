@@ -13,7 +13,7 @@
 
 struct options {
 	const char *run_file;
-	const char *clock;                 /* "real", or NULL: what the file says */
+	const char *clock;                 /* "virtual", "real", or NULL: what the file says */
 	const char *set[OPTIONS_SETS_MAX]; /* KEY=VALUE */
 	unsigned sets;
 	struct {

@@ -252,6 +252,11 @@ void traffic_skip(struct traffic *traffic)
 	traffic->pending = false;
 }
 
+void traffic_count(struct traffic *traffic, weft_time now)
+{
+	count_due(traffic, now);
+}
+
 void traffic_abandon(struct traffic *traffic, weft_time now)
 {
 	count_due(traffic, now);

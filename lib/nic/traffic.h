@@ -82,6 +82,8 @@ void traffic_accept(struct traffic *traffic);
 /* The interface will never take it (no route): on with the next. It counts as generated only. */
 void traffic_skip(struct traffic *traffic);
 
+/* Counts what fell due by 'now', as traffic_poll() does. */
+void traffic_count(struct traffic *traffic, weft_time now);
 /* Counts what fell due by 'now' and will not be handed over any more: the end of a run. The message
  * that is due is forgotten. */
 void traffic_abandon(struct traffic *traffic, weft_time now);

@@ -92,6 +92,13 @@ static inline struct weft_packet *arbiter_remove(
 	return packet;
 }
 
+/* Inputs that have something for this output now. */
+static inline uint64_t arbiter_ready(
+	const struct weft_switch *sw, const struct switch_port *port, const bool voq)
+{
+	return voq ? port->output.ready : port->output.ready & ~sw->held;
+}
+
 /* Up to 'max' packets for 'output' in round-robin order, their credits taken; returns how many.
  * 'release': their buffer space is free at once. The state of the round robin is kept in registers
  * over the burst. */
@@ -103,8 +110,8 @@ static inline __attribute__((always_inline)) unsigned arbiter_pick_burst(struct 
 	struct switch_port *port = &sw->port[output];
 	unsigned next_input = port->output.next_input, count = 0;
 
-	while (count < max && port->output.ready != 0) {
-		unsigned input = bits_round_robin(port->output.ready, next_input);
+	while (count < max && arbiter_ready(sw, port, voq) != 0) {
+		unsigned input = bits_round_robin(arbiter_ready(sw, port, voq), next_input);
 		struct crosspoint *cross = &row[input];
 		unsigned vc = bits_round_robin(cross->ready, cross->next_vc);
 		struct voq *queue = &cross->queue[vc];

@@ -100,6 +100,9 @@ struct weft_switch {
 	uint64_t usable; /* outputs whose link is not down */
 	uint64_t busy;   /* outputs that may have something to send */
 	uint64_t idle;   /* usable outputs where nothing waits, ready or stalled (forward_direct) */
+	/* Inputs that are reading a packet out. Without VOQs they have nothing else to give before
+	 * its tail has left: a driver whose transmissions take time says so (switch_hold()). */
+	uint64_t held;
 	struct weft_packet *discarded;
 	weft_time watchdog_ps, watchdog_due;
 	uint16_t control_reserve;
@@ -130,6 +133,18 @@ unsigned switch_transmit(struct weft_switch *sw, unsigned output, struct weft_pa
 static inline void switch_release(struct weft_switch *sw, const struct weft_packet *packet)
 {
 	credit_release(&sw->port[packet->in_port].link.rx[packet->vc], packet->blocks);
+}
+
+/* Without VOQs an input gives one packet at a time: nothing more is taken from it until it is let
+ * go. With VOQs this means nothing. */
+static inline void switch_hold(struct weft_switch *sw, unsigned input)
+{
+	sw->held |= BIT64(input);
+}
+
+static inline void switch_let_go(struct weft_switch *sw, unsigned input)
+{
+	sw->held &= ~BIT64(input);
 }
 
 /* switch_transmit(), and switch_release() of what it returns: for a driver that hands frames on at

@@ -169,13 +169,40 @@ class Fabric(unittest.TestCase):
             self.assertTrue(json.loads((self.dir / "early.json").read_text())["incomplete"])
             self.assertEqual(runtime_dirs(), before)
 
+    def virtual(self, *args):
+        done = self.weft("run", str(TOP / "topo/fat-tree-432.yaml"), "--json", "-",
+                         "--set", "measure.duration=60us", "--set", "measure.warmup=20us",
+                         "--set", "measure.sample=20us", *args)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        result = json.loads(done.stdout)
+        return result.pop("wall"), result
+
+    def test_on_the_virtual_clock_a_file_and_a_seed_give_the_same_result_but_for_wall(self):
+        wall, first = self.virtual()
+        _, again = self.virtual()
+        _, other = self.virtual("--set", "seed=2")
+        self.assertEqual(first, again)
+        self.assertNotEqual(first["fingerprint"], other["fingerprint"])
+        self.assertGreater(wall["packet_hops"], 50000)
+        self.assertEqual(first["checks"], {"lost": 0, "duplicated": 0, "out_of_order": 0,
+                                           "deadlock": False})
+
+    def test_the_virtual_clock_refuses_what_needs_the_world(self):
+        text = RUN.replace("clock: real", "clock: virtual").replace("hello: 200ms\n", "")
+        for args, reason in (([self.write("e.yaml", text + EDGES)], "edges"),
+                             ([self.write("v.yaml", text), "--pcap", "s0:0=x"], "--pcap"),
+                             ([self.file, "--clock", "lunar"], "virtual or real")):
+            done = self.weft("run", *args)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(reason, done.stderr)
+
     def test_bad_requests_are_one_line_with_the_place_and_exit_2(self):
         for text, place in (
                 (RUN.replace("seed: 7", "sede: 7"), "run.yaml:5:"),
                 (RUN.replace("rlft:ports=4", "rlft:ports=5"), "ports"),
                 (RUN.replace("1Gbps", "1"), "run.yaml:6:"),
                 (RUN.replace("[h1, h5]", "[h1, h99]"), "h99"),
-                (RUN.replace("clock: real", "clock: virtual"), "virtual"),
+                (RUN.replace("clock: real", "clock: unreal"), "virtual"),
                 (RUN.replace("algorithm: ud", "algorithm: smart"), "smart"),
                 (RUN.replace("32KiB", "1B"), "buffer"),
                 ("][", "bad.yaml:1:")):

@@ -376,7 +376,6 @@ static void what_is_not_built_is_refused_by_name(void **state)
 	static const struct {
 		const char *set, *message;
 	} unbuilt[] = {
-		{"clock=virtual", "r.yaml: 'clock: virtual' is not built yet; use real"},
 		{"switch.switching=wormhole", "r.yaml: 'switch.switching: wormhole' is not built "
 					      "yet; use cut-through or store-and-forward"},
 		{"switch.flow-control=stop-go",

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "run_config_json.h"
+
+static bool on_standard_output(const struct options *options)
+{
+	return options->json != NULL && strcmp(options->json, "-") == 0;
+}
+
+static int write_json(const struct options *options, const struct run_result *result,
+	const struct run_config *config, struct fault *fault)
+{
+	json_t *document = run_result_json(result, run_config_json(config));
+	int written = -1;
+
+	if (document != NULL && on_standard_output(options)) {
+		written = json_dumpf(document, stdout, JSON_INDENT(2));
+		putchar('\n');
+	} else if (document != NULL) {
+		written = json_dump_file(document, options->json, JSON_INDENT(2));
+	}
+	json_decref(document);
+	return written == 0 ? 0
+			    : fault_set(fault, EIO, "%s: cannot be written: %s", options->json,
+				      strerror(errno));
+}
+
+int report_result(const struct run_result *result, const struct options *options,
+	const struct run_config *config, struct fault *fault)
+{
+	int code = 0;
+
+	if (options->json != NULL)
+		code = write_json(options, result, config, fault);
+	if (code == 0 && options->csv != NULL)
+		code = run_result_write_csv(result, options->csv, fault);
+	if (code < 0)
+		return code;
+	if (!options->quiet && !on_standard_output(options))
+		run_result_print(result, stdout);
+	if (result->deadlock)
+		fprintf(stderr, "weft-fabric: deadlock: packets wait for each other\n");
+	return (result->lost | result->duplicated | result->out_of_order) != 0 || result->deadlock
+		       ? EXIT_BAD_ANSWER
+		       : 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Hands a result out, as the options want it. */
+
+#include "options.h"
+#include "run_config.h"
+#include "run_result.h"
+
+/* 0, EXIT_BAD_ANSWER if something was lost, doubled, out of order or stands still, or a negative
+ * code. */
+int report_result(const struct run_result *result, const struct options *options,
+	const struct run_config *config, struct fault *fault);

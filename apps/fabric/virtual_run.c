@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "virtual_run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "report.h"
+#include "virtual_fabric.h"
+
+#define NEWS_EACH_S 0.5
+
+/* One line on a terminal, written over again. */
+struct news {
+	double started, told;
+	bool shown;
+};
+
+static double wall_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void tell(void *ctx, weft_time done, weft_time whole, uint64_t packet_hops)
+{
+	struct news *news = ctx;
+	double now = wall_clock(), gone = now - news->started;
+
+	if (now - news->told < NEWS_EACH_S || done == 0)
+		return;
+	news->told = now;
+	news->shown = true;
+	fprintf(stderr,
+		"\r%5.1f %%  %.3f ms of %.3f ms  %.1f million packet-hops/s  %.0f s left   ",
+		100 * (double)done / (double)whole, (double)done / (double)PS_PER_MS,
+		(double)whole / (double)PS_PER_MS, (double)packet_hops / gone / 1e6,
+		gone * (double)(whole - done) / (double)done);
+}
+
+static int run(struct virtual_fabric *fabric, const struct options *options,
+	const atomic_bool *stop, struct fault *fault)
+{
+	bool terminal = !options->quiet && isatty(STDERR_FILENO);
+	struct news news = {.started = wall_clock()};
+	int result = virtual_fabric_run(fabric, stop, terminal ? tell : NULL, &news, fault);
+
+	if (news.shown)
+		fprintf(stderr, "\r%*s\r", 78, "");
+	return result;
+}
+
+static int refuse(const struct options *options, struct fault *fault)
+{
+	if (options->captures > 0)
+		return fault_set(fault, EINVAL,
+			"--pcap %s: captures on the virtual clock are not built yet; use --clock real",
+			options->capture[0].port);
+	return 0;
+}
+
+int virtual_run(const struct options *options, const struct run_config *config,
+	const struct topology *topology, const atomic_bool *stop, struct fault *fault)
+{
+	struct run_result *measured = calloc(1, sizeof(*measured));
+	struct virtual_fabric *fabric = NULL;
+	int result = refuse(options, fault);
+
+	if (result == 0) {
+		fabric = virtual_fabric_create(topology, config, fault);
+		result = fabric == NULL ? -errno : run(fabric, options, stop, fault);
+	}
+	if (result == 0 && measured == NULL)
+		result = fault_set(fault, ENOMEM, "no memory for the result");
+	if (result == 0)
+		result = virtual_fabric_result(fabric, measured, fault);
+	if (result == 0)
+		result = report_result(measured, options, config, fault);
+	virtual_fabric_destroy(fabric);
+	if (measured != NULL)
+		run_result_free(measured);
+	free(measured);
+	return result;
+}

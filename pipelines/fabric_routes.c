@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "fabric_routes.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "frame.h"
+#include "route_algorithm.h"
+
+static int compute(struct fabric_routes *routes, const struct topology *topology,
+	const struct run_config *run, const struct route_algorithm *algorithm, struct fault *fault)
+{
+	const struct route_options options = {
+		.seed = run->seed,
+		.alternatives = run->routing.alternatives,
+	};
+	int result = 0;
+
+	if (run->routing.mode == RUN_ROUTING_TABLE) {
+		routes->table = route_compute_table(topology, algorithm, &options, &result, fault);
+		return routes->table == NULL
+			       ? result
+			       : route_table_check_connected(routes->table, topology, fault);
+	}
+	routes->set = route_compute(topology, algorithm, &options, &result, fault);
+	return routes->set == NULL ? result
+				   : route_set_check_connected(routes->set, topology, fault);
+}
+
+static bool has_itb(const struct route_set *set, uint32_t from, uint32_t to)
+{
+	const uint8_t *route;
+	unsigned length;
+
+	for (unsigned i = 0; (route = route_set_get(set, from, to, i, &length)) != NULL; i++)
+		if (memchr(route, ROUTE_TYPE_ITB, length) != NULL)
+			return true;
+	return false;
+}
+
+/* Until interfaces re-inject messages. */
+static int check_itbs(
+	const struct route_set *set, const struct run_config *run, struct fault *fault)
+{
+	uint32_t hosts = set == NULL ? 0 : route_set_hosts(set);
+
+	for (uint32_t from = 0; from < hosts; from++)
+		for (uint32_t to = 0; to < hosts; to++)
+			if (from != to && has_itb(set, from, to))
+				return fault_set(fault, EINVAL,
+					"routing.algorithm: on this topology '%s' needs interfaces "
+					"that re-inject messages (ITBs), which is not built yet",
+					run_algorithm_name(run->routing.algorithm));
+	return 0;
+}
+
+const struct vc_rule *fabric_routes_vc_rule(const struct fabric_routes *routes)
+{
+	return routes->table != NULL ? routes->table->vc_rule : route_set_vc_rule(routes->set);
+}
+
+/* With fewer VCs than classes, what the classes keep apart would wait for itself. */
+static int check_classes(
+	const struct fabric_routes *routes, const struct run_config *run, struct fault *fault)
+{
+	const struct vc_rule *rule = fabric_routes_vc_rule(routes);
+
+	if (rule == NULL || rule->classes <= run->sw.vcs)
+		return 0;
+	return fault_set(fault, EINVAL,
+		"%s: switch.vcs is %u, %u or more were expected: on this topology "
+		"routing.algorithm %s needs so many VC classes",
+		run->origin, run->sw.vcs, rule->classes,
+		run_algorithm_name(run->routing.algorithm));
+}
+
+int fabric_routes_compute(struct fabric_routes *routes, const struct topology *topology,
+	const struct run_config *run, struct fault *fault)
+{
+	const char *name = run_algorithm_name(run->routing.algorithm);
+	const struct route_algorithm *algorithm = route_algorithm_find(name);
+	int result;
+
+	*routes = (struct fabric_routes){NULL, NULL};
+	if (algorithm == NULL)
+		return fault_set(fault, EINVAL, "routing.algorithm: '%s' is not built yet", name);
+	if (!algorithm->deadlock_free)
+		return fault_set(fault, EINVAL,
+			"routing.algorithm: '%s' does not promise freedom from deadlock, expected "
+			"one that does",
+			name);
+	result = compute(routes, topology, run, algorithm, fault);
+	if (result == 0)
+		result = check_classes(routes, run, fault);
+	if (result == 0)
+		result = check_itbs(routes->set, run, fault);
+	if (result < 0)
+		fabric_routes_free(routes);
+	return result;
+}
+
+void fabric_routes_free(struct fabric_routes *routes)
+{
+	route_set_destroy(routes->set);
+	route_table_destroy(routes->table);
+	*routes = (struct fabric_routes){NULL, NULL};
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Invariants of a virtual fabric between two events. */
+
+#include "virtual_devices.h"
+
+static const struct link_end *end_of(const struct virtual_fabric *fabric, struct topology_port at)
+{
+	return at.kind == DEVICE_SWITCH ? &fabric->sw[at.device]->port[at.port].link
+					: &fabric->host[at.device].nic.link;
+}
+
+/* What one end has sent the other has received, or it is on its way; what it may send is what the
+ * other granted, or less: the news is on its way; and nobody granted more than there is. */
+static const char *check_direction(
+	const struct virtual_fabric *fabric, struct topology_port from, struct topology_port to)
+{
+	const struct link_end *a = end_of(fabric, from), *b = end_of(fabric, to);
+
+	for (unsigned vc = 0; vc < a->config.vcs; vc++) {
+		const struct credit_tx *tx = &a->tx[vc];
+		const struct credit_rx *rx = &b->rx[vc];
+
+		if ((int32_t)(tx->sent - rx->received) < 0)
+			return "a link delivered more blocks than were sent";
+		if ((int32_t)(rx->granted - tx->limit) < 0)
+			return "a sender has more credits than were granted";
+		if ((int32_t)(tx->limit - tx->sent) < 0)
+			return "a sender went beyond its credits";
+		if ((int32_t)(credit_limit(rx) - rx->granted) < 0)
+			return "more credits were granted than the buffer holds";
+	}
+	return NULL;
+}
+
+static uint64_t count_stored(const struct virtual_fabric *fabric)
+{
+	uint64_t stored = 0;
+
+	for (uint32_t at = 0; at < fabric->switches; at++)
+		stored += switch_stored_packets(fabric->sw[at]);
+	return stored;
+}
+
+const char *virtual_fabric_check(const struct virtual_fabric *fabric)
+{
+	uint64_t injected = 0, delivered = 0;
+	const char *wrong = NULL;
+
+	for (uint32_t i = 0; i < fabric->topology->links && wrong == NULL; i++) {
+		const struct topology_link *link = &fabric->topology->link_at[i];
+
+		wrong = check_direction(fabric, link->a, link->b);
+		if (wrong == NULL)
+			wrong = check_direction(fabric, link->b, link->a);
+	}
+	for (uint32_t i = 0; i < fabric->hosts; i++) {
+		injected += fabric->host[i].nic.frames_sent;
+		delivered += fabric->host[i].nic.frames_received;
+	}
+	if (wrong == NULL && injected != delivered + fabric->dropped + fabric->pool.out)
+		wrong = "packets were lost or doubled";
+	if (wrong == NULL && count_stored(fabric) > fabric->pool.out)
+		wrong = "switches hold packets that are not out";
+	return wrong;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The parts of a virtual fabric, shared by its files (virtual_*.c) and nobody else. */
+
+#include "datagram.h"
+#include "event_queue.h"
+#include "fabric_routes.h"
+#include "histogram.h"
+#include "switch.h"
+#include "traffic.h"
+#include "virtual_fabric.h"
+
+/*
+ * Events of one time come by device, port and kind. A device is a switch by its number, or a host
+ *by the number of switches and its own. CREDIT	a credit frame arrives; item: the record DONE the
+ *tail of what the port was sending has left
+ *	ARRIVE	a packet can be forwarded, or, at a host, has come whole; item: the packet
+ *	WAKE	a host's next message is due
+ */
+enum virtual_event { VIRTUAL_CREDIT, VIRTUAL_DONE, VIRTUAL_ARRIVE, VIRTUAL_WAKE };
+
+#define VIRTUAL_ORDER(device, port, kind) ((uint32_t)(device) << 8 | (uint32_t)(port) << 2 | (kind))
+#define VIRTUAL_DEVICE(order)             ((order) >> 8)
+#define VIRTUAL_PORT(order)               ((order) >> 2 & 63)
+#define VIRTUAL_KIND(order)               ((enum virtual_event)((order)&3))
+
+/* A packet under way. The second line is touched at both ends only. */
+struct virtual_packet {
+	struct weft_packet packet;
+	struct datagram_origin origin;
+	uint64_t reserved[5];
+} __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct virtual_packet) == 128, "two cache lines");
+
+/* All packets that the buffers can hold; memory is touched as far as it is needed. Those that were
+ * given back last are used first. */
+struct virtual_pool {
+	struct virtual_packet *packet;
+	struct weft_packet *free;
+	uint32_t used, size; /* ever used; reserved */
+	uint64_t out;        /* now */
+};
+
+/* The sending end of a link, in the order of the devices and their ports. */
+struct virtual_channel {
+	uint64_t ps_per_byte;
+	weft_time delay_ps;      /* of the link */
+	weft_time arrive_ps;     /* the same and what the receiver needs for routing */
+	uint32_t arrive, credit; /* orders of the events at the far end */
+	uint32_t blocks;         /* of what is being sent: its space in the input buffer */
+	uint8_t in_port, vc;
+	bool sending;
+	bool waits; /* the receiver wants the tail before it does anything */
+	bool connected;
+	weft_time blocked_since; /* something to send, no credits; WEFT_TIME_NEVER: not so */
+	uint64_t busy_ps, blocked_ps;
+};
+
+struct virtual_host {
+	struct datagram nic;
+	struct traffic **source;
+	unsigned sources;
+	weft_time wake_at; /* the WAKE event under way; WEFT_TIME_NEVER: none */
+};
+
+/* Credit frames under way. */
+struct virtual_credits {
+	struct control_credit *record;
+	uint32_t *next_free;
+	uint32_t first_free, size;
+};
+
+struct virtual_totals {
+	uint64_t frames, messages, bytes, wire_bytes; /* delivered */
+	uint64_t generated_messages, generated_bytes;
+	uint64_t latency_sum_ps;
+};
+
+struct virtual_fabric {
+	const struct topology *topology;
+	const struct run_config *run;
+	struct event_queue *events;
+	uint32_t switches, hosts;
+	struct weft_switch **sw;
+	struct virtual_host *host;
+	struct virtual_channel *channel; /* [switch * SWITCH_PORTS_MAX + port], then by host */
+	weft_time routing_delay_ps;
+	bool cut_through;
+	struct virtual_pool pool;
+	struct virtual_credits credits;
+	struct fabric_routes routes;
+	struct run_hosts *traffic;
+	/* What was measured. */
+	weft_time now, measure_from;
+	struct histogram network_ns, total_ns;
+	uint64_t dropped, fingerprint;
+	uint64_t latency_sum_ps; /* of all frames */
+	uint64_t wire_bytes;     /* delivered, with everything that a frame costs */
+	struct virtual_totals at_warmup, at_end, at_sample;
+	struct run_result result; /* samples */
+	double wall_seconds;
+	bool failed, deadlock, incomplete;
+};
+
+static inline struct virtual_channel *virtual_switch_channel(
+	const struct virtual_fabric *fabric, uint32_t at, unsigned port)
+{
+	return &fabric->channel[(size_t)at * SWITCH_PORTS_MAX + port];
+}
+
+static inline struct virtual_channel *virtual_host_channel(
+	const struct virtual_fabric *fabric, uint32_t host)
+{
+	return &fabric->channel[(size_t)fabric->switches * SWITCH_PORTS_MAX + host];
+}
+
+/* virtual_links.c: channels of all links, credits of all ends as after start-up. */
+int virtual_links_create(struct virtual_fabric *fabric, struct fault *fault);
+
+/* virtual_pool.c */
+int virtual_pool_init(struct virtual_pool *pool, uint64_t packets);
+void virtual_pool_fini(struct virtual_pool *pool);
+int virtual_credits_init(struct virtual_credits *credits, uint32_t records);
+void virtual_credits_fini(struct virtual_credits *credits);
+
+static inline struct virtual_packet *virtual_packet_of(struct weft_packet *packet)
+{
+	return (struct virtual_packet *)(void *)packet;
+}
+
+/* virtual_step.c: one event. */
+void virtual_step(struct virtual_fabric *fabric, const struct sim_event *event);
+/* A host looks for something to send. */
+void virtual_host_try(struct virtual_fabric *fabric, uint32_t host, weft_time now);
+/* A switch's output likewise, when it is not sending. */
+void virtual_switch_try(struct virtual_fabric *fabric, uint32_t at, unsigned port, weft_time now);
+/* Gives back what a switch has discarded. */
+void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at);
+
+/* virtual_measure.c */
+void virtual_totals_read(const struct virtual_fabric *fabric, struct virtual_totals *totals);
+void virtual_take_sample(struct virtual_fabric *fabric, weft_time since, weft_time now);

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "virtual_fabric.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric_routes.h"
+#include "run_source.h"
+#include "virtual_devices.h"
+
+/* Messages in the FIFO of each VC of a host. Who is late has the rest in his sources. */
+#define HOST_QUEUE 16
+
+static int fill_switch(struct virtual_fabric *fabric, uint32_t at, struct fault *fault)
+{
+	const struct run_config *run = fabric->run;
+	const struct topology *topology = fabric->topology;
+	struct switch_config config = {
+		.device = at + 1,
+		.session = 1,
+		.ports = topology->switch_at[at].ports,
+		.vcs = (uint8_t)run->sw.vcs,
+		.voq = run->sw.voq,
+		.buffer_blocks = (uint32_t)(run->sw.buffer_bytes / FRAME_BLOCK_BYTES),
+		.hello_ps = WEFT_TIME_NEVER,
+		.credit_refresh_ps = WEFT_TIME_NEVER,
+		.watchdog_ps = run->watchdog_ps,
+		.control_reserve = 1,
+		.vc_rule = fabric_routes_vc_rule(&fabric->routes),
+		.vc_rule_at = at,
+	};
+
+	for (unsigned port = 0; port < config.ports; port++) {
+		const struct topology_port end = {DEVICE_SWITCH, at, (uint8_t)port};
+
+		if (topology_link_at(topology, end) == NULL)
+			config.absent_ports |= BIT64(port);
+	}
+	if (fabric->routes.table != NULL) {
+		config.table_port = route_table_row(fabric->routes.table, at);
+		config.table_alternatives = route_table_alternatives(fabric->routes.table, at);
+		config.table_hosts = fabric->routes.table->hosts;
+	}
+	fabric->sw[at] = switch_create(&config, 0);
+	if (fabric->sw[at] != NULL)
+		return 0;
+	if (errno != EINVAL)
+		return fault_set(fault, ENOMEM, "no memory for %u switches", fabric->switches);
+	return fault_set(fault, EINVAL,
+		"%s: a buffer of %u blocks of 64 bytes cannot be divided among %u VCs",
+		topology->switch_at[at].name, config.buffer_blocks, config.vcs);
+}
+
+static int create_switches(struct virtual_fabric *fabric, struct fault *fault)
+{
+	int result = 0;
+
+	fabric->sw = calloc(fabric->switches + 1u, sizeof(struct weft_switch *));
+	if (fabric->sw == NULL)
+		return fault_set(fault, ENOMEM, "no memory for %u switches", fabric->switches);
+	for (uint32_t at = 0; at < fabric->switches && result == 0; at++)
+		result = fill_switch(fabric, at, fault);
+	return result;
+}
+
+static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct fault *fault)
+{
+	const struct run_config *run = fabric->run;
+	const struct datagram_config config = {
+		.host = (uint16_t)number,
+		.hosts = (uint16_t)fabric->hosts,
+		.seed = run->seed,
+		.mtu_bytes = run->nic.mtu_bytes,
+		.vcs = (uint8_t)run->sw.vcs,
+		.queue = HOST_QUEUE,
+		.routes = fabric->routes.set,
+		.choice = route_choice_find(run_selector_name(run->nic.selector)),
+	};
+	const struct link_end_config link = {
+		.device = (1ull << 32) + number,
+		.device_kind = 1,
+		.vcs = (uint8_t)run->sw.vcs,
+		.vc_blocks = (uint32_t)(run->sw.buffer_bytes / FRAME_BLOCK_BYTES / run->sw.vcs),
+		.session = 1,
+		.hello_ps = WEFT_TIME_NEVER,
+		.refresh_ps = WEFT_TIME_NEVER,
+	};
+	int result = datagram_init(&fabric->host[number].nic, &config, &link);
+
+	fabric->host[number].wake_at = WEFT_TIME_NEVER;
+	return result == 0 ? 0 : fault_set(fault, -result, "no memory for %u hosts", fabric->hosts);
+}
+
+static int add_source(struct virtual_fabric *fabric, uint32_t number, uint32_t which,
+	const struct run_source_place *place, struct fault *fault)
+{
+	struct virtual_host *host = &fabric->host[number];
+	struct traffic_config config;
+	uint16_t *permutation;
+	int result = run_source_config(
+		fabric->run, fabric->traffic, which, place, &config, &permutation);
+
+	config.frame_bytes = fabric->run->nic.mtu_bytes;
+	config.index = (uint16_t)host->sources;
+	if (result == 0) {
+		host->source[host->sources] = traffic_create(&config, fault);
+		result = host->source[host->sources] == NULL ? -EINVAL : 0;
+		host->sources += result == 0;
+	}
+	free(permutation);
+	return result;
+}
+
+static int create_sources(struct virtual_fabric *fabric, uint32_t number, struct fault *fault)
+{
+	const struct topology *topology = fabric->topology;
+	unsigned route_length = 0;
+	struct run_source_place place;
+	int result = 0;
+
+	if (topology->host_link[number] < 0)
+		return 0;
+	if (fabric->routes.set != NULL)
+		route_set_get(fabric->routes.set, number, number == 0 ? 1 : 0, 0, &route_length);
+	place = (struct run_source_place){
+		.host = (uint16_t)number,
+		.hosts = (uint16_t)fabric->hosts,
+		.rate_bps = topology->link_at[topology->host_link[number]].rate_bps,
+		.route_bytes = route_length,
+		.until_ps = fabric->run->measure.duration_ps,
+	};
+	fabric->host[number].source =
+		calloc(fabric->traffic->entries + 1u, sizeof(struct traffic *));
+	if (fabric->host[number].source == NULL)
+		return fault_set(fault, ENOMEM, "no memory for traffic sources");
+	for (uint32_t i = 0; i < fabric->traffic->entries && result == 0; i++)
+		if (run_source_sends(&fabric->traffic->entry[i], number))
+			result = add_source(fabric, number, i, &place, fault);
+	return result;
+}
+
+static int create_hosts(struct virtual_fabric *fabric, struct fault *fault)
+{
+	int result = 0;
+
+	fabric->host = calloc(fabric->hosts + 1u, sizeof(*fabric->host));
+	if (fabric->host == NULL)
+		return fault_set(fault, ENOMEM, "no memory for %u hosts", fabric->hosts);
+	for (uint32_t i = 0; i < fabric->hosts && result == 0; i++) {
+		result = fill_host(fabric, i, fault);
+		if (result == 0)
+			result = create_sources(fabric, i, fault);
+	}
+	return result;
+}
+
+/* A bucket in which some eight events fall when most links are busy with full frames. */
+static weft_time bucket_width(const struct virtual_fabric *fabric)
+{
+	const struct topology *topology = fabric->topology;
+	uint64_t frame = fabric->run->nic.mtu_bytes + FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD;
+	uint64_t rate = topology->links > 0 ? topology->link_at[0].rate_bps : TOPOLOGY_RATE_BPS;
+	weft_time width = 8 * frame * ps_per_byte(rate) / (4 * (uint64_t)topology->links + 1);
+
+	return width > 0 ? width : 1;
+}
+
+/* Packets that fit into all buffers, one on each link, and one in each host's hands. */
+static uint64_t packets_max(const struct virtual_fabric *fabric)
+{
+	uint64_t least = UINT16_MAX, ends = 2 * (uint64_t)fabric->topology->links;
+
+	for (uint32_t i = 0; i < fabric->run->traffic.count; i++) {
+		uint64_t bytes = fabric->run->traffic.at[i].message_bytes;
+
+		bytes = bytes % fabric->run->nic.mtu_bytes; /* of the last frame; 0: a full one */
+		if (bytes == 0)
+			bytes = fabric->run->nic.mtu_bytes;
+		least = bytes < least ? bytes : least;
+	}
+	least = frame_blocks((unsigned)least + FRAME_HEADER_BYTES);
+	return ends * (fabric->run->sw.buffer_bytes / FRAME_BLOCK_BYTES / least + 2) +
+	       fabric->hosts;
+}
+
+static int build(struct virtual_fabric *fabric, struct fault *fault)
+{
+	int result;
+
+	fabric->traffic = run_config_resolve(fabric->run, fabric->topology, fault);
+	if (fabric->traffic == NULL)
+		return -EINVAL;
+	result = run_source_check(fabric->run, fabric->traffic, fault);
+	if (result < 0 ||
+		(result = fabric_routes_compute(
+			 &fabric->routes, fabric->topology, fabric->run, fault)) < 0 ||
+		(result = create_switches(fabric, fault)) < 0 ||
+		(result = create_hosts(fabric, fault)) < 0 ||
+		(result = virtual_links_create(fabric, fault)) < 0)
+		return result;
+	fabric->events = event_queue_create(bucket_width(fabric));
+	if (fabric->events == NULL || virtual_pool_init(&fabric->pool, packets_max(fabric)) < 0 ||
+		virtual_credits_init(&fabric->credits, 4 * fabric->topology->links + 1) < 0)
+		return fault_set(fault, ENOMEM, "no memory for a virtual fabric");
+	return 0;
+}
+
+struct virtual_fabric *virtual_fabric_create(
+	const struct topology *topology, const struct run_config *run, struct fault *fault)
+{
+	struct virtual_fabric *fabric = calloc(1, sizeof(*fabric));
+	int result;
+
+	if (fabric == NULL) {
+		fault_set(fault, ENOMEM, "no memory for a fabric");
+		errno = ENOMEM;
+		return NULL;
+	}
+	fabric->topology = topology;
+	fabric->run = run;
+	fabric->switches = topology->switches;
+	fabric->hosts = topology->hosts;
+	fabric->routing_delay_ps = run->sw.routing_delay_ps;
+	fabric->cut_through = run->sw.switching == RUN_SWITCHING_CUT_THROUGH;
+	result = build(fabric, fault);
+	if (result == 0)
+		return fabric;
+	virtual_fabric_destroy(fabric);
+	errno = -result;
+	return NULL;
+}
+
+static void destroy_host(struct virtual_host *host)
+{
+	for (unsigned i = 0; i < host->sources; i++)
+		traffic_destroy(host->source[i]);
+	free(host->source);
+	datagram_fini(&host->nic);
+}
+
+void virtual_fabric_destroy(struct virtual_fabric *fabric)
+{
+	if (fabric == NULL)
+		return;
+	for (uint32_t i = 0; fabric->sw != NULL && i < fabric->switches; i++)
+		switch_destroy(fabric->sw[i]);
+	for (uint32_t i = 0; fabric->host != NULL && i < fabric->hosts; i++)
+		destroy_host(&fabric->host[i]);
+	free(fabric->sw);
+	free(fabric->host);
+	free(fabric->channel);
+	event_queue_destroy(fabric->events);
+	virtual_pool_fini(&fabric->pool);
+	virtual_credits_fini(&fabric->credits);
+	fabric_routes_free(&fabric->routes);
+	run_hosts_destroy(fabric->traffic);
+	run_result_free(&fabric->result);
+	free(fabric);
+}

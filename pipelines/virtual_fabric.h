@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * A whole fabric on the virtual clock (fabric.md): the switches of lib/switch and the interfaces of
+ * lib/nic/datagram.h, joined by links with exact rates and delays, moved by one event queue. No
+ * EAL, no threads, no clock: the same file and seed give the same result, to the last bit, on every
+ * machine.
+ *
+ * Timing. A frame of L bytes keeps a link busy for (L + FRAME_WIRE_OVERHEAD) / R. Its header is at
+ * the far end after the link's delay; a switch may send it on after its routing delay, at once with
+ * cut-through, or when the tail has come with store-and-forward (and where the output is faster
+ * than the input). The space that it took is free when its tail has left, and the credit frame that
+ * says so, sent when there is enough to say as on the real clock, arrives after the delay of the
+ * link. Credit frames take no time on the link.
+ */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "fault.h"
+#include "run_config.h"
+#include "run_result.h"
+#include "topology.h"
+
+struct virtual_fabric;
+
+/* Told now and then how far a run is; 'done' of 'whole' virtual time. */
+typedef void (*virtual_progress_fn)(
+	void *ctx, weft_time done, weft_time whole, uint64_t packet_hops);
+
+/* NULL and fault. Topology and configuration outlive the fabric. */
+struct virtual_fabric *virtual_fabric_create(
+	const struct topology *topology, const struct run_config *run, struct fault *fault);
+void virtual_fabric_destroy(struct virtual_fabric *fabric);
+
+/* Runs for the configured time; '*stop' ends it early. 'progress' may be NULL. 0, or -ENOMEM. */
+int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
+	virtual_progress_fn progress, void *ctx, struct fault *fault);
+
+/* Fills 'result', which is zeroed; the caller frees it. -ENOMEM. */
+int virtual_fabric_result(
+	const struct virtual_fabric *fabric, struct run_result *result, struct fault *fault);
+
+/* Invariants: packets conserved, credits of both ends of every link in agreement, buffers never
+ * over, each switch's own. NULL, or what is wrong. Between runs, for tests. */
+const char *virtual_fabric_check(const struct virtual_fabric *fabric);

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The links of a virtual fabric: a channel for each direction, and both ends' credits as they are
+ * after the hellos of a real start-up. */
+
+#include <stdlib.h>
+
+#include "virtual_devices.h"
+
+static uint32_t device_of(const struct virtual_fabric *fabric, struct topology_port at)
+{
+	return at.kind == DEVICE_SWITCH ? at.device : fabric->switches + at.device;
+}
+
+static struct virtual_channel *channel_of(
+	const struct virtual_fabric *fabric, struct topology_port at)
+{
+	return at.kind == DEVICE_SWITCH ? virtual_switch_channel(fabric, at.device, at.port)
+					: virtual_host_channel(fabric, at.device);
+}
+
+static struct link_end *end_of(const struct virtual_fabric *fabric, struct topology_port at)
+{
+	return at.kind == DEVICE_SWITCH ? &fabric->sw[at.device]->port[at.port].link
+					: &fabric->host[at.device].nic.link;
+}
+
+/* True if this switch has an output that is faster than a link into it: what cuts through there
+ * could run dry. */
+static bool has_faster_output(const struct virtual_fabric *fabric, uint32_t at, uint64_t rate_bps)
+{
+	for (unsigned port = 0; port < SWITCH_PORTS_MAX; port++) {
+		const struct topology_port end = {DEVICE_SWITCH, at, (uint8_t)port};
+		const struct topology_link *link = topology_link_at(fabric->topology, end);
+
+		if (link != NULL && link->rate_bps > rate_bps)
+			return true;
+	}
+	return false;
+}
+
+static void open_channel(struct virtual_fabric *fabric, const struct topology_link *link,
+	struct topology_port from, struct topology_port to)
+{
+	struct virtual_channel *channel = channel_of(fabric, from);
+	uint32_t device = device_of(fabric, to);
+	unsigned port = to.kind == DEVICE_SWITCH ? to.port : 0;
+
+	*channel = (struct virtual_channel){
+		.connected = true,
+		.ps_per_byte = ps_per_byte(link->rate_bps),
+		.delay_ps = link->delay_ps,
+		.arrive_ps =
+			link->delay_ps + (to.kind == DEVICE_SWITCH ? fabric->routing_delay_ps : 0),
+		.arrive = VIRTUAL_ORDER(device, port, VIRTUAL_ARRIVE),
+		.credit = VIRTUAL_ORDER(device, port, VIRTUAL_CREDIT),
+		.blocked_since = WEFT_TIME_NEVER,
+		.waits = to.kind == DEVICE_HOST || !fabric->cut_through ||
+			 has_faster_output(fabric, to.device, link->rate_bps),
+	};
+}
+
+/* A hello from one end to the other; switches hear it as a whole, they count their ports. */
+static void say_hello(
+	struct virtual_fabric *fabric, struct topology_port from, struct topology_port to)
+{
+	struct control_hello hello;
+
+	link_end_fill_hello(end_of(fabric, from), &hello, 0);
+	if (to.kind == DEVICE_SWITCH)
+		switch_on_hello(fabric->sw[to.device], to.port, &hello, 0);
+	else
+		link_end_on_hello(end_of(fabric, to), &hello, 0);
+}
+
+static void grant(struct virtual_fabric *fabric, struct topology_port from, struct topology_port to)
+{
+	struct control_credit credit;
+
+	link_end_fill_credit(end_of(fabric, from), &credit, 0);
+	if (to.kind == DEVICE_SWITCH)
+		switch_on_credit(fabric->sw[to.device], to.port, &credit, 0);
+	else
+		link_end_on_credit(end_of(fabric, to), &credit, 0);
+}
+
+int virtual_links_create(struct virtual_fabric *fabric, struct fault *fault)
+{
+	const struct topology *topology = fabric->topology;
+	size_t channels = (size_t)fabric->switches * SWITCH_PORTS_MAX + fabric->hosts;
+
+	fabric->channel = aligned_alloc(64, (channels + 1) * sizeof(*fabric->channel));
+	if (fabric->channel == NULL)
+		return fault_set(fault, ENOMEM, "%s: no memory for its links", topology->name);
+	for (size_t i = 0; i < channels; i++)
+		fabric->channel[i] = (struct virtual_channel){.blocked_since = WEFT_TIME_NEVER};
+	for (uint32_t i = 0; i < topology->links; i++) {
+		const struct topology_link *link = &topology->link_at[i];
+
+		open_channel(fabric, link, link->a, link->b);
+		open_channel(fabric, link, link->b, link->a);
+		/* Who is there; you are known; so are you; and then what each may send. */
+		say_hello(fabric, link->a, link->b);
+		say_hello(fabric, link->b, link->a);
+		say_hello(fabric, link->a, link->b);
+		grant(fabric, link->a, link->b);
+		grant(fabric, link->b, link->a);
+	}
+	return 0;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* What a virtual fabric has measured. */
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "switch_counters.h"
+#include "virtual_devices.h"
+
+void virtual_totals_read(const struct virtual_fabric *fabric, struct virtual_totals *totals)
+{
+	*totals = (struct virtual_totals){
+		.wire_bytes = fabric->wire_bytes, .latency_sum_ps = fabric->latency_sum_ps};
+	for (uint32_t i = 0; i < fabric->hosts; i++) {
+		const struct virtual_host *host = &fabric->host[i];
+
+		totals->frames += host->nic.frames_received;
+		totals->messages += host->nic.messages_received;
+		totals->bytes += host->nic.bytes_received;
+		for (unsigned k = 0; k < host->sources; k++) {
+			totals->generated_messages +=
+				traffic_counters(host->source[k])->generated_messages;
+			totals->generated_bytes +=
+				traffic_counters(host->source[k])->generated_bytes;
+		}
+	}
+}
+
+/* Bytes on the hosts' links as a share of what they carry. */
+static double share(const struct virtual_fabric *fabric, double bytes, weft_time time_ps)
+{
+	const struct topology *topology = fabric->topology;
+	double bps = 0;
+
+	for (uint32_t i = 0; i < topology->hosts; i++)
+		if (topology->host_link[i] >= 0)
+			bps += (double)topology->link_at[topology->host_link[i]].rate_bps;
+	return bps > 0 && time_ps > 0 ? 8 * bytes / (bps * ((double)time_ps / (double)PS_PER_S))
+				      : 0;
+}
+
+void virtual_take_sample(struct virtual_fabric *fabric, weft_time since, weft_time now)
+{
+	struct run_sample *sample = run_result_add_sample(&fabric->result);
+	const struct virtual_totals *before = &fabric->at_sample;
+	struct virtual_totals totals;
+
+	if (sample == NULL) {
+		fabric->failed = true;
+		return;
+	}
+	virtual_totals_read(fabric, &totals);
+	sample->t_ns = now / PS_PER_NS;
+	sample->accepted =
+		share(fabric, (double)(totals.wire_bytes - before->wire_bytes), now - since);
+	if (totals.frames > before->frames)
+		sample->latency_ns = (double)(totals.latency_sum_ps - before->latency_sum_ps) /
+				     (double)PS_PER_NS / (double)(totals.frames - before->frames);
+	fabric->at_sample = totals;
+}
+
+/* Route bytes in a frame: those of the first host's first route. */
+static uint64_t route_bytes(const struct virtual_fabric *fabric)
+{
+	unsigned length = 0;
+
+	if (fabric->routes.set != NULL && fabric->hosts > 1)
+		route_set_get(fabric->routes.set, 0, 1, 0, &length);
+	return length;
+}
+
+static double offered(const struct virtual_fabric *fabric, weft_time time_ps)
+{
+	const struct virtual_totals *from = &fabric->at_warmup, *to = &fabric->at_end;
+	uint64_t messages = to->generated_messages - from->generated_messages;
+	uint64_t bytes = to->generated_bytes - from->generated_bytes;
+	uint64_t mtu = fabric->run->nic.mtu_bytes;
+	uint64_t frames = messages > 0 ? messages * ((bytes / messages + mtu - 1) / mtu) : 0;
+	uint64_t each = FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD + route_bytes(fabric);
+
+	return share(fabric, (double)(bytes + frames * each), time_ps);
+}
+
+static void add_switches(const struct virtual_fabric *fabric, struct run_result *result)
+{
+	for (uint32_t i = 0; i < fabric->switches; i++)
+		for (unsigned port = 0; port < fabric->sw[i]->ports; port++) {
+			const uint64_t *count = fabric->sw[i]->port[port].count;
+
+			for (unsigned k = 0; k < SWITCH_COUNTER_COUNT; k++)
+				run_result_count(result, switch_counter_name(k), count[k]);
+			result->wall.packet_hops += count[SWITCH_DATA_OUT];
+		}
+}
+
+static void add_hosts(const struct virtual_fabric *fabric, struct run_result *result)
+{
+	for (uint32_t i = 0; i < fabric->hosts; i++) {
+		const struct datagram *nic = &fabric->host[i].nic;
+
+		result->packets.injected += nic->frames_sent;
+		result->packets.delivered += nic->frames_received;
+		result->messages.injected += nic->messages_sent;
+		result->messages.delivered += nic->messages_received;
+		result->out_of_order += nic->out_of_order;
+		run_result_count(result, "host_messages_unreachable", nic->unreachable);
+	}
+}
+
+static int add_link(const struct virtual_fabric *fabric, struct run_result *result,
+	struct topology_port from, struct topology_port to)
+{
+	const struct virtual_channel *channel =
+		from.kind == DEVICE_SWITCH ? virtual_switch_channel(fabric, from.device, from.port)
+					   : virtual_host_channel(fabric, from.device);
+	struct run_link *link = run_result_add_link(result);
+	uint64_t blocked = channel->blocked_ps;
+
+	if (link == NULL)
+		return -ENOMEM;
+	if (channel->blocked_since != WEFT_TIME_NEVER)
+		blocked += fabric->now - channel->blocked_since;
+	topology_port_name(fabric->topology, from, link->from, sizeof(link->from));
+	topology_port_name(fabric->topology, to, link->to, sizeof(link->to));
+	if (fabric->now > 0) {
+		link->utilisation = (double)channel->busy_ps / (double)fabric->now;
+		link->blocked = (double)blocked / (double)fabric->now;
+	}
+	if (from.kind == DEVICE_SWITCH)
+		link->stalls = fabric->sw[from.device]->port[from.port].count[SWITCH_STALL_CREDIT];
+	return 0;
+}
+
+static int add_links(const struct virtual_fabric *fabric, struct run_result *result)
+{
+	int code = 0;
+
+	for (uint32_t i = 0; i < fabric->topology->links && code == 0; i++) {
+		const struct topology_link *link = &fabric->topology->link_at[i];
+
+		code = add_link(fabric, result, link->a, link->b);
+		if (code == 0)
+			code = add_link(fabric, result, link->b, link->a);
+	}
+	return code;
+}
+
+static int copy_samples(const struct run_result *from, struct run_result *result)
+{
+	for (unsigned i = 0; i < from->samples; i++) {
+		struct run_sample *sample = run_result_add_sample(result);
+
+		if (sample == NULL)
+			return -ENOMEM;
+		*sample = from->sample[i];
+	}
+	return 0;
+}
+
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static void fill_figures(const struct virtual_fabric *fabric, struct run_result *result)
+{
+	weft_time measured = minus(fabric->now, fabric->measure_from);
+	const struct virtual_totals *from = &fabric->at_warmup, *to = &fabric->at_end;
+
+	result->offered = offered(fabric, measured);
+	result->accepted = share(fabric, (double)(to->wire_bytes - from->wire_bytes), measured);
+	if (measured > 0 && fabric->switches > 0)
+		result->flits_per_ns_per_switch = (double)(to->bytes - from->bytes) /
+						  ((double)measured / (double)PS_PER_NS) /
+						  (double)fabric->switches;
+	result->packets.generated = result->packets.injected;
+	result->packets.dropped = fabric->dropped;
+	result->packets.pending = fabric->pool.out;
+	result->messages.generated = to->generated_messages;
+	result->messages.pending = minus(result->messages.generated, result->messages.delivered);
+	/* Who was injected is delivered, under way or was discarded. */
+	result->lost =
+		minus(result->packets.injected, result->packets.delivered + fabric->pool.out);
+	result->duplicated = minus(result->packets.delivered + fabric->pool.out + fabric->dropped,
+		result->packets.injected);
+}
+
+int virtual_fabric_result(
+	const struct virtual_fabric *fabric, struct run_result *result, struct fault *fault)
+{
+	struct rusage usage;
+
+	result->seed = fabric->run->seed;
+	snprintf(result->topology, sizeof(result->topology), "%s", fabric->topology->name);
+	result->switches = fabric->switches;
+	result->hosts = fabric->hosts;
+	add_switches(fabric, result);
+	add_hosts(fabric, result);
+	fill_figures(fabric, result);
+	result->network_ns = fabric->network_ns;
+	result->total_ns = fabric->total_ns;
+	result->deadlock = fabric->deadlock;
+	result->incomplete = fabric->incomplete;
+	result->fingerprint = fabric->fingerprint;
+	result->fingerprinted = true;
+	result->wall.seconds = fabric->wall_seconds;
+	if (fabric->wall_seconds > 0)
+		result->wall.packet_hops_per_second =
+			(double)result->wall.packet_hops / fabric->wall_seconds;
+	if (getrusage(RUSAGE_SELF, &usage) == 0)
+		result->wall.peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+	if (copy_samples(&fabric->result, result) < 0 ||
+		(fabric->run->measure.links && add_links(fabric, result) < 0))
+		return fault_set(fault, ENOMEM, "no memory for the result");
+	return 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Memory of a virtual fabric's packets and credit frames. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "virtual_devices.h"
+
+/* Address space, not memory: 8 GiB at most. */
+#define PACKETS_MAX ((uint64_t)1 << 26)
+
+int virtual_pool_init(struct virtual_pool *pool, uint64_t packets)
+{
+	uint64_t size = packets < PACKETS_MAX ? packets : PACKETS_MAX;
+	void *memory = mmap(NULL, size * sizeof(*pool->packet), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	*pool = (struct virtual_pool){0};
+	if (memory == MAP_FAILED)
+		return -ENOMEM;
+	pool->packet = memory;
+	pool->size = (uint32_t)size;
+	return 0;
+}
+
+void virtual_pool_fini(struct virtual_pool *pool)
+{
+	if (pool->packet != NULL)
+		munmap(pool->packet, pool->size * sizeof(*pool->packet));
+	*pool = (struct virtual_pool){0};
+}
+
+int virtual_credits_init(struct virtual_credits *credits, uint32_t records)
+{
+	*credits = (struct virtual_credits){
+		.record = calloc(records, sizeof(*credits->record)),
+		.next_free = calloc(records, sizeof(*credits->next_free)),
+		.size = records,
+	};
+	if (credits->record == NULL || credits->next_free == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < records; i++)
+		credits->next_free[i] = i + 1;
+	return 0;
+}
+
+void virtual_credits_fini(struct virtual_credits *credits)
+{
+	free(credits->record);
+	free(credits->next_free);
+	*credits = (struct virtual_credits){0};
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The course of a virtual run: events up to the next moment at which something is measured. */
+
+#include <time.h>
+
+#include "virtual_devices.h"
+
+/* Events between two looks at who wants an end, or news. */
+#define LOOK_EACH (1u << 18)
+
+struct course {
+	struct virtual_fabric *fabric;
+	const atomic_bool *stop;
+	virtual_progress_fn progress;
+	void *ctx;
+	weft_time end;
+	bool stopped;
+};
+
+static double wall_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static uint64_t count_hops(const struct virtual_fabric *fabric)
+{
+	uint64_t hops = 0;
+
+	for (uint32_t i = 0; i < fabric->switches; i++)
+		for (unsigned port = 0; port < fabric->sw[i]->ports; port++)
+			hops += fabric->sw[i]->port[port].count[SWITCH_DATA_OUT];
+	return hops;
+}
+
+static void look(struct course *course)
+{
+	struct virtual_fabric *fabric = course->fabric;
+
+	if (course->stop != NULL && atomic_load_explicit(course->stop, memory_order_relaxed))
+		course->stopped = true;
+	if (course->progress != NULL)
+		course->progress(course->ctx, fabric->now, course->end, count_hops(fabric));
+}
+
+static bool is_over(const struct course *course)
+{
+	return course->stopped || course->fabric->failed || course->fabric->deadlock;
+}
+
+/* All events before 'limit'. Without any left nothing will ever happen again; packets that are
+ * still somewhere then wait for each other. */
+static void run_until(struct course *course, weft_time limit)
+{
+	struct virtual_fabric *fabric = course->fabric;
+	struct sim_event event;
+	uint32_t steps = 0;
+
+	while (event_queue_pop(fabric->events, limit, &event)) {
+		virtual_step(fabric, &event);
+		if (++steps == LOOK_EACH) {
+			steps = 0;
+			look(course);
+			if (is_over(course))
+				return;
+		}
+	}
+	fabric->failed = fabric->failed || event_queue_failed(fabric->events);
+	if (fabric->events->events == 0 && fabric->pool.out > 0 &&
+		fabric->run->watchdog_ps == WEFT_TIME_NEVER) {
+		fabric->deadlock = true;
+		return;
+	}
+	fabric->now = limit;
+}
+
+static void watch(struct virtual_fabric *fabric)
+{
+	for (uint32_t at = 0; at < fabric->switches; at++) {
+		switch_poll_watchdog(fabric->sw[at], fabric->now);
+		if (fabric->sw[at]->discarded == NULL)
+			continue;
+		virtual_take_discards(fabric, at);
+		for (unsigned port = 0; port < fabric->sw[at]->ports; port++)
+			virtual_switch_try(fabric, at, port, fabric->now);
+	}
+}
+
+static weft_time earlier(weft_time a, weft_time b)
+{
+	return a < b ? a : b;
+}
+
+/* Up to 'until', in steps that serve samples and watchdog. */
+static void run_phase(struct course *course, weft_time until, bool sampling)
+{
+	struct virtual_fabric *fabric = course->fabric;
+	weft_time sample = fabric->run->measure.sample_ps, since = fabric->now;
+	weft_time patience = fabric->run->watchdog_ps;
+
+	while (fabric->now < until && !is_over(course)) {
+		weft_time next = until;
+
+		if (sampling)
+			next = earlier(next, since + sample);
+		if (patience != WEFT_TIME_NEVER)
+			next = earlier(next, fabric->now + patience / 16);
+		run_until(course, next);
+		if (patience != WEFT_TIME_NEVER)
+			watch(fabric);
+		if (sampling && fabric->now >= since + sample) {
+			virtual_take_sample(fabric, since, fabric->now);
+			since = fabric->now;
+		}
+	}
+}
+
+static void abandon_sources(struct virtual_fabric *fabric)
+{
+	for (uint32_t i = 0; i < fabric->hosts; i++)
+		for (unsigned k = 0; k < fabric->host[i].sources; k++)
+			traffic_abandon(fabric->host[i].source[k], fabric->now);
+}
+
+int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
+	virtual_progress_fn progress, void *ctx, struct fault *fault)
+{
+	const struct run_config_measure *measure = &fabric->run->measure;
+	struct course course = {fabric, stop, progress, ctx, measure->duration_ps, false};
+	double start = wall_clock();
+
+	fabric->measure_from = measure->warmup_ps;
+	for (uint32_t i = 0; i < fabric->hosts; i++)
+		virtual_host_try(fabric, i, 0);
+	run_phase(&course, measure->warmup_ps, false);
+	for (uint32_t i = 0; i < fabric->hosts; i++)
+		for (unsigned k = 0; k < fabric->host[i].sources; k++)
+			traffic_count(fabric->host[i].source[k], fabric->now);
+	virtual_totals_read(fabric, &fabric->at_warmup);
+	fabric->at_sample = fabric->at_warmup;
+	run_phase(&course, course.end, true);
+	abandon_sources(fabric);
+	virtual_totals_read(fabric, &fabric->at_end);
+	fabric->incomplete = course.stopped || fabric->deadlock;
+	fabric->wall_seconds = wall_clock() - start;
+	return fabric->failed ? fault_set(fault, ENOMEM, "no memory for more packets or events")
+			      : 0;
+}
