@@ -10,6 +10,7 @@ from .fabric import Fabric
 from .weft import WeftError
 
 AIM = 5.0  # times as fast as every engine
+SLOW = 10.0  # seconds of ours after which a comparison takes no more turns
 
 
 class Row:
@@ -76,7 +77,7 @@ def compare(topology, weft, options, say):
             first = shared.setdefault(row.pair.engine_name, row)
             if options.opensm and first is row and row.their_reason is None:
                 turn_of_theirs(row, netfile, options.limit)
-            if row.our_reason is None:
+            if row.our_reason is None and sum(row.ours) < SLOW:
                 turn_of_ours(row, weft)
             if first is not row:
                 row.theirs, row.their_reason, row.at_least = \

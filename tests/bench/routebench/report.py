@@ -50,13 +50,11 @@ def row_lines(title, rows):
         yield f"  {name} failed: {why}"
 
 
-def cost_lines(rows):
-    yield "Targets of the design"
-    for row in rows:
-        verdict = "met" if row.good() else "MISSED" if row.seconds else f"failed: {row.reason}"
-        yield f"  {row.cost.title:<31}{' '.join(row.cost.ours):<18}" \
-              f"{seconds(median(row.seconds)):>9}{mebibytes(row.memory):>10}" \
-              f"   < {row.cost.target:g} s   {verdict}"
+def cost_line(row):
+    verdict = "met" if row.good() else "MISSED" if row.seconds else f"failed: {row.reason}"
+    return f"  {row.cost.title:<31}{' '.join(row.cost.ours):<18}" \
+           f"{seconds(median(row.seconds)):>9}{mebibytes(row.memory):>10}" \
+           f"   < {row.cost.target:g} s   {verdict}"
 
 
 def summary(rows, costs):
