@@ -14,6 +14,7 @@
 #include "poll_nic.h"
 #include "poll_switch.h"
 #include "real_fabric.h"
+#include "run_goal.h"
 #include "switch_metrics.h"
 
 /* Streams of random numbers of a device (lib/base/rng.h). */
@@ -80,7 +81,9 @@ struct real_fabric {
 	struct rte_mempool *data_pool, *control_pool;
 	struct fabric_routes routes;
 	struct run_hosts *traffic; /* who sends to whom */
-	struct fabric_end *end;    /* [2 * link + side] */
+	struct run_goal *goal;     /* a schedule that its hosts replay; NULL: none */
+	struct goal_replay *replay;
+	struct fabric_end *end; /* [2 * link + side] */
 	struct fabric_switch *switches;
 	unsigned switch_count;
 	struct fabric_host *hosts;

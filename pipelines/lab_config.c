@@ -169,6 +169,18 @@ struct lab_config *lab_config_parse(const char *text, size_t length, const char 
 	return read_tree(yaml_tree_parse(text, length, origin, fault), set, sets, fault);
 }
 
+static int check_traffic(const struct lab_config *config, struct fault *fault)
+{
+	for (uint32_t i = 0; i < config->run.traffic.count; i++)
+		if (config->run.traffic.at[i].pattern == RUN_PATTERN_GOAL)
+			return fault_set(fault, EINVAL,
+				"%s:%u:%u: pattern goal needs a fabric in one process; use 'weft "
+				"run'",
+				config->run.origin, config->run.traffic.at[i].place.line,
+				config->run.traffic.at[i].place.column);
+	return 0;
+}
+
 int lab_config_supported(const struct lab_config *config, struct fault *fault)
 {
 	const char *name = run_algorithm_name(config->run.routing.algorithm);
@@ -179,6 +191,8 @@ int lab_config_supported(const struct lab_config *config, struct fault *fault)
 			"%s: routing.algorithm %s may deadlock, a lab needs one that cannot, such as "
 			"ud",
 			config->run.origin, name);
+	if (result == 0)
+		result = check_traffic(config, fault);
 	return result;
 }
 

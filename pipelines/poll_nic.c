@@ -157,6 +157,48 @@ static unsigned generate(struct poll_nic *pn, struct traffic *source, weft_time 
 	return count;
 }
 
+static unsigned replay_goal(struct poll_nic *pn, weft_time now)
+{
+	struct poll_nic_goal *goal = &pn->goal;
+	struct goal_message due;
+	unsigned count = 0;
+
+	while (count < MESSAGES_A_TURN && nic_room(pn->nic) > 0 &&
+		goal_replay_poll(goal->replay, goal->rank, now - goal->from_ps, &due)) {
+		struct nic_message message = {.destination = goal->goal->host_of[due.to],
+			.bytes = run_goal_bytes(due.bytes),
+			.generated_ps = goal->from_ps + due.due_ps};
+
+		if (nic_send(pn->nic, &message, now) < 0)
+			break;
+		goal_replay_accept(goal->replay, goal->rank, now - goal->from_ps);
+		goal->messages++;
+		goal->bytes += message.bytes;
+		count++;
+	}
+	return count;
+}
+
+static void take_message(void *ctx, uint16_t source, weft_time now)
+{
+	struct poll_nic_goal *goal = ctx;
+
+	if (goal->replay == NULL || now < goal->from_ps)
+		return;
+	if (!goal_replay_deliver(
+		    goal->replay, goal->rank, goal->goal->rank_of[source], now - goal->from_ps))
+		goal->strays++;
+}
+
+void poll_nic_set_goal(struct poll_nic *pn, const struct run_goal *goal, struct goal_replay *replay,
+	uint32_t rank, weft_time from_ps)
+{
+	pn->goal = (struct poll_nic_goal){
+		.replay = replay, .rank = rank, .from_ps = from_ps, .goal = goal};
+	pn->demux.message_ctx = &pn->goal;
+	pn->demux.message = take_message;
+}
+
 /* The next frame of the interface, built; NULL if there is none or no buffer for it. */
 static struct rte_mbuf *next_frame(struct poll_nic *pn, weft_time now)
 {
@@ -206,6 +248,8 @@ unsigned poll_nic_run(struct poll_nic *pn, weft_time now)
 		moved += poll_nic_tap_read(&pn->tap, pn->nic, now);
 	for (unsigned i = 0; i < pn->sources; i++)
 		moved += generate(pn, pn->source[i], now);
+	if (pn->goal.replay != NULL && now >= pn->goal.from_ps)
+		moved += replay_goal(pn, now);
 	nic_poll(pn->nic, now);
 	return moved + transmit(pn, now);
 }
@@ -214,6 +258,7 @@ void poll_nic_stop_traffic(struct poll_nic *pn, weft_time now)
 {
 	for (unsigned i = 0; i < pn->sources; i++)
 		traffic_abandon(pn->source[i], now);
+	pn->goal.replay = NULL;
 }
 
 bool poll_nic_busy(const struct poll_nic *pn, weft_time now)
@@ -226,7 +271,10 @@ bool poll_nic_busy(const struct poll_nic *pn, weft_time now)
 
 struct traffic_counters poll_nic_traffic(const struct poll_nic *pn)
 {
-	struct traffic_counters sum = {0};
+	struct traffic_counters sum = {.generated_messages = pn->goal.messages,
+		.generated_bytes = pn->goal.bytes,
+		.accepted_messages = pn->goal.messages,
+		.accepted_bytes = pn->goal.bytes};
 
 	for (unsigned i = 0; i < pn->sources; i++) {
 		const struct traffic_counters *one = traffic_counters(pn->source[i]);

@@ -15,9 +15,11 @@
 #include <stdint.h>
 
 #include "fault.h"
+#include "goal_replay.h"
 #include "host_demux.h"
 #include "nic.h"
 #include "port.h"
+#include "run_goal.h"
 #include "traffic.h"
 #include "transmitter.h"
 
@@ -45,6 +47,16 @@ struct poll_nic_tap {
 	uint64_t read_errors;
 };
 
+/* A rank of a schedule that this host replays (goal_replay.h). */
+struct poll_nic_goal {
+	struct goal_replay *replay; /* NULL: none; by a clock that is 0 at 'from_ps' */
+	uint32_t rank;
+	weft_time from_ps;
+	const struct run_goal *goal; /* which rank is which host */
+	uint64_t messages, bytes;    /* taken by the interface */
+	uint64_t strays;             /* arrived, but nothing was under way from there */
+};
+
 struct poll_nic {
 	struct nic *nic;
 	struct port *port;
@@ -56,6 +68,7 @@ struct poll_nic {
 	struct poll_nic_tap tap;
 	struct traffic *source[POLL_NIC_SOURCES_MAX];
 	unsigned sources;
+	struct poll_nic_goal goal;
 	uint64_t faults[FRAME_FAULT_COUNT]; /* frames refused, by reason */
 	uint64_t no_mbuf;                   /* times that there was no buffer to send from */
 };
@@ -71,6 +84,11 @@ void poll_nic_destroy(struct poll_nic *pn);
  * fault (ENOSPC: POLL_NIC_SOURCES_MAX are there). */
 int poll_nic_add_traffic(
 	struct poll_nic *pn, const struct traffic_config *config, struct fault *fault);
+
+/* The host replays 'rank' from 'from_ps' on; both stay the caller's. Its messages are the only
+ * synthetic ones between hosts with ranks: that they arrive in order tells which ones they are. */
+void poll_nic_set_goal(struct poll_nic *pn, const struct run_goal *goal, struct goal_replay *replay,
+	uint32_t rank, weft_time from_ps);
 
 /* Binds the host to a TAP, a non-blocking descriptor (tap.h) that stays the caller's. The interface
  * needs payloads (nic_config.payloads, payload_bytes of mtu_bytes or more). 'base': network of the

@@ -64,6 +64,17 @@ static int create_captures(struct real_fabric *fabric, struct fault *fault)
 	return 0;
 }
 
+static int open_goal(struct real_fabric *fabric, struct fault *fault)
+{
+	int result =
+		run_goal_open(fabric->options.run, fabric->options.topology, &fabric->goal, fault);
+
+	if (result < 0 || fabric->goal == NULL)
+		return result;
+	fabric->replay = goal_replay_create(fabric->goal->goal, 0);
+	return fabric->replay != NULL ? 0 : fault_set(fault, ENOMEM, "no memory for a schedule");
+}
+
 static int build(struct real_fabric *fabric, struct fault *fault)
 {
 	int result;
@@ -71,7 +82,8 @@ static int build(struct real_fabric *fabric, struct fault *fault)
 	fabric->traffic = run_config_resolve(fabric->options.run, fabric->options.topology, fault);
 	if (fabric->traffic == NULL)
 		return -EINVAL;
-	if ((result = run_source_check(fabric->options.run, fabric->traffic, fault)) < 0 ||
+	if ((result = open_goal(fabric, fault)) < 0 ||
+		(result = run_source_check(fabric->options.run, fabric->traffic, fault)) < 0 ||
 		(result = fabric_routes_compute(&fabric->routes, fabric->options.topology,
 			 fabric->options.run, fault)) < 0 ||
 		(result = create_pools(fabric, fault)) < 0 ||
@@ -125,6 +137,8 @@ void real_fabric_destroy(struct real_fabric *fabric)
 	rte_mempool_free(fabric->control_pool);
 	fabric_routes_free(&fabric->routes);
 	run_hosts_destroy(fabric->traffic);
+	goal_replay_destroy(fabric->replay);
+	run_goal_close(fabric->goal);
 	run_result_free(&fabric->result);
 	free(fabric);
 }

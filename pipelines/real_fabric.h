@@ -71,6 +71,8 @@ void real_fabric_serve(struct real_fabric *fabric, const atomic_bool *stop);
 
 /* Fills 'result', which is zeroed; the caller frees it. */
 int real_fabric_result(struct real_fabric *fabric, struct run_result *result, struct fault *fault);
+/* After the run: 0, or -EINVAL if a schedule has not ended, and what it waits for. */
+int real_fabric_judge(const struct real_fabric *fabric, struct fault *fault);
 
 /* The ports, for captures: "s0:1", "h3:0". */
 struct capture_manager *real_fabric_captures(struct real_fabric *fabric);

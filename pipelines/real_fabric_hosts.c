@@ -241,6 +241,15 @@ static int add_source(
 	return result;
 }
 
+static void start_goal(struct real_fabric *fabric, struct fabric_host *host)
+{
+	uint32_t rank = fabric->goal->rank_of[host->number];
+
+	if (rank != RUN_GOAL_NO_RANK)
+		poll_nic_set_goal(host->poll, fabric->goal, fabric->replay, rank,
+			fabric->traffic_from + fabric->goal->start_ps);
+}
+
 int fabric_host_start_traffic(
 	struct real_fabric *fabric, struct fabric_host *host, struct fault *fault)
 {
@@ -252,6 +261,8 @@ int fabric_host_start_traffic(
 	for (uint32_t i = 0; i < fabric->traffic->entries && result == 0; i++)
 		if (run_source_sends(&fabric->traffic->entry[i], host->number))
 			result = add_source(fabric, host, i, fault);
+	if (fabric->goal != NULL)
+		start_goal(fabric, host);
 	measure_sink_reset(host->poll->sink, fabric->measure_from);
 	return result;
 }

@@ -180,6 +180,27 @@ static uint64_t minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
+static void add_goal(struct run_result *result, const struct real_fabric *fabric)
+{
+	uint64_t ended, strays = 0;
+
+	if (fabric->replay == NULL)
+		return;
+	ended = goal_replay_count(fabric->replay);
+	for (unsigned i = 0; i < fabric->host_count; i++)
+		strays += fabric->hosts[i].poll->goal.strays;
+	run_result_count(result, "goal_operations", fabric->goal->goal->ops);
+	run_result_count(result, "goal_unfinished", fabric->goal->goal->ops - ended);
+	run_result_count(
+		result, "goal_completion_ns", goal_replay_ended(fabric->replay) / PS_PER_NS);
+	run_result_count(result, "goal_strays", strays);
+}
+
+int real_fabric_judge(const struct real_fabric *fabric, struct fault *fault)
+{
+	return fabric->replay != NULL ? goal_replay_judge(fabric->replay, fault) : 0;
+}
+
 int real_fabric_result(struct real_fabric *fabric, struct run_result *result, struct fault *fault)
 {
 	weft_time measured = minus(fabric->ended_at, fabric->measure_from);
@@ -195,6 +216,7 @@ int real_fabric_result(struct real_fabric *fabric, struct run_result *result, st
 		add_switch(result, &fabric->switches[i]);
 	for (unsigned i = 0; i < fabric->host_count; i++)
 		add_host(result, &fabric->hosts[i]);
+	add_goal(result, fabric);
 	result->packets.generated = result->packets.injected;
 	result->packets.pending = minus(result->packets.injected, result->packets.delivered);
 	result->messages.pending = minus(result->messages.generated, result->messages.delivered);

@@ -113,6 +113,13 @@ static void stop_traffic(struct real_fabric *fabric, weft_time now)
 	give_order(fabric, FABRIC_ORDER_STOP);
 }
 
+/* A run of a schedule ends with it; that other traffic comes with it is refused
+ * (run_config_supported). */
+static bool goal_is_over(const struct real_fabric *fabric)
+{
+	return fabric->replay != NULL && goal_replay_done(fabric->replay);
+}
+
 /* The phases of a run, looked at by the leader; true when it is over. */
 static bool watch(struct real_fabric *fabric, weft_time now)
 {
@@ -131,7 +138,7 @@ static bool watch(struct real_fabric *fabric, weft_time now)
 	case FABRIC_MEASURING:
 		if (now >= fabric->sample_due)
 			take_sample(fabric, now);
-		if (now >= fabric->traffic_until)
+		if (now >= fabric->traffic_until || goal_is_over(fabric))
 			stop_traffic(fabric, now);
 		return false;
 	case FABRIC_DRAINING:

@@ -75,13 +75,22 @@ static int check_routing(const struct run_config *config, struct fault *fault)
 	return 0;
 }
 
+/* Messages of a schedule are told from each other by their order alone, and its replay must be one
+ * process's. */
 static int check_traffic(const struct run_config *config, struct fault *fault)
 {
-	for (uint32_t i = 0; i < config->traffic.count; i++)
-		if (config->traffic.at[i].pattern == RUN_PATTERN_GOAL)
-			return fault_set(fault, EINVAL, "%s:%u:%u: pattern goal is not built yet",
-				config->origin, config->traffic.at[i].place.line,
-				config->traffic.at[i].place.column);
+	for (uint32_t i = 0; i < config->traffic.count; i++) {
+		const struct run_config_traffic *traffic = &config->traffic.at[i];
+		const char *why =
+			config->clock == RUN_CLOCK_VIRTUAL
+				? "is not built yet on the virtual clock; use 'clock: real'"
+				: "beside other traffic is not built yet; use it alone";
+
+		if (traffic->pattern == RUN_PATTERN_GOAL &&
+			(config->clock == RUN_CLOCK_VIRTUAL || config->traffic.count > 1))
+			return fault_set(fault, EINVAL, "%s:%u:%u: pattern goal %s", config->origin,
+				traffic->place.line, traffic->place.column, why);
+	}
 	return 0;
 }
 

@@ -20,6 +20,13 @@ void host_demux_fini(struct host_demux *demux)
 	demux->to_edge = NULL;
 }
 
+static void take_synthetic(struct host_demux *demux, const struct nic_delivery *delivery)
+{
+	measure_sink_take(demux->sink, delivery);
+	if (delivery->tail && demux->message != NULL)
+		demux->message(demux->message_ctx, delivery->source, delivery->now);
+}
+
 void host_demux_deliver(void *ctx, const struct nic_delivery *delivery)
 {
 	struct host_demux *demux = ctx;
@@ -30,7 +37,7 @@ void host_demux_deliver(void *ctx, const struct nic_delivery *delivery)
 	if (delivery->first)
 		*to_edge = !synthetic_is(delivery->payload, delivery->bytes);
 	if (!*to_edge)
-		measure_sink_take(demux->sink, delivery);
+		take_synthetic(demux, delivery);
 	else if (demux->edge == NULL)
 		demux->unclaimed++;
 	else if (edge_deliver(demux->edge, delivery, &packet) && demux->packet != NULL)

@@ -19,6 +19,9 @@ struct host_demux {
 	/* Gets the packets that the edge completes. */
 	void *ctx;
 	void (*packet)(void *ctx, const struct edge_packet *packet);
+	/* Told of each synthetic message that has arrived completely; NULL: nobody. */
+	void *message_ctx;
+	void (*message)(void *message_ctx, uint16_t source, weft_time now);
 	uint64_t unclaimed; /* frames of programs' messages, and no edge to take them */
 };
 

@@ -115,6 +115,56 @@ class Fabric(unittest.TestCase):
         self.assertGreater(result["packets"]["dropped"], 0)
         self.assertGreater(result["packets"]["retransmitted"], 0)
 
+    def test_every_pattern_and_process_of_arrivals_delivers(self):
+        for entry in ("pattern: local, switches: 2", "pattern: bit-reversal", "pattern: shuffle",
+                      "pattern: butterfly", "pattern: all-to-all",
+                      "pattern: combined, to: [h2], share: 10%, arrivals: uniform",
+                      "pattern: bursty, on: 2ms, off: 6ms",
+                      "pattern: uniform, arrivals: poisson, other-message: 512B, other-share: 70%"):
+            with self.subTest(entry):
+                result = self.measure("--set", "measure.duration=300ms",
+                                      "--set", f"traffic=[{{{entry}, load: 5%}}]")
+                self.assertLess(result["throughput"]["offered"], 0.08)
+
+    def test_what_the_topology_cannot_have_is_refused_before_the_start(self):
+        done = self.weft("run", self.file, "--set", "traffic=[{pattern: transpose}]")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("an even power of two of hosts", done.stderr)
+
+    def replay(self, kind, *args):
+        """A schedule over all eight hosts, backwards."""
+        schedule = str(self.dir / "s.goal")
+        done = self.weft("goal", "gen", kind, "--ranks", "8", "--bytes", "9000", "--rounds", "20",
+                         "--calc", "20us", "-o", schedule)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        ranks = self.write("ranks.txt", "".join(f"{7 - i} h{i}\n" for i in range(8)))
+        return self.measure("--set", f"traffic=[{{pattern: goal, file: {schedule}, ranks: {ranks}}}]",
+                            "--set", "measure.duration=20s", *args)
+
+    def test_a_schedule_is_replayed_to_its_end(self):
+        for kind, messages in (("allreduce", 480), ("alltoall", 1120), ("ring", 160)):
+            with self.subTest(kind):
+                result = self.replay(kind)
+                self.assertEqual(result["counters"]["goal_unfinished"], 0)
+                self.assertEqual(result["counters"]["goal_strays"], 0)
+                self.assertEqual(result["messages"]["delivered"], messages)
+                # The time to compute, at the least.
+                self.assertGreater(result["counters"]["goal_completion_ns"], 400000)
+                self.assertLess(result["wall"]["seconds"], 19)
+
+    def test_a_schedule_ends_over_several_loops_and_damaged_links(self):
+        result = self.replay("alltoall", "--lcores", "2", "--set", "faults.corrupt=0.5%")
+        self.assertEqual(result["counters"]["goal_unfinished"], 0)
+        self.assertGreater(result["packets"]["retransmitted"], 0)
+
+    def test_a_schedule_that_does_not_end_is_a_bad_answer_that_names_the_recv(self):
+        schedule = self.write("s.goal", "num_ranks 2\nrank 0 {\nsend 1b to 1 tag 3\n}\n"
+                              "rank 1 {\nlast: recv 1b from 0 tag 4\n}\n")
+        done = self.weft("run", self.file, "--set", "measure.duration=300ms",
+                         "--set", f"traffic=[{{pattern: goal, file: {schedule}}}]")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("rank 1: recv 'last' (line 6) from 0 tag 4 got no message", done.stderr)
+
     def test_two_loops_do_what_one_does(self):
         self.measure("--lcores", "2")
 

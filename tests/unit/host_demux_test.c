@@ -94,6 +94,33 @@ static void packets_go_to_the_edge_and_synthetic_messages_to_the_sink(void **sta
 	stop(&bench);
 }
 
+static void take_message(void *ctx, uint16_t source, weft_time now)
+{
+	assert_int_equal(source, 2);
+	assert_int_equal(now, 77);
+	(*(unsigned *)ctx)++;
+}
+
+static void complete_synthetic_messages_are_told_of_and_no_packets(void **state)
+{
+	struct bench bench;
+	unsigned messages = 0;
+
+	start(&bench, true);
+	bench.demux.message_ctx = &messages;
+	bench.demux.message = take_message;
+	bench.delivery.source = 2;
+	bench.delivery.now = 77;
+	deliver_packet(&bench);
+	assert_int_equal(messages, 0);
+	memset(bench.payload, 0, sizeof(bench.payload));
+	deliver(&bench, true, false, 40);
+	assert_int_equal(messages, 0);
+	deliver(&bench, false, true, 40);
+	assert_int_equal(messages, 1);
+	stop(&bench);
+}
+
 static void order_is_watched_across_both(void **state)
 {
 	struct bench bench;
@@ -122,6 +149,7 @@ static void packets_for_a_host_without_an_edge_are_counted(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(packets_go_to_the_edge_and_synthetic_messages_to_the_sink),
+	cmocka_unit_test(complete_synthetic_messages_are_told_of_and_no_packets),
 	cmocka_unit_test(order_is_watched_across_both),
 	cmocka_unit_test(packets_for_a_host_without_an_edge_are_counted),
 };

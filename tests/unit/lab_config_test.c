@@ -218,6 +218,18 @@ static void routes_that_may_deadlock_are_refused(void **state)
 	lab_config_destroy(config);
 }
 
+static void schedules_are_refused_because_their_replay_is_one_process(void **state)
+{
+	struct lab_config *config = parse(HEAD "traffic:\n  - {pattern: goal, file: /x.goal}\n");
+	struct fault fault = {""};
+
+	assert_int_equal(run_config_supported(&config->run, &fault), 0);
+	assert_int_equal(lab_config_supported(config, &fault), -EINVAL);
+	assert_string_equal(fault.text, "some/l.yaml:4:5: pattern goal needs a fabric in one "
+					"process; use 'weft run'");
+	lab_config_destroy(config);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(every_key_is_read),
 	cmocka_unit_test(a_lab_is_called_like_its_file_unless_it_says_otherwise),
@@ -229,6 +241,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(an_explanation_is_a_lab_file_that_says_the_same),
 	cmocka_unit_test(what_is_wrong_is_said_in_one_line_with_its_place),
 	cmocka_unit_test(routes_that_may_deadlock_are_refused),
+	cmocka_unit_test(schedules_are_refused_because_their_replay_is_one_process),
 };
 
 UNIT_MAIN(tests)

@@ -394,7 +394,13 @@ static void what_is_not_built_is_refused_by_name(void **state)
 	};
 	static const char text[] = HEAD "traffic: [{pattern: uniform}]\n";
 	struct fault fault;
+	struct run_config *beside =
+		parse(HEAD "traffic: [{pattern: uniform}, {pattern: goal, file: /x}]\n");
 
+	assert_int_equal(run_config_supported(beside, &fault), -EINVAL);
+	assert_string_equal(fault.text, "r.yaml:4:31: pattern goal beside other traffic is not "
+					"built yet; use it alone");
+	run_config_destroy(beside);
 	for (unsigned i = 0; i < sizeof(unbuilt) / sizeof(unbuilt[0]); i++) {
 		struct run_config *config = parse_set(text, unbuilt[i].set, &fault);
 

@@ -80,7 +80,7 @@ static int sum_file(const char *path, uint32_t *sum, struct fault *fault)
 /* One file that a configuration names; NULL and generators are none. */
 static int add_file(json_t *files, const char *path, struct fault *fault)
 {
-	uint32_t sum;
+	uint32_t sum = 0;
 	int result;
 
 	if (path == NULL || path[0] != '/' || json_object_get(files, path) != NULL)
@@ -95,8 +95,11 @@ static int add_files(json_t *files, const struct run_config *config, struct faul
 {
 	int result = add_file(files, config->topology.spec, fault);
 
-	for (uint32_t i = 0; i < config->traffic.count && result == 0; i++)
+	for (uint32_t i = 0; i < config->traffic.count && result == 0; i++) {
 		result = add_file(files, config->traffic.at[i].file, fault);
+		if (result == 0)
+			result = add_file(files, config->traffic.at[i].ranks, fault);
+	}
 	return result;
 }
 

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "run_goal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE_MAX_BYTES 256
+
+struct reader {
+	const char *path;
+	const struct topology *topology;
+	struct run_goal *goal;
+	uint32_t *rank_line, *host_line; /* where each stood; 0: nowhere */
+	unsigned line;
+	struct fault *fault;
+};
+
+static int take_rank(const struct reader *reader, const char *text, uint32_t *rank)
+{
+	char *end;
+	unsigned long number = strtoul(text, &end, 10);
+
+	if (text[0] < '0' || text[0] > '9' || *end != '\0' || number >= reader->goal->goal->ranks)
+		return fault_set(reader->fault, EINVAL,
+			"%s:%u: '%s': a rank from 0 to %u was expected", reader->path, reader->line,
+			text, reader->goal->goal->ranks - 1);
+	*rank = (uint32_t)number;
+	if (reader->rank_line[*rank] != 0)
+		return fault_set(reader->fault, EINVAL, "%s:%u: rank %u has a host in line %u",
+			reader->path, reader->line, *rank, reader->rank_line[*rank]);
+	reader->rank_line[*rank] = reader->line;
+	return 0;
+}
+
+static int take_host(const struct reader *reader, const char *text, uint32_t rank)
+{
+	int32_t host = topology_find_host(reader->topology, text);
+
+	if (host < 0)
+		return fault_set(reader->fault, EINVAL, "%s:%u: topology %s has no host '%s'",
+			reader->path, reader->line, reader->topology->name, text);
+	if (reader->host_line[host] != 0)
+		return fault_set(reader->fault, EINVAL,
+			"%s:%u: host %s has a rank in line %u; each rank has a host of its own",
+			reader->path, reader->line, text, reader->host_line[host]);
+	reader->host_line[host] = reader->line;
+	reader->goal->host_of[rank] = (uint16_t)host;
+	return 0;
+}
+
+static int take_line(const struct reader *reader, char *line)
+{
+	char *rest, *number, *name;
+	uint32_t rank = 0;
+	int result;
+
+	line[strcspn(line, "#")] = '\0';
+	number = strtok_r(line, " \t\r\n", &rest);
+	if (number == NULL)
+		return 0;
+	name = strtok_r(NULL, " \t\r\n", &rest);
+	if (name == NULL || strtok_r(NULL, " \t\r\n", &rest) != NULL)
+		return fault_set(reader->fault, EINVAL, "%s:%u: RANK HOST was expected",
+			reader->path, reader->line);
+	result = take_rank(reader, number, &rank);
+	return result == 0 ? take_host(reader, name, rank) : result;
+}
+
+static int take_lines(struct reader *reader, FILE *in)
+{
+	char line[LINE_MAX_BYTES];
+	int result = 0;
+
+	while (result == 0 && fgets(line, sizeof(line), in) != NULL) {
+		reader->line++;
+		if (strchr(line, '\n') == NULL && !feof(in))
+			return fault_set(reader->fault, EINVAL, "%s:%u: the line is too long",
+				reader->path, reader->line);
+		result = take_line(reader, line);
+	}
+	if (result == 0 && ferror(in))
+		return fault_set(reader->fault, EIO, "%s: cannot be read", reader->path);
+	for (uint32_t rank = 0; rank < reader->goal->goal->ranks && result == 0; rank++)
+		if (reader->rank_line[rank] == 0)
+			result = fault_set(reader->fault, EINVAL, "%s: rank %u has no host",
+				reader->path, rank);
+	return result;
+}
+
+static int read_ranks(struct run_goal *goal, const struct topology *topology, const char *path,
+	struct fault *fault)
+{
+	struct reader reader = {
+		.path = path,
+		.topology = topology,
+		.goal = goal,
+		.rank_line = calloc(goal->goal->ranks, sizeof(*reader.rank_line)),
+		.host_line = calloc((size_t)topology->hosts + 1, sizeof(*reader.host_line)),
+		.fault = fault,
+	};
+	FILE *in = fopen(path, "r");
+	int result;
+
+	if (in == NULL)
+		result = fault_set(fault, errno, "%s: %s", path, strerror(errno));
+	else if (reader.rank_line == NULL || reader.host_line == NULL)
+		result = fault_set(fault, ENOMEM, "%s: no memory", path);
+	else
+		result = take_lines(&reader, in);
+	if (in != NULL)
+		fclose(in);
+	free(reader.rank_line);
+	free(reader.host_line);
+	return result;
+}
+
+static int check_lengths(const struct goal *goal, const char *path, struct fault *fault)
+{
+	for (uint32_t op = 0; op < goal->ops; op++)
+		if (goal->op[op].kind == GOAL_SEND && goal->op[op].amount > RUN_MESSAGE_MAX)
+			return fault_set(fault, EINVAL,
+				"%s:%u: a message of %llu bytes, at most %llu are possible", path,
+				goal->op[op].line, (unsigned long long)goal->op[op].amount,
+				(unsigned long long)RUN_MESSAGE_MAX);
+	return 0;
+}
+
+static int place_ranks(struct run_goal *goal, const struct run_config_traffic *traffic,
+	const struct topology *topology, struct fault *fault)
+{
+	uint32_t ranks = goal->goal->ranks;
+	int result = 0;
+
+	if (ranks > topology->hosts)
+		return fault_set(fault, EINVAL,
+			"%s: %u ranks, but topology %s has %u hosts; each rank has one of its own",
+			traffic->file, ranks, topology->name, topology->hosts);
+	goal->host_of = calloc(ranks, sizeof(*goal->host_of));
+	goal->rank_of = calloc((size_t)topology->hosts + 1, sizeof(*goal->rank_of));
+	if (goal->host_of == NULL || goal->rank_of == NULL)
+		return fault_set(fault, ENOMEM, "%s: no memory", traffic->file);
+	for (uint32_t rank = 0; rank < ranks; rank++)
+		goal->host_of[rank] = (uint16_t)rank;
+	if (traffic->ranks != NULL)
+		result = read_ranks(goal, topology, traffic->ranks, fault);
+	for (uint32_t host = 0; host < topology->hosts; host++)
+		goal->rank_of[host] = RUN_GOAL_NO_RANK;
+	for (uint32_t rank = 0; rank < ranks && result == 0; rank++)
+		goal->rank_of[goal->host_of[rank]] = rank;
+	return result;
+}
+
+static int open_entry(struct run_goal *goal, const struct run_config_traffic *traffic,
+	const struct topology *topology, struct fault *fault)
+{
+	int result;
+
+	goal->start_ps = traffic->start_ps;
+	goal->goal = goal_load(traffic->file, fault);
+	if (goal->goal == NULL)
+		return -errno;
+	result = check_lengths(goal->goal, traffic->file, fault);
+	return result == 0 ? place_ranks(goal, traffic, topology, fault) : result;
+}
+
+int run_goal_open(const struct run_config *run, const struct topology *topology,
+	struct run_goal **goal, struct fault *fault)
+{
+	const struct run_config_traffic *traffic = NULL;
+	struct run_goal *opened;
+	int result;
+
+	*goal = NULL;
+	for (uint32_t i = 0; i < run->traffic.count && traffic == NULL; i++)
+		if (run->traffic.at[i].pattern == RUN_PATTERN_GOAL)
+			traffic = &run->traffic.at[i];
+	if (traffic == NULL)
+		return 0;
+	opened = calloc(1, sizeof(*opened));
+	if (opened == NULL)
+		return fault_set(fault, ENOMEM, "%s: no memory", traffic->file);
+	result = open_entry(opened, traffic, topology, fault);
+	if (result < 0)
+		run_goal_close(opened);
+	else
+		*goal = opened;
+	return result;
+}
+
+void run_goal_close(struct run_goal *goal)
+{
+	if (goal == NULL)
+		return;
+	goal_destroy(goal->goal);
+	free(goal->host_of);
+	free(goal->rank_of);
+	free(goal);
+}
