@@ -40,7 +40,7 @@
 #define RUN_ALGORITHMS(X) \
 	X(MINHOP, "minhop") X(UD, "ud") X(UD_RANDOM, "ud-random") X(UD_RR, "ud-rr") \
 	X(UD_DET, "ud-det") X(DFS, "dfs") X(SMART, "smart") X(UD_MITB, "ud-mitb") \
-	X(UD_ITB, "ud-itb") X(DFS_ITB, "dfs-itb") X(BSMART_ITB, "bsmart-itb") \
+	X(UD_ITB, "ud-itb") X(DFS_ITB, "dfs-itb") X(DFS_ITB_ANY, "dfs-itb-any") X(BSMART_ITB, "bsmart-itb") \
 	X(RANDOM_ITB, "random-itb") X(BMIN_ITB, "bmin-itb") X(B33_ITB, "b33-itb") \
 	X(B50_ITB, "b50-itb") X(B66_ITB, "b66-itb") X(BMAX_ITB, "bmax-itb") \
 	X(DMODK, "dmodk") X(DOR, "dor") X(DISJOINT, "disjoint")

@@ -89,6 +89,7 @@ struct route_table *route_compute_table(const struct topology *topology,
 	X(ud_mitb)                                  \
 	X(ud_itb)                                   \
 	X(dfs_itb)                                  \
+	X(dfs_itb_any)                              \
 	X(random_itb)                               \
 	X(bmin_itb)                                 \
 	X(b33_itb)                                  \

@@ -9,7 +9,7 @@
 
 #define NETWORKS 60
 
-static const char *const names[] = {"ud-mitb", "ud-itb", "dfs-itb"};
+static const char *const names[] = {"ud-mitb", "ud-itb", "dfs-itb", "dfs-itb-any"};
 
 static void on_random_networks(bool hosts_everywhere)
 {
@@ -88,41 +88,45 @@ static void itbs_stand_at_the_forbidden_turns_and_nowhere_else(void **state)
 	}
 }
 
-/* Pairs of the set whose route has ITBs although up/down has a route of the same length. */
-static unsigned count_spared(
-	const struct topology *topology, const char *name, const struct route_options *options)
+/* Pairs of the set whose route has ITBs although its tree alone has a route of the same length. */
+static unsigned count_spared(const struct topology *topology, const char *name, const char *tree,
+	const struct route_options *options)
 {
-	struct route_set *ud = itb_compute(topology, "ud", options);
+	struct route_set *plain_set = itb_compute(topology, tree, options);
 	struct route_set *set = itb_compute(topology, name, options);
 	unsigned found = 0;
 
 	for (uint32_t source = 0; source < topology->hosts; source++)
 		for (uint32_t to = 0; to < topology->hosts; to++)
 			for (unsigned i = 0; i < route_set_count(set, source, to); i++) {
-				struct itb_walk plain = itb_walk(topology, ud, source, to, 0);
+				struct itb_walk plain =
+					itb_walk(topology, plain_set, source, to, 0);
 				struct itb_walk walk = itb_walk(topology, set, source, to, i);
 
 				found += walk.itbs > 0 && walk.links == plain.links;
 			}
-	route_set_destroy(ud);
+	route_set_destroy(plain_set);
 	route_set_destroy(set);
 	return found;
 }
 
-static void only_ud_mitb_avoids_itbs_where_it_can(void **state)
+static void only_ud_mitb_and_dfs_itb_avoid_itbs_where_they_can(void **state)
 {
-	unsigned itb = 0;
+	unsigned ud = 0, dfs = 0;
 
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct topology *topology = itb_network(seed, seed % 2 == 0);
 		struct route_options options = {
 			.seed = seed, .alternatives = 1 + (unsigned)seed % 3};
 
-		assert_int_equal(count_spared(topology, "ud-mitb", &options), 0);
-		itb += count_spared(topology, "ud-itb", &options);
+		assert_int_equal(count_spared(topology, "ud-mitb", "ud", &options), 0);
+		assert_int_equal(count_spared(topology, "dfs-itb", "dfs", &options), 0);
+		ud += count_spared(topology, "ud-itb", "ud", &options);
+		dfs += count_spared(topology, "dfs-itb-any", "dfs", &options);
 		topology_destroy(topology);
 	}
-	assert_true(itb > 0);
+	assert_true(ud > 0);
+	assert_true(dfs > 0);
 }
 
 /* The thesis' figure 45, the part that matters: from s1 to s2 two minimal ways, through the root s0
@@ -296,7 +300,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(where_every_switch_has_hosts_all_routes_are_minimal_and_deadlock_free),
 	cmocka_unit_test(switches_without_hosts_leave_all_connected_and_deadlock_free),
 	cmocka_unit_test(itbs_stand_at_the_forbidden_turns_and_nowhere_else),
-	cmocka_unit_test(only_ud_mitb_avoids_itbs_where_it_can),
+	cmocka_unit_test(only_ud_mitb_and_dfs_itb_avoid_itbs_where_they_can),
 	cmocka_unit_test(in_figure_45_ud_mitb_always_goes_by_the_root),
 	cmocka_unit_test(in_figure_45_ud_itb_goes_either_way_alike),
 	cmocka_unit_test(on_a_ring_every_itb_is_needed),
