@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "fabric_devices.h"
+#include "run_goal_result.h"
 
 /* What a frame costs on the wire beside its payload: header, a typical route, preamble and gap. */
 static uint64_t frame_overhead(const struct real_fabric *fabric)
@@ -182,15 +183,13 @@ static uint64_t minus(uint64_t a, uint64_t b)
 
 static void add_goal(struct run_result *result, const struct real_fabric *fabric)
 {
-	uint64_t ended, strays = 0;
+	uint64_t strays = 0;
 
 	if (fabric->replay == NULL)
 		return;
-	ended = goal_replay_count(fabric->replay);
+	run_goal_result(fabric->goal->goal, fabric->replay, result);
 	for (unsigned i = 0; i < fabric->host_count; i++)
 		strays += fabric->hosts[i].poll->goal.strays;
-	run_result_count(result, "goal_operations", fabric->goal->goal->ops);
-	run_result_count(result, "goal_unfinished", fabric->goal->goal->ops - ended);
 	run_result_count(
 		result, "goal_completion_ns", goal_replay_ended(fabric->replay) / PS_PER_NS);
 	run_result_count(result, "goal_strays", strays);

@@ -75,19 +75,26 @@ static int check_routing(const struct run_config *config, struct fault *fault)
 	return 0;
 }
 
-/* Messages of a schedule are told from each other by their order alone, and its replay must be one
- * process's. */
+static const char *why_no_goal(const struct run_config *config)
+{
+	if (config->traffic.count > 1)
+		return "beside other traffic is not built yet; use it alone";
+	if (config->clock == RUN_CLOCK_VIRTUAL && config->routing.alternatives > 1 &&
+		config->nic.selector != RUN_SELECTOR_FIRST)
+		return "on the virtual clock needs messages that stay in order; use "
+		       "'nic.selector: first'";
+	return NULL;
+}
+
+/* Messages of a schedule are told from each other by their order alone. */
 static int check_traffic(const struct run_config *config, struct fault *fault)
 {
-	for (uint32_t i = 0; i < config->traffic.count; i++) {
-		const struct run_config_traffic *traffic = &config->traffic.at[i];
-		const char *why =
-			config->clock == RUN_CLOCK_VIRTUAL
-				? "is not built yet on the virtual clock; use 'clock: real'"
-				: "beside other traffic is not built yet; use it alone";
+	const char *why = why_no_goal(config);
 
-		if (traffic->pattern == RUN_PATTERN_GOAL &&
-			(config->clock == RUN_CLOCK_VIRTUAL || config->traffic.count > 1))
+	for (uint32_t i = 0; i < config->traffic.count && why != NULL; i++) {
+		const struct run_config_traffic *traffic = &config->traffic.at[i];
+
+		if (traffic->pattern == RUN_PATTERN_GOAL)
 			return fault_set(fault, EINVAL, "%s:%u:%u: pattern goal %s", config->origin,
 				traffic->place.line, traffic->place.column, why);
 	}

@@ -7,7 +7,9 @@
 #include "datagram.h"
 #include "event_queue.h"
 #include "fabric_routes.h"
+#include "goal_replay.h"
 #include "histogram.h"
+#include "run_goal.h"
 #include "switch.h"
 #include "traffic.h"
 #include "virtual_fabric.h"
@@ -93,6 +95,9 @@ struct virtual_fabric {
 	struct virtual_credits credits;
 	struct fabric_routes routes;
 	struct run_hosts *traffic;
+	struct run_goal *goal; /* a schedule that hosts replay; NULL: none */
+	struct goal_replay *replay;
+	uint64_t goal_messages, goal_bytes; /* that they have sent */
 	/* What was measured. */
 	weft_time now, measure_from;
 	struct histogram network_ns, total_ns;
@@ -139,6 +144,13 @@ void virtual_host_try(struct virtual_fabric *fabric, uint32_t host, weft_time no
 void virtual_switch_try(struct virtual_fabric *fabric, uint32_t at, unsigned port, weft_time now);
 /* Gives back what a switch has discarded. */
 void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at);
+
+/* virtual_goal.c; only in a fabric with a schedule. */
+/* Sends what is due. Returns when to look again if nothing arrives. */
+weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t host, weft_time now);
+/* A message from 'source' has arrived. */
+void virtual_goal_take(
+	struct virtual_fabric *fabric, uint32_t host, uint16_t source, weft_time now);
 
 /* virtual_measure.c */
 void virtual_totals_read(const struct virtual_fabric *fabric, struct virtual_totals *totals);

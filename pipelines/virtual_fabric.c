@@ -167,22 +167,43 @@ static weft_time bucket_width(const struct virtual_fabric *fabric)
 	return width > 0 ? width : 1;
 }
 
+/* Payload of the last frame of such messages, if that is less. */
+static uint64_t shorter(const struct virtual_fabric *fabric, uint64_t bytes, uint64_t least)
+{
+	uint64_t last = bytes % fabric->run->nic.mtu_bytes;
+
+	if (last == 0)
+		last = fabric->run->nic.mtu_bytes;
+	return last < least ? last : least;
+}
+
 /* Packets that fit into all buffers, one on each link, and one in each host's hands. */
 static uint64_t packets_max(const struct virtual_fabric *fabric)
 {
 	uint64_t least = UINT16_MAX, ends = 2 * (uint64_t)fabric->topology->links;
 
 	for (uint32_t i = 0; i < fabric->run->traffic.count; i++) {
-		uint64_t bytes = fabric->run->traffic.at[i].message_bytes;
+		const struct run_config_traffic *traffic = &fabric->run->traffic.at[i];
 
-		bytes = bytes % fabric->run->nic.mtu_bytes; /* of the last frame; 0: a full one */
-		if (bytes == 0)
-			bytes = fabric->run->nic.mtu_bytes;
-		least = bytes < least ? bytes : least;
+		least = shorter(fabric, traffic->message_bytes, least);
+		if (traffic->other_share_ppm != 0)
+			least = shorter(fabric, traffic->other_message_bytes, least);
+		if (traffic->pattern == RUN_PATTERN_GOAL)
+			least = RUN_MESSAGE_MIN; /* any length */
 	}
 	least = frame_blocks((unsigned)least + FRAME_HEADER_BYTES);
 	return ends * (fabric->run->sw.buffer_bytes / FRAME_BLOCK_BYTES / least + 2) +
 	       fabric->hosts;
+}
+
+static int open_goal(struct virtual_fabric *fabric, struct fault *fault)
+{
+	int result = run_goal_open(fabric->run, fabric->topology, &fabric->goal, fault);
+
+	if (result < 0 || fabric->goal == NULL)
+		return result;
+	fabric->replay = goal_replay_create(fabric->goal->goal, 0);
+	return fabric->replay != NULL ? 0 : fault_set(fault, ENOMEM, "no memory for a schedule");
 }
 
 static int build(struct virtual_fabric *fabric, struct fault *fault)
@@ -193,7 +214,7 @@ static int build(struct virtual_fabric *fabric, struct fault *fault)
 	if (fabric->traffic == NULL)
 		return -EINVAL;
 	result = run_source_check(fabric->run, fabric->traffic, fault);
-	if (result < 0 ||
+	if (result < 0 || (result = open_goal(fabric, fault)) < 0 ||
 		(result = fabric_routes_compute(
 			 &fabric->routes, fabric->topology, fabric->run, fault)) < 0 ||
 		(result = create_switches(fabric, fault)) < 0 ||
@@ -256,6 +277,8 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 	virtual_credits_fini(&fabric->credits);
 	fabric_routes_free(&fabric->routes);
 	run_hosts_destroy(fabric->traffic);
+	goal_replay_destroy(fabric->replay);
+	run_goal_close(fabric->goal);
 	run_result_free(&fabric->result);
 	free(fabric);
 }

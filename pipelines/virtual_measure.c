@@ -7,13 +7,16 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "run_goal_result.h"
 #include "switch_counters.h"
 #include "virtual_devices.h"
 
 void virtual_totals_read(const struct virtual_fabric *fabric, struct virtual_totals *totals)
 {
-	*totals = (struct virtual_totals){
-		.wire_bytes = fabric->wire_bytes, .latency_sum_ps = fabric->latency_sum_ps};
+	*totals = (struct virtual_totals){.wire_bytes = fabric->wire_bytes,
+		.latency_sum_ps = fabric->latency_sum_ps,
+		.generated_messages = fabric->goal_messages,
+		.generated_bytes = fabric->goal_bytes};
 	for (uint32_t i = 0; i < fabric->hosts; i++) {
 		const struct virtual_host *host = &fabric->host[i];
 
@@ -188,6 +191,11 @@ static void fill_figures(const struct virtual_fabric *fabric, struct run_result 
 		result->packets.injected);
 }
 
+int virtual_fabric_judge(const struct virtual_fabric *fabric, struct fault *fault)
+{
+	return fabric->replay != NULL ? goal_replay_judge(fabric->replay, fault) : 0;
+}
+
 int virtual_fabric_result(
 	const struct virtual_fabric *fabric, struct run_result *result, struct fault *fault)
 {
@@ -199,6 +207,8 @@ int virtual_fabric_result(
 	result->hosts = fabric->hosts;
 	add_switches(fabric, result);
 	add_hosts(fabric, result);
+	if (fabric->replay != NULL)
+		run_goal_result(fabric->goal->goal, fabric->replay, result);
 	fill_figures(fabric, result);
 	result->network_ns = fabric->network_ns;
 	result->total_ns = fabric->total_ns;

@@ -49,7 +49,10 @@ static void look(struct course *course)
 
 static bool is_over(const struct course *course)
 {
-	return course->stopped || course->fabric->failed || course->fabric->deadlock;
+	const struct virtual_fabric *fabric = course->fabric;
+
+	return course->stopped || fabric->failed || fabric->deadlock ||
+	       (fabric->replay != NULL && goal_replay_done(fabric->replay));
 }
 
 /* All events before 'limit'. Without any left nothing will ever happen again; packets that are

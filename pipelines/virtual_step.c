@@ -231,6 +231,11 @@ void virtual_host_try(struct virtual_fabric *fabric, uint32_t number, weft_time 
 	if (virtual_host_channel(fabric, number)->sending)
 		return;
 	next = poll_sources(host, now);
+	if (__builtin_expect(fabric->replay != NULL, 0)) {
+		weft_time due = virtual_goal_poll(fabric, number, now);
+
+		next = due < next ? due : next;
+	}
 	if (inject(fabric, number, now) || next >= host->wake_at)
 		return;
 	host->wake_at = next;
@@ -260,6 +265,8 @@ static void host_arrive(
 	}
 	fabric->fingerprint = rng_mix(fabric->fingerprint ^ now ^ (uint64_t)packet->source << 48 ^
 				      (uint64_t)packet->destination << 32 ^ packet->sequence);
+	if (__builtin_expect(fabric->replay != NULL, 0) && (packet->flags & FRAME_F_TAIL) != 0)
+		virtual_goal_take(fabric, number, packet->source, now);
 	give_packet(fabric, packet);
 }
 

@@ -81,6 +81,10 @@ int virtual_run(const struct options *options, const struct run_config *config,
 		result = virtual_fabric_result(fabric, measured, fault);
 	if (result == 0)
 		result = report_result(measured, options, config, fault);
+	if (result == 0 && virtual_fabric_judge(fabric, fault) < 0) {
+		fprintf(stderr, "weft-fabric: %s\n", fault->text);
+		result = EXIT_BAD_ANSWER;
+	}
 	virtual_fabric_destroy(fabric);
 	if (measured != NULL)
 		run_result_free(measured);

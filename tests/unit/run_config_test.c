@@ -401,6 +401,14 @@ static void what_is_not_built_is_refused_by_name(void **state)
 	assert_string_equal(fault.text, "r.yaml:4:31: pattern goal beside other traffic is not "
 					"built yet; use it alone");
 	run_config_destroy(beside);
+	beside = parse("weft: run/1\ntopology: \"rlft:ports=4,stages=2\"\nclock: virtual\n"
+		       "nic: {selector: random}\nrouting: {algorithm: ud, alternatives: 2}\n"
+		       "traffic: [{pattern: goal, file: /x}]\n");
+	assert_int_equal(run_config_supported(beside, &fault), -EINVAL);
+	assert_string_equal(fault.text,
+		"r.yaml:6:11: pattern goal on the virtual clock needs messages that stay in order; "
+		"use 'nic.selector: first'");
+	run_config_destroy(beside);
 	for (unsigned i = 0; i < sizeof(unbuilt) / sizeof(unbuilt[0]); i++) {
 		struct run_config *config = parse_set(text, unbuilt[i].set, &fault);
 

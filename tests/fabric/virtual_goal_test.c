@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Schedules in GOAL on the virtual clock: times to the picosecond, and the generated exchanges to
+ * their ends. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "frame.h"
+#include "goal_generate.h"
+#include "run_config.h"
+#include "unit.h"
+#include "virtual_fabric.h"
+
+struct outcome {
+	struct run_result result;
+	struct fault judgement;
+	int judged;
+	const char *wrong;
+};
+
+static void write_file(char *path, const char *contents)
+{
+	int file;
+
+	strcpy(path, "/tmp/weft-virtual-goal-XXXXXX");
+	file = mkstemp(path);
+	assert_true(file >= 0);
+	assert_int_equal(write(file, contents, strlen(contents)), strlen(contents));
+	close(file);
+}
+
+/* A fat tree of 32 hosts, 4 on a leaf. */
+static struct outcome run(const char *schedule, const char *start)
+{
+	struct outcome outcome = {.judged = 0};
+	struct virtual_fabric *fabric;
+	struct run_config *config;
+	struct topology *topology;
+	struct fault fault = {""};
+	char path[32], text[1024];
+
+	write_file(path, schedule);
+	snprintf(text, sizeof(text),
+		"weft: run/1\ntopology: \"rlft:ports=8,stages=2\"\nclock: virtual\n"
+		"link: {rate: 100Gbps, delay: 30ns}\nswitch: {buffer: 32KiB, mtu: 4KiB}\n"
+		"routing: {algorithm: dmodk, mode: table}\n"
+		"measure: {duration: 10ms, sample: 100us}\n"
+		"traffic: [{pattern: goal, file: %s, start: %s}]\n",
+		path, start);
+	config = run_config_parse(text, strlen(text), "r.yaml", NULL, 0, &fault);
+	assert_string_equal(fault.text, "");
+	assert_int_equal(run_config_supported(config, &fault), 0);
+	topology = run_config_open_topology(config, &fault);
+	fabric = virtual_fabric_create(topology, config, &fault);
+	assert_string_equal(fault.text, "");
+	assert_int_equal(virtual_fabric_run(fabric, NULL, NULL, NULL, &fault), 0);
+	assert_int_equal(virtual_fabric_result(fabric, &outcome.result, &fault), 0);
+	outcome.judged = virtual_fabric_judge(fabric, &outcome.judgement);
+	outcome.wrong = virtual_fabric_check(fabric);
+	virtual_fabric_destroy(fabric);
+	topology_destroy(topology);
+	run_config_destroy(config);
+	unlink(path);
+	return outcome;
+}
+
+static uint64_t counter(const struct outcome *outcome, const char *name)
+{
+	for (unsigned i = 0; i < outcome->result.counters; i++)
+		if (strcmp(outcome->result.counter[i].name, name) == 0)
+			return outcome->result.counter[i].value;
+	fail_msg("no counter %s", name);
+	return 0;
+}
+
+#define LINK_PS      (30 * PS_PER_NS)
+#define FRAME_PS(n)  ((FRAME_HEADER_BYTES + (n) + FRAME_WIRE_OVERHEAD) * (weft_time)80)
+#define SAME_LEAF(n) (2 * LINK_PS + FRAME_PS(n)) /* cut-through: host, switch, host */
+
+static void there_and_back_takes_what_the_formula_says(void **state)
+{
+	static const char schedule[] =
+		"num_ranks 2\n"
+		"rank 0 {\nc: calc 100\ns: send 1000b to 1 tag 1\ns requires c\n"
+		"r: recv 500b from 1 tag 2\n}\n"
+		"rank 1 {\nr: recv 1000b from 0 tag 1\nc: calc 70\nc requires r\n"
+		"s: send 500b to 0 tag 2\ns requires c\n}\n";
+	struct outcome outcome = run(schedule, "0ns");
+
+	assert_int_equal(outcome.judged, 0);
+	assert_int_equal(counter(&outcome, "goal_operations"), 6);
+	assert_int_equal(counter(&outcome, "goal_unfinished"), 0);
+	assert_int_equal(counter(&outcome, "goal_completion_ns"),
+		100 + 70 + (SAME_LEAF(1000) + SAME_LEAF(500)) / PS_PER_NS);
+	run_result_free(&outcome.result);
+	/* Counted from its start. */
+	outcome = run(schedule, "3us");
+	assert_int_equal(counter(&outcome, "goal_completion_ns"),
+		100 + 70 + (SAME_LEAF(1000) + SAME_LEAF(500)) / PS_PER_NS);
+	run_result_free(&outcome.result);
+}
+
+/* A message of several frames has arrived when its last one has; the next leaves behind it. */
+static void messages_of_several_frames_arrive_with_their_last_one(void **state)
+{
+	static const char schedule[] =
+		"num_ranks 2\nrank 0 {\nsend 10000b to 1\nsend 100b to 1 tag 1\n}\n"
+		"rank 1 {\nrecv 100b from 0 tag 1\nrecv 10000b from 0\n}\n";
+	struct outcome outcome = run(schedule, "0ns");
+
+	assert_int_equal(outcome.judged, 0);
+	assert_int_equal(counter(&outcome, "goal_completion_ns"),
+		(2 * LINK_PS + 2 * FRAME_PS(4096) + FRAME_PS(10000 - 2 * 4096) + FRAME_PS(100)) /
+			PS_PER_NS);
+	run_result_free(&outcome.result);
+}
+
+static void the_generated_exchanges_end_the_same_way_each_time(void **state)
+{
+	static const struct {
+		const char *kind;
+		uint32_t ranks;
+	} exchanges[] = {{"allreduce", 32}, {"allreduce", 27}, {"alltoall", 32}, {"transpose", 25},
+		{"ring", 32}};
+
+	for (unsigned i = 0; i < sizeof(exchanges) / sizeof(exchanges[0]); i++) {
+		const struct goal_generate_config config = {
+			exchanges[i].kind, exchanges[i].ranks, 10000, 2, 500};
+		struct outcome first, second;
+		char *text = NULL;
+		size_t length;
+		FILE *out = open_memstream(&text, &length);
+
+		assert_int_equal(goal_generate(&config, out, NULL), 0);
+		fclose(out);
+		first = run(text, "0ns");
+		second = run(text, "0ns");
+		assert_int_equal(first.judged, 0);
+		assert_null(first.wrong);
+		assert_int_equal(first.result.messages.generated, first.result.messages.delivered);
+		assert_true(first.result.messages.delivered > 0);
+		assert_int_equal(first.result.fingerprint, second.result.fingerprint);
+		assert_int_equal(counter(&first, "goal_completion_ns"),
+			counter(&second, "goal_completion_ns"));
+		run_result_free(&first.result);
+		run_result_free(&second.result);
+		free(text);
+	}
+}
+
+static void a_schedule_that_does_not_end_is_judged(void **state)
+{
+	struct outcome outcome = run(
+		"num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\nx: recv 1b from 0 tag 9\n}\n",
+		"0ns");
+
+	assert_int_equal(outcome.judged, -EINVAL);
+	assert_string_equal(outcome.judgement.text,
+		"rank 1: recv 'x' (line 6) from 0 tag 9 got no message; 1 operations have not ended");
+	assert_int_equal(counter(&outcome, "goal_unfinished"), 1);
+	run_result_free(&outcome.result);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(there_and_back_takes_what_the_formula_says),
+	cmocka_unit_test(messages_of_several_frames_arrive_with_their_last_one),
+	cmocka_unit_test(the_generated_exchanges_end_the_same_way_each_time),
+	cmocka_unit_test(a_schedule_that_does_not_end_is_judged),
+};
+
+UNIT_MAIN(tests)
