@@ -116,22 +116,41 @@ static void bursty_arrivals_have_the_mean_and_the_lengths_of_bursts_and_gaps(voi
 	assert_true(fabs(gaps / bursts / (double)OFF - 1) < 0.04);
 }
 
-/* Exponential times: of the bursts, exp(-2) are longer than twice the mean. */
-static void lengths_of_bursts_are_exponential(void **state)
+/* Exponential times: exp(-2) of them are longer than twice the mean. */
+static void lengths_of_bursts_and_gaps_are_exponential(void **state)
 {
 	struct arrivals_stream stream;
 	struct arrivals arrivals = start(ARRIVALS_BURSTY, &stream);
-	unsigned bursts = 0, long_ones = 0, messages = 0;
+	unsigned bursts = 0, long_bursts = 0, long_gaps = 0, messages = 0;
 
 	for (unsigned i = 0; i < SAMPLES; i++) {
+		weft_time distance = arrivals_next(&arrivals, &stream, MEAN);
+
 		messages++;
-		if (arrivals_next(&arrivals, &stream, MEAN) < MEAN * 3 / 10 + 2)
+		if (distance < MEAN * 3 / 10 + 2)
 			continue;
 		bursts++;
-		long_ones += messages > 200; /* a burst has 100 on average */
+		long_gaps += distance > 2 * OFF;
+		long_bursts += messages > 200; /* a burst has 100 on average */
 		messages = 0;
 	}
-	assert_true(fabs((double)long_ones / bursts - exp(-2)) < 0.015);
+	assert_true(fabs((double)long_bursts / bursts - exp(-2)) < 0.015);
+	assert_true(fabs((double)long_gaps / bursts - exp(-2)) < 0.015);
+}
+
+/* A distance goes on where a burst broke it off. */
+static void bursts_shorter_than_a_distance_keep_the_mean(void **state)
+{
+	struct arrivals_stream stream;
+	struct arrivals arrivals;
+	double sum = 0;
+
+	rng_init(&stream.rng, 8, 0, 0);
+	arrivals_init(&arrivals, ARRIVALS_BURSTY, MEAN / 10, MEAN / 10);
+	arrivals_first(&arrivals, &stream, 0);
+	for (unsigned i = 0; i < SAMPLES / 10; i++)
+		sum += (double)arrivals_next(&arrivals, &stream, MEAN);
+	assert_true(fabs(sum / (SAMPLES / 10) / MEAN - 1) < 0.005);
 }
 
 /* As if it had always run: on average the first arrival is not later than for others. */
@@ -156,7 +175,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(poisson_arrivals_are_exponential_to_the_tail),
 	cmocka_unit_test(uniform_arrivals_lie_evenly_between_0_and_twice_the_mean),
 	cmocka_unit_test(bursty_arrivals_have_the_mean_and_the_lengths_of_bursts_and_gaps),
-	cmocka_unit_test(lengths_of_bursts_are_exponential),
+	cmocka_unit_test(lengths_of_bursts_and_gaps_are_exponential),
+	cmocka_unit_test(bursts_shorter_than_a_distance_keep_the_mean),
 	cmocka_unit_test(bursty_arrivals_begin_anywhere_in_burst_or_gap),
 };
 
