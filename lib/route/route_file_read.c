@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "frame.h"
 #include "route_binary.h"
@@ -372,6 +373,14 @@ int route_file_read(const struct topology *topology, FILE *in, const char *origi
 	return result < 0 ? result : route_binary_read(topology, in, origin, file, fault);
 }
 
+/* It can be opened like a file, but not read. */
+static bool is_folder(FILE *in)
+{
+	struct stat status;
+
+	return fstat(fileno(in), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 int route_file_load(const struct topology *topology, const char *path, struct route_file *file,
 	struct fault *fault)
 {
@@ -384,7 +393,9 @@ int route_file_load(const struct topology *topology, const char *path, struct ro
 	if (in == NULL)
 		return fault_set(
 			fault, errno, "%s: %s, expected a route file", path, strerror(errno));
-	result = route_file_read(topology, in, path, file, fault);
+	result = is_folder(in)
+			 ? fault_set(fault, EINVAL, "%s: a folder, expected a route file", path)
+			 : route_file_read(topology, in, path, file, fault);
 	fclose(in);
 	return result;
 }

@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "commands.h"
 #include "goal_generate.h"
 #include "goal_replay.h"
+#include "output_file.h"
 #include "quantity.h"
 
 static const char usage[] =
@@ -112,23 +112,19 @@ static int gen(int argc, char **argv)
 {
 	struct request request = {.config = {.bytes = UINT64_MAX, .rounds = 1}};
 	int result = parse(&request, argc, argv);
-	bool to_file = request.out != NULL && strcmp(request.out, "-") != 0;
+	struct output_file output = {.command = "goal gen", .path = request.out};
 	struct fault fault;
-	FILE *out;
 
 	if (result != EXIT_DONE)
 		return result;
-	out = to_file ? fopen(request.out, "w") : stdout;
-	if (out == NULL)
-		return command_fail("goal gen", fault_exit_code(-errno), "%s: %s", request.out,
-			strerror(errno));
-	result = goal_generate(&request.config, out, &fault);
-	if (to_file && fclose(out) != 0 && result == 0)
-		result = fault_set(&fault, EIO, "%s: cannot be written", request.out);
-	if (result < 0 && to_file)
-		unlink(request.out);
-	return result == 0 ? EXIT_DONE
-			   : command_fail("goal gen", fault_exit_code(result), "%s", fault.text);
+	result = output_file_open(&output);
+	if (result != EXIT_DONE)
+		return result;
+	result = goal_generate(&request.config, output.file, &fault);
+	if (result == 0)
+		return output_file_close(&output);
+	output_file_discard(&output);
+	return command_fail("goal gen", fault_exit_code(result), "%s", fault.text);
 }
 
 struct summary {

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cmd_route.h"
+#include "output_file.h"
 #include "route_binary.h"
 #include "route_gaps.h"
 #include "route_merge.h"
@@ -80,8 +80,9 @@ static int take_option(struct request *request, int option, const char *value)
 		request->binary = true;
 		return EXIT_DONE;
 	case 's':
-		if (!parse_number(value, 0, UINT64_MAX, &number))
-			return refuse("--seed", value, "a number of 64 bits");
+		/* What JSON's readers can hold. */
+		if (!parse_number(value, 0, INT64_MAX, &number))
+			return refuse("--seed", value, "0 to 9223372036854775807");
 		request->options.seed = number;
 		return EXIT_DONE;
 	case 'n':
@@ -205,23 +206,18 @@ static int find_root(struct request *request, const struct topology *topology)
 static int write_routes(const struct request *request, const struct topology *topology,
 	const struct route_file *file)
 {
-	bool standard = strcmp(request->output, "-") == 0;
-	FILE *out = standard ? stdout : fopen(request->output, "w");
+	struct output_file output = {.command = "route compute", .path = request->output};
 	struct fault fault;
-	int result;
+	int result = output_file_open(&output);
 
-	if (out == NULL)
-		return command_fail("route compute", EXIT_BAD_REQUEST, "%s: %s", request->output,
-			strerror(errno));
+	if (result != EXIT_DONE)
+		return result;
 	result = request->binary || file->set == NULL
-			 ? route_binary_write(topology, file, out, &fault)
-			 : route_file_write(topology, file->set, out, &fault);
-	if (!standard && fclose(out) != 0 && result == 0)
-		result = fault_set(&fault, EIO, "%s: %s", request->output, strerror(errno));
+			 ? route_binary_write(topology, file, output.file, &fault)
+			 : route_file_write(topology, file->set, output.file, &fault);
 	if (result == 0)
-		return EXIT_DONE;
-	if (!standard)
-		unlink(request->output);
+		return output_file_close(&output);
+	output_file_discard(&output);
 	return command_fail("route compute", EXIT_NOT_ABLE, "%s", fault.text);
 }
 

@@ -4,10 +4,10 @@
 /* weft route export: destination tables in the files of another program (opensm_dump.h). */
 
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd_route.h"
 #include "opensm_dump.h"
+#include "output_file.h"
 #include "route_subject.h"
 
 #define NAME          "route export"
@@ -58,23 +58,19 @@ static int write_file(const struct request *request, const struct topology *topo
 	const struct route_table *table, const char *ending)
 {
 	char path[FILE_NAME_MAX];
+	struct output_file output = {.command = NAME, .path = path};
 	struct fault fault;
-	FILE *out;
 	int result;
 
 	snprintf(path, sizeof(path), "%s%s", request->output, ending);
-	out = fopen(path, "w");
-	if (out == NULL)
-		return command_fail(NAME, EXIT_BAD_REQUEST, "%s: %s", path, strerror(errno));
-	result = table != NULL ? opensm_dump_tables(topology, table, out, &fault)
-			       : opensm_dump_subnet(topology, out, &fault);
-	if (result == 0 && ferror(out))
-		result = fault_set(&fault, EIO, "%s: cannot be written", path);
-	if (fclose(out) != 0 && result == 0)
-		result = fault_set(&fault, EIO, "%s: %s", path, strerror(errno));
+	result = output_file_open(&output);
+	if (result != EXIT_DONE)
+		return result;
+	result = table != NULL ? opensm_dump_tables(topology, table, output.file, &fault)
+			       : opensm_dump_subnet(topology, output.file, &fault);
 	if (result == 0)
-		return EXIT_DONE;
-	unlink(path);
+		return output_file_close(&output);
+	output_file_discard(&output);
 	return command_fail(NAME, fault_exit_code(result), "%s", fault.text);
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "file_text.h"
+#include "output_file.h"
 #include "topology_format.h"
 
 #define INPUT_MAX ((size_t)256 << 20) /* bytes; the greatest network takes some 40 MB */
@@ -103,16 +104,16 @@ static int parse(struct request *request, int argc, char **argv, bool reading)
 
 static int export_to(const struct request *request, const struct topology *topology)
 {
-	struct topology_output output = {.name = request->name, .path = request->out};
+	struct output_file output = {.command = request->name, .path = request->out};
 	struct fault fault;
-	int result = cmd_topo_output_open(&output);
+	int result = output_file_open(&output);
 
 	if (result != EXIT_DONE)
 		return result;
 	result = request->format->write(topology, output.file, &fault);
 	if (result == 0)
-		return cmd_topo_output_close(&output);
-	cmd_topo_output_discard(&output);
+		return output_file_close(&output);
+	output_file_discard(&output);
 	return command_fail(request->name, fault_exit_code(result), "%s", fault.text);
 }
 
@@ -155,7 +156,7 @@ int cmd_topo_import(int argc, char **argv)
 {
 	struct request request = {.name = "topo import"};
 	int result = parse(&request, argc, argv, true);
-	struct topology_output output = {.name = request.name, .path = request.out};
+	struct output_file output = {.command = request.name, .path = request.out};
 	struct topology *topology;
 
 	if (result != EXIT_DONE)
@@ -163,10 +164,10 @@ int cmd_topo_import(int argc, char **argv)
 	topology = import_from(&request, &result);
 	if (topology == NULL)
 		return result;
-	result = cmd_topo_output_open(&output);
+	result = output_file_open(&output);
 	if (result == EXIT_DONE) {
 		topology_write(topology, output.file);
-		result = cmd_topo_output_close(&output);
+		result = output_file_close(&output);
 	}
 	topology_destroy(topology);
 	return result;

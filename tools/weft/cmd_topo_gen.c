@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "output_file.h"
+
 #define NAME     "topo gen"
 #define SPEC_MAX 512
 
@@ -59,13 +61,13 @@ static int take_argument(struct request *request, char **argv)
 
 static int write_file(const struct topology *topology, const char *path)
 {
-	struct topology_output output = {.name = NAME, .path = path};
-	int result = cmd_topo_output_open(&output);
+	struct output_file output = {.command = NAME, .path = path};
+	int result = output_file_open(&output);
 
 	if (result != EXIT_DONE)
 		return result;
 	topology_write(topology, output.file);
-	return cmd_topo_output_close(&output);
+	return output_file_close(&output);
 }
 
 int cmd_topo_gen(int argc, char **argv)

@@ -3,6 +3,7 @@
 #include "commands.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,6 +44,19 @@ static void print_usage(FILE *out)
 	fputs("\n'weft COMMAND --help' and weft(1) tell more.\n", out);
 }
 
+/* What was printed may not have got anywhere: a full disk, a closed output. */
+static int check_output(const char *name, int result)
+{
+	bool bad = ferror(stdout) != 0;
+
+	errno = 0;
+	bad = fflush(stdout) != 0 || bad;
+	if (!bad || (result != EXIT_DONE && result != EXIT_BAD_ANSWER))
+		return result;
+	return (int)command_fail(name, EXIT_NOT_ABLE, "standard output: cannot be written%s%s",
+		errno != 0 ? ": " : "", errno != 0 ? strerror(errno) : "");
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 2) {
@@ -59,7 +73,7 @@ int main(int argc, char **argv)
 	}
 	for (const struct command *command = commands; command->name != NULL; command++)
 		if (strcmp(command->name, argv[1]) == 0)
-			return command->run(argc - 1, argv + 1);
+			return check_output(command->name, command->run(argc - 1, argv + 1));
 	fprintf(stderr, "weft: no command '%s'; 'weft --help' lists them\n", argv[1]);
 	return EXIT_BAD_REQUEST;
 }
