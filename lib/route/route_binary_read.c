@@ -270,6 +270,8 @@ static const char *step(const struct reader *reader, uint8_t element, struct top
 	if (at->kind == DEVICE_SWITCH) {
 		if ((element & ROUTE_PORT_BIT) == 0)
 			return "has an interface element at a switch";
+		if ((element & ROUTE_ADAPTIVE) != 0)
+			return "lets a switch replace a hop";
 		if ((reader->linked[at->device] >> port & 1) == 0)
 			return "leaves by a port without a link";
 		*at = reader->peer[(size_t)at->device * TOPOLOGY_PORTS_MAX + port];

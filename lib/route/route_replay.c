@@ -31,13 +31,16 @@ static void replay_inject(struct replay *replay, uint32_t host)
 }
 
 /* Out of switch 'at'. What is wrong, or NULL. */
-static inline const char *replay_port(struct replay *replay, uint32_t at, unsigned port)
+static inline const char *replay_port(
+	struct replay *replay, uint32_t at, unsigned port, bool adaptive)
 {
 	struct channel_graph *channels = replay->judge->channels;
 	uint32_t out = channel_graph_out(channels, at, port);
 
 	if (out == CHANNEL_NONE)
 		return "it leaves by a port without a link";
+	if (adaptive)
+		return "it lets a switch replace a hop, which cannot be judged,";
 	channel_graph_depend(channels, replay->node, port);
 	replay->judge->load[out]++;
 	replay->links += channels->to[out].kind == DEVICE_SWITCH;
@@ -71,7 +74,8 @@ static inline const char *replay_element(
 		return "it goes on after its end";
 	if ((element & ROUTE_PORT_BIT) != 0)
 		return at.kind == DEVICE_SWITCH
-			       ? replay_port(replay, at.device, element & ROUTE_PORT_MASK)
+			       ? replay_port(replay, at.device, element & ROUTE_PORT_MASK,
+					 (element & ROUTE_ADAPTIVE) != 0)
 			       : "it has a port element";
 	return at.kind == DEVICE_SWITCH ? "it has an interface element"
 					: replay_host(replay, at.device, element, destination);

@@ -26,6 +26,8 @@
  */
 enum { BY_DUAL = 0, BY_PRIMAL = 1 };
 enum { PRESOLVE_ON = 0 };
+/* A special option: Clp is not to catch SIGINT. */
+enum { INTERRUPTS = 2, INTERRUPTS_OFF = 1 };
 
 struct program {
 	const struct smart_paths *paths;
@@ -157,6 +159,7 @@ static int solve(const struct program *program, double *flow, struct smart_price
 		goto out;
 	}
 	Clp_setLogLevel(model, 0);
+	ClpSolve_setSpecialOption(how, INTERRUPTS, INTERRUPTS_OFF, 0);
 	Clp_loadProblem(model, (int)program->columns, (int)program->rows, program->start,
 		program->index, program->value, program->column_lower, program->column_upper,
 		program->objective, program->row_lower, program->row_upper);

@@ -238,6 +238,7 @@ static void a_route_that_does_not_lead_there_is_refused(void **state)
 	} bad[] = {
 		{{0x80, 0x80, 0x82, 0x00}, "does not end there"},
 		{{0x80, 0xBF, 0x82, 0x00}, "leaves by a port without a link"},
+		{{0xC0, 0x80, 0x82, 0x00}, "lets a switch replace a hop"},
 		{{0x80, 0x00, 0x82, 0x00}, "has an interface element at a switch"},
 		{{0x82, 0x80, 0x82, 0x00}, "goes on at a host without an ITB"},
 	};

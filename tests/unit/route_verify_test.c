@@ -211,6 +211,15 @@ static void a_route_by_a_port_without_a_link_is_found(void **state)
 		"h0 to h2: it leaves by a port without a link at s1:1");
 }
 
+/* Another way than the one that is judged. */
+static void a_hop_that_a_switch_may_replace_is_found(void **state)
+{
+	const uint8_t route[] = {TO_NEXT, TO_NEXT | ROUTE_ADAPTIVE, TO_HOST, ROUTE_TYPE_HOST};
+
+	expect_invalid(*state, route, sizeof(route),
+		"h0 to h2: it lets a switch replace a hop, which cannot be judged, at s1:1");
+}
+
 static void a_route_without_an_end_is_found(void **state)
 {
 	const uint8_t route[] = {TO_NEXT, TO_NEXT, TO_HOST};
@@ -321,6 +330,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(a_pair_without_a_route_is_found),
 	TEST(a_route_to_the_wrong_host_is_found),
 	TEST(a_route_by_a_port_without_a_link_is_found),
+	TEST(a_hop_that_a_switch_may_replace_is_found),
 	TEST(a_route_without_an_end_is_found),
 	TEST(a_route_that_ends_in_a_switch_is_found),
 	TEST(a_route_through_a_host_is_found),
