@@ -3,7 +3,6 @@
 #include "lab_process.h"
 
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "eal.h"
 #include "lab.h"
 #include "lab_rendezvous.h"
+#include "program.h"
 #include "real_fabric.h"
 
 /* Before ports are closed: the others, which got the same signal, have left their loops by then.
@@ -26,6 +26,7 @@
 
 struct lab_process {
 	const struct lab_process_options *options;
+	const atomic_bool *stop;
 	struct lab lab;
 	int number; /* in the plan */
 	bool *switch_here, *host_here;
@@ -34,24 +35,6 @@ struct lab_process {
 	struct clock clock;
 	struct real_fabric *fabric;
 };
-
-static atomic_bool stop;
-
-static void on_signal(int number)
-{
-	(void)number;
-	atomic_store(&stop, true);
-}
-
-/* A second signal ends the program the hard way. */
-static void catch_signals(void)
-{
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	signal(SIGPIPE, SIG_IGN);
-}
 
 /* --- which devices, which links --- */
 
@@ -182,7 +165,7 @@ static int run(struct lab_process *process, struct fault *fault)
 
 	if (result == 0)
 		result = lab_wait_servers(
-			process->lab.plan, (unsigned)process->number, &stop, fault);
+			process->lab.plan, (unsigned)process->number, process->stop, fault);
 	if (result == 0)
 		result = create_fabric(process, fault);
 	if (result < 0)
@@ -191,7 +174,7 @@ static int run(struct lab_process *process, struct fault *fault)
 		process->options->program, process->options->devices, process->lab.plan->lab,
 		process->lab.plan->process[process->number].ethdevs, eal_prefix());
 	fflush(stdout);
-	real_fabric_serve(process->fabric, &stop);
+	real_fabric_serve(process->fabric, process->stop);
 	linger();
 	lab_wait_servers_gone(process->lab.plan, (unsigned)process->number);
 	return 0;
@@ -267,7 +250,7 @@ enum weft_exit lab_process_main(const struct lab_process_options *options)
 	struct fault fault;
 	int result;
 
-	catch_signals();
+	process.stop = program_catch_signals();
 	result = open_lab(&process, &fault);
 	if (result == 0)
 		result = run_with_eal(&process, &fault);

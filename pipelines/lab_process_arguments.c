@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lab_process.h"
+#include "program.h"
 
 enum { KEY_LAB = 256, KEY_RUN_DIR, KEY_SWITCH, KEY_HOST, KEY_LCORES };
 
@@ -77,18 +78,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	}
 }
 
-/* Ours are what follows "--", or all. */
-static int first_of_ours(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++)
-		if (strcmp(argv[i], "--") == 0)
-			return i;
-	return 0;
-}
-
 bool lab_process_asked_for(int argc, char **argv)
 {
-	for (int i = first_of_ours(argc, argv) + 1; i < argc; i++)
+	for (int i = program_first_of_ours(argc, argv) + 1; i < argc; i++)
 		if (strcmp(argv[i], "--lab") == 0 || strncmp(argv[i], "--lab=", 6) == 0)
 			return true;
 	return false;
@@ -108,7 +100,7 @@ void lab_process_parse(
 			      "Arguments before a '--' go to DPDK's EAL. 'weft lab up' starts this "
 			      "program; weft-switch(8) and docs/labs.md tell more.",
 	};
-	int first = first_of_ours(argc, argv);
+	int first = program_first_of_ours(argc, argv);
 	char *separator = argv[first];
 
 	*options = (struct lab_process_options){

@@ -157,18 +157,6 @@ static int add_links(const struct real_fabric *fabric, struct run_result *result
 	return 0;
 }
 
-static int copy_samples(const struct run_result *from, struct run_result *result)
-{
-	for (unsigned i = 0; i < from->samples; i++) {
-		struct run_sample *sample = run_result_add_sample(result);
-
-		if (sample == NULL)
-			return -ENOMEM;
-		*sample = from->sample[i];
-	}
-	return 0;
-}
-
 static uint64_t peak_rss_bytes(void)
 {
 	struct rusage usage;
@@ -227,7 +215,7 @@ int real_fabric_result(struct real_fabric *fabric, struct run_result *result, st
 		result->wall.packet_hops_per_second =
 			(double)result->wall.packet_hops / result->wall.seconds;
 	result->wall.peak_rss_bytes = peak_rss_bytes();
-	if (copy_samples(&fabric->result, result) < 0 ||
+	if (run_result_copy_samples(result, &fabric->result) < 0 ||
 		(fabric->options.run->measure.links && add_links(fabric, result, running) < 0))
 		return fault_set(fault, ENOMEM, "no memory for the result");
 	return 0;

@@ -25,6 +25,18 @@ struct run_sample *run_result_add_sample(struct run_result *result)
 	return &result->sample[result->samples - 1];
 }
 
+int run_result_copy_samples(struct run_result *result, const struct run_result *from)
+{
+	for (unsigned i = 0; i < from->samples; i++) {
+		struct run_sample *sample = run_result_add_sample(result);
+
+		if (sample == NULL)
+			return -ENOMEM;
+		*sample = from->sample[i];
+	}
+	return 0;
+}
+
 struct run_link *run_result_add_link(struct run_result *result)
 {
 	void *more = grow(result->link, &result->links, sizeof(*result->link));

@@ -88,6 +88,8 @@ void run_result_print(const struct run_result *result, FILE *out);
 
 /* Grow by one, zeroed; NULL without memory. */
 struct run_sample *run_result_add_sample(struct run_result *result);
+/* Appends the other's samples. -ENOMEM. */
+int run_result_copy_samples(struct run_result *result, const struct run_result *from);
 struct run_link *run_result_add_link(struct run_result *result);
 /* Adds 'value' to the counter of this name, which it makes if there is none. 0 or -ENOMEM. */
 int run_result_count(struct run_result *result, const char *name, uint64_t value);

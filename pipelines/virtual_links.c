@@ -90,7 +90,7 @@ int virtual_links_create(struct virtual_fabric *fabric, struct fault *fault)
 	const struct topology *topology = fabric->topology;
 	size_t channels = (size_t)fabric->switches * SWITCH_PORTS_MAX + fabric->hosts;
 
-	fabric->channel = aligned_alloc(64, (channels + 1) * sizeof(*fabric->channel));
+	fabric->channel = calloc(channels + 1, sizeof(*fabric->channel));
 	if (fabric->channel == NULL)
 		return fault_set(fault, ENOMEM, "%s: no memory for its links", topology->name);
 	for (size_t i = 0; i < channels; i++)

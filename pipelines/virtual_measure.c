@@ -151,18 +151,6 @@ static int add_links(const struct virtual_fabric *fabric, struct run_result *res
 	return code;
 }
 
-static int copy_samples(const struct run_result *from, struct run_result *result)
-{
-	for (unsigned i = 0; i < from->samples; i++) {
-		struct run_sample *sample = run_result_add_sample(result);
-
-		if (sample == NULL)
-			return -ENOMEM;
-		*sample = from->sample[i];
-	}
-	return 0;
-}
-
 static uint64_t minus(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
@@ -222,7 +210,7 @@ int virtual_fabric_result(
 			(double)result->wall.packet_hops / fabric->wall_seconds;
 	if (getrusage(RUSAGE_SELF, &usage) == 0)
 		result->wall.peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
-	if (copy_samples(&fabric->result, result) < 0 ||
+	if (run_result_copy_samples(result, &fabric->result) < 0 ||
 		(fabric->run->measure.links && add_links(fabric, result) < 0))
 		return fault_set(fault, ENOMEM, "no memory for the result");
 	return 0;

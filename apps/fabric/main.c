@@ -4,7 +4,6 @@
 /* weft-fabric: a whole fabric in one process. EAL's options stand before '--', ours after it. */
 
 #include <errno.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,29 +11,12 @@
 
 #include "eal.h"
 #include "options.h"
+#include "program.h"
 #include "real_fabric.h"
 #include "report.h"
 #include "virtual_run.h"
 
 #define EAL_MEMORY_MIB 1024
-
-static atomic_bool stop;
-
-static void on_signal(int number)
-{
-	(void)number;
-	atomic_store(&stop, true);
-}
-
-/* A second signal ends the program the hard way. */
-static void catch_signals(void)
-{
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	signal(SIGPIPE, SIG_IGN);
-}
 
 static int fail(int result, const struct fault *fault)
 {
@@ -42,23 +24,9 @@ static int fail(int result, const struct fault *fault)
 	return fault_exit_code(result);
 }
 
-/* Ours are what follows "--", or all of them. */
-static void parse_options(struct options *options, int argc, char **argv)
+static void parse_options(void *options, int argc, char **argv)
 {
-	char *separator;
-	int first = 0;
-
-	for (int i = 1; i < argc && first == 0; i++)
-		if (strcmp(argv[i], "--") == 0)
-			first = i;
-	if (first == 0) {
-		options_parse(options, argc, argv);
-		return;
-	}
-	separator = argv[first];
-	argv[first] = argv[0];
-	options_parse(options, argc - first, argv + first);
-	argv[first] = separator;
+	options_parse(options, argc, argv);
 }
 
 static int report(struct real_fabric *fabric, const struct options *options,
@@ -109,7 +77,7 @@ static void stop_captures(struct real_fabric *fabric, const struct options *opti
 }
 
 static int run(const struct options *options, const struct run_config *config,
-	const struct topology *topology)
+	const struct topology *topology, const atomic_bool *stop)
 {
 	const struct real_fabric_options fabric_options = {
 		.topology = topology,
@@ -127,7 +95,7 @@ static int run(const struct options *options, const struct run_config *config,
 		return fail(-errno, &fault);
 	result = start_captures(fabric, options, &fault);
 	if (result == 0) {
-		real_fabric_run(fabric, config->measure.duration_ps, &stop);
+		real_fabric_run(fabric, config->measure.duration_ps, stop);
 		stop_captures(fabric, options);
 		result = report(fabric, options, config, &fault);
 	}
@@ -168,7 +136,7 @@ static struct run_config *load(
 }
 
 static int run_real(const struct options *options, const struct run_config *config,
-	const struct topology *topology, int argc, char **argv)
+	const struct topology *topology, const atomic_bool *stop, int argc, char **argv)
 {
 	const struct eal_options eal = {.memory_mib = EAL_MEMORY_MIB, .lcores = options->lcores};
 	struct fault fault;
@@ -176,7 +144,7 @@ static int run_real(const struct options *options, const struct run_config *conf
 
 	if (result < 0)
 		return fail(result, &fault);
-	result = run(options, config, topology);
+	result = run(options, config, topology, stop);
 	eal_stop();
 	return result;
 }
@@ -184,21 +152,22 @@ static int run_real(const struct options *options, const struct run_config *conf
 int main(int argc, char **argv)
 {
 	struct topology *topology = NULL;
+	const atomic_bool *stop;
 	struct run_config *config;
 	struct options options;
 	struct fault fault;
 	int result;
 
-	parse_options(&options, argc, argv);
+	program_parse(argc, argv, parse_options, &options);
 	config = load(&options, &topology, &fault, &result);
 	if (config == NULL)
 		return fail(result, &fault);
-	catch_signals();
+	stop = program_catch_signals();
 	if (config->clock == RUN_CLOCK_VIRTUAL) {
-		result = virtual_run(&options, config, topology, &stop, &fault);
+		result = virtual_run(&options, config, topology, stop, &fault);
 		result = result < 0 ? fail(result, &fault) : result;
 	} else {
-		result = run_real(&options, config, topology, argc, argv);
+		result = run_real(&options, config, topology, stop, argc, argv);
 	}
 	topology_destroy(topology);
 	run_config_destroy(config);

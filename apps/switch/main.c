@@ -4,33 +4,15 @@
 /* weft-switch: emulated switches on DPDK ports. EAL's options stand before '--', ours after it. */
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "eal.h"
 #include "lab_mode.h"
 #include "options.h"
+#include "program.h"
 #include "result.h"
 #include "standalone.h"
-
-static volatile sig_atomic_t stop;
-
-static void on_signal(int number)
-{
-	(void)number;
-	stop = 1;
-}
-
-/* A second signal ends the program the hard way. */
-static void catch_signals(void)
-{
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	signal(SIGPIPE, SIG_IGN);
-}
 
 static int fail(int result, const struct fault *fault)
 {
@@ -38,23 +20,9 @@ static int fail(int result, const struct fault *fault)
 	return fault_exit_code(result);
 }
 
-/* Ours are what follows "--", or all of them. */
-static void parse_options(struct switch_options *options, int argc, char **argv)
+static void parse_options(void *options, int argc, char **argv)
 {
-	char *separator;
-	int first = 0;
-
-	for (int i = 1; i < argc && first == 0; i++)
-		if (strcmp(argv[i], "--") == 0)
-			first = i;
-	if (first == 0) {
-		switch_options_parse(options, argc, argv);
-		return;
-	}
-	separator = argv[first];
-	argv[first] = argv[0];
-	switch_options_parse(options, argc - first, argv + first);
-	argv[first] = separator;
+	switch_options_parse(options, argc, argv);
 }
 
 static int report(const struct standalone *standalone)
@@ -73,7 +41,7 @@ static int report(const struct standalone *standalone)
 	return EXIT_BAD_ANSWER;
 }
 
-static int run(const struct switch_options *options, int argc, char **argv)
+static int run(const struct switch_options *options, int argc, char **argv, const atomic_bool *stop)
 {
 	struct fault fault;
 	struct standalone *standalone = standalone_create(options, argc, argv, &fault);
@@ -81,7 +49,7 @@ static int run(const struct switch_options *options, int argc, char **argv)
 
 	if (standalone == NULL)
 		return fail(-errno, &fault);
-	result = standalone_run(standalone, &stop, &fault);
+	result = standalone_run(standalone, stop, &fault);
 	result = result < 0 ? fail(result, &fault) : report(standalone);
 	standalone_destroy(standalone);
 	return result;
@@ -91,17 +59,18 @@ int main(int argc, char **argv)
 {
 	const struct eal_options eal = {.lcores = 1, .memory_mib = 1024};
 	struct switch_options options;
+	const atomic_bool *stop;
 	struct fault fault;
 	int result;
 
 	if (lab_mode_asked_for(argc, argv))
 		return lab_mode_main(argc, argv);
-	parse_options(&options, argc, argv);
-	catch_signals();
+	program_parse(argc, argv, parse_options, &options);
+	stop = program_catch_signals();
 	result = eal_start(argc, argv, &eal, &fault);
 	if (result < 0)
 		return fail(result, &fault);
-	result = run(&options, argc, argv);
+	result = run(&options, argc, argv, stop);
 	eal_stop();
 	return result;
 }

@@ -14,12 +14,12 @@ static bool can_send(const struct weft_switch *sw, unsigned port)
 }
 
 static int wait_for_links(
-	struct standalone *standalone, const volatile sig_atomic_t *stop, struct fault *fault)
+	struct standalone *standalone, const atomic_bool *stop, struct fault *fault)
 {
 	weft_time start = clock_now(&standalone->clock), now = start;
 	unsigned port = 0;
 
-	while (port < standalone->ports && !*stop) {
+	while (port < standalone->ports && !atomic_load_explicit(stop, memory_order_relaxed)) {
 		poll_switch_run(standalone->ps, now);
 		now = clock_now(&standalone->clock);
 		if (can_send(standalone->sw, port))
@@ -105,11 +105,13 @@ static int seed_port(struct standalone *standalone, unsigned at, unsigned frames
 }
 
 int seed_ports(struct standalone *standalone, unsigned frames, unsigned bytes,
-	const volatile sig_atomic_t *stop, struct fault *fault)
+	const atomic_bool *stop, struct fault *fault)
 {
 	int result = wait_for_links(standalone, stop, fault);
 
-	for (unsigned at = 0; at < standalone->ports && result == 0 && !*stop; at++)
+	for (unsigned at = 0; at < standalone->ports && result == 0 &&
+			      !atomic_load_explicit(stop, memory_order_relaxed);
+		at++)
 		result = seed_port(standalone, at, frames, bytes, fault);
 	return result;
 }

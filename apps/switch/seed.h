@@ -8,7 +8,7 @@
  * tells them from frames that came from outside.
  */
 
-#include <signal.h>
+#include <stdatomic.h>
 
 #include "fault.h"
 #include "standalone.h"
@@ -17,4 +17,4 @@
  * destinations in the table's order. 0, or -errno and fault: too few credits, no mbufs, a link that
  * does not come up. */
 int seed_ports(struct standalone *standalone, unsigned frames, unsigned bytes,
-	const volatile sig_atomic_t *stop, struct fault *fault);
+	const atomic_bool *stop, struct fault *fault);

@@ -262,8 +262,7 @@ static double thread_cpu_seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static void poll_until(
-	struct standalone *standalone, weft_time end, const volatile sig_atomic_t *stop)
+static void poll_until(struct standalone *standalone, weft_time end, const atomic_bool *stop)
 {
 	const uint64_t frames = standalone->options->frames;
 	struct poll_switch *ps = standalone->ps;
@@ -282,11 +281,10 @@ static void poll_until(
 		wall->idle_turns += moved == 0;
 		total += moved;
 		poll_yield_turn(&yield, moved);
-	} while (now < end && total < frames && !*stop);
+	} while (now < end && total < frames && !atomic_load_explicit(stop, memory_order_relaxed));
 }
 
-int standalone_run(
-	struct standalone *standalone, const volatile sig_atomic_t *stop, struct fault *fault)
+int standalone_run(struct standalone *standalone, const atomic_bool *stop, struct fault *fault)
 {
 	const struct switch_options *options = standalone->options;
 	struct standalone_wall *wall = &standalone->wall;

@@ -7,7 +7,7 @@
  * the main thread calls everything here, and the switch's loop runs in it (the main lcore).
  */
 
-#include <signal.h>
+#include <stdatomic.h>
 
 #include "capture.h"
 #include "fault.h"
@@ -53,5 +53,4 @@ struct standalone *standalone_create(
 void standalone_destroy(struct standalone *standalone);
 
 /* Polls until --duration or --frames is reached, or '*stop'. 0, or -errno and fault. */
-int standalone_run(
-	struct standalone *standalone, const volatile sig_atomic_t *stop, struct fault *fault);
+int standalone_run(struct standalone *standalone, const atomic_bool *stop, struct fault *fault);

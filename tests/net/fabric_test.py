@@ -253,7 +253,7 @@ class Fabric(unittest.TestCase):
                 (RUN.replace("1Gbps", "1"), "run.yaml:6:"),
                 (RUN.replace("[h1, h5]", "[h1, h99]"), "h99"),
                 (RUN.replace("clock: real", "clock: unreal"), "virtual"),
-                (RUN.replace("algorithm: ud", "algorithm: smart"), "smart"),
+                (RUN.replace("algorithm: ud", "algorithm: smarty"), "smart"),
                 (RUN.replace("32KiB", "1B"), "buffer"),
                 ("][", "bad.yaml:1:")):
             name = "bad.yaml" if text == "][" else "run.yaml"

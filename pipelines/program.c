@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "program.h"
+
+#include <signal.h>
+#include <string.h>
+
+/* A signal handler sees nothing else. */
+static atomic_bool stop;
+
+static void on_signal(int number)
+{
+	(void)number;
+	atomic_store(&stop, true);
+}
+
+const atomic_bool *program_catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	return &stop;
+}
+
+int program_first_of_ours(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--") == 0)
+			return i;
+	return 0;
+}
+
+void program_parse(
+	int argc, char **argv, void (*parse)(void *options, int argc, char **argv), void *options)
+{
+	int first = program_first_of_ours(argc, argv);
+	char *separator = argv[first];
+
+	argv[first] = argv[0];
+	parse(options, argc - first, argv + first);
+	argv[first] = separator;
+}
