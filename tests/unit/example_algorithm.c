@@ -18,8 +18,8 @@
  *		a shortest legal up*\/down* way from it to the destination
  *
  * Deadlock freedom: within each half no up arc follows a down arc, so the dependencies of all
- *halves together have no cycle; the ITB between the halves ends the dependency that would join
- *them. Where no third switch serves, the pair goes the legal way without a detour.
+ * halves together have no cycle; the ITB between the halves ends the dependency that would join
+ * them. Where no third switch serves, the pair goes the legal way without a detour.
  */
 
 /* What all jobs share; they only read it, and write routes to different destinations. */

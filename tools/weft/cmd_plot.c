@@ -116,7 +116,9 @@ static int parse(struct request *request, int argc, char **argv, struct fault *f
 	if (request->inputs == 0)
 		return fault_set(fault, EINVAL, "which results? A sweep's folder or a JSON file");
 	if (request->runs.kind == PLOT_KIND_COUNT)
-		return fault_set(fault, EINVAL, "--kind is missing");
+		return fault_set(fault, EINVAL,
+			"--kind is missing: latency-throughput, efficiency-time, link-load or "
+			"blocked-time was expected");
 	if (request->output == NULL || request->format == PLOT_FORMAT_COUNT)
 		return fault_set(fault, EINVAL,
 			"-o %s: a file that ends in .png, .svg, .pdf or .gp was expected",

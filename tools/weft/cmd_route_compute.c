@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "cmd_route.h"
+#include "nearest.h"
 #include "output_file.h"
 #include "route_binary.h"
 #include "route_gaps.h"
@@ -51,13 +52,26 @@ static int take_granularity(struct request *request, const char *value)
 	return EXIT_DONE;
 }
 
+static int refuse_algorithm(const char *name)
+{
+	struct nearest nearest;
+
+	nearest_init(&nearest, name);
+	for (unsigned i = 0; route_algorithm_at(i) != NULL; i++)
+		nearest_offer(&nearest, route_algorithm_at(i)->name);
+	return command_fail("route compute", EXIT_BAD_REQUEST,
+		"--algorithm '%s', expected one that 'weft route algorithms' lists%s%s%s", name,
+		nearest.best != NULL ? ", nearest is '" : "",
+		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
+}
+
 static int take_algorithms(struct request *request, const char *value)
 {
 	char unknown[ROUTE_LABEL_MAX];
 	int count = route_merge_find(value, request->algorithms, unknown);
 
 	if (count == -ENOENT)
-		return refuse("--algorithm", unknown, "one of 'weft route algorithms'");
+		return refuse_algorithm(unknown);
 	if (count < 0)
 		return refuse("--algorithm", value, "at most 4 joined by '+'");
 	request->count = (unsigned)count;
@@ -116,7 +130,7 @@ static int check(const struct request *request)
 	const char *wrong = NULL;
 
 	if (request->count == 0)
-		wrong = "no --algorithm, expected one of 'weft route algorithms'";
+		wrong = "no --algorithm, expected one that 'weft route algorithms' lists";
 	else if (request->output == NULL)
 		wrong = "no -o ROUTES, expected a file or '-'";
 	else if (request->json && strcmp(request->output, "-") == 0)
