@@ -11,6 +11,8 @@
 #include "route_file.h"
 
 #define BLANK " \t\r\n"
+/* With the newline; more than three times the longest route of the longest names. */
+#define LINE_MAX_BYTES 8192
 
 static struct topology_port host_end(uint32_t host)
 {
@@ -23,8 +25,7 @@ struct reader {
 	struct fault *fault;
 	struct route_set *set;
 	struct vc_rule *rule; /* the set's, while it is read */
-	char *line;
-	size_t room;
+	char line[LINE_MAX_BYTES + 1];
 	unsigned number; /* of the line, from 1 */
 };
 
@@ -293,6 +294,9 @@ static int take_line(struct reader *reader, size_t length)
 	char *rest, *first;
 
 	reader->number++;
+	if (length == LINE_MAX_BYTES && reader->line[length - 1] != '\n')
+		return refuse(reader, reader->line, "a line of more than %u characters",
+			LINE_MAX_BYTES - 1);
 	if (strlen(reader->line) != length)
 		return refuse(
 			reader, reader->line + strlen(reader->line), "a NUL byte, expected text");
@@ -306,13 +310,26 @@ static int take_line(struct reader *reader, size_t length)
 	return first == NULL ? 0 : take_route(reader, first, &rest);
 }
 
+/* The next line, its newline included; 0 at the end of the file. Not getline(): it would take all
+ * memory for a stream without newlines. */
+static size_t read_line(struct reader *reader, FILE *in)
+{
+	size_t length = 0;
+	int byte = 0;
+
+	while (length < LINE_MAX_BYTES && byte != '\n' && (byte = getc_unlocked(in)) != EOF)
+		reader->line[length++] = (char)byte;
+	reader->line[length] = '\0';
+	return length;
+}
+
 static int read_lines(struct reader *reader, FILE *in)
 {
-	ssize_t length;
+	size_t length;
 	int result = 0;
 
-	while (result == 0 && (length = getline(&reader->line, &reader->room, in)) >= 0)
-		result = take_line(reader, (size_t)length);
+	while (result == 0 && (length = read_line(reader, in)) > 0)
+		result = take_line(reader, length);
 	if (result == -ENOMEM)
 		return fault_set(
 			reader->fault, ENOMEM, "%s: no memory for its routes", reader->origin);
@@ -337,7 +354,6 @@ static int read_text(const struct topology *topology, FILE *in, const char *orig
 	if (reader.set == NULL)
 		return fault_set(fault, ENOMEM, "%s: no memory for its routes", origin);
 	result = read_lines(&reader, in);
-	free(reader.line);
 	if (result == 0)
 		file->set = reader.set;
 	else

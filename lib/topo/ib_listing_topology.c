@@ -383,8 +383,14 @@ static int allocate(struct builder *builder)
 
 static int build(struct builder *builder, struct topology **made)
 {
-	int result = allocate(builder);
+	int result;
 
+	if (builder->listing->nodes == 0)
+		return fault_set(builder->fault, EINVAL,
+			"%s: no node (Switch, Ca, Rt) is in it, what ibnetdiscover prints was "
+			"expected",
+			builder->listing->origin);
+	result = allocate(builder);
 	if (result == 0)
 		result = index_nodes(builder);
 	if (result == 0)

@@ -265,6 +265,21 @@ static void a_file_that_is_not_there_is_named(void **state)
 	topology_destroy(topology);
 }
 
+static void a_line_without_an_end_takes_no_memory(void **state)
+{
+	struct topology *topology = network_ring(4);
+	char *text = malloc(100000);
+	struct fault fault = {""};
+
+	assert_non_null(text);
+	memset(text, ' ', 100000);
+	memcpy(text, HEADER, strlen(HEADER));
+	assert_null(read_text(topology, text, 100000, &fault));
+	assert_string_equal(fault.text, "FILE:2:1: a line of more than 8191 characters");
+	free(text);
+	topology_destroy(topology);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_is_written_is_read_back_the_same),
 	cmocka_unit_test(the_header_says_where_the_routes_come_from),
@@ -274,6 +289,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_bad_file_is_refused_where_it_is_bad),
 	cmocka_unit_test(an_empty_file_is_refused),
 	cmocka_unit_test(a_nul_byte_is_refused),
+	cmocka_unit_test(a_line_without_an_end_takes_no_memory),
 	cmocka_unit_test(too_many_routes_of_a_pair_are_refused),
 	cmocka_unit_test(a_route_of_too_many_elements_is_refused),
 	cmocka_unit_test(a_file_that_is_not_there_is_named),
