@@ -15,10 +15,12 @@
 static const char usage[] =
 	"usage: weft run RUN.yaml [--set KEY=VALUE]... [--json FILE] [--csv FILE]\n"
 	"                         [--pcap PORT=FILE]... [--snaplen BYTES] [--lcores N] [--quiet]\n"
+	"                         [--clock real|virtual]\n"
 	"       weft run --explain RUN.yaml [--set KEY=VALUE]...\n"
 	"\n"
 	"Runs a fabric in one process and prints what was measured. FILE '-' is standard output.\n"
 	"  --set KEY=VALUE   change a key of the run file: switch.buffer=64KiB, traffic[0].load=40%\n"
+	"  --clock CLOCK     real or virtual, whatever the file says\n"
 	"  --pcap PORT=FILE  capture a port such as s0:1 into a pcapng file\n"
 	"  --explain         print the whole configuration, every default included, and do not run\n"
 	"Exit: 0 done, 1 something was lost, duplicated or out of order, 2 bad request, 3 not able.\n";
