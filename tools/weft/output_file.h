@@ -9,6 +9,7 @@
  */
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 struct output_file {
@@ -16,7 +17,8 @@ struct output_file {
 	const char *path;    /* NULL or "-": standard output */
 	FILE *file;
 	char target[PATH_MAX]; /* the file that is replaced, links followed; "" if none is */
-	char fresh[PATH_MAX];  /* what is written until then */
+	char fresh[PATH_MAX];  /* what is written until then, or will be its name */
+	bool nameless;         /* it has none yet */
 };
 
 /* Each EXIT_DONE, or what was complained about. 'command' and 'path' are set before. */
