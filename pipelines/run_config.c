@@ -233,6 +233,9 @@ int run_config_check(
 	if (result == 0 && config->measure.sample_ps > config->measure.duration_ps)
 		result = yaml_tree_refuse(nearest_place(root, "measure", "sample"), fault,
 			"measure.sample: at most measure.duration was expected");
+	if (result == 0 && config->measure.warmup_ps >= config->measure.duration_ps)
+		result = yaml_tree_refuse(nearest_place(root, "measure", "warmup"), fault,
+			"measure.warmup: less than measure.duration was expected, which includes it");
 	return result;
 }
 

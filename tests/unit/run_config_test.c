@@ -248,6 +248,9 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 			"r.yaml:4:19: detector.lcdth: less than detector.hcdth was expected"},
 		{HEAD "measure: {duration: 1us, sample: 1ms}\n",
 			"r.yaml:4:34: measure.sample: at most measure.duration was expected"},
+		{HEAD "measure: {duration: 1s, warmup: 1s}\n",
+			"r.yaml:4:33: measure.warmup: less than measure.duration was expected, which "
+			"includes it"},
 		{HEAD "queuing: vftre\n",
 			"r.yaml:4:10: 'queuing: vftre': one of 1q, dbbm, vftree, flow2sl, voqnet was "
 			"expected; nearest is 'vftree'"},
