@@ -402,6 +402,10 @@ static int build(struct builder *builder, struct topology **made)
 	if (result < 0)
 		return result;
 	number_devices(builder);
+	if (builder->switches == 0 && builder->hosts == 0)
+		return fault_set(builder->fault, EINVAL,
+			"%s: no switch is in it and nothing else is connected, a network was expected",
+			builder->listing->origin);
 	return make(builder, made);
 }
 

@@ -231,6 +231,9 @@ static void what_is_wrong_is_said_with_line_and_column(void **state)
 			"net.txt:2:24: 12xXDR: a rate from 1kbps to 1000Gbps was expected"},
 		{"Switch 8 \"a\"\n[1] \"b\"[1]\n",
 			"net.txt:2:5: there is no node \"b\" in the file"},
+		{"Ca 2 \"a\"\n",
+			"net.txt: no switch is in it and nothing else is connected, a network "
+			"was expected"},
 		{"Switch 8 \"a\"\n[1] \"b\"[5]\n\nSwitch 4 \"b\"\n",
 			"net.txt:2:5: \"b\" has no port 5, it has 4"},
 		{"Switch 8 \"a\"\nSwitch 8 \"b\"\nSwitch 8 \"a\"\n",
