@@ -55,8 +55,7 @@ struct virtual_channel {
 	uint32_t blocks;         /* of what is being sent: its space in the input buffer */
 	uint8_t in_port, vc;
 	bool sending;
-	bool waits; /* the receiver wants the tail before it does anything */
-	bool connected;
+	bool waits;              /* the receiver wants the tail before it does anything */
 	weft_time blocked_since; /* something to send, no credits; WEFT_TIME_NEVER: not so */
 	uint64_t busy_ps, blocked_ps;
 };

@@ -48,7 +48,6 @@ static void open_channel(struct virtual_fabric *fabric, const struct topology_li
 	unsigned port = to.kind == DEVICE_SWITCH ? to.port : 0;
 
 	*channel = (struct virtual_channel){
-		.connected = true,
 		.ps_per_byte = ps_per_byte(link->rate_bps),
 		.delay_ps = link->delay_ps,
 		.arrive_ps =

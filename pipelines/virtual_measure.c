@@ -89,14 +89,15 @@ static double offered(const struct virtual_fabric *fabric, weft_time time_ps)
 
 static void add_switches(const struct virtual_fabric *fabric, struct run_result *result)
 {
-	for (uint32_t i = 0; i < fabric->switches; i++)
-		for (unsigned port = 0; port < fabric->sw[i]->ports; port++) {
-			const uint64_t *count = fabric->sw[i]->port[port].count;
+	uint64_t sum[SWITCH_COUNTER_COUNT] = {0};
 
+	for (uint32_t i = 0; i < fabric->switches; i++)
+		for (unsigned port = 0; port < fabric->sw[i]->ports; port++)
 			for (unsigned k = 0; k < SWITCH_COUNTER_COUNT; k++)
-				run_result_count(result, switch_counter_name(k), count[k]);
-			result->wall.packet_hops += count[SWITCH_DATA_OUT];
-		}
+				sum[k] += fabric->sw[i]->port[port].count[k];
+	for (unsigned k = 0; k < SWITCH_COUNTER_COUNT; k++)
+		run_result_count(result, switch_counter_name(k), sum[k]);
+	result->wall.packet_hops += sum[SWITCH_DATA_OUT];
 }
 
 static void add_hosts(const struct virtual_fabric *fabric, struct run_result *result)
