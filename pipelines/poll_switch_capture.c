@@ -4,6 +4,7 @@
 
 #include "arrival.h"
 #include "capture.h"
+#include "capture_foresee.h"
 #include "capture_reason.h"
 #include "frame_check.h"
 
@@ -20,22 +21,10 @@ static void foresee(const struct weft_switch *sw, unsigned at, const uint8_t *fr
 {
 	struct weft_packet packet = {.in_port = (uint8_t)at};
 	struct arrival arrival;
-	enum switch_counter discard;
-	unsigned output = SWITCH_PORT_NONE;
 
 	arrival_read(&arrival, frame, bytes);
 	arrival_fill(&packet, &arrival, bytes, at, false);
-	discard = forward_foresee(sw, &packet, &output);
-	if (packet.vc < sw->vcs)
-		state->credits_blocks =
-			credit_expected(&sw->port[at].link.rx[packet.vc], packet.blocks);
-	if (discard != SWITCH_COUNTER_COUNT) {
-		state->reason = capture_reason_switch(discard);
-		return;
-	}
-	state->voq_depth_blocks = switch_cross(sw, output, at)->queue[packet.vc].blocks;
-	if (packet.route_length == 0 && output != sw->table_port[packet.destination])
-		state->reason = CAPTURE_REASON_DEFLECTED;
+	capture_foresee(sw, &packet, state);
 }
 
 void poll_switch_capture_in(const struct poll_switch *ps, unsigned at, struct capture *capture,

@@ -13,6 +13,7 @@
 #include "switch.h"
 #include "traffic.h"
 #include "virtual_fabric.h"
+#include "virtual_watch.h"
 
 /*
  * Events of one time come by device, port and kind. A device is a switch by its number, or a host
@@ -107,6 +108,8 @@ struct virtual_fabric {
 	struct run_result result; /* samples */
 	double wall_seconds;
 	bool failed, deadlock, incomplete;
+	virtual_watch_fn *watch; /* told of every frame; NULL: nobody looks */
+	void *watch_ctx;
 };
 
 static inline struct virtual_channel *virtual_switch_channel(
@@ -143,6 +146,16 @@ void virtual_host_try(struct virtual_fabric *fabric, uint32_t host, weft_time no
 void virtual_switch_try(struct virtual_fabric *fabric, uint32_t at, unsigned port, weft_time now);
 /* Gives back what a switch has discarded. */
 void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at);
+
+/* virtual_watch.c; only called when somebody looks. */
+/* An event is about to happen. */
+void virtual_watch_in(struct virtual_fabric *fabric, const struct sim_event *event);
+/* The port of which 'order' is an event begins to send the packet. */
+void virtual_watch_out(struct virtual_fabric *fabric, uint32_t order,
+	const struct weft_packet *packet, weft_time now);
+/* A credit frame leaves for the port of which 'order' is an event. */
+void virtual_watch_credit(struct virtual_fabric *fabric, uint32_t order,
+	const struct control_credit *credit, weft_time now);
 
 /* virtual_goal.c; only in a fabric with a schedule. */
 /* Sends what is due. Returns when to look again if nothing arrives. */

@@ -64,6 +64,8 @@ static void run_until(struct course *course, weft_time limit)
 	uint32_t steps = 0;
 
 	while (event_queue_pop(fabric->events, limit, &event)) {
+		if (__builtin_expect(fabric->watch != NULL, 0))
+			virtual_watch_in(fabric, &event);
 		virtual_step(fabric, &event);
 		if (++steps == LOOK_EACH) {
 			steps = 0;

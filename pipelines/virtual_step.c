@@ -66,6 +66,8 @@ static void send_credit(struct virtual_fabric *fabric, struct link_end *end,
 	link_end_fill_credit(end, &credits->record[item], now);
 	event_queue_push(
 		fabric->events, (struct sim_event){now + channel->delay_ps, channel->credit, item});
+	if (__builtin_expect(fabric->watch != NULL, 0))
+		virtual_watch_credit(fabric, channel->credit, &credits->record[item], now);
 }
 
 /* The channel begins to send; 'done' is the order of the event of its end. */
@@ -85,6 +87,8 @@ static inline void start(struct virtual_fabric *fabric, struct virtual_channel *
 	event_queue_push(fabric->events,
 		(struct sim_event){now + (channel->waits ? takes : 0) + channel->arrive_ps,
 			channel->arrive, item});
+	if (__builtin_expect(fabric->watch != NULL, 0))
+		virtual_watch_out(fabric, done, packet, now);
 }
 
 static inline void note_blocked(struct virtual_channel *channel, weft_time now)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "report.h"
+#include "virtual_capture.h"
 #include "virtual_fabric.h"
 
 #define NEWS_EACH_S 0.5
@@ -55,26 +56,36 @@ static int run(struct virtual_fabric *fabric, const struct options *options,
 	return result;
 }
 
-static int refuse(const struct options *options, struct fault *fault)
+/* Captures and the run. */
+static int run_captured(struct virtual_fabric *fabric, const struct options *options,
+	const atomic_bool *stop, struct fault *fault)
 {
-	if (options->captures > 0)
-		return fault_set(fault, EINVAL,
-			"--pcap %s: captures on the virtual clock are not built yet; use --clock real",
-			options->capture[0].port);
-	return 0;
+	struct virtual_capture *capture;
+	int result = 0;
+
+	if (options->captures == 0)
+		return run(fabric, options, stop, fault);
+	capture = virtual_capture_create(fabric, options->snap_bytes, fault);
+	if (capture == NULL)
+		return -errno;
+	for (unsigned i = 0; i < options->captures && result == 0; i++)
+		result = virtual_capture_add(
+			capture, options->capture[i].port, options->capture[i].path, fault);
+	if (result == 0)
+		result = run(fabric, options, stop, fault);
+	if (result == 0)
+		result = virtual_capture_end(capture, fault);
+	virtual_capture_destroy(capture);
+	return result;
 }
 
 int virtual_run(const struct options *options, const struct run_config *config,
 	const struct topology *topology, const atomic_bool *stop, struct fault *fault)
 {
 	struct run_result *measured = calloc(1, sizeof(*measured));
-	struct virtual_fabric *fabric = NULL;
-	int result = refuse(options, fault);
+	struct virtual_fabric *fabric = virtual_fabric_create(topology, config, fault);
+	int result = fabric == NULL ? -errno : run_captured(fabric, options, stop, fault);
 
-	if (result == 0) {
-		fabric = virtual_fabric_create(topology, config, fault);
-		result = fabric == NULL ? -errno : run(fabric, options, stop, fault);
-	}
 	if (result == 0 && measured == NULL)
 		result = fault_set(fault, ENOMEM, "no memory for the result");
 	if (result == 0)

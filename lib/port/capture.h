@@ -22,24 +22,11 @@
 
 #include <rte_ring.h>
 
+#include "capture_state.h"
 #include "fault.h"
 #include "pcapng.h"
 #include "port.h"
 #include "weft_time.h"
-
-#define CAPTURE_UNKNOWN UINT32_MAX
-
-/* What a device knew about the frame at this moment. */
-struct capture_state {
-	uint32_t credits_blocks; /* left in 'vc' towards the far end; CAPTURE_UNKNOWN: not said */
-	uint32_t
-		voq_depth_blocks; /* of the queue that the frame is in; CAPTURE_UNKNOWN: not said */
-	uint8_t vc;
-	uint8_t reason; /* why deflected, delayed or dropped; 0: nothing to say */
-};
-
-/* The text of a reason of the device that owns the port, from its own X-macro list. NULL: none. */
-typedef const char *capture_reason_fn(uint8_t reason);
 
 struct capture_slot {
 	weft_time now;

@@ -68,29 +68,12 @@ static int out_append(void *ctx, const void *bytes, size_t count)
 	return 0;
 }
 
-static void comment_format(
-	const struct capture_file *file, const struct capture_state *state, char *text, size_t size)
-{
-	const char *reason =
-		file->options->reason != NULL ? file->options->reason(state->reason) : NULL;
-	int used = snprintf(text, size, "vc %u", state->vc);
-
-	if (state->credits_blocks != CAPTURE_UNKNOWN)
-		used += snprintf(
-			text + used, size - (size_t)used, ", credits %u", state->credits_blocks);
-	if (state->voq_depth_blocks != CAPTURE_UNKNOWN)
-		used += snprintf(
-			text + used, size - (size_t)used, ", voq %u", state->voq_depth_blocks);
-	if (state->reason != 0 && reason != NULL)
-		snprintf(text + used, size - (size_t)used, ", %s", reason);
-}
-
 static void slot_write(
 	struct capture_file *file, const struct member *member, const struct capture_slot *slot)
 {
 	char comment[PCAPNG_COMMENT_MAX];
 
-	comment_format(file, &slot->state, comment, sizeof(comment));
+	capture_state_format(&slot->state, file->options->reason, comment, sizeof(comment));
 	pcapng_write_packet(
 		&file->pcapng, &(struct pcapng_packet){
 				       .interface = member->interface,

@@ -21,7 +21,7 @@ static const char usage[] =
 	"Runs a fabric in one process and prints what was measured. FILE '-' is standard output.\n"
 	"  --set KEY=VALUE   change a key of the run file: switch.buffer=64KiB, traffic[0].load=40%\n"
 	"  --clock CLOCK     real or virtual, whatever the file says\n"
-	"  --pcap PORT=FILE  capture a port such as s0:1 into a pcapng file\n"
+	"  --pcap PORT=FILE  capture a port such as s0:1, or all, into a pcapng file\n"
 	"  --explain         print the whole configuration, every default included, and do not run\n"
 	"Exit: 0 done, 1 something was lost, duplicated or out of order, 2 bad request, 3 not able.\n";
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * What a device knew about a frame when a capture saw it, and the text that a capture says it in
+ * (docs/wire-format.md): the same at both clocks. No DPDK.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CAPTURE_UNKNOWN UINT32_MAX
+
+struct capture_state {
+	uint32_t credits_blocks; /* left in 'vc' towards the far end; CAPTURE_UNKNOWN: not said */
+	uint32_t
+		voq_depth_blocks; /* of the queue that the frame is in; CAPTURE_UNKNOWN: not said */
+	uint8_t vc;
+	uint8_t reason; /* why deflected, delayed or dropped; 0: nothing to say */
+};
+
+/* The text of a reason of the device that owns the port, from its own X-macro list. NULL: none. */
+typedef const char *capture_reason_fn(uint8_t reason);
+
+/* "vc 1, credits 113, voq 4, REASON", without what is not known. 'reason' may be NULL. Cut to
+ * 'size', 128 is enough. */
+void capture_state_format(
+	const struct capture_state *state, capture_reason_fn *reason, char *text, size_t size);

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "virtual_capture.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture_reason.h"
+#include "pcapng.h"
+#include "virtual_devices.h"
+
+#define HEADERS_MAX (FRAME_HEADER_BYTES + FRAME_ROUTE_MAX)
+
+struct capture_file {
+	char *path;
+	FILE *out;
+	struct pcapng pcapng;
+	struct capture_file *next;
+};
+
+struct captured_port {
+	struct capture_file *file; /* NULL: not captured */
+	uint32_t interface;
+	uint64_t frames;
+};
+
+struct virtual_capture {
+	struct virtual_fabric *fabric;
+	uint32_t snap_bytes;
+	struct capture_file *files;
+	struct captured_port *port; /* of switches, by number and port; then of hosts */
+	uint8_t frame[FRAME_BYTES_MAX];
+};
+
+static struct captured_port *captured(
+	const struct virtual_capture *capture, const struct topology_port *at)
+{
+	size_t hosts = (size_t)capture->fabric->switches * SWITCH_PORTS_MAX;
+
+	return at->kind == DEVICE_HOST
+		       ? &capture->port[hosts + at->device]
+		       : &capture->port[(size_t)at->device * SWITCH_PORTS_MAX + at->port];
+}
+
+/* Headers as they would be on the wire, before a payload of zeros. Returns the frame's length. */
+static unsigned build_packet(struct virtual_capture *capture, const struct weft_packet *packet)
+{
+	const struct frame_fields fields = {
+		.kind = (enum frame_kind)packet->kind,
+		.source = packet->source,
+		.destination = packet->destination,
+		.sl = packet->sl,
+		.vc = packet->header_vc,
+		.vc_original = packet->vc_original,
+		.flags = packet->flags,
+		.message = packet->message,
+		.sequence = packet->sequence,
+		.injected_ns = packet->injected_ns,
+		.route = packet->route,
+		.route_length = packet->route_length,
+		.payload_bytes =
+			(uint16_t)(packet->bytes - FRAME_HEADER_BYTES - packet->route_length),
+	};
+	unsigned bytes;
+
+	memset(capture->frame, 0, HEADERS_MAX);
+	bytes = frame_build(capture->frame, &fields);
+	frame_update_mutable(capture->frame, packet->mutable_word);
+	return bytes;
+}
+
+static unsigned build_credit(struct virtual_capture *capture, const struct control_credit *credit)
+{
+	struct frame_fields fields = {
+		.kind = FRAME_CREDIT, .source = FRAME_HOST_NONE, .destination = FRAME_HOST_NONE};
+	uint8_t payload[CONTROL_CREDIT_BYTES_MAX];
+	unsigned bytes;
+
+	fields.payload_bytes = (uint16_t)control_credit_encode(credit, payload);
+	memcpy(capture->frame + FRAME_HEADER_BYTES, payload, fields.payload_bytes);
+	bytes = frame_build(capture->frame, &fields);
+	return bytes;
+}
+
+static void write_frame(struct virtual_capture *capture, struct captured_port *port,
+	const struct virtual_sight *sight, unsigned frame_bytes, unsigned kept_bytes)
+{
+	struct capture_state state;
+	char comment[128];
+
+	virtual_sight_state(capture->fabric, sight, &state);
+	capture_state_format(&state, capture_reason_text, comment, sizeof(comment));
+	pcapng_write_packet(&port->file->pcapng,
+		&(struct pcapng_packet){
+			.interface = port->interface,
+			.direction = sight->out ? PCAPNG_OUT : PCAPNG_IN,
+			.time_ns = sight->now / PS_PER_NS,
+			.bytes = capture->frame,
+			.captured_bytes =
+				kept_bytes < capture->snap_bytes ? kept_bytes : capture->snap_bytes,
+			.frame_bytes = frame_bytes,
+			.comment = comment,
+		});
+	port->frames++;
+}
+
+/* A virtual_watch_fn. */
+static void see(void *ctx, const struct virtual_sight *sight)
+{
+	struct virtual_capture *capture = ctx;
+	struct captured_port *port = captured(capture, &sight->at);
+	unsigned bytes;
+
+	if (port->file == NULL)
+		return;
+	if (sight->packet != NULL) {
+		bytes = build_packet(capture, sight->packet);
+		write_frame(capture, port, sight, bytes,
+			FRAME_HEADER_BYTES + sight->packet->route_length);
+		return;
+	}
+	bytes = build_credit(capture, sight->credit);
+	write_frame(capture, port, sight, bytes, bytes);
+	memset(capture->frame, 0, bytes); /* payloads of packets are zeros */
+}
+
+struct virtual_capture *virtual_capture_create(
+	struct virtual_fabric *fabric, uint32_t snap_bytes, struct fault *fault)
+{
+	struct virtual_capture *capture = calloc(1, sizeof(*capture));
+	size_t ports = (size_t)fabric->switches * SWITCH_PORTS_MAX + fabric->hosts;
+
+	if (capture != NULL)
+		capture->port = calloc(ports + 1, sizeof(*capture->port));
+	if (capture == NULL || capture->port == NULL) {
+		fault_set(fault, ENOMEM, "no memory for captures");
+		free(capture);
+		errno = ENOMEM;
+		return NULL;
+	}
+	capture->fabric = fabric;
+	capture->snap_bytes = snap_bytes != 0 ? snap_bytes : FRAME_BYTES_MAX;
+	virtual_fabric_watch(fabric, see, capture);
+	return capture;
+}
+
+static int file_open(struct virtual_capture *capture, const char *path, struct capture_file **file,
+	struct fault *fault)
+{
+	struct capture_file *made;
+	int result = -ENOMEM;
+
+	for (*file = capture->files; *file != NULL; *file = (*file)->next)
+		if (strcmp((*file)->path, path) == 0)
+			return 0;
+	made = calloc(1, sizeof(*made));
+	if (made != NULL && (made->path = strdup(path)) != NULL) {
+		made->out = fopen(path, "we");
+		result = made->out == NULL ? -errno : 0;
+	}
+	if (result < 0) {
+		if (made != NULL)
+			free(made->path);
+		free(made);
+		return fault_set(
+			fault, -result, "%s: cannot capture into it: %s", path, strerror(-result));
+	}
+	pcapng_begin(&made->pcapng, pcapng_write_stdio, made->out, "weft " WEFT_VERSION);
+	made->next = capture->files;
+	*file = capture->files = made;
+	return 0;
+}
+
+static void add_port(
+	struct virtual_capture *capture, const struct topology_port *at, struct capture_file *file)
+{
+	const struct topology *topology = capture->fabric->topology;
+	const struct topology_link *link = topology_link_at(topology, *at);
+	struct captured_port *port = captured(capture, at);
+	char name[TOPOLOGY_NAME_MAX + 8];
+	int interface;
+
+	topology_port_name(topology, *at, name, sizeof(name));
+	interface = pcapng_add_interface(
+		&file->pcapng, name, capture->snap_bytes, link != NULL ? link->rate_bps : 0);
+	*port = (struct captured_port){
+		.file = file, .interface = interface > 0 ? (uint32_t)interface : 0};
+}
+
+static int add_all(struct virtual_capture *capture, const char *path, struct fault *fault)
+{
+	const struct topology *topology = capture->fabric->topology;
+	struct capture_file *file;
+	int result = file_open(capture, path, &file, fault);
+
+	for (uint32_t i = 0; i < topology->links && result == 0; i++) {
+		const struct topology_port *end[] = {
+			&topology->link_at[i].a, &topology->link_at[i].b};
+
+		for (unsigned k = 0; k < 2; k++)
+			if (captured(capture, end[k])->file == NULL)
+				add_port(capture, end[k], file);
+	}
+	return result;
+}
+
+int virtual_capture_add(struct virtual_capture *capture, const char *port_name, const char *path,
+	struct fault *fault)
+{
+	const struct topology *topology = capture->fabric->topology;
+	struct capture_file *file;
+	struct topology_port at;
+	int result;
+
+	if (strcmp(port_name, "all") == 0)
+		return add_all(capture, path, fault);
+	if (topology_find_port(topology, port_name, &at) < 0 ||
+		topology_link_at(topology, at) == NULL)
+		return fault_set(fault, ENOENT, "%s: no such port here", port_name);
+	if (captured(capture, &at)->file != NULL)
+		return fault_set(fault, EINVAL, "%s: is being captured already", port_name);
+	result = file_open(capture, path, &file, fault);
+	if (result == 0)
+		add_port(capture, &at, file);
+	return result;
+}
+
+static void write_counts(struct virtual_capture *capture)
+{
+	size_t ports =
+		(size_t)capture->fabric->switches * SWITCH_PORTS_MAX + capture->fabric->hosts;
+
+	for (size_t i = 0; i < ports; i++)
+		if (capture->port[i].file != NULL)
+			pcapng_write_counts(&capture->port[i].file->pcapng,
+				capture->port[i].interface, capture->fabric->now / PS_PER_NS,
+				capture->port[i].frames, 0);
+}
+
+int virtual_capture_end(struct virtual_capture *capture, struct fault *fault)
+{
+	int result = 0;
+
+	write_counts(capture);
+	for (struct capture_file *file = capture->files; file != NULL; file = file->next) {
+		int failed = file->pcapng.failed;
+
+		if (fclose(file->out) != 0 && failed == 0)
+			failed = -errno;
+		file->out = NULL;
+		if (failed < 0 && failed != -EPIPE && result == 0)
+			result = fault_set(fault, EIO, "%s: the capture is not complete: %s",
+				file->path, strerror(-failed));
+	}
+	return result;
+}
+
+void virtual_capture_destroy(struct virtual_capture *capture)
+{
+	struct capture_file *next;
+
+	if (capture == NULL)
+		return;
+	virtual_fabric_watch(capture->fabric, NULL, NULL);
+	for (struct capture_file *file = capture->files; file != NULL; file = next) {
+		next = file->next;
+		if (file->out != NULL)
+			fclose(file->out);
+		free(file->path);
+		free(file);
+	}
+	free(capture->port);
+	free(capture);
+}

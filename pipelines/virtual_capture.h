@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Captures on the virtual clock: pcapng files in which each port is an interface, times are virtual
+ * nanoseconds from the start of the run, and every frame has the state that explains it, in the
+ * words of the real clock (capture_state.h). A frame is its headers: there is no payload to keep,
+ * so the length of the whole frame stands beside a shorter captured one, and its payload CRC is
+ * that of zeros. What order frames have in a file, and when, is in virtual_watch.h.
+ *
+ * Nothing is dropped: virtual time waits for the file.
+ */
+
+#include <stdint.h>
+
+#include "fault.h"
+#include "virtual_fabric.h"
+
+struct virtual_capture;
+
+/* The fabric outlives it. 'snap_bytes': the most that is kept of a frame; 0: all headers. NULL and
+ * fault if there is no memory. */
+struct virtual_capture *virtual_capture_create(
+	struct virtual_fabric *fabric, uint32_t snap_bytes, struct fault *fault);
+
+/* Captures port "s0:1", or "all", into 'path'; several ports may share a path. Before the run.
+ * -ENOENT: no such port; -EINVAL: is captured already; others from opening the file. */
+int virtual_capture_add(struct virtual_capture *capture, const char *port_name, const char *path,
+	struct fault *fault);
+
+/* After the run: writes how much passed each port and closes the files. 0, or -EIO and which file
+ * could not be written; a reader that went away is no error. */
+int virtual_capture_end(struct virtual_capture *capture, struct fault *fault);
+void virtual_capture_destroy(struct virtual_capture *capture);

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "virtual_watch.h"
+
+#include "capture_foresee.h"
+#include "capture_reason.h"
+#include "virtual_devices.h"
+
+void virtual_fabric_watch(struct virtual_fabric *fabric, virtual_watch_fn *watch, void *ctx)
+{
+	fabric->watch = watch;
+	fabric->watch_ctx = ctx;
+}
+
+static struct topology_port port_of(const struct virtual_fabric *fabric, uint32_t order)
+{
+	uint32_t device = VIRTUAL_DEVICE(order);
+
+	if (device < fabric->switches)
+		return (struct topology_port){DEVICE_SWITCH, device, (uint8_t)VIRTUAL_PORT(order)};
+	return (struct topology_port){DEVICE_HOST, device - fabric->switches, 0};
+}
+
+static void show_packet(struct virtual_fabric *fabric, struct virtual_sight *sight,
+	const struct weft_packet *packet)
+{
+	struct weft_packet seen = *packet;
+	const struct virtual_packet *whole = (const struct virtual_packet *)(const void *)packet;
+
+	seen.injected_ns = (uint32_t)(whole->origin.injected_ps / PS_PER_NS);
+	if (!sight->out) {
+		seen.in_port = sight->at.port;
+		seen.vc = packet->header_vc;
+		seen.hop = packet->route_length != 0 ? packet->route[packet->cursor] : 0;
+	}
+	sight->packet = &seen;
+	fabric->watch(fabric->watch_ctx, sight);
+}
+
+void virtual_watch_in(struct virtual_fabric *fabric, const struct sim_event *event)
+{
+	struct virtual_sight sight = {.now = event->at, .at = port_of(fabric, event->order)};
+	struct weft_packet *packet;
+
+	switch (VIRTUAL_KIND(event->order)) {
+	case VIRTUAL_ARRIVE:
+		packet = &fabric->pool.packet[event->item].packet;
+		packet->stalled = 0; /* at the switch before; nobody but a capture reads it */
+		show_packet(fabric, &sight, packet);
+		return;
+	case VIRTUAL_CREDIT:
+		sight.credit = &fabric->credits.record[event->item];
+		fabric->watch(fabric->watch_ctx, &sight);
+		return;
+	default:
+		return;
+	}
+}
+
+void virtual_watch_out(struct virtual_fabric *fabric, uint32_t order,
+	const struct weft_packet *packet, weft_time now)
+{
+	struct virtual_sight sight = {.now = now, .at = port_of(fabric, order), .out = true};
+
+	show_packet(fabric, &sight, packet);
+}
+
+void virtual_watch_credit(struct virtual_fabric *fabric, uint32_t order,
+	const struct control_credit *credit, weft_time now)
+{
+	struct virtual_sight sight = {.now = now, .out = true, .credit = credit};
+
+	if (topology_peer(fabric->topology, port_of(fabric, order), &sight.at))
+		fabric->watch(fabric->watch_ctx, &sight);
+}
+
+/* After the packet has left its queue and taken its credits. */
+static void tell_out(const struct weft_switch *sw, const struct virtual_sight *sight,
+	struct capture_state *state)
+{
+	const struct weft_packet *packet = sight->packet;
+
+	state->credits_blocks =
+		credit_available(&sw->port[sight->at.port].link.tx[packet->header_vc]);
+	state->voq_depth_blocks =
+		switch_cross(sw, sight->at.port, packet->in_port)->queue[packet->vc].blocks;
+	if (packet->stalled)
+		state->reason = capture_reason_switch(SWITCH_STALL_CREDIT);
+}
+
+void virtual_sight_state(const struct virtual_fabric *fabric, const struct virtual_sight *sight,
+	struct capture_state *state)
+{
+	const struct weft_packet *packet = sight->packet;
+
+	*state = (struct capture_state){
+		.credits_blocks = CAPTURE_UNKNOWN, .voq_depth_blocks = CAPTURE_UNKNOWN};
+	if (packet == NULL)
+		return;
+	state->vc = packet->header_vc;
+	if (sight->at.kind == DEVICE_HOST) {
+		const struct link_end *link = &fabric->host[sight->at.device].nic.link;
+
+		state->credits_blocks =
+			sight->out ? credit_available(&link->tx[state->vc])
+				   : credit_expected(&link->rx[state->vc], packet->blocks);
+	} else if (sight->out) {
+		tell_out(fabric->sw[sight->at.device], sight, state);
+	} else {
+		capture_foresee(fabric->sw[sight->at.device], packet, state);
+	}
+}

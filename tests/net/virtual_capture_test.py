@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""Captures on the virtual clock, read by tshark with our dissector.
+
+usage: virtual_capture_test.py WEFT DISSECTOR [TEST]...    exit 77 where tshark is missing
+"""
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+WEFT, DISSECTOR = (sys.argv.pop(1), sys.argv.pop(1)) if len(sys.argv) > 2 else ("", "")
+# Two-level fat tree, 8 hosts, buffers of three packets.
+RUN = """
+weft: run/1
+topology: "rlft:ports=4,stages=2"
+clock: virtual
+link: {rate: 10Gbps, delay: 30ns}
+switch: {switching: cut-through, buffer: 3456B, mtu: 1KiB}
+nic: {mtu: 1KiB}
+routing: {algorithm: dmodk, mode: source}
+measure: {warmup: 0ms, duration: 200us, sample: 100us}
+traffic:
+  - {pattern: uniform, from: all, load: 100%, message: 1KiB}
+"""
+FIELDS = ("frame.interface_name", "frame.p2p_dir", "frame.time_epoch", "frame.len",
+          "frame.cap_len", "weft.kind", "weft.src", "weft.dst", "weft.seq",
+          "weft.state.credits", "weft.state.voq", "weft.state.reason")
+IN, OUT = "1", "0"
+
+
+class VirtualCapture(unittest.TestCase):
+    def setUp(self):
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="weft-virtual-capture-"))
+        self.addCleanup(shutil.rmtree, self.dir)
+        (self.dir / "run.yaml").write_text(RUN)
+
+    def run_file(self, *args):
+        return subprocess.run([WEFT, "run", str(self.dir / "run.yaml"), *args],
+                              capture_output=True, text=True, timeout=60, check=False)
+
+    def measure(self, *args):
+        done = self.run_file("--json", "-", *args)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def read(self, path):
+        fields = [part for field in FIELDS for part in ("-e", field)]
+        done = subprocess.run(["tshark", "-X", f"lua_script:{DISSECTOR}", "-r", str(path), "-T",
+                               "fields", *fields], capture_output=True, text=True, timeout=120,
+                              check=True)
+        return [dict(zip(FIELDS, line.split("\t"))) for line in done.stdout.splitlines()]
+
+    def capture(self, *ports):
+        path = self.dir / "link.pcapng"
+        args = [arg for port in ports for arg in ("--pcap", f"{port}={path}")]
+        result = self.measure(*args)
+        return result, self.read(path)
+
+    @staticmethod
+    def data(frames, port=None, direction=None):
+        return [frame for frame in frames if frame["weft.kind"] == "1" and
+                port in (None, frame["frame.interface_name"]) and
+                direction in (None, frame["frame.p2p_dir"])]
+
+    @staticmethod
+    def names(frames):
+        return [(f["weft.src"], f["weft.dst"], f["weft.seq"]) for f in frames]
+
+    def test_both_ends_of_a_link_see_the_same_frames_in_the_same_order(self):
+        _, frames = self.capture("s0:2", "s4:0")
+        for near, far in (("s0:2", "s4:0"), ("s4:0", "s0:2")):
+            sent = self.names(self.data(frames, near, OUT))
+            seen = self.names(self.data(frames, far, IN))
+            self.assertGreater(len(seen), 50)
+            self.assertEqual(sent[:len(seen)], seen)
+            self.assertLessEqual(len(sent) - len(seen), 1, "one may be under way")
+
+    def test_all_ports_together_saw_what_the_counters_say(self):
+        result, frames = self.capture("all")
+        hosts = [f for f in self.data(frames) if f["frame.interface_name"].startswith("h")]
+        switches = [f for f in self.data(frames) if f["frame.interface_name"].startswith("s")]
+        self.assertEqual(len([f for f in switches if f["frame.p2p_dir"] == IN]),
+                         result["counters"]["data_in"])
+        self.assertEqual(len([f for f in switches if f["frame.p2p_dir"] == OUT]),
+                         result["counters"]["data_out"])
+        self.assertEqual(len([f for f in hosts if f["frame.p2p_dir"] == OUT]),
+                         result["packets"]["injected"])
+        self.assertEqual(len([f for f in hosts if f["frame.p2p_dir"] == IN]),
+                         result["packets"]["delivered"])
+        times = [f["frame.time_epoch"] for f in frames]
+        self.assertEqual(times, sorted(times))
+
+    def test_a_frame_is_its_headers_and_the_length_of_the_whole(self):
+        _, frames = self.capture("s0:2")
+        for frame in self.data(frames):
+            route = int(frame["frame.len"]) - 46 - 1024
+            self.assertIn(route, (2, 4))
+            self.assertEqual(int(frame["frame.cap_len"]), 46 + route)
+        self.assertGreater(len([f for f in frames if f["weft.kind"] == "2"]), 20, "credit frames")
+
+    def test_the_dissector_finds_nothing_wrong_with_them(self):
+        self.capture("all")
+        done = subprocess.run(["tshark", "-X", f"lua_script:{DISSECTOR}", "-r",
+                               str(self.dir / "link.pcapng"), "-Y",
+                               "weft.bad_crc || weft.bad_length || weft.bad_payload_crc || "
+                               "weft.bad_payload || weft.routing_error || _ws.malformed"],
+                              capture_output=True, text=True, timeout=120, check=True)
+        self.assertEqual(done.stdout, "")
+
+    def test_the_comments_explain_who_waits_for_credits(self):
+        result, frames = self.capture("all")
+        outs = [f for f in self.data(frames, direction=OUT)
+                if f["frame.interface_name"].startswith("s")]
+        waited = [f for f in outs if f["weft.state.reason"] == "stall_credit"]
+        self.assertGreater(len(waited), 50)
+        self.assertLessEqual(len(waited), result["counters"]["stall_credit"])
+        # 54 blocks are three packets of 17 and a bit; what is left after one is less.
+        self.assertTrue(all(0 <= int(f["weft.state.credits"]) <= 54 - 17 for f in outs))
+        self.assertTrue(any(int(f["weft.state.voq"]) > 0 for f in outs))
+        for frame in self.data(frames, direction=IN):
+            self.assertLessEqual(int(frame["weft.state.credits"]), 54 - 17)
+
+    def test_looking_changes_nothing_and_shows_the_same_each_time(self):
+        plain = self.measure()
+        seen, _ = self.capture("all")
+        first = (self.dir / "link.pcapng").read_bytes()
+        self.capture("all")
+        for result in (plain, seen):
+            del result["wall"]
+        self.assertEqual(plain, seen)
+        self.assertEqual((self.dir / "link.pcapng").read_bytes(), first)
+
+    def test_a_snapshot_length_cuts_headers_too(self):
+        path = self.dir / "short.pcapng"
+        self.measure("--pcap", f"s0:0={path}", "--snaplen", "46")
+        for frame in self.data(self.read(path)):
+            self.assertEqual(frame["frame.cap_len"], "46")
+
+    def test_what_cannot_be_captured_is_refused_before_the_run(self):
+        path = self.dir / "x.pcapng"
+        for code, args, words in (
+                (2, (f"s9:0={path}",), "s9:0: no such port here"),
+                (2, (f"s0:7={path}",), "s0:7: no such port here"),
+                (2, (f"s0:0={path}", f"s0:0={path}2"), "s0:0: is being captured already"),
+                (2, ("s0:0=/nowhere/x",), "/nowhere/x: cannot capture into it: No such file")):
+            done = self.run_file(*[part for arg in args for part in ("--pcap", arg)])
+            self.assertEqual((done.returncode, done.stdout), (code, ""))
+            self.assertIn(words, done.stderr)
+
+    def test_a_full_disk_is_reported(self):
+        done = self.run_file("--pcap", "all=/dev/full")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("/dev/full: the capture is not complete: No space left", done.stderr)
+
+
+def main():
+    if shutil.which("tshark") is None:
+        print("skipped: tshark is not installed")
+        sys.exit(77)
+    unittest.main(argv=[sys.argv[0], *sys.argv[1:]], verbosity=2)
+
+
+if __name__ == "__main__":
+    main()
