@@ -75,6 +75,30 @@ static int check_classes(
 		run_algorithm_name(run->routing.algorithm));
 }
 
+/* Both would say in which VC a packet is stored. */
+static int make_queuing(struct fabric_routes *routes, const struct topology *topology,
+	const struct run_config *run, struct fault *fault)
+{
+	const char *name = run_queuing_name(run->queuing);
+
+	if (run->queuing == RUN_QUEUING_1Q)
+		return 0;
+	if (fabric_routes_vc_rule(routes) != NULL)
+		return fault_set(fault, EINVAL,
+			"%s: queuing %s: on this topology routing.algorithm %s uses the VCs for its "
+			"classes; expected 1q",
+			run->origin, name, run_algorithm_name(run->routing.algorithm));
+	routes->queuing = queuing_create(topology, queuing_scheme_find(name), run->sw.vcs, fault);
+	return routes->queuing != NULL ? 0 : -errno;
+}
+
+void fabric_routes_map_sl(const struct fabric_routes *routes, uint8_t sl_to_vc[16])
+{
+	for (unsigned sl = 0; sl < 16; sl++)
+		sl_to_vc[sl] =
+			routes->queuing != NULL && sl < routes->queuing->queues ? (uint8_t)sl : 0;
+}
+
 int fabric_routes_compute(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct fault *fault)
 {
@@ -82,7 +106,7 @@ int fabric_routes_compute(struct fabric_routes *routes, const struct topology *t
 	const struct route_algorithm *algorithm = route_algorithm_find(name);
 	int result;
 
-	*routes = (struct fabric_routes){NULL, NULL};
+	*routes = (struct fabric_routes){NULL};
 	if (algorithm == NULL)
 		return fault_set(fault, EINVAL, "routing.algorithm: '%s' is not built yet", name);
 	if (!algorithm->deadlock_free)
@@ -95,6 +119,8 @@ int fabric_routes_compute(struct fabric_routes *routes, const struct topology *t
 		result = check_classes(routes, run, fault);
 	if (result == 0)
 		result = check_itbs(routes->set, run, fault);
+	if (result == 0)
+		result = make_queuing(routes, topology, run, fault);
 	if (result < 0)
 		fabric_routes_free(routes);
 	return result;
@@ -104,5 +130,6 @@ void fabric_routes_free(struct fabric_routes *routes)
 {
 	route_set_destroy(routes->set);
 	route_table_destroy(routes->table);
-	*routes = (struct fabric_routes){NULL, NULL};
+	queuing_destroy(routes->queuing);
+	*routes = (struct fabric_routes){NULL};
 }

@@ -2,25 +2,30 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The routes that a run file asks for, of a whole fabric, the same at both clocks and in every
- * process of a lab: they depend on file and topology alone. */
+/* The routes that a run file asks for, of a whole fabric, and the VCs of what goes there, the same
+ * at both clocks and in every process of a lab: they depend on file and topology alone. */
 
+#include "queuing.h"
 #include "route_set.h"
 #include "route_table.h"
 #include "run_config.h"
 
-/* One of the two, by routing.mode. */
 struct fabric_routes {
+	/* One of the two, by routing.mode. */
 	struct route_set *set;
 	struct route_table *table;
+	struct queuing *queuing; /* NULL: service levels are the messages' own, all in VC 0 */
 };
 
-/* 0, or 'fault': -EINVAL for an algorithm that does not promise freedom from deadlock, cannot serve
- * this topology, leaves pairs without a route, or needs what interfaces and switches do not have
- * yet; -ENOMEM. */
+/* 0, or 'fault': -EINVAL for an algorithm that does not promise freedom from deadlock, or a
+ * queuing scheme, cannot serve this topology, leaves pairs without a route, or needs what
+ * interfaces and switches do not have yet; -ENOMEM. */
 int fabric_routes_compute(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct fault *fault);
 void fabric_routes_free(struct fabric_routes *routes);
+
+/* The VC of each service level, for switches and interfaces. */
+void fabric_routes_map_sl(const struct fabric_routes *routes, uint8_t sl_to_vc[16]);
 
 /* The VC classes of the routes in use; NULL where they have none. */
 const struct vc_rule *fabric_routes_vc_rule(const struct fabric_routes *routes);

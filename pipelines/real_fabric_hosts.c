@@ -60,6 +60,8 @@ static void fill_nic(struct real_fabric *fabric, struct fabric_host *host, struc
 	nic->mtu_bytes = run->nic.mtu_bytes;
 	nic->routes = host->routes;
 	nic->choice = choice_of(run);
+	nic->queuing = fabric->routes.queuing;
+	fabric_routes_map_sl(&fabric->routes, nic->sl_to_vc);
 	nic->window_frames = run->nic.window_frames;
 	nic->retry_ps = run->nic.retry_ps;
 	nic->give_up_ps = run->nic.give_up_ps;

@@ -53,6 +53,7 @@ static void fill_config(struct real_fabric *fabric, uint32_t number, struct swit
 		config->table_alternatives = route_table_alternatives(fabric->routes.table, number);
 		config->table_hosts = fabric->routes.table->hosts;
 	}
+	fabric_routes_map_sl(&fabric->routes, config->sl_to_vc);
 	fill_ports(fabric, number, config);
 }
 

@@ -4,8 +4,11 @@
 
 /*
  * The words that a run file may use: identifier, text in the file. Their order is the order in
- * messages. What is known here need not be built: run_config_supported().
+ * messages. What is known here need not be built: run_config_supported(). Queuing schemes have
+ * their list where they are (queuing.h).
  */
+
+#include "queuing.h"
 
 /* By hand: several words a line. */
 /* clang-format off */
@@ -16,9 +19,6 @@
 	X(WORMHOLE, "wormhole")
 #define RUN_FLOW_CONTROLS(X) \
 	X(CREDIT, "credit") X(STOP_GO, "stop-go")
-#define RUN_QUEUINGS(X) \
-	X(1Q, "1q") X(DBBM, "dbbm") X(VFTREE, "vftree") X(FLOW2SL, "flow2sl") \
-	X(VOQNET, "voqnet")
 #define RUN_ROUTING_MODES(X) \
 	X(SOURCE, "source") X(TABLE, "table")
 #define RUN_ADAPTIVES(X) \
@@ -58,8 +58,8 @@ enum run_switching { RUN_SWITCHINGS(X) };
 #define X(id, text) RUN_FLOW_CONTROL_##id,
 enum run_flow_control { RUN_FLOW_CONTROLS(X) };
 #undef X
-#define X(id, text) RUN_QUEUING_##id,
-enum run_queuing { RUN_QUEUINGS(X) };
+#define X(id, name) RUN_QUEUING_##id,
+enum run_queuing { QUEUING_SCHEMES(X) };
 #undef X
 #define X(id, text) RUN_ROUTING_##id,
 enum run_routing_mode { RUN_ROUTING_MODES(X) };

@@ -227,6 +227,11 @@ int run_config_check(
 
 	if (result == 0)
 		result = check_nic(config, root, fault);
+	if (result == 0 && config->queuing != RUN_QUEUING_1Q && config->sw.vcs == 1)
+		result = yaml_tree_refuse(yaml_tree_get(root, "queuing"), fault,
+			"queuing: %s spreads over the VCs, of which there is one: switch.vcs of 2 or "
+			"more was expected",
+			run_queuing_name(config->queuing));
 	if (result == 0 && config->detector.lcdth_ppm >= config->detector.hcdth_ppm)
 		result = yaml_tree_refuse(nearest_place(root, "detector", "lcdth"), fault,
 			"detector.lcdth: less than detector.hcdth was expected");

@@ -8,13 +8,16 @@
 
 #define X(id, text) text,
 const char *const run_clock_choices[] = {RUN_CLOCKS(X) NULL};
-const char *const run_queuing_choices[] = {RUN_QUEUINGS(X) NULL};
 static const char *const switching_choices[] = {RUN_SWITCHINGS(X) NULL};
 static const char *const flow_control_choices[] = {RUN_FLOW_CONTROLS(X) NULL};
 static const char *const algorithm_choices[] = {RUN_ALGORITHMS(X) NULL};
 static const char *const mode_choices[] = {RUN_ROUTING_MODES(X) NULL};
 static const char *const adaptive_choices[] = {RUN_ADAPTIVES(X) NULL};
 static const char *const selector_choices[] = {RUN_SELECTORS(X) NULL};
+#undef X
+
+#define X(id, name) #name,
+const char *const run_queuing_choices[] = {QUEUING_SCHEMES(X) NULL};
 #undef X
 
 const char *run_clock_name(enum run_clock clock)

@@ -46,9 +46,11 @@ static int check_switch(const struct run_config *config, struct fault *fault)
 		return refuse_choice(config, fault, "switch.flow-control", "stop-go", "credit");
 	if (config->sw.routing_delay_ps != 0 && config->clock == RUN_CLOCK_REAL)
 		return refuse(config, fault, "a switch.routing-delay on the real clock", "0ns");
-	if (config->queuing != RUN_QUEUING_1Q)
-		return refuse_choice(
-			config, fault, "queuing", run_queuing_name(config->queuing), "1q");
+	if (config->queuing == RUN_QUEUING_VOQNET && config->clock == RUN_CLOCK_REAL)
+		return fault_set(fault, EINVAL,
+			"%s: queuing voqnet on the real clock: it is a reference for the virtual one; "
+			"use clock: virtual",
+			config->origin);
 	return 0;
 }
 

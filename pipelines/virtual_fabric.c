@@ -43,6 +43,7 @@ static int fill_switch(struct virtual_fabric *fabric, uint32_t at, struct fault 
 		config.table_alternatives = route_table_alternatives(fabric->routes.table, at);
 		config.table_hosts = fabric->routes.table->hosts;
 	}
+	fabric_routes_map_sl(&fabric->routes, config.sl_to_vc);
 	fabric->sw[at] = switch_create(&config, 0);
 	if (fabric->sw[at] != NULL)
 		return 0;
@@ -68,7 +69,7 @@ static int create_switches(struct virtual_fabric *fabric, struct fault *fault)
 static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct fault *fault)
 {
 	const struct run_config *run = fabric->run;
-	const struct datagram_config config = {
+	struct datagram_config config = {
 		.host = (uint16_t)number,
 		.hosts = (uint16_t)fabric->hosts,
 		.seed = run->seed,
@@ -77,6 +78,7 @@ static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct faul
 		.queue = HOST_QUEUE,
 		.routes = fabric->routes.set,
 		.choice = route_choice_find(run_selector_name(run->nic.selector)),
+		.queuing = fabric->routes.queuing,
 	};
 	const struct link_end_config link = {
 		.device = (1ull << 32) + number,
@@ -87,10 +89,18 @@ static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct faul
 		.hello_ps = WEFT_TIME_NEVER,
 		.refresh_ps = WEFT_TIME_NEVER,
 	};
-	int result = datagram_init(&fabric->host[number].nic, &config, &link);
+	int result;
 
+	fabric_routes_map_sl(&fabric->routes, config.sl_to_vc);
+	result = datagram_init(&fabric->host[number].nic, &config, &link);
 	fabric->host[number].wake_at = WEFT_TIME_NEVER;
 	return result == 0 ? 0 : fault_set(fault, -result, "no memory for %u hosts", fabric->hosts);
+}
+
+/* Sources for each entry of the traffic (traffic.h). */
+static uint32_t lanes(const struct virtual_fabric *fabric)
+{
+	return fabric->routes.queuing != NULL ? fabric->routes.queuing->queues : 1;
 }
 
 static int add_source(struct virtual_fabric *fabric, uint32_t number, uint32_t which,
@@ -103,8 +113,9 @@ static int add_source(struct virtual_fabric *fabric, uint32_t number, uint32_t w
 		fabric->run, fabric->traffic, which, place, &config, &permutation);
 
 	config.frame_bytes = fabric->run->nic.mtu_bytes;
-	config.index = (uint16_t)host->sources;
-	if (result == 0) {
+	config.index = (uint16_t)(host->sources / lanes(fabric));
+	config.queuing = fabric->routes.queuing;
+	for (config.lane = 0; config.lane < lanes(fabric) && result == 0; config.lane++) {
 		host->source[host->sources] = traffic_create(&config, fault);
 		result = host->source[host->sources] == NULL ? -EINVAL : 0;
 		host->sources += result == 0;
@@ -132,7 +143,7 @@ static int create_sources(struct virtual_fabric *fabric, uint32_t number, struct
 		.until_ps = fabric->run->measure.duration_ps,
 	};
 	fabric->host[number].source =
-		calloc(fabric->traffic->entries + 1u, sizeof(struct traffic *));
+		calloc(fabric->traffic->entries * lanes(fabric) + 1u, sizeof(struct traffic *));
 	if (fabric->host[number].source == NULL)
 		return fault_set(fault, ENOMEM, "no memory for traffic sources");
 	for (uint32_t i = 0; i < fabric->traffic->entries && result == 0; i++)

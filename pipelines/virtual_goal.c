@@ -18,16 +18,16 @@ weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t number, weft
 	if (now < from)
 		return from;
 	while (goal_replay_poll(fabric->replay, rank, now - from, &due)) {
-		uint32_t bytes = run_goal_bytes(due.bytes);
+		const struct datagram_message message = {.generated_ps = from + due.due_ps,
+			.bytes = run_goal_bytes(due.bytes),
+			.destination = fabric->goal->host_of[due.to]};
 
-		if (!datagram_has_room(nic, 0))
+		if (!datagram_has_room(nic, &message))
 			return WEFT_TIME_NEVER; /* until something has left */
-		datagram_send(nic, &(struct datagram_message){.generated_ps = from + due.due_ps,
-					   .bytes = bytes,
-					   .destination = fabric->goal->host_of[due.to]});
+		datagram_send(nic, &message);
 		goal_replay_accept(fabric->replay, rank, now - from);
 		fabric->goal_messages++;
-		fabric->goal_bytes += bytes;
+		fabric->goal_bytes += message.bytes;
 	}
 	next = goal_replay_next(fabric->replay, rank);
 	return next == WEFT_TIME_NEVER ? next : from + next;

@@ -189,18 +189,19 @@ static weft_time poll_sources(struct virtual_host *host, weft_time now)
 	for (unsigned i = 0; i < host->sources; i++) {
 		struct traffic *source = host->source[i];
 		weft_time due = traffic_due(source);
-		struct traffic_message message;
+		struct traffic_message from;
 
-		while (due <= now && traffic_poll(source, now, &message)) {
-			if (!datagram_has_room(&host->nic, message.sl)) {
+		while (due <= now && traffic_poll(source, now, &from)) {
+			const struct datagram_message message = {.generated_ps = from.generated_ps,
+				.bytes = from.bytes,
+				.destination = from.destination,
+				.sl = from.sl};
+
+			if (!datagram_has_room(&host->nic, &message)) {
 				due = WEFT_TIME_NEVER; /* until something has left */
 				break;
 			}
-			datagram_send(&host->nic,
-				&(struct datagram_message){.generated_ps = message.generated_ps,
-					.bytes = message.bytes,
-					.destination = message.destination,
-					.sl = message.sl});
+			datagram_send(&host->nic, &message);
 			traffic_accept(source);
 			due = traffic_due(source);
 		}

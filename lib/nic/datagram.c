@@ -103,10 +103,14 @@ static void begin_head(struct datagram *nic, unsigned vc)
 
 void datagram_send(struct datagram *nic, const struct datagram_message *message)
 {
-	unsigned vc = nic->config.sl_to_vc[message->sl & 15];
+	uint8_t sl = datagram_sl(nic, message);
+	unsigned vc = nic->config.sl_to_vc[sl];
 	struct datagram_fifo *fifo = &nic->fifo[vc];
+	struct datagram_message *last =
+		&fifo->message[(fifo->head + fifo->count) & (nic->config.queue - 1)];
 
-	fifo->message[(fifo->head + fifo->count) & (nic->config.queue - 1)] = *message;
+	*last = *message;
+	last->sl = sl;
 	if (fifo->count++ == 0)
 		begin_head(nic, vc);
 }

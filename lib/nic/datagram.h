@@ -18,6 +18,7 @@
 
 #include "link_end.h"
 #include "packet.h"
+#include "queuing.h"
 #include "route_choice.h"
 #include "route_set.h"
 
@@ -31,6 +32,8 @@ struct datagram_config {
 	/* Source routes, the caller's; NULL: switches route by destination. */
 	const struct route_set *routes;
 	const struct route_choice_ops *choice; /* among several routes */
+	/* Gives messages their service level instead of their own, the caller's; or NULL. */
+	const struct queuing *queuing;
 };
 
 struct datagram_message {
@@ -74,10 +77,20 @@ int datagram_init(struct datagram *nic, const struct datagram_config *config,
 	const struct link_end_config *link);
 void datagram_fini(struct datagram *nic);
 
-/* True if a message of this service level can be queued. */
-static inline bool datagram_has_room(const struct datagram *nic, uint8_t sl)
+/* The service level with which a message leaves. */
+static inline uint8_t datagram_sl(
+	const struct datagram *nic, const struct datagram_message *message)
 {
-	return nic->fifo[nic->config.sl_to_vc[sl & 15]].count < nic->config.queue;
+	if (nic->config.queuing == NULL)
+		return message->sl & 15;
+	return queuing_sl(nic->config.queuing, nic->config.host, message->destination);
+}
+
+/* True if the message can be queued. */
+static inline bool datagram_has_room(
+	const struct datagram *nic, const struct datagram_message *message)
+{
+	return nic->fifo[nic->config.sl_to_vc[datagram_sl(nic, message)]].count < nic->config.queue;
 }
 
 /* Queues a message; there is room. One to a host without a route is counted and forgotten. */

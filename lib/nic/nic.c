@@ -170,6 +170,14 @@ static int judge(const struct nic *nic, const struct nic_message *message)
 	return nic_routes_reaches(nic->config.routes, message->destination) ? 0 : -ENETUNREACH;
 }
 
+static uint8_t sl_of(const struct nic *nic, const struct nic_message *message)
+{
+	const struct queuing *queuing = nic->config.queuing;
+
+	return queuing == NULL ? message->sl
+			       : queuing_sl(queuing, nic->config.host, message->destination);
+}
+
 int nic_send(struct nic *nic, const struct nic_message *from, weft_time now)
 {
 	uint32_t mtu = nic->config.mtu_bytes, index;
@@ -188,8 +196,8 @@ int nic_send(struct nic *nic, const struct nic_message *from, weft_time now)
 	message = nic_message_at(nic, index);
 	message->frames = from->bytes == 0 ? 1 : (from->bytes - 1) / mtu + 1;
 	message->destination = from->destination;
-	message->sl = from->sl;
-	message->vc = nic->config.sl_to_vc[from->sl];
+	message->sl = sl_of(nic, from);
+	message->vc = nic->config.sl_to_vc[message->sl];
 	message->generated_ps = from->generated_ps;
 	message->queued_ps = now;
 	message->cookie = from->cookie;

@@ -34,6 +34,7 @@
 #include "nic_counters.h"
 #include "nic_routes.h"
 #include "packet.h"
+#include "queuing.h"
 #include "route_choice.h"
 #include "weft_time.h"
 
@@ -76,6 +77,8 @@ struct nic_config {
 	uint8_t sl_to_vc[16];
 	const struct nic_routes *routes; /* the caller's, constant */
 	const struct route_choice_ops *choice;
+	/* Gives messages their service level instead of their own, the caller's; or NULL. */
+	const struct queuing *queuing;
 	uint32_t messages;        /* held in all, waiting or not acknowledged */
 	uint32_t payloads;        /* of those, with a payload of their own; may be 0 */
 	uint32_t payload_bytes;   /* greatest payload of a message */

@@ -156,22 +156,32 @@ static uint32_t advance(struct traffic *traffic, struct schedule *schedule)
 
 static void count_due(struct traffic *traffic, weft_time now)
 {
+	if (traffic->config.lane != 0)
+		return;
 	while (is_due(traffic, &traffic->counted, now)) {
 		traffic->counters.generated_messages++;
 		traffic->counters.generated_bytes += advance(traffic, &traffic->counted);
 	}
 }
 
-static void hand_out(struct traffic *traffic)
+static bool is_of_lane(const struct traffic_config *config, uint16_t destination)
 {
-	traffic->message = (struct traffic_message){
-		.destination = traffic->pattern->destination(
-			traffic->state, &traffic->config, &traffic->destination),
-		.sl = traffic->config.sl,
-		.generated_ps = traffic->handed.next_ps,
-	};
-	traffic->message.bytes = advance(traffic, &traffic->handed);
-	traffic->pending = true;
+	return config->queuing == NULL ||
+	       queuing_sl(config->queuing, config->host, destination) == config->lane;
+}
+
+static void hand_out(struct traffic *traffic, weft_time now)
+{
+	while (!traffic->pending && is_due(traffic, &traffic->handed, now)) {
+		traffic->message = (struct traffic_message){
+			.destination = traffic->pattern->destination(
+				traffic->state, &traffic->config, &traffic->destination),
+			.sl = traffic->config.sl,
+			.generated_ps = traffic->handed.next_ps,
+		};
+		traffic->message.bytes = advance(traffic, &traffic->handed);
+		traffic->pending = is_of_lane(&traffic->config, traffic->message.destination);
+	}
 }
 
 static void init_schedule(struct traffic *traffic)
@@ -233,8 +243,7 @@ void traffic_destroy(struct traffic *traffic)
 bool traffic_poll(struct traffic *traffic, weft_time now, struct traffic_message *message)
 {
 	count_due(traffic, now);
-	if (!traffic->pending && is_due(traffic, &traffic->handed, now))
-		hand_out(traffic);
+	hand_out(traffic, now);
 	if (traffic->pending)
 		*message = traffic->message;
 	return traffic->pending;

@@ -21,6 +21,7 @@
 
 #include "arrivals.h"
 #include "fault.h"
+#include "queuing.h"
 #include "rng.h"
 #include "weft_time.h"
 
@@ -43,6 +44,12 @@ struct traffic_config {
 	weft_time on_ps, off_ps;     /* bursty: mean times, up to TRAFFIC_BURST_MAX_PS */
 	weft_time start_ps, stop_ps; /* stop_ps WEFT_TIME_NEVER: no end */
 	uint8_t sl;
+	/* One source as several, one for each queue of a scheme: they all read the same schedule,
+	 * this one hands out what goes into queue 'lane', so that a queue that is full holds up
+	 * nobody but itself; the one of lane 0 counts what all generate. NULL: the whole. The
+	 * caller's. */
+	const struct queuing *queuing;
+	uint8_t lane;
 	/* Lists are the caller's and need only last for the call. */
 	/* hotspot, combined: the hot spots. all-to-all: to whom, ascending; none: to everybody. */
 	const uint16_t *targets;

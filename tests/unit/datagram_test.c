@@ -35,9 +35,11 @@ static void stop(struct pair *pair)
 
 static void send(struct datagram *nic, uint16_t to, uint8_t sl, uint32_t bytes)
 {
-	assert_true(datagram_has_room(nic, sl));
-	datagram_send(nic, &(struct datagram_message){
-				   .destination = to, .sl = sl, .bytes = bytes, .generated_ps = 5});
+	const struct datagram_message message = {
+		.destination = to, .sl = sl, .bytes = bytes, .generated_ps = 5};
+
+	assert_true(datagram_has_room(nic, &message));
+	datagram_send(nic, &message);
 }
 
 static void a_message_becomes_frames_of_the_mtu_and_a_rest(void **state)
@@ -132,8 +134,31 @@ static void a_full_fifo_takes_no_more(void **state)
 	start(&pair, 2);
 	for (unsigned i = 0; i < 4; i++)
 		send(&pair.a, 1, 0, 10);
-	assert_false(datagram_has_room(&pair.a, 0));
-	assert_true(datagram_has_room(&pair.a, 1));
+	assert_false(datagram_has_room(&pair.a, &(struct datagram_message){.sl = 0}));
+	assert_true(datagram_has_room(&pair.a, &(struct datagram_message){.sl = 1}));
+	stop(&pair);
+}
+
+/* By destination over two VCs: 1 and 3 in VC 1, 2 in VC 0. */
+static void a_queuing_scheme_gives_the_service_level(void **state)
+{
+	struct queuing queuing = {.scheme = queuing_scheme_find("dbbm"), .queues = 2, .hosts = 4};
+	struct datagram_origin origin;
+	struct weft_packet packet;
+	struct pair pair;
+
+	start(&pair, 2);
+	pair.a.config.queuing = &queuing;
+	for (unsigned i = 0; i < 4; i++)
+		send(&pair.a, i % 2 ? 1 : 3, 0, 10);
+	assert_false(datagram_has_room(&pair.a, &(struct datagram_message){.destination = 3}));
+	send(&pair.a, 2, 1, 10);
+	for (unsigned i = 0; i < 5; i++) {
+		assert_true(datagram_inject(&pair.a, 0, &packet, &origin));
+		assert_int_equal(packet.sl, packet.destination % 2);
+		assert_int_equal(packet.vc, packet.destination % 2);
+		assert_int_equal(packet.vc_original, packet.destination % 2);
+	}
 	stop(&pair);
 }
 
@@ -203,6 +228,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(vcs_take_turns_and_one_without_credits_holds_up_no_other),
 	cmocka_unit_test(messages_of_a_vc_leave_in_order_whoever_they_are_for),
 	cmocka_unit_test(a_full_fifo_takes_no_more),
+	cmocka_unit_test(a_queuing_scheme_gives_the_service_level),
 	cmocka_unit_test(frames_that_come_after_later_ones_are_counted),
 	cmocka_unit_test(a_source_route_goes_with_every_frame_and_counts_in_its_length),
 	cmocka_unit_test(a_message_without_a_route_is_counted_and_holds_up_nobody),

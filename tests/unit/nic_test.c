@@ -220,6 +220,29 @@ static void vcs_take_turns(void **state)
 	end_stop(&a);
 }
 
+static void a_queuing_scheme_gives_the_service_level(void **state)
+{
+	struct queuing queuing = {
+		.scheme = queuing_scheme_find("dbbm"), .queues = 3, .hosts = PAIR_HOSTS};
+	struct end a;
+	struct nic_config config = end_config(&a, 0, 1);
+	struct box box;
+
+	config.link.vcs = 3;
+	config.queuing = &queuing;
+	for (unsigned sl = 0; sl < 3; sl++)
+		config.sl_to_vc[sl] = (uint8_t)sl;
+	end_begin(&a, &config);
+	for (unsigned to = 1; to < PAIR_HOSTS; to++)
+		end_send(&a, (uint16_t)to, 0, PAIR_MTU);
+	for (unsigned to = 1; to < PAIR_HOSTS; to++) {
+		assert_true(end_take(&a, &box));
+		assert_int_equal(box.packet.vc, box.packet.destination % 3);
+		assert_int_equal(frame_header_const(box.frame)->sl, box.packet.destination % 3);
+	}
+	end_stop(&a);
+}
+
 /* A link that grants 'blocks' in VC 0 and 100 in VC 1. */
 static void grant(struct end *end, uint32_t sent, uint32_t blocks)
 {
@@ -529,6 +552,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_peer_with_a_closed_window_does_not_block_others),
 	cmocka_unit_test(peers_whose_windows_open_again_take_turns),
 	cmocka_unit_test(vcs_take_turns),
+	cmocka_unit_test(a_queuing_scheme_gives_the_service_level),
 	cmocka_unit_test(nothing_is_sent_without_credits_and_other_vcs_go_on),
 	cmocka_unit_test(nothing_is_sent_while_the_link_is_down),
 	cmocka_unit_test(the_links_frames_and_acknowledgements_go_first_and_need_no_credits),

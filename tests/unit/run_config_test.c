@@ -254,6 +254,9 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		{HEAD "queuing: vftre\n",
 			"r.yaml:4:10: 'queuing: vftre': one of 1q, dbbm, vftree, flow2sl, voqnet was "
 			"expected; nearest is 'vftree'"},
+		{HEAD "queuing: dbbm\n",
+			"r.yaml:4:10: queuing: dbbm spreads over the VCs, of which there is one: "
+			"switch.vcs of 2 or more was expected"},
 		{HEAD "seed: -1\n", "r.yaml:4:7: 'seed: -1': a whole number from 0 to "
 				    "18446744073709551615 was expected"},
 		{HEAD "seed:\n", "r.yaml:4:6: 'seed' has no value"},
@@ -385,7 +388,6 @@ static void what_is_not_built_is_refused_by_name(void **state)
 			"r.yaml: 'switch.flow-control: stop-go' is not built yet; use credit"},
 		{"switch.routing-delay=1ns",
 			"r.yaml: a switch.routing-delay on the real clock is not built yet; use 0ns"},
-		{"queuing=dbbm", "r.yaml: 'queuing: dbbm' is not built yet; use 1q"},
 		{"routing.adaptive=arn",
 			"r.yaml: 'routing.adaptive: arn' is not built yet; use none"},
 		{"routing.afi=true", "r.yaml: 'routing.afi: true' is not built yet; use false"},

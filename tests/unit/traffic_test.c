@@ -348,6 +348,81 @@ static void hosts_are_chosen_in_the_number_asked_for_and_by_the_seed(void **stat
 		assert_true(c[i]);
 }
 
+#define LANES 3
+
+struct lanes {
+	struct queuing queuing;
+	struct traffic *whole, *lane[LANES];
+};
+
+static void start_lanes(struct lanes *lanes)
+{
+	struct traffic_config from = config("uniform");
+
+	lanes->queuing = (struct queuing){
+		.scheme = queuing_scheme_find("dbbm"), .queues = LANES, .hosts = HOSTS};
+	from.other_message_bytes = 300;
+	from.other_share_ppm = 400000;
+	from.stop_ps = 2 * PS_PER_MS;
+	lanes->whole = start(&from);
+	from.queuing = &lanes->queuing;
+	for (from.lane = 0; from.lane < LANES; from.lane++)
+		lanes->lane[from.lane] = start(&from);
+}
+
+static void stop_lanes(struct lanes *lanes)
+{
+	for (unsigned i = 0; i < LANES; i++)
+		traffic_destroy(lanes->lane[i]);
+	traffic_destroy(lanes->whole);
+}
+
+static void lanes_hand_out_the_messages_of_one_source_each_its_own(void **state)
+{
+	struct lanes lanes;
+	weft_time now[1 + LANES] = {0};
+	uint64_t generated = 0;
+
+	start_lanes(&lanes);
+	for (unsigned i = 0; i < 1000; i++) {
+		struct traffic_message wanted = next(lanes.whole, &now[LANES]);
+		unsigned lane = wanted.destination % LANES;
+		struct traffic_message found = next(lanes.lane[lane], &now[lane]);
+
+		assert_int_equal(found.destination, wanted.destination);
+		assert_int_equal(found.bytes, wanted.bytes);
+		assert_int_equal(found.generated_ps, wanted.generated_ps);
+	}
+	for (unsigned i = 0; i < LANES; i++) {
+		traffic_count(lanes.lane[i], now[LANES]);
+		generated += traffic_counters(lanes.lane[i])->generated_bytes;
+	}
+	traffic_count(lanes.whole, now[LANES]);
+	assert_int_equal(generated, traffic_counters(lanes.whole)->generated_bytes);
+	stop_lanes(&lanes);
+}
+
+static void a_lane_that_is_not_taken_from_holds_nobody_up(void **state)
+{
+	struct traffic_message message;
+	struct lanes lanes;
+	unsigned taken = 0;
+
+	start_lanes(&lanes);
+	for (weft_time now = 0; now <= 2 * PS_PER_MS; now += PS_PER_US) {
+		if (traffic_poll(lanes.lane[1], now, &message))
+			assert_int_equal(message.destination % LANES, 1);
+		while (traffic_poll(lanes.lane[2], now, &message)) {
+			traffic_accept(lanes.lane[2]);
+			taken++;
+		}
+	}
+	assert_in_range(taken, 500, 1000);
+	assert_true(traffic_finished(lanes.lane[2], 2 * PS_PER_MS));
+	assert_false(traffic_finished(lanes.lane[1], 2 * PS_PER_MS));
+	stop_lanes(&lanes);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(uniform_reaches_all_others_equally_often),
 	cmocka_unit_test(hotspot_reaches_its_targets_only_and_never_itself),
@@ -362,6 +437,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_is_counted_is_what_is_handed_out),
 	cmocka_unit_test(the_same_seed_gives_the_same_messages_and_another_one_others),
 	cmocka_unit_test(what_makes_no_sense_is_refused_with_a_reason),
+	cmocka_unit_test(lanes_hand_out_the_messages_of_one_source_each_its_own),
+	cmocka_unit_test(a_lane_that_is_not_taken_from_holds_nobody_up),
 	cmocka_unit_test(hosts_are_chosen_in_the_number_asked_for_and_by_the_seed),
 };
 

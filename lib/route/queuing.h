@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Static queuing schemes (switch.md 3): in which of the Q virtual channels a packet travels, by its
+ * source, its destination and the network, fixed before it is sent. The sending host writes it into
+ * the frame as the service level, every device stores service level n in VC n, so the choice is
+ * made once. Q does not count the adapted-flow channel of AFI.
+ *
+ * A scheme is one file with one struct queuing_scheme and a line in QUEUING_SCHEMES; it sees
+ * numbers of hosts and leaves and nothing else (docs/adding-a-queuing-scheme.md). Constant once
+ * created; any thread may read.
+ */
+
+#include <stdint.h>
+
+#include "fault.h"
+#include "topology.h"
+
+struct queuing;
+
+struct queuing_scheme {
+	const char *name;
+	const char *summary; /* one line */
+	/* 0, or -EINVAL and fault: this network or so many queues cannot be. NULL: all can. */
+	int (*check)(const struct queuing *queuing, struct fault *fault);
+	/* Below queuing->queues, for two different hosts. */
+	uint32_t (*queue)(const struct queuing *queuing, uint32_t source, uint32_t destination);
+};
+
+struct queuing {
+	const struct queuing_scheme *scheme;
+	uint32_t queues; /* Q, 1 to 16 */
+	uint32_t hosts;
+	/* Switches with hosts, numbered from 0 in the order of the least host on each: consecutive
+	 * hosts hang on consecutive leaves. */
+	uint32_t leaves;
+	uint32_t *leaf; /* [hosts] */
+};
+
+/* NULL with errno and fault: EINVAL if the scheme cannot serve this network, ENOMEM. */
+struct queuing *queuing_create(const struct topology *topology, const struct queuing_scheme *scheme,
+	uint32_t queues, struct fault *fault);
+void queuing_destroy(struct queuing *queuing);
+
+/* The service level of what 'source' sends to 'destination'; 0 without a scheme. */
+static inline uint8_t queuing_sl(
+	const struct queuing *queuing, uint32_t source, uint32_t destination)
+{
+	return queuing == NULL ? 0 : (uint8_t)queuing->scheme->queue(queuing, source, destination);
+}
+
+/* Scheme i of the list, NULL after the last. */
+const struct queuing_scheme *queuing_scheme_at(unsigned i);
+/* NULL if there is none of this name. */
+const struct queuing_scheme *queuing_scheme_find(const char *name);
+
+/* All schemes: identifier, and name as people type it; the scheme is queuing_NAME. */
+#define QUEUING_SCHEMES(X)  \
+	X(1Q, 1q)           \
+	X(DBBM, dbbm)       \
+	X(VFTREE, vftree)   \
+	X(FLOW2SL, flow2sl) \
+	X(VOQNET, voqnet)
+
+#define X(id, name) extern const struct queuing_scheme queuing_##name;
+QUEUING_SCHEMES(X)
+#undef X

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Queuing schemes in whole fabrics on the virtual clock. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "run_config.h"
+#include "unit.h"
+#include "virtual_devices.h"
+
+/* A hot spot at h5, the others to everybody. */
+static const char tree[] = "weft: run/1\n"
+			   "topology: \"rlft:ports=8,stages=2\"\n"
+			   "clock: virtual\n"
+			   "link: {rate: 100Gbps, delay: 30ns}\n"
+			   "switch: {buffer: 128KiB, mtu: 1KiB, vcs: 3}\n"
+			   "nic: {mtu: 1KiB}\n"
+			   "routing: {algorithm: dmodk, mode: table}\n"
+			   "measure: {warmup: 0ms, duration: 1ms, sample: 1ms}\n"
+			   "traffic:\n"
+			   "  - {pattern: uniform, from: rest, load: 90%, message: 1KiB}\n"
+			   "  - {pattern: hotspot, from: 25%, to: [h5], load: 100%, message: "
+			   "1KiB}\n";
+
+struct lab {
+	struct run_config *config;
+	struct topology *topology;
+	struct virtual_fabric *fabric;
+	struct run_result result;
+};
+
+static void run(struct lab *lab, const char *const *set, unsigned sets)
+{
+	struct fault fault = {""};
+
+	memset(lab, 0, sizeof(*lab));
+	lab->config = run_config_parse(tree, strlen(tree), "test", set, sets, &fault);
+	if (lab->config == NULL || run_config_supported(lab->config, &fault) != 0 ||
+		(lab->topology = run_config_open_topology(lab->config, &fault)) == NULL ||
+		(lab->fabric = virtual_fabric_create(lab->topology, lab->config, &fault)) == NULL ||
+		virtual_fabric_run(lab->fabric, NULL, NULL, NULL, &fault) != 0 ||
+		virtual_fabric_result(lab->fabric, &lab->result, &fault) != 0)
+		fail_msg("%s", fault.text);
+	assert_null(virtual_fabric_check(lab->fabric));
+	assert_int_equal(lab->result.out_of_order, 0);
+	assert_int_equal(lab->result.packets.dropped, 0);
+}
+
+static void end(struct lab *lab)
+{
+	run_result_free(&lab->result);
+	virtual_fabric_destroy(lab->fabric);
+	topology_destroy(lab->topology);
+	run_config_destroy(lab->config);
+}
+
+#define RUN(lab, ...)                                          \
+	run(lab, (const char *const[]){"seed=3", __VA_ARGS__}, \
+		sizeof((const char *const[]){"seed=3", __VA_ARGS__}) / sizeof(const char *))
+
+/* Who is in which VC, by the blocks that have arrived at the hosts. */
+static void assert_only_the_schemes_vcs_arrive(const struct lab *lab)
+{
+	const struct virtual_fabric *fabric = lab->fabric;
+	uint32_t vcs = lab->config->sw.vcs;
+
+	for (uint32_t to = 0; to < fabric->hosts; to++) {
+		const struct datagram *nic = &fabric->host[to].nic;
+		uint32_t wanted = 0, found = 0;
+
+		for (uint32_t from = 0; from < fabric->hosts; from++)
+			if (from != to && nic->expected[from] != 0)
+				wanted |= 1u << queuing_sl(fabric->routes.queuing, from, to);
+		for (uint32_t vc = 0; vc < vcs; vc++)
+			if (nic->link.rx[vc].received != 0)
+				found |= 1u << vc;
+		assert_int_not_equal(wanted, 0);
+		assert_int_equal(found, wanted);
+	}
+}
+
+static void packets_travel_in_the_vc_of_their_scheme(void **state)
+{
+	char queuing[64];
+
+	for (unsigned i = 0; queuing_scheme_at(i) != NULL; i++) {
+		struct lab lab;
+		bool small = strcmp(queuing_scheme_at(i)->name, "voqnet") == 0;
+
+		snprintf(queuing, sizeof(queuing), "queuing=%s", queuing_scheme_at(i)->name);
+		RUN(&lab, queuing, small ? "topology=rlft:ports=4,stages=2" : "seed=3",
+			small ? "switch.vcs=8" : "switch.vcs=3");
+		assert_only_the_schemes_vcs_arrive(&lab);
+		end(&lab);
+	}
+}
+
+/* The hot spot takes 1 of 16 hosts' links; 14 of 15 of what the 12 others send at 90 % go
+ * elsewhere. From the sources on nothing is shared with the hot packets, so all of that arrives. */
+static void a_hot_spot_does_not_hold_up_what_has_another_queue(void **state)
+{
+	struct lab one, each;
+
+	RUN(&one, "topology=rlft:ports=4,stages=3", "switch.vcs=16", "queuing=1q");
+	RUN(&each, "topology=rlft:ports=4,stages=3", "switch.vcs=16", "queuing=voqnet");
+	assert_true(one.result.accepted < 0.52);
+	assert_true(each.result.accepted > 0.68);
+	end(&one);
+	end(&each);
+}
+
+static void assert_refused(const char *const *set, unsigned sets, const char *why)
+{
+	struct fault fault = {""};
+	struct run_config *config = run_config_parse(tree, strlen(tree), "test", set, sets, &fault);
+	struct topology *topology = run_config_open_topology(config, &fault);
+
+	assert_null(virtual_fabric_create(topology, config, &fault));
+	assert_string_equal(fault.text, why);
+	topology_destroy(topology);
+	run_config_destroy(config);
+}
+
+static void what_a_network_cannot_have_is_refused(void **state)
+{
+	static const char *const ring[] = {
+		"topology=torus:dims=5,hosts=2", "routing.algorithm=dor", "queuing=dbbm"};
+	static const char *const many[] = {"queuing=voqnet"};
+
+	assert_refused(ring, 3,
+		"test: queuing dbbm: on this topology routing.algorithm dor uses the VCs for its "
+		"classes; expected 1q");
+	assert_refused(many, 1,
+		"queuing voqnet: a VC for each of 32 hosts, expected a network of at most 16");
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(packets_travel_in_the_vc_of_their_scheme),
+	cmocka_unit_test(a_hot_spot_does_not_hold_up_what_has_another_queue),
+	cmocka_unit_test(what_a_network_cannot_have_is_refused),
+};
+
+UNIT_MAIN(tests)

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The example of docs/adding-a-queuing-scheme.md: the page shows example_scheme.c as it is compiled
+ * here, and it does what the page says. */
+
+#include "example_page.h"
+#include "queuing.h"
+
+extern const struct queuing_scheme queuing_by_source;
+
+static void the_page_shows_the_file(void **state)
+{
+	example_expect_shown(SOURCE_ROOT "/docs/adding-a-queuing-scheme.md",
+		SOURCE_ROOT "/tests/unit/example_scheme.c");
+}
+
+static void neighbours_have_different_queues(void **state)
+{
+	struct topology *topology = topology_generate("rlft:ports=8,stages=2", NULL);
+	struct queuing *queuing = queuing_create(topology, &queuing_by_source, 4, NULL);
+
+	assert_non_null(queuing);
+	for (uint32_t source = 0; source < 32; source++)
+		for (uint32_t to = 0; to < 32; to++)
+			assert_int_equal(queuing_sl(queuing, source, to), source % 4);
+	queuing_destroy(queuing);
+	topology_destroy(topology);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_page_shows_the_file),
+	cmocka_unit_test(neighbours_have_different_queues),
+};
+
+UNIT_MAIN(tests)

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "queuing.h"
+
+#include "unit.h"
+
+#define HOSTS 432 /* of the papers' RLFT: 72 leaves of 6 */
+
+static struct queuing *open_on(const char *spec, const char *name, uint32_t queues)
+{
+	struct topology *topology = topology_generate(spec, NULL);
+	struct queuing *queuing;
+	struct fault fault = {""};
+
+	assert_non_null(topology);
+	queuing = queuing_create(topology, queuing_scheme_find(name), queues, &fault);
+	assert_string_equal(fault.text, "");
+	topology_destroy(topology);
+	return queuing;
+}
+
+static struct queuing *open(const char *name, uint32_t queues)
+{
+	return open_on("rlft:ports=12,stages=3", name, queues);
+}
+
+static void leaves_are_numbered_as_the_hosts_on_them(void **state)
+{
+	struct queuing *queuing = open("vftree", 3);
+
+	assert_int_equal(queuing->leaves, 72);
+	for (uint32_t host = 0; host < HOSTS; host++)
+		assert_int_equal(queuing->leaf[host], host / 6);
+	queuing_destroy(queuing);
+}
+
+/* Switches 0 and 1 of a torus have their hosts in another order than their numbers here. */
+static void leaves_are_numbered_by_their_least_host(void **state)
+{
+	static const char text[] = "weft: topology/1\n"
+				   "switches: [{name: a, ports: 3}, {name: b, ports: 3}]\n"
+				   "hosts: [{name: x}, {name: y}, {name: z}]\n"
+				   "links: [{a: x:0, b: b:0}, {a: y:0, b: a:0}, {a: z:0, b: b:1}, "
+				   "{a: a:2, b: b:2}]\n";
+	struct topology *topology = topology_parse(text, sizeof(text) - 1, "t", NULL);
+	struct queuing *queuing = queuing_create(topology, queuing_scheme_find("vftree"), 2, NULL);
+
+	assert_int_equal(queuing->leaves, 2);
+	assert_int_equal(queuing->leaf[0], 0);
+	assert_int_equal(queuing->leaf[1], 1);
+	assert_int_equal(queuing->leaf[2], 0);
+	queuing_destroy(queuing);
+	topology_destroy(topology);
+}
+
+static void one_queue_has_all_in_vc_0(void **state)
+{
+	struct queuing *queuing = open("1q", 4);
+
+	assert_int_equal(queuing_sl(queuing, 7, 431), 0);
+	assert_int_equal(queuing_sl(queuing, 431, 6), 0);
+	queuing_destroy(queuing);
+	assert_int_equal(queuing_sl(NULL, 1, 2), 0);
+}
+
+static void dbbm_is_the_destination_modulo_q(void **state)
+{
+	struct queuing *queuing = open("dbbm", 3);
+
+	for (uint32_t to = 1; to < HOSTS; to++) {
+		assert_int_equal(queuing_sl(queuing, 0, to), to % 3);
+		assert_int_equal(
+			queuing_sl(queuing, 0, to), queuing_sl(queuing, to == 5 ? 6 : 5, to));
+	}
+	queuing_destroy(queuing);
+}
+
+static void vftree_packets_between_the_same_leaves_share_a_vc(void **state)
+{
+	struct queuing *queuing = open("vftree", 3);
+
+	for (uint32_t from = 0; from < HOSTS; from += 6)
+		for (uint32_t to = 0; to < HOSTS; to++)
+			assert_int_equal(queuing_sl(queuing, from, to - to % 6),
+				queuing_sl(queuing, from + to % 6, to));
+	queuing_destroy(queuing);
+}
+
+static void vftree_consecutive_destination_leaves_use_consecutive_vcs(void **state)
+{
+	for (uint32_t queues = 2; queues <= 16; queues++) {
+		struct queuing *queuing = open("vftree", queues);
+
+		for (uint32_t from = 0; from < 72; from++)
+			for (uint32_t to = 0; to + 1 < 72; to++)
+				assert_int_equal(queuing_sl(queuing, 6 * from, 6 * to + 6),
+					(queuing_sl(queuing, 6 * from, 6 * to) + 1u) % queues);
+		/* The leaf behind one's own is the first. */
+		assert_int_equal(queuing_sl(queuing, 60, 66), 0);
+		queuing_destroy(queuing);
+	}
+}
+
+static void flow2sl_adds_the_groups_of_source_and_destination(void **state)
+{
+	struct queuing *queuing = open("flow2sl", 3);
+
+	/* Groups 0..143, 144..287, 288..431. */
+	assert_int_equal(queuing_sl(queuing, 0, 143), 0);
+	assert_int_equal(queuing_sl(queuing, 0, 144), 1);
+	assert_int_equal(queuing_sl(queuing, 143, 288), 2);
+	assert_int_equal(queuing_sl(queuing, 144, 287), 2);
+	assert_int_equal(queuing_sl(queuing, 287, 288), 0);
+	assert_int_equal(queuing_sl(queuing, 431, 289), 1);
+	queuing_destroy(queuing);
+}
+
+static void flow2sl_groups_differ_by_one_host_where_q_does_not_divide(void **state)
+{
+	struct queuing *queuing = open("flow2sl", 5);
+	uint32_t count[5] = {0};
+
+	for (uint32_t to = 1; to < HOSTS; to++) {
+		count[queuing_sl(queuing, 0, to)]++;
+		assert_true(queuing_sl(queuing, 0, to) >= queuing_sl(queuing, 0, to - 1));
+	}
+	count[0]++; /* host 0 itself */
+	for (unsigned i = 0; i < 5; i++)
+		assert_true(count[i] == 86 || count[i] == 87);
+	queuing_destroy(queuing);
+}
+
+static void voqnet_has_a_vc_for_each_destination(void **state)
+{
+	struct queuing *queuing = open_on("rlft:ports=4,stages=2", "voqnet", 8);
+
+	for (uint32_t to = 1; to < 8; to++)
+		assert_int_equal(queuing_sl(queuing, 0, to), to);
+	queuing_destroy(queuing);
+}
+
+static void assert_refused(const char *spec, const char *name, uint32_t queues, const char *why)
+{
+	struct topology *topology = topology_generate(spec, NULL);
+	struct fault fault = {""};
+
+	assert_null(queuing_create(topology, queuing_scheme_find(name), queues, &fault));
+	assert_string_equal(fault.text, why);
+	topology_destroy(topology);
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+	assert_refused("rlft:ports=4,stages=2", "voqnet", 7,
+		"queuing voqnet: 7 VCs for 8 hosts, expected one for each: switch.vcs of 8");
+	assert_refused("rlft:ports=12,stages=3", "voqnet", 16,
+		"queuing voqnet: a VC for each of 432 hosts, expected a network of at most 16");
+	assert_refused(
+		"rlft:ports=4,stages=2", "dbbm", 17, "queuing dbbm: 17 VCs, expected 1 to 16");
+	assert_refused("rlft:ports=4,stages=2", "dbbm", 0, "queuing dbbm: 0 VCs, expected 1 to 16");
+}
+
+static void every_scheme_is_found_by_its_name_and_stays_below_q(void **state)
+{
+	const struct queuing_scheme *scheme;
+
+	for (unsigned i = 0; (scheme = queuing_scheme_at(i)) != NULL; i++) {
+		struct queuing *queuing = open_on("rlft:ports=4,stages=2", scheme->name, 8);
+
+		assert_ptr_equal(queuing_scheme_find(scheme->name), scheme);
+		assert_non_null(scheme->summary);
+		for (uint32_t from = 0; from < 8; from++)
+			for (uint32_t to = 0; to < 8; to++)
+				assert_true(queuing_sl(queuing, from, to) < 8);
+		queuing_destroy(queuing);
+	}
+	assert_null(queuing_scheme_find("obqa"));
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(leaves_are_numbered_as_the_hosts_on_them),
+	cmocka_unit_test(leaves_are_numbered_by_their_least_host),
+	cmocka_unit_test(one_queue_has_all_in_vc_0),
+	cmocka_unit_test(dbbm_is_the_destination_modulo_q),
+	cmocka_unit_test(vftree_packets_between_the_same_leaves_share_a_vc),
+	cmocka_unit_test(vftree_consecutive_destination_leaves_use_consecutive_vcs),
+	cmocka_unit_test(flow2sl_adds_the_groups_of_source_and_destination),
+	cmocka_unit_test(flow2sl_groups_differ_by_one_host_where_q_does_not_divide),
+	cmocka_unit_test(voqnet_has_a_vc_for_each_destination),
+	cmocka_unit_test(what_cannot_be_is_refused),
+	cmocka_unit_test(every_scheme_is_found_by_its_name_and_stays_below_q),
+};
+
+UNIT_MAIN(tests)
