@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The flit model against cases that were computed by hand. T is the cycle in which something left;
+ * it is at the far end of a link in T + 8, and through a free switch 24 cycles after that. */
+
+#include "unit.h"
+
+#include "flit_bed.h"
+
+/* From leaving the source to the end of the cycle in which the tail has come. */
+static uint64_t latency(const struct flit_fate *fate)
+{
+	return fate->tail + 1 - fate->left;
+}
+
+static void an_empty_network_takes_8_and_32_a_switch_and_the_payload(void **state)
+{
+	static const uint32_t bytes[] = {1, 2, 23, 24, 25, 56, 57, 79, 80, 81, 512};
+
+	(void)state;
+	for (uint32_t switches = 1; switches <= 6; switches++)
+		for (unsigned i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
+			char ports[8] = "111111";
+			struct flit_bed bed;
+
+			ports[switches - 1] = '0';
+			ports[switches] = '\0';
+			flit_bed_row(&bed, switches, 1);
+			/* A row of one switch needs a second host. */
+			if (switches == 1) {
+				flit_bed_end(&bed);
+				flit_bed_row(&bed, 1, 2);
+				ports[0] = '1';
+			}
+			flit_bed_add(
+				&bed, 100, 0, switches == 1 ? 1 : switches - 1, bytes[i], ports);
+			flit_bed_run(&bed);
+			assert_int_equal(flit_bed_fate(&bed, 0)->left, 100);
+			assert_int_equal(flit_bed_fate(&bed, 0)->first, 100 + 8 + 32 * switches);
+			assert_int_equal(
+				latency(flit_bed_fate(&bed, 0)), 8 + 32 * switches + bytes[i]);
+			flit_bed_end(&bed);
+		}
+}
+
+static void an_in_transit_buffer_takes_84_and_its_switch_a_second_time(void **state)
+{
+	static const uint32_t bytes[] = {1, 75, 76, 77, 512};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
+		struct flit_bed bed;
+
+		flit_bed_row(&bed, 4, 1);
+		/* h0, s0, s1, h1, s1, s2, h2, s2, s3, h3. */
+		flit_bed_add(&bed, 0, 0, 3, bytes[i], "10i10i10");
+		flit_bed_run(&bed);
+		assert_int_equal(flit_bed_fate(&bed, 0)->itbs, 2);
+		assert_int_equal(latency(flit_bed_fate(&bed, 0)), 8 + 32 * 6 + bytes[i] + 84 * 2);
+		flit_bed_end(&bed);
+	}
+}
+
+static void a_saturated_channel_carries_a_message_of_512_in_536_cycles(void **state)
+{
+	(void)state;
+	/* From one host, and from two that take turns. */
+	for (unsigned sources = 1; sources <= 2; sources++) {
+		struct flit_bed bed;
+
+		flit_bed_row(&bed, 1, 3);
+		for (unsigned i = 0; i < 20; i++)
+			flit_bed_add(&bed, 0, i % sources, 2, 512, "2");
+		flit_bed_run(&bed);
+		for (uint32_t i = 0; i < 20; i++)
+			assert_int_equal(flit_bed_fate(&bed, i)->tail,
+				8 + 32 + 511 + (512 + 1 + 23) * (uint64_t)i);
+		flit_bed_end(&bed);
+	}
+}
+
+/* h1's message holds the output until its tail leaves; h0's header has come meanwhile. */
+static void stop_and_go_are_sent_at_their_marks(void **state)
+{
+	const struct flit_mark *mark;
+	struct flit_bed bed;
+	uint64_t tail;
+
+	(void)state;
+	flit_bed_row(&bed, 1, 3);
+	flit_bed_add(&bed, 0, 1, 2, 512, "2");
+	flit_bed_add(&bed, 10, 0, 2, 400, "2");
+	flit_bed_run(&bed);
+	/* The other buffer holds 24 flits and tells nothing: h1's first flit comes in 8 and leaves
+	 * in 32, its last one leaves in 543. */
+	tail = 32 + 511;
+	assert_int_equal(flit_bed_fate(&bed, 0)->tail, tail + 8);
+	/* Flit n comes in 18 + n; the 57th, number 56, is the first above the mark. */
+	assert_true(flit_model_marks(bed.model, &mark) >= 2);
+	assert_true(mark[0].stop);
+	assert_int_equal(mark[0].cycle, 10 + 8 + 56);
+	assert_int_equal(mark[0].sender.kind, DEVICE_HOST);
+	assert_int_equal(mark[0].sender.device, 0);
+	/* The symbol takes 8 cycles, in which 8 more leave; with the 7 that are on their way when
+	 * it is sent, the buffer gets to 57 + 15. */
+	assert_int_equal(flit_model_fullest(bed.model), 72);
+	/* Granted in tail + 1; the first leaves 24 later, the 33rd brings the level to 39. */
+	assert_false(mark[1].stop);
+	assert_int_equal(mark[1].cycle, tail + 1 + 24 + 32);
+	/* The buffer never runs empty, so the rest follows at full rate. */
+	assert_int_equal(flit_bed_fate(&bed, 1)->first, tail + 25 + 8);
+	assert_int_equal(flit_bed_fate(&bed, 1)->tail, tail + 25 + 8 + 399);
+	flit_bed_end(&bed);
+}
+
+/* 57 flits are one above the mark, 56 are not; and of 40 the one that brings the level to 39. */
+static void a_message_of_56_flits_stops_nobody(void **state)
+{
+	const struct flit_mark *mark;
+
+	(void)state;
+	for (uint32_t bytes = 55; bytes <= 58; bytes++) {
+		struct flit_bed bed;
+
+		flit_bed_row(&bed, 1, 3);
+		flit_bed_add(&bed, 0, 1, 2, 512, "2");
+		flit_bed_add(&bed, 10, 0, 2, bytes, "2");
+		flit_bed_run(&bed);
+		assert_int_equal(flit_model_marks(bed.model, &mark), bytes > 56 ? 2 : 0);
+		assert_int_equal(flit_model_fullest(bed.model), bytes);
+		if (bytes > 56)
+			assert_int_equal(mark[1].cycle, 32 + 511 + 25 + bytes - 39 - 1);
+		flit_bed_end(&bed);
+	}
+}
+
+static void a_stopped_switch_stops_the_one_before_it(void **state)
+{
+	const struct flit_mark *mark;
+	struct flit_bed bed;
+
+	(void)state;
+	flit_bed_row(&bed, 2, 2);
+	/* h2 holds the way to h3; h0's message for h3 fills the buffer at s1, then the one at s0.
+	 */
+	flit_bed_add(&bed, 0, 2, 3, 512, "1");
+	flit_bed_add(&bed, 0, 0, 3, 512, "21");
+	flit_bed_run(&bed);
+	assert_true(flit_model_marks(bed.model, &mark) >= 2);
+	/* The first flit is at s1 in 40, the 57th in 96. */
+	assert_int_equal(mark[0].cycle, 96);
+	assert_int_equal(mark[0].sender.kind, DEVICE_SWITCH);
+	/* From 104 on s0 keeps what comes; its level was 24 and is 57 in 104 + 32. */
+	assert_int_equal(mark[1].cycle, 136);
+	assert_int_equal(mark[1].sender.kind, DEVICE_HOST);
+	assert_int_equal(flit_model_fullest(bed.model), 72);
+	flit_bed_end(&bed);
+}
+
+static void inputs_take_turns(void **state)
+{
+	struct flit_bed bed;
+	uint64_t last = 0;
+
+	(void)state;
+	flit_bed_row(&bed, 1, 5);
+	/* In the order of the numbers of ports, whoever sent the most. */
+	for (uint32_t round = 0; round < 8; round++)
+		for (uint32_t host = 0; host < 4; host++)
+			flit_bed_add(&bed, 0, host, 4, 10 + host, "4");
+	flit_bed_run(&bed);
+	for (uint32_t i = 0; i < bed.messages; i++) {
+		assert_true(flit_bed_fate(&bed, i)->first > last);
+		last = flit_bed_fate(&bed, i)->tail;
+	}
+	flit_bed_end(&bed);
+}
+
+static void the_input_behind_the_last_one_comes_first(void **state)
+{
+	struct flit_bed bed;
+
+	(void)state;
+	flit_bed_row(&bed, 1, 5);
+	flit_bed_add(&bed, 0, 2, 4, 100, "4");
+	/* While it passes, the others come; 3 is next, then 0, then 1. */
+	flit_bed_add(&bed, 20, 0, 4, 10, "4");
+	flit_bed_add(&bed, 15, 1, 4, 10, "4");
+	flit_bed_add(&bed, 25, 3, 4, 10, "4");
+	flit_bed_run(&bed);
+	/* The tail leaves in 131; each one is 25 + 9 cycles later. */
+	assert_int_equal(flit_bed_fate(&bed, 3)->tail, 131 + 34 + 8);
+	assert_int_equal(flit_bed_fate(&bed, 1)->tail, 131 + 68 + 8);
+	assert_int_equal(flit_bed_fate(&bed, 2)->tail, 131 + 102 + 8);
+	flit_bed_end(&bed);
+}
+
+static void a_header_behind_a_tail_is_routed_when_the_tail_has_left(void **state)
+{
+	struct flit_bed bed;
+
+	(void)state;
+	flit_bed_row(&bed, 1, 3);
+	/* To another, free output: 25 cycles from tail to header all the same. */
+	flit_bed_add(&bed, 0, 0, 1, 5, "1");
+	flit_bed_add(&bed, 0, 0, 2, 5, "2");
+	flit_bed_run(&bed);
+	assert_int_equal(flit_bed_fate(&bed, 1)->left, 5);
+	assert_int_equal(flit_bed_fate(&bed, 0)->tail, 32 + 4 + 8);
+	assert_int_equal(flit_bed_fate(&bed, 1)->first, 36 + 25 + 8);
+	flit_bed_end(&bed);
+}
+
+static void a_blocked_header_blocks_what_is_behind_it(void **state)
+{
+	struct flit_bed bed;
+
+	(void)state;
+	flit_bed_row(&bed, 1, 4);
+	flit_bed_add(&bed, 0, 1, 2, 512, "2");
+	flit_bed_add(&bed, 10, 0, 2, 5, "2");
+	flit_bed_add(&bed, 10, 0, 3, 5, "3"); /* nobody else wants h3 */
+	flit_bed_run(&bed);
+	assert_int_equal(flit_bed_fate(&bed, 1)->first, 543 + 25 + 8);
+	assert_int_equal(flit_bed_fate(&bed, 2)->first, 543 + 25 + 4 + 25 + 8);
+	flit_bed_end(&bed);
+}
+
+static void a_message_in_transit_leaves_the_network_while_its_way_on_is_blocked(void **state)
+{
+	struct flit_bed bed;
+
+	(void)state;
+	flit_bed_row(&bed, 2, 2);
+	/* h1 is busy with a long message of its own when h0's comes to it, and takes it all. */
+	flit_bed_add(&bed, 0, 1, 2, 2000, "20");
+	flit_bed_add(&bed, 0, 0, 3, 512, "1i21");
+	flit_bed_start(&bed);
+	while (flit_model_cycle(bed.model) < 1000)
+		flit_model_step(bed.model);
+	flit_bed_check(&bed);
+	/* All of it: 512 in the pool; of h1's, 8 in each of three links and 24 in each buffer. */
+	assert_int_equal(flit_model_inside(bed.model), 512 + 8 + 24 + 8 + 24 + 8);
+	assert_true(flit_model_run(bed.model, 10000));
+	/* h1's last flit leaves it in 1999; then the other one is chosen, and leaves 32 later. */
+	assert_int_equal(flit_bed_fate(&bed, 0)->tail, 1999 + 8 + 24 + 8 + 24 + 8);
+	assert_int_equal(flit_bed_fate(&bed, 1)->itbs, 1);
+	assert_int_equal(flit_bed_fate(&bed, 1)->first, 2000 + 32 + 8 + 24 + 8 + 24 + 8);
+	flit_bed_end(&bed);
+}
+
+/* The pool is asked for the whole message when its header comes, and has it back when the tail
+ * has left. */
+static void a_message_for_which_the_pool_has_no_room_is_discarded(void **state)
+{
+	(void)state;
+	for (uint32_t bytes = 88; bytes <= 89; bytes++) {
+		struct flit_bed bed;
+
+		flit_bed_row(&bed, 2, 3);
+		bed.parameters.pool = 600;
+		flit_bed_add(&bed, 0, 1, 3, 2000, "30"); /* h1 is busy */
+		flit_bed_add(&bed, 0, 0, 4, 512, "1i31");
+		flit_bed_add(&bed, 0, 2, 5, bytes, "1i32");
+		/* Long after, when the pool is empty again. */
+		flit_bed_add(&bed, 5000, 0, 4, 600, "1i31");
+		flit_bed_add(&bed, 8000, 0, 4, 601, "1i31");
+		flit_bed_run(&bed);
+		/* h0's tail leaves s0 in 32 + 511; h2's header 25 later. */
+		if (bytes > 88)
+			assert_int_equal(flit_bed_fate(&bed, 2)->discarded, 543 + 25 + 8);
+		else
+			assert_true(flit_bed_fate(&bed, 2)->tail != FLIT_NEVER);
+		assert_int_equal(flit_bed_fate(&bed, 2)->itbs, bytes > 88 ? 0 : 1);
+		assert_true(flit_bed_fate(&bed, 1)->tail != FLIT_NEVER);
+		assert_true(flit_bed_fate(&bed, 3)->tail != FLIT_NEVER);
+		assert_int_equal(flit_bed_fate(&bed, 4)->discarded, 8000 + 40);
+		assert_true(flit_bed_fate(&bed, 4)->tail == FLIT_NEVER);
+		flit_bed_end(&bed);
+	}
+}
+
+/* How many messages in transit h1 sends between two of its own, with 'own' of these waiting. */
+static void expect_share(uint32_t own, uint32_t share)
+{
+	struct flit_bed bed;
+	uint32_t since = 0, judged = 0;
+
+	flit_bed_row(&bed, 2, 2);
+	/* Both kinds wait behind a long message of h1's. */
+	flit_bed_add(&bed, 0, 1, 2, 4000, "20");
+	for (uint32_t i = 0; i < 60; i++)
+		flit_bed_add(&bed, 0, 0, 3, 8, "1i21");
+	for (uint32_t i = 0; i < own; i++)
+		flit_bed_add(&bed, 100, 1, 2, 8, "20");
+	flit_bed_run(&bed);
+	/* In the order in which they come to s1. */
+	for (uint32_t done = 1; done < 1 + (share + 1) * 3; done++) {
+		uint32_t next = 0;
+
+		for (uint32_t i = 1; i < bed.messages; i++) {
+			uint64_t rank = 0;
+
+			for (uint32_t k = 0; k < bed.messages; k++)
+				rank += flit_bed_fate(&bed, k)->first <
+					flit_bed_fate(&bed, i)->first;
+			if (rank == done)
+				next = i;
+		}
+		if (next <= 60) {
+			since++;
+			continue;
+		}
+		assert_int_equal(since, share);
+		since = 0;
+		judged++;
+	}
+	assert_int_equal(judged, 3);
+	flit_bed_end(&bed);
+}
+
+static void own_messages_have_a_share_that_grows_with_their_number(void **state)
+{
+	(void)state;
+	expect_share(10, 4);
+	expect_share(50, 4);
+	expect_share(60, 2);
+	expect_share(100, 2);
+	expect_share(110, 1);
+}
+
+/* Four messages round a ring, each three links long: all wait for each other. */
+static void a_cycle_of_channels_stands_still(void **state)
+{
+	struct topology *ring = network_ring(4);
+	uint8_t route[] = {ROUTE_PORT_BIT | 0, ROUTE_PORT_BIT | 0, ROUTE_PORT_BIT | 0,
+		ROUTE_PORT_BIT | 2, ROUTE_TYPE_HOST};
+	struct flit_message message[4];
+	struct flit_model *model;
+	bool stopped;
+
+	(void)state;
+	for (uint32_t i = 0; i < ring->links; i++)
+		ring->link_at[i].delay_ps = FLIT_DELAY_THESIS_PS;
+	for (uint32_t i = 0; i < 4; i++)
+		message[i] = (struct flit_message){.source = i,
+			.destination = (i + 3) % 4,
+			.bytes = 512,
+			.route = route,
+			.route_length = sizeof(route)};
+	model = flit_model_create(ring, &FLIT_PARAMETERS_THESIS, message, 4);
+	assert_non_null(model);
+	assert_false(flit_model_run(model, 5000));
+	assert_true(flit_model_stuck(model));
+	assert_null(flit_model_broken(model));
+	/* 72 in the buffer ahead, and as many in the one behind the source, which is stopped. */
+	assert_int_equal(flit_model_inside(model), 4 * (72 + 72));
+	assert_int_equal(flit_model_level(model, network_port(DEVICE_HOST, 0, 0), &stopped), 72);
+	assert_true(stopped);
+	flit_model_destroy(model);
+	topology_destroy(ring);
+}
+
+/* A buffer that is too small for what is on its way when STOP is sent is found out. */
+static void the_model_notices_a_buffer_that_is_over(void **state)
+{
+	struct flit_bed bed;
+
+	(void)state;
+	for (unsigned slots = 71; slots <= 72; slots++) {
+		flit_bed_row(&bed, 1, 3);
+		bed.parameters.slots = slots;
+		flit_bed_add(&bed, 0, 1, 2, 512, "2");
+		flit_bed_add(&bed, 0, 0, 2, 400, "2");
+		flit_bed_start(&bed);
+		flit_model_run(bed.model, 400);
+		assert_int_equal(flit_model_broken(bed.model) == NULL, slots == 72);
+		flit_bed_end(&bed);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_empty_network_takes_8_and_32_a_switch_and_the_payload),
+		cmocka_unit_test(an_in_transit_buffer_takes_84_and_its_switch_a_second_time),
+		cmocka_unit_test(a_saturated_channel_carries_a_message_of_512_in_536_cycles),
+		cmocka_unit_test(stop_and_go_are_sent_at_their_marks),
+		cmocka_unit_test(a_message_of_56_flits_stops_nobody),
+		cmocka_unit_test(a_stopped_switch_stops_the_one_before_it),
+		cmocka_unit_test(inputs_take_turns),
+		cmocka_unit_test(the_input_behind_the_last_one_comes_first),
+		cmocka_unit_test(a_header_behind_a_tail_is_routed_when_the_tail_has_left),
+		cmocka_unit_test(a_blocked_header_blocks_what_is_behind_it),
+		cmocka_unit_test(
+			a_message_in_transit_leaves_the_network_while_its_way_on_is_blocked),
+		cmocka_unit_test(a_message_for_which_the_pool_has_no_room_is_discarded),
+		cmocka_unit_test(own_messages_have_a_share_that_grows_with_their_number),
+		cmocka_unit_test(a_cycle_of_channels_stands_still),
+		cmocka_unit_test(the_model_notices_a_buffer_that_is_over),
+	};
+
+	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
+}

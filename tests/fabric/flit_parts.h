@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The parts of the flit model, for flit_model.c, flit_switch.c and flit_host.c. */
+
+#include "flit_model.h"
+
+struct flit {
+	uint32_t message;
+	uint32_t index; /* in the message; 0 is the header */
+	uint8_t cursor; /* headers: the next route element */
+};
+
+/* One direction of a cable. */
+struct flit_link {
+	bool exists;
+	struct topology_port from, to;
+	unsigned flight; /* cycles from end to end */
+	/* What left in cycle t lies in place t % flight until cycle t + flight. */
+	bool full[FLIT_FLIGHT_MAX];
+	struct flit flit[FLIT_FLIGHT_MAX];
+	/* The same for the symbols, which go the other way. */
+	enum { SYMBOL_NONE, SYMBOL_STOP, SYMBOL_GO } symbol[FLIT_FLIGHT_MAX];
+	bool stopped; /* the last symbol that the sender got was STOP */
+};
+
+/* A port of a switch, seen as an input: the slack buffer behind the link. */
+struct flit_input {
+	struct flit slot[FLIT_SLOTS_MAX];
+	unsigned used;    /* slot 0 is the front */
+	bool told_stop;   /* the last symbol sent was STOP */
+	int output;       /* the port that its front message has been given, or -1 */
+	uint64_t granted; /* the cycle in which it was */
+};
+
+/* A port of a switch, seen as an output. */
+struct flit_output {
+	bool busy;     /* given to an input whose tail has not left */
+	unsigned turn; /* the input that comes first next time */
+};
+
+struct flit_switch {
+	unsigned ports;
+	struct flit_input *input;
+	struct flit_output *output;
+};
+
+/* A message in transit at a host, or the part of it that has come. */
+struct flit_visit {
+	uint32_t message;
+	uint8_t cursor;    /* behind the mark */
+	uint64_t ready;    /* the cycle from which it may be chosen */
+	uint32_t received; /* flits */
+	uint32_t sent;
+};
+
+struct flit_host {
+	/* Messages of its own, in the order of their cycles, then of the list. */
+	uint32_t *own;
+	uint32_t own_count, own_next;
+	/* Messages in transit, in the order in which their headers came. */
+	struct flit_visit *visit;
+	uint32_t visits, visit_next, visit_room;
+	uint64_t pool_used;
+	unsigned in_transit_since_own;
+	/* What is coming in. */
+	enum { TAKING_NOTHING, TAKING_DELIVERY, TAKING_VISIT, TAKING_WASTE } taking;
+	uint32_t taken; /* flits of it */
+	/* What is going out. */
+	enum { SENDING_NOTHING, SENDING_OWN, SENDING_VISIT } sending;
+	uint64_t may_leave; /* the cycle from which its header may */
+	uint32_t sent;      /* flits of it */
+};
+
+struct flit_model {
+	const struct topology *topology;
+	struct flit_parameters parameters;
+	const struct flit_message *message;
+	uint32_t messages;
+	struct flit_fate *fate;
+	uint32_t ended; /* messages delivered or discarded to the last flit */
+
+	uint64_t cycle;
+	uint64_t moved; /* the last cycle in which a flit did */
+	uint64_t last;  /* the last cycle in which a host gets a message */
+	unsigned ports; /* of the widest switch */
+	uint32_t links;
+	struct flit_link *link; /* by sender, see flit_link_of() */
+	struct flit_switch *switch_at;
+	struct flit_host *host_at;
+
+	struct flit_mark *mark;
+	size_t marks, mark_room;
+	uint64_t injected, delivered, wasted; /* flits */
+	unsigned fullest;
+	uint64_t pool_peak;
+	const char *broken;
+};
+
+/* The link that leaves by this port. */
+struct flit_link *flit_link_of(struct flit_model *model, struct topology_port sender);
+/* Puts a flit on a link, which carries one a cycle. */
+void flit_link_send(struct flit_model *model, struct flit_link *link, struct flit flit);
+/* Notes the first rule that was broken. */
+void flit_model_break(struct flit_model *model, const char *what);
+
+static inline bool flit_is_tail(const struct flit_model *model, struct flit flit)
+{
+	return flit.index + 1 == model->message[flit.message].bytes;
+}
+
+void flit_switch_take(struct flit_model *model, struct topology_port port, struct flit flit);
+void flit_switch_grant(struct flit_model *model, uint32_t number);
+void flit_switch_cross(struct flit_model *model, uint32_t number);
+/* The symbol that the buffer at a port sends in this cycle, if any. */
+int flit_switch_symbol(struct flit_model *model, struct topology_port port);
+
+void flit_host_take(struct flit_model *model, uint32_t number, struct flit flit);
+void flit_host_choose(struct flit_model *model, uint32_t number);
+void flit_host_send(struct flit_model *model, uint32_t number);
