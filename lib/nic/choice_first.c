@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "route_choice.h"
 
-static unsigned choose(struct route_choice *choice, uint16_t destination, unsigned count)
+static unsigned choose(struct route_choice *choice, const struct route_choice_message *message)
 {
 	return 0;
 }

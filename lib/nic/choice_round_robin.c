@@ -2,11 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "route_choice.h"
 
-static unsigned choose(struct route_choice *choice, uint16_t destination, unsigned count)
+static unsigned choose(struct route_choice *choice, const struct route_choice_message *message)
 {
-	unsigned chosen = choice->next[destination] % count;
+	uint8_t *next = &choice->next[message->destination];
+	unsigned chosen = *next % message->count;
 
-	choice->next[destination] = (uint8_t)((chosen + 1) % count);
+	*next = (uint8_t)((chosen + 1) % message->count);
 	return chosen;
 }
 

@@ -8,8 +8,6 @@
 
 #include "bits.h"
 
-#define STREAM_ROUTE_CHOICE 0x6e01 /* as nic.c */
-
 static bool is_valid(const struct datagram_config *config, const struct link_end_config *link)
 {
 	if (config->vcs == 0 || config->vcs > FRAME_VCS_MAX || config->vcs != link->vcs ||
@@ -28,13 +26,15 @@ static int allocate(struct datagram *nic)
 
 	nic->sent = calloc(config->hosts, sizeof(*nic->sent));
 	nic->expected = calloc(config->hosts, sizeof(*nic->expected));
-	nic->choice.next = calloc(config->hosts, sizeof(*nic->choice.next));
 	for (unsigned vc = 0; vc < config->vcs; vc++) {
 		nic->fifo[vc].message = calloc(config->queue, sizeof(*nic->fifo[vc].message));
 		if (nic->fifo[vc].message == NULL)
 			return -ENOMEM;
 	}
-	return nic->sent == NULL || nic->expected == NULL || nic->choice.next == NULL ? -ENOMEM : 0;
+	if (route_choice_init(&nic->choice, config->choice, &config->selection, config->seed,
+		    config->host, config->hosts) < 0)
+		return -ENOMEM;
+	return nic->sent == NULL || nic->expected == NULL ? -ENOMEM : 0;
 }
 
 int datagram_init(struct datagram *nic, const struct datagram_config *config,
@@ -48,8 +48,6 @@ int datagram_init(struct datagram *nic, const struct datagram_config *config,
 		datagram_fini(nic);
 		return -ENOMEM;
 	}
-	nic->choice.ops = config->choice != NULL ? config->choice : &route_choice_first;
-	rng_init(&nic->choice.rng, config->seed, config->host, STREAM_ROUTE_CHOICE);
 	link_end_init(&nic->link, link, 0);
 	return 0;
 }
@@ -60,26 +58,29 @@ void datagram_fini(struct datagram *nic)
 		free(nic->fifo[vc].message);
 	free(nic->sent);
 	free(nic->expected);
-	free(nic->choice.next);
+	route_choice_fini(&nic->choice);
 	memset(nic, 0, sizeof(*nic));
 }
 
 /* False: there is none. All frames of a message take the same route. */
-static bool choose_route(struct datagram *nic, struct datagram_fifo *fifo, uint16_t destination)
+static bool choose_route(struct datagram *nic, struct datagram_fifo *fifo)
 {
+	const struct datagram_message *message = &fifo->message[fifo->head];
 	const struct route_set *routes = nic->config.routes;
-	unsigned count, which = 0, length;
+	unsigned count, length;
 
 	fifo->route = NULL;
-	fifo->route_length = 0;
+	fifo->route_length = fifo->alternatives = 0;
 	if (routes == NULL)
 		return true;
-	count = route_set_count(routes, nic->config.host, destination);
+	count = route_set_count(routes, nic->config.host, message->destination);
 	if (count == 0)
 		return false;
-	if (count > 1)
-		which = nic->choice.ops->choose(&nic->choice, destination, count);
-	fifo->route = route_set_get(routes, nic->config.host, destination, which, &length);
+	fifo->alternatives = (uint8_t)count;
+	fifo->which = (uint8_t)route_choice_choose(
+		&nic->choice, message->destination, count, message->bytes);
+	fifo->route =
+		route_set_get(routes, nic->config.host, message->destination, fifo->which, &length);
 	fifo->route_length = (uint8_t)length;
 	return true;
 }
@@ -89,8 +90,9 @@ static void begin_head(struct datagram *nic, unsigned vc)
 {
 	struct datagram_fifo *fifo = &nic->fifo[vc];
 
-	fifo->sent_bytes = 0;
-	while (fifo->count > 0 && !choose_route(nic, fifo, fifo->message[fifo->head].destination)) {
+	fifo->sent_bytes = fifo->wire_bytes = 0;
+	fifo->started = false;
+	while (fifo->count > 0 && !choose_route(nic, fifo)) {
 		nic->unreachable++;
 		fifo->head = (fifo->head + 1) & (nic->config.queue - 1);
 		fifo->count--;
@@ -137,14 +139,34 @@ static void fill(struct datagram *nic, unsigned vc, uint32_t payload, struct wef
 	packet->latency_ns = 0;
 }
 
+/* The head's turn has come; from now on only credits can hold it back. */
+static void note_start(struct datagram_fifo *fifo, weft_time now)
+{
+	if (fifo->started)
+		return;
+	fifo->started = true;
+	fifo->start_ps = now;
+}
+
+/* What became of the message that has just gone whole. */
+static void note_end(
+	struct datagram *nic, const struct datagram_fifo *fifo, unsigned last_bytes, weft_time now)
+{
+	weft_time last_ps = last_bytes * nic->choice.byte_fs / 1000;
+
+	route_choice_sent(&nic->choice, fifo->message[fifo->head].destination, fifo->alternatives,
+		fifo->which, fifo->start_ps, now + last_ps, fifo->wire_bytes);
+}
+
 /* The next VC in turn whose head can go, and the payload of that frame; FRAME_VCS_MAX: none. */
-static unsigned choose_vc(const struct datagram *nic, uint32_t *payload)
+static unsigned choose_vc(struct datagram *nic, uint32_t *payload, weft_time now)
 {
 	for (uint16_t vcs = nic->waiting; vcs != 0;) {
 		unsigned vc = bits_round_robin(vcs, nic->next_vc);
-		const struct datagram_fifo *fifo = &nic->fifo[vc];
+		struct datagram_fifo *fifo = &nic->fifo[vc];
 		uint32_t left = fifo->message[fifo->head].bytes - fifo->sent_bytes;
 
+		note_start(fifo, now);
 		*payload = left < nic->config.mtu_bytes ? left : nic->config.mtu_bytes;
 		if (credit_suffices(&nic->link.tx[vc],
 			    frame_blocks(FRAME_HEADER_BYTES + fifo->route_length + *payload)))
@@ -159,7 +181,7 @@ bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *pa
 {
 	struct datagram_fifo *fifo;
 	uint32_t payload;
-	unsigned vc = choose_vc(nic, &payload);
+	unsigned vc = choose_vc(nic, &payload, now);
 
 	if (vc == FRAME_VCS_MAX)
 		return false;
@@ -173,7 +195,9 @@ bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *pa
 	nic->next_vc = (uint8_t)((vc + 1) & (FRAME_VCS_MAX - 1));
 	nic->frames_sent++;
 	fifo->sent_bytes += payload;
+	fifo->wire_bytes += packet->bytes + FRAME_WIRE_OVERHEAD;
 	if (packet->flags & FRAME_F_TAIL) {
+		note_end(nic, fifo, packet->bytes + FRAME_WIRE_OVERHEAD, now);
 		nic->messages_sent++;
 		fifo->head = (fifo->head + 1) & (nic->config.queue - 1);
 		fifo->count--;

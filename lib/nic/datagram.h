@@ -31,7 +31,8 @@ struct datagram_config {
 	uint32_t queue; /* messages in the FIFO of each VC, a power of two */
 	/* Source routes, the caller's; NULL: switches route by destination. */
 	const struct route_set *routes;
-	const struct route_choice_ops *choice; /* among several routes */
+	const struct route_choice_ops *choice; /* among several routes; NULL: the first */
+	struct route_choice_options selection; /* what it is told; link and routes of this host */
 	/* Gives messages their service level instead of their own, the caller's; or NULL. */
 	const struct queuing *queuing;
 };
@@ -53,9 +54,14 @@ struct datagram_origin {
 struct datagram_fifo {
 	struct datagram_message *message; /* [queue] */
 	uint32_t head, count;
-	uint32_t sent_bytes; /* of the head */
+	/* Of the head: */
+	uint32_t sent_bytes;
 	uint8_t route_length;
-	const uint8_t *route; /* of the head */
+	uint8_t which, alternatives; /* its route, and out of how many */
+	bool started;                /* start_ps is known */
+	const uint8_t *route;
+	weft_time start_ps;  /* when its first frame could have left, but for credits */
+	uint32_t wire_bytes; /* of its frames until now, as they take time on the link */
 };
 
 struct datagram {

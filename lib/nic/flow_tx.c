@@ -28,6 +28,8 @@ static void number_frames(struct flow_tx *tx, struct message *message)
 {
 	message->first_sequence = tx->next;
 	message->number = tx->number++;
+	message->started = false;
+	message->wire_bytes = 0;
 	tx->next += message->frames;
 }
 
@@ -56,9 +58,13 @@ void flow_tx_admit(struct nic *nic, uint32_t index, weft_time now)
 {
 	struct message *message = nic_message_at(nic, index);
 	struct flow_tx *tx = &nic->tx[message->destination];
+	struct nic_route_chosen chosen;
 
 	number_frames(tx, message);
-	message->route = nic_choose_route(nic, message->destination, &message->route_length);
+	message->route = nic_choose_route(nic, message->destination, message->bytes, &chosen);
+	message->route_length = chosen.length;
+	message->which = chosen.which;
+	message->alternatives = chosen.alternatives;
 	message_queue_push(&nic->pool, &tx->messages, index);
 	if (tx->cursor == MESSAGE_NONE)
 		tx->cursor = index;
@@ -94,9 +100,23 @@ void flow_tx_place(struct nic *nic, uint16_t peer)
 	nic->ready_vcs[class] |= 1u << vc;
 }
 
-/* Frame 'high' of 'message' leaves for the first time. */
-static void sent_fresh(struct nic *nic, struct flow_tx *tx, struct message *message, weft_time now)
+/* The last frame of a message leaves for the first time: what its route has shown. */
+static void note_end(
+	struct nic *nic, const struct message *message, uint32_t last_bytes, weft_time now)
 {
+	weft_time last_ps = last_bytes * nic->choice.byte_fs / 1000;
+
+	route_choice_sent(&nic->choice, message->destination, message->alternatives, message->which,
+		message->start_ps, now + last_ps, message->wire_bytes);
+}
+
+/* Frame 'high' of 'message' leaves for the first time. */
+static void sent_fresh(struct nic *nic, struct flow_tx *tx, struct message *message,
+	uint32_t wire_bytes, weft_time now)
+{
+	message->wire_bytes += wire_bytes;
+	if (tx->high + 1 == message->first_sequence + message->frames)
+		note_end(nic, message, wire_bytes, now);
 	if (!tx->timing) {
 		tx->timing = true;
 		tx->timed = tx->high;
@@ -118,7 +138,7 @@ static void end_repetition(struct flow_tx *tx)
 	tx->cursor = tx->fresh;
 }
 
-void flow_tx_sent(struct nic *nic, uint16_t peer, weft_time now)
+void flow_tx_sent(struct nic *nic, uint16_t peer, uint32_t wire_bytes, weft_time now)
 {
 	struct flow_tx *tx = &nic->tx[peer];
 	struct message *message = nic_message_at(nic, tx->cursor);
@@ -131,7 +151,7 @@ void flow_tx_sent(struct nic *nic, uint16_t peer, weft_time now)
 	if (tx->send == message->first_sequence + message->frames)
 		tx->cursor = message->next;
 	if (fresh) {
-		sent_fresh(nic, tx, message, now);
+		sent_fresh(nic, tx, message, wire_bytes, now);
 		tx->fresh = tx->cursor;
 		return;
 	}

@@ -26,8 +26,8 @@ void flow_tx_place(struct nic *nic, uint16_t peer);
 /* True if the peer's next frame may be sent as far as the window goes; which class and VC. */
 bool flow_tx_ready(const struct nic *nic, uint16_t peer, enum ready_class *class, unsigned *vc);
 
-/* The frame 'send' of the peer is being sent. */
-void flow_tx_sent(struct nic *nic, uint16_t peer, weft_time now);
+/* The frame 'send' of the peer is being sent; it takes so many bytes' time on the link. */
+void flow_tx_sent(struct nic *nic, uint16_t peer, uint32_t wire_bytes, weft_time now);
 
 void flow_tx_on_ack(struct nic *nic, uint16_t peer, const struct control_ack *ack, weft_time now);
 

@@ -54,6 +54,7 @@ static bool inject_link_local(struct nic *nic, weft_time now, struct weft_packet
 
 static bool inject_ack(struct nic *nic, weft_time now, struct weft_packet *packet)
 {
+	struct nic_route_chosen chosen;
 	uint16_t peer;
 
 	do {
@@ -62,7 +63,8 @@ static bool inject_ack(struct nic *nic, weft_time now, struct weft_packet *packe
 			return false;
 	} while (!nic_routes_reaches(nic->config.routes, peer));
 	*packet = (struct weft_packet){.destination = peer};
-	packet->route = nic_choose_route(nic, peer, &packet->route_length);
+	packet->route = nic_choose_route(nic, peer, CONTROL_ACK_BYTES, &chosen);
+	packet->route_length = chosen.length;
 	describe(nic, packet, FRAME_ACK, CONTROL_ACK_BYTES, now);
 	nic->count[NIC_ACKS_SENT]++;
 	nic->count[NIC_AGAIN_SENT] += nic->plan.ack.again != 0;
@@ -160,15 +162,25 @@ static void describe_data(
 	nic->plan.offset = offset;
 }
 
+/* The message's turn has come; from now on only credits and windows can hold it back. */
+static void note_start(struct message *message, weft_time now)
+{
+	if (message->started)
+		return;
+	message->started = true;
+	message->start_ps = now;
+}
+
 /* Sends the next frame of the peer if its VC has the credits. */
 static bool inject_frame(struct nic *nic, enum ready_class class, unsigned vc, uint16_t peer,
 	struct weft_packet *packet, weft_time now)
 {
 	const struct flow_tx *tx = &nic->tx[peer];
-	const struct message *message = nic_message_at(nic, tx->cursor);
+	struct message *message = nic_message_at(nic, tx->cursor);
 	uint32_t offset = (tx->send - message->first_sequence) * nic->config.mtu_bytes;
 	unsigned bytes = frame_bytes(message->route_length, payload_bytes(nic, message, offset));
 
+	note_start(message, now);
 	if (nic->link.state != LINK_UP ||
 		!credit_suffices(&nic->link.tx[vc], frame_blocks(bytes))) {
 		note_stall(nic, vc, now);
@@ -178,7 +190,7 @@ static bool inject_frame(struct nic *nic, enum ready_class class, unsigned vc, u
 	describe_data(nic, peer, offset, packet, now);
 	credit_take(&nic->link.tx[vc], packet->blocks);
 	nic->backlog_moved[vc] = now;
-	flow_tx_sent(nic, peer, now);
+	flow_tx_sent(nic, peer, packet->bytes + FRAME_WIRE_OVERHEAD, now);
 	drop_head(nic, class, vc);
 	flow_tx_place(nic, peer);
 	return true;

@@ -24,9 +24,13 @@ struct message {
 	uint16_t number; /* within its flow */
 	uint8_t sl, vc;
 	uint8_t route_length;
-	bool injected;        /* its first frame has left */
-	const uint8_t *route; /* in the routes' table */
-	uint8_t *payload;     /* NULL: made when a frame is built (synthetic.h) */
+	uint8_t which, alternatives; /* its route, and out of how many */
+	bool injected;               /* its first frame has left */
+	bool started;                /* start_ps is known */
+	uint32_t wire_bytes;         /* of its frames until now, as they take time on the link */
+	weft_time start_ps;          /* when its first frame could have left, but for credits */
+	const uint8_t *route;        /* in the routes' table */
+	uint8_t *payload;            /* NULL: made when a frame is built (synthetic.h) */
 	weft_time generated_ps;
 	weft_time queued_ps;
 	uint64_t cookie;

@@ -14,9 +14,6 @@
 #define WINDOW_FRAMES_MAX 4096
 #define MTU_BYTES_MIN     64
 
-/* Streams of random numbers of an interface; traffic sources have their own (traffic.c). */
-#define STREAM_ROUTE_CHOICE 0x6e01
-
 const char *nic_counter_name(unsigned counter)
 {
 	static const char *const name[] = {
@@ -35,6 +32,7 @@ void nic_config_default(struct nic_config *config, uint16_t host, uint16_t hosts
 		.hosts = hosts,
 		.mtu_bytes = 4096,
 		.choice = &route_choice_first,
+		.selection = route_choice_options_default(),
 		.messages = 4096,
 		.window_frames = 256,
 		.reorder_windows = 16,
@@ -78,9 +76,10 @@ static int allocate(struct nic *nic)
 	nic->rx = calloc(config->hosts, sizeof(nic->rx[0]));
 	nic->ready_next = calloc(config->hosts, sizeof(nic->ready_next[0]));
 	nic->ack_next = calloc(config->hosts, sizeof(nic->ack_next[0]));
-	nic->choice.next = calloc(config->hosts, sizeof(nic->choice.next[0]));
-	if (nic->tx == NULL || nic->rx == NULL || nic->ready_next == NULL ||
-		nic->ack_next == NULL || nic->choice.next == NULL)
+	if (nic->tx == NULL || nic->rx == NULL || nic->ready_next == NULL || nic->ack_next == NULL)
+		return -ENOMEM;
+	if (route_choice_init(&nic->choice, config->choice, &config->selection, config->seed,
+		    config->host, config->hosts) < 0)
 		return -ENOMEM;
 	if (deadline_queue_init(&nic->retry, config->hosts, config->retry_ps) < 0 ||
 		deadline_queue_init(&nic->ack_delay, config->hosts, config->ack_delay_ps) < 0 ||
@@ -119,8 +118,6 @@ struct nic *nic_create(const struct nic_config *config, weft_time now)
 		errno = ENOMEM;
 		return NULL;
 	}
-	nic->choice.ops = config->choice;
-	rng_init(&nic->choice.rng, config->seed, config->host, STREAM_ROUTE_CHOICE);
 	link_end_init(&nic->link, &config->link, now);
 	init_queues(nic);
 	flow_tx_init(nic);
@@ -137,7 +134,7 @@ void nic_destroy(struct nic *nic)
 	deadline_queue_fini(&nic->gap);
 	deadline_queue_fini(&nic->ack_delay);
 	deadline_queue_fini(&nic->retry);
-	free(nic->choice.next);
+	route_choice_fini(&nic->choice);
 	free(nic->ack_next);
 	free(nic->ready_next);
 	free(nic->rx);
@@ -145,19 +142,17 @@ void nic_destroy(struct nic *nic)
 	free(nic);
 }
 
-const uint8_t *nic_choose_route(struct nic *nic, uint16_t destination, uint8_t *length)
+const uint8_t *nic_choose_route(
+	struct nic *nic, uint16_t destination, uint32_t bytes, struct nic_route_chosen *chosen)
 {
 	const struct nic_routes *routes = nic->config.routes;
-	unsigned count = routes->to[destination].count;
-	unsigned which = 0;
 
-	if (count == 0) {
-		*length = 0;
+	*chosen = (struct nic_route_chosen){.alternatives = routes->to[destination].count};
+	if (chosen->alternatives == 0)
 		return NULL;
-	}
-	if (count > 1)
-		which = nic->choice.ops->choose(&nic->choice, destination, count);
-	return nic_routes_get(routes, destination, which, length);
+	chosen->which = (uint8_t)route_choice_choose(
+		&nic->choice, destination, chosen->alternatives, bytes);
+	return nic_routes_get(routes, destination, chosen->which, &chosen->length);
 }
 
 static int judge(const struct nic *nic, const struct nic_message *message)

@@ -77,6 +77,7 @@ struct nic_config {
 	uint8_t sl_to_vc[16];
 	const struct nic_routes *routes; /* the caller's, constant */
 	const struct route_choice_ops *choice;
+	struct route_choice_options selection; /* what it is told */
 	/* Gives messages their service level instead of their own, the caller's; or NULL. */
 	const struct queuing *queuing;
 	uint32_t messages;        /* held in all, waiting or not acknowledged */

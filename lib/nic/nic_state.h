@@ -128,5 +128,12 @@ static inline void nic_release_packet(struct nic *nic, struct weft_packet *packe
 	nic->released = packet;
 }
 
-/* Elements of a route to 'destination', by the configured choice; NULL and 0 by table. */
-const uint8_t *nic_choose_route(struct nic *nic, uint16_t destination, uint8_t *length);
+struct nic_route_chosen {
+	uint8_t length;              /* in elements */
+	uint8_t which, alternatives; /* out of how many */
+};
+
+/* Elements of a route to 'destination' for a message of so many bytes, by the configured choice;
+ * NULL and a length of 0 by table. */
+const uint8_t *nic_choose_route(
+	struct nic *nic, uint16_t destination, uint32_t bytes, struct nic_route_chosen *chosen);

@@ -3,34 +3,150 @@
 #pragma once
 
 /*
- * Which of the alternative routes to a destination a message takes (nic.md 1). One file per way of
- * choosing; all frames of a message take the same route. Adding a way: a file with its ops and a
- * line in route_choice.c.
+ * Which of the alternative routes to a destination a message takes (nic.md 1 and 3; Flich's thesis,
+ * sections 2.4, 3.3, 5.5 and 6.3). One file per way of choosing; all frames of a message take the
+ * same route. Adding a way: a file with its ops and a line in route_choice.c.
+ *
+ * Some ways learn from what became of the messages before: whoever sends tells route_choice_sent()
+ * from when to when each message was handed to the link. Some combine route sets that several
+ * algorithms computed on the same tree (route_merge.h), the one with the fewest ITBs first; to
+ * which of them a route belongs is told by 'sets'.
+ *
+ * Everything is whole numbers, a coefficient is kept in thousandths. No call takes longer than
+ * looking at all routes of one destination, ROUTE_CHOICE_ROUTES_MAX at most. One thread.
  */
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "rng.h"
+#include "weft_time.h"
+
+#define ROUTE_CHOICE_ROUTES_MAX 10
+#define ROUTE_CHOICE_SETS_MAX   4
+#define ROUTE_CHOICE_ONE        1000u /* a coefficient or constant of 1.0 */
 
 struct route_choice;
 
+/* The message that a route is wanted for. */
+struct route_choice_message {
+	uint16_t destination;
+	uint8_t count; /* routes to it, 2 or more */
+	uint32_t bytes;
+};
+
 struct route_choice_ops {
 	const char *name;
-	/* An index below 'count', which is 2 or more. */
-	unsigned (*choose)(struct route_choice *choice, uint16_t destination, unsigned count);
+	unsigned sets; /* route sets that it combines; 0: it does not look at them */
+	bool learns;   /* wants to be told by route_choice_sent() */
+	/* The index of a route, below message->count. */
+	unsigned (*choose)(struct route_choice *choice, const struct route_choice_message *message);
+	/* Route 'index' to the destination, one of 'count', has shown this coefficient. NULL if it
+	 * does not learn. */
+	void (*learn)(struct route_choice *choice, uint16_t destination, unsigned count,
+		unsigned index, uint32_t coefficient);
+};
+
+/* What ways of choosing can be told; each takes what it needs. */
+struct route_choice_options {
+	uint64_t rate_bps; /* of injection; 0: nothing is learnt */
+	uint32_t forget;   /* c_o: what coefficients lose with each message, thousandths */
+	/* K: by how much a set's routes must be the better ones to be preferred to those of the
+	 * first; for three sets two thresholds above 1.0. Thousandths. */
+	uint32_t threshold[2];
+	uint32_t short_bytes;   /* the longest message that counts as short */
+	uint32_t first_set_ppm; /* share of the messages that take the first set */
+	unsigned routes;        /* most routes of a destination; 0: ROUTE_CHOICE_ROUTES_MAX */
+	/* Bit s of [destination][index], ROUTE_CHOICE_ROUTES_MAX a destination: the route belongs
+	 * to set s. The caller's, constant. NULL: all belong to the only set there is. */
+	const uint8_t *sets;
 };
 
 struct route_choice {
 	const struct route_choice_ops *ops;
+	struct route_choice_options options;
 	struct rng rng;
-	uint8_t *next; /* [hosts], round robin; the owner's memory */
+	uint16_t hosts;
+	uint64_t byte_fs;      /* time of a byte at the rate of injection, in 1e-15 s */
+	uint8_t *next;         /* [hosts], round robin */
+	uint32_t *coefficient; /* [hosts][options.routes], thousandths; NULL if it does not learn */
 };
+
+/* The thesis' constants: c_o = 0.1, K = 1 (and 2 for the third set), messages up to 64 bytes are
+ * short, half of them in the first set. */
+struct route_choice_options route_choice_options_default(void);
+
+/* ops: NULL stands for "first". 0 or -ENOMEM; the random numbers are those of the seed and this
+ * host. */
+int route_choice_init(struct route_choice *choice, const struct route_choice_ops *ops,
+	const struct route_choice_options *options, uint64_t seed, uint16_t host, uint16_t hosts);
+void route_choice_fini(struct route_choice *choice);
+
+/* The index of the route for this message, below 'count', which is not 0. */
+static inline unsigned route_choice_choose(
+	struct route_choice *choice, uint16_t destination, unsigned count, uint32_t bytes)
+{
+	const struct route_choice_message message = {destination, (uint8_t)count, bytes};
+
+	return count < 2 ? 0 : choice->ops->choose(choice, &message);
+}
+
+/* A message has been handed to the link over this route: its first bit could have left at start_ps,
+ * the last one was gone at end_ps. 'bytes' are all that took time on the link between the two, so
+ * that the coefficient is 1.0 when nothing held the message back. */
+void route_choice_sent(struct route_choice *choice, uint16_t destination, unsigned count,
+	unsigned index, weft_time start_ps, weft_time end_ps, uint32_t bytes);
+
+/* Whether route_choice_sent() is of use. */
+static inline bool route_choice_learns(const struct route_choice *choice)
+{
+	return choice->coefficient != NULL;
+}
+
+/* What route 'index' has shown last, and what has been forgotten since. */
+static inline uint32_t *route_choice_coefficient(
+	const struct route_choice *choice, uint16_t destination, unsigned index)
+{
+	return &choice->coefficient[(uint32_t)destination * choice->options.routes + index];
+}
+
+/* The sets of route 'index', as bits. */
+static inline uint8_t route_choice_sets(
+	const struct route_choice *choice, uint16_t destination, unsigned index)
+{
+	if (choice->options.sets == NULL)
+		return 1;
+	return choice->options.sets[(uint32_t)destination * ROUTE_CHOICE_ROUTES_MAX + index];
+}
+
+/* Parts of the ways of choosing. */
+
+/* The first route of set s; of the set before it if there is none, and so on; 0 in the end. */
+unsigned route_choice_first_of_set(const struct route_choice *choice,
+	const struct route_choice_message *message, unsigned set);
+/* The first route of the last set that the destination has. */
+unsigned route_choice_first_of_last_set(
+	const struct route_choice *choice, const struct route_choice_message *message);
+/* The route with the least coefficient, the first one of equals; those outside the first set with
+ * 'handicap' added. */
+unsigned route_choice_least(const struct route_choice *choice,
+	const struct route_choice_message *message, uint32_t handicap);
+/* Figure 36: notes the coefficient, and the other routes to the destination forget. */
+void route_choice_note(struct route_choice *choice, uint16_t destination, unsigned count,
+	unsigned index, uint32_t coefficient);
 
 extern const struct route_choice_ops route_choice_first;
 extern const struct route_choice_ops route_choice_random;
 extern const struct route_choice_ops route_choice_round_robin;
+extern const struct route_choice_ops route_choice_contention;
+extern const struct route_choice_ops route_choice_message_length;
+extern const struct route_choice_ops route_choice_fraction;
+extern const struct route_choice_ops route_choice_detect;
+extern const struct route_choice_ops route_choice_three_sets;
+extern const struct route_choice_ops route_choice_detect_short;
 
-/* By name ("first", "random", "round-robin"); NULL if there is none. */
+/* By name ("first", "random", "round-robin", …); NULL if there is none. */
 const struct route_choice_ops *route_choice_find(const char *name);
 /* The i-th, for lists; NULL past the end. */
 const struct route_choice_ops *route_choice_at(unsigned i);
