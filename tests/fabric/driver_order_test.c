@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * One data plane, two clocks: what each switch of a virtual fat tree got, in the order in which it
+ * got it, given to the same switch under the poll driver. Every frame leaves by the same port, in
+ * the same place, at the same time and with the same headers. The cases at the end show that this
+ * would not be so if the arbiter or the credits were others.
+ */
+
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_mempool.h>
+
+#include "driver_replay.h"
+#include "eal.h"
+#include "run_config.h"
+#include "virtual_fabric.h"
+#include "virtual_watch.h"
+
+#define SWITCHES 6
+#define PORTS    4
+/* Three frames of 512 bytes and headers. */
+#define BUFFER_BLOCKS 27
+
+static const char scenario[] = "weft: run/1\n"
+			       "topology: \"rlft:ports=4,stages=2\"\n"
+			       "clock: virtual\n"
+			       "link: {rate: 10Gbps, delay: 30ns}\n"
+			       "switch: {switching: cut-through, buffer: 1728B, mtu: 512B}\n"
+			       "nic: {mtu: 512B}\n"
+			       "routing: {algorithm: dmodk, mode: source}\n"
+			       "measure: {warmup: 0ms, duration: 1ms, sample: 1ms}\n"
+			       "traffic:\n"
+			       "  - {pattern: uniform, from: all, load: 100%, message: 512B}\n";
+
+static struct rte_mempool *pool;
+
+struct recording {
+	struct replay_list at[SWITCHES];
+	const struct topology *topology;
+	uint64_t stalls;
+	/* The packets' routes are the fabric's. */
+	struct virtual_fabric *fabric;
+	struct run_config *config;
+	struct topology *owned;
+};
+
+/* A frame that leaves keeps its wire busy for a time that the link gives. */
+static void record_sent(struct recording *recording, const struct virtual_sight *sight)
+{
+	const struct topology_link *link = topology_link_at(recording->topology, sight->at);
+	struct replay_list *list = &recording->at[sight->at.device];
+	struct replay_event free_again = {.port = sight->at.port, .kind = REPLAY_WIRE_FREE};
+
+	replay_add_sent(list, sight->now, sight->at.port, sight->packet);
+	free_again.at = sight->now +
+			(sight->packet->bytes + FRAME_WIRE_OVERHEAD) * ps_per_byte(link->rate_bps);
+	replay_add_event(list, &free_again);
+}
+
+/* A virtual_watch_fn. */
+static void record(void *ctx, const struct virtual_sight *sight)
+{
+	struct recording *recording = ctx;
+	struct replay_event event = {.at = sight->now, .port = sight->at.port};
+
+	if (sight->at.kind == DEVICE_HOST)
+		return;
+	if (sight->out) {
+		if (sight->packet != NULL)
+			record_sent(recording, sight);
+		return;
+	}
+	event.kind = sight->packet != NULL ? REPLAY_ARRIVAL : REPLAY_CREDIT;
+	if (sight->packet != NULL)
+		event.packet = *sight->packet;
+	else
+		event.credit = *sight->credit;
+	replay_add_event(&recording->at[sight->at.device], &event);
+}
+
+/* What happens after the end is not in the record: wires that fall free then. */
+static void cut_end(struct replay_list *list, weft_time end)
+{
+	while (list->events > 0 && list->event[list->events - 1].at >= end)
+		list->events--;
+}
+
+static void make_recording(struct recording *recording, const char *const *set, unsigned sets)
+{
+	struct run_result result = {0};
+	struct fault fault = {""};
+
+	memset(recording, 0, sizeof(*recording));
+	recording->config = run_config_parse(scenario, strlen(scenario), "test", set, sets, &fault);
+	if (recording->config == NULL ||
+		(recording->owned = run_config_open_topology(recording->config, &fault)) == NULL ||
+		(recording->fabric = virtual_fabric_create(
+			 recording->owned, recording->config, &fault)) == NULL)
+		fail_msg("%s", fault.text);
+	recording->topology = recording->owned;
+	assert_int_equal(recording->topology->switches, SWITCHES);
+	virtual_fabric_watch(recording->fabric, record, recording);
+	assert_int_equal(virtual_fabric_run(recording->fabric, NULL, NULL, NULL, &fault), 0);
+	assert_int_equal(virtual_fabric_result(recording->fabric, &result, &fault), 0);
+	for (unsigned i = 0; i < result.counters; i++)
+		if (strcmp(result.counter[i].name, "stall_credit") == 0)
+			recording->stalls = result.counter[i].value;
+	run_result_free(&result);
+	for (unsigned i = 0; i < SWITCHES; i++) {
+		replay_sort(&recording->at[i]);
+		cut_end(&recording->at[i], recording->config->measure.duration_ps);
+	}
+}
+
+static void free_recording(struct recording *recording)
+{
+	for (unsigned i = 0; i < SWITCHES; i++)
+		replay_free(&recording->at[i]);
+	virtual_fabric_destroy(recording->fabric);
+	topology_destroy(recording->owned);
+	run_config_destroy(recording->config);
+}
+
+static struct replay_options plain_options(void)
+{
+	return (struct replay_options){
+		.sw = {.device = 1,
+			.ports = PORTS,
+			.vcs = 1,
+			.voq = true,
+			.buffer_blocks = BUFFER_BLOCKS,
+			.watchdog_ps = WEFT_TIME_NEVER,
+			.control_reserve = 1},
+		.far_blocks = BUFFER_BLOCKS,
+		.pool = pool,
+	};
+}
+
+/* What all switches did in a replay. */
+struct comparison {
+	unsigned different; /* ports */
+	char first[64];     /* such port */
+	uint64_t discards, frames;
+};
+
+static struct comparison compare(
+	const struct recording *recording, const struct replay_options *options)
+{
+	struct comparison result = {0};
+
+	for (unsigned i = 0; i < SWITCHES; i++) {
+		struct replay_list played = {0};
+
+		result.discards += replay_run(options, &recording->at[i], &played);
+		result.frames += played.sents;
+		for (unsigned port = 0; port < PORTS; port++) {
+			int which = replay_difference(&recording->at[i], &played, port);
+
+			if (which >= 0 && result.different++ == 0)
+				snprintf(result.first, sizeof(result.first),
+					"s%u:%u: frame %d is another one", i, port, which);
+		}
+		replay_free(&played);
+	}
+	return result;
+}
+
+static void assert_same_order(const char *const *set, unsigned sets)
+{
+	const struct replay_options options = plain_options();
+	struct comparison result;
+	struct recording recording;
+
+	make_recording(&recording, set, sets);
+	result = compare(&recording, &options);
+	if (result.different != 0)
+		fail_msg("%s", result.first);
+	assert_int_equal(result.discards, 0);
+	assert_true(result.frames > 10000);
+	assert_true(recording.stalls > 2000); /* credits are tight */
+	free_recording(&recording);
+}
+
+static void assert_noticed(const struct replay_options *options)
+{
+	struct recording recording;
+
+	make_recording(&recording, NULL, 0);
+	assert_true(compare(&recording, options).different > 0);
+	free_recording(&recording);
+}
+
+#define ASSERT_SAME_ORDER(...)                                          \
+	assert_same_order((const char *const[]){"seed=1", __VA_ARGS__}, \
+		sizeof((const char *const[]){"seed=1", __VA_ARGS__}) / sizeof(const char *))
+
+static void every_port_sends_the_same_frames_in_the_same_order_at_both_clocks(void **state)
+{
+	ASSERT_SAME_ORDER("seed=1");
+	ASSERT_SAME_ORDER("seed=2");
+}
+
+static void with_store_and_forward_too(void **state)
+{
+	ASSERT_SAME_ORDER("switch.switching=store-and-forward");
+}
+
+static void with_frames_of_two_lengths_and_a_routing_delay_too(void **state)
+{
+	ASSERT_SAME_ORDER("traffic[0].message=700B", "switch.routing-delay=70ns");
+}
+
+/* The comparison can fail. */
+
+static void a_round_robin_that_goes_on_elsewhere_is_noticed(void **state)
+{
+	struct replay_options options = plain_options();
+
+	options.moved_on = 2;
+	assert_noticed(&options);
+}
+
+static void credits_that_are_ignored_are_noticed(void **state)
+{
+	struct replay_options options = plain_options();
+
+	options.ignore_credits = true;
+	assert_noticed(&options);
+}
+
+static void a_single_queue_for_each_input_is_noticed(void **state)
+{
+	struct replay_options options = plain_options();
+
+	options.sw.voq = false;
+	assert_noticed(&options);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(every_port_sends_the_same_frames_in_the_same_order_at_both_clocks),
+	cmocka_unit_test(with_store_and_forward_too),
+	cmocka_unit_test(with_frames_of_two_lengths_and_a_routing_delay_too),
+	cmocka_unit_test(a_round_robin_that_goes_on_elsewhere_is_noticed),
+	cmocka_unit_test(credits_that_are_ignored_are_noticed),
+	cmocka_unit_test(a_single_queue_for_each_input_is_noticed),
+};
+
+int main(void)
+{
+	char prefix[EAL_PREFIX_MAX], name[] = "driver_order_test";
+	char *argv[] = {name, NULL};
+	struct eal_options options = {.prefix = prefix};
+	struct fault fault = {""};
+	int failed;
+
+	snprintf(prefix, sizeof(prefix), "weft-driver-order-test-%d", (int)getpid());
+	if (eal_start(1, argv, &options, &fault) < 0 ||
+		(pool = port_pool_create("pool", 2047, 2048, &fault)) == NULL) {
+		fprintf(stderr, "%s\n", fault.text);
+		return 1;
+	}
+	failed = cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
+	rte_mempool_free(pool);
+	eal_stop();
+	return failed;
+}

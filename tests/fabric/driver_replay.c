@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "driver_replay.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit.h"
+
+#define SESSION 1
+#define BEGIN   PS_PER_S /* of the record, on the replay's clock: links come up before */
+#define FOREVER (UINT64_MAX / 2)
+#define RING    64
+#define BIGGEST 2048
+
+struct replay {
+	const struct replay_options *options;
+	struct weft_switch *sw;
+	struct poll_switch *ps;
+	struct port near[SWITCH_PORTS_MAX], far[SWITCH_PORTS_MAX];
+	uint32_t fed_blocks[SWITCH_PORTS_MAX];
+	bool busy[SWITCH_PORTS_MAX];
+	struct replay_list *played;
+};
+
+static void *grown(void *list, uint32_t used, uint32_t *room, size_t size)
+{
+	if (used < *room)
+		return list;
+	*room = *room == 0 ? 256 : 2 * *room;
+	list = realloc(list, *room * size);
+	assert_non_null(list);
+	return list;
+}
+
+void replay_add_event(struct replay_list *list, const struct replay_event *event)
+{
+	list->event = grown(list->event, list->events, &list->event_room, sizeof(*event));
+	list->event[list->events] = *event;
+	list->event[list->events].number = list->events;
+	list->events++;
+}
+
+static struct replay_sent *add_sent(struct replay_list *list)
+{
+	list->sent = grown(list->sent, list->sents, &list->sent_room, sizeof(*list->sent));
+	list->sent[list->sents] = (struct replay_sent){0};
+	return &list->sent[list->sents++];
+}
+
+static unsigned build_data(uint8_t *frame, const struct weft_packet *packet)
+{
+	const struct frame_fields fields = {.kind = FRAME_DATA,
+		.source = packet->source,
+		.destination = packet->destination,
+		.sl = packet->sl,
+		.message = packet->message,
+		.sequence = packet->sequence,
+		.injected_ns = packet->injected_ns,
+		.route = packet->route,
+		.route_length = packet->route_length,
+		.payload_bytes =
+			(uint16_t)(packet->bytes - FRAME_HEADER_BYTES - packet->route_length)};
+	unsigned bytes;
+
+	assert_true(packet->bytes <= BIGGEST);
+	memset(frame, 0, BIGGEST);
+	bytes = frame_build(frame, &fields);
+	frame_update_mutable(frame, packet->mutable_word);
+	return bytes;
+}
+
+static void keep_header(struct replay_sent *sent, const uint8_t *frame)
+{
+	sent->header_bytes = (uint8_t)frame_payload_offset(frame_header_const(frame));
+	memcpy(sent->header, frame, sent->header_bytes);
+}
+
+void replay_add_sent(
+	struct replay_list *list, weft_time at, uint8_t port, const struct weft_packet *packet)
+{
+	struct replay_sent *sent = add_sent(list);
+	uint8_t frame[BIGGEST];
+
+	build_data(frame, packet);
+	sent->at = at;
+	sent->port = port;
+	keep_header(sent, frame);
+}
+
+void replay_free(struct replay_list *list)
+{
+	free(list->event);
+	free(list->sent);
+	*list = (struct replay_list){0};
+}
+
+static int compare_events(const void *a, const void *b)
+{
+	const struct replay_event *x = a, *y = b;
+
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	if (x->port != y->port)
+		return x->port < y->port ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return x->number < y->number ? -1 : 1;
+}
+
+void replay_sort(struct replay_list *list)
+{
+	qsort(list->event, list->events, sizeof(*list->event), compare_events);
+}
+
+/* --- the switch under the poll driver --- */
+
+static void take_sent(struct replay *replay, uint8_t at, weft_time now)
+{
+	struct rte_mbuf *mbufs[PORT_BURST];
+	uint16_t count = port_rx(&replay->far[at], mbufs, PORT_BURST, UINT64_MAX);
+
+	for (uint16_t i = 0; i < count; i++) {
+		const uint8_t *frame = rte_pktmbuf_mtod(mbufs[i], const uint8_t *);
+
+		if (frame_header_const(frame)->kind == FRAME_DATA) {
+			struct replay_sent *sent = add_sent(replay->played);
+
+			sent->at = now - BEGIN;
+			sent->port = at;
+			keep_header(sent, frame);
+			replay->busy[at] = true;
+		}
+		rte_pktmbuf_free(mbufs[i]);
+	}
+}
+
+/* A turn of the poll loop. A wire is busy from the frame that leaves to the end in the record;
+ * credit frames cost nothing, as on the virtual clock. */
+static void turn(struct replay *replay, weft_time now)
+{
+	for (unsigned at = 0; at < replay->sw->ports; at++)
+		replay->ps->port[at].tx.pacer.free_at = replay->busy[at] ? FOREVER : 0;
+	poll_switch_run(replay->ps, now);
+	for (unsigned at = 0; at < replay->sw->ports; at++)
+		take_sent(replay, (uint8_t)at, now);
+}
+
+static void feed(
+	struct replay *replay, unsigned at, struct rte_mbuf *mbuf, unsigned bytes, weft_time now)
+{
+	rte_pktmbuf_data_len(mbuf) = (uint16_t)bytes;
+	rte_pktmbuf_pkt_len(mbuf) = bytes;
+	mbuf_packet(mbuf)->arrived_ps = now;
+	assert_int_equal(port_tx(&replay->far[at], &mbuf, 1, now), 1);
+}
+
+static struct rte_mbuf *new_frame(const struct replay *replay, uint8_t **frame)
+{
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(replay->options->pool);
+
+	assert_non_null(mbuf);
+	*frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
+	return mbuf;
+}
+
+static void feed_hello(struct replay *replay, unsigned at, weft_time now)
+{
+	const struct control_hello hello = {
+		.device = 100 + at, .session = SESSION, .peer_session = SESSION};
+	struct frame_fields fields = {
+		.kind = FRAME_HELLO, .source = FRAME_HOST_NONE, .destination = FRAME_HOST_NONE};
+	uint8_t *frame;
+	struct rte_mbuf *mbuf = new_frame(replay, &frame);
+
+	fields.payload_bytes = (uint16_t)control_hello_encode(&hello, frame + FRAME_HEADER_BYTES);
+	feed(replay, at, mbuf, frame_build(frame, &fields), now);
+}
+
+/* 'sent' of the record may speak of packets that are under way; here it is what was fed. */
+static void feed_credit(
+	struct replay *replay, unsigned at, struct control_credit credit, weft_time now)
+{
+	struct frame_fields fields = {
+		.kind = FRAME_CREDIT, .source = FRAME_HOST_NONE, .destination = FRAME_HOST_NONE};
+	uint8_t *frame;
+	struct rte_mbuf *mbuf = new_frame(replay, &frame);
+
+	credit.sent[0] = replay->fed_blocks[at];
+	if (replay->options->ignore_credits)
+		credit.limit[0] = INT32_MAX;
+	fields.payload_bytes = (uint16_t)control_credit_encode(&credit, frame + FRAME_HEADER_BYTES);
+	feed(replay, at, mbuf, frame_build(frame, &fields), now);
+}
+
+static void feed_packet(
+	struct replay *replay, unsigned at, const struct weft_packet *packet, weft_time now)
+{
+	uint8_t *frame;
+	struct rte_mbuf *mbuf = new_frame(replay, &frame);
+
+	replay->fed_blocks[at] += packet->blocks;
+	feed(replay, at, mbuf, build_data(frame, packet), now);
+}
+
+static void start(struct replay *replay)
+{
+	const struct replay_options *options = replay->options;
+	struct switch_config config = options->sw;
+	const struct control_credit grant = {.session = SESSION,
+		.peer_session = SESSION,
+		.vcs = config.vcs,
+		.limit = {options->far_blocks}};
+	struct fault fault;
+
+	config.session = SESSION;
+	config.hello_ps = PS_PER_S;
+	config.credit_refresh_ps = 1; /* what is free is granted at every turn */
+	replay->sw = switch_create(&config, BEGIN - 2);
+	assert_non_null(replay->sw);
+	replay->ps = poll_switch_create(replay->sw, options->pool);
+	assert_non_null(replay->ps);
+	for (unsigned at = 0; at < config.ports; at++) {
+		if (port_open_memory_link(
+			    &replay->near[at], "near", &replay->far[at], "far", RING, &fault) < 0)
+			fail_msg("%s", fault.text);
+		poll_switch_attach(replay->ps, at, &replay->near[at], true, PS_PER_S, 0, 0, NULL);
+		feed_hello(replay, at, BEGIN - 2);
+	}
+	turn(replay, BEGIN - 2);
+	for (unsigned at = 0; at < config.ports; at++)
+		feed_credit(replay, at, grant, BEGIN - 1);
+	turn(replay, BEGIN - 1);
+}
+
+static uint64_t count_discards(const struct weft_switch *sw)
+{
+	uint64_t in = 0, out = 0;
+
+	for (unsigned at = 0; at < sw->ports; at++) {
+		in += sw->port[at].count[SWITCH_DATA_IN];
+		out += sw->port[at].count[SWITCH_DATA_OUT];
+	}
+	return in - out - switch_stored_packets(sw);
+}
+
+static uint64_t stop(struct replay *replay)
+{
+	uint64_t discards = count_discards(replay->sw);
+
+	assert_null(switch_check(replay->sw));
+	poll_switch_destroy(replay->ps);
+	for (unsigned at = 0; at < replay->sw->ports; at++) {
+		port_close(&replay->near[at]);
+		port_close(&replay->far[at]);
+	}
+	switch_destroy(replay->sw);
+	return discards;
+}
+
+static void feed_event(struct replay *replay, const struct replay_event *event, weft_time now)
+{
+	switch (event->kind) {
+	case REPLAY_CREDIT:
+		feed_credit(replay, event->port, event->credit, now);
+		return;
+	case REPLAY_ARRIVAL:
+		feed_packet(replay, event->port, &event->packet, now);
+		return;
+	default:
+		replay->busy[event->port] = false;
+	}
+}
+
+static void move_round_robins(struct replay *replay)
+{
+	for (unsigned at = 0; at < replay->sw->ports; at++) {
+		struct switch_output *output = &replay->sw->port[at].output;
+
+		output->next_input = (uint8_t)((output->next_input + replay->options->moved_on) %
+					       replay->sw->ports);
+	}
+}
+
+uint64_t replay_run(const struct replay_options *options, const struct replay_list *record,
+	struct replay_list *played)
+{
+	struct replay replay = {.options = options, .played = played};
+
+	start(&replay);
+	for (uint32_t i = 0; i < record->events; i++) {
+		const struct replay_event *event = &record->event[i];
+
+		if (i == record->events / 2)
+			move_round_robins(&replay);
+		feed_event(&replay, event, BEGIN + event->at);
+		turn(&replay, BEGIN + event->at);
+	}
+	return stop(&replay);
+}
+
+static const struct replay_sent *next_of(
+	const struct replay_list *list, unsigned port, uint32_t *from)
+{
+	while (*from < list->sents && list->sent[*from].port != port)
+		(*from)++;
+	return *from < list->sents ? &list->sent[(*from)++] : NULL;
+}
+
+static bool same(const struct replay_sent *a, const struct replay_sent *b)
+{
+	return a->at == b->at && a->header_bytes == b->header_bytes &&
+	       memcmp(a->header, b->header, a->header_bytes) == 0;
+}
+
+int replay_difference(const struct replay_list *a, const struct replay_list *b, unsigned port)
+{
+	uint32_t at_a = 0, at_b = 0;
+
+	for (int number = 0;; number++) {
+		const struct replay_sent *x = next_of(a, port, &at_a), *y = next_of(b, port, &at_b);
+
+		if (x == NULL && y == NULL)
+			return -1;
+		if (x == NULL || y == NULL || !same(x, y))
+			return number;
+	}
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * What a switch of a virtual fabric got and what it sent, and the same switch under the poll
+ * driver: it is fed the same arrivals and credits in the same order, as frames, and its frames are
+ * taken down. The ends of the wires are the recorded ones; the clock is that of the record. For
+ * tests: errors fail the test.
+ */
+
+#include "poll_switch.h"
+#include "switch.h"
+#include "topology.h"
+
+/* Kinds in the order in which events of one time and port come (virtual_devices.h). */
+enum replay_kind { REPLAY_CREDIT, REPLAY_WIRE_FREE, REPLAY_ARRIVAL };
+
+struct replay_event {
+	weft_time at;
+	uint32_t number; /* the how-manieth of its switch */
+	uint8_t port;
+	enum replay_kind kind;
+	struct weft_packet packet;
+	struct control_credit credit;
+};
+
+/* A data frame that left: when, by which port, and its headers. */
+struct replay_sent {
+	weft_time at;
+	uint8_t port;
+	uint8_t header_bytes;
+	uint8_t header[FRAME_HEADER_BYTES + FRAME_ROUTE_MAX];
+};
+
+struct replay_list {
+	struct replay_event *event;
+	struct replay_sent *sent;
+	uint32_t events, sents, event_room, sent_room;
+};
+
+void replay_add_event(struct replay_list *list, const struct replay_event *event);
+/* The headers that the packet has on the wire. */
+void replay_add_sent(
+	struct replay_list *list, weft_time at, uint8_t port, const struct weft_packet *packet);
+void replay_free(struct replay_list *list);
+
+/* Sorts the events of a record as the virtual clock had them. */
+void replay_sort(struct replay_list *list);
+
+/* What the poll driver's switch is like, beside its configuration. */
+struct replay_options {
+	struct switch_config sw;
+	uint32_t far_blocks; /* buffers at the far ends, by VC */
+	unsigned moved_on;   /* inputs that each round robin skips half-way */
+	bool ignore_credits; /* far ends without bounds */
+	struct rte_mempool *pool;
+};
+
+/* Plays the events of 'record' to a switch under the poll driver; what it sent goes to 'played'.
+ * Returns the number of frames that it discarded. */
+uint64_t replay_run(const struct replay_options *options, const struct replay_list *record,
+	struct replay_list *played);
+
+/* The first frame of 'port' that is not the same in both, time included: its number; -1: all are
+ * the same. */
+int replay_difference(const struct replay_list *a, const struct replay_list *b, unsigned port);
