@@ -75,7 +75,7 @@ static void run_until(struct course *course, weft_time limit)
 		}
 	}
 	fabric->failed = fabric->failed || event_queue_failed(fabric->events);
-	if (fabric->events->events == 0 && fabric->pool.out > 0 &&
+	if (event_queue_is_empty(fabric->events) && fabric->pool.out > 0 &&
 		fabric->run->watchdog_ps == WEFT_TIME_NEVER) {
 		fabric->deadlock = true;
 		return;

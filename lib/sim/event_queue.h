@@ -11,6 +11,10 @@
  * that agree in both come out in the order of their items. 'order' says who is served first at one
  * time and, by that, who it is: the caller's.
  *
+ * Within a bucket time and order are one number: the time since the bucket's beginning in the upper
+ * half, the order in the lower. A bucket is no wider than 2^31 ps, so the number is positive also
+ * as a signed one, which is what vector instructions compare.
+ *
  * Memory grows while a run finds out how much it needs, never per event. One thread. If it runs out
  * the queue says so afterwards (event_queue_failed), and pops nothing more.
  */
@@ -20,40 +24,62 @@
 
 #include "weft_time.h"
 
+#define EVENT_SHIFT_MAX 31 /* a bucket is at most 2^31 ps wide */
+
 struct sim_event {
 	weft_time at;
 	uint32_t order;
 	uint32_t item;
 };
 
-_Static_assert(sizeof(struct sim_event) == 16, "four to a cache line");
-
 struct event_bucket {
-	struct sim_event *event;
+	uint64_t *key; /* [room], and behind them the items; NULL: there is no room */
 	uint32_t count, room;
 };
 
+#define EVENT_SLAB_CLASSES 24 /* room for 16, 32, 64, ... events */
+
 struct event_queue {
-	unsigned shift;   /* a bucket is 2^shift ps wide */
+	/* The bucket that is being emptied, sorted; behind the last key stands UINT64_MAX. */
+	uint64_t *key;
+	uint32_t *item;
+	uint32_t next, count; /* the first that was not taken; all */
+	uint32_t room;
+	unsigned shift;     /* a bucket is 2^shift ps wide */
+	weft_time base;     /* its beginning */
+	uint64_t limit_key; /* keys from here on are not due before 'limit' */
+	weft_time limit;
+	uint64_t current; /* its number, from time 0 on */
 	uint64_t mask;    /* buckets - 1 */
-	uint64_t current; /* number of the bucket that is being emptied, from time 0 on */
-	uint32_t next;    /* of its events: the first that was not taken */
-	bool failed;
 	struct event_bucket *bucket;
-	uint64_t *filled; /* set of buckets with events */
+	uint64_t *filled;                   /* set of buckets with events */
+	uint64_t *free[EVENT_SLAB_CLASSES]; /* each begins with the next one's address */
+	void *chunk;                        /* memory of the slabs, linked */
 	struct sim_event *heap;
 	uint32_t heap_count, heap_room;
-	uint64_t events; /* in the queue */
+	bool failed;
 };
 
-/* 'width_ps' is rounded up to a power of two; best is a width in which some eight events fall. The
- * calendar has 4,096 buckets. NULL with errno ENOMEM. */
+/* 'width_ps' is rounded up to a power of two, and cut at 2^31; best is a width in which some four
+ * to eight events fall. The calendar has 4,096 buckets. NULL with errno ENOMEM. */
 struct event_queue *event_queue_create(weft_time width_ps);
 void event_queue_destroy(struct event_queue *queue);
 
-/* The rare halves of pushing: into the bucket that is being emptied, beyond the calendar, or where
+/* The rare half of pushing: into the bucket that is being emptied, beyond the calendar, or where
  * there is no room. */
 void event_queue_push_apart(struct event_queue *queue, struct sim_event event);
+
+static inline uint64_t event_key(const struct event_queue *queue, struct sim_event event)
+{
+	uint64_t since = event.at & ((UINT64_C(1) << queue->shift) - 1);
+
+	return since << 32 | event.order;
+}
+
+static inline uint32_t *event_bucket_items(const struct event_bucket *bucket)
+{
+	return (uint32_t *)(bucket->key + bucket->room);
+}
 
 /* 'event.at' is not before that of the event popped last, nor before the limit of a pop that found
  * nothing. */
@@ -61,39 +87,42 @@ static inline void event_queue_push(struct event_queue *queue, struct sim_event 
 {
 	uint64_t number = event.at >> queue->shift;
 	struct event_bucket *bucket = &queue->bucket[number & queue->mask];
+	uint32_t at = bucket->count;
 
 	if (__builtin_expect(number - queue->current - 1 >= queue->mask, 0) ||
-		__builtin_expect(bucket->count == bucket->room, 0)) {
+		__builtin_expect(at == bucket->room, 0)) {
 		event_queue_push_apart(queue, event);
 		return;
 	}
-	if (bucket->count == 0)
-		queue->filled[(number & queue->mask) / 64] |= UINT64_C(1) << (number & 63);
-	bucket->event[bucket->count++] = event;
-	queue->events++;
+	bucket->key[at] = event_key(queue, event);
+	event_bucket_items(bucket)[at] = event.item;
+	bucket->count = at + 1;
 }
 
-/* On to the next bucket that has events. False if none has that begins before 'limit': then nothing
- * has changed, and events for 'limit' may still come. */
+/* The rare half of popping: another limit, or on to the next bucket that has events. False if no
+ * event is due before 'limit': then nothing has changed, and events for 'limit' may still come. */
 bool event_queue_advance(struct event_queue *queue, weft_time limit);
 
 /* The next event, if it is due before 'limit'. */
 static inline bool event_queue_pop(
 	struct event_queue *queue, weft_time limit, struct sim_event *event)
 {
-	struct event_bucket *bucket = &queue->bucket[queue->current & queue->mask];
+	uint64_t key = queue->key[queue->next];
 
-	if (queue->next == bucket->count) {
+	/* One comparison for the end of the bucket and for the limit. */
+	if (__builtin_expect(key >= queue->limit_key, 0) ||
+		__builtin_expect(limit != queue->limit, 0)) {
 		if (!event_queue_advance(queue, limit))
 			return false;
-		bucket = &queue->bucket[queue->current & queue->mask];
+		key = queue->key[queue->next];
 	}
-	if (bucket->event[queue->next].at >= limit)
-		return false;
-	*event = bucket->event[queue->next++];
-	queue->events--;
+	event->at = queue->base + (key >> 32);
+	event->order = (uint32_t)key;
+	event->item = queue->item[queue->next++];
 	return true;
 }
+
+bool event_queue_is_empty(const struct event_queue *queue);
 
 static inline bool event_queue_failed(const struct event_queue *queue)
 {
