@@ -199,22 +199,30 @@ void poll_nic_set_goal(struct poll_nic *pn, const struct run_goal *goal, struct 
 	pn->demux.message = take_message;
 }
 
-/* The next frame of the interface, built; NULL if there is none or no buffer for it. */
+/* A frame in transit, as it came but for the bytes that change on the way. */
+static struct rte_mbuf *pass_on(struct weft_packet *packet)
+{
+	struct rte_mbuf *mbuf = packet_mbuf(packet);
+
+	frame_update_mutable(rte_pktmbuf_mtod(mbuf, uint8_t *), packet->mutable_word);
+	return mbuf;
+}
+
+/* The next frame of the interface, built; NULL if there is none or no buffer for it. What is in
+ * transit needs none. */
 static struct rte_mbuf *next_frame(struct poll_nic *pn, weft_time now)
 {
 	struct rte_mbuf *mbuf = pn->spare != NULL ? pn->spare : rte_pktmbuf_alloc(pn->pool);
-	struct weft_packet *packet;
+	struct weft_packet *packet, *next;
 
-	if (mbuf == NULL) {
-		pn->no_mbuf++;
+	pn->no_mbuf += mbuf == NULL;
+	packet = mbuf != NULL ? mbuf_packet(mbuf) : NULL;
+	next = nic_inject(pn->nic, now, packet);
+	pn->spare = next == packet ? NULL : mbuf;
+	if (next == NULL)
 		return NULL;
-	}
-	packet = mbuf_packet(mbuf);
-	if (!nic_inject(pn->nic, now, packet)) {
-		pn->spare = mbuf;
-		return NULL;
-	}
-	pn->spare = NULL;
+	if (next != packet)
+		return pass_on(next);
 	nic_frame_build(pn->nic, packet, rte_pktmbuf_mtod(mbuf, uint8_t *), now);
 	rte_pktmbuf_data_len(mbuf) = packet->bytes;
 	rte_pktmbuf_pkt_len(mbuf) = packet->bytes;

@@ -245,9 +245,11 @@ static bool meet_flow(struct nic *nic, const struct weft_packet *packet)
 	return true;
 }
 
-/* Damaged on the way; its header is not. Ask at once, but for the same loss only once: the gap's
+/* Damaged on the way; its header is not. Or the end of a message that a host on the way sent on
+ * before it had come. Ask at once, but for the same loss only once: the gap's
  * timer takes care of the rest. */
-static void receive_damaged(struct nic *nic, struct weft_packet *packet, weft_time now)
+static void receive_damaged(
+	struct nic *nic, struct weft_packet *packet, enum nic_counter reason, weft_time now)
 {
 	uint16_t peer = packet->source;
 	struct flow_rx *rx = &nic->rx[peer];
@@ -259,17 +261,17 @@ static void receive_damaged(struct nic *nic, struct weft_packet *packet, weft_ti
 		rx->missing = ahead < UINT8_MAX ? (uint8_t)(ahead + 1) : UINT8_MAX;
 		ask_again(nic, peer, now);
 	}
-	discard(nic, packet, NIC_DISCARD_PAYLOAD_CRC);
+	discard(nic, packet, reason);
 }
 
-void flow_rx_data(struct nic *nic, struct weft_packet *packet, const uint8_t *frame, bool intact,
-	weft_time now)
+void flow_rx_data(struct nic *nic, struct weft_packet *packet, const uint8_t *frame,
+	enum nic_counter damage, weft_time now)
 {
 	struct flow_rx *rx = &nic->rx[packet->source];
 	uint32_t ahead;
 
-	if (!intact) {
-		receive_damaged(nic, packet, now);
+	if (damage != NIC_COUNTER_COUNT) {
+		receive_damaged(nic, packet, damage, now);
 		return;
 	}
 	if ((!rx->known || rx->flow != MESSAGE_FLOW(packet->message)) && !meet_flow(nic, packet)) {

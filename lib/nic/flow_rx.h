@@ -11,9 +11,10 @@
 
 void flow_rx_init(struct nic *nic);
 
-/* A data frame that is for this host; 'intact' says that its payload is. */
-void flow_rx_data(struct nic *nic, struct weft_packet *packet, const uint8_t *frame, bool intact,
-	weft_time now);
+/* A data frame that is for this host; 'damage' says why its payload cannot be used,
+ * NIC_COUNTER_COUNT if it can. */
+void flow_rx_data(struct nic *nic, struct weft_packet *packet, const uint8_t *frame,
+	enum nic_counter damage, weft_time now);
 
 /* Delayed acknowledgements, and gaps that have lasted too long. */
 void flow_rx_poll(struct nic *nic, weft_time now);

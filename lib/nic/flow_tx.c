@@ -124,6 +124,7 @@ static void sent_fresh(struct nic *nic, struct flow_tx *tx, struct message *mess
 	}
 	nic->count[NIC_FRAMES_INJECTED]++;
 	nic->count[NIC_MESSAGES_INJECTED] += !message->injected;
+	nic->own_waiting -= !message->injected;
 	nic->count[NIC_BYTES_INJECTED] += nic->plan.bytes;
 	message->injected = true;
 	tx->high++;
@@ -168,6 +169,7 @@ void flow_tx_finish(struct nic *nic, uint32_t index, int error)
 		.bytes = message->bytes,
 		.cookie = message->cookie};
 
+	nic->own_waiting -= !message->injected;
 	nic->count[error == 0 ? NIC_MESSAGES_ACKED : NIC_MESSAGES_FAILED]++;
 	message_pool_put(&nic->pool, index);
 	if (nic->config.above.done != NULL)

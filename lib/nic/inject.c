@@ -202,7 +202,7 @@ static uint64_t candidates(const struct nic *nic, enum ready_class class)
 	return nic->ready_vcs[class] | (class == READY_NEW ? nic->backlog_vcs : 0);
 }
 
-static bool inject_data(
+static bool inject_class(
 	struct nic *nic, enum ready_class class, weft_time now, struct weft_packet *packet)
 {
 	uint64_t blocked = 0, vcs;
@@ -223,12 +223,65 @@ static bool inject_data(
 }
 
 /* Looking through the new frames may show that some of them are repetitions by now. */
-bool nic_inject(struct nic *nic, weft_time now, struct weft_packet *packet)
+static bool inject_own(struct nic *nic, weft_time now, struct weft_packet *packet)
 {
-	return inject_link_local(nic, now, packet) || inject_ack(nic, now, packet) ||
-	       inject_data(nic, READY_RETRY, now, packet) ||
-	       inject_data(nic, READY_NEW, now, packet) ||
-	       inject_data(nic, READY_RETRY, now, packet);
+	return inject_class(nic, READY_RETRY, now, packet) ||
+	       inject_class(nic, READY_NEW, now, packet) ||
+	       inject_class(nic, READY_RETRY, now, packet);
+}
+
+/* The VC of the frame in transit that can go now; FRAME_VCS_MAX: none. */
+static unsigned ready_transit(struct nic *nic, weft_time now)
+{
+	uint32_t blocked = 0;
+	unsigned vc;
+
+	if (nic->itb->waiting == 0 || nic->link.state != LINK_UP)
+		return FRAME_VCS_MAX;
+	vc = itb_ready(nic->itb, nic->link.tx, now, &blocked);
+	for (; blocked != 0; blocked &= blocked - 1)
+		note_stall(nic, (unsigned)__builtin_ctz(blocked), now);
+	return vc;
+}
+
+static struct weft_packet *reinject(struct nic *nic, unsigned vc, weft_time now)
+{
+	struct weft_packet *packet = itb_next_data(nic->itb, vc, now);
+
+	end_stall(nic, vc, now);
+	credit_take(&nic->link.tx[vc], packet->blocks);
+	nic->count[NIC_ITB_REINJECTED]++;
+	return packet;
+}
+
+/* Whose turn it is, or the other if that one has nothing that can go. */
+static struct weft_packet *inject_in_turn(
+	struct nic *nic, weft_time now, struct weft_packet *packet)
+{
+	unsigned vc = ready_transit(nic, now);
+
+	if ((vc == FRAME_VCS_MAX || itb_turn_is_own(&nic->itb->turn, nic->own_waiting)) &&
+		packet != NULL && inject_own(nic, now, packet)) {
+		itb_turn_sent_own(&nic->itb->turn);
+		return packet;
+	}
+	return vc != FRAME_VCS_MAX ? reinject(nic, vc, now) : NULL;
+}
+
+struct weft_packet *nic_inject(struct nic *nic, weft_time now, struct weft_packet *packet)
+{
+	struct weft_packet *passing;
+
+	if (packet != NULL && (inject_link_local(nic, now, packet) || inject_ack(nic, now, packet)))
+		return packet;
+	if (nic->itb == NULL)
+		return packet != NULL && inject_own(nic, now, packet) ? packet : NULL;
+	passing = itb_next_control(nic->itb, now);
+	if (passing != NULL) {
+		nic->count[NIC_ITB_CONTROL]++;
+		return passing;
+	}
+	return inject_in_turn(nic, now, packet);
 }
 
 static void write_data(struct nic *nic, const struct weft_packet *packet, uint8_t *out)

@@ -47,6 +47,7 @@ void nic_config_default(struct nic_config *config, uint16_t host, uint16_t hosts
 			.vc_blocks = 128 * 1024 / FRAME_BLOCK_BYTES,
 			.hello_ps = 10 * PS_PER_MS,
 			.refresh_ps = PS_PER_MS},
+		.itb = {.pool_bytes = ITB_POOL_BYTES_DEFAULT, .pause_ps = ITB_PAUSE_DEFAULT_PS},
 	};
 }
 
@@ -87,6 +88,9 @@ static int allocate(struct nic *nic)
 		return -ENOMEM;
 	if (message_pool_init(
 		    &nic->pool, config->messages, config->payloads, config->payload_bytes) < 0)
+		return -ENOMEM;
+	nic->itb = config->itb.pool_bytes > 0 ? itb_create(&config->itb) : NULL;
+	if (nic->itb == NULL && config->itb.pool_bytes > 0)
 		return -ENOMEM;
 	return resequencer_init(&nic->resequencer, config->reorder_windows, config->window_frames);
 }
@@ -130,6 +134,7 @@ void nic_destroy(struct nic *nic)
 	if (nic == NULL)
 		return;
 	resequencer_fini(&nic->resequencer);
+	itb_destroy(nic->itb);
 	message_pool_fini(&nic->pool);
 	deadline_queue_fini(&nic->gap);
 	deadline_queue_fini(&nic->ack_delay);
@@ -200,6 +205,7 @@ int nic_send(struct nic *nic, const struct nic_message *from, weft_time now)
 		nic->backlog_moved[message->vc] = now;
 	message_queue_push(&nic->pool, &nic->backlog[message->vc], index);
 	nic->backlog_vcs |= 1u << message->vc;
+	nic->own_waiting++;
 	nic->count[NIC_MESSAGES_QUEUED]++;
 	return 0;
 }
@@ -216,6 +222,21 @@ static void fail_backlog(struct nic *nic, unsigned vc, weft_time now)
 		nic->backlog_vcs &= ~(1u << vc);
 }
 
+/* Forgets what is in transit. Who waits for it has it sent again. */
+static void abandon_transit(struct nic *nic)
+{
+	struct weft_packet *packet = nic->itb != NULL ? itb_drain(nic->itb) : NULL;
+
+	while (packet != NULL) {
+		struct weft_packet *next = packet->next;
+
+		nic->count[NIC_ITB_ABANDONED] += !packet->control;
+		nic->count[NIC_ITB_CONTROL_DISCARDED] += packet->control;
+		nic_release_packet(nic, packet);
+		packet = next;
+	}
+}
+
 void nic_poll(struct nic *nic, weft_time now)
 {
 	unsigned due;
@@ -224,7 +245,10 @@ void nic_poll(struct nic *nic, weft_time now)
 		link_end_renew_open(&nic->link);
 	due = link_end_poll(&nic->link, now);
 	nic->link_due = due & (LINK_SEND_HELLO | LINK_SEND_CREDIT);
-	nic->count[NIC_LINK_DOWNS] += (due & LINK_WENT_DOWN) != 0;
+	if ((due & LINK_WENT_DOWN) != 0) {
+		nic->count[NIC_LINK_DOWNS]++;
+		abandon_transit(nic);
+	}
 	flow_rx_poll(nic, now);
 	flow_tx_poll(nic, now);
 	for (uint32_t vcs = nic->backlog_vcs; vcs != 0; vcs &= vcs - 1) {
@@ -240,6 +264,7 @@ struct weft_packet *nic_drain(struct nic *nic)
 	struct weft_packet *released;
 
 	flow_rx_drain(nic);
+	abandon_transit(nic);
 	released = nic->released;
 	nic->released = NULL;
 	return released;
@@ -252,7 +277,7 @@ uint32_t nic_room(const struct nic *nic)
 
 bool nic_busy(const struct nic *nic)
 {
-	return nic->pool.used > 0;
+	return nic->pool.used > 0 || (nic->itb != NULL && nic->itb->frames > 0);
 }
 
 bool nic_link_up(const struct nic *nic)
@@ -268,6 +293,11 @@ const uint64_t *nic_counters(const struct nic *nic)
 const struct nic_config *nic_config(const struct nic *nic)
 {
 	return &nic->config;
+}
+
+const struct itb *nic_itb(const struct nic *nic)
+{
+	return nic->itb;
 }
 
 struct link_end *nic_link(struct nic *nic)

@@ -18,10 +18,11 @@
  *     nic_poll()      timers and the link
  *     nic_inject(), nic_frame_build()   until there is nothing to send, or no room
  *
- * Order of sending: the link's own frames, acknowledgements, retransmissions, new frames. The host
- * keeps one FIFO per VC (switch.md, readings of the ARN+AFI paper): a message waits for the ones
- * before it in its VC, as in the papers. The one exception: a message to a peer whose window is
- * closed steps aside, so a slow or dead host does not block the others; when the window opens
+ * Order of sending: the link's own frames, acknowledgements, control frames in transit; then data
+ * in transit and own data in turns (itb_turn.h), of which retransmissions go before new frames. The
+ * host keeps one FIFO per VC (switch.md, readings of the ARN+AFI paper): a message waits for the
+ * ones before it in its VC, as in the papers. The one exception: a message to a peer whose window
+ * is closed steps aside, so a slow or dead host does not block the others; when the window opens
  * again, it goes before the FIFO, because it is older, and such peers take turns frame by frame.
  *
  * One thread per interface. A host's callbacks may call nic_send(), nothing else.
@@ -30,6 +31,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "itb.h"
 #include "link_end.h"
 #include "nic_counters.h"
 #include "nic_routes.h"
@@ -98,6 +100,7 @@ struct nic_config {
 	 * watchdog). link.vc_blocks: what may be under way to this interface; frames do not stay in
 	 * it. */
 	struct link_end_config link;
+	struct itb_config itb; /* pool_bytes 0: frames in transit are routing errors */
 	struct nic_host above;
 };
 
@@ -126,12 +129,15 @@ int nic_send(struct nic *nic, const struct nic_message *message, weft_time now);
 /* Timers and the link protocol; once per loop, before nic_inject(). */
 void nic_poll(struct nic *nic, weft_time now);
 
-/* Fills the descriptor of the next frame to be sent and takes its credits; false: nothing can be
- * sent now. The frame must be built, and sent in this order. */
-bool nic_inject(struct nic *nic, weft_time now, struct weft_packet *packet);
+/* The next frame to be sent, its credits taken; NULL: nothing can be sent now. It is 'packet'
+ * (NULL: the caller has no memory for one), filled with the description of a frame that must then
+ * be built; or else a packet in transit that nic_receive() kept: the caller's again, its frame to
+ * be sent as it is, but with the mutable bytes as described (frame_update_mutable()). To be sent in
+ * this order. */
+struct weft_packet *nic_inject(struct nic *nic, weft_time now, struct weft_packet *packet);
 
-/* Writes the frame that nic_inject() has just described, packet->bytes in all; 'frame' has room for
- * mtu_bytes + FRAME_HEADER_BYTES + FRAME_ROUTE_MAX. */
+/* Writes the frame that nic_inject() has just described in 'packet', packet->bytes in all; 'frame'
+ * has room for mtu_bytes + FRAME_HEADER_BYTES + FRAME_ROUTE_MAX. */
 void nic_frame_build(
 	struct nic *nic, const struct weft_packet *packet, uint8_t *frame, weft_time now);
 
@@ -144,18 +150,19 @@ void nic_describe(struct weft_packet *packet, const uint8_t *frame, uint32_t byt
 struct weft_packet *nic_receive(
 	struct nic *nic, struct weft_packet *packet, const uint8_t *frame, weft_time now);
 
-/* All packets held, for the end of a run. */
+/* All packets held, also in transit, for the end of a run. */
 struct weft_packet *nic_drain(struct nic *nic);
 
 /* Messages that can be queued now, payloads apart. */
 uint32_t nic_room(const struct nic *nic);
-/* True while a message is waiting or not acknowledged. */
+/* True while a message is waiting or not acknowledged, or a frame is in transit. */
 bool nic_busy(const struct nic *nic);
 /* True if the link is up. */
 bool nic_link_up(const struct nic *nic);
 
 const uint64_t *nic_counters(const struct nic *nic); /* [NIC_COUNTER_COUNT] */
 const struct nic_config *nic_config(const struct nic *nic);
+const struct itb *nic_itb(const struct nic *nic); /* NULL: none */
 struct link_end *nic_link(struct nic *nic);
 
 /* Time during which a frame was ready and its VC had no credits, summed over the VCs; stalls that

@@ -6,7 +6,7 @@ static const enum nic_counter receive_discards[] = {NIC_DISCARD_DUPLICATE,
 	NIC_DISCARD_BEYOND_WINDOW, NIC_DISCARD_NO_WINDOW, NIC_DISCARD_OLD_FLOW,
 	NIC_DISCARD_FLOW_END, NIC_DISCARD_PAYLOAD_CRC, NIC_DISCARD_ROUTING_ERROR,
 	NIC_DISCARD_MISROUTED, NIC_DISCARD_SOURCE, NIC_DISCARD_VC, NIC_DISCARD_CREDIT_VIOLATION,
-	NIC_DISCARD_DRAINED};
+	NIC_DISCARD_DRAINED, NIC_DISCARD_END_MARK, NIC_ITB_DISCARDED, NIC_ITB_ABSORBED};
 
 /* The message that holds a frame. */
 static uint32_t find_message(const struct nic *nic, const struct flow_tx *tx, uint32_t sequence)
@@ -59,6 +59,35 @@ static uint32_t queue_length(const struct nic *nic, const struct message_queue *
 	for (uint32_t i = queue->head; i != MESSAGE_NONE; i = nic->pool.message[i].next)
 		length++;
 	return length;
+}
+
+/* Messages of which no frame has left. */
+static uint32_t count_waiting(const struct nic *nic)
+{
+	uint32_t waiting = 0;
+
+	for (unsigned vc = 0; vc < FRAME_VCS_MAX; vc++)
+		waiting += queue_length(nic, &nic->backlog[vc]);
+	for (unsigned peer = 0; peer < nic->config.hosts; peer++)
+		for (uint32_t i = nic->tx[peer].messages.head; i != MESSAGE_NONE;
+			i = nic->pool.message[i].next)
+			waiting += !nic->pool.message[i].injected;
+	return waiting;
+}
+
+static const char *check_transit(const struct nic *nic)
+{
+	const struct itb *itb = nic->itb;
+
+	if (count_waiting(nic) != nic->own_waiting)
+		return "messages of which no frame has left are counted wrongly";
+	if (itb == NULL)
+		return NULL;
+	if (itb->absorbed != nic->count[NIC_ITB_ABSORBED] ||
+		itb->reinjected != nic->count[NIC_ITB_REINJECTED] ||
+		itb->abandoned != nic->count[NIC_ITB_ABANDONED])
+		return "frames in transit are counted otherwise by the interface";
+	return itb_check(itb);
 }
 
 static const char *check_messages(const struct nic *nic)
@@ -143,5 +172,7 @@ const char *nic_check(const struct nic *nic)
 		wrong = check_frames(nic);
 	if (wrong == NULL)
 		wrong = check_windows(nic);
+	if (wrong == NULL)
+		wrong = check_transit(nic);
 	return wrong != NULL ? wrong : check_ready(nic);
 }

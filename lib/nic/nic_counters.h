@@ -9,7 +9,8 @@
  * Accounting, asserted by nic_check():
  *   messages_queued = messages_acked + messages_failed + those still held
  *   frames_injected = frames_acked + frames_abandoned + in flight   (first transmissions only)
- *   frames_received = frames_delivered + the receive discards + those still held
+ *   frames_received = frames_delivered + the receive discards + itb_absorbed + those still held
+ *   itb_absorbed    = itb_reinjected + itb_abandoned + those still in transit
  */
 
 #define NIC_COUNTERS(X)                                                                           \
@@ -46,6 +47,16 @@
 	X(DISCARD_VC, "discard_vc")                       /* a VC that this link does not have */ \
 	X(DISCARD_CREDIT_VIOLATION, "discard_credit_violation") /* came without credit */         \
 	X(DISCARD_DRAINED, "discard_drained")                   /* held at the end of the run */  \
+	X(DISCARD_END_MARK, "discard_end_mark") /* a host on the way re-injected too early */     \
+	/* Data frames in transit (itb.h). */                                                     \
+	X(ITB_ABSORBED, "itb_absorbed")                                                           \
+	X(ITB_REINJECTED, "itb_reinjected")                                                       \
+	X(ITB_DISCARDED, "itb_discarded") /* the pool was full */                                 \
+	X(ITB_ABANDONED, "itb_abandoned") /* the link went down, or the run ended */              \
+	X(ITB_MESSAGES, "itb_messages")   /* last frames absorbed */                              \
+	X(ITB_OVERTAKEN, "itb_overtaken") /* re-injection overtook reception: no end mark */      \
+	X(ITB_CONTROL, "itb_control")     /* control frames sent on */                            \
+	X(ITB_CONTROL_DISCARDED, "itb_control_discarded")                                         \
 	/* Acknowledgements and recovery. */                                                      \
 	X(ACKS_SENT, "acks_sent")                                                                 \
 	X(ACKS_RECEIVED, "acks_received")                                                         \

@@ -13,6 +13,7 @@
 #include "control.h"
 #include "deadline_queue.h"
 #include "id_fifo.h"
+#include "itb.h"
 #include "message_pool.h"
 #include "nic.h"
 #include "resequencer.h"
@@ -86,6 +87,8 @@ struct nic {
 	struct message_queue backlog[FRAME_VCS_MAX]; /* one FIFO per VC */
 	weft_time backlog_moved[FRAME_VCS_MAX];      /* last frame of the VC, or first wait */
 	uint32_t backlog_vcs;
+	uint32_t own_waiting; /* messages of which no frame has left */
+	struct itb *itb;      /* NULL: absorbs nothing */
 
 	struct flow_tx *tx; /* [hosts] */
 	struct flow_rx *rx;

@@ -84,6 +84,43 @@ static enum nic_counter judge(const struct nic *nic, const struct weft_packet *p
 	return NIC_COUNTER_COUNT;
 }
 
+/* A frame in transit: kept, to go on past its mark, or why not. */
+static enum nic_counter absorb(struct nic *nic, struct weft_packet *packet, weft_time now)
+{
+	if (nic->itb == NULL || !itb_is_route(packet))
+		return NIC_DISCARD_ROUTING_ERROR;
+	return itb_absorb(nic->itb, packet, nic->config.sl_to_vc[packet->sl], now, now)
+		       ? NIC_COUNTER_COUNT
+		       : NIC_ITB_DISCARDED;
+}
+
+static bool is_in_transit(const struct weft_packet *packet)
+{
+	return packet->route_length != 0 && packet->hop == ROUTE_TYPE_ITB;
+}
+
+static void absorb_control(struct nic *nic, struct weft_packet *packet, weft_time now)
+{
+	if (absorb(nic, packet, now) == NIC_COUNTER_COUNT)
+		return;
+	nic->count[NIC_ITB_CONTROL_DISCARDED]++;
+	nic_release_packet(nic, packet);
+}
+
+static void absorb_data(struct nic *nic, struct weft_packet *packet, weft_time now)
+{
+	enum nic_counter reason = absorb(nic, packet, now);
+
+	if (reason != NIC_COUNTER_COUNT) {
+		nic->count[reason]++;
+		nic_release_packet(nic, packet);
+		return;
+	}
+	nic->count[NIC_ITB_ABSORBED]++;
+	nic->count[NIC_ITB_MESSAGES] = nic->itb->messages;
+	nic->count[NIC_ITB_OVERTAKEN] = nic->itb->overtaken;
+}
+
 static void receive_control(
 	struct nic *nic, struct weft_packet *packet, const uint8_t *frame, weft_time now)
 {
@@ -117,16 +154,28 @@ static enum nic_counter book(struct nic *nic, const struct weft_packet *packet)
 	return granted ? NIC_COUNTER_COUNT : NIC_DISCARD_CREDIT_VIOLATION;
 }
 
+/* OK: NIC_COUNTER_COUNT; else why it must be sent again. */
+static enum nic_counter judge_payload(const struct weft_packet *packet, const uint8_t *frame)
+{
+	if (!frame_payload_ok(frame))
+		return NIC_DISCARD_PAYLOAD_CRC;
+	return itb_was_overtaken(packet) ? NIC_DISCARD_END_MARK : NIC_COUNTER_COUNT;
+}
+
 static void receive_data(
 	struct nic *nic, struct weft_packet *packet, const uint8_t *frame, weft_time now)
 {
 	enum nic_counter reason = book(nic, packet);
 
 	nic->count[NIC_FRAMES_RECEIVED]++;
+	if (reason == NIC_COUNTER_COUNT && is_in_transit(packet)) {
+		absorb_data(nic, packet, now);
+		return;
+	}
 	if (reason == NIC_COUNTER_COUNT)
 		reason = judge(nic, packet);
 	if (reason == NIC_COUNTER_COUNT) {
-		flow_rx_data(nic, packet, frame, frame_payload_ok(frame), now);
+		flow_rx_data(nic, packet, frame, judge_payload(packet, frame), now);
 		return;
 	}
 	nic->count[reason]++;
@@ -140,6 +189,8 @@ struct weft_packet *nic_receive(
 
 	if (packet->kind == FRAME_DATA)
 		receive_data(nic, packet, frame, now);
+	else if (is_in_transit(packet))
+		absorb_control(nic, packet, now);
 	else
 		receive_control(nic, packet, frame, now);
 	released = nic->released;
