@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+#include "rng.h"
+
 #define BIT64(i) ((uint64_t)1 << (i))
 
 /* The first member at or after 'from' (0..63), wrapping round. 'set' is not empty. */
@@ -17,4 +19,15 @@ static inline unsigned bits_round_robin(uint64_t set, unsigned from)
 	uint64_t after = set & (UINT64_MAX << from);
 
 	return (unsigned)__builtin_ctzll(after != 0 ? after : set);
+}
+
+/* Any member, all equally likely. 'set' is not empty; of one member none is drawn. */
+static inline unsigned bits_draw(uint64_t set, struct rng *rng)
+{
+	unsigned count = (unsigned)__builtin_popcountll(set);
+	uint64_t skip = count > 1 ? rng_below(rng, count) : 0;
+
+	while (skip-- > 0)
+		set &= set - 1;
+	return (unsigned)__builtin_ctzll(set);
 }

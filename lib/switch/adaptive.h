@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Adaptive routing (switch.md 6): given the primary port of a packet's destination and the set of
+ * ports that lead there as well, which one it takes, by what the switch knows of the far ends from
+ * their credits. One file per mode behind one table; adding one: a file and a word in
+ * ADAPTIVE_MODES.
+ *
+ * With AFI (afi.h) a packet that leaves its primary port will be stored in the AFC, so alternatives
+ * are judged by the credits of the AFC there, the primary port by those of the packet's own VC; the
+ * caller sets the adapted bit when the answer is not the primary port. Packets that have the bit
+ * are not adapted again.
+ *
+ * Ties are broken at random, with numbers of the switch's own stream. One thread; no allocation.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bits.h"
+#include "credit.h"
+#include "rng.h"
+
+struct adaptive;
+
+struct adaptive_mode {
+	const char *name;
+	/* 'primary' or a member of 'others', which is neither empty nor has 'primary' in it. 'vc'
+	 * is where the packet is stored next if it stays on the primary port. */
+	unsigned (*choose)(
+		struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc);
+};
+
+/* What a switch knows of the buffer behind one of its outputs. */
+struct adaptive_output {
+	const struct credit_tx *tx; /* [VCs] */
+	uint32_t vc_blocks;         /* of each VC there */
+};
+
+struct adaptive {
+	const struct adaptive_mode *mode;
+	const struct adaptive_output *output; /* [ports], the owner's */
+	uint32_t threshold_ppm; /* adaptive-th: occupancy above which the primary is left */
+	bool afi;
+	uint8_t channel; /* the AFC */
+	struct rng rng;
+};
+
+/* The port of a packet. 'set': the ports that lead to its destination and whose links are up;
+ * whether the primary is in it does not matter. */
+static inline unsigned adaptive_route(
+	struct adaptive *adaptive, unsigned primary, uint64_t set, unsigned vc, bool adapted)
+{
+	uint64_t others = set & ~BIT64(primary);
+
+	if (adapted || others == 0)
+		return primary;
+	return adaptive->mode->choose(adaptive, primary, others, vc);
+}
+
+/* Where a packet of 'vc' is stored next if it takes an alternative. */
+static inline unsigned adaptive_vc(const struct adaptive *adaptive, unsigned vc)
+{
+	return adaptive->afi ? adaptive->channel : vc;
+}
+
+static inline uint32_t adaptive_credits(const struct adaptive *adaptive, unsigned port, unsigned vc)
+{
+	return credit_available(&adaptive->output[port].tx[vc]);
+}
+
+/* The member of 'set', not empty, with most credits in 'vc'; any of several, equally likely. Walks
+ * the set: only for packets that may leave their primary port, and for notifications. */
+unsigned adaptive_most_credits(struct adaptive *adaptive, uint64_t set, unsigned vc);
+
+/* By name; NULL if there is none. The i-th, for lists; NULL past the end. */
+const struct adaptive_mode *adaptive_mode_find(const char *name);
+const struct adaptive_mode *adaptive_mode_at(unsigned i);
+
+/* All modes, adaptive_NAME each. */
+#define ADAPTIVE_MODES(X) X(none) X(oblivious) X(always) X(threshold)
+
+#define X(name) extern const struct adaptive_mode adaptive_##name;
+ADAPTIVE_MODES(X)
+#undef X

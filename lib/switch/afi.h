@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Adapted-flow isolation (AFI; Rocher-Gonzalez et al., CCGrid 2019, section IV of the Spanish
+ * version; switch.md 6): whoever sends a packet by another way than the deterministic one sets its
+ * adapted bit. From the next device on it is stored in the adapted-flow channel (AFC), whatever its
+ * service level, and nobody adapts it again: what congestion has pushed aside neither spreads
+ * further nor shares a queue with what goes its usual way.
+ *
+ * The AFC is the last VC. The VC of the queuing scheme stays in the header (vc_original). Inline:
+ * per packet. Where AFI is off, nothing here is called.
+ */
+
+#include <stdbool.h>
+
+#include "packet.h"
+
+static inline uint8_t afi_channel(uint8_t vcs)
+{
+	return (uint8_t)(vcs - 1);
+}
+
+static inline bool afi_is_adapted(const struct weft_packet *packet)
+{
+	return (packet->flags & FRAME_F_ADAPTED) != 0;
+}
+
+/* In one word, as all changes of the mutable bytes on the way through a switch. */
+static inline void afi_adapt(struct weft_packet *packet)
+{
+	packet->mutable_word |= MUTABLE_FLAGS(FRAME_F_ADAPTED);
+}
+
+/* Where the next device stores the packet: 'vc' is what its service level says. */
+static inline uint8_t afi_next_vc(const struct weft_packet *packet, uint8_t vc, uint8_t channel)
+{
+	return afi_is_adapted(packet) ? channel : vc;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "fecn.h"
+
+#include <string.h>
+
+void fecn_init(struct fecn *fecn)
+{
+	memset(fecn->limit, 0xFF, sizeof(fecn->limit));
+}
+
+bool fecn_set(struct fecn *fecn, unsigned port, unsigned vc, unsigned threshold, uint32_t vc_blocks)
+{
+	if (threshold > FECN_THRESHOLD_MAX)
+		return false;
+	fecn->limit[port][vc] = threshold == 0
+					? UINT32_MAX
+					: (uint32_t)((uint64_t)vc_blocks * (16 - threshold) / 16);
+	return true;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * FECN marks (InfiniBand congestion control, annex A10; switch.md 9): a data packet that is stored
+ * while its VC is fuller than the threshold is marked, and its receiver tells the source. The
+ * threshold of an input port and VC is a number from 0, never, to 15, the strictest; InfiniBand
+ * leaves open which occupancy each means. Here w stands for (16 - w) / 16 of the VC: 15 marks above
+ * a sixteenth, 1 above fifteen sixteenths. What counts is what was there before the packet.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "packet.h"
+
+#define FECN_THRESHOLD_MAX 15
+#define FECN_PORTS_MAX     64
+
+struct fecn {
+	uint32_t limit[FECN_PORTS_MAX][FRAME_VCS_MAX]; /* blocks; UINT32_MAX: never */
+};
+
+/* All thresholds 0. */
+void fecn_init(struct fecn *fecn);
+/* 'vc_blocks': the VC's buffer. False: the threshold is above the greatest. */
+bool fecn_set(
+	struct fecn *fecn, unsigned port, unsigned vc, unsigned threshold, uint32_t vc_blocks);
+
+/* Marks the packet, which is about to join 'stored' blocks, if the VC is above its threshold. Only
+ * what takes credits lies in a VC: of the control frames, none is ever marked. */
+static inline void fecn_mark(
+	const struct fecn *fecn, struct weft_packet *packet, unsigned port, uint32_t stored)
+{
+	if (stored > fecn->limit[port][packet->vc] && packet->kind == FRAME_DATA)
+		packet->mutable_word |= MUTABLE_FLAGS(FRAME_F_FECN);
+}
