@@ -7,9 +7,71 @@
 
 #include "frame.h"
 #include "route_algorithm.h"
+#include "route_merge.h"
+#include "route_verify.h"
+
+static const struct route_algorithm *find_algorithm(enum run_algorithm algorithm)
+{
+	return route_algorithm_find(run_algorithm_name(algorithm));
+}
+
+static int check_algorithm(enum run_algorithm which, struct fault *fault)
+{
+	const struct route_algorithm *algorithm = find_algorithm(which);
+
+	if (algorithm == NULL)
+		return fault_set(fault, EINVAL, "routing.algorithm: '%s' is not built yet",
+			run_algorithm_name(which));
+	if (algorithm->deadlock_free)
+		return 0;
+	return fault_set(fault, EINVAL,
+		"routing.algorithm: '%s' does not promise freedom from deadlock, expected one that "
+		"does",
+		algorithm->name);
+}
+
+/* Two sets that cannot deadlock alone may do so together, as on different trees. */
+static int judge_union(const struct route_set *set, const struct topology *topology,
+	const struct run_config *run, struct fault *fault)
+{
+	struct route_report report;
+	char name[RUN_ROUTING_NAME];
+	bool good;
+	int result;
+
+	if (run->routing.others == 0)
+		return 0;
+	result = route_verify_set(topology, set, &report, fault);
+	if (result < 0)
+		return result;
+	good = report.deadlock_free;
+	route_report_free(&report);
+	run_routing_name(&run->routing, name);
+	return good ? 0
+		    : fault_set(fault, EINVAL,
+			      "%s: routing.algorithm %s: the sets of routes could deadlock together",
+			      run->origin, name);
+}
+
+static int compute_set(struct fabric_routes *routes, const struct topology *topology,
+	const struct run_config *run, const struct route_options *options, struct fault *fault)
+{
+	const struct route_algorithm *all[1 + RUN_ALGORITHMS_MORE];
+	int result = 0;
+
+	all[0] = find_algorithm(run->routing.algorithm);
+	for (uint32_t i = 0; i < run->routing.others; i++)
+		all[i + 1] = find_algorithm(run->routing.other[i]);
+	routes->set = route_merge_compute(
+		topology, all, run->routing.others + 1, options, &result, fault);
+	if (routes->set == NULL)
+		return result;
+	result = route_set_check_connected(routes->set, topology, fault);
+	return result < 0 ? result : judge_union(routes->set, topology, run, fault);
+}
 
 static int compute(struct fabric_routes *routes, const struct topology *topology,
-	const struct run_config *run, const struct route_algorithm *algorithm, struct fault *fault)
+	const struct run_config *run, struct fault *fault)
 {
 	const struct route_options options = {
 		.seed = run->seed,
@@ -17,15 +79,12 @@ static int compute(struct fabric_routes *routes, const struct topology *topology
 	};
 	int result = 0;
 
-	if (run->routing.mode == RUN_ROUTING_TABLE) {
-		routes->table = route_compute_table(topology, algorithm, &options, &result, fault);
-		return routes->table == NULL
-			       ? result
-			       : route_table_check_connected(routes->table, topology, fault);
-	}
-	routes->set = route_compute(topology, algorithm, &options, &result, fault);
-	return routes->set == NULL ? result
-				   : route_set_check_connected(routes->set, topology, fault);
+	if (run->routing.mode == RUN_ROUTING_SOURCE)
+		return compute_set(routes, topology, run, &options, fault);
+	routes->table = route_compute_table(
+		topology, find_algorithm(run->routing.algorithm), &options, &result, fault);
+	return routes->table == NULL ? result
+				     : route_table_check_connected(routes->table, topology, fault);
 }
 
 static bool has_itb(const struct route_set *set, uint32_t from, uint32_t to)
@@ -102,19 +161,14 @@ void fabric_routes_map_sl(const struct fabric_routes *routes, uint8_t sl_to_vc[1
 int fabric_routes_compute(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct fault *fault)
 {
-	const char *name = run_algorithm_name(run->routing.algorithm);
-	const struct route_algorithm *algorithm = route_algorithm_find(name);
 	int result;
 
-	*routes = (struct fabric_routes){NULL};
-	if (algorithm == NULL)
-		return fault_set(fault, EINVAL, "routing.algorithm: '%s' is not built yet", name);
-	if (!algorithm->deadlock_free)
-		return fault_set(fault, EINVAL,
-			"routing.algorithm: '%s' does not promise freedom from deadlock, expected "
-			"one that does",
-			name);
-	result = compute(routes, topology, run, algorithm, fault);
+	*routes = (struct fabric_routes){NULL, NULL};
+	result = check_algorithm(run->routing.algorithm, fault);
+	for (uint32_t i = 0; i < run->routing.others && result == 0; i++)
+		result = check_algorithm(run->routing.other[i], fault);
+	if (result == 0)
+		result = compute(routes, topology, run, fault);
 	if (result == 0)
 		result = check_classes(routes, run, fault);
 	if (result == 0)

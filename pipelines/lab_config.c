@@ -181,16 +181,26 @@ static int check_traffic(const struct lab_config *config, struct fault *fault)
 	return 0;
 }
 
+static int check_algorithm(
+	const struct lab_config *config, enum run_algorithm which, struct fault *fault)
+{
+	const char *name = run_algorithm_name(which);
+
+	if (route_algorithm_find(name)->deadlock_free)
+		return 0;
+	return fault_set(fault, EINVAL,
+		"%s: routing.algorithm %s may deadlock, a lab needs one that cannot, such as ud",
+		config->run.origin, name);
+}
+
 int lab_config_supported(const struct lab_config *config, struct fault *fault)
 {
-	const char *name = run_algorithm_name(config->run.routing.algorithm);
 	int result = run_config_supported(&config->run, fault);
 
-	if (result == 0 && !route_algorithm_find(name)->deadlock_free)
-		result = fault_set(fault, EINVAL,
-			"%s: routing.algorithm %s may deadlock, a lab needs one that cannot, such as "
-			"ud",
-			config->run.origin, name);
+	if (result == 0)
+		result = check_algorithm(config, config->run.routing.algorithm, fault);
+	for (uint32_t i = 0; i < config->run.routing.others && result == 0; i++)
+		result = check_algorithm(config, config->run.routing.other[i], fault);
 	if (result == 0)
 		result = check_traffic(config, fault);
 	return result;

@@ -10,6 +10,7 @@
 
 #include "fabric_devices.h"
 #include "netns.h"
+#include "run_selection.h"
 #include "run_source.h"
 #include "tap.h"
 
@@ -60,6 +61,8 @@ static void fill_nic(struct real_fabric *fabric, struct fabric_host *host, struc
 	nic->mtu_bytes = run->nic.mtu_bytes;
 	nic->routes = host->routes;
 	nic->choice = choice_of(run);
+	nic->selection = run_selection_options(run, fabric->routes.set, host->number,
+		fabric->options.topology->link_at[host->end->link].rate_bps);
 	nic->queuing = fabric->routes.queuing;
 	fabric_routes_map_sl(&fabric->routes, nic->sl_to_vc);
 	nic->window_frames = run->nic.window_frames;

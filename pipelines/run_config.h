@@ -20,16 +20,18 @@
 #include "topology.h"
 #include "weft_time.h"
 
-#define RUN_TAP_NAME_MAX 16 /* IFNAMSIZ */
-#define RUN_NETNS_MAX    64
-#define RUN_ADDRESS_MAX  20   /* 255.255.255.255/32 */
-#define RUN_PATH_MAX     1024 /* of a path or generator text as it stands in a file */
-#define RUN_EDGES_MAX    1024
-#define RUN_TRAFFIC_MAX  256
-#define RUN_MESSAGE_MIN  16 /* bytes; a message tells when it was generated */
-#define RUN_MESSAGE_MAX  ((uint64_t)64 << 20)
-#define RUN_BURST_MAX    (1000 * PS_PER_S)
-#define RUN_NAMES_MAX    65534 /* hosts of one list */
+#define RUN_TAP_NAME_MAX    16 /* IFNAMSIZ */
+#define RUN_NETNS_MAX       64
+#define RUN_ADDRESS_MAX     20   /* 255.255.255.255/32 */
+#define RUN_PATH_MAX        1024 /* of a path or generator text as it stands in a file */
+#define RUN_EDGES_MAX       1024
+#define RUN_TRAFFIC_MAX     256
+#define RUN_MESSAGE_MIN     16 /* bytes; a message tells when it was generated */
+#define RUN_MESSAGE_MAX     ((uint64_t)64 << 20)
+#define RUN_BURST_MAX       (1000 * PS_PER_S)
+#define RUN_NAMES_MAX       65534 /* hosts of one list */
+#define RUN_ALGORITHMS_MORE 3     /* beside the first, in one set of routes */
+#define RUN_ROUTING_NAME    64    /* "ud+ud-itb" */
 
 /* Where something stands in the file; line 0: on the command line. */
 struct run_config_place {
@@ -48,8 +50,11 @@ struct run_config_switch {
 
 struct run_config_routing {
 	enum run_algorithm algorithm;
+	/* Further route sets on the same tree, between which interfaces choose (route_merge.h). */
+	enum run_algorithm other[RUN_ALGORITHMS_MORE];
+	uint32_t others;
 	enum run_routing_mode mode;
-	uint32_t alternatives; /* routes a pair, for source routing */
+	uint32_t alternatives; /* routes a pair, for source routing; of each algorithm */
 	enum run_adaptive adaptive;
 	bool afi;
 	uint32_t threshold_ppm; /* occupancy at which adaptive-th leaves the primary port */
@@ -60,8 +65,16 @@ struct run_config_detector {
 	weft_time crt_ps, arn_ttl_ps;
 };
 
+/* What selectors are told (lib/nic/route_choice.h). */
+struct run_config_selection {
+	uint32_t forget, k, k2; /* thousandths */
+	uint32_t short_bytes;
+	uint32_t first_set_ppm;
+};
+
 struct run_config_nic {
 	enum run_selector selector;
+	struct run_config_selection selection;
 	uint32_t mtu_bytes;     /* payload of a frame */
 	uint32_t window_frames; /* in flight per peer, a power of two */
 	weft_time retry_ps, give_up_ps;
@@ -150,6 +163,8 @@ const char *run_clock_name(enum run_clock clock);
 const char *run_queuing_name(enum run_queuing queuing);
 const char *run_adaptive_name(enum run_adaptive adaptive);
 const char *run_algorithm_name(enum run_algorithm algorithm);
+/* All algorithms, joined by '+'. */
+void run_routing_name(const struct run_config_routing *routing, char out[RUN_ROUTING_NAME]);
 const char *run_selector_name(enum run_selector selector);
 const char *run_pattern_name(enum run_pattern pattern);
 

@@ -8,12 +8,15 @@
 #include "yaml_fields.h"
 
 extern const struct yaml_field run_link_fields[], run_switch_fields[], run_routing_fields[],
-	run_detector_fields[], run_nic_fields[], run_faults_fields[], run_measure_fields[];
+	run_detector_fields[], run_nic_fields[], run_selection_fields[], run_faults_fields[],
+	run_measure_fields[];
 extern const char *const run_clock_choices[], *const run_queuing_choices[];
 
 /* Custom readers and writers (yaml_fields.h). */
 int run_read_later(const struct yaml_tree_node *node, void *member, struct fault *fault);
 bool run_present_never(const void *member);
+int run_read_algorithms(const struct yaml_tree_node *node, void *member, struct fault *fault);
+void run_write_algorithms(const void *member, FILE *out, unsigned indent);
 int run_read_edges(const struct yaml_tree_node *node, void *member, struct fault *fault);
 void run_write_edges(const void *member, FILE *out, unsigned indent);
 int run_read_traffic(const struct yaml_tree_node *node, void *member, struct fault *fault);

@@ -10,7 +10,6 @@
 const char *const run_clock_choices[] = {RUN_CLOCKS(X) NULL};
 static const char *const switching_choices[] = {RUN_SWITCHINGS(X) NULL};
 static const char *const flow_control_choices[] = {RUN_FLOW_CONTROLS(X) NULL};
-static const char *const algorithm_choices[] = {RUN_ALGORITHMS(X) NULL};
 static const char *const mode_choices[] = {RUN_ROUTING_MODES(X) NULL};
 static const char *const adaptive_choices[] = {RUN_ADAPTIVES(X) NULL};
 static const char *const selector_choices[] = {RUN_SELECTORS(X) NULL};
@@ -33,11 +32,6 @@ const char *run_queuing_name(enum run_queuing queuing)
 const char *run_adaptive_name(enum run_adaptive adaptive)
 {
 	return adaptive_choices[adaptive];
-}
-
-const char *run_algorithm_name(enum run_algorithm algorithm)
-{
-	return algorithm_choices[algorithm];
 }
 
 const char *run_selector_name(enum run_selector selector)
@@ -75,7 +69,8 @@ const struct yaml_field run_switch_fields[] = {
 
 #define S struct run_config_routing
 const struct yaml_field run_routing_fields[] = {
-	{"algorithm", YAML_FIELD_CHOICE, YAML_MEMBER(S, algorithm), .choices = algorithm_choices},
+	{"algorithm", YAML_FIELD_CUSTOM, .offset = 0, .size = sizeof(S),
+		.read = run_read_algorithms, .write = run_write_algorithms},
 	{"mode", YAML_FIELD_CHOICE, YAML_MEMBER(S, mode), .choices = mode_choices},
 	{"alternatives", YAML_FIELD_NUMBER, YAML_MEMBER(S, alternatives), .min = 1, .max = 10},
 	{"adaptive", YAML_FIELD_CHOICE, YAML_MEMBER(S, adaptive), .choices = adaptive_choices},
@@ -99,6 +94,8 @@ const struct yaml_field run_detector_fields[] = {
 #define S struct run_config_nic
 const struct yaml_field run_nic_fields[] = {
 	{"selector", YAML_FIELD_CHOICE, YAML_MEMBER(S, selector), .choices = selector_choices},
+	{"selection", YAML_FIELD_SECTION, YAML_MEMBER(S, selection),
+		.fields = run_selection_fields},
 	{"mtu", YAML_FIELD_BYTES, YAML_MEMBER(S, mtu_bytes), .min = 64, .max = FRAME_PAYLOAD_MAX},
 	{"window", YAML_FIELD_NUMBER, YAML_MEMBER(S, window_frames), .min = 1, .max = 4096},
 	{"retry", YAML_FIELD_TIME, YAML_MEMBER(S, retry_ps), .min = 10 * PS_PER_US,

@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "route_algorithm.h"
+#include "route_choice.h"
 #include "run_config.h"
 
 static int refuse(
@@ -54,9 +55,10 @@ static int check_switch(const struct run_config *config, struct fault *fault)
 	return 0;
 }
 
-static int check_routing(const struct run_config *config, struct fault *fault)
+static int check_algorithm(
+	const struct run_config *config, enum run_algorithm which, struct fault *fault)
 {
-	const char *name = run_algorithm_name(config->routing.algorithm);
+	const char *name = run_algorithm_name(which);
 	const struct route_algorithm *algorithm = route_algorithm_find(name);
 
 	if (algorithm == NULL)
@@ -69,6 +71,40 @@ static int check_routing(const struct run_config *config, struct fault *fault)
 		return fault_set(fault, EINVAL,
 			"%s: routing.algorithm %s has tables only; use 'mode: table'",
 			config->origin, name);
+	return 0;
+}
+
+/* Sets to choose between can only be source routes, and as many as the selector wants. */
+static int check_sets(const struct run_config *config, struct fault *fault)
+{
+	const char *selector = run_selector_name(config->nic.selector);
+	const struct route_choice_ops *choice = route_choice_find(selector);
+
+	if (config->routing.others > 0 && config->routing.mode == RUN_ROUTING_TABLE)
+		return fault_set(fault, EINVAL,
+			"%s: routing.algorithm: several sets of routes need 'mode: source'",
+			config->origin);
+	if (choice == NULL)
+		return refuse_choice(config, fault, "nic.selector", selector, "first");
+	if (choice->sets > config->routing.others + 1)
+		return fault_set(fault, EINVAL,
+			"%s: nic.selector %s chooses between %u sets of routes; use "
+			"'routing.algorithm: %s'",
+			config->origin, selector, choice->sets,
+			choice->sets > 2 ? "ud+ud-mitb+ud-itb" : "ud+ud-itb");
+	return 0;
+}
+
+static int check_routing(const struct run_config *config, struct fault *fault)
+{
+	int result = check_algorithm(config, config->routing.algorithm, fault);
+
+	for (uint32_t i = 0; i < config->routing.others && result == 0; i++)
+		result = check_algorithm(config, config->routing.other[i], fault);
+	if (result == 0)
+		result = check_sets(config, fault);
+	if (result < 0)
+		return result;
 	if (config->routing.adaptive != RUN_ADAPTIVE_NONE)
 		return refuse_choice(config, fault, "routing.adaptive",
 			run_adaptive_name(config->routing.adaptive), "none");
@@ -81,7 +117,8 @@ static const char *why_no_goal(const struct run_config *config)
 {
 	if (config->traffic.count > 1)
 		return "beside other traffic is not built yet; use it alone";
-	if (config->clock == RUN_CLOCK_VIRTUAL && config->routing.alternatives > 1 &&
+	if (config->clock == RUN_CLOCK_VIRTUAL &&
+		config->routing.alternatives + config->routing.others > 1 &&
 		config->nic.selector != RUN_SELECTOR_FIRST)
 		return "on the virtual clock needs messages that stay in order; use "
 		       "'nic.selector: first'";
@@ -111,8 +148,5 @@ int run_config_supported(const struct run_config *config, struct fault *fault)
 		result = check_switch(config, fault);
 	if (result == 0)
 		result = check_routing(config, fault);
-	if (result == 0 && config->nic.selector > RUN_SELECTOR_ROUND_ROBIN)
-		result = refuse_choice(config, fault, "nic.selector",
-			run_selector_name(config->nic.selector), "first, random or round-robin");
 	return result == 0 ? check_traffic(config, fault) : result;
 }

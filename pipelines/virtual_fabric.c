@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fabric_routes.h"
+#include "run_selection.h"
 #include "run_source.h"
 #include "virtual_devices.h"
 
@@ -66,6 +67,15 @@ static int create_switches(struct virtual_fabric *fabric, struct fault *fault)
 	return result;
 }
 
+static uint64_t host_rate_bps(const struct virtual_fabric *fabric, uint32_t number)
+{
+	const struct topology *topology = fabric->topology;
+
+	return topology->host_link[number] < 0
+		       ? 0
+		       : topology->link_at[topology->host_link[number]].rate_bps;
+}
+
 static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct fault *fault)
 {
 	const struct run_config *run = fabric->run;
@@ -78,6 +88,8 @@ static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct faul
 		.queue = HOST_QUEUE,
 		.routes = fabric->routes.set,
 		.choice = route_choice_find(run_selector_name(run->nic.selector)),
+		.selection = run_selection_options(
+			run, fabric->routes.set, number, host_rate_bps(fabric, number)),
 		.queuing = fabric->routes.queuing,
 	};
 	const struct link_end_config link = {

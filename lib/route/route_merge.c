@@ -25,21 +25,23 @@ int route_merge_find(
 	return count;
 }
 
-static bool has_route(const struct route_set *set, uint32_t source, uint32_t destination,
+/* The number of a route among those of the pair; their count if it is none of them. */
+static unsigned find_route(const struct route_set *set, uint32_t source, uint32_t destination,
 	const uint8_t *route, unsigned length)
 {
 	const uint8_t *other;
-	unsigned other_length;
+	unsigned other_length, i;
 
-	for (unsigned i = 0;
-		(other = route_set_get(set, source, destination, i, &other_length)) != NULL; i++)
+	for (i = 0; (other = route_set_get(set, source, destination, i, &other_length)) != NULL;
+		i++)
 		if (other_length == length && memcmp(other, route, length) == 0)
-			return true;
-	return false;
+			break;
+	return i;
 }
 
-static int merge_pair(
-	struct route_set *set, const struct route_set *more, uint32_t source, uint32_t destination)
+/* Adds the routes of 'more', which is number 'part' of the algorithms, to those of the pair. */
+static int merge_pair(struct route_set *set, const struct route_set *more, unsigned part,
+	uint32_t source, uint32_t destination)
 {
 	const uint8_t *route;
 	unsigned length;
@@ -47,9 +49,15 @@ static int merge_pair(
 
 	for (unsigned i = 0; result == 0 &&
 			     (route = route_set_get(more, source, destination, i, &length)) != NULL;
-		i++)
-		if (!has_route(set, source, destination, route, length))
+		i++) {
+		unsigned at = find_route(set, source, destination, route, length);
+
+		if (at == route_set_count(set, source, destination))
 			result = route_set_add(set, source, destination, route, length);
+		if (result == 0)
+			result = route_set_mark_parts(
+				set, source, destination, at, (uint8_t)(1u << part));
+	}
 	return result;
 }
 
@@ -68,7 +76,7 @@ static int merge_rule(struct route_set *set, const struct route_set *more)
 }
 
 static int merge(const struct topology *topology, struct route_set *set,
-	const struct route_set *more, struct fault *fault)
+	const struct route_set *more, unsigned part, struct fault *fault)
 {
 	int result = merge_rule(set, more);
 
@@ -78,7 +86,7 @@ static int merge(const struct topology *topology, struct route_set *set,
 			topology->name);
 	for (uint32_t to = 0; to < topology->hosts && result == 0; to++)
 		for (uint32_t source = 0; source < topology->hosts && result == 0; source++)
-			result = merge_pair(set, more, source, to);
+			result = merge_pair(set, more, part, source, to);
 	if (result == -ENOSPC)
 		return fault_set(fault, EINVAL,
 			"%s: more than %u routes of a pair in all, expected fewer alternatives",
@@ -86,6 +94,20 @@ static int merge(const struct topology *topology, struct route_set *set,
 	if (result < 0)
 		return fault_set(fault, ENOMEM, "%s: no memory for its routes", topology->name);
 	return 0;
+}
+
+/* All that is there comes from the first algorithm. */
+static int mark_first(struct route_set *set)
+{
+	uint32_t hosts = route_set_hosts(set);
+	int result = 0;
+
+	for (uint32_t source = 0; source < hosts && result == 0; source++)
+		for (uint32_t to = 0; to < hosts && result == 0; to++)
+			for (unsigned i = 0; i < route_set_count(set, source, to) && result == 0;
+				i++)
+				result = route_set_mark_parts(set, source, to, i, 1);
+	return result;
 }
 
 static int merge_origin(struct route_origin *origin, const struct route_origin *more)
@@ -108,12 +130,17 @@ struct route_set *route_merge_compute(const struct topology *topology,
 	int code;
 	struct route_set *set = route_compute(topology, algorithms[0], options, &code, fault);
 
+	if (set != NULL && count > 1 && mark_first(set) < 0) {
+		code = fault_set(fault, ENOMEM, "%s: no memory for its routes", topology->name);
+		route_set_destroy(set);
+		set = NULL;
+	}
 	for (unsigned i = 1; i < count && set != NULL; i++) {
 		struct route_set *more =
 			route_compute(topology, algorithms[i], options, &code, fault);
 
 		if (more != NULL)
-			code = merge(topology, set, more, fault);
+			code = merge(topology, set, more, i, fault);
 		if (code == 0 &&
 			merge_origin(route_set_origin(set), route_set_origin_const(more)) < 0)
 			code = fault_set(fault, EINVAL, "the algorithms' names are too long");

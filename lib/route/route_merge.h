@@ -20,7 +20,8 @@ int route_merge_find(const char *names, const struct route_algorithm *algorithms
 /* As route_compute(), all with the same options. The routes of each pair are first the first
  * algorithm's, then what the next ones add to them; options->alternatives counts for each. The
  * origin names all, joined by '+'. -EINVAL also where a pair would have more than
- * ROUTE_ALTERNATIVES_MAX routes, or VC rules differ. */
+ * ROUTE_ALTERNATIVES_MAX routes, or VC rules differ. Which algorithms have a route is told by
+ * route_set_parts(). */
 struct route_set *route_merge_compute(const struct topology *topology,
 	const struct route_algorithm *const *algorithms, unsigned count,
 	const struct route_options *options, int *result, struct fault *fault);

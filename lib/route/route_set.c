@@ -18,6 +18,7 @@ struct route_set {
 	struct route_origin origin;
 	struct vc_rule *vc_rule;
 	uint32_t hosts;
+	uint8_t *parts; /* [source][destination][route]; NULL: not merged */
 	struct column column[];
 };
 
@@ -39,6 +40,7 @@ void route_set_destroy(struct route_set *set)
 		free(set->column[host].bytes);
 	}
 	vc_rule_destroy(set->vc_rule);
+	free(set->parts);
 	free(set);
 }
 
@@ -175,6 +177,28 @@ const uint8_t *route_set_get(const struct route_set *set, uint32_t source, uint3
 		entry += 1 + entry[0];
 	*length = entry[0];
 	return entry + 1;
+}
+
+int route_set_mark_parts(
+	struct route_set *set, uint32_t source, uint32_t destination, unsigned i, uint8_t parts)
+{
+	size_t pair = (size_t)source * set->hosts + destination;
+
+	if (i >= route_set_count(set, source, destination))
+		return -EINVAL;
+	if (set->parts == NULL)
+		set->parts = calloc((size_t)set->hosts * set->hosts, ROUTE_ALTERNATIVES_MAX);
+	if (set->parts == NULL)
+		return -ENOMEM;
+	set->parts[pair * ROUTE_ALTERNATIVES_MAX + i] |= parts;
+	return 0;
+}
+
+const uint8_t *route_set_parts(const struct route_set *set, uint32_t source)
+{
+	size_t row = (size_t)set->hosts * ROUTE_ALTERNATIVES_MAX;
+
+	return set->parts == NULL ? NULL : set->parts + source * row;
 }
 
 size_t route_set_pack(const struct route_set *set, uint32_t destination, uint8_t *out)

@@ -60,6 +60,14 @@ unsigned route_set_count(const struct route_set *set, uint32_t source, uint32_t 
 const uint8_t *route_set_get(const struct route_set *set, uint32_t source, uint32_t destination,
 	unsigned i, unsigned *length);
 
+/* Sets that a set was merged from (route_merge.h): bit k of a route's parts says that the k-th has
+ * it. Only kept in memory; files do not have them. -EINVAL: no such route; -ENOMEM. */
+int route_set_mark_parts(
+	struct route_set *set, uint32_t source, uint32_t destination, unsigned i, uint8_t parts);
+/* Those of a host's routes, [destination][route], ROUTE_ALTERNATIVES_MAX a destination; 0 where
+ * there is no route. NULL if none was ever marked. The set's. */
+const uint8_t *route_set_parts(const struct route_set *set, uint32_t source);
+
 /* All routes to one destination as one block: for each source host the number of its routes, each
  * with its length and its elements, a byte each. The bytes that it takes; writes them unless 'out'
  * is NULL. */

@@ -222,7 +222,94 @@ static void a_message_without_a_route_is_counted_and_holds_up_nobody(void **stat
 	route_set_destroy(set);
 }
 
+/* Two routes to host 1, and a selector that learns. */
+static struct route_set *two_routes(struct datagram *nic)
+{
+	static const uint8_t one[] = {ROUTE_PORT_BIT | 1, ROUTE_TYPE_HOST};
+	static const uint8_t two[] = {ROUTE_PORT_BIT | 2, ROUTE_TYPE_HOST};
+	struct route_set *set = route_set_create(4);
+	struct link_end_config link = {.vcs = 1, .vc_blocks = 64, .open = true, .session = 1};
+	struct datagram_config config = {.hosts = 4,
+		.mtu_bytes = MTU,
+		.vcs = 1,
+		.queue = 4,
+		.routes = set,
+		.choice = &route_choice_contention,
+		.selection = route_choice_options_default()};
+
+	config.selection.rate_bps = 8000000000; /* a byte in 1 ns */
+	route_set_add(set, 0, 1, one, sizeof(one));
+	route_set_add(set, 0, 1, two, sizeof(two));
+	assert_int_equal(0, datagram_init(nic, &config, &link));
+	link_end_renew_open(&nic->link);
+	return set;
+}
+
+static weft_time inject_at(struct datagram *nic, weft_time now)
+{
+	struct datagram_origin origin;
+	struct weft_packet packet;
+
+	assert_true(datagram_inject(nic, now, &packet, &origin));
+	return now + (packet.bytes + FRAME_WIRE_OVERHEAD) * PS_PER_NS;
+}
+
+static void frames_one_behind_the_other_show_no_contention(void **state)
+{
+	struct datagram nic;
+	struct route_set *set = two_routes(&nic);
+	weft_time now = 5000;
+
+	send(&nic, 1, 0, 2500);
+	for (unsigned i = 0; i < 3; i++)
+		now = inject_at(&nic, now);
+	assert_int_equal(*route_choice_coefficient(&nic.choice, 1, 0), ROUTE_CHOICE_ONE);
+	datagram_fini(&nic);
+	route_set_destroy(set);
+}
+
+static void waiting_for_credits_shows_as_contention(void **state)
+{
+	struct datagram_origin origin;
+	struct weft_packet packet;
+	struct datagram nic;
+	struct route_set *set = two_routes(&nic);
+	weft_time alone = (500 + FRAME_HEADER_BYTES + 2 + FRAME_WIRE_OVERHEAD) * PS_PER_NS;
+
+	nic.link.tx[0].limit = nic.link.tx[0].sent;
+	send(&nic, 1, 0, 500); /* its turn comes at 5000 */
+	assert_false(datagram_inject(&nic, 5000, &packet, &origin));
+	nic.link.tx[0].limit = nic.link.tx[0].sent + 60;
+	assert_int_equal(inject_at(&nic, 5000 + 2 * alone), 5000 + 3 * alone);
+	assert_int_equal(*route_choice_coefficient(&nic.choice, 1, 0), 3 * ROUTE_CHOICE_ONE);
+	send(&nic, 1, 0, 500);
+	assert_int_equal(nic.fifo[0].which, 1);
+	inject_at(&nic, 90000);
+	assert_int_equal(*route_choice_coefficient(&nic.choice, 1, 1), ROUTE_CHOICE_ONE);
+	assert_int_equal(*route_choice_coefficient(&nic.choice, 1, 0), 2900);
+	datagram_fini(&nic);
+	route_set_destroy(set);
+}
+
+static void gaps_between_the_frames_of_a_message_show_as_contention(void **state)
+{
+	struct datagram nic;
+	struct route_set *set = two_routes(&nic);
+	weft_time now, frame;
+
+	send(&nic, 1, 0, 2 * MTU);
+	now = inject_at(&nic, 0);
+	frame = now;
+	inject_at(&nic, now + 2 * frame);
+	assert_int_equal(*route_choice_coefficient(&nic.choice, 1, 0), 2 * ROUTE_CHOICE_ONE);
+	datagram_fini(&nic);
+	route_set_destroy(set);
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(frames_one_behind_the_other_show_no_contention),
+	cmocka_unit_test(waiting_for_credits_shows_as_contention),
+	cmocka_unit_test(gaps_between_the_frames_of_a_message_show_as_contention),
 	cmocka_unit_test(a_message_becomes_frames_of_the_mtu_and_a_rest),
 	cmocka_unit_test(a_frame_waits_for_the_credits_of_all_its_blocks),
 	cmocka_unit_test(vcs_take_turns_and_one_without_credits_holds_up_no_other),

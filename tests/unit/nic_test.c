@@ -497,6 +497,50 @@ static void all_frames_of_a_message_take_the_same_route(void **state)
 	end_stop(&a);
 }
 
+static weft_time frame_time(const struct box *box)
+{
+	return (box->packet.bytes + FRAME_WIRE_OVERHEAD) * PS_PER_NS;
+}
+
+/* By contention, a byte in 1 ns; frames as close as the link lets them, but for 'late_ps' before
+ * the last one. The route of the next message. */
+static unsigned route_after_a_message_held_back_for(weft_time late_ps, bool again)
+{
+	struct end a;
+	struct nic_config config = end_config(&a, 0, 1);
+	struct box box;
+	unsigned route;
+
+	use_source_routes(&a, &config, 2);
+	config.choice = &route_choice_contention;
+	config.selection.rate_bps = 8000000000;
+	end_begin(&a, &config);
+	end_send(&a, 1, 0, 4 * PAIR_MTU);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_true(end_take(&a, &box));
+		a.now += frame_time(&box) + (i == 2 ? late_ps : 0);
+	}
+	if (again) { /* the frames that a timer repeats do not count */
+		end_wait(&a, config.retry_ps);
+		assert_true(end_take(&a, &box));
+		assert_int_equal(box.frame[FRAME_HEADER_BYTES], ROUTE_PORT_BIT);
+		while (end_take(&a, &box))
+			a.now += 9 * frame_time(&box);
+	}
+	end_send(&a, 1, 0, PAIR_MTU);
+	assert_true(end_take(&a, &box));
+	route = box.frame[FRAME_HEADER_BYTES] & ~ROUTE_PORT_BIT;
+	end_stop(&a);
+	return route;
+}
+
+static void a_message_that_was_held_back_sends_the_next_another_way(void **state)
+{
+	assert_int_equal(route_after_a_message_held_back_for(0, false), 0);
+	assert_int_equal(route_after_a_message_held_back_for(PS_PER_US, false), 1);
+	assert_int_equal(route_after_a_message_held_back_for(0, true), 0);
+}
+
 static void a_payload_is_the_hosts_again_once_it_is_sent(void **state)
 {
 	uint8_t payload[100];
@@ -564,6 +608,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_frame_of_an_unknown_host_or_vc_is_dropped),
 	cmocka_unit_test(control_frames_that_make_no_sense_are_counted),
 	cmocka_unit_test(all_frames_of_a_message_take_the_same_route),
+	cmocka_unit_test(a_message_that_was_held_back_sends_the_next_another_way),
 	cmocka_unit_test(a_payload_is_the_hosts_again_once_it_is_sent),
 	cmocka_unit_test(two_thousand_hosts_fit_in_one_interface),
 };

@@ -70,6 +70,57 @@ static void the_first_algorithms_routes_come_first_and_none_twice(void **state)
 	topology_destroy(topology);
 }
 
+static bool has(const struct route_set *set, uint32_t source, uint32_t to, const uint8_t *route,
+	unsigned length)
+{
+	const uint8_t *other;
+	unsigned other_length;
+
+	for (unsigned i = 0; (other = route_set_get(set, source, to, i, &other_length)) != NULL;
+		i++)
+		if (other_length == length && memcmp(other, route, length) == 0)
+			return true;
+	return false;
+}
+
+static void each_route_tells_whose_it_is(void **state)
+{
+	struct topology *topology = network_torus(4, 1);
+	const struct route_algorithm *all[] = {&route_up_down, &route_minhop, &route_ud_itb};
+	struct route_options options = {.seed = 5, .alternatives = 2};
+	struct route_set *own[3], *merged;
+	unsigned shared = 0;
+
+	for (unsigned k = 0; k < 3; k++)
+		own[k] = route_compute(topology, all[k], &options, NULL, NULL);
+	assert_null(route_set_parts(own[0], 0));
+	merged = route_merge_compute(topology, all, 3, &options, NULL, NULL);
+	assert_non_null(merged);
+	for (uint32_t pair = 0; pair < 256; pair++) {
+		uint32_t source = pair / 16, to = pair % 16;
+		const uint8_t *parts =
+			route_set_parts(merged, source) + (size_t)to * ROUTE_ALTERNATIVES_MAX;
+		unsigned count = route_set_count(merged, source, to), length;
+
+		for (unsigned i = 0; i < count; i++) {
+			const uint8_t *route = route_set_get(merged, source, to, i, &length);
+
+			assert_int_not_equal(parts[i], 0);
+			shared += parts[i] == 7;
+			for (unsigned k = 0; k < 3; k++)
+				assert_int_equal(
+					parts[i] >> k & 1, has(own[k], source, to, route, length));
+		}
+		for (unsigned i = count; i < ROUTE_ALTERNATIVES_MAX; i++)
+			assert_int_equal(parts[i], 0);
+	}
+	assert_int_not_equal(shared, 0);
+	for (unsigned k = 0; k < 3; k++)
+		route_set_destroy(own[k]);
+	route_set_destroy(merged);
+	topology_destroy(topology);
+}
+
 static void too_many_routes_together_are_refused(void **state)
 {
 	struct topology *topology = network_torus(4, 1);
@@ -214,6 +265,7 @@ static void a_whole_network_has_no_gaps(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(names_are_joined_by_plus),
 	cmocka_unit_test(the_first_algorithms_routes_come_first_and_none_twice),
+	cmocka_unit_test(each_route_tells_whose_it_is),
 	cmocka_unit_test(too_many_routes_together_are_refused),
 	cmocka_unit_test(the_centre_is_nearest_to_the_farthest),
 	cmocka_unit_test(no_root_gives_shorter_ways_than_the_best),

@@ -79,7 +79,8 @@ static const char full[] =
 	"routing: {algorithm: dmodk, adaptive: arn, afi: true, threshold: 70%, mode: table, "
 	"alternatives: 4}\n"
 	"detector: {hcdth: 80%, lcdth: 60%, fcth: 77%, crt: 6ms, arn-ttl: 9ms}\n"
-	"nic: {selector: random, mtu: 1KiB, window: 128, retry: 20ms, give-up: 5s}\n"
+	"nic: {selector: random, selection: {forget: 0.2, k: 1.5, k2: 12.125, short: 100B, "
+	"first-set: 30%}, mtu: 1KiB, window: 128, retry: 20ms, give-up: 5s}\n"
 	"hello: 5ms\n"
 	"watchdog: off\n"
 	"faults: {credit-loss: 1%, corrupt: 0.1%}\n"
@@ -123,6 +124,11 @@ static void every_key_is_read(void **state)
 	assert_int_equal(config->routing.alternatives, 4);
 	assert_int_equal(config->detector.crt_ps, 6 * PS_PER_MS);
 	assert_int_equal(config->nic.selector, RUN_SELECTOR_RANDOM);
+	assert_int_equal(config->nic.selection.forget, 200);
+	assert_int_equal(config->nic.selection.k, 1500);
+	assert_int_equal(config->nic.selection.k2, 12125);
+	assert_int_equal(config->nic.selection.short_bytes, 100);
+	assert_int_equal(config->nic.selection.first_set_ppm, 300000);
 	assert_int_equal(config->nic.mtu_bytes, 1024);
 	assert_int_equal(config->nic.window_frames, 128);
 	assert_int_equal(config->nic.give_up_ps, 5 * PS_PER_S);
@@ -391,11 +397,9 @@ static void what_is_not_built_is_refused_by_name(void **state)
 		{"routing.adaptive=arn",
 			"r.yaml: 'routing.adaptive: arn' is not built yet; use none"},
 		{"routing.afi=true", "r.yaml: 'routing.afi: true' is not built yet; use false"},
-		{"nic.selector=contention", "r.yaml: 'nic.selector: contention' is not built yet; "
-					    "use first, random or round-robin"},
-		{"routing.algorithm=ud-det",
-			"r.yaml: 'nic.selector: contention' is not built yet; use first, random or "
-			"round-robin"},
+		{"nic.selector=detect",
+			"r.yaml: nic.selector detect chooses between 2 sets of routes; "
+			"use 'routing.algorithm: ud+ud-itb'"},
 	};
 	static const char text[] = HEAD "traffic: [{pattern: uniform}]\n";
 	struct fault fault;
@@ -422,6 +426,61 @@ static void what_is_not_built_is_refused_by_name(void **state)
 		assert_string_equal(fault.text, unbuilt[i].message);
 		run_config_destroy(config);
 	}
+}
+
+static void sets_of_routes_are_named_with_plus(void **state)
+{
+	struct run_config *config = parse(
+		HEAD "routing: {algorithm: ud+ud-mitb+ud-itb}\nnic: {selector: three-sets}\n");
+	char name[RUN_ROUTING_NAME];
+	struct fault fault;
+
+	assert_int_equal(config->routing.algorithm, RUN_ALGORITHM_UD);
+	assert_int_equal(config->routing.others, 2);
+	assert_int_equal(config->routing.other[0], RUN_ALGORITHM_UD_MITB);
+	assert_int_equal(config->routing.other[1], RUN_ALGORITHM_UD_ITB);
+	run_routing_name(&config->routing, name);
+	assert_string_equal(name, "ud+ud-mitb+ud-itb");
+	assert_int_equal(run_config_supported(config, &fault), 0);
+	run_config_destroy(config);
+	assert_null(parse_set(HEAD, "routing.algorithm=ud+ud-itv", &fault));
+	assert_non_null(strstr(fault.text, "ud-itb"));
+	assert_null(parse_set(HEAD, "routing.algorithm=ud+ud+ud+ud+ud", &fault));
+	assert_null(parse_set(HEAD, "routing.algorithm=ud+", &fault));
+}
+
+static void several_sets_of_tables_are_refused(void **state)
+{
+	struct run_config *config = parse(HEAD "routing: {algorithm: ud+dmodk, mode: table}\n");
+	struct fault fault;
+
+	assert_int_equal(run_config_supported(config, &fault), -EINVAL);
+	assert_string_equal(fault.text,
+		"r.yaml: routing.algorithm: several sets of routes need 'mode: source'");
+	run_config_destroy(config);
+}
+
+static void what_selectors_are_told_has_three_digits_after_the_point(void **state)
+{
+	static const struct {
+		const char *set;
+		uint32_t k;
+	} cases[] = {{"nic.selection.k=0", 0}, {"nic.selection.k=0.001", 1},
+		{"nic.selection.k=2.50", 2500}, {"nic.selection.k=1000", 1000000}};
+	static const char *const bad[] = {"nic.selection.k=-1", "nic.selection.k=1.0001",
+		"nic.selection.k=1001", "nic.selection.k=.5", "nic.selection.k=1.",
+		"nic.selection.k=1e3", "nic.selection.k=1.2.3"};
+	struct fault fault;
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct run_config *config = parse_set(HEAD, cases[i].set, &fault);
+
+		assert_non_null(config);
+		assert_int_equal(config->nic.selection.k, cases[i].k);
+		run_config_destroy(config);
+	}
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_null(parse_set(HEAD, bad[i], &fault));
 }
 
 static void the_defaults_are_supported(void **state)
@@ -541,6 +600,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(an_override_is_checked_like_the_file),
 	cmocka_unit_test(what_is_not_built_is_refused_by_name),
 	cmocka_unit_test(the_defaults_are_supported),
+	cmocka_unit_test(sets_of_routes_are_named_with_plus),
+	cmocka_unit_test(several_sets_of_tables_are_refused),
+	cmocka_unit_test(what_selectors_are_told_has_three_digits_after_the_point),
 	cmocka_unit_test(every_built_algorithm_can_be_asked_for),
 	cmocka_unit_test(alternatives_and_selector_are_the_algorithms_own_unless_named),
 	cmocka_unit_test(the_link_section_holds_where_the_topology_says_nothing),

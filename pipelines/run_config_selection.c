@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* What a run file says of route sets and the choice between them. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "run_config_fields.h"
+
+#define DECIMAL_MAX    16 /* characters of a number */
+#define FACTOR_MAX     1000000u
+#define FACTOR_DIGITS  3
+#define ALGORITHM_NAME 64
+
+#define X(id, text) text,
+static const char *const algorithm_choices[] = {RUN_ALGORITHMS(X) NULL};
+#undef X
+
+const char *run_algorithm_name(enum run_algorithm algorithm)
+{
+	return algorithm_choices[algorithm];
+}
+
+void run_routing_name(const struct run_config_routing *routing, char out[RUN_ROUTING_NAME])
+{
+	int used = snprintf(out, RUN_ROUTING_NAME, "%s", algorithm_choices[routing->algorithm]);
+
+	for (uint32_t i = 0; i < routing->others; i++)
+		used += snprintf(out + used, RUN_ROUTING_NAME - (size_t)used, "+%s",
+			algorithm_choices[routing->other[i]]);
+}
+
+/* "ud" or "ud+ud-itb": each part is a choice of its own, with the same place in the file. */
+int run_read_algorithms(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	struct run_config_routing *routing = member;
+	char text[RUN_ROUTING_NAME];
+	int result = yaml_read_text(node, text, sizeof(text), fault);
+	char *rest = text;
+
+	for (uint32_t i = 0; result == 0 && rest != NULL; i++) {
+		struct yaml_tree_node part = *node;
+		unsigned choice;
+
+		part.text = strsep(&rest, "+");
+		if (i > RUN_ALGORITHMS_MORE)
+			return yaml_tree_refuse(node, fault, "at most %u algorithms were expected",
+				RUN_ALGORITHMS_MORE + 1);
+		result = yaml_read_choice(&part, algorithm_choices, &choice, fault);
+		if (result == 0 && i == 0)
+			routing->algorithm = choice;
+		else if (result == 0)
+			routing->other[i - 1] = choice;
+		routing->others = i;
+	}
+	return result;
+}
+
+void run_write_algorithms(const void *member, FILE *out, unsigned indent)
+{
+	char text[RUN_ROUTING_NAME];
+
+	run_routing_name(member, text);
+	fprintf(out, " %s", text);
+}
+
+/* Up to three digits after the point, as thousandths. False: it is no such number. */
+static bool parse_thousandths(const char *text, uint32_t *value)
+{
+	uint64_t whole = 0;
+	int digits = -1; /* after the point */
+
+	if (*text < '0' || *text > '9')
+		return false;
+	for (; *text != '\0'; text++) {
+		if (*text == '.' && digits < 0) {
+			digits = 0;
+			continue;
+		}
+		if (*text < '0' || *text > '9' || digits == FACTOR_DIGITS)
+			return false;
+		whole = whole * 10 + (unsigned)(*text - '0');
+		digits += digits >= 0;
+	}
+	if (digits == 0)
+		return false;
+	for (digits = digits < 0 ? 0 : digits; digits < FACTOR_DIGITS; digits++)
+		whole *= 10;
+	if (whole > FACTOR_MAX)
+		return false;
+	*value = (uint32_t)whole;
+	return true;
+}
+
+static int read_factor(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	char text[DECIMAL_MAX];
+	int result = yaml_read_text(node, text, sizeof(text), fault);
+
+	if (result == 0 && !parse_thousandths(text, member))
+		result = yaml_tree_refuse(node, fault,
+			"'%s': a number from 0 to %u was expected, such as 0.1 (at most three "
+			"digits after the point)",
+			text, FACTOR_MAX / 1000);
+	return result;
+}
+
+static void write_factor(const void *member, FILE *out, unsigned indent)
+{
+	uint32_t value = *(const uint32_t *)member, rest = value % 1000;
+	int digits = FACTOR_DIGITS;
+
+	fprintf(out, " %u", value / 1000);
+	if (rest == 0)
+		return;
+	for (; rest % 10 == 0; rest /= 10)
+		digits--;
+	fprintf(out, ".%0*u", digits, rest);
+}
+
+#define S struct run_config_selection
+const struct yaml_field run_selection_fields[] = {
+	{"forget", YAML_FIELD_CUSTOM, YAML_MEMBER(S, forget), .read = read_factor,
+		.write = write_factor},
+	{"k", YAML_FIELD_CUSTOM, YAML_MEMBER(S, k), .read = read_factor, .write = write_factor},
+	{"k2", YAML_FIELD_CUSTOM, YAML_MEMBER(S, k2), .read = read_factor, .write = write_factor},
+	{"short", YAML_FIELD_BYTES, YAML_MEMBER(S, short_bytes), .max = RUN_MESSAGE_MAX},
+	{"first-set", YAML_FIELD_SHARE, YAML_MEMBER(S, first_set_ppm), .max = QUANTITY_WHOLE_PPM},
+	{NULL},
+};
+#undef S
