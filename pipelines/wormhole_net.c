@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "wormhole_net.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frame.h"
+#include "wormhole_state.h"
+
+/* Width of a bucket of the event queue, in phases of cycles: a few events of a busy network. */
+#define BUCKET 64
+
+/* Of the list of runs (wormhole_runs.h) and of a byte. */
+#define DELAY_MAX 250
+
+static uint64_t delay_cycles(
+	const struct topology_link *link, const struct wormhole_parameters *parameters)
+{
+	uint64_t cycles = (link->delay_ps + parameters->cycle_ps - 1) / parameters->cycle_ps;
+
+	return cycles > 0 ? cycles : 1;
+}
+
+static int check_link(const struct topology *topology, const struct topology_link *link,
+	const struct wormhole_parameters *parameters, struct fault *fault)
+{
+	const struct stop_go_marks *marks = &parameters->marks;
+	uint64_t delay = delay_cycles(link, parameters);
+	char a[TOPOLOGY_NAME_MAX + 8], b[TOPOLOGY_NAME_MAX + 8];
+
+	topology_port_name(topology, link->a, a, sizeof(a));
+	topology_port_name(topology, link->b, b, sizeof(b));
+	if (ps_per_byte(link->rate_bps) != parameters->cycle_ps)
+		return fault_set(fault, EINVAL,
+			"link %s - %s: a byte takes %llu ps; wormhole switching expects the same "
+			"rate of all links, %llu ps a byte",
+			a, b, (unsigned long long)ps_per_byte(link->rate_bps),
+			(unsigned long long)parameters->cycle_ps);
+	if (delay > DELAY_MAX)
+		return fault_set(fault, EINVAL,
+			"link %s - %s: a delay of %llu flits, at most %u were expected", a, b,
+			(unsigned long long)delay, DELAY_MAX);
+	if (!stop_go_never_over(marks, delay))
+		return fault_set(fault, EINVAL,
+			"link %s - %s: %llu flits are under way; a buffer of %u flits with STOP "
+			"above %u and GO below %u would overflow: go <= stop and stop + 2 * %llu "
+			"<= buffer were expected",
+			a, b, (unsigned long long)delay, marks->slack, marks->stop, marks->go,
+			(unsigned long long)delay);
+	if (!stop_go_never_empty(marks, delay))
+		return fault_set(fault, EINVAL,
+			"link %s - %s: %llu flits are under way; with GO below %u a buffer would "
+			"run empty in the middle of a message: go of %llu or more was expected",
+			a, b, (unsigned long long)delay, marks->go,
+			(unsigned long long)(2 * delay + 2));
+	return 0;
+}
+
+int wormhole_net_check_links(const struct topology *topology,
+	const struct wormhole_parameters *parameters, struct fault *fault)
+{
+	int result = 0;
+
+	if (parameters->cycle_ps == 0 || parameters->routing_cycles == 0 ||
+		parameters->detection_cycles + parameters->programming_cycles == 0)
+		return fault_set(fault, EINVAL,
+			"wormhole switching: a routing delay and an ITB delay of one cycle or more "
+			"were expected");
+	for (uint32_t i = 0; i < topology->links && result == 0; i++)
+		result = check_link(topology, &topology->link_at[i], parameters, fault);
+	return result;
+}
+
+static uint32_t channel_of(const struct wormhole_net *net, struct topology_port port)
+{
+	if (port.kind == DEVICE_HOST)
+		return net->first_host_channel + port.device;
+	return net->first_channel[port.device] + port.port;
+}
+
+static void join(struct wormhole_net *net, struct topology_port from, struct topology_port to,
+	uint64_t delay)
+{
+	uint32_t number = channel_of(net, from);
+	struct wormhole_channel *channel = &net->channel[number];
+
+	net->sender[number] = from;
+	channel->delay = (uint8_t)delay;
+	channel->to_device = to.device;
+	channel->to_port = to.port;
+	channel->back = channel_of(net, to);
+	if (to.kind == DEVICE_SWITCH)
+		channel->to_channel = net->first_channel[to.device];
+}
+
+static void join_all(struct wormhole_net *net)
+{
+	for (uint32_t i = 0; i < net->topology->links; i++) {
+		const struct topology_link *link = &net->topology->link_at[i];
+		uint64_t delay = delay_cycles(link, &net->parameters);
+
+		join(net, link->a, link->b, delay);
+		join(net, link->b, link->a, delay);
+	}
+}
+
+static unsigned runs_kept(const struct wormhole_net *net)
+{
+	unsigned most = 1;
+
+	for (uint32_t i = 0; i < net->topology->links; i++) {
+		uint64_t delay = delay_cycles(&net->topology->link_at[i], &net->parameters);
+
+		if (delay > most)
+			most = (unsigned)delay;
+	}
+	return wormhole_runs_kept(most);
+}
+
+static int create_channels(struct wormhole_net *net)
+{
+	const struct topology *topology = net->topology;
+	unsigned kept = runs_kept(net);
+
+	net->first_channel = calloc(topology->switches + 1u, sizeof(*net->first_channel));
+	if (net->first_channel == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < topology->switches; i++)
+		net->first_channel[i + 1] = net->first_channel[i] + topology->switch_at[i].ports;
+	net->first_host_channel = net->first_channel[topology->switches];
+	net->channels = net->first_host_channel + topology->hosts;
+	net->channel = calloc(net->channels + 1u, sizeof(*net->channel));
+	net->sender = calloc(net->channels + 1u, sizeof(*net->sender));
+	net->runs = calloc((size_t)net->channels * kept + 1, sizeof(*net->runs));
+	net->asked.at = calloc(net->channels + 1u, sizeof(*net->asked.at));
+	net->arrived.at = calloc(net->channels + 1u, sizeof(*net->arrived.at));
+	if (net->channel == NULL || net->sender == NULL || net->runs == NULL ||
+		net->asked.at == NULL || net->arrived.at == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < net->channels; i++) {
+		struct wormhole_channel *channel = &net->channel[i];
+
+		channel->holder = channel->from = channel->to_channel = channel->back =
+			WORMHOLE_NONE;
+		channel->head = channel->waiting = channel->last = channel->out = WORMHOLE_NONE;
+		channel->tail_at = channel->level_at = WORMHOLE_NEVER;
+		channel->runs.earlier = &net->runs[(size_t)i * kept];
+		channel->runs.mask = (uint8_t)(kept - 1);
+	}
+	join_all(net);
+	return 0;
+}
+
+static int create_hosts(struct wormhole_net *net)
+{
+	net->host = calloc(net->topology->hosts + 1u, sizeof(*net->host));
+	net->message_room = 1024;
+	net->message = malloc(net->message_room * sizeof(*net->message));
+	net->free_message = WORMHOLE_NONE;
+	net->events = event_queue_create(BUCKET);
+	if (net->host == NULL || net->message == NULL || net->events == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < net->topology->hosts; i++) {
+		itb_pool_init(&net->host[i].pool, net->parameters.itb_pool_bytes);
+		net->host[i].wake_at = WORMHOLE_NEVER;
+		net->host[i].transit = WORMHOLE_NONE;
+		if (net->topology->host_link[i] >= 0)
+			wormhole_ask(net, net->first_host_channel + i, 0);
+	}
+	return 0;
+}
+
+struct wormhole_net *wormhole_net_create(const struct topology *topology,
+	const struct wormhole_parameters *parameters, const struct wormhole_ops *ops, void *ctx,
+	struct fault *fault)
+{
+	struct wormhole_net *net;
+	int result = wormhole_net_check_links(topology, parameters, fault);
+
+	if (result < 0) {
+		errno = -result;
+		return NULL;
+	}
+	net = calloc(1, sizeof(*net));
+	if (net != NULL) {
+		net->topology = topology;
+		net->parameters = *parameters;
+		net->ops = ops;
+		net->ctx = ctx;
+		if (create_channels(net) == 0 && create_hosts(net) == 0)
+			return net;
+	}
+	wormhole_net_destroy(net);
+	fault_set(fault, ENOMEM, "no memory for a wormhole network");
+	errno = ENOMEM;
+	return NULL;
+}
+
+void wormhole_net_destroy(struct wormhole_net *net)
+{
+	if (net == NULL)
+		return;
+	free(net->first_channel);
+	free(net->channel);
+	free(net->sender);
+	free(net->runs);
+	free(net->asked.at);
+	free(net->arrived.at);
+	free(net->host);
+	free(net->message);
+	event_queue_destroy(net->events);
+	free(net);
+}
+
+void wormhole_net_halt(struct wormhole_net *net)
+{
+	net->halted = true;
+}
+
+bool wormhole_net_failed(const struct wormhole_net *net)
+{
+	return net->failed;
+}
+
+uint64_t wormhole_net_now(const struct wormhole_net *net)
+{
+	return net->now;
+}
+
+uint64_t wormhole_net_pool_peak(const struct wormhole_net *net, uint32_t host)
+{
+	return net->host[host].pool.peak;
+}
+
+struct wormhole_counters wormhole_net_counters(const struct wormhole_net *net)
+{
+	struct wormhole_counters count = net->count;
+
+	for (uint32_t i = 0; i < net->topology->hosts; i++)
+		if (net->host[i].pool.peak > count.pool_peak_bytes)
+			count.pool_peak_bytes = net->host[i].pool.peak;
+	return count;
+}
+
+uint64_t wormhole_net_under_way(const struct wormhole_net *net)
+{
+	return net->count.taken - net->count.delivered - net->count.discarded;
+}
+
+void wormhole_net_each(const struct wormhole_net *net,
+	void (*visit)(void *ctx, const struct wormhole_message *message), void *ctx)
+{
+	for (uint32_t i = 0; i < net->messages; i++)
+		if (net->message[i].bytes > 0 && !net->message[i].discarded)
+			visit(ctx, &net->message[i]);
+}
+
+uint64_t wormhole_net_carried(const struct wormhole_net *net, struct topology_port sender)
+{
+	uint64_t last = net->now > 0 ? net->now - 1 : 0;
+
+	return wormhole_runs_by(&net->channel[channel_of(net, sender)].runs, last);
+}
+
+uint64_t wormhole_net_stopped(const struct wormhole_net *net, struct topology_port sender)
+{
+	const struct wormhole_channel *channel = &net->channel[channel_of(net, sender)];
+	uint64_t cycles = channel->stopped_cycles;
+
+	if (channel->stopped && net->now > channel->stopped_at)
+		cycles += net->now - channel->stopped_at;
+	return cycles;
+}
