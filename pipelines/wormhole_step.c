@@ -287,5 +287,5 @@ bool wormhole_net_run(struct wormhole_net *net, uint64_t until)
 	if (net->halted || net->failed)
 		return !net->failed;
 	net->now = until;
-	return net->events->events > 0 || net->asked.count + net->arrived.count > 0;
+	return !event_queue_is_empty(net->events) || net->asked.count + net->arrived.count > 0;
 }
