@@ -144,7 +144,7 @@ static inline void append_burst(
 /* A good data frame that has to go through the queues, or is to be discarded. Reads the frame
  * again: what is kept for this rare case would cost registers in the loop that comes here. */
 static __attribute__((noinline)) void receive_queued(
-	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now, bool voq)
+	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
 {
 	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
 	uint32_t bytes = rte_pktmbuf_data_len(mbuf);
@@ -153,10 +153,7 @@ static __attribute__((noinline)) void receive_queued(
 
 	arrival_read(&arrival, frame, bytes);
 	arrival_fill(packet, &arrival, bytes, at, false);
-	if (voq)
-		forward_accept(ps->sw, &ps->sw->port[at], packet, now, true);
-	else
-		forward_accept(ps->sw, &ps->sw->port[at], packet, now, false);
+	forward_accept(ps->sw, &ps->sw->port[at], packet, now);
 	update_frame(frame, packet);
 }
 
@@ -187,7 +184,7 @@ static inline __attribute__((always_inline)) void receive_burst(struct poll_swit
 		word = arrival.mutable_word;
 		output = forward_direct(sw, port, at, &arrival, ps->direct, voq);
 		if (__builtin_expect(output == SWITCH_PORT_NONE, 0)) {
-			receive_queued(ps, at, mbuf, now, voq);
+			receive_queued(ps, at, mbuf, now);
 			continue;
 		}
 		frame_change_mutable(frame, word, arrival.mutable_word);

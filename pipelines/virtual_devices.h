@@ -17,8 +17,9 @@
 
 /*
  * Events of one time come by device, port and kind. A device is a switch by its number, or a host
- *by the number of switches and its own. CREDIT	a credit frame arrives; item: the record DONE the
- *tail of what the port was sending has left
+ * by the number of switches and its own.
+ *	CREDIT	a credit frame arrives; item: the record
+ *	DONE	the tail of what the port was sending has left; only if somebody asked for it
  *	ARRIVE	a packet can be forwarded, or, at a host, has come whole; item: the packet
  *	WAKE	a host's next message is due
  */
@@ -47,18 +48,33 @@ struct virtual_pool {
 	uint64_t out;        /* now */
 };
 
-/* The sending end of a link, in the order of the devices and their ports. */
+/*
+ * The sending end of a link. It knows when the tail of what it sends will have left, so most
+ * transmissions end without an event: only who waits for the end arms one (virtual_arm()), and so
+ * does a transmission after which the neighbour may be due a credit frame.
+ */
 struct virtual_channel {
-	uint64_t ps_per_byte;
-	weft_time delay_ps;      /* of the link */
-	weft_time arrive_ps;     /* the same and what the receiver needs for routing */
-	uint32_t arrive, credit; /* orders of the events at the far end */
-	uint32_t blocks;         /* of what is being sent: its space in the input buffer */
-	uint8_t in_port, vc;
-	bool sending;
-	bool waits;              /* the receiver wants the tail before it does anything */
+	weft_time free_at;       /* when the tail of what it sent last has left or will have left */
+	uint64_t ps_per_byte;    /* of the link */
+	weft_time arrive_ps;     /* its delay, and what the receiver needs for routing */
 	weft_time blocked_since; /* something to send, no credits; WEFT_TIME_NEVER: not so */
-	uint64_t busy_ps, blocked_ps;
+	uint64_t busy_ps;
+	uint32_t arrive, credit; /* orders of the events at the far end */
+	uint32_t done;           /* order of its own DONE */
+	uint16_t blocks;         /* of what was sent last: its space in the input buffer */
+	uint8_t in_port, vc;     /* where that lay */
+	uint16_t watched;        /* set of VCs of this end's own buffer (virtual_switch.c) */
+	bool armed;              /* there is a DONE for free_at */
+	bool waits;              /* the receiver wants the tail before it does anything */
+	uint8_t reserved[4];
+} __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct virtual_channel) == 64, "one cache line");
+
+/* What is seldom needed of it. */
+struct virtual_channel_apart {
+	weft_time delay_ps; /* of the link */
+	uint64_t blocked_ps;
 };
 
 struct virtual_host {
@@ -88,7 +104,10 @@ struct virtual_fabric {
 	uint32_t switches, hosts;
 	struct weft_switch **sw;
 	struct virtual_host *host;
-	struct virtual_channel *channel; /* [switch * SWITCH_PORTS_MAX + port], then by host */
+	struct virtual_channel *channel; /* by switch and port, then by host */
+	struct virtual_channel_apart *channel_apart;
+	struct virtual_channel **first; /* channel by switch, then that of the first host */
+	uint32_t margin_blocks; /* more than what can arrive at an input during a transmission */
 	weft_time routing_delay_ps;
 	bool cut_through;
 	struct virtual_pool pool;
@@ -100,6 +119,7 @@ struct virtual_fabric {
 	uint64_t goal_messages, goal_bytes; /* that they have sent */
 	/* What was measured. */
 	weft_time now, measure_from;
+	uint32_t order; /* of the event that is happening; 0: none is */
 	struct histogram network_ns, total_ns;
 	uint64_t dropped, fingerprint;
 	uint64_t latency_sum_ps; /* of all frames */
@@ -115,17 +135,26 @@ struct virtual_fabric {
 static inline struct virtual_channel *virtual_switch_channel(
 	const struct virtual_fabric *fabric, uint32_t at, unsigned port)
 {
-	return &fabric->channel[(size_t)at * SWITCH_PORTS_MAX + port];
+	return &fabric->first[at][port];
 }
 
 static inline struct virtual_channel *virtual_host_channel(
 	const struct virtual_fabric *fabric, uint32_t host)
 {
-	return &fabric->channel[(size_t)fabric->switches * SWITCH_PORTS_MAX + host];
+	return &fabric->first[fabric->switches][host];
+}
+
+static inline struct virtual_channel_apart *virtual_channel_apart(
+	const struct virtual_fabric *fabric, const struct virtual_channel *channel)
+{
+	return &fabric->channel_apart[channel - fabric->channel];
 }
 
 /* virtual_links.c: channels of all links, credits of all ends as after start-up. */
 int virtual_links_create(struct virtual_fabric *fabric, struct fault *fault);
+void virtual_links_destroy(struct virtual_fabric *fabric);
+/* The end of the last transmission that has begun anywhere. */
+weft_time virtual_links_free_at(const struct virtual_fabric *fabric);
 
 /* virtual_pool.c */
 int virtual_pool_init(struct virtual_pool *pool, uint64_t packets);
@@ -138,14 +167,27 @@ static inline struct virtual_packet *virtual_packet_of(struct weft_packet *packe
 	return (struct virtual_packet *)(void *)packet;
 }
 
-/* virtual_step.c: one event. */
+/* virtual_step.c */
+/* One event. */
 void virtual_step(struct virtual_fabric *fabric, const struct sim_event *event);
-/* A host looks for something to send. */
-void virtual_host_try(struct virtual_fabric *fabric, uint32_t host, weft_time now);
-/* A switch's output likewise, when it is not sending. */
+
+/* virtual_switch.c */
+void virtual_switch_step(struct virtual_fabric *fabric, const struct sim_event *event, uint32_t at);
+/* An output looks for something to send. */
 void virtual_switch_try(struct virtual_fabric *fabric, uint32_t at, unsigned port, weft_time now);
 /* Gives back what a switch has discarded. */
 void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at);
+
+/* virtual_step.c again: a host looks for something to send. */
+void virtual_host_try(struct virtual_fabric *fabric, uint32_t host, weft_time now);
+
+/* virtual_credits.c */
+/* A credit frame of this end, over the link that 'channel' sends by. */
+void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
+	const struct virtual_channel *channel, weft_time now);
+/* The credit frame that arrives at this end, until the next one is sent. */
+struct control_credit *virtual_open_credit(
+	struct virtual_fabric *fabric, uint32_t item, const struct link_end *end);
 
 /* virtual_watch.c; only called when somebody looks. */
 /* An event is about to happen. */

@@ -294,7 +294,7 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 		destroy_host(&fabric->host[i]);
 	free(fabric->sw);
 	free(fabric->host);
-	free(fabric->channel);
+	virtual_links_destroy(fabric);
 	event_queue_destroy(fabric->events);
 	virtual_pool_fini(&fabric->pool);
 	virtual_credits_fini(&fabric->credits);

@@ -4,6 +4,7 @@
 /* The links of a virtual fabric: a channel for each direction, and both ends' credits as they are
  * after the hellos of a real start-up. */
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "virtual_devices.h"
@@ -46,10 +47,13 @@ static void open_channel(struct virtual_fabric *fabric, const struct topology_li
 	struct virtual_channel *channel = channel_of(fabric, from);
 	uint32_t device = device_of(fabric, to);
 	unsigned port = to.kind == DEVICE_SWITCH ? to.port : 0;
+	unsigned own_port = from.kind == DEVICE_SWITCH ? from.port : 0;
 
+	virtual_channel_apart(fabric, channel)->delay_ps = link->delay_ps;
 	*channel = (struct virtual_channel){
 		.ps_per_byte = ps_per_byte(link->rate_bps),
-		.delay_ps = link->delay_ps,
+		.done = VIRTUAL_ORDER(device_of(fabric, from), own_port, VIRTUAL_DONE),
+		.in_port = SWITCH_PORT_NONE,
 		.arrive_ps =
 			link->delay_ps + (to.kind == DEVICE_SWITCH ? fabric->routing_delay_ps : 0),
 		.arrive = VIRTUAL_ORDER(device, port, VIRTUAL_ARRIVE),
@@ -84,16 +88,80 @@ static void grant(struct virtual_fabric *fabric, struct topology_port from, stru
 		link_end_on_credit(end_of(fabric, to), &credit, 0);
 }
 
+/* Channels of a switch lie together, and each switch has as many as it has ports. */
+static int create_channels(struct virtual_fabric *fabric)
+{
+	const struct topology *topology = fabric->topology;
+	size_t channels = fabric->hosts, used = 0;
+
+	for (uint32_t at = 0; at < fabric->switches; at++)
+		channels += topology->switch_at[at].ports;
+	fabric->channel = aligned_alloc(64, (channels + 1) * sizeof(*fabric->channel));
+	fabric->channel_apart = calloc(channels + 1, sizeof(*fabric->channel_apart));
+	fabric->first = calloc(fabric->switches + 1, sizeof(struct virtual_channel *));
+	if (fabric->channel == NULL || fabric->channel_apart == NULL || fabric->first == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < channels; i++)
+		fabric->channel[i] = (struct virtual_channel){
+			.blocked_since = WEFT_TIME_NEVER, .in_port = SWITCH_PORT_NONE};
+	for (uint32_t at = 0; at < fabric->switches; at++) {
+		fabric->first[at] = &fabric->channel[used];
+		used += topology->switch_at[at].ports;
+	}
+	fabric->first[fabric->switches] = &fabric->channel[used];
+	return 0;
+}
+
+void virtual_links_destroy(struct virtual_fabric *fabric)
+{
+	free(fabric->channel);
+	free(fabric->channel_apart);
+	free(fabric->first);
+}
+
+weft_time virtual_links_free_at(const struct virtual_fabric *fabric)
+{
+	const struct virtual_channel *end = &fabric->first[fabric->switches][fabric->hosts];
+	weft_time last = 0;
+
+	for (const struct virtual_channel *channel = fabric->channel; channel < end; channel++)
+		if (channel->free_at > last)
+			last = channel->free_at;
+	return last;
+}
+
+/*
+ * How many blocks can arrive at an input while an output of the same switch sends: what the fastest
+ * link carries while the slowest one sends the longest frame, twice because blocks are rounded up,
+ * and a frame that was nearly there before.
+ */
+static uint32_t margin_blocks(const struct virtual_fabric *fabric)
+{
+	const struct topology *topology = fabric->topology;
+	uint64_t frame = fabric->run->nic.mtu_bytes + FRAME_HEADER_BYTES + FRAME_ROUTE_MAX +
+			 FRAME_WIRE_OVERHEAD;
+	uint64_t slowest = 0, fastest = UINT64_MAX, blocks;
+
+	for (uint32_t i = 0; i < topology->links; i++) {
+		uint64_t each = ps_per_byte(topology->link_at[i].rate_bps);
+
+		slowest = each > slowest ? each : slowest;
+		fastest = each < fastest ? each : fastest;
+	}
+	if (fastest == 0)
+		return UINT32_MAX / 2;
+	blocks = 2 * (frame * slowest / fastest / FRAME_BLOCK_BYTES + 1) +
+		 frame_blocks((unsigned)frame);
+	return blocks < UINT32_MAX / 2 ? (uint32_t)blocks : UINT32_MAX / 2;
+}
+
 int virtual_links_create(struct virtual_fabric *fabric, struct fault *fault)
 {
 	const struct topology *topology = fabric->topology;
-	size_t channels = (size_t)fabric->switches * SWITCH_PORTS_MAX + fabric->hosts;
 
-	fabric->channel = calloc(channels + 1, sizeof(*fabric->channel));
-	if (fabric->channel == NULL)
+	if (create_channels(fabric) < 0)
 		return fault_set(fault, ENOMEM, "%s: no memory for its links", topology->name);
-	for (size_t i = 0; i < channels; i++)
-		fabric->channel[i] = (struct virtual_channel){.blocked_since = WEFT_TIME_NEVER};
+	fabric->margin_blocks = margin_blocks(fabric);
 	for (uint32_t i = 0; i < topology->links; i++) {
 		const struct topology_link *link = &topology->link_at[i];
 

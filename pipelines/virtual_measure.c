@@ -121,7 +121,7 @@ static int add_link(const struct virtual_fabric *fabric, struct run_result *resu
 		from.kind == DEVICE_SWITCH ? virtual_switch_channel(fabric, from.device, from.port)
 					   : virtual_host_channel(fabric, from.device);
 	struct run_link *link = run_result_add_link(result);
-	uint64_t blocked = channel->blocked_ps;
+	uint64_t blocked = virtual_channel_apart(fabric, channel)->blocked_ps;
 
 	if (link == NULL)
 		return -ENOMEM;

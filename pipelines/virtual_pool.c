@@ -32,24 +32,3 @@ void virtual_pool_fini(struct virtual_pool *pool)
 		munmap(pool->packet, pool->size * sizeof(*pool->packet));
 	*pool = (struct virtual_pool){0};
 }
-
-int virtual_credits_init(struct virtual_credits *credits, uint32_t records)
-{
-	*credits = (struct virtual_credits){
-		.record = calloc(records, sizeof(*credits->record)),
-		.next_free = calloc(records, sizeof(*credits->next_free)),
-		.size = records,
-	};
-	if (credits->record == NULL || credits->next_free == NULL)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < records; i++)
-		credits->next_free[i] = i + 1;
-	return 0;
-}
-
-void virtual_credits_fini(struct virtual_credits *credits)
-{
-	free(credits->record);
-	free(credits->next_free);
-	*credits = (struct virtual_credits){0};
-}

@@ -55,6 +55,23 @@ static bool is_over(const struct course *course)
 	       (fabric->replay != NULL && goal_replay_done(fabric->replay));
 }
 
+/* True if packets are somewhere and nothing will ever move them. Then it is as late as the last of
+ * them moved. */
+static bool stands_still(struct virtual_fabric *fabric, weft_time limit)
+{
+	weft_time last;
+
+	if (!event_queue_is_empty(fabric->events) || fabric->pool.out == 0 ||
+		fabric->run->watchdog_ps != WEFT_TIME_NEVER)
+		return false;
+	last = virtual_links_free_at(fabric);
+	if (last >= limit)
+		return false;
+	if (fabric->now < last)
+		fabric->now = last;
+	return true;
+}
+
 /* All events before 'limit'. Without any left nothing will ever happen again; packets that are
  * still somewhere then wait for each other. */
 static void run_until(struct course *course, weft_time limit)
@@ -74,9 +91,9 @@ static void run_until(struct course *course, weft_time limit)
 				return;
 		}
 	}
+	fabric->order = 0;
 	fabric->failed = fabric->failed || event_queue_failed(fabric->events);
-	if (event_queue_is_empty(fabric->events) && fabric->pool.out > 0 &&
-		fabric->run->watchdog_ps == WEFT_TIME_NEVER) {
+	if (stands_still(fabric, limit)) {
 		fabric->deadlock = true;
 		return;
 	}

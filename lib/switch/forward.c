@@ -7,18 +7,6 @@ static bool routing_error(const struct weft_switch *sw, const struct weft_packet
 	return (packet->hop & ROUTE_PORT_BIT) == 0 || (packet->hop & ROUTE_PORT_MASK) >= sw->ports;
 }
 
-/* What was sent past the queues counts and takes its turn all the same. */
-void forward_direct_sent(struct weft_switch *sw, unsigned input, unsigned vc, unsigned output,
-	unsigned packets, uint64_t bytes)
-{
-	struct switch_port *port = &sw->port[output];
-
-	port->count[SWITCH_DATA_OUT] += packets;
-	port->count[SWITCH_BYTES_OUT] += bytes;
-	port->output.next_input = (uint8_t)((input + 1) & (SWITCH_PORTS_MAX - 1));
-	switch_cross(sw, output, input)->next_vc = (uint8_t)((vc + 1) & (FRAME_VCS_MAX - 1));
-}
-
 /* An alternative whose link is up, for a destination whose primary port is down. */
 static unsigned alternative(const struct weft_switch *sw, const struct weft_packet *packet)
 {
@@ -113,8 +101,8 @@ void forward_control(struct weft_switch *sw, struct weft_packet *packet, weft_ti
 	arbiter_note(sw, output);
 }
 
-static inline __attribute__((always_inline)) void receive_burst(struct weft_switch *sw,
-	unsigned input, struct weft_packet **packets, unsigned count, weft_time now, const bool voq)
+void switch_receive(struct weft_switch *sw, unsigned input, struct weft_packet **packets,
+	unsigned count, weft_time now)
 {
 	struct switch_port *port = &sw->port[input];
 
@@ -126,17 +114,8 @@ static inline __attribute__((always_inline)) void receive_burst(struct weft_swit
 		}
 		port->count[SWITCH_BYTES_IN] += packets[i]->bytes;
 		port->count[SWITCH_DATA_IN]++;
-		forward_accept(sw, port, packets[i], now, voq);
+		forward_accept(sw, port, packets[i], now);
 	}
-}
-
-void switch_receive(struct weft_switch *sw, unsigned input, struct weft_packet **packets,
-	unsigned count, weft_time now)
-{
-	if (sw->voq)
-		receive_burst(sw, input, packets, count, now, true);
-	else
-		receive_burst(sw, input, packets, count, now, false);
 }
 
 static unsigned transmit_control(

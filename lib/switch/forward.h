@@ -51,37 +51,55 @@ static inline uint8_t forward_next_vc(
 	return sw->sl_to_vc[sl & 15];
 }
 
-/* Checks credits and route and stores the packet, or discards it. in_port is 'input', whose port is
- * 'port'. */
-static inline __attribute__((always_inline)) void forward_accept(struct weft_switch *sw,
-	struct switch_port *port, struct weft_packet *packet, weft_time now, const bool voq)
+/* Checks credits and route: the output by which the packet will leave, with the next hop's VC and
+ * the header as the next device shall see it; or SWITCH_PORT_NONE, and the packet has been
+ * discarded. in_port is 'input', whose port is 'port'. */
+static inline __attribute__((always_inline)) unsigned forward_admit(
+	struct weft_switch *sw, struct switch_port *port, struct weft_packet *packet, weft_time now)
 {
 	unsigned vc = packet->vc, input = packet->in_port, output;
-	struct crosspoint *cross;
 
 	packet->arrived_ps = now;
 	if (__builtin_expect(vc >= sw->vcs, 0)) {
 		discard_arrival(sw, packet, SWITCH_DISCARD_VC);
-		return;
+		return SWITCH_PORT_NONE;
 	}
 	if (__builtin_expect(!credit_arrive(&port->link.rx[vc], packet->blocks), 0)) {
 		discard_arrival(sw, packet, SWITCH_DISCARD_CREDIT_VIOLATION);
-		return;
+		return SWITCH_PORT_NONE;
 	}
 	output = forward_output(sw, packet);
 	if (__builtin_expect(!forward_usable(sw, output), 0)) {
 		output = forward_exception(sw, packet, output);
 		if (output == SWITCH_PORT_NONE)
-			return;
+			return output;
 	}
 	packet->out_port = (uint8_t)output;
 	packet->vc_next = forward_next_vc(sw, input, vc, packet->sl, output);
 	/* In one word: bytes written singly and read together would stall the pipeline. */
 	packet->mutable_word =
 		(packet->mutable_word & ~MUTABLE_VC(0xFF)) | MUTABLE_VC(packet->vc_next);
-	cross = switch_cross(sw, output, input);
-	if (voq_push(&cross->queue[vc], packet))
+	return output;
+}
+
+/* An admitted packet into its queue. */
+static inline void forward_store(
+	struct weft_switch *sw, struct weft_packet *packet, unsigned output)
+{
+	unsigned vc = packet->vc, input = packet->in_port;
+
+	if (voq_push(&switch_cross(sw, output, input)->queue[vc], packet))
 		arbiter_offer(sw, input, vc, output);
+}
+
+/* Checks credits and route and stores the packet, or discards it. */
+static inline __attribute__((always_inline)) void forward_accept(
+	struct weft_switch *sw, struct switch_port *port, struct weft_packet *packet, weft_time now)
+{
+	unsigned output = forward_admit(sw, port, packet, now);
+
+	if (__builtin_expect(output != SWITCH_PORT_NONE, 1))
+		forward_store(sw, packet, output);
 }
 
 /* What a driver knows of a data frame before it has a descriptor. */
@@ -136,9 +154,59 @@ static inline __attribute__((always_inline)) unsigned forward_direct(struct weft
 	return output;
 }
 
-/* 'input' and 'vc' are where the last of the packets came from. */
-void forward_direct_sent(struct weft_switch *sw, unsigned input, unsigned vc, unsigned output,
-	unsigned packets, uint64_t bytes);
+/* What was sent past the queues counts and takes its turn all the same. 'input' and 'vc' are where
+ * the last of the packets came from. */
+static inline void forward_direct_sent(struct weft_switch *sw, unsigned input, unsigned vc,
+	unsigned output, unsigned packets, uint64_t bytes)
+{
+	struct switch_port *port = &sw->port[output];
+
+	port->count[SWITCH_DATA_OUT] += packets;
+	port->count[SWITCH_BYTES_OUT] += bytes;
+	port->output.next_input = (uint8_t)((input + 1) & (SWITCH_PORTS_MAX - 1));
+	/* A single VC has no turns to take. */
+	if (sw->vcs > 1)
+		switch_cross(sw, output, input)->next_vc =
+			(uint8_t)((vc + 1) & (FRAME_VCS_MAX - 1));
+}
+
+/*
+ * The same way for a driver that sends packet by packet and frees the space in the input buffer
+ * itself: an admitted packet whose output the driver can send by now takes its credits and need not
+ * be stored. False if it has to be.
+ */
+static inline bool forward_past_queues(
+	struct weft_switch *sw, const struct weft_packet *packet, unsigned output)
+{
+	struct credit_tx *tx = &sw->port[output].link.tx[packet->vc_next];
+
+	if ((sw->idle >> output & 1) == 0 || !credit_suffices(tx, packet->blocks))
+		return false;
+	credit_take(tx, packet->blocks);
+	forward_direct_sent(sw, packet->in_port, packet->vc, output, 1, packet->bytes);
+	return true;
+}
+
+/* The one packet that may leave by 'output' now, its credits taken and its buffer space freed, or
+ * NULL: switch_transmit_released() for a single packet, inline. */
+static inline __attribute__((always_inline)) struct weft_packet *forward_transmit_one(
+	struct weft_switch *sw, unsigned output, weft_time now, const bool voq)
+{
+	struct switch_port *port = &sw->port[output];
+	struct weft_packet *packet = NULL;
+
+	if (__builtin_expect(port->output.control_head != NULL, 0)) {
+		switch_transmit_released(sw, output, &packet, 1, now);
+		return packet;
+	}
+	if (arbiter_pick_burst(sw, output, &packet, 1, now, voq, true) != 0) {
+		port->count[SWITCH_DATA_OUT]++;
+		port->count[SWITCH_BYTES_OUT] += packet->bytes;
+	}
+	if (port->output.ready == 0)
+		arbiter_note(sw, output);
+	return packet;
+}
 
 /* A control frame that goes through the switch: into the reserve of its output. */
 void forward_control(struct weft_switch *sw, struct weft_packet *packet, weft_time now);

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* What switches and hosts of a virtual fabric share at each packet: its memory, and the channel
+ * that sends it. For virtual_*.c. */
+
+#include "virtual_devices.h"
+
+static inline struct weft_packet *virtual_take_packet(struct virtual_fabric *fabric)
+{
+	struct virtual_pool *pool = &fabric->pool;
+	struct weft_packet *packet = pool->free;
+
+	if (__builtin_expect(packet != NULL, 1)) {
+		pool->free = packet->next;
+	} else if (pool->used < pool->size) {
+		packet = &pool->packet[pool->used++].packet;
+	} else {
+		fabric->failed = true;
+		return NULL;
+	}
+	pool->out++;
+	return packet;
+}
+
+static inline void virtual_give_packet(struct virtual_fabric *fabric, struct weft_packet *packet)
+{
+	packet->next = fabric->pool.free;
+	fabric->pool.free = packet;
+	fabric->pool.out--;
+}
+
+/* True until the tail has left: until the event DONE of that time would have come, whether there is
+ * one or not. Nothing ends at time 0. */
+static inline bool virtual_is_sending(
+	const struct virtual_fabric *fabric, const struct virtual_channel *channel, weft_time now)
+{
+	if (__builtin_expect(channel->free_at == now, 0))
+		return now != 0 && channel->done > fabric->order;
+	return channel->free_at > now;
+}
+
+/* Somebody wants to know when the channel, which is sending, has finished. */
+static inline void virtual_arm(struct virtual_fabric *fabric, struct virtual_channel *channel)
+{
+	if (channel->armed)
+		return;
+	channel->armed = true;
+	event_queue_push(fabric->events, (struct sim_event){channel->free_at, channel->done, 0});
+}
+
+static inline void virtual_note_blocked(struct virtual_channel *channel, weft_time now)
+{
+	if (channel->blocked_since == WEFT_TIME_NEVER)
+		channel->blocked_since = now;
+}
+
+static inline void virtual_note_unblocked(
+	struct virtual_fabric *fabric, struct virtual_channel *channel, weft_time now)
+{
+	if (__builtin_expect(channel->blocked_since == WEFT_TIME_NEVER, 1))
+		return;
+	virtual_channel_apart(fabric, channel)->blocked_ps += now - channel->blocked_since;
+	channel->blocked_since = WEFT_TIME_NEVER;
+}
+
+/* The channel, which is not sending, begins to send. */
+static inline void virtual_start(struct virtual_fabric *fabric, struct virtual_channel *channel,
+	struct weft_packet *packet, weft_time now)
+{
+	uint64_t takes = (packet->bytes + FRAME_WIRE_OVERHEAD) * channel->ps_per_byte;
+	uint32_t item = (uint32_t)(virtual_packet_of(packet) - fabric->pool.packet);
+
+	channel->free_at = now + takes;
+	channel->armed = false;
+	channel->busy_ps += takes;
+	virtual_note_unblocked(fabric, channel, now);
+	event_queue_push(fabric->events,
+		(struct sim_event){now + (channel->waits ? takes : 0) + channel->arrive_ps,
+			channel->arrive, item});
+	if (__builtin_expect(fabric->watch != NULL, 0))
+		virtual_watch_out(fabric, channel->done, packet, now);
+}

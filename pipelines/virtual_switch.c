@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * Switches of a virtual fabric.
+ *
+ * A packet that leaves is no longer the switch's, but its space in the input buffer is free only
+ * when its tail has left. The switch counts it as released at once, so that no event is needed
+ * then; a credit frame may speak only of what has really left by its time, so what is still leaving
+ * is taken off again for it (count_leaving()). An event is needed where such an end may make a
+ * credit frame due (grant_is_near()).
+ */
+
+#include "forward.h"
+#include "virtual_send.h"
+
+/*
+ * False if no end of what is leaving this buffer now can make a credit frame due, whatever arrives
+ * until then: credit_grant_due() for all of it, and for an input that has received more. Once true
+ * it stays so until a credit frame is sent.
+ */
+static inline bool grant_is_near(const struct virtual_fabric *fabric, const struct credit_rx *rx)
+{
+	uint64_t news = credit_ungranted(rx);
+
+	if (__builtin_expect(news * 8 < rx->capacity, 1))
+		return false;
+	return news * 4 >= rx->capacity || news + fabric->margin_blocks > credit_expected(rx, 0);
+}
+
+/* Blocks of 'input' by VC that have not left yet. */
+static void count_leaving(const struct virtual_fabric *fabric, uint32_t at, unsigned input,
+	weft_time now, uint32_t leaving[FRAME_VCS_MAX])
+{
+	const struct weft_switch *sw = fabric->sw[at];
+
+	for (unsigned vc = 0; vc < sw->vcs; vc++)
+		leaving[vc] = 0;
+	for (unsigned port = 0; port < sw->ports; port++) {
+		const struct virtual_channel *channel = virtual_switch_channel(fabric, at, port);
+
+		if (channel->in_port == input && virtual_is_sending(fabric, channel, now))
+			leaving[channel->vc] += channel->blocks;
+	}
+}
+
+/* Sends a credit frame if what has left the buffer of (input, vc) is worth one. */
+static void grant(
+	struct virtual_fabric *fabric, uint32_t at, unsigned input, unsigned vc, weft_time now)
+{
+	struct virtual_channel *back = virtual_switch_channel(fabric, at, input);
+	struct link_end *end = &fabric->sw[at]->port[input].link;
+	struct credit_rx left;
+	uint32_t leaving[FRAME_VCS_MAX];
+
+	count_leaving(fabric, at, input, now, leaving);
+	left = end->rx[vc];
+	left.released -= leaving[vc];
+	if (!credit_grant_due(&left))
+		return;
+	for (unsigned i = 0; i < end->config.vcs; i++)
+		end->rx[i].released -= leaving[i];
+	virtual_send_credit(fabric, end, back, now);
+	for (unsigned i = 0; i < end->config.vcs; i++)
+		end->rx[i].released += leaving[i];
+	back->watched = 0;
+}
+
+/* The end of anything that is leaving (input, vc) may make a credit frame due: each gets its event.
+ * Those that begin later see to themselves. */
+static void watch_input(
+	struct virtual_fabric *fabric, uint32_t at, unsigned input, unsigned vc, weft_time now)
+{
+	struct virtual_channel *back = virtual_switch_channel(fabric, at, input);
+
+	if (back->watched >> vc & 1)
+		return;
+	back->watched |= (uint16_t)(1u << vc);
+	for (unsigned port = 0; port < fabric->sw[at]->ports; port++) {
+		struct virtual_channel *channel = virtual_switch_channel(fabric, at, port);
+
+		if (channel->in_port == input && virtual_is_sending(fabric, channel, now))
+			virtual_arm(fabric, channel);
+	}
+}
+
+/* The packet, which the switch has given away, leaves by 'port'. */
+static inline __attribute__((always_inline)) void send(struct virtual_fabric *fabric,
+	struct weft_switch *sw, uint32_t at, unsigned port, struct virtual_channel *channel,
+	struct weft_packet *packet, weft_time now, const bool voq)
+{
+	unsigned input = packet->in_port, vc = packet->vc;
+
+	channel->in_port = (uint8_t)input;
+	channel->vc = (uint8_t)vc;
+	channel->blocks = packet->blocks;
+	virtual_start(fabric, channel, packet, now);
+	if (!voq)
+		switch_hold(sw, input);
+	/* Without VOQs the input may go on only then. */
+	if (!voq || (sw->busy >> port & 1) != 0)
+		virtual_arm(fabric, channel);
+	if (grant_is_near(fabric, &sw->port[input].link.rx[vc])) {
+		watch_input(fabric, at, input, vc, now);
+		virtual_arm(fabric, channel);
+	}
+}
+
+/* An output with something in its queues: sends, or will look again when it is free. */
+static inline __attribute__((always_inline)) void transmit(struct virtual_fabric *fabric,
+	struct weft_switch *sw, uint32_t at, unsigned port, weft_time now, const bool voq)
+{
+	struct virtual_channel *channel = virtual_switch_channel(fabric, at, port);
+	struct weft_packet *packet;
+
+	if (virtual_is_sending(fabric, channel, now)) {
+		virtual_arm(fabric, channel);
+		return;
+	}
+	packet = forward_transmit_one(sw, port, now, voq);
+	if (packet != NULL)
+		send(fabric, sw, at, port, channel, packet, now, voq);
+	else if (sw->port[port].output.stalled != 0)
+		virtual_note_blocked(channel, now);
+}
+
+void virtual_switch_try(struct virtual_fabric *fabric, uint32_t at, unsigned port, weft_time now)
+{
+	struct weft_switch *sw = fabric->sw[at];
+
+	if ((sw->busy >> port & 1) == 0)
+		return;
+	if (sw->voq)
+		transmit(fabric, sw, at, port, now, true);
+	else
+		transmit(fabric, sw, at, port, now, false);
+}
+
+/* Without VOQs the heads of an input that has read a packet out may go now, wherever they want to.
+ */
+static void try_heads(struct virtual_fabric *fabric, uint32_t at, unsigned input, weft_time now)
+{
+	struct weft_switch *sw = fabric->sw[at];
+
+	for (unsigned vc = 0; vc < sw->vcs; vc++) {
+		const struct weft_packet *head = switch_cross(sw, 0, input)->queue[vc].head;
+
+		if (head != NULL)
+			virtual_switch_try(fabric, at, head->out_port, now);
+	}
+}
+
+static void done(struct virtual_fabric *fabric, uint32_t at, unsigned port, weft_time now)
+{
+	struct virtual_channel *channel = virtual_switch_channel(fabric, at, port);
+	struct weft_switch *sw = fabric->sw[at];
+	unsigned input = channel->in_port, vc = channel->vc;
+
+	channel->armed = false;
+	switch_let_go(sw, input);
+	if (grant_is_near(fabric, &sw->port[input].link.rx[vc]))
+		grant(fabric, at, input, vc, now);
+	virtual_switch_try(fabric, at, port, now);
+	if (!sw->voq)
+		try_heads(fabric, at, input, now);
+}
+
+void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at)
+{
+	struct weft_packet *packet = switch_take_discards(fabric->sw[at]), *next;
+
+	for (; packet != NULL; packet = next) {
+		struct link_end *from = &fabric->sw[at]->port[packet->in_port].link;
+
+		next = packet->next;
+		if (packet->vc < from->config.vcs && grant_is_near(fabric, &from->rx[packet->vc])) {
+			watch_input(fabric, at, packet->in_port, packet->vc, fabric->now);
+			grant(fabric, at, packet->in_port, packet->vc, fabric->now);
+		}
+		virtual_give_packet(fabric, packet);
+		fabric->dropped++;
+	}
+}
+
+static inline __attribute__((always_inline)) void arrive(struct virtual_fabric *fabric,
+	struct weft_switch *sw, uint32_t at, unsigned input, struct weft_packet *packet,
+	weft_time now, const bool voq)
+{
+	struct switch_port *port = &sw->port[input];
+	struct virtual_channel *channel;
+	unsigned output;
+
+	packet->in_port = (uint8_t)input;
+	packet->vc = packet->header_vc;
+	packet->hop = packet->route_length != 0 ? packet->route[packet->cursor] : 0;
+	port->count[SWITCH_BYTES_IN] += packet->bytes;
+	port->count[SWITCH_DATA_IN]++;
+	output = forward_admit(sw, port, packet, now);
+	if (__builtin_expect(output == SWITCH_PORT_NONE, 0)) {
+		virtual_take_discards(fabric, at);
+		return;
+	}
+	channel = virtual_switch_channel(fabric, at, output);
+	if (voq && !virtual_is_sending(fabric, channel, now) &&
+		forward_past_queues(sw, packet, output)) {
+		credit_release(&port->link.rx[packet->vc], packet->blocks);
+		send(fabric, sw, at, output, channel, packet, now, voq);
+		return;
+	}
+	forward_store(sw, packet, output);
+	if ((sw->busy >> output & 1) != 0)
+		transmit(fabric, sw, at, output, now, voq);
+}
+
+static void credit(
+	struct virtual_fabric *fabric, const struct sim_event *event, uint32_t at, unsigned port)
+{
+	struct weft_switch *sw = fabric->sw[at];
+
+	switch_on_credit(sw, port, virtual_open_credit(fabric, event->item, &sw->port[port].link),
+		event->at);
+	virtual_switch_try(fabric, at, port, event->at);
+}
+
+void virtual_switch_step(struct virtual_fabric *fabric, const struct sim_event *event, uint32_t at)
+{
+	unsigned port = VIRTUAL_PORT(event->order);
+	struct weft_switch *sw = fabric->sw[at];
+
+	switch (VIRTUAL_KIND(event->order)) {
+	case VIRTUAL_ARRIVE:
+		if (sw->voq)
+			arrive(fabric, sw, at, port, &fabric->pool.packet[event->item].packet,
+				event->at, true);
+		else
+			arrive(fabric, sw, at, port, &fabric->pool.packet[event->item].packet,
+				event->at, false);
+		return;
+	case VIRTUAL_DONE:
+		done(fabric, at, port, event->at);
+		return;
+	default:
+		credit(fabric, event, at, port);
+	}
+}
