@@ -39,8 +39,8 @@ static json_t *histogram_part(const struct histogram *histogram)
 		if (histogram->bucket[i] != 0)
 			json_array_append_new(buckets, json_pack("[I,I]", (json_int_t)i,
 							       (json_int_t)histogram->bucket[i]));
-	return json_pack("{s:I,s:I,s:o}", "count", (json_int_t)histogram->count, "max",
-		(json_int_t)histogram->max, "buckets", buckets);
+	return json_pack("{s:I,s:I,s:I,s:o}", "count", (json_int_t)histogram->count, "max",
+		(json_int_t)histogram->max, "sum", (json_int_t)histogram->sum, "buckets", buckets);
 }
 
 static json_t *samples_part(const struct run_result *result)
@@ -109,6 +109,7 @@ static int add_histogram(struct histogram *into, const json_t *part)
 		into->bucket[at] += (uint64_t)count;
 		into->count += (uint64_t)count;
 	}
+	into->sum += (uint64_t)json_integer_value(json_object_get(part, "sum"));
 	if (max > into->max)
 		into->max = max;
 	return 0;

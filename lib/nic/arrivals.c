@@ -4,45 +4,48 @@
 
 #include <math.h>
 
-/* The mean that straight lines between the exact points up to the last give, the rest beginning
- * anew: m = sum of the lines' middles / STEPS + 1 / STEPS * (last + m). */
+/* The mean that straight lines between the points give: one half-life is passed in the mean before
+ * the last one. */
 static double mean_of_lines(const double *exact)
 {
-	double sum = exact[ARRIVALS_STEPS - 1];
+	double sum = 0;
 
-	for (unsigned i = 0; i + 1 < ARRIVALS_STEPS; i++)
+	for (unsigned i = 0; i < ARRIVALS_STEPS; i++)
 		sum += (exact[i] + exact[i + 1]) / 2;
-	return sum / (ARRIVALS_STEPS - 1);
+	return exact[ARRIVALS_STEPS] + sum / ARRIVALS_STEPS;
 }
 
 void arrivals_init(
 	struct arrivals *arrivals, enum arrivals_kind kind, weft_time on_ps, weft_time off_ps)
 {
-	double exact[ARRIVALS_STEPS], mean;
+	double exact[ARRIVALS_STEPS + 1], mean;
 
 	arrivals->kind = kind;
 	arrivals->on_ps = on_ps;
 	arrivals->off_ps = off_ps;
-	for (unsigned i = 0; i < ARRIVALS_STEPS; i++)
-		exact[i] = -log1p(-(double)i / ARRIVALS_STEPS);
+	for (unsigned i = 0; i <= ARRIVALS_STEPS; i++)
+		exact[i] = -log1p(-(double)i / (2 * ARRIVALS_STEPS));
 	mean = mean_of_lines(exact);
-	for (unsigned i = 0; i < ARRIVALS_STEPS; i++)
+	for (unsigned i = 0; i <= ARRIVALS_STEPS; i++)
 		arrivals->quantile[i] = (uint32_t)lround(exact[i] / mean * (1u << ARRIVALS_SHIFT));
 }
 
-/* Exponential of mean 1, fixed point. */
+/* Exponential of mean 1, fixed point. Of 64 random bits the zeros at the head of the first 24 are
+ * half-lives, 8 choose a line and 32 the place on it. */
 static uint64_t exponential(const struct arrivals *arrivals, struct rng *rng)
 {
 	const uint32_t *quantile = arrivals->quantile;
-	uint64_t passed = 0, bits = rng_next(rng);
-	unsigned i;
+	uint64_t bits = rng_next(rng);
+	unsigned half_lives = 0, i;
 
-	while ((i = (unsigned)(bits >> 56)) == ARRIVALS_STEPS - 1) {
-		passed += quantile[i];
+	while (bits >> 40 == 0) {
+		half_lives += 24;
 		bits = rng_next(rng);
 	}
-	return passed + quantile[i] +
-	       ((quantile[i + 1] - quantile[i]) * ((bits >> 24) & UINT32_MAX) >> 32);
+	half_lives += (unsigned)__builtin_clzll(bits);
+	i = (unsigned)(bits >> 32) % ARRIVALS_STEPS;
+	return (uint64_t)half_lives * quantile[ARRIVALS_STEPS] + quantile[i] +
+	       ((quantile[i + 1] - quantile[i]) * (bits & UINT32_MAX) >> 32);
 }
 
 static weft_time draw_exponential(

@@ -12,9 +12,10 @@
  *   bursty    on and off by turns, both times exponential (a source with two states); while it is
  *             on, at constant distance, so much shorter that the mean over all is as asked for
  *
- * No floating point after arrivals_init(): the inverse of the exponential distribution is a table
- * of 257 points, straight lines between them, scaled so that the mean is exact; beyond the last
- * point but one the distribution begins anew (it has no memory), so the tail is not cut.
+ * No floating point after arrivals_init(). An exponential time is a number of half-lives, each with
+ * probability 1/2, and what passes of the last one: the inverse of the distribution up to there is
+ * a table of 257 points with straight lines between them, scaled so that the mean is exact. The
+ * square of the coefficient of variation is 1 within 10^-5, and the tail is not cut.
  */
 
 #include <stdint.h>
@@ -30,8 +31,9 @@ enum arrivals_kind { ARRIVALS_CONSTANT, ARRIVALS_POISSON, ARRIVALS_UNIFORM, ARRI
 /* Constant after arrivals_init(). */
 struct arrivals {
 	enum arrivals_kind kind;
-	weft_time on_ps, off_ps;           /* bursty: mean times */
-	uint32_t quantile[ARRIVALS_STEPS]; /* -ln(1 - i / STEPS), fixed point */
+	weft_time on_ps, off_ps; /* bursty: mean times */
+	/* -ln(1 - i / (2 STEPS)), fixed point; the last one is the half-life */
+	uint32_t quantile[ARRIVALS_STEPS + 1];
 };
 
 /* One sequence of distances. */

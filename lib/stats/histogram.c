@@ -34,6 +34,7 @@ void histogram_merge(struct histogram *into, const struct histogram *from)
 	for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
 		into->bucket[i] += from->bucket[i];
 	into->count += from->count;
+	into->sum += from->sum;
 	if (from->max > into->max)
 		into->max = from->max;
 }
@@ -59,6 +60,11 @@ uint64_t histogram_quantile(const struct histogram *histogram, double fraction)
 
 double histogram_mean(const struct histogram *histogram)
 {
+	return histogram->count > 0 ? (double)histogram->sum / (double)histogram->count : 0;
+}
+
+static double mean_of_middles(const struct histogram *histogram)
+{
 	double sum = 0;
 
 	for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
@@ -68,7 +74,7 @@ double histogram_mean(const struct histogram *histogram)
 
 double histogram_stddev(const struct histogram *histogram)
 {
-	double mean = histogram_mean(histogram), sum = 0;
+	double mean = mean_of_middles(histogram), sum = 0;
 
 	for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
 		double distance = bucket_middle(i) - mean;

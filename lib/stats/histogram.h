@@ -5,9 +5,9 @@
 /*
  * A log-linear histogram of unsigned 64-bit values in the manner of HdrHistogram (Tene): 64 linear
  * steps in every power of two, so any percentile is known within 1.6 %, and recording is a few
- * instructions into a fixed array. (HdrHistogram_c itself is not in Debian 12, and no other C
- * library there has one.) Values: any unit; the caller's. One writer; readers may see a sample
- * late.
+ * instructions into a fixed array. Count, maximum and mean are exact. (HdrHistogram_c itself is not
+ * in Debian 12, and no other C library there has one.) Values: any unit; the caller's. One writer;
+ * readers may see a sample late.
  */
 
 #include <stdint.h>
@@ -18,6 +18,7 @@
 struct histogram {
 	uint64_t count;
 	uint64_t max;
+	uint64_t sum; /* of all values, modulo 2^64 */
 	uint64_t bucket[HISTOGRAM_BUCKETS];
 };
 
@@ -35,6 +36,7 @@ static inline void histogram_record(struct histogram *histogram, uint64_t value)
 {
 	histogram->bucket[histogram_index(value)]++;
 	histogram->count++;
+	histogram->sum += value;
 	if (value > histogram->max)
 		histogram->max = value;
 }
@@ -45,6 +47,7 @@ void histogram_merge(struct histogram *into, const struct histogram *from);
 /* The value below or at which 'fraction' (0..1) of the samples lie, the middle of its step; the
  * exact maximum for 1. 0 when empty. */
 uint64_t histogram_quantile(const struct histogram *histogram, double fraction);
-/* From the steps' middles. 0 when empty. */
+/* 0 when empty. */
 double histogram_mean(const struct histogram *histogram);
+/* From the steps' middles. 0 when empty. */
 double histogram_stddev(const struct histogram *histogram);

@@ -50,6 +50,26 @@ static void poisson_arrivals_have_the_mean_and_the_deviation(void **state)
 	assert_true(fabs(sqrt(squares / SAMPLES - mean * mean) / MEAN - 1) < 0.01);
 }
 
+/* From the table itself: half-lives passed, each with probability 1/2, and a place on a line. */
+static void poisson_arrivals_deviate_as_the_exponential_within_1e_5(void **state)
+{
+	static struct arrivals arrivals;
+	double half_life, mean = 0, square = 0;
+
+	arrivals_init(&arrivals, ARRIVALS_POISSON, ON, OFF);
+	for (unsigned i = 0; i < ARRIVALS_STEPS; i++) {
+		double low = arrivals.quantile[i], high = arrivals.quantile[i + 1];
+
+		mean += (low + high) / 2 / ARRIVALS_STEPS;
+		square += (low * low + low * high + high * high) / 3 / ARRIVALS_STEPS;
+	}
+	half_life = arrivals.quantile[ARRIVALS_STEPS];
+	square += 3 * half_life * half_life + 2 * half_life * mean;
+	mean += half_life;
+	assert_true(fabs(mean / (1u << ARRIVALS_SHIFT) - 1) < 1e-6);
+	assert_true(fabs(square / (mean * mean) - 2) < 1e-5);
+}
+
 /* Kolmogorov's distance from the exponential, at some points and far in the tail. */
 static void poisson_arrivals_are_exponential_to_the_tail(void **state)
 {
@@ -172,6 +192,7 @@ static void bursty_arrivals_begin_anywhere_in_burst_or_gap(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(constant_arrivals_are_at_constant_distance),
 	cmocka_unit_test(poisson_arrivals_have_the_mean_and_the_deviation),
+	cmocka_unit_test(poisson_arrivals_deviate_as_the_exponential_within_1e_5),
 	cmocka_unit_test(poisson_arrivals_are_exponential_to_the_tail),
 	cmocka_unit_test(uniform_arrivals_lie_evenly_between_0_and_twice_the_mean),
 	cmocka_unit_test(bursty_arrivals_have_the_mean_and_the_lengths_of_bursts_and_gaps),

@@ -122,7 +122,7 @@ static void an_empty_histogram_gives_zeros(void **state)
 	assert_true(histogram_stddev(&fixture->histogram) == 0);
 }
 
-static void mean_and_deviation_are_within_the_promised_error(void **state)
+static void the_mean_is_exact_and_the_deviation_within_the_promised_error(void **state)
 {
 	struct fixture *fixture = *state;
 	double sum = 0, squares = 0, mean;
@@ -137,9 +137,19 @@ static void mean_and_deviation_are_within_the_promised_error(void **state)
 		squares += (double)value * (double)value;
 	}
 	mean = sum / SAMPLES;
-	assert_true(fabs(histogram_mean(&fixture->histogram) - mean) < 0.002 * mean);
+	assert_true(histogram_mean(&fixture->histogram) == mean);
 	squares = sqrt(squares / SAMPLES - mean * mean);
 	assert_true(fabs(histogram_stddev(&fixture->histogram) - squares) < 0.01 * squares);
+}
+
+static void values_that_are_all_equal_deviate_by_nothing(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (unsigned i = 0; i < 7; i++)
+		histogram_record(&fixture->histogram, 17120);
+	assert_true(histogram_mean(&fixture->histogram) == 17120);
+	assert_true(histogram_stddev(&fixture->histogram) == 0);
 }
 
 static void merging_equals_recording_everything_in_one(void **state)
@@ -169,7 +179,8 @@ static const struct CMUnitTest tests[] = {
 	TEST(the_greatest_quantile_is_the_exact_maximum),
 	TEST(no_quantile_exceeds_the_maximum),
 	TEST(an_empty_histogram_gives_zeros),
-	TEST(mean_and_deviation_are_within_the_promised_error),
+	TEST(the_mean_is_exact_and_the_deviation_within_the_promised_error),
+	TEST(values_that_are_all_equal_deviate_by_nothing),
 	TEST(merging_equals_recording_everything_in_one),
 };
 
