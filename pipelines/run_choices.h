@@ -19,6 +19,8 @@
 	X(WORMHOLE, "wormhole")
 #define RUN_FLOW_CONTROLS(X) \
 	X(CREDIT, "credit") X(STOP_GO, "stop-go")
+#define RUN_CREDITS(X) \
+	X(COALESCED, "coalesced") X(EACH, "each")
 #define RUN_ROUTING_MODES(X) \
 	X(SOURCE, "source") X(TABLE, "table")
 #define RUN_ADAPTIVES(X) \
@@ -57,6 +59,9 @@ enum run_switching { RUN_SWITCHINGS(X) };
 #undef X
 #define X(id, text) RUN_FLOW_CONTROL_##id,
 enum run_flow_control { RUN_FLOW_CONTROLS(X) };
+#undef X
+#define X(id, text) RUN_CREDITS_##id,
+enum run_credits { RUN_CREDITS(X) };
 #undef X
 #define X(id, name) RUN_QUEUING_##id,
 enum run_queuing { QUEUING_SCHEMES(X) };

@@ -41,8 +41,9 @@ struct run_config_place {
 struct run_config_switch {
 	enum run_switching switching;
 	enum run_flow_control flow_control;
-	uint64_t buffer_bytes; /* per input port, split equally among the VCs */
-	uint32_t mtu_bytes;    /* payload of the longest frame that must fit */
+	enum run_credits credits; /* when a credit frame is sent (lib/link/credit.h) */
+	uint64_t buffer_bytes;    /* per input port, split equally among the VCs */
+	uint32_t mtu_bytes;       /* payload of the longest frame that must fit */
 	uint32_t vcs;
 	bool voq;
 	weft_time routing_delay_ps;

@@ -10,6 +10,7 @@
 const char *const run_clock_choices[] = {RUN_CLOCKS(X) NULL};
 static const char *const switching_choices[] = {RUN_SWITCHINGS(X) NULL};
 static const char *const flow_control_choices[] = {RUN_FLOW_CONTROLS(X) NULL};
+static const char *const credits_choices[] = {RUN_CREDITS(X) NULL};
 static const char *const mode_choices[] = {RUN_ROUTING_MODES(X) NULL};
 static const char *const adaptive_choices[] = {RUN_ADAPTIVES(X) NULL};
 static const char *const selector_choices[] = {RUN_SELECTORS(X) NULL};
@@ -62,6 +63,7 @@ const struct yaml_field run_switch_fields[] = {
 	{"voq", YAML_FIELD_BOOL, YAML_MEMBER(S, voq)},
 	{"flow-control", YAML_FIELD_CHOICE, YAML_MEMBER(S, flow_control),
 		.choices = flow_control_choices},
+	{"credits", YAML_FIELD_CHOICE, YAML_MEMBER(S, credits), .choices = credits_choices},
 	{"routing-delay", YAML_FIELD_TIME, YAML_MEMBER(S, routing_delay_ps), .max = PS_PER_MS},
 	{NULL},
 };

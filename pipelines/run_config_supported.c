@@ -45,6 +45,9 @@ static int check_switch(const struct run_config *config, struct fault *fault)
 			"cut-through or store-and-forward");
 	if (config->sw.flow_control != RUN_FLOW_CONTROL_CREDIT)
 		return refuse_choice(config, fault, "switch.flow-control", "stop-go", "credit");
+	if (config->sw.credits != RUN_CREDITS_COALESCED && config->clock == RUN_CLOCK_REAL)
+		return refuse(
+			config, fault, "'switch.credits: each' on the real clock", "coalesced");
 	if (config->sw.routing_delay_ps != 0 && config->clock == RUN_CLOCK_REAL)
 		return refuse(config, fault, "a switch.routing-delay on the real clock", "0ns");
 	if (config->queuing == RUN_QUEUING_VOQNET && config->clock == RUN_CLOCK_REAL)

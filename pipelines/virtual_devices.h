@@ -110,6 +110,7 @@ struct virtual_fabric {
 	uint32_t margin_blocks; /* more than what can arrive at an input during a transmission */
 	weft_time routing_delay_ps;
 	bool cut_through;
+	bool credit_each; /* a credit frame for each packet */
 	struct virtual_pool pool;
 	struct virtual_credits credits;
 	struct fabric_routes routes;

@@ -268,6 +268,7 @@ struct virtual_fabric *virtual_fabric_create(
 	fabric->hosts = topology->hosts;
 	fabric->routing_delay_ps = run->sw.routing_delay_ps;
 	fabric->cut_through = run->sw.switching == RUN_SWITCHING_CUT_THROUGH;
+	fabric->credit_each = run->sw.credits == RUN_CREDITS_EACH;
 	result = build(fabric, fault);
 	if (result == 0)
 		return fabric;

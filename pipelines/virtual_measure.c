@@ -109,7 +109,10 @@ static void add_hosts(const struct virtual_fabric *fabric, struct run_result *re
 		result->packets.delivered += nic->frames_received;
 		result->messages.injected += nic->messages_sent;
 		result->messages.delivered += nic->messages_received;
-		result->out_of_order += nic->out_of_order;
+		if (fabric->run->nic.selector == RUN_SELECTOR_FIRST)
+			result->out_of_order += nic->out_of_order;
+		else
+			run_result_count(result, "host_frames_overtaken", nic->out_of_order);
 		run_result_count(result, "host_messages_unreachable", nic->unreachable);
 	}
 }

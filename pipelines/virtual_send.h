@@ -65,6 +65,13 @@ static inline void virtual_note_unblocked(
 	channel->blocked_since = WEFT_TIME_NEVER;
 }
 
+/* What the sender does not know of yet is worth a credit frame. */
+static inline bool virtual_credit_due(
+	const struct virtual_fabric *fabric, const struct credit_rx *rx)
+{
+	return credit_grant_due(rx) || (fabric->credit_each && credit_ungranted(rx) > 0);
+}
+
 /* The channel, which is not sending, begins to send. */
 static inline void virtual_start(struct virtual_fabric *fabric, struct virtual_channel *channel,
 	struct weft_packet *packet, weft_time now)

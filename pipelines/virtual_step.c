@@ -99,7 +99,7 @@ static void host_arrive(
 
 	packet->vc = packet->header_vc;
 	datagram_receive(nic, packet, origin);
-	if (credit_grant_due(&nic->link.rx[packet->vc]))
+	if (virtual_credit_due(fabric, &nic->link.rx[packet->vc]))
 		virtual_send_credit(fabric, &nic->link, virtual_host_channel(fabric, number), now);
 	fabric->wire_bytes += packet->bytes + FRAME_WIRE_OVERHEAD;
 	fabric->latency_sum_ps += latency;

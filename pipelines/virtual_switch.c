@@ -16,16 +16,17 @@
 
 /*
  * False if no end of what is leaving this buffer now can make a credit frame due, whatever arrives
- * until then: credit_grant_due() for all of it, and for an input that has received more. Once true
- * it stays so until a credit frame is sent.
+ * until then: virtual_credit_due() for all of it, and for an input that has received more. Once
+ * true it stays so until a credit frame is sent.
  */
 static inline bool grant_is_near(const struct virtual_fabric *fabric, const struct credit_rx *rx)
 {
 	uint64_t news = credit_ungranted(rx);
 
 	if (__builtin_expect(news * 8 < rx->capacity, 1))
-		return false;
-	return news * 4 >= rx->capacity || news + fabric->margin_blocks > credit_expected(rx, 0);
+		return fabric->credit_each && news > 0;
+	return fabric->credit_each || news * 4 >= rx->capacity ||
+	       news + fabric->margin_blocks > credit_expected(rx, 0);
 }
 
 /* Blocks of 'input' by VC that have not left yet. */
@@ -56,7 +57,7 @@ static void grant(
 	count_leaving(fabric, at, input, now, leaving);
 	left = end->rx[vc];
 	left.released -= leaving[vc];
-	if (!credit_grant_due(&left))
+	if (!virtual_credit_due(fabric, &left))
 		return;
 	for (unsigned i = 0; i < end->config.vcs; i++)
 		end->rx[i].released -= leaving[i];

@@ -236,6 +236,56 @@ static void links_say_how_busy_they_were(void **state)
 	run_result_free(&outcome.result);
 }
 
+/* Two switches; a packet takes 100 ns on a link, and as long are the link and the routing: credits
+ * come back after five packet times. */
+static uint64_t packets_through(const char *buffer, const char *credits)
+{
+	static const char text[] =
+		"weft: run/1\n"
+		"topology: \"full:switches=2,hosts=1,rate=100Gbps,delay=100ns\"\n"
+		"clock: virtual\n"
+		"switch: {switching: store-and-forward, mtu: 1180B, voq: false, "
+		"routing-delay: 100ns}\n"
+		"nic: {mtu: 1180B}\n"
+		"routing: {mode: table}\n"
+		"measure: {warmup: 0ms, duration: 1ms, sample: 1ms}\n"
+		"traffic:\n"
+		"  - {pattern: hotspot, from: [h0], to: [h1], load: 100%, message: 1180B}\n";
+	struct outcome outcome = RUN(text, buffer, credits);
+	uint64_t delivered = outcome.result.packets.delivered;
+
+	assert_null(outcome.wrong);
+	run_result_free(&outcome.result);
+	return delivered;
+}
+
+/* A packet takes 20 blocks. If credits come in twos, a buffer of five packets is worth four. */
+static void a_buffer_of_the_round_trip_suffices_with_credits_for_each_packet(void **state)
+{
+	assert_in_range(packets_through("switch.buffer=6400B", "switch.credits=each"), 9970, 10000);
+	assert_in_range(
+		packets_through("switch.buffer=6400B", "switch.credits=coalesced"), 7970, 8020);
+	assert_in_range(packets_through("switch.buffer=5120B", "switch.credits=each"), 7970, 8020);
+	assert_in_range(
+		packets_through("switch.buffer=7680B", "switch.credits=coalesced"), 9970, 10000);
+}
+
+static void frames_of_several_routes_may_overtake(void **state)
+{
+	struct outcome outcome = RUN(tree, "routing.mode=source", "routing.algorithm=ud-random",
+		"traffic[0].pattern=uniform", "traffic[0].from=all", "traffic[0].to=all",
+		"traffic[0].load=100%", "switch.buffer=16KiB");
+	uint64_t overtaken = 0;
+
+	for (unsigned i = 0; i < outcome.result.counters; i++)
+		if (strcmp(outcome.result.counter[i].name, "host_frames_overtaken") == 0)
+			overtaken = outcome.result.counter[i].value;
+	assert_true(overtaken > 100);
+	assert_int_equal(outcome.result.out_of_order, 0);
+	assert_null(outcome.wrong);
+	run_result_free(&outcome.result);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(cut_through_takes_the_delays_and_one_transmission),
 	cmocka_unit_test(store_and_forward_takes_a_transmission_a_link),
@@ -248,6 +298,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(nothing_is_lost_doubled_or_reordered_and_credits_agree_under_any_load),
 	cmocka_unit_test(a_torus_in_dimension_order_uses_its_classes_and_does_not_stand_still),
 	cmocka_unit_test(links_say_how_busy_they_were),
+	cmocka_unit_test(a_buffer_of_the_round_trip_suffices_with_credits_for_each_packet),
+	cmocka_unit_test(frames_of_several_routes_may_overtake),
 };
 
 UNIT_MAIN(tests)

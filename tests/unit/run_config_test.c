@@ -230,7 +230,7 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 			"hello, watchdog, measure, edges, traffic, faults"},
 		{HEAD "switch: {bufer: 1KiB}\n",
 			"r.yaml:4:10: unknown key 'bufer' in 'switch', nearest is buffer; known are: "
-			"switching, buffer, mtu, vcs, voq, flow-control, routing-delay"},
+			"switching, buffer, mtu, vcs, voq, flow-control, credits, routing-delay"},
 		{HEAD "switch: {buffer: 128}\n",
 			"r.yaml:4:18: 'buffer: 128': a size with its unit, such as 128KiB (B, KiB, "
 			"MiB) was expected"},
@@ -372,7 +372,7 @@ static void an_override_is_checked_like_the_file(void **state)
 {
 	assert_refused(HEAD, "switch.bufer=64KiB",
 		"--set switch.bufer=64KiB: unknown key 'bufer' in 'switch', nearest is buffer; known "
-		"are: switching, buffer, mtu, vcs, voq, flow-control, routing-delay");
+		"are: switching, buffer, mtu, vcs, voq, flow-control, credits, routing-delay");
 	assert_refused(HEAD, "switch.buffer=64",
 		"--set switch.buffer=64: 'buffer: 64': a size with its unit, such as 128KiB (B, KiB, "
 		"MiB) was expected");
@@ -392,6 +392,9 @@ static void what_is_not_built_is_refused_by_name(void **state)
 					      "yet; use cut-through or store-and-forward"},
 		{"switch.flow-control=stop-go",
 			"r.yaml: 'switch.flow-control: stop-go' is not built yet; use credit"},
+		{"switch.credits=each",
+			"r.yaml: 'switch.credits: each' on the real clock is not built "
+			"yet; use coalesced"},
 		{"switch.routing-delay=1ns",
 			"r.yaml: a switch.routing-delay on the real clock is not built yet; use 0ns"},
 		{"routing.adaptive=arn",
