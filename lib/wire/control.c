@@ -90,3 +90,23 @@ bool control_ack_decode(struct control_ack *ack, const uint8_t *in, unsigned byt
 	};
 	return ack->session != 0;
 }
+
+unsigned control_arn_encode(const struct control_arn *arn, uint8_t *out)
+{
+	put32(put32(out, arn->id),
+		(uint32_t)arn->destination << 16 | (uint32_t)arn->vc << 8 | arn->root_info);
+	return CONTROL_ARN_BYTES;
+}
+
+bool control_arn_decode(struct control_arn *arn, const uint8_t *in, unsigned bytes)
+{
+	if (bytes != CONTROL_ARN_BYTES)
+		return false;
+	*arn = (struct control_arn){
+		.id = get32(in),
+		.destination = (uint16_t)(in[4] << 8 | in[5]),
+		.vc = in[6],
+		.root_info = in[7],
+	};
+	return arn->destination != FRAME_HOST_NONE && arn->vc < FRAME_VCS_MAX;
+}

@@ -4,8 +4,9 @@
 
 /*
  * Payloads of the control frames of a link and of end-to-end delivery (docs/wire-format.md,
- * 'Control payloads'): credit, hello, ack. Big-endian on the wire, host order in these structs.
- * decode functions check length and ranges and return false for anything else.
+ * 'Control payloads'): credit, hello, ack, adaptive-routing notification. Big-endian on the wire,
+ * host order in these structs. decode functions check length and ranges and return false for
+ * anything else.
  */
 
 #include <stdbool.h>
@@ -47,16 +48,31 @@ struct control_ack {
 	uint32_t session;  /* receiver's own, nonzero */
 };
 
+/*
+ * FRAME_ARN, one link back towards the sources: packets to this destination and of this VC contend
+ * at a root of congestion. Table 2 of the ARN+AFI paper without the fields that are the receiver's
+ * own: the port is the one by which it arrives.
+ */
+struct control_arn {
+	uint32_t id;          /* names the root */
+	uint16_t destination; /* of the packets, a host */
+	uint8_t vc;           /* theirs by the queuing scheme, not the AFC */
+	uint8_t root_info;    /* congestionRootInfo: the stage that acts; 0: the sending hosts */
+};
+
 #define CONTROL_CREDIT_BYTES(vcs) (12 + 8 * (vcs))
 #define CONTROL_CREDIT_BYTES_MAX  CONTROL_CREDIT_BYTES(FRAME_VCS_MAX)
 #define CONTROL_HELLO_BYTES       20
 #define CONTROL_ACK_BYTES         12
+#define CONTROL_ARN_BYTES         8
 
 /* Each encode returns the bytes written; 'out' has room for the MAX above. */
 unsigned control_credit_encode(const struct control_credit *credit, uint8_t *out);
 unsigned control_hello_encode(const struct control_hello *hello, uint8_t *out);
 unsigned control_ack_encode(const struct control_ack *ack, uint8_t *out);
+unsigned control_arn_encode(const struct control_arn *arn, uint8_t *out);
 
 bool control_credit_decode(struct control_credit *credit, const uint8_t *in, unsigned bytes);
 bool control_hello_decode(struct control_hello *hello, const uint8_t *in, unsigned bytes);
 bool control_ack_decode(struct control_ack *ack, const uint8_t *in, unsigned bytes);
+bool control_arn_decode(struct control_arn *arn, const uint8_t *in, unsigned bytes);

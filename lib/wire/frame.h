@@ -33,7 +33,7 @@
 enum frame_kind {
 	FRAME_DATA = 1,
 	FRAME_CREDIT = 2, /* link-local: totals and limits per VC */
-	FRAME_ARN = 3,    /* adaptive-routing notification */
+	FRAME_ARN = 3,    /* link-local: adaptive-routing notification */
 	FRAME_ACK = 4,    /* end to end: cumulative acknowledgement, or a request to send again */
 	FRAME_CN = 5,     /* congestion notification (BECN) to a source */
 	FRAME_HELLO = 6,  /* link-local: identity and liveness */

@@ -14,7 +14,7 @@
 /* Kinds that never leave their link; they have no route. */
 static inline bool frame_link_local(unsigned kind)
 {
-	return kind == FRAME_CREDIT || kind == FRAME_HELLO;
+	return kind == FRAME_CREDIT || kind == FRAME_HELLO || kind == FRAME_ARN;
 }
 
 /* The first fault of a frame in the order of the checks. */

@@ -76,6 +76,7 @@ static void try_decoders(const uint8_t *payload, unsigned bytes)
 	struct control_credit credit;
 	struct control_hello hello;
 	struct control_ack ack;
+	struct control_arn arn;
 
 	if (control_credit_decode(&credit, payload, bytes)) {
 		REQUIRE(control_credit_encode(&credit, again) == bytes);
@@ -88,6 +89,10 @@ static void try_decoders(const uint8_t *payload, unsigned bytes)
 	}
 	if (control_ack_decode(&ack, payload, bytes)) {
 		REQUIRE(control_ack_encode(&ack, again) == bytes);
+		REQUIRE(memcmp(again, payload, bytes) == 0);
+	}
+	if (control_arn_decode(&arn, payload, bytes)) {
+		REQUIRE(control_arn_encode(&arn, again) == bytes);
 		REQUIRE(memcmp(again, payload, bytes) == 0);
 	}
 }

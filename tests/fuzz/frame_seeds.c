@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "control.h"
+#include "frame_check.h"
 
 static unsigned fill_payload(enum frame_kind kind, uint8_t *at)
 {
@@ -14,6 +15,7 @@ static unsigned fill_payload(enum frame_kind kind, uint8_t *at)
 		.session = 7, .peer_session = 8, .vcs = 2, .sent = {1, 2}, .limit = {90, 91}};
 	const struct control_hello hello = {.device = 0x1122334455667788u, .session = 7, .kind = 1};
 	const struct control_ack ack = {.expected = 5, .session = 7};
+	const struct control_arn arn = {.id = 9, .destination = 4, .root_info = 1};
 
 	switch (kind) {
 	case FRAME_CREDIT:
@@ -22,6 +24,8 @@ static unsigned fill_payload(enum frame_kind kind, uint8_t *at)
 		return control_hello_encode(&hello, at);
 	case FRAME_ACK:
 		return control_ack_encode(&ack, at);
+	case FRAME_ARN:
+		return control_arn_encode(&arn, at);
 	default:
 		memset(at, 0x5A, 64);
 		return 64;
@@ -63,7 +67,7 @@ int main(int argc, char **argv)
 
 	for (unsigned kind = 1; kind < FRAME_KIND_COUNT && !failed; kind++)
 		for (unsigned i = 0; i < sizeof(lengths) / sizeof(lengths[0]) && !failed; i++)
-			if (lengths[i] == 0 || (kind != FRAME_CREDIT && kind != FRAME_HELLO))
+			if (lengths[i] == 0 || !frame_link_local(kind))
 				failed = write_seed(argv[1], (enum frame_kind)kind, lengths[i]);
 	return failed;
 }

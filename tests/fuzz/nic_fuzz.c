@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frame_check.h"
 #include "nic.h"
 
 #define REQUIRE(condition)        \
@@ -115,7 +116,7 @@ static void receive(
 	unsigned length;
 
 	REQUIRE(slot != NULL);
-	if (fields.kind == FRAME_CREDIT || fields.kind == FRAME_HELLO)
+	if (frame_link_local(fields.kind))
 		fields.route_length = 0;
 	memcpy(slot->frame + FRAME_HEADER_BYTES + fields.route_length, payload, bytes);
 	length = frame_build(slot->frame, &fields);

@@ -223,12 +223,14 @@ static void put_bad_routes(struct writer *writer)
 }
 
 /* 26: as 1, cut by the capture; 27: a device that says what it does; 28: and another reason; 29: a
- * credit frame of a wrong length; 30: an empty hello; 31: the greatest frame. */
+ * credit frame of a wrong length; 30: an empty hello; 31: the greatest frame; 32: a notification;
+ * 33: one of a VC that there is not. */
 static void put_rest(struct writer *writer)
 {
 	static uint8_t longest[FRAME_ROUTE_MAX];
 	struct frame_fields fields = data_fields();
 	unsigned bytes = build_data(writer, &fields);
+	struct control_arn arn = {.id = 0x01020305, .destination = 4, .vc = 2, .root_info = 1};
 
 	put_cut(writer, bytes, 60, NULL);
 	put(writer, bytes, "vc 1, discard_routing_error");
@@ -241,6 +243,9 @@ static void put_rest(struct writer *writer)
 	fields.route_length = sizeof(longest);
 	fields.payload_bytes = FRAME_PAYLOAD_MAX;
 	put(writer, build_data(writer, &fields), NULL);
+	put_control(writer, FRAME_ARN, control_arn_encode(&arn, payload_at(writer, 0)));
+	arn.vc = FRAME_VCS_MAX;
+	put_control(writer, FRAME_ARN, control_arn_encode(&arn, payload_at(writer, 0)));
 }
 
 int main(int argc, char **argv)

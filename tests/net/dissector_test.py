@@ -16,7 +16,7 @@ NAMES = [
     "frame.comment", "frame.interface_name", "frame.len", "frame.number",
     "frame.packet_flags_direction", "frame.time_epoch", "ip.dst", "udp.dstport",
     "weft.ack.again", "weft.ack.expected", "weft.ack.flow", "weft.ack.missing", "weft.ack.session",
-    "weft.adapted",
+    "weft.adapted", "weft.arn.destination", "weft.arn.id", "weft.arn.root_info", "weft.arn.vc",
     "weft.again", "weft.bad_crc", "weft.bad_cursor", "weft.bad_kind", "weft.bad_length",
     "weft.bad_payload", "weft.bad_payload_crc", "weft.bad_route_length", "weft.bad_sl",
     "weft.bad_vc", "weft.bad_version", "weft.becn", "weft.crc.ok", "weft.credit.limit",
@@ -123,7 +123,9 @@ def check_control(capture):
     }
     ack = {"weft.kind": "4", "weft.ack.expected": "1000", "weft.ack.again": "2",
            "weft.ack.missing": "3", "weft.ack.flow": "6", "weft.ack.session": "0x00000009"}
-    for frame, fields in ((5, credit), (6, hello), (8, ack)):
+    arn = {"weft.kind": "3", "weft.arn.id": "0x01020305", "weft.arn.destination": "4",
+           "weft.arn.vc": "2", "weft.arn.root_info": "1"}
+    for frame, fields in ((5, credit), (6, hello), (8, ack), (32, arn)):
         for name, wanted in fields.items():
             expect(f"frame {frame}: {name}", capture.field(frame, name), wanted)
 
@@ -140,7 +142,7 @@ def check_expert(capture):
         "weft.bad_vc": [15], "weft.bad_sl": [16], "weft.bad_length": [17],
         "weft.bad_crc": [19], "weft.bad_payload_crc": [20],
         "weft.bad_route_length": [21], "weft.short": [22],
-        "weft.routing_error": [18, 23, 24, 25, 27], "weft.bad_payload": [29, 30],
+        "weft.routing_error": [18, 23, 24, 25, 27], "weft.bad_payload": [29, 30, 33],
         "weft.again": [8], "weft.discarded": [28],
     }
     for name, frames in wrong.items():
@@ -158,7 +160,7 @@ def check_pcapng(capture):
     expect("direction", [capture.field(n, "frame.packet_flags_direction") for n in (1, 2)],
            ["0x00000001", "0x00000002"])
     expect("real length of a cut frame", capture.field(26, "frame.len"), "151")
-    expect("all frames are Weft's", capture.frames("weft"), list(range(1, 32)))
+    expect("all frames are Weft's", capture.frames("weft"), list(range(1, 34)))
 
 
 def check_page(capture):

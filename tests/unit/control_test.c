@@ -154,6 +154,54 @@ static void ack_of_another_length_or_without_session_is_refused(void **state)
 	assert_false(control_ack_decode(&ack, bytes, CONTROL_ACK_BYTES));
 }
 
+static void arn_survives_the_wire(void **state)
+{
+	struct rng rng;
+
+	rng_init(&rng, 4, 0, 0);
+	for (unsigned i = 0; i < 1000; i++) {
+		struct control_arn in = {.id = (uint32_t)rng_next(&rng),
+			.destination = (uint16_t)rng_below(&rng, FRAME_HOST_NONE),
+			.vc = (uint8_t)rng_below(&rng, FRAME_VCS_MAX),
+			.root_info = (uint8_t)rng_next(&rng)};
+		struct control_arn out;
+		uint8_t bytes[CONTROL_ARN_BYTES];
+
+		assert_int_equal(control_arn_encode(&in, bytes), CONTROL_ARN_BYTES);
+		assert_true(control_arn_decode(&out, bytes, sizeof(bytes)));
+		assert_int_equal(in.id, out.id);
+		assert_int_equal(in.destination, out.destination);
+		assert_int_equal(in.vc, out.vc);
+		assert_int_equal(in.root_info, out.root_info);
+	}
+}
+
+static void arn_has_its_fields_in_order(void **state)
+{
+	const struct control_arn arn = {
+		.id = 0x01020304, .destination = 0x0506, .vc = 7, .root_info = 8};
+	const uint8_t wanted[] = {1, 2, 3, 4, 5, 6, 7, 8};
+	uint8_t bytes[CONTROL_ARN_BYTES];
+
+	control_arn_encode(&arn, bytes);
+	assert_memory_equal(bytes, wanted, sizeof(wanted));
+}
+
+static void arn_of_another_length_of_no_host_or_vc_is_refused(void **state)
+{
+	uint8_t bytes[CONTROL_ARN_BYTES + 1] = {0};
+	struct control_arn arn;
+
+	assert_true(control_arn_decode(&arn, bytes, CONTROL_ARN_BYTES));
+	assert_false(control_arn_decode(&arn, bytes, CONTROL_ARN_BYTES - 1));
+	assert_false(control_arn_decode(&arn, bytes, CONTROL_ARN_BYTES + 1));
+	bytes[6] = FRAME_VCS_MAX;
+	assert_false(control_arn_decode(&arn, bytes, CONTROL_ARN_BYTES));
+	bytes[6] = 0;
+	bytes[4] = bytes[5] = 0xFF;
+	assert_false(control_arn_decode(&arn, bytes, CONTROL_ARN_BYTES));
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(credit_survives_the_wire),
 	cmocka_unit_test(credit_of_any_other_length_is_refused),
@@ -164,6 +212,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(hello_of_another_length_kind_or_without_session_is_refused),
 	cmocka_unit_test(ack_survives_the_wire),
 	cmocka_unit_test(ack_of_another_length_or_without_session_is_refused),
+	cmocka_unit_test(arn_survives_the_wire),
+	cmocka_unit_test(arn_has_its_fields_in_order),
+	cmocka_unit_test(arn_of_another_length_of_no_host_or_vc_is_refused),
 };
 
 UNIT_MAIN(tests)

@@ -198,7 +198,7 @@ static void a_route_that_is_too_long_is_refused(void **state)
 
 static void link_local_frames_with_a_route_are_refused(void **state)
 {
-	static const uint8_t kinds[] = {FRAME_CREDIT, FRAME_HELLO};
+	static const uint8_t kinds[] = {FRAME_CREDIT, FRAME_HELLO, FRAME_ARN};
 	uint8_t frame[ROOM];
 	unsigned bytes = build_plain(frame, 2, 64);
 

@@ -18,7 +18,7 @@ local kinds = {
 	[1] = "data", [2] = "credit", [3] = "arn", [4] = "ack",
 	[5] = "cn", [6] = "hello", [7] = "scout", [8] = "mapper",
 }
-local KIND_DATA, KIND_CREDIT, KIND_ACK, KIND_HELLO = 1, 2, 4, 6
+local KIND_DATA, KIND_CREDIT, KIND_ARN, KIND_ACK, KIND_HELLO = 1, 2, 3, 4, 6
 
 local element_types = { [1] = "host", [2] = "itb" }
 local device_kinds = { [0] = "switch", [1] = "interface" }
@@ -80,6 +80,11 @@ local f = {
 	ack_missing = ProtoField.uint8("weft.ack.missing", "Frames missing"),
 	ack_flow = ProtoField.uint16("weft.ack.flow", "Flow"),
 	ack_session = ProtoField.uint32("weft.ack.session", "Session", base.HEX),
+
+	arn_id = ProtoField.uint32("weft.arn.id", "Root of congestion", base.HEX),
+	arn_destination = ProtoField.uint16("weft.arn.destination", "Destination of the packets"),
+	arn_vc = ProtoField.uint8("weft.arn.vc", "Original VC of the packets"),
+	arn_root_info = ProtoField.uint8("weft.arn.root_info", "Stage that acts (0: hosts)"),
 
 	-- From the comment that a Weft capture puts on each packet.
 	state_vc = ProtoField.uint8("weft.state.vc", "VC"),
@@ -257,6 +262,15 @@ local function dissect_route(tvb, tree, elements, cursor)
 	return text
 end
 
+-- Kinds that never leave their link.
+local function is_link_local(kind)
+	return kind == KIND_CREDIT or kind == KIND_ARN or kind == KIND_HELLO
+end
+
+local function host_text(host)
+	return host == HOST_NONE and "-" or "h" .. host
+end
+
 -- Payloads -----------------------------------------------------------------------------------
 
 local function bad_payload(item, kind)
@@ -315,6 +329,20 @@ local function dissect_ack(tvb, tree, item)
 	end
 	again_item:add_proto_expert_info(e.again)
 	return string.format(" flow %d again from %d", tvb(6, 2):uint(), tvb(0, 4):uint())
+end
+
+local function dissect_arn(tvb, tree, item)
+	if tvb:len() ~= 8 or tvb(4, 2):uint() == HOST_NONE or tvb(6, 1):uint() >= VCS_MAX then
+		bad_payload(item, KIND_ARN)
+		return ""
+	end
+	tree:add(f.arn_id, tvb(0, 4))
+	tree:add(f.arn_destination, tvb(4, 2))
+	tree:add(f.arn_vc, tvb(6, 1))
+	tree:add(f.arn_root_info, tvb(7, 1))
+	local stage = tvb(7, 1):uint()
+	return string.format(" packets to %s of vc %d, root 0x%08x, for %s", host_text(tvb(4, 2):uint()),
+		tvb(6, 1):uint(), tvb(0, 4):uint(), stage == 0 and "hosts" or "stage " .. stage)
 end
 
 -- A whole IPv4 packet: version, lengths and header checksum agree. Synthetic payloads never begin
@@ -396,10 +424,6 @@ end
 
 -- The frame ----------------------------------------------------------------------------------
 
-local function host_text(host)
-	return host == HOST_NONE and "-" or "h" .. host
-end
-
 local function add_flags(tree, range)
 	local item = tree:add(f.flags, range)
 	for _, name in ipairs({ "adapted", "fecn", "becn", "tail", "latency_recording", "end_mark" }) do
@@ -454,7 +478,7 @@ local function dissect_header(tvb, pinfo, tree)
 	end
 	add_flags(tree, tvb(29, 1))
 	header.crc_item = tree:add(f.crc, tvb(30, 2))
-	local local_kind = header.kind == KIND_CREDIT or header.kind == KIND_HELLO
+	local local_kind = is_link_local(header.kind)
 	if header.route_length > ROUTE_MAX or (local_kind and header.route_length ~= 0) then
 		header.route_length_item:add_proto_expert_info(e.route_length)
 		pinfo.cols.info:set((kinds[header.kind] or "?") .. " with a route of " .. header.route_length)
@@ -491,6 +515,8 @@ local function dissect_payload(tvb, header, pinfo, tree, item, root)
 		pinfo.cols.info:append(dissect_hello(tvb, tree, item))
 	elseif header.kind == KIND_ACK then
 		pinfo.cols.info:append(dissect_ack(tvb, tree, item))
+	elseif header.kind == KIND_ARN then
+		pinfo.cols.info:append(dissect_arn(tvb, tree, item))
 	else
 		dissect_data(tvb, pinfo, tree, root)
 	end
@@ -507,7 +533,7 @@ local function set_info(tvb, pinfo, header, route)
 			text = text .. " adapted"
 		end
 	end
-	if header.kind ~= KIND_CREDIT and header.kind ~= KIND_HELLO then
+	if not is_link_local(header.kind) then
 		text = text .. " vc " .. header.vc
 	end
 	if route then
@@ -567,7 +593,7 @@ function weft.dissector(tvb, pinfo, root)
 	end
 	if payload then
 		dissect_payload(payload:tvb(), header, pinfo, item, item, root)
-	elseif header.kind == KIND_CREDIT or header.kind == KIND_HELLO or header.kind == KIND_ACK then
+	elseif is_link_local(header.kind) or header.kind == KIND_ACK then
 		bad_payload(item, header.kind)
 	end
 	return tvb:len()

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * What a switch knows of roots of congestion that its packets run into: the ARN table of
+ * Rocher-Gonzalez et al., "Congestion Management in High-Performance Interconnection Networks Using
+ * Adaptive Routing Notifications", section 3.4, table 2 and pseudo-codes 1 to 4; switch.md 8 and
+ * 'Readings'.
+ *
+ * An entry says that packets for a destination and of a VC (the one of their queuing scheme, also
+ * if they travel in the AFC) contend at a root. Where the switch is the one that acts it is
+ * consumed: those packets take the entry's alternative port. Elsewhere it waits: each of those
+ * packets has the notification sent back through the port it came in by. Entries live as long as
+ * they are refreshed.
+ *
+ * A state machine: it sends nothing and chooses no ports, its owner does. Whether a destination has
+ * entries at all is one bit, so packets for others cost one look. One thread; no allocation after
+ * arn_table_create().
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bits.h"
+#include "control.h"
+#include "weft_time.h"
+
+#define ARN_ENTRY_NONE     0xFFFF
+#define ARN_ENTRIES_MAX    65534
+#define ARN_NO_ALTERNATIVE 0xFF
+#define ARN_BUCKETS        256 /* a power of two */
+
+/* The port that packets of (destination, VC) take instead of 'port': most credits in the AFC or in
+ * the VC. ARN_NO_ALTERNATIVE if there is none. */
+typedef unsigned (*arn_alternative_fn)(void *ctx, uint16_t destination, uint8_t vc, uint8_t port);
+
+struct arn_table_config {
+	uint32_t hosts;       /* destinations */
+	uint32_t entries;     /* at most so many, up to ARN_ENTRIES_MAX */
+	uint8_t stage;        /* of the switch, 1 next to the hosts; 0: none, nothing is consumed */
+	weft_time ttl_ps;     /* not refreshed for so long: gone */
+	weft_time refresh_ps; /* a port is sent one notification of an entry in such a time */
+	arn_alternative_fn alternative;
+	void *ctx;
+	/* Readings; false is the paper's word each time. */
+	bool adapted_notify; /* packets with the adapted bit have waiting entries sent back, too */
+	bool waiting_first; /* of a consumed and a waiting entry for a packet the waiting one counts
+			     */
+	bool down_roots_to_hosts; /* a root on the way down is for the hosts, not for its stage - 1
+				   */
+};
+
+struct arn_entry {
+	weft_time refreshed_ps;
+	uint64_t told;     /* ports that have been sent it in 'interval' */
+	uint32_t interval; /* of refresh_ps, by number */
+	struct control_arn arn;
+	uint8_t port; /* by which the packets leave for the root, or where it is */
+	bool consumed;
+	uint8_t alternative;   /* of a consumed one */
+	uint16_t next;         /* in its bucket, or free */
+	uint16_t older, newer; /* by refreshed_ps */
+};
+
+struct arn_table_counters {
+	uint64_t created, refreshed, expired, replaced;
+	uint64_t no_room;   /* notifications forgotten, because all entries were in use */
+	uint64_t adapted;   /* packets that took an alternative */
+	uint64_t sent_back; /* notifications */
+};
+
+struct arn_table {
+	struct arn_table_config config;
+	struct arn_entry *entry;
+	uint64_t *marked; /* [hosts / 64]: destinations with an entry */
+	uint16_t *bucket; /* [ARN_BUCKETS]: first entry of its destinations */
+	uint16_t free;    /* given back */
+	uint16_t used;    /* ever used */
+	uint16_t oldest, newest;
+	uint32_t count;
+	struct arn_table_counters counters;
+};
+
+/* NULL with errno EINVAL (a number out of range, no way to choose alternatives) or ENOMEM. */
+struct arn_table *arn_table_create(const struct arn_table_config *config);
+void arn_table_destroy(struct arn_table *table);
+
+/* congestionRootDetected(), pseudo-code 1: the notification of a root at an output that goes up, or
+ * down, whose responsible packet goes to 'destination' and has the original VC 'vc'. */
+struct control_arn arn_table_root(
+	const struct arn_table *table, bool up, uint32_t id, uint16_t destination, uint8_t vc);
+
+/* processARN(), pseudo-code 2: a notification that came in by 'port', or a root of our own at the
+ * output 'port'; then 'adapted' says whether the responsible packet is, else it is false. */
+void arn_table_process(struct arn_table *table, const struct control_arn *arn, uint8_t port,
+	bool adapted, weft_time now);
+
+/* Entries that have not been refreshed for their time go. Cheap when there are none. */
+void arn_table_expire(struct arn_table *table, weft_time now);
+
+/* When the oldest entry goes; WEFT_TIME_NEVER: there is none. */
+weft_time arn_table_next_due(const struct arn_table *table);
+
+enum arn_verdict {
+	ARN_IGNORE,      /* nothing is known that concerns the packet */
+	ARN_ALTERNATIVE, /* it takes the entry's alternative port and, with AFI, the adapted bit */
+	ARN_SEND_BACK,   /* its port is sent the entry's notification */
+};
+
+/* True if packets for this destination have to be looked up. */
+static inline bool arn_table_concerns(const struct arn_table *table, uint16_t destination)
+{
+	return table->count != 0 && destination < table->config.hosts &&
+	       (table->marked[destination / 64] >> destination % 64 & 1) != 0;
+}
+
+/* inputPortController(), pseudo-code 4: a data packet has arrived by 'input'. 'vc': its original
+ * VC. '*entry' is valid until the table is changed. */
+enum arn_verdict arn_table_match(struct arn_table *table, uint16_t destination, uint8_t vc,
+	bool adapted, unsigned input, weft_time now, const struct arn_entry **entry);
+
+/* Invariants, for tests and debug builds. NULL, or what is wrong. */
+const char *arn_table_check(const struct arn_table *table);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "arn_marks.h"
+
+#include "unit.h"
+
+#define TTL (10 * PS_PER_MS)
+
+static struct arn_marks marks;
+
+static void a_mark_holds_for_its_destination_and_vc_only(void **state)
+{
+	arn_marks_init(&marks, TTL);
+	assert_false(arn_marks_has(&marks, 4, 1, 0));
+	arn_marks_set(&marks, 4, 1, 0);
+	assert_true(arn_marks_has(&marks, 4, 1, 0));
+	assert_false(arn_marks_has(&marks, 4, 0, 0));
+	assert_false(arn_marks_has(&marks, 5, 1, 0));
+}
+
+static void a_mark_ends_with_its_time_unless_it_is_set_again(void **state)
+{
+	arn_marks_init(&marks, TTL);
+	arn_marks_set(&marks, 4, 1, 7);
+	assert_true(arn_marks_has(&marks, 4, 1, 6 + TTL));
+	assert_false(arn_marks_has(&marks, 4, 1, 7 + TTL));
+	arn_marks_set(&marks, 4, 1, 6 + TTL);
+	assert_true(arn_marks_has(&marks, 4, 1, 5 + 2 * TTL));
+	assert_false(arn_marks_has(&marks, 4, 1, 6 + 2 * TTL));
+}
+
+/* Also when another one still lives. */
+static void each_mark_has_its_own_time(void **state)
+{
+	arn_marks_init(&marks, TTL);
+	arn_marks_set(&marks, 4, 1, 0);
+	arn_marks_set(&marks, 5, 1, TTL / 2);
+	assert_false(arn_marks_has(&marks, 4, 1, TTL));
+	assert_true(arn_marks_has(&marks, 5, 1, TTL));
+}
+
+static void a_hundred_marks_live_side_by_side(void **state)
+{
+	arn_marks_init(&marks, TTL);
+	for (uint16_t host = 0; host < 100; host++)
+		arn_marks_set(&marks, (uint16_t)(host * 4), host % 3, host);
+	for (uint16_t host = 0; host < 100; host++)
+		assert_true(arn_marks_has(&marks, (uint16_t)(host * 4), host % 3, TTL - 1));
+	assert_int_equal(marks.forgotten, 0);
+}
+
+/* Where there are more than places, those that would end first go, and are counted. */
+static void the_latest_marks_are_kept_when_there_are_too_many(void **state)
+{
+	unsigned kept = 0, last = 0;
+
+	arn_marks_init(&marks, TTL);
+	for (uint16_t host = 0; host < 2000; host++)
+		arn_marks_set(&marks, host, 0, host);
+	for (uint16_t host = 0; host < 2000; host++)
+		if (arn_marks_has(&marks, host, 0, 2000)) {
+			kept++;
+			last += host >= 1900;
+		}
+	assert_int_equal(kept + marks.forgotten, 2000);
+	assert_true(kept > ARN_MARKS * 9 / 10);
+	assert_int_equal(last, 100);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_mark_holds_for_its_destination_and_vc_only),
+	cmocka_unit_test(a_mark_ends_with_its_time_unless_it_is_set_again),
+	cmocka_unit_test(each_mark_has_its_own_time),
+	cmocka_unit_test(a_hundred_marks_live_side_by_side),
+	cmocka_unit_test(the_latest_marks_are_kept_when_there_are_too_many),
+};
+
+UNIT_MAIN(tests)
