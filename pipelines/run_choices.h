@@ -26,6 +26,15 @@
 #define RUN_ADAPTIVES(X) \
 	X(NONE, "none") X(OBLIVIOUS, "oblivious") X(ADAPTIVE, "adaptive") \
 	X(ADAPTIVE_TH, "adaptive-th") X(ARN, "arn")
+/* Readings of the ARN+AFI paper (switch.md). */
+#define RUN_RETESTS(X) \
+	X(STARTS, "starts") X(HOLDS, "holds") X(NEVER, "never")
+#define RUN_OCCUPANCIES(X) \
+	X(VC, "vc") X(BUFFER, "buffer")
+#define RUN_SPEAKERS(X) \
+	X(ALL, "all") X(FIRST, "first")
+#define RUN_DOWN_ROOTS(X) \
+	X(HOSTS, "hosts") X(STAGE, "stage")
 #define RUN_SELECTORS(X) \
 	X(FIRST, "first") X(RANDOM, "random") X(ROUND_ROBIN, "round-robin") \
 	X(CONTENTION, "contention") X(MESSAGE_LENGTH, "message-length") \
@@ -71,6 +80,18 @@ enum run_routing_mode { RUN_ROUTING_MODES(X) };
 #undef X
 #define X(id, text) RUN_ADAPTIVE_##id,
 enum run_adaptive { RUN_ADAPTIVES(X) };
+#undef X
+#define X(id, text) RUN_RETEST_##id,
+enum run_retest { RUN_RETESTS(X) };
+#undef X
+#define X(id, text) RUN_OCCUPANCY_##id,
+enum run_occupancy { RUN_OCCUPANCIES(X) };
+#undef X
+#define X(id, text) RUN_SPEAKERS_##id,
+enum run_speakers { RUN_SPEAKERS(X) };
+#undef X
+#define X(id, text) RUN_DOWN_ROOTS_##id,
+enum run_down_roots { RUN_DOWN_ROOTS(X) };
 #undef X
 #define X(id, text) RUN_SELECTOR_##id,
 enum run_selector { RUN_SELECTORS(X) RUN_SELECTOR_UNSET /* the algorithm's own */ };

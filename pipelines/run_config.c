@@ -62,7 +62,12 @@ static const struct run_config config_default = {
 		.lcdth_ppm = 630000,
 		.fcth_ppm = 780000,
 		.crt_ps = 5 * PS_PER_MS,
-		.arn_ttl_ps = 10 * PS_PER_MS},
+		.arn_ttl_ps = 10 * PS_PER_MS,
+		.arn_refresh_ps = 100 * PS_PER_US,
+		.readings = {.watch_afc = true,
+			.adapted_notify = true,
+			.waiting_first = true,
+			.hosts_act = true}},
 	.nic = {.selector = RUN_SELECTOR_UNSET,
 		.selection = {.forget = 100,
 			.k = 1000,
@@ -240,6 +245,10 @@ int run_config_check(
 	if (result == 0 && config->detector.lcdth_ppm >= config->detector.hcdth_ppm)
 		result = yaml_tree_refuse(nearest_place(root, "detector", "lcdth"), fault,
 			"detector.lcdth: less than detector.hcdth was expected");
+	if (result == 0 && config->detector.arn_ttl_ps <= config->detector.arn_refresh_ps)
+		result = yaml_tree_refuse(nearest_place(root, "detector", "arn-ttl"), fault,
+			"detector.arn-ttl: longer than detector.arn-refresh was expected, or what is "
+			"known goes before it is told again");
 	if (result == 0 && config->measure.sample_ps > config->measure.duration_ps)
 		result = yaml_tree_refuse(nearest_place(root, "measure", "sample"), fault,
 			"measure.sample: at most measure.duration was expected");

@@ -61,9 +61,22 @@ struct run_config_routing {
 	uint32_t threshold_ppm; /* occupancy at which adaptive-th leaves the primary port */
 };
 
+/* What the ARN+AFI paper leaves open (congestion.h, arn_table.h, arn_marks.h). */
+struct run_config_readings {
+	enum run_retest retest;         /* when FCTh is asked besides at HCDTh and CRT */
+	enum run_occupancy occupancy;   /* what a VOQ counts against */
+	enum run_speakers speakers;     /* VOQs that tell of a root */
+	enum run_down_roots down_roots; /* who acts on a root on the way down */
+	bool watch_afc;                 /* the AFC's VOQs count */
+	bool adapted_notify;            /* adapted packets have notifications sent back, too */
+	bool waiting_first; /* of a consumed and a waiting entry the waiting one counts */
+	bool hosts_act;     /* a host marks what it is notified of */
+};
+
 struct run_config_detector {
 	uint32_t hcdth_ppm, lcdth_ppm, fcth_ppm;
-	weft_time crt_ps, arn_ttl_ps;
+	weft_time crt_ps, arn_ttl_ps, arn_refresh_ps;
+	struct run_config_readings readings;
 };
 
 /* What selectors are told (lib/nic/route_choice.h). */

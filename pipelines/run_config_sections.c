@@ -13,6 +13,10 @@ static const char *const flow_control_choices[] = {RUN_FLOW_CONTROLS(X) NULL};
 static const char *const credits_choices[] = {RUN_CREDITS(X) NULL};
 static const char *const mode_choices[] = {RUN_ROUTING_MODES(X) NULL};
 static const char *const adaptive_choices[] = {RUN_ADAPTIVES(X) NULL};
+static const char *const retest_choices[] = {RUN_RETESTS(X) NULL};
+static const char *const occupancy_choices[] = {RUN_OCCUPANCIES(X) NULL};
+static const char *const speakers_choices[] = {RUN_SPEAKERS(X) NULL};
+static const char *const down_roots_choices[] = {RUN_DOWN_ROOTS(X) NULL};
 static const char *const selector_choices[] = {RUN_SELECTORS(X) NULL};
 #undef X
 
@@ -82,6 +86,21 @@ const struct yaml_field run_routing_fields[] = {
 };
 #undef S
 
+#define S struct run_config_readings
+static const struct yaml_field readings_fields[] = {
+	{"retest", YAML_FIELD_CHOICE, YAML_MEMBER(S, retest), .choices = retest_choices},
+	{"occupancy", YAML_FIELD_CHOICE, YAML_MEMBER(S, occupancy), .choices = occupancy_choices},
+	{"speakers", YAML_FIELD_CHOICE, YAML_MEMBER(S, speakers), .choices = speakers_choices},
+	{"down-roots", YAML_FIELD_CHOICE, YAML_MEMBER(S, down_roots),
+		.choices = down_roots_choices},
+	{"watch-afc", YAML_FIELD_BOOL, YAML_MEMBER(S, watch_afc)},
+	{"adapted-notify", YAML_FIELD_BOOL, YAML_MEMBER(S, adapted_notify)},
+	{"waiting-first", YAML_FIELD_BOOL, YAML_MEMBER(S, waiting_first)},
+	{"hosts-act", YAML_FIELD_BOOL, YAML_MEMBER(S, hosts_act)},
+	{NULL},
+};
+#undef S
+
 #define S struct run_config_detector
 const struct yaml_field run_detector_fields[] = {
 	SHARE_FIELD("hcdth", S, hcdth_ppm),
@@ -89,6 +108,9 @@ const struct yaml_field run_detector_fields[] = {
 	SHARE_FIELD("fcth", S, fcth_ppm),
 	{"crt", YAML_FIELD_TIME, YAML_MEMBER(S, crt_ps), .max = 10 * PS_PER_S},
 	{"arn-ttl", YAML_FIELD_TIME, YAML_MEMBER(S, arn_ttl_ps), .max = 10 * PS_PER_S},
+	{"arn-refresh", YAML_FIELD_TIME, YAML_MEMBER(S, arn_refresh_ps), .min = PS_PER_US,
+		.max = 10 * PS_PER_S},
+	{"readings", YAML_FIELD_SECTION, YAML_MEMBER(S, readings), .fields = readings_fields},
 	{NULL},
 };
 #undef S

@@ -59,6 +59,15 @@ static void what_a_file_does_not_say_has_the_designs_defaults(void **state)
 	assert_int_equal(config->detector.fcth_ppm, 780000);
 	assert_int_equal(config->detector.crt_ps, 5 * PS_PER_MS);
 	assert_int_equal(config->detector.arn_ttl_ps, 10 * PS_PER_MS);
+	assert_int_equal(config->detector.arn_refresh_ps, 100 * PS_PER_US);
+	assert_int_equal(config->detector.readings.retest, RUN_RETEST_STARTS);
+	assert_int_equal(config->detector.readings.occupancy, RUN_OCCUPANCY_VC);
+	assert_int_equal(config->detector.readings.speakers, RUN_SPEAKERS_ALL);
+	assert_int_equal(config->detector.readings.down_roots, RUN_DOWN_ROOTS_HOSTS);
+	assert_true(config->detector.readings.watch_afc);
+	assert_true(config->detector.readings.adapted_notify);
+	assert_true(config->detector.readings.waiting_first);
+	assert_true(config->detector.readings.hosts_act);
 	assert_int_equal(config->hello_ps, 10 * PS_PER_MS);
 	assert_int_equal(config->watchdog_ps, 50 * PS_PER_MS);
 	assert_int_equal(config->traffic.count, 0);
@@ -78,7 +87,9 @@ static const char full[] =
 	"queuing: vftree\n"
 	"routing: {algorithm: dmodk, adaptive: arn, afi: true, threshold: 70%, mode: table, "
 	"alternatives: 4}\n"
-	"detector: {hcdth: 80%, lcdth: 60%, fcth: 77%, crt: 6ms, arn-ttl: 9ms}\n"
+	"detector: {hcdth: 80%, lcdth: 60%, fcth: 77%, crt: 6ms, arn-ttl: 9ms, arn-refresh: 200us, "
+	"readings: {retest: never, occupancy: buffer, speakers: first, down-roots: stage, "
+	"watch-afc: false, adapted-notify: false, waiting-first: false, hosts-act: false}}\n"
 	"nic: {selector: random, selection: {forget: 0.2, k: 1.5, k2: 12.125, short: 100B, "
 	"first-set: 30%}, mtu: 1KiB, window: 128, retry: 20ms, give-up: 5s}\n"
 	"hello: 5ms\n"
@@ -123,6 +134,15 @@ static void every_key_is_read(void **state)
 	assert_int_equal(config->routing.mode, RUN_ROUTING_TABLE);
 	assert_int_equal(config->routing.alternatives, 4);
 	assert_int_equal(config->detector.crt_ps, 6 * PS_PER_MS);
+	assert_int_equal(config->detector.arn_refresh_ps, 200 * PS_PER_US);
+	assert_int_equal(config->detector.readings.retest, RUN_RETEST_NEVER);
+	assert_int_equal(config->detector.readings.occupancy, RUN_OCCUPANCY_BUFFER);
+	assert_int_equal(config->detector.readings.speakers, RUN_SPEAKERS_FIRST);
+	assert_int_equal(config->detector.readings.down_roots, RUN_DOWN_ROOTS_STAGE);
+	assert_false(config->detector.readings.watch_afc);
+	assert_false(config->detector.readings.adapted_notify);
+	assert_false(config->detector.readings.waiting_first);
+	assert_false(config->detector.readings.hosts_act);
 	assert_int_equal(config->nic.selector, RUN_SELECTOR_RANDOM);
 	assert_int_equal(config->nic.selection.forget, 200);
 	assert_int_equal(config->nic.selection.k, 1500);
@@ -252,6 +272,16 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 			"r.yaml:4:16: nic.give-up: a longer time than nic.retry was expected"},
 		{HEAD "detector: {lcdth: 90%}\n",
 			"r.yaml:4:19: detector.lcdth: less than detector.hcdth was expected"},
+		{HEAD "detector: {arn-ttl: 100us}\n",
+			"r.yaml:4:21: detector.arn-ttl: longer than detector.arn-refresh was "
+			"expected, or what is known goes before it is told again"},
+		{HEAD "detector: {crt: 5}\n",
+			"r.yaml:4:17: 'crt: 5': a time with its unit, such as 30ns (ps, ns, us, ms, "
+			"s) was expected"},
+		{HEAD "detector: {hcdth: 101%}\n",
+			"r.yaml:4:19: 'hcdth: 101%': from 0% to 100% was expected"},
+		{HEAD "detector: {readings: {retest: allways}}\n",
+			"r.yaml:4:31: 'retest: allways': one of starts, holds, never was expected"},
 		{HEAD "measure: {duration: 1us, sample: 1ms}\n",
 			"r.yaml:4:34: measure.sample: at most measure.duration was expected"},
 		{HEAD "measure: {duration: 1s, warmup: 1s}\n",
