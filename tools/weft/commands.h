@@ -18,6 +18,7 @@ int cmd_goal(int argc, char **argv);
 int cmd_lab(int argc, char **argv);
 int cmd_route(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
+int cmd_reproduce(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
 int cmd_topo(int argc, char **argv);

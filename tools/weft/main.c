@@ -21,6 +21,7 @@ static const struct command commands[] = {
 	{"run", cmd_run, "run a fabric and measure it"},
 	{"sweep", cmd_sweep, "run it over values of its keys and over seeds"},
 	{"plot", cmd_plot, "draw sweeps and results"},
+	{"reproduce", cmd_reproduce, "a figure or table of a paper: published, ours, ratio"},
 	{NULL, NULL, NULL},
 };
 

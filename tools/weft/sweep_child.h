@@ -17,11 +17,8 @@
 struct sweep_child {
 	pid_t pid; /* 0: none */
 	unsigned point;
-	double started; /* seconds, by sweep_clock() */
+	double started; /* seconds, by child_clock() */
 };
-
-/* Monotonic time in seconds. */
-double sweep_clock(void);
 
 /* 0; -errno and fault: no such program, no process to be had. */
 int sweep_child_start(

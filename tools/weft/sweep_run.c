@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "child_process.h"
 #include "sweep_child.h"
 #include "sweep_progress.h"
 #include "sweep_table.h"
@@ -71,7 +72,7 @@ static void end_child(struct runner *runner, struct sweep_child *child, int stat
 {
 	const struct sweep *sweep = runner->sweep;
 	struct sweep_outcome *outcome = runner->outcome;
-	double now = sweep_clock();
+	double now = child_clock();
 	char label[SWEEP_LABEL_MAX];
 	struct fault fault;
 	json_t *result = sweep_child_result(child, sweep, status, &fault);
@@ -116,7 +117,7 @@ static void interrupt(struct runner *runner)
 {
 	signal_children(runner, runner->outcome->interrupted ? SIGKILL : SIGINT);
 	if (!runner->outcome->interrupted)
-		runner->kill_at = sweep_clock() + PATIENCE_S;
+		runner->kill_at = child_clock() + PATIENCE_S;
 	runner->outcome->interrupted = true;
 }
 
@@ -127,7 +128,7 @@ static void wait_for_news(struct runner *runner)
 
 	if (number > 0 && number != SIGCHLD)
 		interrupt(runner);
-	if (runner->outcome->interrupted && sweep_clock() >= runner->kill_at)
+	if (runner->outcome->interrupted && child_clock() >= runner->kill_at)
 		signal_children(runner, SIGKILL);
 	reap(runner);
 }
@@ -140,7 +141,7 @@ static int run_points(struct runner *runner, struct fault *fault)
 		while (result == 0 && !runner->outcome->interrupted &&
 			runner->running < runner->sweep->jobs && start_next(runner, &result, fault))
 			runner->progress.running = runner->running;
-		sweep_progress_draw(&runner->progress, sweep_clock());
+		sweep_progress_draw(&runner->progress, child_clock());
 		if (runner->running > 0)
 			wait_for_news(runner);
 	} while (runner->running > 0 || (result == 0 && !runner->outcome->interrupted &&
@@ -168,7 +169,7 @@ int sweep_run(const struct sweep *sweep, struct sweep_outcome *outcome, struct f
 	sigaddset(&runner->signals, SIGTERM);
 	sigaddset(&runner->signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &runner->signals, &before);
-	sweep_progress_init(&runner->progress, sweep->plan.points, outcome->had, sweep_clock());
+	sweep_progress_init(&runner->progress, sweep->plan.points, outcome->had, child_clock());
 	result = run_points(runner, fault);
 	sweep_progress_end(&runner->progress);
 	sigprocmask(SIG_SETMASK, &before, NULL);

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""'weft reproduce' with a fabric that saturates where its algorithm says: what is searched, kept,
+compared and refused.
+
+usage: weft_reproduce_test.py WEFT [TEST]...
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+WEFT = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
+RUN = """
+weft: run/1
+topology: "irregular:switches=8,degree=4,hosts=4,ports=8,seed=1"
+clock: virtual
+traffic: [{pattern: uniform, from: all, load: 5%, message: 512B}]
+"""
+EXPERIMENT = """
+weft: reproduce/1
+paper: A paper
+place: table 1
+title: what it says
+time: 1 min
+measure: productivity
+run: run.yaml
+published: rows.csv
+load: 20%
+warmup: 1000
+messages: 1000
+networks:
+  - {name: small, n: 2, set: ["topology=irregular:switches=8,degree=4,hosts=4,ports=8,seed={n}"]}
+algorithms:
+  - {name: UD, set: [routing.algorithm=ud]}
+  - {name: DFS, set: [routing.algorithm=dfs]}
+quick: {n: 1, warmup: 10, messages: 10, tolerance: 40%}
+"""
+ROWS = """quantity,case,network,algorithm,over,min,max,mean
+factor,,small,DFS,UD,1.4,1.6,1.5
+value,,small,UD,,,,0.2
+"""
+FABRIC = """#!/usr/bin/python3 -ISE
+import json, os, sys
+folder = os.environ["FAKE"] + "/"
+words = sys.argv[1:]
+sets = dict(words[i + 1].split("=", 1) for i, word in enumerate(words) if word == "--set")
+with open(folder + "calls", "a", encoding="utf-8") as calls:
+    calls.write(json.dumps(sets) + "\\n")
+if os.path.exists(folder + "fail"):
+    sys.exit("weft-fabric: it is broken")
+load = float(sets["traffic.0.load"].rstrip("%")) / 100
+accepted = min(load, {"ud": 0.2, "dfs": 0.3}[sets["routing.algorithm"]])
+open(words[words.index("--json") + 1], "w", encoding="utf-8").write(json.dumps({
+    "throughput": {"offered": load, "accepted": accepted, "flits_per_ns_per_switch": accepted},
+    "latency_ns": {"network": {"mean": 100 / (1.01 - load)}, "total": {"mean": 200}},
+    "messages": {"dropped": 0}, "checks": {"deadlock": False}}))
+"""
+
+
+class Reproduce(unittest.TestCase):
+    def setUp(self):
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="weft-reproduce-"))
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.write("run.yaml", RUN)
+        self.write("e.yaml", EXPERIMENT)
+        self.write("rows.csv", ROWS)
+        (self.dir / "programs").mkdir()
+        fabric = self.dir / "programs" / "weft-fabric"
+        fabric.write_text(FABRIC)
+        fabric.chmod(0o755)
+        self.env = {**os.environ, "FAKE": str(self.dir), "WEFT_PROGRAMS": str(fabric.parent)}
+
+    def write(self, name, text):
+        (self.dir / name).write_text(text)
+
+    def calls(self):
+        path = self.dir / "calls"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def weft(self, *args, code=0):
+        done = subprocess.run([WEFT, "reproduce", *args], capture_output=True, text=True, timeout=60,
+                              check=False, env=self.env)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def run_it(self, *args, code=0):
+        return self.weft(str(self.dir / "e.yaml"), "--cache", str(self.dir / "cache"), "-o",
+                         str(self.dir), *args, code=code)
+
+    def test_the_factor_is_found_and_stands_beside_the_published_one(self):
+        document = json.loads(self.run_it("--json").stdout)
+        factor, value = document["rows"]
+        self.assertEqual(factor["published"], {"min": 1.4, "max": 1.6, "mean": 1.5})
+        self.assertAlmostEqual(factor["ours"]["mean"], 1.5, delta=0.04)
+        self.assertEqual(factor["ours"]["instances"], 2)
+        self.assertAlmostEqual(value["ours"]["mean"], 0.2, delta=0.005)
+        self.assertTrue(document["good"])
+        text = self.run_it().stdout
+        self.assertRegex(text, r"DFS / UD +\| 1\.50 \(1\.40\.\.1\.60\) +\| 1\.\d\d .*near")
+
+    def test_a_missed_factor_is_a_bad_answer(self):
+        self.write("rows.csv", ROWS.replace("1.4,1.6,1.5", ",,2.5"))
+        self.assertIn("apart", self.run_it(code=1).stdout)
+
+    def test_the_published_order_is_held_against_ours(self):
+        self.write("rows.csv", ROWS + "factor,,small,UD,DFS,,,0.67\n")
+        self.run_it()
+        self.write("e.yaml", EXPERIMENT + "tolerance: 90%\n")
+        self.write("rows.csv", "quantity,case,network,algorithm,over,min,max,mean\n"
+                   "factor,,small,UD,UD,,,1.2\nfactor,,small,DFS,UD,,,1.1\n")
+        self.assertIn("UD / UD is published above DFS / UD, here below", self.run_it(code=1).stdout)
+
+    def test_what_is_known_is_not_run_again_unless_asked(self):
+        self.run_it()
+        first = len(self.calls())
+        self.assertGreater(first, 8)
+        self.run_it()
+        self.assertEqual(len(self.calls()), first)
+        self.write("e.yaml", EXPERIMENT.replace("A paper", "Another that shares its points"))
+        self.run_it()
+        self.assertEqual(len(self.calls()), first)
+        self.run_it("--again")
+        self.assertEqual(len(self.calls()), 2 * first)
+
+    def test_points_have_the_messages_that_they_are_asked_for(self):
+        self.run_it()
+        for call in self.calls():
+            load = float(call["traffic.0.load"].rstrip("%")) / 100
+            warmup, duration = (float(call["measure." + key].removesuffix("ns"))
+                                for key in ("warmup", "duration"))
+            per_ns = 32 * load * 1.25 / 512  # 32 hosts, 10 Gbps
+            self.assertAlmostEqual(warmup * per_ns, 1000, delta=1)
+            self.assertAlmostEqual((duration - warmup) * per_ns, 1000, delta=1)
+
+    def test_instances_differ_in_their_number(self):
+        self.run_it()
+        self.assertEqual({call["topology"][-6:] for call in self.calls()}, {"seed=1", "seed=2"})
+        (self.dir / "calls").unlink()
+        self.run_it("--quick")
+        self.assertEqual({call["topology"][-6:] for call in self.calls()}, {"seed=1"})
+
+    def test_a_latency_is_one_point_at_its_load(self):
+        self.write("e.yaml", EXPERIMENT.replace("productivity", "latency").replace("20%", "1%"))
+        self.write("rows.csv", ROWS.replace("factor", "percent").replace("1.4,1.6,1.5", ",,0"))
+        document = json.loads(self.run_it("--json").stdout)
+        self.assertEqual({call["traffic.0.load"] for call in self.calls()}, {"1.0000%"})
+        self.assertEqual(len(self.calls()), 4)
+        self.assertAlmostEqual(document["rows"][1]["ours"]["mean"], 100)
+
+    def test_curves_become_pictures(self):
+        if shutil.which("gnuplot") is None:
+            self.skipTest("gnuplot is not installed")
+        self.write("e.yaml", EXPERIMENT + "curves: true\n")
+        self.assertIn("e-small.png", self.run_it().stdout)
+        self.assertEqual((self.dir / "e-small.png").read_bytes()[1:4], b"PNG")
+        self.assertGreater(len({call["traffic.0.load"] for call in self.calls()}), 16)
+
+    def test_a_point_that_fails_is_said_and_is_no_answer(self):
+        self.write("fail", "")
+        done = self.run_it(code=1)
+        self.assertIn("it is broken", done.stderr)
+        self.assertIn("not measured", done.stdout)
+        (self.dir / "fail").unlink()
+        self.run_it()
+
+    def test_bad_requests_are_refused(self):
+        for args, text in ((("nothing",), "no experiment 'nothing'"), ((), "--list or a NAME"),
+                           (("table-6", "--list"), "not both"), (("table-6", "--jobs", "0"), "--jobs 0"),
+                           (("a", "b"), "one NAME")):
+            self.assertIn(text, self.weft(*(args or ("--quick",)), code=2).stderr)
+        self.write("e.yaml", EXPERIMENT.replace("routing.algorithm=dfs", "routing.algorithm=dfz"))
+        self.assertIn("dfz", self.run_it(code=2).stderr)
+
+    def test_the_list_names_paper_place_and_time(self):
+        rows = {row["name"]: row for row in json.loads(self.weft("--list", "--json").stdout)}
+        self.assertEqual((rows["table-6"]["paper"], rows["table-6"]["place"]),
+                         ("Flich 2001", "table 6"))
+        self.assertTrue(all(row["time"] for row in rows.values()))
+        text = self.weft("--list").stdout
+        self.assertTrue(all(name in text for name in rows))
+        self.assertNotIn("run-wormhole", text)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "comparison.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "unit.h"
+
+enum { X, Y, Z, ALGORITHMS };
+#define COPIES 3
+
+static struct experiment_choice network = {.name = "N", .copies = COPIES};
+static struct experiment_choice nameless = {.copies = 1};
+static struct experiment_choice algorithms[] = {{.name = "X"}, {.name = "Y"}, {.name = "Z"}};
+
+static struct experiment experiment = {
+	.tolerance_ppm = 100000,
+	.order_ppm = 20000,
+	.networks = {&network, 1},
+	.cases = {&nameless, 1},
+	.algorithms = {algorithms, ALGORITHMS},
+};
+
+/* What each algorithm has reached on each instance. */
+static void measure(struct trial trial[], const double value[ALGORITHMS][COPIES])
+{
+	memset(trial, 0, ALGORITHMS * COPIES * sizeof(*trial));
+	for (unsigned a = 0; a < ALGORITHMS; a++)
+		for (unsigned c = 0; c < COPIES; c++)
+			trial[a * COPIES + c] = (struct trial){.experiment = &experiment,
+				.algorithm = a,
+				.copy = c,
+				.stage = TRIAL_DONE,
+				.value = value[a][c]};
+}
+
+static void compare(struct comparison *comparison, struct published_row *row, unsigned rows,
+	const struct trial *trial)
+{
+	struct published published = {row, rows};
+
+	assert_int_equal(
+		comparison_make(comparison, &experiment, &published, trial, ALGORITHMS * COPIES),
+		0);
+}
+
+static const double reached[ALGORITHMS][COPIES] = {{1, 2, 4}, {2, 2, 6}, {1.1, 2.2, 4.4}};
+
+static void a_factor_is_the_mean_over_the_instances_of_each_ones_ratio(void **state)
+{
+	struct published_row row = {.algorithm = Y, .over = X, .min = 1, .max = 2, .mean = 1.6};
+	struct trial trial[ALGORITHMS * COPIES];
+	struct comparison comparison;
+
+	measure(trial, reached);
+	compare(&comparison, &row, 1, trial);
+	assert_int_equal(comparison.row[0].instances, 3);
+	assert_true(fabs(comparison.row[0].mean - 1.5) < 1e-9); /* not 10 / 7 */
+	assert_true(comparison.row[0].min == 1 && comparison.row[0].max == 2);
+	assert_true(fabs(comparison.row[0].ratio - 1.5 / 1.6) < 1e-9);
+	assert_true(comparison_good(&comparison));
+	comparison_fini(&comparison);
+}
+
+static void a_mean_away_by_more_than_the_tolerance_is_missed(void **state)
+{
+	struct published_row row = {.algorithm = Y, .over = X, .mean = 1.7};
+	struct trial trial[ALGORITHMS * COPIES];
+	struct comparison comparison;
+
+	measure(trial, reached);
+	compare(&comparison, &row, 1, trial);
+	assert_int_equal(comparison.missed, 1);
+	assert_false(comparison_good(&comparison));
+	comparison_fini(&comparison);
+}
+
+static void an_increase_is_judged_by_what_it_makes_of_the_whole(void **state)
+{
+	struct published_row row = {
+		.quantity = PUBLISHED_PERCENT, .algorithm = Z, .over = X, .mean = 3};
+	struct trial trial[ALGORITHMS * COPIES];
+	struct comparison comparison;
+
+	measure(trial, reached);
+	compare(&comparison, &row, 1, trial);
+	assert_true(fabs(comparison.row[0].mean - 10) < 1e-9);
+	assert_true(fabs(comparison.row[0].ratio - 110.0 / 103) < 1e-9);
+	assert_true(comparison_good(&comparison));
+	comparison_fini(&comparison);
+}
+
+static void an_order_that_is_not_the_published_one_is_missed(void **state)
+{
+	struct published_row rows[] = {{.algorithm = Y, .over = X, .mean = 1.50},
+		{.algorithm = Z, .over = X, .mean = 1.10},
+		/* Too near each other to have an order. */
+		{.quantity = PUBLISHED_PERCENT, .algorithm = Y, .over = Z, .mean = 36},
+		{.quantity = PUBLISHED_PERCENT, .algorithm = X, .over = Z, .mean = 36.5}};
+	static const double other[ALGORITHMS][COPIES] = {{1, 2, 4}, {1, 2, 4}, {1.1, 2.2, 4.4}};
+	struct trial trial[ALGORITHMS * COPIES];
+	struct comparison comparison;
+
+	measure(trial, reached);
+	compare(&comparison, rows, 4, trial);
+	assert_int_equal(comparison.orders, 1);
+	assert_int_equal(comparison.wrongs, 0);
+	comparison_fini(&comparison);
+	measure(trial, other);
+	compare(&comparison, rows, 4, trial);
+	assert_int_equal(comparison.wrongs, 1);
+	assert_int_equal(comparison.wrong[0].greater, 0);
+	assert_int_equal(comparison.wrong[0].less, 1);
+	comparison_fini(&comparison);
+}
+
+static void absolute_values_and_what_was_not_printed_are_not_judged(void **state)
+{
+	struct published_row rows[] = {
+		{.quantity = PUBLISHED_VALUE, .algorithm = X, .over = ALGORITHMS, .mean = 100},
+		{.algorithm = Y, .over = X, .mean = NAN}};
+	struct trial trial[ALGORITHMS * COPIES];
+	struct comparison comparison;
+
+	measure(trial, reached);
+	compare(&comparison, rows, 2, trial);
+	assert_false(comparison.row[0].judged || comparison.row[1].judged);
+	assert_true(comparison_good(&comparison));
+	comparison_fini(&comparison);
+}
+
+static void what_failed_is_left_out_and_missed_if_nothing_is_left(void **state)
+{
+	struct published_row row = {.algorithm = Y, .over = X, .mean = 2};
+	struct trial trial[ALGORITHMS * COPIES];
+	struct comparison comparison;
+
+	measure(trial, reached);
+	trial[X * COPIES + 1].stage = TRIAL_FAILED;
+	trial[Y * COPIES + 2].stage = TRIAL_FAILED;
+	compare(&comparison, &row, 1, trial);
+	assert_int_equal(comparison.row[0].instances, 1);
+	assert_true(comparison_good(&comparison));
+	comparison_fini(&comparison);
+	trial[Y * COPIES].stage = TRIAL_FAILED;
+	compare(&comparison, &row, 1, trial);
+	assert_int_equal(comparison.row[0].instances, 0);
+	assert_int_equal(comparison.missed, 1);
+	comparison_fini(&comparison);
+}
+
+static void links_between_switches_are_looked_at(void **state)
+{
+	struct published_row rows[] = {{.quantity = PUBLISHED_LINK_MAX, .mean = 50},
+		{.quantity = PUBLISHED_LINK_MIN, .mean = 1},
+		{.quantity = PUBLISHED_LINK_BELOW, .below = 10, .mean = 64}};
+	struct trial trial[ALGORITHMS * COPIES];
+	struct comparison comparison;
+
+	network.copies = 1;
+	measure(trial, reached);
+	trial[0].links = json_pack("[{s:s,s:s,s:f},{s:s,s:s,s:f},{s:s,s:s,s:f}]", "from", "s0:1",
+		"to", "s1:2", "utilisation", 0.4, "from", "s1:2", "to", "s0:1", "utilisation", 0.05,
+		"from", "h0:0", "to", "s0:0", "utilisation", 0.9);
+	compare(&comparison, rows, 3, trial);
+	assert_true(fabs(comparison.row[0].mean - 40) < 1e-9);
+	assert_true(fabs(comparison.row[1].mean - 5) < 1e-9);
+	assert_true(fabs(comparison.row[2].mean - 50) < 1e-9);
+	comparison_fini(&comparison);
+	json_decref(trial[0].links);
+	network.copies = COPIES;
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_factor_is_the_mean_over_the_instances_of_each_ones_ratio),
+	cmocka_unit_test(a_mean_away_by_more_than_the_tolerance_is_missed),
+	cmocka_unit_test(an_increase_is_judged_by_what_it_makes_of_the_whole),
+	cmocka_unit_test(an_order_that_is_not_the_published_one_is_missed),
+	cmocka_unit_test(absolute_values_and_what_was_not_printed_are_not_judged),
+	cmocka_unit_test(what_failed_is_left_out_and_missed_if_nothing_is_left),
+	cmocka_unit_test(links_between_switches_are_looked_at),
+};
+
+UNIT_MAIN(tests)

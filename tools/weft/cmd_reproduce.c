@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft reproduce: figures and tables of papers, published numbers beside ours. */
+
+#include <dirent.h>
+#include <getopt.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "comparison_write.h"
+#include "reproduce_plot.h"
+#include "trial_run.h"
+
+#define EXIT_INTERRUPTED 130
+#define JOBS_MAX         256u
+#define LIST_MAX         200u
+
+static const char usage[] =
+	"usage: weft reproduce --list [--json]\n"
+	"       weft reproduce NAME [--quick] [--jobs N] [--json] [--cache DIR] [--again] [-o DIR]\n"
+	"\n"
+	"Runs what a figure or table of a paper shows and prints published | ours | ratio. NAME is\n"
+	"one of --list or a file like those in topo/reproduce. Given again it goes on where it ended.\n"
+	"  --list       name, paper, figure or table, and the time it needs on two cores\n"
+	"  --quick      fewer networks and messages: orderings and coarse factors\n"
+	"  --jobs N     runs at a time (default: the cores)\n"
+	"  --json       print one JSON document\n"
+	"  --cache DIR  where results are kept (default: $XDG_CACHE_HOME/weft or ~/.cache/weft)\n"
+	"  --again      run everything anew\n"
+	"  -o DIR       where figures go (default: here)\n"
+	"Exit: 0 done, 1 something is not as published, 2 bad request, 3 not able, 130 ended by Ctrl-C.\n";
+
+enum { OPTION_LIST = 256, OPTION_QUICK, OPTION_JOBS, OPTION_JSON, OPTION_CACHE, OPTION_AGAIN };
+
+struct request {
+	const char *name, *folder, *cache;
+	char cache_path[PATH_MAX];
+	unsigned jobs;
+	bool list, quick, json, again;
+};
+
+static int fail(int result, const struct fault *fault)
+{
+	return command_fail("reproduce", fault_exit_code(result), "%s", fault->text);
+}
+
+static int take_jobs(struct request *request, const char *text, struct fault *fault)
+{
+	char *end;
+	unsigned long jobs = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end != '\0' || jobs == 0 || jobs > JOBS_MAX)
+		return fault_set(fault, EINVAL, "--jobs %s: 1 to %u was expected", text, JOBS_MAX);
+	request->jobs = (unsigned)jobs;
+	return 0;
+}
+
+static int take_option(struct request *request, int option, const char *value, struct fault *fault)
+{
+	switch (option) {
+	case OPTION_LIST:
+		request->list = true;
+		return 0;
+	case OPTION_QUICK:
+		request->quick = true;
+		return 0;
+	case OPTION_JOBS:
+		return take_jobs(request, value, fault);
+	case OPTION_JSON:
+		request->json = true;
+		return 0;
+	case OPTION_CACHE:
+		request->cache = value;
+		return 0;
+	case OPTION_AGAIN:
+		request->again = true;
+		return 0;
+	case 'o':
+		request->folder = value;
+		return 0;
+	case 1:
+		if (request->name != NULL)
+			return fault_set(fault, EINVAL, "one NAME, not also '%s'", value);
+		request->name = value;
+		return 0;
+	default:
+		return fault_set(fault, EINVAL, "'weft reproduce --help' lists the options");
+	}
+}
+
+/* $XDG_CACHE_HOME/weft, ~/.cache/weft, or a folder here where there is no home. */
+static void default_cache(struct request *request)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	char folder[PATH_MAX - 8];
+
+	if (cache != NULL && cache[0] == '/')
+		snprintf(folder, sizeof(folder), "%s", cache);
+	else if (home != NULL && home[0] == '/')
+		snprintf(folder, sizeof(folder), "%s/.cache", home);
+	else
+		snprintf(folder, sizeof(folder), ".");
+	mkdir(folder, 0777);
+	snprintf(request->cache_path, sizeof(request->cache_path), "%s/weft", folder);
+	request->cache = request->cache_path;
+}
+
+static unsigned available_cores(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+}
+
+static int parse(struct request *request, int argc, char **argv, struct fault *fault)
+{
+	static const struct option options[] = {
+		{"list", no_argument, NULL, OPTION_LIST},
+		{"quick", no_argument, NULL, OPTION_QUICK},
+		{"jobs", required_argument, NULL, OPTION_JOBS},
+		{"json", no_argument, NULL, OPTION_JSON},
+		{"cache", required_argument, NULL, OPTION_CACHE},
+		{"again", no_argument, NULL, OPTION_AGAIN},
+		{NULL, 0, NULL, 0},
+	};
+	int option, result = 0;
+
+	while (result == 0 && (option = getopt_long(argc, argv, "-o:", options, NULL)) != -1)
+		result = take_option(request, option, optarg, fault);
+	if (result == 0 && request->list == (request->name != NULL))
+		result = fault_set(fault, EINVAL, "--list or a NAME was expected, not both");
+	if (request->cache == NULL)
+		default_cache(request);
+	if (request->folder == NULL)
+		request->folder = ".";
+	if (request->jobs == 0)
+		request->jobs = available_cores();
+	return result;
+}
+
+/* Beside the sources where there are any, else where it is installed. */
+static const char *experiments_folder(void)
+{
+	return access(REPRODUCE_SOURCE, R_OK) == 0 ? REPRODUCE_SOURCE : REPRODUCE_INSTALLED;
+}
+
+static int is_experiment(const struct dirent *entry)
+{
+	const char *end = strrchr(entry->d_name, '.');
+
+	/* The base run files are named run-…. */
+	return end != NULL && strcmp(end, ".yaml") == 0 && strncmp(entry->d_name, "run-", 4) != 0;
+}
+
+static struct experiment *open_named(const char *name, struct fault *fault)
+{
+	char path[PATH_MAX];
+
+	if (strchr(name, '/') != NULL || strchr(name, '.') != NULL)
+		return experiment_load(name, fault);
+	snprintf(path, sizeof(path), "%s/%s.yaml", experiments_folder(), name);
+	if (access(path, R_OK) == 0)
+		return experiment_load(path, fault);
+	fault_set(fault, EINVAL, "no experiment '%s'; 'weft reproduce --list' lists them", name);
+	errno = EINVAL;
+	return NULL;
+}
+
+static void list_one(const struct experiment *experiment, json_t *rows)
+{
+	if (rows == NULL) {
+		printf("%-22s %-14s %-12s %-10s %-10s %s\n", experiment->name, experiment->paper,
+			experiment->place, experiment->time, experiment->quick_time,
+			experiment->title);
+		return;
+	}
+	json_array_append_new(rows,
+		json_pack("{s:s,s:s,s:s,s:s,s:s,s:s}", "name", experiment->name, "paper",
+			experiment->paper, "place", experiment->place, "title", experiment->title,
+			"time", experiment->time, "quick_time", experiment->quick_time));
+}
+
+static int list(const struct request *request)
+{
+	struct dirent **entry;
+	int count = scandir(experiments_folder(), &entry, is_experiment, versionsort);
+	json_t *rows = request->json ? json_array() : NULL;
+	struct fault fault;
+	int code = EXIT_DONE;
+
+	if (count < 0)
+		return command_fail("reproduce", EXIT_NOT_ABLE, "%s: %s", experiments_folder(),
+			strerror(errno));
+	if (rows == NULL)
+		printf("%-22s %-14s %-12s %-10s %-10s %s\n", "NAME", "PAPER", "PLACE", "TIME",
+			"--quick", "WHAT");
+	for (int i = 0; i < count; i++) {
+		char path[PATH_MAX];
+		struct experiment *experiment;
+
+		snprintf(path, sizeof(path), "%s/%s", experiments_folder(), entry[i]->d_name);
+		experiment = experiment_load(path, &fault);
+		if (experiment == NULL)
+			code = fail(-errno, &fault);
+		else
+			list_one(experiment, rows);
+		experiment_destroy(experiment);
+		free(entry[i]);
+	}
+	free(entry);
+	if (rows != NULL) {
+		json_dumpf(rows, stdout, JSON_INDENT(2));
+		putchar('\n');
+		json_decref(rows);
+	}
+	return code;
+}
+
+static void destroy_trials(struct trial *trial, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		trial_fini(&trial[i]);
+	free(trial);
+}
+
+/* Whether any row wants this algorithm on this network. */
+static bool is_wanted(
+	const struct published *published, unsigned network, unsigned case_at, unsigned algorithm)
+{
+	for (unsigned i = 0; i < published->rows; i++) {
+		const struct published_row *row = &published->row[i];
+
+		if (row->network == network && row->case_at == case_at &&
+			(row->algorithm == algorithm ||
+				(row->quantity <= PUBLISHED_PERCENT && row->over == algorithm)))
+			return true;
+	}
+	return false;
+}
+
+/* Adds those of one instance, the algorithms of a case side by side. */
+static int add_instance(struct trial *trial, unsigned *made, const struct experiment *experiment,
+	const struct published *published, unsigned network, unsigned copy, struct fault *fault)
+{
+	unsigned each = experiment->cases.count * experiment->algorithms.count;
+	int result = 0;
+
+	for (unsigned i = 0; i < each && result == 0; i++) {
+		unsigned case_at = i / experiment->algorithms.count;
+		unsigned algorithm = i % experiment->algorithms.count;
+
+		if (is_wanted(published, network, case_at, algorithm))
+			result = trial_init(&trial[(*made)++], experiment, case_at, network, copy,
+				algorithm, fault);
+	}
+	return result;
+}
+
+/* A trial for each algorithm, case and instance that a row wants. */
+static struct trial *make_trials(const struct experiment *experiment,
+	const struct published *published, unsigned *made, struct fault *fault)
+{
+	unsigned each = experiment->cases.count * experiment->algorithms.count, most = 0;
+	struct trial *trial;
+	int result = 0;
+
+	*made = 0;
+	for (unsigned i = 0; i < experiment->networks.count; i++)
+		most += experiment->networks.at[i].copies * each;
+	trial = calloc(most, sizeof(*trial));
+	if (trial == NULL)
+		result = fault_set(fault, ENOMEM, "no memory");
+	for (unsigned n = 0; n < experiment->networks.count; n++)
+		for (unsigned i = 0; i < experiment->networks.at[n].copies && result == 0; i++)
+			result = add_instance(trial, made, experiment, published, n, i, fault);
+	if (result == 0)
+		return trial;
+	if (trial != NULL)
+		destroy_trials(trial, *made);
+	errno = -result;
+	return NULL;
+}
+
+static int show(const struct request *request, const struct experiment *experiment,
+	const struct comparison *comparison, const struct trial *trial, unsigned trials)
+{
+	struct fault fault;
+	int result = 0;
+
+	if (request->json) {
+		json_t *document = comparison_json(comparison, experiment, trial, trials);
+
+		json_dumpf(document, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
+		putchar('\n');
+		json_decref(document);
+	} else {
+		comparison_print(comparison, experiment, trial, trials, stdout);
+	}
+	if (experiment->curves)
+		result = reproduce_plot(experiment, trial, trials, request->folder,
+			request->json ? stderr : stdout, &fault);
+	if (result < 0)
+		return fail(result, &fault);
+	return comparison_good(comparison) ? EXIT_DONE : EXIT_BAD_ANSWER;
+}
+
+static int compare(const struct request *request, const struct experiment *experiment,
+	const struct published *published, struct trial *trial, unsigned trials)
+{
+	struct trial_runner runner = {.trial = trial,
+		.trials = trials,
+		.cache = request->cache,
+		.jobs = request->jobs < trials ? request->jobs : trials,
+		.again = request->again};
+	struct comparison comparison;
+	struct fault fault;
+	int result = trial_run(&runner, &fault), code;
+
+	if (result < 0)
+		return fail(result, &fault);
+	if (runner.interrupted) {
+		fprintf(stderr,
+			"weft reproduce: ended early; the same command goes on with what is "
+			"missing\n");
+		return EXIT_INTERRUPTED;
+	}
+	if (comparison_make(&comparison, experiment, published, trial, trials) == 0)
+		code = show(request, experiment, &comparison, trial, trials);
+	else
+		code = command_fail("reproduce", EXIT_NOT_ABLE, "no memory");
+	comparison_fini(&comparison);
+	return code;
+}
+
+static int reproduce(const struct request *request, struct experiment *experiment)
+{
+	struct published published = {NULL, 0};
+	struct trial *trial = NULL;
+	struct fault fault;
+	unsigned trials = 0;
+	int result = request->quick ? experiment_reduce(experiment, &fault) : 0, code;
+
+	if (result == 0)
+		result = published_load(&published, experiment, &fault);
+	if (result == 0) {
+		trial = make_trials(experiment, &published, &trials, &fault);
+		result = trial == NULL ? -errno : 0;
+	}
+	code = result == 0 ? compare(request, experiment, &published, trial, trials)
+			   : fail(result, &fault);
+	if (trial != NULL)
+		destroy_trials(trial, trials);
+	published_fini(&published);
+	return code;
+}
+
+int cmd_reproduce(int argc, char **argv)
+{
+	struct request request = {.jobs = 0};
+	struct experiment *experiment;
+	struct fault fault;
+	int result, code;
+
+	if (argc < 2 || strcmp(argv[1], "--help") == 0) {
+		fputs(usage, argc < 2 ? stderr : stdout);
+		return argc < 2 ? EXIT_BAD_REQUEST : EXIT_DONE;
+	}
+	result = parse(&request, argc, argv, &fault);
+	if (result < 0)
+		return fail(result, &fault);
+	if (request.list)
+		return list(&request);
+	experiment = open_named(request.name, &fault);
+	if (experiment == NULL)
+		return fail(-errno, &fault);
+	code = reproduce(&request, experiment);
+	experiment_destroy(experiment);
+	return code;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "comparison_write.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FORMAT     "reproduction/1"
+#define CELL       40
+#define LEAST_NAME 12
+
+static const char *const quantities[] = {"factor of %s", "increase of %s, per cent", "%s",
+	"greatest utilisation of a link, per cent", "least utilisation of a link, per cent",
+	"links below %u per cent of use, per cent"};
+
+/* What kind of numbers a group of rows has. */
+static void describe(
+	const struct published_row *row, const struct experiment *experiment, char out[96])
+{
+	static const char *const units[] = {
+		"productivity, flits/ns/switch", "latency, ns", "traffic, flits/ns/switch"};
+	const char *what = row->quantity == PUBLISHED_VALUE
+				   ? units[experiment->measure]
+				   : experiment_measure_name(experiment->measure);
+
+	if (row->quantity == PUBLISHED_LINK_BELOW)
+		snprintf(out, 96, quantities[row->quantity], row->below);
+	else
+		snprintf(out, 96, quantities[row->quantity], what);
+}
+
+static const char *algorithm_name(const struct experiment *experiment, unsigned at)
+{
+	return experiment->algorithms.at[at].name;
+}
+
+static void subject(
+	const struct published_row *row, const struct experiment *experiment, char out[CELL * 3])
+{
+	const char *own = algorithm_name(experiment, row->algorithm);
+
+	if (row->quantity <= PUBLISHED_PERCENT)
+		snprintf(out, CELL * 3, "%s / %s", own, algorithm_name(experiment, row->over));
+	else
+		snprintf(out, CELL * 3, "%s", own);
+}
+
+/* "1.42 (1.27-1.56)". */
+static void numbers(
+	enum published_quantity quantity, double min, double max, double mean, char out[CELL])
+{
+	int digits = quantity == PUBLISHED_VALUE ? 4 : 2;
+
+	if (isnan(mean))
+		snprintf(out, CELL, "-");
+	else if (isnan(min) || isnan(max) || isinf(min))
+		snprintf(out, CELL, "%.*f", digits, mean);
+	else
+		snprintf(out, CELL, "%.*f (%.*f..%.*f)", digits, mean, digits, min, digits, max);
+}
+
+static const char *judgement(const struct comparison_row *row)
+{
+	if (row->instances == 0)
+		return "not measured";
+	if (!row->judged)
+		return "";
+	return row->within ? "near" : "apart";
+}
+
+static void print_row(
+	const struct comparison_row *row, const struct experiment *experiment, FILE *out)
+{
+	const struct published_row *published = row->published;
+	const struct experiment_choice *case_at = &experiment->cases.at[published->case_at];
+	char what[CELL * 3], theirs[CELL], ours[CELL], ratio[16] = "-", network[2 * CELL + 16];
+
+	subject(published, experiment, what);
+	numbers(published->quantity, published->min, published->max, published->mean, theirs);
+	numbers(published->quantity, row->instances > 1 ? row->min : NAN, row->max, row->mean,
+		ours);
+	if (row->instances > 0 && isfinite(row->ratio))
+		snprintf(ratio, sizeof(ratio), "%.2f", row->ratio);
+	snprintf(network, sizeof(network), "%s%s%s",
+		experiment->networks.at[published->network].name,
+		case_at->name[0] != '\0' ? ", " : "", case_at->name);
+	fprintf(out, "  %-24s %-24s | %-22s | %-22s | %5s  %s\n", network, what, theirs, ours,
+		ratio, judgement(row));
+}
+
+static void print_wrong(const struct comparison *comparison, const struct experiment *experiment,
+	const struct comparison_order *order, FILE *out)
+{
+	const struct comparison_row *greater = &comparison->row[order->greater];
+	const struct comparison_row *less = &comparison->row[order->less];
+	char a[CELL * 3], b[CELL * 3];
+
+	subject(greater->published, experiment, a);
+	subject(less->published, experiment, b);
+	fprintf(out, "  order: %s is published above %s, here below (%s: %.2f, %.2f)\n", a, b,
+		experiment->networks.at[greater->published->network].name, greater->mean,
+		less->mean);
+}
+
+/* What the networks threw away or got stuck in. */
+static void print_troubles(const struct trial *trial, unsigned trials, FILE *out)
+{
+	for (unsigned i = 0; i < trials; i++) {
+		uint64_t dropped = 0;
+		bool deadlock = false;
+		char label[EXPERIMENT_TEXT];
+
+		for (unsigned p = 0; p < trial[i].points; p++) {
+			dropped += trial[i].point[p].dropped;
+			deadlock = deadlock || trial[i].point[p].deadlock;
+		}
+		trial_label(&trial[i], label);
+		if (dropped > 0)
+			fprintf(out, "  %s: %llu messages discarded, over all points\n", label,
+				(unsigned long long)dropped);
+		if (deadlock)
+			fprintf(out, "  %s: deadlock\n", label);
+		if (trial[i].stage == TRIAL_FAILED)
+			fprintf(out, "  %s: %s\n", label, trial[i].fault.text);
+	}
+}
+
+void comparison_print(const struct comparison *comparison, const struct experiment *experiment,
+	const struct trial *trial, unsigned trials, FILE *out)
+{
+	char before[96] = "", now[96];
+
+	fprintf(out, "%s, %s: %s\n", experiment->paper, experiment->place, experiment->title);
+	for (unsigned i = 0; i < comparison->rows; i++) {
+		describe(comparison->row[i].published, experiment, now);
+		if (strcmp(now, before) != 0)
+			fprintf(out, "%s\n  %-24s %-24s | %-22s | %-22s | ratio\n", now, "network",
+				"algorithm", "published", "ours");
+		strcpy(before, now);
+		print_row(&comparison->row[i], experiment, out);
+	}
+	print_troubles(trial, trials, out);
+	fprintf(out,
+		"%u of %u rows away from the published by more than %.4g %%; %u of %u orders not "
+		"as published\n",
+		comparison->missed, comparison->rows, experiment->tolerance_ppm / 1e4,
+		comparison->wrongs, comparison->orders);
+	for (unsigned i = 0; i < comparison->wrongs; i++)
+		print_wrong(comparison, experiment, &comparison->wrong[i], out);
+}
+
+static json_t *number(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *row_json(const struct comparison_row *row, const struct experiment *experiment)
+{
+	static const char *const names[] = {"factor", "percent", "value", "max", "min", "below"};
+	const struct published_row *published = row->published;
+	json_t *json = json_pack("{s:s,s:s,s:s,s:s}", "quantity", names[published->quantity],
+		"case", experiment->cases.at[published->case_at].name, "network",
+		experiment->networks.at[published->network].name, "algorithm",
+		algorithm_name(experiment, published->algorithm));
+
+	json_object_set_new(json, "over",
+		published->quantity <= PUBLISHED_PERCENT
+			? json_string(algorithm_name(experiment, published->over))
+			: json_null());
+	if (published->quantity == PUBLISHED_LINK_BELOW)
+		json_object_set_new(json, "below", json_integer(published->below));
+	json_object_set_new(json, "published",
+		json_pack("{s:o,s:o,s:o}", "min", number(published->min), "max",
+			number(published->max), "mean", number(published->mean)));
+	json_object_set_new(json, "ours",
+		json_pack("{s:o,s:o,s:o,s:i}", "min", number(row->min), "max", number(row->max),
+			"mean", number(row->mean), "instances", (int)row->instances));
+	json_object_set_new(json, "ratio", number(row->ratio));
+	json_object_set_new(json, "within", row->judged ? json_boolean(row->within) : json_null());
+	return json;
+}
+
+static json_t *trial_json(const struct trial *trial)
+{
+	const struct experiment *experiment = trial->experiment;
+	json_t *points = json_array();
+
+	for (unsigned i = 0; i < trial->points; i++) {
+		const struct trial_point *point = &trial->point[i];
+
+		json_array_append_new(
+			points, json_pack("{s:f,s:f,s:f,s:f,s:f,s:f,s:I,s:b}", "load", point->load,
+					"offered", point->offered, "accepted", point->accepted,
+					"flits_per_ns_per_switch", point->traffic, "network_ns",
+					point->network_ns, "total_ns", point->total_ns, "dropped",
+					(json_int_t)point->dropped, "deadlock", point->deadlock));
+	}
+	return json_pack("{s:s,s:s,s:i,s:s,s:o,s:o,s:s}", "case",
+		experiment->cases.at[trial->case_at].name, "network",
+		experiment->networks.at[trial->network].name, "instance", (int)trial->copy + 1,
+		"algorithm", algorithm_name(experiment, trial->algorithm), "value",
+		number(trial->value), "points", points, "fault",
+		trial->stage == TRIAL_FAILED ? trial->fault.text : "");
+}
+
+json_t *comparison_json(const struct comparison *comparison, const struct experiment *experiment,
+	const struct trial *trial, unsigned trials)
+{
+	json_t *rows = json_array(), *wrong = json_array(), *measured = json_array();
+
+	for (unsigned i = 0; i < comparison->rows; i++)
+		json_array_append_new(rows, row_json(&comparison->row[i], experiment));
+	for (unsigned i = 0; i < comparison->wrongs; i++)
+		json_array_append_new(wrong, json_pack("[i,i]", (int)comparison->wrong[i].greater,
+						     (int)comparison->wrong[i].less));
+	for (unsigned i = 0; i < trials; i++)
+		json_array_append_new(measured, trial_json(&trial[i]));
+	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:f,s:o,s:i,s:o,s:o,s:i,s:b}", "weft", FORMAT,
+		"name", experiment->name, "paper", experiment->paper, "place", experiment->place,
+		"title", experiment->title, "measure", experiment_measure_name(experiment->measure),
+		"tolerance", experiment->tolerance_ppm / 1e6, "rows", rows, "orders",
+		(int)comparison->orders, "wrong_orders", wrong, "trials", measured, "missed",
+		(int)comparison->missed, "good", comparison_good(comparison));
+}

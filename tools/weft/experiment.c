@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "experiment.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "yaml_fields.h"
+
+#define FORMAT      "reproduce/1"
+#define MESSAGE_MAX 100000000u
+
+const char *experiment_measure_name(enum experiment_measure measure)
+{
+	static const char *const names[] = {
+#define X(id, name) name,
+		EXPERIMENT_MEASURES(X)
+#undef X
+	};
+
+	return names[measure];
+}
+
+/* Any number of "KEY=VALUE". */
+static int read_sets(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	struct experiment_choice *choice = member;
+	int result = yaml_tree_expect(node, YAML_TREE_SEQUENCE, fault);
+
+	for (const struct yaml_tree_node *row = node->first; row != NULL && result == 0;
+		row = row->next) {
+		char text[EXPERIMENT_TEXT];
+
+		if (choice->sets == EXPERIMENT_SETS_MAX)
+			return yaml_tree_refuse(row, fault, "at most %u of them were expected",
+				EXPERIMENT_SETS_MAX);
+		result = yaml_read_text(row, text, sizeof(text), fault);
+		if (result == 0 && strchr(text, '=') == NULL)
+			result = yaml_tree_refuse(row, fault, "KEY=VALUE was expected");
+		if (result == 0)
+			choice->set[choice->sets++] = strdup(text);
+	}
+	return result;
+}
+
+/* Flits per ns and switch: "0.0123". */
+static int read_traffic(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	char text[EXPERIMENT_NAME], *end;
+	double *traffic = member;
+	int result = yaml_read_text(node, text, sizeof(text), fault);
+
+	if (result < 0)
+		return result;
+	*traffic = strtod(text, &end);
+	if (end == text || *end != '\0' || !(*traffic > 0 && *traffic < 1000))
+		return yaml_tree_refuse(
+			node, fault, "flits/ns/switch, such as 0.015, were expected");
+	return 0;
+}
+
+#define S struct experiment_choice
+static const struct yaml_field choice_fields[] = {
+	{"name", YAML_FIELD_TEXT, true, YAML_MEMBER(S, name)},
+	{"set", YAML_FIELD_CUSTOM, .offset = 0, .size = sizeof(S), .read = read_sets},
+	{"n", YAML_FIELD_NUMBER, YAML_MEMBER(S, copies), .min = 1, .max = EXPERIMENT_COPIES},
+	{"load", YAML_FIELD_SHARE, YAML_MEMBER(S, load_ppm), .max = QUANTITY_WHOLE_PPM},
+	{"traffic", YAML_FIELD_CUSTOM, YAML_MEMBER(S, traffic), .read = read_traffic},
+	{NULL},
+};
+#undef S
+
+static int read_choices(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	struct experiment_list *list = member;
+	int result = yaml_tree_expect(node, YAML_TREE_SEQUENCE, fault);
+
+	if (result == 0 && (node->count == 0 || node->count > EXPERIMENT_LIST_MAX))
+		return yaml_tree_refuse(
+			node, fault, "1 to %u of them were expected", EXPERIMENT_LIST_MAX);
+	if (result == 0)
+		list->at = calloc(node->count, sizeof(list->at[0]));
+	if (result == 0 && list->at == NULL)
+		return fault_set(fault, ENOMEM, "%s: no memory", node->origin);
+	for (const struct yaml_tree_node *row = node->first; row != NULL && result == 0;
+		row = row->next) {
+		struct experiment_choice *choice = &list->at[list->count++];
+
+		choice->copies = 1;
+		result = yaml_fields_read(choice_fields, row, choice, fault);
+	}
+	return result;
+}
+
+#define S struct experiment_quick
+static const struct yaml_field quick_fields[] = {
+	{"networks", YAML_FIELD_TEXT, YAML_MEMBER(S, networks)},
+	{"cases", YAML_FIELD_TEXT, YAML_MEMBER(S, cases)},
+	{"algorithms", YAML_FIELD_TEXT, YAML_MEMBER(S, algorithms)},
+	{"n", YAML_FIELD_NUMBER, YAML_MEMBER(S, copies), .min = 1, .max = EXPERIMENT_COPIES},
+	{"warmup", YAML_FIELD_NUMBER, YAML_MEMBER(S, warmup_messages), .max = MESSAGE_MAX},
+	{"messages", YAML_FIELD_NUMBER, YAML_MEMBER(S, messages), .min = 1, .max = MESSAGE_MAX},
+	{"tolerance", YAML_FIELD_SHARE, YAML_MEMBER(S, tolerance_ppm)},
+	{NULL},
+};
+#undef S
+
+static const char *const measures[] = {
+#define X(id, name) name,
+	EXPERIMENT_MEASURES(X)
+#undef X
+		NULL};
+
+/* The format has been looked at before. */
+static int skip(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	return 0;
+}
+
+#define S struct experiment
+static const struct yaml_field experiment_fields[] = {
+	{"weft", YAML_FIELD_CUSTOM, .read = skip},
+	{"paper", YAML_FIELD_TEXT, true, YAML_MEMBER(S, paper)},
+	{"place", YAML_FIELD_TEXT, true, YAML_MEMBER(S, place)},
+	{"title", YAML_FIELD_TEXT, true, YAML_MEMBER(S, title)},
+	{"time", YAML_FIELD_TEXT, true, YAML_MEMBER(S, time)},
+	{"quick-time", YAML_FIELD_TEXT, YAML_MEMBER(S, quick_time)},
+	{"measure", YAML_FIELD_CHOICE, true, YAML_MEMBER(S, measure), .choices = measures},
+	{"curves", YAML_FIELD_BOOL, YAML_MEMBER(S, curves)},
+	{"run", YAML_FIELD_TEXT, true, YAML_MEMBER(S, run_file)},
+	{"published", YAML_FIELD_TEXT, true, YAML_MEMBER(S, published)},
+	{"load", YAML_FIELD_SHARE, YAML_MEMBER(S, load_ppm), .min = 1, .max = QUANTITY_WHOLE_PPM},
+	{"tolerance", YAML_FIELD_SHARE, YAML_MEMBER(S, tolerance_ppm)},
+	{"order", YAML_FIELD_SHARE, YAML_MEMBER(S, order_ppm)},
+	{"warmup", YAML_FIELD_NUMBER, YAML_MEMBER(S, warmup_messages), .max = MESSAGE_MAX},
+	{"messages", YAML_FIELD_NUMBER, YAML_MEMBER(S, messages), .min = 1, .max = MESSAGE_MAX},
+	{"networks", YAML_FIELD_CUSTOM, true, YAML_MEMBER(S, networks), .read = read_choices},
+	{"cases", YAML_FIELD_CUSTOM, YAML_MEMBER(S, cases), .read = read_choices},
+	{"algorithms", YAML_FIELD_CUSTOM, true, YAML_MEMBER(S, algorithms), .read = read_choices},
+	{"quick", YAML_FIELD_SECTION, YAML_MEMBER(S, quick), .fields = quick_fields},
+	{NULL},
+};
+#undef S
+
+/* The thesis' methods (its section 4.6), and what fits a test. */
+static const struct experiment defaults = {
+	.load_ppm = 100000,
+	.tolerance_ppm = 100000,
+	.order_ppm = 20000,
+	.warmup_messages = 200000,
+	.messages = 200000,
+	.quick = {.copies = 2,
+		.warmup_messages = 20000,
+		.messages = 20000,
+		.tolerance_ppm = 400000},
+};
+
+/* A file beside the definition. */
+static void beside(const char *definition, char path[PATH_MAX])
+{
+	char folder[PATH_MAX], name[PATH_MAX];
+
+	if (path[0] == '/')
+		return;
+	snprintf(folder, sizeof(folder), "%s", definition);
+	snprintf(name, sizeof(name), "%s", path);
+	snprintf(path, PATH_MAX, "%.2000s/%.2000s", dirname(folder), name);
+}
+
+static void name_after(struct experiment *experiment, const char *path)
+{
+	char copy[PATH_MAX], *name, *end;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	name = basename(copy);
+	end = strrchr(name, '.');
+	if (end != NULL)
+		*end = '\0';
+	snprintf(experiment->name, sizeof(experiment->name), "%s", name);
+	snprintf(experiment->origin, sizeof(experiment->origin), "%s", path);
+}
+
+/* Without a list of cases there is one without a name. */
+static int one_case(struct experiment *experiment)
+{
+	if (experiment->cases.count > 0)
+		return 0;
+	experiment->cases.at = calloc(1, sizeof(experiment->cases.at[0]));
+	if (experiment->cases.at == NULL)
+		return -ENOMEM;
+	experiment->cases.at[0].copies = 1;
+	experiment->cases.count = 1;
+	return 0;
+}
+
+static int read_root(
+	struct experiment *experiment, const struct yaml_tree_node *root, struct fault *fault)
+{
+	int result = yaml_tree_expect_format(root, FORMAT, fault);
+
+	if (result == 0)
+		result = yaml_fields_read(experiment_fields, root, experiment, fault);
+	if (result == 0 && one_case(experiment) < 0)
+		result = fault_set(fault, ENOMEM, "no memory");
+	return result;
+}
+
+struct experiment *experiment_load(const char *path, struct fault *fault)
+{
+	struct yaml_tree *tree = yaml_tree_load(path, fault);
+	struct experiment *experiment = tree == NULL ? NULL : malloc(sizeof(*experiment));
+	int result;
+
+	if (experiment == NULL) {
+		yaml_tree_destroy(tree);
+		return NULL;
+	}
+	*experiment = defaults;
+	name_after(experiment, path);
+	result = read_root(experiment, yaml_tree_root(tree), fault);
+	yaml_tree_destroy(tree);
+	if (result < 0) {
+		experiment_destroy(experiment);
+		errno = -result;
+		return NULL;
+	}
+	beside(path, experiment->run_file);
+	beside(path, experiment->published);
+	return experiment;
+}
+
+static void choice_fini(struct experiment_choice *choice)
+{
+	for (unsigned i = 0; i < choice->sets; i++)
+		free(choice->set[i]);
+}
+
+static void list_fini(struct experiment_list *list)
+{
+	for (unsigned i = 0; i < list->count; i++)
+		choice_fini(&list->at[i]);
+	free(list->at);
+}
+
+void experiment_destroy(struct experiment *experiment)
+{
+	if (experiment == NULL)
+		return;
+	list_fini(&experiment->networks);
+	list_fini(&experiment->cases);
+	list_fini(&experiment->algorithms);
+	free(experiment);
+}
+
+unsigned experiment_find(const struct experiment_list *list, const char *name)
+{
+	unsigned i = 0;
+
+	while (i < list->count && strcmp(list->at[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+/* Whether "A,B" has this one. */
+static bool names(const char *words, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = words; (at = strstr(at, name)) != NULL; at += length)
+		if ((at == words || at[-1] == ',') && (at[length] == '\0' || at[length] == ','))
+			return true;
+	return false;
+}
+
+/* Keeps those that the words name; all if there are none. */
+static int keep(struct experiment_list *list, const char *words,
+	const struct experiment *experiment, struct fault *fault)
+{
+	unsigned kept = 0;
+
+	if (words[0] == '\0')
+		return 0;
+	for (unsigned i = 0; i < list->count; i++) {
+		if (names(words, list->at[i].name)) {
+			struct experiment_choice choice = list->at[i];
+
+			list->at[i] = list->at[kept];
+			list->at[kept++] = choice;
+		}
+	}
+	for (unsigned i = kept; i < list->count; i++)
+		choice_fini(&list->at[i]);
+	list->count = kept;
+	if (kept > 0)
+		return 0;
+	return fault_set(fault, EINVAL, "%s: quick: '%s' names nothing that is there",
+		experiment->origin, words);
+}
+
+int experiment_reduce(struct experiment *experiment, struct fault *fault)
+{
+	const struct experiment_quick *quick = &experiment->quick;
+	int result = keep(&experiment->networks, quick->networks, experiment, fault);
+
+	if (result == 0)
+		result = keep(&experiment->cases, quick->cases, experiment, fault);
+	if (result == 0)
+		result = keep(&experiment->algorithms, quick->algorithms, experiment, fault);
+	for (unsigned i = 0; i < experiment->networks.count; i++)
+		if (experiment->networks.at[i].copies > quick->copies)
+			experiment->networks.at[i].copies = quick->copies;
+	experiment->warmup_messages = quick->warmup_messages;
+	experiment->messages = quick->messages;
+	experiment->tolerance_ppm = quick->tolerance_ppm;
+	experiment->order_ppm = quick->tolerance_ppm;
+	return result;
+}
+
+/* "{n}" or "{n*FACTOR}" at the beginning of a text: its length, 0 if there is none. */
+static int read_mark(const char *text, unsigned *factor)
+{
+	int length = 0;
+
+	*factor = 1;
+	if (strncmp(text, "{n}", 3) == 0)
+		return 3;
+	if (sscanf(text, "{n*%4u}%n", factor, &length) == 1)
+		return length;
+	return 0;
+}
+
+char *experiment_expand(const char *text, unsigned n)
+{
+	char *out = malloc(strlen(text) * 4 + 16), *to = out;
+
+	while (out != NULL && *text != '\0') {
+		unsigned factor;
+		int mark = read_mark(text, &factor);
+
+		if (mark > 0)
+			to += sprintf(to, "%u", n * factor);
+		else
+			*to++ = *text;
+		text += mark > 0 ? mark : 1;
+	}
+	if (out != NULL)
+		*to = '\0';
+	return out;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * A figure or table of a paper as a file says it (docs/reproduction.md): a base run file, and what
+ * is changed in it for each network, each case (traffic, say) and each algorithm; which measure is
+ * taken; and where the published numbers are. One file each in topo/reproduce.
+ *
+ * In what is changed, {n} stands for the number of the network's instance, from 1, and {n*47} for
+ * 47 times that.
+ */
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fault.h"
+
+#define EXPERIMENT_NAME     48
+#define EXPERIMENT_TEXT     256
+#define EXPERIMENT_SETS_MAX 12u
+#define EXPERIMENT_LIST_MAX 32u
+#define EXPERIMENT_COPIES   100u
+
+/* What is measured, and what of the results is looked at. */
+#define EXPERIMENT_MEASURES(X)                                                           \
+	X(PRODUCTIVITY, "productivity") /* greatest accepted traffic, flits/ns/switch */ \
+	X(LATENCY, "latency")           /* mean network latency at a load, ns */         \
+	X(LINKS, "links")               /* utilisation of switch-to-switch channels */
+
+enum experiment_measure {
+#define X(id, name) EXPERIMENT_##id,
+	EXPERIMENT_MEASURES(X)
+#undef X
+		EXPERIMENT_MEASURE_COUNT
+};
+
+/* A network, case or algorithm: what it changes in the run file. */
+struct experiment_choice {
+	char name[EXPERIMENT_NAME];
+	char *set[EXPERIMENT_SETS_MAX]; /* "KEY=VALUE" */
+	unsigned sets;
+	unsigned copies;   /* of a network: instances; else 1 */
+	uint32_t load_ppm; /* instead of the experiment's, the case's before the network's; or 0 */
+	double traffic;    /* of a case: the same in flits/ns/switch; 0: not said */
+};
+
+struct experiment_list {
+	struct experiment_choice *at;
+	unsigned count;
+};
+
+struct experiment_quick {
+	char networks[EXPERIMENT_TEXT]; /* "A,B"; "": all */
+	char algorithms[EXPERIMENT_TEXT];
+	char cases[EXPERIMENT_TEXT];
+	uint32_t copies; /* at most so many of a network */
+	uint64_t warmup_messages, messages;
+	uint32_t tolerance_ppm;
+};
+
+struct experiment {
+	char name[EXPERIMENT_NAME]; /* of its file */
+	char origin[PATH_MAX];
+	char paper[EXPERIMENT_TEXT]; /* "Flich 2001" */
+	char place[EXPERIMENT_TEXT]; /* "table 6" */
+	char title[EXPERIMENT_TEXT];
+	char time[EXPERIMENT_NAME], quick_time[EXPERIMENT_NAME]; /* for people */
+	enum experiment_measure measure;
+	bool curves; /* latency against traffic, one picture for each network and case */
+	char run_file[PATH_MAX], published[PATH_MAX];
+	uint32_t load_ppm;      /* where the search begins, or the load */
+	uint32_t tolerance_ppm; /* for means, as a share of the published */
+	uint32_t order_ppm;     /* published means closer than this have no order */
+	uint64_t warmup_messages, messages;
+	struct experiment_list networks, cases, algorithms;
+	struct experiment_quick quick;
+};
+
+/* Reads a definition. NULL, fault and errno. */
+struct experiment *experiment_load(const char *path, struct fault *fault);
+void experiment_destroy(struct experiment *experiment);
+
+/* Leaves what --quick wants. -EINVAL: it names what is not there. */
+int experiment_reduce(struct experiment *experiment, struct fault *fault);
+
+const char *experiment_measure_name(enum experiment_measure measure);
+/* Its number in the list; the count if it is not there. */
+unsigned experiment_find(const struct experiment_list *list, const char *name);
+/* 'text' with what {n} stands for; the caller frees it. NULL without memory. */
+char *experiment_expand(const char *text, unsigned n);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "reproduce_plot.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "plot_draw.h"
+
+static struct confidence single(double value)
+{
+	return (struct confidence){.count = 1, .mean = value, .half_width = NAN};
+}
+
+static int by_load(const void *a, const void *b)
+{
+	const struct trial_point *one = a, *two = b;
+
+	return (one->load > two->load) - (one->load < two->load);
+}
+
+static int add_curve(struct plot_curves *curves, const struct trial *trial)
+{
+	struct plot_curve *curve = &curves->curve[curves->curves];
+	struct trial_point *sorted = calloc(trial->points, sizeof(*sorted));
+
+	curve->point = calloc(trial->points, sizeof(*curve->point));
+	if (sorted == NULL || curve->point == NULL) {
+		free(sorted);
+		return -ENOMEM;
+	}
+	memcpy(sorted, trial->point, trial->points * sizeof(*sorted));
+	qsort(sorted, trial->points, sizeof(*sorted), by_load);
+	snprintf(curve->label, sizeof(curve->label), "%s",
+		trial->experiment->algorithms.at[trial->algorithm].name);
+	curves->curves++;
+	for (unsigned i = 0; i < trial->points; i++)
+		if (sorted[i].traffic > 0)
+			curve->point[curve->points++] =
+				(struct plot_point){.x = single(sorted[i].traffic),
+					.y = single(sorted[i].total_ns),
+					.y2 = single(sorted[i].network_ns)};
+	free(sorted);
+	return 0;
+}
+
+/* Letters, digits and '-'. */
+static void plain(char *text)
+{
+	for (; *text != '\0'; text++)
+		if (!isalnum((unsigned char)*text) && *text != '.' && *text != '/')
+			*text = '-';
+}
+
+static int draw(const struct experiment *experiment, const struct trial *trial, unsigned trials,
+	unsigned network, unsigned case_at, const char *folder, FILE *out, struct fault *fault)
+{
+	struct plot_curves curves = {.kind = PLOT_LATENCY_THROUGHPUT,
+		.flits = true,
+		.curve = calloc(experiment->algorithms.count, sizeof(*curves.curve))};
+	const char *network_name = experiment->networks.at[network].name;
+	const char *case_name = experiment->cases.at[case_at].name;
+	char name[EXPERIMENT_TEXT], path[PATH_MAX];
+	int result = curves.curve == NULL ? -ENOMEM : 0;
+
+	snprintf(curves.topology, sizeof(curves.topology), "%s", network_name);
+	for (unsigned i = 0; i < trials && result == 0; i++)
+		if (trial[i].network == network && trial[i].case_at == case_at &&
+			trial[i].copy == 0 && trial[i].points > 0)
+			result = add_curve(&curves, &trial[i]);
+	snprintf(name, sizeof(name), "%s-%s%s%s", experiment->name, network_name,
+		case_name[0] != '\0' ? "-" : "", case_name);
+	plain(name);
+	snprintf(path, sizeof(path), "%s/%s.png", folder, name);
+	if (result < 0)
+		result = fault_set(fault, ENOMEM, "no memory");
+	else if (curves.curves > 0)
+		result = plot_draw(&curves, path, fault);
+	if (result == 0 && curves.curves > 0)
+		fprintf(out, "%s\n", path);
+	plot_curves_fini(&curves);
+	return result;
+}
+
+int reproduce_plot(const struct experiment *experiment, const struct trial *trial, unsigned trials,
+	const char *folder, FILE *out, struct fault *fault)
+{
+	int result = 0;
+
+	if (mkdir(folder, 0777) < 0 && errno != EEXIST)
+		return fault_set(fault, errno, "%s: %s", folder, strerror(errno));
+	for (unsigned network = 0; network < experiment->networks.count && result == 0; network++)
+		for (unsigned c = 0; c < experiment->cases.count && result == 0; c++)
+			result = draw(experiment, trial, trials, network, c, folder, out, fault);
+	return result;
+}

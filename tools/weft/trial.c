@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "trial.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "topology.h"
+
+#define SETS_OF_POINT 4u
+#define PPM           1e6
+#define HASH_START    0xcbf29ce484222325u /* FNV-1a, 64 bits */
+#define HASH_PRIME    0x100000001b3u
+
+/* Loads of a curve, in steps of the search below the productivity, and one above it. */
+static const int curve_steps[] = {-90, -60, -42, -30, -22, -15, -10, -6, -3, 2};
+#define CURVE_STEPS (sizeof(curve_steps) / sizeof(curve_steps[0]))
+
+static const struct experiment_choice *case_of(const struct trial *trial)
+{
+	return &trial->experiment->cases.at[trial->case_at];
+}
+
+static const struct experiment_choice *network_of(const struct trial *trial)
+{
+	return &trial->experiment->networks.at[trial->network];
+}
+
+static const struct experiment_choice *algorithm_of(const struct trial *trial)
+{
+	return &trial->experiment->algorithms.at[trial->algorithm];
+}
+
+static int add(struct trial_sets *sets, char *own)
+{
+	if (own == NULL)
+		return -ENOMEM;
+	sets->own[sets->count] = own;
+	sets->set[sets->count++] = own;
+	return 0;
+}
+
+static int add_choice(
+	struct trial_sets *sets, const struct experiment_choice *choice, unsigned instance)
+{
+	int result = 0;
+
+	for (unsigned i = 0; i < choice->sets && result == 0; i++)
+		result = add(sets, experiment_expand(choice->set[i], instance));
+	return result;
+}
+
+/* Time in which the hosts generate so many messages, in ns. */
+static double time_of(const struct trial *trial, uint64_t messages)
+{
+	double per_s = trial->hosts * trial->load * trial->bytes_per_s / trial->message_bytes;
+
+	return ceil(1e9 * (double)messages / per_s);
+}
+
+static int add_point(struct trial_sets *sets, const struct trial *trial)
+{
+	double warmup = time_of(trial, trial->experiment->warmup_messages);
+	double duration = warmup + fmax(time_of(trial, trial->experiment->messages), 1000);
+	const char *const keys[SETS_OF_POINT] = {
+		"measure.warmup", "measure.duration", "measure.sample"};
+	const double times[SETS_OF_POINT] = {warmup, duration, duration};
+	char *text;
+	int result = asprintf(&text, "traffic.0.load=%.4f%%", 100 * trial->load) < 0
+			     ? -ENOMEM
+			     : add(sets, text);
+
+	for (unsigned i = 0; i + 1 < SETS_OF_POINT && result == 0; i++)
+		result = asprintf(&text, "%s=%.0fns", keys[i], times[i]) < 0 ? -ENOMEM
+									     : add(sets, text);
+	return result;
+}
+
+static int add_choices(struct trial_sets *sets, const struct trial *trial)
+{
+	unsigned instance = trial->copy + 1;
+	int result = add_choice(sets, network_of(trial), instance);
+
+	if (result == 0)
+		result = add_choice(sets, case_of(trial), instance);
+	if (result == 0)
+		result = add_choice(sets, algorithm_of(trial), instance);
+	return result;
+}
+
+int trial_sets_init(struct trial_sets *sets, const struct trial *trial)
+{
+	int result;
+
+	memset(sets, 0, sizeof(*sets));
+	result = add_choices(sets, trial);
+	return result == 0 ? add_point(sets, trial) : result;
+}
+
+void trial_sets_fini(struct trial_sets *sets)
+{
+	for (unsigned i = 0; i < sets->count; i++)
+		free(sets->own[i]);
+	sets->count = 0;
+}
+
+/* What the run file says of the network and its traffic. */
+static int read_network(struct trial *trial, const struct run_config *config, struct fault *fault)
+{
+	struct topology *topology = run_config_open_topology(config, fault);
+	const struct run_config_traffic *traffic;
+	double other;
+
+	if (topology == NULL)
+		return -EINVAL;
+	trial->hosts = topology->hosts;
+	trial->switches = topology->switches;
+	trial->bytes_per_s = (double)topology->link_at[topology->host_link[0]].rate_bps / 8;
+	topology_destroy(topology);
+	if (config->traffic.count != 1)
+		return fault_set(
+			fault, EINVAL, "%s: one entry of traffic was expected", config->origin);
+	traffic = &config->traffic.at[0];
+	other = traffic->other_share_ppm / PPM;
+	trial->message_bytes = (1 - other) * (double)traffic->message_bytes +
+			       other * (double)traffic->other_message_bytes;
+	return 0;
+}
+
+/* The load of the first point. */
+static double first_load(const struct trial *trial)
+{
+	const struct experiment_choice *chosen = case_of(trial);
+
+	if (chosen->traffic > 0)
+		return chosen->traffic * trial->switches /
+		       (trial->hosts * trial->bytes_per_s / 1e9);
+	if (chosen->load_ppm != 0)
+		return chosen->load_ppm / PPM;
+	return (network_of(trial)->load_ppm != 0 ? network_of(trial)->load_ppm
+						 : trial->experiment->load_ppm) /
+	       PPM;
+}
+
+int trial_init(struct trial *trial, const struct experiment *experiment, unsigned case_at,
+	unsigned network, unsigned copy, unsigned algorithm, struct fault *fault)
+{
+	struct run_config *config = NULL;
+	struct trial_sets sets;
+	int result;
+
+	*trial = (struct trial){.experiment = experiment,
+		.case_at = case_at,
+		.network = network,
+		.copy = copy,
+		.algorithm = algorithm,
+		.value = NAN};
+	memset(&sets, 0, sizeof(sets));
+	result = add_choices(&sets, trial);
+	if (result == 0)
+		config = run_config_load(experiment->run_file, sets.set, sets.count, fault);
+	else
+		fault_set(fault, ENOMEM, "no memory");
+	if (config != NULL)
+		result = run_config_supported(config, fault);
+	else if (result == 0)
+		result = -EINVAL;
+	if (result == 0)
+		result = read_network(trial, config, fault);
+	run_config_destroy(config);
+	trial_sets_fini(&sets);
+	if (result < 0)
+		return result;
+	productivity_begin(&trial->search, first_load(trial));
+	trial->load = experiment->measure == EXPERIMENT_PRODUCTIVITY
+			      ? productivity_load(trial->search.at)
+			      : first_load(trial);
+	return 0;
+}
+
+void trial_fini(struct trial *trial)
+{
+	free(trial->point);
+	json_decref(trial->links);
+	trial->point = NULL;
+	trial->links = NULL;
+}
+
+void trial_label(const struct trial *trial, char out[EXPERIMENT_TEXT])
+{
+	int used = snprintf(
+		out, EXPERIMENT_TEXT, "%s, %s", algorithm_of(trial)->name, network_of(trial)->name);
+
+	if (network_of(trial)->copies > 1)
+		used += snprintf(
+			out + used, EXPERIMENT_TEXT - (size_t)used, " %u", trial->copy + 1);
+	if (case_of(trial)->name[0] != '\0')
+		snprintf(out + used, EXPERIMENT_TEXT - (size_t)used, ", %s", case_of(trial)->name);
+}
+
+static uint64_t hash(uint64_t hash, const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (uint8_t)text[i]) * HASH_PRIME;
+	return hash;
+}
+
+uint64_t trial_key(const struct trial *trial, const struct trial_sets *sets, struct fault *fault)
+{
+	struct run_config *config =
+		run_config_load(trial->experiment->run_file, sets->set, sets->count, fault);
+	uint64_t key = 0;
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out;
+
+	if (config == NULL)
+		return 0;
+	out = open_memstream(&text, &length);
+	if (out != NULL) {
+		run_config_explain(config, out);
+		if (fclose(out) == 0)
+			key = hash(
+				hash(HASH_START, WEFT_VERSION, sizeof(WEFT_VERSION)), text, length);
+	}
+	free(text);
+	run_config_destroy(config);
+	if (key == 0)
+		fault_set(fault, ENOMEM, "no memory");
+	return key;
+}
+
+static int read_point(struct trial_point *point, const json_t *result)
+{
+	const json_t *throughput = json_object_get(result, "throughput");
+	const json_t *latency = json_object_get(result, "latency_ns");
+	const json_t *flits = json_object_get(throughput, "flits_per_ns_per_switch");
+
+	if (!json_is_number(flits) || !json_is_object(latency))
+		return -EINVAL;
+	point->offered = json_number_value(json_object_get(throughput, "offered"));
+	point->accepted = json_number_value(json_object_get(throughput, "accepted"));
+	point->traffic = json_number_value(flits);
+	point->network_ns =
+		json_number_value(json_object_get(json_object_get(latency, "network"), "mean"));
+	point->total_ns =
+		json_number_value(json_object_get(json_object_get(latency, "total"), "mean"));
+	point->dropped = (uint64_t)json_integer_value(
+		json_object_get(json_object_get(result, "messages"), "dropped"));
+	point->deadlock =
+		json_is_true(json_object_get(json_object_get(result, "checks"), "deadlock"));
+	return 0;
+}
+
+/* The next point of the curve, if one is to be drawn; only of the first instance. */
+static void go_on_with_curve(struct trial *trial)
+{
+	trial->stage = TRIAL_DONE;
+	while (trial->experiment->curves && trial->copy == 0 && trial->search.low >= 0 &&
+		trial->curve_step < CURVE_STEPS) {
+		int step = trial->search.low + curve_steps[trial->curve_step++];
+
+		if (step < 0 || step > trial->search.last)
+			continue;
+		trial->load = productivity_load(step);
+		trial->stage = TRIAL_CURVE;
+		return;
+	}
+}
+
+static void search(struct trial *trial, const struct trial_point *point)
+{
+	productivity_take(&trial->search, point->offered, point->deadlock ? 0 : point->accepted,
+		point->traffic);
+	trial->load = productivity_load(trial->search.at);
+	if (!trial->search.done)
+		return;
+	if (trial->search.low >= 0)
+		trial->value = trial->search.traffic;
+	go_on_with_curve(trial);
+}
+
+int trial_take(struct trial *trial, const json_t *result)
+{
+	struct trial_point point = {.load = trial->load};
+	struct trial_point *more = realloc(trial->point, (trial->points + 1) * sizeof(point));
+	int answer = read_point(&point, result);
+
+	if (more == NULL)
+		return -ENOMEM;
+	trial->point = more;
+	if (answer < 0)
+		return answer;
+	trial->point[trial->points++] = point;
+	if (trial->stage == TRIAL_CURVE) {
+		go_on_with_curve(trial);
+		return 0;
+	}
+	if (trial->experiment->measure == EXPERIMENT_PRODUCTIVITY) {
+		search(trial, &point);
+		return 0;
+	}
+	trial->value =
+		trial->experiment->measure == EXPERIMENT_LATENCY ? point.network_ns : point.traffic;
+	if (trial->experiment->measure == EXPERIMENT_LINKS)
+		trial->links = json_deep_copy(json_object_get(result, "links"));
+	trial->stage = TRIAL_DONE;
+	return 0;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * One algorithm in one case on one instance of a network, and the points that it takes to measure
+ * it: one after the other, because a search goes where the last point sends it. No processes here.
+ */
+
+#include <jansson.h>
+
+#include "experiment.h"
+#include "productivity.h"
+#include "run_config.h"
+
+#define TRIAL_SETS_MAX (3 * EXPERIMENT_SETS_MAX + 4)
+
+/* What a run has come to. */
+struct trial_point {
+	double load;                       /* asked for, a share of the hosts' links */
+	double offered, accepted, traffic; /* traffic: accepted in flits/ns/switch */
+	double network_ns, total_ns;
+	uint64_t dropped;
+	bool deadlock;
+};
+
+enum trial_stage { TRIAL_MEASURE, TRIAL_CURVE, TRIAL_DONE, TRIAL_FAILED };
+
+struct trial {
+	const struct experiment *experiment;
+	unsigned case_at, network, copy, algorithm; /* copy from 0 */
+	enum trial_stage stage;
+	uint32_t hosts, switches;
+	double bytes_per_s;   /* of a host's link */
+	double message_bytes; /* mean */
+	struct productivity search;
+	unsigned curve_step;
+	double load;  /* of the next point */
+	double value; /* the measure; NAN: there is none */
+	struct trial_point *point;
+	unsigned points;
+	json_t *links; /* of a result, where the measure wants them */
+	struct fault fault;
+};
+
+/* "KEY=VALUE" of the next point, for a run file or a program. */
+struct trial_sets {
+	const char *set[TRIAL_SETS_MAX];
+	char *own[TRIAL_SETS_MAX];
+	unsigned count;
+};
+
+/* 0, or -errno and fault: a network, case or algorithm makes a bad run file. trial_fini() in any
+ * case. */
+int trial_init(struct trial *trial, const struct experiment *experiment, unsigned case_at,
+	unsigned network, unsigned copy, unsigned algorithm, struct fault *fault);
+void trial_fini(struct trial *trial);
+
+/* "UD_ITB, 16 switches 3, uniform". */
+void trial_label(const struct trial *trial, char out[EXPERIMENT_TEXT]);
+
+/* 0 or -ENOMEM; trial_sets_fini() in any case. */
+int trial_sets_init(struct trial_sets *sets, const struct trial *trial);
+void trial_sets_fini(struct trial_sets *sets);
+/* A name for the next point that is the same whenever the same would be run; 0 and fault if its run
+ * file is bad. */
+uint64_t trial_key(const struct trial *trial, const struct trial_sets *sets, struct fault *fault);
+
+/* Takes the result of the next point, a document of a run. -EINVAL: it has not what is looked for.
+ */
+int trial_take(struct trial *trial, const json_t *result);
