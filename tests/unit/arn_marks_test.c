@@ -46,6 +46,10 @@ static void a_hundred_marks_live_side_by_side(void **state)
 		arn_marks_set(&marks, (uint16_t)(host * 4), host % 3, host);
 	for (uint16_t host = 0; host < 100; host++)
 		assert_true(arn_marks_has(&marks, (uint16_t)(host * 4), host % 3, TTL - 1));
+	for (uint16_t host = 0; host < 100; host++)
+		arn_marks_set(&marks, (uint16_t)(host * 4), host % 3, TTL / 2);
+	for (uint16_t host = 0; host < 100; host++)
+		assert_true(arn_marks_has(&marks, (uint16_t)(host * 4), host % 3, TTL * 5 / 4));
 	assert_int_equal(marks.forgotten, 0);
 }
 
@@ -65,6 +69,11 @@ static void the_latest_marks_are_kept_when_there_are_too_many(void **state)
 	assert_int_equal(kept + marks.forgotten, 2000);
 	assert_true(kept > ARN_MARKS * 9 / 10);
 	assert_int_equal(last, 100);
+	/* And none of them is taken for another one. */
+	for (uint16_t host = 0; host < 2000; host++) {
+		assert_false(arn_marks_has(&marks, host, 1, 2000));
+		assert_false(arn_marks_has(&marks, (uint16_t)(host + 2000), 0, 2000));
+	}
 }
 
 static const struct CMUnitTest tests[] = {

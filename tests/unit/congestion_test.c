@@ -284,6 +284,21 @@ static void fcth_is_asked_again_at_arrivals_as_the_reading_says(void **state)
 	}
 }
 
+/* The credits are those of another head. */
+static void a_suspicion_that_has_to_hold_is_not_ended_by_another_voq(void **state)
+{
+	struct congestion_config from = config();
+	struct bench bench;
+
+	from.retest = CONGESTION_RETEST_HOLDS;
+	start_with(&bench, &from);
+	set(&bench, 0, 850);
+	bench.free[3] = 0;
+	set(&bench, 1, 850);
+	assert_int_equal(state_of(&bench), CONGESTION_SUSPECT);
+	stop(&bench);
+}
+
 static void a_root_that_stands_is_refreshed(void **state)
 {
 	struct bench bench;
@@ -330,7 +345,8 @@ static void all_voqs_above_hcdth_speak_for_a_root_or_the_first_alone(void **stat
 		from.all_voqs = all;
 		start_with(&bench, &from);
 		make_root(&bench);
-		set(&bench, 1, 900);
+		set(&bench, 1, 950);
+		set(&bench, 1, 900); /* still above it */
 		arrive(&bench, 1, 1, 3, 900);
 		set(&bench, 2, 810);
 		set(&bench, 0, 810); /* no longer above it */
@@ -501,6 +517,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(it_is_the_suspects_own_voq_that_drops_the_suspicion),
 	cmocka_unit_test(both_conditions_are_tested_when_crt_expires),
 	cmocka_unit_test(fcth_is_asked_again_at_arrivals_as_the_reading_says),
+	cmocka_unit_test(a_suspicion_that_has_to_hold_is_not_ended_by_another_voq),
 	cmocka_unit_test(a_root_that_stands_is_refreshed),
 	cmocka_unit_test(a_voq_that_joins_a_root_says_so_once),
 	cmocka_unit_test(all_voqs_above_hcdth_speak_for_a_root_or_the_first_alone),

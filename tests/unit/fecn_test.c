@@ -52,6 +52,7 @@ static void each_port_and_vc_has_its_own(void **state)
 	assert_false(marks(&fecn, 63, 14, 81));
 	assert_false(marks(&fecn, 1, 15, 81));
 	assert_false(marks(&fecn, 2, 15, 81));
+	assert_false(marks(&fecn, 63, 0, BLOCKS));
 }
 
 static void only_data_is_marked_and_keeps_its_other_flags(void **state)
