@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * What one switch does about congestion, as a whole (switch.md 6 to 8): an adaptive mode, AFI, the
+ * detector and the ARN table, put together as the paper's pseudo-codes do. The switch asks for the
+ * output of each packet that it routes by its table, tells what happens to its VOQs, hands over the
+ * notifications that arrive, and sends those that it finds here.
+ *
+ * A state machine without packets of its own; heads of VOQs are asked for. One thread; no
+ * allocation after adaptation_create().
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "adaptive.h"
+#include "afi.h"
+#include "arn_table.h"
+#include "congestion.h"
+#include "voq.h"
+
+#define ADAPTATION_OUTBOX 256 /* notifications to be sent, a power of two */
+
+/* The head of a VOQ, NULL if it is empty. */
+typedef const struct weft_packet *(*adaptation_head_fn)(
+	void *ctx, unsigned input, unsigned vc, unsigned output);
+
+struct adaptation_config {
+	uint32_t device; /* its lower half names roots */
+	uint64_t seed;
+	uint8_t vcs;       /* the AFC included when there is one */
+	uint8_t stage;     /* 1 next to the hosts; 0: none */
+	uint64_t up_ports; /* set: towards higher stages */
+	const struct adaptive_mode *mode;
+	bool afi;
+	uint32_t threshold_ppm;
+	/* By destination: the ports that lead there. The caller's. */
+	const uint64_t *alternatives;
+	uint32_t hosts;
+	const struct adaptive_output *output; /* [ports], the caller's */
+	const uint64_t *usable;               /* set: outputs whose link is up, the caller's */
+	/* Detector and notifications; NULL: without. What is said above need not be said there
+	 * again: vcs, hosts, stage, alternative, ctx are filled in. */
+	const struct congestion_config *detector;
+	const struct arn_table_config *table;
+	adaptation_head_fn head;
+	void *ctx;
+};
+
+struct adaptation_arn {
+	struct control_arn arn;
+	uint8_t port; /* by which it leaves */
+};
+
+struct adaptation {
+	struct adaptive adaptive;
+	const uint64_t *alternatives, *usable;
+	struct congestion *detector; /* NULL: none, and then there is no table either */
+	struct arn_table *table;
+	struct adaptation_config config;
+	uint64_t adapted;      /* packets that took another way than their primary */
+	uint64_t out_overflow; /* notifications that found no room */
+	uint32_t out_first, out_count;
+	struct adaptation_arn out[ADAPTATION_OUTBOX];
+};
+
+/* NULL with errno EINVAL (a number out of range, a detector without a table or heads, AFI with one
+ * VC) or ENOMEM. */
+struct adaptation *adaptation_create(const struct adaptation_config *config);
+void adaptation_destroy(struct adaptation *adaptation);
+
+/* The rare part of adaptation_route(): the packet's destination has entries. True: '*output' is
+ * what they say. */
+bool adaptation_consult(struct adaptation *adaptation, const struct weft_packet *packet,
+	unsigned *output, weft_time now);
+
+/*
+ * The output of a packet that has just come in by packet->in_port and whose table says 'primary', a
+ * port that is usable. 'vc': where it is stored next by its service level. Sets the adapted bit
+ * when that is due; the caller then stores it next in adaptation_next_vc().
+ */
+static inline unsigned adaptation_route(struct adaptation *adaptation, struct weft_packet *packet,
+	unsigned primary, unsigned vc, weft_time now)
+{
+	unsigned output = primary;
+	bool adapted = adaptation->adaptive.afi && afi_is_adapted(packet);
+	bool told = adaptation->table != NULL &&
+		    arn_table_concerns(adaptation->table, packet->destination) &&
+		    adaptation_consult(adaptation, packet, &output, now);
+
+	if (!told)
+		output = adaptive_route(&adaptation->adaptive, primary,
+			adaptation->alternatives[packet->destination] & *adaptation->usable, vc,
+			adapted);
+	if (output == primary && !told)
+		return output;
+	adaptation->adapted++;
+	if (adaptation->adaptive.afi)
+		afi_adapt(packet);
+	return output;
+}
+
+static inline uint8_t adaptation_next_vc(
+	const struct adaptation *adaptation, const struct weft_packet *packet, uint8_t vc)
+{
+	if (!adaptation->adaptive.afi)
+		return vc;
+	return afi_next_vc(packet, vc, adaptation->adaptive.channel);
+}
+
+/* The rare part of adaptation_stored(). */
+void adaptation_above(struct adaptation *adaptation, unsigned input, unsigned vc, unsigned output,
+	const struct weft_packet *head, weft_time now);
+
+/* The packet has joined 'queue', that of (its input, its VC, output). */
+static inline void adaptation_stored(struct adaptation *adaptation,
+	const struct weft_packet *packet, unsigned output, const struct voq *queue, weft_time now)
+{
+	struct congestion *detector = adaptation->detector;
+	uint32_t counted;
+
+	if (detector == NULL)
+		return;
+	counted = congestion_grown(
+		detector, packet->in_port, packet->vc, output, queue->blocks, packet->blocks);
+	if (__builtin_expect(
+		    congestion_is_above(detector, packet->in_port, packet->vc, counted), 0))
+		adaptation_above(adaptation, packet->in_port, packet->vc, output, queue->head, now);
+}
+
+/* The packet has left 'queue', that of (its input, its VC, output): sent or discarded. */
+static inline void adaptation_left(struct adaptation *adaptation, const struct weft_packet *packet,
+	unsigned output, const struct voq *queue)
+{
+	if (adaptation->detector != NULL)
+		congestion_depart(adaptation->detector, packet->in_port, packet->vc, output,
+			queue->blocks, packet->blocks);
+}
+
+/* A notification has come in by 'port'. */
+void adaptation_on_arn(
+	struct adaptation *adaptation, unsigned port, const struct control_arn *arn, weft_time now);
+
+/* Timers. Cheap when nothing is due. */
+void adaptation_poll(struct adaptation *adaptation, weft_time now);
+/* When to poll at the latest; WEFT_TIME_NEVER: not before something else happens. */
+weft_time adaptation_next_due(const struct adaptation *adaptation);
+
+/* The next notification to be sent; false: there is none. */
+bool adaptation_take_arn(struct adaptation *adaptation, struct adaptation_arn *out);
