@@ -12,6 +12,7 @@
 #include "run_goal.h"
 #include "switch.h"
 #include "traffic.h"
+#include "virtual_arena.h"
 #include "virtual_fabric.h"
 #include "virtual_watch.h"
 
@@ -100,6 +101,7 @@ struct virtual_totals {
 struct virtual_fabric {
 	const struct topology *topology;
 	const struct run_config *run;
+	struct virtual_arena arena;
 	struct event_queue *events;
 	uint32_t switches, hosts;
 	struct weft_switch **sw;
@@ -111,6 +113,7 @@ struct virtual_fabric {
 	weft_time routing_delay_ps;
 	bool cut_through;
 	bool credit_each; /* a credit frame for each packet */
+	bool looks_ahead; /* its state is larger than a cache */
 	struct virtual_pool pool;
 	struct virtual_credits credits;
 	struct fabric_routes routes;
@@ -181,6 +184,9 @@ void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at);
 
 /* virtual_step.c again: a host looks for something to send. */
 void virtual_host_try(struct virtual_fabric *fabric, uint32_t host, weft_time now);
+
+/* virtual_ahead.c: to be called when a bucket's events begin. */
+void virtual_look_ahead(const struct virtual_fabric *fabric);
 
 /* virtual_credits.c */
 /* A credit frame of this end, over the link that 'channel' sends by. */

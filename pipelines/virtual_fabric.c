@@ -14,6 +14,10 @@
 /* Messages in the FIFO of each VC of a host. Who is late has the rest in his sources. */
 #define HOST_QUEUE 16
 
+/* Of the state of all devices about half is in use; more than this and looking ahead for it pays.
+ */
+#define CACHE_BYTES ((size_t)8 << 20)
+
 static int fill_switch(struct virtual_fabric *fabric, uint32_t at, struct fault *fault)
 {
 	const struct run_config *run = fabric->run;
@@ -32,6 +36,8 @@ static int fill_switch(struct virtual_fabric *fabric, uint32_t at, struct fault 
 		.vc_rule = fabric_routes_vc_rule(&fabric->routes),
 		.vc_rule_at = at,
 	};
+	size_t bytes;
+	void *memory;
 
 	for (unsigned port = 0; port < config.ports; port++) {
 		const struct topology_port end = {DEVICE_SWITCH, at, (uint8_t)port};
@@ -45,11 +51,13 @@ static int fill_switch(struct virtual_fabric *fabric, uint32_t at, struct fault 
 		config.table_hosts = fabric->routes.table->hosts;
 	}
 	fabric_routes_map_sl(&fabric->routes, config.sl_to_vc);
-	fabric->sw[at] = switch_create(&config, 0);
+	bytes = switch_bytes(&config);
+	memory = virtual_arena_get(&fabric->arena, bytes);
+	if (memory == NULL)
+		return fault_set(fault, ENOMEM, "no memory for %u switches", fabric->switches);
+	fabric->sw[at] = switch_place(memory, &config, 0);
 	if (fabric->sw[at] != NULL)
 		return 0;
-	if (errno != EINVAL)
-		return fault_set(fault, ENOMEM, "no memory for %u switches", fabric->switches);
 	return fault_set(fault, EINVAL,
 		"%s: a buffer of %u blocks of 64 bytes cannot be divided among %u VCs",
 		topology->switch_at[at].name, config.buffer_blocks, config.vcs);
@@ -103,6 +111,10 @@ static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct faul
 	};
 	int result;
 
+	config.numbers =
+		virtual_arena_get(&fabric->arena, 2 * fabric->hosts * sizeof(*config.numbers));
+	if (config.numbers == NULL)
+		return fault_set(fault, ENOMEM, "no memory for %u hosts", fabric->hosts);
 	fabric_routes_map_sl(&fabric->routes, config.sl_to_vc);
 	result = datagram_init(&fabric->host[number].nic, &config, &link);
 	fabric->host[number].wake_at = WEFT_TIME_NEVER;
@@ -168,7 +180,8 @@ static int create_hosts(struct virtual_fabric *fabric, struct fault *fault)
 {
 	int result = 0;
 
-	fabric->host = calloc(fabric->hosts + 1u, sizeof(*fabric->host));
+	fabric->host =
+		virtual_arena_get(&fabric->arena, (fabric->hosts + 1u) * sizeof(*fabric->host));
 	if (fabric->host == NULL)
 		return fault_set(fault, ENOMEM, "no memory for %u hosts", fabric->hosts);
 	for (uint32_t i = 0; i < fabric->hosts && result == 0; i++) {
@@ -179,15 +192,29 @@ static int create_hosts(struct virtual_fabric *fabric, struct fault *fault)
 	return result;
 }
 
-/* A bucket in which some eight events fall when most links are busy with full frames. */
-static weft_time bucket_width(const struct virtual_fabric *fabric)
+/* What the devices take, nearly all of it the switches' queues. */
+static size_t state_bytes(const struct virtual_fabric *fabric)
+{
+	size_t bytes = 0;
+
+	for (uint32_t at = 0; at < fabric->switches; at++)
+		bytes += switch_bytes(&fabric->sw[at]->config);
+	return bytes;
+}
+
+/* Buckets in which some five events fall when most links are busy with full frames, which takes two
+ * events each; and as far ahead as a packet's next events lie. */
+static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 {
 	const struct topology *topology = fabric->topology;
 	uint64_t frame = fabric->run->nic.mtu_bytes + FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD;
 	uint64_t rate = topology->links > 0 ? topology->link_at[0].rate_bps : TOPOLOGY_RATE_BPS;
-	weft_time width = 8 * frame * ps_per_byte(rate) / (4 * (uint64_t)topology->links + 1);
+	weft_time delay = topology->links > 0 ? topology->link_at[0].delay_ps : 0;
+	weft_time packet = frame * ps_per_byte(rate);
+	weft_time width = 5 * packet / (4 * (uint64_t)topology->links + 1);
 
-	return width > 0 ? width : 1;
+	return event_queue_create_reaching(
+		width > 0 ? width : 1, 2 * packet + delay + fabric->routing_delay_ps);
 }
 
 /* Payload of the last frame of such messages, if that is less. */
@@ -244,7 +271,8 @@ static int build(struct virtual_fabric *fabric, struct fault *fault)
 		(result = create_hosts(fabric, fault)) < 0 ||
 		(result = virtual_links_create(fabric, fault)) < 0)
 		return result;
-	fabric->events = event_queue_create(bucket_width(fabric));
+	fabric->looks_ahead = state_bytes(fabric) > CACHE_BYTES;
+	fabric->events = create_queue(fabric);
 	if (fabric->events == NULL || virtual_pool_init(&fabric->pool, packets_max(fabric)) < 0 ||
 		virtual_credits_init(&fabric->credits, 4 * fabric->topology->links + 1) < 0)
 		return fault_set(fault, ENOMEM, "no memory for a virtual fabric");
@@ -289,12 +317,9 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 {
 	if (fabric == NULL)
 		return;
-	for (uint32_t i = 0; fabric->sw != NULL && i < fabric->switches; i++)
-		switch_destroy(fabric->sw[i]);
 	for (uint32_t i = 0; fabric->host != NULL && i < fabric->hosts; i++)
 		destroy_host(&fabric->host[i]);
 	free(fabric->sw);
-	free(fabric->host);
 	virtual_links_destroy(fabric);
 	event_queue_destroy(fabric->events);
 	virtual_pool_fini(&fabric->pool);
@@ -304,5 +329,6 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 	goal_replay_destroy(fabric->replay);
 	run_goal_close(fabric->goal);
 	run_result_free(&fabric->result);
+	virtual_arena_free(&fabric->arena);
 	free(fabric);
 }

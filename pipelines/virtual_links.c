@@ -96,7 +96,8 @@ static int create_channels(struct virtual_fabric *fabric)
 
 	for (uint32_t at = 0; at < fabric->switches; at++)
 		channels += topology->switch_at[at].ports;
-	fabric->channel = aligned_alloc(64, (channels + 1) * sizeof(*fabric->channel));
+	fabric->channel =
+		virtual_arena_get(&fabric->arena, (channels + 1) * sizeof(*fabric->channel));
 	fabric->channel_apart = calloc(channels + 1, sizeof(*fabric->channel_apart));
 	fabric->first = calloc(fabric->switches + 1, sizeof(struct virtual_channel *));
 	if (fabric->channel == NULL || fabric->channel_apart == NULL || fabric->first == NULL)
@@ -114,7 +115,6 @@ static int create_channels(struct virtual_fabric *fabric)
 
 void virtual_links_destroy(struct virtual_fabric *fabric)
 {
-	free(fabric->channel);
 	free(fabric->channel_apart);
 	free(fabric->first);
 }

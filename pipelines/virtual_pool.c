@@ -21,6 +21,7 @@ int virtual_pool_init(struct virtual_pool *pool, uint64_t packets)
 	*pool = (struct virtual_pool){0};
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
+	madvise(memory, size * sizeof(*pool->packet), MADV_HUGEPAGE);
 	pool->packet = memory;
 	pool->size = (uint32_t)size;
 	return 0;

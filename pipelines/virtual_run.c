@@ -83,6 +83,8 @@ static void run_until(struct course *course, weft_time limit)
 	while (event_queue_pop(fabric->events, limit, &event)) {
 		if (__builtin_expect(fabric->watch != NULL, 0))
 			virtual_watch_in(fabric, &event);
+		if (fabric->looks_ahead && fabric->events->next == 1)
+			virtual_look_ahead(fabric);
 		virtual_step(fabric, &event);
 		if (++steps == LOOK_EACH) {
 			steps = 0;

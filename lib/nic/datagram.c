@@ -24,8 +24,10 @@ static int allocate(struct datagram *nic)
 {
 	const struct datagram_config *config = &nic->config;
 
-	nic->sent = calloc(config->hosts, sizeof(*nic->sent));
-	nic->expected = calloc(config->hosts, sizeof(*nic->expected));
+	nic->sent = config->numbers;
+	if (nic->sent == NULL)
+		nic->sent = calloc(2u * config->hosts, sizeof(*nic->sent));
+	nic->expected = nic->sent + config->hosts;
 	for (unsigned vc = 0; vc < config->vcs; vc++) {
 		nic->fifo[vc].message = calloc(config->queue, sizeof(*nic->fifo[vc].message));
 		if (nic->fifo[vc].message == NULL)
@@ -56,8 +58,8 @@ void datagram_fini(struct datagram *nic)
 {
 	for (unsigned vc = 0; vc < FRAME_VCS_MAX; vc++)
 		free(nic->fifo[vc].message);
-	free(nic->sent);
-	free(nic->expected);
+	if (nic->config.numbers == NULL)
+		free(nic->sent);
 	route_choice_fini(&nic->choice);
 	memset(nic, 0, sizeof(*nic));
 }

@@ -35,6 +35,8 @@ struct datagram_config {
 	struct route_choice_options selection; /* what it is told; link and routes of this host */
 	/* Gives messages their service level instead of their own, the caller's; or NULL. */
 	const struct queuing *queuing;
+	/* [2 * hosts], zeroed, the caller's, for the numbers of frames; NULL: its own. */
+	uint32_t *numbers;
 };
 
 struct datagram_message {

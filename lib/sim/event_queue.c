@@ -4,77 +4,28 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "event_sort.h"
+#define BUCKETS_MIN 64u
+#define BUCKETS_MAX 65536u
+#define LIST_ROOM   16u
 
-#define BUCKETS     4096u
-#define SLAB_ROOM   16u
-#define CHUNK_SLABS 256u
+/* 'filled' is read eight buckets at a time. */
+#define FILLED_WORD 8u
 
-/* Memory of slabs is got in pieces, which are given back together. */
-struct chunk {
-	struct chunk *next;
-	uint64_t reserved[7];
-	_Alignas(64) uint8_t memory[];
-};
-
-static size_t slab_bytes(unsigned class)
+static uint64_t buckets_for(unsigned shift, weft_time reach_ps)
 {
-	return (size_t)(SLAB_ROOM << class) * (sizeof(uint64_t) + sizeof(uint32_t));
+	uint64_t buckets = BUCKETS_MIN;
+
+	while (buckets < BUCKETS_MAX && buckets << shift < reach_ps)
+		buckets *= 2;
+	return buckets;
 }
 
-static void give_slab(struct event_queue *queue, uint64_t *slab, unsigned class)
-{
-	slab[0] = (uintptr_t)queue->free[class];
-	queue->free[class] = slab;
-}
-
-static bool add_chunk(struct event_queue *queue, unsigned class)
-{
-	size_t slabs = class == 0 ? CHUNK_SLABS : 1, bytes = slab_bytes(class);
-	struct chunk *chunk = aligned_alloc(64, sizeof(*chunk) + slabs * bytes);
-
-	if (chunk == NULL)
-		return false;
-	chunk->next = queue->chunk;
-	queue->chunk = chunk;
-	for (size_t i = slabs; i-- > 0;) {
-		give_slab(queue, (uint64_t *)(void *)(chunk->memory + i * bytes), class);
-	}
-	return true;
-}
-
-/* Room for SLAB_ROOM << class events; NULL, and the queue has failed, without memory. */
-static uint64_t *take_slab(struct event_queue *queue, unsigned class)
-{
-	uint64_t *slab;
-
-	if (class >= EVENT_SLAB_CLASSES ||
-		(queue->free[class] == NULL && !add_chunk(queue, class))) {
-		queue->failed = true;
-		return NULL;
-	}
-	slab = queue->free[class];
-	queue->free[class] = (uint64_t *)(uintptr_t)slab[0];
-	return slab;
-}
-
-static unsigned class_of(uint32_t room)
-{
-	return (unsigned)__builtin_ctz(room / SLAB_ROOM);
-}
-
-static void empty(struct event_queue *queue, struct event_bucket *bucket)
-{
-	if (bucket->room > 0)
-		give_slab(queue, bucket->key, class_of(bucket->room));
-	*bucket = (struct event_bucket){0};
-}
-
-/* Room for 'count' sorted events, the key behind them, and what the sort writes beyond. */
+/* Room for 'count' sorted events, and the key behind them. */
 static bool grow_sorted(struct event_queue *queue, uint32_t count)
 {
-	uint32_t room = queue->room == 0 ? 4 * SLAB_ROOM : queue->room;
+	uint32_t room = queue->room == 0 ? 2 * EVENT_SORT_FEW : queue->room;
 	uint64_t *key;
 	uint32_t *item;
 
@@ -98,20 +49,31 @@ static bool grow_sorted(struct event_queue *queue, uint32_t count)
 
 struct event_queue *event_queue_create(weft_time width_ps)
 {
+	return event_queue_create_reaching(width_ps, 4096 * width_ps);
+}
+
+struct event_queue *event_queue_create_reaching(weft_time width_ps, weft_time reach_ps)
+{
 	struct event_queue *queue = calloc(1, sizeof(*queue));
+	uint64_t buckets;
 
 	if (queue == NULL)
 		return NULL;
 	while (queue->shift < EVENT_SHIFT_MAX && ((weft_time)1 << queue->shift) < width_ps)
 		queue->shift++;
-	queue->mask = BUCKETS - 1;
-	queue->bucket = calloc(BUCKETS, sizeof(*queue->bucket));
-	queue->filled = calloc(BUCKETS / 64, sizeof(*queue->filled));
-	if (queue->bucket == NULL || queue->filled == NULL || !grow_sorted(queue, 0)) {
+	buckets = buckets_for(queue->shift, reach_ps);
+	queue->mask = buckets - 1;
+	queue->bucket = aligned_alloc(64, buckets * sizeof(*queue->bucket));
+	queue->filled = calloc(buckets, sizeof(*queue->filled));
+	queue->spill = calloc(buckets, sizeof(*queue->spill));
+	if (queue->bucket == NULL || queue->filled == NULL || queue->spill == NULL ||
+		!grow_sorted(queue, 0)) {
 		event_queue_destroy(queue);
 		errno = ENOMEM;
 		return NULL;
 	}
+	/* The sort reads behind what is filled. */
+	memset(queue->bucket, 0, buckets * sizeof(*queue->bucket));
 	queue->key[0] = UINT64_MAX;
 	return queue;
 }
@@ -120,15 +82,14 @@ void event_queue_destroy(struct event_queue *queue)
 {
 	if (queue == NULL)
 		return;
-	for (struct chunk *chunk = queue->chunk, *next; chunk != NULL; chunk = next) {
-		next = chunk->next;
-		free(chunk);
-	}
+	for (uint64_t i = 0; queue->spill != NULL && i <= queue->mask; i++)
+		free(queue->spill[i].event);
 	free(queue->key);
 	free(queue->item);
 	free(queue->bucket);
 	free(queue->filled);
-	free(queue->heap);
+	free(queue->spill);
+	free(queue->heap.event);
 	free(queue);
 }
 
@@ -139,34 +100,45 @@ static inline bool before(const struct sim_event *a, const struct sim_event *b)
 	return a->order != b->order ? a->order < b->order : a->item < b->item;
 }
 
-/* Twice the room for a bucket that is full, or its first. */
-static bool grow_bucket(struct event_queue *queue, struct event_bucket *bucket)
+/* Room for one more; false, and the queue has failed, without memory. */
+static bool grow(struct event_queue *queue, struct event_list *list)
 {
-	struct event_bucket larger = {
-		.count = bucket->count, .room = bucket->room == 0 ? SLAB_ROOM : 2 * bucket->room};
+	uint32_t more = list->room == 0 ? LIST_ROOM : list->room * 2;
+	struct sim_event *larger;
 
-	larger.key = take_slab(queue, class_of(larger.room));
-	if (larger.key == NULL)
+	if (list->count < list->room)
+		return true;
+	larger = more > list->room ? realloc(list->event, more * sizeof(*larger)) : NULL;
+	if (larger == NULL) {
+		queue->failed = true;
 		return false;
-	for (uint32_t i = 0; i < larger.count; i++) {
-		larger.key[i] = bucket->key[i];
-		event_bucket_items(&larger)[i] = event_bucket_items(bucket)[i];
 	}
-	empty(queue, bucket);
-	*bucket = larger;
+	list->event = larger;
+	list->room = more;
 	return true;
 }
 
 static void append(struct event_queue *queue, struct sim_event event)
 {
-	uint64_t number = event.at >> queue->shift;
-	struct event_bucket *bucket = &queue->bucket[number & queue->mask];
+	uint64_t place = (event.at >> queue->shift) & queue->mask;
+	struct event_bucket *bucket = &queue->bucket[place];
+	struct event_list *spill = &queue->spill[place];
+	unsigned at = queue->filled[place];
 
-	if (bucket->count == bucket->room && !grow_bucket(queue, bucket))
-		return;
-	queue->filled[(number & queue->mask) / 64] |= UINT64_C(1) << (number & 63);
-	bucket->key[bucket->count] = event_key(queue, event);
-	event_bucket_items(bucket)[bucket->count++] = event.item;
+	if (at < EVENT_SORT_FEW) {
+		bucket->key[at] = event_key(queue, event);
+		bucket->item[at] = event.item;
+		queue->filled[place]++;
+	} else if (grow(queue, spill)) {
+		spill->event[spill->count++] = event;
+	}
+}
+
+static bool is_before(const struct event_queue *queue, uint64_t key, uint32_t item, uint32_t other)
+{
+	if (key != queue->key[other])
+		return key < queue->key[other];
+	return item < queue->item[other];
 }
 
 /* Into the bucket that is being emptied, which is sorted. */
@@ -178,10 +150,7 @@ static void insert(struct event_queue *queue, struct sim_event event)
 	if (!grow_sorted(queue, queue->count + 1))
 		return;
 	queue->key[++queue->count] = UINT64_MAX;
-	for (; at > queue->next &&
-		(key < queue->key[at - 1] ||
-			(key == queue->key[at - 1] && event.item < queue->item[at - 1]));
-		at--) {
+	for (; at > queue->next && is_before(queue, key, event.item, at - 1); at--) {
 		queue->key[at] = queue->key[at - 1];
 		queue->item[at] = queue->item[at - 1];
 	}
@@ -189,50 +158,34 @@ static void insert(struct event_queue *queue, struct sim_event event)
 	queue->item[at] = event.item;
 }
 
-static bool grow_heap(struct event_queue *queue)
-{
-	uint32_t more = queue->heap_room == 0 ? SLAB_ROOM : queue->heap_room * 2;
-	struct sim_event *larger;
-
-	if (queue->heap_count < queue->heap_room)
-		return true;
-	larger = more > queue->heap_room ? realloc(queue->heap, more * sizeof(*larger)) : NULL;
-	if (larger == NULL) {
-		queue->failed = true;
-		return false;
-	}
-	queue->heap = larger;
-	queue->heap_room = more;
-	return true;
-}
-
 static void heap_push(struct event_queue *queue, struct sim_event event)
 {
-	uint32_t at = queue->heap_count;
+	struct event_list *heap = &queue->heap;
+	uint32_t at = heap->count;
 
-	if (!grow_heap(queue))
+	if (!grow(queue, heap))
 		return;
-	for (; at > 0 && before(&event, &queue->heap[(at - 1) / 2]); at = (at - 1) / 2)
-		queue->heap[at] = queue->heap[(at - 1) / 2];
-	queue->heap[at] = event;
-	queue->heap_count++;
+	for (; at > 0 && before(&event, &heap->event[(at - 1) / 2]); at = (at - 1) / 2)
+		heap->event[at] = heap->event[(at - 1) / 2];
+	heap->event[at] = event;
+	heap->count++;
 }
 
 static struct sim_event heap_pop(struct event_queue *queue)
 {
-	struct sim_event first = queue->heap[0], last = queue->heap[--queue->heap_count];
+	struct event_list *heap = &queue->heap;
+	struct sim_event first = heap->event[0], last = heap->event[--heap->count];
 	uint32_t at = 0;
 
-	for (uint32_t child = 1; child < queue->heap_count; child = 2 * at + 1) {
-		if (child + 1 < queue->heap_count &&
-			before(&queue->heap[child + 1], &queue->heap[child]))
+	for (uint32_t child = 1; child < heap->count; child = 2 * at + 1) {
+		if (child + 1 < heap->count && before(&heap->event[child + 1], &heap->event[child]))
 			child++;
-		if (!before(&queue->heap[child], &last))
+		if (!before(&heap->event[child], &last))
 			break;
-		queue->heap[at] = queue->heap[child];
+		heap->event[at] = heap->event[child];
 		at = child;
 	}
-	queue->heap[at] = last;
+	heap->event[at] = last;
 	return first;
 }
 
@@ -248,50 +201,92 @@ void event_queue_push_apart(struct event_queue *queue, struct sim_event event)
 		heap_push(queue, event);
 }
 
-/* The next filled bucket after the current one; its distance, 0 if there is none. */
-static uint64_t next_filled(const struct event_queue *queue)
+/* The next filled bucket after 'from', which the calendar reaches; its distance, 0 if there is
+ * none.
+ */
+static uint64_t next_filled(const struct event_queue *queue, uint64_t from)
 {
-	uint64_t first = queue->current + 1, ahead = 0;
+	uint64_t last = queue->current + queue->mask, number = from + 1;
 
-	while (ahead < queue->mask) {
-		uint64_t number = first + ahead;
-		uint64_t word = queue->filled[(number & queue->mask) / 64] >> (number & 63);
+	while (number <= last) {
+		uint64_t place = number & queue->mask, word;
 
-		if (word != 0) {
-			ahead += (uint64_t)__builtin_ctzll(word);
-			return ahead < queue->mask ? ahead + 1 : 0;
+		if (queue->filled[place] != 0)
+			return number - from;
+		number++;
+		if (number % FILLED_WORD != 0)
+			continue;
+		/* Long stretches of nothing, eight at a time. */
+		for (; number + FILLED_WORD <= last; number += FILLED_WORD) {
+			memcpy(&word, &queue->filled[number & queue->mask], sizeof(word));
+			if (word != 0)
+				break;
 		}
-		ahead += 64 - (number & 63);
 	}
 	return 0;
+}
+
+unsigned event_queue_following(
+	const struct event_queue *queue, uint64_t *number, const struct event_bucket **bucket)
+{
+	uint64_t ahead = next_filled(queue, *number);
+
+	if (ahead == 0)
+		return 0;
+	*number += ahead;
+	*bucket = &queue->bucket[*number & queue->mask];
+	return queue->filled[*number & queue->mask];
 }
 
 /* What has come within the calendar's reach. */
 static void take_from_heap(struct event_queue *queue)
 {
-	while (queue->heap_count > 0 &&
-		(queue->heap[0].at >> queue->shift) - queue->current <= queue->mask)
+	while (queue->heap.count > 0 &&
+		(queue->heap.event[0].at >> queue->shift) - queue->current <= queue->mask)
 		append(queue, heap_pop(queue));
 }
 
 bool event_queue_is_empty(const struct event_queue *queue)
 {
-	return queue->next == queue->count && queue->heap_count == 0 && next_filled(queue) == 0;
+	return queue->next == queue->count && queue->heap.count == 0 &&
+	       next_filled(queue, queue->current) == 0;
 }
 
-/* The events of the current bucket, sorted, with the end behind them. */
-static void sort_current(struct event_queue *queue)
+/* A bucket with a spill: both into one array, which is sorted as a whole. */
+static void sort_spilled(struct event_queue *queue, struct event_bucket *bucket, unsigned filled,
+	struct event_list *spill)
 {
-	struct event_bucket *bucket = &queue->bucket[queue->current & queue->mask];
-	uint32_t count = bucket->count;
+	uint32_t count = filled + spill->count;
 
-	queue->next = queue->count = 0;
 	if (!grow_sorted(queue, count))
 		return;
-	event_sort(bucket->key, event_bucket_items(bucket), count, queue->key, queue->item);
-	queue->key[count] = UINT64_MAX;
+	memcpy(queue->key, bucket->key, filled * sizeof(bucket->key[0]));
+	memcpy(queue->item, bucket->item, filled * sizeof(bucket->item[0]));
+	for (uint32_t i = 0; i < spill->count; i++) {
+		queue->key[filled + i] = event_key(queue, spill->event[i]);
+		queue->item[filled + i] = spill->event[i].item;
+	}
+	event_sort_many(queue->key, queue->item, count);
 	queue->count = count;
-	empty(queue, bucket);
+	spill->count = 0;
+}
+
+static void sort_current(struct event_queue *queue)
+{
+	uint64_t place = queue->current & queue->mask;
+	struct event_list *spill = &queue->spill[place];
+	unsigned filled = queue->filled[place];
+
+	queue->next = queue->count = 0;
+	queue->filled[place] = 0;
+	if (__builtin_expect(spill->count > 0, 0)) {
+		sort_spilled(queue, &queue->bucket[place], filled, spill);
+	} else {
+		event_sort_few(queue->bucket[place].key, queue->bucket[place].item, filled,
+			queue->key, queue->item);
+		queue->count = filled;
+	}
+	queue->key[queue->count] = UINT64_MAX;
 }
 
 /* The first number of the current bucket that is not due before 'limit'. */
@@ -311,22 +306,22 @@ bool event_queue_advance(struct event_queue *queue, weft_time limit)
 {
 	uint64_t next, ahead;
 
-	set_limit(queue, limit);
 	if (queue->failed)
 		return false;
-	if (queue->next < queue->count)
+	if (queue->next < queue->count) {
+		set_limit(queue, limit);
 		return queue->key[queue->next] < queue->limit_key;
-	ahead = next_filled(queue);
-	if (ahead == 0 && queue->heap_count == 0)
+	}
+	ahead = next_filled(queue, queue->current);
+	if (ahead == 0 && queue->heap.count == 0)
 		return false;
 	/* Nothing near: jump to what is first far away. */
-	next = ahead > 0 ? queue->current + ahead : queue->heap[0].at >> queue->shift;
+	next = ahead > 0 ? queue->current + ahead : queue->heap.event[0].at >> queue->shift;
 	if (next << queue->shift >= limit)
 		return false;
 	queue->current = next;
 	queue->base = next << queue->shift;
 	take_from_heap(queue);
-	queue->filled[(next & queue->mask) / 64] &= ~(UINT64_C(1) << (next & 63));
 	sort_current(queue);
 	set_limit(queue, limit);
 	return !queue->failed && queue->key[queue->next] < queue->limit_key;

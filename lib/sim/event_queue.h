@@ -5,14 +5,14 @@
 /*
  * The event queue of the virtual clock (fabric.md, 'Engine'): a calendar of buckets of equal width
  * for what lies near, which is nearly everything, and a heap for the rest. A bucket is sorted when
- * its time has come, so that putting an event in costs a store.
+ * its time has come, so that putting an event in costs two stores.
  *
  * Events come out in the order (time, order), whatever the order in which they were put in; events
  * that agree in both come out in the order of their items. 'order' says who is served first at one
  * time and, by that, who it is: the caller's.
  *
  * Within a bucket time and order are one number: the time since the bucket's beginning in the upper
- * half, the order in the lower. A bucket is no wider than 2^31 ps, so the number is positive also
+ * half, the order in the lower. A bucket is no wider than 2^30 ps, so the number is positive also
  * as a signed one, which is what vector instructions compare.
  *
  * Memory grows while a run finds out how much it needs, never per event. One thread. If it runs out
@@ -22,9 +22,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "event_sort.h"
 #include "weft_time.h"
 
-#define EVENT_SHIFT_MAX 31 /* a bucket is at most 2^31 ps wide */
+#define EVENT_SHIFT_MAX 30 /* a bucket is at most 2^30 ps wide */
 
 struct sim_event {
 	weft_time at;
@@ -32,37 +33,43 @@ struct sim_event {
 	uint32_t item;
 };
 
+/* What a bucket has room for at once; more goes to its spill. */
 struct event_bucket {
-	uint64_t *key; /* [room], and behind them the items; NULL: there is no room */
+	uint64_t key[EVENT_SORT_FEW];
+	uint32_t item[EVENT_SORT_FEW];
+} __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct event_bucket) == 192, "two lines of keys and one of items");
+
+struct event_list {
+	struct sim_event *event;
 	uint32_t count, room;
 };
-
-#define EVENT_SLAB_CLASSES 24 /* room for 16, 32, 64, ... events */
 
 struct event_queue {
 	/* The bucket that is being emptied, sorted; behind the last key stands UINT64_MAX. */
 	uint64_t *key;
 	uint32_t *item;
 	uint32_t next, count; /* the first that was not taken; all */
-	uint32_t room;
-	unsigned shift;     /* a bucket is 2^shift ps wide */
+	unsigned shift;       /* a bucket is 2^shift ps wide */
+	bool failed;
 	weft_time base;     /* its beginning */
 	uint64_t limit_key; /* keys from here on are not due before 'limit' */
 	weft_time limit;
 	uint64_t current; /* its number, from time 0 on */
 	uint64_t mask;    /* buckets - 1 */
 	struct event_bucket *bucket;
-	uint64_t *filled;                   /* set of buckets with events */
-	uint64_t *free[EVENT_SLAB_CLASSES]; /* each begins with the next one's address */
-	void *chunk;                        /* memory of the slabs, linked */
-	struct sim_event *heap;
-	uint32_t heap_count, heap_room;
-	bool failed;
+	uint8_t *filled; /* by bucket: events in it, but for its spill */
+	struct event_list *spill;
+	struct event_list heap;
+	uint32_t room; /* of key and item */
 };
 
-/* 'width_ps' is rounded up to a power of two, and cut at 2^31; best is a width in which some four
- * to eight events fall. The calendar has 4,096 buckets. NULL with errno ENOMEM. */
+/* 'width_ps' is rounded up to a power of two, and cut at 2^30; best is a width in which some five
+ * events fall. The calendar has 4,096 buckets. NULL with errno ENOMEM. */
 struct event_queue *event_queue_create(weft_time width_ps);
+/* The same with a calendar that reaches about 'reach_ps' ahead: not more memory than is of use. */
+struct event_queue *event_queue_create_reaching(weft_time width_ps, weft_time reach_ps);
 void event_queue_destroy(struct event_queue *queue);
 
 /* The rare half of pushing: into the bucket that is being emptied, beyond the calendar, or where
@@ -76,27 +83,22 @@ static inline uint64_t event_key(const struct event_queue *queue, struct sim_eve
 	return since << 32 | event.order;
 }
 
-static inline uint32_t *event_bucket_items(const struct event_bucket *bucket)
-{
-	return (uint32_t *)(bucket->key + bucket->room);
-}
-
 /* 'event.at' is not before that of the event popped last, nor before the limit of a pop that found
  * nothing. */
 static inline void event_queue_push(struct event_queue *queue, struct sim_event event)
 {
-	uint64_t number = event.at >> queue->shift;
-	struct event_bucket *bucket = &queue->bucket[number & queue->mask];
-	uint32_t at = bucket->count;
+	uint64_t number = event.at >> queue->shift, place = number & queue->mask;
+	struct event_bucket *bucket = &queue->bucket[place];
+	unsigned at = queue->filled[place];
 
 	if (__builtin_expect(number - queue->current - 1 >= queue->mask, 0) ||
-		__builtin_expect(at == bucket->room, 0)) {
+		__builtin_expect(at == EVENT_SORT_FEW, 0)) {
 		event_queue_push_apart(queue, event);
 		return;
 	}
+	queue->filled[place] = (uint8_t)(at + 1);
 	bucket->key[at] = event_key(queue, event);
-	event_bucket_items(bucket)[at] = event.item;
-	bucket->count = at + 1;
+	bucket->item[at] = event.item;
 }
 
 /* The rare half of popping: another limit, or on to the next bucket that has events. False if no
@@ -121,6 +123,12 @@ static inline bool event_queue_pop(
 	event->item = queue->item[queue->next++];
 	return true;
 }
+
+/* For a look ahead, at what memory will be needed: the first bucket with events after number
+ * '*number', which then is its number, and how many there are; 0 if there is none. The events are
+ * in no order yet, and more may come. Begin with queue->current. */
+unsigned event_queue_following(
+	const struct event_queue *queue, uint64_t *number, const struct event_bucket **bucket);
 
 bool event_queue_is_empty(const struct event_queue *queue);
 

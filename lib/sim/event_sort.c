@@ -2,11 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "event_sort.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* Up to here counting n^2 comparisons, four at a time, is quicker than sorting. */
-#define COUNTED_MAX 32u
+#define LANES 4u
 
 /* Four keys in one register where the processor has such, in more where it has not. */
 typedef int64_t four_keys __attribute__((vector_size(32), aligned(8)));
@@ -25,80 +24,94 @@ static int compare(const void *a, const void *b)
 	return (x->item > y->item) - (x->item < y->item);
 }
 
-/* Insertion: for what is nearly sorted, and when there is no memory for more. */
-static void insert_all(const uint64_t *key, const uint32_t *item, uint32_t count, uint64_t *to_key,
-	uint32_t *to_item)
+static bool is_before(uint64_t key, uint32_t item, uint64_t other_key, uint32_t other_item)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t at = i;
+	return key != other_key ? key < other_key : item < other_item;
+}
 
-		for (; at > 0 && (key[i] < to_key[at - 1] ||
-					 (key[i] == to_key[at - 1] && item[i] < to_item[at - 1]));
-			at--) {
-			to_key[at] = to_key[at - 1];
-			to_item[at] = to_item[at - 1];
+/* By insertion: with equal keys, and when there is no memory for more. */
+static void insert_all(uint64_t *key, uint32_t *item, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++) {
+		uint64_t this_key = key[i];
+		uint32_t this_item = item[i], at = i;
+
+		for (; at > 0 && is_before(this_key, this_item, key[at - 1], item[at - 1]); at--) {
+			key[at] = key[at - 1];
+			item[at] = item[at - 1];
 		}
-		to_key[at] = key[i];
-		to_item[at] = item[i];
+		key[at] = this_key;
+		item[at] = this_item;
 	}
 }
 
-static void sort_many(const uint64_t *key, const uint32_t *item, uint32_t count, uint64_t *to_key,
-	uint32_t *to_item)
+void event_sort_many(uint64_t *key, uint32_t *item, uint32_t count)
 {
 	struct pair *pair = malloc(count * sizeof(*pair));
 
 	if (pair == NULL) {
-		insert_all(key, item, count, to_key, to_item);
+		insert_all(key, item, count);
 		return;
 	}
 	for (uint32_t i = 0; i < count; i++)
 		pair[i] = (struct pair){key[i], item[i]};
 	qsort(pair, count, sizeof(*pair), compare);
 	for (uint32_t i = 0; i < count; i++) {
-		to_key[i] = pair[i].key;
-		to_item[i] = pair[i].item;
+		key[i] = pair[i].key;
+		item[i] = pair[i].item;
 	}
 	free(pair);
 }
 
-/* rank[i]: how many keys are less than key[i]. */
-static inline void count_less(const uint64_t *key, uint32_t count, int64_t *rank)
+/*
+ * 'room', a constant, is 'count' rounded up: what lies behind 'count' counts as greater than all,
+ * and takes the place behind the last one. Loops of constant length: guessing their ends wrongly
+ * would cost more than they do.
+ */
+static inline __attribute__((always_inline)) void place_all(const uint64_t *key,
+	const uint32_t *item, uint32_t count, uint64_t *to_key, uint32_t *to_item,
+	const uint32_t room)
 {
-	for (uint32_t i = 0; i < count; i += EVENT_SORT_ALIGN) {
-		const four_keys *mine = (const four_keys *)(const void *)&key[i];
-		four_keys before[2] = {{0}, {0}};
+	const int64_t end = count;
+	four_keys mine[EVENT_SORT_FEW / LANES], rank[EVENT_SORT_FEW / LANES], seen = {0};
+	int64_t sum;
 
-		/* True is -1. */
-		for (uint32_t k = 0; k < count; k++) {
-			int64_t one = (int64_t)key[k];
-			const four_keys other = {one, one, one, one};
+	for (uint32_t i = 0; i < room / LANES; i++) {
+		const int64_t at = i * LANES;
+		const four_keys index = {at, at + 1, at + 2, at + 3};
+		const four_keys in = index < end; /* true is -1 */
 
-			before[0] -= mine[0] > other;
-			before[1] -= mine[1] > other;
-		}
-		memcpy(&rank[i], before, sizeof(before));
+		mine[i] = *(const four_keys *)(const void *)&key[i * LANES];
+		mine[i] = (mine[i] & in) | (INT64_MAX & ~in);
+		rank[i] = (four_keys){0};
 	}
+	for (uint32_t k = 0; k < room; k++)
+		for (uint32_t i = 0; i < room / LANES; i++)
+			rank[i] -= mine[i] > mine[k / LANES][k % LANES];
+	for (uint32_t k = 0; k < room; k++) {
+		int64_t to = rank[k / LANES][k % LANES];
+
+		to_key[to] = key[k];
+		to_item[to] = item[k];
+	}
+	for (uint32_t i = 0; i < room / LANES; i++)
+		seen += rank[i];
+	sum = seen[0] + seen[1] + seen[2] + seen[3];
+	/* Equal keys have taken the same place: rare, and their items decide. */
+	if (__builtin_expect(sum == end * (end - 1) / 2 + (room - end) * end, 1))
+		return;
+	for (uint32_t k = 0; k < count; k++) {
+		to_key[k] = key[k];
+		to_item[k] = item[k];
+	}
+	insert_all(to_key, to_item, count);
 }
 
-void event_sort(
-	uint64_t *key, const uint32_t *item, uint32_t count, uint64_t *to_key, uint32_t *to_item)
+void event_sort_few(const uint64_t *key, const uint32_t *item, uint32_t count, uint64_t *to_key,
+	uint32_t *to_item)
 {
-	int64_t rank[COUNTED_MAX], sum = 0;
-
-	if (count > COUNTED_MAX) {
-		sort_many(key, item, count, to_key, to_item);
-		return;
-	}
-	for (uint32_t i = count; i % EVENT_SORT_ALIGN != 0; i++)
-		key[i] = INT64_MAX;
-	count_less(key, count, rank);
-	for (uint32_t i = 0; i < count; i++) {
-		to_key[rank[i]] = key[i];
-		to_item[rank[i]] = item[i];
-		sum += rank[i];
-	}
-	/* Equal keys have taken the same place: rare, and their items decide. */
-	if (__builtin_expect(sum != (int64_t)count * (count - 1) / 2, 0))
-		insert_all(key, item, count, to_key, to_item);
+	if (count <= EVENT_SORT_FEW / 2)
+		place_all(key, item, count, to_key, to_item, EVENT_SORT_FEW / 2);
+	else
+		place_all(key, item, count, to_key, to_item, EVENT_SORT_FEW);
 }

@@ -5,15 +5,17 @@
 /*
  * Sorting the events of a bucket: few, in random order, and for each of them a branch of a usual
  * sort would be guessed wrongly. Here each event's place is counted, how many come before it,
- * several comparisons at a time and without branches; buckets that are too large for that go to
- * qsort().
+ * several comparisons at a time and without branches. Keys are below 2^63 - 1.
  */
 
 #include <stdint.h>
 
-#define EVENT_SORT_ALIGN 8 /* 'key' has room for a multiple of as many */
+#define EVENT_SORT_FEW 16u
 
-/* Sorts 'count' events by (key, item) from (key, item) to (to_key, to_item). Keys are below 2^63.
- * The room of 'key' behind 'count' is written. */
-void event_sort(
-	uint64_t *key, const uint32_t *item, uint32_t count, uint64_t *to_key, uint32_t *to_item);
+/* Sorts 'count' <= EVENT_SORT_FEW events by (key, item). All arrays have room for EVENT_SORT_FEW,
+ * the sorted ones for one more; what is behind 'count' is read, and written. */
+void event_sort_few(const uint64_t *key, const uint32_t *item, uint32_t count, uint64_t *to_key,
+	uint32_t *to_item);
+
+/* Any number, where they are. */
+void event_sort_many(uint64_t *key, uint32_t *item, uint32_t count);

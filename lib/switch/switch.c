@@ -65,14 +65,31 @@ static bool config_valid(const struct switch_config *config)
 	return true;
 }
 
-static void *zeroed_lines(size_t count, size_t size)
-{
-	size_t bytes = (count * size + 63) & ~(size_t)63;
-	void *memory = aligned_alloc(64, bytes);
+/* Where the parts of a switch lie in its memory, each at the beginning of a cache line. */
+struct layout {
+	size_t port, cross, queue, end;
+};
 
-	if (memory != NULL)
-		memset(memory, 0, bytes);
-	return memory;
+static size_t lines(size_t count, size_t size)
+{
+	return (count * size + 63) & ~(size_t)63;
+}
+
+static struct layout lay_out(const struct switch_config *config)
+{
+	size_t ports = config->ports, queues = ports * config->vcs * (config->voq ? ports : 1);
+	struct layout at;
+
+	at.port = lines(1, sizeof(struct weft_switch));
+	at.cross = at.port + lines(ports, sizeof(struct switch_port));
+	at.queue = at.cross + lines(ports * ports, sizeof(struct crosspoint));
+	at.end = at.queue + lines(queues, sizeof(struct voq));
+	return at;
+}
+
+size_t switch_bytes(const struct switch_config *config)
+{
+	return config_valid(config) ? lay_out(config).end : 0;
 }
 
 /* Each crosspoint knows its queues. Those of one output lie together: its arbiter walks them. */
@@ -86,18 +103,8 @@ static void init_queues(struct weft_switch *sw)
 		}
 }
 
-struct weft_switch *switch_create(const struct switch_config *config, weft_time now)
+static void configure(struct weft_switch *sw, const struct switch_config *config, weft_time now)
 {
-	struct weft_switch *sw;
-	unsigned queues;
-
-	if (!config_valid(config)) {
-		errno = EINVAL;
-		return NULL;
-	}
-	sw = zeroed_lines(1, sizeof(*sw));
-	if (sw == NULL)
-		goto err;
 	sw->config = *config;
 	sw->ports = config->ports;
 	sw->vcs = config->vcs;
@@ -112,28 +119,48 @@ struct weft_switch *switch_create(const struct switch_config *config, weft_time 
 	sw->usable = ~config->absent_ports & (UINT64_MAX >> (SWITCH_PORTS_MAX - config->ports));
 	sw->idle = sw->usable;
 	switch_set_table(sw, config->table_port, config->table_alternatives, config->table_hosts);
-	queues = (unsigned)sw->ports * sw->vcs * (sw->voq ? sw->ports : 1);
-	sw->port = zeroed_lines(sw->ports, sizeof(*sw->port));
-	sw->queue = zeroed_lines(queues, sizeof(*sw->queue));
-	sw->cross = zeroed_lines((size_t)sw->ports * sw->ports, sizeof(*sw->cross));
-	if (sw->port == NULL || sw->queue == NULL || sw->cross == NULL)
-		goto err;
+}
+
+struct weft_switch *switch_place(void *memory, const struct switch_config *config, weft_time now)
+{
+	struct weft_switch *sw = memory;
+	uint8_t *begin = memory;
+	struct layout at;
+
+	if (!config_valid(config)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	at = lay_out(config);
+	configure(sw, config, now);
+	sw->port = (struct switch_port *)(void *)(begin + at.port);
+	sw->cross = (struct crosspoint *)(void *)(begin + at.cross);
+	sw->queue = (struct voq *)(void *)(begin + at.queue);
 	init_queues(sw);
 	init_ports(sw, now);
 	return sw;
-err:
-	switch_destroy(sw);
-	errno = ENOMEM;
-	return NULL;
+}
+
+struct weft_switch *switch_create(const struct switch_config *config, weft_time now)
+{
+	size_t bytes = switch_bytes(config);
+	void *memory;
+
+	if (bytes == 0) {
+		errno = EINVAL;
+		return NULL;
+	}
+	memory = aligned_alloc(64, bytes);
+	if (memory == NULL) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	memset(memory, 0, bytes);
+	return switch_place(memory, config, now);
 }
 
 void switch_destroy(struct weft_switch *sw)
 {
-	if (sw == NULL)
-		return;
-	free(sw->port);
-	free(sw->queue);
-	free(sw->cross);
 	free(sw);
 }
 

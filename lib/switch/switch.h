@@ -21,6 +21,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "bits.h"
@@ -114,6 +115,12 @@ struct weft_switch {
 
 /* NULL with errno EINVAL (a number out of range) or ENOMEM. */
 struct weft_switch *switch_create(const struct switch_config *config, weft_time now);
+/* The same in memory of the caller's, for many switches close together: switch_bytes(), zeroed, at
+ * an address that is a multiple of 64. It is the caller's again after the last call. NULL with
+ * errno EINVAL. */
+struct weft_switch *switch_place(void *memory, const struct switch_config *config, weft_time now);
+/* 0 if a number is out of range. */
+size_t switch_bytes(const struct switch_config *config);
 /* Packets still stored are the driver's to free first: switch_drain(). */
 void switch_destroy(struct weft_switch *sw);
 
