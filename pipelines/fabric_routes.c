@@ -15,18 +15,19 @@ static const struct route_algorithm *find_algorithm(enum run_algorithm algorithm
 	return route_algorithm_find(run_algorithm_name(algorithm));
 }
 
-static int check_algorithm(enum run_algorithm which, struct fault *fault)
+static int check_algorithm(
+	const struct run_config *run, enum run_algorithm which, struct fault *fault)
 {
 	const struct route_algorithm *algorithm = find_algorithm(which);
 
 	if (algorithm == NULL)
 		return fault_set(fault, EINVAL, "routing.algorithm: '%s' is not built yet",
 			run_algorithm_name(which));
-	if (algorithm->deadlock_free)
+	if (algorithm->deadlock_free || run->routing.may_deadlock)
 		return 0;
 	return fault_set(fault, EINVAL,
 		"routing.algorithm: '%s' does not promise freedom from deadlock, expected one that "
-		"does",
+		"does, or routing.may-deadlock: true",
 		algorithm->name);
 }
 
@@ -39,7 +40,7 @@ static int judge_union(const struct route_set *set, const struct topology *topol
 	bool good;
 	int result;
 
-	if (run->routing.others == 0)
+	if (run->routing.others == 0 || run->routing.may_deadlock)
 		return 0;
 	result = route_verify_set(topology, set, &report, fault);
 	if (result < 0)
@@ -164,14 +165,14 @@ int fabric_routes_compute(struct fabric_routes *routes, const struct topology *t
 	int result;
 
 	*routes = (struct fabric_routes){NULL, NULL};
-	result = check_algorithm(run->routing.algorithm, fault);
+	result = check_algorithm(run, run->routing.algorithm, fault);
 	for (uint32_t i = 0; i < run->routing.others && result == 0; i++)
-		result = check_algorithm(run->routing.other[i], fault);
+		result = check_algorithm(run, run->routing.other[i], fault);
 	if (result == 0)
 		result = compute(routes, topology, run, fault);
 	if (result == 0)
 		result = check_classes(routes, run, fault);
-	if (result == 0)
+	if (result == 0 && run->sw.switching != RUN_SWITCHING_WORMHOLE)
 		result = check_itbs(routes->set, run, fault);
 	if (result == 0)
 		result = make_queuing(routes, topology, run, fault);

@@ -11,6 +11,7 @@
 #include "frame.h"
 #include "route_algorithm.h"
 #include "run_config_fields.h"
+#include "stop_go.h"
 #include "topology_file.h"
 
 #define FORMAT "run/1"
@@ -56,7 +57,12 @@ static const struct run_config config_default = {
 	.clock = RUN_CLOCK_REAL,
 	.seed = 1,
 	.link = {TOPOLOGY_RATE_BPS, TOPOLOGY_DELAY_PS},
-	.sw = {.buffer_bytes = 128 << 10, .mtu_bytes = 4096, .vcs = 1, .voq = true},
+	.sw = {.buffer_bytes = 128 << 10,
+		.mtu_bytes = 4096,
+		.vcs = 1,
+		.voq = true,
+		.stop_bytes = STOP_GO_STOP,
+		.go_bytes = STOP_GO_GO},
 	.routing = {.algorithm = RUN_ALGORITHM_UD, .threshold_ppm = 750000},
 	.detector = {.hcdth_ppm = 810000,
 		.lcdth_ppm = 630000,
@@ -86,6 +92,30 @@ static const struct run_config config_default = {
 void run_config_default(struct run_config *config)
 {
 	*config = config_default;
+}
+
+static bool says(
+	const struct yaml_tree_node *root, const char *section, const char *key, const char *value)
+{
+	const struct yaml_tree_node *in = yaml_tree_get(root, section);
+	const struct yaml_tree_node *at = in != NULL ? yaml_tree_get(in, key) : NULL;
+
+	return at != NULL && (value == NULL || (at->text != NULL && strcmp(at->text, value) == 0));
+}
+
+/* What is different where the file asks for the thesis' Myrinet (004, section 4.3), or for a number
+ * of messages instead of a time. */
+static void default_by_file(struct run_config *config, const struct yaml_tree_node *root)
+{
+	if (says(root, "measure", "messages", NULL))
+		config->measure.duration_ps = 1000 * PS_PER_S;
+	if (!says(root, "switch", "switching", run_switching_name(RUN_SWITCHING_WORMHOLE)))
+		return;
+	config->link = (struct topology_defaults){1280 * UINT64_C(1000000), 49200};
+	config->sw.flow_control = RUN_FLOW_CONTROL_STOP_GO;
+	config->sw.buffer_bytes = STOP_GO_SLACK;
+	config->sw.voq = false;
+	config->sw.routing_delay_ps = 150 * PS_PER_NS;
 }
 
 static void hosts_fini(struct run_config_hosts *hosts)
@@ -183,7 +213,7 @@ static int check_buffer(
 	uint64_t least = (uint64_t)frame_blocks(frame) * FRAME_BLOCK_BYTES * config->sw.vcs;
 	char size[QUANTITY_TEXT];
 
-	if (frame_blocks(frame) <= share)
+	if (frame_blocks(frame) <= share || config->sw.switching == RUN_SWITCHING_WORMHOLE)
 		return 0;
 	quantity_format(QUANTITY_SIZE, least, size);
 	return yaml_tree_refuse(nearest_place(root, "switch", "buffer"), fault,
@@ -263,6 +293,7 @@ static int read_root(
 {
 	int result = yaml_tree_expect_format(root, FORMAT, fault);
 
+	default_by_file(config, root);
 	if (result == 0)
 		result = yaml_fields_read(run_fields, root, config, fault);
 	if (result == 0)

@@ -41,9 +41,10 @@ struct run_config_place {
 struct run_config_switch {
 	enum run_switching switching;
 	enum run_flow_control flow_control;
-	enum run_credits credits; /* when a credit frame is sent (lib/link/credit.h) */
-	uint64_t buffer_bytes;    /* per input port, split equally among the VCs */
-	uint32_t mtu_bytes;       /* payload of the longest frame that must fit */
+	enum run_credits credits;      /* when a credit frame is sent (lib/link/credit.h) */
+	uint64_t buffer_bytes;         /* per input port, split equally among the VCs */
+	uint32_t stop_bytes, go_bytes; /* stop-go: STOP above, GO below this level */
+	uint32_t mtu_bytes;            /* payload of the longest frame that must fit */
 	uint32_t vcs;
 	bool voq;
 	weft_time routing_delay_ps;
@@ -58,6 +59,7 @@ struct run_config_routing {
 	uint32_t alternatives; /* routes a pair, for source routing; of each algorithm */
 	enum run_adaptive adaptive;
 	bool afi;
+	bool may_deadlock;      /* also routes that do not promise that they cannot */
 	uint32_t threshold_ppm; /* occupancy at which adaptive-th leaves the primary port */
 };
 
@@ -102,6 +104,9 @@ struct run_config_faults {
 
 struct run_config_measure {
 	weft_time warmup_ps, duration_ps, sample_ps;
+	/* Wormhole: what is delivered before counting begins, and how much is counted; 0: by time.
+	 * The duration stays the longest time. */
+	uint64_t warmup_messages, messages;
 	bool links;
 };
 
@@ -174,6 +179,7 @@ struct run_config {
 
 /* The text of a choice: run_pattern_name(RUN_PATTERN_UNIFORM) is "uniform". */
 const char *run_clock_name(enum run_clock clock);
+const char *run_switching_name(enum run_switching switching);
 const char *run_queuing_name(enum run_queuing queuing);
 const char *run_adaptive_name(enum run_adaptive adaptive);
 const char *run_algorithm_name(enum run_algorithm algorithm);

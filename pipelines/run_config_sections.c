@@ -29,6 +29,11 @@ const char *run_clock_name(enum run_clock clock)
 	return run_clock_choices[clock];
 }
 
+const char *run_switching_name(enum run_switching switching)
+{
+	return switching_choices[switching];
+}
+
 const char *run_queuing_name(enum run_queuing queuing)
 {
 	return run_queuing_choices[queuing];
@@ -60,8 +65,10 @@ const struct yaml_field run_link_fields[] = {
 #define S struct run_config_switch
 const struct yaml_field run_switch_fields[] = {
 	{"switching", YAML_FIELD_CHOICE, YAML_MEMBER(S, switching), .choices = switching_choices},
-	{"buffer", YAML_FIELD_BYTES, YAML_MEMBER(S, buffer_bytes), .min = 128,
+	{"buffer", YAML_FIELD_BYTES, YAML_MEMBER(S, buffer_bytes), .min = 16,
 		.max = (uint64_t)256 << 20},
+	{"stop", YAML_FIELD_BYTES, YAML_MEMBER(S, stop_bytes), .min = 1, .max = 65536},
+	{"go", YAML_FIELD_BYTES, YAML_MEMBER(S, go_bytes), .min = 1, .max = 65536},
 	{"mtu", YAML_FIELD_BYTES, YAML_MEMBER(S, mtu_bytes), .min = 64, .max = FRAME_PAYLOAD_MAX},
 	{"vcs", YAML_FIELD_NUMBER, YAML_MEMBER(S, vcs), .min = 1, .max = FRAME_VCS_MAX},
 	{"voq", YAML_FIELD_BOOL, YAML_MEMBER(S, voq)},
@@ -81,6 +88,7 @@ const struct yaml_field run_routing_fields[] = {
 	{"alternatives", YAML_FIELD_NUMBER, YAML_MEMBER(S, alternatives), .min = 1, .max = 10},
 	{"adaptive", YAML_FIELD_CHOICE, YAML_MEMBER(S, adaptive), .choices = adaptive_choices},
 	{"afi", YAML_FIELD_BOOL, YAML_MEMBER(S, afi)},
+	{"may-deadlock", YAML_FIELD_BOOL, YAML_MEMBER(S, may_deadlock)},
 	SHARE_FIELD("threshold", S, threshold_ppm),
 	{NULL},
 };
@@ -143,6 +151,8 @@ const struct yaml_field run_measure_fields[] = {
 		.max = 30 * 24 * 3600 * PS_PER_S},
 	{"sample", YAML_FIELD_TIME, YAML_MEMBER(S, sample_ps), .min = PS_PER_US,
 		.max = 24 * 3600 * PS_PER_S},
+	{"warmup-messages", YAML_FIELD_NUMBER, YAML_MEMBER(S, warmup_messages), .max = UINT32_MAX},
+	{"messages", YAML_FIELD_NUMBER, YAML_MEMBER(S, messages), .max = UINT32_MAX},
 	{"links", YAML_FIELD_BOOL, YAML_MEMBER(S, links)},
 	{NULL},
 };

@@ -38,13 +38,40 @@ static int check_virtual(const struct run_config *config, struct fault *fault)
 	return 0;
 }
 
+/* The thesis' switches have one way of doing each thing. */
+static int check_wormhole(const struct run_config *config, struct fault *fault)
+{
+	const char *what = NULL;
+
+	if (config->clock == RUN_CLOCK_REAL)
+		what = "goes with 'clock: virtual'";
+	else if (config->sw.flow_control != RUN_FLOW_CONTROL_STOP_GO)
+		what = "goes with 'flow-control: stop-go'";
+	else if (config->sw.vcs != 1 || config->sw.voq || config->queuing != RUN_QUEUING_1Q)
+		what = "has one queue an input: 'vcs: 1', 'voq: false' and 'queuing: 1q' were "
+		       "expected";
+	else if (config->routing.mode != RUN_ROUTING_SOURCE)
+		what = "goes with 'routing.mode: source'";
+	return what == NULL ? 0
+			    : fault_set(fault, EINVAL, "%s: switch.switching: wormhole %s",
+				      config->origin, what);
+}
+
 static int check_switch(const struct run_config *config, struct fault *fault)
 {
-	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
-		return refuse_choice(config, fault, "switch.switching", "wormhole",
-			"cut-through or store-and-forward");
+	bool wormhole = config->sw.switching == RUN_SWITCHING_WORMHOLE;
+
+	if (wormhole)
+		return check_wormhole(config, fault);
 	if (config->sw.flow_control != RUN_FLOW_CONTROL_CREDIT)
-		return refuse_choice(config, fault, "switch.flow-control", "stop-go", "credit");
+		return fault_set(fault, EINVAL,
+			"%s: switch.flow-control: stop-go goes with 'switching: wormhole' alone",
+			config->origin);
+	if (config->measure.messages != 0 || config->measure.warmup_messages != 0)
+		return fault_set(fault, EINVAL,
+			"%s: measure.messages: numbers of messages go with 'switching: wormhole' "
+			"alone; use measure.duration",
+			config->origin);
 	if (config->sw.credits != RUN_CREDITS_COALESCED && config->clock == RUN_CLOCK_REAL)
 		return refuse(
 			config, fault, "'switch.credits: each' on the real clock", "coalesced");
@@ -118,6 +145,8 @@ static int check_routing(const struct run_config *config, struct fault *fault)
 
 static const char *why_no_goal(const struct run_config *config)
 {
+	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
+		return "with 'switching: wormhole' is not built yet; use cut-through";
 	if (config->traffic.count > 1)
 		return "beside other traffic is not built yet; use it alone";
 	if (config->clock == RUN_CLOCK_VIRTUAL &&

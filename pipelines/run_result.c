@@ -85,11 +85,12 @@ static json_t *traffic_json(const struct run_traffic *traffic)
 		(json_int_t)traffic->pending);
 }
 
-static json_t *latency_json(const struct histogram *histogram)
+static json_t *latency_json(const struct histogram *histogram, double mean)
 {
-	return json_pack("{s:f,s:f,s:I,s:I,s:I,s:I}", "mean", histogram_mean(histogram), "stddev",
-		histogram_stddev(histogram), "p50", (json_int_t)histogram_quantile(histogram, 0.5),
-		"p99", (json_int_t)histogram_quantile(histogram, 0.99), "p999",
+	return json_pack("{s:f,s:f,s:I,s:I,s:I,s:I}", "mean",
+		mean > 0 ? mean : histogram_mean(histogram), "stddev", histogram_stddev(histogram),
+		"p50", (json_int_t)histogram_quantile(histogram, 0.5), "p99",
+		(json_int_t)histogram_quantile(histogram, 0.99), "p999",
 		(json_int_t)histogram_quantile(histogram, 0.999), "max",
 		(json_int_t)histogram->max);
 }
@@ -148,8 +149,9 @@ json_t *run_result_json(const struct run_result *result, json_t *config)
 		"messages", traffic_json(&result->messages), "throughput", "offered",
 		result->offered, "accepted", result->accepted, "flits_per_ns_per_switch",
 		result->flits_per_ns_per_switch, "latency_ns", "network",
-		latency_json(&result->network_ns), "total", latency_json(&result->total_ns),
-		"series", series_json(result));
+		latency_json(&result->network_ns, result->network_mean_ns), "total",
+		latency_json(&result->total_ns, result->total_mean_ns), "series",
+		series_json(result));
 	if (root == NULL)
 		return NULL;
 	if (result->links > 0)

@@ -54,6 +54,7 @@ struct run_result {
 	double offered, accepted; /* fractions of the hosts' link rate */
 	double flits_per_ns_per_switch;
 	struct histogram network_ns, total_ns;
+	double network_mean_ns, total_mean_ns; /* exact; 0: those of the histograms will do */
 	struct run_sample *sample;
 	unsigned samples;
 	struct run_link *link; /* when asked for */

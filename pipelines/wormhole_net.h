@@ -58,8 +58,10 @@ struct wormhole_ops {
 	uint32_t (*waiting)(void *ctx, uint32_t host, uint64_t now);
 	/* Takes the first one that waits; false: it goes nowhere, ask again. */
 	bool (*take)(void *ctx, uint32_t host, uint64_t now, struct wormhole_offer *offer);
-	/* The tail of an own message leaves the source in cycle 'last'. May be NULL. */
-	void (*sent)(void *ctx, const struct wormhole_message *message, uint64_t last);
+	/* The tail of an own message leaves the source in cycle 'last'; the header could have left
+	 * in cycle 'first'. May be NULL. */
+	void (*sent)(
+		void *ctx, const struct wormhole_message *message, uint64_t first, uint64_t last);
 	/* The tail is at the destination at the beginning of cycle 'at', which may lie a link's
 	 * delay ahead of now. */
 	void (*delivered)(void *ctx, const struct wormhole_message *message, uint64_t at);

@@ -129,11 +129,14 @@ static void end_at_host(struct wormhole_net *net, uint32_t number, uint32_t whic
 {
 	struct wormhole_message *message = &net->message[which];
 
+	/* The header has been absorbed there and has gone on. */
+	if (message->channel != number)
+		return;
 	if (message->discarded) {
 		free_message(net, which);
 		return;
 	}
-	if (message->channel != number || *message->route == ROUTE_TYPE_ITB)
+	if (*message->route == ROUTE_TYPE_ITB)
 		return;
 	net->count.delivered++;
 	net->ops->delivered(net->ctx, message, now + net->channel[number].delay + 1);
@@ -144,10 +147,12 @@ static void leave_host(struct wormhole_net *net, uint32_t number, uint32_t which
 {
 	const struct wormhole_message *message = &net->message[which];
 
-	if (net->channel[number].transit)
+	const struct wormhole_channel *channel = &net->channel[number];
+
+	if (channel->transit)
 		itb_pool_give(&net->host[number - net->first_host_channel].pool, message->bytes);
 	else if (net->ops->sent != NULL)
-		net->ops->sent(net->ctx, message, now);
+		net->ops->sent(net->ctx, message, channel->start_at, now);
 }
 
 static void on_tail(struct wormhole_net *net, uint32_t number, uint64_t now)

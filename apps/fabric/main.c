@@ -15,6 +15,7 @@
 #include "real_fabric.h"
 #include "report.h"
 #include "virtual_run.h"
+#include "wormhole_run.h"
 
 #define EAL_MEMORY_MIB 1024
 
@@ -163,7 +164,10 @@ int main(int argc, char **argv)
 	if (config == NULL)
 		return fail(result, &fault);
 	stop = program_catch_signals();
-	if (config->clock == RUN_CLOCK_VIRTUAL) {
+	if (config->sw.switching == RUN_SWITCHING_WORMHOLE) {
+		result = wormhole_run(&options, config, topology, stop, &fault);
+		result = result < 0 ? fail(result, &fault) : result;
+	} else if (config->clock == RUN_CLOCK_VIRTUAL) {
 		result = virtual_run(&options, config, topology, stop, &fault);
 		result = result < 0 ? fail(result, &fault) : result;
 	} else {

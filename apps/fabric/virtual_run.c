@@ -5,54 +5,28 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "news.h"
 #include "report.h"
 #include "virtual_capture.h"
 #include "virtual_fabric.h"
 
-#define NEWS_EACH_S 0.5
-
-/* One line on a terminal, written over again. */
-struct news {
-	double started, told;
-	bool shown;
-};
-
-static double wall_clock(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static void tell(void *ctx, weft_time done, weft_time whole, uint64_t packet_hops)
 {
-	struct news *news = ctx;
-	double now = wall_clock(), gone = now - news->started;
-
-	if (now - news->told < NEWS_EACH_S || done == 0)
-		return;
-	news->told = now;
-	news->shown = true;
-	fprintf(stderr,
-		"\r%5.1f %%  %.3f ms of %.3f ms  %.1f million packet-hops/s  %.0f s left   ",
-		100 * (double)done / (double)whole, (double)done / (double)PS_PER_MS,
-		(double)whole / (double)PS_PER_MS, (double)packet_hops / gone / 1e6,
-		gone * (double)(whole - done) / (double)done);
+	news_tell(ctx, done, whole, (double)PS_PER_MS, "ms", packet_hops);
 }
 
 static int run(struct virtual_fabric *fabric, const struct options *options,
 	const atomic_bool *stop, struct fault *fault)
 {
 	bool terminal = !options->quiet && isatty(STDERR_FILENO);
-	struct news news = {.started = wall_clock()};
-	int result = virtual_fabric_run(fabric, stop, terminal ? tell : NULL, &news, fault);
+	struct news news;
+	int result;
 
-	if (news.shown)
-		fprintf(stderr, "\r%*s\r", 78, "");
+	news_begin(&news);
+	result = virtual_fabric_run(fabric, stop, terminal ? tell : NULL, &news, fault);
+	news_end(&news);
 	return result;
 }
 

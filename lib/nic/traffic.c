@@ -127,7 +127,7 @@ static int check(const struct traffic_config *config, struct fault *fault)
 static weft_time mean_distance(const struct traffic *traffic, uint32_t bytes)
 {
 	const struct traffic_config *config = &traffic->config;
-	uint64_t frames = (bytes - 1) / config->frame_bytes + 1;
+	uint64_t frames = config->bare ? 0 : (bytes - 1) / config->frame_bytes + 1;
 	uint64_t wire =
 		bytes + frames * (FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD + config->route_bytes);
 

@@ -12,7 +12,8 @@
  * and a line in traffic.c.
  *
  * Load is a share of the link's rate, with everything that a frame costs on the wire (header,
- * route, preamble, gap) in it, so that 100 % is what the link can carry. It is the mean, also of
+ * route, preamble, gap) in it, so that 100 % is what the link can carry; where there are no frames
+ * (wormhole switching) it is the messages' bytes alone. It is the mean, also of
  * bursty sources: within bursts the load is greater, and must not be above 100 % there.
  */
 
@@ -35,6 +36,7 @@ struct traffic_config {
 	uint64_t seed;
 	uint64_t rate_bps;            /* of the link */
 	uint32_t load_ppm;            /* of it */
+	bool bare;                    /* no frames: messages cost their bytes and nothing else */
 	uint32_t frame_bytes;         /* payload of a full frame, as the interface's mtu_bytes */
 	uint32_t route_bytes;         /* of route a frame, typically */
 	uint32_t message_bytes;       /* SYNTHETIC_PREFIX_BYTES or more */

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* A run with wormhole switches, on the virtual clock. */
+
+#include <stdatomic.h>
+
+#include "options.h"
+#include "run_config.h"
+#include "topology.h"
+
+/* As report_result(). '*stop' ends the run early. */
+int wormhole_run(const struct options *options, const struct run_config *config,
+	const struct topology *topology, const atomic_bool *stop, struct fault *fault);

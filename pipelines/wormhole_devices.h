@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The parts of a wormhole fabric, shared by its files (wormhole_fabric*.c) and nobody else. */
+
+#include "fabric_routes.h"
+#include "histogram.h"
+#include "route_choice.h"
+#include "traffic.h"
+#include "wormhole_fabric.h"
+#include "wormhole_net.h"
+
+struct wormhole_source {
+	struct traffic **source;
+	uint32_t sources;
+	uint32_t taken;       /* messages: numbers them */
+	uint64_t unreachable; /* without a route */
+	struct route_choice choice;
+};
+
+/* At one moment. */
+struct wormhole_totals {
+	weft_time at_ps;
+	uint64_t messages, bytes, latency_cycles; /* delivered */
+	uint64_t generated_messages, generated_bytes;
+	uint64_t absorbed;
+};
+
+struct wormhole_fabric {
+	const struct topology *topology;
+	const struct run_config *run;
+	struct run_hosts *traffic;
+	struct fabric_routes routes;
+	struct wormhole_source *host;
+	struct wormhole_net *net;
+	weft_time cycle_ps;
+	/* What was measured. */
+	struct wormhole_totals now, at_warmup, at_end, at_sample;
+	bool measuring;
+	uint64_t last_at; /* cycle of the message that was measured last */
+	uint64_t network_sum_ps, total_sum_ps, itbs; /* of measured messages */
+	struct histogram network_ns, total_ns;
+	uint32_t *newest; /* [source][destination]: 1 + number of the last that arrived */
+	uint64_t overtaken;
+	uint64_t fingerprint;
+	struct run_result result; /* samples */
+	double wall_seconds;
+	bool failed, deadlock, incomplete;
+};
+
+/* wormhole_traffic.c */
+extern const struct wormhole_ops wormhole_fabric_ops;
+int wormhole_create_sources(struct wormhole_fabric *fabric, struct fault *fault);
+void wormhole_destroy_sources(struct wormhole_fabric *fabric);
+
+/* wormhole_measure.c */
+/* A message has arrived; it may be the last one that is wanted. */
+void wormhole_measure_message(
+	struct wormhole_fabric *fabric, const struct wormhole_message *message, uint64_t at);
+/* What arrives at or after the beginning of this cycle counts. */
+void wormhole_measure_begin(struct wormhole_fabric *fabric, uint64_t cycle);
+/* With the last message that is wanted, or now. Nothing is generated any more. */
+void wormhole_measure_end(struct wormhole_fabric *fabric);
+void wormhole_take_sample(struct wormhole_fabric *fabric, uint64_t cycle);

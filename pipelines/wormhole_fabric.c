@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "wormhole_fabric.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "run_source.h"
+#include "wormhole_devices.h"
+
+/* Cycles between two looks at who wants an end, or news, and whether all still moves. */
+#define LOOK_EACH (1u << 16)
+
+/* Named in a message. */
+#define CYCLE_SHOWN 16
+
+struct course {
+	struct wormhole_fabric *fabric;
+	const atomic_bool *stop;
+	wormhole_progress_fn progress;
+	void *ctx;
+	bool stopped;
+};
+
+static uint32_t cycles_of(weft_time time_ps, weft_time cycle_ps)
+{
+	return (uint32_t)((time_ps + cycle_ps - 1) / cycle_ps);
+}
+
+/* Of the links' common rate. */
+static struct wormhole_parameters parameters_of(
+	const struct topology *topology, const struct run_config *run)
+{
+	struct wormhole_parameters parameters = WORMHOLE_PARAMETERS_DEFAULT;
+	weft_time cycle_ps = ps_per_byte(topology->links > 0 ? topology->link_at[0].rate_bps : 0);
+
+	if (cycle_ps == 0)
+		return parameters;
+	parameters.cycle_ps = cycle_ps;
+	parameters.routing_cycles = cycles_of(run->sw.routing_delay_ps, cycle_ps);
+	parameters.marks = (struct stop_go_marks){
+		.slack = (uint32_t)run->sw.buffer_bytes,
+		.stop = run->sw.stop_bytes,
+		.go = run->sw.go_bytes,
+	};
+	return parameters;
+}
+
+/* Routes come from the library or from a file: the network takes them at their word. */
+static int check_routes(const struct wormhole_fabric *fabric, struct fault *fault)
+{
+	const struct route_set *set = fabric->routes.set;
+	uint32_t hosts = fabric->topology->hosts;
+	const uint8_t *route;
+	unsigned length;
+
+	for (uint32_t from = 0; from < hosts; from++)
+		for (uint32_t to = 0; to < hosts; to++)
+			for (unsigned i = 0; from != to && (route = route_set_get(set, from, to, i,
+								    &length)) != NULL;
+				i++)
+				if (wormhole_net_check_route(
+					    fabric->net, from, to, route, length, fault) < 0)
+					return -EINVAL;
+	return 0;
+}
+
+static int build(struct wormhole_fabric *fabric, struct fault *fault)
+{
+	const struct wormhole_parameters parameters = parameters_of(fabric->topology, fabric->run);
+	size_t hosts = fabric->topology->hosts;
+	int result;
+
+	fabric->cycle_ps = parameters.cycle_ps;
+	fabric->traffic = run_config_resolve(fabric->run, fabric->topology, fault);
+	if (fabric->traffic == NULL)
+		return -EINVAL;
+	result = run_source_check(fabric->run, fabric->traffic, fault);
+	if (result == 0)
+		result = fabric_routes_compute(
+			&fabric->routes, fabric->topology, fabric->run, fault);
+	if (result == 0)
+		result = wormhole_create_sources(fabric, fault);
+	if (result < 0)
+		return result;
+	fabric->net = wormhole_net_create(
+		fabric->topology, &parameters, &wormhole_fabric_ops, fabric, fault);
+	if (fabric->net == NULL)
+		return -errno;
+	fabric->newest = calloc(hosts * hosts + 1, sizeof(*fabric->newest));
+	if (fabric->newest == NULL)
+		return fault_set(fault, ENOMEM, "no memory for a wormhole fabric");
+	return check_routes(fabric, fault);
+}
+
+struct wormhole_fabric *wormhole_fabric_create(
+	const struct topology *topology, const struct run_config *run, struct fault *fault)
+{
+	struct wormhole_fabric *fabric = calloc(1, sizeof(*fabric));
+	int result;
+
+	if (fabric == NULL) {
+		fault_set(fault, ENOMEM, "no memory for a fabric");
+		errno = ENOMEM;
+		return NULL;
+	}
+	fabric->topology = topology;
+	fabric->run = run;
+	result = build(fabric, fault);
+	if (result == 0)
+		return fabric;
+	wormhole_fabric_destroy(fabric);
+	errno = -result;
+	return NULL;
+}
+
+void wormhole_fabric_destroy(struct wormhole_fabric *fabric)
+{
+	if (fabric == NULL)
+		return;
+	wormhole_net_destroy(fabric->net);
+	wormhole_destroy_sources(fabric);
+	fabric_routes_free(&fabric->routes);
+	run_hosts_destroy(fabric->traffic);
+	run_result_free(&fabric->result);
+	free(fabric->newest);
+	free(fabric);
+}
+
+const struct wormhole_net *wormhole_fabric_net(const struct wormhole_fabric *fabric)
+{
+	return fabric->net;
+}
+
+static double wall_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static bool enough(const struct wormhole_fabric *fabric)
+{
+	const struct run_config_measure *measure = &fabric->run->measure;
+
+	return measure->messages > 0 &&
+	       fabric->now.messages >= measure->warmup_messages + measure->messages;
+}
+
+static void tell(const struct course *course)
+{
+	const struct wormhole_fabric *fabric = course->fabric;
+	const struct run_config_measure *measure = &fabric->run->measure;
+	uint64_t passed = wormhole_net_counters(fabric->net).channels_passed;
+
+	if (course->progress == NULL)
+		return;
+	if (measure->messages > 0)
+		course->progress(course->ctx, fabric->now.messages,
+			measure->warmup_messages + measure->messages, passed);
+	else
+		course->progress(course->ctx, wormhole_net_now(fabric->net) * fabric->cycle_ps,
+			measure->duration_ps, passed);
+}
+
+/* Where nothing will ever happen again, messages that are still under way wait for each other; but
+ * a part of the network may stand still while the rest goes on. */
+static void look(struct course *course, bool alive)
+{
+	struct wormhole_fabric *fabric = course->fabric;
+	struct wormhole_counters count = wormhole_net_counters(fabric->net);
+
+	if (course->stop != NULL && atomic_load_explicit(course->stop, memory_order_relaxed))
+		course->stopped = true;
+	if (wormhole_net_failed(fabric->net))
+		fabric->failed = true;
+	else if (!alive && wormhole_net_under_way(fabric->net) > 0)
+		fabric->deadlock = true;
+	else if (count.stops > count.goes)
+		fabric->deadlock = wormhole_net_deadlock(fabric->net, NULL, 0) > 0;
+	tell(course);
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Up to the end of the time, or until enough was delivered. */
+static void run_course(struct course *course)
+{
+	struct wormhole_fabric *fabric = course->fabric;
+	const struct run_config_measure *measure = &fabric->run->measure;
+	uint64_t end = measure->duration_ps / fabric->cycle_ps, now = 0;
+	uint64_t sample_cycles = measure->sample_ps / fabric->cycle_ps, sample = sample_cycles;
+	uint64_t warmup =
+		measure->messages > 0 ? WORMHOLE_NEVER : measure->warmup_ps / fabric->cycle_ps;
+
+	while (now < end && !enough(fabric) && !course->stopped && !fabric->failed &&
+		!fabric->deadlock) {
+		uint64_t next = earlier(earlier(end, sample), now + LOOK_EACH);
+		bool alive;
+
+		if (warmup > now)
+			next = earlier(next, warmup);
+		alive = wormhole_net_run(fabric->net, next);
+		now = next;
+		if (now == warmup)
+			wormhole_measure_begin(fabric, now);
+		if (now == sample && !enough(fabric)) {
+			wormhole_take_sample(fabric, now);
+			sample += sample_cycles;
+		}
+		look(course, alive);
+		/* Sources have their end too. */
+		if (!alive && measure->messages > 0)
+			break;
+	}
+}
+
+int wormhole_fabric_run(struct wormhole_fabric *fabric, const atomic_bool *stop,
+	wormhole_progress_fn progress, void *ctx, struct fault *fault)
+{
+	const struct run_config_measure *measure = &fabric->run->measure;
+	struct course course = {fabric, stop, progress, ctx, false};
+	double start = wall_clock();
+
+	if (measure->messages > 0 ? measure->warmup_messages == 0 : measure->warmup_ps == 0)
+		wormhole_measure_begin(fabric, 0);
+	run_course(&course);
+	wormhole_measure_end(fabric);
+	fabric->incomplete = course.stopped || fabric->deadlock;
+	fabric->wall_seconds = wall_clock() - start;
+	return fabric->failed ? fault_set(fault, ENOMEM, "no memory for more messages or events")
+			      : 0;
+}
+
+int wormhole_fabric_judge(const struct wormhole_fabric *fabric, struct fault *fault)
+{
+	struct topology_port cycle[CYCLE_SHOWN];
+	unsigned count = wormhole_net_deadlock(fabric->net, cycle, CYCLE_SHOWN);
+	char text[FAULT_TEXT] = "";
+	size_t length = 0;
+
+	if (!fabric->deadlock)
+		return 0;
+	for (unsigned i = 0; i < count && i < CYCLE_SHOWN; i++) {
+		char name[TOPOLOGY_NAME_MAX + 8];
+
+		topology_port_name(fabric->topology, cycle[i], name, sizeof(name));
+		length += (size_t)snprintf(
+			text + length, sizeof(text) - length, "%s%s", i > 0 ? " " : "", name);
+		if (length >= sizeof(text))
+			break;
+	}
+	return fault_set(fault, EINVAL, "deadlock: %u channels wait for each other: %.160s%s",
+		count, text, count > CYCLE_SHOWN ? " ..." : "");
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * A run file with 'switching: wormhole' (fabric.md, 'Wormhole'): the network of wormhole_net.h with
+ * the routes, selectors and traffic sources of the other runs, and what is measured there. A
+ * message is one packet. Same file and seed: same result, to the last bit.
+ */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "fault.h"
+#include "run_config.h"
+#include "run_result.h"
+#include "topology.h"
+
+struct wormhole_fabric;
+struct wormhole_net;
+
+/* Told now and then how far a run is: 'done' of 'whole', in virtual time or, where the run counts
+ * messages, in messages. */
+typedef void (*wormhole_progress_fn)(
+	void *ctx, uint64_t done, uint64_t whole, uint64_t channels_passed);
+
+/* NULL and fault. Topology and configuration outlive the fabric. */
+struct wormhole_fabric *wormhole_fabric_create(
+	const struct topology *topology, const struct run_config *run, struct fault *fault);
+void wormhole_fabric_destroy(struct wormhole_fabric *fabric);
+
+/* Runs for the configured time or number of messages; '*stop' ends it early, a deadlock too.
+ * 'progress' may be NULL. 0, or -ENOMEM. */
+int wormhole_fabric_run(struct wormhole_fabric *fabric, const atomic_bool *stop,
+	wormhole_progress_fn progress, void *ctx, struct fault *fault);
+
+/* Fills 'result', which is zeroed; the caller frees it. -ENOMEM. */
+int wormhole_fabric_result(
+	const struct wormhole_fabric *fabric, struct run_result *result, struct fault *fault);
+
+/* After the run: 0, or -EINVAL and the channels that wait for each other. */
+int wormhole_fabric_judge(const struct wormhole_fabric *fabric, struct fault *fault);
+
+/* For tests: the network, and messages of a host's own that wait to be sent. */
+const struct wormhole_net *wormhole_fabric_net(const struct wormhole_fabric *fabric);
+uint64_t wormhole_fabric_waiting(const struct wormhole_fabric *fabric, uint32_t host);
