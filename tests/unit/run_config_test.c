@@ -250,7 +250,7 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 			"hello, watchdog, measure, edges, traffic, faults"},
 		{HEAD "switch: {bufer: 1KiB}\n",
 			"r.yaml:4:10: unknown key 'bufer' in 'switch', nearest is buffer; known are: "
-			"switching, buffer, mtu, vcs, voq, flow-control, credits, routing-delay"},
+			"switching, buffer, stop, go, mtu, vcs, voq, flow-control, credits, routing-delay"},
 		{HEAD "switch: {buffer: 128}\n",
 			"r.yaml:4:18: 'buffer: 128': a size with its unit, such as 128KiB (B, KiB, "
 			"MiB) was expected"},
@@ -402,7 +402,7 @@ static void an_override_is_checked_like_the_file(void **state)
 {
 	assert_refused(HEAD, "switch.bufer=64KiB",
 		"--set switch.bufer=64KiB: unknown key 'bufer' in 'switch', nearest is buffer; known "
-		"are: switching, buffer, mtu, vcs, voq, flow-control, credits, routing-delay");
+		"are: switching, buffer, stop, go, mtu, vcs, voq, flow-control, credits, routing-delay");
 	assert_refused(HEAD, "switch.buffer=64",
 		"--set switch.buffer=64: 'buffer: 64': a size with its unit, such as 128KiB (B, KiB, "
 		"MiB) was expected");
@@ -418,10 +418,13 @@ static void what_is_not_built_is_refused_by_name(void **state)
 	static const struct {
 		const char *set, *message;
 	} unbuilt[] = {
-		{"switch.switching=wormhole", "r.yaml: 'switch.switching: wormhole' is not built "
-					      "yet; use cut-through or store-and-forward"},
+		{"switch.switching=wormhole",
+			"r.yaml: switch.switching: wormhole goes with 'clock: virtual'"},
 		{"switch.flow-control=stop-go",
-			"r.yaml: 'switch.flow-control: stop-go' is not built yet; use credit"},
+			"r.yaml: switch.flow-control: stop-go goes with 'switching: wormhole' alone"},
+		{"measure.messages=10",
+			"r.yaml: measure.messages: numbers of messages go with 'switching: wormhole' "
+			"alone; use measure.duration"},
 		{"switch.credits=each",
 			"r.yaml: 'switch.credits: each' on the real clock is not built "
 			"yet; use coalesced"},
