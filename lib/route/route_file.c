@@ -41,6 +41,16 @@ int route_text(const struct topology *topology, uint32_t source, const uint8_t *
 	return (int)used;
 }
 
+static uint64_t count_routes(const struct topology *topology, const struct route_set *set)
+{
+	uint64_t routes = 0;
+
+	for (uint32_t source = 0; source < topology->hosts; source++)
+		for (uint32_t destination = 0; destination < topology->hosts; destination++)
+			routes += route_set_count(set, source, destination);
+	return routes;
+}
+
 static int write_header(const struct topology *topology, const struct route_set *set, FILE *out)
 {
 	const struct route_origin *origin = route_set_origin_const(set);
@@ -56,6 +66,7 @@ static int write_header(const struct topology *topology, const struct route_set 
 		fprintf(out, " root=%s", origin->root);
 	if (rule != NULL)
 		fprintf(out, " vcs=%u", rule->classes);
+	fprintf(out, " routes=%" PRIu64, count_routes(topology, set));
 	return fputc('\n', out) == EOF ? -EIO : 0;
 }
 

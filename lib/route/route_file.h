@@ -6,7 +6,7 @@
  * Route files. The text one (docs/files.md, 'Route file'): a header line, then one route a line,
  * lines of one pair in order of preference:
  *
- *	# weft routes/1 topology=NAME algorithm=ud seed=7 root=s0
+ *	# weft routes/1 topology=NAME algorithm=ud seed=7 root=s0 routes=56
  *	h0 h5 s0:9 s4:2 s6:1 !h12 s6:3 s1:0
  *
  * "s0:9" leaves switch s0 by port 9; "!h12" is absorbed by host h12 and re-injected by it. Empty
@@ -14,6 +14,9 @@
  *that have any: 'vcs=2' in the header, and for each port of a ring (vc_rule.h)
  *
  *	# vc s0:1 ring=0 dateline
+ *
+ * Who writes announces how many routes there are, so that a file that is cut off is noticed; a file
+ * made by hand need not say.
  *
  * Writing and reading give the same routes back; a file that does not fit the topology is refused
  * where it does not. The binary one is route_binary.h's; reading takes either.

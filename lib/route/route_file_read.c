@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,9 @@ struct reader {
 	struct route_set *set;
 	struct vc_rule *rule; /* the set's, while it is read */
 	char line[LINE_MAX_BYTES + 1];
-	unsigned number; /* of the line, from 1 */
+	unsigned number;    /* of the line, from 1 */
+	uint64_t routes;    /* read so far */
+	uint64_t announced; /* by the header; UINT64_MAX: it does not say */
 };
 
 static int refuse(struct reader *reader, const char *at, const char *format, ...)
@@ -70,14 +73,15 @@ static int take_label(struct reader *reader, const char *value, char label[ROUTE
 	return 0;
 }
 
-static int take_seed(struct reader *reader, const char *value, uint64_t *seed)
+static int take_number(struct reader *reader, const char *key, const char *value, uint64_t *number)
 {
 	char *end;
 
 	errno = 0;
-	*seed = strtoull(value, &end, 10);
+	*number = strtoull(value, &end, 10);
 	if (errno != 0 || !isdigit((unsigned char)value[0]) || *end != '\0')
-		return refuse(reader, value, "seed '%.32s', expected a number of 64 bits", value);
+		return refuse(
+			reader, value, "%s '%.32s', expected a number of 64 bits", key, value);
 	return 0;
 }
 
@@ -122,12 +126,14 @@ static int take_field(struct reader *reader, char *token)
 	if (strcmp(token, "root") == 0)
 		return take_label(reader, value, origin->root);
 	if (strcmp(token, "seed") == 0)
-		return take_seed(reader, value, &origin->seed);
+		return take_number(reader, token, value, &origin->seed);
+	if (strcmp(token, "routes") == 0)
+		return take_number(reader, token, value, &reader->announced);
 	if (strcmp(token, "vcs") == 0)
 		return take_classes(reader, value);
 	return refuse(reader, token,
-		"unknown key '%.64s' in the header, expected topology, algorithm, seed, root or "
-		"vcs",
+		"unknown key '%.64s' in the header, expected topology, algorithm, seed, root, vcs "
+		"or routes",
 		token);
 }
 
@@ -257,7 +263,10 @@ static int take_route(struct reader *reader, char *first, char **rest)
 	if (!topology_peer(reader->topology, host_end(source), &route.at))
 		return refuse(reader, first, "host %s has no link", first);
 	result = take_hops(reader, rest, &route);
-	return result < 0 ? result : add_route(reader, source, destination, &route);
+	if (result == 0)
+		result = add_route(reader, source, destination, &route);
+	reader->routes += result == 0;
+	return result;
 }
 
 /* "s0:1 ring=0 dateline", behind "# vc ". */
@@ -339,6 +348,12 @@ static int read_lines(struct reader *reader, FILE *in)
 		return fault_set(reader->fault, EINVAL,
 			"%s:1:1: an empty file, expected '" ROUTE_FILE_MAGIC " topology=…'",
 			reader->origin);
+	if (result == 0 && reader->announced != UINT64_MAX && reader->announced != reader->routes)
+		return fault_set(reader->fault, EINVAL,
+			"%s:%u: the end after %" PRIu64 " routes, expected the %" PRIu64
+			" that the header announces: the file is cut off (or was edited: then "
+			"routes= can be taken out of the header)",
+			reader->origin, reader->number, reader->routes, reader->announced);
 	return result;
 }
 
@@ -348,6 +363,7 @@ static int read_text(const struct topology *topology, FILE *in, const char *orig
 	struct reader reader = {.topology = topology,
 		.origin = origin,
 		.fault = fault,
+		.announced = UINT64_MAX,
 		.set = route_set_create(topology->hosts)};
 	int result;
 

@@ -118,6 +118,25 @@ class Sweep(unittest.TestCase):
                          ["10%", "20%", "30%", "40%"])
         self.assertEqual(document["missing"], [])
 
+    def test_the_document_has_the_means_and_intervals_of_the_table(self):
+        self.sweep(*LOADS, "--seeds", "1:3")
+        means = json.loads((self.out / "sweep.json").read_text())["means"]
+        rows = self.rows("sweep-mean.csv")
+        self.assertEqual([list(mean) for mean in means], [list(row) for row in rows])
+        for mean, row in zip(means, rows):
+            self.assertEqual((mean["traffic.0.load"], mean["seeds"]), (row["traffic.0.load"], 3))
+            for name in ("accepted", "accepted_ci95", "total_ns_mean_ci95", "lost"):
+                self.assertAlmostEqual(mean[name], float(row[name]), places=8)
+
+    def test_folders_above_are_made_too(self):
+        self.sweep(*LOADS, out=self.dir / "a" / "b" / "c")
+        self.assertTrue((self.dir / "a" / "b" / "c" / "sweep.csv").exists())
+
+    def test_a_folder_that_cannot_be_made_is_named(self):
+        self.write("file", "")
+        done = self.sweep(*LOADS, out=self.dir / "file" / "b", code=3)
+        self.assertIn("file/b: the folder cannot be made: Not a directory", done.stderr)
+
     def test_set_holds_for_all_points(self):
         self.sweep(*LOADS, "--set", "switch.vcs=2")
         self.assertTrue(all(call.startswith("switch.vcs=2 ") for call in self.calls()))

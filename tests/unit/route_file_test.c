@@ -9,8 +9,9 @@
 
 #include "networks.h"
 
-#define CLASSES "# weft routes/1 topology=ring vcs=2\n"
-#define HEADER  "# weft routes/1 topology=ring algorithm=by-hand seed=7\n"
+#define CLASSES   "# weft routes/1 topology=ring vcs=2\n"
+#define ANNOUNCED "# weft routes/1 topology=ring algorithm=by-hand seed=7 routes=1\n"
+#define HEADER    "# weft routes/1 topology=ring algorithm=by-hand seed=7\n"
 
 static struct route_set *read_text(
 	const struct topology *topology, const char *text, size_t bytes, struct fault *fault)
@@ -76,8 +77,34 @@ static void the_header_says_where_the_routes_come_from(void **state)
 	struct route_set *set = route_compute(topology, &route_up_down, &options, NULL, NULL);
 	char *text = write_text(topology, set);
 
-	assert_int_equal(0,
-		strncmp(text, "# weft routes/1 topology=ring algorithm=ud seed=42 root=s2\n", 59));
+	assert_int_equal(
+		0, strncmp(text,
+			   "# weft routes/1 topology=ring algorithm=ud seed=42 root=s2 routes=12\n",
+			   69));
+	free(text);
+	route_set_destroy(set);
+	topology_destroy(topology);
+}
+
+/* Cut after any line, the file is not whole; with all lines it is. */
+static void a_file_that_is_cut_between_lines_is_refused(void **state)
+{
+	struct topology *topology = network_ring(4);
+	struct route_options options = {.seed = 42};
+	struct route_set *set = route_compute(topology, &route_up_down, &options, NULL, NULL);
+	char *text = write_text(topology, set);
+	unsigned refused = 0;
+
+	for (size_t bytes = 1; bytes < strlen(text); bytes++) {
+		struct fault fault = {""};
+
+		if (text[bytes - 1] != '\n')
+			continue;
+		assert_null(read_text(topology, text, bytes, &fault));
+		assert_non_null(strstr(fault.text, "expected the 12 that the header announces"));
+		refused++;
+	}
+	assert_int_equal(refused, 12);
 	free(text);
 	route_set_destroy(set);
 	topology_destroy(topology);
@@ -86,7 +113,7 @@ static void the_header_says_where_the_routes_come_from(void **state)
 static void a_route_reads_as_the_elements_of_the_frame(void **state)
 {
 	const uint8_t wanted[] = {0x80, 0x82, ROUTE_TYPE_ITB, 0x80, 0x82, ROUTE_TYPE_HOST};
-	const char text[] = HEADER "h0 h2 s0:0 s1:2 !h1 s1:0 s2:2\n";
+	const char text[] = ANNOUNCED "h0 h2 s0:0 s1:2 !h1 s1:0 s2:2\n";
 	struct topology *topology = network_ring(4);
 	struct fault fault = {""};
 	struct route_set *set = read_text(topology, text, strlen(text), &fault);
@@ -141,9 +168,9 @@ static const struct bad bad[] = {
 		"FILE:1:36: seed '99999999999999999999', expected a number of 64 bits"},
 	{"# weft routes/1 topology=ring algorithm=u\027d\n",
 		"FILE:1:42: a control character in a name"},
-	{"# weft routes/1 topology=ring what=1\n",
-		"FILE:1:31: unknown key 'what' in the header, "
-		"expected topology, algorithm, seed, root or vcs"},
+	{"# weft routes/1 topology=ring what=1\n", "FILE:1:31: unknown key 'what' in the header, "
+						   "expected topology, algorithm, seed, root, vcs "
+						   "or routes"},
 	{"# weft routes/1 topology=ring vcs=9\n", "FILE:1:35: vcs '9', expected 1 to 4 VC classes"},
 	{HEADER "# vc s0:1 ring=0\n", "FILE:2:6: a VC class, expected vcs= in the header first"},
 	{CLASSES "# vc h0:0 ring=0\n", "FILE:2:6: 'h0:0', expected the port of a switch"},
@@ -173,7 +200,7 @@ static const struct bad bad[] = {
 
 static void vc_classes_are_read_back_the_same(void **state)
 {
-	const char text[] = "# weft routes/1 topology=ring seed=0 vcs=2\n"
+	const char text[] = "# weft routes/1 topology=ring seed=0 vcs=2 routes=1\n"
 			    "# vc s0:0 ring=3 dateline\n# vc s1:1 ring=0\n"
 			    "h0 h1 s0:0 s1:2\n";
 	struct topology *topology = network_ring(4);
@@ -283,6 +310,7 @@ static void a_line_without_an_end_takes_no_memory(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_is_written_is_read_back_the_same),
 	cmocka_unit_test(the_header_says_where_the_routes_come_from),
+	cmocka_unit_test(a_file_that_is_cut_between_lines_is_refused),
 	cmocka_unit_test(a_route_reads_as_the_elements_of_the_frame),
 	cmocka_unit_test(lines_of_a_pair_keep_their_order_and_comments_are_passed_over),
 	cmocka_unit_test(vc_classes_are_read_back_the_same),

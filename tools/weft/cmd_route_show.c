@@ -102,8 +102,7 @@ static bool has_way(const struct subject *subject, uint32_t source, uint32_t des
 
 	if (subject->file[0].set != NULL)
 		return route_set_count(subject->file[0].set, source, destination) > 0;
-	return source != destination && topology_peer(subject->topology, at, &at) &&
-	       at.kind == DEVICE_SWITCH &&
+	return topology_peer(subject->topology, at, &at) && at.kind == DEVICE_SWITCH &&
 	       route_table_row(subject->file[0].table, at.device)[destination] != ROUTE_TABLE_NONE;
 }
 
@@ -116,6 +115,10 @@ static int show_pair(const struct subject *subject, const char *from, const char
 		result = find_host(subject->topology, to, &destination);
 	if (result != EXIT_DONE)
 		return result;
+	if (source == destination)
+		return command_fail(NAME, EXIT_BAD_REQUEST,
+			"%s and %s are the same host: what it sends to itself takes no route", from,
+			to);
 	if (!has_way(subject, source, destination))
 		return command_fail(NAME, EXIT_BAD_ANSWER, "no route from %s to %s", from, to);
 	if (subject->file[0].set != NULL)

@@ -122,13 +122,34 @@ static int parse(struct sweep *sweep, int argc, char **argv, struct fault *fault
 	return result == 0 ? check_request(sweep, run_file, fault) : result;
 }
 
+/* The folder and those above it, as far as they are not there. */
+static int make_folder(const char *path, struct fault *fault)
+{
+	char part[PATH_MAX];
+	size_t length = strlen(path);
+
+	if (length >= sizeof(part))
+		return fault_set(fault, ENAMETOOLONG, "%s: %s", path, strerror(ENAMETOOLONG));
+	memcpy(part, path, length + 1);
+	for (size_t i = 1; i <= length; i++) {
+		if (path[i] != '/' && path[i] != '\0')
+			continue;
+		part[i] = '\0';
+		if (mkdir(part, 0777) < 0 && errno != EEXIST)
+			return fault_set(fault, errno, "%s: the folder cannot be made: %s", part,
+				strerror(errno));
+		part[i] = path[i];
+	}
+	return 0;
+}
+
 /* The folder, made if it is not there, and locked for this sweep alone; a descriptor to close. */
 static int open_folder(const struct sweep *sweep, struct fault *fault)
 {
-	int fd;
+	int fd = make_folder(sweep->folder, fault);
 
-	if (mkdir(sweep->folder, 0777) < 0 && errno != EEXIST)
-		return fault_set(fault, errno, "%s: %s", sweep->folder, strerror(errno));
+	if (fd < 0)
+		return fd;
 	fd = open(sweep->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return fault_set(fault, errno, "%s: %s", sweep->folder, strerror(errno));
@@ -220,10 +241,11 @@ static json_t *summary(
 		else
 			json_array_append_new(missing, json_string(name));
 	}
-	return json_pack("{s:s,s:O,s:O,s:O,s:o,s:o}", "weft", "sweep-result/1", "configuration",
+	return json_pack("{s:s,s:O,s:O,s:O,s:o,s:o,s:o}", "weft", "sweep-result/1", "configuration",
 		json_object_get(manifest, "configuration"), "vary",
 		json_object_get(manifest, "vary"), "seeds", json_object_get(manifest, "seeds"),
-		"points", rows, "missing", missing);
+		"points", rows, "means", sweep_means(&sweep->plan, outcome->row), "missing",
+		missing);
 }
 
 static int write_tables(const struct sweep *sweep, const json_t *manifest,

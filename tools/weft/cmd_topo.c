@@ -29,23 +29,44 @@ static const char usage[] =
 	"\n"
 	"Kinds and their options (every kind takes --rate 10Gbps and --delay 30ns too):\n";
 
+static void print_kind(const struct generator *generator, FILE *out)
+{
+	fprintf(out, "  %-13s %s\n", generator->name, generator->help);
+	for (unsigned i = 0; generator->options[i].name != NULL; i++) {
+		const struct generator_option *option = &generator->options[i];
+
+		fprintf(out, "                  --%s %s: %s", option->name,
+			option->type == GENERATOR_DIMS ? "AxB" : "N", option->help);
+		if (option->fallback != 0)
+			fprintf(out, " (%u)", (unsigned)option->fallback);
+		fputc('\n', out);
+	}
+}
+
 static void print_usage(FILE *out)
 {
 	const struct generator *generator;
 
 	fputs(usage, out);
-	for (unsigned i = 0; (generator = generator_at(i)) != NULL; i++) {
-		fprintf(out, "  %-13s %s\n", generator->name, generator->help);
-		for (unsigned o = 0; generator->options[o].name != NULL; o++) {
-			const struct generator_option *option = &generator->options[o];
+	for (unsigned i = 0; (generator = generator_at(i)) != NULL; i++)
+		print_kind(generator, out);
+}
 
-			fprintf(out, "                  --%s %s: %s", option->name,
-				option->type == GENERATOR_DIMS ? "AxB" : "N", option->help);
-			if (option->fallback != 0)
-				fprintf(out, " (%u)", (unsigned)option->fallback);
-			fputc('\n', out);
-		}
+/* 'weft topo gen KIND --help': that kind alone. */
+static void print_help(int argc, char **argv)
+{
+	const struct generator *generator = NULL;
+
+	if (argc > 2 && strcmp(argv[1], "gen") == 0)
+		generator = generator_find(argv[2]);
+	if (generator == NULL) {
+		print_usage(stdout);
+		return;
 	}
+	printf("usage: weft topo gen %s [--OPTION VALUE]... [-o FILE]\n\n", generator->name);
+	print_kind(generator, stdout);
+	fputs("Every kind takes --rate 10Gbps and --delay 30ns too; 'weft topo --help' has them all.\n",
+		stdout);
 }
 
 int cmd_topo_arguments(int argc, char **argv, const char **spec, bool *json)
@@ -87,7 +108,7 @@ int cmd_topo(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
 		if (strcmp(argv[i], "--help") == 0) {
-			print_usage(stdout);
+			print_help(argc, argv);
 			return EXIT_DONE;
 		}
 	if (argc < 2) {

@@ -66,11 +66,11 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
 		print_usage(stdout);
-		return EXIT_DONE;
+		return check_output("help", EXIT_DONE);
 	}
 	if (strcmp(argv[1], "--version") == 0) {
 		printf("weft %s\n", WEFT_VERSION);
-		return EXIT_DONE;
+		return check_output("version", EXIT_DONE);
 	}
 	for (const struct command *command = commands; command->name != NULL; command++)
 		if (strcmp(command->name, argv[1]) == 0)

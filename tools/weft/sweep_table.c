@@ -49,7 +49,8 @@ static const struct column columns[] = {
 	{"deadlock", {"checks", "deadlock"}, COUNT},
 	{"fingerprint", {"fingerprint"}, TEXT},
 };
-#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
+#define COLUMNS         (sizeof(columns) / sizeof(columns[0]))
+#define COLUMN_NAME_MAX 64
 
 json_t *sweep_result_load(const char *path)
 {
@@ -173,52 +174,108 @@ static void write_means_heading(const struct sweep_plan *plan, FILE *out)
 	fputc('\n', out);
 }
 
-/* One column of the points from 'first' on. */
-static void write_mean(const struct column *column, json_t *const *rows, unsigned count, FILE *out)
+static void name_interval(const struct column *column, char name[COLUMN_NAME_MAX])
 {
-	double value[SWEEP_VALUES_MAX], sum = 0;
+	snprintf(name, COLUMN_NAME_MAX, "%s_ci95", column->name);
+}
+
+/* One column of 'count' points. */
+static void set_mean(json_t *mean, const struct column *column, json_t *const *rows, unsigned count)
+{
+	double value[SWEEP_VALUES_MAX];
+	char interval[COLUMN_NAME_MAX];
 	struct confidence confidence;
+	json_int_t sum = 0;
 	unsigned values = 0;
 
+	value[0] = 0;
 	for (unsigned i = 0; i < count; i++) {
 		const json_t *cell = json_object_get(rows[i], column->name);
 
 		if (!json_is_number(cell))
 			continue;
 		value[values++] = json_number_value(cell);
-		sum += json_number_value(cell);
+		sum += json_integer_value(cell);
 	}
-	fputc(',', out);
 	if (column->kind == COUNT) {
-		if (values > 0)
-			fprintf(out, "%.0f", sum);
+		json_object_set_new(
+			mean, column->name, values > 0 ? json_integer(sum) : json_null());
 		return;
 	}
 	confidence = confidence_of(value, values);
-	if (values > 0)
-		fprintf(out, "%.9g", confidence.mean);
-	fputc(',', out);
-	if (!isnan(confidence.half_width))
-		fprintf(out, "%.9g", confidence.half_width);
+	name_interval(column, interval);
+	json_object_set_new(
+		mean, column->name, values > 0 ? json_real(confidence.mean) : json_null());
+	/* A number, or null: there is none for fewer than two values. */
+	json_object_set_new(mean, interval,
+		isnan(confidence.half_width) ? json_null() : json_real(confidence.half_width));
+}
+
+/* The points from 'first' on, which differ by their seeds; NULL: there are no results. */
+static json_t *mean_of(const struct sweep_plan *plan, json_t *const *rows, unsigned first)
+{
+	unsigned repeats = sweep_plan_repeats(plan), seeds = 0;
+	json_t *mean;
+
+	for (unsigned i = 0; i < repeats; i++)
+		seeds += rows[first + i] != NULL;
+	if (seeds == 0)
+		return NULL;
+	mean = json_object();
+	for (unsigned i = 0; i < plan->varies; i++)
+		json_object_set_new(
+			mean, plan->vary[i].key, json_string(sweep_plan_value(plan, first, i)));
+	json_object_set_new(mean, "seeds", json_integer(seeds));
+	for (unsigned i = 0; i < COLUMNS; i++)
+		if (columns[i].kind != TEXT)
+			set_mean(mean, &columns[i], rows + first, repeats);
+	return mean;
+}
+
+json_t *sweep_means(const struct sweep_plan *plan, json_t *const *rows)
+{
+	unsigned repeats = sweep_plan_repeats(plan);
+	json_t *means = json_array();
+
+	for (unsigned first = 0; first < plan->points; first += repeats) {
+		json_t *mean = mean_of(plan, rows, first);
+
+		if (mean != NULL)
+			json_array_append_new(means, mean);
+	}
+	return means;
+}
+
+static void write_mean(const struct sweep_plan *plan, const json_t *mean, FILE *out)
+{
+	char interval[COLUMN_NAME_MAX];
+
+	for (unsigned i = 0; i < plan->varies; i++) {
+		write_cell(json_object_get(mean, plan->vary[i].key), out);
+		fputc(',', out);
+	}
+	write_cell(json_object_get(mean, "seeds"), out);
+	for (unsigned i = 0; i < COLUMNS; i++) {
+		if (columns[i].kind == TEXT)
+			continue;
+		fputc(',', out);
+		write_cell(json_object_get(mean, columns[i].name), out);
+		if (columns[i].kind != MEASURE)
+			continue;
+		fputc(',', out);
+		name_interval(&columns[i], interval);
+		write_cell(json_object_get(mean, interval), out);
+	}
+	fputc('\n', out);
 }
 
 void sweep_means_write(const struct sweep_plan *plan, json_t *const *rows, FILE *out)
 {
-	unsigned repeats = sweep_plan_repeats(plan);
+	json_t *means = sweep_means(plan, rows);
+	const json_t *mean;
+	size_t index;
 
 	write_means_heading(plan, out);
-	for (unsigned first = 0; first < plan->points; first += repeats) {
-		unsigned seeds = 0;
-
-		for (unsigned i = 0; i < repeats; i++)
-			seeds += rows[first + i] != NULL;
-		if (seeds == 0)
-			continue;
-		write_values(plan, first, out);
-		fprintf(out, "%u", seeds);
-		for (unsigned i = 0; i < COLUMNS; i++)
-			if (columns[i].kind != TEXT)
-				write_mean(&columns[i], rows + first, repeats, out);
-		fputc('\n', out);
-	}
+	json_array_foreach(means, index, mean) write_mean(plan, mean, out);
+	json_decref(means);
 }

@@ -25,6 +25,9 @@ json_t *sweep_row(const struct sweep_plan *plan, unsigned point, const json_t *r
 
 /* rows[i] belongs to point i; NULL: not there, and left out. */
 void sweep_table_write(const struct sweep_plan *plan, json_t *const *rows, FILE *out);
+/* An object for each combination of the varied keys of which there are results: the same as a line
+ * of sweep_means_write(), by name. A new reference. */
+json_t *sweep_means(const struct sweep_plan *plan, json_t *const *rows);
 /* A line for each combination of the varied keys: of measures the mean over the seeds and, as
  * NAME_ci95, the half width of the 95 % confidence interval; of counts the sum. */
 void sweep_means_write(const struct sweep_plan *plan, json_t *const *rows, FILE *out);
