@@ -17,6 +17,7 @@ struct course {
 	void *ctx;
 	weft_time end;
 	bool stopped;
+	uint32_t steps; /* since the last look; a phase may be shorter than from look to look */
 };
 
 static double wall_clock(void)
@@ -78,7 +79,7 @@ static void run_until(struct course *course, weft_time limit)
 {
 	struct virtual_fabric *fabric = course->fabric;
 	struct sim_event event;
-	uint32_t steps = 0;
+	uint32_t steps = course->steps;
 
 	while (event_queue_pop(fabric->events, limit, &event)) {
 		if (__builtin_expect(fabric->watch != NULL, 0))
@@ -87,12 +88,13 @@ static void run_until(struct course *course, weft_time limit)
 			virtual_look_ahead(fabric);
 		virtual_step(fabric, &event);
 		if (++steps == LOOK_EACH) {
-			steps = 0;
+			steps = course->steps = 0;
 			look(course);
 			if (is_over(course))
 				return;
 		}
 	}
+	course->steps = steps;
 	fabric->order = 0;
 	fabric->failed = fabric->failed || event_queue_failed(fabric->events);
 	if (stands_still(fabric, limit)) {
@@ -154,7 +156,11 @@ int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 	virtual_progress_fn progress, void *ctx, struct fault *fault)
 {
 	const struct run_config_measure *measure = &fabric->run->measure;
-	struct course course = {fabric, stop, progress, ctx, measure->duration_ps, false};
+	struct course course = {.fabric = fabric,
+		.stop = stop,
+		.progress = progress,
+		.ctx = ctx,
+		.end = measure->duration_ps};
 	double start = wall_clock();
 
 	fabric->measure_from = measure->warmup_ps;

@@ -128,6 +128,8 @@ static struct run_config *load(
 		*result = choose_clock(config, options->clock, fault);
 	if (*result == 0)
 		*result = run_config_supported(config, fault);
+	if (*result == 0)
+		*result = report_check(options, fault);
 	if (*result == 0 && (*topology = run_config_open_topology(config, fault)) == NULL)
 		*result = -errno;
 	if (*result == 0)
@@ -148,6 +150,19 @@ static int run_real(const struct options *options, const struct run_config *conf
 	result = run(options, config, topology, stop);
 	eal_stop();
 	return result;
+}
+
+/* What was printed may not have got anywhere: a full disk, a closed output. */
+static int check_output(int result)
+{
+	bool bad = ferror(stdout) != 0;
+
+	errno = 0;
+	if ((fflush(stdout) == 0 && !bad) || errno == EPIPE) /* a reader has seen enough */
+		return result;
+	fprintf(stderr, "weft-fabric: standard output: cannot be written%s%s\n",
+		errno != 0 ? ": " : "", errno != 0 ? strerror(errno) : "");
+	return result == EXIT_DONE || result == EXIT_BAD_ANSWER ? EXIT_NOT_ABLE : result;
 }
 
 int main(int argc, char **argv)
@@ -175,5 +190,5 @@ int main(int argc, char **argv)
 	}
 	topology_destroy(topology);
 	run_config_destroy(config);
-	return result;
+	return check_output(result);
 }

@@ -3,14 +3,47 @@
 #include "report.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "run_config_json.h"
 
 static bool on_standard_output(const struct options *options)
 {
 	return options->json != NULL && strcmp(options->json, "-") == 0;
+}
+
+/* A file that is there, or the folder that it would be in. */
+static int check_file(const char *path, struct fault *fault)
+{
+	char folder[PATH_MAX];
+	const char *name = path, *slash = strrchr(path, '/');
+
+	if (access(path, F_OK) != 0) {
+		size_t length = slash == NULL ? 0 : (size_t)(slash - path) + 1;
+
+		if (length >= sizeof(folder) - 1)
+			return fault_set(
+				fault, ENAMETOOLONG, "%s: %s", path, strerror(ENAMETOOLONG));
+		snprintf(folder, sizeof(folder), "%.*s.", (int)length, path);
+		name = folder;
+	}
+	if (access(name, W_OK) == 0)
+		return 0;
+	return fault_set(fault, errno, "%s: cannot be written: %s", path, strerror(errno));
+}
+
+int report_check(const struct options *options, struct fault *fault)
+{
+	int result = 0;
+
+	if (options->json != NULL && !on_standard_output(options))
+		result = check_file(options->json, fault);
+	if (result == 0 && options->csv != NULL && strcmp(options->csv, "-") != 0)
+		result = check_file(options->csv, fault);
+	return result;
 }
 
 static int write_json(const struct options *options, const struct run_result *result,

@@ -8,6 +8,10 @@
 #include "run_config.h"
 #include "run_result.h"
 
+/* Before a run that may be long: whether the files that are asked for can be written. 0 or -errno
+ * and fault. */
+int report_check(const struct options *options, struct fault *fault);
+
 /* 0, EXIT_BAD_ANSWER if something was lost, doubled, out of order or stands still, or a negative
  * code. */
 int report_result(const struct run_result *result, const struct options *options,

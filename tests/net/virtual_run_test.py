@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Captures on the virtual clock, read by tshark with our dissector.
+"""'weft run' on the virtual clock as a user sees it: what it writes and where, interrupts, and captures,
+read by tshark with our dissector.
 
-usage: virtual_capture_test.py WEFT DISSECTOR [TEST]...    exit 77 where tshark is missing
+usage: virtual_run_test.py WEFT DISSECTOR [TEST]...
 """
 import json
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 WEFT, DISSECTOR = (sys.argv.pop(1), sys.argv.pop(1)) if len(sys.argv) > 2 else ("", "")
@@ -33,9 +36,50 @@ FIELDS = ("frame.interface_name", "frame.p2p_dir", "frame.time_epoch", "frame.le
 IN, OUT = "1", "0"
 
 
+class VirtualRun(unittest.TestCase):
+    def setUp(self):
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="weft-virtual-run-"))
+        self.addCleanup(shutil.rmtree, self.dir)
+        (self.dir / "run.yaml").write_text(RUN)
+
+    def run_file(self, *args):
+        return subprocess.run([WEFT, "run", str(self.dir / "run.yaml"), *args],
+                              capture_output=True, text=True, timeout=60, check=False)
+
+    def test_the_result_files_are_looked_at_before_the_run(self):
+        long_run = ("--set", "measure.duration=1000s")
+        for option in ("--json", "--csv"):
+            done = self.run_file(option, "/nowhere/x", *long_run)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("/nowhere/x: cannot be written: No such file", done.stderr)
+
+    def test_a_full_standard_output_is_reported(self):
+        for args in ((), ("--json", "-")):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([WEFT, "run", str(self.dir / "run.yaml"), *args],
+                                      stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
+                                      check=False)
+            self.assertEqual(done.returncode, 3)
+            self.assertIn("cannot be written", done.stderr)
+
+    def test_an_interrupt_ends_a_small_run_too_and_keeps_what_was_measured(self):
+        path = self.dir / "result.json"
+        with subprocess.Popen([WEFT, "run", str(self.dir / "run.yaml"), "--json", str(path),
+                               "--set", "measure.duration=1000s", "--set",
+                               "measure.sample=1ms", "--set", "traffic[0].load=1%"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            time.sleep(0.5)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=30)
+        result = json.loads(path.read_text())
+        self.assertTrue(result["incomplete"])
+        self.assertGreater(result["messages"]["delivered"], 0)
+
+
+@unittest.skipIf(shutil.which("tshark") is None, "tshark is not installed")
 class VirtualCapture(unittest.TestCase):
     def setUp(self):
-        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="weft-virtual-capture-"))
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="weft-virtual-run-"))
         self.addCleanup(shutil.rmtree, self.dir)
         (self.dir / "run.yaml").write_text(RUN)
 
@@ -158,12 +202,5 @@ class VirtualCapture(unittest.TestCase):
         self.assertIn("/dev/full: the capture is not complete: No space left", done.stderr)
 
 
-def main():
-    if shutil.which("tshark") is None:
-        print("skipped: tshark is not installed")
-        sys.exit(77)
-    unittest.main(argv=[sys.argv[0], *sys.argv[1:]], verbosity=2)
-
-
 if __name__ == "__main__":
-    main()
+    unittest.main(verbosity=2)
