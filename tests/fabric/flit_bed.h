@@ -36,16 +36,16 @@ static inline void flit_bed_row(struct flit_bed *bed, uint32_t switches, uint32_
 	for (uint32_t i = 0; i < switches * each; i++) {
 		snprintf(row->host_at[i].name, TOPOLOGY_NAME_MAX, "h%u", i);
 		topology_add_link(row, network_port(DEVICE_HOST, i, 0),
-			network_port(DEVICE_SWITCH, i / each, (uint8_t)(i % each)), 0,
-			FLIT_DELAY_THESIS_PS, 0);
+			network_port(DEVICE_SWITCH, i / each, (uint8_t)(i % each)),
+			FLIT_RATE_THESIS_BPS, FLIT_DELAY_THESIS_PS, 0);
 	}
 	for (uint32_t i = 0; i < switches; i++) {
 		snprintf(row->switch_at[i].name, TOPOLOGY_NAME_MAX, "s%u", i);
 		row->switch_at[i].ports = (uint8_t)(each + 2);
 		if (i + 1 < switches)
 			topology_add_link(row, network_port(DEVICE_SWITCH, i, (uint8_t)each),
-				network_port(DEVICE_SWITCH, i + 1, (uint8_t)(each + 1)), 0,
-				FLIT_DELAY_THESIS_PS, 0);
+				network_port(DEVICE_SWITCH, i + 1, (uint8_t)(each + 1)),
+				FLIT_RATE_THESIS_BPS, FLIT_DELAY_THESIS_PS, 0);
 	}
 	if (topology_finish(row, "test", &fault) != 0)
 		fail_msg("%s", fault.text);

@@ -148,6 +148,7 @@ static struct flit visit_flit(struct flit_model *model, struct flit_host *host)
 static void host_end(struct flit_model *model, struct flit_host *host, struct flit tail)
 {
 	if (host->sending == SENDING_OWN) {
+		model->fate[tail.message].sent = model->cycle;
 		host->own_next++;
 	} else {
 		host->visit_next++;
@@ -159,11 +160,14 @@ static void host_end(struct flit_model *model, struct flit_host *host, struct fl
 void flit_host_send(struct flit_model *model, uint32_t number)
 {
 	struct topology_port port = {DEVICE_HOST, number, 0};
-	struct flit_link *link = flit_link_of(model, port);
 	struct flit_host *host = &model->host_at[number];
+	struct flit_link *link;
 	struct flit flit;
 
-	if (host->sending == SENDING_NOTHING || model->cycle < host->may_leave || link->stopped)
+	if (host->sending == SENDING_NOTHING || model->cycle < host->may_leave)
+		return;
+	link = flit_link_of(model, port);
+	if (link->stopped)
 		return;
 	flit = host->sending == SENDING_OWN ? own_flit(model, host) : visit_flit(model, host);
 	host->sent++;

@@ -22,14 +22,13 @@ struct flit_link *flit_link_of(struct flit_model *model, struct topology_port se
 
 void flit_link_send(struct flit_model *model, struct flit_link *link, struct flit flit)
 {
-	unsigned place = (unsigned)(model->cycle % link->flight);
-
-	if (!link->exists || link->full[place]) {
+	if (!link->exists || link->full[link->now]) {
 		flit_model_break(model, "two flits at once on a link, or one where no link is");
 		return;
 	}
-	link->flit[place] = flit;
-	link->full[place] = true;
+	link->flit[link->now] = flit;
+	link->full[link->now] = true;
+	link->carried++;
 	model->moved = model->cycle;
 }
 
@@ -41,11 +40,13 @@ void flit_model_break(struct flit_model *model, const char *what)
 
 static void link_arrive(struct flit_model *model, struct flit_link *link)
 {
-	unsigned place = (unsigned)(model->cycle % link->flight);
+	unsigned place = (link->now + 1) % link->flight;
 
+	link->now = place;
 	if (link->symbol[place] != SYMBOL_NONE)
 		link->stopped = link->symbol[place] == SYMBOL_STOP;
 	link->symbol[place] = SYMBOL_NONE;
+	link->stopped_cycles += link->stopped;
 	if (!link->full[place])
 		return;
 	link->full[place] = false;
@@ -71,13 +72,12 @@ static void mark_note(struct flit_model *model, struct topology_port sender, boo
 /* The buffer behind a link sends a symbol back. */
 static void link_mark(struct flit_model *model, struct flit_link *link)
 {
-	unsigned place = (unsigned)(model->cycle % link->flight);
-	int symbol;
+	enum flit_symbol symbol;
 
 	if (link->to.kind != DEVICE_SWITCH)
 		return;
 	symbol = flit_switch_symbol(model, link->to);
-	link->symbol[place] = symbol;
+	link->symbol[link->now] = (uint8_t)symbol;
 	if (symbol != SYMBOL_NONE)
 		mark_note(model, link->from, symbol == SYMBOL_STOP);
 }
@@ -134,6 +134,16 @@ size_t flit_model_marks(const struct flit_model *model, const struct flit_mark *
 {
 	*marks = model->mark;
 	return model->marks;
+}
+
+uint64_t flit_model_carried(const struct flit_model *model, struct topology_port sender)
+{
+	return model->link[link_number(model, sender)].carried;
+}
+
+uint64_t flit_model_stopped(const struct flit_model *model, struct topology_port sender)
+{
+	return model->link[link_number(model, sender)].stopped_cycles;
 }
 
 unsigned flit_model_fullest(const struct flit_model *model)
@@ -271,7 +281,7 @@ static bool hosts_create(struct flit_model *model)
 		return false;
 	for (uint32_t i = 0; i < model->messages; i++) {
 		model->host_at[model->message[i].source].own_count++;
-		model->fate[i].left = model->fate[i].first = FLIT_NEVER;
+		model->fate[i].left = model->fate[i].sent = model->fate[i].first = FLIT_NEVER;
 		model->fate[i].tail = model->fate[i].discarded = FLIT_NEVER;
 	}
 	for (uint32_t i = 0; i < hosts; i++) {
@@ -291,8 +301,11 @@ struct flit_model *flit_model_create(const struct topology *topology,
 	const struct flit_parameters *parameters, const struct flit_message *messages,
 	uint32_t count)
 {
-	struct flit_model *model = calloc(1, sizeof(*model));
+	struct flit_model *model;
 
+	if (parameters->slots > FLIT_SLOTS_MAX)
+		return NULL;
+	model = calloc(1, sizeof(*model));
 	if (model == NULL)
 		return NULL;
 	model->topology = topology;

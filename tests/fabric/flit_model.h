@@ -38,8 +38,8 @@ struct flit_parameters {
 	uint64_t pool;        /* bytes for messages in transit at each host */
 };
 
-#define FLIT_FLIGHT_MAX 64
-#define FLIT_SLOTS_MAX  256
+#define FLIT_FLIGHT_MAX 16
+#define FLIT_SLOTS_MAX  128
 #define FLIT_NEVER      UINT64_MAX
 
 /* The thesis' section 4.3: 6.25 ns, 150 ns, 80 bytes, 275 ns, 200 ns, 512 KiB; its links of 10 m.
@@ -56,6 +56,7 @@ struct flit_parameters {
 		.pool = (uint64_t)512 << 10, \
 	})
 #define FLIT_DELAY_THESIS_PS 49200
+#define FLIT_RATE_THESIS_BPS 1280000000
 
 struct flit_message {
 	uint32_t source, destination;
@@ -68,6 +69,7 @@ struct flit_message {
 /* What became of a message. */
 struct flit_fate {
 	uint64_t left;  /* cycle in which the header left the source, FLIT_NEVER if not yet */
+	uint64_t sent;  /* cycle in which its last flit left it */
 	uint64_t first; /* cycle in which the header came to its destination */
 	uint64_t tail;  /* cycle in which the last flit came there: it is delivered at its end */
 	uint64_t discarded; /* cycle in which a host without room refused it */
@@ -106,6 +108,9 @@ const struct flit_fate *flit_model_fate(const struct flit_model *model, uint32_t
 /* Symbols in the order of cycles, and within one of senders: switches first, then by number and
  * port. */
 size_t flit_model_marks(const struct flit_model *model, const struct flit_mark **marks);
+/* Flits that the sender has put on its link, and cycles in which it was stopped. */
+uint64_t flit_model_carried(const struct flit_model *model, struct topology_port sender);
+uint64_t flit_model_stopped(const struct flit_model *model, struct topology_port sender);
 /* The most flits that any buffer has held. */
 unsigned flit_model_fullest(const struct flit_model *model);
 /* Flits in the buffer behind a link, seen from the sender; 'stopped' (may be NULL) is what the

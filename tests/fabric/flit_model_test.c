@@ -281,6 +281,43 @@ static void a_message_for_which_the_pool_has_no_room_is_discarded(void **state)
 	}
 }
 
+/* The first one comes to h1 in 40, is chosen in 84, and leaves in 116 to 135. */
+static void the_pool_has_its_bytes_back_in_the_cycle_behind_the_tail(void **state)
+{
+	(void)state;
+	for (uint64_t arrival = 134; arrival <= 137; arrival++) {
+		struct flit_bed bed;
+
+		flit_bed_row(&bed, 2, 2);
+		bed.parameters.pool = 20;
+		flit_bed_add(&bed, 0, 0, 3, 20, "1i21");
+		flit_bed_add(&bed, arrival - 40, 0, 3, 20, "1i21");
+		flit_bed_run(&bed);
+		if (arrival <= 135)
+			assert_int_equal(flit_bed_fate(&bed, 1)->discarded, arrival);
+		else
+			assert_int_equal(
+				flit_bed_fate(&bed, 1)->tail, arrival + 76 + 8 + 32 * 2 + 19);
+		assert_int_equal(flit_model_pool_peak(bed.model), 20);
+		flit_bed_end(&bed);
+	}
+}
+
+static void programming_holds_the_link(void **state)
+{
+	struct flit_bed bed;
+
+	(void)state;
+	flit_bed_row(&bed, 2, 2);
+	/* Chosen in 84, it leaves in 116; the own one comes in 90 and waits for its tail. */
+	flit_bed_add(&bed, 0, 0, 3, 20, "1i21");
+	flit_bed_add(&bed, 90, 1, 2, 20, "20");
+	flit_bed_run(&bed);
+	assert_int_equal(flit_bed_fate(&bed, 1)->left, 136);
+	assert_int_equal(flit_bed_fate(&bed, 0)->first, 116 + 8 + 64);
+	flit_bed_end(&bed);
+}
+
 /* How many messages in transit h1 sends between two of its own, with 'own' of these waiting. */
 static void expect_share(uint32_t own, uint32_t share)
 {
@@ -396,6 +433,8 @@ int main(void)
 		cmocka_unit_test(
 			a_message_in_transit_leaves_the_network_while_its_way_on_is_blocked),
 		cmocka_unit_test(a_message_for_which_the_pool_has_no_room_is_discarded),
+		cmocka_unit_test(the_pool_has_its_bytes_back_in_the_cycle_behind_the_tail),
+		cmocka_unit_test(programming_holds_the_link),
 		cmocka_unit_test(own_messages_have_a_share_that_grows_with_their_number),
 		cmocka_unit_test(a_cycle_of_channels_stands_still),
 		cmocka_unit_test(the_model_notices_a_buffer_that_is_over),

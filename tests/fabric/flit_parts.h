@@ -12,26 +12,31 @@ struct flit {
 	uint8_t cursor; /* headers: the next route element */
 };
 
+enum flit_symbol { SYMBOL_NONE, SYMBOL_STOP, SYMBOL_GO };
+
 /* One direction of a cable. */
 struct flit_link {
 	bool exists;
 	struct topology_port from, to;
 	unsigned flight; /* cycles from end to end */
-	/* What left in cycle t lies in place t % flight until cycle t + flight. */
+	/* What left in cycle t lies in one place for as many cycles. 'now' is the place of
+	 * this cycle. */
+	unsigned now;
 	bool full[FLIT_FLIGHT_MAX];
 	struct flit flit[FLIT_FLIGHT_MAX];
 	/* The same for the symbols, which go the other way. */
-	enum { SYMBOL_NONE, SYMBOL_STOP, SYMBOL_GO } symbol[FLIT_FLIGHT_MAX];
-	bool stopped; /* the last symbol that the sender got was STOP */
+	uint8_t symbol[FLIT_FLIGHT_MAX]; /* enum flit_symbol */
+	bool stopped;                    /* the last symbol that the sender got was STOP */
+	uint64_t carried, stopped_cycles;
 };
 
 /* A port of a switch, seen as an input: the slack buffer behind the link. */
 struct flit_input {
-	struct flit slot[FLIT_SLOTS_MAX];
-	unsigned used;    /* slot 0 is the front */
+	unsigned used;    /* slots; slot 0 is the front */
 	bool told_stop;   /* the last symbol sent was STOP */
 	int output;       /* the port that its front message has been given, or -1 */
 	uint64_t granted; /* the cycle in which it was */
+	struct flit slot[FLIT_SLOTS_MAX];
 };
 
 /* A port of a switch, seen as an output. */
@@ -114,7 +119,7 @@ void flit_switch_take(struct flit_model *model, struct topology_port port, struc
 void flit_switch_grant(struct flit_model *model, uint32_t number);
 void flit_switch_cross(struct flit_model *model, uint32_t number);
 /* The symbol that the buffer at a port sends in this cycle, if any. */
-int flit_switch_symbol(struct flit_model *model, struct topology_port port);
+enum flit_symbol flit_switch_symbol(struct flit_model *model, struct topology_port port);
 
 void flit_host_take(struct flit_model *model, uint32_t number, struct flit flit);
 void flit_host_choose(struct flit_model *model, uint32_t number);

@@ -27,10 +27,11 @@ void flit_switch_take(struct flit_model *model, struct topology_port port, struc
 static int wanted(struct flit_model *model, const struct flit_input *input)
 {
 	const struct flit_message *message;
-	struct flit front = input->slot[0];
+	struct flit front;
 
 	if (input->used == 0 || input->output >= 0)
 		return -1;
+	front = input->slot[0];
 	message = &model->message[front.message];
 	if (front.index != 0) {
 		flit_model_break(model, "a message without a header");
@@ -47,12 +48,20 @@ static int wanted(struct flit_model *model, const struct flit_input *input)
 void flit_switch_grant(struct flit_model *model, uint32_t number)
 {
 	struct flit_switch *at = &model->switch_at[number];
+	int asked[TOPOLOGY_PORTS_MAX];
+	bool any = false;
 
+	for (unsigned in = 0; in < at->ports; in++) {
+		asked[in] = wanted(model, &at->input[in]);
+		any = any || asked[in] >= 0;
+	}
+	if (!any)
+		return;
 	for (unsigned out = 0; out < at->ports; out++)
-		for (unsigned i = 0; i < at->ports; i++) {
+		for (unsigned i = 0; i < at->ports && !at->output[out].busy; i++) {
 			unsigned in = (at->output[out].turn + i) % at->ports;
 
-			if (at->output[out].busy || wanted(model, &at->input[in]) != (int)out)
+			if (asked[in] != (int)out)
 				continue;
 			at->output[out].busy = true;
 			at->output[out].turn = (in + 1) % at->ports;
@@ -99,7 +108,7 @@ void flit_switch_cross(struct flit_model *model, uint32_t number)
 			cross(model, number, &at->input[in]);
 }
 
-int flit_switch_symbol(struct flit_model *model, struct topology_port port)
+enum flit_symbol flit_switch_symbol(struct flit_model *model, struct topology_port port)
 {
 	struct flit_input *input = &model->switch_at[port.device].input[port.port];
 

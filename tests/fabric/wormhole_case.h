@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * A network, its routes and a list of messages, to be run by both models of wormhole switching: the
+ * trains of the virtual clock (pipelines/wormhole_net.h) and the referee (flit_model.h). What comes
+ * out must be equal in everything that a wormhole_outcome says.
+ */
+
+#include <stdio.h>
+
+#include "flit_model.h"
+#include "route_set.h"
+
+struct wormhole_case {
+	uint64_t seed;  /* that it was drawn with */
+	char name[256]; /* in words */
+	struct topology *topology;
+	struct route_set *routes;
+	struct flit_parameters parameters;
+	struct flit_message *message; /* routes point into the set */
+	uint32_t messages;
+	uint64_t until; /* what happens in this cycle and after it does not count */
+};
+
+/* What became of a message before 'until'. */
+struct wormhole_fate {
+	uint64_t left; /* cycle in which its first flit left the source; FLIT_NEVER */
+	uint64_t sent; /* cycle in which its last one left it; FLIT_NEVER */
+	uint64_t tail; /* cycle in which its last one came to the destination; FLIT_NEVER */
+	unsigned itbs;
+	bool discarded;
+};
+
+struct wormhole_outcome {
+	struct wormhole_fate *fate; /* of each message */
+	struct flit_mark *mark;     /* by cycle, then sender: kind, device, port */
+	size_t marks;
+	bool stuck;        /* messages are left, and nothing will ever move again */
+	uint64_t absorbed; /* messages that entered a pool, as often as they did */
+	uint64_t discards;
+	uint64_t pool_peak; /* bytes, of the pool that held most */
+	/* Of both directions of each link, [2 * link] the one from its end a: flits that left, and
+	 * cycles in which the sender was stopped. */
+	uint64_t *carried, *stopped;
+	char broken[160]; /* the first rule that the model itself found broken; empty */
+};
+
+/* Run a case; the caller frees the outcome. */
+void wormhole_run_trains(const struct wormhole_case *the_case, struct wormhole_outcome *outcome);
+void wormhole_run_flits(const struct wormhole_case *the_case, struct wormhole_outcome *outcome);
+void wormhole_outcome_free(struct wormhole_outcome *outcome);
+/* Nothing has happened. */
+void wormhole_outcome_begin(const struct wormhole_case *the_case, struct wormhole_outcome *outcome);
+/* The sender of direction i of the links. */
+static inline struct topology_port wormhole_case_sender(
+	const struct wormhole_case *the_case, uint32_t i)
+{
+	const struct topology_link *link = &the_case->topology->link_at[i / 2];
+
+	return i % 2 == 0 ? link->a : link->b;
+}
+
+/* The first difference in words, the earliest first as far as cycles go; an empty text if there is
+ * none. True if there is one. */
+bool wormhole_differ(const struct wormhole_case *the_case, const struct wormhole_outcome *flits,
+	const struct wormhole_outcome *trains, char *text, size_t size);
+
+/* What must hold for one outcome alone. NULL, or what does not. */
+const char *wormhole_judge(
+	const struct wormhole_case *the_case, const struct wormhole_outcome *outcome);
+
+/* The case that belongs to a seed. */
+void wormhole_case_draw(struct wormhole_case *the_case, uint64_t seed);
+void wormhole_case_free(struct wormhole_case *the_case);
+/* Everything that somebody needs to compute it by hand: parameters, messages with routes, delays of
+ * the links that they use. */
+void wormhole_case_print(const struct wormhole_case *the_case, FILE *out);
+
+/* Takes away messages and flits as long as 'bad' says that the case is. */
+typedef bool wormhole_bad_fn(const struct wormhole_case *the_case);
+void wormhole_case_shrink(struct wormhole_case *the_case, wormhole_bad_fn *bad);

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * The trains of the virtual clock and the referee get the same messages on the same random network:
+ * first and last cycle of every message, its in-transit buffers, discards, every STOP and GO, what
+ * each link carried and for how long it was stopped must be equal.
+ *
+ * Without arguments it takes WORMHOLE_CASES cases; the long forms, and a single case, shrunk:
+ *
+ *     wormhole_property_test CASES [FIRST]
+ *     wormhole_property_test seed SEED
+ *     WEFT_WORMHOLE_CASES=CASES meson test --suite fabric wormhole_property -t 100
+ */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit.h"
+
+#include "flit_bed.h"
+#include "wormhole_case.h"
+
+#ifndef WORMHOLE_CASES
+#define WORMHOLE_CASES 800
+#endif
+
+struct wanted {
+	uint64_t first, cases;
+};
+
+/* What the cases were like, so that we know that they are not all harmless. */
+struct seen {
+	uint64_t messages, flits, marks, absorbed, discards, stuck, cut;
+	uint64_t discarding; /* cases */
+};
+
+/* Both models; the first difference, or what one of them says about itself. */
+static bool disagree(
+	const struct wormhole_case *the_case, char *text, size_t size, struct seen *seen)
+{
+	struct wormhole_outcome flits, trains;
+	bool differ;
+
+	wormhole_run_flits(the_case, &flits);
+	wormhole_run_trains(the_case, &trains);
+	differ = wormhole_differ(the_case, &flits, &trains, text, size);
+	if (!differ && wormhole_judge(the_case, &flits) != NULL) {
+		snprintf(text, size, "%s", wormhole_judge(the_case, &flits));
+		differ = true;
+	}
+	if (seen != NULL) {
+		seen->messages += the_case->messages;
+		seen->marks += flits.marks;
+		seen->absorbed += flits.absorbed;
+		seen->discards += flits.discards;
+		seen->discarding += flits.discards > 0;
+		seen->stuck += flits.stuck;
+		seen->cut += the_case->until != FLIT_NEVER;
+		for (uint32_t i = 0; i < 2 * the_case->topology->links; i++)
+			seen->flits += flits.carried[i];
+	}
+	wormhole_outcome_free(&flits);
+	wormhole_outcome_free(&trains);
+	return differ;
+}
+
+static bool is_bad(const struct wormhole_case *the_case)
+{
+	char text[512];
+
+	return disagree(the_case, text, sizeof(text), NULL);
+}
+
+/* Prints the case as small as it gets. */
+static void tell(struct wormhole_case *the_case)
+{
+	char text[512];
+
+	wormhole_case_shrink(the_case, is_bad);
+	disagree(the_case, text, sizeof(text), NULL);
+	fprintf(stderr, "the smallest case that was found (links with their cycles):\n");
+	wormhole_case_print(the_case, stderr);
+	fprintf(stderr, "%s\n", text);
+}
+
+static void trains_and_flits_agree_in_every_cycle(void **state)
+{
+	const struct wanted *wanted = *state;
+	struct seen seen = {0};
+
+	for (uint64_t seed = wanted->first; seed < wanted->first + wanted->cases; seed++) {
+		struct wormhole_case the_case;
+		char text[512];
+
+		wormhole_case_draw(&the_case, seed);
+		if (disagree(&the_case, text, sizeof(text), &seen)) {
+			fprintf(stderr, "seed %" PRIu64 ": %s\n%s\n", seed, the_case.name, text);
+			tell(&the_case);
+			fail_msg("wormhole_property_test seed %" PRIu64, seed);
+		}
+		wormhole_case_free(&the_case);
+	}
+	print_message("%" PRIu64 " cases, %" PRIu64 " messages, %" PRIu64
+		      " flits over links, %" PRIu64 " symbols, %" PRIu64
+		      " absorbed in transit, %" PRIu64 " discarded in %" PRIu64 " cases, %" PRIu64
+		      " deadlocks\n",
+		wanted->cases, seen.messages, seen.flits, seen.marks, seen.absorbed, seen.discards,
+		seen.discarding, seen.stuck);
+	if (wanted->cases < 400)
+		return;
+	/* They are of all kinds. */
+	assert_true(seen.marks > 20 * wanted->cases);
+	assert_true(seen.absorbed > 5 * wanted->cases);
+	assert_true(seen.discarding * 20 > wanted->cases);
+	assert_true(seen.stuck * 100 > wanted->cases);
+	assert_true(seen.cut * 8 > wanted->cases);
+}
+
+/* What is drawn too rarely, or never. */
+static void expect_agreement(struct flit_bed *bed, uint64_t until)
+{
+	struct wormhole_case the_case = {.name = "by hand",
+		.topology = bed->topology,
+		.parameters = bed->parameters,
+		.message = bed->message,
+		.messages = bed->messages,
+		.until = until};
+	char text[512];
+
+	if (disagree(&the_case, text, sizeof(text), NULL)) {
+		wormhole_case_print(&the_case, stderr);
+		fail_msg("%s", text);
+	}
+}
+
+/* Its last flits are on their way to the first host when the second one refuses it. */
+static void a_message_may_be_discarded_while_it_still_comes_to_another_host(void **state)
+{
+	(void)state;
+	for (uint32_t bytes = 101; bytes <= 512; bytes += 45) {
+		struct flit_bed bed;
+
+		flit_bed_row(&bed, 3, 3);
+		bed.parameters.pool = bytes + 50;
+		flit_bed_add(&bed, 0, 6, 8, 2000, "2");  /* h6 is busy, */
+		flit_bed_add(&bed, 0, 7, 8, 100, "0i2"); /* and its pool not empty */
+		flit_bed_add(&bed, 0, 0, 8, bytes, "30i30i2");
+		for (unsigned i = 0; i < 20; i++)
+			flit_bed_add(&bed, 5 * i, 1, 5, 40 + i, "32");
+		expect_agreement(&bed, FLIT_NEVER);
+		topology_destroy(bed.topology);
+	}
+}
+
+/* Behind a tail, a cycle decides whether there is room. */
+static void a_pool_is_given_back_in_the_same_cycle(void **state)
+{
+	(void)state;
+	for (uint64_t cycle = 60; cycle < 130; cycle++) {
+		struct flit_bed bed;
+
+		flit_bed_row(&bed, 2, 2);
+		bed.parameters.pool = 20;
+		flit_bed_add(&bed, 0, 0, 3, 20, "1i21");
+		flit_bed_add(&bed, cycle, 0, 3, 20, "1i21");
+		flit_bed_add(&bed, cycle / 2, 1, 2, 20, "20");
+		expect_agreement(&bed, FLIT_NEVER);
+		topology_destroy(bed.topology);
+	}
+}
+
+/* The least case in every part of a cycle. */
+static void a_run_may_end_in_any_cycle(void **state)
+{
+	struct flit_bed bed;
+
+	(void)state;
+	flit_bed_row(&bed, 2, 2);
+	flit_bed_add(&bed, 0, 2, 3, 90, "1");
+	flit_bed_add(&bed, 3, 0, 3, 100, "1i21");
+	flit_bed_add(&bed, 3, 1, 3, 100, "21");
+	for (uint64_t until = 1; until < 700; until++)
+		expect_agreement(&bed, until);
+	expect_agreement(&bed, FLIT_NEVER);
+	topology_destroy(bed.topology);
+}
+
+/* A referee that compares nothing would agree with everybody. */
+static void a_cycle_or_a_mark_more_is_a_difference(void **state)
+{
+	uint64_t found[4] = {0};
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct wormhole_case the_case, other;
+		struct wormhole_outcome flits;
+
+		wormhole_case_draw(&the_case, seed);
+		wormhole_run_flits(&the_case, &flits);
+		for (unsigned i = 0; i < 4; i++) {
+			struct wormhole_outcome trains;
+			char text[512];
+
+			other = the_case;
+			other.parameters.routing += i == 0;
+			other.parameters.stop -= i == 1;
+			other.parameters.detection += i == 2;
+			other.parameters.programming += i == 3;
+			wormhole_run_flits(&other, &trains);
+			found[i] += wormhole_differ(&the_case, &flits, &trains, text, sizeof(text));
+			wormhole_outcome_free(&trains);
+		}
+		wormhole_outcome_free(&flits);
+		wormhole_case_free(&the_case);
+	}
+	/* A longer way through a switch nearly always shows; the others where there is congestion,
+	 * and where there are ITBs. */
+	assert_true(found[0] >= 17);
+	assert_true(found[1] >= 8);
+	assert_true(found[2] >= 3);
+	assert_true(found[3] >= 3);
+}
+
+static int one_case(const char *seed)
+{
+	struct wormhole_case the_case;
+	char text[512];
+	bool bad;
+
+	wormhole_case_draw(&the_case, strtoull(seed, NULL, 10));
+	bad = disagree(&the_case, text, sizeof(text), NULL);
+	printf("%s\n%s\n", the_case.name, bad ? text : "no difference");
+	if (bad)
+		tell(&the_case);
+	wormhole_case_free(&the_case);
+	return bad;
+}
+
+int main(int argc, char **argv)
+{
+	struct wanted wanted = {.first = 1, .cases = WORMHOLE_CASES};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_cycle_or_a_mark_more_is_a_difference),
+		cmocka_unit_test(a_message_may_be_discarded_while_it_still_comes_to_another_host),
+		cmocka_unit_test(a_pool_is_given_back_in_the_same_cycle),
+		cmocka_unit_test(a_run_may_end_in_any_cycle),
+		cmocka_unit_test_prestate(trains_and_flits_agree_in_every_cycle, &wanted),
+	};
+
+	if (argc == 3 && strcmp(argv[1], "seed") == 0)
+		return one_case(argv[2]);
+	if (getenv("WEFT_WORMHOLE_CASES") != NULL)
+		wanted.cases = strtoull(getenv("WEFT_WORMHOLE_CASES"), NULL, 10);
+	if (argc > 1)
+		wanted.cases = strtoull(argv[1], NULL, 10);
+	if (argc > 2)
+		wanted.first = strtoull(argv[2], NULL, 10);
+	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
+}
