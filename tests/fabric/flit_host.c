@@ -115,6 +115,7 @@ void flit_host_choose(struct flit_model *model, uint32_t number)
 	host->sent = 0;
 	if (waiting > 0 && (!visit || own_turn(host, waiting))) {
 		host->sending = SENDING_OWN;
+		model->fate[host->own[host->own_next]].chosen = model->cycle;
 		host->may_leave = model->cycle;
 		host->in_transit_since_own = 0;
 	} else if (visit) {

@@ -281,6 +281,7 @@ static bool hosts_create(struct flit_model *model)
 		return false;
 	for (uint32_t i = 0; i < model->messages; i++) {
 		model->host_at[model->message[i].source].own_count++;
+		model->fate[i].chosen = FLIT_NEVER;
 		model->fate[i].left = model->fate[i].sent = model->fate[i].first = FLIT_NEVER;
 		model->fate[i].tail = model->fate[i].discarded = FLIT_NEVER;
 	}

@@ -68,10 +68,11 @@ struct flit_message {
 
 /* What became of a message. */
 struct flit_fate {
-	uint64_t left;  /* cycle in which the header left the source, FLIT_NEVER if not yet */
-	uint64_t sent;  /* cycle in which its last flit left it */
-	uint64_t first; /* cycle in which the header came to its destination */
-	uint64_t tail;  /* cycle in which the last flit came there: it is delivered at its end */
+	uint64_t chosen; /* cycle from which it had the link of its source, FLIT_NEVER */
+	uint64_t left;   /* cycle in which the header left the source, FLIT_NEVER if not yet */
+	uint64_t sent;   /* cycle in which its last flit left it */
+	uint64_t first;  /* cycle in which the header came to its destination */
+	uint64_t tail;   /* cycle in which the last flit came there: it is delivered at its end */
 	uint64_t discarded; /* cycle in which a host without room refused it */
 	unsigned itbs;      /* hosts that took it in transit */
 };

@@ -26,9 +26,10 @@ struct wormhole_case {
 
 /* What became of a message before 'until'. */
 struct wormhole_fate {
-	uint64_t left; /* cycle in which its first flit left the source; FLIT_NEVER */
-	uint64_t sent; /* cycle in which its last one left it; FLIT_NEVER */
-	uint64_t tail; /* cycle in which its last one came to the destination; FLIT_NEVER */
+	uint64_t chosen; /* cycle in which its source had the link for it, if 'sent'; FLIT_NEVER */
+	uint64_t left;   /* cycle in which its first flit left the source; FLIT_NEVER */
+	uint64_t sent;   /* cycle in which its last one left it; FLIT_NEVER */
+	uint64_t tail;   /* cycle in which its last one came to the destination; FLIT_NEVER */
 	unsigned itbs;
 	bool discarded;
 };

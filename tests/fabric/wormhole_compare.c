@@ -37,6 +37,11 @@ static void compare_fate(struct finding *finding, uint32_t i, const struct wormh
 			"message %u leaves its source in %" PRId64 " flit by flit, in %" PRId64
 			" as a train",
 			i, (int64_t)flits->left, (int64_t)trains->left);
+	if (flits->chosen != trains->chosen)
+		find(finding, earlier(flits->chosen, trains->chosen),
+			"message %u has the link in %" PRId64 " flit by flit, in %" PRId64
+			" as a train",
+			i, (int64_t)flits->chosen, (int64_t)trains->chosen);
 	if (flits->sent != trains->sent)
 		find(finding, earlier(flits->sent, trains->sent),
 			"the tail of message %u leaves its source in %" PRId64

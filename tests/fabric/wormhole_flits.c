@@ -26,7 +26,8 @@ void wormhole_outcome_begin(const struct wormhole_case *the_case, struct wormhol
 	outcome->carried = allocate(2 * (size_t)links, sizeof(*outcome->carried));
 	outcome->stopped = allocate(2 * (size_t)links, sizeof(*outcome->stopped));
 	for (uint32_t i = 0; i < the_case->messages; i++)
-		outcome->fate[i] = (struct wormhole_fate){FLIT_NEVER, FLIT_NEVER, FLIT_NEVER};
+		outcome->fate[i] =
+			(struct wormhole_fate){FLIT_NEVER, FLIT_NEVER, FLIT_NEVER, FLIT_NEVER};
 }
 
 void wormhole_outcome_free(struct wormhole_outcome *outcome)
@@ -43,7 +44,9 @@ static void copy_fates(struct wormhole_outcome *outcome, const struct wormhole_c
 	for (uint32_t i = 0; i < the_case->messages; i++) {
 		const struct flit_fate *fate = flit_model_fate(model, i);
 
-		outcome->fate[i] = (struct wormhole_fate){.left = fate->left,
+		outcome->fate[i] = (struct wormhole_fate){
+			.chosen = fate->sent == FLIT_NEVER ? FLIT_NEVER : fate->chosen,
+			.left = fate->left,
 			.sent = fate->sent,
 			.tail = fate->tail,
 			.itbs = fate->itbs,

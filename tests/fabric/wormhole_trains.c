@@ -77,10 +77,11 @@ static void note(struct trains *trains, const struct wormhole_message *message)
 	fate->itbs = message->itbs;
 }
 
-static void sent(void *ctx, const struct wormhole_message *message, uint64_t last)
+static void sent(void *ctx, const struct wormhole_message *message, uint64_t first, uint64_t last)
 {
 	struct trains *trains = ctx;
 
+	trains->outcome->fate[message->tag].chosen = first;
 	trains->outcome->fate[message->tag].sent = last;
 }
 
