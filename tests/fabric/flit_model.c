@@ -103,6 +103,11 @@ void flit_model_step(struct flit_model *model)
 	model->cycle++;
 }
 
+bool flit_model_over(const struct flit_model *model)
+{
+	return model->ended == model->messages;
+}
+
 bool flit_model_stuck(const struct flit_model *model)
 {
 	const struct flit_parameters *parameters = &model->parameters;

@@ -94,6 +94,8 @@ struct flit_model *flit_model_create(const struct topology *topology,
 	uint32_t count);
 void flit_model_destroy(struct flit_model *model);
 
+/* All messages are delivered, or discarded to their last flit. */
+bool flit_model_over(const struct flit_model *model);
 /* One cycle. */
 void flit_model_step(struct flit_model *model);
 /* Cycles until every message is delivered or discarded to its last flit, or nothing will ever move

@@ -61,6 +61,22 @@ static void copy_fates(struct wormhole_outcome *outcome, const struct wormhole_c
 	}
 }
 
+/* To the end, or to 'until' even if nothing moves any more. Looking at the books now and then tells
+ * when they went wrong. */
+static void run(const struct wormhole_case *the_case, struct flit_model *model)
+{
+	bool going = true;
+
+	while (going && flit_model_broken(model) == NULL)
+		for (unsigned i = 0; i < 1000 && going; i++) {
+			going = flit_model_cycle(model) < the_case->until;
+			if (the_case->until == FLIT_NEVER)
+				going = !flit_model_over(model) && !flit_model_stuck(model);
+			if (going)
+				flit_model_step(model);
+		}
+}
+
 void wormhole_run_flits(const struct wormhole_case *the_case, struct wormhole_outcome *outcome)
 {
 	struct flit_model *model = flit_model_create(
@@ -70,11 +86,7 @@ void wormhole_run_flits(const struct wormhole_case *the_case, struct wormhole_ou
 	if (model == NULL)
 		abort();
 	wormhole_outcome_begin(the_case, outcome);
-	/* Looking at the books now and then tells when they went wrong. */
-	for (uint64_t next = the_case->until < 1000 ? the_case->until : 1000;
-		!flit_model_run(model, next) && !flit_model_stuck(model) &&
-		flit_model_broken(model) == NULL && next < the_case->until;)
-		next = next + 1000 < the_case->until ? next + 1000 : the_case->until;
+	run(the_case, model);
 	if (flit_model_broken(model) != NULL)
 		snprintf(outcome->broken, sizeof(outcome->broken), "in cycle %llu: %s",
 			(unsigned long long)flit_model_cycle(model), flit_model_broken(model));

@@ -186,24 +186,25 @@ static struct wormhole_parameters parameters_of(const struct flit_parameters *fl
 	return parameters;
 }
 
-/* In parts, as whoever shows progress does. Whether something may still happen. */
+/* In parts, as whoever shows progress does; to 'until' even if nothing happens any more. Whether
+ * something still may. */
 static bool run_in_parts(struct trains *trains, struct wormhole_net *net)
 {
 	const struct wormhole_case *the_case = trains->the_case;
 	uint64_t until = the_case->until == FLIT_NEVER ? FLIT_NEVER >> 8 : the_case->until;
 	uint64_t part = 1 + the_case->seed % 97;
+	bool more = true;
 
 	while (wormhole_net_now(net) < until) {
 		if (part > until)
 			part = until;
-		if (!wormhole_net_run(net, part))
-			return false;
-		if (wormhole_net_check(net) != NULL)
-			return true;
+		more = wormhole_net_run(net, part);
+		if (wormhole_net_check(net) != NULL || (!more && the_case->until == FLIT_NEVER))
+			return more;
 		if (wormhole_net_now(net) >= part)
 			part = 3 * part + the_case->seed % 5;
 	}
-	return true;
+	return more;
 }
 
 static void run(struct trains *trains, struct wormhole_net *net)
