@@ -72,6 +72,7 @@ struct fabric_worker {
 struct fabric_totals {
 	uint64_t frames, messages, bytes; /* delivered, synthetic */
 	uint64_t generated_messages, generated_bytes;
+	uint64_t absorbed; /* frames, by hosts on the way */
 	double latency_sum_ns;
 };
 
@@ -104,6 +105,9 @@ struct real_fabric {
 	struct run_result result; /* samples */
 	bool incomplete;
 };
+
+/* What a frame in transit takes of its host's pool at least, because it keeps a buffer. */
+#define FABRIC_TRANSIT_BYTES 512
 
 /* The time that a transmitter may make up for, because its loop was elsewhere. */
 #define FABRIC_SLACK_PS (200 * PS_PER_US)

@@ -88,7 +88,7 @@ static int compute(struct fabric_routes *routes, const struct topology *topology
 				     : route_table_check_connected(routes->table, topology, fault);
 }
 
-static bool has_itb(const struct route_set *set, uint32_t from, uint32_t to)
+static bool pair_has_itb(const struct route_set *set, uint32_t from, uint32_t to)
 {
 	const uint8_t *route;
 	unsigned length;
@@ -99,20 +99,15 @@ static bool has_itb(const struct route_set *set, uint32_t from, uint32_t to)
 	return false;
 }
 
-/* Until interfaces re-inject messages. */
-static int check_itbs(
-	const struct route_set *set, const struct run_config *run, struct fault *fault)
+static bool has_itb(const struct route_set *set)
 {
 	uint32_t hosts = set == NULL ? 0 : route_set_hosts(set);
 
 	for (uint32_t from = 0; from < hosts; from++)
 		for (uint32_t to = 0; to < hosts; to++)
-			if (from != to && has_itb(set, from, to))
-				return fault_set(fault, EINVAL,
-					"routing.algorithm: on this topology '%s' needs interfaces "
-					"that re-inject messages (ITBs), which is not built yet",
-					run_algorithm_name(run->routing.algorithm));
-	return 0;
+			if (from != to && pair_has_itb(set, from, to))
+				return true;
+	return false;
 }
 
 const struct vc_rule *fabric_routes_vc_rule(const struct fabric_routes *routes)
@@ -172,11 +167,11 @@ int fabric_routes_compute(struct fabric_routes *routes, const struct topology *t
 		result = compute(routes, topology, run, fault);
 	if (result == 0)
 		result = check_classes(routes, run, fault);
-	if (result == 0 && run->sw.switching != RUN_SWITCHING_WORMHOLE)
-		result = check_itbs(routes->set, run, fault);
 	if (result == 0)
 		result = make_queuing(routes, topology, run, fault);
-	if (result < 0)
+	if (result == 0)
+		routes->itbs = has_itb(routes->set);
+	else
 		fabric_routes_free(routes);
 	return result;
 }

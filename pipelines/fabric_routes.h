@@ -14,6 +14,7 @@ struct fabric_routes {
 	/* One of the two, by routing.mode. */
 	struct route_set *set;
 	struct route_table *table;
+	bool itbs;               /* hosts on the way re-inject messages on some of them */
 	struct queuing *queuing; /* NULL: service levels are the messages' own, all in VC 0 */
 };
 

@@ -29,10 +29,21 @@ static unsigned count_ends(const struct real_fabric *fabric)
 	return ends;
 }
 
+/* Buffers that hosts which re-inject may keep; a part of them where they are many and large. */
+static unsigned count_transit(const struct real_fabric *fabric)
+{
+	uint64_t each = fabric->options.run->nic.itb.pool_bytes / FABRIC_TRANSIT_BYTES, all = 0;
+
+	for (uint32_t i = 0; fabric->routes.itbs && i < fabric->options.topology->hosts; i++)
+		if (fabric->options.host_here == NULL || fabric->options.host_here[i])
+			all += each;
+	return all < DATA_MBUFS_MAX ? (unsigned)all : DATA_MBUFS_MAX;
+}
+
 static int create_pools(struct real_fabric *fabric, struct fault *fault)
 {
 	unsigned frame = frame_room(fabric->options.run->nic.mtu_bytes);
-	unsigned wanted = count_ends(fabric) * DATA_MBUFS_A_PORT;
+	unsigned wanted = count_ends(fabric) * DATA_MBUFS_A_PORT + count_transit(fabric);
 	char name[RTE_MEMPOOL_NAMESIZE];
 
 	wanted = wanted < DATA_MBUFS_MIN   ? DATA_MBUFS_MIN

@@ -77,6 +77,9 @@ static void fill_nic(struct real_fabric *fabric, struct fabric_host *host, struc
 	if (host->end->port.slots != 0 && host->end->port.slots < blocks)
 		blocks = host->end->port.slots;
 	nic->link.vc_blocks = (uint32_t)(blocks / run->sw.vcs);
+	nic->itb.pool_bytes = run->nic.itb.pool_bytes;
+	nic->itb.frame_bytes_min = FABRIC_TRANSIT_BYTES;
+	nic->itb.pause_ps = run->nic.itb.pause_ps;
 	if (host->edge != NULL) {
 		nic->payloads = TAP_MESSAGES;
 		nic->payload_bytes = TAP_MTU_MAX;
@@ -289,6 +292,7 @@ void fabric_totals_read(const struct real_fabric *fabric, struct fabric_totals *
 		totals->frames += poll->sink->frames;
 		totals->messages += poll->sink->messages;
 		totals->bytes += poll->sink->bytes;
+		totals->absorbed += nic_counters(poll->nic)[NIC_ITB_ABSORBED];
 		totals->generated_messages += traffic.generated_messages;
 		totals->generated_bytes += traffic.generated_bytes;
 		totals->latency_sum_ns += histogram_mean(latency) * (double)latency->count;

@@ -111,7 +111,8 @@ static void add_host(struct run_result *result, const struct fabric_host *host)
 	result->packets.delivered += count[NIC_FRAMES_DELIVERED];
 	result->packets.retransmitted += count[NIC_FRAMES_RETRANSMITTED];
 	result->packets.dropped += count[NIC_DISCARD_PAYLOAD_CRC] + count[NIC_DISCARD_MISROUTED] +
-				   count[NIC_DISCARD_ROUTING_ERROR];
+				   count[NIC_DISCARD_ROUTING_ERROR] + count[NIC_DISCARD_END_MARK] +
+				   count[NIC_ITB_DISCARDED] + count[NIC_ITB_ABANDONED];
 	result->lost += sink->lost + sink->altered + count[NIC_MESSAGES_FAILED];
 	result->duplicated += sink->duplicated;
 	result->out_of_order += sink->out_of_order;

@@ -74,6 +74,7 @@ static void take_sample(struct real_fabric *fabric, weft_time now)
 	if (frames > 0 && totals.latency_sum_ns > fabric->at_sample.latency_sum_ns)
 		sample->latency_ns =
 			(totals.latency_sum_ns - fabric->at_sample.latency_sum_ns) / (double)frames;
+	sample->itb = totals.absorbed - fabric->at_sample.absorbed;
 	fabric->at_sample = totals;
 }
 

@@ -83,7 +83,11 @@ static const struct run_config config_default = {
 		.mtu_bytes = 4096,
 		.window_frames = 64,
 		.retry_ps = 10 * PS_PER_MS,
-		.give_up_ps = 10 * PS_PER_S},
+		.give_up_ps = 10 * PS_PER_S,
+		.itb = {.pool_bytes = 512 << 10,
+			.detection_ps = 275 * PS_PER_NS,
+			.programming_ps = 200 * PS_PER_NS,
+			.pause_ps = 50 * PS_PER_MS}},
 	.hello_ps = 10 * PS_PER_MS,
 	.watchdog_ps = 50 * PS_PER_MS,
 	.measure = {.duration_ps = PS_PER_S, .sample_ps = 10 * PS_PER_MS},
@@ -222,6 +226,21 @@ static int check_buffer(
 		config->sw.vcs, size);
 }
 
+/* A pool in which no frame finds room would lose them all. */
+static int check_itb(
+	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
+{
+	uint32_t frame = FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + config->nic.mtu_bytes;
+	const struct yaml_tree_node *nic = yaml_tree_get(root, "nic");
+	char size[QUANTITY_TEXT];
+
+	if (config->nic.itb.pool_bytes >= frame)
+		return 0;
+	quantity_format(QUANTITY_SIZE, frame, size);
+	return yaml_tree_refuse(nearest_place(nic != NULL ? nic : root, "itb", "pool"), fault,
+		"nic.itb.pool: it must hold a frame of nic.mtu: %s or more was expected", size);
+}
+
 static int check_nic(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
 {
@@ -238,7 +257,7 @@ static int check_nic(
 	if (nic->give_up_ps <= nic->retry_ps)
 		return yaml_tree_refuse(nearest_place(root, "nic", "give-up"), fault,
 			"nic.give-up: a longer time than nic.retry was expected");
-	return 0;
+	return check_itb(config, root, fault);
 }
 
 void run_config_complete(struct run_config *config)

@@ -88,12 +88,20 @@ struct run_config_selection {
 	uint32_t first_set_ppm;
 };
 
+/* In-transit buffers (itb.h). */
+struct run_config_itb {
+	uint64_t pool_bytes;                    /* of each host */
+	weft_time detection_ps, programming_ps; /* virtual clock */
+	weft_time pause_ps;
+};
+
 struct run_config_nic {
 	enum run_selector selector;
 	struct run_config_selection selection;
 	uint32_t mtu_bytes;     /* payload of a frame */
 	uint32_t window_frames; /* in flight per peer, a power of two */
 	weft_time retry_ps, give_up_ps;
+	struct run_config_itb itb;
 };
 
 /* Deliberate damage on in-memory links. */

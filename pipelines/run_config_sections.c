@@ -123,6 +123,18 @@ const struct yaml_field run_detector_fields[] = {
 };
 #undef S
 
+#define S struct run_config_itb
+static const struct yaml_field run_itb_fields[] = {
+	{"pool", YAML_FIELD_BYTES, YAML_MEMBER(S, pool_bytes), .min = 128,
+		.max = (uint64_t)256 << 20},
+	{"detection", YAML_FIELD_TIME, YAML_MEMBER(S, detection_ps), .max = PS_PER_MS},
+	{"programming", YAML_FIELD_TIME, YAML_MEMBER(S, programming_ps), .max = PS_PER_MS},
+	{"pause", YAML_FIELD_TIME, YAML_MEMBER(S, pause_ps), .min = PS_PER_US,
+		.max = 3600 * PS_PER_S},
+	{NULL},
+};
+#undef S
+
 #define S struct run_config_nic
 const struct yaml_field run_nic_fields[] = {
 	{"selector", YAML_FIELD_CHOICE, YAML_MEMBER(S, selector), .choices = selector_choices},
@@ -134,6 +146,7 @@ const struct yaml_field run_nic_fields[] = {
 		.max = 10 * PS_PER_S},
 	{"give-up", YAML_FIELD_TIME, YAML_MEMBER(S, give_up_ps), .min = PS_PER_MS,
 		.max = 3600 * PS_PER_S},
+	{"itb", YAML_FIELD_SECTION, YAML_MEMBER(S, itb), .fields = run_itb_fields},
 	{NULL},
 };
 #undef S

@@ -201,6 +201,14 @@ static void print_latency(const char *name, const struct histogram *histogram, F
 		(double)histogram_quantile(histogram, 0.999) / 1e3, (double)histogram->max / 1e3);
 }
 
+static uint64_t counter_of(const struct run_result *result, const char *name)
+{
+	for (unsigned i = 0; i < result->counters; i++)
+		if (strcmp(result->counter[i].name, name) == 0)
+			return result->counter[i].value;
+	return 0;
+}
+
 void run_result_print(const struct run_result *result, FILE *out)
 {
 	fprintf(out, "%s: %" PRIu32 " switches, %" PRIu32 " hosts, %.1f s%s\n", result->topology,
@@ -219,6 +227,13 @@ void run_result_print(const struct run_result *result, FILE *out)
 	print_latency("total latency", &result->total_ns, out);
 	fprintf(out, "  %-22s %" PRIu64 " lost, %" PRIu64 " duplicated, %" PRIu64 " out of order\n",
 		"checks", result->lost, result->duplicated, result->out_of_order);
+	if (counter_of(result, "host_itb_absorbed") + counter_of(result, "host_itb_discarded") > 0)
+		fprintf(out,
+			"  %-22s %" PRIu64 " frames absorbed, %" PRIu64 " re-injected, %" PRIu64
+			" discarded\n",
+			"in-transit buffers", counter_of(result, "host_itb_absorbed"),
+			counter_of(result, "host_itb_reinjected"),
+			counter_of(result, "host_itb_discarded"));
 	for (unsigned i = 0; i < result->counters; i++)
 		if (strcmp(result->counter[i].name, "stall_credit") == 0)
 			fprintf(out, "  %-22s %" PRIu64 "\n", "credit stalls",

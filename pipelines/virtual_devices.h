@@ -96,6 +96,7 @@ struct virtual_totals {
 	uint64_t frames, messages, bytes, wire_bytes; /* delivered */
 	uint64_t generated_messages, generated_bytes;
 	uint64_t latency_sum_ps;
+	uint64_t absorbed; /* frames, by hosts on the way */
 };
 
 struct virtual_fabric {
@@ -205,6 +206,16 @@ void virtual_watch_out(struct virtual_fabric *fabric, uint32_t order,
 /* A credit frame leaves for the port of which 'order' is an event. */
 void virtual_watch_credit(struct virtual_fabric *fabric, uint32_t order,
 	const struct control_credit *credit, weft_time now);
+
+/* virtual_transit.c; of hosts with in-transit buffers. */
+/* The packet in transit that the host sends next; NULL: none can go, or it is the turn of its own.
+ */
+struct weft_packet *virtual_transit_next(
+	struct virtual_fabric *fabric, uint32_t host, weft_time now);
+uint64_t virtual_transit_held(const struct virtual_fabric *fabric);     /* frames, now */
+uint64_t virtual_transit_absorbed(const struct virtual_fabric *fabric); /* frames, ever */
+const char *virtual_transit_check(const struct virtual_fabric *fabric); /* NULL, or what is wrong */
+void virtual_transit_result(const struct virtual_fabric *fabric, struct run_result *result);
 
 /* virtual_goal.c; only in a fabric with a schedule. */
 /* Sends what is due. Returns when to look again if nothing arrives. */

@@ -100,6 +100,12 @@ static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct faul
 			run, fabric->routes.set, number, host_rate_bps(fabric, number)),
 		.queuing = fabric->routes.queuing,
 	};
+	const struct itb_config itb = {
+		.pool_bytes = run->nic.itb.pool_bytes,
+		.detection_ps = run->nic.itb.detection_ps,
+		.programming_ps = run->nic.itb.programming_ps,
+		.pause_ps = run->nic.itb.pause_ps,
+	};
 	const struct link_end_config link = {
 		.device = (1ull << 32) + number,
 		.device_kind = 1,
@@ -115,6 +121,8 @@ static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct faul
 		virtual_arena_get(&fabric->arena, 2 * fabric->hosts * sizeof(*config.numbers));
 	if (config.numbers == NULL)
 		return fault_set(fault, ENOMEM, "no memory for %u hosts", fabric->hosts);
+	if (fabric->routes.itbs)
+		config.itb = &itb;
 	fabric_routes_map_sl(&fabric->routes, config.sl_to_vc);
 	result = datagram_init(&fabric->host[number].nic, &config, &link);
 	fabric->host[number].wake_at = WEFT_TIME_NEVER;
@@ -227,10 +235,10 @@ static uint64_t shorter(const struct virtual_fabric *fabric, uint64_t bytes, uin
 	return last < least ? last : least;
 }
 
-/* Packets that fit into all buffers, one on each link, and one in each host's hands. */
+/* Packets that fit into all buffers and pools, one on each link, and one in each host's hands. */
 static uint64_t packets_max(const struct virtual_fabric *fabric)
 {
-	uint64_t least = UINT16_MAX, ends = 2 * (uint64_t)fabric->topology->links;
+	uint64_t least = UINT16_MAX, ends = 2 * (uint64_t)fabric->topology->links, transit;
 
 	for (uint32_t i = 0; i < fabric->run->traffic.count; i++) {
 		const struct run_config_traffic *traffic = &fabric->run->traffic.at[i];
@@ -241,9 +249,12 @@ static uint64_t packets_max(const struct virtual_fabric *fabric)
 		if (traffic->pattern == RUN_PATTERN_GOAL)
 			least = RUN_MESSAGE_MIN; /* any length */
 	}
+	transit = fabric->routes.itbs
+			  ? fabric->run->nic.itb.pool_bytes / (least + FRAME_HEADER_BYTES)
+			  : 0;
 	least = frame_blocks((unsigned)least + FRAME_HEADER_BYTES);
 	return ends * (fabric->run->sw.buffer_bytes / FRAME_BLOCK_BYTES / least + 2) +
-	       fabric->hosts;
+	       fabric->hosts * (1 + transit);
 }
 
 static int open_goal(struct virtual_fabric *fabric, struct fault *fault)

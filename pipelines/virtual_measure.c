@@ -16,7 +16,8 @@ void virtual_totals_read(const struct virtual_fabric *fabric, struct virtual_tot
 	*totals = (struct virtual_totals){.wire_bytes = fabric->wire_bytes,
 		.latency_sum_ps = fabric->latency_sum_ps,
 		.generated_messages = fabric->goal_messages,
-		.generated_bytes = fabric->goal_bytes};
+		.generated_bytes = fabric->goal_bytes,
+		.absorbed = virtual_transit_absorbed(fabric)};
 	for (uint32_t i = 0; i < fabric->hosts; i++) {
 		const struct virtual_host *host = &fabric->host[i];
 
@@ -62,6 +63,7 @@ void virtual_take_sample(struct virtual_fabric *fabric, weft_time since, weft_ti
 	if (totals.frames > before->frames)
 		sample->latency_ns = (double)(totals.latency_sum_ps - before->latency_sum_ps) /
 				     (double)PS_PER_NS / (double)(totals.frames - before->frames);
+	sample->itb = totals.absorbed - before->absorbed;
 	fabric->at_sample = totals;
 }
 
@@ -199,6 +201,7 @@ int virtual_fabric_result(
 	result->hosts = fabric->hosts;
 	add_switches(fabric, result);
 	add_hosts(fabric, result);
+	virtual_transit_result(fabric, result);
 	if (fabric->replay != NULL)
 		run_goal_result(fabric->goal->goal, fabric->replay, result);
 	fill_figures(fabric, result);

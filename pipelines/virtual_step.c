@@ -37,12 +37,25 @@ static weft_time poll_sources(struct virtual_host *host, weft_time now)
 	return next;
 }
 
+static inline bool holds_transit(const struct virtual_host *host)
+{
+	return host->nic.itb != NULL && host->nic.itb->frames > 0;
+}
+
 static bool inject(struct virtual_fabric *fabric, uint32_t number, weft_time now)
 {
 	struct virtual_channel *channel = virtual_host_channel(fabric, number);
 	struct virtual_host *host = &fabric->host[number];
-	struct weft_packet *packet = host->nic.waiting != 0 ? virtual_take_packet(fabric) : NULL;
+	struct weft_packet *packet;
 
+	if (__builtin_expect(holds_transit(host), 0)) {
+		packet = virtual_transit_next(fabric, number, now);
+		if (packet != NULL) {
+			virtual_start(fabric, channel, packet, now);
+			return true;
+		}
+	}
+	packet = host->nic.waiting != 0 ? virtual_take_packet(fabric) : NULL;
 	if (packet == NULL)
 		return false;
 	if (!datagram_inject(&host->nic, now, packet, &virtual_packet_of(packet)->origin)) {
@@ -71,6 +84,7 @@ void virtual_host_try(struct virtual_fabric *fabric, uint32_t number, weft_time 
 	struct virtual_channel *channel = virtual_host_channel(fabric, number);
 	struct virtual_host *host = &fabric->host[number];
 	weft_time next;
+	bool sent;
 
 	if (virtual_is_sending(fabric, channel, now)) {
 		virtual_arm(fabric, channel);
@@ -82,12 +96,48 @@ void virtual_host_try(struct virtual_fabric *fabric, uint32_t number, weft_time 
 
 		next = due < next ? due : next;
 	}
+	sent = inject(fabric, number, now);
+	if (__builtin_expect(holds_transit(host), 0)) {
+		weft_time due = itb_due(host->nic.itb, now);
+
+		next = due < next ? due : next;
+	}
 	/* Who has nothing more to send when this packet has left need not look then. */
-	if (inject(fabric, number, now) &&
-		(host->nic.waiting != 0 || next <= channel->free_at || fabric->replay != NULL))
+	if (sent && (host->nic.waiting != 0 || holds_transit(host) || next <= channel->free_at ||
+			    fabric->replay != NULL))
 		virtual_arm(fabric, channel);
 	else
 		wake(fabric, number, next);
+}
+
+static void grant(struct virtual_fabric *fabric, uint32_t number, unsigned vc, weft_time now)
+{
+	struct link_end *link = &fabric->host[number].nic.link;
+
+	if (virtual_credit_due(fabric, &link->rx[vc]))
+		virtual_send_credit(fabric, link, virtual_host_channel(fabric, number), now);
+}
+
+static void discard(struct virtual_fabric *fabric, struct weft_packet *packet)
+{
+	virtual_give_packet(fabric, packet);
+	fabric->dropped++;
+}
+
+/* What is for another host leaves the network, to go on when its turn comes. */
+static void host_absorb(
+	struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet, weft_time now)
+{
+	weft_time took = (packet->bytes + FRAME_WIRE_OVERHEAD) *
+			 virtual_host_channel(fabric, number)->ps_per_byte;
+	unsigned vc = packet->vc;
+	bool kept = datagram_absorb(&fabric->host[number].nic, packet, now - took, now);
+
+	grant(fabric, number, vc, now);
+	if (kept)
+		virtual_host_try(fabric, number, now);
+	else
+		discard(fabric, packet);
 }
 
 static void host_arrive(
@@ -96,11 +146,19 @@ static void host_arrive(
 	const struct datagram_origin *origin = &virtual_packet_of(packet)->origin;
 	struct datagram *nic = &fabric->host[number].nic;
 	weft_time latency = now - origin->injected_ps;
+	bool taken;
 
 	packet->vc = packet->header_vc;
-	datagram_receive(nic, packet, origin);
-	if (virtual_credit_due(fabric, &nic->link.rx[packet->vc]))
-		virtual_send_credit(fabric, &nic->link, virtual_host_channel(fabric, number), now);
+	if (__builtin_expect(packet->destination != number, 0)) {
+		host_absorb(fabric, number, packet, now);
+		return;
+	}
+	taken = datagram_receive(nic, packet, origin);
+	grant(fabric, number, packet->vc, now);
+	if (__builtin_expect(!taken, 0)) {
+		discard(fabric, packet);
+		return;
+	}
 	fabric->wire_bytes += packet->bytes + FRAME_WIRE_OVERHEAD;
 	fabric->latency_sum_ps += latency;
 	if (now >= fabric->measure_from) {

@@ -33,6 +33,9 @@ static int allocate(struct datagram *nic)
 		if (nic->fifo[vc].message == NULL)
 			return -ENOMEM;
 	}
+	nic->itb = config->itb != NULL ? itb_create(config->itb) : NULL;
+	if (config->itb != NULL && nic->itb == NULL)
+		return -ENOMEM;
 	if (route_choice_init(&nic->choice, config->choice, &config->selection, config->seed,
 		    config->host, config->hosts) < 0)
 		return -ENOMEM;
@@ -50,6 +53,7 @@ int datagram_init(struct datagram *nic, const struct datagram_config *config,
 		datagram_fini(nic);
 		return -ENOMEM;
 	}
+	nic->config.itb = NULL;
 	link_end_init(&nic->link, link, 0);
 	return 0;
 }
@@ -60,6 +64,7 @@ void datagram_fini(struct datagram *nic)
 		free(nic->fifo[vc].message);
 	if (nic->config.numbers == NULL)
 		free(nic->sent);
+	itb_destroy(nic->itb);
 	route_choice_fini(&nic->choice);
 	memset(nic, 0, sizeof(*nic));
 }
@@ -196,6 +201,8 @@ bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *pa
 	credit_take(&nic->link.tx[vc], packet->blocks);
 	nic->next_vc = (uint8_t)((vc + 1) & (FRAME_VCS_MAX - 1));
 	nic->frames_sent++;
+	if (nic->itb != NULL)
+		itb_turn_sent_own(&nic->itb->turn);
 	fifo->sent_bytes += payload;
 	fifo->wire_bytes += packet->bytes + FRAME_WIRE_OVERHEAD;
 	if (packet->flags & FRAME_F_TAIL) {
@@ -208,7 +215,7 @@ bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *pa
 	return true;
 }
 
-void datagram_receive(struct datagram *nic, const struct weft_packet *packet,
+bool datagram_receive(struct datagram *nic, const struct weft_packet *packet,
 	const struct datagram_origin *origin)
 {
 	uint32_t *expected = &nic->expected[packet->source];
@@ -216,6 +223,10 @@ void datagram_receive(struct datagram *nic, const struct weft_packet *packet,
 
 	credit_arrive(rx, packet->blocks);
 	credit_release(rx, packet->blocks);
+	if (__builtin_expect(nic->itb != NULL, 0) && itb_was_overtaken(packet)) {
+		nic->refused++;
+		return false;
+	}
 	if ((int32_t)(packet->sequence - *expected) < 0)
 		nic->out_of_order++;
 	else
@@ -223,4 +234,5 @@ void datagram_receive(struct datagram *nic, const struct weft_packet *packet,
 	nic->frames_received++;
 	nic->bytes_received += origin->payload_bytes;
 	nic->messages_received += (packet->flags & FRAME_F_TAIL) != 0;
+	return true;
 }

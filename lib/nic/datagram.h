@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "itb.h"
 #include "link_end.h"
 #include "packet.h"
 #include "queuing.h"
@@ -37,6 +38,7 @@ struct datagram_config {
 	const struct queuing *queuing;
 	/* [2 * hosts], zeroed, the caller's, for the numbers of frames; NULL: its own. */
 	uint32_t *numbers;
+	const struct itb_config *itb; /* only read at the start; NULL: no in-transit buffer */
 };
 
 struct datagram_message {
@@ -69,6 +71,7 @@ struct datagram_fifo {
 struct datagram {
 	struct datagram_config config;
 	struct link_end link;
+	struct itb *itb; /* NULL: absorbs nothing */
 	struct datagram_fifo fifo[FRAME_VCS_MAX];
 	uint16_t waiting; /* set of VCs with a message */
 	uint8_t next_vc;  /* round robin */
@@ -77,6 +80,8 @@ struct datagram {
 	uint32_t *expected; /* by source: the frame after the latest that came */
 	uint64_t frames_sent, frames_received, messages_sent, messages_received, bytes_received;
 	uint64_t out_of_order; /* frames that came after later ones */
+	uint64_t refused;      /* last frames without their end mark (itb.h) */
+	uint64_t misrouted;    /* frames for others that are not in transit either */
 	uint64_t unreachable;  /* messages without a route, forgotten */
 };
 
@@ -108,6 +113,23 @@ void datagram_send(struct datagram *nic, const struct datagram_message *message)
 bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *packet,
 	struct datagram_origin *origin);
 
-/* A packet has arrived whole. Its space is free at once. */
-void datagram_receive(struct datagram *nic, const struct weft_packet *packet,
+/* A packet for this host has arrived whole. Its space is free at once. False: refused, because it
+ * has lost its end mark on the way (itb.h). */
+bool datagram_receive(struct datagram *nic, const struct weft_packet *packet,
 	const struct datagram_origin *origin);
+
+/* datagram_transit.c: an interface whose configuration has a pool re-injects what is in transit. */
+
+/* A packet that is for another host has arrived whole, its header at 'header_ps'. Its space is free
+ * at once. False: it cannot be kept, counted; it is the caller's. */
+bool datagram_absorb(
+	struct datagram *nic, struct weft_packet *packet, weft_time header_ps, weft_time now);
+
+/* The packet in transit that goes next, its credits taken; NULL: none can, or it is the turn of a
+ * frame of the host's own, which can. 'own_waiting' counts messages of which no frame has left;
+ * '*blocked' says that only credits were missing. There is a pool. */
+struct weft_packet *datagram_transit(
+	struct datagram *nic, uint32_t own_waiting, weft_time now, bool *blocked);
+
+/* Messages in the FIFOs of which no frame has left. */
+uint32_t datagram_waiting(const struct datagram *nic);

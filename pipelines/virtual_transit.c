@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Hosts of a virtual fabric that re-inject what is in transit. */
+
+#include "virtual_send.h"
+
+/* Messages of the host's own of which no frame has left, also those that its interface has no room
+ * for yet. */
+static uint32_t own_waiting(const struct virtual_host *host)
+{
+	uint64_t waiting = datagram_waiting(&host->nic);
+
+	for (unsigned i = 0; i < host->sources; i++) {
+		const struct traffic_counters *count = traffic_counters(host->source[i]);
+
+		waiting += count->generated_messages - count->accepted_messages;
+	}
+	return waiting < UINT32_MAX ? (uint32_t)waiting : UINT32_MAX;
+}
+
+struct weft_packet *virtual_transit_next(
+	struct virtual_fabric *fabric, uint32_t number, weft_time now)
+{
+	struct virtual_host *host = &fabric->host[number];
+	struct weft_packet *packet;
+	bool blocked;
+
+	packet = datagram_transit(&host->nic, own_waiting(host), now, &blocked);
+	if (blocked)
+		virtual_note_blocked(virtual_host_channel(fabric, number), now);
+	return packet;
+}
+
+uint64_t virtual_transit_held(const struct virtual_fabric *fabric)
+{
+	uint64_t held = 0;
+
+	for (uint32_t i = 0; i < fabric->hosts; i++)
+		held += fabric->host[i].nic.itb != NULL ? fabric->host[i].nic.itb->frames : 0;
+	return held;
+}
+
+uint64_t virtual_transit_absorbed(const struct virtual_fabric *fabric)
+{
+	uint64_t absorbed = 0;
+
+	for (uint32_t i = 0; i < fabric->hosts; i++)
+		absorbed += fabric->host[i].nic.itb != NULL ? fabric->host[i].nic.itb->absorbed : 0;
+	return absorbed;
+}
+
+const char *virtual_transit_check(const struct virtual_fabric *fabric)
+{
+	const char *wrong = NULL;
+
+	for (uint32_t i = 0; i < fabric->hosts && wrong == NULL; i++)
+		wrong = fabric->host[i].nic.itb != NULL ? itb_check(fabric->host[i].nic.itb) : NULL;
+	return wrong;
+}
+
+/* The greatest value over all hosts. */
+static uint64_t peak_bytes(const struct virtual_fabric *fabric)
+{
+	uint64_t peak = 0;
+
+	for (uint32_t i = 0; i < fabric->hosts; i++) {
+		const struct itb *itb = fabric->host[i].nic.itb;
+
+		if (itb != NULL && itb->pool.peak > peak)
+			peak = itb->pool.peak;
+	}
+	return peak;
+}
+
+void virtual_transit_result(const struct virtual_fabric *fabric, struct run_result *result)
+{
+	if (!fabric->routes.itbs)
+		return;
+	for (uint32_t i = 0; i < fabric->hosts; i++) {
+		const struct datagram *nic = &fabric->host[i].nic;
+		const struct itb *itb = nic->itb;
+
+		run_result_count(result, "host_itb_absorbed", itb->absorbed);
+		run_result_count(result, "host_itb_reinjected", itb->reinjected);
+		run_result_count(result, "host_itb_discarded", itb->discarded);
+		run_result_count(result, "host_itb_messages", itb->messages);
+		run_result_count(result, "host_itb_overtaken", itb->overtaken);
+		run_result_count(result, "host_discard_end_mark", nic->refused);
+		run_result_count(result, "host_discard_routing_error", nic->misrouted);
+	}
+	run_result_count(result, "host_itb_peak_bytes", peak_bytes(fabric));
+}
