@@ -86,13 +86,34 @@ class Fabric(unittest.TestCase):
     def test_tables_with_alternative_ports_deliver(self):
         self.measure("--set", "routing.algorithm=dmodk", "--set", "routing.mode=table")
 
-    def test_routes_that_the_devices_cannot_carry_out_are_refused(self):
-        for algorithm, reason in (("dor", "switch.vcs is 1, 2 or more were expected"),
-                                  ("disjoint", "re-inject messages (ITBs), which is not built yet")):
-            done = self.weft("run", self.file, "--set", "topology=ring:switches=8,hosts=1",
-                             "--set", "routing.algorithm=" + algorithm)
-            self.assertEqual(done.returncode, 2)
-            self.assertIn(reason, done.stderr)
+    def test_routes_that_the_switches_cannot_carry_out_are_refused(self):
+        done = self.weft("run", self.file, "--set", "topology=ring:switches=8,hosts=1",
+                         "--set", "routing.algorithm=dor")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("switch.vcs is 1, 2 or more were expected", done.stderr)
+
+    def test_hosts_on_the_way_re_inject(self):
+        for algorithm, selector in (("ud-itb", "first"), ("disjoint", "round-robin")):
+            result = self.measure("--set", "topology=torus:dims=4x4,hosts=1", "--set",
+                                  "routing.algorithm=" + algorithm, "--set",
+                                  "nic.selector=" + selector)
+            counters = result["counters"]
+            self.assertGreater(counters["host_itb_absorbed"], 100)
+            self.assertEqual(counters["host_itb_absorbed"], counters["host_itb_reinjected"])
+            self.assertEqual(counters["host_itb_discarded"], 0)
+            self.assertGreater(counters["host_itb_control"], 0)
+            self.assertGreater(sum(sample["itb"] for sample in result["series"]), 100)
+
+    def test_what_a_small_pool_discards_comes_again_in_order(self):
+        result = self.measure("--set", "topology=torus:dims=4x4,hosts=1", "--set",
+                              "routing.algorithm=ud-itb", "--set", "traffic=[{pattern: uniform, "
+                              "from: all, load: 100%, message: 1KiB}]", "--set", "nic.mtu=1KiB",
+                              "--set", "nic.itb.pool=8KiB", "--set", "link.rate=200Mbps", "--set",
+                              "nic.retry=10ms", "--set", "nic.window=16")
+        counters = result["counters"]
+        self.assertGreater(counters["host_itb_discarded"], 0)
+        self.assertGreater(result["packets"]["retransmitted"], 0)
+        self.assertEqual(counters["host_itb_absorbed"], counters["host_itb_reinjected"])
 
     def test_dimension_order_crosses_datelines(self):
         self.measure("--set", "topology=ring:switches=5,hosts=2", "--set", "switch.vcs=2",
@@ -273,26 +294,40 @@ class Fabric(unittest.TestCase):
 class Edge(Fabric):
     """Real programs: two namespaces, three switches apart."""
 
-    def test_ping_and_tcp_cross_three_switches_and_nothing_stays_behind(self):
+    def cross(self, addresses, *args, more=None):
+        """Ping, a million bytes over TCP and what 'more' does, from the first edge to the second;
+        the result of the run."""
+        path = self.dir / "edges.json"
         process = subprocess.Popen(
-            [WEFT, "run", self.write("edges.yaml", RUN + EDGES), "--quiet", "--set",
-             "measure.duration=60s"], stderr=subprocess.PIPE, text=True)
+            [WEFT, "run", self.write("edges.yaml", RUN + EDGES), "--quiet", "--json", str(path),
+             "--set", "measure.duration=60s", *args], stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
         for _ in range(200):
             shown = subprocess.run(["ip", "-n", "weft-test-b", "addr", "show", "wtest6"],
                                    capture_output=True, text=True, check=False)
-            if "10.87.0.7" in shown.stdout:
+            if addresses[1] in shown.stdout:
                 break
             time.sleep(0.1)
         ping = subprocess.run(["ip", "netns", "exec", "weft-test-a", "ping", "-n", "-c", "3", "-i",
-                               "0.2", "-W", "5", "10.87.0.7"], capture_output=True, text=True,
+                               "0.2", "-W", "5", addresses[1]], capture_output=True, text=True,
                               check=False)
         self.assertEqual(ping.returncode, 0, ping.stdout + ping.stderr)
         self.assertIn("0% packet loss", ping.stdout)
-        # TCP: a million bytes through a socket, compared at the other end.
+        self.carry_a_million_bytes(addresses[1])
+        if more is not None:
+            more(addresses[1])
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(30), 0, process.stderr.read())
+        process.stderr.close()
+        names = subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout
+        self.assertNotIn("weft-test-", names)
+        return json.loads(path.read_text())
+
+    def carry_a_million_bytes(self, address):
+        """Through a socket, compared at the other end."""
         receive = subprocess.Popen(
             ["ip", "netns", "exec", "weft-test-b", sys.executable, "-c",
-             "import socket,hashlib;s=socket.create_server(('10.87.0.7',5201));c=s.accept()[0];"
+             f"import socket,hashlib;s=socket.create_server(('{address}',5201));c=s.accept()[0];"
              "h=hashlib.sha256()\nwhile d:=c.recv(65536):h.update(d)\nprint(h.hexdigest())"],
             stdout=subprocess.PIPE, text=True)
         self.addCleanup(receive.kill)
@@ -300,16 +335,45 @@ class Edge(Fabric):
             ["ip", "netns", "exec", "weft-test-a", sys.executable, "-c",
              "import socket,hashlib,time\nd=bytes(i*7&255 for i in range(1000000))\n"
              "for _ in range(100):\n"
-             "  try: c=socket.create_connection(('10.87.0.7',5201),5);break\n"
+             f"  try: c=socket.create_connection(('{address}',5201),5);break\n"
              "  except OSError: time.sleep(.1)\n"
              "c.sendall(d);c.close();print(hashlib.sha256(d).hexdigest())"],
             capture_output=True, text=True, timeout=60, check=True)
         self.assertEqual(receive.communicate(timeout=60)[0], send.stdout)
-        process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(30), 0, process.stderr.read())
-        process.stderr.close()
-        names = subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout
-        self.assertNotIn("weft-test-", names)
+
+    def iperf3(self, address):
+        if shutil.which("iperf3") is None:
+            return
+        server = subprocess.Popen(["ip", "netns", "exec", "weft-test-b", "iperf3", "-s", "-1"],
+                                  stdout=subprocess.DEVNULL)
+        self.addCleanup(server.kill)
+        for _ in range(100):
+            client = subprocess.run(
+                ["ip", "netns", "exec", "weft-test-a", "iperf3", "-c", address, "-t", "1", "--json"],
+                capture_output=True, text=True, timeout=60, check=False)
+            if client.returncode == 0:
+                break
+            time.sleep(0.1)
+        self.assertEqual(client.returncode, 0, client.stdout + client.stderr)
+        received = json.loads(client.stdout)["end"]["sum_received"]["bytes"]
+        self.assertGreater(received, 100000)
+        self.assertEqual(server.wait(30), 0)
+
+    def test_ping_and_tcp_cross_three_switches_and_nothing_stays_behind(self):
+        self.cross(("10.87.0.1", "10.87.0.7"))
+
+    def test_ping_and_tcp_cross_a_host_that_re_injects(self):
+        # h6 stands on the way from h1 to h7, and on the way back: 'weft route show'.
+        result = self.cross(
+            ("10.87.0.2", "10.87.0.8"), "--set", "topology=torus:dims=4x4,hosts=1", "--set",
+            "routing.algorithm=ud-itb", "--set", "traffic=[]", "--set", "edges[0].host=h1", "--set",
+            "edges[0].address=10.87.0.2/24", "--set", "edges[1].host=h7", "--set",
+            "edges[1].address=10.87.0.8/24", more=self.iperf3)
+        counters = result["counters"]
+        # Not one frame has found another way.
+        self.assertGreater(counters["host_frames_delivered"], 500)
+        self.assertEqual(counters["host_itb_reinjected"], counters["host_frames_injected"] +
+                         counters["host_frames_retransmitted"])
 
 
 # The cases of Fabric run once.
