@@ -3,12 +3,13 @@
 
 /*
  * Asks for the memory of what is about to happen, so that it is in the cache by then. A large
- * fabric has far more state than the cache holds, and nothing about its events is local.
+ * fabric, or one whose buffers are full, has far more state than the cache holds, and nothing about
+ * its events is local.
  *
  * What an event needs is found step by step, each from what the step before has fetched: the
  * packet, its entry in the table, the output that stands there. So the three buckets that follow
  * the one whose turn it is are each one step further. Hints only: what is missed, or fetched in
- * vain, changes no result.
+ * vain, changes no result; and fetching in vain is cheaper than a branch that is guessed wrongly.
  */
 
 #include "virtual_devices.h"
@@ -17,97 +18,103 @@
  * knows of, and a call of it is dropped. */
 #define INLINE static inline __attribute__((always_inline))
 
-#define CACHE_LINE 64
-
 INLINE void fetch(const void *memory)
 {
 	__builtin_prefetch(memory, 1);
 }
 
-INLINE void fetch_host_event(const struct virtual_fabric *fabric, uint32_t number)
-{
-	fetch(&fabric->host[number]);
-	fetch(virtual_host_channel(fabric, number));
-}
-
-/* The packet and the port. */
+/* The packet and the port, or the host. */
 INLINE void first_step(const struct virtual_fabric *fabric, uint32_t order, uint32_t item)
 {
 	uint32_t at = VIRTUAL_DEVICE(order);
-	unsigned port = VIRTUAL_PORT(order);
-	const struct switch_port *here;
+	const struct switch_port *port;
 
-	if (VIRTUAL_KIND(order) == VIRTUAL_ARRIVE)
-		fetch(&fabric->pool.packet[item]);
+	fetch(&fabric->pool.packet[item]);
 	if (at >= fabric->switches) {
-		if (VIRTUAL_KIND(order) == VIRTUAL_ARRIVE)
-			fetch(&fabric->pool.packet[item].origin);
-		fetch_host_event(fabric, at - fabric->switches);
+		fetch(&fabric->pool.packet[item].origin);
+		fetch(&fabric->host[at - fabric->switches].nic.link);
 		return;
 	}
-	here = &fabric->sw[at]->port[port];
-	if (VIRTUAL_KIND(order) == VIRTUAL_ARRIVE) {
-		fetch(&here->link.rx);
-		fetch(&here->count);
-		return;
-	}
-	fetch(virtual_switch_channel(fabric, at, port));
-	fetch(&here->link.tx);
-	fetch(&here->output);
-	fetch(&here->count);
+	port = &fabric->sw[at]->port[VIRTUAL_PORT(order)];
+	fetch(port);
+	fetch(VIRTUAL_KIND(order) == VIRTUAL_ARRIVE ? (const void *)&port->link.rx
+						    : (const void *)&port->link.tx);
 }
 
-/* What the packet says: its entry in the table; what the output says: who is next there. */
+/* The input whose turn it is at an output that will be free; 63 if there is none. */
+INLINE unsigned turn(const struct switch_output *out)
+{
+	return bits_round_robin(out->ready | BIT64(63), out->next_input);
+}
+
+INLINE void fetch_queue(const struct weft_switch *sw, unsigned output, unsigned input)
+{
+	fetch(switch_cross(sw, output, input));
+	fetch(switch_queues(sw, output, input));
+}
+
+/* What the packet says: its entry in the table. What the output says: who is next there. */
 INLINE void second_step(const struct virtual_fabric *fabric, uint32_t order, uint32_t item)
 {
-	uint32_t at = VIRTUAL_DEVICE(order);
-	unsigned port = VIRTUAL_PORT(order);
 	const struct weft_packet *packet = &fabric->pool.packet[item].packet;
-	const struct weft_switch *sw;
+	bool arrives = VIRTUAL_KIND(order) == VIRTUAL_ARRIVE;
+	unsigned port = VIRTUAL_PORT(order);
+	uint32_t at = VIRTUAL_DEVICE(order);
 
 	if (at >= fabric->switches) {
-		if (VIRTUAL_KIND(order) == VIRTUAL_ARRIVE)
+		if (arrives)
 			fetch(&fabric->host[at - fabric->switches].nic.expected[packet->source]);
-		return;
+	} else if (arrives) {
+		fetch(packet->route_length != 0 ? &packet->route[packet->cursor]
+						: &fabric->sw[at]->table_port[packet->destination]);
+	} else {
+		fetch(virtual_switch_channel(fabric, at, port));
+		fetch_queue(fabric->sw[at], port, turn(&fabric->sw[at]->port[port].output));
 	}
-	sw = fabric->sw[at];
-	if (VIRTUAL_KIND(order) != VIRTUAL_ARRIVE) {
-		const struct switch_output *out = &sw->port[port].output;
-
-		if (out->ready != 0)
-			fetch(switch_cross(
-				sw, port, bits_round_robin(out->ready, out->next_input)));
-		return;
-	}
-	if (packet->route_length != 0)
-		fetch(&packet->route[packet->cursor]);
-	else if (packet->destination < sw->table_hosts)
-		fetch(&sw->table_port[packet->destination]);
 }
 
 /* Where the packet goes: the output, and the queue in which it may have to wait. */
-INLINE void third_step(const struct virtual_fabric *fabric, uint32_t order, uint32_t item)
+INLINE void fetch_way(const struct virtual_fabric *fabric, uint32_t at, unsigned input,
+	const struct weft_packet *packet)
 {
-	uint32_t at = VIRTUAL_DEVICE(order);
-	const struct weft_packet *packet = &fabric->pool.packet[item].packet;
-	unsigned input = VIRTUAL_PORT(order), output;
-	const struct weft_switch *sw;
+	const struct weft_switch *sw = fabric->sw[at];
+	unsigned output = SWITCH_PORT_NONE;
 
-	if (at >= fabric->switches || VIRTUAL_KIND(order) != VIRTUAL_ARRIVE)
-		return;
-	sw = fabric->sw[at];
 	if (packet->route_length != 0)
 		output = packet->route[packet->cursor] & ROUTE_PORT_MASK;
-	else
-		output = packet->destination < sw->table_hosts ? sw->table_port[packet->destination]
-							       : SWITCH_PORT_NONE;
+	else if (packet->destination < sw->table_hosts)
+		output = sw->table_port[packet->destination];
 	if (output >= sw->ports)
 		return;
 	fetch(virtual_switch_channel(fabric, at, output));
+	fetch(&sw->port[output]);
 	fetch(&sw->port[output].link.tx);
-	fetch(&sw->port[output].output);
-	fetch(&sw->port[output].count);
-	fetch(switch_cross(sw, output, input));
+	fetch_queue(sw, output, input);
+}
+
+/* The packet that is next at the output, and the buffer that it leaves. */
+INLINE void fetch_next(const struct weft_switch *sw, unsigned output)
+{
+	const struct switch_output *out = &sw->port[output].output;
+	unsigned input = turn(out);
+
+	if (out->ready == 0)
+		return;
+	fetch(switch_queues(sw, output, input)->head);
+	fetch(&sw->port[input].link.rx);
+}
+
+INLINE void third_step(const struct virtual_fabric *fabric, uint32_t order, uint32_t item)
+{
+	unsigned port = VIRTUAL_PORT(order);
+	uint32_t at = VIRTUAL_DEVICE(order);
+
+	if (at >= fabric->switches)
+		return;
+	if (VIRTUAL_KIND(order) == VIRTUAL_ARRIVE)
+		fetch_way(fabric, at, port, &fabric->pool.packet[item].packet);
+	else
+		fetch_next(fabric->sw[at], port);
 }
 
 typedef void step_fn(const struct virtual_fabric *fabric, uint32_t order, uint32_t item);
@@ -126,8 +133,6 @@ void virtual_look_ahead(const struct virtual_fabric *fabric)
 	unsigned count;
 
 	count = event_queue_following(fabric->events, &number, &bucket);
-	if (count == 0)
-		return;
 	each(fabric, bucket, count, third_step);
 	count = event_queue_following(fabric->events, &number, &bucket);
 	each(fabric, bucket, count, second_step);

@@ -114,7 +114,11 @@ struct virtual_fabric {
 	weft_time routing_delay_ps;
 	bool cut_through;
 	bool credit_each; /* a credit frame for each packet */
-	bool looks_ahead; /* its state is larger than a cache */
+	/* Each end of a transmission is an event: credit_each needs it, and tests compare with it.
+	 */
+	bool every_end;
+	bool looks_ahead;     /* virtual_ahead.c */
+	uint64_t state_bytes; /* of all switches */
 	struct virtual_pool pool;
 	struct virtual_credits credits;
 	struct fabric_routes routes;
@@ -172,12 +176,16 @@ static inline struct virtual_packet *virtual_packet_of(struct weft_packet *packe
 	return (struct virtual_packet *)(void *)packet;
 }
 
-/* virtual_step.c */
-/* One event. */
-void virtual_step(struct virtual_fabric *fabric, const struct sim_event *event);
+/* virtual_step.c: up to '*most' events before 'limit'; false: there are no more, and '*most' is
+ * what is left of it. */
+bool virtual_steps(struct virtual_fabric *fabric, weft_time limit, uint32_t *most);
 
 /* virtual_switch.c */
-void virtual_switch_step(struct virtual_fabric *fabric, const struct sim_event *event, uint32_t at);
+void virtual_switch_arrive(struct virtual_fabric *fabric, uint32_t at, unsigned input,
+	struct weft_packet *packet, weft_time now);
+void virtual_switch_done(struct virtual_fabric *fabric, uint32_t at, unsigned port, weft_time now);
+void virtual_switch_credit(
+	struct virtual_fabric *fabric, uint32_t at, unsigned port, uint32_t item, weft_time now);
 /* An output looks for something to send. */
 void virtual_switch_try(struct virtual_fabric *fabric, uint32_t at, unsigned port, weft_time now);
 /* Gives back what a switch has discarded. */

@@ -14,10 +14,6 @@
 /* Messages in the FIFO of each VC of a host. Who is late has the rest in his sources. */
 #define HOST_QUEUE 16
 
-/* Of the state of all devices about half is in use; more than this and looking ahead for it pays.
- */
-#define CACHE_BYTES ((size_t)8 << 20)
-
 static int fill_switch(struct virtual_fabric *fabric, uint32_t at, struct fault *fault)
 {
 	const struct run_config *run = fabric->run;
@@ -55,6 +51,7 @@ static int fill_switch(struct virtual_fabric *fabric, uint32_t at, struct fault 
 	memory = virtual_arena_get(&fabric->arena, bytes);
 	if (memory == NULL)
 		return fault_set(fault, ENOMEM, "no memory for %u switches", fabric->switches);
+	fabric->state_bytes += bytes;
 	fabric->sw[at] = switch_place(memory, &config, 0);
 	if (fabric->sw[at] != NULL)
 		return 0;
@@ -200,17 +197,7 @@ static int create_hosts(struct virtual_fabric *fabric, struct fault *fault)
 	return result;
 }
 
-/* What the devices take, nearly all of it the switches' queues. */
-static size_t state_bytes(const struct virtual_fabric *fabric)
-{
-	size_t bytes = 0;
-
-	for (uint32_t at = 0; at < fabric->switches; at++)
-		bytes += switch_bytes(&fabric->sw[at]->config);
-	return bytes;
-}
-
-/* Buckets in which some five events fall when most links are busy with full frames, which takes two
+/* Buckets in which some ten events fall when all links are busy with full frames, which takes two
  * events each; and as far ahead as a packet's next events lie. */
 static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 {
@@ -219,7 +206,7 @@ static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 	uint64_t rate = topology->links > 0 ? topology->link_at[0].rate_bps : TOPOLOGY_RATE_BPS;
 	weft_time delay = topology->links > 0 ? topology->link_at[0].delay_ps : 0;
 	weft_time packet = frame * ps_per_byte(rate);
-	weft_time width = 5 * packet / (4 * (uint64_t)topology->links + 1);
+	weft_time width = 10 * packet / (4 * (uint64_t)topology->links + 1);
 
 	return event_queue_create_reaching(
 		width > 0 ? width : 1, 2 * packet + delay + fabric->routing_delay_ps);
@@ -282,7 +269,6 @@ static int build(struct virtual_fabric *fabric, struct fault *fault)
 		(result = create_hosts(fabric, fault)) < 0 ||
 		(result = virtual_links_create(fabric, fault)) < 0)
 		return result;
-	fabric->looks_ahead = state_bytes(fabric) > CACHE_BYTES;
 	fabric->events = create_queue(fabric);
 	if (fabric->events == NULL || virtual_pool_init(&fabric->pool, packets_max(fabric)) < 0 ||
 		virtual_credits_init(&fabric->credits, 4 * fabric->topology->links + 1) < 0)
@@ -307,7 +293,7 @@ struct virtual_fabric *virtual_fabric_create(
 	fabric->hosts = topology->hosts;
 	fabric->routing_delay_ps = run->sw.routing_delay_ps;
 	fabric->cut_through = run->sw.switching == RUN_SWITCHING_CUT_THROUGH;
-	fabric->credit_each = run->sw.credits == RUN_CREDITS_EACH;
+	fabric->credit_each = fabric->every_end = run->sw.credits == RUN_CREDITS_EACH;
 	result = build(fabric, fault);
 	if (result == 0)
 		return fabric;

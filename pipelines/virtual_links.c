@@ -9,6 +9,9 @@
 
 #include "virtual_devices.h"
 
+/* No buffer has as many blocks, and sums with it stay below 2^31. */
+#define MARGIN_MAX (1u << 29)
+
 static uint32_t device_of(const struct virtual_fabric *fabric, struct topology_port at)
 {
 	return at.kind == DEVICE_SWITCH ? at.device : fabric->switches + at.device;
@@ -149,10 +152,10 @@ static uint32_t margin_blocks(const struct virtual_fabric *fabric)
 		fastest = each < fastest ? each : fastest;
 	}
 	if (fastest == 0)
-		return UINT32_MAX / 2;
+		return MARGIN_MAX;
 	blocks = 2 * (frame * slowest / fastest / FRAME_BLOCK_BYTES + 1) +
 		 frame_blocks((unsigned)frame);
-	return blocks < UINT32_MAX / 2 ? (uint32_t)blocks : UINT32_MAX / 2;
+	return blocks < MARGIN_MAX ? (uint32_t)blocks : MARGIN_MAX;
 }
 
 int virtual_links_create(struct virtual_fabric *fabric, struct fault *fault)

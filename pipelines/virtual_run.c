@@ -10,6 +10,8 @@
 /* Events between two looks at who wants an end, or news. */
 #define LOOK_EACH (1u << 18)
 
+#define CACHE_BYTES (UINT64_C(4) << 20)
+
 struct course {
 	struct virtual_fabric *fabric;
 	const atomic_bool *stop;
@@ -17,7 +19,7 @@ struct course {
 	void *ctx;
 	weft_time end;
 	bool stopped;
-	uint32_t steps; /* since the last look; a phase may be shorter than from look to look */
+	uint32_t steps_left; /* until the next look */
 };
 
 static double wall_clock(void)
@@ -38,10 +40,20 @@ static uint64_t count_hops(const struct virtual_fabric *fabric)
 	return hops;
 }
 
+/* Once the devices and the packets in them are more than a cache holds it pays to look ahead. About
+ * half of what devices take is in use. */
+static void choose_to_look_ahead(struct virtual_fabric *fabric)
+{
+	uint64_t packets = fabric->pool.out * sizeof(struct weft_packet);
+
+	fabric->looks_ahead = fabric->state_bytes / 2 + packets > CACHE_BYTES;
+}
+
 static void look(struct course *course)
 {
 	struct virtual_fabric *fabric = course->fabric;
 
+	choose_to_look_ahead(fabric);
 	if (course->stop != NULL && atomic_load_explicit(course->stop, memory_order_relaxed))
 		course->stopped = true;
 	if (course->progress != NULL)
@@ -78,23 +90,13 @@ static bool stands_still(struct virtual_fabric *fabric, weft_time limit)
 static void run_until(struct course *course, weft_time limit)
 {
 	struct virtual_fabric *fabric = course->fabric;
-	struct sim_event event;
-	uint32_t steps = course->steps;
 
-	while (event_queue_pop(fabric->events, limit, &event)) {
-		if (__builtin_expect(fabric->watch != NULL, 0))
-			virtual_watch_in(fabric, &event);
-		if (fabric->looks_ahead && fabric->events->next == 1)
-			virtual_look_ahead(fabric);
-		virtual_step(fabric, &event);
-		if (++steps == LOOK_EACH) {
-			steps = course->steps = 0;
-			look(course);
-			if (is_over(course))
-				return;
-		}
+	while (virtual_steps(fabric, limit, &course->steps_left)) {
+		course->steps_left = LOOK_EACH;
+		look(course);
+		if (is_over(course))
+			return;
 	}
-	course->steps = steps;
 	fabric->order = 0;
 	fabric->failed = fabric->failed || event_queue_failed(fabric->events);
 	if (stands_still(fabric, limit)) {
@@ -160,9 +162,11 @@ int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 		.stop = stop,
 		.progress = progress,
 		.ctx = ctx,
-		.end = measure->duration_ps};
+		.end = measure->duration_ps,
+		.steps_left = LOOK_EACH};
 	double start = wall_clock();
 
+	choose_to_look_ahead(fabric);
 	fabric->measure_from = measure->warmup_ps;
 	for (uint32_t i = 0; i < fabric->hosts; i++)
 		virtual_host_try(fabric, i, 0);

@@ -21,13 +21,12 @@
  */
 static inline bool grant_is_near(const struct virtual_fabric *fabric, const struct credit_rx *rx)
 {
-	uint64_t news = credit_ungranted(rx);
-	bool much = news * 4 >= rx->capacity, some = news * 8 >= rx->capacity;
-	bool needed = news + fabric->margin_blocks > credit_expected(rx, 0);
-	bool each = fabric->credit_each && news > 0;
+	uint32_t news = credit_ungranted(rx), left = rx->granted - rx->received;
+	bool much = news >= rx->capacity / 4, some = news >= rx->capacity / 8;
+	bool needed = (int32_t)(news + fabric->margin_blocks - left) > 0;
 
 	/* Not && and ||: 'some' is true half of the time, and no pattern tells when. */
-	return (much | (some & needed) | each) != 0;
+	return (fabric->every_end | much | (some & needed)) != 0;
 }
 
 /* Blocks of 'input' by VC that have not left yet. */
@@ -152,7 +151,7 @@ static void try_heads(struct virtual_fabric *fabric, uint32_t at, unsigned input
 	}
 }
 
-static void done(struct virtual_fabric *fabric, uint32_t at, unsigned port, weft_time now)
+void virtual_switch_done(struct virtual_fabric *fabric, uint32_t at, unsigned port, weft_time now)
 {
 	struct virtual_channel *channel = virtual_switch_channel(fabric, at, port);
 	struct weft_switch *sw = fabric->sw[at];
@@ -214,34 +213,22 @@ static inline __attribute__((always_inline)) void arrive(struct virtual_fabric *
 		transmit(fabric, sw, at, output, now, voq);
 }
 
-static void credit(
-	struct virtual_fabric *fabric, const struct sim_event *event, uint32_t at, unsigned port)
+void virtual_switch_arrive(struct virtual_fabric *fabric, uint32_t at, unsigned input,
+	struct weft_packet *packet, weft_time now)
 {
 	struct weft_switch *sw = fabric->sw[at];
 
-	switch_on_credit(sw, port, virtual_open_credit(fabric, event->item, &sw->port[port].link),
-		event->at);
-	virtual_switch_try(fabric, at, port, event->at);
+	if (sw->voq)
+		arrive(fabric, sw, at, input, packet, now, true);
+	else
+		arrive(fabric, sw, at, input, packet, now, false);
 }
 
-void virtual_switch_step(struct virtual_fabric *fabric, const struct sim_event *event, uint32_t at)
+void virtual_switch_credit(
+	struct virtual_fabric *fabric, uint32_t at, unsigned port, uint32_t item, weft_time now)
 {
-	unsigned port = VIRTUAL_PORT(event->order);
 	struct weft_switch *sw = fabric->sw[at];
 
-	switch (VIRTUAL_KIND(event->order)) {
-	case VIRTUAL_ARRIVE:
-		if (sw->voq)
-			arrive(fabric, sw, at, port, &fabric->pool.packet[event->item].packet,
-				event->at, true);
-		else
-			arrive(fabric, sw, at, port, &fabric->pool.packet[event->item].packet,
-				event->at, false);
-		return;
-	case VIRTUAL_DONE:
-		done(fabric, at, port, event->at);
-		return;
-	default:
-		credit(fabric, event, at, port);
-	}
+	switch_on_credit(sw, port, virtual_open_credit(fabric, item, &sw->port[port].link), now);
+	virtual_switch_try(fabric, at, port, now);
 }

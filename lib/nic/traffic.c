@@ -36,9 +36,12 @@ struct traffic {
 	struct rng destination;
 	struct arrivals arrivals;
 	struct schedule counted, handed;
-	uint64_t ps_per_byte; /* at full rate */
-	bool pending;         /* 'message' was handed out and is not accepted */
-	bool silent;          /* sends nothing (more) */
+	uint64_t ps_per_byte;                     /* at full rate */
+	uint64_t handed_messages;                 /* drawn from 'handed' */
+	weft_time distance_ps, other_distance_ps; /* mean, of messages of either length */
+	bool pending;                             /* 'message' was handed out and is not accepted */
+	bool silent;                              /* sends nothing (more) */
+	uint16_t next_destination;                /* of the message that is drawn next */
 	struct traffic_message message;
 	struct traffic_counters counters;
 };
@@ -144,14 +147,12 @@ static bool is_due(const struct traffic *traffic, const struct schedule *schedul
 static uint32_t advance(struct traffic *traffic, struct schedule *schedule)
 {
 	const struct traffic_config *config = &traffic->config;
-	uint32_t bytes = config->message_bytes;
+	bool other = config->other_share_ppm > 0 &&
+		     rng_chance_ppm(&schedule->length, config->other_share_ppm);
 
-	if (config->other_share_ppm > 0 &&
-		rng_chance_ppm(&schedule->length, config->other_share_ppm))
-		bytes = config->other_message_bytes;
-	schedule->next_ps += arrivals_next(
-		&traffic->arrivals, &schedule->arrival, mean_distance(traffic, bytes));
-	return bytes;
+	schedule->next_ps += arrivals_next(&traffic->arrivals, &schedule->arrival,
+		other ? traffic->other_distance_ps : traffic->distance_ps);
+	return other ? config->other_message_bytes : config->message_bytes;
 }
 
 static void count_due(struct traffic *traffic, weft_time now)
@@ -170,16 +171,44 @@ static bool is_of_lane(const struct traffic_config *config, uint16_t destination
 	       queuing_sl(config->queuing, config->host, destination) == config->lane;
 }
 
+static void draw_next_destination(struct traffic *traffic)
+{
+	traffic->next_destination = traffic->pattern->destination(
+		traffic->state, &traffic->config, &traffic->destination);
+}
+
+/* The message that is due; and where the one after it will go. */
+static void draw(struct traffic *traffic)
+{
+	traffic->message = (struct traffic_message){
+		.destination = traffic->next_destination,
+		.sl = traffic->config.sl,
+		.generated_ps = traffic->handed.next_ps,
+	};
+	traffic->message.bytes = advance(traffic, &traffic->handed);
+	traffic->handed_messages++;
+	draw_next_destination(traffic);
+}
+
+/* As long as no message had to wait, both readers are at the same one: it is drawn once for both.
+ */
+static void hand_out_in_step(struct traffic *traffic, weft_time now)
+{
+	if (traffic->config.lane != 0 || traffic->config.queuing != NULL || traffic->pending ||
+		traffic->handed_messages != traffic->counters.generated_messages ||
+		!is_due(traffic, &traffic->handed, now))
+		return;
+	draw(traffic);
+	traffic->pending = true;
+	traffic->counters.generated_messages++;
+	traffic->counters.generated_bytes += traffic->message.bytes;
+	traffic->counted = traffic->handed;
+}
+
 static void hand_out(struct traffic *traffic, weft_time now)
 {
 	while (!traffic->pending && is_due(traffic, &traffic->handed, now)) {
-		traffic->message = (struct traffic_message){
-			.destination = traffic->pattern->destination(
-				traffic->state, &traffic->config, &traffic->destination),
-			.sl = traffic->config.sl,
-			.generated_ps = traffic->handed.next_ps,
-		};
-		traffic->message.bytes = advance(traffic, &traffic->handed);
+		draw(traffic);
 		traffic->pending = is_of_lane(&traffic->config, traffic->message.destination);
 	}
 }
@@ -204,6 +233,19 @@ static void init_schedule(struct traffic *traffic)
 			rng_below(
 				&schedule->length, mean_distance(traffic, config->message_bytes)));
 	traffic->handed = *schedule;
+	if (!traffic->silent)
+		draw_next_destination(traffic);
+}
+
+static void init_distances(struct traffic *traffic)
+{
+	const struct traffic_config *config = &traffic->config;
+
+	if (config->load_ppm == 0)
+		return;
+	traffic->distance_ps = mean_distance(traffic, config->message_bytes);
+	if (config->other_share_ppm > 0)
+		traffic->other_distance_ps = mean_distance(traffic, config->other_message_bytes);
 }
 
 struct traffic *traffic_create(const struct traffic_config *config, struct fault *fault)
@@ -227,6 +269,7 @@ struct traffic *traffic_create(const struct traffic_config *config, struct fault
 	traffic->config.targets = traffic->config.near = traffic->config.permutation = NULL;
 	traffic->config.pattern = traffic->pattern->name;
 	traffic->ps_per_byte = ps_per_byte(config->rate_bps);
+	init_distances(traffic);
 	init_schedule(traffic);
 	return traffic;
 }
@@ -242,6 +285,7 @@ void traffic_destroy(struct traffic *traffic)
 
 bool traffic_poll(struct traffic *traffic, weft_time now, struct traffic_message *message)
 {
+	hand_out_in_step(traffic, now);
 	count_due(traffic, now);
 	hand_out(traffic, now);
 	if (traffic->pending)
@@ -278,6 +322,11 @@ weft_time traffic_due(const struct traffic *traffic)
 	if (traffic->pending)
 		return 0;
 	return traffic_finished(traffic, 0) ? WEFT_TIME_NEVER : traffic->handed.next_ps;
+}
+
+uint16_t traffic_next_destination(const struct traffic *traffic)
+{
+	return traffic->next_destination;
 }
 
 bool traffic_finished(const struct traffic *traffic, weft_time now)

@@ -101,6 +101,10 @@ void traffic_abandon(struct traffic *traffic, weft_time now);
  * if there will be none. */
 weft_time traffic_due(const struct traffic *traffic);
 
+/* Where the message goes that will be handed out next: a hint, for who wants to have his memory
+ * ready. Means nothing if there will be none. */
+uint16_t traffic_next_destination(const struct traffic *traffic);
+
 /* True if nothing is due and nothing will be. */
 bool traffic_finished(const struct traffic *traffic, weft_time now);
 

@@ -39,7 +39,7 @@ struct event_bucket {
 	uint32_t item[EVENT_SORT_FEW];
 } __attribute__((aligned(64)));
 
-_Static_assert(sizeof(struct event_bucket) == 192, "two lines of keys and one of items");
+_Static_assert(sizeof(struct event_bucket) == 384, "four lines of keys and two of items");
 
 struct event_list {
 	struct sim_event *event;
@@ -118,9 +118,8 @@ static inline bool event_queue_pop(
 			return false;
 		key = queue->key[queue->next];
 	}
-	event->at = queue->base + (key >> 32);
-	event->order = (uint32_t)key;
-	event->item = queue->item[queue->next++];
+	*event = (struct sim_event){
+		queue->base + (key >> 32), (uint32_t)key, queue->item[queue->next++]};
 	return true;
 }
 

@@ -110,7 +110,9 @@ static inline __attribute__((always_inline)) void place_all(const uint64_t *key,
 void event_sort_few(const uint64_t *key, const uint32_t *item, uint32_t count, uint64_t *to_key,
 	uint32_t *to_item)
 {
-	if (count <= EVENT_SORT_FEW / 2)
+	if (count <= EVENT_SORT_FEW / 4)
+		place_all(key, item, count, to_key, to_item, EVENT_SORT_FEW / 4);
+	else if (count <= EVENT_SORT_FEW / 2)
 		place_all(key, item, count, to_key, to_item, EVENT_SORT_FEW / 2);
 	else
 		place_all(key, item, count, to_key, to_item, EVENT_SORT_FEW);

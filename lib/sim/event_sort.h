@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#define EVENT_SORT_FEW 16u
+#define EVENT_SORT_FEW 32u
 
 /* Sorts 'count' <= EVENT_SORT_FEW events by (key, item). All arrays have room for EVENT_SORT_FEW,
  * the sorted ones for one more; what is behind 'count' is read, and written. */

@@ -95,8 +95,8 @@ void forward_control(struct weft_switch *sw, struct weft_packet *packet, weft_ti
 	if (out->control_head == NULL)
 		out->control_head = packet;
 	else
-		out->control_tail->next = packet;
-	out->control_tail = packet;
+		sw->port[output].control_tail->next = packet;
+	sw->port[output].control_tail = packet;
 	out->control_waiting++;
 	arbiter_note(sw, output);
 }

@@ -78,13 +78,19 @@ struct switch_output {
 	uint64_t stalled; /* inputs with a stalled VC */
 	uint8_t next_input;
 	uint16_t control_waiting;
-	struct weft_packet *control_head, *control_tail;
+	struct weft_packet *control_head;
 };
 
+_Static_assert(sizeof(struct switch_output) == 32, "half a cache line, with the counters");
+
+/* One cache line with what each packet counts, then what is rare, then a line of credits for each
+ * direction. */
 struct switch_port {
-	struct link_end link; /* its first lines are the credits */
 	struct switch_output output;
 	uint64_t count[SWITCH_COUNTER_COUNT];
+	struct weft_packet *control_tail;
+	uint64_t reserved[3];
+	struct link_end link;
 } __attribute__((aligned(64)));
 
 struct weft_switch {
@@ -190,4 +196,11 @@ static inline struct crosspoint *switch_cross(
 	const struct weft_switch *sw, unsigned output, unsigned input)
 {
 	return &sw->cross[output * sw->ports + input];
+}
+
+/* The queues [vc] of a crosspoint, without reading it. */
+static inline struct voq *switch_queues(
+	const struct weft_switch *sw, unsigned output, unsigned input)
+{
+	return &sw->queue[((sw->voq ? output * sw->ports : 0u) + input) * sw->vcs];
 }

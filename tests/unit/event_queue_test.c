@@ -150,12 +150,57 @@ static void any_load_comes_out_sorted(void **state)
 	}
 }
 
+/* More in a bucket than it has room for, at few times, put in while they come out. */
+static void a_crowded_bucket_comes_out_sorted(void **state)
+{
+	static struct sim_event wanted[4 * EVENTS];
+	struct event_queue *queue = event_queue_create(1 << 16);
+	struct sim_event event;
+	struct rng rng;
+
+	rng_init(&rng, 5, 0, 0);
+	for (uint32_t i = 0; i < 4 * EVENTS; i++) {
+		wanted[i] = (struct sim_event){rng_below(&rng, 50) * 9000,
+			(uint32_t)rng_below(&rng, 3), (uint32_t)rng_next(&rng)};
+		event_queue_push(queue, wanted[i]);
+	}
+	qsort(wanted, 4 * EVENTS, sizeof(wanted[0]), compare);
+	for (uint32_t i = 0; i < 4 * EVENTS; i++) {
+		assert_true(event_queue_pop(queue, WEFT_TIME_NEVER, &event));
+		assert_memory_equal(&event, &wanted[i], sizeof(event));
+	}
+	assert_true(event_queue_is_empty(queue));
+	event_queue_destroy(queue);
+}
+
+/* What lies beyond the calendar waits elsewhere, however short the calendar is. */
+static void a_short_calendar_gives_the_same_order(void **state)
+{
+	struct event_queue *queue = event_queue_create_reaching(16, 1000);
+	struct sim_event event;
+	weft_time last = 0;
+	struct rng rng;
+
+	rng_init(&rng, 6, 0, 0);
+	for (uint32_t i = 0; i < EVENTS; i++)
+		push(queue, rng_below(&rng, 100000), 0, i);
+	for (uint32_t i = 0; i < EVENTS; i++) {
+		assert_true(event_queue_pop(queue, WEFT_TIME_NEVER, &event));
+		assert_true(event.at >= last);
+		last = event.at;
+	}
+	assert_true(event_queue_is_empty(queue));
+	event_queue_destroy(queue);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(events_come_in_the_order_of_time_then_order_then_item),
 	cmocka_unit_test(an_event_for_now_comes_before_later_ones_of_the_same_bucket),
 	cmocka_unit_test(nothing_comes_before_its_limit),
 	cmocka_unit_test(events_may_be_put_in_between_a_limit_and_what_lies_far_beyond_it),
 	cmocka_unit_test(any_load_comes_out_sorted),
+	cmocka_unit_test(a_crowded_bucket_comes_out_sorted),
+	cmocka_unit_test(a_short_calendar_gives_the_same_order),
 };
 
 UNIT_MAIN(tests)
