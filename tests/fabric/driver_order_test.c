@@ -171,14 +171,14 @@ static struct comparison compare(
 	return result;
 }
 
-static void assert_same_order(const char *const *set, unsigned sets)
+static void assert_same_order(
+	const struct replay_options *options, const char *const *set, unsigned sets)
 {
-	const struct replay_options options = plain_options();
 	struct comparison result;
 	struct recording recording;
 
 	make_recording(&recording, set, sets);
-	result = compare(&recording, &options);
+	result = compare(&recording, options);
 	if (result.different != 0)
 		fail_msg("%s", result.first);
 	assert_int_equal(result.discards, 0);
@@ -196,24 +196,42 @@ static void assert_noticed(const struct replay_options *options)
 	free_recording(&recording);
 }
 
-#define ASSERT_SAME_ORDER(...)                                          \
-	assert_same_order((const char *const[]){"seed=1", __VA_ARGS__}, \
+#define ASSERT_SAME_ORDER(options, ...)                                          \
+	assert_same_order(options, (const char *const[]){"seed=1", __VA_ARGS__}, \
 		sizeof((const char *const[]){"seed=1", __VA_ARGS__}) / sizeof(const char *))
 
 static void every_port_sends_the_same_frames_in_the_same_order_at_both_clocks(void **state)
 {
-	ASSERT_SAME_ORDER("seed=1");
-	ASSERT_SAME_ORDER("seed=2");
+	const struct replay_options options = plain_options();
+
+	ASSERT_SAME_ORDER(&options, "seed=1");
+	ASSERT_SAME_ORDER(&options, "seed=2");
 }
 
 static void with_store_and_forward_too(void **state)
 {
-	ASSERT_SAME_ORDER("switch.switching=store-and-forward");
+	const struct replay_options options = plain_options();
+
+	ASSERT_SAME_ORDER(&options, "switch.switching=store-and-forward");
 }
 
 static void with_frames_of_two_lengths_and_a_routing_delay_too(void **state)
 {
-	ASSERT_SAME_ORDER("traffic[0].message=700B", "switch.routing-delay=70ns");
+	const struct replay_options options = plain_options();
+
+	ASSERT_SAME_ORDER(&options, "traffic[0].message=700B", "switch.routing-delay=70ns");
+}
+
+/* Three buffers of three frames at each port, messages to them by destination. */
+static void with_three_virtual_channels_too(void **state)
+{
+	struct replay_options options = plain_options();
+
+	options.sw.vcs = 3;
+	options.sw.buffer_blocks = 3 * BUFFER_BLOCKS;
+	for (uint8_t sl = 0; sl < 3; sl++)
+		options.sw.sl_to_vc[sl] = sl;
+	ASSERT_SAME_ORDER(&options, "switch.vcs=3", "switch.buffer=5184B", "queuing=dbbm");
 }
 
 /* The comparison can fail. */
@@ -246,6 +264,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(every_port_sends_the_same_frames_in_the_same_order_at_both_clocks),
 	cmocka_unit_test(with_store_and_forward_too),
 	cmocka_unit_test(with_frames_of_two_lengths_and_a_routing_delay_too),
+	cmocka_unit_test(with_three_virtual_channels_too),
 	cmocka_unit_test(a_round_robin_that_goes_on_elsewhere_is_noticed),
 	cmocka_unit_test(credits_that_are_ignored_are_noticed),
 	cmocka_unit_test(a_single_queue_for_each_input_is_noticed),

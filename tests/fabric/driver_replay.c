@@ -19,7 +19,7 @@ struct replay {
 	struct weft_switch *sw;
 	struct poll_switch *ps;
 	struct port near[SWITCH_PORTS_MAX], far[SWITCH_PORTS_MAX];
-	uint32_t fed_blocks[SWITCH_PORTS_MAX];
+	uint32_t fed_blocks[SWITCH_PORTS_MAX][FRAME_VCS_MAX];
 	bool busy[SWITCH_PORTS_MAX];
 	struct replay_list *played;
 };
@@ -187,9 +187,11 @@ static void feed_credit(
 	uint8_t *frame;
 	struct rte_mbuf *mbuf = new_frame(replay, &frame);
 
-	credit.sent[0] = replay->fed_blocks[at];
-	if (replay->options->ignore_credits)
-		credit.limit[0] = INT32_MAX;
+	for (unsigned vc = 0; vc < credit.vcs; vc++) {
+		credit.sent[vc] = replay->fed_blocks[at][vc];
+		if (replay->options->ignore_credits)
+			credit.limit[vc] = INT32_MAX;
+	}
 	fields.payload_bytes = (uint16_t)control_credit_encode(&credit, frame + FRAME_HEADER_BYTES);
 	feed(replay, at, mbuf, frame_build(frame, &fields), now);
 }
@@ -200,7 +202,7 @@ static void feed_packet(
 	uint8_t *frame;
 	struct rte_mbuf *mbuf = new_frame(replay, &frame);
 
-	replay->fed_blocks[at] += packet->blocks;
+	replay->fed_blocks[at][packet->header_vc] += packet->blocks;
 	feed(replay, at, mbuf, build_data(frame, packet), now);
 }
 
@@ -208,10 +210,8 @@ static void start(struct replay *replay)
 {
 	const struct replay_options *options = replay->options;
 	struct switch_config config = options->sw;
-	const struct control_credit grant = {.session = SESSION,
-		.peer_session = SESSION,
-		.vcs = config.vcs,
-		.limit = {options->far_blocks}};
+	struct control_credit grant = {
+		.session = SESSION, .peer_session = SESSION, .vcs = config.vcs};
 	struct fault fault;
 
 	config.session = SESSION;
@@ -229,6 +229,8 @@ static void start(struct replay *replay)
 		feed_hello(replay, at, BEGIN - 2);
 	}
 	turn(replay, BEGIN - 2);
+	for (unsigned vc = 0; vc < config.vcs; vc++)
+		grant.limit[vc] = options->far_blocks;
 	for (unsigned at = 0; at < config.ports; at++)
 		feed_credit(replay, at, grant, BEGIN - 1);
 	turn(replay, BEGIN - 1);
