@@ -234,7 +234,7 @@ static int check_itb(
 	const struct yaml_tree_node *nic = yaml_tree_get(root, "nic");
 	char size[QUANTITY_TEXT];
 
-	if (config->nic.itb.pool_bytes >= frame)
+	if (config->nic.itb.pool_bytes >= frame || config->sw.switching == RUN_SWITCHING_WORMHOLE)
 		return 0;
 	quantity_format(QUANTITY_SIZE, frame, size);
 	return yaml_tree_refuse(nearest_place(nic != NULL ? nic : root, "itb", "pool"), fault,

@@ -47,6 +47,16 @@ struct run_link *run_result_add_link(struct run_result *result)
 	return &result->link[result->links - 1];
 }
 
+struct run_cycle *run_result_add_cycle(struct run_result *result)
+{
+	void *more = grow(result->cycle, &result->cycles, sizeof(*result->cycle));
+
+	if (more == NULL)
+		return NULL;
+	result->cycle = more;
+	return &result->cycle[result->cycles - 1];
+}
+
 int run_result_count(struct run_result *result, const char *name, uint64_t value)
 {
 	struct run_counter *counter;
@@ -72,6 +82,7 @@ void run_result_free(struct run_result *result)
 {
 	free(result->sample);
 	free(result->link);
+	free(result->cycle);
 	free(result->counter);
 	memset(result, 0, sizeof(*result));
 }
@@ -136,6 +147,21 @@ static json_t *counters_json(const struct run_result *result)
 	return counters;
 }
 
+static json_t *checks_json(const struct run_result *result)
+{
+	json_t *cycle = json_array();
+	json_t *checks = json_pack("{s:I,s:I,s:I,s:b}", "lost", (json_int_t)result->lost,
+		"duplicated", (json_int_t)result->duplicated, "out_of_order",
+		(json_int_t)result->out_of_order, "deadlock", result->deadlock);
+
+	for (unsigned i = 0; i < result->cycles; i++)
+		json_array_append_new(cycle, json_string(result->cycle[i].from));
+	if (result->cycles > 0)
+		json_object_set(checks, "cycle", cycle);
+	json_decref(cycle);
+	return checks;
+}
+
 json_t *run_result_json(const struct run_result *result, json_t *config)
 {
 	char fingerprint[32];
@@ -156,10 +182,7 @@ json_t *run_result_json(const struct run_result *result, json_t *config)
 		return NULL;
 	if (result->links > 0)
 		json_object_set_new(root, "links", links_json(result));
-	json_object_set_new(root, "checks",
-		json_pack("{s:I,s:I,s:I,s:b}", "lost", (json_int_t)result->lost, "duplicated",
-			(json_int_t)result->duplicated, "out_of_order",
-			(json_int_t)result->out_of_order, "deadlock", result->deadlock));
+	json_object_set_new(root, "checks", checks_json(result));
 	json_object_set_new(root, "counters", counters_json(result));
 	json_object_set_new(root, "fingerprint",
 		result->fingerprinted ? json_string(fingerprint) : json_null());

@@ -41,6 +41,11 @@ struct run_link {
 	uint64_t stalls;    /* heads of queues that found no credit */
 };
 
+/* A channel by its sending port. */
+struct run_cycle {
+	char from[64];
+};
+
 struct run_counter {
 	char name[64];
 	uint64_t value;
@@ -63,6 +68,8 @@ struct run_result {
 	unsigned counters;
 	uint64_t lost, duplicated, out_of_order;
 	bool deadlock;
+	struct run_cycle *cycle; /* channels that wait for each other, where that is known */
+	unsigned cycles;
 	bool incomplete; /* ended by a signal before its time */
 	uint64_t fingerprint;
 	bool fingerprinted; /* virtual clock only: a real one has no order that could be repeated */
@@ -92,6 +99,7 @@ struct run_sample *run_result_add_sample(struct run_result *result);
 /* Appends the other's samples. -ENOMEM. */
 int run_result_copy_samples(struct run_result *result, const struct run_result *from);
 struct run_link *run_result_add_link(struct run_result *result);
+struct run_cycle *run_result_add_cycle(struct run_result *result);
 /* Adds 'value' to the counter of this name, which it makes if there is none. 0 or -ENOMEM. */
 int run_result_count(struct run_result *result, const char *name, uint64_t value);
 

@@ -40,6 +40,9 @@ static struct wormhole_parameters parameters_of(
 		return parameters;
 	parameters.cycle_ps = cycle_ps;
 	parameters.routing_cycles = cycles_of(run->sw.routing_delay_ps, cycle_ps);
+	parameters.detection_cycles = cycles_of(run->nic.itb.detection_ps, cycle_ps);
+	parameters.programming_cycles = cycles_of(run->nic.itb.programming_ps, cycle_ps);
+	parameters.itb_pool_bytes = run->nic.itb.pool_bytes;
 	parameters.marks = (struct stop_go_marks){
 		.slack = (uint32_t)run->sw.buffer_bytes,
 		.stop = run->sw.stop_bytes,
@@ -232,7 +235,8 @@ int wormhole_fabric_run(struct wormhole_fabric *fabric, const atomic_bool *stop,
 		wormhole_measure_begin(fabric, 0);
 	run_course(&course);
 	wormhole_measure_end(fabric);
-	fabric->incomplete = course.stopped || fabric->deadlock;
+	fabric->incomplete =
+		course.stopped || fabric->deadlock || (measure->messages > 0 && !enough(fabric));
 	fabric->wall_seconds = wall_clock() - start;
 	return fabric->failed ? fault_set(fault, ENOMEM, "no memory for more messages or events")
 			      : 0;

@@ -18,34 +18,43 @@ static int refuse_route(const struct wormhole_net *net, uint32_t source, uint32_
 		what);
 }
 
+/* The channel by which an element leaves the far end of this one; none if it cannot. */
+static uint32_t next_channel(const struct wormhole_net *net, uint32_t number, uint8_t element)
+{
+	const struct wormhole_channel *channel = &net->channel[number];
+	unsigned port = element & ROUTE_PORT_MASK;
+	uint32_t next;
+
+	if (channel->to_channel == WORMHOLE_NONE)
+		return element == ROUTE_TYPE_ITB ? net->first_host_channel + channel->to_device
+						 : WORMHOLE_NONE;
+	if ((element & ROUTE_PORT_BIT) == 0 ||
+		port >= net->topology->switch_at[channel->to_device].ports)
+		return WORMHOLE_NONE;
+	next = channel->to_channel + port;
+	return net->channel[next].back != WORMHOLE_NONE ? next : WORMHOLE_NONE;
+}
+
 int wormhole_net_check_route(const struct wormhole_net *net, uint32_t source, uint32_t destination,
 	const uint8_t *route, unsigned length, struct fault *fault)
 {
-	const struct topology *topology = net->topology;
-	struct topology_port at = {DEVICE_HOST, source, 0};
+	uint32_t at = net->first_host_channel + source;
+	const struct wormhole_channel *last;
 
-	for (unsigned i = 0; i <= length; i++) {
-		if (i == 0 && !topology_peer(topology, at, &at))
+	if (length == 0 || net->channel[at].back == WORMHOLE_NONE)
+		return refuse_route(net, source, destination, 0, "it does not begin", fault);
+	for (unsigned i = 0; i + 1 < length; i++) {
+		at = next_channel(net, at, route[i]);
+		if (at == WORMHOLE_NONE)
 			return refuse_route(
-				net, source, destination, i, "the host has no link", fault);
-		if (at.kind == DEVICE_HOST && i < length && route[i] == ROUTE_TYPE_HOST) {
-			if (i + 1 == length && at.device == destination)
-				return 0;
-			break;
-		}
-		if (i == length || (at.kind == DEVICE_SWITCH) != ((route[i] & ROUTE_PORT_BIT) != 0))
-			break;
-		if (at.kind == DEVICE_HOST && route[i] != ROUTE_TYPE_ITB)
-			break;
-		at.port = at.kind == DEVICE_HOST ? 0 : route[i] & ROUTE_PORT_MASK;
-		if (at.kind == DEVICE_SWITCH && at.port >= topology->switch_at[at.device].ports)
-			break;
-		if (!topology_peer(topology, at, &at))
-			return refuse_route(
-				net, source, destination, i, "no link at that port", fault);
+				net, source, destination, i, "it cannot go on from there", fault);
 	}
+	last = &net->channel[at];
+	if (route[length - 1] == ROUTE_TYPE_HOST && last->to_channel == WORMHOLE_NONE &&
+		last->to_device == destination)
+		return 0;
 	return refuse_route(
-		net, source, destination, length, "it does not end at that host", fault);
+		net, source, destination, length - 1, "it does not end at that host", fault);
 }
 
 /* The channel that this one waits for; none if it can go on some time. A channel is stuck only

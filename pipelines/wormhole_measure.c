@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 
 #include "wormhole_devices.h"
@@ -151,7 +152,7 @@ static int add_counters(const struct wormhole_fabric *fabric, struct run_result 
 	code |= run_result_count(result, "itb_absorbed", count.absorbed);
 	code |= run_result_count(result, "itb_discarded", count.discarded);
 	code |= run_result_count(result, "itb_pool_peak_bytes", count.pool_peak_bytes);
-	code |= run_result_count(result, "messages_overtaken", fabric->overtaken);
+	code |= run_result_count(result, "host_messages_overtaken", fabric->overtaken);
 	code |= run_result_count(result, "host_messages_waiting", waiting);
 	code |= run_result_count(result, "host_messages_waiting_most", most);
 	code |= run_result_count(result, "host_messages_unreachable", unreachable);
@@ -190,6 +191,27 @@ static int add_links(const struct wormhole_fabric *fabric, struct run_result *re
 		if (code == 0)
 			code = add_link(fabric, result, link->b, link->a);
 	}
+	return code;
+}
+
+static int add_cycle(const struct wormhole_fabric *fabric, struct run_result *result)
+{
+	unsigned count = wormhole_net_deadlock(fabric->net, NULL, 0);
+	struct topology_port *port = calloc(count + 1u, sizeof(*port));
+	int code = port == NULL ? -ENOMEM : 0;
+
+	if (code == 0)
+		wormhole_net_deadlock(fabric->net, port, count);
+	for (unsigned i = 0; i < count && code == 0; i++) {
+		struct run_cycle *channel = run_result_add_cycle(result);
+
+		if (channel == NULL)
+			code = -ENOMEM;
+		else
+			topology_port_name(
+				fabric->topology, port[i], channel->from, sizeof(channel->from));
+	}
+	free(port);
 	return code;
 }
 
@@ -251,6 +273,8 @@ int wormhole_fabric_result(
 			(double)result->wall.packet_hops / fabric->wall_seconds;
 	if (getrusage(RUSAGE_SELF, &usage) == 0)
 		result->wall.peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+	if (code == 0 && fabric->deadlock)
+		code = add_cycle(fabric, result);
 	if (code < 0 || run_result_copy_samples(result, &fabric->result) < 0 ||
 		(fabric->run->measure.links && add_links(fabric, result) < 0))
 		return fault_set(fault, ENOMEM, "no memory for the result");

@@ -16,7 +16,7 @@ struct wormhole_parameters {
 	uint32_t routing_cycles;     /* first flit through a switch; the others follow */
 	uint32_t detection_cycles;   /* a host knows a message in transit after so many */
 	uint32_t programming_cycles; /* and needs so many more to send it */
-	uint32_t itb_pool_bytes;     /* per host, for messages in transit */
+	uint64_t itb_pool_bytes;     /* per host, for messages in transit */
 	struct stop_go_marks marks;
 };
 

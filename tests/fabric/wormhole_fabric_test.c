@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Run files with wormhole switches: what they measure, and what they refuse. */
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run_config.h"
+#include "unit.h"
+#include "wormhole_fabric.h"
+#include "wormhole_net.h"
+
+static const char irregular[] =
+	"weft: run/1\n"
+	"topology: \"irregular:switches=16,hosts=4,seed=3\"\n"
+	"clock: virtual\n"
+	"switch: {switching: wormhole}\n"
+	"routing: {algorithm: ud-itb}\n"
+	"measure: {warmup-messages: 3000, messages: 10000}\n"
+	"traffic:\n"
+	"  - {pattern: uniform, load: 2%, message: 512B, arrivals: uniform}\n";
+
+static const char pair[] =
+	"weft: run/1\n"
+	"topology: \"mesh:dims=2,hosts=1\"\n"
+	"clock: virtual\n"
+	"switch: {switching: wormhole}\n"
+	"measure: {warmup: 1ms, duration: 10ms}\n"
+	"traffic:\n"
+	"  - {pattern: uniform, from: [h0], load: 1%, message: 512B, arrivals: constant}\n";
+
+struct outcome {
+	struct run_result result;
+	struct wormhole_counters count;
+	uint64_t waiting_most; /* own messages */
+	int judged;
+	char why[FAULT_TEXT];
+};
+
+static struct outcome run(const char *text, const char *const *set, unsigned sets)
+{
+	struct outcome outcome = {.judged = 0};
+	struct wormhole_fabric *fabric;
+	struct run_config *config;
+	struct topology *topology;
+	struct fault fault;
+
+	config = run_config_parse(text, strlen(text), "test", set, sets, &fault);
+	if (config == NULL || run_config_supported(config, &fault) != 0 ||
+		(topology = run_config_open_topology(config, &fault)) == NULL ||
+		(fabric = wormhole_fabric_create(topology, config, &fault)) == NULL ||
+		wormhole_fabric_run(fabric, NULL, NULL, NULL, &fault) != 0 ||
+		wormhole_fabric_result(fabric, &outcome.result, &fault) != 0) {
+		fail_msg("%s", fault.text);
+		return outcome;
+	}
+	assert_ptr_equal(wormhole_net_check(wormhole_fabric_net(fabric)), NULL);
+	outcome.count = wormhole_net_counters(wormhole_fabric_net(fabric));
+	outcome.judged = wormhole_fabric_judge(fabric, &fault);
+	if (outcome.judged < 0)
+		strcpy(outcome.why, fault.text);
+	for (uint32_t i = 0; i < topology->hosts; i++)
+		if (wormhole_fabric_waiting(fabric, i) > outcome.waiting_most)
+			outcome.waiting_most = wormhole_fabric_waiting(fabric, i);
+	wormhole_fabric_destroy(fabric);
+	topology_destroy(topology);
+	run_config_destroy(config);
+	return outcome;
+}
+
+#define RUN(text, ...)                                \
+	run(text, (const char *const[]){__VA_ARGS__}, \
+		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
+static uint64_t counter(const struct outcome *outcome, const char *name)
+{
+	for (unsigned i = 0; i < outcome->result.counters; i++)
+		if (strcmp(outcome->result.counter[i].name, name) == 0)
+			return outcome->result.counter[i].value;
+	fail_msg("no counter %s", name);
+	return 0;
+}
+
+static void the_defaults_are_those_of_the_thesis(void **state)
+{
+	struct outcome outcome = RUN(pair, "seed=1");
+	double cycles = 8 + 2 * 32 + 512;
+
+	assert_float_equal(outcome.result.network_mean_ns, cycles * 6.25, 1e-6);
+	assert_true(outcome.result.messages.delivered > 30);
+	/* A message becomes ready within a cycle, and waits for the next one. */
+	assert_true(outcome.result.total_mean_ns >= outcome.result.network_mean_ns);
+	assert_true(outcome.result.total_mean_ns < outcome.result.network_mean_ns + 6.25);
+	run_result_free(&outcome.result);
+}
+
+/* 0.1528 flits/ns on the only channel. */
+static void a_saturated_channel_carries_what_the_routing_delay_leaves(void **state)
+{
+	struct outcome outcome = RUN(pair, "traffic[0].load=100%");
+
+	assert_float_equal(2 * outcome.result.accepted, 512.0 / 536, 0.001);
+	assert_float_equal(2 * outcome.result.flits_per_ns_per_switch, 0.1528, 0.0002);
+	assert_float_equal(2 * outcome.result.offered, 1, 0.001);
+	assert_true(outcome.waiting_most > 50);
+	assert_int_equal(counter(&outcome, "host_messages_waiting"), outcome.waiting_most);
+	run_result_free(&outcome.result);
+}
+
+static void the_same_seed_gives_the_same_result(void **state)
+{
+	struct outcome a = RUN(irregular, "seed=5"), b = RUN(irregular, "seed=5"),
+		       c = RUN(irregular, "seed=6");
+	json_t *first, *second;
+
+	a.result.wall = b.result.wall = (typeof(a.result.wall)){0};
+	first = run_result_json(&a.result, NULL);
+	second = run_result_json(&b.result, NULL);
+	assert_true(json_equal(first, second));
+	assert_true(a.result.fingerprint != c.result.fingerprint);
+	json_decref(first);
+	json_decref(second);
+	run_result_free(&a.result);
+	run_result_free(&b.result);
+	run_result_free(&c.result);
+}
+
+static void below_saturation_what_is_offered_is_accepted(void **state)
+{
+	struct outcome outcome = RUN(irregular, "measure.messages=40000");
+	const struct run_result *result = &outcome.result;
+
+	assert_true(fabs(result->accepted / result->offered - 1) < 0.005);
+	/* The load is of the bytes of messages alone. */
+	assert_true(fabs(result->offered / 0.02 - 1) < 0.02);
+	assert_int_equal(result->network_ns.count, 40000);
+	assert_int_equal(result->messages.delivered, 43000);
+	assert_int_equal(
+		result->messages.injected, result->messages.delivered + result->packets.pending);
+	assert_true(counter(&outcome, "itb_absorbed") > 1000);
+	assert_int_equal(counter(&outcome, "itb_discarded"), 0);
+	run_result_free(&outcome.result);
+}
+
+static void more_goes_over_itbs_than_over_up_down(void **state)
+{
+	struct outcome ud = RUN(irregular, "routing.algorithm=ud", "traffic[0].load=20%"),
+		       itb = RUN(irregular, "traffic[0].load=20%");
+
+	assert_true(itb.result.accepted > 1.15 * ud.result.accepted);
+	assert_int_equal(ud.count.absorbed, 0);
+	run_result_free(&ud.result);
+	run_result_free(&itb.result);
+}
+
+static void minhop_on_a_ring_stands_still_and_the_circle_is_named(void **state)
+{
+	struct outcome outcome = RUN(irregular, "topology=ring:switches=6,hosts=2",
+		"routing.algorithm=minhop", "routing.may-deadlock=true", "traffic[0].load=60%",
+		"measure.messages=200000");
+
+	assert_true(outcome.result.deadlock);
+	assert_true(outcome.result.incomplete);
+	assert_int_equal(outcome.judged, -EINVAL);
+	assert_non_null(strstr(outcome.why, "6 channels wait for each other: s"));
+	assert_int_equal(outcome.result.cycles, 6);
+	run_result_free(&outcome.result);
+}
+
+static void the_same_ring_with_itbs_never_does(void **state)
+{
+	struct outcome outcome = RUN(irregular, "topology=ring:switches=6,hosts=2",
+		"traffic[0].load=60%", "measure.messages=20000");
+
+	assert_false(outcome.result.deadlock);
+	assert_int_equal(outcome.judged, 0);
+	assert_int_equal(outcome.result.network_ns.count, 20000);
+	run_result_free(&outcome.result);
+}
+
+/* Absorbed and sent on as fast as it may be, and slower. */
+static void the_times_of_itbs_are_the_files(void **state)
+{
+	struct outcome fast = RUN(irregular, "traffic[0].load=0.1%", "measure.messages=3000"),
+		       slow = RUN(irregular, "traffic[0].load=0.1%", "measure.messages=3000",
+			       "nic.itb.detection=1375ns", "nic.itb.programming=1000ns");
+	double itbs = (double)fast.count.absorbed / (double)fast.count.taken;
+	double later = slow.result.network_mean_ns - fast.result.network_mean_ns;
+
+	assert_true(itbs > 0.1);
+	/* Five times as slow (section 5.6.1), and next to no load. */
+	assert_true(fabs(later / (itbs * 4 * 475) - 1) < 0.1);
+	run_result_free(&fast.result);
+	run_result_free(&slow.result);
+}
+
+static void a_pool_that_is_too_small_loses_messages_and_says_so(void **state)
+{
+	struct outcome outcome = RUN(irregular, "traffic[0].load=20%", "nic.itb.pool=8KiB");
+
+	assert_true(outcome.count.discarded > 0);
+	assert_int_equal(counter(&outcome, "itb_discarded"), outcome.count.discarded);
+	assert_int_equal(outcome.result.lost, outcome.count.discarded);
+	assert_int_equal(outcome.result.messages.dropped, outcome.count.discarded);
+	assert_true(counter(&outcome, "itb_pool_peak_bytes") <= 8192);
+	run_result_free(&outcome.result);
+}
+
+static void a_run_without_the_messages_that_it_wants_is_incomplete(void **state)
+{
+	struct outcome outcome = RUN(
+		irregular, "traffic[0].stop=10us", "measure.duration=1ms", "measure.sample=1ms");
+
+	assert_true(outcome.result.incomplete);
+	assert_false(outcome.result.deadlock);
+	run_result_free(&outcome.result);
+}
+
+static void selectors_spread_messages_over_the_routes(void **state)
+{
+	struct outcome outcome = RUN(irregular, "routing.algorithm=ud-rr",
+		"traffic[0].pattern=permutation", "traffic[0].load=20%", "traffic[0].message=32B");
+
+	assert_int_equal(outcome.result.out_of_order, 0);
+	assert_true(counter(&outcome, "host_messages_overtaken") > 0);
+	run_result_free(&outcome.result);
+}
+
+/* Contention is what the sender learns from: a message that STOP held back cost more. */
+static void selectors_that_learn_are_told(void **state)
+{
+	struct outcome first = RUN(irregular, "routing.algorithm=ud-det", "traffic[0].load=10%",
+			       "nic.selector=first"),
+		       learnt = RUN(irregular, "routing.algorithm=ud-det", "traffic[0].load=10%");
+
+	assert_true(first.result.fingerprint != learnt.result.fingerprint);
+	run_result_free(&first.result);
+	run_result_free(&learnt.result);
+}
+
+static void expect_refusal(const char *set, const char *why)
+{
+	const char *const sets[] = {set};
+	struct fault fault = {""};
+	struct run_config *config =
+		run_config_parse(irregular, strlen(irregular), "test", sets, 1, &fault);
+	struct topology *topology;
+	struct wormhole_fabric *fabric = NULL;
+
+	if (config != NULL && run_config_supported(config, &fault) == 0) {
+		topology = run_config_open_topology(config, &fault);
+		assert_non_null(topology);
+		fabric = wormhole_fabric_create(topology, config, &fault);
+		topology_destroy(topology);
+	}
+	assert_null(fabric);
+	if (strstr(fault.text, why) == NULL)
+		fail_msg("'%s' instead of '%s'", fault.text, why);
+	run_config_destroy(config);
+}
+
+static void what_it_cannot_be_is_refused(void **state)
+{
+	expect_refusal("switch.flow-control=credit", "flow-control: stop-go");
+	expect_refusal("switch.voq=true", "one queue an input");
+	expect_refusal("routing.mode=table", "routing.mode: source");
+	expect_refusal("routing.algorithm=minhop", "freedom from deadlock");
+	expect_refusal("clock=real", "clock: virtual");
+	expect_refusal("switch.go=17B", "run empty in the middle of a message");
+	expect_refusal("switch.buffer=71B", "overflow");
+	expect_refusal("link.delay=200ns", "overflow");
+	expect_refusal("switch.routing-delay=0ns", "one cycle or more");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_defaults_are_those_of_the_thesis),
+		cmocka_unit_test(a_saturated_channel_carries_what_the_routing_delay_leaves),
+		cmocka_unit_test(the_same_seed_gives_the_same_result),
+		cmocka_unit_test(below_saturation_what_is_offered_is_accepted),
+		cmocka_unit_test(more_goes_over_itbs_than_over_up_down),
+		cmocka_unit_test(minhop_on_a_ring_stands_still_and_the_circle_is_named),
+		cmocka_unit_test(the_same_ring_with_itbs_never_does),
+		cmocka_unit_test(the_times_of_itbs_are_the_files),
+		cmocka_unit_test(a_pool_that_is_too_small_loses_messages_and_says_so),
+		cmocka_unit_test(a_run_without_the_messages_that_it_wants_is_incomplete),
+		cmocka_unit_test(selectors_spread_messages_over_the_routes),
+		cmocka_unit_test(selectors_that_learn_are_told),
+		cmocka_unit_test(what_it_cannot_be_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
