@@ -14,10 +14,45 @@ static bool is_valid(const struct datagram_config *config, const struct link_end
 		config->host >= config->hosts || config->mtu_bytes == 0 || config->queue == 0 ||
 		(config->queue & (config->queue - 1)) != 0)
 		return false;
+	if (config->mark_ps != 0 &&
+		(config->vcs < 2 || config->adapted_queue == 0 ||
+			(config->adapted_queue & (config->adapted_queue - 1)) != 0))
+		return false;
 	for (unsigned sl = 0; sl < 16; sl++)
-		if (config->sl_to_vc[sl] >= config->vcs)
+		if (config->sl_to_vc[sl] >= config->vcs - (config->mark_ps != 0))
 			return false;
 	return true;
+}
+
+static unsigned adapted_vc(const struct datagram *nic)
+{
+	return nic->config.vcs - 1u;
+}
+
+static int allocate_fifos(struct datagram *nic)
+{
+	for (unsigned vc = 0; vc < nic->config.vcs; vc++) {
+		struct datagram_fifo *fifo = &nic->fifo[vc];
+		bool adapted = nic->config.mark_ps != 0 && vc == adapted_vc(nic);
+		uint32_t size = adapted ? nic->config.adapted_queue : nic->config.queue;
+
+		fifo->mask = size - 1;
+		fifo->message = calloc(size, sizeof(*fifo->message));
+		if (fifo->message == NULL)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int allocate_marks(struct datagram *nic)
+{
+	if (nic->config.mark_ps == 0)
+		return 0;
+	nic->marks = malloc(sizeof(*nic->marks));
+	if (nic->marks == NULL)
+		return -ENOMEM;
+	arn_marks_init(nic->marks, nic->config.mark_ps);
+	return 0;
 }
 
 static int allocate(struct datagram *nic)
@@ -28,11 +63,8 @@ static int allocate(struct datagram *nic)
 	if (nic->sent == NULL)
 		nic->sent = calloc(2u * config->hosts, sizeof(*nic->sent));
 	nic->expected = nic->sent + config->hosts;
-	for (unsigned vc = 0; vc < config->vcs; vc++) {
-		nic->fifo[vc].message = calloc(config->queue, sizeof(*nic->fifo[vc].message));
-		if (nic->fifo[vc].message == NULL)
-			return -ENOMEM;
-	}
+	if (allocate_fifos(nic) < 0 || allocate_marks(nic) < 0)
+		return -ENOMEM;
 	nic->itb = config->itb != NULL ? itb_create(config->itb) : NULL;
 	if (config->itb != NULL && nic->itb == NULL)
 		return -ENOMEM;
@@ -62,6 +94,7 @@ void datagram_fini(struct datagram *nic)
 {
 	for (unsigned vc = 0; vc < FRAME_VCS_MAX; vc++)
 		free(nic->fifo[vc].message);
+	free(nic->marks);
 	if (nic->config.numbers == NULL)
 		free(nic->sent);
 	itb_destroy(nic->itb);
@@ -101,7 +134,7 @@ static void begin_head(struct datagram *nic, unsigned vc)
 	fifo->started = false;
 	while (fifo->count > 0 && !choose_route(nic, fifo)) {
 		nic->unreachable++;
-		fifo->head = (fifo->head + 1) & (nic->config.queue - 1);
+		fifo->head = (fifo->head + 1) & fifo->mask;
 		fifo->count--;
 	}
 	if (fifo->count == 0)
@@ -110,18 +143,72 @@ static void begin_head(struct datagram *nic, unsigned vc)
 		nic->waiting |= (uint16_t)(1u << vc);
 }
 
-void datagram_send(struct datagram *nic, const struct datagram_message *message)
+/* At the end of a FIFO that has room. */
+static void append(struct datagram *nic, unsigned vc, const struct datagram_message *message)
 {
-	uint8_t sl = datagram_sl(nic, message);
-	unsigned vc = nic->config.sl_to_vc[sl];
 	struct datagram_fifo *fifo = &nic->fifo[vc];
-	struct datagram_message *last =
-		&fifo->message[(fifo->head + fifo->count) & (nic->config.queue - 1)];
 
-	*last = *message;
-	last->sl = sl;
+	fifo->message[(fifo->head + fifo->count) & fifo->mask] = *message;
 	if (fifo->count++ == 0)
 		begin_head(nic, vc);
+}
+
+static void drop_head(struct datagram *nic, unsigned vc)
+{
+	struct datagram_fifo *fifo = &nic->fifo[vc];
+
+	fifo->head = (fifo->head + 1) & fifo->mask;
+	fifo->count--;
+	begin_head(nic, vc);
+}
+
+void datagram_send(struct datagram *nic, const struct datagram_message *message)
+{
+	struct datagram_message own = *message;
+
+	own.sl = datagram_sl(nic, message);
+	append(nic, nic->config.sl_to_vc[own.sl], &own);
+}
+
+void datagram_on_arn(struct datagram *nic, const struct control_arn *arn, weft_time now)
+{
+	if (nic->marks != NULL && arn->destination < nic->config.hosts)
+		arn_marks_set(nic->marks, arn->destination, arn->vc, now);
+}
+
+/* Lets marked messages at the head of a FIFO go on to that of the adapted-flow channel, what is
+ * left of them. False: the head is marked, and there is no room. */
+static bool divert(struct datagram *nic, unsigned vc, weft_time now)
+{
+	struct datagram_fifo *fifo = &nic->fifo[vc], *adapted = &nic->fifo[adapted_vc(nic)];
+
+	while (fifo->count > 0) {
+		struct datagram_message message = fifo->message[fifo->head];
+
+		if (!arn_marks_has(nic->marks, message.destination, (uint8_t)vc, now))
+			return true;
+		if (adapted->count > adapted->mask)
+			return false;
+		message.bytes -= fifo->sent_bytes;
+		append(nic, adapted_vc(nic), &message);
+		drop_head(nic, vc);
+		nic->diverted++;
+	}
+	return true;
+}
+
+/* VCs whose head may not leave by them. */
+static uint16_t divert_heads(struct datagram *nic, weft_time now)
+{
+	uint16_t held = 0, own = (uint16_t)(nic->waiting & ((1u << adapted_vc(nic)) - 1));
+
+	for (uint16_t vcs = own; vcs != 0; vcs &= (uint16_t)(vcs - 1)) {
+		unsigned vc = (unsigned)__builtin_ctz(vcs);
+
+		if (!divert(nic, vc, now))
+			held |= (uint16_t)(1u << vc);
+	}
+	return held;
 }
 
 static void fill(struct datagram *nic, unsigned vc, uint32_t payload, struct weft_packet *packet)
@@ -131,9 +218,12 @@ static void fill(struct datagram *nic, unsigned vc, uint32_t payload, struct wef
 
 	packet->bytes = (uint16_t)(FRAME_HEADER_BYTES + fifo->route_length + payload);
 	packet->blocks = (uint16_t)frame_blocks(packet->bytes);
-	packet->vc = packet->vc_next = packet->header_vc = packet->vc_original = (uint8_t)vc;
+	packet->vc = packet->vc_next = packet->header_vc = (uint8_t)vc;
+	packet->vc_original = nic->config.sl_to_vc[message->sl];
 	packet->cursor = 0;
 	packet->flags = fifo->sent_bytes + payload == message->bytes ? FRAME_F_TAIL : 0;
+	if (vc != packet->vc_original)
+		packet->flags |= FRAME_F_ADAPTED;
 	packet->route = fifo->route;
 	packet->route_length = fifo->route_length;
 	packet->sl = message->sl;
@@ -166,9 +256,9 @@ static void note_end(
 }
 
 /* The next VC in turn whose head can go, and the payload of that frame; FRAME_VCS_MAX: none. */
-static unsigned choose_vc(struct datagram *nic, uint32_t *payload, weft_time now)
+static unsigned choose_vc(struct datagram *nic, uint32_t *payload, uint16_t held, weft_time now)
 {
-	for (uint16_t vcs = nic->waiting; vcs != 0;) {
+	for (uint16_t vcs = (uint16_t)(nic->waiting & ~held); vcs != 0;) {
 		unsigned vc = bits_round_robin(vcs, nic->next_vc);
 		struct datagram_fifo *fifo = &nic->fifo[vc];
 		uint32_t left = fifo->message[fifo->head].bytes - fifo->sent_bytes;
@@ -188,7 +278,8 @@ bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *pa
 {
 	struct datagram_fifo *fifo;
 	uint32_t payload;
-	unsigned vc = choose_vc(nic, &payload, now);
+	uint16_t held = nic->marks != NULL ? divert_heads(nic, now) : 0;
+	unsigned vc = choose_vc(nic, &payload, held, now);
 
 	if (vc == FRAME_VCS_MAX)
 		return false;
@@ -208,9 +299,7 @@ bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *pa
 	if (packet->flags & FRAME_F_TAIL) {
 		note_end(nic, fifo, packet->bytes + FRAME_WIRE_OVERHEAD, now);
 		nic->messages_sent++;
-		fifo->head = (fifo->head + 1) & (nic->config.queue - 1);
-		fifo->count--;
-		begin_head(nic, vc);
+		drop_head(nic, vc);
 	}
 	return true;
 }

@@ -9,13 +9,16 @@
  * network, and a host that floods another is held back by credits alone. nic.h is the other kind.
  *
  * The host keeps one FIFO per VC (switch.md, readings of the ARN+AFI paper); the VCs take turns,
- * frame by frame, among those whose head has credits. A plain state machine on packet descriptors:
- * there are no payloads. One thread.
+ * frame by frame, among those whose head has credits. With marks (arn_marks.h) the last VC is the
+ * adapted-flow channel: a message that is marked when it is at the head goes on to the FIFO of that
+ * VC, or waits for room there, and leaves with the adapted bit; it never leaves by its own VC. A
+ * plain state machine on packet descriptors: there are no payloads. One thread.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "arn_marks.h"
 #include "itb.h"
 #include "link_end.h"
 #include "packet.h"
@@ -36,6 +39,10 @@ struct datagram_config {
 	struct route_choice_options selection; /* what it is told; link and routes of this host */
 	/* Gives messages their service level instead of their own, the caller's; or NULL. */
 	const struct queuing *queuing;
+	/* How long a notification holds; 0: without marks. With them 'vcs' is 2 or more, sl_to_vc
+	 * leaves the last one out, and the FIFO there has room for 'adapted_queue' messages. */
+	weft_time mark_ps;
+	uint32_t adapted_queue; /* a power of two */
 	/* [2 * hosts], zeroed, the caller's, for the numbers of frames; NULL: its own. */
 	uint32_t *numbers;
 	const struct itb_config *itb; /* only read at the start; NULL: no in-transit buffer */
@@ -56,8 +63,8 @@ struct datagram_origin {
 };
 
 struct datagram_fifo {
-	struct datagram_message *message; /* [queue] */
-	uint32_t head, count;
+	struct datagram_message *message; /* [mask + 1] */
+	uint32_t head, count, mask;
 	/* Of the head: */
 	uint32_t sent_bytes;
 	uint8_t route_length;
@@ -73,8 +80,10 @@ struct datagram {
 	struct link_end link;
 	struct itb *itb; /* NULL: absorbs nothing */
 	struct datagram_fifo fifo[FRAME_VCS_MAX];
-	uint16_t waiting; /* set of VCs with a message */
-	uint8_t next_vc;  /* round robin */
+	uint16_t waiting;        /* set of VCs with a message */
+	uint8_t next_vc;         /* round robin */
+	struct arn_marks *marks; /* NULL: without */
+	uint64_t diverted;       /* messages that have gone on to the adapted-flow channel */
 	struct route_choice choice;
 	uint32_t *sent;     /* by destination: frames */
 	uint32_t *expected; /* by source: the frame after the latest that came */
@@ -108,6 +117,9 @@ static inline bool datagram_has_room(
 
 /* Queues a message; there is room. One to a host without a route is counted and forgotten. */
 void datagram_send(struct datagram *nic, const struct datagram_message *message);
+
+/* A notification has come. Without marks it is ignored. */
+void datagram_on_arn(struct datagram *nic, const struct control_arn *arn, weft_time now);
 
 /* Fills the descriptor of the next frame and takes its credits; false: none can go now. */
 bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *packet,

@@ -2,6 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "datagram.h"
 
+#include <errno.h>
+
 #include "unit.h"
 
 #define MTU 1000
@@ -162,6 +164,144 @@ static void a_queuing_scheme_gives_the_service_level(void **state)
 	stop(&pair);
 }
 
+#define MARK_PS PS_PER_MS
+
+/* Two VCs: 0, and the adapted-flow channel with room for two messages. */
+static void start_marks(struct datagram *nic)
+{
+	const struct datagram_config config = {.host = 0,
+		.hosts = 4,
+		.mtu_bytes = MTU,
+		.vcs = 2,
+		.queue = 4,
+		.mark_ps = MARK_PS,
+		.adapted_queue = 2};
+	const struct link_end_config link = {.vcs = 2, .vc_blocks = 64, .open = true, .session = 1};
+
+	assert_int_equal(0, datagram_init(nic, &config, &link));
+	link_end_renew_open(&nic->link);
+}
+
+static void mark(struct datagram *nic, uint16_t destination, weft_time now)
+{
+	const struct control_arn arn = {.destination = destination, .vc = 0};
+
+	datagram_on_arn(nic, &arn, now);
+}
+
+/* The next frame goes to 'to' in 'vc', adapted if that is not its own. */
+static void expect_frame(struct datagram *nic, weft_time now, uint16_t to, uint8_t vc)
+{
+	struct datagram_origin origin;
+	struct weft_packet packet;
+
+	assert_true(datagram_inject(nic, now, &packet, &origin));
+	assert_int_equal(packet.destination, to);
+	assert_int_equal(packet.vc, vc);
+	assert_int_equal(packet.header_vc, vc);
+	assert_int_equal(packet.vc_original, 0);
+	assert_int_equal((packet.flags & FRAME_F_ADAPTED) != 0, vc != 0);
+}
+
+static void marked_messages_leave_in_the_adapted_flow_channel(void **state)
+{
+	struct datagram nic;
+
+	start_marks(&nic);
+	send(&nic, 1, 0, 10);
+	send(&nic, 2, 0, 10);
+	send(&nic, 1, 0, 10);
+	mark(&nic, 1, 0);
+	expect_frame(&nic, 0, 2, 0);
+	expect_frame(&nic, 0, 1, 1);
+	expect_frame(&nic, 0, 1, 1);
+	assert_int_equal(nic.diverted, 2);
+	/* Until the mark ends. */
+	send(&nic, 1, 0, 10);
+	expect_frame(&nic, MARK_PS - 1, 1, 1);
+	send(&nic, 1, 0, 10);
+	expect_frame(&nic, MARK_PS, 1, 0);
+	datagram_fini(&nic);
+}
+
+static void marked_messages_hold_up_nobody_behind_them(void **state)
+{
+	struct datagram_origin origin;
+	struct weft_packet packet;
+	struct datagram nic;
+
+	start_marks(&nic);
+	nic.link.tx[1].limit = nic.link.tx[1].sent;
+	send(&nic, 1, 0, 10);
+	send(&nic, 2, 0, 10);
+	send(&nic, 3, 0, 10);
+	mark(&nic, 1, 0);
+	expect_frame(&nic, 0, 2, 0);
+	expect_frame(&nic, 0, 3, 0);
+	assert_false(datagram_inject(&nic, 0, &packet, &origin));
+	datagram_fini(&nic);
+}
+
+/* Else the tree that they are to leave would never drain. */
+static void marked_messages_wait_for_room_rather_than_leave_by_their_own_vc(void **state)
+{
+	struct datagram_origin origin;
+	struct weft_packet packet;
+	struct datagram nic;
+
+	start_marks(&nic);
+	nic.link.tx[1].limit = nic.link.tx[1].sent;
+	for (unsigned i = 0; i < 3; i++)
+		send(&nic, 1, 0, 10);
+	send(&nic, 2, 0, 10);
+	mark(&nic, 1, 0);
+	assert_false(datagram_inject(&nic, 0, &packet, &origin));
+	nic.link.tx[1].limit += 64;
+	expect_frame(&nic, 0, 1, 1);
+	expect_frame(&nic, 0, 2, 0);
+	expect_frame(&nic, 0, 1, 1);
+	expect_frame(&nic, 0, 1, 1);
+	datagram_fini(&nic);
+}
+
+static void the_rest_of_a_message_that_is_marked_on_its_way_is_adapted(void **state)
+{
+	struct datagram_origin origin;
+	struct weft_packet packet;
+	struct datagram nic;
+
+	start_marks(&nic);
+	send(&nic, 1, 0, 2 * MTU + 10);
+	expect_frame(&nic, 0, 1, 0);
+	mark(&nic, 1, 0);
+	expect_frame(&nic, 0, 1, 1);
+	assert_true(datagram_inject(&nic, 0, &packet, &origin));
+	assert_int_equal(origin.payload_bytes, 10);
+	assert_int_equal(origin.generated_ps, 5);
+	assert_int_equal(packet.flags, FRAME_F_TAIL | FRAME_F_ADAPTED);
+	assert_int_equal(packet.sequence, 2);
+	assert_int_equal(nic.messages_sent, 1);
+	assert_false(datagram_inject(&nic, 0, &packet, &origin));
+	datagram_fini(&nic);
+}
+
+static void marks_that_make_no_sense_are_refused_or_ignored(void **state)
+{
+	const struct link_end_config link = {.vcs = 2, .vc_blocks = 64, .open = true, .session = 1};
+	struct datagram_config config = {.hosts = 4, .mtu_bytes = MTU, .vcs = 2, .queue = 4};
+	struct datagram nic;
+
+	config.mark_ps = MARK_PS;
+	assert_int_equal(datagram_init(&nic, &config, &link), -EINVAL);
+	config.adapted_queue = 2;
+	config.sl_to_vc[3] = 1;
+	assert_int_equal(datagram_init(&nic, &config, &link), -EINVAL);
+	start_marks(&nic);
+	mark(&nic, 4, 0);
+	assert_int_equal(nic.marks->until_ps, 0);
+	datagram_fini(&nic);
+}
+
 static void frames_that_come_after_later_ones_are_counted(void **state)
 {
 	struct datagram_origin origin[3];
@@ -316,6 +456,11 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(messages_of_a_vc_leave_in_order_whoever_they_are_for),
 	cmocka_unit_test(a_full_fifo_takes_no_more),
 	cmocka_unit_test(a_queuing_scheme_gives_the_service_level),
+	cmocka_unit_test(marked_messages_leave_in_the_adapted_flow_channel),
+	cmocka_unit_test(marked_messages_hold_up_nobody_behind_them),
+	cmocka_unit_test(marked_messages_wait_for_room_rather_than_leave_by_their_own_vc),
+	cmocka_unit_test(the_rest_of_a_message_that_is_marked_on_its_way_is_adapted),
+	cmocka_unit_test(marks_that_make_no_sense_are_refused_or_ignored),
 	cmocka_unit_test(frames_that_come_after_later_ones_are_counted),
 	cmocka_unit_test(a_source_route_goes_with_every_frame_and_counts_in_its_length),
 	cmocka_unit_test(a_message_without_a_route_is_counted_and_holds_up_nobody),
