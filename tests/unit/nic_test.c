@@ -537,7 +537,7 @@ static unsigned route_after_a_message_held_back_for(weft_time late_ps, bool agai
 static void a_message_that_was_held_back_sends_the_next_another_way(void **state)
 {
 	assert_int_equal(route_after_a_message_held_back_for(0, false), 0);
-	assert_int_equal(route_after_a_message_held_back_for(PS_PER_US, false), 1);
+	assert_int_equal(route_after_a_message_held_back_for(50 * PS_PER_NS, false), 1);
 	assert_int_equal(route_after_a_message_held_back_for(0, true), 0);
 }
 

@@ -248,6 +248,8 @@ static void detect_short_detects_for_short_messages_alone(void **state)
 	belong(1, 2, 0);
 	assert_int_equal(choose(&choice, 2, 32), 0);
 	assert_int_equal(choose(&choice, 2, 512), 1);
+	sent(&choice, 2, 0, 20);
+	assert_int_equal(choose(&choice, 2, 32), 0); /* not above 1 + 1 */
 	sent(&choice, 2, 0, 25);
 	assert_int_equal(choose(&choice, 2, 32), 1);
 	sent(&choice, 2, 1, 90);

@@ -17,8 +17,8 @@ static const char *const quantities[] = {"factor of %s", "increase of %s, per ce
 static void describe(
 	const struct published_row *row, const struct experiment *experiment, char out[96])
 {
-	static const char *const units[] = {
-		"productivity, flits/ns/switch", "latency, ns", "traffic, flits/ns/switch"};
+	static const char *const units[] = {"productivity, flits/ns/switch", "latency, ns",
+		"messages that wait at the host with most", "traffic, flits/ns/switch"};
 	const char *what = row->quantity == PUBLISHED_VALUE
 				   ? units[experiment->measure]
 				   : experiment_measure_name(experiment->measure);
@@ -49,7 +49,7 @@ static void subject(
 static void numbers(
 	enum published_quantity quantity, double min, double max, double mean, char out[CELL])
 {
-	int digits = quantity == PUBLISHED_VALUE ? 4 : 2;
+	int digits = quantity != PUBLISHED_VALUE ? 2 : mean < 10 ? 4 : 0;
 
 	if (isnan(mean))
 		snprintf(out, CELL, "-");

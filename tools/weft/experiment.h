@@ -24,9 +24,10 @@
 #define EXPERIMENT_COPIES   100u
 
 /* What is measured, and what of the results is looked at. */
-#define EXPERIMENT_MEASURES(X)                                                           \
-	X(PRODUCTIVITY, "productivity") /* greatest accepted traffic, flits/ns/switch */ \
-	X(LATENCY, "latency")           /* mean network latency at a load, ns */         \
+#define EXPERIMENT_MEASURES(X)                                                               \
+	X(PRODUCTIVITY, "productivity") /* greatest accepted traffic, flits/ns/switch */     \
+	X(LATENCY, "latency")           /* mean network latency at a load, ns */             \
+	X(WAITING, "waiting")           /* own messages at the host with most, in the end */ \
 	X(LINKS, "links")               /* utilisation of switch-to-switch channels */
 
 enum experiment_measure {

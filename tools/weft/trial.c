@@ -236,6 +236,7 @@ static int read_point(struct trial_point *point, const json_t *result)
 {
 	const json_t *throughput = json_object_get(result, "throughput");
 	const json_t *latency = json_object_get(result, "latency_ns");
+	const json_t *counters = json_object_get(result, "counters");
 	const json_t *flits = json_object_get(throughput, "flits_per_ns_per_switch");
 
 	if (!json_is_number(flits) || !json_is_object(latency))
@@ -247,8 +248,11 @@ static int read_point(struct trial_point *point, const json_t *result)
 		json_number_value(json_object_get(json_object_get(latency, "network"), "mean"));
 	point->total_ns =
 		json_number_value(json_object_get(json_object_get(latency, "total"), "mean"));
-	point->dropped = (uint64_t)json_integer_value(
-		json_object_get(json_object_get(result, "messages"), "dropped"));
+	point->dropped = (uint64_t)(json_integer_value(json_object_get(
+					    json_object_get(result, "messages"), "dropped")) +
+				    json_integer_value(json_object_get(counters, "itb_discarded")));
+	point->waiting = (uint64_t)json_integer_value(
+		json_object_get(counters, "host_messages_waiting_most"));
 	point->deadlock =
 		json_is_true(json_object_get(json_object_get(result, "checks"), "deadlock"));
 	return 0;
@@ -282,6 +286,19 @@ static void search(struct trial *trial, const struct trial_point *point)
 	go_on_with_curve(trial);
 }
 
+/* Of measures that take one point. */
+static double measured(enum experiment_measure measure, const struct trial_point *point)
+{
+	switch (measure) {
+	case EXPERIMENT_LATENCY:
+		return point->network_ns;
+	case EXPERIMENT_WAITING:
+		return (double)point->waiting;
+	default:
+		return point->traffic;
+	}
+}
+
 int trial_take(struct trial *trial, const json_t *result)
 {
 	struct trial_point point = {.load = trial->load};
@@ -302,8 +319,7 @@ int trial_take(struct trial *trial, const json_t *result)
 		search(trial, &point);
 		return 0;
 	}
-	trial->value =
-		trial->experiment->measure == EXPERIMENT_LATENCY ? point.network_ns : point.traffic;
+	trial->value = measured(trial->experiment->measure, &point);
 	if (trial->experiment->measure == EXPERIMENT_LINKS)
 		trial->links = json_deep_copy(json_object_get(result, "links"));
 	trial->stage = TRIAL_DONE;

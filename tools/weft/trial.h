@@ -20,7 +20,8 @@ struct trial_point {
 	double load;                       /* asked for, a share of the hosts' links */
 	double offered, accepted, traffic; /* traffic: accepted in flits/ns/switch */
 	double network_ns, total_ns;
-	uint64_t dropped;
+	uint64_t dropped; /* messages */
+	uint64_t waiting; /* messages at the host that has most of them, in the end */
 	bool deadlock;
 };
 
