@@ -77,6 +77,9 @@ static int compute(struct fabric_routes *routes, const struct topology *topology
 	const struct route_options options = {
 		.seed = run->seed,
 		.alternatives = run->routing.alternatives,
+		.granularity = run->routing.granularity == RUN_GRANULARITY_SWITCH
+				       ? ROUTE_PER_SWITCH_PAIR
+				       : ROUTE_PER_HOST_PAIR,
 	};
 	int result = 0;
 

@@ -23,6 +23,8 @@
 	X(COALESCED, "coalesced") X(EACH, "each")
 #define RUN_ROUTING_MODES(X) \
 	X(SOURCE, "source") X(TABLE, "table")
+#define RUN_GRANULARITIES(X) \
+	X(HOST, "host") X(SWITCH, "switch")
 #define RUN_ADAPTIVES(X) \
 	X(NONE, "none") X(OBLIVIOUS, "oblivious") X(ADAPTIVE, "adaptive") \
 	X(ADAPTIVE_TH, "adaptive-th") X(ARN, "arn")
@@ -77,6 +79,9 @@ enum run_queuing { QUEUING_SCHEMES(X) };
 #undef X
 #define X(id, text) RUN_ROUTING_##id,
 enum run_routing_mode { RUN_ROUTING_MODES(X) };
+#undef X
+#define X(id, text) RUN_GRANULARITY_##id,
+enum run_granularity { RUN_GRANULARITIES(X) };
 #undef X
 #define X(id, text) RUN_ADAPTIVE_##id,
 enum run_adaptive { RUN_ADAPTIVES(X) };

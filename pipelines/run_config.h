@@ -56,7 +56,8 @@ struct run_config_routing {
 	enum run_algorithm other[RUN_ALGORITHMS_MORE];
 	uint32_t others;
 	enum run_routing_mode mode;
-	uint32_t alternatives; /* routes a pair, for source routing; of each algorithm */
+	uint32_t alternatives;            /* routes a pair, for source routing; of each algorithm */
+	enum run_granularity granularity; /* who has a route of its own */
 	enum run_adaptive adaptive;
 	bool afi;
 	bool may_deadlock;      /* also routes that do not promise that they cannot */

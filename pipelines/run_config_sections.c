@@ -12,6 +12,7 @@ static const char *const switching_choices[] = {RUN_SWITCHINGS(X) NULL};
 static const char *const flow_control_choices[] = {RUN_FLOW_CONTROLS(X) NULL};
 static const char *const credits_choices[] = {RUN_CREDITS(X) NULL};
 static const char *const mode_choices[] = {RUN_ROUTING_MODES(X) NULL};
+static const char *const granularity_choices[] = {RUN_GRANULARITIES(X) NULL};
 static const char *const adaptive_choices[] = {RUN_ADAPTIVES(X) NULL};
 static const char *const retest_choices[] = {RUN_RETESTS(X) NULL};
 static const char *const occupancy_choices[] = {RUN_OCCUPANCIES(X) NULL};
@@ -86,6 +87,8 @@ const struct yaml_field run_routing_fields[] = {
 		.read = run_read_algorithms, .write = run_write_algorithms},
 	{"mode", YAML_FIELD_CHOICE, YAML_MEMBER(S, mode), .choices = mode_choices},
 	{"alternatives", YAML_FIELD_NUMBER, YAML_MEMBER(S, alternatives), .min = 1, .max = 10},
+	{"granularity", YAML_FIELD_CHOICE, YAML_MEMBER(S, granularity),
+		.choices = granularity_choices},
 	{"adaptive", YAML_FIELD_CHOICE, YAML_MEMBER(S, adaptive), .choices = adaptive_choices},
 	{"afi", YAML_FIELD_BOOL, YAML_MEMBER(S, afi)},
 	{"may-deadlock", YAML_FIELD_BOOL, YAML_MEMBER(S, may_deadlock)},

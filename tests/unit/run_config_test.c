@@ -86,7 +86,7 @@ static const char full[] =
 	"flow-control: stop-go, routing-delay: 150ns}\n"
 	"queuing: vftree\n"
 	"routing: {algorithm: dmodk, adaptive: arn, afi: true, threshold: 70%, mode: table, "
-	"alternatives: 4}\n"
+	"alternatives: 4, granularity: switch}\n"
 	"detector: {hcdth: 80%, lcdth: 60%, fcth: 77%, crt: 6ms, arn-ttl: 9ms, arn-refresh: 200us, "
 	"readings: {retest: never, occupancy: buffer, speakers: first, down-roots: stage, "
 	"watch-afc: false, adapted-notify: false, waiting-first: false, hosts-act: false}}\n"
@@ -133,6 +133,7 @@ static void every_key_is_read(void **state)
 	assert_int_equal(config->routing.threshold_ppm, 700000);
 	assert_int_equal(config->routing.mode, RUN_ROUTING_TABLE);
 	assert_int_equal(config->routing.alternatives, 4);
+	assert_int_equal(config->routing.granularity, RUN_GRANULARITY_SWITCH);
 	assert_int_equal(config->detector.crt_ps, 6 * PS_PER_MS);
 	assert_int_equal(config->detector.arn_refresh_ps, 200 * PS_PER_US);
 	assert_int_equal(config->detector.readings.retest, RUN_RETEST_NEVER);
