@@ -36,6 +36,8 @@ struct channel_options {
 	bool by_table;
 	uint64_t seed;
 	const struct route_choice_ops *choice;
+	bool itbs;         /* every route has a third host on it that re-injects (of 3 or more) */
+	uint64_t itb_pool; /* of each host; 0: the default */
 };
 
 struct carried {
@@ -190,6 +192,20 @@ static inline void station_done(void *ctx, const struct nic_outcome *outcome)
 		station->failed++;
 }
 
+/* By some host that is neither end. */
+static inline void add_route_by_host(const struct channel *channel, struct nic_routes *routes,
+	uint16_t host, uint16_t to, unsigned path)
+{
+	uint16_t by = (uint16_t)((host + to + path) % channel->options.hosts);
+	uint8_t route[] = {(uint8_t)(ROUTE_PORT_BIT | path), 0, ROUTE_TYPE_ITB,
+		(uint8_t)(ROUTE_PORT_BIT | path), (uint8_t)(ROUTE_PORT_BIT | to), ROUTE_TYPE_HOST};
+
+	while (by == host || by == to)
+		by = (uint16_t)((by + 1) % channel->options.hosts);
+	route[1] = (uint8_t)(ROUTE_PORT_BIT | by);
+	assert_int_equal(nic_routes_add(routes, to, route, sizeof(route)), 0);
+}
+
 static inline struct nic_routes *channel_routes(const struct channel *channel, uint16_t host)
 {
 	struct nic_routes *routes = nic_routes_create((uint16_t)channel->options.hosts);
@@ -201,7 +217,10 @@ static inline struct nic_routes *channel_routes(const struct channel *channel, u
 			path++) {
 			uint8_t route[2] = {(uint8_t)(ROUTE_PORT_BIT | path), ROUTE_TYPE_HOST};
 
-			assert_int_equal(nic_routes_add(routes, to, route, 2), 0);
+			if (channel->options.itbs)
+				add_route_by_host(channel, routes, host, to, path);
+			else
+				assert_int_equal(nic_routes_add(routes, to, route, 2), 0);
 		}
 	}
 	return routes;
@@ -234,6 +253,8 @@ static inline void station_start(struct station *station, uint32_t session)
 	config.link.refresh_ps = 20 * PS_PER_US;
 	for (unsigned sl = 0; sl < 16; sl++)
 		config.sl_to_vc[sl] = (uint8_t)(sl % options->vcs);
+	if (options->itb_pool != 0)
+		config.itb.pool_bytes = options->itb_pool;
 	config.above =
 		(struct nic_host){.ctx = station, .deliver = station_deliver, .done = station_done};
 	station->nic = nic_create(&config, station->channel->now);
@@ -315,6 +336,23 @@ static inline void channel_damage(struct channel *channel, struct carried *carri
 	carried->frame[at] ^= (uint8_t)(1u << rng_below(&channel->rng, 8));
 }
 
+/* The path by which it goes; its cursor is at the next interface then. */
+static inline unsigned cross_switches(const struct channel *channel, struct carried *carried)
+{
+	const struct frame_header *header = frame_header_const(carried->frame);
+	const uint8_t *route = carried->frame + FRAME_HEADER_BYTES;
+	unsigned path = route[header->cursor] & ROUTE_PORT_MASK;
+	uint8_t cursor = header->cursor;
+
+	while ((route[cursor] & ROUTE_PORT_BIT) != 0)
+		cursor++;
+	if (channel->options.itbs)
+		carried->to = route[cursor - 1] & ROUTE_PORT_MASK;
+	frame_update_mutable(carried->frame,
+		frame_mutable_word(header->vc, header->vc_original, cursor, header->flags));
+	return path;
+}
+
 /* Sends one copy on its way. */
 static inline void channel_carry(struct channel *channel, struct carried *carried)
 {
@@ -322,12 +360,8 @@ static inline void channel_carry(struct channel *channel, struct carried *carrie
 	const struct frame_header *header = frame_header_const(carried->frame);
 	unsigned steps = options->delay + (unsigned)rng_below(&channel->rng, options->spread + 1);
 
-	if (header->route_length != 0) {
-		steps += (carried->frame[FRAME_HEADER_BYTES] & ROUTE_PORT_MASK) *
-			 options->path_delay;
-		frame_update_mutable(carried->frame,
-			frame_mutable_word(header->vc, header->vc_original, 1, header->flags));
-	}
+	if (header->route_length != 0)
+		steps += cross_switches(channel, carried) * options->path_delay;
 	if (rng_chance_ppm(&channel->rng, options->damage_ppm))
 		channel_damage(channel, carried);
 	carried_push(&channel->slot[(channel->step + steps) % CHANNEL_SLOTS], carried);
@@ -398,14 +432,19 @@ static inline void station_inject(struct station *station)
 
 	for (unsigned i = 0; i < CHANNEL_BURST; i++) {
 		struct carried *carried = carried_get(channel);
+		struct weft_packet *next = nic_inject(station->nic, channel->now, &carried->packet);
 
-		if (!nic_inject(station->nic, channel->now, &carried->packet)) {
+		if (next != &carried->packet) {
 			carried_put(channel, carried);
-			return;
+			if (next == NULL)
+				return;
+			carried = (struct carried *)next; /* in transit */
+			frame_update_mutable(carried->frame, next->mutable_word);
+		} else {
+			carried->bytes = next->bytes;
+			carried->to = next->destination;
+			nic_frame_build(station->nic, next, carried->frame, channel->now);
 		}
-		carried->bytes = carried->packet.bytes;
-		carried->to = carried->packet.destination;
-		nic_frame_build(station->nic, &carried->packet, carried->frame, channel->now);
 		assert_int_equal(frame_check(carried->frame, carried->bytes), FRAME_FAULT_OK);
 		port_receive(station, carried);
 	}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* In-transit buffers on the virtual clock: timing, and the invariants under load. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "run_config.h"
+#include "unit.h"
+#include "virtual_devices.h"
+
+struct outcome {
+	struct run_result result;
+	struct virtual_fabric *fabric; /* at the end of the run */
+	struct topology *topology;
+	struct run_config *config;
+};
+
+static struct outcome run(const char *text, const char *const *set, unsigned sets)
+{
+	struct outcome outcome = {.fabric = NULL};
+	struct fault fault;
+
+	outcome.config = run_config_parse(text, strlen(text), "test", set, sets, &fault);
+	if (outcome.config == NULL || run_config_supported(outcome.config, &fault) != 0 ||
+		(outcome.topology = run_config_open_topology(outcome.config, &fault)) == NULL ||
+		(outcome.fabric = virtual_fabric_create(
+			 outcome.topology, outcome.config, &fault)) == NULL ||
+		virtual_fabric_run(outcome.fabric, NULL, NULL, NULL, &fault) != 0 ||
+		virtual_fabric_result(outcome.fabric, &outcome.result, &fault) != 0)
+		fail_msg("%s", fault.text);
+	return outcome;
+}
+
+static void finish(struct outcome *outcome)
+{
+	const char *wrong = virtual_fabric_check(outcome->fabric);
+
+	if (wrong != NULL)
+		fail_msg("%s", wrong);
+	run_result_free(&outcome->result);
+	virtual_fabric_destroy(outcome->fabric);
+	topology_destroy(outcome->topology);
+	run_config_destroy(outcome->config);
+}
+
+static uint64_t count(const struct outcome *outcome, const char *name)
+{
+	for (unsigned i = 0; i < outcome->result.counters; i++)
+		if (strcmp(outcome->result.counter[i].name, name) == 0)
+			return outcome->result.counter[i].value;
+	fail_msg("no counter %s", name);
+	return 0;
+}
+
+#define RUN(text, ...)                                \
+	run(text, (const char *const[]){__VA_ARGS__}, \
+		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
+/* h1, s1, s2, s6, h6, s6, s7, h7: 7 links and 5 times through a switch. */
+static const char quiet[] =
+	"weft: run/1\n"
+	"topology: \"torus:dims=4x4,hosts=1\"\n"
+	"clock: virtual\n"
+	"seed: 7\n"
+	"link: {rate: 10Gbps, delay: 30ns}\n"
+	"switch: {routing-delay: 100ns}\n"
+	"routing: {algorithm: ud-itb}\n"
+	"measure: {duration: 1ms, sample: 1ms}\n"
+	"traffic:\n"
+	"  - {pattern: hotspot, from: [h1], to: [h7], load: 1%, message: 1000B}\n";
+
+#define ROUTE_BYTES  7
+#define FRAME(bytes) (FRAME_HEADER_BYTES + ROUTE_BYTES + (bytes) + FRAME_WIRE_OVERHEAD)
+#define BYTE_PS      800
+#define WAY_PS       (7 * 30 * PS_PER_NS + 5 * 100 * PS_PER_NS)
+
+static void expect_latency(struct outcome *outcome, weft_time wanted_ps)
+{
+	assert_true(outcome->result.packets.delivered > 5);
+	assert_int_equal(count(outcome, "host_itb_reinjected"), outcome->result.packets.injected);
+	assert_int_equal(outcome->result.total_ns.max, wanted_ps / PS_PER_NS);
+	assert_int_equal(
+		(uint64_t)histogram_mean(&outcome->result.total_ns), wanted_ps / PS_PER_NS);
+	finish(outcome);
+}
+
+/* The whole frame must be there, which takes longer than detection and programming. */
+static void a_long_frame_takes_two_transmissions(void **state)
+{
+	struct outcome outcome = RUN(quiet, "seed=7");
+
+	expect_latency(&outcome, WAY_PS + 2 * FRAME(1000) * BYTE_PS);
+}
+
+static void a_short_frame_waits_for_detection_and_programming(void **state)
+{
+	struct outcome outcome = RUN(quiet, "traffic[0].message=32B");
+
+	expect_latency(&outcome, WAY_PS + 475 * PS_PER_NS + FRAME(32) * BYTE_PS);
+}
+
+static void detection_and_programming_are_configurable(void **state)
+{
+	struct outcome outcome = RUN(quiet, "traffic[0].message=32B", "nic.itb.detection=1375ns",
+		"nic.itb.programming=1us");
+
+	expect_latency(&outcome, WAY_PS + 2375 * PS_PER_NS + FRAME(32) * BYTE_PS);
+}
+
+/* Store-and-forward of messages would take 5 more transmissions than cut-through at the host. */
+static void reinjection_begins_before_the_message_is_complete(void **state)
+{
+	struct outcome outcome = RUN(quiet, "traffic[0].message=6000B", "nic.mtu=1000B");
+
+	expect_latency(&outcome, WAY_PS + (6 + 1) * FRAME(1000) * BYTE_PS);
+}
+
+static const char busy[] = "weft: run/1\n"
+			   "topology: \"irregular:switches=8,degree=4,hosts=2,seed=1\"\n"
+			   "clock: virtual\n"
+			   "link: {rate: 100Gbps, delay: 30ns}\n"
+			   "switch: {buffer: 8KiB, mtu: 1KiB}\n"
+			   "nic: {mtu: 1KiB, itb: {pool: 64MiB}}\n"
+			   "watchdog: off\n"
+			   "routing: {algorithm: ud-itb}\n"
+			   "measure: {duration: 400us, sample: 100us}\n"
+			   "traffic:\n"
+			   "  - {pattern: uniform, from: all, load: 100%, message: 1KiB}\n";
+
+static void expect_whole(struct outcome *outcome)
+{
+	const struct run_result *result = &outcome->result;
+
+	assert_false(result->deadlock);
+	assert_int_equal(result->lost, 0);
+	assert_int_equal(result->duplicated, 0);
+	assert_int_equal(result->out_of_order, 0);
+	assert_int_equal(result->packets.dropped, 0);
+	assert_true(result->packets.delivered > 1000);
+	if (outcome->fabric->routes.itbs)
+		assert_true(count(outcome, "host_itb_absorbed") > 100);
+}
+
+/* Networks, placings of ITBs, lengths, VCs; all hosts send as fast as they can. */
+static void nothing_is_lost_reordered_or_stuck_under_full_load_with_pool_enough(void **state)
+{
+	static const char *const topology[] = {
+		"topology=irregular:switches=8,degree=4,hosts=2,seed=2",
+		"topology=torus:dims=4x4,hosts=1", "topology=ring:switches=9,hosts=2"};
+	static const char *const algorithm[] = {"routing.algorithm=ud-itb",
+		"routing.algorithm=dfs-itb", "routing.algorithm=bmin-itb",
+		"routing.algorithm=bmax-itb"};
+	static const char *const length[] = {
+		"traffic[0].message=64B", "traffic[0].message=1KiB", "traffic[0].message=5000B"};
+
+	unsigned with_itbs = 0;
+
+	for (unsigned i = 0; i < 36; i++) {
+		char seed[32];
+		struct outcome outcome;
+
+		snprintf(seed, sizeof(seed), "seed=%u", i + 1);
+		outcome = RUN(busy, topology[i % 3], algorithm[i % 4], length[i / 3 % 3], seed,
+			i % 2 == 0 ? "switch.vcs=1" : "switch.voq=false",
+			i % 5 == 0 ? "switch.switching=store-and-forward"
+				   : "switch.switching=cut-through");
+		expect_whole(&outcome);
+		with_itbs += outcome.fabric->routes.itbs;
+		finish(&outcome);
+	}
+	assert_true(with_itbs > 24);
+}
+
+static void a_small_pool_is_never_over_and_what_it_discards_is_counted(void **state)
+{
+	struct outcome outcome = RUN(busy, "nic.itb.pool=8KiB", "routing.algorithm=bmax-itb");
+	const struct run_result *result = &outcome.result;
+
+	assert_true(count(&outcome, "host_itb_discarded") > 10);
+	assert_true(count(&outcome, "host_itb_peak_bytes") <= 8192);
+	assert_int_equal(result->packets.dropped, count(&outcome, "host_itb_discarded"));
+	assert_int_equal(result->lost, result->packets.dropped);
+	assert_int_equal(result->out_of_order, 0);
+	assert_false(result->deadlock);
+	finish(&outcome);
+}
+
+/* All hosts always have messages of their own, and one VC: what lets one go lets the other. */
+static void own_messages_are_never_starved(void **state)
+{
+	struct outcome outcome = RUN(busy, "routing.algorithm=bmax-itb");
+	unsigned loaded = 0;
+
+	for (uint32_t i = 0; i < outcome.fabric->hosts; i++) {
+		const struct datagram *nic = &outcome.fabric->host[i].nic;
+
+		/* Up to the messages of which the pool is full, and the first 50 in the queue. */
+		assert_true(nic->frames_sent * 4 + 4 >= nic->itb->reinjected);
+		loaded += nic->itb->reinjected > 500;
+	}
+	assert_true(loaded > 4);
+	finish(&outcome);
+}
+
+/* Figure 96 of the thesis: below saturation nobody waits behind what is in transit. */
+static void below_saturation_own_messages_do_not_pile_up(void **state)
+{
+	struct outcome outcome = RUN(busy, "traffic[0].load=20%", "switch.buffer=64KiB");
+
+	expect_whole(&outcome);
+	for (uint32_t i = 0; i < outcome.fabric->hosts; i++)
+		assert_true(datagram_waiting(&outcome.fabric->host[i].nic) <= 11);
+	assert_true(outcome.result.messages.pending < 50);
+	finish(&outcome);
+}
+
+static void the_same_seed_gives_the_same_result_to_the_last_bit(void **state)
+{
+	struct outcome first = RUN(busy, "seed=3"), second = RUN(busy, "seed=3"),
+		       other = RUN(busy, "seed=4");
+
+	assert_int_equal(first.result.fingerprint, second.result.fingerprint);
+	assert_int_not_equal(first.result.fingerprint, other.result.fingerprint);
+	finish(&first);
+	finish(&second);
+	finish(&other);
+}
+
+static void samples_say_how_many_frames_were_absorbed(void **state)
+{
+	struct outcome outcome = RUN(busy, "traffic[0].load=20%");
+	uint64_t sum = 0;
+
+	assert_int_equal(outcome.result.samples, 4);
+	for (unsigned i = 0; i < outcome.result.samples; i++) {
+		assert_true(outcome.result.sample[i].itb > 10);
+		sum += outcome.result.sample[i].itb;
+	}
+	assert_int_equal(sum, count(&outcome, "host_itb_absorbed"));
+	finish(&outcome);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_long_frame_takes_two_transmissions),
+		cmocka_unit_test(a_short_frame_waits_for_detection_and_programming),
+		cmocka_unit_test(detection_and_programming_are_configurable),
+		cmocka_unit_test(reinjection_begins_before_the_message_is_complete),
+		cmocka_unit_test(
+			nothing_is_lost_reordered_or_stuck_under_full_load_with_pool_enough),
+		cmocka_unit_test(a_small_pool_is_never_over_and_what_it_discards_is_counted),
+		cmocka_unit_test(own_messages_are_never_starved),
+		cmocka_unit_test(below_saturation_own_messages_do_not_pile_up),
+		cmocka_unit_test(the_same_seed_gives_the_same_result_to_the_last_bit),
+		cmocka_unit_test(samples_say_how_many_frames_were_absorbed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
