@@ -38,8 +38,8 @@ struct flit_parameters {
 	uint64_t pool;        /* bytes for messages in transit at each host */
 };
 
-#define FLIT_FLIGHT_MAX 16
-#define FLIT_SLOTS_MAX  128
+#define FLIT_FLIGHT_MAX 64
+#define FLIT_SLOTS_MAX  256
 #define FLIT_NEVER      UINT64_MAX
 
 /* The thesis' section 4.3: 6.25 ns, 150 ns, 80 bytes, 275 ns, 200 ns, 512 KiB; its links of 10 m.

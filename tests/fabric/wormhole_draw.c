@@ -86,7 +86,7 @@ static void draw_parameters(struct wormhole_case *the_case, struct rng *rng)
 	*parameters = FLIT_PARAMETERS_THESIS;
 	mixed = rng_below(rng, 2) == 0;
 	if (mixed) {
-		longest = between(rng, 1, 12);
+		longest = between(rng, 1, rng_below(rng, 6) == 0 ? 50 : 12);
 		parameters->routing = (unsigned)between(rng, 1, rng_below(rng, 2) == 0 ? 3 : 40);
 		parameters->go = (unsigned)between(rng, 2 * longest + 2, 2 * longest + 20);
 		parameters->stop = parameters->go + (unsigned)between(rng, 0, 20);
@@ -95,11 +95,13 @@ static void draw_parameters(struct wormhole_case *the_case, struct rng *rng)
 		parameters->detection = (unsigned)between(rng, 1, 60);
 		parameters->programming = (unsigned)between(rng, 0, 60);
 	}
+	/* What is not whole cycles is rounded up. */
 	for (uint32_t i = 0; i < topology->links; i++) {
 		struct topology_link *link = &topology->link_at[i];
 
 		link->rate_bps = 8 * PS_PER_S / parameters->cycle_ps;
-		link->delay_ps = mixed ? between(rng, 1, longest) * parameters->cycle_ps
+		link->delay_ps = mixed ? between(rng, 1, longest) * parameters->cycle_ps -
+						 rng_below(rng, parameters->cycle_ps)
 				       : FLIT_DELAY_THESIS_PS;
 	}
 	/* One in three holds a few messages, one, or none. */
@@ -134,9 +136,9 @@ static void draw_routes(struct wormhole_case *the_case, bool prone, struct rng *
 enum pattern { UNIFORM, MANY_TO_ONE, MANY_TO_TWO, FEW_PAIRS, PATTERNS };
 static const char *const pattern_names[] = {"uniform", "many to one", "many to two", "few pairs"};
 
-enum sizes { SIZE_512, SIZE_1, SIZE_ANY, SIZE_SHORT, SIZE_MARKS, SIZE_BIMODAL, SIZES };
+enum sizes { SIZE_512, SIZE_1, SIZE_ANY, SIZE_SHORT, SIZE_MARKS, SIZE_BIMODAL, SIZE_LONG, SIZES };
 static const char *const size_names[] = {
-	"512", "1", "1 to 512", "1 to 30", "about the marks", "32 or 512"};
+	"512", "1", "1 to 512", "1 to 30", "about the marks", "32 or 512", "1 to 3000"};
 
 static uint32_t draw_size(enum sizes sizes, struct rng *rng)
 {
@@ -149,6 +151,8 @@ static uint32_t draw_size(enum sizes sizes, struct rng *rng)
 		return (uint32_t)between(rng, 1, 30);
 	case SIZE_MARKS:
 		return (uint32_t)between(rng, 20, 100);
+	case SIZE_LONG:
+		return (uint32_t)between(rng, 1, 3000);
 	case SIZE_BIMODAL:
 		return rng_below(rng, 10) < 7 ? 32 : 512;
 	default:
