@@ -116,6 +116,7 @@ struct run_config_measure {
 	/* Wormhole: what is delivered before counting begins, and how much is counted; 0: by time.
 	 * The duration stays the longest time. */
 	uint64_t warmup_messages, messages;
+	bool hosts; /* wormhole: figures of each host */
 	bool links;
 };
 

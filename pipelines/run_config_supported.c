@@ -67,6 +67,9 @@ static int check_switch(const struct run_config *config, struct fault *fault)
 		return fault_set(fault, EINVAL,
 			"%s: switch.flow-control: stop-go goes with 'switching: wormhole' alone",
 			config->origin);
+	if (config->measure.hosts)
+		return fault_set(fault, EINVAL,
+			"%s: measure.hosts goes with 'switching: wormhole' alone", config->origin);
 	if (config->measure.messages != 0 || config->measure.warmup_messages != 0)
 		return fault_set(fault, EINVAL,
 			"%s: measure.messages: numbers of messages go with 'switching: wormhole' "

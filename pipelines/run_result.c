@@ -57,6 +57,16 @@ struct run_cycle *run_result_add_cycle(struct run_result *result)
 	return &result->cycle[result->cycles - 1];
 }
 
+struct run_host *run_result_add_host(struct run_result *result)
+{
+	void *more = grow(result->host, &result->host_count, sizeof(*result->host));
+
+	if (more == NULL)
+		return NULL;
+	result->host = more;
+	return &result->host[result->host_count - 1];
+}
+
 int run_result_count(struct run_result *result, const char *name, uint64_t value)
 {
 	struct run_counter *counter;
@@ -83,6 +93,7 @@ void run_result_free(struct run_result *result)
 	free(result->sample);
 	free(result->link);
 	free(result->cycle);
+	free(result->host);
 	free(result->counter);
 	memset(result, 0, sizeof(*result));
 }
@@ -137,6 +148,24 @@ static json_t *links_json(const struct run_result *result)
 	return links;
 }
 
+static json_t *hosts_json(const struct run_result *result)
+{
+	json_t *hosts = json_array();
+
+	for (unsigned i = 0; i < result->host_count; i++) {
+		const struct run_host *host = &result->host[i];
+
+		json_array_append_new(hosts,
+			json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I}", "host", host->name, "injected",
+				(json_int_t)host->injected, "waiting", (json_int_t)host->waiting,
+				"itb_absorbed", (json_int_t)host->absorbed, "itb_discarded",
+				(json_int_t)host->discarded, "itb_waiting",
+				(json_int_t)host->in_transit, "itb_pool_peak_bytes",
+				(json_int_t)host->pool_peak_bytes));
+	}
+	return hosts;
+}
+
 static json_t *counters_json(const struct run_result *result)
 {
 	json_t *counters = json_object();
@@ -182,6 +211,8 @@ json_t *run_result_json(const struct run_result *result, json_t *config)
 		return NULL;
 	if (result->links > 0)
 		json_object_set_new(root, "links", links_json(result));
+	if (result->host_count > 0)
+		json_object_set_new(root, "hosts", hosts_json(result));
 	json_object_set_new(root, "checks", checks_json(result));
 	json_object_set_new(root, "counters", counters_json(result));
 	json_object_set_new(root, "fingerprint",

@@ -46,6 +46,14 @@ struct run_cycle {
 	char from[64];
 };
 
+/* What messages do at a host, at the end of the run (wormhole). */
+struct run_host {
+	char name[64];
+	uint64_t injected, waiting;               /* its own: sent, and not yet */
+	uint64_t absorbed, discarded, in_transit; /* others': also those that wait to be sent on */
+	uint64_t pool_peak_bytes;
+};
+
 struct run_counter {
 	char name[64];
 	uint64_t value;
@@ -64,6 +72,8 @@ struct run_result {
 	unsigned samples;
 	struct run_link *link; /* when asked for */
 	unsigned links;
+	struct run_host *host; /* when asked for */
+	unsigned host_count;
 	struct run_counter *counter;
 	unsigned counters;
 	uint64_t lost, duplicated, out_of_order;
@@ -100,6 +110,7 @@ struct run_sample *run_result_add_sample(struct run_result *result);
 int run_result_copy_samples(struct run_result *result, const struct run_result *from);
 struct run_link *run_result_add_link(struct run_result *result);
 struct run_cycle *run_result_add_cycle(struct run_result *result);
+struct run_host *run_result_add_host(struct run_result *result);
 /* Adds 'value' to the counter of this name, which it makes if there is none. 0 or -ENOMEM. */
 int run_result_count(struct run_result *result, const char *name, uint64_t value);
 

@@ -194,6 +194,25 @@ static int add_links(const struct wormhole_fabric *fabric, struct run_result *re
 	return code;
 }
 
+static int add_hosts(const struct wormhole_fabric *fabric, struct run_result *result)
+{
+	for (uint32_t i = 0; i < fabric->topology->hosts; i++) {
+		struct wormhole_host_counters count = wormhole_net_host(fabric->net, i);
+		struct run_host *host = run_result_add_host(result);
+
+		if (host == NULL)
+			return -ENOMEM;
+		snprintf(host->name, sizeof(host->name), "%s", fabric->topology->host_at[i].name);
+		host->injected = fabric->host[i].taken;
+		host->waiting = wormhole_fabric_waiting(fabric, i);
+		host->absorbed = count.absorbed;
+		host->discarded = count.discarded;
+		host->in_transit = count.in_transit;
+		host->pool_peak_bytes = count.pool_peak_bytes;
+	}
+	return 0;
+}
+
 static int add_cycle(const struct wormhole_fabric *fabric, struct run_result *result)
 {
 	unsigned count = wormhole_net_deadlock(fabric->net, NULL, 0);
@@ -275,6 +294,8 @@ int wormhole_fabric_result(
 		result->wall.peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
 	if (code == 0 && fabric->deadlock)
 		code = add_cycle(fabric, result);
+	if (code == 0 && fabric->run->measure.hosts)
+		code = add_hosts(fabric, result);
 	if (code < 0 || run_result_copy_samples(result, &fabric->result) < 0 ||
 		(fabric->run->measure.links && add_links(fabric, result) < 0))
 		return fault_set(fault, ENOMEM, "no memory for the result");

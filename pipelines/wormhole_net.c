@@ -229,9 +229,16 @@ uint64_t wormhole_net_now(const struct wormhole_net *net)
 	return net->now;
 }
 
-uint64_t wormhole_net_pool_peak(const struct wormhole_net *net, uint32_t host)
+struct wormhole_host_counters wormhole_net_host(const struct wormhole_net *net, uint32_t number)
 {
-	return net->host[host].pool.peak;
+	const struct wormhole_host *host = &net->host[number];
+	struct wormhole_host_counters count = {.absorbed = host->absorbed,
+		.discarded = host->pool.overflows,
+		.pool_peak_bytes = host->pool.peak};
+
+	for (uint32_t i = host->transit; i != WORMHOLE_NONE; i = net->message[i].next)
+		count.in_transit++;
+	return count;
 }
 
 struct wormhole_counters wormhole_net_counters(const struct wormhole_net *net)

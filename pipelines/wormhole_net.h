@@ -107,7 +107,14 @@ struct wormhole_counters {
 };
 
 struct wormhole_counters wormhole_net_counters(const struct wormhole_net *net);
-uint64_t wormhole_net_pool_peak(const struct wormhole_net *net, uint32_t host);
+
+struct wormhole_host_counters {
+	uint64_t absorbed, discarded; /* messages in transit */
+	uint64_t in_transit;          /* of those absorbed, not yet chosen */
+	uint64_t pool_peak_bytes;
+};
+
+struct wormhole_host_counters wormhole_net_host(const struct wormhole_net *net, uint32_t host);
 /* Messages between their first flit's leaving and their tail's arrival, or absorbed. */
 uint64_t wormhole_net_under_way(const struct wormhole_net *net);
 /* All of them. */

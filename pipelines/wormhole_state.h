@@ -65,6 +65,7 @@ struct wormhole_channel {
 struct wormhole_host {
 	uint64_t wake_at;       /* its next WAKE event */
 	uint32_t transit, last; /* messages in transit, by arrival */
+	uint64_t absorbed;
 	struct itb_turn turn;
 	struct itb_pool pool;
 };

@@ -84,6 +84,7 @@ static void absorb(struct wormhole_net *net, uint32_t number, uint32_t which, ui
 	message->itbs++;
 	message->in_transit = true;
 	net->count.absorbed++;
+	host->absorbed++;
 	message->next = WORMHOLE_NONE;
 	if (host->transit == WORMHOLE_NONE)
 		host->transit = which;

@@ -181,6 +181,27 @@ static void the_same_ring_with_itbs_never_does(void **state)
 	run_result_free(&outcome.result);
 }
 
+static void hosts_add_up_to_the_whole(void **state)
+{
+	struct outcome outcome = RUN(irregular, "traffic[0].load=15%", "measure.hosts=true");
+	struct run_host sum = {.name = ""};
+
+	assert_int_equal(outcome.result.host_count, 64);
+	for (unsigned i = 0; i < outcome.result.host_count; i++) {
+		const struct run_host *host = &outcome.result.host[i];
+
+		sum.injected += host->injected;
+		sum.waiting += host->waiting;
+		sum.absorbed += host->absorbed;
+		assert_true(host->pool_peak_bytes <= counter(&outcome, "itb_pool_peak_bytes"));
+	}
+	assert_int_equal(sum.injected, outcome.result.messages.injected);
+	assert_int_equal(sum.waiting, counter(&outcome, "host_messages_waiting"));
+	assert_true(sum.waiting > 0);
+	assert_int_equal(sum.absorbed, outcome.count.absorbed);
+	run_result_free(&outcome.result);
+}
+
 /* Absorbed and sent on as fast as it may be, and slower. */
 static void the_times_of_itbs_are_the_files(void **state)
 {
@@ -285,6 +306,7 @@ int main(void)
 		cmocka_unit_test(more_goes_over_itbs_than_over_up_down),
 		cmocka_unit_test(minhop_on_a_ring_stands_still_and_the_circle_is_named),
 		cmocka_unit_test(the_same_ring_with_itbs_never_does),
+		cmocka_unit_test(hosts_add_up_to_the_whole),
 		cmocka_unit_test(the_times_of_itbs_are_the_files),
 		cmocka_unit_test(a_pool_that_is_too_small_loses_messages_and_says_so),
 		cmocka_unit_test(a_run_without_the_messages_that_it_wants_is_incomplete),
