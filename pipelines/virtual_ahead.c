@@ -23,7 +23,52 @@ INLINE void fetch(const void *memory)
 	__builtin_prefetch(memory, 1);
 }
 
-/* The packet and the port, or the host. */
+/*
+ * Hosts: what arrives needs the packet's second line and what is known of its sender; a message
+ * needs the source that it comes from, a place in its FIFO and the number of its first frame.
+ */
+INLINE void first_step_host(
+	const struct virtual_fabric *fabric, uint32_t number, uint32_t order, uint32_t item)
+{
+	const struct virtual_host *host = &fabric->host[number];
+
+	fetch(&host->nic.link);
+	if (VIRTUAL_KIND(order) == VIRTUAL_ARRIVE) {
+		fetch(&fabric->pool.packet[item].origin);
+		fetch(&host->nic.link.rx);
+		fetch(&host->nic.frames_received);
+		return;
+	}
+	fetch(&host->source);
+	fetch(&host->nic.fifo);
+	fetch(&host->nic.waiting);
+	fetch(&host->nic.config);
+	fetch(virtual_host_channel(fabric, number));
+}
+
+INLINE void second_step_host(
+	const struct virtual_fabric *fabric, uint32_t number, uint32_t order, uint32_t item)
+{
+	const struct virtual_host *host = &fabric->host[number];
+
+	if (VIRTUAL_KIND(order) == VIRTUAL_ARRIVE) {
+		fetch(&host->nic.expected[fabric->pool.packet[item].packet.source]);
+		return;
+	}
+	fetch(host->source);
+	fetch(&host->nic.sent[host->next_destination]);
+	fetch(&host->nic.fifo[0].message[host->nic.fifo[0].head]);
+}
+
+INLINE void third_step_host(const struct virtual_fabric *fabric, uint32_t number, uint32_t order)
+{
+	const struct virtual_host *host = &fabric->host[number];
+
+	if (VIRTUAL_KIND(order) != VIRTUAL_ARRIVE && host->sources > 0)
+		traffic_fetch(host->source[0]);
+}
+
+/* The packet and the port. */
 INLINE void first_step(const struct virtual_fabric *fabric, uint32_t order, uint32_t item)
 {
 	uint32_t at = VIRTUAL_DEVICE(order);
@@ -31,8 +76,7 @@ INLINE void first_step(const struct virtual_fabric *fabric, uint32_t order, uint
 
 	fetch(&fabric->pool.packet[item]);
 	if (at >= fabric->switches) {
-		fetch(&fabric->pool.packet[item].origin);
-		fetch(&fabric->host[at - fabric->switches].nic.link);
+		first_step_host(fabric, at - fabric->switches, order, item);
 		return;
 	}
 	port = &fabric->sw[at]->port[VIRTUAL_PORT(order)];
@@ -62,8 +106,7 @@ INLINE void second_step(const struct virtual_fabric *fabric, uint32_t order, uin
 	uint32_t at = VIRTUAL_DEVICE(order);
 
 	if (at >= fabric->switches) {
-		if (arrives)
-			fetch(&fabric->host[at - fabric->switches].nic.expected[packet->source]);
+		second_step_host(fabric, at - fabric->switches, order, item);
 	} else if (arrives) {
 		fetch(packet->route_length != 0 ? &packet->route[packet->cursor]
 						: &fabric->sw[at]->table_port[packet->destination]);
@@ -110,8 +153,8 @@ INLINE void third_step(const struct virtual_fabric *fabric, uint32_t order, uint
 	uint32_t at = VIRTUAL_DEVICE(order);
 
 	if (at >= fabric->switches)
-		return;
-	if (VIRTUAL_KIND(order) == VIRTUAL_ARRIVE)
+		third_step_host(fabric, at - fabric->switches, order);
+	else if (VIRTUAL_KIND(order) == VIRTUAL_ARRIVE)
 		fetch_way(fabric, at, port, &fabric->pool.packet[item].packet);
 	else
 		fetch_next(fabric->sw[at], port);

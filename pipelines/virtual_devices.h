@@ -82,7 +82,8 @@ struct virtual_host {
 	struct datagram nic;
 	struct traffic **source;
 	unsigned sources;
-	weft_time wake_at; /* the WAKE event under way; WEFT_TIME_NEVER: none */
+	weft_time wake_at;         /* the WAKE event under way; WEFT_TIME_NEVER: none */
+	uint16_t next_destination; /* likely, of the next message */
 };
 
 /* Credit frames under way. */

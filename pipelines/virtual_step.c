@@ -31,7 +31,8 @@ static weft_time poll_sources(struct virtual_host *host, weft_time now)
 			datagram_send(&host->nic, &message);
 			traffic_accept(source);
 			/* One number of many thousands: by then it is in the cache. */
-			__builtin_prefetch(&host->nic.sent[traffic_next_destination(source)], 1);
+			host->next_destination = traffic_next_destination(source);
+			__builtin_prefetch(&host->nic.sent[host->next_destination], 1);
 			due = traffic_due(source);
 		}
 		next = due < next ? due : next;

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "traffic.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,21 +31,27 @@ struct schedule {
 /* There are two readers of one schedule: one counts what falls due, the other hands messages out,
  * later if the interface does not take them. */
 struct traffic {
-	struct traffic_config config;
+	/* What each message touches comes first: TRAFFIC_LINES of it. */
+	struct schedule counted, handed;
+	struct rng destination;
 	const struct traffic_pattern *pattern;
 	void *state; /* of the pattern */
-	struct rng destination;
-	struct arrivals arrivals;
-	struct schedule counted, handed;
-	uint64_t ps_per_byte;                     /* at full rate */
+	struct traffic_message message;
+	struct traffic_counters counters;
 	uint64_t handed_messages;                 /* drawn from 'handed' */
 	weft_time distance_ps, other_distance_ps; /* mean, of messages of either length */
 	bool pending;                             /* 'message' was handed out and is not accepted */
 	bool silent;                              /* sends nothing (more) */
 	uint16_t next_destination;                /* of the message that is drawn next */
-	struct traffic_message message;
-	struct traffic_counters counters;
-};
+	struct traffic_config config;
+	uint64_t ps_per_byte; /* at full rate */
+	struct arrivals arrivals;
+} __attribute__((aligned(64)));
+
+#define LINE          64u
+#define TRAFFIC_LINES 7u
+
+_Static_assert(offsetof(struct traffic, ps_per_byte) <= TRAFFIC_LINES * LINE, "all of the config");
 
 static const struct traffic_pattern *const patterns[] = {
 	&traffic_uniform,
@@ -254,11 +261,12 @@ struct traffic *traffic_create(const struct traffic_config *config, struct fault
 
 	if (check(config, fault) < 0)
 		return NULL;
-	traffic = calloc(1, sizeof(*traffic));
+	traffic = aligned_alloc(LINE, sizeof(*traffic));
 	if (traffic == NULL) {
 		fault_set(fault, ENOMEM, "no memory for a traffic source");
 		return NULL;
 	}
+	memset(traffic, 0, sizeof(*traffic));
 	traffic->config = *config;
 	traffic->pattern = find_pattern(config->pattern);
 	if (traffic->pattern->init(&traffic->state, config, fault) < 0) {
@@ -327,6 +335,14 @@ weft_time traffic_due(const struct traffic *traffic)
 uint16_t traffic_next_destination(const struct traffic *traffic)
 {
 	return traffic->next_destination;
+}
+
+void traffic_fetch(const struct traffic *traffic)
+{
+	const char *memory = (const char *)traffic;
+
+	for (unsigned i = 0; i < TRAFFIC_LINES; i++)
+		__builtin_prefetch(memory + i * LINE, 1);
 }
 
 bool traffic_finished(const struct traffic *traffic, weft_time now)

@@ -105,6 +105,9 @@ weft_time traffic_due(const struct traffic *traffic);
  * ready. Means nothing if there will be none. */
 uint16_t traffic_next_destination(const struct traffic *traffic);
 
+/* Asks for the memory that the next message takes. */
+void traffic_fetch(const struct traffic *traffic);
+
 /* True if nothing is due and nothing will be. */
 bool traffic_finished(const struct traffic *traffic, weft_time now);
 
