@@ -100,6 +100,8 @@ struct virtual_totals {
 	uint64_t absorbed; /* frames, by hosts on the way */
 };
 
+#define VIRTUAL_CYCLE_MAX 64 /* channels that are kept of a circle */
+
 struct virtual_fabric {
 	const struct topology *topology;
 	const struct run_config *run;
@@ -138,6 +140,9 @@ struct virtual_fabric {
 	struct run_result result; /* samples */
 	double wall_seconds;
 	bool failed, deadlock, incomplete;
+	/* The first circle of waiting that was found (virtual_deadlock.c). */
+	struct topology_port cycle[VIRTUAL_CYCLE_MAX];
+	unsigned cycle_channels;
 	virtual_watch_fn *watch; /* told of every frame; NULL: nobody looks */
 	void *watch_ctx;
 };
@@ -225,6 +230,16 @@ uint64_t virtual_transit_held(const struct virtual_fabric *fabric);     /* frame
 uint64_t virtual_transit_absorbed(const struct virtual_fabric *fabric); /* frames, ever */
 const char *virtual_transit_check(const struct virtual_fabric *fabric); /* NULL, or what is wrong */
 void virtual_transit_result(const struct virtual_fabric *fabric, struct run_result *result);
+
+/* virtual_deadlock.c: channels that wait for each other in a circle, found in the buffers: the
+ * heads behind them have had no credits for 'age_ps', none that is on its way counts. Their number,
+ * 0 if there is no circle; the first 'room' of them, by the ports that send into them. */
+unsigned virtual_deadlock_find(const struct virtual_fabric *fabric, weft_time age_ps,
+	struct topology_port *cycle, unsigned room);
+/* Keeps the first circle that is found. */
+void virtual_deadlock_note(struct virtual_fabric *fabric, weft_time age_ps);
+/* -ENOMEM. */
+int virtual_deadlock_result(const struct virtual_fabric *fabric, struct run_result *result);
 
 /* virtual_goal.c; only in a fabric with a schedule. */
 /* Sends what is due. Returns when to look again if nothing arrives. */

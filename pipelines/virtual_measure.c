@@ -207,7 +207,6 @@ int virtual_fabric_result(
 	fill_figures(fabric, result);
 	result->network_ns = fabric->network_ns;
 	result->total_ns = fabric->total_ns;
-	result->deadlock = fabric->deadlock;
 	result->incomplete = fabric->incomplete;
 	result->fingerprint = fabric->fingerprint;
 	result->fingerprinted = true;
@@ -217,7 +216,8 @@ int virtual_fabric_result(
 			(double)result->wall.packet_hops / fabric->wall_seconds;
 	if (getrusage(RUSAGE_SELF, &usage) == 0)
 		result->wall.peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
-	if (run_result_copy_samples(result, &fabric->result) < 0 ||
+	if (virtual_deadlock_result(fabric, result) < 0 ||
+		run_result_copy_samples(result, &fabric->result) < 0 ||
 		(fabric->run->measure.links && add_links(fabric, result) < 0))
 		return fault_set(fault, ENOMEM, "no memory for the result");
 	return 0;

@@ -101,13 +101,17 @@ static void run_until(struct course *course, weft_time limit)
 	fabric->failed = fabric->failed || event_queue_failed(fabric->events);
 	if (stands_still(fabric, limit)) {
 		fabric->deadlock = true;
+		virtual_deadlock_note(fabric, 0);
 		return;
 	}
 	fabric->now = limit;
 }
 
+/* What has waited for half the watchdog's time, and waits for itself, waits for the watchdog. */
 static void watch(struct virtual_fabric *fabric)
 {
+	if (fabric->cycle_channels == 0)
+		virtual_deadlock_note(fabric, fabric->run->watchdog_ps / 2);
 	for (uint32_t at = 0; at < fabric->switches; at++) {
 		switch_poll_watchdog(fabric->sw[at], fabric->now);
 		if (fabric->sw[at]->discarded == NULL)

@@ -64,6 +64,21 @@ static int write_json(const struct options *options, const struct run_result *re
 				      strerror(errno));
 }
 
+/* The result has all of them. */
+#define CYCLE_SHOWN 16
+
+static void tell_deadlock(const struct run_result *result)
+{
+	if (result->cycles == 0) {
+		fprintf(stderr, "weft-fabric: deadlock: packets wait for each other\n");
+		return;
+	}
+	fprintf(stderr, "weft-fabric: deadlock: %u channels wait for each other:", result->cycles);
+	for (unsigned i = 0; i < result->cycles && i < CYCLE_SHOWN; i++)
+		fprintf(stderr, " %s", result->cycle[i].from);
+	fprintf(stderr, "%s\n", result->cycles > CYCLE_SHOWN ? " ..." : "");
+}
+
 int report_result(const struct run_result *result, const struct options *options,
 	const struct run_config *config, struct fault *fault)
 {
@@ -78,7 +93,7 @@ int report_result(const struct run_result *result, const struct options *options
 	if (!options->quiet && !on_standard_output(options))
 		run_result_print(result, stdout);
 	if (result->deadlock)
-		fprintf(stderr, "weft-fabric: deadlock: packets wait for each other\n");
+		tell_deadlock(result);
 	return (result->lost | result->duplicated | result->out_of_order) != 0 || result->deadlock
 		       ? EXIT_BAD_ANSWER
 		       : 0;

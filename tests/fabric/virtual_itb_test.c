@@ -228,6 +228,74 @@ static void the_same_seed_gives_the_same_result_to_the_last_bit(void **state)
 	finish(&other);
 }
 
+/* Minimal routes round a ring in one VC, everybody sends as fast as he can. */
+static const char ring[] = "weft: run/1\n"
+			   "topology: \"ring:switches=6,hosts=2\"\n"
+			   "clock: virtual\n"
+			   "link: {rate: 10Gbps}\n"
+			   "switch: {buffer: 8KiB, mtu: 1KiB}\n"
+			   "nic: {mtu: 1KiB, itb: {pool: 64MiB}}\n"
+			   "watchdog: off\n"
+			   "routing: {algorithm: minhop, mode: table, may-deadlock: true}\n"
+			   "measure: {duration: 40ms, sample: 10ms}\n"
+			   "traffic:\n"
+			   "  - {pattern: uniform, from: all, load: 100%, message: 1KiB}\n";
+
+/* Each channel ends at the switch that the next one leaves, and so round. */
+static void expect_circle(const struct outcome *outcome)
+{
+	const struct virtual_fabric *fabric = outcome->fabric;
+
+	assert_true(outcome->result.deadlock);
+	assert_int_equal(outcome->result.cycles, 6);
+	for (unsigned i = 0; i < 6; i++) {
+		struct topology_port end;
+		char name[64];
+
+		assert_true(topology_peer(outcome->topology, fabric->cycle[i], &end));
+		assert_int_equal(end.kind, DEVICE_SWITCH);
+		assert_int_equal(end.device, fabric->cycle[(i + 1) % 6].device);
+		topology_port_name(outcome->topology, fabric->cycle[i], name, sizeof(name));
+		assert_string_equal(name, outcome->result.cycle[i].from);
+	}
+}
+
+static void minimal_routes_round_a_ring_deadlock_and_the_circle_is_named(void **state)
+{
+	struct outcome outcome = RUN(ring, "seed=1"), without_voqs = RUN(ring, "switch.voq=false");
+
+	expect_circle(&outcome);
+	assert_true(outcome.result.packets.pending > 50);
+	assert_int_equal(outcome.result.lost, 0);
+	expect_circle(&without_voqs);
+	finish(&outcome);
+	finish(&without_voqs);
+}
+
+static void the_watchdog_frees_what_waits_for_itself(void **state)
+{
+	struct outcome stuck = RUN(ring, "seed=1"), freed = RUN(ring, "watchdog=5ms");
+
+	expect_circle(&freed);
+	assert_false(freed.fabric->deadlock); /* it went on */
+	assert_true(count(&freed, "discard_watchdog") > 10);
+	assert_int_equal(freed.result.lost, count(&freed, "discard_watchdog"));
+	assert_true(freed.result.packets.delivered > stuck.result.packets.delivered + 100);
+	finish(&stuck);
+	finish(&freed);
+}
+
+static void in_transit_buffers_make_minimal_routes_round_a_ring_safe(void **state)
+{
+	struct outcome outcome = RUN(ring, "routing.algorithm=ud-itb", "routing.mode=source",
+		"measure.duration=2ms", "measure.sample=1ms");
+
+	assert_true(outcome.fabric->routes.itbs);
+	expect_whole(&outcome);
+	assert_int_equal(outcome.result.cycles, 0);
+	finish(&outcome);
+}
+
 static void samples_say_how_many_frames_were_absorbed(void **state)
 {
 	struct outcome outcome = RUN(busy, "traffic[0].load=20%");
@@ -255,6 +323,9 @@ int main(void)
 		cmocka_unit_test(own_messages_are_never_starved),
 		cmocka_unit_test(below_saturation_own_messages_do_not_pile_up),
 		cmocka_unit_test(the_same_seed_gives_the_same_result_to_the_last_bit),
+		cmocka_unit_test(minimal_routes_round_a_ring_deadlock_and_the_circle_is_named),
+		cmocka_unit_test(the_watchdog_frees_what_waits_for_itself),
+		cmocka_unit_test(in_transit_buffers_make_minimal_routes_round_a_ring_safe),
 		cmocka_unit_test(samples_say_how_many_frames_were_absorbed),
 	};
 

@@ -115,6 +115,17 @@ class Fabric(unittest.TestCase):
         self.assertGreater(result["packets"]["retransmitted"], 0)
         self.assertEqual(counters["host_itb_absorbed"], counters["host_itb_reinjected"])
 
+    def test_the_watchdog_frees_a_deadlock_and_everything_arrives(self):
+        # Minimal routes round a ring. For a few milliseconds everybody sends as fast as he can.
+        result = self.measure(
+            "--set", "topology=ring:switches=6,hosts=2", "--set", "routing={algorithm: minhop, "
+            "mode: table, may-deadlock: true}", "--set", "link.rate=200Mbps", "--set",
+            "switch={buffer: 8KiB, mtu: 1KiB}", "--set", "nic={mtu: 1KiB, window: 16}", "--set",
+            "traffic=[{pattern: uniform, load: 100%, message: 1KiB, stop: 4ms}]", "--set",
+            "measure.duration=6s")
+        self.assertGreater(result["counters"]["discard_watchdog"], 10)
+        self.assertGreater(result["packets"]["retransmitted"], 10)
+
     def test_dimension_order_crosses_datelines(self):
         self.measure("--set", "topology=ring:switches=5,hosts=2", "--set", "switch.vcs=2",
                      "--set", "routing.algorithm=dor")

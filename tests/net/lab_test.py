@@ -35,10 +35,10 @@ links:
 
 LAB = """weft: lab/1
 name: {name}
-topology: topology.yaml
+topology: {topology}
 seed: 1
 nic: {{retry: 100ms}}
-traffic: [{{pattern: uniform, from: all, load: 0.05%, message: 1KiB}}]
+traffic: [{traffic}]
 measure: {{duration: 2s}}
 """
 
@@ -55,7 +55,8 @@ def own_kind_of_process(pid):
 class Lab:
     """A lab in a folder of its own, with a name of its own."""
 
-    def __init__(self, tag, more=""):
+    def __init__(self, tag, more="", topology="topology.yaml",
+                 traffic="{pattern: uniform, from: all, load: 0.05%, message: 1KiB}"):
         self.name = f"t{os.getpid()}{tag}"
         self.run_dir = f"/run/weft/{self.name}"
         self.folder = tempfile.mkdtemp(prefix="weft-lab-")
@@ -63,7 +64,7 @@ class Lab:
         with open(os.path.join(self.folder, "topology.yaml"), "w") as file:
             file.write(TOPOLOGY)
         with open(self.file, "w") as file:
-            file.write(LAB.format(name=self.name) + more)
+            file.write(LAB.format(name=self.name, topology=topology, traffic=traffic) + more)
         self.pids = {}
 
     def weft(self, part, *more, timeout=60):
@@ -116,8 +117,8 @@ class Lab:
 
 
 class LabCase(unittest.TestCase):
-    def lab(self, tag, more=""):
-        lab = Lab(tag, more)
+    def lab(self, tag, more="", **kind):
+        lab = Lab(tag, more, **kind)
         self.addCleanup(lab.remove)
         return lab
 
@@ -316,6 +317,47 @@ class Edges(LabCase):
         self.assertEqual(lab.weft("down").returncode, 0)
         self.assertEqual([name for name in names if os.path.exists(f"/run/netns/{name}")], [])
         self.assertEqual(lab.leftovers(), [])
+
+
+    def test_ping_and_iperf3_pass_a_host_that_re_injects(self):
+        # Round a ring of five switches with s0 as the root, h3 stands between h2 and h4: s3 is
+        # reached going down and left going up, either way.
+        names = [f"wt{os.getpid()}y{side}" for side in "ab"]
+        edges = "\n".join(f"  - {{host: {host}, tap: wt{i}, namespace: {name}, address: 10.87.0.{i}/24}}"
+                          for host, i, name in (("h2", 3, names[0]), ("h4", 5, names[1])))
+        lab = self.lab("y", f"routing: {{algorithm: ud-itb}}\nedges:\n{edges}\n",
+                       topology="\"ring:switches=5,hosts=1\"", traffic="")
+        lab.up()
+        ping = subprocess.run(["ip", "netns", "exec", names[0], "ping", "-c", "5", "-i", "0.2",
+                               "-W", "5", "10.87.0.5"], text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+        self.assertEqual(ping.returncode, 0, ping.stdout)
+        self.assertIn(" 0% packet loss", ping.stdout)
+        self.assertGreater(self.iperf3(names, "10.87.0.5"), 100000)
+        nics = lab.status()["nics"]
+        self.assertGreater(nics["h3"]["itb_reinjected"], 100)
+        self.assertEqual(nics["h3"]["itb_reinjected"], nics["h2"]["frames_injected"] +
+                         nics["h2"]["frames_retransmitted"] + nics["h4"]["frames_injected"] +
+                         nics["h4"]["frames_retransmitted"])
+        self.assertEqual(lab.weft("down").returncode, 0)
+
+    def iperf3(self, names, address):
+        """Bytes that arrived in a second."""
+        if shutil.which("iperf3") is None:
+            self.skipTest("iperf3 is not installed")
+        server = subprocess.Popen(["ip", "netns", "exec", names[1], "iperf3", "-s", "-1"],
+                                  stdout=subprocess.DEVNULL)
+        self.addCleanup(server.kill)
+        for _ in range(50):
+            client = subprocess.run(["ip", "netns", "exec", names[0], "iperf3", "-c", address, "-t",
+                                     "1", "--json"], capture_output=True, text=True, timeout=60,
+                                    check=False)
+            if client.returncode == 0:
+                break
+            time.sleep(0.1)
+        self.assertEqual(client.returncode, 0, client.stdout + client.stderr)
+        self.assertEqual(server.wait(30), 0)
+        return json.loads(client.stdout)["end"]["sum_received"]["bytes"]
 
 
 class Veth(LabCase):
