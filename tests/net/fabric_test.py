@@ -107,7 +107,8 @@ class Fabric(unittest.TestCase):
     def test_what_a_small_pool_discards_comes_again_in_order(self):
         result = self.measure("--set", "topology=torus:dims=4x4,hosts=1", "--set",
                               "routing.algorithm=ud-itb", "--set", "traffic=[{pattern: uniform, "
-                              "from: all, load: 100%, message: 1KiB}]", "--set", "nic.mtu=1KiB",
+                              "from: all, load: 100%, message: 1KiB, stop: 150ms}]", "--set",
+                              "nic.mtu=1KiB",
                               "--set", "nic.itb.pool=8KiB", "--set", "link.rate=200Mbps", "--set",
                               "nic.retry=10ms", "--set", "nic.window=16")
         counters = result["counters"]

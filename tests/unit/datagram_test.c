@@ -446,6 +446,100 @@ static void gaps_between_the_frames_of_a_message_show_as_contention(void **state
 	route_set_destroy(set);
 }
 
+static const uint8_t by_a_host[] = {
+	ROUTE_PORT_BIT | 1, ROUTE_TYPE_ITB, ROUTE_PORT_BIT | 2, ROUTE_TYPE_HOST};
+
+static struct weft_packet passing(uint8_t cursor)
+{
+	return (struct weft_packet){.bytes = 100,
+		.blocks = 2,
+		.flags = FRAME_F_TAIL,
+		.route = by_a_host,
+		.route_length = sizeof(by_a_host),
+		.cursor = cursor,
+		.source = 0,
+		.destination = 3};
+}
+
+static void start_with_itb(struct datagram *nic)
+{
+	const struct itb_config itb = {.pool_bytes = 150, .pause_ps = PS_PER_MS};
+	struct datagram_config config = {
+		.host = 1, .hosts = 4, .mtu_bytes = MTU, .vcs = 1, .queue = 4, .itb = &itb};
+	struct link_end_config link = {.vcs = 1, .vc_blocks = 64, .open = true, .session = 1};
+
+	assert_int_equal(0, datagram_init(nic, &config, &link));
+	link_end_renew_open(&nic->link);
+}
+
+static void what_is_in_transit_is_kept_while_there_is_room_and_its_credits_return(void **state)
+{
+	struct weft_packet first = passing(1), second = passing(1);
+	struct datagram nic;
+	bool blocked;
+
+	start_with_itb(&nic);
+	assert_true(datagram_absorb(&nic, &first, 0, 0));
+	assert_false(datagram_absorb(&nic, &second, 0, 0));
+	assert_int_equal(credit_stored(&nic.link.rx[0]), 0);
+	assert_int_equal(nic.itb->discarded, 1);
+	assert_ptr_equal(datagram_transit(&nic, 0, 0, &blocked), &first);
+	assert_false(blocked);
+	assert_int_equal(nic.link.tx[0].sent, 2);
+	datagram_fini(&nic);
+}
+
+static void what_is_for_another_host_and_not_in_transit_is_refused(void **state)
+{
+	struct weft_packet packet = passing(0);
+	struct datagram nic;
+	struct pair pair;
+
+	start_with_itb(&nic);
+	assert_false(datagram_absorb(&nic, &packet, 0, 0));
+	assert_int_equal(nic.misrouted, 1);
+	datagram_fini(&nic);
+	/* Nor can an interface without a pool keep anything. */
+	start(&pair, 1);
+	packet = passing(1);
+	assert_false(datagram_absorb(&pair.a, &packet, 0, 0));
+	assert_int_equal(pair.a.misrouted, 1);
+	stop(&pair);
+}
+
+static void the_end_of_a_message_without_its_end_mark_is_refused(void **state)
+{
+	const struct datagram_origin origin = {.payload_bytes = 40};
+	struct weft_packet packet = passing(3);
+	struct datagram nic;
+
+	start_with_itb(&nic);
+	assert_false(datagram_receive(&nic, &packet, &origin));
+	assert_int_equal(nic.refused, 1);
+	assert_int_equal(nic.messages_received, 0);
+	packet.flags |= FRAME_F_END_MARK;
+	assert_true(datagram_receive(&nic, &packet, &origin));
+	assert_int_equal(nic.messages_received, 1);
+	datagram_fini(&nic);
+}
+
+static void an_own_frame_goes_when_it_is_its_turn_and_has_credits(void **state)
+{
+	struct weft_packet packet = passing(1);
+	struct datagram nic;
+	bool blocked;
+
+	start_with_itb(&nic);
+	assert_true(datagram_absorb(&nic, &packet, 0, 0));
+	send(&nic, 2, 0, 100);
+	nic.itb->turn.in_transit = 4;
+	assert_null(datagram_transit(&nic, 1, 0, &blocked));
+	/* Of its blocks it has no credits, the other one of its two has. */
+	nic.link.tx[0].limit = nic.link.tx[0].sent + 2;
+	assert_ptr_equal(datagram_transit(&nic, 1, 0, &blocked), &packet);
+	datagram_fini(&nic);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(frames_one_behind_the_other_show_no_contention),
 	cmocka_unit_test(waiting_for_credits_shows_as_contention),
@@ -464,6 +558,10 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(frames_that_come_after_later_ones_are_counted),
 	cmocka_unit_test(a_source_route_goes_with_every_frame_and_counts_in_its_length),
 	cmocka_unit_test(a_message_without_a_route_is_counted_and_holds_up_nobody),
+	cmocka_unit_test(what_is_in_transit_is_kept_while_there_is_room_and_its_credits_return),
+	cmocka_unit_test(what_is_for_another_host_and_not_in_transit_is_refused),
+	cmocka_unit_test(the_end_of_a_message_without_its_end_mark_is_refused),
+	cmocka_unit_test(an_own_frame_goes_when_it_is_its_turn_and_has_credits),
 };
 
 UNIT_MAIN(tests)
