@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "published.h"
+#include "trial.h"
 
 #define FOLDER SOURCE_ROOT "/topo/reproduce"
 
@@ -194,7 +195,34 @@ static unsigned count_rows(const char *path)
 }
 
 /* A misspelt name would only leave its rows out. */
-static void every_row_beside_our_experiments_is_used(void **state)
+static void check_rows(struct experiment *experiment)
+{
+	struct published published;
+	struct fault fault = {""};
+
+	assert_int_equal(published_load(&published, experiment, &fault), 0);
+	assert_int_equal(published.rows, count_rows(experiment->published));
+	published_fini(&published);
+}
+
+/* What is changed makes a run file that runs, for each network, case and algorithm. */
+static void check_run_files(const struct experiment *experiment)
+{
+	unsigned algorithms = experiment->algorithms.count, cases = experiment->cases.count;
+
+	for (unsigned i = 0; i < experiment->networks.count * cases * algorithms; i++) {
+		struct fault fault = {""};
+		struct trial trial;
+
+		trial_init(&trial, experiment, i / algorithms % cases, i / algorithms / cases, 0,
+			i % algorithms, &fault);
+		assert_string_equal(fault.text, "");
+		assert_true(trial.load > 0 && trial.load <= 1);
+		trial_fini(&trial);
+	}
+}
+
+static void our_experiments_use_every_row_and_make_run_files_that_run(void **state)
 {
 	DIR *dir = opendir(FOLDER);
 	const struct dirent *entry;
@@ -204,7 +232,6 @@ static void every_row_beside_our_experiments_is_used(void **state)
 	while ((entry = readdir(dir)) != NULL) {
 		const char *end = strrchr(entry->d_name, '.');
 		struct experiment *experiment;
-		struct published published;
 		struct fault fault = {""};
 		char path[1024];
 
@@ -214,10 +241,9 @@ static void every_row_beside_our_experiments_is_used(void **state)
 		snprintf(path, sizeof(path), FOLDER "/%s", entry->d_name);
 		experiment = experiment_load(path, &fault);
 		assert_string_equal(fault.text, "");
-		assert_int_equal(published_load(&published, experiment, &fault), 0);
-		assert_int_equal(published.rows, count_rows(experiment->published));
+		check_rows(experiment);
+		check_run_files(experiment);
 		assert_int_equal(experiment_reduce(experiment, &fault), 0);
-		published_fini(&published);
 		experiment_destroy(experiment);
 		experiments++;
 	}
@@ -232,7 +258,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(the_number_of_the_instance_stands_where_n_does),
 	cmocka_unit_test(published_rows_are_those_of_what_is_there),
 	cmocka_unit_test(wrong_rows_are_refused_with_their_line),
-	cmocka_unit_test(every_row_beside_our_experiments_is_used),
+	cmocka_unit_test(our_experiments_use_every_row_and_make_run_files_that_run),
 };
 
 int main(void)

@@ -49,7 +49,7 @@ static void subject(
 static void numbers(
 	enum published_quantity quantity, double min, double max, double mean, char out[CELL])
 {
-	int digits = quantity != PUBLISHED_VALUE ? 2 : mean < 10 ? 4 : 0;
+	int digits = quantity != PUBLISHED_VALUE ? 2 : mean < 10 && mean != floor(mean) ? 4 : 0;
 
 	if (isnan(mean))
 		snprintf(out, CELL, "-");
