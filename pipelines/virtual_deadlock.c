@@ -3,9 +3,10 @@
 
 /*
  * Circles of waiting in the live buffers of a virtual fabric. A buffer (switch, input, VC) is named
- * by the channel that fills it. It waits for the one behind an output when the head of a queue has
- * no credits there; such a buffer is full, so it has a head that waits, too, or can go. Whoever
- * follows those that wait comes to a head that can go, or to a circle.
+ * by the channel that fills it. A head without credits waits for the buffer behind its output. That
+ * one will have room as soon as any of its own heads goes, so a buffer is dead only when each of
+ * its heads waits for a dead one: the largest such set is what is left when all have been taken out
+ * that can move. Whoever follows heads inside that set comes round a circle.
  */
 
 #include <errno.h>
@@ -15,8 +16,9 @@
 
 struct search {
 	const struct virtual_fabric *fabric;
-	weft_time age_ps;  /* heads count that have waited for so long */
-	uint32_t *visited; /* by buffer: the walk that came by; 0: none */
+	weft_time age_ps; /* heads count that have waited for so long */
+	bool *moves;      /* by buffer: something in it will go */
+	bool *visited;    /* by buffer: the walk came by */
 };
 
 static uint32_t buffers(const struct virtual_fabric *fabric)
@@ -40,40 +42,90 @@ static bool waits(const struct search *search, const struct weft_switch *sw,
 			       search->fabric->now - queue->stalled_at >= search->age_ps));
 }
 
-/* The buffer that this one waits for; UINT32_MAX if it does not, or only for a host. */
-static uint32_t next_of(const struct search *search, uint32_t buffer)
+/* The first head of the buffer, from 'output' on: its output; SWITCH_PORTS_MAX: no more. */
+static unsigned next_head(const struct search *search, uint32_t buffer, unsigned output)
 {
 	uint32_t vc = buffer % FRAME_VCS_MAX, input = buffer / FRAME_VCS_MAX % SWITCH_PORTS_MAX;
-	uint32_t at = buffer / FRAME_VCS_MAX / SWITCH_PORTS_MAX, found = UINT32_MAX;
-	const struct weft_switch *sw = search->fabric->sw[at];
+	const struct weft_switch *sw =
+		search->fabric->sw[buffer / FRAME_VCS_MAX / SWITCH_PORTS_MAX];
 
 	if (input >= sw->ports || vc >= sw->vcs)
-		return UINT32_MAX;
-	for (unsigned output = 0; output < sw->ports; output++) {
-		const struct voq *queue = &switch_cross(sw, output, input)->queue[vc];
-		const struct topology_port from = {DEVICE_SWITCH, at, (uint8_t)output};
-		struct topology_port to;
+		return SWITCH_PORTS_MAX;
+	for (; output < sw->ports; output++) {
+		const struct weft_packet *head = switch_cross(sw, output, input)->queue[vc].head;
 
-		if (queue->head == NULL || queue->head->out_port != output)
-			continue;
-		if (!waits(search, sw, queue, output))
-			return UINT32_MAX;
-		if (topology_peer(search->fabric->topology, from, &to) && to.kind == DEVICE_SWITCH)
-			found = buffer_of(to.device, to.port, queue->head->vc_next);
+		if (head != NULL && head->out_port == output)
+			return output;
 	}
-	return found;
+	return SWITCH_PORTS_MAX;
 }
 
-/* A buffer on a circle that is reached from 'start'; UINT32_MAX: none. */
-static uint32_t walk(struct search *search, uint32_t start)
+/* The buffer that the head for 'output' waits for; UINT32_MAX if it does not wait, or for a host,
+ * which takes what comes. */
+static uint32_t awaited(const struct search *search, uint32_t buffer, unsigned output)
 {
-	uint32_t at = start, mark = start + 1;
+	uint32_t vc = buffer % FRAME_VCS_MAX, input = buffer / FRAME_VCS_MAX % SWITCH_PORTS_MAX;
+	uint32_t at = buffer / FRAME_VCS_MAX / SWITCH_PORTS_MAX;
+	const struct weft_switch *sw = search->fabric->sw[at];
+	const struct voq *queue = &switch_cross(sw, output, input)->queue[vc];
+	const struct topology_port from = {DEVICE_SWITCH, at, (uint8_t)output};
+	struct topology_port to;
 
-	while (at != UINT32_MAX && search->visited[at] == 0) {
-		search->visited[at] = mark;
-		at = next_of(search, at);
+	if (!waits(search, sw, queue, output) ||
+		!topology_peer(search->fabric->topology, from, &to) || to.kind != DEVICE_SWITCH)
+		return UINT32_MAX;
+	return buffer_of(to.device, to.port, queue->head->vc_next);
+}
+
+static bool can_move(const struct search *search, uint32_t buffer)
+{
+	unsigned output = next_head(search, buffer, 0);
+
+	if (output == SWITCH_PORTS_MAX)
+		return true;
+	for (; output < SWITCH_PORTS_MAX; output = next_head(search, buffer, output + 1)) {
+		uint32_t to = awaited(search, buffer, output);
+
+		if (to == UINT32_MAX || search->moves[to])
+			return true;
 	}
-	return at != UINT32_MAX && search->visited[at] == mark ? at : UINT32_MAX;
+	return false;
+}
+
+/* Takes out what can move, and what can move then, until nothing changes; the first buffer that is
+ * left, UINT32_MAX: none. */
+static uint32_t find_dead(struct search *search)
+{
+	uint32_t first;
+	bool changed;
+
+	do {
+		changed = false;
+		first = UINT32_MAX;
+		for (uint32_t at = buffers(search->fabric); at-- > 0;) {
+			if (search->moves[at])
+				continue;
+			search->moves[at] = can_move(search, at);
+			changed = changed || search->moves[at];
+			first = search->moves[at] ? first : at;
+		}
+	} while (changed && first != UINT32_MAX);
+	return first;
+}
+
+static uint32_t follow(const struct search *search, uint32_t dead)
+{
+	return awaited(search, dead, next_head(search, dead, 0));
+}
+
+/* A buffer on the circle that a dead one leads to. */
+static uint32_t walk(struct search *search, uint32_t dead)
+{
+	while (!search->visited[dead]) {
+		search->visited[dead] = true;
+		dead = follow(search, dead);
+	}
+	return dead;
 }
 
 /* The port that fills the buffer. */
@@ -87,24 +139,37 @@ static struct topology_port sender_of(const struct virtual_fabric *fabric, uint3
 	return sender;
 }
 
+static unsigned list_circle(
+	const struct search *search, uint32_t in, struct topology_port *cycle, unsigned room)
+{
+	unsigned count = 0;
+	uint32_t at = in;
+
+	do {
+		if (count < room)
+			cycle[count] = sender_of(search->fabric, at);
+		count++;
+		at = follow(search, at);
+	} while (at != in);
+	return count;
+}
+
 unsigned virtual_deadlock_find(const struct virtual_fabric *fabric, weft_time age_ps,
 	struct topology_port *cycle, unsigned room)
 {
 	struct search search = {.fabric = fabric,
 		.age_ps = age_ps,
-		.visited = calloc(buffers(fabric) + 1u, sizeof(uint32_t))};
-	uint32_t in = UINT32_MAX, at;
+		.moves = calloc(buffers(fabric) + 1u, sizeof(bool)),
+		.visited = calloc(buffers(fabric) + 1u, sizeof(bool))};
 	unsigned count = 0;
 
-	if (search.visited == NULL)
-		return 0;
-	for (uint32_t start = 0; start < buffers(fabric) && in == UINT32_MAX; start++)
-		in = walk(&search, start);
-	for (at = in; at != UINT32_MAX && (at != in || count == 0); at = next_of(&search, at)) {
-		if (count < room)
-			cycle[count] = sender_of(fabric, at);
-		count++;
+	if (search.moves != NULL && search.visited != NULL) {
+		uint32_t dead = find_dead(&search);
+
+		if (dead != UINT32_MAX)
+			count = list_circle(&search, walk(&search, dead), cycle, room);
 	}
+	free(search.moves);
 	free(search.visited);
 	return count;
 }

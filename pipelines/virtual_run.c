@@ -133,17 +133,18 @@ static void run_phase(struct course *course, weft_time until, bool sampling)
 	struct virtual_fabric *fabric = course->fabric;
 	weft_time sample = fabric->run->measure.sample_ps, since = fabric->now;
 	weft_time patience = fabric->run->watchdog_ps;
+	weft_time look_at = patience == WEFT_TIME_NEVER ? patience : fabric->now + patience / 16;
 
 	while (fabric->now < until && !is_over(course)) {
 		weft_time next = until;
 
 		if (sampling)
 			next = earlier(next, since + sample);
-		if (patience != WEFT_TIME_NEVER)
-			next = earlier(next, fabric->now + patience / 16);
-		run_until(course, next);
-		if (patience != WEFT_TIME_NEVER)
+		run_until(course, earlier(next, look_at));
+		if (fabric->now >= look_at) {
 			watch(fabric);
+			look_at = fabric->now + patience / 16;
+		}
 		if (sampling && fabric->now >= since + sample) {
 			virtual_take_sample(fabric, since, fabric->now);
 			since = fabric->now;
