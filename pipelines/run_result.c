@@ -47,6 +47,24 @@ struct run_link *run_result_add_link(struct run_result *result)
 	return &result->link[result->links - 1];
 }
 
+int run_result_add_links(struct run_result *result, const struct topology *topology,
+	run_link_fn measure, const void *ctx)
+{
+	for (uint32_t i = 0; i < 2 * topology->links; i++) {
+		const struct topology_link *wire = &topology->link_at[i / 2];
+		struct topology_port from = i % 2 == 0 ? wire->a : wire->b;
+		struct topology_port to = i % 2 == 0 ? wire->b : wire->a;
+		struct run_link *link = run_result_add_link(result);
+
+		if (link == NULL)
+			return -ENOMEM;
+		topology_port_name(topology, from, link->from, sizeof(link->from));
+		topology_port_name(topology, to, link->to, sizeof(link->to));
+		measure(ctx, from, link);
+	}
+	return 0;
+}
+
 struct run_cycle *run_result_add_cycle(struct run_result *result)
 {
 	void *more = grow(result->cycle, &result->cycles, sizeof(*result->cycle));

@@ -16,6 +16,7 @@
 
 #include "fault.h"
 #include "histogram.h"
+#include "topology.h"
 
 /* Packets are data frames, messages what hosts hand over. At the end of a run
  * injected + pending = generated, and delivered = injected unless something was given up. */
@@ -109,6 +110,11 @@ struct run_sample *run_result_add_sample(struct run_result *result);
 /* Appends the other's samples. -ENOMEM. */
 int run_result_copy_samples(struct run_result *result, const struct run_result *from);
 struct run_link *run_result_add_link(struct run_result *result);
+/* What is known of one direction of a link, whose ends' names are filled in. */
+typedef void (*run_link_fn)(const void *ctx, struct topology_port from, struct run_link *link);
+/* Both directions of all links. -ENOMEM. */
+int run_result_add_links(struct run_result *result, const struct topology *topology,
+	run_link_fn measure, const void *ctx);
 struct run_cycle *run_result_add_cycle(struct run_result *result);
 struct run_host *run_result_add_host(struct run_result *result);
 /* Adds 'value' to the counter of this name, which it makes if there is none. 0 or -ENOMEM. */

@@ -119,42 +119,22 @@ static void add_hosts(const struct virtual_fabric *fabric, struct run_result *re
 	}
 }
 
-static int add_link(const struct virtual_fabric *fabric, struct run_result *result,
-	struct topology_port from, struct topology_port to)
+static void measure_link(const void *ctx, struct topology_port from, struct run_link *link)
 {
+	const struct virtual_fabric *fabric = ctx;
 	const struct virtual_channel *channel =
 		from.kind == DEVICE_SWITCH ? virtual_switch_channel(fabric, from.device, from.port)
 					   : virtual_host_channel(fabric, from.device);
-	struct run_link *link = run_result_add_link(result);
 	uint64_t blocked = virtual_channel_apart(fabric, channel)->blocked_ps;
 
-	if (link == NULL)
-		return -ENOMEM;
 	if (channel->blocked_since != WEFT_TIME_NEVER)
 		blocked += fabric->now - channel->blocked_since;
-	topology_port_name(fabric->topology, from, link->from, sizeof(link->from));
-	topology_port_name(fabric->topology, to, link->to, sizeof(link->to));
 	if (fabric->now > 0) {
 		link->utilisation = (double)channel->busy_ps / (double)fabric->now;
 		link->blocked = (double)blocked / (double)fabric->now;
 	}
 	if (from.kind == DEVICE_SWITCH)
 		link->stalls = fabric->sw[from.device]->port[from.port].count[SWITCH_STALL_CREDIT];
-	return 0;
-}
-
-static int add_links(const struct virtual_fabric *fabric, struct run_result *result)
-{
-	int code = 0;
-
-	for (uint32_t i = 0; i < fabric->topology->links && code == 0; i++) {
-		const struct topology_link *link = &fabric->topology->link_at[i];
-
-		code = add_link(fabric, result, link->a, link->b);
-		if (code == 0)
-			code = add_link(fabric, result, link->b, link->a);
-	}
-	return code;
 }
 
 static uint64_t minus(uint64_t a, uint64_t b)
@@ -218,7 +198,8 @@ int virtual_fabric_result(
 		result->wall.peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
 	if (virtual_deadlock_result(fabric, result) < 0 ||
 		run_result_copy_samples(result, &fabric->result) < 0 ||
-		(fabric->run->measure.links && add_links(fabric, result) < 0))
+		(fabric->run->measure.links &&
+			run_result_add_links(result, fabric->topology, measure_link, fabric) < 0))
 		return fault_set(fault, ENOMEM, "no memory for the result");
 	return 0;
 }

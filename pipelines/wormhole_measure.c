@@ -163,35 +163,15 @@ static int add_counters(const struct wormhole_fabric *fabric, struct run_result 
 	return code;
 }
 
-static int add_link(const struct wormhole_fabric *fabric, struct run_result *result,
-	struct topology_port from, struct topology_port to)
+static void measure_link(const void *ctx, struct topology_port from, struct run_link *link)
 {
-	struct run_link *link = run_result_add_link(result);
+	const struct wormhole_fabric *fabric = ctx;
 	double cycles = (double)wormhole_net_now(fabric->net);
 
-	if (link == NULL)
-		return -ENOMEM;
-	topology_port_name(fabric->topology, from, link->from, sizeof(link->from));
-	topology_port_name(fabric->topology, to, link->to, sizeof(link->to));
 	if (cycles > 0) {
 		link->utilisation = (double)wormhole_net_carried(fabric->net, from) / cycles;
 		link->blocked = (double)wormhole_net_stopped(fabric->net, from) / cycles;
 	}
-	return 0;
-}
-
-static int add_links(const struct wormhole_fabric *fabric, struct run_result *result)
-{
-	int code = 0;
-
-	for (uint32_t i = 0; i < fabric->topology->links && code == 0; i++) {
-		const struct topology_link *link = &fabric->topology->link_at[i];
-
-		code = add_link(fabric, result, link->a, link->b);
-		if (code == 0)
-			code = add_link(fabric, result, link->b, link->a);
-	}
-	return code;
 }
 
 static int add_hosts(const struct wormhole_fabric *fabric, struct run_result *result)
@@ -297,7 +277,8 @@ int wormhole_fabric_result(
 	if (code == 0 && fabric->run->measure.hosts)
 		code = add_hosts(fabric, result);
 	if (code < 0 || run_result_copy_samples(result, &fabric->result) < 0 ||
-		(fabric->run->measure.links && add_links(fabric, result) < 0))
+		(fabric->run->measure.links &&
+			run_result_add_links(result, fabric->topology, measure_link, fabric) < 0))
 		return fault_set(fault, ENOMEM, "no memory for the result");
 	return 0;
 }
