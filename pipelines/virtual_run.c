@@ -10,7 +10,7 @@
 /* Events between two looks at who wants an end, or news. */
 #define LOOK_EACH (1u << 18)
 
-#define CACHE_BYTES (UINT64_C(4) << 20)
+#define CACHE_BYTES (UINT64_C(2) << 20)
 
 struct course {
 	struct virtual_fabric *fabric;
