@@ -7,7 +7,7 @@
  * about devices that are not there.
  */
 
-#include "unit.h"
+#include "needs.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -158,23 +158,13 @@ static void pool_is_whole(void)
 	assert_int_equal(rte_mempool_avail_count(pool), POOL_MBUFS);
 }
 
-static void need_root(void)
-{
-	if (geteuid() != 0) {
-		print_message("skipped: needs root\n");
-		skip();
-	}
-}
-
 static void make_veth(void)
 {
 	need_root();
 	if (system("ip link add wefta type veth peer name weftb 2>/dev/null && "
 		   "sysctl -qw net.ipv6.conf.wefta.disable_ipv6=1 net.ipv6.conf.weftb.disable_ipv6=1 && "
-		   "ip link set wefta up && ip link set weftb up") != 0) {
-		print_message("skipped: no veth pair can be made here\n");
-		skip();
-	}
+		   "ip link set wefta up && ip link set weftb up") != 0)
+		skip_because("no veth pair can be made here");
 }
 
 static void remove_veth(void)
@@ -293,11 +283,8 @@ static void tap_device_carries_frames_to_the_kernel(void **state)
 
 	need_root();
 	open_port(&tap, "net_tap0,iface=wefttap");
-	if (system("sysctl -qw net.ipv6.conf.wefttap.disable_ipv6=1; ip link set wefttap up") !=
-		0) {
-		print_message("skipped: the interface of net_tap cannot be set up here\n");
-		skip();
-	}
+	if (system("sysctl -qw net.ipv6.conf.wefttap.disable_ipv6=1; ip link set wefttap up") != 0)
+		skip_because("the interface of net_tap cannot be set up here");
 	open_port(&socket, "net_af_packet0,iface=wefttap");
 	frames_pass(&tap, &socket, 32);
 	frames_pass(&socket, &tap, 32);

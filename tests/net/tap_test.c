@@ -3,7 +3,7 @@
 
 /* TAP interfaces and network namespaces. Needs root; without it, what is said about it. */
 
-#include "unit.h"
+#include "needs.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -24,14 +24,6 @@
 
 #define NAMESPACE "weft-tap-test"
 #define WAIT_MS   5000
-
-static void need_root(void)
-{
-	if (geteuid() != 0) {
-		print_message("skipped: needs root\n");
-		skip();
-	}
-}
 
 static int setup(void **state)
 {
