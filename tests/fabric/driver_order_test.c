@@ -17,7 +17,7 @@
 #include <rte_mempool.h>
 
 #include "driver_replay.h"
-#include "eal.h"
+#include "eal_tests.h"
 #include "run_config.h"
 #include "virtual_fabric.h"
 #include "virtual_watch.h"
@@ -272,20 +272,7 @@ static const struct CMUnitTest tests[] = {
 
 int main(void)
 {
-	char prefix[EAL_PREFIX_MAX], name[] = "driver_order_test";
-	char *argv[] = {name, NULL};
-	struct eal_options options = {.prefix = prefix};
-	struct fault fault = {""};
-	int failed;
+	char name[] = "driver-order-test";
 
-	snprintf(prefix, sizeof(prefix), "weft-driver-order-test-%d", (int)getpid());
-	if (eal_start(1, argv, &options, &fault) < 0 ||
-		(pool = port_pool_create("pool", 2047, 2048, &fault)) == NULL) {
-		fprintf(stderr, "%s\n", fault.text);
-		return 1;
-	}
-	failed = cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
-	rte_mempool_free(pool);
-	eal_stop();
-	return failed;
+	return run_with_eal(name, 2047, &pool, tests, sizeof(tests) / sizeof(*tests));
 }

@@ -19,7 +19,7 @@
 
 #include <rte_mempool.h>
 
-#include "eal.h"
+#include "eal_tests.h"
 #include "poll_nic.h"
 
 #define POOL_MBUFS 8191u
@@ -418,24 +418,7 @@ static const struct CMUnitTest tests[] = {
 
 int main(void)
 {
-	char prefix[EAL_PREFIX_MAX], name[] = "poll_nic_test";
-	char *argv[] = {name, NULL};
-	struct eal_options options = {.prefix = prefix};
-	struct fault fault = {""};
-	int failed;
+	char name[] = "poll-nic-test";
 
-	snprintf(prefix, sizeof(prefix), "weft-poll-nic-test-%d", (int)getpid());
-	if (eal_start(1, argv, &options, &fault) < 0) {
-		fprintf(stderr, "%s\n", fault.text);
-		return 1;
-	}
-	pool = port_pool_create("pool", POOL_MBUFS, 2048, &fault);
-	if (pool == NULL) {
-		fprintf(stderr, "%s\n", fault.text);
-		return 1;
-	}
-	failed = cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
-	rte_mempool_free(pool);
-	eal_stop();
-	return failed;
+	return run_with_eal(name, POOL_MBUFS, &pool, tests, sizeof(tests) / sizeof(*tests));
 }

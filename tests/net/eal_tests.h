@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The main of a test program that needs EAL and a pool of mbufs. */
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include <rte_mempool.h>
+
+#include "eal.h"
+#include "port_ethdev.h"
+#include "unit.h"
+
+/* Runs the cases with EAL under a name of this process's own and '*pool' filled; the number of
+ * those that failed, 1 if EAL does not start. */
+static inline int run_with_eal(char *name, unsigned mbufs, struct rte_mempool **pool,
+	const struct CMUnitTest *tests, size_t count)
+{
+	char prefix[EAL_PREFIX_MAX], *argv[] = {name, NULL};
+	struct eal_options options = {.prefix = prefix};
+	struct fault fault = {""};
+	int failed;
+
+	snprintf(prefix, sizeof(prefix), "weft-%s-%d", name, (int)getpid());
+	if (eal_start(1, argv, &options, &fault) < 0 ||
+		(*pool = port_pool_create("pool", mbufs, 2048, &fault)) == NULL) {
+		fprintf(stderr, "%s\n", fault.text);
+		return 1;
+	}
+	failed = _cmocka_run_group_tests(name, tests, count, NULL, NULL);
+	rte_mempool_free(*pool);
+	eal_stop();
+	return failed;
+}
