@@ -4,7 +4,6 @@
 /* What a real-clock fabric has measured. */
 
 #include <string.h>
-#include <sys/resource.h>
 
 #include "fabric_devices.h"
 #include "run_goal_result.h"
@@ -158,13 +157,6 @@ static int add_links(const struct real_fabric *fabric, struct run_result *result
 	return 0;
 }
 
-static uint64_t peak_rss_bytes(void)
-{
-	struct rusage usage;
-
-	return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
-}
-
 static uint64_t minus(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
@@ -211,11 +203,7 @@ int real_fabric_result(struct real_fabric *fabric, struct run_result *result, st
 	result->offered = offered_share(fabric, measured);
 	result->accepted = fabric_share(fabric, &fabric->at_warmup, &fabric->at_end, measured);
 	result->incomplete = fabric->incomplete;
-	result->wall.seconds = (double)running / (double)PS_PER_S;
-	if (running > 0)
-		result->wall.packet_hops_per_second =
-			(double)result->wall.packet_hops / result->wall.seconds;
-	result->wall.peak_rss_bytes = peak_rss_bytes();
+	run_result_set_wall(result, (double)running / (double)PS_PER_S);
 	if (run_result_copy_samples(result, &fabric->result) < 0 ||
 		(fabric->options.run->measure.links && add_links(fabric, result, running) < 0))
 		return fault_set(fault, ENOMEM, "no memory for the result");

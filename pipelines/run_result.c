@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static void *grow(void *array, unsigned *count, size_t size)
 {
@@ -104,6 +105,26 @@ int run_result_count(struct run_result *result, const char *name, uint64_t value
 	snprintf(counter->name, sizeof(counter->name), "%s", name);
 	counter->value = value;
 	return 0;
+}
+
+void run_result_identify(
+	struct run_result *result, const struct run_config *run, const struct topology *topology)
+{
+	result->seed = run->seed;
+	snprintf(result->topology, sizeof(result->topology), "%s", topology->name);
+	result->switches = topology->switches;
+	result->hosts = topology->hosts;
+}
+
+void run_result_set_wall(struct run_result *result, double seconds)
+{
+	struct rusage usage;
+
+	result->wall.seconds = seconds;
+	if (seconds > 0)
+		result->wall.packet_hops_per_second = (double)result->wall.packet_hops / seconds;
+	if (getrusage(RUSAGE_SELF, &usage) == 0)
+		result->wall.peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
 }
 
 void run_result_free(struct run_result *result)

@@ -16,6 +16,7 @@
 
 #include "fault.h"
 #include "histogram.h"
+#include "run_config.h"
 #include "topology.h"
 
 /* Packets are data frames, messages what hosts hand over. At the end of a run
@@ -119,5 +120,11 @@ struct run_cycle *run_result_add_cycle(struct run_result *result);
 struct run_host *run_result_add_host(struct run_result *result);
 /* Adds 'value' to the counter of this name, which it makes if there is none. 0 or -ENOMEM. */
 int run_result_count(struct run_result *result, const char *name, uint64_t value);
+
+/* What a run was of. */
+void run_result_identify(
+	struct run_result *result, const struct run_config *run, const struct topology *topology);
+/* What it cost: 'seconds' it took for its packet-hops, and the most memory of this process. */
+void run_result_set_wall(struct run_result *result, double seconds);
 
 void run_result_free(struct run_result *result);

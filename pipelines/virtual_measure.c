@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "run_goal_result.h"
 #include "switch_counters.h"
@@ -173,12 +172,7 @@ int virtual_fabric_judge(const struct virtual_fabric *fabric, struct fault *faul
 int virtual_fabric_result(
 	const struct virtual_fabric *fabric, struct run_result *result, struct fault *fault)
 {
-	struct rusage usage;
-
-	result->seed = fabric->run->seed;
-	snprintf(result->topology, sizeof(result->topology), "%s", fabric->topology->name);
-	result->switches = fabric->switches;
-	result->hosts = fabric->hosts;
+	run_result_identify(result, fabric->run, fabric->topology);
 	add_switches(fabric, result);
 	add_hosts(fabric, result);
 	virtual_transit_result(fabric, result);
@@ -190,12 +184,7 @@ int virtual_fabric_result(
 	result->incomplete = fabric->incomplete;
 	result->fingerprint = fabric->fingerprint;
 	result->fingerprinted = true;
-	result->wall.seconds = fabric->wall_seconds;
-	if (fabric->wall_seconds > 0)
-		result->wall.packet_hops_per_second =
-			(double)result->wall.packet_hops / fabric->wall_seconds;
-	if (getrusage(RUSAGE_SELF, &usage) == 0)
-		result->wall.peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+	run_result_set_wall(result, fabric->wall_seconds);
 	if (virtual_deadlock_result(fabric, result) < 0 ||
 		run_result_copy_samples(result, &fabric->result) < 0 ||
 		(fabric->run->measure.links &&

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include "wormhole_devices.h"
 
@@ -253,25 +252,16 @@ static void fill_figures(const struct wormhole_fabric *fabric, struct run_result
 int wormhole_fabric_result(
 	const struct wormhole_fabric *fabric, struct run_result *result, struct fault *fault)
 {
-	struct rusage usage;
 	int code;
 
-	result->seed = fabric->run->seed;
-	snprintf(result->topology, sizeof(result->topology), "%s", fabric->topology->name);
-	result->switches = fabric->topology->switches;
-	result->hosts = fabric->topology->hosts;
+	run_result_identify(result, fabric->run, fabric->topology);
 	code = add_counters(fabric, result);
 	fill_figures(fabric, result);
 	result->deadlock = fabric->deadlock;
 	result->incomplete = fabric->incomplete;
 	result->fingerprint = fabric->fingerprint;
 	result->fingerprinted = true;
-	result->wall.seconds = fabric->wall_seconds;
-	if (fabric->wall_seconds > 0)
-		result->wall.packet_hops_per_second =
-			(double)result->wall.packet_hops / fabric->wall_seconds;
-	if (getrusage(RUSAGE_SELF, &usage) == 0)
-		result->wall.peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+	run_result_set_wall(result, fabric->wall_seconds);
 	if (code == 0 && fabric->deadlock)
 		code = add_cycle(fabric, result);
 	if (code == 0 && fabric->run->measure.hosts)
