@@ -356,7 +356,12 @@ class Edges(LabCase):
                 break
             time.sleep(0.1)
         self.assertEqual(client.returncode, 0, client.stdout + client.stderr)
-        self.assertEqual(server.wait(30), 0)
+        try:
+            self.assertEqual(server.wait(30), 0)
+        except subprocess.TimeoutExpired:
+            sockets = subprocess.run(["ip", "netns", "exec", names[1], "ss", "-tn"],
+                                     capture_output=True, text=True, check=False).stdout
+            self.fail(f"the client has ended and the server has not:\n{client.stdout}\n{sockets}")
         return json.loads(client.stdout)["end"]["sum_received"]["bytes"]
 
 
