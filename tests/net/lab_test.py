@@ -16,6 +16,8 @@ import tempfile
 import time
 import unittest
 
+import iperf3
+
 WEFT = DISSECTOR = None
 
 TOPOLOGY = """weft: topology/1
@@ -318,7 +320,6 @@ class Edges(LabCase):
         self.assertEqual([name for name in names if os.path.exists(f"/run/netns/{name}")], [])
         self.assertEqual(lab.leftovers(), [])
 
-
     def test_ping_and_iperf3_pass_a_host_that_re_injects(self):
         # Round a ring of five switches with s0 as the root, h3 stands between h2 and h4: s3 is
         # reached going down and left going up, either way.
@@ -333,36 +334,13 @@ class Edges(LabCase):
                               stderr=subprocess.STDOUT)
         self.assertEqual(ping.returncode, 0, ping.stdout)
         self.assertIn(" 0% packet loss", ping.stdout)
-        self.assertGreater(self.iperf3(names, "10.87.0.5"), 100000)
+        self.assertGreater(iperf3.bytes_in_a_second(self, *names, "10.87.0.5"), 100000)
         nics = lab.status()["nics"]
         self.assertGreater(nics["h3"]["itb_reinjected"], 100)
         self.assertEqual(nics["h3"]["itb_reinjected"], nics["h2"]["frames_injected"] +
                          nics["h2"]["frames_retransmitted"] + nics["h4"]["frames_injected"] +
                          nics["h4"]["frames_retransmitted"])
         self.assertEqual(lab.weft("down").returncode, 0)
-
-    def iperf3(self, names, address):
-        """Bytes that arrived in a second."""
-        if shutil.which("iperf3") is None:
-            self.skipTest("iperf3 is not installed")
-        server = subprocess.Popen(["ip", "netns", "exec", names[1], "iperf3", "-s", "-1"],
-                                  stdout=subprocess.DEVNULL)
-        self.addCleanup(server.kill)
-        for _ in range(50):
-            client = subprocess.run(["ip", "netns", "exec", names[0], "iperf3", "-c", address, "-t",
-                                     "1", "--json"], capture_output=True, text=True, timeout=60,
-                                    check=False)
-            if client.returncode == 0:
-                break
-            time.sleep(0.1)
-        self.assertEqual(client.returncode, 0, client.stdout + client.stderr)
-        try:
-            self.assertEqual(server.wait(30), 0)
-        except subprocess.TimeoutExpired:
-            sockets = subprocess.run(["ip", "netns", "exec", names[1], "ss", "-tn"],
-                                     capture_output=True, text=True, check=False).stdout
-            self.fail(f"the client has ended and the server has not:\n{client.stdout}\n{sockets}")
-        return json.loads(client.stdout)["end"]["sum_received"]["bytes"]
 
 
 class Veth(LabCase):
