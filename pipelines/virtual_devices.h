@@ -197,7 +197,14 @@ void virtual_switch_try(struct virtual_fabric *fabric, uint32_t at, unsigned por
 /* Gives back what a switch has discarded. */
 void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at);
 
-/* virtual_step.c again: a host looks for something to send. */
+/* virtual_host.c: events at hosts. */
+void virtual_host_arrive(
+	struct virtual_fabric *fabric, uint32_t host, struct weft_packet *packet, weft_time now);
+void virtual_host_done(struct virtual_fabric *fabric, uint32_t host, weft_time now);
+void virtual_host_wake(struct virtual_fabric *fabric, uint32_t host, weft_time now);
+void virtual_host_credit(
+	struct virtual_fabric *fabric, uint32_t host, uint32_t item, weft_time now);
+/* A host looks for something to send. */
 void virtual_host_try(struct virtual_fabric *fabric, uint32_t host, weft_time now);
 
 /* virtual_ahead.c: to be called when a bucket's events begin. */

@@ -1,205 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What happens at one event of a virtual run, and the hosts. */
+/* What happens at one event of a virtual run. */
 
-#include <stdlib.h>
-
-#include "rng.h"
-#include "virtual_send.h"
-
-/* What is due from the host's sources, as far as the interface takes it. Returns when more is. */
-static weft_time poll_sources(struct virtual_host *host, weft_time now)
-{
-	weft_time next = WEFT_TIME_NEVER;
-
-	for (unsigned i = 0; i < host->sources; i++) {
-		struct traffic *source = host->source[i];
-		weft_time due = traffic_due(source);
-		struct traffic_message from;
-
-		while (due <= now && traffic_poll(source, now, &from)) {
-			const struct datagram_message message = {.generated_ps = from.generated_ps,
-				.bytes = from.bytes,
-				.destination = from.destination,
-				.sl = from.sl};
-
-			if (!datagram_has_room(&host->nic, &message)) {
-				due = WEFT_TIME_NEVER; /* until something has left */
-				break;
-			}
-			datagram_send(&host->nic, &message);
-			traffic_accept(source);
-			/* One number of many thousands: by then it is in the cache. */
-			host->next_destination = traffic_next_destination(source);
-			__builtin_prefetch(&host->nic.sent[host->next_destination], 1);
-			due = traffic_due(source);
-		}
-		next = due < next ? due : next;
-	}
-	return next;
-}
-
-static inline bool holds_transit(const struct virtual_host *host)
-{
-	return host->nic.itb != NULL && host->nic.itb->frames > 0;
-}
-
-static bool inject(struct virtual_fabric *fabric, uint32_t number, weft_time now)
-{
-	struct virtual_channel *channel = virtual_host_channel(fabric, number);
-	struct virtual_host *host = &fabric->host[number];
-	struct weft_packet *packet;
-
-	if (__builtin_expect(holds_transit(host), 0)) {
-		packet = virtual_transit_next(fabric, number, now);
-		if (packet != NULL) {
-			virtual_start(fabric, channel, packet, now);
-			return true;
-		}
-	}
-	packet = host->nic.waiting != 0 ? virtual_take_packet(fabric) : NULL;
-	if (packet == NULL)
-		return false;
-	if (!datagram_inject(&host->nic, now, packet, &virtual_packet_of(packet)->origin)) {
-		virtual_give_packet(fabric, packet);
-		virtual_note_blocked(channel, now);
-		return false;
-	}
-	virtual_start(fabric, channel, packet, now);
-	return true;
-}
-
-static void wake(struct virtual_fabric *fabric, uint32_t number, weft_time next)
-{
-	struct virtual_host *host = &fabric->host[number];
-
-	if (next >= host->wake_at)
-		return;
-	host->wake_at = next;
-	event_queue_push(fabric->events,
-		(struct sim_event){
-			next, VIRTUAL_ORDER(fabric->switches + number, 0, VIRTUAL_WAKE), 0});
-}
-
-void virtual_host_try(struct virtual_fabric *fabric, uint32_t number, weft_time now)
-{
-	struct virtual_channel *channel = virtual_host_channel(fabric, number);
-	struct virtual_host *host = &fabric->host[number];
-	weft_time next;
-	bool sent;
-
-	if (virtual_is_sending(fabric, channel, now)) {
-		virtual_arm(fabric, channel);
-		return;
-	}
-	next = poll_sources(host, now);
-	if (__builtin_expect(fabric->replay != NULL, 0)) {
-		weft_time due = virtual_goal_poll(fabric, number, now);
-
-		next = due < next ? due : next;
-	}
-	sent = inject(fabric, number, now);
-	if (__builtin_expect(holds_transit(host), 0)) {
-		weft_time due = itb_due(host->nic.itb, now);
-
-		next = due < next ? due : next;
-	}
-	/* Who has nothing more to send when this packet has left need not look then. */
-	if (sent && (host->nic.waiting != 0 || holds_transit(host) || next <= channel->free_at ||
-			    fabric->replay != NULL || fabric->every_end))
-		virtual_arm(fabric, channel);
-	else
-		wake(fabric, number, next);
-}
-
-static void grant(struct virtual_fabric *fabric, uint32_t number, unsigned vc, weft_time now)
-{
-	struct link_end *link = &fabric->host[number].nic.link;
-
-	if (virtual_credit_due(fabric, &link->rx[vc]))
-		virtual_send_credit(fabric, link, virtual_host_channel(fabric, number), now);
-}
-
-static void discard(struct virtual_fabric *fabric, struct weft_packet *packet)
-{
-	virtual_give_packet(fabric, packet);
-	fabric->dropped++;
-}
-
-/* What is for another host leaves the network, to go on when its turn comes. */
-static void host_absorb(
-	struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet, weft_time now)
-{
-	weft_time took = (packet->bytes + FRAME_WIRE_OVERHEAD) *
-			 virtual_host_channel(fabric, number)->ps_per_byte;
-	unsigned vc = packet->vc;
-	bool kept = datagram_absorb(&fabric->host[number].nic, packet, now - took, now);
-
-	grant(fabric, number, vc, now);
-	if (kept)
-		virtual_host_try(fabric, number, now);
-	else
-		discard(fabric, packet);
-}
-
-static void host_arrive(
-	struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet, weft_time now)
-{
-	const struct datagram_origin *origin = &virtual_packet_of(packet)->origin;
-	struct datagram *nic = &fabric->host[number].nic;
-	weft_time latency = now - origin->injected_ps;
-	bool taken;
-
-	packet->vc = packet->header_vc;
-	if (__builtin_expect(packet->destination != number, 0)) {
-		host_absorb(fabric, number, packet, now);
-		return;
-	}
-	taken = datagram_receive(nic, packet, origin);
-	grant(fabric, number, packet->vc, now);
-	if (__builtin_expect(!taken, 0)) {
-		discard(fabric, packet);
-		return;
-	}
-	fabric->wire_bytes += packet->bytes + FRAME_WIRE_OVERHEAD;
-	fabric->latency_sum_ps += latency;
-	if (now >= fabric->measure_from) {
-		histogram_record(&fabric->network_ns, latency / PS_PER_NS);
-		if (packet->flags & FRAME_F_TAIL)
-			histogram_record(
-				&fabric->total_ns, (now - origin->generated_ps) / PS_PER_NS);
-	}
-	fabric->fingerprint = rng_mix(fabric->fingerprint ^ now ^ (uint64_t)packet->source << 48 ^
-				      (uint64_t)packet->destination << 32 ^ packet->sequence);
-	if (__builtin_expect(fabric->replay != NULL, 0) && (packet->flags & FRAME_F_TAIL) != 0)
-		virtual_goal_take(fabric, number, packet->source, now);
-	virtual_give_packet(fabric, packet);
-}
-
-static void host_done(struct virtual_fabric *fabric, uint32_t number, weft_time now)
-{
-	virtual_host_channel(fabric, number)->armed = false;
-	virtual_host_try(fabric, number, now);
-}
-
-static void host_wake(struct virtual_fabric *fabric, uint32_t number, weft_time now)
-{
-	struct virtual_host *host = &fabric->host[number];
-
-	if (host->wake_at <= now)
-		host->wake_at = WEFT_TIME_NEVER;
-	virtual_host_try(fabric, number, now);
-}
-
-static void host_credit(
-	struct virtual_fabric *fabric, uint32_t number, uint32_t item, weft_time now)
-{
-	struct link_end *end = &fabric->host[number].nic.link;
-
-	link_end_on_credit(end, virtual_open_credit(fabric, item, end), now);
-	virtual_host_try(fabric, number, now);
-}
+#include "virtual_devices.h"
 
 /* Kinds of events at switches, and of those at hosts. */
 #define AT_HOST 4u
@@ -223,16 +27,16 @@ static inline void step(struct virtual_fabric *fabric, const struct sim_event ev
 		virtual_switch_credit(fabric, device, port, event.item, event.at);
 		return;
 	case AT_HOST | VIRTUAL_ARRIVE:
-		host_arrive(fabric, host, packet, event.at);
+		virtual_host_arrive(fabric, host, packet, event.at);
 		return;
 	case AT_HOST | VIRTUAL_DONE:
-		host_done(fabric, host, event.at);
+		virtual_host_done(fabric, host, event.at);
 		return;
 	case AT_HOST | VIRTUAL_WAKE:
-		host_wake(fabric, host, event.at);
+		virtual_host_wake(fabric, host, event.at);
 		return;
 	case AT_HOST | VIRTUAL_CREDIT:
-		host_credit(fabric, host, event.item, event.at);
+		virtual_host_credit(fabric, host, event.item, event.at);
 		return;
 	}
 }
