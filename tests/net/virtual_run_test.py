@@ -17,6 +17,7 @@ import time
 import unittest
 
 WEFT, DISSECTOR = (sys.argv.pop(1), sys.argv.pop(1)) if len(sys.argv) > 2 else ("", "")
+TOP = pathlib.Path(__file__).resolve().parents[2]
 # Two-level fat tree, 8 hosts, buffers of three packets.
 RUN = """
 weft: run/1
@@ -52,6 +53,18 @@ class VirtualRun(unittest.TestCase):
             done = self.run_file(option, "/nowhere/x", *long_run)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn("/nowhere/x: cannot be written: No such file", done.stderr)
+
+    def test_the_ready_wormhole_network_carries_with_in_transit_buffers_what_it_cannot_without(self):
+        accepted = {}
+        for algorithm in ("ud", "ud-itb"):
+            done = subprocess.run([WEFT, "run", str(TOP / "topo/wormhole-64.yaml"), "--json", "-",
+                                   "--set", f"routing.algorithm={algorithm}"],
+                                  capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            throughput = json.loads(done.stdout)["throughput"]
+            accepted[algorithm] = throughput["accepted"] / throughput["offered"]
+        self.assertGreater(accepted["ud-itb"], 0.97)
+        self.assertLess(accepted["ud"], 0.7)
 
     def test_a_full_standard_output_is_reported(self):
         for args in ((), ("--json", "-")):
