@@ -18,8 +18,7 @@
 
 #include "driver_replay.h"
 #include "eal_tests.h"
-#include "run_config.h"
-#include "virtual_fabric.h"
+#include "virtual_lab.h"
 #include "virtual_watch.h"
 
 #define SWITCHES 6
@@ -44,10 +43,7 @@ struct recording {
 	struct replay_list at[SWITCHES];
 	const struct topology *topology;
 	uint64_t stalls;
-	/* The packets' routes are the fabric's. */
-	struct virtual_fabric *fabric;
-	struct run_config *config;
-	struct topology *owned;
+	struct virtual_lab lab; /* whose routes are the packets' */
 };
 
 /* A frame that leaves keeps its wire busy for a time that the link gives. */
@@ -93,28 +89,16 @@ static void cut_end(struct replay_list *list, weft_time end)
 
 static void make_recording(struct recording *recording, const char *const *set, unsigned sets)
 {
-	struct run_result result = {0};
-	struct fault fault = {""};
-
 	memset(recording, 0, sizeof(*recording));
-	recording->config = run_config_parse(scenario, strlen(scenario), "test", set, sets, &fault);
-	if (recording->config == NULL ||
-		(recording->owned = run_config_open_topology(recording->config, &fault)) == NULL ||
-		(recording->fabric = virtual_fabric_create(
-			 recording->owned, recording->config, &fault)) == NULL)
-		fail_msg("%s", fault.text);
-	recording->topology = recording->owned;
+	virtual_lab_open(&recording->lab, scenario, set, sets);
+	recording->topology = recording->lab.topology;
 	assert_int_equal(recording->topology->switches, SWITCHES);
-	virtual_fabric_watch(recording->fabric, record, recording);
-	assert_int_equal(virtual_fabric_run(recording->fabric, NULL, NULL, NULL, &fault), 0);
-	assert_int_equal(virtual_fabric_result(recording->fabric, &result, &fault), 0);
-	for (unsigned i = 0; i < result.counters; i++)
-		if (strcmp(result.counter[i].name, "stall_credit") == 0)
-			recording->stalls = result.counter[i].value;
-	run_result_free(&result);
+	virtual_fabric_watch(recording->lab.fabric, record, recording);
+	virtual_lab_run(&recording->lab);
+	recording->stalls = result_counter(&recording->lab.result, "stall_credit");
 	for (unsigned i = 0; i < SWITCHES; i++) {
 		replay_sort(&recording->at[i]);
-		cut_end(&recording->at[i], recording->config->measure.duration_ps);
+		cut_end(&recording->at[i], recording->lab.config->measure.duration_ps);
 	}
 }
 
@@ -122,9 +106,7 @@ static void free_recording(struct recording *recording)
 {
 	for (unsigned i = 0; i < SWITCHES; i++)
 		replay_free(&recording->at[i]);
-	virtual_fabric_destroy(recording->fabric);
-	topology_destroy(recording->owned);
-	run_config_destroy(recording->config);
+	virtual_lab_close(&recording->lab);
 }
 
 static struct replay_options plain_options(void)

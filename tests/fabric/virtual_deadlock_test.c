@@ -5,16 +5,13 @@
 
 #include <string.h>
 
-#include "run_config.h"
-#include "unit.h"
 #include "virtual_devices.h"
+#include "virtual_lab.h"
 
 #define RING 3
 
 struct bed {
-	struct virtual_fabric *fabric;
-	struct topology *topology;
-	struct run_config *config;
+	struct virtual_lab lab;
 	struct weft_packet planted[RING + 1];
 	unsigned plants;
 };
@@ -29,14 +26,8 @@ static const char text[] = "weft: run/1\n"
 static int set_up(void **state)
 {
 	static struct bed bed;
-	struct fault fault;
-
 	memset(&bed, 0, sizeof(bed));
-	bed.config = run_config_parse(text, strlen(text), "test", NULL, 0, &fault);
-	if (bed.config == NULL ||
-		(bed.topology = run_config_open_topology(bed.config, &fault)) == NULL ||
-		(bed.fabric = virtual_fabric_create(bed.topology, bed.config, &fault)) == NULL)
-		fail_msg("%s", fault.text);
+	virtual_lab_open(&bed.lab, text, NULL, 0);
 	*state = &bed;
 	return 0;
 }
@@ -45,20 +36,18 @@ static int tear_down(void **state)
 {
 	struct bed *bed = *state;
 
-	virtual_fabric_destroy(bed->fabric);
-	topology_destroy(bed->topology);
-	run_config_destroy(bed->config);
+	virtual_lab_close(&bed->lab);
 	return 0;
 }
 
 /* The port of 'at' that leads to switch 'to'; to UINT32_MAX: to the host. */
 static unsigned port_to(const struct bed *bed, uint32_t at, uint32_t to)
 {
-	for (unsigned port = 0; port < bed->fabric->sw[at]->ports; port++) {
+	for (unsigned port = 0; port < bed->lab.fabric->sw[at]->ports; port++) {
 		const struct topology_port from = {DEVICE_SWITCH, at, (uint8_t)port};
 		struct topology_port peer;
 
-		if (topology_peer(bed->topology, from, &peer) &&
+		if (topology_peer(bed->lab.topology, from, &peer) &&
 			(to == UINT32_MAX ? peer.kind == DEVICE_HOST
 					  : peer.kind == DEVICE_SWITCH && peer.device == to))
 			return port;
@@ -70,7 +59,7 @@ static unsigned port_to(const struct bed *bed, uint32_t at, uint32_t to)
 /* A head at switch 'at' in the buffer that its neighbour 'from' fills, for 'to'. */
 static void plant(struct bed *bed, uint32_t at, uint32_t from, uint32_t to, bool credits)
 {
-	struct weft_switch *sw = bed->fabric->sw[at];
+	struct weft_switch *sw = bed->lab.fabric->sw[at];
 	unsigned input = port_to(bed, at, from), output = port_to(bed, at, to);
 	struct weft_packet *packet = &bed->planted[bed->plants++];
 	struct credit_tx *tx = &sw->port[output].link.tx[0];
@@ -90,7 +79,7 @@ static void plant_circle(struct bed *bed)
 
 static unsigned found(const struct bed *bed, struct topology_port *cycle)
 {
-	return virtual_deadlock_find(bed->fabric, 0, cycle, RING);
+	return virtual_deadlock_find(bed->lab.fabric, 0, cycle, RING);
 }
 
 static void a_circle_is_named_by_the_ports_that_send_into_its_buffers(void **state)
@@ -144,14 +133,14 @@ static void who_has_not_waited_long_enough_is_not_stuck(void **state)
 	struct topology_port cycle[RING];
 
 	plant_circle(bed);
-	bed->fabric->now = 10 * PS_PER_MS;
-	assert_int_equal(virtual_deadlock_find(bed->fabric, PS_PER_MS, cycle, RING), 0);
+	bed->lab.fabric->now = 10 * PS_PER_MS;
+	assert_int_equal(virtual_deadlock_find(bed->lab.fabric, PS_PER_MS, cycle, RING), 0);
 	for (uint32_t at = 0; at < RING; at++)
-		switch_cross(bed->fabric->sw[at], bed->planted[at].out_port,
+		switch_cross(bed->lab.fabric->sw[at], bed->planted[at].out_port,
 			port_to(bed, at, (at + RING - 1) % RING))
 			->queue[0]
 			.stalled_at = 9 * PS_PER_MS;
-	assert_int_equal(virtual_deadlock_find(bed->fabric, PS_PER_MS, cycle, RING), RING);
+	assert_int_equal(virtual_deadlock_find(bed->lab.fabric, PS_PER_MS, cycle, RING), RING);
 }
 
 int main(void)

@@ -9,9 +9,8 @@
 
 #include "frame.h"
 #include "rng.h"
-#include "run_config.h"
-#include "unit.h"
 #include "virtual_devices.h"
+#include "virtual_lab.h"
 
 #define RUNS 25
 
@@ -35,52 +34,28 @@ static const char *pick(struct rng *rng, const char *const *from, unsigned count
 	pick(rng, (const char *const[]){__VA_ARGS__}, \
 		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 
-/* Buffers from a few packets on, where each end counts, to many. */
-static struct run_config *draw(struct rng *rng, char *text, size_t room)
-{
-	const char *set[8] = {
-		PICK(rng, "switch.voq=true", "switch.voq=false"),
-		PICK(rng, "switch.buffer=18KiB", "switch.buffer=30KiB", "switch.buffer=80KiB",
-			"switch.buffer=344KiB"),
-		PICK(rng, "switch.vcs=1", "switch.vcs=2"),
-		PICK(rng, "traffic[0].load=20%", "traffic[0].load=60%", "traffic[0].load=100%"),
-		PICK(rng, "traffic[0].message=100B", "traffic[0].message=4KiB",
-			"traffic[0].message=9000B"),
-		PICK(rng, "traffic[0].arrivals=constant", "traffic[0].arrivals=poisson"),
-		PICK(rng, "switch.routing-delay=0ns", "switch.routing-delay=100ns"),
-		PICK(rng, "switch.switching=cut-through", "switch.switching=store-and-forward"),
-	};
-	struct run_config *config;
-	struct fault fault;
+#define PICKS 8
 
-	text[0] = '\0';
-	for (unsigned i = 0; i < 8; i++)
-		snprintf(text + strlen(text), room - strlen(text), "%s ", set[i]);
-	config = run_config_parse(tree, strlen(tree), "test", set, 8, &fault);
-	if (config == NULL)
-		fail_msg("%s: %s", text, fault.text);
-	return config;
+/* Buffers from a few packets on, where each end counts, to many. */
+static void draw(struct rng *rng, const char *set[PICKS])
+{
+	set[0] = PICK(rng, "switch.voq=true", "switch.voq=false");
+	set[1] = PICK(rng, "switch.buffer=18KiB", "switch.buffer=30KiB", "switch.buffer=80KiB",
+		"switch.buffer=344KiB");
+	set[2] = PICK(rng, "switch.vcs=1", "switch.vcs=2");
+	set[3] = PICK(rng, "traffic[0].load=20%", "traffic[0].load=60%", "traffic[0].load=100%");
+	set[4] = PICK(rng, "traffic[0].message=100B", "traffic[0].message=4KiB",
+		"traffic[0].message=9000B");
+	set[5] = PICK(rng, "traffic[0].arrivals=constant", "traffic[0].arrivals=poisson");
+	set[6] = PICK(rng, "switch.routing-delay=0ns", "switch.routing-delay=100ns");
+	set[7] = PICK(rng, "switch.switching=cut-through", "switch.switching=store-and-forward");
 }
 
-static void run(struct run_config *config, bool every_end, struct run_result *result)
+static void run(struct virtual_lab *lab, const char *const set[PICKS], bool every_end)
 {
-	struct virtual_fabric *fabric = NULL;
-	struct topology *topology;
-	struct fault fault;
-
-	topology = run_config_open_topology(config, &fault);
-	if (topology == NULL ||
-		(fabric = virtual_fabric_create(topology, config, &fault)) == NULL) {
-		fail_msg("%s", fault.text);
-		return;
-	}
-	fabric->every_end = every_end;
-	if (virtual_fabric_run(fabric, NULL, NULL, NULL, &fault) != 0 ||
-		virtual_fabric_result(fabric, result, &fault) != 0)
-		fail_msg("%s", fault.text);
-	assert_null(virtual_fabric_check(fabric));
-	virtual_fabric_destroy(fabric);
-	topology_destroy(topology);
+	virtual_lab_open(lab, tree, set, PICKS);
+	lab->fabric->every_end = every_end;
+	virtual_lab_run(lab);
 }
 
 static void expect_same_links(const struct run_result *a, const struct run_result *b)
@@ -99,22 +74,22 @@ static void ends_without_an_event_change_no_delivery_and_no_link(void **state)
 
 	rng_init(&rng, 7, 0, 0);
 	for (unsigned i = 0; i < RUNS; i++) {
-		struct run_result lazy = {.seed = 0}, eager = {.seed = 0};
-		char text[512];
-		struct run_config *config = draw(&rng, text, sizeof(text));
+		const char *set[PICKS];
+		struct virtual_lab lazy, eager;
 
-		run(config, false, &lazy);
-		run(config, true, &eager);
-		if (lazy.fingerprint != eager.fingerprint)
-			print_message("%s\n", text);
-		assert_int_equal(lazy.fingerprint, eager.fingerprint);
-		assert_int_equal(lazy.packets.delivered, eager.packets.delivered);
-		assert_int_equal(lazy.packets.injected, eager.packets.injected);
-		assert_true(lazy.packets.delivered > 0);
-		expect_same_links(&lazy, &eager);
-		run_result_free(&lazy);
-		run_result_free(&eager);
-		run_config_destroy(config);
+		draw(&rng, set);
+		run(&lazy, set, false);
+		run(&eager, set, true);
+		if (lazy.result.fingerprint != eager.result.fingerprint)
+			for (unsigned pick = 0; pick < PICKS; pick++)
+				print_message("%s\n", set[pick]);
+		assert_int_equal(lazy.result.fingerprint, eager.result.fingerprint);
+		assert_int_equal(lazy.result.packets.delivered, eager.result.packets.delivered);
+		assert_int_equal(lazy.result.packets.injected, eager.result.packets.injected);
+		assert_true(lazy.result.packets.delivered > 0);
+		expect_same_links(&lazy.result, &eager.result);
+		virtual_lab_close(&lazy);
+		virtual_lab_close(&eager);
 	}
 }
 
@@ -221,10 +196,7 @@ static void see(void *ctx, const struct virtual_sight *sight)
 static uint64_t keep_account(const char *buffer, unsigned seed)
 {
 	struct account account = {.count = 0};
-	struct virtual_fabric *fabric;
-	struct run_config *config;
-	struct topology *topology;
-	struct fault fault;
+	struct virtual_lab lab;
 	char seed_text[32];
 	/* Long and short packets, so that one input's tails leave in another order than heads. */
 	const char *set[] = {buffer, seed_text, "traffic[0].load=90%", "traffic[0].message=3999B",
@@ -232,19 +204,12 @@ static uint64_t keep_account(const char *buffer, unsigned seed)
 		"traffic[0].arrivals=poisson", "measure.duration=200us"};
 
 	snprintf(seed_text, sizeof(seed_text), "seed=%u", seed);
-	config = run_config_parse(tree, strlen(tree), "test", set, 8, &fault);
-	if (config == NULL || (topology = run_config_open_topology(config, &fault)) == NULL ||
-		(fabric = virtual_fabric_create(topology, config, &fault)) == NULL) {
-		fail_msg("%s", fault.text);
-		return 0;
-	}
+	virtual_lab_open(&lab, tree, set, 8);
 	for (unsigned port = 0; port < PORTS; port++)
-		account.rx[port] = fabric->sw[0]->port[port].link.rx[0];
-	virtual_fabric_watch(fabric, see, &account);
-	assert_int_equal(virtual_fabric_run(fabric, NULL, NULL, NULL, &fault), 0);
-	virtual_fabric_destroy(fabric);
-	topology_destroy(topology);
-	run_config_destroy(config);
+		account.rx[port] = lab.fabric->sw[0]->port[port].link.rx[0];
+	virtual_fabric_watch(lab.fabric, see, &account);
+	virtual_lab_run(&lab);
+	virtual_lab_close(&lab);
 	return account.frames;
 }
 

@@ -9,39 +9,7 @@
 #include <string.h>
 
 #include "frame.h"
-#include "run_config.h"
-#include "unit.h"
-#include "virtual_fabric.h"
-
-struct outcome {
-	struct run_result result;
-	const char *wrong; /* what virtual_fabric_check() says at the end */
-};
-
-/* Runs a file made of the text and 'KEY=VALUE' lines on top. */
-static struct outcome run(const char *text, const char *const *set, unsigned sets)
-{
-	struct outcome outcome = {.wrong = NULL};
-	struct virtual_fabric *fabric;
-	struct run_config *config;
-	struct topology *topology;
-	struct fault fault;
-
-	config = run_config_parse(text, strlen(text), "test", set, sets, &fault);
-	if (config == NULL || run_config_supported(config, &fault) != 0 ||
-		(topology = run_config_open_topology(config, &fault)) == NULL ||
-		(fabric = virtual_fabric_create(topology, config, &fault)) == NULL ||
-		virtual_fabric_run(fabric, NULL, NULL, NULL, &fault) != 0 ||
-		virtual_fabric_result(fabric, &outcome.result, &fault) != 0) {
-		fail_msg("%s", fault.text);
-		return outcome;
-	}
-	outcome.wrong = virtual_fabric_check(fabric);
-	virtual_fabric_destroy(fabric);
-	topology_destroy(topology);
-	run_config_destroy(config);
-	return outcome;
-}
+#include "virtual_lab.h"
 
 static const char tree[] =
 	"weft: run/1\n"
@@ -55,56 +23,53 @@ static const char tree[] =
 	"traffic:\n"
 	"  - {pattern: hotspot, from: [h0], to: [h31], load: 1%, message: 1000B}\n";
 
-#define RUN(text, ...)                                \
-	run(text, (const char *const[]){__VA_ARGS__}, \
-		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+#define RUN(text, ...) virtual_lab_result(text, VIRTUAL_LAB_SET(__VA_ARGS__))
 
 /* Host, leaf, spine, leaf, host: 4 links and 3 switches. */
 #define FRAME_PS   ((FRAME_HEADER_BYTES + 1000 + FRAME_WIRE_OVERHEAD) * (weft_time)80)
 #define LINK_PS    (30 * PS_PER_NS)
 #define ROUTING_PS (100 * PS_PER_NS)
 
-static void assert_latency(struct outcome *outcome, weft_time wanted_ps)
+static void assert_latency(struct run_result *result, weft_time wanted_ps)
 {
-	assert_true(outcome->result.packets.delivered > 5);
-	assert_int_equal(outcome->result.samples, 1);
+	assert_true(result->packets.delivered > 5);
+	assert_int_equal(result->samples, 1);
 	/* The sample's mean is that of picoseconds; all are equal, so it is each of them. */
-	assert_true(fabs(outcome->result.sample[0].latency_ns * (double)PS_PER_NS -
-			    (double)wanted_ps) < 0.01);
-	assert_null(outcome->wrong);
-	run_result_free(&outcome->result);
+	assert_true(
+		fabs(result->sample[0].latency_ns * (double)PS_PER_NS - (double)wanted_ps) < 0.01);
+	run_result_free(result);
 }
 
 static void cut_through_takes_the_delays_and_one_transmission(void **state)
 {
-	struct outcome outcome = RUN(tree, "switch.routing-delay=100ns");
+	struct run_result result = RUN(tree, "switch.routing-delay=100ns");
 
-	assert_latency(&outcome, 4 * LINK_PS + 3 * ROUTING_PS + FRAME_PS);
+	assert_latency(&result, 4 * LINK_PS + 3 * ROUTING_PS + FRAME_PS);
 }
 
 static void store_and_forward_takes_a_transmission_a_link(void **state)
 {
-	struct outcome outcome =
+	struct run_result result =
 		RUN(tree, "switch.switching=store-and-forward", "switch.routing-delay=100ns");
 
-	assert_latency(&outcome, 4 * LINK_PS + 3 * ROUTING_PS + 4 * FRAME_PS);
+	assert_latency(&result, 4 * LINK_PS + 3 * ROUTING_PS + 4 * FRAME_PS);
 }
 
 static void a_source_route_costs_its_bytes(void **state)
 {
-	struct outcome outcome = RUN(tree, "routing.mode=source");
+	struct run_result result = RUN(tree, "routing.mode=source");
 
-	assert_latency(&outcome, 4 * LINK_PS + FRAME_PS + 4 * 80);
+	assert_latency(&result, 4 * LINK_PS + FRAME_PS + 4 * 80);
 }
 
 static void a_message_of_several_frames_follows_itself_closely(void **state)
 {
-	struct outcome outcome = RUN(
+	struct run_result result = RUN(
 		tree, "traffic[0].message=3000B", "nic.mtu=1000B", "switch.routing-delay=100ns");
 	weft_time last = 4 * LINK_PS + 3 * ROUTING_PS + 3 * FRAME_PS;
 
-	assert_int_equal(outcome.result.total_ns.max, last / PS_PER_NS);
-	run_result_free(&outcome.result);
+	assert_int_equal(result.total_ns.max, last / PS_PER_NS);
+	run_result_free(&result);
 }
 
 /* One switch, 32 hosts, everybody sends as fast as it can to random others. */
@@ -122,29 +87,27 @@ static const char star[] = "weft: run/1\n"
 /* Karol, Hluchyj, Morgan 1987: 2 - sqrt(2) = 0.586 for many ports; 32 have a little more. */
 static void heads_of_line_block_without_voqs(void **state)
 {
-	struct outcome outcome = RUN(star, "switch.voq=false");
+	struct run_result result = RUN(star, "switch.voq=false");
 
-	assert_true(outcome.result.accepted > 0.575 && outcome.result.accepted < 0.61);
-	assert_null(outcome.wrong);
-	run_result_free(&outcome.result);
+	assert_true(result.accepted > 0.575 && result.accepted < 0.61);
+	run_result_free(&result);
 }
 
 static void voqs_carry_nearly_everything(void **state)
 {
-	struct outcome outcome = RUN(star, "switch.voq=true");
+	struct run_result result = RUN(star, "switch.voq=true");
 
-	assert_true(outcome.result.accepted > 0.96);
-	assert_null(outcome.wrong);
-	run_result_free(&outcome.result);
+	assert_true(result.accepted > 0.96);
+	run_result_free(&result);
 }
 
 static void what_is_offered_is_accepted_at_low_load(void **state)
 {
-	struct outcome outcome = RUN(star, "traffic[0].load=30%");
+	struct run_result result = RUN(star, "traffic[0].load=30%");
 
-	assert_true(outcome.result.offered > 0.2985 && outcome.result.offered < 0.3015);
-	assert_true(outcome.result.accepted > 0.2985 && outcome.result.accepted < 0.3015);
-	run_result_free(&outcome.result);
+	assert_true(result.offered > 0.2985 && result.offered < 0.3015);
+	assert_true(result.accepted > 0.2985 && result.accepted < 0.3015);
+	run_result_free(&result);
 }
 
 static void the_same_seed_gives_the_same_deliveries_to_the_last_bit(void **state)
@@ -152,11 +115,11 @@ static void the_same_seed_gives_the_same_deliveries_to_the_last_bit(void **state
 	uint64_t print[3];
 
 	for (unsigned i = 0; i < 3; i++) {
-		struct outcome outcome = RUN(star, i < 2 ? "seed=7" : "seed=8",
+		struct run_result result = RUN(star, i < 2 ? "seed=7" : "seed=8",
 			"measure.warmup=0ms", "measure.sample=100us", "measure.duration=200us");
 
-		print[i] = outcome.result.fingerprint;
-		run_result_free(&outcome.result);
+		print[i] = result.fingerprint;
+		run_result_free(&result);
 	}
 	assert_int_equal(print[0], print[1]);
 	assert_int_not_equal(print[0], print[2]);
@@ -180,23 +143,22 @@ static void nothing_is_lost_doubled_or_reordered_and_credits_agree_under_any_loa
 	char topology[96], seed[32];
 
 	for (unsigned i = 1; i <= 8; i++) {
-		struct outcome outcome;
+		struct run_result result;
 
 		snprintf(topology, sizeof(topology),
 			"topology=irregular:switches=12,degree=4,hosts=3,seed=%u", i);
 		snprintf(seed, sizeof(seed), "seed=%u", i);
-		outcome = RUN(text, topology, seed, i % 2 ? "switch.voq=true" : "switch.voq=false",
+		result = RUN(text, topology, seed, i % 2 ? "switch.voq=true" : "switch.voq=false",
 			i % 3 ? "switch.switching=cut-through"
 			      : "switch.switching=store-and-forward",
 			i % 4 < 2 ? "routing.mode=source" : "routing.mode=table");
-		assert_null(outcome.wrong);
-		assert_true(outcome.result.packets.delivered > 1000);
-		assert_int_equal(outcome.result.lost, 0);
-		assert_int_equal(outcome.result.duplicated, 0);
-		assert_int_equal(outcome.result.out_of_order, 0);
-		assert_int_equal(outcome.result.packets.dropped, 0);
-		assert_false(outcome.result.deadlock);
-		run_result_free(&outcome.result);
+		assert_true(result.packets.delivered > 1000);
+		assert_int_equal(result.lost, 0);
+		assert_int_equal(result.duplicated, 0);
+		assert_int_equal(result.out_of_order, 0);
+		assert_int_equal(result.packets.dropped, 0);
+		assert_false(result.deadlock);
+		run_result_free(&result);
 	}
 }
 
@@ -212,28 +174,27 @@ static void a_torus_in_dimension_order_uses_its_classes_and_does_not_stand_still
 				   "measure: {warmup: 0ms, duration: 10ms, sample: 1ms}\n"
 				   "traffic:\n"
 				   "  - {pattern: uniform, from: all, load: 100%, message: 1KiB}\n";
-	struct outcome outcome = run(text, NULL, 0);
+	struct run_result result = virtual_lab_result(text, NULL, 0);
 
-	assert_null(outcome.wrong);
-	assert_false(outcome.result.deadlock);
-	assert_true(outcome.result.accepted > 0.1);
-	run_result_free(&outcome.result);
+	assert_false(result.deadlock);
+	assert_true(result.accepted > 0.1);
+	run_result_free(&result);
 }
 
 static void links_say_how_busy_they_were(void **state)
 {
-	struct outcome outcome = RUN(tree, "measure.links=true", "traffic[0].load=50%");
+	struct run_result result = RUN(tree, "measure.links=true", "traffic[0].load=50%");
 	unsigned busy = 0;
 
-	assert_int_equal(outcome.result.links, 2 * (32 + 32));
-	for (unsigned i = 0; i < outcome.result.links; i++) {
-		double utilisation = outcome.result.link[i].utilisation;
+	assert_int_equal(result.links, 2 * (32 + 32));
+	for (unsigned i = 0; i < result.links; i++) {
+		double utilisation = result.link[i].utilisation;
 
 		assert_true(utilisation == 0 || (utilisation > 0.49 && utilisation < 0.51));
 		busy += utilisation > 0;
 	}
 	assert_int_equal(busy, 4);
-	run_result_free(&outcome.result);
+	run_result_free(&result);
 }
 
 /* Two switches; a packet takes 100 ns on a link, and as long are the link and the routing: credits
@@ -251,11 +212,10 @@ static uint64_t packets_through(const char *buffer, const char *credits)
 		"measure: {warmup: 0ms, duration: 1ms, sample: 1ms}\n"
 		"traffic:\n"
 		"  - {pattern: hotspot, from: [h0], to: [h1], load: 100%, message: 1180B}\n";
-	struct outcome outcome = RUN(text, buffer, credits);
-	uint64_t delivered = outcome.result.packets.delivered;
+	struct run_result result = RUN(text, buffer, credits);
+	uint64_t delivered = result.packets.delivered;
 
-	assert_null(outcome.wrong);
-	run_result_free(&outcome.result);
+	run_result_free(&result);
 	return delivered;
 }
 
@@ -272,18 +232,13 @@ static void a_buffer_of_the_round_trip_suffices_with_credits_for_each_packet(voi
 
 static void frames_of_several_routes_may_overtake(void **state)
 {
-	struct outcome outcome = RUN(tree, "routing.mode=source", "routing.algorithm=ud-random",
+	struct run_result result = RUN(tree, "routing.mode=source", "routing.algorithm=ud-random",
 		"traffic[0].pattern=uniform", "traffic[0].from=all", "traffic[0].to=all",
 		"traffic[0].load=100%", "switch.buffer=16KiB");
-	uint64_t overtaken = 0;
 
-	for (unsigned i = 0; i < outcome.result.counters; i++)
-		if (strcmp(outcome.result.counter[i].name, "host_frames_overtaken") == 0)
-			overtaken = outcome.result.counter[i].value;
-	assert_true(overtaken > 100);
-	assert_int_equal(outcome.result.out_of_order, 0);
-	assert_null(outcome.wrong);
-	run_result_free(&outcome.result);
+	assert_true(result_counter(&result, "host_frames_overtaken") > 100);
+	assert_int_equal(result.out_of_order, 0);
+	run_result_free(&result);
 }
 
 static const struct CMUnitTest tests[] = {

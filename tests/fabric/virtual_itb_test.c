@@ -9,54 +9,18 @@
 #include "run_config.h"
 #include "unit.h"
 #include "virtual_devices.h"
+#include "virtual_lab.h"
 
-struct outcome {
-	struct run_result result;
-	struct virtual_fabric *fabric; /* at the end of the run */
-	struct topology *topology;
-	struct run_config *config;
-};
-
-static struct outcome run(const char *text, const char *const *set, unsigned sets)
+static struct virtual_lab run(const char *text, const char *const *set, unsigned sets)
 {
-	struct outcome outcome = {.fabric = NULL};
-	struct fault fault;
+	struct virtual_lab lab;
 
-	outcome.config = run_config_parse(text, strlen(text), "test", set, sets, &fault);
-	if (outcome.config == NULL || run_config_supported(outcome.config, &fault) != 0 ||
-		(outcome.topology = run_config_open_topology(outcome.config, &fault)) == NULL ||
-		(outcome.fabric = virtual_fabric_create(
-			 outcome.topology, outcome.config, &fault)) == NULL ||
-		virtual_fabric_run(outcome.fabric, NULL, NULL, NULL, &fault) != 0 ||
-		virtual_fabric_result(outcome.fabric, &outcome.result, &fault) != 0)
-		fail_msg("%s", fault.text);
-	return outcome;
+	virtual_lab_open(&lab, text, set, sets);
+	virtual_lab_run(&lab);
+	return lab;
 }
 
-static void finish(struct outcome *outcome)
-{
-	const char *wrong = virtual_fabric_check(outcome->fabric);
-
-	if (wrong != NULL)
-		fail_msg("%s", wrong);
-	run_result_free(&outcome->result);
-	virtual_fabric_destroy(outcome->fabric);
-	topology_destroy(outcome->topology);
-	run_config_destroy(outcome->config);
-}
-
-static uint64_t count(const struct outcome *outcome, const char *name)
-{
-	for (unsigned i = 0; i < outcome->result.counters; i++)
-		if (strcmp(outcome->result.counter[i].name, name) == 0)
-			return outcome->result.counter[i].value;
-	fail_msg("no counter %s", name);
-	return 0;
-}
-
-#define RUN(text, ...)                                \
-	run(text, (const char *const[]){__VA_ARGS__}, \
-		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+#define RUN(text, ...) run(text, VIRTUAL_LAB_SET(__VA_ARGS__))
 
 /* h1, s1, s2, s6, h6, s6, s7, h7: 7 links and 5 times through a switch. */
 static const char quiet[] =
@@ -76,45 +40,45 @@ static const char quiet[] =
 #define BYTE_PS      800
 #define WAY_PS       (7 * 30 * PS_PER_NS + 5 * 100 * PS_PER_NS)
 
-static void expect_latency(struct outcome *outcome, weft_time wanted_ps)
+static void expect_latency(struct virtual_lab *lab, weft_time wanted_ps)
 {
-	assert_true(outcome->result.packets.delivered > 5);
-	assert_int_equal(count(outcome, "host_itb_reinjected"), outcome->result.packets.injected);
-	assert_int_equal(outcome->result.total_ns.max, wanted_ps / PS_PER_NS);
+	assert_true(lab->result.packets.delivered > 5);
 	assert_int_equal(
-		(uint64_t)histogram_mean(&outcome->result.total_ns), wanted_ps / PS_PER_NS);
-	finish(outcome);
+		result_counter(&lab->result, "host_itb_reinjected"), lab->result.packets.injected);
+	assert_int_equal(lab->result.total_ns.max, wanted_ps / PS_PER_NS);
+	assert_int_equal((uint64_t)histogram_mean(&lab->result.total_ns), wanted_ps / PS_PER_NS);
+	virtual_lab_close(lab);
 }
 
 /* The whole frame must be there, which takes longer than detection and programming. */
 static void a_long_frame_takes_two_transmissions(void **state)
 {
-	struct outcome outcome = RUN(quiet, "seed=7");
+	struct virtual_lab lab = RUN(quiet, "seed=7");
 
-	expect_latency(&outcome, WAY_PS + 2 * FRAME(1000) * BYTE_PS);
+	expect_latency(&lab, WAY_PS + 2 * FRAME(1000) * BYTE_PS);
 }
 
 static void a_short_frame_waits_for_detection_and_programming(void **state)
 {
-	struct outcome outcome = RUN(quiet, "traffic[0].message=32B");
+	struct virtual_lab lab = RUN(quiet, "traffic[0].message=32B");
 
-	expect_latency(&outcome, WAY_PS + 475 * PS_PER_NS + FRAME(32) * BYTE_PS);
+	expect_latency(&lab, WAY_PS + 475 * PS_PER_NS + FRAME(32) * BYTE_PS);
 }
 
 static void detection_and_programming_are_configurable(void **state)
 {
-	struct outcome outcome = RUN(quiet, "traffic[0].message=32B", "nic.itb.detection=1375ns",
+	struct virtual_lab lab = RUN(quiet, "traffic[0].message=32B", "nic.itb.detection=1375ns",
 		"nic.itb.programming=1us");
 
-	expect_latency(&outcome, WAY_PS + 2375 * PS_PER_NS + FRAME(32) * BYTE_PS);
+	expect_latency(&lab, WAY_PS + 2375 * PS_PER_NS + FRAME(32) * BYTE_PS);
 }
 
 /* Store-and-forward of messages would take 5 more transmissions than cut-through at the host. */
 static void reinjection_begins_before_the_message_is_complete(void **state)
 {
-	struct outcome outcome = RUN(quiet, "traffic[0].message=6000B", "nic.mtu=1000B");
+	struct virtual_lab lab = RUN(quiet, "traffic[0].message=6000B", "nic.mtu=1000B");
 
-	expect_latency(&outcome, WAY_PS + (6 + 1) * FRAME(1000) * BYTE_PS);
+	expect_latency(&lab, WAY_PS + (6 + 1) * FRAME(1000) * BYTE_PS);
 }
 
 static const char busy[] = "weft: run/1\n"
@@ -129,9 +93,9 @@ static const char busy[] = "weft: run/1\n"
 			   "traffic:\n"
 			   "  - {pattern: uniform, from: all, load: 100%, message: 1KiB}\n";
 
-static void expect_whole(struct outcome *outcome)
+static void expect_whole(struct virtual_lab *lab)
 {
-	const struct run_result *result = &outcome->result;
+	const struct run_result *result = &lab->result;
 
 	assert_false(result->deadlock);
 	assert_int_equal(result->lost, 0);
@@ -139,8 +103,8 @@ static void expect_whole(struct outcome *outcome)
 	assert_int_equal(result->out_of_order, 0);
 	assert_int_equal(result->packets.dropped, 0);
 	assert_true(result->packets.delivered > 1000);
-	if (outcome->fabric->routes.itbs)
-		assert_true(count(outcome, "host_itb_absorbed") > 100);
+	if (lab->fabric->routes.itbs)
+		assert_true(result_counter(&lab->result, "host_itb_absorbed") > 100);
 }
 
 /* Networks, placings of ITBs, lengths, VCs; all hosts send as fast as they can. */
@@ -159,73 +123,74 @@ static void nothing_is_lost_reordered_or_stuck_under_full_load_with_pool_enough(
 
 	for (unsigned i = 0; i < 36; i++) {
 		char seed[32];
-		struct outcome outcome;
+		struct virtual_lab lab;
 
 		snprintf(seed, sizeof(seed), "seed=%u", i + 1);
-		outcome = RUN(busy, topology[i % 3], algorithm[i % 4], length[i / 3 % 3], seed,
+		lab = RUN(busy, topology[i % 3], algorithm[i % 4], length[i / 3 % 3], seed,
 			i % 2 == 0 ? "switch.vcs=1" : "switch.voq=false",
 			i % 5 == 0 ? "switch.switching=store-and-forward"
 				   : "switch.switching=cut-through");
-		expect_whole(&outcome);
-		with_itbs += outcome.fabric->routes.itbs;
-		finish(&outcome);
+		expect_whole(&lab);
+		with_itbs += lab.fabric->routes.itbs;
+		virtual_lab_close(&lab);
 	}
 	assert_true(with_itbs > 24);
 }
 
 static void a_small_pool_is_never_over_and_what_it_discards_is_counted(void **state)
 {
-	struct outcome outcome = RUN(busy, "nic.itb.pool=8KiB", "routing.algorithm=bmax-itb");
-	const struct run_result *result = &outcome.result;
+	struct virtual_lab lab = RUN(busy, "nic.itb.pool=8KiB", "routing.algorithm=bmax-itb");
+	const struct run_result *result = &lab.result;
 
-	assert_true(count(&outcome, "host_itb_discarded") > 10);
-	assert_true(count(&outcome, "host_itb_peak_bytes") <= 8192);
-	assert_int_equal(result->packets.dropped, count(&outcome, "host_itb_discarded"));
+	assert_true(result_counter(&lab.result, "host_itb_discarded") > 10);
+	assert_true(result_counter(&lab.result, "host_itb_peak_bytes") <= 8192);
+	assert_int_equal(
+		result->packets.dropped, result_counter(&lab.result, "host_itb_discarded"));
 	assert_int_equal(result->lost, result->packets.dropped);
 	assert_int_equal(result->out_of_order, 0);
 	assert_false(result->deadlock);
-	finish(&outcome);
+	virtual_lab_close(&lab);
 }
 
 /* All hosts always have messages of their own, and one VC: what lets one go lets the other. */
 static void own_messages_are_never_starved(void **state)
 {
-	struct outcome outcome = RUN(busy, "routing.algorithm=bmax-itb");
+	struct virtual_lab lab = RUN(busy, "routing.algorithm=bmax-itb");
 	unsigned loaded = 0;
 
-	for (uint32_t i = 0; i < outcome.fabric->hosts; i++) {
-		const struct datagram *nic = &outcome.fabric->host[i].nic;
+	for (uint32_t i = 0; i < lab.fabric->hosts; i++) {
+		const struct datagram *nic = &lab.fabric->host[i].nic;
 
 		/* Up to the messages of which the pool is full, and the first 50 in the queue. */
 		assert_true(nic->frames_sent * 4 + 4 >= nic->itb->reinjected);
 		loaded += nic->itb->reinjected > 500;
 	}
 	assert_true(loaded > 4);
-	finish(&outcome);
+	virtual_lab_close(&lab);
 }
 
 /* Figure 96 of the thesis: below saturation nobody waits behind what is in transit. */
 static void below_saturation_own_messages_do_not_pile_up(void **state)
 {
-	struct outcome outcome = RUN(busy, "traffic[0].load=20%", "switch.buffer=64KiB");
+	struct virtual_lab lab = RUN(busy, "traffic[0].load=20%", "switch.buffer=64KiB");
 
-	expect_whole(&outcome);
-	for (uint32_t i = 0; i < outcome.fabric->hosts; i++)
-		assert_true(datagram_waiting(&outcome.fabric->host[i].nic) <= 11);
-	assert_true(outcome.result.messages.pending < 50);
-	finish(&outcome);
+	expect_whole(&lab);
+	for (uint32_t i = 0; i < lab.fabric->hosts; i++)
+		assert_true(datagram_waiting(&lab.fabric->host[i].nic) <= 11);
+	assert_true(lab.result.messages.pending < 50);
+	virtual_lab_close(&lab);
 }
 
 static void the_same_seed_gives_the_same_result_to_the_last_bit(void **state)
 {
-	struct outcome first = RUN(busy, "seed=3"), second = RUN(busy, "seed=3"),
-		       other = RUN(busy, "seed=4");
+	struct virtual_lab first = RUN(busy, "seed=3"), second = RUN(busy, "seed=3"),
+			   other = RUN(busy, "seed=4");
 
 	assert_int_equal(first.result.fingerprint, second.result.fingerprint);
 	assert_int_not_equal(first.result.fingerprint, other.result.fingerprint);
-	finish(&first);
-	finish(&second);
-	finish(&other);
+	virtual_lab_close(&first);
+	virtual_lab_close(&second);
+	virtual_lab_close(&other);
 }
 
 /* Minimal routes round a ring in one VC, everybody sends as fast as he can. */
@@ -242,72 +207,72 @@ static const char ring[] = "weft: run/1\n"
 			   "  - {pattern: uniform, from: all, load: 100%, message: 1KiB}\n";
 
 /* Each channel ends at the switch that the next one leaves, and so round. */
-static void expect_circle(const struct outcome *outcome)
+static void expect_circle(const struct virtual_lab *lab)
 {
-	const struct virtual_fabric *fabric = outcome->fabric;
+	const struct virtual_fabric *fabric = lab->fabric;
 
-	assert_true(outcome->result.deadlock);
-	assert_int_equal(outcome->result.cycles, 6);
+	assert_true(lab->result.deadlock);
+	assert_int_equal(lab->result.cycles, 6);
 	for (unsigned i = 0; i < 6; i++) {
 		struct topology_port end;
 		char name[64];
 
-		assert_true(topology_peer(outcome->topology, fabric->cycle[i], &end));
+		assert_true(topology_peer(lab->topology, fabric->cycle[i], &end));
 		assert_int_equal(end.kind, DEVICE_SWITCH);
 		assert_int_equal(end.device, fabric->cycle[(i + 1) % 6].device);
-		topology_port_name(outcome->topology, fabric->cycle[i], name, sizeof(name));
-		assert_string_equal(name, outcome->result.cycle[i].from);
+		topology_port_name(lab->topology, fabric->cycle[i], name, sizeof(name));
+		assert_string_equal(name, lab->result.cycle[i].from);
 	}
 }
 
 static void minimal_routes_round_a_ring_deadlock_and_the_circle_is_named(void **state)
 {
-	struct outcome outcome = RUN(ring, "seed=1"), without_voqs = RUN(ring, "switch.voq=false");
+	struct virtual_lab lab = RUN(ring, "seed=1"), without_voqs = RUN(ring, "switch.voq=false");
 
-	expect_circle(&outcome);
-	assert_true(outcome.result.packets.pending > 50);
-	assert_int_equal(outcome.result.lost, 0);
+	expect_circle(&lab);
+	assert_true(lab.result.packets.pending > 50);
+	assert_int_equal(lab.result.lost, 0);
 	expect_circle(&without_voqs);
-	finish(&outcome);
-	finish(&without_voqs);
+	virtual_lab_close(&lab);
+	virtual_lab_close(&without_voqs);
 }
 
 static void the_watchdog_frees_what_waits_for_itself(void **state)
 {
-	struct outcome stuck = RUN(ring, "seed=1"), freed = RUN(ring, "watchdog=5ms");
+	struct virtual_lab stuck = RUN(ring, "seed=1"), freed = RUN(ring, "watchdog=5ms");
 
 	expect_circle(&freed);
 	assert_false(freed.fabric->deadlock); /* it went on */
-	assert_true(count(&freed, "discard_watchdog") > 10);
-	assert_int_equal(freed.result.lost, count(&freed, "discard_watchdog"));
+	assert_true(result_counter(&freed.result, "discard_watchdog") > 10);
+	assert_int_equal(freed.result.lost, result_counter(&freed.result, "discard_watchdog"));
 	assert_true(freed.result.packets.delivered > stuck.result.packets.delivered + 100);
-	finish(&stuck);
-	finish(&freed);
+	virtual_lab_close(&stuck);
+	virtual_lab_close(&freed);
 }
 
 static void in_transit_buffers_make_minimal_routes_round_a_ring_safe(void **state)
 {
-	struct outcome outcome = RUN(ring, "routing.algorithm=ud-itb", "routing.mode=source",
+	struct virtual_lab lab = RUN(ring, "routing.algorithm=ud-itb", "routing.mode=source",
 		"measure.duration=2ms", "measure.sample=1ms");
 
-	assert_true(outcome.fabric->routes.itbs);
-	expect_whole(&outcome);
-	assert_int_equal(outcome.result.cycles, 0);
-	finish(&outcome);
+	assert_true(lab.fabric->routes.itbs);
+	expect_whole(&lab);
+	assert_int_equal(lab.result.cycles, 0);
+	virtual_lab_close(&lab);
 }
 
 static void samples_say_how_many_frames_were_absorbed(void **state)
 {
-	struct outcome outcome = RUN(busy, "traffic[0].load=20%");
+	struct virtual_lab lab = RUN(busy, "traffic[0].load=20%");
 	uint64_t sum = 0;
 
-	assert_int_equal(outcome.result.samples, 4);
-	for (unsigned i = 0; i < outcome.result.samples; i++) {
-		assert_true(outcome.result.sample[i].itb > 10);
-		sum += outcome.result.sample[i].itb;
+	assert_int_equal(lab.result.samples, 4);
+	for (unsigned i = 0; i < lab.result.samples; i++) {
+		assert_true(lab.result.sample[i].itb > 10);
+		sum += lab.result.sample[i].itb;
 	}
-	assert_int_equal(sum, count(&outcome, "host_itb_absorbed"));
-	finish(&outcome);
+	assert_int_equal(sum, result_counter(&lab.result, "host_itb_absorbed"));
+	virtual_lab_close(&lab);
 }
 
 int main(void)

@@ -20,8 +20,7 @@
 
 #include "confidence.h"
 #include "frame.h"
-#include "run_config.h"
-#include "virtual_fabric.h"
+#include "virtual_lab.h"
 
 #define SEEDS 20
 /* 1000 bytes of payload at 1 Gbps. */
@@ -44,28 +43,11 @@ static const char text[] =
 /* Mean time from generation to delivery. */
 static double run(const char *const *set, unsigned sets)
 {
-	static struct run_result result;
-	struct virtual_fabric *fabric;
-	struct run_config *config;
-	struct topology *topology;
-	struct fault fault;
-	double mean;
+	struct run_result result = virtual_lab_result(text, set, sets);
+	double mean = histogram_mean(&result.total_ns);
 
-	memset(&result, 0, sizeof(result));
-	config = run_config_parse(text, strlen(text), "test", set, sets, &fault);
-	if (config == NULL || (topology = run_config_open_topology(config, &fault)) == NULL ||
-		(fabric = virtual_fabric_create(topology, config, &fault)) == NULL ||
-		virtual_fabric_run(fabric, NULL, NULL, NULL, &fault) != 0 ||
-		virtual_fabric_result(fabric, &result, &fault) != 0) {
-		fail_msg("%s", fault.text);
-		return 0;
-	}
-	mean = histogram_mean(&result.total_ns);
 	assert_true(result.total_ns.count > 25000);
 	run_result_free(&result);
-	virtual_fabric_destroy(fabric);
-	topology_destroy(topology);
-	run_config_destroy(config);
 	return mean;
 }
 

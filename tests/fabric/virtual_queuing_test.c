@@ -9,6 +9,7 @@
 #include "run_config.h"
 #include "unit.h"
 #include "virtual_devices.h"
+#include "virtual_lab.h"
 
 /* A hot spot at h5, the others to everybody. */
 static const char tree[] = "weft: run/1\n"
@@ -24,44 +25,18 @@ static const char tree[] = "weft: run/1\n"
 			   "  - {pattern: hotspot, from: 25%, to: [h5], load: 100%, message: "
 			   "1KiB}\n";
 
-struct lab {
-	struct run_config *config;
-	struct topology *topology;
-	struct virtual_fabric *fabric;
-	struct run_result result;
-};
-
-static void run(struct lab *lab, const char *const *set, unsigned sets)
+static void run(struct virtual_lab *lab, const char *const *set, unsigned sets)
 {
-	struct fault fault = {""};
-
-	memset(lab, 0, sizeof(*lab));
-	lab->config = run_config_parse(tree, strlen(tree), "test", set, sets, &fault);
-	if (lab->config == NULL || run_config_supported(lab->config, &fault) != 0 ||
-		(lab->topology = run_config_open_topology(lab->config, &fault)) == NULL ||
-		(lab->fabric = virtual_fabric_create(lab->topology, lab->config, &fault)) == NULL ||
-		virtual_fabric_run(lab->fabric, NULL, NULL, NULL, &fault) != 0 ||
-		virtual_fabric_result(lab->fabric, &lab->result, &fault) != 0)
-		fail_msg("%s", fault.text);
-	assert_null(virtual_fabric_check(lab->fabric));
+	virtual_lab_open(lab, tree, set, sets);
+	virtual_lab_run(lab);
 	assert_int_equal(lab->result.out_of_order, 0);
 	assert_int_equal(lab->result.packets.dropped, 0);
 }
 
-static void end(struct lab *lab)
-{
-	run_result_free(&lab->result);
-	virtual_fabric_destroy(lab->fabric);
-	topology_destroy(lab->topology);
-	run_config_destroy(lab->config);
-}
-
-#define RUN(lab, ...)                                          \
-	run(lab, (const char *const[]){"seed=3", __VA_ARGS__}, \
-		sizeof((const char *const[]){"seed=3", __VA_ARGS__}) / sizeof(const char *))
+#define RUN(lab, ...) run(lab, VIRTUAL_LAB_SET("seed=3", __VA_ARGS__))
 
 /* Who is in which VC, by the blocks that have arrived at the hosts. */
-static void assert_only_the_schemes_vcs_arrive(const struct lab *lab)
+static void assert_only_the_schemes_vcs_arrive(const struct virtual_lab *lab)
 {
 	const struct virtual_fabric *fabric = lab->fabric;
 	uint32_t vcs = lab->config->sw.vcs;
@@ -86,14 +61,14 @@ static void packets_travel_in_the_vc_of_their_scheme(void **state)
 	char queuing[64];
 
 	for (unsigned i = 0; queuing_scheme_at(i) != NULL; i++) {
-		struct lab lab;
+		struct virtual_lab lab;
 		bool small = strcmp(queuing_scheme_at(i)->name, "voqnet") == 0;
 
 		snprintf(queuing, sizeof(queuing), "queuing=%s", queuing_scheme_at(i)->name);
 		RUN(&lab, queuing, small ? "topology=rlft:ports=4,stages=2" : "seed=3",
 			small ? "switch.vcs=8" : "switch.vcs=3");
 		assert_only_the_schemes_vcs_arrive(&lab);
-		end(&lab);
+		virtual_lab_close(&lab);
 	}
 }
 
@@ -101,14 +76,14 @@ static void packets_travel_in_the_vc_of_their_scheme(void **state)
  * elsewhere. From the sources on nothing is shared with the hot packets, so all of that arrives. */
 static void a_hot_spot_does_not_hold_up_what_has_another_queue(void **state)
 {
-	struct lab one, each;
+	struct virtual_lab one, each;
 
 	RUN(&one, "topology=rlft:ports=4,stages=3", "switch.vcs=16", "queuing=1q");
 	RUN(&each, "topology=rlft:ports=4,stages=3", "switch.vcs=16", "queuing=voqnet");
 	assert_true(one.result.accepted < 0.52);
 	assert_true(each.result.accepted > 0.68);
-	end(&one);
-	end(&each);
+	virtual_lab_close(&one);
+	virtual_lab_close(&each);
 }
 
 static void assert_refused(const char *const *set, unsigned sets, const char *why)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "result_counter.h"
 #include "run_config.h"
 #include "unit.h"
 #include "wormhole_fabric.h"
@@ -75,15 +76,6 @@ static struct outcome run(const char *text, const char *const *set, unsigned set
 	run(text, (const char *const[]){__VA_ARGS__}, \
 		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 
-static uint64_t counter(const struct outcome *outcome, const char *name)
-{
-	for (unsigned i = 0; i < outcome->result.counters; i++)
-		if (strcmp(outcome->result.counter[i].name, name) == 0)
-			return outcome->result.counter[i].value;
-	fail_msg("no counter %s", name);
-	return 0;
-}
-
 static void the_defaults_are_those_of_the_thesis(void **state)
 {
 	struct outcome outcome = RUN(pair, "seed=1");
@@ -106,7 +98,8 @@ static void a_saturated_channel_carries_what_the_routing_delay_leaves(void **sta
 	assert_float_equal(2 * outcome.result.flits_per_ns_per_switch, 0.1528, 0.0002);
 	assert_float_equal(2 * outcome.result.offered, 1, 0.001);
 	assert_true(outcome.waiting_most > 50);
-	assert_int_equal(counter(&outcome, "host_messages_waiting"), outcome.waiting_most);
+	assert_int_equal(
+		result_counter(&outcome.result, "host_messages_waiting"), outcome.waiting_most);
 	run_result_free(&outcome.result);
 }
 
@@ -140,8 +133,8 @@ static void below_saturation_what_is_offered_is_accepted(void **state)
 	assert_int_equal(result->messages.delivered, 43000);
 	assert_int_equal(
 		result->messages.injected, result->messages.delivered + result->packets.pending);
-	assert_true(counter(&outcome, "itb_absorbed") > 1000);
-	assert_int_equal(counter(&outcome, "itb_discarded"), 0);
+	assert_true(result_counter(&outcome.result, "itb_absorbed") > 1000);
+	assert_int_equal(result_counter(&outcome.result, "itb_discarded"), 0);
 	run_result_free(&outcome.result);
 }
 
@@ -193,10 +186,11 @@ static void hosts_add_up_to_the_whole(void **state)
 		sum.injected += host->injected;
 		sum.waiting += host->waiting;
 		sum.absorbed += host->absorbed;
-		assert_true(host->pool_peak_bytes <= counter(&outcome, "itb_pool_peak_bytes"));
+		assert_true(host->pool_peak_bytes <=
+			    result_counter(&outcome.result, "itb_pool_peak_bytes"));
 	}
 	assert_int_equal(sum.injected, outcome.result.messages.injected);
-	assert_int_equal(sum.waiting, counter(&outcome, "host_messages_waiting"));
+	assert_int_equal(sum.waiting, result_counter(&outcome.result, "host_messages_waiting"));
 	assert_true(sum.waiting > 0);
 	assert_int_equal(sum.absorbed, outcome.count.absorbed);
 	run_result_free(&outcome.result);
@@ -223,10 +217,10 @@ static void a_pool_that_is_too_small_loses_messages_and_says_so(void **state)
 	struct outcome outcome = RUN(irregular, "traffic[0].load=20%", "nic.itb.pool=8KiB");
 
 	assert_true(outcome.count.discarded > 0);
-	assert_int_equal(counter(&outcome, "itb_discarded"), outcome.count.discarded);
+	assert_int_equal(result_counter(&outcome.result, "itb_discarded"), outcome.count.discarded);
 	assert_int_equal(outcome.result.lost, outcome.count.discarded);
 	assert_int_equal(outcome.result.messages.dropped, outcome.count.discarded);
-	assert_true(counter(&outcome, "itb_pool_peak_bytes") <= 8192);
+	assert_true(result_counter(&outcome.result, "itb_pool_peak_bytes") <= 8192);
 	run_result_free(&outcome.result);
 }
 
@@ -246,7 +240,7 @@ static void selectors_spread_messages_over_the_routes(void **state)
 		"traffic[0].pattern=permutation", "traffic[0].load=20%", "traffic[0].message=32B");
 
 	assert_int_equal(outcome.result.out_of_order, 0);
-	assert_true(counter(&outcome, "host_messages_overtaken") > 0);
+	assert_true(result_counter(&outcome.result, "host_messages_overtaken") > 0);
 	run_result_free(&outcome.result);
 }
 

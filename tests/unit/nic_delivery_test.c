@@ -24,59 +24,47 @@ static void a_message_is_cut_at_the_mtu_and_its_last_frame_marked(void **state)
 
 static void the_sender_learns_of_delivery(void **state)
 {
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
-	end_send(&a, 1, 0, 100);
-	pair_exchange(&a, &b);
-	assert_int_equal(a.acked, 0);
-	end_wait(&b, 50 * PS_PER_US);
-	pair_exchange(&a, &b);
-	assert_int_equal(a.acked, 1);
-	assert_int_equal(a.last_cookie, 101);
-	assert_int_equal(b.delivered, 2);
-	assert_false(nic_busy(a.nic));
-	end_stop(&a);
-	end_stop(&b);
+	end_send(a, 1, 0, 100);
+	pair_exchange(a, b);
+	assert_int_equal(a->acked, 0);
+	end_wait(b, 50 * PS_PER_US);
+	pair_exchange(a, b);
+	assert_int_equal(a->acked, 1);
+	assert_int_equal(a->last_cookie, 101);
+	assert_int_equal(b->delivered, 2);
+	assert_false(nic_busy(a->nic));
 }
 
 static void acknowledgements_wait_for_several_frames(void **state)
 {
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 	struct box box;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
 	for (unsigned i = 0; i < 4; i++) {
-		end_send(&a, 1, 0, 20);
-		end_expect(&a, &box, i);
-		end_give(&b, &box);
-		assert_int_equal(end_take(&b, &box), i == 3);
+		end_send(a, 1, 0, 20);
+		end_expect(a, &box, i);
+		end_give(b, &box);
+		assert_int_equal(end_take(b, &box), i == 3);
 	}
 	assert_int_equal(box_ack(&box).expected, 4);
-	end_stop(&a);
-	end_stop(&b);
 }
 
 static void acknowledgements_do_not_wait_long(void **state)
 {
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 	struct box box;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
-	end_send(&a, 1, 0, 20);
-	end_expect(&a, &box, 0);
-	end_give(&b, &box);
-	end_wait(&b, 50 * PS_PER_US - 1);
-	assert_false(end_take(&b, &box));
-	end_wait(&b, 1);
-	assert_true(end_take(&b, &box));
+	end_send(a, 1, 0, 20);
+	end_expect(a, &box, 0);
+	end_give(b, &box);
+	end_wait(b, 50 * PS_PER_US - 1);
+	assert_false(end_take(b, &box));
+	end_wait(b, 1);
+	assert_true(end_take(b, &box));
 	assert_int_equal(box_ack(&box).expected, 1);
 	assert_int_equal(box_ack(&box).again, 0);
-	end_stop(&a);
-	end_stop(&b);
 }
 
 static void the_window_bounds_what_is_in_flight(void **state)
@@ -113,121 +101,105 @@ static void after_a_timeout_the_first_frame_is_sent_again(void **state)
 
 static void a_whole_lost_window_is_sent_again_in_doubling_portions(void **state)
 {
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 	struct box box;
 	uint32_t next = 0;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
-	end_send(&a, 1, 0, 7 * PAIR_MTU);
+	end_send(a, 1, 0, 7 * PAIR_MTU);
 	for (uint32_t i = 0; i < 7; i++)
-		end_expect(&a, &box, i);
-	end_wait(&a, 20 * PS_PER_MS);
+		end_expect(a, &box, i);
+	end_wait(a, 20 * PS_PER_MS);
 	for (unsigned portion = 1; portion <= 4; portion *= 2) {
 		for (unsigned i = 0; i < portion; i++) {
-			end_expect(&a, &box, next++);
-			end_give(&b, &box);
+			end_expect(a, &box, next++);
+			end_give(b, &box);
 		}
-		assert_false(end_take(&a, &box));
-		end_wait(&b, PS_PER_MS);
-		assert_true(end_take(&b, &box));
-		end_give(&a, &box);
+		assert_false(end_take(a, &box));
+		end_wait(b, PS_PER_MS);
+		assert_true(end_take(b, &box));
+		end_give(a, &box);
 	}
-	assert_int_equal(a.acked, 1);
-	assert_int_equal(end_count(&a, NIC_RETRY_TIMEOUTS), 1);
-	end_stop(&a);
-	end_stop(&b);
+	assert_int_equal(a->acked, 1);
+	assert_int_equal(end_count(a, NIC_RETRY_TIMEOUTS), 1);
 }
 
 static void only_what_is_missing_is_sent_again(void **state)
 {
 	static struct box box[8];
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 	struct box ack, again;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
-	end_send(&a, 1, 0, 9 * PAIR_MTU);
+	end_send(a, 1, 0, 9 * PAIR_MTU);
 	for (uint32_t i = 0; i < 8; i++)
-		end_expect(&a, &box[i], i);
-	end_give(&b, &box[0]);
+		end_expect(a, &box[i], i);
+	end_give(b, &box[0]);
 	for (uint32_t i = 4; i < 8; i++)
-		end_give(&b, &box[i]);
-	end_wait(&b, PS_PER_MS);
-	assert_true(end_take(&b, &ack));
+		end_give(b, &box[i]);
+	end_wait(b, PS_PER_MS);
+	assert_true(end_take(b, &ack));
 	assert_int_equal(box_ack(&ack).expected, 1);
 	assert_int_equal(box_ack(&ack).missing, 3);
-	end_give(&a, &ack);
+	end_give(a, &ack);
 	for (uint32_t i = 1; i < 4; i++) {
-		end_expect(&a, &again, i);
-		end_give(&b, &again);
+		end_expect(a, &again, i);
+		end_give(b, &again);
 	}
-	end_expect(&a, &again, 8); /* and on with the next */
-	end_give(&b, &again);
-	assert_int_equal(b.delivered, 9);
-	end_stop(&a);
-	end_stop(&b);
+	end_expect(a, &again, 8); /* and on with the next */
+	end_give(b, &again);
+	assert_int_equal(b->delivered, 9);
 }
 
 static void what_was_sent_after_a_timeout_is_not_repeated_for_it(void **state)
 {
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 	struct box box;
 	uint32_t next = 0;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
-	end_send(&a, 1, 0, 6 * PAIR_MTU);
+	end_send(a, 1, 0, 6 * PAIR_MTU);
 	for (uint32_t i = 0; i < 6; i++)
-		end_expect(&a, &box, i);
-	end_wait(&a, 20 * PS_PER_MS);
-	end_send(&a, 1, 0, 20);
+		end_expect(a, &box, i);
+	end_wait(a, 20 * PS_PER_MS);
+	end_send(a, 1, 0, 20);
 	for (unsigned portion = 1; portion <= 4; portion *= 2) {
 		for (unsigned i = 0; i < portion && next < 6; i++) {
-			end_expect(&a, &box, next++);
-			end_give(&b, &box);
+			end_expect(a, &box, next++);
+			end_give(b, &box);
 		}
 		if (portion == 1)
-			end_expect(&a, &box, 6); /* new, and lost like the others */
-		assert_false(end_take(&a, &box));
-		end_wait(&b, PS_PER_MS);
-		assert_true(end_take(&b, &box));
-		end_give(&a, &box);
+			end_expect(a, &box, 6); /* new, and lost like the others */
+		assert_false(end_take(a, &box));
+		end_wait(b, PS_PER_MS);
+		assert_true(end_take(b, &box));
+		end_give(a, &box);
 	}
-	assert_int_equal(a.acked, 1);
-	assert_false(end_take(&a, &box));
-	end_stop(&a);
-	end_stop(&b);
+	assert_int_equal(a->acked, 1);
+	assert_false(end_take(a, &box));
 }
 
 static void answers_that_take_long_are_waited_for(void **state)
 {
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 	struct box box, ack;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
 	for (unsigned i = 0; i < 10; i++) {
-		end_send(&a, 1, 0, 20);
-		end_expect(&a, &box, i);
-		end_give(&b, &box);
-		end_wait(&b, PS_PER_MS);
-		assert_true(end_take(&b, &ack));
+		end_send(a, 1, 0, 20);
+		end_expect(a, &box, i);
+		end_give(b, &box);
+		end_wait(b, PS_PER_MS);
+		assert_true(end_take(b, &ack));
 		/* The first one it could not know. */
 		for (unsigned ms = 0; ms < (i == 0 ? 15 : 60); ms++) {
-			end_wait(&a, PS_PER_MS);
+			end_wait(a, PS_PER_MS);
 			if (i > 5)
-				assert_false(end_take(&a, &box));
-			while (end_take(&a, &box))
+				assert_false(end_take(a, &box));
+			while (end_take(a, &box))
 				;
 		}
-		end_give(&a, &ack);
-		while (end_take(&a, &box))
+		end_give(a, &ack);
+		while (end_take(a, &box))
 			;
 	}
-	assert_int_equal(a.acked, 10);
-	end_stop(&a);
-	end_stop(&b);
+	assert_int_equal(a->acked, 10);
 }
 
 /* Sends two frames, the second of which arrives first, and the first 'ps' later. True if b asked
@@ -261,41 +233,29 @@ static bool overtake(struct end *a, struct end *b, weft_time ps)
 
 static void patience_grows_with_what_frames_are_overtaken_by(void **state)
 {
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
-	assert_false(overtake(&a, &b, 900 * PS_PER_US));
-	assert_false(overtake(&a, &b, 1700 * PS_PER_US));
-	assert_false(overtake(&a, &b, 3300 * PS_PER_US));
-	end_stop(&a);
-	end_stop(&b);
+	assert_false(overtake(a, b, 900 * PS_PER_US));
+	assert_false(overtake(a, b, 1700 * PS_PER_US));
+	assert_false(overtake(a, b, 3300 * PS_PER_US));
 }
 
 static void a_request_in_vain_teaches_patience(void **state)
 {
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
-	assert_true(overtake(&a, &b, 1500 * PS_PER_US));
-	assert_false(overtake(&a, &b, 1500 * PS_PER_US));
-	end_stop(&a);
-	end_stop(&b);
+	assert_true(overtake(a, b, 1500 * PS_PER_US));
+	assert_false(overtake(a, b, 1500 * PS_PER_US));
 }
 
 static void patience_fades(void **state)
 {
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
-	assert_true(overtake(&a, &b, 1500 * PS_PER_US));
+	assert_true(overtake(a, b, 1500 * PS_PER_US));
 	for (unsigned i = 0; i < 200; i++)
-		overtake(&a, &b, 100 * PS_PER_US);
-	assert_true(overtake(&a, &b, 1500 * PS_PER_US));
-	end_stop(&a);
-	end_stop(&b);
+		overtake(a, b, 100 * PS_PER_US);
+	assert_true(overtake(a, b, 1500 * PS_PER_US));
 }
 
 static void retries_become_rarer(void **state)
@@ -317,170 +277,142 @@ static void retries_become_rarer(void **state)
 static void frames_that_overtook_a_lost_one_wait_for_it(void **state)
 {
 	static struct box box[4];
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
-	end_send(&a, 1, 0, 4 * PAIR_MTU);
+	end_send(a, 1, 0, 4 * PAIR_MTU);
 	for (uint32_t i = 0; i < 4; i++)
-		end_expect(&a, &box[i], i);
-	assert_true(end_give(&b, &box[0]));
-	assert_false(end_give(&b, &box[3]));
-	assert_false(end_give(&b, &box[2]));
-	assert_int_equal(b.delivered, 1);
-	assert_true(end_give(&b, &box[1]));
-	assert_int_equal(b.delivered, 4);
+		end_expect(a, &box[i], i);
+	assert_true(end_give(b, &box[0]));
+	assert_false(end_give(b, &box[3]));
+	assert_false(end_give(b, &box[2]));
+	assert_int_equal(b->delivered, 1);
+	assert_true(end_give(b, &box[1]));
+	assert_int_equal(b->delivered, 4);
 	for (uint32_t i = 0; i < 4; i++) {
-		assert_int_equal(b.sequence[i], i);
+		assert_int_equal(b->sequence[i], i);
 		assert_false(box[i].held);
 	}
-	end_stop(&a);
-	end_stop(&b);
 }
 
 static void a_gap_that_lasts_is_asked_for(void **state)
 {
 	static struct box box[2];
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 	struct box ack;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
-	end_send(&a, 1, 0, 2 * PAIR_MTU);
-	end_expect(&a, &box[0], 0);
-	end_expect(&a, &box[1], 1);
-	end_give(&b, &box[1]);
-	end_wait(&b, PS_PER_MS - 1);
-	assert_false(end_take(&b, &ack));
-	end_wait(&b, 1);
-	assert_true(end_take(&b, &ack));
+	end_send(a, 1, 0, 2 * PAIR_MTU);
+	end_expect(a, &box[0], 0);
+	end_expect(a, &box[1], 1);
+	end_give(b, &box[1]);
+	end_wait(b, PS_PER_MS - 1);
+	assert_false(end_take(b, &ack));
+	end_wait(b, 1);
+	assert_true(end_take(b, &ack));
 	assert_int_equal(box_ack(&ack).expected, 0);
 	assert_int_not_equal(box_ack(&ack).again, 0);
-	end_give(&a, &ack);
-	end_expect(&a, &box[0], 0);
-	end_stop(&a);
-	end_stop(&b);
+	end_give(a, &ack);
+	end_expect(a, &box[0], 0);
 }
 
 static void a_request_that_arrives_twice_is_obeyed_once(void **state)
 {
 	static struct box box[2];
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 	struct box ack, copy;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
-	end_send(&a, 1, 0, 2 * PAIR_MTU);
-	end_expect(&a, &box[0], 0);
-	end_expect(&a, &box[1], 1);
-	end_give(&b, &box[1]);
-	end_wait(&b, PS_PER_MS);
-	assert_true(end_take(&b, &ack));
+	end_send(a, 1, 0, 2 * PAIR_MTU);
+	end_expect(a, &box[0], 0);
+	end_expect(a, &box[1], 1);
+	end_give(b, &box[1]);
+	end_wait(b, PS_PER_MS);
+	assert_true(end_take(b, &ack));
 	copy = ack;
-	end_give(&a, &ack);
-	end_expect(&a, &box[0], 0);
-	end_give(&a, &copy);
-	assert_false(end_take(&a, &box[0]));
-	assert_int_equal(end_count(&a, NIC_GO_BACKS), 1);
-	end_stop(&a);
-	end_stop(&b);
+	end_give(a, &ack);
+	end_expect(a, &box[0], 0);
+	end_give(a, &copy);
+	assert_false(end_take(a, &box[0]));
+	assert_int_equal(end_count(a, NIC_GO_BACKS), 1);
 }
 
 static void a_damaged_payload_is_asked_for_at_once_and_once(void **state)
 {
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 	struct box box, ack;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
-	end_send(&a, 1, 0, 3 * PAIR_MTU);
-	end_expect(&a, &box, 0);
-	end_give(&b, &box);
+	end_send(a, 1, 0, 3 * PAIR_MTU);
+	end_expect(a, &box, 0);
+	end_give(b, &box);
 	for (uint32_t i = 1; i < 3; i++) {
-		end_expect(&a, &box, i);
+		end_expect(a, &box, i);
 		box.frame[FRAME_HEADER_BYTES + 5] ^= 0x10;
-		assert_true(end_give(&b, &box));
+		assert_true(end_give(b, &box));
 	}
-	assert_int_equal(end_count(&b, NIC_DISCARD_PAYLOAD_CRC), 2);
-	assert_int_equal(b.delivered, 1);
-	assert_true(end_take(&b, &ack));
+	assert_int_equal(end_count(b, NIC_DISCARD_PAYLOAD_CRC), 2);
+	assert_int_equal(b->delivered, 1);
+	assert_true(end_take(b, &ack));
 	assert_int_equal(box_ack(&ack).expected, 1);
 	assert_int_not_equal(box_ack(&ack).again, 0);
-	assert_int_equal(end_count(&b, NIC_AGAIN_SENT), 1);
-	assert_false(end_take(&b, &ack));
-	end_stop(&a);
-	end_stop(&b);
+	assert_int_equal(end_count(b, NIC_AGAIN_SENT), 1);
+	assert_false(end_take(b, &ack));
 }
 
 static void a_request_whose_answer_is_lost_is_repeated(void **state)
 {
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 	struct box box, ack;
 	uint8_t first;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
-	end_send(&a, 1, 0, 20);
-	end_send(&a, 1, 0, 20);
-	end_expect(&a, &box, 0);
-	end_give(&b, &box);
-	end_expect(&a, &box, 1);
+	end_send(a, 1, 0, 20);
+	end_send(a, 1, 0, 20);
+	end_expect(a, &box, 0);
+	end_give(b, &box);
+	end_expect(a, &box, 1);
 	box.frame[FRAME_HEADER_BYTES] ^= 1;
-	end_give(&b, &box);
-	assert_true(end_take(&b, &ack));
+	end_give(b, &box);
+	assert_true(end_take(b, &ack));
 	first = box_ack(&ack).again;
-	end_wait(&b, PS_PER_MS);
-	assert_true(end_take(&b, &ack));
+	end_wait(b, PS_PER_MS);
+	assert_true(end_take(b, &ack));
 	assert_int_not_equal(box_ack(&ack).again, 0);
 	assert_int_not_equal(box_ack(&ack).again, first);
-	end_stop(&a);
-	end_stop(&b);
 }
 
 static void a_duplicate_is_not_delivered_but_acknowledged(void **state)
 {
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 	struct box box, copy, ack;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
-	end_send(&a, 1, 0, 20);
-	end_expect(&a, &box, 0);
+	end_send(a, 1, 0, 20);
+	end_expect(a, &box, 0);
 	copy = box;
-	end_give(&b, &box);
-	end_wait(&b, PS_PER_MS);
-	assert_true(end_take(&b, &ack)); /* lost */
-	assert_true(end_give(&b, &copy));
-	assert_int_equal(b.delivered, 1);
-	assert_int_equal(end_count(&b, NIC_DISCARD_DUPLICATE), 1);
-	assert_true(end_take(&b, &ack));
-	end_give(&a, &ack);
-	assert_int_equal(a.acked, 1);
-	end_stop(&a);
-	end_stop(&b);
+	end_give(b, &box);
+	end_wait(b, PS_PER_MS);
+	assert_true(end_take(b, &ack)); /* lost */
+	assert_true(end_give(b, &copy));
+	assert_int_equal(b->delivered, 1);
+	assert_int_equal(end_count(b, NIC_DISCARD_DUPLICATE), 1);
+	assert_true(end_take(b, &ack));
+	end_give(a, &ack);
+	assert_int_equal(a->acked, 1);
 }
 
 static void what_an_acknowledgement_covers_is_not_repeated(void **state)
 {
 	static struct box box[4];
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 	struct box ack;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
-	end_send(&a, 1, 0, 4 * PAIR_MTU);
+	end_send(a, 1, 0, 4 * PAIR_MTU);
 	for (uint32_t i = 0; i < 4; i++) {
-		end_expect(&a, &box[i], i);
-		end_give(&b, &box[i]);
+		end_expect(a, &box[i], i);
+		end_give(b, &box[i]);
 	}
-	end_wait(&a, 20 * PS_PER_MS);
-	end_expect(&a, &box[0], 0);
-	assert_true(end_take(&b, &ack));
-	end_give(&a, &ack);
-	assert_false(end_take(&a, &box[0]));
-	assert_int_equal(end_count(&a, NIC_FRAMES_RETRANSMITTED), 1);
-	end_stop(&a);
-	end_stop(&b);
+	end_wait(a, 20 * PS_PER_MS);
+	end_expect(a, &box[0], 0);
+	assert_true(end_take(b, &ack));
+	end_give(a, &ack);
+	assert_false(end_take(a, &box[0]));
+	assert_int_equal(end_count(a, NIC_FRAMES_RETRANSMITTED), 1);
 }
 
 static void a_message_without_progress_fails_and_says_so(void **state)
@@ -506,31 +438,27 @@ static void a_message_without_progress_fails_and_says_so(void **state)
 
 static void delivery_goes_on_after_a_failure(void **state)
 {
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 	struct box box;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
-	end_send(&a, 1, 0, 3 * PAIR_MTU);
-	end_expect(&a, &box, 0);
-	end_give(&b, &box);
+	end_send(a, 1, 0, 3 * PAIR_MTU);
+	end_expect(a, &box, 0);
+	end_give(b, &box);
 	for (unsigned ms = 0; ms <= 1020; ms++) {
-		end_wait(&a, PS_PER_MS);
-		while (end_take(&a, &box))
+		end_wait(a, PS_PER_MS);
+		while (end_take(a, &box))
 			;
 	}
-	assert_int_equal(a.failed, 1);
-	b.delivered = 0;
-	end_send(&a, 1, 0, 20);
-	end_expect(&a, &box, 0); /* of a new flow */
-	assert_true(end_give(&b, &box));
-	assert_int_equal(b.delivered, 1);
-	assert_int_equal(b.new_flows, 2);
-	end_wait(&b, PS_PER_MS);
-	pair_exchange(&a, &b);
-	assert_int_equal(a.acked, 1);
-	end_stop(&a);
-	end_stop(&b);
+	assert_int_equal(a->failed, 1);
+	b->delivered = 0;
+	end_send(a, 1, 0, 20);
+	end_expect(a, &box, 0); /* of a new flow */
+	assert_true(end_give(b, &box));
+	assert_int_equal(b->delivered, 1);
+	assert_int_equal(b->new_flows, 2);
+	end_wait(b, PS_PER_MS);
+	pair_exchange(a, b);
+	assert_int_equal(a->acked, 1);
 }
 
 static void messages_fail_when_the_link_stays_down(void **state)
@@ -663,31 +591,27 @@ static void a_late_acknowledgement_of_an_earlier_flow_changes_nothing(void **sta
 /* Both ends as they are after four billion frames less three. */
 static void numbers_wrap(void **state)
 {
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 	struct flow_tx *tx;
 	struct flow_rx *rx;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
-	tx = &a.nic->tx[1];
-	rx = &b.nic->rx[0];
+	tx = &a->nic->tx[1];
+	rx = &b->nic->rx[0];
 	tx->acked = tx->send = tx->high = tx->next = (uint32_t)-3;
 	tx->number = UINT16_MAX;
 	rx->known = true;
 	rx->flow = tx->flow;
 	rx->expected = (uint32_t)-3;
 	for (unsigned i = 0; i < 4; i++)
-		end_send(&a, 1, 0, 3 * PAIR_MTU);
+		end_send(a, 1, 0, 3 * PAIR_MTU);
 	for (unsigned i = 0; i < 4; i++) {
-		pair_exchange(&a, &b);
-		end_wait(&b, PS_PER_MS);
+		pair_exchange(a, b);
+		end_wait(b, PS_PER_MS);
 	}
-	assert_int_equal(b.delivered, 12);
-	assert_int_equal(b.sequence[2], UINT32_MAX);
-	assert_int_equal(b.sequence[3], 0);
-	assert_int_equal(a.acked, 4);
-	end_stop(&a);
-	end_stop(&b);
+	assert_int_equal(b->delivered, 12);
+	assert_int_equal(b->sequence[2], UINT32_MAX);
+	assert_int_equal(b->sequence[3], 0);
+	assert_int_equal(a->acked, 4);
 }
 
 static void frames_out_of_order_are_bounded(void **state)
@@ -713,25 +637,21 @@ static void frames_out_of_order_are_bounded(void **state)
 
 static void an_acknowledgement_of_what_was_never_sent_begins_a_new_flow(void **state)
 {
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 	struct box box, ack;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
-	b.nic->rx[0] = (struct flow_rx){.known = true,
-		.flow = a.nic->tx[1].flow,
+	b->nic->rx[0] = (struct flow_rx){.known = true,
+		.flow = a->nic->tx[1].flow,
 		.expected = 1000,
 		.window = RESEQUENCER_NONE};
-	end_send(&a, 1, 0, 20);
-	end_expect(&a, &box, 0);
-	end_give(&b, &box);
-	assert_int_equal(b.delivered, 0);
-	assert_true(end_take(&b, &ack));
-	end_give(&a, &ack);
-	pair_exchange(&a, &b);
-	assert_int_equal(b.delivered, 1);
-	end_stop(&a);
-	end_stop(&b);
+	end_send(a, 1, 0, 20);
+	end_expect(a, &box, 0);
+	end_give(b, &box);
+	assert_int_equal(b->delivered, 0);
+	assert_true(end_take(b, &ack));
+	end_give(a, &ack);
+	pair_exchange(a, b);
+	assert_int_equal(b->delivered, 1);
 }
 
 static void the_wait_for_an_answer_begins_when_the_frame_leaves(void **state)
@@ -758,79 +678,67 @@ static void the_wait_for_an_answer_begins_when_the_frame_leaves(void **state)
 
 static void slow_progress_is_progress(void **state)
 {
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 	struct box box, ack;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
-	end_send(&a, 1, 0, 6 * PAIR_MTU);
+	end_send(a, 1, 0, 6 * PAIR_MTU);
 	for (uint32_t i = 0; i < 6; i++) {
 		/* One frame gets through every 0.5 s; a second without any would be the end. */
 		for (unsigned ms = 0; ms < 500; ms++) {
-			end_wait(&a, PS_PER_MS);
-			while (end_take(&a, &box))
+			end_wait(a, PS_PER_MS);
+			while (end_take(a, &box))
 				if (ms == 499 || box.packet.sequence == i)
 					ack = box;
 		}
 		assert_int_equal(ack.packet.sequence, i);
-		end_give(&b, &ack);
-		end_wait(&b, PS_PER_MS);
-		assert_true(end_take(&b, &ack));
-		end_give(&a, &ack);
+		end_give(b, &ack);
+		end_wait(b, PS_PER_MS);
+		assert_true(end_take(b, &ack));
+		end_give(a, &ack);
 	}
-	assert_int_equal(a.acked, 1);
-	assert_int_equal(a.failed, 0);
-	end_stop(&a);
-	end_stop(&b);
+	assert_int_equal(a->acked, 1);
+	assert_int_equal(a->failed, 0);
 }
 
 static void progress_ends_the_backoff(void **state)
 {
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 	struct box box;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
-	end_send(&a, 1, 0, 20);
+	end_send(a, 1, 0, 20);
 	for (unsigned ms = 0; ms < 500; ms++) {
-		end_wait(&a, PS_PER_MS);
-		while (end_take(&a, &box))
+		end_wait(a, PS_PER_MS);
+		while (end_take(a, &box))
 			;
 	}
-	end_give(&b, &box);
-	end_wait(&b, PS_PER_MS);
-	end_send(&a, 1, 0, 20);
-	pair_exchange(&a, &b);
-	end_wait(&b, PS_PER_MS);
-	pair_exchange(&a, &b);
-	assert_false(nic_busy(a.nic));
-	end_send(&a, 1, 0, 20);
-	assert_true(end_take(&a, &box));
-	end_wait(&a, 20 * PS_PER_MS);
-	assert_true(end_take(&a, &box)); /* after one interval, not eight */
-	end_stop(&a);
-	end_stop(&b);
+	end_give(b, &box);
+	end_wait(b, PS_PER_MS);
+	end_send(a, 1, 0, 20);
+	pair_exchange(a, b);
+	end_wait(b, PS_PER_MS);
+	pair_exchange(a, b);
+	assert_false(nic_busy(a->nic));
+	end_send(a, 1, 0, 20);
+	assert_true(end_take(a, &box));
+	end_wait(a, 20 * PS_PER_MS);
+	assert_true(end_take(a, &box)); /* after one interval, not eight */
 }
 
 static void a_gap_that_closes_in_time_is_not_asked_for(void **state)
 {
 	static struct box box[2];
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 	struct box ack;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
-	end_send(&a, 1, 0, 2 * PAIR_MTU);
-	end_expect(&a, &box[0], 0);
-	end_expect(&a, &box[1], 1);
-	end_give(&b, &box[1]);
-	end_wait(&b, PS_PER_MS); /* the request is made and has not left */
-	end_give(&b, &box[0]);
-	assert_true(end_take(&b, &ack));
+	end_send(a, 1, 0, 2 * PAIR_MTU);
+	end_expect(a, &box[0], 0);
+	end_expect(a, &box[1], 1);
+	end_give(b, &box[1]);
+	end_wait(b, PS_PER_MS); /* the request is made and has not left */
+	end_give(b, &box[0]);
+	assert_true(end_take(b, &ack));
 	assert_int_equal(box_ack(&ack).expected, 2);
 	assert_int_equal(box_ack(&ack).again, 0);
-	end_stop(&a);
-	end_stop(&b);
 }
 
 /* Damages the next frame of 'a'; true if 'b' asks for it at once. */
@@ -846,25 +754,21 @@ static bool asks_after_damage(struct end *a, struct end *b, struct box *ask)
 
 static void the_same_loss_is_asked_for_once_and_another_one_at_once(void **state)
 {
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 	struct box box, ask, other;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
-	end_send(&a, 1, 0, 6 * PAIR_MTU);
-	end_expect(&a, &box, 0);
-	end_give(&b, &box);
-	assert_true(asks_after_damage(&a, &b, &ask));
+	end_send(a, 1, 0, 6 * PAIR_MTU);
+	end_expect(a, &box, 0);
+	end_give(b, &box);
+	assert_true(asks_after_damage(a, b, &ask));
 	assert_int_equal(box_ack(&ask).missing, 1);
-	assert_false(asks_after_damage(&a, &b, &other));
-	end_give(&a, &ask);
-	end_expect(&a, &box, 1);
-	end_give(&b, &box);
-	assert_true(asks_after_damage(&a, &b, &ask)); /* frame 3; 2 is missing, too */
+	assert_false(asks_after_damage(a, b, &other));
+	end_give(a, &ask);
+	end_expect(a, &box, 1);
+	end_give(b, &box);
+	assert_true(asks_after_damage(a, b, &ask)); /* frame 3; 2 is missing, too */
 	assert_int_equal(box_ack(&ask).expected, 2);
 	assert_int_equal(box_ack(&ask).missing, 2);
-	end_stop(&a);
-	end_stop(&b);
 }
 
 static void a_frame_beyond_the_window_is_dropped_and_recovered(void **state)
@@ -890,21 +794,17 @@ static void a_frame_beyond_the_window_is_dropped_and_recovered(void **state)
 
 static void acknowledgements_stay_rare(void **state)
 {
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 	struct box box, ack;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
 	for (unsigned i = 0; i < 24; i++) {
-		end_send(&a, 1, 0, 20);
-		end_expect(&a, &box, i);
-		end_give(&b, &box);
-		if (end_take(&b, &ack))
-			end_give(&a, &ack);
+		end_send(a, 1, 0, 20);
+		end_expect(a, &box, i);
+		end_give(b, &box);
+		if (end_take(b, &ack))
+			end_give(a, &ack);
 	}
-	assert_int_equal(end_count(&b, NIC_ACKS_SENT), 6);
-	end_stop(&a);
-	end_stop(&b);
+	assert_int_equal(end_count(b, NIC_ACKS_SENT), 6);
 }
 
 static void repetitions_go_before_new_frames(void **state)
@@ -928,72 +828,68 @@ static void repetitions_go_before_new_frames(void **state)
 
 static void a_slow_link_is_not_a_dead_one(void **state)
 {
-	struct end a, b;
+	struct end *a = *state, *b = a + 1;
 	struct box box;
 
-	end_start(&a, 0, 1);
-	end_start(&b, 1, 2);
 	for (unsigned i = 0; i < 5; i++)
-		end_send(&a, 1, 0, 20);
+		end_send(a, 1, 0, 20);
 	for (unsigned i = 0; i < 5; i++) {
-		nic_link(a.nic)->state = LINK_DOWN;
+		nic_link(a->nic)->state = LINK_DOWN;
 		for (unsigned ms = 0; ms < 400; ms++) {
-			end_wait(&a, PS_PER_MS);
-			assert_false(end_take(&a, &box));
+			end_wait(a, PS_PER_MS);
+			assert_false(end_take(a, &box));
 		}
-		nic_link(a.nic)->state = LINK_UP;
-		end_expect(&a, &box, i);
-		end_give(&b, &box);
-		end_wait(&b, PS_PER_MS);
-		assert_true(end_take(&b, &box));
-		end_give(&a, &box);
+		nic_link(a->nic)->state = LINK_UP;
+		end_expect(a, &box, i);
+		end_give(b, &box);
+		end_wait(b, PS_PER_MS);
+		assert_true(end_take(b, &box));
+		end_give(a, &box);
 	}
-	assert_int_equal(a.acked, 5); /* the last one after two seconds */
-	end_stop(&a);
-	end_stop(&b);
+	assert_int_equal(a->acked, 5); /* the last one after two seconds */
 }
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_message_is_cut_at_the_mtu_and_its_last_frame_marked),
-	cmocka_unit_test(the_sender_learns_of_delivery),
-	cmocka_unit_test(acknowledgements_wait_for_several_frames),
-	cmocka_unit_test(acknowledgements_do_not_wait_long),
+	PAIR_TEST(the_sender_learns_of_delivery),
+	PAIR_TEST(acknowledgements_wait_for_several_frames),
+	PAIR_TEST(acknowledgements_do_not_wait_long),
 	cmocka_unit_test(the_window_bounds_what_is_in_flight),
 	cmocka_unit_test(after_a_timeout_the_first_frame_is_sent_again),
-	cmocka_unit_test(a_whole_lost_window_is_sent_again_in_doubling_portions),
-	cmocka_unit_test(only_what_is_missing_is_sent_again),
-	cmocka_unit_test(what_was_sent_after_a_timeout_is_not_repeated_for_it),
-	cmocka_unit_test(answers_that_take_long_are_waited_for),
-	cmocka_unit_test(patience_grows_with_what_frames_are_overtaken_by),
-	cmocka_unit_test(a_request_in_vain_teaches_patience),
-	cmocka_unit_test(patience_fades),
+	PAIR_TEST(a_whole_lost_window_is_sent_again_in_doubling_portions),
+	PAIR_TEST(only_what_is_missing_is_sent_again),
+	PAIR_TEST(what_was_sent_after_a_timeout_is_not_repeated_for_it),
+	PAIR_TEST(answers_that_take_long_are_waited_for),
+	PAIR_TEST(patience_grows_with_what_frames_are_overtaken_by),
+	PAIR_TEST(a_request_in_vain_teaches_patience),
+	PAIR_TEST(patience_fades),
 	cmocka_unit_test(retries_become_rarer),
-	cmocka_unit_test(frames_that_overtook_a_lost_one_wait_for_it),
-	cmocka_unit_test(a_gap_that_lasts_is_asked_for),
-	cmocka_unit_test(a_request_that_arrives_twice_is_obeyed_once),
-	cmocka_unit_test(a_damaged_payload_is_asked_for_at_once_and_once),
-	cmocka_unit_test(a_request_whose_answer_is_lost_is_repeated),
-	cmocka_unit_test(a_duplicate_is_not_delivered_but_acknowledged),
-	cmocka_unit_test(what_an_acknowledgement_covers_is_not_repeated),
+	PAIR_TEST(frames_that_overtook_a_lost_one_wait_for_it),
+	PAIR_TEST(a_gap_that_lasts_is_asked_for),
+	PAIR_TEST(a_request_that_arrives_twice_is_obeyed_once),
+	PAIR_TEST(a_damaged_payload_is_asked_for_at_once_and_once),
+	PAIR_TEST(a_request_whose_answer_is_lost_is_repeated),
+	PAIR_TEST(a_duplicate_is_not_delivered_but_acknowledged),
+	PAIR_TEST(what_an_acknowledgement_covers_is_not_repeated),
 	cmocka_unit_test(a_message_without_progress_fails_and_says_so),
-	cmocka_unit_test(delivery_goes_on_after_a_failure),
+	PAIR_TEST(delivery_goes_on_after_a_failure),
 	cmocka_unit_test(messages_fail_when_the_link_stays_down),
 	cmocka_unit_test(a_sender_that_restarts_is_understood),
 	cmocka_unit_test(a_receiver_that_restarts_gets_what_was_not_acknowledged),
 	cmocka_unit_test(a_late_frame_of_an_earlier_life_changes_nothing),
 	cmocka_unit_test(a_late_acknowledgement_of_an_earlier_flow_changes_nothing),
-	cmocka_unit_test(numbers_wrap),
+	PAIR_TEST(numbers_wrap),
 	cmocka_unit_test(frames_out_of_order_are_bounded),
-	cmocka_unit_test(an_acknowledgement_of_what_was_never_sent_begins_a_new_flow),
+	PAIR_TEST(an_acknowledgement_of_what_was_never_sent_begins_a_new_flow),
 	cmocka_unit_test(the_wait_for_an_answer_begins_when_the_frame_leaves),
-	cmocka_unit_test(slow_progress_is_progress),
-	cmocka_unit_test(progress_ends_the_backoff),
-	cmocka_unit_test(a_gap_that_closes_in_time_is_not_asked_for),
-	cmocka_unit_test(the_same_loss_is_asked_for_once_and_another_one_at_once),
+	PAIR_TEST(slow_progress_is_progress),
+	PAIR_TEST(progress_ends_the_backoff),
+	PAIR_TEST(a_gap_that_closes_in_time_is_not_asked_for),
+	PAIR_TEST(the_same_loss_is_asked_for_once_and_another_one_at_once),
 	cmocka_unit_test(a_frame_beyond_the_window_is_dropped_and_recovered),
-	cmocka_unit_test(acknowledgements_stay_rare),
+	PAIR_TEST(acknowledgements_stay_rare),
 	cmocka_unit_test(repetitions_go_before_new_frames),
-	cmocka_unit_test(a_slow_link_is_not_a_dead_one),
+	PAIR_TEST(a_slow_link_is_not_a_dead_one),
 };
 
 UNIT_MAIN(tests)

@@ -199,3 +199,27 @@ static inline struct control_ack box_ack(const struct box *box)
 		&ack, box->frame + frame_payload_offset(header), ntohs(header->payload_bytes_be)));
 	return ack;
 }
+
+/* For PAIR_TEST(): two ends, of hosts 0 and 1, as struct end[2]. */
+static inline int pair_set_up(void **state)
+{
+	struct end *ends = malloc(2 * sizeof(*ends));
+
+	assert_non_null(ends);
+	end_start(&ends[0], 0, 1);
+	end_start(&ends[1], 1, 2);
+	*state = ends;
+	return 0;
+}
+
+static inline int pair_tear_down(void **state)
+{
+	struct end *ends = *state;
+
+	end_stop(&ends[0]);
+	end_stop(&ends[1]);
+	free(ends);
+	return 0;
+}
+
+#define PAIR_TEST(test) cmocka_unit_test_setup_teardown(test, pair_set_up, pair_tear_down)

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+#include "unit.h"
+
+#include <string.h>
+
+#include "run_result.h"
+
+/* One of the result's counters, by its name in the JSON; a name that is not there fails the test.
+ */
+static inline uint64_t result_counter(const struct run_result *result, const char *name)
+{
+	for (unsigned i = 0; i < result->counters; i++)
+		if (strcmp(result->counter[i].name, name) == 0)
+			return result->counter[i].value;
+	fail_msg("no counter %s", name);
+	return 0;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Run files of a few lines, on the virtual clock, for tests: what goes wrong fails the test. */
+
+#include "unit.h"
+
+#include <string.h>
+
+#include "result_counter.h"
+#include "run_config.h"
+#include "virtual_fabric.h"
+
+struct virtual_lab {
+	struct run_config *config;
+	struct topology *topology;
+	struct virtual_fabric *fabric;
+	struct run_result result; /* of virtual_lab_run() */
+};
+
+/* The values of 'set', of type const char *const[], and their number. */
+#define VIRTUAL_LAB_SET(...)                \
+	(const char *const[]){__VA_ARGS__}, \
+		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)
+
+/* The run that 'text' describes with 'KEY=VALUE' lines on top. */
+static inline void virtual_lab_open(
+	struct virtual_lab *lab, const char *text, const char *const *set, unsigned sets)
+{
+	struct fault fault = {""};
+
+	memset(lab, 0, sizeof(*lab));
+	lab->config = run_config_parse(text, strlen(text), "test", set, sets, &fault);
+	if (lab->config == NULL || run_config_supported(lab->config, &fault) != 0 ||
+		(lab->topology = run_config_open_topology(lab->config, &fault)) == NULL ||
+		(lab->fabric = virtual_fabric_create(lab->topology, lab->config, &fault)) == NULL)
+		fail_msg("%s", fault.text);
+}
+
+/* To its end, after which everything must be accounted for. */
+static inline void virtual_lab_run(struct virtual_lab *lab)
+{
+	struct fault fault = {""};
+	const char *wrong;
+
+	if (virtual_fabric_run(lab->fabric, NULL, NULL, NULL, &fault) != 0 ||
+		virtual_fabric_result(lab->fabric, &lab->result, &fault) != 0)
+		fail_msg("%s", fault.text);
+	wrong = virtual_fabric_check(lab->fabric);
+	if (wrong != NULL)
+		fail_msg("%s", wrong);
+}
+
+static inline void virtual_lab_close(struct virtual_lab *lab)
+{
+	run_result_free(&lab->result);
+	virtual_fabric_destroy(lab->fabric);
+	topology_destroy(lab->topology);
+	run_config_destroy(lab->config);
+}
+
+/* All three, where the result is all that is wanted; run_result_free() is the caller's. */
+static inline struct run_result virtual_lab_result(
+	const char *text, const char *const *set, unsigned sets)
+{
+	struct run_result result;
+	struct virtual_lab lab;
+
+	virtual_lab_open(&lab, text, set, sets);
+	virtual_lab_run(&lab);
+	result = lab.result;
+	memset(&lab.result, 0, sizeof(lab.result));
+	virtual_lab_close(&lab);
+	return result;
+}
