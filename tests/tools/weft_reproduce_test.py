@@ -116,6 +116,17 @@ class Reproduce(unittest.TestCase):
                    "factor,,small,UD,UD,,,1.2\nfactor,,small,DFS,UD,,,1.1\n")
         self.assertIn("UD / UD is published above DFS / UD, here below", self.run_it(code=1).stdout)
 
+    def test_another_build_of_the_fabric_does_not_answer_with_the_results_of_the_last_one(self):
+        self.run_it()
+        known = len(self.calls())
+        fabric = self.dir / "programs" / "weft-fabric"
+        fabric.write_text(FABRIC + "# rebuilt\n")
+        self.run_it()
+        self.assertEqual(len(self.calls()), 2 * known)
+        fabric.write_text(FABRIC)
+        self.run_it()
+        self.assertEqual(len(self.calls()), 2 * known)
+
     def test_what_is_known_is_not_run_again_unless_asked(self):
         self.run_it()
         first = len(self.calls())

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "content_hash.h"
 #include "sibling.h"
 
 #define PROGRAM "weft-fabric"
@@ -80,6 +81,16 @@ int child_start(pid_t *pid, char *const argv[], const char *log, struct fault *f
 	/* No answer to the request: something that is missing here. */
 	return fault_set(
 		fault, code == ENOENT ? ENODEV : code, "cannot start %s: %s", path, strerror(code));
+}
+
+uint64_t child_program_mark(const char *name)
+{
+	uint64_t mark = content_hash(CONTENT_HASH_START, WEFT_VERSION, sizeof(WEFT_VERSION));
+	char path[PATH_MAX];
+
+	sibling_path(name, "fabric", path, sizeof(path));
+	content_hash_file(&mark, path);
+	return mark;
 }
 
 void child_signal(pid_t pid, int number)

@@ -8,6 +8,7 @@
  * ends.
  */
 
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "fault.h"
@@ -18,6 +19,9 @@ double child_clock(void);
 /* argv as for execv(). 0 and its process; -errno and fault: no such program, no process to be had.
  */
 int child_start(pid_t *pid, char *const argv[], const char *log, struct fault *fault);
+/* Another number for another build of the program, by what its file holds: results of one are not
+ * those of the other. Where the file cannot be read, by the version alone. */
+uint64_t child_program_mark(const char *name);
 /* To the process and what it has started. */
 void child_signal(pid_t pid, int number);
 /* Says in 'fault' why a process that ended with 'status' of waitpid() left no result, with the last

@@ -7,12 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "content_hash.h"
 #include "topology.h"
 
 #define SETS_OF_POINT 4u
 #define PPM           1e6
-#define HASH_START    0xcbf29ce484222325u /* FNV-1a, 64 bits */
-#define HASH_PRIME    0x100000001b3u
 
 /* Loads of a curve, in steps of the search below the productivity, and one above it. */
 static const int curve_steps[] = {-90, -60, -42, -30, -22, -15, -10, -6, -3, 2};
@@ -200,14 +199,8 @@ void trial_label(const struct trial *trial, char out[EXPERIMENT_TEXT])
 		snprintf(out + used, EXPERIMENT_TEXT - (size_t)used, ", %s", case_of(trial)->name);
 }
 
-static uint64_t hash(uint64_t hash, const char *text, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (uint8_t)text[i]) * HASH_PRIME;
-	return hash;
-}
-
-uint64_t trial_key(const struct trial *trial, const struct trial_sets *sets, struct fault *fault)
+uint64_t trial_key(const struct trial *trial, const struct trial_sets *sets, uint64_t program,
+	struct fault *fault)
 {
 	struct run_config *config =
 		run_config_load(trial->experiment->run_file, sets->set, sets->count, fault);
@@ -222,8 +215,9 @@ uint64_t trial_key(const struct trial *trial, const struct trial_sets *sets, str
 	if (out != NULL) {
 		run_config_explain(config, out);
 		if (fclose(out) == 0)
-			key = hash(
-				hash(HASH_START, WEFT_VERSION, sizeof(WEFT_VERSION)), text, length);
+			key = content_hash(
+				content_hash(CONTENT_HASH_START, &program, sizeof(program)), text,
+				length);
 	}
 	free(text);
 	run_config_destroy(config);

@@ -63,9 +63,10 @@ void trial_label(const struct trial *trial, char out[EXPERIMENT_TEXT]);
 /* 0 or -ENOMEM; trial_sets_fini() in any case. */
 int trial_sets_init(struct trial_sets *sets, const struct trial *trial);
 void trial_sets_fini(struct trial_sets *sets);
-/* A name for the next point that is the same whenever the same would be run; 0 and fault if its run
- * file is bad. */
-uint64_t trial_key(const struct trial *trial, const struct trial_sets *sets, struct fault *fault);
+/* A name for the next point that is the same whenever the same would be run by the same program,
+ * which 'program' stands for; 0 and fault if its run file is bad. */
+uint64_t trial_key(const struct trial *trial, const struct trial_sets *sets, uint64_t program,
+	struct fault *fault);
 
 /* Takes the result of the next point, a document of a run. -EINVAL: it has not what is looked for.
  */

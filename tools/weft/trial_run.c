@@ -30,6 +30,7 @@ struct pool {
 	struct job *job;
 	unsigned running, next; /* trial that has not begun */
 	unsigned done;
+	uint64_t program; /* of the points */
 	bool terminal;
 	double started, kill_at;
 	sigset_t signals;
@@ -82,7 +83,9 @@ static bool take_known(struct pool *pool, struct trial *trial, uint64_t *key)
 		char path[PATH_MAX];
 		json_t *result;
 
-		*key = trial_sets_init(&sets, trial) < 0 ? 0 : trial_key(trial, &sets, &fault);
+		*key = trial_sets_init(&sets, trial) < 0
+			       ? 0
+			       : trial_key(trial, &sets, pool->program, &fault);
 		trial_sets_fini(&sets);
 		if (*key == 0) {
 			fail(trial, &fault);
@@ -283,6 +286,7 @@ int trial_run(struct trial_runner *runner, struct fault *fault)
 {
 	struct pool pool = {.runner = runner,
 		.job = calloc(runner->jobs, sizeof(*pool.job)),
+		.program = child_program_mark(PROGRAM),
 		.terminal = isatty(STDERR_FILENO),
 		.started = child_clock()};
 	sigset_t before;

@@ -4,8 +4,9 @@
 
 /*
  * Runs trials, a point of each at a time as a process of weft-fabric, several trials side by side.
- * Each result goes into a folder under a name made from its whole configuration: whatever wants the
- * same point again, another experiment as well, takes it from there.
+ * Each result goes into a folder under a name made from its whole configuration and from what the
+ * program is: whatever wants the same point again, another experiment as well, takes it from there,
+ * and after a new build nothing is.
  */
 
 #include "trial.h"
