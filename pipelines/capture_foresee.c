@@ -5,11 +5,11 @@
 #include "capture_reason.h"
 #include "forward.h"
 
-void capture_foresee(
-	const struct weft_switch *sw, const struct weft_packet *packet, struct capture_state *state)
+void capture_foresee(const struct weft_switch *sw, const struct weft_packet *packet, weft_time now,
+	struct capture_state *state)
 {
 	unsigned output = SWITCH_PORT_NONE;
-	enum switch_counter discard = forward_foresee(sw, packet, &output);
+	enum switch_counter discard = forward_foresee(sw, packet, now, &output);
 
 	if (packet->vc < sw->vcs)
 		state->credits_blocks = credit_expected(

@@ -13,5 +13,5 @@
 
 /* 'packet' is as switch_receive() will get it, with in_port, and nothing has been done with it yet.
  * Sets what can be known. */
-void capture_foresee(const struct weft_switch *sw, const struct weft_packet *packet,
+void capture_foresee(const struct weft_switch *sw, const struct weft_packet *packet, weft_time now,
 	struct capture_state *state);

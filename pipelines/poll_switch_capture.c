@@ -17,14 +17,14 @@ static void capture_mbuf(struct capture *capture, enum pcapng_direction directio
 
 /* What will become of a data frame, before it does. */
 static void foresee(const struct weft_switch *sw, unsigned at, const uint8_t *frame, uint32_t bytes,
-	struct capture_state *state)
+	weft_time now, struct capture_state *state)
 {
 	struct weft_packet packet = {.in_port = (uint8_t)at};
 	struct arrival arrival;
 
 	arrival_read(&arrival, frame, bytes);
 	arrival_fill(&packet, &arrival, bytes, at, false);
-	capture_foresee(sw, &packet, state);
+	capture_foresee(sw, &packet, now, state);
 }
 
 void poll_switch_capture_in(const struct poll_switch *ps, unsigned at, struct capture *capture,
@@ -42,7 +42,7 @@ void poll_switch_capture_in(const struct poll_switch *ps, unsigned at, struct ca
 	if (fault == FRAME_FAULT_OK) {
 		state.vc = frame_header_const(frame)->vc;
 		if (frame_header_const(frame)->kind == FRAME_DATA)
-			foresee(ps->sw, at, frame, bytes, &state);
+			foresee(ps->sw, at, frame, bytes, now, &state);
 	}
 	capture_mbuf(capture, PCAPNG_IN, mbuf, now, &state);
 }

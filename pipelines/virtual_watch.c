@@ -107,6 +107,6 @@ void virtual_sight_state(const struct virtual_fabric *fabric, const struct virtu
 	} else if (sight->out) {
 		tell_out(fabric->sw[sight->at.device], sight, state);
 	} else {
-		capture_foresee(fabric->sw[sight->at.device], packet, state);
+		capture_foresee(fabric->sw[sight->at.device], packet, sight->now, state);
 	}
 }

@@ -133,6 +133,23 @@ bool adaptation_consult(struct adaptation *adaptation, const struct weft_packet 
 	}
 }
 
+unsigned adaptation_foresee(const struct adaptation *adaptation, const struct weft_packet *packet,
+	unsigned primary, unsigned vc, weft_time now)
+{
+	bool adapted = adaptation->adaptive.afi && afi_is_adapted(packet);
+	uint64_t usable = *adaptation->usable;
+	struct adaptive copy = adaptation->adaptive; /* whose numbers may be drawn */
+	const struct arn_entry *entry = NULL;
+
+	if (adaptation->table != NULL && arn_table_concerns(adaptation->table, packet->destination))
+		entry = arn_table_foresee(
+			adaptation->table, packet->destination, packet->vc_original, adapted, now);
+	if (entry != NULL && (usable & BIT64(entry->alternative)) != 0)
+		return entry->alternative;
+	return adaptive_route(&copy, primary,
+		adaptation->alternatives[packet->destination] & usable, vc, adapted);
+}
+
 void adaptation_on_arn(
 	struct adaptation *adaptation, unsigned port, const struct control_arn *arn, weft_time now)
 {

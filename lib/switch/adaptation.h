@@ -76,6 +76,15 @@ void adaptation_destroy(struct adaptation *adaptation);
 bool adaptation_consult(struct adaptation *adaptation, const struct weft_packet *packet,
 	unsigned *output, weft_time now);
 
+/* The packet takes another way than its primary port, by what is said here or because that link is
+ * down. */
+static inline void adaptation_detour(struct adaptation *adaptation, struct weft_packet *packet)
+{
+	adaptation->adapted++;
+	if (adaptation->adaptive.afi)
+		afi_adapt(packet);
+}
+
 /*
  * The output of a packet that has just come in by packet->in_port and whose table says 'primary', a
  * port that is usable. 'vc': where it is stored next by its service level. Sets the adapted bit
@@ -94,13 +103,15 @@ static inline unsigned adaptation_route(struct adaptation *adaptation, struct we
 		output = adaptive_route(&adaptation->adaptive, primary,
 			adaptation->alternatives[packet->destination] & *adaptation->usable, vc,
 			adapted);
-	if (output == primary && !told)
-		return output;
-	adaptation->adapted++;
-	if (adaptation->adaptive.afi)
-		afi_adapt(packet);
+	if (output != primary || told)
+		adaptation_detour(adaptation, packet);
 	return output;
 }
+
+/* What adaptation_route() would say, of a packet that is only looked at: nothing is drawn, sent or
+ * set. */
+unsigned adaptation_foresee(const struct adaptation *adaptation, const struct weft_packet *packet,
+	unsigned primary, unsigned vc, weft_time now);
 
 static inline uint8_t adaptation_next_vc(
 	const struct adaptation *adaptation, const struct weft_packet *packet, uint8_t vc)

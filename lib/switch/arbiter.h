@@ -12,6 +12,7 @@
  * is passed as a constant, so each form is compiled apart.
  */
 
+#include "adaptation.h"
 #include "switch.h"
 
 /* The queue (input, vc) has a head for 'output' that was not there before. */
@@ -88,6 +89,8 @@ static inline struct weft_packet *arbiter_remove(
 	struct voq *queue = &switch_cross(sw, output, input)->queue[vc];
 	struct weft_packet *packet = voq_pop(queue);
 
+	if (sw->adaptation != NULL)
+		adaptation_left(sw->adaptation, packet, output, queue);
 	arbiter_settle(sw, input, vc, output, queue, sw->voq);
 	return packet;
 }
@@ -108,6 +111,7 @@ static inline __attribute__((always_inline)) unsigned arbiter_pick_burst(struct 
 {
 	struct crosspoint *row = switch_cross(sw, output, 0);
 	struct switch_port *port = &sw->port[output];
+	struct adaptation *adaptation = sw->adaptation;
 	unsigned next_input = port->output.next_input, count = 0;
 
 	while (count < max && arbiter_ready(sw, port, voq) != 0) {
@@ -129,6 +133,8 @@ static inline __attribute__((always_inline)) unsigned arbiter_pick_burst(struct 
 		next_input = (input + 1) & (SWITCH_PORTS_MAX - 1);
 		cross->next_vc = (uint8_t)((vc + 1) & (FRAME_VCS_MAX - 1));
 		voq_pop(queue);
+		if (__builtin_expect(adaptation != NULL, 0))
+			adaptation_left(adaptation, packet, output, queue);
 		arbiter_settle(sw, input, vc, output, queue, voq);
 		packets[count++] = packet;
 	}

@@ -205,10 +205,15 @@ void arn_table_process(struct arn_table *table, const struct control_arn *arn, u
 		add_entry(table, arn, port, now);
 }
 
+static bool is_old(const struct arn_table *table, const struct arn_entry *entry, weft_time now)
+{
+	return now - entry->refreshed_ps >= table->config.ttl_ps;
+}
+
 void arn_table_expire(struct arn_table *table, weft_time now)
 {
 	while (table->oldest != ARN_ENTRY_NONE &&
-		now - table->entry[table->oldest].refreshed_ps >= table->config.ttl_ps) {
+		is_old(table, &table->entry[table->oldest], now)) {
 		remove_entry(table, table->oldest);
 		table->counters.expired++;
 	}
@@ -238,7 +243,7 @@ static bool may_tell(
 }
 
 /* The newest entries of the packet's destination and VC, one of each kind. */
-static void look_up(struct arn_table *table, uint16_t destination, uint8_t vc,
+static void look_up(const struct arn_table *table, uint16_t destination, uint8_t vc, weft_time now,
 	struct arn_entry **consumed, struct arn_entry **waiting)
 {
 	*consumed = *waiting = NULL;
@@ -247,9 +252,25 @@ static void look_up(struct arn_table *table, uint16_t destination, uint8_t vc,
 		struct arn_entry *entry = &table->entry[at];
 		struct arn_entry **kind = entry->consumed ? consumed : waiting;
 
-		if (entry->arn.destination == destination && entry->arn.vc == vc && *kind == NULL)
+		if (entry->arn.destination == destination && entry->arn.vc == vc && *kind == NULL &&
+			!is_old(table, entry, now))
 			*kind = entry;
 	}
+}
+
+static bool acts(const struct arn_table *table, const struct arn_entry *consumed,
+	const struct arn_entry *waiting, bool adapted)
+{
+	return consumed != NULL && !adapted && (waiting == NULL || !table->config.waiting_first);
+}
+
+const struct arn_entry *arn_table_foresee(const struct arn_table *table, uint16_t destination,
+	uint8_t vc, bool adapted, weft_time now)
+{
+	struct arn_entry *consumed, *waiting;
+
+	look_up(table, destination, vc, now, &consumed, &waiting);
+	return acts(table, consumed, waiting, adapted) ? consumed : NULL;
 }
 
 enum arn_verdict arn_table_match(struct arn_table *table, uint16_t destination, uint8_t vc,
@@ -260,8 +281,8 @@ enum arn_verdict arn_table_match(struct arn_table *table, uint16_t destination, 
 	if (adapted && !table->config.adapted_notify)
 		return ARN_IGNORE;
 	arn_table_expire(table, now);
-	look_up(table, destination, vc, &consumed, &waiting);
-	if (consumed != NULL && !adapted && (waiting == NULL || !table->config.waiting_first)) {
+	look_up(table, destination, vc, now, &consumed, &waiting);
+	if (acts(table, consumed, waiting, adapted)) {
 		*found = consumed;
 		table->counters.adapted++;
 		return ARN_ALTERNATIVE;

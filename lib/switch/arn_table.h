@@ -120,5 +120,10 @@ static inline bool arn_table_concerns(const struct arn_table *table, uint16_t de
 enum arn_verdict arn_table_match(struct arn_table *table, uint16_t destination, uint8_t vc,
 	bool adapted, unsigned input, weft_time now, const struct arn_entry **entry);
 
+/* The consumed entry that arn_table_match() would find for such a packet; NULL: another verdict.
+ * Nothing is changed. */
+const struct arn_entry *arn_table_foresee(const struct arn_table *table, uint16_t destination,
+	uint8_t vc, bool adapted, weft_time now);
+
 /* Invariants, for tests and debug builds. NULL, or what is wrong. */
 const char *arn_table_check(const struct arn_table *table);

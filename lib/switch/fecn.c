@@ -6,6 +6,7 @@
 
 void fecn_init(struct fecn *fecn)
 {
+	fecn->marked = 0;
 	memset(fecn->limit, 0xFF, sizeof(fecn->limit));
 }
 

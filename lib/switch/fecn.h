@@ -19,6 +19,7 @@
 #define FECN_PORTS_MAX     64
 
 struct fecn {
+	uint64_t marked;                               /* packets */
 	uint32_t limit[FECN_PORTS_MAX][FRAME_VCS_MAX]; /* blocks; UINT32_MAX: never */
 };
 
@@ -31,8 +32,10 @@ bool fecn_set(
 /* Marks the packet, which is about to join 'stored' blocks, if the VC is above its threshold. Only
  * what takes credits lies in a VC: of the control frames, none is ever marked. */
 static inline void fecn_mark(
-	const struct fecn *fecn, struct weft_packet *packet, unsigned port, uint32_t stored)
+	struct fecn *fecn, struct weft_packet *packet, unsigned port, uint32_t stored)
 {
-	if (stored > fecn->limit[port][packet->vc] && packet->kind == FRAME_DATA)
-		packet->mutable_word |= MUTABLE_FLAGS(FRAME_F_FECN);
+	if (stored <= fecn->limit[port][packet->vc] || packet->control != 0)
+		return;
+	packet->mutable_word |= MUTABLE_FLAGS(FRAME_F_FECN);
+	fecn->marked++;
 }

@@ -2,6 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "forward.h"
 
+#include "fecn.h"
+
 static bool routing_error(const struct weft_switch *sw, const struct weft_packet *packet)
 {
 	return (packet->hop & ROUTE_PORT_BIT) == 0 || (packet->hop & ROUTE_PORT_MASK) >= sw->ports;
@@ -36,16 +38,45 @@ unsigned forward_exception(struct weft_switch *sw, struct weft_packet *packet, u
 {
 	enum switch_counter reason = find_other(sw, packet, &output);
 
-	if (reason == SWITCH_COUNTER_COUNT)
+	if (reason == SWITCH_COUNTER_COUNT) {
+		if (sw->adaptation != NULL)
+			adaptation_detour(sw->adaptation, packet);
 		return output;
+	}
 	discard_arrival(sw, packet, reason);
 	return SWITCH_PORT_NONE;
 }
 
-enum switch_counter forward_foresee(
-	const struct weft_switch *sw, const struct weft_packet *packet, unsigned *output)
+static void mark(struct weft_switch *sw, struct weft_packet *packet)
+{
+	uint32_t stored = credit_stored(&sw->port[packet->in_port].link.rx[packet->vc]);
+
+	fecn_mark(sw->fecn, packet, packet->in_port, stored - packet->blocks);
+}
+
+unsigned forward_decide(
+	struct weft_switch *sw, struct weft_packet *packet, unsigned output, weft_time now)
+{
+	uint8_t vc = sw->sl_to_vc[packet->sl & 15];
+
+	if (sw->fecn != NULL)
+		mark(sw, packet);
+	if (sw->vc_rule != NULL)
+		vc = vc_rule_next(sw->vc_rule, sw->vc_rule_at, packet->in_port, packet->vc, output);
+	if (sw->adaptation != NULL) {
+		if (packet->route_length == 0)
+			output = adaptation_route(sw->adaptation, packet, output, vc, now);
+		vc = adaptation_next_vc(sw->adaptation, packet, vc);
+	}
+	packet->vc_next = vc;
+	return output;
+}
+
+enum switch_counter forward_foresee(const struct weft_switch *sw, const struct weft_packet *packet,
+	weft_time now, unsigned *output)
 {
 	struct weft_packet copy = *packet;
+	enum switch_counter reason = SWITCH_COUNTER_COUNT;
 	struct credit_rx credit;
 
 	if (packet->vc >= sw->vcs)
@@ -54,7 +85,12 @@ enum switch_counter forward_foresee(
 	if (!credit_arrive(&credit, packet->blocks))
 		return SWITCH_DISCARD_CREDIT_VIOLATION;
 	*output = forward_output(sw, &copy);
-	return forward_usable(sw, *output) ? SWITCH_COUNTER_COUNT : find_other(sw, packet, output);
+	if (!forward_usable(sw, *output))
+		reason = find_other(sw, packet, output);
+	if (reason == SWITCH_COUNTER_COUNT && sw->adaptation != NULL && packet->route_length == 0)
+		*output = adaptation_foresee(
+			sw->adaptation, packet, *output, sw->sl_to_vc[packet->sl & 15], now);
+	return reason;
 }
 
 static bool control_route(

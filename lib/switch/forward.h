@@ -8,6 +8,7 @@
  * switch_receive() is the same over a burst. 'voq' is passed as a constant.
  */
 
+#include "adaptation.h"
 #include "arbiter.h"
 #include "discard.h"
 #include "switch.h"
@@ -19,9 +20,9 @@ unsigned forward_exception(struct weft_switch *sw, struct weft_packet *packet, u
 
 /* What forward_accept() is going to do with the packet, without doing it (for captures):
  * SWITCH_COUNTER_COUNT and the output, or the discard that it will count as. Filled in: in_port,
- * vc, blocks, hop, route_length, destination. */
-enum switch_counter forward_foresee(
-	const struct weft_switch *sw, const struct weft_packet *packet, unsigned *output);
+ * vc, vc_original, flags, blocks, hop, route_length, sl, destination. */
+enum switch_counter forward_foresee(const struct weft_switch *sw, const struct weft_packet *packet,
+	weft_time now, unsigned *output);
 
 /* The output by source route (packet.hop, which has ROUTE_PORT_BIT) or by table; anything else
  * comes out as a port that is not usable. */
@@ -41,15 +42,12 @@ static inline bool forward_usable(const struct weft_switch *sw, unsigned output)
 	return output < SWITCH_PORTS_MAX && (sw->usable >> output & 1) != 0;
 }
 
-/* Where the next device will store the packet: by its SL, or, in networks whose routes have VC
- * classes, by the ports between which it passes. */
-static inline uint8_t forward_next_vc(
-	const struct weft_switch *sw, unsigned input, unsigned vc, unsigned sl, unsigned output)
-{
-	if (__builtin_expect(sw->vc_rule != NULL, 0))
-		return vc_rule_next(sw->vc_rule, sw->vc_rule_at, input, (uint8_t)vc, output);
-	return sw->sl_to_vc[sl & 15];
-}
+/* The output, by which the packet leaves if nothing speaks against it, and where the next device
+ * will store the packet, at a switch with something to decide: by the ports between which it passes
+ * in networks whose routes have VC classes; with an adaptation another output, with AFI the AFC.
+ * Marks are set here. Else the SL alone tells the VC. */
+unsigned forward_decide(
+	struct weft_switch *sw, struct weft_packet *packet, unsigned output, weft_time now);
 
 /* Checks credits and route: the output by which the packet will leave, with the next hop's VC and
  * the header as the next device shall see it; or SWITCH_PORT_NONE, and the packet has been
@@ -57,7 +55,7 @@ static inline uint8_t forward_next_vc(
 static inline __attribute__((always_inline)) unsigned forward_admit(
 	struct weft_switch *sw, struct switch_port *port, struct weft_packet *packet, weft_time now)
 {
-	unsigned vc = packet->vc, input = packet->in_port, output;
+	unsigned vc = packet->vc, output;
 
 	packet->arrived_ps = now;
 	if (__builtin_expect(vc >= sw->vcs, 0)) {
@@ -74,8 +72,11 @@ static inline __attribute__((always_inline)) unsigned forward_admit(
 		if (output == SWITCH_PORT_NONE)
 			return output;
 	}
+	if (__builtin_expect(sw->decides, 0))
+		output = forward_decide(sw, packet, output, now);
+	else
+		packet->vc_next = sw->sl_to_vc[packet->sl & 15];
 	packet->out_port = (uint8_t)output;
-	packet->vc_next = forward_next_vc(sw, input, vc, packet->sl, output);
 	/* In one word: bytes written singly and read together would stall the pipeline. */
 	packet->mutable_word =
 		(packet->mutable_word & ~MUTABLE_VC(0xFF)) | MUTABLE_VC(packet->vc_next);
@@ -87,9 +88,12 @@ static inline void forward_store(
 	struct weft_switch *sw, struct weft_packet *packet, unsigned output)
 {
 	unsigned vc = packet->vc, input = packet->in_port;
+	struct voq *queue = &switch_cross(sw, output, input)->queue[vc];
 
-	if (voq_push(&switch_cross(sw, output, input)->queue[vc], packet))
+	if (voq_push(queue, packet))
 		arbiter_offer(sw, input, vc, output);
+	if (__builtin_expect(sw->adaptation != NULL, 0))
+		adaptation_stored(sw->adaptation, packet, output, queue, packet->arrived_ps);
 }
 
 /* Checks credits and route and stores the packet, or discards it. */
@@ -116,7 +120,7 @@ struct arrival {
  * for it goes on at once. Arbitration would pick it next whatever the round robin says, so the
  * outcome is that of forward_accept() and an immediate switch_transmit_released(); what is saved is
  * the descriptor and two queue operations. All is checked before anything is changed. Switches that
- * follow a VC rule have no such way: asking for the rule would cost those that do not.
+ * have something to decide have no such way: asking would cost those that do not.
  *
  * 'outputs' is the set of outputs that the driver can send by now. Returns the output, with both
  * ends' credits taken and mutable_word as the next device shall see it; SWITCH_PORT_NONE if the

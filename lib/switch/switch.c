@@ -8,6 +8,7 @@
 
 #include "arbiter.h"
 #include "discard.h"
+#include "switch_adapt.h"
 
 const char *switch_counter_name(unsigned counter)
 {
@@ -111,8 +112,8 @@ static void configure(struct weft_switch *sw, const struct switch_config *config
 	sw->voq = config->voq;
 	memcpy(sw->sl_to_vc, config->sl_to_vc, sizeof(sw->sl_to_vc));
 	sw->vc_rule = config->vc_rule;
-	sw->direct_vcs = config->vc_rule == NULL ? sw->vcs : 0;
 	sw->vc_rule_at = config->vc_rule_at;
+	switch_note_decisions(sw);
 	sw->control_reserve = config->control_reserve;
 	sw->watchdog_ps = config->watchdog_ps;
 	sw->watchdog_due = now;
@@ -161,6 +162,8 @@ struct weft_switch *switch_create(const struct switch_config *config, weft_time 
 
 void switch_destroy(struct weft_switch *sw)
 {
+	if (sw != NULL)
+		switch_adapt_end(sw);
 	free(sw);
 }
 
@@ -170,6 +173,8 @@ void switch_set_table(
 	sw->table_port = port;
 	sw->table_alternatives = alternatives;
 	sw->table_hosts = port != NULL ? hosts : 0;
+	if (sw->adaptation != NULL)
+		sw->adaptation->alternatives = alternatives;
 }
 
 struct weft_packet *switch_take_discards(struct weft_switch *sw)
@@ -241,6 +246,21 @@ void switch_drain(struct weft_switch *sw)
 	}
 }
 
+/* VCs of one device are equally large, and never more than empty. */
+static void learn_far_end(struct weft_switch *sw, unsigned port)
+{
+	uint32_t blocks = credit_available(&sw->port[port].link.tx[0]);
+
+	if (blocks > sw->far[port].vc_blocks)
+		sw->far[port].vc_blocks = blocks;
+}
+
+static void forget_far_end(struct weft_switch *sw, unsigned port)
+{
+	if (sw->far != NULL)
+		sw->far[port].vc_blocks = 0;
+}
+
 static void link_is_up(struct weft_switch *sw, unsigned port)
 {
 	sw->usable |= BIT64(port);
@@ -264,6 +284,7 @@ unsigned switch_poll_link(struct weft_switch *sw, unsigned port, weft_time now)
 	if (due & LINK_WENT_DOWN) {
 		sw->usable &= ~BIT64(port);
 		sw->idle &= ~BIT64(port);
+		forget_far_end(sw, port);
 		discard_output(sw, port, SWITCH_DISCARD_LINK_DOWN);
 	}
 	return due;
@@ -272,7 +293,11 @@ unsigned switch_poll_link(struct weft_switch *sw, unsigned port, weft_time now)
 void switch_on_credit(
 	struct weft_switch *sw, unsigned port, const struct control_credit *credit, weft_time now)
 {
-	if (link_end_on_credit(&sw->port[port].link, credit, now))
+	bool more = link_end_on_credit(&sw->port[port].link, credit, now);
+
+	if (__builtin_expect(sw->far != NULL, 0))
+		learn_far_end(sw, port);
+	if (more)
 		link_is_up(sw, port);
 }
 

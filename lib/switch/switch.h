@@ -93,29 +93,36 @@ struct switch_port {
 	struct link_end link;
 } __attribute__((aligned(64)));
 
+struct adaptation;
+struct adaptive_output;
+struct fecn;
+
 struct weft_switch {
 	uint8_t ports, vcs;
 	bool voq;
-	uint8_t direct_vcs; /* VCs whose packets may pass the queues by: all, or, under a VC rule, 0
-			     */
+	bool decides;       /* there is a VC rule, an adaptation or marks (forward_decide()) */
+	uint8_t direct_vcs; /* VCs whose packets may pass the queues by: all, or 0 if it decides */
 	uint8_t sl_to_vc[16];
 	const uint8_t *table_port;
 	const uint64_t *table_alternatives;
 	uint32_t table_hosts;
 	uint32_t vc_rule_at;
 	const struct vc_rule *vc_rule;
-	uint64_t usable; /* outputs whose link is not down */
-	uint64_t busy;   /* outputs that may have something to send */
-	uint64_t idle;   /* usable outputs where nothing waits, ready or stalled (forward_direct) */
+	struct adaptation *adaptation; /* switch_adapt.h; NULL: none */
+	uint64_t usable;               /* outputs whose link is not down */
+	uint64_t busy;                 /* outputs that may have something to send */
+	uint64_t idle; /* usable outputs where nothing waits, ready or stalled (forward_direct) */
 	/* Inputs that are reading a packet out. Without VOQs they have nothing else to give before
 	 * its tail has left: a driver whose transmissions take time says so (switch_hold()). */
 	uint64_t held;
 	struct weft_packet *discarded;
 	weft_time watchdog_ps, watchdog_due;
 	uint16_t control_reserve;
-	struct switch_port *port; /* [ports] */
-	struct crosspoint *cross; /* [output][input] */
-	struct voq *queue;        /* all queues: [output][input][vc], or [input][vc] without VOQs */
+	struct fecn *fecn;           /* the caller's; NULL: nothing is marked */
+	struct adaptive_output *far; /* [ports], the buffers behind them, for the adaptation */
+	struct switch_port *port;    /* [ports] */
+	struct crosspoint *cross;    /* [output][input] */
+	struct voq *queue; /* all queues: [output][input][vc], or [input][vc] without VOQs */
 	struct switch_config config;
 };
 
@@ -179,8 +186,16 @@ void switch_on_hello(
 /* Discards heads that could not move for the watchdog's time. Cheap when nothing is due. */
 void switch_poll_watchdog(struct weft_switch *sw, weft_time now);
 
+/* With an adaptation: for the same hosts, and with alternatives. */
 void switch_set_table(
 	struct weft_switch *sw, const uint8_t *port, const uint64_t *alternatives, uint32_t hosts);
+
+/* What a packet costs depends on whether there is anything to decide. */
+static inline void switch_note_decisions(struct weft_switch *sw)
+{
+	sw->decides = sw->vc_rule != NULL || sw->adaptation != NULL || sw->fecn != NULL;
+	sw->direct_vcs = sw->decides ? 0 : sw->vcs;
+}
 
 /* Discards everything that is stored, for the end of a run. */
 void switch_drain(struct weft_switch *sw);

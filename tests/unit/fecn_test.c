@@ -6,9 +6,9 @@
 
 #define BLOCKS 160 /* a sixteenth is 10 */
 
-static bool marks(const struct fecn *fecn, unsigned port, uint8_t vc, uint32_t stored)
+static bool marks(struct fecn *fecn, unsigned port, uint8_t vc, uint32_t stored)
 {
-	struct weft_packet packet = {.kind = FRAME_DATA, .vc = vc};
+	struct weft_packet packet = {.vc = vc};
 
 	fecn_mark(fecn, &packet, port, stored);
 	assert_int_equal(packet.flags & ~FRAME_F_FECN, 0);
@@ -61,14 +61,13 @@ static void only_data_is_marked_and_keeps_its_other_flags(void **state)
 
 	fecn_init(&fecn);
 	fecn_set(&fecn, 0, 0, 15, BLOCKS);
-	for (unsigned kind = FRAME_DATA; kind < FRAME_KIND_COUNT; kind++) {
-		struct weft_packet packet = {.kind = (uint8_t)kind,
-			.flags = FRAME_F_ADAPTED | FRAME_F_TAIL,
-			.cursor = 3};
+	for (uint8_t control = 0; control <= 1; control++) {
+		struct weft_packet packet = {
+			.control = control, .flags = FRAME_F_ADAPTED | FRAME_F_TAIL, .cursor = 3};
 
 		fecn_mark(&fecn, &packet, 0, BLOCKS);
 		assert_int_equal(packet.flags,
-			FRAME_F_ADAPTED | FRAME_F_TAIL | (kind == FRAME_DATA ? FRAME_F_FECN : 0));
+			FRAME_F_ADAPTED | FRAME_F_TAIL | (control ? 0 : FRAME_F_FECN));
 		assert_int_equal(packet.cursor, 3);
 	}
 }

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Adaptive routing, AFI and notifications of a switch (switch.md 6 to 8), on top of its tables:
+ *made after the switch, because most switches have none and then pay one branch a packet. What the
+ * buffers behind its outputs hold is learnt from the credits: the most that was ever granted and
+ *not used, since the link came up.
+ *
+ * Who drives such a switch
+ *	calls adaptation_poll(sw->adaptation, now) when switch_adaptation_is_due(), or at each loop;
+ *	after arrivals takes what is to be sent, adaptation_take_arn(), while there is any, and
+ *sends each by its port, as link-local control frames; hands over what comes in:
+ *adaptation_on_arn().
+ */
+
+#include "adaptation.h"
+#include "switch.h"
+
+struct switch_adapt_config {
+	uint64_t seed;
+	const struct adaptive_mode *mode;
+	bool afi; /* the last VC is the AFC; sl_to_vc leaves it out */
+	uint32_t threshold_ppm;
+	uint8_t stage;     /* 1 next to the hosts; 0: none, nothing is consumed here */
+	uint64_t up_ports; /* set: towards higher stages */
+	/* Both or none. Of the detector ports, VCs and vc_blocks are filled in, of the table all
+	 * that adaptation_create() fills in. They need VOQs. */
+	const struct congestion_config *detector;
+	const struct arn_table_config *table;
+};
+
+/* 0; -EINVAL: a number out of range, no alternatives in the switch's table, VC classes, a detector
+ * without VOQs; -ENOMEM. Once in the life of a switch, before it stores anything. */
+int switch_adapt(struct weft_switch *sw, const struct switch_adapt_config *config);
+
+/* Gives back what switch_adapt() took; switch_destroy() does so, too. Then the switch routes as its
+ * tables say. */
+void switch_adapt_end(struct weft_switch *sw);
+
+/* Marks what is stored above its threshold, from now on; the caller's. NULL: nothing is marked. */
+void switch_set_fecn(struct weft_switch *sw, struct fecn *fecn);
+
+/* Something waits for adaptation_poll(). The switch has an adaptation. */
+static inline bool switch_adaptation_is_due(const struct weft_switch *sw, weft_time now)
+{
+	return now >= adaptation_next_due(sw->adaptation);
+}
+
+/* Packets in the VOQs against what the detector takes them for. NULL, or what is wrong. */
+const char *switch_adapt_check(const struct weft_switch *sw);
