@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "damage.h"
+#include "deadlock.h"
 #include "fabric_routes.h"
 #include "nic.h"
 #include "poll_nic.h"
@@ -87,6 +88,7 @@ struct real_fabric {
 	struct fabric_end *end; /* [2 * link + side] */
 	struct fabric_switch *switches;
 	unsigned switch_count;
+	struct weft_switch **sw; /* by number; NULL: elsewhere */
 	struct fabric_host *hosts;
 	unsigned host_count;
 	struct capture_manager *captures;
@@ -104,6 +106,10 @@ struct real_fabric {
 	struct fabric_totals at_start, at_warmup, at_end, at_sample;
 	struct run_result result; /* samples */
 	bool incomplete;
+	bool alone;                    /* there is one loop */
+	weft_time deadlock_age;        /* heads that have waited for less are not looked at */
+	weft_time deadlock_due;        /* the next look */
+	struct deadlock_circle circle; /* the first one that was found */
 };
 
 /* What a frame in transit takes of its host's pool at least, because it keeps a buffer. */
@@ -128,6 +134,11 @@ struct damage *fabric_end_damage(struct fabric_end *end);
 
 int fabric_switches_create(struct real_fabric *fabric, struct fault *fault);
 void fabric_switches_destroy(struct real_fabric *fabric);
+
+/* When the switches are there. */
+int fabric_deadlock_create(struct real_fabric *fabric, struct fault *fault);
+/* Keeps the first circle of waiting that is found. No other loop may be running. */
+void fabric_deadlock_look(struct real_fabric *fabric, weft_time now);
 
 int fabric_hosts_create(struct real_fabric *fabric, struct fault *fault);
 void fabric_hosts_destroy(struct real_fabric *fabric);

@@ -100,6 +100,7 @@ static int build(struct real_fabric *fabric, struct fault *fault)
 		(result = create_pools(fabric, fault)) < 0 ||
 		(result = fabric_links_open(fabric, fault)) < 0 ||
 		(result = fabric_switches_create(fabric, fault)) < 0 ||
+		(result = fabric_deadlock_create(fabric, fault)) < 0 ||
 		(result = fabric_hosts_create(fabric, fault)) < 0 ||
 		(result = create_captures(fabric, fault)) < 0)
 		return result;

@@ -204,7 +204,8 @@ int real_fabric_result(struct real_fabric *fabric, struct run_result *result, st
 	result->accepted = fabric_share(fabric, &fabric->at_warmup, &fabric->at_end, measured);
 	result->incomplete = fabric->incomplete;
 	run_result_set_wall(result, (double)running / (double)PS_PER_S);
-	if (run_result_copy_samples(result, &fabric->result) < 0 ||
+	if (deadlock_result(&fabric->circle, fabric->options.topology, result) < 0 ||
+		run_result_copy_samples(result, &fabric->result) < 0 ||
 		(fabric->options.run->measure.links && add_links(fabric, result, running) < 0))
 		return fault_set(fault, ENOMEM, "no memory for the result");
 	return 0;

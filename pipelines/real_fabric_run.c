@@ -207,6 +207,9 @@ static bool lead(struct real_fabric *fabric)
 	weft_time now = clock_now(&fabric->clock);
 	bool over = watch(fabric, now);
 
+	/* Other loops would change the switches that are looked at. */
+	if (fabric->alone && now >= fabric->deadlock_due)
+		fabric_deadlock_look(fabric, now);
 	if (fabric->serving)
 		serve_command(fabric, now);
 	return (over && !fabric->serving) || watch_stop(fabric, now);
@@ -255,6 +258,7 @@ static void run_workers(struct real_fabric *fabric)
 	workers = workers == 0 ? 1 : workers > WORKERS_MAX ? WORKERS_MAX : workers;
 	if (workers > rte_lcore_count())
 		workers = rte_lcore_count();
+	fabric->alone = workers == 1;
 	share_out(fabric, worker, workers);
 	atomic_store(&fabric->halt, false);
 	RTE_LCORE_FOREACH_WORKER(lcore)

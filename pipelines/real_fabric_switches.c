@@ -120,4 +120,5 @@ void fabric_switches_destroy(struct real_fabric *fabric)
 		switch_destroy(fabric->switches[i].sw);
 	}
 	free(fabric->switches);
+	free(fabric->sw);
 }

@@ -5,6 +5,7 @@
 /* The parts of a virtual fabric, shared by its files (virtual_*.c) and nobody else. */
 
 #include "datagram.h"
+#include "deadlock.h"
 #include "event_queue.h"
 #include "fabric_routes.h"
 #include "goal_replay.h"
@@ -100,8 +101,6 @@ struct virtual_totals {
 	uint64_t absorbed; /* frames, by hosts on the way */
 };
 
-#define VIRTUAL_CYCLE_MAX 64 /* channels that are kept of a circle */
-
 struct virtual_fabric {
 	const struct topology *topology;
 	const struct run_config *run;
@@ -140,9 +139,8 @@ struct virtual_fabric {
 	struct run_result result; /* samples */
 	double wall_seconds;
 	bool failed, deadlock, incomplete;
-	/* The first circle of waiting that was found (virtual_deadlock.c). */
-	struct topology_port cycle[VIRTUAL_CYCLE_MAX];
-	unsigned cycle_channels;
+	/* The first circle of waiting that was found (deadlock.h). */
+	struct deadlock_circle circle;
 	virtual_watch_fn *watch; /* told of every frame; NULL: nobody looks */
 	void *watch_ctx;
 };
@@ -238,12 +236,8 @@ uint64_t virtual_transit_absorbed(const struct virtual_fabric *fabric); /* frame
 const char *virtual_transit_check(const struct virtual_fabric *fabric); /* NULL, or what is wrong */
 void virtual_transit_result(const struct virtual_fabric *fabric, struct run_result *result);
 
-/* virtual_deadlock.c: channels that wait for each other in a circle, found in the buffers: the
- * heads behind them have had no credits for 'age_ps', none that is on its way counts. Their number,
- * 0 if there is no circle; the first 'room' of them, by the ports that send into them. */
-unsigned virtual_deadlock_find(const struct virtual_fabric *fabric, weft_time age_ps,
-	struct topology_port *cycle, unsigned room);
-/* Keeps the first circle that is found. */
+/* virtual_deadlock.c: keeps the first circle that is found, of heads that have waited for so long.
+ */
 void virtual_deadlock_note(struct virtual_fabric *fabric, weft_time age_ps);
 /* -ENOMEM. */
 int virtual_deadlock_result(const struct virtual_fabric *fabric, struct run_result *result);

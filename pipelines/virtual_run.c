@@ -110,7 +110,7 @@ static void run_until(struct course *course, weft_time limit)
 /* What has waited for half the watchdog's time, and waits for itself, waits for the watchdog. */
 static void watch(struct virtual_fabric *fabric)
 {
-	if (fabric->cycle_channels == 0)
+	if (fabric->circle.channels == 0)
 		virtual_deadlock_note(fabric, fabric->run->watchdog_ps / 2);
 	for (uint32_t at = 0; at < fabric->switches; at++) {
 		switch_poll_watchdog(fabric->sw[at], fabric->now);

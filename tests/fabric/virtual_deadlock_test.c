@@ -77,9 +77,17 @@ static void plant_circle(struct bed *bed)
 		plant(bed, at, (at + RING - 1) % RING, (at + 1) % RING, false);
 }
 
+static unsigned found_of_age(const struct bed *bed, weft_time age_ps, struct topology_port *cycle)
+{
+	const struct virtual_fabric *fabric = bed->lab.fabric;
+	const struct deadlock_view view = {fabric->topology, fabric->sw, fabric->now};
+
+	return deadlock_find(&view, age_ps, cycle, RING);
+}
+
 static unsigned found(const struct bed *bed, struct topology_port *cycle)
 {
-	return virtual_deadlock_find(bed->lab.fabric, 0, cycle, RING);
+	return found_of_age(bed, 0, cycle);
 }
 
 static void a_circle_is_named_by_the_ports_that_send_into_its_buffers(void **state)
@@ -134,13 +142,13 @@ static void who_has_not_waited_long_enough_is_not_stuck(void **state)
 
 	plant_circle(bed);
 	bed->lab.fabric->now = 10 * PS_PER_MS;
-	assert_int_equal(virtual_deadlock_find(bed->lab.fabric, PS_PER_MS, cycle, RING), 0);
+	assert_int_equal(found_of_age(bed, PS_PER_MS, cycle), 0);
 	for (uint32_t at = 0; at < RING; at++)
 		switch_cross(bed->lab.fabric->sw[at], bed->planted[at].out_port,
 			port_to(bed, at, (at + RING - 1) % RING))
 			->queue[0]
 			.stalled_at = 9 * PS_PER_MS;
-	assert_int_equal(virtual_deadlock_find(bed->lab.fabric, PS_PER_MS, cycle, RING), RING);
+	assert_int_equal(found_of_age(bed, PS_PER_MS, cycle), RING);
 }
 
 int main(void)

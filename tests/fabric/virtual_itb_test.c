@@ -217,10 +217,10 @@ static void expect_circle(const struct virtual_lab *lab)
 		struct topology_port end;
 		char name[64];
 
-		assert_true(topology_peer(lab->topology, fabric->cycle[i], &end));
+		assert_true(topology_peer(lab->topology, fabric->circle.port[i], &end));
 		assert_int_equal(end.kind, DEVICE_SWITCH);
-		assert_int_equal(end.device, fabric->cycle[(i + 1) % 6].device);
-		topology_port_name(lab->topology, fabric->cycle[i], name, sizeof(name));
+		assert_int_equal(end.device, fabric->circle.port[(i + 1) % 6].device);
+		topology_port_name(lab->topology, fabric->circle.port[i], name, sizeof(name));
 		assert_string_equal(name, lab->result.cycle[i].from);
 	}
 }

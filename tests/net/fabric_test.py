@@ -63,8 +63,13 @@ class Fabric(unittest.TestCase):
 
     def measure(self, *args):
         """Runs and returns the result document, after the checks that always hold."""
-        done = self.weft("run", self.file, "--json", "-", *args)
+        result, done = self.judge(*args)
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertFalse(result["checks"]["deadlock"])
+        return result
+
+    def judge(self, *args):
+        done = self.weft("run", self.file, "--json", "-", *args)
         result = json.loads(done.stdout)
         self.assertEqual(
             {key: result["checks"][key] for key in ("lost", "duplicated", "out_of_order")},
@@ -76,7 +81,7 @@ class Fabric(unittest.TestCase):
         discards = sum(value for name, value in counters.items() if name.startswith("discard_"))
         self.assertEqual(counters["data_in"], counters["data_out"] + discards)
         self.assertGreater(result["messages"]["delivered"], 100)
-        return result
+        return result, done
 
     def test_nothing_is_lost_duplicated_or_reordered_over_several_paths(self):
         result = self.measure()
@@ -118,16 +123,32 @@ class Fabric(unittest.TestCase):
         self.assertGreater(result["packets"]["retransmitted"], 0)
         self.assertEqual(counters["host_itb_absorbed"], counters["host_itb_reinjected"])
 
-    def test_the_watchdog_frees_a_deadlock_and_everything_arrives(self):
-        # Minimal routes round a ring. For a few milliseconds everybody sends as fast as he can.
-        result = self.measure(
+    def ring(self, *args):
+        """Minimal routes round a ring. For a few milliseconds everybody sends as fast as he can."""
+        return self.judge(
             "--set", "topology=ring:switches=6,hosts=2", "--set", "routing={algorithm: minhop, "
             "mode: table, may-deadlock: true}", "--set", "link.rate=200Mbps", "--set",
             "switch={buffer: 8KiB, mtu: 1KiB}", "--set", "nic={mtu: 1KiB, window: 16}", "--set",
             "traffic=[{pattern: uniform, load: 100%, message: 1KiB, stop: 4ms}]", "--set",
-            "measure.duration=6s")
+            "measure.duration=6s", *args)
+
+    def test_a_deadlock_is_named_and_the_watchdog_frees_it_and_everything_arrives(self):
+        result, done = self.ring()
         self.assertGreater(result["counters"]["discard_watchdog"], 10)
         self.assertGreater(result["packets"]["retransmitted"], 10)
+        self.assertTrue(result["checks"]["deadlock"])
+        cycle = result["checks"]["cycle"]
+        self.assertEqual({name.split(":")[0] for name in cycle}, {f"s{i}" for i in range(6)})
+        self.assertEqual(len({name.split(":")[1] for name in cycle}), 1)  # one way round
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("6 channels wait for each other: " + " ".join(cycle), done.stderr)
+
+    def test_the_same_ring_with_in_transit_buffers_has_no_deadlock(self):
+        result, done = self.ring("--set", "routing={algorithm: ud-itb, mode: source}",
+                                 "--set", "measure.duration=1s")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertFalse(result["checks"]["deadlock"])
+        self.assertEqual(result["counters"]["discard_watchdog"], 0)
 
     def test_dimension_order_crosses_datelines(self):
         self.measure("--set", "topology=ring:switches=5,hosts=2", "--set", "switch.vcs=2",
