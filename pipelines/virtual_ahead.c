@@ -165,8 +165,11 @@ typedef void step_fn(const struct virtual_fabric *fabric, uint32_t order, uint32
 INLINE void each(const struct virtual_fabric *fabric, const struct event_bucket *bucket,
 	unsigned count, step_fn *step)
 {
+	const struct event_queue *events = fabric->events;
+
 	for (unsigned i = 0; i < count; i++)
-		step(fabric, (uint32_t)bucket->key[i], bucket->item[i]);
+		step(fabric, event_key_order(events, bucket->key[i]),
+			event_key_item(events, bucket->key[i]));
 }
 
 void virtual_look_ahead(const struct virtual_fabric *fabric)

@@ -29,13 +29,16 @@ void virtual_credits_fini(struct virtual_credits *credits)
 	*credits = (struct virtual_credits){0};
 }
 
-/* Room for as many records again. */
-static bool grow_credits(struct virtual_credits *credits)
+/* Room for as many records again; never 'most' of them. */
+static bool grow_credits(struct virtual_credits *credits, uint64_t most)
 {
-	uint32_t size = credits->size * 2;
-	struct control_credit *record = realloc(credits->record, size * sizeof(*record));
-	uint32_t *next = realloc(credits->next_free, size * sizeof(*next));
+	uint32_t size = credits->size * 2, *next;
+	struct control_credit *record;
 
+	if (size >= most)
+		return false;
+	record = realloc(credits->record, size * sizeof(*record));
+	next = realloc(credits->next_free, size * sizeof(*next));
 	if (record != NULL)
 		credits->record = record;
 	if (next != NULL)
@@ -54,7 +57,7 @@ void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
 	struct virtual_credits *credits = &fabric->credits;
 	uint32_t item = credits->first_free;
 
-	if (item == credits->size && !grow_credits(credits)) {
+	if (item == credits->size && !grow_credits(credits, fabric->items)) {
 		fabric->failed = true;
 		return;
 	}

@@ -106,6 +106,7 @@ struct virtual_fabric {
 	const struct run_config *run;
 	struct virtual_arena arena;
 	struct event_queue *events;
+	uint64_t items; /* of events: their numbers are below it */
 	uint32_t switches, hosts;
 	struct weft_switch **sw;
 	struct virtual_host *host;

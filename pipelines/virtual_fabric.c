@@ -197,10 +197,17 @@ static int create_hosts(struct virtual_fabric *fabric, struct fault *fault)
 	return result;
 }
 
+/* Bits of the numbers below 'end'. */
+static unsigned bits_below(uint64_t end)
+{
+	return end > 2 ? 64 - (unsigned)__builtin_clzll(end - 1) : 1;
+}
+
 /* Buckets in which some ten events fall when all links are busy with full frames, which takes two
  * events each; and as far ahead as a packet's next events lie. */
 static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 {
+	uint64_t devices = (uint64_t)fabric->switches + fabric->hosts;
 	const struct topology *topology = fabric->topology;
 	uint64_t frame = fabric->run->nic.mtu_bytes + FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD;
 	uint64_t rate = topology->links > 0 ? topology->link_at[0].rate_bps : TOPOLOGY_RATE_BPS;
@@ -208,8 +215,9 @@ static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 	weft_time packet = frame * ps_per_byte(rate);
 	weft_time width = 10 * packet / (4 * (uint64_t)topology->links + 1);
 
-	return event_queue_create_reaching(
-		width > 0 ? width : 1, 2 * packet + delay + fabric->routing_delay_ps);
+	return event_queue_create_reaching(width > 0 ? width : 1,
+		2 * packet + delay + fabric->routing_delay_ps,
+		bits_below(VIRTUAL_ORDER(devices, 0, 0)), bits_below(fabric->items));
 }
 
 /* Payload of the last frame of such messages, if that is less. */
@@ -256,6 +264,7 @@ static int open_goal(struct virtual_fabric *fabric, struct fault *fault)
 
 static int build(struct virtual_fabric *fabric, struct fault *fault)
 {
+	uint32_t records;
 	int result;
 
 	fabric->traffic = run_config_resolve(fabric->run, fabric->topology, fault);
@@ -269,9 +278,14 @@ static int build(struct virtual_fabric *fabric, struct fault *fault)
 		(result = create_hosts(fabric, fault)) < 0 ||
 		(result = virtual_links_create(fabric, fault)) < 0)
 		return result;
+	records = 4 * fabric->topology->links + 1;
+	if (virtual_pool_init(&fabric->pool, packets_max(fabric)) < 0 ||
+		virtual_credits_init(&fabric->credits, records) < 0)
+		return fault_set(fault, ENOMEM, "no memory for a virtual fabric");
+	/* There is hardly a credit frame under way without a packet that has made room for it. */
+	fabric->items = 2 * ((uint64_t)fabric->pool.size + records);
 	fabric->events = create_queue(fabric);
-	if (fabric->events == NULL || virtual_pool_init(&fabric->pool, packets_max(fabric)) < 0 ||
-		virtual_credits_init(&fabric->credits, 4 * fabric->topology->links + 1) < 0)
+	if (fabric->events == NULL)
 		return fault_set(fault, ENOMEM, "no memory for a virtual fabric");
 	return 0;
 }

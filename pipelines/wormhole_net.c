@@ -12,6 +12,10 @@
 /* Width of a bucket of the event queue, in phases of cycles: a few events of a busy network. */
 #define BUCKET 64
 
+/* What its events are, and of whom. */
+#define ORDER_BITS 3
+#define ITEM_BITS  32
+
 /* Of the list of runs (wormhole_runs.h) and of a byte. */
 #define DELAY_MAX 250
 
@@ -159,7 +163,7 @@ static int create_hosts(struct wormhole_net *net)
 	net->message_room = 1024;
 	net->message = malloc(net->message_room * sizeof(*net->message));
 	net->free_message = WORMHOLE_NONE;
-	net->events = event_queue_create(BUCKET);
+	net->events = event_queue_create(BUCKET, ORDER_BITS, ITEM_BITS);
 	if (net->host == NULL || net->message == NULL || net->events == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < net->topology->hosts; i++) {

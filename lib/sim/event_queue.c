@@ -13,6 +13,9 @@
 /* 'filled' is read eight buckets at a time. */
 #define FILLED_WORD 8u
 
+/* Keys are positive as signed numbers. */
+#define EVENT_KEY_BITS 63u
+
 static uint64_t buckets_for(unsigned shift, weft_time reach_ps)
 {
 	uint64_t buckets = BUCKETS_MIN;
@@ -27,40 +30,59 @@ static bool grow_sorted(struct event_queue *queue, uint32_t count)
 {
 	uint32_t room = queue->room == 0 ? 2 * EVENT_SORT_FEW : queue->room;
 	uint64_t *key;
-	uint32_t *item;
 
 	if (count < queue->room)
 		return true;
 	while (room <= count)
 		room *= 2;
 	key = realloc(queue->key, room * sizeof(*key));
-	if (key != NULL)
-		queue->key = key;
-	item = realloc(queue->item, room * sizeof(*item));
-	if (item != NULL)
-		queue->item = item;
-	if (key == NULL || item == NULL) {
+	if (key == NULL) {
 		queue->failed = true;
 		return false;
 	}
+	queue->key = key;
 	queue->room = room;
 	return true;
 }
 
-struct event_queue *event_queue_create(weft_time width_ps)
+struct event_queue *event_queue_create(weft_time width_ps, unsigned order_bits, unsigned item_bits)
 {
-	return event_queue_create_reaching(width_ps, 4096 * width_ps);
+	return event_queue_create_reaching(width_ps, 4096 * width_ps, order_bits, item_bits);
 }
 
-struct event_queue *event_queue_create_reaching(weft_time width_ps, weft_time reach_ps)
+static void set_widths(
+	struct event_queue *queue, weft_time width_ps, unsigned order_bits, unsigned item_bits)
 {
-	struct event_queue *queue = calloc(1, sizeof(*queue));
+	unsigned most = EVENT_KEY_BITS - order_bits - item_bits;
+
+	most = most < EVENT_SHIFT_MAX ? most : EVENT_SHIFT_MAX;
+	while (queue->shift < most && ((weft_time)1 << queue->shift) < width_ps)
+		queue->shift++;
+	queue->item_bits = (uint8_t)item_bits;
+	queue->tail_bits = (uint8_t)(order_bits + item_bits);
+	queue->item_mask = (UINT64_C(1) << item_bits) - 1;
+}
+
+static bool bits_valid(unsigned order_bits, unsigned item_bits)
+{
+	return order_bits > 0 && order_bits <= 32 && item_bits > 0 && item_bits <= 32 &&
+	       order_bits + item_bits < EVENT_KEY_BITS;
+}
+
+struct event_queue *event_queue_create_reaching(
+	weft_time width_ps, weft_time reach_ps, unsigned order_bits, unsigned item_bits)
+{
+	struct event_queue *queue;
 	uint64_t buckets;
 
+	if (!bits_valid(order_bits, item_bits)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	queue = calloc(1, sizeof(*queue));
 	if (queue == NULL)
 		return NULL;
-	while (queue->shift < EVENT_SHIFT_MAX && ((weft_time)1 << queue->shift) < width_ps)
-		queue->shift++;
+	set_widths(queue, width_ps, order_bits, item_bits);
 	buckets = buckets_for(queue->shift, reach_ps);
 	queue->mask = buckets - 1;
 	queue->bucket = aligned_alloc(64, buckets * sizeof(*queue->bucket));
@@ -83,9 +105,8 @@ void event_queue_destroy(struct event_queue *queue)
 	if (queue == NULL)
 		return;
 	for (uint64_t i = 0; queue->spill != NULL && i <= queue->mask; i++)
-		free(queue->spill[i].event);
+		free(queue->spill[i].key);
 	free(queue->key);
-	free(queue->item);
 	free(queue->bucket);
 	free(queue->filled);
 	free(queue->spill);
@@ -100,45 +121,42 @@ static inline bool before(const struct sim_event *a, const struct sim_event *b)
 	return a->order != b->order ? a->order < b->order : a->item < b->item;
 }
 
-/* Room for one more; false, and the queue has failed, without memory. */
-static bool grow(struct event_queue *queue, struct event_list *list)
+/* Room for twice as many things of 'size' bytes, LIST_ROOM at first; false, and the queue has
+ * failed, without memory. */
+static bool grow(struct event_queue *queue, void **list, uint32_t *room, size_t size)
 {
-	uint32_t more = list->room == 0 ? LIST_ROOM : list->room * 2;
-	struct sim_event *larger;
+	uint32_t more = *room == 0 ? LIST_ROOM : *room * 2;
+	void *larger = more > *room ? realloc(*list, more * size) : NULL;
 
-	if (list->count < list->room)
-		return true;
-	larger = more > list->room ? realloc(list->event, more * sizeof(*larger)) : NULL;
 	if (larger == NULL) {
 		queue->failed = true;
 		return false;
 	}
-	list->event = larger;
-	list->room = more;
+	*list = larger;
+	*room = more;
 	return true;
+}
+
+static void spill(struct event_queue *queue, struct event_spill *to, uint64_t key)
+{
+	void *list = to->key;
+
+	if (to->count == to->room) {
+		if (!grow(queue, &list, &to->room, sizeof(*to->key)))
+			return;
+		to->key = list;
+	}
+	to->key[to->count++] = key;
 }
 
 static void append(struct event_queue *queue, struct sim_event event)
 {
-	uint64_t place = (event.at >> queue->shift) & queue->mask;
-	struct event_bucket *bucket = &queue->bucket[place];
-	struct event_list *spill = &queue->spill[place];
-	unsigned at = queue->filled[place];
+	uint64_t place = (event.at >> queue->shift) & queue->mask, key = event_key(queue, event);
 
-	if (at < EVENT_SORT_FEW) {
-		bucket->key[at] = event_key(queue, event);
-		bucket->item[at] = event.item;
-		queue->filled[place]++;
-	} else if (grow(queue, spill)) {
-		spill->event[spill->count++] = event;
-	}
-}
-
-static bool is_before(const struct event_queue *queue, uint64_t key, uint32_t item, uint32_t other)
-{
-	if (key != queue->key[other])
-		return key < queue->key[other];
-	return item < queue->item[other];
+	if (queue->filled[place] < EVENT_SORT_FEW)
+		queue->bucket[place].key[queue->filled[place]++] = key;
+	else
+		spill(queue, &queue->spill[place], key);
 }
 
 /* Into the bucket that is being emptied, which is sorted. */
@@ -150,21 +168,22 @@ static void insert(struct event_queue *queue, struct sim_event event)
 	if (!grow_sorted(queue, queue->count + 1))
 		return;
 	queue->key[++queue->count] = UINT64_MAX;
-	for (; at > queue->next && is_before(queue, key, event.item, at - 1); at--) {
+	for (; at > queue->next && key < queue->key[at - 1]; at--)
 		queue->key[at] = queue->key[at - 1];
-		queue->item[at] = queue->item[at - 1];
-	}
 	queue->key[at] = key;
-	queue->item[at] = event.item;
 }
 
 static void heap_push(struct event_queue *queue, struct sim_event event)
 {
-	struct event_list *heap = &queue->heap;
+	struct event_heap *heap = &queue->heap;
+	void *list = heap->event;
 	uint32_t at = heap->count;
 
-	if (!grow(queue, heap))
-		return;
+	if (heap->count == heap->room) {
+		if (!grow(queue, &list, &heap->room, sizeof(*heap->event)))
+			return;
+		heap->event = list;
+	}
 	for (; at > 0 && before(&event, &heap->event[(at - 1) / 2]); at = (at - 1) / 2)
 		heap->event[at] = heap->event[(at - 1) / 2];
 	heap->event[at] = event;
@@ -173,7 +192,7 @@ static void heap_push(struct event_queue *queue, struct sim_event event)
 
 static struct sim_event heap_pop(struct event_queue *queue)
 {
-	struct event_list *heap = &queue->heap;
+	struct event_heap *heap = &queue->heap;
 	struct sim_event first = heap->event[0], last = heap->event[--heap->count];
 	uint32_t at = 0;
 
@@ -253,20 +272,16 @@ bool event_queue_is_empty(const struct event_queue *queue)
 }
 
 /* A bucket with a spill: both into one array, which is sorted as a whole. */
-static void sort_spilled(struct event_queue *queue, struct event_bucket *bucket, unsigned filled,
-	struct event_list *spill)
+static void sort_spilled(struct event_queue *queue, const struct event_bucket *bucket,
+	unsigned filled, struct event_spill *spill)
 {
 	uint32_t count = filled + spill->count;
 
 	if (!grow_sorted(queue, count))
 		return;
 	memcpy(queue->key, bucket->key, filled * sizeof(bucket->key[0]));
-	memcpy(queue->item, bucket->item, filled * sizeof(bucket->item[0]));
-	for (uint32_t i = 0; i < spill->count; i++) {
-		queue->key[filled + i] = event_key(queue, spill->event[i]);
-		queue->item[filled + i] = spill->event[i].item;
-	}
-	event_sort_many(queue->key, queue->item, count);
+	memcpy(queue->key + filled, spill->key, spill->count * sizeof(spill->key[0]));
+	event_sort_many(queue->key, count);
 	queue->count = count;
 	spill->count = 0;
 }
@@ -274,7 +289,7 @@ static void sort_spilled(struct event_queue *queue, struct event_bucket *bucket,
 static void sort_current(struct event_queue *queue)
 {
 	uint64_t place = queue->current & queue->mask;
-	struct event_list *spill = &queue->spill[place];
+	struct event_spill *spill = &queue->spill[place];
 	unsigned filled = queue->filled[place];
 
 	queue->next = queue->count = 0;
@@ -282,8 +297,7 @@ static void sort_current(struct event_queue *queue)
 	if (__builtin_expect(spill->count > 0, 0)) {
 		sort_spilled(queue, &queue->bucket[place], filled, spill);
 	} else {
-		event_sort_few(queue->bucket[place].key, queue->bucket[place].item, filled,
-			queue->key, queue->item);
+		event_sort_few(queue->bucket[place].key, filled, queue->key);
 		queue->count = filled;
 	}
 	queue->key[queue->count] = UINT64_MAX;
@@ -298,8 +312,9 @@ static void set_limit(struct event_queue *queue, weft_time limit)
 	if (limit <= queue->base)
 		queue->limit_key = 0;
 	else
-		queue->limit_key =
-			limit - queue->base >= width ? UINT64_MAX : (limit - queue->base) << 32;
+		queue->limit_key = limit - queue->base >= width
+					   ? UINT64_MAX
+					   : (limit - queue->base) << queue->tail_bits;
 }
 
 bool event_queue_advance(struct event_queue *queue, weft_time limit)

@@ -11,9 +11,10 @@
  * that agree in both come out in the order of their items. 'order' says who is served first at one
  * time and, by that, who it is: the caller's.
  *
- * Within a bucket time and order are one number: the time since the bucket's beginning in the upper
- * half, the order in the lower. A bucket is no wider than 2^30 ps, so the number is positive also
- * as a signed one, which is what vector instructions compare.
+ * In the queue an event is one number of 64 bits: the time since its bucket's beginning, the order,
+ * the item, from the top down. So who creates a queue says how many bits orders and items take;
+ * what they leave limits the width of a bucket. The number is positive also as a signed one, which
+ * is what vector instructions compare.
  *
  * Memory grows while a run finds out how much it needs, never per event. One thread. If it runs out
  * the queue says so afterwards (event_queue_failed), and pops nothing more.
@@ -36,12 +37,17 @@ struct sim_event {
 /* What a bucket has room for at once; more goes to its spill. */
 struct event_bucket {
 	uint64_t key[EVENT_SORT_FEW];
-	uint32_t item[EVENT_SORT_FEW];
 } __attribute__((aligned(64)));
 
-_Static_assert(sizeof(struct event_bucket) == 384, "four lines of keys and two of items");
+_Static_assert(sizeof(struct event_bucket) == 256, "four lines, of which one or two are used");
 
-struct event_list {
+/* Keys that did not fit into a bucket. */
+struct event_spill {
+	uint64_t *key;
+	uint32_t count, room;
+};
+
+struct event_heap {
 	struct sim_event *event;
 	uint32_t count, room;
 };
@@ -49,27 +55,31 @@ struct event_list {
 struct event_queue {
 	/* The bucket that is being emptied, sorted; behind the last key stands UINT64_MAX. */
 	uint64_t *key;
-	uint32_t *item;
 	uint32_t next, count; /* the first that was not taken; all */
-	unsigned shift;       /* a bucket is 2^shift ps wide */
-	bool failed;
-	weft_time base;     /* its beginning */
-	uint64_t limit_key; /* keys from here on are not due before 'limit' */
+	weft_time base;       /* its beginning */
+	uint64_t limit_key;   /* keys from here on are not due before 'limit' */
 	weft_time limit;
+	uint64_t item_mask;
+	uint8_t item_bits, tail_bits; /* of the item; of order and item */
+	uint8_t shift;                /* a bucket is 2^shift ps wide */
+	bool failed;
 	uint64_t current; /* its number, from time 0 on */
 	uint64_t mask;    /* buckets - 1 */
 	struct event_bucket *bucket;
 	uint8_t *filled; /* by bucket: events in it, but for its spill */
-	struct event_list *spill;
-	struct event_list heap;
-	uint32_t room; /* of key and item */
+	struct event_spill *spill;
+	struct event_heap heap;
+	uint32_t room; /* of key */
 };
 
-/* 'width_ps' is rounded up to a power of two, and cut at 2^30; best is a width in which some five
- * events fall. The calendar has 4,096 buckets. NULL with errno ENOMEM. */
-struct event_queue *event_queue_create(weft_time width_ps);
+/* 'width_ps' is rounded up to a power of two, and cut at 2^30 and at what the bits leave; best is a
+ * width in which some five events fall. Orders are below 2^order_bits and items below 2^item_bits,
+ * each of 1 to 32 bits and both together at most 62. The calendar has 4,096 buckets. NULL with
+ * errno EINVAL, ENOMEM. */
+struct event_queue *event_queue_create(weft_time width_ps, unsigned order_bits, unsigned item_bits);
 /* The same with a calendar that reaches about 'reach_ps' ahead: not more memory than is of use. */
-struct event_queue *event_queue_create_reaching(weft_time width_ps, weft_time reach_ps);
+struct event_queue *event_queue_create_reaching(
+	weft_time width_ps, weft_time reach_ps, unsigned order_bits, unsigned item_bits);
 void event_queue_destroy(struct event_queue *queue);
 
 /* The rare half of pushing: into the bucket that is being emptied, beyond the calendar, or where
@@ -80,7 +90,18 @@ static inline uint64_t event_key(const struct event_queue *queue, struct sim_eve
 {
 	uint64_t since = event.at & ((UINT64_C(1) << queue->shift) - 1);
 
-	return since << 32 | event.order;
+	return since << queue->tail_bits | (uint64_t)event.order << queue->item_bits | event.item;
+}
+
+/* What event_key() has made of the event. */
+static inline uint32_t event_key_order(const struct event_queue *queue, uint64_t key)
+{
+	return (uint32_t)((key & ((UINT64_C(1) << queue->tail_bits) - 1)) >> queue->item_bits);
+}
+
+static inline uint32_t event_key_item(const struct event_queue *queue, uint64_t key)
+{
+	return (uint32_t)(key & queue->item_mask);
 }
 
 /* 'event.at' is not before that of the event popped last, nor before the limit of a pop that found
@@ -98,7 +119,6 @@ static inline void event_queue_push(struct event_queue *queue, struct sim_event 
 	}
 	queue->filled[place] = (uint8_t)(at + 1);
 	bucket->key[at] = event_key(queue, event);
-	bucket->item[at] = event.item;
 }
 
 /* The rare half of popping: another limit, or on to the next bucket that has events. False if no
@@ -118,8 +138,9 @@ static inline bool event_queue_pop(
 			return false;
 		key = queue->key[queue->next];
 	}
-	*event = (struct sim_event){
-		queue->base + (key >> 32), (uint32_t)key, queue->item[queue->next++]};
+	queue->next++;
+	*event = (struct sim_event){queue->base + (key >> queue->tail_bits),
+		event_key_order(queue, key), event_key_item(queue, key)};
 	return true;
 }
 

@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "event_sort.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #define LANES 4u
@@ -10,57 +9,29 @@
 /* Four keys in one register where the processor has such, in more where it has not. */
 typedef int64_t four_keys __attribute__((vector_size(32), aligned(8)));
 
-struct pair {
-	uint64_t key;
-	uint32_t item;
-};
-
 static int compare(const void *a, const void *b)
 {
-	const struct pair *x = a, *y = b;
+	const uint64_t *x = a, *y = b;
 
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return (x->item > y->item) - (x->item < y->item);
+	return (*x > *y) - (*x < *y);
 }
 
-static bool is_before(uint64_t key, uint32_t item, uint64_t other_key, uint32_t other_item)
-{
-	return key != other_key ? key < other_key : item < other_item;
-}
-
-/* By insertion: with equal keys, and when there is no memory for more. */
-static void insert_all(uint64_t *key, uint32_t *item, uint32_t count)
+/* With equal keys. */
+static void insert_all(uint64_t *key, uint32_t count)
 {
 	for (uint32_t i = 1; i < count; i++) {
 		uint64_t this_key = key[i];
-		uint32_t this_item = item[i], at = i;
+		uint32_t at = i;
 
-		for (; at > 0 && is_before(this_key, this_item, key[at - 1], item[at - 1]); at--) {
+		for (; at > 0 && this_key < key[at - 1]; at--)
 			key[at] = key[at - 1];
-			item[at] = item[at - 1];
-		}
 		key[at] = this_key;
-		item[at] = this_item;
 	}
 }
 
-void event_sort_many(uint64_t *key, uint32_t *item, uint32_t count)
+void event_sort_many(uint64_t *key, uint32_t count)
 {
-	struct pair *pair = malloc(count * sizeof(*pair));
-
-	if (pair == NULL) {
-		insert_all(key, item, count);
-		return;
-	}
-	for (uint32_t i = 0; i < count; i++)
-		pair[i] = (struct pair){key[i], item[i]};
-	qsort(pair, count, sizeof(*pair), compare);
-	for (uint32_t i = 0; i < count; i++) {
-		key[i] = pair[i].key;
-		item[i] = pair[i].item;
-	}
-	free(pair);
+	qsort(key, count, sizeof(*key), compare);
 }
 
 /*
@@ -68,9 +39,8 @@ void event_sort_many(uint64_t *key, uint32_t *item, uint32_t count)
  * and takes the place behind the last one. Loops of constant length: guessing their ends wrongly
  * would cost more than they do.
  */
-static inline __attribute__((always_inline)) void place_all(const uint64_t *key,
-	const uint32_t *item, uint32_t count, uint64_t *to_key, uint32_t *to_item,
-	const uint32_t room)
+static inline __attribute__((always_inline)) void place_all(
+	const uint64_t *key, uint32_t count, uint64_t *sorted, const uint32_t room)
 {
 	const int64_t end = count;
 	four_keys mine[EVENT_SORT_FEW / LANES], rank[EVENT_SORT_FEW / LANES], seen = {0};
@@ -88,32 +58,25 @@ static inline __attribute__((always_inline)) void place_all(const uint64_t *key,
 	for (uint32_t k = 0; k < room; k++)
 		for (uint32_t i = 0; i < room / LANES; i++)
 			rank[i] -= mine[i] > mine[k / LANES][k % LANES];
-	for (uint32_t k = 0; k < room; k++) {
-		int64_t to = rank[k / LANES][k % LANES];
-
-		to_key[to] = key[k];
-		to_item[to] = item[k];
-	}
+	for (uint32_t k = 0; k < room; k++)
+		sorted[rank[k / LANES][k % LANES]] = key[k];
 	for (uint32_t i = 0; i < room / LANES; i++)
 		seen += rank[i];
 	sum = seen[0] + seen[1] + seen[2] + seen[3];
-	/* Equal keys have taken the same place: rare, and their items decide. */
+	/* Equal keys have taken the same place: rare. */
 	if (__builtin_expect(sum == end * (end - 1) / 2 + (room - end) * end, 1))
 		return;
-	for (uint32_t k = 0; k < count; k++) {
-		to_key[k] = key[k];
-		to_item[k] = item[k];
-	}
-	insert_all(to_key, to_item, count);
+	for (uint32_t k = 0; k < count; k++)
+		sorted[k] = key[k];
+	insert_all(sorted, count);
 }
 
-void event_sort_few(const uint64_t *key, const uint32_t *item, uint32_t count, uint64_t *to_key,
-	uint32_t *to_item)
+void event_sort_few(const uint64_t *key, uint32_t count, uint64_t *sorted)
 {
 	if (count <= EVENT_SORT_FEW / 4)
-		place_all(key, item, count, to_key, to_item, EVENT_SORT_FEW / 4);
+		place_all(key, count, sorted, EVENT_SORT_FEW / 4);
 	else if (count <= EVENT_SORT_FEW / 2)
-		place_all(key, item, count, to_key, to_item, EVENT_SORT_FEW / 2);
+		place_all(key, count, sorted, EVENT_SORT_FEW / 2);
 	else
-		place_all(key, item, count, to_key, to_item, EVENT_SORT_FEW);
+		place_all(key, count, sorted, EVENT_SORT_FEW);
 }

@@ -12,10 +12,9 @@
 
 #define EVENT_SORT_FEW 32u
 
-/* Sorts 'count' <= EVENT_SORT_FEW events by (key, item). All arrays have room for EVENT_SORT_FEW,
- * the sorted ones for one more; what is behind 'count' is read, and written. */
-void event_sort_few(const uint64_t *key, const uint32_t *item, uint32_t count, uint64_t *to_key,
-	uint32_t *to_item);
+/* Sorts 'count' <= EVENT_SORT_FEW keys. Both arrays have room for EVENT_SORT_FEW, the sorted one
+ * for one more; what is behind 'count' is read, and written. */
+void event_sort_few(const uint64_t *key, uint32_t count, uint64_t *sorted);
 
 /* Any number, where they are. */
-void event_sort_many(uint64_t *key, uint32_t *item, uint32_t count);
+void event_sort_many(uint64_t *key, uint32_t count);

@@ -9,6 +9,9 @@
 
 #define EVENTS 600
 
+#define ORDER_BITS 4
+#define ITEM_BITS  32
+
 static void push(struct event_queue *queue, weft_time at, uint32_t order, uint32_t item)
 {
 	event_queue_push(queue, (struct sim_event){at, order, item});
@@ -26,7 +29,7 @@ static void expect(struct event_queue *queue, weft_time at, uint32_t order, uint
 
 static void events_come_in_the_order_of_time_then_order_then_item(void **state)
 {
-	struct event_queue *queue = event_queue_create(1000);
+	struct event_queue *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
 
 	push(queue, 5000, 2, 0);
 	push(queue, 700, 9, 9);
@@ -43,7 +46,7 @@ static void events_come_in_the_order_of_time_then_order_then_item(void **state)
 
 static void an_event_for_now_comes_before_later_ones_of_the_same_bucket(void **state)
 {
-	struct event_queue *queue = event_queue_create(1 << 20);
+	struct event_queue *queue = event_queue_create(1 << 20, ORDER_BITS, ITEM_BITS);
 
 	push(queue, 10, 5, 0);
 	push(queue, 30, 5, 0);
@@ -60,7 +63,7 @@ static void an_event_for_now_comes_before_later_ones_of_the_same_bucket(void **s
 
 static void nothing_comes_before_its_limit(void **state)
 {
-	struct event_queue *queue = event_queue_create(1);
+	struct event_queue *queue = event_queue_create(1, ORDER_BITS, ITEM_BITS);
 	struct sim_event event;
 
 	push(queue, 100, 0, 0);
@@ -73,7 +76,7 @@ static void nothing_comes_before_its_limit(void **state)
 /* The calendar must not have moved on to what it found beyond the limit. */
 static void events_may_be_put_in_between_a_limit_and_what_lies_far_beyond_it(void **state)
 {
-	struct event_queue *queue = event_queue_create(1);
+	struct event_queue *queue = event_queue_create(1, ORDER_BITS, ITEM_BITS);
 	struct sim_event event;
 
 	push(queue, 1000000, 0, 0);
@@ -118,7 +121,7 @@ static void any_load_comes_out_sorted(void **state)
 
 	for (unsigned seed = 1; seed <= 40; seed++) {
 		unsigned width = 1 + seed * 37, put = 0, taken = 0, in = 0;
-		struct event_queue *queue = event_queue_create(width);
+		struct event_queue *queue = event_queue_create(width, ORDER_BITS, ITEM_BITS);
 		struct sim_event event;
 		weft_time now = 0;
 		struct rng rng;
@@ -154,7 +157,7 @@ static void any_load_comes_out_sorted(void **state)
 static void a_crowded_bucket_comes_out_sorted(void **state)
 {
 	static struct sim_event wanted[4 * EVENTS];
-	struct event_queue *queue = event_queue_create(1 << 16);
+	struct event_queue *queue = event_queue_create(1 << 16, ORDER_BITS, ITEM_BITS);
 	struct sim_event event;
 	struct rng rng;
 
@@ -176,7 +179,7 @@ static void a_crowded_bucket_comes_out_sorted(void **state)
 /* What lies beyond the calendar waits elsewhere, however short the calendar is. */
 static void a_short_calendar_gives_the_same_order(void **state)
 {
-	struct event_queue *queue = event_queue_create_reaching(16, 1000);
+	struct event_queue *queue = event_queue_create_reaching(16, 1000, ORDER_BITS, ITEM_BITS);
 	struct sim_event event;
 	weft_time last = 0;
 	struct rng rng;
