@@ -85,10 +85,10 @@ INLINE void first_step(const struct virtual_fabric *fabric, uint32_t order, uint
 						    : (const void *)&port->link.tx);
 }
 
-/* The input whose turn it is at an output that will be free; 63 if there is none. */
+/* The input whose turn it is at an output that will be free; some input if there is none. */
 INLINE unsigned turn(const struct switch_output *out)
 {
-	return bits_round_robin(out->ready | BIT64(63), out->next_input);
+	return out->ready != 0 ? bits_round_robin(out->ready, out->next_input) : 0;
 }
 
 INLINE void fetch_queue(const struct weft_switch *sw, unsigned output, unsigned input)
@@ -135,16 +135,17 @@ INLINE void fetch_way(const struct virtual_fabric *fabric, uint32_t at, unsigned
 	fetch_queue(sw, output, input);
 }
 
-/* The packet that is next at the output, and the buffer that it leaves. */
-INLINE void fetch_next(const struct weft_switch *sw, unsigned output)
+/* The packet that is next at the output, the buffer that it leaves, and the one that the packet
+ * before it has left. */
+INLINE void fetch_next(const struct virtual_fabric *fabric, uint32_t at, unsigned output)
 {
-	const struct switch_output *out = &sw->port[output].output;
-	unsigned input = turn(out);
+	const struct weft_switch *sw = fabric->sw[at];
+	unsigned input = turn(&sw->port[output].output);
+	unsigned before = virtual_switch_channel(fabric, at, output)->in_port;
 
-	if (out->ready == 0)
-		return;
 	fetch(switch_queues(sw, output, input)->head);
 	fetch(&sw->port[input].link.rx);
+	fetch(&sw->port[before].link.rx);
 }
 
 INLINE void third_step(const struct virtual_fabric *fabric, uint32_t order, uint32_t item)
@@ -157,7 +158,7 @@ INLINE void third_step(const struct virtual_fabric *fabric, uint32_t order, uint
 	else if (VIRTUAL_KIND(order) == VIRTUAL_ARRIVE)
 		fetch_way(fabric, at, port, &fabric->pool.packet[item].packet);
 	else
-		fetch_next(fabric->sw[at], port);
+		fetch_next(fabric, at, port);
 }
 
 typedef void step_fn(const struct virtual_fabric *fabric, uint32_t order, uint32_t item);
