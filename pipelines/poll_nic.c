@@ -90,19 +90,22 @@ int poll_nic_add_traffic(
 	struct poll_nic *pn, const struct traffic_config *config, struct fault *fault)
 {
 	struct traffic_config filled = *config;
-	struct traffic *source;
+	unsigned lanes = config->queuing != NULL ? config->queuing->queues : 1;
 
-	if (pn->sources == POLL_NIC_SOURCES_MAX)
+	if (pn->sources + lanes > POLL_NIC_SOURCES_MAX)
 		return fault_set(fault, ENOSPC, "%s: more than %u traffic sources", pn->port->name,
-			POLL_NIC_SOURCES_MAX);
+			POLL_NIC_SOURCES_MAX / lanes);
 	filled.host = nic_config(pn->nic)->host;
 	filled.hosts = nic_config(pn->nic)->hosts;
 	filled.frame_bytes = nic_config(pn->nic)->mtu_bytes;
-	filled.index = (uint16_t)pn->sources;
-	source = traffic_create(&filled, fault);
-	if (source == NULL)
-		return -EINVAL;
-	pn->source[pn->sources++] = source;
+	filled.index = (uint16_t)(pn->sources / lanes);
+	for (unsigned lane = 0; lane < lanes; lane++) {
+		filled.lane = (uint8_t)lane;
+		pn->source[pn->sources] = traffic_create(&filled, fault);
+		if (pn->source[pn->sources] == NULL)
+			return -EINVAL;
+		pn->sources++;
+	}
 	return 0;
 }
 
@@ -139,7 +142,7 @@ static unsigned generate(struct poll_nic *pn, struct traffic *source, weft_time 
 	unsigned count = 0;
 
 	while (traffic_poll(source, now, &due) && count < MESSAGES_A_TURN &&
-		nic_room(pn->nic) > 0) {
+		nic_has_room(pn->nic, due.destination, due.sl)) {
 		struct nic_message message = {.destination = due.destination,
 			.sl = due.sl,
 			.bytes = due.bytes,
@@ -163,8 +166,9 @@ static unsigned replay_goal(struct poll_nic *pn, weft_time now)
 	struct goal_message due;
 	unsigned count = 0;
 
-	while (count < MESSAGES_A_TURN && nic_room(pn->nic) > 0 &&
-		goal_replay_poll(goal->replay, goal->rank, now - goal->from_ps, &due)) {
+	while (count < MESSAGES_A_TURN &&
+		goal_replay_poll(goal->replay, goal->rank, now - goal->from_ps, &due) &&
+		nic_has_room(pn->nic, goal->goal->host_of[due.to], 0)) {
 		struct nic_message message = {.destination = goal->goal->host_of[due.to],
 			.bytes = run_goal_bytes(due.bytes),
 			.generated_ps = goal->from_ps + due.due_ps};

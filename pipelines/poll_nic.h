@@ -23,7 +23,7 @@
 #include "traffic.h"
 #include "transmitter.h"
 
-#define POLL_NIC_SOURCES_MAX 8
+#define POLL_NIC_SOURCES_MAX 128
 #define POLL_NIC_TAP_BYTES   (EDGE_ETHERNET_BYTES + 4 + UINT16_MAX) /* with a VLAN tag */
 
 struct poll_nic_config {
@@ -80,8 +80,9 @@ struct poll_nic *poll_nic_create(
 /* Frees all packets that it holds, too. NULL is fine. */
 void poll_nic_destroy(struct poll_nic *pn);
 
-/* Adds a traffic source; host, hosts, index and frame_bytes are filled in here. 0 or -errno and
- * fault (ENOSPC: POLL_NIC_SOURCES_MAX are there). */
+/* Adds a traffic source; host, hosts, index, lane and frame_bytes are filled in here. With a
+ * queuing scheme it counts as one for each queue (traffic.h). 0 or -errno and fault (ENOSPC: more
+ * than POLL_NIC_SOURCES_MAX). */
 int poll_nic_add_traffic(
 	struct poll_nic *pn, const struct traffic_config *config, struct fault *fault);
 

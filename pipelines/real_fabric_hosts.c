@@ -243,6 +243,7 @@ static int add_source(
 	int result = run_source_config(
 		fabric->options.run, fabric->traffic, which, &place, &config, &permutation);
 
+	config.queuing = fabric->routes.queuing;
 	if (result == 0)
 		result = poll_nic_add_traffic(host->poll, &config, fault);
 	free(permutation);

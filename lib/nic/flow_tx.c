@@ -171,6 +171,9 @@ void flow_tx_finish(struct nic *nic, uint32_t index, int error)
 
 	nic->own_waiting -= !message->injected;
 	nic->count[error == 0 ? NIC_MESSAGES_ACKED : NIC_MESSAGES_FAILED]++;
+	vc_share_put(&nic->message_share, message->share);
+	if (message->payload != NULL)
+		vc_share_put(&nic->payload_share, message->share);
 	message_pool_put(&nic->pool, index);
 	if (nic->config.above.done != NULL)
 		nic->config.above.done(nic->config.above.ctx, &outcome);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "adapted.h"
 #include "bits.h"
 #include "flow_rx.h"
 #include "flow_tx.h"
@@ -29,7 +30,8 @@ static void describe(struct nic *nic, struct weft_packet *packet, enum frame_kin
 	packet->blocks = (uint16_t)frame_blocks(packet->bytes);
 	packet->in_port = packet->out_port = 0;
 	packet->vc_next = packet->vc;
-	packet->mutable_word = frame_mutable_word(packet->vc, packet->vc, 0, packet->flags);
+	packet->mutable_word =
+		frame_mutable_word(packet->vc, packet->vc_original, 0, packet->flags);
 	packet->hop = packet->route_length > 0 ? packet->route[0] : 0;
 	packet->control = kind != FRAME_DATA;
 	packet->source = nic->config.host;
@@ -71,12 +73,13 @@ static bool inject_ack(struct nic *nic, weft_time now, struct weft_packet *packe
 	return true;
 }
 
-/* Lets the FIFO's next message join its peer's queue. False: there is none. */
+/* Lets the FIFO's next message join its peer's queue. False: there is none, or it has to wait. */
 static bool admit_next(struct nic *nic, unsigned vc, weft_time now)
 {
 	struct message_queue *backlog = &nic->backlog[vc];
 
-	if (backlog->head == MESSAGE_NONE)
+	if (backlog->head == MESSAGE_NONE ||
+		!adapted_admit(nic, nic_message_at(nic, backlog->head), now))
 		return false;
 	flow_tx_admit(nic, message_queue_pop(&nic->pool, backlog), now);
 	if (backlog->head == MESSAGE_NONE)
@@ -108,7 +111,9 @@ static uint16_t next_peer(struct nic *nic, enum ready_class class, unsigned vc, 
 				return ID_NONE;
 			continue;
 		}
-		if (flow_tx_ready(nic, peer, &found, &found_vc) && found == class && found_vc == vc)
+		if (flow_tx_ready(nic, peer, &found, &found_vc) && found == class &&
+			found_vc == vc &&
+			!adapted_change(nic, nic_message_at(nic, nic->tx[peer].cursor), now))
 			return peer;
 		drop_head(nic, class, vc);
 		flow_tx_place(nic, peer);
@@ -146,10 +151,14 @@ static void describe_data(
 	const struct flow_tx *tx = &nic->tx[peer];
 	const struct message *message = nic_message_at(nic, tx->cursor);
 	bool tail = tx->send + 1 == message->first_sequence + message->frames;
+	uint8_t vc_original = nic->config.sl_to_vc[message->sl];
+	bool adapted = message->vc != vc_original;
 
+	nic->count[NIC_FRAMES_ADAPTED] += adapted;
 	*packet = (struct weft_packet){
 		.vc = message->vc,
-		.flags = tail ? FRAME_F_TAIL : 0,
+		.vc_original = vc_original,
+		.flags = (uint8_t)((tail ? FRAME_F_TAIL : 0) | (adapted ? FRAME_F_ADAPTED : 0)),
 		.route = message->route,
 		.route_length = message->route_length,
 		.sl = message->sl,
@@ -189,7 +198,8 @@ static bool inject_frame(struct nic *nic, enum ready_class class, unsigned vc, u
 	end_stall(nic, vc, now);
 	describe_data(nic, peer, offset, packet, now);
 	credit_take(&nic->link.tx[vc], packet->blocks);
-	nic->backlog_moved[vc] = now;
+	/* A FIFO whose messages go on to another VC moves, too. */
+	nic->backlog_moved[vc] = nic->backlog_moved[packet->vc_original] = now;
 	flow_tx_sent(nic, peer, packet->bytes + FRAME_WIRE_OVERHEAD, now);
 	drop_head(nic, class, vc);
 	flow_tx_place(nic, peer);
@@ -211,8 +221,11 @@ static bool inject_class(
 		unsigned vc = bits_round_robin(vcs, nic->next_vc[class]);
 		uint16_t peer = next_peer(nic, class, vc, now);
 
-		if (peer == ID_NONE)
-			continue; /* no candidate any more */
+		if (peer == ID_NONE) {
+			/* No candidate any more, or its FIFO has to wait. */
+			blocked |= candidates(nic, class) & BIT64(vc);
+			continue;
+		}
 		if (inject_frame(nic, class, vc, peer, packet, now)) {
 			nic->next_vc[class] = (uint8_t)((vc + 1) % FRAME_VCS_MAX);
 			return true;
@@ -331,7 +344,7 @@ void nic_frame_build(
 		.destination = packet->destination,
 		.sl = packet->sl,
 		.vc = packet->vc,
-		.vc_original = packet->vc,
+		.vc_original = packet->vc_original,
 		.flags = packet->flags,
 		.message = packet->message,
 		.sequence = packet->sequence,

@@ -54,7 +54,7 @@ void nic_config_default(struct nic_config *config, uint16_t host, uint16_t hosts
 static bool is_valid(const struct nic_config *config)
 {
 	for (unsigned sl = 0; sl < 16; sl++)
-		if (config->sl_to_vc[sl] >= config->link.vcs)
+		if (config->sl_to_vc[sl] + (config->mark_ps != 0) >= config->link.vcs)
 			return false;
 	return config->routes != NULL && config->routes->hosts == config->hosts &&
 	       config->choice != NULL && config->host < config->hosts &&
@@ -95,6 +95,17 @@ static int allocate(struct nic *nic)
 	return resequencer_init(&nic->resequencer, config->reorder_windows, config->window_frames);
 }
 
+static int allocate_marks(struct nic *nic)
+{
+	if (nic->config.mark_ps == 0)
+		return 0;
+	nic->marks = malloc(sizeof(*nic->marks));
+	if (nic->marks == NULL)
+		return -ENOMEM;
+	arn_marks_init(nic->marks, nic->config.mark_ps);
+	return 0;
+}
+
 static void init_queues(struct nic *nic)
 {
 	for (unsigned vc = 0; vc < FRAME_VCS_MAX; vc++) {
@@ -103,6 +114,8 @@ static void init_queues(struct nic *nic)
 			id_fifo_init(&nic->ready[class][vc]);
 	}
 	id_fifo_init(&nic->acks);
+	vc_share_init(&nic->message_share, nic->config.messages, nic->config.link.vcs);
+	vc_share_init(&nic->payload_share, nic->config.payloads, nic->config.link.vcs);
 }
 
 struct nic *nic_create(const struct nic_config *config, weft_time now)
@@ -117,7 +130,7 @@ struct nic *nic_create(const struct nic_config *config, weft_time now)
 	if (nic == NULL)
 		return NULL;
 	nic->config = *config;
-	if (allocate(nic) < 0) {
+	if (allocate(nic) < 0 || allocate_marks(nic) < 0) {
 		nic_destroy(nic);
 		errno = ENOMEM;
 		return NULL;
@@ -135,6 +148,7 @@ void nic_destroy(struct nic *nic)
 		return;
 	resequencer_fini(&nic->resequencer);
 	itb_destroy(nic->itb);
+	free(nic->marks);
 	message_pool_fini(&nic->pool);
 	deadline_queue_fini(&nic->gap);
 	deadline_queue_fini(&nic->ack_delay);
@@ -170,12 +184,34 @@ static int judge(const struct nic *nic, const struct nic_message *message)
 	return nic_routes_reaches(nic->config.routes, message->destination) ? 0 : -ENETUNREACH;
 }
 
-static uint8_t sl_of(const struct nic *nic, const struct nic_message *message)
+static uint8_t sl_of(const struct nic *nic, uint16_t destination, uint8_t sl)
 {
 	const struct queuing *queuing = nic->config.queuing;
 
-	return queuing == NULL ? message->sl
-			       : queuing_sl(queuing, nic->config.host, message->destination);
+	return queuing == NULL ? sl : queuing_sl(queuing, nic->config.host, destination);
+}
+
+bool nic_has_room(const struct nic *nic, uint16_t destination, uint8_t sl)
+{
+	return vc_share_has_room(
+		&nic->message_share, nic->config.sl_to_vc[sl_of(nic, destination, sl) & 15]);
+}
+
+/* A record for the message, in the share of its VC. MESSAGE_NONE: no room. */
+static uint32_t get_message(struct nic *nic, const struct nic_message *from, unsigned vc)
+{
+	uint32_t index;
+
+	if (!vc_share_has_room(&nic->message_share, vc) ||
+		(from->payload != NULL && !vc_share_has_room(&nic->payload_share, vc)))
+		return MESSAGE_NONE;
+	index = message_pool_get(&nic->pool, from->payload, from->bytes);
+	if (index == MESSAGE_NONE)
+		return MESSAGE_NONE;
+	vc_share_take(&nic->message_share, vc);
+	if (from->payload != NULL)
+		vc_share_take(&nic->payload_share, vc);
+	return index;
 }
 
 int nic_send(struct nic *nic, const struct nic_message *from, weft_time now)
@@ -183,12 +219,15 @@ int nic_send(struct nic *nic, const struct nic_message *from, weft_time now)
 	uint32_t mtu = nic->config.mtu_bytes, index;
 	int result = judge(nic, from);
 	struct message *message;
+	uint8_t sl, vc;
 
 	if (result < 0) {
 		nic->count[NIC_MESSAGES_UNREACHABLE] += result == -ENETUNREACH;
 		return result;
 	}
-	index = message_pool_get(&nic->pool, from->payload, from->bytes);
+	sl = sl_of(nic, from->destination, from->sl);
+	vc = nic->config.sl_to_vc[sl];
+	index = get_message(nic, from, vc);
 	if (index == MESSAGE_NONE) {
 		nic->count[NIC_MESSAGES_REFUSED]++;
 		return -EAGAIN;
@@ -196,8 +235,8 @@ int nic_send(struct nic *nic, const struct nic_message *from, weft_time now)
 	message = nic_message_at(nic, index);
 	message->frames = from->bytes == 0 ? 1 : (from->bytes - 1) / mtu + 1;
 	message->destination = from->destination;
-	message->sl = sl_of(nic, from);
-	message->vc = nic->config.sl_to_vc[message->sl];
+	message->sl = sl;
+	message->vc = message->share = vc;
 	message->generated_ps = from->generated_ps;
 	message->queued_ps = now;
 	message->cookie = from->cookie;
@@ -268,11 +307,6 @@ struct weft_packet *nic_drain(struct nic *nic)
 	released = nic->released;
 	nic->released = NULL;
 	return released;
-}
-
-uint32_t nic_room(const struct nic *nic)
-{
-	return nic->pool.count - nic->pool.used;
 }
 
 bool nic_busy(const struct nic *nic)

@@ -21,9 +21,11 @@
  * Order of sending: the link's own frames, acknowledgements, control frames in transit; then data
  * in transit and own data in turns (itb_turn.h), of which retransmissions go before new frames. The
  * host keeps one FIFO per VC (switch.md, readings of the ARN+AFI paper): a message waits for the
- * ones before it in its VC, as in the papers. The one exception: a message to a peer whose window
- * is closed steps aside, so a slow or dead host does not block the others; when the window opens
+ * ones before it in its VC, as in the papers. Two exceptions: a message to a peer whose window is
+ * closed steps aside, so a slow or dead host does not block the others; when the window opens
  * again, it goes before the FIFO, because it is older, and such peers take turns frame by frame.
+ * And a message that an adaptive-routing notification speaks of goes on to the adapted-flow channel
+ * (adapted.h).
  *
  * One thread per interface. A host's callbacks may call nic_send(), nothing else.
  */
@@ -82,6 +84,7 @@ struct nic_config {
 	struct route_choice_options selection; /* what it is told */
 	/* Gives messages their service level instead of their own, the caller's; or NULL. */
 	const struct queuing *queuing;
+	/* Both are divided among the VCs as vc_share.h says. */
 	uint32_t messages;        /* held in all, waiting or not acknowledged */
 	uint32_t payloads;        /* of those, with a payload of their own; may be 0 */
 	uint32_t payload_bytes;   /* greatest payload of a message */
@@ -101,6 +104,9 @@ struct nic_config {
 	 * it. */
 	struct link_end_config link;
 	struct itb_config itb; /* pool_bytes 0: frames in transit are routing errors */
+	/* How long an adaptive-routing notification holds (arn_marks.h); 0: they are ignored. With
+	 * them the last VC is the adapted-flow channel, sl_to_vc leaves it out. */
+	weft_time mark_ps;
 	struct nic_host above;
 };
 
@@ -153,8 +159,8 @@ struct weft_packet *nic_receive(
 /* All packets held, also in transit, for the end of a run. */
 struct weft_packet *nic_drain(struct nic *nic);
 
-/* Messages that can be queued now, payloads apart. */
-uint32_t nic_room(const struct nic *nic);
+/* True if nic_send() has room for a message without a payload of its own. */
+bool nic_has_room(const struct nic *nic, uint16_t destination, uint8_t sl);
 /* True while a message is waiting or not acknowledged, or a frame is in transit. */
 bool nic_busy(const struct nic *nic);
 /* True if the link is up. */

@@ -90,6 +90,44 @@ static const char *check_transit(const struct nic *nic)
 	return itb_check(itb);
 }
 
+/* By VC, in 'used', the messages of a queue, and in 'payloads' those with a payload. */
+static void add_shares(const struct nic *nic, const struct message_queue *queue, uint32_t *used,
+	uint32_t *payloads)
+{
+	for (uint32_t i = queue->head; i != MESSAGE_NONE; i = nic->pool.message[i].next) {
+		const struct message *message = &nic->pool.message[i];
+
+		used[message->share]++;
+		payloads[message->share] += message->payload != NULL;
+	}
+}
+
+static bool is_share(const struct vc_share *share, const uint32_t *used, unsigned vcs)
+{
+	uint32_t common = 0;
+
+	for (unsigned vc = 0; vc < vcs; vc++) {
+		if (used[vc] != share->used[vc])
+			return false;
+		common += used[vc] > share->reserved ? used[vc] - share->reserved : 0;
+	}
+	return common == share->common_used && common <= share->common;
+}
+
+static const char *check_shares(const struct nic *nic)
+{
+	uint32_t used[FRAME_VCS_MAX] = {0}, payloads[FRAME_VCS_MAX] = {0};
+
+	for (unsigned vc = 0; vc < FRAME_VCS_MAX; vc++)
+		add_shares(nic, &nic->backlog[vc], used, payloads);
+	for (unsigned peer = 0; peer < nic->config.hosts; peer++)
+		add_shares(nic, &nic->tx[peer].messages, used, payloads);
+	if (is_share(&nic->message_share, used, nic->config.link.vcs) &&
+		is_share(&nic->payload_share, payloads, nic->config.link.vcs))
+		return NULL;
+	return "what the VCs hold of the pool is counted wrongly";
+}
+
 static const char *check_messages(const struct nic *nic)
 {
 	uint32_t held = 0;
@@ -168,6 +206,8 @@ const char *nic_check(const struct nic *nic)
 
 	for (unsigned peer = 0; wrong == NULL && peer < nic->config.hosts; peer++)
 		wrong = check_flow(nic, (uint16_t)peer);
+	if (wrong == NULL)
+		wrong = check_shares(nic);
 	if (wrong == NULL)
 		wrong = check_frames(nic);
 	if (wrong == NULL)

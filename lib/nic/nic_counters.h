@@ -29,7 +29,9 @@
 	X(FRAMES_ABANDONED, "frames_abandoned") /* in flight when a flow ended */                 \
 	X(BYTES_INJECTED, "bytes_injected")     /* payload, first transmissions */                \
 	X(BYTES_RETRANSMITTED, "bytes_retransmitted")                                             \
-	X(STALL_CREDIT, "stall_credit") /* a frame was ready and its VC had no credits */         \
+	X(MESSAGES_ADAPTED, "messages_adapted") /* went on to the adapted-flow channel */         \
+	X(FRAMES_ADAPTED, "frames_adapted")     /* sent there */                                  \
+	X(STALL_CREDIT, "stall_credit")         /* a frame was ready and its VC had no credits */ \
 	/* Data frames in. */                                                                     \
 	X(FRAMES_RECEIVED, "frames_received")                                                     \
 	X(FRAMES_DELIVERED, "frames_delivered")                                                   \
@@ -69,6 +71,7 @@
 	X(FLOW_RESTARTS, "flow_restarts") /* the peer lost its state: begun again */              \
 	/* Control. */                                                                            \
 	X(CREDITS_RECEIVED, "credits_received")                                                   \
+	X(ARNS_RECEIVED, "arns_received") /* notifications that made a mark */                    \
 	X(HELLOS_RECEIVED, "hellos_received")                                                     \
 	X(CONTROL_BAD, "control_bad")         /* payload that cannot be decoded */                \
 	X(CONTROL_IGNORED, "control_ignored") /* a kind that this interface does not use */       \

@@ -10,6 +10,7 @@
  * messages and three sequence numbers.
  */
 
+#include "arn_marks.h"
 #include "control.h"
 #include "deadline_queue.h"
 #include "id_fifo.h"
@@ -17,6 +18,7 @@
 #include "message_pool.h"
 #include "nic.h"
 #include "resequencer.h"
+#include "vc_share.h"
 
 /*
  * Sending to one peer. Its messages are a queue; frame numbers run through it:
@@ -84,8 +86,10 @@ struct nic {
 	uint64_t count[NIC_COUNTER_COUNT];
 
 	struct message_pool pool;
-	struct message_queue backlog[FRAME_VCS_MAX]; /* one FIFO per VC */
-	weft_time backlog_moved[FRAME_VCS_MAX];      /* last frame of the VC, or first wait */
+	struct vc_share message_share, payload_share; /* of the pool, by VC */
+	struct arn_marks *marks;                      /* NULL: without */
+	struct message_queue backlog[FRAME_VCS_MAX];  /* one FIFO per VC */
+	weft_time backlog_moved[FRAME_VCS_MAX];       /* last frame of the VC, or first wait */
 	uint32_t backlog_vcs;
 	uint32_t own_waiting; /* messages of which no frame has left */
 	struct itb *itb;      /* NULL: absorbs nothing */

@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "adapted.h"
 #include "flow_rx.h"
 #include "flow_tx.h"
 #include "nic_state.h"
@@ -44,6 +45,14 @@ static void receive_ack(struct nic *nic, const struct weft_packet *packet, const
 		flow_tx_on_ack(nic, packet->source, &ack, now);
 	else
 		nic->count[NIC_CONTROL_BAD]++;
+}
+
+static void receive_arn(struct nic *nic, const uint8_t *payload, unsigned bytes, weft_time now)
+{
+	struct control_arn arn;
+	bool taken = control_arn_decode(&arn, payload, bytes) && adapted_on_arn(nic, &arn, now);
+
+	nic->count[taken ? NIC_ARNS_RECEIVED : NIC_CONTROL_BAD]++;
 }
 
 /* The neighbour's credits and hellos. */
@@ -130,6 +139,8 @@ static void receive_control(
 
 	if (!frame_payload_ok(frame))
 		nic->count[NIC_CONTROL_BAD]++;
+	else if (packet->kind == FRAME_ARN && nic->marks != NULL)
+		receive_arn(nic, payload, bytes, now);
 	else if (packet->kind == FRAME_CREDIT || packet->kind == FRAME_HELLO)
 		receive_link_local(nic, packet, payload, bytes, now);
 	else if (packet->kind == FRAME_ACK && judge(nic, packet) == NIC_COUNTER_COUNT)

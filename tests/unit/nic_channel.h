@@ -38,6 +38,7 @@ struct channel_options {
 	const struct route_choice_ops *choice;
 	bool itbs;         /* every route has a third host on it that re-injects (of 3 or more) */
 	uint64_t itb_pool; /* of each host; 0: the default */
+	weft_time mark_ps; /* the last VC is the adapted-flow channel; 0: like the others */
 };
 
 struct carried {
@@ -252,7 +253,8 @@ static inline void station_start(struct station *station, uint32_t session)
 	config.link.hello_ps = 100 * PS_PER_US;
 	config.link.refresh_ps = 20 * PS_PER_US;
 	for (unsigned sl = 0; sl < 16; sl++)
-		config.sl_to_vc[sl] = (uint8_t)(sl % options->vcs);
+		config.sl_to_vc[sl] = (uint8_t)(sl % (options->vcs - (options->mark_ps != 0)));
+	config.mark_ps = options->mark_ps;
 	if (options->itb_pool != 0)
 		config.itb.pool_bytes = options->itb_pool;
 	config.above =

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * What the VCs of an interface may hold of one store, its messages or their payloads. Half of the
+ * store is divided among them, so that a VC that has come to a stop leaves the others theirs; the
+ * other half is for whoever comes first, so that one VC alone can use most of it. A single VC has
+ * all. Our choice: the papers' interfaces have a queue per VC and do not say where it lies.
+ *
+ * Caller's memory; one thread.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "frame.h"
+
+struct vc_share {
+	uint32_t used[FRAME_VCS_MAX];
+	uint32_t reserved;            /* for each VC */
+	uint32_t common, common_used; /* for all */
+};
+
+/* A store of 'total' items, used by 'vcs' VCs, 1 or more. */
+static inline void vc_share_init(struct vc_share *share, uint32_t total, unsigned vcs)
+{
+	uint32_t reserved = vcs == 1 ? total : total / (2 * vcs);
+
+	if (reserved == 0 && total >= vcs)
+		reserved = 1;
+	*share = (struct vc_share){.reserved = reserved, .common = total - vcs * reserved};
+}
+
+static inline bool vc_share_has_room(const struct vc_share *share, unsigned vc)
+{
+	return share->used[vc] < share->reserved || share->common_used < share->common;
+}
+
+/* There is room. */
+static inline void vc_share_take(struct vc_share *share, unsigned vc)
+{
+	share->common_used += share->used[vc]++ >= share->reserved;
+}
+
+/* Gives back what was taken. */
+static inline void vc_share_put(struct vc_share *share, unsigned vc)
+{
+	share->common_used -= --share->used[vc] >= share->reserved;
+}

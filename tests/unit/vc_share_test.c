@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "vc_share.h"
+
+#include "rng.h"
+#include "unit.h"
+
+static uint32_t fill(struct vc_share *share, unsigned vc)
+{
+	uint32_t taken = 0;
+
+	for (; vc_share_has_room(share, vc); taken++)
+		vc_share_take(share, vc);
+	return taken;
+}
+
+static void a_single_vc_has_everything(void **state)
+{
+	struct vc_share share;
+
+	vc_share_init(&share, 7, 1);
+	assert_int_equal(fill(&share, 0), 7);
+}
+
+static void a_vc_that_takes_all_it_can_leaves_the_others_theirs(void **state)
+{
+	struct vc_share share;
+
+	vc_share_init(&share, 64, 4);
+	assert_int_equal(fill(&share, 2), 64 - 3 * 8);
+	assert_int_equal(fill(&share, 0), 8);
+	assert_int_equal(fill(&share, 1), 8);
+	assert_int_equal(fill(&share, 3), 8);
+}
+
+static void a_small_store_keeps_one_item_for_each_vc(void **state)
+{
+	struct vc_share share;
+
+	vc_share_init(&share, 4, 3);
+	assert_int_equal(fill(&share, 0), 2);
+	assert_int_equal(fill(&share, 1), 1);
+	assert_int_equal(fill(&share, 2), 1);
+}
+
+static void a_store_smaller_than_the_vcs_is_for_whoever_comes_first(void **state)
+{
+	struct vc_share share;
+
+	vc_share_init(&share, 2, 3);
+	assert_int_equal(fill(&share, 1), 2);
+	assert_int_equal(fill(&share, 0), 0);
+}
+
+static void an_empty_store_has_no_room(void **state)
+{
+	struct vc_share share;
+
+	vc_share_init(&share, 0, 1);
+	assert_false(vc_share_has_room(&share, 0));
+	vc_share_init(&share, 0, 2);
+	assert_false(vc_share_has_room(&share, 1));
+}
+
+/* Never more than there is, each VC always its own part, and nothing is lost. */
+static void it_holds_whatever_the_order_of_taking_and_giving_back(void **state)
+{
+	struct vc_share share;
+	uint32_t held = 0;
+	struct rng rng;
+
+	rng_init(&rng, 5, 0, 0);
+	vc_share_init(&share, 40, 5);
+	for (unsigned i = 0; i < 100000; i++) {
+		unsigned vc = (unsigned)rng_below(&rng, 5);
+
+		if (rng_chance_ppm(&rng, 550000)) {
+			assert_true(share.used[vc] >= 4 || vc_share_has_room(&share, vc));
+			if (!vc_share_has_room(&share, vc))
+				continue;
+			vc_share_take(&share, vc);
+			held++;
+		} else if (share.used[vc] > 0) {
+			vc_share_put(&share, vc);
+			held--;
+		}
+		assert_true(held <= 40);
+	}
+	for (unsigned vc = 0; vc < 5; vc++)
+		while (share.used[vc] > 0)
+			vc_share_put(&share, vc);
+	assert_int_equal(share.common_used, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_single_vc_has_everything),
+		cmocka_unit_test(a_vc_that_takes_all_it_can_leaves_the_others_theirs),
+		cmocka_unit_test(a_small_store_keeps_one_item_for_each_vc),
+		cmocka_unit_test(a_store_smaller_than_the_vcs_is_for_whoever_comes_first),
+		cmocka_unit_test(an_empty_store_has_no_room),
+		cmocka_unit_test(it_holds_whatever_the_order_of_taking_and_giving_back),
+	};
+
+	return cmocka_run_group_tests_name("vc_share", tests, NULL, NULL);
+}
