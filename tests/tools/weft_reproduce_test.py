@@ -54,12 +54,25 @@ with open(folder + "calls", "a", encoding="utf-8") as calls:
     calls.write(json.dumps(sets) + "\\n")
 if os.path.exists(folder + "fail"):
     sys.exit("weft-fabric: it is broken")
-load = float(sets["traffic.0.load"].rstrip("%")) / 100
+load = float(sets.get("traffic.0.load", "100%").rstrip("%")) / 100
+course = {"ud": [0.9, 0.1, 0.1, 0.1], "dfs": [0.9, 0.1, 0.5, 0.9]}[sets["routing.algorithm"]]
 accepted = min(load, {"ud": 0.2, "dfs": 0.3}[sets["routing.algorithm"]])
 open(words[words.index("--json") + 1], "w", encoding="utf-8").write(json.dumps({
     "throughput": {"offered": load, "accepted": accepted, "flits_per_ns_per_switch": accepted},
     "latency_ns": {"network": {"mean": 100 / (1.01 - load)}, "total": {"mean": 200}},
-    "messages": {"dropped": 0}, "checks": {"deadlock": False}}))
+    "messages": {"dropped": 0}, "checks": {"deadlock": False},
+    "counters": {"goal_unfinished": 0, "goal_completion_ns": 3000000},
+    "series": [{"t_ns": (i + 1) * 1e6, "accepted": value} for i, value in enumerate(course)]}))
+"""
+HOT_SPOT = """cases:
+  - {name: hot, set: [measure.duration=4ms, measure.sample=1ms, traffic.1.pattern=hotspot, traffic.1.from=10%,
+      "traffic.1.to=[h4]", traffic.1.start=1ms, traffic.0.from=rest, traffic.0.load=100%]}
+"""
+CLAIMS = """quantity,case,network,algorithm,over,min,max,mean
+minimum,hot,small,UD,,,,0.1
+back,hot,small,DFS,,,2,
+end,hot,small,UD,,,0.2,
+end,hot,small,DFS,UD,1,,
 """
 
 
@@ -163,6 +176,49 @@ class Reproduce(unittest.TestCase):
         self.assertEqual({call["traffic.0.load"] for call in self.calls()}, {"1.0000%"})
         self.assertEqual(len(self.calls()), 4)
         self.assertAlmostEqual(document["rows"][1]["ours"]["mean"], 100)
+
+    def write_measure(self, measure, rows, more=""):
+        self.write("e.yaml", EXPERIMENT.replace("productivity", measure).replace("n: 2", "n: 1") + more)
+        self.write("rows.csv", rows)
+
+    def test_a_course_is_listed_judged_and_drawn(self):
+        if shutil.which("gnuplot") is None:
+            self.skipTest("gnuplot is not installed")
+        self.write_measure("efficiency", CLAIMS, HOT_SPOT)
+        text = self.run_it().stdout
+        self.assertRegex(text, r"UD, small, hot +0\.\d+ +0\.900 +0\.100 +- +- +0\.100 +never")
+        self.assertRegex(text, r"DFS / UD +\| at least 1\.00 +\| 9\.00 +\| +9\.00 +holds")
+        self.assertTrue((self.dir / "e-small-hot.png").exists())
+        self.assertEqual({call["traffic.0.load"] for call in self.calls()}, {"100%"})
+        self.write("rows.csv", CLAIMS.replace(",,0.2,", ",,0.05,"))
+        document = json.loads(self.run_it("--json", code=1).stdout)
+        self.assertEqual([row["within"] for row in document["rows"]], [True, True, False, True])
+        course = {trial["algorithm"]: trial["course"] for trial in document["trials"]}
+        self.assertEqual((course["UD"]["back_ms"], course["DFS"]["back_ms"]), (None, 2))
+        self.assertEqual(len(course["UD"]["samples"]), 4)
+
+    def test_every_load_of_a_throughput_is_run_for_all_entries(self):
+        self.write_measure("throughput", "quantity,case,network,algorithm,over,min,max,mean\n"
+                           "factor,hot,small,DFS,UD,,,1.5\n", HOT_SPOT + "loads: 4\n")
+        text = self.run_it().stdout
+        self.assertRegex(text, r"DFS, small, hot +25:0\.250 +50:0\.300 +75:0\.300 +100:0\.300")
+        self.assertEqual({(call["traffic.0.load"], call["traffic.1.load"]) for call in self.calls()},
+                         {(f"{load}.0000%",) * 2 for load in (25, 50, 75, 100)})
+
+    def test_a_schedule_is_made_and_its_time_compared(self):
+        self.write("run.yaml", RUN.replace("uniform, from: all, load: 5%, message: 512B", "goal, file: x"))
+        self.write_measure("completion", "quantity,case,network,algorithm,over,min,max,mean\n"
+                           "value,,small,UD,,,3.5,\n",
+                           "schedule: {kind: transpose, ranks: 9, rounds: 2, bytes: 4KiB}\n")
+        self.assertRegex(self.run_it().stdout, r"UD, small +3\.000")
+        schedule = pathlib.Path(self.calls()[0]["traffic.0.file"])
+        self.assertEqual(schedule.parent, self.dir / "cache")
+        self.assertIn("num_ranks 9", schedule.read_text())
+
+    def test_only_what_is_named_is_run(self):
+        self.run_it("--only", "UD,small")
+        self.assertEqual({call["routing.algorithm"] for call in self.calls()}, {"ud"})
+        self.assertIn("no network", self.run_it("--only", "UX", code=2).stderr)
 
     def test_curves_become_pictures(self):
         if shutil.which("gnuplot") is None:

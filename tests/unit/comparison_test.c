@@ -16,6 +16,7 @@ static struct experiment_choice algorithms[] = {{.name = "X"}, {.name = "Y"}, {.
 
 static struct experiment experiment = {
 	.tolerance_ppm = 100000,
+	.unit_ps = PS_PER_MS,
 	.order_ppm = 20000,
 	.networks = {&network, 1},
 	.cases = {&nameless, 1},
@@ -49,7 +50,8 @@ static const double reached[ALGORITHMS][COPIES] = {{1, 2, 4}, {2, 2, 6}, {1.1, 2
 
 static void a_factor_is_the_mean_over_the_instances_of_each_ones_ratio(void **state)
 {
-	struct published_row row = {.algorithm = Y, .over = X, .min = 1, .max = 2, .mean = 1.6};
+	struct published_row row = {
+		.algorithm = Y, .over = X, .has_over = true, .min = 1, .max = 2, .mean = 1.6};
 	struct trial trial[ALGORITHMS * COPIES];
 	struct comparison comparison;
 
@@ -65,7 +67,7 @@ static void a_factor_is_the_mean_over_the_instances_of_each_ones_ratio(void **st
 
 static void a_mean_away_by_more_than_the_tolerance_is_missed(void **state)
 {
-	struct published_row row = {.algorithm = Y, .over = X, .mean = 1.7};
+	struct published_row row = {.algorithm = Y, .over = X, .has_over = true, .mean = 1.7};
 	struct trial trial[ALGORITHMS * COPIES];
 	struct comparison comparison;
 
@@ -78,8 +80,11 @@ static void a_mean_away_by_more_than_the_tolerance_is_missed(void **state)
 
 static void an_increase_is_judged_by_what_it_makes_of_the_whole(void **state)
 {
-	struct published_row row = {
-		.quantity = PUBLISHED_PERCENT, .algorithm = Z, .over = X, .mean = 3};
+	struct published_row row = {.quantity = PUBLISHED_PERCENT,
+		.algorithm = Z,
+		.over = X,
+		.has_over = true,
+		.mean = 3};
 	struct trial trial[ALGORITHMS * COPIES];
 	struct comparison comparison;
 
@@ -93,11 +98,19 @@ static void an_increase_is_judged_by_what_it_makes_of_the_whole(void **state)
 
 static void an_order_that_is_not_the_published_one_is_missed(void **state)
 {
-	struct published_row rows[] = {{.algorithm = Y, .over = X, .mean = 1.50},
-		{.algorithm = Z, .over = X, .mean = 1.10},
+	struct published_row rows[] = {{.algorithm = Y, .over = X, .has_over = true, .mean = 1.50},
+		{.algorithm = Z, .over = X, .has_over = true, .mean = 1.10},
 		/* Too near each other to have an order. */
-		{.quantity = PUBLISHED_PERCENT, .algorithm = Y, .over = Z, .mean = 36},
-		{.quantity = PUBLISHED_PERCENT, .algorithm = X, .over = Z, .mean = 36.5}};
+		{.quantity = PUBLISHED_PERCENT,
+			.algorithm = Y,
+			.over = Z,
+			.has_over = true,
+			.mean = 36},
+		{.quantity = PUBLISHED_PERCENT,
+			.algorithm = X,
+			.over = Z,
+			.has_over = true,
+			.mean = 36.5}};
 	static const double other[ALGORITHMS][COPIES] = {{1, 2, 4}, {1, 2, 4}, {1.1, 2.2, 4.4}};
 	struct trial trial[ALGORITHMS * COPIES];
 	struct comparison comparison;
@@ -119,7 +132,7 @@ static void absolute_values_and_what_was_not_printed_are_not_judged(void **state
 {
 	struct published_row rows[] = {
 		{.quantity = PUBLISHED_VALUE, .algorithm = X, .over = ALGORITHMS, .mean = 100},
-		{.algorithm = Y, .over = X, .mean = NAN}};
+		{.algorithm = Y, .over = X, .has_over = true, .min = NAN, .max = NAN, .mean = NAN}};
 	struct trial trial[ALGORITHMS * COPIES];
 	struct comparison comparison;
 
@@ -132,7 +145,7 @@ static void absolute_values_and_what_was_not_printed_are_not_judged(void **state
 
 static void what_failed_is_left_out_and_missed_if_nothing_is_left(void **state)
 {
-	struct published_row row = {.algorithm = Y, .over = X, .mean = 2};
+	struct published_row row = {.algorithm = Y, .over = X, .has_over = true, .mean = 2};
 	struct trial trial[ALGORITHMS * COPIES];
 	struct comparison comparison;
 
@@ -148,6 +161,85 @@ static void what_failed_is_left_out_and_missed_if_nothing_is_left(void **state)
 	assert_int_equal(comparison.row[0].instances, 0);
 	assert_int_equal(comparison.missed, 1);
 	comparison_fini(&comparison);
+}
+
+static void a_claim_is_judged_by_its_bounds(void **state)
+{
+	struct published_row rows[] = {
+		{.quantity = PUBLISHED_VALUE, .algorithm = X, .min = 2, .max = NAN, .mean = NAN},
+		{.quantity = PUBLISHED_VALUE, .algorithm = X, .min = NAN, .max = 2, .mean = NAN},
+		{.algorithm = Y, .over = X, .has_over = true, .min = 1.51, .max = NAN, .mean = NAN},
+		{.algorithm = Y, .over = X, .has_over = true, .min = 1.6, .max = NAN, .mean = NAN}};
+	struct trial trial[ALGORITHMS * COPIES];
+	struct comparison comparison;
+
+	measure(trial, reached);
+	compare(&comparison, rows, 4, trial);
+	for (unsigned i = 0; i < 4; i++)
+		assert_true(comparison.row[i].judged);
+	assert_true(comparison.row[0].within);
+	assert_false(comparison.row[1].within);
+	assert_true(comparison.row[2].within); /* 1.5: as good, within the share for orders */
+	assert_false(comparison.row[3].within);
+	assert_true(fabs(comparison.row[3].ratio - 1.5 / 1.6) < 1e-9);
+	assert_int_equal(comparison.missed, 2);
+	comparison_fini(&comparison);
+}
+
+static void a_course_is_judged_at_its_moments(void **state)
+{
+	struct course_sample sample[] = {{1e6, 0.9}, {2e6, 0.9}, {3e6, 0.1}, {4e6, 0.8}};
+	struct published_row rows[] = {
+		{.quantity = PUBLISHED_MINIMUM, .over = Z, .min = NAN, .max = NAN, .mean = 0.1},
+		{.quantity = PUBLISHED_AT, .below = 2, .min = 0.7, .max = NAN, .mean = NAN},
+		{.quantity = PUBLISHED_END, .min = NAN, .max = 0.5, .mean = NAN},
+		{.quantity = PUBLISHED_BACK, .min = NAN, .max = 2, .mean = NAN},
+		{.quantity = PUBLISHED_BEFORE,
+			.over = Y,
+			.has_over = true,
+			.min = NAN,
+			.max = NAN,
+			.mean = 1}};
+	static const bool within[] = {true, true, false, true, true};
+	struct trial trial[ALGORITHMS * COPIES];
+	struct comparison comparison;
+
+	network.copies = 1;
+	measure(trial, reached);
+	for (unsigned i = 0; i < ALGORITHMS * COPIES; i++)
+		trial[i].course = (struct course){2e6, 4e6, 0.85, sample, 4};
+	compare(&comparison, rows, 5, trial);
+	for (unsigned i = 0; i < 5; i++) {
+		assert_true(comparison.row[i].judged);
+		assert_int_equal(comparison.row[i].within, within[i]);
+	}
+	assert_true(fabs(comparison.row[3].mean - 1) < 1e-9);
+	comparison_fini(&comparison);
+	network.copies = COPIES;
+}
+
+/* Of cases: X is 1 in the first and 2 in the second. */
+static void a_slowdown_is_over_the_same_algorithm_in_the_other_case(void **state)
+{
+	struct published_row row = {.quantity = PUBLISHED_SLOWDOWN,
+		.case_at = 1,
+		.over = 0,
+		.has_over = true,
+		.min = NAN,
+		.max = 1.5,
+		.mean = NAN};
+	struct trial trial[ALGORITHMS * COPIES];
+	struct comparison comparison;
+
+	network.copies = 1;
+	measure(trial, reached);
+	trial[1].copy = 0;
+	trial[1].case_at = 1;
+	compare(&comparison, &row, 1, trial);
+	assert_true(fabs(comparison.row[0].mean - 2) < 1e-9);
+	assert_int_equal(comparison.missed, 1);
+	comparison_fini(&comparison);
+	network.copies = COPIES;
 }
 
 static void links_between_switches_are_looked_at(void **state)
@@ -179,6 +271,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(an_order_that_is_not_the_published_one_is_missed),
 	cmocka_unit_test(absolute_values_and_what_was_not_printed_are_not_judged),
 	cmocka_unit_test(what_failed_is_left_out_and_missed_if_nothing_is_left),
+	cmocka_unit_test(a_claim_is_judged_by_its_bounds),
+	cmocka_unit_test(a_course_is_judged_at_its_moments),
+	cmocka_unit_test(a_slowdown_is_over_the_same_algorithm_in_the_other_case),
 	cmocka_unit_test(links_between_switches_are_looked_at),
 };
 

@@ -162,7 +162,7 @@ static void wrong_rows_are_refused_with_their_line(void **state)
 {
 	static const char *const rows[] = {"factor,,B,Y,X,0.9,1.1\n", "factor,,B,Y,X,a,1.1,1\n",
 		"factor,,B,Y,,,,1\n", "value,,B,Y,X,,,1\n", "ratio,,B,Y,X,,,1\n",
-		"factor,,B,Y,X,,,1,\n"};
+		"slowdown,,B,Y,,,,1\n", "at-,,B,Y,,,,1\n", "factor,,B,Y,X,,,1,\n"};
 	struct experiment *experiment = load(HEAD);
 
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -177,6 +177,43 @@ static void wrong_rows_are_refused_with_their_line(void **state)
 		assert_non_null(strstr(fault.text, "rows.csv:2:"));
 		published_fini(&published);
 	}
+	experiment_destroy(experiment);
+}
+
+static void moments_of_a_course_are_rows(void **state)
+{
+	struct experiment *experiment = load(HEAD "cases: [{name: P}, {name: Q}]\n");
+	struct published published;
+	struct fault fault = {""};
+
+	write_file("rows.csv", "quantity,case,network,algorithm,over,min,max,mean\n"
+			       "at-13,P,B,Y,,0.8,,\nend,P,A,X,Y,,,1\nslowdown,Q,A,X,P,,1.1,\n"
+			       "slowdown,Q,A,X,R,,1.1,\n");
+	assert_int_equal(published_load(&published, experiment, &fault), 0);
+	assert_int_equal(published.rows, 3);
+	assert_int_equal(published.row[0].quantity, PUBLISHED_AT);
+	assert_int_equal(published.row[0].below, 13);
+	assert_true(published_is_claim(&published.row[0]));
+	assert_true(published_is_relative(&published.row[1]));
+	assert_int_equal(published.row[2].over, 0);
+	published_fini(&published);
+	experiment_destroy(experiment);
+}
+
+static void a_selection_may_name_networks_cases_and_algorithms(void **state)
+{
+	struct experiment *experiment = load(HEAD "cases: [{name: P}, {name: Q}]\n");
+	struct fault fault;
+
+	assert_int_equal(experiment_select(experiment, "Y,B", &fault), 0);
+	assert_int_equal(experiment->networks.count, 1);
+	assert_string_equal(experiment->networks.at[0].name, "B");
+	assert_int_equal(experiment->cases.count, 2);
+	assert_int_equal(experiment->algorithms.count, 1);
+	assert_string_equal(experiment->algorithms.at[0].name, "Y");
+	experiment_destroy(experiment);
+	experiment = load(HEAD);
+	assert_int_equal(experiment_select(experiment, "Y,C", &fault), -EINVAL);
 	experiment_destroy(experiment);
 }
 
@@ -258,6 +295,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(the_number_of_the_instance_stands_where_n_does),
 	cmocka_unit_test(published_rows_are_those_of_what_is_there),
 	cmocka_unit_test(wrong_rows_are_refused_with_their_line),
+	cmocka_unit_test(moments_of_a_course_are_rows),
+	cmocka_unit_test(a_selection_may_name_networks_cases_and_algorithms),
 	cmocka_unit_test(our_experiments_use_every_row_and_make_run_files_that_run),
 };
 

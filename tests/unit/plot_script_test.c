@@ -99,6 +99,33 @@ static void accepted_traffic_may_be_in_flits(void **state)
 	assert_has(text, "$curve0 << END\n 0.25 0.25 0.25 1000 1000 1000 500 500 500\nEND\n");
 }
 
+static void accepted_is_drawn_against_offered_traffic(void **state)
+{
+	char text[TEXT_MAX];
+
+	script_of(text, PLOT_THROUGHPUT_LOAD, 0.2, 0.4, NAN, false);
+	assert_has(text, "set xlabel 'offered traffic [% of the hosts'' links]'");
+	assert_has(text, "set ylabel 'accepted traffic [% of the hosts'' links]'");
+	assert_has(text, "$curve0 << END\n 25 25 25 20 20 20");
+	assert_has(text, "$curve1 using 1:4 with linespoints");
+}
+
+static void normalised_axes_end_at_one(void **state)
+{
+	struct plot_point point = point_at(1e6, 0.25, NAN);
+	struct plot_curve curve[] = {{"a", &point, 1}, {"b", &point, 1}};
+	struct plot_curves curves = {
+		.kind = PLOT_EFFICIENCY_TIME, .normalised = true, .curve = curve, .curves = 2};
+	char text[TEXT_MAX];
+
+	write_to(text, &curves, PLOT_GNUPLOT, NULL);
+	assert_has(text, "set ylabel 'network efficiency'\nset yrange [0:1.05]\n");
+	assert_has(text, " 0.25 0.25 0.25");
+	curves.kind = PLOT_THROUGHPUT_LOAD;
+	write_to(text, &curves, PLOT_GNUPLOT, NULL);
+	assert_has(text, "set ylabel 'normalised throughput'\nset yrange [0:1.05]\n");
+}
+
 static void quotes_in_names_are_doubled(void **state)
 {
 	char text[TEXT_MAX];
@@ -190,6 +217,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(files_are_known_by_their_end),
 	cmocka_unit_test(latency_is_drawn_against_accepted_traffic),
 	cmocka_unit_test(accepted_traffic_may_be_in_flits),
+	cmocka_unit_test(accepted_is_drawn_against_offered_traffic),
+	cmocka_unit_test(normalised_axes_end_at_one),
 	cmocka_unit_test(quotes_in_names_are_doubled),
 	cmocka_unit_test(intervals_become_error_bars),
 	cmocka_unit_test(latencies_far_apart_get_a_logarithmic_axis),

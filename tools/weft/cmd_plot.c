@@ -17,6 +17,7 @@ static const char usage[] =
 	"Draws sweeps (their folders) and single results (their JSON). What differs becomes curves\n"
 	"with a legend; seeds become means with 95 % confidence intervals.\n"
 	"  --kind latency-throughput   total and network latency against accepted traffic\n"
+	"  --kind throughput-load      accepted against offered traffic, points of sweeps over a load\n"
 	"  --kind efficiency-time      accepted traffic against time\n"
 	"  --kind link-load            utilisation of every link, sorted (measure.links: true)\n"
 	"  --kind blocked-time         how much links wait for credit, sorted (the same)\n"
@@ -63,8 +64,8 @@ static int take_option(struct request *request, int option, const char *value, s
 		request->runs.kind = plot_kind_find(value);
 		if (request->runs.kind == PLOT_KIND_COUNT)
 			return fault_set(fault, EINVAL,
-				"--kind %s: latency-throughput, efficiency-time, link-load or "
-				"blocked-time was expected",
+				"--kind %s: latency-throughput, throughput-load, efficiency-time, "
+				"link-load or blocked-time was expected",
 				value);
 		return 0;
 	case OPTION_WHERE:
@@ -109,8 +110,8 @@ static int parse(struct request *request, int argc, char **argv, struct fault *f
 		return fault_set(fault, EINVAL, "which results? A sweep's folder or a JSON file");
 	if (request->runs.kind == PLOT_KIND_COUNT)
 		return fault_set(fault, EINVAL,
-			"--kind is missing: latency-throughput, efficiency-time, link-load or "
-			"blocked-time was expected");
+			"--kind is missing: latency-throughput, throughput-load, efficiency-time, "
+			"link-load or blocked-time was expected");
 	if (request->output == NULL || request->format == PLOT_FORMAT_COUNT)
 		return fault_set(fault, EINVAL,
 			"-o %s: a file that ends in .png, .svg, .pdf or .gp was expected",

@@ -14,6 +14,7 @@
 #include "commands.h"
 #include "comparison_write.h"
 #include "reproduce_plot.h"
+#include "schedule.h"
 #include "trial_run.h"
 
 #define EXIT_INTERRUPTED 130
@@ -22,12 +23,14 @@
 
 static const char usage[] =
 	"usage: weft reproduce --list [--json]\n"
-	"       weft reproduce NAME [--quick] [--jobs N] [--json] [--cache DIR] [--again] [-o DIR]\n"
+	"       weft reproduce NAME [--quick] [--only A,B] [--jobs N] [--json] [--cache DIR] [--again]\n"
+	"                           [-o DIR]\n"
 	"\n"
 	"Runs what a figure or table of a paper shows and prints published | ours | ratio. NAME is\n"
 	"one of --list or a file like those in topo/reproduce. Given again it goes on where it ended.\n"
 	"  --list       name, paper, figure or table, and the time it needs on two cores\n"
 	"  --quick      fewer networks and messages: orderings and coarse factors\n"
+	"  --only A,B   these networks, cases and algorithms; of those of which none is named, all\n"
 	"  --jobs N     runs at a time (default: the cores)\n"
 	"  --json       print one JSON document\n"
 	"  --cache DIR  where results are kept (default: $XDG_CACHE_HOME/weft or ~/.cache/weft)\n"
@@ -35,10 +38,18 @@ static const char usage[] =
 	"  -o DIR       where figures go (default: here)\n"
 	"Exit: 0 done, 1 something is not as published, 2 bad request, 3 not able, 130 ended by Ctrl-C.\n";
 
-enum { OPTION_LIST = 256, OPTION_QUICK, OPTION_JOBS, OPTION_JSON, OPTION_CACHE, OPTION_AGAIN };
+enum {
+	OPTION_LIST = 256,
+	OPTION_QUICK,
+	OPTION_ONLY,
+	OPTION_JOBS,
+	OPTION_JSON,
+	OPTION_CACHE,
+	OPTION_AGAIN
+};
 
 struct request {
-	const char *name, *folder, *cache;
+	const char *name, *only, *folder, *cache;
 	char cache_path[PATH_MAX];
 	unsigned jobs;
 	bool list, quick, json, again;
@@ -68,6 +79,9 @@ static int take_option(struct request *request, int option, const char *value, s
 		return 0;
 	case OPTION_QUICK:
 		request->quick = true;
+		return 0;
+	case OPTION_ONLY:
+		request->only = value;
 		return 0;
 	case OPTION_JOBS:
 		return take_jobs(request, value, fault);
@@ -122,6 +136,7 @@ static int parse(struct request *request, int argc, char **argv, struct fault *f
 	static const struct option options[] = {
 		{"list", no_argument, NULL, OPTION_LIST},
 		{"quick", no_argument, NULL, OPTION_QUICK},
+		{"only", required_argument, NULL, OPTION_ONLY},
 		{"jobs", required_argument, NULL, OPTION_JOBS},
 		{"json", no_argument, NULL, OPTION_JSON},
 		{"cache", required_argument, NULL, OPTION_CACHE},
@@ -229,9 +244,11 @@ static void destroy_trials(struct trial *trial, unsigned count)
 }
 
 /* Whether any row wants this algorithm on this network. */
-static bool is_wanted(
-	const struct published *published, unsigned network, unsigned case_at, unsigned algorithm)
+static bool is_wanted(const struct experiment *experiment, const struct published *published,
+	unsigned network, unsigned case_at, unsigned algorithm)
 {
+	if (experiment_wants_all(experiment))
+		return true;
 	for (unsigned i = 0; i < published->rows; i++) {
 		const struct published_row *row = &published->row[i];
 
@@ -254,7 +271,7 @@ static int add_instance(struct trial *trial, unsigned *made, const struct experi
 		unsigned case_at = i / experiment->algorithms.count;
 		unsigned algorithm = i % experiment->algorithms.count;
 
-		if (is_wanted(published, network, case_at, algorithm))
+		if (is_wanted(experiment, published, network, case_at, algorithm))
 			result = trial_init(&trial[(*made)++], experiment, case_at, network, copy,
 				algorithm, fault);
 	}
@@ -301,7 +318,8 @@ static int show(const struct request *request, const struct experiment *experime
 	} else {
 		comparison_print(comparison, experiment, trial, trials, stdout);
 	}
-	if (experiment->curves)
+	if (experiment->curves || experiment->measure == EXPERIMENT_EFFICIENCY ||
+		experiment->measure == EXPERIMENT_THROUGHPUT)
 		result = reproduce_plot(experiment, trial, trials, request->folder,
 			request->json ? stderr : stdout, &fault);
 	if (result < 0)
@@ -345,6 +363,10 @@ static int reproduce(const struct request *request, struct experiment *experimen
 	unsigned trials = 0;
 	int result = request->quick ? experiment_reduce(experiment, &fault) : 0, code;
 
+	if (result == 0 && request->only != NULL)
+		result = experiment_select(experiment, request->only, &fault);
+	if (result == 0)
+		result = schedule_make(&experiment->schedule, request->cache, &fault);
 	if (result == 0)
 		result = published_load(&published, experiment, &fault);
 	if (result == 0) {

@@ -52,31 +52,65 @@ static double link_value(const struct trial *trial, const struct published_row *
 	return row->quantity == PUBLISHED_LINK_MAX ? most : least;
 }
 
+static double own_value(const struct trial *trial, const struct published_row *row)
+{
+	const struct course *course = &trial->course;
+	double unit_ns = (double)trial->experiment->unit_ps / PS_PER_NS;
+
+	switch (row->quantity) {
+	case PUBLISHED_BEFORE:
+		return course_before(course);
+	case PUBLISHED_MINIMUM:
+		return course_minimum(course);
+	case PUBLISHED_AT:
+		return course_at(course, row->below * unit_ns);
+	case PUBLISHED_END:
+		return course_end(course);
+	case PUBLISHED_BACK:
+		return course_back_ns(course) / unit_ns;
+	default:
+		return trial->value;
+	}
+}
+
 /* NAN: this instance has not been measured. */
 static double value_of(
 	const struct trial *trial, unsigned trials, const struct published_row *row, unsigned copy)
 {
 	const struct trial *own = find(trial, trials, row, row->algorithm, copy);
+	struct published_row before = *row;
 	const struct trial *other;
+	double ratio;
 
 	if (own == NULL)
 		return NAN;
-	if (row->quantity > PUBLISHED_VALUE)
+	if (published_is_link(row))
 		return link_value(own, row);
-	if (row->quantity == PUBLISHED_VALUE)
-		return own->value;
-	other = find(trial, trials, row, row->over, copy);
+	if (!row->has_over)
+		return own_value(own, row);
+	if (row->quantity == PUBLISHED_SLOWDOWN)
+		before.case_at = row->over;
+	other = find(trial, trials, &before,
+		row->quantity == PUBLISHED_SLOWDOWN ? row->algorithm : row->over, copy);
 	if (other == NULL)
 		return NAN;
-	return row->quantity == PUBLISHED_FACTOR ? own->value / other->value
-						 : 100 * (own->value / other->value - 1);
+	ratio = own_value(own, row) / own_value(other, row);
+	return row->quantity == PUBLISHED_PERCENT ? 100 * (ratio - 1) : ratio;
+}
+
+/* What ours is compared with: the mean, or of a claim the value that it must not pass. */
+static double reference(const struct published_row *row)
+{
+	if (!isnan(row->mean))
+		return row->mean;
+	return isnan(row->min) ? row->max : row->min;
 }
 
 static void fill(struct comparison_row *row, const struct experiment *experiment,
 	const struct trial *trial, unsigned trials)
 {
 	const struct published_row *published = row->published;
-	double sum = 0;
+	double sum = 0, slack;
 
 	row->min = INFINITY;
 	row->max = -INFINITY;
@@ -92,9 +126,19 @@ static void fill(struct comparison_row *row, const struct experiment *experiment
 	}
 	row->mean = row->instances > 0 ? sum / row->instances : NAN;
 	row->ratio = published->quantity == PUBLISHED_PERCENT
-			     ? (100 + row->mean) / (100 + published->mean)
-			     : row->mean / published->mean;
-	row->judged = published->quantity <= PUBLISHED_PERCENT && !isnan(published->mean);
+			     ? (100 + row->mean) / (100 + reference(published))
+			     : row->mean / reference(published);
+	if (published_is_claim(published)) {
+		row->judged = true;
+		/* What is claimed to be better may be as good. */
+		slack = published_is_relative(published) ? experiment->order_ppm / PPM : 0;
+		row->within = !(row->mean < published->min * (1 - slack)) &&
+			      !(row->mean > published->max * (1 + slack));
+		return;
+	}
+	row->judged =
+		!isnan(published->mean) &&
+		(published_is_relative(published) || published->quantity > PUBLISHED_LINK_BELOW);
 	row->within = fabs(row->ratio - 1) <= experiment->tolerance_ppm / PPM;
 }
 

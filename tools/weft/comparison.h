@@ -6,7 +6,8 @@
  * Published numbers beside ours. A row's own value is the mean over the instances of the network,
  * each compared with the same instance under the other algorithm. Two things are judged: whether a
  * factor's or increase's mean is near the published one, and whether algorithms compared with the
- * same one are in the published order. Absolute values are shown and not judged.
+ * same one are in the published order. Of an efficiency over time, what is claimed is judged as
+ * well. Other absolute values are shown and not judged, unless the row is a claim.
  */
 
 #include "published.h"

@@ -5,25 +5,31 @@
 #include <math.h>
 #include <string.h>
 
+#include "trial_table.h"
+
 #define FORMAT     "reproduction/1"
 #define CELL       40
 #define LEAST_NAME 12
 
 static const char *const quantities[] = {"factor of %s", "increase of %s, per cent", "%s",
 	"greatest utilisation of a link, per cent", "least utilisation of a link, per cent",
-	"links below %u per cent of use, per cent"};
+	"links below %u per cent of use, per cent", "efficiency before the hot spot",
+	"least efficiency in the hot spot", "efficiency %u ms into the hot spot",
+	"efficiency at the end of the hot spot", "time to recover, ms",
+	"slowdown beside the other case"};
 
 /* What kind of numbers a group of rows has. */
 static void describe(
 	const struct published_row *row, const struct experiment *experiment, char out[96])
 {
 	static const char *const units[] = {"productivity, flits/ns/switch", "latency, ns",
-		"messages that wait at the host with most", "traffic, flits/ns/switch"};
+		"messages that wait at the host with most", "traffic, flits/ns/switch",
+		"efficiency of the run", "accepted at full load", "time of the schedule, ms"};
 	const char *what = row->quantity == PUBLISHED_VALUE
 				   ? units[experiment->measure]
 				   : experiment_measure_name(experiment->measure);
 
-	if (row->quantity == PUBLISHED_LINK_BELOW)
+	if (row->quantity == PUBLISHED_LINK_BELOW || row->quantity == PUBLISHED_AT)
 		snprintf(out, 96, quantities[row->quantity], row->below);
 	else
 		snprintf(out, 96, quantities[row->quantity], what);
@@ -39,7 +45,7 @@ static void subject(
 {
 	const char *own = algorithm_name(experiment, row->algorithm);
 
-	if (row->quantity <= PUBLISHED_PERCENT)
+	if (published_is_relative(row))
 		snprintf(out, CELL * 3, "%s / %s", own, algorithm_name(experiment, row->over));
 	else
 		snprintf(out, CELL * 3, "%s", own);
@@ -51,9 +57,18 @@ static void numbers(
 {
 	int digits = quantity != PUBLISHED_VALUE ? 2 : mean < 10 && mean != floor(mean) ? 4 : 0;
 
-	if (isnan(mean))
+	if (isnan(mean) && !isnan(min) && !isnan(max))
+		snprintf(out, CELL, "%.2f to %.2f", min, max);
+	else if (isnan(mean) && !isnan(min))
+		snprintf(out, CELL, "at least %.2f", min);
+	else if (isnan(mean) && !isnan(max))
+		snprintf(out, CELL, "at most %.2f", max);
+	else if (isinf(mean))
+		snprintf(out, CELL, "never");
+	else if (isnan(mean))
 		snprintf(out, CELL, "-");
-	else if (isnan(min) || isnan(max) || isinf(min))
+	else if (isnan(min) || isnan(max) || isinf(min) ||
+		 (quantity >= PUBLISHED_BEFORE && min == max))
 		snprintf(out, CELL, "%.*f", digits, mean);
 	else
 		snprintf(out, CELL, "%.*f (%.*f..%.*f)", digits, mean, digits, min, digits, max);
@@ -65,6 +80,8 @@ static const char *judgement(const struct comparison_row *row)
 		return "not measured";
 	if (!row->judged)
 		return "";
+	if (published_is_claim(row->published))
+		return row->within ? "holds" : "does not hold";
 	return row->within ? "near" : "apart";
 }
 
@@ -77,8 +94,8 @@ static void print_row(
 
 	subject(published, experiment, what);
 	numbers(published->quantity, published->min, published->max, published->mean, theirs);
-	numbers(published->quantity, row->instances > 1 ? row->min : NAN, row->max, row->mean,
-		ours);
+	numbers(published->quantity, row->instances > 1 ? row->min : NAN,
+		row->instances > 1 ? row->max : NAN, row->mean, ours);
 	if (row->instances > 0 && isfinite(row->ratio))
 		snprintf(ratio, sizeof(ratio), "%.2f", row->ratio);
 	snprintf(network, sizeof(network), "%s%s%s",
@@ -131,6 +148,7 @@ void comparison_print(const struct comparison *comparison, const struct experime
 	char before[96] = "", now[96];
 
 	fprintf(out, "%s, %s: %s\n", experiment->paper, experiment->place, experiment->title);
+	trial_table_print(experiment, trial, trials, out);
 	for (unsigned i = 0; i < comparison->rows; i++) {
 		describe(comparison->row[i].published, experiment, now);
 		if (strcmp(now, before) != 0)
@@ -154,9 +172,18 @@ static json_t *number(double value)
 	return isfinite(value) ? json_real(value) : json_null();
 }
 
+static const char *over_name(
+	const struct experiment *experiment, const struct published_row *published)
+{
+	return published->quantity == PUBLISHED_SLOWDOWN
+		       ? experiment->cases.at[published->over].name
+		       : algorithm_name(experiment, published->over);
+}
+
 static json_t *row_json(const struct comparison_row *row, const struct experiment *experiment)
 {
-	static const char *const names[] = {"factor", "percent", "value", "max", "min", "below"};
+	static const char *const names[] = {"factor", "percent", "value", "max", "min", "below",
+		"before", "minimum", "at", "end", "back", "slowdown"};
 	const struct published_row *published = row->published;
 	json_t *json = json_pack("{s:s,s:s,s:s,s:s}", "quantity", names[published->quantity],
 		"case", experiment->cases.at[published->case_at].name, "network",
@@ -164,11 +191,11 @@ static json_t *row_json(const struct comparison_row *row, const struct experimen
 		algorithm_name(experiment, published->algorithm));
 
 	json_object_set_new(json, "over",
-		published->quantity <= PUBLISHED_PERCENT
-			? json_string(algorithm_name(experiment, published->over))
-			: json_null());
+		published->has_over ? json_string(over_name(experiment, published)) : json_null());
 	if (published->quantity == PUBLISHED_LINK_BELOW)
 		json_object_set_new(json, "below", json_integer(published->below));
+	if (published->quantity == PUBLISHED_AT)
+		json_object_set_new(json, "ms", json_integer(published->below));
 	json_object_set_new(json, "published",
 		json_pack("{s:o,s:o,s:o}", "min", number(published->min), "max",
 			number(published->max), "mean", number(published->mean)));
@@ -195,12 +222,14 @@ static json_t *trial_json(const struct trial *trial)
 					point->network_ns, "total_ns", point->total_ns, "dropped",
 					(json_int_t)point->dropped, "deadlock", point->deadlock));
 	}
-	return json_pack("{s:s,s:s,s:i,s:s,s:o,s:o,s:s}", "case",
+	return json_pack("{s:s,s:s,s:i,s:s,s:o,s:o,s:o,s:s}", "case",
 		experiment->cases.at[trial->case_at].name, "network",
 		experiment->networks.at[trial->network].name, "instance", (int)trial->copy + 1,
 		"algorithm", algorithm_name(experiment, trial->algorithm), "value",
-		number(trial->value), "points", points, "fault",
-		trial->stage == TRIAL_FAILED ? trial->fault.text : "");
+		number(trial->value), "points", points, "course",
+		experiment->measure == EXPERIMENT_EFFICIENCY ? trial_course_json(trial)
+							     : json_null(),
+		"fault", trial->stage == TRIAL_FAILED ? trial->fault.text : "");
 }
 
 json_t *comparison_json(const struct comparison *comparison, const struct experiment *experiment,

@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "goal.h"
+#include "weft_time.h"
 #include "yaml_fields.h"
 
 #define FORMAT      "reproduce/1"
 #define MESSAGE_MAX 100000000u
+#define LOADS_MAX   100u
 
 const char *experiment_measure_name(enum experiment_measure measure)
 {
@@ -100,9 +103,23 @@ static const struct yaml_field quick_fields[] = {
 	{"cases", YAML_FIELD_TEXT, YAML_MEMBER(S, cases)},
 	{"algorithms", YAML_FIELD_TEXT, YAML_MEMBER(S, algorithms)},
 	{"n", YAML_FIELD_NUMBER, YAML_MEMBER(S, copies), .min = 1, .max = EXPERIMENT_COPIES},
+	{"loads", YAML_FIELD_NUMBER, YAML_MEMBER(S, loads), .min = 1, .max = LOADS_MAX},
+	{"unit", YAML_FIELD_TIME, YAML_MEMBER(S, unit_ps), .min = PS_PER_US},
 	{"warmup", YAML_FIELD_NUMBER, YAML_MEMBER(S, warmup_messages), .max = MESSAGE_MAX},
 	{"messages", YAML_FIELD_NUMBER, YAML_MEMBER(S, messages), .min = 1, .max = MESSAGE_MAX},
 	{"tolerance", YAML_FIELD_SHARE, YAML_MEMBER(S, tolerance_ppm)},
+	{"set", YAML_FIELD_CUSTOM, YAML_MEMBER(S, also), .read = read_sets},
+	{NULL},
+};
+#undef S
+
+#define S struct experiment_schedule
+static const struct yaml_field schedule_fields[] = {
+	{"kind", YAML_FIELD_TEXT, true, YAML_MEMBER(S, kind)},
+	{"ranks", YAML_FIELD_NUMBER, true, YAML_MEMBER(S, ranks), .min = 2, .max = GOAL_RANKS_MAX},
+	{"rounds", YAML_FIELD_NUMBER, YAML_MEMBER(S, rounds), .min = 1, .max = MESSAGE_MAX},
+	{"bytes", YAML_FIELD_BYTES, true, YAML_MEMBER(S, bytes), .max = GOAL_BYTES_MAX},
+	{"calc", YAML_FIELD_TIME, YAML_MEMBER(S, calc_ps)},
 	{NULL},
 };
 #undef S
@@ -132,6 +149,9 @@ static const struct yaml_field experiment_fields[] = {
 	{"run", YAML_FIELD_TEXT, true, YAML_MEMBER(S, run_file)},
 	{"published", YAML_FIELD_TEXT, true, YAML_MEMBER(S, published)},
 	{"load", YAML_FIELD_SHARE, YAML_MEMBER(S, load_ppm), .min = 1, .max = QUANTITY_WHOLE_PPM},
+	{"loads", YAML_FIELD_NUMBER, YAML_MEMBER(S, loads), .min = 1, .max = LOADS_MAX},
+	{"unit", YAML_FIELD_TIME, YAML_MEMBER(S, unit_ps), .min = PS_PER_US},
+	{"schedule", YAML_FIELD_SECTION, YAML_MEMBER(S, schedule), .fields = schedule_fields},
 	{"tolerance", YAML_FIELD_SHARE, YAML_MEMBER(S, tolerance_ppm)},
 	{"order", YAML_FIELD_SHARE, YAML_MEMBER(S, order_ppm)},
 	{"warmup", YAML_FIELD_NUMBER, YAML_MEMBER(S, warmup_messages), .max = MESSAGE_MAX},
@@ -151,7 +171,12 @@ static const struct experiment defaults = {
 	.order_ppm = 20000,
 	.warmup_messages = 200000,
 	.messages = 200000,
+	.loads = 10,
+	.unit_ps = PS_PER_MS,
+	.schedule = {.rounds = 1},
 	.quick = {.copies = 2,
+		.loads = 4,
+		.unit_ps = PS_PER_MS,
 		.warmup_messages = 20000,
 		.messages = 20000,
 		.tolerance_ppm = 400000},
@@ -251,6 +276,7 @@ void experiment_destroy(struct experiment *experiment)
 	list_fini(&experiment->networks);
 	list_fini(&experiment->cases);
 	list_fini(&experiment->algorithms);
+	choice_fini(&experiment->quick.also);
 	free(experiment);
 }
 
@@ -313,9 +339,63 @@ int experiment_reduce(struct experiment *experiment, struct fault *fault)
 			experiment->networks.at[i].copies = quick->copies;
 	experiment->warmup_messages = quick->warmup_messages;
 	experiment->messages = quick->messages;
+	experiment->loads = quick->loads;
+	experiment->unit_ps = quick->unit_ps;
+	experiment->reduced = true;
 	experiment->tolerance_ppm = quick->tolerance_ppm;
 	experiment->order_ppm = quick->tolerance_ppm;
 	return result;
+}
+
+/* The words that are in the list, joined by commas. */
+static int words_of(const struct experiment_list *list, const char *words,
+	char out[EXPERIMENT_TEXT], unsigned *known)
+{
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (unsigned i = 0; i < list->count; i++) {
+		if (list->at[i].name[0] == '\0' || !names(words, list->at[i].name))
+			continue;
+		used += (size_t)snprintf(out + used, EXPERIMENT_TEXT - used, "%s%s",
+			used > 0 ? "," : "", list->at[i].name);
+		if (used >= EXPERIMENT_TEXT)
+			return -EINVAL;
+		(*known)++;
+	}
+	return 0;
+}
+
+static unsigned count_words(const char *words)
+{
+	unsigned count = 1;
+
+	for (; *words != '\0'; words++)
+		count += *words == ',';
+	return count;
+}
+
+int experiment_select(struct experiment *experiment, const char *words, struct fault *fault)
+{
+	struct experiment_list *lists[] = {
+		&experiment->networks, &experiment->cases, &experiment->algorithms};
+	unsigned known = 0;
+	int result = 0;
+
+	for (unsigned i = 0; i < 3 && result == 0; i++) {
+		char some[EXPERIMENT_TEXT];
+
+		result = words_of(lists[i], words, some, &known);
+		if (result == 0)
+			result = keep(lists[i], some, experiment, fault);
+	}
+	if (result == 0 && known < count_words(words))
+		result = -EINVAL;
+	if (result == 0)
+		return 0;
+	return fault_set(fault, EINVAL,
+		"%s: '%s' has a word that is no network, case or algorithm of it", experiment->name,
+		words);
 }
 
 /* "{n}" or "{n*FACTOR}" at the beginning of a text: its length, 0 if there is none. */

@@ -28,7 +28,10 @@
 	X(PRODUCTIVITY, "productivity") /* greatest accepted traffic, flits/ns/switch */     \
 	X(LATENCY, "latency")           /* mean network latency at a load, ns */             \
 	X(WAITING, "waiting")           /* own messages at the host with most, in the end */ \
-	X(LINKS, "links")               /* utilisation of switch-to-switch channels */
+	X(LINKS, "links")               /* utilisation of switch-to-switch channels */       \
+	X(EFFICIENCY, "efficiency")     /* accepted over time, around a hot spot */          \
+	X(THROUGHPUT, "throughput")     /* accepted at each of several loads */              \
+	X(COMPLETION, "completion")     /* time that a schedule takes, ms */
 
 enum experiment_measure {
 #define X(id, name) EXPERIMENT_##id,
@@ -53,12 +56,24 @@ struct experiment_list {
 };
 
 struct experiment_quick {
+	struct experiment_choice also;  /* what it changes in every run file */
 	char networks[EXPERIMENT_TEXT]; /* "A,B"; "": all */
 	char algorithms[EXPERIMENT_TEXT];
 	char cases[EXPERIMENT_TEXT];
 	uint32_t copies; /* at most so many of a network */
+	uint32_t loads;
+	uint64_t unit_ps;
 	uint64_t warmup_messages, messages;
 	uint32_t tolerance_ppm;
+};
+
+/* A GOAL schedule that is made before the runs (goal_generate.h) and that the first entry of
+ * traffic replays. */
+struct experiment_schedule {
+	char kind[EXPERIMENT_NAME];
+	uint32_t ranks, rounds;
+	uint64_t bytes, calc_ps;
+	char path[PATH_MAX]; /* where it is, once it was made; "" before */
 };
 
 struct experiment {
@@ -72,11 +87,15 @@ struct experiment {
 	bool curves; /* latency against traffic, one picture for each network and case */
 	char run_file[PATH_MAX], published[PATH_MAX];
 	uint32_t load_ppm;      /* where the search begins, or the load */
+	uint32_t loads;         /* of a throughput: that many, evenly spaced, up to 100 % */
+	uint64_t unit_ps;       /* of an efficiency: what stands for a ms of the paper */
 	uint32_t tolerance_ppm; /* for means, as a share of the published */
 	uint32_t order_ppm;     /* published means closer than this have no order */
 	uint64_t warmup_messages, messages;
 	struct experiment_list networks, cases, algorithms;
 	struct experiment_quick quick;
+	bool reduced;                        /* experiment_reduce() was called */
+	struct experiment_schedule schedule; /* ranks 0: none */
 };
 
 /* Reads a definition. NULL, fault and errno. */
@@ -85,6 +104,15 @@ void experiment_destroy(struct experiment *experiment);
 
 /* Leaves what --quick wants. -EINVAL: it names what is not there. */
 int experiment_reduce(struct experiment *experiment, struct fault *fault);
+/* Leaves the networks, cases and algorithms of "A,B"; of a list in which it names none, all.
+ * -EINVAL: a word is the name of nothing. */
+int experiment_select(struct experiment *experiment, const char *words, struct fault *fault);
+
+/* Whether every curve is measured, and not only those that published numbers name. */
+static inline bool experiment_wants_all(const struct experiment *experiment)
+{
+	return experiment->measure >= EXPERIMENT_EFFICIENCY;
+}
 
 const char *experiment_measure_name(enum experiment_measure measure);
 /* Its number in the list; the count if it is not there. */

@@ -51,7 +51,8 @@ static int find_all_along(struct maker *maker, const char *asked)
 	for (unsigned i = 0; i < maker->runs->runs; i++) {
 		const struct plot_run *run = &maker->runs->run[i];
 
-		if (maker->runs->kind != PLOT_LATENCY_THROUGHPUT)
+		if (maker->runs->kind != PLOT_LATENCY_THROUGHPUT &&
+			maker->runs->kind != PLOT_THROUGHPUT_LOAD)
 			continue;
 		maker->along[run->input] = find_along(run->vary, asked);
 		found = found || maker->along[run->input] != NULL;

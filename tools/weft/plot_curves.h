@@ -27,6 +27,9 @@ struct plot_curve {
 struct plot_curves {
 	enum plot_kind kind;
 	bool flits; /* as in struct plot_runs */
+	/* Accepted traffic as papers on congestion draw it: 1 is all that hosts' links can carry,
+	 * and the axis ends there. */
+	bool normalised;
 	struct plot_curve *curve;
 	unsigned curves;
 	bool intervals; /* some point is a mean over seeds */

@@ -118,12 +118,25 @@ static int read_links(struct plot_run *run, const json_t *result, const char *ke
 	return 0;
 }
 
+static int read_load(struct plot_run *run, const json_t *result, struct fault *fault)
+{
+	const json_t *throughput = json_object_get(result, "throughput");
+	int made = make_room(run, 1, fault);
+
+	if (made == 0)
+		run->value[0] = (struct plot_value){.x = number_at(throughput, "offered"),
+			.y = number_at(throughput, "accepted")};
+	return made;
+}
+
 static int read_values(const struct plot_runs *runs, struct plot_run *run, const json_t *result,
 	const char *path, struct fault *fault)
 {
 	switch (runs->kind) {
 	case PLOT_LATENCY_THROUGHPUT:
 		return read_point(run, result, runs->flits, path, fault);
+	case PLOT_THROUGHPUT_LOAD:
+		return read_load(run, result, fault);
 	case PLOT_EFFICIENCY_TIME:
 		return read_series(run, result, path, fault);
 	case PLOT_LINK_LOAD:

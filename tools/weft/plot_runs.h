@@ -18,6 +18,7 @@
 #define PLOT_KINDS(X)                                                                         \
 	X(LATENCY_THROUGHPUT, "latency-throughput") /* one point: accepted, total, network */ \
 	X(EFFICIENCY_TIME, "efficiency-time") /* a point a sample: time, accepted, latency */ \
+	X(THROUGHPUT_LOAD, "throughput-load") /* one point: offered, accepted */              \
 	X(LINK_LOAD, "link-load")             /* a point a link: rank, utilisation */         \
 	X(BLOCKED_TIME, "blocked-time")       /* a point a link: rank, blocked */
 

@@ -289,6 +289,46 @@ static double range_end(double percent)
 	return fmax(fmin(percent, fmax(105, percent / 1.2)), 1e-3);
 }
 
+/* The axis of accepted traffic; 'name' is that which papers give it. */
+static void write_accepted_axis(const struct writer *writer, const char *name)
+{
+	const struct plot_curves *curves = writer->curves;
+
+	if (curves->normalised)
+		fprintf(writer->out, "set ylabel '%s'\nset yrange [0:1.05]\n", name);
+	else
+		fprintf(writer->out,
+			"set ylabel 'accepted traffic [%% of the hosts'' links]'\n"
+			"set yrange [0:%.9g]\n",
+			range_end(120 * greatest(curves, offsetof(struct plot_point, y))));
+}
+
+static void write_throughput(struct writer *writer)
+{
+	const struct plot_curves *curves = writer->curves;
+	double scale = curves->normalised ? 1 : 100;
+	FILE *out = writer->out;
+
+	write_data(writer, scale, scale, 1);
+	write_frame(writer, "Accepted against offered traffic");
+	fprintf(out, "set xlabel 'offered traffic%s'\nset xrange [0:%g]\n",
+		curves->normalised ? "" : " [% of the hosts'' links]", scale);
+	write_accepted_axis(writer, "normalised throughput");
+	fputs("plot \\\n", out);
+	for (unsigned i = 0; i < curves->curves; i++) {
+		fprintf(out, "%s  $curve%u using 1:4", i > 0 ? ", \\\n" : "", i);
+		write_style(writer, i, "with linespoints linewidth 2 pointsize 0.9");
+		fprintf(out, " pointtype %u", marks[i % MARKS]);
+		write_title(writer, i, "accepted");
+		if (!curves->intervals)
+			continue;
+		fprintf(out, ", \\\n  $curve%u using 1:4:2:3:5:6", i);
+		write_style(writer, i, "with xyerrorbars linewidth 1 pointtype 0");
+		fputs(" notitle", out);
+	}
+	fputc('\n', out);
+}
+
 static void write_efficiency(struct writer *writer)
 {
 	const struct plot_curves *curves = writer->curves;
@@ -298,13 +338,10 @@ static void write_efficiency(struct writer *writer)
 	FILE *out = writer->out;
 
 	writer->time = choose_unit(greatest(curves, offsetof(struct plot_point, x)));
-	write_data(writer, 1 / writer->time.ns, 100, 1 / unit.ns);
+	write_data(writer, 1 / writer->time.ns, curves->normalised ? 1 : 100, 1 / unit.ns);
 	write_frame(writer, "Efficiency against time");
-	fprintf(out,
-		"set xlabel 'time [%s]'\nset ylabel 'accepted traffic [%% of the hosts'' links]'\n"
-		"set xrange [0:*]\nset yrange [0:%.9g]\n",
-		writer->time.name,
-		range_end(120 * greatest(curves, offsetof(struct plot_point, y))));
+	fprintf(out, "set xlabel 'time [%s]'\nset xrange [0:*]\n", writer->time.name);
+	write_accepted_axis(writer, "network efficiency");
 	if (alone)
 		fprintf(out,
 			"set border 11\nset y2tics\nset y2label 'mean network latency [%s]'\n"
@@ -371,6 +408,9 @@ void plot_script_write(
 		break;
 	case PLOT_EFFICIENCY_TIME:
 		write_efficiency(&writer);
+		break;
+	case PLOT_THROUGHPUT_LOAD:
+		write_throughput(&writer);
 		break;
 	case PLOT_LINK_LOAD:
 		write_ranked(&writer, "Link load", "utilisation [%]", 100);

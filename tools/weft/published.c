@@ -25,13 +25,30 @@ static unsigned split(char *line, char *cell[COLUMNS])
 
 static bool read_quantity(const char *text, struct published_row *row)
 {
-	static const char *const names[] = {"factor", "percent", "value", "max", "min"};
+	static const struct {
+		const char *name;
+		enum published_quantity quantity;
+	} names[] = {
+		{"factor", PUBLISHED_FACTOR},
+		{"percent", PUBLISHED_PERCENT},
+		{"value", PUBLISHED_VALUE},
+		{"max", PUBLISHED_LINK_MAX},
+		{"min", PUBLISHED_LINK_MIN},
+		{"before", PUBLISHED_BEFORE},
+		{"minimum", PUBLISHED_MINIMUM},
+		{"end", PUBLISHED_END},
+		{"back", PUBLISHED_BACK},
+		{"slowdown", PUBLISHED_SLOWDOWN},
+	};
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		row->quantity = (enum published_quantity)i;
-		if (strcmp(text, names[i]) == 0)
+		row->quantity = names[i].quantity;
+		if (strcmp(text, names[i].name) == 0)
 			return true;
 	}
+	row->quantity = PUBLISHED_AT;
+	if (sscanf(text, "at-%u", &row->below) == 1)
+		return true;
 	row->quantity = PUBLISHED_LINK_BELOW;
 	return sscanf(text, "below-%u", &row->below) == 1;
 }
@@ -47,6 +64,15 @@ static bool read_number(const char *text, double *value)
 	return *end == '\0' && isfinite(*value);
 }
 
+/* Some compare with another, some must not, of a course both may be. */
+static bool over_fits(const struct published_row *row)
+{
+	if (published_is_course(row))
+		return true;
+	return row->has_over ==
+	       (row->quantity <= PUBLISHED_PERCENT || row->quantity == PUBLISHED_SLOWDOWN);
+}
+
 /* False: there is something wrong with it. */
 static bool read_row(
 	char *cell[COLUMNS], const struct experiment *experiment, struct published_row *row)
@@ -55,20 +81,26 @@ static bool read_row(
 		.case_at = experiment_find(&experiment->cases, cell[1]),
 		.network = experiment_find(&experiment->networks, cell[2]),
 		.algorithm = experiment_find(&experiment->algorithms, cell[3]),
-		.over = experiment_find(&experiment->algorithms, cell[4]),
+		.has_over = cell[4][0] != '\0',
 	};
 	if (!read_quantity(cell[0], row) || !read_number(cell[5], &row->min) ||
 		!read_number(cell[6], &row->max) || !read_number(cell[7], &row->mean))
 		return false;
-	return (row->quantity <= PUBLISHED_PERCENT) == (cell[4][0] != '\0');
+	row->over = experiment_find(
+		row->quantity == PUBLISHED_SLOWDOWN ? &experiment->cases : &experiment->algorithms,
+		cell[4]);
+	return over_fits(row);
 }
 
 static bool is_wanted(const struct published_row *row, const struct experiment *experiment)
 {
+	unsigned overs = row->quantity == PUBLISHED_SLOWDOWN ? experiment->cases.count
+							     : experiment->algorithms.count;
+
 	return row->case_at < experiment->cases.count &&
 	       row->network < experiment->networks.count &&
 	       row->algorithm < experiment->algorithms.count &&
-	       (row->quantity > PUBLISHED_PERCENT || row->over < experiment->algorithms.count);
+	       (!row->has_over || row->over < overs);
 }
 
 static int add(struct published *published, const struct published_row *row)
@@ -121,7 +153,7 @@ int published_load(
 		return fault_set(fault, errno, "%s: %s", experiment->published, strerror(errno));
 	result = read_lines(published, experiment, in, fault);
 	fclose(in);
-	if (result == 0 && published->rows == 0)
+	if (result == 0 && published->rows == 0 && !experiment_wants_all(experiment))
 		result = fault_set(fault, EINVAL, "%s: no row of what the experiment has",
 			experiment->published);
 	return result;

@@ -10,9 +10,15 @@
  *
  * quantity: 'factor' (the algorithm's value over that of 'over', of each instance of the network),
  * 'percent' (the same as an increase), or 'value' (the algorithm's own; 'over' is empty), or for
- * links 'max', 'min' and 'below-N' (per cent; share of channels below N per cent). What is
- * empty was not printed; ours is shown all the same. '#' begins a comment line.
+ * links 'max', 'min' and 'below-N' (per cent; share of channels below N per cent). Of an efficiency
+ * over time (course.h) 'before', 'minimum', 'at-N' (N ms after the hot spot began), 'end' and
+ * 'back' (ms); with 'over', the algorithm's over the other's. 'slowdown': the algorithm's value
+ * over that which it has in the case 'over'. What is empty was not printed; ours is shown all the
+ * same. Rows with a least or greatest value and no mean are claims: ours has to lie between the
+ * two. '#' begins a comment line.
  */
+
+#include <math.h>
 
 #include "experiment.h"
 
@@ -23,14 +29,45 @@ enum published_quantity {
 	PUBLISHED_LINK_MAX,
 	PUBLISHED_LINK_MIN,
 	PUBLISHED_LINK_BELOW,
+	PUBLISHED_BEFORE,
+	PUBLISHED_MINIMUM,
+	PUBLISHED_AT,
+	PUBLISHED_END,
+	PUBLISHED_BACK,
+	PUBLISHED_SLOWDOWN,
 };
 
 struct published_row {
 	enum published_quantity quantity;
-	unsigned below;                             /* per cent */
-	unsigned case_at, network, algorithm, over; /* in the experiment; over: count if none */
-	double min, max, mean;                      /* NAN: not printed */
+	unsigned below; /* per cent; ms of PUBLISHED_AT */
+	/* In the experiment; over: an algorithm, of a slowdown a case, or beyond the count. */
+	unsigned case_at, network, algorithm, over;
+	bool has_over;
+	double min, max, mean; /* NAN: not printed */
 };
+
+/* Of an efficiency over time. */
+static inline bool published_is_course(const struct published_row *row)
+{
+	return row->quantity >= PUBLISHED_BEFORE && row->quantity <= PUBLISHED_BACK;
+}
+
+static inline bool published_is_link(const struct published_row *row)
+{
+	return row->quantity >= PUBLISHED_LINK_MAX && row->quantity <= PUBLISHED_LINK_BELOW;
+}
+
+/* Whether the row compares the algorithm with another. */
+static inline bool published_is_relative(const struct published_row *row)
+{
+	return row->quantity <= PUBLISHED_PERCENT || (published_is_course(row) && row->has_over);
+}
+
+/* A claim without a number of its own. */
+static inline bool published_is_claim(const struct published_row *row)
+{
+	return isnan(row->mean) && (!isnan(row->min) || !isnan(row->max));
+}
 
 struct published {
 	struct published_row *row;

@@ -23,7 +23,39 @@ static int by_load(const void *a, const void *b)
 	return (one->load > two->load) - (one->load < two->load);
 }
 
-static int add_curve(struct plot_curves *curves, const struct trial *trial)
+/* Samples over time. */
+static int add_course(struct plot_curves *curves, const struct trial *trial)
+{
+	struct plot_curve *curve = &curves->curve[curves->curves];
+	const struct course *course = &trial->course;
+
+	curve->point = calloc(course->samples, sizeof(*curve->point));
+	if (curve->point == NULL)
+		return -ENOMEM;
+	for (unsigned i = 0; i < course->samples; i++)
+		curve->point[curve->points++] =
+			(struct plot_point){.x = single(course->sample[i].t_ns),
+				.y = single(course->sample[i].accepted),
+				.y2 = single(0)};
+	return 0;
+}
+
+static int add_loads(struct plot_curves *curves, const struct trial *trial)
+{
+	struct plot_curve *curve = &curves->curve[curves->curves];
+
+	curve->point = calloc(trial->points, sizeof(*curve->point));
+	if (curve->point == NULL)
+		return -ENOMEM;
+	for (unsigned i = 0; i < trial->points; i++)
+		curve->point[curve->points++] =
+			(struct plot_point){.x = single(trial->point[i].load),
+				.y = single(trial->point[i].accepted),
+				.y2 = single(0)};
+	return 0;
+}
+
+static int add_latencies(struct plot_curves *curves, const struct trial *trial)
 {
 	struct plot_curve *curve = &curves->curve[curves->curves];
 	struct trial_point *sorted = calloc(trial->points, sizeof(*sorted));
@@ -35,9 +67,6 @@ static int add_curve(struct plot_curves *curves, const struct trial *trial)
 	}
 	memcpy(sorted, trial->point, trial->points * sizeof(*sorted));
 	qsort(sorted, trial->points, sizeof(*sorted), by_load);
-	snprintf(curve->label, sizeof(curve->label), "%s",
-		trial->experiment->algorithms.at[trial->algorithm].name);
-	curves->curves++;
 	for (unsigned i = 0; i < trial->points; i++)
 		if (sorted[i].traffic > 0)
 			curve->point[curve->points++] =
@@ -45,6 +74,37 @@ static int add_curve(struct plot_curves *curves, const struct trial *trial)
 					.y = single(sorted[i].total_ns),
 					.y2 = single(sorted[i].network_ns)};
 	free(sorted);
+	return 0;
+}
+
+static enum plot_kind kind_of(enum experiment_measure measure)
+{
+	switch (measure) {
+	case EXPERIMENT_EFFICIENCY:
+		return PLOT_EFFICIENCY_TIME;
+	case EXPERIMENT_THROUGHPUT:
+		return PLOT_THROUGHPUT_LOAD;
+	default:
+		return PLOT_LATENCY_THROUGHPUT;
+	}
+}
+
+static int add_curve(struct plot_curves *curves, const struct trial *trial)
+{
+	struct plot_curve *curve = &curves->curve[curves->curves];
+	int result;
+
+	if (curves->kind == PLOT_EFFICIENCY_TIME)
+		result = add_course(curves, trial);
+	else if (curves->kind == PLOT_THROUGHPUT_LOAD)
+		result = add_loads(curves, trial);
+	else
+		result = add_latencies(curves, trial);
+	if (result < 0)
+		return result;
+	snprintf(curve->label, sizeof(curve->label), "%s",
+		trial->experiment->algorithms.at[trial->algorithm].name);
+	curves->curves++;
 	return 0;
 }
 
@@ -59,15 +119,17 @@ static void plain(char *text)
 static int draw(const struct experiment *experiment, const struct trial *trial, unsigned trials,
 	unsigned network, unsigned case_at, const char *folder, FILE *out, struct fault *fault)
 {
-	struct plot_curves curves = {.kind = PLOT_LATENCY_THROUGHPUT,
+	struct plot_curves curves = {.kind = kind_of(experiment->measure),
 		.flits = true,
+		.normalised = true,
 		.curve = calloc(experiment->algorithms.count, sizeof(*curves.curve))};
 	const char *network_name = experiment->networks.at[network].name;
 	const char *case_name = experiment->cases.at[case_at].name;
 	char name[EXPERIMENT_TEXT], path[PATH_MAX];
 	int result = curves.curve == NULL ? -ENOMEM : 0;
 
-	snprintf(curves.topology, sizeof(curves.topology), "%s", network_name);
+	snprintf(curves.topology, sizeof(curves.topology), "%.31s%s%.30s", network_name,
+		case_name[0] != '\0' ? ", " : "", case_name);
 	for (unsigned i = 0; i < trials && result == 0; i++)
 		if (trial[i].network == network && trial[i].case_at == case_at &&
 			trial[i].copy == 0 && trial[i].points > 0)

@@ -3,7 +3,8 @@
 #pragma once
 
 /* The figures of an experiment on the axes of the original: latency against accepted traffic in
- * flits/ns/switch, a picture for each network and case, of its first instance. */
+ * flits/ns/switch, efficiency against time, or normalised throughput against load; a picture for
+ * each network and case, of its first instance. */
 
 #include "trial.h"
 

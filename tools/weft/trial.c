@@ -10,8 +10,8 @@
 #include "content_hash.h"
 #include "topology.h"
 
-#define SETS_OF_POINT 4u
-#define PPM           1e6
+#define NS_PER_MS 1e6
+#define PPM       1e6
 
 /* Loads of a curve, in steps of the search below the productivity, and one above it. */
 static const int curve_steps[] = {-90, -60, -42, -30, -22, -15, -10, -6, -3, 2};
@@ -59,22 +59,68 @@ static double time_of(const struct trial *trial, uint64_t messages)
 	return ceil(1e9 * (double)messages / per_s);
 }
 
-static int add_point(struct trial_sets *sets, const struct trial *trial)
+static int add_time(struct trial_sets *sets, const char *key, double ns)
+{
+	char *text;
+
+	return asprintf(&text, "%s=%.0fns", key, ns) < 0 ? -ENOMEM : add(sets, text);
+}
+
+static int add_load(struct trial_sets *sets, unsigned entry, double load)
+{
+	char *text;
+
+	return asprintf(&text, "traffic.%u.load=%.4f%%", entry, 100 * load) < 0 ? -ENOMEM
+										: add(sets, text);
+}
+
+/* All who send do so with this load, for as long as the run file says. */
+static int add_loads(struct trial_sets *sets, const struct trial *trial)
+{
+	int result = 0;
+
+	for (unsigned i = 0; i < trial->entries && result == 0; i++)
+		result = add_load(sets, i, trial->load);
+	return result;
+}
+
+static int add_schedule(struct trial_sets *sets, const struct trial *trial)
+{
+	char *text;
+
+	if (trial->experiment->schedule.path[0] == '\0')
+		return 0;
+	return asprintf(&text, "traffic.0.file=%s", trial->experiment->schedule.path) < 0
+		       ? -ENOMEM
+		       : add(sets, text);
+}
+
+/* A load, and as much time as so many messages take. */
+static int add_messages(struct trial_sets *sets, const struct trial *trial)
 {
 	double warmup = time_of(trial, trial->experiment->warmup_messages);
 	double duration = warmup + fmax(time_of(trial, trial->experiment->messages), 1000);
-	const char *const keys[SETS_OF_POINT] = {
-		"measure.warmup", "measure.duration", "measure.sample"};
-	const double times[SETS_OF_POINT] = {warmup, duration, duration};
-	char *text;
-	int result = asprintf(&text, "traffic.0.load=%.4f%%", 100 * trial->load) < 0
-			     ? -ENOMEM
-			     : add(sets, text);
+	int result = add_load(sets, 0, trial->load);
 
-	for (unsigned i = 0; i + 1 < SETS_OF_POINT && result == 0; i++)
-		result = asprintf(&text, "%s=%.0fns", keys[i], times[i]) < 0 ? -ENOMEM
-									     : add(sets, text);
-	return result;
+	if (result == 0)
+		result = add_time(sets, "measure.warmup", warmup);
+	if (result == 0)
+		result = add_time(sets, "measure.duration", duration);
+	return result == 0 ? add_time(sets, "measure.sample", duration) : result;
+}
+
+static int add_point(struct trial_sets *sets, const struct trial *trial)
+{
+	switch (trial->experiment->measure) {
+	case EXPERIMENT_EFFICIENCY:
+		return 0;
+	case EXPERIMENT_THROUGHPUT:
+		return add_loads(sets, trial);
+	case EXPERIMENT_COMPLETION:
+		return add_schedule(sets, trial);
+	default:
+		return add_messages(sets, trial);
+	}
 }
 
 static int add_choices(struct trial_sets *sets, const struct trial *trial)
@@ -86,6 +132,8 @@ static int add_choices(struct trial_sets *sets, const struct trial *trial)
 		result = add_choice(sets, case_of(trial), instance);
 	if (result == 0)
 		result = add_choice(sets, algorithm_of(trial), instance);
+	if (result == 0 && trial->experiment->reduced)
+		result = add_choice(sets, &trial->experiment->quick.also, instance);
 	return result;
 }
 
@@ -105,19 +153,34 @@ void trial_sets_fini(struct trial_sets *sets)
 	sets->count = 0;
 }
 
+static int check_entries(
+	const struct trial *trial, const struct run_config *config, struct fault *fault)
+{
+	if (trial->entries > 0 && trial->entries <= TRIAL_ENTRIES_MAX)
+		return 0;
+	return fault_set(fault, EINVAL, "%s: 1 to %u entries of traffic were expected",
+		config->origin, TRIAL_ENTRIES_MAX);
+}
+
 /* What the run file says of the network and its traffic. */
 static int read_network(struct trial *trial, const struct run_config *config, struct fault *fault)
 {
 	struct topology *topology = run_config_open_topology(config, fault);
 	const struct run_config_traffic *traffic;
+	int result = 0;
 	double other;
 
 	if (topology == NULL)
 		return -EINVAL;
+	if (trial->experiment->measure == EXPERIMENT_EFFICIENCY)
+		result = course_begin(&trial->course, config, topology, fault);
 	trial->hosts = topology->hosts;
 	trial->switches = topology->switches;
 	trial->bytes_per_s = (double)topology->link_at[topology->host_link[0]].rate_bps / 8;
 	topology_destroy(topology);
+	trial->entries = config->traffic.count;
+	if (experiment_wants_all(trial->experiment))
+		return result == 0 ? check_entries(trial, config, fault) : result;
 	if (config->traffic.count != 1)
 		return fault_set(
 			fault, EINVAL, "%s: one entry of traffic was expected", config->origin);
@@ -133,6 +196,8 @@ static double first_load(const struct trial *trial)
 {
 	const struct experiment_choice *chosen = case_of(trial);
 
+	if (trial->experiment->measure == EXPERIMENT_THROUGHPUT)
+		return 1.0 / trial->experiment->loads;
 	if (chosen->traffic > 0)
 		return chosen->traffic * trial->switches /
 		       (trial->hosts * trial->bytes_per_s / 1e9);
@@ -183,6 +248,7 @@ void trial_fini(struct trial *trial)
 {
 	free(trial->point);
 	json_decref(trial->links);
+	course_fini(&trial->course);
 	trial->point = NULL;
 	trial->links = NULL;
 }
@@ -226,6 +292,14 @@ uint64_t trial_key(const struct trial *trial, const struct trial_sets *sets, uin
 	return key;
 }
 
+/* Of a schedule; NAN: it did not end. */
+static double completion_ms(const json_t *counters)
+{
+	if (json_integer_value(json_object_get(counters, "goal_unfinished")) != 0)
+		return NAN;
+	return json_number_value(json_object_get(counters, "goal_completion_ns")) / NS_PER_MS;
+}
+
 static int read_point(struct trial_point *point, const json_t *result)
 {
 	const json_t *throughput = json_object_get(result, "throughput");
@@ -235,6 +309,7 @@ static int read_point(struct trial_point *point, const json_t *result)
 
 	if (!json_is_number(flits) || !json_is_object(latency))
 		return -EINVAL;
+	point->completion_ms = completion_ms(counters);
 	point->offered = json_number_value(json_object_get(throughput, "offered"));
 	point->accepted = json_number_value(json_object_get(throughput, "accepted"));
 	point->traffic = json_number_value(flits);
@@ -288,22 +363,41 @@ static double measured(enum experiment_measure measure, const struct trial_point
 		return point->network_ns;
 	case EXPERIMENT_WAITING:
 		return (double)point->waiting;
+	case EXPERIMENT_COMPLETION:
+		return point->completion_ms;
+	case EXPERIMENT_EFFICIENCY:
+	case EXPERIMENT_THROUGHPUT:
+		return point->accepted;
 	default:
 		return point->traffic;
 	}
 }
 
+/* Whether there is another load. */
+static bool go_on_with_loads(struct trial *trial)
+{
+	unsigned loads = trial->experiment->loads;
+
+	if (trial->experiment->measure != EXPERIMENT_THROUGHPUT || trial->points >= loads)
+		return false;
+	trial->load = (trial->points + 1.0) / loads;
+	return true;
+}
+
 int trial_take(struct trial *trial, const json_t *result)
 {
 	struct trial_point point = {.load = trial->load};
-	struct trial_point *more = realloc(trial->point, (trial->points + 1) * sizeof(point));
+	struct trial_point *more;
 	int answer = read_point(&point, result);
 
+	if (answer == 0 && trial->experiment->measure == EXPERIMENT_EFFICIENCY)
+		answer = course_take(&trial->course, result);
+	if (answer < 0)
+		return answer;
+	more = realloc(trial->point, (trial->points + 1) * sizeof(point));
 	if (more == NULL)
 		return -ENOMEM;
 	trial->point = more;
-	if (answer < 0)
-		return answer;
 	trial->point[trial->points++] = point;
 	if (trial->stage == TRIAL_CURVE) {
 		go_on_with_curve(trial);
@@ -314,6 +408,8 @@ int trial_take(struct trial *trial, const json_t *result)
 		return 0;
 	}
 	trial->value = measured(trial->experiment->measure, &point);
+	if (go_on_with_loads(trial))
+		return 0;
 	if (trial->experiment->measure == EXPERIMENT_LINKS)
 		trial->links = json_deep_copy(json_object_get(result, "links"));
 	trial->stage = TRIAL_DONE;

@@ -9,19 +9,23 @@
 
 #include <jansson.h>
 
+#include "course.h"
 #include "experiment.h"
 #include "productivity.h"
 #include "run_config.h"
 
-#define TRIAL_SETS_MAX (3 * EXPERIMENT_SETS_MAX + 4)
+/* Those of network, case, algorithm and --quick, and those of the point. */
+#define TRIAL_SETS_MAX    (4 * EXPERIMENT_SETS_MAX + 4)
+#define TRIAL_ENTRIES_MAX 4u /* of traffic, of which each point sets the load */
 
 /* What a run has come to. */
 struct trial_point {
 	double load;                       /* asked for, a share of the hosts' links */
 	double offered, accepted, traffic; /* traffic: accepted in flits/ns/switch */
 	double network_ns, total_ns;
-	uint64_t dropped; /* messages */
-	uint64_t waiting; /* messages at the host that has most of them, in the end */
+	double completion_ms; /* of a schedule; NAN: it did not end */
+	uint64_t dropped;     /* messages */
+	uint64_t waiting;     /* messages at the host that has most of them, in the end */
 	bool deadlock;
 };
 
@@ -31,16 +35,17 @@ struct trial {
 	const struct experiment *experiment;
 	unsigned case_at, network, copy, algorithm; /* copy from 0 */
 	enum trial_stage stage;
-	uint32_t hosts, switches;
-	double bytes_per_s;   /* of a host's link */
-	double message_bytes; /* mean */
+	uint32_t hosts, switches, entries; /* entries: of traffic */
+	double bytes_per_s;                /* of a host's link */
+	double message_bytes;              /* mean */
 	struct productivity search;
 	unsigned curve_step;
 	double load;  /* of the next point */
 	double value; /* the measure; NAN: there is none */
 	struct trial_point *point;
 	unsigned points;
-	json_t *links; /* of a result, where the measure wants them */
+	json_t *links;        /* of a result, where the measure wants them */
+	struct course course; /* where the measure is an efficiency */
 	struct fault fault;
 };
 

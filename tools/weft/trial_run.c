@@ -61,7 +61,7 @@ static void fail(struct trial *trial, const struct fault *fault)
 }
 
 /* Only what trials look at; a result with its samples and settings is a hundred times longer. */
-static json_t *extract(const json_t *result, bool links)
+static json_t *extract(const json_t *result, enum experiment_measure measure)
 {
 	static const char *const keys[] = {
 		"throughput", "latency_ns", "messages", "checks", "counters", "topology", "wall"};
@@ -69,8 +69,10 @@ static json_t *extract(const json_t *result, bool links)
 
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		json_object_set(out, keys[i], json_object_get(result, keys[i]));
-	if (links)
+	if (measure == EXPERIMENT_LINKS)
 		json_object_set(out, "links", json_object_get(result, "links"));
+	if (measure == EXPERIMENT_EFFICIENCY)
+		json_object_set(out, "series", json_object_get(result, "series"));
 	return out;
 }
 
@@ -168,7 +170,6 @@ static int go_on(struct pool *pool, struct job *job, struct trial *trial, struct
 /* The result of an ended process; NULL and fault. */
 static json_t *collect(struct pool *pool, const struct job *job, int status, struct fault *fault)
 {
-	bool links = job->trial->experiment->measure == EXPERIMENT_LINKS;
 	char part[PATH_MAX], log[PATH_MAX], path[PATH_MAX];
 	json_t *result = NULL, *short_result = NULL;
 
@@ -183,7 +184,7 @@ static json_t *collect(struct pool *pool, const struct job *job, int status, str
 		unlink(log);
 		return NULL;
 	}
-	short_result = extract(result, links);
+	short_result = extract(result, job->trial->experiment->measure);
 	json_decref(result);
 	unlink(log);
 	if (json_dump_file(short_result, part, JSON_COMPACT) == 0 && rename(part, path) == 0)

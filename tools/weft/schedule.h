@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The GOAL schedule of an experiment, generated into the folder of results under a name that says
+ * what is in it. */
+
+#include "experiment.h"
+
+/* Fills schedule->path. Nothing to do without ranks; a schedule that is there is taken. 0, or
+ * -errno and fault. */
+int schedule_make(struct experiment_schedule *schedule, const char *folder, struct fault *fault);
