@@ -140,6 +140,17 @@ class Reproduce(unittest.TestCase):
         self.run_it()
         self.assertEqual(len(self.calls()), 2 * known)
 
+    def test_a_search_of_long_runs_is_led_by_short_ones(self):
+        self.write("e.yaml", EXPERIMENT.replace("messages: 1000\n", "messages: 200000\n", 1))
+        factor = json.loads(self.run_it("--json").stdout)["rows"][0]
+        self.assertAlmostEqual(factor["ours"]["mean"], 1.5, delta=0.04)
+        spans = [float(call["traffic.0.load"].rstrip("%")) *
+                 (float(call["measure.duration"].rstrip("ns")) -
+                  float(call["measure.warmup"].rstrip("ns"))) for call in self.calls()]
+        long = [span for span in spans if span > max(spans) / 2]
+        self.assertEqual(len(long), 8, "of each of four trials the last step below and the first above")
+        self.assertGreater(len(spans), 3 * len(long) / 2)
+
     def test_what_is_known_is_not_run_again_unless_asked(self):
         self.run_it()
         first = len(self.calls())

@@ -54,6 +54,27 @@ static void the_guess_does_not_change_the_answer(void **state)
 	assert_int_equal(a.low, b.low);
 }
 
+static void verifying_finds_the_same_from_the_end_of_another_search(void **state)
+{
+	for (double other = 0.8; other < 1.3; other *= 1.01) {
+		struct productivity scout, found, plain;
+		unsigned points = 0;
+
+		search(&scout, 0.05, 0.1 * other);
+		search(&plain, 0.05, 0.1);
+		found = scout;
+		productivity_verify(&found);
+		for (; !found.done; points++) {
+			double load = productivity_load(found.at);
+
+			productivity_take(&found, load, fmin(load, 0.1), fmin(load, 0.1));
+		}
+		assert_int_equal(found.low, plain.low);
+		if (scout.low == plain.low)
+			assert_int_equal(points, 2);
+	}
+}
+
 static void a_good_guess_needs_few_points(void **state)
 {
 	struct productivity found;
@@ -85,6 +106,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(steps_are_two_and_a_half_per_cent_apart),
 	cmocka_unit_test(the_answer_is_the_greatest_load_of_which_97_per_cent_are_accepted),
 	cmocka_unit_test(the_guess_does_not_change_the_answer),
+	cmocka_unit_test(verifying_finds_the_same_from_the_end_of_another_search),
+	cmocka_unit_test(verifying_finds_the_same_from_the_end_of_another_search),
 	cmocka_unit_test(a_good_guess_needs_few_points),
 	cmocka_unit_test(what_is_never_saturated_ends_near_the_whole_load),
 	cmocka_unit_test(what_accepts_nothing_has_no_productivity),

@@ -25,6 +25,15 @@ void productivity_begin(struct productivity *search, double load)
 		search->at = search->last;
 }
 
+void productivity_verify(struct productivity *search)
+{
+	*search = (struct productivity){.at = search->low > 0 ? search->low : 0,
+		.low = -1,
+		.high = -1,
+		.stride = 1,
+		.last = search->last};
+}
+
 /* One side is not known yet. */
 static void gallop(struct productivity *search)
 {

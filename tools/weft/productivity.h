@@ -27,6 +27,8 @@ struct productivity {
 
 /* load: a first guess, a share of the hosts' links above 0. */
 void productivity_begin(struct productivity *search, double load);
+/* Begins anew with strides of one step where another search, of shorter runs, say, has ended. */
+void productivity_verify(struct productivity *search);
 /* The load of a step. */
 double productivity_load(int step);
 /* What the load of search->at came to; 'traffic' in whatever unit the answer is wanted in. */

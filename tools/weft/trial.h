@@ -39,10 +39,11 @@ struct trial {
 	double bytes_per_s;                /* of a host's link */
 	double message_bytes;              /* mean */
 	struct productivity search;
+	bool scouting; /* the search is one of short runs, which only says where to look */
 	unsigned curve_step;
-	double load;  /* of the next point */
-	double value; /* the measure; NAN: there is none */
-	struct trial_point *point;
+	double load;               /* of the next point */
+	double value;              /* the measure; NAN: there is none */
+	struct trial_point *point; /* without those of short runs */
 	unsigned points;
 	json_t *links;        /* of a result, where the measure wants them */
 	struct course course; /* where the measure is an efficiency */
