@@ -2,39 +2,52 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "arrivals.h"
 
-#include <math.h>
-
-/* The mean that straight lines between the points give: one half-life is passed in the mean before
- * the last one. */
-static double mean_of_lines(const double *exact)
-{
-	double sum = 0;
-
-	for (unsigned i = 0; i < ARRIVALS_STEPS; i++)
-		sum += (exact[i] + exact[i + 1]) / 2;
-	return exact[ARRIVALS_STEPS] + sum / ARRIVALS_STEPS;
-}
+/*
+ * -ln(1 - i / 512) for i = 0 .. 256, fixed point, over the mean that straight lines between the
+ * points give: one half-life is passed in the mean before the last one. All sources read the same
+ * table, so that it stays in the cache.
+ */
+static const uint32_t quantile[ARRIVALS_STEPS + 1] = {0, 32800, 65664, 98593, 131587, 164645,
+	197769, 230958, 264213, 297535, 330922, 364376, 397897, 431485, 465140, 498863, 532654,
+	566514, 600441, 634438, 668503, 702638, 736842, 771116, 805461, 839875, 874361, 908917,
+	943545, 978245, 1013016, 1047860, 1082776, 1117765, 1152827, 1187963, 1223172, 1258455,
+	1293813, 1329245, 1364752, 1400335, 1435993, 1471728, 1507538, 1543425, 1579389, 1615430,
+	1651549, 1687746, 1724021, 1760375, 1796807, 1833319, 1869911, 1906582, 1943334, 1980167,
+	2017080, 2054075, 2091152, 2128311, 2165552, 2202876, 2240284, 2277775, 2315350, 2353009,
+	2390753, 2428582, 2466497, 2504497, 2542584, 2580757, 2619018, 2657366, 2695801, 2734325,
+	2772938, 2811640, 2850431, 2889312, 2928284, 2967346, 3006499, 3045744, 3085081, 3124510,
+	3164033, 3203648, 3243358, 3283161, 3323060, 3363053, 3403142, 3443327, 3483608, 3523987,
+	3564462, 3605036, 3645708, 3686479, 3727349, 3768319, 3809389, 3850561, 3891833, 3933207,
+	3974683, 4016263, 4057945, 4099732, 4141622, 4183618, 4225719, 4267925, 4310239, 4352659,
+	4395187, 4437823, 4480567, 4523421, 4566384, 4609458, 4652643, 4695939, 4739347, 4782867,
+	4826501, 4870249, 4914111, 4958088, 5002180, 5046389, 5090715, 5135158, 5179719, 5224398,
+	5269197, 5314116, 5359156, 5404316, 5449599, 5495004, 5540533, 5586185, 5631962, 5677864,
+	5723892, 5770047, 5816328, 5862738, 5909277, 5955945, 6002744, 6049673, 6096734, 6143927,
+	6191254, 6238714, 6286309, 6334039, 6381906, 6429909, 6478051, 6526330, 6574749, 6623309,
+	6672009, 6720851, 6769835, 6818963, 6868236, 6917653, 6967217, 7016927, 7066785, 7116791,
+	7166948, 7217254, 7267712, 7318322, 7369085, 7420002, 7471074, 7522303, 7573688, 7625230,
+	7676932, 7728794, 7780816, 7833000, 7885347, 7937858, 7990534, 8043376, 8096384, 8149561,
+	8202907, 8256422, 8310109, 8363969, 8418002, 8472209, 8526593, 8581153, 8635891, 8690808,
+	8745906, 8801185, 8856647, 8912292, 8968123, 9024141, 9080346, 9136740, 9193324, 9250100,
+	9307068, 9364231, 9421589, 9479144, 9536897, 9594849, 9653002, 9711358, 9769917, 9828682,
+	9887652, 9946831, 10006220, 10065819, 10125631, 10185657, 10245898, 10306357, 10367034,
+	10427931, 10489050, 10550393, 10611961, 10673755, 10735778, 10798032, 10860517, 10923235,
+	10986189, 11049380, 11112810, 11176481, 11240394, 11304552, 11368956, 11433608, 11498510,
+	11563664, 11629073};
 
 void arrivals_init(
 	struct arrivals *arrivals, enum arrivals_kind kind, weft_time on_ps, weft_time off_ps)
 {
-	double exact[ARRIVALS_STEPS + 1], mean;
-
 	arrivals->kind = kind;
 	arrivals->on_ps = on_ps;
 	arrivals->off_ps = off_ps;
-	for (unsigned i = 0; i <= ARRIVALS_STEPS; i++)
-		exact[i] = -log1p(-(double)i / (2 * ARRIVALS_STEPS));
-	mean = mean_of_lines(exact);
-	for (unsigned i = 0; i <= ARRIVALS_STEPS; i++)
-		arrivals->quantile[i] = (uint32_t)lround(exact[i] / mean * (1u << ARRIVALS_SHIFT));
+	arrivals->quantile = quantile;
 }
 
 /* Exponential of mean 1, fixed point. Of 64 random bits the zeros at the head of the first 24 are
  * half-lives, 8 choose a line and 32 the place on it. */
-static uint64_t exponential(const struct arrivals *arrivals, struct rng *rng)
+static uint64_t exponential(struct rng *rng)
 {
-	const uint32_t *quantile = arrivals->quantile;
 	uint64_t bits = rng_next(rng);
 	unsigned half_lives = 0, i;
 
@@ -48,11 +61,9 @@ static uint64_t exponential(const struct arrivals *arrivals, struct rng *rng)
 	       ((quantile[i + 1] - quantile[i]) * (bits & UINT32_MAX) >> 32);
 }
 
-static weft_time draw_exponential(
-	const struct arrivals *arrivals, struct rng *rng, weft_time mean_ps)
+static weft_time draw_exponential(struct rng *rng, weft_time mean_ps)
 {
-	return (weft_time)(((unsigned __int128)mean_ps * exponential(arrivals, rng)) >>
-			   ARRIVALS_SHIFT);
+	return (weft_time)(((unsigned __int128)mean_ps * exponential(rng)) >> ARRIVALS_SHIFT);
 }
 
 /* A time in the mean as time within bursts. */
@@ -71,8 +82,8 @@ static weft_time pass_bursts(
 
 	while (on_ps > stream->burst_left_ps) {
 		on_ps -= stream->burst_left_ps;
-		passed += draw_exponential(arrivals, &stream->rng, arrivals->off_ps);
-		stream->burst_left_ps = draw_exponential(arrivals, &stream->rng, arrivals->on_ps);
+		passed += draw_exponential(&stream->rng, arrivals->off_ps);
+		stream->burst_left_ps = draw_exponential(&stream->rng, arrivals->on_ps);
 	}
 	stream->burst_left_ps -= on_ps;
 	return passed;
@@ -88,8 +99,8 @@ weft_time arrivals_first(
 		return phase_ps;
 	/* Exponential times have no memory: what is left of one is like a whole one. */
 	if (rng_below(&stream->rng, arrivals->on_ps + arrivals->off_ps) >= arrivals->on_ps)
-		off = draw_exponential(arrivals, &stream->rng, arrivals->off_ps);
-	stream->burst_left_ps = draw_exponential(arrivals, &stream->rng, arrivals->on_ps);
+		off = draw_exponential(&stream->rng, arrivals->off_ps);
+	stream->burst_left_ps = draw_exponential(&stream->rng, arrivals->on_ps);
 	return off + pass_bursts(arrivals, stream, within_bursts(arrivals, phase_ps));
 }
 
@@ -98,7 +109,7 @@ weft_time arrivals_next(
 {
 	switch (arrivals->kind) {
 	case ARRIVALS_POISSON:
-		return draw_exponential(arrivals, &stream->rng, mean_ps);
+		return draw_exponential(&stream->rng, mean_ps);
 	case ARRIVALS_UNIFORM:
 		return rng_below(&stream->rng, 2 * mean_ps + 1);
 	case ARRIVALS_BURSTY:

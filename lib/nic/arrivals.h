@@ -32,8 +32,9 @@ enum arrivals_kind { ARRIVALS_CONSTANT, ARRIVALS_POISSON, ARRIVALS_UNIFORM, ARRI
 struct arrivals {
 	enum arrivals_kind kind;
 	weft_time on_ps, off_ps; /* bursty: mean times */
-	/* -ln(1 - i / (2 STEPS)), fixed point; the last one is the half-life */
-	uint32_t quantile[ARRIVALS_STEPS + 1];
+	/* [STEPS + 1]: -ln(1 - i / (2 STEPS)), fixed point; the last one is the half-life. The same
+	 * for all. */
+	const uint32_t *quantile;
 };
 
 /* One sequence of distances. */

@@ -70,6 +70,18 @@ static void poisson_arrivals_deviate_as_the_exponential_within_1e_5(void **state
 	assert_true(fabs(square / (mean * mean) - 2) < 1e-5);
 }
 
+static void the_table_of_poisson_arrivals_is_the_inverse_of_the_distribution(void **state)
+{
+	static struct arrivals arrivals;
+	double half_life;
+
+	arrivals_init(&arrivals, ARRIVALS_POISSON, ON, OFF);
+	half_life = arrivals.quantile[ARRIVALS_STEPS];
+	for (unsigned i = 0; i <= ARRIVALS_STEPS; i++)
+		assert_true(fabs(arrivals.quantile[i] + log1p(-(double)i / (2 * ARRIVALS_STEPS)) *
+								half_life / log(2)) < 1);
+}
+
 /* Kolmogorov's distance from the exponential, at some points and far in the tail. */
 static void poisson_arrivals_are_exponential_to_the_tail(void **state)
 {
