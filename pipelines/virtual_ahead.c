@@ -24,25 +24,23 @@ INLINE void fetch(const void *memory)
 }
 
 /*
- * Hosts: what arrives needs the packet's second line and what is known of its sender; a message
- * needs the source that it comes from, a place in its FIFO and the number of its first frame.
+ * Hosts: what arrives needs the packet's origin and what is known of its sender; a message needs
+ * the source that it comes from, the channel and the number of its first frame.
  */
 INLINE void first_step_host(
 	const struct virtual_fabric *fabric, uint32_t number, uint32_t order, uint32_t item)
 {
 	const struct virtual_host *host = &fabric->host[number];
 
-	fetch(&host->nic.link);
+	fetch(&host->nic.come);
 	if (VIRTUAL_KIND(order) == VIRTUAL_ARRIVE) {
-		fetch(&fabric->pool.packet[item].origin);
+		fetch(&fabric->pool.origin[item]);
 		fetch(&host->nic.link.rx);
-		fetch(&host->nic.frames_received);
 		return;
 	}
-	fetch(&host->source);
-	fetch(&host->nic.fifo);
-	fetch(&host->nic.waiting);
-	fetch(&host->nic.config);
+	fetch(host);
+	fetch(&host->nic.stream);
+	fetch(&host->nic.frames_sent);
 	fetch(virtual_host_channel(fabric, number));
 }
 
@@ -52,20 +50,26 @@ INLINE void second_step_host(
 	const struct virtual_host *host = &fabric->host[number];
 
 	if (VIRTUAL_KIND(order) == VIRTUAL_ARRIVE) {
-		fetch(&host->nic.expected[fabric->pool.packet[item].packet.source]);
+		fetch(&host->nic.come[(size_t)fabric->pool.packet[item].source *
+				      host->nic.come_step]);
 		return;
 	}
-	fetch(host->source);
 	fetch(&host->nic.sent[host->next_destination]);
-	fetch(&host->nic.fifo[0].message[host->nic.fifo[0].head]);
+	if (host->stream != NULL)
+		traffic_fetch(host->stream);
+	else
+		fetch(host->source);
 }
 
 INLINE void third_step_host(const struct virtual_fabric *fabric, uint32_t number, uint32_t order)
 {
 	const struct virtual_host *host = &fabric->host[number];
 
-	if (VIRTUAL_KIND(order) != VIRTUAL_ARRIVE && host->sources > 0)
+	if (VIRTUAL_KIND(order) == VIRTUAL_ARRIVE || host->stream != NULL)
+		return;
+	if (host->sources > 0)
 		traffic_fetch(host->source[0]);
+	fetch(&host->nic.fifo[0].message[host->nic.fifo[0].head]);
 }
 
 /* The packet and the port. */
@@ -100,7 +104,7 @@ INLINE void fetch_queue(const struct weft_switch *sw, unsigned output, unsigned 
 /* What the packet says: its entry in the table. What the output says: who is next there. */
 INLINE void second_step(const struct virtual_fabric *fabric, uint32_t order, uint32_t item)
 {
-	const struct weft_packet *packet = &fabric->pool.packet[item].packet;
+	const struct weft_packet *packet = &fabric->pool.packet[item];
 	bool arrives = VIRTUAL_KIND(order) == VIRTUAL_ARRIVE;
 	unsigned port = VIRTUAL_PORT(order);
 	uint32_t at = VIRTUAL_DEVICE(order);
@@ -156,7 +160,7 @@ INLINE void third_step(const struct virtual_fabric *fabric, uint32_t order, uint
 	if (at >= fabric->switches)
 		third_step_host(fabric, at - fabric->switches, order);
 	else if (VIRTUAL_KIND(order) == VIRTUAL_ARRIVE)
-		fetch_way(fabric, at, port, &fabric->pool.packet[item].packet);
+		fetch_way(fabric, at, port, &fabric->pool.packet[item]);
 	else
 		fetch_next(fabric, at, port);
 }

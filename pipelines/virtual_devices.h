@@ -32,19 +32,11 @@ enum virtual_event { VIRTUAL_CREDIT, VIRTUAL_DONE, VIRTUAL_ARRIVE, VIRTUAL_WAKE 
 #define VIRTUAL_PORT(order)               ((order) >> 2 & 63)
 #define VIRTUAL_KIND(order)               ((enum virtual_event)((order)&3))
 
-/* A packet under way. The second line is touched at both ends only. */
-struct virtual_packet {
-	struct weft_packet packet;
-	struct datagram_origin origin;
-	uint64_t reserved[5];
-} __attribute__((aligned(64)));
-
-_Static_assert(sizeof(struct virtual_packet) == 128, "two cache lines");
-
 /* All packets that the buffers can hold; memory is touched as far as it is needed. Those that were
  * given back last are used first. */
 struct virtual_pool {
-	struct virtual_packet *packet;
+	struct weft_packet *packet;
+	struct datagram_origin *origin; /* of each packet: touched at both ends only */
 	struct weft_packet *free;
 	uint32_t used, size; /* ever used; reserved */
 	uint64_t out;        /* now */
@@ -56,10 +48,11 @@ struct virtual_pool {
  * does a transmission after which the neighbour may be due a credit frame.
  */
 struct virtual_channel {
-	weft_time free_at;       /* when the tail of what it sent last has left or will have left */
-	uint64_t ps_per_byte;    /* of the link */
-	weft_time arrive_ps;     /* its delay, and what the receiver needs for routing */
-	weft_time blocked_since; /* something to send, no credits; WEFT_TIME_NEVER: not so */
+	weft_time free_at;    /* when the tail of what it sent last has left or will have left */
+	uint64_t ps_per_byte; /* of the link */
+	weft_time arrive_ps;  /* its delay, and what the receiver needs for routing */
+	/* Something to send, no credits; a host may know it before. WEFT_TIME_NEVER: not so. */
+	weft_time blocked_since;
 	uint64_t busy_ps;
 	uint32_t arrive, credit; /* orders of the events at the far end */
 	uint32_t done;           /* order of its own DONE */
@@ -80,11 +73,12 @@ struct virtual_channel_apart {
 };
 
 struct virtual_host {
-	struct datagram nic;
+	weft_time wake_at;      /* the WAKE event under way; WEFT_TIME_NEVER: none */
+	struct traffic *stream; /* the only source, if its messages go past the FIFO; or NULL */
 	struct traffic **source;
-	unsigned sources;
-	weft_time wake_at;         /* the WAKE event under way; WEFT_TIME_NEVER: none */
+	uint32_t sources;
 	uint16_t next_destination; /* likely, of the next message */
+	struct datagram nic;
 };
 
 /* Credit frames under way. */
@@ -110,6 +104,7 @@ struct virtual_fabric {
 	uint32_t switches, hosts;
 	struct weft_switch **sw;
 	struct virtual_host *host;
+	struct datagram_number *numbers; /* [hosts][hosts] */
 	struct virtual_channel *channel; /* by switch and port, then by host */
 	struct virtual_channel_apart *channel_apart;
 	struct virtual_channel **first; /* channel by switch, then that of the first host */
@@ -131,7 +126,9 @@ struct virtual_fabric {
 	uint64_t goal_messages, goal_bytes; /* that they have sent */
 	/* What was measured. */
 	weft_time now, measure_from;
-	uint32_t order; /* of the event that is happening; 0: none is */
+	weft_time phase_end; /* nobody looks at the hosts before that */
+	weft_time ahead_ps;  /* how far hosts may be ahead of the clock */
+	uint32_t order;      /* of the event that is happening; 0: none is */
 	struct histogram network_ns, total_ns;
 	uint64_t dropped, fingerprint;
 	uint64_t latency_sum_ps; /* of all frames */
@@ -176,9 +173,16 @@ void virtual_pool_fini(struct virtual_pool *pool);
 int virtual_credits_init(struct virtual_credits *credits, uint32_t records);
 void virtual_credits_fini(struct virtual_credits *credits);
 
-static inline struct virtual_packet *virtual_packet_of(struct weft_packet *packet)
+static inline uint32_t virtual_item_of(
+	const struct virtual_fabric *fabric, const struct weft_packet *packet)
 {
-	return (struct virtual_packet *)(void *)packet;
+	return (uint32_t)(packet - fabric->pool.packet);
+}
+
+static inline struct datagram_origin *virtual_origin_of(
+	const struct virtual_fabric *fabric, const struct weft_packet *packet)
+{
+	return &fabric->pool.origin[packet - fabric->pool.packet];
 }
 
 /* virtual_step.c: up to '*most' events before 'limit'; false: there are no more, and '*most' is
@@ -203,6 +207,13 @@ void virtual_host_done(struct virtual_fabric *fabric, uint32_t host, weft_time n
 void virtual_host_wake(struct virtual_fabric *fabric, uint32_t host, weft_time now);
 void virtual_host_credit(
 	struct virtual_fabric *fabric, uint32_t host, uint32_t item, weft_time now);
+/* Before a run: hosts that can do so send past their FIFOs. */
+void virtual_hosts_open(struct virtual_fabric *fabric);
+/* Nothing is under way any more: when hosts that are held back stop counting messages that fall
+ * due, because they have no more room for any. */
+weft_time virtual_hosts_full_at(const struct virtual_fabric *fabric);
+/* Counts them. */
+void virtual_hosts_fill(struct virtual_fabric *fabric);
 /* A host looks for something to send. */
 void virtual_host_try(struct virtual_fabric *fabric, uint32_t host, weft_time now);
 

@@ -114,10 +114,7 @@ static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct faul
 	};
 	int result;
 
-	config.numbers =
-		virtual_arena_get(&fabric->arena, 2 * fabric->hosts * sizeof(*config.numbers));
-	if (config.numbers == NULL)
-		return fault_set(fault, ENOMEM, "no memory for %u hosts", fabric->hosts);
+	config.numbers = fabric->numbers;
 	if (fabric->routes.itbs)
 		config.itb = &itb;
 	fabric_routes_map_sl(&fabric->routes, config.sl_to_vc);
@@ -187,7 +184,9 @@ static int create_hosts(struct virtual_fabric *fabric, struct fault *fault)
 
 	fabric->host =
 		virtual_arena_get(&fabric->arena, (fabric->hosts + 1u) * sizeof(*fabric->host));
-	if (fabric->host == NULL)
+	fabric->numbers = virtual_arena_get(
+		&fabric->arena, (size_t)fabric->hosts * fabric->hosts * sizeof(*fabric->numbers));
+	if (fabric->host == NULL || fabric->numbers == NULL)
 		return fault_set(fault, ENOMEM, "no memory for %u hosts", fabric->hosts);
 	for (uint32_t i = 0; i < fabric->hosts && result == 0; i++) {
 		result = fill_host(fabric, i, fault);

@@ -3,6 +3,7 @@
 
 /* Hosts of a virtual fabric: what is due leaves, what arrives is counted and measured. */
 
+#include "datagram_stream.h"
 #include "rng.h"
 #include "virtual_send.h"
 
@@ -59,7 +60,7 @@ static bool inject(struct virtual_fabric *fabric, uint32_t number, weft_time now
 	packet = host->nic.waiting != 0 ? virtual_take_packet(fabric) : NULL;
 	if (packet == NULL)
 		return false;
-	if (!datagram_inject(&host->nic, now, packet, &virtual_packet_of(packet)->origin)) {
+	if (!datagram_inject(&host->nic, now, packet, virtual_origin_of(fabric, packet))) {
 		virtual_give_packet(fabric, packet);
 		virtual_note_blocked(channel, now);
 		return false;
@@ -80,6 +81,63 @@ static void wake(struct virtual_fabric *fabric, uint32_t number, weft_time next)
 			next, VIRTUAL_ORDER(fabric->switches + number, 0, VIRTUAL_WAKE), 0});
 }
 
+/* The stream's next message, if it is due by 'latest'. */
+static inline bool take_message(struct virtual_host *host, weft_time latest)
+{
+	struct traffic_message from;
+
+	while (traffic_take(host->stream, latest, &from)) {
+		const struct datagram_message message = {.generated_ps = from.generated_ps,
+			.bytes = from.bytes,
+			.destination = from.destination,
+			.sl = from.sl};
+
+		/* One number of many thousands: by then it is in the cache. */
+		host->next_destination = traffic_next_destination(host->stream);
+		__builtin_prefetch(&host->nic.sent[host->next_destination], 1);
+		if (datagram_stream_begin(&host->nic, &message))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Sends what the stream has, also what will be due within 'ahead_ps': nothing can come between but
+ * credits, and those do not become fewer. When credits are missing it is the next credit frame that
+ * goes on here; what is not sent yet counts as blocked from the time at which it could have left.
+ */
+static void try_stream(struct virtual_fabric *fabric, uint32_t number, weft_time now)
+{
+	struct virtual_channel *channel = virtual_host_channel(fabric, number);
+	struct virtual_host *host = &fabric->host[number];
+	struct datagram_stream *stream = &host->nic.stream;
+	weft_time latest = now + fabric->ahead_ps, at;
+	struct weft_packet *packet;
+
+	if (latest >= fabric->phase_end)
+		latest = fabric->phase_end - 1;
+	for (;;) {
+		if (datagram_stream_is_empty(stream) && !take_message(host, latest)) {
+			at = traffic_due(host->stream);
+			break;
+		}
+		at = stream->generated_ps > now ? stream->generated_ps : now;
+		at = channel->free_at > at ? channel->free_at : at;
+		if (at > latest)
+			break;
+		if (!datagram_stream_can_go(stream)) {
+			virtual_note_blocked(channel, at);
+			return;
+		}
+		packet = virtual_take_packet(fabric);
+		if (packet == NULL)
+			return;
+		datagram_stream_inject(&host->nic, at, packet, virtual_origin_of(fabric, packet));
+		virtual_start(fabric, channel, packet, at);
+	}
+	wake(fabric, number, at);
+}
+
 void virtual_host_try(struct virtual_fabric *fabric, uint32_t number, weft_time now)
 {
 	struct virtual_channel *channel = virtual_host_channel(fabric, number);
@@ -87,6 +145,10 @@ void virtual_host_try(struct virtual_fabric *fabric, uint32_t number, weft_time 
 	weft_time next;
 	bool sent;
 
+	if (__builtin_expect(host->stream != NULL, 1)) {
+		try_stream(fabric, number, now);
+		return;
+	}
 	if (virtual_is_sending(fabric, channel, now)) {
 		virtual_arm(fabric, channel);
 		return;
@@ -144,7 +206,7 @@ static void host_absorb(
 void virtual_host_arrive(
 	struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet, weft_time now)
 {
-	const struct datagram_origin *origin = &virtual_packet_of(packet)->origin;
+	const struct datagram_origin *origin = virtual_origin_of(fabric, packet);
 	struct datagram *nic = &fabric->host[number].nic;
 	weft_time latency = now - origin->injected_ps;
 	bool taken;
@@ -196,5 +258,56 @@ void virtual_host_credit(
 	struct link_end *end = &fabric->host[number].nic.link;
 
 	link_end_on_credit(end, virtual_open_credit(fabric, item, end), now);
+	if (fabric->host[number].stream != NULL &&
+		virtual_host_channel(fabric, number)->blocked_since == WEFT_TIME_NEVER)
+		return; /* it is not credits that the stream waits for */
 	virtual_host_try(fabric, number, now);
+}
+
+/* A link that takes time: what happens at one end at one time does not depend on the other. */
+static bool suits_stream(const struct virtual_fabric *fabric, uint32_t number)
+{
+	const struct virtual_host *host = &fabric->host[number];
+
+	return !fabric->every_end && fabric->replay == NULL && host->sources == 1 &&
+	       traffic_config(host->source[0])->queuing == NULL &&
+	       virtual_host_channel(fabric, number)->arrive_ps > 0 &&
+	       datagram_stream_suits(&host->nic);
+}
+
+void virtual_hosts_open(struct virtual_fabric *fabric)
+{
+	for (uint32_t i = 0; i < fabric->hosts; i++) {
+		struct virtual_host *host = &fabric->host[i];
+
+		if (!suits_stream(fabric, i))
+			continue;
+		host->stream = host->source[0];
+		datagram_stream_open(&host->nic, traffic_config(host->stream)->sl);
+	}
+}
+
+/* When there is a message for which a FIFO would have no room. */
+static weft_time full_at(const struct virtual_host *host)
+{
+	return host->stream != NULL ? traffic_due_of(host->stream, host->nic.config.queue) : 0;
+}
+
+weft_time virtual_hosts_full_at(const struct virtual_fabric *fabric)
+{
+	weft_time last = 0;
+
+	for (uint32_t i = 0; i < fabric->hosts; i++) {
+		weft_time at = full_at(&fabric->host[i]);
+
+		last = at > last ? at : last;
+	}
+	return last;
+}
+
+void virtual_hosts_fill(struct virtual_fabric *fabric)
+{
+	for (uint32_t i = 0; i < fabric->hosts; i++)
+		if (fabric->host[i].stream != NULL)
+			traffic_count(fabric->host[i].stream, full_at(&fabric->host[i]));
 }

@@ -78,8 +78,9 @@ static bool stands_still(struct virtual_fabric *fabric, weft_time limit)
 		fabric->run->watchdog_ps != WEFT_TIME_NEVER)
 		return false;
 	last = virtual_links_free_at(fabric);
-	if (last >= limit)
+	if (last >= limit || virtual_hosts_full_at(fabric) >= limit)
 		return false;
+	virtual_hosts_fill(fabric);
 	if (fabric->now < last)
 		fabric->now = last;
 	return true;
@@ -135,6 +136,7 @@ static void run_phase(struct course *course, weft_time until, bool sampling)
 	weft_time patience = fabric->run->watchdog_ps;
 	weft_time look_at = patience == WEFT_TIME_NEVER ? patience : fabric->now + patience / 16;
 
+	fabric->phase_end = until;
 	while (fabric->now < until && !is_over(course)) {
 		weft_time next = until;
 
@@ -173,6 +175,8 @@ int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 
 	choose_to_look_ahead(fabric);
 	fabric->measure_from = measure->warmup_ps;
+	virtual_hosts_open(fabric);
+	fabric->phase_end = measure->warmup_ps > 0 ? measure->warmup_ps : 1;
 	for (uint32_t i = 0; i < fabric->hosts; i++)
 		virtual_host_try(fabric, i, 0);
 	run_phase(&course, measure->warmup_ps, false);

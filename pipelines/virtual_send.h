@@ -15,7 +15,7 @@ static inline struct weft_packet *virtual_take_packet(struct virtual_fabric *fab
 	if (__builtin_expect(packet != NULL, 1)) {
 		pool->free = packet->next;
 	} else if (pool->used < pool->size) {
-		packet = &pool->packet[pool->used++].packet;
+		packet = &pool->packet[pool->used++];
 	} else {
 		fabric->failed = true;
 		return NULL;
@@ -77,7 +77,7 @@ static inline void virtual_start(struct virtual_fabric *fabric, struct virtual_c
 	struct weft_packet *packet, weft_time now)
 {
 	uint64_t takes = (packet->bytes + FRAME_WIRE_OVERHEAD) * channel->ps_per_byte;
-	uint32_t item = (uint32_t)(virtual_packet_of(packet) - fabric->pool.packet);
+	uint32_t item = virtual_item_of(fabric, packet);
 
 	channel->free_at = now + takes;
 	channel->armed = false;

@@ -12,7 +12,7 @@ static inline void step(struct virtual_fabric *fabric, const struct sim_event ev
 {
 	uint32_t device = VIRTUAL_DEVICE(event.order), host = device - fabric->switches;
 	unsigned port = VIRTUAL_PORT(event.order);
-	struct weft_packet *packet = &fabric->pool.packet[event.item].packet;
+	struct weft_packet *packet = &fabric->pool.packet[event.item];
 
 	fabric->now = event.at;
 	fabric->order = event.order;

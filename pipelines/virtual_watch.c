@@ -25,9 +25,8 @@ static void show_packet(struct virtual_fabric *fabric, struct virtual_sight *sig
 	const struct weft_packet *packet)
 {
 	struct weft_packet seen = *packet;
-	const struct virtual_packet *whole = (const struct virtual_packet *)(const void *)packet;
 
-	seen.injected_ns = (uint32_t)(whole->origin.injected_ps / PS_PER_NS);
+	seen.injected_ns = (uint32_t)(virtual_origin_of(fabric, packet)->injected_ps / PS_PER_NS);
 	if (!sight->out) {
 		seen.in_port = sight->at.port;
 		seen.vc = packet->header_vc;
@@ -44,7 +43,7 @@ void virtual_watch_in(struct virtual_fabric *fabric, const struct sim_event *eve
 
 	switch (VIRTUAL_KIND(event->order)) {
 	case VIRTUAL_ARRIVE:
-		packet = &fabric->pool.packet[event->item].packet;
+		packet = &fabric->pool.packet[event->item];
 		packet->stalled = 0; /* at the switch before; nobody but a capture reads it */
 		show_packet(fabric, &sight, packet);
 		return;

@@ -55,14 +55,31 @@ static int allocate_marks(struct datagram *nic)
 	return 0;
 }
 
+/* A row and a column of the table of all; of its own two rows. */
+static int allocate_numbers(struct datagram *nic)
+{
+	const struct datagram_config *config = &nic->config;
+
+	if (config->numbers != NULL) {
+		nic->sent = config->numbers + (size_t)config->host * config->hosts;
+		nic->come = config->numbers + config->host;
+		nic->come_step = config->hosts;
+		return 0;
+	}
+	nic->sent = calloc(2u * config->hosts, sizeof(*nic->sent));
+	if (nic->sent == NULL)
+		return -ENOMEM;
+	nic->come = nic->sent + config->hosts;
+	nic->come_step = 1;
+	return 0;
+}
+
 static int allocate(struct datagram *nic)
 {
 	const struct datagram_config *config = &nic->config;
 
-	nic->sent = config->numbers;
-	if (nic->sent == NULL)
-		nic->sent = calloc(2u * config->hosts, sizeof(*nic->sent));
-	nic->expected = nic->sent + config->hosts;
+	if (allocate_numbers(nic) < 0)
+		return -ENOMEM;
 	if (allocate_fifos(nic) < 0 || allocate_marks(nic) < 0)
 		return -ENOMEM;
 	nic->itb = config->itb != NULL ? itb_create(config->itb) : NULL;
@@ -71,7 +88,7 @@ static int allocate(struct datagram *nic)
 	if (route_choice_init(&nic->choice, config->choice, &config->selection, config->seed,
 		    config->host, config->hosts) < 0)
 		return -ENOMEM;
-	return nic->sent == NULL || nic->expected == NULL ? -ENOMEM : 0;
+	return 0;
 }
 
 int datagram_init(struct datagram *nic, const struct datagram_config *config,
@@ -81,6 +98,8 @@ int datagram_init(struct datagram *nic, const struct datagram_config *config,
 	if (!is_valid(config, link))
 		return -EINVAL;
 	nic->config = *config;
+	nic->mtu_bytes = config->mtu_bytes;
+	nic->has_routes = config->routes != NULL;
 	if (allocate(nic) < 0) {
 		datagram_fini(nic);
 		return -ENOMEM;
@@ -102,26 +121,24 @@ void datagram_fini(struct datagram *nic)
 	memset(nic, 0, sizeof(*nic));
 }
 
-/* False: there is none. All frames of a message take the same route. */
-static bool choose_route(struct datagram *nic, struct datagram_fifo *fifo)
+bool datagram_choose_route(
+	struct datagram *nic, const struct datagram_message *message, struct datagram_route *chosen)
 {
-	const struct datagram_message *message = &fifo->message[fifo->head];
 	const struct route_set *routes = nic->config.routes;
 	unsigned count, length;
 
-	fifo->route = NULL;
-	fifo->route_length = fifo->alternatives = 0;
+	*chosen = (struct datagram_route){.route = NULL};
 	if (routes == NULL)
 		return true;
 	count = route_set_count(routes, nic->config.host, message->destination);
 	if (count == 0)
 		return false;
-	fifo->alternatives = (uint8_t)count;
-	fifo->which = (uint8_t)route_choice_choose(
+	chosen->alternatives = (uint8_t)count;
+	chosen->which = (uint8_t)route_choice_choose(
 		&nic->choice, message->destination, count, message->bytes);
-	fifo->route =
-		route_set_get(routes, nic->config.host, message->destination, fifo->which, &length);
-	fifo->route_length = (uint8_t)length;
+	chosen->route = route_set_get(
+		routes, nic->config.host, message->destination, chosen->which, &length);
+	chosen->length = (uint8_t)length;
 	return true;
 }
 
@@ -132,7 +149,8 @@ static void begin_head(struct datagram *nic, unsigned vc)
 
 	fifo->sent_bytes = fifo->wire_bytes = 0;
 	fifo->started = false;
-	while (fifo->count > 0 && !choose_route(nic, fifo)) {
+	while (fifo->count > 0 &&
+		!datagram_choose_route(nic, &fifo->message[fifo->head], &fifo->chosen)) {
 		nic->unreachable++;
 		fifo->head = (fifo->head + 1) & fifo->mask;
 		fifo->count--;
@@ -216,7 +234,7 @@ static void fill(struct datagram *nic, unsigned vc, uint32_t payload, struct wef
 	const struct datagram_fifo *fifo = &nic->fifo[vc];
 	const struct datagram_message *message = &fifo->message[fifo->head];
 
-	packet->bytes = (uint16_t)(FRAME_HEADER_BYTES + fifo->route_length + payload);
+	packet->bytes = (uint16_t)(FRAME_HEADER_BYTES + fifo->chosen.length + payload);
 	packet->blocks = (uint16_t)frame_blocks(packet->bytes);
 	packet->vc = packet->vc_next = packet->header_vc = (uint8_t)vc;
 	packet->vc_original = nic->config.sl_to_vc[message->sl];
@@ -224,8 +242,8 @@ static void fill(struct datagram *nic, unsigned vc, uint32_t payload, struct wef
 	packet->flags = fifo->sent_bytes + payload == message->bytes ? FRAME_F_TAIL : 0;
 	if (vc != packet->vc_original)
 		packet->flags |= FRAME_F_ADAPTED;
-	packet->route = fifo->route;
-	packet->route_length = fifo->route_length;
+	packet->route = fifo->chosen.route;
+	packet->route_length = fifo->chosen.length;
 	packet->sl = message->sl;
 	packet->control = 0;
 	packet->kind = FRAME_DATA;
@@ -251,8 +269,9 @@ static void note_end(
 {
 	weft_time last_ps = last_bytes * nic->choice.byte_fs / 1000;
 
-	route_choice_sent(&nic->choice, fifo->message[fifo->head].destination, fifo->alternatives,
-		fifo->which, fifo->start_ps, now + last_ps, fifo->wire_bytes);
+	route_choice_sent(&nic->choice, fifo->message[fifo->head].destination,
+		fifo->chosen.alternatives, fifo->chosen.which, fifo->start_ps, now + last_ps,
+		fifo->wire_bytes);
 }
 
 /* The next VC in turn whose head can go, and the payload of that frame; FRAME_VCS_MAX: none. */
@@ -264,9 +283,9 @@ static unsigned choose_vc(struct datagram *nic, uint32_t *payload, uint16_t held
 		uint32_t left = fifo->message[fifo->head].bytes - fifo->sent_bytes;
 
 		note_start(fifo, now);
-		*payload = left < nic->config.mtu_bytes ? left : nic->config.mtu_bytes;
+		*payload = left < nic->mtu_bytes ? left : nic->mtu_bytes;
 		if (credit_suffices(&nic->link.tx[vc],
-			    frame_blocks(FRAME_HEADER_BYTES + fifo->route_length + *payload)))
+			    frame_blocks(FRAME_HEADER_BYTES + fifo->chosen.length + *payload)))
 			return vc;
 		vcs &= (uint16_t) ~(1u << vc);
 	}
@@ -285,7 +304,7 @@ bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *pa
 		return false;
 	fifo = &nic->fifo[vc];
 	fill(nic, vc, payload, packet);
-	packet->sequence = nic->sent[packet->destination]++;
+	packet->sequence = nic->sent[packet->destination].sent++;
 	*origin = (struct datagram_origin){.injected_ps = now,
 		.generated_ps = fifo->message[fifo->head].generated_ps,
 		.payload_bytes = payload};
@@ -301,27 +320,5 @@ bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *pa
 		nic->messages_sent++;
 		drop_head(nic, vc);
 	}
-	return true;
-}
-
-bool datagram_receive(struct datagram *nic, const struct weft_packet *packet,
-	const struct datagram_origin *origin)
-{
-	uint32_t *expected = &nic->expected[packet->source];
-	struct credit_rx *rx = &nic->link.rx[packet->vc];
-
-	credit_arrive(rx, packet->blocks);
-	credit_release(rx, packet->blocks);
-	if (__builtin_expect(nic->itb != NULL, 0) && itb_was_overtaken(packet)) {
-		nic->refused++;
-		return false;
-	}
-	if ((int32_t)(packet->sequence - *expected) < 0)
-		nic->out_of_order++;
-	else
-		*expected = packet->sequence + 1;
-	nic->frames_received++;
-	nic->bytes_received += origin->payload_bytes;
-	nic->messages_received += (packet->flags & FRAME_F_TAIL) != 0;
 	return true;
 }

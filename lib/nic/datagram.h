@@ -16,6 +16,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "arn_marks.h"
@@ -25,6 +26,13 @@
 #include "queuing.h"
 #include "route_choice.h"
 #include "route_set.h"
+
+/* The frames from one host to another. Both ends' numbers lie together: a pair's place is one of
+ * very many, and is not in the cache. */
+struct datagram_number {
+	uint32_t sent;
+	uint32_t expected; /* the frame after the latest that came */
+};
 
 struct datagram_config {
 	uint16_t host, hosts;
@@ -43,8 +51,8 @@ struct datagram_config {
 	 * leaves the last one out, and the FIFO there has room for 'adapted_queue' messages. */
 	weft_time mark_ps;
 	uint32_t adapted_queue; /* a power of two */
-	/* [2 * hosts], zeroed, the caller's, for the numbers of frames; NULL: its own. */
-	uint32_t *numbers;
+	/* [hosts][hosts], zeroed, the caller's, of all interfaces together; NULL: its own. */
+	struct datagram_number *numbers;
 	const struct itb_config *itb; /* only read at the start; NULL: no in-transit buffer */
 };
 
@@ -60,6 +68,12 @@ struct datagram_origin {
 	weft_time injected_ps;
 	weft_time generated_ps; /* of its message */
 	uint32_t payload_bytes;
+} __attribute__((aligned(32)));
+
+/* The route of a message, and out of how many; without source routes all 0. */
+struct datagram_route {
+	const uint8_t *route;
+	uint8_t length, which, alternatives;
 };
 
 struct datagram_fifo {
@@ -67,32 +81,48 @@ struct datagram_fifo {
 	uint32_t head, count, mask;
 	/* Of the head: */
 	uint32_t sent_bytes;
-	uint8_t route_length;
-	uint8_t which, alternatives; /* its route, and out of how many */
-	bool started;                /* start_ps is known */
-	const uint8_t *route;
+	struct datagram_route chosen;
+	bool started;        /* start_ps is known */
 	weft_time start_ps;  /* when its first frame could have left, but for credits */
 	uint32_t wire_bytes; /* of its frames until now, as they take time on the link */
 };
 
+/* What a stream sends (datagram_stream.h), of which an interface has one at most. */
+struct datagram_stream {
+	struct weft_packet frame; /* the next one, but for its numbers */
+	weft_time generated_ps;   /* of the message */
+	uint32_t left_bytes;      /* of it; 0: there is none */
+	uint32_t payload_bytes;   /* of the next frame */
+	struct datagram_number *number;
+	struct credit_tx *tx;
+};
+
 struct datagram {
-	struct datagram_config config;
+	/* What each frame touches that leaves: two lines, and the credits. */
+	struct datagram_stream stream;
+	uint64_t frames_sent, messages_sent;
+	struct datagram_number *sent; /* by destination */
+	uint32_t mtu_bytes;
+	uint16_t waiting; /* set of VCs with a message */
+	uint8_t next_vc;  /* round robin */
+	bool has_routes;  /* of the configuration */
+	/* And each that comes: a line, and the credits. */
+	struct datagram_number *come; /* by source, each 'come_step' apart */
+	uint64_t frames_received, messages_received, bytes_received;
+	uint64_t out_of_order; /* frames that came after later ones */
+	struct itb *itb;       /* NULL: absorbs nothing */
+	uint32_t come_step;
+	/* The rest. */
 	struct link_end link;
-	struct itb *itb; /* NULL: absorbs nothing */
 	struct datagram_fifo fifo[FRAME_VCS_MAX];
-	uint16_t waiting;        /* set of VCs with a message */
-	uint8_t next_vc;         /* round robin */
 	struct arn_marks *marks; /* NULL: without */
 	uint64_t diverted;       /* messages that have gone on to the adapted-flow channel */
 	struct route_choice choice;
-	uint32_t *sent;     /* by destination: frames */
-	uint32_t *expected; /* by source: the frame after the latest that came */
-	uint64_t frames_sent, frames_received, messages_sent, messages_received, bytes_received;
-	uint64_t out_of_order; /* frames that came after later ones */
-	uint64_t refused;      /* last frames without their end mark (itb.h) */
-	uint64_t misrouted;    /* frames for others that are not in transit either */
-	uint64_t unreachable;  /* messages without a route, forgotten */
-};
+	uint64_t refused;     /* last frames without their end mark (itb.h) */
+	uint64_t misrouted;   /* frames for others that are not in transit either */
+	uint64_t unreachable; /* messages without a route, forgotten */
+	struct datagram_config config;
+} __attribute__((aligned(64)));
 
 /* 0, -EINVAL, -ENOMEM. link: as link_end_init(). */
 int datagram_init(struct datagram *nic, const struct datagram_config *config,
@@ -115,6 +145,10 @@ static inline bool datagram_has_room(
 	return nic->fifo[nic->config.sl_to_vc[datagram_sl(nic, message)]].count < nic->config.queue;
 }
 
+/* Which way a message takes, with all its frames. False: there is none. */
+bool datagram_choose_route(struct datagram *nic, const struct datagram_message *message,
+	struct datagram_route *chosen);
+
 /* Queues a message; there is room. One to a host without a route is counted and forgotten. */
 void datagram_send(struct datagram *nic, const struct datagram_message *message);
 
@@ -127,8 +161,27 @@ bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *pa
 
 /* A packet for this host has arrived whole. Its space is free at once. False: refused, because it
  * has lost its end mark on the way (itb.h). */
-bool datagram_receive(struct datagram *nic, const struct weft_packet *packet,
-	const struct datagram_origin *origin);
+static inline bool datagram_receive(struct datagram *nic, const struct weft_packet *packet,
+	const struct datagram_origin *origin)
+{
+	struct datagram_number *number = &nic->come[(size_t)packet->source * nic->come_step];
+	struct credit_rx *rx = &nic->link.rx[packet->vc];
+
+	credit_arrive(rx, packet->blocks);
+	credit_release(rx, packet->blocks);
+	if (__builtin_expect(nic->itb != NULL, 0) && itb_was_overtaken(packet)) {
+		nic->refused++;
+		return false;
+	}
+	if (__builtin_expect((int32_t)(packet->sequence - number->expected) < 0, 0))
+		nic->out_of_order++;
+	else
+		number->expected = packet->sequence + 1;
+	nic->frames_received++;
+	nic->bytes_received += origin->payload_bytes;
+	nic->messages_received += (packet->flags & FRAME_F_TAIL) != 0;
+	return true;
+}
 
 /* datagram_transit.c: an interface whose configuration has a pool re-injects what is in transit. */
 

@@ -29,7 +29,7 @@ static bool has_own(const struct datagram *nic)
 		uint32_t payload = left < nic->config.mtu_bytes ? left : nic->config.mtu_bytes;
 
 		if (credit_suffices(&nic->link.tx[vc],
-			    frame_blocks(FRAME_HEADER_BYTES + fifo->route_length + payload)))
+			    frame_blocks(FRAME_HEADER_BYTES + fifo->chosen.length + payload)))
 			return true;
 	}
 	return false;

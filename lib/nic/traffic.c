@@ -9,7 +9,7 @@
 #include "frame.h"
 #include "nearest.h"
 #include "synthetic.h"
-#include "traffic_pattern.h"
+#include "traffic_targets.h"
 
 #define PPM 1000000u
 
@@ -29,29 +29,36 @@ struct schedule {
 };
 
 /* There are two readers of one schedule: one counts what falls due, the other hands messages out,
- * later if the interface does not take them. */
+ * later if the interface does not take them, or earlier if it takes them ahead of the clock. */
 struct traffic {
-	/* What each message touches comes first: TRAFFIC_LINES of it. */
-	struct schedule counted, handed;
+	/* What traffic_take() touches: two lines. */
+	struct schedule handed;
+	weft_time until_ps;    /* 0: sends nothing (more) */
+	weft_time distance_ps; /* mean, of messages of the usual length */
 	struct rng destination;
+	struct traffic_counters counters;
+	uint32_t message_bytes, other_share_ppm;
+	uint16_t next_destination; /* of the message that is drawn next */
+	uint16_t host, others;     /* others: hosts but for this one */
+	uint8_t sl;
+	bool constant : 1, uniform : 1; /* arrivals; pattern */
+	/* The rest. */
+	struct schedule counted;
 	const struct traffic_pattern *pattern;
 	void *state; /* of the pattern */
 	struct traffic_message message;
-	struct traffic_counters counters;
-	uint64_t handed_messages;                 /* drawn from 'handed' */
-	weft_time distance_ps, other_distance_ps; /* mean, of messages of either length */
-	bool pending;                             /* 'message' was handed out and is not accepted */
-	bool silent;                              /* sends nothing (more) */
-	uint16_t next_destination;                /* of the message that is drawn next */
+	uint64_t handed_messages;    /* drawn by traffic_poll() */
+	weft_time other_distance_ps; /* mean, of messages of the other length */
+	bool pending;                /* 'message' was handed out and is not accepted */
 	struct traffic_config config;
 	uint64_t ps_per_byte; /* at full rate */
 	struct arrivals arrivals;
 } __attribute__((aligned(64)));
 
 #define LINE          64u
-#define TRAFFIC_LINES 7u
+#define TRAFFIC_LINES 2u
 
-_Static_assert(offsetof(struct traffic, ps_per_byte) <= TRAFFIC_LINES * LINE, "all of the config");
+_Static_assert(offsetof(struct traffic, counted) == TRAFFIC_LINES * LINE, "two lines");
 
 static const struct traffic_pattern *const patterns[] = {
 	&traffic_uniform,
@@ -146,26 +153,39 @@ static weft_time mean_distance(const struct traffic *traffic, uint32_t bytes)
 
 static bool is_due(const struct traffic *traffic, const struct schedule *schedule, weft_time now)
 {
-	return !traffic->silent && schedule->next_ps <= now &&
-	       schedule->next_ps < traffic->config.stop_ps;
+	return schedule->next_ps <= now && schedule->next_ps < traffic->until_ps;
 }
 
 /* Length of the message that falls due at next_ps; on to the one after it. */
-static uint32_t advance(struct traffic *traffic, struct schedule *schedule)
+static inline uint32_t advance(struct traffic *traffic, struct schedule *schedule)
 {
-	const struct traffic_config *config = &traffic->config;
-	bool other = config->other_share_ppm > 0 &&
-		     rng_chance_ppm(&schedule->length, config->other_share_ppm);
+	bool other = traffic->other_share_ppm > 0 &&
+		     rng_chance_ppm(&schedule->length, traffic->other_share_ppm);
+	weft_time mean = other ? traffic->other_distance_ps : traffic->distance_ps;
 
-	schedule->next_ps += arrivals_next(&traffic->arrivals, &schedule->arrival,
-		other ? traffic->other_distance_ps : traffic->distance_ps);
-	return other ? config->other_message_bytes : config->message_bytes;
+	schedule->next_ps += traffic->constant
+				     ? mean
+				     : arrivals_next(&traffic->arrivals, &schedule->arrival, mean);
+	return other ? traffic->config.other_message_bytes : traffic->message_bytes;
+}
+
+/* What was taken ahead of the clock has been drawn and need not be drawn again. */
+static void count_taken(struct traffic *traffic)
+{
+	struct traffic_counters *count = &traffic->counters;
+
+	if (count->accepted_messages <= count->generated_messages)
+		return;
+	traffic->counted = traffic->handed;
+	count->generated_messages = count->accepted_messages;
+	count->generated_bytes = count->accepted_bytes;
 }
 
 static void count_due(struct traffic *traffic, weft_time now)
 {
 	if (traffic->config.lane != 0)
 		return;
+	count_taken(traffic);
 	while (is_due(traffic, &traffic->counted, now)) {
 		traffic->counters.generated_messages++;
 		traffic->counters.generated_bytes += advance(traffic, &traffic->counted);
@@ -178,10 +198,14 @@ static bool is_of_lane(const struct traffic_config *config, uint16_t destination
 	       queuing_sl(config->queuing, config->host, destination) == config->lane;
 }
 
-static void draw_next_destination(struct traffic *traffic)
+static inline void draw_next_destination(struct traffic *traffic)
 {
-	traffic->next_destination = traffic->pattern->destination(
-		traffic->state, &traffic->config, &traffic->destination);
+	/* The most usual pattern without a call. */
+	traffic->next_destination =
+		traffic->uniform ? traffic_other(traffic->host,
+					   rng_below(&traffic->destination, traffic->others))
+				 : traffic->pattern->destination(
+					   traffic->state, &traffic->config, &traffic->destination);
 }
 
 /* The message that is due; and where the one after it will go. */
@@ -231,16 +255,17 @@ static void init_schedule(struct traffic *traffic)
 	rng_init(&schedule->arrival.rng, config->seed, config->host, STREAM_ARRIVAL + base);
 	arrivals_init(&traffic->arrivals, config->arrivals, config->on_ps, config->off_ps);
 	/* A host that a pattern leaves out stays out. */
-	traffic->silent = config->load_ppm == 0 ||
-			  !traffic_pattern_sends(traffic->pattern, traffic->state, config);
+	if (config->load_ppm != 0 &&
+		traffic_pattern_sends(traffic->pattern, traffic->state, config))
+		traffic->until_ps = config->stop_ps;
 	schedule->next_ps = config->start_ps;
 	/* Sources do not beat in time: the first message falls due within the first distance. */
-	if (!traffic->silent)
+	if (traffic->until_ps != 0)
 		schedule->next_ps += arrivals_first(&traffic->arrivals, &schedule->arrival,
 			rng_below(
 				&schedule->length, mean_distance(traffic, config->message_bytes)));
 	traffic->handed = *schedule;
-	if (!traffic->silent)
+	if (traffic->until_ps != 0)
 		draw_next_destination(traffic);
 }
 
@@ -277,6 +302,13 @@ struct traffic *traffic_create(const struct traffic_config *config, struct fault
 	traffic->config.targets = traffic->config.near = traffic->config.permutation = NULL;
 	traffic->config.pattern = traffic->pattern->name;
 	traffic->ps_per_byte = ps_per_byte(config->rate_bps);
+	traffic->message_bytes = config->message_bytes;
+	traffic->other_share_ppm = config->other_share_ppm;
+	traffic->host = config->host;
+	traffic->others = (uint16_t)(config->hosts - 1);
+	traffic->sl = config->sl;
+	traffic->constant = config->arrivals == ARRIVALS_CONSTANT;
+	traffic->uniform = traffic->pattern == &traffic_uniform;
 	init_distances(traffic);
 	init_schedule(traffic);
 	return traffic;
@@ -313,6 +345,32 @@ void traffic_skip(struct traffic *traffic)
 	traffic->pending = false;
 }
 
+bool traffic_take(struct traffic *traffic, weft_time latest, struct traffic_message *message)
+{
+	if (!is_due(traffic, &traffic->handed, latest))
+		return false;
+	message->destination = traffic->next_destination;
+	message->sl = traffic->sl;
+	message->generated_ps = traffic->handed.next_ps;
+	message->bytes = advance(traffic, &traffic->handed);
+	traffic->counters.accepted_messages++;
+	traffic->counters.accepted_bytes += message->bytes;
+	draw_next_destination(traffic);
+	return true;
+}
+
+weft_time traffic_due_of(const struct traffic *traffic, unsigned n)
+{
+	struct traffic copy = *traffic;
+	weft_time due = 0;
+
+	for (; n > 0 && is_due(&copy, &copy.handed, WEFT_TIME_NEVER); n--) {
+		due = copy.handed.next_ps;
+		advance(&copy, &copy.handed);
+	}
+	return due;
+}
+
 void traffic_count(struct traffic *traffic, weft_time now)
 {
 	count_due(traffic, now);
@@ -322,7 +380,7 @@ void traffic_abandon(struct traffic *traffic, weft_time now)
 {
 	count_due(traffic, now);
 	traffic->pending = false;
-	traffic->silent = true;
+	traffic->until_ps = 0;
 }
 
 weft_time traffic_due(const struct traffic *traffic)
@@ -347,8 +405,7 @@ void traffic_fetch(const struct traffic *traffic)
 
 bool traffic_finished(const struct traffic *traffic, weft_time now)
 {
-	return !traffic->pending &&
-	       (traffic->silent || traffic->handed.next_ps >= traffic->config.stop_ps);
+	return !traffic->pending && traffic->handed.next_ps >= traffic->until_ps;
 }
 
 const struct traffic_counters *traffic_counters(const struct traffic *traffic)

@@ -91,6 +91,14 @@ void traffic_accept(struct traffic *traffic);
 /* The interface will never take it (no route): on with the next. It counts as generated only. */
 void traffic_skip(struct traffic *traffic);
 
+/* The next message, if it falls due by 'latest', which may be ahead of the clock: it is accepted.
+ * False: none. Counts it as generated only when somebody counts (traffic_count()). A source is
+ * either polled or taken from, and one with lanes is polled. */
+bool traffic_take(struct traffic *traffic, weft_time latest, struct traffic_message *message);
+/* When the n-th message that is still to be had falls due, or the last one if there are fewer; 0:
+ * there is none. */
+weft_time traffic_due_of(const struct traffic *traffic, unsigned n);
+
 /* Counts what fell due by 'now', as traffic_poll() does. */
 void traffic_count(struct traffic *traffic, weft_time now);
 /* Counts what fell due by 'now' and will not be handed over any more: the end of a run. The message

@@ -20,10 +20,14 @@ static inline uint16_t traffic_targets_draw(const struct traffic_targets *target
 	return targets->target[rng_below(rng, targets->count)];
 }
 
+/* The drawn-th of the hosts but 'host'. */
+static inline uint16_t traffic_other(uint16_t host, uint64_t drawn)
+{
+	return (uint16_t)(drawn + (drawn >= host));
+}
+
 /* Any host but the sender. */
 static inline uint16_t traffic_draw_other(const struct traffic_config *config, struct rng *rng)
 {
-	uint16_t chosen = (uint16_t)rng_below(rng, config->hosts - 1u);
-
-	return chosen < config->host ? chosen : (uint16_t)(chosen + 1);
+	return traffic_other(config->host, rng_below(rng, config->hosts - 1u));
 }

@@ -205,6 +205,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(constant_arrivals_are_at_constant_distance),
 	cmocka_unit_test(poisson_arrivals_have_the_mean_and_the_deviation),
 	cmocka_unit_test(poisson_arrivals_deviate_as_the_exponential_within_1e_5),
+	cmocka_unit_test(the_table_of_poisson_arrivals_is_the_inverse_of_the_distribution),
 	cmocka_unit_test(poisson_arrivals_are_exponential_to_the_tail),
 	cmocka_unit_test(uniform_arrivals_lie_evenly_between_0_and_twice_the_mean),
 	cmocka_unit_test(bursty_arrivals_have_the_mean_and_the_lengths_of_bursts_and_gaps),

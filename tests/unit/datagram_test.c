@@ -423,7 +423,7 @@ static void waiting_for_credits_shows_as_contention(void **state)
 	assert_int_equal(inject_at(&nic, 5000 + 2 * alone), 5000 + 3 * alone);
 	assert_int_equal(*route_choice_coefficient(&nic.choice, 1, 0), 3 * ROUTE_CHOICE_ONE);
 	send(&nic, 1, 0, 500);
-	assert_int_equal(nic.fifo[0].which, 1);
+	assert_int_equal(nic.fifo[0].chosen.which, 1);
 	inject_at(&nic, 90000);
 	assert_int_equal(*route_choice_coefficient(&nic.choice, 1, 1), ROUTE_CHOICE_ONE);
 	assert_int_equal(*route_choice_coefficient(&nic.choice, 1, 0), 2900);

@@ -278,6 +278,70 @@ static void what_is_counted_is_what_is_handed_out(void **state)
 	traffic_destroy(traffic);
 }
 
+/* All sorts of sources: what is taken ahead of the clock is what would have been polled, and
+ * whoever counts at some time counts the same. */
+static void messages_taken_ahead_are_those_that_are_polled(void **state)
+{
+	static const enum arrivals_kind kinds[] = {
+		ARRIVALS_CONSTANT, ARRIVALS_POISSON, ARRIVALS_UNIFORM, ARRIVALS_BURSTY};
+
+	for (unsigned run = 0; run < 8; run++) {
+		struct traffic_config from = config(run % 2 == 0 ? "uniform" : "all-to-all");
+		struct traffic *polled, *taken;
+		struct traffic_message a, b;
+
+		from.arrivals = kinds[run / 2];
+		from.on_ps = from.off_ps = 5 * PS_PER_US;
+		from.other_share_ppm = run % 2 * 300000;
+		from.other_message_bytes = 5000;
+		from.stop_ps = 2 * PS_PER_MS;
+		polled = start(&from);
+		taken = start(&from);
+		for (weft_time now = 0; now < from.stop_ps; now += 7 * PS_PER_US) {
+			while (traffic_poll(polled, now, &a)) {
+				traffic_accept(polled);
+				assert_int_equal(a.generated_ps, traffic_due_of(taken, 1));
+				assert_int_equal(a.destination, traffic_next_destination(taken));
+				assert_true(traffic_take(taken, now, &b));
+				assert_int_equal(a.destination, b.destination);
+				assert_int_equal(a.bytes, b.bytes);
+				assert_int_equal(a.generated_ps, b.generated_ps);
+			}
+			assert_false(traffic_take(taken, now, &b));
+			if (now % (21 * PS_PER_US) == 0)
+				traffic_count(taken, now);
+		}
+		traffic_abandon(polled, from.stop_ps);
+		traffic_abandon(taken, from.stop_ps);
+		assert_memory_equal(traffic_counters(polled), traffic_counters(taken),
+			sizeof(struct traffic_counters));
+		traffic_destroy(polled);
+		traffic_destroy(taken);
+	}
+}
+
+static void what_is_not_taken_counts_as_generated_too(void **state)
+{
+	struct traffic_config from = config("uniform");
+	struct traffic *polled = start(&from), *taken = start(&from);
+	struct traffic_message message;
+	weft_time now = PS_PER_MS;
+
+	assert_true(traffic_take(taken, now, &message));
+	traffic_poll(polled, now, &message);
+	traffic_count(taken, now);
+	assert_int_equal(traffic_counters(taken)->generated_messages,
+		traffic_counters(polled)->generated_messages);
+	assert_true(traffic_counters(taken)->generated_messages > 100);
+	assert_true(traffic_take(taken, now, &message));
+	traffic_count(taken, now);
+	assert_int_equal(traffic_counters(taken)->generated_messages,
+		traffic_counters(polled)->generated_messages);
+	assert_int_equal(traffic_counters(taken)->accepted_messages, 2);
+	traffic_destroy(polled);
+	traffic_destroy(taken);
+}
+
 static void the_same_seed_gives_the_same_messages_and_another_one_others(void **state)
 {
 	struct traffic_config from = config("uniform");
@@ -435,6 +499,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_message_stays_due_until_it_is_accepted),
 	cmocka_unit_test(what_is_not_accepted_counts_as_generated),
 	cmocka_unit_test(what_is_counted_is_what_is_handed_out),
+	cmocka_unit_test(messages_taken_ahead_are_those_that_are_polled),
+	cmocka_unit_test(what_is_not_taken_counts_as_generated_too),
 	cmocka_unit_test(the_same_seed_gives_the_same_messages_and_another_one_others),
 	cmocka_unit_test(what_makes_no_sense_is_refused_with_a_reason),
 	cmocka_unit_test(lanes_hand_out_the_messages_of_one_source_each_its_own),

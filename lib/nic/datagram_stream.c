@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "datagram_stream.h"
+
+bool datagram_stream_suits(const struct datagram *nic)
+{
+	return nic->itb == NULL && nic->marks == NULL && nic->config.queuing == NULL &&
+	       !route_choice_learns(&nic->choice) && nic->waiting == 0;
+}
+
+void datagram_stream_open(struct datagram *nic, uint8_t sl)
+{
+	uint8_t vc = nic->config.sl_to_vc[sl & 15];
+
+	nic->stream = (struct datagram_stream){
+		.frame = {.vc = vc,
+			.vc_next = vc,
+			.header_vc = vc,
+			.vc_original = vc,
+			.sl = sl & 15,
+			.kind = FRAME_DATA,
+			.source = nic->config.host},
+		.tx = &nic->link.tx[vc],
+	};
+}

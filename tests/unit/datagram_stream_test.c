@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "datagram_stream.h"
+
+#include "rng.h"
+#include "unit.h"
+
+#define MTU 1000
+
+static void init_one(struct datagram *nic)
+{
+	struct datagram_config config = {.host = 2,
+		.hosts = 4,
+		.mtu_bytes = MTU,
+		.vcs = 2,
+		.queue = 4,
+		.sl_to_vc = {[1] = 1}};
+	struct link_end_config link = {.vcs = 2, .vc_blocks = 64, .open = true, .session = 1};
+
+	assert_int_equal(0, datagram_init(nic, &config, &link));
+	link_end_renew_open(&nic->link);
+}
+
+/* Past the FIFO and through it, messages of any length under few credits: the same frames, and each
+ * as soon as the other. */
+static void a_stream_sends_the_frames_that_a_fifo_sends(void **state)
+{
+	struct datagram_message message = {.bytes = 0};
+	struct datagram fifo, stream;
+	struct rng rng;
+
+	rng_init(&rng, 3, 0, 0);
+	init_one(&fifo);
+	init_one(&stream);
+	assert_true(datagram_stream_suits(&stream));
+	datagram_stream_open(&stream, 1);
+	for (unsigned i = 0; i < 2000; i++) {
+		struct weft_packet a = {.bytes = 0}, b = {.bytes = 0};
+		struct datagram_origin from_a, from_b;
+
+		if (datagram_stream_is_empty(&stream.stream)) {
+			assert_int_equal(datagram_waiting(&fifo), 0);
+			message = (struct datagram_message){.generated_ps = i,
+				.bytes = 1 + (uint32_t)rng_below(&rng, 5 * MTU),
+				.destination = (uint16_t)rng_below(&rng, 4),
+				.sl = 1};
+			datagram_send(&fifo, &message);
+			assert_true(datagram_stream_begin(&stream, &message));
+		}
+		if (!datagram_stream_can_go(&stream.stream)) {
+			assert_false(datagram_inject(&fifo, i, &a, &from_a));
+			link_end_renew_open(&fifo.link);
+			link_end_renew_open(&stream.link);
+			continue;
+		}
+		assert_true(datagram_inject(&fifo, i, &a, &from_a));
+		datagram_stream_inject(&stream, i, &b, &from_b);
+		assert_memory_equal(&a, &b, sizeof(a));
+		assert_int_equal(from_a.injected_ps, from_b.injected_ps);
+		assert_int_equal(from_a.generated_ps, from_b.generated_ps);
+		assert_int_equal(from_a.payload_bytes, from_b.payload_bytes);
+		assert_int_equal(fifo.frames_sent, stream.frames_sent);
+		assert_int_equal(fifo.messages_sent, stream.messages_sent);
+		assert_int_equal(fifo.link.tx[1].sent, stream.link.tx[1].sent);
+	}
+	datagram_fini(&fifo);
+	datagram_fini(&stream);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_stream_sends_the_frames_that_a_fifo_sends),
+};
+
+UNIT_MAIN(tests)
