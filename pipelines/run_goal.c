@@ -189,6 +189,29 @@ int run_goal_open(const struct run_config *run, const struct topology *topology,
 	return result;
 }
 
+int run_goal_check_beside(const struct run_goal *goal, const struct run_config *run,
+	const struct run_hosts *hosts, struct fault *fault)
+{
+	for (uint32_t i = 0; i < hosts->entries; i++) {
+		const struct run_hosts_entry *entry = &hosts->entry[i];
+
+		if (run->traffic.at[i].pattern == RUN_PATTERN_GOAL)
+			continue;
+		for (uint32_t j = 0; j < entry->from_count; j++) {
+			uint32_t rank = goal->rank_of[entry->from[j]];
+
+			if (rank != RUN_GOAL_NO_RANK)
+				return fault_set(fault, EINVAL,
+					"%s:%u:%u: host %s sends, and has rank %u of the schedule; "
+					"name hosts without a rank",
+					run->origin, run->traffic.at[i].place.line,
+					run->traffic.at[i].place.column,
+					hosts->topology->host_at[entry->from[j]].name, rank);
+		}
+	}
+	return 0;
+}
+
 void run_goal_close(struct run_goal *goal)
 {
 	if (goal == NULL)

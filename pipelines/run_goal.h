@@ -28,6 +28,11 @@ int run_goal_open(const struct run_config *run, const struct topology *topology,
 	struct run_goal **goal, struct fault *fault);
 void run_goal_close(struct run_goal *goal);
 
+/* A message of other traffic would pass for one of the schedule if its sender had a rank. 0, or
+ * -EINVAL and fault. */
+int run_goal_check_beside(const struct run_goal *goal, const struct run_config *run,
+	const struct run_hosts *hosts, struct fault *fault);
+
 /* What a send is on the network: messages have at least RUN_MESSAGE_MIN bytes. */
 static inline uint32_t run_goal_bytes(uint64_t bytes)
 {

@@ -255,6 +255,8 @@ static int open_goal(struct virtual_fabric *fabric, struct fault *fault)
 {
 	int result = run_goal_open(fabric->run, fabric->topology, &fabric->goal, fault);
 
+	if (result == 0 && fabric->goal != NULL)
+		result = run_goal_check_beside(fabric->goal, fabric->run, fabric->traffic, fault);
 	if (result < 0 || fabric->goal == NULL)
 		return result;
 	fabric->replay = goal_replay_create(fabric->goal->goal, 0);

@@ -30,21 +30,26 @@ static void write_file(char *path, const char *contents)
 	close(file);
 }
 
-/* A fat tree of 32 hosts, 4 on a leaf. */
-static struct outcome run(const char *schedule, const char *start)
+/* A fat tree of 32 hosts, 4 on a leaf; a schedule and what stands behind it in the list. */
+static void write_text(char text[1024], const char *path, const char *start, const char *beside)
+{
+	snprintf(text, 1024,
+		"weft: run/1\ntopology: \"rlft:ports=8,stages=2\"\nclock: virtual\n"
+		"link: {rate: 100Gbps, delay: 30ns}\nswitch: {buffer: 32KiB, mtu: 4KiB}\n"
+		"routing: {algorithm: dmodk, mode: table}\n"
+		"measure: {duration: 10ms, sample: 100us}\n"
+		"traffic: [{pattern: goal, file: %s, start: %s}%s]\n",
+		path, start, beside);
+}
+
+static struct outcome run_beside(const char *schedule, const char *start, const char *beside)
 {
 	struct outcome outcome = {.judged = 0};
 	struct virtual_lab lab;
 	char path[32], text[1024];
 
 	write_file(path, schedule);
-	snprintf(text, sizeof(text),
-		"weft: run/1\ntopology: \"rlft:ports=8,stages=2\"\nclock: virtual\n"
-		"link: {rate: 100Gbps, delay: 30ns}\nswitch: {buffer: 32KiB, mtu: 4KiB}\n"
-		"routing: {algorithm: dmodk, mode: table}\n"
-		"measure: {duration: 10ms, sample: 100us}\n"
-		"traffic: [{pattern: goal, file: %s, start: %s}]\n",
-		path, start);
+	write_text(text, path, start, beside);
 	virtual_lab_open(&lab, text, NULL, 0);
 	virtual_lab_run(&lab);
 	outcome.judged = virtual_fabric_judge(lab.fabric, &outcome.judgement);
@@ -53,6 +58,11 @@ static struct outcome run(const char *schedule, const char *start)
 	virtual_lab_close(&lab);
 	unlink(path);
 	return outcome;
+}
+
+static struct outcome run(const char *schedule, const char *start)
+{
+	return run_beside(schedule, start, "");
 }
 
 #define LINK_PS      (30 * PS_PER_NS)
@@ -142,7 +152,56 @@ static void a_schedule_that_does_not_end_is_judged(void **state)
 	run_result_free(&outcome.result);
 }
 
+static const char one_message[] =
+	"num_ranks 2\nrank 0 {\nsend 100000b to 1\n}\nrank 1 {\nrecv 100000b from 0\n}\n";
+
+/* Time of one message from h0 to h1 beside other traffic, ns. */
+static uint64_t completion_beside(const char *beside)
+{
+	struct outcome outcome = run_beside(one_message, "0ns", beside);
+	uint64_t time_ns = result_counter(&outcome.result, "goal_completion_ns");
+
+	assert_int_equal(outcome.judged, 0);
+	assert_int_equal(result_counter(&outcome.result, "goal_unfinished"), 0);
+	run_result_free(&outcome.result);
+	return time_ns;
+}
+
+static void traffic_beside_a_schedule_only_takes_its_share_of_the_links(void **state)
+{
+	uint64_t alone = completion_beside("");
+
+	assert_int_equal(completion_beside(", {pattern: hotspot, from: [h8, h12], to: [h16], "
+					   "load: 100%, message: 4KiB}"),
+		alone);
+	/* Half of h1's link. What its senders send is nothing to the schedule. */
+	assert_in_range(completion_beside(", {pattern: hotspot, from: [h2], to: [h1], load: 100%, "
+					  "message: 4KiB}"),
+		alone * 18 / 10, alone * 21 / 10);
+}
+
+static void who_has_a_rank_sends_nothing_beside_the_schedule(void **state)
+{
+	char path[32], text[1024];
+	struct fault fault = {""};
+	struct run_config *config;
+	struct topology *topology;
+
+	write_file(path, one_message);
+	write_text(text, path, "0ns", ", {pattern: uniform, from: [h5, h1], load: 10%}");
+	config = run_config_parse(text, strlen(text), "r.yaml", NULL, 0, &fault);
+	topology = run_config_open_topology(config, &fault);
+	assert_null(virtual_fabric_create(topology, config, &fault));
+	assert_non_null(strstr(fault.text,
+		"host h1 sends, and has rank 1 of the schedule; name hosts without a rank"));
+	topology_destroy(topology);
+	run_config_destroy(config);
+	unlink(path);
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(traffic_beside_a_schedule_only_takes_its_share_of_the_links),
+	cmocka_unit_test(who_has_a_rank_sends_nothing_beside_the_schedule),
 	cmocka_unit_test(there_and_back_takes_what_the_formula_says),
 	cmocka_unit_test(messages_of_several_frames_arrive_with_their_last_one),
 	cmocka_unit_test(the_generated_exchanges_end_the_same_way_each_time),

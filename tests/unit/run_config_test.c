@@ -444,8 +444,9 @@ static void what_is_not_built_is_refused_by_name(void **state)
 		parse(HEAD "traffic: [{pattern: uniform}, {pattern: goal, file: /x}]\n");
 
 	assert_int_equal(run_config_supported(beside, &fault), -EINVAL);
-	assert_string_equal(fault.text, "r.yaml:4:31: pattern goal beside other traffic is not "
-					"built yet; use it alone");
+	assert_string_equal(fault.text,
+		"r.yaml:4:31: pattern goal beside other traffic on the real "
+		"clock is not built yet; use it alone");
 	run_config_destroy(beside);
 	beside = parse("weft: run/1\ntopology: \"rlft:ports=4,stages=2\"\nclock: virtual\n"
 		       "nic: {selector: random}\nrouting: {algorithm: ud, alternatives: 2}\n"

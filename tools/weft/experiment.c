@@ -14,6 +14,7 @@
 #define FORMAT      "reproduce/1"
 #define MESSAGE_MAX 100000000u
 #define LOADS_MAX   100u
+#define SET_TEXT    2048 /* a list of hosts may be long */
 
 const char *experiment_measure_name(enum experiment_measure measure)
 {
@@ -34,7 +35,7 @@ static int read_sets(const struct yaml_tree_node *node, void *member, struct fau
 
 	for (const struct yaml_tree_node *row = node->first; row != NULL && result == 0;
 		row = row->next) {
-		char text[EXPERIMENT_TEXT];
+		char text[SET_TEXT];
 
 		if (choice->sets == EXPERIMENT_SETS_MAX)
 			return yaml_tree_refuse(row, fault, "at most %u of them were expected",
