@@ -8,7 +8,7 @@
 
 # To build and to run a lab.
 weft_packages='gcc libc6-dev meson ninja-build pkg-config python3
-	libdpdk-dev libcmocka-dev libyaml-dev libjansson-dev coinor-libclp-dev
+	libdpdk-dev libcmocka-dev libyaml-dev libjansson-dev coinor-libclp-dev libsodium-dev
 	iproute2 iputils-ping iperf3 gnuplot-nox'
 
 # For the whole test suite: the fuzz targets want clang, the captures tshark and tcpdump, exported

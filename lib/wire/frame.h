@@ -56,6 +56,9 @@ enum frame_kind {
 #define ROUTE_ADAPTIVE  0x40 /* a switch may replace this hop */
 #define ROUTE_TYPE_HOST 0x01 /* interface element: deliver here */
 #define ROUTE_TYPE_ITB  0x02 /* interface element: in transit, re-inject with what follows */
+/* Of scout and mapper frames: for whoever it reaches, switch or interface, not for its neighbours.
+ */
+#define ROUTE_TYPE_AGENT 0x03
 
 /* The fixed header as it lies in the frame, from offset 14 on. All fields big-endian. */
 struct frame_header {

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Which of a sender's message counters have been seen (the window of RFC 4303, appendix A): those
+ * above the highest are new, of the 64 up to it each is let through once, older ones are stale.
+ * Counters start at 1; a window of zeros has seen nothing.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define REPLAY_WINDOW 64
+
+struct replay_window {
+	uint64_t highest;
+	uint64_t seen; /* bit i: highest - i */
+};
+
+static inline bool replay_is_new(const struct replay_window *window, uint64_t counter)
+{
+	if (counter > window->highest)
+		return true;
+	return window->highest - counter < REPLAY_WINDOW &&
+	       (window->seen >> (window->highest - counter) & 1) == 0;
+}
+
+/* Only what has proved genuine may be noted: a forged counter would shut out the true ones. */
+static inline void replay_note(struct replay_window *window, uint64_t counter)
+{
+	uint64_t ahead;
+
+	if (counter <= window->highest) {
+		window->seen |= (uint64_t)1 << (window->highest - counter);
+		return;
+	}
+	ahead = counter - window->highest;
+	window->seen = ahead < REPLAY_WINDOW ? window->seen << ahead | 1 : 1;
+	window->highest = counter;
+}

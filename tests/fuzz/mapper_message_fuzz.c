@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * Payloads of scout and mapper frames from the wire: decoding reads nothing beyond them, keeps its
+ * ranges, and takes only what encoding writes. The first byte says how many bytes are cut off.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mapper_message.h"
+
+#define REQUIRE(condition)        \
+	do {                      \
+		if (!(condition)) \
+			abort();  \
+	} while (0)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require_good(const struct mapper_message *message, const uint8_t *in, unsigned bytes)
+{
+	uint8_t again[MAPPER_MESSAGE_MAX];
+	unsigned length = mapper_message_encode(message, again);
+
+	REQUIRE(length == bytes);
+	REQUIRE(memcmp(again, in, bytes - MAPPER_TAG_BYTES) == 0);
+	REQUIRE(mapper_type_name(message->type) != mapper_type_name(0));
+	if (mapper_type_is_command(message->type))
+		REQUIRE(message->command.back[message->command.back_length - 1] ==
+			ROUTE_TYPE_AGENT);
+	if (message->type == MAPPER_TABLE) {
+		REQUIRE(message->table.data >= in &&
+			message->table.data + message->table.bytes <= in + bytes);
+		REQUIRE(message->table.offset + message->table.bytes <= message->table.total);
+	}
+}
+
+/* In memory of its own size, so that a read beyond it shows. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct mapper_message message;
+	unsigned bytes;
+	uint8_t *copy;
+
+	if (size < 1 || size > MAPPER_MESSAGE_MAX)
+		return 0;
+	bytes = (unsigned)size - 1;
+	bytes -= data[0] < bytes ? data[0] : 0;
+	copy = malloc(bytes + (bytes == 0));
+	REQUIRE(copy != NULL);
+	memcpy(copy, data + 1, bytes);
+	if (mapper_message_decode(&message, copy, bytes))
+		require_good(&message, copy, bytes);
+	free(copy);
+	return 0;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "fabric_key.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+#define DIGITS "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+
+/* What loading a file of this text and mode says. */
+static int load(struct fabric_key *key, const char *text, mode_t mode, struct fault *fault)
+{
+	char path[] = "/tmp/weft-key-XXXXXX";
+	int file = mkstemp(path), result;
+
+	assert_true(file >= 0);
+	assert_int_equal(write(file, text, strlen(text)), strlen(text));
+	assert_int_equal(fchmod(file, mode), 0);
+	close(file);
+	result = fabric_key_load(key, path, fault);
+	unlink(path);
+	return result;
+}
+
+static void a_file_of_its_owner_alone_is_read(void **state)
+{
+	struct fabric_key key;
+	struct fault fault;
+
+	assert_int_equal(load(&key, DIGITS "\n", 0600, &fault), 0);
+	for (unsigned i = 0; i < FABRIC_KEY_BYTES; i++)
+		assert_int_equal(key.bytes[i], i);
+	assert_int_equal(load(&key, DIGITS, 0400, &fault), 0);
+}
+
+static void a_file_that_others_may_use_is_refused(void **state)
+{
+	static const mode_t wrong[] = {0644, 0640, 0604, 0620, 0602, 0610, 0777};
+	struct fabric_key key = {{42}};
+	struct fault fault;
+
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		assert_int_equal(load(&key, DIGITS "\n", wrong[i], &fault), -EACCES);
+		assert_non_null(strstr(fault.text, "chmod 600"));
+		assert_int_equal(key.bytes[0], 42);
+	}
+}
+
+static void a_file_of_another_user_is_refused(void **state)
+{
+	char path[] = "/tmp/weft-key-XXXXXX";
+	struct fabric_key key;
+	struct fault fault;
+	int file;
+
+	if (geteuid() != 0)
+		skip();
+	file = mkstemp(path);
+	assert_int_equal(write(file, DIGITS, strlen(DIGITS)), strlen(DIGITS));
+	assert_int_equal(fchown(file, 12345, 12345), 0);
+	close(file);
+	assert_int_equal(fabric_key_load(&key, path, &fault), -EACCES);
+	unlink(path);
+}
+
+static void anything_but_64_digits_is_refused(void **state)
+{
+	static const char *const wrong[] = {"", "00", DIGITS "0", DIGITS "\n\n", DIGITS " ",
+		"x00102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", DIGITS DIGITS};
+	struct fabric_key key;
+	struct fault fault;
+
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		assert_int_equal(load(&key, wrong[i], 0600, &fault), -EINVAL);
+	assert_int_equal(fabric_key_load(&key, "/tmp", &fault), -EINVAL);
+	assert_int_equal(fabric_key_load(&key, "/tmp/no-such-weft-key", &fault), -ENOENT);
+}
+
+/* Made with python3 -c 'import hashlib; hashlib.blake2b(b"weft", digest_size=16,
+ * key=bytes(range(32)))'. */
+static void the_tag_is_keyed_blake2b(void **state)
+{
+	static const uint8_t expected[FABRIC_TAG_BYTES] = {0x06, 0xfc, 0x35, 0xa9, 0xa6, 0xa2, 0xe9,
+		0x01, 0x4c, 0x2b, 0x2e, 0x2b, 0xaa, 0xb1, 0xa4, 0x6d};
+	struct fabric_key key;
+	uint8_t tag[FABRIC_TAG_BYTES];
+
+	assert_int_equal(load(&key, DIGITS, 0600, NULL), 0);
+	fabric_key_tag(&key, (const uint8_t *)"weft", 4, tag);
+	assert_memory_equal(tag, expected, sizeof(tag));
+	assert_true(fabric_key_matches(&key, (const uint8_t *)"weft", 4, tag));
+	tag[15] ^= 1;
+	assert_false(fabric_key_matches(&key, (const uint8_t *)"weft", 4, tag));
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_file_of_its_owner_alone_is_read),
+	cmocka_unit_test(a_file_that_others_may_use_is_refused),
+	cmocka_unit_test(a_file_of_another_user_is_refused),
+	cmocka_unit_test(anything_but_64_digits_is_refused),
+	cmocka_unit_test(the_tag_is_keyed_blake2b),
+};
+
+UNIT_MAIN(tests)
