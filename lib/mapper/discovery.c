@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "discovery.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mapper_agent.h"
+
+const char *discovery_finding_name(enum discovery_finding_kind kind)
+{
+	static const char *const names[] = {
+#define X(name, text) text,
+		DISCOVERY_FINDINGS(X)
+#undef X
+	};
+
+	return names[kind];
+}
+
+int discovery_init(struct discovery *discovery, const struct discovery_config *config,
+	struct fabric_map *map, struct mapper_speaker *speaker)
+{
+	*discovery = (struct discovery){
+		.config = *config, .map = map, .speaker = speaker, .room = 256, .next_number = 1};
+	discovery->queue = calloc(discovery->room, sizeof(*discovery->queue));
+	return discovery->queue == NULL ? -ENOMEM : 0;
+}
+
+void discovery_fini(struct discovery *discovery)
+{
+	free(discovery->queue);
+	discovery->queue = NULL;
+}
+
+void discovery_reset(struct discovery *discovery)
+{
+	discovery->head = discovery->tail = 0;
+	for (unsigned i = 0; i < DISCOVERY_OUTSTANDING_MAX; i++)
+		discovery->probe[i].used = false;
+	discovery->outstanding = discovery->findings = 0;
+	discovery->failed = false;
+	discovery->greater = 0;
+	discovery->greater_priority = 0;
+	for (uint32_t i = 0; i < discovery->map->devices; i++)
+		discovery->map->device[i].lives = 0;
+}
+
+static void find(struct discovery *discovery, enum discovery_finding_kind kind, uint32_t device,
+	uint8_t port)
+{
+	if (discovery->findings < DISCOVERY_FINDINGS_MAX)
+		discovery->finding[discovery->findings++] =
+			(struct discovery_finding){kind, device, port};
+}
+
+static void compact(struct discovery *discovery)
+{
+	discovery->tail -= discovery->head;
+	memmove(discovery->queue, discovery->queue + discovery->head,
+		discovery->tail * sizeof(*discovery->queue));
+	discovery->head = 0;
+}
+
+static bool is_asked(const struct discovery *discovery, uint32_t device, uint8_t port)
+{
+	for (unsigned i = 0; i < DISCOVERY_OUTSTANDING_MAX && discovery->outstanding > 0; i++)
+		if (discovery->probe[i].used && discovery->probe[i].device == device &&
+			discovery->probe[i].port == port)
+			return true;
+	return false;
+}
+
+void discovery_ask(struct discovery *discovery, uint32_t device, uint8_t port, bool again)
+{
+	if (discovery->tail == discovery->room && discovery->head >= discovery->room / 2)
+		compact(discovery);
+	if (discovery->tail == discovery->room) {
+		struct discovery_place *queue =
+			realloc(discovery->queue, 2u * discovery->room * sizeof(*queue));
+
+		if (queue == NULL) {
+			discovery->failed = true;
+			return;
+		}
+		discovery->queue = queue;
+		discovery->room *= 2;
+	}
+	discovery->queue[discovery->tail++] = (struct discovery_place){device, port, again};
+}
+
+bool discovery_done(const struct discovery *discovery)
+{
+	return discovery->head == discovery->tail && discovery->outstanding == 0;
+}
+
+/* The probe of the neighbour behind a port of a device that is known. */
+static void build_probe(
+	struct discovery *discovery, struct discovery_probe *probe, struct mapper_frame *frame)
+{
+	const struct fabric_map *map = discovery->map;
+	uint8_t route[FRAME_ROUTE_MAX];
+	unsigned length = map->device[probe->device].depth;
+	struct mapper_message message;
+
+	memset(&message, 0, sizeof(message));
+	message.type = MAPPER_PROBE;
+	message.command.priority = discovery->config.priority;
+	message.command.session = discovery->config.session;
+	message.command.back_length =
+		(uint8_t)fabric_map_back(map, probe->device, message.command.back);
+	message.probe = (struct mapper_probe){probe->number, discovery->epoch};
+	fabric_map_way(map, probe->device, route);
+	if (probe->device != 0)
+		route[length++] = (uint8_t)(ROUTE_PORT_BIT | probe->port);
+	route[length++] = ROUTE_TYPE_AGENT;
+	mapper_frame_build(discovery->speaker, &message, route, length, frame);
+	frame->port = 0;
+	discovery->sent++;
+}
+
+static void give_up(struct discovery *discovery, struct discovery_probe *probe)
+{
+	struct map_port *port = &discovery->map->device[probe->device].port[probe->port];
+
+	probe->used = false;
+	discovery->outstanding--;
+	if (port->state == MAP_LINKED)
+		fabric_map_cut(discovery->map, probe->device, probe->port, MAP_SILENT);
+	port->state = MAP_SILENT;
+	find(discovery, DISCOVERY_SILENT, probe->device, probe->port);
+}
+
+static bool poll_retries(struct discovery *discovery, weft_time now, struct mapper_frame *frame)
+{
+	for (unsigned i = 0, left = discovery->outstanding; left > 0; i++) {
+		struct discovery_probe *probe = &discovery->probe[i];
+
+		if (!probe->used)
+			continue;
+		left--;
+		if (now < probe->due)
+			continue;
+		if (probe->tries == discovery->config.tries) {
+			give_up(discovery, probe);
+			continue;
+		}
+		probe->tries++;
+		probe->due = now + discovery->config.retry_ps;
+		discovery->retried++;
+		build_probe(discovery, probe, frame);
+		return true;
+	}
+	return false;
+}
+
+/* A place that is worth a probe now: its device is present and near enough, and nobody asks. */
+static bool is_worthwhile(struct discovery *discovery, struct discovery_place place)
+{
+	const struct map_device *device = &discovery->map->device[place.device];
+
+	if (!device->present || is_asked(discovery, place.device, place.port))
+		return false;
+	if (!place.again && device->port[place.port].state == MAP_LINKED)
+		return false;
+	/* Ports, the next one, the element; and as much for the way back. */
+	if (device->depth + 2 <= FRAME_ROUTE_MAX && device->depth + 2 <= MAPPER_BACK_MAX)
+		return true;
+	find(discovery, DISCOVERY_TOO_FAR, place.device, place.port);
+	return false;
+}
+
+static struct discovery_probe *free_probe(struct discovery *discovery)
+{
+	for (unsigned i = 0; i < discovery->config.outstanding; i++)
+		if (!discovery->probe[i].used)
+			return &discovery->probe[i];
+	return NULL;
+}
+
+static bool poll_queue(struct discovery *discovery, weft_time now, struct mapper_frame *frame)
+{
+	while (discovery->head < discovery->tail &&
+		discovery->outstanding < discovery->config.outstanding) {
+		struct discovery_place place = discovery->queue[discovery->head++];
+		struct discovery_probe *probe;
+
+		if (!is_worthwhile(discovery, place))
+			continue;
+		probe = free_probe(discovery);
+		*probe = (struct discovery_probe){.device = place.device,
+			.port = place.port,
+			.tries = 1,
+			.used = true,
+			.number = discovery->next_number++,
+			.due = now + discovery->config.retry_ps};
+		discovery->outstanding++;
+		build_probe(discovery, probe, frame);
+		return true;
+	}
+	return false;
+}
+
+bool discovery_poll(struct discovery *discovery, weft_time now, struct mapper_frame *frame)
+{
+	return poll_retries(discovery, now, frame) || poll_queue(discovery, now, frame);
+}
+
+weft_time discovery_due(const struct discovery *discovery)
+{
+	weft_time due = WEFT_TIME_NEVER;
+
+	if (discovery->head < discovery->tail &&
+		discovery->outstanding < discovery->config.outstanding)
+		return 0;
+	for (unsigned i = 0, left = discovery->outstanding; left > 0; i++) {
+		if (!discovery->probe[i].used)
+			continue;
+		left--;
+		if (discovery->probe[i].due < due)
+			due = discovery->probe[i].due;
+	}
+	return due;
+}
+
+static struct discovery_probe *probe_numbered(struct discovery *discovery, uint32_t number)
+{
+	for (unsigned i = 0, left = discovery->outstanding; left > 0; i++) {
+		if (!discovery->probe[i].used)
+			continue;
+		left--;
+		if (discovery->probe[i].number == number)
+			return &discovery->probe[i];
+	}
+	return NULL;
+}
+
+/* All its ports but the one by which it was found, where the link layer knows somebody. */
+static void ask_around(struct discovery *discovery, uint32_t at)
+{
+	struct map_device *device = &discovery->map->device[at];
+
+	for (unsigned p = 0; p < device->facts.ports; p++) {
+		if (device->port[p].state == MAP_LINKED)
+			continue;
+		device->port[p].state = MAP_EMPTY;
+		if ((device->facts.linked >> p & 1) == 0)
+			continue;
+		device->port[p].state = MAP_UNKNOWN;
+		if (device->facts.kind == 0 && p != device->entry)
+			discovery_ask(discovery, at, (uint8_t)p, false);
+	}
+}
+
+/* It is new, or was absent: the way to it is the one by which it was found. */
+static void enter(struct discovery *discovery, uint32_t at, struct discovery_place from)
+{
+	struct map_device *device = &discovery->map->device[at];
+	const struct map_device *parent = &discovery->map->device[from.device];
+
+	device->present = true;
+	device->parent = from.device;
+	device->parent_port = from.port;
+	device->entry = device->facts.entry;
+	device->depth = (uint8_t)(parent->depth + (from.device != 0));
+}
+
+/* It lives a new life: what was known of its cables is void, and asked again. The way to it stays:
+ * the new way that has been found may lead through itself. */
+static void restart(struct discovery *discovery, uint32_t at)
+{
+	struct map_device *device = &discovery->map->device[at];
+
+	for (unsigned p = 0; p < device->facts.ports; p++) {
+		struct map_port old = device->port[p];
+
+		if (old.state != MAP_LINKED || p == device->entry)
+			continue;
+		fabric_map_cut(discovery->map, at, (uint8_t)p, MAP_UNKNOWN);
+		discovery_ask(discovery, old.peer, old.peer_port, false);
+	}
+	discovery_ask(discovery, device->parent, device->parent_port, true);
+}
+
+/* The device that has answered; MAP_NONE if it cannot be taken in. */
+static uint32_t identify(struct discovery *discovery, const struct mapper_message *message,
+	struct discovery_place from, bool *entered)
+{
+	struct fabric_map *map = discovery->map;
+	uint32_t at = fabric_map_find(map, message->sender);
+	struct map_device *device;
+
+	*entered = true;
+	if (at == MAP_NONE) {
+		at = fabric_map_add(map, message->sender, &message->reply);
+		discovery->failed |= at == MAP_NONE;
+		return at;
+	}
+	device = &map->device[at];
+	if (device->facts.ports != message->reply.ports ||
+		device->facts.kind != message->reply.kind) {
+		find(discovery, DISCOVERY_CHANGED, at, 0);
+		return MAP_NONE;
+	}
+	if (device->facts.session != message->reply.session) {
+		/* It has restarted, or there are two of it, which then answer by turns. */
+		if (device->lives == DISCOVERY_LIVES_MAX) {
+			find(discovery, DISCOVERY_TWO_SESSIONS, at, message->reply.entry);
+			return MAP_NONE;
+		}
+		device->lives++;
+		device->window = (struct replay_window){0};
+	} else {
+		*entered = !device->present;
+	}
+	device->facts = message->reply;
+	return at;
+}
+
+/* A port has one cable; the first that was found stays. */
+static void connect(struct discovery *discovery, struct discovery_place from, uint32_t at)
+{
+	struct fabric_map *map = discovery->map;
+	uint8_t entry = map->device[at].facts.entry;
+	const struct map_port *near = &map->device[from.device].port[from.port];
+	const struct map_port *far = &map->device[at].port[entry];
+
+	if (at == from.device) {
+		find(discovery, DISCOVERY_LOOP, at, from.port);
+		map->device[at].port[from.port].state = MAP_SILENT;
+		return;
+	}
+	if (far->state == MAP_LINKED && (far->peer != from.device || far->peer_port != from.port)) {
+		find(discovery, DISCOVERY_TWO_CABLES, at, entry);
+		map->device[from.device].port[from.port].state = MAP_SILENT;
+		return;
+	}
+	/* Asked again, and somebody else is there now. */
+	if (near->state == MAP_LINKED && (near->peer != at || near->peer_port != entry))
+		fabric_map_cut(map, from.device, from.port, MAP_UNKNOWN);
+	fabric_map_connect(map, from.device, from.port, at, entry);
+	map->device[at].moved = false;
+}
+
+static void note_greater(struct discovery *discovery, const struct mapper_reply *reply)
+{
+	if (reply->followed == 0 || !mapper_greater(reply->followed_priority, reply->followed,
+					    discovery->config.priority, discovery->speaker->id))
+		return;
+	if (discovery->greater != 0 && !mapper_greater(reply->followed_priority, reply->followed,
+					       discovery->greater_priority, discovery->greater))
+		return;
+	discovery->greater = reply->followed;
+	discovery->greater_priority = reply->followed_priority;
+}
+
+enum mapper_refusal discovery_on_reply(
+	struct discovery *discovery, const struct mapper_message *message)
+{
+	struct discovery_probe *probe = probe_numbered(discovery, message->reply.probe);
+	struct discovery_place from;
+	struct replay_window *window;
+	bool entered;
+	uint32_t at;
+
+	if (probe == NULL) {
+		discovery->unasked++;
+		return MAPPER_REFUSED_STALE;
+	}
+	from = (struct discovery_place){probe->device, probe->port, false};
+	probe->used = false;
+	discovery->outstanding--;
+	discovery->replies++;
+	note_greater(discovery, &message->reply);
+	at = identify(discovery, message, from, &entered);
+	if (at == MAP_NONE) {
+		discovery->map->device[from.device].port[from.port].state = MAP_SILENT;
+		return MAPPER_REFUSED_NONE;
+	}
+	window = &discovery->map->device[at].window;
+	if (replay_is_new(window, message->counter))
+		replay_note(window, message->counter);
+	if (entered && !discovery->map->device[at].present)
+		enter(discovery, at, from);
+	else if (entered)
+		restart(discovery, at);
+	connect(discovery, from, at);
+	if (entered)
+		ask_around(discovery, at);
+	return MAPPER_REFUSED_NONE;
+}

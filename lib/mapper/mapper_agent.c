@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "mapper_agent.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "table_image.h"
+
+void mapper_agent_init(
+	struct mapper_agent *agent, const struct mapper_agent_config *config, uint64_t counter)
+{
+	*agent = (struct mapper_agent){
+		.config = *config,
+		.speaker = {.key = config->key, .id = config->id, .counter = counter},
+		.rank = MAPPER_RANK_NONE,
+		.number = config->number,
+		.idle = true,
+	};
+}
+
+void mapper_agent_fini(struct mapper_agent *agent)
+{
+	free(agent->image);
+	free(agent->staged);
+	agent->image = agent->staged = NULL;
+}
+
+static void drop_staged(struct mapper_agent *agent)
+{
+	free(agent->staged);
+	agent->staged = NULL;
+	agent->staged_epoch = agent->staged_bytes = agent->staged_total = 0;
+	agent->stage = MAPPER_STAGE_NONE;
+}
+
+/* NULL if there is no room for another one. Only genuine messages get here. */
+static struct replay_window *window_of(struct mapper_agent *agent, uint64_t sender)
+{
+	for (unsigned i = 0; i < agent->sender_count; i++)
+		if (agent->senders[i].id == sender)
+			return &agent->senders[i].window;
+	if (agent->sender_count == MAPPER_AGENT_SENDERS)
+		return NULL;
+	agent->senders[agent->sender_count].id = sender;
+	return &agent->senders[agent->sender_count++].window;
+}
+
+/* Genuine, new, and meant for this life of this device. */
+static enum mapper_refusal admit(struct mapper_agent *agent, const uint8_t *data, unsigned bytes,
+	struct mapper_message *message)
+{
+	enum mapper_refusal refusal = mapper_frame_open(agent->config.key, data, bytes, message);
+	struct replay_window *window;
+
+	if (refusal != MAPPER_REFUSED_NONE)
+		return refusal;
+	if (!mapper_type_is_command(message->type) || message->sender == agent->config.id)
+		return MAPPER_REFUSED_NOT_FOR_US;
+	if (message->target != agent->config.id &&
+		(message->target != 0 || message->type != MAPPER_PROBE))
+		return MAPPER_REFUSED_NOT_FOR_US;
+	if (message->target != 0 && message->target_session != agent->config.session)
+		return MAPPER_REFUSED_STALE;
+	window = window_of(agent, message->sender);
+	if (window == NULL)
+		return MAPPER_REFUSED_NO_ROOM;
+	if (!replay_is_new(window, message->counter))
+		return MAPPER_REFUSED_REPLAYED;
+	replay_note(window, message->counter);
+	return MAPPER_REFUSED_NONE;
+}
+
+static bool is_obeyed(
+	const struct mapper_agent *agent, const struct mapper_message *message, weft_time now)
+{
+	if (agent->followed == 0 || message->sender == agent->followed)
+		return true;
+	if (mapper_greater(message->command.priority, message->sender, agent->followed_priority,
+		    agent->followed))
+		return true;
+	return !agent->leading && now - agent->heard_at > agent->config.lease_ps;
+}
+
+static void follow(struct mapper_agent *agent, const struct mapper_message *message, weft_time now,
+	uint8_t port)
+{
+	const struct mapper_command *command = &message->command;
+
+	if (message->sender != agent->followed || command->session != agent->followed_session) {
+		agent->rank = MAPPER_RANK_NONE;
+		drop_staged(agent);
+	}
+	agent->followed = message->sender;
+	agent->followed_priority = command->priority;
+	agent->followed_session = command->session;
+	agent->leading = false;
+	agent->heard_at = now;
+	agent->way_port = port;
+	agent->way_length = command->back_length;
+	memcpy(agent->way, command->back, command->back_length);
+	agent->obeyed++;
+}
+
+static void fill_reply(const struct mapper_agent *agent, const struct mapper_message *question,
+	uint8_t port, struct mapper_reply *reply)
+{
+	const struct mapper_agent_config *config = &agent->config;
+
+	*reply = (struct mapper_reply){
+		.probe = question->probe.number,
+		.kind = config->kind,
+		.ports = config->ports,
+		.entry = port,
+		.flags = (uint8_t)((config->candidate ? MAPPER_REPLY_CANDIDATE : 0) |
+				   (agent->paused ? MAPPER_REPLY_PAUSED : 0)),
+		.session = config->session,
+		.epoch = agent->epoch,
+		.followed = agent->followed,
+		.followed_priority = agent->followed_priority,
+		.priority = config->priority,
+		.number = agent->number,
+		.version = config->version,
+		.linked = agent->linked,
+		.digest = agent->digest,
+		.name_length = (uint8_t)strnlen(config->name, MAPPER_NAME_MAX),
+	};
+	memcpy(reply->name, config->name, reply->name_length);
+}
+
+static void fill_status(
+	const struct mapper_agent *agent, uint32_t epoch, struct mapper_status *status)
+{
+	bool staged = epoch == agent->staged_epoch;
+
+	*status = (struct mapper_status){
+		.epoch = epoch,
+		.staged_bytes = staged ? agent->staged_bytes : 0,
+		.committed = agent->epoch,
+		.stage = staged ? agent->stage : MAPPER_STAGE_NONE,
+		.flags = (uint8_t)((agent->paused ? MAPPER_STATUS_PAUSED : 0) |
+				   (agent->idle ? MAPPER_STATUS_IDLE : 0)),
+		.session = agent->config.session,
+		.followed = agent->followed,
+		.followed_priority = agent->followed_priority,
+	};
+}
+
+/* The next part goes on where the last one ended; what comes twice or too early is only answered.
+ */
+static void stage_part(struct mapper_agent *agent, const struct mapper_table *part)
+{
+	if (part->epoch <= agent->epoch || part->epoch < agent->staged_epoch)
+		return;
+	if (part->epoch != agent->staged_epoch) {
+		drop_staged(agent);
+		agent->staged_epoch = part->epoch;
+		agent->staged_total = part->total;
+		agent->stage = MAPPER_STAGE_REFUSED;
+		if (part->total > agent->config.image_bytes_max)
+			return;
+		agent->staged = malloc(part->total);
+		if (agent->staged == NULL)
+			return;
+		agent->stage = MAPPER_STAGE_PARTS;
+	}
+	if (agent->stage != MAPPER_STAGE_PARTS || part->total != agent->staged_total ||
+		part->offset != agent->staged_bytes)
+		return;
+	memcpy(agent->staged + part->offset, part->data, part->bytes);
+	agent->staged_bytes += part->bytes;
+	if (agent->staged_bytes < agent->staged_total)
+		return;
+	agent->stage = table_image_check(agent->staged, agent->staged_total, agent->config.kind,
+			       agent->config.ports)
+			       ? MAPPER_STAGE_READY
+			       : MAPPER_STAGE_REFUSED;
+}
+
+static unsigned commit(struct mapper_agent *agent, const struct mapper_phase *phase)
+{
+	if (phase->epoch != agent->staged_epoch || agent->stage != MAPPER_STAGE_READY)
+		return 0;
+	free(agent->image);
+	agent->image = agent->staged;
+	agent->image_bytes = agent->staged_total;
+	agent->digest = table_image_digest(agent->image, agent->image_bytes);
+	agent->number = table_image_number(agent->image);
+	agent->epoch = phase->epoch;
+	agent->staged = NULL;
+	drop_staged(agent);
+	return MAPPER_AGENT_COMMIT | (phase->flags & MAPPER_PHASE_PURGE ? MAPPER_AGENT_PURGE : 0);
+}
+
+static unsigned pause(struct mapper_agent *agent, bool paused)
+{
+	if (agent->paused == paused)
+		return 0;
+	agent->paused = paused;
+	return paused ? MAPPER_AGENT_PAUSE : MAPPER_AGENT_RESUME;
+}
+
+static unsigned obey_phase(struct mapper_agent *agent, const struct mapper_phase *phase)
+{
+	switch (phase->command) {
+	case MAPPER_PAUSE:
+		return pause(agent, true);
+	case MAPPER_COMMIT:
+		return commit(agent, phase);
+	case MAPPER_RESUME:
+		return pause(agent, false);
+	default:
+		if (phase->epoch == agent->staged_epoch)
+			drop_staged(agent);
+		return 0;
+	}
+}
+
+static unsigned obey(struct mapper_agent *agent, const struct mapper_message *message)
+{
+	switch (message->type) {
+	case MAPPER_TABLE:
+		stage_part(agent, &message->table);
+		return 0;
+	case MAPPER_PHASE:
+		return obey_phase(agent, &message->phase);
+	case MAPPER_HEARTBEAT:
+		agent->rank = message->heartbeat.rank;
+		return 0;
+	case MAPPER_ACKNOWLEDGE:
+		if (!agent->reporting || message->acknowledge.sequence != agent->report_sequence)
+			return 0;
+		agent->reporting = false;
+		agent->told &= ~((uint64_t)1 << agent->report_port);
+		agent->told |= (uint64_t)agent->report_up << agent->report_port;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* Out of the port by which the question came, and on by the way that it brought along. */
+static unsigned answer_question(struct mapper_agent *agent, const struct mapper_message *question,
+	uint8_t port, struct mapper_frame *answer)
+{
+	struct mapper_message message;
+
+	memset(&message, 0, sizeof(message));
+	message.target = question->sender;
+	message.target_session = question->command.session;
+	if (question->type == MAPPER_PROBE) {
+		message.type = MAPPER_REPLY;
+		fill_reply(agent, question, port, &message.reply);
+	} else if (question->type == MAPPER_TABLE || question->type == MAPPER_PHASE) {
+		message.type = MAPPER_STATUS;
+		fill_status(agent,
+			question->type == MAPPER_TABLE ? question->table.epoch
+						       : question->phase.epoch,
+			&message.status);
+	} else {
+		return 0;
+	}
+	mapper_frame_build(&agent->speaker, &message, question->command.back,
+		question->command.back_length, answer);
+	answer->port = port;
+	return MAPPER_AGENT_ANSWER;
+}
+
+unsigned mapper_agent_receive(struct mapper_agent *agent, weft_time now, uint8_t port,
+	const uint8_t *data, unsigned bytes, struct mapper_frame *answer)
+{
+	struct mapper_message message;
+	enum mapper_refusal refusal = admit(agent, data, bytes, &message);
+	unsigned orders = 0;
+
+	if (refusal != MAPPER_REFUSED_NONE) {
+		agent->refused[refusal]++;
+		return 0;
+	}
+	if (is_obeyed(agent, &message, now)) {
+		follow(agent, &message, now, port);
+		orders = obey(agent, &message);
+	} else {
+		agent->refused[MAPPER_REFUSED_LESSER]++;
+	}
+	orders |= answer_question(agent, &message, port, answer);
+	/* The mapper that asks learns of the links from the answer. */
+	if (message.type == MAPPER_PROBE && message.sender == agent->followed) {
+		agent->told = agent->linked;
+		agent->reporting = false;
+	}
+	return orders;
+}
+
+void mapper_agent_set_link(struct mapper_agent *agent, uint8_t port, bool up)
+{
+	agent->linked &= ~((uint64_t)1 << port);
+	agent->linked |= (uint64_t)up << port;
+}
+
+static void choose_report(struct mapper_agent *agent, weft_time now)
+{
+	uint64_t changed = agent->linked ^ agent->told;
+
+	/* A report that is no longer true is not repeated. */
+	if (agent->reporting &&
+		(agent->linked >> agent->report_port & 1) == (uint64_t)agent->report_up)
+		return;
+	agent->reporting = changed != 0;
+	if (changed == 0)
+		return;
+	agent->report_port = (uint8_t)__builtin_ctzll(changed);
+	agent->report_up = agent->linked >> agent->report_port & 1;
+	agent->report_sequence++;
+	agent->report_due = now;
+}
+
+bool mapper_agent_poll(struct mapper_agent *agent, weft_time now, struct mapper_frame *report)
+{
+	struct mapper_message message;
+
+	if (agent->leading || agent->way_length == 0)
+		return false;
+	choose_report(agent, now);
+	if (!agent->reporting || now < agent->report_due)
+		return false;
+	memset(&message, 0, sizeof(message));
+	message.type = MAPPER_REPORT;
+	message.target = agent->followed;
+	message.target_session = agent->followed_session;
+	message.report = (struct mapper_report){.sequence = agent->report_sequence,
+		.session = agent->config.session,
+		.port = agent->report_port,
+		.up = agent->report_up};
+	mapper_frame_build(&agent->speaker, &message, agent->way, agent->way_length, report);
+	report->port = agent->way_port;
+	agent->report_due = now + agent->config.report_retry_ps;
+	return true;
+}
+
+weft_time mapper_agent_due(const struct mapper_agent *agent)
+{
+	if (agent->leading || agent->way_length == 0 ||
+		(agent->linked == agent->told && !agent->reporting))
+		return WEFT_TIME_NEVER;
+	return agent->reporting ? agent->report_due : 0;
+}
+
+void mapper_agent_lead(struct mapper_agent *agent, uint32_t session, weft_time now)
+{
+	agent->leading = true;
+	agent->followed = agent->config.id;
+	agent->followed_priority = agent->config.priority;
+	agent->followed_session = session;
+	agent->heard_at = now;
+	agent->way_length = 0;
+}
+
+void mapper_agent_stand_by(struct mapper_agent *agent)
+{
+	agent->leading = false;
+	if (agent->followed == agent->config.id)
+		agent->followed = 0;
+}

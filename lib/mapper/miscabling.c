@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "miscabling.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define PLACE_MAX (TOPOLOGY_NAME_MAX + 8)
+
+struct comparison {
+	const struct topology *found, *expected;
+	FILE *out;
+	unsigned differences;
+};
+
+static const struct topology_device *device_at(
+	const struct topology *topology, enum device_kind kind, uint32_t number)
+{
+	return kind == DEVICE_SWITCH ? &topology->switch_at[number] : &topology->host_at[number];
+}
+
+static int32_t find_device(const struct topology *topology, enum device_kind kind, const char *name)
+{
+	return kind == DEVICE_SWITCH ? topology_find_switch(topology, name)
+				     : topology_find_host(topology, name);
+}
+
+/* The port of the other topology that has the same name. */
+static bool same_port(const struct topology *from, struct topology_port port,
+	const struct topology *to, struct topology_port *same)
+{
+	const struct topology_device *device = device_at(from, port.kind, port.device);
+	int32_t number = find_device(to, port.kind, device->name);
+
+	if (number < 0)
+		return false;
+	*same = (struct topology_port){port.kind, (uint32_t)number, port.port};
+	return port.port < device_at(to, port.kind, (uint32_t)number)->ports;
+}
+
+static bool same_place(const struct topology_port *a, const struct topology_port *b)
+{
+	return a->kind == b->kind && a->device == b->device && a->port == b->port;
+}
+
+/* "s0:3 leads to h4:0", in words of the topology that was found. */
+static void describe_end(
+	const struct comparison *comparison, struct topology_port expected, char *text, size_t size)
+{
+	struct topology_port here, peer;
+	char name[PLACE_MAX], far[PLACE_MAX];
+
+	topology_port_name(comparison->expected, expected, name, sizeof(name));
+	if (!same_port(comparison->expected, expected, comparison->found, &here)) {
+		snprintf(text, size, "%s is not there", name);
+	} else if (!topology_peer(comparison->found, here, &peer)) {
+		snprintf(text, size, "%s leads to nothing", name);
+	} else {
+		topology_port_name(comparison->found, peer, far, sizeof(far));
+		snprintf(text, size, "%s leads to %s", name, far);
+	}
+}
+
+static void compare_expected_link(struct comparison *comparison, const struct topology_link *link)
+{
+	char a[2 * PLACE_MAX + 32], b[sizeof(a)], name_a[PLACE_MAX], name_b[PLACE_MAX];
+	struct topology_port here, there, peer;
+
+	if (same_port(comparison->expected, link->a, comparison->found, &here) &&
+		same_port(comparison->expected, link->b, comparison->found, &there) &&
+		topology_peer(comparison->found, here, &peer) && same_place(&peer, &there))
+		return;
+	comparison->differences++;
+	if (comparison->out == NULL)
+		return;
+	topology_port_name(comparison->expected, link->a, name_a, sizeof(name_a));
+	topology_port_name(comparison->expected, link->b, name_b, sizeof(name_b));
+	describe_end(comparison, link->a, a, sizeof(a));
+	describe_end(comparison, link->b, b, sizeof(b));
+	fprintf(comparison->out, "%s - %s: this cable is missing; %s, %s\n", name_a, name_b, a, b);
+}
+
+static bool is_to_be_free(const struct comparison *comparison, struct topology_port port)
+{
+	struct topology_port here, peer;
+
+	return !same_port(comparison->found, port, comparison->expected, &here) ||
+	       !topology_peer(comparison->expected, here, &peer);
+}
+
+/* Of others at least one end is told as the end of a cable that is missing. */
+static void compare_found_link(struct comparison *comparison, const struct topology_link *link)
+{
+	char a[PLACE_MAX], b[PLACE_MAX];
+
+	if (!is_to_be_free(comparison, link->a) || !is_to_be_free(comparison, link->b))
+		return;
+	comparison->differences++;
+	if (comparison->out == NULL)
+		return;
+	topology_port_name(comparison->found, link->a, a, sizeof(a));
+	topology_port_name(comparison->found, link->b, b, sizeof(b));
+	fprintf(comparison->out, "%s - %s: this cable is not expected\n", a, b);
+}
+
+static void say_device(
+	struct comparison *comparison, enum device_kind kind, const char *name, const char *text)
+{
+	comparison->differences++;
+	if (comparison->out != NULL)
+		fprintf(comparison->out, "%s %s: %s\n", kind == DEVICE_SWITCH ? "switch" : "host",
+			name, text);
+}
+
+static void compare_devices(
+	struct comparison *comparison, enum device_kind kind, uint32_t expected, uint32_t found)
+{
+	for (uint32_t i = 0; i < expected; i++) {
+		const struct topology_device *device = device_at(comparison->expected, kind, i);
+		int32_t number = find_device(comparison->found, kind, device->name);
+
+		if (number < 0)
+			say_device(comparison, kind, device->name, "not found");
+		else if (device_at(comparison->found, kind, (uint32_t)number)->ports !=
+			 device->ports)
+			say_device(comparison, kind, device->name, "another number of ports");
+	}
+	for (uint32_t i = 0; i < found; i++) {
+		const char *name = device_at(comparison->found, kind, i)->name;
+
+		if (find_device(comparison->expected, kind, name) < 0)
+			say_device(comparison, kind, name, "not expected");
+	}
+}
+
+unsigned miscabling_report(const struct topology *found, const struct topology *expected, FILE *out)
+{
+	struct comparison comparison = {.found = found, .expected = expected, .out = out};
+
+	compare_devices(&comparison, DEVICE_SWITCH, expected->switches, found->switches);
+	compare_devices(&comparison, DEVICE_HOST, expected->hosts, found->hosts);
+	for (uint32_t i = 0; i < expected->links; i++)
+		compare_expected_link(&comparison, &expected->link_at[i]);
+	for (uint32_t i = 0; i < found->links; i++)
+		compare_found_link(&comparison, &found->link_at[i]);
+	return comparison.differences;
+}

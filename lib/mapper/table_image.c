@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "table_image.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frame.h"
+
+#define IMAGE_VERSION 1
+#define HEADER_BYTES  8 /* version, kind, number (2), hosts (2), stage, zero */
+#define RUN_BYTES     10
+
+static uint8_t *put(uint8_t *at, uint64_t value, unsigned bytes)
+{
+	for (unsigned i = 0; i < bytes; i++)
+		at[i] = (uint8_t)(value >> 8 * (bytes - 1 - i));
+	return at + bytes;
+}
+
+static uint64_t get(const uint8_t *at, unsigned bytes)
+{
+	uint64_t value = 0;
+
+	for (unsigned i = 0; i < bytes; i++)
+		value = value << 8 | at[i];
+	return value;
+}
+
+static uint8_t *put_header(
+	uint8_t *at, unsigned kind, uint32_t number, uint32_t hosts, uint8_t stage)
+{
+	at = put(put(at, IMAGE_VERSION, 1), kind, 1);
+	at = put(put(at, number, 2), hosts, 2);
+	return put(put(at, stage, 1), 0, 1);
+}
+
+static bool reaches(const struct topology *topology, const struct route_table *table, uint32_t host,
+	uint32_t destination)
+{
+	struct topology_port peer, port = {.kind = DEVICE_HOST, .device = host};
+
+	return table != NULL && host != destination && topology_peer(topology, port, &peer) &&
+	       peer.kind == DEVICE_SWITCH &&
+	       route_table_row(table, peer.device)[destination] != ROUTE_TABLE_NONE;
+}
+
+/* Writes the routes to one destination; counts only if 'at' is NULL. Returns the bytes. */
+static uint32_t put_routes(uint8_t *at, const struct route_set *set, uint32_t host,
+	uint32_t destination, bool by_table)
+{
+	unsigned count =
+		set == NULL || host == destination ? 0 : route_set_count(set, host, destination);
+	uint32_t bytes = 1;
+
+	if (at != NULL)
+		at[0] = (uint8_t)(count == 0 && by_table ? TABLE_IMAGE_BY_TABLE : count);
+	for (unsigned i = 0; i < count; i++) {
+		unsigned length;
+		const uint8_t *route = route_set_get(set, host, destination, i, &length);
+
+		if (at != NULL) {
+			at[bytes] = (uint8_t)length;
+			memcpy(at + bytes + 1, route, length);
+		}
+		bytes += 1 + length;
+	}
+	return bytes;
+}
+
+int table_image_of_host(struct table_image *image, const struct topology *topology,
+	const struct route_set *set, const struct route_table *table, uint32_t host)
+{
+	uint32_t length = HEADER_BYTES;
+	uint8_t *at;
+
+	for (uint32_t to = 0; to < topology->hosts; to++)
+		length += put_routes(NULL, set, host, to, false);
+	image->bytes = malloc(length);
+	if (image->bytes == NULL)
+		return -ENOMEM;
+	image->length = length;
+	at = put_header(image->bytes, 1, host, topology->hosts, 0);
+	for (uint32_t to = 0; to < topology->hosts; to++)
+		at += put_routes(at, set, host, to, reaches(topology, table, host, to));
+	return 0;
+}
+
+/* Equal neighbouring sets are one run: hosts (2), set (8). Counts only if 'at' is NULL. */
+static uint32_t put_runs(uint8_t *at, const uint64_t *sets, uint32_t hosts)
+{
+	uint32_t runs = 0;
+
+	for (uint32_t i = 0, next; sets != NULL && i < hosts; i = next, runs++) {
+		for (next = i + 1; next < hosts && sets[next] == sets[i]; next++)
+			;
+		if (at != NULL)
+			put(put(at + 2 + RUN_BYTES * runs, next - i, 2), sets[i], 8);
+	}
+	if (at != NULL)
+		put(at, runs, 2);
+	return 2 + RUN_BYTES * runs;
+}
+
+static uint8_t *put_rule(uint8_t *at, const struct vc_rule *rule, uint32_t number, unsigned ports)
+{
+	at = put(at, rule == NULL ? 0 : rule->classes, 1);
+	if (rule == NULL)
+		return at;
+	for (unsigned port = 0; port < ports; port++)
+		at = put(at, vc_rule_ring(rule, number, port), 1);
+	return put(at, rule->dateline[number], 8);
+}
+
+int table_image_of_switch(struct table_image *image, const struct topology *topology,
+	const struct route_set *set, const struct route_table *table, uint32_t at)
+{
+	const struct topology_device *device = &topology->switch_at[at];
+	uint32_t hosts = table == NULL ? 0 : topology->hosts;
+	const uint64_t *sets = table == NULL ? NULL : route_table_alternatives(table, at);
+	const struct vc_rule *rule = table != NULL ? table->vc_rule
+				     : set != NULL ? route_set_vc_rule(set)
+						   : NULL;
+	uint8_t *out;
+
+	image->length = HEADER_BYTES + hosts + put_runs(NULL, sets, hosts) + 1 +
+			(rule == NULL ? 0 : device->ports + 8u);
+	image->bytes = malloc(image->length);
+	if (image->bytes == NULL)
+		return -ENOMEM;
+	out = put_header(image->bytes, 0, at, hosts, device->stage);
+	if (hosts > 0)
+		memcpy(out, route_table_row(table, at), hosts);
+	out += hosts;
+	out += put_runs(out, sets, hosts);
+	put_rule(out, rule, at, device->ports);
+	return 0;
+}
+
+/* Ports and in-transit marks, and the host's element at the end. */
+static bool is_route(const uint8_t *element, unsigned length)
+{
+	if (length == 0 || length > FRAME_ROUTE_MAX || element[length - 1] != ROUTE_TYPE_HOST)
+		return false;
+	for (unsigned i = 0; i + 1 < length; i++)
+		if ((element[i] & ROUTE_PORT_BIT) == 0 && element[i] != ROUTE_TYPE_ITB)
+			return false;
+	return true;
+}
+
+/* The bytes of one destination's routes, 0 if they are bad. */
+static uint32_t check_routes(const uint8_t *at, uint32_t left)
+{
+	uint32_t used = 1;
+
+	if (left == 0)
+		return 0;
+	if (at[0] == TABLE_IMAGE_BY_TABLE)
+		return 1;
+	if (at[0] > ROUTE_ALTERNATIVES_MAX)
+		return 0;
+	for (unsigned i = 0; i < at[0]; i++) {
+		if (left - used < 1 || left - used - 1 < at[used] ||
+			!is_route(at + used + 1, at[used]))
+			return 0;
+		used += 1u + at[used];
+	}
+	return used;
+}
+
+static bool check_host(const uint8_t *bytes, uint32_t length)
+{
+	uint32_t at = HEADER_BYTES;
+
+	for (uint32_t i = 0; i < table_image_hosts(bytes); i++) {
+		uint32_t used = check_routes(bytes + at, length - at);
+
+		if (used == 0)
+			return false;
+		at += used;
+	}
+	return at == length;
+}
+
+static bool check_ports(const uint8_t *port, uint32_t hosts, unsigned ports)
+{
+	for (uint32_t i = 0; i < hosts; i++)
+		if (port[i] >= ports && port[i] != ROUTE_TABLE_NONE)
+			return false;
+	return true;
+}
+
+/* The bytes of the runs, 0 if they are bad. */
+static uint32_t check_runs(const uint8_t *at, uint32_t left, uint32_t hosts, unsigned ports)
+{
+	uint32_t runs, covered = 0;
+
+	if (left < 2)
+		return 0;
+	runs = (uint32_t)get(at, 2);
+	if ((left - 2) / RUN_BYTES < runs)
+		return 0;
+	for (uint32_t i = 0; i < runs; i++) {
+		uint64_t set = get(at + 2 + RUN_BYTES * i + 2, 8);
+
+		covered += (uint32_t)get(at + 2 + RUN_BYTES * i, 2);
+		if (ports < 64 && set >> ports != 0)
+			return 0;
+	}
+	return runs > 0 && covered != hosts ? 0 : 2 + RUN_BYTES * runs;
+}
+
+static bool check_switch(const uint8_t *bytes, uint32_t length, unsigned ports)
+{
+	uint32_t hosts = table_image_hosts(bytes), at = HEADER_BYTES, used;
+
+	if (length - at < hosts || !check_ports(bytes + at, hosts, ports))
+		return false;
+	at += hosts;
+	used = check_runs(bytes + at, length - at, hosts, ports);
+	if (used == 0)
+		return false;
+	at += used;
+	if (length - at < 1 || bytes[at] > VC_RULE_CLASSES_MAX)
+		return false;
+	return length - at == (bytes[at] == 0 ? 1 : 1 + ports + 8);
+}
+
+bool table_image_check(const uint8_t *bytes, uint32_t length, unsigned kind, unsigned ports)
+{
+	if (length < HEADER_BYTES || bytes[0] != IMAGE_VERSION || bytes[1] != kind || bytes[7] != 0)
+		return false;
+	return kind == 1 ? check_host(bytes, length) : check_switch(bytes, length, ports);
+}
+
+uint64_t table_image_digest(const uint8_t *bytes, uint32_t length)
+{
+	uint8_t hash[crypto_generichash_BYTES_MIN];
+
+	crypto_generichash(hash, sizeof(hash), bytes, length, NULL, 0);
+	return get(hash, 8);
+}
+
+uint16_t table_image_number(const uint8_t *bytes)
+{
+	return (uint16_t)get(bytes + 2, 2);
+}
+
+uint16_t table_image_hosts(const uint8_t *bytes)
+{
+	return (uint16_t)get(bytes + 4, 2);
+}
+
+void table_image_each_route(const uint8_t *bytes, table_image_route_fn each, void *context)
+{
+	const uint8_t *at = bytes + HEADER_BYTES;
+
+	for (uint32_t to = 0; to < table_image_hosts(bytes); to++) {
+		unsigned count = *at++;
+
+		if (count == TABLE_IMAGE_BY_TABLE) {
+			each(context, (uint16_t)to, 0, NULL, 0);
+			continue;
+		}
+		for (unsigned i = 0; i < count; i++) {
+			each(context, (uint16_t)to, i, at + 1, at[0]);
+			at += 1 + at[0];
+		}
+	}
+}
+
+void table_image_read_switch(const uint8_t *bytes, unsigned ports,
+	struct table_image_switch *tables, uint64_t *alternatives)
+{
+	uint32_t hosts = table_image_hosts(bytes), host = 0;
+	const uint8_t *at = bytes + HEADER_BYTES + hosts;
+	uint32_t runs = (uint32_t)get(at, 2);
+
+	*tables = (struct table_image_switch){.primary = bytes + HEADER_BYTES, .stage = bytes[6]};
+	if (alternatives != NULL)
+		memset(alternatives, 0, hosts * sizeof(*alternatives));
+	for (at += 2; runs-- > 0; at += RUN_BYTES)
+		for (uint64_t left = get(at, 2); left > 0; left--, host++)
+			if (alternatives != NULL)
+				alternatives[host] = get(at + 2, 8);
+	tables->vc_classes = *at++;
+	if (tables->vc_classes == 0)
+		return;
+	tables->ring = at;
+	tables->dateline = get(at + ports, 8);
+}

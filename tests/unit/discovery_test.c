@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Discovery on fabrics in memory: what is found is what is there. */
+
+#include "discovery.h"
+
+#include "mapper_net.h"
+#include "miscabling.h"
+#include "random_network.h"
+
+#define SESSION 4242
+
+/* A discovery beside host 0. */
+struct bench {
+	struct net net;
+	struct fabric_map map;
+	struct mapper_speaker speaker;
+	struct discovery discovery;
+	uint64_t refused;
+};
+
+static void on_frame(
+	void *context, uint32_t host, weft_time now, const uint8_t *data, unsigned bytes)
+{
+	struct bench *bench = context;
+	struct mapper_message message;
+
+	if (host != 0)
+		return;
+	if (mapper_frame_open(bench->net.key, data, bytes, &message) != MAPPER_REFUSED_NONE ||
+		message.target != bench->speaker.id || message.target_session != SESSION ||
+		message.type != MAPPER_REPLY) {
+		bench->refused++;
+		return;
+	}
+	discovery_on_reply(&bench->discovery, &message);
+}
+
+static bool on_poll(void *context, uint32_t host, weft_time now, struct mapper_frame *frame)
+{
+	struct bench *bench = context;
+
+	return host == 0 && discovery_poll(&bench->discovery, now, frame);
+}
+
+static weft_time on_due(void *context, uint32_t host, weft_time now)
+{
+	return host == 0 ? discovery_due(&((struct bench *)context)->discovery) : WEFT_TIME_NEVER;
+}
+
+static void bench_start(struct bench *bench, const struct topology *topology, uint64_t seed)
+{
+	static const struct fabric_key key = {{7}};
+	const struct discovery_config config = {.priority = 1,
+		.session = SESSION,
+		.outstanding = 16,
+		.retry_ps = 200 * PS_PER_US,
+		.tries = 40};
+	struct mapper_reply self = {.kind = 1, .ports = 1, .number = 0, .session = 100000};
+
+	memset(bench, 0, sizeof(*bench));
+	net_init(&bench->net, topology, &key, seed);
+	bench->net.hooks = (struct net_hooks){
+		.context = bench, .receive = on_frame, .poll = on_poll, .due = on_due};
+	assert_int_equal(fabric_map_init(&bench->map), 0);
+	self.name_length = (uint8_t)snprintf(self.name, sizeof(self.name), "h0");
+	assert_int_equal(fabric_map_add(&bench->map, NET_HOST_ID, &self), 0);
+	bench->map.device[0].present = true;
+	bench->speaker = (struct mapper_speaker){.key = &key, .id = NET_HOST_ID};
+	assert_int_equal(
+		discovery_init(&bench->discovery, &config, &bench->map, &bench->speaker), 0);
+}
+
+static void bench_end(struct bench *bench)
+{
+	discovery_fini(&bench->discovery);
+	fabric_map_fini(&bench->map);
+	net_fini(&bench->net);
+}
+
+static void discover(struct bench *bench)
+{
+	discovery_reset(&bench->discovery);
+	discovery_ask(&bench->discovery, 0, 0, true);
+	net_run(&bench->net, bench->net.now + PS_PER_S);
+	assert_true(discovery_done(&bench->discovery));
+	assert_false(bench->discovery.failed);
+	assert_int_equal(fabric_map_find_ways(&bench->map), 0);
+	assert_int_equal(fabric_map_number(&bench->map), 0);
+}
+
+static struct topology *found_topology(struct bench *bench)
+{
+	struct fault fault;
+	struct topology *topology = fabric_map_topology(&bench->map, &fault);
+
+	if (topology == NULL)
+		fail_msg("%s", fault.text);
+	return topology;
+}
+
+/* Every cable of one is one of the other, by names, ports and identities, and no more. Of a
+ * topology of which host 0 reaches everything. */
+static void assert_identical(struct bench *bench, const struct topology *expected)
+{
+	struct topology *found = found_topology(bench);
+	unsigned differences = miscabling_report(found, expected, NULL);
+
+	if (differences > 0) {
+		miscabling_report(found, expected, stderr);
+		fail_msg("%u differences", differences);
+	}
+	assert_int_equal(found->links, expected->links);
+	assert_int_equal(found->switches, expected->switches);
+	assert_int_equal(found->hosts, expected->hosts);
+	for (uint32_t i = 0; i < bench->map.devices; i++) {
+		const struct map_device *device = &bench->map.device[i];
+		enum device_kind kind = device->facts.kind == 0 ? DEVICE_SWITCH : DEVICE_HOST;
+
+		assert_int_equal(device->id, net_id(kind, device->number));
+	}
+	topology_destroy(found);
+}
+
+static void what_is_found_is_the_file_on_random_networks_with_losses(void **state)
+{
+	for (uint64_t seed = 0; seed < 150; seed++) {
+		struct topology *topology = random_network(seed, 40);
+		struct bench bench;
+
+		bench_start(&bench, topology, seed);
+		bench.net.loss_ppm = seed % 3 == 0 ? 0 : 20000;
+		discover(&bench);
+		assert_identical(&bench, topology);
+		assert_int_equal(bench.net.misrouted, 0);
+		bench_end(&bench);
+		topology_destroy(topology);
+	}
+}
+
+static void what_is_found_is_the_file_on_generated_networks(void **state)
+{
+	static const char *const specs[] = {"rlft:ports=4,stages=3", "torus:dims=5x5,hosts=1",
+		"cplant", "hypercube:dims=5,hosts=1", "dragonfly:a=4,p=2,h=2", "ring:switches=24",
+		"rlft:ports=8,stages=2"};
+	struct fault fault;
+
+	for (unsigned i = 0; i < sizeof(specs) / sizeof(*specs); i++) {
+		struct topology *topology = topology_generate(specs[i], &fault);
+		struct bench bench;
+
+		if (topology == NULL)
+			fail_msg("%s", fault.text);
+		/* Longer losses than that and a ring's far side would need more tries. */
+		bench_start(&bench, topology, i);
+		bench.net.loss_ppm = 10000;
+		discover(&bench);
+		assert_identical(&bench, topology);
+		bench_end(&bench);
+		topology_destroy(topology);
+	}
+}
+
+/* One frame each way for each cable, and at most as many again for those found from both ends. */
+static void frames_are_linear_in_cables(void **state)
+{
+	struct fault fault;
+	struct topology *topology = topology_generate("torus:dims=8x8,hosts=2", &fault);
+	struct bench bench;
+
+	bench_start(&bench, topology, 1);
+	discover(&bench);
+	assert_true(bench.discovery.sent >= topology->links);
+	assert_true(bench.discovery.sent <= 2 * topology->links);
+	assert_int_equal(bench.discovery.retried, 0);
+	assert_int_equal(bench.discovery.replies, bench.discovery.sent);
+	bench_end(&bench);
+	topology_destroy(topology);
+}
+
+static void somebody_who_does_not_answer_is_told_and_left_out(void **state)
+{
+	struct topology *topology = network_ring(6), *found;
+	struct bench bench;
+
+	bench_start(&bench, topology, 1);
+	bench.net.switch_dead[3] = true;
+	discover(&bench);
+	found = found_topology(&bench);
+	assert_int_equal(bench.discovery.findings, 2);
+	assert_int_equal(bench.discovery.finding[0].kind, DISCOVERY_SILENT);
+	assert_int_equal(fabric_map_find(&bench.map, net_id(DEVICE_SWITCH, 3)), MAP_NONE);
+	assert_int_equal(found->links, topology->links - 3);
+	assert_int_equal(bench.map.devices, 6 + 6 - 2);
+	topology_destroy(found);
+	bench_end(&bench);
+	topology_destroy(topology);
+}
+
+static void a_device_without_the_key_is_left_out(void **state)
+{
+	static const struct fabric_key other = {{8}};
+	struct topology *topology = network_ring(6);
+	struct bench bench;
+
+	bench_start(&bench, topology, 1);
+	bench.net.switch_agent[3].speaker.key = &other;
+	discover(&bench);
+	assert_int_equal(fabric_map_find(&bench.map, net_id(DEVICE_SWITCH, 3)), MAP_NONE);
+	assert_true(bench.refused > 0);
+	bench_end(&bench);
+	topology_destroy(topology);
+}
+
+/* Two cables whose ends were swapped, one that is missing, one too many. */
+static void miscabling_is_told_by_name(void **state)
+{
+	struct topology *topology = network_ring(6), *expected = network_ring(6), *found;
+	char *text = NULL;
+	size_t length;
+	struct bench bench;
+	FILE *out;
+
+	for (uint32_t i = 0; i < topology->links; i++) {
+		struct topology_port *end = &topology->link_at[i].b;
+
+		if (topology->link_at[i].a.kind != DEVICE_HOST)
+			continue;
+		if (end->device == 2 || end->device == 3)
+			end->device = 5 - end->device;
+	}
+	expected->switch_at[5].ports = 4;
+	assert_int_equal(topology_finish(topology, "test", NULL), 0);
+	bench_start(&bench, topology, 1);
+	discover(&bench);
+	found = found_topology(&bench);
+	out = open_memstream(&text, &length);
+	assert_int_equal(miscabling_report(found, expected, out), 3);
+	fclose(out);
+	assert_non_null(strstr(text, "switch s5: another number of ports\n"));
+	assert_non_null(strstr(text, "h2:0 - s2:2: this cable is missing; h2:0 leads to s3:2, "
+				     "s2:2 leads to h3:0\n"));
+	assert_non_null(strstr(text, "h3:0 - s3:2: this cable is missing"));
+	free(text);
+	bench_end(&bench);
+	topology_destroy(found);
+	topology_destroy(expected);
+	topology_destroy(topology);
+}
+
+static void the_same_identity_twice_is_told(void **state)
+{
+	struct topology *topology = network_ring(6);
+	bool told = false;
+	struct bench bench;
+
+	bench_start(&bench, topology, 1);
+	bench.net.switch_agent[3].config.id = bench.net.switch_agent[3].speaker.id = 2;
+	discover(&bench);
+	for (unsigned i = 0; i < bench.discovery.findings; i++)
+		told |= bench.discovery.finding[i].kind == DISCOVERY_TWO_SESSIONS;
+	assert_true(told);
+	bench_end(&bench);
+	topology_destroy(topology);
+}
+
+static void a_greater_mapper_that_is_obeyed_is_noticed(void **state)
+{
+	struct topology *topology = network_ring(6);
+	struct bench bench;
+
+	bench_start(&bench, topology, 1);
+	bench.net.switch_agent[2].followed = NET_HOST_ID + 3;
+	bench.net.switch_agent[2].followed_priority = 1;
+	bench.net.switch_agent[4].followed = NET_HOST_ID + 1;
+	bench.net.switch_agent[4].followed_priority = 0;
+	discover(&bench);
+	assert_int_equal(bench.discovery.greater, NET_HOST_ID + 3);
+	bench_end(&bench);
+	topology_destroy(topology);
+}
+
+/* After a cable went and came only that is asked about, and the map is right again; a restarted
+ * switch comes back under its number. */
+static void single_ports_can_be_asked_again(void **state)
+{
+	struct topology *topology = network_ring(6), *found;
+	uint32_t s2, s3;
+	uint64_t before;
+	struct bench bench;
+
+	bench_start(&bench, topology, 1);
+	discover(&bench);
+	s2 = fabric_map_find(&bench.map, net_id(DEVICE_SWITCH, 2));
+	s3 = fabric_map_find(&bench.map, net_id(DEVICE_SWITCH, 3));
+	fabric_map_cut(&bench.map, s2, 0, MAP_EMPTY);
+	fabric_map_cut(&bench.map, s3, 0, MAP_EMPTY);
+	assert_int_equal(fabric_map_find_ways(&bench.map), 0);
+	assert_false(bench.map.device[s3].present);
+	found = found_topology(&bench);
+	assert_int_equal(found->links, topology->links - 3);
+	assert_true(found->host_at[3].cut_off);
+	topology_destroy(found);
+	net_start_device(&bench.net, DEVICE_SWITCH, 3, 9999);
+	before = bench.discovery.sent;
+	discovery_reset(&bench.discovery);
+	discovery_ask(&bench.discovery, s2, 0, false);
+	net_run(&bench.net, bench.net.now + PS_PER_S);
+	assert_int_equal(fabric_map_find_ways(&bench.map), 0);
+	assert_identical(&bench, topology);
+	assert_int_equal(bench.map.device[s3].facts.session, 9999);
+	assert_true(bench.discovery.sent - before <= 4);
+	bench_end(&bench);
+	topology_destroy(topology);
+}
+
+/* Answers that are recorded and sent again, late, to a later discovery. */
+static void replies_that_nobody_waits_for_are_not_used(void **state)
+{
+	struct topology *topology = network_ring(3);
+	struct mapper_message message = {.type = MAPPER_REPLY, .sender = 99};
+	struct bench bench;
+
+	bench_start(&bench, topology, 1);
+	discover(&bench);
+	message.reply = (struct mapper_reply){.probe = 1, .kind = 0, .ports = 4, .session = 1};
+	for (unsigned number = 0; number < 30; number++) {
+		message.reply.probe = number;
+		assert_int_equal(
+			discovery_on_reply(&bench.discovery, &message), MAPPER_REFUSED_STALE);
+	}
+	assert_identical(&bench, topology);
+	bench_end(&bench);
+	topology_destroy(topology);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(what_is_found_is_the_file_on_random_networks_with_losses),
+	cmocka_unit_test(what_is_found_is_the_file_on_generated_networks),
+	cmocka_unit_test(frames_are_linear_in_cables),
+	cmocka_unit_test(somebody_who_does_not_answer_is_told_and_left_out),
+	cmocka_unit_test(a_device_without_the_key_is_left_out),
+	cmocka_unit_test(miscabling_is_told_by_name),
+	cmocka_unit_test(the_same_identity_twice_is_told),
+	cmocka_unit_test(a_greater_mapper_that_is_obeyed_is_noticed),
+	cmocka_unit_test(single_ports_can_be_asked_again),
+	cmocka_unit_test(replies_that_nobody_waits_for_are_not_used),
+};
+
+UNIT_MAIN(tests)

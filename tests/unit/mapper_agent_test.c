@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The agent of a device, and what attackers can do to it: nothing. */
+
+#include "mapper_agent.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rng.h"
+#include "table_image.h"
+#include "unit.h"
+
+static const struct fabric_key fabric = {{1, 2, 3}}, stranger = {{9}};
+
+#define AGENT_ID      77
+#define AGENT_SESSION 5
+#define MAPPER_ID     1000
+#define LEASE         (50 * PS_PER_MS)
+#define ATTACKS       1000000
+
+static const uint8_t route[] = {ROUTE_TYPE_AGENT};
+
+static void start(struct mapper_agent *agent, const struct fabric_key *key)
+{
+	const struct mapper_agent_config config = {.id = AGENT_ID,
+		.session = AGENT_SESSION,
+		.kind = MAPPER_SWITCH,
+		.ports = 8,
+		.number = MAPPER_NUMBER_NONE,
+		.name = "s3",
+		.key = key,
+		.lease_ps = LEASE,
+		.report_retry_ps = PS_PER_MS,
+		.image_bytes_max = 4096};
+
+	mapper_agent_init(agent, &config, 0);
+}
+
+static struct mapper_speaker speaker(uint64_t id, const struct fabric_key *key)
+{
+	return (struct mapper_speaker){.key = key, .id = id};
+}
+
+static struct mapper_message command(enum mapper_type type)
+{
+	struct mapper_message message;
+
+	memset(&message, 0, sizeof(message));
+	message.type = (uint8_t)type;
+	message.command = (struct mapper_command){.priority = 10,
+		.session = 3,
+		.back_length = 2,
+		.back = {ROUTE_PORT_BIT | 6, ROUTE_TYPE_AGENT}};
+	message.target = AGENT_ID;
+	message.target_session = AGENT_SESSION;
+	return message;
+}
+
+static unsigned say(struct mapper_agent *agent, struct mapper_speaker *from, weft_time now,
+	struct mapper_message message, struct mapper_frame *answer)
+{
+	struct mapper_frame frame;
+
+	mapper_frame_build(from, &message, route, sizeof(route), &frame);
+	return mapper_agent_receive(agent, now, 4, frame.data, frame.bytes, answer);
+}
+
+static struct mapper_message heard(const struct mapper_frame *frame)
+{
+	struct mapper_message message;
+
+	assert_int_equal(mapper_frame_open(&fabric, frame->data, frame->bytes, &message),
+		MAPPER_REFUSED_NONE);
+	return message;
+}
+
+/* An image of 'hosts' destinations, all by port 'port'. The caller frees it. */
+static struct table_image image_for(struct topology **topology, uint8_t port)
+{
+	struct route_table *table = route_table_create(1, 20);
+	struct table_image image;
+
+	*topology = topology_create("t", 1, 20);
+	(*topology)->switch_at[0].ports = 8;
+	memset(table->primary, port, 20);
+	assert_int_equal(table_image_of_switch(&image, *topology, NULL, table, 0), 0);
+	route_table_destroy(table);
+	topology_destroy(*topology);
+	return image;
+}
+
+static struct mapper_message part_of(
+	const struct table_image *image, uint32_t epoch, uint32_t offset, uint16_t bytes)
+{
+	struct mapper_message message = command(MAPPER_TABLE);
+
+	message.table =
+		(struct mapper_table){epoch, image->length, offset, bytes, image->bytes + offset};
+	return message;
+}
+
+static struct mapper_message phase(uint32_t epoch, enum mapper_phase_command what)
+{
+	struct mapper_message message = command(MAPPER_PHASE);
+
+	message.phase = (struct mapper_phase){.epoch = epoch, .command = (uint8_t)what};
+	return message;
+}
+
+static void a_probe_is_answered_on_the_way_that_it_brings(void **state)
+{
+	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
+	struct mapper_message probe = command(MAPPER_PROBE), reply;
+	struct mapper_frame answer;
+	struct mapper_agent agent;
+
+	start(&agent, &fabric);
+	agent.linked = 0x15;
+	probe.target = probe.target_session = 0;
+	probe.probe.number = 99;
+	assert_int_equal(say(&agent, &mapper, 0, probe, &answer), MAPPER_AGENT_ANSWER);
+	assert_int_equal(answer.port, 4);
+	assert_int_equal(frame_header_const(answer.data)->route_length, 2);
+	assert_int_equal(frame_route(answer.data)[0], ROUTE_PORT_BIT | 6);
+	reply = heard(&answer);
+	assert_int_equal(reply.type, MAPPER_REPLY);
+	assert_int_equal(reply.sender, AGENT_ID);
+	assert_int_equal(reply.target, MAPPER_ID);
+	assert_int_equal(reply.target_session, 3);
+	assert_int_equal(reply.reply.probe, 99);
+	assert_int_equal(reply.reply.entry, 4);
+	assert_int_equal(reply.reply.ports, 8);
+	assert_int_equal(reply.reply.linked, 0x15);
+	assert_int_equal(reply.reply.followed, MAPPER_ID);
+	assert_string_equal(reply.reply.name, "s3");
+}
+
+static void tables_are_used_when_all_is_there_and_committed(void **state)
+{
+	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
+	struct mapper_frame answer;
+	struct mapper_agent agent;
+	struct topology *topology;
+	struct table_image image = image_for(&topology, 3);
+
+	start(&agent, &fabric);
+	say(&agent, &mapper, 0, part_of(&image, 1, 0, 10), &answer);
+	assert_int_equal(heard(&answer).status.staged_bytes, 10);
+	assert_int_equal(
+		say(&agent, &mapper, 0, phase(1, MAPPER_COMMIT), &answer), MAPPER_AGENT_ANSWER);
+	assert_int_equal(heard(&answer).status.committed, 0);
+	/* Out of order, twice: no harm. */
+	say(&agent, &mapper, 0, part_of(&image, 1, 12, 5), &answer);
+	say(&agent, &mapper, 0, part_of(&image, 1, 0, 10), &answer);
+	assert_int_equal(heard(&answer).status.staged_bytes, 10);
+	say(&agent, &mapper, 0, part_of(&image, 1, 10, (uint16_t)(image.length - 10)), &answer);
+	assert_int_equal(heard(&answer).status.stage, MAPPER_STAGE_READY);
+	assert_int_equal(agent.epoch, 0);
+	assert_int_equal(say(&agent, &mapper, 0, phase(1, MAPPER_COMMIT), &answer),
+		MAPPER_AGENT_ANSWER | MAPPER_AGENT_COMMIT);
+	assert_int_equal(heard(&answer).status.committed, 1);
+	assert_int_equal(agent.image_bytes, image.length);
+	assert_memory_equal(agent.image, image.bytes, image.length);
+	assert_int_equal(agent.digest, table_image_digest(image.bytes, image.length));
+	free(image.bytes);
+	mapper_agent_fini(&agent);
+}
+
+static void what_is_no_image_is_not_staged(void **state)
+{
+	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
+	struct mapper_frame answer;
+	struct mapper_agent agent;
+	struct topology *topology;
+	struct table_image image = image_for(&topology, 8); /* it has ports 0 to 7 */
+	struct mapper_message large = part_of(&image, 2, 0, 4);
+
+	start(&agent, &fabric);
+	say(&agent, &mapper, 0, part_of(&image, 1, 0, (uint16_t)image.length), &answer);
+	assert_int_equal(heard(&answer).status.stage, MAPPER_STAGE_REFUSED);
+	assert_int_equal(
+		say(&agent, &mapper, 0, phase(1, MAPPER_COMMIT), &answer), MAPPER_AGENT_ANSWER);
+	large.table.total = 4097;
+	say(&agent, &mapper, 0, large, &answer);
+	assert_int_equal(heard(&answer).status.stage, MAPPER_STAGE_REFUSED);
+	free(image.bytes);
+	mapper_agent_fini(&agent);
+}
+
+static void an_older_epoch_changes_nothing(void **state)
+{
+	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
+	struct mapper_frame answer;
+	struct mapper_agent agent;
+	struct topology *topology;
+	struct table_image image = image_for(&topology, 3);
+
+	start(&agent, &fabric);
+	say(&agent, &mapper, 0, part_of(&image, 5, 0, (uint16_t)image.length), &answer);
+	say(&agent, &mapper, 0, phase(5, MAPPER_COMMIT), &answer);
+	for (uint32_t epoch = 4; epoch <= 5; epoch++) {
+		say(&agent, &mapper, 0, part_of(&image, epoch, 0, (uint16_t)image.length), &answer);
+		assert_int_equal(heard(&answer).status.stage, MAPPER_STAGE_NONE);
+		assert_int_equal(say(&agent, &mapper, 0, phase(epoch, MAPPER_COMMIT), &answer),
+			MAPPER_AGENT_ANSWER);
+	}
+	assert_int_equal(agent.epoch, 5);
+	free(image.bytes);
+	mapper_agent_fini(&agent);
+}
+
+static void pausing_and_resuming_are_told_once(void **state)
+{
+	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
+	struct mapper_frame answer;
+	struct mapper_agent agent;
+
+	start(&agent, &fabric);
+	agent.idle = false;
+	assert_int_equal(say(&agent, &mapper, 0, phase(1, MAPPER_PAUSE), &answer),
+		MAPPER_AGENT_ANSWER | MAPPER_AGENT_PAUSE);
+	assert_int_equal(heard(&answer).status.flags, MAPPER_STATUS_PAUSED);
+	agent.idle = true;
+	assert_int_equal(
+		say(&agent, &mapper, 0, phase(1, MAPPER_PAUSE), &answer), MAPPER_AGENT_ANSWER);
+	assert_int_equal(heard(&answer).status.flags, MAPPER_STATUS_PAUSED | MAPPER_STATUS_IDLE);
+	assert_int_equal(say(&agent, &mapper, 0, phase(1, MAPPER_RESUME), &answer),
+		MAPPER_AGENT_ANSWER | MAPPER_AGENT_RESUME);
+}
+
+static void the_greatest_mapper_is_obeyed_until_it_is_silent(void **state)
+{
+	struct mapper_speaker lesser = speaker(MAPPER_ID, &fabric),
+			      greater = speaker(MAPPER_ID + 1, &fabric);
+	struct mapper_frame answer;
+	struct mapper_agent agent;
+
+	start(&agent, &fabric);
+	say(&agent, &lesser, 0, command(MAPPER_PROBE), &answer);
+	assert_int_equal(agent.followed, MAPPER_ID);
+	say(&agent, &greater, 0, command(MAPPER_PROBE), &answer);
+	assert_int_equal(agent.followed, MAPPER_ID + 1);
+	/* The lesser one is told, and cannot pause anybody. */
+	assert_int_equal(
+		say(&agent, &lesser, LEASE, phase(1, MAPPER_PAUSE), &answer), MAPPER_AGENT_ANSWER);
+	assert_int_equal(heard(&answer).status.followed, MAPPER_ID + 1);
+	assert_false(agent.paused);
+	assert_int_equal(agent.refused[MAPPER_REFUSED_LESSER], 1);
+	say(&agent, &lesser, LEASE + 1, command(MAPPER_PROBE), &answer);
+	assert_int_equal(agent.followed, MAPPER_ID);
+}
+
+static void a_change_of_a_link_is_reported_until_it_is_acknowledged(void **state)
+{
+	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
+	struct mapper_message acknowledge = command(MAPPER_ACKNOWLEDGE), report;
+	struct mapper_frame answer;
+	struct mapper_agent agent;
+
+	start(&agent, &fabric);
+	agent.linked = 0xFF;
+	say(&agent, &mapper, 0, command(MAPPER_PROBE), &answer);
+	assert_false(mapper_agent_poll(&agent, 0, &answer));
+	assert_true(mapper_agent_due(&agent) == WEFT_TIME_NEVER);
+	mapper_agent_set_link(&agent, 2, false);
+	for (weft_time now = 0; now < 3 * PS_PER_MS; now += PS_PER_MS) {
+		assert_true(mapper_agent_due(&agent) <= now);
+		assert_true(mapper_agent_poll(&agent, now, &answer));
+		assert_false(mapper_agent_poll(&agent, now, &answer));
+	}
+	assert_int_equal(answer.port, 4);
+	report = heard(&answer);
+	assert_int_equal(report.report.port, 2);
+	assert_false(report.report.up);
+	acknowledge.acknowledge.sequence = report.report.sequence;
+	say(&agent, &mapper, 0, acknowledge, &answer);
+	assert_false(mapper_agent_poll(&agent, 10 * PS_PER_MS, &answer));
+}
+
+/* A copy of everything that a frame may not change; counters of refusals aside. */
+static struct mapper_agent snapshot(const struct mapper_agent *agent)
+{
+	struct mapper_agent copy = *agent;
+
+	memset(copy.refused, 0, sizeof(copy.refused));
+	return copy;
+}
+
+static void mend(struct mapper_frame *frame)
+{
+	struct frame_header *header = frame_header(frame->data);
+	unsigned at = frame_payload_offset(header), length = ntohs(header->payload_bytes_be);
+
+	if (header->route_length <= FRAME_ROUTE_MAX && at + length <= frame->bytes)
+		header->payload_crc_be = htonl(crc32c(frame->data + at, length));
+	header->crc_be = htons(frame_header_crc(frame->data));
+}
+
+/* Somebody who knows the format, has seen a good frame, and lacks the key. */
+static void attack(struct mapper_frame *frame, struct rng *rng)
+{
+	unsigned at = FRAME_HEADER_BYTES + sizeof(route);
+
+	switch (rng_below(rng, 4)) {
+	case 0:
+		frame->data[rng_below(rng, frame->bytes)] ^= (uint8_t)(1u << rng_below(rng, 8));
+		return;
+	case 1:
+		frame->bytes = (unsigned)rng_below(rng, frame->bytes);
+		return;
+	case 2: /* a higher counter */
+		frame->data[at + 16 + rng_below(rng, 8)] += 1;
+		mend(frame);
+		return;
+	default:
+		frame->data[at + rng_below(rng, frame->bytes - at)] ^=
+			(uint8_t)(1 + rng_below(rng, 255));
+		mend(frame);
+	}
+}
+
+/* The last part, the commit and the pause are the frames that would do most. */
+static struct mapper_message dangerous(const struct table_image *image, struct rng *rng)
+{
+	switch (rng_below(rng, 4)) {
+	case 0:
+		return part_of(image, 2, 10, (uint16_t)(image->length - 10));
+	case 1:
+		return phase(2, MAPPER_COMMIT);
+	case 2:
+		return phase(2, MAPPER_PAUSE);
+	default:
+		return command(MAPPER_PROBE);
+	}
+}
+
+static void prepare_attack(
+	struct mapper_agent *agent, struct mapper_speaker *mapper, const struct table_image *image)
+{
+	struct mapper_frame answer;
+
+	start(agent, &fabric);
+	say(agent, mapper, 0, part_of(image, 1, 0, (uint16_t)image->length), &answer);
+	say(agent, mapper, 0, phase(1, MAPPER_COMMIT), &answer);
+	say(agent, mapper, 0, part_of(image, 2, 0, 10), &answer);
+	assert_int_equal(agent->stage, MAPPER_STAGE_PARTS);
+}
+
+static void forged_and_damaged_frames_change_nothing(void **state)
+{
+	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
+	struct mapper_agent agent, before;
+	struct topology *topology;
+	struct table_image image = image_for(&topology, 3);
+	struct rng rng;
+
+	prepare_attack(&agent, &mapper, &image);
+	before = snapshot(&agent);
+	rng_init(&rng, 3, 0, 0);
+	for (unsigned i = 0; i < ATTACKS; i++) {
+		struct mapper_message message = dangerous(&image, &rng);
+		struct mapper_speaker liar = {i % 4 == 0 ? &stranger : &fabric, MAPPER_ID + i % 2,
+			mapper.counter + rng_below(&rng, 4)};
+		struct mapper_frame frame, answer;
+
+		if (i % 8 == 1)
+			liar.key = NULL;
+		mapper_frame_build(&liar, &message, route, sizeof(route), &frame);
+		if (liar.key == &fabric) {
+			uint8_t good[MAPPER_FRAME_MAX];
+			unsigned bytes = frame.bytes;
+
+			memcpy(good, frame.data, bytes);
+			attack(&frame, &rng);
+			/* The padding behind the payload is nobody's. */
+			if (frame.bytes >= FRAME_HEADER_BYTES + sizeof(route) +
+						   ntohs(frame_header(good)->payload_bytes_be) &&
+				memcmp(good, frame.data,
+					FRAME_HEADER_BYTES + sizeof(route) +
+						ntohs(frame_header(good)->payload_bytes_be)) == 0)
+				continue;
+			if (memcmp(good, frame.data, 12) != 0 &&
+				memcmp(good + 12, frame.data + 12, bytes - 12) == 0)
+				continue; /* nor are the Ethernet addresses */
+		}
+		assert_int_equal(
+			mapper_agent_receive(&agent, 1, 4, frame.data, frame.bytes, &answer), 0);
+		if (i % 1000 == 0) {
+			struct mapper_agent after = snapshot(&agent);
+
+			assert_memory_equal(&before, &after, sizeof(before));
+		}
+	}
+	free(image.bytes);
+	mapper_agent_fini(&agent);
+}
+
+static void replayed_and_stale_frames_change_nothing(void **state)
+{
+	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
+	struct mapper_frame frame[80], answer;
+	struct mapper_agent agent, before;
+	struct topology *topology;
+	struct table_image image = image_for(&topology, 3);
+
+	prepare_attack(&agent, &mapper, &image);
+	for (unsigned i = 0; i < 80; i++) {
+		struct mapper_message message = phase(2, i % 2 == 0 ? MAPPER_PAUSE : MAPPER_RESUME);
+
+		mapper_frame_build(&mapper, &message, route, sizeof(route), &frame[i]);
+		/* One in ten is lost, and comes when it is too old to tell. */
+		if (i % 10 != 0)
+			mapper_agent_receive(&agent, 1, 4, frame[i].data, frame[i].bytes, &answer);
+	}
+	before = snapshot(&agent);
+	for (unsigned i = 0; i < 80; i++) {
+		if (i % 10 == 0 && i > 15)
+			continue;
+		assert_int_equal(
+			mapper_agent_receive(&agent, 2, 4, frame[i].data, frame[i].bytes, &answer),
+			0);
+	}
+	struct mapper_agent after = snapshot(&agent);
+	assert_memory_equal(&before, &after, sizeof(before));
+	assert_int_equal(agent.refused[MAPPER_REFUSED_REPLAYED], 74);
+	free(image.bytes);
+	mapper_agent_fini(&agent);
+}
+
+static void frames_for_a_former_life_or_another_device_are_refused(void **state)
+{
+	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
+	struct mapper_message message = phase(1, MAPPER_PAUSE);
+	struct mapper_frame answer;
+	struct mapper_agent agent;
+
+	start(&agent, &fabric);
+	message.target_session = AGENT_SESSION - 1;
+	assert_int_equal(say(&agent, &mapper, 0, message, &answer), 0);
+	assert_int_equal(agent.refused[MAPPER_REFUSED_STALE], 1);
+	message.target_session = AGENT_SESSION;
+	message.target = AGENT_ID + 1;
+	assert_int_equal(say(&agent, &mapper, 0, message, &answer), 0);
+	message.target = message.target_session = 0; /* only probes may be for anybody */
+	assert_int_equal(say(&agent, &mapper, 0, message, &answer), 0);
+	assert_int_equal(agent.refused[MAPPER_REFUSED_NOT_FOR_US], 2);
+	assert_false(agent.paused);
+}
+
+static void too_many_senders_are_refused_and_none_forgotten(void **state)
+{
+	struct mapper_frame answer;
+	struct mapper_agent agent;
+
+	start(&agent, &fabric);
+	for (unsigned i = 0; i < MAPPER_AGENT_SENDERS + 10; i++) {
+		struct mapper_speaker mapper = speaker(MAPPER_ID + i, &fabric);
+
+		assert_int_equal(say(&agent, &mapper, 0, command(MAPPER_PROBE), &answer) != 0,
+			i < MAPPER_AGENT_SENDERS);
+	}
+	assert_int_equal(agent.refused[MAPPER_REFUSED_NO_ROOM], 10);
+	struct mapper_speaker first = speaker(MAPPER_ID, &fabric);
+	assert_int_equal(say(&agent, &first, 0, command(MAPPER_PROBE), &answer), 0);
+	assert_int_equal(agent.refused[MAPPER_REFUSED_REPLAYED], 1);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_probe_is_answered_on_the_way_that_it_brings),
+	cmocka_unit_test(tables_are_used_when_all_is_there_and_committed),
+	cmocka_unit_test(what_is_no_image_is_not_staged),
+	cmocka_unit_test(an_older_epoch_changes_nothing),
+	cmocka_unit_test(pausing_and_resuming_are_told_once),
+	cmocka_unit_test(the_greatest_mapper_is_obeyed_until_it_is_silent),
+	cmocka_unit_test(a_change_of_a_link_is_reported_until_it_is_acknowledged),
+	cmocka_unit_test(forged_and_damaged_frames_change_nothing),
+	cmocka_unit_test(replayed_and_stale_frames_change_nothing),
+	cmocka_unit_test(frames_for_a_former_life_or_another_device_are_refused),
+	cmocka_unit_test(too_many_senders_are_refused_and_none_forgotten),
+};
+
+UNIT_MAIN(tests)
