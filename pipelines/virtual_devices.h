@@ -4,7 +4,7 @@
 
 /* The parts of a virtual fabric, shared by its files (virtual_*.c) and nobody else. */
 
-#include "datagram.h"
+#include "datagram_recovery.h"
 #include "deadlock.h"
 #include "event_queue.h"
 #include "fabric_routes.h"
@@ -216,6 +216,8 @@ weft_time virtual_hosts_full_at(const struct virtual_fabric *fabric);
 void virtual_hosts_fill(struct virtual_fabric *fabric);
 /* A host looks for something to send. */
 void virtual_host_try(struct virtual_fabric *fabric, uint32_t host, weft_time now);
+/* It looks at that time at the latest. */
+void virtual_host_wake_by(struct virtual_fabric *fabric, uint32_t host, weft_time at);
 
 /* virtual_ahead.c: to be called when a bucket's events begin. */
 void virtual_look_ahead(const struct virtual_fabric *fabric);
@@ -247,6 +249,18 @@ uint64_t virtual_transit_held(const struct virtual_fabric *fabric);     /* frame
 uint64_t virtual_transit_absorbed(const struct virtual_fabric *fabric); /* frames, ever */
 const char *virtual_transit_check(const struct virtual_fabric *fabric); /* NULL, or what is wrong */
 void virtual_transit_result(const struct virtual_fabric *fabric, struct run_result *result);
+
+/* virtual_recovery.c; of fabrics whose hosts discard what is in transit (datagram_recovery.h). */
+/* A host has discarded the frame, which goes back to its source. */
+void virtual_recovery_report(
+	struct virtual_fabric *fabric, struct weft_packet *packet, weft_time now);
+/* Packets of which there is room beside those in the network and in pools. */
+uint64_t virtual_recovery_reserve(const struct virtual_fabric *fabric);
+/* Too many are to be sent again: no host may send anything new. */
+bool virtual_recovery_is_full(const struct virtual_fabric *fabric);
+uint64_t virtual_recovery_held(const struct virtual_fabric *fabric); /* frames, now */
+const char *virtual_recovery_check(const struct virtual_fabric *fabric);
+void virtual_recovery_result(const struct virtual_fabric *fabric, struct run_result *result);
 
 /* virtual_deadlock.c: keeps the first circle that is found, of heads that have waited for so long.
  */

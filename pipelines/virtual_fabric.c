@@ -13,6 +13,8 @@
 
 /* Messages in the FIFO of each VC of a host. Who is late has the rest in his sources. */
 #define HOST_QUEUE 16
+/* Frames that it holds because one before them was discarded in a host on the way. */
+#define HOST_HELD 2048
 
 static int fill_switch(struct virtual_fabric *fabric, uint32_t at, struct fault *fault)
 {
@@ -115,8 +117,10 @@ static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct faul
 	int result;
 
 	config.numbers = fabric->numbers;
-	if (fabric->routes.itbs)
+	if (fabric->routes.itbs) {
 		config.itb = &itb;
+		config.held_max = HOST_HELD;
+	}
 	fabric_routes_map_sl(&fabric->routes, config.sl_to_vc);
 	result = datagram_init(&fabric->host[number].nic, &config, &link);
 	fabric->host[number].wake_at = WEFT_TIME_NEVER;
@@ -248,7 +252,7 @@ static uint64_t packets_max(const struct virtual_fabric *fabric)
 			  : 0;
 	least = frame_blocks((unsigned)least + FRAME_HEADER_BYTES);
 	return ends * (fabric->run->sw.buffer_bytes / FRAME_BLOCK_BYTES / least + 2) +
-	       fabric->hosts * (1 + transit);
+	       fabric->hosts * (1 + transit) + virtual_recovery_reserve(fabric);
 }
 
 static int open_goal(struct virtual_fabric *fabric, struct fault *fault)

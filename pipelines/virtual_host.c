@@ -44,6 +44,24 @@ static inline bool holds_transit(const struct virtual_host *host)
 	return host->nic.itb != NULL && host->nic.itb->frames > 0;
 }
 
+static inline bool resends(const struct virtual_host *host, weft_time now)
+{
+	return host->nic.recovery != NULL && datagram_recovery_waits(host->nic.recovery, now);
+}
+
+/* What was discarded goes before what is new. */
+static bool resend(struct virtual_fabric *fabric, uint32_t number, weft_time now)
+{
+	struct virtual_channel *channel = virtual_host_channel(fabric, number);
+	struct weft_packet *packet = datagram_recovery_resend(&fabric->host[number].nic, now);
+
+	if (packet != NULL)
+		virtual_start(fabric, channel, packet, now);
+	else
+		virtual_note_blocked(channel, now);
+	return packet != NULL;
+}
+
 static bool inject(struct virtual_fabric *fabric, uint32_t number, weft_time now)
 {
 	struct virtual_channel *channel = virtual_host_channel(fabric, number);
@@ -57,6 +75,10 @@ static bool inject(struct virtual_fabric *fabric, uint32_t number, weft_time now
 			return true;
 		}
 	}
+	if (__builtin_expect(resends(host, now), 0))
+		return resend(fabric, number, now);
+	if (__builtin_expect(host->nic.recovery != NULL, 0) && virtual_recovery_is_full(fabric))
+		return false;
 	packet = host->nic.waiting != 0 ? virtual_take_packet(fabric) : NULL;
 	if (packet == NULL)
 		return false;
@@ -69,7 +91,7 @@ static bool inject(struct virtual_fabric *fabric, uint32_t number, weft_time now
 	return true;
 }
 
-static void wake(struct virtual_fabric *fabric, uint32_t number, weft_time next)
+void virtual_host_wake_by(struct virtual_fabric *fabric, uint32_t number, weft_time next)
 {
 	struct virtual_host *host = &fabric->host[number];
 
@@ -135,7 +157,7 @@ static void try_stream(struct virtual_fabric *fabric, uint32_t number, weft_time
 		datagram_stream_inject(&host->nic, at, packet, virtual_origin_of(fabric, packet));
 		virtual_start(fabric, channel, packet, at);
 	}
-	wake(fabric, number, at);
+	virtual_host_wake_by(fabric, number, at);
 }
 
 void virtual_host_try(struct virtual_fabric *fabric, uint32_t number, weft_time now)
@@ -165,12 +187,20 @@ void virtual_host_try(struct virtual_fabric *fabric, uint32_t number, weft_time 
 
 		next = due < next ? due : next;
 	}
+	if (__builtin_expect(host->nic.recovery != NULL, 0)) {
+		weft_time due = virtual_recovery_is_full(fabric)
+					? now + PS_PER_US
+					: datagram_recovery_due(host->nic.recovery, now);
+
+		next = due < next ? due : next;
+	}
 	/* Who has nothing more to send when this packet has left need not look then. */
-	if (sent && (host->nic.waiting != 0 || holds_transit(host) || next <= channel->free_at ||
-			    fabric->replay != NULL || fabric->every_end))
+	if (sent &&
+		(host->nic.waiting != 0 || holds_transit(host) || resends(host, now) ||
+			next <= channel->free_at || fabric->replay != NULL || fabric->every_end))
 		virtual_arm(fabric, channel);
 	else
-		wake(fabric, number, next);
+		virtual_host_wake_by(fabric, number, next);
 }
 
 static void grant(struct virtual_fabric *fabric, uint32_t number, unsigned vc, weft_time now)
@@ -181,8 +211,21 @@ static void grant(struct virtual_fabric *fabric, uint32_t number, unsigned vc, w
 		virtual_send_credit(fabric, link, virtual_host_channel(fabric, number), now);
 }
 
-static void discard(struct virtual_fabric *fabric, struct weft_packet *packet)
+/* What is on a way that does not end at a host that could take it would come again for ever. */
+static bool is_lost(
+	const struct virtual_fabric *fabric, uint32_t number, const struct weft_packet *packet)
 {
+	return fabric->host[number].nic.recovery == NULL ||
+	       (packet->destination != number && (!itb_is_marked(packet) || !itb_is_route(packet)));
+}
+
+static void discard(
+	struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet, weft_time now)
+{
+	if (!is_lost(fabric, number, packet)) {
+		virtual_recovery_report(fabric, packet, now);
+		return;
+	}
 	virtual_give_packet(fabric, packet);
 	fabric->dropped++;
 }
@@ -200,28 +243,16 @@ static void host_absorb(
 	if (kept)
 		virtual_host_try(fabric, number, now);
 	else
-		discard(fabric, packet);
+		discard(fabric, number, packet, now);
 }
 
-void virtual_host_arrive(
+/* The frame is the host's: measured, and told. */
+static inline void deliver(
 	struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet, weft_time now)
 {
 	const struct datagram_origin *origin = virtual_origin_of(fabric, packet);
-	struct datagram *nic = &fabric->host[number].nic;
 	weft_time latency = now - origin->injected_ps;
-	bool taken;
 
-	packet->vc = packet->header_vc;
-	if (__builtin_expect(packet->destination != number, 0)) {
-		host_absorb(fabric, number, packet, now);
-		return;
-	}
-	taken = datagram_receive(nic, packet, origin);
-	grant(fabric, number, packet->vc, now);
-	if (__builtin_expect(!taken, 0)) {
-		discard(fabric, packet);
-		return;
-	}
 	fabric->wire_bytes += packet->bytes + FRAME_WIRE_OVERHEAD;
 	fabric->latency_sum_ps += latency;
 	if (now >= fabric->measure_from) {
@@ -235,6 +266,47 @@ void virtual_host_arrive(
 	if (__builtin_expect(fabric->replay != NULL, 0) && (packet->flags & FRAME_F_TAIL) != 0)
 		virtual_goal_take(fabric, number, packet->source, now);
 	virtual_give_packet(fabric, packet);
+}
+
+/* Where frames can be discarded on the way: in the order of their numbers. */
+static void arrive_in_order(
+	struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet, weft_time now)
+{
+	struct datagram *nic = &fabric->host[number].nic;
+	enum datagram_arrival arrival = datagram_recovery_receive(nic, packet);
+	uint16_t source = packet->source;
+
+	grant(fabric, number, packet->vc, now);
+	if (arrival == DATAGRAM_REFUSED)
+		discard(fabric, number, packet, now);
+	if (arrival != DATAGRAM_DELIVERED)
+		return;
+	for (; packet != NULL; packet = datagram_recovery_release(nic, source))
+		deliver(fabric, number, packet, now);
+}
+
+void virtual_host_arrive(
+	struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet, weft_time now)
+{
+	struct datagram *nic = &fabric->host[number].nic;
+
+	packet->vc = packet->header_vc;
+	if (__builtin_expect(packet->destination != number, 0)) {
+		host_absorb(fabric, number, packet, now);
+		return;
+	}
+	if (__builtin_expect(nic->recovery != NULL, 0)) {
+		arrive_in_order(fabric, number, packet, now);
+		return;
+	}
+	if (__builtin_expect(
+		    !datagram_receive(nic, packet, virtual_origin_of(fabric, packet)), 0)) {
+		grant(fabric, number, packet->vc, now);
+		discard(fabric, number, packet, now);
+		return;
+	}
+	grant(fabric, number, packet->vc, now);
+	deliver(fabric, number, packet, now);
 }
 
 void virtual_host_done(struct virtual_fabric *fabric, uint32_t number, weft_time now)

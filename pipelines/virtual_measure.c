@@ -154,6 +154,7 @@ static void fill_figures(const struct virtual_fabric *fabric, struct run_result 
 						  (double)fabric->switches;
 	result->packets.generated = result->packets.injected;
 	result->packets.dropped = fabric->dropped;
+	virtual_recovery_result(fabric, result);
 	result->packets.pending = fabric->pool.out;
 	result->messages.generated = to->generated_messages;
 	result->messages.pending = minus(result->messages.generated, result->messages.delivered);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bits.h"
+#include "datagram_recovery.h"
 
 static bool is_valid(const struct datagram_config *config, const struct link_end_config *link)
 {
@@ -85,6 +86,9 @@ static int allocate(struct datagram *nic)
 	nic->itb = config->itb != NULL ? itb_create(config->itb) : NULL;
 	if (config->itb != NULL && nic->itb == NULL)
 		return -ENOMEM;
+	nic->recovery = config->held_max != 0 ? datagram_recovery_create(config->held_max) : NULL;
+	if (config->held_max != 0 && nic->recovery == NULL)
+		return -ENOMEM;
 	if (route_choice_init(&nic->choice, config->choice, &config->selection, config->seed,
 		    config->host, config->hosts) < 0)
 		return -ENOMEM;
@@ -117,6 +121,7 @@ void datagram_fini(struct datagram *nic)
 	if (nic->config.numbers == NULL)
 		free(nic->sent);
 	itb_destroy(nic->itb);
+	datagram_recovery_destroy(nic->recovery);
 	route_choice_fini(&nic->choice);
 	memset(nic, 0, sizeof(*nic));
 }

@@ -7,6 +7,7 @@
  * what arrives counts as delivered. No acknowledgements, windows or retransmissions, as in the
  * papers' simulators, whose fabrics lose nothing: there are no control frames of its own in the
  * network, and a host that floods another is held back by credits alone. nic.h is the other kind.
+ * Where hosts on the way can discard, datagram_recovery.h brings that again.
  *
  * The host keeps one FIFO per VC (switch.md, readings of the ARN+AFI paper); the VCs take turns,
  * frame by frame, among those whose head has credits. With marks (arn_marks.h) the last VC is the
@@ -54,6 +55,7 @@ struct datagram_config {
 	/* [hosts][hosts], zeroed, the caller's, of all interfaces together; NULL: its own. */
 	struct datagram_number *numbers;
 	const struct itb_config *itb; /* only read at the start; NULL: no in-transit buffer */
+	uint32_t held_max; /* frames held for their order (datagram_recovery.h); 0: no recovery */
 };
 
 struct datagram_message {
@@ -114,6 +116,7 @@ struct datagram {
 	uint32_t come_step;
 	/* The rest. */
 	struct link_end link;
+	struct datagram_recovery *recovery; /* NULL: what is discarded is lost */
 	struct datagram_fifo fifo[FRAME_VCS_MAX];
 	struct arn_marks *marks; /* NULL: without */
 	uint64_t diverted;       /* messages that have gone on to the adapted-flow channel */

@@ -3,7 +3,7 @@
 
 /* Frames in transit at an interface without end-to-end delivery. */
 
-#include "datagram.h"
+#include "datagram_recovery.h"
 
 bool datagram_absorb(
 	struct datagram *nic, struct weft_packet *packet, weft_time header_ps, weft_time now)
@@ -20,8 +20,11 @@ bool datagram_absorb(
 }
 
 /* True if a frame of the host's own could leave now. */
-static bool has_own(const struct datagram *nic)
+static bool has_own(const struct datagram *nic, weft_time now)
 {
+	if (nic->recovery != NULL && datagram_recovery_waits(nic->recovery, now))
+		return credit_suffices(
+			&nic->link.tx[nic->recovery->again->vc], nic->recovery->again->blocks);
 	for (uint16_t vcs = nic->waiting; vcs != 0; vcs &= (uint16_t)(vcs - 1)) {
 		unsigned vc = (unsigned)__builtin_ctz(vcs);
 		const struct datagram_fifo *fifo = &nic->fifo[vc];
@@ -55,7 +58,8 @@ struct weft_packet *datagram_transit(
 	unsigned vc = itb_ready(nic->itb, nic->link.tx, now, &dry);
 
 	*blocked = vc == FRAME_VCS_MAX && dry != 0;
-	if (vc == FRAME_VCS_MAX || (itb_turn_is_own(&nic->itb->turn, own_waiting) && has_own(nic)))
+	if (vc == FRAME_VCS_MAX ||
+		(itb_turn_is_own(&nic->itb->turn, own_waiting) && has_own(nic, now)))
 		return NULL;
 	packet = itb_next_data(nic->itb, vc, now);
 	credit_take(&nic->link.tx[vc], packet->blocks);

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* What in-transit buffers discard on the virtual clock comes again, once and in order. */
+
+#include <stdio.h>
+
+#include "virtual_devices.h"
+#include "virtual_lab.h"
+
+/* Everybody sends as fast as he can for a while, and what is under way has time to arrive. */
+static const char burst[] = "weft: run/1\n"
+			    "topology: \"irregular:switches=8,degree=4,hosts=2,seed=1\"\n"
+			    "clock: virtual\n"
+			    "link: {rate: 100Gbps, delay: 30ns}\n"
+			    "switch: {buffer: 8KiB, mtu: 1KiB}\n"
+			    "nic: {mtu: 1KiB, itb: {pool: 8KiB}}\n"
+			    "watchdog: off\n"
+			    "routing: {algorithm: bmax-itb}\n"
+			    "measure: {duration: 20ms, sample: 20ms}\n"
+			    "traffic:\n"
+			    "  - {pattern: uniform, load: 100%, message: 1KiB, stop: 60us}\n";
+
+static struct virtual_lab run_set(const char *const *set, unsigned sets)
+{
+	struct virtual_lab lab;
+
+	virtual_lab_open(&lab, burst, set, sets);
+	virtual_lab_run(&lab);
+	return lab;
+}
+
+#define RUN(...) run_set(VIRTUAL_LAB_SET(__VA_ARGS__))
+
+/* Numbers go up by one at each delivery and at nothing else: then each frame has come once. */
+static void expect_each_frame_once(const struct virtual_fabric *fabric)
+{
+	for (uint32_t to = 0; to < fabric->hosts; to++)
+		for (uint32_t from = 0; from < fabric->hosts; from++)
+			assert_int_equal(fabric->host[from].nic.sent[to].expected,
+				fabric->host[from].nic.sent[to].sent);
+}
+
+static void expect_all_recovered(const struct virtual_lab *lab)
+{
+	const struct run_result *result = &lab->result;
+
+	expect_each_frame_once(lab->fabric);
+	assert_int_equal(result->packets.delivered, result->packets.injected);
+	assert_int_equal(result->messages.delivered, result->messages.generated);
+	assert_int_equal(result->packets.pending, 0);
+	assert_int_equal(result->packets.dropped, result->packets.retransmitted);
+	assert_int_equal(result->lost | result->duplicated | result->out_of_order, 0);
+	assert_false(result->deadlock);
+	for (uint32_t i = 0; i < lab->fabric->hosts; i++)
+		assert_int_equal(lab->fabric->host[i].nic.out_of_order, 0);
+	assert_int_equal(virtual_recovery_held(lab->fabric), 0);
+}
+
+/* Networks, placings of ITBs, lengths, pools, VCs, one route or several. */
+static void what_a_tiny_pool_discards_comes_again_once_and_in_order(void **state)
+{
+	static const char *const topology[] = {
+		"topology=irregular:switches=8,degree=4,hosts=2,seed=2",
+		"topology=torus:dims=4x4,hosts=1", "topology=ring:switches=9,hosts=2"};
+	static const char *const algorithm[] = {"routing.algorithm=ud-itb",
+		"routing.algorithm=bmin-itb", "routing.algorithm=bmax-itb",
+		"routing={algorithm: ud-mitb+bmax-itb}"};
+	static const char *const length[] = {
+		"traffic[0].message=64B", "traffic[0].message=1KiB", "traffic[0].message=5000B"};
+	uint64_t discarded = 0, reordered = 0;
+
+	for (unsigned i = 0; i < 36; i++) {
+		char seed[32];
+		struct virtual_lab lab;
+
+		snprintf(seed, sizeof(seed), "seed=%u", i + 1);
+		lab = RUN(topology[i % 3], algorithm[i % 4], length[i / 3 % 3], seed,
+			i % 2 == 0 ? "switch.vcs=1" : "switch.voq=false",
+			i % 3 == 1 ? "nic.itb.pool=2KiB" : "nic.itb.pool=8KiB",
+			i % 4 == 3 ? "nic.selector=random" : "nic.selector=first",
+			"routing.may-deadlock=true");
+		expect_all_recovered(&lab);
+		discarded += result_counter(&lab.result, "host_itb_discarded");
+		reordered += result_counter(&lab.result, "host_frames_reordered");
+		virtual_lab_close(&lab);
+	}
+	assert_true(discarded > 10000);
+	assert_true(reordered > 1000);
+}
+
+/* Re-injection that overtakes reception: the destination refuses the last frame (nic.md 2). */
+static void a_message_without_its_end_mark_is_completed(void **state)
+{
+	struct virtual_lab lab = RUN("traffic[0].message=5000B", "nic.itb.pause=1us",
+		"nic.itb.pool=64MiB", "link.rate=10Gbps");
+
+	assert_true(result_counter(&lab.result, "host_discard_end_mark") > 10);
+	assert_int_equal(result_counter(&lab.result, "host_itb_discarded"), 0);
+	expect_all_recovered(&lab);
+	virtual_lab_close(&lab);
+}
+
+static void everything_is_accounted_for_in_the_midst_of_it(void **state)
+{
+	struct virtual_lab lab = RUN("measure={duration: 50us, sample: 50us}");
+
+	assert_true(virtual_recovery_held(lab.fabric) > 0);
+	assert_true(lab.result.packets.pending > 0);
+	assert_int_equal(lab.result.packets.injected,
+		lab.result.packets.delivered + lab.result.packets.pending);
+	assert_int_equal(lab.result.lost | lab.result.duplicated | lab.result.out_of_order, 0);
+	virtual_lab_close(&lab);
+}
+
+static void where_no_route_has_an_in_transit_buffer_nothing_is_kept(void **state)
+{
+	struct virtual_lab lab = RUN("routing.algorithm=ud");
+
+	for (uint32_t i = 0; i < lab.fabric->hosts; i++)
+		assert_null(lab.fabric->host[i].nic.recovery);
+	assert_int_equal(lab.result.packets.delivered, lab.result.packets.injected);
+	virtual_lab_close(&lab);
+}
+
+static void the_same_seed_gives_the_same_result_to_the_last_bit(void **state)
+{
+	struct virtual_lab first = RUN("seed=3"), second = RUN("seed=3"), other = RUN("seed=4");
+
+	assert_int_equal(first.result.fingerprint, second.result.fingerprint);
+	assert_int_not_equal(first.result.fingerprint, other.result.fingerprint);
+	virtual_lab_close(&first);
+	virtual_lab_close(&second);
+	virtual_lab_close(&other);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_tiny_pool_discards_comes_again_once_and_in_order),
+		cmocka_unit_test(a_message_without_its_end_mark_is_completed),
+		cmocka_unit_test(everything_is_accounted_for_in_the_midst_of_it),
+		cmocka_unit_test(where_no_route_has_an_in_transit_buffer_nothing_is_kept),
+		cmocka_unit_test(the_same_seed_gives_the_same_result_to_the_last_bit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "datagram_recovery.h"
+
+#include "unit.h"
+
+#define HELD_MAX 3
+#define FRAMES   8
+
+struct bed {
+	struct datagram nic; /* host 1 of 70 */
+	struct weft_packet frame[FRAMES];
+};
+
+static void start(struct bed *bed)
+{
+	const struct datagram_config config = {.host = 1,
+		.hosts = 70,
+		.mtu_bytes = 1000,
+		.vcs = 1,
+		.queue = 4,
+		.itb = &(const struct itb_config){.pool_bytes = 4096, .frame_bytes_min = 1},
+		.held_max = HELD_MAX};
+	const struct link_end_config link = {.vcs = 1, .vc_blocks = 64, .open = true, .session = 1};
+
+	memset(bed, 0, sizeof(*bed));
+	assert_int_equal(0, datagram_init(&bed->nic, &config, &link));
+	link_end_renew_open(&bed->nic.link);
+}
+
+static void stop(struct bed *bed)
+{
+	assert_null(datagram_recovery_check(bed->nic.recovery));
+	datagram_fini(&bed->nic);
+}
+
+static struct weft_packet *fill(
+	struct bed *bed, unsigned at, uint16_t source, uint16_t destination, uint32_t sequence)
+{
+	bed->frame[at] = (struct weft_packet){.bytes = 100,
+		.blocks = (uint16_t)frame_blocks(100),
+		.source = source,
+		.destination = destination,
+		.sequence = sequence,
+		.flags = FRAME_F_TAIL};
+	return &bed->frame[at];
+}
+
+static enum datagram_arrival arrive(
+	struct bed *bed, unsigned at, uint16_t source, uint32_t sequence)
+{
+	return datagram_recovery_receive(&bed->nic, fill(bed, at, source, 1, sequence));
+}
+
+static void what_comes_after_a_gap_is_held_until_it_is_filled(void **state)
+{
+	struct bed bed;
+
+	start(&bed);
+	assert_int_equal(arrive(&bed, 0, 7, 2), DATAGRAM_HELD);
+	assert_int_equal(arrive(&bed, 1, 7, 1), DATAGRAM_HELD);
+	assert_null(datagram_recovery_release(&bed.nic, 7));
+	assert_int_equal(bed.nic.frames_received, 0);
+	assert_int_equal(arrive(&bed, 2, 7, 0), DATAGRAM_DELIVERED);
+	assert_ptr_equal(datagram_recovery_release(&bed.nic, 7), &bed.frame[1]);
+	assert_ptr_equal(datagram_recovery_release(&bed.nic, 7), &bed.frame[0]);
+	assert_null(datagram_recovery_release(&bed.nic, 7));
+	assert_int_equal(bed.nic.frames_received, 3);
+	assert_int_equal(bed.nic.messages_received, 3);
+	assert_int_equal(bed.nic.bytes_received, 3 * (100 - FRAME_HEADER_BYTES));
+	assert_int_equal(bed.nic.recovery->reordered, 2);
+	stop(&bed);
+}
+
+/* 6 and 70 share a chain. */
+static void sources_do_not_wait_for_each_other(void **state)
+{
+	struct bed bed;
+
+	start(&bed);
+	assert_int_equal(arrive(&bed, 0, 69, 1), DATAGRAM_HELD);
+	assert_int_equal(arrive(&bed, 1, 5, 1), DATAGRAM_HELD);
+	assert_int_equal(arrive(&bed, 2, 69, 0), DATAGRAM_DELIVERED);
+	assert_null(datagram_recovery_release(&bed.nic, 5));
+	assert_ptr_equal(datagram_recovery_release(&bed.nic, 69), &bed.frame[0]);
+	assert_int_equal(arrive(&bed, 3, 5, 0), DATAGRAM_DELIVERED);
+	assert_ptr_equal(datagram_recovery_release(&bed.nic, 5), &bed.frame[1]);
+	stop(&bed);
+}
+
+static void who_can_hold_no_more_refuses_but_takes_what_it_waits_for(void **state)
+{
+	struct bed bed;
+
+	start(&bed);
+	for (unsigned i = 0; i < HELD_MAX; i++)
+		assert_int_equal(arrive(&bed, i, 7, i + 1), DATAGRAM_HELD);
+	assert_int_equal(arrive(&bed, HELD_MAX, 7, HELD_MAX + 1), DATAGRAM_REFUSED);
+	assert_int_equal(bed.nic.recovery->no_room, 1);
+	assert_int_equal(arrive(&bed, HELD_MAX, 7, 0), DATAGRAM_DELIVERED);
+	for (unsigned i = 0; i < HELD_MAX; i++)
+		assert_ptr_equal(datagram_recovery_release(&bed.nic, 7), &bed.frame[i]);
+	stop(&bed);
+}
+
+static void a_last_frame_without_its_end_mark_is_refused(void **state)
+{
+	static const uint8_t route[] = {ROUTE_PORT_BIT, ROUTE_TYPE_ITB, ROUTE_PORT_BIT};
+	struct weft_packet *packet;
+	struct bed bed;
+
+	start(&bed);
+	packet = fill(&bed, 0, 7, 1, 0);
+	packet->route = route;
+	packet->route_length = sizeof(route);
+	assert_int_equal(datagram_recovery_receive(&bed.nic, packet), DATAGRAM_REFUSED);
+	packet->flags |= FRAME_F_END_MARK;
+	assert_int_equal(datagram_recovery_receive(&bed.nic, packet), DATAGRAM_DELIVERED);
+	stop(&bed);
+}
+
+static void what_is_reported_goes_again_when_the_report_has_come(void **state)
+{
+	struct bed bed;
+
+	start(&bed);
+	datagram_recovery_report(&bed.nic, fill(&bed, 0, 1, 3, 9), 200);
+	datagram_recovery_report(&bed.nic, fill(&bed, 1, 1, 4, 2), 100);
+	datagram_recovery_report(&bed.nic, fill(&bed, 2, 1, 5, 2), 200);
+	assert_null(datagram_recovery_resend(&bed.nic, 99));
+	assert_int_equal(datagram_recovery_due(bed.nic.recovery, 99), 100);
+	assert_ptr_equal(datagram_recovery_resend(&bed.nic, 100), &bed.frame[1]);
+	assert_null(datagram_recovery_resend(&bed.nic, 199));
+	assert_ptr_equal(datagram_recovery_resend(&bed.nic, 300), &bed.frame[0]);
+	assert_int_equal(datagram_recovery_due(bed.nic.recovery, 300), WEFT_TIME_NEVER);
+	assert_ptr_equal(datagram_recovery_resend(&bed.nic, 300), &bed.frame[2]);
+	assert_int_equal(bed.nic.recovery->retransmitted, 3);
+	stop(&bed);
+}
+
+static void its_header_is_as_at_first(void **state)
+{
+	struct weft_packet *packet;
+	struct bed bed;
+
+	start(&bed);
+	packet = fill(&bed, 0, 1, 3, 9);
+	packet->cursor = 4;
+	packet->flags |= FRAME_F_ADAPTED | FRAME_F_END_MARK;
+	packet->vc = packet->header_vc = packet->vc_next = packet->vc_original = 3;
+	packet->stalled = 1;
+	datagram_recovery_report(&bed.nic, packet, 1);
+	assert_int_equal(packet->cursor | packet->vc | packet->header_vc | packet->vc_next |
+				 packet->vc_original | packet->stalled,
+		0);
+	assert_int_equal(packet->flags, FRAME_F_TAIL);
+	assert_ptr_equal(datagram_recovery_resend(&bed.nic, 1), packet);
+	stop(&bed);
+}
+
+static void it_goes_under_credits(void **state)
+{
+	struct credit_tx *tx;
+	struct bed bed;
+	uint32_t sent;
+
+	start(&bed);
+	tx = &bed.nic.link.tx[0];
+	datagram_recovery_report(&bed.nic, fill(&bed, 0, 1, 3, 9), 1);
+	sent = tx->sent;
+	tx->limit = sent + frame_blocks(100) - 1;
+	assert_null(datagram_recovery_resend(&bed.nic, 1));
+	tx->limit++;
+	assert_ptr_equal(datagram_recovery_resend(&bed.nic, 1), &bed.frame[0]);
+	assert_int_equal(tx->sent, sent + frame_blocks(100));
+	stop(&bed);
+}
+
+/* As many in transit as there may be, then one of what is sent again, though nothing else waits. */
+static void what_is_in_transit_does_not_starve_it(void **state)
+{
+	static const uint8_t route[] = {ROUTE_TYPE_ITB, ROUTE_PORT_BIT};
+	unsigned before = 0;
+	struct bed bed;
+	bool blocked;
+
+	start(&bed);
+	for (unsigned i = 0; i < 6; i++) {
+		struct weft_packet *packet = fill(&bed, i, 3, 4, i);
+
+		packet->route = route;
+		packet->route_length = sizeof(route);
+		assert_true(datagram_absorb(&bed.nic, packet, 1, 2));
+	}
+	datagram_recovery_report(&bed.nic, fill(&bed, 6, 1, 3, 9), 1);
+	while (datagram_transit(&bed.nic, 0, 10, &blocked) != NULL)
+		before++;
+	assert_int_equal(before, 4);
+	assert_ptr_equal(datagram_recovery_resend(&bed.nic, 10), &bed.frame[6]);
+	assert_non_null(datagram_transit(&bed.nic, 0, 10, &blocked));
+	assert_non_null(datagram_transit(&bed.nic, 0, 10, &blocked));
+	stop(&bed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_comes_after_a_gap_is_held_until_it_is_filled),
+		cmocka_unit_test(sources_do_not_wait_for_each_other),
+		cmocka_unit_test(who_can_hold_no_more_refuses_but_takes_what_it_waits_for),
+		cmocka_unit_test(a_last_frame_without_its_end_mark_is_refused),
+		cmocka_unit_test(what_is_reported_goes_again_when_the_report_has_come),
+		cmocka_unit_test(its_header_is_as_at_first),
+		cmocka_unit_test(it_goes_under_credits),
+		cmocka_unit_test(what_is_in_transit_does_not_starve_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
