@@ -124,6 +124,8 @@ struct virtual_fabric {
 	struct run_goal *goal; /* a schedule that hosts replay; NULL: none */
 	struct goal_replay *replay;
 	uint64_t goal_messages, goal_bytes; /* that they have sent */
+	/* Of hosts with a rank, where frames of a pair may overtake each other; else NULL. */
+	struct arrival_order **arrived;
 	/* What was measured. */
 	weft_time now, measure_from;
 	weft_time phase_end; /* nobody looks at the hosts before that */
@@ -268,12 +270,15 @@ void virtual_deadlock_note(struct virtual_fabric *fabric, weft_time age_ps);
 /* -ENOMEM. */
 int virtual_deadlock_result(const struct virtual_fabric *fabric, struct run_result *result);
 
-/* virtual_goal.c; only in a fabric with a schedule. */
+/* virtual_goal.c. Reads the run's schedule, if it has one; virtual_goal_close() in any case. */
+int virtual_goal_open(struct virtual_fabric *fabric, struct fault *fault);
+void virtual_goal_close(struct virtual_fabric *fabric);
+/* The others only in a fabric with a schedule. */
 /* Sends what is due. Returns when to look again if nothing arrives. */
 weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t host, weft_time now);
-/* A message from 'source' has arrived. */
-void virtual_goal_take(
-	struct virtual_fabric *fabric, uint32_t host, uint16_t source, weft_time now);
+/* A frame has arrived, with which a message may be whole. */
+void virtual_goal_take(struct virtual_fabric *fabric, uint32_t host,
+	const struct weft_packet *packet, weft_time now);
 
 /* virtual_measure.c */
 void virtual_totals_read(const struct virtual_fabric *fabric, struct virtual_totals *totals);

@@ -255,18 +255,6 @@ static uint64_t packets_max(const struct virtual_fabric *fabric)
 	       fabric->hosts * (1 + transit) + virtual_recovery_reserve(fabric);
 }
 
-static int open_goal(struct virtual_fabric *fabric, struct fault *fault)
-{
-	int result = run_goal_open(fabric->run, fabric->topology, &fabric->goal, fault);
-
-	if (result == 0 && fabric->goal != NULL)
-		result = run_goal_check_beside(fabric->goal, fabric->run, fabric->traffic, fault);
-	if (result < 0 || fabric->goal == NULL)
-		return result;
-	fabric->replay = goal_replay_create(fabric->goal->goal, 0);
-	return fabric->replay != NULL ? 0 : fault_set(fault, ENOMEM, "no memory for a schedule");
-}
-
 static int build(struct virtual_fabric *fabric, struct fault *fault)
 {
 	uint32_t records;
@@ -276,7 +264,7 @@ static int build(struct virtual_fabric *fabric, struct fault *fault)
 	if (fabric->traffic == NULL)
 		return -EINVAL;
 	result = run_source_check(fabric->run, fabric->traffic, fault);
-	if (result < 0 || (result = open_goal(fabric, fault)) < 0 ||
+	if (result < 0 || (result = virtual_goal_open(fabric, fault)) < 0 ||
 		(result = fabric_routes_compute(
 			 &fabric->routes, fabric->topology, fabric->run, fault)) < 0 ||
 		(result = create_switches(fabric, fault)) < 0 ||
@@ -342,8 +330,7 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 	virtual_credits_fini(&fabric->credits);
 	fabric_routes_free(&fabric->routes);
 	run_hosts_destroy(fabric->traffic);
-	goal_replay_destroy(fabric->replay);
-	run_goal_close(fabric->goal);
+	virtual_goal_close(fabric);
 	run_result_free(&fabric->result);
 	virtual_arena_free(&fabric->arena);
 	free(fabric);

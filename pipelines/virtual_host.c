@@ -263,8 +263,8 @@ static inline void deliver(
 	}
 	fabric->fingerprint = rng_mix(fabric->fingerprint ^ now ^ (uint64_t)packet->source << 48 ^
 				      (uint64_t)packet->destination << 32 ^ packet->sequence);
-	if (__builtin_expect(fabric->replay != NULL, 0) && (packet->flags & FRAME_F_TAIL) != 0)
-		virtual_goal_take(fabric, number, packet->source, now);
+	if (__builtin_expect(fabric->replay != NULL, 0))
+		virtual_goal_take(fabric, number, packet, now);
 	virtual_give_packet(fabric, packet);
 }
 
