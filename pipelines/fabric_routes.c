@@ -133,6 +133,20 @@ static int check_classes(
 		run_algorithm_name(run->routing.algorithm));
 }
 
+/* Adaptive switches choose from what the tables give them. */
+static int check_alternatives(
+	const struct fabric_routes *routes, const struct run_config *run, struct fault *fault)
+{
+	if (run->routing.adaptive == RUN_ADAPTIVE_NONE ||
+		(routes->table != NULL && routes->table->alternatives != NULL))
+		return 0;
+	return fault_set(fault, EINVAL,
+		"%s: routing.adaptive: %s has nothing to choose from, because the tables of "
+		"routing.algorithm %s have no alternative ports; dmodk was expected",
+		run->origin, run_adaptive_name(run->routing.adaptive),
+		run_algorithm_name(run->routing.algorithm));
+}
+
 /* Both would say in which VC a packet is stored. */
 static int make_queuing(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct fault *fault)
@@ -168,6 +182,8 @@ int fabric_routes_compute(struct fabric_routes *routes, const struct topology *t
 		result = check_algorithm(run, run->routing.other[i], fault);
 	if (result == 0)
 		result = compute(routes, topology, run, fault);
+	if (result == 0)
+		result = check_alternatives(routes, run, fault);
 	if (result == 0)
 		result = check_classes(routes, run, fault);
 	if (result == 0)

@@ -78,7 +78,7 @@ enum run_credits { RUN_CREDITS(X) };
 enum run_queuing { QUEUING_SCHEMES(X) };
 #undef X
 #define X(id, text) RUN_ROUTING_##id,
-enum run_routing_mode { RUN_ROUTING_MODES(X) };
+enum run_routing_mode { RUN_ROUTING_MODES(X) RUN_ROUTING_UNSET /* adaptive routing decides */ };
 #undef X
 #define X(id, text) RUN_GRANULARITY_##id,
 enum run_granularity { RUN_GRANULARITIES(X) };

@@ -63,7 +63,9 @@ static const struct run_config config_default = {
 		.voq = true,
 		.stop_bytes = STOP_GO_STOP,
 		.go_bytes = STOP_GO_GO},
-	.routing = {.algorithm = RUN_ALGORITHM_UD, .threshold_ppm = 750000},
+	.routing = {.algorithm = RUN_ALGORITHM_UD,
+		.mode = RUN_ROUTING_UNSET,
+		.threshold_ppm = 750000},
 	.detector = {.hcdth_ppm = 810000,
 		.lcdth_ppm = 630000,
 		.fcth_ppm = 780000,
@@ -198,8 +200,7 @@ int run_config_read_topology(
 	return 0;
 }
 
-/* The value of section.key if the file has it, else of the section, else all. */
-static const struct yaml_tree_node *nearest_place(
+const struct yaml_tree_node *run_config_nearest(
 	const struct yaml_tree_node *root, const char *section, const char *key)
 {
 	const struct yaml_tree_node *in = yaml_tree_get(root, section);
@@ -213,17 +214,18 @@ static int check_buffer(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
 {
 	uint32_t frame = FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + config->sw.mtu_bytes;
-	uint64_t share = config->sw.buffer_bytes / config->sw.vcs / FRAME_BLOCK_BYTES;
-	uint64_t least = (uint64_t)frame_blocks(frame) * FRAME_BLOCK_BYTES * config->sw.vcs;
+	uint32_t vcs = run_config_vcs(config);
+	uint64_t share = config->sw.buffer_bytes / vcs / FRAME_BLOCK_BYTES;
+	uint64_t least = (uint64_t)frame_blocks(frame) * FRAME_BLOCK_BYTES * vcs;
 	char size[QUANTITY_TEXT];
 
 	if (frame_blocks(frame) <= share || config->sw.switching == RUN_SWITCHING_WORMHOLE)
 		return 0;
 	quantity_format(QUANTITY_SIZE, least, size);
-	return yaml_tree_refuse(nearest_place(root, "switch", "buffer"), fault,
+	return yaml_tree_refuse(run_config_nearest(root, "switch", "buffer"), fault,
 		"switch.buffer: each of %u VCs must hold a frame of switch.mtu: %s or more was "
 		"expected",
-		config->sw.vcs, size);
+		vcs, size);
 }
 
 /* A pool in which no frame finds room would lose them all. */
@@ -237,7 +239,7 @@ static int check_itb(
 	if (config->nic.itb.pool_bytes >= frame || config->sw.switching == RUN_SWITCHING_WORMHOLE)
 		return 0;
 	quantity_format(QUANTITY_SIZE, frame, size);
-	return yaml_tree_refuse(nearest_place(nic != NULL ? nic : root, "itb", "pool"), fault,
+	return yaml_tree_refuse(run_config_nearest(nic != NULL ? nic : root, "itb", "pool"), fault,
 		"nic.itb.pool: it must hold a frame of nic.mtu: %s or more was expected", size);
 }
 
@@ -247,15 +249,15 @@ static int check_nic(
 	const struct run_config_nic *nic = &config->nic;
 
 	if (nic->mtu_bytes > config->sw.mtu_bytes)
-		return yaml_tree_refuse(nearest_place(root, "nic", "mtu"), fault,
+		return yaml_tree_refuse(run_config_nearest(root, "nic", "mtu"), fault,
 			"nic.mtu: frames would not fit through switches with switch.mtu of %u "
 			"bytes",
 			config->sw.mtu_bytes);
 	if ((nic->window_frames & (nic->window_frames - 1)) != 0)
-		return yaml_tree_refuse(nearest_place(root, "nic", "window"), fault,
+		return yaml_tree_refuse(run_config_nearest(root, "nic", "window"), fault,
 			"nic.window: a power of two was expected");
 	if (nic->give_up_ps <= nic->retry_ps)
-		return yaml_tree_refuse(nearest_place(root, "nic", "give-up"), fault,
+		return yaml_tree_refuse(run_config_nearest(root, "nic", "give-up"), fault,
 			"nic.give-up: a longer time than nic.retry was expected");
 	return check_itb(config, root, fault);
 }
@@ -266,6 +268,10 @@ void run_config_complete(struct run_config *config)
 		route_algorithm_find(run_algorithm_name(config->routing.algorithm));
 	const char *selector = algorithm != NULL ? algorithm->selector : NULL;
 
+	if (config->routing.mode == RUN_ROUTING_UNSET)
+		config->routing.mode = config->routing.adaptive == RUN_ADAPTIVE_NONE
+					       ? RUN_ROUTING_SOURCE
+					       : RUN_ROUTING_TABLE;
 	if (config->routing.alternatives == 0 && algorithm != NULL)
 		config->routing.alternatives = algorithm->alternatives;
 	if (config->routing.alternatives == 0)
@@ -286,23 +292,18 @@ int run_config_check(
 
 	if (result == 0)
 		result = check_nic(config, root, fault);
+	if (result == 0)
+		result = run_config_check_adaptive(config, root, fault);
 	if (result == 0 && config->queuing != RUN_QUEUING_1Q && config->sw.vcs == 1)
 		result = yaml_tree_refuse(yaml_tree_get(root, "queuing"), fault,
 			"queuing: %s spreads over the VCs, of which there is one: switch.vcs of 2 or "
 			"more was expected",
 			run_queuing_name(config->queuing));
-	if (result == 0 && config->detector.lcdth_ppm >= config->detector.hcdth_ppm)
-		result = yaml_tree_refuse(nearest_place(root, "detector", "lcdth"), fault,
-			"detector.lcdth: less than detector.hcdth was expected");
-	if (result == 0 && config->detector.arn_ttl_ps <= config->detector.arn_refresh_ps)
-		result = yaml_tree_refuse(nearest_place(root, "detector", "arn-ttl"), fault,
-			"detector.arn-ttl: longer than detector.arn-refresh was expected, or what is "
-			"known goes before it is told again");
 	if (result == 0 && config->measure.sample_ps > config->measure.duration_ps)
-		result = yaml_tree_refuse(nearest_place(root, "measure", "sample"), fault,
+		result = yaml_tree_refuse(run_config_nearest(root, "measure", "sample"), fault,
 			"measure.sample: at most measure.duration was expected");
 	if (result == 0 && config->measure.warmup_ps >= config->measure.duration_ps)
-		result = yaml_tree_refuse(nearest_place(root, "measure", "warmup"), fault,
+		result = yaml_tree_refuse(run_config_nearest(root, "measure", "warmup"), fault,
 			"measure.warmup: less than measure.duration was expected, which includes it");
 	return result;
 }

@@ -45,7 +45,7 @@ struct run_config_switch {
 	uint64_t buffer_bytes;         /* per input port, split equally among the VCs */
 	uint32_t stop_bytes, go_bytes; /* stop-go: STOP above, GO below this level */
 	uint32_t mtu_bytes;            /* payload of the longest frame that must fit */
-	uint32_t vcs;
+	uint32_t vcs;                  /* without the adapted-flow channel */
 	bool voq;
 	weft_time routing_delay_ps;
 };
@@ -186,6 +186,12 @@ struct run_config {
 	struct run_config_edge_list edges;
 	struct run_config_traffic_list traffic;
 };
+
+/* VCs of each buffer: those of the queuing scheme, and the adapted-flow channel. */
+static inline uint32_t run_config_vcs(const struct run_config *config)
+{
+	return config->sw.vcs + (config->routing.afi ? 1 : 0);
+}
 
 /* The text of a choice: run_pattern_name(RUN_PATTERN_UNIFORM) is "uniform". */
 const char *run_clock_name(enum run_clock clock);

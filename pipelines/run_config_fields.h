@@ -69,7 +69,8 @@ char *run_resolve_path(const struct yaml_tree_node *node, const char *text);
 
 /* Everything that a file does not say. */
 void run_config_default(struct run_config *config);
-/* What a file leaves to the routing algorithm: the number of alternatives and the selector. */
+/* What a file leaves to the routing algorithm: the number of alternatives and the selector; and to
+ * adaptive routing: the mode. */
 void run_config_complete(struct run_config *config);
 /* What 'topology: …' says, once the rest has been read; 'node' is that key's value. 0 or -errno. */
 int run_config_read_topology(
@@ -77,5 +78,11 @@ int run_config_read_topology(
 /* What keys must not contradict each other in; 'root' gives the places. */
 int run_config_check(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault);
+/* The same about adaptive routing and the detector. */
+int run_config_check_adaptive(
+	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault);
+/* Where section.key stands if the file has it, else the section, else all. */
+const struct yaml_tree_node *run_config_nearest(
+	const struct yaml_tree_node *root, const char *section, const char *key);
 /* Frees what the struct holds, not itself. */
 void run_config_fini(struct run_config *config);

@@ -50,6 +50,8 @@ static int check_wormhole(const struct run_config *config, struct fault *fault)
 	else if (config->sw.vcs != 1 || config->sw.voq || config->queuing != RUN_QUEUING_1Q)
 		what = "has one queue an input: 'vcs: 1', 'voq: false' and 'queuing: 1q' were "
 		       "expected";
+	else if (config->routing.adaptive != RUN_ADAPTIVE_NONE)
+		what = "has no credits to route by: 'routing.adaptive: none' was expected";
 	else if (config->routing.mode != RUN_ROUTING_SOURCE)
 		what = "goes with 'routing.mode: source'";
 	return what == NULL ? 0
@@ -138,12 +140,14 @@ static int check_routing(const struct run_config *config, struct fault *fault)
 		result = check_sets(config, fault);
 	if (result < 0)
 		return result;
-	if (config->routing.adaptive != RUN_ADAPTIVE_NONE)
-		return refuse_choice(config, fault, "routing.adaptive",
-			run_adaptive_name(config->routing.adaptive), "none");
-	if (config->routing.afi)
-		return refuse_choice(config, fault, "routing.afi", "true", "false");
 	return 0;
+}
+
+static int check_adaptive(const struct run_config *config, struct fault *fault)
+{
+	if (config->routing.adaptive == RUN_ADAPTIVE_NONE || config->clock == RUN_CLOCK_VIRTUAL)
+		return 0;
+	return refuse(config, fault, "'routing.adaptive' on the real clock", "clock: virtual");
 }
 
 static const char *why_no_goal(const struct run_config *config)
@@ -152,6 +156,9 @@ static const char *why_no_goal(const struct run_config *config)
 		return "with 'switching: wormhole' is not built yet; use cut-through";
 	if (config->traffic.count > 1 && config->clock == RUN_CLOCK_REAL)
 		return "beside other traffic on the real clock is not built yet; use it alone";
+	if (config->clock == RUN_CLOCK_VIRTUAL && config->routing.adaptive != RUN_ADAPTIVE_NONE)
+		return "on the virtual clock needs messages that stay in order; use "
+		       "'routing.adaptive: none'";
 	if (config->clock == RUN_CLOCK_VIRTUAL &&
 		config->routing.alternatives + config->routing.others > 1 &&
 		config->nic.selector != RUN_SELECTOR_FIRST)
@@ -183,5 +190,7 @@ int run_config_supported(const struct run_config *config, struct fault *fault)
 		result = check_switch(config, fault);
 	if (result == 0)
 		result = check_routing(config, fault);
+	if (result == 0)
+		result = check_adaptive(config, fault);
 	return result == 0 ? check_traffic(config, fault) : result;
 }

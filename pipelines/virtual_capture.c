@@ -71,14 +71,18 @@ static unsigned build_packet(struct virtual_capture *capture, const struct weft_
 	return bytes;
 }
 
-static unsigned build_credit(struct virtual_capture *capture, const struct control_credit *credit)
+/* A credit frame or a notification. */
+static unsigned build_control(struct virtual_capture *capture, const struct virtual_sight *sight)
 {
-	struct frame_fields fields = {
-		.kind = FRAME_CREDIT, .source = FRAME_HOST_NONE, .destination = FRAME_HOST_NONE};
+	struct frame_fields fields = {.kind = sight->credit != NULL ? FRAME_CREDIT : FRAME_ARN,
+		.source = FRAME_HOST_NONE,
+		.destination = FRAME_HOST_NONE};
 	uint8_t payload[CONTROL_CREDIT_BYTES_MAX];
 	unsigned bytes;
 
-	fields.payload_bytes = (uint16_t)control_credit_encode(credit, payload);
+	fields.payload_bytes =
+		(uint16_t)(sight->credit != NULL ? control_credit_encode(sight->credit, payload)
+						 : control_arn_encode(sight->note, payload));
 	memcpy(capture->frame + FRAME_HEADER_BYTES, payload, fields.payload_bytes);
 	bytes = frame_build(capture->frame, &fields);
 	return bytes;
@@ -121,7 +125,7 @@ static void see(void *ctx, const struct virtual_sight *sight)
 			FRAME_HEADER_BYTES + sight->packet->route_length);
 		return;
 	}
-	bytes = build_credit(capture, sight->credit);
+	bytes = build_control(capture, sight);
 	write_frame(capture, port, sight, bytes, bytes);
 	memset(capture->frame, 0, bytes); /* payloads of packets are zeros */
 }

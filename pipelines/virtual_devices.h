@@ -20,7 +20,7 @@
 /*
  * Events of one time come by device, port and kind. A device is a switch by its number, or a host
  * by the number of switches and its own.
- *	CREDIT	a credit frame arrives; item: the record
+ *	CREDIT	a credit frame arrives; item: the record; or a notification (virtual_is_note())
  *	DONE	the tail of what the port was sending has left; only if somebody asked for it
  *	ARRIVE	a packet can be forwarded, or, at a host, has come whole; item: the packet
  *	WAKE	a host's next message is due
@@ -88,11 +88,21 @@ struct virtual_credits {
 	uint32_t first_free, size;
 };
 
+/* Adaptive-routing notifications under way. */
+struct virtual_notes {
+	struct control_arn *record;
+	uint32_t *next_free;
+	uint32_t first_free, size;
+	uint64_t sent;
+};
+
 struct virtual_totals {
 	uint64_t frames, messages, bytes, wire_bytes; /* delivered */
 	uint64_t generated_messages, generated_bytes;
 	uint64_t latency_sum_ps;
 	uint64_t absorbed; /* frames, by hosts on the way */
+	uint64_t adapted;  /* packets, by switches */
+	uint64_t notes;    /* sent */
 };
 
 struct virtual_fabric {
@@ -100,7 +110,7 @@ struct virtual_fabric {
 	const struct run_config *run;
 	struct virtual_arena arena;
 	struct event_queue *events;
-	uint64_t items; /* of events: their numbers are below it */
+	uint64_t items; /* of events: their numbers are below it, those of notifications not */
 	uint32_t switches, hosts;
 	struct weft_switch **sw;
 	struct virtual_host *host;
@@ -119,6 +129,7 @@ struct virtual_fabric {
 	uint64_t state_bytes; /* of all switches */
 	struct virtual_pool pool;
 	struct virtual_credits credits;
+	struct virtual_notes notes;
 	struct fabric_routes routes;
 	struct run_hosts *traffic;
 	struct run_goal *goal; /* a schedule that hosts replay; NULL: none */
@@ -232,6 +243,20 @@ void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
 struct control_credit *virtual_open_credit(
 	struct virtual_fabric *fabric, uint32_t item, const struct link_end *end);
 
+/* virtual_notes.c */
+int virtual_notes_init(struct virtual_notes *notes, uint32_t records);
+void virtual_notes_fini(struct virtual_notes *notes);
+/* Sends the notifications that a switch, which has an adaptation, has to send. */
+void virtual_send_notes(struct virtual_fabric *fabric, uint32_t at, weft_time now);
+/* True if this item of a CREDIT is one. */
+static inline bool virtual_is_note(const struct virtual_fabric *fabric, uint32_t item)
+{
+	return item >= fabric->items;
+}
+
+/* The one that arrives; it is no longer under way. */
+struct control_arn virtual_take_note(struct virtual_fabric *fabric, uint32_t item);
+
 /* virtual_watch.c; only called when somebody looks. */
 /* An event is about to happen. */
 void virtual_watch_in(struct virtual_fabric *fabric, const struct sim_event *event);
@@ -241,6 +266,8 @@ void virtual_watch_out(struct virtual_fabric *fabric, uint32_t order,
 /* A credit frame leaves for the port of which 'order' is an event. */
 void virtual_watch_credit(struct virtual_fabric *fabric, uint32_t order,
 	const struct control_credit *credit, weft_time now);
+void virtual_watch_note(struct virtual_fabric *fabric, uint32_t order,
+	const struct control_arn *note, weft_time now);
 
 /* virtual_transit.c; of hosts with in-transit buffers. */
 /* The packet in transit that the host sends next; NULL: none can go, or it is the turn of its own.

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric_adapt.h"
 #include "fabric_routes.h"
 #include "run_selection.h"
 #include "run_source.h"
@@ -24,7 +25,7 @@ static int fill_switch(struct virtual_fabric *fabric, uint32_t at, struct fault 
 		.device = at + 1,
 		.session = 1,
 		.ports = topology->switch_at[at].ports,
-		.vcs = (uint8_t)run->sw.vcs,
+		.vcs = (uint8_t)run_config_vcs(run),
 		.voq = run->sw.voq,
 		.buffer_blocks = (uint32_t)(run->sw.buffer_bytes / FRAME_BLOCK_BYTES),
 		.hello_ps = WEFT_TIME_NEVER,
@@ -74,6 +75,17 @@ static int create_switches(struct virtual_fabric *fabric, struct fault *fault)
 	return result;
 }
 
+/* Once the links have told what is behind them. */
+static int adapt_switches(struct virtual_fabric *fabric, struct fault *fault)
+{
+	int result = 0;
+
+	for (uint32_t at = 0; at < fabric->switches && result == 0; at++)
+		result = fabric_adapt_switch(
+			fabric->sw[at], fabric->topology, at, fabric->run, fault);
+	return result;
+}
+
 static uint64_t host_rate_bps(const struct virtual_fabric *fabric, uint32_t number)
 {
 	const struct topology *topology = fabric->topology;
@@ -91,13 +103,15 @@ static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct faul
 		.hosts = (uint16_t)fabric->hosts,
 		.seed = run->seed,
 		.mtu_bytes = run->nic.mtu_bytes,
-		.vcs = (uint8_t)run->sw.vcs,
+		.vcs = (uint8_t)run_config_vcs(run),
 		.queue = HOST_QUEUE,
 		.routes = fabric->routes.set,
 		.choice = route_choice_find(run_selector_name(run->nic.selector)),
 		.selection = run_selection_options(
 			run, fabric->routes.set, number, host_rate_bps(fabric, number)),
 		.queuing = fabric->routes.queuing,
+		.mark_ps = fabric_adapt_mark_ps(run),
+		.adapted_queue = FABRIC_ADAPTED_QUEUE,
 	};
 	const struct itb_config itb = {
 		.pool_bytes = run->nic.itb.pool_bytes,
@@ -108,8 +122,9 @@ static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct faul
 	const struct link_end_config link = {
 		.device = (1ull << 32) + number,
 		.device_kind = 1,
-		.vcs = (uint8_t)run->sw.vcs,
-		.vc_blocks = (uint32_t)(run->sw.buffer_bytes / FRAME_BLOCK_BYTES / run->sw.vcs),
+		.vcs = (uint8_t)run_config_vcs(run),
+		.vc_blocks =
+			(uint32_t)(run->sw.buffer_bytes / FRAME_BLOCK_BYTES / run_config_vcs(run)),
 		.session = 1,
 		.hello_ps = WEFT_TIME_NEVER,
 		.refresh_ps = WEFT_TIME_NEVER,
@@ -220,7 +235,8 @@ static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 
 	return event_queue_create_reaching(width > 0 ? width : 1,
 		2 * packet + delay + fabric->routing_delay_ps,
-		bits_below(VIRTUAL_ORDER(devices, 0, 0)), bits_below(fabric->items));
+		bits_below(VIRTUAL_ORDER(devices, 0, 0)),
+		bits_below(fabric_adapts(fabric->run) ? 2 * fabric->items : fabric->items));
 }
 
 /* Payload of the last frame of such messages, if that is less. */
@@ -269,11 +285,13 @@ static int build(struct virtual_fabric *fabric, struct fault *fault)
 			 &fabric->routes, fabric->topology, fabric->run, fault)) < 0 ||
 		(result = create_switches(fabric, fault)) < 0 ||
 		(result = create_hosts(fabric, fault)) < 0 ||
-		(result = virtual_links_create(fabric, fault)) < 0)
+		(result = virtual_links_create(fabric, fault)) < 0 ||
+		(result = adapt_switches(fabric, fault)) < 0)
 		return result;
 	records = 4 * fabric->topology->links + 1;
 	if (virtual_pool_init(&fabric->pool, packets_max(fabric)) < 0 ||
-		virtual_credits_init(&fabric->credits, records) < 0)
+		virtual_credits_init(&fabric->credits, records) < 0 ||
+		virtual_notes_init(&fabric->notes, 16) < 0)
 		return fault_set(fault, ENOMEM, "no memory for a virtual fabric");
 	/* There is hardly a credit frame under way without a packet that has made room for it. */
 	fabric->items = 2 * ((uint64_t)fabric->pool.size + records);
@@ -323,11 +341,15 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 		return;
 	for (uint32_t i = 0; fabric->host != NULL && i < fabric->hosts; i++)
 		destroy_host(&fabric->host[i]);
+	for (uint32_t at = 0; fabric->sw != NULL && at < fabric->switches; at++)
+		if (fabric->sw[at] != NULL)
+			switch_adapt_end(fabric->sw[at]);
 	free(fabric->sw);
 	virtual_links_destroy(fabric);
 	event_queue_destroy(fabric->events);
 	virtual_pool_fini(&fabric->pool);
 	virtual_credits_fini(&fabric->credits);
+	virtual_notes_fini(&fabric->notes);
 	fabric_routes_free(&fabric->routes);
 	run_hosts_destroy(fabric->traffic);
 	virtual_goal_close(fabric);

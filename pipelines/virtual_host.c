@@ -329,6 +329,13 @@ void virtual_host_credit(
 {
 	struct link_end *end = &fabric->host[number].nic.link;
 
+	if (__builtin_expect(virtual_is_note(fabric, item), 0)) {
+		const struct control_arn note = virtual_take_note(fabric, item);
+
+		datagram_on_arn(&fabric->host[number].nic, &note, now);
+		virtual_host_try(fabric, number, now);
+		return;
+	}
 	link_end_on_credit(end, virtual_open_credit(fabric, item, end), now);
 	if (fabric->host[number].stream != NULL &&
 		virtual_host_channel(fabric, number)->blocked_since == WEFT_TIME_NEVER)

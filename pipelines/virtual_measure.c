@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "adaptation.h"
 #include "run_goal_result.h"
 #include "switch_counters.h"
 #include "virtual_devices.h"
@@ -16,7 +17,11 @@ void virtual_totals_read(const struct virtual_fabric *fabric, struct virtual_tot
 		.latency_sum_ps = fabric->latency_sum_ps,
 		.generated_messages = fabric->goal_messages,
 		.generated_bytes = fabric->goal_bytes,
-		.absorbed = virtual_transit_absorbed(fabric)};
+		.absorbed = virtual_transit_absorbed(fabric),
+		.notes = fabric->notes.sent};
+	for (uint32_t at = 0; at < fabric->switches; at++)
+		if (fabric->sw[at]->adaptation != NULL)
+			totals->adapted += fabric->sw[at]->adaptation->adapted;
 	for (uint32_t i = 0; i < fabric->hosts; i++) {
 		const struct virtual_host *host = &fabric->host[i];
 
@@ -63,6 +68,8 @@ void virtual_take_sample(struct virtual_fabric *fabric, weft_time since, weft_ti
 		sample->latency_ns = (double)(totals.latency_sum_ps - before->latency_sum_ps) /
 				     (double)PS_PER_NS / (double)(totals.frames - before->frames);
 	sample->itb = totals.absorbed - before->absorbed;
+	sample->adapted = totals.adapted - before->adapted;
+	sample->arn = totals.notes - before->notes;
 	fabric->at_sample = totals;
 }
 
@@ -110,12 +117,29 @@ static void add_hosts(const struct virtual_fabric *fabric, struct run_result *re
 		result->packets.delivered += nic->frames_received;
 		result->messages.injected += nic->messages_sent;
 		result->messages.delivered += nic->messages_received;
-		if (fabric->run->nic.selector == RUN_SELECTOR_FIRST)
+		if (fabric->run->nic.selector == RUN_SELECTOR_FIRST &&
+			fabric->run->routing.adaptive == RUN_ADAPTIVE_NONE)
 			result->out_of_order += nic->out_of_order;
 		else
 			run_result_count(result, "host_frames_overtaken", nic->out_of_order);
 		run_result_count(result, "host_messages_unreachable", nic->unreachable);
 	}
+}
+
+static void count_adaptation(void *ctx, const char *name, uint64_t value)
+{
+	run_result_count(ctx, name, value);
+}
+
+/* What was done about congestion, by all switches together. */
+static void add_adaptation(const struct virtual_fabric *fabric, struct run_result *result)
+{
+	if (fabric->run->routing.adaptive == RUN_ADAPTIVE_NONE)
+		return;
+	for (uint32_t at = 0; at < fabric->switches; at++)
+		adaptation_counters(fabric->sw[at]->adaptation, count_adaptation, result);
+	for (uint32_t i = 0; i < fabric->hosts; i++)
+		run_result_count(result, "host_messages_diverted", fabric->host[i].nic.diverted);
 }
 
 static void measure_link(const void *ctx, struct topology_port from, struct run_link *link)
@@ -176,6 +200,7 @@ int virtual_fabric_result(
 	run_result_identify(result, fabric->run, fabric->topology);
 	add_switches(fabric, result);
 	add_hosts(fabric, result);
+	add_adaptation(fabric, result);
 	virtual_transit_result(fabric, result);
 	if (fabric->replay != NULL)
 		run_goal_result(fabric->goal->goal, fabric->replay, result);

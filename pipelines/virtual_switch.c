@@ -12,6 +12,7 @@
  */
 
 #include "forward.h"
+#include "switch_adapt.h"
 #include "virtual_send.h"
 
 /*
@@ -196,7 +197,11 @@ static inline __attribute__((always_inline)) void arrive(struct virtual_fabric *
 	packet->hop = packet->route_length != 0 ? packet->route[packet->cursor] : 0;
 	port->count[SWITCH_BYTES_IN] += packet->bytes;
 	port->count[SWITCH_DATA_IN]++;
+	if (__builtin_expect(sw->adaptation != NULL, 0) && switch_adaptation_is_due(sw, now))
+		adaptation_poll(sw->adaptation, now);
 	output = forward_admit(sw, port, packet, now);
+	if (__builtin_expect(sw->adaptation != NULL, 0) && sw->adaptation->out_count != 0)
+		virtual_send_notes(fabric, at, now);
 	if (__builtin_expect(output == SWITCH_PORT_NONE, 0)) {
 		virtual_take_discards(fabric, at);
 		return;
@@ -229,6 +234,12 @@ void virtual_switch_credit(
 {
 	struct weft_switch *sw = fabric->sw[at];
 
+	if (__builtin_expect(virtual_is_note(fabric, item), 0)) {
+		const struct control_arn note = virtual_take_note(fabric, item);
+
+		adaptation_on_arn(sw->adaptation, port, &note, now);
+		return;
+	}
 	switch_on_credit(sw, port, virtual_open_credit(fabric, item, &sw->port[port].link), now);
 	virtual_switch_try(fabric, at, port, now);
 }

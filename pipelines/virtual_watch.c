@@ -48,7 +48,10 @@ void virtual_watch_in(struct virtual_fabric *fabric, const struct sim_event *eve
 		show_packet(fabric, &sight, packet);
 		return;
 	case VIRTUAL_CREDIT:
-		sight.credit = &fabric->credits.record[event->item];
+		if (virtual_is_note(fabric, event->item))
+			sight.note = &fabric->notes.record[event->item - fabric->items];
+		else
+			sight.credit = &fabric->credits.record[event->item];
 		fabric->watch(fabric->watch_ctx, &sight);
 		return;
 	default:
@@ -68,6 +71,15 @@ void virtual_watch_credit(struct virtual_fabric *fabric, uint32_t order,
 	const struct control_credit *credit, weft_time now)
 {
 	struct virtual_sight sight = {.now = now, .out = true, .credit = credit};
+
+	if (topology_peer(fabric->topology, port_of(fabric, order), &sight.at))
+		fabric->watch(fabric->watch_ctx, &sight);
+}
+
+void virtual_watch_note(struct virtual_fabric *fabric, uint32_t order,
+	const struct control_arn *note, weft_time now)
+{
+	struct virtual_sight sight = {.now = now, .out = true, .note = note};
 
 	if (topology_peer(fabric->topology, port_of(fabric, order), &sight.at))
 		fabric->watch(fabric->watch_ctx, &sight);

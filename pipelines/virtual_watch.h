@@ -31,8 +31,10 @@ struct virtual_sight {
 	struct topology_port at;
 	bool out;
 	const struct weft_packet
-		*packet; /* with vc, in_port and injected_ns; NULL: a credit frame */
-	const struct control_credit *credit; /* of a credit frame */
+		*packet; /* with vc, in_port and injected_ns; NULL: a control frame */
+	/* One of them, of a control frame. */
+	const struct control_credit *credit;
+	const struct control_arn *note;
 };
 
 /* What it is shown is valid for the call, and the fabric is not to be touched. */

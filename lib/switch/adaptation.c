@@ -221,6 +221,30 @@ static void confirm(struct adaptation *adaptation, unsigned output, weft_time no
 		tell_of_all(adaptation, output, now);
 }
 
+static void count_notifications(
+	const struct adaptation *adaptation, adaptation_count_fn count, void *ctx)
+{
+	const struct arn_table_counters *table = &adaptation->table->counters;
+
+	count(ctx, "congestion_suspicions", adaptation->detector->suspicions);
+	count(ctx, "congestion_roots", adaptation->detector->roots);
+	count(ctx, "arn_entries_created", table->created);
+	count(ctx, "arn_entries_refreshed", table->refreshed);
+	count(ctx, "arn_entries_expired", table->expired);
+	count(ctx, "arn_entries_replaced", table->replaced);
+	count(ctx, "arn_entries_without_room", table->no_room);
+	count(ctx, "arn_packets_adapted", table->adapted);
+	count(ctx, "arn_sent", table->sent_back - adaptation->out_overflow);
+	count(ctx, "arn_not_sent", adaptation->out_overflow);
+}
+
+void adaptation_counters(const struct adaptation *adaptation, adaptation_count_fn count, void *ctx)
+{
+	count(ctx, "packets_adapted", adaptation->adapted);
+	if (adaptation->detector != NULL)
+		count_notifications(adaptation, count, ctx);
+}
+
 void adaptation_poll(struct adaptation *adaptation, weft_time now)
 {
 	enum congestion_state what;

@@ -159,5 +159,10 @@ void adaptation_poll(struct adaptation *adaptation, weft_time now);
 /* When to poll at the latest; WEFT_TIME_NEVER: not before something else happens. */
 weft_time adaptation_next_due(const struct adaptation *adaptation);
 
+/* Everything that has been counted, each with its name: what was adapted, and, with a detector,
+ * roots, entries and notifications. */
+typedef void (*adaptation_count_fn)(void *ctx, const char *name, uint64_t value);
+void adaptation_counters(const struct adaptation *adaptation, adaptation_count_fn count, void *ctx);
+
 /* The next notification to be sent; false: there is none. */
 bool adaptation_take_arn(struct adaptation *adaptation, struct adaptation_arn *out);

@@ -85,7 +85,7 @@ static const char full[] =
 	"switch: {switching: wormhole, buffer: 344KiB, mtu: 2KiB, vcs: 2, voq: false, "
 	"flow-control: stop-go, routing-delay: 150ns}\n"
 	"queuing: vftree\n"
-	"routing: {algorithm: dmodk, adaptive: arn, afi: true, threshold: 70%, mode: table, "
+	"routing: {algorithm: dmodk, adaptive: adaptive-th, afi: true, threshold: 70%, mode: table, "
 	"alternatives: 4, granularity: switch}\n"
 	"detector: {hcdth: 80%, lcdth: 60%, fcth: 77%, crt: 6ms, arn-ttl: 9ms, arn-refresh: 200us, "
 	"readings: {retest: never, occupancy: buffer, speakers: first, down-roots: stage, "
@@ -128,7 +128,7 @@ static void every_key_is_read(void **state)
 	assert_int_equal(config->sw.routing_delay_ps, 150000);
 	assert_int_equal(config->queuing, RUN_QUEUING_VFTREE);
 	assert_int_equal(config->routing.algorithm, RUN_ALGORITHM_DMODK);
-	assert_int_equal(config->routing.adaptive, RUN_ADAPTIVE_ARN);
+	assert_int_equal(config->routing.adaptive, RUN_ADAPTIVE_ADAPTIVE_TH);
 	assert_true(config->routing.afi);
 	assert_int_equal(config->routing.threshold_ppm, 700000);
 	assert_int_equal(config->routing.mode, RUN_ROUTING_TABLE);
@@ -431,9 +431,8 @@ static void what_is_not_built_is_refused_by_name(void **state)
 			"yet; use coalesced"},
 		{"switch.routing-delay=1ns",
 			"r.yaml: a switch.routing-delay on the real clock is not built yet; use 0ns"},
-		{"routing.adaptive=arn",
-			"r.yaml: 'routing.adaptive: arn' is not built yet; use none"},
-		{"routing.afi=true", "r.yaml: 'routing.afi: true' is not built yet; use false"},
+		{"routing.adaptive=arn", "r.yaml: 'routing.adaptive' on the real clock is not "
+					 "built yet; use clock: virtual"},
 		{"nic.selector=detect",
 			"r.yaml: nic.selector detect chooses between 2 sets of routes; "
 			"use 'routing.algorithm: ud+ud-itb'"},
@@ -463,6 +462,43 @@ static void what_is_not_built_is_refused_by_name(void **state)
 		assert_int_equal(run_config_supported(config, &fault), -EINVAL);
 		assert_string_equal(fault.text, unbuilt[i].message);
 		run_config_destroy(config);
+	}
+}
+
+static void adaptive_routing_brings_what_it_needs_or_says_what_is_missing(void **state)
+{
+	static const struct {
+		const char *routing, *message;
+	} bad[] = {
+		{"routing: {afi: true}\n",
+			"r.yaml:4:16: routing.afi: there is nothing to isolate: 'adaptive: oblivious', "
+			"'adaptive', 'adaptive-th' or 'arn' was expected with it"},
+		{"routing: {adaptive: oblivious, mode: source}\n",
+			"r.yaml:4:38: routing.mode: source routes leave the switches nothing to choose: "
+			"'table' was expected with 'adaptive: oblivious'"},
+		{"routing: {adaptive: arn}\nswitch: {voq: false}\n",
+			"r.yaml:5:15: switch.voq: the detector looks at VOQs: 'true' was expected with "
+			"'adaptive: arn'"},
+		{"routing: {adaptive: arn, afi: true}\nswitch: {vcs: 16, buffer: 1MiB}\n",
+			"r.yaml:5:15: switch.vcs: with the adapted-flow channel of routing.afi there "
+			"would be 17: at most 15 was expected"},
+		{"routing: {adaptive: arn, afi: true}\nswitch: {buffer: 8KiB}\n",
+			"r.yaml:5:18: switch.buffer: each of 2 VCs must hold a frame of switch.mtu: "
+			"8448B or more was expected"},
+	};
+	struct run_config *config = parse(HEAD "routing: {adaptive: arn, afi: true}\n");
+
+	assert_int_equal(config->routing.mode, RUN_ROUTING_TABLE);
+	assert_int_equal(run_config_vcs(config), 2);
+	run_config_destroy(config);
+	config = parse(HEAD "routing: {adaptive: adaptive-th}\nswitch: {vcs: 3, voq: false}\n");
+	assert_int_equal(run_config_vcs(config), 3);
+	run_config_destroy(config);
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char text[512];
+
+		snprintf(text, sizeof(text), "%s%s", HEAD, bad[i].routing);
+		assert_refused(text, NULL, bad[i].message);
 	}
 }
 
@@ -638,6 +674,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(an_override_is_checked_like_the_file),
 	cmocka_unit_test(what_is_not_built_is_refused_by_name),
 	cmocka_unit_test(the_defaults_are_supported),
+	cmocka_unit_test(adaptive_routing_brings_what_it_needs_or_says_what_is_missing),
 	cmocka_unit_test(sets_of_routes_are_named_with_plus),
 	cmocka_unit_test(several_sets_of_tables_are_refused),
 	cmocka_unit_test(what_selectors_are_told_has_three_digits_after_the_point),

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "fabric_adapt.h"
+
+#include <errno.h>
+
+static bool has_notifications(const struct run_config *run)
+{
+	return run->routing.adaptive == RUN_ADAPTIVE_ARN;
+}
+
+weft_time fabric_adapt_mark_ps(const struct run_config *run)
+{
+	bool act = has_notifications(run) && run->routing.afi && run->detector.readings.hosts_act;
+
+	return act ? run->detector.arn_ttl_ps : 0;
+}
+
+/* With notifications packets keep their way until one says otherwise. */
+static const struct adaptive_mode *find_mode(const struct run_config *run)
+{
+	return adaptive_mode_find(
+		has_notifications(run) ? "none" : run_adaptive_name(run->routing.adaptive));
+}
+
+static enum congestion_retest find_retest(enum run_retest retest)
+{
+	switch (retest) {
+	case RUN_RETEST_STARTS:
+		return CONGESTION_RETEST_STARTS;
+	case RUN_RETEST_HOLDS:
+		return CONGESTION_RETEST_HOLDS;
+	default:
+		return CONGESTION_RETEST_NEVER;
+	}
+}
+
+static struct congestion_config make_detector(const struct run_config_detector *run)
+{
+	return (struct congestion_config){
+		.hcdth_ppm = run->hcdth_ppm,
+		.lcdth_ppm = run->lcdth_ppm,
+		.fcth_ppm = run->fcth_ppm,
+		.crt_ps = run->crt_ps,
+		.refresh_ps = run->arn_refresh_ps,
+		.retest = find_retest(run->readings.retest),
+		.by_vc = run->readings.occupancy == RUN_OCCUPANCY_VC,
+		.all_voqs = run->readings.speakers == RUN_SPEAKERS_ALL,
+		.afc = run->readings.watch_afc,
+	};
+}
+
+static struct arn_table_config make_table(const struct run_config_detector *run)
+{
+	return (struct arn_table_config){
+		.entries = FABRIC_ARN_ENTRIES,
+		.ttl_ps = run->arn_ttl_ps,
+		.refresh_ps = run->arn_refresh_ps,
+		.adapted_notify = run->readings.adapted_notify,
+		.waiting_first = run->readings.waiting_first,
+		.down_roots_to_hosts = run->readings.down_roots == RUN_DOWN_ROOTS_HOSTS,
+	};
+}
+
+/* Ports behind which a switch of a higher stage is. */
+static uint64_t find_up_ports(const struct topology *topology, uint32_t at)
+{
+	uint64_t up = 0;
+
+	for (uint8_t port = 0; port < topology->switch_at[at].ports; port++) {
+		struct topology_port peer;
+
+		if (topology_peer(
+			    topology, (struct topology_port){DEVICE_SWITCH, at, port}, &peer) &&
+			peer.kind == DEVICE_SWITCH &&
+			topology->switch_at[peer.device].stage > topology->switch_at[at].stage)
+			up |= BIT64(port);
+	}
+	return up;
+}
+
+int fabric_adapt_switch(struct weft_switch *sw, const struct topology *topology, uint32_t at,
+	const struct run_config *run, struct fault *fault)
+{
+	const struct congestion_config detector = make_detector(&run->detector);
+	const struct arn_table_config table = make_table(&run->detector);
+	const struct switch_adapt_config config = {
+		.seed = run->seed,
+		.mode = find_mode(run),
+		.afi = run->routing.afi,
+		.threshold_ppm = run->routing.threshold_ppm,
+		.stage = topology->switch_at[at].stage,
+		.up_ports = find_up_ports(topology, at),
+		.detector = has_notifications(run) ? &detector : NULL,
+		.table = has_notifications(run) ? &table : NULL,
+	};
+	int result = fabric_adapts(run) ? switch_adapt(sw, &config) : 0;
+
+	if (result == -ENOMEM)
+		return fault_set(fault, ENOMEM, "no memory for the congestion tables of %s",
+			topology->switch_at[at].name);
+	return result == 0
+		       ? 0
+		       : fault_set(fault, -result,
+				 "%s: %s cannot do what routing.adaptive, routing.afi and detector "
+				 "say",
+				 run->origin, topology->switch_at[at].name);
+}

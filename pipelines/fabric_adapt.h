@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Adaptive routing, AFI, the congestion detector and notifications as a run file asks for them, of
+ * one switch and of the hosts, the same at both clocks and in every process of a lab. */
+
+#include "run_config.h"
+#include "switch_adapt.h"
+
+#define FABRIC_ARN_ENTRIES 4096 /* of a switch; memory is touched as far as it is needed */
+/* Messages that wait at a host for its adapted-flow channel, likewise; a power of two. */
+#define FABRIC_ADAPTED_QUEUE 4096
+
+static inline bool fabric_adapts(const struct run_config *run)
+{
+	return run->routing.adaptive != RUN_ADAPTIVE_NONE;
+}
+
+/* How long a host acts on a notification; 0: hosts do nothing about them. */
+weft_time fabric_adapt_mark_ps(const struct run_config *run);
+
+/* Has switch 'at' of the topology do what the run file says, once its tables are set and before its
+ * first packet; nothing if that is nothing. 0, -EINVAL, -ENOMEM, and 'fault'. */
+int fabric_adapt_switch(struct weft_switch *sw, const struct topology *topology, uint32_t at,
+	const struct run_config *run, struct fault *fault);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* What does not go together in the sections about adaptive routing and congestion. */
+
+#include "run_config_fields.h"
+
+#include "frame.h"
+
+static int check_detector(
+	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
+{
+	int result = 0;
+
+	if (result == 0 && config->detector.lcdth_ppm >= config->detector.hcdth_ppm)
+		result = yaml_tree_refuse(run_config_nearest(root, "detector", "lcdth"), fault,
+			"detector.lcdth: less than detector.hcdth was expected");
+	if (result == 0 && config->detector.arn_ttl_ps <= config->detector.arn_refresh_ps)
+		result = yaml_tree_refuse(run_config_nearest(root, "detector", "arn-ttl"), fault,
+			"detector.arn-ttl: longer than detector.arn-refresh was expected, or what is "
+			"known goes before it is told again");
+	return result;
+}
+
+/* What adaptive routing needs beside it. */
+static int check_needs(
+	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
+{
+	const char *name = run_adaptive_name(config->routing.adaptive);
+
+	if (config->routing.mode == RUN_ROUTING_SOURCE)
+		return yaml_tree_refuse(run_config_nearest(root, "routing", "mode"), fault,
+			"routing.mode: source routes leave the switches nothing to choose: 'table' was "
+			"expected with 'adaptive: %s'",
+			name);
+	if (config->routing.adaptive == RUN_ADAPTIVE_ARN && !config->sw.voq)
+		return yaml_tree_refuse(run_config_nearest(root, "switch", "voq"), fault,
+			"switch.voq: the detector looks at VOQs: 'true' was expected with 'adaptive: "
+			"arn'");
+	return 0;
+}
+
+static int check_afi(
+	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
+{
+	if (config->routing.adaptive == RUN_ADAPTIVE_NONE)
+		return yaml_tree_refuse(run_config_nearest(root, "routing", "afi"), fault,
+			"routing.afi: there is nothing to isolate: 'adaptive: oblivious', 'adaptive', "
+			"'adaptive-th' or 'arn' was expected with it");
+	if (run_config_vcs(config) > FRAME_VCS_MAX)
+		return yaml_tree_refuse(run_config_nearest(root, "switch", "vcs"), fault,
+			"switch.vcs: with the adapted-flow channel of routing.afi there would be %u: at "
+			"most %u was expected",
+			run_config_vcs(config), FRAME_VCS_MAX - 1);
+	return 0;
+}
+
+int run_config_check_adaptive(
+	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
+{
+	int result = check_detector(config, root, fault);
+
+	if (result == 0 && config->routing.adaptive != RUN_ADAPTIVE_NONE)
+		result = check_needs(config, root, fault);
+	if (result == 0 && config->routing.afi)
+		result = check_afi(config, root, fault);
+	return result;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Adaptive routing, AFI and notifications in whole fabrics on the virtual clock. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "switch_adapt.h"
+#include "virtual_devices.h"
+#include "virtual_lab.h"
+
+/* Hot spots at h5 and h9, the others to everybody; thresholds and times short enough that roots
+ * come and go within a millisecond. */
+static const char tree[] =
+	"weft: run/1\n"
+	"topology: \"rlft:ports=4,stages=3\"\n"
+	"clock: virtual\n"
+	"link: {rate: 100Gbps, delay: 30ns}\n"
+	"switch: {buffer: 32KiB, mtu: 1KiB, credits: each}\n"
+	"nic: {mtu: 1KiB}\n"
+	"routing: {algorithm: dmodk}\n"
+	"detector: {crt: 20us, arn-ttl: 100us, arn-refresh: 5us, fcth: 70%}\n"
+	"measure: {warmup: 0ms, duration: 1ms, sample: 100us}\n"
+	"traffic:\n"
+	"  - {pattern: uniform, from: rest, load: 90%, message: 1KiB, arrivals: poisson}\n"
+	"  - {pattern: hotspot, from: 30%, to: [h5, h9], load: 100%, message: 2KiB}\n";
+
+static const char *const modes[] = {"oblivious", "adaptive", "adaptive-th", "arn"};
+
+static void check_switches(const struct virtual_fabric *fabric)
+{
+	for (uint32_t at = 0; at < fabric->switches; at++) {
+		const char *wrong = switch_check(fabric->sw[at]);
+
+		if (wrong != NULL)
+			fail_msg("switch %u: %s", at, wrong);
+	}
+}
+
+/* Everything accounted for, nobody stuck, and what overtook is not called a fault. */
+static void run(struct virtual_lab *lab, const char *const *set, unsigned sets)
+{
+	virtual_lab_open(lab, tree, set, sets);
+	virtual_lab_run(lab);
+	check_switches(lab->fabric);
+	assert_false(lab->result.deadlock);
+	assert_int_equal(lab->result.lost, 0);
+	assert_int_equal(lab->result.duplicated, 0);
+	assert_int_equal(lab->result.out_of_order, 0);
+	assert_int_equal(lab->result.packets.dropped, 0);
+}
+
+#define RUN(lab, ...) run(lab, VIRTUAL_LAB_SET(__VA_ARGS__))
+
+static void nothing_is_lost_or_stuck_in_any_mode(void **state)
+{
+	static const char *const queuing[] = {"1q", "dbbm", "vftree", "flow2sl"};
+	uint64_t adapted = 0, notified = 0, diverted = 0;
+
+	for (unsigned i = 0; i < 32; i++) {
+		struct virtual_lab lab;
+		char seed[32], mode[64], afi[32], scheme[32], watch[64];
+
+		snprintf(seed, sizeof(seed), "seed=%u", 7 + i);
+		snprintf(mode, sizeof(mode), "routing.adaptive=%s", modes[i % 4]);
+		snprintf(afi, sizeof(afi), "routing.afi=%s", i / 4 % 2 == 0 ? "true" : "false");
+		snprintf(scheme, sizeof(scheme), "queuing=%s", queuing[i / 8]);
+		snprintf(watch, sizeof(watch), "switch.credits=%s",
+			i / 2 % 2 == 0 ? "each" : "coalesced");
+		RUN(&lab, seed, mode, afi, scheme, watch,
+			i / 8 == 0 ? "switch.vcs=1" : "switch.vcs=3");
+		adapted += result_counter(&lab.result, "packets_adapted");
+		if (strcmp(modes[i % 4], "arn") == 0) {
+			notified += result_counter(&lab.result, "arn_sent");
+			diverted += result_counter(&lab.result, "host_messages_diverted");
+		}
+		virtual_lab_close(&lab);
+	}
+	assert_true(adapted > 1000);
+	assert_true(notified > 100);
+	assert_true(diverted > 100);
+}
+
+static void modes_without_a_detector_do_without_voqs(void **state)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		struct virtual_lab lab;
+		char mode[64];
+
+		snprintf(mode, sizeof(mode), "routing.adaptive=%s", modes[i]);
+		RUN(&lab, mode, "routing.afi=true", "switch.voq=false");
+		assert_true(result_counter(&lab.result, "packets_adapted") > 0);
+		virtual_lab_close(&lab);
+	}
+}
+
+/* Deterministic routing keeps the order; whoever leaves it may overtake. */
+static void frames_overtake_only_where_something_is_adapted(void **state)
+{
+	struct virtual_lab lab;
+
+	RUN(&lab, "routing.mode=table");
+	virtual_lab_close(&lab);
+	for (unsigned i = 0; i < 4; i++) {
+		char mode[64];
+
+		snprintf(mode, sizeof(mode), "routing.adaptive=%s", modes[i]);
+		/* Nothing is congested: only who does not ask for it adapts. */
+		RUN(&lab, mode, "routing.afi=true", "traffic[0].load=5%", "traffic[1].load=1%");
+		if (result_counter(&lab.result, "packets_adapted") == 0)
+			assert_int_equal(result_counter(&lab.result, "host_frames_overtaken"), 0);
+		assert_int_equal(result_counter(&lab.result, "packets_adapted") == 0, i >= 2);
+		virtual_lab_close(&lab);
+	}
+}
+
+static void the_same_seed_gives_the_same_run(void **state)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		struct virtual_lab one, two, other;
+		char mode[64];
+
+		snprintf(mode, sizeof(mode), "routing.adaptive=%s", modes[i]);
+		RUN(&one, mode, "routing.afi=true");
+		RUN(&two, mode, "routing.afi=true");
+		RUN(&other, mode, "routing.afi=true", "seed=2");
+		assert_int_equal(one.result.fingerprint, two.result.fingerprint);
+		assert_int_not_equal(one.result.fingerprint, other.result.fingerprint);
+		assert_int_equal(result_counter(&one.result, "packets_adapted"),
+			result_counter(&two.result, "packets_adapted"));
+		virtual_lab_close(&one);
+		virtual_lab_close(&two);
+		virtual_lab_close(&other);
+	}
+}
+
+/* The samples and the counters tell of the same things. */
+static void samples_add_up_to_the_counters(void **state)
+{
+	struct virtual_lab lab;
+	uint64_t adapted = 0, notes = 0;
+
+	RUN(&lab, "routing.adaptive=arn", "routing.afi=true");
+	for (unsigned i = 0; i < lab.result.samples; i++) {
+		adapted += lab.result.sample[i].adapted;
+		notes += lab.result.sample[i].arn;
+	}
+	assert_true(notes > 0);
+	assert_int_equal(adapted, result_counter(&lab.result, "packets_adapted"));
+	assert_int_equal(notes, result_counter(&lab.result, "arn_sent"));
+	assert_true(result_counter(&lab.result, "congestion_roots") > 0);
+	assert_int_equal(result_counter(&lab.result, "arn_not_sent"), 0);
+	virtual_lab_close(&lab);
+}
+
+/* The adapted-flow channel is one more VC, and only what is adapted is in it. */
+static void only_adapted_packets_use_the_adapted_flow_channel(void **state)
+{
+	struct virtual_lab lab;
+	uint64_t in_channel = 0;
+
+	RUN(&lab, "routing.adaptive=adaptive-th", "routing.afi=true", "traffic[0].load=1%",
+		"traffic[1].load=1%");
+	assert_int_equal(lab.fabric->sw[0]->vcs, 2);
+	for (uint32_t i = 0; i < lab.fabric->hosts; i++)
+		in_channel += lab.fabric->host[i].nic.link.rx[1].received;
+	assert_int_equal(in_channel, 0);
+	virtual_lab_close(&lab);
+	RUN(&lab, "routing.adaptive=oblivious", "routing.afi=true");
+	for (uint32_t i = 0; i < lab.fabric->hosts; i++)
+		in_channel += lab.fabric->host[i].nic.link.rx[1].received;
+	assert_true(in_channel > 0);
+	virtual_lab_close(&lab);
+}
+
+static void assert_refused(const char *const *set, unsigned sets, const char *why)
+{
+	struct fault fault = {""};
+	struct run_config *config = run_config_parse(tree, strlen(tree), "test", set, sets, &fault);
+	struct topology *topology = run_config_open_topology(config, &fault);
+
+	assert_null(virtual_fabric_create(topology, config, &fault));
+	assert_string_equal(fault.text, why);
+	topology_destroy(topology);
+	run_config_destroy(config);
+}
+
+static void tables_without_alternatives_are_refused(void **state)
+{
+	static const char *const ud[] = {"routing.algorithm=ud", "routing.adaptive=arn"};
+
+	assert_refused(ud, 2,
+		"test: routing.adaptive: arn has nothing to choose from, because the tables of "
+		"routing.algorithm ud have no alternative ports; dmodk was expected");
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(nothing_is_lost_or_stuck_in_any_mode),
+	cmocka_unit_test(modes_without_a_detector_do_without_voqs),
+	cmocka_unit_test(frames_overtake_only_where_something_is_adapted),
+	cmocka_unit_test(the_same_seed_gives_the_same_run),
+	cmocka_unit_test(samples_add_up_to_the_counters),
+	cmocka_unit_test(only_adapted_packets_use_the_adapted_flow_channel),
+	cmocka_unit_test(tables_without_alternatives_are_refused),
+};
+
+UNIT_MAIN(tests)
