@@ -161,6 +161,9 @@ static bool is_worthwhile(struct discovery *discovery, struct discovery_place pl
 
 	if (!device->present || is_asked(discovery, place.device, place.port))
 		return false;
+	/* Nothing passes through another host. */
+	if (device->facts.kind != 0 && place.device != 0)
+		return false;
 	if (!place.again && device->port[place.port].state == MAP_LINKED)
 		return false;
 	/* Ports, the next one, the element; and as much for the way back. */
@@ -252,6 +255,22 @@ static void ask_around(struct discovery *discovery, uint32_t at)
 	}
 }
 
+/* Cables that came or went since its last reply, and whose reports that reply has overtaken. */
+static void note_links(struct discovery *discovery, uint32_t at, uint64_t before)
+{
+	const struct map_device *device = &discovery->map->device[at];
+	uint64_t changed = device->facts.linked ^ before;
+
+	for (; changed != 0; changed &= changed - 1) {
+		uint8_t port = (uint8_t)__builtin_ctzll(changed);
+
+		if ((device->facts.linked >> port & 1) == 0)
+			fabric_map_cut(discovery->map, at, port, MAP_EMPTY);
+		else if (device->facts.kind == 0)
+			discovery_ask(discovery, at, port, true);
+	}
+}
+
 /* It is new, or was absent: the way to it is the one by which it was found. */
 static void enter(struct discovery *discovery, uint32_t at, struct discovery_place from)
 {
@@ -280,6 +299,7 @@ static void restart(struct discovery *discovery, uint32_t at)
 		discovery_ask(discovery, old.peer, old.peer_port, false);
 	}
 	discovery_ask(discovery, device->parent, device->parent_port, true);
+	discovery->map->changes++;
 }
 
 /* The device that has answered; MAP_NONE if it cannot be taken in. */
@@ -297,6 +317,10 @@ static uint32_t identify(struct discovery *discovery, const struct mapper_messag
 		return at;
 	}
 	device = &map->device[at];
+	/* Somebody else has given it other tables, or it has lost them. */
+	if (device->facts.digest != message->reply.digest ||
+		device->facts.session != message->reply.session)
+		device->known_in = 0;
 	if (device->facts.ports != message->reply.ports ||
 		device->facts.kind != message->reply.kind) {
 		find(discovery, DISCOVERY_CHANGED, at, 0);
@@ -360,6 +384,7 @@ enum mapper_refusal discovery_on_reply(
 	struct discovery_probe *probe = probe_numbered(discovery, message->reply.probe);
 	struct discovery_place from;
 	struct replay_window *window;
+	uint64_t linked;
 	bool entered;
 	uint32_t at;
 
@@ -372,6 +397,8 @@ enum mapper_refusal discovery_on_reply(
 	discovery->outstanding--;
 	discovery->replies++;
 	note_greater(discovery, &message->reply);
+	at = fabric_map_find(discovery->map, message->sender);
+	linked = at == MAP_NONE ? 0 : discovery->map->device[at].facts.linked;
 	at = identify(discovery, message, from, &entered);
 	if (at == MAP_NONE) {
 		discovery->map->device[from.device].port[from.port].state = MAP_SILENT;
@@ -387,5 +414,7 @@ enum mapper_refusal discovery_on_reply(
 	connect(discovery, from, at);
 	if (entered)
 		ask_around(discovery, at);
+	else
+		note_links(discovery, at, linked);
 	return MAPPER_REFUSED_NONE;
 }

@@ -88,16 +88,23 @@ uint32_t fabric_map_add(struct fabric_map *map, uint64_t id, const struct mapper
 void fabric_map_connect(
 	struct fabric_map *map, uint32_t a, uint8_t port_a, uint32_t b, uint8_t port_b)
 {
+	const struct map_port *port = &map->device[a].port[port_a];
+
+	if (port->state == MAP_LINKED && port->peer == b && port->peer_port == port_b)
+		return;
 	map->device[a].port[port_a] = (struct map_port){MAP_LINKED, port_b, b};
 	map->device[b].port[port_b] = (struct map_port){MAP_LINKED, port_a, a};
+	map->changes++;
 }
 
 void fabric_map_cut(struct fabric_map *map, uint32_t at, uint8_t port, enum map_port_state state)
 {
 	struct map_port *end = &map->device[at].port[port];
 
-	if (end->state == MAP_LINKED)
+	if (end->state == MAP_LINKED) {
 		map->device[end->peer].port[end->peer_port].state = (uint8_t)state;
+		map->changes++;
+	}
 	end->state = (uint8_t)state;
 }
 

@@ -33,6 +33,7 @@ struct map_port {
 struct map_device {
 	uint64_t id;
 	struct mapper_reply facts; /* its last reply */
+	uint32_t known_in;         /* generation of tables that it is known to use; 0: not known */
 	uint16_t number;           /* as switch or as host; MAPPER_NUMBER_NONE */
 	bool present;
 	uint8_t lives;   /* new ones since the discovery was reset */
@@ -49,6 +50,7 @@ struct fabric_map {
 	uint32_t devices, room;
 	uint32_t *slot; /* hash of identities; MAP_NONE: free */
 	uint32_t slots;
+	uint64_t changes; /* of cables, and of devices' lives */
 };
 
 /* -ENOMEM. */

@@ -47,15 +47,16 @@ static struct replay_window *window_of(struct mapper_agent *agent, uint64_t send
 }
 
 /* Genuine, new, and meant for this life of this device. */
-static enum mapper_refusal admit(struct mapper_agent *agent, const uint8_t *data, unsigned bytes,
-	struct mapper_message *message)
+static enum mapper_refusal admit(struct mapper_agent *agent, uint8_t port, const uint8_t *data,
+	unsigned bytes, struct mapper_message *message)
 {
 	enum mapper_refusal refusal = mapper_frame_open(agent->config.key, data, bytes, message);
 	struct replay_window *window;
 
 	if (refusal != MAPPER_REFUSED_NONE)
 		return refusal;
-	if (!mapper_type_is_command(message->type) || message->sender == agent->config.id)
+	if (!mapper_type_is_command(message->type) ||
+		(message->sender == agent->config.id) != (port == MAPPER_PORT_LOCAL))
 		return MAPPER_REFUSED_NOT_FOR_US;
 	if (message->target != agent->config.id &&
 		(message->target != 0 || message->type != MAPPER_PROBE))
@@ -94,12 +95,14 @@ static void follow(struct mapper_agent *agent, const struct mapper_message *mess
 	agent->followed = message->sender;
 	agent->followed_priority = command->priority;
 	agent->followed_session = command->session;
-	agent->leading = false;
 	agent->heard_at = now;
+	agent->obeyed++;
+	if (port == MAPPER_PORT_LOCAL)
+		return;
+	agent->leading = false;
 	agent->way_port = port;
 	agent->way_length = command->back_length;
 	memcpy(agent->way, command->back, command->back_length);
-	agent->obeyed++;
 }
 
 static void fill_reply(const struct mapper_agent *agent, const struct mapper_message *question,
@@ -128,8 +131,8 @@ static void fill_reply(const struct mapper_agent *agent, const struct mapper_mes
 	memcpy(reply->name, config->name, reply->name_length);
 }
 
-static void fill_status(
-	const struct mapper_agent *agent, uint32_t epoch, struct mapper_status *status)
+static void fill_status(const struct mapper_agent *agent, uint32_t epoch, uint16_t round,
+	struct mapper_status *status)
 {
 	bool staged = epoch == agent->staged_epoch;
 
@@ -140,6 +143,7 @@ static void fill_status(
 		.stage = staged ? agent->stage : MAPPER_STAGE_NONE,
 		.flags = (uint8_t)((agent->paused ? MAPPER_STATUS_PAUSED : 0) |
 				   (agent->idle ? MAPPER_STATUS_IDLE : 0)),
+		.round = round,
 		.session = agent->config.session,
 		.followed = agent->followed,
 		.followed_priority = agent->followed_priority,
@@ -253,10 +257,11 @@ static unsigned answer_question(struct mapper_agent *agent, const struct mapper_
 		fill_reply(agent, question, port, &message.reply);
 	} else if (question->type == MAPPER_TABLE || question->type == MAPPER_PHASE) {
 		message.type = MAPPER_STATUS;
-		fill_status(agent,
-			question->type == MAPPER_TABLE ? question->table.epoch
-						       : question->phase.epoch,
-			&message.status);
+		if (question->type == MAPPER_TABLE)
+			fill_status(agent, question->table.epoch, 0, &message.status);
+		else
+			fill_status(agent, question->phase.epoch, question->phase.round,
+				&message.status);
 	} else {
 		return 0;
 	}
@@ -270,7 +275,7 @@ unsigned mapper_agent_receive(struct mapper_agent *agent, weft_time now, uint8_t
 	const uint8_t *data, unsigned bytes, struct mapper_frame *answer)
 {
 	struct mapper_message message;
-	enum mapper_refusal refusal = admit(agent, data, bytes, &message);
+	enum mapper_refusal refusal = admit(agent, port, data, bytes, &message);
 	unsigned orders = 0;
 
 	if (refusal != MAPPER_REFUSED_NONE) {

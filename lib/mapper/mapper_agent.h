@@ -21,6 +21,7 @@
 
 #define MAPPER_AGENT_SENDERS 64
 #define MAPPER_RANK_NONE     0xFFFF
+#define MAPPER_RANK_OTHER    0xFFFE /* stands by behind those who have a rank */
 
 enum mapper_device_kind { MAPPER_SWITCH, MAPPER_HOST };
 

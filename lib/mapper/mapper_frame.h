@@ -48,6 +48,10 @@ struct mapper_speaker {
 	uint64_t counter; /* of the last message */
 };
 
+/* Between a mapper and the agent beside it: such a frame goes from one to the other and nowhere
+ * else. No frame from a cable may be given this port. */
+#define MAPPER_PORT_LOCAL 0xFF
+
 /* A frame and the port by which it leaves. */
 struct mapper_frame {
 	uint8_t port;

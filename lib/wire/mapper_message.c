@@ -175,7 +175,7 @@ static void pass_phase(struct codec *codec, struct mapper_phase *phase)
 	pass32(codec, &phase->epoch);
 	pass8(codec, &phase->command);
 	pass8(codec, &phase->flags);
-	pass_zero(codec, 2);
+	pass16(codec, &phase->round);
 	require(codec, phase->epoch != 0 && phase->command >= MAPPER_PAUSE &&
 			       phase->command <= MAPPER_ABORT);
 	require(codec, (phase->flags & ~MAPPER_PHASE_PURGE) == 0);
@@ -192,6 +192,8 @@ static void pass_status(struct codec *codec, struct mapper_status *status)
 	pass16(codec, &status->followed_priority);
 	pass32(codec, &status->session);
 	pass64(codec, &status->followed);
+	pass16(codec, &status->round);
+	pass_zero(codec, 2);
 	require(codec, status->stage < MAPPER_STAGE_COUNT && status->session != 0);
 	require(codec, (status->flags & ~(MAPPER_STATUS_PAUSED | MAPPER_STATUS_IDLE)) == 0);
 }

@@ -105,6 +105,7 @@ struct mapper_phase {
 	uint32_t epoch;
 	uint8_t command; /* enum mapper_phase_command */
 	uint8_t flags;
+	uint16_t round; /* the status repeats it */
 };
 
 /* What a device has of the epoch that it was asked about. */
@@ -126,6 +127,7 @@ struct mapper_status {
 	uint32_t committed; /* epoch in use */
 	uint8_t stage;      /* enum mapper_stage */
 	uint8_t flags;
+	uint16_t round; /* of the phase that is answered, 0 of a table */
 	uint32_t session;
 	uint64_t followed;
 	uint16_t followed_priority;

@@ -39,6 +39,8 @@ struct net_hooks {
 		void *context, uint32_t host, weft_time now, const uint8_t *data, unsigned bytes);
 	bool (*poll)(void *context, uint32_t host, weft_time now, struct mapper_frame *frame);
 	weft_time (*due)(void *context, uint32_t host, weft_time now);
+	/* May be NULL: what an agent has told its device to do. */
+	void (*ordered)(void *context, enum device_kind kind, uint32_t at, unsigned orders);
 	/* May be NULL: every frame as it enters a cable. */
 	void (*watch)(
 		void *context, struct topology_port from, const uint8_t *data, unsigned bytes);
@@ -183,7 +185,14 @@ static inline void net_to_agent(
 	unsigned orders = mapper_agent_receive(
 		net_agent(net, at.kind, at.device), net->now, at.port, data, bytes, &answer);
 
-	if (orders & MAPPER_AGENT_ANSWER)
+	if (net->hooks.ordered != NULL)
+		net->hooks.ordered(net->hooks.context, at.kind, at.device, orders);
+	if ((orders & MAPPER_AGENT_ANSWER) == 0)
+		return;
+	if (answer.port == MAPPER_PORT_LOCAL)
+		net->hooks.receive(
+			net->hooks.context, at.device, net->now, answer.data, answer.bytes);
+	else
 		net_send(net, (struct topology_port){at.kind, at.device, answer.port}, answer.data,
 			answer.bytes);
 }
@@ -259,8 +268,13 @@ static inline weft_time net_poll_hosts(struct net *net)
 		if (net->host_dead[i])
 			continue;
 		while (net->hooks.poll(net->hooks.context, i, net->now, &frame))
-			net_send(net, (struct topology_port){DEVICE_HOST, i, 0}, frame.data,
-				frame.bytes);
+			if (frame.port == MAPPER_PORT_LOCAL)
+				net_to_agent(net,
+					(struct topology_port){DEVICE_HOST, i, MAPPER_PORT_LOCAL},
+					frame.data, frame.bytes);
+			else
+				net_send(net, (struct topology_port){DEVICE_HOST, i, 0}, frame.data,
+					frame.bytes);
 		due = net->hooks.due(net->hooks.context, i, net->now);
 		if (due < next)
 			next = due;
@@ -277,8 +291,6 @@ static inline void net_run(struct net *net, weft_time until)
 		next = agents < next ? agents : next;
 		if (net->first != NULL && net->first->at < next)
 			next = net->first->at;
-		if (next <= net->now && next != net->now)
-			next = net->now + 1;
 		if (next > until) {
 			net->now = until;
 			return;

@@ -53,6 +53,7 @@ static inline void sample_status(struct mapper_status *status, struct rng *rng)
 		.committed = sample32(rng),
 		.stage = (uint8_t)rng_below(rng, MAPPER_STAGE_COUNT),
 		.flags = (uint8_t)rng_below(rng, 4),
+		.round = (uint16_t)rng_next(rng),
 		.session = sample32(rng),
 		.followed = rng_next(rng),
 		.followed_priority = (uint16_t)rng_next(rng),
@@ -79,7 +80,8 @@ static inline void sample_body(struct mapper_message *message, struct rng *rng)
 		break;
 	case MAPPER_PHASE:
 		message->phase = (struct mapper_phase){.epoch = sample32(rng),
-			.command = (uint8_t)(1 + rng_below(rng, MAPPER_ABORT))};
+			.command = (uint8_t)(1 + rng_below(rng, MAPPER_ABORT)),
+			.round = (uint16_t)rng_next(rng)};
 		if (message->phase.command == MAPPER_COMMIT)
 			message->phase.flags = (uint8_t)rng_below(rng, 2);
 		break;

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * One change of tables (docs/mapper.md, 'Distribution'): parts of images to the devices that get
+ * new ones, then, unless it may go on live, pause and drain, then commit, then resume. Each step
+ * asks every device that it concerns until its status says that it is so; a bounded number of
+ * questions is outstanding. What fails before the first commit is called off, and nothing has
+ * changed. One thread; no clock.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fabric_map.h"
+#include "mapper_frame.h"
+#include "table_image.h"
+#include "weft_time.h"
+
+struct distribution_config {
+	uint16_t priority;
+	uint32_t session; /* the mapper's */
+	unsigned outstanding;
+	weft_time retry_ps;
+	unsigned tries;
+	unsigned part_bytes; /* of an image in a frame, 1 to MAPPER_PART_MAX */
+	weft_time drain_ps;  /* longer than that it does not wait for the fabric to be idle */
+	weft_time settle_ps; /* idle twice, so far apart, is idle: longer than a frame is on a
+			      * cable */
+};
+
+enum distribution_step {
+	DISTRIBUTION_IDLE, /* nothing to do, or done */
+	DISTRIBUTION_PREPARE,
+	DISTRIBUTION_PAUSE,
+	DISTRIBUTION_DRAIN,
+	DISTRIBUTION_COMMIT,
+	DISTRIBUTION_RESUME,
+	DISTRIBUTION_ABORT,
+};
+
+struct distribution_target {
+	uint32_t device;          /* of the map */
+	struct table_image image; /* bytes NULL: its tables stay */
+	uint32_t staged;
+	uint8_t tries;
+	bool asked, done, failed;
+	weft_time due;
+};
+
+struct distribution {
+	struct distribution_config config;
+	const struct fabric_map *map;
+	struct mapper_speaker *speaker;
+
+	struct distribution_target *target;
+	uint32_t targets, room;
+	uint32_t *target_of; /* by device of the map; MAP_NONE */
+	uint32_t known;      /* entries of that */
+	uint32_t next, open; /* first that may not have been asked in this step; not done in it */
+	unsigned outstanding;
+
+	enum distribution_step step;
+	uint32_t epoch;
+	uint16_t round;  /* number of the present step, or round of draining */
+	bool pause;      /* with pause and drain */
+	bool purge;      /* it did not drain in time */
+	bool failed;     /* called off: nothing has changed */
+	bool incomplete; /* committed, but a device has not answered */
+	unsigned idle_rounds;
+	bool round_idle;
+	weft_time drain_until, round_at;
+	/* A greater mapper was named in a status. */
+	uint64_t greater;
+	uint16_t greater_priority;
+	uint64_t sent, retried, changes, pauses, purges;
+};
+
+/* -ENOMEM. */
+int distribution_init(struct distribution *distribution, const struct distribution_config *config,
+	const struct fabric_map *map, struct mapper_speaker *speaker);
+void distribution_fini(struct distribution *distribution);
+
+/* Forgets all targets; then each present device but none twice is added, with its new image, which
+ * becomes the distribution's, or an empty one. -ENOMEM. */
+int distribution_clear(struct distribution *distribution);
+int distribution_add(
+	struct distribution *distribution, uint32_t device, const struct table_image *image);
+void distribution_start(
+	struct distribution *distribution, uint32_t epoch, bool pause, weft_time now);
+/* Leaves it where it is, as if the mapper had died. */
+void distribution_stop(struct distribution *distribution);
+
+/* Calls it off if nothing has been committed yet. */
+void distribution_call_off(struct distribution *distribution, weft_time now);
+/* This device is gone: nobody waits for it. */
+void distribution_lose(struct distribution *distribution, uint32_t device, weft_time now);
+
+/* True if there is a frame to send: by port 0, or to the agent beside the mapper
+ * (MAPPER_PORT_LOCAL). */
+bool distribution_poll(
+	struct distribution *distribution, weft_time now, struct mapper_frame *frame);
+weft_time distribution_due(const struct distribution *distribution, weft_time now);
+/* A genuine, new status of this device. */
+void distribution_on_status(struct distribution *distribution, uint32_t device,
+	const struct mapper_status *status, weft_time now);
+
+static inline bool distribution_done(const struct distribution *distribution)
+{
+	return distribution->step == DISTRIBUTION_IDLE;
+}

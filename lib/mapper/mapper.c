@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "mapper.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mapper_plan.h"
+#include "rng.h"
+
+#define OTHERS_A_BEAT 8 /* heartbeats to candidates without rank in an interval */
+
+static int init_map(struct mapper *mapper)
+{
+	const struct mapper_agent_config *own = &mapper->agent->config;
+	struct mapper_reply facts = {.kind = own->kind,
+		.ports = own->ports,
+		.flags = MAPPER_REPLY_CANDIDATE,
+		.session = own->session,
+		.priority = own->priority,
+		.number = own->number,
+		.version = own->version,
+		.linked = mapper->agent->linked};
+	int result = fabric_map_init(&mapper->map);
+
+	if (result < 0)
+		return result;
+	facts.name_length = (uint8_t)strnlen(own->name, MAPPER_NAME_MAX);
+	memcpy(facts.name, own->name, facts.name_length);
+	if (fabric_map_add(&mapper->map, own->id, &facts) == MAP_NONE)
+		return -ENOMEM;
+	mapper->map.device[0].present = true;
+	return 0;
+}
+
+int mapper_init(struct mapper *mapper, const struct mapper_config *config,
+	struct mapper_agent *agent, uint64_t counter, weft_time now)
+{
+	struct discovery_config discovery = config->discovery;
+	struct distribution_config distribution = config->distribution;
+	int result;
+
+	*mapper = (struct mapper){.config = *config,
+		.agent = agent,
+		.speaker = {.key = agent->config.key, .id = agent->config.id, .counter = counter},
+		.state = MAPPER_LISTENING,
+		.state_since = now,
+		.root = config->options.root};
+	discovery.priority = distribution.priority = agent->config.priority;
+	discovery.session = distribution.session = config->session;
+	result = init_map(mapper);
+	if (result == 0)
+		result = discovery_init(
+			&mapper->discovery, &discovery, &mapper->map, &mapper->speaker);
+	if (result == 0)
+		result = distribution_init(
+			&mapper->distribution, &distribution, &mapper->map, &mapper->speaker);
+	if (result < 0)
+		mapper_fini(mapper);
+	return result;
+}
+
+void mapper_fini(struct mapper *mapper)
+{
+	mapper_plan_forget(mapper);
+	distribution_fini(&mapper->distribution);
+	discovery_fini(&mapper->discovery);
+	fabric_map_fini(&mapper->map);
+	free(mapper->candidate);
+	mapper->candidate = NULL;
+}
+
+const struct mapper_generation *mapper_current(const struct mapper *mapper)
+{
+	return mapper->generations == 0 ? NULL : &mapper->generation[mapper->generations - 1];
+}
+
+static void enter_state(struct mapper *mapper, enum mapper_state state, weft_time now)
+{
+	mapper->state = state;
+	mapper->state_since = now;
+}
+
+/* What the own agent knows of itself. */
+static void note_self(struct mapper *mapper)
+{
+	struct map_device *self = &mapper->map.device[0];
+
+	self->facts.linked = mapper->agent->linked;
+	self->facts.epoch = mapper->agent->epoch;
+	self->facts.digest = mapper->agent->digest;
+	self->facts.flags = (uint8_t)(MAPPER_REPLY_CANDIDATE |
+				      (mapper->agent->paused ? MAPPER_REPLY_PAUSED : 0));
+	if (self->number == MAPPER_NUMBER_NONE)
+		self->facts.number = mapper->agent->number;
+}
+
+/* The map begins anew from the own port: what is known of numbers and identities stays. */
+static void look_around(struct mapper *mapper)
+{
+	fabric_map_cut(&mapper->map, 0, 0, MAP_UNKNOWN);
+	fabric_map_find_ways(&mapper->map);
+	discovery_reset(&mapper->discovery);
+	mapper->discovery.epoch = mapper->epoch;
+	mapper->stale = true;
+	if (mapper->agent->linked != 0)
+		discovery_ask(&mapper->discovery, 0, 0, true);
+}
+
+static void take_lead(struct mapper *mapper, weft_time now)
+{
+	mapper->counters.led++;
+	mapper_agent_lead(mapper->agent, mapper->config.session, now);
+	mapper->lesser_seen = mapper->agent->refused[MAPPER_REFUSED_LESSER];
+	mapper->acknowledgements = 0;
+	mapper->candidates = mapper->beat = mapper->beats = 0;
+	mapper->not_before = 0;
+	mapper->sweep_at = now + mapper->config.sweep_ps;
+	note_self(mapper);
+	look_around(mapper);
+	enter_state(mapper, MAPPER_MAPPING, now);
+}
+
+static void step_down(struct mapper *mapper, weft_time now)
+{
+	mapper->counters.stepped_down++;
+	mapper_agent_stand_by(mapper->agent);
+	distribution_stop(&mapper->distribution);
+	discovery_reset(&mapper->discovery);
+	mapper_plan_forget(mapper);
+	enter_state(mapper, MAPPER_STANDING_BY, now);
+}
+
+static weft_time listen_until(const struct mapper *mapper)
+{
+	/* Not all at once: those who come later find somebody who leads. */
+	uint64_t part = rng_mix(mapper->speaker.id) & 0xFFFF;
+
+	return mapper->state_since + mapper->config.listen_ps +
+	       mapper->config.listen_ps / 2 * part / 0x10000;
+}
+
+static weft_time stand_by_until(const struct mapper *mapper)
+{
+	const struct mapper_agent *agent = mapper->agent;
+	weft_time heard = agent->followed != 0 && agent->heard_at > mapper->state_since
+				  ? agent->heard_at
+				  : mapper->state_since;
+
+	if (agent->rank == MAPPER_RANK_OTHER)
+		return heard + mapper->config.others_ps;
+	if (agent->rank == MAPPER_RANK_NONE || agent->followed == 0)
+		return heard + mapper->config.takeover_ps * (1 + mapper->config.standbys);
+	return heard + mapper->config.takeover_ps * (1 + agent->rank);
+}
+
+static bool has_priority(const struct mapper *mapper)
+{
+	return mapper->agent->followed != 0 &&
+	       mapper->agent->config.priority > mapper->agent->followed_priority;
+}
+
+static void poll_election(struct mapper *mapper, weft_time now)
+{
+	if (mapper_leads(mapper)) {
+		if (!mapper->agent->leading || mapper->discovery.greater != 0 ||
+			mapper->distribution.greater != 0)
+			step_down(mapper, now);
+		return;
+	}
+	if (has_priority(mapper)) {
+		take_lead(mapper, now);
+	} else if (mapper->state == MAPPER_STANDING_BY) {
+		if (now >= stand_by_until(mapper))
+			take_lead(mapper, now);
+	} else if (mapper->agent->followed != 0) {
+		enter_state(mapper, MAPPER_STANDING_BY, now);
+	} else if (now >= listen_until(mapper)) {
+		take_lead(mapper, now);
+	}
+}
+
+/* A cable that has gone: what is beyond it may be lost, and nobody waits for that. */
+static void link_down(struct mapper *mapper, uint32_t device, uint8_t port, weft_time now)
+{
+	fabric_map_cut(&mapper->map, device, port, MAP_EMPTY);
+	fabric_map_find_ways(&mapper->map);
+	distribution_call_off(&mapper->distribution, now);
+	for (uint32_t i = 1; i < mapper->map.devices; i++)
+		if (!mapper->map.device[i].present)
+			distribution_lose(&mapper->distribution, i, now);
+}
+
+static void link_changed(struct mapper *mapper, uint32_t at, uint8_t port, bool up, weft_time now)
+{
+	struct map_device *device = &mapper->map.device[at];
+
+	device->facts.linked &= ~((uint64_t)1 << port);
+	device->facts.linked |= (uint64_t)up << port;
+	if (up) {
+		/* Again: the report that it went down may have been overtaken. */
+		discovery_ask(&mapper->discovery, at, port, true);
+	} else if (device->port[port].state == MAP_LINKED) {
+		link_down(mapper, at, port, now);
+		mapper->not_before = now + mapper->config.gather_ps;
+	} else {
+		device->port[port].state = MAP_EMPTY;
+	}
+}
+
+static void on_report(
+	struct mapper *mapper, uint32_t at, const struct mapper_message *message, weft_time now)
+{
+	const struct mapper_report *report = &message->report;
+
+	if (report->session != mapper->map.device[at].facts.session ||
+		report->port >= mapper->map.device[at].facts.ports)
+		return;
+	mapper->counters.reports++;
+	if (mapper->acknowledgements < MAPPER_ACKNOWLEDGE_MAX)
+		mapper->acknowledgement[mapper->acknowledgements++] =
+			(struct mapper_acknowledgement){at, report->sequence};
+	/* One that is repeated because its acknowledgement was lost. */
+	if ((mapper->map.device[at].facts.linked >> report->port & 1) == (uint64_t)report->up)
+		return;
+	link_changed(mapper, at, report->port, report->up, now);
+}
+
+/* Replies to probes may come from somebody who is not known yet. */
+static enum mapper_refusal admit(
+	struct mapper *mapper, const struct mapper_message *message, uint32_t *at)
+{
+	struct replay_window *window;
+
+	if (mapper_type_is_command(message->type) || message->target != mapper->speaker.id)
+		return MAPPER_REFUSED_NOT_FOR_US;
+	if (message->target_session != mapper->config.session || !mapper_leads(mapper))
+		return MAPPER_REFUSED_STALE;
+	*at = fabric_map_find(&mapper->map, message->sender);
+	if (message->type == MAPPER_REPLY)
+		return MAPPER_REFUSED_NONE;
+	if (*at == MAP_NONE || !mapper->map.device[*at].present)
+		return MAPPER_REFUSED_STALE;
+	window = &mapper->map.device[*at].window;
+	if (!replay_is_new(window, message->counter))
+		return MAPPER_REFUSED_REPLAYED;
+	replay_note(window, message->counter);
+	return MAPPER_REFUSED_NONE;
+}
+
+void mapper_receive(struct mapper *mapper, weft_time now, const uint8_t *data, unsigned bytes)
+{
+	struct mapper_message message;
+	uint32_t at = MAP_NONE;
+	enum mapper_refusal refusal = mapper_frame_open(mapper->speaker.key, data, bytes, &message);
+
+	if (refusal == MAPPER_REFUSED_NONE)
+		refusal = admit(mapper, &message, &at);
+	if (refusal == MAPPER_REFUSED_NONE) {
+		if (message.type == MAPPER_REPLY)
+			refusal = discovery_on_reply(&mapper->discovery, &message);
+		else if (message.type == MAPPER_STATUS)
+			distribution_on_status(&mapper->distribution, at, &message.status, now);
+		else
+			on_report(mapper, at, &message, now);
+	}
+	mapper->counters.refused[refusal]++;
+}
+
+/* A command to a device that is known. */
+static void build_command(struct mapper *mapper, uint32_t at, struct mapper_message *message,
+	struct mapper_frame *frame)
+{
+	const struct map_device *device = &mapper->map.device[at];
+	uint8_t route[FRAME_ROUTE_MAX];
+	unsigned length = device->depth;
+
+	message->target = device->id;
+	message->target_session = device->facts.session;
+	message->command.priority = mapper->agent->config.priority;
+	message->command.session = mapper->config.session;
+	message->command.back_length =
+		(uint8_t)fabric_map_back(&mapper->map, device->parent, message->command.back);
+	fabric_map_way(&mapper->map, at, route);
+	route[length++] = ROUTE_TYPE_AGENT;
+	mapper_frame_build(&mapper->speaker, message, route, length, frame);
+	frame->port = 0;
+}
+
+static bool poll_acknowledgements(struct mapper *mapper, struct mapper_frame *frame)
+{
+	while (mapper->acknowledgements > 0) {
+		struct mapper_acknowledgement *due =
+			&mapper->acknowledgement[--mapper->acknowledgements];
+		struct mapper_message message;
+
+		if (!mapper->map.device[due->device].present)
+			continue;
+		memset(&message, 0, sizeof(message));
+		message.type = MAPPER_ACKNOWLEDGE;
+		message.acknowledge.sequence = due->sequence;
+		build_command(mapper, due->device, &message, frame);
+		return true;
+	}
+	return false;
+}
+
+static void begin_beat(struct mapper *mapper, weft_time now)
+{
+	uint32_t ranked = mapper->candidates < mapper->config.standbys ? mapper->candidates
+								       : mapper->config.standbys;
+	uint32_t others = mapper->candidates - ranked;
+
+	mapper->beat_at = now + mapper->config.heartbeat_ps;
+	mapper->beat = 0;
+	mapper->beats = ranked + (others < OTHERS_A_BEAT ? others : OTHERS_A_BEAT);
+}
+
+/* To those who have a rank, and in turn to some of the others. */
+static bool poll_heartbeats(struct mapper *mapper, weft_time now, struct mapper_frame *frame)
+{
+	struct mapper_message message;
+	uint32_t at;
+
+	if (mapper->beat == mapper->beats && now >= mapper->beat_at)
+		begin_beat(mapper, now);
+	while (mapper->beat < mapper->beats) {
+		uint16_t rank = (uint16_t)mapper->beat;
+
+		if (mapper->beat < mapper->config.standbys) {
+			at = mapper->candidate[mapper->beat];
+		} else {
+			uint32_t others = mapper->candidates - mapper->config.standbys;
+
+			at = mapper->candidate[mapper->config.standbys + mapper->turn++ % others];
+			rank = MAPPER_RANK_OTHER;
+		}
+		mapper->beat++;
+		if (!mapper->map.device[at].present)
+			continue;
+		memset(&message, 0, sizeof(message));
+		message.type = MAPPER_HEARTBEAT;
+		message.heartbeat = (struct mapper_heartbeat){mapper->epoch, rank};
+		build_command(mapper, at, &message, frame);
+		mapper->counters.heartbeats++;
+		return true;
+	}
+	return false;
+}
+
+/* Somebody lesser goes about and is obeyed where this mapper has long been silent. */
+static void reclaim(struct mapper *mapper)
+{
+	mapper->lesser_seen = mapper->agent->refused[MAPPER_REFUSED_LESSER];
+	for (uint32_t i = 1; i < mapper->map.devices; i++) {
+		const struct map_device *device = &mapper->map.device[i];
+
+		if (device->present)
+			discovery_ask(
+				&mapper->discovery, device->parent, device->parent_port, true);
+	}
+}
+
+/* A probe may have been lost with a way that broke, a report with the device's way to the mapper:
+ * sooner or later everything is looked at again. */
+static void sweep(struct mapper *mapper, weft_time now)
+{
+	const struct map_device *device;
+
+	mapper->sweep_at = now + mapper->config.sweep_ps;
+	mapper->discovery.findings = 0;
+	for (uint32_t i = 0; i < mapper->map.devices; i++) {
+		device = &mapper->map.device[i];
+		if (!device->present || (device->facts.kind != 0 && i != 0))
+			continue;
+		for (unsigned p = 0; p < device->facts.ports; p++)
+			if ((device->facts.linked >> p & 1) != 0 &&
+				device->port[p].state != MAP_LINKED)
+				discovery_ask(&mapper->discovery, i, (uint8_t)p, false);
+	}
+	mapper->sweep = (mapper->sweep + 1) % mapper->map.devices;
+	device = &mapper->map.device[mapper->sweep];
+	if (device->present && mapper->sweep != 0)
+		discovery_ask(&mapper->discovery, device->parent, device->parent_port, true);
+}
+
+static void watch_self(struct mapper *mapper, weft_time now)
+{
+	if (mapper->agent->linked != mapper->map.device[0].facts.linked)
+		link_changed(mapper, 0, 0, mapper->agent->linked != 0, now);
+	if (mapper->agent->refused[MAPPER_REFUSED_LESSER] != mapper->lesser_seen)
+		reclaim(mapper);
+	if (mapper->state == MAPPER_LEADING && now >= mapper->sweep_at &&
+		discovery_done(&mapper->discovery))
+		sweep(mapper, now);
+}
+
+static bool wants_routes(const struct mapper *mapper)
+{
+	return discovery_done(&mapper->discovery) &&
+	       (mapper->stale || mapper->map.changes != mapper->computed);
+}
+
+static void poll_work(struct mapper *mapper, weft_time now)
+{
+	if (mapper->state == MAPPER_DISTRIBUTING) {
+		if (!distribution_done(&mapper->distribution))
+			return;
+		mapper_plan_done(mapper, now);
+		enter_state(mapper, MAPPER_LEADING, now);
+	}
+	if (!wants_routes(mapper) || now < mapper->not_before)
+		return;
+	note_self(mapper);
+	if (fabric_map_find_ways(&mapper->map) < 0)
+		return;
+	/* Whoever is tried in vain is not tried at once again. */
+	mapper->not_before = now + mapper->config.gather_ps;
+	enter_state(mapper, mapper_plan(mapper, now) ? MAPPER_DISTRIBUTING : MAPPER_LEADING, now);
+}
+
+bool mapper_poll(struct mapper *mapper, weft_time now, struct mapper_frame *frame)
+{
+	poll_election(mapper, now);
+	if (!mapper_leads(mapper))
+		return false;
+	watch_self(mapper, now);
+	if (poll_acknowledgements(mapper, frame) || poll_heartbeats(mapper, now, frame) ||
+		discovery_poll(&mapper->discovery, now, frame) ||
+		distribution_poll(&mapper->distribution, now, frame))
+		return true;
+	poll_work(mapper, now);
+	return distribution_poll(&mapper->distribution, now, frame) ||
+	       discovery_poll(&mapper->discovery, now, frame);
+}
+
+static weft_time earlier(weft_time a, weft_time b)
+{
+	return a < b ? a : b;
+}
+
+weft_time mapper_due(const struct mapper *mapper, weft_time now)
+{
+	weft_time due;
+
+	if (!mapper_leads(mapper))
+		return mapper->state == MAPPER_LISTENING ? listen_until(mapper)
+							 : stand_by_until(mapper);
+	due = earlier(mapper->beat_at, discovery_due(&mapper->discovery));
+	if (mapper->state == MAPPER_LEADING && discovery_done(&mapper->discovery))
+		due = earlier(due, mapper->sweep_at);
+	due = earlier(due, distribution_due(&mapper->distribution, now));
+	if (mapper->state != MAPPER_DISTRIBUTING && wants_routes(mapper))
+		due = earlier(due, mapper->not_before);
+	return due;
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "mapper_plan.h"
+
+#include <stdlib.h>
+
+#include "route_verify.h"
+
+static void free_generation(struct mapper_generation *generation)
+{
+	if (generation->topology != NULL)
+		topology_destroy(generation->topology);
+	route_set_destroy(generation->set);
+	route_table_destroy(generation->table);
+	*generation = (struct mapper_generation){0};
+}
+
+static void drop_oldest(struct mapper *mapper)
+{
+	free_generation(&mapper->generation[0]);
+	mapper->generations--;
+	for (unsigned i = 0; i < mapper->generations; i++)
+		mapper->generation[i] = mapper->generation[i + 1];
+	mapper->generation[mapper->generations] = (struct mapper_generation){0};
+}
+
+void mapper_plan_forget(struct mapper *mapper)
+{
+	while (mapper->generations > 0)
+		drop_oldest(mapper);
+	free_generation(&mapper->next);
+	for (uint32_t i = 0; i < mapper->map.devices; i++)
+		mapper->map.device[i].known_in = 0;
+}
+
+/* The root of trees stays the same switch as long as that is there. */
+static void choose_root(struct mapper *mapper)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (uint32_t i = 0; i < mapper->map.devices; i++) {
+		const struct map_device *device = &mapper->map.device[i];
+
+		if (!device->present || device->facts.kind != 0)
+			continue;
+		if (device->number == mapper->root)
+			return;
+		if (device->number < least)
+			least = device->number;
+	}
+	mapper->root = least == UINT32_MAX ? 0 : least;
+}
+
+/* What nothing connects may be without a route; nothing else may be wrong. */
+static int verify(const struct mapper_generation *next, struct fault *fault)
+{
+	const struct route_subject subject = {next->set, next->table};
+	struct route_report report;
+	int result = route_verify(next->topology, &subject, 1, &report, fault);
+
+	if (result < 0)
+		return result;
+	if (!report.deadlock_free || report.invalid > 0 || report.unconnected != report.unreachable)
+		result = fault_set(fault, EINVAL, "the routes are bad: %s",
+			report.evidence[0] != '\0' ? report.evidence : "a cycle");
+	route_report_free(&report);
+	return result;
+}
+
+static int compute_with(struct mapper *mapper, const struct route_algorithm *algorithm)
+{
+	struct mapper_generation *next = &mapper->next;
+	struct route_options options = mapper->config.options;
+	int result = 0;
+
+	options.root = mapper->root;
+	if (algorithm->tables != NULL && (mapper->config.tables || algorithm->routes == NULL))
+		next->table = route_compute_table(
+			next->topology, algorithm, &options, &result, &mapper->fault);
+	else
+		next->set =
+			route_compute(next->topology, algorithm, &options, &result, &mapper->fault);
+	if (next->table == NULL && next->set == NULL)
+		return result < 0 ? result : -ENOMEM;
+	result = verify(next, &mapper->fault);
+	if (result < 0) {
+		route_table_destroy(next->table);
+		route_set_destroy(next->set);
+		next->table = NULL;
+		next->set = NULL;
+	}
+	return result;
+}
+
+/* The next generation: topology and routes. */
+static int compute(struct mapper *mapper)
+{
+	int result;
+
+	free_generation(&mapper->next);
+	mapper->fault.text[0] = '\0';
+	result = fabric_map_number(&mapper->map);
+	if (result < 0)
+		return fault_set(&mapper->fault, ENOMEM, "no memory for a map");
+	mapper->next.topology = fabric_map_topology(&mapper->map, &mapper->fault);
+	if (mapper->next.topology == NULL)
+		return -ENOMEM;
+	choose_root(mapper);
+	result = compute_with(mapper, mapper->config.algorithm);
+	if (result < 0 && mapper->config.fallback != NULL)
+		result = compute_with(mapper, mapper->config.fallback);
+	if (result == 0)
+		mapper->fault.text[0] = '\0';
+	mapper->next.number = mapper->generation_number + 1;
+	mapper->next.until = WEFT_TIME_NEVER;
+	mapper->counters.maps++;
+	return result;
+}
+
+static int make_image(const struct mapper *mapper, uint32_t at, struct table_image *image)
+{
+	const struct map_device *device = &mapper->map.device[at];
+	const struct mapper_generation *next = &mapper->next;
+
+	if (device->facts.kind == 0)
+		return table_image_of_switch(
+			image, next->topology, next->set, next->table, device->number);
+	return table_image_of_host(image, next->topology, next->set, next->table, device->number);
+}
+
+static bool knows_generation(const struct mapper *mapper, uint32_t number)
+{
+	for (unsigned i = 0; i < mapper->generations; i++)
+		if (mapper->generation[i].number == number)
+			return true;
+	return false;
+}
+
+/* A target for every device that is present, with an image for those whose tables change. Says
+ * whether any do, whether all tables in use are known, and whether somebody is paused. */
+static int add_targets(struct mapper *mapper, bool *changed, bool *known, bool *paused)
+{
+	int result = distribution_clear(&mapper->distribution);
+
+	*changed = *paused = false;
+	*known = true;
+	for (uint32_t i = 0; i < mapper->map.devices && result == 0; i++) {
+		struct map_device *device = &mapper->map.device[i];
+		struct table_image image = {0};
+		bool same;
+
+		if (!device->present)
+			continue;
+		result = make_image(mapper, i, &image);
+		if (result < 0)
+			break;
+		same = device->facts.epoch != 0 &&
+		       device->facts.digest == table_image_digest(image.bytes, image.length);
+		*paused |= (device->facts.flags & MAPPER_REPLY_PAUSED) != 0;
+		if (same) {
+			free(image.bytes);
+			image = (struct table_image){0};
+		} else {
+			*changed = true;
+			*known &= device->facts.epoch == 0 ||
+				  knows_generation(mapper, device->known_in);
+		}
+		if (device->facts.epoch > mapper->epoch)
+			mapper->epoch = device->facts.epoch;
+		result = distribution_add(&mapper->distribution, i, &image);
+		if (result < 0)
+			free(image.bytes);
+	}
+	return result;
+}
+
+/* Generations of which no packet lingers any more. */
+static void retire(struct mapper *mapper, weft_time now)
+{
+	while (mapper->generations > 0 && mapper->generation[0].until <= now)
+		drop_oldest(mapper);
+}
+
+/* Together with all generations that may still be in the fabric. */
+static bool may_go_live(struct mapper *mapper, bool known)
+{
+	struct live_generation mixture[LIVE_GENERATIONS_MAX];
+	struct fault reason;
+	unsigned count = 0;
+	bool live;
+
+	if (!known || mapper->generations == LIVE_GENERATIONS_MAX)
+		return false;
+	for (; count < mapper->generations; count++)
+		mixture[count] = (struct live_generation){mapper->generation[count].topology,
+			mapper->generation[count].set, mapper->generation[count].table};
+	mixture[count++] = (struct live_generation){
+		mapper->next.topology, mapper->next.set, mapper->next.table};
+	return live_check(mixture, count, &live, &reason) == 0 && live;
+}
+
+/* Who stands by, the greatest first. */
+static void rank_candidates(struct mapper *mapper)
+{
+	const struct map_device *device = mapper->map.device;
+	uint32_t *candidate =
+		realloc(mapper->candidate, (mapper->map.devices + 1u) * sizeof(*mapper->candidate));
+
+	mapper->candidates = mapper->beat = mapper->beats = 0;
+	if (candidate == NULL)
+		return;
+	mapper->candidate = candidate;
+	for (uint32_t i = 1; i < mapper->map.devices; i++) {
+		uint32_t at = mapper->candidates;
+
+		if (!device[i].present || (device[i].facts.flags & MAPPER_REPLY_CANDIDATE) == 0)
+			continue;
+		for (; at > 0 && mapper_greater(device[i].facts.priority, device[i].id,
+					 device[candidate[at - 1]].facts.priority,
+					 device[candidate[at - 1]].id);
+			at--)
+			candidate[at] = candidate[at - 1];
+		candidate[at] = i;
+		mapper->candidates++;
+	}
+}
+
+/* The ways of devices that get no frame of this distribution and whose old ways lead elsewhere. */
+static void refresh_ways(struct mapper *mapper, bool everybody_is_asked)
+{
+	for (uint32_t i = 1; i < mapper->map.devices; i++) {
+		struct map_device *device = &mapper->map.device[i];
+		uint32_t target = mapper->distribution.target_of[i];
+		bool asked = everybody_is_asked ||
+			     (target != MAP_NONE &&
+				     mapper->distribution.target[target].image.bytes != NULL);
+
+		if (!device->present || !device->moved)
+			continue;
+		device->moved = false;
+		if (!asked)
+			discovery_ask(
+				&mapper->discovery, device->parent, device->parent_port, true);
+	}
+}
+
+/* All present devices use this generation's tables already. */
+static void adopt(struct mapper *mapper, weft_time now)
+{
+	mapper->counters.unchanged++;
+	/* The same routes: it takes the place of the last one. */
+	if (mapper->generations > 0)
+		free_generation(&mapper->generation[--mapper->generations]);
+	mapper->distribution.failed = mapper->distribution.incomplete = false;
+	mapper_plan_done(mapper, now);
+}
+
+bool mapper_plan(struct mapper *mapper, weft_time now)
+{
+	bool changed, known, paused, live;
+
+	mapper->computed = mapper->map.changes;
+	mapper->stale = false;
+	if (compute(mapper) < 0)
+		return false;
+	retire(mapper, now);
+	rank_candidates(mapper);
+	if (add_targets(mapper, &changed, &known, &paused) < 0) {
+		fault_set(&mapper->fault, ENOMEM, "no memory for the tables");
+		distribution_clear(&mapper->distribution);
+		return false;
+	}
+	if (!changed && !paused) {
+		refresh_ways(mapper, false);
+		adopt(mapper, now);
+		return false;
+	}
+	live = !paused && may_go_live(mapper, known);
+	refresh_ways(mapper, !live);
+	*(live ? &mapper->counters.live : &mapper->counters.paused) += 1;
+	distribution_start(&mapper->distribution, ++mapper->epoch, !live, now);
+	return true;
+}
+
+/* It may live a new life, or be gone. */
+static void ask_again(struct mapper *mapper, uint32_t at)
+{
+	const struct map_device *device = &mapper->map.device[at];
+
+	if (at != 0 && device->present)
+		discovery_ask(&mapper->discovery, device->parent, device->parent_port, true);
+}
+
+static void note_tables(struct mapper *mapper, const struct distribution_target *target)
+{
+	struct map_device *device = &mapper->map.device[target->device];
+
+	if (target->failed) {
+		ask_again(mapper, target->device);
+		return;
+	}
+	device->known_in = mapper->next.number;
+	device->facts.flags &= (uint8_t)~MAPPER_REPLY_PAUSED;
+	if (target->image.bytes == NULL)
+		return;
+	device->facts.epoch = mapper->epoch;
+	device->facts.digest = table_image_digest(target->image.bytes, target->image.length);
+}
+
+void mapper_plan_done(struct mapper *mapper, weft_time now)
+{
+	struct distribution *distribution = &mapper->distribution;
+
+	if (distribution->failed) {
+		mapper->counters.called_off++;
+		mapper->stale = true;
+		for (uint32_t i = 0; i < distribution->targets; i++)
+			if (distribution->target[i].failed)
+				ask_again(mapper, distribution->target[i].device);
+		free_generation(&mapper->next);
+		return;
+	}
+	for (uint32_t i = 0; i < distribution->targets; i++)
+		note_tables(mapper, &distribution->target[i]);
+	mapper->stale |= distribution->incomplete;
+	/* After a pause nothing old is on its way. */
+	while (distribution->pause && mapper->generations > 0)
+		drop_oldest(mapper);
+	for (unsigned i = 0; i < mapper->generations; i++)
+		if (mapper->generation[i].until == WEFT_TIME_NEVER)
+			mapper->generation[i].until = now + mapper->config.linger_ps;
+	if (mapper->generations == LIVE_GENERATIONS_MAX)
+		drop_oldest(mapper);
+	mapper->generation_number = mapper->next.number;
+	mapper->generation[mapper->generations++] = mapper->next;
+	mapper->next = (struct mapper_generation){0};
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* What a mapper does with a map that is complete: routes, images, and which way to put them in use.
+ * Only mapper.c and mapper_plan.c include this. */
+
+#include "mapper.h"
+
+/* Computes the routes of the present map and begins to distribute what has changed. True if a
+ * distribution has begun; false if there is nothing to send or no routes can be had
+ * (mapper->fault). */
+bool mapper_plan(struct mapper *mapper, weft_time now);
+/* A distribution is over: takes note of who uses what. */
+void mapper_plan_done(struct mapper *mapper, weft_time now);
+/* Forgets all generations: somebody else leads. */
+void mapper_plan_forget(struct mapper *mapper);

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* A fabric in memory with a mapper beside each host, and what its devices use at a moment, read
+ * back from their images. */
+
+#include "mapper.h"
+#include "mapper_net.h"
+#include "route_verify.h"
+#include "table_image.h"
+
+#define MAPPER_SESSION 7000
+
+struct mapper_fabric {
+	struct net net;
+	struct mapper *mapper; /* by host */
+	struct mapper_config config;
+	bool check_commits;
+	struct live_generation before; /* what was in use when the last change was over */
+	unsigned commits, commits_live;
+};
+
+static inline struct topology *fabric_cables(struct mapper_fabric *fabric)
+{
+	struct topology *topology = topology_copy(fabric->net.topology);
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < topology->links; i++)
+		if (!fabric->net.link_cut[i])
+			topology->link_at[kept++] = topology->link_at[i];
+		else
+			for (unsigned end = 0; end < 2; end++) {
+				struct topology_port port =
+					end == 0 ? topology->link_at[i].a : topology->link_at[i].b;
+
+				if (port.kind == DEVICE_HOST)
+					topology->host_at[port.device].cut_off = true;
+			}
+	topology->links = kept;
+	assert_int_equal(topology_finish(topology, "cables", NULL), 0);
+	return topology;
+}
+
+struct fabric_reader {
+	struct route_set *set;
+	uint32_t host, hosts;
+};
+
+static inline void fabric_read_route(void *context, uint16_t destination, unsigned which,
+	const uint8_t *elements, unsigned length)
+{
+	struct fabric_reader *reader = context;
+
+	if (length > 0 && destination < reader->hosts)
+		assert_int_equal(
+			route_set_add(reader->set, reader->host, destination, elements, length), 0);
+}
+
+/* What all devices use now. A host's number is its place in the topology (net_start_device()). */
+static inline struct live_generation fabric_snapshot(struct mapper_fabric *fabric)
+{
+	const struct topology *topology = fabric->net.topology;
+	struct route_table *table = route_table_create(topology->switches, topology->hosts);
+	struct route_set *set = route_set_create(topology->hosts);
+
+	for (uint32_t i = 0; i < topology->hosts; i++) {
+		struct fabric_reader reader = {set, i, topology->hosts};
+		const struct mapper_agent *agent = &fabric->net.host_agent[i];
+
+		if (agent->image == NULL)
+			continue;
+		assert_int_equal(agent->number, i);
+		table_image_each_route(agent->image, fabric_read_route, &reader);
+	}
+	for (uint32_t i = 0; i < topology->switches; i++) {
+		const struct mapper_agent *agent = &fabric->net.switch_agent[i];
+		struct table_image_switch tables;
+
+		if (agent->image == NULL)
+			continue;
+		table_image_read_switch(agent->image, agent->config.ports, &tables, NULL);
+		for (uint32_t to = 0; to < table_image_hosts(agent->image); to++)
+			route_table_row(table, i)[to] = tables.primary[to];
+	}
+	return (struct live_generation){fabric_cables(fabric), set, table};
+}
+
+static inline void fabric_forget(struct live_generation *generation)
+{
+	topology_destroy((struct topology *)(uintptr_t)generation->topology);
+	route_set_destroy((struct route_set *)(uintptr_t)generation->set);
+	route_table_destroy((struct route_table *)(uintptr_t)generation->table);
+	*generation = (struct live_generation){0};
+}
+
+static inline bool fabric_is_safe(const struct live_generation *a, const struct live_generation *b)
+{
+	const struct live_generation both[] = {*a, *b};
+	struct fault reason;
+	bool live;
+
+	assert_int_equal(live_check(both, 2, &live, &reason), 0);
+	return live;
+}
+
+/* Every commit without a pause: what is in use now, together with what was, cannot deadlock. */
+static inline void fabric_ordered(
+	void *context, enum device_kind kind, uint32_t at, unsigned orders)
+{
+	struct mapper_fabric *fabric = context;
+	struct live_generation now;
+
+	if (!fabric->check_commits || (orders & MAPPER_AGENT_COMMIT) == 0)
+		return;
+	fabric->commits++;
+	if (net_agent(&fabric->net, kind, at)->paused)
+		return;
+	fabric->commits_live++;
+	now = fabric_snapshot(fabric);
+	assert_true(fabric_is_safe(&fabric->before, &now));
+	fabric_forget(&now);
+}
+
+static inline void fabric_receive(
+	void *context, uint32_t host, weft_time now, const uint8_t *data, unsigned bytes)
+{
+	struct mapper_fabric *fabric = context;
+
+	mapper_receive(&fabric->mapper[host], now, data, bytes);
+}
+
+static inline bool fabric_poll(
+	void *context, uint32_t host, weft_time now, struct mapper_frame *frame)
+{
+	return mapper_poll(&((struct mapper_fabric *)context)->mapper[host], now, frame);
+}
+
+static inline weft_time fabric_due(void *context, uint32_t host, weft_time now)
+{
+	return mapper_due(&((struct mapper_fabric *)context)->mapper[host], now);
+}
+
+static inline struct mapper_config fabric_config(const char *algorithm, bool tables)
+{
+	return (struct mapper_config){
+		.algorithm = route_algorithm_find(algorithm),
+		.fallback = route_algorithm_find("ud"),
+		.tables = tables,
+		.listen_ps = 2 * PS_PER_MS,
+		.heartbeat_ps = 10 * PS_PER_MS,
+		.takeover_ps = 60 * PS_PER_MS,
+		.others_ps = 2 * PS_PER_S,
+		.standbys = 4,
+		.gather_ps = 200 * PS_PER_US,
+		.linger_ps = 20 * PS_PER_MS,
+		.sweep_ps = 20 * PS_PER_MS,
+		.discovery = {.outstanding = 32, .retry_ps = 200 * PS_PER_US, .tries = 20},
+		.distribution = {.outstanding = 32,
+			.retry_ps = 200 * PS_PER_US,
+			.tries = 20,
+			.part_bytes = 1024,
+			.drain_ps = 5 * PS_PER_MS,
+			.settle_ps = 10 * PS_PER_US},
+	};
+}
+
+static inline void fabric_start_mapper(struct mapper_fabric *fabric, uint32_t host, uint32_t life)
+{
+	struct mapper_config config = fabric->config;
+
+	config.session = MAPPER_SESSION + 1000 * life + host;
+	assert_int_equal(mapper_init(&fabric->mapper[host], &config, &fabric->net.host_agent[host],
+				 (uint64_t)life << 32, fabric->net.now),
+		0);
+}
+
+static inline void fabric_start(struct mapper_fabric *fabric, const struct topology *topology,
+	const struct mapper_config *config, uint64_t seed)
+{
+	static const struct fabric_key key = {{7}};
+
+	memset(fabric, 0, sizeof(*fabric));
+	net_init(&fabric->net, topology, &key, seed);
+	fabric->net.hooks = (struct net_hooks){.context = fabric,
+		.receive = fabric_receive,
+		.poll = fabric_poll,
+		.due = fabric_due,
+		.ordered = fabric_ordered};
+	fabric->config = *config;
+	fabric->mapper = calloc(topology->hosts, sizeof(*fabric->mapper));
+	assert_non_null(fabric->mapper);
+	for (uint32_t i = 0; i < topology->hosts; i++)
+		fabric_start_mapper(fabric, i, 0);
+}
+
+static inline void fabric_end(struct mapper_fabric *fabric)
+{
+	for (uint32_t i = 0; i < fabric->net.topology->hosts; i++)
+		mapper_fini(&fabric->mapper[i]);
+	free(fabric->mapper);
+	if (fabric->before.topology != NULL)
+		fabric_forget(&fabric->before);
+	net_fini(&fabric->net);
+}
+
+/* The host whose mapper leads, of those that are alive; all others obey it or are elsewhere. */
+static inline uint32_t fabric_leaders(struct mapper_fabric *fabric, uint32_t *leader)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < fabric->net.topology->hosts; i++)
+		if (!fabric->net.host_dead[i] && mapper_leads(&fabric->mapper[i])) {
+			*leader = i;
+			count++;
+		}
+	return count;
+}
+
+/* All pairs that the cables connect have a way, nothing is wrong with any, nobody is paused. */
+static inline void fabric_assert_works(struct mapper_fabric *fabric)
+{
+	struct live_generation now = fabric_snapshot(fabric);
+	const struct route_subject subjects[] = {{.set = now.set}, {.table = now.table}};
+	struct route_report report;
+	struct fault fault;
+
+	if (route_verify(now.topology, fabric->config.tables ? &subjects[1] : &subjects[0], 1,
+		    &report, &fault) != 0)
+		fail_msg("%s", fault.text);
+	if (report.unconnected != report.unreachable)
+		fail_msg("%lu pairs have no way, %lu cannot have one; %s",
+			(unsigned long)report.unconnected, (unsigned long)report.unreachable,
+			report.evidence);
+	assert_true(report.deadlock_free);
+	route_report_free(&report);
+	for (uint32_t i = 0; i < fabric->net.topology->hosts; i++)
+		assert_false(!fabric->net.host_dead[i] && fabric->net.host_agent[i].paused);
+	fabric_forget(&now);
+}
+
+/* From here on every commit is checked against what is in use now. */
+static inline void fabric_watch_commits(struct mapper_fabric *fabric)
+{
+	if (fabric->before.topology != NULL)
+		fabric_forget(&fabric->before);
+	fabric->before = fabric_snapshot(fabric);
+	fabric->check_commits = true;
+}

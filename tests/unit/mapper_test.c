@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The mapper as a whole, on fabrics in memory with a candidate beside each host. */
+
+#include "mapper_fabric.h"
+#include "miscabling.h"
+#include "random_network.h"
+
+#define A_WHILE (150 * PS_PER_MS)
+#define STORMS  300
+
+static void run(struct mapper_fabric *fabric, weft_time time)
+{
+	net_run(&fabric->net, fabric->net.now + time);
+}
+
+static struct mapper *the_leader(struct mapper_fabric *fabric)
+{
+	uint32_t leader = 0;
+
+	assert_int_equal(fabric_leaders(fabric, &leader), 1);
+	assert_int_equal(fabric->mapper[leader].state, MAPPER_LEADING);
+	return &fabric->mapper[leader];
+}
+
+static void assert_map_is(struct mapper *mapper, const struct topology *expected)
+{
+	assert_non_null(mapper_current(mapper));
+	assert_int_equal(miscabling_report(mapper_current(mapper)->topology, expected, NULL), 0);
+}
+
+static void a_fabric_gets_one_mapper_and_routes(void **state)
+{
+	for (uint64_t seed = 0; seed < 24; seed++) {
+		struct topology *topology = random_network(seed, 24);
+		struct mapper_config config =
+			fabric_config(seed % 3 == 0 ? "ud-itb" : "ud", seed % 3 == 1);
+		struct mapper_fabric fabric;
+
+		fabric_start(&fabric, topology, &config, seed);
+		fabric.net.loss_ppm = seed % 2 == 0 ? 0 : 10000;
+		run(&fabric, A_WHILE);
+		assert_map_is(the_leader(&fabric), topology);
+		fabric_assert_works(&fabric);
+		fabric_end(&fabric);
+		topology_destroy(topology);
+	}
+}
+
+static void a_cut_cable_is_mapped_around_and_only_changes_are_sent(void **state)
+{
+	struct topology *topology = network_torus(4, 1), *cut;
+	struct mapper_config config = fabric_config("ud", true);
+	struct mapper_fabric fabric;
+	struct mapper *leader;
+	uint64_t sent;
+
+	fabric_start(&fabric, topology, &config, 1);
+	run(&fabric, A_WHILE);
+	leader = the_leader(&fabric);
+	fabric_assert_works(&fabric);
+	sent = leader->distribution.sent;
+	fabric_watch_commits(&fabric);
+	net_cut_link(&fabric.net, 9, true);
+	run(&fabric, 5 * PS_PER_MS);
+	cut = fabric_cables(&fabric);
+	assert_map_is(leader, cut);
+	fabric_assert_works(&fabric);
+	assert_true(leader->distribution.sent - sent < 2 * (16 + 16));
+	net_cut_link(&fabric.net, 9, false);
+	run(&fabric, A_WHILE);
+	assert_map_is(leader, topology);
+	fabric_assert_works(&fabric);
+	assert_int_equal(leader->counters.reports, 4);
+	topology_destroy(cut);
+	fabric_end(&fabric);
+	topology_destroy(topology);
+}
+
+static void set_switch(struct mapper_fabric *fabric, uint32_t at, bool dead)
+{
+	fabric->net.switch_dead[at] = dead;
+	for (uint32_t i = 0; i < fabric->net.topology->links; i++) {
+		const struct topology_link *link = &fabric->net.topology->link_at[i];
+
+		if ((link->a.kind == DEVICE_SWITCH && link->a.device == at) ||
+			(link->b.kind == DEVICE_SWITCH && link->b.device == at))
+			net_cut_link(&fabric->net, i, dead);
+	}
+}
+
+static void a_switch_dies_and_starts_anew(void **state)
+{
+	struct topology *topology = network_torus(4, 1);
+	struct mapper_config config = fabric_config("ud", true);
+	struct mapper_fabric fabric;
+	uint32_t victim = 5;
+
+	fabric_start(&fabric, topology, &config, 1);
+	run(&fabric, A_WHILE);
+	if (the_leader(&fabric) == &fabric.mapper[victim])
+		victim = 6;
+	set_switch(&fabric, victim, true);
+	run(&fabric, A_WHILE);
+	fabric_assert_works(&fabric);
+	set_switch(&fabric, victim, false);
+	net_start_device(&fabric.net, DEVICE_SWITCH, victim, 5555);
+	run(&fabric, 3 * A_WHILE);
+	assert_map_is(the_leader(&fabric), topology);
+	fabric_assert_works(&fabric);
+	fabric_end(&fabric);
+	topology_destroy(topology);
+}
+
+static uint32_t host_link(const struct topology *topology, uint32_t host)
+{
+	return (uint32_t)topology->host_link[host];
+}
+
+static void another_takes_over_when_the_mapper_dies(void **state)
+{
+	struct topology *topology = network_torus(4, 1);
+	struct mapper_config config = fabric_config("ud", true);
+	struct mapper_fabric fabric;
+	uint32_t first = 0, second = 0;
+
+	fabric_start(&fabric, topology, &config, 1);
+	run(&fabric, A_WHILE);
+	assert_int_equal(fabric_leaders(&fabric, &first), 1);
+	fabric.net.host_dead[first] = true;
+	net_cut_link(&fabric.net, host_link(topology, first), true);
+	run(&fabric, 4 * A_WHILE);
+	assert_int_equal(fabric_leaders(&fabric, &second), 1);
+	assert_int_not_equal(first, second);
+	fabric_assert_works(&fabric);
+	/* And it heals what breaks then. */
+	net_cut_link(&fabric.net, 9, true);
+	run(&fabric, A_WHILE);
+	fabric_assert_works(&fabric);
+	fabric_end(&fabric);
+	topology_destroy(topology);
+}
+
+/* Only the process dies, and the tables are right: whoever takes over has nothing to send. */
+static void taking_over_a_fabric_that_works_changes_nothing(void **state)
+{
+	struct topology *topology = network_torus(4, 1);
+	struct mapper_config config = fabric_config("ud", true);
+	struct mapper_fabric fabric;
+	uint32_t first = 0, second = 0;
+
+	fabric_start(&fabric, topology, &config, 1);
+	run(&fabric, A_WHILE);
+	assert_int_equal(fabric_leaders(&fabric, &first), 1);
+	fabric_watch_commits(&fabric);
+	mapper_fini(&fabric.mapper[first]);
+	mapper_agent_stand_by(&fabric.net.host_agent[first]);
+	fabric.config.listen_ps = 10 * PS_PER_S;
+	fabric_start_mapper(&fabric, first, 1);
+	run(&fabric, 4 * A_WHILE);
+	assert_int_equal(fabric_leaders(&fabric, &second), 1);
+	assert_int_not_equal(first, second);
+	assert_int_equal(fabric.commits, 0);
+	assert_int_equal(fabric.mapper[second].counters.unchanged, 1);
+	assert_int_equal(fabric.mapper[second].distribution.pauses, 0);
+	fabric_assert_works(&fabric);
+	fabric_end(&fabric);
+	topology_destroy(topology);
+}
+
+/* Two rings of four, joined by two cables: both parts go on, and become one again. */
+static void a_fabric_in_two_has_two_mappers_and_one_when_joined(void **state)
+{
+	struct mapper_config config = fabric_config("ud", true);
+	struct mapper_fabric fabric;
+	struct topology *topology;
+	struct network network;
+	uint32_t leader = 0;
+
+	network_begin(&network, 8, 8);
+	for (uint32_t i = 0; i < 4; i++) {
+		network_link(&network, i, (i + 1) % 4);
+		network_link(&network, 4 + i, 4 + (i + 1) % 4);
+	}
+	network_link(&network, 0, 4);
+	network_link(&network, 2, 6);
+	for (uint32_t i = 0; i < 8; i++)
+		network_host(&network, i, i);
+	topology = network_end(&network);
+	fabric_start(&fabric, topology, &config, 1);
+	run(&fabric, A_WHILE);
+	assert_int_equal(fabric_leaders(&fabric, &leader), 1);
+	net_cut_link(&fabric.net, 8, true);
+	net_cut_link(&fabric.net, 9, true);
+	run(&fabric, 4 * A_WHILE);
+	assert_int_equal(fabric_leaders(&fabric, &leader), 2);
+	fabric_assert_works(&fabric);
+	net_cut_link(&fabric.net, 9, false);
+	run(&fabric, 4 * A_WHILE);
+	the_leader(&fabric);
+	fabric_assert_works(&fabric);
+	net_cut_link(&fabric.net, 8, false);
+	run(&fabric, 4 * A_WHILE);
+	assert_map_is(the_leader(&fabric), topology);
+	fabric_assert_works(&fabric);
+	fabric_end(&fabric);
+	topology_destroy(topology);
+}
+
+/* A candidate of higher priority takes the lead; a greater identity alone does not. */
+static void priority_takes_the_lead(void **state)
+{
+	struct topology *topology = network_torus(3, 1);
+	struct mapper_config config = fabric_config("ud", true);
+	struct mapper_fabric fabric;
+	uint32_t leader = 0, other;
+
+	fabric_start(&fabric, topology, &config, 1);
+	run(&fabric, A_WHILE);
+	assert_int_equal(fabric_leaders(&fabric, &leader), 1);
+	other = leader == 0 ? 1 : 0;
+	fabric.net.host_agent[other].config.priority = 5;
+	mapper_fini(&fabric.mapper[other]);
+	fabric_start_mapper(&fabric, other, 1);
+	run(&fabric, A_WHILE);
+	assert_ptr_equal(the_leader(&fabric), &fabric.mapper[other]);
+	run(&fabric, 10 * A_WHILE);
+	assert_ptr_equal(the_leader(&fabric), &fabric.mapper[other]);
+	fabric_assert_works(&fabric);
+	fabric_end(&fabric);
+	topology_destroy(topology);
+}
+
+/* Cables go and come at random, with losses; each commit that is not behind a pause is safe beside
+ * what was in use before; and in the end the fabric works. */
+static void no_change_ever_combines_routes_into_a_cycle(void **state)
+{
+	unsigned live = 0, all = 0, changes = 0;
+
+	for (uint64_t seed = 0; seed < STORMS; seed++) {
+		struct topology *topology = random_network(seed * 4 + 1, 30);
+		struct mapper_config config =
+			fabric_config(seed % 2 == 0 ? "dfs" : "ud", seed % 4 < 2);
+		struct mapper_fabric fabric;
+		struct rng rng;
+
+		rng_init(&rng, seed, 3, 3);
+		fabric_start(&fabric, topology, &config, seed);
+		run(&fabric, A_WHILE);
+		fabric_assert_works(&fabric);
+		fabric.net.loss_ppm = 3000;
+		for (unsigned i = 0; i < 12; i++) {
+			uint32_t link = (uint32_t)rng_below(&rng, topology->links);
+
+			if (topology->link_at[link].a.kind == DEVICE_HOST ||
+				topology->link_at[link].b.kind == DEVICE_HOST)
+				continue;
+			fabric_watch_commits(&fabric);
+			net_cut_link(&fabric.net, link, !fabric.net.link_cut[link]);
+			run(&fabric, A_WHILE / 2 + rng_below(&rng, A_WHILE / 2));
+			changes++;
+		}
+		for (uint32_t i = 0; i < topology->links; i++)
+			if (fabric.net.link_cut[i])
+				net_cut_link(&fabric.net, i, false);
+		fabric.check_commits = false;
+		fabric.net.loss_ppm = 0;
+		run(&fabric, 6 * A_WHILE);
+		assert_map_is(the_leader(&fabric), topology);
+		fabric_assert_works(&fabric);
+		live += fabric.commits_live;
+		all += fabric.commits;
+		fabric_end(&fabric);
+		topology_destroy(topology);
+	}
+	assert_true(changes > 0 && live > 0 && live < all);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_fabric_gets_one_mapper_and_routes),
+	cmocka_unit_test(a_cut_cable_is_mapped_around_and_only_changes_are_sent),
+	cmocka_unit_test(a_switch_dies_and_starts_anew),
+	cmocka_unit_test(another_takes_over_when_the_mapper_dies),
+	cmocka_unit_test(taking_over_a_fabric_that_works_changes_nothing),
+	cmocka_unit_test(a_fabric_in_two_has_two_mappers_and_one_when_joined),
+	cmocka_unit_test(priority_takes_the_lead),
+	cmocka_unit_test(no_change_ever_combines_routes_into_a_cycle),
+};
+
+UNIT_MAIN(tests)
