@@ -48,11 +48,10 @@ struct virtual_pool {
  * does a transmission after which the neighbour may be due a credit frame.
  */
 struct virtual_channel {
-	weft_time free_at;    /* when the tail of what it sent last has left or will have left */
-	uint64_t ps_per_byte; /* of the link */
-	weft_time arrive_ps;  /* its delay, and what the receiver needs for routing */
-	/* Something to send, no credits; a host may know it before. WEFT_TIME_NEVER: not so. */
-	weft_time blocked_since;
+	weft_time free_at;       /* when the tail of what it sent last has left or will have left */
+	uint64_t ps_per_byte;    /* of the link */
+	weft_time arrive_ps;     /* its delay, and what the receiver needs for routing */
+	weft_time blocked_since; /* something to send, no credits; WEFT_TIME_NEVER: not so */
 	uint64_t busy_ps;
 	uint32_t arrive, credit; /* orders of the events at the far end */
 	uint32_t done;           /* order of its own DONE */
@@ -75,6 +74,7 @@ struct virtual_channel_apart {
 struct virtual_host {
 	weft_time wake_at;      /* the WAKE event under way; WEFT_TIME_NEVER: none */
 	struct traffic *stream; /* the only source, if its messages go past the FIFO; or NULL */
+	weft_time next_ps;      /* its next message falls due; WEFT_TIME_NEVER: none */
 	struct traffic **source;
 	uint32_t sources;
 	uint16_t next_destination; /* likely, of the next message */
@@ -139,9 +139,7 @@ struct virtual_fabric {
 	struct arrival_order **arrived;
 	/* What was measured. */
 	weft_time now, measure_from;
-	weft_time phase_end; /* nobody looks at the hosts before that */
-	weft_time ahead_ps;  /* how far hosts may be ahead of the clock */
-	uint32_t order;      /* of the event that is happening; 0: none is */
+	uint32_t order; /* of the event that is happening; 0: none is */
 	struct histogram network_ns, total_ns;
 	uint64_t dropped, fingerprint;
 	uint64_t latency_sum_ps; /* of all frames */

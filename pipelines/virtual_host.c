@@ -103,74 +103,64 @@ void virtual_host_wake_by(struct virtual_fabric *fabric, uint32_t number, weft_t
 			next, VIRTUAL_ORDER(fabric->switches + number, 0, VIRTUAL_WAKE), 0});
 }
 
-/* The stream's next message, if it is due by 'latest'. */
-static inline bool take_message(struct virtual_host *host, weft_time latest)
+/* The stream's next message, if it is due. */
+static bool take_message(struct virtual_host *host, weft_time now)
 {
-	struct traffic_message from;
+	struct traffic_taken taken;
 
-	while (traffic_take(host->stream, latest, &from)) {
-		const struct datagram_message message = {.generated_ps = from.generated_ps,
-			.bytes = from.bytes,
-			.destination = from.destination,
-			.sl = from.sl};
-
+	while (host->next_ps <= now && traffic_take(host->stream, now, &taken)) {
+		host->next_ps = taken.next_ps;
 		/* One number of many thousands: by then it is in the cache. */
-		host->next_destination = traffic_next_destination(host->stream);
+		host->next_destination = taken.next_destination;
 		__builtin_prefetch(&host->nic.sent[host->next_destination], 1);
-		if (datagram_stream_begin(&host->nic, &message))
+		if (datagram_stream_begin(&host->nic, taken.message.destination,
+			    taken.message.bytes, taken.message.generated_ps))
 			return true;
 	}
 	return false;
 }
 
-/*
- * Sends what the stream has, also what will be due within 'ahead_ps': nothing can come between but
- * credits, and those do not become fewer. When credits are missing it is the next credit frame that
- * goes on here; what is not sent yet counts as blocked from the time at which it could have left.
- */
+/* Sends what the stream has. It goes on when its next message is due or the channel is free; when
+ * credits are missing, with the next credit frame. */
 static void try_stream(struct virtual_fabric *fabric, uint32_t number, weft_time now)
 {
 	struct virtual_channel *channel = virtual_host_channel(fabric, number);
 	struct virtual_host *host = &fabric->host[number];
 	struct datagram_stream *stream = &host->nic.stream;
-	weft_time latest = now + fabric->ahead_ps, at;
-	struct weft_packet *packet;
+	weft_time next = channel->free_at;
 
-	if (latest >= fabric->phase_end)
-		latest = fabric->phase_end - 1;
-	for (;;) {
-		if (datagram_stream_is_empty(stream) && !take_message(host, latest)) {
-			at = traffic_due(host->stream);
-			break;
-		}
-		at = stream->generated_ps > now ? stream->generated_ps : now;
-		at = channel->free_at > at ? channel->free_at : at;
-		if (at > latest)
-			break;
+	if (datagram_stream_is_empty(stream) && !take_message(host, now)) {
+		virtual_host_wake_by(fabric, number, host->next_ps);
+		return;
+	}
+	if (next <= now) {
+		struct weft_packet *packet;
+
 		if (!datagram_stream_can_go(stream)) {
-			virtual_note_blocked(channel, at);
+			virtual_note_blocked(channel, now);
 			return;
 		}
 		packet = virtual_take_packet(fabric);
 		if (packet == NULL)
 			return;
-		datagram_stream_inject(&host->nic, at, packet, virtual_origin_of(fabric, packet));
-		virtual_start(fabric, channel, packet, at);
+		datagram_stream_inject(&host->nic, now, packet, virtual_origin_of(fabric, packet));
+		virtual_start(fabric, channel, packet, now);
+		next = channel->free_at;
+		if (datagram_stream_is_empty(stream) && host->next_ps > next)
+			next = host->next_ps;
 	}
-	virtual_host_wake_by(fabric, number, at);
+	virtual_host_wake_by(fabric, number, next);
 }
 
-void virtual_host_try(struct virtual_fabric *fabric, uint32_t number, weft_time now)
+/* Sends what has gone through FIFOs or is in transit. */
+static __attribute__((noinline)) void try_fifos(
+	struct virtual_fabric *fabric, uint32_t number, weft_time now)
 {
 	struct virtual_channel *channel = virtual_host_channel(fabric, number);
 	struct virtual_host *host = &fabric->host[number];
 	weft_time next;
 	bool sent;
 
-	if (__builtin_expect(host->stream != NULL, 1)) {
-		try_stream(fabric, number, now);
-		return;
-	}
 	if (virtual_is_sending(fabric, channel, now)) {
 		virtual_arm(fabric, channel);
 		return;
@@ -201,6 +191,14 @@ void virtual_host_try(struct virtual_fabric *fabric, uint32_t number, weft_time 
 		virtual_arm(fabric, channel);
 	else
 		virtual_host_wake_by(fabric, number, next);
+}
+
+void virtual_host_try(struct virtual_fabric *fabric, uint32_t number, weft_time now)
+{
+	if (__builtin_expect(fabric->host[number].stream != NULL, 1))
+		try_stream(fabric, number, now);
+	else
+		try_fifos(fabric, number, now);
 }
 
 static void grant(struct virtual_fabric *fabric, uint32_t number, unsigned vc, weft_time now)
@@ -362,6 +360,7 @@ void virtual_hosts_open(struct virtual_fabric *fabric)
 		if (!suits_stream(fabric, i))
 			continue;
 		host->stream = host->source[0];
+		host->next_ps = traffic_due(host->stream);
 		datagram_stream_open(&host->nic, traffic_config(host->stream)->sl);
 	}
 }

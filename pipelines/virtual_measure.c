@@ -150,7 +150,7 @@ static void measure_link(const void *ctx, struct topology_port from, struct run_
 					   : virtual_host_channel(fabric, from.device);
 	uint64_t blocked = virtual_channel_apart(fabric, channel)->blocked_ps;
 
-	if (channel->blocked_since != WEFT_TIME_NEVER && channel->blocked_since < fabric->now)
+	if (channel->blocked_since != WEFT_TIME_NEVER)
 		blocked += fabric->now - channel->blocked_since;
 	if (fabric->now > 0) {
 		link->utilisation = (double)channel->busy_ps / (double)fabric->now;

@@ -136,7 +136,6 @@ static void run_phase(struct course *course, weft_time until, bool sampling)
 	weft_time patience = fabric->run->watchdog_ps;
 	weft_time look_at = patience == WEFT_TIME_NEVER ? patience : fabric->now + patience / 16;
 
-	fabric->phase_end = until;
 	while (fabric->now < until && !is_over(course)) {
 		weft_time next = until;
 
@@ -176,7 +175,6 @@ int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 	choose_to_look_ahead(fabric);
 	fabric->measure_from = measure->warmup_ps;
 	virtual_hosts_open(fabric);
-	fabric->phase_end = measure->warmup_ps > 0 ? measure->warmup_ps : 1;
 	for (uint32_t i = 0; i < fabric->hosts; i++)
 		virtual_host_try(fabric, i, 0);
 	run_phase(&course, measure->warmup_ps, false);

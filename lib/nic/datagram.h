@@ -111,12 +111,12 @@ struct datagram {
 	/* And each that comes: a line, and the credits. */
 	struct datagram_number *come; /* by source, each 'come_step' apart */
 	uint64_t frames_received, messages_received, bytes_received;
-	uint64_t out_of_order; /* frames that came after later ones */
-	struct itb *itb;       /* NULL: absorbs nothing */
+	uint64_t out_of_order;              /* frames that came after later ones */
+	struct itb *itb;                    /* NULL: absorbs nothing */
+	struct datagram_recovery *recovery; /* NULL: what is discarded is lost */
 	uint32_t come_step;
 	/* The rest. */
 	struct link_end link;
-	struct datagram_recovery *recovery; /* NULL: what is discarded is lost */
 	struct datagram_fifo fifo[FRAME_VCS_MAX];
 	struct arn_marks *marks; /* NULL: without */
 	uint64_t diverted;       /* messages that have gone on to the adapted-flow channel */

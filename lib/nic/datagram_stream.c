@@ -4,8 +4,9 @@
 
 bool datagram_stream_suits(const struct datagram *nic)
 {
-	return nic->itb == NULL && nic->marks == NULL && nic->config.queuing == NULL &&
-	       !route_choice_learns(&nic->choice) && nic->waiting == 0;
+	return nic->itb == NULL && nic->recovery == NULL && nic->marks == NULL &&
+	       nic->config.queuing == NULL && !route_choice_learns(&nic->choice) &&
+	       nic->waiting == 0;
 }
 
 void datagram_stream_open(struct datagram *nic, uint8_t sl)
@@ -22,4 +23,18 @@ void datagram_stream_open(struct datagram *nic, uint8_t sl)
 			.source = nic->config.host},
 		.tx = &nic->link.tx[vc],
 	};
+}
+
+bool datagram_stream_route(struct datagram *nic, uint16_t destination, uint32_t bytes)
+{
+	const struct datagram_message message = {.destination = destination, .bytes = bytes};
+	struct datagram_route chosen;
+
+	if (!datagram_choose_route(nic, &message, &chosen)) {
+		nic->unreachable++;
+		return false;
+	}
+	nic->stream.frame.route = chosen.route;
+	nic->stream.frame.route_length = chosen.length;
+	return true;
 }

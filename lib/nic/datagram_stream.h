@@ -34,25 +34,22 @@ static inline void datagram_stream_next_frame(struct datagram *nic)
 	stream->frame.flags = payload == stream->left_bytes ? FRAME_F_TAIL : 0;
 }
 
-/* The message is the one that leaves. False: it has no route and is forgotten, counted. */
+/* Which way a message takes. False: there is none, counted. */
+bool datagram_stream_route(struct datagram *nic, uint16_t destination, uint32_t bytes);
+
+/* This message, of 1 byte or more, is the one that leaves. False: it has no route and is forgotten,
+ * counted. */
 static inline bool datagram_stream_begin(
-	struct datagram *nic, const struct datagram_message *message)
+	struct datagram *nic, uint16_t destination, uint32_t bytes, weft_time generated_ps)
 {
 	struct datagram_stream *stream = &nic->stream;
-	struct datagram_route chosen;
 
-	if (nic->has_routes) {
-		if (!datagram_choose_route(nic, message, &chosen)) {
-			nic->unreachable++;
-			return false;
-		}
-		stream->frame.route = chosen.route;
-		stream->frame.route_length = chosen.length;
-	}
-	stream->generated_ps = message->generated_ps;
-	stream->left_bytes = message->bytes;
-	stream->number = &nic->sent[message->destination];
-	stream->frame.destination = message->destination;
+	if (nic->has_routes && !datagram_stream_route(nic, destination, bytes))
+		return false;
+	stream->generated_ps = generated_ps;
+	stream->left_bytes = bytes;
+	stream->number = &nic->sent[destination];
+	stream->frame.destination = destination;
 	datagram_stream_next_frame(nic);
 	return true;
 }

@@ -345,17 +345,27 @@ void traffic_skip(struct traffic *traffic)
 	traffic->pending = false;
 }
 
-bool traffic_take(struct traffic *traffic, weft_time latest, struct traffic_message *message)
+static inline weft_time next_due(const struct traffic *traffic)
 {
-	if (!is_due(traffic, &traffic->handed, latest))
+	weft_time next = traffic->handed.next_ps;
+
+	return next < traffic->until_ps ? next : WEFT_TIME_NEVER;
+}
+
+bool traffic_take(struct traffic *traffic, weft_time latest, struct traffic_taken *taken)
+{
+	taken->next_ps = next_due(traffic);
+	if (taken->next_ps > latest)
 		return false;
-	message->destination = traffic->next_destination;
-	message->sl = traffic->sl;
-	message->generated_ps = traffic->handed.next_ps;
-	message->bytes = advance(traffic, &traffic->handed);
+	taken->message.destination = traffic->next_destination;
+	taken->message.sl = traffic->sl;
+	taken->message.generated_ps = taken->next_ps;
+	taken->message.bytes = advance(traffic, &traffic->handed);
 	traffic->counters.accepted_messages++;
-	traffic->counters.accepted_bytes += message->bytes;
+	traffic->counters.accepted_bytes += taken->message.bytes;
 	draw_next_destination(traffic);
+	taken->next_ps = next_due(traffic);
+	taken->next_destination = traffic->next_destination;
 	return true;
 }
 

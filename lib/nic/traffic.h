@@ -91,10 +91,17 @@ void traffic_accept(struct traffic *traffic);
 /* The interface will never take it (no route): on with the next. It counts as generated only. */
 void traffic_skip(struct traffic *traffic);
 
+/* A message that was taken, and what is known of the one after it. */
+struct traffic_taken {
+	struct traffic_message message;
+	weft_time next_ps;         /* when it falls due; WEFT_TIME_NEVER: there will be none */
+	uint16_t next_destination; /* means nothing then */
+};
+
 /* The next message, if it falls due by 'latest', which may be ahead of the clock: it is accepted.
- * False: none. Counts it as generated only when somebody counts (traffic_count()). A source is
- * either polled or taken from, and one with lanes is polled. */
-bool traffic_take(struct traffic *traffic, weft_time latest, struct traffic_message *message);
+ * False: none, only next_ps is set. Counts it as generated only when somebody counts
+ * (traffic_count()). A source is either polled or taken from, and one with lanes is polled. */
+bool traffic_take(struct traffic *traffic, weft_time latest, struct traffic_taken *taken);
 /* When the n-th message that is still to be had falls due, or the last one if there are fewer; 0:
  * there is none. */
 weft_time traffic_due_of(const struct traffic *traffic, unsigned n);

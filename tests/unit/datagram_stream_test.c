@@ -45,7 +45,8 @@ static void a_stream_sends_the_frames_that_a_fifo_sends(void **state)
 				.destination = (uint16_t)rng_below(&rng, 4),
 				.sl = 1};
 			datagram_send(&fifo, &message);
-			assert_true(datagram_stream_begin(&stream, &message));
+			assert_true(datagram_stream_begin(
+				&stream, message.destination, message.bytes, message.generated_ps));
 		}
 		if (!datagram_stream_can_go(&stream.stream)) {
 			assert_false(datagram_inject(&fifo, i, &a, &from_a));
