@@ -106,3 +106,15 @@ int fabric_adapt_switch(struct weft_switch *sw, const struct topology *topology,
 				 "say",
 				 run->origin, topology->switch_at[at].name);
 }
+
+void fabric_mark_switch(struct weft_switch *sw, struct fecn *fecn, const struct run_config *run)
+{
+	if (run->sw.fecn == 0)
+		return;
+	fecn_init(fecn);
+	for (unsigned port = 0; port < sw->ports; port++)
+		for (unsigned vc = 0; vc < sw->vcs; vc++)
+			fecn_set(
+				fecn, port, vc, run->sw.fecn, sw->port[port].link.config.vc_blocks);
+	switch_set_fecn(sw, fecn);
+}

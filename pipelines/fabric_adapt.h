@@ -2,9 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Adaptive routing, AFI, the congestion detector and notifications as a run file asks for them, of
- * one switch and of the hosts, the same at both clocks and in every process of a lab. */
+/* Adaptive routing, AFI, the congestion detector, notifications and marks as a run file asks for
+ * them, of one switch and of the hosts, the same at both clocks and in every process of a lab. */
 
+#include "fecn.h"
 #include "run_config.h"
 #include "switch_adapt.h"
 
@@ -24,3 +25,7 @@ weft_time fabric_adapt_mark_ps(const struct run_config *run);
  * first packet; nothing if that is nothing. 0, -EINVAL, -ENOMEM, and 'fault'. */
 int fabric_adapt_switch(struct weft_switch *sw, const struct topology *topology, uint32_t at,
 	const struct run_config *run, struct fault *fault);
+
+/* Sets the run file's threshold at each input and VC of the switch, which marks from now on; 'fecn'
+ * is the caller's and lives as long. Nothing if the threshold is 0. */
+void fabric_mark_switch(struct weft_switch *sw, struct fecn *fecn, const struct run_config *run);

@@ -47,6 +47,7 @@ struct run_config_switch {
 	uint32_t mtu_bytes;            /* payload of the longest frame that must fit */
 	uint32_t vcs;                  /* without the adapted-flow channel */
 	bool voq;
+	uint32_t fecn; /* threshold of every input buffer, 0: nothing is marked (fecn.h) */
 	weft_time routing_delay_ps;
 };
 

@@ -76,6 +76,7 @@ const struct yaml_field run_switch_fields[] = {
 	{"flow-control", YAML_FIELD_CHOICE, YAML_MEMBER(S, flow_control),
 		.choices = flow_control_choices},
 	{"credits", YAML_FIELD_CHOICE, YAML_MEMBER(S, credits), .choices = credits_choices},
+	{"fecn", YAML_FIELD_NUMBER, YAML_MEMBER(S, fecn), .max = 15},
 	{"routing-delay", YAML_FIELD_TIME, YAML_MEMBER(S, routing_delay_ps), .max = PS_PER_MS},
 	{NULL},
 };

@@ -50,6 +50,8 @@ static int check_wormhole(const struct run_config *config, struct fault *fault)
 	else if (config->sw.vcs != 1 || config->sw.voq || config->queuing != RUN_QUEUING_1Q)
 		what = "has one queue an input: 'vcs: 1', 'voq: false' and 'queuing: 1q' were "
 		       "expected";
+	else if (config->sw.fecn != 0)
+		what = "has no VCs to mark by: 'fecn: 0' was expected";
 	else if (config->routing.adaptive != RUN_ADAPTIVE_NONE)
 		what = "has no credits to route by: 'routing.adaptive: none' was expected";
 	else if (config->routing.mode != RUN_ROUTING_SOURCE)
@@ -80,6 +82,8 @@ static int check_switch(const struct run_config *config, struct fault *fault)
 	if (config->sw.credits != RUN_CREDITS_COALESCED && config->clock == RUN_CLOCK_REAL)
 		return refuse(
 			config, fault, "'switch.credits: each' on the real clock", "coalesced");
+	if (config->sw.fecn != 0 && config->clock == RUN_CLOCK_REAL)
+		return refuse(config, fault, "'switch.fecn' on the real clock", "0");
 	if (config->sw.routing_delay_ps != 0 && config->clock == RUN_CLOCK_REAL)
 		return refuse(config, fault, "a switch.routing-delay on the real clock", "0ns");
 	if (config->queuing == RUN_QUEUING_VOQNET && config->clock == RUN_CLOCK_REAL)

@@ -8,6 +8,7 @@
 #include "deadlock.h"
 #include "event_queue.h"
 #include "fabric_routes.h"
+#include "fecn.h"
 #include "goal_replay.h"
 #include "histogram.h"
 #include "run_goal.h"
@@ -130,6 +131,7 @@ struct virtual_fabric {
 	struct virtual_pool pool;
 	struct virtual_credits credits;
 	struct virtual_notes notes;
+	struct fecn *fecn; /* [switches]; NULL: nothing is marked */
 	struct fabric_routes routes;
 	struct run_hosts *traffic;
 	struct run_goal *goal; /* a schedule that hosts replay; NULL: none */

@@ -80,9 +80,19 @@ static int adapt_switches(struct virtual_fabric *fabric, struct fault *fault)
 {
 	int result = 0;
 
-	for (uint32_t at = 0; at < fabric->switches && result == 0; at++)
+	if (fabric->run->sw.fecn != 0) {
+		fabric->fecn =
+			virtual_arena_get(&fabric->arena, fabric->switches * sizeof(*fabric->fecn));
+		if (fabric->fecn == NULL)
+			return fault_set(
+				fault, ENOMEM, "no memory for %u switches", fabric->switches);
+	}
+	for (uint32_t at = 0; at < fabric->switches && result == 0; at++) {
+		if (fabric->fecn != NULL)
+			fabric_mark_switch(fabric->sw[at], &fabric->fecn[at], fabric->run);
 		result = fabric_adapt_switch(
 			fabric->sw[at], fabric->topology, at, fabric->run, fault);
+	}
 	return result;
 }
 

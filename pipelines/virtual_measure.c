@@ -134,6 +134,8 @@ static void count_adaptation(void *ctx, const char *name, uint64_t value)
 /* What was done about congestion, by all switches together. */
 static void add_adaptation(const struct virtual_fabric *fabric, struct run_result *result)
 {
+	for (uint32_t at = 0; fabric->fecn != NULL && at < fabric->switches; at++)
+		run_result_count(result, "packets_marked", fabric->fecn[at].marked);
 	if (fabric->run->routing.adaptive == RUN_ADAPTIVE_NONE)
 		return;
 	for (uint32_t at = 0; at < fabric->switches; at++)

@@ -174,6 +174,45 @@ static void only_adapted_packets_use_the_adapted_flow_channel(void **state)
 	virtual_lab_close(&lab);
 }
 
+/* Then all buffers are empty, and all credits are back. */
+static void all_that_was_sent_arrives_when_nobody_sends_any_more(void **state)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		struct virtual_lab lab;
+		char mode[64];
+
+		snprintf(mode, sizeof(mode), "routing.adaptive=%s", modes[i]);
+		RUN(&lab, mode, "routing.afi=true", "queuing=dbbm", "switch.vcs=2",
+			"traffic[0].stop=200us", "traffic[1].stop=200us", "measure.duration=4ms");
+		assert_int_equal(lab.result.packets.pending, 0);
+		assert_int_equal(lab.result.messages.pending, 0);
+		assert_int_equal(lab.result.packets.delivered, lab.result.packets.injected);
+		for (uint32_t at = 0; at < lab.fabric->switches; at++)
+			assert_int_equal(switch_stored_packets(lab.fabric->sw[at]), 0);
+		virtual_lab_close(&lab);
+	}
+}
+
+/* The stricter the threshold, the more is marked; and marks change nothing else. */
+static void packets_are_marked_above_the_threshold(void **state)
+{
+	static const char *const threshold[] = {
+		"switch.fecn=0", "switch.fecn=1", "switch.fecn=8", "switch.fecn=15"};
+	uint64_t marked[4], fingerprint = 0;
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct virtual_lab lab;
+
+		RUN(&lab, threshold[i]);
+		marked[i] = i == 0 ? 0 : result_counter(&lab.result, "packets_marked");
+		fingerprint = i == 0 ? lab.result.fingerprint : fingerprint;
+		assert_int_equal(lab.result.fingerprint, fingerprint);
+		virtual_lab_close(&lab);
+	}
+	assert_true(marked[1] < marked[2]);
+	assert_true(marked[2] < marked[3]);
+}
+
 static void assert_refused(const char *const *set, unsigned sets, const char *why)
 {
 	struct fault fault = {""};
@@ -202,6 +241,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(the_same_seed_gives_the_same_run),
 	cmocka_unit_test(samples_add_up_to_the_counters),
 	cmocka_unit_test(only_adapted_packets_use_the_adapted_flow_channel),
+	cmocka_unit_test(packets_are_marked_above_the_threshold),
+	cmocka_unit_test(all_that_was_sent_arrives_when_nobody_sends_any_more),
 	cmocka_unit_test(tables_without_alternatives_are_refused),
 };
 

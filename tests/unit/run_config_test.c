@@ -83,7 +83,7 @@ static const char full[] =
 	"seed: 7\n"
 	"link: {rate: 100Gbps, delay: 6ns}\n"
 	"switch: {switching: wormhole, buffer: 344KiB, mtu: 2KiB, vcs: 2, voq: false, "
-	"flow-control: stop-go, routing-delay: 150ns}\n"
+	"flow-control: stop-go, fecn: 7, routing-delay: 150ns}\n"
 	"queuing: vftree\n"
 	"routing: {algorithm: dmodk, adaptive: adaptive-th, afi: true, threshold: 70%, mode: table, "
 	"alternatives: 4, granularity: switch}\n"
@@ -128,6 +128,7 @@ static void every_key_is_read(void **state)
 	assert_int_equal(config->sw.routing_delay_ps, 150000);
 	assert_int_equal(config->queuing, RUN_QUEUING_VFTREE);
 	assert_int_equal(config->routing.algorithm, RUN_ALGORITHM_DMODK);
+	assert_int_equal(config->sw.fecn, 7);
 	assert_int_equal(config->routing.adaptive, RUN_ADAPTIVE_ADAPTIVE_TH);
 	assert_true(config->routing.afi);
 	assert_int_equal(config->routing.threshold_ppm, 700000);
@@ -251,7 +252,7 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 			"hello, watchdog, measure, edges, traffic, faults"},
 		{HEAD "switch: {bufer: 1KiB}\n",
 			"r.yaml:4:10: unknown key 'bufer' in 'switch', nearest is buffer; known are: "
-			"switching, buffer, stop, go, mtu, vcs, voq, flow-control, credits, routing-delay"},
+			"switching, buffer, stop, go, mtu, vcs, voq, flow-control, credits, fecn, routing-delay"},
 		{HEAD "switch: {buffer: 128}\n",
 			"r.yaml:4:18: 'buffer: 128': a size with its unit, such as 128KiB (B, KiB, "
 			"MiB) was expected"},
@@ -403,7 +404,7 @@ static void an_override_is_checked_like_the_file(void **state)
 {
 	assert_refused(HEAD, "switch.bufer=64KiB",
 		"--set switch.bufer=64KiB: unknown key 'bufer' in 'switch', nearest is buffer; known "
-		"are: switching, buffer, stop, go, mtu, vcs, voq, flow-control, credits, routing-delay");
+		"are: switching, buffer, stop, go, mtu, vcs, voq, flow-control, credits, fecn, routing-delay");
 	assert_refused(HEAD, "switch.buffer=64",
 		"--set switch.buffer=64: 'buffer: 64': a size with its unit, such as 128KiB (B, KiB, "
 		"MiB) was expected");
@@ -429,6 +430,8 @@ static void what_is_not_built_is_refused_by_name(void **state)
 		{"switch.credits=each",
 			"r.yaml: 'switch.credits: each' on the real clock is not built "
 			"yet; use coalesced"},
+		{"switch.fecn=8",
+			"r.yaml: 'switch.fecn' on the real clock is not built yet; use 0"},
 		{"switch.routing-delay=1ns",
 			"r.yaml: a switch.routing-delay on the real clock is not built yet; use 0ns"},
 		{"routing.adaptive=arn", "r.yaml: 'routing.adaptive' on the real clock is not "
