@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Figures 1 and 4 of the ARN+AFI paper on a whole fabric: where flows meet, how far notifications
+ * travel, who acts, in which channel the packets go on, and that all ends when the cause has. */
+
+#include <string.h>
+
+#include "switch_adapt.h"
+#include "virtual_devices.h"
+#include "virtual_lab.h"
+#include "virtual_watch.h"
+
+/* 16 hosts, two at each leaf, four in each of the trees below the top. Two of them send all they
+ * can to h0 until 'stop', and then a little. The switches act as the paper's letter says. */
+static const char tree[] =
+	"weft: run/1\n"
+	"topology: \"rlft:ports=4,stages=3\"\n"
+	"clock: virtual\n"
+	"link: {rate: 100Gbps, delay: 30ns}\n"
+	"switch: {buffer: 64KiB, mtu: 1KiB, credits: each}\n"
+	"nic: {mtu: 1KiB}\n"
+	"routing: {algorithm: dmodk, adaptive: arn, afi: true}\n"
+	"detector: {crt: 50us, arn-ttl: 100us, arn-refresh: 10us, readings: {down-roots: stage}}\n"
+	"measure: {warmup: 0ms, duration: 1200us, sample: 100us}\n"
+	"traffic:\n"
+	"  - {pattern: hotspot, from: [h4, h8], to: [h0], load: 100%, message: 1KiB, stop: 250us}\n"
+	"  - {pattern: hotspot, from: [h4, h8], to: [h0], load: 10%, message: 1KiB, start: 900us}\n";
+
+#define AGAIN  (900 * PS_PER_US)
+#define CRT    (50 * PS_PER_US)
+#define AFC    1
+#define HOSTS  0 /* as a stage */
+#define STAGES 4
+#define NOBODY 99
+
+/* What was seen, in the order of time. */
+struct story {
+	struct virtual_lab lab;
+	weft_time first_note;
+	unsigned roots_then;       /* at the first notification */
+	unsigned root_stage;       /* of the switch that has one then */
+	unsigned first_told;       /* stage of who gets it */
+	unsigned notes[STAGES];    /* that came in, by stage, until somebody acted */
+	unsigned actor;            /* stage of the first device that sends an adapted packet */
+	weft_time acted, last_act; /* adapted packets that an actor sends */
+	uint64_t astray;           /* adapted packets in other VCs, or others in the AFC */
+	uint64_t at_h0[2];         /* arrivals, by VC */
+};
+
+static unsigned stage_of(const struct story *story, struct topology_port at)
+{
+	return at.kind == DEVICE_HOST ? HOSTS : story->lab.topology->switch_at[at.device].stage;
+}
+
+static void see_note(struct story *story, const struct virtual_sight *sight)
+{
+	const struct virtual_fabric *fabric = story->lab.fabric;
+
+	if (sight->out)
+		return;
+	if (story->first_note == 0) {
+		story->first_note = sight->now;
+		story->first_told = stage_of(story, sight->at);
+		for (uint32_t at = 0; at < fabric->switches; at++)
+			if (fabric->sw[at]->adaptation->detector->roots > 0) {
+				story->roots_then++;
+				story->root_stage = fabric->topology->switch_at[at].stage;
+			}
+	}
+	if (story->actor == NOBODY)
+		story->notes[stage_of(story, sight->at)]++;
+}
+
+static void see_packet(struct story *story, const struct virtual_sight *sight)
+{
+	const struct weft_packet *packet = sight->packet;
+	bool adapted = (packet->flags & FRAME_F_ADAPTED) != 0;
+
+	story->astray += adapted != (packet->header_vc == AFC);
+	if (!sight->out) {
+		if (sight->at.kind == DEVICE_HOST && sight->at.device == 0)
+			story->at_h0[packet->header_vc]++;
+		return;
+	}
+	if (!adapted || (sight->at.kind == DEVICE_SWITCH && packet->vc == AFC))
+		return;
+	if (story->actor == NOBODY) {
+		story->actor = stage_of(story, sight->at);
+		story->acted = sight->now;
+	}
+	story->last_act = sight->now;
+}
+
+static void see(void *ctx, const struct virtual_sight *sight)
+{
+	if (sight->note != NULL)
+		see_note(ctx, sight);
+	if (sight->packet != NULL)
+		see_packet(ctx, sight);
+}
+
+static void tell(struct story *story, const char *const *set, unsigned sets)
+{
+	*story = (struct story){.actor = NOBODY, .first_told = NOBODY};
+	virtual_lab_open(&story->lab, tree, set, sets);
+	virtual_fabric_watch(story->lab.fabric, see, story);
+	virtual_lab_run(&story->lab);
+	assert_int_equal(story->astray, 0);
+	assert_int_equal(story->lab.result.lost, 0);
+	assert_int_equal(story->lab.result.packets.dropped, 0);
+}
+
+#define TELL(story, ...) tell(story, VIRTUAL_LAB_SET(__VA_ARGS__))
+
+/* Nothing is told before the detector's time has passed; both channels lead to h0; and when the
+ * cause has gone, all forget. */
+static void assert_it_begins_and_ends(const struct story *story)
+{
+	assert_int_equal(story->roots_then, 1);
+	assert_true(story->first_note > CRT);
+	assert_true(story->acted >= story->first_note);
+	assert_true(story->at_h0[0] > 0);
+	assert_true(story->at_h0[AFC] > 0);
+	assert_true(story->last_act < AGAIN);
+	assert_true(result_counter(&story->lab.result, "arn_entries_expired") > 0);
+}
+
+/* Flow A, and figure 4 event by event: the flows meet at the top, the switch below on the way up
+ * goes around. */
+static void between_stages_3_and_2_a_switch_of_stage_2_acts(void **state)
+{
+	struct story story;
+
+	TELL(&story, "seed=1");
+	assert_it_begins_and_ends(&story);
+	assert_int_equal(story.root_stage, 3);
+	assert_int_equal(story.first_told, 2);
+	assert_int_equal(story.actor, 2);
+	assert_int_equal(story.notes[1], 0);
+	assert_int_equal(story.notes[HOSTS], 0);
+	assert_true(result_counter(&story.lab.result, "arn_packets_adapted") > 0);
+	virtual_lab_close(&story.lab);
+}
+
+/* Flow B: one comes from the next leaf, one from far; they meet in stage 2. */
+static void between_stages_2_and_1_a_leaf_acts(void **state)
+{
+	struct story story;
+
+	TELL(&story, "traffic[0].from=[h2, h4]", "traffic[1].from=[h2, h4]");
+	assert_it_begins_and_ends(&story);
+	assert_int_equal(story.root_stage, 2);
+	assert_int_equal(story.actor, 1);
+	assert_int_equal(story.notes[HOSTS], 0);
+	virtual_lab_close(&story.lab);
+}
+
+/* Flow C: they meet at the destination's leaf. Nobody can go around; the hosts act. */
+static void at_the_last_switch_the_hosts_act(void **state)
+{
+	struct story story;
+
+	TELL(&story, "traffic[0].from=[h1, h4]", "traffic[1].from=[h1, h4]");
+	assert_it_begins_and_ends(&story);
+	assert_int_equal(story.root_stage, 1);
+	assert_int_equal(story.actor, HOSTS);
+	assert_true(story.notes[HOSTS] > 0);
+	assert_int_equal(result_counter(&story.lab.result, "arn_packets_adapted"), 0);
+	assert_true(result_counter(&story.lab.result, "host_messages_diverted") > 0);
+	virtual_lab_close(&story.lab);
+}
+
+/* The reading by which the hosts act on all roots on the way down. */
+static void by_the_default_reading_the_hosts_act_on_all_of_them(void **state)
+{
+	struct story story;
+
+	TELL(&story, "detector.readings.down-roots=hosts");
+	assert_it_begins_and_ends(&story);
+	assert_int_equal(story.root_stage, 3);
+	assert_int_equal(story.actor, HOSTS);
+	assert_true(story.notes[2] > 0 && story.notes[1] > 0 && story.notes[HOSTS] > 0);
+	virtual_lab_close(&story.lab);
+}
+
+/* Two hosts of one leaf meet at its output on the way up, which it goes around by itself. */
+static void on_the_way_up_the_switch_itself_acts(void **state)
+{
+	struct story story;
+
+	TELL(&story, "traffic[0].from=[h4, h5]", "traffic[1].from=[h4, h5]");
+	assert_int_equal(story.actor, 1);
+	assert_int_equal(story.notes[1] + story.notes[2] + story.notes[HOSTS], 0);
+	assert_true(story.last_act < AGAIN);
+	virtual_lab_close(&story.lab);
+}
+
+static void hosts_that_do_not_act_are_told_in_vain(void **state)
+{
+	struct story story;
+
+	TELL(&story, "traffic[0].from=[h1, h4]", "traffic[1].from=[h1, h4]",
+		"detector.readings.hosts-act=false");
+	assert_int_equal(story.actor, NOBODY);
+	assert_true(story.notes[HOSTS] > 0);
+	virtual_lab_close(&story.lab);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(between_stages_3_and_2_a_switch_of_stage_2_acts),
+	cmocka_unit_test(between_stages_2_and_1_a_leaf_acts),
+	cmocka_unit_test(at_the_last_switch_the_hosts_act),
+	cmocka_unit_test(by_the_default_reading_the_hosts_act_on_all_of_them),
+	cmocka_unit_test(on_the_way_up_the_switch_itself_acts),
+	cmocka_unit_test(hosts_that_do_not_act_are_told_in_vain),
+};
+
+UNIT_MAIN(tests)

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * The escape argument of the adapted-flow channel, on the graph of buffers: a node is a link with a
+ * VC, ordinary or AFC; an edge leads from where a packet for some host can be to where it can be
+ * next. In an ordinary VC it goes on by its table's port in an ordinary VC, or by any alternative
+ * in the AFC; in the AFC it stays, and goes by its table's port, or, if that link is down, by an
+ * alternative. Hosts send into both. Without a cycle there somebody can always move.
+ */
+
+#include <stdlib.h>
+
+#include "route_algorithm.h"
+#include "unit.h"
+
+#include "failures.h"
+
+#define PORTS 64
+
+struct buffers {
+	const struct topology *topology;
+	struct route_table *table;
+	uint32_t channels;
+	/* By node, 2 * channel + in the AFC: outputs by which packets go on from there, into an
+	 * ordinary VC, and into the AFC. */
+	uint64_t (*next)[2];
+	uint32_t *waiting, *stack;
+};
+
+static uint32_t channel_of(const struct buffers *buffers, struct topology_port from)
+{
+	return from.kind == DEVICE_SWITCH ? from.device * PORTS + from.port
+					  : buffers->topology->switches * PORTS + from.device;
+}
+
+/* The switch that a channel leads to; UINT32_MAX: a host, or nothing. */
+static uint32_t end_of(const struct buffers *buffers, uint32_t channel)
+{
+	uint32_t switches = buffers->topology->switches;
+	struct topology_port from = {DEVICE_SWITCH, channel / PORTS, (uint8_t)(channel % PORTS)},
+			     to;
+
+	if (channel >= switches * PORTS)
+		from = (struct topology_port){DEVICE_HOST, channel - switches * PORTS, 0};
+	if (!topology_peer(buffers->topology, from, &to) || to.kind != DEVICE_SWITCH)
+		return UINT32_MAX;
+	return to.device;
+}
+
+/* Where packets for 'host' go on from the node, as one who may take any alternative does. */
+static void next_for(const struct buffers *buffers, uint32_t node, uint32_t host, uint64_t next[2])
+{
+	uint32_t at = end_of(buffers, node / 2);
+	uint64_t alternatives = route_table_alternatives(buffers->table, at)[host];
+	uint8_t primary = route_table_row(buffers->table, at)[host];
+
+	next[0] = node % 2 == 0 && primary != ROUTE_TABLE_NONE ? UINT64_C(1) << primary : 0;
+	next[1] = alternatives | (node % 2 == 0 ? 0 : next[0]);
+}
+
+static void visit(struct buffers *buffers, bool *seen, uint32_t node, uint32_t *depth)
+{
+	if (seen[node] || end_of(buffers, node / 2) == UINT32_MAX)
+		return;
+	seen[node] = true;
+	buffers->stack[(*depth)++] = node;
+}
+
+/* All that packets for one host can do, from wherever they are sent. */
+static void follow(struct buffers *buffers, uint32_t host, bool *seen)
+{
+	uint32_t depth = 0;
+
+	for (uint32_t from = 0; from < buffers->topology->hosts; from++)
+		for (unsigned afc = 0; from != host && afc < 2; afc++)
+			visit(buffers, seen,
+				2 * channel_of(
+					    buffers, (struct topology_port){DEVICE_HOST, from, 0}) +
+					afc,
+				&depth);
+	while (depth > 0) {
+		uint32_t node = buffers->stack[--depth], at = end_of(buffers, node / 2);
+		uint64_t next[2];
+
+		next_for(buffers, node, host, next);
+		for (unsigned afc = 0; afc < 2; afc++) {
+			buffers->next[node][afc] |= next[afc];
+			for (uint64_t set = next[afc]; set != 0; set &= set - 1)
+				visit(buffers, seen,
+					2 * (at * PORTS + (uint32_t)__builtin_ctzll(set)) + afc,
+					&depth);
+		}
+	}
+}
+
+/* Calls 'each' for all nodes that follow. */
+static void for_each_next(struct buffers *buffers, uint32_t node,
+	void (*each)(struct buffers *, uint32_t next, uint32_t *depth), uint32_t *depth)
+{
+	uint32_t at = end_of(buffers, node / 2);
+
+	for (unsigned afc = 0; at != UINT32_MAX && afc < 2; afc++)
+		for (uint64_t set = buffers->next[node][afc]; set != 0; set &= set - 1)
+			each(buffers, 2 * (at * PORTS + (uint32_t)__builtin_ctzll(set)) + afc,
+				depth);
+}
+
+static void count_one(struct buffers *buffers, uint32_t next, uint32_t *depth)
+{
+	(void)depth;
+	buffers->waiting[next]++;
+}
+
+static void take_one(struct buffers *buffers, uint32_t next, uint32_t *depth)
+{
+	if (--buffers->waiting[next] == 0)
+		buffers->stack[(*depth)++] = next;
+}
+
+/* Kahn: what nothing leads to is taken out until nothing is left, or a cycle. */
+static bool is_acyclic(struct buffers *buffers)
+{
+	uint32_t nodes = 2 * buffers->channels, depth = 0, taken = 0;
+
+	for (uint32_t node = 0; node < nodes; node++)
+		for_each_next(buffers, node, count_one, &depth);
+	for (uint32_t node = 0; node < nodes; node++)
+		if (buffers->waiting[node] == 0)
+			buffers->stack[depth++] = node;
+	while (depth > 0) {
+		uint32_t node = buffers->stack[--depth];
+
+		taken++;
+		for_each_next(buffers, node, take_one, &depth);
+	}
+	return taken == nodes;
+}
+
+/* 'spoil': every port is an alternative, so packets that came down may go up again. */
+static bool adapts_without_deadlock(const struct topology *topology, bool spoil)
+{
+	struct route_options options = {.jobs = 1};
+	struct fault fault = {""};
+	struct buffers buffers = {
+		.topology = topology, .channels = topology->switches * PORTS + topology->hosts};
+	bool *seen = calloc(2 * buffers.channels, sizeof(*seen)), result;
+
+	buffers.table = route_compute_table(topology, &route_dmodk, &options, NULL, &fault);
+	assert_string_equal(fault.text, "");
+	buffers.next = calloc(2 * buffers.channels, sizeof(*buffers.next));
+	buffers.waiting = calloc(2 * buffers.channels, sizeof(*buffers.waiting));
+	buffers.stack = calloc(2 * buffers.channels, sizeof(*buffers.stack));
+	for (uint32_t at = 0; spoil && at < topology->switches; at++)
+		for (uint32_t host = 0; host < topology->hosts; host++)
+			route_table_alternatives(buffers.table, at)[host] =
+				UINT64_MAX >> (64 - topology->switch_at[at].ports);
+	for (uint32_t host = 0; host < topology->hosts; host++) {
+		for (uint32_t i = 0; i < 2 * buffers.channels; i++)
+			seen[i] = false;
+		follow(&buffers, host, seen);
+	}
+	result = is_acyclic(&buffers);
+	free(seen);
+	free(buffers.next);
+	free(buffers.waiting);
+	free(buffers.stack);
+	route_table_destroy(buffers.table);
+	return result;
+}
+
+static struct topology *fat_tree(unsigned ports, unsigned stages)
+{
+	char spec[64];
+	struct fault fault = {""};
+	struct topology *topology;
+
+	snprintf(spec, sizeof(spec), "rlft:ports=%u,stages=%u", ports, stages);
+	topology = topology_generate(spec, &fault);
+	if (topology == NULL)
+		fail_msg("%s", fault.text);
+	return topology;
+}
+
+static void adapted_packets_and_others_never_wait_in_a_circle(void **state)
+{
+	static const unsigned shapes[][2] = {{4, 2}, {4, 3}, {4, 4}, {6, 3}, {8, 2}, {8, 3}};
+
+	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		struct topology *topology = fat_tree(shapes[i][0], shapes[i][1]);
+
+		assert_true(adapts_without_deadlock(topology, false));
+		topology_destroy(topology);
+	}
+}
+
+static void nor_do_they_in_damaged_trees(void **state)
+{
+	for (uint64_t seed = 0; seed < 20; seed++) {
+		struct topology *topology = fat_tree(seed % 2 == 0 ? 4 : 6, seed % 2 == 0 ? 3 : 2);
+		struct rng rng;
+
+		rng_init(&rng, seed, 0, 1);
+		fail_links(topology, &rng, 1 + (unsigned)rng_below(&rng, 6));
+		assert_true(adapts_without_deadlock(topology, false));
+		topology_destroy(topology);
+	}
+}
+
+static void if_they_could_go_up_again_after_a_way_down_they_would(void **state)
+{
+	struct topology *topology = fat_tree(4, 3);
+
+	assert_false(adapts_without_deadlock(topology, true));
+	topology_destroy(topology);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(adapted_packets_and_others_never_wait_in_a_circle),
+	cmocka_unit_test(nor_do_they_in_damaged_trees),
+	cmocka_unit_test(if_they_could_go_up_again_after_a_way_down_they_would),
+};
+
+UNIT_MAIN(tests)
