@@ -16,6 +16,7 @@ static weft_time poll_sources(struct virtual_host *host, weft_time now)
 		struct traffic *source = host->source[i];
 		weft_time due = traffic_due(source);
 		struct traffic_message from;
+		bool full = false;
 
 		while (due <= now && traffic_poll(source, now, &from)) {
 			const struct datagram_message message = {.generated_ps = from.generated_ps,
@@ -23,10 +24,9 @@ static weft_time poll_sources(struct virtual_host *host, weft_time now)
 				.destination = from.destination,
 				.sl = from.sl};
 
-			if (!datagram_has_room(&host->nic, &message)) {
-				due = WEFT_TIME_NEVER; /* until something has left */
+			full = !datagram_has_room(&host->nic, &message);
+			if (full)
 				break;
-			}
 			datagram_send(&host->nic, &message);
 			traffic_accept(source);
 			/* One number of many thousands: by then it is in the cache. */
@@ -34,6 +34,9 @@ static weft_time poll_sources(struct virtual_host *host, weft_time now)
 			__builtin_prefetch(&host->nic.sent[host->next_destination], 1);
 			due = traffic_due(source);
 		}
+		/* Who is full goes on when something has left. What was due may also have been for
+		 * another queue: never a time that has passed. */
+		due = full ? WEFT_TIME_NEVER : traffic_due(source);
 		next = due < next ? due : next;
 	}
 	return next;

@@ -56,6 +56,23 @@ static void assert_only_the_schemes_vcs_arrive(const struct virtual_lab *lab)
 	}
 }
 
+/* A host reads its messages queue by queue. That what was due is for another queue must not keep it
+ * from waking for the next: it did, once time had passed while the host was sending. */
+static void what_falls_due_leaves_whatever_its_queue(void **state)
+{
+	static const char *const schemes[] = {"queuing=dbbm", "queuing=vftree", "queuing=flow2sl"};
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct virtual_lab lab;
+
+		RUN(&lab, schemes[i], "traffic.0.load=10%", "traffic.1.from=[h10]",
+			"traffic.1.start=50us");
+		/* One host fills one link; all the others are nearly idle. */
+		assert_in_range(lab.result.messages.pending, 0, lab.result.messages.generated / 10);
+		virtual_lab_close(&lab);
+	}
+}
+
 static void packets_travel_in_the_vc_of_their_scheme(void **state)
 {
 	char queuing[64];
@@ -112,6 +129,7 @@ static void what_a_network_cannot_have_is_refused(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(what_falls_due_leaves_whatever_its_queue),
 	cmocka_unit_test(packets_travel_in_the_vc_of_their_scheme),
 	cmocka_unit_test(a_hot_spot_does_not_hold_up_what_has_another_queue),
 	cmocka_unit_test(what_a_network_cannot_have_is_refused),
