@@ -160,9 +160,6 @@ static const char *why_no_goal(const struct run_config *config)
 		return "with 'switching: wormhole' is not built yet; use cut-through";
 	if (config->traffic.count > 1 && config->clock == RUN_CLOCK_REAL)
 		return "beside other traffic on the real clock is not built yet; use it alone";
-	if (config->clock == RUN_CLOCK_VIRTUAL && config->routing.adaptive != RUN_ADAPTIVE_NONE)
-		return "on the virtual clock needs messages that stay in order; use "
-		       "'routing.adaptive: none'";
 	if (config->clock == RUN_CLOCK_VIRTUAL &&
 		config->routing.alternatives + config->routing.others > 1 &&
 		config->nic.selector != RUN_SELECTOR_FIRST)

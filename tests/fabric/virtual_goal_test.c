@@ -180,6 +180,33 @@ static void traffic_beside_a_schedule_only_takes_its_share_of_the_links(void **s
 		alone * 18 / 10, alone * 21 / 10);
 }
 
+/* Oblivious routing draws a way for each frame, and beside other traffic ways take different
+ * times. */
+static void a_schedule_ends_where_frames_overtake(void **state)
+{
+	const struct goal_generate_config config = {"alltoall", 16, 60000, 2, 0};
+	struct virtual_lab lab;
+	struct fault fault = {""};
+	char path[32], text[1024], *schedule = NULL;
+	size_t length;
+	FILE *out = open_memstream(&schedule, &length);
+
+	assert_int_equal(goal_generate(&config, out, NULL), 0);
+	fclose(out);
+	write_file(path, schedule);
+	write_text(text, path, "0ns",
+		", {pattern: uniform, from: [h16, h20, h24, h28, h30, h31], load: 90%, message: "
+		"4KiB}");
+	virtual_lab_open(&lab, text, VIRTUAL_LAB_SET("routing.adaptive=oblivious"));
+	virtual_lab_run(&lab);
+	assert_int_equal(virtual_fabric_judge(lab.fabric, &fault), 0);
+	assert_int_equal(result_counter(&lab.result, "goal_unfinished"), 0);
+	assert_in_range(result_counter(&lab.result, "host_frames_overtaken"), 1, UINT64_MAX);
+	virtual_lab_close(&lab);
+	unlink(path);
+	free(schedule);
+}
+
 static void who_has_a_rank_sends_nothing_beside_the_schedule(void **state)
 {
 	char path[32], text[1024];
@@ -201,6 +228,7 @@ static void who_has_a_rank_sends_nothing_beside_the_schedule(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(traffic_beside_a_schedule_only_takes_its_share_of_the_links),
+	cmocka_unit_test(a_schedule_ends_where_frames_overtake),
 	cmocka_unit_test(who_has_a_rank_sends_nothing_beside_the_schedule),
 	cmocka_unit_test(there_and_back_takes_what_the_formula_says),
 	cmocka_unit_test(messages_of_several_frames_arrive_with_their_last_one),
