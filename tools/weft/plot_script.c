@@ -266,6 +266,13 @@ static bool has_bands(const struct plot_curves *curves)
 	return curves->intervals && curves->curves <= BANDS_MAX;
 }
 
+/* Normalised curves are often the same for a time: the first are the widest, so that they show
+ * below the others. */
+static double line_width(const struct plot_curves *curves, unsigned i)
+{
+	return curves->normalised ? 2 + 0.6 * (curves->curves - 1 - i) : 2;
+}
+
 static void write_efficiency_curves(const struct writer *writer, bool alone)
 {
 	for (unsigned i = 0; i < writer->curves->curves; i++) {
@@ -277,7 +284,8 @@ static void write_efficiency_curves(const struct writer *writer, bool alone)
 			fputs(", \\\n", writer->out);
 		}
 		fprintf(writer->out, "  $curve%u using 1:4", i);
-		write_style(writer, i, "with lines linewidth 2");
+		write_style(writer, i, "with lines");
+		fprintf(writer->out, " linewidth %g", line_width(writer->curves, i));
 		fprintf(writer->out, " dashtype %u", 1 + 2 * (i / (unsigned)COLOURS));
 		write_title(writer, i, alone ? "accepted traffic" : "");
 	}
