@@ -8,7 +8,7 @@
 
 static unsigned choose(struct route_choice *choice, const struct route_choice_message *message)
 {
-	return route_choice_least(choice, message, 0);
+	return route_choice_least(choice, message, ~0u);
 }
 
 const struct route_choice_ops route_choice_contention = {

@@ -10,7 +10,7 @@ static unsigned choose(struct route_choice *choice, const struct route_choice_me
 {
 	if (message->bytes > choice->options.short_bytes)
 		return route_choice_first_of_last_set(choice, message);
-	return route_choice_least(choice, message, choice->options.threshold[0]);
+	return route_choice_unless_contended(choice, message);
 }
 
 const struct route_choice_ops route_choice_detect_short = {

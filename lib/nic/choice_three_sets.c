@@ -18,29 +18,12 @@ static unsigned last_set(const struct route_choice *choice, uint16_t destination
 	return all == 0 ? 0 : 31 - (unsigned)__builtin_clz(all);
 }
 
-/* The route of a set with the least coefficient; 'count' if the set has none. */
-static unsigned best_of_set(
-	const struct route_choice *choice, const struct route_choice_message *message, unsigned set)
-{
-	unsigned best = message->count;
-
-	for (unsigned i = 0; i < message->count; i++) {
-		if ((route_choice_sets(choice, message->destination, i) >> set & 1) == 0)
-			continue;
-		if (best == message->count ||
-			*route_choice_coefficient(choice, message->destination, i) <
-				*route_choice_coefficient(choice, message->destination, best))
-			best = i;
-	}
-	return best;
-}
-
 static unsigned choose(struct route_choice *choice, const struct route_choice_message *message)
 {
 	unsigned last = last_set(choice, message->destination, message->count), best = 0;
 
 	for (unsigned set = 0; set <= last; set++) {
-		unsigned found = best_of_set(choice, message, set);
+		unsigned found = route_choice_least(choice, message, 1u << set);
 
 		if (found == message->count)
 			continue;

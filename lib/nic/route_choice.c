@@ -126,22 +126,32 @@ unsigned route_choice_first_of_last_set(
 }
 
 unsigned route_choice_least(const struct route_choice *choice,
-	const struct route_choice_message *message, uint32_t handicap)
+	const struct route_choice_message *message, unsigned sets)
 {
-	uint64_t least = UINT64_MAX;
-	unsigned chosen = 0;
+	unsigned best = message->count;
 
 	for (unsigned i = 0; i < message->count; i++) {
-		uint64_t value = *route_choice_coefficient(choice, message->destination, i);
-
-		if ((route_choice_sets(choice, message->destination, i) & 1) == 0)
-			value += handicap;
-		if (value >= least)
+		if ((route_choice_sets(choice, message->destination, i) & sets) == 0)
 			continue;
-		least = value;
-		chosen = i;
+		if (best == message->count ||
+			*route_choice_coefficient(choice, message->destination, i) <
+				*route_choice_coefficient(choice, message->destination, best))
+			best = i;
 	}
-	return chosen;
+	return best;
+}
+
+unsigned route_choice_unless_contended(
+	const struct route_choice *choice, const struct route_choice_message *message)
+{
+	unsigned first = route_choice_least(choice, message, 1), other;
+
+	if (first != message->count &&
+		*route_choice_coefficient(choice, message->destination, first) <=
+			ROUTE_CHOICE_ONE + choice->options.threshold[0])
+		return first;
+	other = route_choice_least(choice, message, ~1u);
+	return other != message->count ? other : first;
 }
 
 void route_choice_note(struct route_choice *choice, uint16_t destination, unsigned count,

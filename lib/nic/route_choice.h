@@ -128,10 +128,14 @@ unsigned route_choice_first_of_set(const struct route_choice *choice,
 /* The first route of the last set that the destination has. */
 unsigned route_choice_first_of_last_set(
 	const struct route_choice *choice, const struct route_choice_message *message);
-/* The route with the least coefficient, the first one of equals; those outside the first set with
- * 'handicap' added. */
+/* The route of these sets, as bits, with the least coefficient, the first one of equals; 'count' if
+ * they have none. */
 unsigned route_choice_least(const struct route_choice *choice,
-	const struct route_choice_message *message, uint32_t handicap);
+	const struct route_choice_message *message, unsigned sets);
+/* The best route of the first set unless its coefficient is above 1 + K, then the best of the
+ * others. */
+unsigned route_choice_unless_contended(
+	const struct route_choice *choice, const struct route_choice_message *message);
 /* Figure 36: notes the coefficient, and the other routes to the destination forget. */
 void route_choice_note(struct route_choice *choice, uint16_t destination, unsigned count,
 	unsigned index, uint32_t coefficient);

@@ -231,11 +231,9 @@ static void detect_leaves_the_first_set_only_above_one_and_k(void **state)
 		/* Forgetting lets it come back. */
 		sent(&choice, 2, 1, 10);
 		assert_int_equal(choose(&choice, 2, 32), 0);
-		/* The coefficient of the other set counts too, K more. */
-		sent(&choice, 2, 1, 50);
-		sent(&choice, 2, 0, 50 + k[i] * 10 - 2);
-		assert_int_equal(choose(&choice, 2, 32), 0);
-		sent(&choice, 2, 0, 50 + k[i] * 10);
+		/* What the other set has shown does not send messages back. */
+		sent(&choice, 2, 0, (1 + k[i]) * 10 + 5);
+		sent(&choice, 2, 1, 500);
 		assert_int_equal(choose(&choice, 2, 32), 1);
 		route_choice_fini(&choice);
 	}
@@ -253,7 +251,7 @@ static void detect_short_detects_for_short_messages_alone(void **state)
 	sent(&choice, 2, 0, 25);
 	assert_int_equal(choose(&choice, 2, 32), 1);
 	sent(&choice, 2, 1, 90);
-	assert_int_equal(choose(&choice, 2, 32), 0);
+	assert_int_equal(choose(&choice, 2, 32), 1);
 	assert_int_equal(choose(&choice, 2, 512), 1);
 	route_choice_fini(&choice);
 }
