@@ -18,8 +18,7 @@ void capture_foresee(const struct weft_switch *sw, const struct weft_packet *pac
 		state->reason = capture_reason_switch(discard);
 		return;
 	}
-	state->voq_depth_blocks =
-		switch_cross(sw, output, packet->in_port)->queue[packet->vc].blocks;
+	state->voq_depth_blocks = switch_queues(sw, output, packet->in_port)[packet->vc].blocks;
 	if (packet->route_length == 0 && output != sw->table_port[packet->destination])
 		state->reason = CAPTURE_REASON_DEFLECTED;
 }

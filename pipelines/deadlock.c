@@ -54,7 +54,7 @@ static unsigned next_head(const struct search *search, uint32_t buffer, unsigned
 	if (sw == NULL || input >= sw->ports || vc >= sw->vcs)
 		return SWITCH_PORTS_MAX;
 	for (; output < sw->ports; output++) {
-		const struct weft_packet *head = switch_cross(sw, output, input)->queue[vc].head;
+		const struct weft_packet *head = switch_queues(sw, output, input)[vc].head;
 
 		if (head != NULL && head->out_port == output)
 			return output;
@@ -69,7 +69,7 @@ static uint32_t awaited(const struct search *search, uint32_t buffer, unsigned o
 	uint32_t vc = buffer % FRAME_VCS_MAX, input = buffer / FRAME_VCS_MAX % SWITCH_PORTS_MAX;
 	uint32_t at = buffer / FRAME_VCS_MAX / SWITCH_PORTS_MAX;
 	const struct weft_switch *sw = search->view->sw[at];
-	const struct voq *queue = &switch_cross(sw, output, input)->queue[vc];
+	const struct voq *queue = &switch_queues(sw, output, input)[vc];
 	const struct topology_port from = {DEVICE_SWITCH, at, (uint8_t)output};
 	struct topology_port to;
 
@@ -180,11 +180,11 @@ static bool has_old_head(const struct deadlock_view *view, const struct weft_swi
 	unsigned output, weft_time age_ps)
 {
 	for (uint64_t inputs = sw->port[output].output.stalled; inputs != 0; inputs &= inputs - 1) {
-		const struct crosspoint *cross =
-			switch_cross(sw, output, (unsigned)__builtin_ctzll(inputs));
+		unsigned input = (unsigned)__builtin_ctzll(inputs);
+		const struct voq *queue = switch_queues(sw, output, input);
 
-		for (uint32_t vcs = cross->stalled; vcs != 0; vcs &= vcs - 1)
-			if (has_waited(view, &cross->queue[__builtin_ctz(vcs)], age_ps))
+		for (uint32_t vcs = switch_stalled_vcs(sw, output, input); vcs != 0; vcs &= vcs - 1)
+			if (has_waited(view, &queue[__builtin_ctz(vcs)], age_ps))
 				return true;
 	}
 	return false;

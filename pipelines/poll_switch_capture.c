@@ -99,7 +99,7 @@ void poll_switch_capture_out(const struct poll_switch *ps, unsigned at, struct c
 		}
 		if (header->kind == FRAME_DATA && queued) {
 			state.voq_depth_blocks =
-				switch_cross(sw, at, packet->in_port)->queue[packet->vc].blocks +
+				switch_queues(sw, at, packet->in_port)[packet->vc].blocks +
 				depth_after(mbufs, i + 1, count, packet);
 			if (packet->stalled)
 				state.reason = capture_reason_switch(SWITCH_STALL_CREDIT);

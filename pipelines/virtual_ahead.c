@@ -97,7 +97,8 @@ INLINE unsigned turn(const struct switch_output *out)
 
 INLINE void fetch_queue(const struct weft_switch *sw, unsigned output, unsigned input)
 {
-	fetch(switch_cross(sw, output, input));
+	if (sw->vcs > 1)
+		fetch(switch_cross(sw, output, input));
 	fetch(switch_queues(sw, output, input));
 }
 

@@ -145,7 +145,7 @@ static void try_heads(struct virtual_fabric *fabric, uint32_t at, unsigned input
 	struct weft_switch *sw = fabric->sw[at];
 
 	for (unsigned vc = 0; vc < sw->vcs; vc++) {
-		const struct weft_packet *head = switch_cross(sw, 0, input)->queue[vc].head;
+		const struct weft_packet *head = switch_queues(sw, 0, input)[vc].head;
 
 		if (head != NULL)
 			virtual_switch_try(fabric, at, head->out_port, now);
@@ -159,7 +159,8 @@ void virtual_switch_done(struct virtual_fabric *fabric, uint32_t at, unsigned po
 	unsigned input = channel->in_port, vc = channel->vc;
 
 	channel->armed = false;
-	switch_let_go(sw, input);
+	if (!sw->voq)
+		switch_let_go(sw, input);
 	if (grant_is_near(fabric, &sw->port[input].link.rx[vc]))
 		grant(fabric, at, input, vc, now);
 	virtual_switch_try(fabric, at, port, now);

@@ -94,7 +94,7 @@ static void tell_out(const struct weft_switch *sw, const struct virtual_sight *s
 	state->credits_blocks =
 		credit_available(&sw->port[sight->at.port].link.tx[packet->header_vc]);
 	state->voq_depth_blocks =
-		switch_cross(sw, sight->at.port, packet->in_port)->queue[packet->vc].blocks;
+		switch_queues(sw, sight->at.port, packet->in_port)[packet->vc].blocks;
 	if (packet->stalled)
 		state->reason = capture_reason_switch(SWITCH_STALL_CREDIT);
 }

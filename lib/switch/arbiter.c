@@ -6,7 +6,7 @@ void arbiter_retry(struct weft_switch *sw, unsigned output)
 {
 	struct switch_output *out = &sw->port[output].output;
 
-	for (uint64_t left = out->stalled; left != 0; left &= left - 1) {
+	for (uint64_t left = sw->vcs > 1 ? out->stalled : 0; left != 0; left &= left - 1) {
 		struct crosspoint *cross =
 			switch_cross(sw, output, (unsigned)__builtin_ctzll(left));
 

@@ -19,7 +19,8 @@
 static inline void arbiter_offer(
 	struct weft_switch *sw, unsigned input, unsigned vc, unsigned output)
 {
-	switch_cross(sw, output, input)->ready |= (uint16_t)(1u << vc);
+	if (sw->vcs > 1)
+		switch_cross(sw, output, input)->ready |= (uint16_t)(1u << vc);
 	sw->port[output].output.ready |= BIT64(input);
 	sw->busy |= BIT64(output);
 	sw->idle &= ~BIT64(output);
@@ -43,32 +44,52 @@ static inline void arbiter_note(struct weft_switch *sw, unsigned output)
 		sw->idle &= ~bit;
 }
 
+/* A VC of an input leaves the sets of a crosspoint. Returns those in which it is the last one. */
+#define ARBITER_READY   0x1
+#define ARBITER_STALLED 0x2
+static inline unsigned arbiter_leave(
+	struct weft_switch *sw, unsigned input, unsigned vc, unsigned output, unsigned sets)
+{
+	struct crosspoint *cross = switch_cross(sw, output, input);
+	unsigned last = 0;
+
+	if (sw->vcs == 1)
+		return sets;
+	if (sets & ARBITER_READY)
+		cross->ready &= (uint16_t) ~(1u << vc);
+	if (sets & ARBITER_STALLED)
+		cross->stalled &= (uint16_t) ~(1u << vc);
+	last |= cross->ready == 0 ? ARBITER_READY : 0;
+	last |= cross->stalled == 0 ? ARBITER_STALLED : 0;
+	return last & sets;
+}
+
 /* The queue has lost its head. */
 static inline void arbiter_withdraw(
 	struct weft_switch *sw, unsigned input, unsigned vc, unsigned output)
 {
-	struct crosspoint *cross = switch_cross(sw, output, input);
 	struct switch_output *out = &sw->port[output].output;
+	unsigned last = arbiter_leave(sw, input, vc, output, ARBITER_READY | ARBITER_STALLED);
 
-	cross->ready &= (uint16_t) ~(1u << vc);
-	cross->stalled &= (uint16_t) ~(1u << vc);
-	if (cross->ready == 0)
+	if (last & ARBITER_READY)
 		out->ready &= ~BIT64(input);
-	if (cross->stalled == 0)
+	if (last & ARBITER_STALLED)
 		out->stalled &= ~BIT64(input);
 }
 
 /* The head of (input, vc) found no credit: out of the ready set until credits come. */
-static inline void arbiter_stall(struct switch_port *port, struct crosspoint *cross, unsigned input,
-	unsigned vc, weft_time now)
+static inline void arbiter_stall(struct weft_switch *sw, struct voq *queue, unsigned input,
+	unsigned vc, unsigned output, weft_time now)
 {
-	cross->ready &= (uint16_t) ~(1u << vc);
-	cross->stalled |= (uint16_t)(1u << vc);
+	struct switch_port *port = &sw->port[output];
+
+	if (sw->vcs > 1)
+		switch_cross(sw, output, input)->stalled |= (uint16_t)(1u << vc);
 	port->output.stalled |= BIT64(input);
-	if (cross->ready == 0)
+	if (arbiter_leave(sw, input, vc, output, ARBITER_READY) != 0)
 		port->output.ready &= ~BIT64(input);
 	port->count[SWITCH_STALL_CREDIT]++;
-	voq_stall(&cross->queue[vc], now);
+	voq_stall(queue, now);
 }
 
 /* Puts the sets right after the head of (input, vc) has left its queue. */
@@ -86,7 +107,7 @@ static inline void arbiter_settle(struct weft_switch *sw, unsigned input, unsign
 static inline struct weft_packet *arbiter_remove(
 	struct weft_switch *sw, unsigned input, unsigned vc, unsigned output)
 {
-	struct voq *queue = &switch_cross(sw, output, input)->queue[vc];
+	struct voq *queue = &switch_queues(sw, output, input)[vc];
 	struct weft_packet *packet = voq_pop(queue);
 
 	if (sw->adaptation != NULL)
@@ -102,6 +123,23 @@ static inline uint64_t arbiter_ready(
 	return voq ? port->output.ready : port->output.ready & ~sw->held;
 }
 
+/* Whose turn it is at an input that is ready: its VCs take turns, too. */
+static inline unsigned arbiter_next_vc(struct weft_switch *sw, unsigned output, unsigned input)
+{
+	const struct crosspoint *cross = switch_cross(sw, output, input);
+
+	return sw->vcs == 1 ? 0 : bits_round_robin(cross->ready, cross->next_vc);
+}
+
+/* A packet of the VC has left; a single VC has no turns to take. */
+static inline void arbiter_turn_vc(
+	struct weft_switch *sw, unsigned output, unsigned input, unsigned vc)
+{
+	if (sw->vcs > 1)
+		switch_cross(sw, output, input)->next_vc =
+			(uint8_t)((vc + 1) & (FRAME_VCS_MAX - 1));
+}
+
 /* Up to 'max' packets for 'output' in round-robin order, their credits taken; returns how many.
  * 'release': their buffer space is free at once. The state of the round robin is kept in registers
  * over the burst. */
@@ -109,32 +147,30 @@ static inline __attribute__((always_inline)) unsigned arbiter_pick_burst(struct 
 	unsigned output, struct weft_packet **packets, unsigned max, weft_time now, const bool voq,
 	const bool release)
 {
-	struct crosspoint *row = switch_cross(sw, output, 0);
+	struct voq *row = voq ? switch_queues(sw, output, 0) : sw->queue;
 	struct switch_port *port = &sw->port[output];
-	struct adaptation *adaptation = sw->adaptation;
 	unsigned next_input = port->output.next_input, count = 0;
 
 	while (count < max && arbiter_ready(sw, port, voq) != 0) {
 		unsigned input = bits_round_robin(arbiter_ready(sw, port, voq), next_input);
-		struct crosspoint *cross = &row[input];
-		unsigned vc = bits_round_robin(cross->ready, cross->next_vc);
-		struct voq *queue = &cross->queue[vc];
+		unsigned vc = arbiter_next_vc(sw, output, input);
+		struct voq *queue = &row[input * sw->vcs + vc];
 		struct weft_packet *packet = queue->head;
 		struct credit_tx *credit = &port->link.tx[packet->vc_next];
 		unsigned blocks = packet->blocks;
 
 		if (__builtin_expect(!credit_suffices(credit, blocks), 0)) {
-			arbiter_stall(port, cross, input, vc, now);
+			arbiter_stall(sw, queue, input, vc, output, now);
 			continue;
 		}
 		credit_take(credit, blocks);
 		if (release)
 			credit_release(&sw->port[input].link.rx[vc], blocks);
 		next_input = (input + 1) & (SWITCH_PORTS_MAX - 1);
-		cross->next_vc = (uint8_t)((vc + 1) & (FRAME_VCS_MAX - 1));
+		arbiter_turn_vc(sw, output, input, vc);
 		voq_pop(queue);
-		if (__builtin_expect(adaptation != NULL, 0))
-			adaptation_left(adaptation, packet, output, queue);
+		if (__builtin_expect(sw->decides, 0) && sw->adaptation != NULL)
+			adaptation_left(sw->adaptation, packet, output, queue);
 		arbiter_settle(sw, input, vc, output, queue, voq);
 		packets[count++] = packet;
 	}

@@ -88,11 +88,11 @@ static inline void forward_store(
 	struct weft_switch *sw, struct weft_packet *packet, unsigned output)
 {
 	unsigned vc = packet->vc, input = packet->in_port;
-	struct voq *queue = &switch_cross(sw, output, input)->queue[vc];
+	struct voq *queue = &switch_queues(sw, output, input)[vc];
 
 	if (voq_push(queue, packet))
 		arbiter_offer(sw, input, vc, output);
-	if (__builtin_expect(sw->adaptation != NULL, 0))
+	if (__builtin_expect(sw->decides, 0) && sw->adaptation != NULL)
 		adaptation_stored(sw->adaptation, packet, output, queue, packet->arrived_ps);
 }
 
@@ -145,7 +145,7 @@ static inline __attribute__((always_inline)) unsigned forward_direct(struct weft
 		__builtin_expect((sw->idle & outputs & BIT64(output)) == 0, 0) ||
 		__builtin_expect(arrival->vc >= sw->direct_vcs, 0))
 		return SWITCH_PORT_NONE;
-	if (!voq && switch_cross(sw, output, input)->queue[arrival->vc].head != NULL)
+	if (!voq && switch_queues(sw, output, input)[arrival->vc].head != NULL)
 		return SWITCH_PORT_NONE;
 	tx = &sw->port[output].link.tx[vc_next];
 	if (__builtin_expect((int32_t)(rx->granted - rx->received - arrival->blocks) < 0, 0) ||
@@ -168,10 +168,7 @@ static inline void forward_direct_sent(struct weft_switch *sw, unsigned input, u
 	port->count[SWITCH_DATA_OUT] += packets;
 	port->count[SWITCH_BYTES_OUT] += bytes;
 	port->output.next_input = (uint8_t)((input + 1) & (SWITCH_PORTS_MAX - 1));
-	/* A single VC has no turns to take. */
-	if (sw->vcs > 1)
-		switch_cross(sw, output, input)->next_vc =
-			(uint8_t)((vc + 1) & (FRAME_VCS_MAX - 1));
+	arbiter_turn_vc(sw, output, input, vc);
 }
 
 /*

@@ -93,17 +93,6 @@ size_t switch_bytes(const struct switch_config *config)
 	return config_valid(config) ? lay_out(config).end : 0;
 }
 
-/* Each crosspoint knows its queues. Those of one output lie together: its arbiter walks them. */
-static void init_queues(struct weft_switch *sw)
-{
-	for (unsigned output = 0; output < sw->ports; output++)
-		for (unsigned input = 0; input < sw->ports; input++) {
-			unsigned at = sw->voq ? output * sw->ports + input : input;
-
-			switch_cross(sw, output, input)->queue = &sw->queue[at * sw->vcs];
-		}
-}
-
 static void configure(struct weft_switch *sw, const struct switch_config *config, weft_time now)
 {
 	sw->config = *config;
@@ -137,7 +126,6 @@ struct weft_switch *switch_place(void *memory, const struct switch_config *confi
 	sw->port = (struct switch_port *)(void *)(begin + at.port);
 	sw->cross = (struct crosspoint *)(void *)(begin + at.cross);
 	sw->queue = (struct voq *)(void *)(begin + at.queue);
-	init_queues(sw);
 	init_ports(sw, now);
 	return sw;
 }
@@ -213,7 +201,7 @@ static void discard_output(struct weft_switch *sw, unsigned output, enum switch_
 	arbiter_retry(sw, output);
 	while (out->ready != 0) {
 		unsigned input = (unsigned)__builtin_ctzll(out->ready);
-		unsigned vc = (unsigned)__builtin_ctz(switch_cross(sw, output, input)->ready);
+		unsigned vc = (unsigned)__builtin_ctz(switch_ready_vcs(sw, output, input));
 
 		discard_stored(sw, arbiter_remove(sw, input, vc, output), reason);
 	}
@@ -315,13 +303,12 @@ static void watch_output(struct weft_switch *sw, unsigned output, weft_time now)
 
 	for (uint64_t inputs = sw->port[output].output.stalled; inputs != 0; inputs &= inputs - 1) {
 		unsigned input = (unsigned)__builtin_ctzll(inputs);
-		uint16_t vcs = switch_cross(sw, output, input)->stalled;
+		uint16_t vcs = switch_stalled_vcs(sw, output, input);
 
 		for (; vcs != 0; vcs &= (uint16_t)(vcs - 1)) {
 			unsigned vc = (unsigned)__builtin_ctz(vcs);
 
-			if (now < switch_cross(sw, output, input)->queue[vc].stalled_at +
-					  sw->watchdog_ps)
+			if (now < switch_queues(sw, output, input)[vc].stalled_at + sw->watchdog_ps)
 				continue;
 			discard_stored(
 				sw, arbiter_remove(sw, input, vc, output), SWITCH_DISCARD_WATCHDOG);

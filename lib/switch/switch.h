@@ -63,15 +63,16 @@ struct switch_config {
 	uint32_t vc_rule_at;
 };
 
-/* One crossing of the crossbar: the VCs of an input that have something for an output. */
+/* One crossing of the crossbar: the VCs of an input that have something for an output. Not used by
+ * a switch with a single VC: the sets of its outputs say it all (switch_ready_vcs()). */
 struct crosspoint {
-	struct voq *queue; /* [vc]; without VOQs the same for all outputs of an input */
-	uint16_t ready;    /* VCs whose head may be able to go */
-	uint16_t stalled;  /* VCs whose head waits for credits */
-	uint8_t next_vc;   /* round robin */
+	uint16_t ready;   /* VCs whose head may be able to go */
+	uint16_t stalled; /* VCs whose head waits for credits */
+	uint8_t next_vc;  /* round robin */
+	uint8_t reserved[3];
 };
 
-_Static_assert(sizeof(struct crosspoint) == 16, "four to a cache line");
+_Static_assert(sizeof(struct crosspoint) == 8, "eight to a cache line");
 
 struct switch_output {
 	uint64_t ready;   /* inputs with a ready VC */
@@ -97,21 +98,25 @@ struct adaptation;
 struct adaptive_output;
 struct fecn;
 
+/* The first cache line has all that a packet needs of a switch with nothing to decide. */
 struct weft_switch {
 	uint8_t ports, vcs;
 	bool voq;
-	bool decides;       /* there is a VC rule, an adaptation or marks (forward_decide()) */
-	uint8_t direct_vcs; /* VCs whose packets may pass the queues by: all, or 0 if it decides */
-	uint8_t sl_to_vc[16];
-	const uint8_t *table_port;
-	const uint64_t *table_alternatives;
+	bool decides; /* there is a VC rule, an adaptation or marks (forward_decide()) */
 	uint32_t table_hosts;
+	const uint8_t *table_port;
+	uint8_t sl_to_vc[16];
+	uint64_t usable; /* outputs whose link is not down */
+	uint64_t busy;   /* outputs that may have something to send */
+	uint64_t idle;   /* usable outputs where nothing waits, ready or stalled (forward_direct) */
+	struct switch_port *port; /* [ports] */
+	struct voq *queue;        /* all queues: [output][input][vc], or [input][vc] without VOQs */
+	uint8_t direct_vcs; /* VCs whose packets may pass the queues by: all, or 0 if it decides */
 	uint32_t vc_rule_at;
 	const struct vc_rule *vc_rule;
-	struct adaptation *adaptation; /* switch_adapt.h; NULL: none */
-	uint64_t usable;               /* outputs whose link is not down */
-	uint64_t busy;                 /* outputs that may have something to send */
-	uint64_t idle; /* usable outputs where nothing waits, ready or stalled (forward_direct) */
+	struct crosspoint *cross; /* [output][input] */
+	const uint64_t *table_alternatives;
+	struct adaptation *adaptation; /* switch_adapt.h; NULL: none. It decides. */
 	/* Inputs that are reading a packet out. Without VOQs they have nothing else to give before
 	 * its tail has left: a driver whose transmissions take time says so (switch_hold()). */
 	uint64_t held;
@@ -120,11 +125,10 @@ struct weft_switch {
 	uint16_t control_reserve;
 	struct fecn *fecn;           /* the caller's; NULL: nothing is marked */
 	struct adaptive_output *far; /* [ports], the buffers behind them, for the adaptation */
-	struct switch_port *port;    /* [ports] */
-	struct crosspoint *cross;    /* [output][input] */
-	struct voq *queue; /* all queues: [output][input][vc], or [input][vc] without VOQs */
 	struct switch_config config;
 };
+
+_Static_assert(offsetof(struct weft_switch, queue) == 64, "the rest is in other lines");
 
 /* NULL with errno EINVAL (a number out of range) or ENOMEM. */
 struct weft_switch *switch_create(const struct switch_config *config, weft_time now);
@@ -213,7 +217,24 @@ static inline struct crosspoint *switch_cross(
 	return &sw->cross[output * sw->ports + input];
 }
 
-/* The queues [vc] of a crosspoint, without reading it. */
+/* VCs of an input whose head may be able to go to an output, or waits for its credits. */
+static inline uint16_t switch_ready_vcs(
+	const struct weft_switch *sw, unsigned output, unsigned input)
+{
+	if (sw->vcs == 1)
+		return sw->port[output].output.ready >> input & 1;
+	return switch_cross(sw, output, input)->ready;
+}
+
+static inline uint16_t switch_stalled_vcs(
+	const struct weft_switch *sw, unsigned output, unsigned input)
+{
+	if (sw->vcs == 1)
+		return sw->port[output].output.stalled >> input & 1;
+	return switch_cross(sw, output, input)->stalled;
+}
+
+/* The queues [vc] of a crosspoint; without VOQs the same for all outputs of an input. */
 static inline struct voq *switch_queues(
 	const struct weft_switch *sw, unsigned output, unsigned input)
 {

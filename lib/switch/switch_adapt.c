@@ -7,7 +7,7 @@
 
 static const struct weft_packet *head_of(void *ctx, unsigned input, unsigned vc, unsigned output)
 {
-	return switch_cross(ctx, output, input)->queue[vc].head;
+	return switch_queues(ctx, output, input)[vc].head;
 }
 
 static bool is_valid(const struct weft_switch *sw, const struct switch_adapt_config *config)
@@ -103,7 +103,7 @@ static const char *check_crossing(const struct weft_switch *sw, unsigned output,
 {
 	const struct congestion *detector = sw->adaptation->detector;
 	const struct congestion_cross *cross = congestion_cross(detector, output, input);
-	const struct voq *queue = switch_cross(sw, output, input)->queue;
+	const struct voq *queue = switch_queues(sw, output, input);
 	uint32_t blocks = 0;
 
 	for (unsigned vc = 0; vc < sw->vcs; vc++) {

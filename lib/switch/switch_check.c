@@ -65,17 +65,20 @@ static const char *check_control(const struct weft_switch *sw)
 }
 
 /* Each VC in the sets of a crosspoint stands for a head that wants this output. */
-static const char *check_crosspoint(
-	const struct weft_switch *sw, unsigned output, const struct crosspoint *cross)
+static const char *check_crosspoint(const struct weft_switch *sw, unsigned output, unsigned input)
 {
-	if ((cross->ready & cross->stalled) != 0)
+	unsigned ready = switch_ready_vcs(sw, output, input);
+	unsigned stalled = switch_stalled_vcs(sw, output, input);
+	const struct voq *queue = switch_queues(sw, output, input);
+
+	if ((ready & stalled) != 0)
 		return "a VC is both ready and stalled";
-	for (unsigned vcs = cross->ready | cross->stalled; vcs != 0; vcs &= vcs - 1) {
+	for (unsigned vcs = ready | stalled; vcs != 0; vcs &= vcs - 1) {
 		unsigned vc = (unsigned)__builtin_ctz(vcs);
 
-		if (vc >= sw->vcs || cross->queue[vc].head == NULL)
+		if (vc >= sw->vcs || queue[vc].head == NULL)
 			return "a VC in a crosspoint's sets has no head";
-		if (cross->queue[vc].head->out_port != output)
+		if (queue[vc].head->out_port != output)
 			return "a VC is in the sets of an output that its head does not want";
 	}
 	return NULL;
@@ -90,11 +93,9 @@ static const char *check_output(const struct weft_switch *sw, unsigned output)
 	bool busy, idle;
 
 	for (unsigned input = 0; input < sw->ports && wrong == NULL; input++) {
-		const struct crosspoint *cross = switch_cross(sw, output, input);
-
-		wrong = check_crosspoint(sw, output, cross);
-		ready |= cross->ready != 0 ? BIT64(input) : 0;
-		stalled |= cross->stalled != 0 ? BIT64(input) : 0;
+		wrong = check_crosspoint(sw, output, input);
+		ready |= switch_ready_vcs(sw, output, input) != 0 ? BIT64(input) : 0;
+		stalled |= switch_stalled_vcs(sw, output, input) != 0 ? BIT64(input) : 0;
 	}
 	if (wrong != NULL)
 		return wrong;
@@ -127,9 +128,8 @@ static const char *check_queue(const struct weft_switch *sw, unsigned input, uns
 		return "a queue's sum of blocks differs from what is in it";
 	if (queue->head != NULL) {
 		unsigned output = queue->head->out_port;
-		const struct crosspoint *cross = switch_cross(sw, output, input);
-		bool ready = (cross->ready >> vc & 1) != 0,
-		     stalled = (cross->stalled >> vc & 1) != 0;
+		bool ready = (switch_ready_vcs(sw, output, input) >> vc & 1) != 0;
+		bool stalled = (switch_stalled_vcs(sw, output, input) >> vc & 1) != 0;
 
 		if (ready == stalled)
 			return "a head is not in exactly one of ready and stalled";
@@ -146,8 +146,7 @@ static const char *check_buffer(const struct weft_switch *sw, unsigned input, un
 	uint32_t blocks = 0;
 
 	for (unsigned output = 0; output < outputs && wrong == NULL; output++)
-		wrong = check_queue(
-			sw, input, vc, &switch_cross(sw, output, input)->queue[vc], &blocks);
+		wrong = check_queue(sw, input, vc, &switch_queues(sw, output, input)[vc], &blocks);
 	if (wrong != NULL)
 		return wrong;
 	/* Blocks of packets that were transmitted and not yet released count as stored. */

@@ -30,7 +30,7 @@ static void add_switch_port(const struct fabric_switch *at, unsigned input, stru
 
 	for (unsigned output = 0; output < outputs; output++)
 		for (unsigned vc = 0; vc < sw->vcs; vc++) {
-			const struct voq *queue = &switch_cross(sw, output, input)->queue[vc];
+			const struct voq *queue = &switch_queues(sw, output, input)[vc];
 
 			for (const struct weft_packet *packet = queue->head; packet != NULL;
 				packet = packet->next)

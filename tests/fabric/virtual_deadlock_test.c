@@ -66,7 +66,7 @@ static void plant(struct bed *bed, uint32_t at, uint32_t from, uint32_t to, bool
 
 	packet->out_port = (uint8_t)output;
 	packet->blocks = 20;
-	switch_cross(sw, output, input)->queue[0].head = packet;
+	switch_queues(sw, output, input)[0].head = packet;
 	if (!credits)
 		tx->limit = tx->sent;
 }
@@ -144,9 +144,8 @@ static void who_has_not_waited_long_enough_is_not_stuck(void **state)
 	bed->lab.fabric->now = 10 * PS_PER_MS;
 	assert_int_equal(found_of_age(bed, PS_PER_MS, cycle), 0);
 	for (uint32_t at = 0; at < RING; at++)
-		switch_cross(bed->lab.fabric->sw[at], bed->planted[at].out_port,
-			port_to(bed, at, (at + RING - 1) % RING))
-			->queue[0]
+		switch_queues(bed->lab.fabric->sw[at], bed->planted[at].out_port,
+			port_to(bed, at, (at + RING - 1) % RING))[0]
 			.stalled_at = 9 * PS_PER_MS;
 	assert_int_equal(found_of_age(bed, PS_PER_MS, cycle), RING);
 }
