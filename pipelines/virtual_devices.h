@@ -97,6 +97,26 @@ struct virtual_notes {
 	uint64_t sent;
 };
 
+/* Events of buckets to come, by what they need (virtual_ahead.c). */
+#define VIRTUAL_AHEAD_STEPS 3u
+#define VIRTUAL_AHEAD_LISTS 4u /* a power of two, above the steps */
+#define VIRTUAL_AHEAD_KINDS 4u
+
+struct virtual_ahead_event {
+	uint32_t order, item;
+};
+
+struct virtual_ahead_list {
+	uint64_t number; /* of the bucket */
+	uint8_t count[VIRTUAL_AHEAD_KINDS];
+	struct virtual_ahead_event event[VIRTUAL_AHEAD_KINDS][EVENT_SORT_FEW];
+};
+
+struct virtual_ahead {
+	unsigned first, count; /* in use */
+	struct virtual_ahead_list list[VIRTUAL_AHEAD_LISTS];
+};
+
 struct virtual_totals {
 	uint64_t frames, messages, bytes, wire_bytes; /* delivered */
 	uint64_t generated_messages, generated_bytes;
@@ -126,7 +146,8 @@ struct virtual_fabric {
 	/* Each end of a transmission is an event: credit_each needs it, and tests compare with it.
 	 */
 	bool every_end;
-	bool looks_ahead;     /* virtual_ahead.c */
+	bool looks_ahead;
+	struct virtual_ahead ahead;
 	uint64_t state_bytes; /* of all switches */
 	struct virtual_pool pool;
 	struct virtual_credits credits;
@@ -233,7 +254,7 @@ void virtual_host_try(struct virtual_fabric *fabric, uint32_t host, weft_time no
 void virtual_host_wake_by(struct virtual_fabric *fabric, uint32_t host, weft_time at);
 
 /* virtual_ahead.c: to be called when a bucket's events begin. */
-void virtual_look_ahead(const struct virtual_fabric *fabric);
+void virtual_look_ahead(struct virtual_fabric *fabric);
 
 /* virtual_credits.c */
 /* A credit frame of this end, over the link that 'channel' sends by. */
