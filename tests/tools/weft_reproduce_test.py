@@ -112,10 +112,11 @@ class Reproduce(unittest.TestCase):
         self.assertEqual(factor["published"], {"min": 1.4, "max": 1.6, "mean": 1.5})
         self.assertAlmostEqual(factor["ours"]["mean"], 1.5, delta=0.04)
         self.assertEqual(factor["ours"]["instances"], 2)
+        self.assertIsNotNone(factor["ours"]["half_width"])
         self.assertAlmostEqual(value["ours"]["mean"], 0.2, delta=0.005)
         self.assertTrue(document["good"])
         text = self.run_it().stdout
-        self.assertRegex(text, r"DFS / UD +\| 1\.50 \(1\.40\.\.1\.60\) +\| 1\.\d\d .*near")
+        self.assertRegex(text, r"DFS / UD +\| 1\.50 \(1\.40\.\.1\.60\) +\| 1\.\d\d .*near ours \+-\d\.\d\d")
 
     def test_a_missed_factor_is_a_bad_answer(self):
         self.write("rows.csv", ROWS.replace("1.4,1.6,1.5", ",,2.5"))

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "confidence.h"
+
 #define PPM 1e6
 
 static const struct trial *find(const struct trial *trial, unsigned trials,
@@ -110,7 +112,7 @@ static void fill(struct comparison_row *row, const struct experiment *experiment
 	const struct trial *trial, unsigned trials)
 {
 	const struct published_row *published = row->published;
-	double sum = 0, slack;
+	double values[EXPERIMENT_COPIES], sum = 0, slack;
 
 	row->min = INFINITY;
 	row->max = -INFINITY;
@@ -119,12 +121,13 @@ static void fill(struct comparison_row *row, const struct experiment *experiment
 
 		if (isnan(value))
 			continue;
-		row->instances++;
+		values[row->instances++] = value;
 		sum += value;
 		row->min = fmin(row->min, value);
 		row->max = fmax(row->max, value);
 	}
 	row->mean = row->instances > 0 ? sum / row->instances : NAN;
+	row->half_width = confidence_of(values, row->instances).half_width;
 	row->ratio = published->quantity == PUBLISHED_PERCENT
 			     ? (100 + row->mean) / (100 + reference(published))
 			     : row->mean / reference(published);

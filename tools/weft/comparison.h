@@ -17,7 +17,8 @@ struct comparison_row {
 	const struct published_row *published;
 	unsigned instances; /* that could be compared; 0: none */
 	double min, max, mean;
-	double ratio; /* ours / published; of increases, of 1 + both */
+	double half_width; /* of the mean's 95 % interval over the instances; NAN: fewer than two */
+	double ratio;      /* ours / published; of increases, of 1 + both */
 	bool judged, within;
 };
 

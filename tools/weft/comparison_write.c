@@ -91,6 +91,7 @@ static void print_row(
 	const struct published_row *published = row->published;
 	const struct experiment_choice *case_at = &experiment->cases.at[published->case_at];
 	char what[CELL * 3], theirs[CELL], ours[CELL], ratio[16] = "-", network[2 * CELL + 16];
+	char spread[24] = "";
 
 	subject(published, experiment, what);
 	numbers(published->quantity, published->min, published->max, published->mean, theirs);
@@ -98,11 +99,13 @@ static void print_row(
 		row->instances > 1 ? row->max : NAN, row->mean, ours);
 	if (row->instances > 0 && isfinite(row->ratio))
 		snprintf(ratio, sizeof(ratio), "%.2f", row->ratio);
+	if (published_is_relative(published) && isfinite(row->half_width))
+		snprintf(spread, sizeof(spread), " ours +-%.2f", row->half_width);
 	snprintf(network, sizeof(network), "%s%s%s",
 		experiment->networks.at[published->network].name,
 		case_at->name[0] != '\0' ? ", " : "", case_at->name);
-	fprintf(out, "  %-24s %-24s | %-22s | %-22s | %5s  %s\n", network, what, theirs, ours,
-		ratio, judgement(row));
+	fprintf(out, "  %-24s %-24s | %-22s | %-22s | %5s  %s%s\n", network, what, theirs, ours,
+		ratio, judgement(row), spread);
 }
 
 static void print_wrong(const struct comparison *comparison, const struct experiment *experiment,
@@ -202,6 +205,7 @@ static json_t *row_json(const struct comparison_row *row, const struct experimen
 	json_object_set_new(json, "ours",
 		json_pack("{s:o,s:o,s:o,s:i}", "min", number(row->min), "max", number(row->max),
 			"mean", number(row->mean), "instances", (int)row->instances));
+	json_object_set_new(json_object_get(json, "ours"), "half_width", number(row->half_width));
 	json_object_set_new(json, "ratio", number(row->ratio));
 	json_object_set_new(json, "within", row->judged ? json_boolean(row->within) : json_null());
 	return json;
