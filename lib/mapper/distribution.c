@@ -337,10 +337,12 @@ weft_time distribution_due(const struct distribution *distribution, weft_time no
 
 	if (distribution->step == DISTRIBUTION_IDLE)
 		return due;
-	if (distribution->outstanding == 0)
-		return distribution->step == DISTRIBUTION_DRAIN && now < distribution->round_at
-			       ? distribution->round_at
-			       : now;
+	if (distribution->step == DISTRIBUTION_DRAIN && now < distribution->round_at)
+		return distribution->round_at;
+	/* Some have not been asked, and may be. */
+	if (distribution->open > distribution->outstanding &&
+		distribution->outstanding < distribution->config.outstanding)
+		return now;
 	for (uint32_t i = 0, left = distribution->outstanding; left > 0; i++) {
 		if (!distribution->target[i].asked)
 			continue;

@@ -79,8 +79,9 @@ unsigned fabric_map_back(const struct fabric_map *map, uint32_t at, uint8_t back
 /* Numbers for devices that have none (docs/mapper.md, 'Discovery'). */
 int fabric_map_number(struct fabric_map *map);
 
-/* The cables as a finished topology whose numbers are those of the devices: what is absent is a
- * switch without cables or a host that is cut off. NULL with fault: -ENOMEM. The caller's. */
+/* The cables as a finished topology whose numbers are those of the devices, with stages where they
+ * make a fat tree: what is absent is a switch without cables or a host that is cut off. NULL with
+ * fault: -ENOMEM. The caller's. */
 struct topology *fabric_map_topology(const struct fabric_map *map, struct fault *fault);
 /* Device of a switch or host number, MAP_NONE. */
 uint32_t fabric_map_numbered(const struct fabric_map *map, enum device_kind kind, uint32_t number);

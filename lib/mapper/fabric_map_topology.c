@@ -129,6 +129,56 @@ static void name_gaps(struct topology *topology)
 	}
 }
 
+static struct topology_device *switch_of(struct topology *topology, struct topology_port port)
+{
+	return port.kind == DEVICE_SWITCH ? &topology->switch_at[port.device] : NULL;
+}
+
+/* One step away from the hosts; true if a stage has been found or lowered. */
+static bool lower_stage(struct topology_device *from, struct topology_device *to)
+{
+	if (from == NULL || to == NULL || from->stage == TOPOLOGY_NO_STAGE ||
+		from->stage == UINT8_MAX ||
+		(to->stage != TOPOLOGY_NO_STAGE && to->stage <= from->stage + 1))
+		return false;
+	to->stage = from->stage + 1;
+	return true;
+}
+
+/* Stages as a fat tree has them: distances from the hosts. Where cables lead from a stage to itself
+ * they have no meaning, and no switch has one. */
+static void find_stages(struct topology *topology)
+{
+	bool changed = true, tree = true;
+
+	for (uint32_t i = 0; i < topology->links; i++) {
+		struct topology_device *a = switch_of(topology, topology->link_at[i].a);
+		struct topology_device *b = switch_of(topology, topology->link_at[i].b);
+
+		if (a == NULL && b != NULL)
+			b->stage = 1;
+		else if (a != NULL && b == NULL)
+			a->stage = 1;
+	}
+	while (changed) {
+		changed = false;
+		for (uint32_t i = 0; i < topology->links; i++) {
+			struct topology_device *a = switch_of(topology, topology->link_at[i].a);
+			struct topology_device *b = switch_of(topology, topology->link_at[i].b);
+
+			changed |= lower_stage(a, b) || lower_stage(b, a);
+		}
+	}
+	for (uint32_t i = 0; i < topology->links; i++) {
+		const struct topology_device *a = switch_of(topology, topology->link_at[i].a);
+		const struct topology_device *b = switch_of(topology, topology->link_at[i].b);
+
+		tree &= a == NULL || b == NULL || a->stage != b->stage;
+	}
+	for (uint32_t i = 0; i < topology->switches && !tree; i++)
+		topology->switch_at[i].stage = TOPOLOGY_NO_STAGE;
+}
+
 static struct topology *build(const struct fabric_map *map, bool plain, struct fault *fault)
 {
 	struct topology *topology;
@@ -153,8 +203,10 @@ static struct topology *build(const struct fabric_map *map, bool plain, struct f
 	}
 	for (uint32_t i = 0; i < map->devices && result == 0; i++)
 		result = add_cables(map, topology, i);
-	if (result == 0)
+	if (result == 0) {
+		find_stages(topology);
 		result = topology_finish(topology, "map", fault);
+	}
 	if (result < 0) {
 		topology_destroy(topology);
 		errno = -result;

@@ -446,6 +446,9 @@ weft_time mapper_due(const struct mapper *mapper, weft_time now)
 	if (!mapper_leads(mapper))
 		return mapper->state == MAPPER_LISTENING ? listen_until(mapper)
 							 : stand_by_until(mapper);
+	if (mapper->acknowledgements > 0 || mapper->beat < mapper->beats ||
+		(mapper->state == MAPPER_DISTRIBUTING && distribution_done(&mapper->distribution)))
+		return now;
 	due = earlier(mapper->beat_at, discovery_due(&mapper->discovery));
 	if (mapper->state == MAPPER_LEADING && discovery_done(&mapper->discovery))
 		due = earlier(due, mapper->sweep_at);

@@ -8,9 +8,10 @@
 
 #include "frame.h"
 
-#define IMAGE_VERSION 1
-#define HEADER_BYTES  8 /* version, kind, number (2), hosts (2), stage, zero */
-#define RUN_BYTES     10
+#define IMAGE_VERSION      1
+#define HEADER_BYTES       8 /* version, kind, number (2), hosts (2), stage, zero */
+#define RUN_BYTES          10
+#define RUN_OF_TABLE_BYTES 3 /* TABLE_IMAGE_BY_TABLE, destinations (2) */
 
 static uint8_t *put(uint8_t *at, uint64_t value, unsigned bytes)
 {
@@ -47,15 +48,15 @@ static bool reaches(const struct topology *topology, const struct route_table *t
 }
 
 /* Writes the routes to one destination; counts only if 'at' is NULL. Returns the bytes. */
-static uint32_t put_routes(uint8_t *at, const struct route_set *set, uint32_t host,
-	uint32_t destination, bool by_table)
+static uint32_t put_routes(
+	uint8_t *at, const struct route_set *set, uint32_t host, uint32_t destination)
 {
 	unsigned count =
 		set == NULL || host == destination ? 0 : route_set_count(set, host, destination);
 	uint32_t bytes = 1;
 
 	if (at != NULL)
-		at[0] = (uint8_t)(count == 0 && by_table ? TABLE_IMAGE_BY_TABLE : count);
+		at[0] = (uint8_t)count;
 	for (unsigned i = 0; i < count; i++) {
 		unsigned length;
 		const uint8_t *route = route_set_get(set, host, destination, i, &length);
@@ -69,21 +70,42 @@ static uint32_t put_routes(uint8_t *at, const struct route_set *set, uint32_t ho
 	return bytes;
 }
 
+/* All destinations; those in a row that are reached by table are one run. Likewise. */
+static uint32_t put_destinations(uint8_t *at, const struct topology *topology,
+	const struct route_set *set, const struct route_table *table, uint32_t host)
+{
+	uint32_t bytes = 0;
+
+	for (uint32_t to = 0, run; to < topology->hosts; to += run) {
+		for (run = 0; to + run < topology->hosts &&
+			      (set == NULL || route_set_count(set, host, to + run) == 0) &&
+			      reaches(topology, table, host, to + run);
+			run++)
+			;
+		if (run > 0 && at != NULL)
+			put(put(at + bytes, TABLE_IMAGE_BY_TABLE, 1), run, 2);
+		if (run > 0) {
+			bytes += RUN_OF_TABLE_BYTES;
+			continue;
+		}
+		bytes += put_routes(at == NULL ? NULL : at + bytes, set, host, to);
+		run = 1;
+	}
+	return bytes;
+}
+
 int table_image_of_host(struct table_image *image, const struct topology *topology,
 	const struct route_set *set, const struct route_table *table, uint32_t host)
 {
-	uint32_t length = HEADER_BYTES;
+	uint32_t length = HEADER_BYTES + put_destinations(NULL, topology, set, table, host);
 	uint8_t *at;
 
-	for (uint32_t to = 0; to < topology->hosts; to++)
-		length += put_routes(NULL, set, host, to, false);
 	image->bytes = malloc(length);
 	if (image->bytes == NULL)
 		return -ENOMEM;
 	image->length = length;
 	at = put_header(image->bytes, 1, host, topology->hosts, 0);
-	for (uint32_t to = 0; to < topology->hosts; to++)
-		at += put_routes(at, set, host, to, reaches(topology, table, host, to));
+	put_destinations(at, topology, set, table, host);
 	return 0;
 }
 
@@ -149,15 +171,21 @@ static bool is_route(const uint8_t *element, unsigned length)
 	return true;
 }
 
-/* The bytes of one destination's routes, 0 if they are bad. */
-static uint32_t check_routes(const uint8_t *at, uint32_t left)
+/* The bytes of one destination's routes, or of a run of 'run' that are reached by table; 0 if they
+ * are bad. */
+static uint32_t check_routes(const uint8_t *at, uint32_t left, uint32_t *run)
 {
 	uint32_t used = 1;
 
+	*run = 1;
 	if (left == 0)
 		return 0;
-	if (at[0] == TABLE_IMAGE_BY_TABLE)
-		return 1;
+	if (at[0] == TABLE_IMAGE_BY_TABLE) {
+		if (left < RUN_OF_TABLE_BYTES)
+			return 0;
+		*run = (uint32_t)get(at + 1, 2);
+		return *run == 0 ? 0 : RUN_OF_TABLE_BYTES;
+	}
 	if (at[0] > ROUTE_ALTERNATIVES_MAX)
 		return 0;
 	for (unsigned i = 0; i < at[0]; i++) {
@@ -171,14 +199,15 @@ static uint32_t check_routes(const uint8_t *at, uint32_t left)
 
 static bool check_host(const uint8_t *bytes, uint32_t length)
 {
-	uint32_t at = HEADER_BYTES;
+	uint32_t at = HEADER_BYTES, hosts = table_image_hosts(bytes), to = 0;
 
-	for (uint32_t i = 0; i < table_image_hosts(bytes); i++) {
-		uint32_t used = check_routes(bytes + at, length - at);
+	while (to < hosts) {
+		uint32_t run, used = check_routes(bytes + at, length - at, &run);
 
-		if (used == 0)
+		if (used == 0 || run > hosts - to)
 			return false;
 		at += used;
+		to += run;
 	}
 	return at == length;
 }
@@ -255,18 +284,22 @@ uint16_t table_image_hosts(const uint8_t *bytes)
 void table_image_each_route(const uint8_t *bytes, table_image_route_fn each, void *context)
 {
 	const uint8_t *at = bytes + HEADER_BYTES;
+	uint32_t to = 0, hosts = table_image_hosts(bytes);
 
-	for (uint32_t to = 0; to < table_image_hosts(bytes); to++) {
+	while (to < hosts) {
 		unsigned count = *at++;
 
 		if (count == TABLE_IMAGE_BY_TABLE) {
-			each(context, (uint16_t)to, 0, NULL, 0);
+			for (uint32_t run = (uint32_t)get(at, 2); run > 0; run--)
+				each(context, (uint16_t)to++, 0, NULL, 0);
+			at += 2;
 			continue;
 		}
 		for (unsigned i = 0; i < count; i++) {
 			each(context, (uint16_t)to, i, at + 1, at[0]);
 			at += 1 + at[0];
 		}
+		to++;
 	}
 }
 

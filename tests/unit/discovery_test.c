@@ -162,6 +162,21 @@ static void what_is_found_is_the_file_on_generated_networks(void **state)
 	}
 }
 
+static void a_fat_tree_gets_its_stages_back(void **state)
+{
+	struct topology *topology = network_fat_tree(3, 3), *found;
+	struct bench bench;
+
+	bench_start(&bench, topology, 1);
+	discover(&bench);
+	found = found_topology(&bench);
+	for (uint32_t i = 0; i < topology->switches; i++)
+		assert_int_equal(found->switch_at[i].stage, topology->switch_at[i].stage);
+	topology_destroy(found);
+	bench_end(&bench);
+	topology_destroy(topology);
+}
+
 /* One frame each way for each cable, and at most as many again for those found from both ends. */
 static void frames_are_linear_in_cables(void **state)
 {
@@ -338,6 +353,7 @@ static void replies_that_nobody_waits_for_are_not_used(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_is_found_is_the_file_on_random_networks_with_losses),
 	cmocka_unit_test(what_is_found_is_the_file_on_generated_networks),
+	cmocka_unit_test(a_fat_tree_gets_its_stages_back),
 	cmocka_unit_test(frames_are_linear_in_cables),
 	cmocka_unit_test(somebody_who_does_not_answer_is_told_and_left_out),
 	cmocka_unit_test(a_device_without_the_key_is_left_out),

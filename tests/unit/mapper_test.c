@@ -8,7 +8,7 @@
 #include "random_network.h"
 
 #define A_WHILE (150 * PS_PER_MS)
-#define STORMS  300
+#define STORMS  150
 
 static void run(struct mapper_fabric *fabric, weft_time time)
 {

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Mapping on the virtual clock: agents in all devices of a topology, a mapper beside host 0, and
+ * cables with exact rates and delays, to measure what it takes to map a network from cold and to
+ * heal one cut cable. Switches store and forward, as the poll driver's do with control frames.
+ * There is no other traffic, no loss, and routes take no virtual time to compute: how long that
+ * takes is wall-clock time, the caller's to measure around it.
+ *
+ * Same topology and options, same figures.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fault.h"
+#include "route_algorithm.h"
+#include "topology.h"
+#include "weft_time.h"
+
+struct virtual_mapping_options {
+	const struct route_algorithm *algorithm;
+	bool tables;          /* destination tables, where the algorithm has any */
+	weft_time agent_ps;   /* that an agent takes for an answer */
+	weft_time mapper_ps;  /* that the mapper takes for each frame that it sends */
+	unsigned outstanding; /* questions at a time */
+	unsigned part_bytes;  /* of an image in a frame */
+	uint32_t cut; /* number of the link to cut after the first map; UINT32_MAX: the first
+		       * between two switches that are no leaves, or, without such, between any
+		       * two */
+};
+
+/* From the first probe, or from the report of the first end of the cable, until all devices that
+ * answer have committed. */
+struct virtual_mapping_phase {
+	weft_time time_ps;
+	uint64_t frames;                    /* sent by mapper and agents */
+	uint64_t hops;                      /* the same, over each cable */
+	uint64_t probes, tables_and_phases; /* of the frames, those of the mapper */
+	bool live;                          /* tables changed without a pause */
+};
+
+struct virtual_mapping_result {
+	struct virtual_mapping_phase cold, heal;
+	uint32_t cut; /* number of the link */
+};
+
+/* 0; -EINVAL if the network is not mapped in ten virtual seconds, or what is mapped differs from
+ * the topology; -ENOMEM. */
+int virtual_mapping_run(const struct topology *topology,
+	const struct virtual_mapping_options *options, struct virtual_mapping_result *result,
+	struct fault *fault);

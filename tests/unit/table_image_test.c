@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* A device's tables as bytes: what goes in comes out, and nothing else is taken for tables. */
+
+#include "table_image.h"
+
+#include <stdlib.h>
+
+#include "random_network.h"
+#include "route_algorithm.h"
+
+struct reading {
+	const struct route_set *set;
+	const struct route_table *table;
+	uint32_t host, seen;
+};
+
+static void compare_route(void *context, uint16_t destination, unsigned which,
+	const uint8_t *elements, unsigned length)
+{
+	struct reading *reading = context;
+	unsigned expected;
+
+	reading->seen++;
+	if (reading->set == NULL) {
+		assert_int_equal(length, 0);
+		return;
+	}
+	assert_memory_equal(elements,
+		route_set_get(reading->set, reading->host, destination, which, &expected), length);
+	assert_int_equal(length, expected);
+}
+
+static void a_hosts_routes_survive(void **state)
+{
+	for (uint64_t seed = 0; seed < 20; seed++) {
+		struct topology *topology = random_network(seed, 20);
+		struct route_options options = {.alternatives = 3};
+		struct route_set *set = route_compute(
+			topology, route_algorithm_find("ud-random"), &options, NULL, NULL);
+		uint32_t host = (uint32_t)(seed % topology->hosts), routes = 0;
+		struct reading reading = {.set = set, .host = host};
+		struct table_image image;
+
+		assert_non_null(set);
+		assert_int_equal(table_image_of_host(&image, topology, set, NULL, host), 0);
+		assert_true(table_image_check(image.bytes, image.length, 1, 1));
+		assert_false(table_image_check(image.bytes, image.length, 0, 1));
+		assert_int_equal(table_image_number(image.bytes), host);
+		table_image_each_route(image.bytes, compare_route, &reading);
+		for (uint32_t to = 0; to < topology->hosts; to++)
+			routes += to == host ? 0 : route_set_count(set, host, to);
+		assert_int_equal(reading.seen, routes);
+		free(image.bytes);
+		route_set_destroy(set);
+		topology_destroy(topology);
+	}
+}
+
+static void a_host_in_a_fabric_of_tables_has_a_short_image(void **state)
+{
+	struct topology *topology = network_fat_tree(4, 2);
+	struct route_table *table = route_compute_table(
+		topology, route_algorithm_find("ud"), &(struct route_options){0}, NULL, NULL);
+	struct reading reading = {.table = table};
+	struct table_image image;
+
+	assert_non_null(table);
+	assert_int_equal(table_image_of_host(&image, topology, NULL, table, 5), 0);
+	assert_true(table_image_check(image.bytes, image.length, 1, 1));
+	assert_int_equal(image.length, 8 + 3 + 1 + 3);
+	table_image_each_route(image.bytes, compare_route, &reading);
+	assert_int_equal(reading.seen, topology->hosts - 1);
+	free(image.bytes);
+	route_table_destroy(table);
+	topology_destroy(topology);
+}
+
+static void a_switchs_tables_survive(void **state)
+{
+	struct fault fault;
+	struct topology *topology = topology_generate("torus:dims=4x4,hosts=2", &fault);
+	struct route_table *table = route_compute_table(
+		topology, route_algorithm_find("dor"), &(struct route_options){0}, NULL, &fault);
+	uint64_t alternatives[32];
+
+	assert_non_null(table);
+	table->alternatives = calloc((size_t)16 * 32, sizeof(*table->alternatives));
+	for (uint32_t i = 0; i < 16 * 32; i++)
+		table->alternatives[i] = i % 7 < 3 ? 0x15 : 0x3;
+	for (uint32_t at = 0; at < 16; at++) {
+		unsigned ports = topology->switch_at[at].ports;
+		struct table_image_switch tables;
+		struct table_image image;
+
+		assert_int_equal(table_image_of_switch(&image, topology, NULL, table, at), 0);
+		assert_true(table_image_check(image.bytes, image.length, 0, ports));
+		table_image_read_switch(image.bytes, ports, &tables, alternatives);
+		assert_memory_equal(tables.primary, route_table_row(table, at), 32);
+		assert_memory_equal(
+			alternatives, route_table_alternatives(table, at), sizeof(alternatives));
+		assert_int_equal(tables.vc_classes, table->vc_rule->classes);
+		assert_memory_equal(
+			tables.ring, &table->vc_rule->ring[at * TOPOLOGY_PORTS_MAX], ports);
+		assert_true(tables.dateline == table->vc_rule->dateline[at]);
+		free(image.bytes);
+	}
+	route_table_destroy(table);
+	topology_destroy(topology);
+}
+
+static void count_routes(void *context, uint16_t destination, unsigned which,
+	const uint8_t *elements, unsigned length)
+{
+	*(uint32_t *)context += 1;
+}
+
+/* In memory of its own size, so that a sanitizer sees a read beyond it. */
+static void try_image(const uint8_t *bytes, uint32_t length, unsigned kind, unsigned ports)
+{
+	uint8_t *copy = malloc(length + (length == 0));
+	struct table_image_switch tables;
+	uint32_t routes = 0;
+	uint64_t *sets;
+
+	memcpy(copy, bytes, length);
+	if (table_image_check(copy, length, kind, ports)) {
+		if (kind == 1) {
+			table_image_each_route(copy, count_routes, &routes);
+		} else {
+			sets = calloc(table_image_hosts(copy) + 1u, sizeof(*sets));
+			table_image_read_switch(copy, ports, &tables, sets);
+			free(sets);
+		}
+	}
+	free(copy);
+}
+
+static void no_other_length_and_no_damage_does_harm(void **state)
+{
+	struct topology *topology = random_network(3, 20);
+	struct route_options options = {0};
+	struct route_set *set =
+		route_compute(topology, route_algorithm_find("ud-itb"), &options, NULL, NULL);
+	struct route_table *table =
+		route_compute_table(topology, route_algorithm_find("ud"), &options, NULL, NULL);
+	struct rng rng;
+
+	rng_init(&rng, 1, 0, 0);
+	for (unsigned kind = 0; kind < 2; kind++) {
+		unsigned ports = kind == 1 ? 1 : topology->switch_at[0].ports;
+		struct table_image image;
+
+		assert_int_equal(kind == 1
+					 ? table_image_of_host(&image, topology, set, NULL, 1)
+					 : table_image_of_switch(&image, topology, NULL, table, 0),
+			0);
+		for (uint32_t length = 0; length < image.length; length++) {
+			assert_false(table_image_check(image.bytes, length, kind, ports));
+			try_image(image.bytes, length, kind, ports);
+		}
+		for (unsigned i = 0; i < 20000; i++) {
+			uint8_t *one = &image.bytes[rng_below(&rng, image.length)], was = *one;
+			uint8_t *two = &image.bytes[rng_below(&rng, image.length)], had = *two;
+
+			*one = (uint8_t)rng_next(&rng);
+			*two = (uint8_t)rng_next(&rng);
+			try_image(image.bytes, image.length, kind, ports);
+			*two = had;
+			*one = was;
+		}
+		free(image.bytes);
+	}
+	route_set_destroy(set);
+	route_table_destroy(table);
+	topology_destroy(topology);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_hosts_routes_survive),
+	cmocka_unit_test(a_host_in_a_fabric_of_tables_has_a_short_image),
+	cmocka_unit_test(a_switchs_tables_survive),
+	cmocka_unit_test(no_other_length_and_no_damage_does_harm),
+};
+
+UNIT_MAIN(tests)
