@@ -83,5 +83,3 @@ int fabric_map_number(struct fabric_map *map);
  * make a fat tree: what is absent is a switch without cables or a host that is cut off. NULL with
  * fault: -ENOMEM. The caller's. */
 struct topology *fabric_map_topology(const struct fabric_map *map, struct fault *fault);
-/* Device of a switch or host number, MAP_NONE. */
-uint32_t fabric_map_numbered(const struct fabric_map *map, enum device_kind kind, uint32_t number);

@@ -222,11 +222,3 @@ struct topology *fabric_map_topology(const struct fabric_map *map, struct fault 
 
 	return topology != NULL ? topology : build(map, true, fault);
 }
-
-uint32_t fabric_map_numbered(const struct fabric_map *map, enum device_kind kind, uint32_t number)
-{
-	for (uint32_t i = 0; i < map->devices; i++)
-		if (kind_of(&map->device[i]) == kind && map->device[i].number == number)
-			return i;
-	return MAP_NONE;
-}

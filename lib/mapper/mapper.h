@@ -84,7 +84,6 @@ struct mapper {
 	struct mapper_speaker speaker;
 	enum mapper_state state;
 	weft_time state_since;
-	bool asked_for_lead; /* it has led before, or a lesser priority leads */
 
 	struct fabric_map map;
 	struct discovery discovery;

@@ -142,6 +142,71 @@ static void another_takes_over_when_the_mapper_dies(void **state)
 	topology_destroy(topology);
 }
 
+/* It dies while everybody waits for its commit. */
+static void the_pause_of_a_mapper_that_dies_is_ended_by_the_next(void **state)
+{
+	struct topology *topology = network_torus(3, 1);
+	struct mapper_config config = fabric_config("ud", true);
+	struct mapper_fabric fabric;
+	uint32_t first = 0, second = 0;
+
+	fabric_start(&fabric, topology, &config, 1);
+	fabric.net.switch_agent[1].epoch = 17; /* tables that nobody knows: a pause */
+	fabric.net.switch_agent[1].digest = 4711;
+	fabric.net.switch_agent[7].idle = false;
+	while (!fabric.net.host_agent[5].paused)
+		run(&fabric, 10 * PS_PER_US);
+	assert_int_equal(fabric_leaders(&fabric, &first), 1);
+	fabric.net.host_dead[first] = true;
+	net_cut_link(&fabric.net, host_link(topology, first), true);
+	run(&fabric, 10 * PS_PER_MS);
+	assert_true(fabric.net.host_agent[(first + 1) % 9].paused);
+	fabric.net.switch_agent[7].idle = true;
+	run(&fabric, 4 * A_WHILE);
+	assert_int_equal(fabric_leaders(&fabric, &second), 1);
+	fabric_assert_works(&fabric);
+	fabric_end(&fabric);
+	topology_destroy(topology);
+}
+
+/* Packets of the tables before the last may still be on their way. */
+static void old_generations_count_until_their_packets_are_gone(void **state)
+{
+	struct topology *topology = network_torus(4, 1);
+	struct mapper_config config = fabric_config("dfs", true);
+	struct mapper_fabric fabric;
+	struct mapper *leader;
+
+	fabric_start(&fabric, topology, &config, 1);
+	run(&fabric, A_WHILE);
+	leader = the_leader(&fabric);
+	assert_int_equal(leader->generations, 1);
+	/* The last cable between two switches of a tree's leaves: the tree stays. */
+	for (uint32_t i = 0; leader->counters.live < 2 && i < topology->links; i++) {
+		if (topology->link_at[i].a.kind == DEVICE_HOST ||
+			topology->link_at[i].b.kind == DEVICE_HOST)
+			continue;
+		net_cut_link(&fabric.net, i, true);
+		run(&fabric, 2 * PS_PER_MS);
+		if (leader->counters.live == 2)
+			break;
+		net_cut_link(&fabric.net, i, false);
+		run(&fabric, A_WHILE);
+	}
+	assert_int_equal(leader->counters.live, 2);
+	assert_int_equal(leader->generations, 2);
+	assert_true(leader->generation[0].until > fabric.net.now);
+	assert_true(leader->generation[0].until <= fabric.net.now + config.linger_ps);
+	run(&fabric, A_WHILE);
+	/* The next change drops it. */
+	set_switch(&fabric, leader == &fabric.mapper[15] ? 14 : 15, true);
+	run(&fabric, 2 * PS_PER_MS);
+	assert_true(leader->generations <= 2);
+	assert_true(leader->generation[0].number > 1);
+	fabric_end(&fabric);
+	topology_destroy(topology);
+}
+
 /* Only the process dies, and the tables are right: whoever takes over has nothing to send. */
 static void taking_over_a_fabric_that_works_changes_nothing(void **state)
 {
@@ -282,6 +347,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_cut_cable_is_mapped_around_and_only_changes_are_sent),
 	cmocka_unit_test(a_switch_dies_and_starts_anew),
 	cmocka_unit_test(another_takes_over_when_the_mapper_dies),
+	cmocka_unit_test(the_pause_of_a_mapper_that_dies_is_ended_by_the_next),
+	cmocka_unit_test(old_generations_count_until_their_packets_are_gone),
 	cmocka_unit_test(taking_over_a_fabric_that_works_changes_nothing),
 	cmocka_unit_test(a_fabric_in_two_has_two_mappers_and_one_when_joined),
 	cmocka_unit_test(priority_takes_the_lead),
