@@ -70,6 +70,13 @@ void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
 		virtual_watch_credit(fabric, channel->credit, &credits->record[item], now);
 }
 
+void virtual_renew_credit(struct control_credit *credit, const struct link_end *end)
+{
+	for (unsigned vc = 0; vc < credit->vcs; vc++)
+		if ((int32_t)(credit->limit[vc] - end->tx[vc].limit) < 0)
+			credit->limit[vc] = end->tx[vc].limit;
+}
+
 /* Nothing is lost on a virtual link, so there is nothing to heal; the sender's total speaks of what
  * is still under way, too, and must not count as lost. */
 struct control_credit *virtual_open_credit(
@@ -77,6 +84,7 @@ struct control_credit *virtual_open_credit(
 {
 	struct control_credit *credit = &fabric->credits.record[item];
 
+	virtual_renew_credit(credit, end);
 	for (unsigned vc = 0; vc < credit->vcs; vc++)
 		credit->sent[vc] = end->rx[vc].received;
 	fabric->credits.next_free[item] = fabric->credits.first_free;

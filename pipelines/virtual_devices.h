@@ -260,6 +260,9 @@ void virtual_look_ahead(struct virtual_fabric *fabric);
 /* A credit frame of this end, over the link that 'channel' sends by. */
 void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
 	const struct virtual_channel *channel, weft_time now);
+/* Two credit frames that an end sends at the same time may arrive in either order: what the older
+ * one would take back stays granted. */
+void virtual_renew_credit(struct control_credit *credit, const struct link_end *end);
 /* The credit frame that arrives at this end, until the next one is sent. */
 struct control_credit *virtual_open_credit(
 	struct virtual_fabric *fabric, uint32_t item, const struct link_end *end);

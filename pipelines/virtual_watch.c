@@ -36,6 +36,20 @@ static void show_packet(struct virtual_fabric *fabric, struct virtual_sight *sig
 	fabric->watch(fabric->watch_ctx, sight);
 }
 
+/* As the receiver is going to take it. */
+static const struct control_credit *show_credit(
+	struct virtual_fabric *fabric, const struct sim_event *event)
+{
+	uint32_t device = VIRTUAL_DEVICE(event->order);
+	struct control_credit *credit = &fabric->credits.record[event->item];
+
+	virtual_renew_credit(
+		credit, device < fabric->switches
+				? &fabric->sw[device]->port[VIRTUAL_PORT(event->order)].link
+				: &fabric->host[device - fabric->switches].nic.link);
+	return credit;
+}
+
 void virtual_watch_in(struct virtual_fabric *fabric, const struct sim_event *event)
 {
 	struct virtual_sight sight = {.now = event->at, .at = port_of(fabric, event->order)};
@@ -51,7 +65,7 @@ void virtual_watch_in(struct virtual_fabric *fabric, const struct sim_event *eve
 		if (virtual_is_note(fabric, event->item))
 			sight.note = &fabric->notes.record[event->item - fabric->items];
 		else
-			sight.credit = &fabric->credits.record[event->item];
+			sight.credit = show_credit(fabric, event);
 		fabric->watch(fabric->watch_ctx, &sight);
 		return;
 	default:

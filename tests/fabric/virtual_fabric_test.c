@@ -10,6 +10,7 @@
 
 #include "frame.h"
 #include "virtual_lab.h"
+#include "virtual_watch.h"
 
 static const char tree[] =
 	"weft: run/1\n"
@@ -230,6 +231,47 @@ static void a_buffer_of_the_round_trip_suffices_with_credits_for_each_packet(voi
 		packets_through("switch.buffer=7680B", "switch.credits=coalesced"), 9970, 10000);
 }
 
+/* The limits that each end of a link got last. */
+struct limits {
+	uint32_t seen[2][32][8][4]; /* hosts, switches */
+	unsigned frames;
+};
+
+/* A virtual_watch_fn. */
+static void see_limits(void *ctx, const struct virtual_sight *sight)
+{
+	struct limits *limits = ctx;
+
+	if (sight->credit == NULL || sight->out)
+		return;
+	limits->frames++;
+	for (unsigned vc = 0; vc < 4; vc++) {
+		uint32_t *seen = &limits->seen[sight->at.kind == DEVICE_SWITCH][sight->at.device]
+					      [sight->at.port][vc];
+
+		assert_true((int32_t)(sight->credit->limit[vc] - *seen) >= 0);
+		*seen = sight->credit->limit[vc];
+	}
+}
+
+/* Outputs that fall free at the same time make several frames of one input due. */
+static void credits_are_never_taken_back(void **state)
+{
+	struct limits limits = {.frames = 0};
+	struct virtual_lab lab;
+
+	virtual_lab_open(&lab, tree,
+		VIRTUAL_LAB_SET("switch.vcs=4", "switch.buffer=64KiB", "traffic[0].pattern=uniform",
+			"traffic[0].from=all", "traffic[0].to=all", "traffic[0].load=90%",
+			"traffic[0].message=4KiB", "routing.mode=table",
+			"topology=rlft:ports=12,stages=3", "measure.duration=60us",
+			"measure.sample=60us"));
+	virtual_fabric_watch(lab.fabric, see_limits, &limits);
+	virtual_lab_run(&lab);
+	assert_true(limits.frames > 1000);
+	virtual_lab_close(&lab);
+}
+
 static void frames_of_several_routes_may_overtake(void **state)
 {
 	struct run_result result = RUN(tree, "routing.mode=source", "routing.algorithm=ud-random",
@@ -254,6 +296,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_torus_in_dimension_order_uses_its_classes_and_does_not_stand_still),
 	cmocka_unit_test(links_say_how_busy_they_were),
 	cmocka_unit_test(a_buffer_of_the_round_trip_suffices_with_credits_for_each_packet),
+	cmocka_unit_test(credits_are_never_taken_back),
 	cmocka_unit_test(frames_of_several_routes_may_overtake),
 };
 
