@@ -192,6 +192,30 @@ class VirtualCapture(unittest.TestCase):
         self.assertEqual(plain, seen)
         self.assertEqual((self.dir / "link.pcapng").read_bytes(), first)
 
+    def test_notifications_are_seen_and_looking_at_them_changes_nothing(self):
+        hot = [part for key in ("routing.mode=table", "routing.adaptive=arn", "routing.afi=true",
+                                "switch.buffer=32KiB", "switch.credits=each", "detector.crt=20us",
+                                "detector.arn-ttl=100us", "detector.arn-refresh=5us",
+                                "traffic.0.pattern=hotspot", "traffic.0.to=[h5]")
+               for part in ("--set", key)]
+        path = self.dir / "all.pcapng"
+        plain = self.measure(*hot)
+        seen = self.measure("--pcap", f"all={path}", *hot)
+        for result in (plain, seen):
+            del result["wall"]
+        self.assertEqual(plain, seen)
+        notes = [f for f in self.read(path) if f["weft.kind"] == "3"]
+        sent = [f for f in notes if f["frame.p2p_dir"] == OUT]
+        self.assertEqual(len(sent), seen["counters"]["arn_sent"])
+        self.assertGreater(len(sent), 10)
+        self.assertTrue(all(f["frame.interface_name"].startswith("s") for f in sent))
+        self.assertTrue(any(f["frame.interface_name"].startswith("h") for f in notes), "hosts are told")
+        done = subprocess.run(["tshark", "-X", f"lua_script:{DISSECTOR}", "-r", str(path), "-Y",
+                               "weft.bad_crc || weft.bad_length || weft.bad_payload || "
+                               "_ws.malformed || (weft.kind == 1 && weft.adapted == 1 && weft.vc == 0)"],
+                              capture_output=True, text=True, timeout=120, check=True)
+        self.assertEqual(done.stdout, "")
+
     def test_a_snapshot_length_cuts_headers_too(self):
         path = self.dir / "short.pcapng"
         self.measure("--pcap", f"s0:0={path}", "--snaplen", "46")
