@@ -29,6 +29,22 @@ static bool is_valid(const struct adaptation_config *config)
 	       (config->detector == NULL || config->head != NULL);
 }
 
+/* VOQs that count together are told of at each step. */
+static void set_quiet(struct adaptation *adaptation)
+{
+	const struct congestion *detector = adaptation->detector;
+
+	adaptation->quiet_blocks = 0;
+	adaptation->crowded = UINT64_MAX;
+	if (!detector->config.by_vc)
+		return;
+	adaptation->crowded = 0;
+	adaptation->quiet_blocks = UINT32_MAX;
+	for (unsigned input = 0; input < detector->config.ports; input++)
+		if (detector->high[input] < adaptation->quiet_blocks)
+			adaptation->quiet_blocks = detector->high[input];
+}
+
 static int add_notifications(struct adaptation *adaptation)
 {
 	struct congestion_config detector = *adaptation->config.detector;
@@ -45,7 +61,10 @@ static int add_notifications(struct adaptation *adaptation)
 	if (adaptation->detector == NULL)
 		return -errno;
 	adaptation->table = arn_table_create(&table);
-	return adaptation->table == NULL ? -errno : 0;
+	if (adaptation->table == NULL)
+		return -errno;
+	set_quiet(adaptation);
+	return 0;
 }
 
 struct adaptation *adaptation_create(const struct adaptation_config *config)
@@ -57,12 +76,17 @@ struct adaptation *adaptation_create(const struct adaptation_config *config)
 		errno = EINVAL;
 		return NULL;
 	}
-	adaptation = calloc(1, sizeof(*adaptation));
+	adaptation = aligned_alloc(64, sizeof(*adaptation));
 	if (adaptation == NULL)
 		return NULL;
-	adaptation->config = *config;
-	adaptation->alternatives = config->alternatives;
-	adaptation->usable = config->usable;
+	*adaptation = (struct adaptation){.config = *config,
+		.alternatives = config->alternatives,
+		.usable = config->usable,
+		.due = WEFT_TIME_NEVER,
+		.quiet_blocks = UINT32_MAX,
+		.chooses = config->mode != &adaptive_none,
+		.afi = config->afi,
+		.channel = afi_channel(config->vcs)};
 	adaptation->adaptive = (struct adaptive){.mode = config->mode,
 		.output = config->output,
 		.threshold_ppm = config->threshold_ppm,
@@ -87,6 +111,16 @@ void adaptation_destroy(struct adaptation *adaptation)
 	congestion_destroy(adaptation->detector);
 	arn_table_destroy(adaptation->table);
 	free(adaptation);
+}
+
+/* What every packet looks at follows what has happened. */
+static void note(struct adaptation *adaptation)
+{
+	weft_time detector = congestion_next_due(adaptation->detector);
+	weft_time table = arn_table_next_due(adaptation->table);
+
+	adaptation->due = detector < table ? detector : table;
+	adaptation->entries = adaptation->table->count;
 }
 
 static void send_back(struct adaptation *adaptation, unsigned port, const struct control_arn *arn)
@@ -116,9 +150,12 @@ bool adaptation_consult(struct adaptation *adaptation, const struct weft_packet 
 	unsigned *output, weft_time now)
 {
 	const struct arn_entry *entry;
+	enum arn_verdict verdict =
+		arn_table_match(adaptation->table, packet->destination, packet->vc_original,
+			adaptation->afi && afi_is_adapted(packet), packet->in_port, now, &entry);
 
-	switch (arn_table_match(adaptation->table, packet->destination, packet->vc_original,
-		adaptation->adaptive.afi && afi_is_adapted(packet), packet->in_port, now, &entry)) {
+	note(adaptation);
+	switch (verdict) {
 	case ARN_ALTERNATIVE:
 		/* A link that has gone down since: as if there were no entry. */
 		if ((*adaptation->usable & BIT64(entry->alternative)) == 0)
@@ -153,8 +190,10 @@ unsigned adaptation_foresee(const struct adaptation *adaptation, const struct we
 void adaptation_on_arn(
 	struct adaptation *adaptation, unsigned port, const struct control_arn *arn, weft_time now)
 {
-	if (adaptation->table != NULL)
-		arn_table_process(adaptation->table, arn, (uint8_t)port, false, now);
+	if (adaptation->table == NULL)
+		return;
+	arn_table_process(adaptation->table, arn, (uint8_t)port, false, now);
+	note(adaptation);
 }
 
 /* congestionRootDetected(), pseudo-code 1, for one packet responsible. */
@@ -199,7 +238,7 @@ static uint32_t credits_for(const struct adaptation *adaptation, unsigned output
 			      : adaptive_credits(&adaptation->adaptive, output, packet->vc_next);
 }
 
-void adaptation_above(struct adaptation *adaptation, unsigned input, unsigned vc, unsigned output,
+static void above(struct adaptation *adaptation, unsigned input, unsigned vc, unsigned output,
 	const struct weft_packet *head, weft_time now)
 {
 	uint32_t capacity, left = credits_for(adaptation, output, head, &capacity);
@@ -207,6 +246,30 @@ void adaptation_above(struct adaptation *adaptation, unsigned input, unsigned vc
 	if (congestion_above(adaptation->detector, input, vc, output, left, capacity, now) ==
 		CONGESTION_ROOT_GROWS)
 		tell_of_root(adaptation, output, head, now);
+	adaptation->crowded |= BIT64(output);
+	note(adaptation);
+}
+
+void adaptation_grown(struct adaptation *adaptation, const struct weft_packet *packet,
+	unsigned output, const struct voq *queue, weft_time now)
+{
+	unsigned input = packet->in_port, vc = packet->vc;
+	uint32_t counted = congestion_grown(
+		adaptation->detector, input, vc, output, queue->blocks, packet->blocks);
+
+	if (congestion_is_above(adaptation->detector, input, vc, counted))
+		above(adaptation, input, vc, output, queue->head, now);
+}
+
+void adaptation_shrunk(struct adaptation *adaptation, const struct weft_packet *packet,
+	unsigned output, const struct voq *queue)
+{
+	struct congestion *detector = adaptation->detector;
+
+	congestion_depart(
+		detector, packet->in_port, packet->vc, output, queue->blocks, packet->blocks);
+	if (detector->config.by_vc && detector->output[output].passed == 0)
+		adaptation->crowded &= ~BIT64(output);
 }
 
 /* CRT has passed. */
@@ -259,15 +322,5 @@ void adaptation_poll(struct adaptation *adaptation, weft_time now)
 			tell_of_all(adaptation, (unsigned)output, now);
 	}
 	arn_table_expire(adaptation->table, now);
-}
-
-weft_time adaptation_next_due(const struct adaptation *adaptation)
-{
-	weft_time detector, table;
-
-	if (adaptation->detector == NULL)
-		return WEFT_TIME_NEVER;
-	detector = congestion_next_due(adaptation->detector);
-	table = arn_table_next_due(adaptation->table);
-	return detector < table ? detector : table;
+	note(adaptation);
 }

@@ -13,6 +13,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "adaptive.h"
@@ -55,16 +56,28 @@ struct adaptation_arn {
 };
 
 struct adaptation {
-	struct adaptive adaptive;
+	/* What each packet looks at, in one cache line. */
 	const uint64_t *alternatives, *usable;
 	struct congestion *detector; /* NULL: none, and then there is no table either */
 	struct arn_table *table;
+	weft_time due;         /* adaptation_next_due() */
+	uint64_t crowded;      /* outputs of which the detector has to hear what leaves */
+	uint32_t quiet_blocks; /* a VOQ that has grown to no more need not be told of */
+	uint32_t entries;      /* in the table */
+	uint32_t out_count;
+	bool chooses; /* the mode may take another port without being told to */
+	bool afi;
+	uint8_t channel; /* the AFC */
+	/* The rest. */
+	struct adaptive adaptive;
 	struct adaptation_config config;
 	uint64_t adapted;      /* packets that took another way than their primary */
 	uint64_t out_overflow; /* notifications that found no room */
-	uint32_t out_first, out_count;
+	uint32_t out_first;
 	struct adaptation_arn out[ADAPTATION_OUTBOX];
-};
+} __attribute__((aligned(64)));
+
+_Static_assert(offsetof(struct adaptation, adaptive) <= 64, "one cache line");
 
 /* NULL with errno EINVAL (a number out of range, a detector without a table or heads, AFI with one
  * VC) or ENOMEM. */
@@ -81,7 +94,7 @@ bool adaptation_consult(struct adaptation *adaptation, const struct weft_packet 
 static inline void adaptation_detour(struct adaptation *adaptation, struct weft_packet *packet)
 {
 	adaptation->adapted++;
-	if (adaptation->adaptive.afi)
+	if (adaptation->afi)
 		afi_adapt(packet);
 }
 
@@ -94,12 +107,12 @@ static inline unsigned adaptation_route(struct adaptation *adaptation, struct we
 	unsigned primary, unsigned vc, weft_time now)
 {
 	unsigned output = primary;
-	bool adapted = adaptation->adaptive.afi && afi_is_adapted(packet);
-	bool told = adaptation->table != NULL &&
+	bool adapted = adaptation->afi && afi_is_adapted(packet);
+	bool told = __builtin_expect(adaptation->entries != 0, 0) &&
 		    arn_table_concerns(adaptation->table, packet->destination) &&
 		    adaptation_consult(adaptation, packet, &output, now);
 
-	if (!told)
+	if (!told && adaptation->chooses)
 		output = adaptive_route(&adaptation->adaptive, primary,
 			adaptation->alternatives[packet->destination] & *adaptation->usable, vc,
 			adapted);
@@ -116,38 +129,29 @@ unsigned adaptation_foresee(const struct adaptation *adaptation, const struct we
 static inline uint8_t adaptation_next_vc(
 	const struct adaptation *adaptation, const struct weft_packet *packet, uint8_t vc)
 {
-	if (!adaptation->adaptive.afi)
-		return vc;
-	return afi_next_vc(packet, vc, adaptation->adaptive.channel);
+	return adaptation->afi ? afi_next_vc(packet, vc, adaptation->channel) : vc;
 }
 
-/* The rare part of adaptation_stored(). */
-void adaptation_above(struct adaptation *adaptation, unsigned input, unsigned vc, unsigned output,
-	const struct weft_packet *head, weft_time now);
+/* The rare parts of the two that follow. */
+void adaptation_grown(struct adaptation *adaptation, const struct weft_packet *packet,
+	unsigned output, const struct voq *queue, weft_time now);
+void adaptation_shrunk(struct adaptation *adaptation, const struct weft_packet *packet,
+	unsigned output, const struct voq *queue);
 
 /* The packet has joined 'queue', that of (its input, its VC, output). */
 static inline void adaptation_stored(struct adaptation *adaptation,
 	const struct weft_packet *packet, unsigned output, const struct voq *queue, weft_time now)
 {
-	struct congestion *detector = adaptation->detector;
-	uint32_t counted;
-
-	if (detector == NULL)
-		return;
-	counted = congestion_grown(
-		detector, packet->in_port, packet->vc, output, queue->blocks, packet->blocks);
-	if (__builtin_expect(
-		    congestion_is_above(detector, packet->in_port, packet->vc, counted), 0))
-		adaptation_above(adaptation, packet->in_port, packet->vc, output, queue->head, now);
+	if (__builtin_expect(queue->blocks > adaptation->quiet_blocks, 0))
+		adaptation_grown(adaptation, packet, output, queue, now);
 }
 
 /* The packet has left 'queue', that of (its input, its VC, output): sent or discarded. */
 static inline void adaptation_left(struct adaptation *adaptation, const struct weft_packet *packet,
 	unsigned output, const struct voq *queue)
 {
-	if (adaptation->detector != NULL)
-		congestion_depart(adaptation->detector, packet->in_port, packet->vc, output,
-			queue->blocks, packet->blocks);
+	if (__builtin_expect((adaptation->crowded >> output & 1) != 0, 0))
+		adaptation_shrunk(adaptation, packet, output, queue);
 }
 
 /* A notification has come in by 'port'. */
@@ -157,7 +161,10 @@ void adaptation_on_arn(
 /* Timers. Cheap when nothing is due. */
 void adaptation_poll(struct adaptation *adaptation, weft_time now);
 /* When to poll at the latest; WEFT_TIME_NEVER: not before something else happens. */
-weft_time adaptation_next_due(const struct adaptation *adaptation);
+static inline weft_time adaptation_next_due(const struct adaptation *adaptation)
+{
+	return adaptation->due;
+}
 
 /* Everything that has been counted, each with its name: what was adapted, and, with a detector,
  * roots, entries and notifications. */

@@ -26,7 +26,8 @@ struct arn_table *arn_table_create(const struct arn_table_config *config)
 		return NULL;
 	table->config = *config;
 	table->free = table->oldest = table->newest = ARN_ENTRY_NONE;
-	table->entry = calloc(config->entries, sizeof(*table->entry));
+	/* Not cleared: an entry is written as a whole before it is used, and most never are. */
+	table->entry = malloc(config->entries * sizeof(*table->entry));
 	table->marked = calloc(config->hosts / 64 + 1, sizeof(*table->marked));
 	table->bucket = malloc(ARN_BUCKETS * sizeof(*table->bucket));
 	if (table->entry == NULL || table->marked == NULL || table->bucket == NULL) {

@@ -119,6 +119,23 @@ static const char *check_crossing(const struct weft_switch *sw, unsigned output,
 	return NULL;
 }
 
+/* What every packet looks at against what it stands for. */
+static const char *check_short_cuts(const struct adaptation *adaptation)
+{
+	const struct congestion *detector = adaptation->detector;
+
+	for (unsigned output = 0; output < detector->config.ports; output++)
+		if (detector->output[output].passed != 0 &&
+			(adaptation->crowded >> output & 1) == 0)
+			return "what leaves a crowded output is not told of";
+	if (adaptation->entries != adaptation->table->count)
+		return "the entries of the table are counted wrongly";
+	if (adaptation->due > congestion_next_due(detector) ||
+		adaptation->due > arn_table_next_due(adaptation->table))
+		return "a time comes before the next one";
+	return NULL;
+}
+
 const char *switch_adapt_check(const struct weft_switch *sw)
 {
 	const struct adaptation *adaptation = sw->adaptation;
@@ -129,6 +146,8 @@ const char *switch_adapt_check(const struct weft_switch *sw)
 	wrong = congestion_check(adaptation->detector);
 	if (wrong == NULL)
 		wrong = arn_table_check(adaptation->table);
+	if (wrong == NULL)
+		wrong = check_short_cuts(adaptation);
 	for (unsigned output = 0; output < sw->ports; output++)
 		for (unsigned input = 0; input < sw->ports && wrong == NULL; input++)
 			wrong = check_crossing(sw, output, input);
