@@ -263,9 +263,8 @@ static void credits_are_never_taken_back(void **state)
 	virtual_lab_open(&lab, tree,
 		VIRTUAL_LAB_SET("switch.vcs=4", "switch.buffer=64KiB", "traffic[0].pattern=uniform",
 			"traffic[0].from=all", "traffic[0].to=all", "traffic[0].load=90%",
-			"traffic[0].message=4KiB", "routing.mode=table",
-			"topology=rlft:ports=12,stages=3", "measure.duration=60us",
-			"measure.sample=60us"));
+			"traffic[0].message=4KiB", "routing.mode=table", "measure.duration=100us",
+			"measure.sample=100us"));
 	virtual_fabric_watch(lab.fabric, see_limits, &limits);
 	virtual_lab_run(&lab);
 	assert_true(limits.frames > 1000);
