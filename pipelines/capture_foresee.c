@@ -20,5 +20,7 @@ void capture_foresee(const struct weft_switch *sw, const struct weft_packet *pac
 	}
 	state->voq_depth_blocks = switch_queues(sw, output, packet->in_port)[packet->vc].blocks;
 	if (packet->route_length == 0 && output != sw->table_port[packet->destination])
-		state->reason = CAPTURE_REASON_DEFLECTED;
+		state->reason = forward_usable(sw, sw->table_port[packet->destination])
+					? CAPTURE_REASON_ADAPTED
+					: CAPTURE_REASON_DEFLECTED;
 }

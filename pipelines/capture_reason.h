@@ -19,7 +19,8 @@
 /* More than a counter says. */
 #define CAPTURE_REASONS(X)                                                            \
 	X(CONTROL_BAD, "control_bad")        /* link-local, payload makes no sense */ \
-	X(DEFLECTED, "deflected: link down") /* left its primary port */
+	X(DEFLECTED, "deflected: link down") /* left its primary port */              \
+	X(ADAPTED, "adapted: another way")   /* likewise, by adaptive routing */
 
 enum capture_reason {
 	CAPTURE_REASON_NONE = 0,

@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 
+#include "congestion_metrics.h"
 #include "damage.h"
 #include "deadlock.h"
 #include "fabric_routes.h"
@@ -37,6 +38,7 @@ struct fabric_switch {
 	struct weft_switch *sw;
 	struct poll_switch *poll;
 	struct switch_metrics_shown shown;
+	struct congestion_metrics congestion; /* if it has an adaptation */
 };
 
 /* A host that lives here. */
@@ -73,7 +75,8 @@ struct fabric_worker {
 struct fabric_totals {
 	uint64_t frames, messages, bytes; /* delivered, synthetic */
 	uint64_t generated_messages, generated_bytes;
-	uint64_t absorbed; /* frames, by hosts on the way */
+	uint64_t absorbed;      /* frames, by hosts on the way */
+	uint64_t adapted, arns; /* by switches: packets sent another way, notifications */
 	double latency_sum_ns;
 };
 

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "adaptation.h"
 #include "arrival.h"
 #include "capture.h"
 #include "control.h"
@@ -61,7 +62,20 @@ static inline void update_frame(uint8_t *frame, const struct weft_packet *packet
 	frame_update_mutable(frame, packet->mutable_word);
 }
 
-/* A credit or hello frame of the neighbour. */
+/* A notification that packets sent by this port run into congestion. */
+static bool receive_arn(
+	struct poll_switch *ps, unsigned at, const uint8_t *payload, unsigned bytes, weft_time now)
+{
+	struct control_arn arn;
+
+	if (ps->sw->adaptation == NULL || !control_arn_decode(&arn, payload, bytes))
+		return false;
+	ps->port[at].arns_in++;
+	adaptation_on_arn(ps->sw->adaptation, at, &arn, now);
+	return true;
+}
+
+/* A control frame of the neighbour, for this link. */
 static void receive_link_local(
 	struct poll_switch *ps, unsigned at, const uint8_t *frame, weft_time now)
 {
@@ -78,7 +92,7 @@ static void receive_link_local(
 		switch_on_credit(ps->sw, at, &credit, now);
 	} else if (header->kind == FRAME_HELLO && control_hello_decode(&hello, payload, bytes)) {
 		switch_on_hello(ps->sw, at, &hello, now);
-	} else {
+	} else if (header->kind != FRAME_ARN || !receive_arn(ps, at, payload, bytes, now)) {
 		ps->port[at].control_bad++;
 	}
 }
@@ -283,37 +297,82 @@ static unsigned transmit(struct poll_switch *ps, unsigned at, weft_time now)
 	return count;
 }
 
-/* Makes and sends one link-local frame. What was transmitted before has left the transmitter, so
- * the totals in a credit frame speak of exactly the data before it. */
-static void send_link_local(
-	struct poll_switch *ps, unsigned at, enum frame_kind kind, weft_time now)
+/* Where the payload of a link-local frame goes; NULL: there is no buffer for one. */
+static uint8_t *begin_link_local(struct poll_switch *ps, unsigned at, struct rte_mbuf **mbuf)
 {
-	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(ps->pool);
-	struct frame_fields fields = {
-		.kind = kind, .source = FRAME_HOST_NONE, .destination = FRAME_HOST_NONE};
-	struct link_end *link = &ps->sw->port[at].link;
-	struct control_credit credit;
-	struct control_hello hello;
-	uint8_t *frame;
+	*mbuf = rte_pktmbuf_alloc(ps->pool);
+	if (*mbuf != NULL)
+		return rte_pktmbuf_mtod(*mbuf, uint8_t *) + FRAME_HEADER_BYTES;
+	ps->port[at].no_mbuf++;
+	return NULL;
+}
 
-	if (mbuf == NULL) {
-		ps->port[at].no_mbuf++;
-		return;
-	}
-	frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
-	if (kind == FRAME_CREDIT) {
-		link_end_fill_credit(link, &credit, now);
-		fields.payload_bytes =
-			(uint16_t)control_credit_encode(&credit, frame + FRAME_HEADER_BYTES);
-	} else {
-		link_end_fill_hello(link, &hello, now);
-		fields.payload_bytes =
-			(uint16_t)control_hello_encode(&hello, frame + FRAME_HEADER_BYTES);
-	}
-	rte_pktmbuf_data_len(mbuf) = (uint16_t)frame_build(frame, &fields);
+static void end_link_local(struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf,
+	enum frame_kind kind, unsigned payload_bytes, weft_time now)
+{
+	struct frame_fields fields = {.kind = kind,
+		.source = FRAME_HOST_NONE,
+		.destination = FRAME_HOST_NONE,
+		.payload_bytes = (uint16_t)payload_bytes};
+
+	rte_pktmbuf_data_len(mbuf) =
+		(uint16_t)frame_build(rte_pktmbuf_mtod(mbuf, uint8_t *), &fields);
 	rte_pktmbuf_pkt_len(mbuf) = rte_pktmbuf_data_len(mbuf);
 	transmitter_stamp(&ps->port[at].tx, mbuf, now);
 	send_burst(ps, at, &mbuf, 1, false, now);
+}
+
+/* What was transmitted before has left the transmitter, so the totals speak of exactly the data
+ * before this frame. */
+static void send_credit(struct poll_switch *ps, unsigned at, weft_time now)
+{
+	struct control_credit credit;
+	struct rte_mbuf *mbuf;
+	uint8_t *payload = begin_link_local(ps, at, &mbuf);
+
+	if (payload == NULL)
+		return;
+	link_end_fill_credit(&ps->sw->port[at].link, &credit, now);
+	end_link_local(ps, at, mbuf, FRAME_CREDIT, control_credit_encode(&credit, payload), now);
+}
+
+static void send_hello(struct poll_switch *ps, unsigned at, weft_time now)
+{
+	struct control_hello hello;
+	struct rte_mbuf *mbuf;
+	uint8_t *payload = begin_link_local(ps, at, &mbuf);
+
+	if (payload == NULL)
+		return;
+	link_end_fill_hello(&ps->sw->port[at].link, &hello, now);
+	end_link_local(ps, at, mbuf, FRAME_HELLO, control_hello_encode(&hello, payload), now);
+}
+
+static void send_arn(struct poll_switch *ps, const struct adaptation_arn *arn, weft_time now)
+{
+	struct poll_switch_port *port = &ps->port[arn->port];
+	struct rte_mbuf *mbuf;
+	uint8_t *payload;
+
+	/* Lost, like one that the link loses: it is sent again while the root stands. */
+	if (!transmitter_has_room(&port->tx))
+		return;
+	payload = begin_link_local(ps, arn->port, &mbuf);
+	if (payload == NULL)
+		return;
+	port->arns_out++;
+	end_link_local(ps, arn->port, mbuf, FRAME_ARN, control_arn_encode(&arn->arn, payload), now);
+}
+
+/* Timers of the detector and the table, and what they and the packets of this turn have to tell. */
+static __attribute__((noinline)) void poll_adaptation(struct poll_switch *ps, weft_time now)
+{
+	struct adaptation *adaptation = ps->sw->adaptation;
+	struct adaptation_arn arn;
+
+	adaptation_poll(adaptation, now);
+	while (adaptation_take_arn(adaptation, &arn))
+		send_arn(ps, &arn, now);
 }
 
 static void poll_link(struct poll_switch *ps, unsigned at, weft_time now)
@@ -326,9 +385,9 @@ static void poll_link(struct poll_switch *ps, unsigned at, weft_time now)
 		!transmitter_has_room(&ps->port[at].tx))
 		return;
 	if (due & LINK_SEND_HELLO)
-		send_link_local(ps, at, FRAME_HELLO, now);
+		send_hello(ps, at, now);
 	if (due & LINK_SEND_CREDIT)
-		send_link_local(ps, at, FRAME_CREDIT, now);
+		send_credit(ps, at, now);
 }
 
 unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
@@ -351,6 +410,8 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 			poll_link(ps, at, now);
 		}
 	}
+	if (__builtin_expect(ps->sw->adaptation != NULL, 0))
+		poll_adaptation(ps, now);
 	switch_poll_watchdog(ps->sw, now);
 	if (ps->sw->discarded != NULL)
 		free_list(switch_take_discards(ps->sw));

@@ -6,7 +6,7 @@
  * The poll driver of one emulated switch: moves frames between its ports and the state machine of
  * lib/switch. On arrival a frame is checked (frame_check) and its descriptor filled in the mbuf's
  * private area; on departure the mutable header bytes and the CRC are brought up to date.
- * Link-local control frames (credit, hello) end and begin here.
+ * Link-local control frames (credit, hello, adaptive-routing notification) end and begin here.
  *
  * One thread calls poll_switch_run(); counters may be read by others at any time (each is one
  * aligned 64-bit word, written by that thread alone).
@@ -25,6 +25,7 @@ struct poll_switch_port {
 	uint64_t faults[FRAME_FAULT_COUNT]; /* frames refused, by reason */
 	uint64_t control_bad;               /* link-local frames with a wrong payload */
 	uint64_t no_mbuf;                   /* control frames that could not be made in time */
+	uint64_t arns_in, arns_out;         /* adaptive-routing notifications */
 };
 
 /* Frames that went past the queues and leave with the next flush. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "capture_reason.h"
 #include "fabric_devices.h"
 #include "frame_room.h"
 #include "run_source.h"
@@ -63,6 +64,7 @@ static int create_captures(struct real_fabric *fabric, struct fault *fault)
 	const struct capture_options options = {
 		.snap_bytes = fabric->options.snap_bytes,
 		.epoch_ns = clock_unix_origin_ns(&fabric->clock),
+		.reason = capture_reason_text,
 	};
 
 	fabric->captures = capture_manager_create(&options, fault);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adaptation.h"
+#include "fabric_adapt.h"
 #include "fabric_devices.h"
 #include "netns.h"
 #include "run_selection.h"
@@ -16,6 +18,8 @@
 
 #define TAP_MTU_MAX  9000
 #define TAP_MESSAGES 1024
+
+#define REORDER_WINDOWS_MAX 256
 
 /* Routes of one host in the form of the interface. */
 static int copy_routes(struct real_fabric *fabric, struct fabric_host *host, struct fault *fault)
@@ -51,6 +55,12 @@ static const struct route_choice_ops *choice_of(const struct run_config *run)
 	return route_choice_find(run_selector_name(run->nic.selector));
 }
 
+/* With adaptive routing any peer's frames may overtake each other, not only those of few. */
+static uint16_t reorder_windows(uint16_t hosts)
+{
+	return hosts < REORDER_WINDOWS_MAX ? hosts : REORDER_WINDOWS_MAX;
+}
+
 static void fill_nic(struct real_fabric *fabric, struct fabric_host *host, struct nic_config *nic)
 {
 	const struct run_config *run = fabric->options.run;
@@ -70,13 +80,16 @@ static void fill_nic(struct real_fabric *fabric, struct fabric_host *host, struc
 	nic->give_up_ps = run->nic.give_up_ps;
 	nic->link.device = (1ull << 32) + host->number;
 	nic->link.device_kind = 1;
-	nic->link.vcs = (uint8_t)run->sw.vcs;
+	nic->link.vcs = (uint8_t)run_config_vcs(run);
+	nic->mark_ps = fabric_adapt_mark_ps(run);
+	if (run->routing.adaptive != RUN_ADAPTIVE_NONE)
+		nic->reorder_windows = reorder_windows(nic->hosts);
 	nic->link.session = fabric->options.session;
 	nic->link.hello_ps = run->hello_ps;
 	nic->link.refresh_ps = fabric_credit_refresh(run);
 	if (host->end->port.slots != 0 && host->end->port.slots < blocks)
 		blocks = host->end->port.slots;
-	nic->link.vc_blocks = (uint32_t)(blocks / run->sw.vcs);
+	nic->link.vc_blocks = (uint32_t)(blocks / nic->link.vcs);
 	nic->itb.pool_bytes = run->nic.itb.pool_bytes;
 	nic->itb.frame_bytes_min = FABRIC_TRANSIT_BYTES;
 	nic->itb.pause_ps = run->nic.itb.pause_ps;
@@ -282,9 +295,23 @@ void fabric_host_stop_traffic(struct fabric_host *host, weft_time now)
 	host->poll->tap.due = WEFT_TIME_NEVER; /* nothing new from the kernel either */
 }
 
+static void add_switches(const struct real_fabric *fabric, struct fabric_totals *totals)
+{
+	for (unsigned i = 0; i < fabric->switch_count; i++) {
+		const struct fabric_switch *device = &fabric->switches[i];
+
+		if (device->sw->adaptation == NULL)
+			continue;
+		totals->adapted += device->sw->adaptation->adapted;
+		for (unsigned at = 0; at < device->poll->ports; at++)
+			totals->arns += device->poll->port[at].arns_out;
+	}
+}
+
 void fabric_totals_read(const struct real_fabric *fabric, struct fabric_totals *totals)
 {
 	memset(totals, 0, sizeof(*totals));
+	add_switches(fabric, totals);
 	for (unsigned i = 0; i < fabric->host_count; i++) {
 		const struct poll_nic *poll = fabric->hosts[i].poll;
 		const struct histogram *latency = &poll->sink->network_ns;

@@ -60,20 +60,24 @@ static double offered_share(const struct real_fabric *fabric, weft_time time_ps)
 	return share(fabric, (double)(bytes + frames * frame_overhead(fabric)), time_ps);
 }
 
+static void count_adaptation(void *ctx, const char *name, uint64_t value)
+{
+	run_result_count(ctx, name, value);
+}
+
 static void add_switch(struct run_result *result, const struct fabric_switch *device)
 {
 	uint64_t value[SWITCH_METRIC_COUNT];
 
 	switch_metrics_sum(device->poll, value);
-	for (unsigned i = 0; i < SWITCH_METRIC_COUNT; i++) {
-		if (i == SWITCH_METRIC_UP || i == SWITCH_METRIC_STORED ||
-			i == SWITCH_METRIC_WAITING)
-			continue;
+	for (unsigned i = 0; i < SWITCH_METRIC_GAUGES; i++) {
 		run_result_count(result, switch_metric_name(i), value[i]);
 		if ((i >= SWITCH_DISCARD_ROUTING_ERROR && i <= SWITCH_DISCARD_WATCHDOG) ||
 			(i >= SWITCH_METRIC_FAULTS && i < SWITCH_METRIC_LINK))
 			result->packets.dropped += value[i];
 	}
+	if (device->sw->adaptation != NULL)
+		adaptation_counters(device->sw->adaptation, count_adaptation, result);
 	result->wall.packet_hops += value[SWITCH_DATA_OUT];
 }
 

@@ -75,6 +75,8 @@ static void take_sample(struct real_fabric *fabric, weft_time now)
 		sample->latency_ns =
 			(totals.latency_sum_ns - fabric->at_sample.latency_sum_ns) / (double)frames;
 	sample->itb = totals.absorbed - fabric->at_sample.absorbed;
+	sample->adapted = totals.adapted - fabric->at_sample.adapted;
+	sample->arn = totals.arns - fabric->at_sample.arns;
 	fabric->at_sample = totals;
 }
 

@@ -149,18 +149,28 @@ static int show_host(struct real_fabric *fabric, struct fabric_host *host, struc
 	return result == 0 ? 0 : fault_set(fault, -result, "%s: cannot be shown", device.name);
 }
 
+static int show_switch(
+	struct real_fabric *fabric, struct fabric_switch *device, struct fault *fault)
+{
+	const char *name = fabric->options.topology->switch_at[device->number].name;
+	int result =
+		switch_metrics_show(&device->shown, fabric->telemetry, name, device->poll, fault);
+
+	if (result == 0 && device->sw->adaptation != NULL)
+		result = congestion_metrics_show(&device->congestion, fabric->telemetry, name,
+			device->sw->adaptation, fault);
+	return result;
+}
+
 int fabric_show(struct real_fabric *fabric, struct fault *fault)
 {
-	const struct topology *topology = fabric->options.topology;
 	int result = 0;
 
 	fabric->telemetry = telemetry_create(fabric->captures, fault);
 	if (fabric->telemetry == NULL)
 		return -EEXIST;
 	for (unsigned i = 0; i < fabric->switch_count && result == 0; i++)
-		result = switch_metrics_show(&fabric->switches[i].shown, fabric->telemetry,
-			topology->switch_at[fabric->switches[i].number].name,
-			fabric->switches[i].poll, fault);
+		result = show_switch(fabric, &fabric->switches[i], fault);
 	for (unsigned i = 0; i < fabric->host_count && result == 0; i++)
 		result = show_host(fabric, &fabric->hosts[i], fault);
 	telemetry_set_links(fabric->telemetry, read_link, fabric);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric_adapt.h"
 #include "fabric_devices.h"
 
 static void count_switches(struct real_fabric *fabric)
@@ -38,7 +39,7 @@ static void fill_config(struct real_fabric *fabric, uint32_t number, struct swit
 		.device = number + 1,
 		.session = fabric->options.session,
 		.ports = fabric->options.topology->switch_at[number].ports,
-		.vcs = (uint8_t)run->sw.vcs,
+		.vcs = (uint8_t)run_config_vcs(run),
 		.voq = run->sw.voq,
 		.buffer_blocks = (uint32_t)(run->sw.buffer_bytes / FRAME_BLOCK_BYTES),
 		.hello_ps = run->hello_ps,
@@ -77,6 +78,7 @@ static int create_switch(
 {
 	const char *name = fabric->options.topology->switch_at[device->number].name;
 	struct switch_config config;
+	int result;
 
 	fill_config(fabric, device->number, &config);
 	device->sw = switch_create(&config, clock_now(&fabric->clock));
@@ -84,6 +86,11 @@ static int create_switch(
 		return fault_set(fault, EINVAL,
 			"%s: a buffer of %u blocks of 64 bytes cannot be divided among %u VCs",
 			name, config.buffer_blocks, config.vcs);
+	result = device->sw == NULL ? 0
+				    : fabric_adapt_switch(device->sw, fabric->options.topology,
+					      device->number, fabric->options.run, fault);
+	if (result < 0)
+		return result;
 	if (device->sw != NULL)
 		device->poll = poll_switch_create(device->sw, fabric->control_pool);
 	if (device->poll == NULL)

@@ -147,13 +147,6 @@ static int check_routing(const struct run_config *config, struct fault *fault)
 	return 0;
 }
 
-static int check_adaptive(const struct run_config *config, struct fault *fault)
-{
-	if (config->routing.adaptive == RUN_ADAPTIVE_NONE || config->clock == RUN_CLOCK_VIRTUAL)
-		return 0;
-	return refuse(config, fault, "'routing.adaptive' on the real clock", "clock: virtual");
-}
-
 static const char *why_no_goal(const struct run_config *config)
 {
 	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
@@ -191,7 +184,5 @@ int run_config_supported(const struct run_config *config, struct fault *fault)
 		result = check_switch(config, fault);
 	if (result == 0)
 		result = check_routing(config, fault);
-	if (result == 0)
-		result = check_adaptive(config, fault);
 	return result == 0 ? check_traffic(config, fault) : result;
 }

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "adaptation.h"
+
 const char *switch_metric_name(unsigned metric)
 {
 	static const char *const fault[FRAME_FAULT_COUNT] = {
@@ -11,6 +13,11 @@ const char *switch_metric_name(unsigned metric)
 		FRAME_FAULTS(X)
 #undef X
 	};
+	static const char *const vc[FRAME_VCS_MAX] = {"stored_blocks_vc0", "stored_blocks_vc1",
+		"stored_blocks_vc2", "stored_blocks_vc3", "stored_blocks_vc4", "stored_blocks_vc5",
+		"stored_blocks_vc6", "stored_blocks_vc7", "stored_blocks_vc8", "stored_blocks_vc9",
+		"stored_blocks_vc10", "stored_blocks_vc11", "stored_blocks_vc12",
+		"stored_blocks_vc13", "stored_blocks_vc14", "stored_blocks_vc15"};
 	static const char *const link[] = {
 #define X(id, name, value) [SWITCH_METRIC_##id - SWITCH_METRIC_LINK] = name,
 		SWITCH_METRICS_LINK(X)
@@ -19,6 +26,8 @@ const char *switch_metric_name(unsigned metric)
 
 	if (metric >= SWITCH_METRIC_COUNT)
 		return NULL;
+	if (metric >= SWITCH_METRIC_VCS)
+		return vc[metric - SWITCH_METRIC_VCS];
 	if (metric >= SWITCH_METRIC_LINK)
 		return link[metric - SWITCH_METRIC_LINK];
 	if (metric >= SWITCH_METRIC_FAULTS)
@@ -40,6 +49,14 @@ static uint32_t stored_blocks(const struct link_end *link)
 	return blocks;
 }
 
+static bool is_root(const struct weft_switch *sw, unsigned at)
+{
+	const struct adaptation *adaptation = sw->adaptation;
+
+	return adaptation != NULL && adaptation->detector != NULL &&
+	       adaptation->detector->output[at].state == CONGESTION_ROOT;
+}
+
 void switch_metrics_read(
 	const struct poll_switch *ps, unsigned at, uint64_t value[SWITCH_METRIC_COUNT])
 {
@@ -55,6 +72,8 @@ void switch_metrics_read(
 #define X(id, name, expression) value[SWITCH_METRIC_##id] = (expression);
 	SWITCH_METRICS_LINK(X)
 #undef X
+	for (unsigned vc = 0; vc < link->config.vcs; vc++)
+		value[SWITCH_METRIC_VCS + vc] = credit_stored(&link->rx[vc]);
 }
 
 void switch_metrics_sum(const struct poll_switch *ps, uint64_t value[SWITCH_METRIC_COUNT])
@@ -101,7 +120,7 @@ int switch_metrics_show(struct switch_metrics_shown *shown, struct telemetry *te
 		.class = TELEMETRY_SWITCH,
 		.name = name,
 		.counter = shown->metric,
-		.counters = SWITCH_METRIC_COUNT,
+		.counters = switch_metrics_of(ps->sw->vcs),
 		.snapshot = snapshot_switch,
 		.ctx = ps,
 	};

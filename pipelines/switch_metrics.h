@@ -17,7 +17,7 @@
 #include "poll_switch.h"
 #include "telemetry.h"
 
-/* After the counters and the faults. Gauges say how it stands now. */
+/* After the counters and the faults, before the VCs. Gauges say how it stands now. */
 #define SWITCH_METRICS_LINK(X)                                                                \
 	X(CONTROL_BAD, "control_bad", ps->port[at].control_bad)                               \
 	X(NO_MBUF, "no_mbuf", ps->port[at].no_mbuf)                                           \
@@ -25,9 +25,12 @@
 	X(CREDITS_RECEIVED, "credit_frames_received", link->credit_frames_received)           \
 	X(HEALED, "blocks_healed", link->blocks_healed)                                       \
 	X(SESSIONS, "sessions_seen", link->sessions_seen)                                     \
+	X(ARNS_SENT, "arn_frames_sent", ps->port[at].arns_out)                                \
+	X(ARNS_RECEIVED, "arn_frames_received", ps->port[at].arns_in)                         \
 	X(UP, "link_up", link->state == LINK_UP)                /* gauge */                   \
 	X(STORED, "stored_blocks", stored_blocks(link))         /* gauge: its input buffer */ \
-	X(WAITING, "transmit_waiting", ps->port[at].tx.waiting) /* gauge: frames */
+	X(WAITING, "transmit_waiting", ps->port[at].tx.waiting) /* gauge: frames */           \
+	X(ROOT, "congestion_root", is_root(ps->sw, at))         /* gauge: its output is one */
 
 enum switch_metric {
 	SWITCH_METRIC_COUNTERS = 0,
@@ -37,8 +40,18 @@ enum switch_metric {
 #define X(id, name, value) SWITCH_METRIC_##id,
 	SWITCH_METRICS_LINK(X)
 #undef X
-		SWITCH_METRIC_COUNT
+		SWITCH_METRIC_VCS, /* gauges: blocks of its input buffer in each VC */
+	SWITCH_METRIC_COUNT = SWITCH_METRIC_VCS + FRAME_VCS_MAX
 };
+
+/* From here on how it stands now, not what has been counted. */
+#define SWITCH_METRIC_GAUGES SWITCH_METRIC_UP
+
+/* Metrics of a switch with so many VCs. */
+static inline unsigned switch_metrics_of(unsigned vcs)
+{
+	return SWITCH_METRIC_VCS + vcs;
+}
 
 /* NULL out of range. */
 const char *switch_metric_name(unsigned metric);

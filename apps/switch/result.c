@@ -67,11 +67,11 @@ static json_t *config_json(const struct switch_options *options)
 		"frame_bytes", (int)options->frame_bytes);
 }
 
-static json_t *values_json(const uint64_t *value)
+static json_t *values_json(const struct standalone *standalone, const uint64_t *value)
 {
 	json_t *object = json_object();
 
-	for (unsigned i = 0; i < SWITCH_METRIC_COUNT; i++)
+	for (unsigned i = 0; i < switch_metrics_of(standalone->sw->vcs); i++)
 		json_object_set_new(
 			object, switch_metric_name(i), json_integer((json_int_t)value[i]));
 	return object;
@@ -96,7 +96,7 @@ static json_t *port_json(const struct standalone *standalone, unsigned at)
 	switch_metrics_read(standalone->ps, at, value);
 	return json_pack("{s:s, s:s, s:i, s:o, s:o}", "port", standalone->port[at].name, "device",
 		standalone->device[at], "slots", (int)standalone->port[at].slots, "counters",
-		values_json(value), "losses", losses_json(&standalone->port[at]));
+		values_json(standalone, value), "losses", losses_json(&standalone->port[at]));
 }
 
 static json_t *wall_json(const struct standalone *standalone, const uint64_t *value)
@@ -157,7 +157,7 @@ int result_print_json(const struct standalone *standalone, FILE *out)
 		json_array_append_new(ports, port_json(standalone, at));
 	document = json_pack("{s:o, s:[{s:s, s:o, s:o, s:I, s:s}], s:o}", "config",
 		config_json(standalone->options), "switches", "name", standalone->options->name,
-		"counters", values_json(value), "ports", ports, "stored",
+		"counters", values_json(standalone, value), "ports", ports, "stored",
 		(json_int_t)switch_stored_packets(standalone->sw), "check",
 		wrong != NULL ? wrong : "ok", "wall", wall_json(standalone, value));
 	if (document == NULL)

@@ -34,7 +34,7 @@ static bool move_share(struct nic *nic, struct message *message)
 static void change(struct nic *nic, struct message *message)
 {
 	message->vc = (uint8_t)channel(nic);
-	nic->count[NIC_MESSAGES_ADAPTED]++;
+	nic->count[NIC_MESSAGES_DIVERTED]++;
 }
 
 bool adapted_on_arn(struct nic *nic, const struct control_arn *arn, weft_time now)

@@ -29,9 +29,9 @@
 	X(FRAMES_ABANDONED, "frames_abandoned") /* in flight when a flow ended */                 \
 	X(BYTES_INJECTED, "bytes_injected")     /* payload, first transmissions */                \
 	X(BYTES_RETRANSMITTED, "bytes_retransmitted")                                             \
-	X(MESSAGES_ADAPTED, "messages_adapted") /* went on to the adapted-flow channel */         \
-	X(FRAMES_ADAPTED, "frames_adapted")     /* sent there */                                  \
-	X(STALL_CREDIT, "stall_credit")         /* a frame was ready and its VC had no credits */ \
+	X(MESSAGES_DIVERTED, "messages_diverted") /* went on to the adapted-flow channel */       \
+	X(FRAMES_ADAPTED, "frames_adapted")       /* sent there */                                \
+	X(STALL_CREDIT, "stall_credit") /* a frame was ready and its VC had no credits */         \
 	/* Data frames in. */                                                                     \
 	X(FRAMES_RECEIVED, "frames_received")                                                     \
 	X(FRAMES_DELIVERED, "frames_delivered")                                                   \

@@ -5,7 +5,7 @@
 /*
  * What a running program tells about itself, and takes as commands, on DPDK's telemetry socket:
  *
- *   /weft/switch/list   /weft/switch/stats,NAME      and the same with nic and port
+ *   /weft/switch/list   /weft/switch/stats,NAME      and the same with nic, port and congestion
  *   /weft/links[,FROM]                               a page of links from number FROM on
  *   /weft/capture/start,PORT,PATH                    /weft/capture/stop,PORT
  *   /weft/control,TEXT                               a command for the program's own loop
@@ -29,7 +29,8 @@
 #define TELEMETRY_COUNTERS_MAX      200 /* DPDK's objects hold 256 members */
 #define TELEMETRY_LINK_COUNTERS_MAX 24
 
-#define TELEMETRY_CLASSES(X) X(SWITCH, "switch") X(NIC, "nic") X(PORT, "port")
+#define TELEMETRY_CLASSES(X) \
+	X(SWITCH, "switch") X(NIC, "nic") X(PORT, "port") X(CONGESTION, "congestion")
 
 enum telemetry_class {
 #define X(name, text) TELEMETRY_##name,

@@ -20,6 +20,7 @@
 #include "control.h"
 #include "eal_tests.h"
 #include "poll_switch.h"
+#include "switch_adapt.h"
 
 #define POOL_MBUFS 8191u
 #define PORTS      4u
@@ -39,7 +40,8 @@ struct neighbour {
 	struct transmitter tx;
 	uint32_t sent[PORTS][VCS], seen[PORTS][VCS];
 	uint32_t stored_blocks[VCS];
-	uint64_t data_sent, data_seen, data_spoilt, control_sent, control_seen;
+	uint64_t data_sent, data_seen, data_spoilt, control_sent, control_seen, arns_seen;
+	struct control_arn arn; /* the last one */
 };
 
 struct bench {
@@ -48,6 +50,7 @@ struct bench {
 	struct weft_switch *sw;
 	struct poll_switch *ps;
 	uint8_t table[PORTS];
+	uint64_t alternatives[PORTS];
 	struct rng rng;
 	weft_time now;
 	bool sending;
@@ -96,6 +99,7 @@ static void start(struct bench *bench, const struct bench_config *config)
 		.watchdog_ps = WEFT_TIME_NEVER,
 		.control_reserve = 64,
 		.table_port = bench->table,
+		.table_alternatives = bench->alternatives,
 		.table_hosts = PORTS};
 
 	memset(bench, 0, sizeof(*bench));
@@ -104,7 +108,7 @@ static void start(struct bench *bench, const struct bench_config *config)
 	for (unsigned sl = 0; sl < 16; sl++)
 		sw.sl_to_vc[sl] = (uint8_t)(sl % VCS);
 	for (unsigned i = 0; i < PORTS; i++)
-		bench->table[i] = (uint8_t)i;
+		bench->alternatives[bench->table[i] = (uint8_t)i] = BIT64(i);
 	bench->sw = switch_create(&sw, bench->now);
 	assert_non_null(bench->sw);
 	bench->ps = poll_switch_create(bench->sw, pool);
@@ -253,6 +257,9 @@ static void receive_one(struct bench *bench, struct neighbour *host, struct rte_
 	else if (header->kind == FRAME_HELLO &&
 		 control_hello_decode(&hello, payload, payload_bytes))
 		link_end_on_hello(&host->link, &hello, bench->now);
+	else if (header->kind == FRAME_ARN &&
+		 control_arn_decode(&host->arn, payload, payload_bytes))
+		host->arns_seen++;
 	else
 		host->control_seen += header->kind == FRAME_ACK;
 	rte_pktmbuf_free(mbuf);
@@ -397,6 +404,117 @@ static void spoilt_frames_are_counted_and_their_credits_come_back(void **state)
 {
 	run_all((struct bench_config){.voq = true, .slots = 8}, 20000);
 }
+/* The switch gets a detector and a table, at stage 1. */
+static void adapt(struct bench *bench)
+{
+	const struct congestion_config detector = {.hcdth_ppm = 810000,
+		.lcdth_ppm = 630000,
+		.fcth_ppm = 780000,
+		.crt_ps = PS_PER_MS,
+		.refresh_ps = PS_PER_MS,
+		.by_vc = true};
+	const struct arn_table_config table = {
+		.entries = 16, .ttl_ps = PS_PER_S, .refresh_ps = PS_PER_MS};
+	const struct switch_adapt_config config = {.seed = 1,
+		.mode = adaptive_mode_find("none"),
+		.stage = 1,
+		.detector = &detector,
+		.table = &table};
+
+	assert_int_equal(switch_adapt(bench->sw, &config), 0);
+}
+
+static void send_arn(struct bench *bench, unsigned from, const struct control_arn *arn)
+{
+	struct frame_fields fields = {
+		.kind = FRAME_ARN, .source = FRAME_HOST_NONE, .destination = FRAME_HOST_NONE};
+	uint8_t *frame;
+	struct rte_mbuf *mbuf = make_frame(&frame);
+
+	fields.payload_bytes = (uint16_t)control_arn_encode(arn, frame + FRAME_HEADER_BYTES);
+	send_frame(bench, &bench->host[from], mbuf, &fields);
+}
+
+static void send_data(struct bench *bench, unsigned from, unsigned to)
+{
+	struct neighbour *host = &bench->host[from];
+	const struct frame_fields fields = {.kind = FRAME_DATA,
+		.source = (uint16_t)from,
+		.destination = (uint16_t)to,
+		.sequence = host->sent[to][0]++};
+	uint8_t *frame;
+
+	credit_take(&host->link.tx[0], frame_blocks(FRAME_HEADER_BYTES));
+	send_frame(bench, host, make_frame(&frame), &fields);
+}
+
+static void turns(struct bench *bench, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		turn(bench);
+}
+
+/* Host 2 says that packets to it contend behind it; host 0 is the one that sends some. */
+static void a_notification_goes_back_where_its_packets_come_from(void **state)
+{
+	static const struct control_arn arn = {.id = 0x01020304, .destination = 2};
+	static struct bench bench;
+
+	start(&bench, &(struct bench_config){.voq = true, .slots = 64});
+	bench.sending = false;
+	adapt(&bench);
+	turns(&bench, 2000);
+	send_arn(&bench, 2, &arn);
+	send_data(&bench, 1, 3);
+	turns(&bench, 100);
+	send_data(&bench, 0, 2);
+	turns(&bench, 100);
+	assert_int_equal(bench.host[0].arns_seen, 1);
+	assert_int_equal(
+		bench.host[1].arns_seen + bench.host[2].arns_seen + bench.host[3].arns_seen, 0);
+	assert_int_equal(bench.host[0].arn.id, arn.id);
+	assert_int_equal(bench.host[0].arn.destination, 2);
+	assert_int_equal(bench.ps->port[2].arns_in, 1);
+	assert_int_equal(bench.ps->port[0].arns_out, 1);
+	assert_int_equal(bench.host[2].data_seen, 1);
+	/* Another one for the same entry not before its refresh time has passed. */
+	send_data(&bench, 0, 2);
+	turns(&bench, 100);
+	assert_int_equal(bench.host[0].arns_seen, 1);
+	turns(&bench, 1000);
+	send_data(&bench, 0, 2);
+	turns(&bench, 100);
+	assert_int_equal(bench.host[0].arns_seen, 2);
+	stop(&bench);
+}
+
+static void a_notification_without_a_table_for_it_is_refused(void **state)
+{
+	static const struct control_arn arn = {.id = 1, .destination = 2};
+	static struct bench bench;
+
+	start(&bench, &(struct bench_config){.voq = true, .slots = 64});
+	bench.sending = false;
+	send_arn(&bench, 2, &arn);
+	turns(&bench, 100);
+	assert_int_equal(bench.ps->port[2].control_bad, 1);
+	assert_int_equal(bench.ps->port[2].arns_in, 0);
+	stop(&bench);
+}
+
+/* What passes the queues by otherwise does not: its way is looked up in the table of entries. */
+static void with_adaptation_the_order_is_kept_too(void **state)
+{
+	static struct bench bench;
+
+	start(&bench, &(struct bench_config){.voq = true, .slots = 8});
+	adapt(&bench);
+	turns(&bench, 10000);
+	bench.sending = false;
+	turns(&bench, 2000);
+	check_end(&bench);
+	stop(&bench);
+}
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(frames_keep_their_order_whether_they_wait_or_pass),
@@ -406,6 +524,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(timed_links_keep_the_order_with_voqs),
 	cmocka_unit_test(timed_links_keep_the_order_without_voqs),
 	cmocka_unit_test(spoilt_frames_are_counted_and_their_credits_come_back),
+	cmocka_unit_test(a_notification_goes_back_where_its_packets_come_from),
+	cmocka_unit_test(a_notification_without_a_table_for_it_is_refused),
+	cmocka_unit_test(with_adaptation_the_order_is_kept_too),
 };
 
 int main(void)

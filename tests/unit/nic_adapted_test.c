@@ -89,7 +89,7 @@ static void marked_messages_leave_in_the_adapted_flow_channel(void **state)
 	expect_frame(&a, 2, 0);
 	expect_frame(&a, 1, ADAPTED);
 	assert_int_equal(end_count(&a, NIC_ARNS_RECEIVED), 1);
-	assert_int_equal(end_count(&a, NIC_MESSAGES_ADAPTED), 1);
+	assert_int_equal(end_count(&a, NIC_MESSAGES_DIVERTED), 1);
 	assert_int_equal(end_count(&a, NIC_FRAMES_ADAPTED), 1);
 	/* Until the mark ends. */
 	assert_int_equal(end_send(&a, 1, 0, 20), 0);
@@ -170,7 +170,7 @@ static void the_rest_of_a_message_that_is_marked_on_its_way_is_adapted(void **st
 	mark(&a, 1);
 	expect_frame(&a, 1, ADAPTED);
 	expect_frame(&a, 1, ADAPTED);
-	assert_int_equal(end_count(&a, NIC_MESSAGES_ADAPTED), 1);
+	assert_int_equal(end_count(&a, NIC_MESSAGES_DIVERTED), 1);
 	end_stop(&a);
 }
 
@@ -220,7 +220,7 @@ static void marked_messages_wait_for_room_rather_than_leave_by_their_own_vc(void
 		assert_int_equal(end_send(&a, 1, 0, 20), 0);
 		assert_false(take_without(&a, ADAPTED, &box));
 	}
-	assert_int_equal(end_count(&a, NIC_MESSAGES_ADAPTED), most);
+	assert_int_equal(end_count(&a, NIC_MESSAGES_DIVERTED), most);
 	assert_int_equal(end_send(&a, 1, 0, 20), 0);
 	assert_int_equal(end_send(&a, 2, 0, 20), 0);
 	assert_false(take_without(&a, ADAPTED, &box));
@@ -245,7 +245,7 @@ static void what_the_host_no_longer_waits_for_makes_room_for_the_marked(void **s
 		pair_exchange(&a, &b);
 	}
 	assert_int_equal(a.acked, 200);
-	assert_int_equal(end_count(&a, NIC_MESSAGES_ADAPTED), 200);
+	assert_int_equal(end_count(&a, NIC_MESSAGES_DIVERTED), 200);
 	end_stop(&a);
 	end_stop(&b);
 }

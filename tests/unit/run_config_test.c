@@ -434,8 +434,6 @@ static void what_is_not_built_is_refused_by_name(void **state)
 			"r.yaml: 'switch.fecn' on the real clock is not built yet; use 0"},
 		{"switch.routing-delay=1ns",
 			"r.yaml: a switch.routing-delay on the real clock is not built yet; use 0ns"},
-		{"routing.adaptive=arn", "r.yaml: 'routing.adaptive' on the real clock is not "
-					 "built yet; use clock: virtual"},
 		{"nic.selector=detect",
 			"r.yaml: nic.selector detect chooses between 2 sets of routes; "
 			"use 'routing.algorithm: ud+ud-itb'"},

@@ -64,6 +64,9 @@ static int add_process(const struct lab_record *record, json_t *into, struct fau
 	if (result == 0)
 		result = add_class(&connection, "port", json_object_get(into, "ports"), fault);
 	if (result == 0)
+		result = add_class(
+			&connection, "congestion", json_object_get(into, "congestion"), fault);
+	if (result == 0)
 		result = add_links(&connection, json_object_get(into, "links"), fault);
 	lab_disconnect(&connection);
 	return result;
@@ -71,8 +74,9 @@ static int add_process(const struct lab_record *record, json_t *into, struct fau
 
 static json_t *collect(const struct lab *lab, const struct lab_state *state)
 {
-	json_t *all = json_pack("{s:s,s:s,s:b,s:[],s:{},s:{},s:{},s:[]}", "lab", lab->plan->lab,
-		"run_dir", state->dir, "up", 1, "processes", "switches", "nics", "ports", "links");
+	json_t *all = json_pack("{s:s,s:s,s:b,s:[],s:{},s:{},s:{},s:{},s:[]}", "lab",
+		lab->plan->lab, "run_dir", state->dir, "up", 1, "processes", "switches", "nics",
+		"ports", "congestion", "links");
 
 	for (unsigned i = 0; i < state->processes; i++) {
 		const struct lab_record *record = &state->process[i];
@@ -175,6 +179,7 @@ static void print_all(json_t *all, unsigned gone, unsigned down)
 	print_links(json_object_get(all, "links"));
 	print_devices("SWITCHES", json_object_get(all, "switches"));
 	print_devices("INTERFACES", json_object_get(all, "nics"));
+	print_devices("CONGESTION", json_object_get(all, "congestion"));
 	printf("\nlab %s: %u processes are not running, %u ends of links are not up\n",
 		text(all, "lab"), gone, down);
 }

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "congestion_metrics.h"
+
+#include <string.h>
+
+struct reader {
+	const char **name; /* NULL: not asked for */
+	uint64_t *value;   /* likewise */
+	unsigned count;
+};
+
+static void take(void *ctx, const char *name, uint64_t value)
+{
+	struct reader *reader = ctx;
+
+	if (reader->count == CONGESTION_METRICS_MAX)
+		return;
+	if (reader->name != NULL)
+		reader->name[reader->count] = name;
+	if (reader->value != NULL)
+		reader->value[reader->count] = value;
+	reader->count++;
+}
+
+static unsigned outputs_in(const struct congestion *detector, enum congestion_state state)
+{
+	unsigned outputs = 0;
+
+	for (unsigned at = 0; at < detector->config.ports; at++)
+		outputs += detector->output[at].state == state;
+	return outputs;
+}
+
+static void read_all(const struct adaptation *adaptation, struct reader *reader)
+{
+	const struct congestion *detector = adaptation->detector;
+
+	adaptation_counters(adaptation, take, reader);
+	if (detector == NULL)
+		return;
+	take(reader, "roots_now", outputs_in(detector, CONGESTION_ROOT));
+	take(reader, "suspects_now", outputs_in(detector, CONGESTION_SUSPECT));
+	take(reader, "branches_now", outputs_in(detector, CONGESTION_BRANCH));
+	take(reader, "arn_entries_now", adaptation->table->count);
+}
+
+void congestion_metrics_init(
+	struct congestion_metrics *metrics, const struct adaptation *adaptation)
+{
+	struct reader reader = {.name = metrics->name};
+
+	metrics->adaptation = adaptation;
+	read_all(adaptation, &reader);
+	metrics->count = reader.count;
+}
+
+void congestion_metrics_read(const struct congestion_metrics *metrics, uint64_t *value)
+{
+	struct reader reader = {.value = value};
+
+	read_all(metrics->adaptation, &reader);
+}
+
+static void snapshot(const void *ctx, uint64_t *value)
+{
+	congestion_metrics_read(ctx, value);
+}
+
+int congestion_metrics_show(struct congestion_metrics *metrics, struct telemetry *telemetry,
+	const char *name, const struct adaptation *adaptation, struct fault *fault)
+{
+	struct telemetry_device device = {.class = TELEMETRY_CONGESTION,
+		.name = name,
+		.counter = metrics->name,
+		.snapshot = snapshot,
+		.ctx = metrics};
+	int result;
+
+	congestion_metrics_init(metrics, adaptation);
+	device.counters = metrics->count;
+	result = telemetry_add_device(telemetry, &device);
+	return result == 0 ? 0
+			   : fault_set(fault, -result, "%s: cannot be shown in telemetry: %s", name,
+				     strerror(-result));
+}
