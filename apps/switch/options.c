@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adaptive.h"
 #include "fault.h"
 #include "frame.h"
 #include "quantity.h"
@@ -20,6 +21,7 @@ enum {
 	KEY_BUFFER,
 	KEY_NO_VOQ,
 	KEY_TABLE,
+	KEY_ADAPTIVE,
 	KEY_PEER,
 	KEY_MTU,
 	KEY_DESCRIPTORS,
@@ -45,6 +47,11 @@ static const struct argp_option list[] = {
 	{"table", KEY_TABLE, "FILE|modulo:HOSTS", 0,
 		"Where frames without a route go: lines 'DESTINATION PORT', or destination d of "
 		"HOSTS leaves by port d mod ports",
+		0},
+	{"adaptive", KEY_ADAPTIVE, "MODE", 0,
+		"For measurements, with --table modulo: each port leads to all HOSTS, and MODE is "
+		"oblivious, adaptive, adaptive-th or arn; with several VCs the last one is the "
+		"adapted-flow channel",
 		0},
 	{"watchdog", KEY_WATCHDOG, "TIME|off", 0,
 		"Discards what could not move for this long (50ms)", 0},
@@ -123,6 +130,13 @@ static bool parse_switch(
 		return true;
 	case KEY_TABLE:
 		options->table = arg;
+		return true;
+	case KEY_ADAPTIVE:
+		if (strcmp(arg, "arn") != 0 && adaptive_mode_find(arg) == NULL)
+			argp_failure(state, EXIT_BAD_REQUEST, 0,
+				"--adaptive %s: expected oblivious, adaptive, adaptive-th or arn",
+				arg);
+		options->adaptive = arg;
 		return true;
 	case KEY_WATCHDOG:
 		options->watchdog_ps =
@@ -243,6 +257,10 @@ static void check_all(const struct switch_options *options, struct argp_state *s
 	if (options->seed_frames > 0 && options->table == NULL)
 		argp_failure(
 			state, EXIT_BAD_REQUEST, 0, "--seed-frames: needs a --table to route them");
+	if (options->adaptive != NULL &&
+		(options->table == NULL || strncmp(options->table, "modulo:", 7) != 0))
+		argp_failure(
+			state, EXIT_BAD_REQUEST, 0, "--adaptive: goes with --table modulo:HOSTS");
 	if (options->frame_bytes > room)
 		argp_failure(state, EXIT_BAD_REQUEST, 0,
 			"--frame-bytes %u: more than --mtu %u lets through", options->frame_bytes,

@@ -16,6 +16,7 @@
 #include "capture_reason.h"
 #include "poll_yield.h"
 #include "seed.h"
+#include "standalone_adapt.h"
 
 #define CONTROL_RESERVE 64
 #define POOL_SLACK      1024 /* caches of lcores, control frames, bursts on their way */
@@ -114,10 +115,11 @@ static void configure(const struct standalone *standalone, struct switch_config 
 		.watchdog_ps = options->watchdog_ps,
 		.control_reserve = CONTROL_RESERVE,
 		.table_port = standalone->table.port,
+		.table_alternatives = standalone->alternatives,
 		.table_hosts = standalone->table.hosts,
 	};
 	for (unsigned sl = 0; sl < 16; sl++)
-		config->sl_to_vc[sl] = (uint8_t)(sl % options->vcs);
+		config->sl_to_vc[sl] = (uint8_t)(sl % standalone_queues(options));
 	/* An open peer is promised nothing, so its ring promises nothing either. */
 	for (unsigned at = 0; at < standalone->ports; at++)
 		if ((options->open_ports & BIT64(at)) == 0)
@@ -148,8 +150,15 @@ static int build_switch(struct standalone *standalone, struct fault *fault)
 
 	if (result < 0)
 		return result;
+	if (standalone->options->adaptive != NULL)
+		standalone->alternatives =
+			standalone_alternatives(standalone->table.hosts, standalone->ports);
 	configure(standalone, &config);
 	standalone->sw = switch_create(&config, clock_now(&standalone->clock));
+	if (standalone->sw != NULL)
+		result = standalone_adapt(standalone->sw, standalone->options, fault);
+	if (result < 0)
+		return result;
 	if (standalone->sw != NULL)
 		standalone->ps = poll_switch_create(standalone->sw, standalone->pool);
 	if (standalone->ps == NULL)
@@ -246,6 +255,7 @@ void standalone_destroy(struct standalone *standalone)
 	poll_switch_destroy(standalone->ps);
 	switch_destroy(standalone->sw);
 	forwarding_table_free(&standalone->table);
+	free(standalone->alternatives);
 	for (unsigned at = 0; at < standalone->ports; at++)
 		port_close(&standalone->port[at]);
 	rte_mempool_free(standalone->pool);

@@ -37,6 +37,7 @@ struct standalone {
 	char device[RTE_MAX_ETHPORTS][64];
 	struct rte_mempool *pool;
 	struct forwarding_table table;
+	uint64_t *alternatives; /* by destination, with --adaptive */
 	struct weft_switch *sw;
 	struct poll_switch *ps;
 	struct capture_manager *captures;

@@ -31,6 +31,8 @@ class Setting:
         return 128 if self.wire_bytes == 64 else 32
 
     def pcap(self, kind, port):
+        # With adaptive routing the frames are the same, it is the switch that differs.
+        kind = "table" if kind == "adaptive" else kind
         return f"{self.directory}/{kind}-{self.bytes}-{port}.pcap"
 
     def vdev(self, port, kind):
@@ -55,9 +57,11 @@ class Setting:
 
 
 def weft_options(setting, kind):
-    """Everything of a switch in force: two VCs with credits, VOQs, table or source route, watchdog.
+    """Everything of a switch in force: two VCs with credits, VOQs, table or source route, watchdog;
+    'adaptive': by table, with detector, notifications and a third VC for adapted flows.
     A held program must not take its neighbours for dead: long hellos."""
-    options = ["--vcs", "2", "--table", "modulo:256", "--mtu", "1500B", "--hello", "60s",
+    queues = ["--vcs", "3", "--adaptive", "arn"] if kind == "adaptive" else ["--vcs", "2"]
+    options = [*queues, "--table", "modulo:256", "--mtu", "1500B", "--hello", "60s",
                "--watchdog", "60s", "--yield", "never"]
     if setting.device == "net_ring":
         return options + ["--seed-frames", str(setting.seed_frames),
@@ -105,7 +109,7 @@ def comparison(setting):
     """The programs for one kind of ports, and why others are missing."""
     programs, missing = [weft(setting, "table")], []
     if setting.device == "net_pcap":
-        programs.append(weft(setting, "source"))
+        programs += [weft(setting, "source"), weft(setting, "adaptive")]
     else:
         missing.append("weft-source on net_ring: a source route is used up after some rounds")
     if shutil.which("dpdk-testpmd"):
