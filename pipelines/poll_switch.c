@@ -4,13 +4,13 @@
 
 #include <stdlib.h>
 
-#include "adaptation.h"
 #include "arrival.h"
 #include "capture.h"
 #include "control.h"
 #include "forward.h"
 #include "frame_check.h"
 #include "poll_switch_capture.h"
+#include "switch_adapt.h"
 
 struct poll_switch *poll_switch_create(struct weft_switch *sw, struct rte_mempool *pool)
 {
@@ -72,6 +72,7 @@ static bool receive_arn(
 		return false;
 	ps->port[at].arns_in++;
 	adaptation_on_arn(ps->sw->adaptation, at, &arn, now);
+	switch_adapt_note_quiet(ps->sw);
 	return true;
 }
 
@@ -373,6 +374,7 @@ static __attribute__((noinline)) void poll_adaptation(struct poll_switch *ps, we
 	adaptation_poll(adaptation, now);
 	while (adaptation_take_arn(adaptation, &arn))
 		send_arn(ps, &arn, now);
+	switch_adapt_note_quiet(ps->sw);
 }
 
 static void poll_link(struct poll_switch *ps, unsigned at, weft_time now)

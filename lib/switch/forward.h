@@ -120,7 +120,8 @@ struct arrival {
  * for it goes on at once. Arbitration would pick it next whatever the round robin says, so the
  * outcome is that of forward_accept() and an immediate switch_transmit_released(); what is saved is
  * the descriptor and two queue operations. All is checked before anything is changed. Switches that
- * have something to decide have no such way: asking would cost those that do not.
+ * have something to decide have no such way, unless all is quiet (switch_adapt_note_quiet()):
+ * asking would cost those that do not.
  *
  * 'outputs' is the set of outputs that the driver can send by now. Returns the output, with both
  * ends' credits taken and mutable_word as the next device shall see it; SWITCH_PORT_NONE if the

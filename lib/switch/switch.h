@@ -111,7 +111,9 @@ struct weft_switch {
 	uint64_t idle;   /* usable outputs where nothing waits, ready or stalled (forward_direct) */
 	struct switch_port *port; /* [ports] */
 	struct voq *queue;        /* all queues: [output][input][vc], or [input][vc] without VOQs */
-	uint8_t direct_vcs; /* VCs whose packets may pass the queues by: all, or 0 if it decides */
+	/* VCs whose packets may pass the queues by: all, or 0 if it decides; then a driver may know
+	 * better for a while (switch_adapt_note_quiet()). */
+	uint8_t direct_vcs;
 	uint32_t vc_rule_at;
 	const struct vc_rule *vc_rule;
 	struct crosspoint *cross; /* [output][input] */

@@ -48,5 +48,22 @@ static inline bool switch_adaptation_is_due(const struct weft_switch *sw, weft_t
 	return now >= adaptation_next_due(sw->adaptation);
 }
 
+/*
+ * For a driver that lets packets pass the queues by (forward_direct()), once a loop and after
+ * adaptation_on_arn(). As long as nothing is known of any root and the mode is none, a packet goes
+ * by its table and its SL, as in a switch without an adaptation; one that passes is in no VOQ, so
+ * the detector misses nothing. Adapted packets are stored in the AFC, the last VC: they are left
+ * out. The switch has an adaptation.
+ */
+static inline void switch_adapt_note_quiet(struct weft_switch *sw)
+{
+	const struct adaptation *adaptation = sw->adaptation;
+	bool quiet = adaptation->adaptive.mode == &adaptive_none && sw->fecn == NULL &&
+		     (adaptation->table == NULL || adaptation->table->count == 0);
+	uint8_t vcs = adaptation->adaptive.afi ? adaptation->adaptive.channel : sw->vcs;
+
+	sw->direct_vcs = quiet ? vcs : 0;
+}
+
 /* Packets in the VOQs against what the detector takes them for. NULL, or what is wrong. */
 const char *switch_adapt_check(const struct weft_switch *sw);

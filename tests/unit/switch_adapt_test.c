@@ -176,6 +176,41 @@ static void nothing_passes_the_queues_by_where_something_is_decided(void **state
 	bench_destroy(bed.bench);
 }
 
+/* Until there is an entry, and again when it is gone; never out of the AFC. */
+static void a_quiet_switch_may_let_packets_pass_its_queues_by(void **state)
+{
+	const struct control_arn arn = {.id = 5, .destination = FAR, .vc = 1, .root_info = 1};
+	struct weft_switch *sw;
+	struct bed bed;
+
+	(void)state;
+	start(&bed, "none");
+	sw = bed.bench->sw;
+	switch_adapt_note_quiet(sw);
+	assert_int_equal(sw->direct_vcs, AFC);
+	adaptation_on_arn(sw->adaptation, 4, &arn, bed.bench->now);
+	switch_adapt_note_quiet(sw);
+	assert_int_equal(sw->direct_vcs, 0);
+	adaptation_poll(sw->adaptation, bed.bench->now + bed.table.ttl_ps);
+	switch_adapt_note_quiet(sw);
+	assert_int_equal(sw->direct_vcs, AFC);
+	switch_set_fecn(sw, &bed.fecn);
+	switch_adapt_note_quiet(sw);
+	assert_int_equal(sw->direct_vcs, 0);
+	bench_destroy(bed.bench);
+}
+
+static void a_switch_that_chooses_each_time_is_never_quiet(void **state)
+{
+	struct bed bed;
+
+	(void)state;
+	start(&bed, "adaptive-th");
+	switch_adapt_note_quiet(bed.bench->sw);
+	assert_int_equal(bed.bench->sw->direct_vcs, 0);
+	bench_destroy(bed.bench);
+}
+
 static void who_goes_around_a_dead_link_is_adapted(void **state)
 {
 	const struct bench_packet what = {.destination = FAR};
@@ -529,6 +564,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(an_adapted_packet_goes_the_deterministic_way_in_the_afc),
 	cmocka_unit_test(a_source_route_is_not_adapted),
 	cmocka_unit_test(nothing_passes_the_queues_by_where_something_is_decided),
+	cmocka_unit_test(a_quiet_switch_may_let_packets_pass_its_queues_by),
+	cmocka_unit_test(a_switch_that_chooses_each_time_is_never_quiet),
 	cmocka_unit_test(who_goes_around_a_dead_link_is_adapted),
 	cmocka_unit_test(the_far_buffer_is_the_most_that_was_granted_until_the_link_goes_down),
 	cmocka_unit_test(buffers_that_were_granted_before_are_known),
