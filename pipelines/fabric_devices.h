@@ -12,6 +12,7 @@
 #include "damage.h"
 #include "deadlock.h"
 #include "fabric_routes.h"
+#include "fecn.h"
 #include "nic.h"
 #include "poll_nic.h"
 #include "poll_switch.h"
@@ -37,6 +38,7 @@ struct fabric_switch {
 	uint32_t number; /* in the topology */
 	struct weft_switch *sw;
 	struct poll_switch *poll;
+	struct fecn fecn; /* if it marks */
 	struct switch_metrics_shown shown;
 	struct congestion_metrics congestion; /* if it has an adaptation */
 };

@@ -78,6 +78,8 @@ static void add_switch(struct run_result *result, const struct fabric_switch *de
 	}
 	if (device->sw->adaptation != NULL)
 		adaptation_counters(device->sw->adaptation, count_adaptation, result);
+	if (device->sw->fecn != NULL)
+		run_result_count(result, "packets_marked", device->fecn.marked);
 	result->wall.packet_hops += value[SWITCH_DATA_OUT];
 }
 

@@ -73,12 +73,23 @@ static void attach_ports(struct real_fabric *fabric, struct fabric_switch *devic
 	}
 }
 
+/* Marks, and other ways than those of its tables. */
+static int add_decisions(
+	struct real_fabric *fabric, struct fabric_switch *device, struct fault *fault)
+{
+	const struct run_config *run = fabric->options.run;
+
+	fabric_mark_switch(device->sw, &device->fecn, run);
+	return fabric_adapt_switch(
+		device->sw, fabric->options.topology, device->number, run, fault);
+}
+
 static int create_switch(
 	struct real_fabric *fabric, struct fabric_switch *device, struct fault *fault)
 {
 	const char *name = fabric->options.topology->switch_at[device->number].name;
 	struct switch_config config;
-	int result;
+	int result = 0;
 
 	fill_config(fabric, device->number, &config);
 	device->sw = switch_create(&config, clock_now(&fabric->clock));
@@ -86,9 +97,8 @@ static int create_switch(
 		return fault_set(fault, EINVAL,
 			"%s: a buffer of %u blocks of 64 bytes cannot be divided among %u VCs",
 			name, config.buffer_blocks, config.vcs);
-	result = device->sw == NULL ? 0
-				    : fabric_adapt_switch(device->sw, fabric->options.topology,
-					      device->number, fabric->options.run, fault);
+	if (device->sw != NULL)
+		result = add_decisions(fabric, device, fault);
 	if (result < 0)
 		return result;
 	if (device->sw != NULL)

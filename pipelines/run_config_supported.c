@@ -82,8 +82,6 @@ static int check_switch(const struct run_config *config, struct fault *fault)
 	if (config->sw.credits != RUN_CREDITS_COALESCED && config->clock == RUN_CLOCK_REAL)
 		return refuse(
 			config, fault, "'switch.credits: each' on the real clock", "coalesced");
-	if (config->sw.fecn != 0 && config->clock == RUN_CLOCK_REAL)
-		return refuse(config, fault, "'switch.fecn' on the real clock", "0");
 	if (config->sw.routing_delay_ps != 0 && config->clock == RUN_CLOCK_REAL)
 		return refuse(config, fault, "a switch.routing-delay on the real clock", "0ns");
 	if (config->queuing == RUN_QUEUING_VOQNET && config->clock == RUN_CLOCK_REAL)

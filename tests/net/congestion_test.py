@@ -39,7 +39,7 @@ SWITCHES_ACT = ("--set", "detector.readings.down-roots=stage",
                 "--set", "detector.readings.hosts-act=false")
 FIELDS = ["frame.interface_name", "frame.p2p_dir", "frame.time_epoch", "weft.kind", "weft.dst",
           "weft.adapted", "weft.vc", "weft.vc_original", "weft.arn.id", "weft.arn.destination",
-          "weft.arn.vc", "weft.arn.root_info", "weft.state.reason"]
+          "weft.arn.vc", "weft.arn.root_info", "weft.state.reason", "weft.fecn"]
 OUT, IN = "0", "1"
 DATA, ARN = "1", "3"
 ROOT = 5 << 8 | 0  # the upper half of its identity: device 5 is s4, output 0
@@ -48,7 +48,8 @@ ROOT = 5 << 8 | 0  # the upper half of its identity: device 5 is s4, output 0
 class Frame:
     def __init__(self, values):
         self.port, self.direction, time_text, self.kind, self.to, adapted, self.vc, \
-            self.vc_original, root, self.arn_to, self.arn_vc, self.root_info, self.reason = values
+            self.vc_original, root, self.arn_to, self.arn_vc, self.root_info, self.reason, fecn = values
+        self.marked = fecn == "1"
         self.time = float(time_text)
         self.adapted = adapted == "1"
         self.root = int(root, 0) if root else None
@@ -165,6 +166,18 @@ class Capture(Folder):
         _, frames = self.capture("--set", "routing.adaptive=none", "--set", "routing.afi=false")
         self.assertEqual([f for f in frames if f.kind == ARN or f.adapted], [])
         self.assertEqual({f.vc for f in frames if f.kind == DATA}, {"0"})
+
+
+    def test_packets_that_find_their_vc_half_full_are_marked_and_nothing_else(self):
+        result, frames = self.capture("--set", "routing.adaptive=none", "--set",
+                                      "routing.afi=false", "--set", "switch.fecn=8")
+        marked = [f for f in frames if f.marked]
+        self.assertEqual({(f.kind, f.to) for f in marked}, {(DATA, "0")})
+        # Hosts mark nothing, and what finds an empty buffer is not marked.
+        self.assertEqual([f for f in marked if f.comes(*ports(range(4), [0, 1]))], [])
+        self.assertEqual([f for f in frames if f.leaves("s1:2") and f.kind == DATA][0].marked,
+                         False)
+        self.assertGreater(result["counters"]["packets_marked"], 0)
 
 
 class Live(Folder):

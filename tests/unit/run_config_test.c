@@ -430,8 +430,6 @@ static void what_is_not_built_is_refused_by_name(void **state)
 		{"switch.credits=each",
 			"r.yaml: 'switch.credits: each' on the real clock is not built "
 			"yet; use coalesced"},
-		{"switch.fecn=8",
-			"r.yaml: 'switch.fecn' on the real clock is not built yet; use 0"},
 		{"switch.routing-delay=1ns",
 			"r.yaml: a switch.routing-delay on the real clock is not built yet; use 0ns"},
 		{"nic.selector=detect",
