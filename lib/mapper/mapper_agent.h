@@ -19,7 +19,7 @@
 #include "replay.h"
 #include "weft_time.h"
 
-#define MAPPER_AGENT_SENDERS 64
+#define MAPPER_AGENT_SENDERS 256
 #define MAPPER_RANK_NONE     0xFFFF
 #define MAPPER_RANK_OTHER    0xFFFE /* stands by behind those who have a rank */
 
