@@ -32,6 +32,20 @@ struct virtual_mapping_options {
 		       * two */
 };
 
+/* What weft-bench-mapping measures: 1 us for every answer and every frame of the mapper, 64
+ * questions at a time, parts of 8 KiB, and the cable to cut left open. */
+static inline struct virtual_mapping_options virtual_mapping_usual(
+	const struct route_algorithm *algorithm, bool tables)
+{
+	return (struct virtual_mapping_options){.algorithm = algorithm,
+		.tables = tables,
+		.agent_ps = PS_PER_US,
+		.mapper_ps = PS_PER_US,
+		.outstanding = 64,
+		.part_bytes = 8192,
+		.cut = UINT32_MAX};
+}
+
 /* From the first probe, or from the report of the first end of the cable, until all devices that
  * answer have committed. */
 struct virtual_mapping_phase {

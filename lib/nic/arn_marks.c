@@ -2,6 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "arn_marks.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "rng.h"
@@ -10,6 +12,18 @@ void arn_marks_init(struct arn_marks *marks, weft_time ttl_ps)
 {
 	memset(marks, 0, sizeof(*marks));
 	marks->ttl_ps = ttl_ps;
+}
+
+int arn_marks_create(struct arn_marks **marks, weft_time ttl_ps)
+{
+	*marks = NULL;
+	if (ttl_ps == 0)
+		return 0;
+	*marks = malloc(sizeof(**marks));
+	if (*marks == NULL)
+		return -ENOMEM;
+	arn_marks_init(*marks, ttl_ps);
+	return 0;
 }
 
 /* The first of the places of a mark; the others follow, around the end. */

@@ -10,7 +10,7 @@
  *
  * A mark is looked for when a packet reaches the head of its FIFO. A table of fixed size in which
  * each mark has a few places: everything is O(1), and while there is no mark a look is one
- * comparison. One thread; caller's memory.
+ * comparison. One thread.
  */
 
 #include <stdbool.h>
@@ -35,6 +35,10 @@ struct arn_marks {
 };
 
 void arn_marks_init(struct arn_marks *marks, weft_time ttl_ps);
+
+/* Those of an interface, for the caller to free(): NULL and 0 if 'ttl_ps' is 0, where none would
+ * ever hold; -ENOMEM. */
+int arn_marks_create(struct arn_marks **marks, weft_time ttl_ps);
 
 /* A notification has arrived; 'vc' is that of the queuing scheme. */
 void arn_marks_set(struct arn_marks *marks, uint16_t destination, uint8_t vc, weft_time now);

@@ -45,17 +45,6 @@ static int allocate_fifos(struct datagram *nic)
 	return 0;
 }
 
-static int allocate_marks(struct datagram *nic)
-{
-	if (nic->config.mark_ps == 0)
-		return 0;
-	nic->marks = malloc(sizeof(*nic->marks));
-	if (nic->marks == NULL)
-		return -ENOMEM;
-	arn_marks_init(nic->marks, nic->config.mark_ps);
-	return 0;
-}
-
 /* A row and a column of the table of all; of its own two rows. */
 static int allocate_numbers(struct datagram *nic)
 {
@@ -81,7 +70,7 @@ static int allocate(struct datagram *nic)
 
 	if (allocate_numbers(nic) < 0)
 		return -ENOMEM;
-	if (allocate_fifos(nic) < 0 || allocate_marks(nic) < 0)
+	if (allocate_fifos(nic) < 0 || arn_marks_create(&nic->marks, config->mark_ps) < 0)
 		return -ENOMEM;
 	nic->itb = config->itb != NULL ? itb_create(config->itb) : NULL;
 	if (config->itb != NULL && nic->itb == NULL)

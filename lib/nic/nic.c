@@ -95,17 +95,6 @@ static int allocate(struct nic *nic)
 	return resequencer_init(&nic->resequencer, config->reorder_windows, config->window_frames);
 }
 
-static int allocate_marks(struct nic *nic)
-{
-	if (nic->config.mark_ps == 0)
-		return 0;
-	nic->marks = malloc(sizeof(*nic->marks));
-	if (nic->marks == NULL)
-		return -ENOMEM;
-	arn_marks_init(nic->marks, nic->config.mark_ps);
-	return 0;
-}
-
 static void init_queues(struct nic *nic)
 {
 	for (unsigned vc = 0; vc < FRAME_VCS_MAX; vc++) {
@@ -130,7 +119,7 @@ struct nic *nic_create(const struct nic_config *config, weft_time now)
 	if (nic == NULL)
 		return NULL;
 	nic->config = *config;
-	if (allocate(nic) < 0 || allocate_marks(nic) < 0) {
+	if (allocate(nic) < 0 || arn_marks_create(&nic->marks, config->mark_ps) < 0) {
 		nic_destroy(nic);
 		errno = ENOMEM;
 		return NULL;

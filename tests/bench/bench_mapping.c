@@ -22,14 +22,9 @@ static void print_phase(const char *name, const struct virtual_mapping_phase *ph
 
 int main(int argc, char **argv)
 {
-	struct virtual_mapping_options options = {
-		.algorithm = route_algorithm_find(argc > 2 ? argv[2] : "dmodk"),
-		.tables = argc < 4 || strcmp(argv[3], "routes") != 0,
-		.agent_ps = PS_PER_US,
-		.mapper_ps = PS_PER_US,
-		.outstanding = 64,
-		.part_bytes = 8192,
-		.cut = UINT32_MAX};
+	const struct virtual_mapping_options options =
+		virtual_mapping_usual(route_algorithm_find(argc > 2 ? argv[2] : "dmodk"),
+			argc < 4 || strcmp(argv[3], "routes") != 0);
 	struct virtual_mapping_result result;
 	struct topology *topology;
 	struct fault fault;

@@ -213,23 +213,10 @@ static void packets_are_marked_above_the_threshold(void **state)
 	assert_true(marked[2] < marked[3]);
 }
 
-static void assert_refused(const char *const *set, unsigned sets, const char *why)
-{
-	struct fault fault = {""};
-	struct run_config *config = run_config_parse(tree, strlen(tree), "test", set, sets, &fault);
-	struct topology *topology = run_config_open_topology(config, &fault);
-
-	assert_null(virtual_fabric_create(topology, config, &fault));
-	assert_string_equal(fault.text, why);
-	topology_destroy(topology);
-	run_config_destroy(config);
-}
-
 static void tables_without_alternatives_are_refused(void **state)
 {
-	static const char *const ud[] = {"routing.algorithm=ud", "routing.adaptive=arn"};
-
-	assert_refused(ud, 2,
+	virtual_lab_assert_refused(tree,
+		VIRTUAL_LAB_SET("routing.algorithm=ud", "routing.adaptive=arn"),
 		"test: routing.adaptive: arn has nothing to choose from, because the tables of "
 		"routing.algorithm ud have no alternative ports; dmodk was expected");
 }

@@ -74,3 +74,17 @@ static inline struct run_result virtual_lab_result(
 	virtual_lab_close(&lab);
 	return result;
 }
+
+/* A run file that is read, of a network that cannot be built, for this reason. */
+static inline void virtual_lab_assert_refused(
+	const char *text, const char *const *set, unsigned sets, const char *why)
+{
+	struct fault fault = {""};
+	struct run_config *config = run_config_parse(text, strlen(text), "test", set, sets, &fault);
+	struct topology *topology = run_config_open_topology(config, &fault);
+
+	assert_null(virtual_fabric_create(topology, config, &fault));
+	assert_string_equal(fault.text, why);
+	topology_destroy(topology);
+	run_config_destroy(config);
+}

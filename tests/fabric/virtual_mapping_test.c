@@ -10,14 +10,8 @@
 
 static struct virtual_mapping_result map(const char *spec, const char *algorithm, bool tables)
 {
-	const struct virtual_mapping_options options = {
-		.algorithm = route_algorithm_find(algorithm),
-		.tables = tables,
-		.agent_ps = PS_PER_US,
-		.mapper_ps = PS_PER_US,
-		.outstanding = 64,
-		.part_bytes = 8192,
-		.cut = UINT32_MAX};
+	const struct virtual_mapping_options options =
+		virtual_mapping_usual(route_algorithm_find(algorithm), tables);
 	struct virtual_mapping_result result;
 	struct fault fault;
 	struct topology *topology = topology_generate(spec, &fault);

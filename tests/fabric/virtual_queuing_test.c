@@ -103,28 +103,14 @@ static void a_hot_spot_does_not_hold_up_what_has_another_queue(void **state)
 	virtual_lab_close(&each);
 }
 
-static void assert_refused(const char *const *set, unsigned sets, const char *why)
-{
-	struct fault fault = {""};
-	struct run_config *config = run_config_parse(tree, strlen(tree), "test", set, sets, &fault);
-	struct topology *topology = run_config_open_topology(config, &fault);
-
-	assert_null(virtual_fabric_create(topology, config, &fault));
-	assert_string_equal(fault.text, why);
-	topology_destroy(topology);
-	run_config_destroy(config);
-}
-
 static void what_a_network_cannot_have_is_refused(void **state)
 {
-	static const char *const ring[] = {
-		"topology=torus:dims=5,hosts=2", "routing.algorithm=dor", "queuing=dbbm"};
-	static const char *const many[] = {"queuing=voqnet"};
-
-	assert_refused(ring, 3,
+	virtual_lab_assert_refused(tree,
+		VIRTUAL_LAB_SET(
+			"topology=torus:dims=5,hosts=2", "routing.algorithm=dor", "queuing=dbbm"),
 		"test: queuing dbbm: on this topology routing.algorithm dor uses the VCs for its "
 		"classes; expected 1q");
-	assert_refused(many, 1,
+	virtual_lab_assert_refused(tree, VIRTUAL_LAB_SET("queuing=voqnet"),
 		"queuing voqnet: a VC for each of 32 hosts, expected a network of at most 16");
 }
 

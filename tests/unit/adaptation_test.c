@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "paper_detector.h"
 #include "unit.h"
 
 #define PORTS   8
@@ -20,9 +21,6 @@
 #define HOT     1
 #define FAR     9 /* by all up ports; primary 4 */
 #define HOSTS   12
-#define CRT     (5 * PS_PER_MS)
-#define TTL     (10 * PS_PER_MS)
-#define REFRESH (100 * PS_PER_US)
 #define PACKETS 64
 
 struct bench {
@@ -50,21 +48,9 @@ static const struct weft_packet *head(void *ctx, unsigned input, unsigned vc, un
 static void prepare(struct bench *bench, const char *mode, bool afi)
 {
 	*bench = (struct bench){.usable = 0xFF, .now = PS_PER_MS};
-	bench->detector = (struct congestion_config){.ports = PORTS,
-		.hcdth_ppm = 810000,
-		.lcdth_ppm = 630000,
-		.fcth_ppm = 780000,
-		.crt_ps = CRT,
-		.refresh_ps = REFRESH,
-		.retest = CONGESTION_RETEST_STARTS,
-		.by_vc = true,
-		.all_voqs = true,
-		.afc = true};
-	bench->table = (struct arn_table_config){.entries = 64,
-		.ttl_ps = TTL,
-		.refresh_ps = REFRESH,
-		.adapted_notify = true,
-		.waiting_first = true};
+	bench->detector = paper_detector();
+	bench->detector.ports = PORTS;
+	bench->table = paper_table();
 	for (unsigned port = 0; port < PORTS; port++) {
 		bench->output[port] = (struct adaptive_output){bench->tx[port], BLOCKS};
 		bench->detector.vc_blocks[port] = BLOCKS;

@@ -2,6 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "arn_marks.h"
 
+#include <stdlib.h>
+
 #include "unit.h"
 
 #define TTL (10 * PS_PER_MS)
@@ -76,12 +78,26 @@ static void the_latest_marks_are_kept_when_there_are_too_many(void **state)
 	}
 }
 
+static void without_a_time_to_live_there_are_no_marks(void **state)
+{
+	struct arn_marks *some;
+
+	assert_int_equal(arn_marks_create(&some, TTL), 0);
+	assert_false(arn_marks_has(some, 4, 1, 0));
+	arn_marks_set(some, 4, 1, 0);
+	assert_true(arn_marks_has(some, 4, 1, TTL - 1));
+	free(some);
+	assert_int_equal(arn_marks_create(&some, 0), 0);
+	assert_null(some);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_mark_holds_for_its_destination_and_vc_only),
 	cmocka_unit_test(a_mark_ends_with_its_time_unless_it_is_set_again),
 	cmocka_unit_test(each_mark_has_its_own_time),
 	cmocka_unit_test(a_hundred_marks_live_side_by_side),
 	cmocka_unit_test(the_latest_marks_are_kept_when_there_are_too_many),
+	cmocka_unit_test(without_a_time_to_live_there_are_no_marks),
 };
 
 UNIT_MAIN(tests)

@@ -4,12 +4,11 @@
 
 #include <string.h>
 
+#include "paper_detector.h"
 #include "rng.h"
 #include "unit.h"
 
 #define HOSTS       432
-#define TTL         (10 * PS_PER_MS)
-#define REFRESH     (100 * PS_PER_US)
 #define ALTERNATIVE 9
 #define DOWN        4 /* the port that the packets leave by */
 #define IN          2 /* that they come in by */
@@ -32,16 +31,14 @@ static unsigned choose(void *ctx, uint16_t destination, uint8_t vc, uint8_t port
 
 static struct arn_table_config config(struct place *place, uint8_t stage)
 {
-	return (struct arn_table_config){.hosts = HOSTS,
-		.entries = 64,
-		.stage = stage,
-		.ttl_ps = TTL,
-		.refresh_ps = REFRESH,
-		.alternative = choose,
-		.ctx = place,
-		.adapted_notify = true,
-		.waiting_first = true,
-		.down_roots_to_hosts = true};
+	struct arn_table_config config = paper_table();
+
+	config.hosts = HOSTS;
+	config.stage = stage;
+	config.alternative = choose;
+	config.ctx = place;
+	config.down_roots_to_hosts = true;
+	return config;
 }
 
 static void start_with(struct place *place, const struct arn_table_config *from)

@@ -4,15 +4,14 @@
 
 #include <string.h>
 
+#include "paper_detector.h"
 #include "rng.h"
 #include "unit.h"
 
-#define PORTS   4
-#define VCS     2
-#define BLOCKS  1000 /* of a VC: HCDTh 810, LCDTh 630 */
-#define NEXT    500  /* of the VC in the next device: FCTh 390 */
-#define CRT     (5 * PS_PER_MS)
-#define REFRESH (100 * PS_PER_US)
+#define PORTS  4
+#define VCS    2
+#define BLOCKS 1000 /* of a VC: HCDTh 810, LCDTh 630 */
+#define NEXT   500  /* of the VC in the next device: FCTh 390 */
 
 /* The detector and what its switch would know. */
 struct bench {
@@ -25,18 +24,10 @@ struct bench {
 
 static struct congestion_config config(void)
 {
-	struct congestion_config config = {.ports = PORTS,
-		.vcs = VCS,
-		.hcdth_ppm = 810000,
-		.lcdth_ppm = 630000,
-		.fcth_ppm = 780000,
-		.crt_ps = CRT,
-		.refresh_ps = REFRESH,
-		.retest = CONGESTION_RETEST_STARTS,
-		.by_vc = true,
-		.all_voqs = true,
-		.afc = true};
+	struct congestion_config config = paper_detector();
 
+	config.ports = PORTS;
+	config.vcs = VCS;
 	for (unsigned port = 0; port < PORTS; port++)
 		config.vc_blocks[port] = BLOCKS;
 	return config;

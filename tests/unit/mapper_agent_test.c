@@ -23,7 +23,8 @@ static const struct fabric_key fabric = {{1, 2, 3}}, stranger = {{9}};
 
 static const uint8_t route[] = {ROUTE_TYPE_AGENT};
 
-static void start(struct mapper_agent *agent, const struct fabric_key *key)
+/* For AGENT_TEST(): an agent, as struct mapper_agent. */
+static int set_up(void **state)
 {
 	const struct mapper_agent_config config = {.id = AGENT_ID,
 		.session = AGENT_SESSION,
@@ -31,13 +32,26 @@ static void start(struct mapper_agent *agent, const struct fabric_key *key)
 		.ports = 8,
 		.number = MAPPER_NUMBER_NONE,
 		.name = "s3",
-		.key = key,
+		.key = &fabric,
 		.lease_ps = LEASE,
 		.report_retry_ps = PS_PER_MS,
 		.image_bytes_max = 4096};
+	struct mapper_agent *agent = malloc(sizeof(*agent));
 
+	assert_non_null(agent);
 	mapper_agent_init(agent, &config, 0);
+	*state = agent;
+	return 0;
 }
+
+static int tear_down(void **state)
+{
+	mapper_agent_fini(*state);
+	free(*state);
+	return 0;
+}
+
+#define AGENT_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 static struct mapper_speaker speaker(uint64_t id, const struct fabric_key *key)
 {
@@ -77,18 +91,18 @@ static struct mapper_message heard(const struct mapper_frame *frame)
 	return message;
 }
 
-/* An image of 'hosts' destinations, all by port 'port'. The caller frees it. */
-static struct table_image image_for(struct topology **topology, uint8_t port)
+/* An image of 20 destinations, all by port 'port'. The caller frees it. */
+static struct table_image image_for(uint8_t port)
 {
 	struct route_table *table = route_table_create(1, 20);
+	struct topology *topology = topology_create("t", 1, 20);
 	struct table_image image;
 
-	*topology = topology_create("t", 1, 20);
-	(*topology)->switch_at[0].ports = 8;
+	topology->switch_at[0].ports = 8;
 	memset(table->primary, port, 20);
-	assert_int_equal(table_image_of_switch(&image, *topology, NULL, table, 0), 0);
+	assert_int_equal(table_image_of_switch(&image, topology, NULL, table, 0), 0);
 	route_table_destroy(table);
-	topology_destroy(*topology);
+	topology_destroy(topology);
 	return image;
 }
 
@@ -112,16 +126,15 @@ static struct mapper_message phase(uint32_t epoch, enum mapper_phase_command wha
 
 static void a_probe_is_answered_on_the_way_that_it_brings(void **state)
 {
+	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
 	struct mapper_message probe = command(MAPPER_PROBE), reply;
 	struct mapper_frame answer;
-	struct mapper_agent agent;
 
-	start(&agent, &fabric);
-	agent.linked = 0x15;
+	agent->linked = 0x15;
 	probe.target = probe.target_session = 0;
 	probe.probe.number = 99;
-	assert_int_equal(say(&agent, &mapper, 0, probe, &answer), MAPPER_AGENT_ANSWER);
+	assert_int_equal(say(agent, &mapper, 0, probe, &answer), MAPPER_AGENT_ANSWER);
 	assert_int_equal(answer.port, 4);
 	assert_int_equal(frame_header_const(answer.data)->route_length, 2);
 	assert_int_equal(frame_route(answer.data)[0], ROUTE_PORT_BIT | 6);
@@ -140,144 +153,132 @@ static void a_probe_is_answered_on_the_way_that_it_brings(void **state)
 
 static void tables_are_used_when_all_is_there_and_committed(void **state)
 {
+	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
 	struct mapper_frame answer;
-	struct mapper_agent agent;
-	struct topology *topology;
-	struct table_image image = image_for(&topology, 3);
+	struct table_image image = image_for(3);
 
-	start(&agent, &fabric);
-	say(&agent, &mapper, 0, part_of(&image, 1, 0, 10), &answer);
+	say(agent, &mapper, 0, part_of(&image, 1, 0, 10), &answer);
 	assert_int_equal(heard(&answer).status.staged_bytes, 10);
 	assert_int_equal(
-		say(&agent, &mapper, 0, phase(1, MAPPER_COMMIT), &answer), MAPPER_AGENT_ANSWER);
+		say(agent, &mapper, 0, phase(1, MAPPER_COMMIT), &answer), MAPPER_AGENT_ANSWER);
 	assert_int_equal(heard(&answer).status.committed, 0);
 	/* Out of order, twice: no harm. */
-	say(&agent, &mapper, 0, part_of(&image, 1, 12, 5), &answer);
-	say(&agent, &mapper, 0, part_of(&image, 1, 0, 10), &answer);
+	say(agent, &mapper, 0, part_of(&image, 1, 12, 5), &answer);
+	say(agent, &mapper, 0, part_of(&image, 1, 0, 10), &answer);
 	assert_int_equal(heard(&answer).status.staged_bytes, 10);
-	say(&agent, &mapper, 0, part_of(&image, 1, 10, (uint16_t)(image.length - 10)), &answer);
+	say(agent, &mapper, 0, part_of(&image, 1, 10, (uint16_t)(image.length - 10)), &answer);
 	assert_int_equal(heard(&answer).status.stage, MAPPER_STAGE_READY);
-	assert_int_equal(agent.epoch, 0);
-	assert_int_equal(say(&agent, &mapper, 0, phase(1, MAPPER_COMMIT), &answer),
+	assert_int_equal(agent->epoch, 0);
+	assert_int_equal(say(agent, &mapper, 0, phase(1, MAPPER_COMMIT), &answer),
 		MAPPER_AGENT_ANSWER | MAPPER_AGENT_COMMIT);
 	assert_int_equal(heard(&answer).status.committed, 1);
-	assert_int_equal(agent.image_bytes, image.length);
-	assert_memory_equal(agent.image, image.bytes, image.length);
-	assert_int_equal(agent.digest, table_image_digest(image.bytes, image.length));
+	assert_int_equal(agent->image_bytes, image.length);
+	assert_memory_equal(agent->image, image.bytes, image.length);
+	assert_int_equal(agent->digest, table_image_digest(image.bytes, image.length));
 	free(image.bytes);
-	mapper_agent_fini(&agent);
 }
 
 static void what_is_no_image_is_not_staged(void **state)
 {
+	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
 	struct mapper_frame answer;
-	struct mapper_agent agent;
-	struct topology *topology;
-	struct table_image image = image_for(&topology, 8); /* it has ports 0 to 7 */
+	struct table_image image = image_for(8); /* it has ports 0 to 7 */
 	struct mapper_message large = part_of(&image, 2, 0, 4);
 
-	start(&agent, &fabric);
-	say(&agent, &mapper, 0, part_of(&image, 1, 0, (uint16_t)image.length), &answer);
+	say(agent, &mapper, 0, part_of(&image, 1, 0, (uint16_t)image.length), &answer);
 	assert_int_equal(heard(&answer).status.stage, MAPPER_STAGE_REFUSED);
 	assert_int_equal(
-		say(&agent, &mapper, 0, phase(1, MAPPER_COMMIT), &answer), MAPPER_AGENT_ANSWER);
+		say(agent, &mapper, 0, phase(1, MAPPER_COMMIT), &answer), MAPPER_AGENT_ANSWER);
 	large.table.total = 4097;
-	say(&agent, &mapper, 0, large, &answer);
+	say(agent, &mapper, 0, large, &answer);
 	assert_int_equal(heard(&answer).status.stage, MAPPER_STAGE_REFUSED);
 	free(image.bytes);
-	mapper_agent_fini(&agent);
 }
 
 static void an_older_epoch_changes_nothing(void **state)
 {
+	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
 	struct mapper_frame answer;
-	struct mapper_agent agent;
-	struct topology *topology;
-	struct table_image image = image_for(&topology, 3);
+	struct table_image image = image_for(3);
 
-	start(&agent, &fabric);
-	say(&agent, &mapper, 0, part_of(&image, 5, 0, (uint16_t)image.length), &answer);
-	say(&agent, &mapper, 0, phase(5, MAPPER_COMMIT), &answer);
+	say(agent, &mapper, 0, part_of(&image, 5, 0, (uint16_t)image.length), &answer);
+	say(agent, &mapper, 0, phase(5, MAPPER_COMMIT), &answer);
 	for (uint32_t epoch = 4; epoch <= 5; epoch++) {
-		say(&agent, &mapper, 0, part_of(&image, epoch, 0, (uint16_t)image.length), &answer);
+		say(agent, &mapper, 0, part_of(&image, epoch, 0, (uint16_t)image.length), &answer);
 		assert_int_equal(heard(&answer).status.stage, MAPPER_STAGE_NONE);
-		assert_int_equal(say(&agent, &mapper, 0, phase(epoch, MAPPER_COMMIT), &answer),
+		assert_int_equal(say(agent, &mapper, 0, phase(epoch, MAPPER_COMMIT), &answer),
 			MAPPER_AGENT_ANSWER);
 	}
-	assert_int_equal(agent.epoch, 5);
+	assert_int_equal(agent->epoch, 5);
 	free(image.bytes);
-	mapper_agent_fini(&agent);
 }
 
 static void pausing_and_resuming_are_told_once(void **state)
 {
+	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
 	struct mapper_frame answer;
-	struct mapper_agent agent;
 
-	start(&agent, &fabric);
-	agent.idle = false;
-	assert_int_equal(say(&agent, &mapper, 0, phase(1, MAPPER_PAUSE), &answer),
+	agent->idle = false;
+	assert_int_equal(say(agent, &mapper, 0, phase(1, MAPPER_PAUSE), &answer),
 		MAPPER_AGENT_ANSWER | MAPPER_AGENT_PAUSE);
 	assert_int_equal(heard(&answer).status.flags, MAPPER_STATUS_PAUSED);
-	agent.idle = true;
+	agent->idle = true;
 	assert_int_equal(
-		say(&agent, &mapper, 0, phase(1, MAPPER_PAUSE), &answer), MAPPER_AGENT_ANSWER);
+		say(agent, &mapper, 0, phase(1, MAPPER_PAUSE), &answer), MAPPER_AGENT_ANSWER);
 	assert_int_equal(heard(&answer).status.flags, MAPPER_STATUS_PAUSED | MAPPER_STATUS_IDLE);
-	assert_int_equal(say(&agent, &mapper, 0, phase(1, MAPPER_RESUME), &answer),
+	assert_int_equal(say(agent, &mapper, 0, phase(1, MAPPER_RESUME), &answer),
 		MAPPER_AGENT_ANSWER | MAPPER_AGENT_RESUME);
 }
 
 static void the_greatest_mapper_is_obeyed_until_it_is_silent(void **state)
 {
+	struct mapper_agent *agent = *state;
 	struct mapper_speaker lesser = speaker(MAPPER_ID, &fabric),
 			      greater = speaker(MAPPER_ID + 1, &fabric);
 	struct mapper_frame answer;
-	struct mapper_agent agent;
 
-	start(&agent, &fabric);
-	say(&agent, &lesser, 0, command(MAPPER_PROBE), &answer);
-	assert_int_equal(agent.followed, MAPPER_ID);
-	say(&agent, &greater, 0, command(MAPPER_PROBE), &answer);
-	assert_int_equal(agent.followed, MAPPER_ID + 1);
+	say(agent, &lesser, 0, command(MAPPER_PROBE), &answer);
+	assert_int_equal(agent->followed, MAPPER_ID);
+	say(agent, &greater, 0, command(MAPPER_PROBE), &answer);
+	assert_int_equal(agent->followed, MAPPER_ID + 1);
 	/* The lesser one is told, and cannot pause anybody. */
 	assert_int_equal(
-		say(&agent, &lesser, LEASE, phase(1, MAPPER_PAUSE), &answer), MAPPER_AGENT_ANSWER);
+		say(agent, &lesser, LEASE, phase(1, MAPPER_PAUSE), &answer), MAPPER_AGENT_ANSWER);
 	assert_int_equal(heard(&answer).status.followed, MAPPER_ID + 1);
-	assert_false(agent.paused);
-	assert_int_equal(agent.refused[MAPPER_REFUSED_LESSER], 1);
-	say(&agent, &lesser, LEASE + 1, command(MAPPER_PROBE), &answer);
-	assert_int_equal(agent.followed, MAPPER_ID);
+	assert_false(agent->paused);
+	assert_int_equal(agent->refused[MAPPER_REFUSED_LESSER], 1);
+	say(agent, &lesser, LEASE + 1, command(MAPPER_PROBE), &answer);
+	assert_int_equal(agent->followed, MAPPER_ID);
 }
 
 static void a_change_of_a_link_is_reported_until_it_is_acknowledged(void **state)
 {
+	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
 	struct mapper_message acknowledge = command(MAPPER_ACKNOWLEDGE), report;
 	struct mapper_frame answer;
-	struct mapper_agent agent;
 
-	start(&agent, &fabric);
-	agent.linked = 0xFF;
-	say(&agent, &mapper, 0, command(MAPPER_PROBE), &answer);
-	assert_false(mapper_agent_poll(&agent, 0, &answer));
-	assert_true(mapper_agent_due(&agent) == WEFT_TIME_NEVER);
-	mapper_agent_set_link(&agent, 2, false);
+	agent->linked = 0xFF;
+	say(agent, &mapper, 0, command(MAPPER_PROBE), &answer);
+	assert_false(mapper_agent_poll(agent, 0, &answer));
+	assert_true(mapper_agent_due(agent) == WEFT_TIME_NEVER);
+	mapper_agent_set_link(agent, 2, false);
 	for (weft_time now = 0; now < 3 * PS_PER_MS; now += PS_PER_MS) {
-		assert_true(mapper_agent_due(&agent) <= now);
-		assert_true(mapper_agent_poll(&agent, now, &answer));
-		assert_false(mapper_agent_poll(&agent, now, &answer));
+		assert_true(mapper_agent_due(agent) <= now);
+		assert_true(mapper_agent_poll(agent, now, &answer));
+		assert_false(mapper_agent_poll(agent, now, &answer));
 	}
 	assert_int_equal(answer.port, 4);
 	report = heard(&answer);
 	assert_int_equal(report.report.port, 2);
 	assert_false(report.report.up);
 	acknowledge.acknowledge.sequence = report.report.sequence;
-	say(&agent, &mapper, 0, acknowledge, &answer);
-	assert_false(mapper_agent_poll(&agent, 10 * PS_PER_MS, &answer));
+	say(agent, &mapper, 0, acknowledge, &answer);
+	assert_false(mapper_agent_poll(agent, 10 * PS_PER_MS, &answer));
 }
 
 /* A copy of everything that a frame may not change; counters of refusals aside. */
@@ -342,7 +343,6 @@ static void prepare_attack(
 {
 	struct mapper_frame answer;
 
-	start(agent, &fabric);
 	say(agent, mapper, 0, part_of(image, 1, 0, (uint16_t)image->length), &answer);
 	say(agent, mapper, 0, phase(1, MAPPER_COMMIT), &answer);
 	say(agent, mapper, 0, part_of(image, 2, 0, 10), &answer);
@@ -351,14 +351,13 @@ static void prepare_attack(
 
 static void forged_and_damaged_frames_change_nothing(void **state)
 {
+	struct mapper_agent *agent = *state, before;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
-	struct mapper_agent agent, before;
-	struct topology *topology;
-	struct table_image image = image_for(&topology, 3);
+	struct table_image image = image_for(3);
 	struct rng rng;
 
-	prepare_attack(&agent, &mapper, &image);
-	before = snapshot(&agent);
+	prepare_attack(agent, &mapper, &image);
+	before = snapshot(agent);
 	rng_init(&rng, 3, 0, 0);
 	for (unsigned i = 0; i < ATTACKS; i++) {
 		struct mapper_message message = dangerous(&image, &rng);
@@ -387,99 +386,94 @@ static void forged_and_damaged_frames_change_nothing(void **state)
 				continue; /* nor are the Ethernet addresses */
 		}
 		assert_int_equal(
-			mapper_agent_receive(&agent, 1, 4, frame.data, frame.bytes, &answer), 0);
+			mapper_agent_receive(agent, 1, 4, frame.data, frame.bytes, &answer), 0);
 		if (i % 1000 == 0) {
-			struct mapper_agent after = snapshot(&agent);
+			struct mapper_agent after = snapshot(agent);
 
 			assert_memory_equal(&before, &after, sizeof(before));
 		}
 	}
 	free(image.bytes);
-	mapper_agent_fini(&agent);
 }
 
 static void replayed_and_stale_frames_change_nothing(void **state)
 {
+	struct mapper_agent *agent = *state, before;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
 	struct mapper_frame frame[80], answer;
-	struct mapper_agent agent, before;
-	struct topology *topology;
-	struct table_image image = image_for(&topology, 3);
+	struct table_image image = image_for(3);
 
-	prepare_attack(&agent, &mapper, &image);
+	prepare_attack(agent, &mapper, &image);
 	for (unsigned i = 0; i < 80; i++) {
 		struct mapper_message message = phase(2, i % 2 == 0 ? MAPPER_PAUSE : MAPPER_RESUME);
 
 		mapper_frame_build(&mapper, &message, route, sizeof(route), &frame[i]);
 		/* One in ten is lost, and comes when it is too old to tell. */
 		if (i % 10 != 0)
-			mapper_agent_receive(&agent, 1, 4, frame[i].data, frame[i].bytes, &answer);
+			mapper_agent_receive(agent, 1, 4, frame[i].data, frame[i].bytes, &answer);
 	}
-	before = snapshot(&agent);
+	before = snapshot(agent);
 	for (unsigned i = 0; i < 80; i++) {
 		if (i % 10 == 0 && i > 15)
 			continue;
 		assert_int_equal(
-			mapper_agent_receive(&agent, 2, 4, frame[i].data, frame[i].bytes, &answer),
+			mapper_agent_receive(agent, 2, 4, frame[i].data, frame[i].bytes, &answer),
 			0);
 	}
-	struct mapper_agent after = snapshot(&agent);
+	struct mapper_agent after = snapshot(agent);
 	assert_memory_equal(&before, &after, sizeof(before));
-	assert_int_equal(agent.refused[MAPPER_REFUSED_REPLAYED], 74);
+	assert_int_equal(agent->refused[MAPPER_REFUSED_REPLAYED], 74);
 	free(image.bytes);
-	mapper_agent_fini(&agent);
 }
 
 static void frames_for_a_former_life_or_another_device_are_refused(void **state)
 {
+	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
 	struct mapper_message message = phase(1, MAPPER_PAUSE);
 	struct mapper_frame answer;
-	struct mapper_agent agent;
 
-	start(&agent, &fabric);
 	message.target_session = AGENT_SESSION - 1;
-	assert_int_equal(say(&agent, &mapper, 0, message, &answer), 0);
-	assert_int_equal(agent.refused[MAPPER_REFUSED_STALE], 1);
+	assert_int_equal(say(agent, &mapper, 0, message, &answer), 0);
+	assert_int_equal(agent->refused[MAPPER_REFUSED_STALE], 1);
 	message.target_session = AGENT_SESSION;
 	message.target = AGENT_ID + 1;
-	assert_int_equal(say(&agent, &mapper, 0, message, &answer), 0);
+	assert_int_equal(say(agent, &mapper, 0, message, &answer), 0);
 	message.target = message.target_session = 0; /* only probes may be for anybody */
-	assert_int_equal(say(&agent, &mapper, 0, message, &answer), 0);
-	assert_int_equal(agent.refused[MAPPER_REFUSED_NOT_FOR_US], 2);
-	assert_false(agent.paused);
+	assert_int_equal(say(agent, &mapper, 0, message, &answer), 0);
+	assert_int_equal(agent->refused[MAPPER_REFUSED_NOT_FOR_US], 2);
+	assert_false(agent->paused);
 }
 
 static void too_many_senders_are_refused_and_none_forgotten(void **state)
 {
+	struct mapper_agent *agent = *state;
 	struct mapper_frame answer;
-	struct mapper_agent agent;
 
-	start(&agent, &fabric);
 	for (unsigned i = 0; i < MAPPER_AGENT_SENDERS + 10; i++) {
 		struct mapper_speaker mapper = speaker(MAPPER_ID + i, &fabric);
 
-		assert_int_equal(say(&agent, &mapper, 0, command(MAPPER_PROBE), &answer) != 0,
+		assert_int_equal(say(agent, &mapper, 0, command(MAPPER_PROBE), &answer) != 0,
 			i < MAPPER_AGENT_SENDERS);
 	}
-	assert_int_equal(agent.refused[MAPPER_REFUSED_NO_ROOM], 10);
+	assert_int_equal(agent->refused[MAPPER_REFUSED_NO_ROOM], 10);
 	struct mapper_speaker first = speaker(MAPPER_ID, &fabric);
-	assert_int_equal(say(&agent, &first, 0, command(MAPPER_PROBE), &answer), 0);
-	assert_int_equal(agent.refused[MAPPER_REFUSED_REPLAYED], 1);
+	assert_int_equal(say(agent, &first, 0, command(MAPPER_PROBE), &answer), 0);
+	assert_int_equal(agent->refused[MAPPER_REFUSED_REPLAYED], 1);
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_probe_is_answered_on_the_way_that_it_brings),
-	cmocka_unit_test(tables_are_used_when_all_is_there_and_committed),
-	cmocka_unit_test(what_is_no_image_is_not_staged),
-	cmocka_unit_test(an_older_epoch_changes_nothing),
-	cmocka_unit_test(pausing_and_resuming_are_told_once),
-	cmocka_unit_test(the_greatest_mapper_is_obeyed_until_it_is_silent),
-	cmocka_unit_test(a_change_of_a_link_is_reported_until_it_is_acknowledged),
-	cmocka_unit_test(forged_and_damaged_frames_change_nothing),
-	cmocka_unit_test(replayed_and_stale_frames_change_nothing),
-	cmocka_unit_test(frames_for_a_former_life_or_another_device_are_refused),
-	cmocka_unit_test(too_many_senders_are_refused_and_none_forgotten),
+	AGENT_TEST(a_probe_is_answered_on_the_way_that_it_brings),
+	AGENT_TEST(tables_are_used_when_all_is_there_and_committed),
+	AGENT_TEST(what_is_no_image_is_not_staged),
+	AGENT_TEST(an_older_epoch_changes_nothing),
+	AGENT_TEST(pausing_and_resuming_are_told_once),
+	AGENT_TEST(the_greatest_mapper_is_obeyed_until_it_is_silent),
+	AGENT_TEST(a_change_of_a_link_is_reported_until_it_is_acknowledged),
+	AGENT_TEST(forged_and_damaged_frames_change_nothing),
+	AGENT_TEST(replayed_and_stale_frames_change_nothing),
+	AGENT_TEST(frames_for_a_former_life_or_another_device_are_refused),
+	AGENT_TEST(too_many_senders_are_refused_and_none_forgotten),
 };
 
 UNIT_MAIN(tests)

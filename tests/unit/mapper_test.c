@@ -15,13 +15,21 @@ static void run(struct mapper_fabric *fabric, weft_time time)
 	net_run(&fabric->net, fabric->net.now + time);
 }
 
-static struct mapper *the_leader(struct mapper_fabric *fabric)
+/* There is one. */
+static uint32_t leading_host(struct mapper_fabric *fabric)
 {
 	uint32_t leader = 0;
 
 	assert_int_equal(fabric_leaders(fabric, &leader), 1);
-	assert_int_equal(fabric->mapper[leader].state, MAPPER_LEADING);
-	return &fabric->mapper[leader];
+	return leader;
+}
+
+static struct mapper *the_leader(struct mapper_fabric *fabric)
+{
+	struct mapper *mapper = &fabric->mapper[leading_host(fabric)];
+
+	assert_int_equal(mapper->state, MAPPER_LEADING);
+	return mapper;
 }
 
 static void assert_map_is(struct mapper *mapper, const struct topology *expected)
@@ -29,6 +37,51 @@ static void assert_map_is(struct mapper *mapper, const struct topology *expected
 	assert_non_null(mapper_current(mapper));
 	assert_int_equal(miscabling_report(mapper_current(mapper)->topology, expected, NULL), 0);
 }
+
+/* The fabric with its topology, which is nobody else's. */
+static void end_all(struct mapper_fabric *fabric)
+{
+	struct topology *topology = (struct topology *)(uintptr_t)fabric->net.topology;
+
+	fabric_end(fabric);
+	topology_destroy(topology);
+}
+
+/* For FABRIC_TEST(): square tori as struct mapper_fabric, from cold. */
+static int start_torus(void **state, uint32_t side, const char *algorithm)
+{
+	const struct mapper_config config = fabric_config(algorithm, true);
+	struct mapper_fabric *fabric = malloc(sizeof(*fabric));
+
+	assert_non_null(fabric);
+	fabric_start(fabric, network_torus(side, 1), &config, 1);
+	*state = fabric;
+	return 0;
+}
+
+static int torus_of_9(void **state)
+{
+	return start_torus(state, 3, "ud");
+}
+
+static int torus_of_16(void **state)
+{
+	return start_torus(state, 4, "ud");
+}
+
+static int torus_of_16_dfs(void **state)
+{
+	return start_torus(state, 4, "dfs");
+}
+
+static int tear_down(void **state)
+{
+	end_all(*state);
+	free(*state);
+	return 0;
+}
+
+#define FABRIC_TEST(test, set_up) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 static void a_fabric_gets_one_mapper_and_routes(void **state)
 {
@@ -43,39 +96,34 @@ static void a_fabric_gets_one_mapper_and_routes(void **state)
 		run(&fabric, A_WHILE);
 		assert_map_is(the_leader(&fabric), topology);
 		fabric_assert_works(&fabric);
-		fabric_end(&fabric);
-		topology_destroy(topology);
+		end_all(&fabric);
 	}
 }
 
 static void a_cut_cable_is_mapped_around_and_only_changes_are_sent(void **state)
 {
-	struct topology *topology = network_torus(4, 1), *cut;
-	struct mapper_config config = fabric_config("ud", true);
-	struct mapper_fabric fabric;
+	struct mapper_fabric *fabric = *state;
+	struct topology *cut;
 	struct mapper *leader;
 	uint64_t sent;
 
-	fabric_start(&fabric, topology, &config, 1);
-	run(&fabric, A_WHILE);
-	leader = the_leader(&fabric);
-	fabric_assert_works(&fabric);
+	run(fabric, A_WHILE);
+	leader = the_leader(fabric);
+	fabric_assert_works(fabric);
 	sent = leader->distribution.sent;
-	fabric_watch_commits(&fabric);
-	net_cut_link(&fabric.net, 9, true);
-	run(&fabric, 5 * PS_PER_MS);
-	cut = fabric_cables(&fabric);
+	fabric_watch_commits(fabric);
+	net_cut_link(&fabric->net, 9, true);
+	run(fabric, 5 * PS_PER_MS);
+	cut = fabric_cables(fabric);
 	assert_map_is(leader, cut);
-	fabric_assert_works(&fabric);
+	fabric_assert_works(fabric);
 	assert_true(leader->distribution.sent - sent < 2 * (16 + 16));
-	net_cut_link(&fabric.net, 9, false);
-	run(&fabric, A_WHILE);
-	assert_map_is(leader, topology);
-	fabric_assert_works(&fabric);
+	net_cut_link(&fabric->net, 9, false);
+	run(fabric, A_WHILE);
+	assert_map_is(leader, fabric->net.topology);
+	fabric_assert_works(fabric);
 	assert_int_equal(leader->counters.reports, 4);
 	topology_destroy(cut);
-	fabric_end(&fabric);
-	topology_destroy(topology);
 }
 
 static void set_switch(struct mapper_fabric *fabric, uint32_t at, bool dead)
@@ -92,25 +140,20 @@ static void set_switch(struct mapper_fabric *fabric, uint32_t at, bool dead)
 
 static void a_switch_dies_and_starts_anew(void **state)
 {
-	struct topology *topology = network_torus(4, 1);
-	struct mapper_config config = fabric_config("ud", true);
-	struct mapper_fabric fabric;
+	struct mapper_fabric *fabric = *state;
 	uint32_t victim = 5;
 
-	fabric_start(&fabric, topology, &config, 1);
-	run(&fabric, A_WHILE);
-	if (the_leader(&fabric) == &fabric.mapper[victim])
+	run(fabric, A_WHILE);
+	if (the_leader(fabric) == &fabric->mapper[victim])
 		victim = 6;
-	set_switch(&fabric, victim, true);
-	run(&fabric, A_WHILE);
-	fabric_assert_works(&fabric);
-	set_switch(&fabric, victim, false);
-	net_start_device(&fabric.net, DEVICE_SWITCH, victim, 5555);
-	run(&fabric, 3 * A_WHILE);
-	assert_map_is(the_leader(&fabric), topology);
-	fabric_assert_works(&fabric);
-	fabric_end(&fabric);
-	topology_destroy(topology);
+	set_switch(fabric, victim, true);
+	run(fabric, A_WHILE);
+	fabric_assert_works(fabric);
+	set_switch(fabric, victim, false);
+	net_start_device(&fabric->net, DEVICE_SWITCH, victim, 5555);
+	run(fabric, 3 * A_WHILE);
+	assert_map_is(the_leader(fabric), fabric->net.topology);
+	fabric_assert_works(fabric);
 }
 
 static uint32_t host_link(const struct topology *topology, uint32_t host)
@@ -120,118 +163,99 @@ static uint32_t host_link(const struct topology *topology, uint32_t host)
 
 static void another_takes_over_when_the_mapper_dies(void **state)
 {
-	struct topology *topology = network_torus(4, 1);
-	struct mapper_config config = fabric_config("ud", true);
-	struct mapper_fabric fabric;
-	uint32_t first = 0, second = 0;
+	struct mapper_fabric *fabric = *state;
+	uint32_t first, second;
 
-	fabric_start(&fabric, topology, &config, 1);
-	run(&fabric, A_WHILE);
-	assert_int_equal(fabric_leaders(&fabric, &first), 1);
-	fabric.net.host_dead[first] = true;
-	net_cut_link(&fabric.net, host_link(topology, first), true);
-	run(&fabric, 4 * A_WHILE);
-	assert_int_equal(fabric_leaders(&fabric, &second), 1);
+	run(fabric, A_WHILE);
+	first = leading_host(fabric);
+	fabric->net.host_dead[first] = true;
+	net_cut_link(&fabric->net, host_link(fabric->net.topology, first), true);
+	run(fabric, 4 * A_WHILE);
+	second = leading_host(fabric);
 	assert_int_not_equal(first, second);
-	fabric_assert_works(&fabric);
+	fabric_assert_works(fabric);
 	/* And it heals what breaks then. */
-	net_cut_link(&fabric.net, 9, true);
-	run(&fabric, A_WHILE);
-	fabric_assert_works(&fabric);
-	fabric_end(&fabric);
-	topology_destroy(topology);
+	net_cut_link(&fabric->net, 9, true);
+	run(fabric, A_WHILE);
+	fabric_assert_works(fabric);
 }
 
 /* It dies while everybody waits for its commit. */
 static void the_pause_of_a_mapper_that_dies_is_ended_by_the_next(void **state)
 {
-	struct topology *topology = network_torus(3, 1);
-	struct mapper_config config = fabric_config("ud", true);
-	struct mapper_fabric fabric;
-	uint32_t first = 0, second = 0;
+	struct mapper_fabric *fabric = *state;
+	uint32_t first;
 
-	fabric_start(&fabric, topology, &config, 1);
-	fabric.net.switch_agent[1].epoch = 17; /* tables that nobody knows: a pause */
-	fabric.net.switch_agent[1].digest = 4711;
-	fabric.net.switch_agent[7].idle = false;
-	while (!fabric.net.host_agent[5].paused)
-		run(&fabric, 10 * PS_PER_US);
-	assert_int_equal(fabric_leaders(&fabric, &first), 1);
-	fabric.net.host_dead[first] = true;
-	net_cut_link(&fabric.net, host_link(topology, first), true);
-	run(&fabric, 10 * PS_PER_MS);
-	assert_true(fabric.net.host_agent[(first + 1) % 9].paused);
-	fabric.net.switch_agent[7].idle = true;
-	run(&fabric, 4 * A_WHILE);
-	assert_int_equal(fabric_leaders(&fabric, &second), 1);
-	fabric_assert_works(&fabric);
-	fabric_end(&fabric);
-	topology_destroy(topology);
+	fabric->net.switch_agent[1].epoch = 17; /* tables that nobody knows: a pause */
+	fabric->net.switch_agent[1].digest = 4711;
+	fabric->net.switch_agent[7].idle = false;
+	while (!fabric->net.host_agent[5].paused)
+		run(fabric, 10 * PS_PER_US);
+	first = leading_host(fabric);
+	fabric->net.host_dead[first] = true;
+	net_cut_link(&fabric->net, host_link(fabric->net.topology, first), true);
+	run(fabric, 10 * PS_PER_MS);
+	assert_true(fabric->net.host_agent[(first + 1) % 9].paused);
+	fabric->net.switch_agent[7].idle = true;
+	run(fabric, 4 * A_WHILE);
+	leading_host(fabric);
+	fabric_assert_works(fabric);
 }
 
 /* Packets of the tables before the last may still be on their way. */
 static void old_generations_count_until_their_packets_are_gone(void **state)
 {
-	struct topology *topology = network_torus(4, 1);
-	struct mapper_config config = fabric_config("dfs", true);
-	struct mapper_fabric fabric;
+	struct mapper_fabric *fabric = *state;
+	const struct topology *topology = fabric->net.topology;
 	struct mapper *leader;
 
-	fabric_start(&fabric, topology, &config, 1);
-	run(&fabric, A_WHILE);
-	leader = the_leader(&fabric);
+	run(fabric, A_WHILE);
+	leader = the_leader(fabric);
 	assert_int_equal(leader->generations, 1);
 	/* The last cable between two switches of a tree's leaves: the tree stays. */
 	for (uint32_t i = 0; leader->counters.live < 2 && i < topology->links; i++) {
 		if (topology->link_at[i].a.kind == DEVICE_HOST ||
 			topology->link_at[i].b.kind == DEVICE_HOST)
 			continue;
-		net_cut_link(&fabric.net, i, true);
-		run(&fabric, 2 * PS_PER_MS);
+		net_cut_link(&fabric->net, i, true);
+		run(fabric, 2 * PS_PER_MS);
 		if (leader->counters.live == 2)
 			break;
-		net_cut_link(&fabric.net, i, false);
-		run(&fabric, A_WHILE);
+		net_cut_link(&fabric->net, i, false);
+		run(fabric, A_WHILE);
 	}
 	assert_int_equal(leader->counters.live, 2);
 	assert_int_equal(leader->generations, 2);
-	assert_true(leader->generation[0].until > fabric.net.now);
-	assert_true(leader->generation[0].until <= fabric.net.now + config.linger_ps);
-	run(&fabric, A_WHILE);
+	assert_true(leader->generation[0].until > fabric->net.now);
+	assert_true(leader->generation[0].until <= fabric->net.now + fabric->config.linger_ps);
+	run(fabric, A_WHILE);
 	/* The next change drops it. */
-	set_switch(&fabric, leader == &fabric.mapper[15] ? 14 : 15, true);
-	run(&fabric, 2 * PS_PER_MS);
+	set_switch(fabric, leader == &fabric->mapper[15] ? 14 : 15, true);
+	run(fabric, 2 * PS_PER_MS);
 	assert_true(leader->generations <= 2);
 	assert_true(leader->generation[0].number > 1);
-	fabric_end(&fabric);
-	topology_destroy(topology);
 }
 
 /* Only the process dies, and the tables are right: whoever takes over has nothing to send. */
 static void taking_over_a_fabric_that_works_changes_nothing(void **state)
 {
-	struct topology *topology = network_torus(4, 1);
-	struct mapper_config config = fabric_config("ud", true);
-	struct mapper_fabric fabric;
-	uint32_t first = 0, second = 0;
+	struct mapper_fabric *fabric = *state;
+	uint32_t first, second;
 
-	fabric_start(&fabric, topology, &config, 1);
-	run(&fabric, A_WHILE);
-	assert_int_equal(fabric_leaders(&fabric, &first), 1);
-	fabric_watch_commits(&fabric);
-	mapper_fini(&fabric.mapper[first]);
-	mapper_agent_stand_by(&fabric.net.host_agent[first]);
-	fabric.config.listen_ps = 10 * PS_PER_S;
-	fabric_start_mapper(&fabric, first, 1);
-	run(&fabric, 4 * A_WHILE);
-	assert_int_equal(fabric_leaders(&fabric, &second), 1);
+	run(fabric, A_WHILE);
+	first = leading_host(fabric);
+	fabric_watch_commits(fabric);
+	mapper_fini(&fabric->mapper[first]);
+	mapper_agent_stand_by(&fabric->net.host_agent[first]);
+	fabric->config.listen_ps = 10 * PS_PER_S;
+	fabric_start_mapper(fabric, first, 1);
+	run(fabric, 4 * A_WHILE);
+	second = leading_host(fabric);
 	assert_int_not_equal(first, second);
-	assert_int_equal(fabric.commits, 0);
-	assert_int_equal(fabric.mapper[second].counters.unchanged, 1);
-	assert_int_equal(fabric.mapper[second].distribution.pauses, 0);
-	fabric_assert_works(&fabric);
-	fabric_end(&fabric);
-	topology_destroy(topology);
+	assert_int_equal(fabric->commits, 0);
+	assert_int_equal(fabric->mapper[second].counters.unchanged, 1);
+	assert_int_equal(fabric->mapper[second].distribution.pauses, 0);
+	fabric_assert_works(fabric);
 }
 
 /* Two rings of four, joined by two cables: both parts go on, and become one again. */
@@ -255,7 +279,7 @@ static void a_fabric_in_two_has_two_mappers_and_one_when_joined(void **state)
 	topology = network_end(&network);
 	fabric_start(&fabric, topology, &config, 1);
 	run(&fabric, A_WHILE);
-	assert_int_equal(fabric_leaders(&fabric, &leader), 1);
+	leading_host(&fabric);
 	net_cut_link(&fabric.net, 8, true);
 	net_cut_link(&fabric.net, 9, true);
 	run(&fabric, 4 * A_WHILE);
@@ -269,32 +293,26 @@ static void a_fabric_in_two_has_two_mappers_and_one_when_joined(void **state)
 	run(&fabric, 4 * A_WHILE);
 	assert_map_is(the_leader(&fabric), topology);
 	fabric_assert_works(&fabric);
-	fabric_end(&fabric);
-	topology_destroy(topology);
+	end_all(&fabric);
 }
 
 /* A candidate of higher priority takes the lead; a greater identity alone does not. */
 static void priority_takes_the_lead(void **state)
 {
-	struct topology *topology = network_torus(3, 1);
-	struct mapper_config config = fabric_config("ud", true);
-	struct mapper_fabric fabric;
-	uint32_t leader = 0, other;
+	struct mapper_fabric *fabric = *state;
+	uint32_t leader, other;
 
-	fabric_start(&fabric, topology, &config, 1);
-	run(&fabric, A_WHILE);
-	assert_int_equal(fabric_leaders(&fabric, &leader), 1);
+	run(fabric, A_WHILE);
+	leader = leading_host(fabric);
 	other = leader == 0 ? 1 : 0;
-	fabric.net.host_agent[other].config.priority = 5;
-	mapper_fini(&fabric.mapper[other]);
-	fabric_start_mapper(&fabric, other, 1);
-	run(&fabric, A_WHILE);
-	assert_ptr_equal(the_leader(&fabric), &fabric.mapper[other]);
-	run(&fabric, 10 * A_WHILE);
-	assert_ptr_equal(the_leader(&fabric), &fabric.mapper[other]);
-	fabric_assert_works(&fabric);
-	fabric_end(&fabric);
-	topology_destroy(topology);
+	fabric->net.host_agent[other].config.priority = 5;
+	mapper_fini(&fabric->mapper[other]);
+	fabric_start_mapper(fabric, other, 1);
+	run(fabric, A_WHILE);
+	assert_ptr_equal(the_leader(fabric), &fabric->mapper[other]);
+	run(fabric, 10 * A_WHILE);
+	assert_ptr_equal(the_leader(fabric), &fabric->mapper[other]);
+	fabric_assert_works(fabric);
 }
 
 static bool somebody_is_paused(const struct mapper_fabric *fabric)
@@ -345,22 +363,21 @@ static void no_change_ever_combines_routes_into_a_cycle(void **state)
 		fabric_assert_works(&fabric);
 		live += fabric.commits_live;
 		all += fabric.commits;
-		fabric_end(&fabric);
-		topology_destroy(topology);
+		end_all(&fabric);
 	}
 	assert_true(changes > 0 && live > 0 && live < all);
 }
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_fabric_gets_one_mapper_and_routes),
-	cmocka_unit_test(a_cut_cable_is_mapped_around_and_only_changes_are_sent),
-	cmocka_unit_test(a_switch_dies_and_starts_anew),
-	cmocka_unit_test(another_takes_over_when_the_mapper_dies),
-	cmocka_unit_test(the_pause_of_a_mapper_that_dies_is_ended_by_the_next),
-	cmocka_unit_test(old_generations_count_until_their_packets_are_gone),
-	cmocka_unit_test(taking_over_a_fabric_that_works_changes_nothing),
+	FABRIC_TEST(a_cut_cable_is_mapped_around_and_only_changes_are_sent, torus_of_16),
+	FABRIC_TEST(a_switch_dies_and_starts_anew, torus_of_16),
+	FABRIC_TEST(another_takes_over_when_the_mapper_dies, torus_of_16),
+	FABRIC_TEST(the_pause_of_a_mapper_that_dies_is_ended_by_the_next, torus_of_9),
+	FABRIC_TEST(old_generations_count_until_their_packets_are_gone, torus_of_16_dfs),
+	FABRIC_TEST(taking_over_a_fabric_that_works_changes_nothing, torus_of_16),
 	cmocka_unit_test(a_fabric_in_two_has_two_mappers_and_one_when_joined),
-	cmocka_unit_test(priority_takes_the_lead),
+	FABRIC_TEST(priority_takes_the_lead, torus_of_9),
 	cmocka_unit_test(no_change_ever_combines_routes_into_a_cycle),
 };
 

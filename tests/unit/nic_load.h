@@ -68,22 +68,33 @@ static inline void check_promise(const struct channel *channel)
 	assert_int_equal(channel_count(channel, NIC_FRAMES_ABANDONED), 0);
 }
 
+/* 'sends' messages by every interface, and one step. */
+static inline void load_step(struct channel *channel, unsigned sends)
+{
+	for (unsigned i = 0; i < channel->options.hosts; i++)
+		for (unsigned j = 0; j < sends; j++)
+			send_something(channel, &channel->station[i]);
+	channel_step(channel);
+	if (channel->step % 512 == 0)
+		channel_check(channel);
+}
+
+/* Nothing is sent any more, and all arrives. */
+static inline void load_end(struct channel *channel)
+{
+	channel_settle(channel, 2000000);
+	channel_check(channel);
+	check_promise(channel);
+}
+
 /* Random messages until so many data frames have been sent in all. */
 static inline void run_load(
 	struct channel *channel, const struct channel_options *options, uint64_t data_frames)
 {
 	channel_start(channel, options);
-	while (channel->data_frames < data_frames) {
-		for (unsigned i = 0; i < options->hosts; i++)
-			for (unsigned j = 0; j < 4; j++)
-				send_something(channel, &channel->station[i]);
-		channel_step(channel);
-		if (channel->step % 512 == 0)
-			channel_check(channel);
-	}
-	channel_settle(channel, 2000000);
-	channel_check(channel);
-	check_promise(channel);
+	while (channel->data_frames < data_frames)
+		load_step(channel, 4);
+	load_end(channel);
 }
 
 static inline struct channel *channel_of(void **state)

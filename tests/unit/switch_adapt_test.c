@@ -10,6 +10,7 @@
 #include <errno.h>
 
 #include "fecn.h"
+#include "paper_detector.h"
 #include "switch_bench.h"
 
 #define PORTS     8
@@ -19,8 +20,6 @@
 #define UPS       (BIT64(4) | BIT64(5) | BIT64(6) | BIT64(7))
 #define FAR       40
 #define DOWN      2 /* host 2 is behind it */
-#define CRT       (5 * PS_PER_MS)
-#define REFRESH   (100 * PS_PER_US)
 
 struct bed {
 	struct bench *bench;
@@ -48,20 +47,8 @@ static void prepare(struct bed *bed, const struct switch_config *config, const c
 		bed->bench->table[host] = (uint8_t)(host < 32 ? host % 4 : 4);
 		bed->bench->alternatives[host] = host < 32 ? BIT64(host % 4) : UPS;
 	}
-	bed->detector = (struct congestion_config){.hcdth_ppm = 810000,
-		.lcdth_ppm = 630000,
-		.fcth_ppm = 780000,
-		.crt_ps = CRT,
-		.refresh_ps = REFRESH,
-		.retest = CONGESTION_RETEST_STARTS,
-		.by_vc = true,
-		.all_voqs = true,
-		.afc = true};
-	bed->table = (struct arn_table_config){.entries = 64,
-		.ttl_ps = 10 * PS_PER_MS,
-		.refresh_ps = REFRESH,
-		.adapted_notify = true,
-		.waiting_first = true};
+	bed->detector = paper_detector();
+	bed->table = paper_table();
 	bed->config = (struct switch_adapt_config){.seed = 1,
 		.mode = adaptive_mode_find(mode),
 		.afi = true,
@@ -258,13 +245,19 @@ static void buffers_that_were_granted_before_are_known(void **state)
 	bench_destroy(bed.bench);
 }
 
-/* Packets for host 'to' until their VOQ is above HCDTh, and a root of its output after CRT. */
-static void make_root(struct bed *bed, unsigned input, uint16_t to)
+/* Packets for host 'to' until their VOQ is above HCDTh. */
+static void fill(struct bed *bed, unsigned input, uint16_t to)
 {
 	const struct bench_packet what = {.destination = to, .blocks = 9};
 
 	for (unsigned i = 0; i < 6; i++)
 		arrive(bed, input, &what);
+}
+
+/* And a root of its output after CRT. */
+static void make_root(struct bed *bed, unsigned input, uint16_t to)
+{
+	fill(bed, input, to);
 	bench_pass(bed->bench, CRT, 0);
 	assert_true(switch_adaptation_is_due(bed->bench->sw, bed->bench->now));
 	adaptation_poll(adaptation_of(bed), bed->bench->now);
@@ -324,17 +317,20 @@ static void a_notification_that_comes_in_turns_packets_away(void **state)
 	bench_destroy(bed.bench);
 }
 
+static void suspect_down(struct bed *bed)
+{
+	start(bed, "none");
+	open_all(bed);
+	fill(bed, 6, DOWN);
+	assert_int_equal(adaptation_of(bed)->detector->output[DOWN].state, CONGESTION_SUSPECT);
+}
+
 static void what_leaves_ends_a_suspicion(void **state)
 {
-	const struct bench_packet what = {.destination = DOWN, .blocks = 9};
 	struct bed bed;
 
 	(void)state;
-	start(&bed, "none");
-	open_all(&bed);
-	for (unsigned i = 0; i < 6; i++)
-		arrive(&bed, 6, &what);
-	assert_int_equal(adaptation_of(&bed)->detector->output[DOWN].state, CONGESTION_SUSPECT);
+	suspect_down(&bed);
 	bench_check(bed.bench);
 	while (bench_leave(bed.bench, DOWN) >= 0)
 		bench_check(bed.bench);
@@ -344,14 +340,10 @@ static void what_leaves_ends_a_suspicion(void **state)
 
 static void what_a_dead_link_discards_ends_a_suspicion(void **state)
 {
-	const struct bench_packet what = {.destination = DOWN, .blocks = 9};
 	struct bed bed;
 
 	(void)state;
-	start(&bed, "none");
-	open_all(&bed);
-	for (unsigned i = 0; i < 6; i++)
-		arrive(&bed, 6, &what);
+	suspect_down(&bed);
 	bench_pass(bed.bench, 100 * PS_PER_MS, BIT64(DOWN));
 	assert_int_equal(adaptation_of(&bed)->detector->output[DOWN].state, CONGESTION_NONE);
 	bench_check(bed.bench);

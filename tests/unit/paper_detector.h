@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* A detector and a table with the thresholds and times of the ARN+AFI paper, for tests. What
+ * depends on the switch (ports, VCs, buffers, hosts), and readings beyond these, are the test's. */
+
+#include "arn_table.h"
+#include "congestion.h"
+
+#define CRT     (5 * PS_PER_MS)
+#define TTL     (10 * PS_PER_MS)
+#define REFRESH (100 * PS_PER_US)
+
+static inline struct congestion_config paper_detector(void)
+{
+	return (struct congestion_config){.hcdth_ppm = 810000,
+		.lcdth_ppm = 630000,
+		.fcth_ppm = 780000,
+		.crt_ps = CRT,
+		.refresh_ps = REFRESH,
+		.retest = CONGESTION_RETEST_STARTS,
+		.by_vc = true,
+		.all_voqs = true,
+		.afc = true};
+}
+
+static inline struct arn_table_config paper_table(void)
+{
+	return (struct arn_table_config){.entries = 64,
+		.ttl_ps = TTL,
+		.refresh_ps = REFRESH,
+		.adapted_notify = true,
+		.waiting_first = true};
+}
