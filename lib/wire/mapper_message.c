@@ -144,7 +144,7 @@ static void pass_reply(struct codec *codec, struct mapper_reply *reply)
 	require(codec, reply->entry < reply->ports && reply->session != 0);
 	require(codec, (reply->kind == 0 || reply->ports == 1));
 	require(codec, (reply->flags & ~(MAPPER_REPLY_CANDIDATE | MAPPER_REPLY_PAUSED)) == 0);
-	require(codec, reply->ports == MAPPER_PORTS_MAX || reply->linked >> reply->ports == 0);
+	require(codec, reply->ports >= MAPPER_PORTS_MAX || reply->linked >> reply->ports == 0);
 	for (unsigned i = 0; i < reply->name_length && !codec->bad; i++)
 		require(codec, reply->name[i] > ' ' && reply->name[i] < 0x7F);
 }
