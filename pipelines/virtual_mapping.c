@@ -57,10 +57,11 @@ static uint32_t take_flight(struct virtual_mapping *mapping)
 		return at;
 	}
 	if (mapping->flights == mapping->room) {
-		struct flight *flight =
-			realloc(mapping->flight, 2u * mapping->room * sizeof(*flight));
+		struct flight *flight = NULL;
 
-		if (flight == NULL || 2u * mapping->room > (1u << ITEM_BITS)) {
+		if (2u * mapping->room <= (1u << ITEM_BITS))
+			flight = realloc(mapping->flight, 2u * mapping->room * sizeof(*flight));
+		if (flight == NULL) {
 			mapping->failed = true;
 			return UINT32_MAX;
 		}
@@ -73,10 +74,10 @@ static uint32_t take_flight(struct virtual_mapping *mapping)
 static void schedule(struct virtual_mapping *mapping, weft_time at, struct topology_port port,
 	bool leaving, const uint8_t *data, unsigned bytes)
 {
-	uint32_t item = take_flight(mapping);
 	uint8_t *copy = malloc(bytes);
+	uint32_t item = copy == NULL ? UINT32_MAX : take_flight(mapping);
 
-	if (item == UINT32_MAX || copy == NULL) {
+	if (item == UINT32_MAX) {
 		free(copy);
 		mapping->failed = true;
 		return;

@@ -139,6 +139,12 @@ static bool poll_retries(struct discovery *discovery, weft_time now, struct mapp
 		if (!probe->used)
 			continue;
 		left--;
+		/* Lost since: whoever finds the device again asks its ports anew. */
+		if (!discovery->map->device[probe->device].present) {
+			probe->used = false;
+			discovery->outstanding--;
+			continue;
+		}
 		if (now < probe->due)
 			continue;
 		if (probe->tries == discovery->config.tries) {
@@ -388,13 +394,17 @@ enum mapper_refusal discovery_on_reply(
 	bool entered;
 	uint32_t at;
 
-	if (probe == NULL) {
+	/* Nor would the mapper's own agent let a probe of its mapper in by a cable. */
+	if (probe == NULL || message->sender == discovery->speaker->id) {
 		discovery->unasked++;
 		return MAPPER_REFUSED_STALE;
 	}
 	from = (struct discovery_place){probe->device, probe->port, false};
 	probe->used = false;
 	discovery->outstanding--;
+	/* The way to what is behind a device goes through the device: one that is lost has none. */
+	if (!discovery->map->device[from.device].present)
+		return MAPPER_REFUSED_STALE;
 	discovery->replies++;
 	note_greater(discovery, &message->reply);
 	at = fabric_map_find(discovery->map, message->sender);

@@ -412,10 +412,10 @@ static void poll_work(struct mapper *mapper, weft_time now)
 	if (!wants_routes(mapper) || now < mapper->not_before)
 		return;
 	note_self(mapper);
-	if (fabric_map_find_ways(&mapper->map) < 0)
-		return;
 	/* Whoever is tried in vain is not tried at once again. */
 	mapper->not_before = now + mapper->config.gather_ps;
+	if (fabric_map_find_ways(&mapper->map) < 0)
+		return;
 	enter_state(mapper, mapper_plan(mapper, now) ? MAPPER_DISTRIBUTING : MAPPER_LEADING, now);
 }
 

@@ -353,6 +353,9 @@ weft_time mapper_agent_due(const struct mapper_agent *agent)
 
 void mapper_agent_lead(struct mapper_agent *agent, uint32_t session, weft_time now)
 {
+	/* What another mapper has begun to send is not this one's, whatever its epoch is. */
+	drop_staged(agent);
+	agent->rank = MAPPER_RANK_NONE;
 	agent->leading = true;
 	agent->followed = agent->config.id;
 	agent->followed_priority = agent->config.priority;

@@ -268,6 +268,7 @@ bool mapper_plan(struct mapper *mapper, weft_time now)
 	if (add_targets(mapper, &changed, &known, &paused) < 0) {
 		fault_set(&mapper->fault, ENOMEM, "no memory for the tables");
 		distribution_clear(&mapper->distribution);
+		mapper->stale = true;
 		return false;
 	}
 	if (!changed && !paused) {

@@ -350,6 +350,69 @@ static void replies_that_nobody_waits_for_are_not_used(void **state)
 	topology_destroy(topology);
 }
 
+/* A probe of port 0 of 'device' is on its way; its number. */
+static uint32_t ask_again(struct bench *bench, uint32_t device)
+{
+	struct mapper_frame frame;
+
+	discovery_reset(&bench->discovery);
+	discovery_ask(&bench->discovery, device, 0, true);
+	assert_true(discovery_poll(&bench->discovery, bench->net.now, &frame));
+	assert_true(bench->discovery.probe[0].used);
+	return bench->discovery.probe[0].number;
+}
+
+/* The way to what answers would lead through a device that nobody reaches, or in a circle. */
+static void what_was_asked_of_a_device_that_is_lost_since_is_not_used(void **state)
+{
+	struct topology *topology = network_ring(6);
+	struct mapper_message message = {.type = MAPPER_REPLY};
+	struct mapper_frame frame;
+	struct bench bench;
+	uint32_t s2, s3;
+
+	bench_start(&bench, topology, 1);
+	discover(&bench);
+	s2 = fabric_map_find(&bench.map, net_id(DEVICE_SWITCH, 2));
+	s3 = fabric_map_find(&bench.map, net_id(DEVICE_SWITCH, 3));
+	message.reply = bench.map.device[s3].facts;
+	message.sender = net_id(DEVICE_SWITCH, 3);
+	message.reply.probe = ask_again(&bench, s2);
+	for (uint8_t port = 0; port < 2; port++) {
+		fabric_map_cut(&bench.map, s2, port, MAP_EMPTY);
+		fabric_map_cut(&bench.map, s3, port, MAP_EMPTY);
+	}
+	assert_int_equal(fabric_map_find_ways(&bench.map), 0);
+	assert_false(bench.map.device[s2].present);
+	assert_int_equal(discovery_on_reply(&bench.discovery, &message), MAPPER_REFUSED_STALE);
+	assert_false(bench.map.device[s3].present);
+	/* Nor is it asked a second time. */
+	ask_again(&bench, 0);
+	bench.discovery.probe[0].device = s2;
+	assert_false(discovery_poll(&bench.discovery, bench.net.now + PS_PER_S, &frame));
+	assert_true(discovery_done(&bench.discovery));
+	bench_end(&bench);
+	topology_destroy(topology);
+}
+
+/* The host beside which the mapper is has no way to it that could be found by a cable. */
+static void nobody_answers_in_the_mappers_own_name(void **state)
+{
+	struct topology *topology = network_ring(3);
+	struct mapper_message message = {.type = MAPPER_REPLY, .sender = NET_HOST_ID};
+	struct bench bench;
+
+	bench_start(&bench, topology, 1);
+	discover(&bench);
+	message.reply = bench.map.device[0].facts;
+	message.reply.session = 666;
+	message.reply.probe = ask_again(&bench, 1);
+	assert_int_equal(discovery_on_reply(&bench.discovery, &message), MAPPER_REFUSED_STALE);
+	assert_int_equal(bench.map.device[0].facts.session, 100000);
+	bench_end(&bench);
+	topology_destroy(topology);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_is_found_is_the_file_on_random_networks_with_losses),
 	cmocka_unit_test(what_is_found_is_the_file_on_generated_networks),
@@ -362,6 +425,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_greater_mapper_that_is_obeyed_is_noticed),
 	cmocka_unit_test(single_ports_can_be_asked_again),
 	cmocka_unit_test(replies_that_nobody_waits_for_are_not_used),
+	cmocka_unit_test(what_was_asked_of_a_device_that_is_lost_since_is_not_used),
+	cmocka_unit_test(nobody_answers_in_the_mappers_own_name),
 };
 
 UNIT_MAIN(tests)

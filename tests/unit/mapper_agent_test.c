@@ -179,6 +179,23 @@ static void tables_are_used_when_all_is_there_and_committed(void **state)
 	free(image.bytes);
 }
 
+/* The mapper beside the device takes over after another has sent its tables and not committed them.
+ */
+static void a_new_leaders_own_agent_keeps_nothing_of_the_old_one(void **state)
+{
+	struct mapper_agent *agent = *state;
+	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
+	struct table_image old = image_for(3);
+	struct mapper_frame answer;
+
+	say(agent, &mapper, 0, part_of(&old, 7, 0, (uint16_t)old.length), &answer);
+	assert_int_equal(agent->stage, MAPPER_STAGE_READY);
+	mapper_agent_lead(agent, 44, 0);
+	assert_int_equal(agent->stage, MAPPER_STAGE_NONE);
+	assert_int_equal(agent->staged_epoch, 0);
+	free(old.bytes);
+}
+
 static void what_is_no_image_is_not_staged(void **state)
 {
 	struct mapper_agent *agent = *state;
@@ -465,6 +482,7 @@ static void too_many_senders_are_refused_and_none_forgotten(void **state)
 static const struct CMUnitTest tests[] = {
 	AGENT_TEST(a_probe_is_answered_on_the_way_that_it_brings),
 	AGENT_TEST(tables_are_used_when_all_is_there_and_committed),
+	AGENT_TEST(a_new_leaders_own_agent_keeps_nothing_of_the_old_one),
 	AGENT_TEST(what_is_no_image_is_not_staged),
 	AGENT_TEST(an_older_epoch_changes_nothing),
 	AGENT_TEST(pausing_and_resuming_are_told_once),

@@ -126,6 +126,26 @@ static void a_cut_cable_is_mapped_around_and_only_changes_are_sent(void **state)
 	topology_destroy(cut);
 }
 
+/* What was asked beyond a device that is lost meanwhile must not lead the map in circles. */
+static void a_cable_that_flaps_during_discovery_leaves_a_whole_map(void **state)
+{
+	for (unsigned trial = 0; trial < 120; trial++) {
+		struct mapper_config config = fabric_config("ud", true);
+		struct topology *topology = network_torus(3, 1);
+		struct mapper_fabric fabric;
+		uint32_t link = trial % topology->links;
+
+		fabric_start(&fabric, topology, &config, trial);
+		run(&fabric, (20 + trial * 7 % 110) * PS_PER_US);
+		net_cut_link(&fabric.net, link, true);
+		run(&fabric, (trial % 5 + 1) * 30 * PS_PER_US);
+		net_cut_link(&fabric.net, link, false);
+		run(&fabric, A_WHILE);
+		assert_map_is(the_leader(&fabric), topology);
+		end_all(&fabric);
+	}
+}
+
 static void set_switch(struct mapper_fabric *fabric, uint32_t at, bool dead)
 {
 	fabric->net.switch_dead[at] = dead;
@@ -371,6 +391,7 @@ static void no_change_ever_combines_routes_into_a_cycle(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_fabric_gets_one_mapper_and_routes),
 	FABRIC_TEST(a_cut_cable_is_mapped_around_and_only_changes_are_sent, torus_of_16),
+	cmocka_unit_test(a_cable_that_flaps_during_discovery_leaves_a_whole_map),
 	FABRIC_TEST(a_switch_dies_and_starts_anew, torus_of_16),
 	FABRIC_TEST(another_takes_over_when_the_mapper_dies, torus_of_16),
 	FABRIC_TEST(the_pause_of_a_mapper_that_dies_is_ended_by_the_next, torus_of_9),
