@@ -57,6 +57,11 @@
 	X(RANDOM_ITB, "random-itb") X(BMIN_ITB, "bmin-itb") X(B33_ITB, "b33-itb") \
 	X(B50_ITB, "b50-itb") X(B66_ITB, "b66-itb") X(BMAX_ITB, "bmax-itb") \
 	X(DMODK, "dmodk") X(DOR, "dor") X(DISJOINT, "disjoint")
+/* Where routes come from, and which hosts may be the mapper (docs/mapper.md). */
+#define RUN_MAPPER_ROUTES(X) \
+	X(MAPPER, "mapper") X(STATIC, "static")
+#define RUN_MAPPER_MODES(X) \
+	X(AUTO, "auto") X(ALWAYS, "always") X(NEVER, "never")
 /* Forms of 'from' and 'to'. */
 #define RUN_HOST_SETS(X) \
 	X(UNSET, "") X(ALL, "all") X(REST, "rest") X(SHARE, "%") X(LIST, "[]")
@@ -109,6 +114,12 @@ enum run_arrivals { RUN_ARRIVALS(X) RUN_ARRIVALS_UNSET };
 #undef X
 #define X(id, text) RUN_ALGORITHM_##id,
 enum run_algorithm { RUN_ALGORITHMS(X) };
+#undef X
+#define X(id, text) RUN_ROUTES_##id,
+enum run_mapper_routes { RUN_MAPPER_ROUTES(X) };
+#undef X
+#define X(id, text) RUN_MAPPER_##id,
+enum run_mapper_mode { RUN_MAPPER_MODES(X) };
 #undef X
 #define X(id, text) RUN_HOSTS_##id,
 enum run_hosts_kind { RUN_HOST_SETS(X) };

@@ -92,6 +92,16 @@ static const struct run_config config_default = {
 			.pause_ps = 50 * PS_PER_MS}},
 	.hello_ps = 10 * PS_PER_MS,
 	.watchdog_ps = 50 * PS_PER_MS,
+	.mapper = {.routes = RUN_ROUTES_STATIC,
+		.listen_ps = 20 * PS_PER_MS,
+		.heartbeat_ps = 50 * PS_PER_MS,
+		.takeover_ps = 400 * PS_PER_MS,
+		.lease_ps = 300 * PS_PER_MS,
+		.gather_ps = 5 * PS_PER_MS,
+		.linger_ps = 500 * PS_PER_MS,
+		.sweep_ps = PS_PER_S,
+		.retry_ps = 20 * PS_PER_MS,
+		.drain_ps = 200 * PS_PER_MS},
 	.measure = {.duration_ps = PS_PER_S, .sample_ps = 10 * PS_PER_MS},
 };
 
@@ -142,6 +152,9 @@ void run_config_fini(struct run_config *config)
 		free(config->traffic.at[i].ranks);
 	}
 	free(config->traffic.at);
+	free(config->mapper.hosts.name);
+	free(config->mapper.key);
+	free(config->mapper.expect);
 }
 
 void run_config_destroy(struct run_config *config)
@@ -294,6 +307,8 @@ int run_config_check(
 		result = check_nic(config, root, fault);
 	if (result == 0)
 		result = run_config_check_adaptive(config, root, fault);
+	if (result == 0)
+		result = run_config_check_mapper(config, root, fault);
 	if (result == 0 && config->queuing != RUN_QUEUING_1Q && config->sw.vcs == 1)
 		result = yaml_tree_refuse(yaml_tree_get(root, "queuing"), fault,
 			"queuing: %s spreads over the VCs, of which there is one: switch.vcs of 2 or "
@@ -373,7 +388,9 @@ struct topology *run_config_open_topology(const struct run_config *config, struc
 		if (topology == NULL)
 			fault_set(fault, errno = ENOMEM, "%s: no memory", origin);
 	}
-	if (topology != NULL && topology_check_connected(topology, origin, fault) < 0) {
+	if (topology != NULL &&
+		(topology_check_connected(topology, origin, fault) < 0 ||
+			run_config_check_mapper_hosts(config, topology, fault) < 0)) {
 		topology_destroy(topology);
 		errno = EINVAL;
 		return NULL;

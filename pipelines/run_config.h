@@ -106,6 +106,25 @@ struct run_config_nic {
 	struct run_config_itb itb;
 };
 
+/* Hosts that 'mapper.mode' is about. */
+struct run_config_mapper_hosts {
+	char (*name)[TOPOLOGY_NAME_MAX];
+	uint32_t count; /* 0: all hosts */
+	struct run_config_place place;
+};
+
+/* Where routes come from, and the mapper's own (docs/mapper.md, lib/mapper/mapper.h). */
+struct run_config_mapper {
+	enum run_mapper_routes routes;
+	enum run_mapper_mode mode; /* run_config_mapper_mode() says what it means for a host */
+	struct run_config_mapper_hosts hosts;
+	char *key;    /* absolute path of the fabric key; NULL: none */
+	char *expect; /* generator text or absolute path; NULL: the file's own topology */
+	weft_time listen_ps, heartbeat_ps, takeover_ps, lease_ps, gather_ps, linger_ps, sweep_ps;
+	weft_time retry_ps; /* a question without an answer is asked again */
+	weft_time drain_ps; /* a paused fabric is waited for, until what it stores is purged */
+};
+
 /* Deliberate damage on in-memory links. */
 struct run_config_faults {
 	uint32_t credit_loss_ppm; /* share of the credit frames thrown away */
@@ -182,6 +201,7 @@ struct run_config {
 	struct run_config_detector detector;
 	struct run_config_nic nic;
 	weft_time hello_ps, watchdog_ps; /* watchdog WEFT_TIME_NEVER: off */
+	struct run_config_mapper mapper;
 	struct run_config_faults faults;
 	struct run_config_measure measure;
 	struct run_config_edge_list edges;
@@ -203,7 +223,13 @@ const char *run_algorithm_name(enum run_algorithm algorithm);
 /* All algorithms, joined by '+'. */
 void run_routing_name(const struct run_config_routing *routing, char out[RUN_ROUTING_NAME]);
 const char *run_selector_name(enum run_selector selector);
+const char *run_mapper_mode_name(enum run_mapper_mode mode);
 const char *run_pattern_name(enum run_pattern pattern);
+
+/* Whether this host may be the mapper: AUTO with the usual priority, ALWAYS before those. With
+ * 'mode: auto' those that 'hosts' names may and the others not; with 'always' these come before the
+ * others; with 'never' these may not and the others may. */
+enum run_mapper_mode run_config_mapper_mode(const struct run_config *config, const char *host);
 
 /* Reads a file, or text in memory ('origin' stands for its name), after the overrides "KEY=VALUE"
  * in 'set'. NULL, fault and errno. */
@@ -216,8 +242,8 @@ void run_config_destroy(struct run_config *config);
 /* 0, or -EINVAL: names the first thing that this version cannot do. */
 int run_config_supported(const struct run_config *config, struct fault *fault);
 
-/* The topology with the configuration's link defaults, connected; the caller's. NULL, fault and
- * errno. */
+/* The topology with the configuration's link defaults, connected, with the hosts of 'mapper.hosts';
+ * the caller's. NULL, fault and errno. */
 struct topology *run_config_open_topology(const struct run_config *config, struct fault *fault);
 
 /* Writes the full configuration as a run file that reads back to the same. 0 or -EIO. */

@@ -69,6 +69,30 @@ int run_read_rows(const struct yaml_tree_node *node, uint32_t max, size_t size, 
 	return *rows == NULL ? run_refuse_memory(node, fault) : 0;
 }
 
+/* Paths: char *, NULL where the file has none. */
+
+int run_read_path(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	char text[RUN_PATH_MAX];
+	int result = yaml_read_text(node, text, sizeof(text), fault);
+
+	if (result < 0)
+		return result;
+	*(char **)member = run_resolve_path(node, text);
+	return *(char **)member == NULL ? run_refuse_memory(node, fault) : 0;
+}
+
+void run_write_path(const void *member, FILE *out, unsigned indent)
+{
+	fputc(' ', out);
+	yaml_tree_write_text(*(char *const *)member, out);
+}
+
+bool run_path_present(const void *member)
+{
+	return *(char *const *)member != NULL;
+}
+
 /* Edges */
 
 /* "10.87.0.1/24" */

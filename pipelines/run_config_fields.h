@@ -9,7 +9,7 @@
 
 extern const struct yaml_field run_link_fields[], run_switch_fields[], run_routing_fields[],
 	run_detector_fields[], run_nic_fields[], run_selection_fields[], run_faults_fields[],
-	run_measure_fields[];
+	run_mapper_fields[], run_measure_fields[];
 extern const char *const run_clock_choices[], *const run_queuing_choices[];
 
 /* Custom readers and writers (yaml_fields.h). */
@@ -23,6 +23,9 @@ int run_read_traffic(const struct yaml_tree_node *node, void *member, struct fau
 void run_write_traffic(const void *member, FILE *out, unsigned indent);
 int run_read_watchdog(const struct yaml_tree_node *node, void *member, struct fault *fault);
 void run_write_watchdog(const void *member, FILE *out, unsigned indent);
+int run_read_path(const struct yaml_tree_node *node, void *member, struct fault *fault);
+void run_write_path(const void *member, FILE *out, unsigned indent);
+bool run_path_present(const void *member);
 void run_write_topology(const void *member, FILE *out, unsigned indent);
 
 /* What custom readers share. A list of at most 'max' rows; allocates 'size' bytes for each. */
@@ -58,6 +61,8 @@ char *run_resolve_path(const struct yaml_tree_node *node, const char *text);
 			.max = 10 * PS_PER_S},                                                     \
 		{"watchdog", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in watchdog_ps),                 \
 			.read = run_read_watchdog, .write = run_write_watchdog},                   \
+		{"mapper", YAML_FIELD_SECTION, YAML_MEMBER(type, in mapper),                       \
+			.fields = run_mapper_fields},                                              \
 		{"measure", YAML_FIELD_SECTION, YAML_MEMBER(type, in measure),                     \
 			.fields = run_measure_fields},                                             \
 		{"edges", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in edges), .read = run_read_edges,  \
@@ -81,6 +86,12 @@ int run_config_check(
 /* The same about adaptive routing and the detector. */
 int run_config_check_adaptive(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault);
+/* The same about the mapper's times. */
+int run_config_check_mapper(
+	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault);
+/* -EINVAL: 'mapper.hosts' names a host that the topology does not have. */
+int run_config_check_mapper_hosts(
+	const struct run_config *config, const struct topology *topology, struct fault *fault);
 /* Where section.key stands if the file has it, else the section, else all. */
 const struct yaml_tree_node *run_config_nearest(
 	const struct yaml_tree_node *root, const char *section, const char *key);

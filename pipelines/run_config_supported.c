@@ -145,6 +145,34 @@ static int check_routing(const struct run_config *config, struct fault *fault)
 	return 0;
 }
 
+static bool may_deadlock(enum run_algorithm which)
+{
+	return !route_algorithm_find(run_algorithm_name(which))->deadlock_free;
+}
+
+/* What a mapper cannot compute or distribute. */
+static int check_mapper(const struct run_config *config, struct fault *fault)
+{
+	const char *what = NULL;
+
+	if (config->mapper.routes == RUN_ROUTES_STATIC)
+		return 0;
+	if (config->clock == RUN_CLOCK_VIRTUAL)
+		what = "goes with 'clock: real'";
+	else if (config->routing.others > 0)
+		what = "computes one set of routes: one routing.algorithm was expected";
+	else if (may_deadlock(config->routing.algorithm))
+		what = "puts no routes in use that may deadlock: another routing.algorithm was "
+		       "expected";
+	else
+		what = "is not built yet";
+	return what == NULL
+		       ? 0
+		       : fault_set(fault, EINVAL,
+				 "%s: mapper.routes: mapper %s; 'static' has the file's routes",
+				 config->origin, what);
+}
+
 static const char *why_no_goal(const struct run_config *config)
 {
 	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
@@ -182,5 +210,7 @@ int run_config_supported(const struct run_config *config, struct fault *fault)
 		result = check_switch(config, fault);
 	if (result == 0)
 		result = check_routing(config, fault);
+	if (result == 0)
+		result = check_mapper(config, fault);
 	return result == 0 ? check_traffic(config, fault) : result;
 }

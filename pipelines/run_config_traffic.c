@@ -99,28 +99,6 @@ static void write_stop(const void *member, FILE *out, unsigned indent)
 	run_write_time_or("end", member, out);
 }
 
-static int read_path(const struct yaml_tree_node *node, void *member, struct fault *fault)
-{
-	char text[RUN_PATH_MAX];
-	int result = yaml_read_text(node, text, sizeof(text), fault);
-
-	if (result < 0)
-		return result;
-	*(char **)member = run_resolve_path(node, text);
-	return *(char **)member == NULL ? run_refuse_memory(node, fault) : 0;
-}
-
-static void write_path(const void *member, FILE *out, unsigned indent)
-{
-	fputc(' ', out);
-	yaml_tree_write_text(*(char *const *)member, out);
-}
-
-static bool path_present(const void *member)
-{
-	return *(char *const *)member != NULL;
-}
-
 static bool word_present(const void *member)
 {
 	return *(const uint32_t *)member != 0;
@@ -152,10 +130,10 @@ static const struct yaml_field traffic_fields[] = {
 		.present = word_present},
 	{"switches", YAML_FIELD_NUMBER, YAML_MEMBER(S, switches), .max = TOPOLOGY_SWITCHES_MAX,
 		.present = switches_present},
-	{"file", YAML_FIELD_CUSTOM, YAML_MEMBER(S, file), .read = read_path, .write = write_path,
-		.present = path_present},
-	{"ranks", YAML_FIELD_CUSTOM, YAML_MEMBER(S, ranks), .read = read_path, .write = write_path,
-		.present = path_present},
+	{"file", YAML_FIELD_CUSTOM, YAML_MEMBER(S, file), .read = run_read_path,
+		.write = run_write_path, .present = run_path_present},
+	{"ranks", YAML_FIELD_CUSTOM, YAML_MEMBER(S, ranks), .read = run_read_path,
+		.write = run_write_path, .present = run_path_present},
 	{"load", YAML_FIELD_SHARE, YAML_MEMBER(S, load_ppm), .min = 1, .max = QUANTITY_WHOLE_PPM,
 		.present = word_present},
 	{"message", YAML_FIELD_BYTES, YAML_MEMBER(S, message_bytes), .min = RUN_MESSAGE_MIN,

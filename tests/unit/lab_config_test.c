@@ -33,6 +33,7 @@ static const char full[] = HEAD "name: mine\n"
 				"routing: {mode: table}\n"
 				"hello: 5ms\n"
 				"watchdog: 20ms\n"
+				"mapper: {mode: never, hosts: [h1], key: /fabric.key}\n"
 				"edges: [{host: h0, tap: t0}]\n"
 				"traffic: [{pattern: uniform, load: 10%}]\n"
 				"measure: {duration: 2s}\n";
@@ -56,6 +57,9 @@ static void every_key_is_read(void **state)
 	assert_int_equal(config->run.routing.mode, RUN_ROUTING_TABLE);
 	assert_int_equal(config->run.hello_ps, 5 * PS_PER_MS);
 	assert_int_equal(config->run.watchdog_ps, 20 * PS_PER_MS);
+	assert_int_equal(config->run.mapper.mode, RUN_MAPPER_NEVER);
+	assert_string_equal(config->run.mapper.hosts.name[0], "h1");
+	assert_string_equal(config->run.mapper.key, "/fabric.key");
 	assert_int_equal(config->run.edges.count, 1);
 	assert_int_equal(config->run.traffic.count, 1);
 	assert_int_equal(config->run.measure.duration_ps, 2 * PS_PER_S);
@@ -180,7 +184,7 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		{HEAD "clock: real\n",
 			"some/l.yaml:3:1: unknown key 'clock', nearest is link; known are: weft, "
 			"name, topology, links, groups, eal, cores, seed, link, switch, queuing, "
-			"routing, detector, nic, hello, watchdog, measure, edges, traffic"},
+			"routing, detector, nic, hello, watchdog, mapper, measure, edges, traffic"},
 		{HEAD "links: mem\n", "some/l.yaml:3:8: 'links: mem': one of memif, veth, dpdk was "
 				      "expected; nearest is 'memif'"},
 		{HEAD "groups: [[s0, s1], [s0]]\n",

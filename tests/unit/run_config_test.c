@@ -70,6 +70,10 @@ static void what_a_file_does_not_say_has_the_designs_defaults(void **state)
 	assert_true(config->detector.readings.hosts_act);
 	assert_int_equal(config->hello_ps, 10 * PS_PER_MS);
 	assert_int_equal(config->watchdog_ps, 50 * PS_PER_MS);
+	assert_int_equal(config->mapper.routes, RUN_ROUTES_STATIC);
+	assert_int_equal(config->mapper.mode, RUN_MAPPER_AUTO);
+	assert_null(config->mapper.key);
+	assert_null(config->mapper.expect);
 	assert_int_equal(config->traffic.count, 0);
 	assert_int_equal(config->edges.count, 0);
 	run_config_destroy(config);
@@ -94,6 +98,9 @@ static const char full[] =
 	"first-set: 30%}, mtu: 1KiB, window: 128, retry: 20ms, give-up: 5s}\n"
 	"hello: 5ms\n"
 	"watchdog: off\n"
+	"mapper: {routes: mapper, mode: always, hosts: [h1, h3], key: /k.key, expect: "
+	"\"torus:dims=2x2\", listen: 1ms, heartbeat: 2ms, takeover: 9ms, lease: 8ms, gather: 3ms, "
+	"linger: 4ms, sweep: 5ms, retry: 6ms, drain: 7ms}\n"
 	"faults: {credit-loss: 1%, corrupt: 0.1%}\n"
 	"edges:\n"
 	"  - {host: h0, tap: weft0, namespace: weft-a, address: 10.87.0.1/24}\n"
@@ -155,6 +162,21 @@ static void every_key_is_read(void **state)
 	assert_int_equal(config->nic.window_frames, 128);
 	assert_int_equal(config->nic.give_up_ps, 5 * PS_PER_S);
 	assert_int_equal(config->watchdog_ps, WEFT_TIME_NEVER);
+	assert_int_equal(config->mapper.routes, RUN_ROUTES_MAPPER);
+	assert_int_equal(config->mapper.mode, RUN_MAPPER_ALWAYS);
+	assert_int_equal(config->mapper.hosts.count, 2);
+	assert_string_equal(config->mapper.hosts.name[1], "h3");
+	assert_string_equal(config->mapper.key, "/k.key");
+	assert_string_equal(config->mapper.expect, "torus:dims=2x2");
+	assert_int_equal(config->mapper.listen_ps, 1 * PS_PER_MS);
+	assert_int_equal(config->mapper.heartbeat_ps, 2 * PS_PER_MS);
+	assert_int_equal(config->mapper.takeover_ps, 9 * PS_PER_MS);
+	assert_int_equal(config->mapper.lease_ps, 8 * PS_PER_MS);
+	assert_int_equal(config->mapper.gather_ps, 3 * PS_PER_MS);
+	assert_int_equal(config->mapper.linger_ps, 4 * PS_PER_MS);
+	assert_int_equal(config->mapper.sweep_ps, 5 * PS_PER_MS);
+	assert_int_equal(config->mapper.retry_ps, 6 * PS_PER_MS);
+	assert_int_equal(config->mapper.drain_ps, 7 * PS_PER_MS);
 	assert_int_equal(config->faults.credit_loss_ppm, 10000);
 	assert_int_equal(config->faults.corrupt_ppm, 1000);
 	assert_int_equal(config->edges.count, 2);
@@ -226,8 +248,8 @@ static void an_explanation_is_a_run_file_that_says_the_same(void **state)
 static void an_explanation_has_every_section(void **state)
 {
 	static const char *const keys[] = {"topology", "clock", "seed", "link", "switch", "queuing",
-		"routing", "detector", "nic", "hello", "watchdog", "measure", "edges", "traffic",
-		"faults"};
+		"routing", "detector", "nic", "hello", "watchdog", "mapper", "measure", "edges",
+		"traffic", "faults"};
 	struct run_config *config = parse(HEAD);
 	char *text = explain(config), key[32];
 
@@ -249,7 +271,7 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		{HEAD "clok: real\n",
 			"r.yaml:4:1: unknown key 'clok', nearest is clock; known are: weft, "
 			"topology, clock, seed, link, switch, queuing, routing, detector, nic, "
-			"hello, watchdog, measure, edges, traffic, faults"},
+			"hello, watchdog, mapper, measure, edges, traffic, faults"},
 		{HEAD "switch: {bufer: 1KiB}\n",
 			"r.yaml:4:10: unknown key 'bufer' in 'switch', nearest is buffer; known are: "
 			"switching, buffer, stop, go, mtu, vcs, voq, flow-control, credits, fecn, routing-delay"},
@@ -289,6 +311,22 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		{HEAD "measure: {duration: 1s, warmup: 1s}\n",
 			"r.yaml:4:33: measure.warmup: less than measure.duration was expected, which "
 			"includes it"},
+		{HEAD "mapper: {routes: maper}\n",
+			"r.yaml:4:18: 'routes: maper': one of mapper, static was expected; nearest is "
+			"'mapper'"},
+		{HEAD "mapper: {hosts: h1}\n",
+			"r.yaml:4:17: 'hosts': all, or a list of hosts such as [h0, h4] was expected"},
+		{HEAD "mapper: {hosts: []}\n",
+			"r.yaml:4:17: 'hosts': all, or a list of hosts such as [h0, h4] was expected"},
+		{HEAD "mapper: {listen: 5}\n",
+			"r.yaml:4:18: 'listen: 5': a time with its unit, such as 30ns (ps, ns, us, ms, "
+			"s) was expected"},
+		{HEAD "mapper: {heartbeat: 300ms}\n",
+			"r.yaml:4:9: mapper.lease: longer than mapper.heartbeat was expected, or who "
+			"leads is forgotten between two of them"},
+		{HEAD "mapper: {takeover: 300ms}\n",
+			"r.yaml:4:20: mapper.takeover: longer than mapper.lease was expected, or "
+			"devices still obey the mapper that is taken over from"},
 		{HEAD "queuing: vftre\n",
 			"r.yaml:4:10: 'queuing: vftre': one of 1q, dbbm, vftree, flow2sl, voqnet was "
 			"expected; nearest is 'vftree'"},
@@ -432,6 +470,9 @@ static void what_is_not_built_is_refused_by_name(void **state)
 			"yet; use coalesced"},
 		{"switch.routing-delay=1ns",
 			"r.yaml: a switch.routing-delay on the real clock is not built yet; use 0ns"},
+		{"mapper.routes=mapper",
+			"r.yaml: mapper.routes: mapper is not built yet; 'static' has "
+			"the file's routes"},
 		{"nic.selector=detect",
 			"r.yaml: nic.selector detect chooses between 2 sets of routes; "
 			"use 'routing.algorithm: ud+ud-itb'"},
@@ -498,6 +539,75 @@ static void adaptive_routing_brings_what_it_needs_or_says_what_is_missing(void *
 
 		snprintf(text, sizeof(text), "%s%s", HEAD, bad[i].routing);
 		assert_refused(text, NULL, bad[i].message);
+	}
+}
+
+static enum run_mapper_mode mode_of(const char *mapper, const char *host)
+{
+	char text[256];
+	struct run_config *config;
+	enum run_mapper_mode mode;
+
+	snprintf(text, sizeof(text), HEAD "mapper: %s\n", mapper);
+	config = parse(text);
+	mode = run_config_mapper_mode(config, host);
+	run_config_destroy(config);
+	return mode;
+}
+
+static void hosts_say_who_may_be_the_mapper(void **state)
+{
+	assert_int_equal(mode_of("{}", "h1"), RUN_MAPPER_AUTO);
+	assert_int_equal(mode_of("{mode: always}", "h1"), RUN_MAPPER_ALWAYS);
+	assert_int_equal(mode_of("{mode: never, hosts: all}", "h1"), RUN_MAPPER_NEVER);
+	assert_int_equal(mode_of("{hosts: [h0, h1]}", "h1"), RUN_MAPPER_AUTO);
+	assert_int_equal(mode_of("{hosts: [h0, h1]}", "h2"), RUN_MAPPER_NEVER);
+	assert_int_equal(mode_of("{mode: always, hosts: [h1]}", "h1"), RUN_MAPPER_ALWAYS);
+	assert_int_equal(mode_of("{mode: always, hosts: [h1]}", "h2"), RUN_MAPPER_AUTO);
+	assert_int_equal(mode_of("{mode: never, hosts: [h1]}", "h1"), RUN_MAPPER_NEVER);
+	assert_int_equal(mode_of("{mode: never, hosts: [h1]}", "h2"), RUN_MAPPER_AUTO);
+}
+
+static void a_mapper_host_that_is_not_there_is_refused_with_its_place(void **state)
+{
+	struct run_config *config = parse(HEAD "mapper: {hosts: [h0, h77]}\n");
+	struct fault fault = {""};
+
+	assert_null(run_config_open_topology(config, &fault));
+	assert_int_equal(errno, EINVAL);
+	assert_string_equal(fault.text, "r.yaml:4:17: mapper.hosts: topology rlft-4-2 has no host "
+					"'h77', nearest is 'h7'");
+	run_config_destroy(config);
+}
+
+static void what_a_mapper_cannot_do_is_refused(void **state)
+{
+	static const struct {
+		const char *text, *message;
+	} bad[] = {
+		{"clock: virtual\n", "mapper.routes: mapper goes with 'clock: real'"},
+		{"clock: real\nrouting: {algorithm: ud+ud-itb}\n",
+			"mapper.routes: mapper computes one set of routes: one routing.algorithm was "
+			"expected"},
+		{"clock: real\nrouting: {algorithm: minhop, may-deadlock: true}\n",
+			"mapper.routes: mapper puts no routes in use that may deadlock: another "
+			"routing.algorithm was expected"},
+	};
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct fault fault = {""};
+		struct run_config *config;
+		char text[256];
+
+		snprintf(text, sizeof(text),
+			"weft: run/1\ntopology: \"ring:switches=3\"\nmapper: {routes: mapper}\n%s",
+			bad[i].text);
+		config = parse(text);
+		assert_int_equal(run_config_supported(config, &fault), -EINVAL);
+		snprintf(text, sizeof(text), "r.yaml: %s; 'static' has the file's routes",
+			bad[i].message);
+		assert_string_equal(fault.text, text);
+		run_config_destroy(config);
 	}
 }
 
@@ -674,6 +784,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_is_not_built_is_refused_by_name),
 	cmocka_unit_test(the_defaults_are_supported),
 	cmocka_unit_test(adaptive_routing_brings_what_it_needs_or_says_what_is_missing),
+	cmocka_unit_test(hosts_say_who_may_be_the_mapper),
+	cmocka_unit_test(a_mapper_host_that_is_not_there_is_refused_with_its_place),
+	cmocka_unit_test(what_a_mapper_cannot_do_is_refused),
 	cmocka_unit_test(sets_of_routes_are_named_with_plus),
 	cmocka_unit_test(several_sets_of_tables_are_refused),
 	cmocka_unit_test(what_selectors_are_told_has_three_digits_after_the_point),

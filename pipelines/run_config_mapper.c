@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* What a run or lab file says of the mapper: where routes come from, who may be the mapper, key,
+ * expected topology, times. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "generator.h"
+#include "nearest.h"
+#include "run_config_fields.h"
+
+#define X(id, text) text,
+static const char *const routes_choices[] = {RUN_MAPPER_ROUTES(X) NULL};
+static const char *const mode_choices[] = {RUN_MAPPER_MODES(X) NULL};
+#undef X
+
+const char *run_mapper_mode_name(enum run_mapper_mode mode)
+{
+	return mode_choices[mode];
+}
+
+/* all, or [h0, h1] */
+static int read_hosts(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	struct run_config_mapper_hosts *hosts = member;
+	int result = 0;
+
+	hosts->place = run_place_of(node);
+	if (node->kind == YAML_TREE_SCALAR && strcmp(node->text, "all") == 0)
+		return 0;
+	if (node->kind != YAML_TREE_SEQUENCE || node->count == 0 || node->count > RUN_NAMES_MAX)
+		return yaml_tree_refuse(node, fault,
+			"'hosts': all, or a list of hosts such as [h0, h4] was expected");
+	hosts->name = calloc(node->count, sizeof(*hosts->name));
+	if (hosts->name == NULL)
+		return run_refuse_memory(node, fault);
+	for (const struct yaml_tree_node *name = node->first; name != NULL && result == 0;
+		name = name->next)
+		result = yaml_read_name(
+			name, hosts->name[hosts->count++], sizeof(*hosts->name), fault);
+	return result;
+}
+
+static void write_hosts(const void *member, FILE *out, unsigned indent)
+{
+	const struct run_config_mapper_hosts *hosts = member;
+
+	fputs(hosts->count == 0 ? " all" : " [", out);
+	for (uint32_t i = 0; i < hosts->count; i++)
+		fprintf(out, "%s%s", i == 0 ? "" : ", ", hosts->name[i]);
+	fputs(hosts->count == 0 ? "" : "]", out);
+}
+
+/* A generator's text stays as it is, a path starts from the file's folder. */
+static int read_expect(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	char text[RUN_PATH_MAX];
+	int result = yaml_read_text(node, text, sizeof(text), fault);
+
+	if (result < 0)
+		return result;
+	if (!topology_is_generated(text))
+		return run_read_path(node, member, fault);
+	*(char **)member = strdup(text);
+	return *(char **)member == NULL ? run_refuse_memory(node, fault) : 0;
+}
+
+#define TIME_FIELD(key, member, least)                                               \
+	{                                                                            \
+		key, YAML_FIELD_TIME, YAML_MEMBER(struct run_config_mapper, member), \
+			.min = (least)*PS_PER_US, .max = 3600 * PS_PER_S             \
+	}
+
+#define S struct run_config_mapper
+const struct yaml_field run_mapper_fields[] = {
+	{"routes", YAML_FIELD_CHOICE, YAML_MEMBER(S, routes), .choices = routes_choices},
+	{"mode", YAML_FIELD_CHOICE, YAML_MEMBER(S, mode), .choices = mode_choices},
+	{"hosts", YAML_FIELD_CUSTOM, YAML_MEMBER(S, hosts), .read = read_hosts,
+		.write = write_hosts},
+	{"key", YAML_FIELD_CUSTOM, YAML_MEMBER(S, key), .read = run_read_path,
+		.write = run_write_path, .present = run_path_present},
+	{"expect", YAML_FIELD_CUSTOM, YAML_MEMBER(S, expect), .read = read_expect,
+		.write = run_write_path, .present = run_path_present},
+	TIME_FIELD("listen", listen_ps, 0),
+	TIME_FIELD("heartbeat", heartbeat_ps, 1000),
+	TIME_FIELD("takeover", takeover_ps, 1000),
+	TIME_FIELD("lease", lease_ps, 1000),
+	TIME_FIELD("gather", gather_ps, 0),
+	TIME_FIELD("linger", linger_ps, 0),
+	TIME_FIELD("sweep", sweep_ps, 1000),
+	TIME_FIELD("retry", retry_ps, 100),
+	TIME_FIELD("drain", drain_ps, 1000),
+	{NULL},
+};
+#undef S
+
+int run_config_check_mapper(
+	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
+{
+	const struct run_config_mapper *mapper = &config->mapper;
+
+	if (mapper->lease_ps <= mapper->heartbeat_ps)
+		return yaml_tree_refuse(run_config_nearest(root, "mapper", "lease"), fault,
+			"mapper.lease: longer than mapper.heartbeat was expected, or who leads is "
+			"forgotten between two of them");
+	if (mapper->takeover_ps <= mapper->lease_ps)
+		return yaml_tree_refuse(run_config_nearest(root, "mapper", "takeover"), fault,
+			"mapper.takeover: longer than mapper.lease was expected, or devices still "
+			"obey the mapper that is taken over from");
+	return 0;
+}
+
+static bool named(const struct run_config_mapper_hosts *hosts, const char *host)
+{
+	for (uint32_t i = 0; i < hosts->count; i++)
+		if (strcmp(hosts->name[i], host) == 0)
+			return true;
+	return hosts->count == 0;
+}
+
+enum run_mapper_mode run_config_mapper_mode(const struct run_config *config, const char *host)
+{
+	enum run_mapper_mode mode = config->mapper.mode;
+
+	if (named(&config->mapper.hosts, host))
+		return mode;
+	return mode == RUN_MAPPER_AUTO ? RUN_MAPPER_NEVER : RUN_MAPPER_AUTO;
+}
+
+static int refuse_host(const struct run_config *config, const struct topology *topology,
+	const char *name, struct fault *fault)
+{
+	const struct run_config_place *place = &config->mapper.hosts.place;
+	struct nearest nearest;
+
+	nearest_init(&nearest, name);
+	for (uint32_t i = 0; i < topology->hosts; i++)
+		nearest_offer(&nearest, topology->host_at[i].name);
+	return fault_set(fault, EINVAL,
+		"%s:%u:%u: mapper.hosts: topology %s has no host '%s'%s%s%s", config->origin,
+		place->line, place->column, topology->name, name,
+		nearest.best != NULL ? ", nearest is '" : "",
+		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
+}
+
+int run_config_check_mapper_hosts(
+	const struct run_config *config, const struct topology *topology, struct fault *fault)
+{
+	const struct run_config_mapper_hosts *hosts = &config->mapper.hosts;
+
+	for (uint32_t i = 0; i < hosts->count; i++)
+		if (topology_find_host(topology, hosts->name[i]) < 0)
+			return refuse_host(config, topology, hosts->name[i], fault);
+	return 0;
+}
