@@ -348,6 +348,14 @@ static bool poll_heartbeats(struct mapper *mapper, weft_time now, struct mapper_
 	return false;
 }
 
+/* A lesser mapper has spoken to the own agent since everybody was asked last. However often it
+ * does, everybody is asked once at a time. */
+static bool has_to_reclaim(const struct mapper *mapper)
+{
+	return mapper->agent->refused[MAPPER_REFUSED_LESSER] != mapper->lesser_seen &&
+	       discovery_done(&mapper->discovery);
+}
+
 /* Somebody lesser goes about and is obeyed where this mapper has long been silent. */
 static void reclaim(struct mapper *mapper)
 {
@@ -388,7 +396,7 @@ static void watch_self(struct mapper *mapper, weft_time now)
 {
 	if (mapper->agent->linked != mapper->map.device[0].facts.linked)
 		link_changed(mapper, 0, 0, mapper->agent->linked != 0, now);
-	if (mapper->agent->refused[MAPPER_REFUSED_LESSER] != mapper->lesser_seen)
+	if (has_to_reclaim(mapper))
 		reclaim(mapper);
 	if (mapper->state == MAPPER_LEADING && now >= mapper->sweep_at &&
 		discovery_done(&mapper->discovery))
@@ -447,6 +455,7 @@ weft_time mapper_due(const struct mapper *mapper, weft_time now)
 		return mapper->state == MAPPER_LISTENING ? listen_until(mapper)
 							 : stand_by_until(mapper);
 	if (mapper->acknowledgements > 0 || mapper->beat < mapper->beats ||
+		has_to_reclaim(mapper) ||
 		(mapper->state == MAPPER_DISTRIBUTING && distribution_done(&mapper->distribution)))
 		return now;
 	due = earlier(mapper->beat_at, discovery_due(&mapper->discovery));

@@ -335,6 +335,41 @@ static void priority_takes_the_lead(void **state)
 	fabric_assert_works(fabric);
 }
 
+/* A lesser mapper that talks on and on costs one look at every device at a time, no more. */
+static void many_commands_of_a_lesser_mapper_cost_few_probes(void **state)
+{
+	struct mapper_fabric *fabric = *state;
+	struct mapper_speaker lesser = {fabric->net.key, 42, 0};
+	static struct mapper_frame frame, answer;
+	struct mapper *leader;
+	uint64_t sent;
+	uint32_t at;
+
+	run(fabric, A_WHILE);
+	leader = the_leader(fabric);
+	at = leading_host(fabric);
+	sent = leader->discovery.sent;
+	leader->discovery.config.outstanding = 4; /* there is a queue */
+	for (unsigned i = 0; i < 500; i++) {
+		struct mapper_message message;
+
+		memset(&message, 0, sizeof(message));
+		message.type = MAPPER_PROBE;
+		message.command = (struct mapper_command){
+			.session = 3, .back_length = 1, .back = {ROUTE_TYPE_AGENT}};
+		mapper_frame_build(
+			&lesser, &message, (const uint8_t[]){ROUTE_TYPE_AGENT}, 1, &frame);
+		mapper_agent_receive(&fabric->net.host_agent[at], fabric->net.now, 0, frame.data,
+			frame.bytes, &answer);
+		run(fabric, 10 * PS_PER_NS);
+	}
+	assert_int_equal(fabric->net.host_agent[at].refused[MAPPER_REFUSED_LESSER], 500);
+	run(fabric, 5 * PS_PER_MS);
+	assert_true(leader->discovery.sent - sent >= leader->map.devices - 1);
+	assert_true(leader->discovery.sent - sent <= 3 * leader->map.devices);
+	assert_true(discovery_done(&leader->discovery));
+}
+
 static bool somebody_is_paused(const struct mapper_fabric *fabric)
 {
 	for (uint32_t i = 0; i < fabric->net.topology->hosts; i++)
@@ -399,6 +434,7 @@ static const struct CMUnitTest tests[] = {
 	FABRIC_TEST(taking_over_a_fabric_that_works_changes_nothing, torus_of_16),
 	cmocka_unit_test(a_fabric_in_two_has_two_mappers_and_one_when_joined),
 	FABRIC_TEST(priority_takes_the_lead, torus_of_9),
+	FABRIC_TEST(many_commands_of_a_lesser_mapper_cost_few_probes, torus_of_9),
 	cmocka_unit_test(no_change_ever_combines_routes_into_a_cycle),
 };
 
