@@ -72,7 +72,7 @@ static void add_switch(struct run_result *result, const struct fabric_switch *de
 	switch_metrics_sum(device->poll, value);
 	for (unsigned i = 0; i < SWITCH_METRIC_GAUGES; i++) {
 		run_result_count(result, switch_metric_name(i), value[i]);
-		if ((i >= SWITCH_DISCARD_ROUTING_ERROR && i <= SWITCH_DISCARD_WATCHDOG) ||
+		if ((i >= SWITCH_DISCARD_ROUTING_ERROR && i <= SWITCH_DISCARD_PURGED) ||
 			(i >= SWITCH_METRIC_FAULTS && i < SWITCH_METRIC_LINK))
 			result->packets.dropped += value[i];
 	}

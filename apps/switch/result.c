@@ -20,7 +20,7 @@ static uint64_t discards(const uint64_t *value)
 {
 	uint64_t sum = 0;
 
-	for (unsigned i = SWITCH_DISCARD_ROUTING_ERROR; i <= SWITCH_DISCARD_WATCHDOG; i++)
+	for (unsigned i = SWITCH_DISCARD_ROUTING_ERROR; i <= SWITCH_DISCARD_PURGED; i++)
 		sum += value[i];
 	return sum;
 }

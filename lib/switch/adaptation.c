@@ -11,8 +11,10 @@
 static unsigned choose_alternative(void *ctx, uint16_t destination, uint8_t vc, uint8_t port)
 {
 	struct adaptation *adaptation = ctx;
-	uint64_t set = adaptation->alternatives[destination] & *adaptation->usable & ~BIT64(port);
+	uint64_t set = 0;
 
+	if (destination < adaptation->hosts)
+		set = adaptation->alternatives[destination] & *adaptation->usable & ~BIT64(port);
 	if (set == 0)
 		return ARN_NO_ALTERNATIVE;
 	return adaptive_most_credits(
@@ -22,8 +24,7 @@ static unsigned choose_alternative(void *ctx, uint16_t destination, uint8_t vc, 
 static bool is_valid(const struct adaptation_config *config)
 {
 	if (config->vcs == 0 || config->vcs > FRAME_VCS_MAX || (config->afi && config->vcs < 2) ||
-		config->mode == NULL || config->alternatives == NULL || config->output == NULL ||
-		config->usable == NULL)
+		config->mode == NULL || config->output == NULL || config->usable == NULL)
 		return false;
 	return (config->detector == NULL) == (config->table == NULL) &&
 	       (config->detector == NULL || config->head != NULL);
@@ -81,6 +82,7 @@ struct adaptation *adaptation_create(const struct adaptation_config *config)
 		return NULL;
 	*adaptation = (struct adaptation){.config = *config,
 		.alternatives = config->alternatives,
+		.hosts = config->alternatives != NULL ? config->hosts : 0,
 		.usable = config->usable,
 		.due = WEFT_TIME_NEVER,
 		.quiet_blocks = UINT32_MAX,
@@ -121,6 +123,18 @@ static void note(struct adaptation *adaptation)
 
 	adaptation->due = detector < table ? detector : table;
 	adaptation->entries = adaptation->table->count;
+}
+
+void adaptation_set_tables(
+	struct adaptation *adaptation, const uint64_t *alternatives, uint32_t hosts, uint8_t stage)
+{
+	adaptation->alternatives = adaptation->config.alternatives = alternatives;
+	adaptation->hosts = hosts;
+	adaptation->config.stage = stage;
+	if (adaptation->table == NULL)
+		return;
+	arn_table_forget(adaptation->table, stage);
+	note(adaptation);
 }
 
 static void send_back(struct adaptation *adaptation, unsigned port, const struct control_arn *arn)
@@ -296,6 +310,7 @@ static void count_notifications(
 	count(ctx, "arn_entries_expired", table->expired);
 	count(ctx, "arn_entries_replaced", table->replaced);
 	count(ctx, "arn_entries_without_room", table->no_room);
+	count(ctx, "arn_entries_forgotten", table->forgotten);
 	count(ctx, "arn_packets_adapted", table->adapted);
 	count(ctx, "arn_sent", table->sent_back - adaptation->out_overflow);
 	count(ctx, "arn_not_sent", adaptation->out_overflow);

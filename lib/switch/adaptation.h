@@ -37,7 +37,8 @@ struct adaptation_config {
 	const struct adaptive_mode *mode;
 	bool afi;
 	uint32_t threshold_ppm;
-	/* By destination: the ports that lead there. The caller's. */
+	/* By destination: the ports that lead there. The caller's; NULL: none are known before
+	 * adaptation_set_tables(), which may not bring more hosts than these. */
 	const uint64_t *alternatives;
 	uint32_t hosts;
 	const struct adaptive_output *output; /* [ports], the caller's */
@@ -71,6 +72,7 @@ struct adaptation {
 	/* The rest. */
 	struct adaptive adaptive;
 	struct adaptation_config config;
+	uint32_t hosts;        /* in 'alternatives' */
 	uint64_t adapted;      /* packets that took another way than their primary */
 	uint64_t out_overflow; /* notifications that found no room */
 	uint32_t out_first;
@@ -83,6 +85,12 @@ _Static_assert(offsetof(struct adaptation, adaptive) <= 64, "one cache line");
  * VC) or ENOMEM. */
 struct adaptation *adaptation_create(const struct adaptation_config *config);
 void adaptation_destroy(struct adaptation *adaptation);
+
+/* From now on these tables, in a switch of this stage, for no more hosts than the config said. What
+ * was known of other ways was known of the old ones and is forgotten; roots that stand tell of
+ * themselves again. */
+void adaptation_set_tables(
+	struct adaptation *adaptation, const uint64_t *alternatives, uint32_t hosts, uint8_t stage);
 
 /* The rare part of adaptation_route(): the packet's destination has entries. True: '*output' is
  * what they say. */

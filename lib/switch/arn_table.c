@@ -220,6 +220,15 @@ void arn_table_expire(struct arn_table *table, weft_time now)
 	}
 }
 
+void arn_table_forget(struct arn_table *table, uint8_t stage)
+{
+	while (table->oldest != ARN_ENTRY_NONE) {
+		remove_entry(table, table->oldest);
+		table->counters.forgotten++;
+	}
+	table->config.stage = stage;
+}
+
 weft_time arn_table_next_due(const struct arn_table *table)
 {
 	return table->oldest == ARN_ENTRY_NONE

@@ -66,6 +66,7 @@ struct arn_entry {
 struct arn_table_counters {
 	uint64_t created, refreshed, expired, replaced;
 	uint64_t no_room;   /* notifications forgotten, because all entries were in use */
+	uint64_t forgotten; /* entries, with the tables by which they were made */
 	uint64_t adapted;   /* packets that took an alternative */
 	uint64_t sent_back; /* notifications */
 };
@@ -98,6 +99,10 @@ void arn_table_process(struct arn_table *table, const struct control_arn *arn, u
 
 /* Entries that have not been refreshed for their time go. Cheap when there are none. */
 void arn_table_expire(struct arn_table *table, weft_time now);
+
+/* All entries go, because their alternatives are of tables that are exchanged; the switch is of
+ * 'stage' from now on. */
+void arn_table_forget(struct arn_table *table, uint8_t stage);
 
 /* When the oldest entry goes; WEFT_TIME_NEVER: there is none. */
 weft_time arn_table_next_due(const struct arn_table *table);

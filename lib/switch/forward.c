@@ -93,13 +93,37 @@ enum switch_counter forward_foresee(const struct weft_switch *sw, const struct w
 	return reason;
 }
 
+/* Frames of the mapper have a list of ports and then an element for whoever they have reached. */
+static bool is_of_mapper(const struct weft_packet *packet)
+{
+	return packet->kind == FRAME_SCOUT || packet->kind == FRAME_MAPPER;
+}
+
 static bool control_route(
 	const struct weft_switch *sw, struct weft_packet *packet, unsigned *output)
 {
-	if (packet->route_length != 0 && routing_error(sw, packet))
+	/* The mapper's have no destination that a table could know. */
+	if ((packet->route_length != 0 || is_of_mapper(packet)) && routing_error(sw, packet))
 		return false;
 	*output = forward_output(sw, packet);
 	return *output < sw->ports;
+}
+
+static bool is_for_agent(const struct weft_switch *sw, const struct weft_packet *packet)
+{
+	return sw->has_agent && is_of_mapper(packet) && packet->hop == ROUTE_TYPE_AGENT &&
+	       packet->cursor + 1 == packet->route_length;
+}
+
+static void give_to_agent(struct weft_switch *sw, struct weft_packet *packet)
+{
+	sw->port[packet->in_port].count[SWITCH_CONTROL_AGENT]++;
+	packet->next = NULL;
+	if (sw->for_agent == NULL)
+		sw->for_agent = packet;
+	else
+		sw->for_agent_tail->next = packet;
+	sw->for_agent_tail = packet;
 }
 
 void forward_control(struct weft_switch *sw, struct weft_packet *packet, weft_time now)
@@ -110,6 +134,10 @@ void forward_control(struct weft_switch *sw, struct weft_packet *packet, weft_ti
 	sw->port[packet->in_port].count[SWITCH_CONTROL_IN]++;
 	sw->port[packet->in_port].count[SWITCH_BYTES_IN] += packet->bytes;
 	packet->arrived_ps = now;
+	if (is_for_agent(sw, packet)) {
+		give_to_agent(sw, packet);
+		return;
+	}
 	if (!control_route(sw, packet, &output)) {
 		discard_control(sw, packet, SWITCH_CONTROL_DISCARD_ROUTE);
 		return;

@@ -210,5 +210,8 @@ static inline __attribute__((always_inline)) struct weft_packet *forward_transmi
 	return packet;
 }
 
-/* A control frame that goes through the switch: into the reserve of its output. */
+/* A control frame that goes through the switch: into the reserve of its output. One of the mapper,
+ * kind FRAME_SCOUT or FRAME_MAPPER, goes by ports only; if its last element is for the agent of the
+ * device that it has reached, and that is this one, it goes there (switch_take_for_agent()).
+ * Whatever else such a frame asks for is a routing error. 'kind' has to be filled in, too. */
 void forward_control(struct weft_switch *sw, struct weft_packet *packet, weft_time now);

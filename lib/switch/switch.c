@@ -108,7 +108,9 @@ static void configure(struct weft_switch *sw, const struct switch_config *config
 	sw->watchdog_due = now;
 	sw->usable = ~config->absent_ports & (UINT64_MAX >> (SWITCH_PORTS_MAX - config->ports));
 	sw->idle = sw->usable;
-	switch_set_table(sw, config->table_port, config->table_alternatives, config->table_hosts);
+	sw->table_port = config->table_port;
+	sw->table_alternatives = config->table_alternatives;
+	sw->table_hosts = config->table_port != NULL ? config->table_hosts : 0;
 }
 
 struct weft_switch *switch_place(void *memory, const struct switch_config *config, weft_time now)
@@ -155,22 +157,30 @@ void switch_destroy(struct weft_switch *sw)
 	free(sw);
 }
 
-void switch_set_table(
-	struct weft_switch *sw, const uint8_t *port, const uint64_t *alternatives, uint32_t hosts)
-{
-	sw->table_port = port;
-	sw->table_alternatives = alternatives;
-	sw->table_hosts = port != NULL ? hosts : 0;
-	if (sw->adaptation != NULL)
-		sw->adaptation->alternatives = alternatives;
-}
-
 struct weft_packet *switch_take_discards(struct weft_switch *sw)
 {
 	struct weft_packet *first = sw->discarded;
 
 	sw->discarded = NULL;
 	return first;
+}
+
+struct weft_packet *switch_take_for_agent(struct weft_switch *sw)
+{
+	struct weft_packet *first = sw->for_agent;
+
+	sw->for_agent = NULL;
+	return first;
+}
+
+bool switch_is_empty(const struct weft_switch *sw)
+{
+	if (sw->idle == sw->usable)
+		return true;
+	for (unsigned output = 0; output < sw->ports; output++)
+		if ((sw->port[output].output.ready | sw->port[output].output.stalled) != 0)
+			return false;
+	return true;
 }
 
 /* Takes the packets for 'output' out of a queue whose head wants another one. */
@@ -193,8 +203,8 @@ static void discard_behind_head(
 	queue->tail = before;
 }
 
-/* Empties what waits for 'output': stored packets are counted as 'reason' at their input. */
-static void discard_output(struct weft_switch *sw, unsigned output, enum switch_counter reason)
+/* Empties the queues of 'output': counted as 'reason' at their input. */
+static void discard_data(struct weft_switch *sw, unsigned output, enum switch_counter reason)
 {
 	struct switch_output *out = &sw->port[output].output;
 
@@ -208,6 +218,13 @@ static void discard_output(struct weft_switch *sw, unsigned output, enum switch_
 	/* Without VOQs they also wait behind heads for other outputs. */
 	for (unsigned i = 0; !sw->voq && i < (unsigned)sw->ports * sw->vcs; i++)
 		discard_behind_head(sw, &sw->queue[i], output, reason);
+	arbiter_note(sw, output);
+}
+
+static void discard_waiting_control(struct weft_switch *sw, unsigned output)
+{
+	struct switch_output *out = &sw->port[output].output;
+
 	while (out->control_head != NULL) {
 		struct weft_packet *packet = out->control_head;
 
@@ -218,20 +235,24 @@ static void discard_output(struct weft_switch *sw, unsigned output, enum switch_
 	arbiter_note(sw, output);
 }
 
+static void discard_all_data(struct weft_switch *sw, enum switch_counter reason)
+{
+	/* Without VOQs a removal may bring up a head for an output that was done already. */
+	while (!switch_is_empty(sw))
+		for (unsigned output = 0; output < sw->ports; output++)
+			discard_data(sw, output, reason);
+}
+
 void switch_drain(struct weft_switch *sw)
 {
-	bool left = true;
+	discard_all_data(sw, SWITCH_DISCARD_LINK_DOWN);
+	for (unsigned output = 0; output < sw->ports; output++)
+		discard_waiting_control(sw, output);
+}
 
-	/* Without VOQs a removal may bring up a head for an output that was done already. */
-	while (left) {
-		left = false;
-		for (unsigned output = 0; output < sw->ports; output++) {
-			discard_output(sw, output, SWITCH_DISCARD_LINK_DOWN);
-			left = left || sw->port[output].output.ready != 0;
-		}
-		for (unsigned output = 0; output < sw->ports; output++)
-			left = left || sw->port[output].output.ready != 0;
-	}
+void switch_purge(struct weft_switch *sw)
+{
+	discard_all_data(sw, SWITCH_DISCARD_PURGED);
 }
 
 /* VCs of one device are equally large, and never more than empty. */
@@ -252,6 +273,7 @@ static void forget_far_end(struct weft_switch *sw, unsigned port)
 static void link_is_up(struct weft_switch *sw, unsigned port)
 {
 	sw->usable |= BIT64(port);
+	sw->linked |= BIT64(port);
 	arbiter_retry(sw, port);
 }
 
@@ -273,7 +295,9 @@ unsigned switch_poll_link(struct weft_switch *sw, unsigned port, weft_time now)
 		sw->usable &= ~BIT64(port);
 		sw->idle &= ~BIT64(port);
 		forget_far_end(sw, port);
-		discard_output(sw, port, SWITCH_DISCARD_LINK_DOWN);
+		sw->linked &= ~BIT64(port);
+		discard_data(sw, port, SWITCH_DISCARD_LINK_DOWN);
+		discard_waiting_control(sw, port);
 	}
 	return due;
 }

@@ -51,16 +51,28 @@ struct switch_config {
 	weft_time watchdog_ps;    /* WEFT_TIME_NEVER: off */
 	uint16_t control_reserve; /* control frames that may wait at an output */
 	/* Destination table: by host, the primary port (SWITCH_PORT_NONE: no route) and the set of
-	 * alternative ports, which may be NULL. The caller's; constant while the switch lives, or
-	 * exchanged by switch_set_table(). */
+	 * alternative ports, which may be NULL. The caller's, until the switch is destroyed or
+	 * switch_set_routing() has exchanged it. */
 	const uint8_t *table_port;
 	const uint64_t *table_alternatives;
 	uint32_t table_hosts;
 	/* VC classes that are part of the routes, or NULL: then they choose the next VC instead of
-	 * sl_to_vc, class n in VC n, and 'vcs' is not less than the classes. The caller's, constant
-	 * while the switch lives; 'vc_rule_at' is this switch in it. */
+	 * sl_to_vc, class n in VC n, and 'vcs' is not less than the classes. The caller's, as the
+	 * table is; 'vc_rule_at' is this switch in it. */
 	const struct vc_rule *vc_rule;
 	uint32_t vc_rule_at;
+};
+
+/* What a mapper may change in a switch: all of it at once, and nothing else. As in switch_config.
+ */
+struct switch_routing {
+	const uint8_t *port;          /* [hosts]; NULL: no table */
+	const uint64_t *alternatives; /* [hosts] or NULL */
+	uint32_t hosts;
+	const struct vc_rule *vc_rule; /* NULL: none */
+	uint32_t vc_rule_at;
+	const uint8_t *sl_to_vc; /* [16], copied; NULL: as it is */
+	uint8_t stage;           /* for an adaptation (switch_adapt.h) */
 };
 
 /* One crossing of the crossbar: the VCs of an input that have something for an output. Not used by
@@ -90,7 +102,7 @@ struct switch_port {
 	struct switch_output output;
 	uint64_t count[SWITCH_COUNTER_COUNT];
 	struct weft_packet *control_tail;
-	uint64_t reserved[3];
+	uint64_t reserved[1];
 	struct link_end link;
 } __attribute__((aligned(64)));
 
@@ -123,6 +135,9 @@ struct weft_switch {
 	 * its tail has left: a driver whose transmissions take time says so (switch_hold()). */
 	uint64_t held;
 	struct weft_packet *discarded;
+	uint64_t linked;                                /* ports whose link is up */
+	struct weft_packet *for_agent, *for_agent_tail; /* the latter means nothing without it */
+	bool has_agent;
 	weft_time watchdog_ps, watchdog_due;
 	uint16_t control_reserve;
 	struct fecn *fecn;           /* the caller's; NULL: nothing is marked */
@@ -181,6 +196,16 @@ unsigned switch_transmit_released(struct weft_switch *sw, unsigned output,
 /* The discarded packets, linked by 'next'; NULL if none. The caller frees them. */
 struct weft_packet *switch_take_discards(struct weft_switch *sw);
 
+/* Frames of the mapper for this device itself: whether somebody takes them. If not, and at first,
+ * they are routing errors. */
+static inline void switch_serve_agent(struct weft_switch *sw, bool served)
+{
+	sw->has_agent = served;
+}
+
+/* Those that have come, in order, linked by 'next'; NULL if none. The caller frees them. */
+struct weft_packet *switch_take_for_agent(struct weft_switch *sw);
+
 /* Link protocol: a set of LINK_SEND_* for 'port'; handles a link that went down (its queues are
  * discarded) and one that is back. */
 unsigned switch_poll_link(struct weft_switch *sw, unsigned port, weft_time now);
@@ -192,9 +217,15 @@ void switch_on_hello(
 /* Discards heads that could not move for the watchdog's time. Cheap when nothing is due. */
 void switch_poll_watchdog(struct weft_switch *sw, weft_time now);
 
-/* With an adaptation: for the same hosts, and with alternatives. */
-void switch_set_table(
-	struct weft_switch *sw, const uint8_t *port, const uint64_t *alternatives, uint32_t hosts);
+/*
+ * Exchanges tables, VC rule and SL to VC, at any time: what arrives from now on goes by the new
+ * ones, and nothing of the old ones is looked at again, so they may be freed. What is stored has
+ * its output and the next VC already and goes there: the old generation that live_check.h counts.
+ * An adaptation forgets what it knew of other ways. 0; -EINVAL, and nothing has changed: a number
+ * out of range, or with an adaptation VC classes, no alternatives, or more hosts than it has room
+ * for.
+ */
+int switch_set_routing(struct weft_switch *sw, const struct switch_routing *routing);
 
 /* What a packet costs depends on whether there is anything to decide. */
 static inline void switch_note_decisions(struct weft_switch *sw)
@@ -205,6 +236,12 @@ static inline void switch_note_decisions(struct weft_switch *sw)
 
 /* Discards everything that is stored, for the end of a run. */
 void switch_drain(struct weft_switch *sw);
+/* Discards all data that is stored; control frames, the mapper's among them, stay. */
+void switch_purge(struct weft_switch *sw);
+
+/* No data packet is stored. One comparison while no control frame waits either; counts neither what
+ * switch_transmit() has given out nor what was discarded. */
+bool switch_is_empty(const struct weft_switch *sw);
 
 /* Data packets and blocks stored at all inputs. */
 uint64_t switch_stored_packets(const struct weft_switch *sw);

@@ -12,8 +12,11 @@ static const struct weft_packet *head_of(void *ctx, unsigned input, unsigned vc,
 
 static bool is_valid(const struct weft_switch *sw, const struct switch_adapt_config *config)
 {
-	if (sw->adaptation != NULL || sw->vc_rule != NULL || sw->table_alternatives == NULL ||
-		(config->detector != NULL && !sw->voq) || (config->afi && sw->vcs < 2))
+	bool known = sw->table_alternatives != NULL;
+
+	if (sw->adaptation != NULL || sw->vc_rule != NULL || known != (sw->table_port != NULL) ||
+		(!known && config->hosts == 0) || (config->detector != NULL && !sw->voq) ||
+		(config->afi && sw->vcs < 2))
 		return false;
 	for (unsigned sl = 0; sl < 16; sl++)
 		if (config->afi && sw->sl_to_vc[sl] >= afi_channel(sw->vcs))
@@ -57,7 +60,7 @@ int switch_adapt(struct weft_switch *sw, const struct switch_adapt_config *confi
 		.afi = config->afi,
 		.threshold_ppm = config->threshold_ppm,
 		.alternatives = sw->table_alternatives,
-		.hosts = sw->table_hosts,
+		.hosts = config->hosts > sw->table_hosts ? config->hosts : sw->table_hosts,
 		.usable = &sw->usable,
 		.table = config->table,
 		.head = head_of,
@@ -79,6 +82,7 @@ int switch_adapt(struct weft_switch *sw, const struct switch_adapt_config *confi
 		return -errno;
 	}
 	sw->far = far;
+	sw->adaptation->hosts = sw->table_hosts;
 	switch_note_decisions(sw);
 	return 0;
 }

@@ -24,15 +24,17 @@ struct switch_adapt_config {
 	bool afi; /* the last VC is the AFC; sl_to_vc leaves it out */
 	uint32_t threshold_ppm;
 	uint8_t stage;     /* 1 next to the hosts; 0: none, nothing is consumed here */
-	uint64_t up_ports; /* set: towards higher stages */
+	uint64_t up_ports; /* set: towards higher stages. Stays, whatever tables come */
+	uint32_t hosts;    /* at most, in tables that come later; no fewer than there are now */
 	/* Both or none. Of the detector ports, VCs and vc_blocks are filled in, of the table all
 	 * that adaptation_create() fills in. They need VOQs. */
 	const struct congestion_config *detector;
 	const struct arn_table_config *table;
 };
 
-/* 0; -EINVAL: a number out of range, no alternatives in the switch's table, VC classes, a detector
- * without VOQs; -ENOMEM. Once in the life of a switch, before it stores anything. */
+/* 0; -EINVAL: a number out of range, a table without alternatives, or none and no 'hosts', VC
+ * classes, a detector without VOQs; -ENOMEM. Once in the life of a switch, before it stores
+ * anything. */
 int switch_adapt(struct weft_switch *sw, const struct switch_adapt_config *config);
 
 /* Gives back what switch_adapt() took; switch_destroy() does so, too. Then the switch routes as its

@@ -29,7 +29,7 @@ static const char *check_accounting(const struct weft_switch *sw)
 {
 	uint64_t in = sum_counters(sw, SWITCH_DATA_IN, SWITCH_DATA_IN);
 	uint64_t out = sum_counters(sw, SWITCH_DATA_OUT, SWITCH_DATA_OUT) +
-		       sum_counters(sw, SWITCH_DISCARD_ROUTING_ERROR, SWITCH_DISCARD_WATCHDOG);
+		       sum_counters(sw, SWITCH_DISCARD_ROUTING_ERROR, SWITCH_DISCARD_PURGED);
 
 	return in == out + switch_stored_packets(sw)
 		       ? NULL
@@ -49,7 +49,7 @@ static uint64_t waiting_control(const struct switch_output *out)
 static const char *check_control(const struct weft_switch *sw)
 {
 	uint64_t in = sum_counters(sw, SWITCH_CONTROL_IN, SWITCH_CONTROL_IN);
-	uint64_t out = sum_counters(sw, SWITCH_CONTROL_OUT, SWITCH_CONTROL_OUT) +
+	uint64_t out = sum_counters(sw, SWITCH_CONTROL_OUT, SWITCH_CONTROL_AGENT) +
 		       sum_counters(sw, SWITCH_CONTROL_DISCARD_ROUTE, SWITCH_CONTROL_DISCARD_DOWN);
 
 	for (unsigned output = 0; output < sw->ports; output++) {

@@ -7,7 +7,8 @@
  * telemetry, 'weft lab status' and the results use these names.
  *
  * Accounting (switch.md): data_in = data_out + stored + the sum of the data discards, at every
- * instant; switch_check() asserts it. Arrivals and discards count at the port a frame came in by,
+ * instant; switch_check() asserts it. Likewise control_in = control_out + control_agent + waiting +
+ * the control discards. Arrivals and discards count at the port a frame came in by,
  * departures and stalls at the port it leaves by.
  */
 
@@ -18,6 +19,7 @@
 	X(BYTES_OUT, "bytes_out")                                                                 \
 	X(CONTROL_IN, "control_in")                                                               \
 	X(CONTROL_OUT, "control_out")                                                             \
+	X(CONTROL_AGENT, "control_agent") /* came in for the agent of this device */              \
 	/* Discards of data frames. */                                                            \
 	X(DISCARD_ROUTING_ERROR,                                                                  \
 		"discard_routing_error") /* cursor at an interface element, or past the end, or a \
@@ -28,6 +30,7 @@
 		"discard_credit_violation") /* the neighbour overran its credits */               \
 	X(DISCARD_LINK_DOWN, "discard_link_down")                                                 \
 	X(DISCARD_WATCHDOG, "discard_watchdog") /* could not move for the watchdog's time */      \
+	X(DISCARD_PURGED, "discard_purged")     /* stored when the mapper said to purge */        \
 	/* Discards of control frames. */                                                         \
 	X(CONTROL_DISCARD_ROUTE, "control_discard_route")                                         \
 	X(CONTROL_DISCARD_FULL, "control_discard_full") /* the control reserve is used up */      \

@@ -117,7 +117,7 @@ uint64_t fabric_switch_discards(const struct fabric *fabric)
 {
 	uint64_t sum = 0;
 
-	for (unsigned i = SWITCH_DISCARD_ROUTING_ERROR; i <= SWITCH_DISCARD_WATCHDOG; i++)
+	for (unsigned i = SWITCH_DISCARD_ROUTING_ERROR; i <= SWITCH_DISCARD_PURGED; i++)
 		sum += sum_counter(fabric, (enum switch_counter)i);
 	return sum;
 }

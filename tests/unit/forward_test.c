@@ -176,21 +176,9 @@ static void without_a_table_only_source_routes_lead_on(void **state)
 	const struct bench_packet by_table = {.destination = 3};
 	const struct bench_packet by_route = {.route = route, .route_length = 1};
 
-	switch_set_table(bench->sw, NULL, NULL, BENCH_HOSTS);
+	switch_set_routing(bench->sw, &(struct switch_routing){.hosts = BENCH_HOSTS});
 	expect_discard(bench, &by_table, SWITCH_DISCARD_NO_ROUTE);
 	pass(bench, &by_route, 4);
-}
-
-static void an_exchanged_table_counts_for_the_next_arrival(void **state)
-{
-	struct bench *bench = *state;
-	const struct bench_packet what = {.destination = 1};
-	const uint8_t other[2] = {0, 4};
-
-	switch_set_table(bench->sw, other, NULL, 2);
-	pass(bench, &what, 4);
-	switch_set_table(bench->sw, bench->table, NULL, BENCH_HOSTS);
-	pass(bench, &what, 1);
 }
 
 static void a_vc_that_the_switch_does_not_have_is_refused(void **state)
@@ -712,7 +700,6 @@ static const struct CMUnitTest tests[] = {
 	TEST(a_destination_beyond_the_table_has_no_route),
 	TEST(a_destination_without_a_port_in_the_table_has_no_route),
 	TEST(without_a_table_only_source_routes_lead_on),
-	TEST(an_exchanged_table_counts_for_the_next_arrival),
 	TEST(a_vc_that_the_switch_does_not_have_is_refused),
 	cmocka_unit_test(a_port_without_a_cable_discards_as_a_link_that_is_down),
 	TEST(a_frame_beyond_the_credits_is_dropped_and_counted_as_a_violation),

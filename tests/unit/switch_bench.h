@@ -44,6 +44,7 @@ struct bench_packet {
 	uint8_t vc_original, flags;
 	uint16_t blocks; /* 0: 1 */
 	bool control;
+	uint8_t kind; /* of a control frame: enum frame_kind */
 };
 
 /* SL n to VC n, 64 blocks a VC, no watchdog. */
@@ -178,6 +179,7 @@ static inline struct weft_packet *bench_make(struct bench *bench, const struct b
 		.route_length = what->route_length,
 		.sl = what->sl,
 		.control = what->control,
+		.kind = what->kind,
 		.destination = what->destination,
 		.sequence = bench->packets++,
 	};

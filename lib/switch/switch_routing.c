@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Exchange of what a switch routes by. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "switch_adapt.h"
+
+/* Service levels stay out of the AFC. */
+static bool vcs_fit(const struct weft_switch *sw, const uint8_t *sl_to_vc)
+{
+	bool afi = sw->adaptation != NULL && sw->adaptation->afi;
+	unsigned end = afi ? afi_channel(sw->vcs) : sw->vcs;
+
+	for (unsigned sl = 0; sl < 16; sl++)
+		if (sl_to_vc[sl] >= end)
+			return false;
+	return true;
+}
+
+static bool fits(const struct weft_switch *sw, const struct switch_routing *routing)
+{
+	const struct vc_rule *rule = routing->vc_rule;
+
+	if (rule != NULL && (rule->classes > sw->vcs || routing->vc_rule_at >= rule->switches))
+		return false;
+	if (routing->sl_to_vc != NULL && !vcs_fit(sw, routing->sl_to_vc))
+		return false;
+	if (sw->adaptation == NULL)
+		return true;
+	return rule == NULL && (routing->port == NULL || routing->alternatives != NULL) &&
+	       routing->hosts <= sw->adaptation->config.hosts;
+}
+
+int switch_set_routing(struct weft_switch *sw, const struct switch_routing *routing)
+{
+	if (!fits(sw, routing))
+		return -EINVAL;
+	sw->config.table_port = sw->table_port = routing->port;
+	sw->config.table_alternatives = sw->table_alternatives = routing->alternatives;
+	sw->config.table_hosts = sw->table_hosts = routing->port != NULL ? routing->hosts : 0;
+	sw->config.vc_rule = sw->vc_rule = routing->vc_rule;
+	sw->config.vc_rule_at = sw->vc_rule_at = routing->vc_rule_at;
+	if (routing->sl_to_vc != NULL) {
+		memcpy(sw->sl_to_vc, routing->sl_to_vc, sizeof(sw->sl_to_vc));
+		memcpy(sw->config.sl_to_vc, routing->sl_to_vc, sizeof(sw->config.sl_to_vc));
+	}
+	if (sw->adaptation != NULL)
+		adaptation_set_tables(
+			sw->adaptation, sw->table_alternatives, sw->table_hosts, routing->stage);
+	switch_note_decisions(sw);
+	return 0;
+}
