@@ -21,7 +21,9 @@
 #include "distribution.h"
 #include "live_check.h"
 #include "mapper_agent.h"
-#include "route_algorithm.h"
+#include "queuing.h"
+#include "route_merge.h"
+#include "route_root.h"
 
 #define MAPPER_STANDBYS_MAX    16
 #define MAPPER_ACKNOWLEDGE_MAX 64
@@ -29,10 +31,21 @@
 struct mapper_config {
 	uint32_t session; /* of this life, not 0 */
 	const struct route_algorithm *algorithm;
+	/* Whose source routes are added to its own (route_merge.h), 'others' of them; not with
+	 * tables. */
+	const struct route_algorithm *other[ROUTE_MERGE_MAX - 1];
+	unsigned others;
 	/* For networks that 'algorithm' refuses, after a failure say; NULL: none. */
 	const struct route_algorithm *fallback;
 	bool tables; /* destination tables, where the algorithm has any, instead of source routes */
-	struct route_options options; /* its root is chosen among the switches that are there */
+	bool may_deadlock; /* routes are used although they can; then every change takes a pause */
+	/* Its root stays as long as that switch is there; then the least number takes its place,
+	 * or, if 'choose_root', what 'root_choice' says, which also chooses the first one. */
+	struct route_options options;
+	bool choose_root;
+	enum route_root_choice root_choice;
+	const struct queuing_scheme *queuing; /* NULL: everything travels in VC 0 */
+	uint32_t vcs; /* of all buffers, for the scheme and VC rules; 0: nobody has said */
 
 	weft_time listen_ps; /* before it leads for the first time, and up to half as long more */
 	weft_time heartbeat_ps; /* interval */
@@ -61,6 +74,7 @@ struct mapper_generation {
 	struct topology *topology;
 	struct route_set *set;
 	struct route_table *table;
+	struct queuing *queuing;
 	weft_time until; /* WEFT_TIME_NEVER while devices may use them; then while packets linger */
 };
 
@@ -98,6 +112,7 @@ struct mapper {
 	unsigned generations;
 	struct mapper_generation next; /* being distributed */
 	uint32_t root;                 /* switch number */
+	bool root_chosen;              /* by config.root_choice */
 
 	uint32_t *candidate; /* devices, the greatest first */
 	uint32_t candidates;

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "mapper_plan.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "route_verify.h"
@@ -12,6 +13,7 @@ static void free_generation(struct mapper_generation *generation)
 		topology_destroy(generation->topology);
 	route_set_destroy(generation->set);
 	route_table_destroy(generation->table);
+	queuing_destroy(generation->queuing);
 	*generation = (struct mapper_generation){0};
 }
 
@@ -33,26 +35,67 @@ void mapper_plan_forget(struct mapper *mapper)
 		mapper->map.device[i].known_in = 0;
 }
 
-/* The root of trees stays the same switch as long as that is there. */
-static void choose_root(struct mapper *mapper)
+static bool is_present(const struct mapper *mapper, uint32_t at)
+{
+	for (uint32_t i = 0; i < mapper->map.devices; i++) {
+		const struct map_device *device = &mapper->map.device[i];
+
+		if (device->present && device->facts.kind == 0 && device->number == at)
+			return true;
+	}
+	return false;
+}
+
+/* 0 without any switch. */
+static uint32_t least_switch(const struct mapper *mapper)
 {
 	uint32_t least = UINT32_MAX;
 
 	for (uint32_t i = 0; i < mapper->map.devices; i++) {
 		const struct map_device *device = &mapper->map.device[i];
 
-		if (!device->present || device->facts.kind != 0)
-			continue;
-		if (device->number == mapper->root)
-			return;
-		if (device->number < least)
+		if (device->present && device->facts.kind == 0 && device->number < least)
 			least = device->number;
 	}
-	mapper->root = least == UINT32_MAX ? 0 : least;
+	return least == UINT32_MAX ? 0 : least;
+}
+
+/* As configured. What is drawn may be a gap among the numbers: then it is drawn again. */
+static int ask_for_root(struct mapper *mapper)
+{
+	const struct mapper_config *config = &mapper->config;
+	int result;
+
+	for (uint64_t draw = 0;; draw++) {
+		result = route_root_choose(mapper->next.topology, config->algorithm,
+			config->root_choice, config->options.seed + draw, &mapper->root,
+			&mapper->fault);
+		if (result < 0 || config->root_choice != ROUTE_ROOT_RANDOM ||
+			is_present(mapper, mapper->root))
+			return result;
+	}
+}
+
+/* The root of trees stays the same switch as long as that is there. */
+static int choose_root(struct mapper *mapper)
+{
+	const struct mapper_config *config = &mapper->config;
+	bool asks = config->choose_root && config->algorithm->label != NULL;
+	uint32_t least = least_switch(mapper);
+	int result = 0;
+
+	if (is_present(mapper, mapper->root) && (!asks || mapper->root_chosen))
+		return 0;
+	if (asks && is_present(mapper, least))
+		result = ask_for_root(mapper);
+	else
+		mapper->root = least;
+	mapper->root_chosen = true;
+	return result;
 }
 
 /* What nothing connects may be without a route; nothing else may be wrong. */
-static int verify(const struct mapper_generation *next, struct fault *fault)
+static int verify(const struct mapper_generation *next, bool may_deadlock, struct fault *fault)
 {
 	const struct route_subject subject = {next->set, next->table};
 	struct route_report report;
@@ -60,36 +103,84 @@ static int verify(const struct mapper_generation *next, struct fault *fault)
 
 	if (result < 0)
 		return result;
-	if (!report.deadlock_free || report.invalid > 0 || report.unconnected != report.unreachable)
+	if ((!report.deadlock_free && !may_deadlock) || report.invalid > 0 ||
+		report.unconnected != report.unreachable)
 		result = fault_set(fault, EINVAL, "the routes are bad: %s",
 			report.evidence[0] != '\0' ? report.evidence : "a cycle");
 	route_report_free(&report);
 	return result;
 }
 
-static int compute_with(struct mapper *mapper, const struct route_algorithm *algorithm)
+static int compute_routes(struct mapper *mapper, const struct route_algorithm *algorithm)
 {
+	const struct mapper_config *config = &mapper->config;
+	const struct route_algorithm *all[ROUTE_MERGE_MAX] = {algorithm};
 	struct mapper_generation *next = &mapper->next;
-	struct route_options options = mapper->config.options;
+	struct route_options options = config->options;
+	unsigned count = 1;
 	int result = 0;
 
 	options.root = mapper->root;
-	if (algorithm->tables != NULL && (mapper->config.tables || algorithm->routes == NULL))
+	if (algorithm->tables != NULL && (config->tables || algorithm->routes == NULL)) {
 		next->table = route_compute_table(
 			next->topology, algorithm, &options, &result, &mapper->fault);
-	else
-		next->set =
-			route_compute(next->topology, algorithm, &options, &result, &mapper->fault);
-	if (next->table == NULL && next->set == NULL)
-		return result < 0 ? result : -ENOMEM;
-	result = verify(next, &mapper->fault);
-	if (result < 0) {
-		route_table_destroy(next->table);
-		route_set_destroy(next->set);
-		next->table = NULL;
-		next->set = NULL;
+		return next->table == NULL ? result : 0;
 	}
+	for (; algorithm == config->algorithm && count <= config->others; count++)
+		all[count] = config->other[count - 1];
+	next->set =
+		route_merge_compute(next->topology, all, count, &options, &result, &mapper->fault);
+	return next->set == NULL ? result : 0;
+}
+
+/* Both say in which VC a packet is stored. */
+static int check_vcs(struct mapper *mapper)
+{
+	const struct mapper_generation *next = &mapper->next;
+	const struct vc_rule *rule =
+		next->table != NULL ? next->table->vc_rule : route_set_vc_rule(next->set);
+	uint32_t vcs = mapper->config.vcs;
+
+	if (rule != NULL && next->queuing != NULL)
+		return fault_set(&mapper->fault, EINVAL,
+			"queuing %s: the routes use the VCs for their classes",
+			next->queuing->scheme->name);
+	if (rule != NULL && vcs > 0 && rule->classes > vcs)
+		return fault_set(&mapper->fault, EINVAL,
+			"the routes need %u VC classes, the fabric has %u VCs", rule->classes, vcs);
+	return 0;
+}
+
+static void free_routes(struct mapper_generation *next)
+{
+	route_table_destroy(next->table);
+	route_set_destroy(next->set);
+	next->table = NULL;
+	next->set = NULL;
+}
+
+static int compute_with(struct mapper *mapper, const struct route_algorithm *algorithm)
+{
+	int result = compute_routes(mapper, algorithm);
+
+	if (result == 0)
+		result = check_vcs(mapper);
+	if (result == 0)
+		result = verify(&mapper->next, mapper->config.may_deadlock, &mapper->fault);
+	if (result < 0)
+		free_routes(&mapper->next);
 	return result;
+}
+
+static int compute_queuing(struct mapper *mapper)
+{
+	const struct mapper_config *config = &mapper->config;
+
+	if (config->queuing == NULL)
+		return 0;
+	mapper->next.queuing =
+		queuing_create(mapper->next.topology, config->queuing, config->vcs, &mapper->fault);
+	return mapper->next.queuing == NULL ? -errno : 0;
 }
 
 /* The next generation: topology and routes. */
@@ -105,7 +196,11 @@ static int compute(struct mapper *mapper)
 	mapper->next.topology = fabric_map_topology(&mapper->map, &mapper->fault);
 	if (mapper->next.topology == NULL)
 		return -ENOMEM;
-	choose_root(mapper);
+	result = choose_root(mapper);
+	if (result == 0)
+		result = compute_queuing(mapper);
+	if (result < 0)
+		return result;
 	result = compute_with(mapper, mapper->config.algorithm);
 	if (result < 0 && mapper->config.fallback != NULL)
 		result = compute_with(mapper, mapper->config.fallback);
@@ -121,11 +216,12 @@ static int make_image(const struct mapper *mapper, uint32_t at, struct table_ima
 {
 	const struct map_device *device = &mapper->map.device[at];
 	const struct mapper_generation *next = &mapper->next;
+	const struct table_image_source source = {
+		next->topology, next->set, next->table, next->queuing};
 
 	if (device->facts.kind == 0)
-		return table_image_of_switch(
-			image, next->topology, next->set, next->table, device->number);
-	return table_image_of_host(image, next->topology, next->set, next->table, device->number);
+		return table_image_of_switch(image, &source, device->number);
+	return table_image_of_host(image, &source, device->number);
 }
 
 static bool knows_generation(const struct mapper *mapper, uint32_t number)

@@ -64,7 +64,8 @@ static int make_image(struct table_image *image)
 	if (topology != NULL && table != NULL) {
 		topology->switch_at[0].ports = 8;
 		memset(table->primary, 3, 12);
-		result = table_image_of_switch(image, topology, NULL, table, 0);
+		result = table_image_of_switch(
+			image, &(struct table_image_source){topology, .table = table}, 0);
 	}
 	route_table_destroy(table);
 	if (topology != NULL)

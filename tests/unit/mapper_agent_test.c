@@ -100,7 +100,9 @@ static struct table_image image_for(uint8_t port)
 
 	topology->switch_at[0].ports = 8;
 	memset(table->primary, port, 20);
-	assert_int_equal(table_image_of_switch(&image, topology, NULL, table, 0), 0);
+	assert_int_equal(table_image_of_switch(
+				 &image, &(struct table_image_source){topology, .table = table}, 0),
+		0);
 	route_table_destroy(table);
 	topology_destroy(topology);
 	return image;

@@ -47,14 +47,14 @@ struct fabric_reader {
 	uint32_t host, hosts;
 };
 
-static inline void fabric_read_route(void *context, uint16_t destination, unsigned which,
-	const uint8_t *elements, unsigned length)
+static inline void fabric_read_route(void *context, const struct table_image_route *route)
 {
 	struct fabric_reader *reader = context;
 
-	if (length > 0 && destination < reader->hosts)
-		assert_int_equal(
-			route_set_add(reader->set, reader->host, destination, elements, length), 0);
+	if (route->length > 0 && route->destination < reader->hosts)
+		assert_int_equal(route_set_add(reader->set, reader->host, route->destination,
+					 route->elements, route->length),
+			0);
 }
 
 /* What all devices use now. A host's number is its place in the topology (net_start_device()). */

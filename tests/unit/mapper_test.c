@@ -370,6 +370,95 @@ static void many_commands_of_a_lesser_mapper_cost_few_probes(void **state)
 	assert_true(discovery_done(&leader->discovery));
 }
 
+/* What static routes would be, as each host's image. */
+static void assert_images_are(struct mapper_fabric *fabric, const struct table_image_source *source)
+{
+	for (uint32_t host = 0; host < source->topology->hosts; host++) {
+		const struct mapper_agent *agent = &fabric->net.host_agent[host];
+		struct table_image image;
+
+		assert_int_equal(table_image_of_host(&image, source, host), 0);
+		assert_int_equal(agent->image_bytes, image.length);
+		assert_memory_equal(agent->image, image.bytes, image.length);
+		free(image.bytes);
+	}
+	for (uint32_t at = 0; at < source->topology->switches; at++)
+		assert_int_equal(table_image_queues(fabric->net.switch_agent[at].image),
+			source->queuing->queues);
+}
+
+static void several_algorithms_a_root_and_service_levels_are_as_static_routes_have_them(
+	void **state)
+{
+	for (uint64_t seed = 0; seed < 12; seed++) {
+		struct topology *topology = random_network(seed, 16);
+		struct mapper_config config = fabric_config("ud", false);
+		struct table_image_source expected = {topology};
+		struct mapper_fabric fabric;
+		struct fault fault;
+
+		config.other[0] = route_algorithm_find("ud-itb");
+		config.others = 1;
+		config.options = (struct route_options){.seed = seed, .alternatives = 2};
+		config.choose_root = true;
+		config.root_choice = (enum route_root_choice)(seed % 3);
+		config.queuing = queuing_scheme_at(1 + seed % 3);
+		config.vcs = 4;
+		fabric_start(&fabric, topology, &config, seed);
+		run(&fabric, A_WHILE);
+		fabric_assert_works(&fabric);
+		assert_int_equal(route_root_choose(topology, config.algorithm, config.root_choice,
+					 seed, &config.options.root, &fault),
+			0);
+		expected.set = route_merge_compute(topology,
+			(const struct route_algorithm *[]){config.algorithm, config.other[0]}, 2,
+			&config.options, NULL, &fault);
+		expected.queuing = queuing_create(topology, config.queuing, 4, &fault);
+		assert_images_are(&fabric, &expected);
+		route_set_destroy((struct route_set *)(uintptr_t)expected.set);
+		queuing_destroy((struct queuing *)(uintptr_t)expected.queuing);
+		end_all(&fabric);
+	}
+}
+
+/* The classes of dor on a ring need two VCs, and exclude a queuing scheme. */
+static void routes_that_want_other_vcs_are_not_used(void **state)
+{
+	for (unsigned trial = 0; trial < 3; trial++) {
+		struct topology *topology =
+			topology_generate("torus:dims=4x4,hosts=1", &(struct fault){0});
+		struct mapper_config config = fabric_config("dor", true);
+		struct mapper_fabric fabric;
+
+		config.vcs = trial == 1 ? 1 : 2;
+		config.queuing = trial == 2 ? queuing_scheme_find("dbbm") : NULL;
+		fabric_start(&fabric, topology, &config, 1);
+		run(&fabric, A_WHILE);
+		fabric_assert_works(&fabric);
+		assert_string_equal(mapper_current(the_leader(&fabric))->table->origin.algorithm,
+			trial == 0 ? "dor" : "ud");
+		end_all(&fabric);
+	}
+}
+
+/* Minimal paths on a ring of six can deadlock: refused, unless somebody wants it so. */
+static void routes_that_can_deadlock_are_used_only_if_that_is_wanted(void **state)
+{
+	for (unsigned wanted = 0; wanted < 2; wanted++) {
+		struct topology *topology = network_ring(6);
+		struct mapper_config config = fabric_config("minhop", false);
+		struct mapper_fabric fabric;
+
+		config.fallback = NULL;
+		config.may_deadlock = wanted;
+		fabric_start(&fabric, topology, &config, 1);
+		run(&fabric, A_WHILE);
+		assert_int_equal(mapper_current(the_leader(&fabric)) != NULL, wanted);
+		assert_int_equal(the_leader(&fabric)->fault.text[0] == '\0', wanted);
+		end_all(&fabric);
+	}
+}
+
 static bool somebody_is_paused(const struct mapper_fabric *fabric)
 {
 	for (uint32_t i = 0; i < fabric->net.topology->hosts; i++)
@@ -435,6 +524,10 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_fabric_in_two_has_two_mappers_and_one_when_joined),
 	FABRIC_TEST(priority_takes_the_lead, torus_of_9),
 	FABRIC_TEST(many_commands_of_a_lesser_mapper_cost_few_probes, torus_of_9),
+	cmocka_unit_test(
+		several_algorithms_a_root_and_service_levels_are_as_static_routes_have_them),
+	cmocka_unit_test(routes_that_want_other_vcs_are_not_used),
+	cmocka_unit_test(routes_that_can_deadlock_are_used_only_if_that_is_wanted),
 	cmocka_unit_test(no_change_ever_combines_routes_into_a_cycle),
 };
 

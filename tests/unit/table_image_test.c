@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "random_network.h"
-#include "route_algorithm.h"
+#include "route_merge.h"
 
 struct reading {
 	const struct route_set *set;
@@ -16,35 +16,52 @@ struct reading {
 	uint32_t host, seen;
 };
 
-static void compare_route(void *context, uint16_t destination, unsigned which,
-	const uint8_t *elements, unsigned length)
+static void compare_route(void *context, const struct table_image_route *route)
 {
 	struct reading *reading = context;
-	unsigned expected;
+	const uint8_t *expected, *parts;
+	unsigned length;
 
 	reading->seen++;
 	if (reading->set == NULL) {
-		assert_int_equal(length, 0);
+		assert_int_equal(route->length, 0);
 		return;
 	}
-	assert_memory_equal(elements,
-		route_set_get(reading->set, reading->host, destination, which, &expected), length);
-	assert_int_equal(length, expected);
+	expected = route_set_get(
+		reading->set, reading->host, route->destination, route->which, &length);
+	assert_int_equal(route->length, length);
+	assert_memory_equal(route->elements, expected, length);
+	parts = route_set_parts(reading->set, reading->host);
+	assert_int_equal(route->parts,
+		parts == NULL ? 0
+			      : parts[(size_t)route->destination * ROUTE_ALTERNATIVES_MAX +
+					route->which]);
+}
+
+/* Odd seeds have two algorithms' routes in one set, and who has which is told. */
+static struct route_set *compute_set(const struct topology *topology, uint64_t seed)
+{
+	const struct route_algorithm *all[] = {
+		route_algorithm_find("ud-random"), route_algorithm_find("ud-itb")};
+	struct route_options options = {.alternatives = 3};
+
+	return route_merge_compute(
+		topology, all, seed % 2 == 0 ? 1 : 2, &options, NULL, &(struct fault){0});
 }
 
 static void a_hosts_routes_survive(void **state)
 {
 	for (uint64_t seed = 0; seed < 20; seed++) {
 		struct topology *topology = random_network(seed, 20);
-		struct route_options options = {.alternatives = 3};
-		struct route_set *set = route_compute(
-			topology, route_algorithm_find("ud-random"), &options, NULL, NULL);
+		struct route_set *set = compute_set(topology, seed);
 		uint32_t host = (uint32_t)(seed % topology->hosts), routes = 0;
 		struct reading reading = {.set = set, .host = host};
 		struct table_image image;
 
 		assert_non_null(set);
-		assert_int_equal(table_image_of_host(&image, topology, set, NULL, host), 0);
+		assert_int_equal(table_image_of_host(&image,
+					 &(struct table_image_source){topology, .set = set}, host),
+			0);
 		assert_true(table_image_check(image.bytes, image.length, 1, 1));
 		assert_false(table_image_check(image.bytes, image.length, 0, 1));
 		assert_int_equal(table_image_number(image.bytes), host);
@@ -67,7 +84,9 @@ static void a_host_in_a_fabric_of_tables_has_a_short_image(void **state)
 	struct table_image image;
 
 	assert_non_null(table);
-	assert_int_equal(table_image_of_host(&image, topology, NULL, table, 5), 0);
+	assert_int_equal(table_image_of_host(
+				 &image, &(struct table_image_source){topology, .table = table}, 5),
+		0);
 	assert_true(table_image_check(image.bytes, image.length, 1, 1));
 	assert_int_equal(image.length, 8 + 3 + 1 + 3);
 	table_image_each_route(image.bytes, compare_route, &reading);
@@ -94,7 +113,10 @@ static void a_switchs_tables_survive(void **state)
 		struct table_image_switch tables;
 		struct table_image image;
 
-		assert_int_equal(table_image_of_switch(&image, topology, NULL, table, at), 0);
+		assert_int_equal(
+			table_image_of_switch(
+				&image, &(struct table_image_source){topology, .table = table}, at),
+			0);
 		assert_true(table_image_check(image.bytes, image.length, 0, ports));
 		table_image_read_switch(image.bytes, ports, &tables, alternatives);
 		assert_memory_equal(tables.primary, route_table_row(table, at), 32);
@@ -110,8 +132,85 @@ static void a_switchs_tables_survive(void **state)
 	topology_destroy(topology);
 }
 
-static void count_routes(void *context, uint16_t destination, unsigned which,
-	const uint8_t *elements, unsigned length)
+/* All pairs' service levels, as the image of each source says them. */
+static void compare_levels(const struct topology *topology, const struct queuing *queuing)
+{
+	for (uint32_t host = 0; host < topology->hosts; host++) {
+		struct table_image image;
+		struct queuing *own;
+
+		assert_int_equal(
+			table_image_of_host(&image,
+				&(struct table_image_source){topology, .queuing = queuing}, host),
+			0);
+		assert_true(table_image_check(image.bytes, image.length, 1, 1));
+		assert_int_equal(table_image_queues(image.bytes), queuing->queues);
+		assert_int_equal(table_image_queuing(image.bytes, &own), 0);
+		for (uint32_t to = 0; to < topology->hosts; to++)
+			assert_int_equal(queuing_sl(own, host, to), queuing_sl(queuing, host, to));
+		queuing_destroy(own);
+		free(image.bytes);
+	}
+}
+
+static void cut_off(struct topology *topology, uint32_t host)
+{
+	topology->link_at[topology->host_link[host]] = topology->link_at[--topology->links];
+	topology->host_at[host].cut_off = true;
+	assert_int_equal(topology_finish(topology, "test", NULL), 0);
+}
+
+/* Some hosts are cut off: leaves' numbers have gaps. */
+static void service_levels_survive_with_every_scheme(void **state)
+{
+	const struct queuing_scheme *scheme;
+	struct fault fault;
+
+	for (uint64_t seed = 0; seed < 10; seed++) {
+		struct topology *topology = random_network(seed, 24);
+
+		for (uint32_t i = 0; i < topology->hosts; i += 5)
+			cut_off(topology, i);
+		for (unsigned i = 0; (scheme = queuing_scheme_at(i)) != NULL; i++)
+			for (uint32_t queues = 1; queues <= 16; queues += 3) {
+				struct queuing *queuing =
+					queuing_create(topology, scheme, queues, &fault);
+
+				if (queuing != NULL)
+					compare_levels(topology, queuing);
+				queuing_destroy(queuing);
+			}
+		topology_destroy(topology);
+	}
+}
+
+/* Consecutive hosts on consecutive leaves are one run, however many they are. */
+static void the_leaves_of_a_fat_tree_take_nine_bytes(void **state)
+{
+	struct fault fault;
+	struct topology *topology = topology_generate("rlft:ports=12,stages=3", &fault);
+	struct queuing *queuing =
+		queuing_create(topology, queuing_scheme_find("vftree"), 4, &fault);
+	struct route_table *table = route_compute_table(
+		topology, route_algorithm_find("dmodk"), &(struct route_options){0}, NULL, &fault);
+	struct table_image image;
+
+	assert_int_equal(table_image_of_host(&image,
+				 &(struct table_image_source){topology, NULL, table, queuing}, 0),
+		0);
+	assert_int_equal(image.length, 8 + 9 + 1 + 3);
+	free(image.bytes);
+	assert_int_equal(table_image_of_switch(&image,
+				 &(struct table_image_source){topology, NULL, table, queuing}, 0),
+		0);
+	assert_int_equal(table_image_queues(image.bytes), 4);
+	free(image.bytes);
+	queuing_destroy(queuing);
+	route_table_destroy(table);
+	topology_destroy(topology);
+}
+
+static void count_routes(void *context, const struct table_image_route *route)
 {
 	*(uint32_t *)context += 1;
 }
@@ -121,6 +220,7 @@ static void try_image(const uint8_t *bytes, uint32_t length, unsigned kind, unsi
 {
 	uint8_t *copy = malloc(length + (length == 0));
 	struct table_image_switch tables;
+	struct queuing *queuing;
 	uint32_t routes = 0;
 	uint64_t *sets;
 
@@ -128,6 +228,10 @@ static void try_image(const uint8_t *bytes, uint32_t length, unsigned kind, unsi
 	if (table_image_check(copy, length, kind, ports)) {
 		if (kind == 1) {
 			table_image_each_route(copy, count_routes, &routes);
+			assert_int_equal(table_image_queuing(copy, &queuing), 0);
+			for (uint32_t to = 0; to < table_image_hosts(copy); to++)
+				assert_true(queuing_sl(queuing, 0, to) < FRAME_VCS_MAX);
+			queuing_destroy(queuing);
 		} else {
 			sets = calloc(table_image_hosts(copy) + 1u, sizeof(*sets));
 			table_image_read_switch(copy, ports, &tables, sets);
@@ -141,8 +245,10 @@ static void no_other_length_and_no_damage_does_harm(void **state)
 {
 	struct topology *topology = random_network(3, 20);
 	struct route_options options = {0};
-	struct route_set *set =
-		route_compute(topology, route_algorithm_find("ud-itb"), &options, NULL, NULL);
+	struct fault fault;
+	struct route_set *set = compute_set(topology, 1);
+	struct queuing *queuing =
+		queuing_create(topology, queuing_scheme_find("vftree"), 3, &fault);
 	struct route_table *table =
 		route_compute_table(topology, route_algorithm_find("ud"), &options, NULL, NULL);
 	struct rng rng;
@@ -150,11 +256,12 @@ static void no_other_length_and_no_damage_does_harm(void **state)
 	rng_init(&rng, 1, 0, 0);
 	for (unsigned kind = 0; kind < 2; kind++) {
 		unsigned ports = kind == 1 ? 1 : topology->switch_at[0].ports;
+		const struct table_image_source source = {
+			topology, kind == 1 ? set : NULL, kind == 1 ? NULL : table, queuing};
 		struct table_image image;
 
-		assert_int_equal(kind == 1
-					 ? table_image_of_host(&image, topology, set, NULL, 1)
-					 : table_image_of_switch(&image, topology, NULL, table, 0),
+		assert_int_equal(kind == 1 ? table_image_of_host(&image, &source, 1)
+					   : table_image_of_switch(&image, &source, 0),
 			0);
 		for (uint32_t length = 0; length < image.length; length++) {
 			assert_false(table_image_check(image.bytes, length, kind, ports));
@@ -172,6 +279,7 @@ static void no_other_length_and_no_damage_does_harm(void **state)
 		}
 		free(image.bytes);
 	}
+	queuing_destroy(queuing);
 	route_set_destroy(set);
 	route_table_destroy(table);
 	topology_destroy(topology);
@@ -181,6 +289,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_hosts_routes_survive),
 	cmocka_unit_test(a_host_in_a_fabric_of_tables_has_a_short_image),
 	cmocka_unit_test(a_switchs_tables_survive),
+	cmocka_unit_test(service_levels_survive_with_every_scheme),
+	cmocka_unit_test(the_leaves_of_a_fat_tree_take_nine_bytes),
 	cmocka_unit_test(no_other_length_and_no_damage_does_harm),
 };
 
