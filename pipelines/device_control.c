@@ -201,10 +201,14 @@ uint64_t device_control_linked(const struct device_control *control)
 	return atomic_load_explicit(&control->linked, memory_order_relaxed);
 }
 
+bool device_control_caught_up(const struct device_control *control)
+{
+	return atomic_load_explicit(&control->orders_done, memory_order_acquire) == control->orders;
+}
+
 bool device_control_idle(const struct device_control *control)
 {
-	return atomic_load_explicit(&control->orders_done, memory_order_acquire) ==
-		       control->orders &&
+	return device_control_caught_up(control) &&
 	       atomic_load_explicit(&control->idle, memory_order_relaxed);
 }
 
@@ -232,8 +236,9 @@ static bool give(
 
 bool device_control_ready(const struct device_control *control)
 {
-	return record_ring_room(control->down, sizeof(struct device_order), DEVICE_ORDERS_KEPT - 1,
-		       sizeof(struct device_order)) != NULL;
+	return record_ring_room(control->down,
+		       (uint32_t)sizeof(struct device_order) + control->frame_bytes,
+		       DEVICE_ORDERS_KEPT, sizeof(struct device_order)) != NULL;
 }
 
 bool device_control_send(

@@ -28,7 +28,7 @@ struct switch_tables {
 	uint64_t *alternatives;  /* [hosts] */
 	struct vc_rule *vc_rule; /* of one switch, number 0; NULL: the queuing scheme's VCs */
 	uint8_t stage;
-	uint8_t queues; /* of a queuing scheme: service level sl < queues in VC sl; 0: none */
+	uint8_t queues; /* service level sl < queues in VC sl; 0: the VCs as they are */
 };
 
 /* NULL without memory: nothing reachable, no rule, stage 0. */
@@ -38,7 +38,7 @@ void switch_tables_destroy(struct switch_tables *tables);
 /* Tables of a host, likewise. */
 struct host_tables {
 	struct nic_routes *routes;
-	struct queuing *queuing; /* NULL: none */
+	struct queuing *queuing; /* NULL: the service levels as they are */
 };
 
 /* NULL without memory: nothing reachable. */
@@ -102,11 +102,14 @@ const uint8_t *device_control_take(struct device_control *control, unsigned *por
 void device_control_taken(struct device_control *control);
 
 uint64_t device_control_linked(const struct device_control *control);
-/* The loop has done all orders but DEVICE_SEND, and was idle in its last turn since. */
+/* The loop has done all orders but DEVICE_SEND. */
+bool device_control_caught_up(const struct device_control *control);
+/* It has, and it was idle in its last turn since. */
 bool device_control_idle(const struct device_control *control);
 
-/* There is room for DEVICE_ORDERS_KEPT orders without a frame. */
+/* Room for orders without a frame, besides frames. */
 #define DEVICE_ORDERS_KEPT 8
+/* There is room for the longest frame and DEVICE_ORDERS_KEPT other orders. */
 bool device_control_ready(const struct device_control *control);
 /* False: no room; DEVICE_SEND leaves room for DEVICE_ORDERS_KEPT others. */
 bool device_control_send(

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "control_plane.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control_plane_state.h"
+#include "control_tables.h"
+#include "frame.h"
+
+#define HOST_IDENTITY ((uint64_t)1 << 32)
+/* Frames of the greatest length that may wait between a loop and this thread. */
+#define FRAMES_WAITING 16
+#define REQUESTS       16
+/* An image is not longer; 16 MiB are the routes of some 30,000 hosts. */
+#define IMAGE_BYTES_MAX (1u << 24)
+/* Frames of a mapper in a turn, so that the agents are not kept waiting. */
+#define MAPPER_FRAMES_A_TURN 64
+
+static const struct topology_device *topology_device_of(
+	const struct control_plane *plane, const struct control_plane_device *device)
+{
+	const struct topology *topology = plane->config.topology;
+
+	return device->kind == DEVICE_HOST ? &topology->host_at[device->number]
+					   : &topology->switch_at[device->number];
+}
+
+static uint64_t identity(const struct control_plane_device *device)
+{
+	return device->kind == DEVICE_HOST ? HOST_IDENTITY + device->number : device->number + 1u;
+}
+
+static void init_agent(struct control_plane *plane, struct control_device *device)
+{
+	const struct topology_device *named = topology_device_of(plane, &device->config);
+	bool host = device->config.kind == DEVICE_HOST;
+	const struct mapper_agent_config config = {
+		.id = identity(&device->config),
+		.session = plane->config.session,
+		.kind = host ? MAPPER_HOST : MAPPER_SWITCH,
+		.ports = host ? 1 : named->ports,
+		.number = (uint16_t)device->config.number,
+		.name = device->name,
+		.key = plane->config.key,
+		.candidate = device->config.candidate,
+		.priority = device->config.priority,
+		.lease_ps = plane->config.lease_ps,
+		.report_retry_ps = plane->config.report_retry_ps,
+		.image_bytes_max = IMAGE_BYTES_MAX,
+	};
+
+	snprintf(device->name, sizeof(device->name), "%s", named->name);
+	mapper_agent_init(&device->agent, &config, plane->config.counter);
+}
+
+static int init_mapper(struct control_plane *plane, struct control_device *device, weft_time now)
+{
+	struct mapper_config config = plane->config.mapper;
+	struct control_mapper *mapper = calloc(1, sizeof(*mapper));
+	int result;
+
+	if (mapper == NULL)
+		return -ENOMEM;
+	config.session = plane->config.session;
+	result = mapper_init(&mapper->mapper, &config, &device->agent, plane->config.counter, now);
+	if (result == 0)
+		device->mapper = mapper;
+	else
+		free(mapper);
+	return result;
+}
+
+static int init_device(struct control_plane *plane, struct control_device *device,
+	const struct control_plane_device *config, weft_time now)
+{
+	device->config = *config;
+	init_agent(plane, device);
+	plane->devices++;
+	device->control = device_control_create(plane->config.frame_bytes, FRAMES_WAITING);
+	if (device->control == NULL)
+		return -ENOMEM;
+	return config->candidate ? init_mapper(plane, device, now) : 0;
+}
+
+struct control_plane *control_plane_create(const struct control_plane_config *config, weft_time now)
+{
+	struct control_plane *plane = calloc(1, sizeof(*plane));
+	int result = 0;
+
+	if (plane == NULL)
+		return NULL;
+	plane->config = *config;
+	plane->device = calloc(config->devices + 1, sizeof(*plane->device));
+	plane->requests = record_ring_create(CONTROL_REQUEST_MAX, REQUESTS);
+	if (plane->device == NULL || plane->requests == NULL)
+		result = -ENOMEM;
+	for (unsigned i = 0; i < config->devices && result == 0; i++)
+		result = init_device(plane, &plane->device[i], &config->device[i], now);
+	if (result == 0)
+		return plane;
+	control_plane_destroy(plane);
+	errno = ENOMEM;
+	return NULL;
+}
+
+static void fini_device(struct control_device *device)
+{
+	if (device->mapper != NULL) {
+		mapper_fini(&device->mapper->mapper);
+		free(device->mapper->miscabled);
+		free(device->mapper);
+	}
+	mapper_agent_fini(&device->agent);
+	device_control_destroy(device->control);
+}
+
+void control_plane_destroy(struct control_plane *plane)
+{
+	if (plane == NULL)
+		return;
+	for (unsigned i = 0; i < plane->devices; i++)
+		fini_device(&plane->device[i]);
+	free(plane->device);
+	record_ring_destroy(plane->requests);
+	free(plane);
+}
+
+struct device_control *control_plane_control(
+	const struct control_plane *plane, enum device_kind kind, uint32_t number)
+{
+	for (unsigned i = 0; i < plane->devices; i++)
+		if (plane->device[i].config.kind == kind &&
+			plane->device[i].config.number == number)
+			return plane->device[i].control;
+	return NULL;
+}
+
+void control_plane_name_of(const struct control_plane *plane, uint64_t id, char out[64])
+{
+	const struct topology *topology = plane->config.topology;
+
+	if (id > HOST_IDENTITY && id - HOST_IDENTITY < topology->hosts)
+		snprintf(out, 64, "%.63s", topology->host_at[id - HOST_IDENTITY].name);
+	else
+		snprintf(out, 64, "0x%" PRIx64, id);
+}
+
+/* --- what agents want --- */
+
+/* The image that the agent has committed, in the device's form. Without memory the device goes on
+ * with its former tables, and it is tried again. */
+static void commit(struct control_plane *plane, struct control_device *device)
+{
+	const struct mapper_agent *agent = &device->agent;
+	uint32_t hosts = plane->config.topology->hosts;
+	struct switch_tables *of_switch = NULL;
+	struct host_tables *of_host = NULL;
+
+	if (device->config.kind == DEVICE_HOST)
+		of_host = control_host_tables(agent->image, (uint16_t)hosts, &device->reached);
+	else
+		of_switch = control_switch_tables(agent->image, agent->config.ports, hosts);
+	device->tables_due = of_switch == NULL && of_host == NULL;
+	device->not_tables += device->tables_due;
+	if (!device->tables_due && !device_control_commit(device->control, of_switch, of_host)) {
+		switch_tables_destroy(of_switch);
+		host_tables_destroy(of_host);
+		device->tables_due = true;
+	}
+}
+
+/* Before whatever makes orders, device_control_ready() was true: there is room for these. */
+static void give_orders(struct control_plane *plane, struct control_device *device, unsigned orders)
+{
+	if (orders & MAPPER_AGENT_PAUSE)
+		device_control_order(device->control, DEVICE_PAUSE);
+	if (orders & MAPPER_AGENT_PURGE)
+		device_control_order(device->control, DEVICE_PURGE);
+	if (orders & MAPPER_AGENT_COMMIT)
+		commit(plane, device);
+	if (orders & MAPPER_AGENT_RESUME)
+		device_control_order(device->control, DEVICE_RESUME);
+}
+
+/* A frame that has no room is lost as on a cable: whoever waits for it asks again. */
+static void to_agent(struct control_plane *plane, struct control_device *device, weft_time now,
+	uint8_t port, const uint8_t *frame, unsigned bytes)
+{
+	struct mapper_frame *answer = &plane->answer;
+	unsigned orders;
+
+	device->agent.idle = device_control_idle(device->control);
+	orders = mapper_agent_receive(&device->agent, now, port, frame, bytes, answer);
+	give_orders(plane, device, orders);
+	if ((orders & MAPPER_AGENT_ANSWER) == 0)
+		return;
+	if (answer->port != MAPPER_PORT_LOCAL)
+		device_control_send(device->control, answer->port, answer->data, answer->bytes);
+	else if (device->mapper != NULL)
+		mapper_receive(&device->mapper->mapper, now, answer->data, answer->bytes);
+}
+
+/* --- what comes from the loops --- */
+
+static void receive(struct control_plane *plane, struct control_device *device, weft_time now,
+	unsigned port, const uint8_t *frame, unsigned bytes)
+{
+	unsigned payload = frame_payload_offset(frame_header_const(frame));
+	bool command = payload >= bytes || mapper_type_is_command(frame[payload]);
+
+	if (command || device->mapper == NULL)
+		to_agent(plane, device, now, (uint8_t)port, frame, bytes);
+	else
+		mapper_receive(&device->mapper->mapper, now, frame, bytes);
+}
+
+/* Returns the number of frames. */
+static unsigned receive_all(
+	struct control_plane *plane, struct control_device *device, weft_time now)
+{
+	unsigned port, bytes, count = 0;
+	const uint8_t *frame;
+
+	while (device_control_ready(device->control) &&
+		(frame = device_control_take(device->control, &port, &bytes)) != NULL) {
+		receive(plane, device, now, port, frame, bytes);
+		device_control_taken(device->control);
+		count++;
+	}
+	return count;
+}
+
+static void note_links(struct control_device *device)
+{
+	uint64_t linked = device_control_linked(device->control);
+
+	for (uint64_t changed = linked ^ device->agent.linked; changed != 0;
+		changed &= changed - 1) {
+		unsigned port = (unsigned)__builtin_ctzll(changed);
+
+		mapper_agent_set_link(&device->agent, (uint8_t)port, (linked >> port & 1) != 0);
+	}
+}
+
+static unsigned report(struct control_plane *plane, struct control_device *device, weft_time now)
+{
+	if (mapper_agent_due(&device->agent) > now || !device_control_ready(device->control) ||
+		!mapper_agent_poll(&device->agent, now, &plane->answer))
+		return 0;
+	device_control_send(
+		device->control, plane->answer.port, plane->answer.data, plane->answer.bytes);
+	return 1;
+}
+
+static unsigned turn_device(
+	struct control_plane *plane, struct control_device *device, weft_time now)
+{
+	unsigned done = device_control_collect(device->control);
+
+	note_links(device);
+	if (device->tables_due && device_control_ready(device->control))
+		commit(plane, device);
+	done += receive_all(plane, device, now);
+	return done + report(plane, device, now);
+}
+
+/* --- mappers --- */
+
+static unsigned turn_mapper(
+	struct control_plane *plane, struct control_device *device, weft_time now)
+{
+	struct mapper *mapper = &device->mapper->mapper;
+	struct mapper_frame *frame = &plane->question;
+	unsigned count = 0;
+
+	while (count < MAPPER_FRAMES_A_TURN && device_control_ready(device->control) &&
+		mapper_poll(mapper, now, frame)) {
+		count++;
+		if (frame->port == MAPPER_PORT_LOCAL)
+			to_agent(plane, device, now, frame->port, frame->data, frame->bytes);
+		else
+			device_control_send(
+				device->control, frame->port, frame->data, frame->bytes);
+	}
+	control_mapper_watch(plane, device, now);
+	return count;
+}
+
+/* --- the whole --- */
+
+static bool is_routed(const struct control_plane *plane)
+{
+	for (unsigned i = 0; i < plane->devices; i++) {
+		const struct control_device *device = &plane->device[i];
+
+		if (device->agent.image == NULL || device->agent.paused || device->tables_due ||
+			!device_control_caught_up(device->control))
+			return false;
+		if (device->config.kind == DEVICE_HOST &&
+			device->reached + 1u < plane->config.topology->hosts)
+			return false;
+	}
+	return true;
+}
+
+static bool is_busy(const struct control_plane *plane)
+{
+	for (unsigned i = 0; i < plane->devices; i++) {
+		const struct control_device *device = &plane->device[i];
+
+		if (device->tables_due || device->agent.paused || device->agent.staged != NULL ||
+			!device_control_caught_up(device->control) ||
+			(device->mapper != NULL && device->mapper->changing))
+			return true;
+	}
+	return false;
+}
+
+static weft_time next_due(const struct control_plane *plane, weft_time now)
+{
+	weft_time due = WEFT_TIME_NEVER;
+
+	for (unsigned i = 0; i < plane->devices; i++) {
+		const struct control_device *device = &plane->device[i];
+		weft_time at = mapper_agent_due(&device->agent);
+
+		due = at < due ? at : due;
+		if (device->mapper == NULL)
+			continue;
+		at = mapper_due(&device->mapper->mapper, now);
+		due = at < due ? at : due;
+	}
+	return due < now ? now : due;
+}
+
+static void serve_requests(struct control_plane *plane)
+{
+	uint32_t bytes;
+
+	for (const char *text; (text = record_ring_next(plane->requests, &bytes)) != NULL;
+		record_ring_done(plane->requests))
+		control_plane_serve(plane, text);
+}
+
+weft_time control_plane_turn(struct control_plane *plane, weft_time now)
+{
+	unsigned done = 0;
+
+	for (unsigned i = 0; i < plane->devices; i++)
+		done += turn_device(plane, &plane->device[i], now);
+	for (unsigned i = 0; i < plane->devices; i++)
+		if (plane->device[i].mapper != NULL)
+			done += turn_mapper(plane, &plane->device[i], now);
+	serve_requests(plane);
+	plane->busy = done > 0 || is_busy(plane);
+	atomic_store_explicit(&plane->routed, is_routed(plane), memory_order_relaxed);
+	return done > 0 ? now : next_due(plane, now);
+}
+
+bool control_plane_is_busy(const struct control_plane *plane)
+{
+	return plane->busy;
+}
+
+bool control_plane_is_routed(const struct control_plane *plane)
+{
+	return atomic_load_explicit(&plane->routed, memory_order_relaxed);
+}
+
+bool control_plane_ask(struct control_plane *plane, const char *request)
+{
+	size_t bytes = strlen(request) + 1;
+	char *room = NULL;
+
+	record_ring_reclaim_all(plane->requests);
+	if (bytes <= CONTROL_REQUEST_MAX)
+		room = record_ring_room(plane->requests, (uint32_t)bytes, 0, 0);
+	if (room == NULL)
+		return false;
+	memcpy(room, request, bytes);
+	record_ring_publish(plane->requests);
+	return true;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* What agents and mappers of a process know, as files. Written by the thread that runs them, so
+ * each file is of one moment. */
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control_plane_state.h"
+
+static json_t *number(uint64_t value)
+{
+	return json_integer((json_int_t)value);
+}
+
+static json_t *refused(const uint64_t count[MAPPER_REFUSED_COUNT])
+{
+	json_t *all = json_object();
+
+	for (unsigned i = MAPPER_REFUSED_NONE + 1; i < MAPPER_REFUSED_COUNT; i++)
+		json_object_set_new(all, mapper_refusal_name(i), number(count[i]));
+	return all;
+}
+
+/* --- agents --- */
+
+static json_t *ports_of(uint64_t set)
+{
+	json_t *all = json_array();
+
+	for (; set != 0; set &= set - 1)
+		json_array_append_new(all, number((unsigned)__builtin_ctzll(set)));
+	return all;
+}
+
+static json_t *agent_status(const struct control_plane *plane, const struct control_device *device)
+{
+	const struct mapper_agent *agent = &device->agent;
+	char follows[64] = "";
+
+	if (agent->followed != 0)
+		control_plane_name_of(plane, agent->followed, follows);
+	return json_pack("{s:s, s:s, s:I, s:I, s:b, s:o, s:o, s:o, s:o, s:o}", "device",
+		device->name, "follows", follows, "epoch", (json_int_t)agent->epoch, "number",
+		(json_int_t)agent->number, "paused", agent->paused, "linked",
+		ports_of(agent->linked), "refused", refused(agent->refused), "dropped_up",
+		number(device_control_dropped_up(device->control)), "dropped_down",
+		number(device_control_dropped_down(device->control)), "tables_without_memory",
+		number(device->not_tables));
+}
+
+/* --- mappers --- */
+
+static const char *state_name(enum mapper_state state)
+{
+	static const char *const name[] = {
+		[MAPPER_LISTENING] = "listening",
+		[MAPPER_STANDING_BY] = "standing-by",
+		[MAPPER_MAPPING] = "mapping",
+		[MAPPER_DISTRIBUTING] = "distributing",
+		[MAPPER_LEADING] = "leading",
+	};
+
+	return name[state];
+}
+
+static json_t *counters(const struct mapper *mapper)
+{
+	const struct mapper_counters *count = &mapper->counters;
+	json_t *all = json_object();
+
+	json_object_set_new(all, "maps", number(count->maps));
+	json_object_set_new(all, "unchanged", number(count->unchanged));
+	json_object_set_new(all, "live", number(count->live));
+	json_object_set_new(all, "paused", number(count->paused));
+	json_object_set_new(all, "called_off", number(count->called_off));
+	json_object_set_new(all, "led", number(count->led));
+	json_object_set_new(all, "stepped_down", number(count->stepped_down));
+	json_object_set_new(all, "heartbeats", number(count->heartbeats));
+	json_object_set_new(all, "reports", number(count->reports));
+	json_object_set_new(all, "probes", number(mapper->discovery.sent));
+	json_object_set_new(all, "probes_repeated", number(mapper->discovery.retried));
+	json_object_set_new(all, "commands", number(mapper->distribution.sent));
+	json_object_set_new(all, "commands_repeated", number(mapper->distribution.retried));
+	json_object_set_new(all, "purges", number(mapper->distribution.purges));
+	return all;
+}
+
+static json_t *findings(const struct mapper *mapper)
+{
+	json_t *all = json_array();
+
+	for (unsigned i = 0; i < mapper->discovery.findings; i++) {
+		const struct discovery_finding *finding = &mapper->discovery.finding[i];
+		const struct map_device *device = &mapper->map.device[finding->device];
+		char text[160];
+
+		snprintf(text, sizeof(text), "%.*s:%u: %s", (int)device->facts.name_length,
+			device->facts.name, finding->port, discovery_finding_name(finding->kind));
+		json_array_append_new(all, json_string(text));
+	}
+	return all;
+}
+
+static json_t *lines_of(const char *text)
+{
+	json_t *all = json_array();
+
+	while (text != NULL && *text != '\0') {
+		size_t length = strcspn(text, "\n");
+
+		json_array_append_new(all, json_stringn(text, length));
+		text += length + (text[length] == '\n');
+	}
+	return all;
+}
+
+/* What of the map is there. */
+static void add_map(json_t *into, const struct mapper *mapper)
+{
+	uint64_t count[2] = {0, 0}, ends = 0;
+
+	for (uint32_t i = 0; i < mapper->map.devices; i++) {
+		const struct map_device *device = &mapper->map.device[i];
+
+		if (!device->present)
+			continue;
+		count[device->facts.kind == MAPPER_HOST]++;
+		for (unsigned p = 0; p < device->facts.ports; p++)
+			ends += device->port[p].state == MAP_LINKED;
+	}
+	json_object_set_new(into, "devices", number(count[0] + count[1]));
+	json_object_set_new(into, "switches", number(count[0]));
+	json_object_set_new(into, "hosts", number(count[1]));
+	json_object_set_new(into, "cables", number(ends / 2));
+}
+
+static json_t *mapper_status(const struct control_device *device)
+{
+	const struct mapper *mapper = &device->mapper->mapper;
+	json_t *all = json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:I, s:I}", "host", device->name,
+		"state", state_name(mapper->state), "priority", (json_int_t)device->config.priority,
+		"epoch", (json_int_t)mapper->epoch, "generation",
+		(json_int_t)mapper->generation_number, "fault",
+		mapper_leads(mapper) ? mapper->fault.text : "", "first_map_ns",
+		(json_int_t)(device->mapper->first_map_ps / PS_PER_NS), "last_change_ns",
+		(json_int_t)(device->mapper->last_change_ps / PS_PER_NS));
+
+	if (all == NULL)
+		return NULL;
+	add_map(all, mapper);
+	json_object_set_new(all, "findings", findings(mapper));
+	json_object_set_new(all, "miscabled", lines_of(device->mapper->miscabled));
+	json_object_set_new(all, "counters", counters(mapper));
+	json_object_set_new(all, "refused", refused(mapper->counters.refused));
+	return all;
+}
+
+static json_t *status(const struct control_plane *plane)
+{
+	json_t *mappers = json_array(), *agents = json_array();
+
+	for (unsigned i = 0; i < plane->devices; i++) {
+		json_array_append_new(agents, agent_status(plane, &plane->device[i]));
+		if (plane->device[i].mapper != NULL)
+			json_array_append_new(mappers, mapper_status(&plane->device[i]));
+	}
+	return json_pack("{s:o, s:o}", "mappers", mappers, "agents", agents);
+}
+
+/* --- files --- */
+
+typedef int (*write_fn)(const void *what, FILE *out);
+
+/* It appears whole or not at all. */
+static void write_file(const char *path, write_fn write, const void *what)
+{
+	char part[CONTROL_REQUEST_MAX + 8];
+	FILE *out;
+	bool good;
+
+	snprintf(part, sizeof(part), "%s.part", path);
+	out = fopen(part, "w");
+	if (out == NULL)
+		return;
+	good = write(what, out) == 0;
+	if (fclose(out) == 0 && good)
+		rename(part, path);
+	else
+		remove(part);
+}
+
+static int write_status(const void *what, FILE *out)
+{
+	return json_dumpf(what, out, JSON_COMPACT);
+}
+
+static int write_topology(const void *what, FILE *out)
+{
+	return topology_write(what, out);
+}
+
+static void serve_status(const struct control_plane *plane, const char *path)
+{
+	json_t *all = status(plane);
+
+	if (all != NULL)
+		write_file(path, write_status, all);
+	json_decref(all);
+}
+
+static void serve_map(const struct control_plane *plane, const char *host, const char *path)
+{
+	for (unsigned i = 0; i < plane->devices; i++) {
+		const struct control_device *device = &plane->device[i];
+		const struct mapper_generation *current;
+
+		if (device->mapper == NULL || strcmp(device->name, host) != 0)
+			continue;
+		current = mapper_current(&device->mapper->mapper);
+		if (current != NULL)
+			write_file(path, write_topology, current->topology);
+	}
+}
+
+void control_plane_serve(const struct control_plane *plane, const char *request)
+{
+	char host[64];
+	int length = 0;
+
+	if (strncmp(request, "status ", 7) == 0)
+		serve_status(plane, request + 7);
+	else if (sscanf(request, "map %63s %n", host, &length) == 1 && length > 0)
+		serve_map(plane, host, request + length);
+}

@@ -1,0 +1,637 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Control planes over a fabric in memory, whose devices do with orders and with frames of the
+ * mapper what the poll loops do, and carry no data. */
+
+#include "control_plane.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "frame_check.h"
+#include "generator.h"
+#include "miscabling.h"
+#include "topology_file.h"
+#include "unit.h"
+
+#define PLANES      2
+#define FRAME_BYTES 1400
+#define TURN_PS     (20 * PS_PER_US)
+
+struct wire_frame {
+	struct wire_frame *next;
+	unsigned port, bytes;
+	uint8_t data[];
+};
+
+struct device {
+	struct topology_port at;
+	struct device_control *control;
+	struct wire_frame *arrived, **last;
+	struct switch_tables *of_switch;
+	struct host_tables *of_host;
+	bool paused;
+	unsigned pauses, commits;
+};
+
+struct world {
+	struct topology *topology;
+	struct device *device; /* switches, then hosts */
+	unsigned devices;
+	struct control_plane *plane[PLANES];
+	struct control_plane_device place[PLANES][64];
+	struct fabric_key key[PLANES];
+	bool *cut; /* by link */
+	weft_time now;
+};
+
+static struct device *device_at(struct world *world, struct topology_port at)
+{
+	return &world->device[at.kind == DEVICE_SWITCH ? at.device
+						       : world->topology->switches + at.device];
+}
+
+/* --- a device's loop --- */
+
+static void transmit(
+	struct world *world, struct topology_port from, const uint8_t *data, unsigned bytes)
+{
+	const struct topology_link *link = topology_link_at(world->topology, from);
+	struct topology_port to;
+	struct wire_frame *frame;
+	struct device *device;
+
+	if (link == NULL || world->cut[link - world->topology->link_at])
+		return;
+	assert_true(topology_peer(world->topology, from, &to));
+	device = device_at(world, to);
+	frame = malloc(sizeof(*frame) + bytes);
+	assert_non_null(frame);
+	*frame = (struct wire_frame){.port = to.port, .bytes = bytes};
+	memcpy(frame->data, data, bytes);
+	*device->last = frame;
+	device->last = &frame->next;
+}
+
+static void arrive(struct world *world, struct device *device, struct wire_frame *frame)
+{
+	struct frame_header *header = frame_header(frame->data);
+	struct topology_port at = device->at;
+	uint8_t element;
+
+	assert_int_equal(frame_check(frame->data, frame->bytes), FRAME_FAULT_OK);
+	element = frame_route(frame->data)[header->cursor];
+	if (element == ROUTE_TYPE_AGENT) {
+		device_control_up(device->control, frame->port, frame->data, frame->bytes);
+		return;
+	}
+	assert_true(at.kind == DEVICE_SWITCH && (element & ROUTE_PORT_BIT) != 0);
+	frame_update_mutable(frame->data, frame_mutable_word(header->vc, header->vc_original,
+						  (uint8_t)(header->cursor + 1), header->flags));
+	at.port = element & ROUTE_PORT_MASK;
+	transmit(world, at, frame->data, frame->bytes);
+}
+
+static void obey(struct world *world, struct device *device, struct device_order *order)
+{
+	struct topology_port at = device->at;
+	struct switch_tables *of_switch = device->of_switch;
+	struct host_tables *of_host = device->of_host;
+
+	at.port = order->port;
+	switch (order->kind) {
+	case DEVICE_SEND:
+		transmit(world, at, order->frame, order->bytes);
+		break;
+	case DEVICE_COMMIT:
+		device->commits++;
+		device->of_switch = order->of_switch;
+		device->of_host = order->of_host;
+		order->of_switch = of_switch;
+		order->of_host = of_host;
+		break;
+	case DEVICE_PAUSE:
+		device->pauses++;
+		device->paused = true;
+		break;
+	case DEVICE_RESUME:
+		device->paused = false;
+		break;
+	default:
+		break;
+	}
+}
+
+static uint64_t linked(const struct world *world, struct topology_port at, unsigned ports)
+{
+	uint64_t set = 0;
+
+	for (unsigned port = 0; port < ports; port++) {
+		const struct topology_link *link;
+
+		at.port = (uint8_t)port;
+		link = topology_link_at(world->topology, at);
+		if (link != NULL && !world->cut[link - world->topology->link_at])
+			set |= (uint64_t)1 << port;
+	}
+	return set;
+}
+
+static void turn_loop(struct world *world, struct device *device)
+{
+	unsigned ports = device->at.kind == DEVICE_HOST
+				 ? 1
+				 : world->topology->switch_at[device->at.device].ports;
+	struct device_order *order;
+
+	while (device->arrived != NULL) {
+		struct wire_frame *frame = device->arrived;
+
+		device->arrived = frame->next;
+		if (device->arrived == NULL)
+			device->last = &device->arrived;
+		arrive(world, device, frame);
+		free(frame);
+	}
+	while ((order = device_control_next(device->control)) != NULL) {
+		obey(world, device, order);
+		device_control_done(device->control);
+	}
+	device_control_note(device->control, linked(world, device->at, ports), device->paused);
+}
+
+/* --- the world --- */
+
+static struct mapper_config usual_mapper(const char *algorithm, bool tables)
+{
+	return (struct mapper_config){
+		.algorithm = route_algorithm_find(algorithm),
+		.fallback = route_algorithm_find("ud"),
+		.tables = tables,
+		.listen_ps = 2 * PS_PER_MS,
+		.heartbeat_ps = 10 * PS_PER_MS,
+		.takeover_ps = 60 * PS_PER_MS,
+		.others_ps = 2 * PS_PER_S,
+		.standbys = 4,
+		.gather_ps = PS_PER_MS,
+		.linger_ps = 20 * PS_PER_MS,
+		.sweep_ps = 20 * PS_PER_MS,
+		.discovery = {.outstanding = 32, .retry_ps = 2 * PS_PER_MS, .tries = 20},
+		.distribution = {.outstanding = 32,
+			.retry_ps = 2 * PS_PER_MS,
+			.tries = 20,
+			.part_bytes = 1024,
+			.drain_ps = 50 * PS_PER_MS,
+			.settle_ps = 100 * PS_PER_US},
+	};
+}
+
+/* Devices with an odd number live in the second process, if there is one. */
+static unsigned plane_of(const struct world *world, uint32_t number)
+{
+	return world->plane[1] != NULL ? number % 2 : 0;
+}
+
+static void start_plane(struct world *world, unsigned which, unsigned planes,
+	const struct mapper_config *mapper, const struct topology *expect)
+{
+	struct control_plane_config config = {
+		.topology = world->topology,
+		.device = world->place[which],
+		.session = 100 + which,
+		.key = &world->key[which],
+		.mapper = *mapper,
+		.lease_ps = 50 * PS_PER_MS,
+		.report_retry_ps = 2 * PS_PER_MS,
+		.frame_bytes = FRAME_BYTES,
+		.expect = expect,
+	};
+
+	for (unsigned i = 0; i < world->devices; i++) {
+		struct topology_port at = world->device[i].at;
+
+		if (at.device % planes == which)
+			world->place[which][config.devices++] =
+				(struct control_plane_device){.kind = at.kind,
+					.number = at.device,
+					.candidate = at.kind == DEVICE_HOST,
+					.priority = at.device == 2};
+	}
+	world->plane[which] = control_plane_create(&config, 0);
+	assert_non_null(world->plane[which]);
+}
+
+static void start(struct world *world, const char *network, unsigned planes,
+	const struct mapper_config *mapper, const struct topology *expect)
+{
+	struct fault fault;
+
+	memset(world, 0, sizeof(*world));
+	memset(world->key[0].bytes, 7, sizeof(world->key[0].bytes));
+	world->key[1] = world->key[0];
+	world->topology = topology_generate(network, &fault);
+	assert_non_null(world->topology);
+	world->devices = world->topology->switches + world->topology->hosts;
+	world->device = calloc(world->devices, sizeof(*world->device));
+	world->cut = calloc(world->topology->links, sizeof(bool));
+	for (unsigned i = 0; i < world->devices; i++) {
+		struct device *device = &world->device[i];
+		bool host = i >= world->topology->switches;
+
+		device->at.kind = host ? DEVICE_HOST : DEVICE_SWITCH;
+		device->at.device = host ? i - world->topology->switches : i;
+		device->last = &device->arrived;
+	}
+	for (unsigned which = 0; which < planes; which++)
+		start_plane(world, which, planes, mapper, expect);
+	for (unsigned i = 0; i < world->devices; i++) {
+		struct topology_port at = world->device[i].at;
+
+		world->device[i].control = control_plane_control(
+			world->plane[plane_of(world, at.device)], at.kind, at.device);
+		assert_non_null(world->device[i].control);
+	}
+}
+
+static void stop(struct world *world)
+{
+	for (unsigned i = 0; i < world->devices; i++) {
+		struct device *device = &world->device[i];
+
+		for (struct wire_frame *frame; (frame = device->arrived) != NULL; free(frame))
+			device->arrived = frame->next;
+		switch_tables_destroy(device->of_switch);
+		host_tables_destroy(device->of_host);
+	}
+	for (unsigned i = 0; i < PLANES; i++)
+		control_plane_destroy(world->plane[i]);
+	free(world->device);
+	free(world->cut);
+	topology_destroy(world->topology);
+}
+
+static bool is_routed(const struct world *world)
+{
+	for (unsigned i = 0; i < PLANES; i++)
+		if (world->plane[i] != NULL && !control_plane_is_routed(world->plane[i]))
+			return false;
+	return true;
+}
+
+static void step(struct world *world)
+{
+	for (unsigned i = 0; i < world->devices; i++)
+		turn_loop(world, &world->device[i]);
+	for (unsigned i = 0; i < PLANES; i++)
+		if (world->plane[i] != NULL)
+			control_plane_turn(world->plane[i], world->now);
+	world->now += TURN_PS;
+}
+
+static void run(struct world *world, weft_time time)
+{
+	for (weft_time until = world->now + time; world->now < until;)
+		step(world);
+}
+
+static bool run_until_routed(struct world *world, weft_time time)
+{
+	for (weft_time until = world->now + time; world->now < until && !is_routed(world);)
+		step(world);
+	return is_routed(world);
+}
+
+/* --- what the tables say --- */
+
+/* Follows the route of 'from' to 'to', or the switches' tables, over the cables that are there. */
+static bool leads(struct world *world, uint32_t from, uint16_t to)
+{
+	const struct host_tables *tables =
+		device_at(world, (struct topology_port){DEVICE_HOST, from, 0})->of_host;
+	struct topology_port at = {DEVICE_HOST, from, 0}, next;
+	const uint8_t *route = NULL;
+	uint8_t length = 0;
+
+	if (tables == NULL || !nic_routes_reaches(tables->routes, to))
+		return false;
+	if (!tables->routes->to[to].by_table)
+		route = nic_routes_get(tables->routes, to, 0, &length);
+	for (unsigned hops = 0; hops < 16; hops++) {
+		const struct topology_link *link = topology_link_at(world->topology, at);
+
+		if (link == NULL || world->cut[link - world->topology->link_at] ||
+			!topology_peer(world->topology, at, &next))
+			return false;
+		if (next.kind == DEVICE_HOST)
+			return next.device == to;
+		at = next;
+		at.port = route != NULL ? route[hops] & ROUTE_PORT_MASK
+					: device_at(world, at)->of_switch->port[to];
+	}
+	return false;
+}
+
+static unsigned count_ways(struct world *world)
+{
+	unsigned ways = 0;
+
+	for (uint32_t from = 0; from < world->topology->hosts; from++)
+		for (uint32_t to = 0; to < world->topology->hosts; to++)
+			ways += from != to && leads(world, from, (uint16_t)to);
+	return ways;
+}
+
+/* 4 switches, 8 hosts, every two switches joined. */
+#define NETWORK "full:switches=4,hosts=2"
+#define WAYS    (8 * 7)
+#define A_WHILE (400 * PS_PER_MS)
+
+static void every_host_gets_a_way_to_every_other(void **state)
+{
+	const struct mapper_config tables = usual_mapper("ud", true);
+	const struct mapper_config routes = usual_mapper("ud", false);
+	const struct mapper_config *const all[] = {&tables, &routes};
+	struct world world;
+
+	for (unsigned i = 0; i < 2; i++) {
+		start(&world, NETWORK, 1, all[i], NULL);
+		assert_false(is_routed(&world));
+		assert_true(run_until_routed(&world, A_WHILE));
+		assert_int_equal(count_ways(&world), WAYS);
+		stop(&world);
+	}
+}
+
+static void two_processes_find_each_other(void **state)
+{
+	const struct mapper_config mapper = usual_mapper("ud", false);
+	struct world world;
+
+	start(&world, NETWORK, 2, &mapper, NULL);
+	assert_true(run_until_routed(&world, A_WHILE));
+	assert_int_equal(count_ways(&world), WAYS);
+	stop(&world);
+}
+
+/* Every cable between switches in turn, one after the other is repaired. */
+static void a_cut_cable_is_gone_round(void **state)
+{
+	const struct mapper_config mapper = usual_mapper("ud", true);
+	struct world world;
+
+	start(&world, NETWORK, 2, &mapper, NULL);
+	assert_true(run_until_routed(&world, A_WHILE));
+	for (uint32_t i = 0; i < world.topology->links; i++) {
+		const struct topology_link *link = &world.topology->link_at[i];
+
+		if (link->a.kind == DEVICE_HOST || link->b.kind == DEVICE_HOST)
+			continue;
+		world.cut[i] = true;
+		run(&world, 200 * PS_PER_MS);
+		assert_int_equal(count_ways(&world), WAYS);
+		world.cut[i] = false;
+		run(&world, 200 * PS_PER_MS);
+		assert_true(is_routed(&world));
+	}
+	stop(&world);
+}
+
+static void a_host_that_is_cut_off_leaves_the_process_without_all_routes(void **state)
+{
+	const struct mapper_config mapper = usual_mapper("ud", false);
+	struct topology_port port = {DEVICE_HOST, 5, 0};
+	struct world world;
+
+	start(&world, NETWORK, 1, &mapper, NULL);
+	world.cut[topology_link_at(world.topology, port) - world.topology->link_at] = true;
+	assert_false(run_until_routed(&world, A_WHILE));
+	assert_int_equal(count_ways(&world), 7 * 6);
+	world.cut[topology_link_at(world.topology, port) - world.topology->link_at] = false;
+	assert_true(run_until_routed(&world, A_WHILE));
+	assert_int_equal(count_ways(&world), WAYS);
+	stop(&world);
+}
+
+static json_t *ask_status(struct world *world);
+
+static json_int_t count_forged(struct world *world)
+{
+	json_t *all = ask_status(world);
+	const json_t *agent;
+	json_int_t forged = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(all, "agents"), i, agent) forged +=
+		json_integer_value(json_object_get(json_object_get(agent, "refused"), "forged"));
+	json_decref(all);
+	return forged;
+}
+
+/* Each makes a fabric of what has its key. */
+static void processes_with_different_keys_know_nothing_of_each_other(void **state)
+{
+	const struct mapper_config mapper = usual_mapper("ud", false);
+	unsigned within = 0;
+	struct world world;
+
+	start(&world, NETWORK, 2, &mapper, NULL);
+	world.key[1].bytes[0] ^= 1;
+	run(&world, A_WHILE);
+	for (uint32_t from = 0; from < world.topology->hosts; from++)
+		for (uint16_t to = 0; to < world.topology->hosts; to++) {
+			struct topology_port at = {DEVICE_HOST, from, 0};
+			const struct host_tables *tables = device_at(&world, at)->of_host;
+
+			if (tables == NULL || !nic_routes_reaches(tables->routes, to))
+				continue;
+			assert_int_equal(from % 2, to % 2);
+			within++;
+		}
+	assert_true(within > 0);
+	assert_true(count_forged(&world) > 0);
+	assert_false(is_routed(&world));
+	stop(&world);
+}
+
+/* Up/down routes before and after a cable was cut do not always go together. */
+static void a_pause_reaches_all_loops_and_ends(void **state)
+{
+	const struct mapper_config mapper = usual_mapper("ud", false);
+	unsigned pauses = 0, ways;
+	struct world world;
+
+	start(&world, "torus:dims=4x4,hosts=1", 2, &mapper, NULL);
+	ways = world.topology->hosts * (world.topology->hosts - 1);
+	assert_true(run_until_routed(&world, A_WHILE));
+	for (uint32_t i = 0; i < world.topology->links && pauses == 0; i++) {
+		if (world.topology->link_at[i].a.kind == DEVICE_HOST ||
+			world.topology->link_at[i].b.kind == DEVICE_HOST)
+			continue;
+		world.cut[i] = true;
+		run(&world, 200 * PS_PER_MS);
+		assert_int_equal(count_ways(&world), ways);
+		pauses = world.device[0].pauses;
+	}
+	assert_true(pauses > 0);
+	for (unsigned i = 0; i < world.devices; i++) {
+		assert_false(world.device[i].paused);
+		assert_int_equal(world.device[i].pauses, pauses);
+	}
+	stop(&world);
+}
+
+/* --- what it tells --- */
+
+struct place {
+	char directory[32], path[48], request[96];
+};
+
+static void choose_place(struct place *place, const char *request)
+{
+	strcpy(place->directory, "/tmp/weft-control-XXXXXX");
+	assert_non_null(mkdtemp(place->directory));
+	snprintf(place->path, sizeof(place->path), "%s/file", place->directory);
+	snprintf(place->request, sizeof(place->request), "%s %s", request, place->path);
+}
+
+static void clear_place(const struct place *place)
+{
+	unlink(place->path);
+	assert_int_equal(rmdir(place->directory), 0);
+}
+
+static json_t *ask_status(struct world *world)
+{
+	struct place place;
+	json_t *all;
+
+	choose_place(&place, "status");
+	assert_true(control_plane_ask(world->plane[0], place.request));
+	step(world);
+	all = json_load_file(place.path, 0, NULL);
+	assert_non_null(all);
+	clear_place(&place);
+	return all;
+}
+
+static const json_t *leader_of(const json_t *all)
+{
+	const json_t *mapper, *found = NULL;
+	size_t i;
+
+	json_array_foreach(json_object_get(all, "mappers"), i,
+		mapper) if (strcmp(json_string_value(json_object_get(mapper, "state")),
+				    "leading") == 0)
+	{
+		assert_null(found);
+		found = mapper;
+	}
+	return found;
+}
+
+static json_int_t number_of(const json_t *object, const char *key)
+{
+	assert_true(json_is_integer(json_object_get(object, key)));
+	return json_integer_value(json_object_get(object, key));
+}
+
+static void the_status_says_who_leads_and_whom_all_follow(void **state)
+{
+	const struct mapper_config mapper = usual_mapper("ud", false);
+	struct world world;
+	const json_t *leader, *agent;
+	json_t *all;
+	size_t i;
+
+	start(&world, NETWORK, 1, &mapper, NULL);
+	assert_true(run_until_routed(&world, A_WHILE));
+	run(&world, 50 * PS_PER_MS);
+	all = ask_status(&world);
+	leader = leader_of(all);
+	assert_non_null(leader);
+	/* The only one with a priority. */
+	assert_string_equal(json_string_value(json_object_get(leader, "host")), "h2");
+	assert_int_equal(number_of(leader, "devices"), 12);
+	assert_int_equal(number_of(leader, "cables"), 14);
+	assert_true(number_of(leader, "first_map_ns") > 0);
+	assert_int_equal(json_array_size(json_object_get(leader, "findings")), 0);
+	assert_int_equal(json_array_size(json_object_get(all, "agents")), 12);
+	json_array_foreach(json_object_get(all, "agents"), i, agent)
+	{
+		assert_string_equal(json_string_value(json_object_get(agent, "follows")), "h2");
+		assert_int_equal(number_of(agent, "epoch"), number_of(leader, "epoch"));
+	}
+	json_decref(all);
+	stop(&world);
+}
+
+static void the_map_is_written_as_a_topology(void **state)
+{
+	const struct mapper_config mapper = usual_mapper("ud", false);
+	struct topology *found;
+	struct place place;
+	struct fault fault;
+	struct world world;
+
+	start(&world, NETWORK, 1, &mapper, NULL);
+	assert_true(run_until_routed(&world, A_WHILE));
+	run(&world, 50 * PS_PER_MS);
+	choose_place(&place, "map h2");
+	assert_true(control_plane_ask(world.plane[0], place.request));
+	step(&world);
+	found = topology_load(place.path, &fault);
+	assert_non_null(found);
+	assert_int_equal(miscabling_report(found, world.topology, NULL), 0);
+	topology_destroy(found);
+	clear_place(&place);
+	stop(&world);
+}
+
+static void what_is_not_as_expected_is_told(void **state)
+{
+	const struct mapper_config mapper = usual_mapper("ud", false);
+	struct topology *expect = topology_generate(NETWORK, NULL);
+	struct world world;
+	const json_t *leader;
+	json_t *all;
+
+	start(&world, NETWORK, 1, &mapper, expect);
+	assert_true(run_until_routed(&world, A_WHILE));
+	run(&world, 50 * PS_PER_MS);
+	all = ask_status(&world);
+	assert_int_equal(json_array_size(json_object_get(leader_of(all), "miscabled")), 0);
+	json_decref(all);
+	for (uint32_t i = 0; i < expect->links; i++)
+		world.cut[i] = expect->link_at[i].a.kind == DEVICE_SWITCH &&
+			       expect->link_at[i].b.kind == DEVICE_SWITCH && !world.cut[0] &&
+			       expect->link_at[i].a.device == 0 && expect->link_at[i].b.device == 3;
+	run(&world, 200 * PS_PER_MS);
+	all = ask_status(&world);
+	leader = leader_of(all);
+	assert_non_null(leader);
+	assert_true(json_array_size(json_object_get(leader, "miscabled")) > 0);
+	assert_true(number_of(leader, "last_change_ns") > 0);
+	json_decref(all);
+	stop(&world);
+	topology_destroy(expect);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_host_gets_a_way_to_every_other),
+		cmocka_unit_test(two_processes_find_each_other),
+		cmocka_unit_test(a_cut_cable_is_gone_round),
+		cmocka_unit_test(a_host_that_is_cut_off_leaves_the_process_without_all_routes),
+		cmocka_unit_test(processes_with_different_keys_know_nothing_of_each_other),
+		cmocka_unit_test(a_pause_reaches_all_loops_and_ends),
+		cmocka_unit_test(the_status_says_who_leads_and_whom_all_follow),
+		cmocka_unit_test(the_map_is_written_as_a_topology),
+		cmocka_unit_test(what_is_not_as_expected_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
