@@ -134,6 +134,8 @@ int fabric_links_open(struct real_fabric *fabric, struct fault *fault);
 void fabric_links_close(struct real_fabric *fabric);
 /* The open end at a port of a device that lives here; NULL if there is no cable. */
 struct fabric_end *fabric_end_at(struct real_fabric *fabric, struct topology_port at);
+/* "s0:2 down" cuts the cable at this port, if that is here, "s0:2 up" joins it again. */
+void fabric_links_cut(struct real_fabric *fabric, const char *text);
 /* NULL if none is wanted. */
 struct damage *fabric_end_damage(struct fabric_end *end);
 

@@ -65,6 +65,7 @@ void real_fabric_run(struct real_fabric *fabric, weft_time duration, const atomi
  * telemetry's /weft/control,TEXT:
  *     traffic start NANOSECONDS    sends the traffic section for so long, measuring
  *     traffic stop
+ *     link PORT down               cuts the cable at a port that is here, link PORT up joins it
  *     report PATH                  writes this part's result as JSON, and "PATH.part" first
  */
 void real_fabric_serve(struct real_fabric *fabric, const atomic_bool *stop);

@@ -111,6 +111,23 @@ struct damage *fabric_end_damage(struct fabric_end *end)
 										: NULL;
 }
 
+void fabric_links_cut(struct real_fabric *fabric, const char *text)
+{
+	const char *state = strchr(text, ' ');
+	char name[64];
+
+	if (state == NULL)
+		return;
+	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
+		struct fabric_end *end = &fabric->end[i];
+
+		name_end(fabric, end, name, sizeof(name));
+		if (end->open && strlen(name) == (size_t)(state - text) &&
+			strncmp(name, text, strlen(name)) == 0)
+			port_cut(&end->port, strcmp(state, " down") == 0);
+	}
+}
+
 void fabric_links_close(struct real_fabric *fabric)
 {
 	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)

@@ -202,6 +202,8 @@ static void serve_command(struct real_fabric *fabric, weft_time now)
 		stop_traffic(fabric, now);
 	else if (strncmp(text, "report ", 7) == 0)
 		report(fabric, text + 7);
+	else if (strncmp(text, "link ", 5) == 0)
+		fabric_links_cut(fabric, text + 5);
 }
 
 static bool lead(struct real_fabric *fabric)

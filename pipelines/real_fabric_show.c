@@ -106,7 +106,7 @@ static bool read_link(const void *ctx, unsigned index, struct telemetry_link *li
 	link->peer[0] = '\0';
 	if (topology_peer(fabric->options.topology, end->at, &peer))
 		topology_port_name(fabric->options.topology, peer, link->peer, sizeof(link->peer));
-	link->state = state[protocol->state];
+	link->state = port_is_cut(&end->port) ? "cut" : state[protocol->state];
 	link->counter = counter;
 	link->counters = sizeof(counter) / sizeof(counter[0]);
 	link->value[0] = protocol->credit_frames_sent;

@@ -13,6 +13,7 @@
  */
 
 #include <rte_mbuf.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "fault.h"
@@ -39,6 +40,7 @@ struct port {
 	port_close_fn *close;
 	void *ctx;               /* of the kind of port */
 	struct capture *capture; /* NULL: nobody listens. Set and cleared by capture.c (atomic) */
+	bool cut;                /* port_cut() */
 	uint16_t ethdev;         /* RTE_MAX_ETHPORTS if it is none */
 	uint32_t slots; /* frames that can wait in its receive ring while the core is away */
 	char name[64];  /* "s0:1" */
@@ -71,14 +73,34 @@ int port_open_memory_link(struct port *a, const char *name_a, struct port *b, co
 
 void port_close(struct port *port);
 
+/* Cuts the cable, or joins it again: while it is cut what comes is thrown away, and what is sent is
+ * taken and thrown away. Any thread; the port's own sees it with its next burst. */
+static inline void port_cut(struct port *port, bool cut)
+{
+	__atomic_store_n(&port->cut, cut, __ATOMIC_RELAXED);
+}
+
+static inline bool port_is_cut(const struct port *port)
+{
+	return __atomic_load_n(&port->cut, __ATOMIC_RELAXED);
+}
+
 static inline uint16_t port_rx(
 	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
-	return port->rx(port, mbufs, count, now);
+	uint16_t received = port->rx(port, mbufs, count, now);
+
+	if (likely(!port_is_cut(port)))
+		return received;
+	rte_pktmbuf_free_bulk(mbufs, received);
+	return 0;
 }
 
 static inline uint16_t port_tx(
 	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
-	return port->tx(port, mbufs, count, now);
+	if (likely(!port_is_cut(port)))
+		return port->tx(port, mbufs, count, now);
+	rte_pktmbuf_free_bulk(mbufs, count);
+	return count;
 }

@@ -25,3 +25,8 @@
  * exist or a port that had no link before, ENOMEM. The caller destroys the copy. */
 struct topology *topology_without(const struct topology *topology, const char *const *failed,
 	size_t count, struct fault *fault);
+
+/* What of a topology with failures is still attached to something, for writing to a file: without
+ * hosts that are cut off and switches without links. Names stay, numbers move up. NULL with 'fault'
+ * and errno ENOMEM. The caller destroys it. */
+struct topology *topology_attached(const struct topology *topology, struct fault *fault);

@@ -372,6 +372,32 @@ static void losses_of_a_port_that_is_no_device_are_none(void **state)
 	port_close(&b);
 }
 
+static void nothing_passes_a_cut_cable_and_nothing_is_kept(void **state)
+{
+	unsigned before = rte_mempool_avail_count(pool);
+	struct rte_mbuf *mbuf = make_frame(0);
+	struct port a, b;
+
+	port_open_memory_link(&a, "s0:0", &b, "s1:0", 64, NULL);
+	port_cut(&a, true);
+	assert_int_equal(port_tx(&a, &mbuf, 1, 0), 1);
+	port_cut(&a, false);
+	assert_int_equal(port_rx(&b, &mbuf, 1, 0), 0);
+	mbuf = make_frame(1);
+	assert_int_equal(port_tx(&b, &mbuf, 1, 0), 1);
+	port_cut(&a, true);
+	assert_int_equal(port_rx(&a, &mbuf, 1, 0), 0);
+	assert_int_equal(rte_mempool_avail_count(pool), before);
+	port_cut(&a, false);
+	mbuf = make_frame(2);
+	assert_int_equal(port_tx(&a, &mbuf, 1, 0), 1);
+	assert_int_equal(port_rx(&b, &mbuf, 1, 0), 1);
+	assert_int_equal(frame_sequence(mbuf), 2);
+	rte_pktmbuf_free(mbuf);
+	port_close(&a);
+	port_close(&b);
+}
+
 /* memif cuts what is longer than its buffers (2,048 bytes) and chains mbufs that are too small. */
 static void chained_frame_is_made_one_segment_or_counted(void **state)
 {
@@ -414,6 +440,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(unknown_driver_is_named),
 	cmocka_unit_test(absent_interface_is_named),
 	cmocka_unit_test(losses_of_a_port_that_is_no_device_are_none),
+	cmocka_unit_test(nothing_passes_a_cut_cable_and_nothing_is_kept),
 };
 
 /* --- the processes --- */

@@ -254,6 +254,44 @@ static void any_failures_leave_a_topology_that_is_whole_but_for_them(void **stat
 	}
 }
 
+static void what_is_left_can_be_written_and_read_back(void **state)
+{
+	struct fault fault = {""};
+	struct topology *whole = topology_open("rlft:ports=4,stages=2", &fault);
+	/* Two hosts with their leaf, and one whose cable is out. */
+	struct topology *left = without(whole, NAMES("s0", "h7"));
+	struct topology *attached = topology_attached(left, &fault), *again;
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_non_null(attached);
+	assert_int_equal(attached->switches, whole->switches - 1);
+	assert_int_equal(attached->hosts, whole->hosts - 3);
+	assert_int_equal(attached->links, left->links);
+	assert_int_equal(topology_find_host(attached, "h7"), -1);
+	assert_string_equal(attached->host_at[0].name, "h2");
+	assert_int_equal(topology_write(attached, out), 0);
+	fclose(out);
+	again = topology_parse(text, length, "text", &fault);
+	assert_string_equal(fault.text, "");
+	for (uint32_t i = 0; i < attached->links; i++) {
+		char was[64], is[64];
+
+		topology_port_name(left, left->link_at[i].a, was, sizeof(was));
+		topology_port_name(again, again->link_at[i].a, is, sizeof(is));
+		assert_string_equal(was, is);
+		topology_port_name(left, left->link_at[i].b, was, sizeof(was));
+		topology_port_name(again, again->link_at[i].b, is, sizeof(is));
+		assert_string_equal(was, is);
+	}
+	free(text);
+	topology_destroy(again);
+	topology_destroy(attached);
+	topology_destroy(left);
+	topology_destroy(whole);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_link_is_named_by_either_end),
 	cmocka_unit_test(a_failed_switch_stays_without_links),
@@ -265,6 +303,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_does_not_exist_cannot_fail),
 	cmocka_unit_test(ports_without_link_are_no_longer_bound),
 	cmocka_unit_test(any_failures_leave_a_topology_that_is_whole_but_for_them),
+	cmocka_unit_test(what_is_left_can_be_written_and_read_back),
 };
 
 UNIT_MAIN(tests)

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "topology_without.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* New numbers of the devices that are kept, by the old ones. */
+struct renumbering {
+	uint32_t *switch_at, *host_at;
+	uint32_t switches, hosts;
+};
+
+static bool has_link(const struct topology *topology, uint32_t device)
+{
+	const int32_t *links = &topology->switch_port_link[(size_t)device * TOPOLOGY_PORTS_MAX];
+
+	for (unsigned port = 0; port < TOPOLOGY_PORTS_MAX; port++)
+		if (links[port] >= 0)
+			return true;
+	return false;
+}
+
+static void number(const struct topology *topology, struct renumbering *numbers)
+{
+	for (uint32_t s = 0; s < topology->switches; s++)
+		if (has_link(topology, s))
+			numbers->switch_at[s] = numbers->switches++;
+	for (uint32_t h = 0; h < topology->hosts; h++)
+		if (topology->host_link[h] >= 0)
+			numbers->host_at[h] = numbers->hosts++;
+}
+
+static struct topology_port moved(const struct renumbering *numbers, struct topology_port port)
+{
+	port.device = port.kind == DEVICE_SWITCH ? numbers->switch_at[port.device]
+						 : numbers->host_at[port.device];
+	return port;
+}
+
+static int fill(
+	struct topology *copy, const struct topology *topology, const struct renumbering *numbers)
+{
+	int result = 0;
+
+	copy->default_rate_bps = topology->default_rate_bps;
+	copy->default_delay_ps = topology->default_delay_ps;
+	for (uint32_t s = 0; s < topology->switches; s++)
+		if (has_link(topology, s))
+			copy->switch_at[numbers->switch_at[s]] = topology->switch_at[s];
+	for (uint32_t h = 0; h < topology->hosts; h++)
+		if (topology->host_link[h] >= 0)
+			copy->host_at[numbers->host_at[h]] = topology->host_at[h];
+	for (uint32_t i = 0; i < topology->links && result == 0; i++) {
+		const struct topology_link *link = &topology->link_at[i];
+
+		result = topology_add_link(copy, moved(numbers, link->a), moved(numbers, link->b),
+			link->rate_bps, link->delay_ps, link->line);
+	}
+	return result;
+}
+
+struct topology *topology_attached(const struct topology *topology, struct fault *fault)
+{
+	struct renumbering numbers = {
+		.switch_at = calloc((size_t)topology->switches + 1, sizeof(uint32_t)),
+		.host_at = calloc((size_t)topology->hosts + 1, sizeof(uint32_t)),
+	};
+	struct topology *copy = NULL;
+	int result = -ENOMEM;
+
+	if (numbers.switch_at != NULL && numbers.host_at != NULL) {
+		number(topology, &numbers);
+		copy = topology_create(topology->name, numbers.switches, numbers.hosts);
+	}
+	if (copy != NULL)
+		result = fill(copy, topology, &numbers);
+	if (result == 0)
+		result = topology_finish(copy, topology->name, fault);
+	else
+		fault_set(fault, ENOMEM, "%s: no memory for a copy", topology->name);
+	free(numbers.switch_at);
+	free(numbers.host_at);
+	if (result == 0)
+		return copy;
+	topology_destroy(copy);
+	errno = -result;
+	return NULL;
+}
