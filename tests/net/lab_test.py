@@ -83,6 +83,16 @@ class Lab:
     def status(self):
         return json.loads(self.weft("status", "--json").stdout)
 
+    def links(self):
+        return {link["port"]: link["state"] for link in self.status()["links"]}
+
+    def wait_links(self, condition, seconds=30):
+        """Until the condition is true of {port: state}."""
+        deadline = time.monotonic() + seconds
+        while not condition(links := self.links()):
+            if time.monotonic() > deadline:
+                raise AssertionError(f"after {seconds} s: {links}")
+
     def run(self, *more):
         path = os.path.join(self.folder, "result.json")
         done = self.weft("run", "--json", path, *more)
@@ -355,6 +365,40 @@ class Veth(LabCase):
         self.assertEqual(len(frames), 20, dump.stderr)
         self.assertTrue(all("(0x88b5)" in frame for frame in frames), frames)
         self.assert_whole(lab.run())
+        self.assertEqual(lab.weft("down").returncode, 0)
+        self.assertEqual(lab.leftovers(), [])
+
+
+    def test_a_cable_is_cut_and_joined(self):
+        lab = self.lab("p", "links: veth\nhello: 5ms\n")
+        lab.up()
+        done = lab.weft("link", "spine:0", "down")
+        self.assertEqual((done.returncode, done.stdout), (0, "leaf0:2 - spine:0 is cut\n"))
+        states = lab.links()
+        self.assertEqual((states["leaf0:2"], states["spine:0"]), ("cut", "cut"))
+        self.assertEqual(lab.weft("status").returncode, 1)
+        # Nothing reaches the other leaf: there was one way.
+        self.assertEqual(lab.weft("run", "--duration", "200ms").returncode, 1)
+        self.assertEqual(lab.weft("link", "leaf0:2", "up").returncode, 0)
+        lab.wait_links(lambda links: set(links.values()) == {"up"})
+        self.assertEqual(lab.weft("status").returncode, 0)
+
+    def test_a_killed_process_is_started_again_beside_the_others(self):
+        lab = self.lab("q", "links: veth\n")
+        lab.up()
+        before = dict(lab.pids)
+        os.kill(lab.pids["spine"], signal.SIGKILL)
+        lab.wait_links(lambda links: links.get("leaf0:2") == "down")
+        refused = lab.weft("up", "--process", "leaf0")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("is up already", refused.stderr)
+        again = lab.weft("up", "--process", "spine", "--wait", "30s")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        lab.wait_links(lambda links: set(links.values()) == {"up"})
+        lab.pids = {p["name"]: p["pid"] for p in lab.status()["processes"]}
+        self.assertNotEqual(lab.pids.pop("spine"), before.pop("spine"))
+        self.assertEqual(lab.pids, before)
+        self.assert_whole(lab.run("--duration", "500ms"))
         self.assertEqual(lab.weft("down").returncode, 0)
         self.assertEqual(lab.leftovers(), [])
 

@@ -29,7 +29,7 @@ static const struct argp_option up_options[] = {
 	{"wait", 'w', "TIME", 0, "how long the links may take to come up (10s)", 0},
 	{"process", 'p', "DEVICE", 0,
 		"start only the process that holds this switch or host; may be repeated. The "
-		"others run on other machines",
+		"others run on other machines, or are up and this one has ended",
 		0},
 	{0},
 };
@@ -52,6 +52,15 @@ static const struct argp_option capture_options[] = {
 	{0},
 };
 
+static const struct argp_option map_options[] = {
+	OPTION_RUN_DIR,
+	{"output", 'o', "FILE", 0, "write here; for graphviz if it ends in .dot or .gv", 0},
+	{"dot", 'D', NULL, 0, "for graphviz, instead of a topology file", 0},
+	{"json", 'j', NULL, 0, "one JSON document: mapper, epoch, differences, topology", 0},
+	{0},
+};
+static const struct argp_option link_options[] = {OPTION_RUN_DIR, {0}};
+
 static const struct part {
 	const char *name;
 	enum weft_exit (*run)(const struct lab_arguments *arguments);
@@ -68,6 +77,11 @@ static const struct part {
 	{"capture", cmd_lab_capture, capture_options, "LAB.yaml PORT",
 		"Captures a port such as s0:1 as pcapng until interrupted:\n"
 		"weft lab capture LAB.yaml s0:1 | wireshark -k -i -"},
+	{"map", cmd_lab_map, map_options, "LAB.yaml",
+		"Writes the topology that the mapper has found, and what of it is not as expected. "
+		"Exit 1: something is not."},
+	{"link", cmd_lab_link, link_options, "LAB.yaml PORT down|up",
+		"Cuts the cable at a port such as s0:1, or joins it again."},
 	{"down", cmd_lab_down, down_options, "LAB.yaml",
 		"Ends the processes of a lab and removes what they used. A lab that is not up is "
 		"fine."},
@@ -103,6 +117,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case 'o':
 		arguments->output = text;
 		return 0;
+	case 'D':
+		arguments->dot = true;
+		return 0;
 	case 'p':
 		if (arguments->only_count == LAB_ONLY_MAX)
 			argp_error(state, "--process: at most %d of them", LAB_ONLY_MAX);
@@ -113,6 +130,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
 			arguments->file = text;
 		else if (arguments->link == NULL)
 			arguments->link = text;
+		else if (arguments->word == NULL)
+			arguments->word = text;
 		else
 			argp_error(state, "'%s': too many arguments", text);
 		return 0;
@@ -133,14 +152,17 @@ static enum weft_exit run_part(const struct part *part, int argc, char **argv)
 		.wait_ps = 10 * PS_PER_S,
 		.duration_ps = WEFT_TIME_NEVER,
 	};
-	bool wants_link = strchr(part->arguments, ' ') != NULL;
+	const char *second = strchr(part->arguments, ' ');
+	bool wants_link = second != NULL;
+	bool wants_word = wants_link && strchr(second + 1, ' ') != NULL;
 	char name[64];
 
 	snprintf(name, sizeof(name), "weft lab %s", part->name);
 	argv[0] = name;
 	argp_err_exit_status = EXIT_BAD_REQUEST;
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-	if (arguments.file == NULL || (arguments.link != NULL) != wants_link) {
+	if (arguments.file == NULL || (arguments.link != NULL) != wants_link ||
+		(arguments.word != NULL) != wants_word) {
 		fprintf(stderr, "usage: %s [OPTION]... %s\n", name, part->arguments);
 		return EXIT_BAD_REQUEST;
 	}
@@ -169,7 +191,7 @@ int cmd_lab(int argc, char **argv)
 		if (strcmp(parts[i].name, argv[1]) == 0)
 			return run_part(&parts[i], argc - 1, argv + 1);
 	return command_fail("lab", EXIT_BAD_REQUEST,
-		"'%s', expected up, status, run, capture or down", argv[1]);
+		"'%s', expected up, status, run, capture, map, link or down", argv[1]);
 }
 
 /* --- signals --- */

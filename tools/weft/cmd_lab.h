@@ -16,13 +16,15 @@
 
 struct lab_arguments {
 	const char *file;
-	const char *link;               /* capture: "s0:1" */
+	const char *link;               /* capture, link: "s0:1" */
+	const char *word;               /* link: "down", "up" */
 	const char *run_dir;            /* NULL: /run/weft/NAME */
 	const char *output;             /* NULL: standard output */
 	const char *only[LAB_ONLY_MAX]; /* up: processes by a device of theirs */
 	unsigned only_count;
 	weft_time wait_ps, duration_ps;
 	bool json;
+	bool dot; /* map */
 };
 
 enum weft_exit cmd_lab_up(const struct lab_arguments *arguments);
@@ -30,6 +32,8 @@ enum weft_exit cmd_lab_down(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_status(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_run(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_capture(const struct lab_arguments *arguments);
+enum weft_exit cmd_lab_map(const struct lab_arguments *arguments);
+enum weft_exit cmd_lab_link(const struct lab_arguments *arguments);
 
 /* Ends the processes, removes namespace and run directory; frees 'state'. Returns how many
  * processes had to be killed, or -errno and fault. */

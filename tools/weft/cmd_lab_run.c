@@ -14,21 +14,21 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lab_control.h"
 #include "run_config_json.h"
 #include "run_result.h"
 
-#define STEP_MS     20
-#define DRAIN_MS    4000 /* for what is under way when traffic ends */
-#define REPORT_MS   5000 /* for a process to write its part */
-#define ORDER_TRIES 100
+#define STEP_MS  20
+#define DRAIN_MS 4000 /* for what is under way when traffic ends */
 
 struct lab_run {
 	const struct lab_arguments *arguments;
 	struct lab lab;
 	struct lab_state state;
-	struct lab_connection *connection; /* [process of the state] */
+	struct lab_connection *connection; /* [process of the state]; fd -1: gone */
+	bool *told;                        /* [process]: that it is gone */
+	json_t **part_before;              /* [process] what it had counted before */
 	struct run_result *before, *result;
-	unsigned reports;
 };
 
 static void sleep_ms(int ms)
@@ -40,78 +40,98 @@ static void sleep_ms(int ms)
 
 /* --- orders --- */
 
-/* The process takes one command at a time; the one before may still be waiting. */
-static int order(struct lab_connection *connection, const char *text, struct fault *fault)
+/* A process that is gone, before or now, counts no more. True: it is. */
+static bool is_gone(struct lab_run *run, unsigned i)
 {
-	char command[400];
-	int result = 0;
+	const struct lab_record *record = &run->state.process[i];
 
-	snprintf(command, sizeof(command), "/weft/control,%s", text);
-	for (unsigned i = 0; i < ORDER_TRIES; i++) {
-		result = lab_order(connection, command, NULL, 0, fault);
-		if (result == 0 || strstr(fault->text, "has not been taken") == NULL)
-			break;
-		sleep_ms(STEP_MS);
-	}
-	return result;
+	if (run->connection[i].fd >= 0 && lab_record_alive(record))
+		return false;
+	if (!run->told[i])
+		fprintf(stderr, "weft lab run: %s is gone, and with it what it has counted\n",
+			record->name);
+	run->told[i] = true;
+	lab_disconnect(&run->connection[i]);
+	return true;
+}
+
+static bool is_any_gone(struct lab_run *run)
+{
+	bool gone = false;
+
+	for (unsigned i = 0; i < run->state.processes; i++)
+		gone |= is_gone(run, i);
+	return gone;
 }
 
 static int order_all(struct lab_run *run, const char *text, struct fault *fault)
 {
 	int result = 0;
 
-	for (unsigned i = 0; i < run->state.processes && result == 0; i++)
-		result = order(&run->connection[i], text, fault);
+	for (unsigned i = 0; i < run->state.processes && result == 0; i++) {
+		if (is_gone(run, i))
+			continue;
+		result = lab_control(&run->connection[i], text, fault);
+		if (result < 0 && is_gone(run, i))
+			result = 0;
+	}
 	return result;
 }
 
 /* --- reports --- */
 
-static json_t *wait_report(const struct lab_record *record, const char *path, struct fault *fault)
+static int add_part(const struct lab_run *run, unsigned i, struct run_result *into,
+	const json_t *part, struct fault *fault)
 {
-	json_error_t error;
-	json_t *part;
+	return run_result_add_part(into, part) == 0
+		       ? 0
+		       : fault_set(fault, EPROTO, "%s: what it reports is no part of a result",
+				 run->state.process[i].name);
+}
 
-	for (int waited = 0; access(path, R_OK) != 0; waited += STEP_MS) {
-		if (waited >= REPORT_MS || !lab_record_alive(record)) {
-			fault_set(fault, ENODEV, "%s: does not report what it measured",
-				record->name);
-			return NULL;
-		}
-		sleep_ms(STEP_MS);
-	}
-	part = json_load_file(path, 0, &error);
-	if (part == NULL)
-		fault_set(fault, EPROTO, "%s: %s", path, error.text);
-	unlink(path);
+/* The part of a process, or NULL: with fault 0 if it is gone. */
+static json_t *ask_part(struct lab_run *run, unsigned i, int *result, struct fault *fault)
+{
+	json_t *part = NULL;
+
+	*result = 0;
+	if (is_gone(run, i))
+		return NULL;
+	part = lab_control_json(
+		&run->connection[i], &run->state.process[i], run->state.dir, "report", fault);
+	if (part == NULL && !is_gone(run, i))
+		*result = -ENODEV;
 	return part;
 }
 
-/* The sum over all processes. */
-static int collect(struct lab_run *run, struct run_result *into, struct fault *fault)
+/* What all have counted before. */
+static int collect_before(struct lab_run *run, struct fault *fault)
 {
-	char path[400], text[440];
 	int result = 0;
 
-	run->reports++;
-	for (unsigned i = 0; i < run->state.processes && result == 0; i++) {
-		const struct lab_record *record = &run->state.process[i];
-		json_t *part;
+	for (unsigned i = 0; i < run->state.processes && result == 0; i++)
+		run->part_before[i] = ask_part(run, i, &result, fault);
+	return result;
+}
 
-		snprintf(path, sizeof(path), "%s/report-%s-%ld-%u.json", run->state.dir,
-			record->name, (long)getpid(), run->reports);
-		snprintf(text, sizeof(text), "report %s", path);
-		result = order(&run->connection[i], text, fault);
-		if (result < 0)
-			break;
-		part = wait_report(record, path, fault);
-		if (part == NULL)
-			return -ENODEV;
-		result = run_result_add_part(into, part);
+/* The sums over those that answer, now and before. */
+static int collect(struct lab_run *run, struct fault *fault)
+{
+	int result = 0;
+
+	run_result_free(run->before);
+	run_result_free(run->result);
+	for (unsigned i = 0; i < run->state.processes && result == 0; i++) {
+		json_t *part = ask_part(run, i, &result, fault);
+
+		if (part == NULL || run->part_before[i] == NULL) {
+			json_decref(part);
+			continue;
+		}
+		result = add_part(run, i, run->result, part, fault);
+		if (result == 0)
+			result = add_part(run, i, run->before, run->part_before[i], fault);
 		json_decref(part);
-		if (result < 0)
-			fault_set(fault, EPROTO, "%s: what it reports is no part of a result",
-				record->name);
 	}
 	return result;
 }
@@ -163,8 +183,7 @@ static int collect_fresh(struct lab_run *run, struct fault *fault)
 {
 	int result;
 
-	run_result_free(run->result);
-	result = collect(run, run->result, fault);
+	result = collect(run, fault);
 	if (result == 0)
 		take_off(run->result, run->before);
 	return result;
@@ -218,7 +237,7 @@ static int measure(struct lab_run *run, struct fault *fault)
 	if (run->lab.config->run.traffic.count == 0)
 		return fault_set(
 			fault, EINVAL, "%s: it has no 'traffic' to be sent", run->lab.path);
-	result = collect(run, run->before, fault);
+	result = collect_before(run, fault);
 	if (result == 0)
 		result = send_traffic(run, duration, fault);
 	/* The processes began later than we did, each a little. */
@@ -226,7 +245,7 @@ static int measure(struct lab_run *run, struct fault *fault)
 	if (result == 0)
 		result = collect_drained(run, fault);
 	if (result == 0)
-		run->result->incomplete |= lab_interrupted();
+		run->result->incomplete |= lab_interrupted() || is_any_gone(run);
 	return result;
 }
 
@@ -237,12 +256,17 @@ static int connect_all(struct lab_run *run, struct fault *fault)
 	run->before = calloc(1, sizeof(*run->before));
 	run->result = calloc(1, sizeof(*run->result));
 	run->connection = calloc(run->state.processes + 1, sizeof(*run->connection));
-	if (run->before == NULL || run->result == NULL || run->connection == NULL)
+	run->told = calloc(run->state.processes + 1, sizeof(*run->told));
+	run->part_before = calloc(run->state.processes + 1, sizeof(json_t *));
+	if (run->before == NULL || run->result == NULL || run->connection == NULL ||
+		run->told == NULL || run->part_before == NULL)
 		return fault_set(fault, ENOMEM, "no memory");
 	for (unsigned i = 0; i < run->state.processes; i++)
 		run->connection[i].fd = -1;
 	for (unsigned i = 0; i < run->state.processes && result == 0; i++)
-		result = lab_connect(&run->connection[i], run->state.process[i].prefix, fault);
+		if (lab_record_alive(&run->state.process[i]))
+			result = lab_connect(
+				&run->connection[i], run->state.process[i].prefix, fault);
 	return result;
 }
 
@@ -250,6 +274,10 @@ static void disconnect_all(struct lab_run *run)
 {
 	for (unsigned i = 0; run->connection != NULL && i < run->state.processes; i++)
 		lab_disconnect(&run->connection[i]);
+	for (unsigned i = 0; run->part_before != NULL && i < run->state.processes; i++)
+		json_decref(run->part_before[i]);
+	free(run->part_before);
+	free(run->told);
 	free(run->connection);
 	if (run->before != NULL)
 		run_result_free(run->before);

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lab_mapping.h"
+
 /* --- asking --- */
 
 /* {"s0": {counters}, …} of one class, from one process, into 'into'. */
@@ -51,8 +53,10 @@ static int add_links(struct lab_connection *connection, json_t *into, struct fau
 	return 0;
 }
 
-static int add_process(const struct lab_record *record, json_t *into, struct fault *fault)
+static int add_process(
+	const struct lab_record *record, const char *dir, json_t *into, struct fault *fault)
 {
+	json_t *mapping = json_object_get(into, "mapping");
 	struct lab_connection connection;
 	int result = lab_connect(&connection, record->prefix, fault);
 
@@ -68,6 +72,8 @@ static int add_process(const struct lab_record *record, json_t *into, struct fau
 			&connection, "congestion", json_object_get(into, "congestion"), fault);
 	if (result == 0)
 		result = add_links(&connection, json_object_get(into, "links"), fault);
+	if (result == 0 && mapping != NULL)
+		result = lab_mapping_add(mapping, &connection, record, dir, fault);
 	lab_disconnect(&connection);
 	return result;
 }
@@ -78,6 +84,8 @@ static json_t *collect(const struct lab *lab, const struct lab_state *state)
 		lab->plan->lab, "run_dir", state->dir, "up", 1, "processes", "switches", "nics",
 		"ports", "congestion", "links");
 
+	if (lab->config->run.mapper.routes == RUN_ROUTES_MAPPER)
+		json_object_set_new(all, "mapping", lab_mapping_create());
 	for (unsigned i = 0; i < state->processes; i++) {
 		const struct lab_record *record = &state->process[i];
 		const char *is = "running";
@@ -85,7 +93,7 @@ static json_t *collect(const struct lab *lab, const struct lab_state *state)
 
 		if (!lab_record_alive(record))
 			is = "gone";
-		else if (add_process(record, all, &fault) < 0)
+		else if (add_process(record, state->dir, all, &fault) < 0)
 			is = "silent";
 		json_array_append_new(json_object_get(all, "processes"),
 			json_pack("{s:s,s:s,s:I,s:s,s:s,s:s}", "name", record->name, "program",
@@ -96,6 +104,25 @@ static json_t *collect(const struct lab *lab, const struct lab_state *state)
 }
 
 /* --- judging --- */
+
+/* Whether routes are in use everywhere; says so in the document. */
+static bool judge_mapping(const struct lab *lab, const struct lab_state *state, json_t *all)
+{
+	json_t *mapping = json_object_get(all, "mapping");
+	struct fault why = {""};
+	json_t *leader;
+	bool done;
+
+	if (mapping == NULL)
+		return true;
+	done = lab_mapping_done(mapping, state->processes == lab->plan->processes, &why);
+	leader = lab_mapping_leader(mapping);
+	json_object_set_new(mapping, "done", json_boolean(done));
+	json_object_set_new(mapping, "why", json_string(done ? "" : why.text));
+	json_object_set_new(mapping, "leader",
+		leader != NULL ? json_incref(json_object_get(leader, "host")) : json_null());
+	return done;
+}
 
 static unsigned count_not(json_t *list, const char *wanted)
 {
@@ -173,10 +200,84 @@ static void print_devices(const char *title, json_t *devices)
 	}
 }
 
+static bool is_leading(json_t *mapper)
+{
+	const char *state = text(mapper, "state");
+
+	return strcmp(state, "listening") != 0 && strcmp(state, "standing-by") != 0;
+}
+
+static void print_lines(const char *title, json_t *lines)
+{
+	json_t *line;
+	size_t index;
+
+	json_array_foreach(lines, index, line) printf(
+		"%s%s\n", title, json_string_value(line) != NULL ? json_string_value(line) : "");
+}
+
+static void print_leader(json_t *mapper)
+{
+	printf("%-16s %-12s %6" PRIu64 " %9" PRIu64 " %6" PRIu64 " %7" PRIu64 "\n",
+		text(mapper, "host"), text(mapper, "state"), number(mapper, "epoch"),
+		number(mapper, "switches"), number(mapper, "hosts"), number(mapper, "cables"));
+	if (number(mapper, "first_map_ns") != 0)
+		printf("  first routes after %.1f ms, last change took %.1f ms\n",
+			(double)number(mapper, "first_map_ns") / 1e6,
+			(double)number(mapper, "last_change_ns") / 1e6);
+	if (text(mapper, "fault")[0] != '\0')
+		printf("  no routes: %s\n", text(mapper, "fault"));
+	print_lines("  not as expected: ", json_object_get(mapper, "miscabled"));
+	print_lines("  found: ", json_object_get(mapper, "findings"));
+}
+
+/* "refused by s0: bad_tag 3" */
+static void print_refusals(json_t *list, const char *key)
+{
+	const char *reason;
+	json_t *entry, *count;
+	size_t index;
+
+	json_array_foreach(list, index, entry)
+	{
+		json_object_foreach(json_object_get(entry, "refused"), reason, count)
+		{
+			if (json_integer_value(count) != 0)
+				printf("  refused by %s: %s %" PRIu64 "\n", text(entry, key),
+					reason, (uint64_t)json_integer_value(count));
+		}
+	}
+}
+
+static void print_mapping(json_t *mapping)
+{
+	json_t *mappers = json_object_get(mapping, "mappers"), *mapper;
+	unsigned others = 0;
+	size_t index;
+
+	if (mapping == NULL)
+		return;
+	printf("\n%-16s %-12s %6s %9s %6s %7s\n", "MAPPER", "STATE", "EPOCH", "SWITCHES", "HOSTS",
+		"CABLES");
+	json_array_foreach(mappers, index, mapper)
+	{
+		if (is_leading(mapper))
+			print_leader(mapper);
+		else
+			others++;
+	}
+	printf("  %u more stand by\n", others);
+	print_refusals(mappers, "host");
+	print_refusals(json_object_get(mapping, "agents"), "device");
+	if (text(mapping, "why")[0] != '\0')
+		printf("  not done: %s\n", text(mapping, "why"));
+}
+
 static void print_all(json_t *all, unsigned gone, unsigned down)
 {
 	print_processes(json_object_get(all, "processes"));
 	print_links(json_object_get(all, "links"));
+	print_mapping(json_object_get(all, "mapping"));
 	print_devices("SWITCHES", json_object_get(all, "switches"));
 	print_devices("INTERFACES", json_object_get(all, "nics"));
 	print_devices("CONGESTION", json_object_get(all, "congestion"));
@@ -190,6 +291,7 @@ enum weft_exit cmd_lab_status(const struct lab_arguments *arguments)
 	struct lab lab;
 	unsigned gone, down;
 	json_t *all;
+	bool up;
 	enum weft_exit result = lab_open_running(arguments, "lab status", &lab, &state);
 
 	if (result != EXIT_DONE) {
@@ -200,7 +302,8 @@ enum weft_exit cmd_lab_status(const struct lab_arguments *arguments)
 	all = collect(&lab, &state);
 	gone = count_not(json_object_get(all, "processes"), "running");
 	down = count_not(json_object_get(all, "links"), "up");
-	json_object_set_new(all, "up", json_boolean(gone == 0 && down == 0));
+	up = judge_mapping(&lab, &state, all) && gone == 0 && down == 0;
+	json_object_set_new(all, "up", json_boolean(up));
 	if (arguments->json) {
 		json_dumpf(all, stdout, JSON_INDENT(2));
 		putchar('\n');
@@ -209,5 +312,5 @@ enum weft_exit cmd_lab_status(const struct lab_arguments *arguments)
 	json_decref(all);
 	lab_state_free(&state);
 	lab_close(&lab);
-	return gone == 0 && down == 0 ? EXIT_DONE : EXIT_BAD_ANSWER;
+	return up ? EXIT_DONE : EXIT_BAD_ANSWER;
 }

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lab_mapping.h"
 #include "lab_spawn.h"
 #include "lab_veth.h"
 
@@ -24,6 +25,8 @@ struct up {
 	struct lab lab;
 	struct lab_state state;
 	bool *ready; /* [process of the state]: all its links are up */
+	bool again;  /* the lab is up, but for processes that have ended */
+	char mapper[TOPOLOGY_NAME_MAX];
 };
 
 static uint64_t now_ms(void)
@@ -48,9 +51,34 @@ static int check_privileges(const struct lab *lab, struct fault *fault)
 	return 0;
 }
 
-/* A lab that is up is refused; what an earlier one left is removed. */
+static bool wanted(const struct up *up, unsigned process)
+{
+	for (unsigned i = 0; i < up->arguments->only_count; i++)
+		if (lab_plan_find(up->lab.plan, up->arguments->only[i]) == (int)process)
+			return true;
+	return up->arguments->only_count == 0;
+}
+
+/* The first process that is alive; NULL: none. 'all': or one that was not asked for. */
+static const struct lab_record *find_alive(
+	const struct up *up, const struct lab_state *former, bool all)
+{
+	for (unsigned i = 0; i < former->processes; i++) {
+		const struct lab_record *record = &former->process[i];
+		int number = lab_plan_find(up->lab.plan, record->name);
+
+		if (lab_record_alive(record) &&
+			(all || (number >= 0 && wanted(up, (unsigned)number))))
+			return record;
+	}
+	return NULL;
+}
+
+/* A lab that is up is refused, unless processes of it that have ended are to be started again; what
+ * an earlier one left is removed. */
 static int check_not_up(struct up *up, struct fault *fault)
 {
+	const struct lab_record *alive;
 	struct lab_state former;
 	int result = lab_state_load(&former, up->lab.plan->run_dir, fault);
 
@@ -58,15 +86,18 @@ static int check_not_up(struct up *up, struct fault *fault)
 		return 0;
 	if (result < 0)
 		return result;
-	for (unsigned i = 0; i < former.processes; i++) {
-		if (!lab_record_alive(&former.process[i]))
-			continue;
+	alive = find_alive(up, &former, false);
+	if (alive != NULL) {
 		result = fault_set(fault, EINVAL,
 			"lab %s is up already (%s is process %ld); 'weft lab down %s' ends it",
-			up->lab.plan->lab, former.process[i].name, (long)former.process[i].pid,
-			up->arguments->file);
+			up->lab.plan->lab, alive->name, (long)alive->pid, up->arguments->file);
 		lab_state_free(&former);
 		return result;
+	}
+	if (find_alive(up, &former, true) != NULL) {
+		up->again = true;
+		up->state = former;
+		return 0;
 	}
 	fprintf(stderr, "weft lab up: removing what an earlier lab left in %s\n", former.dir);
 	result = lab_take_down(&former, fault);
@@ -123,14 +154,6 @@ static int make_veths(struct up *up, struct fault *fault)
 }
 
 /* --- starting --- */
-
-static bool wanted(const struct up *up, unsigned process)
-{
-	for (unsigned i = 0; i < up->arguments->only_count; i++)
-		if (lab_plan_find(up->lab.plan, up->arguments->only[i]) == (int)process)
-			return true;
-	return up->arguments->only_count == 0;
-}
 
 /* --lab FILE --run-dir DIR --switch s0 --switch s1 … */
 static void fill_arguments(const struct up *up, unsigned process, char *program, char **argv)
@@ -215,24 +238,23 @@ static void show_log(const struct up *up, const struct lab_record *record)
 		fprintf(stderr, "  %s: %s", record->name, lines[i % LOG_LINES]);
 }
 
-static bool all_links_up(json_t *links)
+static size_t count_up(json_t *links)
 {
-	size_t index;
+	size_t index, count = 0;
 	json_t *link;
 
 	json_array_foreach(links, index, link)
 	{
 		const char *state = json_string_value(json_object_get(link, "state"));
 
-		if (state == NULL || strcmp(state, "up") != 0)
-			return false;
+		count += state != NULL && strcmp(state, "up") == 0;
 	}
-	/* None: it is not so far yet to have any. */
-	return json_array_size(links) > 0;
+	return count;
 }
 
-/* 1: its links are up; 0: not yet. */
-static int is_ready(const struct lab_record *record)
+/* 1: its links are up, or, of a process that was started again, any of them: there may be reasons
+ * why others are not; 0: not yet. */
+static int is_ready(const struct up *up, const struct lab_record *record)
 {
 	struct lab_connection connection;
 	struct fault fault;
@@ -243,7 +265,9 @@ static int is_ready(const struct lab_record *record)
 		return 0;
 	links = lab_ask_links(&connection, &fault);
 	if (links != NULL)
-		ready = all_links_up(links);
+		/* None: it is not so far yet to have any. */
+		ready = count_up(links) >= (up->again ? 1 : json_array_size(links)) &&
+			count_up(links) > 0;
 	json_decref(links);
 	lab_disconnect(&connection);
 	return ready;
@@ -256,14 +280,17 @@ static int look(struct up *up, struct fault *fault)
 
 	for (unsigned i = 0; i < up->state.processes; i++) {
 		const struct lab_record *record = &up->state.process[i];
+		int number = lab_plan_find(up->lab.plan, record->name);
 
+		if (up->again && (number < 0 || !wanted(up, (unsigned)number)))
+			continue;
 		if (!lab_record_alive(record)) {
 			show_log(up, record);
 			return fault_set(
 				fault, ENODEV, "%s (%s) has ended", record->name, record->program);
 		}
 		if (!up->ready[i])
-			up->ready[i] = is_ready(record);
+			up->ready[i] = is_ready(up, record);
 		missing += !up->ready[i];
 	}
 	return missing;
@@ -287,10 +314,15 @@ static int fail_not_ready(const struct up *up, struct fault *fault)
 		up->arguments->wait_ps / PS_PER_MS, first, missing - 1);
 }
 
-static int wait_ready(struct up *up, struct fault *fault)
+static void sleep_step(void)
 {
 	const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
-	uint64_t deadline = now_ms() + up->arguments->wait_ps / PS_PER_MS;
+
+	nanosleep(&step, NULL);
+}
+
+static int wait_ready(struct up *up, uint64_t deadline, struct fault *fault)
+{
 	int missing;
 
 	while ((missing = look(up, fault)) > 0) {
@@ -298,9 +330,74 @@ static int wait_ready(struct up *up, struct fault *fault)
 			return fault_set(fault, EINTR, "interrupted");
 		if (now_ms() > deadline)
 			return fail_not_ready(up, fault);
-		nanosleep(&step, NULL);
+		sleep_step();
 	}
 	return missing;
+}
+
+static int ask_mapping(const struct up *up, json_t *mapping, struct fault *fault)
+{
+	int result = 0;
+
+	for (unsigned i = 0; i < up->state.processes && result == 0; i++) {
+		const struct lab_record *record = &up->state.process[i];
+		struct lab_connection connection;
+
+		result = lab_connect(&connection, record->prefix, fault);
+		if (result < 0)
+			break;
+		result = lab_mapping_add(mapping, &connection, record, up->state.dir, fault);
+		lab_disconnect(&connection);
+	}
+	return result;
+}
+
+/* 1: every device has routes; 0: not yet, and why. */
+static int is_mapped(struct up *up, struct fault *fault)
+{
+	json_t *mapping = lab_mapping_create(), *leader;
+	int result = ask_mapping(up, mapping, fault);
+
+	if (result == 0) {
+		result = lab_mapping_done(
+			mapping, up->state.processes == up->lab.plan->processes, fault);
+		leader = lab_mapping_leader(mapping);
+		snprintf(up->mapper, sizeof(up->mapper), "%s",
+			leader != NULL ? json_string_value(json_object_get(leader, "host")) : "");
+	}
+	json_decref(mapping);
+	return result;
+}
+
+static int wait_mapped(struct up *up, uint64_t deadline, struct fault *fault)
+{
+	struct fault why;
+	int done;
+
+	if (up->lab.config->run.mapper.routes == RUN_ROUTES_STATIC)
+		return 0;
+	while ((done = is_mapped(up, &why)) == 0) {
+		if (lab_interrupted())
+			return fault_set(fault, EINTR, "interrupted");
+		if (now_ms() > deadline)
+			return fault_set(fault, ETIMEDOUT,
+				"after %" PRIu64
+				" ms not every device has routes: %s; --wait gives "
+				"the mapper longer",
+				up->arguments->wait_ps / PS_PER_MS, why.text);
+		sleep_step();
+	}
+	if (done < 0)
+		*fault = why;
+	return done < 0 ? done : 0;
+}
+
+static int wait_whole(struct up *up, struct fault *fault)
+{
+	uint64_t deadline = now_ms() + up->arguments->wait_ps / PS_PER_MS;
+	int result = wait_ready(up, deadline, fault);
+
+	return result == 0 ? wait_mapped(up, deadline, fault) : result;
 }
 
 /* --- the whole --- */
@@ -318,6 +415,8 @@ static void print_summary(const struct up *up, uint64_t took_ms)
 	for (unsigned kind = 0; kind < LAB_LINK_KIND_COUNT; kind++)
 		if (count[kind] > 0)
 			printf(" (%u %s)", count[kind], lab_link_kind_name(kind));
+	if (up->mapper[0] != '\0')
+		printf("\nroutes by the mapper, which is %s", up->mapper);
 	printf("\nlogs and plan: %s\n", plan->run_dir);
 	if (plan->veth)
 		printf("interfaces: ip netns exec weft-%s ip link\n", plan->lab);
@@ -347,10 +446,19 @@ static int bring_up(struct up *up, struct fault *fault)
 	if (result == 0)
 		result = start_all(up, fault);
 	if (result == 0)
-		result = wait_ready(up, fault);
+		result = wait_whole(up, fault);
 	if (result < 0)
 		lab_take_down(&up->state, NULL);
 	return result;
+}
+
+/* Only what has ended; the others go on whatever comes of it. */
+static int bring_back(struct up *up, struct fault *fault)
+{
+	int result = start_all(up, fault);
+
+	return result == 0 ? wait_ready(up, now_ms() + up->arguments->wait_ps / PS_PER_MS, fault)
+			   : result;
 }
 
 enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
@@ -369,8 +477,11 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 	if (result == 0)
 		result = check_not_up(&up, &fault);
 	if (result == 0)
-		result = bring_up(&up, &fault);
-	if (result == 0)
+		result = up.again ? bring_back(&up, &fault) : bring_up(&up, &fault);
+	if (result == 0 && up.again)
+		printf("lab %s: what had ended runs again after %" PRIu64 " ms\n", up.lab.plan->lab,
+			now_ms() - began);
+	else if (result == 0)
 		print_summary(&up, now_ms() - began);
 	free(up.ready);
 	lab_state_free(&up.state);

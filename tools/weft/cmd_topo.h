@@ -5,6 +5,7 @@
 /* The parts of 'weft topo', a file each. argv[0] is the part's own name; the rest as in
  * commands.h. */
 
+#include <jansson.h>
 #include <stdbool.h>
 
 #include "commands.h"
@@ -20,3 +21,6 @@ int cmd_topo_export(int argc, char **argv);
 /* What show, check and dot have in common: "FILE [--json]". EXIT_DONE, or what was complained
  * about. 'json' NULL: the part has no such form. */
 int cmd_topo_arguments(int argc, char **argv, const char **spec, bool *json);
+
+/* What 'show --json' prints. NULL without memory. */
+json_t *cmd_topo_json(const struct topology *topology);

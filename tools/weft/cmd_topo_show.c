@@ -85,6 +85,13 @@ static json_t *topology_json(const struct topology *topology, const struct topol
 		links_json(topology), "ports", ports);
 }
 
+json_t *cmd_topo_json(const struct topology *topology)
+{
+	struct topology_shape shape;
+
+	return topology_shape(topology, &shape) == 0 ? topology_json(topology, &shape) : NULL;
+}
+
 static int print_json(json_t *document)
 {
 	int result = json_dumpf(document, stdout, JSON_INDENT(2));

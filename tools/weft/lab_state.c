@@ -59,19 +59,31 @@ void lab_record_log(
 	snprintf(out, size, "%s/%s.log", state->dir, record->name);
 }
 
+/* The record of this name, or a new one; NULL without memory. */
+static struct lab_record *place_for(struct lab_state *state, const char *name)
+{
+	struct lab_record *more;
+
+	for (unsigned i = 0; i < state->processes; i++)
+		if (strcmp(state->process[i].name, name) == 0)
+			return &state->process[i];
+	more = realloc(state->process, (state->processes + 1) * sizeof(*state->process));
+	if (more == NULL)
+		return NULL;
+	state->process = more;
+	return &more[state->processes++];
+}
+
 int lab_state_add(struct lab_state *state, const struct lab_record *record)
 {
-	struct lab_record *more =
-		realloc(state->process, (state->processes + 1) * sizeof(*state->process));
+	struct lab_record *place = place_for(state, record->name);
 	char letter;
 
-	if (more == NULL)
+	if (place == NULL)
 		return -ENOMEM;
-	state->process = more;
-	more[state->processes] = *record;
-	if (!read_process(record->pid, &letter, &more[state->processes].start))
-		more[state->processes].start = 0;
-	state->processes++;
+	*place = *record;
+	if (!read_process(record->pid, &letter, &place->start))
+		place->start = 0;
 	return 0;
 }
 

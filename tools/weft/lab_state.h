@@ -45,7 +45,8 @@ int lab_state_save(const struct lab_state *state, struct fault *fault);
 int lab_state_remove(const struct lab_state *state, struct fault *fault);
 void lab_state_free(struct lab_state *state);
 
-/* Appends; fills 'start' from the process table. 0 or -ENOMEM. */
+/* Appends, or takes the place of the one of this name; fills 'start' from the process table. 0 or
+ * -ENOMEM. */
 int lab_state_add(struct lab_state *state, const struct lab_record *record);
 
 /* A namespace to be removed when the lab goes; once. 0 or -ENOMEM. */

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft lab link: cuts a cable, or joins it again, at those of its ends that are here. */
+
+#include "cmd_lab.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "lab_control.h"
+
+#define STEP_MS     2
+#define PATIENCE_MS 3000
+#define PORT_MAX    (TOPOLOGY_NAME_MAX + 8)
+
+struct cable {
+	struct topology_port end[2];
+	char name[2][PORT_MAX];
+	bool cut; /* wanted */
+};
+
+static int find_cable(
+	const struct lab *lab, const char *name, struct cable *cable, struct fault *fault)
+{
+	const struct topology_link *link = NULL;
+	struct topology_port port;
+
+	if (topology_find_port(lab->topology, name, &port) == 0)
+		link = topology_link_at(lab->topology, port);
+	if (link == NULL)
+		return fault_set(fault, EINVAL,
+			"%s: no cable is there in %s, expected a port such as s0:1", name,
+			lab->path);
+	cable->end[0] = link->a;
+	cable->end[1] = link->b;
+	for (unsigned i = 0; i < 2; i++)
+		topology_port_name(lab->topology, cable->end[i], cable->name[i], PORT_MAX);
+	return 0;
+}
+
+static bool is_cut(json_t *links, const char *port)
+{
+	json_t *link;
+	size_t index;
+
+	json_array_foreach(links, index, link)
+	{
+		const char *name = json_string_value(json_object_get(link, "port"));
+		const char *state = json_string_value(json_object_get(link, "state"));
+
+		if (name != NULL && state != NULL && strcmp(name, port) == 0)
+			return strcmp(state, "cut") == 0;
+	}
+	return false;
+}
+
+/* The loop does it in its next turns. */
+static int wait_for(
+	struct lab_connection *connection, const char *port, bool cut, struct fault *fault)
+{
+	const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
+
+	for (int waited = 0; waited < PATIENCE_MS; waited += STEP_MS) {
+		json_t *links = lab_ask_links(connection, fault);
+		bool done = links != NULL && is_cut(links, port) == cut;
+
+		json_decref(links);
+		if (links == NULL)
+			return -EPROTO;
+		if (done)
+			return 0;
+		nanosleep(&step, NULL);
+	}
+	return fault_set(fault, ETIMEDOUT, "%s: its process does not follow the order", port);
+}
+
+static int order_end(
+	const struct lab_record *record, const char *port, bool cut, struct fault *fault)
+{
+	struct lab_connection connection;
+	char text[PORT_MAX + 16];
+	int result = lab_connect(&connection, record->prefix, fault);
+
+	if (result < 0)
+		return result;
+	snprintf(text, sizeof(text), "link %s %s", port, cut ? "down" : "up");
+	result = lab_control(&connection, text, fault);
+	if (result == 0)
+		result = wait_for(&connection, port, cut, fault);
+	lab_disconnect(&connection);
+	return result;
+}
+
+static const char *device_of(const struct topology *topology, struct topology_port port)
+{
+	return port.kind == DEVICE_SWITCH ? topology->switch_at[port.device].name
+					  : topology->host_at[port.device].name;
+}
+
+/* One end is enough to cut it; a process that is gone has none. */
+static int order(const struct lab *lab, const struct lab_state *state, const struct cable *cable,
+	struct fault *fault)
+{
+	unsigned done = 0;
+	int result = 0;
+
+	for (unsigned i = 0; i < 2 && result == 0; i++) {
+		const struct lab_record *record =
+			lab_record_of(lab, state, device_of(lab->topology, cable->end[i]));
+
+		if (record == NULL || !lab_record_alive(record))
+			continue;
+		result = order_end(record, cable->name[i], cable->cut, fault);
+		done++;
+	}
+	if (result == 0 && done == 0)
+		return fault_set(fault, ENODEV, "%s - %s: neither of its processes runs here",
+			cable->name[0], cable->name[1]);
+	return result;
+}
+
+enum weft_exit cmd_lab_link(const struct lab_arguments *arguments)
+{
+	struct cable cable = {.cut = strcmp(arguments->word, "down") == 0};
+	struct lab_state state;
+	enum weft_exit opened;
+	struct fault fault;
+	struct lab lab;
+	int result;
+
+	if (!cable.cut && strcmp(arguments->word, "up") != 0)
+		return command_fail(
+			"lab link", EXIT_BAD_REQUEST, "'%s': expected down or up", arguments->word);
+	opened = lab_open_running(arguments, "lab link", &lab, &state);
+	if (opened != EXIT_DONE)
+		return opened;
+	result = find_cable(&lab, arguments->link, &cable, &fault);
+	if (result == 0)
+		result = order(&lab, &state, &cable, &fault);
+	lab_state_free(&state);
+	lab_close(&lab);
+	if (result < 0)
+		return command_fail("lab link", fault_exit_code(result), "%s", fault.text);
+	printf("%s - %s is %s\n", cable.name[0], cable.name[1], cable.cut ? "cut" : "joined");
+	return EXIT_DONE;
+}

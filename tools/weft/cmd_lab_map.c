@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft lab map: the topology that the mapper has found, and what of it is not as the file says. */
+
+#include "cmd_lab.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd_topo.h"
+#include "lab_mapping.h"
+#include "miscabling.h"
+#include "output_file.h"
+#include "topology_format.h"
+
+#define COMMAND "lab map"
+
+/* --- asking --- */
+
+/* The mapping as the processes tell it that answer. */
+static json_t *ask_all(const struct lab_state *state)
+{
+	json_t *mapping = lab_mapping_create();
+
+	for (unsigned i = 0; i < state->processes; i++) {
+		const struct lab_record *record = &state->process[i];
+		struct lab_connection connection;
+		struct fault fault;
+
+		if (!lab_record_alive(record) ||
+			lab_connect(&connection, record->prefix, &fault) < 0)
+			continue;
+		if (lab_mapping_add(mapping, &connection, record, state->dir, &fault) < 0)
+			fprintf(stderr, "weft " COMMAND ": %s\n", fault.text);
+		lab_disconnect(&connection);
+	}
+	return mapping;
+}
+
+static struct topology *ask_map(
+	const struct lab *lab, const struct lab_state *state, const char *host, struct fault *fault)
+{
+	const struct lab_record *record = lab_record_of(lab, state, host);
+	char text[TOPOLOGY_NAME_MAX + 16], path[LAB_CONTROL_PATH];
+	struct topology *found = NULL;
+	struct lab_connection connection;
+
+	if (record == NULL) {
+		fault_set(fault, ENODEV, "%s: its process was not started here", host);
+		return NULL;
+	}
+	if (lab_connect(&connection, record->prefix, fault) < 0)
+		return NULL;
+	snprintf(text, sizeof(text), "mapper map %s", host);
+	if (lab_control_file(&connection, record, state->dir, text, path, fault) == 0) {
+		found = topology_load(path, fault);
+		unlink(path);
+	}
+	lab_disconnect(&connection);
+	return found;
+}
+
+/* --- writing --- */
+
+static bool wants_dot(const struct lab_arguments *arguments)
+{
+	const char *dot = arguments->output != NULL ? strrchr(arguments->output, '.') : NULL;
+
+	return arguments->dot ||
+	       (dot != NULL && (strcmp(dot, ".dot") == 0 || strcmp(dot, ".gv") == 0));
+}
+
+/* "one difference a line", the last without its line end. NULL without memory. */
+static char *compare(
+	const struct topology *found, const struct topology *expected, unsigned *differences)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	if (out == NULL)
+		return NULL;
+	*differences = miscabling_report(found, expected, out);
+	if (fclose(out) != 0)
+		return NULL;
+	return text;
+}
+
+static json_t *lines_json(char *text)
+{
+	json_t *list = json_array();
+	char *line, *rest = text;
+
+	while ((line = strsep(&rest, "\n")) != NULL)
+		if (*line != '\0')
+			json_array_append_new(list, json_string(line));
+	return list;
+}
+
+static int write_json(
+	const struct topology *found, const json_t *leader, char *differences, FILE *out)
+{
+	json_t *json = json_pack("{s:O,s:O,s:o,s:o}", "mapper", json_object_get(leader, "host"),
+		"epoch", json_object_get(leader, "epoch"), "differences", lines_json(differences),
+		"topology", cmd_topo_json(found));
+	int result = json_dumpf(json, out, JSON_INDENT(2));
+
+	fputc('\n', out);
+	json_decref(json);
+	return result;
+}
+
+static enum weft_exit write_map(const struct lab_arguments *arguments, const struct topology *found,
+	const json_t *leader, char *differences)
+{
+	struct output_file output = {.command = COMMAND, .path = arguments->output};
+	struct fault fault;
+	int result = output_file_open(&output);
+
+	if (result != EXIT_DONE)
+		return result;
+	if (arguments->json)
+		result = write_json(found, leader, differences, output.file);
+	else if (wants_dot(arguments))
+		result = format_dot.write(found, output.file, &fault);
+	else
+		result = topology_write(found, output.file);
+	if (result == 0)
+		return output_file_close(&output);
+	output_file_discard(&output);
+	return command_fail(COMMAND, EXIT_NOT_ABLE, "the map cannot be written");
+}
+
+/* --- the whole --- */
+
+static struct topology *open_expected(const struct lab *lab, struct fault *fault)
+{
+	const char *expect = lab->config->run.mapper.expect;
+
+	return expect != NULL ? topology_open(expect, fault) : topology_copy(lab->topology);
+}
+
+static enum weft_exit judge(const struct lab_arguments *arguments, const struct lab *lab,
+	const struct topology *found, const json_t *leader)
+{
+	struct fault fault = {"no memory"};
+	struct topology *expected = open_expected(lab, &fault);
+	unsigned differences = 0;
+	char *text = expected != NULL ? compare(found, expected, &differences) : NULL;
+	enum weft_exit result;
+
+	if (text == NULL)
+		result = command_fail(COMMAND, EXIT_NOT_ABLE, "%s", fault.text);
+	else {
+		if (differences > 0)
+			fprintf(stderr,
+				"weft " COMMAND ": %u differences from what %s expects:\n%s",
+				differences, lab->path, text);
+		result = write_map(arguments, found, leader, text);
+	}
+	free(text);
+	topology_destroy(expected);
+	return result == EXIT_DONE && differences > 0 ? EXIT_BAD_ANSWER : result;
+}
+
+static enum weft_exit show_map(
+	const struct lab_arguments *arguments, const struct lab *lab, const struct lab_state *state)
+{
+	json_t *mapping, *leader;
+	struct topology *found;
+	enum weft_exit result;
+	struct fault fault;
+
+	if (lab->config->run.mapper.routes == RUN_ROUTES_STATIC)
+		return command_fail(COMMAND, EXIT_BAD_REQUEST,
+			"%s: its routes are static, nobody maps it; 'mapper: {routes: mapper}' was "
+			"expected",
+			lab->path);
+	mapping = ask_all(state);
+	leader = lab_mapping_leader(mapping);
+	if (leader == NULL) {
+		json_decref(mapping);
+		return command_fail(
+			COMMAND, EXIT_BAD_ANSWER, "no mapper leads in lab %s", lab->plan->lab);
+	}
+	found = ask_map(lab, state, json_string_value(json_object_get(leader, "host")), &fault);
+	result = found != NULL ? judge(arguments, lab, found, leader)
+			       : command_fail(COMMAND, EXIT_NOT_ABLE, "%s", fault.text);
+	topology_destroy(found);
+	json_decref(mapping);
+	return result;
+}
+
+enum weft_exit cmd_lab_map(const struct lab_arguments *arguments)
+{
+	struct lab_state state;
+	struct lab lab;
+	enum weft_exit result = lab_open_running(arguments, COMMAND, &lab, &state);
+
+	if (result != EXIT_DONE)
+		return result;
+	result = show_map(arguments, &lab, &state);
+	lab_state_free(&state);
+	lab_close(&lab);
+	return result;
+}
