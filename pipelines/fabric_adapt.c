@@ -91,6 +91,7 @@ int fabric_adapt_switch(struct weft_switch *sw, const struct topology *topology,
 		.threshold_ppm = run->routing.threshold_ppm,
 		.stage = topology->switch_at[at].stage,
 		.up_ports = find_up_ports(topology, at),
+		.hosts = topology->hosts,
 		.detector = has_notifications(run) ? &detector : NULL,
 		.table = has_notifications(run) ? &table : NULL,
 	};

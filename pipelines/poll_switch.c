@@ -10,6 +10,7 @@
 #include "forward.h"
 #include "frame_check.h"
 #include "poll_switch_capture.h"
+#include "poll_switch_control.h"
 #include "switch_adapt.h"
 
 struct poll_switch *poll_switch_create(struct weft_switch *sw, struct rte_mempool *pool)
@@ -34,7 +35,7 @@ void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port, 
 		ps->direct |= BIT64(at);
 }
 
-static void free_list(struct weft_packet *packet)
+void poll_switch_free_list(struct weft_packet *packet)
 {
 	while (packet != NULL) {
 		struct weft_packet *next = packet->next;
@@ -49,7 +50,8 @@ void poll_switch_destroy(struct poll_switch *ps)
 	if (ps == NULL)
 		return;
 	switch_drain(ps->sw);
-	free_list(switch_take_discards(ps->sw));
+	poll_switch_free_list(switch_take_discards(ps->sw));
+	poll_switch_control_end(ps);
 	for (unsigned at = 0; at < ps->ports; at++)
 		if (ps->port[at].port != NULL)
 			transmitter_drain(&ps->port[at].tx);
@@ -111,8 +113,11 @@ static __attribute__((noinline)) void receive_apart(
 	if (fault == FRAME_FAULT_OK && !frame_link_local(frame_header(frame)->kind)) {
 		arrival_read(&arrival, frame, rte_pktmbuf_data_len(mbuf));
 		arrival_fill(packet, &arrival, rte_pktmbuf_data_len(mbuf), at, true);
+		packet->kind = frame_header(frame)->kind;
 		forward_control(ps->sw, packet, now);
 		update_frame(frame, packet);
+		if (ps->sw->for_agent != NULL)
+			poll_switch_control_up(ps);
 		return;
 	}
 	if (fault == FRAME_FAULT_OK)
@@ -244,7 +249,7 @@ static unsigned receive(struct poll_switch *ps, unsigned at, weft_time now)
 	else
 		receive_all(ps, at, mbufs, count, now);
 	if (ps->sw->discarded != NULL)
-		free_list(switch_take_discards(ps->sw));
+		poll_switch_free_list(switch_take_discards(ps->sw));
 	return count;
 }
 
@@ -298,6 +303,12 @@ static unsigned transmit(struct poll_switch *ps, unsigned at, weft_time now)
 	return count;
 }
 
+void poll_switch_send_own(struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
+{
+	transmitter_stamp(&ps->port[at].tx, mbuf, now);
+	send_burst(ps, at, &mbuf, 1, false, now);
+}
+
 /* Where the payload of a link-local frame goes; NULL: there is no buffer for one. */
 static uint8_t *begin_link_local(struct poll_switch *ps, unsigned at, struct rte_mbuf **mbuf)
 {
@@ -319,8 +330,7 @@ static void end_link_local(struct poll_switch *ps, unsigned at, struct rte_mbuf 
 	rte_pktmbuf_data_len(mbuf) =
 		(uint16_t)frame_build(rte_pktmbuf_mtod(mbuf, uint8_t *), &fields);
 	rte_pktmbuf_pkt_len(mbuf) = rte_pktmbuf_data_len(mbuf);
-	transmitter_stamp(&ps->port[at].tx, mbuf, now);
-	send_burst(ps, at, &mbuf, 1, false, now);
+	poll_switch_send_own(ps, at, mbuf, now);
 }
 
 /* What was transmitted before has left the transmitter, so the totals speak of exactly the data
@@ -382,7 +392,7 @@ static void poll_link(struct poll_switch *ps, unsigned at, weft_time now)
 	unsigned due = switch_poll_link(ps->sw, at, now);
 
 	if (due & LINK_WENT_DOWN)
-		free_list(switch_take_discards(ps->sw));
+		poll_switch_free_list(switch_take_discards(ps->sw));
 	if ((due & (LINK_SEND_CREDIT | LINK_SEND_HELLO)) == 0 ||
 		!transmitter_has_room(&ps->port[at].tx))
 		return;
@@ -415,7 +425,9 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 	if (__builtin_expect(ps->sw->adaptation != NULL, 0))
 		poll_adaptation(ps, now);
 	switch_poll_watchdog(ps->sw, now);
+	if (__builtin_expect(ps->mapper.control != NULL, 0))
+		poll_switch_control_turn(ps, now);
 	if (ps->sw->discarded != NULL)
-		free_list(switch_take_discards(ps->sw));
+		poll_switch_free_list(switch_take_discards(ps->sw));
 	return moved;
 }

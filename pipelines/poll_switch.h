@@ -7,6 +7,8 @@
  * lib/switch. On arrival a frame is checked (frame_check) and its descriptor filled in the mbuf's
  * private area; on departure the mutable header bytes and the CRC are brought up to date.
  * Link-local control frames (credit, hello, adaptive-routing notification) end and begin here.
+ * Where there is a mapper, its frames for this switch go up to the control thread of the process
+ * and that thread's orders are done, between turns (device_control.h).
  *
  * One thread calls poll_switch_run(); counters may be read by others at any time (each is one
  * aligned 64-bit word, written by that thread alone).
@@ -14,6 +16,7 @@
 
 #include <stdint.h>
 
+#include "device_control.h"
 #include "fault.h"
 #include "port.h"
 #include "switch.h"
@@ -35,6 +38,17 @@ struct poll_switch_burst {
 	uint32_t vc; /* where the last one came from */
 };
 
+/* The side of the mapper. */
+struct poll_switch_control {
+	struct device_control *control; /* NULL: static tables */
+	struct rte_mempool *pool;       /* of the frames that it sends for the agent */
+	struct switch_tables *tables;   /* in use; NULL: none came yet */
+	bool paused;
+	uint64_t data_moved;      /* data frames in and out until the last turn, while paused */
+	uint64_t orders_lost;     /* frames to send whose port was down or not there */
+	uint64_t commits_refused; /* tables that this switch cannot use; it kept the old ones */
+};
+
 struct poll_switch {
 	struct weft_switch *sw;
 	struct rte_mempool *pool; /* of the control frames that it makes */
@@ -45,6 +59,7 @@ struct poll_switch {
 	struct poll_switch_burst burst[SWITCH_PORTS_MAX];
 	struct rte_mbuf *burst_mbuf[SWITCH_PORTS_MAX][PORT_BURST];
 	struct poll_switch_port port[SWITCH_PORTS_MAX];
+	struct poll_switch_control mapper;
 };
 
 /* 'sw', 'pool' and the ports stay the caller's and outlive it. */
@@ -55,6 +70,13 @@ void poll_switch_destroy(struct poll_switch *ps);
 /* Port 'at' sends by 'port'; see transmitter_init() for the rest. */
 void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port, bool timed,
 	uint64_t rate_bps, weft_time delay_ps, weft_time slack_ps, struct damage *damage);
+
+/* The switch has an agent in the control thread, and its tables from there: those of its
+ * switch_config, if any, count until the first ones come. 'pool': buffers for the longest frame.
+ * Both stay the caller's and outlive it; the tables in use are freed with it. At most once, before
+ * the first turn. */
+void poll_switch_set_control(
+	struct poll_switch *ps, struct device_control *control, struct rte_mempool *pool);
 
 /* One turn: every port is read once, every output that can send does, due control frames leave.
  * Returns the number of frames moved: 0 means that the loop may yield. */

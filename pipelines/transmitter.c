@@ -54,14 +54,25 @@ void transmitter_send(
 		tx->queue[tx->waiting++] = mbufs[sent];
 }
 
+static bool is_data(struct rte_mbuf *mbuf)
+{
+	return frame_header_const(rte_pktmbuf_mtod(mbuf, const uint8_t *))->kind == FRAME_DATA;
+}
+
+bool transmitter_holds_data(const struct transmitter *tx)
+{
+	for (uint16_t i = 0; i < tx->waiting; i++)
+		if (is_data(tx->queue[i]))
+			return true;
+	return false;
+}
+
 unsigned transmitter_drain(struct transmitter *tx)
 {
 	unsigned data = 0;
 
 	for (uint16_t i = 0; i < tx->waiting; i++) {
-		const uint8_t *frame = rte_pktmbuf_mtod(tx->queue[i], const uint8_t *);
-
-		data += frame_header_const(frame)->kind == FRAME_DATA;
+		data += is_data(tx->queue[i]);
 		rte_pktmbuf_free(tx->queue[i]);
 	}
 	tx->waiting = 0;

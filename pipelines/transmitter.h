@@ -62,5 +62,8 @@ static inline void transmitter_stamp(struct transmitter *tx, struct rte_mbuf *mb
 void transmitter_send(
 	struct transmitter *tx, struct rte_mbuf **mbufs, uint16_t count, weft_time now);
 
+/* Among what waits is a data frame. */
+bool transmitter_holds_data(const struct transmitter *tx);
+
 /* Frees what waits, for the end of a run; returns how many data frames that were. */
 unsigned transmitter_drain(struct transmitter *tx);

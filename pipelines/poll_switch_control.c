@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "poll_switch_control.h"
+
+#include <string.h>
+
+/* So that orders do not hold up the ports. */
+#define ORDERS_A_TURN 16
+
+void poll_switch_set_control(
+	struct poll_switch *ps, struct device_control *control, struct rte_mempool *pool)
+{
+	ps->mapper.control = control;
+	ps->mapper.pool = pool;
+	switch_serve_agent(ps->sw, control != NULL);
+}
+
+void poll_switch_control_up(struct poll_switch *ps)
+{
+	struct weft_packet *first = switch_take_for_agent(ps->sw);
+
+	for (struct weft_packet *packet = first; packet != NULL; packet = packet->next) {
+		struct rte_mbuf *mbuf = packet_mbuf(packet);
+
+		device_control_up(ps->mapper.control, packet->in_port,
+			rte_pktmbuf_mtod(mbuf, const uint8_t *), rte_pktmbuf_data_len(mbuf));
+	}
+	poll_switch_free_list(first);
+}
+
+/* False: it has to wait. */
+static bool send(struct poll_switch *ps, const struct device_order *order, weft_time now)
+{
+	unsigned at = order->port;
+	struct rte_mbuf *mbuf;
+	char *room;
+
+	if (at >= ps->ports || (ps->present & ps->sw->linked & BIT64(at)) == 0) {
+		ps->mapper.orders_lost++;
+		return true;
+	}
+	/* A link that takes nothing for long goes down. */
+	if (!transmitter_has_room(&ps->port[at].tx))
+		return false;
+	mbuf = rte_pktmbuf_alloc(ps->mapper.pool);
+	if (mbuf == NULL)
+		return false;
+	room = rte_pktmbuf_append(mbuf, (uint16_t)order->bytes);
+	if (room == NULL) {
+		ps->mapper.orders_lost++;
+		rte_pktmbuf_free(mbuf);
+		return true;
+	}
+	memcpy(room, order->frame, order->bytes);
+	poll_switch_send_own(ps, at, mbuf, now);
+	return true;
+}
+
+static uint64_t data_moved(const struct weft_switch *sw)
+{
+	uint64_t moved = 0;
+
+	for (unsigned at = 0; at < sw->ports; at++)
+		moved += sw->port[at].count[SWITCH_DATA_IN] + sw->port[at].count[SWITCH_DATA_OUT];
+	return moved;
+}
+
+static void purge(struct poll_switch *ps)
+{
+	switch_purge(ps->sw);
+	poll_switch_free_list(switch_take_discards(ps->sw));
+}
+
+/* The old tables go back with the order, or the new ones if they cannot be used. */
+static void commit(struct poll_switch *ps, struct device_order *order)
+{
+	struct switch_tables *tables = order->of_switch;
+	uint8_t sl_to_vc[16];
+	const struct switch_routing routing = {.port = tables->port,
+		.alternatives = tables->alternatives,
+		.hosts = tables->hosts,
+		.vc_rule = tables->vc_rule,
+		.vc_rule_at = 0,
+		.sl_to_vc = tables->queues != 0 ? sl_to_vc : NULL,
+		.stage = tables->stage};
+
+	for (unsigned sl = 0; sl < 16; sl++)
+		sl_to_vc[sl] = (uint8_t)(sl < tables->queues ? sl : 0);
+	if (switch_set_routing(ps->sw, &routing) < 0) {
+		ps->mapper.commits_refused++;
+		return;
+	}
+	order->of_switch = ps->mapper.tables;
+	ps->mapper.tables = tables;
+}
+
+static bool do_order(struct poll_switch *ps, struct device_order *order, weft_time now)
+{
+	switch ((enum device_order_kind)order->kind) {
+	case DEVICE_SEND:
+		return send(ps, order, now);
+	case DEVICE_PAUSE:
+		ps->mapper.paused = true;
+		break;
+	case DEVICE_PURGE:
+		purge(ps);
+		break;
+	case DEVICE_COMMIT:
+		commit(ps, order);
+		break;
+	case DEVICE_RESUME:
+		ps->mapper.paused = false;
+		break;
+	}
+	return true;
+}
+
+/* No data is here, and in this turn none was. Frames of the mapper come and go all the time. */
+static bool is_idle(struct poll_switch *ps)
+{
+	uint64_t before = ps->mapper.data_moved;
+
+	if (!ps->mapper.paused)
+		return false;
+	ps->mapper.data_moved = data_moved(ps->sw);
+	if (ps->mapper.data_moved != before || !switch_is_empty(ps->sw))
+		return false;
+	for (unsigned at = 0; at < ps->ports; at++)
+		if (ps->port[at].port != NULL && transmitter_holds_data(&ps->port[at].tx))
+			return false;
+	return true;
+}
+
+void poll_switch_control_turn(struct poll_switch *ps, weft_time now)
+{
+	struct device_control *control = ps->mapper.control;
+	struct device_order *order;
+
+	for (unsigned i = 0; i < ORDERS_A_TURN; i++) {
+		order = device_control_next(control);
+		if (order == NULL || !do_order(ps, order, now))
+			break;
+		device_control_done(control);
+	}
+	device_control_note(control, ps->sw->linked & ps->present, is_idle(ps));
+}
+
+void poll_switch_control_end(struct poll_switch *ps)
+{
+	poll_switch_free_list(switch_take_for_agent(ps->sw));
+	if (ps->mapper.tables == NULL)
+		return;
+	switch_set_routing(ps->sw, &(struct switch_routing){0});
+	switch_tables_destroy(ps->mapper.tables);
+}
