@@ -325,6 +325,17 @@ void virtual_host_wake(struct virtual_fabric *fabric, uint32_t number, weft_time
 	virtual_host_try(fabric, number, now);
 }
 
+/* A notification has come: which way messages leave may now depend on where they go. Those that are
+ * due are in the FIFO when the host looks next, as if they had always been. */
+static void leave_stream(struct virtual_host *host)
+{
+	if (host->stream == NULL || host->nic.marks == NULL)
+		return;
+	datagram_stream_close(&host->nic);
+	traffic_turn_to_polling(host->stream);
+	host->stream = NULL;
+}
+
 void virtual_host_credit(
 	struct virtual_fabric *fabric, uint32_t number, uint32_t item, weft_time now)
 {
@@ -333,6 +344,7 @@ void virtual_host_credit(
 	if (__builtin_expect(virtual_is_note(fabric, item), 0)) {
 		const struct control_arn note = virtual_take_note(fabric, item);
 
+		leave_stream(&fabric->host[number]);
 		datagram_on_arn(&fabric->host[number].nic, &note, now);
 		virtual_host_try(fabric, number, now);
 		return;

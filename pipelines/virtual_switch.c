@@ -190,8 +190,8 @@ static inline __attribute__((always_inline)) void arrive(struct virtual_fabric *
 	weft_time now, const bool voq)
 {
 	struct switch_port *port = &sw->port[input];
-	/* Which every packet would look for in another cache line of the switch. */
-	const bool adapts = sw->decides && sw->adaptation != NULL;
+	/* Before the packet can change that. */
+	const bool alert = (sw->decides & ADAPTATION_ALERT) != 0;
 	struct virtual_channel *channel;
 	unsigned output;
 
@@ -200,10 +200,10 @@ static inline __attribute__((always_inline)) void arrive(struct virtual_fabric *
 	packet->hop = packet->route_length != 0 ? packet->route[packet->cursor] : 0;
 	port->count[SWITCH_BYTES_IN] += packet->bytes;
 	port->count[SWITCH_DATA_IN]++;
-	if (__builtin_expect(adapts, 0) && switch_adaptation_is_due(sw, now))
+	if (__builtin_expect(alert, 0) && switch_adaptation_is_due(sw, now))
 		adaptation_poll(sw->adaptation, now);
 	output = forward_admit(sw, port, packet, now);
-	if (__builtin_expect(adapts, 0) && sw->adaptation->out_count != 0)
+	if (__builtin_expect(alert, 0) && sw->adaptation->out_count != 0)
 		virtual_send_notes(fabric, at, now);
 	if (__builtin_expect(output == SWITCH_PORT_NONE, 0)) {
 		virtual_take_discards(fabric, at);

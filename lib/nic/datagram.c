@@ -38,7 +38,8 @@ static int allocate_fifos(struct datagram *nic)
 		uint32_t size = adapted ? nic->config.adapted_queue : nic->config.queue;
 
 		fifo->mask = size - 1;
-		fifo->message = calloc(size, sizeof(*fifo->message));
+		/* Not cleared: hosts may never come to use it. */
+		fifo->message = malloc(size * sizeof(*fifo->message));
 		if (fifo->message == NULL)
 			return -ENOMEM;
 	}

@@ -4,8 +4,8 @@
 
 bool datagram_stream_suits(const struct datagram *nic)
 {
-	return nic->itb == NULL && nic->recovery == NULL && nic->marks == NULL &&
-	       nic->config.queuing == NULL && !route_choice_learns(&nic->choice) &&
+	return nic->itb == NULL && nic->recovery == NULL && nic->config.queuing == NULL &&
+	       (nic->marks == NULL || !nic->has_routes) && !route_choice_learns(&nic->choice) &&
 	       nic->waiting == 0;
 }
 
@@ -23,6 +23,19 @@ void datagram_stream_open(struct datagram *nic, uint8_t sl)
 			.source = nic->config.host},
 		.tx = &nic->link.tx[vc],
 	};
+}
+
+void datagram_stream_close(struct datagram *nic)
+{
+	struct datagram_stream *stream = &nic->stream;
+	const struct datagram_message rest = {.generated_ps = stream->generated_ps,
+		.bytes = stream->left_bytes,
+		.destination = stream->frame.destination,
+		.sl = stream->frame.sl};
+
+	if (!datagram_stream_is_empty(stream))
+		datagram_send(nic, &rest);
+	stream->left_bytes = 0;
 }
 
 bool datagram_stream_route(struct datagram *nic, uint16_t destination, uint32_t bytes)

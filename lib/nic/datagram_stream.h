@@ -4,9 +4,10 @@
 
 /*
  * The short way out of an interface (datagram.h) that sends a single stream: messages of one source
- * and one VC, in their order, without marks, transit and selectors that learn. The FIFO would do
- * nothing for them, so they go past it: the source is asked for the next message when the one
- * before has left. Frames, numbers and credits are those of datagram_send() and datagram_inject().
+ * and one VC, in their order, without transit and selectors that learn. The FIFO would do nothing
+ * for them, so they go past it: the source is asked for the next message when the one before has
+ * left. Frames, numbers and credits are those of datagram_send() and datagram_inject(). An
+ * interface with marks can do so until the first notification comes (datagram_stream_close()).
  */
 
 #include "datagram.h"
@@ -16,6 +17,10 @@ bool datagram_stream_suits(const struct datagram *nic);
 
 /* Before the first message: all will have this service level. */
 void datagram_stream_open(struct datagram *nic, uint8_t sl);
+
+/* From now on messages go through FIFOs, what is left of this one first. There are no routes, and
+ * the FIFOs are empty. */
+void datagram_stream_close(struct datagram *nic);
 
 static inline bool datagram_stream_is_empty(const struct datagram_stream *stream)
 {

@@ -369,6 +369,13 @@ bool traffic_take(struct traffic *traffic, weft_time latest, struct traffic_take
 	return true;
 }
 
+void traffic_turn_to_polling(struct traffic *traffic)
+{
+	/* Nothing else is to be told: both readers stand where they would if all had been polled,
+	 * once count_taken() has been there. */
+	traffic->handed_messages = traffic->counters.accepted_messages;
+}
+
 weft_time traffic_due_of(const struct traffic *traffic, unsigned n)
 {
 	struct traffic copy = *traffic;

@@ -100,8 +100,11 @@ struct traffic_taken {
 
 /* The next message, if it falls due by 'latest', which may be ahead of the clock: it is accepted.
  * False: none, only next_ps is set. Counts it as generated only when somebody counts
- * (traffic_count()). A source is either polled or taken from, and one with lanes is polled. */
+ * (traffic_count()). A source is
+ * taken from or polled (traffic_turn_to_polling()), and one with lanes is polled. */
 bool traffic_take(struct traffic *traffic, weft_time latest, struct traffic_taken *taken);
+/* Who has taken until now polls from now on. What was taken is not ahead of the clock. */
+void traffic_turn_to_polling(struct traffic *traffic);
 /* When the n-th message that is still to be had falls due, or the last one if there are fewer; 0:
  * there is none. */
 weft_time traffic_due_of(const struct traffic *traffic, unsigned n);

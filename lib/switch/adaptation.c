@@ -30,6 +30,18 @@ static bool is_valid(const struct adaptation_config *config)
 	       (config->detector == NULL || config->head != NULL);
 }
 
+static void note_alert(struct adaptation *adaptation)
+{
+	uint8_t *alert = adaptation->config.alert;
+
+	if (alert == NULL)
+		return;
+	*alert &= (uint8_t)~ADAPTATION_ALERT;
+	if (adaptation->chooses || adaptation->entries != 0 || adaptation->crowded != 0 ||
+		adaptation->due != WEFT_TIME_NEVER)
+		*alert |= ADAPTATION_ALERT;
+}
+
 /* VOQs that count together are told of at each step. */
 static void set_quiet(struct adaptation *adaptation)
 {
@@ -99,8 +111,10 @@ struct adaptation *adaptation_create(const struct adaptation_config *config)
 		result = add_notifications(adaptation);
 	adaptation->config.detector = NULL;
 	adaptation->config.table = NULL;
-	if (result == 0)
+	if (result == 0) {
+		note_alert(adaptation);
 		return adaptation;
+	}
 	adaptation_destroy(adaptation);
 	errno = -result;
 	return NULL;
@@ -123,6 +137,7 @@ static void note(struct adaptation *adaptation)
 
 	adaptation->due = detector < table ? detector : table;
 	adaptation->entries = adaptation->table->count;
+	note_alert(adaptation);
 }
 
 void adaptation_set_tables(
@@ -282,8 +297,10 @@ void adaptation_shrunk(struct adaptation *adaptation, const struct weft_packet *
 
 	congestion_depart(
 		detector, packet->in_port, packet->vc, output, queue->blocks, packet->blocks);
-	if (detector->config.by_vc && detector->output[output].passed == 0)
+	if (detector->config.by_vc && detector->output[output].passed == 0) {
 		adaptation->crowded &= ~BIT64(output);
+		note_alert(adaptation);
+	}
 }
 
 /* CRT has passed. */

@@ -24,6 +24,9 @@
 
 #define ADAPTATION_OUTBOX 256 /* notifications to be sent, a power of two */
 
+/* In the byte of adaptation_config.alert. */
+#define ADAPTATION_ALERT 0x80
+
 /* The head of a VOQ, NULL if it is empty. */
 typedef const struct weft_packet *(*adaptation_head_fn)(
 	void *ctx, unsigned input, unsigned vc, unsigned output);
@@ -49,6 +52,14 @@ struct adaptation_config {
 	const struct arn_table_config *table;
 	adaptation_head_fn head;
 	void *ctx;
+	/*
+	 * A byte of the caller's, in which ADAPTATION_ALERT stands for as long as a packet may make
+	 * a difference here: there are entries, something is suspected, VOQs are above HCDTh, a
+	 * time runs, or the mode chooses each time. Without it packets that have not been adapted
+	 * go by their primary port and their SL, nothing waits for adaptation_poll(), and what
+	 * leaves a VOQ need not be told of. NULL: nobody wants to know.
+	 */
+	uint8_t *alert;
 };
 
 struct adaptation_arn {

@@ -169,7 +169,7 @@ static inline __attribute__((always_inline)) unsigned arbiter_pick_burst(struct 
 		next_input = (input + 1) & (SWITCH_PORTS_MAX - 1);
 		arbiter_turn_vc(sw, output, input, vc);
 		voq_pop(queue);
-		if (__builtin_expect(sw->decides, 0) && sw->adaptation != NULL)
+		if (__builtin_expect((sw->decides & ADAPTATION_ALERT) != 0, 0))
 			adaptation_left(sw->adaptation, packet, output, queue);
 		arbiter_settle(sw, input, vc, output, queue, voq);
 		packets[count++] = packet;

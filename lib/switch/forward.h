@@ -49,6 +49,12 @@ static inline bool forward_usable(const struct weft_switch *sw, unsigned output)
 unsigned forward_decide(
 	struct weft_switch *sw, struct weft_packet *packet, unsigned output, weft_time now);
 
+/* At a switch with something to decide: whether this packet is concerned. */
+static inline bool forward_is_asked(const struct weft_switch *sw, const struct weft_packet *packet)
+{
+	return (sw->decides & ~SWITCH_DECIDES_ADAPTED) != 0 || afi_is_adapted(packet);
+}
+
 /* Checks credits and route: the output by which the packet will leave, with the next hop's VC and
  * the header as the next device shall see it; or SWITCH_PORT_NONE, and the packet has been
  * discarded. in_port is 'input', whose port is 'port'. */
@@ -72,7 +78,7 @@ static inline __attribute__((always_inline)) unsigned forward_admit(
 		if (output == SWITCH_PORT_NONE)
 			return output;
 	}
-	if (__builtin_expect(sw->decides, 0))
+	if (__builtin_expect(sw->decides != 0, 0) && forward_is_asked(sw, packet))
 		output = forward_decide(sw, packet, output, now);
 	else
 		packet->vc_next = sw->sl_to_vc[packet->sl & 15];
@@ -92,8 +98,8 @@ static inline void forward_store(
 
 	if (voq_push(queue, packet))
 		arbiter_offer(sw, input, vc, output);
-	if (__builtin_expect(sw->decides, 0) && sw->adaptation != NULL)
-		adaptation_stored(sw->adaptation, packet, output, queue, packet->arrived_ps);
+	if (__builtin_expect(queue->blocks > sw->quiet_blocks, 0))
+		adaptation_grown(sw->adaptation, packet, output, queue, packet->arrived_ps);
 }
 
 /* Checks credits and route and stores the packet, or discards it. */

@@ -102,6 +102,7 @@ static void configure(struct weft_switch *sw, const struct switch_config *config
 	memcpy(sw->sl_to_vc, config->sl_to_vc, sizeof(sw->sl_to_vc));
 	sw->vc_rule = config->vc_rule;
 	sw->vc_rule_at = config->vc_rule_at;
+	sw->quiet_blocks = UINT32_MAX;
 	switch_note_decisions(sw);
 	sw->control_reserve = config->control_reserve;
 	sw->watchdog_ps = config->watchdog_ps;

@@ -110,11 +110,17 @@ struct adaptation;
 struct adaptive_output;
 struct fecn;
 
+/* For each packet: there is a VC rule, or packets are marked. */
+#define SWITCH_DECIDES_ALWAYS 0x01
+/* There is an adaptation: packets with the adapted bit keep to the AFC, and all are asked for while
+ * ADAPTATION_ALERT stands (adaptation.h). */
+#define SWITCH_DECIDES_ADAPTED 0x02
+
 /* The first cache line has all that a packet needs of a switch with nothing to decide. */
 struct weft_switch {
 	uint8_t ports, vcs;
 	bool voq;
-	bool decides; /* there is a VC rule, an adaptation or marks (forward_decide()) */
+	uint8_t decides; /* set of SWITCH_DECIDES_*, ADAPTATION_ALERT: forward_decide() */
 	uint32_t table_hosts;
 	const uint8_t *table_port;
 	uint8_t sl_to_vc[16];
@@ -126,7 +132,8 @@ struct weft_switch {
 	/* VCs whose packets may pass the queues by: all, or 0 if it decides; then a driver may know
 	 * better for a while (switch_adapt_note_quiet()). */
 	uint8_t direct_vcs;
-	uint32_t vc_rule_at;
+	/* A queue that has grown to no more need not be told of; UINT32_MAX: none need. */
+	uint32_t quiet_blocks;
 	const struct vc_rule *vc_rule;
 	struct crosspoint *cross; /* [output][input] */
 	const uint64_t *table_alternatives;
@@ -139,6 +146,7 @@ struct weft_switch {
 	struct weft_packet *for_agent, *for_agent_tail; /* the latter means nothing without it */
 	bool has_agent;
 	weft_time watchdog_ps, watchdog_due;
+	uint32_t vc_rule_at;
 	uint16_t control_reserve;
 	struct fecn *fecn;           /* the caller's; NULL: nothing is marked */
 	struct adaptive_output *far; /* [ports], the buffers behind them, for the adaptation */
@@ -230,8 +238,13 @@ int switch_set_routing(struct weft_switch *sw, const struct switch_routing *rout
 /* What a packet costs depends on whether there is anything to decide. */
 static inline void switch_note_decisions(struct weft_switch *sw)
 {
-	sw->decides = sw->vc_rule != NULL || sw->adaptation != NULL || sw->fecn != NULL;
-	sw->direct_vcs = sw->decides ? 0 : sw->vcs;
+	bool always = sw->vc_rule != NULL || sw->fecn != NULL;
+
+	/* The adaptation sees to the rest. */
+	sw->decides = sw->adaptation != NULL ? (uint8_t)(sw->decides | SWITCH_DECIDES_ADAPTED) : 0;
+	sw->decides &= (uint8_t)~SWITCH_DECIDES_ALWAYS;
+	sw->decides |= always ? SWITCH_DECIDES_ALWAYS : 0;
+	sw->direct_vcs = sw->decides != 0 ? 0 : sw->vcs;
 }
 
 /* Discards everything that is stored, for the end of a run. */

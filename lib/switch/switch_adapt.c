@@ -64,7 +64,8 @@ int switch_adapt(struct weft_switch *sw, const struct switch_adapt_config *confi
 		.usable = &sw->usable,
 		.table = config->table,
 		.head = head_of,
-		.ctx = sw};
+		.ctx = sw,
+		.alert = &sw->decides};
 
 	if (!is_valid(sw, config))
 		return -EINVAL;
@@ -83,6 +84,7 @@ int switch_adapt(struct weft_switch *sw, const struct switch_adapt_config *confi
 	}
 	sw->far = far;
 	sw->adaptation->hosts = sw->table_hosts;
+	sw->quiet_blocks = sw->adaptation->quiet_blocks;
 	switch_note_decisions(sw);
 	return 0;
 }
@@ -93,6 +95,7 @@ void switch_adapt_end(struct weft_switch *sw)
 	free(sw->far);
 	sw->adaptation = NULL;
 	sw->far = NULL;
+	sw->quiet_blocks = UINT32_MAX;
 	switch_note_decisions(sw);
 }
 
@@ -140,13 +143,33 @@ static const char *check_short_cuts(const struct adaptation *adaptation)
 	return NULL;
 }
 
+/* Packets are asked for if and only if one may make a difference. */
+static const char *check_alert(const struct weft_switch *sw)
+{
+	const struct adaptation *adaptation = sw->adaptation;
+	bool alert = (sw->decides & ADAPTATION_ALERT) != 0;
+
+	if ((sw->decides & SWITCH_DECIDES_ADAPTED) == 0)
+		return "the switch does not know of its adaptation";
+	if (alert != (adaptation->chooses || adaptation->entries != 0 || adaptation->crowded != 0 ||
+			     adaptation->due != WEFT_TIME_NEVER))
+		return "packets are not asked for although one may make a difference, or in vain";
+	if (sw->quiet_blocks != adaptation->quiet_blocks)
+		return "the switch takes another size of queue for a quiet one";
+	return NULL;
+}
+
 const char *switch_adapt_check(const struct weft_switch *sw)
 {
 	const struct adaptation *adaptation = sw->adaptation;
 	const char *wrong;
 
-	if (adaptation == NULL || adaptation->detector == NULL)
-		return NULL;
+	if (adaptation == NULL)
+		return sw->quiet_blocks == UINT32_MAX ? NULL
+						      : "queues are told of, but there is nobody";
+	wrong = check_alert(sw);
+	if (wrong != NULL || adaptation->detector == NULL)
+		return wrong;
 	wrong = congestion_check(adaptation->detector);
 	if (wrong == NULL)
 		wrong = arn_table_check(adaptation->table);

@@ -96,6 +96,41 @@ static void ends_without_an_event_change_no_delivery_and_no_link(void **state)
 	}
 }
 
+/* Hosts that leave their streams when the first notification comes, in the middle of anything. */
+static void leaving_the_stream_changes_no_delivery(void **state)
+{
+	static const char *const message[] = {
+		"traffic[0].message=700B", "traffic[0].message=4KiB", "traffic[0].message=9000B"};
+	unsigned streams = 0, left = 0;
+
+	for (unsigned i = 0; i < 6; i++) {
+		const char *set[PICKS] = {"routing.adaptive=arn", "routing.afi=true",
+			"traffic[0].pattern=hotspot", "traffic[0].to=[h3]",
+			i % 2 == 0 ? "traffic[0].elsewhere=60%" : "traffic[0].elsewhere=85%",
+			message[i / 2], "detector.crt=5us", "measure.duration=150us"};
+		struct virtual_lab lazy, eager;
+
+		run(&lazy, set, false);
+		run(&eager, set, true);
+		assert_int_equal(lazy.result.fingerprint, eager.result.fingerprint);
+		assert_int_equal(lazy.result.messages.generated, eager.result.messages.generated);
+		assert_int_equal(lazy.result.packets.injected, eager.result.packets.injected);
+		assert_true(lazy.result.offered == eager.result.offered);
+		assert_int_equal(result_counter(&lazy.result, "host_messages_diverted"),
+			result_counter(&eager.result, "host_messages_diverted"));
+		assert_true(result_counter(&lazy.result, "host_messages_diverted") > 0);
+		expect_same_links(&lazy.result, &eager.result);
+		for (uint32_t host = 0; host < lazy.fabric->hosts; host++) {
+			streams += lazy.fabric->host[host].stream != NULL;
+			left += lazy.fabric->host[host].stream == NULL;
+		}
+		virtual_lab_close(&lazy);
+		virtual_lab_close(&eager);
+	}
+	assert_true(streams > 0);
+	assert_true(left > 0);
+}
+
 /*
  * The buffers of one switch as its frames tell of them: an account of its own, in which the space
  * of a packet is free when its tail has left, not before, and a credit frame is sent at the very
@@ -229,6 +264,7 @@ static void a_credit_frame_speaks_of_what_has_left_as_soon_as_it_is_due(void **s
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_credit_frame_speaks_of_what_has_left_as_soon_as_it_is_due),
 	cmocka_unit_test(ends_without_an_event_change_no_delivery_and_no_link),
+	cmocka_unit_test(leaving_the_stream_changes_no_delivery),
 };
 
 UNIT_MAIN(tests)

@@ -35,6 +35,7 @@ struct bench {
 	struct arn_table_config table;
 	struct adaptation_config config;
 	weft_time now;
+	uint8_t alert;
 };
 
 static const struct weft_packet *head(void *ctx, unsigned input, unsigned vc, unsigned output)
@@ -74,7 +75,8 @@ static void prepare(struct bench *bench, const char *mode, bool afi)
 		.detector = &bench->detector,
 		.table = &bench->table,
 		.head = head,
-		.ctx = bench};
+		.ctx = bench,
+		.alert = &bench->alert};
 }
 
 static void begin(struct bench *bench)
@@ -248,6 +250,56 @@ static void an_entry_lives_while_its_root_stands_and_a_ttl_longer(void **state)
 	assert_true(arn_table_concerns(bench.adaptation->table, HOT));
 	pass(&bench, 1);
 	assert_false(arn_table_concerns(bench.adaptation->table, HOT));
+	stop(&bench);
+}
+
+/* By what is known, a queue above HCDTh, a time that runs, or a mode that chooses; nobody else's
+ * bits change. */
+static void the_alert_stands_while_a_packet_may_make_a_difference(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	prepare(&bench, "none", true);
+	bench.alert = 0x41 | ADAPTATION_ALERT;
+	begin(&bench);
+	assert_int_equal(bench.alert, 0x41);
+	notify(&bench, 4, 2);
+	assert_int_equal(bench.alert, 0x41 | ADAPTATION_ALERT);
+	pass(&bench, TTL);
+	assert_int_equal(bench.alert, 0x41);
+	bench.tx[DOWN][0].sent = 22;
+	fill(&bench, 5, HOT, 0, 9);
+	assert_int_equal(bench.adaptation->detector->output[DOWN].state, CONGESTION_BRANCH);
+	assert_int_equal(bench.alert, 0x41 | ADAPTATION_ALERT);
+	for (unsigned i = 0; i < 9; i++)
+		leave(&bench, 5, 0, DOWN);
+	assert_int_equal(bench.alert, 0x41);
+	bench.tx[DOWN][0].sent = 0;
+	fill(&bench, 4, HOT, 0, 9);
+	pass(&bench, CRT);
+	for (unsigned i = 0; i < 9; i++)
+		leave(&bench, 4, 0, DOWN);
+	assert_int_equal(bench.alert, 0x41 | ADAPTATION_ALERT);
+	pass(&bench, TTL);
+	assert_int_equal(bench.alert, 0x41);
+	stop(&bench);
+	start(&bench, "adaptive-th", true);
+	assert_int_equal(bench.alert, ADAPTATION_ALERT);
+	stop(&bench);
+}
+
+/* VOQs that count together are counted at every step. */
+static void the_alert_always_stands_where_vcs_count_together(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	prepare(&bench, "none", true);
+	bench.detector.by_vc = false;
+	begin(&bench);
+	pass(&bench, CRT);
+	assert_int_equal(bench.alert, ADAPTATION_ALERT);
 	stop(&bench);
 }
 
@@ -476,6 +528,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_branch_makes_none),
 	cmocka_unit_test(credits_are_those_of_the_vc_where_the_head_is_stored_next),
 	cmocka_unit_test(an_entry_lives_while_its_root_stands_and_a_ttl_longer),
+	cmocka_unit_test(the_alert_stands_while_a_packet_may_make_a_difference),
+	cmocka_unit_test(the_alert_always_stands_where_vcs_count_together),
 	cmocka_unit_test(every_voq_of_a_root_tells_of_its_own_head),
 	cmocka_unit_test(an_adapted_head_makes_no_entry_but_keeps_one_by_its_original_vc),
 	cmocka_unit_test(adapted_packets_stay_on_their_way_and_notify),

@@ -7,15 +7,18 @@
 
 #define MTU 1000
 
-static void init_one(struct datagram *nic)
+/* mark_ps: of notifications; 0: none. */
+static void init_one(struct datagram *nic, weft_time mark_ps)
 {
 	struct datagram_config config = {.host = 2,
 		.hosts = 4,
 		.mtu_bytes = MTU,
-		.vcs = 2,
+		.vcs = 3,
 		.queue = 4,
-		.sl_to_vc = {[1] = 1}};
-	struct link_end_config link = {.vcs = 2, .vc_blocks = 64, .open = true, .session = 1};
+		.sl_to_vc = {[1] = 1},
+		.mark_ps = mark_ps,
+		.adapted_queue = 4};
+	struct link_end_config link = {.vcs = 3, .vc_blocks = 64, .open = true, .session = 1};
 
 	assert_int_equal(0, datagram_init(nic, &config, &link));
 	link_end_renew_open(&nic->link);
@@ -30,8 +33,8 @@ static void a_stream_sends_the_frames_that_a_fifo_sends(void **state)
 	struct rng rng;
 
 	rng_init(&rng, 3, 0, 0);
-	init_one(&fifo);
-	init_one(&stream);
+	init_one(&fifo, 0);
+	init_one(&stream, 0);
 	assert_true(datagram_stream_suits(&stream));
 	datagram_stream_open(&stream, 1);
 	for (unsigned i = 0; i < 2000; i++) {
@@ -68,7 +71,54 @@ static void a_stream_sends_the_frames_that_a_fifo_sends(void **state)
 	datagram_fini(&stream);
 }
 
+/* A notification in the middle of a message that it concerns: the rest goes aside, as out of a
+ * FIFO. */
+static void a_stream_that_is_closed_goes_on_as_the_fifo_would(void **state)
+{
+	const struct datagram_message message = {
+		.generated_ps = 7, .bytes = 3 * MTU + 1, .destination = 3, .sl = 1};
+	const struct control_arn arn = {.destination = 3, .vc = 1};
+
+	for (unsigned before = 0; before <= 4; before++) {
+		struct weft_packet a = {.bytes = 0}, b = {.bytes = 0};
+		struct datagram_origin from_a, from_b;
+		struct datagram fifo, stream;
+		unsigned sent = 0;
+
+		init_one(&fifo, 1000);
+		init_one(&stream, 1000);
+		assert_true(datagram_stream_suits(&stream));
+		datagram_stream_open(&stream, 1);
+		datagram_send(&fifo, &message);
+		assert_true(datagram_stream_begin(
+			&stream, message.destination, message.bytes, message.generated_ps));
+		for (; sent < before; sent++) {
+			assert_true(datagram_inject(&fifo, sent, &a, &from_a));
+			datagram_stream_inject(&stream, sent, &b, &from_b);
+		}
+		datagram_stream_close(&stream);
+		assert_true(datagram_stream_is_empty(&stream.stream));
+		datagram_on_arn(&fifo, &arn, sent);
+		datagram_on_arn(&stream, &arn, sent);
+		for (; sent < 4; sent++) {
+			assert_true(datagram_inject(&fifo, sent, &a, &from_a));
+			assert_true(datagram_inject(&stream, sent, &b, &from_b));
+			assert_memory_equal(&a, &b, sizeof(a));
+			assert_int_equal(a.vc, 2);
+			assert_int_equal(from_b.generated_ps, 7);
+			assert_int_equal(from_a.payload_bytes, from_b.payload_bytes);
+		}
+		assert_int_equal(a.flags & FRAME_F_TAIL, FRAME_F_TAIL);
+		assert_false(datagram_inject(&stream, sent, &b, &from_b));
+		assert_int_equal(fifo.messages_sent, stream.messages_sent);
+		assert_int_equal(fifo.diverted, stream.diverted);
+		datagram_fini(&fifo);
+		datagram_fini(&stream);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_stream_that_is_closed_goes_on_as_the_fifo_would),
 	cmocka_unit_test(a_stream_sends_the_frames_that_a_fifo_sends),
 };
 

@@ -325,6 +325,48 @@ static void messages_taken_ahead_are_those_that_are_polled(void **state)
 	}
 }
 
+/* Whoever takes for a while and polls then gets what he would have polled, whether somebody has
+ * counted meanwhile or not, and whether messages had to wait or not. */
+static void who_turns_to_polling_misses_nothing(void **state)
+{
+	for (unsigned run = 0; run < 8; run++) {
+		struct traffic_config from = config("uniform");
+		weft_time turn = 50 * PS_PER_US, behind = run / 4 * 20 * PS_PER_US;
+		struct traffic *polled, *taken;
+		struct traffic_message a, b;
+		struct traffic_taken took;
+
+		from.arrivals = run % 2 == 0 ? ARRIVALS_CONSTANT : ARRIVALS_POISSON;
+		from.other_share_ppm = 300000;
+		from.other_message_bytes = 5000;
+		polled = start(&from);
+		taken = start(&from);
+		while (traffic_poll(polled, turn - behind, &a)) {
+			traffic_accept(polled);
+			assert_true(traffic_take(taken, turn - behind, &took));
+		}
+		if (run / 2 % 2 == 0)
+			traffic_count(taken, turn);
+		traffic_turn_to_polling(taken);
+		for (weft_time now = turn; now < 20 * turn; now += PS_PER_US) {
+			while (traffic_poll(polled, now, &a)) {
+				assert_true(traffic_poll(taken, now, &b));
+				assert_int_equal(a.destination, b.destination);
+				assert_int_equal(a.bytes, b.bytes);
+				assert_int_equal(a.generated_ps, b.generated_ps);
+				traffic_accept(polled);
+				traffic_accept(taken);
+			}
+			assert_false(traffic_poll(taken, now, &b));
+			assert_memory_equal(traffic_counters(polled), traffic_counters(taken),
+				sizeof(struct traffic_counters));
+		}
+		assert_true(traffic_counters(taken)->accepted_messages > 100);
+		traffic_destroy(polled);
+		traffic_destroy(taken);
+	}
+}
+
 static void what_is_not_taken_counts_as_generated_too(void **state)
 {
 	struct traffic_config from = config("uniform");
@@ -506,6 +548,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_is_not_accepted_counts_as_generated),
 	cmocka_unit_test(what_is_counted_is_what_is_handed_out),
 	cmocka_unit_test(messages_taken_ahead_are_those_that_are_polled),
+	cmocka_unit_test(who_turns_to_polling_misses_nothing),
 	cmocka_unit_test(what_is_not_taken_counts_as_generated_too),
 	cmocka_unit_test(the_same_seed_gives_the_same_messages_and_another_one_others),
 	cmocka_unit_test(what_makes_no_sense_is_refused_with_a_reason),
