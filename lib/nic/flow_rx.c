@@ -323,6 +323,19 @@ uint16_t flow_rx_next_ack(struct nic *nic, struct control_ack *ack)
 	return peer;
 }
 
+void flow_rx_tell(struct nic *nic, uint16_t peer)
+{
+	if (nic->rx[peer].known)
+		ack_now(nic, peer);
+}
+
+void flow_rx_go_on(struct nic *nic, weft_time now)
+{
+	for (unsigned peer = 0; peer < nic->config.hosts; peer++)
+		if (deadline_queue_armed(&nic->gap, (uint16_t)peer))
+			deadline_queue_arm(&nic->gap, (uint16_t)peer, now);
+}
+
 void flow_rx_drain(struct nic *nic)
 {
 	for (unsigned peer = 0; peer < nic->config.hosts; peer++)

@@ -22,5 +22,11 @@ void flow_rx_poll(struct nic *nic, weft_time now);
 /* The next peer to be acknowledged and what it is to be told; ID_NONE if there is none. */
 uint16_t flow_rx_next_ack(struct nic *nic, struct control_ack *ack);
 
+/* There is a route to the peer again: it is told what has arrived, for it may not know. */
+void flow_rx_tell(struct nic *nic, uint16_t peer);
+
+/* Frames leave again: who waits for something waits from now on. */
+void flow_rx_go_on(struct nic *nic, weft_time now);
+
 /* Gives back all frames that are held. */
 void flow_rx_drain(struct nic *nic);

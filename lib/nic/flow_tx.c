@@ -15,11 +15,19 @@ static uint16_t first_flow(uint32_t session)
 	return (uint16_t)(session ^ (session >> 16));
 }
 
+static uint16_t window_of(const struct nic *nic, uint16_t peer)
+{
+	if (nic->config.routes == NULL || !nic_routes_reaches(nic->config.routes, peer))
+		return 0;
+	return (uint16_t)nic->config.window_frames;
+}
+
 void flow_tx_init(struct nic *nic)
 {
 	for (unsigned peer = 0; peer < nic->config.hosts; peer++) {
 		nic->tx[peer].flow = first_flow(nic->config.link.session);
 		nic->tx[peer].cursor = nic->tx[peer].fresh = MESSAGE_NONE;
+		nic->tx[peer].window = window_of(nic, (uint16_t)peer);
 		message_queue_init(&nic->tx[peer].messages);
 	}
 }
@@ -54,17 +62,24 @@ static void start_timer(struct nic *nic, uint16_t peer, weft_time now)
 	deadline_queue_arm(&nic->retry, peer, now);
 }
 
-void flow_tx_admit(struct nic *nic, uint32_t index, weft_time now)
+static void choose_route(struct nic *nic, struct message *message)
 {
-	struct message *message = nic_message_at(nic, index);
-	struct flow_tx *tx = &nic->tx[message->destination];
 	struct nic_route_chosen chosen;
 
-	number_frames(tx, message);
 	message->route = nic_choose_route(nic, message->destination, message->bytes, &chosen);
 	message->route_length = chosen.length;
 	message->which = chosen.which;
 	message->alternatives = chosen.alternatives;
+}
+
+void flow_tx_admit(struct nic *nic, uint32_t index, weft_time now)
+{
+	struct message *message = nic_message_at(nic, index);
+	struct flow_tx *tx = &nic->tx[message->destination];
+
+	number_frames(tx, message);
+	choose_route(nic, message);
+	nic->count[NIC_MESSAGES_STRANDED] += tx->window == 0;
 	message_queue_push(&nic->pool, &tx->messages, index);
 	if (tx->cursor == MESSAGE_NONE)
 		tx->cursor = index;
@@ -81,7 +96,7 @@ bool flow_tx_ready(const struct nic *nic, uint16_t peer, enum ready_class *class
 {
 	const struct flow_tx *tx = &nic->tx[peer];
 
-	if (tx->cursor == MESSAGE_NONE || tx->send - tx->acked >= nic->config.window_frames)
+	if (tx->cursor == MESSAGE_NONE || tx->send - tx->acked >= tx->window)
 		return false;
 	*class = tx->send != tx->high ? READY_RETRY : READY_NEW;
 	*vc = nic->pool.message[tx->cursor].vc;
@@ -352,6 +367,13 @@ static void give_up(struct nic *nic, uint16_t peer)
 		flow_tx_finish(nic, message_queue_pop(&nic->pool, &failed), -ETIMEDOUT);
 }
 
+static void repeat_first(struct nic *nic, uint16_t peer)
+{
+	nic->tx[peer].repeat = 1;
+	nic->tx[peer].recover = nic->tx[peer].high;
+	go_back(nic, peer, 1);
+}
+
 static void retry(struct nic *nic, uint16_t peer, weft_time now)
 {
 	struct flow_tx *tx = &nic->tx[peer];
@@ -361,17 +383,15 @@ static void retry(struct nic *nic, uint16_t peer, weft_time now)
 		return;
 	}
 	deadline_queue_arm(&nic->retry, peer, now);
-	if (tx->send == tx->acked)
-		return; /* nothing is out there, or it is waiting to go already */
+	if (tx->send == tx->acked || tx->window == 0)
+		return; /* nothing is out there, or it is waiting to go already, or cannot */
 	if (--tx->wait > 0)
 		return;
 	if (tx->timeouts < DOUBLINGS_MAX)
 		tx->timeouts++;
 	tx->wait = intervals(nic, tx);
-	tx->repeat = 1;
-	tx->recover = tx->high;
 	nic->count[NIC_RETRY_TIMEOUTS]++;
-	go_back(nic, peer, 1);
+	repeat_first(nic, peer);
 }
 
 void flow_tx_poll(struct nic *nic, weft_time now)
@@ -380,4 +400,69 @@ void flow_tx_poll(struct nic *nic, weft_time now)
 
 	while ((peer = deadline_queue_expired(&nic->retry, now)) != DEADLINE_NONE)
 		retry(nic, peer, now);
+}
+
+/* A message that is under way; 'same': its routes are what they were, at another place. */
+static void reroute_message(struct nic *nic, struct message *message, bool same)
+{
+	uint8_t length;
+
+	if (same && message->route != NULL) {
+		message->route = nic_routes_get(
+			nic->config.routes, message->destination, message->which, &length);
+		return;
+	}
+	choose_route(nic, message);
+	/* What its frames showed, they showed of several routes. */
+	if (message->started)
+		message->alternatives = 0;
+}
+
+/* There is a route again. What is in flight was sent long ago: whether any of it has arrived, the
+ * first frame will tell, without a timeout. */
+static void go_on_with_route(struct nic *nic, uint16_t peer, weft_time now)
+{
+	struct flow_tx *tx = &nic->tx[peer];
+
+	if (tx->messages.head == MESSAGE_NONE)
+		return;
+	tx->progress_at = now;
+	tx->timeouts = 0;
+	start_timer(nic, peer, now);
+	if (tx->high != tx->acked)
+		repeat_first(nic, peer);
+	flow_tx_place(nic, peer);
+}
+
+void flow_tx_reroute(struct nic *nic, uint16_t peer, bool same, weft_time now)
+{
+	struct flow_tx *tx = &nic->tx[peer];
+	bool reached = tx->window != 0;
+
+	tx->window = window_of(nic, peer);
+	for (uint32_t i = tx->messages.head; i != MESSAGE_NONE; i = nic_message_at(nic, i)->next) {
+		reroute_message(nic, nic_message_at(nic, i), same);
+		nic->count[NIC_MESSAGES_REROUTED] += !same;
+		nic->count[NIC_MESSAGES_STRANDED] += reached && tx->window == 0;
+	}
+	if (!reached && tx->window != 0)
+		go_on_with_route(nic, peer, now);
+}
+
+void flow_tx_go_on(struct nic *nic, weft_time held_ps, weft_time now)
+{
+	for (unsigned peer = 0; peer < nic->config.hosts; peer++) {
+		struct flow_tx *tx = &nic->tx[peer];
+
+		if (tx->messages.head == MESSAGE_NONE)
+			continue;
+		/* It may have made progress while it was held. */
+		tx->progress_at +=
+			held_ps < now - tx->progress_at ? held_ps : now - tx->progress_at;
+		tx->timing = false;
+		start_timer(nic, (uint16_t)peer, now);
+		for (uint32_t i = tx->messages.head; i != MESSAGE_NONE;
+			i = nic_message_at(nic, i)->next)
+			nic_message_at(nic, i)->start_ps += held_ps;
+	}
 }

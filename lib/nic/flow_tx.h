@@ -34,5 +34,12 @@ void flow_tx_on_ack(struct nic *nic, uint16_t peer, const struct control_ack *ac
 /* Retry timers. */
 void flow_tx_poll(struct nic *nic, weft_time now);
 
+/* The interface has other routes: the peer's messages take them, or wait if there is none. 'same':
+ * to this peer they are what they were. */
+void flow_tx_reroute(struct nic *nic, uint16_t peer, bool same, weft_time now);
+
+/* Frames leave again after nothing of ours did for 'held_ps': that time does not count. */
+void flow_tx_go_on(struct nic *nic, weft_time held_ps, weft_time now);
+
 /* Tells the host the end of a message and frees it. */
 void flow_tx_finish(struct nic *nic, uint32_t index, int error);

@@ -267,6 +267,32 @@ static struct weft_packet *reinject(struct nic *nic, unsigned vc, weft_time now)
 	return packet;
 }
 
+/* Control frames in transit. */
+static struct weft_packet *pass_control(struct nic *nic, weft_time now)
+{
+	struct weft_packet *passing = itb_next_control(nic->itb, now);
+
+	nic->count[NIC_ITB_CONTROL] += passing != NULL;
+	return passing;
+}
+
+/* While nothing of its own may leave: the link's frames do, and what is in transit. */
+static struct weft_packet *inject_held(struct nic *nic, weft_time now, struct weft_packet *packet)
+{
+	struct weft_packet *passing;
+	unsigned vc;
+
+	if (packet != NULL && inject_link_local(nic, now, packet))
+		return packet;
+	if (nic->itb == NULL)
+		return NULL;
+	passing = pass_control(nic, now);
+	if (passing != NULL)
+		return passing;
+	vc = ready_transit(nic, now);
+	return vc != FRAME_VCS_MAX ? reinject(nic, vc, now) : NULL;
+}
+
 /* Whose turn it is, or the other if that one has nothing that can go. */
 static struct weft_packet *inject_in_turn(
 	struct nic *nic, weft_time now, struct weft_packet *packet)
@@ -285,16 +311,14 @@ struct weft_packet *nic_inject(struct nic *nic, weft_time now, struct weft_packe
 {
 	struct weft_packet *passing;
 
+	if (nic->held != 0)
+		return inject_held(nic, now, packet);
 	if (packet != NULL && (inject_link_local(nic, now, packet) || inject_ack(nic, now, packet)))
 		return packet;
 	if (nic->itb == NULL)
 		return packet != NULL && inject_own(nic, now, packet) ? packet : NULL;
-	passing = itb_next_control(nic->itb, now);
-	if (passing != NULL) {
-		nic->count[NIC_ITB_CONTROL]++;
-		return passing;
-	}
-	return inject_in_turn(nic, now, packet);
+	passing = pass_control(nic, now);
+	return passing != NULL ? passing : inject_in_turn(nic, now, packet);
 }
 
 static void write_data(struct nic *nic, const struct weft_packet *packet, uint8_t *out)

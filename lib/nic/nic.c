@@ -56,7 +56,7 @@ static bool is_valid(const struct nic_config *config)
 	for (unsigned sl = 0; sl < 16; sl++)
 		if (config->sl_to_vc[sl] + (config->mark_ps != 0) >= config->link.vcs)
 			return false;
-	return config->routes != NULL && config->routes->hosts == config->hosts &&
+	return (config->routes == NULL || config->routes->hosts == config->hosts) &&
 	       config->choice != NULL && config->host < config->hosts &&
 	       config->hosts < FRAME_HOST_NONE && config->mtu_bytes >= MTU_BYTES_MIN &&
 	       config->mtu_bytes <= FRAME_PAYLOAD_MAX && config->messages > 0 &&
@@ -128,6 +128,8 @@ struct nic *nic_create(const struct nic_config *config, weft_time now)
 	init_queues(nic);
 	flow_tx_init(nic);
 	flow_rx_init(nic);
+	if (config->routes == NULL)
+		hold_begin(nic, NIC_HELD_ROUTES, now);
 	return nic;
 }
 
@@ -170,7 +172,12 @@ static int judge(const struct nic *nic, const struct nic_message *message)
 		return -EINVAL;
 	if (message->payload != NULL && message->bytes > nic->config.payload_bytes)
 		return -EMSGSIZE;
-	return nic_routes_reaches(nic->config.routes, message->destination) ? 0 : -ENETUNREACH;
+	if (message->destination >= nic->config.hosts)
+		return -ENETUNREACH;
+	return nic->config.routes == NULL ||
+			       nic_routes_reaches(nic->config.routes, message->destination)
+		       ? 0
+		       : -ENETUNREACH;
 }
 
 static uint8_t sl_of(const struct nic *nic, uint16_t destination, uint8_t sl)
@@ -277,6 +284,8 @@ void nic_poll(struct nic *nic, weft_time now)
 		nic->count[NIC_LINK_DOWNS]++;
 		abandon_transit(nic);
 	}
+	if (nic->held != 0)
+		return;
 	flow_rx_poll(nic, now);
 	flow_tx_poll(nic, now);
 	for (uint32_t vcs = nic->backlog_vcs; vcs != 0; vcs &= vcs - 1) {
@@ -287,15 +296,20 @@ void nic_poll(struct nic *nic, weft_time now)
 	}
 }
 
-struct weft_packet *nic_drain(struct nic *nic)
+struct weft_packet *nic_purge(struct nic *nic)
 {
 	struct weft_packet *released;
 
-	flow_rx_drain(nic);
 	abandon_transit(nic);
 	released = nic->released;
 	nic->released = NULL;
 	return released;
+}
+
+struct weft_packet *nic_drain(struct nic *nic)
+{
+	flow_rx_drain(nic);
+	return nic_purge(nic);
 }
 
 bool nic_busy(const struct nic *nic)

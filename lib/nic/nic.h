@@ -79,7 +79,8 @@ struct nic_config {
 	uint64_t seed;
 	uint32_t mtu_bytes; /* payload of a frame, 64..FRAME_PAYLOAD_MAX */
 	uint8_t sl_to_vc[16];
-	const struct nic_routes *routes; /* the caller's, constant */
+	const struct nic_routes
+		*routes; /* the caller's, constant; NULL: none yet, nothing leaves */
 	const struct route_choice_ops *choice;
 	struct route_choice_options selection; /* what it is told */
 	/* Gives messages their service level instead of their own, the caller's; or NULL. */
@@ -113,7 +114,7 @@ struct nic_config {
 /* Everything but routes, link.device and link.session has a usable value. */
 void nic_config_default(struct nic_config *config, uint16_t host, uint16_t hosts);
 
-/* NULL with errno EINVAL (a number out of range, no routes) or ENOMEM. */
+/* NULL with errno EINVAL (a number out of range) or ENOMEM. */
 struct nic *nic_create(const struct nic_config *config, weft_time now);
 /* Packets that it still holds are the driver's to free first: nic_drain(). */
 void nic_destroy(struct nic *nic);
@@ -156,6 +157,24 @@ void nic_describe(struct weft_packet *packet, const uint8_t *frame, uint32_t byt
 struct weft_packet *nic_receive(
 	struct nic *nic, struct weft_packet *packet, const uint8_t *frame, weft_time now);
 
+/* Takes other routes, the caller's as those before were, to which nothing points any more then.
+ * Frames that were built keep theirs; whatever leaves from now on, be it new, the rest of a message
+ * or a repetition, goes by the new ones. What overtakes is put in order where it arrives. Messages
+ * to a host without a route wait, until it has one again or they fail after give_up_ps; new ones
+ * are refused. What the choice has learnt of routes that are others now is forgotten, and so are
+ * selection.sets. -EINVAL: not for so many hosts, or more alternatives than selection.routes. */
+int nic_set_routes(struct nic *nic, const struct nic_routes *routes, weft_time now);
+
+/* Between the two nothing of its own leaves but the link's frames: no new frame, repetition or
+ * acknowledgement. What is in transit goes on, what arrives is taken. The time does not count for
+ * any timer. */
+void nic_pause(struct nic *nic, weft_time now);
+void nic_resume(struct nic *nic, weft_time now);
+
+/* Forgets what is in transit: a chain of packets, as nic_receive(). Who waits for it has it sent
+ * again. */
+struct weft_packet *nic_purge(struct nic *nic);
+
 /* All packets held, also in transit, for the end of a run. */
 struct weft_packet *nic_drain(struct nic *nic);
 
@@ -165,6 +184,14 @@ bool nic_has_room(const struct nic *nic, uint16_t destination, uint8_t sl);
 bool nic_busy(const struct nic *nic);
 /* True if the link is up. */
 bool nic_link_up(const struct nic *nic);
+
+/* It was paused and nothing is in transit. */
+bool nic_is_idle(const struct nic *nic);
+bool nic_is_paused(const struct nic *nic);
+/* It was made with routes or has been given some. */
+bool nic_has_routes(const struct nic *nic);
+/* The number of other hosts that have a route; looks at all. */
+uint16_t nic_reached(const struct nic *nic);
 
 const uint64_t *nic_counters(const struct nic *nic); /* [NIC_COUNTER_COUNT] */
 const struct nic_config *nic_config(const struct nic *nic);

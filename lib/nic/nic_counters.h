@@ -31,6 +31,9 @@
 	X(BYTES_RETRANSMITTED, "bytes_retransmitted")                                             \
 	X(MESSAGES_DIVERTED, "messages_diverted") /* went on to the adapted-flow channel */       \
 	X(FRAMES_ADAPTED, "frames_adapted")       /* sent there */                                \
+	X(ROUTE_CHANGES, "route_changes")         /* exchanges of all routes */                   \
+	X(MESSAGES_REROUTED, "messages_rerouted") /* under way when their routes changed */       \
+	X(MESSAGES_STRANDED, "messages_stranded") /* had to wait, for there was no route left */  \
 	X(STALL_CREDIT, "stall_credit") /* a frame was ready and its VC had no credits */         \
 	/* Data frames in. */                                                                     \
 	X(FRAMES_RECEIVED, "frames_received")                                                     \

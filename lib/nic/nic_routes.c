@@ -98,3 +98,20 @@ int nic_routes_by_table(struct nic_routes *routes, uint16_t destination)
 	routes->to[destination].by_table = true;
 	return 0;
 }
+
+bool nic_routes_equal(const struct nic_routes *a, const struct nic_routes *b, uint16_t destination)
+{
+	const struct nic_route_set *left = &a->to[destination], *right = &b->to[destination];
+
+	if (left->count != right->count || left->by_table != right->by_table)
+		return false;
+	for (unsigned i = 0; i < left->count; i++) {
+		uint8_t length, other;
+		const uint8_t *route = nic_routes_get(a, destination, i, &length);
+		const uint8_t *same = nic_routes_get(b, destination, i, &other);
+
+		if (length != other || memcmp(route, same, length) != 0)
+			return false;
+	}
+	return true;
+}

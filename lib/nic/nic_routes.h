@@ -7,8 +7,8 @@
  * preference, as the bytes that go into the frame (lib/wire/frame.h), or none at all because the
  * switches' tables know the way. A destination that was never named cannot be reached.
  *
- * Filled destination by destination before the interface is made, constant from then on; several
- * interfaces may read it.
+ * Filled destination by destination before an interface is given it, constant from then on; several
+ * interfaces may read it. They change to another one as a whole: nic_set_routes().
  */
 
 #include <stdbool.h>
@@ -51,6 +51,9 @@ static inline bool nic_routes_reaches(const struct nic_routes *routes, uint16_t 
 	return destination < routes->hosts &&
 	       (routes->to[destination].count > 0 || routes->to[destination].by_table);
 }
+
+/* Both have the same routes to the destination, in the same order. */
+bool nic_routes_equal(const struct nic_routes *a, const struct nic_routes *b, uint16_t destination);
 
 /* Elements of alternative 'which' and their number. */
 static inline const uint8_t *nic_routes_get(

@@ -43,6 +43,7 @@ struct flow_tx {
 	uint16_t number;                   /* of the next message */
 	uint16_t repeat;    /* after a timeout: frames to repeat next time; 0: no timeout */
 	uint16_t wait;      /* retry intervals to go until the next timeout */
+	uint16_t window;    /* frames that may be in flight; 0: there is no route to it */
 	uint8_t last_again; /* number of the last request that was obeyed */
 	uint8_t timeouts;   /* in a row */
 	bool timing;        /* 'timed' and 'timed_at' are valid */
@@ -69,6 +70,10 @@ struct flow_rx {
 	bool asked; /* 'asked_at' is valid */
 };
 
+/* Why nothing of its own leaves (nic_hold.c); a set. */
+#define NIC_HELD_PAUSED 0x1
+#define NIC_HELD_ROUTES 0x2 /* there are none yet */
+
 enum ready_class { READY_RETRY, READY_NEW, READY_CLASSES };
 
 /* What nic_frame_build() has to know of the frame just described. */
@@ -83,6 +88,8 @@ struct nic {
 	struct nic_config config;
 	struct link_end link;
 	unsigned link_due;
+	unsigned held; /* NIC_HELD_...; 0: frames leave, timers run */
+	weft_time held_since;
 	uint64_t count[NIC_COUNTER_COUNT];
 
 	struct message_pool pool;
@@ -139,6 +146,11 @@ struct nic_route_chosen {
 	uint8_t length;              /* in elements */
 	uint8_t which, alternatives; /* out of how many */
 };
+
+/* hold_begin: nothing of its own leaves any more for this reason, and no timer runs. hold_end: if
+ * it was the last reason, all goes on, and no timer has noticed. */
+void hold_begin(struct nic *nic, unsigned reason, weft_time now);
+void hold_end(struct nic *nic, unsigned reason, weft_time now);
 
 /* Elements of a route to 'destination' for a message of so many bytes, by the configured choice;
  * NULL and a length of 0 by table. */

@@ -85,6 +85,13 @@ void route_choice_fini(struct route_choice *choice)
 	choice->coefficient = NULL;
 }
 
+void route_choice_forget(struct route_choice *choice, uint16_t destination)
+{
+	choice->next[destination] = 0;
+	for (unsigned i = 0; choice->coefficient != NULL && i < choice->options.routes; i++)
+		*route_choice_coefficient(choice, destination, i) = ROUTE_CHOICE_ONE;
+}
+
 /* Cc = rate * (Tend - Tstart) / size, from 1.0 to the greatest number there is. */
 static uint32_t coefficient_of(const struct route_choice *choice, weft_time took_ps, uint32_t bytes)
 {

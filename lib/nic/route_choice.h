@@ -83,6 +83,9 @@ int route_choice_init(struct route_choice *choice, const struct route_choice_ops
 	const struct route_choice_options *options, uint64_t seed, uint16_t host, uint16_t hosts);
 void route_choice_fini(struct route_choice *choice);
 
+/* The routes to the destination are others now: nothing is known of them. */
+void route_choice_forget(struct route_choice *choice, uint16_t destination);
+
 /* The index of the route for this message, below 'count', which is not 0. */
 static inline unsigned route_choice_choose(
 	struct route_choice *choice, uint16_t destination, unsigned count, uint32_t bytes)

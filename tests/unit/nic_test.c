@@ -51,7 +51,6 @@ static void a_wrong_configuration_is_refused(void **state)
 	REFUSED(bad.hosts = PAIR_HOSTS + 1);
 	REFUSED(bad.mtu_bytes = FRAME_PAYLOAD_MAX + 1);
 	REFUSED(bad.mtu_bytes = 1);
-	REFUSED(bad.routes = NULL);
 	REFUSED(bad.choice = NULL);
 	REFUSED(bad.window_frames = 100);
 	REFUSED(bad.window_frames = 0);
