@@ -182,17 +182,25 @@ static char *base_folder(const struct yaml_tree_node *node)
 	return absolute;
 }
 
-char *run_resolve_path(const struct yaml_tree_node *node, const char *text)
+int run_resolve_path(
+	const struct yaml_tree_node *node, const char *text, char **path, struct fault *fault)
 {
-	char *folder, *path = NULL;
+	char *folder = text[0] == '/' ? strdup("") : base_folder(node), *whole = NULL;
+	int length = -1;
 
-	if (text[0] == '/')
-		return strdup(text);
-	folder = base_folder(node);
-	if (folder == NULL || asprintf(&path, "%s/%s", folder, text) < 0)
-		path = NULL;
+	if (folder != NULL)
+		length = asprintf(&whole, "%s%s%s", folder, text[0] == '/' ? "" : "/", text);
 	free(folder);
-	return path;
+	if (length < 0)
+		return run_refuse_memory(node, fault);
+	if (length >= RUN_PATH_MAX) {
+		free(whole);
+		return yaml_tree_refuse(node, fault,
+			"'%s': with its folder the path has %d bytes, at most %d were expected",
+			node->key, length, RUN_PATH_MAX - 1);
+	}
+	*path = whole;
+	return 0;
 }
 
 int run_config_read_topology(
@@ -206,11 +214,10 @@ int run_config_read_topology(
 	result = yaml_read_text(node, spec, sizeof(spec), fault);
 	if (result < 0)
 		return result;
-	config->topology.spec =
-		topology_is_generated(spec) ? strdup(spec) : run_resolve_path(node, spec);
-	if (config->topology.spec == NULL)
-		return fault_set(fault, ENOMEM, "%s: no memory", node->origin);
-	return 0;
+	if (!topology_is_generated(spec))
+		return run_resolve_path(node, spec, &config->topology.spec, fault);
+	config->topology.spec = strdup(spec);
+	return config->topology.spec == NULL ? run_refuse_memory(node, fault) : 0;
 }
 
 const struct yaml_tree_node *run_config_nearest(

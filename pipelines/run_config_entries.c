@@ -78,8 +78,7 @@ int run_read_path(const struct yaml_tree_node *node, void *member, struct fault 
 
 	if (result < 0)
 		return result;
-	*(char **)member = run_resolve_path(node, text);
-	return *(char **)member == NULL ? run_refuse_memory(node, fault) : 0;
+	return run_resolve_path(node, text, member, fault);
 }
 
 void run_write_path(const void *member, FILE *out, unsigned indent)

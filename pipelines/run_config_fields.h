@@ -38,9 +38,10 @@ void run_write_time_or(const char *never, const void *member, FILE *out);
 int run_refuse_memory(const struct yaml_tree_node *node, struct fault *fault);
 struct run_config_place run_place_of(const struct yaml_tree_node *node);
 
-/* A path as it stands in a file, relative to that file's folder: made absolute. The caller frees
- * it; NULL without memory. */
-char *run_resolve_path(const struct yaml_tree_node *node, const char *text);
+/* A path as it stands in a file, relative to that file's folder: made absolute, in '*path', which
+ * the caller frees. -EINVAL: it would be too long to be read back; -ENOMEM. */
+int run_resolve_path(
+	const struct yaml_tree_node *node, const char *text, char **path, struct fault *fault);
 
 /* Keys of 'type' whose run_config is at 'in' ("run." or nothing). The topology comes after all
  * others have been read: its links take the defaults of 'link'. */

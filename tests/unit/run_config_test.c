@@ -38,6 +38,20 @@ static void assert_refused(const char *text, const char *set, const char *messag
 	assert_null(strchr(fault.text, '\n'));
 }
 
+/* With its folder it would not be read back from what 'weft run --explain' prints. */
+static void a_path_too_long_with_its_folder_is_refused(void **state)
+{
+	char text[RUN_PATH_MAX + 64];
+	struct fault fault = {""};
+
+	snprintf(text, sizeof(text), "weft: run/1\nclock: virtual\ntopology: %0*d\n",
+		RUN_PATH_MAX - 1, 0);
+	assert_null(parse_set(text, NULL, &fault));
+	assert_non_null(
+		strstr(fault.text, "r.yaml:3:11: 'topology': with its folder the path has "));
+	assert_non_null(strstr(fault.text, " bytes, at most 1023 were expected"));
+}
+
 static void what_a_file_does_not_say_has_the_designs_defaults(void **state)
 {
 	struct run_config *config = parse(HEAD);
@@ -774,6 +788,7 @@ static void the_quick_start_is_supported(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_path_too_long_with_its_folder_is_refused),
 	cmocka_unit_test(what_a_file_does_not_say_has_the_designs_defaults),
 	cmocka_unit_test(every_key_is_read),
 	cmocka_unit_test(an_explanation_is_a_run_file_that_says_the_same),
