@@ -45,7 +45,8 @@ int mapper_init(struct mapper *mapper, const struct mapper_config *config,
 		.speaker = {.key = agent->config.key, .id = agent->config.id, .counter = counter},
 		.state = MAPPER_LISTENING,
 		.state_since = now,
-		.root = config->options.root};
+		.root = config->options.root,
+		.read_at = UINT64_MAX};
 	discovery.priority = distribution.priority = agent->config.priority;
 	discovery.session = distribution.session = config->session;
 	result = init_map(mapper);
@@ -55,6 +56,7 @@ int mapper_init(struct mapper *mapper, const struct mapper_config *config,
 	if (result == 0)
 		result = distribution_init(
 			&mapper->distribution, &distribution, &mapper->map, &mapper->speaker);
+	image_reading_init(&mapper->reading, &distribution, &mapper->map, &mapper->speaker);
 	if (result < 0)
 		mapper_fini(mapper);
 	return result;
@@ -63,6 +65,7 @@ int mapper_init(struct mapper *mapper, const struct mapper_config *config,
 void mapper_fini(struct mapper *mapper)
 {
 	mapper_plan_forget(mapper);
+	image_reading_fini(&mapper->reading);
 	distribution_fini(&mapper->distribution);
 	discovery_fini(&mapper->discovery);
 	fabric_map_fini(&mapper->map);
@@ -72,7 +75,10 @@ void mapper_fini(struct mapper *mapper)
 
 const struct mapper_generation *mapper_current(const struct mapper *mapper)
 {
-	return mapper->generations == 0 ? NULL : &mapper->generation[mapper->generations - 1];
+	for (unsigned i = mapper->generations; i-- > 0;)
+		if (!mapper->generation[i].found)
+			return &mapper->generation[i];
+	return NULL;
 }
 
 static void enter_state(struct mapper *mapper, enum mapper_state state, weft_time now)
@@ -82,13 +88,14 @@ static void enter_state(struct mapper *mapper, enum mapper_state state, weft_tim
 }
 
 /* What the own agent knows of itself. */
-static void note_self(struct mapper *mapper)
+static void note_self(struct mapper *mapper, weft_time now)
 {
 	struct map_device *self = &mapper->map.device[0];
 
 	self->facts.linked = mapper->agent->linked;
 	self->facts.epoch = mapper->agent->epoch;
 	self->facts.digest = mapper->agent->digest;
+	self->facts.age = mapper_agent_age(mapper->agent, now);
 	self->facts.flags = (uint8_t)(MAPPER_REPLY_CANDIDATE |
 				      (mapper->agent->paused ? MAPPER_REPLY_PAUSED : 0));
 	if (self->number == MAPPER_NUMBER_NONE)
@@ -116,7 +123,7 @@ static void take_lead(struct mapper *mapper, weft_time now)
 	mapper->candidates = mapper->beat = mapper->beats = 0;
 	mapper->not_before = 0;
 	mapper->sweep_at = now + mapper->config.sweep_ps;
-	note_self(mapper);
+	note_self(mapper, now);
 	look_around(mapper);
 	enter_state(mapper, MAPPER_MAPPING, now);
 }
@@ -261,6 +268,8 @@ void mapper_receive(struct mapper *mapper, weft_time now, const uint8_t *data, u
 			refusal = discovery_on_reply(&mapper->discovery, &message);
 		else if (message.type == MAPPER_STATUS)
 			distribution_on_status(&mapper->distribution, at, &message.status, now);
+		else if (message.type == MAPPER_IMAGE)
+			image_reading_on_part(&mapper->reading, at, &message.image, now);
 		else
 			on_report(mapper, at, &message, now);
 	}
@@ -417,14 +426,19 @@ static void poll_work(struct mapper *mapper, weft_time now)
 		mapper_plan_done(mapper, now);
 		enter_state(mapper, MAPPER_LEADING, now);
 	}
+	if (mapper->reads && image_reading_done(&mapper->reading))
+		mapper_plan_found(mapper, now);
 	if (!wants_routes(mapper) || now < mapper->not_before)
 		return;
-	note_self(mapper);
+	note_self(mapper, now);
 	/* Whoever is tried in vain is not tried at once again. */
 	mapper->not_before = now + mapper->config.gather_ps;
 	if (fabric_map_find_ways(&mapper->map) < 0)
 		return;
-	enter_state(mapper, mapper_plan(mapper, now) ? MAPPER_DISTRIBUTING : MAPPER_LEADING, now);
+	if (mapper_plan(mapper, now))
+		enter_state(mapper, MAPPER_DISTRIBUTING, now);
+	else
+		enter_state(mapper, mapper->reads ? MAPPER_MAPPING : MAPPER_LEADING, now);
 }
 
 bool mapper_poll(struct mapper *mapper, weft_time now, struct mapper_frame *frame)
@@ -435,10 +449,12 @@ bool mapper_poll(struct mapper *mapper, weft_time now, struct mapper_frame *fram
 	watch_self(mapper, now);
 	if (poll_acknowledgements(mapper, frame) || poll_heartbeats(mapper, now, frame) ||
 		discovery_poll(&mapper->discovery, now, frame) ||
-		distribution_poll(&mapper->distribution, now, frame))
+		distribution_poll(&mapper->distribution, now, frame) ||
+		image_reading_poll(&mapper->reading, now, frame))
 		return true;
 	poll_work(mapper, now);
 	return distribution_poll(&mapper->distribution, now, frame) ||
+	       image_reading_poll(&mapper->reading, now, frame) ||
 	       discovery_poll(&mapper->discovery, now, frame);
 }
 
@@ -455,13 +471,14 @@ weft_time mapper_due(const struct mapper *mapper, weft_time now)
 		return mapper->state == MAPPER_LISTENING ? listen_until(mapper)
 							 : stand_by_until(mapper);
 	if (mapper->acknowledgements > 0 || mapper->beat < mapper->beats ||
-		has_to_reclaim(mapper) ||
+		has_to_reclaim(mapper) || (mapper->reads && image_reading_done(&mapper->reading)) ||
 		(mapper->state == MAPPER_DISTRIBUTING && distribution_done(&mapper->distribution)))
 		return now;
 	due = earlier(mapper->beat_at, discovery_due(&mapper->discovery));
 	if (mapper->state == MAPPER_LEADING && discovery_done(&mapper->discovery))
 		due = earlier(due, mapper->sweep_at);
 	due = earlier(due, distribution_due(&mapper->distribution, now));
+	due = earlier(due, image_reading_due(&mapper->reading, now));
 	if (mapper->state != MAPPER_DISTRIBUTING && wants_routes(mapper))
 		due = earlier(due, mapper->not_before);
 	return due;

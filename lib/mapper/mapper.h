@@ -19,6 +19,7 @@
 
 #include "discovery.h"
 #include "distribution.h"
+#include "image_reading.h"
 #include "live_check.h"
 #include "mapper_agent.h"
 #include "queuing.h"
@@ -75,6 +76,7 @@ struct mapper_generation {
 	struct route_set *set;
 	struct route_table *table;
 	struct queuing *queuing;
+	bool found;      /* another mapper's, read from devices; without cables */
 	weft_time until; /* WEFT_TIME_NEVER while devices may use them; then while packets linger */
 };
 
@@ -87,6 +89,7 @@ struct mapper_counters {
 	uint64_t unchanged; /* and nothing had to be sent */
 	uint64_t live, paused;
 	uint64_t called_off; /* distributions */
+	uint64_t found;      /* tables of another mapper that were read */
 	uint64_t led, stepped_down;
 	uint64_t heartbeats, reports;
 	uint64_t refused[MAPPER_REFUSED_COUNT];
@@ -102,6 +105,9 @@ struct mapper {
 	struct fabric_map map;
 	struct discovery discovery;
 	struct distribution distribution;
+	struct image_reading reading;
+	uint64_t read_at;     /* computed, when images were read last */
+	bool reads;           /* images are being read */
 	uint64_t computed;    /* map.changes of the last routes */
 	bool stale;           /* routes are to be computed although the map has not changed */
 	weft_time not_before; /* gathering reports */
@@ -146,5 +152,5 @@ static inline bool mapper_leads(const struct mapper *mapper)
 	return mapper->state >= MAPPER_MAPPING;
 }
 
-/* The tables in use, NULL before the first. The mapper's, until it is polled again. */
+/* The last tables of its own, NULL before the first. The mapper's, until it is polled again. */
 const struct mapper_generation *mapper_current(const struct mapper *mapper);

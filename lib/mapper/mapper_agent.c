@@ -105,8 +105,15 @@ static void follow(struct mapper_agent *agent, const struct mapper_message *mess
 	memcpy(agent->way, command->back, command->back_length);
 }
 
+uint8_t mapper_agent_age(const struct mapper_agent *agent, weft_time now)
+{
+	uint64_t age_us = (uint64_t)(now - agent->committed_at) / PS_PER_US;
+
+	return age_us == 0 ? 0 : (uint8_t)(64 - __builtin_clzll(age_us));
+}
+
 static void fill_reply(const struct mapper_agent *agent, const struct mapper_message *question,
-	uint8_t port, struct mapper_reply *reply)
+	weft_time now, uint8_t port, struct mapper_reply *reply)
 {
 	const struct mapper_agent_config *config = &agent->config;
 
@@ -123,6 +130,7 @@ static void fill_reply(const struct mapper_agent *agent, const struct mapper_mes
 		.followed_priority = agent->followed_priority,
 		.priority = config->priority,
 		.number = agent->number,
+		.age = mapper_agent_age(agent, now),
 		.version = config->version,
 		.linked = agent->linked,
 		.digest = agent->digest,
@@ -181,7 +189,7 @@ static void stage_part(struct mapper_agent *agent, const struct mapper_table *pa
 			       : MAPPER_STAGE_REFUSED;
 }
 
-static unsigned commit(struct mapper_agent *agent, const struct mapper_phase *phase)
+static unsigned commit(struct mapper_agent *agent, const struct mapper_phase *phase, weft_time now)
 {
 	if (phase->epoch != agent->staged_epoch || agent->stage != MAPPER_STAGE_READY)
 		return 0;
@@ -191,6 +199,7 @@ static unsigned commit(struct mapper_agent *agent, const struct mapper_phase *ph
 	agent->digest = table_image_digest(agent->image, agent->image_bytes);
 	agent->number = table_image_number(agent->image);
 	agent->epoch = phase->epoch;
+	agent->committed_at = now;
 	agent->staged = NULL;
 	drop_staged(agent);
 	return MAPPER_AGENT_COMMIT | (phase->flags & MAPPER_PHASE_PURGE ? MAPPER_AGENT_PURGE : 0);
@@ -204,13 +213,14 @@ static unsigned pause(struct mapper_agent *agent, bool paused)
 	return paused ? MAPPER_AGENT_PAUSE : MAPPER_AGENT_RESUME;
 }
 
-static unsigned obey_phase(struct mapper_agent *agent, const struct mapper_phase *phase)
+static unsigned obey_phase(
+	struct mapper_agent *agent, const struct mapper_phase *phase, weft_time now)
 {
 	switch (phase->command) {
 	case MAPPER_PAUSE:
 		return pause(agent, true);
 	case MAPPER_COMMIT:
-		return commit(agent, phase);
+		return commit(agent, phase, now);
 	case MAPPER_RESUME:
 		return pause(agent, false);
 	default:
@@ -220,14 +230,15 @@ static unsigned obey_phase(struct mapper_agent *agent, const struct mapper_phase
 	}
 }
 
-static unsigned obey(struct mapper_agent *agent, const struct mapper_message *message)
+static unsigned obey(
+	struct mapper_agent *agent, const struct mapper_message *message, weft_time now)
 {
 	switch (message->type) {
 	case MAPPER_TABLE:
 		stage_part(agent, &message->table);
 		return 0;
 	case MAPPER_PHASE:
-		return obey_phase(agent, &message->phase);
+		return obey_phase(agent, &message->phase, now);
 	case MAPPER_HEARTBEAT:
 		agent->rank = message->heartbeat.rank;
 		return 0;
@@ -243,9 +254,26 @@ static unsigned obey(struct mapper_agent *agent, const struct mapper_message *me
 	}
 }
 
+/* What is in use, from there on. */
+static void fill_image(const struct mapper_agent *agent, const struct mapper_read *read,
+	struct mapper_image_part *part)
+{
+	uint32_t offset = read->offset < agent->image_bytes ? read->offset : 0;
+	uint32_t left = agent->image_bytes - offset;
+
+	*part = (struct mapper_image_part){
+		.epoch = agent->epoch,
+		.total = agent->image_bytes,
+		.offset = offset,
+		.digest = agent->digest,
+		.bytes = (uint16_t)(left < read->bytes ? left : read->bytes),
+		.data = agent->image_bytes == 0 ? NULL : agent->image + offset,
+	};
+}
+
 /* Out of the port by which the question came, and on by the way that it brought along. */
 static unsigned answer_question(struct mapper_agent *agent, const struct mapper_message *question,
-	uint8_t port, struct mapper_frame *answer)
+	weft_time now, uint8_t port, struct mapper_frame *answer)
 {
 	struct mapper_message message;
 
@@ -254,7 +282,10 @@ static unsigned answer_question(struct mapper_agent *agent, const struct mapper_
 	message.target_session = question->command.session;
 	if (question->type == MAPPER_PROBE) {
 		message.type = MAPPER_REPLY;
-		fill_reply(agent, question, port, &message.reply);
+		fill_reply(agent, question, now, port, &message.reply);
+	} else if (question->type == MAPPER_READ) {
+		message.type = MAPPER_IMAGE;
+		fill_image(agent, &question->read, &message.image);
 	} else if (question->type == MAPPER_TABLE || question->type == MAPPER_PHASE) {
 		message.type = MAPPER_STATUS;
 		if (question->type == MAPPER_TABLE)
@@ -284,11 +315,11 @@ unsigned mapper_agent_receive(struct mapper_agent *agent, weft_time now, uint8_t
 	}
 	if (is_obeyed(agent, &message, now)) {
 		follow(agent, &message, now, port);
-		orders = obey(agent, &message);
+		orders = obey(agent, &message, now);
 	} else {
 		agent->refused[MAPPER_REFUSED_LESSER]++;
 	}
-	orders |= answer_question(agent, &message, port, answer);
+	orders |= answer_question(agent, &message, now, port, answer);
 	/* The mapper that asks learns of the links from the answer. */
 	if (message.type == MAPPER_PROBE && message.sender == agent->followed) {
 		agent->told = agent->linked;

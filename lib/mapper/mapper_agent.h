@@ -71,6 +71,7 @@ struct mapper_agent {
 
 	/* Tables in use, and what is being staged. The bytes are the agent's. */
 	uint32_t epoch;
+	weft_time committed_at;
 	uint8_t *image;
 	uint32_t image_bytes;
 	uint64_t digest;
@@ -112,6 +113,9 @@ void mapper_agent_set_link(struct mapper_agent *agent, uint8_t port, bool up);
 bool mapper_agent_poll(struct mapper_agent *agent, weft_time now, struct mapper_frame *report);
 /* When mapper_agent_poll() next has something to do; WEFT_TIME_NEVER. */
 weft_time mapper_agent_due(const struct mapper_agent *agent);
+
+/* Of the tables in use, as replies say it (struct mapper_reply). */
+uint8_t mapper_agent_age(const struct mapper_agent *agent, weft_time now);
 
 /* The candidate beside it takes the lead, or gives it up. */
 void mapper_agent_lead(struct mapper_agent *agent, uint32_t session, weft_time now);

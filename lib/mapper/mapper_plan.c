@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "found_tables.h"
 #include "route_verify.h"
 
 static void free_generation(struct mapper_generation *generation)
@@ -31,6 +32,9 @@ void mapper_plan_forget(struct mapper *mapper)
 	while (mapper->generations > 0)
 		drop_oldest(mapper);
 	free_generation(&mapper->next);
+	image_reading_clear(&mapper->reading);
+	mapper->reads = false;
+	mapper->read_at = UINT64_MAX;
 	for (uint32_t i = 0; i < mapper->map.devices; i++)
 		mapper->map.device[i].known_in = 0;
 }
@@ -345,10 +349,72 @@ static void adopt(struct mapper *mapper, weft_time now)
 {
 	mapper->counters.unchanged++;
 	/* The same routes: it takes the place of the last one. */
-	if (mapper->generations > 0)
+	if (mapper->generations > 0 && !mapper->generation[mapper->generations - 1].found)
 		free_generation(&mapper->generation[--mapper->generations]);
 	mapper->distribution.failed = mapper->distribution.incomplete = false;
 	mapper_plan_done(mapper, now);
+}
+
+/* It has tables that another mapper has made. */
+static bool is_unknown(const struct mapper *mapper, uint32_t at)
+{
+	const struct map_device *device = &mapper->map.device[at];
+
+	return device->present && device->facts.epoch != 0 &&
+	       !knows_generation(mapper, device->known_in);
+}
+
+/* What it had before may still have packets on their way. */
+static bool is_young(const struct mapper *mapper, uint32_t at)
+{
+	uint8_t age = mapper->map.device[at].facts.age;
+
+	return age == 0 || (uint64_t)mapper->config.linger_ps / PS_PER_US >= (uint64_t)1
+										     << (age - 1);
+}
+
+static bool is_replaced(const struct mapper *mapper, uint32_t at)
+{
+	const struct distribution *distribution = &mapper->distribution;
+
+	return distribution->target[distribution->target_of[at]].image.bytes != NULL;
+}
+
+/* Once for a map: what could not be read then is replaced behind a pause. */
+static bool read_unknown(struct mapper *mapper)
+{
+	if (mapper->read_at == mapper->computed || mapper->generations == LIVE_GENERATIONS_MAX)
+		return false;
+	mapper->read_at = mapper->computed;
+	for (uint32_t i = 0; i < mapper->map.devices; i++)
+		if (is_unknown(mapper, i) && is_young(mapper, i))
+			return false;
+	for (uint32_t i = 0; i < mapper->map.devices; i++)
+		if (is_unknown(mapper, i) && is_replaced(mapper, i) &&
+			image_reading_add(&mapper->reading, i) < 0) {
+			image_reading_clear(&mapper->reading);
+			return false;
+		}
+	mapper->reads = true;
+	return true;
+}
+
+void mapper_plan_found(struct mapper *mapper, weft_time now)
+{
+	struct mapper_generation found = {
+		.number = ++mapper->generation_number, .found = true, .until = WEFT_TIME_NEVER};
+
+	mapper->reads = false;
+	mapper->stale = true;
+	mapper->not_before = now;
+	if (found_tables_make(&found, &mapper->reading, &mapper->next) < 0) {
+		free_generation(&found);
+		return;
+	}
+	for (uint32_t i = 0; i < mapper->reading.reads; i++)
+		mapper->map.device[mapper->reading.read[i].device].known_in = found.number;
+	mapper->generation[mapper->generations++] = found;
+	mapper->counters.found++;
 }
 
 bool mapper_plan(struct mapper *mapper, weft_time now)
@@ -356,7 +422,8 @@ bool mapper_plan(struct mapper *mapper, weft_time now)
 	bool changed, known, paused, live;
 
 	mapper->computed = mapper->map.changes;
-	mapper->stale = false;
+	mapper->stale = mapper->reads = false;
+	image_reading_clear(&mapper->reading);
 	if (compute(mapper) < 0)
 		return false;
 	retire(mapper, now);
@@ -372,6 +439,8 @@ bool mapper_plan(struct mapper *mapper, weft_time now)
 		adopt(mapper, now);
 		return false;
 	}
+	if (!paused && !known && read_unknown(mapper))
+		return false;
 	live = !paused && may_go_live(mapper, known);
 	refresh_ways(mapper, !live);
 	*(live ? &mapper->counters.live : &mapper->counters.paused) += 1;
@@ -426,9 +495,12 @@ void mapper_plan_done(struct mapper *mapper, weft_time now)
 	for (unsigned i = 0; i < mapper->generations; i++)
 		if (mapper->generation[i].until == WEFT_TIME_NEVER)
 			mapper->generation[i].until = now + mapper->config.linger_ps;
-	if (mapper->generations == LIVE_GENERATIONS_MAX)
-		drop_oldest(mapper);
 	mapper->generation_number = mapper->next.number;
+	if (mapper->generations == LIVE_GENERATIONS_MAX) {
+		/* Only where nothing was sent. The next change asks again, or takes a pause. */
+		free_generation(&mapper->next);
+		return;
+	}
 	mapper->generation[mapper->generations++] = mapper->next;
 	mapper->next = (struct mapper_generation){0};
 }

@@ -7,10 +7,12 @@
 
 #include "mapper.h"
 
-/* Computes the routes of the present map and begins to distribute what has changed. True if a
- * distribution has begun; false if there is nothing to send or no routes can be had
- * (mapper->fault). */
+/* Computes the routes of the present map and begins to distribute what has changed, or, if that is
+ * to replace tables that it does not know, to read these (mapper->reads). True if a distribution
+ * has begun; false also if there is nothing to send or no routes can be had (mapper->fault). */
 bool mapper_plan(struct mapper *mapper, weft_time now);
+/* All images have been read, or will not be: the next plan knows what could be learned. */
+void mapper_plan_found(struct mapper *mapper, weft_time now);
 /* A distribution is over: takes note of who uses what. */
 void mapper_plan_done(struct mapper *mapper, weft_time now);
 /* Forgets all generations: somebody else leads. */

@@ -88,7 +88,7 @@ const char *mapper_type_name(unsigned type)
 bool mapper_type_is_command(unsigned type)
 {
 	return type == MAPPER_PROBE || type == MAPPER_TABLE || type == MAPPER_PHASE ||
-	       type == MAPPER_HEARTBEAT || type == MAPPER_ACKNOWLEDGE;
+	       type == MAPPER_HEARTBEAT || type == MAPPER_ACKNOWLEDGE || type == MAPPER_READ;
 }
 
 enum frame_kind mapper_type_kind(unsigned type)
@@ -133,7 +133,7 @@ static void pass_reply(struct codec *codec, struct mapper_reply *reply)
 	pass16(codec, &reply->followed_priority);
 	pass16(codec, &reply->priority);
 	pass16(codec, &reply->number);
-	pass_zero(codec, 1);
+	pass8(codec, &reply->age);
 	pass8(codec, &reply->name_length);
 	pass32(codec, &reply->version);
 	pass64(codec, &reply->linked);
@@ -142,11 +142,31 @@ static void pass_reply(struct codec *codec, struct mapper_reply *reply)
 	pass_zero(codec, 1);
 	require(codec, reply->kind <= 1 && reply->ports > 0 && reply->ports <= MAPPER_PORTS_MAX);
 	require(codec, reply->entry < reply->ports && reply->session != 0);
+	require(codec, reply->age <= MAPPER_AGE_MAX);
 	require(codec, (reply->kind == 0 || reply->ports == 1));
 	require(codec, (reply->flags & ~(MAPPER_REPLY_CANDIDATE | MAPPER_REPLY_PAUSED)) == 0);
 	require(codec, reply->ports >= MAPPER_PORTS_MAX || reply->linked >> reply->ports == 0);
 	for (unsigned i = 0; i < reply->name_length && !codec->bad; i++)
 		require(codec, reply->name[i] > ' ' && reply->name[i] < 0x7F);
+}
+
+/* Bytes that stay in the frame. */
+static void pass_data(struct codec *codec, const uint8_t **data, unsigned bytes)
+{
+	if (codec->bad)
+		return;
+	if (codec->in == NULL)
+		memcpy(codec->out + codec->at, *data, bytes);
+	else if (codec->end - codec->at < bytes)
+		codec->bad = true;
+	else
+		*data = codec->in + codec->at;
+	codec->at += bytes;
+}
+
+static bool is_part(uint32_t total, uint32_t offset, uint16_t bytes)
+{
+	return bytes > 0 && bytes <= MAPPER_PART_MAX && bytes <= total && offset <= total - bytes;
 }
 
 static void pass_table(struct codec *codec, struct mapper_table *table)
@@ -156,18 +176,30 @@ static void pass_table(struct codec *codec, struct mapper_table *table)
 	pass32(codec, &table->offset);
 	pass16(codec, &table->bytes);
 	pass_zero(codec, 2);
-	require(codec, table->epoch != 0 && table->bytes > 0 && table->bytes <= MAPPER_PART_MAX);
-	require(codec,
-		table->bytes <= table->total && table->offset <= table->total - table->bytes);
-	if (codec->bad)
-		return;
-	if (codec->in == NULL)
-		memcpy(codec->out + codec->at, table->data, table->bytes);
-	else if (codec->end - codec->at < table->bytes)
-		codec->bad = true;
-	else
-		table->data = codec->in + codec->at;
-	codec->at += table->bytes;
+	require(codec, table->epoch != 0 && is_part(table->total, table->offset, table->bytes));
+	pass_data(codec, &table->data, table->bytes);
+}
+
+static void pass_read(struct codec *codec, struct mapper_read *read)
+{
+	pass32(codec, &read->offset);
+	pass16(codec, &read->bytes);
+	pass_zero(codec, 2);
+	require(codec, read->bytes > 0 && read->bytes <= MAPPER_PART_MAX);
+}
+
+static void pass_image(struct codec *codec, struct mapper_image_part *part)
+{
+	pass32(codec, &part->epoch);
+	pass32(codec, &part->total);
+	pass32(codec, &part->offset);
+	pass16(codec, &part->bytes);
+	pass_zero(codec, 2);
+	pass64(codec, &part->digest);
+	require(codec, part->total == 0 ? part->offset == 0 && part->bytes == 0
+					: is_part(part->total, part->offset, part->bytes));
+	if (part->bytes > 0)
+		pass_data(codec, &part->data, part->bytes);
 }
 
 static void pass_phase(struct codec *codec, struct mapper_phase *phase)
@@ -243,6 +275,12 @@ static void pass_body(struct codec *codec, struct mapper_message *message)
 	case MAPPER_ACKNOWLEDGE:
 		pass32(codec, &message->acknowledge.sequence);
 		pass_zero(codec, 4);
+		break;
+	case MAPPER_READ:
+		pass_read(codec, &message->read);
+		break;
+	case MAPPER_IMAGE:
+		pass_image(codec, &message->image);
 		break;
 	default:
 		codec->bad = true;

@@ -25,15 +25,17 @@
 #define MAPPER_PART_MAX 8192
 
 /* Values on the wire; names for counters and reports. */
-#define MAPPER_TYPES(X)           \
-	X(PROBE, "probe")         \
-	X(REPLY, "reply")         \
-	X(TABLE, "table")         \
-	X(PHASE, "phase")         \
-	X(STATUS, "status")       \
-	X(HEARTBEAT, "heartbeat") \
-	X(REPORT, "report")       \
-	X(ACKNOWLEDGE, "acknowledge")
+#define MAPPER_TYPES(X)               \
+	X(PROBE, "probe")             \
+	X(REPLY, "reply")             \
+	X(TABLE, "table")             \
+	X(PHASE, "phase")             \
+	X(STATUS, "status")           \
+	X(HEARTBEAT, "heartbeat")     \
+	X(REPORT, "report")           \
+	X(ACKNOWLEDGE, "acknowledge") \
+	X(READ, "read")               \
+	X(IMAGE, "image")
 
 enum mapper_type {
 	MAPPER_NO_TYPE,
@@ -63,6 +65,7 @@ struct mapper_probe {
 
 #define MAPPER_REPLY_CANDIDATE 0x01 /* may be the mapper */
 #define MAPPER_REPLY_PAUSED    0x02 /* injection is paused */
+#define MAPPER_AGE_MAX         63
 
 struct mapper_reply {
 	uint32_t probe;
@@ -76,9 +79,10 @@ struct mapper_reply {
 	uint16_t followed_priority;
 	uint16_t priority; /* its own, of a candidate */
 	uint16_t number;   /* host or switch number that it has or wants; MAPPER_NUMBER_NONE */
-	uint32_t version;  /* of the software */
-	uint64_t linked;   /* ports behind which the link layer knows somebody */
-	uint64_t digest;   /* of the tables in use */
+	uint8_t age;      /* of the tables in use: they are for 2^(age - 1) us and longer; 0: new */
+	uint32_t version; /* of the software */
+	uint64_t linked;  /* ports behind which the link layer knows somebody */
+	uint64_t digest;  /* of the tables in use */
 	uint8_t name_length;
 	char name[MAPPER_NAME_MAX + 1];
 };
@@ -150,6 +154,22 @@ struct mapper_acknowledge {
 	uint32_t sequence; /* of the report */
 };
 
+/* What part of its image does it use? */
+struct mapper_read {
+	uint32_t offset;
+	uint16_t bytes; /* at most, 1 to MAPPER_PART_MAX */
+};
+
+/* The answer: that part, or, if the image is not so long, its first one. */
+struct mapper_image_part {
+	uint32_t epoch; /* of the tables in use; 0: none */
+	uint32_t total; /* bytes of the image; 0 without one, and then no part */
+	uint32_t offset;
+	uint64_t digest;
+	uint16_t bytes; /* of this part, 1 to MAPPER_PART_MAX */
+	const uint8_t *data;
+};
+
 struct mapper_message {
 	uint8_t type;                  /* enum mapper_type */
 	bool keyed;                    /* it carries a tag; without, the tag's place is zero */
@@ -166,12 +186,15 @@ struct mapper_message {
 		struct mapper_heartbeat heartbeat;
 		struct mapper_report report;
 		struct mapper_acknowledge acknowledge;
+		struct mapper_read read;
+		struct mapper_image_part image;
 	};
 };
 
 #define MAPPER_COMMAND_BYTES 40
 #define MAPPER_REPLY_BYTES   116
 #define MAPPER_TABLE_BYTES   16 /* before the data */
+#define MAPPER_IMAGE_BYTES   24 /* likewise */
 /* The longest payload. */
 #define MAPPER_MESSAGE_MAX                                                                     \
 	(MAPPER_ENVELOPE_BYTES + MAPPER_COMMAND_BYTES + MAPPER_TABLE_BYTES + MAPPER_PART_MAX + \
@@ -186,6 +209,6 @@ enum frame_kind mapper_type_kind(unsigned type);
  * Returns the bytes of all; 'out' has room for MAPPER_MESSAGE_MAX. The message is in range. */
 unsigned mapper_message_encode(const struct mapper_message *message, uint8_t *out);
 
-/* False if it is none that encoding could have written, the tag's value excepted. 'data' of a table
- * points into 'in'. */
+/* False if it is none that encoding could have written, the tag's value excepted. 'data' of a
+ * table or an image points into 'in'. */
 bool mapper_message_decode(struct mapper_message *message, const uint8_t *in, unsigned bytes);

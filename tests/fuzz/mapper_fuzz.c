@@ -218,6 +218,7 @@ static void require_good(const struct bench *bench)
 	REQUIRE(mapper->discovery.head <= mapper->discovery.tail);
 	REQUIRE(mapper->discovery.findings <= DISCOVERY_FINDINGS_MAX);
 	REQUIRE(mapper->generations <= LIVE_GENERATIONS_MAX);
+	REQUIRE(mapper->reading.open <= mapper->reading.reads);
 	REQUIRE(mapper->distribution.open <= mapper->distribution.targets);
 }
 

@@ -35,6 +35,9 @@ static void require_good(const struct mapper_message *message, const uint8_t *in
 			message->table.data + message->table.bytes <= in + bytes);
 		REQUIRE(message->table.offset + message->table.bytes <= message->table.total);
 	}
+	if (message->type == MAPPER_IMAGE && message->image.bytes > 0)
+		REQUIRE(message->image.data >= in &&
+			message->image.data + message->image.bytes <= in + bytes);
 }
 
 /* In memory of its own size, so that a read beyond it shows. */

@@ -181,6 +181,43 @@ static void tables_are_used_when_all_is_there_and_committed(void **state)
 	free(image.bytes);
 }
 
+static struct mapper_message read_of(uint32_t offset, uint16_t bytes)
+{
+	struct mapper_message message = command(MAPPER_READ);
+
+	message.read = (struct mapper_read){offset, bytes};
+	return message;
+}
+
+/* Only what is in use is told; what is staged is nobody's tables yet. */
+static void the_image_in_use_is_read_in_parts(void **state)
+{
+	struct mapper_agent *agent = *state;
+	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
+	struct mapper_message part;
+	struct mapper_frame answer;
+	struct table_image image = image_for(3);
+
+	say(agent, &mapper, 0, part_of(&image, 1, 0, (uint16_t)image.length), &answer);
+	assert_int_equal(say(agent, &mapper, 0, read_of(0, 7), &answer), MAPPER_AGENT_ANSWER);
+	assert_int_equal(heard(&answer).type, MAPPER_IMAGE);
+	assert_int_equal(heard(&answer).image.total, 0);
+	say(agent, &mapper, 0, phase(1, MAPPER_COMMIT), &answer);
+	for (uint32_t at = 0; at < image.length; at += part.image.bytes) {
+		say(agent, &mapper, 0, read_of(at, 7), &answer);
+		part = heard(&answer);
+		assert_int_equal(part.image.epoch, 1);
+		assert_int_equal(part.image.total, image.length);
+		assert_int_equal(part.image.offset, at);
+		assert_int_equal(part.image.digest, agent->digest);
+		assert_true(part.image.bytes == 7 || at + part.image.bytes == image.length);
+		assert_memory_equal(part.image.data, image.bytes + at, part.image.bytes);
+	}
+	say(agent, &mapper, 0, read_of(image.length, 7), &answer);
+	assert_int_equal(heard(&answer).image.offset, 0);
+	free(image.bytes);
+}
+
 /* The mapper beside the device takes over after another has sent its tables and not committed them.
  */
 static void a_new_leaders_own_agent_keeps_nothing_of_the_old_one(void **state)
@@ -484,6 +521,7 @@ static void too_many_senders_are_refused_and_none_forgotten(void **state)
 static const struct CMUnitTest tests[] = {
 	AGENT_TEST(a_probe_is_answered_on_the_way_that_it_brings),
 	AGENT_TEST(tables_are_used_when_all_is_there_and_committed),
+	AGENT_TEST(the_image_in_use_is_read_in_parts),
 	AGENT_TEST(a_new_leaders_own_agent_keeps_nothing_of_the_old_one),
 	AGENT_TEST(what_is_no_image_is_not_staged),
 	AGENT_TEST(an_older_epoch_changes_nothing),

@@ -34,6 +34,7 @@ static inline void sample_reply(struct mapper_reply *reply, struct rng *rng)
 		.followed_priority = (uint16_t)rng_next(rng),
 		.priority = (uint16_t)rng_next(rng),
 		.number = (uint16_t)rng_next(rng),
+		.age = (uint8_t)rng_below(rng, MAPPER_AGE_MAX + 1),
 		.version = sample32(rng),
 		.digest = rng_next(rng),
 		.name_length = (uint8_t)rng_below(rng, MAPPER_NAME_MAX + 1),
@@ -97,6 +98,18 @@ static inline void sample_body(struct mapper_message *message, struct rng *rng)
 			.session = sample32(rng),
 			.port = (uint8_t)rng_below(rng, MAPPER_PORTS_MAX),
 			.up = rng_below(rng, 2) != 0};
+		break;
+	case MAPPER_READ:
+		message->read = (struct mapper_read){
+			sample32(rng), (uint16_t)(1 + rng_below(rng, MAPPER_PART_MAX))};
+		break;
+	case MAPPER_IMAGE:
+		message->image = (struct mapper_image_part){.epoch = sample32(rng),
+			.total = 100,
+			.offset = (uint32_t)rng_below(rng, 94),
+			.digest = rng_next(rng),
+			.bytes = (uint16_t)(1 + rng_below(rng, sizeof(data))),
+			.data = data};
 		break;
 	default:
 		message->acknowledge = (struct mapper_acknowledge){sample32(rng)};

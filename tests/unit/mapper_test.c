@@ -8,7 +8,6 @@
 #include "random_network.h"
 
 #define A_WHILE (150 * PS_PER_MS)
-#define STORMS  60
 
 static void run(struct mapper_fabric *fabric, weft_time time)
 {
@@ -459,59 +458,6 @@ static void routes_that_can_deadlock_are_used_only_if_that_is_wanted(void **stat
 	}
 }
 
-static bool somebody_is_paused(const struct mapper_fabric *fabric)
-{
-	for (uint32_t i = 0; i < fabric->net.topology->hosts; i++)
-		if (fabric->net.host_agent[i].paused)
-			return true;
-	return false;
-}
-
-/* Cables, of hosts too, go and come at random, some before the last change is over, with losses;
- * each commit that is not behind a pause is safe beside
- * what was in use before; and in the end the fabric works. */
-static void no_change_ever_combines_routes_into_a_cycle(void **state)
-{
-	unsigned live = 0, all = 0, changes = 0;
-
-	for (uint64_t seed = 0; seed < STORMS; seed++) {
-		struct topology *topology = random_network(seed * 4 + 1, 30);
-		struct mapper_config config =
-			fabric_config(seed % 2 == 0 ? "dfs" : "ud", seed % 4 < 2);
-		struct mapper_fabric fabric;
-		struct rng rng;
-
-		rng_init(&rng, seed, 3, 3);
-		fabric_start(&fabric, topology, &config, seed);
-		run(&fabric, A_WHILE);
-		fabric_assert_works(&fabric);
-		fabric.net.loss_ppm = 3000;
-		for (unsigned i = 0; i < 25; i++) {
-			uint32_t link = (uint32_t)rng_below(&rng, topology->links);
-
-			/* What is half committed behind a pause is not in use. */
-			for (unsigned k = 0; k < 1000 && somebody_is_paused(&fabric); k++)
-				run(&fabric, 20 * PS_PER_US);
-			fabric_watch_commits(&fabric);
-			net_cut_link(&fabric.net, link, !fabric.net.link_cut[link]);
-			run(&fabric, rng_below(&rng, i % 3 == 0 ? A_WHILE : 3 * PS_PER_MS));
-			changes++;
-		}
-		for (uint32_t i = 0; i < topology->links; i++)
-			if (fabric.net.link_cut[i])
-				net_cut_link(&fabric.net, i, false);
-		fabric.check_commits = false;
-		fabric.net.loss_ppm = 0;
-		run(&fabric, 6 * A_WHILE);
-		assert_map_is(the_leader(&fabric), topology);
-		fabric_assert_works(&fabric);
-		live += fabric.commits_live;
-		all += fabric.commits;
-		end_all(&fabric);
-	}
-	assert_true(changes > 0 && live > 0 && live < all);
-}
-
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_fabric_gets_one_mapper_and_routes),
 	FABRIC_TEST(a_cut_cable_is_mapped_around_and_only_changes_are_sent, torus_of_16),
@@ -528,7 +474,6 @@ static const struct CMUnitTest tests[] = {
 		several_algorithms_a_root_and_service_levels_are_as_static_routes_have_them),
 	cmocka_unit_test(routes_that_want_other_vcs_are_not_used),
 	cmocka_unit_test(routes_that_can_deadlock_are_used_only_if_that_is_wanted),
-	cmocka_unit_test(no_change_ever_combines_routes_into_a_cycle),
 };
 
 UNIT_MAIN(tests)

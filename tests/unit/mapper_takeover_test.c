@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* A mapper that takes over and would give devices other tables than they have: it reads these, and
+ * changes them while traffic goes on where the two go together. */
+
+#include "mapper_fabric.h"
+#include "random_network.h"
+
+#define A_WHILE  (150 * PS_PER_MS)
+#define NETWORKS 40
+/* A network where another root means other tables, and they go together. */
+#define CHANGES_LIVE 13
+
+static void run(struct mapper_fabric *fabric, weft_time time)
+{
+	net_run(&fabric->net, fabric->net.now + time);
+}
+
+/* The process of the mapper dies, its host goes on; all others would root their trees elsewhere. */
+static uint32_t kill_mapper(struct mapper_fabric *fabric, uint64_t seed)
+{
+	uint32_t switches = fabric->net.topology->switches, first = 0;
+
+	assert_int_equal(fabric_leaders(fabric, &first), 1);
+	mapper_fini(&fabric->mapper[first]);
+	mapper_agent_stand_by(&fabric->net.host_agent[first]);
+	fabric->config.listen_ps = 1000 * PS_PER_S;
+	fabric_start_mapper(fabric, first, 1);
+	for (uint32_t i = 0; i < fabric->net.topology->hosts; i++)
+		fabric->mapper[i].root = switches == 1 ? 0 : 1 + (uint32_t)(seed % (switches - 1));
+	return first;
+}
+
+static struct mapper *the_leader(struct mapper_fabric *fabric)
+{
+	uint32_t at = 0;
+
+	assert_int_equal(fabric_leaders(fabric, &at), 1);
+	return &fabric->mapper[at];
+}
+
+static void start(struct mapper_fabric *fabric, uint64_t seed, const char *algorithm, bool tables)
+{
+	struct mapper_config config = fabric_config(algorithm, tables);
+
+	config.distribution.part_bytes = 64;
+	fabric_start(fabric, random_network(seed, 24), &config, seed);
+	run(fabric, A_WHILE);
+	fabric_assert_works(fabric);
+}
+
+static void end(struct mapper_fabric *fabric)
+{
+	struct topology *topology = (struct topology *)(uintptr_t)fabric->net.topology;
+
+	fabric_end(fabric);
+	topology_destroy(topology);
+}
+
+/* Every commit without a pause is checked against what was in use (mapper_fabric.h). */
+static void tables_that_were_found_are_replaced_live_where_that_is_safe(void **state)
+{
+	static const char *const algorithms[] = {"ud", "dfs", "ud-itb"};
+	unsigned live = 0, paused = 0, same = 0;
+
+	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
+		struct mapper_fabric fabric;
+		struct mapper *leader;
+
+		start(&fabric, seed, algorithms[seed % 3], seed % 3 != 2 && seed % 2 != 0);
+		fabric.net.loss_ppm = seed % 4 == 0 ? 10000 : 0;
+		kill_mapper(&fabric, seed);
+		fabric_watch_commits(&fabric);
+		run(&fabric, 4 * A_WHILE);
+		leader = the_leader(&fabric);
+		fabric_assert_works(&fabric);
+		assert_int_equal(
+			leader->counters.live + leader->counters.paused, fabric.commits > 0);
+		assert_int_equal(leader->counters.found, fabric.commits > 0);
+		live += fabric.commits > 0 && leader->counters.live == 1;
+		paused += leader->counters.paused == 1;
+		same += fabric.commits == 0;
+		assert_true(mapper_current(leader)->set != NULL ||
+			    mapper_current(leader)->table != NULL);
+		end(&fabric);
+	}
+	assert_true(live > 0 && paused > 0 && live + paused + same == NETWORKS);
+}
+
+/* The number of its host is the highest, so tables know a host that the new map does not have. */
+static void the_mappers_host_dies_and_its_number_with_it(void **state)
+{
+	unsigned found = 0;
+
+	for (uint64_t seed = 0; seed < NETWORKS / 4; seed++) {
+		struct mapper_fabric fabric;
+		uint32_t first;
+
+		start(&fabric, seed, "ud", seed % 2 != 0);
+		first = kill_mapper(&fabric, seed);
+		fabric.net.host_dead[first] = true;
+		net_cut_link(&fabric.net, (uint32_t)fabric.net.topology->host_link[first], true);
+		fabric_watch_commits(&fabric);
+		run(&fabric, 4 * A_WHILE);
+		fabric_assert_works(&fabric);
+		found += (unsigned)the_leader(&fabric)->counters.found;
+		end(&fabric);
+	}
+	assert_true(found > 0);
+}
+
+/* Packets of the tables before these may be on their way, and nobody knows those. */
+static void young_tables_are_replaced_behind_a_pause(void **state)
+{
+	for (unsigned young = 0; young < 2; young++) {
+		struct mapper_fabric fabric;
+		struct mapper *leader;
+
+		start(&fabric, CHANGES_LIVE, "dfs", true);
+		kill_mapper(&fabric, CHANGES_LIVE);
+		for (uint32_t i = 0; i < fabric.net.topology->hosts; i++)
+			fabric.mapper[i].config.linger_ps = young ? PS_PER_S : 20 * PS_PER_MS;
+		run(&fabric, 4 * A_WHILE);
+		leader = the_leader(&fabric);
+		fabric_assert_works(&fabric);
+		assert_int_equal(leader->counters.found, !young);
+		assert_int_equal(leader->counters.live, !young);
+		assert_int_equal(leader->counters.paused, young);
+		end(&fabric);
+	}
+}
+
+/* Then nothing can be said about the two together. */
+static void an_image_that_cannot_be_read_is_replaced_behind_a_pause(void **state)
+{
+	for (unsigned trial = 0; trial < 3; trial++) {
+		struct mapper_fabric fabric;
+		struct mapper *leader;
+
+		start(&fabric, CHANGES_LIVE, "dfs", true);
+		kill_mapper(&fabric, CHANGES_LIVE);
+		for (uint32_t i = 0; i < fabric.net.topology->switches; i++) {
+			struct mapper_agent *agent = &fabric.net.switch_agent[i];
+
+			if (trial == 0)
+				agent->digest++;
+			else if (trial == 1)
+				agent->image[2] ^= 1; /* another number */
+			else
+				agent->image[0]++; /* no image */
+			if (trial > 0)
+				agent->digest =
+					table_image_digest(agent->image, agent->image_bytes);
+		}
+		run(&fabric, 4 * A_WHILE);
+		leader = the_leader(&fabric);
+		fabric_assert_works(&fabric);
+		assert_int_equal(leader->counters.found, 0);
+		assert_int_equal(leader->counters.paused, 1);
+		assert_int_equal(leader->counters.live, 0);
+		end(&fabric);
+	}
+}
+
+/* A cable goes while images are being read: what was read is of no use, and all begins anew. */
+static void a_change_meanwhile_begins_anew(void **state)
+{
+	struct mapper_fabric fabric;
+	struct mapper *leader;
+
+	start(&fabric, CHANGES_LIVE, "dfs", true);
+	kill_mapper(&fabric, CHANGES_LIVE);
+	fabric_watch_commits(&fabric);
+	while (fabric_leaders(&fabric, &(uint32_t){0}) == 0)
+		run(&fabric, 10 * PS_PER_US);
+	leader = the_leader(&fabric);
+	while (!leader->reads)
+		run(&fabric, PS_PER_US);
+	for (uint32_t i = 0; i < fabric.net.topology->links; i++)
+		if (fabric.net.topology->link_at[i].a.kind == DEVICE_SWITCH &&
+			fabric.net.topology->link_at[i].b.kind == DEVICE_SWITCH) {
+			net_cut_link(&fabric.net, i, true);
+			break;
+		}
+	run(&fabric, 4 * A_WHILE);
+	fabric_assert_works(&fabric);
+	assert_false(the_leader(&fabric)->reads);
+	assert_int_equal(leader->counters.found, 1);
+	end(&fabric);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(tables_that_were_found_are_replaced_live_where_that_is_safe),
+	cmocka_unit_test(the_mappers_host_dies_and_its_number_with_it),
+	cmocka_unit_test(young_tables_are_replaced_behind_a_pause),
+	cmocka_unit_test(an_image_that_cannot_be_read_is_replaced_behind_a_pause),
+	cmocka_unit_test(a_change_meanwhile_begins_anew),
+};
+
+UNIT_MAIN(tests)
