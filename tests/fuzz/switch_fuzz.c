@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * A switch with an agent under frames of whoever is at its ports, and under the orders of a mapper:
+ * frames of all kinds with any route and any payload, tables that are exchanged and purges at any
+ * moment. Whatever comes, its invariants hold, every packet is in one place, nothing but a frame of
+ * the mapper reaches the agent, and the agent sends nothing that is not a good frame.
+ *
+ * Input: records of a command, an argument, a length and that many bytes.
+ */
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "adaptive.h"
+#include "control.h"
+#include "forward.h"
+#include "frame_check.h"
+#include "mapper_agent.h"
+#include "switch_adapt.h"
+
+#define REQUIRE(condition)        \
+	do {                      \
+		if (!(condition)) \
+			abort();  \
+	} while (0)
+
+#define PORTS   4
+#define VCS     3
+#define HOSTS   8
+#define PACKETS 512
+#define STEP_PS (500 * PS_PER_US)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A packet and its frame, as a buffer of the poll loop has both. */
+struct buffer {
+	struct weft_packet packet;
+	uint8_t frame[FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + 256];
+	bool used; /* the switch has it */
+};
+
+struct bed {
+	struct weft_switch *sw;
+	struct mapper_agent agent;
+	struct buffer buffer[PACKETS];
+	uint8_t *port;
+	uint64_t *alternatives;
+	struct vc_rule *rule;
+	weft_time now;
+	uint64_t held; /* buffers that the switch has */
+};
+
+static struct buffer *take_buffer(struct bed *bed)
+{
+	for (unsigned i = 0; i < PACKETS; i++)
+		if (!bed->buffer[i].used) {
+			bed->buffer[i].used = true;
+			bed->held++;
+			return &bed->buffer[i];
+		}
+	return NULL;
+}
+
+static void give_back(struct bed *bed, struct weft_packet *packet)
+{
+	struct buffer *buffer = (struct buffer *)packet;
+
+	REQUIRE(buffer->used); /* nothing comes back twice */
+	buffer->used = false;
+	bed->held--;
+}
+
+static void give_back_all(struct bed *bed, struct weft_packet *packet)
+{
+	while (packet != NULL) {
+		struct weft_packet *next = packet->next;
+
+		give_back(bed, packet);
+		packet = next;
+	}
+}
+
+static void serve_agent(struct bed *bed)
+{
+	static struct mapper_frame answer;
+	struct weft_packet *first = switch_take_for_agent(bed->sw);
+
+	for (struct weft_packet *packet = first; packet != NULL; packet = packet->next) {
+		const uint8_t *frame = ((struct buffer *)packet)->frame;
+		unsigned kind = frame_header_const(frame)->kind;
+		unsigned orders;
+
+		REQUIRE(kind == FRAME_SCOUT || kind == FRAME_MAPPER);
+		orders = mapper_agent_receive(
+			&bed->agent, bed->now, packet->in_port, frame, packet->bytes, &answer);
+		if (orders & MAPPER_AGENT_ANSWER)
+			REQUIRE(frame_check(answer.data, answer.bytes) == FRAME_FAULT_OK);
+	}
+	give_back_all(bed, first);
+}
+
+/* As the poll loop does with what is not link-local. */
+static void arrive(struct bed *bed, struct buffer *buffer, unsigned input, unsigned bytes)
+{
+	const struct frame_header *header = frame_header_const(buffer->frame);
+	struct weft_packet *packet = &buffer->packet;
+
+	*packet = (struct weft_packet){.bytes = (uint16_t)bytes,
+		.blocks = (uint16_t)frame_blocks(bytes),
+		.vc = header->vc,
+		.route_length = header->route_length,
+		.sl = header->sl,
+		.control = header->kind != FRAME_DATA,
+		.destination = ntohs(header->destination_be),
+		.kind = header->kind};
+	packet->mutable_word =
+		frame_mutable_word(header->vc, header->vc_original, header->cursor, header->flags);
+	if (header->cursor < header->route_length)
+		packet->hop = buffer->frame[FRAME_HEADER_BYTES + header->cursor];
+	switch_receive(bed->sw, input, &packet, 1, bed->now);
+}
+
+/* First the kind, the cursor, VC and SL, the length of the route, the destination; then the route
+ * and what it carries. */
+static void try_frame(struct bed *bed, unsigned input, const uint8_t *data, unsigned bytes)
+{
+	struct buffer *buffer = bytes >= 5 ? take_buffer(bed) : NULL;
+	struct frame_fields fields;
+	unsigned payload, length;
+
+	if (buffer == NULL)
+		return;
+	fields = (struct frame_fields){.kind = data[0] % FRAME_KIND_COUNT,
+		.destination = data[4],
+		.sl = data[2] & 15,
+		.vc = data[2] >> 4,
+		.vc_original = data[2] >> 4,
+		.route = data + 5,
+		.route_length = data[3] % (FRAME_ROUTE_MAX + 1)};
+	if (fields.route_length > bytes - 5)
+		fields.route_length = (uint8_t)(bytes - 5);
+	payload = bytes - 5 - fields.route_length;
+	fields.payload_bytes = (uint16_t)(payload > 256 ? 256 : payload);
+	memcpy(buffer->frame + FRAME_HEADER_BYTES + fields.route_length,
+		data + 5 + fields.route_length, fields.payload_bytes);
+	length = frame_build(buffer->frame, &fields);
+	frame_update_mutable(
+		buffer->frame, frame_mutable_word(fields.vc, fields.vc, data[1], data[0] >> 4));
+	if (frame_check(buffer->frame, length) != FRAME_FAULT_OK ||
+		frame_link_local(frame_header(buffer->frame)->kind))
+		give_back(bed, &buffer->packet);
+	else
+		arrive(bed, buffer, input, length);
+}
+
+static void try_link_local(struct bed *bed, unsigned input, const uint8_t *data, unsigned bytes)
+{
+	struct control_credit credit;
+	struct control_hello hello;
+	struct control_arn arn;
+
+	if (control_credit_decode(&credit, data, bytes) && credit.vcs == VCS)
+		switch_on_credit(bed->sw, input, &credit, bed->now);
+	if (control_hello_decode(&hello, data, bytes))
+		switch_on_hello(bed->sw, input, &hello, bed->now);
+	if (bed->sw->adaptation != NULL && control_arn_decode(&arn, data, bytes))
+		adaptation_on_arn(bed->sw->adaptation, input, &arn, bed->now);
+}
+
+/* Neighbours whose credits are right, so that data goes on, too. */
+static void meet(struct bed *bed, unsigned port, uint32_t limit)
+{
+	struct link_end *link = &bed->sw->port[port].link;
+	struct control_credit credit = {.session = 9, .peer_session = 1, .vcs = VCS};
+
+	for (unsigned vc = 0; vc < VCS; vc++) {
+		credit.sent[vc] = link->rx[vc].received;
+		credit.limit[vc] = link->tx[vc].sent + limit;
+	}
+	switch_on_credit(bed->sw, port, &credit, bed->now);
+	link_end_fill_credit(link, &credit, bed->now);
+}
+
+/* What the switch has kept of the old tables shows, because they are freed. */
+static void exchange(struct bed *bed, const uint8_t *data, unsigned bytes, bool rule)
+{
+	uint8_t *port = malloc(HOSTS);
+	uint64_t *alternatives = calloc(HOSTS, sizeof(*alternatives));
+	struct vc_rule *next = rule ? vc_rule_create(1, 2) : NULL;
+	struct switch_routing routing = {.port = port,
+		.alternatives = alternatives,
+		.hosts = HOSTS,
+		.vc_rule = next,
+		.stage = 1};
+
+	REQUIRE(port != NULL && alternatives != NULL && (!rule || next != NULL));
+	for (unsigned host = 0; host < HOSTS; host++) {
+		port[host] = host < bytes ? data[host] % (PORTS + 1) : 0;
+		alternatives[host] = bytes > 8 + host ? data[8 + host] & 15 : 0;
+	}
+	for (unsigned i = 0; next != NULL && i < PORTS; i++)
+		next->ring[i] = i < bytes ? data[i] & 1 : 0;
+	if (switch_set_routing(bed->sw, &routing) == 0) {
+		uint8_t *old = bed->port;
+		uint64_t *old_alternatives = bed->alternatives;
+		struct vc_rule *old_rule = bed->rule;
+
+		bed->port = port, port = old;
+		bed->alternatives = alternatives, alternatives = old_alternatives;
+		bed->rule = next, next = old_rule;
+	}
+	free(port);
+	free(alternatives);
+	vc_rule_destroy(next);
+}
+
+static void send_some(struct bed *bed, unsigned output)
+{
+	struct weft_packet *packets[4];
+	unsigned count = switch_transmit_released(bed->sw, output, packets, 4, bed->now);
+
+	for (unsigned i = 0; i < count; i++) {
+		REQUIRE(packets[i]->out_port == output);
+		REQUIRE(packets[i]->control || packets[i]->vc_next < VCS);
+		give_back(bed, packets[i]);
+	}
+}
+
+static void pass_time(struct bed *bed, weft_time ps)
+{
+	struct adaptation_arn arn;
+
+	bed->now += ps;
+	for (unsigned port = 0; port < PORTS; port++)
+		switch_poll_link(bed->sw, port, bed->now);
+	switch_poll_watchdog(bed->sw, bed->now);
+	if (bed->sw->adaptation == NULL)
+		return;
+	adaptation_poll(bed->sw->adaptation, bed->now);
+	while (adaptation_take_arn(bed->sw->adaptation, &arn))
+		REQUIRE(arn.port < PORTS);
+}
+
+static void purge(struct bed *bed)
+{
+	switch_purge(bed->sw);
+	REQUIRE(switch_is_empty(bed->sw) && switch_stored_packets(bed->sw) == 0);
+}
+
+static void do_record(
+	struct bed *bed, unsigned command, unsigned argument, const uint8_t *data, unsigned bytes)
+{
+	unsigned port = argument % PORTS;
+
+	switch (command % 8) {
+	case 0:
+		try_link_local(bed, port, data, bytes);
+		break;
+	case 1:
+		meet(bed, port, argument / PORTS);
+		break;
+	case 2:
+		exchange(bed, data, bytes, argument % 8 == 7);
+		break;
+	case 3:
+		pass_time(bed, argument * STEP_PS);
+		break;
+	case 4:
+		send_some(bed, port);
+		break;
+	case 5:
+		if (argument % 4 == 0)
+			purge(bed);
+		break;
+	default:
+		try_frame(bed, port, data, bytes);
+	}
+	serve_agent(bed);
+	give_back_all(bed, switch_take_discards(bed->sw));
+	REQUIRE(switch_check(bed->sw) == NULL);
+	REQUIRE(switch_is_empty(bed->sw) == (switch_stored_packets(bed->sw) == 0));
+}
+
+/* Bits of 'kind': VOQs, adaptive routing with notifications, which needs them. */
+static void begin(struct bed *bed, unsigned kind)
+{
+	const struct congestion_config detector = {.hcdth_ppm = 500000,
+		.lcdth_ppm = 200000,
+		.fcth_ppm = 500000,
+		.crt_ps = STEP_PS,
+		.refresh_ps = STEP_PS,
+		.by_vc = true};
+	const struct arn_table_config table = {
+		.entries = 4, .ttl_ps = 100 * STEP_PS, .refresh_ps = STEP_PS};
+	const struct switch_adapt_config adapt = {.seed = 1,
+		.mode = (kind & 4) != 0 ? &adaptive_oblivious : &adaptive_none,
+		.afi = true,
+		.stage = 1,
+		.up_ports = 12,
+		.hosts = HOSTS,
+		.detector = &detector,
+		.table = &table};
+	const struct mapper_agent_config agent = {.id = 1,
+		.session = 1,
+		.kind = MAPPER_SWITCH,
+		.ports = PORTS,
+		.name = "s",
+		.lease_ps = STEP_PS,
+		.report_retry_ps = STEP_PS,
+		.image_bytes_max = 4096};
+	struct switch_config config = {.device = 1,
+		.session = 1,
+		.ports = PORTS,
+		.vcs = VCS,
+		.voq = (kind & 3) != 0,
+		.buffer_blocks = VCS * 8,
+		.hello_ps = 20 * STEP_PS,
+		.credit_refresh_ps = STEP_PS,
+		.watchdog_ps = 50 * STEP_PS,
+		.control_reserve = 4};
+
+	for (unsigned sl = 0; sl < 16; sl++)
+		config.sl_to_vc[sl] = (uint8_t)(sl % (VCS - 1));
+	bed->now = PS_PER_S;
+	bed->sw = switch_create(&config, bed->now);
+	REQUIRE(bed->sw != NULL);
+	if ((kind & 2) != 0)
+		REQUIRE(switch_adapt(bed->sw, &adapt) == 0);
+	switch_serve_agent(bed->sw, true);
+	mapper_agent_init(&bed->agent, &agent, 0);
+	for (unsigned port = 0; port < PORTS; port++)
+		meet(bed, port, 8);
+}
+
+static void end(struct bed *bed)
+{
+	switch_drain(bed->sw);
+	give_back_all(bed, switch_take_discards(bed->sw));
+	REQUIRE(bed->held == 0); /* nothing is lost without being counted */
+	REQUIRE(switch_check(bed->sw) == NULL);
+	switch_destroy(bed->sw);
+	mapper_agent_fini(&bed->agent);
+	free(bed->port);
+	free(bed->alternatives);
+	vc_rule_destroy(bed->rule);
+	free(bed);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct bed *bed;
+
+	if (size == 0)
+		return 0;
+	bed = calloc(1, sizeof(*bed));
+	REQUIRE(bed != NULL);
+	begin(bed, data[0]);
+	data++, size--;
+	while (size >= 3) {
+		unsigned bytes = data[2];
+
+		if (bytes > size - 3)
+			bytes = (unsigned)(size - 3);
+		do_record(bed, data[0], data[1], data + 3, bytes);
+		data += 3 + bytes;
+		size -= 3 + bytes;
+	}
+	end(bed);
+	return 0;
+}
