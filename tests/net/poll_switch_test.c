@@ -200,6 +200,79 @@ static void with_adaptation_the_order_is_kept_too(void **state)
 	stop(&bench);
 }
 
+/* Both ends of the cable, as an order to both their processes does. */
+static void cut(struct bench *bench, unsigned at, bool cut)
+{
+	port_cut(&bench->port[at], cut);
+	port_cut(&bench->host[at].port, cut);
+}
+
+/* Turns until the link of port 'at' is up, or down. */
+static unsigned turns_until(struct bench *bench, unsigned at, bool up)
+{
+	unsigned count = 0;
+
+	for (; ((bench->sw->linked >> at & 1) != 0) != up; count++) {
+		assert_true(count < 5000);
+		turn(bench);
+	}
+	return count;
+}
+
+static void a_cut_cable_is_down_after_three_missed_hellos(void **state)
+{
+	static struct bench bench;
+	unsigned count;
+
+	start(&bench, &(struct bench_config){.voq = true, .slots = 64});
+	bench.sending = false;
+	bench.lossy = true;
+	turns(&bench, 2000);
+	cut(&bench, 3, true);
+	count = turns_until(&bench, 3, false);
+	assert_in_range(count * STEP_PS, 3 * PS_PER_MS - 100 * PS_PER_US, 3 * PS_PER_MS + STEP_PS);
+	turns(&bench, 100); /* the other end heard something a little later */
+	assert_int_equal(bench.host[3].link.state, LINK_DOWN);
+	assert_int_equal(bench.sw->linked, 7);
+	send_data(&bench, 0, 3);
+	turns(&bench, 10);
+	assert_int_equal(sum_count(&bench, SWITCH_DISCARD_LINK_DOWN), 1);
+	turns(&bench, 5000); /* does not come back by itself */
+	assert_int_equal(bench.sw->linked, 7);
+	stop(&bench);
+}
+
+/* While it is cut its neighbour goes on sending as long as it has credits. */
+static void a_cable_that_is_joined_again_has_all_its_credits(void **state)
+{
+	static struct bench bench;
+
+	start(&bench, &(struct bench_config){.voq = true, .slots = 8});
+	bench.lossy = true;
+	turns(&bench, 2000);
+	for (unsigned round = 0; round < 4; round++) {
+		uint64_t seen;
+
+		cut(&bench, round, true);
+		turns_until(&bench, round, false);
+		turns(&bench, 500);
+		cut(&bench, round, false);
+		assert_true(turns_until(&bench, round, true) <= 1000);
+		seen = bench.host[round].data_seen;
+		turns(&bench, 1000);
+		assert_true(bench.host[round].data_seen > seen + 10);
+	}
+	bench.sending = false;
+	turns(&bench, 3000);
+	for (unsigned i = 0; i < PORTS; i++)
+		for (unsigned vc = 0; vc < VCS; vc++) {
+			assert_int_equal(credit_available(&bench.host[i].link.tx[vc]), VC_BLOCKS);
+			assert_int_equal(
+				credit_available(&bench.sw->port[i].link.tx[vc]), VC_BLOCKS);
+		}
+	stop(&bench);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(frames_keep_their_order_whether_they_wait_or_pass),
 	cmocka_unit_test(rings_of_a_single_slot_change_nothing_but_the_pace),
@@ -211,6 +284,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_notification_goes_back_where_its_packets_come_from),
 	cmocka_unit_test(a_notification_without_a_table_for_it_is_refused),
 	cmocka_unit_test(with_adaptation_the_order_is_kept_too),
+	cmocka_unit_test(a_cut_cable_is_down_after_three_missed_hellos),
+	cmocka_unit_test(a_cable_that_is_joined_again_has_all_its_credits),
 };
 
 int main(void)
