@@ -100,6 +100,7 @@ static void a_stream_that_is_closed_goes_on_as_the_fifo_would(void **state)
 		assert_true(datagram_stream_is_empty(&stream.stream));
 		datagram_on_arn(&fifo, &arn, sent);
 		datagram_on_arn(&stream, &arn, sent);
+		assert_int_equal(fifo.next_vc, stream.next_vc);
 		for (; sent < 4; sent++) {
 			assert_true(datagram_inject(&fifo, sent, &a, &from_a));
 			assert_true(datagram_inject(&stream, sent, &b, &from_b));
@@ -112,6 +113,7 @@ static void a_stream_that_is_closed_goes_on_as_the_fifo_would(void **state)
 		assert_false(datagram_inject(&stream, sent, &b, &from_b));
 		assert_int_equal(fifo.messages_sent, stream.messages_sent);
 		assert_int_equal(fifo.diverted, stream.diverted);
+		assert_int_equal(fifo.next_vc, stream.next_vc);
 		datagram_fini(&fifo);
 		datagram_fini(&stream);
 	}
