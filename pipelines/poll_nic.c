@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "poll_nic_control.h"
 #include "poll_nic_tap.h"
 
 /* Messages that a source may hand over in one turn. */
 #define MESSAGES_A_TURN 32
 
-static void free_chain(struct weft_packet *packet)
+void poll_nic_free_chain(struct weft_packet *packet)
 {
 	while (packet != NULL) {
 		struct weft_packet *next = packet->next;
@@ -74,13 +75,14 @@ void poll_nic_destroy(struct poll_nic *pn)
 	if (pn == NULL)
 		return;
 	if (pn->nic != NULL)
-		free_chain(nic_drain(pn->nic));
+		poll_nic_free_chain(nic_drain(pn->nic));
 	transmitter_drain(&pn->tx);
 	rte_pktmbuf_free(pn->spare);
 	for (unsigned i = 0; i < pn->sources; i++)
 		traffic_destroy(pn->source[i]);
 	poll_nic_tap_fini(&pn->tap);
 	nic_destroy(pn->nic);
+	host_tables_destroy(pn->mapper.tables);
 	host_demux_fini(&pn->demux);
 	measure_sink_destroy(pn->sink);
 	free(pn);
@@ -122,8 +124,13 @@ static void receive_frame(struct poll_nic *pn, struct rte_mbuf *mbuf, weft_time 
 		rte_pktmbuf_free(mbuf);
 		return;
 	}
+	if (__builtin_expect(poll_nic_control_is_for(pn, frame), 0)) {
+		device_control_up(pn->mapper.control, 0, frame, bytes);
+		rte_pktmbuf_free(mbuf);
+		return;
+	}
 	nic_describe(packet, frame, bytes, now);
-	free_chain(nic_receive(pn->nic, packet, frame, now));
+	poll_nic_free_chain(nic_receive(pn->nic, packet, frame, now));
 }
 
 static unsigned receive(struct poll_nic *pn, weft_time now)
@@ -252,9 +259,10 @@ static unsigned transmit(struct poll_nic *pn, weft_time now)
 	return count;
 }
 
-unsigned poll_nic_run(struct poll_nic *pn, weft_time now)
+/* What the host wants to say. */
+static unsigned offer(struct poll_nic *pn, weft_time now)
 {
-	unsigned moved = receive(pn, now);
+	unsigned moved = 0;
 
 	if (pn->tap.fd >= 0)
 		moved += poll_nic_tap_read(&pn->tap, pn->nic, now);
@@ -262,8 +270,20 @@ unsigned poll_nic_run(struct poll_nic *pn, weft_time now)
 		moved += generate(pn, pn->source[i], now);
 	if (pn->goal.replay != NULL && now >= pn->goal.from_ps)
 		moved += replay_goal(pn, now);
+	return moved;
+}
+
+unsigned poll_nic_run(struct poll_nic *pn, weft_time now)
+{
+	unsigned moved = receive(pn, now);
+
+	if (nic_has_routes(pn->nic))
+		moved += offer(pn, now);
 	nic_poll(pn->nic, now);
-	return moved + transmit(pn, now);
+	moved += transmit(pn, now);
+	if (__builtin_expect(pn->mapper.control != NULL, 0))
+		poll_nic_control_turn(pn, now);
+	return moved;
 }
 
 void poll_nic_stop_traffic(struct poll_nic *pn, weft_time now)

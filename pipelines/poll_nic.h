@@ -7,6 +7,8 @@
  * lib/nic, and feeds that from traffic sources and a TAP. What arrives is checked (frame_check),
  * described in the mbuf's private area and handed over; what the interface wants to send is built
  * into mbufs. What is delivered goes to a measuring sink, or to the TAP if it is an IP packet.
+ * Where there is a mapper, its frames for this host go up to the control thread of the process and
+ * that thread's orders are done, between turns (device_control.h).
  *
  * One thread calls poll_nic_run(); counters may be read by others at any time (each is one aligned
  * 64-bit word, written by that thread alone).
@@ -14,6 +16,7 @@
 
 #include <stdint.h>
 
+#include "device_control.h"
 #include "fault.h"
 #include "goal_replay.h"
 #include "host_demux.h"
@@ -57,6 +60,15 @@ struct poll_nic_goal {
 	uint64_t strays;             /* arrived, but nothing was under way from there */
 };
 
+/* The side of the mapper. */
+struct poll_nic_control {
+	struct device_control *control; /* NULL: static routes */
+	struct host_tables *tables;     /* in use; NULL: none came yet */
+	uint64_t data_moved;      /* data frames in and out until the last turn, while paused */
+	uint64_t orders_lost;     /* frames to send while the link was down, or too long */
+	uint64_t commits_refused; /* tables that do not fit; it kept the old ones */
+};
+
 struct poll_nic {
 	struct nic *nic;
 	struct port *port;
@@ -71,6 +83,7 @@ struct poll_nic {
 	struct poll_nic_goal goal;
 	uint64_t faults[FRAME_FAULT_COUNT]; /* frames refused, by reason */
 	uint64_t no_mbuf;                   /* times that there was no buffer to send from */
+	struct poll_nic_control mapper;
 };
 
 /* NULL and fault (EINVAL, ENOMEM). Port, pool, routes and damage stay the caller's and outlive it.
@@ -96,6 +109,12 @@ void poll_nic_set_goal(struct poll_nic *pn, const struct run_goal *goal, struct 
  * hosts' addresses, as in edge.h. 0 or -errno and fault. */
 int poll_nic_attach_tap(
 	struct poll_nic *pn, int fd, uint32_t base, uint32_t mtu_bytes, struct fault *fault);
+
+/* The host has an agent in the control thread, and its routes from there: if it was made without,
+ * it sends nothing, and sources, schedule and TAP are not looked at, until the first ones come.
+ * 'control' stays the caller's and outlives it; the tables in use are freed with it. At most once,
+ * before the first turn; NULL changes nothing. */
+void poll_nic_set_control(struct poll_nic *pn, struct device_control *control);
 
 /* One turn. Returns the number of frames and messages moved: 0 means that the loop may yield. */
 unsigned poll_nic_run(struct poll_nic *pn, weft_time now);

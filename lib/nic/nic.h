@@ -151,9 +151,10 @@ void nic_frame_build(
 /* Fills the descriptor of an arrived frame that frame_check() has found good. */
 void nic_describe(struct weft_packet *packet, const uint8_t *frame, uint32_t bytes, weft_time now);
 
-/* Takes an arrived frame that frame_check() has found good, and its descriptor. Both are the
- * interface's until the packet is given back: the return value is a chain of packets (by 'next')
- * that are the driver's again, NULL if none. */
+/* Takes an arrived frame that frame_check() has found good, and its descriptor; frames of the
+ * mapper that are for an agent are not for the interface. Both are the interface's until the packet
+ * is given back: the return value is a chain of packets (by 'next') that are the driver's again,
+ * NULL if none. */
 struct weft_packet *nic_receive(
 	struct nic *nic, struct weft_packet *packet, const uint8_t *frame, weft_time now);
 
@@ -164,6 +165,10 @@ struct weft_packet *nic_receive(
  * are refused. What the choice has learnt of routes that are others now is forgotten, and so are
  * selection.sets. -EINVAL: not for so many hosts, or more alternatives than selection.routes. */
 int nic_set_routes(struct nic *nic, const struct nic_routes *routes, weft_time now);
+
+/* Messages that are queued from now on get their service level from another scheme, or have their
+ * own (NULL). -EINVAL: for fewer hosts, or sl_to_vc does not map its queues one to one. */
+int nic_set_queuing(struct nic *nic, const struct queuing *queuing);
 
 /* Between the two nothing of its own leaves but the link's frames: no new frame, repetition or
  * acknowledgement. What is in transit goes on, what arrives is taken. The time does not count for

@@ -108,11 +108,20 @@ static bool is_in_transit(const struct weft_packet *packet)
 	return packet->route_length != 0 && packet->hop == ROUTE_TYPE_ITB;
 }
 
+/* Frames of the mapper end at interfaces; those for an agent have not come here. */
+static bool is_astray(const struct weft_packet *packet)
+{
+	return packet->kind == FRAME_SCOUT || packet->kind == FRAME_MAPPER;
+}
+
 static void absorb_control(struct nic *nic, struct weft_packet *packet, weft_time now)
 {
-	if (absorb(nic, packet, now) == NIC_COUNTER_COUNT)
+	if (is_astray(packet))
+		nic->count[NIC_AGENT_ASTRAY]++;
+	else if (absorb(nic, packet, now) == NIC_COUNTER_COUNT)
 		return;
-	nic->count[NIC_ITB_CONTROL_DISCARDED]++;
+	else
+		nic->count[NIC_ITB_CONTROL_DISCARDED]++;
 	nic_release_packet(nic, packet);
 }
 
@@ -146,7 +155,7 @@ static void receive_control(
 	else if (packet->kind == FRAME_ACK && judge(nic, packet) == NIC_COUNTER_COUNT)
 		receive_ack(nic, packet, payload, bytes, now);
 	else
-		nic->count[NIC_CONTROL_IGNORED]++;
+		nic->count[is_astray(packet) ? NIC_AGENT_ASTRAY : NIC_CONTROL_IGNORED]++;
 	nic_release_packet(nic, packet);
 }
 

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "poll_nic_control.h"
+
+#include <string.h>
+
+/* So that orders do not hold up the port. */
+#define ORDERS_A_TURN 16
+
+void poll_nic_set_control(struct poll_nic *pn, struct device_control *control)
+{
+	pn->mapper.control = control;
+}
+
+static bool is_linked(const struct poll_nic *pn)
+{
+	return nic_link_up(pn->nic) && !nic_config(pn->nic)->link.open;
+}
+
+/* False: it has to wait. */
+static bool send(struct poll_nic *pn, const struct device_order *order, weft_time now)
+{
+	struct rte_mbuf *mbuf;
+	char *room;
+
+	if (!is_linked(pn)) {
+		pn->mapper.orders_lost++;
+		return true;
+	}
+	/* A link that takes nothing for long goes down. */
+	if (!transmitter_has_room(&pn->tx))
+		return false;
+	mbuf = rte_pktmbuf_alloc(pn->pool);
+	if (mbuf == NULL)
+		return false;
+	room = rte_pktmbuf_append(mbuf, (uint16_t)order->bytes);
+	if (room == NULL) {
+		pn->mapper.orders_lost++;
+		rte_pktmbuf_free(mbuf);
+		return true;
+	}
+	memcpy(room, order->frame, order->bytes);
+	transmitter_stamp(&pn->tx, mbuf, now);
+	transmitter_send(&pn->tx, &mbuf, 1, now);
+	return true;
+}
+
+/* The old tables go back with the order, or the new ones if they do not fit. */
+static void commit(struct poll_nic *pn, struct device_order *order, weft_time now)
+{
+	const struct queuing *before = nic_config(pn->nic)->queuing;
+	struct host_tables *tables = order->of_host;
+
+	if (nic_set_queuing(pn->nic, tables->queuing) < 0) {
+		pn->mapper.commits_refused++;
+		return;
+	}
+	if (nic_set_routes(pn->nic, tables->routes, now) < 0) {
+		nic_set_queuing(pn->nic, before);
+		pn->mapper.commits_refused++;
+		return;
+	}
+	order->of_host = pn->mapper.tables;
+	pn->mapper.tables = tables;
+}
+
+static bool do_order(struct poll_nic *pn, struct device_order *order, weft_time now)
+{
+	switch ((enum device_order_kind)order->kind) {
+	case DEVICE_SEND:
+		return send(pn, order, now);
+	case DEVICE_PAUSE:
+		nic_pause(pn->nic, now);
+		break;
+	case DEVICE_PURGE:
+		poll_nic_free_chain(nic_purge(pn->nic));
+		break;
+	case DEVICE_COMMIT:
+		commit(pn, order, now);
+		break;
+	case DEVICE_RESUME:
+		nic_resume(pn->nic, now);
+		break;
+	}
+	return true;
+}
+
+static uint64_t data_moved(const struct nic *nic)
+{
+	const uint64_t *count = nic_counters(nic);
+
+	return count[NIC_FRAMES_RECEIVED] + count[NIC_FRAMES_INJECTED] +
+	       count[NIC_FRAMES_RETRANSMITTED] + count[NIC_ITB_REINJECTED];
+}
+
+/* No data is here, and in this turn none was. Frames of the mapper come and go all the time. */
+static bool is_idle(struct poll_nic *pn)
+{
+	uint64_t before = pn->mapper.data_moved;
+
+	if (!nic_is_paused(pn->nic))
+		return false;
+	pn->mapper.data_moved = data_moved(pn->nic);
+	return pn->mapper.data_moved == before && nic_is_idle(pn->nic) &&
+	       !transmitter_holds_data(&pn->tx);
+}
+
+void poll_nic_control_turn(struct poll_nic *pn, weft_time now)
+{
+	struct device_control *control = pn->mapper.control;
+	struct device_order *order;
+
+	for (unsigned i = 0; i < ORDERS_A_TURN; i++) {
+		order = device_control_next(control);
+		if (order == NULL || !do_order(pn, order, now))
+			break;
+		device_control_done(control);
+	}
+	device_control_note(control, is_linked(pn), is_idle(pn));
+}

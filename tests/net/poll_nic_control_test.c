@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* A host's poll loop under the orders of the control thread, which is played here between turns
+ * (docs/mapper.md, 'How to run it'). */
+
+#include "nic_neighbours.h"
+
+#define FRAMES 8 /* that wait, each way */
+#define BYTES  40
+
+static const uint8_t to_agent[] = {ROUTE_TYPE_AGENT};
+
+struct mapped {
+	struct bench bench;
+	struct device_control *control[2];
+};
+
+/* 'routed': with routes from the beginning. */
+static void begin(struct mapped *mapped, bool routed)
+{
+	start_with(&mapped->bench, routed);
+	for (unsigned i = 0; i < 2; i++) {
+		mapped->control[i] = device_control_create(1600, FRAMES);
+		assert_non_null(mapped->control[i]);
+		poll_nic_set_control(mapped->bench.side[i].pn, mapped->control[i]);
+	}
+}
+
+/* The link is up, nobody has routes. */
+static void begin_up(struct mapped *mapped)
+{
+	begin(mapped, false);
+	run_for(&mapped->bench, 5 * PS_PER_MS);
+}
+
+static void end(struct mapped *mapped)
+{
+	stop(&mapped->bench);
+	device_control_destroy(mapped->control[0]);
+	device_control_destroy(mapped->control[1]);
+}
+
+static struct host_tables *make_tables(uint16_t host, unsigned way)
+{
+	struct host_tables *tables = calloc(1, sizeof(*tables));
+
+	assert_non_null(tables);
+	tables->routes = side_routes(host, way);
+	return tables;
+}
+
+static void commit(struct mapped *mapped, uint16_t host, unsigned way)
+{
+	assert_true(device_control_commit(mapped->control[host], NULL, make_tables(host, way)));
+	step(&mapped->bench);
+	assert_int_equal(device_control_collect(mapped->control[host]), 1);
+}
+
+static void order(struct mapped *mapped, uint16_t host, enum device_order_kind kind)
+{
+	assert_true(device_control_order(mapped->control[host], kind));
+	step(&mapped->bench);
+	assert_int_equal(device_control_collect(mapped->control[host]), 1);
+}
+
+static unsigned build(
+	uint8_t *frame, enum frame_kind kind, const uint8_t *route, unsigned length, uint8_t number)
+{
+	const struct frame_fields fields = {.kind = kind,
+		.source = FRAME_HOST_NONE,
+		.destination = FRAME_HOST_NONE,
+		.route = route,
+		.route_length = (uint8_t)length,
+		.payload_bytes = BYTES};
+
+	memset(frame + FRAME_HEADER_BYTES + length, number, BYTES);
+	return frame_build(frame, &fields);
+}
+
+/* Host 0 sends it to host 1. */
+static void send_mapper(struct mapped *mapped, enum frame_kind kind, const uint8_t *route,
+	unsigned length, uint8_t number)
+{
+	uint8_t frame[256];
+	unsigned bytes = build(frame, kind, route, length, number);
+
+	assert_true(device_control_send(mapped->control[0], 0, frame, bytes));
+	run_for(&mapped->bench, 20 * PS_PER_US);
+	assert_int_equal(device_control_collect(mapped->control[0]), 1);
+}
+
+static uint64_t counted(const struct mapped *mapped, unsigned host, enum nic_counter counter)
+{
+	return count_of(&mapped->bench.side[host])[counter];
+}
+
+static void what_is_for_the_agent_goes_up_as_it_came(void **state)
+{
+	static const enum frame_kind kinds[] = {FRAME_SCOUT, FRAME_MAPPER};
+	struct mapped mapped;
+	uint8_t wanted[256];
+
+	begin_up(&mapped);
+	for (unsigned i = 0; i < 2; i++) {
+		unsigned port, bytes, length = build(wanted, kinds[i], to_agent, 1, 7);
+		const uint8_t *frame;
+
+		send_mapper(&mapped, kinds[i], to_agent, 1, 7);
+		frame = device_control_take(mapped.control[1], &port, &bytes);
+		assert_non_null(frame);
+		assert_int_equal(port, 0);
+		assert_int_equal(bytes, length);
+		assert_memory_equal(frame, wanted, length);
+		device_control_taken(mapped.control[1]);
+		assert_null(device_control_take(mapped.control[1], &port, &bytes));
+	}
+	assert_int_equal(counted(&mapped, 1, NIC_AGENT_ASTRAY), 0);
+	end(&mapped);
+}
+
+static void what_is_not_for_an_agent_here_is_counted(void **state)
+{
+	static const uint8_t on[] = {ROUTE_PORT_BIT | 3, ROUTE_TYPE_AGENT},
+			     host[] = {ROUTE_TYPE_HOST},
+			     early[] = {ROUTE_TYPE_AGENT, ROUTE_PORT_BIT | 3},
+			     transit[] = {ROUTE_TYPE_ITB, ROUTE_PORT_BIT | 3, ROUTE_TYPE_AGENT};
+	struct mapped mapped;
+	unsigned port, bytes;
+
+	begin_up(&mapped);
+	send_mapper(&mapped, FRAME_SCOUT, on, sizeof(on), 1);
+	send_mapper(&mapped, FRAME_MAPPER, host, sizeof(host), 1);
+	send_mapper(&mapped, FRAME_MAPPER, early, sizeof(early), 1);
+	send_mapper(&mapped, FRAME_SCOUT, transit, sizeof(transit), 1);
+	send_mapper(&mapped, FRAME_MAPPER, NULL, 0, 1);
+	assert_int_equal(counted(&mapped, 1, NIC_AGENT_ASTRAY), 5);
+	mapped.bench.side[1].pn->mapper.control = NULL; /* a host without an agent */
+	send_mapper(&mapped, FRAME_SCOUT, to_agent, 1, 1);
+	assert_int_equal(counted(&mapped, 1, NIC_AGENT_ASTRAY), 6);
+	assert_null(device_control_take(mapped.control[1], &port, &bytes));
+	end(&mapped);
+}
+
+static void a_frame_for_a_link_that_is_down_is_lost_and_counted(void **state)
+{
+	struct mapped mapped;
+	uint8_t frame[256];
+
+	begin(&mapped, false);
+	assert_true(device_control_send(
+		mapped.control[0], 0, frame, build(frame, FRAME_SCOUT, to_agent, 1, 1)));
+	mapped.bench.now += STEP_PS;
+	poll_nic_run(mapped.bench.side[0].pn, mapped.bench.now);
+	assert_int_equal(device_control_collect(mapped.control[0]), 1);
+	assert_int_equal(mapped.bench.side[0].pn->mapper.orders_lost, 1);
+	end(&mapped);
+}
+
+static void the_control_thread_sees_the_link(void **state)
+{
+	struct mapped mapped;
+
+	begin(&mapped, false);
+	assert_int_equal(device_control_linked(mapped.control[0]), 0);
+	run_for(&mapped.bench, 5 * PS_PER_MS);
+	assert_int_equal(device_control_linked(mapped.control[0]), 1);
+	for (unsigned i = 0; i < 5000; i++) { /* the neighbour is silent */
+		mapped.bench.now += STEP_PS;
+		poll_nic_run(mapped.bench.side[0].pn, mapped.bench.now);
+	}
+	assert_int_equal(device_control_linked(mapped.control[0]), 0);
+	end(&mapped);
+}
+
+static void traffic_waits_for_the_first_routes(void **state)
+{
+	struct mapped mapped;
+	struct bench *bench = &mapped.bench;
+
+	begin_up(&mapped);
+	for (unsigned i = 0; i < 2; i++)
+		add_traffic(&bench->side[i], 300000, bench->now, bench->now + 20 * PS_PER_MS);
+	run_for(bench, 5 * PS_PER_MS);
+	assert_int_equal(counted(&mapped, 0, NIC_MESSAGES_QUEUED), 0);
+	commit(&mapped, 0, 0);
+	commit(&mapped, 1, 1);
+	run_for(bench, 15 * PS_PER_MS);
+	settle(bench);
+	check_traffic(bench);
+	assert_int_equal(counted(&mapped, 0, NIC_FRAMES_RETRANSMITTED), 0);
+	end(&mapped);
+}
+
+static void tables_change_under_traffic_without_loss(void **state)
+{
+	struct mapped mapped;
+	struct bench *bench = &mapped.bench;
+
+	begin_up(&mapped);
+	for (uint16_t i = 0; i < 2; i++) {
+		commit(&mapped, i, 0);
+		add_traffic(&bench->side[i], 500000, bench->now, bench->now + 20 * PS_PER_MS);
+	}
+	for (unsigned change = 1; change < 100; change++) {
+		commit(&mapped, change % 2, change / 2 % 2);
+		run_for(bench, 200 * PS_PER_US);
+	}
+	settle(bench);
+	check_traffic(bench);
+	assert_int_equal(
+		counted(&mapped, 0, NIC_ROUTE_CHANGES) + counted(&mapped, 1, NIC_ROUTE_CHANGES),
+		101);
+	assert_true(counted(&mapped, 0, NIC_MESSAGES_REROUTED) > 0);
+	assert_int_equal(counted(&mapped, 0, NIC_FRAMES_RETRANSMITTED), 0);
+	end(&mapped);
+}
+
+static void tables_that_do_not_fit_go_back(void **state)
+{
+	struct host_tables *tables = host_tables_create(3);
+	const struct nic_routes *before;
+	struct mapped mapped;
+
+	begin_up(&mapped);
+	commit(&mapped, 0, 0);
+	before = nic_config(mapped.bench.side[0].pn->nic)->routes;
+	assert_true(device_control_commit(mapped.control[0], NULL, tables));
+	step(&mapped.bench);
+	assert_int_equal(device_control_collect(mapped.control[0]), 1); /* and frees them */
+	assert_ptr_equal(nic_config(mapped.bench.side[0].pn->nic)->routes, before);
+	assert_int_equal(mapped.bench.side[0].pn->mapper.commits_refused, 1);
+	end(&mapped);
+}
+
+static void a_queuing_scheme_comes_with_the_routes(void **state)
+{
+	struct queuing many = {.queues = 2, .hosts = 2}, one = {.queues = 1, .hosts = 2};
+	struct host_tables *tables[2];
+	struct mapped mapped;
+
+	begin_up(&mapped);
+	for (unsigned i = 0; i < 2; i++) {
+		tables[i] = make_tables(0, 0);
+		tables[i]->queuing = calloc(1, sizeof(struct queuing));
+		assert_non_null(tables[i]->queuing);
+		*tables[i]->queuing = i == 0 ? one : many;
+		assert_true(device_control_commit(mapped.control[0], NULL, tables[i]));
+	}
+	step(&mapped.bench);
+	assert_int_equal(device_control_collect(mapped.control[0]), 2);
+	/* The link has one VC. */
+	assert_int_equal(mapped.bench.side[0].pn->mapper.commits_refused, 1);
+	assert_ptr_equal(nic_config(mapped.bench.side[0].pn->nic)->queuing, tables[0]->queuing);
+	end(&mapped);
+}
+
+/* Both are paused in the midst of traffic, become idle, get other routes, and go on. */
+static void a_change_behind_a_pause_loses_nothing(void **state)
+{
+	struct mapped mapped;
+	struct bench *bench = &mapped.bench;
+	uint64_t sent;
+
+	begin(&mapped, true);
+	run_for(bench, 5 * PS_PER_MS);
+	for (unsigned i = 0; i < 2; i++)
+		add_traffic(&bench->side[i], 500000, bench->now, bench->now + 20 * PS_PER_MS);
+	run_for(bench, 2 * PS_PER_MS);
+	assert_false(device_control_idle(mapped.control[0]));
+	order(&mapped, 0, DEVICE_PAUSE);
+	assert_false(device_control_idle(mapped.control[0])); /* the other one still sends */
+	order(&mapped, 1, DEVICE_PAUSE);
+	run_for(bench, 5 * PS_PER_MS);
+	sent = counted(&mapped, 0, NIC_FRAMES_INJECTED);
+	for (unsigned i = 0; i < 2; i++)
+		assert_true(device_control_idle(mapped.control[i]));
+	run_for(bench, 100 * PS_PER_MS);
+	assert_int_equal(counted(&mapped, 0, NIC_FRAMES_INJECTED), sent);
+	assert_int_equal(device_control_linked(mapped.control[0]), 1);
+	order(&mapped, 0, DEVICE_PURGE);
+	for (uint16_t i = 0; i < 2; i++)
+		commit(&mapped, i, 1);
+	run_for(bench, PS_PER_MS);
+	assert_int_equal(counted(&mapped, 0, NIC_FRAMES_INJECTED), sent);
+	order(&mapped, 0, DEVICE_RESUME);
+	order(&mapped, 1, DEVICE_RESUME);
+	assert_false(device_control_idle(mapped.control[0]));
+	run_for(bench, 20 * PS_PER_MS);
+	settle(bench);
+	check_traffic(bench);
+	assert_int_equal(counted(&mapped, 0, NIC_FRAMES_RETRANSMITTED), 0);
+	end(&mapped);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(what_is_for_the_agent_goes_up_as_it_came),
+	cmocka_unit_test(what_is_not_for_an_agent_here_is_counted),
+	cmocka_unit_test(a_frame_for_a_link_that_is_down_is_lost_and_counted),
+	cmocka_unit_test(the_control_thread_sees_the_link),
+	cmocka_unit_test(traffic_waits_for_the_first_routes),
+	cmocka_unit_test(tables_change_under_traffic_without_loss),
+	cmocka_unit_test(tables_that_do_not_fit_go_back),
+	cmocka_unit_test(a_queuing_scheme_comes_with_the_routes),
+	cmocka_unit_test(a_change_behind_a_pause_loses_nothing),
+};
+
+int main(void)
+{
+	char name[] = "poll-nic-control-test";
+
+	return run_with_eal(name, POOL_MBUFS, &pool, tests, sizeof(tests) / sizeof(*tests));
+}
