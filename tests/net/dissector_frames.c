@@ -11,6 +11,7 @@
 
 #include "control.h"
 #include "frame.h"
+#include "mapper_message.h"
 #include "pcapng.h"
 
 #define PORT(n) (ROUTE_PORT_BIT | (n))
@@ -248,6 +249,138 @@ static void put_rest(struct writer *writer)
 	put_control(writer, FRAME_ARN, control_arn_encode(&arn, payload_at(writer, 0)));
 }
 
+static const uint8_t agent_route[] = {PORT(2), PORT(7), ROUTE_TYPE_AGENT};
+
+static void put_mapper(struct writer *writer, const struct mapper_message *message)
+{
+	uint8_t *payload = payload_at(writer, sizeof(agent_route));
+	struct frame_fields fields = link_fields;
+
+	fields.kind = mapper_type_kind(message->type);
+	fields.route = agent_route;
+	fields.route_length = sizeof(agent_route);
+	fields.payload_bytes = (uint16_t)mapper_message_encode(message, payload);
+	for (unsigned i = 0; message->keyed && i < MAPPER_TAG_BYTES; i++)
+		payload[fields.payload_bytes - MAPPER_TAG_BYTES + i] = (uint8_t)(0xA0 + i);
+	put(writer, frame_build(writer->frame, &fields), NULL);
+}
+
+static struct mapper_message from_mapper(enum mapper_type type)
+{
+	return (struct mapper_message){.type = (uint8_t)type,
+		.keyed = true,
+		.sender = 0x100000003,
+		.target = 18,
+		.counter = 0x1122334455667788,
+		.target_session = 0xABCD,
+		.command = {.priority = 5,
+			.session = 0x7001,
+			.back_length = 3,
+			.back = {PORT(4), PORT(1), ROUTE_TYPE_AGENT}}};
+}
+
+static struct mapper_message from_device(enum mapper_type type)
+{
+	return (struct mapper_message){.type = (uint8_t)type,
+		.sender = 18,
+		.target = 0x100000003,
+		.counter = 9,
+		.target_session = 0x7001};
+}
+
+/* 34 to 39: what a mapper says. */
+static void put_commands(struct writer *writer)
+{
+	static const uint8_t part[] = {1, 2, 3, 4, 5};
+	struct mapper_message message = from_mapper(MAPPER_PROBE);
+
+	message.target = message.target_session = 0;
+	message.probe = (struct mapper_probe){77, 12};
+	put_mapper(writer, &message);
+	message = from_mapper(MAPPER_TABLE);
+	message.table = (struct mapper_table){13, 900, 100, sizeof(part), part};
+	put_mapper(writer, &message);
+	message = from_mapper(MAPPER_PHASE);
+	message.phase = (struct mapper_phase){13, MAPPER_COMMIT, MAPPER_PHASE_PURGE, 21};
+	put_mapper(writer, &message);
+	message = from_mapper(MAPPER_HEARTBEAT);
+	message.heartbeat = (struct mapper_heartbeat){13, 2};
+	put_mapper(writer, &message);
+	message = from_mapper(MAPPER_ACKNOWLEDGE);
+	message.acknowledge = (struct mapper_acknowledge){31};
+	put_mapper(writer, &message);
+	message = from_mapper(MAPPER_READ);
+	message.read = (struct mapper_read){100, 512};
+	put_mapper(writer, &message);
+}
+
+/* 40 to 43: what devices answer, and a report. */
+static void put_answers(struct writer *writer)
+{
+	static const uint8_t part[] = {6, 7};
+	struct mapper_message message = from_device(MAPPER_REPLY);
+
+	message.reply = (struct mapper_reply){.probe = 77,
+		.kind = 0,
+		.ports = 24,
+		.entry = 3,
+		.flags = MAPPER_REPLY_PAUSED,
+		.session = 0xABCD,
+		.epoch = 12,
+		.followed = 0x100000003,
+		.followed_priority = 5,
+		.priority = 1,
+		.number = 17,
+		.age = 20,
+		.version = 0x10000,
+		.linked = 0xFF,
+		.digest = 0xDEADBEEF,
+		.name_length = 3,
+		.name = "s17"};
+	put_mapper(writer, &message);
+	message = from_device(MAPPER_STATUS);
+	message.status = (struct mapper_status){.epoch = 13,
+		.staged_bytes = 105,
+		.committed = 12,
+		.stage = MAPPER_STAGE_READY,
+		.flags = MAPPER_STATUS_PAUSED | MAPPER_STATUS_IDLE,
+		.round = 21,
+		.session = 0xABCD,
+		.followed = 0x100000003,
+		.followed_priority = 5};
+	put_mapper(writer, &message);
+	message = from_device(MAPPER_REPORT);
+	message.report = (struct mapper_report){31, 0xABCD, 6, true};
+	put_mapper(writer, &message);
+	message = from_device(MAPPER_IMAGE);
+	message.image = (struct mapper_image_part){12, 900, 898, 0xDEADBEEF, sizeof(part), part};
+	put_mapper(writer, &message);
+}
+
+/* 44: a body of another length than its type has; 45: a type that nobody knows; 46: no message at
+ * all; 47: a route that ends at a host. */
+static void put_bad_mapper(struct writer *writer)
+{
+	struct frame_fields fields = link_fields;
+	uint8_t *payload = payload_at(writer, sizeof(agent_route));
+	struct mapper_message message = from_mapper(MAPPER_HEARTBEAT);
+	static const uint8_t to_host[] = {PORT(2), PORT(7), ROUTE_TYPE_HOST};
+
+	fields.kind = FRAME_MAPPER;
+	fields.route = agent_route;
+	fields.route_length = sizeof(agent_route);
+	fields.payload_bytes = (uint16_t)mapper_message_encode(&message, payload);
+	payload[0] = MAPPER_REPLY;
+	put(writer, frame_build(writer->frame, &fields), NULL);
+	payload[0] = MAPPER_TYPE_COUNT;
+	put(writer, frame_build(writer->frame, &fields), NULL);
+	fields.payload_bytes = 0;
+	put(writer, frame_build(writer->frame, &fields), NULL);
+	fields.route = to_host;
+	fields.payload_bytes = (uint16_t)mapper_message_encode(&message, payload);
+	put(writer, frame_build(writer->frame, &fields), NULL);
+}
+
 int main(int argc, char **argv)
 {
 	static struct writer writer;
@@ -265,6 +398,9 @@ int main(int argc, char **argv)
 	put_bad(&writer);
 	put_bad_routes(&writer);
 	put_rest(&writer);
+	put_commands(&writer);
+	put_answers(&writer);
+	put_bad_mapper(&writer);
 	pcapng_write_counts(&writer.pcapng, 0, 1000000000000000000 + writer.written, 1000, 17);
 	return fclose(file) == 0 && writer.pcapng.failed == 0 ? 0 : 1;
 }

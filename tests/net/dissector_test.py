@@ -25,7 +25,18 @@ NAMES = [
     "weft.element.type", "weft.element.used", "weft.end_mark", "weft.fecn", "weft.flags",
     "weft.flow", "weft.hello.device", "weft.hello.kind", "weft.hello.peer_session",
     "weft.hello.port", "weft.hello.session", "weft.injected", "weft.kind",
-    "weft.latency_recording", "weft.length", "weft.msg", "weft.padding", "weft.payload",
+    "weft.latency_recording", "weft.length", "weft.mapper.age", "weft.mapper.back",
+    "weft.mapper.body", "weft.mapper.candidate", "weft.mapper.command", "weft.mapper.committed",
+    "weft.mapper.counter", "weft.mapper.device_session", "weft.mapper.digest", "weft.mapper.entry",
+    "weft.mapper.epoch", "weft.mapper.followed", "weft.mapper.followed_priority",
+    "weft.mapper.idle", "weft.mapper.keyed", "weft.mapper.kind", "weft.mapper.linked",
+    "weft.mapper.name", "weft.mapper.number", "weft.mapper.offset", "weft.mapper.own_priority",
+    "weft.mapper.part", "weft.mapper.part_length", "weft.mapper.paused", "weft.mapper.port",
+    "weft.mapper.ports", "weft.mapper.priority", "weft.mapper.probe", "weft.mapper.purge",
+    "weft.mapper.rank", "weft.mapper.round", "weft.mapper.sender", "weft.mapper.sequence",
+    "weft.mapper.session", "weft.mapper.stage", "weft.mapper.staged", "weft.mapper.tag",
+    "weft.mapper.target", "weft.mapper.target_session", "weft.mapper.total", "weft.mapper.type",
+    "weft.mapper.up", "weft.mapper.version", "weft.msg", "weft.padding", "weft.payload",
     "weft.payload_crc.ok", "weft.route", "weft.route_length", "weft.routing_error", "weft.seq",
     "weft.short", "weft.sl", "weft.src", "weft.state.credits", "weft.state.reason",
     "weft.state.vc", "weft.state.voq", "weft.tail", "weft.vc", "weft.vc_original",
@@ -130,6 +141,44 @@ def check_control(capture):
             expect(f"frame {frame}: {name}", capture.field(frame, name), wanted)
 
 
+def check_mapper(capture):
+    command = {"keyed": "1", "sender": "0x0000000100000003", "counter": "1234605616436508552",
+               "priority": "5", "session": "0x00007001", "back": "p4 p1 agent",
+               "tag": "".join(f"{0xa0 + i:02x}" for i in range(16))}
+    told = {"target": "0x0000000000000012", "target_session": "0x0000abcd"}
+    answer = {"keyed": "0", "sender": "0x0000000000000012", "counter": "9",
+              "target": "0x0000000100000003", "target_session": "0x00007001", "tag": "00" * 16}
+    messages = {
+        34: {**command, "type": "1", "target": "0x0000000000000000", "probe": "77", "epoch": "12"},
+        35: {**command, **told, "type": "3", "epoch": "13", "total": "900", "offset": "100",
+             "part_length": "5", "part": "0102030405"},
+        36: {**command, **told, "type": "4", "epoch": "13", "command": "2", "purge": "1",
+             "round": "21"},
+        37: {**command, **told, "type": "6", "epoch": "13", "rank": "2"},
+        38: {**command, **told, "type": "8", "sequence": "31"},
+        39: {**command, **told, "type": "9", "offset": "100", "part_length": "512", "part": ""},
+        40: {**answer, "type": "2", "probe": "77", "kind": "0", "ports": "24", "entry": "3",
+             "candidate": "0", "paused": "1", "device_session": "0x0000abcd", "committed": "12",
+             "followed": "0x0000000100000003", "followed_priority": "5", "own_priority": "1",
+             "number": "17", "age": "20", "version": "0x00010000",
+             "linked": "0x00000000000000ff", "digest": "0x00000000deadbeef", "name": "s17",
+             "priority": "", "back": ""},
+        41: {**answer, "type": "5", "epoch": "13", "staged": "105", "committed": "12",
+             "stage": "2", "paused": "1", "idle": "1", "round": "21",
+             "device_session": "0x0000abcd", "followed": "0x0000000100000003",
+             "followed_priority": "5"},
+        42: {**answer, "type": "7", "sequence": "31", "device_session": "0x0000abcd",
+             "port": "6", "up": "1"},
+        43: {**answer, "type": "10", "committed": "12", "total": "900", "offset": "898",
+             "part_length": "2", "digest": "0x00000000deadbeef", "part": "0607"},
+    }
+    for frame, fields in messages.items():
+        for name, wanted in fields.items():
+            expect(f"frame {frame}: {name}", capture.field(frame, "weft.mapper." + name), wanted)
+        expect(f"frame {frame}: route", capture.field(frame, "weft.route"), "| p2 p7 agent")
+    expect("what is no message is bytes", capture.field(44, "weft.mapper.type"), "")
+
+
 def check_payloads(capture):
     expect("IPv4 packet is dissected", capture.field(9, "ip.dst"), "10.87.0.6")
     expect("Ethernet frame is dissected", capture.field(10, "udp.dstport"), "54321")
@@ -142,7 +191,8 @@ def check_expert(capture):
         "weft.bad_vc": [15], "weft.bad_sl": [16], "weft.bad_length": [17],
         "weft.bad_crc": [19], "weft.bad_payload_crc": [20],
         "weft.bad_route_length": [21], "weft.short": [22],
-        "weft.routing_error": [18, 23, 24, 25, 27], "weft.bad_payload": [29, 30, 33],
+        "weft.routing_error": [18, 23, 24, 25, 27, 47],
+        "weft.bad_payload": [29, 30, 33, 44, 45, 46],
         "weft.again": [8], "weft.discarded": [28],
     }
     for name, frames in wrong.items():
@@ -160,7 +210,7 @@ def check_pcapng(capture):
     expect("direction", [capture.field(n, "frame.packet_flags_direction") for n in (1, 2)],
            ["0x00000001", "0x00000002"])
     expect("real length of a cut frame", capture.field(26, "frame.len"), "151")
-    expect("all frames are Weft's", capture.frames("weft"), list(range(1, 34)))
+    expect("all frames are Weft's", capture.frames("weft"), list(range(1, 48)))
 
 
 def check_page(capture):
@@ -198,6 +248,7 @@ def main():
         capture.read(NAMES)
         check_fields(capture)
         check_control(capture)
+        check_mapper(capture)
         check_payloads(capture)
         check_expert(capture)
         check_pcapng(capture)

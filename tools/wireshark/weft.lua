@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- Copyright (c) 2026, the Weft developers
 --
--- Wireshark dissector of the Weft frame (EtherType 0x88B5). It follows lib/wire/frame.h and
--- lib/wire/control.h; docs/wire-format.md has the same in words. Needs Wireshark 3.6 or later.
+-- Wireshark dissector of the Weft frame (EtherType 0x88B5). It follows lib/wire/frame.h, control.h
+-- and mapper_message.h; docs/wire-format.md has the same in words. Needs Wireshark 3.6 or later.
 --
 --   tshark -X lua_script:tools/wireshark/weft.lua -r FILE -Y 'weft.vc == 1'
 --   tools/install-dissector        for good
@@ -18,10 +18,19 @@ local kinds = {
 	[1] = "data", [2] = "credit", [3] = "arn", [4] = "ack",
 	[5] = "cn", [6] = "hello", [7] = "scout", [8] = "mapper",
 }
-local KIND_DATA, KIND_CREDIT, KIND_ARN, KIND_ACK, KIND_HELLO = 1, 2, 3, 4, 6
+local KIND_DATA, KIND_CREDIT, KIND_ARN, KIND_ACK, KIND_HELLO, KIND_SCOUT, KIND_MAPPER = 1, 2, 3, 4, 6, 7, 8
 
-local element_types = { [1] = "host", [2] = "itb" }
+local element_types = { [1] = "host", [2] = "itb", [3] = "agent" }
+local TYPE_AGENT = 3
 local device_kinds = { [0] = "switch", [1] = "interface" }
+
+local MAPPER_ENVELOPE_BYTES, MAPPER_TAG_BYTES = 32, 16
+local mapper_types = {
+	[1] = "probe", [2] = "reply", [3] = "table", [4] = "phase", [5] = "status",
+	[6] = "heartbeat", [7] = "report", [8] = "acknowledge", [9] = "read", [10] = "image",
+}
+local mapper_commands = { [1] = "pause", [2] = "commit", [3] = "resume", [4] = "abort" }
+local mapper_stages = { [0] = "none", [1] = "parts", [2] = "ready", [3] = "refused" }
 
 local weft = Proto("weft", "Weft interconnect")
 
@@ -85,6 +94,51 @@ local f = {
 	arn_destination = ProtoField.uint16("weft.arn.destination", "Destination of the packets"),
 	arn_vc = ProtoField.uint8("weft.arn.vc", "Original VC of the packets"),
 	arn_root_info = ProtoField.uint8("weft.arn.root_info", "Stage that acts (0: hosts)"),
+
+	mapper_type = ProtoField.uint8("weft.mapper.type", "Type", base.DEC, mapper_types),
+	mapper_keyed = ProtoField.bool("weft.mapper.keyed", "Authenticated"),
+	mapper_body = ProtoField.uint16("weft.mapper.body", "Body length"),
+	mapper_target_session = ProtoField.uint32("weft.mapper.target_session", "Receiver's session", base.HEX),
+	mapper_sender = ProtoField.uint64("weft.mapper.sender", "Sender", base.HEX),
+	mapper_counter = ProtoField.uint64("weft.mapper.counter", "Counter"),
+	mapper_target = ProtoField.uint64("weft.mapper.target", "Receiver (0: whoever it reaches)", base.HEX),
+	mapper_tag = ProtoField.bytes("weft.mapper.tag", "Tag"),
+	mapper_priority = ProtoField.uint16("weft.mapper.priority", "Mapper's priority"),
+	mapper_session = ProtoField.uint32("weft.mapper.session", "Mapper's session", base.HEX),
+	mapper_back = ProtoField.string("weft.mapper.back", "Way back"),
+	mapper_probe = ProtoField.uint32("weft.mapper.probe", "Number of the probe"),
+	mapper_epoch = ProtoField.uint32("weft.mapper.epoch", "Epoch"),
+	mapper_kind = ProtoField.uint8("weft.mapper.kind", "Device kind", base.DEC, device_kinds),
+	mapper_ports = ProtoField.uint8("weft.mapper.ports", "Ports"),
+	mapper_entry = ProtoField.uint8("weft.mapper.entry", "Port by which the probe came"),
+	mapper_candidate = ProtoField.bool("weft.mapper.candidate", "May be the mapper", 8, nil, 0x01),
+	mapper_reply_paused = ProtoField.bool("weft.mapper.paused", "Injection is paused", 8, nil, 0x02),
+	mapper_device_session = ProtoField.uint32("weft.mapper.device_session", "Device's session", base.HEX),
+	mapper_followed = ProtoField.uint64("weft.mapper.followed", "Mapper obeyed", base.HEX),
+	mapper_followed_priority = ProtoField.uint16("weft.mapper.followed_priority", "Priority of the mapper obeyed"),
+	mapper_own_priority = ProtoField.uint16("weft.mapper.own_priority", "Own priority"),
+	mapper_number = ProtoField.uint16("weft.mapper.number", "Number that it has or wants"),
+	mapper_age = ProtoField.uint8("weft.mapper.age", "Age of its tables (n: 2^(n-1) us and longer)"),
+	mapper_name = ProtoField.string("weft.mapper.name", "Name"),
+	mapper_version = ProtoField.uint32("weft.mapper.version", "Software version", base.HEX),
+	mapper_linked = ProtoField.uint64("weft.mapper.linked", "Ports with a neighbour", base.HEX),
+	mapper_digest = ProtoField.uint64("weft.mapper.digest", "Digest of its tables", base.HEX),
+	mapper_total = ProtoField.uint32("weft.mapper.total", "Image length"),
+	mapper_offset = ProtoField.uint32("weft.mapper.offset", "Offset of the part"),
+	mapper_part_length = ProtoField.uint16("weft.mapper.part_length", "Part length"),
+	mapper_part = ProtoField.bytes("weft.mapper.part", "Part of the image"),
+	mapper_command = ProtoField.uint8("weft.mapper.command", "Command", base.DEC, mapper_commands),
+	mapper_purge = ProtoField.bool("weft.mapper.purge", "Throw away what is stored", 8, nil, 0x01),
+	mapper_round = ProtoField.uint16("weft.mapper.round", "Round"),
+	mapper_staged = ProtoField.uint32("weft.mapper.staged", "Bytes staged"),
+	mapper_committed = ProtoField.uint32("weft.mapper.committed", "Epoch in use"),
+	mapper_stage = ProtoField.uint8("weft.mapper.stage", "Stage", base.DEC, mapper_stages),
+	mapper_status_paused = ProtoField.bool("weft.mapper.paused", "Injection is paused", 8, nil, 0x01),
+	mapper_idle = ProtoField.bool("weft.mapper.idle", "Idle", 8, nil, 0x02),
+	mapper_rank = ProtoField.uint16("weft.mapper.rank", "Rank among those who stand by"),
+	mapper_sequence = ProtoField.uint32("weft.mapper.sequence", "Sequence of the report"),
+	mapper_port = ProtoField.uint8("weft.mapper.port", "Port"),
+	mapper_up = ProtoField.bool("weft.mapper.up", "Link is up"),
 
 	-- From the comment that a Weft capture puts on each packet.
 	state_vc = ProtoField.uint8("weft.state.vc", "VC"),
@@ -220,10 +274,23 @@ local function route_text(elements, cursor)
 	return table.concat(words, " ")
 end
 
--- What is wrong with a route, whichever device looks at it. Nil if nothing is.
-local function route_fault(elements, cursor)
+-- Of frames between mapper and devices: ports, and the agent at the end.
+local function agent_route_fault(elements)
 	for i, element in ipairs(elements) do
-		if not is_port(element) and not element_types[element] then
+		if is_port(element) == (i == #elements) or (i == #elements and element ~= TYPE_AGENT) then
+			return string.format("element %d: expected ports and an agent at the end", i - 1)
+		end
+	end
+	return #elements == 0 and "no agent at the end" or nil
+end
+
+-- What is wrong with a route, whichever device looks at it. Nil if nothing is.
+local function route_fault(elements, cursor, kind)
+	if kind == KIND_SCOUT or kind == KIND_MAPPER then
+		return agent_route_fault(elements)
+	end
+	for i, element in ipairs(elements) do
+		if not is_port(element) and (not element_types[element] or element == TYPE_AGENT) then
 			return string.format("element %d: no interface knows type %d", i - 1, element)
 		end
 		if element_types[element] == "host" and i < #elements then
@@ -239,10 +306,10 @@ local function route_fault(elements, cursor)
 	return nil
 end
 
-local function dissect_route(tvb, tree, elements, cursor)
+local function dissect_route(tvb, tree, elements, cursor, kind)
 	local text = route_text(elements, cursor)
 	local item = tree:add(f.route, tvb(), text)
-	local fault = route_fault(elements, cursor)
+	local fault = route_fault(elements, cursor, kind)
 
 	for i, element in ipairs(elements) do
 		local range = tvb(i - 1, 1)
@@ -343,6 +410,134 @@ local function dissect_arn(tvb, tree, item)
 	local stage = tvb(7, 1):uint()
 	return string.format(" packets to %s of vc %d, root 0x%08x, for %s", host_text(tvb(4, 2):uint()),
 		tvb(6, 1):uint(), tvb(0, 4):uint(), stage == 0 and "hosts" or "stage " .. stage)
+end
+
+-- Bodies of mapper and scout frames, field by field: bytes, then the fields that these are, none
+-- where they are zero. A command begins with who the mapper is, and the way back; where a part of an
+-- image ends the body, its length is in it.
+local mapper_bodies = {
+	probe = { command = true, { 4, "probe" }, { 4, "epoch" } },
+	reply = {
+		{ 4, "probe" }, { 1, "kind" }, { 1, "ports" }, { 1, "entry" }, { 1, "candidate", "reply_paused" },
+		{ 4, "device_session" }, { 4, "committed" }, { 8, "followed" }, { 2, "followed_priority" },
+		{ 2, "own_priority" }, { 2, "number" }, { 1, "age" }, { 1 }, { 4, "version" }, { 8, "linked" },
+		{ 8, "digest" }, { 64, "name" },
+	},
+	table = {
+		command = true, part = true,
+		{ 4, "epoch" }, { 4, "total" }, { 4, "offset" }, { 2, "part_length" }, { 2 },
+	},
+	phase = { command = true, { 4, "epoch" }, { 1, "command" }, { 1, "purge" }, { 2, "round" } },
+	status = {
+		{ 4, "epoch" }, { 4, "staged" }, { 4, "committed" }, { 1, "stage" }, { 1, "status_paused", "idle" },
+		{ 2, "followed_priority" }, { 4, "device_session" }, { 8, "followed" }, { 2, "round" }, { 2 },
+	},
+	heartbeat = { command = true, { 4, "epoch" }, { 2, "rank" }, { 2 } },
+	report = { { 4, "sequence" }, { 4, "device_session" }, { 1, "port" }, { 1, "up" }, { 2 } },
+	acknowledge = { command = true, { 4, "sequence" }, { 4 } },
+	read = { command = true, { 4, "offset" }, { 2, "part_length" }, { 2 } },
+	image = {
+		part = true,
+		{ 4, "committed" }, { 4, "total" }, { 4, "offset" }, { 2, "part_length" }, { 2 }, { 8, "digest" },
+	},
+}
+
+-- Bytes of a body without the part that may follow.
+local function mapper_body_bytes(body)
+	local bytes = body.command and 40 or 0
+	for _, entry in ipairs(body) do
+		bytes = bytes + entry[1]
+	end
+	return bytes
+end
+
+-- Where the length of the part is.
+local function mapper_part_length(tvb, body)
+	local at = MAPPER_ENVELOPE_BYTES + (body.command and 40 or 0)
+	return tvb(at + 12, 2):uint()
+end
+
+-- The body's description, or nil if the payload is no message of the mapper.
+local function mapper_body_of(tvb)
+	if tvb:len() < MAPPER_ENVELOPE_BYTES + MAPPER_TAG_BYTES then
+		return nil
+	end
+	local body = mapper_bodies[mapper_types[tvb(0, 1):uint()] or ""]
+	local bytes = tvb:len() - MAPPER_ENVELOPE_BYTES - MAPPER_TAG_BYTES
+	if not body or tvb(2, 2):uint() ~= bytes or bytes < mapper_body_bytes(body) then
+		return nil
+	end
+	if bytes ~= mapper_body_bytes(body) + (body.part and mapper_part_length(tvb, body) or 0) then
+		return nil
+	end
+	if tvb(8, 8):uint64() == UInt64(0) or tvb(16, 8):uint64() == UInt64(0) or tvb(1, 1):uint() > 1 then
+		return nil
+	end
+	local back = body.command and tvb(MAPPER_ENVELOPE_BYTES + 2, 1):uint() or 1
+	return back > 0 and back <= ROUTE_MAX and body or nil
+end
+
+local function dissect_mapper_command(tvb, tree)
+	local elements = {}
+	for i = 1, tvb(2, 1):uint() do
+		elements[i] = tvb(7 + i, 1):uint()
+	end
+	tree:add(f.mapper_priority, tvb(0, 2))
+	tree:add(f.mapper_session, tvb(4, 4))
+	tree:add(f.mapper_back, tvb(8, #elements), route_text(elements, -1))
+end
+
+-- What tells one message of a type from the next, for the line of the packet.
+local function mapper_text(tvb, name, at)
+	if name == "table" then
+		return string.format(" epoch %d, %d bytes from %d of %d", tvb(at, 4):uint(), tvb(at + 12, 2):uint(),
+			tvb(at + 8, 4):uint(), tvb(at + 4, 4):uint())
+	elseif name == "phase" then
+		return string.format(" %s epoch %d", mapper_commands[tvb(at + 4, 1):uint()] or "?", tvb(at, 4):uint())
+	elseif name == "reply" then
+		return string.format(" %s, %d ports, by port %d", device_kinds[tvb(at + 4, 1):uint()] or "?",
+			tvb(at + 5, 1):uint(), tvb(at + 6, 1):uint())
+	elseif name == "status" then
+		return string.format(" epoch %d %s, uses %d", tvb(at, 4):uint(),
+			mapper_stages[tvb(at + 12, 1):uint()] or "?", tvb(at + 8, 4):uint())
+	elseif name == "report" then
+		return string.format(" port %d %s", tvb(at + 8, 1):uint(), tvb(at + 9, 1):uint() == 1 and "up" or "down")
+	end
+	return ""
+end
+
+local function dissect_mapper(tvb, kind, tree, item)
+	local body = mapper_body_of(tvb)
+	if not body then
+		bad_payload(item, kind)
+		tree:add(f.payload, tvb())
+		return ""
+	end
+	local at = MAPPER_ENVELOPE_BYTES
+	tree:add(f.mapper_type, tvb(0, 1))
+	tree:add(f.mapper_keyed, tvb(1, 1))
+	tree:add(f.mapper_body, tvb(2, 2))
+	tree:add(f.mapper_target_session, tvb(4, 4))
+	tree:add(f.mapper_sender, tvb(8, 8))
+	tree:add(f.mapper_counter, tvb(16, 8))
+	tree:add(f.mapper_target, tvb(24, 8))
+	if body.command then
+		dissect_mapper_command(tvb(at, 40), tree)
+		at = at + 40
+	end
+	local name = mapper_types[tvb(0, 1):uint()]
+	local text = " " .. name .. " from " .. tvb(8, 8):uint64():tohex() .. mapper_text(tvb, name, at)
+	for _, entry in ipairs(body) do
+		for i = 2, #entry do
+			tree:add(f["mapper_" .. entry[i]], tvb(at, entry[1]))
+		end
+		at = at + entry[1]
+	end
+	if at < tvb:len() - MAPPER_TAG_BYTES then
+		tree:add(f.mapper_part, tvb(at, tvb:len() - MAPPER_TAG_BYTES - at))
+	end
+	tree:add(f.mapper_tag, tvb(tvb:len() - MAPPER_TAG_BYTES, MAPPER_TAG_BYTES))
+	return text
 end
 
 -- A whole IPv4 packet: version, lengths and header checksum agree. Synthetic payloads never begin
@@ -517,6 +712,8 @@ local function dissect_payload(tvb, header, pinfo, tree, item, root)
 		pinfo.cols.info:append(dissect_ack(tvb, tree, item))
 	elseif header.kind == KIND_ARN then
 		pinfo.cols.info:append(dissect_arn(tvb, tree, item))
+	elseif header.kind == KIND_SCOUT or header.kind == KIND_MAPPER then
+		pinfo.cols.info:append(dissect_mapper(tvb, header.kind, tree, item))
 	else
 		dissect_data(tvb, pinfo, tree, root)
 	end
@@ -572,7 +769,7 @@ function weft.dissector(tvb, pinfo, root)
 		for i = 1, header.route_length do
 			elements[i] = range(i - 1, 1):uint()
 		end
-		route = dissect_route(range, item, elements, header.cursor)
+		route = dissect_route(range, item, elements, header.cursor, header.kind)
 	end
 	set_info(tvb, pinfo, header, route)
 	if weft.prefs.check_crcs then
@@ -593,7 +790,8 @@ function weft.dissector(tvb, pinfo, root)
 	end
 	if payload then
 		dissect_payload(payload:tvb(), header, pinfo, item, item, root)
-	elseif is_link_local(header.kind) or header.kind == KIND_ACK then
+	elseif is_link_local(header.kind) or header.kind == KIND_ACK or header.kind == KIND_SCOUT or
+		header.kind == KIND_MAPPER then
 		bad_payload(item, header.kind)
 	end
 	return tvb:len()
