@@ -8,8 +8,6 @@
 #include "mapper_plan.h"
 #include "rng.h"
 
-#define OTHERS_A_BEAT 8 /* heartbeats to candidates without rank in an interval */
-
 static int init_map(struct mapper *mapper)
 {
 	const struct mapper_agent_config *own = &mapper->agent->config;
@@ -314,38 +312,62 @@ static bool poll_acknowledgements(struct mapper *mapper, struct mapper_frame *fr
 	return false;
 }
 
+static uint32_t ranked(const struct mapper *mapper)
+{
+	return mapper->candidates < mapper->config.standbys ? mapper->candidates
+							    : mapper->config.standbys;
+}
+
+/* Those without rank, switches too, are to hear of their mapper twice within their lease: a device
+ * that does not obeys the next that asks, and tells that one of its links. */
+static uint32_t others_a_beat(const struct mapper *mapper)
+{
+	uint64_t beats = mapper->agent->config.lease_ps / 2 / mapper->config.heartbeat_ps;
+
+	return beats > 1 ? (uint32_t)((mapper->map.devices + beats - 1) / beats)
+			 : mapper->map.devices;
+}
+
 static void begin_beat(struct mapper *mapper, weft_time now)
 {
-	uint32_t ranked = mapper->candidates < mapper->config.standbys ? mapper->candidates
-								       : mapper->config.standbys;
-	uint32_t others = mapper->candidates - ranked;
-
 	mapper->beat_at = now + mapper->config.heartbeat_ps;
 	mapper->beat = 0;
-	mapper->beats = ranked + (others < OTHERS_A_BEAT ? others : OTHERS_A_BEAT);
+	mapper->beats = ranked(mapper) + others_a_beat(mapper);
+}
+
+static bool has_rank(const struct mapper *mapper, uint32_t at)
+{
+	for (uint32_t i = 0; i < ranked(mapper); i++)
+		if (mapper->candidate[i] == at)
+			return true;
+	return false;
+}
+
+/* Whose turn it is in this interval, MAP_NONE if there is nothing to be said to that one. */
+static uint32_t next_of_beat(struct mapper *mapper, uint16_t *rank)
+{
+	uint32_t at;
+
+	*rank = (uint16_t)mapper->beat;
+	if (mapper->beat++ < ranked(mapper))
+		return mapper->candidate[*rank];
+	*rank = MAPPER_RANK_OTHER;
+	at = mapper->turn++ % mapper->map.devices;
+	return at == 0 || has_rank(mapper, at) ? MAP_NONE : at;
 }
 
 /* To those who have a rank, and in turn to some of the others. */
 static bool poll_heartbeats(struct mapper *mapper, weft_time now, struct mapper_frame *frame)
 {
 	struct mapper_message message;
-	uint32_t at;
 
-	if (mapper->beat == mapper->beats && now >= mapper->beat_at)
+	if (mapper->beat >= mapper->beats && now >= mapper->beat_at)
 		begin_beat(mapper, now);
 	while (mapper->beat < mapper->beats) {
-		uint16_t rank = (uint16_t)mapper->beat;
+		uint16_t rank;
+		uint32_t at = next_of_beat(mapper, &rank);
 
-		if (mapper->beat < mapper->config.standbys) {
-			at = mapper->candidate[mapper->beat];
-		} else {
-			uint32_t others = mapper->candidates - mapper->config.standbys;
-
-			at = mapper->candidate[mapper->config.standbys + mapper->turn++ % others];
-			rank = MAPPER_RANK_OTHER;
-		}
-		mapper->beat++;
-		if (!mapper->map.device[at].present)
+		if (at == MAP_NONE || !mapper->map.device[at].present)
 			continue;
 		memset(&message, 0, sizeof(message));
 		message.type = MAPPER_HEARTBEAT;

@@ -83,6 +83,16 @@ static bool is_obeyed(
 	return !agent->leading && now - agent->heard_at > agent->config.lease_ps;
 }
 
+/* What another mapper was told, this one may not know: all ports are to be reported. (A probe makes
+ * up for that, its answer says it all.) */
+static void forget_told(struct mapper_agent *agent)
+{
+	uint64_t ports = UINT64_MAX >> (64 - agent->config.ports);
+
+	agent->told = ~agent->linked & ports;
+	agent->reporting = false;
+}
+
 static void follow(struct mapper_agent *agent, const struct mapper_message *message, weft_time now,
 	uint8_t port)
 {
@@ -91,6 +101,7 @@ static void follow(struct mapper_agent *agent, const struct mapper_message *mess
 	if (message->sender != agent->followed || command->session != agent->followed_session) {
 		agent->rank = MAPPER_RANK_NONE;
 		drop_staged(agent);
+		forget_told(agent);
 	}
 	agent->followed = message->sender;
 	agent->followed_priority = command->priority;

@@ -311,6 +311,38 @@ static void the_greatest_mapper_is_obeyed_until_it_is_silent(void **state)
 	assert_int_equal(agent->followed, MAPPER_ID);
 }
 
+/* The other one took note of the link, and its word is gone with it. */
+static void who_leads_again_hears_of_every_port_what_another_was_told(void **state)
+{
+	struct mapper_agent *agent = *state;
+	struct mapper_speaker first = speaker(MAPPER_ID, &fabric), other = speaker(7, &fabric);
+	struct mapper_message acknowledge = command(MAPPER_ACKNOWLEDGE);
+	struct mapper_frame answer;
+	uint64_t reported = 0, up = 0;
+
+	mapper_agent_set_link(agent, 1, true);
+	say(agent, &first, 0, command(MAPPER_PROBE), &answer);
+	mapper_agent_set_link(agent, 2, true);
+	/* A lesser one, after the lease, whose reply has all links. */
+	say(agent, &other, 2 * LEASE, command(MAPPER_PROBE), &answer);
+	assert_false(mapper_agent_poll(agent, 2 * LEASE, &answer));
+	say(agent, &first, 2 * LEASE, command(MAPPER_HEARTBEAT), &answer);
+	for (unsigned i = 0; i < 8; i++) {
+		struct mapper_message report;
+
+		assert_true(mapper_agent_poll(agent, 2 * LEASE, &answer));
+		report = heard(&answer);
+		assert_int_equal(report.target, MAPPER_ID);
+		reported |= (uint64_t)1 << report.report.port;
+		up |= (uint64_t)report.report.up << report.report.port;
+		acknowledge.acknowledge.sequence = report.report.sequence;
+		say(agent, &first, 2 * LEASE, acknowledge, &answer);
+	}
+	assert_false(mapper_agent_poll(agent, 2 * LEASE, &answer));
+	assert_int_equal(reported, 0xFF);
+	assert_int_equal(up, 0x06);
+}
+
 static void a_change_of_a_link_is_reported_until_it_is_acknowledged(void **state)
 {
 	struct mapper_agent *agent = *state;
@@ -527,6 +559,7 @@ static const struct CMUnitTest tests[] = {
 	AGENT_TEST(an_older_epoch_changes_nothing),
 	AGENT_TEST(pausing_and_resuming_are_told_once),
 	AGENT_TEST(the_greatest_mapper_is_obeyed_until_it_is_silent),
+	AGENT_TEST(who_leads_again_hears_of_every_port_what_another_was_told),
 	AGENT_TEST(a_change_of_a_link_is_reported_until_it_is_acknowledged),
 	AGENT_TEST(forged_and_damaged_frames_change_nothing),
 	AGENT_TEST(replayed_and_stale_frames_change_nothing),

@@ -145,6 +145,25 @@ static void a_cable_that_flaps_during_discovery_leaves_a_whole_map(void **state)
 	}
 }
 
+/* Who is not heard for a lease is obeyed no more if another asks, which then gets the reports. */
+static void nobody_waits_longer_than_the_lease_to_hear_of_the_mapper(void **state)
+{
+	struct mapper_fabric *fabric = *state;
+	struct mapper *leader;
+
+	run(fabric, A_WHILE);
+	leader = the_leader(fabric);
+	for (unsigned i = 0; i < 50; i++) {
+		run(fabric, 7 * PS_PER_MS);
+		for (uint32_t s = 0; s < fabric->net.topology->switches; s++) {
+			const struct mapper_agent *agent = &fabric->net.switch_agent[s];
+
+			assert_int_equal(agent->followed, leader->agent->config.id);
+			assert_true(fabric->net.now - agent->heard_at <= agent->config.lease_ps);
+		}
+	}
+}
+
 static void set_switch(struct mapper_fabric *fabric, uint32_t at, bool dead)
 {
 	fabric->net.switch_dead[at] = dead;
@@ -462,6 +481,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_fabric_gets_one_mapper_and_routes),
 	FABRIC_TEST(a_cut_cable_is_mapped_around_and_only_changes_are_sent, torus_of_16),
 	cmocka_unit_test(a_cable_that_flaps_during_discovery_leaves_a_whole_map),
+	FABRIC_TEST(nobody_waits_longer_than_the_lease_to_hear_of_the_mapper, torus_of_16),
 	FABRIC_TEST(a_switch_dies_and_starts_anew, torus_of_16),
 	FABRIC_TEST(another_takes_over_when_the_mapper_dies, torus_of_16),
 	FABRIC_TEST(the_pause_of_a_mapper_that_dies_is_ended_by_the_next, torus_of_9),
