@@ -8,15 +8,14 @@ usage: lab_test.py WEFT DISSECTOR.lua
 """
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 import iperf3
+import labs
 
 WEFT = DISSECTOR = None
 
@@ -35,9 +34,7 @@ links:
   - {a: leaf1:2, b: spine:1}
 """
 
-LAB = """weft: lab/1
-name: {name}
-topology: {topology}
+LAB = """topology: {topology}
 seed: 1
 nic: {{retry: 100ms}}
 traffic: [{traffic}]
@@ -45,87 +42,11 @@ measure: {{duration: 2s}}
 """
 
 
-def own_kind_of_process(pid):
-    """Not a zombie: the test machine's init may be slow to reap."""
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
-class Lab:
-    """A lab in a folder of its own, with a name of its own."""
-
+class Lab(labs.Lab):
     def __init__(self, tag, more="", topology="topology.yaml",
                  traffic="{pattern: uniform, from: all, load: 0.05%, message: 1KiB}"):
-        self.name = f"t{os.getpid()}{tag}"
-        self.run_dir = f"/run/weft/{self.name}"
-        self.folder = tempfile.mkdtemp(prefix="weft-lab-")
-        self.file = os.path.join(self.folder, "lab.yaml")
-        with open(os.path.join(self.folder, "topology.yaml"), "w") as file:
-            file.write(TOPOLOGY)
-        with open(self.file, "w") as file:
-            file.write(LAB.format(name=self.name, topology=topology, traffic=traffic) + more)
-        self.pids = {}
-
-    def weft(self, part, *more, timeout=60):
-        return subprocess.run([WEFT, "lab", part, self.file, *more], text=True, timeout=timeout,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE)
-
-    def up(self):
-        done = self.weft("up", "--wait", "30s")
-        if done.returncode != 0:
-            raise AssertionError(f"up: {done.returncode}\n{done.stdout}{done.stderr}")
-        self.pids = {p["name"]: p["pid"] for p in self.status()["processes"]}
-
-    def status(self):
-        return json.loads(self.weft("status", "--json").stdout)
-
-    def links(self):
-        return {link["port"]: link["state"] for link in self.status()["links"]}
-
-    def wait_links(self, condition, seconds=30):
-        """Until the condition is true of {port: state}."""
-        deadline = time.monotonic() + seconds
-        while not condition(links := self.links()):
-            if time.monotonic() > deadline:
-                raise AssertionError(f"after {seconds} s: {links}")
-
-    def run(self, *more):
-        path = os.path.join(self.folder, "result.json")
-        done = self.weft("run", "--json", path, *more)
-        if done.returncode != 0:
-            raise AssertionError(f"run: {done.returncode}\n{done.stdout}{done.stderr}")
-        with open(path) as file:
-            return json.load(file)
-
-    def leftovers(self):
-        """What a lab may leave behind on this machine, if it is not taken down well."""
-        left = [f"process {name}" for name, pid in self.pids.items() if own_kind_of_process(pid)]
-        if os.path.exists(self.run_dir):
-            left.append(self.run_dir)
-        for folder, prefix in (("/run/netns", f"weft-{self.name}"),
-                               ("/var/run/dpdk", f"weft-{self.name}-")):
-            if os.path.isdir(folder):
-                left += [f"{folder}/{n}" for n in os.listdir(folder) if n.startswith(prefix)]
-        return left + self.sockets()
-
-    def sockets(self):
-        """Those of dead processes too, until the kernel has cleared up behind the descriptors that
-        were passed over them, which takes it a moment."""
-        deadline = time.monotonic() + 2
-        while True:
-            with open("/proc/net/unix") as file:
-                sockets = [line.split()[-1] for line in file if self.run_dir in line]
-            if not sockets or time.monotonic() > deadline:
-                return sockets
-            time.sleep(0.02)
-
-    def remove(self):
-        self.weft("down")
-        shutil.rmtree(self.folder, ignore_errors=True)
+        super().__init__(WEFT, tag, LAB.format(topology=topology, traffic=traffic) + more,
+                         {"topology.yaml": TOPOLOGY})
 
 
 class LabCase(unittest.TestCase):
@@ -211,7 +132,7 @@ class Memif(LabCase):
         for pid in lab.pids.values():
             os.kill(pid, signal.SIGTERM)
         deadline = time.monotonic() + 30
-        while any(own_kind_of_process(pid) for pid in lab.pids.values()):
+        while any(labs.own_kind_of_process(pid) for pid in lab.pids.values()):
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.01)
         # In a build with sanitizers this is where they would speak.
@@ -265,7 +186,7 @@ class Memif(LabCase):
         lab.up()
         for pid in lab.pids.values():
             os.kill(pid, signal.SIGKILL)
-        while any(own_kind_of_process(pid) for pid in lab.pids.values()):
+        while any(labs.own_kind_of_process(pid) for pid in lab.pids.values()):
             time.sleep(0.01)
         lab.up()
         self.assertTrue(lab.status()["up"])
@@ -495,25 +416,12 @@ class Refusals(LabCase):
             self.assertIn("is not up", done.stderr)
 
 
-def skip(why):
-    print(f"SKIP: {why}")
-    sys.exit(77)
-
-
 def main():
     global WEFT, DISSECTOR
     if len(sys.argv) < 3:
         sys.exit(__doc__)
     WEFT, DISSECTOR = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-    if os.geteuid() != 0:
-        skip("labs with namespaces and TAPs need root")
-    if not os.path.exists("/dev/net/tun"):
-        skip("there is no /dev/net/tun here")
-    if subprocess.run(["unshare", "-n", "true"], stderr=subprocess.DEVNULL).returncode != 0:
-        skip("network namespaces are not allowed here")
-    for program in ("tshark", "tcpdump", "ping", "ip"):
-        if shutil.which(program) is None:
-            skip(f"{program} is not installed")
+    labs.need_lab(("tshark", "tcpdump", "ping", "ip"))
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
 
 

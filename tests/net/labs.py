@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""Labs of real processes, for tests: up, ask, cut, kill, run, down. No sleeping: who waits asks until
+a condition is true, up to a generous deadline."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+
+def skip(why):
+    print(f"SKIP: {why}")
+    sys.exit(77)
+
+
+def need_lab(programs=("ip",)):
+    """Ends the test with 77 where this machine does not allow labs with veth pairs."""
+    if os.geteuid() != 0:
+        skip("labs with namespaces and TAPs need root")
+    if not os.path.exists("/dev/net/tun"):
+        skip("there is no /dev/net/tun here")
+    if subprocess.run(["unshare", "-n", "true"], stderr=subprocess.DEVNULL).returncode != 0:
+        skip("network namespaces are not allowed here")
+    for program in programs:
+        if shutil.which(program) is None:
+            skip(f"{program} is not installed")
+
+
+def own_kind_of_process(pid):
+    """Not a zombie: the test machine's init may be slow to reap."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+class Traffic:
+    """'weft lab run' in the background; finish() says what came of it."""
+
+    def __init__(self, lab, duration):
+        self.path = os.path.join(lab.folder, "traffic.json")
+        self.lab, self.before = lab, lab.delivered()
+        self.run = subprocess.Popen(
+            [lab.weft_tool, "lab", "run", lab.file, "--duration", duration, "--json", self.path],
+            text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def wait_flow(self, more=100):
+        """Until so many more messages have arrived than when this was called."""
+        before = self.lab.delivered()
+        self.lab.wait(lambda: self.lab.delivered() >= before + more, "no traffic flows")
+
+    def finish(self, timeout=120):
+        said = self.run.communicate(timeout=timeout)[0]
+        if self.run.returncode not in (0, 1):
+            raise AssertionError(f"run: {self.run.returncode}\n{said}")
+        with open(self.path) as file:
+            return self.run.returncode, json.load(file), said
+
+    def stop(self):
+        """Early: what is under way still arrives."""
+        self.run.send_signal(signal.SIGINT)
+
+
+class Lab:
+    """A lab in a folder of its own, with a name of its own. 'text' is the lab file but for its name,
+    'files' are further files of the folder."""
+
+    def __init__(self, weft_tool, tag, text, files=None):
+        self.weft_tool = weft_tool
+        self.name = f"t{os.getpid()}{tag}"
+        self.run_dir = f"/run/weft/{self.name}"
+        self.folder = tempfile.mkdtemp(prefix="weft-lab-")
+        self.file = os.path.join(self.folder, "lab.yaml")
+        for name, contents in (files or {}).items():
+            with open(os.path.join(self.folder, name), "w") as file:
+                file.write(contents)
+        with open(self.file, "w") as file:
+            file.write(f"weft: lab/1\nname: {self.name}\n{text}")
+        self.pids = {}
+
+    def weft(self, part, *more, timeout=90):
+        return subprocess.run([self.weft_tool, "lab", part, self.file, *more], text=True,
+                              timeout=timeout, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE)
+
+    def must(self, part, *more, **kind):
+        done = self.weft(part, *more, **kind)
+        if done.returncode != 0:
+            raise AssertionError(
+                f"{part} {' '.join(more)}: {done.returncode}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def up(self):
+        said = self.must("up", "--wait", "30s")
+        self.note_pids()
+        return said
+
+    def note_pids(self):
+        self.pids = {p["name"]: p["pid"] for p in self.status()["processes"]}
+
+    def status(self):
+        done = self.weft("status", "--json")
+        try:
+            return json.loads(done.stdout)
+        except json.JSONDecodeError:
+            raise AssertionError(f"status: {done.returncode}\n{done.stdout}{done.stderr}") from None
+
+    def wait(self, condition, what, seconds=30):
+        """Until condition() is true; returns its value."""
+        deadline = time.monotonic() + seconds
+        while not (value := condition()):
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{what} after {seconds} s\n{self.weft('status').stdout}")
+        return value
+
+    def links(self):
+        return {link["port"]: link["state"] for link in self.status()["links"]}
+
+    def wait_links(self, condition, seconds=30):
+        """Until the condition is true of {port: state}."""
+        self.wait(lambda: condition(self.links()), "links are not so", seconds)
+
+    def delivered(self):
+        return sum(nic["messages_delivered"] for nic in self.status()["nics"].values())
+
+    def cut(self, *ports):
+        for port in ports:
+            self.must("link", port, "down")
+
+    def join(self, *ports):
+        for port in ports:
+            self.must("link", port, "up")
+
+    def kill(self, process):
+        os.kill(self.pids[process], signal.SIGKILL)
+
+    def start_again(self, process):
+        self.must("up", "--process", process, "--wait", "30s")
+        self.note_pids()
+
+    def run(self, *more):
+        path = os.path.join(self.folder, "result.json")
+        self.must("run", "--json", path, *more)
+        with open(path) as file:
+            return json.load(file)
+
+    def leftovers(self):
+        """What a lab may leave behind on this machine, if it is not taken down well."""
+        left = [f"process {name}" for name, pid in self.pids.items() if own_kind_of_process(pid)]
+        if os.path.exists(self.run_dir):
+            left.append(self.run_dir)
+        for folder, prefix in (("/run/netns", f"weft-{self.name}"),
+                               ("/var/run/dpdk", f"weft-{self.name}-")):
+            if os.path.isdir(folder):
+                left += [f"{folder}/{n}" for n in os.listdir(folder) if n.startswith(prefix)]
+        return left + self.sockets()
+
+    def sockets(self):
+        """Those of dead processes too, until the kernel has cleared up behind the descriptors that
+        were passed over them, which takes it a moment."""
+        deadline = time.monotonic() + 2
+        while True:
+            with open("/proc/net/unix") as file:
+                sockets = [line.split()[-1] for line in file if self.run_dir in line]
+            if not sockets or time.monotonic() > deadline:
+                return sockets
+            time.sleep(0.02)
+
+    def remove(self):
+        self.weft("down")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class MappedTorus(Lab):
+    """16 switches, 32 hosts, 64 cables: a torus of 4x4. Switch i has hosts 2i and 2i + 1. Six
+    processes for two cores: 'upper' has the switches of rows 0 and 1, 'lower' those of rows 2 and 3
+    but s15, which is alone in 's15'; their hosts are in 'uphosts' and 'lowhosts', but h1, which is the
+    mapper before all others, is alone in 'h1'."""
+
+    TOPOLOGY = "torus:dims=4x4,hosts=2"
+    UPPER, LOWER = range(0, 16), range(16, 32)
+    # Between row 1 and row 2, and between row 3 and row 0.
+    SEAM = [f"s{s}:2" for s in (4, 5, 6, 7, 12, 13, 14, 15)]
+
+    def __init__(self, weft_tool, tag, links, traffic, more=""):
+        hosts = [f"h{i}" for i in range(32) if i != 1]
+        groups = {"upper": [f"s{i}" for i in range(8)],
+                  "lower": [f"s{i}" for i in range(8, 15)], "last": ["s15"],
+                  "uphosts": hosts[:15], "lowhosts": hosts[15:], "mapper": ["h1"]}
+        super().__init__(weft_tool, tag, f"""topology: "{self.TOPOLOGY}"
+links: {links}
+groups: {{{', '.join(f"{name}: [{', '.join(devices)}]" for name, devices in groups.items())}}}
+seed: 1
+routing: {{algorithm: ud}}
+nic: {{retry: 50ms, give-up: 60s}}
+mapper: {{routes: mapper, mode: always, hosts: [h1]}}
+traffic: [{traffic}]
+measure: {{duration: 2s}}
+{more}""")
+        self.processes = {"upper": "s0", "lower": "s8", "last": "s15", "uphosts": "h0",
+                          "lowhosts": "h16", "mapper": "h1"}
+
+    @staticmethod
+    def traffic(*groups, load="0.01%"):
+        """Each group of host numbers among themselves, uniformly."""
+        lists = ["[" + ", ".join(f"h{i}" for i in group) + "]" for group in groups]
+        return ", ".join(f"{{pattern: uniform, from: {names}, to: {names}, load: {load}, "
+                         "message: 1KiB}" for names in lists)
+
+    def mapping(self):
+        return self.status()["mapping"]
+
+    def leaders(self, mapping=None):
+        mapping = mapping or self.mapping()
+        return [m for m in mapping["mappers"] if m["state"] not in ("listening", "standing-by")]
+
+    def leader(self):
+        """The only one that leads, when all is done; None before."""
+        mapping = self.mapping()
+        leaders = self.leaders(mapping)
+        return leaders[0] if len(leaders) == 1 and mapping["done"] else None
+
+    def wait_map(self, switches=16, hosts=32, cables=64, maps=0, seconds=30):
+        """Until one mapper leads, has found so much, has computed routes more than 'maps' times, and
+        all devices use them."""
+        def done():
+            leader = self.leader()
+            found = leader and (leader["switches"], leader["hosts"], leader["cables"])
+            return leader if found == (switches, hosts, cables) and \
+                leader["counters"]["maps"] > maps else None
+        return self.wait(done, f"no map of {switches} switches, {hosts} hosts, {cables} cables",
+                         seconds)
+
+    def discovered(self):
+        """What 'weft lab map' writes, as 'weft topo show --json' understands it."""
+        path = os.path.join(self.folder, "map.yaml")
+        done = self.weft("map", "-o", path)
+        return shown(self.weft_tool, path), done
+
+
+def shown(weft_tool, topology):
+    done = subprocess.run([weft_tool, "topo", "show", topology, "--json"], text=True,
+                          stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
+
+
+def by_identity(topology):
+    """A topology as sets of devices with their ports and of cables between named ports: equal if the
+    two are isomorphic and the isomorphism keeps the names."""
+    return ({(s["name"], s["ports"]) for s in topology["switches"]},
+            {h["name"] for h in topology["hosts"]},
+            {frozenset((link["a"], link["b"])) for link in topology["links"]})
