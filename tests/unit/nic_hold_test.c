@@ -143,6 +143,8 @@ static void a_gap_counts_from_the_end_of_a_pause(void **state)
 	end_wait(&ends[1], 10 * PS_PER_MS);
 	nic_resume(ends[1].nic, ends[1].now);
 	end_wait(&ends[1], PS_PER_MS / 2);
+	assert_int_equal(end_count(&ends[1], NIC_AGAIN_SENT), 0);
+	assert_false(end_take(&ends[1], &(struct box){.held = false})); /* nobody asks */
 	end_give(&ends[1], &box[0]);
 	assert_int_equal(ends[1].delivered, 2);
 	end_wait(&ends[1], PS_PER_MS);
@@ -167,6 +169,32 @@ static void a_pause_is_no_stall_for_credits(void **state)
 	a.now += 10 * PS_PER_MS;
 	nic_resume(a.nic, a.now);
 	assert_int_equal(nic_stalled_ps(a.nic), PS_PER_MS);
+	end_stop(&a);
+}
+
+/* To the choice of routes either. */
+static void a_pause_is_no_contention(void **state)
+{
+	static const uint8_t way[2][3] = {
+		{PORT(1), PORT(1), ROUTE_TYPE_HOST}, {PORT(2), PORT(1), ROUTE_TYPE_HOST}};
+	struct end a;
+	struct nic_config config = end_config(&a, 0, 1);
+	struct box box;
+
+	nic_routes_destroy(a.routes);
+	config.routes = a.routes = nic_routes_create(PAIR_HOSTS);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(nic_routes_add(a.routes, 1, way[i], 3), 0);
+	config.choice = &route_choice_contention;
+	config.selection.rate_bps = 1000000000;
+	end_begin(&a, &config);
+	end_send(&a, 1, 0, 2 * PAIR_MTU);
+	end_expect(&a, &box, 0);
+	nic_pause(a.nic, a.now);
+	end_wait(&a, 10 * PS_PER_MS);
+	nic_resume(a.nic, a.now);
+	end_expect(&a, &box, 1);
+	assert_int_equal(*route_choice_coefficient(&a.nic->choice, 1, 0), ROUTE_CHOICE_ONE);
 	end_stop(&a);
 }
 
@@ -256,6 +284,7 @@ static const struct CMUnitTest tests[] = {
 	PAIR_TEST(a_paused_interface_acknowledges_once_when_it_goes_on),
 	PAIR_TEST(a_gap_counts_from_the_end_of_a_pause),
 	cmocka_unit_test(a_pause_is_no_stall_for_credits),
+	cmocka_unit_test(a_pause_is_no_contention),
 	PAIR_TEST(what_is_in_transit_goes_on_during_a_pause),
 	PAIR_TEST(idle_is_who_was_paused_and_has_nothing_in_transit),
 	PAIR_TEST(a_purge_gives_back_what_is_in_transit),

@@ -248,6 +248,50 @@ static void a_route_that_is_back_is_tried_at_once(void **state)
 	end_stop(&a);
 }
 
+/* Neither the time without a route nor the timeouts before it count. */
+static void who_has_a_route_again_gets_the_whole_time(void **state)
+{
+	struct end a;
+	struct box box;
+
+	start_with(&a, 0, make_routes(ALL, 1, 0));
+	end_send(&a, 1, 0, 20);
+	expect_by(&a, &box, 0, 1);
+	for (unsigned i = 0; i < 20; i++) {
+		end_wait(&a, 21 * PS_PER_MS);
+		end_take(&a, &box);
+	}
+	change(&a, make_routes(0, 1, 0));
+	end_wait(&a, 400 * PS_PER_MS);
+	change(&a, make_routes(ALL, 2, 0));
+	expect_by(&a, &box, 0, 2);
+	end_wait(&a, 21 * PS_PER_MS);
+	expect_by(&a, &box, 0, 2);
+	end_wait(&a, 800 * PS_PER_MS);
+	assert_int_equal(a.failed, 0);
+	end_wait(&a, 200 * PS_PER_MS);
+	assert_int_equal(a.failed, 1);
+	end_stop(&a);
+}
+
+static void messages_routed_by_table_stay_so_or_get_a_route(void **state)
+{
+	struct nic_routes *by_table = nic_routes_create(PAIR_HOSTS);
+	struct end a;
+	struct box box;
+
+	end_start(&a, 0, 1);
+	end_send(&a, 1, 0, 3 * PAIR_MTU);
+	nic_routes_by_table(by_table, 1);
+	end_expect(&a, &box, 0);
+	change(&a, by_table);
+	end_expect(&a, &box, 1);
+	assert_int_equal(frame_header_const(box.frame)->route_length, 0);
+	change(&a, make_routes(ALL, 2, 0));
+	expect_by(&a, &box, 2, 2);
+	end_stop(&a);
+}
+
 static void messages_that_get_no_route_in_time_fail(void **state)
 {
 	struct end a;
@@ -348,13 +392,10 @@ static void a_message_whose_routes_stay_keeps_its_alternative(void **state)
 	nic_routes_destroy(a.routes);
 	config.routes = a.routes = make_routes(ALL, 1, 2);
 	end_begin(&a, &config);
-	end_send(&a, 1, 0, 20);
 	end_send(&a, 1, 0, 4 * PAIR_MTU);
-	expect_by(&a, &box, 0, 1);
-	expect_by(&a, &box, 1, 2);
-	for (uint32_t sequence = 2; sequence < 5; sequence++) {
+	for (uint32_t sequence = 0; sequence < 4; sequence++) {
+		expect_by(&a, &box, sequence, 1);
 		change(&a, make_routes(ALL, 1, 2));
-		expect_by(&a, &box, sequence, 2);
 	}
 	assert_int_equal(end_count(&a, NIC_MESSAGES_REROUTED), 0);
 	end_stop(&a);
@@ -364,17 +405,21 @@ static void what_was_learnt_of_other_routes_is_forgotten(void **state)
 {
 	struct end a;
 	struct nic_config config = end_config(&a, 0, 1);
+	static const uint8_t sets[PAIR_HOSTS * ROUTE_CHOICE_ROUTES_MAX] = {0};
 	struct nic_routes *routes = make_routes(ALL, 1, 2);
 	struct route_choice *choice;
 
 	config.choice = &route_choice_contention;
+	config.selection.sets = sets;
 	nic_routes_destroy(a.routes);
 	config.routes = a.routes = make_routes(ALL, 1, 2);
 	end_begin(&a, &config);
 	choice = &a.nic->choice;
 	for (uint16_t to = 1; to < 3; to++)
 		*route_choice_coefficient(choice, to, 0) = 5 * ROUTE_CHOICE_ONE;
+	assert_ptr_equal(choice->options.sets, sets);
 	change(&a, routes);
+	assert_null(choice->options.sets); /* they were those of the first routes */
 	assert_int_equal(*route_choice_coefficient(choice, 1, 0), 5 * ROUTE_CHOICE_ONE);
 	change(&a, make_routes(1u << 1, 2, 1));
 	change(&a, make_routes(ALL, 2, 1));
@@ -412,6 +457,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(without_room_to_reorder_it_comes_again),
 	cmocka_unit_test(messages_to_a_host_without_a_route_step_aside_and_go_on),
 	cmocka_unit_test(a_route_that_is_back_is_tried_at_once),
+	cmocka_unit_test(who_has_a_route_again_gets_the_whole_time),
+	cmocka_unit_test(messages_routed_by_table_stay_so_or_get_a_route),
 	cmocka_unit_test(messages_that_get_no_route_in_time_fail),
 	cmocka_unit_test(who_has_a_route_again_tells_what_has_arrived),
 	cmocka_unit_test(without_routes_yet_messages_wait_and_none_fails),

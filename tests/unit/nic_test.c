@@ -470,10 +470,14 @@ static void control_frames_that_make_no_sense_are_counted(void **state)
 		assert_true(end_give(&b, &box));
 	}
 	assert_int_equal(end_count(&b, NIC_CONTROL_BAD), 3);
-	fields.kind = FRAME_SCOUT;
+	fields.kind = FRAME_CN;
 	box.packet.bytes = (uint16_t)frame_build(box.frame, &fields);
 	assert_true(end_give(&b, &box));
 	assert_int_equal(end_count(&b, NIC_CONTROL_IGNORED), 1);
+	fields.kind = FRAME_SCOUT; /* those for an agent do not come to the interface */
+	box.packet.bytes = (uint16_t)frame_build(box.frame, &fields);
+	assert_true(end_give(&b, &box));
+	assert_int_equal(end_count(&b, NIC_AGENT_ASTRAY), 1);
 	end_stop(&b);
 }
 
