@@ -57,6 +57,7 @@ static struct arn_table_config make_table(const struct run_config_detector *run)
 		.ttl_ps = run->arn_ttl_ps,
 		.refresh_ps = run->arn_refresh_ps,
 		.adapted_notify = run->readings.adapted_notify,
+		.adapted_roots = run->readings.adapted_roots,
 		.waiting_first = run->readings.waiting_first,
 		.down_roots_to_hosts = run->readings.down_roots == RUN_DOWN_ROOTS_HOSTS,
 	};

@@ -74,6 +74,7 @@ static const struct run_config config_default = {
 		.arn_refresh_ps = 100 * PS_PER_US,
 		.readings = {.watch_afc = true,
 			.adapted_notify = true,
+			.adapted_roots = true,
 			.waiting_first = true,
 			.hosts_act = true}},
 	.nic = {.selector = RUN_SELECTOR_UNSET,

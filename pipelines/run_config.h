@@ -73,6 +73,7 @@ struct run_config_readings {
 	enum run_down_roots down_roots; /* who acts on a root on the way down */
 	bool watch_afc;                 /* the AFC's VOQs count */
 	bool adapted_notify;            /* adapted packets have notifications sent back, too */
+	bool adapted_roots;             /* a root of adapted packets is told of, too */
 	bool waiting_first; /* of a consumed and a waiting entry the waiting one counts */
 	bool hosts_act;     /* a host marks what it is notified of */
 };

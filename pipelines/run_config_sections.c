@@ -107,6 +107,7 @@ static const struct yaml_field readings_fields[] = {
 		.choices = down_roots_choices},
 	{"watch-afc", YAML_FIELD_BOOL, YAML_MEMBER(S, watch_afc)},
 	{"adapted-notify", YAML_FIELD_BOOL, YAML_MEMBER(S, adapted_notify)},
+	{"adapted-roots", YAML_FIELD_BOOL, YAML_MEMBER(S, adapted_roots)},
 	{"waiting-first", YAML_FIELD_BOOL, YAML_MEMBER(S, waiting_first)},
 	{"hosts-act", YAML_FIELD_BOOL, YAML_MEMBER(S, hosts_act)},
 	{NULL},

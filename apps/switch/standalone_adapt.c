@@ -41,6 +41,7 @@ int standalone_adapt(
 		.ttl_ps = 10 * PS_PER_MS,
 		.refresh_ps = PS_PER_MS / 10,
 		.adapted_notify = true,
+		.adapted_roots = true,
 		.waiting_first = true};
 	bool notifies = options->adaptive != NULL && strcmp(options->adaptive, "arn") == 0;
 	const struct switch_adapt_config config = {

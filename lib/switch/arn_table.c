@@ -202,7 +202,7 @@ void arn_table_process(struct arn_table *table, const struct control_arn *arn, u
 		remove_entry(table, at);
 		table->counters.replaced++;
 	}
-	if (!adapted)
+	if (!adapted || (table->config.adapted_roots && arn->root_info == 0))
 		add_entry(table, arn, port, now);
 }
 

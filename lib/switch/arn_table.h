@@ -49,6 +49,8 @@ struct arn_table_config {
 			     */
 	bool down_roots_to_hosts; /* a root on the way down is for the hosts, not for its stage - 1
 				   */
+	bool adapted_roots;       /* a root that is for the hosts makes an entry also if the packet
+				   * responsible is adapted: they have to go on acting */
 };
 
 struct arn_entry {

@@ -216,8 +216,10 @@ static void an_adapted_packet_responsible_makes_no_entry_but_keeps_and_removes(v
 	const struct control_arn arn = {.id = 7, .destination = 1, .vc = 0, .root_info = 0};
 	const struct control_arn moved = {.id = 8, .destination = 1, .vc = 0, .root_info = 0};
 	struct place place;
+	struct arn_table_config from = config(&place, 1);
 
-	start(&place, 1);
+	from.adapted_roots = false;
+	start_with(&place, &from);
 	arn_table_process(place.table, &arn, DOWN, true, 0);
 	assert_int_equal(place.table->count, 0);
 	arn_table_process(place.table, &arn, DOWN, false, 0);
@@ -225,6 +227,37 @@ static void an_adapted_packet_responsible_makes_no_entry_but_keeps_and_removes(v
 	assert_int_equal(place.table->counters.refreshed, 1);
 	assert_int_equal(match(&place, false, IN, TTL), ARN_SEND_BACK);
 	arn_table_process(place.table, &moved, DOWN, true, TTL);
+	assert_int_equal(place.table->count, 0);
+	stop(&place);
+}
+
+/* Only adapted packets are left of a tree that hosts have put aside, and they would stop. */
+static void a_root_of_adapted_packets_goes_on_telling_hosts(void **state)
+{
+	const struct control_arn arn = {.id = 7, .destination = 1, .vc = 0, .root_info = 0};
+	const struct control_arn again = {.id = 8, .destination = 1, .vc = 0, .root_info = 0};
+	const struct arn_entry *entry;
+	struct place place;
+
+	start(&place, 1);
+	arn_table_process(place.table, &arn, DOWN, false, 0);
+	arn_table_process(place.table, &again, DOWN, true, 1);
+	assert_int_equal(arn_table_match(place.table, 1, 0, true, IN, 1, &entry), ARN_SEND_BACK);
+	assert_int_equal(entry->arn.id, 8);
+	/* Also if the entry is long gone. */
+	arn_table_process(place.table, &again, DOWN, true, 2 * TTL);
+	assert_int_equal(match(&place, true, IN, 2 * TTL), ARN_SEND_BACK);
+	stop(&place);
+}
+
+/* A switch could not send them another way: they are adapted already. */
+static void a_root_of_adapted_packets_is_none_for_switches(void **state)
+{
+	const struct control_arn arn = {.id = 7, .destination = 1, .vc = 0, .root_info = 1};
+	struct place place;
+
+	start(&place, 1);
+	arn_table_process(place.table, &arn, DOWN, true, 0);
 	assert_int_equal(place.table->count, 0);
 	stop(&place);
 }
@@ -423,10 +456,10 @@ struct model {
 	struct told told[MODEL_HOSTS][MODEL_VCS][MODEL_PORTS];
 };
 
-static void model_tell(struct told *told, uint32_t id, bool adapted, weft_time now)
+static void model_tell(struct told *told, uint32_t id, bool makes, weft_time now)
 {
 	if (!told->there || told->id != id)
-		*told = (struct told){.id = id, .there = !adapted};
+		*told = (struct told){.id = id, .there = makes};
 	told->at = now;
 }
 
@@ -450,13 +483,15 @@ static void random_notifications_leave_what_the_rules_say(void **state)
 	for (unsigned i = 0; i < 20000; i++) {
 		const struct control_arn arn = {.id = (uint32_t)rng_below(&rng, 3),
 			.destination = (uint16_t)rng_below(&rng, MODEL_HOSTS),
-			.vc = (uint8_t)rng_below(&rng, MODEL_VCS)};
+			.vc = (uint8_t)rng_below(&rng, MODEL_VCS),
+			.root_info = rng_below(&rng, 2) == 0 ? 0 : 2};
 		unsigned port = (unsigned)rng_below(&rng, MODEL_PORTS);
 		bool adapted = rng_below(&rng, 4) == 0;
 
 		now += rng_below(&rng, TTL / 8);
 		model_expire(&model, now);
-		model_tell(&model.told[arn.destination][arn.vc][port], arn.id, adapted, now);
+		model_tell(&model.told[arn.destination][arn.vc][port], arn.id,
+			!adapted || arn.root_info == 0, now);
 		arn_table_process(place.table, &arn, (uint8_t)port, adapted, now);
 		assert_null(arn_table_check(place.table));
 		for (unsigned k = 0; k < MODEL_HOSTS * MODEL_VCS; k++) {
@@ -498,6 +533,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(an_entry_that_is_not_refreshed_disappears),
 	cmocka_unit_test(another_root_at_the_same_port_replaces_the_one_before),
 	cmocka_unit_test(an_adapted_packet_responsible_makes_no_entry_but_keeps_and_removes),
+	cmocka_unit_test(a_root_of_adapted_packets_goes_on_telling_hosts),
+	cmocka_unit_test(a_root_of_adapted_packets_is_none_for_switches),
 	cmocka_unit_test(adapted_packets_are_not_rerouted_and_notify_or_not),
 	cmocka_unit_test(of_a_consumed_and_a_waiting_entry_one_counts),
 	cmocka_unit_test(each_port_is_told_once_in_each_interval),

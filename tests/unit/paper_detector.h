@@ -31,5 +31,6 @@ static inline struct arn_table_config paper_table(void)
 		.ttl_ps = TTL,
 		.refresh_ps = REFRESH,
 		.adapted_notify = true,
+		.adapted_roots = true,
 		.waiting_first = true};
 }

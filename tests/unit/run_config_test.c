@@ -80,6 +80,7 @@ static void what_a_file_does_not_say_has_the_designs_defaults(void **state)
 	assert_int_equal(config->detector.readings.down_roots, RUN_DOWN_ROOTS_HOSTS);
 	assert_true(config->detector.readings.watch_afc);
 	assert_true(config->detector.readings.adapted_notify);
+	assert_true(config->detector.readings.adapted_roots);
 	assert_true(config->detector.readings.waiting_first);
 	assert_true(config->detector.readings.hosts_act);
 	assert_int_equal(config->hello_ps, 10 * PS_PER_MS);
@@ -107,7 +108,8 @@ static const char full[] =
 	"alternatives: 4, granularity: switch}\n"
 	"detector: {hcdth: 80%, lcdth: 60%, fcth: 77%, crt: 6ms, arn-ttl: 9ms, arn-refresh: 200us, "
 	"readings: {retest: never, occupancy: buffer, speakers: first, down-roots: stage, "
-	"watch-afc: false, adapted-notify: false, waiting-first: false, hosts-act: false}}\n"
+	"watch-afc: false, adapted-notify: false, adapted-roots: false, waiting-first: false, "
+	"hosts-act: false}}\n"
 	"nic: {selector: random, selection: {forget: 0.2, k: 1.5, k2: 12.125, short: 100B, "
 	"first-set: 30%}, mtu: 1KiB, window: 128, retry: 20ms, give-up: 5s}\n"
 	"hello: 5ms\n"
@@ -164,6 +166,7 @@ static void every_key_is_read(void **state)
 	assert_int_equal(config->detector.readings.down_roots, RUN_DOWN_ROOTS_STAGE);
 	assert_false(config->detector.readings.watch_afc);
 	assert_false(config->detector.readings.adapted_notify);
+	assert_false(config->detector.readings.adapted_roots);
 	assert_false(config->detector.readings.waiting_first);
 	assert_false(config->detector.readings.hosts_act);
 	assert_int_equal(config->nic.selector, RUN_SELECTOR_RANDOM);
