@@ -59,29 +59,43 @@ static void judge_cables(
 	mapper->miscabled = lines;
 }
 
+/* Whoever has asked for an algorithm hears that another one is in use, and why. */
+static void tell_fallback(struct control_mapper *mapper, const char *host)
+{
+	const char *why = mapper->mapper.instead.text;
+
+	if (strcmp(why, mapper->told) == 0)
+		return;
+	memcpy(mapper->told, why, sizeof(mapper->told));
+	if (why[0] != '\0')
+		fprintf(stderr, "mapper: %s: routes are computed by %s, because: %s\n", host,
+			mapper->mapper.config.fallback->name, why);
+}
+
 static void settle(
-	const struct control_plane *plane, const struct control_device *device, weft_time now)
+	const struct control_plane *plane, const struct control_device *device, weft_time wall)
 {
 	struct control_mapper *mapper = device->mapper;
 
 	if (mapper->mapper.generation_number == mapper->settled)
 		return;
 	mapper->settled = mapper->mapper.generation_number;
-	mapper->last_change_ps = now - mapper->began;
+	mapper->last_change_ps = wall - mapper->began;
 	if (mapper->first_map_ps == 0)
 		mapper->first_map_ps = mapper->last_change_ps;
+	tell_fallback(mapper, device->name);
 	judge_cables(plane, mapper, device->name);
 }
 
 void control_mapper_watch(
-	const struct control_plane *plane, const struct control_device *device, weft_time now)
+	const struct control_plane *plane, const struct control_device *device, weft_time wall)
 {
 	struct control_mapper *mapper = device->mapper;
 	bool changing = is_changing(&mapper->mapper);
 
 	if (changing && !mapper->changing)
-		mapper->began = now;
+		mapper->began = wall;
 	else if (!changing && mapper->changing && mapper_leads(&mapper->mapper))
-		settle(plane, device, now);
+		settle(plane, device, wall);
 	mapper->changing = changing;
 }

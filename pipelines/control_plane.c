@@ -272,7 +272,7 @@ static unsigned turn_device(
 /* --- mappers --- */
 
 static unsigned turn_mapper(
-	struct control_plane *plane, struct control_device *device, weft_time now)
+	struct control_plane *plane, struct control_device *device, weft_time now, weft_time wall)
 {
 	struct mapper *mapper = &device->mapper->mapper;
 	struct mapper_frame *frame = &plane->question;
@@ -287,7 +287,7 @@ static unsigned turn_mapper(
 			device_control_send(
 				device->control, frame->port, frame->data, frame->bytes);
 	}
-	control_mapper_watch(plane, device, now);
+	control_mapper_watch(plane, device, wall);
 	return count;
 }
 
@@ -347,7 +347,7 @@ static void serve_requests(struct control_plane *plane)
 		control_plane_serve(plane, text);
 }
 
-weft_time control_plane_turn(struct control_plane *plane, weft_time now)
+weft_time control_plane_turn(struct control_plane *plane, weft_time now, weft_time wall)
 {
 	unsigned done = 0;
 
@@ -355,11 +355,23 @@ weft_time control_plane_turn(struct control_plane *plane, weft_time now)
 		done += turn_device(plane, &plane->device[i], now);
 	for (unsigned i = 0; i < plane->devices; i++)
 		if (plane->device[i].mapper != NULL)
-			done += turn_mapper(plane, &plane->device[i], now);
+			done += turn_mapper(plane, &plane->device[i], now, wall);
 	serve_requests(plane);
 	plane->busy = done > 0 || is_busy(plane);
 	atomic_store_explicit(&plane->routed, is_routed(plane), memory_order_relaxed);
 	return done > 0 ? now : next_due(plane, now);
+}
+
+const char *control_plane_why(const struct control_plane *plane)
+{
+	for (unsigned i = 0; i < plane->devices; i++) {
+		const struct control_mapper *mapper = plane->device[i].mapper;
+
+		if (mapper != NULL && mapper_leads(&mapper->mapper) &&
+			mapper->mapper.fault.text[0] != '\0')
+			return mapper->mapper.fault.text;
+	}
+	return NULL;
 }
 
 bool control_plane_is_busy(const struct control_plane *plane)

@@ -55,11 +55,15 @@ struct device_control *control_plane_control(
 
 /* Does what is to be done at 'now', which does not go back. Returns when it is to be called again
  * at the latest if nothing comes from the loops: 'now' if there is more to be done at once. Routes
- * are computed in here, which may take long. */
-weft_time control_plane_turn(struct control_plane *plane, weft_time now);
+ * are computed in here, which may take long. 'wall' is the time by which the status says how long
+ * changes took; 'now' may leave out what computing took. */
+weft_time control_plane_turn(struct control_plane *plane, weft_time now, weft_time wall);
 
 /* Something is under way: who polls may do so more often. The caller of control_plane_turn(). */
 bool control_plane_is_busy(const struct control_plane *plane);
+
+/* Why a mapper that leads here has no routes; NULL: none leads, or it has. The plane's. */
+const char *control_plane_why(const struct control_plane *plane);
 
 /* ---- From any one other thread. */
 

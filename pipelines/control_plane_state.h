@@ -15,6 +15,7 @@ struct control_mapper {
 	uint32_t settled; /* generation that was in use when nothing was changing */
 	weft_time began;  /* when the present change began */
 	weft_time first_map_ps, last_change_ps; /* how long they took; 0: none yet */
+	char told[FAULT_TEXT];                  /* the last 'instead' that was printed */
 	char *miscabled; /* lines: what differs from what is expected; NULL: not known */
 };
 
@@ -44,7 +45,7 @@ void control_plane_name_of(const struct control_plane *plane, uint64_t id, char 
 
 /* In control_changes.c: notes what has come of a mapper's work. */
 void control_mapper_watch(
-	const struct control_plane *plane, const struct control_device *device, weft_time now);
+	const struct control_plane *plane, const struct control_device *device, weft_time wall);
 
 /* In control_status.c: does what control_plane_ask() was told. */
 void control_plane_serve(const struct control_plane *plane, const char *request);

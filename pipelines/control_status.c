@@ -141,11 +141,12 @@ static void add_map(json_t *into, const struct mapper *mapper)
 static json_t *mapper_status(const struct control_device *device)
 {
 	const struct mapper *mapper = &device->mapper->mapper;
-	json_t *all = json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:I, s:I}", "host", device->name,
-		"state", state_name(mapper->state), "priority", (json_int_t)device->config.priority,
-		"epoch", (json_int_t)mapper->epoch, "generation",
-		(json_int_t)mapper->generation_number, "fault",
-		mapper_leads(mapper) ? mapper->fault.text : "", "first_map_ns",
+	json_t *all = json_pack("{s:s, s:s, s:b, s:I, s:I, s:I, s:s, s:s, s:I, s:I}", "host",
+		device->name, "state", state_name(mapper->state), "changing",
+		device->mapper->changing, "priority", (json_int_t)device->config.priority, "epoch",
+		(json_int_t)mapper->epoch, "generation", (json_int_t)mapper->generation_number,
+		"fault", mapper_leads(mapper) ? mapper->fault.text : "", "fallback",
+		mapper_leads(mapper) ? mapper->instead.text : "", "first_map_ns",
 		(json_int_t)(device->mapper->first_map_ps / PS_PER_NS), "last_change_ns",
 		(json_int_t)(device->mapper->last_change_ps / PS_PER_NS));
 

@@ -73,6 +73,16 @@ static void add_route(void *context, const struct table_image_route *route)
 		fill->result = result;
 }
 
+/* A scheme that does not know all hosts of the topology is left out. */
+static int read_queuing(struct host_tables *tables, const uint8_t *image, uint16_t hosts)
+{
+	int result = 0;
+
+	if (table_image_hosts(image) >= hosts)
+		result = table_image_queuing(image, &tables->queuing);
+	return result;
+}
+
 struct host_tables *control_host_tables(const uint8_t *image, uint16_t hosts, uint16_t *reached)
 {
 	struct host_tables *tables = host_tables_create(hosts);
@@ -82,7 +92,9 @@ struct host_tables *control_host_tables(const uint8_t *image, uint16_t hosts, ui
 		table_image_each_route(image, add_route, &fill);
 		*reached = fill.reached;
 	}
-	if (tables != NULL && fill.result == 0 && table_image_queuing(image, &tables->queuing) == 0)
+	if (tables != NULL && fill.result == 0)
+		fill.result = read_queuing(tables, image, hosts);
+	if (tables != NULL && fill.result == 0)
 		return tables;
 	host_tables_destroy(tables);
 	errno = ENOMEM;

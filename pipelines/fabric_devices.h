@@ -60,7 +60,7 @@ enum fabric_order { FABRIC_ORDER_NONE, FABRIC_ORDER_START, FABRIC_ORDER_STOP };
 
 enum fabric_phase {
 	FABRIC_IDLE,
-	FABRIC_WAITING, /* for the links */
+	FABRIC_WAITING, /* for the links, and for mapped routes */
 	FABRIC_WARMING,
 	FABRIC_MEASURING,
 	FABRIC_DRAINING, /* no new traffic; what is under way is delivered */
@@ -86,9 +86,10 @@ struct real_fabric {
 	struct real_fabric_options options;
 	struct clock clock;
 	struct rte_mempool *data_pool, *control_pool;
-	struct fabric_routes routes;
-	struct run_hosts *traffic; /* who sends to whom */
-	struct run_goal *goal;     /* a schedule that its hosts replay; NULL: none */
+	struct fabric_routes routes;    /* without any if they are mapped */
+	struct fabric_control *control; /* NULL: the routes are static */
+	struct run_hosts *traffic;      /* who sends to whom */
+	struct run_goal *goal;          /* a schedule that its hosts replay; NULL: none */
 	struct goal_replay *replay;
 	struct fabric_end *end; /* [2 * link + side] */
 	struct fabric_switch *switches;
@@ -111,6 +112,7 @@ struct real_fabric {
 	struct fabric_totals at_start, at_warmup, at_end, at_sample;
 	struct run_result result; /* samples */
 	bool incomplete;
+	bool unrouted;                 /* traffic began without mapped routes to all hosts */
 	bool alone;                    /* there is one loop */
 	weft_time deadlock_age;        /* heads that have waited for less are not looked at */
 	weft_time deadlock_due;        /* the next look */
@@ -159,6 +161,22 @@ void fabric_totals_read(const struct real_fabric *fabric, struct fabric_totals *
 /* What was delivered between two moments, as a share of the hosts' links over 'time_ps'. */
 double fabric_share(const struct real_fabric *fabric, const struct fabric_totals *from,
 	const struct fabric_totals *to, weft_time time_ps);
+
+/* real_fabric_control.c. Create: nothing if routes are static, before there are devices. Start and
+ * stop: the control thread. */
+int fabric_control_create(struct real_fabric *fabric, struct fault *fault);
+void fabric_control_destroy(struct real_fabric *fabric);
+void fabric_control_start(struct real_fabric *fabric);
+void fabric_control_stop(struct real_fabric *fabric);
+/* Of a device that lives here; NULL if routes are static. */
+struct device_control *fabric_control_of(
+	const struct real_fabric *fabric, enum device_kind kind, uint32_t number);
+/* Static routes, or mapped ones from each host here to all others. */
+bool fabric_is_routed(const struct real_fabric *fabric);
+/* Why there are none, when the control thread is stopped. */
+void fabric_control_why(const struct real_fabric *fabric, struct fault *fault);
+/* control_plane_ask(); false if routes are static, too. */
+bool fabric_control_ask(struct real_fabric *fabric, const char *request);
 
 /* All links of devices that live here are up. */
 bool fabric_links_are_up(const struct real_fabric *fabric);

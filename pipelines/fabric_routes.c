@@ -115,7 +115,9 @@ static bool has_itb(const struct route_set *set)
 
 const struct vc_rule *fabric_routes_vc_rule(const struct fabric_routes *routes)
 {
-	return routes->table != NULL ? routes->table->vc_rule : route_set_vc_rule(routes->set);
+	if (routes->table != NULL)
+		return routes->table->vc_rule;
+	return routes->set != NULL ? route_set_vc_rule(routes->set) : NULL;
 }
 
 /* With fewer VCs than classes, what the classes keep apart would wait for itself. */
@@ -192,6 +194,20 @@ int fabric_routes_compute(struct fabric_routes *routes, const struct topology *t
 		routes->itbs = has_itb(routes->set);
 	else
 		fabric_routes_free(routes);
+	return result;
+}
+
+int fabric_routes_leave(struct fabric_routes *routes, const struct topology *topology,
+	const struct run_config *run, struct fault *fault)
+{
+	int result;
+
+	*routes = (struct fabric_routes){NULL, NULL};
+	result = check_algorithm(run, run->routing.algorithm, fault);
+	if (result == 0)
+		result = make_queuing(routes, topology, run, fault);
+	/* Nobody knows yet which routes there will be. */
+	routes->itbs = run->routing.mode == RUN_ROUTING_SOURCE;
 	return result;
 }
 

@@ -23,6 +23,9 @@ struct fabric_routes {
  * interfaces and switches do not have yet; -ENOMEM. */
 int fabric_routes_compute(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct fault *fault);
+/* Leaves routes to a mapper, but not the queuing scheme: the rest of the above. */
+int fabric_routes_leave(struct fabric_routes *routes, const struct topology *topology,
+	const struct run_config *run, struct fault *fault);
 void fabric_routes_free(struct fabric_routes *routes);
 
 /* The VC of each service level, for switches and interfaces. */

@@ -97,6 +97,56 @@ static void choose_links(struct lab_process *process)
 	}
 }
 
+/* --- the mapper --- */
+
+static int change_text(char **member, const char *text, struct fault *fault)
+{
+	char *copy = text == NULL ? NULL : strdup(text);
+
+	if (text == NULL)
+		return 0;
+	if (copy == NULL)
+		return fault_set(fault, ENOMEM, "no memory");
+	free(*member);
+	*member = copy;
+	return 0;
+}
+
+/* What the command line says in place of the file. */
+static int choose_mapper(struct lab_process *process, struct fault *fault)
+{
+	const struct lab_process_options *options = process->options;
+	struct run_config_mapper *mapper = &process->lab.config->run.mapper;
+	int result = 0;
+
+	if ((options->mapper != NULL || options->expect != NULL || options->key != NULL) &&
+		mapper->routes != RUN_ROUTES_MAPPER)
+		return fault_set(fault, EINVAL,
+			"%s: its routes are static, 'mapper.routes: mapper' was expected with "
+			"--mapper, --expect and --fabric-key",
+			process->lab.path);
+	if (options->mapper != NULL) {
+		result = run_mapper_mode_find(options->mapper, &mapper->mode);
+		mapper->hosts.count = 0; /* all of this process */
+	}
+	if (result < 0)
+		return fault_set(fault, EINVAL, "--mapper %s: auto, always or never was expected",
+			options->mapper);
+	result = change_text(&mapper->expect, options->expect, fault);
+	return result == 0 ? change_text(&mapper->key, options->key, fault) : result;
+}
+
+static void warn_without_key(const struct lab_process *process)
+{
+	const struct run_config_mapper *mapper = &process->lab.config->run.mapper;
+
+	if (mapper->routes == RUN_ROUTES_MAPPER && mapper->key == NULL)
+		fprintf(stderr,
+			"%s: warning: there is no fabric key: whoever can send frames to this "
+			"fabric can change its routes (mapper.key, docs/mapper.md)\n",
+			process->options->program);
+}
+
 static int open_lab(struct lab_process *process, struct fault *fault)
 {
 	const struct lab_process_options *options = process->options;
@@ -110,6 +160,8 @@ static int open_lab(struct lab_process *process, struct fault *fault)
 	if (process->switch_here == NULL || process->host_here == NULL || process->external == NULL)
 		return fault_set(fault, ENOMEM, "no memory");
 	result = choose_devices(process, fault);
+	if (result == 0)
+		result = choose_mapper(process, fault);
 	if (result == 0)
 		choose_links(process);
 	return result;
@@ -234,6 +286,7 @@ static int run_with_eal(struct lab_process *process, struct fault *fault)
 	};
 	int result;
 
+	warn_without_key(process);
 	limit_cores(process->lab.config->cores);
 	result = start_eal(process, &eal, fault);
 	if (result < 0)

@@ -20,8 +20,12 @@ struct lab_process_options {
 	const char *run_dir;                         /* NULL: /run/weft/NAME */
 	const char *device[LAB_PROCESS_DEVICES_MAX]; /* names of switches or hosts */
 	unsigned devices;
-	bool nics;       /* they are hosts */
-	unsigned lcores; /* 0: 1 */
+	bool nics; /* they are hosts */
+	/* In place of what the file says of the mapper; NULL: as it says. */
+	const char *mapper; /* auto, always, never: of the hosts of this process */
+	const char *expect; /* a topology: a generator's text or a file */
+	const char *key;    /* path of the fabric key */
+	unsigned lcores;    /* 0: 1 */
 	/* Of main(): what stands before "--" goes to EAL. */
 	int argc;
 	char **argv;

@@ -10,13 +10,23 @@
 #include "lab_process.h"
 #include "program.h"
 
-enum { KEY_LAB = 256, KEY_RUN_DIR, KEY_SWITCH, KEY_HOST, KEY_LCORES };
+enum {
+	KEY_LAB = 256,
+	KEY_RUN_DIR,
+	KEY_SWITCH,
+	KEY_HOST,
+	KEY_LCORES,
+	KEY_MAPPER,
+	KEY_EXPECT,
+	KEY_FABRIC_KEY
+};
 
 static const struct argp_option switch_options[] = {
 	{"lab", KEY_LAB, "LAB.yaml", 0, "the lab file", 0},
 	{"switch", KEY_SWITCH, "NAME", 0, "a switch to run; may be repeated", 0},
 	{"run-dir", KEY_RUN_DIR, "DIR", 0, "where the lab keeps its files (/run/weft/NAME)", 0},
 	{"lcores", KEY_LCORES, "N", 0, "poll loops (1)", 0},
+	{"fabric-key", KEY_FABRIC_KEY, "FILE", 0, "the fabric key, in place of the lab file's", 0},
 	{0},
 };
 
@@ -25,6 +35,11 @@ static const struct argp_option nic_options[] = {
 	{"host", KEY_HOST, "NAME", 0, "a host to run; may be repeated", 0},
 	{"run-dir", KEY_RUN_DIR, "DIR", 0, "where the lab keeps its files (/run/weft/NAME)", 0},
 	{"lcores", KEY_LCORES, "N", 0, "poll loops (1)", 0},
+	{"mapper", KEY_MAPPER, "MODE", 0,
+		"auto, always or never: whether these hosts may be the mapper", 0},
+	{"expect", KEY_EXPECT, "TOPO", 0,
+		"a topology file or generator: print how the fabric differs from it", 0},
+	{"fabric-key", KEY_FABRIC_KEY, "FILE", 0, "the fabric key, in place of the lab file's", 0},
 	{0},
 };
 
@@ -66,6 +81,15 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_LCORES:
 		options->lcores = parse_lcores(text, state);
+		return 0;
+	case KEY_MAPPER:
+		options->mapper = text;
+		return 0;
+	case KEY_EXPECT:
+		options->expect = text;
+		return 0;
+	case KEY_FABRIC_KEY:
+		options->key = text;
 		return 0;
 	case ARGP_KEY_END:
 		check(options, state);

@@ -88,6 +88,16 @@ static int open_goal(struct real_fabric *fabric, struct fault *fault)
 	return fabric->replay != NULL ? 0 : fault_set(fault, ENOMEM, "no memory for a schedule");
 }
 
+static int make_routes(struct real_fabric *fabric, struct fault *fault)
+{
+	const struct run_config *run = fabric->options.run;
+	const struct topology *topology = fabric->options.topology;
+
+	if (run->mapper.routes == RUN_ROUTES_MAPPER)
+		return fabric_routes_leave(&fabric->routes, topology, run, fault);
+	return fabric_routes_compute(&fabric->routes, topology, run, fault);
+}
+
 static int build(struct real_fabric *fabric, struct fault *fault)
 {
 	int result;
@@ -97,10 +107,10 @@ static int build(struct real_fabric *fabric, struct fault *fault)
 		return -EINVAL;
 	if ((result = open_goal(fabric, fault)) < 0 ||
 		(result = run_source_check(fabric->options.run, fabric->traffic, fault)) < 0 ||
-		(result = fabric_routes_compute(&fabric->routes, fabric->options.topology,
-			 fabric->options.run, fault)) < 0 ||
+		(result = make_routes(fabric, fault)) < 0 ||
 		(result = create_pools(fabric, fault)) < 0 ||
 		(result = fabric_links_open(fabric, fault)) < 0 ||
+		(result = fabric_control_create(fabric, fault)) < 0 ||
 		(result = fabric_switches_create(fabric, fault)) < 0 ||
 		(result = fabric_deadlock_create(fabric, fault)) < 0 ||
 		(result = fabric_hosts_create(fabric, fault)) < 0 ||
@@ -142,6 +152,7 @@ void real_fabric_destroy(struct real_fabric *fabric)
 	fabric_show_end(fabric);
 	fabric_switches_destroy(fabric);
 	fabric_hosts_destroy(fabric);
+	fabric_control_destroy(fabric);
 	if (fabric->end != NULL)
 		fabric_links_close(fabric);
 	if (fabric->captures != NULL)

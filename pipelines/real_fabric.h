@@ -54,9 +54,10 @@ struct real_fabric *real_fabric_create(
 void real_fabric_destroy(struct real_fabric *fabric);
 
 /*
- * Waits for the links (5 s at most), then sends the run file's traffic for 'duration' and goes on
- * for what it takes to deliver what is under way, 2 s at most. '*stop' ends it early: traffic
- * stops, what is under way is still delivered. 'duration' WEFT_TIME_NEVER: until stopped.
+ * Waits for the links (5 s at most) and for mapped routes to all hosts (20 s at most), then sends
+ * the run file's traffic for 'duration' and goes on for what it takes to deliver what is under way,
+ * 2 s at most. '*stop' ends it early: traffic stops, what is under way is still delivered.
+ * 'duration' WEFT_TIME_NEVER: until stopped.
  */
 void real_fabric_run(struct real_fabric *fabric, weft_time duration, const atomic_bool *stop);
 
@@ -67,12 +68,14 @@ void real_fabric_run(struct real_fabric *fabric, weft_time duration, const atomi
  *     traffic stop
  *     link PORT down               cuts the cable at a port that is here, link PORT up joins it
  *     report PATH                  writes this part's result as JSON, and "PATH.part" first
+ *     mapper REQUEST               with mapped routes: see control_plane_ask()
  */
 void real_fabric_serve(struct real_fabric *fabric, const atomic_bool *stop);
 
 /* Fills 'result', which is zeroed; the caller frees it. */
 int real_fabric_result(struct real_fabric *fabric, struct run_result *result, struct fault *fault);
-/* After the run: 0, or -EINVAL if a schedule has not ended, and what it waits for. */
+/* After the run: 0, or -EINVAL if a schedule has not ended, and what it waits for, or if traffic
+ * began without mapped routes to all hosts, and why. */
 int real_fabric_judge(const struct real_fabric *fabric, struct fault *fault);
 
 /* The ports, for captures: "s0:1", "h3:0". */

@@ -21,12 +21,14 @@
 
 #define REORDER_WINDOWS_MAX 256
 
-/* Routes of one host in the form of the interface. */
+/* Routes of one host in the form of the interface. Mapped ones come later. */
 static int copy_routes(struct real_fabric *fabric, struct fabric_host *host, struct fault *fault)
 {
 	uint32_t hosts = fabric->options.topology->hosts;
 	int result = 0;
 
+	if (fabric->control != NULL)
+		return 0;
 	host->routes = nic_routes_create((uint16_t)hosts);
 	if (host->routes == NULL)
 		return fault_set(fault, ENOMEM, "no memory for routes");
@@ -55,7 +57,8 @@ static const struct route_choice_ops *choice_of(const struct run_config *run)
 	return route_choice_find(run_selector_name(run->nic.selector));
 }
 
-/* With adaptive routing any peer's frames may overtake each other, not only those of few. */
+/* With adaptive routing, or when mapped routes change, any peer's frames may overtake each other,
+ * not only those of few. */
 static uint16_t reorder_windows(uint16_t hosts)
 {
 	return hosts < REORDER_WINDOWS_MAX ? hosts : REORDER_WINDOWS_MAX;
@@ -73,6 +76,8 @@ static void fill_nic(struct real_fabric *fabric, struct fabric_host *host, struc
 	nic->choice = choice_of(run);
 	nic->selection = run_selection_options(run, fabric->routes.set, host->number,
 		fabric->options.topology->link_at[host->end->link].rate_bps);
+	if (nic->routes == NULL)
+		nic->selection.routes = 0; /* as many as a mapper may give */
 	nic->queuing = fabric->routes.queuing;
 	fabric_routes_map_sl(&fabric->routes, nic->sl_to_vc);
 	nic->window_frames = run->nic.window_frames;
@@ -82,7 +87,7 @@ static void fill_nic(struct real_fabric *fabric, struct fabric_host *host, struc
 	nic->link.device_kind = 1;
 	nic->link.vcs = (uint8_t)run_config_vcs(run);
 	nic->mark_ps = fabric_adapt_mark_ps(run);
-	if (run->routing.adaptive != RUN_ADAPTIVE_NONE)
+	if (run->routing.adaptive != RUN_ADAPTIVE_NONE || nic->routes == NULL)
 		nic->reorder_windows = reorder_windows(nic->hosts);
 	nic->link.session = fabric->options.session;
 	nic->link.hello_ps = run->hello_ps;
@@ -187,6 +192,7 @@ static int create_host(struct real_fabric *fabric, struct fabric_host *host, str
 	host->poll = poll_nic_create(&config, clock_now(&fabric->clock), fault);
 	if (host->poll == NULL)
 		return -EINVAL;
+	poll_nic_set_control(host->poll, fabric_control_of(fabric, DEVICE_HOST, host->number));
 	return host->edge != NULL ? open_edge(fabric, host, fault) : 0;
 }
 
@@ -229,13 +235,14 @@ void fabric_hosts_destroy(struct real_fabric *fabric)
 	free(fabric->hosts);
 }
 
-/* Bytes of route in a frame of this host, for the load's reckoning. */
+/* Bytes of route in a frame of this host, for the load's reckoning. In the host's loop. */
 static uint32_t route_bytes(const struct fabric_host *host, uint16_t to)
 {
+	const struct nic_routes *routes = nic_config(host->poll->nic)->routes;
 	uint8_t length = 0;
 
-	if (host->routes->to[to].count > 0)
-		nic_routes_get(host->routes, to, 0, &length);
+	if (routes != NULL && nic_routes_reaches(routes, to) && routes->to[to].count > 0)
+		nic_routes_get(routes, to, 0, &length);
 	return length;
 }
 

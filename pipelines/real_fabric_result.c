@@ -184,6 +184,10 @@ static void add_goal(struct run_result *result, const struct real_fabric *fabric
 
 int real_fabric_judge(const struct real_fabric *fabric, struct fault *fault)
 {
+	if (fabric->unrouted) {
+		fabric_control_why(fabric, fault);
+		return -EINVAL;
+	}
 	return fabric->replay != NULL ? goal_replay_judge(fabric->replay, fault) : 0;
 }
 

@@ -14,11 +14,12 @@
 #include "fabric_devices.h"
 #include "poll_yield.h"
 
-#define WORKERS_MAX   64
-#define LINKS_WAIT_PS (5 * PS_PER_S)
-#define DRAIN_WAIT_PS (2 * PS_PER_S)
-#define DRAIN_LOOK_PS (1 * PS_PER_MS)
-#define WATCH_EACH    16 /* turns of the leader between two looks at the clock */
+#define WORKERS_MAX    64
+#define LINKS_WAIT_PS  (5 * PS_PER_S)
+#define ROUTES_WAIT_PS (20 * PS_PER_S) /* from the same moment on */
+#define DRAIN_WAIT_PS  (2 * PS_PER_S)
+#define DRAIN_LOOK_PS  (1 * PS_PER_MS)
+#define WATCH_EACH     16 /* turns of the leader between two looks at the clock */
 
 static void obey(struct fabric_worker *worker, weft_time now)
 {
@@ -123,12 +124,25 @@ static bool goal_is_over(const struct real_fabric *fabric)
 	return fabric->replay != NULL && goal_replay_done(fabric->replay);
 }
 
+/* Links are up and routes are there, or it has waited for long enough. */
+static bool may_begin(struct real_fabric *fabric, weft_time now)
+{
+	weft_time waited = now - fabric->waited_from;
+
+	if (!fabric_links_are_up(fabric) && waited < LINKS_WAIT_PS)
+		return false;
+	if (!fabric_is_routed(fabric) && waited < ROUTES_WAIT_PS)
+		return false;
+	fabric->unrouted = !fabric_is_routed(fabric);
+	return true;
+}
+
 /* The phases of a run, looked at by the leader; true when it is over. */
 static bool watch(struct real_fabric *fabric, weft_time now)
 {
 	switch (fabric->phase) {
 	case FABRIC_WAITING:
-		if (!fabric_links_are_up(fabric) && now - fabric->waited_from < LINKS_WAIT_PS)
+		if (!may_begin(fabric, now))
 			return false;
 		start_traffic(fabric, now, fabric->duration);
 		return false;
@@ -196,14 +210,18 @@ static void serve_command(struct real_fabric *fabric, weft_time now)
 
 	if (!telemetry_control_poll(fabric->telemetry, text))
 		return;
-	if (sscanf(text, "traffic start %" SCNu64, &duration_ns) == 1)
+	if (strncmp(text, "mapper ", 7) == 0)
+		fabric_control_ask(fabric, text + 7);
+	else if (strncmp(text, "link ", 5) == 0)
+		fabric_links_cut(fabric, text + 5);
+	else if (!fabric->serving)
+		return;
+	else if (sscanf(text, "traffic start %" SCNu64, &duration_ns) == 1)
 		start_traffic(fabric, now, duration_ns * PS_PER_NS);
 	else if (strcmp(text, "traffic stop") == 0 && fabric->phase != FABRIC_IDLE)
 		stop_traffic(fabric, now);
 	else if (strncmp(text, "report ", 7) == 0)
 		report(fabric, text + 7);
-	else if (strncmp(text, "link ", 5) == 0)
-		fabric_links_cut(fabric, text + 5);
 }
 
 static bool lead(struct real_fabric *fabric)
@@ -214,8 +232,7 @@ static bool lead(struct real_fabric *fabric)
 	/* Other loops would change the switches that are looked at. */
 	if (fabric->alone && now >= fabric->deadlock_due)
 		fabric_deadlock_look(fabric, now);
-	if (fabric->serving)
-		serve_command(fabric, now);
+	serve_command(fabric, now);
 	return (over && !fabric->serving) || watch_stop(fabric, now);
 }
 
@@ -265,11 +282,13 @@ static void run_workers(struct real_fabric *fabric)
 	fabric->alone = workers == 1;
 	share_out(fabric, worker, workers);
 	atomic_store(&fabric->halt, false);
+	fabric_control_start(fabric);
 	RTE_LCORE_FOREACH_WORKER(lcore)
 	if (next < workers)
 		rte_eal_remote_launch(work, &worker[next++], lcore);
 	work(&worker[0]);
 	rte_eal_mp_wait_lcore();
+	fabric_control_stop(fabric);
 	fabric->stopped_at = clock_now(&fabric->clock);
 }
 

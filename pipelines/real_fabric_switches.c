@@ -105,6 +105,8 @@ static int create_switch(
 		device->poll = poll_switch_create(device->sw, fabric->control_pool);
 	if (device->poll == NULL)
 		return fault_set(fault, ENOMEM, "%s: no memory", name);
+	poll_switch_set_control(device->poll,
+		fabric_control_of(fabric, DEVICE_SWITCH, device->number), fabric->data_pool);
 	attach_ports(fabric, device);
 	return 0;
 }

@@ -225,6 +225,8 @@ const char *run_algorithm_name(enum run_algorithm algorithm);
 void run_routing_name(const struct run_config_routing *routing, char out[RUN_ROUTING_NAME]);
 const char *run_selector_name(enum run_selector selector);
 const char *run_mapper_mode_name(enum run_mapper_mode mode);
+/* 0, or -EINVAL: no mode has this name. */
+int run_mapper_mode_find(const char *name, enum run_mapper_mode *mode);
 const char *run_pattern_name(enum run_pattern pattern);
 
 /* Whether this host may be the mapper: AUTO with the usual priority, ALWAYS before those. With

@@ -22,6 +22,16 @@ const char *run_mapper_mode_name(enum run_mapper_mode mode)
 	return mode_choices[mode];
 }
 
+int run_mapper_mode_find(const char *name, enum run_mapper_mode *mode)
+{
+	for (unsigned i = 0; mode_choices[i] != NULL; i++)
+		if (strcmp(name, mode_choices[i]) == 0) {
+			*mode = (enum run_mapper_mode)i;
+			return 0;
+		}
+	return -EINVAL;
+}
+
 /* all, or [h0, h1] */
 static int read_hosts(const struct yaml_tree_node *node, void *member, struct fault *fault)
 {

@@ -164,8 +164,6 @@ static int check_mapper(const struct run_config *config, struct fault *fault)
 	else if (may_deadlock(config->routing.algorithm))
 		what = "puts no routes in use that may deadlock: another routing.algorithm was "
 		       "expected";
-	else
-		what = "is not built yet";
 	return what == NULL
 		       ? 0
 		       : fault_set(fault, EINVAL,

@@ -131,7 +131,8 @@ struct mapper {
 	struct mapper_acknowledgement acknowledgement[MAPPER_ACKNOWLEDGE_MAX];
 	unsigned acknowledgements;
 
-	struct fault fault; /* why there are no routes; empty if there are */
+	struct fault fault;   /* why there are no routes; empty if there are */
+	struct fault instead; /* why the fallback has computed the last ones; empty if it has not */
 	struct mapper_counters counters;
 };
 

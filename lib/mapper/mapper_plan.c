@@ -206,8 +206,11 @@ static int compute(struct mapper *mapper)
 	if (result < 0)
 		return result;
 	result = compute_with(mapper, mapper->config.algorithm);
-	if (result < 0 && mapper->config.fallback != NULL)
+	mapper->instead.text[0] = '\0';
+	if (result < 0 && mapper->config.fallback != NULL) {
+		mapper->instead = mapper->fault;
 		result = compute_with(mapper, mapper->config.fallback);
+	}
 	if (result == 0)
 		mapper->fault.text[0] = '\0';
 	mapper->next.number = mapper->generation_number + 1;

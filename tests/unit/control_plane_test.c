@@ -287,7 +287,7 @@ static void step(struct world *world)
 		turn_loop(world, &world->device[i]);
 	for (unsigned i = 0; i < PLANES; i++)
 		if (world->plane[i] != NULL)
-			control_plane_turn(world->plane[i], world->now);
+			control_plane_turn(world->plane[i], world->now, world->now);
 	world->now += TURN_PS;
 }
 
@@ -568,6 +568,29 @@ static void the_status_says_who_leads_and_whom_all_follow(void **state)
 	stop(&world);
 }
 
+/* Dimension-order routes of a torus need two VC classes. */
+static void the_status_says_why_another_algorithm_is_in_use(void **state)
+{
+	struct mapper_config mapper = usual_mapper("dor", true);
+	const json_t *leader;
+	struct world world;
+	json_t *all;
+
+	for (mapper.vcs = 1; mapper.vcs <= 2; mapper.vcs++) {
+		start(&world, "torus:dims=4x4,hosts=1", 1, &mapper, NULL);
+		assert_true(run_until_routed(&world, A_WHILE));
+		run(&world, 50 * PS_PER_MS);
+		all = ask_status(&world);
+		leader = leader_of(all);
+		assert_non_null(leader);
+		assert_string_equal(json_string_value(json_object_get(leader, "fault")), "");
+		assert_int_equal(json_string_length(json_object_get(leader, "fallback")) > 0,
+			mapper.vcs == 1);
+		json_decref(all);
+		stop(&world);
+	}
+}
+
 static void the_map_is_written_as_a_topology(void **state)
 {
 	const struct mapper_config mapper = usual_mapper("ud", false);
@@ -629,6 +652,7 @@ int main(void)
 		cmocka_unit_test(processes_with_different_keys_know_nothing_of_each_other),
 		cmocka_unit_test(a_pause_reaches_all_loops_and_ends),
 		cmocka_unit_test(the_status_says_who_leads_and_whom_all_follow),
+		cmocka_unit_test(the_status_says_why_another_algorithm_is_in_use),
 		cmocka_unit_test(the_map_is_written_as_a_topology),
 		cmocka_unit_test(what_is_not_as_expected_is_told),
 	};

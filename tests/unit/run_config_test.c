@@ -487,9 +487,6 @@ static void what_is_not_built_is_refused_by_name(void **state)
 			"yet; use coalesced"},
 		{"switch.routing-delay=1ns",
 			"r.yaml: a switch.routing-delay on the real clock is not built yet; use 0ns"},
-		{"mapper.routes=mapper",
-			"r.yaml: mapper.routes: mapper is not built yet; 'static' has "
-			"the file's routes"},
 		{"nic.selector=detect",
 			"r.yaml: nic.selector detect chooses between 2 sets of routes; "
 			"use 'routing.algorithm: ud+ud-itb'"},

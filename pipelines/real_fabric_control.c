@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Mapped routes of a real-clock fabric: the control plane of its devices, as its file says, and the
+ * control thread that runs it. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <rte_lcore.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "control_plane.h"
+#include "fabric_devices.h"
+#include "route_algorithm.h"
+
+#define PRIORITY_AUTO   1
+#define PRIORITY_ALWAYS 2
+
+/* Questions that a mapper asks at a time, and how often each: with the usual retry a device has a
+ * fifth of a second to answer. */
+#define OUTSTANDING 32
+#define TRIES       10
+#define STANDBYS    4
+/* Idle twice, so far apart; a frame takes less to the far end's ring. */
+#define SETTLE_PS PS_PER_MS
+
+/* The longest payload of the mapper; part of an image. Shorter where the MTU is. */
+#define PAYLOAD_MAX 2048
+#define PAYLOAD_MIN 512
+#define PART_BYTES  (PAYLOAD_MIN - 256)
+
+/* How long the control thread sleeps at most: while something is under way, and otherwise. It looks
+ * for frames only when it is awake. */
+#define SLEEP_BUSY_PS (100 * PS_PER_US)
+#define SLEEP_IDLE_PS PS_PER_MS
+/* After a frame more are likely. */
+#define BUSY_FOR_PS (5 * PS_PER_MS)
+/* In a turn the control plane's time moves on by this at most. A thread that has computed routes,
+ * or was not given a CPU, has looked at nothing meanwhile: nobody was silent, and the mappers of
+ * this process must not take over from each other. */
+#define STEP_MAX_PS (10 * PS_PER_MS)
+
+struct fabric_control {
+	struct real_fabric *fabric;
+	struct control_plane *plane;
+	struct control_plane_device *device;
+	unsigned devices;
+	struct fabric_key key;
+	struct topology *expect; /* NULL: the fabric's own */
+	pthread_t thread;
+	bool running;
+	atomic_bool halt;
+};
+
+/* --- what the file says --- */
+
+static uint32_t payload_bytes(const struct run_config *run)
+{
+	return run->nic.mtu_bytes < PAYLOAD_MAX ? run->nic.mtu_bytes : PAYLOAD_MAX;
+}
+
+static struct mapper_config mapper_of(const struct run_config *run)
+{
+	const struct run_config_mapper *mapper = &run->mapper;
+
+	return (struct mapper_config){
+		.algorithm = route_algorithm_find(run_algorithm_name(run->routing.algorithm)),
+		.fallback = route_algorithm_find("ud"),
+		.tables = run->routing.mode == RUN_ROUTING_TABLE,
+		.options = {.seed = run->seed,
+			.alternatives = run->routing.alternatives,
+			.granularity = run->routing.granularity == RUN_GRANULARITY_SWITCH
+					       ? ROUTE_PER_SWITCH_PAIR
+					       : ROUTE_PER_HOST_PAIR},
+		.vcs = run->sw.vcs,
+		.listen_ps = mapper->listen_ps,
+		.heartbeat_ps = mapper->heartbeat_ps,
+		.takeover_ps = mapper->takeover_ps,
+		.others_ps = 2 * mapper->takeover_ps,
+		.standbys = STANDBYS,
+		.gather_ps = mapper->gather_ps,
+		.linger_ps = mapper->linger_ps,
+		.sweep_ps = mapper->sweep_ps,
+		.discovery = {.outstanding = OUTSTANDING,
+			.retry_ps = mapper->retry_ps,
+			.tries = TRIES},
+		.distribution = {.outstanding = OUTSTANDING,
+			.retry_ps = mapper->retry_ps,
+			.tries = TRIES,
+			.part_bytes = payload_bytes(run) - PAYLOAD_MIN + PART_BYTES,
+			.drain_ps = mapper->drain_ps,
+			.settle_ps = SETTLE_PS},
+	};
+}
+
+static void add_device(struct fabric_control *control, enum device_kind kind, uint32_t number)
+{
+	const struct real_fabric_options *options = &control->fabric->options;
+	enum run_mapper_mode mode = RUN_MAPPER_NEVER;
+
+	if (kind == DEVICE_HOST)
+		mode = run_config_mapper_mode(
+			options->run, options->topology->host_at[number].name);
+	control->device[control->devices++] = (struct control_plane_device){
+		.kind = kind,
+		.number = number,
+		.candidate = mode != RUN_MAPPER_NEVER,
+		.priority = mode == RUN_MAPPER_ALWAYS ? PRIORITY_ALWAYS : PRIORITY_AUTO,
+	};
+}
+
+static int list_devices(struct fabric_control *control, struct fault *fault)
+{
+	const struct real_fabric_options *options = &control->fabric->options;
+	const struct topology *topology = options->topology;
+
+	control->device =
+		calloc(topology->switches + topology->hosts + 1u, sizeof(*control->device));
+	if (control->device == NULL)
+		return fault_set(fault, ENOMEM, "no memory for a control plane");
+	for (uint32_t i = 0; i < topology->switches; i++)
+		if (options->switch_here == NULL || options->switch_here[i])
+			add_device(control, DEVICE_SWITCH, i);
+	for (uint32_t i = 0; i < topology->hosts; i++)
+		if (options->host_here == NULL || options->host_here[i])
+			add_device(control, DEVICE_HOST, i);
+	return 0;
+}
+
+/* What the file names beside itself. */
+static int open_files(struct fabric_control *control, struct fault *fault)
+{
+	const struct run_config_mapper *mapper = &control->fabric->options.run->mapper;
+	int result = 0;
+
+	if (mapper->key != NULL)
+		result = fabric_key_load(&control->key, mapper->key, fault);
+	if (result < 0 || mapper->expect == NULL)
+		return result;
+	control->expect = topology_is_generated(mapper->expect)
+				  ? topology_generate(mapper->expect, fault)
+				  : topology_load(mapper->expect, fault);
+	return control->expect == NULL ? -EINVAL : 0;
+}
+
+/* Above what former lives of these devices have said. */
+static uint64_t counter_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static int create_plane(struct fabric_control *control, struct fault *fault)
+{
+	const struct real_fabric_options *options = &control->fabric->options;
+	const struct run_config *run = options->run;
+	const struct control_plane_config config = {
+		.topology = options->topology,
+		.device = control->device,
+		.devices = control->devices,
+		.session = options->session,
+		.counter = counter_now(),
+		.key = run->mapper.key != NULL ? &control->key : NULL,
+		.mapper = mapper_of(run),
+		.lease_ps = run->mapper.lease_ps,
+		.report_retry_ps = run->mapper.retry_ps,
+		.frame_bytes = FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + payload_bytes(run),
+		.expect = control->expect != NULL ? control->expect : options->topology,
+		.announce = control->expect != NULL ? "mapper" : NULL,
+	};
+
+	if (run->nic.mtu_bytes < PAYLOAD_MIN)
+		return fault_set(fault, EINVAL,
+			"%s: nic.mtu is %u, %u or more were expected with 'mapper.routes: mapper'",
+			run->origin, run->nic.mtu_bytes, PAYLOAD_MIN);
+	control->plane = control_plane_create(&config, 0);
+	return control->plane != NULL ? 0
+				      : fault_set(fault, ENOMEM, "no memory for a control plane");
+}
+
+int fabric_control_create(struct real_fabric *fabric, struct fault *fault)
+{
+	struct fabric_control *control;
+	int result;
+
+	if (fabric->options.run->mapper.routes != RUN_ROUTES_MAPPER)
+		return 0;
+	control = fabric->control = calloc(1, sizeof(*control));
+	if (control == NULL)
+		return fault_set(fault, ENOMEM, "no memory for a control plane");
+	control->fabric = fabric;
+	result = list_devices(control, fault);
+	if (result == 0)
+		result = open_files(control, fault);
+	return result == 0 ? create_plane(control, fault) : result;
+}
+
+void fabric_control_destroy(struct real_fabric *fabric)
+{
+	struct fabric_control *control = fabric->control;
+
+	if (control == NULL)
+		return;
+	control_plane_destroy(control->plane);
+	topology_destroy(control->expect);
+	fabric_key_wipe(&control->key);
+	free(control->device);
+	free(control);
+	fabric->control = NULL;
+}
+
+struct device_control *fabric_control_of(
+	const struct real_fabric *fabric, enum device_kind kind, uint32_t number)
+{
+	return fabric->control == NULL
+		       ? NULL
+		       : control_plane_control(fabric->control->plane, kind, number);
+}
+
+bool fabric_is_routed(const struct real_fabric *fabric)
+{
+	return fabric->control == NULL || control_plane_is_routed(fabric->control->plane);
+}
+
+void fabric_control_why(const struct real_fabric *fabric, struct fault *fault)
+{
+	const char *why = control_plane_why(fabric->control->plane);
+
+	if (!fabric->control->running)
+		why = "no control thread could be started";
+	fault_set(fault, EINVAL, "traffic began without mapped routes from and to all hosts: %s",
+		why != NULL ? why : "no mapper has found all of them in time");
+}
+
+bool fabric_control_ask(struct real_fabric *fabric, const char *request)
+{
+	return fabric->control != NULL && control_plane_ask(fabric->control->plane, request);
+}
+
+/* --- the thread --- */
+
+static void sleep_for(weft_time time)
+{
+	const struct timespec span = {.tv_sec = (time_t)(time / PS_PER_S),
+		.tv_nsec = (long)(time % PS_PER_S / PS_PER_NS)};
+
+	nanosleep(&span, NULL);
+}
+
+static void *run_plane(void *ctx)
+{
+	struct fabric_control *control = ctx;
+	const struct clock *clock = &control->fabric->clock;
+	weft_time now = 0, before = clock_now(clock), busy_until = 0;
+
+	while (!atomic_load_explicit(&control->halt, memory_order_relaxed)) {
+		weft_time wall = clock_now(clock), due, longest;
+
+		now += wall - before < STEP_MAX_PS ? wall - before : STEP_MAX_PS;
+		before = wall;
+		due = control_plane_turn(control->plane, now, wall);
+		if (control_plane_is_busy(control->plane))
+			busy_until = wall + BUSY_FOR_PS;
+		longest = wall < busy_until ? SLEEP_BUSY_PS : SLEEP_IDLE_PS;
+		if (due > now)
+			sleep_for(due - now < longest ? due - now : longest);
+		else
+			sched_yield();
+	}
+	return NULL;
+}
+
+/* A thread of EAL's for such work: on no CPU that a loop is pinned to. Without one there are no
+ * routes, and fabric_control_why() says so. */
+void fabric_control_start(struct real_fabric *fabric)
+{
+	struct fabric_control *control = fabric->control;
+
+	if (control == NULL)
+		return;
+	atomic_store(&control->halt, false);
+	control->running = rte_ctrl_thread_create(
+				   &control->thread, "weft-control", NULL, run_plane, control) == 0;
+}
+
+void fabric_control_stop(struct real_fabric *fabric)
+{
+	struct fabric_control *control = fabric->control;
+
+	if (control == NULL || !control->running)
+		return;
+	atomic_store(&control->halt, true);
+	pthread_join(control->thread, NULL);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* A whole fabric on the real clock whose routes a mapper finds, with traffic, while cables are cut
+ * and joined. A second thread gives the orders and reads the status, as 'weft lab' does. */
+
+#include <jansson.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "eal_tests.h"
+#include "real_fabric.h"
+#include "run_result.h"
+#include "telemetry_client.h"
+
+#define PATIENCE_MS 20000
+#define LOOK_MS     10
+
+/* 4 switches, each joined with each, 8 hosts. */
+#define NETWORK "full:switches=4,hosts=2"
+
+static const char run_text[] = "weft: run/1\n"
+			       "topology: \"" NETWORK "\"\n"
+			       "clock: real\n"
+			       "seed: 7\n"
+			       "link: {rate: 1Gbps, delay: 1us}\n"
+			       "switch: {buffer: 64KiB, mtu: 2KiB}\n"
+			       "nic: {retry: 20ms, mtu: 2KiB}\n"
+			       "hello: 50ms\n"
+			       "routing: {algorithm: ud, mode: source, alternatives: 1}\n"
+			       "mapper: {routes: mapper}\n"
+			       "traffic:\n"
+			       "  - {pattern: uniform, from: all, load: 2%, message: 3KiB}\n"
+			       "measure: {duration: 60s}\n";
+
+struct attendant {
+	int client;
+	char path[64];
+	atomic_bool stop; /* the run is to end */
+	/* What it found; asserted when both threads have ended. */
+	const char *failed;
+	uint64_t generation, hosts, cables, miscabled;
+};
+
+static void nap(void)
+{
+	const struct timespec time = {.tv_nsec = LOOK_MS * 1000000L};
+
+	nanosleep(&time, NULL);
+}
+
+static void order(struct attendant *attendant, const char *text)
+{
+	char command[160], reply[1024];
+
+	/* The program's loop takes one at a time. */
+	snprintf(command, sizeof(command), "/weft/control,%s", text);
+	for (unsigned i = 0; i < PATIENCE_MS / LOOK_MS; i++) {
+		if (telemetry_client_call(attendant->client, command, reply, sizeof(reply),
+			    PATIENCE_MS, NULL) > 0 &&
+			strstr(reply, "error") == NULL)
+			return;
+		nap();
+	}
+	attendant->failed = "an order was not taken";
+}
+
+static json_t *read_status(struct attendant *attendant)
+{
+	char text[96];
+	json_t *all = NULL;
+
+	snprintf(text, sizeof(text), "mapper status %s", attendant->path);
+	order(attendant, text);
+	for (unsigned i = 0; i < PATIENCE_MS / LOOK_MS && all == NULL; i++) {
+		nap();
+		all = json_load_file(attendant->path, 0, NULL);
+	}
+	remove(attendant->path);
+	return all;
+}
+
+static uint64_t number_of(const json_t *object, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(object, key));
+}
+
+/* The mapper that leads, its tables in use everywhere; false if there is none. */
+static bool look(struct attendant *attendant)
+{
+	json_t *all = read_status(attendant);
+	const json_t *mapper, *agent;
+	bool leads = false, paused = false;
+	size_t i;
+
+	json_array_foreach(json_object_get(all, "mappers"), i, mapper)
+	{
+		const char *state = json_string_value(json_object_get(mapper, "state"));
+
+		if (state == NULL || strcmp(state, "leading") != 0)
+			continue;
+		leads = !json_is_true(json_object_get(mapper, "changing"));
+		attendant->generation = number_of(mapper, "generation");
+		attendant->hosts = number_of(mapper, "hosts");
+		attendant->cables = number_of(mapper, "cables");
+		attendant->miscabled = json_array_size(json_object_get(mapper, "miscabled"));
+	}
+	json_array_foreach(json_object_get(all, "agents"), i, agent) paused |=
+		json_is_true(json_object_get(agent, "paused"));
+	json_decref(all);
+	return leads && !paused;
+}
+
+/* Until the map has so many cables and its tables are in use. */
+static void wait_for(struct attendant *attendant, uint64_t cables)
+{
+	for (unsigned i = 0; i < PATIENCE_MS / LOOK_MS && attendant->failed == NULL; i++)
+		if (look(attendant) && attendant->cables == cables && attendant->hosts == 8 &&
+			attendant->generation > 0)
+			return;
+	attendant->failed = "the mapper does not find what is there";
+}
+
+#define CABLES (6 + 8)
+
+static void *operate(void *ctx)
+{
+	static const char *const cable[][2] = {
+		{"s0:0", "s1:0"}, {"s0:1", "s2:0"}, {"s2:2", "s3:2"}};
+	struct attendant *attendant = ctx;
+	char text[64];
+
+	wait_for(attendant, CABLES);
+	for (unsigned i = 0; i < 3; i++)
+		for (unsigned joined = 0; joined < 2; joined++) {
+			for (unsigned end = 0; end < 2; end++) {
+				snprintf(text, sizeof(text), "link %s %s", cable[i][end],
+					joined ? "up" : "down");
+				order(attendant, text);
+			}
+			wait_for(attendant, CABLES - 1 + joined);
+			for (unsigned naps = 0; naps < 20; naps++)
+				nap();
+		}
+	atomic_store(&attendant->stop, true);
+	return NULL;
+}
+
+static void a_cut_cable_loses_repeats_and_reorders_nothing(void **state)
+{
+	struct attendant attendant = {.failed = NULL};
+	struct fault fault = {""};
+	struct run_config *config =
+		run_config_parse(run_text, strlen(run_text), "test", NULL, 0, &fault);
+	struct topology *topology = topology_generate(NETWORK, &fault);
+	struct real_fabric_options options = {
+		.topology = topology, .run = config, .name = "test", .session = 1};
+	struct run_result *result = calloc(1, sizeof(*result));
+	struct real_fabric *fabric;
+	pthread_t thread;
+
+	if (config == NULL)
+		fail_msg("%s", fault.text);
+	fabric = real_fabric_create(&options, &fault);
+	if (fabric == NULL)
+		fail_msg("%s", fault.text);
+	snprintf(attendant.path, sizeof(attendant.path), "/tmp/weft-mapped-%d", (int)getpid());
+	attendant.client = telemetry_client_open(eal_prefix(), PATIENCE_MS, &fault);
+	assert_true(attendant.client >= 0);
+	assert_int_equal(pthread_create(&thread, NULL, operate, &attendant), 0);
+	real_fabric_run(fabric, WEFT_TIME_NEVER, &attendant.stop);
+	pthread_join(thread, NULL);
+	telemetry_client_close(attendant.client);
+	if (attendant.failed != NULL)
+		fail_msg("%s: %u cables, %u hosts", attendant.failed, (unsigned)attendant.cables,
+			(unsigned)attendant.hosts);
+	assert_int_equal(attendant.miscabled, 0);
+	assert_int_equal(real_fabric_result(fabric, result, &fault), 0);
+	assert_int_equal(real_fabric_judge(fabric, &fault), 0);
+	assert_true(result->messages.delivered > 1000);
+	assert_int_equal(result->messages.delivered, result->messages.injected);
+	assert_int_equal(result->lost, 0);
+	assert_int_equal(result->duplicated, 0);
+	assert_int_equal(result->out_of_order, 0);
+	run_result_free(result);
+	free(result);
+	real_fabric_destroy(fabric);
+	topology_destroy(topology);
+	run_config_destroy(config);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_cut_cable_loses_repeats_and_reorders_nothing),
+	};
+	char name[] = "mapped", *argv[] = {name, NULL};
+	char prefix[EAL_PREFIX_MAX];
+	const struct eal_options options = {.prefix = prefix, .memory_mib = 512};
+	struct fault fault = {""};
+	int failed;
+
+	snprintf(prefix, sizeof(prefix), "weft-mapped-%d", (int)getpid());
+	if (eal_start(1, argv, &options, &fault) < 0) {
+		fprintf(stderr, "%s\n", fault.text);
+		return 1;
+	}
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	eal_stop();
+	return failed;
+}
