@@ -291,6 +291,16 @@ void fabric_drain(struct fabric *fabric)
 	fabric_run(fabric, 2 * refresh_steps + 4u * fabric->config.delay_steps, 0);
 }
 
+void fabric_exchange(struct fabric *fabric, uint32_t at, const struct route_table *table)
+{
+	const struct switch_routing routing = {.port = route_table_row(table, at),
+		.alternatives = route_table_alternatives(table, at),
+		.hosts = table->hosts};
+
+	assert_null(table->vc_rule);
+	assert_int_equal(switch_set_routing(fabric->switch_at[at].sw, &routing), 0);
+}
+
 void fabric_cut(struct fabric_end *end, bool cut)
 {
 	end->out->cut = end->in->cut = cut;

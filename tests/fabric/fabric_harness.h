@@ -52,6 +52,7 @@ struct fabric_config {
 	weft_time hello_ps, refresh_ps, watchdog_ps;
 	const struct route_algorithm *algorithm; /* of the tables; NULL: up/down */
 	bool no_classes; /* switches do not follow the VC classes of the tables */
+	bool overtakes;  /* packets of a flow may take several ways */
 };
 
 struct fabric_control {
@@ -125,7 +126,7 @@ struct fabric {
 	uint64_t pool_packets, live;
 	bool injecting;
 	uint32_t credit_loss_ppm, data_loss_ppm;
-	uint64_t injected, delivered, missing, discarded, lost;
+	uint64_t injected, delivered, missing, discarded, lost, overtaken;
 };
 
 /* A network that stands: all links up, all buffers granted, nobody sends yet. The topology stays
@@ -141,6 +142,9 @@ void fabric_run_packets(struct fabric *fabric, uint64_t packets, uint64_t check_
 /* Nobody sends any more; until nothing is under way and the credits have gone round. Fails if it
  * does not get there. */
 void fabric_drain(struct fabric *fabric);
+
+/* The switch goes by this table from now on, which has no VC classes and outlives its use. */
+void fabric_exchange(struct fabric *fabric, uint32_t at, const struct route_table *table);
 
 /* Cuts or mends both directions of the link of this end. */
 void fabric_cut(struct fabric_end *end, bool cut);
