@@ -15,11 +15,13 @@
 #include <unistd.h>
 
 #include "lab_control.h"
+#include "lab_mapping.h"
 #include "run_config_json.h"
 #include "run_result.h"
 
 #define STEP_MS  20
-#define DRAIN_MS 4000 /* for what is under way when traffic ends */
+#define DRAIN_MS 4000  /* for what is under way when traffic ends */
+#define MAP_MS   10000 /* for a mapper that is at work when traffic is to begin */
 
 struct lab_run {
 	const struct lab_arguments *arguments;
@@ -36,6 +38,12 @@ static void sleep_ms(int ms)
 	const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000L};
 
 	nanosleep(&time, NULL);
+}
+
+/* Other processes of the lab run on other machines: what leaves this one may arrive there. */
+static bool partial(const struct lab_run *run)
+{
+	return run->state.processes < run->lab.plan->processes;
 }
 
 /* --- orders --- */
@@ -209,6 +217,49 @@ static int collect_drained(struct lab_run *run, struct fault *fault)
 	return result;
 }
 
+/* --- routes --- */
+
+/* 1: the mapper has done its work on all that are there; 0: not yet, and why. */
+static int is_mapped(struct lab_run *run, struct fault *fault)
+{
+	json_t *mapping = lab_mapping_create();
+	int result = 0;
+
+	for (unsigned i = 0; i < run->state.processes && result == 0; i++) {
+		if (is_gone(run, i))
+			continue;
+		result = lab_mapping_add(mapping, &run->connection[i], &run->state.process[i],
+			run->state.dir, fault);
+		if (result < 0 && is_gone(run, i))
+			result = 0;
+	}
+	if (result == 0)
+		result = lab_mapping_done(mapping, !partial(run) && !is_any_gone(run), fault);
+	json_decref(mapping);
+	return result;
+}
+
+/* What is sent before there are routes waits, and would be measured. */
+static int wait_mapped(struct lab_run *run, struct fault *fault)
+{
+	struct fault why;
+	int done = 0;
+
+	if (run->lab.config->run.mapper.routes == RUN_ROUTES_STATIC)
+		return 0;
+	for (int waited = 0; (done = is_mapped(run, &why)) == 0; waited += STEP_MS) {
+		if (lab_interrupted())
+			return fault_set(fault, EINTR, "interrupted");
+		if (waited >= MAP_MS)
+			return fault_set(fault, ETIMEDOUT,
+				"after %d ms not every device has routes: %s", MAP_MS, why.text);
+		sleep_ms(STEP_MS);
+	}
+	if (done < 0)
+		*fault = why;
+	return done < 0 ? done : 0;
+}
+
 /* --- the run --- */
 
 static int send_traffic(struct lab_run *run, weft_time duration, struct fault *fault)
@@ -237,7 +288,9 @@ static int measure(struct lab_run *run, struct fault *fault)
 	if (run->lab.config->run.traffic.count == 0)
 		return fault_set(
 			fault, EINVAL, "%s: it has no 'traffic' to be sent", run->lab.path);
-	result = collect_before(run, fault);
+	result = wait_mapped(run, fault);
+	if (result == 0)
+		result = collect_before(run, fault);
 	if (result == 0)
 		result = send_traffic(run, duration, fault);
 	/* The processes began later than we did, each a little. */
@@ -305,12 +358,6 @@ static int write_result(const struct lab_run *run, struct fault *fault)
 		written = json_dump_file(document, path, JSON_INDENT(2));
 	json_decref(document);
 	return written == 0 ? 0 : fault_set(fault, EIO, "%s: cannot be written", path);
-}
-
-/* Other processes of the lab run on other machines: what leaves this one may arrive there. */
-static bool partial(const struct lab_run *run)
-{
-	return run->state.processes < run->lab.plan->processes;
 }
 
 static bool good(const struct lab_run *run)
