@@ -23,7 +23,10 @@ void mapper_agent_fini(struct mapper_agent *agent)
 {
 	free(agent->image);
 	free(agent->staged);
+	free(agent->senders);
 	agent->image = agent->staged = NULL;
+	agent->senders = NULL;
+	agent->sender_count = agent->sender_room = 0;
 }
 
 static void drop_staged(struct mapper_agent *agent)
@@ -34,16 +37,53 @@ static void drop_staged(struct mapper_agent *agent)
 	agent->stage = MAPPER_STAGE_NONE;
 }
 
+/* The place of this identity among the senders, or where it is to be put. */
+static unsigned place_of(const struct mapper_agent *agent, uint64_t sender)
+{
+	unsigned low = 0, high = agent->sender_count;
+
+	while (low < high) {
+		unsigned middle = low + (high - low) / 2;
+
+		if (agent->senders[middle].id < sender)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool make_room(struct mapper_agent *agent)
+{
+	unsigned room = agent->sender_room == 0 ? 4 : 2 * agent->sender_room;
+	struct mapper_agent_sender *senders;
+
+	if (agent->sender_count < agent->sender_room)
+		return true;
+	if (room > MAPPER_AGENT_SENDERS)
+		return false;
+	senders = realloc(agent->senders, room * sizeof(*senders));
+	if (senders == NULL)
+		return false;
+	agent->senders = senders;
+	agent->sender_room = room;
+	return true;
+}
+
 /* NULL if there is no room for another one. Only genuine messages get here. */
 static struct replay_window *window_of(struct mapper_agent *agent, uint64_t sender)
 {
-	for (unsigned i = 0; i < agent->sender_count; i++)
-		if (agent->senders[i].id == sender)
-			return &agent->senders[i].window;
-	if (agent->sender_count == MAPPER_AGENT_SENDERS)
+	unsigned at = place_of(agent, sender);
+
+	if (at < agent->sender_count && agent->senders[at].id == sender)
+		return &agent->senders[at].window;
+	if (!make_room(agent))
 		return NULL;
-	agent->senders[agent->sender_count].id = sender;
-	return &agent->senders[agent->sender_count++].window;
+	memmove(&agent->senders[at + 1], &agent->senders[at],
+		(agent->sender_count - at) * sizeof(*agent->senders));
+	agent->senders[at] = (struct mapper_agent_sender){.id = sender};
+	agent->sender_count++;
+	return &agent->senders[at].window;
 }
 
 /* Genuine, new, and meant for this life of this device. */

@@ -9,7 +9,8 @@
  * heard within the lease.
  *
  * No clock: 'now' is an argument and does not go back. One thread. Memory is allocated only for
- * images that an obeyed mapper sends, up to the configured size.
+ * images that an obeyed mapper sends, up to the configured size, and for who has ever sent a
+ * genuine command, 24 bytes for each.
  */
 
 #include <stdbool.h>
@@ -19,7 +20,9 @@
 #include "replay.h"
 #include "weft_time.h"
 
-#define MAPPER_AGENT_SENDERS 256
+/* Mappers whose counters are remembered, for the whole life of the agent: to forget one would let
+ * its messages be replayed. As many as there are numbers for hosts. */
+#define MAPPER_AGENT_SENDERS 65536
 #define MAPPER_RANK_NONE     0xFFFF
 #define MAPPER_RANK_OTHER    0xFFFE /* stands by behind those who have a rank */
 
@@ -92,8 +95,8 @@ struct mapper_agent {
 	bool reporting, report_up;
 	weft_time report_due;
 
-	struct mapper_agent_sender senders[MAPPER_AGENT_SENDERS];
-	unsigned sender_count;
+	struct mapper_agent_sender *senders; /* in the order of identities */
+	unsigned sender_count, sender_room;
 	uint64_t refused[MAPPER_REFUSED_COUNT], obeyed;
 };
 

@@ -477,6 +477,34 @@ static void routes_that_can_deadlock_are_used_only_if_that_is_wanted(void **stat
 	}
 }
 
+/* More than an agent once remembered. The greatest is left, and everybody else stands by. */
+static void however_many_lead_at_once_one_is_left(void **state)
+{
+	static const char *const networks[] = {
+		"irregular:switches=16,degree=4,hosts=2,ports=8,seed=1", "rlft:ports=12,stages=3"};
+
+	for (unsigned trial = 0; trial < 2; trial++) {
+		struct topology *topology = topology_generate(networks[trial], &(struct fault){0});
+		struct mapper_config config = fabric_config(trial == 0 ? "ud" : "dmodk", true);
+		struct mapper_fabric fabric;
+		uint64_t led = 0;
+
+		config.listen_ps = 0;
+		fabric_start(&fabric, topology, &config, 1);
+		run(&fabric, A_WHILE);
+		assert_int_equal(leading_host(&fabric), topology->hosts - 1);
+		the_leader(&fabric);
+		fabric_assert_works(&fabric);
+		for (uint32_t i = 0; i < topology->switches; i++)
+			assert_int_equal(
+				fabric.net.switch_agent[i].refused[MAPPER_REFUSED_NO_ROOM], 0);
+		for (uint32_t i = 0; i < topology->hosts; i++)
+			led += fabric.mapper[i].counters.led;
+		assert_int_equal(led, topology->hosts);
+		end_all(&fabric);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_fabric_gets_one_mapper_and_routes),
 	FABRIC_TEST(a_cut_cable_is_mapped_around_and_only_changes_are_sent, torus_of_16),
@@ -492,6 +520,7 @@ static const struct CMUnitTest tests[] = {
 	FABRIC_TEST(many_commands_of_a_lesser_mapper_cost_few_probes, torus_of_9),
 	cmocka_unit_test(
 		several_algorithms_a_root_and_service_levels_are_as_static_routes_have_them),
+	cmocka_unit_test(however_many_lead_at_once_one_is_left),
 	cmocka_unit_test(routes_that_want_other_vcs_are_not_used),
 	cmocka_unit_test(routes_that_can_deadlock_are_used_only_if_that_is_wanted),
 };
