@@ -2,9 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /*
- * The agent of a switch under messages of somebody who has the key, or has not. With the key it may
- * do what a mapper may, and still nothing gets out of range: images in use are good ones, nothing
- * is staged beyond its size. Without the key nothing changes at all.
+ * The agents of a switch and of a host under messages of somebody who has the key, or has not.
+ * With the key they may do what a mapper may, and still nothing gets out of range: images in use
+ * are good ones, and what is read from them is in range; nothing is staged beyond its size. Without
+ * the key nothing changes at all.
  *
  * Input: records of a command, a length (2 bytes) and that many bytes of payload. Bit 0 of the
  * command says whether the tag is made right.
@@ -25,6 +26,8 @@
 
 #define PORTS     8
 #define IMAGE_MAX 4096
+#define SWITCH_ID 77
+#define HOST_ID   78
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -54,10 +57,41 @@ static void require_good(const struct mapper_agent *agent)
 {
 	REQUIRE(agent->staged_bytes <= agent->staged_total || agent->staged == NULL);
 	REQUIRE(agent->staged == NULL || agent->staged_total <= IMAGE_MAX);
-	REQUIRE(agent->image == NULL ||
-		table_image_check(agent->image, agent->image_bytes, MAPPER_SWITCH, PORTS));
+	REQUIRE(agent->image == NULL || table_image_check(agent->image, agent->image_bytes,
+						agent->config.kind, agent->config.ports));
 	REQUIRE(agent->sender_count <= MAPPER_AGENT_SENDERS);
 	REQUIRE(agent->stage < MAPPER_STAGE_COUNT && agent->way_length <= MAPPER_BACK_MAX);
+}
+
+static void require_route(void *context, const struct table_image_route *route)
+{
+	const struct mapper_agent *agent = context;
+
+	REQUIRE(route->destination < table_image_hosts(agent->image));
+	REQUIRE(route->length <= FRAME_ROUTE_MAX);
+	if (route->length > 0)
+		REQUIRE(route->elements >= agent->image &&
+			route->elements + route->length <= agent->image + agent->image_bytes &&
+			route->elements[route->length - 1] == ROUTE_TYPE_HOST);
+}
+
+/* As a device reads what it is to use. */
+static void read_image(struct mapper_agent *agent)
+{
+	static uint64_t sets[65536];
+	struct table_image_switch tables;
+	struct queuing *queuing;
+
+	if (agent->config.kind == MAPPER_SWITCH) {
+		table_image_read_switch(agent->image, PORTS, &tables, sets);
+		REQUIRE(table_image_queues(agent->image) <= FRAME_VCS_MAX);
+		return;
+	}
+	table_image_each_route(agent->image, require_route, agent);
+	REQUIRE(table_image_queuing(agent->image, &queuing) == 0);
+	for (uint32_t to = 0; to < table_image_hosts(agent->image); to++)
+		REQUIRE(queuing_sl(queuing, 0, to) < FRAME_VCS_MAX);
+	queuing_destroy(queuing);
 }
 
 static void try_payload(
@@ -67,9 +101,12 @@ static void try_payload(
 	static struct mapper_frame answer;
 	struct mapper_agent before = *agent;
 	unsigned length = build(frame, payload, bytes, tagged);
-	unsigned orders = mapper_agent_receive(agent, 1, 3, frame, length, &answer);
+	unsigned orders = mapper_agent_receive(
+		agent, 1, agent->config.kind == MAPPER_SWITCH ? 3 : 0, frame, length, &answer);
 
 	require_good(agent);
+	if (orders & MAPPER_AGENT_COMMIT)
+		read_image(agent);
 	if (orders & MAPPER_AGENT_ANSWER)
 		REQUIRE(frame_check(answer.data, answer.bytes) == FRAME_FAULT_OK);
 	if (tagged)
@@ -79,21 +116,29 @@ static void try_payload(
 	REQUIRE(memcmp(&before, agent, sizeof(before)) == 0);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void init(struct mapper_agent *agent, enum mapper_device_kind kind)
 {
-	const struct mapper_agent_config config = {.id = 77,
+	const struct mapper_agent_config config = {
+		.id = kind == MAPPER_SWITCH ? SWITCH_ID : HOST_ID,
 		.session = 5,
-		.kind = MAPPER_SWITCH,
-		.ports = PORTS,
+		.kind = (uint8_t)kind,
+		.ports = kind == MAPPER_SWITCH ? PORTS : 1,
 		.name = "s",
 		.key = &key,
 		.lease_ps = 10,
 		.report_retry_ps = 10,
 		.image_bytes_max = IMAGE_MAX};
-	struct mapper_agent agent;
 
-	memset(&agent, 0, sizeof(agent));
-	mapper_agent_init(&agent, &config, 0);
+	mapper_agent_init(agent, &config, 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct mapper_agent agent[2];
+
+	memset(agent, 0, sizeof(agent));
+	init(&agent[0], MAPPER_SWITCH);
+	init(&agent[1], MAPPER_HOST);
 	while (size >= 3) {
 		unsigned bytes = (unsigned)(data[1] << 8 | data[2]);
 
@@ -101,10 +146,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			bytes = (unsigned)(size - 3);
 		if (bytes > FRAME_PAYLOAD_MAX)
 			bytes = FRAME_PAYLOAD_MAX;
-		try_payload(&agent, data + 3, bytes, (data[0] & 1) != 0);
+		for (unsigned i = 0; i < 2; i++)
+			try_payload(&agent[i], data + 3, bytes, (data[0] & 1) != 0);
 		data += 3 + bytes;
 		size -= 3 + bytes;
 	}
-	mapper_agent_fini(&agent);
+	mapper_agent_fini(&agent[0]);
+	mapper_agent_fini(&agent[1]);
 	return 0;
 }
