@@ -29,6 +29,7 @@ struct poll_switch_port {
 	uint64_t control_bad;               /* link-local frames with a wrong payload */
 	uint64_t no_mbuf;                   /* control frames that could not be made in time */
 	uint64_t arns_in, arns_out;         /* adaptive-routing notifications */
+	uint64_t agent_sent, agent_lost;    /* frames of the agent; lost: the link was not up */
 };
 
 /* Frames that went past the queues and leave with the next flush. */
@@ -45,7 +46,6 @@ struct poll_switch_control {
 	struct switch_tables *tables;   /* in use; NULL: none came yet */
 	bool paused;
 	uint64_t data_moved;      /* data frames in and out until the last turn, while paused */
-	uint64_t orders_lost;     /* frames to send whose port was down or not there */
 	uint64_t commits_refused; /* tables that this switch cannot use; it kept the old ones */
 };
 

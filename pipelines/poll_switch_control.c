@@ -28,31 +28,48 @@ void poll_switch_control_up(struct poll_switch *ps)
 	poll_switch_free_list(first);
 }
 
+/* The frame in a buffer; NULL with '*wait' if there may be one later. */
+static struct rte_mbuf *fill_mbuf(
+	struct poll_switch *ps, const struct device_order *order, bool *wait)
+{
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(ps->mapper.pool);
+	char *room;
+
+	*wait = mbuf == NULL;
+	if (mbuf == NULL)
+		return NULL;
+	room = rte_pktmbuf_append(mbuf, (uint16_t)order->bytes);
+	if (room != NULL) {
+		memcpy(room, order->frame, order->bytes);
+		return mbuf;
+	}
+	rte_pktmbuf_free(mbuf);
+	return NULL;
+}
+
 /* False: it has to wait. */
 static bool send(struct poll_switch *ps, const struct device_order *order, weft_time now)
 {
 	unsigned at = order->port;
-	struct rte_mbuf *mbuf;
-	char *room;
+	struct rte_mbuf *mbuf = NULL;
+	bool wait = false;
 
-	if (at >= ps->ports || (ps->present & ps->sw->linked & BIT64(at)) == 0) {
-		ps->mapper.orders_lost++;
+	if (at >= ps->ports)
+		return true;
+	if ((ps->present & ps->sw->linked & BIT64(at)) != 0) {
+		/* A link that takes nothing for long goes down. */
+		if (!transmitter_has_room(&ps->port[at].tx))
+			return false;
+		mbuf = fill_mbuf(ps, order, &wait);
+	}
+	if (wait)
+		return false;
+	if (mbuf == NULL) {
+		ps->port[at].agent_lost++;
 		return true;
 	}
-	/* A link that takes nothing for long goes down. */
-	if (!transmitter_has_room(&ps->port[at].tx))
-		return false;
-	mbuf = rte_pktmbuf_alloc(ps->mapper.pool);
-	if (mbuf == NULL)
-		return false;
-	room = rte_pktmbuf_append(mbuf, (uint16_t)order->bytes);
-	if (room == NULL) {
-		ps->mapper.orders_lost++;
-		rte_pktmbuf_free(mbuf);
-		return true;
-	}
-	memcpy(room, order->frame, order->bytes);
 	poll_switch_send_own(ps, at, mbuf, now);
+	ps->port[at].agent_sent++;
 	return true;
 }
 

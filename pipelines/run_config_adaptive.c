@@ -33,6 +33,11 @@ static int check_needs(
 			"routing.mode: source routes leave the switches nothing to choose: 'table' was "
 			"expected with 'adaptive: %s'",
 			name);
+	if (config->routing.algorithm == RUN_ALGORITHM_DOR)
+		return yaml_tree_refuse(run_config_nearest(root, "routing", "algorithm"), fault,
+			"routing.algorithm: dor's VC classes count on its own ways: another one was "
+			"expected with 'adaptive: %s'",
+			name);
 	if (config->routing.adaptive == RUN_ADAPTIVE_ARN && !config->sw.voq)
 		return yaml_tree_refuse(run_config_nearest(root, "switch", "voq"), fault,
 			"switch.voq: the detector looks at VOQs: 'true' was expected with 'adaptive: "

@@ -177,6 +177,7 @@ static void frames_of_the_agent_leave_by_the_ports_that_it_says(void **state)
 	turns(&bench, 100);
 	assert_int_equal(device_control_collect(control), PORTS);
 	for (unsigned i = 0; i < PORTS; i++) {
+		assert_int_equal(bench.ps->port[i].agent_sent, 1);
 		assert_int_equal(bench.host[i].mapper_seen, 1);
 		assert_int_equal(bench.host[i].mapper_payload, i + 20);
 	}
@@ -192,7 +193,7 @@ static void frames_for_ports_that_are_not_up_are_lost_and_hold_nothing_up(void *
 	assert_true(order_send(PORTS, 1));
 	turn(&bench);
 	assert_int_equal(device_control_collect(control), 2);
-	assert_int_equal(bench.ps->mapper.orders_lost, 2);
+	assert_int_equal(bench.ps->port[1].agent_lost, 1);
 	bench.host[1].silent = false;
 	turns(&bench, 100);
 	assert_int_equal(bench.host[1].mapper_seen, 0);

@@ -530,6 +530,9 @@ static void adaptive_routing_brings_what_it_needs_or_says_what_is_missing(void *
 		{"routing: {adaptive: oblivious, mode: source}\n",
 			"r.yaml:4:38: routing.mode: source routes leave the switches nothing to choose: "
 			"'table' was expected with 'adaptive: oblivious'"},
+		{"routing: {algorithm: dor, adaptive: oblivious}\n",
+			"r.yaml:4:22: routing.algorithm: dor's VC classes count on its own ways: "
+			"another one was expected with 'adaptive: oblivious'"},
 		{"routing: {adaptive: arn}\nswitch: {voq: false}\n",
 			"r.yaml:5:15: switch.voq: the detector looks at VOQs: 'true' was expected with "
 			"'adaptive: arn'"},
