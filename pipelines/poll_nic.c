@@ -167,6 +167,12 @@ static unsigned generate(struct poll_nic *pn, struct traffic *source, weft_time 
 	return count;
 }
 
+/* A schedule waits for a host that has no route now, as for one that is full. */
+static bool can_take(const struct poll_nic *pn, uint16_t to)
+{
+	return nic_routes_reaches(nic_config(pn->nic)->routes, to) && nic_has_room(pn->nic, to, 0);
+}
+
 static unsigned replay_goal(struct poll_nic *pn, weft_time now)
 {
 	struct poll_nic_goal *goal = &pn->goal;
@@ -175,7 +181,7 @@ static unsigned replay_goal(struct poll_nic *pn, weft_time now)
 
 	while (count < MESSAGES_A_TURN &&
 		goal_replay_poll(goal->replay, goal->rank, now - goal->from_ps, &due) &&
-		nic_has_room(pn->nic, goal->goal->host_of[due.to], 0)) {
+		can_take(pn, goal->goal->host_of[due.to])) {
 		struct nic_message message = {.destination = goal->goal->host_of[due.to],
 			.bytes = run_goal_bytes(due.bytes),
 			.generated_ps = goal->from_ps + due.due_ps};

@@ -94,6 +94,21 @@ static void add_faults(struct run_result *result, const uint64_t faults[FRAME_FA
 	}
 }
 
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* Messages of traffic sources that found no route. Those of a TAP are none of the run's. */
+static uint64_t passed_over(const struct poll_nic *pn)
+{
+	uint64_t count = nic_counters(pn->nic)[NIC_MESSAGES_UNREACHABLE];
+
+	return pn->tap.edge == NULL
+		       ? count
+		       : minus(count, edge_counters(pn->tap.edge)[EDGE_DROP_UNREACHABLE]);
+}
+
 static void add_host(struct run_result *result, const struct fabric_host *host)
 {
 	const uint64_t *count = nic_counters(host->poll->nic);
@@ -123,10 +138,16 @@ static void add_host(struct run_result *result, const struct fabric_host *host)
 	result->out_of_order += sink->out_of_order;
 	histogram_merge(&result->network_ns, &sink->network_ns);
 	histogram_merge(&result->total_ns, &sink->total_ns);
+	result->messages.dropped += passed_over(host->poll);
 	/* Messages of a TAP are generated where they are queued. */
 	if (host->poll->tap.edge != NULL)
 		result->messages.generated +=
 			edge_counters(host->poll->tap.edge)[EDGE_MESSAGES_OUT];
+	if (host->poll->mapper.control != NULL) {
+		run_result_count(result, "host_orders_lost", host->poll->mapper.orders_lost);
+		run_result_count(
+			result, "host_commits_refused", host->poll->mapper.commits_refused);
+	}
 }
 
 static int add_links(const struct real_fabric *fabric, struct run_result *result, weft_time time_ps)
@@ -161,11 +182,6 @@ static int add_links(const struct real_fabric *fabric, struct run_result *result
 		}
 	}
 	return 0;
-}
-
-static uint64_t minus(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
 }
 
 static void add_goal(struct run_result *result, const struct real_fabric *fabric)
@@ -209,7 +225,8 @@ int real_fabric_result(struct real_fabric *fabric, struct run_result *result, st
 	add_goal(result, fabric);
 	result->packets.generated = result->packets.injected;
 	result->packets.pending = minus(result->packets.injected, result->packets.delivered);
-	result->messages.pending = minus(result->messages.generated, result->messages.delivered);
+	result->messages.pending = minus(
+		result->messages.generated, result->messages.delivered + result->messages.dropped);
 	result->offered = offered_share(fabric, measured);
 	result->accepted = fabric_share(fabric, &fabric->at_warmup, &fabric->at_end, measured);
 	result->incomplete = fabric->incomplete;

@@ -314,8 +314,11 @@ void run_result_print(const struct run_result *result, FILE *out)
 		" discarded on the way\n",
 		"frames", result->packets.delivered, result->packets.retransmitted,
 		result->packets.dropped);
-	fprintf(out, "  %-22s %" PRIu64 " delivered, %" PRIu64 " pending at the end\n", "messages",
+	fprintf(out, "  %-22s %" PRIu64 " delivered, %" PRIu64 " pending at the end", "messages",
 		result->messages.delivered, result->messages.pending);
+	if (result->messages.dropped > 0)
+		fprintf(out, ", %" PRIu64 " dropped", result->messages.dropped);
+	putc('\n', out);
 	print_latency("network latency", &result->network_ns, out);
 	print_latency("total latency", &result->total_ns, out);
 	fprintf(out, "  %-22s %" PRIu64 " lost, %" PRIu64 " duplicated, %" PRIu64 " out of order\n",

@@ -216,8 +216,8 @@ static void count_pending(struct run_result *into)
 
 	packets->pending =
 		packets->injected > packets->delivered ? packets->injected - packets->delivered : 0;
-	messages->pending = messages->generated > messages->delivered
-				    ? messages->generated - messages->delivered
+	messages->pending = messages->generated > messages->delivered + messages->dropped
+				    ? messages->generated - messages->delivered - messages->dropped
 				    : 0;
 }
 

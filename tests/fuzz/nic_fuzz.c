@@ -4,7 +4,8 @@
 /*
  * An interface that receives whatever passes frame_check(), from a neighbour and peers that may lie
  * about everything: it keeps its own books straight and loses no packet. It sends messages itself,
- * so acknowledgements find something to speak of.
+ * so acknowledgements find something to speak of. Between frames its routes are exchanged, and it
+ * is paused, purged and let go on.
  *
  * Input: records of 16 bytes and a payload.
  */
@@ -143,6 +144,36 @@ static void send_message(struct bench *bench, uint8_t how)
 	nic_send(bench->nic, &message, bench->now);
 }
 
+/* To each host none, a route, or by table, as 'how' says. The former ones are freed at once. */
+static void change_routes(struct bench *bench, uint8_t how)
+{
+	const uint8_t route[] = {ROUTE_PORT_BIT | 3, ROUTE_TYPE_HOST};
+	struct nic_routes *routes = nic_routes_create(HOSTS);
+
+	REQUIRE(routes != NULL);
+	for (uint16_t to = 1; to < HOSTS; to++, how >>= 2) {
+		if (how & 1)
+			REQUIRE(nic_routes_add(routes, to, route, sizeof(route)) == 0);
+		else if (how & 2)
+			REQUIRE(nic_routes_by_table(routes, to) == 0);
+	}
+	REQUIRE(nic_set_routes(bench->nic, routes, bench->now) == 0);
+	nic_routes_destroy(bench->routes);
+	bench->routes = routes;
+}
+
+static void obey(struct bench *bench, uint8_t orders, uint8_t how)
+{
+	if (orders & 4)
+		change_routes(bench, how);
+	if (orders & 8)
+		nic_pause(bench->nic, bench->now);
+	if (orders & 16)
+		take_back(bench, nic_purge(bench->nic));
+	if (orders & 32)
+		nic_resume(bench->nic, bench->now);
+}
+
 /* A frame in transit: still a good one with the bytes that changed. */
 static void pass_on(struct bench *bench, struct weft_packet *packet)
 {
@@ -199,6 +230,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			send_message(&bench, data[14]);
 		if (data[13] & 2)
 			inject(&bench);
+		obey(&bench, data[13], data[14]);
 		receive(&bench, data, data + 16, bytes);
 		REQUIRE(nic_check(bench.nic) == NULL);
 		data += 16 + bytes;

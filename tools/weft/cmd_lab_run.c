@@ -174,7 +174,8 @@ static void take_off(struct run_result *result, const struct run_result *before)
 	result->packets.pending = minus(result->packets.injected, result->packets.delivered);
 	result->messages.generated =
 		minus(result->messages.generated, counter_of(before, "tap_messages_out"));
-	result->messages.pending = minus(result->messages.generated, result->messages.delivered);
+	result->messages.pending = minus(
+		result->messages.generated, result->messages.delivered + result->messages.dropped);
 	result->lost = minus(result->lost, before->lost);
 	result->duplicated = minus(result->duplicated, before->duplicated);
 	result->out_of_order = minus(result->out_of_order, before->out_of_order);
