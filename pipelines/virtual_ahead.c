@@ -7,11 +7,12 @@
  * its events is local.
  *
  * What an event needs is found step by step, each from what the step before has fetched: the
- * packet, its entry in the table, the output that stands there. So the three buckets that follow
- * the one whose turn it is are each one step further. Before the first step a bucket's events are
- * told apart by what they need, without branches: a branch that is guessed wrongly costs more than
- * all that is fetched for an event. Hints only: what is missed, or fetched in vain, changes no
- * result.
+ * packet, its entry in the table, the output that stands there. Which arrivals come next stands in
+ * their lanes, so at each one those a few places behind it are each one step further. Of the
+ * calendar's events the three buckets that follow the one whose turn it is are. Before the first
+ * step a bucket's events are told apart by what they need, without branches: a branch that is
+ * guessed wrongly costs more than all that is fetched for an event. Hints only: what is missed, or
+ * fetched in vain, changes no result.
  */
 
 #include <string.h>
@@ -28,7 +29,11 @@ INLINE void fetch(const void *memory)
 }
 
 /* What happens there: VIRTUAL_AHEAD_KINDS. */
-enum { ARRIVE, LEAVE, HOST_ARRIVE, HOST_SEND };
+enum { LEAVE, HOST_SEND };
+
+/* Arrivals between one step and the next. */
+#define ARRIVALS_STEP 4u
+#define HOST_STEP     3u
 
 static struct virtual_ahead_list *list_at(struct virtual_ahead *ahead, unsigned distance)
 {
@@ -54,11 +59,9 @@ static bool sort_next(struct virtual_fabric *fabric)
 	memset(list->count, 0, sizeof(list->count));
 	for (unsigned i = 0; i < count; i++) {
 		uint32_t order = event_key_order(events, bucket->key[i]);
-		unsigned kind = (VIRTUAL_DEVICE(order) >= fabric->switches ? HOST_ARRIVE : ARRIVE) +
-				(VIRTUAL_KIND(order) != VIRTUAL_ARRIVE);
+		unsigned kind = VIRTUAL_DEVICE(order) >= fabric->switches ? HOST_SEND : LEAVE;
 
-		list->event[kind][list->count[kind]++] =
-			(struct virtual_ahead_event){order, event_key_item(events, bucket->key[i])};
+		list->order[kind][list->count[kind]++] = order;
 	}
 	ahead->count++;
 	return true;
@@ -73,15 +76,12 @@ static void drop_past(struct virtual_ahead *ahead, uint64_t current)
 	}
 }
 
-#define EACH(event, list, kind)                                                   \
-	for (const struct virtual_ahead_event *event = (list)->event[kind],       \
-					      *end = event + (list)->count[kind]; \
-		event < end; event++)
+#define EACH(order, list, kind)                                                               \
+	for (const uint32_t *order = (list)->order[kind], *end = order + (list)->count[kind]; \
+		order < end; order++)
 
-/*
- * Hosts: what arrives needs the packet's origin and what is known of its sender; a message needs
- * the source that it comes from, the channel and the number of its first frame.
- */
+/* A message needs the host, the source that it comes from, the channel and the number of its first
+ * frame. */
 INLINE uint32_t number_of(const struct virtual_fabric *fabric, uint32_t order)
 {
 	return VIRTUAL_DEVICE(order) - fabric->switches;
@@ -90,40 +90,24 @@ INLINE uint32_t number_of(const struct virtual_fabric *fabric, uint32_t order)
 INLINE void first_step_hosts(
 	const struct virtual_fabric *fabric, const struct virtual_ahead_list *list)
 {
-	EACH(event, list, HOST_ARRIVE)
+	EACH(order, list, HOST_SEND)
 	{
-		const struct virtual_host *host = &fabric->host[number_of(fabric, event->order)];
-
-		fetch(&fabric->pool.packet[event->item]);
-		fetch(&fabric->pool.origin[event->item]);
-		fetch(&host->nic.come);
-		fetch(&host->nic.link.rx);
-	}
-	EACH(event, list, HOST_SEND)
-	{
-		const struct virtual_host *host = &fabric->host[number_of(fabric, event->order)];
+		const struct virtual_host *host = &fabric->host[number_of(fabric, *order)];
 
 		fetch(host);
 		fetch(&host->nic.come);
 		fetch(&host->nic.stream);
 		fetch(&host->nic.frames_sent);
-		fetch(virtual_host_channel(fabric, number_of(fabric, event->order)));
+		fetch(virtual_host_channel(fabric, number_of(fabric, *order)));
 	}
 }
 
 INLINE void second_step_hosts(
 	const struct virtual_fabric *fabric, const struct virtual_ahead_list *list)
 {
-	EACH(event, list, HOST_ARRIVE)
+	EACH(order, list, HOST_SEND)
 	{
-		const struct virtual_host *host = &fabric->host[number_of(fabric, event->order)];
-		const struct weft_packet *packet = &fabric->pool.packet[event->item];
-
-		fetch(&host->nic.come[(size_t)packet->source * host->nic.come_step]);
-	}
-	EACH(event, list, HOST_SEND)
-	{
-		const struct virtual_host *host = &fabric->host[number_of(fabric, event->order)];
+		const struct virtual_host *host = &fabric->host[number_of(fabric, *order)];
 
 		fetch(&host->nic.sent[host->next_destination]);
 		if (host->stream != NULL)
@@ -136,9 +120,9 @@ INLINE void second_step_hosts(
 INLINE void third_step_hosts(
 	const struct virtual_fabric *fabric, const struct virtual_ahead_list *list)
 {
-	EACH(event, list, HOST_SEND)
+	EACH(order, list, HOST_SEND)
 	{
-		const struct virtual_host *host = &fabric->host[number_of(fabric, event->order)];
+		const struct virtual_host *host = &fabric->host[number_of(fabric, *order)];
 
 		if (host->stream != NULL)
 			continue;
@@ -148,22 +132,13 @@ INLINE void third_step_hosts(
 	}
 }
 
-/* The packet and the port. */
+/* An output that will be free. */
 INLINE void first_step(const struct virtual_fabric *fabric, const struct virtual_ahead_list *list)
 {
-	EACH(event, list, ARRIVE)
+	EACH(order, list, LEAVE)
 	{
-		const struct weft_switch *sw = fabric->sw[VIRTUAL_DEVICE(event->order)];
-		const struct switch_port *port = &sw->port[VIRTUAL_PORT(event->order)];
-
-		fetch(&fabric->pool.packet[event->item]);
-		fetch(port);
-		fetch(&port->link.rx);
-	}
-	EACH(event, list, LEAVE)
-	{
-		uint32_t at = VIRTUAL_DEVICE(event->order);
-		unsigned port = VIRTUAL_PORT(event->order);
+		uint32_t at = VIRTUAL_DEVICE(*order);
+		unsigned port = VIRTUAL_PORT(*order);
 
 		fetch(&fabric->sw[at]->port[port]);
 		fetch(&fabric->sw[at]->port[port].link.tx);
@@ -172,7 +147,7 @@ INLINE void first_step(const struct virtual_fabric *fabric, const struct virtual
 	first_step_hosts(fabric, list);
 }
 
-/* The input whose turn it is at an output that will be free; some input if there is none. */
+/* The input whose turn it is there; some input if there is none. */
 INLINE unsigned turn(const struct switch_output *out)
 {
 	return out->ready != 0 ? bits_round_robin(out->ready, out->next_input) : 0;
@@ -185,44 +160,17 @@ INLINE void fetch_queue(const struct weft_switch *sw, unsigned output, unsigned 
 	fetch(switch_queues(sw, output, input));
 }
 
-/* What the packet says: its entry in the table. What the output says: who is next there. */
+/* Who is next there. */
 INLINE void second_step(const struct virtual_fabric *fabric, const struct virtual_ahead_list *list)
 {
-	EACH(event, list, ARRIVE)
+	EACH(order, list, LEAVE)
 	{
-		const struct weft_packet *packet = &fabric->pool.packet[event->item];
-		const struct weft_switch *sw = fabric->sw[VIRTUAL_DEVICE(event->order)];
-
-		fetch(packet->route_length != 0 ? &packet->route[packet->cursor]
-						: &sw->table_port[packet->destination]);
-	}
-	EACH(event, list, LEAVE)
-	{
-		const struct weft_switch *sw = fabric->sw[VIRTUAL_DEVICE(event->order)];
-		unsigned output = VIRTUAL_PORT(event->order);
+		const struct weft_switch *sw = fabric->sw[VIRTUAL_DEVICE(*order)];
+		unsigned output = VIRTUAL_PORT(*order);
 
 		fetch_queue(sw, output, turn(&sw->port[output].output));
 	}
 	second_step_hosts(fabric, list);
-}
-
-/* Where the packet goes: the output, and the queue in which it may have to wait. */
-INLINE void fetch_way(const struct virtual_fabric *fabric, uint32_t at, unsigned input,
-	const struct weft_packet *packet)
-{
-	const struct weft_switch *sw = fabric->sw[at];
-	unsigned output = SWITCH_PORT_NONE;
-
-	if (packet->route_length != 0)
-		output = packet->route[packet->cursor] & ROUTE_PORT_MASK;
-	else if (packet->destination < sw->table_hosts)
-		output = sw->table_port[packet->destination];
-	if (output >= sw->ports)
-		return;
-	fetch(virtual_switch_channel(fabric, at, output));
-	fetch(&sw->port[output]);
-	fetch(&sw->port[output].link.tx);
-	fetch_queue(sw, output, input);
 }
 
 /* The packet that is next at the output, the buffer that it leaves, and the one that the packet
@@ -240,11 +188,8 @@ INLINE void fetch_next(const struct virtual_fabric *fabric, uint32_t at, unsigne
 
 INLINE void third_step(const struct virtual_fabric *fabric, const struct virtual_ahead_list *list)
 {
-	EACH(event, list, ARRIVE)
-	fetch_way(fabric, VIRTUAL_DEVICE(event->order), VIRTUAL_PORT(event->order),
-		&fabric->pool.packet[event->item]);
-	EACH(event, list, LEAVE)
-	fetch_next(fabric, VIRTUAL_DEVICE(event->order), VIRTUAL_PORT(event->order));
+	EACH(order, list, LEAVE)
+	fetch_next(fabric, VIRTUAL_DEVICE(*order), VIRTUAL_PORT(*order));
 	third_step_hosts(fabric, list);
 }
 
@@ -259,4 +204,85 @@ void virtual_look_ahead(struct virtual_fabric *fabric)
 		second_step(fabric, list_at(ahead, 1));
 	while (ahead->count < VIRTUAL_AHEAD_STEPS && sort_next(fabric))
 		first_step(fabric, list_at(ahead, ahead->count - 1));
+}
+
+/* What arrives so many places after what arrives now, or last of all. */
+struct arrival {
+	uint32_t order;
+	const struct weft_packet *packet;
+};
+
+INLINE struct arrival arrival(
+	const struct virtual_fabric *fabric, enum virtual_lane lane, uint32_t places)
+{
+	uint64_t number = event_lane_ahead(&fabric->events->lane[lane], places);
+
+	return (struct arrival){event_key_order(fabric->events, number),
+		&fabric->pool.packet[event_key_item(fabric->events, number)]};
+}
+
+/* The packet and the port. */
+INLINE void first_arrival(const struct virtual_fabric *fabric, struct arrival arrival)
+{
+	const struct weft_switch *sw = fabric->sw[VIRTUAL_DEVICE(arrival.order)];
+	const struct switch_port *port = &sw->port[VIRTUAL_PORT(arrival.order)];
+
+	fetch(arrival.packet);
+	fetch(port);
+	fetch(&port->link.rx);
+}
+
+/* What the packet says: its entry in the table. */
+INLINE void second_arrival(const struct virtual_fabric *fabric, struct arrival arrival)
+{
+	const struct weft_switch *sw = fabric->sw[VIRTUAL_DEVICE(arrival.order)];
+	const struct weft_packet *packet = arrival.packet;
+
+	fetch(packet->route_length != 0 ? &packet->route[packet->cursor]
+					: &sw->table_port[packet->destination]);
+}
+
+/* Where the packet goes: the output, and the queue in which it may have to wait. */
+INLINE void third_arrival(const struct virtual_fabric *fabric, struct arrival arrival)
+{
+	const struct weft_packet *packet = arrival.packet;
+	uint32_t at = VIRTUAL_DEVICE(arrival.order);
+	const struct weft_switch *sw = fabric->sw[at];
+	unsigned output = SWITCH_PORT_NONE;
+
+	if (packet->route_length != 0)
+		output = packet->route[packet->cursor] & ROUTE_PORT_MASK;
+	else if (packet->destination < sw->table_hosts)
+		output = sw->table_port[packet->destination];
+	if (output >= sw->ports)
+		return;
+	fetch(virtual_switch_channel(fabric, at, output));
+	fetch(&sw->port[output]);
+	fetch(&sw->port[output].link.tx);
+	fetch_queue(sw, output, VIRTUAL_PORT(arrival.order));
+}
+
+void virtual_look_ahead_switch(struct virtual_fabric *fabric)
+{
+	struct arrival next = arrival(fabric, VIRTUAL_LANE_SWITCH, 4 * ARRIVALS_STEP);
+
+	fetch(fabric->sw[VIRTUAL_DEVICE(next.order)]);
+	first_arrival(fabric, arrival(fabric, VIRTUAL_LANE_SWITCH, 3 * ARRIVALS_STEP));
+	second_arrival(fabric, arrival(fabric, VIRTUAL_LANE_SWITCH, 2 * ARRIVALS_STEP));
+	third_arrival(fabric, arrival(fabric, VIRTUAL_LANE_SWITCH, ARRIVALS_STEP));
+}
+
+/* What arrives at a host needs the packet's origin and what is known of its sender. */
+void virtual_look_ahead_host(struct virtual_fabric *fabric)
+{
+	struct arrival first = arrival(fabric, VIRTUAL_LANE_HOST, 2 * HOST_STEP);
+	struct arrival second = arrival(fabric, VIRTUAL_LANE_HOST, HOST_STEP);
+	const struct virtual_host *host = &fabric->host[number_of(fabric, first.order)];
+
+	fetch(first.packet);
+	fetch(virtual_origin_of(fabric, first.packet));
+	fetch(&host->nic.come);
+	fetch(&host->nic.link.rx);
+	host = &fabric->host[number_of(fabric, second.order)];
+	fetch(&host->nic.come[(size_t)second.packet->source * host->nic.come_step]);
 }

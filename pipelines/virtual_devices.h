@@ -28,6 +28,10 @@
  */
 enum virtual_event { VIRTUAL_CREDIT, VIRTUAL_DONE, VIRTUAL_ARRIVE, VIRTUAL_WAKE };
 
+/* Lanes of the event queue: arrivals by what they arrive at. Each comes a constant time after its
+ * packet has begun to leave, if frames are of one length. */
+enum virtual_lane { VIRTUAL_LANE_SWITCH, VIRTUAL_LANE_HOST };
+
 #define VIRTUAL_ORDER(device, port, kind) ((uint32_t)(device) << 8 | (uint32_t)(port) << 2 | (kind))
 #define VIRTUAL_DEVICE(order)             ((order) >> 8)
 #define VIRTUAL_PORT(order)               ((order) >> 2 & 63)
@@ -61,7 +65,8 @@ struct virtual_channel {
 	uint16_t watched;        /* set of VCs of this end's own buffer (virtual_switch.c) */
 	bool armed;              /* there is a DONE for free_at */
 	bool waits;              /* the receiver wants the tail before it does anything */
-	uint8_t reserved[4];
+	uint8_t lane;            /* VIRTUAL_LANE_*, of arrivals at the far end */
+	uint8_t reserved[3];
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct virtual_channel) == 64, "one cache line");
@@ -100,16 +105,12 @@ struct virtual_notes {
 /* Events of buckets to come, by what they need (virtual_ahead.c). */
 #define VIRTUAL_AHEAD_STEPS 3u
 #define VIRTUAL_AHEAD_LISTS 4u /* a power of two, above the steps */
-#define VIRTUAL_AHEAD_KINDS 4u
-
-struct virtual_ahead_event {
-	uint32_t order, item;
-};
+#define VIRTUAL_AHEAD_KINDS 2u
 
 struct virtual_ahead_list {
 	uint64_t number; /* of the bucket */
 	uint8_t count[VIRTUAL_AHEAD_KINDS];
-	struct virtual_ahead_event event[VIRTUAL_AHEAD_KINDS][EVENT_SORT_FEW];
+	uint32_t order[VIRTUAL_AHEAD_KINDS][EVENT_SORT_FEW];
 };
 
 struct virtual_ahead {
@@ -253,8 +254,11 @@ void virtual_host_try(struct virtual_fabric *fabric, uint32_t host, weft_time no
 /* It looks at that time at the latest. */
 void virtual_host_wake_by(struct virtual_fabric *fabric, uint32_t host, weft_time at);
 
-/* virtual_ahead.c: to be called when a bucket's events begin. */
+/* virtual_ahead.c: to be called when the events of a bucket of the calendar begin. */
 void virtual_look_ahead(struct virtual_fabric *fabric);
+/* When a packet arrives at a switch or at a host. */
+void virtual_look_ahead_switch(struct virtual_fabric *fabric);
+void virtual_look_ahead_host(struct virtual_fabric *fabric);
 
 /* virtual_credits.c */
 /* A credit frame of this end, over the link that 'channel' sends by. */

@@ -231,8 +231,8 @@ static unsigned bits_below(uint64_t end)
 	return end > 2 ? 64 - (unsigned)__builtin_clzll(end - 1) : 1;
 }
 
-/* Buckets in which some ten events fall when all links are busy with full frames, which takes two
- * events each; and as far ahead as a packet's next events lie. */
+/* Buckets in which some eight events fall when all links are busy with full frames, which takes an
+ * event each beside those in lanes; and as far ahead as a packet's next events lie. */
 static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 {
 	uint64_t devices = (uint64_t)fabric->switches + fabric->hosts;
@@ -241,7 +241,7 @@ static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 	uint64_t rate = topology->links > 0 ? topology->link_at[0].rate_bps : TOPOLOGY_RATE_BPS;
 	weft_time delay = topology->links > 0 ? topology->link_at[0].delay_ps : 0;
 	weft_time packet = frame * ps_per_byte(rate);
-	weft_time width = 10 * packet / (4 * (uint64_t)topology->links + 1);
+	weft_time width = 8 * packet / (2 * (uint64_t)topology->links + 1);
 
 	return event_queue_create_reaching(width > 0 ? width : 1,
 		2 * packet + delay + fabric->routing_delay_ps,

@@ -64,6 +64,7 @@ static void open_channel(struct virtual_fabric *fabric, const struct topology_li
 		.blocked_since = WEFT_TIME_NEVER,
 		.waits = to.kind == DEVICE_HOST || !fabric->cut_through ||
 			 has_faster_output(fabric, to.device, link->rate_bps),
+		.lane = to.kind == DEVICE_HOST ? VIRTUAL_LANE_HOST : VIRTUAL_LANE_SWITCH,
 	};
 }
 

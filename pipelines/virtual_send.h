@@ -83,7 +83,7 @@ static inline void virtual_start(struct virtual_fabric *fabric, struct virtual_c
 	channel->armed = false;
 	channel->busy_ps += takes;
 	virtual_note_unblocked(fabric, channel, now);
-	event_queue_push(fabric->events,
+	event_queue_push_lane(fabric->events, channel->lane,
 		(struct sim_event){now + (channel->waits ? takes : 0) + channel->arrive_ps,
 			channel->arrive, item});
 	if (__builtin_expect(fabric->watch != NULL, 0))

@@ -14,8 +14,6 @@ static inline void step(struct virtual_fabric *fabric, const struct sim_event ev
 	unsigned port = VIRTUAL_PORT(event.order);
 	struct weft_packet *packet = &fabric->pool.packet[event.item];
 
-	fabric->now = event.at;
-	fabric->order = event.order;
 	switch (VIRTUAL_KIND(event.order) | (device < fabric->switches ? 0 : AT_HOST)) {
 	case VIRTUAL_ARRIVE:
 		virtual_switch_arrive(fabric, device, port, packet, event.at);
@@ -41,20 +39,41 @@ static inline void step(struct virtual_fabric *fabric, const struct sim_event ev
 	}
 }
 
+static inline void look_ahead(struct virtual_fabric *fabric, unsigned from)
+{
+	if (from == VIRTUAL_LANE_HOST)
+		virtual_look_ahead_host(fabric);
+	else if (fabric->events->next == 1)
+		virtual_look_ahead(fabric);
+}
+
 bool virtual_steps(struct virtual_fabric *fabric, weft_time limit, uint32_t *most)
 {
 	struct event_queue *events = fabric->events;
 	struct sim_event event;
 
 	for (uint32_t left = *most; left > 0; left--) {
-		if (!event_queue_pop(events, limit, &event)) {
+		unsigned from = event_queue_take(events, limit, &event);
+
+		if (__builtin_expect(from == EVENT_NONE, 0)) {
 			*most = left;
 			return false;
 		}
 		if (__builtin_expect(fabric->watch != NULL, 0))
 			virtual_watch_in(fabric, &event);
-		if (__builtin_expect(fabric->looks_ahead, 0) && events->next == 1)
-			virtual_look_ahead(fabric);
+		fabric->now = event.at;
+		fabric->order = event.order;
+		/* Switches are far more than a first-level cache holds, in any fabric of interest.
+		 */
+		if (from == VIRTUAL_LANE_SWITCH) {
+			virtual_look_ahead_switch(fabric);
+			virtual_switch_arrive(fabric, VIRTUAL_DEVICE(event.order),
+				VIRTUAL_PORT(event.order), &fabric->pool.packet[event.item],
+				event.at);
+			continue;
+		}
+		if (fabric->looks_ahead)
+			look_ahead(fabric, from);
 		step(fabric, event);
 	}
 	return true;

@@ -45,6 +45,24 @@ static bool grow_sorted(struct event_queue *queue, uint32_t count)
 	return true;
 }
 
+static void begin_bucket(struct event_queue *queue, uint64_t number)
+{
+	weft_time range = (weft_time)1 << (EVENT_KEY_BITS - queue->tail_bits);
+
+	queue->current = number;
+	queue->base = number << queue->shift;
+	queue->base_number = queue->base << queue->tail_bits;
+	queue->lanes_end = queue->base + range;
+}
+
+static bool init_lanes(struct event_queue *queue)
+{
+	for (unsigned i = 0; i < EVENT_LANES; i++)
+		if (event_lane_init(&queue->lane[i]) < 0)
+			return false;
+	return true;
+}
+
 struct event_queue *event_queue_create(weft_time width_ps, unsigned order_bits, unsigned item_bits)
 {
 	return event_queue_create_reaching(width_ps, 4096 * width_ps, order_bits, item_bits);
@@ -89,7 +107,7 @@ struct event_queue *event_queue_create_reaching(
 	queue->filled = calloc(buckets, sizeof(*queue->filled));
 	queue->spill = calloc(buckets, sizeof(*queue->spill));
 	if (queue->bucket == NULL || queue->filled == NULL || queue->spill == NULL ||
-		!grow_sorted(queue, 0)) {
+		!init_lanes(queue) || !grow_sorted(queue, 0)) {
 		event_queue_destroy(queue);
 		errno = ENOMEM;
 		return NULL;
@@ -97,6 +115,7 @@ struct event_queue *event_queue_create_reaching(
 	/* The sort reads behind what is filled. */
 	memset(queue->bucket, 0, buckets * sizeof(*queue->bucket));
 	queue->key[0] = UINT64_MAX;
+	begin_bucket(queue, 0);
 	return queue;
 }
 
@@ -106,12 +125,21 @@ void event_queue_destroy(struct event_queue *queue)
 		return;
 	for (uint64_t i = 0; queue->spill != NULL && i <= queue->mask; i++)
 		free(queue->spill[i].key);
+	for (unsigned i = 0; i < EVENT_LANES; i++)
+		event_lane_fini(&queue->lane[i]);
 	free(queue->key);
 	free(queue->bucket);
 	free(queue->filled);
 	free(queue->spill);
 	free(queue->heap.event);
 	free(queue);
+}
+
+static void note_others(struct event_queue *queue)
+{
+	uint64_t least = event_queue_least_other(queue, &(unsigned){0});
+
+	queue->others = least < queue->limit_key ? least : queue->limit_key;
 }
 
 static inline bool before(const struct sim_event *a, const struct sim_event *b)
@@ -171,6 +199,7 @@ static void insert(struct event_queue *queue, struct sim_event event)
 	for (; at > queue->next && key < queue->key[at - 1]; at--)
 		queue->key[at] = queue->key[at - 1];
 	queue->key[at] = key;
+	note_others(queue);
 }
 
 static void heap_push(struct event_queue *queue, struct sim_event event)
@@ -220,12 +249,23 @@ void event_queue_push_apart(struct event_queue *queue, struct sim_event event)
 		heap_push(queue, event);
 }
 
-/* The next filled bucket after 'from', which the calendar reaches; its distance, 0 if there is
- * none.
- */
-static uint64_t next_filled(const struct event_queue *queue, uint64_t from)
+void event_queue_push_lane_apart(struct event_queue *queue, unsigned which, struct sim_event event)
 {
-	uint64_t last = queue->current + queue->mask, number = from + 1;
+	struct event_lane *lane = &queue->lane[which];
+
+	if (event_lane_is_full(lane) && event_lane_grow(lane) < 0) {
+		queue->failed = true;
+		return;
+	}
+	if (event.at >= queue->lanes_end || !event_lane_insert(lane, event_number(queue, event)))
+		event_queue_push(queue, event);
+	note_others(queue);
+}
+
+/* The next filled bucket after 'from', up to 'last'; its distance, 0 if there is none. */
+static uint64_t next_filled(const struct event_queue *queue, uint64_t from, uint64_t last)
+{
+	uint64_t number = from + 1;
 
 	while (number <= last) {
 		uint64_t place = number & queue->mask, word;
@@ -245,10 +285,16 @@ static uint64_t next_filled(const struct event_queue *queue, uint64_t from)
 	return 0;
 }
 
+/* The last bucket that the calendar reaches. */
+static uint64_t last_bucket(const struct event_queue *queue)
+{
+	return queue->current + queue->mask;
+}
+
 unsigned event_queue_following(
 	const struct event_queue *queue, uint64_t *number, const struct event_bucket **bucket)
 {
-	uint64_t ahead = next_filled(queue, *number);
+	uint64_t ahead = next_filled(queue, *number, last_bucket(queue));
 
 	if (ahead == 0)
 		return 0;
@@ -265,10 +311,25 @@ static void take_from_heap(struct event_queue *queue)
 		append(queue, heap_pop(queue));
 }
 
+/* The bucket of the first of what is in lanes; UINT64_MAX: nothing is. */
+static uint64_t bucket_of_lanes(const struct event_queue *queue)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (unsigned i = 0; i < EVENT_LANES; i++) {
+		uint64_t key = event_queue_lane_key(queue, i);
+
+		least = key < least ? key : least;
+	}
+	return least == UINT64_MAX ? least
+				   : queue->current + (least >> queue->tail_bits >> queue->shift);
+}
+
 bool event_queue_is_empty(const struct event_queue *queue)
 {
 	return queue->next == queue->count && queue->heap.count == 0 &&
-	       next_filled(queue, queue->current) == 0;
+	       bucket_of_lanes(queue) == UINT64_MAX &&
+	       next_filled(queue, queue->current, last_bucket(queue)) == 0;
 }
 
 /* A bucket with a spill: both into one array, which is sorted as a whole. */
@@ -303,41 +364,47 @@ static void sort_current(struct event_queue *queue)
 	queue->key[queue->count] = UINT64_MAX;
 }
 
-/* The first number of the current bucket that is not due before 'limit'. */
+/* The first key that is not due before 'limit', or not in this bucket. */
 static void set_limit(struct event_queue *queue, weft_time limit)
 {
-	weft_time width = (weft_time)1 << queue->shift;
+	weft_time width = (weft_time)1 << queue->shift, since = limit - queue->base;
 
 	queue->limit = limit;
 	if (limit <= queue->base)
-		queue->limit_key = 0;
-	else
-		queue->limit_key = limit - queue->base >= width
-					   ? UINT64_MAX
-					   : (limit - queue->base) << queue->tail_bits;
+		since = 0;
+	queue->limit_key = (since < width ? since : width) << queue->tail_bits;
+	note_others(queue);
+}
+
+/* The next bucket in which something is due, in the calendar or in a lane; UINT64_MAX: none. */
+static uint64_t next_bucket(const struct event_queue *queue)
+{
+	uint64_t lanes = bucket_of_lanes(queue), last = last_bucket(queue), ahead;
+
+	ahead = next_filled(queue, queue->current, lanes < last ? lanes : last);
+	if (ahead > 0)
+		return queue->current + ahead;
+	/* Nothing near: jump to what is first far away. */
+	if (queue->heap.count > 0 && queue->heap.event[0].at >> queue->shift < lanes)
+		return queue->heap.event[0].at >> queue->shift;
+	return lanes;
 }
 
 bool event_queue_advance(struct event_queue *queue, weft_time limit)
 {
-	uint64_t next, ahead;
+	uint64_t next;
 
 	if (queue->failed)
 		return false;
-	if (queue->next < queue->count) {
-		set_limit(queue, limit);
-		return queue->key[queue->next] < queue->limit_key;
+	if (queue->next == queue->count && bucket_of_lanes(queue) != queue->current) {
+		next = next_bucket(queue);
+		if (next == UINT64_MAX || next << queue->shift >= limit)
+			return false;
+		begin_bucket(queue, next);
+		take_from_heap(queue);
+		sort_current(queue);
 	}
-	ahead = next_filled(queue, queue->current);
-	if (ahead == 0 && queue->heap.count == 0)
-		return false;
-	/* Nothing near: jump to what is first far away. */
-	next = ahead > 0 ? queue->current + ahead : queue->heap.event[0].at >> queue->shift;
-	if (next << queue->shift >= limit)
-		return false;
-	queue->current = next;
-	queue->base = next << queue->shift;
-	take_from_heap(queue);
-	sort_current(queue);
 	set_limit(queue, limit);
-	return !queue->failed && queue->key[queue->next] < queue->limit_key;
+	return !queue->failed && (queue->others < queue->limit_key ||
+					 event_queue_lane_key(queue, 0) < queue->limit_key);
 }

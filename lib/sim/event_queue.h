@@ -4,17 +4,18 @@
 
 /*
  * The event queue of the virtual clock (fabric.md, 'Engine'): a calendar of buckets of equal width
- * for what lies near, which is nearly everything, and a heap for the rest. A bucket is sorted when
- * its time has come, so that putting an event in costs two stores.
+ * for what lies near, and a heap for the rest. A bucket is sorted when its time has come, so that
+ * putting an event in costs two stores. What happens a constant time after its cause can be put
+ * into a lane instead (event_lane.h), which needs no sorting.
  *
  * Events come out in the order (time, order), whatever the order in which they were put in; events
  * that agree in both come out in the order of their items. 'order' says who is served first at one
  * time and, by that, who it is: the caller's.
  *
- * In the queue an event is one number of 64 bits: the time since its bucket's beginning, the order,
- * the item, from the top down. So who creates a queue says how many bits orders and items take;
- * what they leave limits the width of a bucket. The number is positive also as a signed one, which
- * is what vector instructions compare.
+ * In the calendar an event is one number of 64 bits: the time since its bucket's beginning, the
+ * order, the item, from the top down. So who creates a queue says how many bits orders and items
+ * take; what they leave limits the width of a bucket. The number is positive also as a signed one,
+ * which is what vector instructions compare.
  *
  * Memory grows while a run finds out how much it needs, never per event. One thread. If it runs out
  * the queue says so afterwards (event_queue_failed), and pops nothing more.
@@ -23,10 +24,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "event_lane.h"
 #include "event_sort.h"
 #include "weft_time.h"
 
 #define EVENT_SHIFT_MAX 30 /* a bucket is at most 2^30 ps wide */
+
+/* Where an event comes from: the number of its lane, or one of these. */
+#define EVENT_LANES    2u
+#define EVENT_CALENDAR EVENT_LANES
+#define EVENT_NONE     (EVENT_LANES + 1)
+#define EVENT_AGAIN    (EVENT_LANES + 2)
 
 struct sim_event {
 	weft_time at;
@@ -53,12 +61,17 @@ struct event_heap {
 };
 
 struct event_queue {
-	/* The bucket that is being emptied, sorted; behind the last key stands UINT64_MAX. */
+	/* The bucket that is being emptied, sorted; behind the last key stands UINT64_MAX. Lanes
+	 * have nothing that is earlier than the bucket. */
 	uint64_t *key;
 	uint32_t next, count; /* the first that was not taken; all */
 	weft_time base;       /* its beginning */
-	uint64_t limit_key;   /* keys from here on are not due before 'limit' */
+	uint64_t base_number; /* of it in lanes */
+	uint64_t others;      /* the least key but for those of lane 0; or limit_key */
+	uint64_t limit_key;   /* keys from here on are not due before 'limit', or later */
 	weft_time limit;
+	weft_time lanes_end; /* what is due then, or later, lanes cannot tell from the past */
+	struct event_lane lane[EVENT_LANES];
 	uint64_t item_mask;
 	uint8_t item_bits, tail_bits; /* of the item; of order and item */
 	uint8_t shift;                /* a bucket is 2^shift ps wide */
@@ -85,6 +98,8 @@ void event_queue_destroy(struct event_queue *queue);
 /* The rare half of pushing: into the bucket that is being emptied, beyond the calendar, or where
  * there is no room. */
 void event_queue_push_apart(struct event_queue *queue, struct sim_event event);
+/* The same for a lane: not later than its last event, or where there is no room. */
+void event_queue_push_lane_apart(struct event_queue *queue, unsigned which, struct sim_event event);
 
 static inline uint64_t event_key(const struct event_queue *queue, struct sim_event event)
 {
@@ -93,7 +108,14 @@ static inline uint64_t event_key(const struct event_queue *queue, struct sim_eve
 	return since << queue->tail_bits | (uint64_t)event.order << queue->item_bits | event.item;
 }
 
-/* What event_key() has made of the event. */
+/* The event in a lane. */
+static inline uint64_t event_number(const struct event_queue *queue, struct sim_event event)
+{
+	return event.at << queue->tail_bits | (uint64_t)event.order << queue->item_bits |
+	       event.item;
+}
+
+/* Of a key, or of a number in a lane. */
 static inline uint32_t event_key_order(const struct event_queue *queue, uint64_t key)
 {
 	return (uint32_t)((key & ((UINT64_C(1) << queue->tail_bits) - 1)) >> queue->item_bits);
@@ -121,27 +143,100 @@ static inline void event_queue_push(struct event_queue *queue, struct sim_event 
 	bucket->key[at] = event_key(queue, event);
 }
 
+/* The same for an event that is hardly ever earlier than those that were put into this lane before.
+ */
+static inline void event_queue_push_lane(
+	struct event_queue *queue, unsigned which, struct sim_event event)
+{
+	struct event_lane *lane = &queue->lane[which];
+	uint64_t number = event_number(queue, event);
+
+	if (__builtin_expect(!event_lane_takes(lane, number), 0) ||
+		__builtin_expect(event.at >= queue->lanes_end, 0)) {
+		event_queue_push_lane_apart(queue, which, event);
+		return;
+	}
+	event_lane_append(lane, number);
+}
+
 /* The rare half of popping: another limit, or on to the next bucket that has events. False if no
  * event is due before 'limit': then nothing has changed, and events for 'limit' may still come. */
 bool event_queue_advance(struct event_queue *queue, weft_time limit);
 
-/* The next event, if it is due before 'limit'. */
-static inline bool event_queue_pop(
+/* The first event of a lane as a key of the bucket that is being emptied, or a greater one. */
+static inline uint64_t event_queue_lane_key(const struct event_queue *queue, unsigned which)
+{
+	const struct event_lane *lane = &queue->lane[which];
+
+	return event_lane_is_empty(lane) ? UINT64_MAX : event_lane_first(lane) - queue->base_number;
+}
+
+/* The least key but for those of lane 0, and where it is. */
+static inline uint64_t event_queue_least_other(const struct event_queue *queue, unsigned *from)
+{
+	uint64_t least = queue->key[queue->next];
+
+	*from = EVENT_CALENDAR;
+	for (unsigned i = 1; i < EVENT_LANES; i++) {
+		uint64_t key = event_queue_lane_key(queue, i);
+
+		*from = key < least ? i : *from;
+		least = key < least ? key : least;
+	}
+	return least;
+}
+
+static inline struct sim_event event_queue_event(const struct event_queue *queue, uint64_t key)
+{
+	return (struct sim_event){queue->base + (key >> queue->tail_bits),
+		event_key_order(queue, key), event_key_item(queue, key)};
+}
+
+/* event_queue_take() where the next event is not in lane 0, or is not due. */
+static inline unsigned event_queue_take_other(
 	struct event_queue *queue, weft_time limit, struct sim_event *event)
 {
-	uint64_t key = queue->key[queue->next];
+	unsigned from;
+	uint64_t key = event_queue_least_other(queue, &from), least;
 
 	/* One comparison for the end of the bucket and for the limit. */
 	if (__builtin_expect(key >= queue->limit_key, 0) ||
-		__builtin_expect(limit != queue->limit, 0)) {
-		if (!event_queue_advance(queue, limit))
-			return false;
-		key = queue->key[queue->next];
-	}
-	queue->next++;
-	*event = (struct sim_event){queue->base + (key >> queue->tail_bits),
-		event_key_order(queue, key), event_key_item(queue, key)};
-	return true;
+		__builtin_expect(limit != queue->limit, 0))
+		return event_queue_advance(queue, limit) ? EVENT_AGAIN : EVENT_NONE;
+	if (from == EVENT_CALENDAR)
+		queue->next++;
+	else
+		event_lane_drop(&queue->lane[from]);
+	*event = event_queue_event(queue, key);
+	least = event_queue_least_other(queue, &(unsigned){0});
+	queue->others = least < queue->limit_key ? least : queue->limit_key;
+	return from;
+}
+
+/* The next event, if it is due before 'limit', and where it comes from; or EVENT_NONE. Most come
+ * from lane 0. */
+static inline unsigned event_queue_take(
+	struct event_queue *queue, weft_time limit, struct sim_event *event)
+{
+	unsigned from;
+
+	do {
+		uint64_t key = event_queue_lane_key(queue, 0);
+
+		if (key < queue->others && __builtin_expect(limit == queue->limit, 1)) {
+			event_lane_drop(&queue->lane[0]);
+			*event = event_queue_event(queue, key);
+			return 0;
+		}
+		from = event_queue_take_other(queue, limit, event);
+	} while (__builtin_expect(from == EVENT_AGAIN, 0));
+	return from;
+}
+
+static inline bool event_queue_pop(
+	struct event_queue *queue, weft_time limit, struct sim_event *event)
+{
+	return event_queue_take(queue, limit, event) != EVENT_NONE;
 }
 
 /* For a look ahead, at what memory will be needed: the first bucket with events after number

@@ -115,6 +115,17 @@ static weft_time some_distance(struct rng *rng, unsigned width)
 	}
 }
 
+/* Into the calendar or a lane, suited for it or not. */
+static void push_somewhere(struct event_queue *queue, struct rng *rng, struct sim_event event)
+{
+	unsigned which = (unsigned)rng_below(rng, EVENT_LANES + 1);
+
+	if (which == EVENT_CALENDAR)
+		event_queue_push(queue, event);
+	else
+		event_queue_push_lane(queue, which, event);
+}
+
 static void any_load_comes_out_sorted(void **state)
 {
 	static struct sim_event wanted[EVENTS], waiting[EVENTS];
@@ -133,7 +144,7 @@ static void any_load_comes_out_sorted(void **state)
 				event = (struct sim_event){now + some_distance(&rng, width),
 					(uint32_t)rng_below(&rng, 5), put};
 				waiting[in++] = event;
-				event_queue_push(queue, event);
+				push_somewhere(queue, &rng, event);
 				put++;
 				continue;
 			}
@@ -196,6 +207,103 @@ static void a_short_calendar_gives_the_same_order(void **state)
 	event_queue_destroy(queue);
 }
 
+/* At each time 100 events before the first of them is taken, in the calendar and in each lane,
+ * those of one time in no order. */
+static void lanes_and_calendar_take_turns(void **state)
+{
+	struct event_queue *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
+	struct sim_event event;
+	uint32_t put = 0;
+
+	for (uint32_t taken = 0; taken < 2000; taken++) {
+		for (; put < taken + 100; put++) {
+			/* 0 to 4, then 9 to 5, and again. */
+			uint32_t item = put % 10 < 5 ? put : put - put % 10 + 14 - put % 10;
+			const struct sim_event next = {put / 10 * 300, 3, item};
+
+			if (item % (EVENT_LANES + 1) == EVENT_CALENDAR)
+				event_queue_push(queue, next);
+			else
+				event_queue_push_lane(queue, item % (EVENT_LANES + 1), next);
+		}
+		assert_int_equal(event_queue_take(queue, WEFT_TIME_NEVER, &event),
+			taken % (EVENT_LANES + 1));
+		assert_int_equal(event.item, taken);
+		assert_int_equal(event.at, taken / 10 * 300);
+	}
+	event_queue_destroy(queue);
+}
+
+static void what_is_much_too_early_for_its_lane_goes_to_the_calendar(void **state)
+{
+	struct event_queue *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
+	struct sim_event event;
+
+	for (uint32_t i = 0; i < 50; i++)
+		event_queue_push_lane(queue, 0, (struct sim_event){1000 + i, 0, i});
+	event_queue_push_lane(queue, 0, (struct sim_event){500, 0, 99});
+	assert_int_equal(event_queue_take(queue, WEFT_TIME_NEVER, &event), EVENT_CALENDAR);
+	assert_int_equal(event.item, 99);
+	for (uint32_t i = 0; i < 50; i++)
+		expect(queue, 1000 + i, 0, i);
+	event_queue_destroy(queue);
+}
+
+/* Numbers in lanes wrap: here their times have 64 - 4 - 32 bits. */
+static void a_lane_does_not_confuse_the_far_future_with_the_past(void **state)
+{
+	struct event_queue *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
+	const weft_time wrap = (weft_time)1 << (64 - ORDER_BITS - ITEM_BITS);
+
+	for (uint32_t i = 0; i < 40; i++)
+		event_queue_push_lane(queue, 0, (struct sim_event){1 + i * wrap / 8, 0, i});
+	for (uint32_t i = 0; i < 40; i++) {
+		expect(queue, 1 + i * wrap / 8, 0, i);
+		event_queue_push_lane(queue, 1, (struct sim_event){2 + i * wrap / 8, 0, i});
+		expect(queue, 2 + i * wrap / 8, 0, i);
+	}
+	assert_true(event_queue_is_empty(queue));
+	event_queue_destroy(queue);
+}
+
+/* In a lane that grows meanwhile. */
+static void what_comes_next_in_a_lane_can_be_looked_at(void **state)
+{
+	struct event_queue *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
+
+	for (uint32_t i = 0; i < 100; i++)
+		event_queue_push_lane(queue, 1, (struct sim_event){100 + i, 0, i});
+	for (uint32_t i = 0; i < 100; i++) {
+		expect(queue, 100 + i, 0, i);
+		for (uint32_t places = 0; places < 20; places++) {
+			uint64_t ahead = event_lane_ahead(&queue->lane[1], places);
+
+			assert_int_equal(
+				event_key_item(queue, ahead), i + places < 99 ? i + places : 99);
+		}
+	}
+	event_queue_destroy(queue);
+}
+
+static void a_limit_holds_for_lanes(void **state)
+{
+	struct event_queue *queue = event_queue_create(1, ORDER_BITS, ITEM_BITS);
+	struct sim_event event;
+
+	event_queue_push_lane(queue, 0, (struct sim_event){100, 0, 0});
+	event_queue_push_lane(queue, 1, (struct sim_event){100000, 0, 0});
+	assert_false(event_queue_pop(queue, 100, &event));
+	event_queue_push_lane(queue, 0, (struct sim_event){100, 0, 1});
+	assert_true(event_queue_pop(queue, 101, &event));
+	assert_true(event_queue_pop(queue, 101, &event));
+	assert_false(event_queue_pop(queue, 100000, &event));
+	push(queue, 100000, 0, 1);
+	expect(queue, 100000, 0, 0);
+	expect(queue, 100000, 0, 1);
+	assert_false(event_queue_pop(queue, WEFT_TIME_NEVER, &event));
+	event_queue_destroy(queue);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(events_come_in_the_order_of_time_then_order_then_item),
 	cmocka_unit_test(an_event_for_now_comes_before_later_ones_of_the_same_bucket),
@@ -204,6 +312,11 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(any_load_comes_out_sorted),
 	cmocka_unit_test(a_crowded_bucket_comes_out_sorted),
 	cmocka_unit_test(a_short_calendar_gives_the_same_order),
+	cmocka_unit_test(lanes_and_calendar_take_turns),
+	cmocka_unit_test(what_is_much_too_early_for_its_lane_goes_to_the_calendar),
+	cmocka_unit_test(a_lane_does_not_confuse_the_far_future_with_the_past),
+	cmocka_unit_test(what_comes_next_in_a_lane_can_be_looked_at),
+	cmocka_unit_test(a_limit_holds_for_lanes),
 };
 
 UNIT_MAIN(tests)
