@@ -62,12 +62,15 @@ const char *virtual_fabric_check(const struct virtual_fabric *fabric)
 	if (wrong == NULL && injected != delivered + fabric->dropped + fabric->pool.out)
 		wrong = "packets were lost or doubled";
 	if (wrong == NULL && count_stored(fabric) + virtual_transit_held(fabric) +
-					     virtual_recovery_held(fabric) >
+					     virtual_recovery_held(fabric) +
+					     virtual_order_held(fabric) >
 				     fabric->pool.out)
 		wrong = "switches and hosts hold packets that are not out";
 	if (wrong == NULL)
 		wrong = virtual_transit_check(fabric);
 	if (wrong == NULL)
 		wrong = virtual_recovery_check(fabric);
+	if (wrong == NULL)
+		wrong = virtual_order_check(fabric);
 	return wrong;
 }

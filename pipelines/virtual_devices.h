@@ -4,6 +4,7 @@
 
 /* The parts of a virtual fabric, shared by its files (virtual_*.c) and nobody else. */
 
+#include "datagram_order.h"
 #include "datagram_recovery.h"
 #include "deadlock.h"
 #include "event_queue.h"
@@ -240,6 +241,9 @@ void virtual_host_arrive(
 	struct virtual_fabric *fabric, uint32_t host, struct weft_packet *packet, weft_time now);
 void virtual_host_done(struct virtual_fabric *fabric, uint32_t host, weft_time now);
 void virtual_host_wake(struct virtual_fabric *fabric, uint32_t host, weft_time now);
+/* A frame for this host, which keeps the order, was discarded on the way. */
+void virtual_host_lose(
+	struct virtual_fabric *fabric, uint32_t host, struct weft_packet *packet, weft_time now);
 void virtual_host_credit(
 	struct virtual_fabric *fabric, uint32_t host, uint32_t item, weft_time now);
 /* Before a run: hosts that can do so send past their FIFOs. */
@@ -311,13 +315,23 @@ void virtual_transit_result(const struct virtual_fabric *fabric, struct run_resu
 /* A host has discarded the frame, which goes back to its source. */
 void virtual_recovery_report(
 	struct virtual_fabric *fabric, struct weft_packet *packet, weft_time now);
-/* Packets of which there is room beside those in the network and in pools. */
-uint64_t virtual_recovery_reserve(const struct virtual_fabric *fabric);
-/* Too many are to be sent again: no host may send anything new. */
-bool virtual_recovery_is_full(const struct virtual_fabric *fabric);
 uint64_t virtual_recovery_held(const struct virtual_fabric *fabric); /* frames, now */
 const char *virtual_recovery_check(const struct virtual_fabric *fabric);
 void virtual_recovery_result(const struct virtual_fabric *fabric, struct run_result *result);
+
+/* virtual_order.c; of fabrics where frames can overtake each other (datagram_order.h). */
+/* Packets of which there is room beside those in the network and in pools: held at destinations, or
+ * about to be sent again. */
+uint64_t virtual_order_reserve(const struct virtual_fabric *fabric);
+/* There is none left: no host of such a fabric may send anything new. */
+static inline bool virtual_order_is_full(const struct virtual_fabric *fabric)
+{
+	return fabric->pool.out + fabric->hosts >= fabric->pool.size;
+}
+
+uint64_t virtual_order_held(const struct virtual_fabric *fabric); /* frames, now */
+const char *virtual_order_check(const struct virtual_fabric *fabric);
+void virtual_order_result(const struct virtual_fabric *fabric, struct run_result *result);
 
 /* virtual_deadlock.c: keeps the first circle that is found, of heads that have waited for so long.
  */

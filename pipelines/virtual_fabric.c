@@ -146,6 +146,9 @@ static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct faul
 		config.itb = &itb;
 		config.held_max = HOST_HELD;
 	}
+	/* There is nobody to refuse a frame to. */
+	if (fabric_adapts(run))
+		config.held_max = UINT32_MAX;
 	fabric_routes_map_sl(&fabric->routes, config.sl_to_vc);
 	result = datagram_init(&fabric->host[number].nic, &config, &link);
 	fabric->host[number].wake_at = WEFT_TIME_NEVER;
@@ -278,7 +281,7 @@ static uint64_t packets_max(const struct virtual_fabric *fabric)
 			  : 0;
 	least = frame_blocks((unsigned)least + FRAME_HEADER_BYTES);
 	return ends * (fabric->run->sw.buffer_bytes / FRAME_BLOCK_BYTES / least + 2) +
-	       fabric->hosts * (1 + transit) + virtual_recovery_reserve(fabric);
+	       fabric->hosts * (1 + transit) + virtual_order_reserve(fabric);
 }
 
 static int build(struct virtual_fabric *fabric, struct fault *fault)

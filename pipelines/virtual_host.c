@@ -7,6 +7,9 @@
 #include "rng.h"
 #include "virtual_send.h"
 
+/* Who may not send because too many frames wait for their order looks again that much later. */
+#define FULL_PS PS_PER_US
+
 /* What is due from the host's sources, as far as the interface takes it. Returns when more is. */
 static weft_time poll_sources(struct virtual_host *host, weft_time now)
 {
@@ -80,7 +83,7 @@ static bool inject(struct virtual_fabric *fabric, uint32_t number, weft_time now
 	}
 	if (__builtin_expect(resends(host, now), 0))
 		return resend(fabric, number, now);
-	if (__builtin_expect(host->nic.recovery != NULL, 0) && virtual_recovery_is_full(fabric))
+	if (__builtin_expect(host->nic.order != NULL, 0) && virtual_order_is_full(fabric))
 		return false;
 	packet = host->nic.waiting != 0 ? virtual_take_packet(fabric) : NULL;
 	if (packet == NULL)
@@ -143,6 +146,10 @@ static void try_stream(struct virtual_fabric *fabric, uint32_t number, weft_time
 			virtual_note_blocked(channel, now);
 			return;
 		}
+		if (__builtin_expect(virtual_order_is_full(fabric), 0) && host->nic.order != NULL) {
+			virtual_host_wake_by(fabric, number, now + FULL_PS);
+			return;
+		}
 		packet = virtual_take_packet(fabric);
 		if (packet == NULL)
 			return;
@@ -181,12 +188,12 @@ static __attribute__((noinline)) void try_fifos(
 		next = due < next ? due : next;
 	}
 	if (__builtin_expect(host->nic.recovery != NULL, 0)) {
-		weft_time due = virtual_recovery_is_full(fabric)
-					? now + PS_PER_US
-					: datagram_recovery_due(host->nic.recovery, now);
+		weft_time due = datagram_recovery_due(host->nic.recovery, now);
 
 		next = due < next ? due : next;
 	}
+	if (__builtin_expect(host->nic.order != NULL, 0) && virtual_order_is_full(fabric))
+		next = now + FULL_PS < next ? now + FULL_PS : next;
 	/* Who has nothing more to send when this packet has left need not look then. */
 	if (sent &&
 		(host->nic.waiting != 0 || holds_transit(host) || resends(host, now) ||
@@ -269,12 +276,27 @@ static inline void deliver(
 	virtual_give_packet(fabric, packet);
 }
 
-/* Where frames can be discarded on the way: in the order of their numbers. */
-static void arrive_in_order(
+/* Those that waited for what has just come, or will never come. */
+static void release(struct virtual_fabric *fabric, uint32_t number, uint16_t source, weft_time now)
+{
+	struct weft_packet *packet;
+
+	while ((packet = datagram_order_release(&fabric->host[number].nic, source, now)) != NULL) {
+		if (datagram_order_is_lost(packet)) {
+			virtual_give_packet(fabric, packet);
+			fabric->dropped++;
+			continue;
+		}
+		deliver(fabric, number, packet, now);
+	}
+}
+
+/* Where frames can overtake each other: in the order of their numbers. */
+static __attribute__((noinline)) void arrive_out_of_order(
 	struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet, weft_time now)
 {
 	struct datagram *nic = &fabric->host[number].nic;
-	enum datagram_arrival arrival = datagram_recovery_receive(nic, packet);
+	enum datagram_arrival arrival = datagram_order_receive(nic, packet, now);
 	uint16_t source = packet->source;
 
 	grant(fabric, number, packet->vc, now);
@@ -282,8 +304,20 @@ static void arrive_in_order(
 		discard(fabric, number, packet, now);
 	if (arrival != DATAGRAM_DELIVERED)
 		return;
-	for (; packet != NULL; packet = datagram_recovery_release(nic, source))
-		deliver(fabric, number, packet, now);
+	deliver(fabric, number, packet, now);
+	release(fabric, number, source, now);
+}
+
+void virtual_host_lose(
+	struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet, weft_time now)
+{
+	uint16_t source = packet->source;
+
+	if (!datagram_order_lose(&fabric->host[number].nic, packet, now))
+		return;
+	virtual_give_packet(fabric, packet);
+	fabric->dropped++;
+	release(fabric, number, source, now);
 }
 
 void virtual_host_arrive(
@@ -296,8 +330,8 @@ void virtual_host_arrive(
 		host_absorb(fabric, number, packet, now);
 		return;
 	}
-	if (__builtin_expect(nic->recovery != NULL, 0)) {
-		arrive_in_order(fabric, number, packet, now);
+	if (__builtin_expect(nic->order != NULL, 0) && !datagram_order_is_kept(nic, packet)) {
+		arrive_out_of_order(fabric, number, packet, now);
 		return;
 	}
 	if (__builtin_expect(

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "adaptation.h"
+#include "fabric_adapt.h"
 #include "run_goal_result.h"
 #include "switch_counters.h"
 #include "virtual_devices.h"
@@ -117,8 +118,7 @@ static void add_hosts(const struct virtual_fabric *fabric, struct run_result *re
 		result->packets.delivered += nic->frames_received;
 		result->messages.injected += nic->messages_sent;
 		result->messages.delivered += nic->messages_received;
-		if (fabric->run->nic.selector == RUN_SELECTOR_FIRST &&
-			fabric->run->routing.adaptive == RUN_ADAPTIVE_NONE)
+		if (fabric->run->nic.selector == RUN_SELECTOR_FIRST || fabric_adapts(fabric->run))
 			result->out_of_order += nic->out_of_order;
 		else
 			run_result_count(result, "host_frames_overtaken", nic->out_of_order);
@@ -181,6 +181,7 @@ static void fill_figures(const struct virtual_fabric *fabric, struct run_result 
 	result->packets.generated = result->packets.injected;
 	result->packets.dropped = fabric->dropped;
 	virtual_recovery_result(fabric, result);
+	virtual_order_result(fabric, result);
 	result->packets.pending = fabric->pool.out;
 	result->messages.generated = to->generated_messages;
 	result->messages.pending = minus(result->messages.generated, result->messages.delivered);

@@ -9,20 +9,6 @@
 
 #include "virtual_send.h"
 
-/* Frames of which there is room in memory beside those that the network and the pools hold, for
- * each host: held at destinations, and about to be sent again. Address space, touched as needed. */
-#define RESERVE_FRAMES 4096
-
-uint64_t virtual_recovery_reserve(const struct virtual_fabric *fabric)
-{
-	return fabric->routes.itbs ? (uint64_t)fabric->hosts * RESERVE_FRAMES : 0;
-}
-
-bool virtual_recovery_is_full(const struct virtual_fabric *fabric)
-{
-	return fabric->pool.out + fabric->hosts >= fabric->pool.size;
-}
-
 void virtual_recovery_report(
 	struct virtual_fabric *fabric, struct weft_packet *packet, weft_time now)
 {
@@ -41,7 +27,7 @@ uint64_t virtual_recovery_held(const struct virtual_fabric *fabric)
 	for (uint32_t i = 0; i < fabric->hosts; i++) {
 		const struct datagram_recovery *recovery = fabric->host[i].nic.recovery;
 
-		held += recovery != NULL ? recovery->held_count + recovery->again_count : 0;
+		held += recovery != NULL ? recovery->again_count : 0;
 	}
 	return held;
 }
@@ -66,7 +52,9 @@ void virtual_recovery_result(const struct virtual_fabric *fabric, struct run_res
 		result->packets.retransmitted += recovery->retransmitted;
 		result->packets.dropped += recovery->reported;
 		run_result_count(result, "host_frames_retransmitted", recovery->retransmitted);
-		run_result_count(result, "host_frames_reordered", recovery->reordered);
-		run_result_count(result, "host_discard_no_window", recovery->no_room);
+		run_result_count(
+			result, "host_frames_reordered", fabric->host[i].nic.order->reordered);
+		run_result_count(
+			result, "host_discard_no_window", fabric->host[i].nic.order->no_room);
 	}
 }

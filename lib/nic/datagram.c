@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bits.h"
+#include "datagram_order.h"
 #include "datagram_recovery.h"
 
 static bool is_valid(const struct datagram_config *config, const struct link_end_config *link)
@@ -65,6 +66,18 @@ static int allocate_numbers(struct datagram *nic)
 	return 0;
 }
 
+/* Only who can discard what is in transit makes others send again. */
+static int allocate_order(struct datagram *nic)
+{
+	const struct datagram_config *config = &nic->config;
+
+	if (config->held_max == 0)
+		return 0;
+	nic->order = datagram_order_create(config->held_max, config->hosts);
+	nic->recovery = config->itb != NULL ? datagram_recovery_create() : NULL;
+	return nic->order == NULL || (config->itb != NULL && nic->recovery == NULL) ? -ENOMEM : 0;
+}
+
 static int allocate(struct datagram *nic)
 {
 	const struct datagram_config *config = &nic->config;
@@ -76,8 +89,7 @@ static int allocate(struct datagram *nic)
 	nic->itb = config->itb != NULL ? itb_create(config->itb) : NULL;
 	if (config->itb != NULL && nic->itb == NULL)
 		return -ENOMEM;
-	nic->recovery = config->held_max != 0 ? datagram_recovery_create(config->held_max) : NULL;
-	if (config->held_max != 0 && nic->recovery == NULL)
+	if (allocate_order(nic) < 0)
 		return -ENOMEM;
 	if (route_choice_init(&nic->choice, config->choice, &config->selection, config->seed,
 		    config->host, config->hosts) < 0)
@@ -112,6 +124,7 @@ void datagram_fini(struct datagram *nic)
 		free(nic->sent);
 	itb_destroy(nic->itb);
 	datagram_recovery_destroy(nic->recovery);
+	datagram_order_destroy(nic->order);
 	route_choice_fini(&nic->choice);
 	memset(nic, 0, sizeof(*nic));
 }

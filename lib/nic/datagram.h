@@ -7,7 +7,8 @@
  * what arrives counts as delivered. No acknowledgements, windows or retransmissions, as in the
  * papers' simulators, whose fabrics lose nothing: there are no control frames of its own in the
  * network, and a host that floods another is held back by credits alone. nic.h is the other kind.
- * Where hosts on the way can discard, datagram_recovery.h brings that again.
+ * Where frames can overtake each other datagram_order.h keeps their order; where hosts on the way
+ * can discard, datagram_recovery.h brings that again.
  *
  * The host keeps one FIFO per VC (switch.md, readings of the ARN+AFI paper); the VCs take turns,
  * frame by frame, among those whose head has credits. With marks (arn_marks.h) the last VC is the
@@ -55,7 +56,9 @@ struct datagram_config {
 	/* [hosts][hosts], zeroed, the caller's, of all interfaces together; NULL: its own. */
 	struct datagram_number *numbers;
 	const struct itb_config *itb; /* only read at the start; NULL: no in-transit buffer */
-	uint32_t held_max; /* frames held for their order (datagram_recovery.h); 0: no recovery */
+	/* Frames held for their order (datagram_order.h); 0: they are delivered as they come. With
+	 * an in-transit buffer, recovery. */
+	uint32_t held_max;
 };
 
 struct datagram_message {
@@ -111,11 +114,13 @@ struct datagram {
 	/* And each that comes: a line, and the credits. */
 	struct datagram_number *come; /* by source, each 'come_step' apart */
 	uint64_t frames_received, messages_received, bytes_received;
-	uint64_t out_of_order;              /* frames that came after later ones */
-	struct itb *itb;                    /* NULL: absorbs nothing */
-	struct datagram_recovery *recovery; /* NULL: what is discarded is lost */
+	uint64_t out_of_order;        /* frames delivered after later ones */
+	struct itb *itb;              /* NULL: absorbs nothing */
+	struct datagram_order *order; /* NULL: frames are delivered as they come */
 	uint32_t come_step;
+	uint32_t held; /* frames, by 'order' */
 	/* The rest. */
+	struct datagram_recovery *recovery; /* NULL: what is discarded is lost */
 	struct link_end link;
 	struct datagram_fifo fifo[FRAME_VCS_MAX];
 	struct arn_marks *marks; /* NULL: without */

@@ -5,9 +5,8 @@
 /*
  * Recovery for an interface without acknowledgements (datagram.h), in fabrics whose hosts can
  * discard what is in transit (nic.md 2 and 4). Nothing else discards there, so nobody acknowledges:
- * who discards a frame reports it to its source, which sends it again. The destination hands on
- * the frames of a source in the order of their numbers and holds those that come too early. So
- * nothing is lost, doubled or reordered, whatever pools discard.
+ * who discards a frame reports it to its source, which sends it again. The destination keeps the
+ * order (datagram_order.h). So nothing is lost, doubled or reordered, whatever pools discard.
  *
  * Our choice, because an acknowledgement for each frame would be one more event for each: the
  * report carries the descriptor, which is all there is of a frame on the virtual clock; how long it
@@ -19,39 +18,19 @@
 
 #include "datagram.h"
 
-#define DATAGRAM_RECOVERY_CHAINS 64
-
 struct datagram_recovery {
 	/* Reported, to be sent again, the earliest first; 'arrived_ps' says when the report comes.
 	 */
 	struct weft_packet *again;
 	uint32_t again_count;
-	/* Too early, by source; each chain by source and number. */
-	struct weft_packet *held[DATAGRAM_RECOVERY_CHAINS];
-	uint32_t held_count, held_max;
 	uint64_t reported;      /* frames of this host that somebody discarded */
 	uint64_t retransmitted; /* reported = retransmitted + those in 'again' */
-	uint64_t reordered;     /* frames that were held */
-	uint64_t no_room;       /* frames refused because no more can be held */
 };
 
-enum datagram_arrival {
-	DATAGRAM_DELIVERED,
-	DATAGRAM_HELD,    /* belongs to the interface now */
-	DATAGRAM_REFUSED, /* the caller's, to be reported */
-};
-
-/* held_max: frames held at a time. NULL: no memory. */
-struct datagram_recovery *datagram_recovery_create(uint32_t held_max);
-/* What is held is the caller's to free first. NULL is fine. */
+/* NULL: no memory. */
+struct datagram_recovery *datagram_recovery_create(void);
+/* What is to be sent again is the caller's to free first. NULL is fine. */
 void datagram_recovery_destroy(struct datagram_recovery *recovery);
-
-/* datagram_receive() of an interface with recovery. */
-enum datagram_arrival datagram_recovery_receive(struct datagram *nic, struct weft_packet *packet);
-
-/* After a delivery: the frame of that source that has been held and is next, now delivered as well;
- * NULL: none. */
-struct weft_packet *datagram_recovery_release(struct datagram *nic, uint16_t source);
 
 /* At the source: the frame was discarded, and the report comes at 'due'. The frame is the
  * interface's again, its header as at first. */

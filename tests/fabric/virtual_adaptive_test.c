@@ -174,23 +174,106 @@ static void only_adapted_packets_use_the_adapted_flow_channel(void **state)
 	virtual_lab_close(&lab);
 }
 
-/* Then all buffers are empty, and all credits are back. */
-static void all_that_was_sent_arrives_when_nobody_sends_any_more(void **state)
+/* A frame's number is the expected one at each delivery, and goes up by one: then each has come
+ * once, and in order. */
+static void expect_each_frame_once(const struct virtual_fabric *fabric)
 {
+	for (uint32_t to = 0; to < fabric->hosts; to++)
+		for (uint32_t from = 0; from < fabric->hosts; from++)
+			assert_int_equal(fabric->host[from].nic.sent[to].expected,
+				fabric->host[from].nic.sent[to].sent);
+	assert_int_equal(virtual_order_held(fabric), 0);
+}
+
+/* Nobody sends any more: all buffers are empty. */
+static void expect_all_arrived(const struct virtual_lab *lab)
+{
+	assert_int_equal(lab->result.packets.pending, 0);
+	assert_int_equal(lab->result.messages.pending, 0);
+	assert_int_equal(lab->result.packets.delivered, lab->result.packets.injected);
+	expect_each_frame_once(lab->fabric);
+	for (uint32_t at = 0; at < lab->fabric->switches; at++)
+		assert_int_equal(switch_stored_packets(lab->fabric->sw[at]), 0);
+}
+
+/* Each mode with each scheme, with AFI and without, random arrivals, messages of one frame to
+ * several. */
+static void all_that_was_sent_arrives_once_and_in_order(void **state)
+{
+	static const char *const queuing[] = {
+		"queuing=1q", "queuing=dbbm", "queuing=vftree", "queuing=flow2sl"};
+	static const char *const message[] = {
+		"traffic[0].message=100B", "traffic[0].message=1KiB", "traffic[0].message=5000B"};
+	uint64_t overtaken = 0, held = 0, held_ns = 0;
+
+	for (unsigned i = 0; i < 32; i++) {
+		struct virtual_lab lab;
+		char mode[64], seed[32];
+
+		snprintf(mode, sizeof(mode), "routing.adaptive=%s", modes[i % 4]);
+		snprintf(seed, sizeof(seed), "seed=%u", 100 + i);
+		RUN(&lab, mode, seed, queuing[i / 4 % 4], message[i % 3],
+			i / 4 % 4 == 0 ? "switch.vcs=1" : "switch.vcs=2",
+			i / 16 == 0 ? "routing.afi=true" : "routing.afi=false",
+			i / 2 % 2 == 0 ? "switch.credits=each" : "switch.credits=coalesced",
+			"traffic[0].stop=60us", "traffic[1].stop=60us", "measure.duration=2ms");
+		expect_all_arrived(&lab);
+		overtaken += result_counter(&lab.result, "host_frames_overtaken");
+		held += result_counter(&lab.result, "host_frames_reordered");
+		held_ns += result_counter(&lab.result, "host_frames_held_ns");
+		assert_true(result_counter(&lab.result, "host_frames_held_peak") <=
+			    result_counter(&lab.result, "host_frames_reordered"));
+		virtual_lab_close(&lab);
+	}
+	assert_true(overtaken > 1000);
+	assert_true(held > 1000);
+	assert_true(held_ns > held);
+}
+
+/* There is room for a few frames only: hosts wait until some have gone, and nothing is lost. */
+static void who_has_no_room_for_frames_that_wait_sends_later(void **state)
+{
+	for (unsigned i = 0; i < 8; i++) {
+		struct virtual_lab lab;
+		char mode[64];
+
+		snprintf(mode, sizeof(mode), "routing.adaptive=%s", modes[i % 4]);
+		virtual_lab_open(&lab, tree,
+			VIRTUAL_LAB_SET(mode, "routing.afi=true",
+				i / 4 == 0 ? "switch.credits=each" : "switch.credits=coalesced",
+				"traffic[0].stop=60us", "traffic[1].stop=60us",
+				"measure.duration=4ms"));
+		lab.fabric->pool.size = lab.fabric->hosts + 40;
+		virtual_lab_run(&lab);
+		assert_int_equal(lab.fabric->pool.used, 40); /* it was full */
+		expect_all_arrived(&lab);
+		virtual_lab_close(&lab);
+	}
+}
+
+/* What a watchdog takes out of the network is given up: what came after it is delivered. */
+static void nobody_waits_for_what_the_watchdog_has_discarded(void **state)
+{
+	uint64_t dropped = 0;
+
 	for (unsigned i = 0; i < 4; i++) {
 		struct virtual_lab lab;
 		char mode[64];
 
 		snprintf(mode, sizeof(mode), "routing.adaptive=%s", modes[i]);
-		RUN(&lab, mode, "routing.afi=true", "queuing=dbbm", "switch.vcs=2",
-			"traffic[0].stop=200us", "traffic[1].stop=200us", "measure.duration=4ms");
-		assert_int_equal(lab.result.packets.pending, 0);
-		assert_int_equal(lab.result.messages.pending, 0);
-		assert_int_equal(lab.result.packets.delivered, lab.result.packets.injected);
-		for (uint32_t at = 0; at < lab.fabric->switches; at++)
-			assert_int_equal(switch_stored_packets(lab.fabric->sw[at]), 0);
+		virtual_lab_open(&lab, tree,
+			VIRTUAL_LAB_SET(mode, "routing.afi=true", "watchdog=1us",
+				"traffic[0].stop=100us", "traffic[1].stop=100us",
+				"measure.duration=4ms"));
+		virtual_lab_run(&lab);
+		assert_int_equal(lab.result.packets.injected,
+			lab.result.packets.delivered + lab.result.packets.dropped);
+		assert_int_equal(lab.result.out_of_order, 0);
+		expect_each_frame_once(lab.fabric);
+		dropped += lab.result.packets.dropped;
 		virtual_lab_close(&lab);
 	}
+	assert_true(dropped > 10);
 }
 
 /* The stricter the threshold, the more is marked; and marks change nothing else. */
@@ -229,7 +312,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(samples_add_up_to_the_counters),
 	cmocka_unit_test(only_adapted_packets_use_the_adapted_flow_channel),
 	cmocka_unit_test(packets_are_marked_above_the_threshold),
-	cmocka_unit_test(all_that_was_sent_arrives_when_nobody_sends_any_more),
+	cmocka_unit_test(all_that_was_sent_arrives_once_and_in_order),
+	cmocka_unit_test(who_has_no_room_for_frames_that_wait_sends_later),
+	cmocka_unit_test(nobody_waits_for_what_the_watchdog_has_discarded),
 	cmocka_unit_test(tables_without_alternatives_are_refused),
 };
 

@@ -4,8 +4,7 @@
 
 #include "unit.h"
 
-#define HELD_MAX 3
-#define FRAMES   8
+#define FRAMES 8
 
 struct bed {
 	struct datagram nic; /* host 1 of 70 */
@@ -20,7 +19,7 @@ static void start(struct bed *bed)
 		.vcs = 1,
 		.queue = 4,
 		.itb = &(const struct itb_config){.pool_bytes = 4096, .frame_bytes_min = 1},
-		.held_max = HELD_MAX};
+		.held_max = 3};
 	const struct link_end_config link = {.vcs = 1, .vc_blocks = 64, .open = true, .session = 1};
 
 	memset(bed, 0, sizeof(*bed));
@@ -44,79 +43,6 @@ static struct weft_packet *fill(
 		.sequence = sequence,
 		.flags = FRAME_F_TAIL};
 	return &bed->frame[at];
-}
-
-static enum datagram_arrival arrive(
-	struct bed *bed, unsigned at, uint16_t source, uint32_t sequence)
-{
-	return datagram_recovery_receive(&bed->nic, fill(bed, at, source, 1, sequence));
-}
-
-static void what_comes_after_a_gap_is_held_until_it_is_filled(void **state)
-{
-	struct bed bed;
-
-	start(&bed);
-	assert_int_equal(arrive(&bed, 0, 7, 2), DATAGRAM_HELD);
-	assert_int_equal(arrive(&bed, 1, 7, 1), DATAGRAM_HELD);
-	assert_null(datagram_recovery_release(&bed.nic, 7));
-	assert_int_equal(bed.nic.frames_received, 0);
-	assert_int_equal(arrive(&bed, 2, 7, 0), DATAGRAM_DELIVERED);
-	assert_ptr_equal(datagram_recovery_release(&bed.nic, 7), &bed.frame[1]);
-	assert_ptr_equal(datagram_recovery_release(&bed.nic, 7), &bed.frame[0]);
-	assert_null(datagram_recovery_release(&bed.nic, 7));
-	assert_int_equal(bed.nic.frames_received, 3);
-	assert_int_equal(bed.nic.messages_received, 3);
-	assert_int_equal(bed.nic.bytes_received, 3 * (100 - FRAME_HEADER_BYTES));
-	assert_int_equal(bed.nic.recovery->reordered, 2);
-	stop(&bed);
-}
-
-/* 6 and 70 share a chain. */
-static void sources_do_not_wait_for_each_other(void **state)
-{
-	struct bed bed;
-
-	start(&bed);
-	assert_int_equal(arrive(&bed, 0, 69, 1), DATAGRAM_HELD);
-	assert_int_equal(arrive(&bed, 1, 5, 1), DATAGRAM_HELD);
-	assert_int_equal(arrive(&bed, 2, 69, 0), DATAGRAM_DELIVERED);
-	assert_null(datagram_recovery_release(&bed.nic, 5));
-	assert_ptr_equal(datagram_recovery_release(&bed.nic, 69), &bed.frame[0]);
-	assert_int_equal(arrive(&bed, 3, 5, 0), DATAGRAM_DELIVERED);
-	assert_ptr_equal(datagram_recovery_release(&bed.nic, 5), &bed.frame[1]);
-	stop(&bed);
-}
-
-static void who_can_hold_no_more_refuses_but_takes_what_it_waits_for(void **state)
-{
-	struct bed bed;
-
-	start(&bed);
-	for (unsigned i = 0; i < HELD_MAX; i++)
-		assert_int_equal(arrive(&bed, i, 7, i + 1), DATAGRAM_HELD);
-	assert_int_equal(arrive(&bed, HELD_MAX, 7, HELD_MAX + 1), DATAGRAM_REFUSED);
-	assert_int_equal(bed.nic.recovery->no_room, 1);
-	assert_int_equal(arrive(&bed, HELD_MAX, 7, 0), DATAGRAM_DELIVERED);
-	for (unsigned i = 0; i < HELD_MAX; i++)
-		assert_ptr_equal(datagram_recovery_release(&bed.nic, 7), &bed.frame[i]);
-	stop(&bed);
-}
-
-static void a_last_frame_without_its_end_mark_is_refused(void **state)
-{
-	static const uint8_t route[] = {ROUTE_PORT_BIT, ROUTE_TYPE_ITB, ROUTE_PORT_BIT};
-	struct weft_packet *packet;
-	struct bed bed;
-
-	start(&bed);
-	packet = fill(&bed, 0, 7, 1, 0);
-	packet->route = route;
-	packet->route_length = sizeof(route);
-	assert_int_equal(datagram_recovery_receive(&bed.nic, packet), DATAGRAM_REFUSED);
-	packet->flags |= FRAME_F_END_MARK;
-	assert_int_equal(datagram_recovery_receive(&bed.nic, packet), DATAGRAM_DELIVERED);
-	stop(&bed);
 }
 
 static void what_is_reported_goes_again_when_the_report_has_come(void **state)
@@ -176,22 +102,28 @@ static void it_goes_under_credits(void **state)
 	stop(&bed);
 }
 
+static void absorb(struct bed *bed, unsigned frames)
+{
+	static const uint8_t route[] = {ROUTE_TYPE_ITB, ROUTE_PORT_BIT};
+
+	for (unsigned i = 0; i < frames; i++) {
+		struct weft_packet *packet = fill(bed, i, 3, 4, i);
+
+		packet->route = route;
+		packet->route_length = sizeof(route);
+		assert_true(datagram_absorb(&bed->nic, packet, 1, 2));
+	}
+}
+
 /* As many in transit as there may be, then one of what is sent again, though nothing else waits. */
 static void what_is_in_transit_does_not_starve_it(void **state)
 {
-	static const uint8_t route[] = {ROUTE_TYPE_ITB, ROUTE_PORT_BIT};
 	unsigned before = 0;
 	struct bed bed;
 	bool blocked;
 
 	start(&bed);
-	for (unsigned i = 0; i < 6; i++) {
-		struct weft_packet *packet = fill(&bed, i, 3, 4, i);
-
-		packet->route = route;
-		packet->route_length = sizeof(route);
-		assert_true(datagram_absorb(&bed.nic, packet, 1, 2));
-	}
+	absorb(&bed, 6);
 	datagram_recovery_report(&bed.nic, fill(&bed, 6, 1, 3, 9), 1);
 	while (datagram_transit(&bed.nic, 0, 10, &blocked) != NULL)
 		before++;
@@ -205,10 +137,6 @@ static void what_is_in_transit_does_not_starve_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_comes_after_a_gap_is_held_until_it_is_filled),
-		cmocka_unit_test(sources_do_not_wait_for_each_other),
-		cmocka_unit_test(who_can_hold_no_more_refuses_but_takes_what_it_waits_for),
-		cmocka_unit_test(a_last_frame_without_its_end_mark_is_refused),
 		cmocka_unit_test(what_is_reported_goes_again_when_the_report_has_come),
 		cmocka_unit_test(its_header_is_as_at_first),
 		cmocka_unit_test(it_goes_under_credits),

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "datagram_order.h"
+
+#include <stdlib.h>
+
+#define SOURCE_STEP 0x9E37u /* odd: sources begin in different chains */
+
+struct datagram_order *datagram_order_create(uint32_t held_max, uint16_t hosts)
+{
+	struct datagram_order *order = calloc(1, sizeof(*order));
+
+	if (order == NULL)
+		return NULL;
+	order->held_max = held_max;
+	order->latest = calloc(hosts, sizeof(*order->latest));
+	if (order->latest != NULL)
+		return order;
+	free(order);
+	return NULL;
+}
+
+void datagram_order_destroy(struct datagram_order *order)
+{
+	if (order == NULL)
+		return;
+	free(order->latest);
+	free(order);
+}
+
+/* Frames of a source that follow each other are in chains that follow each other. */
+static struct weft_packet **chain_of(
+	struct datagram_order *order, uint16_t source, uint32_t sequence)
+{
+	return &order->held[(source * SOURCE_STEP + sequence) & (DATAGRAM_ORDER_CHAINS - 1)];
+}
+
+static uint32_t *expected_of(struct datagram *nic, uint16_t source)
+{
+	return &nic->come[(size_t)source * nic->come_step].expected;
+}
+
+static void insert(struct datagram *nic, struct weft_packet *packet, weft_time now)
+{
+	struct datagram_order *order = nic->order;
+	struct weft_packet **chain = chain_of(order, packet->source, packet->sequence);
+
+	packet->arrived_ps = now;
+	packet->next = *chain;
+	*chain = packet;
+	if (++nic->held > order->most)
+		order->most = nic->held;
+}
+
+static enum datagram_arrival hold(struct datagram *nic, struct weft_packet *packet, weft_time now)
+{
+	struct datagram_order *order = nic->order;
+	uint32_t *latest = &order->latest[packet->source];
+
+	if (nic->held >= order->held_max) {
+		order->no_room++;
+		return DATAGRAM_REFUSED;
+	}
+	if ((int32_t)(packet->sequence + 1 - *latest) > 0)
+		*latest = packet->sequence + 1;
+	order->reordered++;
+	insert(nic, packet, now);
+	return DATAGRAM_HELD;
+}
+
+bool datagram_order_lose(struct datagram *nic, struct weft_packet *packet, weft_time now)
+{
+	uint32_t *expected = expected_of(nic, packet->source);
+
+	if (packet->sequence == *expected) {
+		(*expected)++;
+		return true;
+	}
+	packet->control = 1;
+	insert(nic, packet, now);
+	return false;
+}
+
+static void deliver(struct datagram *nic, const struct weft_packet *packet)
+{
+	*expected_of(nic, packet->source) = packet->sequence + 1;
+	nic->frames_received++;
+	nic->bytes_received += packet->bytes - FRAME_HEADER_BYTES - packet->route_length;
+	nic->messages_received += (packet->flags & FRAME_F_TAIL) != 0;
+}
+
+enum datagram_arrival datagram_order_receive(
+	struct datagram *nic, struct weft_packet *packet, weft_time now)
+{
+	struct credit_rx *rx = &nic->link.rx[packet->vc];
+	int32_t early = (int32_t)(packet->sequence - *expected_of(nic, packet->source));
+
+	credit_arrive(rx, packet->blocks);
+	credit_release(rx, packet->blocks);
+	if (nic->itb != NULL && itb_was_overtaken(packet)) {
+		nic->refused++;
+		return DATAGRAM_REFUSED;
+	}
+	nic->order->overtaken +=
+		(int32_t)(packet->sequence - nic->order->latest[packet->source]) < 0;
+	if (early > 0)
+		return hold(nic, packet, now);
+	/* Nobody sends twice what was not discarded: a fault, and seen in the result. */
+	nic->out_of_order += early < 0;
+	deliver(nic, packet);
+	return DATAGRAM_DELIVERED;
+}
+
+struct weft_packet *datagram_order_release(struct datagram *nic, uint16_t source, weft_time now)
+{
+	uint32_t expected = *expected_of(nic, source);
+	struct weft_packet **at, *packet;
+
+	if (nic->held == 0)
+		return NULL;
+	at = chain_of(nic->order, source, expected);
+	while (*at != NULL && ((*at)->source != source || (*at)->sequence != expected))
+		at = &(*at)->next;
+	packet = *at;
+	if (packet == NULL)
+		return NULL;
+	*at = packet->next;
+	nic->held--;
+	if (datagram_order_is_lost(packet)) {
+		(*expected_of(nic, source))++;
+		return packet;
+	}
+	nic->order->held_ps += now - packet->arrived_ps;
+	deliver(nic, packet);
+	return packet;
+}
+
+const char *datagram_order_check(const struct datagram *nic)
+{
+	const struct datagram_order *order = nic->order;
+	uint64_t held = 0;
+
+	for (unsigned i = 0; i < DATAGRAM_ORDER_CHAINS; i++)
+		for (const struct weft_packet *packet = order->held[i]; packet != NULL;
+			packet = packet->next, held++) {
+			uint32_t expected =
+				nic->come[(size_t)packet->source * nic->come_step].expected;
+
+			if ((int32_t)(packet->sequence - expected) <= 0)
+				return "a frame waits that is due, or has been";
+		}
+	if (held != nic->held || held > order->most)
+		return "frames that came too early are counted wrongly";
+	return NULL;
+}
