@@ -26,7 +26,8 @@ struct weft_packet *virtual_transit_next(
 	struct weft_packet *packet;
 	bool blocked;
 
-	packet = datagram_transit(&host->nic, own_waiting(host), now, &blocked);
+	packet = datagram_transit(
+		&host->nic, own_waiting(host), !virtual_order_is_full(fabric), now, &blocked);
 	if (blocked)
 		virtual_note_blocked(virtual_host_channel(fabric, number), now);
 	return packet;

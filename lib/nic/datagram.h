@@ -200,9 +200,10 @@ bool datagram_absorb(
 
 /* The packet in transit that goes next, its credits taken; NULL: none can, or it is the turn of a
  * frame of the host's own, which can. 'own_waiting' counts messages of which no frame has left;
- * '*blocked' says that only credits were missing. There is a pool. */
+ * without 'may_begin' none of the host's own leaves now but what is sent again; '*blocked' says
+ * that only credits were missing. There is a pool. */
 struct weft_packet *datagram_transit(
-	struct datagram *nic, uint32_t own_waiting, weft_time now, bool *blocked);
+	struct datagram *nic, uint32_t own_waiting, bool may_begin, weft_time now, bool *blocked);
 
 /* Messages in the FIFOs of which no frame has left. */
 uint32_t datagram_waiting(const struct datagram *nic);

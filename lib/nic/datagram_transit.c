@@ -20,11 +20,13 @@ bool datagram_absorb(
 }
 
 /* True if a frame of the host's own could leave now. */
-static bool has_own(const struct datagram *nic, weft_time now)
+static bool has_own(const struct datagram *nic, weft_time now, bool may_begin)
 {
 	if (nic->recovery != NULL && datagram_recovery_waits(nic->recovery, now))
 		return credit_suffices(
 			&nic->link.tx[nic->recovery->again->vc], nic->recovery->again->blocks);
+	if (!may_begin)
+		return false;
 	for (uint16_t vcs = nic->waiting; vcs != 0; vcs &= (uint16_t)(vcs - 1)) {
 		unsigned vc = (unsigned)__builtin_ctz(vcs);
 		const struct datagram_fifo *fifo = &nic->fifo[vc];
@@ -51,7 +53,7 @@ uint32_t datagram_waiting(const struct datagram *nic)
 }
 
 struct weft_packet *datagram_transit(
-	struct datagram *nic, uint32_t own_waiting, weft_time now, bool *blocked)
+	struct datagram *nic, uint32_t own_waiting, bool may_begin, weft_time now, bool *blocked)
 {
 	struct weft_packet *packet;
 	uint32_t dry;
@@ -59,7 +61,7 @@ struct weft_packet *datagram_transit(
 
 	*blocked = vc == FRAME_VCS_MAX && dry != 0;
 	if (vc == FRAME_VCS_MAX ||
-		(itb_turn_is_own(&nic->itb->turn, own_waiting) && has_own(nic, now)))
+		(itb_turn_is_own(&nic->itb->turn, own_waiting) && has_own(nic, now, may_begin)))
 		return NULL;
 	packet = itb_next_data(nic->itb, vc, now);
 	credit_take(&nic->link.tx[vc], packet->blocks);

@@ -113,6 +113,23 @@ static void everything_is_accounted_for_in_the_midst_of_it(void **state)
 	virtual_lab_close(&lab);
 }
 
+/* There is room for a few frames only: nobody may send anything new, and everybody's turn is his
+ * own. What is in transit goes on all the same. */
+static void who_may_send_nothing_new_holds_no_transit_up(void **state)
+{
+	for (unsigned extra = 20; extra <= 80; extra += 20) {
+		struct virtual_lab lab;
+
+		virtual_lab_open(&lab, burst, VIRTUAL_LAB_SET("nic.itb.pool=64KiB"));
+		lab.fabric->pool.size = lab.fabric->hosts + extra;
+		virtual_lab_run(&lab);
+		assert_int_equal(lab.fabric->pool.used, extra); /* it was full */
+		assert_true(result_counter(&lab.result, "host_itb_absorbed") > 1000);
+		expect_all_recovered(&lab);
+		virtual_lab_close(&lab);
+	}
+}
+
 static void where_no_route_has_an_in_transit_buffer_nothing_is_kept(void **state)
 {
 	struct virtual_lab lab = RUN("routing.algorithm=ud");
@@ -140,6 +157,7 @@ int main(void)
 		cmocka_unit_test(what_a_tiny_pool_discards_comes_again_once_and_in_order),
 		cmocka_unit_test(a_message_without_its_end_mark_is_completed),
 		cmocka_unit_test(everything_is_accounted_for_in_the_midst_of_it),
+		cmocka_unit_test(who_may_send_nothing_new_holds_no_transit_up),
 		cmocka_unit_test(where_no_route_has_an_in_transit_buffer_nothing_is_kept),
 		cmocka_unit_test(the_same_seed_gives_the_same_result_to_the_last_bit),
 	};

@@ -125,12 +125,33 @@ static void what_is_in_transit_does_not_starve_it(void **state)
 	start(&bed);
 	absorb(&bed, 6);
 	datagram_recovery_report(&bed.nic, fill(&bed, 6, 1, 3, 9), 1);
-	while (datagram_transit(&bed.nic, 0, 10, &blocked) != NULL)
+	while (datagram_transit(&bed.nic, 0, true, 10, &blocked) != NULL)
 		before++;
 	assert_int_equal(before, 4);
 	assert_ptr_equal(datagram_recovery_resend(&bed.nic, 10), &bed.frame[6]);
-	assert_non_null(datagram_transit(&bed.nic, 0, 10, &blocked));
-	assert_non_null(datagram_transit(&bed.nic, 0, 10, &blocked));
+	assert_non_null(datagram_transit(&bed.nic, 0, true, 10, &blocked));
+	assert_non_null(datagram_transit(&bed.nic, 0, true, 10, &blocked));
+	stop(&bed);
+}
+
+/* The host's own turn, with something to send, but nothing new may leave: what is in transit goes,
+ * else nobody would. What is sent again may leave, and has its turn. */
+static void what_may_not_leave_takes_no_turn(void **state)
+{
+	const struct datagram_message own = {.bytes = 100, .destination = 5};
+	struct bed bed;
+	bool blocked;
+
+	start(&bed);
+	absorb(&bed, 7);
+	datagram_send(&bed.nic, &own);
+	for (unsigned i = 0; i < 6; i++)
+		assert_non_null(datagram_transit(&bed.nic, 1, false, 10, &blocked));
+	assert_null(datagram_transit(&bed.nic, 1, true, 10, &blocked));
+	datagram_recovery_report(&bed.nic, fill(&bed, 7, 1, 3, 9), 1);
+	assert_null(datagram_transit(&bed.nic, 1, false, 10, &blocked));
+	assert_ptr_equal(datagram_recovery_resend(&bed.nic, 10), &bed.frame[7]);
+	assert_non_null(datagram_transit(&bed.nic, 1, false, 10, &blocked));
 	stop(&bed);
 }
 
@@ -141,6 +162,7 @@ int main(void)
 		cmocka_unit_test(its_header_is_as_at_first),
 		cmocka_unit_test(it_goes_under_credits),
 		cmocka_unit_test(what_is_in_transit_does_not_starve_it),
+		cmocka_unit_test(what_may_not_leave_takes_no_turn),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

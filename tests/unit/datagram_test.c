@@ -483,7 +483,7 @@ static void what_is_in_transit_is_kept_while_there_is_room_and_its_credits_retur
 	assert_false(datagram_absorb(&nic, &second, 0, 0));
 	assert_int_equal(credit_stored(&nic.link.rx[0]), 0);
 	assert_int_equal(nic.itb->discarded, 1);
-	assert_ptr_equal(datagram_transit(&nic, 0, 0, &blocked), &first);
+	assert_ptr_equal(datagram_transit(&nic, 0, true, 0, &blocked), &first);
 	assert_false(blocked);
 	assert_int_equal(nic.link.tx[0].sent, 2);
 	datagram_fini(&nic);
@@ -533,10 +533,10 @@ static void an_own_frame_goes_when_it_is_its_turn_and_has_credits(void **state)
 	assert_true(datagram_absorb(&nic, &packet, 0, 0));
 	send(&nic, 2, 0, 100);
 	nic.itb->turn.in_transit = 4;
-	assert_null(datagram_transit(&nic, 1, 0, &blocked));
+	assert_null(datagram_transit(&nic, 1, true, 0, &blocked));
 	/* Of its blocks it has no credits, the other one of its two has. */
 	nic.link.tx[0].limit = nic.link.tx[0].sent + 2;
-	assert_ptr_equal(datagram_transit(&nic, 1, 0, &blocked), &packet);
+	assert_ptr_equal(datagram_transit(&nic, 1, true, 0, &blocked), &packet);
 	datagram_fini(&nic);
 }
 
