@@ -24,6 +24,8 @@ struct mixture {
 	weft_time linger;
 	struct mixture_table **table; /* switches, then hosts: the newest first */
 	uint64_t *after;              /* by channel: output ports that are used right after it */
+	uint64_t *ports;              /* [switch * hosts + destination]: by which it may be left */
+	uint64_t *sets;               /* [hosts], of the image that is being read */
 	uint32_t *queue;
 	bool *seen;
 };
@@ -94,6 +96,9 @@ static inline void mixture_init(struct mixture *mixture, struct net *net, weft_t
 	*mixture = (struct mixture){.net = net, .linger = linger};
 	mixture->table = calloc(mixture_devices(mixture) + 1, sizeof(*mixture->table));
 	mixture->after = calloc(2 * topology->links + 1, sizeof(*mixture->after));
+	mixture->ports =
+		calloc((size_t)topology->switches * topology->hosts + 1, sizeof(*mixture->ports));
+	mixture->sets = calloc(topology->hosts + 1, sizeof(*mixture->sets));
 	mixture->queue = calloc(2 * topology->links + 1, sizeof(*mixture->queue));
 	mixture->seen = calloc(2 * topology->links + 1, sizeof(*mixture->seen));
 	for (uint32_t i = 0; i < topology->switches; i++)
@@ -108,6 +113,8 @@ static inline void mixture_fini(struct mixture *mixture)
 		mixture_forget(&mixture->table[i]);
 	free(mixture->table);
 	free(mixture->after);
+	free(mixture->ports);
+	free(mixture->sets);
 	free(mixture->queue);
 	free(mixture->seen);
 	*mixture = (struct mixture){0};
@@ -179,28 +186,28 @@ static inline void mixture_route(void *context, const struct table_image_route *
 	}
 }
 
-/* A bit for each port by which the switch may send to this host. */
-static inline uint64_t mixture_ports(struct mixture *mixture, uint32_t at, uint32_t to)
+/* A bit for each port by which the switch may send to a host: of all its tables. */
+static inline void mixture_read_switch(struct mixture *mixture, uint32_t at)
 {
-	unsigned width = mixture->net->topology->switch_at[at].ports;
-	uint64_t ports = 0, *sets;
+	const struct topology *topology = mixture->net->topology;
+	uint64_t *ports = mixture->ports + (size_t)at * topology->hosts;
 
+	memset(ports, 0, topology->hosts * sizeof(*ports));
 	for (struct mixture_table *table = *mixture_of(mixture, DEVICE_SWITCH, at); table != NULL;
 		table = table->next) {
 		struct table_image_switch tables;
 		uint32_t hosts = table_image_hosts(table->bytes);
 
-		if (to >= hosts)
-			continue;
-		sets = calloc(hosts, sizeof(*sets));
-		table_image_read_switch(table->bytes, width, &tables, sets);
+		assert_true(hosts <= topology->hosts);
+		table_image_read_switch(
+			table->bytes, topology->switch_at[at].ports, &tables, mixture->sets);
 		assert_int_equal(tables.vc_classes, 0);
-		ports |= sets[to];
-		if (tables.primary[to] != ROUTE_TABLE_NONE)
-			ports |= (uint64_t)1 << tables.primary[to];
-		free(sets);
+		for (uint32_t to = 0; to < hosts; to++) {
+			ports[to] |= mixture->sets[to];
+			if (tables.primary[to] != ROUTE_TABLE_NONE)
+				ports[to] |= (uint64_t)1 << tables.primary[to];
+		}
 	}
-	return ports;
 }
 
 static inline void mixture_tables_to(struct mixture *mixture, uint32_t to)
@@ -219,8 +226,9 @@ static inline void mixture_tables_to(struct mixture *mixture, uint32_t to)
 	}
 	for (uint32_t head = 0; head < tail; head++) {
 		struct topology_port at = mixture_end(mixture, mixture->queue[head]);
-		uint64_t ports =
-			at.kind == DEVICE_SWITCH ? mixture_ports(mixture, at.device, to) : 0;
+		uint64_t ports = at.kind == DEVICE_SWITCH
+					 ? mixture->ports[(size_t)at.device * topology->hosts + to]
+					 : 0;
 
 		for (; ports != 0; ports &= ports - 1) {
 			uint32_t next = mixture_step(
@@ -294,6 +302,8 @@ static inline bool mixture_can_deadlock(struct mixture *mixture)
 
 			table_image_each_route(table->bytes, mixture_route, &walk);
 		}
+	for (uint32_t at = 0; at < topology->switches; at++)
+		mixture_read_switch(mixture, at);
 	for (uint32_t to = 0; to < topology->hosts; to++)
 		mixture_tables_to(mixture, to);
 	return mixture_has_cycle(mixture);
