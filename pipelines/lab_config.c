@@ -135,8 +135,10 @@ static struct lab_config *read_tree(
 	if (tree == NULL)
 		return NULL;
 	config = calloc(1, sizeof(*config));
-	if (config != NULL)
+	if (config != NULL) {
 		run_config_default(&config->run);
+		config->run.mapper.routes = RUN_ROUTES_MAPPER;
+	}
 	if (config == NULL || (config->run.origin = strdup(yaml_tree_origin(tree))) == NULL)
 		result = fault_set(fault, ENOMEM, "%s: no memory", yaml_tree_origin(tree));
 	for (unsigned i = 0; i < sets && result == 0; i++)

@@ -72,6 +72,7 @@ static void a_lab_is_called_like_its_file_unless_it_says_otherwise(void **state)
 
 	assert_string_equal(config->name, "l");
 	assert_int_equal(config->links, LAB_CONFIG_LINKS_MEMIF);
+	assert_int_equal(config->run.mapper.routes, RUN_ROUTES_MAPPER);
 	assert_int_equal(config->groups.count, 0);
 	lab_config_destroy(config);
 }

@@ -461,6 +461,17 @@ static int bring_back(struct up *up, struct fault *fault)
 			   : result;
 }
 
+static void warn_of_no_key(const struct up *up)
+{
+	const struct run_config_mapper *mapper = &up->lab.config->run.mapper;
+
+	if (mapper->routes == RUN_ROUTES_MAPPER && mapper->key == NULL)
+		fprintf(stderr,
+			"weft lab up: warning: lab %s has no fabric key (mapper.key): whoever can "
+			"send into a port can be the mapper\n",
+			up->lab.plan->lab);
+}
+
 enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 {
 	struct up up = {.arguments = arguments};
@@ -481,8 +492,10 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 	if (result == 0 && up.again)
 		printf("lab %s: what had ended runs again after %" PRIu64 " ms\n", up.lab.plan->lab,
 			now_ms() - began);
-	else if (result == 0)
+	else if (result == 0) {
 		print_summary(&up, now_ms() - began);
+		warn_of_no_key(&up);
+	}
 	free(up.ready);
 	lab_state_free(&up.state);
 	lab_close(&up.lab);
