@@ -96,7 +96,7 @@ class Lab:
         return done.stdout
 
     def up(self):
-        said = self.must("up", "--wait", "30s")
+        said = self.must("up", "--wait", "60s")
         self.note_pids()
         return said
 
@@ -180,7 +180,8 @@ class MappedTorus(Lab):
     """16 switches, 32 hosts, 64 cables: a torus of 4x4. Switch i has hosts 2i and 2i + 1. Six
     processes for two cores: 'upper' has the switches of rows 0 and 1, 'lower' those of rows 2 and 3
     but s15, which is alone in 's15'; their hosts are in 'uphosts' and 'lowhosts', but h1, which is the
-    mapper before all others, is alone in 'h1'."""
+    mapper before all others, is alone in 'h1'. Hellos are slower than by default, because processes that
+    share a busy core may be away for longer than three of those."""
 
     TOPOLOGY = "torus:dims=4x4,hosts=2"
     UPPER, LOWER = range(0, 16), range(16, 32)
@@ -196,6 +197,7 @@ class MappedTorus(Lab):
 links: {links}
 groups: {{{', '.join(f"{name}: [{', '.join(devices)}]" for name, devices in groups.items())}}}
 seed: 1
+hello: 20ms
 routing: {{algorithm: ud}}
 nic: {{retry: 50ms, give-up: 60s}}
 mapper: {{routes: mapper, mode: always, hosts: [h1]}}

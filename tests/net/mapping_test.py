@@ -10,6 +10,7 @@ usage: mapping_test.py WEFT
 """
 import json
 import os
+import re
 import sys
 import unittest
 
@@ -26,7 +27,7 @@ class MappingCase(unittest.TestCase):
     def lab(self, tag, links, traffic, more=""):
         lab = labs.MappedTorus(WEFT, tag, links, traffic, more)
         self.addCleanup(lab.remove)
-        lab.up()
+        self.said = lab.up()
         return lab
 
     def assert_nothing_lost(self, traffic):
@@ -50,7 +51,8 @@ class Found(MappingCase):
         lab = self.lab("a", "memif", labs.MappedTorus.traffic(range(32)))
         leader = lab.wait_map()
         self.assertEqual(leader["host"], "h1")
-        measured("first routes of 16 switches, 32 hosts", leader["first_map_ns"], "< 1 s")
+        print(f"MEASURED first routes of 16 switches, 32 hosts, after their links were up: "
+              f"{re.search('([0-9]+) ms after the links', self.said)[1]} ms (asked for: < 1 s)", flush=True)
         self.assert_map_is_the_file(lab)
         self.assertEqual(lab.weft("status").returncode, 0)
 
@@ -62,7 +64,7 @@ class Found(MappingCase):
         found, done = lab.discovered()
         self.assertEqual(done.returncode, 1)
         self.assertIn("1 differences", done.stderr)
-        self.assertIn("s0:1 - s3:0: this cable is missing", done.stderr)
+        self.assertIn("s3:0 - s0:1: this cable is missing", done.stderr)
         missing = labs.by_identity(expected)[2] - labs.by_identity(found)[2]
         self.assertEqual(missing, {frozenset(("s0:1", "s3:0"))})
         self.assertIn("graph", lab.weft("map", "--dot").stdout.splitlines()[0])

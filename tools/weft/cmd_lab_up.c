@@ -27,6 +27,7 @@ struct up {
 	bool *ready; /* [process of the state]: all its links are up */
 	bool again;  /* the lab is up, but for processes that have ended */
 	char mapper[TOPOLOGY_NAME_MAX];
+	uint64_t mapped_ms; /* after the links were up */
 };
 
 static uint64_t now_ms(void)
@@ -396,8 +397,12 @@ static int wait_whole(struct up *up, struct fault *fault)
 {
 	uint64_t deadline = now_ms() + up->arguments->wait_ps / PS_PER_MS;
 	int result = wait_ready(up, deadline, fault);
+	uint64_t linked = now_ms();
 
-	return result == 0 ? wait_mapped(up, deadline, fault) : result;
+	if (result == 0)
+		result = wait_mapped(up, deadline, fault);
+	up->mapped_ms = now_ms() - linked;
+	return result;
 }
 
 /* --- the whole --- */
@@ -416,7 +421,9 @@ static void print_summary(const struct up *up, uint64_t took_ms)
 		if (count[kind] > 0)
 			printf(" (%u %s)", count[kind], lab_link_kind_name(kind));
 	if (up->mapper[0] != '\0')
-		printf("\nroutes by the mapper, which is %s", up->mapper);
+		printf("\nroutes by the mapper, which is %s, at most %" PRIu64
+		       " ms after the links were up",
+			up->mapper, up->mapped_ms);
 	printf("\nlogs and plan: %s\n", plan->run_dir);
 	if (plan->veth)
 		printf("interfaces: ip netns exec weft-%s ip link\n", plan->lab);
