@@ -227,6 +227,8 @@ static void print_leader(json_t *mapper)
 			(double)number(mapper, "last_change_ns") / 1e6);
 	if (text(mapper, "fault")[0] != '\0')
 		printf("  no routes: %s\n", text(mapper, "fault"));
+	if (text(mapper, "fallback")[0] != '\0')
+		printf("  routes by ud instead: %s\n", text(mapper, "fallback"));
 	print_lines("  not as expected: ", json_object_get(mapper, "miscabled"));
 	print_lines("  found: ", json_object_get(mapper, "findings"));
 }
