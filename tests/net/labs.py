@@ -115,8 +115,28 @@ class Lab:
         deadline = time.monotonic() + seconds
         while not (value := condition()):
             if time.monotonic() > deadline:
-                raise AssertionError(f"{what} after {seconds} s\n{self.weft('status').stdout}")
+                raise AssertionError(f"{what} after {seconds} s\n{self.summary()}")
         return value
+
+    def summary(self):
+        """What is not as it should be, in a few lines."""
+        status = self.status()
+        mapping = status.get("mapping") or {"mappers": [], "agents": [], "why": ""}
+        lines = [f"{p['name']}: {p['state']} {p['fault']}" for p in status["processes"]
+                 if p["state"] != "running"]
+        lines.append("links: " + " ".join(f"{link['port']} {link['state']}"
+                                          for link in status["links"] if link["state"] != "up"))
+        lines += [" ".join(f"{key} {m[key]}" for key in
+                           ("host", "state", "epoch", "switches", "hosts", "cables", "fault",
+                            "findings", "counters"))
+                  for m in mapping["mappers"] if m["state"] not in ("listening", "standing-by")]
+        followers = {}
+        for agent in mapping["agents"]:
+            followers.setdefault((agent["follows"], agent["epoch"], agent["paused"]), []).append(
+                agent["device"])
+        lines += [f"follow {key[0]}, epoch {key[1]}{', paused' if key[2] else ''}: "
+                  + " ".join(devices) for key, devices in followers.items()]
+        return "\n".join(lines + [mapping["why"]])
 
     def links(self):
         return {link["port"]: link["state"] for link in self.status()["links"]}
