@@ -242,10 +242,16 @@ measure: {{duration: 2s}}
         return [m for m in mapping["mappers"] if m["state"] not in ("listening", "standing-by")]
 
     def leader(self):
-        """The only one that leads, when all is done; None before."""
+        """The one that leads the greatest part, when all is done there; None before. Hosts that are cut
+        off lead themselves."""
         mapping = self.mapping()
-        leaders = self.leaders(mapping)
-        return leaders[0] if len(leaders) == 1 and mapping["done"] else None
+        leader = max(self.leaders(mapping), key=lambda m: m["switches"], default=None)
+        if leader is None or leader["state"] != "leading" or leader["changing"] or leader["fault"]:
+            return None
+        agents = [a for a in mapping["agents"] if a["follows"] == leader["host"]]
+        done = len(agents) == leader["switches"] + leader["hosts"] and all(
+            a["epoch"] > 0 and not a["paused"] for a in agents)
+        return leader if done else None
 
     def wait_map(self, switches=16, hosts=32, cables=64, maps=0, seconds=30):
         """Until one mapper leads, has found so much, has computed routes more than 'maps' times, and
