@@ -77,8 +77,11 @@ class Lab:
         self.folder = tempfile.mkdtemp(prefix="weft-lab-")
         self.file = os.path.join(self.folder, "lab.yaml")
         for name, contents in (files or {}).items():
-            with open(os.path.join(self.folder, name), "w") as file:
+            path = os.path.join(self.folder, name)
+            with open(path, "w") as file:
                 file.write(contents)
+            if name.endswith(".key"):
+                os.chmod(path, 0o600)
         with open(self.file, "w") as file:
             file.write(f"weft: lab/1\nname: {self.name}\n{text}")
         self.pids = {}
@@ -159,7 +162,12 @@ class Lab:
     def kill(self, process):
         os.kill(self.pids[process], signal.SIGKILL)
 
+    def is_gone(self, process):
+        return {p["name"]: p["state"] for p in self.status()["processes"]}[process] == "gone"
+
     def start_again(self, process):
+        """What was killed may take a moment to go."""
+        self.wait(lambda: self.is_gone(process), f"{process} is not gone")
         self.must("up", "--process", process, "--wait", "30s")
         self.note_pids()
 
