@@ -228,10 +228,20 @@ bool fabric_is_routed(const struct real_fabric *fabric)
 	return fabric->control == NULL || control_plane_is_routed(fabric->control->plane);
 }
 
+static bool has_candidate(const struct fabric_control *control)
+{
+	for (unsigned i = 0; i < control->devices; i++)
+		if (control->device[i].candidate)
+			return true;
+	return false;
+}
+
 void fabric_control_why(const struct real_fabric *fabric, struct fault *fault)
 {
 	const char *why = control_plane_why(fabric->control->plane);
 
+	if (!has_candidate(fabric->control))
+		why = "no host here may be the mapper (mapper.mode, mapper.hosts)";
 	if (!fabric->control->running)
 		why = "no control thread could be started";
 	fault_set(fault, EINVAL, "traffic began without mapped routes from and to all hosts: %s",

@@ -99,6 +99,40 @@ class Fabric(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("switch.vcs is 1, 2 or more were expected", done.stderr)
 
+    def test_a_mapper_finds_the_fabric_and_its_routes(self):
+        for args in (("routing.mode=source",), ("routing.algorithm=dmodk", "routing.mode=table"),
+                     ("topology=torus:dims=3x3,hosts=1", "routing.algorithm=ud-itb"),
+                     ("topology=torus:dims=3x3,hosts=1", "routing.algorithm=dor", "switch.vcs=2",
+                      "routing.mode=table")):
+            sets = [word for arg in args for word in ("--set", arg)]
+            result = self.measure("--set", "mapper.routes=mapper", *sets)
+            # The counters of hosts that took routes while they ran.
+            self.assertGreater(result["counters"]["host_route_changes"], 0)
+
+    def test_what_a_mapper_does_not_expect_is_printed(self):
+        args = ("run", self.file, "--json", str(self.dir / "out.json"), "--set",
+                "mapper.routes=mapper", "--set")
+        done = self.weft(*args, "mapper.expect=rlft:ports=4,stages=2")
+        self.assertIn(": the fabric is as expected", done.stdout)
+        done = self.weft(*args, "mapper.expect=full:switches=6,hosts=1")
+        self.assertIn(": the fabric is not as expected:", done.stdout)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_run_without_a_mapper_says_why_nothing_could_be_sent(self):
+        done = self.weft("run", self.file, "--set", "mapper.routes=mapper", "--set",
+                         "mapper.mode=never")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("traffic began without mapped routes from and to all hosts: no host here "
+                      "may be the mapper", done.stderr)
+
+    def test_routes_for_which_the_vcs_do_not_suffice_are_replaced_and_that_is_said(self):
+        done = self.weft("run", self.file, "--set", "mapper.routes=mapper", "--set",
+                         "topology=torus:dims=3x3,hosts=1", "--set", "routing.algorithm=dor",
+                         "--set", "routing.mode=table")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("routes are computed by ud, because: the routes need 2 VC classes",
+                      done.stderr)
+
     def test_hosts_on_the_way_re_inject(self):
         for algorithm, selector in (("ud-itb", "first"), ("disjoint", "round-robin")):
             result = self.measure("--set", "topology=torus:dims=4x4,hosts=1", "--set",
