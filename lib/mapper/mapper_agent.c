@@ -123,6 +123,13 @@ static bool is_obeyed(
 	return !agent->leading && now - agent->heard_at > agent->config.lease_ps;
 }
 
+/* The mapper knows what the report said. */
+static void note_told(struct mapper_agent *agent)
+{
+	agent->told &= ~((uint64_t)1 << agent->report_port);
+	agent->told |= (uint64_t)agent->report_up << agent->report_port;
+}
+
 /* What another mapper was told, this one may not know: all ports are to be reported. (A probe makes
  * up for that, its answer says it all.) */
 static void forget_told(struct mapper_agent *agent)
@@ -297,8 +304,7 @@ static unsigned obey(
 		if (!agent->reporting || message->acknowledge.sequence != agent->report_sequence)
 			return 0;
 		agent->reporting = false;
-		agent->told &= ~((uint64_t)1 << agent->report_port);
-		agent->told |= (uint64_t)agent->report_up << agent->report_port;
+		note_told(agent);
 		return 0;
 	default:
 		return 0;
@@ -387,12 +393,16 @@ void mapper_agent_set_link(struct mapper_agent *agent, uint8_t port, bool up)
 
 static void choose_report(struct mapper_agent *agent, weft_time now)
 {
-	uint64_t changed = agent->linked ^ agent->told;
+	uint64_t changed;
 
-	/* A report that is no longer true is not repeated. */
-	if (agent->reporting &&
-		(agent->linked >> agent->report_port & 1) == (uint64_t)agent->report_up)
-		return;
+	if (agent->reporting) {
+		if ((agent->linked >> agent->report_port & 1) == (uint64_t)agent->report_up)
+			return;
+		/* It is no longer true, and not repeated. But it may have arrived: that the link is
+		 * as before has to be said, too. */
+		note_told(agent);
+	}
+	changed = agent->linked ^ agent->told;
 	agent->reporting = changed != 0;
 	if (changed == 0)
 		return;

@@ -369,6 +369,33 @@ static void a_change_of_a_link_is_reported_until_it_is_acknowledged(void **state
 	assert_false(mapper_agent_poll(agent, 10 * PS_PER_MS, &answer));
 }
 
+/* The first report may have arrived, and its acknowledgement be lost or late. */
+static void a_link_that_comes_back_is_reported_even_if_its_going_was_not_acknowledged(void **state)
+{
+	struct mapper_agent *agent = *state;
+	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
+	struct mapper_message acknowledge = command(MAPPER_ACKNOWLEDGE), report;
+	struct mapper_frame answer;
+
+	agent->linked = 0xFF;
+	say(agent, &mapper, 0, command(MAPPER_PROBE), &answer);
+	mapper_agent_set_link(agent, 2, false);
+	assert_true(mapper_agent_poll(agent, 0, &answer));
+	acknowledge.acknowledge.sequence = heard(&answer).report.sequence;
+	mapper_agent_set_link(agent, 2, true);
+	assert_true(mapper_agent_poll(agent, 1, &answer));
+	report = heard(&answer);
+	assert_int_equal(report.report.port, 2);
+	assert_true(report.report.up);
+	say(agent, &mapper, 2, acknowledge, &answer); /* of the first */
+	assert_true(mapper_agent_poll(agent, 1 + PS_PER_MS, &answer));
+	assert_true(heard(&answer).report.up);
+	acknowledge.acknowledge.sequence = report.report.sequence;
+	say(agent, &mapper, 2 * PS_PER_MS, acknowledge, &answer);
+	assert_true(mapper_agent_due(agent) == WEFT_TIME_NEVER);
+	assert_false(mapper_agent_poll(agent, PS_PER_S, &answer));
+}
+
 /* A copy of everything that a frame may not change; counters of refusals aside. */
 static struct mapper_agent snapshot(const struct mapper_agent *agent)
 {
@@ -561,6 +588,7 @@ static const struct CMUnitTest tests[] = {
 	AGENT_TEST(the_greatest_mapper_is_obeyed_until_it_is_silent),
 	AGENT_TEST(who_leads_again_hears_of_every_port_what_another_was_told),
 	AGENT_TEST(a_change_of_a_link_is_reported_until_it_is_acknowledged),
+	AGENT_TEST(a_link_that_comes_back_is_reported_even_if_its_going_was_not_acknowledged),
 	AGENT_TEST(forged_and_damaged_frames_change_nothing),
 	AGENT_TEST(replayed_and_stale_frames_change_nothing),
 	AGENT_TEST(frames_for_a_former_life_or_another_device_are_refused),
