@@ -213,7 +213,8 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 
 static void routes_that_may_deadlock_are_refused(void **state)
 {
-	struct lab_config *config = parse(HEAD "routing: {algorithm: minhop}\n");
+	struct lab_config *config =
+		parse(HEAD "mapper: {routes: static}\nrouting: {algorithm: minhop}\n");
 	struct fault fault = {""};
 
 	assert_int_equal(run_config_supported(&config->run, &fault), 0);
