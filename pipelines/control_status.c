@@ -76,6 +76,7 @@ static json_t *counters(const struct mapper *mapper)
 	json_object_set_new(all, "unchanged", number(count->unchanged));
 	json_object_set_new(all, "live", number(count->live));
 	json_object_set_new(all, "paused", number(count->paused));
+	json_object_set_new(all, "found", number(count->found));
 	json_object_set_new(all, "called_off", number(count->called_off));
 	json_object_set_new(all, "led", number(count->led));
 	json_object_set_new(all, "stepped_down", number(count->stepped_down));

@@ -133,7 +133,9 @@ static int choose_mapper(struct lab_process *process, struct fault *fault)
 		return fault_set(fault, EINVAL, "--mapper %s: auto, always or never was expected",
 			options->mapper);
 	result = change_text(&mapper->expect, options->expect, fault);
-	return result == 0 ? change_text(&mapper->key, options->key, fault) : result;
+	if (result == 0)
+		result = change_text(&mapper->key, options->key, fault);
+	return result == 0 ? real_fabric_check(&process->lab.config->run, fault) : result;
 }
 
 static void warn_without_key(const struct lab_process *process)

@@ -48,6 +48,10 @@ struct real_fabric_options {
 	const struct clock *clock;
 };
 
+/* What a mapper needs beside the run file can be read: fabric key, expected topology. 0 or -errno
+ * and fault; before EAL runs, so that it is said at once. */
+int real_fabric_check(const struct run_config *run, struct fault *fault);
+
 /* NULL and fault. What 'options' points to outlives the fabric. */
 struct real_fabric *real_fabric_create(
 	const struct real_fabric_options *options, struct fault *fault);

@@ -131,20 +131,36 @@ static int list_devices(struct fabric_control *control, struct fault *fault)
 	return 0;
 }
 
-/* What the file names beside itself. */
-static int open_files(struct fabric_control *control, struct fault *fault)
+static int open_expected(const char *spec, struct topology **expect, struct fault *fault)
 {
-	const struct run_config_mapper *mapper = &control->fabric->options.run->mapper;
-	int result = 0;
+	if (spec == NULL)
+		return 0;
+	*expect = topology_is_generated(spec) ? topology_generate(spec, fault)
+					      : topology_load(spec, fault);
+	return *expect == NULL ? -EINVAL : 0;
+}
 
-	if (mapper->key != NULL)
-		result = fabric_key_load(&control->key, mapper->key, fault);
-	if (result < 0 || mapper->expect == NULL)
-		return result;
-	control->expect = topology_is_generated(mapper->expect)
-				  ? topology_generate(mapper->expect, fault)
-				  : topology_load(mapper->expect, fault);
-	return control->expect == NULL ? -EINVAL : 0;
+/* What the file names beside itself. 'key' stays as it is without one, '*expect' likewise. */
+static int open_files(const struct run_config_mapper *mapper, struct fabric_key *key,
+	struct topology **expect, struct fault *fault)
+{
+	int result = mapper->key == NULL ? 0 : fabric_key_load(key, mapper->key, fault);
+
+	return result == 0 ? open_expected(mapper->expect, expect, fault) : result;
+}
+
+int real_fabric_check(const struct run_config *run, struct fault *fault)
+{
+	struct topology *expect = NULL;
+	struct fabric_key key;
+	int result;
+
+	if (run->mapper.routes != RUN_ROUTES_MAPPER)
+		return 0;
+	result = open_files(&run->mapper, &key, &expect, fault);
+	fabric_key_wipe(&key);
+	topology_destroy(expect);
+	return result;
 }
 
 /* Above what former lives of these devices have said. */
@@ -197,7 +213,8 @@ int fabric_control_create(struct real_fabric *fabric, struct fault *fault)
 	control->fabric = fabric;
 	result = list_devices(control, fault);
 	if (result == 0)
-		result = open_files(control, fault);
+		result = open_files(
+			&fabric->options.run->mapper, &control->key, &control->expect, fault);
 	return result == 0 ? create_plane(control, fault) : result;
 }
 

@@ -129,6 +129,8 @@ static struct run_config *load(
 	if (*result == 0)
 		*result = run_config_supported(config, fault);
 	if (*result == 0)
+		*result = real_fabric_check(config, fault);
+	if (*result == 0)
 		*result = report_check(options, fault);
 	if (*result == 0 && (*topology = run_config_open_topology(config, fault)) == NULL)
 		*result = -errno;

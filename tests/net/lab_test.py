@@ -407,6 +407,27 @@ class Refusals(LabCase):
         self.assertIn("0000:ff:", done.stderr)
         self.assertEqual(lab.leftovers(), [])
 
+    def nic(self, lab, *args):
+        nic = os.path.join(os.path.dirname(WEFT), "..", "..", "apps", "nic", "weft-nic")
+        hosts = [word for name in ("h0", "h1", "h2", "h3") for word in ("--host", name)]
+        done = subprocess.run([nic, "--lab", lab.file, "--run-dir", lab.folder, *hosts, *args],
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertIn(done.returncode, (2, 3), done.stderr)
+        return done.stderr
+
+    def test_what_weft_nic_is_told_of_the_mapper_is_judged_at_once(self):
+        lab = self.lab("t")
+        for args, text in ((("--mapper", "sometimes"), "auto, always or never was expected"),
+                           (("--expect", "full:switches=none"), "switches"),
+                           (("--fabric-key", "/nowhere/key"), "/nowhere/key"),
+                           (("--fabric-key", lab.file), "others have access")):
+            self.assertIn(text, self.nic(lab, *args))
+        with open(lab.file) as file:
+            text = file.read()
+        with open(lab.file, "w") as file:
+            file.write(text.replace("key: fabric.key", "routes: static"))
+        self.assertIn("its routes are static", self.nic(lab, "--mapper", "never"))
+
     def test_parts_of_a_lab_that_is_not_up_say_so(self):
         lab = self.lab("s")
         for part, more in (("status", []), ("run", []), ("capture", ["leaf0:0"])):
