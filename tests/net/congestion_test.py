@@ -206,7 +206,9 @@ class Live(Folder):
                               stderr=subprocess.DEVNULL) as run:
             while time.monotonic() < until and run.poll() is None:
                 status = json.loads(self.weft("status", "--json").stdout)
-                if status["congestion"]["s4"]["roots_now"] > 0:
+                # A status is not of one moment.
+                if status["congestion"]["s4"]["roots_now"] > 0 and \
+                        status["ports"]["s4:0"]["congestion_root"] == 1:
                     seen = status
                     break
             run.kill()
