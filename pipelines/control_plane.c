@@ -144,7 +144,7 @@ void control_plane_name_of(const struct control_plane *plane, uint64_t id, char 
 {
 	const struct topology *topology = plane->config.topology;
 
-	if (id > HOST_IDENTITY && id - HOST_IDENTITY < topology->hosts)
+	if (id >= HOST_IDENTITY && id - HOST_IDENTITY < topology->hosts)
 		snprintf(out, 64, "%.63s", topology->host_at[id - HOST_IDENTITY].name);
 	else
 		snprintf(out, 64, "0x%" PRIx64, id);

@@ -5,6 +5,7 @@
  * mapper what the poll loops do, and carry no data. */
 
 #include "control_plane.h"
+#include "control_plane_state.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -568,6 +569,22 @@ static void the_status_says_who_leads_and_whom_all_follow(void **state)
 	stop(&world);
 }
 
+static void hosts_are_named_the_first_too_and_others_by_identity(void **state)
+{
+	const struct mapper_config mapper = usual_mapper("ud", false);
+	struct world world;
+	char name[64];
+
+	start(&world, NETWORK, 1, &mapper, NULL);
+	control_plane_name_of(world.plane[0], (uint64_t)1 << 32, name);
+	assert_string_equal(name, "h0");
+	control_plane_name_of(world.plane[0], ((uint64_t)1 << 32) + world.topology->hosts, name);
+	assert_string_equal(name, "0x100000008");
+	control_plane_name_of(world.plane[0], 1, name);
+	assert_string_equal(name, "0x1");
+	stop(&world);
+}
+
 /* Dimension-order routes of a torus need two VC classes. */
 static void the_status_says_why_another_algorithm_is_in_use(void **state)
 {
@@ -652,6 +669,7 @@ int main(void)
 		cmocka_unit_test(processes_with_different_keys_know_nothing_of_each_other),
 		cmocka_unit_test(a_pause_reaches_all_loops_and_ends),
 		cmocka_unit_test(the_status_says_who_leads_and_whom_all_follow),
+		cmocka_unit_test(hosts_are_named_the_first_too_and_others_by_identity),
 		cmocka_unit_test(the_status_says_why_another_algorithm_is_in_use),
 		cmocka_unit_test(the_map_is_written_as_a_topology),
 		cmocka_unit_test(what_is_not_as_expected_is_told),
