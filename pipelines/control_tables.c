@@ -73,14 +73,28 @@ static void add_route(void *context, const struct table_image_route *route)
 		fill->result = result;
 }
 
-/* A scheme that does not know all hosts of the topology is left out. */
+/* The image knows hosts up to the highest number that was found. Those above have no routes; that
+ * they have a queue all the same spares everybody who asks for it a look. */
+static int know_all_hosts(struct queuing *queuing, uint16_t hosts)
+{
+	uint32_t *leaf;
+
+	if (queuing == NULL || queuing->hosts >= hosts)
+		return 0;
+	leaf = realloc(queuing->leaf, hosts * sizeof(*leaf));
+	if (leaf == NULL)
+		return -ENOMEM;
+	memset(leaf + queuing->hosts, 0, (hosts - queuing->hosts) * sizeof(*leaf));
+	queuing->leaf = leaf;
+	queuing->hosts = hosts;
+	return 0;
+}
+
 static int read_queuing(struct host_tables *tables, const uint8_t *image, uint16_t hosts)
 {
-	int result = 0;
+	int result = table_image_queuing(image, &tables->queuing);
 
-	if (table_image_hosts(image) >= hosts)
-		result = table_image_queuing(image, &tables->queuing);
-	return result;
+	return result < 0 ? result : know_all_hosts(tables->queuing, hosts);
 }
 
 struct host_tables *control_host_tables(const uint8_t *image, uint16_t hosts, uint16_t *reached)

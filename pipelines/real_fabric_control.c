@@ -76,6 +76,9 @@ static struct mapper_config mapper_of(const struct run_config *run)
 			.granularity = run->routing.granularity == RUN_GRANULARITY_SWITCH
 					       ? ROUTE_PER_SWITCH_PAIR
 					       : ROUTE_PER_HOST_PAIR},
+		.queuing = run->queuing == RUN_QUEUING_1Q
+				   ? NULL
+				   : queuing_scheme_find(run_queuing_name(run->queuing)),
 		.vcs = run->sw.vcs,
 		.listen_ps = mapper->listen_ps,
 		.heartbeat_ps = mapper->heartbeat_ps,

@@ -109,6 +109,16 @@ class Fabric(unittest.TestCase):
             # The counters of hosts that took routes while they ran.
             self.assertGreater(result["counters"]["host_route_changes"], 0)
 
+    def test_mapped_routes_keep_the_queuing_scheme(self):
+        if shutil.which("tshark") is None:
+            self.skipTest("tshark is not installed")
+        capture = self.dir / "s0.pcapng"
+        self.measure("--pcap", f"s0:2={capture}", "--snaplen", "200", "--set", "mapper.routes=mapper",
+                     "--set", "queuing=dbbm", "--set", "switch.vcs=4", "--set", "measure.duration=0.5s")
+        read = self.fields(capture, "weft.vc", "weft.kind")
+        # dbbm: the destination's number modulo the VCs.
+        self.assertEqual({vc for vc, kind in read if kind == "1"}, {"0", "1", "2", "3"})
+
     def test_what_a_mapper_does_not_expect_is_printed(self):
         args = ("run", self.file, "--json", str(self.dir / "out.json"), "--set",
                 "mapper.routes=mapper", "--set")
@@ -275,18 +285,23 @@ class Fabric(unittest.TestCase):
         again = self.weft("run", "--explain", self.write("explained.yaml", first.stdout))
         self.assertEqual(again.stdout, first.stdout)
 
+    def fields(self, capture, *names):
+        """Fields of all frames in a capture, as the dissector tells them."""
+        lua = TOP / "tools" / "wireshark" / "weft.lua"
+        read = subprocess.run(
+            ["tshark", "-X", f"lua_script:{lua}", "-r", str(capture), "-T", "fields",
+             *(word for name in names for word in ("-e", name))],
+            capture_output=True, text=True, timeout=120, check=True)
+        return [line.split("\t") for line in read.stdout.splitlines()]
+
     def test_a_capture_has_both_directions_and_is_readable(self):
         if shutil.which("tshark") is None:
             self.skipTest("tshark is not installed")
         capture = self.dir / "s0.pcapng"
         self.measure("--pcap", f"s0:2={capture}", "--snaplen", "200",
                      "--set", "measure.duration=0.3s")
-        lua = TOP / "tools" / "wireshark" / "weft.lua"
-        read = subprocess.run(
-            ["tshark", "-X", f"lua_script:{lua}", "-r", str(capture), "-T", "fields",
-             "-e", "frame.interface_name", "-e", "frame.packet_flags_direction", "-e", "weft.kind"],
-            capture_output=True, text=True, timeout=120, check=True)
-        rows = [line.split("\t") for line in read.stdout.splitlines()]
+        rows = self.fields(capture, "frame.interface_name", "frame.packet_flags_direction",
+                           "weft.kind")
         self.assertEqual({row[0] for row in rows}, {"s0:2"})
         self.assertEqual(len({row[1] for row in rows}), 2)
         self.assertTrue({"1", "2", "6"} <= {row[2] for row in rows})

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Images as devices use them: for all hosts of the process's topology, found or not. */
+
+#include "control_tables.h"
+
+#include <stdlib.h>
+
+#include "queuing.h"
+#include "table_image.h"
+#include "unit.h"
+
+#define FOUND 6 /* hosts of the map; two of the file are missing, the highest numbers */
+#define FILED 8
+
+static void a_scheme_has_a_queue_for_hosts_that_were_not_found(void **state)
+{
+	struct topology *topology = topology_generate("ring:switches=3,hosts=2", NULL);
+	struct queuing *queuing =
+		queuing_create(topology, queuing_scheme_find("vftree"), 3, &(struct fault){""});
+	const struct table_image_source source = {topology, .queuing = queuing};
+	struct host_tables *tables;
+	struct table_image image;
+	uint16_t reached;
+
+	assert_int_equal(topology->hosts, FOUND);
+	assert_int_equal(table_image_of_host(&image, &source, 0), 0);
+	tables = control_host_tables(image.bytes, FILED, &reached);
+	assert_non_null(tables);
+	assert_int_equal(tables->queuing->hosts, FILED);
+	for (uint32_t to = 1; to < FOUND; to++)
+		assert_int_equal(queuing_sl(tables->queuing, 0, to), queuing_sl(queuing, 0, to));
+	for (uint32_t to = FOUND; to < FILED; to++)
+		assert_true(queuing_sl(tables->queuing, 0, to) < queuing->queues);
+	host_tables_destroy(tables);
+	free(image.bytes);
+	queuing_destroy(queuing);
+	topology_destroy(topology);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_scheme_has_a_queue_for_hosts_that_were_not_found),
+};
+
+UNIT_MAIN(tests)
