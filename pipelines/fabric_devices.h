@@ -173,6 +173,8 @@ struct device_control *fabric_control_of(
 	const struct real_fabric *fabric, enum device_kind kind, uint32_t number);
 /* Static routes, or mapped ones from each host here to all others. */
 bool fabric_is_routed(const struct real_fabric *fabric);
+/* Somebody may make routes: there is a control thread, and a host here that may be the mapper. */
+bool fabric_may_be_routed(const struct real_fabric *fabric);
 /* Why there are none, when the control thread is stopped. */
 void fabric_control_why(const struct real_fabric *fabric, struct fault *fault);
 /* control_plane_ask(); false if routes are static, too. */

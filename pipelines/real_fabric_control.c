@@ -256,6 +256,12 @@ static bool has_candidate(const struct fabric_control *control)
 	return false;
 }
 
+bool fabric_may_be_routed(const struct real_fabric *fabric)
+{
+	return fabric->control == NULL ||
+	       (fabric->control->running && has_candidate(fabric->control));
+}
+
 void fabric_control_why(const struct real_fabric *fabric, struct fault *fault)
 {
 	const char *why = control_plane_why(fabric->control->plane);

@@ -131,7 +131,7 @@ static bool may_begin(struct real_fabric *fabric, weft_time now)
 
 	if (!fabric_links_are_up(fabric) && waited < LINKS_WAIT_PS)
 		return false;
-	if (!fabric_is_routed(fabric) && waited < ROUTES_WAIT_PS)
+	if (!fabric_is_routed(fabric) && fabric_may_be_routed(fabric) && waited < ROUTES_WAIT_PS)
 		return false;
 	fabric->unrouted = !fabric_is_routed(fabric);
 	return true;
