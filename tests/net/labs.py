@@ -48,6 +48,7 @@ class Traffic:
         self.run = subprocess.Popen(
             [lab.weft_tool, "lab", "run", lab.file, "--duration", duration, "--json", self.path],
             text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        lab.runs.append(self.run)
 
     def wait_flow(self, more=100):
         """Until so many more messages have arrived than when this was called."""
@@ -84,7 +85,7 @@ class Lab:
                 os.chmod(path, 0o600)
         with open(self.file, "w") as file:
             file.write(f"weft: lab/1\nname: {self.name}\n{text}")
-        self.pids = {}
+        self.pids, self.runs = {}, []
 
     def weft(self, part, *more, timeout=90):
         return subprocess.run([self.weft_tool, "lab", part, self.file, *more], text=True,
@@ -200,6 +201,10 @@ class Lab:
             time.sleep(0.02)
 
     def remove(self):
+        for run in self.runs:
+            if run.poll() is None:
+                run.kill()
+                run.wait()
         self.weft("down")
         shutil.rmtree(self.folder, ignore_errors=True)
 
