@@ -18,8 +18,10 @@
 #define REQUESTS       16
 /* An image is not longer; 16 MiB are the routes of some 30,000 hosts. */
 #define IMAGE_BYTES_MAX (1u << 24)
-/* Frames of a mapper in a turn, so that the agents are not kept waiting. */
+/* Frames of a mapper in a turn, so that the agents are not kept waiting; and of a device, so that
+ * somebody who floods it keeps nobody else waiting. */
 #define MAPPER_FRAMES_A_TURN 64
+#define DEVICE_FRAMES_A_TURN 64
 
 static const struct topology_device *topology_device_of(
 	const struct control_plane *plane, const struct control_plane_device *device)
@@ -226,7 +228,7 @@ static unsigned receive_all(
 	unsigned port, bytes, count = 0;
 	const uint8_t *frame;
 
-	while (device_control_ready(device->control) &&
+	while (count < DEVICE_FRAMES_A_TURN && device_control_ready(device->control) &&
 		(frame = device_control_take(device->control, &port, &bytes)) != NULL) {
 		receive(plane, device, now, port, frame, bytes);
 		device_control_taken(device->control);

@@ -25,8 +25,8 @@
 #define OUTSTANDING 32
 #define TRIES       10
 #define STANDBYS    4
-/* Idle twice, so far apart; a frame takes less to the far end's ring. */
-#define SETTLE_PS PS_PER_MS
+/* Idle twice, at least so far apart. */
+#define SETTLE_MIN_PS PS_PER_MS
 
 /* The longest payload of the mapper; part of an image. Shorter where the MTU is. */
 #define PAYLOAD_MAX 2048
@@ -63,7 +63,23 @@ static uint32_t payload_bytes(const struct run_config *run)
 	return run->nic.mtu_bytes < PAYLOAD_MAX ? run->nic.mtu_bytes : PAYLOAD_MAX;
 }
 
-static struct mapper_config mapper_of(const struct run_config *run)
+/* Longer than a frame is on a cable, where neither end sees it: from the start of its transmission
+ * until the far end may take it. */
+static weft_time settle_of(const struct run_config *run, const struct topology *topology)
+{
+	uint64_t bits = 8ull * (FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + run->nic.mtu_bytes);
+	weft_time settle = SETTLE_MIN_PS;
+
+	for (uint32_t i = 0; i < topology->links; i++) {
+		const struct topology_link *link = &topology->link_at[i];
+		weft_time on_cable = bits * PS_PER_S / link->rate_bps + link->delay_ps;
+
+		settle = 2 * on_cable > settle ? 2 * on_cable : settle;
+	}
+	return settle;
+}
+
+static struct mapper_config mapper_of(const struct run_config *run, const struct topology *topology)
 {
 	const struct run_config_mapper *mapper = &run->mapper;
 
@@ -96,7 +112,7 @@ static struct mapper_config mapper_of(const struct run_config *run)
 			.tries = TRIES,
 			.part_bytes = payload_bytes(run) - PAYLOAD_MIN + PART_BYTES,
 			.drain_ps = mapper->drain_ps,
-			.settle_ps = SETTLE_PS},
+			.settle_ps = settle_of(run, topology)},
 	};
 }
 
@@ -186,7 +202,7 @@ static int create_plane(struct fabric_control *control, struct fault *fault)
 		.session = options->session,
 		.counter = counter_now(),
 		.key = run->mapper.key != NULL ? &control->key : NULL,
-		.mapper = mapper_of(run),
+		.mapper = mapper_of(run, options->topology),
 		.lease_ps = run->mapper.lease_ps,
 		.report_retry_ps = run->mapper.retry_ps,
 		.frame_bytes = FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + payload_bytes(run),

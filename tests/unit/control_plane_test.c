@@ -659,6 +659,26 @@ static void what_is_not_as_expected_is_told(void **state)
 	topology_destroy(expect);
 }
 
+static void a_device_that_is_flooded_keeps_nobody_else_waiting(void **state)
+{
+	static const uint8_t nonsense[64];
+	const struct mapper_config mapper = usual_mapper("ud", false);
+	struct world world;
+	struct device *device;
+	unsigned port, bytes;
+
+	start(&world, NETWORK, 1, &mapper, NULL);
+	device = &world.device[0];
+	while (device_control_up(device->control, 0, nonsense, sizeof(nonsense)))
+		;
+	for (unsigned turn = 0; turn < 3; turn++)
+		device_control_note(device->control, 0, false);
+	control_plane_turn(world.plane[0], world.now, world.now);
+	assert_non_null(device_control_take(device->control, &port, &bytes));
+	run(&world, A_WHILE);
+	stop(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -673,6 +693,7 @@ int main(void)
 		cmocka_unit_test(the_status_says_why_another_algorithm_is_in_use),
 		cmocka_unit_test(the_map_is_written_as_a_topology),
 		cmocka_unit_test(what_is_not_as_expected_is_told),
+		cmocka_unit_test(a_device_that_is_flooded_keeps_nobody_else_waiting),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
