@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "poll_nic_capture.h"
 #include "poll_nic_control.h"
 #include "poll_nic_tap.h"
 
@@ -112,7 +113,7 @@ int poll_nic_add_traffic(
 }
 
 /* One arrived frame; what can be freed is. */
-static void receive_frame(struct poll_nic *pn, struct rte_mbuf *mbuf, weft_time now)
+static inline void receive_frame(struct poll_nic *pn, struct rte_mbuf *mbuf, weft_time now)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	uint32_t bytes = rte_pktmbuf_data_len(mbuf);
@@ -133,11 +134,29 @@ static void receive_frame(struct poll_nic *pn, struct rte_mbuf *mbuf, weft_time 
 	poll_nic_free_chain(nic_receive(pn->nic, packet, frame, now));
 }
 
+/* One by one, so that the credits told with a frame are those that it met. */
+static __attribute__((noinline)) void receive_captured(struct poll_nic *pn, struct capture *capture,
+	struct rte_mbuf **mbufs, unsigned count, weft_time now)
+{
+	for (unsigned i = 0; i < count; i++) {
+		poll_nic_capture_in(pn, capture, mbufs[i], now);
+		receive_frame(pn, mbufs[i], now);
+	}
+}
+
 static unsigned receive(struct poll_nic *pn, weft_time now)
 {
 	struct rte_mbuf *mbufs[PORT_BURST];
 	unsigned count = port_rx(pn->port, mbufs, PORT_BURST, now);
+	struct capture *capture;
 
+	if (count == 0)
+		return 0;
+	capture = capture_of(pn->port);
+	if (__builtin_expect(capture != NULL, 0)) {
+		receive_captured(pn, capture, mbufs, count, now);
+		return count;
+	}
 	for (unsigned i = 0; i < count; i++)
 		receive_frame(pn, mbufs[i], now);
 	return count;
@@ -261,7 +280,7 @@ static unsigned transmit(struct poll_nic *pn, weft_time now)
 		mbufs[count++] = mbuf;
 	}
 	if (count > 0)
-		transmitter_send(&pn->tx, mbufs, count, now);
+		poll_nic_send(pn, mbufs, count, now);
 	return count;
 }
 

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "poll_nic_capture.h"
+
 /* So that orders do not hold up the port. */
 #define ORDERS_A_TURN 16
 
@@ -41,7 +43,7 @@ static bool send(struct poll_nic *pn, const struct device_order *order, weft_tim
 	}
 	memcpy(room, order->frame, order->bytes);
 	transmitter_stamp(&pn->tx, mbuf, now);
-	transmitter_send(&pn->tx, &mbuf, 1, now);
+	poll_nic_send(pn, &mbuf, 1, now);
 	return true;
 }
 

@@ -3,17 +3,10 @@
 #include "poll_switch_capture.h"
 
 #include "arrival.h"
-#include "capture.h"
 #include "capture_foresee.h"
 #include "capture_reason.h"
 #include "frame_check.h"
-
-static void capture_mbuf(struct capture *capture, enum pcapng_direction direction,
-	struct rte_mbuf *mbuf, weft_time now, const struct capture_state *state)
-{
-	capture_frame(capture, direction, rte_pktmbuf_mtod(mbuf, const void *),
-		rte_pktmbuf_data_len(mbuf), now, state);
-}
+#include "poll_capture.h"
 
 /* What will become of a data frame, before it does. */
 static void foresee(const struct weft_switch *sw, unsigned at, const uint8_t *frame, uint32_t bytes,
@@ -44,22 +37,7 @@ void poll_switch_capture_in(const struct poll_switch *ps, unsigned at, struct ca
 		if (frame_header_const(frame)->kind == FRAME_DATA)
 			foresee(ps->sw, at, frame, bytes, now, &state);
 	}
-	capture_mbuf(capture, PCAPNG_IN, mbuf, now, &state);
-}
-
-/* Blocks that frames from 'from' on, of the same burst, took from a VC's credits. */
-static uint32_t blocks_after(struct rte_mbuf **mbufs, unsigned from, unsigned count, unsigned vc)
-{
-	uint32_t blocks = 0;
-
-	for (unsigned i = from; i < count; i++) {
-		const uint8_t *frame = rte_pktmbuf_mtod(mbufs[i], const uint8_t *);
-		const struct frame_header *header = frame_header_const(frame);
-
-		if (header->kind == FRAME_DATA && header->vc == vc)
-			blocks += frame_blocks(rte_pktmbuf_data_len(mbufs[i]));
-	}
-	return blocks;
+	poll_capture_frame(capture, PCAPNG_IN, mbuf, now, &state);
 }
 
 /* Blocks of later frames of the same burst that were in the same queue. */
@@ -93,8 +71,9 @@ void poll_switch_capture_out(const struct poll_switch *ps, unsigned at, struct c
 		};
 
 		if (header->kind == FRAME_DATA) {
-			state.credits_blocks = credit_available(&sw->port[at].link.tx[header->vc]) +
-					       blocks_after(mbufs, i + 1, count, header->vc);
+			state.credits_blocks =
+				credit_available(&sw->port[at].link.tx[header->vc]) +
+				poll_capture_blocks_after(mbufs, i + 1, count, header->vc);
 			state.voq_depth_blocks = 0;
 		}
 		if (header->kind == FRAME_DATA && queued) {
@@ -104,6 +83,6 @@ void poll_switch_capture_out(const struct poll_switch *ps, unsigned at, struct c
 			if (packet->stalled)
 				state.reason = capture_reason_switch(SWITCH_STALL_CREDIT);
 		}
-		capture_mbuf(capture, PCAPNG_OUT, mbufs[i], now, &state);
+		poll_capture_frame(capture, PCAPNG_OUT, mbufs[i], now, &state);
 	}
 }

@@ -46,6 +46,15 @@ def runtime_dirs():
     return set(os.listdir("/var/run/dpdk")) if os.path.isdir("/var/run/dpdk") else set()
 
 
+def wait(condition, what, seconds=60):
+    """Until condition() is true."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what} after {seconds} s")
+        time.sleep(0.01)
+
+
 class Fabric(unittest.TestCase):
     def setUp(self):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="weft-fabric-"))
@@ -306,18 +315,50 @@ class Fabric(unittest.TestCase):
         self.assertEqual(len({row[1] for row in rows}), 2)
         self.assertTrue({"1", "2", "6"} <= {row[2] for row in rows})
 
+    def test_a_capture_of_hosts_has_each_data_frame_that_they_count(self):
+        if shutil.which("tshark") is None:
+            self.skipTest("tshark is not installed")
+        capture = self.dir / "hosts.pcapng"
+        traffic = "traffic=[{pattern: uniform, from: all, load: 5%, message: 6KiB}]"
+        result, done = self.judge(
+            "--pcap", f"h0:0={capture}", "--pcap", f"h1:0={capture}", "--snaplen", "200",
+            "--set", "topology=full:switches=2,hosts=1", "--set", traffic,
+            "--set", "measure.duration=0.5s")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))  # no frame is missing in it
+        rows = self.fields(capture, "frame.interface_name", "frame.packet_flags_direction",
+                           "weft.kind", "weft.src", "weft.seq", "weft.state.credits")
+        seen = {}
+        for port, direction, kind, *what in rows:
+            seen.setdefault((port, direction, kind), []).append(what)
+        into, out = "0x00000001", "0x00000002"
+        for port in ("h0:0", "h1:0"):
+            for direction in (into, out):
+                for kind in ("1", "2", "6"):  # data, credits, hellos
+                    self.assertIn((port, direction, kind), seen)
+        counters = result["counters"]
+        data = {direction: seen["h0:0", direction, "1"] + seen["h1:0", direction, "1"]
+                for direction in (into, out)}
+        self.assertEqual(len(data[out]), counters["host_frames_injected"] +
+                         counters["host_frames_retransmitted"])
+        self.assertEqual(len(data[into]), counters["host_frames_received"])
+        self.assertTrue(all(credits for *_, credits in data[into] + data[out]))
+        # What leaves one host comes to the other, in this order.
+        for a, b in (("h0:0", "h1:0"), ("h1:0", "h0:0")):
+            self.assertEqual([what[:2] for what in seen[a, out, "1"]],
+                             [what[:2] for what in seen[b, into, "1"]])
+
     def test_a_signal_ends_the_run_early_with_its_result_and_leaves_nothing(self):
         before = runtime_dirs()
         for number in (signal.SIGINT, signal.SIGTERM):
+            capture = self.dir / f"{number}.pcapng"
             process = subprocess.Popen(
-                [WEFT, "run", self.file, "--json", str(self.dir / "early.json"), "--set",
-                 "measure.duration=60s"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-            # EAL's start takes a second or two; what is waited for is its runtime directory.
-            for _ in range(200):
-                if runtime_dirs() - before:
-                    break
-                time.sleep(0.05)
-            time.sleep(1)
+                [WEFT, "run", self.file, "--json", str(self.dir / "early.json"), "--pcap",
+                 f"h0:0={capture}", "--snaplen", "200", "--set", "measure.duration=60s"],
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            self.addCleanup(process.kill)
+            # It is in the middle of the traffic.
+            wait(lambda: process.poll() is not None or
+                 capture.exists() and capture.stat().st_size > 100000, "no traffic")
             process.send_signal(number)
             _, errors = process.communicate(timeout=30)
             self.assertEqual(process.returncode, 0, errors)
@@ -388,12 +429,9 @@ class Edge(Fabric):
         self.addCleanup(process.stderr.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.terminate)
-        for _ in range(200):
-            shown = subprocess.run(["ip", "-n", "weft-test-b", "addr", "show", "wtest6"],
-                                   capture_output=True, text=True, check=False)
-            if addresses[1] in shown.stdout:
-                break
-            time.sleep(0.1)
+        wait(lambda: addresses[1] in subprocess.run(
+            ["ip", "-n", "weft-test-b", "addr", "show", "wtest6"], capture_output=True, text=True,
+            check=False).stdout, "no second edge")
         ping = subprocess.run(["ip", "netns", "exec", "weft-test-a", "ping", "-n", "-c", "3", "-i",
                                "0.2", "-W", "5", addresses[1]], capture_output=True, text=True,
                               check=False)

@@ -92,8 +92,13 @@ class Memif(LabCase):
     def test_a_capture_is_read_by_tshark_with_our_dissector(self):
         lab = self.lab("c")
         lab.up()
-        path = os.path.join(lab.folder, "capture.pcapng")
-        with subprocess.Popen([WEFT, "lab", "capture", lab.file, "spine:0", "-o", path],
+        for port in ("spine:0", "h0:0"):
+            with self.subTest(port):
+                self.check_capture(lab, port)
+
+    def check_capture(self, lab, port):
+        path = os.path.join(lab.folder, f"{port}.pcapng")
+        with subprocess.Popen([WEFT, "lab", "capture", lab.file, port, "-o", path],
                               stderr=subprocess.PIPE, text=True) as capture:
             lab.run("--duration", "1s")
             capture.send_signal(signal.SIGINT)
@@ -102,13 +107,15 @@ class Memif(LabCase):
         self.assertIn(" 0 dropped", said)
         read = subprocess.run(["tshark", "-X", f"lua_script:{DISSECTOR}", "-r", path, "-T",
                                "fields", "-e", "weft.kind", "-e", "weft.vc", "-e",
-                               "frame.interface_name", "-Y", "weft"],
+                               "frame.interface_name", "-e", "frame.packet_flags_direction", "-Y",
+                               "weft"],
                               text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         lines = [line.split("\t") for line in read.stdout.splitlines()]
         self.assertGreater(len(lines), 100, read.stderr)
-        self.assertEqual({line[2] for line in lines}, {"spine:0"})
+        self.assertEqual({line[2] for line in lines}, {port})
         self.assertTrue(all(line[1] != "" for line in lines))
-        self.assertGreater(len({line[0] for line in lines}), 1, "data and credits")
+        for kind in ("1", "2"):  # data and credits, in and out
+            self.assertEqual(len({line[3] for line in lines if line[0] == kind}), 2)
 
     def test_a_capture_ends_when_its_reader_goes_away(self):
         lab = self.lab("d")

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "poll_capture.h"
+
+#include "frame.h"
+
+void poll_capture_frame(struct capture *capture, enum pcapng_direction direction,
+	struct rte_mbuf *mbuf, weft_time now, const struct capture_state *state)
+{
+	capture_frame(capture, direction, rte_pktmbuf_mtod(mbuf, const void *),
+		rte_pktmbuf_data_len(mbuf), now, state);
+}
+
+uint32_t poll_capture_blocks_after(
+	struct rte_mbuf **mbufs, unsigned from, unsigned count, unsigned vc)
+{
+	uint32_t blocks = 0;
+
+	for (unsigned i = from; i < count; i++) {
+		const uint8_t *frame = rte_pktmbuf_mtod(mbufs[i], const uint8_t *);
+		const struct frame_header *header = frame_header_const(frame);
+
+		if (header->kind == FRAME_DATA && header->vc == vc)
+			blocks += frame_blocks(rte_pktmbuf_data_len(mbufs[i]));
+	}
+	return blocks;
+}
