@@ -92,21 +92,34 @@ static void begin(struct distribution *distribution, enum distribution_step step
 	}
 }
 
+static void begin_round(struct distribution *distribution, weft_time now)
+{
+	begin(distribution, DISTRIBUTION_DRAIN);
+	distribution->round_at = now + distribution->config.settle_ps;
+}
+
+/* A device that was purged may be sent to by a neighbour that was not yet: whether nothing is left
+ * is asked again after a purge. */
+static void begin_draining(struct distribution *distribution, weft_time now)
+{
+	distribution->idle_rounds = 0;
+	distribution->drain_until = now + distribution->config.drain_ps;
+	begin_round(distribution, now);
+}
+
 static void end_round(struct distribution *distribution, weft_time now)
 {
 	distribution->idle_rounds = distribution->round_idle ? distribution->idle_rounds + 1 : 0;
-	if (distribution->idle_rounds == 2) {
+	distribution->drained = distribution->idle_rounds == 2;
+	if (!distribution->drained && now < distribution->drain_until) {
+		begin_round(distribution, now);
+	} else if (distribution->drained || distribution->purge) {
 		begin(distribution, DISTRIBUTION_COMMIT);
-		return;
-	}
-	if (now >= distribution->drain_until) {
+	} else {
 		distribution->purge = true;
 		distribution->purges++;
-		begin(distribution, DISTRIBUTION_COMMIT);
-		return;
+		begin(distribution, DISTRIBUTION_PURGE);
 	}
-	begin(distribution, DISTRIBUTION_DRAIN);
-	distribution->round_at = now + distribution->config.settle_ps;
 }
 
 /* The step after one that is complete. */
@@ -117,9 +130,8 @@ static void advance(struct distribution *distribution, weft_time now)
 		begin(distribution, distribution->pause ? DISTRIBUTION_PAUSE : DISTRIBUTION_COMMIT);
 		break;
 	case DISTRIBUTION_PAUSE:
-		begin(distribution, DISTRIBUTION_DRAIN);
-		distribution->drain_until = now + distribution->config.drain_ps;
-		distribution->round_at = now + distribution->config.settle_ps;
+	case DISTRIBUTION_PURGE:
+		begin_draining(distribution, now);
 		break;
 	case DISTRIBUTION_DRAIN:
 		end_round(distribution, now);
@@ -155,8 +167,8 @@ void distribution_start(
 	distribution->epoch = epoch;
 	distribution->pause = pause;
 	distribution->pauses += pause;
-	distribution->purge = distribution->failed = distribution->incomplete = false;
-	distribution->idle_rounds = 0;
+	distribution->purge = distribution->drained = false;
+	distribution->failed = distribution->incomplete = false;
 	distribution->greater = 0;
 	distribution->greater_priority = 0;
 	for (uint32_t i = 0; i < distribution->targets; i++)
@@ -182,7 +194,8 @@ static void finish_target(struct distribution *distribution, struct distribution
 static bool is_before_commit(const struct distribution *distribution)
 {
 	return distribution->step == DISTRIBUTION_PREPARE ||
-	       distribution->step == DISTRIBUTION_PAUSE || distribution->step == DISTRIBUTION_DRAIN;
+	       distribution->step == DISTRIBUTION_PAUSE ||
+	       distribution->step == DISTRIBUTION_DRAIN || distribution->step == DISTRIBUTION_PURGE;
 }
 
 /* It does not answer, or refuses. Before the first commit that calls everything off; afterwards it
@@ -228,6 +241,7 @@ static void fill_question(const struct distribution *distribution,
 {
 	static const uint8_t phases[] = {[DISTRIBUTION_PAUSE] = MAPPER_PAUSE,
 		[DISTRIBUTION_DRAIN] = MAPPER_PAUSE,
+		[DISTRIBUTION_PURGE] = MAPPER_PAUSE,
 		[DISTRIBUTION_COMMIT] = MAPPER_COMMIT,
 		[DISTRIBUTION_RESUME] = MAPPER_RESUME,
 		[DISTRIBUTION_ABORT] = MAPPER_ABORT};
@@ -238,7 +252,7 @@ static void fill_question(const struct distribution *distribution,
 		message->phase = (struct mapper_phase){.epoch = distribution->epoch,
 			.command = phases[distribution->step],
 			.round = distribution->round};
-		if (distribution->step == DISTRIBUTION_COMMIT && distribution->purge)
+		if (distribution->step == DISTRIBUTION_PURGE)
 			message->phase.flags = MAPPER_PHASE_PURGE;
 		return;
 	}
@@ -378,6 +392,7 @@ static enum verdict judge(struct distribution *distribution, struct distribution
 	case DISTRIBUTION_PREPARE:
 		return judge_prepare(target, status);
 	case DISTRIBUTION_PAUSE:
+	case DISTRIBUTION_PURGE:
 		return paused ? SATISFIED : AGAIN;
 	case DISTRIBUTION_DRAIN:
 		if (!paused || (status->flags & MAPPER_STATUS_IDLE) == 0)

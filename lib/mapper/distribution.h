@@ -4,10 +4,10 @@
 
 /*
  * One change of tables (docs/mapper.md, 'Distribution'): parts of images to the devices that get
- * new ones, then, unless it may go on live, pause and drain, then commit, then resume. Each step
- * asks every device that it concerns until its status says that it is so; a bounded number of
- * questions is outstanding. What fails before the first commit is called off, and nothing has
- * changed. One thread; no clock.
+ * new ones, then, unless it may go on live, pause and drain, then commit, then resume. What does
+ * not drain is purged at all devices, and drains again. Each step asks every device that it
+ * concerns until its status says that it is so; a bounded number of questions is outstanding. What
+ * fails before the first commit is called off, and nothing has changed. One thread; no clock.
  */
 
 #include <stdbool.h>
@@ -25,7 +25,8 @@ struct distribution_config {
 	weft_time retry_ps;
 	unsigned tries;
 	unsigned part_bytes; /* of an image in a frame, 1 to MAPPER_PART_MAX */
-	weft_time drain_ps;  /* longer than that it does not wait for the fabric to be idle */
+	weft_time drain_ps;  /* longer than that it does not wait for the fabric to be idle, nor
+			      * again after a purge */
 	weft_time settle_ps; /* idle twice, so far apart, is idle: longer than a frame is on a
 			      * cable */
 };
@@ -35,6 +36,7 @@ enum distribution_step {
 	DISTRIBUTION_PREPARE,
 	DISTRIBUTION_PAUSE,
 	DISTRIBUTION_DRAIN,
+	DISTRIBUTION_PURGE, /* and drain again */
 	DISTRIBUTION_COMMIT,
 	DISTRIBUTION_RESUME,
 	DISTRIBUTION_ABORT,
@@ -66,6 +68,7 @@ struct distribution {
 	uint16_t round;  /* number of the present step, or round of draining */
 	bool pause;      /* with pause and drain */
 	bool purge;      /* it did not drain in time */
+	bool drained;    /* everybody was idle before the commit */
 	bool failed;     /* called off: nothing has changed */
 	bool incomplete; /* committed, but a device has not answered */
 	unsigned idle_rounds;

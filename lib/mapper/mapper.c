@@ -253,6 +253,41 @@ static enum mapper_refusal admit(
 	return MAPPER_REFUSED_NONE;
 }
 
+/* Whoever is paused although no tables are on their way waits for this mapper: its resume was lost,
+ * or another mapper, which has stood by since, has begun a pause. Planning ends that. */
+static void heed_pause(struct mapper *mapper, uint32_t at)
+{
+	const struct map_device *device = &mapper->map.device[at];
+
+	if (mapper->state != MAPPER_DISTRIBUTING && device->present &&
+		(device->facts.flags & MAPPER_REPLY_PAUSED) != 0)
+		mapper->stale = true;
+}
+
+static enum mapper_refusal on_reply(struct mapper *mapper, const struct mapper_message *message)
+{
+	enum mapper_refusal refusal = discovery_on_reply(&mapper->discovery, message);
+	uint32_t at = fabric_map_find(&mapper->map, message->sender);
+
+	if (refusal == MAPPER_REFUSED_NONE && at != MAP_NONE)
+		heed_pause(mapper, at);
+	return refusal;
+}
+
+static void on_status(
+	struct mapper *mapper, uint32_t at, const struct mapper_status *status, weft_time now)
+{
+	struct mapper_reply *facts = &mapper->map.device[at].facts;
+
+	if (status->session == facts->session) {
+		facts->flags &= (uint8_t)~MAPPER_REPLY_PAUSED;
+		if ((status->flags & MAPPER_STATUS_PAUSED) != 0)
+			facts->flags |= MAPPER_REPLY_PAUSED;
+		heed_pause(mapper, at);
+	}
+	distribution_on_status(&mapper->distribution, at, status, now);
+}
+
 void mapper_receive(struct mapper *mapper, weft_time now, const uint8_t *data, unsigned bytes)
 {
 	struct mapper_message message;
@@ -263,9 +298,9 @@ void mapper_receive(struct mapper *mapper, weft_time now, const uint8_t *data, u
 		refusal = admit(mapper, &message, &at);
 	if (refusal == MAPPER_REFUSED_NONE) {
 		if (message.type == MAPPER_REPLY)
-			refusal = discovery_on_reply(&mapper->discovery, &message);
+			refusal = on_reply(mapper, &message);
 		else if (message.type == MAPPER_STATUS)
-			distribution_on_status(&mapper->distribution, at, &message.status, now);
+			on_status(mapper, at, &message.status, now);
 		else if (message.type == MAPPER_IMAGE)
 			image_reading_on_part(&mapper->reading, at, &message.image, now);
 		else
@@ -447,6 +482,8 @@ static void poll_work(struct mapper *mapper, weft_time now)
 			return;
 		mapper_plan_done(mapper, now);
 		enter_state(mapper, MAPPER_LEADING, now);
+		for (uint32_t i = 0; i < mapper->map.devices; i++)
+			heed_pause(mapper, i);
 	}
 	if (mapper->reads && image_reading_done(&mapper->reading))
 		mapper_plan_found(mapper, now);

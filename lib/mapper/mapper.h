@@ -111,6 +111,7 @@ struct mapper {
 	uint64_t computed;    /* map.changes of the last routes */
 	bool stale;           /* routes are to be computed although the map has not changed */
 	weft_time not_before; /* gathering reports */
+	weft_time live_from;  /* until then unknown packets may be in the fabric */
 	uint64_t lesser_seen; /* the agent's count of lesser mappers' commands */
 
 	uint32_t epoch, generation_number;

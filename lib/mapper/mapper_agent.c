@@ -260,7 +260,7 @@ static unsigned commit(struct mapper_agent *agent, const struct mapper_phase *ph
 	agent->committed_at = now;
 	agent->staged = NULL;
 	drop_staged(agent);
-	return MAPPER_AGENT_COMMIT | (phase->flags & MAPPER_PHASE_PURGE ? MAPPER_AGENT_PURGE : 0);
+	return MAPPER_AGENT_COMMIT;
 }
 
 static unsigned pause(struct mapper_agent *agent, bool paused)
@@ -276,7 +276,8 @@ static unsigned obey_phase(
 {
 	switch (phase->command) {
 	case MAPPER_PAUSE:
-		return pause(agent, true);
+		return pause(agent, true) |
+		       (phase->flags & MAPPER_PHASE_PURGE ? MAPPER_AGENT_PURGE : 0);
 	case MAPPER_COMMIT:
 		return commit(agent, phase, now);
 	case MAPPER_RESUME:

@@ -285,14 +285,14 @@ static void retire(struct mapper *mapper, weft_time now)
 }
 
 /* Together with all generations that may still be in the fabric. */
-static bool may_go_live(struct mapper *mapper, bool known)
+static bool may_go_live(struct mapper *mapper, bool known, weft_time now)
 {
 	struct live_generation mixture[LIVE_GENERATIONS_MAX];
 	struct fault reason;
 	unsigned count = 0;
 	bool live;
 
-	if (!known || mapper->generations == LIVE_GENERATIONS_MAX)
+	if (!known || now < mapper->live_from || mapper->generations == LIVE_GENERATIONS_MAX)
 		return false;
 	for (; count < mapper->generations; count++)
 		mixture[count] = (struct live_generation){mapper->generation[count].topology,
@@ -444,7 +444,7 @@ bool mapper_plan(struct mapper *mapper, weft_time now)
 	}
 	if (!paused && !known && read_unknown(mapper))
 		return false;
-	live = !paused && may_go_live(mapper, known);
+	live = !paused && may_go_live(mapper, known, now);
 	refresh_ways(mapper, !live);
 	*(live ? &mapper->counters.live : &mapper->counters.paused) += 1;
 	distribution_start(&mapper->distribution, ++mapper->epoch, !live, now);
@@ -469,7 +469,6 @@ static void note_tables(struct mapper *mapper, const struct distribution_target 
 		return;
 	}
 	device->known_in = mapper->next.number;
-	device->facts.flags &= (uint8_t)~MAPPER_REPLY_PAUSED;
 	if (target->image.bytes == NULL)
 		return;
 	device->facts.epoch = mapper->epoch;
@@ -492,7 +491,9 @@ void mapper_plan_done(struct mapper *mapper, weft_time now)
 	for (uint32_t i = 0; i < distribution->targets; i++)
 		note_tables(mapper, &distribution->target[i]);
 	mapper->stale |= distribution->incomplete;
-	/* After a pause nothing old is on its way. */
+	/* After a pause nothing old is on its way; if that is not certain, nobody knows what is. */
+	if (distribution->pause && !distribution->drained)
+		mapper->live_from = now + mapper->config.linger_ps;
 	while (distribution->pause && mapper->generations > 0)
 		drop_oldest(mapper);
 	for (unsigned i = 0; i < mapper->generations; i++)

@@ -211,7 +211,7 @@ static void pass_phase(struct codec *codec, struct mapper_phase *phase)
 	require(codec, phase->epoch != 0 && phase->command >= MAPPER_PAUSE &&
 			       phase->command <= MAPPER_ABORT);
 	require(codec, (phase->flags & ~MAPPER_PHASE_PURGE) == 0);
-	require(codec, phase->flags == 0 || phase->command == MAPPER_COMMIT);
+	require(codec, phase->flags == 0 || phase->command == MAPPER_PAUSE);
 }
 
 static void pass_status(struct codec *codec, struct mapper_status *status)

@@ -103,7 +103,7 @@ enum mapper_phase_command {
 	MAPPER_ABORT = 4,
 };
 
-#define MAPPER_PHASE_PURGE 0x01 /* with a commit: throw away what is stored */
+#define MAPPER_PHASE_PURGE 0x01 /* with a pause: throw away what is stored */
 
 struct mapper_phase {
 	uint32_t epoch;

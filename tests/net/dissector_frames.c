@@ -301,7 +301,7 @@ static void put_commands(struct writer *writer)
 	message.table = (struct mapper_table){13, 900, 100, sizeof(part), part};
 	put_mapper(writer, &message);
 	message = from_mapper(MAPPER_PHASE);
-	message.phase = (struct mapper_phase){13, MAPPER_COMMIT, MAPPER_PHASE_PURGE, 21};
+	message.phase = (struct mapper_phase){13, MAPPER_PAUSE, MAPPER_PHASE_PURGE, 21};
 	put_mapper(writer, &message);
 	message = from_mapper(MAPPER_HEARTBEAT);
 	message.heartbeat = (struct mapper_heartbeat){13, 2};

@@ -152,7 +152,7 @@ def check_mapper(capture):
         34: {**command, "type": "1", "target": "0x0000000000000000", "probe": "77", "epoch": "12"},
         35: {**command, **told, "type": "3", "epoch": "13", "total": "900", "offset": "100",
              "part_length": "5", "part": "0102030405"},
-        36: {**command, **told, "type": "4", "epoch": "13", "command": "2", "purge": "1",
+        36: {**command, **told, "type": "4", "epoch": "13", "command": "1", "purge": "1",
              "round": "21"},
         37: {**command, **told, "type": "6", "epoch": "13", "rank": "2"},
         38: {**command, **told, "type": "8", "sequence": "31"},

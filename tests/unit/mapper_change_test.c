@@ -95,19 +95,208 @@ static void idle_once_is_not_idle(void **state)
 	topology_destroy(topology);
 }
 
+/* The fabric of start_unknown(), and what its agents order. */
+struct purging {
+	struct mapper_fabric fabric; /* first */
+	struct topology *topology;
+	bool purged[2][9];
+	unsigned count, commits, commits_too_early;
+	bool empties; /* switch 7 is idle once it is purged */
+};
+
+static void purging_ordered(void *context, enum device_kind kind, uint32_t at, unsigned orders)
+{
+	struct purging *purging = context;
+
+	if (orders & MAPPER_AGENT_PURGE) {
+		purging->count += !purging->purged[kind][at];
+		purging->purged[kind][at] = true;
+		if (purging->empties && kind == DEVICE_SWITCH && at == 7)
+			purging->fabric.net.switch_agent[7].idle = true;
+	}
+	if (orders & MAPPER_AGENT_COMMIT) {
+		purging->commits++;
+		purging->commits_too_early += purging->count < 18;
+	}
+}
+
+static void purging_forget(struct purging *purging)
+{
+	memset(purging->purged, 0, sizeof(purging->purged));
+	purging->count = purging->commits = purging->commits_too_early = 0;
+}
+
+static void purging_start(struct purging *purging, bool empties)
+{
+	memset(purging, 0, sizeof(*purging));
+	purging->topology = network_torus(3, 1);
+	start_unknown(&purging->fabric, purging->topology);
+	purging->fabric.net.hooks.ordered = purging_ordered;
+	purging->fabric.mapper[0].config.linger_ps = PS_PER_S;
+	purging->fabric.net.switch_agent[7].idle = false;
+	purging->empties = empties;
+}
+
+static void purging_end(struct purging *purging)
+{
+	fabric_end(&purging->fabric);
+	topology_destroy(purging->topology);
+}
+
 static void what_does_not_drain_is_purged(void **state)
+{
+	struct purging purging;
+	struct mapper *mapper;
+
+	purging_start(&purging, false);
+	mapper = &purging.fabric.mapper[0];
+	run(&purging.fabric, A_WHILE);
+	assert_int_equal(mapper->distribution.purges, 1);
+	assert_int_equal(purging.count, 18);
+	assert_int_equal(purging.commits, 18);
+	assert_int_equal(purging.commits_too_early, 0);
+	fabric_assert_works(&purging.fabric);
+	purging_end(&purging);
+}
+
+static void ask(struct mapper *mapper, uint64_t id)
+{
+	const struct map_device *device = &mapper->map.device[fabric_map_find(&mapper->map, id)];
+
+	discovery_ask(&mapper->discovery, device->parent, device->parent_port, true);
+}
+
+/* One device gets tables, or none does: packets that do not drain may be anywhere. */
+static void who_keeps_its_tables_is_purged_too(void **state)
+{
+	struct purging purging;
+	struct mapper *mapper;
+
+	purging_start(&purging, false);
+	mapper = &purging.fabric.mapper[0];
+	run(&purging.fabric, A_WHILE);
+	purging_forget(&purging);
+	net_start_device(&purging.fabric.net, DEVICE_SWITCH, 4, 31337);
+	ask(mapper, net_id(DEVICE_SWITCH, 4));
+	run(&purging.fabric, A_WHILE);
+	assert_int_equal(purging.commits, 1);
+	assert_int_equal(purging.commits_too_early, 0);
+	assert_int_equal(purging.count, 18);
+	purging_forget(&purging);
+	purging.fabric.net.host_agent[5].paused = true;
+	ask(mapper, net_id(DEVICE_HOST, 5));
+	run(&purging.fabric, A_WHILE);
+	assert_int_equal(purging.commits, 0);
+	assert_int_equal(purging.count, 18);
+	assert_int_equal(mapper->distribution.purges, 3);
+	fabric_assert_works(&purging.fabric);
+	purging_end(&purging);
+}
+
+/* A neighbour may have sent on before it was purged itself. */
+static void after_a_purge_everybody_is_to_be_idle_again(void **state)
+{
+	struct purging purging;
+
+	purging_start(&purging, false);
+	while (purging.count < 18)
+		run(&purging.fabric, 10 * PS_PER_US);
+	run(&purging.fabric, 3 * PS_PER_MS);
+	assert_int_equal(purging.fabric.mapper[0].distribution.step, DISTRIBUTION_DRAIN);
+	assert_int_equal(purging.commits, 0);
+	purging.fabric.net.switch_agent[7].idle = true;
+	run(&purging.fabric, PS_PER_MS);
+	assert_int_equal(purging.commits, 18);
+	assert_int_equal(purging.fabric.mapper[0].distribution.purges, 1);
+	purging_end(&purging);
+}
+
+/* Whoever is not idle after a purge either may have packets of tables that nobody counts: until
+ * they cannot be there any more, every change takes a pause. A host less is no reason for one. */
+static void what_a_purge_leaves_makes_the_next_change_pause(void **state)
+{
+	for (unsigned empties = 0; empties < 2; empties++) {
+		struct purging purging;
+		struct mapper *mapper;
+
+		purging_start(&purging, empties);
+		mapper = &purging.fabric.mapper[0];
+		run(&purging.fabric, A_WHILE);
+		net_cut_link(&purging.fabric.net, (uint32_t)purging.topology->host_link[8], true);
+		run(&purging.fabric, A_WHILE);
+		assert_int_equal(mapper->counters.live, empties);
+		assert_int_equal(mapper->counters.paused, 2 - empties);
+		/* Later it is forgotten. */
+		purging.fabric.net.switch_agent[7].idle = true;
+		run(&purging.fabric, PS_PER_S);
+		net_cut_link(&purging.fabric.net, (uint32_t)purging.topology->host_link[7], true);
+		run(&purging.fabric, A_WHILE);
+		assert_int_equal(mapper->counters.live, empties + 1);
+		assert_int_equal(mapper->counters.paused, 2 - empties);
+		fabric_assert_works(&purging.fabric);
+		purging_end(&purging);
+	}
+}
+
+static void assert_nobody_is_paused(const struct mapper_fabric *fabric)
+{
+	for (uint32_t i = 0; i < 9; i++)
+		assert_false(
+			fabric->net.host_agent[i].paused || fabric->net.switch_agent[i].paused);
+}
+
+/* It does not answer while all are told to go on, but to the probe after that. */
+static void who_misses_the_end_of_a_pause_is_told_again(void **state)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_fabric fabric;
 
 	start_unknown(&fabric, topology);
-	fabric.net.switch_agent[7].idle = false;
+	fabric.mapper[0].config.sweep_ps = 1000 * PS_PER_S;
+	while (fabric.mapper[0].distribution.step != DISTRIBUTION_RESUME)
+		run(&fabric, PS_PER_US);
+	fabric.net.host_dead[5] = true;
+	while (fabric.mapper[0].distribution.step == DISTRIBUTION_RESUME)
+		run(&fabric, PS_PER_US);
+	fabric.net.host_dead[5] = false;
+	assert_true(fabric.net.host_agent[5].paused);
 	run(&fabric, A_WHILE);
-	assert_int_equal(fabric.mapper[0].distribution.purges, 1);
-	assert_int_equal(count_committed(&fabric), 18);
-	fabric_assert_works(&fabric);
+	assert_nobody_is_paused(&fabric);
+	/* Once: it does not go on pausing. */
+	assert_int_equal(fabric.mapper[0].counters.paused, 2);
+	run(&fabric, 4 * A_WHILE);
+	assert_int_equal(fabric.mapper[0].counters.paused, 2);
 	fabric_end(&fabric);
 	topology_destroy(topology);
+}
+
+/* Whether the answer comes while nothing is to be done, or while tables are on their way to others:
+ * nobody else would end that pause. */
+static void a_pause_that_a_mapper_learns_of_is_ended(void **state)
+{
+	for (unsigned distributing = 0; distributing < 2; distributing++) {
+		struct topology *topology = network_torus(3, 1);
+		struct mapper_fabric fabric;
+		struct mapper *mapper;
+
+		start_unknown(&fabric, topology);
+		mapper = &fabric.mapper[0];
+		mapper->config.sweep_ps = 1000 * PS_PER_S;
+		run(&fabric, 2 * A_WHILE);
+		assert_int_equal(mapper->state, MAPPER_LEADING);
+		if (distributing)
+			net_cut_link(&fabric.net, (uint32_t)topology->host_link[8], true);
+		while (distributing && mapper->distribution.step != DISTRIBUTION_COMMIT)
+			run(&fabric, PS_PER_US);
+		fabric.net.host_agent[5].paused = true;
+		ask(mapper, NET_HOST_ID + 5);
+		run(&fabric, A_WHILE);
+		assert_nobody_is_paused(&fabric);
+		assert_int_equal(mapper->counters.live, distributing);
+		assert_int_equal(mapper->counters.paused, 2);
+		fabric_end(&fabric);
+		topology_destroy(topology);
+	}
 }
 
 static void one_device_that_refuses_calls_all_off(void **state)
@@ -200,6 +389,11 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(nothing_is_committed_before_everybody_is_idle),
 	cmocka_unit_test(idle_once_is_not_idle),
 	cmocka_unit_test(what_does_not_drain_is_purged),
+	cmocka_unit_test(who_keeps_its_tables_is_purged_too),
+	cmocka_unit_test(after_a_purge_everybody_is_to_be_idle_again),
+	cmocka_unit_test(what_a_purge_leaves_makes_the_next_change_pause),
+	cmocka_unit_test(who_misses_the_end_of_a_pause_is_told_again),
+	cmocka_unit_test(a_pause_that_a_mapper_learns_of_is_ended),
 	cmocka_unit_test(one_device_that_refuses_calls_all_off),
 	cmocka_unit_test(a_device_that_dies_meanwhile_is_left_out),
 	cmocka_unit_test(a_restarted_device_gets_its_tables_back),

@@ -148,6 +148,22 @@ static void a_part_beyond_its_image_is_refused(void **state)
 	assert_false(survives(&message));
 }
 
+static void only_a_pause_may_purge(void **state)
+{
+	struct mapper_message message;
+	struct rng rng;
+
+	rng_init(&rng, 7, 0, 0);
+	message = sample_message(MAPPER_PHASE, &rng);
+	for (unsigned command = MAPPER_PAUSE; command <= MAPPER_ABORT; command++) {
+		message.phase.command = (uint8_t)command;
+		message.phase.flags = MAPPER_PHASE_PURGE;
+		assert_int_equal(survives(&message), command == MAPPER_PAUSE);
+		message.phase.flags = 0;
+		assert_true(survives(&message));
+	}
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(every_message_survives_the_wire),
 	cmocka_unit_test(a_message_of_any_other_length_is_refused),
@@ -155,6 +171,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_way_back_is_ports_and_an_agent),
 	cmocka_unit_test(a_device_that_cannot_be_is_refused),
 	cmocka_unit_test(a_part_beyond_its_image_is_refused),
+	cmocka_unit_test(only_a_pause_may_purge),
 };
 
 UNIT_MAIN(tests)

@@ -83,7 +83,7 @@ static inline void sample_body(struct mapper_message *message, struct rng *rng)
 		message->phase = (struct mapper_phase){.epoch = sample32(rng),
 			.command = (uint8_t)(1 + rng_below(rng, MAPPER_ABORT)),
 			.round = (uint16_t)rng_next(rng)};
-		if (message->phase.command == MAPPER_COMMIT)
+		if (message->phase.command == MAPPER_PAUSE)
 			message->phase.flags = (uint8_t)rng_below(rng, 2);
 		break;
 	case MAPPER_STATUS:

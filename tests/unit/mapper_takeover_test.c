@@ -5,6 +5,7 @@
  * changes them while traffic goes on where the two go together. */
 
 #include "mapper_fabric.h"
+#include "networks.h"
 #include "random_network.h"
 
 #define A_WHILE  (150 * PS_PER_MS)
@@ -190,12 +191,71 @@ static void a_change_meanwhile_begins_anew(void **state)
 	end(&fabric);
 }
 
+static unsigned count_paused(const struct mapper_fabric *fabric)
+{
+	unsigned paused = 0;
+
+	for (uint32_t i = 0; i < 9; i++)
+		paused += fabric->net.host_agent[i].paused + fabric->net.switch_agent[i].paused;
+	return paused;
+}
+
+/* Two candidates, hosts 0 and 8; the one that leads. */
+static uint32_t start_two(struct mapper_fabric *fabric, uint64_t seed)
+{
+	struct mapper_config config = fabric_config("ud", true);
+	uint32_t first = 0;
+
+	fabric_start(fabric, network_torus(3, 1), &config, seed);
+	for (uint32_t i = 1; i < 8; i++) {
+		fabric->mapper[i].config.listen_ps = 1000 * PS_PER_S;
+		fabric->mapper[i].config.takeover_ps = 1000 * PS_PER_S;
+		fabric->mapper[i].config.others_ps = 1000 * PS_PER_S;
+	}
+	run(fabric, 2 * A_WHILE);
+	assert_int_equal(fabric_leaders(fabric, &first), 1);
+	return first;
+}
+
+/* The first is away, as when it computes for long; the second takes over and pauses everybody for a
+ * cable that is cut, the first that old and new tables do not go together without. That is joined,
+ * and the first comes back: for it nothing has changed. */
+static void who_leads_again_ends_the_pause_of_another(void **state)
+{
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		struct mapper_fabric fabric;
+		uint32_t first = start_two(&fabric, seed), second = 8 - first, link = 3;
+		const struct topology *topology = fabric.net.topology;
+
+		fabric.net.host_dead[first] = true;
+		fabric.net.switch_agent[4].idle = false;
+		while (!mapper_leads(&fabric.mapper[second]))
+			run(&fabric, 100 * PS_PER_US);
+		while (topology->link_at[link].a.kind != DEVICE_SWITCH ||
+			topology->link_at[link].b.kind != DEVICE_SWITCH)
+			link++;
+		net_cut_link(&fabric.net, link, true);
+		while (fabric.mapper[second].distribution.step != DISTRIBUTION_DRAIN)
+			run(&fabric, 20 * PS_PER_US);
+		assert_true(count_paused(&fabric) > 0);
+		net_cut_link(&fabric.net, link, false);
+		fabric.net.host_dead[first] = false;
+		fabric.net.switch_agent[4].idle = true;
+		run(&fabric, PS_PER_S);
+		assert_int_equal(the_leader(&fabric)->state, MAPPER_LEADING);
+		assert_int_equal(count_paused(&fabric), 0);
+		fabric_assert_works(&fabric);
+		end(&fabric);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(tables_that_were_found_are_replaced_live_where_that_is_safe),
 	cmocka_unit_test(the_mappers_host_dies_and_its_number_with_it),
 	cmocka_unit_test(young_tables_are_replaced_behind_a_pause),
 	cmocka_unit_test(an_image_that_cannot_be_read_is_replaced_behind_a_pause),
 	cmocka_unit_test(a_change_meanwhile_begins_anew),
+	cmocka_unit_test(who_leads_again_ends_the_pause_of_another),
 };
 
 UNIT_MAIN(tests)
