@@ -69,6 +69,9 @@ static void add_route(void *context, const struct table_image_route *route)
 				    : nic_routes_add(fill->routes, route->destination,
 					      route->elements, route->length);
 	fill->reached += route->which == 0;
+	if (result == 0 && route->parts != 0)
+		result = nic_routes_in_sets(
+			fill->routes, route->destination, route->which, route->parts);
 	if (fill->result == 0)
 		fill->result = result;
 }

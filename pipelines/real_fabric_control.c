@@ -79,12 +79,19 @@ static weft_time settle_of(const struct run_config *run, const struct topology *
 	return settle;
 }
 
+static const struct route_algorithm *find_algorithm(enum run_algorithm algorithm)
+{
+	return route_algorithm_find(run_algorithm_name(algorithm));
+}
+
 static struct mapper_config mapper_of(const struct run_config *run, const struct topology *topology)
 {
 	const struct run_config_mapper *mapper = &run->mapper;
 
-	return (struct mapper_config){
-		.algorithm = route_algorithm_find(run_algorithm_name(run->routing.algorithm)),
+	struct mapper_config config = {
+		.algorithm = find_algorithm(run->routing.algorithm),
+		.others = run->routing.others,
+		.may_deadlock = run->routing.may_deadlock,
 		.fallback = route_algorithm_find("ud"),
 		.tables = run->routing.mode == RUN_ROUTING_TABLE,
 		.options = {.seed = run->seed,
@@ -114,6 +121,10 @@ static struct mapper_config mapper_of(const struct run_config *run, const struct
 			.drain_ps = mapper->drain_ps,
 			.settle_ps = settle_of(run, topology)},
 	};
+
+	for (unsigned i = 0; i < config.others; i++)
+		config.other[i] = find_algorithm(run->routing.other[i]);
+	return config;
 }
 
 static void add_device(struct fabric_control *control, enum device_kind kind, uint32_t number)

@@ -145,9 +145,13 @@ static int check_routing(const struct run_config *config, struct fault *fault)
 	return 0;
 }
 
-static bool may_deadlock(enum run_algorithm which)
+static bool may_deadlock(const struct run_config_routing *routing)
 {
-	return !route_algorithm_find(run_algorithm_name(which))->deadlock_free;
+	bool may = !route_algorithm_find(run_algorithm_name(routing->algorithm))->deadlock_free;
+
+	for (uint32_t i = 0; i < routing->others; i++)
+		may |= !route_algorithm_find(run_algorithm_name(routing->other[i]))->deadlock_free;
+	return may;
 }
 
 /* What a mapper cannot compute or distribute. */
@@ -158,17 +162,13 @@ static int check_mapper(const struct run_config *config, struct fault *fault)
 	if (config->mapper.routes == RUN_ROUTES_STATIC)
 		return 0;
 	if (config->clock == RUN_CLOCK_VIRTUAL)
-		what = "goes with 'clock: real'";
-	else if (config->routing.others > 0)
-		what = "computes one set of routes: one routing.algorithm was expected";
-	else if (may_deadlock(config->routing.algorithm))
-		what = "puts no routes in use that may deadlock: another routing.algorithm was "
-		       "expected";
-	return what == NULL
-		       ? 0
-		       : fault_set(fault, EINVAL,
-				 "%s: mapper.routes: mapper %s; 'static' has the file's routes",
-				 config->origin, what);
+		what = "goes with 'clock: real'; 'static' has the file's routes";
+	else if (may_deadlock(&config->routing) && !config->routing.may_deadlock)
+		what = "puts no routes in use that may deadlock; another routing.algorithm was "
+		       "expected, or routing.may-deadlock: true";
+	return what == NULL ? 0
+			    : fault_set(fault, EINVAL, "%s: mapper.routes: mapper %s",
+				      config->origin, what);
 }
 
 static const char *why_no_goal(const struct run_config *config)

@@ -162,8 +162,9 @@ struct weft_packet *nic_receive(
  * Frames that were built keep theirs; whatever leaves from now on, be it new, the rest of a message
  * or a repetition, goes by the new ones. What overtakes is put in order where it arrives. Messages
  * to a host without a route wait, until it has one again or they fail after give_up_ps; new ones
- * are refused. What the choice has learnt of routes that are others now is forgotten, and so are
- * selection.sets. -EINVAL: not for so many hosts, or more alternatives than selection.routes. */
+ * are refused. What the choice has learnt of routes that are others now is forgotten; the routes'
+ * sets take the place of selection.sets. -EINVAL: not for so many hosts, or more alternatives than
+ * selection.routes. */
 int nic_set_routes(struct nic *nic, const struct nic_routes *routes, weft_time now);
 
 /* Messages that are queued from now on get their service level from another scheme, or have their

@@ -31,6 +31,7 @@ void nic_routes_destroy(struct nic_routes *routes)
 	free(routes->to);
 	free(routes->offset);
 	free(routes->bytes);
+	free(routes->sets);
 	free(routes);
 }
 
@@ -91,6 +92,25 @@ int nic_routes_add(
 	return 0;
 }
 
+int nic_routes_in_sets(
+	struct nic_routes *routes, uint16_t destination, unsigned which, uint8_t sets)
+{
+	if (destination >= routes->hosts || which >= routes->to[destination].count)
+		return -EINVAL;
+	if (routes->sets == NULL)
+		routes->sets = calloc((size_t)routes->hosts * NIC_ROUTES_MAX, 1);
+	if (routes->sets == NULL)
+		return -ENOMEM;
+	routes->sets[(size_t)destination * NIC_ROUTES_MAX + which] = sets;
+	return 0;
+}
+
+static uint8_t sets_of(const struct nic_routes *routes, uint16_t destination, unsigned which)
+{
+	return routes->sets == NULL ? 0
+				    : routes->sets[(size_t)destination * NIC_ROUTES_MAX + which];
+}
+
 int nic_routes_by_table(struct nic_routes *routes, uint16_t destination)
 {
 	if (destination >= routes->hosts || routes->to[destination].count > 0)
@@ -110,7 +130,8 @@ bool nic_routes_equal(const struct nic_routes *a, const struct nic_routes *b, ui
 		const uint8_t *route = nic_routes_get(a, destination, i, &length);
 		const uint8_t *same = nic_routes_get(b, destination, i, &other);
 
-		if (length != other || memcmp(route, same, length) != 0)
+		if (length != other || memcmp(route, same, length) != 0 ||
+			sets_of(a, destination, i) != sets_of(b, destination, i))
 			return false;
 	}
 	return true;

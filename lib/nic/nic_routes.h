@@ -29,6 +29,9 @@ struct nic_routes {
 	uint32_t routes, routes_room;
 	uint8_t *bytes;
 	uint32_t used, room;
+	/* The route sets that each belongs to, as bits (route_choice.h), [hosts * NIC_ROUTES_MAX];
+	 * NULL: nobody has said. */
+	uint8_t *sets;
 };
 
 /* Nothing reachable. NULL with errno ENOMEM. */
@@ -41,6 +44,11 @@ void nic_routes_destroy(struct nic_routes *routes);
  * NIC_ROUTES_MAX already. -ENOMEM. */
 int nic_routes_add(
 	struct nic_routes *routes, uint16_t destination, const uint8_t *elements, unsigned length);
+
+/* Route 'which' of a destination belongs to these sets, as bits. -EINVAL: no such route. -ENOMEM.
+ */
+int nic_routes_in_sets(
+	struct nic_routes *routes, uint16_t destination, unsigned which, uint8_t sets);
 
 /* The destination is reached by the switches' tables. -EINVAL: no such destination, or it has
  * source routes. */

@@ -23,6 +23,8 @@ uint16_t nic_reached(const struct nic *nic)
 	return reached;
 }
 
+_Static_assert(NIC_ROUTES_MAX == ROUTE_CHOICE_ROUTES_MAX, "sets have rows of the same length");
+
 /* False: the choice has no place for so many alternatives. */
 static bool fits(const struct nic *nic, const struct nic_routes *routes)
 {
@@ -55,7 +57,7 @@ int nic_set_routes(struct nic *nic, const struct nic_routes *routes, weft_time n
 	if (!fits(nic, routes))
 		return -EINVAL;
 	nic->config.routes = routes;
-	nic->choice.options.sets = NULL;
+	nic->choice.options.sets = routes->sets;
 	for (uint16_t peer = 0; peer < nic->config.hosts; peer++)
 		reroute(nic, former, peer, now);
 	nic->count[NIC_ROUTE_CHANGES]++;

@@ -111,6 +111,8 @@ class Fabric(unittest.TestCase):
     def test_a_mapper_finds_the_fabric_and_its_routes(self):
         for args in (("routing.mode=source",), ("routing.algorithm=dmodk", "routing.mode=table"),
                      ("topology=torus:dims=3x3,hosts=1", "routing.algorithm=ud-itb"),
+                     ("topology=torus:dims=3x3,hosts=1", "routing.algorithm=ud+ud-itb",
+                      "nic.selector=fraction"),
                      ("topology=torus:dims=3x3,hosts=1", "routing.algorithm=dor", "switch.vcs=2",
                       "routing.mode=table")):
             sets = [word for arg in args for word in ("--set", arg)]

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "queuing.h"
+#include "route_merge.h"
 #include "table_image.h"
 #include "unit.h"
 
@@ -39,7 +40,34 @@ static void a_scheme_has_a_queue_for_hosts_that_were_not_found(void **state)
 	topology_destroy(topology);
 }
 
+/* Selectors that combine sets (three-sets, say) look there. */
+static void routes_tell_the_sets_that_they_belong_to(void **state)
+{
+	const struct route_algorithm *all[] = {
+		route_algorithm_find("ud"), route_algorithm_find("ud-itb")};
+	struct topology *topology = topology_generate("torus:dims=3x3,hosts=1", NULL);
+	struct route_set *set = route_merge_compute(topology, all, 2,
+		&(struct route_options){.alternatives = 1}, NULL, &(struct fault){""});
+	const uint8_t *parts = route_set_parts(set, 4);
+	struct host_tables *tables;
+	struct table_image image;
+	uint16_t reached;
+
+	assert_int_equal(
+		table_image_of_host(&image, &(struct table_image_source){topology, .set = set}, 4),
+		0);
+	tables = control_host_tables(image.bytes, (uint16_t)topology->hosts, &reached);
+	assert_non_null(tables);
+	assert_int_equal(reached, topology->hosts - 1);
+	assert_memory_equal(tables->routes->sets, parts, topology->hosts * NIC_ROUTES_MAX);
+	host_tables_destroy(tables);
+	free(image.bytes);
+	route_set_destroy(set);
+	topology_destroy(topology);
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(routes_tell_the_sets_that_they_belong_to),
 	cmocka_unit_test(a_scheme_has_a_queue_for_hosts_that_were_not_found),
 };
 
