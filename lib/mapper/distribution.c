@@ -180,6 +180,9 @@ void distribution_start(
 void distribution_stop(struct distribution *distribution)
 {
 	distribution->step = DISTRIBUTION_IDLE;
+	/* Whoever was greater may be gone when this mapper leads again. */
+	distribution->greater = 0;
+	distribution->greater_priority = 0;
 }
 
 static void finish_target(struct distribution *distribution, struct distribution_target *target)

@@ -299,6 +299,30 @@ static void a_pause_that_a_mapper_learns_of_is_ended(void **state)
 	}
 }
 
+static void who_was_told_of_a_greater_one_leads_again_when_that_is_gone(void **state)
+{
+	struct topology *topology = network_torus(3, 1);
+	struct mapper_agent *told;
+	struct mapper_fabric fabric;
+
+	start_unknown(&fabric, topology);
+	for (uint32_t i = 1; i < topology->hosts; i++)
+		fabric.mapper[i].config.takeover_ps = 1000 * PS_PER_S;
+	told = &fabric.net.switch_agent[5];
+	while (told->staged == NULL)
+		run(&fabric, PS_PER_US);
+	/* Its answers speak of a mapper that nobody will hear again. */
+	told->followed = UINT64_MAX;
+	told->followed_priority = UINT16_MAX;
+	told->heard_at = fabric.net.now;
+	run(&fabric, 10 * A_WHILE);
+	assert_int_equal(fabric.mapper[0].counters.led, 2);
+	assert_int_equal(fabric.mapper[0].counters.stepped_down, 1);
+	fabric_assert_works(&fabric);
+	fabric_end(&fabric);
+	topology_destroy(topology);
+}
+
 static void one_device_that_refuses_calls_all_off(void **state)
 {
 	struct topology *topology = network_torus(3, 1);
@@ -394,6 +418,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_a_purge_leaves_makes_the_next_change_pause),
 	cmocka_unit_test(who_misses_the_end_of_a_pause_is_told_again),
 	cmocka_unit_test(a_pause_that_a_mapper_learns_of_is_ended),
+	cmocka_unit_test(who_was_told_of_a_greater_one_leads_again_when_that_is_gone),
 	cmocka_unit_test(one_device_that_refuses_calls_all_off),
 	cmocka_unit_test(a_device_that_dies_meanwhile_is_left_out),
 	cmocka_unit_test(a_restarted_device_gets_its_tables_back),
