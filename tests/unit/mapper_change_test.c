@@ -408,6 +408,34 @@ static void who_lacks_the_key_never_leads(void **state)
 	topology_destroy(topology);
 }
 
+/* Few tries and many lost frames leave pauses behind; when no more are lost all are ended, and then
+ * nothing is computed or paused any more. */
+static void pauses_that_losses_leave_behind_are_ended_for_good(void **state)
+{
+	for (uint64_t seed = 0; seed < 16; seed++) {
+		struct topology *topology = network_torus(3, 1);
+		struct mapper_fabric fabric;
+		struct mapper *mapper;
+		uint64_t maps;
+
+		start_unknown(&fabric, topology);
+		mapper = &fabric.mapper[0];
+		mapper->distribution.config.tries = 3;
+		fabric.net.loss_ppm = 60000;
+		rng_init(&fabric.net.rng, seed, 0, 7);
+		run(&fabric, A_WHILE);
+		fabric.net.loss_ppm = 0;
+		run(&fabric, 4 * A_WHILE);
+		maps = mapper->counters.maps;
+		run(&fabric, 2 * A_WHILE);
+		assert_int_equal(mapper->counters.maps, maps);
+		assert_nobody_is_paused(&fabric);
+		fabric_assert_works(&fabric);
+		fabric_end(&fabric);
+		topology_destroy(topology);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(unknown_tables_are_replaced_behind_a_pause),
 	cmocka_unit_test(nothing_is_committed_before_everybody_is_idle),
@@ -419,6 +447,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(who_misses_the_end_of_a_pause_is_told_again),
 	cmocka_unit_test(a_pause_that_a_mapper_learns_of_is_ended),
 	cmocka_unit_test(who_was_told_of_a_greater_one_leads_again_when_that_is_gone),
+	cmocka_unit_test(pauses_that_losses_leave_behind_are_ended_for_good),
 	cmocka_unit_test(one_device_that_refuses_calls_all_off),
 	cmocka_unit_test(a_device_that_dies_meanwhile_is_left_out),
 	cmocka_unit_test(a_restarted_device_gets_its_tables_back),
