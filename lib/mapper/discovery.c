@@ -38,12 +38,20 @@ void discovery_reset(struct discovery *discovery)
 	discovery->head = discovery->tail = 0;
 	for (unsigned i = 0; i < DISCOVERY_OUTSTANDING_MAX; i++)
 		discovery->probe[i].used = false;
-	discovery->outstanding = discovery->findings = 0;
+	discovery->outstanding = 0;
 	discovery->failed = false;
 	discovery->greater = 0;
 	discovery->greater_priority = 0;
-	for (uint32_t i = 0; i < discovery->map->devices; i++)
+	discovery_look_again(discovery);
+}
+
+void discovery_look_again(struct discovery *discovery)
+{
+	discovery->findings = 0;
+	for (uint32_t i = 0; i < discovery->map->devices; i++) {
 		discovery->map->device[i].lives = 0;
+		discovery->map->device[i].former = 0;
+	}
 }
 
 static void find(struct discovery *discovery, enum discovery_finding_kind kind, uint32_t device,
@@ -334,11 +342,13 @@ static uint32_t identify(struct discovery *discovery, const struct mapper_messag
 	}
 	if (device->facts.session != message->reply.session) {
 		/* It has restarted, or there are two of it, which then answer by turns. */
-		if (device->lives == DISCOVERY_LIVES_MAX) {
+		if (device->lives == DISCOVERY_LIVES_MAX ||
+			device->former == message->reply.session) {
 			find(discovery, DISCOVERY_TWO_SESSIONS, at, message->reply.entry);
 			return MAP_NONE;
 		}
 		device->lives++;
+		device->former = device->facts.session;
 		device->window = (struct replay_window){0};
 	} else {
 		*entered = !device->present;

@@ -18,7 +18,7 @@
 
 #define DISCOVERY_OUTSTANDING_MAX 256
 #define DISCOVERY_FINDINGS_MAX    64
-/* New lives of one device between two resets. */
+/* New lives of one device between two calls of discovery_look_again(). */
 #define DISCOVERY_LIVES_MAX 3
 
 struct discovery_config {
@@ -97,6 +97,9 @@ void discovery_fini(struct discovery *discovery);
 
 /* Forgets what is under way and all findings. */
 void discovery_reset(struct discovery *discovery);
+/* Forgets the findings and how often devices have restarted: to be called at times, or a device
+ * that restarts often is taken for two of one identity. */
+void discovery_look_again(struct discovery *discovery);
 /* Asks who is behind this port; once more, if it is known, only if 'again'. */
 void discovery_ask(struct discovery *discovery, uint32_t device, uint8_t port, bool again);
 

@@ -36,7 +36,8 @@ struct map_device {
 	uint32_t known_in;         /* generation of tables that it is known to use; 0: not known */
 	uint16_t number;           /* as switch or as host; MAPPER_NUMBER_NONE */
 	bool present;
-	uint8_t lives;   /* new ones since the discovery was reset */
+	uint8_t lives;   /* new ones since discovery_look_again() */
+	uint32_t former; /* session before the last new life since then; 0: none */
 	bool moved;      /* the way to it has changed and it does not know yet */
 	uint32_t parent; /* the device before it on the way, MAP_NONE of device 0 */
 	uint8_t parent_port, entry;

@@ -377,6 +377,24 @@ static void a_restarted_device_gets_its_tables_back(void **state)
 	topology_destroy(topology);
 }
 
+/* Under one leader, for years. */
+static void a_device_may_restart_again_and_again(void **state)
+{
+	struct topology *topology = network_torus(3, 1);
+	struct mapper_fabric fabric;
+
+	start_unknown(&fabric, topology);
+	run(&fabric, A_WHILE);
+	for (uint32_t life = 0; life < 3 * DISCOVERY_LIVES_MAX; life++) {
+		net_start_device(&fabric.net, DEVICE_SWITCH, 4, 31337 + life);
+		run(&fabric, 19 * fabric.config.sweep_ps);
+		fabric_assert_works(&fabric);
+	}
+	assert_int_equal(fabric.mapper[0].counters.led, 1);
+	fabric_end(&fabric);
+	topology_destroy(topology);
+}
+
 static void who_lacks_the_key_never_leads(void **state)
 {
 	static const struct fabric_key other = {{99}};
@@ -451,6 +469,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(one_device_that_refuses_calls_all_off),
 	cmocka_unit_test(a_device_that_dies_meanwhile_is_left_out),
 	cmocka_unit_test(a_restarted_device_gets_its_tables_back),
+	cmocka_unit_test(a_device_may_restart_again_and_again),
 	cmocka_unit_test(who_lacks_the_key_never_leads),
 };
 
