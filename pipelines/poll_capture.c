@@ -2,13 +2,29 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "poll_capture.h"
 
-#include "frame.h"
+#include "capture_reason.h"
+#include "frame_check.h"
 
 void poll_capture_frame(struct capture *capture, enum pcapng_direction direction,
 	struct rte_mbuf *mbuf, weft_time now, const struct capture_state *state)
 {
 	capture_frame(capture, direction, rte_pktmbuf_mtod(mbuf, const void *),
 		rte_pktmbuf_data_len(mbuf), now, state);
+}
+
+bool poll_capture_begin(struct rte_mbuf *mbuf, struct capture_state *state)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	enum frame_fault fault = frame_check(frame, rte_pktmbuf_data_len(mbuf));
+
+	*state = (struct capture_state){
+		.credits_blocks = CAPTURE_UNKNOWN,
+		.voq_depth_blocks = CAPTURE_UNKNOWN,
+		.reason = capture_reason_fault(fault),
+	};
+	if (fault == FRAME_FAULT_OK)
+		state->vc = frame_header_const(frame)->vc;
+	return fault == FRAME_FAULT_OK;
 }
 
 uint32_t poll_capture_blocks_after(

@@ -15,23 +15,13 @@ void poll_nic_capture_in(
 	const struct poll_nic *pn, struct capture *capture, struct rte_mbuf *mbuf, weft_time now)
 {
 	const struct link_end *link = nic_link(pn->nic);
-	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
-	uint32_t bytes = rte_pktmbuf_data_len(mbuf);
-	enum frame_fault fault = frame_check(frame, bytes);
-	struct capture_state state = {
-		.credits_blocks = CAPTURE_UNKNOWN,
-		.voq_depth_blocks = CAPTURE_UNKNOWN,
-		.reason = capture_reason_fault(fault),
-	};
+	const struct frame_header *header =
+		frame_header_const(rte_pktmbuf_mtod(mbuf, const uint8_t *));
+	struct capture_state state;
 
-	if (fault == FRAME_FAULT_OK) {
-		const struct frame_header *header = frame_header_const(frame);
-
-		state.vc = header->vc;
-		if (is_data_of(link, header))
-			state.credits_blocks =
-				credit_expected(&link->rx[header->vc], frame_blocks(bytes));
-	}
+	if (poll_capture_begin(mbuf, &state) && is_data_of(link, header))
+		state.credits_blocks = credit_expected(
+			&link->rx[header->vc], frame_blocks(rte_pktmbuf_data_len(mbuf)));
 	poll_capture_frame(capture, PCAPNG_IN, mbuf, now, &state);
 }
 

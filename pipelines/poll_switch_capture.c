@@ -24,19 +24,10 @@ void poll_switch_capture_in(const struct poll_switch *ps, unsigned at, struct ca
 	struct rte_mbuf *mbuf, weft_time now)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
-	uint32_t bytes = rte_pktmbuf_data_len(mbuf);
-	enum frame_fault fault = frame_check(frame, bytes);
-	struct capture_state state = {
-		.credits_blocks = CAPTURE_UNKNOWN,
-		.voq_depth_blocks = CAPTURE_UNKNOWN,
-		.reason = capture_reason_fault(fault),
-	};
+	struct capture_state state;
 
-	if (fault == FRAME_FAULT_OK) {
-		state.vc = frame_header_const(frame)->vc;
-		if (frame_header_const(frame)->kind == FRAME_DATA)
-			foresee(ps->sw, at, frame, bytes, now, &state);
-	}
+	if (poll_capture_begin(mbuf, &state) && frame_header_const(frame)->kind == FRAME_DATA)
+		foresee(ps->sw, at, frame, rte_pktmbuf_data_len(mbuf), now, &state);
 	poll_capture_frame(capture, PCAPNG_IN, mbuf, now, &state);
 }
 
