@@ -160,8 +160,6 @@ struct virtual_fabric {
 	struct run_goal *goal; /* a schedule that hosts replay; NULL: none */
 	struct goal_replay *replay;
 	uint64_t goal_messages, goal_bytes; /* that they have sent */
-	/* Of hosts with a rank, where frames of a pair may overtake each other; else NULL. */
-	struct arrival_order **arrived;
 	/* What was measured. */
 	weft_time now, measure_from;
 	uint32_t order; /* of the event that is happening; 0: none is */

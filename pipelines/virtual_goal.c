@@ -1,38 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Hosts of a virtual fabric that replay a schedule. The fabric delivers the messages of a pair in
- * order, because run_config_supported() wants one route for each, or the receiver puts them in
- * order as an interface would. */
+/* Hosts of a virtual fabric that replay a schedule. The frames of a pair are delivered in order
+ * (virtual_host.c), so a message has come with its tail. */
 
 #include <errno.h>
-#include <stdlib.h>
 
-#include "arrival_order.h"
 #include "virtual_devices.h"
-
-/* Whether frames of a pair may take different ways or VCs. */
-static bool overtakes(const struct run_config *run)
-{
-	return run->routing.adaptive != RUN_ADAPTIVE_NONE;
-}
-
-static int create_orders(struct virtual_fabric *fabric)
-{
-	uint32_t hosts = fabric->topology->hosts;
-
-	fabric->arrived = calloc(hosts, sizeof(fabric->arrived[0]));
-	if (fabric->arrived == NULL)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < hosts; i++) {
-		if (fabric->goal->rank_of[i] == RUN_GOAL_NO_RANK)
-			continue;
-		fabric->arrived[i] = arrival_order_create(hosts);
-		if (fabric->arrived[i] == NULL)
-			return -ENOMEM;
-	}
-	return 0;
-}
 
 weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t number, weft_time now)
 {
@@ -61,32 +35,15 @@ weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t number, weft
 	return next == WEFT_TIME_NEVER ? next : from + next;
 }
 
-/* Messages from this source that are whole with this frame and were not before. */
-static int count_whole(
-	struct virtual_fabric *fabric, uint32_t number, const struct weft_packet *packet)
-{
-	bool tail = (packet->flags & FRAME_F_TAIL) != 0;
-
-	if (fabric->arrived == NULL)
-		return tail;
-	return arrival_order_take(fabric->arrived[number], packet->source, packet->sequence, tail);
-}
-
 void virtual_goal_take(struct virtual_fabric *fabric, uint32_t number,
 	const struct weft_packet *packet, weft_time now)
 {
 	const struct run_goal *goal = fabric->goal;
-	int whole;
 
-	if (goal->rank_of[number] == RUN_GOAL_NO_RANK)
+	if (goal->rank_of[number] == RUN_GOAL_NO_RANK || (packet->flags & FRAME_F_TAIL) == 0)
 		return;
-	whole = count_whole(fabric, number, packet);
-	if (whole == 0)
-		return;
-	fabric->failed = fabric->failed || whole < 0;
-	while (whole-- > 0)
-		goal_replay_deliver(fabric->replay, goal->rank_of[number],
-			goal->rank_of[packet->source], now - goal->start_ps);
+	goal_replay_deliver(fabric->replay, goal->rank_of[number], goal->rank_of[packet->source],
+		now - goal->start_ps);
 	virtual_host_try(fabric, number, now);
 }
 
@@ -100,16 +57,13 @@ int virtual_goal_open(struct virtual_fabric *fabric, struct fault *fault)
 	if (result < 0)
 		return result;
 	fabric->replay = goal_replay_create(fabric->goal->goal, 0);
-	if (fabric->replay == NULL || (overtakes(fabric->run) && create_orders(fabric) < 0))
+	if (fabric->replay == NULL)
 		return fault_set(fault, ENOMEM, "no memory for a schedule");
 	return 0;
 }
 
 void virtual_goal_close(struct virtual_fabric *fabric)
 {
-	for (uint32_t i = 0; fabric->arrived != NULL && i < fabric->topology->hosts; i++)
-		arrival_order_destroy(fabric->arrived[i]);
-	free(fabric->arrived);
 	goal_replay_destroy(fabric->replay);
 	run_goal_close(fabric->goal);
 }
