@@ -80,6 +80,9 @@ static void add_switch(struct run_result *result, const struct fabric_switch *de
 		adaptation_counters(device->sw->adaptation, count_adaptation, result);
 	if (device->sw->fecn != NULL)
 		run_result_count(result, "packets_marked", device->fecn.marked);
+	if (device->poll->mapper.control != NULL)
+		run_result_count(
+			result, "switch_commits_refused", device->poll->mapper.commits_refused);
 	result->wall.packet_hops += value[SWITCH_DATA_OUT];
 }
 
