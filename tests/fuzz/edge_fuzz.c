@@ -6,7 +6,7 @@
  * makes of them keeps within what it was given, goes to hosts that exist, and every frame is
  * accounted for.
  *
- * Input: records of a command, a length (2 bytes) and that many bytes.
+ * Input: records (fuzz_record.h).
  */
 
 #include "edge.h"
@@ -15,18 +15,12 @@
 #include <string.h>
 
 #include "frame.h"
-
-#define REQUIRE(condition)        \
-	do {                      \
-		if (!(condition)) \
-			abort();  \
-	} while (0)
+#include "fuzz.h"
+#include "fuzz_record.h"
 
 #define HOST  2
 #define HOSTS 6
 #define MTU   300
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static uint64_t sum(const uint64_t *count, enum edge_counter first, enum edge_counter last)
 {
@@ -79,17 +73,16 @@ static void try_part(struct edge *edge, uint8_t command, const uint8_t *payload,
 }
 
 /* In memory of its own size, so that a read beyond it shows. */
-static void try_record(
-	struct edge *edge, uint8_t command, const uint8_t *from, uint32_t bytes, uint64_t *accepted)
+static void try_record(struct edge *edge, const struct fuzz_record *record, uint64_t *accepted)
 {
-	uint8_t *copy = malloc(bytes + (bytes == 0));
+	uint8_t *copy = malloc(record->bytes + (record->bytes == 0));
 
 	REQUIRE(copy != NULL);
-	memcpy(copy, from, bytes);
-	if (command & 1)
-		try_part(edge, command, copy, bytes);
+	memcpy(copy, record->payload, record->bytes);
+	if (record->command & 1)
+		try_part(edge, record->command, copy, record->bytes);
 	else
-		try_frame(edge, copy, bytes, accepted);
+		try_frame(edge, copy, record->bytes, accepted);
 	free(copy);
 }
 
@@ -102,17 +95,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.reassemblies = 2};
 	struct edge *edge = edge_create(&config);
 	uint64_t accepted = 0, *count;
+	struct fuzz_record record;
 
 	REQUIRE(edge != NULL);
-	while (size >= 3) {
-		uint32_t bytes = (uint32_t)(data[1] << 8 | data[2]);
-
-		if (bytes > size - 3)
-			bytes = (uint32_t)(size - 3);
-		try_record(edge, data[0], data + 3, bytes, &accepted);
-		data += 3 + bytes;
-		size -= 3 + bytes;
-	}
+	while (fuzz_record_next(&data, &size, FUZZ_RECORD_MAX, &record))
+		try_record(edge, &record, &accepted);
 	count = edge_counters(edge);
 	REQUIRE(count[EDGE_FROM_TAP] == accepted + count[EDGE_ARP_ANSWERED] +
 						sum(count, EDGE_DROP_SHORT, EDGE_DROP_TOO_LONG));

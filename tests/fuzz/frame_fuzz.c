@@ -12,14 +12,7 @@
 
 #include "control.h"
 #include "frame_check.h"
-
-#define REQUIRE(condition)        \
-	do {                      \
-		if (!(condition)) \
-			abort();  \
-	} while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static void seal(uint8_t *frame, size_t bytes)
 {

@@ -8,6 +8,7 @@
 
 #include "control.h"
 #include "frame_check.h"
+#include "seed_file.h"
 
 static unsigned fill_payload(enum frame_kind kind, uint8_t *at)
 {
@@ -42,19 +43,17 @@ static int write_seed(const char *folder, enum frame_kind kind, unsigned route_l
 		.vc = 1,
 		.route = route,
 		.route_length = (uint8_t)route_length};
-	char path[4096];
+	char name[64];
 	unsigned bytes;
 	FILE *out;
 
 	fields.payload_bytes =
 		(uint16_t)fill_payload(kind, frame + FRAME_HEADER_BYTES + route_length);
 	bytes = frame_build(frame, &fields);
-	snprintf(path, sizeof(path), "%s/%s-%u", folder, frame_kind_name(kind), route_length);
-	out = fopen(path, "wb");
-	if (out == NULL) {
-		perror(path);
+	snprintf(name, sizeof(name), "%s-%u", frame_kind_name(kind), route_length);
+	out = seed_open(folder, name);
+	if (out == NULL)
 		return 1;
-	}
 	fwrite("\1\0\0", 1, 3, out);
 	fwrite(frame, 1, bytes, out);
 	return fclose(out) != 0;

@@ -6,16 +6,9 @@
 
 #include "goal_replay.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#define REQUIRE(condition)        \
-	do {                      \
-		if (!(condition)) \
-			abort();  \
-	} while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static void check_schedule(const struct goal *goal)
 {

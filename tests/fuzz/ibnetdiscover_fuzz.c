@@ -9,15 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "topology_format.h"
-
-#define REQUIRE(condition)        \
-	do {                      \
-		if (!(condition)) \
-			abort();  \
-	} while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char *write_file(const struct topology *topology, size_t *length)
 {

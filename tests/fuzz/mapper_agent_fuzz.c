@@ -7,51 +7,24 @@
  * are good ones, and what is read from them is in range; nothing is staged beyond its size. Without
  * the key nothing changes at all.
  *
- * Input: records of a command, a length (2 bytes) and that many bytes of payload. Bit 0 of the
- * command says whether the tag is made right.
+ * Input: records (fuzz_record.h) whose bytes are a payload. Bit 0 of the command says whether the
+ * tag is made right.
  */
 
-#include <arpa/inet.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
+#include "fuzz_record.h"
 #include "mapper_agent.h"
+#include "mapper_forgery.h"
 #include "table_image.h"
-
-#define REQUIRE(condition)        \
-	do {                      \
-		if (!(condition)) \
-			abort();  \
-	} while (0)
 
 #define PORTS     8
 #define IMAGE_MAX 4096
 #define SWITCH_ID 77
 #define HOST_ID   78
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static const struct fabric_key key = {{1, 2, 3}};
-
-/* The frame of this payload, by the agent's element, with right CRCs and maybe a right tag. */
-static unsigned build(uint8_t *frame, const uint8_t *payload, unsigned bytes, bool tagged)
-{
-	static const uint8_t route[] = {ROUTE_TYPE_AGENT};
-	uint8_t *at = frame + FRAME_HEADER_BYTES + sizeof(route);
-	struct frame_fields fields = {.kind = FRAME_MAPPER,
-		.source = FRAME_HOST_NONE,
-		.destination = FRAME_HOST_NONE,
-		.route = route,
-		.route_length = sizeof(route),
-		.payload_bytes = (uint16_t)bytes};
-
-	memcpy(at, payload, bytes);
-	if (bytes > 0)
-		fields.kind = mapper_type_kind(at[0]);
-	if (tagged && bytes >= MAPPER_TAG_BYTES)
-		fabric_key_tag(&key, at, bytes - MAPPER_TAG_BYTES, at + bytes - MAPPER_TAG_BYTES);
-	return frame_build(frame, &fields);
-}
 
 static void require_good(const struct mapper_agent *agent)
 {
@@ -94,13 +67,14 @@ static void read_image(struct mapper_agent *agent)
 	queuing_destroy(queuing);
 }
 
-static void try_payload(
-	struct mapper_agent *agent, const uint8_t *payload, unsigned bytes, bool tagged)
+static void try_payload(struct mapper_agent *agent, const struct fuzz_record *record)
 {
+	bool tagged = (record->command & 1) != 0;
 	static uint8_t frame[FRAME_BYTES_MAX];
 	static struct mapper_frame answer;
 	struct mapper_agent before = *agent;
-	unsigned length = build(frame, payload, bytes, tagged);
+	unsigned length =
+		mapper_forgery(frame, record->payload, record->bytes, tagged ? &key : NULL);
 	unsigned orders = mapper_agent_receive(
 		agent, 1, agent->config.kind == MAPPER_SWITCH ? 3 : 0, frame, length, &answer);
 
@@ -135,22 +109,14 @@ static void init(struct mapper_agent *agent, enum mapper_device_kind kind)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct mapper_agent agent[2];
+	struct fuzz_record record;
 
 	memset(agent, 0, sizeof(agent));
 	init(&agent[0], MAPPER_SWITCH);
 	init(&agent[1], MAPPER_HOST);
-	while (size >= 3) {
-		unsigned bytes = (unsigned)(data[1] << 8 | data[2]);
-
-		if (bytes > size - 3)
-			bytes = (unsigned)(size - 3);
-		if (bytes > FRAME_PAYLOAD_MAX)
-			bytes = FRAME_PAYLOAD_MAX;
+	while (fuzz_record_next(&data, &size, FRAME_PAYLOAD_MAX, &record))
 		for (unsigned i = 0; i < 2; i++)
-			try_payload(&agent[i], data + 3, bytes, (data[0] & 1) != 0);
-		data += 3 + bytes;
-		size -= 3 + bytes;
-	}
+			try_payload(&agent[i], &record);
 	mapper_agent_fini(&agent[0]);
 	mapper_agent_fini(&agent[1]);
 	return 0;

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz_record.h"
 #include "mapper_message.h"
+#include "seed_file.h"
 #include "table_image.h"
 
 #define HOSTS 12
@@ -33,12 +35,8 @@ static struct mapper_message command(enum mapper_type type, uint64_t target, uin
 static void put(FILE *out, const struct mapper_message *message)
 {
 	uint8_t bytes[MAPPER_MESSAGE_MAX];
-	unsigned length = mapper_message_encode(message, bytes);
 
-	fputc(1, out);
-	fputc((int)(length >> 8), out);
-	fputc((int)(length & 0xFF), out);
-	fwrite(bytes, 1, length, out);
+	fuzz_record_write(out, 1, bytes, mapper_message_encode(message, bytes));
 }
 
 static void put_part(FILE *out, uint64_t target, const struct table_image *image, uint32_t offset,
@@ -103,15 +101,10 @@ static int fill(struct table_image_source *source, uint32_t *leaf, struct queuin
 static int write_seed(
 	const char *folder, const char *name, uint64_t target, const struct table_image *image)
 {
-	char path[4096];
-	FILE *out;
+	FILE *out = seed_open(folder, name);
 
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	out = fopen(path, "wb");
-	if (out == NULL) {
-		perror(path);
+	if (out == NULL)
 		return 1;
-	}
 	put_change(out, target, image);
 	return fclose(out) != 0;
 }

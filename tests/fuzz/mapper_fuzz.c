@@ -7,30 +7,26 @@
  * lead to the mapper, numbers are given once, what it sends are good frames, and it always comes to
  * an end. Without the key nothing changes at all.
  *
- * Input: records of a command, a length (2 bytes) and that many bytes of payload. Bits of the
- * command: 0, the tag is made right; 1, receiver, counter and what is asked for are mended first;
- * 2, the fabric answers meanwhile; 4 to 7, time passes.
+ * Input: records (fuzz_record.h) whose bytes are a payload. Bits of the command: 0, the tag is made
+ * right; 1, receiver, counter and what is asked for are mended first; 2, the fabric answers
+ * meanwhile; 4 to 7, time passes.
  */
 
-#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
+#include "fuzz_record.h"
 #include "mapper.h"
 #include "mapper_fabric_small.h"
-
-#define REQUIRE(condition)        \
-	do {                      \
-		if (!(condition)) \
-			abort();  \
-	} while (0)
+#include "mapper_forgery.h"
 
 #define TAGGED         0x01
 #define MENDED         0x02
 #define ANSWERED       0x04
 #define FRAMES_A_POLL  20000
-#define NUMBERS_MASK   0x3F /* high numbers are a matter of memory only */
-#define AT_KEYED       1    /* in the envelope, and behind it (docs/wire-format.md) */
+#define NUMBERS_MASK   0x3F
+#define AT_KEYED       1 /* in the envelope, and behind it (docs/wire-format.md) */
 #define AT_SESSION     4
 #define AT_COUNTER     16
 #define AT_TARGET      24
@@ -40,8 +36,6 @@
 #define AT_ROUND       60
 #define REPLY_PAYLOAD  (MAPPER_ENVELOPE_BYTES + MAPPER_REPLY_BYTES + MAPPER_TAG_BYTES)
 #define STATUS_PAYLOAD (MAPPER_ENVELOPE_BYTES + 32 + MAPPER_TAG_BYTES)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct fabric_key key = {{1, 2, 3}};
 
@@ -256,26 +250,11 @@ static void mend(struct bench *bench, uint8_t *payload, unsigned bytes)
 	}
 }
 
-/* The frame of this payload, with right CRCs and maybe a right tag. */
-static unsigned build(uint8_t *frame, const uint8_t *payload, unsigned bytes, bool tagged)
+/* High numbers are a matter of memory only. */
+static void lower_number(uint8_t *payload, unsigned bytes)
 {
-	static const uint8_t route[] = {ROUTE_TYPE_AGENT};
-	uint8_t *at = frame + FRAME_HEADER_BYTES + sizeof(route);
-	struct frame_fields fields = {.kind = FRAME_MAPPER,
-		.source = FRAME_HOST_NONE,
-		.destination = FRAME_HOST_NONE,
-		.route = route,
-		.route_length = sizeof(route),
-		.payload_bytes = (uint16_t)bytes};
-
-	memcpy(at, payload, bytes);
-	if (bytes > 0)
-		fields.kind = mapper_type_kind(at[0]);
-	if (bytes == REPLY_PAYLOAD && at[0] == MAPPER_REPLY)
-		put(at + AT_NUMBER, at[AT_NUMBER + 1] & NUMBERS_MASK, 2);
-	if (tagged && bytes >= MAPPER_TAG_BYTES)
-		fabric_key_tag(&key, at, bytes - MAPPER_TAG_BYTES, at + bytes - MAPPER_TAG_BYTES);
-	return frame_build(frame, &fields);
+	if (bytes == REPLY_PAYLOAD && payload[0] == MAPPER_REPLY)
+		put(payload + AT_NUMBER, payload[AT_NUMBER + 1] & NUMBERS_MASK, 2);
 }
 
 static void require_unchanged(
@@ -286,23 +265,25 @@ static void require_unchanged(
 	REQUIRE(memcmp(devices, after->map.device, after->map.devices * sizeof(*devices)) == 0);
 }
 
-static void attack(struct bench *bench, uint8_t command, const uint8_t *payload, unsigned bytes)
+static void attack(struct bench *bench, const struct fuzz_record *record)
 {
 	static uint8_t frame[FRAME_BYTES_MAX], mended[FRAME_PAYLOAD_MAX];
 	static struct mapper before;
 	const struct map_device *at = bench->mapper.map.device;
 	size_t room = bench->mapper.map.devices * sizeof(*at);
 	struct map_device *devices = malloc(room);
+	bool tagged = (record->command & TAGGED) != 0;
 
 	REQUIRE(devices != NULL);
-	memcpy(mended, payload, bytes);
-	if (command & MENDED)
-		mend(bench, mended, bytes);
+	memcpy(mended, record->payload, record->bytes);
+	if (record->command & MENDED)
+		mend(bench, mended, record->bytes);
+	lower_number(mended, record->bytes);
 	before = bench->mapper;
 	memcpy(devices, at, room);
 	mapper_receive(&bench->mapper, bench->now, frame,
-		build(frame, mended, bytes, (command & TAGGED) != 0));
-	if ((command & TAGGED) == 0)
+		mapper_forgery(frame, mended, record->bytes, tagged ? &key : NULL));
+	if (!tagged)
 		require_unchanged(&before, devices, &bench->mapper);
 	free(devices);
 }
@@ -310,23 +291,16 @@ static void attack(struct bench *bench, uint8_t command, const uint8_t *payload,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct bench bench;
+	struct fuzz_record record;
 
 	start(&bench);
 	pass_time(&bench, PS_PER_MS);
-	while (size >= 3) {
-		unsigned bytes = (unsigned)(data[1] << 8 | data[2]);
-
-		if (bytes > size - 3)
-			bytes = (unsigned)(size - 3);
-		if (bytes > FRAME_PAYLOAD_MAX)
-			bytes = FRAME_PAYLOAD_MAX;
-		attack(&bench, data[0], data + 3, bytes);
+	while (fuzz_record_next(&data, &size, FRAME_PAYLOAD_MAX, &record)) {
+		attack(&bench, &record);
 		require_good(&bench);
-		bench.answering = (data[0] & ANSWERED) != 0;
-		pass_time(&bench, PS_PER_US << (data[0] >> 4));
+		bench.answering = (record.command & ANSWERED) != 0;
+		pass_time(&bench, PS_PER_US << (record.command >> 4));
 		require_good(&bench);
-		data += 3 + bytes;
-		size -= 3 + bytes;
 	}
 	bench.answering = true;
 	pass_time(&bench, 100 * PS_PER_MS);

@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fuzz_record.h"
 #include "mapper_fabric_small.h"
 #include "mapper_message.h"
+#include "seed_file.h"
 
 #define COMMAND 0x07 /* tagged, mended, answered */
 
@@ -26,15 +28,11 @@ static struct mapper_message from(enum mapper_type type, uint64_t sender)
 	return message;
 }
 
-static void put(FILE *out, const struct mapper_message *message, unsigned command)
+static void put(FILE *out, const struct mapper_message *message, uint8_t command)
 {
 	uint8_t bytes[MAPPER_MESSAGE_MAX];
-	unsigned length = mapper_message_encode(message, bytes);
 
-	fputc((int)command, out);
-	fputc((int)(length >> 8), out);
-	fputc((int)(length & 0xFF), out);
-	fwrite(bytes, 1, length, out);
+	fuzz_record_write(out, command, bytes, mapper_message_encode(message, bytes));
 }
 
 static struct mapper_message reply(uint64_t id, uint32_t session, uint8_t kind)
@@ -105,15 +103,10 @@ static void write_statuses(FILE *out)
 
 static int write_seed(const char *folder, const char *name, void (*write)(FILE *out))
 {
-	char path[4096];
-	FILE *out;
+	FILE *out = seed_open(folder, name);
 
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	out = fopen(path, "wb");
-	if (out == NULL) {
-		perror(path);
+	if (out == NULL)
 		return 1;
-	}
 	write(out);
 	return fclose(out) != 0;
 }

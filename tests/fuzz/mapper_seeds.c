@@ -6,21 +6,17 @@
 #include <stdio.h>
 
 #include "../unit/mapper_samples.h"
+#include "seed_file.h"
 
 static int write_seed(const char *folder, enum mapper_type type, struct rng *rng)
 {
 	struct mapper_message message = sample_message(type, rng);
 	uint8_t bytes[1 + MAPPER_MESSAGE_MAX] = {0};
 	unsigned length = mapper_message_encode(&message, bytes + 1);
-	char path[4096];
-	FILE *out;
+	FILE *out = seed_open(folder, mapper_type_name(type));
 
-	snprintf(path, sizeof(path), "%s/%s", folder, mapper_type_name(type));
-	out = fopen(path, "wb");
-	if (out == NULL) {
-		perror(path);
+	if (out == NULL)
 		return 1;
-	}
 	fwrite(bytes, 1, 1 + length, out);
 	return fclose(out) != 0;
 }

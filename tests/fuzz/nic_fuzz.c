@@ -11,23 +11,15 @@
  */
 
 #include <arpa/inet.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "frame_check.h"
+#include "fuzz.h"
 #include "nic.h"
-
-#define REQUIRE(condition)        \
-	do {                      \
-		if (!(condition)) \
-			abort();  \
-	} while (0)
 
 #define HOSTS   3
 #define PACKETS 64
 #define ROOM    256
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct slot {
 	struct weft_packet packet; /* first: what comes back */

@@ -12,15 +12,8 @@
 #include <string.h>
 
 #include "crc.h"
+#include "fuzz.h"
 #include "route_verify.h"
-
-#define REQUIRE(condition)        \
-	do {                      \
-		if (!(condition)) \
-			abort();  \
-	} while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct route_file read_bytes(const struct topology *topology, const void *bytes, size_t size)
 {

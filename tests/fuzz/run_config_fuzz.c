@@ -9,16 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "lab_config.h"
 #include "run_config.h"
-
-#define REQUIRE(condition)        \
-	do {                      \
-		if (!(condition)) \
-			abort();  \
-	} while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct text {
 	char *bytes;

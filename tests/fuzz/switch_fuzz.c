@@ -18,22 +18,15 @@
 #include "control.h"
 #include "forward.h"
 #include "frame_check.h"
+#include "fuzz.h"
 #include "mapper_agent.h"
 #include "switch_adapt.h"
-
-#define REQUIRE(condition)        \
-	do {                      \
-		if (!(condition)) \
-			abort();  \
-	} while (0)
 
 #define PORTS   4
 #define VCS     3
 #define HOSTS   8
 #define PACKETS 512
 #define STEP_PS (500 * PS_PER_US)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A packet and its frame, as a buffer of the poll loop has both. */
 struct buffer {

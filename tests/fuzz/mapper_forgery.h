@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Any bytes as the payload of a mapper's frame, from somebody who has the key or has not. */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "fabric_key.h"
+#include "frame.h"
+#include "mapper_message.h"
+
+/* The frame of this payload, by the agent's element, with right CRCs and, if there is a key, a
+ * right tag in the last bytes of it. 'frame' has room for FRAME_BYTES_MAX; returns the frame's
+ * length. */
+static inline unsigned mapper_forgery(
+	uint8_t *frame, const uint8_t *payload, unsigned bytes, const struct fabric_key *key)
+{
+	static const uint8_t route[] = {ROUTE_TYPE_AGENT};
+	uint8_t *at = frame + FRAME_HEADER_BYTES + sizeof(route);
+	struct frame_fields fields = {.kind = FRAME_MAPPER,
+		.source = FRAME_HOST_NONE,
+		.destination = FRAME_HOST_NONE,
+		.route = route,
+		.route_length = sizeof(route),
+		.payload_bytes = (uint16_t)bytes};
+
+	memcpy(at, payload, bytes);
+	if (bytes > 0)
+		fields.kind = mapper_type_kind(at[0]);
+	if (key != NULL && bytes >= MAPPER_TAG_BYTES)
+		fabric_key_tag(key, at, bytes - MAPPER_TAG_BYTES, at + bytes - MAPPER_TAG_BYTES);
+	return frame_build(frame, &fields);
+}
