@@ -10,11 +10,11 @@
  * Input: records of a command, an argument, a length and that many bytes.
  */
 
-#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "adaptive.h"
+#include "arrival.h"
 #include "control.h"
 #include "forward.h"
 #include "frame_check.h"
@@ -100,19 +100,11 @@ static void arrive(struct bed *bed, struct buffer *buffer, unsigned input, unsig
 {
 	const struct frame_header *header = frame_header_const(buffer->frame);
 	struct weft_packet *packet = &buffer->packet;
+	struct arrival arrival;
 
-	*packet = (struct weft_packet){.bytes = (uint16_t)bytes,
-		.blocks = (uint16_t)frame_blocks(bytes),
-		.vc = header->vc,
-		.route_length = header->route_length,
-		.sl = header->sl,
-		.control = header->kind != FRAME_DATA,
-		.destination = ntohs(header->destination_be),
-		.kind = header->kind};
-	packet->mutable_word =
-		frame_mutable_word(header->vc, header->vc_original, header->cursor, header->flags);
-	if (header->cursor < header->route_length)
-		packet->hop = buffer->frame[FRAME_HEADER_BYTES + header->cursor];
+	*packet = (struct weft_packet){.kind = header->kind};
+	arrival_read(&arrival, buffer->frame, bytes);
+	arrival_fill(packet, &arrival, bytes, input, header->kind != FRAME_DATA);
 	switch_receive(bed->sw, input, &packet, 1, bed->now);
 }
 
