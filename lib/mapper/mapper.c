@@ -246,6 +246,9 @@ static enum mapper_refusal admit(
 		return MAPPER_REFUSED_NONE;
 	if (*at == MAP_NONE || !mapper->map.device[*at].present)
 		return MAPPER_REFUSED_STALE;
+	/* The agent beside a mapper that leads reports nothing: somebody else says so. */
+	if (*at == 0 && message->type == MAPPER_REPORT)
+		return MAPPER_REFUSED_STALE;
 	window = &mapper->map.device[*at].window;
 	if (!replay_is_new(window, message->counter))
 		return MAPPER_REFUSED_REPLAYED;

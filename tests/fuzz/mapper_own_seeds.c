@@ -65,6 +65,7 @@ static void write_links(FILE *out)
 	put_report(out, 0, 0, true);
 	put_report(out, 2, 1, false);
 	put_report(out, 1, 3, true);
+	put_report(out, SMALL_SELF, 0, false); /* as if by the agent beside the mapper */
 }
 
 /* A probe is outstanding while the fabric does not answer. */

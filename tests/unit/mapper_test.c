@@ -388,6 +388,37 @@ static void many_commands_of_a_lesser_mapper_cost_few_probes(void **state)
 	assert_true(discovery_done(&leader->discovery));
 }
 
+/* The agent beside a mapper that leads tells it nothing of its links; the mapper would look for the
+ * way to itself. */
+static void a_report_in_the_name_of_its_own_device_is_refused(void **state)
+{
+	struct mapper_fabric *fabric = *state;
+	struct mapper_message message;
+	struct mapper_frame frame;
+	struct mapper_counters before;
+	struct mapper *leader;
+
+	run(fabric, A_WHILE);
+	leader = the_leader(fabric);
+	before = leader->counters;
+	memset(&message, 0, sizeof(message));
+	message.type = MAPPER_REPORT;
+	message.target = leader->speaker.id;
+	message.target_session = leader->config.session;
+	message.report = (struct mapper_report){
+		.sequence = 1, .session = leader->map.device[0].facts.session, .up = false};
+	mapper_frame_build(
+		&(struct mapper_speaker){fabric->net.key, leader->speaker.id, UINT64_MAX / 2},
+		&message, (const uint8_t[]){ROUTE_TYPE_AGENT}, 1, &frame);
+	mapper_receive(leader, fabric->net.now, frame.data, frame.bytes);
+	assert_int_equal(leader->counters.refused[MAPPER_REFUSED_STALE],
+		before.refused[MAPPER_REFUSED_STALE] + 1);
+	assert_int_equal(leader->counters.reports, before.reports);
+	run(fabric, A_WHILE);
+	assert_ptr_equal(the_leader(fabric), leader);
+	fabric_assert_works(fabric);
+}
+
 /* What static routes would be, as each host's image. */
 static void assert_images_are(struct mapper_fabric *fabric, const struct table_image_source *source)
 {
@@ -518,6 +549,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_fabric_in_two_has_two_mappers_and_one_when_joined),
 	FABRIC_TEST(priority_takes_the_lead, torus_of_9),
 	FABRIC_TEST(many_commands_of_a_lesser_mapper_cost_few_probes, torus_of_9),
+	FABRIC_TEST(a_report_in_the_name_of_its_own_device_is_refused, torus_of_9),
 	cmocka_unit_test(
 		several_algorithms_a_root_and_service_levels_are_as_static_routes_have_them),
 	cmocka_unit_test(however_many_lead_at_once_one_is_left),
