@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "map_command.h"
 #include "mapper_agent.h"
 
 int distribution_init(struct distribution *distribution, const struct distribution_config *config,
@@ -272,23 +273,14 @@ static void fill_question(const struct distribution *distribution,
 static void build_question(struct distribution *distribution, struct distribution_target *target,
 	weft_time now, struct mapper_frame *frame)
 {
-	const struct map_device *device = &distribution->map->device[target->device];
-	uint8_t route[FRAME_ROUTE_MAX];
-	unsigned length = device->depth;
 	struct mapper_message message;
 
 	memset(&message, 0, sizeof(message));
 	fill_question(distribution, target, &message);
-	message.target = device->id;
-	message.target_session = device->facts.session;
 	message.command.priority = distribution->config.priority;
 	message.command.session = distribution->config.session;
-	message.command.back_length = (uint8_t)fabric_map_back(
-		distribution->map, target->device == 0 ? 0 : device->parent, message.command.back);
-	fabric_map_way(distribution->map, target->device, route);
-	route[length++] = ROUTE_TYPE_AGENT;
-	mapper_frame_build(distribution->speaker, &message, route, length, frame);
-	frame->port = target->device == 0 ? MAPPER_PORT_LOCAL : 0;
+	map_command_build(
+		distribution->map, target->device, distribution->speaker, &message, frame);
 	target->due = now + distribution->config.retry_ps;
 	target->tries++;
 	distribution->sent++;

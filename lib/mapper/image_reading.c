@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "map_command.h"
+
 void image_reading_init(struct image_reading *reading, const struct distribution_config *config,
 	const struct fabric_map *map, struct mapper_speaker *speaker)
 {
@@ -57,24 +59,14 @@ static void finish(struct image_reading *reading, struct image_read *read, bool 
 static void build_question(struct image_reading *reading, struct image_read *read, weft_time now,
 	struct mapper_frame *frame)
 {
-	const struct map_device *device = &reading->map->device[read->device];
-	uint8_t route[FRAME_ROUTE_MAX];
-	unsigned length = device->depth;
 	struct mapper_message message;
 
 	memset(&message, 0, sizeof(message));
 	message.type = MAPPER_READ;
 	message.read = (struct mapper_read){read->have, (uint16_t)reading->config.part_bytes};
-	message.target = device->id;
-	message.target_session = device->facts.session;
 	message.command.priority = reading->config.priority;
 	message.command.session = reading->config.session;
-	message.command.back_length = (uint8_t)fabric_map_back(
-		reading->map, read->device == 0 ? 0 : device->parent, message.command.back);
-	fabric_map_way(reading->map, read->device, route);
-	route[length++] = ROUTE_TYPE_AGENT;
-	mapper_frame_build(reading->speaker, &message, route, length, frame);
-	frame->port = read->device == 0 ? MAPPER_PORT_LOCAL : 0;
+	map_command_build(reading->map, read->device, reading->speaker, &message, frame);
 	read->due = now + reading->config.retry_ps;
 	read->tries++;
 	reading->sent++;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "map_command.h"
 #include "mapper_plan.h"
 #include "rng.h"
 
@@ -316,20 +317,9 @@ void mapper_receive(struct mapper *mapper, weft_time now, const uint8_t *data, u
 static void build_command(struct mapper *mapper, uint32_t at, struct mapper_message *message,
 	struct mapper_frame *frame)
 {
-	const struct map_device *device = &mapper->map.device[at];
-	uint8_t route[FRAME_ROUTE_MAX];
-	unsigned length = device->depth;
-
-	message->target = device->id;
-	message->target_session = device->facts.session;
 	message->command.priority = mapper->agent->config.priority;
 	message->command.session = mapper->config.session;
-	message->command.back_length =
-		(uint8_t)fabric_map_back(&mapper->map, device->parent, message->command.back);
-	fabric_map_way(&mapper->map, at, route);
-	route[length++] = ROUTE_TYPE_AGENT;
-	mapper_frame_build(&mapper->speaker, message, route, length, frame);
-	frame->port = 0;
+	map_command_build(&mapper->map, at, &mapper->speaker, message, frame);
 }
 
 static bool poll_acknowledgements(struct mapper *mapper, struct mapper_frame *frame)
