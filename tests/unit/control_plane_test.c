@@ -14,6 +14,7 @@
 
 #include "frame_check.h"
 #include "generator.h"
+#include "mapper_usual.h"
 #include "miscabling.h"
 #include "topology_file.h"
 #include "unit.h"
@@ -166,28 +167,16 @@ static void turn_loop(struct world *world, struct device *device)
 
 /* --- the world --- */
 
-static struct mapper_config usual_mapper(const char *algorithm, bool tables)
+/* The usual one would ask again too soon: a frame takes a turn at each device. */
+static struct mapper_config patient_mapper(const char *algorithm, bool tables)
 {
-	return (struct mapper_config){
-		.algorithm = route_algorithm_find(algorithm),
-		.fallback = route_algorithm_find("ud"),
-		.tables = tables,
-		.listen_ps = 2 * PS_PER_MS,
-		.heartbeat_ps = 10 * PS_PER_MS,
-		.takeover_ps = 60 * PS_PER_MS,
-		.others_ps = 2 * PS_PER_S,
-		.standbys = 4,
-		.gather_ps = PS_PER_MS,
-		.linger_ps = 20 * PS_PER_MS,
-		.sweep_ps = 20 * PS_PER_MS,
-		.discovery = {.outstanding = 32, .retry_ps = 2 * PS_PER_MS, .tries = 20},
-		.distribution = {.outstanding = 32,
-			.retry_ps = 2 * PS_PER_MS,
-			.tries = 20,
-			.part_bytes = 1024,
-			.drain_ps = 50 * PS_PER_MS,
-			.settle_ps = 100 * PS_PER_US},
-	};
+	struct mapper_config config = mapper_usual(algorithm, tables);
+
+	config.gather_ps = PS_PER_MS;
+	config.discovery.retry_ps = config.distribution.retry_ps = 2 * PS_PER_MS;
+	config.distribution.drain_ps = 50 * PS_PER_MS;
+	config.distribution.settle_ps = 100 * PS_PER_US;
+	return config;
 }
 
 /* Devices with an odd number live in the second process, if there is one. */
@@ -352,8 +341,8 @@ static unsigned count_ways(struct world *world)
 
 static void every_host_gets_a_way_to_every_other(void **state)
 {
-	const struct mapper_config tables = usual_mapper("ud", true);
-	const struct mapper_config routes = usual_mapper("ud", false);
+	const struct mapper_config tables = patient_mapper("ud", true);
+	const struct mapper_config routes = patient_mapper("ud", false);
 	const struct mapper_config *const all[] = {&tables, &routes};
 	struct world world;
 
@@ -368,7 +357,7 @@ static void every_host_gets_a_way_to_every_other(void **state)
 
 static void two_processes_find_each_other(void **state)
 {
-	const struct mapper_config mapper = usual_mapper("ud", false);
+	const struct mapper_config mapper = patient_mapper("ud", false);
 	struct world world;
 
 	start(&world, NETWORK, 2, &mapper, NULL);
@@ -380,7 +369,7 @@ static void two_processes_find_each_other(void **state)
 /* Every cable between switches in turn, one after the other is repaired. */
 static void a_cut_cable_is_gone_round(void **state)
 {
-	const struct mapper_config mapper = usual_mapper("ud", true);
+	const struct mapper_config mapper = patient_mapper("ud", true);
 	struct world world;
 
 	start(&world, NETWORK, 2, &mapper, NULL);
@@ -402,7 +391,7 @@ static void a_cut_cable_is_gone_round(void **state)
 
 static void a_host_that_is_cut_off_leaves_the_process_without_all_routes(void **state)
 {
-	const struct mapper_config mapper = usual_mapper("ud", false);
+	const struct mapper_config mapper = patient_mapper("ud", false);
 	struct topology_port port = {DEVICE_HOST, 5, 0};
 	struct world world;
 
@@ -434,7 +423,7 @@ static json_int_t count_forged(struct world *world)
 /* Each makes a fabric of what has its key. */
 static void processes_with_different_keys_know_nothing_of_each_other(void **state)
 {
-	const struct mapper_config mapper = usual_mapper("ud", false);
+	const struct mapper_config mapper = patient_mapper("ud", false);
 	unsigned within = 0;
 	struct world world;
 
@@ -460,7 +449,7 @@ static void processes_with_different_keys_know_nothing_of_each_other(void **stat
 /* Up/down routes before and after a cable was cut do not always go together. */
 static void a_pause_reaches_all_loops_and_ends(void **state)
 {
-	const struct mapper_config mapper = usual_mapper("ud", false);
+	const struct mapper_config mapper = patient_mapper("ud", false);
 	unsigned pauses = 0, ways;
 	struct world world;
 
@@ -541,7 +530,7 @@ static json_int_t number_of(const json_t *object, const char *key)
 
 static void the_status_says_who_leads_and_whom_all_follow(void **state)
 {
-	const struct mapper_config mapper = usual_mapper("ud", false);
+	const struct mapper_config mapper = patient_mapper("ud", false);
 	struct world world;
 	const json_t *leader, *agent;
 	json_t *all;
@@ -571,7 +560,7 @@ static void the_status_says_who_leads_and_whom_all_follow(void **state)
 
 static void hosts_are_named_the_first_too_and_others_by_identity(void **state)
 {
-	const struct mapper_config mapper = usual_mapper("ud", false);
+	const struct mapper_config mapper = patient_mapper("ud", false);
 	struct world world;
 	char name[64];
 
@@ -588,7 +577,7 @@ static void hosts_are_named_the_first_too_and_others_by_identity(void **state)
 /* Dimension-order routes of a torus need two VC classes. */
 static void the_status_says_why_another_algorithm_is_in_use(void **state)
 {
-	struct mapper_config mapper = usual_mapper("dor", true);
+	struct mapper_config mapper = patient_mapper("dor", true);
 	const json_t *leader;
 	struct world world;
 	json_t *all;
@@ -610,7 +599,7 @@ static void the_status_says_why_another_algorithm_is_in_use(void **state)
 
 static void the_map_is_written_as_a_topology(void **state)
 {
-	const struct mapper_config mapper = usual_mapper("ud", false);
+	const struct mapper_config mapper = patient_mapper("ud", false);
 	struct topology *found;
 	struct place place;
 	struct fault fault;
@@ -632,7 +621,7 @@ static void the_map_is_written_as_a_topology(void **state)
 
 static void what_is_not_as_expected_is_told(void **state)
 {
-	const struct mapper_config mapper = usual_mapper("ud", false);
+	const struct mapper_config mapper = patient_mapper("ud", false);
 	struct topology *expect = topology_generate(NETWORK, NULL);
 	struct world world;
 	const json_t *leader;
@@ -662,7 +651,7 @@ static void what_is_not_as_expected_is_told(void **state)
 static void a_device_that_is_flooded_keeps_nobody_else_waiting(void **state)
 {
 	static const uint8_t nonsense[64];
-	const struct mapper_config mapper = usual_mapper("ud", false);
+	const struct mapper_config mapper = patient_mapper("ud", false);
 	struct world world;
 	struct device *device;
 	unsigned port, bytes;

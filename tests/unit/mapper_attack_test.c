@@ -65,7 +65,7 @@ static struct eavesdropper *start(void)
 {
 	struct eavesdropper *ear = calloc(1, sizeof(*ear));
 	struct mapper_fabric *fabric = &ear->fabric;
-	struct mapper_config config = fabric_config("ud", true);
+	struct mapper_config config = mapper_usual("ud", true);
 
 	fabric_start(fabric, network_torus(3, 1), &config, 1);
 	fabric->net.hooks =

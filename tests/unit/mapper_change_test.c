@@ -17,7 +17,7 @@ static void run(struct mapper_fabric *fabric, weft_time time)
 /* One candidate, host 0, beside a fabric whose tables nobody knows: changes are not live. */
 static void start_unknown(struct mapper_fabric *fabric, const struct topology *topology)
 {
-	struct mapper_config config = fabric_config("ud", true);
+	struct mapper_config config = mapper_usual("ud", true);
 
 	fabric_start(fabric, topology, &config, 1);
 	for (uint32_t i = 1; i < topology->hosts; i++)
@@ -399,7 +399,7 @@ static void who_lacks_the_key_never_leads(void **state)
 {
 	static const struct fabric_key other = {{99}};
 	struct topology *topology = network_torus(3, 1);
-	struct mapper_config config = fabric_config("ud", true);
+	struct mapper_config config = mapper_usual("ud", true);
 	struct mapper_fabric fabric;
 	uint32_t leader = 0;
 

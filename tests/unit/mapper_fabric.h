@@ -5,8 +5,8 @@
 /* A fabric in memory with a mapper beside each host, and what its devices use at a moment, read
  * back from their images. */
 
-#include "mapper.h"
 #include "mapper_mixture.h"
+#include "mapper_usual.h"
 #include "route_verify.h"
 
 #define MAPPER_SESSION 7000
@@ -127,30 +127,6 @@ static inline bool fabric_poll(
 static inline weft_time fabric_due(void *context, uint32_t host, weft_time now)
 {
 	return mapper_due(&((struct mapper_fabric *)context)->mapper[host], now);
-}
-
-static inline struct mapper_config fabric_config(const char *algorithm, bool tables)
-{
-	return (struct mapper_config){
-		.algorithm = route_algorithm_find(algorithm),
-		.fallback = route_algorithm_find("ud"),
-		.tables = tables,
-		.listen_ps = 2 * PS_PER_MS,
-		.heartbeat_ps = 10 * PS_PER_MS,
-		.takeover_ps = 60 * PS_PER_MS,
-		.others_ps = 2 * PS_PER_S,
-		.standbys = 4,
-		.gather_ps = 200 * PS_PER_US,
-		.linger_ps = 20 * PS_PER_MS,
-		.sweep_ps = 20 * PS_PER_MS,
-		.discovery = {.outstanding = 32, .retry_ps = 200 * PS_PER_US, .tries = 20},
-		.distribution = {.outstanding = 32,
-			.retry_ps = 200 * PS_PER_US,
-			.tries = 20,
-			.part_bytes = 1024,
-			.drain_ps = 5 * PS_PER_MS,
-			.settle_ps = 10 * PS_PER_US},
-	};
 }
 
 static inline void fabric_start_mapper(struct mapper_fabric *fabric, uint32_t host, uint32_t life)

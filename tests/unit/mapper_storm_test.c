@@ -32,7 +32,7 @@ static void start(struct storm *storm, uint64_t seed)
 {
 	static const char *const algorithms[] = {"ud", "dfs", "ud-itb", "ud-random"};
 	const char *algorithm = algorithms[seed % 4];
-	struct mapper_config config = fabric_config(
+	struct mapper_config config = mapper_usual(
 		algorithm, seed / 4 % 2 == 0 && route_algorithm_find(algorithm)->tables != NULL);
 
 	rng_init(&storm->rng, seed, 3, 3);

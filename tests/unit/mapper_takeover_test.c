@@ -43,7 +43,7 @@ static struct mapper *the_leader(struct mapper_fabric *fabric)
 
 static void start(struct mapper_fabric *fabric, uint64_t seed, const char *algorithm, bool tables)
 {
-	struct mapper_config config = fabric_config(algorithm, tables);
+	struct mapper_config config = mapper_usual(algorithm, tables);
 
 	config.distribution.part_bytes = 64;
 	fabric_start(fabric, random_network(seed, 24), &config, seed);
@@ -203,7 +203,7 @@ static unsigned count_paused(const struct mapper_fabric *fabric)
 /* Two candidates, hosts 0 and 8; the one that leads. */
 static uint32_t start_two(struct mapper_fabric *fabric, uint64_t seed)
 {
-	struct mapper_config config = fabric_config("ud", true);
+	struct mapper_config config = mapper_usual("ud", true);
 	uint32_t first = 0;
 
 	fabric_start(fabric, network_torus(3, 1), &config, seed);

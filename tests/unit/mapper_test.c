@@ -49,7 +49,7 @@ static void end_all(struct mapper_fabric *fabric)
 /* For FABRIC_TEST(): square tori as struct mapper_fabric, from cold. */
 static int start_torus(void **state, uint32_t side, const char *algorithm)
 {
-	const struct mapper_config config = fabric_config(algorithm, true);
+	const struct mapper_config config = mapper_usual(algorithm, true);
 	struct mapper_fabric *fabric = malloc(sizeof(*fabric));
 
 	assert_non_null(fabric);
@@ -87,7 +87,7 @@ static void a_fabric_gets_one_mapper_and_routes(void **state)
 	for (uint64_t seed = 0; seed < 24; seed++) {
 		struct topology *topology = random_network(seed, 24);
 		struct mapper_config config =
-			fabric_config(seed % 3 == 0 ? "ud-itb" : "ud", seed % 3 == 1);
+			mapper_usual(seed % 3 == 0 ? "ud-itb" : "ud", seed % 3 == 1);
 		struct mapper_fabric fabric;
 
 		fabric_start(&fabric, topology, &config, seed);
@@ -129,7 +129,7 @@ static void a_cut_cable_is_mapped_around_and_only_changes_are_sent(void **state)
 static void a_cable_that_flaps_during_discovery_leaves_a_whole_map(void **state)
 {
 	for (unsigned trial = 0; trial < 120; trial++) {
-		struct mapper_config config = fabric_config("ud", true);
+		struct mapper_config config = mapper_usual("ud", true);
 		struct topology *topology = network_torus(3, 1);
 		struct mapper_fabric fabric;
 		uint32_t link = trial % topology->links;
@@ -299,7 +299,7 @@ static void taking_over_a_fabric_that_works_changes_nothing(void **state)
 /* Two rings of four, joined by two cables: both parts go on, and become one again. */
 static void a_fabric_in_two_has_two_mappers_and_one_when_joined(void **state)
 {
-	struct mapper_config config = fabric_config("ud", true);
+	struct mapper_config config = mapper_usual("ud", true);
 	struct mapper_fabric fabric;
 	struct topology *topology;
 	struct network network;
@@ -441,7 +441,7 @@ static void several_algorithms_a_root_and_service_levels_are_as_static_routes_ha
 {
 	for (uint64_t seed = 0; seed < 12; seed++) {
 		struct topology *topology = random_network(seed, 16);
-		struct mapper_config config = fabric_config("ud", false);
+		struct mapper_config config = mapper_usual("ud", false);
 		struct table_image_source expected = {topology};
 		struct mapper_fabric fabric;
 		struct fault fault;
@@ -476,7 +476,7 @@ static void routes_that_want_other_vcs_are_not_used(void **state)
 	for (unsigned trial = 0; trial < 3; trial++) {
 		struct topology *topology =
 			topology_generate("torus:dims=4x4,hosts=1", &(struct fault){0});
-		struct mapper_config config = fabric_config("dor", true);
+		struct mapper_config config = mapper_usual("dor", true);
 		struct mapper_fabric fabric;
 
 		config.vcs = trial == 1 ? 1 : 2;
@@ -495,7 +495,7 @@ static void routes_that_can_deadlock_are_used_only_if_that_is_wanted(void **stat
 {
 	for (unsigned wanted = 0; wanted < 2; wanted++) {
 		struct topology *topology = network_ring(6);
-		struct mapper_config config = fabric_config("minhop", false);
+		struct mapper_config config = mapper_usual("minhop", false);
 		struct mapper_fabric fabric;
 
 		config.fallback = NULL;
@@ -516,7 +516,7 @@ static void however_many_lead_at_once_one_is_left(void **state)
 
 	for (unsigned trial = 0; trial < 2; trial++) {
 		struct topology *topology = topology_generate(networks[trial], &(struct fault){0});
-		struct mapper_config config = fabric_config(trial == 0 ? "ud" : "dmodk", true);
+		struct mapper_config config = mapper_usual(trial == 0 ? "ud" : "dmodk", true);
 		struct mapper_fabric fabric;
 		uint64_t led = 0;
 
