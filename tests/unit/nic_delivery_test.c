@@ -464,11 +464,9 @@ static void delivery_goes_on_after_a_failure(void **state)
 static void messages_fail_when_the_link_stays_down(void **state)
 {
 	struct end a;
-	struct nic_config config = end_config(&a, 0, 1);
 	struct box box;
 
-	config.link.open = false;
-	end_begin(&a, &config);
+	end_start_unlinked(&a, 0, 1);
 	for (unsigned i = 0; i < 5; i++)
 		end_send(&a, (uint16_t)(1 + i % 3), 0, 20);
 	for (unsigned ms = 0; ms < 1500; ms++) {

@@ -10,15 +10,13 @@
 static void a_paused_interface_sends_the_links_frames_only(void **state)
 {
 	struct end a;
-	struct nic_config config = end_config(&a, 0, 1);
 	struct box box;
 
-	config.link.open = false;
-	end_begin(&a, &config);
+	end_start_unlinked(&a, 0, 1);
 	end_send(&a, 1, 0, 20);
 	nic_pause(a.nic, a.now);
 	for (unsigned i = 0; i < 3; i++) {
-		end_wait(&a, config.link.hello_ps);
+		end_wait(&a, nic_config(a.nic)->link.hello_ps);
 		assert_true(end_take(&a, &box));
 		assert_int_equal(box.packet.kind, FRAME_HELLO);
 		assert_false(end_take(&a, &box));
@@ -156,11 +154,9 @@ static void a_gap_counts_from_the_end_of_a_pause(void **state)
 static void a_pause_is_no_stall_for_credits(void **state)
 {
 	struct end a;
-	struct nic_config config = end_config(&a, 0, 1);
 	struct box box;
 
-	config.link.open = false;
-	end_begin(&a, &config);
+	end_start_unlinked(&a, 0, 1);
 	end_send(&a, 1, 0, 20);
 	while (end_take(&a, &box))
 		; /* hellos; the message finds no link */

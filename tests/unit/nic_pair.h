@@ -101,6 +101,15 @@ static inline void end_start(struct end *end, uint16_t host, uint32_t session)
 	end_begin(end, &config);
 }
 
+/* As end_start(), with a neighbour that has not been heard yet. */
+static inline void end_start_unlinked(struct end *end, uint16_t host, uint32_t session)
+{
+	struct nic_config config = end_config(end, host, session);
+
+	config.link.open = false;
+	end_begin(end, &config);
+}
+
 static inline void end_stop(struct end *end)
 {
 	assert_null(nic_check(end->nic));

@@ -317,11 +317,9 @@ static void nothing_is_sent_while_the_link_is_down(void **state)
 static void the_links_frames_and_acknowledgements_go_first_and_need_no_credits(void **state)
 {
 	struct end a, b;
-	struct nic_config config = end_config(&b, 1, 2);
 	struct box box;
 
-	config.link.open = false;
-	end_begin(&b, &config);
+	end_start_unlinked(&b, 1, 2);
 	end_start(&a, 0, 1);
 	nic_link(b.nic)->state = LINK_UP;
 	nic_link(b.nic)->rx[0].granted = 100;
@@ -344,11 +342,9 @@ static void the_links_frames_and_acknowledgements_go_first_and_need_no_credits(v
 static void a_frame_without_credit_is_dropped_and_counted(void **state)
 {
 	struct end a, b;
-	struct nic_config config = end_config(&b, 1, 2);
 	struct box box;
 
-	config.link.open = false;
-	end_begin(&b, &config);
+	end_start_unlinked(&b, 1, 2);
 	end_start(&a, 0, 1);
 	end_send(&a, 1, 0, 20);
 	end_expect(&a, &box, 0);
