@@ -239,9 +239,9 @@ void virtual_host_arrive(
 	struct virtual_fabric *fabric, uint32_t host, struct weft_packet *packet, weft_time now);
 void virtual_host_done(struct virtual_fabric *fabric, uint32_t host, weft_time now);
 void virtual_host_wake(struct virtual_fabric *fabric, uint32_t host, weft_time now);
-/* A frame for this host, which keeps the order, was discarded on the way. */
-void virtual_host_lose(
-	struct virtual_fabric *fabric, uint32_t host, struct weft_packet *packet, weft_time now);
+/* The frame was discarded on the way, and nobody sends it again: who waits for it at its
+ * destination waits no longer. */
+void virtual_give_up(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time now);
 void virtual_host_credit(
 	struct virtual_fabric *fabric, uint32_t host, uint32_t item, weft_time now);
 /* Before a run: hosts that can do so send past their FIFOs. */

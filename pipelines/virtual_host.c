@@ -234,8 +234,7 @@ static void discard(
 		virtual_recovery_report(fabric, packet, now);
 		return;
 	}
-	virtual_give_packet(fabric, packet);
-	fabric->dropped++;
+	virtual_give_up(fabric, packet, now);
 }
 
 /* What is for another host leaves the network, to go on when its turn comes. */
@@ -308,7 +307,8 @@ static __attribute__((noinline)) void arrive_out_of_order(
 	release(fabric, number, source, now);
 }
 
-void virtual_host_lose(
+/* Frames of its source that wait for it wait no longer. */
+static void lose(
 	struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet, weft_time now)
 {
 	uint16_t source = packet->source;
@@ -318,6 +318,18 @@ void virtual_host_lose(
 	virtual_give_packet(fabric, packet);
 	fabric->dropped++;
 	release(fabric, number, source, now);
+}
+
+void virtual_give_up(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time now)
+{
+	uint16_t to = packet->destination;
+
+	if (to < fabric->hosts && fabric->host[to].nic.order != NULL) {
+		lose(fabric, to, packet, now);
+		return;
+	}
+	virtual_give_packet(fabric, packet);
+	fabric->dropped++;
 }
 
 void virtual_host_arrive(

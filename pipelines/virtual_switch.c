@@ -168,18 +168,6 @@ void virtual_switch_done(struct virtual_fabric *fabric, uint32_t at, unsigned po
 		try_heads(fabric, at, input, now);
 }
 
-/* Nobody sends it again: who waits for it at its destination waits in vain. */
-static void give_up(struct virtual_fabric *fabric, struct weft_packet *packet)
-{
-	if (packet->destination < fabric->hosts &&
-		fabric->host[packet->destination].nic.order != NULL) {
-		virtual_host_lose(fabric, packet->destination, packet, fabric->now);
-		return;
-	}
-	virtual_give_packet(fabric, packet);
-	fabric->dropped++;
-}
-
 void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at)
 {
 	struct weft_packet *packet = switch_take_discards(fabric->sw[at]), *next;
@@ -192,7 +180,7 @@ void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at)
 			watch_input(fabric, at, packet->in_port, packet->vc, fabric->now);
 			grant(fabric, at, packet->in_port, packet->vc, fabric->now);
 		}
-		give_up(fabric, packet);
+		virtual_give_up(fabric, packet, fabric->now);
 	}
 }
 
