@@ -35,7 +35,7 @@ static enum congestion_retest find_retest(enum run_retest retest)
 	}
 }
 
-static struct congestion_config make_detector(const struct run_config_detector *run)
+struct congestion_config fabric_adapt_detector(const struct run_config_detector *run)
 {
 	return (struct congestion_config){
 		.hcdth_ppm = run->hcdth_ppm,
@@ -50,7 +50,7 @@ static struct congestion_config make_detector(const struct run_config_detector *
 	};
 }
 
-static struct arn_table_config make_table(const struct run_config_detector *run)
+struct arn_table_config fabric_adapt_table(const struct run_config_detector *run)
 {
 	return (struct arn_table_config){
 		.entries = FABRIC_ARN_ENTRIES,
@@ -83,8 +83,8 @@ static uint64_t find_up_ports(const struct topology *topology, uint32_t at)
 int fabric_adapt_switch(struct weft_switch *sw, const struct topology *topology, uint32_t at,
 	const struct run_config *run, struct fault *fault)
 {
-	const struct congestion_config detector = make_detector(&run->detector);
-	const struct arn_table_config table = make_table(&run->detector);
+	const struct congestion_config detector = fabric_adapt_detector(&run->detector);
+	const struct arn_table_config table = fabric_adapt_table(&run->detector);
 	const struct switch_adapt_config config = {
 		.seed = run->seed,
 		.mode = find_mode(run),

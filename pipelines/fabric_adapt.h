@@ -21,6 +21,10 @@ static inline bool fabric_adapts(const struct run_config *run)
 /* How long a host acts on a notification; 0: hosts do nothing about them. */
 weft_time fabric_adapt_mark_ps(const struct run_config *run);
 
+/* The congestion detector and the ARN table of a switch as a run file's `detector` says. */
+struct congestion_config fabric_adapt_detector(const struct run_config_detector *run);
+struct arn_table_config fabric_adapt_table(const struct run_config_detector *run);
+
 /* Has switch 'at' of the topology do what the run file says, once its tables are set and before its
  * first packet; nothing if that is nothing. 0, -EINVAL, -ENOMEM, and 'fault'. */
 int fabric_adapt_switch(struct weft_switch *sw, const struct topology *topology, uint32_t at,

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "switch_adapt.h"
-
-#define ARN_ENTRIES 4096
+#include "fabric_adapt.h"
 
 uint8_t standalone_queues(const struct switch_options *options)
 {
@@ -24,32 +22,28 @@ uint64_t *standalone_alternatives(uint32_t hosts, unsigned ports)
 	return set;
 }
 
-/* The values of the ARN+AFI paper, as the defaults of a run file. */
+/* The values of the papers, where nothing says others. */
+static struct run_config default_run(void)
+{
+	struct run_config run;
+
+	run_config_default(&run);
+	return run;
+}
+
 int standalone_adapt(
 	struct weft_switch *sw, const struct switch_options *options, struct fault *fault)
 {
-	const struct congestion_config detector = {.hcdth_ppm = 810000,
-		.lcdth_ppm = 630000,
-		.fcth_ppm = 780000,
-		.crt_ps = 5 * PS_PER_MS,
-		.refresh_ps = PS_PER_MS / 10,
-		.retest = CONGESTION_RETEST_STARTS,
-		.by_vc = true,
-		.all_voqs = true,
-		.afc = true};
-	const struct arn_table_config table = {.entries = ARN_ENTRIES,
-		.ttl_ps = 10 * PS_PER_MS,
-		.refresh_ps = PS_PER_MS / 10,
-		.adapted_notify = true,
-		.adapted_roots = true,
-		.waiting_first = true};
+	const struct run_config run = default_run();
+	const struct congestion_config detector = fabric_adapt_detector(&run.detector);
+	const struct arn_table_config table = fabric_adapt_table(&run.detector);
 	bool notifies = options->adaptive != NULL && strcmp(options->adaptive, "arn") == 0;
 	const struct switch_adapt_config config = {
-		.seed = 1,
+		.seed = run.seed,
 		.mode = adaptive_mode_find(
 			notifies || options->adaptive == NULL ? "none" : options->adaptive),
 		.afi = options->vcs > 1,
-		.threshold_ppm = 750000,
+		.threshold_ppm = run.routing.threshold_ppm,
 		.stage = 1,
 		.detector = notifies ? &detector : NULL,
 		.table = notifies ? &table : NULL,
