@@ -266,16 +266,18 @@ measure: {{duration: 2s}}
             a["epoch"] > 0 and not a["paused"] for a in agents)
         return leader if done else None
 
+    def mapped(self, switches=16, hosts=32, cables=64, maps=0):
+        """The mapper that leads, if it has found so much, has computed routes more than 'maps' times,
+        and all devices use them; otherwise None."""
+        leader = self.leader()
+        found = leader and (leader["switches"], leader["hosts"], leader["cables"])
+        return leader if found == (switches, hosts, cables) and \
+            leader["counters"]["maps"] > maps else None
+
     def wait_map(self, switches=16, hosts=32, cables=64, maps=0, seconds=30):
-        """Until one mapper leads, has found so much, has computed routes more than 'maps' times, and
-        all devices use them."""
-        def done():
-            leader = self.leader()
-            found = leader and (leader["switches"], leader["hosts"], leader["cables"])
-            return leader if found == (switches, hosts, cables) and \
-                leader["counters"]["maps"] > maps else None
-        return self.wait(done, f"no map of {switches} switches, {hosts} hosts, {cables} cables",
-                         seconds)
+        """Until there is one of which mapped() is true."""
+        return self.wait(lambda: self.mapped(switches, hosts, cables, maps),
+                         f"no map of {switches} switches, {hosts} hosts, {cables} cables", seconds)
 
     def discovered(self):
         """What 'weft lab map' writes, as 'weft topo show --json' understands it."""
