@@ -158,8 +158,10 @@ void image_reading_on_part(struct image_reading *reading, uint32_t device,
 		memcpy(read->image.bytes + part->offset, part->data, part->bytes);
 		read->have += part->bytes;
 		read->tries = 0;
+		/* The next part. Any other answer is late, or comes twice: to ask for each would
+		 * double the questions from then on. */
+		read->due = now;
 	}
-	read->due = now; /* the next part */
 	if (read->have == read->image.length)
 		finish(reading, read, false);
 }
