@@ -354,7 +354,9 @@ static void adopt(struct mapper *mapper, weft_time now)
 	/* The same routes: it takes the place of the last one. */
 	if (mapper->generations > 0 && !mapper->generation[mapper->generations - 1].found)
 		free_generation(&mapper->generation[--mapper->generations]);
+	/* Nor is anything left of what the last distribution was. */
 	mapper->distribution.failed = mapper->distribution.incomplete = false;
+	mapper->distribution.pause = mapper->distribution.drained = false;
 	mapper_plan_done(mapper, now);
 }
 

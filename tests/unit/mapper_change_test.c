@@ -238,6 +238,25 @@ static void what_a_purge_leaves_makes_the_next_change_pause(void **state)
 	}
 }
 
+/* Only the change that left packets behind makes the next ones pause, not one that sent nothing. */
+static void what_sends_nothing_leaves_nothing_behind(void **state)
+{
+	struct purging purging;
+	struct mapper *mapper;
+	weft_time live_from;
+
+	purging_start(&purging, false);
+	mapper = &purging.fabric.mapper[0];
+	run(&purging.fabric, A_WHILE);
+	live_from = mapper->live_from;
+	assert_true(live_from > purging.fabric.net.now);
+	mapper->stale = true;
+	run(&purging.fabric, A_WHILE);
+	assert_int_equal(mapper->counters.unchanged, 1);
+	assert_int_equal(mapper->live_from, live_from);
+	purging_end(&purging);
+}
+
 static void assert_nobody_is_paused(const struct mapper_fabric *fabric)
 {
 	for (uint32_t i = 0; i < 9; i++)
@@ -462,6 +481,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(who_keeps_its_tables_is_purged_too),
 	cmocka_unit_test(after_a_purge_everybody_is_to_be_idle_again),
 	cmocka_unit_test(what_a_purge_leaves_makes_the_next_change_pause),
+	cmocka_unit_test(what_sends_nothing_leaves_nothing_behind),
 	cmocka_unit_test(who_misses_the_end_of_a_pause_is_told_again),
 	cmocka_unit_test(a_pause_that_a_mapper_learns_of_is_ended),
 	cmocka_unit_test(who_was_told_of_a_greater_one_leads_again_when_that_is_gone),
