@@ -129,13 +129,9 @@ static void build_probe(
 
 static void give_up(struct discovery *discovery, struct discovery_probe *probe)
 {
-	struct map_port *port = &discovery->map->device[probe->device].port[probe->port];
-
 	probe->used = false;
 	discovery->outstanding--;
-	if (port->state == MAP_LINKED)
-		fabric_map_cut(discovery->map, probe->device, probe->port, MAP_SILENT);
-	port->state = MAP_SILENT;
+	fabric_map_cut(discovery->map, probe->device, probe->port, MAP_SILENT);
 	find(discovery, DISCOVERY_SILENT, probe->device, probe->port);
 }
 
@@ -367,12 +363,12 @@ static void connect(struct discovery *discovery, struct discovery_place from, ui
 
 	if (at == from.device) {
 		find(discovery, DISCOVERY_LOOP, at, from.port);
-		map->device[at].port[from.port].state = MAP_SILENT;
+		fabric_map_cut(map, from.device, from.port, MAP_SILENT);
 		return;
 	}
 	if (far->state == MAP_LINKED && (far->peer != from.device || far->peer_port != from.port)) {
 		find(discovery, DISCOVERY_TWO_CABLES, at, entry);
-		map->device[from.device].port[from.port].state = MAP_SILENT;
+		fabric_map_cut(map, from.device, from.port, MAP_SILENT);
 		return;
 	}
 	/* Asked again, and somebody else is there now. */
@@ -421,7 +417,7 @@ enum mapper_refusal discovery_on_reply(
 	linked = at == MAP_NONE ? 0 : discovery->map->device[at].facts.linked;
 	at = identify(discovery, message, from, &entered);
 	if (at == MAP_NONE) {
-		discovery->map->device[from.device].port[from.port].state = MAP_SILENT;
+		fabric_map_cut(discovery->map, from.device, from.port, MAP_SILENT);
 		return MAPPER_REFUSED_NONE;
 	}
 	window = &discovery->map->device[at].window;

@@ -395,6 +395,60 @@ static void what_was_asked_of_a_device_that_is_lost_since_is_not_used(void **sta
 	topology_destroy(topology);
 }
 
+static void assert_cables_have_two_ends(const struct fabric_map *map)
+{
+	for (uint32_t i = 0; i < map->devices; i++)
+		for (unsigned p = 0; p < map->device[i].facts.ports; p++) {
+			const struct map_port *port = &map->device[i].port[p], *far;
+
+			if (port->state != MAP_LINKED)
+				continue;
+			far = &map->device[port->peer].port[port->peer_port];
+			assert_int_equal(far->state, MAP_LINKED);
+			assert_true(far->peer == i && far->peer_port == p);
+		}
+}
+
+/* Behind port 0 of switch 2 was switch 3. With one end left there, the next cable of port 0 would
+ * be its second. */
+static void a_cable_whose_end_does_not_answer_as_it_should_is_none(void **state)
+{
+	static const struct {
+		enum discovery_finding_kind kind;
+		uint32_t sender, session;
+		uint8_t ports, entry;
+	} answers[] = {{DISCOVERY_LOOP, 2, 0, 0, 1}, {DISCOVERY_TWO_CABLES, 4, 0, 0, 0},
+		{DISCOVERY_CHANGED, 3, 0, 5, 0}, {DISCOVERY_TWO_SESSIONS, 3, 77, 0, 0}};
+
+	for (unsigned i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
+		struct topology *topology = network_ring(6);
+		struct mapper_message message = {
+			.type = MAPPER_REPLY, .sender = net_id(DEVICE_SWITCH, answers[i].sender)};
+		struct map_device *sender;
+		struct bench bench;
+		uint32_t s2;
+
+		bench_start(&bench, topology, 1);
+		discover(&bench);
+		s2 = fabric_map_find(&bench.map, net_id(DEVICE_SWITCH, 2));
+		sender = &bench.map.device[fabric_map_find(&bench.map, message.sender)];
+		message.reply = sender->facts;
+		message.reply.entry = answers[i].entry;
+		message.reply.ports += answers[i].ports;
+		message.reply.session += answers[i].session;
+		message.reply.probe = ask_again(&bench, s2);
+		if (answers[i].kind == DISCOVERY_TWO_SESSIONS)
+			sender->former = message.reply.session;
+		discovery_on_reply(&bench.discovery, &message);
+		assert_int_equal(bench.discovery.findings, 1);
+		assert_int_equal(bench.discovery.finding[0].kind, answers[i].kind);
+		assert_int_equal(bench.map.device[s2].port[0].state, MAP_SILENT);
+		assert_cables_have_two_ends(&bench.map);
+		bench_end(&bench);
+		topology_destroy(topology);
+	}
+}
+
 /* The host beside which the mapper is has no way to it that could be found by a cable. */
 static void nobody_answers_in_the_mappers_own_name(void **state)
 {
@@ -426,6 +480,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(single_ports_can_be_asked_again),
 	cmocka_unit_test(replies_that_nobody_waits_for_are_not_used),
 	cmocka_unit_test(what_was_asked_of_a_device_that_is_lost_since_is_not_used),
+	cmocka_unit_test(a_cable_whose_end_does_not_answer_as_it_should_is_none),
 	cmocka_unit_test(nobody_answers_in_the_mappers_own_name),
 };
 
