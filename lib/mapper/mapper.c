@@ -435,6 +435,7 @@ static void sweep(struct mapper *mapper, weft_time now)
 	const struct map_device *device;
 
 	mapper->sweep_at = now + mapper->config.sweep_ps;
+	mapper->stale |= mapper->no_memory;
 	discovery_look_again(&mapper->discovery);
 	for (uint32_t i = 0; i < mapper->map.devices; i++) {
 		device = &mapper->map.device[i];

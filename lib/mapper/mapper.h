@@ -110,6 +110,7 @@ struct mapper {
 	bool reads;           /* images are being read */
 	uint64_t computed;    /* map.changes of the last routes */
 	bool stale;           /* routes are to be computed although the map has not changed */
+	bool no_memory;       /* there was none for the last ones: again at the next sweep */
 	weft_time not_before; /* gathering reports */
 	weft_time live_from;  /* until then unknown packets may be in the fabric */
 	uint64_t lesser_seen; /* the agent's count of lesser mappers' commands */

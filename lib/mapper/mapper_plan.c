@@ -239,41 +239,50 @@ static bool knows_generation(const struct mapper *mapper, uint32_t number)
 	return false;
 }
 
-/* A target for every device that is present, with an image for those whose tables change. Says
- * whether any do, whether all tables in use are known, and whether somebody is paused. */
-static int add_targets(struct mapper *mapper, bool *changed, bool *known, bool *paused)
+/* What a plan finds out about the devices that are present. */
+struct outlook {
+	bool changed; /* tables of some of them change */
+	bool known;   /* and all that do are known */
+	bool paused;  /* some of them are */
+};
+
+static int add_target(struct mapper *mapper, uint32_t at, bool with_image, struct outlook *outlook)
+{
+	const struct map_device *device = &mapper->map.device[at];
+	struct table_image image = {0};
+	int result = with_image ? make_image(mapper, at, &image) : 0;
+
+	if (result < 0)
+		return result;
+	outlook->paused |= (device->facts.flags & MAPPER_REPLY_PAUSED) != 0;
+	if (device->facts.epoch != 0 && image.bytes != NULL &&
+		device->facts.digest == table_image_digest(image.bytes, image.length)) {
+		free(image.bytes);
+		image = (struct table_image){0};
+	}
+	if (image.bytes != NULL) {
+		outlook->changed = true;
+		outlook->known &=
+			device->facts.epoch == 0 || knows_generation(mapper, device->known_in);
+	}
+	if (device->facts.epoch > mapper->epoch)
+		mapper->epoch = device->facts.epoch;
+	result = distribution_add(&mapper->distribution, at, &image);
+	if (result < 0)
+		free(image.bytes);
+	return result;
+}
+
+/* A target for every device that is present, if there are routes with an image for those whose
+ * tables change. */
+static int add_targets(struct mapper *mapper, bool have_routes, struct outlook *outlook)
 {
 	int result = distribution_clear(&mapper->distribution);
 
-	*changed = *paused = false;
-	*known = true;
-	for (uint32_t i = 0; i < mapper->map.devices && result == 0; i++) {
-		struct map_device *device = &mapper->map.device[i];
-		struct table_image image = {0};
-		bool same;
-
-		if (!device->present)
-			continue;
-		result = make_image(mapper, i, &image);
-		if (result < 0)
-			break;
-		same = device->facts.epoch != 0 &&
-		       device->facts.digest == table_image_digest(image.bytes, image.length);
-		*paused |= (device->facts.flags & MAPPER_REPLY_PAUSED) != 0;
-		if (same) {
-			free(image.bytes);
-			image = (struct table_image){0};
-		} else {
-			*changed = true;
-			*known &= device->facts.epoch == 0 ||
-				  knows_generation(mapper, device->known_in);
-		}
-		if (device->facts.epoch > mapper->epoch)
-			mapper->epoch = device->facts.epoch;
-		result = distribution_add(&mapper->distribution, i, &image);
-		if (result < 0)
-			free(image.bytes);
-	}
+	*outlook = (struct outlook){.known = true};
+	for (uint32_t i = 0; i < mapper->map.devices && result == 0; i++)
+		if (mapper->map.device[i].present)
+			result = add_target(mapper, i, have_routes, outlook);
 	return result;
 }
 
@@ -424,29 +433,34 @@ void mapper_plan_found(struct mapper *mapper, weft_time now)
 
 bool mapper_plan(struct mapper *mapper, weft_time now)
 {
-	bool changed, known, paused, live;
+	struct outlook outlook;
+	int result;
+	bool live;
 
 	mapper->computed = mapper->map.changes;
 	mapper->stale = mapper->reads = false;
 	image_reading_clear(&mapper->reading);
-	if (compute(mapper) < 0)
-		return false;
+	result = compute(mapper);
+	mapper->no_memory = result == -ENOMEM;
+	if (result < 0)
+		free_generation(&mapper->next);
 	retire(mapper, now);
 	rank_candidates(mapper);
-	if (add_targets(mapper, &changed, &known, &paused) < 0) {
+	if (add_targets(mapper, result == 0, &outlook) < 0) {
 		fault_set(&mapper->fault, ENOMEM, "no memory for the tables");
 		distribution_clear(&mapper->distribution);
 		mapper->stale = true;
 		return false;
 	}
-	if (!changed && !paused) {
+	if (!outlook.changed && !outlook.paused) {
 		refresh_ways(mapper, false);
-		adopt(mapper, now);
+		if (result == 0)
+			adopt(mapper, now);
 		return false;
 	}
-	if (!paused && !known && read_unknown(mapper))
+	if (!outlook.paused && !outlook.known && read_unknown(mapper))
 		return false;
-	live = !paused && may_go_live(mapper, known, now);
+	live = !outlook.paused && may_go_live(mapper, outlook.known, now);
 	refresh_ways(mapper, !live);
 	*(live ? &mapper->counters.live : &mapper->counters.paused) += 1;
 	distribution_start(&mapper->distribution, ++mapper->epoch, !live, now);
@@ -470,6 +484,8 @@ static void note_tables(struct mapper *mapper, const struct distribution_target 
 		ask_again(mapper, target->device);
 		return;
 	}
+	if (mapper->next.number == 0)
+		return;
 	device->known_in = mapper->next.number;
 	if (target->image.bytes == NULL)
 		return;
@@ -496,6 +512,9 @@ void mapper_plan_done(struct mapper *mapper, weft_time now)
 	/* After a pause nothing old is on its way; if that is not certain, nobody knows what is. */
 	if (distribution->pause && !distribution->drained)
 		mapper->live_from = now + mapper->config.linger_ps;
+	/* Without routes: only a pause was ended. */
+	if (mapper->next.number == 0)
+		return;
 	while (distribution->pause && mapper->generations > 0)
 		drop_oldest(mapper);
 	for (unsigned i = 0; i < mapper->generations; i++)

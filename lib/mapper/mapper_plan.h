@@ -8,8 +8,9 @@
 #include "mapper.h"
 
 /* Computes the routes of the present map and begins to distribute what has changed, or, if that is
- * to replace tables that it does not know, to read these (mapper->reads). True if a distribution
- * has begun; false also if there is nothing to send or no routes can be had (mapper->fault). */
+ * to replace tables that it does not know, to read these (mapper->reads). Where no routes can be
+ * had (mapper->fault) it begins one without tables if somebody is paused, to end that. True if a
+ * distribution has begun. */
 bool mapper_plan(struct mapper *mapper, weft_time now);
 /* All images have been read, or will not be: the next plan knows what could be learned. */
 void mapper_plan_found(struct mapper *mapper, weft_time now);

@@ -318,6 +318,64 @@ static void a_pause_that_a_mapper_learns_of_is_ended(void **state)
 	}
 }
 
+/* Those who wait go on with the tables that they have, which are known as before: when there are
+ * routes again they are replaced live. */
+static void a_pause_is_ended_though_no_routes_can_be_had(void **state)
+{
+	struct topology *topology = network_torus(3, 1);
+	struct mapper_fabric fabric;
+	struct mapper *mapper;
+
+	start_unknown(&fabric, topology);
+	mapper = &fabric.mapper[0];
+	run(&fabric, 2 * A_WHILE);
+	mapper->config.algorithm = route_algorithm_find("dmodk");
+	mapper->config.fallback = NULL;
+	fabric.net.host_agent[5].paused = true;
+	ask(mapper, NET_HOST_ID + 5);
+	run(&fabric, 2 * A_WHILE);
+	assert_true(mapper->fault.text[0] != '\0');
+	assert_nobody_is_paused(&fabric);
+	assert_int_equal(mapper->counters.paused, 2);
+	assert_int_equal(mapper->counters.maps, 2);
+	assert_non_null(mapper_current(mapper)->table);
+	fabric_assert_works(&fabric);
+	mapper->config.algorithm = route_algorithm_find("ud");
+	net_cut_link(&fabric.net, (uint32_t)topology->host_link[8], true);
+	run(&fabric, A_WHILE);
+	assert_int_equal(mapper->counters.live, 1);
+	fabric_assert_works(&fabric);
+	fabric_end(&fabric);
+	topology_destroy(topology);
+}
+
+/* As without memory: nothing that anybody reports would lead to another try. */
+static void a_map_that_could_not_be_made_is_tried_again(void **state)
+{
+	struct topology *topology = network_torus(3, 1);
+	struct mapper_fabric fabric;
+	struct mapper_frame frame;
+	struct mapper *mapper;
+	uint8_t *peer_port;
+
+	start_unknown(&fabric, topology);
+	mapper = &fabric.mapper[0];
+	run(&fabric, 2 * A_WHILE);
+	peer_port = &mapper->map.device[1].port[0].peer_port;
+	*peer_port ^= 1; /* its neighbour has two cables there */
+	mapper->stale = true;
+	mapper_poll(mapper, fabric.net.now, &frame);
+	assert_true(mapper->fault.text[0] != '\0');
+	assert_false(mapper->stale);
+	*peer_port ^= 1;
+	assert_int_equal(fabric_map_find_ways(&mapper->map), 0);
+	run(&fabric, 2 * fabric.config.sweep_ps);
+	assert_true(mapper->fault.text[0] == '\0');
+	fabric_assert_works(&fabric);
+	fabric_end(&fabric);
+	topology_destroy(topology);
+}
+
 static void who_was_told_of_a_greater_one_leads_again_when_that_is_gone(void **state)
 {
 	struct topology *topology = network_torus(3, 1);
@@ -484,6 +542,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_sends_nothing_leaves_nothing_behind),
 	cmocka_unit_test(who_misses_the_end_of_a_pause_is_told_again),
 	cmocka_unit_test(a_pause_that_a_mapper_learns_of_is_ended),
+	cmocka_unit_test(a_pause_is_ended_though_no_routes_can_be_had),
+	cmocka_unit_test(a_map_that_could_not_be_made_is_tried_again),
 	cmocka_unit_test(who_was_told_of_a_greater_one_leads_again_when_that_is_gone),
 	cmocka_unit_test(pauses_that_losses_leave_behind_are_ended_for_good),
 	cmocka_unit_test(one_device_that_refuses_calls_all_off),
