@@ -54,7 +54,7 @@ void discovery_look_again(struct discovery *discovery)
 	}
 }
 
-static void find(struct discovery *discovery, enum discovery_finding_kind kind, uint32_t device,
+void discovery_find(struct discovery *discovery, enum discovery_finding_kind kind, uint32_t device,
 	uint8_t port)
 {
 	if (discovery->findings < DISCOVERY_FINDINGS_MAX)
@@ -132,7 +132,7 @@ static void give_up(struct discovery *discovery, struct discovery_probe *probe)
 	probe->used = false;
 	discovery->outstanding--;
 	fabric_map_cut(discovery->map, probe->device, probe->port, MAP_SILENT);
-	find(discovery, DISCOVERY_SILENT, probe->device, probe->port);
+	discovery_find(discovery, DISCOVERY_SILENT, probe->device, probe->port);
 }
 
 static bool poll_retries(struct discovery *discovery, weft_time now, struct mapper_frame *frame)
@@ -179,7 +179,7 @@ static bool is_worthwhile(struct discovery *discovery, struct discovery_place pl
 	/* Ports, the next one, the element; and as much for the way back. */
 	if (device->depth + 2 <= FRAME_ROUTE_MAX && device->depth + 2 <= MAPPER_BACK_MAX)
 		return true;
-	find(discovery, DISCOVERY_TOO_FAR, place.device, place.port);
+	discovery_find(discovery, DISCOVERY_TOO_FAR, place.device, place.port);
 	return false;
 }
 
@@ -333,17 +333,18 @@ static uint32_t identify(struct discovery *discovery, const struct mapper_messag
 		device->known_in = 0;
 	if (device->facts.ports != message->reply.ports ||
 		device->facts.kind != message->reply.kind) {
-		find(discovery, DISCOVERY_CHANGED, at, 0);
+		discovery_find(discovery, DISCOVERY_CHANGED, at, 0);
 		return MAP_NONE;
 	}
 	if (device->facts.session != message->reply.session) {
 		/* It has restarted, or there are two of it, which then answer by turns. */
 		if (device->lives == DISCOVERY_LIVES_MAX ||
 			device->former == message->reply.session) {
-			find(discovery, DISCOVERY_TWO_SESSIONS, at, message->reply.entry);
+			discovery_find(discovery, DISCOVERY_TWO_SESSIONS, at, message->reply.entry);
 			return MAP_NONE;
 		}
 		device->lives++;
+		device->refusals = device->left_out = 0;
 		device->former = device->facts.session;
 		device->window = (struct replay_window){0};
 	} else {
@@ -362,12 +363,12 @@ static void connect(struct discovery *discovery, struct discovery_place from, ui
 	const struct map_port *far = &map->device[at].port[entry];
 
 	if (at == from.device) {
-		find(discovery, DISCOVERY_LOOP, at, from.port);
+		discovery_find(discovery, DISCOVERY_LOOP, at, from.port);
 		fabric_map_cut(map, from.device, from.port, MAP_SILENT);
 		return;
 	}
 	if (far->state == MAP_LINKED && (far->peer != from.device || far->peer_port != from.port)) {
-		find(discovery, DISCOVERY_TWO_CABLES, at, entry);
+		discovery_find(discovery, DISCOVERY_TWO_CABLES, at, entry);
 		fabric_map_cut(map, from.device, from.port, MAP_SILENT);
 		return;
 	}

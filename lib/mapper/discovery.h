@@ -36,7 +36,8 @@ struct discovery_config {
 	X(TWO_SESSIONS, "two devices have one identity")                           \
 	X(TOO_FAR, "too far away for a route")                                     \
 	X(CHANGED, "a device has another number of ports than in its former life") \
-	X(SILENT, "somebody is there and does not answer")
+	X(SILENT, "somebody is there and does not answer")                         \
+	X(NO_TABLES, "a device takes no tables, and is left out")
 
 enum discovery_finding_kind {
 #define X(name, text) DISCOVERY_##name,
@@ -100,6 +101,9 @@ void discovery_reset(struct discovery *discovery);
 /* Forgets the findings and how often devices have restarted: to be called at times, or a device
  * that restarts often is taken for two of one identity. */
 void discovery_look_again(struct discovery *discovery);
+/* Adds a finding, if there is room. */
+void discovery_find(struct discovery *discovery, enum discovery_finding_kind kind, uint32_t device,
+	uint8_t port);
 /* Asks who is behind this port; once more, if it is known, only if 'again'. */
 void discovery_ask(struct discovery *discovery, uint32_t device, uint8_t port, bool again);
 

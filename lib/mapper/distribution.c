@@ -202,6 +202,21 @@ static bool is_before_commit(const struct distribution *distribution)
 	       distribution->step == DISTRIBUTION_DRAIN || distribution->step == DISTRIBUTION_PURGE;
 }
 
+/* Those too that have been asked as often in vain, and had time to answer: what loses images on
+ * the way to one device loses them on the way to all behind it. */
+static void refuse_silent(struct distribution *distribution, weft_time now)
+{
+	weft_time late = now + distribution->config.retry_ps / 2;
+
+	for (uint32_t i = 0; i < distribution->targets; i++) {
+		struct distribution_target *target = &distribution->target[i];
+
+		if (target->asked && target->tries == distribution->config.tries &&
+			target->due <= late)
+			target->failed = target->refused = true;
+	}
+}
+
 /* It does not answer, or refuses. Before the first commit that calls everything off; afterwards it
  * is left behind, with the tables that it has. */
 static void fail_target(
@@ -209,6 +224,10 @@ static void fail_target(
 {
 	finish_target(distribution, target);
 	target->failed = true;
+	if (distribution->step == DISTRIBUTION_PREPARE) {
+		target->refused = true;
+		refuse_silent(distribution, now);
+	}
 	if (is_before_commit(distribution)) {
 		distribution->failed = true;
 		begin(distribution, DISTRIBUTION_ABORT);
@@ -238,6 +257,7 @@ void distribution_lose(struct distribution *distribution, uint32_t device, weft_
 	if (!target->failed && !target->done)
 		fail_target(distribution, target, now);
 	target->failed = true;
+	target->refused = false;
 }
 
 static void fill_question(const struct distribution *distribution,

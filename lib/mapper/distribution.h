@@ -48,6 +48,7 @@ struct distribution_target {
 	uint32_t staged;
 	uint8_t tries;
 	bool asked, done, failed;
+	bool refused; /* failed because it did not take its image */
 	weft_time due;
 };
 

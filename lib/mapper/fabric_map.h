@@ -39,6 +39,9 @@ struct map_device {
 	uint8_t lives;   /* new ones since discovery_look_again() */
 	uint32_t former; /* session before the last new life since then; 0: none */
 	bool moved;      /* the way to it has changed and it does not know yet */
+	/* Images in a row that it did not take, and the sweeps for which it is therefore left out
+	 * of the topology; 0: it is not. */
+	uint8_t refusals, left_out;
 	uint32_t parent; /* the device before it on the way, MAP_NONE of device 0 */
 	uint8_t parent_port, entry;
 	uint8_t depth; /* ports on the way to it */
@@ -81,6 +84,6 @@ unsigned fabric_map_back(const struct fabric_map *map, uint32_t at, uint8_t back
 int fabric_map_number(struct fabric_map *map);
 
 /* The cables as a finished topology whose numbers are those of the devices, with stages where they
- * make a fat tree: what is absent is a switch without cables or a host that is cut off. NULL with
- * fault: -ENOMEM. The caller's. */
+ * make a fat tree: what is absent or left out is a switch without cables or a host that is cut off.
+ * NULL with fault: -ENOMEM. The caller's. */
 struct topology *fabric_map_topology(const struct fabric_map *map, struct fault *fault);

@@ -102,7 +102,8 @@ static int add_cables(const struct fabric_map *map, struct topology *topology, u
 		const struct map_device *peer;
 		struct topology_port a, b;
 
-		if (port->state != MAP_LINKED)
+		if (port->state != MAP_LINKED || device->left_out > 0 ||
+			map->device[port->peer].left_out > 0)
 			continue;
 		if (device->facts.kind == 1)
 			topology->host_at[device->number].cut_off = false;

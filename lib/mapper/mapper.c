@@ -428,6 +428,21 @@ static void reclaim(struct mapper *mapper)
 	}
 }
 
+/* Perhaps it takes its tables now. */
+static void remember_left_out(struct mapper *mapper)
+{
+	for (uint32_t i = 0; i < mapper->map.devices; i++) {
+		struct map_device *device = &mapper->map.device[i];
+
+		if (device->left_out == 0)
+			continue;
+		if (--device->left_out == 0)
+			mapper->stale = true;
+		else
+			discovery_find(&mapper->discovery, DISCOVERY_NO_TABLES, i, 0);
+	}
+}
+
 /* A probe may have been lost with a way that broke, a report with the device's way to the mapper:
  * sooner or later everything is looked at again. */
 static void sweep(struct mapper *mapper, weft_time now)
@@ -437,6 +452,7 @@ static void sweep(struct mapper *mapper, weft_time now)
 	mapper->sweep_at = now + mapper->config.sweep_ps;
 	mapper->stale |= mapper->no_memory;
 	discovery_look_again(&mapper->discovery);
+	remember_left_out(mapper);
 	for (uint32_t i = 0; i < mapper->map.devices; i++) {
 		device = &mapper->map.device[i];
 		if (!device->present || (device->facts.kind != 0 && i != 0))

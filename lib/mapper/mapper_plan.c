@@ -39,12 +39,18 @@ void mapper_plan_forget(struct mapper *mapper)
 		mapper->map.device[i].known_in = 0;
 }
 
+/* Images after which a device that takes none is left out; at first for one sweep, then for twice
+ * as many each time. */
+#define REFUSALS     2
+#define REFUSALS_MAX 8
+
 static bool is_present(const struct mapper *mapper, uint32_t at)
 {
 	for (uint32_t i = 0; i < mapper->map.devices; i++) {
 		const struct map_device *device = &mapper->map.device[i];
 
-		if (device->present && device->facts.kind == 0 && device->number == at)
+		if (device->present && device->left_out == 0 && device->facts.kind == 0 &&
+			device->number == at)
 			return true;
 	}
 	return false;
@@ -58,7 +64,8 @@ static uint32_t least_switch(const struct mapper *mapper)
 	for (uint32_t i = 0; i < mapper->map.devices; i++) {
 		const struct map_device *device = &mapper->map.device[i];
 
-		if (device->present && device->facts.kind == 0 && device->number < least)
+		if (device->present && device->left_out == 0 && device->facts.kind == 0 &&
+			device->number < least)
 			least = device->number;
 	}
 	return least == UINT32_MAX ? 0 : least;
@@ -250,7 +257,7 @@ static int add_target(struct mapper *mapper, uint32_t at, bool with_image, struc
 {
 	const struct map_device *device = &mapper->map.device[at];
 	struct table_image image = {0};
-	int result = with_image ? make_image(mapper, at, &image) : 0;
+	int result = with_image && device->left_out == 0 ? make_image(mapper, at, &image) : 0;
 
 	if (result < 0)
 		return result;
@@ -484,13 +491,36 @@ static void note_tables(struct mapper *mapper, const struct distribution_target 
 		ask_again(mapper, target->device);
 		return;
 	}
-	if (mapper->next.number == 0)
+	if (mapper->next.number == 0 || device->left_out > 0)
 		return;
+	device->refusals = 0;
 	device->known_in = mapper->next.number;
 	if (target->image.bytes == NULL)
 		return;
 	device->facts.epoch = mapper->epoch;
 	device->facts.digest = table_image_digest(target->image.bytes, target->image.length);
+}
+
+/* All others wait for it once; then they go on without it. */
+static void note_refusal(struct mapper *mapper, uint32_t at)
+{
+	struct map_device *device = &mapper->map.device[at];
+
+	if (!device->present)
+		return;
+	if (device->refusals < REFUSALS_MAX)
+		device->refusals++;
+	if (device->refusals < REFUSALS)
+		return;
+	device->left_out = (uint8_t)(1u << (device->refusals - REFUSALS));
+	discovery_find(&mapper->discovery, DISCOVERY_NO_TABLES, at, 0);
+}
+
+static void note_failed(struct mapper *mapper, const struct distribution_target *target)
+{
+	ask_again(mapper, target->device);
+	if (target->refused)
+		note_refusal(mapper, target->device);
 }
 
 void mapper_plan_done(struct mapper *mapper, weft_time now)
@@ -502,7 +532,7 @@ void mapper_plan_done(struct mapper *mapper, weft_time now)
 		mapper->stale = true;
 		for (uint32_t i = 0; i < distribution->targets; i++)
 			if (distribution->target[i].failed)
-				ask_again(mapper, distribution->target[i].device);
+				note_failed(mapper, &distribution->target[i]);
 		free_generation(&mapper->next);
 		return;
 	}

@@ -44,6 +44,8 @@ struct net_hooks {
 	/* May be NULL: every frame as it enters a cable. */
 	void (*watch)(
 		void *context, struct topology_port from, const uint8_t *data, unsigned bytes);
+	/* May be NULL: frames that this cable loses. */
+	bool (*loses)(void *context, uint32_t link, const uint8_t *data);
 };
 
 struct net {
@@ -162,7 +164,10 @@ static inline void net_send(
 	if (net->hooks.watch != NULL)
 		net->hooks.watch(net->hooks.context, from, data, bytes);
 	if (link == NULL || net->link_cut[link - net->topology->link_at] ||
-		rng_chance_ppm(&net->rng, net->loss_ppm)) {
+		rng_chance_ppm(&net->rng, net->loss_ppm) ||
+		(net->hooks.loses != NULL &&
+			net->hooks.loses(net->hooks.context,
+				(uint32_t)(link - net->topology->link_at), data))) {
 		net->lost++;
 		return;
 	}
