@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fabric_adapt.h"
+#include "run_config_fields.h"
 
 uint8_t standalone_queues(const struct switch_options *options)
 {
