@@ -301,7 +301,8 @@ static bool is_routed(const struct control_plane *plane)
 		const struct control_device *device = &plane->device[i];
 
 		if (device->agent.image == NULL || device->agent.paused || device->tables_due ||
-			!device_control_caught_up(device->control))
+			!device_control_caught_up(device->control) ||
+			device_control_has_refused(device->control))
 			return false;
 		if (device->config.kind == DEVICE_HOST &&
 			device->reached + 1u < plane->config.topology->hosts)

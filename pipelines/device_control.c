@@ -28,6 +28,8 @@ struct device_control {
 	atomic_uint_fast64_t linked;
 	atomic_bool idle;
 	atomic_uint_fast64_t orders_done; /* without DEVICE_SEND */
+	atomic_bool refused;              /* the last tables */
+	atomic_uint_fast64_t refusals;
 	atomic_uint_fast64_t dropped_up;
 	/* The control thread's. */
 	_Alignas(64) uint64_t orders;
@@ -164,10 +166,19 @@ struct device_order *device_control_next(struct device_control *control)
 	return record_ring_next(control->down, &bytes);
 }
 
+static void note_commit(struct device_control *control, const struct device_order *order)
+{
+	atomic_store_explicit(&control->refused, order->refused, memory_order_relaxed);
+	if (order->refused)
+		add_one(&control->refusals);
+}
+
 void device_control_done(struct device_control *control)
 {
 	const struct device_order *order = device_control_next(control);
 
+	if (order->kind == DEVICE_COMMIT)
+		note_commit(control, order);
 	if (order->kind != DEVICE_SEND) {
 		uint64_t done = atomic_load_explicit(&control->orders_done, memory_order_relaxed);
 
@@ -278,6 +289,17 @@ unsigned device_control_collect(struct device_control *control)
 		done++)
 		free_tables(order);
 	return done;
+}
+
+bool device_control_has_refused(const struct device_control *control)
+{
+	return device_control_caught_up(control) &&
+	       atomic_load_explicit(&control->refused, memory_order_relaxed);
+}
+
+uint64_t device_control_refusals(const struct device_control *control)
+{
+	return atomic_load_explicit(&control->refusals, memory_order_relaxed);
 }
 
 uint64_t device_control_dropped_up(const struct device_control *control)

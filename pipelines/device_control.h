@@ -56,9 +56,10 @@ enum device_order_kind {
 struct device_order {
 	uint8_t kind; /* enum device_order_kind */
 	uint8_t port; /* of DEVICE_SEND */
+	bool refused; /* of DEVICE_COMMIT; the loop's, before it says done: it cannot use them */
 	uint32_t bytes;
 	/* Of DEVICE_COMMIT, one of the two. The loop takes them, and puts those here that it uses
-	 * no more, or NULL, before it says done. */
+	 * no more, or NULL, before it says done. What it refuses it leaves here. */
 	struct switch_tables *of_switch;
 	struct host_tables *of_host;
 	uint8_t frame[]; /* [bytes] of DEVICE_SEND */
@@ -121,6 +122,11 @@ bool device_control_commit(struct device_control *control, struct switch_tables 
 	struct host_tables *of_host);
 /* Frees what the loop has given back, and makes room. Returns how many orders were done since. */
 unsigned device_control_collect(struct device_control *control);
+
+/* It could not use the last tables that it was given, and has those from before. True only when it
+ * has caught up; how often, tells the other. Any thread. */
+bool device_control_has_refused(const struct device_control *control);
+uint64_t device_control_refusals(const struct device_control *control);
 
 /* Frames that came and had no room (the loop's), and that were to be sent and had none (the control
  * thread's). */

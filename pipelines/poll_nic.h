@@ -64,9 +64,8 @@ struct poll_nic_goal {
 struct poll_nic_control {
 	struct device_control *control; /* NULL: static routes */
 	struct host_tables *tables;     /* in use; NULL: none came yet */
-	uint64_t data_moved;      /* data frames in and out until the last turn, while paused */
-	uint64_t orders_lost;     /* frames to send while the link was down, or too long */
-	uint64_t commits_refused; /* tables that do not fit; it kept the old ones */
+	uint64_t data_moved;  /* data frames in and out until the last turn, while paused */
+	uint64_t orders_lost; /* frames to send while the link was down, or too long */
 };
 
 struct poll_nic {

@@ -54,12 +54,12 @@ static void commit(struct poll_nic *pn, struct device_order *order, weft_time no
 	struct host_tables *tables = order->of_host;
 
 	if (nic_set_queuing(pn->nic, tables->queuing) < 0) {
-		pn->mapper.commits_refused++;
+		order->refused = true;
 		return;
 	}
 	if (nic_set_routes(pn->nic, tables->routes, now) < 0) {
 		nic_set_queuing(pn->nic, before);
-		pn->mapper.commits_refused++;
+		order->refused = true;
 		return;
 	}
 	order->of_host = pn->mapper.tables;

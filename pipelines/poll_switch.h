@@ -45,8 +45,7 @@ struct poll_switch_control {
 	struct rte_mempool *pool;       /* of the frames that it sends for the agent */
 	struct switch_tables *tables;   /* in use; NULL: none came yet */
 	bool paused;
-	uint64_t data_moved;      /* data frames in and out until the last turn, while paused */
-	uint64_t commits_refused; /* tables that this switch cannot use; it kept the old ones */
+	uint64_t data_moved; /* data frames in and out until the last turn, while paused */
 };
 
 struct poll_switch {

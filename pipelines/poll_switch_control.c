@@ -104,7 +104,7 @@ static void commit(struct poll_switch *ps, struct device_order *order)
 	for (unsigned sl = 0; sl < 16; sl++)
 		sl_to_vc[sl] = (uint8_t)(sl < tables->queues ? sl : 0);
 	if (switch_set_routing(ps->sw, &routing) < 0) {
-		ps->mapper.commits_refused++;
+		order->refused = true;
 		return;
 	}
 	order->of_switch = ps->mapper.tables;

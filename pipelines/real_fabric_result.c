@@ -81,8 +81,8 @@ static void add_switch(struct run_result *result, const struct fabric_switch *de
 	if (device->sw->fecn != NULL)
 		run_result_count(result, "packets_marked", device->fecn.marked);
 	if (device->poll->mapper.control != NULL)
-		run_result_count(
-			result, "switch_commits_refused", device->poll->mapper.commits_refused);
+		run_result_count(result, "switch_commits_refused",
+			device_control_refusals(device->poll->mapper.control));
 	result->wall.packet_hops += value[SWITCH_DATA_OUT];
 }
 
@@ -148,8 +148,8 @@ static void add_host(struct run_result *result, const struct fabric_host *host)
 			edge_counters(host->poll->tap.edge)[EDGE_MESSAGES_OUT];
 	if (host->poll->mapper.control != NULL) {
 		run_result_count(result, "host_orders_lost", host->poll->mapper.orders_lost);
-		run_result_count(
-			result, "host_commits_refused", host->poll->mapper.commits_refused);
+		run_result_count(result, "host_commits_refused",
+			device_control_refusals(host->poll->mapper.control));
 	}
 }
 

@@ -263,7 +263,7 @@ measure: {{duration: 2s}}
             return None
         agents = [a for a in mapping["agents"] if a["follows"] == leader["host"]]
         done = len(agents) == leader["switches"] + leader["hosts"] and all(
-            a["epoch"] > 0 and not a["paused"] for a in agents)
+            a["epoch"] > 0 and not a["paused"] and not a["tables_refused"] for a in agents)
         return leader if done else None
 
     def mapped(self, switches=16, hosts=32, cables=64, maps=0):

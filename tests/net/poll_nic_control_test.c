@@ -229,7 +229,7 @@ static void tables_that_do_not_fit_go_back(void **state)
 	step(&mapped.bench);
 	assert_int_equal(device_control_collect(mapped.control[0]), 1); /* and frees them */
 	assert_ptr_equal(nic_config(mapped.bench.side[0].pn->nic)->routes, before);
-	assert_int_equal(mapped.bench.side[0].pn->mapper.commits_refused, 1);
+	assert_int_equal(device_control_refusals(mapped.control[0]), 1);
 	end(&mapped);
 }
 
@@ -250,7 +250,7 @@ static void a_queuing_scheme_comes_with_the_routes(void **state)
 	step(&mapped.bench);
 	assert_int_equal(device_control_collect(mapped.control[0]), 2);
 	/* The link has one VC. */
-	assert_int_equal(mapped.bench.side[0].pn->mapper.commits_refused, 1);
+	assert_int_equal(device_control_refusals(mapped.control[0]), 1);
 	assert_ptr_equal(nic_config(mapped.bench.side[0].pn->nic)->queuing, tables[0]->queuing);
 	end(&mapped);
 }

@@ -370,7 +370,7 @@ static void tables_that_the_switch_cannot_use_go_back(void **state)
 	bad->queues = VCS + 1;
 	commit(bad);
 	assert_ptr_equal(bench.ps->mapper.tables, good);
-	assert_int_equal(bench.ps->mapper.commits_refused, 1);
+	assert_int_equal(device_control_refusals(control), 1);
 	send_data(&bench, 0, 2);
 	turns(&bench, 5);
 	assert_int_equal(left_by(3), 1);
@@ -471,7 +471,7 @@ static void exchange_under_load(bool voq, unsigned slots)
 	bench.sending = false;
 	turns(&bench, 2000);
 	device_control_collect(control);
-	assert_int_equal(bench.ps->mapper.commits_refused, 0);
+	assert_int_equal(device_control_refusals(control), 0);
 	expect_all_accounted_for(); /* and in order: switch_neighbours.h */
 	expect_whole_credits();
 	end();

@@ -35,7 +35,7 @@ struct device {
 	struct wire_frame *arrived, **last;
 	struct switch_tables *of_switch;
 	struct host_tables *of_host;
-	bool paused;
+	bool paused, refuses;
 	unsigned pauses, commits;
 };
 
@@ -109,6 +109,9 @@ static void obey(struct world *world, struct device *device, struct device_order
 		transmit(world, at, order->frame, order->bytes);
 		break;
 	case DEVICE_COMMIT:
+		order->refused = device->refuses;
+		if (device->refuses)
+			break;
 		device->commits++;
 		device->of_switch = order->of_switch;
 		device->of_host = order->of_host;
@@ -407,6 +410,34 @@ static void a_host_that_is_cut_off_leaves_the_process_without_all_routes(void **
 
 static json_t *ask_status(struct world *world);
 
+static json_int_t count_refusing(struct world *world)
+{
+	json_t *all = ask_status(world);
+	const json_t *agent;
+	json_int_t refusing = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(all, "agents"), i, agent) refusing +=
+		json_is_true(json_object_get(agent, "tables_refused"));
+	json_decref(all);
+	return refusing;
+}
+
+/* Its agent has them and says so; the loop knows that it cannot use them. */
+static void a_device_that_refuses_its_tables_is_not_routed(void **state)
+{
+	const struct mapper_config mapper = patient_mapper("ud", true);
+	struct world world;
+
+	for (unsigned i = 0; i < 2; i++) {
+		start(&world, NETWORK, 1, &mapper, NULL);
+		world.device[i == 0 ? 1 : world.devices - 1].refuses = true;
+		assert_false(run_until_routed(&world, A_WHILE));
+		assert_int_equal(count_refusing(&world), 1);
+		stop(&world);
+	}
+}
+
 static json_int_t count_forged(struct world *world)
 {
 	json_t *all = ask_status(world);
@@ -675,6 +706,7 @@ int main(void)
 		cmocka_unit_test(two_processes_find_each_other),
 		cmocka_unit_test(a_cut_cable_is_gone_round),
 		cmocka_unit_test(a_host_that_is_cut_off_leaves_the_process_without_all_routes),
+		cmocka_unit_test(a_device_that_refuses_its_tables_is_not_routed),
 		cmocka_unit_test(processes_with_different_keys_know_nothing_of_each_other),
 		cmocka_unit_test(a_pause_reaches_all_loops_and_ends),
 		cmocka_unit_test(the_status_says_who_leads_and_whom_all_follow),

@@ -195,6 +195,31 @@ static void tables_go_down_and_the_old_ones_come_back(void **state)
 	switch_tables_destroy(in_use);
 }
 
+static void commit_next(struct device_control *control, bool refused)
+{
+	assert_true(device_control_commit(control, NULL, host_tables_create(3)));
+	assert_false(device_control_has_refused(control));
+	device_control_next(control)->refused = refused;
+	device_control_done(control);
+	assert_int_equal(device_control_collect(control), 1);
+}
+
+/* Who has them in use knows best; that they are on their way is no answer yet. */
+static void the_control_thread_learns_that_the_last_tables_were_refused(void **state)
+{
+	commit_next(*state, false);
+	assert_false(device_control_has_refused(*state));
+	commit_next(*state, true);
+	assert_true(device_control_has_refused(*state));
+	assert_true(device_control_order(*state, DEVICE_RESUME));
+	do_next(*state, DEVICE_RESUME);
+	assert_int_equal(device_control_collect(*state), 1);
+	assert_true(device_control_has_refused(*state));
+	commit_next(*state, false);
+	assert_false(device_control_has_refused(*state));
+	assert_int_equal(device_control_refusals(*state), 1);
+}
+
 static void tables_on_the_way_are_freed_with_it(void **state)
 {
 	struct host_tables *taken = NULL;
@@ -334,6 +359,7 @@ int main(void)
 		TEST(idle_is_said_of_what_came_after_the_last_order),
 		TEST(frames_leave_room_for_other_orders),
 		TEST(tables_go_down_and_the_old_ones_come_back),
+		TEST(the_control_thread_learns_that_the_last_tables_were_refused),
 		TEST(tables_on_the_way_are_freed_with_it),
 		TEST(two_threads_lose_nothing_that_was_accepted),
 	};

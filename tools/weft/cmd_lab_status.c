@@ -200,13 +200,6 @@ static void print_devices(const char *title, json_t *devices)
 	}
 }
 
-static bool is_leading(json_t *mapper)
-{
-	const char *state = text(mapper, "state");
-
-	return strcmp(state, "listening") != 0 && strcmp(state, "standing-by") != 0;
-}
-
 static void print_lines(const char *title, json_t *lines)
 {
 	json_t *line;
@@ -231,6 +224,18 @@ static void print_leader(json_t *mapper)
 		printf("  routes by ud instead: %s\n", text(mapper, "fallback"));
 	print_lines("  not as expected: ", json_object_get(mapper, "miscabled"));
 	print_lines("  found: ", json_object_get(mapper, "findings"));
+}
+
+static void print_unused(json_t *agents)
+{
+	json_t *agent;
+	size_t index;
+
+	json_array_foreach(agents, index, agent)
+	{
+		if (json_is_true(json_object_get(agent, "tables_refused")))
+			printf("  tables that could not be used: %s\n", text(agent, "device"));
+	}
 }
 
 /* "refused by s0: bad_tag 3" */
@@ -263,12 +268,13 @@ static void print_mapping(json_t *mapping)
 		"CABLES");
 	json_array_foreach(mappers, index, mapper)
 	{
-		if (is_leading(mapper))
+		if (lab_mapping_leads(mapper))
 			print_leader(mapper);
 		else
 			others++;
 	}
 	printf("  %u more stand by\n", others);
+	print_unused(json_object_get(mapping, "agents"));
 	print_refusals(mappers, "host");
 	print_refusals(json_object_get(mapping, "agents"), "device");
 	if (text(mapping, "why")[0] != '\0')

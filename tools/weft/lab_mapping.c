@@ -29,7 +29,7 @@ static const char *text(const json_t *object, const char *name)
 	return value != NULL ? value : "";
 }
 
-static bool leads(const json_t *mapper)
+bool lab_mapping_leads(const json_t *mapper)
 {
 	const char *state = text(mapper, "state");
 
@@ -47,7 +47,7 @@ json_t *lab_mapping_leader(const json_t *mapping)
 	{
 		json_int_t switches = json_integer_value(json_object_get(mapper, "switches"));
 
-		if (!leads(mapper) || switches <= most)
+		if (!lab_mapping_leads(mapper) || switches <= most)
 			continue;
 		most = switches;
 		leader = mapper;
@@ -62,7 +62,7 @@ unsigned lab_mapping_leaders(const json_t *mapping)
 	size_t index;
 
 	json_array_foreach(json_object_get(mapping, "mappers"), index, mapper) count +=
-		leads(mapper);
+		lab_mapping_leads(mapper);
 	return count;
 }
 
@@ -90,6 +90,9 @@ static int check_agent(const json_t *agent, const char *leader, struct fault *wh
 		return fault_set(why, EAGAIN, "%s is paused", device);
 	if (json_integer_value(json_object_get(agent, "epoch")) == 0)
 		return fault_set(why, EAGAIN, "%s has no tables", device);
+	if (json_is_true(json_object_get(agent, "tables_refused")))
+		return fault_set(why, EAGAIN,
+			"%s cannot use its last tables, and keeps those from before", device);
 	return 0;
 }
 
