@@ -273,6 +273,42 @@ static unsigned turn_device(
 
 /* --- mappers --- */
 
+static bool is_phase(const struct mapper_frame *frame)
+{
+	return frame->data[frame_payload_offset(frame_header_const(frame->data))] == MAPPER_PHASE;
+}
+
+/* What the mapper asks the agent beside it has not come through the loop. Answers say whether the
+ * device is idle, so such a question waits, as those from the loop do, until the loop has made a
+ * whole turn. */
+static void ask_own_agent(struct control_plane *plane, struct control_device *device, weft_time now)
+{
+	struct control_mapper *mapper = device->mapper;
+
+	if (!is_phase(&plane->question)) {
+		to_agent(plane, device, now, MAPPER_PORT_LOCAL, plane->question.data,
+			plane->question.bytes);
+		return;
+	}
+	mapper->local = plane->question;
+	mapper->local_since = device_control_turns(device->control);
+	mapper->local_waits = true;
+}
+
+/* False: it has to wait on, and the mapper with it. */
+static bool pass_local(struct control_plane *plane, struct control_device *device, weft_time now)
+{
+	struct control_mapper *mapper = device->mapper;
+
+	if (!mapper->local_waits)
+		return true;
+	if (!device_control_has_looked(device->control, mapper->local_since))
+		return false;
+	mapper->local_waits = false;
+	to_agent(plane, device, now, MAPPER_PORT_LOCAL, mapper->local.data, mapper->local.bytes);
+	return true;
+}
+
 static unsigned turn_mapper(
 	struct control_plane *plane, struct control_device *device, weft_time now, weft_time wall)
 {
@@ -281,10 +317,10 @@ static unsigned turn_mapper(
 	unsigned count = 0;
 
 	while (count < MAPPER_FRAMES_A_TURN && device_control_ready(device->control) &&
-		mapper_poll(mapper, now, frame)) {
+		pass_local(plane, device, now) && mapper_poll(mapper, now, frame)) {
 		count++;
 		if (frame->port == MAPPER_PORT_LOCAL)
-			to_agent(plane, device, now, frame->port, frame->data, frame->bytes);
+			ask_own_agent(plane, device, now);
 		else
 			device_control_send(
 				device->control, frame->port, frame->data, frame->bytes);

@@ -14,6 +14,10 @@ struct control_mapper {
 	bool changing;    /* as of the last turn */
 	uint32_t settled; /* generation that was in use when nothing was changing */
 	weft_time began;  /* when the present change began */
+	/* A question of this mapper to the agent beside it, until the loop has looked. */
+	struct mapper_frame local;
+	bool local_waits;
+	uint64_t local_since;                   /* turns of the loop when it came */
 	weft_time first_map_ps, last_change_ps; /* how long they took; 0: none yet */
 	char told[FAULT_TEXT];                  /* the last 'instead' that was printed */
 	char *miscabled; /* lines: what differs from what is expected; NULL: not known */

@@ -194,8 +194,7 @@ const uint8_t *device_control_take(struct device_control *control, unsigned *por
 	uint32_t length;
 	const struct device_frame *record = record_ring_next(control->up, &length);
 
-	if (record == NULL || atomic_load_explicit(&control->turns, memory_order_acquire) <
-				      record->turn + TURNS_BEHIND)
+	if (record == NULL || !device_control_has_looked(control, record->turn))
 		return NULL;
 	*port = record->port;
 	*bytes = length - (uint32_t)sizeof(*record);
@@ -205,6 +204,16 @@ const uint8_t *device_control_take(struct device_control *control, unsigned *por
 void device_control_taken(struct device_control *control)
 {
 	record_ring_done(control->up);
+}
+
+uint64_t device_control_turns(const struct device_control *control)
+{
+	return atomic_load_explicit(&control->turns, memory_order_acquire);
+}
+
+bool device_control_has_looked(const struct device_control *control, uint64_t since)
+{
+	return device_control_turns(control) >= since + TURNS_BEHIND;
 }
 
 uint64_t device_control_linked(const struct device_control *control)

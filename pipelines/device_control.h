@@ -102,6 +102,11 @@ const uint8_t *device_control_take(struct device_control *control, unsigned *por
 /* That frame is read. */
 void device_control_taken(struct device_control *control);
 
+/* The turns that the loop has made; and whether it has made a whole one since there were so many,
+ * so that device_control_idle() is no older than a question that came then. */
+uint64_t device_control_turns(const struct device_control *control);
+bool device_control_has_looked(const struct device_control *control, uint64_t since);
+
 uint64_t device_control_linked(const struct device_control *control);
 /* The loop has done all orders but DEVICE_SEND. */
 bool device_control_caught_up(const struct device_control *control);

@@ -35,7 +35,7 @@ struct device {
 	struct wire_frame *arrived, **last;
 	struct switch_tables *of_switch;
 	struct host_tables *of_host;
-	bool paused, refuses;
+	bool paused, refuses, stands_still;
 	unsigned pauses, commits;
 };
 
@@ -152,6 +152,8 @@ static void turn_loop(struct world *world, struct device *device)
 				 : world->topology->switch_at[device->at.device].ports;
 	struct device_order *order;
 
+	if (device->stands_still)
+		return;
 	while (device->arrived != NULL) {
 		struct wire_frame *frame = device->arrived;
 
@@ -504,6 +506,66 @@ static void a_pause_reaches_all_loops_and_ends(void **state)
 	stop(&world);
 }
 
+/* Of one process. */
+static struct control_device *leader_in(struct world *world)
+{
+	struct control_plane *plane = world->plane[0];
+
+	for (unsigned i = 0; i < plane->devices; i++)
+		if (plane->device[i].mapper != NULL &&
+			mapper_leads(&plane->device[i].mapper->mapper))
+			return &plane->device[i];
+	fail_msg("nobody leads");
+	return NULL;
+}
+
+/* Cuts cables until a change has to drain the fabric, up to the moment before a round in which the
+ * mapper's own device is to say that it is idle, as it was when its loop looked last. */
+static const struct distribution_target *go_to_a_round(struct world *world)
+{
+	struct control_device *leader = leader_in(world);
+	const struct distribution *distribution = &leader->mapper->mapper.distribution;
+
+	for (uint32_t i = 0; i < world->topology->links; i++) {
+		if (world->topology->link_at[i].a.kind == DEVICE_HOST ||
+			world->topology->link_at[i].b.kind == DEVICE_HOST)
+			continue;
+		world->cut[i] = true;
+		for (weft_time until = world->now + 200 * PS_PER_MS; world->now < until;) {
+			step(world);
+			if (distribution->step == DISTRIBUTION_DRAIN &&
+				device_control_idle(leader->control) &&
+				!distribution->target[distribution->target_of[0]].asked)
+				return &distribution->target[distribution->target_of[0]];
+		}
+	}
+	fail_msg("no change needs a pause");
+	return NULL;
+}
+
+/* Nobody knows what waits at a port that no loop has looked at since the question. */
+static void the_mappers_own_device_answers_when_its_loop_has_looked(void **state)
+{
+	const struct mapper_config mapper = patient_mapper("ud", false);
+	const struct distribution_target *own;
+	struct device *device;
+	struct world world;
+
+	start(&world, "torus:dims=4x4,hosts=1", 1, &mapper, NULL);
+	assert_true(run_until_routed(&world, A_WHILE));
+	own = go_to_a_round(&world);
+	device = device_at(
+		&world, (struct topology_port){DEVICE_HOST, leader_in(&world)->config.number, 0});
+	device->stands_still = true;
+	run(&world, 2 * mapper.distribution.settle_ps);
+	assert_false(own->done);
+	assert_true(own->asked);
+	device->stands_still = false;
+	run(&world, A_WHILE);
+	assert_true(is_routed(&world));
+	stop(&world);
+}
+
 /* --- what it tells --- */
 
 struct place {
@@ -709,6 +771,7 @@ int main(void)
 		cmocka_unit_test(a_device_that_refuses_its_tables_is_not_routed),
 		cmocka_unit_test(processes_with_different_keys_know_nothing_of_each_other),
 		cmocka_unit_test(a_pause_reaches_all_loops_and_ends),
+		cmocka_unit_test(the_mappers_own_device_answers_when_its_loop_has_looked),
 		cmocka_unit_test(the_status_says_who_leads_and_whom_all_follow),
 		cmocka_unit_test(hosts_are_named_the_first_too_and_others_by_identity),
 		cmocka_unit_test(the_status_says_why_another_algorithm_is_in_use),
