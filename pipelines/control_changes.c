@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What comes of a mapper's work: how long a change took, and what is not as expected. */
+/* What comes of a mapper's work: how long a change took, what is not as expected, and what of it
+ * somebody is to be told. Who runs the plane prints that: here nothing may wait for a reader. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,21 +30,55 @@ static char *compare(const struct topology *found, const struct topology *expect
 	return fclose(out) == 0 ? lines : NULL;
 }
 
-static void announce(const struct control_plane *plane, const char *host, const char *lines)
+static void drop_oldest(struct control_plane *plane)
 {
-	if (plane->config.announce == NULL)
+	free(plane->news[0].text);
+	plane->news_count--;
+	memmove(plane->news, plane->news + 1, plane->news_count * sizeof(plane->news[0]));
+}
+
+char *control_plane_news(struct control_plane *plane, bool *warning)
+{
+	char *text;
+
+	if (plane->news_count == 0)
+		return NULL;
+	text = plane->news[0].text;
+	*warning = plane->news[0].warning;
+	plane->news[0].text = NULL;
+	drop_oldest(plane);
+	return text;
+}
+
+/* 'text' from malloc(), or NULL where there was no memory for it. */
+static void tell(struct control_plane *plane, bool warning, char *text)
+{
+	if (text == NULL)
+		return;
+	if (plane->news_count == CONTROL_NEWS_MAX)
+		drop_oldest(plane);
+	plane->news[plane->news_count++] = (struct control_news){text, warning};
+}
+
+static void announce(struct control_plane *plane, const char *host, const char *lines)
+{
+	const char *name = plane->config.announce;
+	char *text = NULL;
+	int bytes;
+
+	if (name == NULL)
 		return;
 	if (lines[0] == '\0')
-		printf("%s: %s: the fabric is as expected\n", plane->config.announce, host);
+		bytes = asprintf(&text, "%s: %s: the fabric is as expected\n", name, host);
 	else
-		printf("%s: %s: the fabric is not as expected:\n%s", plane->config.announce, host,
-			lines);
-	fflush(stdout);
+		bytes = asprintf(
+			&text, "%s: %s: the fabric is not as expected:\n%s", name, host, lines);
+	tell(plane, false, bytes < 0 ? NULL : text);
 }
 
 /* Says only what it has not said. */
 static void judge_cables(
-	const struct control_plane *plane, struct control_mapper *mapper, const char *host)
+	struct control_plane *plane, struct control_mapper *mapper, const char *host)
 {
 	const struct mapper_generation *current = mapper_current(&mapper->mapper);
 	char *lines;
@@ -60,20 +95,23 @@ static void judge_cables(
 }
 
 /* Whoever has asked for an algorithm hears that another one is in use, and why. */
-static void tell_fallback(struct control_mapper *mapper, const char *host)
+static void tell_fallback(
+	struct control_plane *plane, struct control_mapper *mapper, const char *host)
 {
 	const char *why = mapper->mapper.instead.text;
+	char *text = NULL;
 
 	if (strcmp(why, mapper->told) == 0)
 		return;
 	memcpy(mapper->told, why, sizeof(mapper->told));
-	if (why[0] != '\0')
-		fprintf(stderr, "mapper: %s: routes are computed by %s, because: %s\n", host,
-			mapper->mapper.config.fallback->name, why);
+	if (why[0] == '\0')
+		return;
+	if (asprintf(&text, "mapper: %s: routes are computed by %s, because: %s\n", host,
+		    mapper->mapper.config.fallback->name, why) >= 0)
+		tell(plane, true, text);
 }
 
-static void settle(
-	const struct control_plane *plane, const struct control_device *device, weft_time wall)
+static void settle(struct control_plane *plane, const struct control_device *device, weft_time wall)
 {
 	struct control_mapper *mapper = device->mapper;
 
@@ -83,12 +121,12 @@ static void settle(
 	mapper->last_change_ps = wall - mapper->began;
 	if (mapper->first_map_ps == 0)
 		mapper->first_map_ps = mapper->last_change_ps;
-	tell_fallback(mapper, device->name);
+	tell_fallback(plane, mapper, device->name);
 	judge_cables(plane, mapper, device->name);
 }
 
 void control_mapper_watch(
-	const struct control_plane *plane, const struct control_device *device, weft_time wall)
+	struct control_plane *plane, const struct control_device *device, weft_time wall)
 {
 	struct control_mapper *mapper = device->mapper;
 	bool changing = is_changing(&mapper->mapper);

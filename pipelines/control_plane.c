@@ -127,6 +127,8 @@ void control_plane_destroy(struct control_plane *plane)
 		return;
 	for (unsigned i = 0; i < plane->devices; i++)
 		fini_device(&plane->device[i]);
+	for (unsigned i = 0; i < plane->news_count; i++)
+		free(plane->news[i].text);
 	free(plane->device);
 	record_ring_destroy(plane->requests);
 	free(plane);

@@ -38,7 +38,7 @@ struct control_plane_config {
 	weft_time report_retry_ps;     /* likewise */
 	uint32_t frame_bytes;          /* of the longest frame */
 	const struct topology *expect; /* what is to be found; NULL: nothing is */
-	const char *announce; /* what differs from it is printed, after this; NULL: it is not */
+	const char *announce; /* what differs from it is told, after this; NULL: it is not */
 };
 
 struct control_plane;
@@ -58,6 +58,11 @@ struct device_control *control_plane_control(
  * are computed in here, which may take long. 'wall' is the time by which the status says how long
  * changes took; 'now' may leave out what computing took. */
 weft_time control_plane_turn(struct control_plane *plane, weft_time now, weft_time wall);
+
+/* The oldest text that somebody is to be told, a line or more, and whether it is a warning; the
+ * caller frees it. NULL: none. Of those that nobody takes the latest are kept. The caller of
+ * control_plane_turn(). */
+char *control_plane_news(struct control_plane *plane, bool *warning);
 
 /* Something is under way: who polls may do so more often. The caller of control_plane_turn(). */
 bool control_plane_is_busy(const struct control_plane *plane);

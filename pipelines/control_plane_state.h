@@ -34,6 +34,13 @@ struct control_device {
 	uint64_t not_tables; /* times that there was none */
 };
 
+#define CONTROL_NEWS_MAX 16
+
+struct control_news {
+	char *text;
+	bool warning;
+};
+
 struct control_plane {
 	struct control_plane_config config;
 	struct control_device *device;
@@ -42,6 +49,8 @@ struct control_plane {
 	atomic_bool routed;
 	bool busy;
 	struct mapper_frame answer, question;
+	struct control_news news[CONTROL_NEWS_MAX]; /* the oldest first */
+	unsigned news_count;
 };
 
 /* "h3", or its identity in hexadecimal if it does not live here. */
@@ -49,7 +58,7 @@ void control_plane_name_of(const struct control_plane *plane, uint64_t id, char 
 
 /* In control_changes.c: notes what has come of a mapper's work. */
 void control_mapper_watch(
-	const struct control_plane *plane, const struct control_device *device, weft_time wall);
+	struct control_plane *plane, const struct control_device *device, weft_time wall);
 
 /* In control_status.c: does what control_plane_ask() was told. */
 void control_plane_serve(const struct control_plane *plane, const char *request);

@@ -12,10 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "control_plane.h"
 #include "fabric_devices.h"
 #include "route_algorithm.h"
+#include "text_output.h"
 
 #define PRIORITY_AUTO   1
 #define PRIORITY_ALWAYS 2
@@ -51,6 +53,7 @@ struct fabric_control {
 	unsigned devices;
 	struct fabric_key key;
 	struct topology *expect; /* NULL: the fabric's own */
+	struct text_output output;
 	pthread_t thread;
 	bool running;
 	atomic_bool halt;
@@ -255,6 +258,7 @@ void fabric_control_destroy(struct real_fabric *fabric)
 	if (control == NULL)
 		return;
 	control_plane_destroy(control->plane);
+	text_output_end(&control->output);
 	topology_destroy(control->expect);
 	fabric_key_wipe(&control->key);
 	free(control->device);
@@ -316,6 +320,18 @@ static void sleep_for(weft_time time)
 	nanosleep(&span, NULL);
 }
 
+/* The loops must not wait for somebody who reads slowly, nor may this thread, on which all agents
+ * here depend. */
+static void print_news(struct fabric_control *control)
+{
+	bool warning;
+	char *text;
+
+	while (text_output_turn(&control->output) &&
+		(text = control_plane_news(control->plane, &warning)) != NULL)
+		text_output_begin(&control->output, warning ? STDERR_FILENO : STDOUT_FILENO, text);
+}
+
 static void *run_plane(void *ctx)
 {
 	struct fabric_control *control = ctx;
@@ -328,6 +344,7 @@ static void *run_plane(void *ctx)
 		now += wall - before < STEP_MAX_PS ? wall - before : STEP_MAX_PS;
 		before = wall;
 		due = control_plane_turn(control->plane, now, wall);
+		print_news(control);
 		if (control_plane_is_busy(control->plane))
 			busy_until = wall + BUSY_FOR_PS;
 		longest = wall < busy_until ? SLEEP_BUSY_PS : SLEEP_IDLE_PS;

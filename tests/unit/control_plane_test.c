@@ -203,6 +203,7 @@ static void start_plane(struct world *world, unsigned which, unsigned planes,
 		.report_retry_ps = 2 * PS_PER_MS,
 		.frame_bytes = FRAME_BYTES,
 		.expect = expect,
+		.announce = "found",
 	};
 
 	for (unsigned i = 0; i < world->devices; i++) {
@@ -690,6 +691,61 @@ static void the_status_says_why_another_algorithm_is_in_use(void **state)
 	}
 }
 
+static void expect_news(struct world *world, const char *begin, const char *part, bool warns)
+{
+	bool warning = !warns;
+	char *text = control_plane_news(world->plane[0], &warning);
+
+	assert_non_null(text);
+	assert_memory_equal(text, begin, strlen(begin));
+	assert_non_null(strstr(text, part));
+	assert_int_equal(text[strlen(text) - 1], '\n');
+	assert_int_equal(warning, warns);
+	free(text);
+}
+
+/* Nothing is printed where agents wait. */
+static void what_somebody_is_to_be_told_waits_for_whoever_prints_it(void **state)
+{
+	struct mapper_config mapper = patient_mapper("dor", true);
+	struct topology *expect = topology_generate("torus:dims=4x4,hosts=1", NULL);
+	struct world world;
+	bool warning;
+
+	mapper.vcs = 1;
+	start(&world, "torus:dims=4x4,hosts=1", 1, &mapper, expect);
+	assert_true(run_until_routed(&world, A_WHILE));
+	run(&world, 50 * PS_PER_MS);
+	expect_news(&world, "mapper: h2: ", "computed by ud, because: ", true);
+	expect_news(&world, "found: h2: ", "is as expected", false);
+	assert_null(control_plane_news(world.plane[0], &warning));
+	stop(&world);
+	topology_destroy(expect);
+}
+
+static void of_news_that_nobody_takes_the_latest_are_kept(void **state)
+{
+	const struct mapper_config mapper = patient_mapper("ud", true);
+	struct topology *expect = topology_generate(NETWORK, NULL);
+	struct world world;
+	bool *cut;
+
+	start(&world, NETWORK, 1, &mapper, expect);
+	assert_true(run_until_routed(&world, A_WHILE));
+	cut = &world.cut[topology_link_at(expect, (struct topology_port){DEVICE_SWITCH, 0, 0}) -
+			 expect->link_at];
+	for (unsigned i = 0; i < CONTROL_NEWS_MAX + 3; i++) {
+		*cut = !*cut;
+		run(&world, 100 * PS_PER_MS);
+	}
+	assert_int_equal(world.plane[0]->news_count, CONTROL_NEWS_MAX);
+	/* Of 20 the fifth. */
+	expect_news(&world, "found: h2: ", "is as expected", false);
+	expect_news(&world, "found: h2: ", "is not as expected", false);
+	stop(&world);
+	topology_destroy(expect);
+}
+
 static void the_map_is_written_as_a_topology(void **state)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
@@ -775,6 +831,8 @@ int main(void)
 		cmocka_unit_test(the_status_says_who_leads_and_whom_all_follow),
 		cmocka_unit_test(hosts_are_named_the_first_too_and_others_by_identity),
 		cmocka_unit_test(the_status_says_why_another_algorithm_is_in_use),
+		cmocka_unit_test(what_somebody_is_to_be_told_waits_for_whoever_prints_it),
+		cmocka_unit_test(of_news_that_nobody_takes_the_latest_are_kept),
 		cmocka_unit_test(the_map_is_written_as_a_topology),
 		cmocka_unit_test(what_is_not_as_expected_is_told),
 		cmocka_unit_test(a_device_that_is_flooded_keeps_nobody_else_waiting),
