@@ -109,7 +109,6 @@ static struct mapper_config mapper_of(const struct run_config *run, const struct
 		.listen_ps = mapper->listen_ps,
 		.heartbeat_ps = mapper->heartbeat_ps,
 		.takeover_ps = mapper->takeover_ps,
-		.others_ps = 2 * mapper->takeover_ps,
 		.standbys = STANDBYS,
 		.gather_ps = mapper->gather_ps,
 		.linger_ps = mapper->linger_ps,

@@ -297,7 +297,6 @@ static int start_mapper(struct virtual_mapping *mapping, struct fault *fault)
 		.tables = options->tables,
 		.heartbeat_ps = PS_PER_S,
 		.takeover_ps = 4 * PS_PER_S,
-		.others_ps = 60 * PS_PER_S,
 		.standbys = 1,
 		.gather_ps = 100 * PS_PER_US,
 		.linger_ps = 10 * PS_PER_MS,

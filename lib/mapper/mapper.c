@@ -153,8 +153,10 @@ static weft_time stand_by_until(const struct mapper *mapper)
 				  ? agent->heard_at
 				  : mapper->state_since;
 
+	/* One more than who has not been given a rank yet, and two more than the last of those who
+	 * have one: it may have heard the mapper up to half a lease earlier than they. */
 	if (agent->rank == MAPPER_RANK_OTHER)
-		return heard + mapper->config.others_ps;
+		return heard + mapper->config.takeover_ps * (2 + mapper->config.standbys);
 	if (agent->rank == MAPPER_RANK_NONE || agent->followed == 0)
 		return heard + mapper->config.takeover_ps * (1 + mapper->config.standbys);
 	return heard + mapper->config.takeover_ps * (1 + agent->rank);

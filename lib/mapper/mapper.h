@@ -50,9 +50,9 @@ struct mapper_config {
 
 	weft_time listen_ps; /* before it leads for the first time, and up to half as long more */
 	weft_time heartbeat_ps; /* interval */
-	weft_time takeover_ps;  /* silence after which the first takes over; more than an agent's
-				 * lease */
-	weft_time others_ps;    /* the same for those without a rank */
+	weft_time takeover_ps;  /* silence after which the first takes over, rank r after (r + 1)
+				 * times that, who has no rank after all of these; more than an
+				 * agent's lease */
 	unsigned standbys;      /* ranks that are given, at most MAPPER_STANDBYS_MAX */
 	weft_time gather_ps;    /* after a report, before routes are computed */
 	weft_time linger_ps;    /* no packet is longer in the fabric */

@@ -55,7 +55,6 @@ static struct mapper_config config_of_mapper(void)
 		.tables = true,
 		.heartbeat_ps = 10 * PS_PER_MS,
 		.takeover_ps = 60 * PS_PER_MS,
-		.others_ps = 200 * PS_PER_MS,
 		.standbys = 2,
 		.gather_ps = 200 * PS_PER_US,
 		.linger_ps = 20 * PS_PER_MS,

@@ -210,7 +210,6 @@ static uint32_t start_two(struct mapper_fabric *fabric, uint64_t seed)
 	for (uint32_t i = 1; i < 8; i++) {
 		fabric->mapper[i].config.listen_ps = 1000 * PS_PER_S;
 		fabric->mapper[i].config.takeover_ps = 1000 * PS_PER_S;
-		fabric->mapper[i].config.others_ps = 1000 * PS_PER_S;
 	}
 	run(fabric, 2 * A_WHILE);
 	assert_int_equal(fabric_leaders(fabric, &first), 1);
@@ -249,12 +248,43 @@ static void who_leads_again_ends_the_pause_of_another(void **state)
 	}
 }
 
+/* Whenever the mapper dies: what those without a rank have heard last may be older. */
+static void those_without_a_rank_take_over_after_those_who_have_one(void **state)
+{
+	struct mapper_config config = mapper_usual("ud", true);
+	struct mapper_fabric fabric;
+	uint32_t leader = 0;
+
+	fabric_start(&fabric, network_torus(3, 1), &config, 1);
+	run(&fabric, 2 * A_WHILE);
+	assert_int_equal(fabric_leaders(&fabric, &leader), 1);
+	for (unsigned moment = 0; moment < 200; moment++) {
+		weft_time first_other = WEFT_TIME_NEVER, last_ranked = 0;
+
+		run(&fabric, PS_PER_MS);
+		for (uint32_t i = 0; i < 9; i++) {
+			weft_time due = mapper_due(&fabric.mapper[i], fabric.net.now);
+
+			if (i == leader)
+				continue;
+			if (fabric.net.host_agent[i].rank < config.standbys)
+				last_ranked = due > last_ranked ? due : last_ranked;
+			else
+				first_other = due < first_other ? due : first_other;
+		}
+		assert_true(last_ranked > 0 && first_other < WEFT_TIME_NEVER);
+		assert_true(first_other > last_ranked + config.takeover_ps / 2);
+	}
+	end(&fabric);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(tables_that_were_found_are_replaced_live_where_that_is_safe),
 	cmocka_unit_test(the_mappers_host_dies_and_its_number_with_it),
 	cmocka_unit_test(young_tables_are_replaced_behind_a_pause),
 	cmocka_unit_test(an_image_that_cannot_be_read_is_replaced_behind_a_pause),
 	cmocka_unit_test(a_change_meanwhile_begins_anew),
+	cmocka_unit_test(those_without_a_rank_take_over_after_those_who_have_one),
 	cmocka_unit_test(who_leads_again_ends_the_pause_of_another),
 };
 

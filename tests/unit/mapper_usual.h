@@ -15,7 +15,6 @@ static inline struct mapper_config mapper_usual(const char *algorithm, bool tabl
 		.listen_ps = 2 * PS_PER_MS,
 		.heartbeat_ps = 10 * PS_PER_MS,
 		.takeover_ps = 60 * PS_PER_MS,
-		.others_ps = 2 * PS_PER_S,
 		.standbys = 4,
 		.gather_ps = 200 * PS_PER_US,
 		.linger_ps = 20 * PS_PER_MS,
