@@ -52,6 +52,7 @@ static void init_agent(struct control_plane *plane, struct control_device *devic
 		.candidate = device->config.candidate,
 		.priority = device->config.priority,
 		.lease_ps = plane->config.lease_ps,
+		.pause_ps = mapper_patience_ps(&plane->config.mapper),
 		.report_retry_ps = plane->config.report_retry_ps,
 		.image_bytes_max = IMAGE_BYTES_MAX,
 	};
@@ -270,6 +271,8 @@ static unsigned turn_device(
 	if (device->tables_due && device_control_ready(device->control))
 		commit(plane, device);
 	done += receive_all(plane, device, now);
+	if (device_control_ready(device->control))
+		give_orders(plane, device, mapper_agent_wait(&device->agent, now));
 	return done + report(plane, device, now);
 }
 

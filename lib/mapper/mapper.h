@@ -150,6 +150,13 @@ void mapper_receive(struct mapper *mapper, weft_time now, const uint8_t *data, u
 bool mapper_poll(struct mapper *mapper, weft_time now, struct mapper_frame *frame);
 weft_time mapper_due(const struct mapper *mapper, weft_time now);
 
+/* Nobody stands by for as long: a pause that no mapper has spoken of since waits in vain. As long
+ * again is for whoever takes over to get to all devices. */
+static inline weft_time mapper_patience_ps(const struct mapper_config *config)
+{
+	return 2 * (2 + config->standbys) * config->takeover_ps;
+}
+
 static inline bool mapper_leads(const struct mapper *mapper)
 {
 	return mapper->state >= MAPPER_MAPPING;

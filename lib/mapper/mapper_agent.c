@@ -392,6 +392,22 @@ void mapper_agent_set_link(struct mapper_agent *agent, uint8_t port, bool up)
 	agent->linked |= (uint64_t)up << port;
 }
 
+/* The end of a pause that nobody ends. Who leads ends its own. */
+static weft_time pause_until(const struct mapper_agent *agent)
+{
+	return agent->paused && !agent->leading && agent->config.pause_ps > 0
+		       ? agent->heard_at + agent->config.pause_ps
+		       : WEFT_TIME_NEVER;
+}
+
+unsigned mapper_agent_wait(struct mapper_agent *agent, weft_time now)
+{
+	if (now < pause_until(agent))
+		return 0;
+	agent->pauses_left++;
+	return pause(agent, false);
+}
+
 static void choose_report(struct mapper_agent *agent, weft_time now)
 {
 	uint64_t changed;
@@ -438,10 +454,12 @@ bool mapper_agent_poll(struct mapper_agent *agent, weft_time now, struct mapper_
 
 weft_time mapper_agent_due(const struct mapper_agent *agent)
 {
+	weft_time wait = pause_until(agent), report = agent->reporting ? agent->report_due : 0;
+
 	if (agent->leading || agent->way_length == 0 ||
 		(agent->linked == agent->told && !agent->reporting))
-		return WEFT_TIME_NEVER;
-	return agent->reporting ? agent->report_due : 0;
+		return wait;
+	return wait < report ? wait : report;
 }
 
 void mapper_agent_lead(struct mapper_agent *agent, uint32_t session, weft_time now)

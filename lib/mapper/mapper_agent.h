@@ -41,6 +41,9 @@ struct mapper_agent_config {
 	uint16_t priority;            /* of that */
 	weft_time lease_ps;           /* a mapper that is silent for longer is obeyed no more if a
 				       * lesser one asks */
+	/* Paused, it goes on by itself if it has heard no mapper for so long: longer than anybody
+	 * stands by (mapper_patience_ps()); 0: never. */
+	weft_time pause_ps;
 	weft_time report_retry_ps;
 	uint32_t image_bytes_max;
 };
@@ -98,6 +101,7 @@ struct mapper_agent {
 	struct mapper_agent_sender *senders; /* in the order of identities */
 	unsigned sender_count, sender_room;
 	uint64_t refused[MAPPER_REFUSED_COUNT], obeyed;
+	uint64_t pauses_left; /* that no mapper has ended */
 };
 
 /* 'counter' is above every counter of former lives (a wall clock, say), or 0. */
@@ -112,9 +116,13 @@ unsigned mapper_agent_receive(struct mapper_agent *agent, weft_time now, uint8_t
 
 void mapper_agent_set_link(struct mapper_agent *agent, uint8_t port, bool up);
 
+/* What the time asks the owner to do, a set as above: MAPPER_AGENT_RESUME at the end of a pause
+ * that no mapper ends, or nothing. */
+unsigned mapper_agent_wait(struct mapper_agent *agent, weft_time now);
+
 /* True if a report is due, in 'report'. */
 bool mapper_agent_poll(struct mapper_agent *agent, weft_time now, struct mapper_frame *report);
-/* When mapper_agent_poll() next has something to do; WEFT_TIME_NEVER. */
+/* When mapper_agent_wait() or mapper_agent_poll() next has something to do; WEFT_TIME_NEVER. */
 weft_time mapper_agent_due(const struct mapper_agent *agent);
 
 /* Of the tables in use, as replies say it (struct mapper_reply). */

@@ -567,6 +567,29 @@ static void the_mappers_own_device_answers_when_its_loop_has_looked(void **state
 	stop(&world);
 }
 
+/* All cables go while all devices are paused: no switch hears of a mapper any more. */
+static void a_pause_that_no_mapper_ends_is_over_in_the_loops_too(void **state)
+{
+	const struct mapper_config mapper = patient_mapper("ud", false);
+	struct world world;
+
+	start(&world, "ring:switches=3", 1, &mapper, NULL);
+	assert_true(run_until_routed(&world, A_WHILE));
+	for (uint32_t i = 0; i < world.topology->links; i++)
+		world.cut[i] = true;
+	for (unsigned i = 0; i < world.topology->switches; i++) {
+		world.plane[0]->device[i].agent.paused = true;
+		world.device[i].paused = true;
+	}
+	run(&world, mapper_patience_ps(&mapper) / 2);
+	for (unsigned i = 0; i < world.topology->switches; i++)
+		assert_true(world.device[i].paused);
+	run(&world, mapper_patience_ps(&mapper));
+	for (unsigned i = 0; i < world.topology->switches; i++)
+		assert_false(world.device[i].paused);
+	stop(&world);
+}
+
 /* --- what it tells --- */
 
 struct place {
@@ -827,6 +850,7 @@ int main(void)
 		cmocka_unit_test(a_device_that_refuses_its_tables_is_not_routed),
 		cmocka_unit_test(processes_with_different_keys_know_nothing_of_each_other),
 		cmocka_unit_test(a_pause_reaches_all_loops_and_ends),
+		cmocka_unit_test(a_pause_that_no_mapper_ends_is_over_in_the_loops_too),
 		cmocka_unit_test(the_mappers_own_device_answers_when_its_loop_has_looked),
 		cmocka_unit_test(the_status_says_who_leads_and_whom_all_follow),
 		cmocka_unit_test(hosts_are_named_the_first_too_and_others_by_identity),

@@ -18,9 +18,11 @@
 #include "topology.h"
 #include "unit.h"
 
-#define NET_DELAY_PS  PS_PER_US
-#define NET_HOST_ID   ((uint64_t)1 << 32)
-#define NET_NAME_ROOM 16
+#define NET_DELAY_PS PS_PER_US
+/* mapper_patience_ps() of mapper_usual(). */
+#define NET_PATIENCE_PS (12 * 60 * PS_PER_MS)
+#define NET_HOST_ID     ((uint64_t)1 << 32)
+#define NET_NAME_ROOM   16
 
 struct net_flight {
 	struct net_flight *next;
@@ -89,6 +91,7 @@ static inline void net_start_device(
 		.key = net->key,
 		.candidate = kind == DEVICE_HOST,
 		.lease_ps = 50 * PS_PER_MS,
+		.pause_ps = NET_PATIENCE_PS,
 		.report_retry_ps = PS_PER_MS,
 		.image_bytes_max = 1 << 20,
 	};
@@ -247,10 +250,14 @@ static inline weft_time net_poll_agents(struct net *net)
 								: net->topology->hosts);
 			i++) {
 			struct mapper_agent *agent = net_agent(net, kind, i);
+			unsigned orders;
 			weft_time due;
 
 			if (kind == DEVICE_SWITCH ? net->switch_dead[i] : net->host_dead[i])
 				continue;
+			orders = mapper_agent_wait(agent, net->now);
+			if (net->hooks.ordered != NULL && orders != 0)
+				net->hooks.ordered(net->hooks.context, kind, i, orders);
 			due = mapper_agent_due(agent);
 			if (due <= net->now && mapper_agent_poll(agent, net->now, &report))
 				net_send(net, (struct topology_port){kind, i, report.port},
