@@ -206,7 +206,76 @@ void virtual_look_ahead(struct virtual_fabric *fabric)
 		first_step(fabric, list_at(ahead, ahead->count - 1));
 }
 
-/* What arrives so many places after what arrives now, or last of all. */
+/* What arrives so many places after what arrives now. */
+INLINE struct virtual_ahead_arrival *arrival_at(struct virtual_fabric *fabric, uint32_t places)
+{
+	uint32_t place = event_lane_place(&fabric->events->lane[VIRTUAL_LANE_SWITCH], places);
+
+	return &fabric->ahead.arrival[place % VIRTUAL_AHEAD_ARRIVALS];
+}
+
+/* The packet and the switch. */
+INLINE void first_arrival(struct virtual_fabric *fabric, uint32_t places)
+{
+	const struct event_queue *events = fabric->events;
+	uint64_t number = event_lane_at(&events->lane[VIRTUAL_LANE_SWITCH], places);
+	uint32_t order = event_key_order(events, number), at = VIRTUAL_DEVICE(order);
+	struct virtual_ahead_arrival *arrival = arrival_at(fabric, places);
+
+	arrival->packet = &fabric->pool.packet[event_key_item(events, number)];
+	arrival->sw = fabric->sw[at];
+	arrival->channel = virtual_switch_channel(fabric, at, 0);
+	arrival->input = VIRTUAL_PORT(order);
+	fetch(arrival->packet);
+	fetch(arrival->sw);
+}
+
+/* The input, and what the packet says: its entry in the table. */
+INLINE void second_arrival(const struct virtual_ahead_arrival *arrival)
+{
+	const struct weft_packet *packet = arrival->packet;
+	const struct switch_port *port;
+
+	if (packet == NULL)
+		return;
+	port = &arrival->sw->port[arrival->input];
+	fetch(port);
+	fetch(&port->link.rx);
+	fetch(packet->route_length != 0 ? &packet->route[packet->cursor]
+					: &arrival->sw->table_port[packet->destination]);
+}
+
+/* Where the packet goes: the output, and the queue in which it may have to wait. */
+INLINE void third_arrival(const struct virtual_ahead_arrival *arrival)
+{
+	const struct weft_packet *packet = arrival->packet;
+	const struct weft_switch *sw = arrival->sw;
+	unsigned output = SWITCH_PORT_NONE;
+
+	if (packet == NULL)
+		return;
+	if (packet->route_length != 0)
+		output = packet->route[packet->cursor] & ROUTE_PORT_MASK;
+	else if (packet->destination < sw->table_hosts)
+		output = sw->table_port[packet->destination];
+	if (output >= sw->ports)
+		return;
+	fetch(&arrival->channel[output]);
+	fetch(&sw->port[output]);
+	fetch(&sw->port[output].link.tx);
+	fetch_queue(sw, output, arrival->input);
+}
+
+void virtual_look_ahead_switch(struct virtual_fabric *fabric)
+{
+	const struct event_lane *lane = &fabric->events->lane[VIRTUAL_LANE_SWITCH];
+
+	if (__builtin_expect(event_lane_count(lane) >= 3 * ARRIVALS_STEP, 1))
+		first_arrival(fabric, 3 * ARRIVALS_STEP);
+	second_arrival(arrival_at(fabric, 2 * ARRIVALS_STEP));
+	third_arrival(arrival_at(fabric, ARRIVALS_STEP));
+}
+
 struct arrival {
 	uint32_t order;
 	const struct weft_packet *packet;
@@ -219,57 +288,6 @@ INLINE struct arrival arrival(
 
 	return (struct arrival){event_key_order(fabric->events, number),
 		&fabric->pool.packet[event_key_item(fabric->events, number)]};
-}
-
-/* The packet and the port. */
-INLINE void first_arrival(const struct virtual_fabric *fabric, struct arrival arrival)
-{
-	const struct weft_switch *sw = fabric->sw[VIRTUAL_DEVICE(arrival.order)];
-	const struct switch_port *port = &sw->port[VIRTUAL_PORT(arrival.order)];
-
-	fetch(arrival.packet);
-	fetch(port);
-	fetch(&port->link.rx);
-}
-
-/* What the packet says: its entry in the table. */
-INLINE void second_arrival(const struct virtual_fabric *fabric, struct arrival arrival)
-{
-	const struct weft_switch *sw = fabric->sw[VIRTUAL_DEVICE(arrival.order)];
-	const struct weft_packet *packet = arrival.packet;
-
-	fetch(packet->route_length != 0 ? &packet->route[packet->cursor]
-					: &sw->table_port[packet->destination]);
-}
-
-/* Where the packet goes: the output, and the queue in which it may have to wait. */
-INLINE void third_arrival(const struct virtual_fabric *fabric, struct arrival arrival)
-{
-	const struct weft_packet *packet = arrival.packet;
-	uint32_t at = VIRTUAL_DEVICE(arrival.order);
-	const struct weft_switch *sw = fabric->sw[at];
-	unsigned output = SWITCH_PORT_NONE;
-
-	if (packet->route_length != 0)
-		output = packet->route[packet->cursor] & ROUTE_PORT_MASK;
-	else if (packet->destination < sw->table_hosts)
-		output = sw->table_port[packet->destination];
-	if (output >= sw->ports)
-		return;
-	fetch(virtual_switch_channel(fabric, at, output));
-	fetch(&sw->port[output]);
-	fetch(&sw->port[output].link.tx);
-	fetch_queue(sw, output, VIRTUAL_PORT(arrival.order));
-}
-
-void virtual_look_ahead_switch(struct virtual_fabric *fabric)
-{
-	struct arrival next = arrival(fabric, VIRTUAL_LANE_SWITCH, 4 * ARRIVALS_STEP);
-
-	fetch(fabric->sw[VIRTUAL_DEVICE(next.order)]);
-	first_arrival(fabric, arrival(fabric, VIRTUAL_LANE_SWITCH, 3 * ARRIVALS_STEP));
-	second_arrival(fabric, arrival(fabric, VIRTUAL_LANE_SWITCH, 2 * ARRIVALS_STEP));
-	third_arrival(fabric, arrival(fabric, VIRTUAL_LANE_SWITCH, ARRIVALS_STEP));
 }
 
 /* What arrives at a host needs the packet's origin and what is known of its sender. */

@@ -114,9 +114,20 @@ struct virtual_ahead_list {
 	uint32_t order[VIRTUAL_AHEAD_KINDS][EVENT_SORT_FEW];
 };
 
+/* An arrival to come at a switch. */
+struct virtual_ahead_arrival {
+	const struct weft_packet *packet; /* NULL: unknown */
+	const struct weft_switch *sw;
+	const struct virtual_channel *channel; /* the switch's first */
+	uint32_t input;
+};
+
+#define VIRTUAL_AHEAD_ARRIVALS 16u /* a power of two */
+
 struct virtual_ahead {
 	unsigned first, count; /* in use */
 	struct virtual_ahead_list list[VIRTUAL_AHEAD_LISTS];
+	struct virtual_ahead_arrival arrival[VIRTUAL_AHEAD_ARRIVALS]; /* by place in the lane */
 };
 
 struct virtual_totals {

@@ -75,6 +75,18 @@ static inline void event_lane_drop(struct event_lane *lane)
 	lane->first = (lane->first + 1) & lane->mask;
 }
 
+/* For a look ahead, once something was taken: the place of what comes so many places after it. */
+static inline uint32_t event_lane_place(const struct event_lane *lane, uint32_t places)
+{
+	return (lane->first + places - 1) & lane->mask;
+}
+
+/* What is there, if the lane has as many. */
+static inline uint64_t event_lane_at(const struct event_lane *lane, uint32_t places)
+{
+	return lane->number[event_lane_place(lane, places)];
+}
+
 /* For a look ahead, once something was taken: the one that comes so many places after the one that
  * was taken last; the last one, which may be that one, if there are fewer. */
 static inline uint64_t event_lane_ahead(const struct event_lane *lane, uint32_t places)
