@@ -163,22 +163,16 @@ static int list_devices(struct fabric_control *control, struct fault *fault)
 	return 0;
 }
 
-static int open_expected(const char *spec, struct topology **expect, struct fault *fault)
-{
-	if (spec == NULL)
-		return 0;
-	*expect = topology_is_generated(spec) ? topology_generate(spec, fault)
-					      : topology_load(spec, fault);
-	return *expect == NULL ? -EINVAL : 0;
-}
-
 /* What the file names beside itself. 'key' stays as it is without one, '*expect' likewise. */
 static int open_files(const struct run_config_mapper *mapper, struct fabric_key *key,
 	struct topology **expect, struct fault *fault)
 {
 	int result = mapper->key == NULL ? 0 : fabric_key_load(key, mapper->key, fault);
 
-	return result == 0 ? open_expected(mapper->expect, expect, fault) : result;
+	if (result < 0 || mapper->expect == NULL)
+		return result;
+	*expect = topology_open(mapper->expect, fault);
+	return *expect == NULL ? -EINVAL : 0;
 }
 
 int real_fabric_check(const struct run_config *run, struct fault *fault)

@@ -175,17 +175,6 @@ int table_image_of_switch(
 	return 0;
 }
 
-/* Ports and in-transit marks, and the host's element at the end. */
-static bool is_route(const uint8_t *element, unsigned length)
-{
-	if (length == 0 || length > FRAME_ROUTE_MAX || element[length - 1] != ROUTE_TYPE_HOST)
-		return false;
-	for (unsigned i = 0; i + 1 < length; i++)
-		if ((element[i] & ROUTE_PORT_BIT) == 0 && element[i] != ROUTE_TYPE_ITB)
-			return false;
-	return true;
-}
-
 /* The bytes of one destination's routes, or of a run of 'run' that are reached by table; 0 if they
  * are bad. */
 static uint32_t check_routes(const uint8_t *at, uint32_t left, bool parts, uint32_t *run)
@@ -206,7 +195,7 @@ static uint32_t check_routes(const uint8_t *at, uint32_t left, bool parts, uint3
 	for (unsigned i = 0; i < at[0]; i++) {
 		used += parts;
 		if (left <= used || left - used - 1 < at[used] ||
-			!is_route(at + used + 1, at[used]))
+			!frame_is_host_route(at + used + 1, at[used]))
 			return 0;
 		used += 1u + at[used];
 	}

@@ -35,16 +35,6 @@ void nic_routes_destroy(struct nic_routes *routes)
 	free(routes);
 }
 
-static bool is_route(const uint8_t *elements, unsigned length)
-{
-	if (length == 0 || length > FRAME_ROUTE_MAX || elements[length - 1] != ROUTE_TYPE_HOST)
-		return false;
-	for (unsigned i = 0; i + 1 < length; i++)
-		if ((elements[i] & ROUTE_PORT_BIT) == 0 && elements[i] != ROUTE_TYPE_ITB)
-			return false;
-	return true;
-}
-
 /* Room for one more offset and 'more' bytes. */
 static int make_room(struct nic_routes *routes, uint32_t more)
 {
@@ -74,7 +64,7 @@ int nic_routes_add(
 {
 	struct nic_route_set *set;
 
-	if (destination >= routes->hosts || !is_route(elements, length))
+	if (destination >= routes->hosts || !frame_is_host_route(elements, length))
 		return -EINVAL;
 	set = &routes->to[destination];
 	if (set->by_table || (set->count > 0 && set->first + set->count != routes->routes))

@@ -144,3 +144,13 @@ unsigned frame_build(uint8_t *frame, const struct frame_fields *fields)
 	}
 	return bytes;
 }
+
+bool frame_is_host_route(const uint8_t *element, unsigned length)
+{
+	if (length == 0 || length > FRAME_ROUTE_MAX || element[length - 1] != ROUTE_TYPE_HOST)
+		return false;
+	for (unsigned i = 0; i + 1 < length; i++)
+		if ((element[i] & ROUTE_PORT_BIT) == 0 && element[i] != ROUTE_TYPE_ITB)
+			return false;
+	return true;
+}

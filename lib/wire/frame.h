@@ -113,6 +113,10 @@ const char *frame_fault_name(enum frame_fault fault);
 /* "data", "credit", …; "unknown" for anything else. */
 const char *frame_kind_name(unsigned kind);
 
+/* A source route from a host to a host: ports and in-transit marks, at most FRAME_ROUTE_MAX with
+ * the element ROUTE_TYPE_HOST, which is the last. */
+bool frame_is_host_route(const uint8_t *element, unsigned length);
+
 static inline struct frame_header *frame_header(uint8_t *frame)
 {
 	return (struct frame_header *)(void *)(frame + FRAME_HEADER_OFFSET);

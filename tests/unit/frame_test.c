@@ -337,6 +337,25 @@ static void blocks_are_those_of_64_bytes_rounded_up(void **state)
 	assert_int_equal(frame_blocks(FRAME_BYTES_MAX), (FRAME_BYTES_MAX + 63) / 64);
 }
 
+static void a_host_route_is_ports_and_transits_and_one_host_at_the_end(void **state)
+{
+	static const uint8_t good[] = {0x81, ROUTE_TYPE_ITB, 0xC2, ROUTE_TYPE_HOST},
+			     early[] = {0x81, ROUTE_TYPE_HOST, 0x82, ROUTE_TYPE_HOST},
+			     agent[] = {0x81, ROUTE_TYPE_AGENT, ROUTE_TYPE_HOST};
+	uint8_t longest[FRAME_ROUTE_MAX + 1];
+
+	assert_true(frame_is_host_route(good, 4));
+	assert_true(frame_is_host_route(good + 3, 1));
+	assert_false(frame_is_host_route(good, 3));
+	assert_false(frame_is_host_route(good, 0));
+	assert_false(frame_is_host_route(early, 4));
+	assert_false(frame_is_host_route(agent, 3));
+	memset(longest, ROUTE_PORT_BIT, sizeof(longest));
+	longest[FRAME_ROUTE_MAX] = ROUTE_TYPE_HOST;
+	assert_false(frame_is_host_route(longest, FRAME_ROUTE_MAX + 1));
+	assert_true(frame_is_host_route(longest + 1, FRAME_ROUTE_MAX));
+}
+
 static void every_fault_and_every_kind_has_its_own_name(void **state)
 {
 	for (unsigned i = 0; i < FRAME_FAULT_COUNT; i++)
@@ -369,6 +388,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(updating_the_mutable_bytes_equals_building_anew),
 	cmocka_unit_test(damage_before_an_update_is_still_seen_after_it),
 	cmocka_unit_test(blocks_are_those_of_64_bytes_rounded_up),
+	cmocka_unit_test(a_host_route_is_ports_and_transits_and_one_host_at_the_end),
 	cmocka_unit_test(every_fault_and_every_kind_has_its_own_name),
 };
 
