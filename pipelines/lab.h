@@ -23,3 +23,6 @@ struct lab {
 /* 'run_dir' NULL: /run/weft/NAME. 0, or -errno and fault. */
 int lab_open(struct lab *lab, const char *path, const char *run_dir, struct fault *fault);
 void lab_close(struct lab *lab);
+
+/* Says on standard error that there is no fabric key, if a mapper finds the routes. */
+void lab_warn_without_key(const struct lab *lab, const char *program);

@@ -138,17 +138,6 @@ static int choose_mapper(struct lab_process *process, struct fault *fault)
 	return result == 0 ? real_fabric_check(&process->lab.config->run, fault) : result;
 }
 
-static void warn_without_key(const struct lab_process *process)
-{
-	const struct run_config_mapper *mapper = &process->lab.config->run.mapper;
-
-	if (mapper->routes == RUN_ROUTES_MAPPER && mapper->key == NULL)
-		fprintf(stderr,
-			"%s: warning: there is no fabric key: whoever can send frames to this "
-			"fabric can change its routes (mapper.key, docs/mapper.md)\n",
-			process->options->program);
-}
-
 static int open_lab(struct lab_process *process, struct fault *fault)
 {
 	const struct lab_process_options *options = process->options;
@@ -288,7 +277,7 @@ static int run_with_eal(struct lab_process *process, struct fault *fault)
 	};
 	int result;
 
-	warn_without_key(process);
+	lab_warn_without_key(&process->lab, process->options->program);
 	limit_cores(process->lab.config->cores);
 	result = start_eal(process, &eal, fault);
 	if (result < 0)

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "lab_control.h"
-#include "lab_mapping.h"
+#include "lab_wait.h"
 #include "run_config_json.h"
 #include "run_result.h"
 
@@ -218,49 +218,6 @@ static int collect_drained(struct lab_run *run, struct fault *fault)
 	return result;
 }
 
-/* --- routes --- */
-
-/* 1: the mapper has done its work on all that are there; 0: not yet, and why. */
-static int is_mapped(struct lab_run *run, struct fault *fault)
-{
-	json_t *mapping = lab_mapping_create();
-	int result = 0;
-
-	for (unsigned i = 0; i < run->state.processes && result == 0; i++) {
-		if (is_gone(run, i))
-			continue;
-		result = lab_mapping_add(mapping, &run->connection[i], &run->state.process[i],
-			run->state.dir, fault);
-		if (result < 0 && is_gone(run, i))
-			result = 0;
-	}
-	if (result == 0)
-		result = lab_mapping_done(mapping, !partial(run) && !is_any_gone(run), fault);
-	json_decref(mapping);
-	return result;
-}
-
-/* What is sent before there are routes waits, and would be measured. */
-static int wait_mapped(struct lab_run *run, struct fault *fault)
-{
-	struct fault why;
-	int done = 0;
-
-	if (run->lab.config->run.mapper.routes == RUN_ROUTES_STATIC)
-		return 0;
-	for (int waited = 0; (done = is_mapped(run, &why)) == 0; waited += STEP_MS) {
-		if (lab_interrupted())
-			return fault_set(fault, EINTR, "interrupted");
-		if (waited >= MAP_MS)
-			return fault_set(fault, ETIMEDOUT,
-				"after %d ms not every device has routes: %s", MAP_MS, why.text);
-		sleep_ms(STEP_MS);
-	}
-	if (done < 0)
-		*fault = why;
-	return done < 0 ? done : 0;
-}
-
 /* --- the run --- */
 
 static int send_traffic(struct lab_run *run, weft_time duration, struct fault *fault)
@@ -284,12 +241,14 @@ static int measure(struct lab_run *run, struct fault *fault)
 	weft_time duration = run->arguments->duration_ps != WEFT_TIME_NEVER
 				     ? run->arguments->duration_ps
 				     : run->lab.config->run.measure.duration_ps;
+	char mapper[TOPOLOGY_NAME_MAX];
 	int result;
 
 	if (run->lab.config->run.traffic.count == 0)
 		return fault_set(
 			fault, EINVAL, "%s: it has no 'traffic' to be sent", run->lab.path);
-	result = wait_mapped(run, fault);
+	/* What is sent before there are routes waits, and would be measured. */
+	result = lab_wait_mapped(&run->lab, &run->state, true, MAP_MS, mapper, fault);
 	if (result == 0)
 		result = collect_before(run, fault);
 	if (result == 0)

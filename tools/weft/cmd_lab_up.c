@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lab_mapping.h"
 #include "lab_spawn.h"
 #include "lab_veth.h"
+#include "lab_wait.h"
 
 #define STEP_MS   20
 #define LOG_LINES 10
@@ -368,61 +368,20 @@ static int wait_ready(struct up *up, uint64_t deadline, struct fault *fault)
 	return missing;
 }
 
-static int ask_mapping(const struct up *up, json_t *mapping, struct fault *fault)
-{
-	int result = 0;
-
-	for (unsigned i = 0; i < up->state.processes && result == 0; i++) {
-		const struct lab_record *record = &up->state.process[i];
-		struct lab_connection connection;
-
-		result = lab_connect(&connection, record->prefix, fault);
-		if (result < 0)
-			break;
-		result = lab_mapping_add(mapping, &connection, record, up->state.dir, fault);
-		lab_disconnect(&connection);
-	}
-	return result;
-}
-
-/* 1: every device has routes; 0: not yet, and why. */
-static int is_mapped(struct up *up, struct fault *fault)
-{
-	json_t *mapping = lab_mapping_create(), *leader;
-	int result = ask_mapping(up, mapping, fault);
-
-	if (result == 0) {
-		result = lab_mapping_done(
-			mapping, up->state.processes == up->lab.plan->processes, fault);
-		leader = lab_mapping_leader(mapping);
-		snprintf(up->mapper, sizeof(up->mapper), "%s",
-			leader != NULL ? json_string_value(json_object_get(leader, "host")) : "");
-	}
-	json_decref(mapping);
-	return result;
-}
-
 static int wait_mapped(struct up *up, uint64_t deadline, struct fault *fault)
 {
+	uint64_t now = now_ms();
 	struct fault why;
-	int done;
+	int result = lab_wait_mapped(
+		&up->lab, &up->state, false, deadline > now ? deadline - now : 0, up->mapper, &why);
 
-	if (up->lab.config->run.mapper.routes == RUN_ROUTES_STATIC)
-		return 0;
-	while ((done = is_mapped(up, &why)) == 0) {
-		if (lab_interrupted())
-			return fault_set(fault, EINTR, "interrupted");
-		if (now_ms() > deadline)
-			return fault_set(fault, ETIMEDOUT,
-				"after %" PRIu64
-				" ms not every device has routes: %s; --wait gives "
-				"the mapper longer",
-				up->arguments->wait_ps / PS_PER_MS, why.text);
-		sleep_step();
-	}
-	if (done < 0)
+	if (result == -ETIMEDOUT)
+		return fault_set(fault, ETIMEDOUT,
+			"after %" PRIu64 " ms %s; --wait gives the mapper longer",
+			up->arguments->wait_ps / PS_PER_MS, why.text);
+	if (result < 0)
 		*fault = why;
-	return done < 0 ? done : 0;
+	return result;
 }
 
 static int wait_whole(struct up *up, struct fault *fault)
@@ -500,17 +459,6 @@ static int bring_back(struct up *up, struct fault *fault)
 			   : result;
 }
 
-static void warn_of_no_key(const struct up *up)
-{
-	const struct run_config_mapper *mapper = &up->lab.config->run.mapper;
-
-	if (mapper->routes == RUN_ROUTES_MAPPER && mapper->key == NULL)
-		fprintf(stderr,
-			"weft lab up: warning: lab %s has no fabric key (mapper.key): whoever can "
-			"send into a port can be the mapper\n",
-			up->lab.plan->lab);
-}
-
 enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 {
 	struct up up = {.arguments = arguments};
@@ -533,7 +481,7 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 			now_ms() - began);
 	else if (result == 0) {
 		print_summary(&up, now_ms() - began);
-		warn_of_no_key(&up);
+		lab_warn_without_key(&up.lab, "weft lab up");
 	}
 	free(up.ready);
 	lab_state_free(&up.state);
