@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "link_hold.h"
 #include "mapper_agent.h"
 
 const char *discovery_finding_name(enum discovery_finding_kind kind)
@@ -164,8 +165,9 @@ static bool poll_retries(struct discovery *discovery, weft_time now, struct mapp
 	return false;
 }
 
-/* A place that is worth a probe now: its device is present and near enough, and nobody asks. */
-static bool is_worthwhile(struct discovery *discovery, struct discovery_place place)
+/* A place that is worth a probe now: its device is present and near enough, nobody asks, and it is
+ * not held. */
+static bool is_worthwhile(struct discovery *discovery, struct discovery_place place, weft_time now)
 {
 	const struct map_device *device = &discovery->map->device[place.device];
 
@@ -175,6 +177,8 @@ static bool is_worthwhile(struct discovery *discovery, struct discovery_place pl
 	if (device->facts.kind != 0 && place.device != 0)
 		return false;
 	if (!place.again && device->port[place.port].state == MAP_LINKED)
+		return false;
+	if (link_is_held(&device->port[place.port], now))
 		return false;
 	/* Ports, the next one, the element; and as much for the way back. */
 	if (device->depth + 2 <= FRAME_ROUTE_MAX && device->depth + 2 <= MAPPER_BACK_MAX)
@@ -198,7 +202,7 @@ static bool poll_queue(struct discovery *discovery, weft_time now, struct mapper
 		struct discovery_place place = discovery->queue[discovery->head++];
 		struct discovery_probe *probe;
 
-		if (!is_worthwhile(discovery, place))
+		if (!is_worthwhile(discovery, place, now))
 			continue;
 		probe = free_probe(discovery);
 		*probe = (struct discovery_probe){.device = place.device,

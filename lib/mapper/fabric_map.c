@@ -85,6 +85,13 @@ uint32_t fabric_map_add(struct fabric_map *map, uint64_t id, const struct mapper
 	return at;
 }
 
+static void link_to(struct map_port *port, uint32_t peer, uint8_t peer_port)
+{
+	port->state = MAP_LINKED;
+	port->peer = peer;
+	port->peer_port = peer_port;
+}
+
 void fabric_map_connect(
 	struct fabric_map *map, uint32_t a, uint8_t port_a, uint32_t b, uint8_t port_b)
 {
@@ -92,8 +99,8 @@ void fabric_map_connect(
 
 	if (port->state == MAP_LINKED && port->peer == b && port->peer_port == port_b)
 		return;
-	map->device[a].port[port_a] = (struct map_port){MAP_LINKED, port_b, b};
-	map->device[b].port[port_b] = (struct map_port){MAP_LINKED, port_a, a};
+	link_to(&map->device[a].port[port_a], b, port_b);
+	link_to(&map->device[b].port[port_b], a, port_a);
 	map->changes++;
 }
 

@@ -9,6 +9,8 @@
 #include "mapper_plan.h"
 #include "rng.h"
 
+#define HOLD_MIN_PS PS_PER_MS
+
 static int init_map(struct mapper *mapper)
 {
 	const struct mapper_agent_config *own = &mapper->agent->config;
@@ -45,7 +47,10 @@ int mapper_init(struct mapper *mapper, const struct mapper_config *config,
 		.state = MAPPER_LISTENING,
 		.state_since = now,
 		.root = config->options.root,
-		.read_at = UINT64_MAX};
+		.read_at = UINT64_MAX,
+		.hold = {.shortest_ps =
+				 config->gather_ps > HOLD_MIN_PS ? config->gather_ps : HOLD_MIN_PS,
+			.next = WEFT_TIME_NEVER}};
 	discovery.priority = distribution.priority = agent->config.priority;
 	discovery.session = distribution.session = config->session;
 	result = init_map(mapper);
@@ -205,6 +210,7 @@ static void link_changed(struct mapper *mapper, uint32_t at, uint8_t port, bool 
 
 	device->facts.linked &= ~((uint64_t)1 << port);
 	device->facts.linked |= (uint64_t)up << port;
+	link_hold_note(&mapper->hold, &device->port[port], up, now);
 	if (up) {
 		/* Again: the report that it went down may have been overtaken. */
 		discovery_ask(&mapper->discovery, at, port, true);
@@ -270,11 +276,30 @@ static void heed_pause(struct mapper *mapper, uint32_t at)
 		mapper->stale = true;
 }
 
-static enum mapper_refusal on_reply(struct mapper *mapper, const struct mapper_message *message)
+/* What a reply tells of links before their reports do. */
+static void note_links(struct mapper *mapper, uint32_t at, uint64_t before, weft_time now)
 {
-	enum mapper_refusal refusal = discovery_on_reply(&mapper->discovery, message);
-	uint32_t at = fabric_map_find(&mapper->map, message->sender);
+	const struct map_device *device = &mapper->map.device[at];
+	uint64_t changed = device->facts.linked ^ before;
 
+	for (; changed != 0; changed &= changed - 1) {
+		unsigned port = (unsigned)__builtin_ctzll(changed);
+
+		link_hold_note(&mapper->hold, &device->port[port],
+			(device->facts.linked >> port & 1) != 0, now);
+	}
+}
+
+static enum mapper_refusal on_reply(
+	struct mapper *mapper, const struct mapper_message *message, weft_time now)
+{
+	uint32_t known = fabric_map_find(&mapper->map, message->sender), at;
+	uint64_t before = known == MAP_NONE ? 0 : mapper->map.device[known].facts.linked;
+	enum mapper_refusal refusal = discovery_on_reply(&mapper->discovery, message);
+
+	at = fabric_map_find(&mapper->map, message->sender);
+	if (known != MAP_NONE)
+		note_links(mapper, known, before, now);
 	if (refusal == MAPPER_REFUSED_NONE && at != MAP_NONE)
 		heed_pause(mapper, at);
 	return refusal;
@@ -304,7 +329,7 @@ void mapper_receive(struct mapper *mapper, weft_time now, const uint8_t *data, u
 		refusal = admit(mapper, &message, &at);
 	if (refusal == MAPPER_REFUSED_NONE) {
 		if (message.type == MAPPER_REPLY)
-			refusal = on_reply(mapper, &message);
+			refusal = on_reply(mapper, &message, now);
 		else if (message.type == MAPPER_STATUS)
 			on_status(mapper, at, &message.status, now);
 		else if (message.type == MAPPER_IMAGE)
@@ -472,10 +497,15 @@ static void sweep(struct mapper *mapper, weft_time now)
 
 static void watch_self(struct mapper *mapper, weft_time now)
 {
+	uint32_t device;
+	uint8_t port;
+
 	if (mapper->agent->linked != mapper->map.device[0].facts.linked)
 		link_changed(mapper, 0, 0, mapper->agent->linked != 0, now);
 	if (has_to_reclaim(mapper))
 		reclaim(mapper);
+	while (link_hold_next(&mapper->hold, &mapper->map, now, &device, &port))
+		discovery_ask(&mapper->discovery, device, port, false);
 	if (mapper->state == MAPPER_LEADING && now >= mapper->sweep_at &&
 		discovery_done(&mapper->discovery))
 		sweep(mapper, now);
@@ -546,6 +576,7 @@ weft_time mapper_due(const struct mapper *mapper, weft_time now)
 		(mapper->state == MAPPER_DISTRIBUTING && distribution_done(&mapper->distribution)))
 		return now;
 	due = earlier(mapper->beat_at, discovery_due(&mapper->discovery));
+	due = earlier(due, mapper->hold.next);
 	if (mapper->state == MAPPER_LEADING && discovery_done(&mapper->discovery))
 		due = earlier(due, mapper->sweep_at);
 	due = earlier(due, distribution_due(&mapper->distribution, now));

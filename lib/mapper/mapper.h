@@ -20,6 +20,7 @@
 #include "discovery.h"
 #include "distribution.h"
 #include "image_reading.h"
+#include "link_hold.h"
 #include "live_check.h"
 #include "mapper_agent.h"
 #include "queuing.h"
@@ -106,6 +107,7 @@ struct mapper {
 	struct discovery discovery;
 	struct distribution distribution;
 	struct image_reading reading;
+	struct link_hold hold;
 	uint64_t read_at;     /* computed, when images were read last */
 	bool reads;           /* images are being read */
 	uint64_t computed;    /* map.changes of the last routes */

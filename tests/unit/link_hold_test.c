@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* A cable that goes and comes all the time is left alone, and all others are not. */
+
+#include "mapper_fabric.h"
+#include "networks.h"
+
+#define A_WHILE  (150 * PS_PER_MS)
+#define SHORTEST PS_PER_MS /* of mapper_usual() */
+
+static void run(struct mapper_fabric *fabric, weft_time time)
+{
+	net_run(&fabric->net, fabric->net.now + time);
+}
+
+static uint32_t cable_between(const struct topology *topology, uint32_t a, uint32_t b)
+{
+	for (uint32_t i = 0; i < topology->links; i++) {
+		struct topology_port from = topology->link_at[i].a, to = topology->link_at[i].b;
+
+		if (from.kind == DEVICE_SWITCH && to.kind == DEVICE_SWITCH &&
+			((from.device == a && to.device == b) ||
+				(from.device == b && to.device == a)))
+			return i;
+	}
+	fail_msg("no cable between %u and %u", a, b);
+	return 0;
+}
+
+/* Host 0 is the only candidate, and all is done. */
+static struct mapper *start(struct mapper_fabric *fabric, const struct topology *topology)
+{
+	struct mapper_config config = mapper_usual("ud", true);
+
+	fabric_start(fabric, topology, &config, 1);
+	for (uint32_t i = 1; i < topology->hosts; i++)
+		fabric->mapper[i].config.listen_ps = 1000 * PS_PER_S;
+	run(fabric, A_WHILE);
+	fabric_assert_works(fabric);
+	return &fabric->mapper[0];
+}
+
+static void end(struct mapper_fabric *fabric)
+{
+	struct topology *topology = (struct topology *)(uintptr_t)fabric->net.topology;
+
+	fabric_end(fabric);
+	topology_destroy(topology);
+}
+
+static void flap(struct mapper_fabric *fabric, uint32_t link, weft_time half)
+{
+	net_cut_link(&fabric->net, link, true);
+	run(fabric, half);
+	net_cut_link(&fabric->net, link, false);
+	run(fabric, half);
+}
+
+static const struct map_port *port_at(const struct mapper_fabric *fabric, uint32_t link)
+{
+	const struct topology_port at = fabric->net.topology->link_at[link].a;
+	const struct fabric_map *map = &fabric->mapper[0].map;
+
+	return &map->device[fabric_map_find(map, net_id(at.kind, at.device))].port[at.port];
+}
+
+/* It is up for long enough to be found, and too short for anything else. */
+static void a_cable_that_flaps_does_not_keep_others_from_being_mapped_around(void **state)
+{
+	struct topology *topology = network_torus(3, 1);
+	struct mapper_fabric fabric;
+	struct mapper *mapper = start(&fabric, topology);
+	uint32_t flapping = cable_between(topology, 1, 2);
+	uint64_t maps = mapper->counters.maps;
+
+	mapper->config.gather_ps = 3 * PS_PER_MS;
+	net_cut_link(&fabric.net, cable_between(topology, 0, 3), true);
+	for (unsigned i = 0; i < 40; i++)
+		flap(&fabric, flapping, PS_PER_MS);
+	assert_true(mapper->counters.maps > maps);
+	assert_true(mapper->counters.maps - maps < 6);
+	net_cut_link(&fabric.net, flapping, true);
+	fabric_assert_works(&fabric);
+	net_cut_link(&fabric.net, flapping, false);
+	run(&fabric, SHORTEST * LINK_HOLD_FORGET / 2 + A_WHILE);
+	assert_int_equal(port_at(&fabric, flapping)->state, MAP_LINKED);
+	fabric_assert_works(&fabric);
+	end(&fabric);
+}
+
+static void each_time_it_is_held_for_twice_as_long(void **state)
+{
+	struct topology *topology = network_torus(3, 1);
+	struct mapper_fabric fabric;
+	uint32_t flapping = cable_between(topology, 1, 2);
+	weft_time hold = 0;
+
+	start(&fabric, topology);
+	for (unsigned i = 0; i < 16; i++) {
+		net_cut_link(&fabric.net, flapping, true);
+		run(&fabric, PS_PER_MS);
+		net_cut_link(&fabric.net, flapping, false);
+		if (hold > 0) {
+			run(&fabric, hold);
+			assert_int_equal(port_at(&fabric, flapping)->state, MAP_EMPTY);
+		}
+		run(&fabric, PS_PER_MS);
+		assert_int_equal(port_at(&fabric, flapping)->state, MAP_LINKED);
+		if (i == 0)
+			hold = SHORTEST;
+		else if (i < LINK_HOLD_DOWNS_MAX - 1)
+			hold *= 2;
+	}
+	end(&fabric);
+}
+
+/* Sweeps and what its neighbours answer are no way round that. */
+static void nobody_asks_about_it_meanwhile(void **state)
+{
+	struct topology *topology = network_torus(3, 1);
+	struct mapper_fabric fabric;
+	uint32_t flapping = cable_between(topology, 1, 2);
+
+	start(&fabric, topology);
+	for (unsigned i = 0; i < 16; i++)
+		flap(&fabric, flapping, PS_PER_MS);
+	for (unsigned i = 0; i < 10; i++) {
+		run(&fabric, fabric.config.sweep_ps);
+		assert_int_equal(port_at(&fabric, flapping)->state, MAP_EMPTY);
+	}
+	end(&fabric);
+}
+
+static bool loses_reports(void *context, uint32_t link, const uint8_t *data)
+{
+	return data[frame_payload_offset(frame_header_const(data))] == MAPPER_REPORT;
+}
+
+/* Both ends' switches, as a sweep does. */
+static void ask_ends(struct mapper_fabric *fabric)
+{
+	struct mapper *mapper = &fabric->mapper[0];
+
+	for (uint32_t number = 1; number <= 2; number++) {
+		uint32_t at = fabric_map_find(&mapper->map, net_id(DEVICE_SWITCH, number));
+		const struct map_device *device = &mapper->map.device[at];
+
+		discovery_ask(&mapper->discovery, device->parent, device->parent_port, true);
+	}
+	run(fabric, PS_PER_MS);
+}
+
+static void what_only_answers_tell_of_counts_too(void **state)
+{
+	struct topology *topology = network_torus(3, 1);
+	struct mapper_fabric fabric;
+	uint32_t flapping = cable_between(topology, 1, 2);
+
+	start(&fabric, topology);
+	fabric.net.hooks.loses = loses_reports;
+	for (unsigned i = 0; i < 6; i++) {
+		net_cut_link(&fabric.net, flapping, true);
+		ask_ends(&fabric);
+		assert_int_equal(port_at(&fabric, flapping)->state, MAP_EMPTY);
+		net_cut_link(&fabric.net, flapping, false);
+		ask_ends(&fabric);
+	}
+	assert_int_equal(port_at(&fabric, flapping)->state, MAP_EMPTY);
+	end(&fabric);
+}
+
+static void what_was_long_ago_is_forgotten(void **state)
+{
+	struct topology *topology = network_torus(3, 1);
+	struct mapper_fabric fabric;
+	uint32_t flapping = cable_between(topology, 1, 2);
+
+	start(&fabric, topology);
+	for (unsigned i = 0; i < 16; i++)
+		flap(&fabric, flapping, PS_PER_MS);
+	run(&fabric, SHORTEST * LINK_HOLD_FORGET + PS_PER_MS);
+	flap(&fabric, flapping, PS_PER_MS);
+	assert_int_equal(port_at(&fabric, flapping)->state, MAP_LINKED);
+	end(&fabric);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_cable_that_flaps_does_not_keep_others_from_being_mapped_around),
+	cmocka_unit_test(each_time_it_is_held_for_twice_as_long),
+	cmocka_unit_test(nobody_asks_about_it_meanwhile),
+	cmocka_unit_test(what_only_answers_tell_of_counts_too),
+	cmocka_unit_test(what_was_long_ago_is_forgotten),
+};
+
+UNIT_MAIN(tests)
