@@ -43,15 +43,15 @@ static json_t *agent_status(const struct control_plane *plane, const struct cont
 
 	if (agent->followed != 0)
 		control_plane_name_of(plane, agent->followed, follows);
-	return json_pack("{s:s, s:s, s:I, s:I, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "device",
-		device->name, "follows", follows, "epoch", (json_int_t)agent->epoch, "number",
-		(json_int_t)agent->number, "paused", agent->paused, "tables_refused",
+	return json_pack("{s:s, s:s, s:I, s:I, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"device", device->name, "follows", follows, "epoch", (json_int_t)agent->epoch,
+		"number", (json_int_t)agent->number, "paused", agent->paused, "tables_refused",
 		device_control_has_refused(device->control), "linked", ports_of(agent->linked),
 		"refused", refused(agent->refused), "dropped_up",
 		number(device_control_dropped_up(device->control)), "dropped_down",
 		number(device_control_dropped_down(device->control)), "commits_refused",
 		number(device_control_refusals(device->control)), "tables_without_memory",
-		number(device->not_tables));
+		number(device->not_tables), "pauses_left", number(agent->pauses_left));
 }
 
 /* --- mappers --- */

@@ -567,29 +567,6 @@ static void the_mappers_own_device_answers_when_its_loop_has_looked(void **state
 	stop(&world);
 }
 
-/* All cables go while all devices are paused: no switch hears of a mapper any more. */
-static void a_pause_that_no_mapper_ends_is_over_in_the_loops_too(void **state)
-{
-	const struct mapper_config mapper = patient_mapper("ud", false);
-	struct world world;
-
-	start(&world, "ring:switches=3", 1, &mapper, NULL);
-	assert_true(run_until_routed(&world, A_WHILE));
-	for (uint32_t i = 0; i < world.topology->links; i++)
-		world.cut[i] = true;
-	for (unsigned i = 0; i < world.topology->switches; i++) {
-		world.plane[0]->device[i].agent.paused = true;
-		world.device[i].paused = true;
-	}
-	run(&world, mapper_patience_ps(&mapper) / 2);
-	for (unsigned i = 0; i < world.topology->switches; i++)
-		assert_true(world.device[i].paused);
-	run(&world, mapper_patience_ps(&mapper));
-	for (unsigned i = 0; i < world.topology->switches; i++)
-		assert_false(world.device[i].paused);
-	stop(&world);
-}
-
 /* --- what it tells --- */
 
 struct place {
@@ -643,6 +620,36 @@ static json_int_t number_of(const json_t *object, const char *key)
 {
 	assert_true(json_is_integer(json_object_get(object, key)));
 	return json_integer_value(json_object_get(object, key));
+}
+
+/* All cables go while the switches are paused: no switch hears of a mapper any more. */
+static void a_pause_that_no_mapper_ends_is_over_in_the_loops_too(void **state)
+{
+	const struct mapper_config mapper = patient_mapper("ud", false);
+	struct world world;
+	json_t *all, *agent;
+	size_t i;
+
+	start(&world, "ring:switches=3", 1, &mapper, NULL);
+	assert_true(run_until_routed(&world, A_WHILE));
+	for (i = 0; i < world.topology->links; i++)
+		world.cut[i] = true;
+	for (i = 0; i < world.topology->switches; i++) {
+		world.plane[0]->device[i].agent.paused = true;
+		world.device[i].paused = true;
+	}
+	run(&world, mapper_patience_ps(&mapper) / 2);
+	for (i = 0; i < world.topology->switches; i++)
+		assert_true(world.device[i].paused);
+	run(&world, mapper_patience_ps(&mapper));
+	all = ask_status(&world);
+	json_array_foreach(json_object_get(all, "agents"), i, agent)
+	{
+		assert_false(world.device[i].paused);
+		assert_int_equal(number_of(agent, "pauses_left"), i < world.topology->switches);
+	}
+	json_decref(all);
+	stop(&world);
 }
 
 static void the_status_says_who_leads_and_whom_all_follow(void **state)
