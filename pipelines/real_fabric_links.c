@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "fabric_devices.h"
+#include "link_order.h"
 
 /* Frames that may wait in a memory link: all that the credits of both ends can have on the way. */
 #define MEMORY_LINK_SLOTS 4096
@@ -113,18 +114,17 @@ struct damage *fabric_end_damage(struct fabric_end *end)
 
 void fabric_links_cut(struct real_fabric *fabric, const char *text)
 {
-	const char *state = strchr(text, ' ');
+	struct link_order order;
 	char name[64];
 
-	if (state == NULL)
+	if (!link_order_parse(text, &order))
 		return;
 	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
 		struct fabric_end *end = &fabric->end[i];
 
 		name_end(fabric, end, name, sizeof(name));
-		if (end->open && strlen(name) == (size_t)(state - text) &&
-			strncmp(name, text, strlen(name)) == 0)
-			port_cut(&end->port, strcmp(state, " down") == 0);
+		if (end->open && link_order_names(&order, name))
+			port_cut(&end->port, order.cut);
 	}
 }
 

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+#include "link_order.h"
+
+#include "unit.h"
+
+static void down_cuts_and_up_joins(void **state)
+{
+	struct link_order order;
+
+	assert_true(link_order_parse("s0:1 down", &order));
+	assert_true(order.cut);
+	assert_true(link_order_names(&order, "s0:1"));
+	assert_false(link_order_names(&order, "s0:12"));
+	assert_false(link_order_names(&order, "s0:"));
+	assert_true(link_order_parse("s0:12 up", &order));
+	assert_false(order.cut);
+	assert_true(link_order_names(&order, "s0:12"));
+	assert_false(link_order_names(&order, "s0:1"));
+}
+
+/* A word that is misspelt joins no cable. */
+static void any_other_word_is_no_order(void **state)
+{
+	static const char *const bad[] = {"", " ", "s0:1", "s0:1 ", "s0:1 dwon", "s0:1 upp",
+		"s0:1  up", "s0:1 up ", "s0:1 Down", " down", "s0:1 down now"};
+	struct link_order order;
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_false(link_order_parse(bad[i], &order));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(down_cuts_and_up_joins),
+		cmocka_unit_test(any_other_word_is_no_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
