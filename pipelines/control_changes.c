@@ -94,13 +94,29 @@ static void judge_cables(
 	mapper->miscabled = lines;
 }
 
+static bool has_alternatives(const struct mapper_generation *generation)
+{
+	return generation != NULL && generation->table != NULL &&
+	       generation->table->alternatives != NULL;
+}
+
+void control_mapper_why_instead(const struct control_plane *plane,
+	const struct control_mapper *mapper, char out[CONTROL_WHY_MAX])
+{
+	const char *why = mapper->mapper.instead.text;
+	bool idle = plane->config.adaptive && !has_alternatives(mapper_current(&mapper->mapper));
+
+	snprintf(out, CONTROL_WHY_MAX, "%s%s", why,
+		why[0] != '\0' && idle ? "; adaptive routing has nothing to choose from then" : "");
+}
+
 /* Whoever has asked for an algorithm hears that another one is in use, and why. */
 static void tell_fallback(
 	struct control_plane *plane, struct control_mapper *mapper, const char *host)
 {
-	const char *why = mapper->mapper.instead.text;
-	char *text = NULL;
+	char why[CONTROL_WHY_MAX], *text = NULL;
 
+	control_mapper_why_instead(plane, mapper, why);
 	if (strcmp(why, mapper->told) == 0)
 		return;
 	memcpy(mapper->told, why, sizeof(mapper->told));

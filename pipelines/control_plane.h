@@ -30,13 +30,14 @@ struct control_plane_config {
 	const struct topology *topology; /* names, ports and how many; not its cables */
 	const struct control_plane_device *device;
 	unsigned devices;
-	uint32_t session;              /* of this life, not 0 */
-	uint64_t counter;              /* above all of former lives (a wall clock, say), or 0 */
-	const struct fabric_key *key;  /* NULL: none */
-	struct mapper_config mapper;   /* session is filled in */
-	weft_time lease_ps;            /* mapper_agent.h */
-	weft_time report_retry_ps;     /* likewise */
-	uint32_t frame_bytes;          /* of the longest frame */
+	uint32_t session;             /* of this life, not 0 */
+	uint64_t counter;             /* above all of former lives (a wall clock, say), or 0 */
+	const struct fabric_key *key; /* NULL: none */
+	struct mapper_config mapper;  /* session is filled in */
+	weft_time lease_ps;           /* mapper_agent.h */
+	weft_time report_retry_ps;    /* likewise */
+	uint32_t frame_bytes;         /* of the longest frame */
+	bool adaptive; /* switches are to choose among ports: tables without are told of */
 	const struct topology *expect; /* what is to be found; NULL: nothing is */
 	const char *announce; /* what differs from it is told, after this; NULL: it is not */
 };

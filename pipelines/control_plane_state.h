@@ -9,6 +9,8 @@
 #include "control_plane.h"
 #include "record_ring.h"
 
+#define CONTROL_WHY_MAX (FAULT_TEXT + 128)
+
 struct control_mapper {
 	struct mapper mapper;
 	bool changing;    /* as of the last turn */
@@ -19,7 +21,7 @@ struct control_mapper {
 	bool local_waits;
 	uint64_t local_since;                   /* turns of the loop when it came */
 	weft_time first_map_ps, last_change_ps; /* how long they took; 0: none yet */
-	char told[FAULT_TEXT];                  /* the last 'instead' that was printed */
+	char told[CONTROL_WHY_MAX];             /* the last reason for other routes that was told */
 	char *miscabled; /* lines: what differs from what is expected; NULL: not known */
 };
 
@@ -55,6 +57,11 @@ struct control_plane {
 
 /* "h3", or its identity in hexadecimal if it does not live here. */
 void control_plane_name_of(const struct control_plane *plane, uint64_t id, char out[64]);
+
+/* In control_changes.c: why another algorithm than the file's has made the routes, and what that
+ * takes away; "" if none has. */
+void control_mapper_why_instead(const struct control_plane *plane,
+	const struct control_mapper *mapper, char out[CONTROL_WHY_MAX]);
 
 /* In control_changes.c: notes what has come of a mapper's work. */
 void control_mapper_watch(

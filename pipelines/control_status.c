@@ -141,15 +141,19 @@ static void add_map(json_t *into, const struct mapper *mapper)
 	json_object_set_new(into, "cables", number(ends / 2));
 }
 
-static json_t *mapper_status(const struct control_device *device)
+static json_t *mapper_status(const struct control_plane *plane, const struct control_device *device)
 {
 	const struct mapper *mapper = &device->mapper->mapper;
-	json_t *all = json_pack("{s:s, s:s, s:b, s:I, s:I, s:I, s:s, s:s, s:I, s:I}", "host",
-		device->name, "state", state_name(mapper->state), "changing",
-		device->mapper->changing, "priority", (json_int_t)device->config.priority, "epoch",
-		(json_int_t)mapper->epoch, "generation", (json_int_t)mapper->generation_number,
-		"fault", mapper_leads(mapper) ? mapper->fault.text : "", "fallback",
-		mapper_leads(mapper) ? mapper->instead.text : "", "first_map_ns",
+	char why[CONTROL_WHY_MAX];
+	json_t *all;
+
+	control_mapper_why_instead(plane, device->mapper, why);
+	all = json_pack("{s:s, s:s, s:b, s:I, s:I, s:I, s:s, s:s, s:I, s:I}", "host", device->name,
+		"state", state_name(mapper->state), "changing", device->mapper->changing,
+		"priority", (json_int_t)device->config.priority, "epoch", (json_int_t)mapper->epoch,
+		"generation", (json_int_t)mapper->generation_number, "fault",
+		mapper_leads(mapper) ? mapper->fault.text : "", "fallback",
+		mapper_leads(mapper) ? why : "", "first_map_ns",
 		(json_int_t)(device->mapper->first_map_ps / PS_PER_NS), "last_change_ns",
 		(json_int_t)(device->mapper->last_change_ps / PS_PER_NS));
 
@@ -170,7 +174,7 @@ static json_t *status(const struct control_plane *plane)
 	for (unsigned i = 0; i < plane->devices; i++) {
 		json_array_append_new(agents, agent_status(plane, &plane->device[i]));
 		if (plane->device[i].mapper != NULL)
-			json_array_append_new(mappers, mapper_status(&plane->device[i]));
+			json_array_append_new(mappers, mapper_status(plane, &plane->device[i]));
 	}
 	return json_pack("{s:o, s:o}", "mappers", mappers, "agents", agents);
 }

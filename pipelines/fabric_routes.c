@@ -136,11 +136,9 @@ static int check_classes(
 }
 
 /* Adaptive switches choose from what the tables give them. */
-static int check_alternatives(
-	const struct fabric_routes *routes, const struct run_config *run, struct fault *fault)
+static int check_alternatives(bool has_them, const struct run_config *run, struct fault *fault)
 {
-	if (run->routing.adaptive == RUN_ADAPTIVE_NONE ||
-		(routes->table != NULL && routes->table->alternatives != NULL))
+	if (run->routing.adaptive == RUN_ADAPTIVE_NONE || has_them)
 		return 0;
 	return fault_set(fault, EINVAL,
 		"%s: routing.adaptive: %s has nothing to choose from, because the tables of "
@@ -185,7 +183,8 @@ int fabric_routes_compute(struct fabric_routes *routes, const struct topology *t
 	if (result == 0)
 		result = compute(routes, topology, run, fault);
 	if (result == 0)
-		result = check_alternatives(routes, run, fault);
+		result = check_alternatives(
+			routes->table != NULL && routes->table->alternatives != NULL, run, fault);
 	if (result == 0)
 		result = check_classes(routes, run, fault);
 	if (result == 0)
@@ -204,6 +203,11 @@ int fabric_routes_leave(struct fabric_routes *routes, const struct topology *top
 
 	*routes = (struct fabric_routes){NULL, NULL};
 	result = check_algorithm(run, run->routing.algorithm, fault);
+	if (result == 0)
+		result =
+			check_alternatives(run->routing.mode == RUN_ROUTING_TABLE &&
+						   find_algorithm(run->routing.algorithm)->adaptive,
+				run, fault);
 	if (result == 0)
 		result = make_queuing(routes, topology, run, fault);
 	/* Nobody knows yet which routes there will be. */

@@ -213,6 +213,7 @@ static int create_plane(struct fabric_control *control, struct fault *fault)
 		.lease_ps = run->mapper.lease_ps,
 		.report_retry_ps = run->mapper.retry_ps,
 		.frame_bytes = FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + payload_bytes(run),
+		.adaptive = run->routing.adaptive != RUN_ADAPTIVE_NONE,
 		.expect = control->expect != NULL ? control->expect : options->topology,
 		.announce = control->expect != NULL ? "mapper" : NULL,
 	};

@@ -306,6 +306,7 @@ const struct route_algorithm route_dmodk = {
 	.name = "dmodk",
 	.summary = "D-mod-K for fat trees: up port floor(D / K^level) mod K, one way down",
 	.deadlock_free = true,
+	.adaptive = true,
 	.routes = dmodk_routes,
 	.tables = dmodk_tables,
 };

@@ -776,6 +776,30 @@ static void of_news_that_nobody_takes_the_latest_are_kept(void **state)
 	topology_destroy(expect);
 }
 
+/* Tables of dmodk leave a choice, and those of ud, made instead of them, none. */
+static void adaptive_routing_without_a_choice_is_told_of(void **state)
+{
+	static const char *const networks[] = {"rlft:ports=4,stages=2", NETWORK};
+	struct mapper_config mapper = patient_mapper("dmodk", true);
+	char why[CONTROL_WHY_MAX];
+	struct world world;
+
+	for (unsigned i = 0; i < 2; i++) {
+		start(&world, networks[i], 1, &mapper, NULL);
+		world.plane[0]->config.adaptive = true;
+		assert_true(run_until_routed(&world, A_WHILE));
+		run(&world, 50 * PS_PER_MS);
+		control_mapper_why_instead(world.plane[0], leader_in(&world)->mapper, why);
+		assert_int_equal(strlen(why) > 0, i == 1);
+		assert_int_equal(strstr(why, "nothing to choose from") != NULL, i == 1);
+		world.plane[0]->config.adaptive = false;
+		control_mapper_why_instead(world.plane[0], leader_in(&world)->mapper, why);
+		assert_int_equal(strlen(why) > 0, i == 1);
+		assert_null(strstr(why, "nothing to choose from"));
+		stop(&world);
+	}
+}
+
 static void the_map_is_written_as_a_topology(void **state)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
@@ -864,6 +888,7 @@ int main(void)
 		cmocka_unit_test(the_status_says_why_another_algorithm_is_in_use),
 		cmocka_unit_test(what_somebody_is_to_be_told_waits_for_whoever_prints_it),
 		cmocka_unit_test(of_news_that_nobody_takes_the_latest_are_kept),
+		cmocka_unit_test(adaptive_routing_without_a_choice_is_told_of),
 		cmocka_unit_test(the_map_is_written_as_a_topology),
 		cmocka_unit_test(what_is_not_as_expected_is_told),
 		cmocka_unit_test(a_device_that_is_flooded_keeps_nobody_else_waiting),

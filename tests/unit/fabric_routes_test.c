@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+#include "fabric_routes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "route_algorithm.h"
+#include "unit.h"
+
+#define NETWORK "rlft:ports=4,stages=2"
+
+/* 0 or what the request for such routes, by a mapper or static ones, is refused with. */
+static int request(const char *algorithm, const char *mode, const char *adaptive, bool mapped)
+{
+	struct topology *topology = topology_generate(NETWORK, NULL);
+	struct fabric_routes routes;
+	struct fault fault = {""};
+	struct run_config *run;
+	char text[400];
+	int result;
+
+	snprintf(text, sizeof(text),
+		"weft: run/1\ntopology: \"" NETWORK "\"\nclock: real\nswitch: {vcs: 2, voq: true}\n"
+		"routing: {algorithm: %s, mode: %s, adaptive: %s}\n",
+		algorithm, mode, adaptive);
+	run = run_config_parse(text, strlen(text), "test", NULL, 0, &fault);
+	if (run == NULL)
+		fail_msg("%s", fault.text);
+	result = mapped ? fabric_routes_leave(&routes, topology, run, &fault)
+			: fabric_routes_compute(&routes, topology, run, &fault);
+	if (result < 0)
+		assert_non_null(strstr(fault.text, "nothing to choose from"));
+	else
+		fabric_routes_free(&routes);
+	run_config_destroy(run);
+	topology_destroy(topology);
+	return result;
+}
+
+static void adaptive_switches_need_tables_with_a_choice_mapped_or_not(void **state)
+{
+	for (unsigned mapped = 0; mapped < 2; mapped++) {
+		assert_int_equal(request("dmodk", "table", "adaptive", mapped), 0);
+		assert_int_equal(request("ud", "table", "adaptive", mapped), -EINVAL);
+		assert_int_equal(request("ud", "table", "none", mapped), 0);
+	}
+}
+
+/* On a fat tree, where all that could leave a choice do. */
+static void an_algorithm_says_whether_its_tables_leave_a_choice(void **state)
+{
+	struct topology *topology = topology_generate(NETWORK, NULL);
+	const struct route_options options = {.seed = 1};
+	const struct route_algorithm *algorithm;
+	unsigned adaptive = 0;
+
+	for (unsigned i = 0; (algorithm = route_algorithm_at(i)) != NULL; i++) {
+		struct route_table *table;
+		int result;
+
+		if (algorithm->tables == NULL) {
+			assert_false(algorithm->adaptive);
+			continue;
+		}
+		table = route_compute_table(topology, algorithm, &options, &result, NULL);
+		if (table == NULL)
+			continue;
+		assert_int_equal(algorithm->adaptive, table->alternatives != NULL);
+		adaptive += algorithm->adaptive;
+		route_table_destroy(table);
+	}
+	assert_true(adaptive > 0);
+	topology_destroy(topology);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(adaptive_switches_need_tables_with_a_choice_mapped_or_not),
+		cmocka_unit_test(an_algorithm_says_whether_its_tables_leave_a_choice),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
