@@ -13,14 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lab_fanout.h"
 #include "lab_spawn.h"
 #include "lab_veth.h"
 #include "lab_wait.h"
 
 #define STEP_MS   20
 #define LOG_LINES 10
-/* Processes that are started once more because of has_met_a_number(). */
-#define SPAWN_AGAIN_MAX 16
 
 struct up {
 	const struct lab_arguments *arguments;
@@ -28,7 +27,6 @@ struct up {
 	struct lab_state state;
 	bool *ready; /* [process of the state]: all its links are up */
 	bool again;  /* the lab is up, but for processes that have ended */
-	unsigned spawned_again;
 	char mapper[TOPOLOGY_NAME_MAX];
 	uint64_t mapped_ms; /* after the links were up */
 };
@@ -184,6 +182,40 @@ static void fill_arguments(const struct up *up, unsigned process, char *program,
 	argv[count] = NULL;
 }
 
+struct start {
+	const struct lab_plan *plan;
+	unsigned process;
+	pid_t *running; /* [process of the plan] */
+};
+
+static bool opens_its_interfaces(void *ctx, pid_t pid)
+{
+	const struct start *start = ctx;
+
+	return !lab_fanout_meets(start->plan, start->running, start->process, pid);
+}
+
+static pid_t spawn(const struct up *up, unsigned process, char *const argv[], const char *netns,
+	const char *log, struct fault *fault)
+{
+	struct start start = {.plan = up->lab.plan, .process = process};
+	pid_t pid;
+
+	start.running = calloc(start.plan->processes, sizeof(*start.running));
+	if (start.running == NULL)
+		return fault_set(fault, ENOMEM, "no memory");
+	for (unsigned i = 0; i < up->state.processes; i++) {
+		const struct lab_record *record = &up->state.process[i];
+		int number = lab_plan_find(start.plan, record->name);
+
+		if (number >= 0 && lab_record_alive(record))
+			start.running[number] = record->pid;
+	}
+	pid = lab_spawn(argv, netns, log, opens_its_interfaces, &start, fault);
+	free(start.running);
+	return pid;
+}
+
 static int start_process(struct up *up, unsigned process, struct fault *fault)
 {
 	const struct lab_plan_process *planned = &up->lab.plan->process[process];
@@ -203,7 +235,7 @@ static int start_process(struct up *up, unsigned process, struct fault *fault)
 	lab_record_log(&up->state, &record, log, sizeof(log));
 	if (up->lab.plan->veth)
 		lab_plan_netns(up->lab.plan, netns);
-	record.pid = lab_spawn(argv, netns, log, fault);
+	record.pid = spawn(up, process, argv, netns, log, fault);
 	free(argv);
 	if (record.pid < 0)
 		return (int)record.pid;
@@ -277,40 +309,10 @@ static int is_ready(const struct up *up, const struct lab_record *record)
 	return ready;
 }
 
-/* DPDK numbers the fan-out groups of its packet sockets by process and interface, in 16 bits. Two
- * processes of a lab may come to the same number, and the second cannot open its interface. As
- * another process it has other numbers. */
-static bool has_met_a_number(const struct up *up, const struct lab_record *record)
-{
-	char path[400], line[512];
-	bool met = false;
-	FILE *file;
-
-	lab_record_log(&up->state, record, path, sizeof(path));
-	file = fopen(path, "re");
-	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
-		met = strstr(line, "PACKET_FANOUT") != NULL;
-	if (file != NULL)
-		fclose(file);
-	return met;
-}
-
-/* A process has ended: 0 if it was worth another try, or -errno. */
-static int try_again(
-	struct up *up, const struct lab_record *record, int number, struct fault *fault)
-{
-	if (number >= 0 && up->spawned_again < SPAWN_AGAIN_MAX && has_met_a_number(up, record)) {
-		up->spawned_again++;
-		return start_process(up, (unsigned)number, fault);
-	}
-	show_log(up, record);
-	return fault_set(fault, ENODEV, "%s (%s) has ended", record->name, record->program);
-}
-
 /* How many are not ready yet, or -errno when one has ended. */
 static int look(struct up *up, struct fault *fault)
 {
-	int missing = 0, result = 0;
+	int missing = 0;
 
 	for (unsigned i = 0; i < up->state.processes; i++) {
 		const struct lab_record *record = &up->state.process[i];
@@ -318,10 +320,11 @@ static int look(struct up *up, struct fault *fault)
 
 		if (up->again && (number < 0 || !wanted(up, (unsigned)number)))
 			continue;
-		if (!lab_record_alive(record))
-			result = try_again(up, record, number, fault);
-		if (result < 0)
-			return result;
+		if (!lab_record_alive(record)) {
+			show_log(up, record);
+			return fault_set(
+				fault, ENODEV, "%s (%s) has ended", record->name, record->program);
+		}
 		if (!up->ready[i])
 			up->ready[i] = is_ready(up, record);
 		missing += !up->ready[i];

@@ -14,6 +14,7 @@
 #include "runtime_dir.h"
 
 #define STEP_MS 10
+#define IDS_MAX 256
 
 /* --- starting --- */
 
@@ -77,16 +78,56 @@ static void become(char *const argv[], const char *netns, const char *log)
 	_exit(EXIT_NOT_ABLE);
 }
 
-pid_t lab_spawn(char *const argv[], const char *netns, const char *log, struct fault *fault)
+/* In the child: until the parent knows whether this process is the one. */
+static void wait_for_word(const int word[2])
 {
-	pid_t pid = fork();
+	char byte;
 
-	if (pid < 0)
-		return fault_set(
-			fault, errno, "%s: cannot be started: %s", argv[0], strerror(errno));
-	if (pid == 0)
+	close(word[1]);
+	if (read(word[0], &byte, 1) != 1)
+		_exit(EXIT_NOT_ABLE);
+	close(word[0]);
+}
+
+/* A process that waits for a byte on '*word' before it becomes argv[0]. */
+static pid_t fork_waiting(char *const argv[], const char *netns, const char *log, int *word)
+{
+	int ends[2];
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		wait_for_word(ends);
 		become(argv, netns, log);
+	}
+	close(ends[0]);
+	*word = ends[1];
+	if (pid < 0)
+		close(ends[1]);
 	return pid;
+}
+
+pid_t lab_spawn(char *const argv[], const char *netns, const char *log, lab_spawn_suits_fn suits,
+	void *ctx, struct fault *fault)
+{
+	for (unsigned i = 0; i < IDS_MAX; i++) {
+		int word;
+		pid_t pid = fork_waiting(argv, netns, log, &word);
+		bool good;
+
+		if (pid < 0)
+			return fault_set(fault, errno, "%s: cannot be started: %s", argv[0],
+				strerror(errno));
+		good = suits(ctx, pid) && write(word, "", 1) == 1;
+		close(word);
+		if (good)
+			return pid;
+		waitpid(pid, NULL, 0);
+	}
+	return fault_set(fault, EAGAIN, "%s: cannot be started: no process id of %u suits", argv[0],
+		IDS_MAX);
 }
 
 /* --- ending --- */

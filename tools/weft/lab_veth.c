@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lab_fanout.h"
 #include "netns.h"
 
 #define ETHERNET_HEADER_BYTES 14
@@ -30,22 +31,9 @@ static int ipv6_off(void *ctx, struct fault *fault)
 	return 0;
 }
 
-/* DPDK's af_packet driver joins a fanout group of the number (process id ^ interface index) &
- * 0xffff, and the kernel refuses a group that another interface of the namespace is in. Process ids
- * and indexes as they come follow each other, so such numbers meet soon. Indexes that differ only
- * above the bits in which the process ids differ never do. */
-static unsigned index_shift(const struct lab_plan *plan)
-{
-	unsigned interfaces = 2 * plan->topology->links + 2, shift = 0;
-
-	while (shift < 12 && (interfaces + 1) << (shift + 1) <= 0x10000)
-		shift++;
-	return shift;
-}
-
 static void write_commands(const struct lab_plan *plan, uint32_t frame_bytes, FILE *out)
 {
-	unsigned mtu = frame_bytes - ETHERNET_HEADER_BYTES, shift = index_shift(plan);
+	unsigned mtu = frame_bytes - ETHERNET_HEADER_BYTES;
 
 	if (mtu < MTU_MIN)
 		mtu = MTU_MIN;
@@ -60,7 +48,8 @@ static void write_commands(const struct lab_plan *plan, uint32_t frame_bytes, FI
 			"link add %s index %u mtu %u type veth peer name %s index %u mtu %u\n"
 			"link set %s up\n"
 			"link set %s up\n",
-			a, (2 * i + 2) << shift, mtu, b, (2 * i + 3) << shift, mtu, a, b);
+			a, lab_fanout_index(plan, i, 0), mtu, b, lab_fanout_index(plan, i, 1), mtu,
+			a, b);
 	}
 }
 

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+#include "lab_spawn.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+struct choice {
+	unsigned asked, refusals;
+	pid_t last;
+};
+
+static bool suits(void *ctx, pid_t pid)
+{
+	struct choice *choice = ctx;
+
+	choice->last = pid;
+	return choice->asked++ >= choice->refusals;
+}
+
+/* Only the last of those that were forked writes its id, and that is the one that suits. */
+static void only_a_process_whose_id_suits_becomes_the_program(void **state)
+{
+	char folder[] = "/tmp/weft-spawn-XXXXXX", log[64];
+	char *argv[] = {(char *)"/bin/sh", (char *)"-c", (char *)"echo $$", NULL};
+	struct choice choice = {.refusals = 3};
+	struct fault fault = {""};
+	long written = 0;
+	FILE *file;
+	pid_t pid;
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(log, sizeof(log), "%s/log", folder);
+	pid = lab_spawn(argv, "", log, suits, &choice, &fault);
+	assert_true(pid > 0);
+	assert_int_equal(choice.asked, 4);
+	assert_int_equal(pid, choice.last);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no other is left */
+	file = fopen(log, "r");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%ld", &written), 1);
+	assert_int_equal(written, pid);
+	assert_int_equal(fscanf(file, "%ld", &written), EOF);
+	fclose(file);
+	unlink(log);
+	rmdir(folder);
+}
+
+static void if_none_suits_nothing_is_started(void **state)
+{
+	char *argv[] = {(char *)"/bin/true", NULL};
+	struct choice choice = {.refusals = UINT32_MAX};
+	struct fault fault = {""};
+
+	assert_int_equal(lab_spawn(argv, "", "/dev/null", suits, &choice, &fault), -EAGAIN);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_a_process_whose_id_suits_becomes_the_program),
+		cmocka_unit_test(if_none_suits_nothing_is_started),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
