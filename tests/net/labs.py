@@ -44,7 +44,7 @@ class Traffic:
 
     def __init__(self, lab, duration):
         self.path = os.path.join(lab.folder, "traffic.json")
-        self.lab, self.before = lab, lab.delivered()
+        self.lab, self.before, self.downs = lab, lab.delivered(), lab.host_downs()
         self.run = subprocess.Popen(
             [lab.weft_tool, "lab", "run", lab.file, "--duration", duration, "--json", self.path],
             text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -54,6 +54,11 @@ class Traffic:
         """Until so many more messages have arrived than when this was called."""
         before = self.lab.delivered()
         self.lab.wait(lambda: self.lab.delivered() >= before + more, "no traffic flows")
+
+    def fallen(self, quiet=()):
+        """Hosts whose link has gone down since; those of 'quiet' may."""
+        now = self.lab.host_downs()
+        return sorted(host for host in now if host not in quiet and now[host] > self.downs.get(host, 0))
 
     def finish(self, timeout=120):
         said = self.run.communicate(timeout=timeout)[0]
@@ -151,6 +156,11 @@ class Lab:
 
     def delivered(self):
         return sum(nic["messages_delivered"] for nic in self.status()["nics"].values())
+
+    def host_downs(self):
+        """How often each host's link has gone down. Where nobody cuts the cables of hosts, as here,
+        one does when a process is not run for three hellos: then there is no route for a while."""
+        return {host: nic["link_downs"] for host, nic in self.status()["nics"].items()}
 
     def cut(self, *ports):
         for port in ports:

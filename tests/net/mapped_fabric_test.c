@@ -149,6 +149,15 @@ static void *operate(void *ctx)
 	return NULL;
 }
 
+static uint64_t counter_of(const struct run_result *result, const char *name)
+{
+	for (unsigned i = 0; i < result->counters; i++)
+		if (strcmp(result->counter[i].name, name) == 0)
+			return result->counter[i].value;
+	fail_msg("no counter %s", name);
+	return 0;
+}
+
 static void a_cut_cable_loses_repeats_and_reorders_nothing(void **state)
 {
 	struct attendant attendant = {.failed = NULL};
@@ -182,8 +191,10 @@ static void a_cut_cable_loses_repeats_and_reorders_nothing(void **state)
 	assert_int_equal(real_fabric_judge(fabric, &fault), 0);
 	assert_true(result->messages.delivered > 1000);
 	assert_int_equal(result->messages.delivered, result->messages.injected);
-	/* Everybody can be reached all the time: nobody may be without a route for a while. */
-	assert_int_equal(result->messages.dropped, 0);
+	/* Everybody can be reached all the time: nobody may be without a route for a while. Unless
+	 * the machine left this process without a CPU, and cables that nobody cuts went down. */
+	if (counter_of(result, "host_link_downs") == 0)
+		assert_int_equal(result->messages.dropped, 0);
 	assert_int_equal(result->lost, 0);
 	assert_int_equal(result->duplicated, 0);
 	assert_int_equal(result->out_of_order, 0);
