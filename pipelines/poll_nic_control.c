@@ -2,12 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "poll_nic_control.h"
 
-#include <string.h>
-
+#include "poll_control.h"
 #include "poll_nic_capture.h"
-
-/* So that orders do not hold up the port. */
-#define ORDERS_A_TURN 16
 
 void poll_nic_set_control(struct poll_nic *pn, struct device_control *control)
 {
@@ -22,26 +18,21 @@ static bool is_linked(const struct poll_nic *pn)
 /* False: it has to wait. */
 static bool send(struct poll_nic *pn, const struct device_order *order, weft_time now)
 {
-	struct rte_mbuf *mbuf;
-	char *room;
+	struct rte_mbuf *mbuf = NULL;
+	bool wait = false;
 
-	if (!is_linked(pn)) {
+	if (is_linked(pn)) {
+		/* A link that takes nothing for long goes down. */
+		if (!transmitter_has_room(&pn->tx))
+			return false;
+		mbuf = poll_control_frame(pn->pool, order, &wait);
+	}
+	if (wait)
+		return false;
+	if (mbuf == NULL) {
 		pn->mapper.orders_lost++;
 		return true;
 	}
-	/* A link that takes nothing for long goes down. */
-	if (!transmitter_has_room(&pn->tx))
-		return false;
-	mbuf = rte_pktmbuf_alloc(pn->pool);
-	if (mbuf == NULL)
-		return false;
-	room = rte_pktmbuf_append(mbuf, (uint16_t)order->bytes);
-	if (room == NULL) {
-		pn->mapper.orders_lost++;
-		rte_pktmbuf_free(mbuf);
-		return true;
-	}
-	memcpy(room, order->frame, order->bytes);
 	transmitter_stamp(&pn->tx, mbuf, now);
 	poll_nic_send(pn, &mbuf, 1, now);
 	return true;
@@ -66,8 +57,10 @@ static void commit(struct poll_nic *pn, struct device_order *order, weft_time no
 	pn->mapper.tables = tables;
 }
 
-static bool do_order(struct poll_nic *pn, struct device_order *order, weft_time now)
+static bool obey(void *device, struct device_order *order, weft_time now)
 {
+	struct poll_nic *pn = device;
+
 	switch ((enum device_order_kind)order->kind) {
 	case DEVICE_SEND:
 		return send(pn, order, now);
@@ -109,14 +102,6 @@ static bool is_idle(struct poll_nic *pn)
 
 void poll_nic_control_turn(struct poll_nic *pn, weft_time now)
 {
-	struct device_control *control = pn->mapper.control;
-	struct device_order *order;
-
-	for (unsigned i = 0; i < ORDERS_A_TURN; i++) {
-		order = device_control_next(control);
-		if (order == NULL || !do_order(pn, order, now))
-			break;
-		device_control_done(control);
-	}
-	device_control_note(control, is_linked(pn), is_idle(pn));
+	poll_control_orders(pn->mapper.control, obey, pn, now);
+	device_control_note(pn->mapper.control, is_linked(pn), is_idle(pn));
 }

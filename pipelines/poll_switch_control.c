@@ -2,10 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "poll_switch_control.h"
 
-#include <string.h>
-
-/* So that orders do not hold up the ports. */
-#define ORDERS_A_TURN 16
+#include "poll_control.h"
 
 void poll_switch_set_control(
 	struct poll_switch *ps, struct device_control *control, struct rte_mempool *pool)
@@ -28,25 +25,6 @@ void poll_switch_control_up(struct poll_switch *ps)
 	poll_switch_free_list(first);
 }
 
-/* The frame in a buffer; NULL with '*wait' if there may be one later. */
-static struct rte_mbuf *fill_mbuf(
-	struct poll_switch *ps, const struct device_order *order, bool *wait)
-{
-	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(ps->mapper.pool);
-	char *room;
-
-	*wait = mbuf == NULL;
-	if (mbuf == NULL)
-		return NULL;
-	room = rte_pktmbuf_append(mbuf, (uint16_t)order->bytes);
-	if (room != NULL) {
-		memcpy(room, order->frame, order->bytes);
-		return mbuf;
-	}
-	rte_pktmbuf_free(mbuf);
-	return NULL;
-}
-
 /* False: it has to wait. */
 static bool send(struct poll_switch *ps, const struct device_order *order, weft_time now)
 {
@@ -60,7 +38,7 @@ static bool send(struct poll_switch *ps, const struct device_order *order, weft_
 		/* A link that takes nothing for long goes down. */
 		if (!transmitter_has_room(&ps->port[at].tx))
 			return false;
-		mbuf = fill_mbuf(ps, order, &wait);
+		mbuf = poll_control_frame(ps->mapper.pool, order, &wait);
 	}
 	if (wait)
 		return false;
@@ -111,8 +89,10 @@ static void commit(struct poll_switch *ps, struct device_order *order)
 	ps->mapper.tables = tables;
 }
 
-static bool do_order(struct poll_switch *ps, struct device_order *order, weft_time now)
+static bool obey(void *device, struct device_order *order, weft_time now)
 {
+	struct poll_switch *ps = device;
+
 	switch ((enum device_order_kind)order->kind) {
 	case DEVICE_SEND:
 		return send(ps, order, now);
@@ -150,16 +130,8 @@ static bool is_idle(struct poll_switch *ps)
 
 void poll_switch_control_turn(struct poll_switch *ps, weft_time now)
 {
-	struct device_control *control = ps->mapper.control;
-	struct device_order *order;
-
-	for (unsigned i = 0; i < ORDERS_A_TURN; i++) {
-		order = device_control_next(control);
-		if (order == NULL || !do_order(ps, order, now))
-			break;
-		device_control_done(control);
-	}
-	device_control_note(control, ps->sw->linked & ps->present, is_idle(ps));
+	poll_control_orders(ps->mapper.control, obey, ps, now);
+	device_control_note(ps->mapper.control, ps->sw->linked & ps->present, is_idle(ps));
 }
 
 void poll_switch_control_end(struct poll_switch *ps)
