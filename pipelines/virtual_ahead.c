@@ -140,8 +140,7 @@ INLINE void first_step(const struct virtual_fabric *fabric, const struct virtual
 		uint32_t at = VIRTUAL_DEVICE(*order);
 		unsigned port = VIRTUAL_PORT(*order);
 
-		fetch(&fabric->sw[at]->port[port]);
-		fetch(&fabric->sw[at]->port[port].link.tx);
+		fetch(&fabric->sw[at]->port[port].output);
 		fetch(virtual_switch_channel(fabric, at, port));
 	}
 	first_step_hosts(fabric, list);
@@ -239,7 +238,7 @@ INLINE void second_arrival(const struct virtual_ahead_arrival *arrival)
 	if (packet == NULL)
 		return;
 	port = &arrival->sw->port[arrival->input];
-	fetch(port);
+	fetch(&port->count[SWITCH_DATA_IN]);
 	fetch(&port->link.rx);
 	fetch(packet->route_length != 0 ? &packet->route[packet->cursor]
 					: &arrival->sw->table_port[packet->destination]);
@@ -261,8 +260,7 @@ INLINE void third_arrival(const struct virtual_ahead_arrival *arrival)
 	if (output >= sw->ports)
 		return;
 	fetch(&arrival->channel[output]);
-	fetch(&sw->port[output]);
-	fetch(&sw->port[output].link.tx);
+	fetch(&sw->port[output].output);
 	fetch_queue(sw, output, arrival->input);
 }
 

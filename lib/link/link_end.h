@@ -38,11 +38,11 @@ enum link_end_state { LINK_WAITING, LINK_UP, LINK_DOWN };
 
 struct link_end {
 	struct credit_tx tx[FRAME_VCS_MAX];
+	uint64_t peer_device; /* here for the sake of lines: a switch_port's */
 	struct credit_rx rx[FRAME_VCS_MAX];
 	struct link_end_config config;
 	enum link_end_state state;
 	uint32_t peer_session;
-	uint64_t peer_device;
 	uint8_t peer_port, peer_kind;
 	bool known;         /* the neighbour knows our session; before that nothing is granted */
 	bool credit_wanted; /* something to tell at once: a new session, a limit gone stale */

@@ -94,17 +94,24 @@ struct switch_output {
 	struct weft_packet *control_head;
 };
 
-_Static_assert(sizeof(struct switch_output) == 32, "half a cache line, with the counters");
+_Static_assert(sizeof(struct switch_output) == 32, "half a cache line");
 
-/* One cache line with what each packet counts, then what is rare, then a line of credits for each
- * direction. */
+/* What a packet of VC 0 needs of the port that it comes in by is in two cache lines, what it needs
+ * of the one that it leaves by in a single one. */
 struct switch_port {
-	struct switch_output output;
 	uint64_t count[SWITCH_COUNTER_COUNT];
+	struct switch_output output;
 	struct weft_packet *control_tail;
-	uint64_t reserved[1];
 	struct link_end link;
 } __attribute__((aligned(64)));
+
+#define SWITCH_LINE_OF(member) (offsetof(struct switch_port, member) / 64)
+_Static_assert(SWITCH_LINE_OF(count[SWITCH_DATA_IN]) == SWITCH_LINE_OF(count[SWITCH_BYTES_IN]),
+	"what comes in counts in one line");
+_Static_assert(SWITCH_LINE_OF(count[SWITCH_DATA_OUT]) == SWITCH_LINE_OF(output) &&
+		       SWITCH_LINE_OF(link.tx[0]) == SWITCH_LINE_OF(output),
+	"what leaves needs one line");
+_Static_assert(offsetof(struct switch_port, link.rx) % 64 == 0, "VCs 0 to 3 in one line");
 
 struct adaptation;
 struct adaptive_output;

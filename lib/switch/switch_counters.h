@@ -4,7 +4,8 @@
 
 /*
  * What a switch counts, per port. Enum and names come from one list, so they cannot drift;
- * telemetry, 'weft lab status' and the results use these names.
+ * telemetry, 'weft lab status' and the results use these names. What leaves comes last in the list:
+ * so it lies beside the output that it leaves by (struct switch_port).
  *
  * Accounting (switch.md): data_in = data_out + stored + the sum of the data discards, at every
  * instant; switch_check() asserts it. Likewise control_in = control_out + control_agent + waiting +
@@ -14,9 +15,7 @@
 
 #define SWITCH_COUNTERS(X)                                                                        \
 	X(DATA_IN, "data_in")                                                                     \
-	X(DATA_OUT, "data_out")                                                                   \
 	X(BYTES_IN, "bytes_in")                                                                   \
-	X(BYTES_OUT, "bytes_out")                                                                 \
 	X(CONTROL_IN, "control_in")                                                               \
 	X(CONTROL_OUT, "control_out")                                                             \
 	X(CONTROL_AGENT, "control_agent") /* came in for the agent of this device */              \
@@ -36,7 +35,9 @@
 	X(CONTROL_DISCARD_FULL, "control_discard_full") /* the control reserve is used up */      \
 	X(CONTROL_DISCARD_DOWN, "control_discard_link_down")                                      \
 	/* Stalls: a head of a queue that found no credit. */                                     \
-	X(STALL_CREDIT, "stall_credit")
+	X(STALL_CREDIT, "stall_credit")                                                           \
+	X(DATA_OUT, "data_out")                                                                   \
+	X(BYTES_OUT, "bytes_out")
 
 enum switch_counter {
 #define X(id, text) SWITCH_##id,
