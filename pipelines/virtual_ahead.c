@@ -34,6 +34,7 @@ enum { LEAVE, HOST_SEND };
 /* Arrivals between one step and the next. */
 #define ARRIVALS_STEP 4u
 #define HOST_STEP     3u
+#define END_STEP      2u
 
 static struct virtual_ahead_list *list_at(struct virtual_ahead *ahead, unsigned distance)
 {
@@ -133,16 +134,19 @@ INLINE void third_step_hosts(
 }
 
 /* An output that will be free. */
+INLINE void fetch_output(const struct virtual_fabric *fabric, uint32_t order)
+{
+	uint32_t at = VIRTUAL_DEVICE(order);
+	unsigned port = VIRTUAL_PORT(order);
+
+	fetch(&fabric->sw[at]->port[port].output);
+	fetch(virtual_switch_channel(fabric, at, port));
+}
+
 INLINE void first_step(const struct virtual_fabric *fabric, const struct virtual_ahead_list *list)
 {
 	EACH(order, list, LEAVE)
-	{
-		uint32_t at = VIRTUAL_DEVICE(*order);
-		unsigned port = VIRTUAL_PORT(*order);
-
-		fetch(&fabric->sw[at]->port[port].output);
-		fetch(virtual_switch_channel(fabric, at, port));
-	}
+	fetch_output(fabric, *order);
 	first_step_hosts(fabric, list);
 }
 
@@ -160,22 +164,27 @@ INLINE void fetch_queue(const struct weft_switch *sw, unsigned output, unsigned 
 }
 
 /* Who is next there. */
+INLINE void fetch_turn(const struct virtual_fabric *fabric, uint32_t order)
+{
+	const struct weft_switch *sw = fabric->sw[VIRTUAL_DEVICE(order)];
+	unsigned output = VIRTUAL_PORT(order);
+
+	fetch_queue(sw, output, turn(&sw->port[output].output));
+}
+
 INLINE void second_step(const struct virtual_fabric *fabric, const struct virtual_ahead_list *list)
 {
 	EACH(order, list, LEAVE)
-	{
-		const struct weft_switch *sw = fabric->sw[VIRTUAL_DEVICE(*order)];
-		unsigned output = VIRTUAL_PORT(*order);
-
-		fetch_queue(sw, output, turn(&sw->port[output].output));
-	}
+	fetch_turn(fabric, *order);
 	second_step_hosts(fabric, list);
 }
 
 /* The packet that is next at the output, the buffer that it leaves, and the one that the packet
  * before it has left. */
-INLINE void fetch_next(const struct virtual_fabric *fabric, uint32_t at, unsigned output)
+INLINE void fetch_next(const struct virtual_fabric *fabric, uint32_t order)
 {
+	uint32_t at = VIRTUAL_DEVICE(order);
+	unsigned output = VIRTUAL_PORT(order);
 	const struct weft_switch *sw = fabric->sw[at];
 	unsigned input = turn(&sw->port[output].output);
 	unsigned before = virtual_switch_channel(fabric, at, output)->in_port;
@@ -188,7 +197,7 @@ INLINE void fetch_next(const struct virtual_fabric *fabric, uint32_t at, unsigne
 INLINE void third_step(const struct virtual_fabric *fabric, const struct virtual_ahead_list *list)
 {
 	EACH(order, list, LEAVE)
-	fetch_next(fabric, VIRTUAL_DEVICE(*order), VIRTUAL_PORT(*order));
+	fetch_next(fabric, *order);
 	third_step_hosts(fabric, list);
 }
 
@@ -301,4 +310,15 @@ void virtual_look_ahead_host(struct virtual_fabric *fabric)
 	fetch(&host->nic.link.rx);
 	host = &fabric->host[number_of(fabric, second.order)];
 	fetch(&host->nic.come[(size_t)second.packet->source * host->nic.come_step]);
+}
+
+/* The same as in buckets. */
+void virtual_look_ahead_end(struct virtual_fabric *fabric)
+{
+	const struct event_queue *events = fabric->events;
+	const struct event_lane *lane = &events->lane[VIRTUAL_LANE_END];
+
+	fetch_output(fabric, event_key_order(events, event_lane_ahead(lane, 3 * END_STEP)));
+	fetch_turn(fabric, event_key_order(events, event_lane_ahead(lane, 2 * END_STEP)));
+	fetch_next(fabric, event_key_order(events, event_lane_ahead(lane, END_STEP)));
 }

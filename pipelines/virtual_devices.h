@@ -29,9 +29,10 @@
  */
 enum virtual_event { VIRTUAL_CREDIT, VIRTUAL_DONE, VIRTUAL_ARRIVE, VIRTUAL_WAKE };
 
-/* Lanes of the event queue: arrivals by what they arrive at. Each comes a constant time after its
- * packet has begun to leave, if frames are of one length. */
-enum virtual_lane { VIRTUAL_LANE_SWITCH, VIRTUAL_LANE_HOST };
+/* Lanes of the event queue: arrivals by what they arrive at, and ends of what switches send that
+ * somebody waits for when it begins. Each comes a constant time after its packet has begun to leave,
+ * if frames are of one length. */
+enum virtual_lane { VIRTUAL_LANE_SWITCH, VIRTUAL_LANE_HOST, VIRTUAL_LANE_END };
 
 #define VIRTUAL_ORDER(device, port, kind) ((uint32_t)(device) << 8 | (uint32_t)(port) << 2 | (kind))
 #define VIRTUAL_DEVICE(order)             ((order) >> 8)
@@ -272,6 +273,8 @@ void virtual_look_ahead(struct virtual_fabric *fabric);
 /* When a packet arrives at a switch or at a host. */
 void virtual_look_ahead_switch(struct virtual_fabric *fabric);
 void virtual_look_ahead_host(struct virtual_fabric *fabric);
+/* When a switch has sent what it was sending. */
+void virtual_look_ahead_end(struct virtual_fabric *fabric);
 
 /* virtual_credits.c */
 /* A credit frame of this end, over the link that 'channel' sends by. */

@@ -50,6 +50,14 @@ static inline void virtual_arm(struct virtual_fabric *fabric, struct virtual_cha
 	event_queue_push(fabric->events, (struct sim_event){channel->free_at, channel->done, 0});
 }
 
+/* The same of a channel of a switch that has just begun to send. */
+static inline void virtual_arm_begun(struct virtual_fabric *fabric, struct virtual_channel *channel)
+{
+	channel->armed = true;
+	event_queue_push_lane(fabric->events, VIRTUAL_LANE_END,
+		(struct sim_event){channel->free_at, channel->done, 0});
+}
+
 static inline void virtual_note_blocked(struct virtual_channel *channel, weft_time now)
 {
 	if (channel->blocked_since == WEFT_TIME_NEVER)

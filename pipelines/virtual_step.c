@@ -43,6 +43,8 @@ static inline void look_ahead(struct virtual_fabric *fabric, unsigned from)
 {
 	if (from == VIRTUAL_LANE_HOST)
 		virtual_look_ahead_host(fabric);
+	else if (from == VIRTUAL_LANE_END)
+		virtual_look_ahead_end(fabric);
 	else if (fabric->events->next == 1)
 		virtual_look_ahead(fabric);
 }

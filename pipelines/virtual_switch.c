@@ -92,6 +92,7 @@ static inline __attribute__((always_inline)) void send(struct virtual_fabric *fa
 	struct weft_packet *packet, weft_time now, const bool voq)
 {
 	unsigned input = packet->in_port, vc = packet->vc;
+	bool near;
 
 	channel->in_port = (uint8_t)input;
 	channel->vc = (uint8_t)vc;
@@ -99,13 +100,12 @@ static inline __attribute__((always_inline)) void send(struct virtual_fabric *fa
 	virtual_start(fabric, channel, packet, now);
 	if (!voq)
 		switch_hold(sw, input);
+	near = grant_is_near(fabric, &sw->port[input].link.rx[vc]);
 	/* Without VOQs the input may go on only then. */
-	if (!voq || (sw->busy >> port & 1) != 0)
-		virtual_arm(fabric, channel);
-	if (grant_is_near(fabric, &sw->port[input].link.rx[vc])) {
+	if (!voq || near || (sw->busy >> port & 1) != 0)
+		virtual_arm_begun(fabric, channel);
+	if (near)
 		watch_input(fabric, at, input, vc, now);
-		virtual_arm(fabric, channel);
-	}
 }
 
 /* An output with something in its queues: sends, or will look again when it is free. */

@@ -31,7 +31,7 @@
 #define EVENT_SHIFT_MAX 30 /* a bucket is at most 2^30 ps wide */
 
 /* Where an event comes from: the number of its lane, or one of these. */
-#define EVENT_LANES    2u
+#define EVENT_LANES    3u
 #define EVENT_CALENDAR EVENT_LANES
 #define EVENT_NONE     (EVENT_LANES + 1)
 #define EVENT_AGAIN    (EVENT_LANES + 2)
