@@ -30,8 +30,8 @@
 enum virtual_event { VIRTUAL_CREDIT, VIRTUAL_DONE, VIRTUAL_ARRIVE, VIRTUAL_WAKE };
 
 /* Lanes of the event queue: arrivals by what they arrive at, and ends of what switches send that
- * somebody waits for when it begins. Each comes a constant time after its packet has begun to leave,
- * if frames are of one length. */
+ * somebody waits for when it begins. Each comes a constant time after its packet has begun to
+ * leave, if frames are of one length. */
 enum virtual_lane { VIRTUAL_LANE_SWITCH, VIRTUAL_LANE_HOST, VIRTUAL_LANE_END };
 
 #define VIRTUAL_ORDER(device, port, kind) ((uint32_t)(device) << 8 | (uint32_t)(port) << 2 | (kind))

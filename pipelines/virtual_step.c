@@ -45,7 +45,7 @@ static inline void look_ahead(struct virtual_fabric *fabric, unsigned from)
 		virtual_look_ahead_host(fabric);
 	else if (from == VIRTUAL_LANE_END)
 		virtual_look_ahead_end(fabric);
-	else if (fabric->events->next == 1)
+	else if (event_queue_has_begun(fabric->events))
 		virtual_look_ahead(fabric);
 }
 

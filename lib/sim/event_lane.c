@@ -7,10 +7,6 @@
 
 #define ROOM_FIRST 64u
 
-/* Places that an event may go forward: events of one time are put in by whom they come from, and
- * taken out by where they go. */
-#define FORWARD_MAX 8u
-
 int event_lane_init(struct event_lane *lane)
 {
 	*lane = (struct event_lane){
@@ -41,7 +37,7 @@ int event_lane_grow(struct event_lane *lane)
 	return 0;
 }
 
-bool event_lane_insert(struct event_lane *lane, uint64_t number)
+bool event_lane_insert(struct event_lane *lane, uint64_t number, uint32_t most)
 {
 	uint32_t count = (lane->end - lane->first) & lane->mask, forward = 0, place = lane->end;
 	uint64_t last = lane->last;
@@ -49,7 +45,7 @@ bool event_lane_insert(struct event_lane *lane, uint64_t number)
 	for (; forward < count; forward++) {
 		if ((int64_t)(number - lane->number[(place - forward - 1) & lane->mask]) >= 0)
 			break;
-		if (forward == FORWARD_MAX)
+		if (forward == most)
 			return false;
 	}
 	event_lane_append(lane, number);

@@ -31,9 +31,9 @@ void event_lane_fini(struct event_lane *lane);
 /* Twice the room: -ENOMEM, and nothing has changed. */
 int event_lane_grow(struct event_lane *lane);
 
-/* The rare half of putting in: an event that is not after the last one. False: its place is too far
- * forward. There is room. */
-bool event_lane_insert(struct event_lane *lane, uint64_t number);
+/* The rare half of putting in: an event that is not after the last one. False: its place is more
+ * than 'most' forward. There is room. */
+bool event_lane_insert(struct event_lane *lane, uint64_t number, uint32_t most);
 
 static inline bool event_lane_is_empty(const struct event_lane *lane)
 {
@@ -64,7 +64,7 @@ static inline void event_lane_append(struct event_lane *lane, uint64_t number)
 	lane->last = number;
 }
 
-/* The first one, of a lane that is not empty. */
+/* The first one; of an empty lane, any number. */
 static inline uint64_t event_lane_first(const struct event_lane *lane)
 {
 	return lane->number[lane->first];

@@ -10,6 +10,10 @@
 #define BUCKETS_MAX 65536u
 #define LIST_ROOM   16u
 
+/* Places that an event may go forward in a lane: events of one time are put in by whom they come
+ * from, and taken out by where they go. */
+#define FORWARD_MAX 8u
+
 /* 'filled' is read eight buckets at a time. */
 #define FILLED_WORD 8u
 
@@ -25,42 +29,39 @@ static uint64_t buckets_for(unsigned shift, weft_time reach_ps)
 	return buckets;
 }
 
-/* Room for 'count' sorted events, and the key behind them. */
-static bool grow_sorted(struct event_queue *queue, uint32_t count)
-{
-	uint32_t room = queue->room == 0 ? 2 * EVENT_SORT_FEW : queue->room;
-	uint64_t *key;
-
-	if (count < queue->room)
-		return true;
-	while (room <= count)
-		room *= 2;
-	key = realloc(queue->key, room * sizeof(*key));
-	if (key == NULL) {
-		queue->failed = true;
-		return false;
-	}
-	queue->key = key;
-	queue->room = room;
-	return true;
-}
-
 static void begin_bucket(struct event_queue *queue, uint64_t number)
 {
 	weft_time range = (weft_time)1 << (EVENT_KEY_BITS - queue->tail_bits);
 
 	queue->current = number;
 	queue->base = number << queue->shift;
-	queue->base_number = queue->base << queue->tail_bits;
 	queue->lanes_end = queue->base + range;
+	for (unsigned i = 0; i < EVENT_LANES; i++)
+		queue->lane_base[i] = queue->base << queue->tail_bits;
+}
+
+static void note_heads(struct event_queue *queue)
+{
+	for (unsigned i = 0; i < EVENT_SOURCES; i++)
+		event_queue_note_head(queue, i);
+}
+
+/* Room for 'count' sorted events, and the place behind the last one. */
+static bool grow_sorted(struct event_queue *queue, uint32_t count)
+{
+	struct event_lane *sorted = &queue->lane[EVENT_CALENDAR];
+
+	while (sorted->mask < count && !queue->failed)
+		queue->failed = event_lane_grow(sorted) < 0;
+	return !queue->failed;
 }
 
 static bool init_lanes(struct event_queue *queue)
 {
-	for (unsigned i = 0; i < EVENT_LANES; i++)
+	for (unsigned i = 0; i < EVENT_SOURCES; i++)
 		if (event_lane_init(&queue->lane[i]) < 0)
 			return false;
-	return true;
+	return grow_sorted(queue, EVENT_SORT_FEW);
 }
 
 struct event_queue *event_queue_create(weft_time width_ps, unsigned order_bits, unsigned item_bits)
@@ -107,15 +108,15 @@ struct event_queue *event_queue_create_reaching(
 	queue->filled = calloc(buckets, sizeof(*queue->filled));
 	queue->spill = calloc(buckets, sizeof(*queue->spill));
 	if (queue->bucket == NULL || queue->filled == NULL || queue->spill == NULL ||
-		!init_lanes(queue) || !grow_sorted(queue, 0)) {
+		!init_lanes(queue)) {
 		event_queue_destroy(queue);
 		errno = ENOMEM;
 		return NULL;
 	}
 	/* The sort reads behind what is filled. */
 	memset(queue->bucket, 0, buckets * sizeof(*queue->bucket));
-	queue->key[0] = UINT64_MAX;
 	begin_bucket(queue, 0);
+	note_heads(queue);
 	return queue;
 }
 
@@ -125,21 +126,13 @@ void event_queue_destroy(struct event_queue *queue)
 		return;
 	for (uint64_t i = 0; queue->spill != NULL && i <= queue->mask; i++)
 		free(queue->spill[i].key);
-	for (unsigned i = 0; i < EVENT_LANES; i++)
+	for (unsigned i = 0; i < EVENT_SOURCES; i++)
 		event_lane_fini(&queue->lane[i]);
-	free(queue->key);
 	free(queue->bucket);
 	free(queue->filled);
 	free(queue->spill);
 	free(queue->heap.event);
 	free(queue);
-}
-
-static void note_others(struct event_queue *queue)
-{
-	uint64_t least = event_queue_least_other(queue, &(unsigned){0});
-
-	queue->others = least < queue->limit_key ? least : queue->limit_key;
 }
 
 static inline bool before(const struct sim_event *a, const struct sim_event *b)
@@ -187,19 +180,23 @@ static void append(struct event_queue *queue, struct sim_event event)
 		spill(queue, &queue->spill[place], key);
 }
 
+static bool has_room(struct event_queue *queue, struct event_lane *lane)
+{
+	if (event_lane_is_full(lane) && event_lane_grow(lane) < 0)
+		queue->failed = true;
+	return !queue->failed;
+}
+
 /* Into the bucket that is being emptied, which is sorted. */
 static void insert(struct event_queue *queue, struct sim_event event)
 {
-	uint64_t key = event_key(queue, event);
-	uint32_t at = queue->count;
+	struct event_lane *lane = &queue->lane[EVENT_CALENDAR];
 
-	if (!grow_sorted(queue, queue->count + 1))
+	if (!has_room(queue, lane))
 		return;
-	queue->key[++queue->count] = UINT64_MAX;
-	for (; at > queue->next && key < queue->key[at - 1]; at--)
-		queue->key[at] = queue->key[at - 1];
-	queue->key[at] = key;
-	note_others(queue);
+	event_lane_insert(lane, event_key(queue, event), UINT32_MAX);
+	event_queue_note_head(queue, EVENT_CALENDAR);
+	event_queue_note_others(queue);
 }
 
 static void heap_push(struct event_queue *queue, struct sim_event event)
@@ -253,13 +250,13 @@ void event_queue_push_lane_apart(struct event_queue *queue, unsigned which, stru
 {
 	struct event_lane *lane = &queue->lane[which];
 
-	if (event_lane_is_full(lane) && event_lane_grow(lane) < 0) {
-		queue->failed = true;
+	if (!has_room(queue, lane))
 		return;
-	}
-	if (event.at >= queue->lanes_end || !event_lane_insert(lane, event_number(queue, event)))
+	if (event.at >= queue->lanes_end ||
+		!event_lane_insert(lane, event_number(queue, event), FORWARD_MAX))
 		event_queue_push(queue, event);
-	note_others(queue);
+	event_queue_note_head(queue, which);
+	event_queue_note_others(queue);
 }
 
 /* The next filled bucket after 'from', up to 'last'; its distance, 0 if there is none. */
@@ -316,18 +313,20 @@ static uint64_t bucket_of_lanes(const struct event_queue *queue)
 {
 	uint64_t least = UINT64_MAX;
 
-	for (unsigned i = 0; i < EVENT_LANES; i++) {
-		uint64_t key = event_queue_lane_key(queue, i);
-
-		least = key < least ? key : least;
-	}
+	for (unsigned i = 0; i < EVENT_LANES; i++)
+		least = queue->head[i] < least ? queue->head[i] : least;
 	return least == UINT64_MAX ? least
 				   : queue->current + (least >> queue->tail_bits >> queue->shift);
 }
 
+static bool is_emptied(const struct event_queue *queue)
+{
+	return event_lane_is_empty(&queue->lane[EVENT_CALENDAR]);
+}
+
 bool event_queue_is_empty(const struct event_queue *queue)
 {
-	return queue->next == queue->count && queue->heap.count == 0 &&
+	return is_emptied(queue) && queue->heap.count == 0 &&
 	       bucket_of_lanes(queue) == UINT64_MAX &&
 	       next_filled(queue, queue->current, last_bucket(queue)) == 0;
 }
@@ -337,31 +336,33 @@ static void sort_spilled(struct event_queue *queue, const struct event_bucket *b
 	unsigned filled, struct event_spill *spill)
 {
 	uint32_t count = filled + spill->count;
+	uint64_t *key;
 
 	if (!grow_sorted(queue, count))
 		return;
-	memcpy(queue->key, bucket->key, filled * sizeof(bucket->key[0]));
-	memcpy(queue->key + filled, spill->key, spill->count * sizeof(spill->key[0]));
-	event_sort_many(queue->key, count);
-	queue->count = count;
+	key = queue->lane[EVENT_CALENDAR].number;
+	memcpy(key, bucket->key, filled * sizeof(bucket->key[0]));
+	memcpy(key + filled, spill->key, spill->count * sizeof(spill->key[0]));
+	event_sort_many(key, count);
+	queue->lane[EVENT_CALENDAR].end = count;
 	spill->count = 0;
 }
 
 static void sort_current(struct event_queue *queue)
 {
+	struct event_lane *sorted = &queue->lane[EVENT_CALENDAR];
 	uint64_t place = queue->current & queue->mask;
 	struct event_spill *spill = &queue->spill[place];
 	unsigned filled = queue->filled[place];
 
-	queue->next = queue->count = 0;
+	sorted->first = sorted->end = 0;
 	queue->filled[place] = 0;
 	if (__builtin_expect(spill->count > 0, 0)) {
 		sort_spilled(queue, &queue->bucket[place], filled, spill);
 	} else {
-		event_sort_few(queue->bucket[place].key, filled, queue->key);
-		queue->count = filled;
+		event_sort_few(queue->bucket[place].key, filled, sorted->number);
+		sorted->end = filled;
 	}
-	queue->key[queue->count] = UINT64_MAX;
 }
 
 /* The first key that is not due before 'limit', or not in this bucket. */
@@ -373,7 +374,7 @@ static void set_limit(struct event_queue *queue, weft_time limit)
 	if (limit <= queue->base)
 		since = 0;
 	queue->limit_key = (since < width ? since : width) << queue->tail_bits;
-	note_others(queue);
+	event_queue_note_others(queue);
 }
 
 /* The next bucket in which something is due, in the calendar or in a lane; UINT64_MAX: none. */
@@ -396,15 +397,15 @@ bool event_queue_advance(struct event_queue *queue, weft_time limit)
 
 	if (queue->failed)
 		return false;
-	if (queue->next == queue->count && bucket_of_lanes(queue) != queue->current) {
+	if (is_emptied(queue) && bucket_of_lanes(queue) != queue->current) {
 		next = next_bucket(queue);
 		if (next == UINT64_MAX || next << queue->shift >= limit)
 			return false;
 		begin_bucket(queue, next);
 		take_from_heap(queue);
 		sort_current(queue);
+		note_heads(queue);
 	}
 	set_limit(queue, limit);
-	return !queue->failed && (queue->others < queue->limit_key ||
-					 event_queue_lane_key(queue, 0) < queue->limit_key);
+	return !queue->failed && (queue->other != 0 || queue->head[0] < queue->limit_key);
 }

@@ -33,8 +33,8 @@
 /* Where an event comes from: the number of its lane, or one of these. */
 #define EVENT_LANES    3u
 #define EVENT_CALENDAR EVENT_LANES
-#define EVENT_NONE     (EVENT_LANES + 1)
-#define EVENT_AGAIN    (EVENT_LANES + 2)
+#define EVENT_SOURCES  (EVENT_LANES + 1)
+#define EVENT_NONE     EVENT_SOURCES
 
 struct sim_event {
 	weft_time at;
@@ -61,28 +61,28 @@ struct event_heap {
 };
 
 struct event_queue {
-	/* The bucket that is being emptied, sorted; behind the last key stands UINT64_MAX. Lanes
-	 * have nothing that is earlier than the bucket. */
-	uint64_t *key;
-	uint32_t next, count; /* the first that was not taken; all */
-	weft_time base;       /* its beginning */
-	uint64_t base_number; /* of it in lanes */
-	uint64_t others;      /* the least key but for those of lane 0; or limit_key */
-	uint64_t limit_key;   /* keys from here on are not due before 'limit', or later */
+	/* The first event of each source as a key of the bucket that is being emptied; UINT64_MAX:
+	 * it has none. Nothing is earlier than that bucket. */
+	uint64_t head[EVENT_SOURCES];
+	uint64_t others;    /* the least of them but for lane 0's; or limit_key */
+	unsigned other;     /* whose it is; 0: the limit's */
+	uint64_t limit_key; /* keys from here on are not due before 'limit', or later */
 	weft_time limit;
-	weft_time lanes_end; /* what is due then, or later, lanes cannot tell from the past */
-	struct event_lane lane[EVENT_LANES];
+	weft_time base; /* when that bucket begins */
 	uint64_t item_mask;
 	uint8_t item_bits, tail_bits; /* of the item; of order and item */
 	uint8_t shift;                /* a bucket is 2^shift ps wide */
 	bool failed;
-	uint64_t current; /* its number, from time 0 on */
-	uint64_t mask;    /* buckets - 1 */
+	/* The last one is the bucket that is being emptied, sorted; its numbers are keys. */
+	struct event_lane lane[EVENT_SOURCES];
+	uint64_t lane_base[EVENT_SOURCES]; /* what a number exceeds its key by */
+	weft_time lanes_end; /* what is due then, or later, lanes cannot tell from the past */
+	uint64_t current;    /* the bucket's number, from time 0 on */
+	uint64_t mask;       /* buckets - 1 */
 	struct event_bucket *bucket;
 	uint8_t *filled; /* by bucket: events in it, but for its spill */
 	struct event_spill *spill;
 	struct event_heap heap;
-	uint32_t room; /* of key */
 };
 
 /* 'width_ps' is rounded up to a power of two, and cut at 2^30 and at what the bits leave; best is a
@@ -163,54 +163,36 @@ static inline void event_queue_push_lane(
  * event is due before 'limit': then nothing has changed, and events for 'limit' may still come. */
 bool event_queue_advance(struct event_queue *queue, weft_time limit);
 
-/* The first event of a lane as a key of the bucket that is being emptied, or a greater one. */
-static inline uint64_t event_queue_lane_key(const struct event_queue *queue, unsigned which)
+/* The first event of a source has changed. */
+static inline void event_queue_note_head(struct event_queue *queue, unsigned which)
 {
 	const struct event_lane *lane = &queue->lane[which];
+	uint64_t key = event_lane_first(lane) - queue->lane_base[which];
 
-	return event_lane_is_empty(lane) ? UINT64_MAX : event_lane_first(lane) - queue->base_number;
+	queue->head[which] = key | -(uint64_t)event_lane_is_empty(lane);
 }
 
-/* The least key but for those of lane 0, and where it is. */
-static inline uint64_t event_queue_least_other(const struct event_queue *queue, unsigned *from)
+/* That of a source other than lane 0 has, or the limit. Without branches: nobody can guess which is
+ * the least. */
+static inline void event_queue_note_others(struct event_queue *queue)
 {
-	uint64_t least = queue->key[queue->next];
+	uint64_t least = queue->limit_key;
+	unsigned from = 0;
 
-	*from = EVENT_CALENDAR;
-	for (unsigned i = 1; i < EVENT_LANES; i++) {
-		uint64_t key = event_queue_lane_key(queue, i);
+	for (unsigned i = 1; i < EVENT_SOURCES; i++) {
+		unsigned is_less = queue->head[i] < least;
 
-		*from = key < least ? i : *from;
-		least = key < least ? key : least;
+		from ^= (from ^ i) & -is_less;
+		least = is_less ? queue->head[i] : least;
 	}
-	return least;
+	queue->others = least;
+	queue->other = from;
 }
 
-static inline struct sim_event event_queue_event(const struct event_queue *queue, uint64_t key)
+static inline void event_queue_drop(struct event_queue *queue, unsigned which)
 {
-	return (struct sim_event){queue->base + (key >> queue->tail_bits),
-		event_key_order(queue, key), event_key_item(queue, key)};
-}
-
-/* event_queue_take() where the next event is not in lane 0, or is not due. */
-static inline unsigned event_queue_take_other(
-	struct event_queue *queue, weft_time limit, struct sim_event *event)
-{
-	unsigned from;
-	uint64_t key = event_queue_least_other(queue, &from), least;
-
-	/* One comparison for the end of the bucket and for the limit. */
-	if (__builtin_expect(key >= queue->limit_key, 0) ||
-		__builtin_expect(limit != queue->limit, 0))
-		return event_queue_advance(queue, limit) ? EVENT_AGAIN : EVENT_NONE;
-	if (from == EVENT_CALENDAR)
-		queue->next++;
-	else
-		event_lane_drop(&queue->lane[from]);
-	*event = event_queue_event(queue, key);
-	least = event_queue_least_other(queue, &(unsigned){0});
-	queue->others = least < queue->limit_key ? least : queue->limit_key;
-	return from;
+	event_lane_drop(&queue->lane[which]);
+	event_queue_note_head(queue, which);
 }
 
 /* The next event, if it is due before 'limit', and where it comes from; or EVENT_NONE. Most come
@@ -218,18 +200,24 @@ static inline unsigned event_queue_take_other(
 static inline unsigned event_queue_take(
 	struct event_queue *queue, weft_time limit, struct sim_event *event)
 {
-	unsigned from;
+	uint64_t key = queue->head[0];
+	unsigned from = 0;
 
-	do {
-		uint64_t key = event_queue_lane_key(queue, 0);
-
-		if (key < queue->others && __builtin_expect(limit == queue->limit, 1)) {
-			event_lane_drop(&queue->lane[0]);
-			*event = event_queue_event(queue, key);
-			return 0;
-		}
-		from = event_queue_take_other(queue, limit, event);
-	} while (__builtin_expect(from == EVENT_AGAIN, 0));
+	while (__builtin_expect(limit != queue->limit, 0) || key >= queue->others) {
+		key = queue->others;
+		from = queue->other;
+		if (__builtin_expect(from != 0, 1) && __builtin_expect(limit == queue->limit, 1))
+			break;
+		if (!event_queue_advance(queue, limit))
+			return EVENT_NONE;
+		key = queue->head[0];
+		from = 0;
+	}
+	event_queue_drop(queue, from);
+	if (from != 0)
+		event_queue_note_others(queue);
+	*event = (struct sim_event){queue->base + (key >> queue->tail_bits),
+		event_key_order(queue, key), event_key_item(queue, key)};
 	return from;
 }
 
@@ -237,6 +225,12 @@ static inline bool event_queue_pop(
 	struct event_queue *queue, weft_time limit, struct sim_event *event)
 {
 	return event_queue_take(queue, limit, event) != EVENT_NONE;
+}
+
+/* For a look ahead: what was taken last was the first event of a bucket of the calendar. */
+static inline bool event_queue_has_begun(const struct event_queue *queue)
+{
+	return queue->lane[EVENT_CALENDAR].first == 1;
 }
 
 /* For a look ahead, at what memory will be needed: the first bucket with events after number
