@@ -12,7 +12,7 @@
 
 #include "fabric_map.h"
 
-#define LINK_HOLD_DOWNS_MAX 12
+#define LINK_HOLD_DOWNS_MAX 9
 /* Twice the longest hold. */
 #define LINK_HOLD_FORGET ((uint64_t)1 << (LINK_HOLD_DOWNS_MAX - 1))
 
