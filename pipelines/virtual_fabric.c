@@ -244,7 +244,7 @@ static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 	uint64_t rate = topology->links > 0 ? topology->link_at[0].rate_bps : TOPOLOGY_RATE_BPS;
 	weft_time delay = topology->links > 0 ? topology->link_at[0].delay_ps : 0;
 	weft_time packet = frame * ps_per_byte(rate);
-	weft_time width = 8 * packet / (2 * (uint64_t)topology->links + 1);
+	weft_time width = 16 * packet / (2 * (uint64_t)topology->links + 1);
 
 	return event_queue_create_reaching(width > 0 ? width : 1,
 		2 * packet + delay + fabric->routing_delay_ps,
