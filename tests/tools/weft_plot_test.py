@@ -142,6 +142,8 @@ class Plot(unittest.TestCase):
                 ((WEFT, "--kind", "link-load"), "no result of a run"),
                 ((self.sweep("a", (10,)), "--kind", "link-load", "--where", "switch.vcs=9"),
                  "no results of the points that are asked for"),
+                ((self.sweep("b", (10,)), "--kind", "link-load", "--where", "switch.vcz=1"),
+                 "--where switch.vcz=1: no sweep varies 'switch.vcz'"),
                 ((self.single("r.json", 0.5, clock="real"), self.single("v.json", 0.5),
                   "--kind", "blocked-time"), "cannot be compared")):
             with self.subTest(args=args):

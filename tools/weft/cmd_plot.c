@@ -127,6 +127,8 @@ static int plot(struct request *request, struct fault *fault)
 	for (unsigned i = 0; i < request->inputs && result == 0; i++)
 		result = plot_runs_add(&request->runs, request->input[i], fault);
 	if (result == 0)
+		result = plot_runs_check(&request->runs, fault);
+	if (result == 0)
 		result = plot_curves_make(&curves, &request->runs, request->along, fault);
 	if (result == 0)
 		result = plot_draw(&curves, request->output, fault);

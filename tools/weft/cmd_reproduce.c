@@ -189,7 +189,7 @@ static struct experiment *open_named(const char *name, struct fault *fault)
 static void list_one(const struct experiment *experiment, json_t *rows)
 {
 	if (rows == NULL) {
-		printf("%-22s %-14s %-12s %-10s %-10s %s\n", experiment->name, experiment->paper,
+		printf("%-22s %-20s %-14s %-10s %-10s %s\n", experiment->name, experiment->paper,
 			experiment->place, experiment->time, experiment->quick_time,
 			experiment->title);
 		return;
@@ -212,7 +212,7 @@ static int list(const struct request *request)
 		return command_fail("reproduce", EXIT_NOT_ABLE, "%s: %s", experiments_folder(),
 			strerror(errno));
 	if (rows == NULL)
-		printf("%-22s %-14s %-12s %-10s %-10s %s\n", "NAME", "PAPER", "PLACE", "TIME",
+		printf("%-22s %-20s %-14s %-10s %-10s %s\n", "NAME", "PAPER", "PLACE", "TIME",
 			"--quick", "WHAT");
 	for (int i = 0; i < count; i++) {
 		char path[PATH_MAX];

@@ -210,8 +210,9 @@ bool plot_key_is(const char *asked, size_t length, const char *key)
 }
 
 /* Whether a point has every value that was asked for, of the keys that its sweep varies. */
-static bool is_wanted(const struct plot_runs *runs, json_t *vary)
+static bool is_wanted(struct plot_runs *runs, json_t *vary)
 {
+	bool wanted = true;
 	const char *key;
 	json_t *value;
 
@@ -220,12 +221,14 @@ static bool is_wanted(const struct plot_runs *runs, json_t *vary)
 
 		json_object_foreach(vary, key, value)
 		{
-			if (plot_key_is(runs->where[i], length, key) &&
-				strcmp(json_string_value(value), runs->where[i] + length + 1) != 0)
-				return false;
+			if (!plot_key_is(runs->where[i], length, key))
+				continue;
+			runs->varied |= 1u << i;
+			wanted = wanted &&
+				 strcmp(json_string_value(value), runs->where[i] + length + 1) == 0;
 		}
 	}
-	return true;
+	return wanted;
 }
 
 static int add_points(
@@ -279,6 +282,15 @@ int plot_runs_add(struct plot_runs *runs, const char *path, struct fault *fault)
 	result = add_points(runs, path, manifest, fault);
 	json_decref(manifest);
 	return result;
+}
+
+int plot_runs_check(const struct plot_runs *runs, struct fault *fault)
+{
+	for (unsigned i = 0; i < runs->wheres; i++)
+		if ((runs->varied >> i & 1) == 0)
+			return fault_set(fault, EINVAL, "--where %s: no sweep varies '%.*s'",
+				runs->where[i], (int)strcspn(runs->where[i], "="), runs->where[i]);
+	return 0;
 }
 
 void plot_runs_fini(struct plot_runs *runs)

@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "fault.h"
 
@@ -56,6 +57,7 @@ struct plot_runs {
 	const char *where[PLOT_WHERE_MAX]; /* KEY=VALUE; points of sweeps that have others are left
 					      out */
 	unsigned wheres;
+	uint32_t varied; /* those whose key some sweep varies, by bit */
 };
 
 /* Whether the first 'length' bytes of 'asked' name this key of a manifest: "traffic[0].load" and
@@ -65,4 +67,6 @@ bool plot_key_is(const char *asked, size_t length, const char *key);
 /* Adds a sweep's folder or a result. Points that are not there yet are left out, a folder without
  * any is refused. -ENOENT, -EINVAL: no sweep, no result, or one without what this kind shows. */
 int plot_runs_add(struct plot_runs *runs, const char *path, struct fault *fault);
+/* Once all are added: -EINVAL for a 'where' whose key none of the sweeps varies. */
+int plot_runs_check(const struct plot_runs *runs, struct fault *fault);
 void plot_runs_fini(struct plot_runs *runs);
