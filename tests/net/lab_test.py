@@ -6,6 +6,7 @@ so and exits 77 where that is not allowed.
 
 usage: lab_test.py WEFT DISSECTOR.lua
 """
+import fcntl
 import json
 import os
 import signal
@@ -188,6 +189,33 @@ class Memif(LabCase):
         self.assertEqual(again.returncode, 2)
         self.assertIn("is up already", again.stderr)
         self.assertTrue(lab.status()["up"])
+
+    def test_of_two_commands_that_bring_one_lab_up_one_does(self):
+        lab = self.lab("z")
+        both = [subprocess.Popen([WEFT, "lab", "up", lab.file, "--wait", "60s"], text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)]
+        said = [up.communicate(timeout=90)[1] for up in both]
+        self.assertEqual(sorted(up.returncode for up in both), [0, 2], said)
+        # The second may have come after the first was done.
+        self.assertRegex("".join(said), "this lab is being brought up by process|is up already")
+        self.assertNotIn("removing what", "".join(said))
+        lab.note_pids()
+        self.assertTrue(lab.status()["up"])
+
+    def test_a_lab_that_is_being_brought_up_is_not_taken_down(self):
+        lab = self.lab("A")
+        lab.up()
+        with open(f"{lab.run_dir}.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            lock.write("brought up by process 1")
+            lock.flush()
+            for part in (["down"], ["up"], ["up", "--process", "spine"]):
+                done = lab.weft(*part)
+                self.assertEqual(done.returncode, 2, part)
+                self.assertIn("this lab is being brought up by process 1\n", done.stderr)
+        self.assertTrue(lab.status()["up"])
+        lab.must("down")
+        self.assertEqual(lab.leftovers(), [])
 
     def test_what_a_crashed_lab_left_is_removed_by_the_next_up(self):
         lab = self.lab("i")

@@ -191,8 +191,7 @@ class Lab:
     def leftovers(self):
         """What a lab may leave behind on this machine, if it is not taken down well."""
         left = [f"process {name}" for name, pid in self.pids.items() if own_kind_of_process(pid)]
-        if os.path.exists(self.run_dir):
-            left.append(self.run_dir)
+        left += [path for path in (self.run_dir, f"{self.run_dir}.lock") if os.path.exists(path)]
         for folder, prefix in (("/run/netns", f"weft-{self.name}"),
                                ("/var/run/dpdk", f"weft-{self.name}-")):
             if os.path.isdir(folder):

@@ -7,6 +7,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "lab_lock.h"
 
 /* What is up is in the run directory, not in the file: that may have changed since, and has to be
  * readable only for the lab's name. */
@@ -28,9 +31,34 @@ static int find_run_dir(
 	return 0;
 }
 
-enum weft_exit cmd_lab_down(const struct lab_arguments *arguments)
+/* Likewise lab_take_down(), but -ENOENT: it is not up. */
+static int take_down(const char *dir, unsigned *processes, struct fault *fault)
 {
 	struct lab_state state;
+	int result = lab_state_load(&state, dir, fault);
+
+	if (result < 0)
+		return result;
+	*processes = state.processes;
+	return lab_take_down(&state, fault);
+}
+
+static int take_down_locked(const char *dir, unsigned *processes, struct fault *fault)
+{
+	struct lab_lock lock;
+	int result = lab_lock_take(&lock, dir, "taken down", fault);
+
+	if (result < 0 && result != -EINVAL && access(dir, F_OK) != 0)
+		return -ENOENT; /* This user may not lock it; there is nothing to be locked. */
+	if (result < 0)
+		return result;
+	result = take_down(dir, processes, fault);
+	lab_lock_release(&lock);
+	return result;
+}
+
+enum weft_exit cmd_lab_down(const struct lab_arguments *arguments)
+{
 	struct fault fault;
 	unsigned processes;
 	char dir[256];
@@ -38,17 +66,13 @@ enum weft_exit cmd_lab_down(const struct lab_arguments *arguments)
 
 	if (result < 0)
 		return command_fail("lab down", fault_exit_code(result), "%s", fault.text);
-	result = lab_state_load(&state, dir, &fault);
+	result = take_down_locked(dir, &processes, &fault);
 	if (result == -ENOENT) {
 		printf("not up: %s\n", dir);
 		return EXIT_DONE;
 	}
 	if (result < 0)
-		return command_fail("lab down", EXIT_NOT_ABLE, "%s", fault.text);
-	processes = state.processes;
-	result = lab_take_down(&state, &fault);
-	if (result < 0)
-		return command_fail("lab down", EXIT_NOT_ABLE, "%s", fault.text);
+		return command_fail("lab down", fault_exit_code(result), "%s", fault.text);
 	printf("down: %u processes ended", processes);
 	if (result > 0)
 		printf(" (%d did not end by themselves and were killed)", result);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lab_fanout.h"
+#include "lab_lock.h"
 #include "lab_spawn.h"
 #include "lab_veth.h"
 #include "lab_wait.h"
@@ -462,6 +463,20 @@ static int bring_back(struct up *up, struct fault *fault)
 			   : result;
 }
 
+static int bring_up_locked(struct up *up, struct fault *fault)
+{
+	struct lab_lock lock;
+	int result = lab_lock_take(&lock, up->lab.plan->run_dir, "brought up", fault);
+
+	if (result < 0)
+		return result;
+	result = check_not_up(up, fault);
+	if (result == 0)
+		result = up->again ? bring_back(up, fault) : bring_up(up, fault);
+	lab_lock_release(&lock);
+	return result;
+}
+
 enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 {
 	struct up up = {.arguments = arguments};
@@ -476,9 +491,7 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 	if (result == 0)
 		result = check_privileges(&up.lab, &fault);
 	if (result == 0)
-		result = check_not_up(&up, &fault);
-	if (result == 0)
-		result = up.again ? bring_back(&up, &fault) : bring_up(&up, &fault);
+		result = bring_up_locked(&up, &fault);
 	if (result == 0 && up.again)
 		printf("lab %s: what had ended runs again after %" PRIu64 " ms\n", up.lab.plan->lab,
 			now_ms() - began);

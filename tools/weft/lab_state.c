@@ -104,7 +104,7 @@ int lab_state_add_netns(struct lab_state *state, const char *netns)
 
 /* --- the file --- */
 
-static int make_parents(const char *dir)
+int lab_make_parents(const char *dir)
 {
 	char path[PATH_BYTES];
 
@@ -120,7 +120,7 @@ static int make_parents(const char *dir)
 
 int lab_state_create(struct lab_state *state, const char *dir, struct fault *fault)
 {
-	int result = make_parents(dir);
+	int result = lab_make_parents(dir);
 
 	*state = (struct lab_state){.processes = 0};
 	snprintf(state->dir, sizeof(state->dir), "%s", dir);
@@ -221,8 +221,6 @@ int lab_state_remove(const struct lab_state *state, struct fault *fault)
 	if (rmdir(state->dir) != 0 && errno != ENOENT)
 		return fault_set(
 			fault, errno, "%s: cannot be removed: %s", state->dir, strerror(errno));
-	/* Ours too, if this was the last lab. */
-	rmdir(LAB_RUN_DIR);
 	return 0;
 }
 

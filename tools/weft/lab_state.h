@@ -35,6 +35,9 @@ struct lab_state {
 	struct lab_record *process;
 };
 
+/* The folders above 'path'. 0 or -errno. */
+int lab_make_parents(const char *path);
+
 /* Makes the directory, empty but for the state. -EEXIST: there is one. */
 int lab_state_create(struct lab_state *state, const char *dir, struct fault *fault);
 /* -ENOENT: no such lab has been brought up. */

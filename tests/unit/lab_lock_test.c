@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+#include "lab_lock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+struct place {
+	char folder[32], dir[64], file[80];
+};
+
+static int make_place(void **state)
+{
+	struct place *place = calloc(1, sizeof(*place));
+
+	strcpy(place->folder, "/tmp/weft-lock-XXXXXX");
+	assert_non_null(mkdtemp(place->folder));
+	snprintf(place->dir, sizeof(place->dir), "%s/lab", place->folder);
+	snprintf(place->file, sizeof(place->file), "%s.lock", place->dir);
+	*state = place;
+	return 0;
+}
+
+static int remove_place(void **state)
+{
+	struct place *place = *state;
+	int result = rmdir(place->folder); /* empty: no lock left a file */
+
+	free(place);
+	return result;
+}
+
+static void only_one_holds_the_lock_of_a_lab_and_the_other_is_told_of_it(void **state)
+{
+	const struct place *place = *state;
+	struct lab_lock one, two;
+	struct fault fault;
+	char expected[160];
+
+	assert_int_equal(lab_lock_take(&one, place->dir, "brought up", &fault), 0);
+	assert_int_equal(lab_lock_take(&two, place->dir, "taken down", &fault), -EINVAL);
+	snprintf(expected, sizeof(expected), "%s: this lab is being brought up by process %ld",
+		place->dir, (long)getpid());
+	assert_string_equal(fault.text, expected);
+	lab_lock_release(&two); /* not held: nothing happens */
+	assert_int_equal(access(place->file, F_OK), 0);
+	lab_lock_release(&one);
+	assert_int_equal(lab_lock_take(&two, place->dir, "taken down", &fault), 0);
+	lab_lock_release(&two);
+}
+
+static void a_slash_after_the_folder_makes_no_other_lab_of_it(void **state)
+{
+	const struct place *place = *state;
+	struct lab_lock one, two;
+	struct fault fault;
+	char dir[80];
+
+	snprintf(dir, sizeof(dir), "%s/", place->dir);
+	assert_int_equal(lab_lock_take(&one, place->dir, "brought up", &fault), 0);
+	assert_int_equal(lab_lock_take(&two, dir, "brought up", &fault), -EINVAL);
+	lab_lock_release(&one);
+}
+
+/* As after a command that was killed: its file is there, nobody holds it. */
+static void a_file_that_nobody_holds_is_in_nobodys_way(void **state)
+{
+	const struct place *place = *state;
+	struct lab_lock one, two;
+	struct fault fault;
+	FILE *file = fopen(place->file, "w");
+
+	assert_non_null(file);
+	fputs("brought up by process 12345678901234567890", file);
+	fclose(file);
+	assert_int_equal(lab_lock_take(&one, place->dir, "taken down", &fault), 0);
+	assert_int_equal(lab_lock_take(&two, place->dir, "brought up", &fault), -EINVAL);
+	assert_null(strstr(fault.text, "1234567890"));
+	lab_lock_release(&one);
+}
+
+/* What a lab's process is: started by the holder, there when the holder has been killed. */
+static void a_program_that_the_holder_started_does_not_keep_the_lock(void **state)
+{
+	const struct place *place = *state;
+	struct lab_lock lock;
+	struct fault fault;
+	int word[2], ready[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe(word), 0);
+	assert_int_equal(pipe(ready), 0);
+	assert_int_equal(lab_lock_take(&lock, place->dir, "brought up", &fault), 0);
+	pid = fork();
+	if (pid == 0) {
+		dup2(word[0], STDIN_FILENO);
+		dup2(ready[1], STDOUT_FILENO);
+		close(word[1]);
+		execl("/bin/sh", "sh", "-c", "echo; read end", NULL);
+		_exit(1);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(lock.fd); /* as the kernel does when the holder is killed */
+	assert_int_equal(lab_lock_take(&lock, place->dir, "brought up", &fault), 0);
+	lab_lock_release(&lock);
+	close(word[1]);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	close(word[0]);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			only_one_holds_the_lock_of_a_lab_and_the_other_is_told_of_it, make_place,
+			remove_place),
+		cmocka_unit_test_setup_teardown(a_slash_after_the_folder_makes_no_other_lab_of_it,
+			make_place, remove_place),
+		cmocka_unit_test_setup_teardown(
+			a_file_that_nobody_holds_is_in_nobodys_way, make_place, remove_place),
+		cmocka_unit_test_setup_teardown(
+			a_program_that_the_holder_started_does_not_keep_the_lock, make_place,
+			remove_place),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "lab_lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lab_state.h"
+
+#define TRIES 100 /* others come and go */
+
+static void lock_path(const char *dir, char *path, size_t size)
+{
+	size_t length = strlen(dir);
+
+	while (length > 1 && dir[length - 1] == '/')
+		length--;
+	snprintf(path, size, "%.*s.lock", (int)length, dir);
+}
+
+/* The one who held it before has removed the file since it was opened here. */
+static bool was_removed(int fd, const char *path)
+{
+	struct stat ours, there;
+
+	return stat(path, &there) != 0 || fstat(fd, &ours) != 0 || ours.st_ino != there.st_ino ||
+	       ours.st_dev != there.st_dev;
+}
+
+/* The locked file's descriptor; -EINVAL and fault: another command holds it; -ESTALE: once more. */
+static int try_lock(const char *path, const char *dir, struct fault *fault)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644), result;
+	char who[64];
+	ssize_t length;
+
+	if (fd < 0) /* ENOENT: who let go of it has removed the folder, too. */
+		return errno == ENOENT ? -ESTALE
+				       : fault_set(fault, errno, "%s: %s", path, strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+		length = pread(fd, who, sizeof(who) - 1, 0);
+		who[length > 0 ? length : 0] = '\0';
+		result = fault_set(fault, EINVAL, "%s: this lab is being %s", dir,
+			length > 0 ? who : "brought up or taken down by another command");
+	} else if (was_removed(fd, path))
+		result = -ESTALE;
+	else
+		return fd;
+	close(fd);
+	return result;
+}
+
+int lab_lock_take(struct lab_lock *lock, const char *dir, const char *work, struct fault *fault)
+{
+	int result = -ESTALE;
+
+	lock->fd = -1;
+	lock_path(dir, lock->path, sizeof(lock->path));
+	for (unsigned i = 0; i < TRIES && result == -ESTALE; i++) {
+		result = lab_make_parents(lock->path);
+		if (result < 0)
+			return fault_set(
+				fault, -result, "%s: cannot be made: %s", dir, strerror(-result));
+		result = try_lock(lock->path, dir, fault);
+	}
+	if (result == -ESTALE)
+		return fault_set(fault, ENOTDIR, "%s: cannot be made", lock->path);
+	if (result < 0)
+		return result;
+	lock->fd = result;
+	if (ftruncate(lock->fd, 0) == 0)
+		dprintf(lock->fd, "%s by process %ld", work, (long)getpid());
+	return 0;
+}
+
+void lab_lock_release(struct lab_lock *lock)
+{
+	if (lock->fd < 0)
+		return;
+	/* While it is held: one who opens it now sees that it was removed. */
+	unlink(lock->path);
+	close(lock->fd);
+	lock->fd = -1;
+	/* Ours too, if this was the last lab. */
+	rmdir(LAB_RUN_DIR);
+}

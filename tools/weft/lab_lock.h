@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * One command at a time brings a lab up or takes it down: it holds DIR.lock, a file beside the run
+ * directory DIR, which says what is being done. The kernel lets go of it when the command ends,
+ * however that ends; the processes of the lab do not keep it.
+ */
+
+#include "fault.h"
+
+struct lab_lock {
+	int fd; /* -1: not held */
+	char path[300];
+};
+
+/* 'work' ends the sentence "this lab is being …": "brought up". Makes the folders above 'dir'.
+ * -EINVAL and fault: another command is at work on this lab, and what it does; -errno and fault:
+ * the file cannot be made. */
+int lab_lock_take(struct lab_lock *lock, const char *dir, const char *work, struct fault *fault);
+/* Removes the file, and /run/weft after the last lab. Nothing if it is not held. */
+void lab_lock_release(struct lab_lock *lock);
