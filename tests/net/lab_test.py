@@ -190,6 +190,37 @@ class Memif(LabCase):
         self.assertIn("is up already", again.stderr)
         self.assertTrue(lab.status()["up"])
 
+    def test_a_killed_memif_server_is_refused_before_it_is_started(self):
+        lab = self.lab("B")
+        lab.up()
+        os.kill(lab.pids["leaf0"], signal.SIGKILL)
+        lab.wait(lambda: lab.is_gone("leaf0"), "leaf0 is not gone")
+        with open(f"{lab.run_dir}/leaf0.log") as log:
+            before = log.read()
+        done = lab.weft("up", "--process", "leaf0")
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"\Aweft lab up: leaf0 cannot come back: h0 runs, .* "
+                         r"down and up again, .*'links: veth'\n\Z")
+        with open(f"{lab.run_dir}/leaf0.log") as log:
+            self.assertEqual(log.read(), before)
+
+    def test_a_killed_process_that_is_only_memif_client_comes_back(self):
+        lab = self.lab("C")
+        lab.up()
+        os.kill(lab.pids["h0"], signal.SIGKILL)
+        lab.start_again("h0")
+        lab.wait_links(lambda links: set(links.values()) == {"up"})
+        self.assert_whole(lab.run("--duration", "500ms"))
+
+    def test_killed_memif_servers_come_back_together_with_their_clients(self):
+        lab = self.lab("D")
+        lab.up()
+        for process in ("leaf0", "spine", "h0"):
+            lab.kill(process)
+        lab.wait(lambda: all(map(lab.is_gone, ("leaf0", "spine", "h0"))), "they are not gone")
+        lab.must("up", "--process", "leaf0", "--process", "spine", "--process", "h0", "--wait", "30s")
+        lab.wait_links(lambda links: len(links) == 12 and set(links.values()) == {"up"})
+
     def test_of_two_commands_that_bring_one_lab_up_one_does(self):
         lab = self.lab("z")
         both = [subprocess.Popen([WEFT, "lab", "up", lab.file, "--wait", "60s"], text=True,

@@ -77,6 +77,41 @@ static const struct lab_record *find_alive(
 	return NULL;
 }
 
+static bool runs(const struct lab_state *former, const char *process)
+{
+	for (unsigned i = 0; i < former->processes; i++)
+		if (strcmp(former->process[i].name, process) == 0)
+			return lab_record_alive(&former->process[i]);
+	return false;
+}
+
+static unsigned server_of(const struct lab_plan_link *link)
+{
+	return link->process[0] < link->process[1] ? link->process[0] : link->process[1];
+}
+
+/* A memif client connects once: a process that comes back finds the servers of its links, but not
+ * the clients. */
+static int check_comes_back(
+	const struct up *up, const struct lab_state *former, struct fault *fault)
+{
+	const struct lab_plan *plan = up->lab.plan;
+
+	for (uint32_t i = 0; i < up->lab.topology->links; i++) {
+		const struct lab_plan_link *link = &plan->link[i];
+		unsigned server = server_of(link);
+		unsigned client = (unsigned)link->process[0] + link->process[1] - server;
+		const char *other = plan->process[client].name;
+
+		if (link->kind == LAB_LINK_MEMIF && wanted(up, server) && runs(former, other))
+			return fault_set(fault, EINVAL,
+				"%s cannot come back: %s runs, and a memif client connects only "
+				"once; take the lab down and up again, or use 'links: veth'",
+				plan->process[server].name, other);
+	}
+	return 0;
+}
+
 /* A lab that is up is refused, unless processes of it that have ended are to be started again; what
  * an earlier one left is removed. */
 static int check_not_up(struct up *up, struct fault *fault)
@@ -98,6 +133,11 @@ static int check_not_up(struct up *up, struct fault *fault)
 		return result;
 	}
 	if (find_alive(up, &former, true) != NULL) {
+		result = check_comes_back(up, &former, fault);
+		if (result < 0) {
+			lab_state_free(&former);
+			return result;
+		}
 		up->again = true;
 		up->state = former;
 		return 0;
@@ -454,11 +494,28 @@ static int bring_up(struct up *up, struct fault *fault)
 	return result;
 }
 
+/* Those that killed servers have left, on which new ones could not listen. */
+static void remove_sockets(const struct up *up)
+{
+	char path[256];
+
+	for (uint32_t i = 0; i < up->lab.topology->links; i++) {
+		const struct lab_plan_link *link = &up->lab.plan->link[i];
+
+		if (link->kind != LAB_LINK_MEMIF || !wanted(up, server_of(link)))
+			continue;
+		lab_plan_socket(up->lab.plan, i, path, sizeof(path));
+		unlink(path);
+	}
+}
+
 /* Only what has ended; the others go on whatever comes of it. */
 static int bring_back(struct up *up, struct fault *fault)
 {
-	int result = start_all(up, fault);
+	int result;
 
+	remove_sockets(up);
+	result = start_all(up, fault);
 	return result == 0 ? wait_ready(up, now_ms() + up->arguments->wait_ps / PS_PER_MS, fault)
 			   : result;
 }
