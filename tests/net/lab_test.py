@@ -90,6 +90,27 @@ class Memif(LabCase):
         # What was counted in the first run is not in the second.
         self.assertLess(second["messages"]["delivered"], first["messages"]["delivered"])
 
+    def test_a_result_that_cannot_be_written_is_refused_before_the_run(self):
+        lab = self.lab("E")
+        lab.up()
+        before = lab.delivered()
+        done = lab.weft("run", "--duration", "1s", "--json", "/nonexist/a.json")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr, "weft lab run: /nonexist/a.json: No such file or directory\n")
+        self.assertEqual((done.stdout, lab.delivered()), ("", before))
+        # What is there stays until the new result is complete.
+        path = os.path.join(lab.folder, "result.json")
+        with open(path, "w") as file:
+            file.write("former")
+        with subprocess.Popen([WEFT, "lab", "run", lab.file, "--duration", "60s", "--json", path],
+                              stdout=subprocess.DEVNULL) as run:
+            lab.wait(lambda: lab.delivered() > before, "no traffic flows")
+            with open(path) as file:
+                self.assertEqual(file.read(), "former")
+            run.send_signal(signal.SIGINT)
+        with open(path) as file:
+            self.assertTrue(json.load(file)["incomplete"])
+
     def test_a_capture_is_read_by_tshark_with_our_dissector(self):
         lab = self.lab("c")
         lab.up()

@@ -16,8 +16,11 @@
 
 #include "lab_control.h"
 #include "lab_wait.h"
+#include "output_file.h"
 #include "run_config_json.h"
 #include "run_result.h"
+
+#define COMMAND "lab run"
 
 #define STEP_MS  20
 #define DRAIN_MS 4000  /* for what is under way when traffic ends */
@@ -25,6 +28,7 @@
 
 struct lab_run {
 	const struct lab_arguments *arguments;
+	struct output_file output; /* of --json */
 	struct lab lab;
 	struct lab_state state;
 	struct lab_connection *connection; /* [process of the state]; fd -1: gone */
@@ -300,7 +304,8 @@ static void disconnect_all(struct lab_run *run)
 	free(run->result);
 }
 
-static int write_result(const struct lab_run *run, struct fault *fault)
+/* EXIT_DONE, or what was complained about. */
+static enum weft_exit write_result(struct lab_run *run)
 {
 	const char *path = run->arguments->output;
 	json_t *document;
@@ -309,15 +314,16 @@ static int write_result(const struct lab_run *run, struct fault *fault)
 	if (path == NULL || strcmp(path, "-") != 0)
 		run_result_print(run->result, stdout);
 	if (path == NULL)
-		return 0;
+		return EXIT_DONE;
 	document = run_result_json(run->result, run_config_json(&run->lab.config->run));
-	if (document != NULL && strcmp(path, "-") == 0) {
-		written = json_dumpf(document, stdout, JSON_INDENT(2));
-		putchar('\n');
-	} else if (document != NULL)
-		written = json_dump_file(document, path, JSON_INDENT(2));
+	if (document != NULL)
+		written = json_dumpf(document, run->output.file, JSON_INDENT(2));
+	fputc('\n', run->output.file);
 	json_decref(document);
-	return written == 0 ? 0 : fault_set(fault, EIO, "%s: cannot be written", path);
+	if (written == 0)
+		return output_file_close(&run->output);
+	output_file_discard(&run->output);
+	return command_fail(COMMAND, EXIT_NOT_ABLE, "%s: cannot be written", path);
 }
 
 static bool good(const struct lab_run *run)
@@ -328,26 +334,37 @@ static bool good(const struct lab_run *run)
 	       (partial(run) || under_way(result) == 0);
 }
 
+static enum weft_exit measure_and_write(struct lab_run *run)
+{
+	struct fault fault;
+	enum weft_exit code;
+	int result = connect_all(run, &fault);
+
+	if (result == 0)
+		result = measure(run, &fault);
+	if (result < 0) {
+		output_file_discard(&run->output);
+		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
+	}
+	code = write_result(run);
+	return code == EXIT_DONE && !good(run) ? EXIT_BAD_ANSWER : code;
+}
+
 enum weft_exit cmd_lab_run(const struct lab_arguments *arguments)
 {
-	struct lab_run run = {.arguments = arguments};
-	enum weft_exit code = lab_open_running(arguments, "lab run", &run.lab, &run.state);
-	struct fault fault;
-	int result;
+	struct lab_run run = {
+		.arguments = arguments, .output = {.command = COMMAND, .path = arguments->output}};
+	enum weft_exit code = lab_open_running(arguments, COMMAND, &run.lab, &run.state);
 
 	if (code != EXIT_DONE)
 		return code;
 	lab_catch_signals();
-	result = connect_all(&run, &fault);
-	if (result == 0)
-		result = measure(&run, &fault);
-	if (result == 0)
-		result = write_result(&run, &fault);
-	if (result == 0 && !good(&run))
-		code = EXIT_BAD_ANSWER;
+	/* Before anything is sent: a path that is wrong is not worth a run. */
+	code = output_file_open(&run.output);
+	if (code == EXIT_DONE)
+		code = measure_and_write(&run);
 	disconnect_all(&run);
 	lab_state_free(&run.state);
 	lab_close(&run.lab);
-	return result < 0 ? command_fail("lab run", fault_exit_code(result), "%s", fault.text)
-			  : code;
+	return code;
 }
