@@ -211,6 +211,38 @@ class Memif(LabCase):
         self.assertIn("is up already", again.stderr)
         self.assertTrue(lab.status()["up"])
 
+    def test_a_map_says_what_of_it_was_not_found(self):
+        lab = self.lab("F")
+        lab.up()
+        path = os.path.join(lab.folder, "found.yaml")
+        lab.must("map", "-o", path)
+        with open(path) as file:
+            self.assertEqual(file.readline(), f"# Found by the mapper of lab {lab.name}. Rates and delays "
+                             "are not found: these are the defaults.\n")
+        self.assertEqual(labs.shown(WEFT, path)["name"], lab.name)
+
+    def test_the_ending_of_a_maps_file_says_what_is_written(self):
+        lab = self.lab("G")
+        lab.up()
+
+        def written(ending, *more):
+            path = os.path.join(lab.folder, f"found{ending}")
+            lab.must("map", "-o", path, *more)
+            with open(path) as file:
+                return file.read()
+        for ending in ("", ".yaml", ".yml"):
+            self.assertIn("weft: topology/1\n", written(ending))
+        for ending in (".dot", ".gv"):
+            self.assertTrue(written(ending).startswith("graph "))
+        for text in (written(".json"), written(".map", "--json")):
+            self.assertEqual(json.loads(text)["topology"]["name"], lab.name)
+        path = os.path.join(lab.folder, "found.png")
+        done = lab.weft("map", "-o", path)
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr, f"weft lab map: -o {path}: a file that ends in .yaml, .yml, .json, "
+                         ".dot or .gv was expected\n")
+        self.assertFalse(os.path.exists(path))
+
     def test_a_killed_memif_server_is_refused_before_it_is_started(self):
         lab = self.lab("B")
         lab.up()

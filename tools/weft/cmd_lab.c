@@ -54,7 +54,10 @@ static const struct argp_option capture_options[] = {
 
 static const struct argp_option map_options[] = {
 	OPTION_RUN_DIR,
-	{"output", 'o', "FILE", 0, "write here; for graphviz if it ends in .dot or .gv", 0},
+	{"output", 'o', "FILE", 0,
+		"write here; the ending says what: a topology file (.yaml, .yml), for graphviz "
+		"(.dot, .gv), the JSON document (.json)",
+		0},
 	{"dot", 'D', NULL, 0, "for graphviz, instead of a topology file", 0},
 	{"json", 'j', NULL, 0, "one JSON document: mapper, epoch, differences, topology", 0},
 	{0},

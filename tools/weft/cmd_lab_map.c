@@ -57,6 +57,8 @@ static struct topology *ask_map(
 	snprintf(text, sizeof(text), "mapper map %s", host);
 	if (lab_control_file(&connection, record, state->dir, text, path, fault) == 0) {
 		found = topology_load(path, fault);
+		if (found != NULL)
+			snprintf(found->name, sizeof(found->name), "%s", lab->plan->lab);
 		unlink(path);
 	}
 	lab_disconnect(&connection);
@@ -65,12 +67,30 @@ static struct topology *ask_map(
 
 /* --- writing --- */
 
-static bool wants_dot(const struct lab_arguments *arguments)
-{
-	const char *dot = arguments->output != NULL ? strrchr(arguments->output, '.') : NULL;
+enum form { TOPOLOGY_FILE, GRAPHVIZ, DOCUMENT };
 
-	return arguments->dot ||
-	       (dot != NULL && (strcmp(dot, ".dot") == 0 || strcmp(dot, ".gv") == 0));
+/* As options say, or the ending of the file. 0 or -EINVAL and fault. */
+static int choose_form(const struct lab_arguments *arguments, enum form *form, struct fault *fault)
+{
+	static const struct {
+		const char *ending;
+		enum form form;
+	} known[] = {{".yaml", TOPOLOGY_FILE}, {".yml", TOPOLOGY_FILE}, {".json", DOCUMENT},
+		{".dot", GRAPHVIZ}, {".gv", GRAPHVIZ}};
+	const char *path = arguments->output != NULL ? arguments->output : "";
+	const char *slash = strrchr(path, '/');
+	const char *ending = strrchr(slash != NULL ? slash : path, '.');
+
+	*form = arguments->json ? DOCUMENT : arguments->dot ? GRAPHVIZ : TOPOLOGY_FILE;
+	if (*form != TOPOLOGY_FILE || ending == NULL)
+		return 0;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(ending, known[i].ending) == 0) {
+			*form = known[i].form;
+			return 0;
+		}
+	return fault_set(fault, EINVAL,
+		"-o %s: a file that ends in .yaml, .yml, .json, .dot or .gv was expected", path);
 }
 
 /* "one difference a line", the last without its line end. NULL without memory. */
@@ -113,21 +133,33 @@ static int write_json(
 	return result;
 }
 
-static enum weft_exit write_map(const struct lab_arguments *arguments, const struct topology *found,
-	const json_t *leader, char *differences)
+/* Who reads it later would take its rates for those of the fabric. */
+static int write_topology(const struct lab *lab, const struct topology *found, FILE *out)
+{
+	fprintf(out,
+		"# Found by the mapper of lab %s. Rates and delays are not found: these are the "
+		"defaults.\n",
+		lab->plan->lab);
+	return topology_write(found, out);
+}
+
+static enum weft_exit write_map(const struct lab_arguments *arguments, const struct lab *lab,
+	const struct topology *found, const json_t *leader, char *differences)
 {
 	struct output_file output = {.command = COMMAND, .path = arguments->output};
+	enum form form = TOPOLOGY_FILE;
 	struct fault fault;
 	int result = output_file_open(&output);
 
+	choose_form(arguments, &form, NULL); /* was judged before anything was asked */
 	if (result != EXIT_DONE)
 		return result;
-	if (arguments->json)
+	if (form == DOCUMENT)
 		result = write_json(found, leader, differences, output.file);
-	else if (wants_dot(arguments))
+	else if (form == GRAPHVIZ)
 		result = format_dot.write(found, output.file, &fault);
 	else
-		result = topology_write(found, output.file);
+		result = write_topology(lab, found, output.file);
 	if (result == 0)
 		return output_file_close(&output);
 	output_file_discard(&output);
@@ -159,7 +191,7 @@ static enum weft_exit judge(const struct lab_arguments *arguments, const struct 
 			fprintf(stderr,
 				"weft " COMMAND ": %u differences from what %s expects:\n%s",
 				differences, lab->path, text);
-		result = write_map(arguments, found, leader, text);
+		result = write_map(arguments, lab, found, leader, text);
 	}
 	free(text);
 	topology_destroy(expected);
@@ -198,8 +230,13 @@ enum weft_exit cmd_lab_map(const struct lab_arguments *arguments)
 {
 	struct lab_state state;
 	struct lab lab;
-	enum weft_exit result = lab_open_running(arguments, COMMAND, &lab, &state);
+	struct fault fault;
+	enum weft_exit result;
+	enum form form;
 
+	if (choose_form(arguments, &form, &fault) < 0)
+		return command_fail(COMMAND, EXIT_BAD_REQUEST, "%s", fault.text);
+	result = lab_open_running(arguments, COMMAND, &lab, &state);
 	if (result != EXIT_DONE)
 		return result;
 	result = show_map(arguments, &lab, &state);
