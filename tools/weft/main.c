@@ -15,7 +15,7 @@ struct command {
 
 static const struct command commands[] = {
 	{"goal", cmd_goal, "make and check schedules in GOAL"},
-	{"lab", cmd_lab, "a lab of real processes: up, status, run, capture, down"},
+	{"lab", cmd_lab, "a lab of real processes: up, status, run, capture, map, link, down"},
 	{"route", cmd_route, "compute, verify and show routes"},
 	{"topo", cmd_topo, "generate, check and draw topologies"},
 	{"run", cmd_run, "run a fabric and measure it"},
