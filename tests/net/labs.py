@@ -230,7 +230,7 @@ class MappedTorus(Lab):
     # Between row 1 and row 2, and between row 3 and row 0.
     SEAM = [f"s{s}:2" for s in (4, 5, 6, 7, 12, 13, 14, 15)]
 
-    def __init__(self, weft_tool, tag, links, traffic, more=""):
+    def __init__(self, weft_tool, tag, links, traffic, more="", hello="20ms"):
         hosts = [f"h{i}" for i in range(32) if i != 1]
         groups = {"upper": [f"s{i}" for i in range(8)],
                   "lower": [f"s{i}" for i in range(8, 15)], "last": ["s15"],
@@ -239,7 +239,7 @@ class MappedTorus(Lab):
 links: {links}
 groups: {{{', '.join(f"{name}: [{', '.join(devices)}]" for name, devices in groups.items())}}}
 seed: 1
-hello: 20ms
+hello: {hello}
 routing: {{algorithm: ud}}
 nic: {{retry: 50ms, give-up: 60s}}
 mapper: {{routes: mapper, mode: always, hosts: [h1]}}
