@@ -15,20 +15,6 @@ static void run(struct mapper_fabric *fabric, weft_time time)
 	net_run(&fabric->net, fabric->net.now + time);
 }
 
-static uint32_t cable_between(const struct topology *topology, uint32_t a, uint32_t b)
-{
-	for (uint32_t i = 0; i < topology->links; i++) {
-		struct topology_port from = topology->link_at[i].a, to = topology->link_at[i].b;
-
-		if (from.kind == DEVICE_SWITCH && to.kind == DEVICE_SWITCH &&
-			((from.device == a && to.device == b) ||
-				(from.device == b && to.device == a)))
-			return i;
-	}
-	fail_msg("no cable between %u and %u", a, b);
-	return 0;
-}
-
 /* Host 0 is the only candidate, and all is done. */
 static struct mapper *start(struct mapper_fabric *fabric, const struct topology *topology)
 {
@@ -72,11 +58,11 @@ static void a_cable_that_flaps_does_not_keep_others_from_being_mapped_around(voi
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_fabric fabric;
 	struct mapper *mapper = start(&fabric, topology);
-	uint32_t flapping = cable_between(topology, 1, 2);
+	uint32_t flapping = network_cable_between(topology, 1, 2);
 	uint64_t maps = mapper->counters.maps;
 
 	mapper->config.gather_ps = 3 * PS_PER_MS;
-	net_cut_link(&fabric.net, cable_between(topology, 0, 3), true);
+	net_cut_link(&fabric.net, network_cable_between(topology, 0, 3), true);
 	for (unsigned i = 0; i < 40; i++)
 		flap(&fabric, flapping, PS_PER_MS);
 	assert_true(mapper->counters.maps > maps);
@@ -94,7 +80,7 @@ static void each_time_it_is_held_for_twice_as_long(void **state)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_fabric fabric;
-	uint32_t flapping = cable_between(topology, 1, 2);
+	uint32_t flapping = network_cable_between(topology, 1, 2);
 	weft_time hold = 0;
 
 	start(&fabric, topology);
@@ -121,7 +107,7 @@ static void nobody_asks_about_it_meanwhile(void **state)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_fabric fabric;
-	uint32_t flapping = cable_between(topology, 1, 2);
+	uint32_t flapping = network_cable_between(topology, 1, 2);
 
 	start(&fabric, topology);
 	for (unsigned i = 0; i < 16; i++)
@@ -157,7 +143,7 @@ static void what_only_answers_tell_of_counts_too(void **state)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_fabric fabric;
-	uint32_t flapping = cable_between(topology, 1, 2);
+	uint32_t flapping = network_cable_between(topology, 1, 2);
 
 	start(&fabric, topology);
 	fabric.net.hooks.loses = loses_reports;
@@ -176,7 +162,7 @@ static void what_was_long_ago_is_forgotten(void **state)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_fabric fabric;
-	uint32_t flapping = cable_between(topology, 1, 2);
+	uint32_t flapping = network_cable_between(topology, 1, 2);
 
 	start(&fabric, topology);
 	for (unsigned i = 0; i < 16; i++)

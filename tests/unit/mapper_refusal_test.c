@@ -53,20 +53,6 @@ static void assert_works_without(
 	free(before);
 }
 
-static uint32_t cable_between(const struct topology *topology, uint32_t a, uint32_t b)
-{
-	for (uint32_t i = 0; i < topology->links; i++) {
-		struct topology_port from = topology->link_at[i].a, to = topology->link_at[i].b;
-
-		if (from.kind == DEVICE_SWITCH && to.kind == DEVICE_SWITCH &&
-			((from.device == a && to.device == b) ||
-				(from.device == b && to.device == a)))
-			return i;
-	}
-	fail_msg("no cable between %u and %u", a, b);
-	return 0;
-}
-
 static bool is_told(const struct mapper *mapper, uint64_t id)
 {
 	for (unsigned i = 0; i < mapper->discovery.findings; i++) {
@@ -100,7 +86,7 @@ static void who_takes_no_tables_is_left_out_and_told(void **state)
 		assert_works_without(
 			&fabric, refusing[i].kind, refusing[i].device, refusing[i].device);
 		/* A cut elsewhere is mapped around, and nobody asks the one that refuses. */
-		net_cut_link(&fabric.net, cable_between(topology, 1, 2), true);
+		net_cut_link(&fabric.net, network_cable_between(topology, 1, 2), true);
 		run(&fabric, A_WHILE);
 		assert_int_equal(mapper->counters.called_off, 2);
 		assert_works_without(
@@ -162,7 +148,7 @@ static bool loses_tables(void *context, uint32_t link, const uint8_t *data)
 	const struct mapper_fabric *fabric = context;
 	const struct frame_header *header = frame_header_const(data);
 
-	return link == cable_between(fabric->net.topology, 0, 1) &&
+	return link == network_cable_between(fabric->net.topology, 0, 1) &&
 	       data[frame_payload_offset(header)] == MAPPER_TABLE;
 }
 
@@ -173,7 +159,7 @@ static void behind_a_cable_that_loses_tables_all_are_left_out_at_once(void **sta
 	struct mapper_fabric fabric;
 	struct mapper *mapper = start(&fabric, topology);
 
-	net_cut_link(&fabric.net, cable_between(topology, 3, 4), true);
+	net_cut_link(&fabric.net, network_cable_between(topology, 3, 4), true);
 	fabric.net.hooks.loses = loses_tables;
 	run(&fabric, 2 * A_WHILE);
 	assert_int_equal(mapper->counters.called_off, 2);

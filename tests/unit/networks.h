@@ -173,3 +173,19 @@ static inline struct topology *network_fat_tree(uint32_t k, uint32_t n)
 	assert_int_equal(0, topology_finish(topology, "test", &fault));
 	return topology;
 }
+
+/* The number of the first link between these switches. */
+static inline uint32_t network_cable_between(
+	const struct topology *topology, uint32_t a, uint32_t b)
+{
+	for (uint32_t i = 0; i < topology->links; i++) {
+		struct topology_port from = topology->link_at[i].a, to = topology->link_at[i].b;
+
+		if (from.kind == DEVICE_SWITCH && to.kind == DEVICE_SWITCH &&
+			((from.device == a && to.device == b) ||
+				(from.device == b && to.device == a)))
+			return i;
+	}
+	fail_msg("no cable between %u and %u", a, b);
+	return 0;
+}
