@@ -44,6 +44,13 @@ static void flap(struct mapper_fabric *fabric, uint32_t link, weft_time half)
 	run(fabric, half);
 }
 
+/* Until it is held for the longest time there is. */
+static void flap_often(struct mapper_fabric *fabric, uint32_t link)
+{
+	for (unsigned i = 0; i < 16; i++)
+		flap(fabric, link, PS_PER_MS);
+}
+
 static const struct map_port *port_at(const struct mapper_fabric *fabric, uint32_t link)
 {
 	const struct topology_port at = fabric->net.topology->link_at[link].a;
@@ -110,8 +117,7 @@ static void nobody_asks_about_it_meanwhile(void **state)
 	uint32_t flapping = network_cable_between(topology, 1, 2);
 
 	start(&fabric, topology);
-	for (unsigned i = 0; i < 16; i++)
-		flap(&fabric, flapping, PS_PER_MS);
+	flap_often(&fabric, flapping);
 	assert_in_range(LONGEST / fabric.config.sweep_ps, 4, 100);
 	for (unsigned i = 1; i < LONGEST / fabric.config.sweep_ps; i++) {
 		run(&fabric, fabric.config.sweep_ps);
@@ -165,8 +171,7 @@ static void what_was_long_ago_is_forgotten(void **state)
 	uint32_t flapping = network_cable_between(topology, 1, 2);
 
 	start(&fabric, topology);
-	for (unsigned i = 0; i < 16; i++)
-		flap(&fabric, flapping, PS_PER_MS);
+	flap_often(&fabric, flapping);
 	run(&fabric, SHORTEST * LINK_HOLD_FORGET + PS_PER_MS);
 	flap(&fabric, flapping, PS_PER_MS);
 	assert_int_equal(port_at(&fabric, flapping)->state, MAP_LINKED);
