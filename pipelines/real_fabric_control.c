@@ -22,10 +22,8 @@
 #define PRIORITY_AUTO   1
 #define PRIORITY_ALWAYS 2
 
-/* Questions that a mapper asks at a time, and how often each: with the usual retry a device has a
- * fifth of a second to answer. */
+/* Questions that a mapper asks at a time. */
 #define OUTSTANDING 32
-#define TRIES       10
 #define STANDBYS    4
 /* Idle twice, at least so far apart. */
 #define SETTLE_MIN_PS PS_PER_MS
@@ -90,6 +88,7 @@ static const struct route_algorithm *find_algorithm(enum run_algorithm algorithm
 static struct mapper_config mapper_of(const struct run_config *run, const struct topology *topology)
 {
 	const struct run_config_mapper *mapper = &run->mapper;
+	unsigned tries = mapper_tries(mapper->retry_ps, LINK_HELLOS_MISSED * run->hello_ps);
 
 	struct mapper_config config = {
 		.algorithm = find_algorithm(run->routing.algorithm),
@@ -115,10 +114,10 @@ static struct mapper_config mapper_of(const struct run_config *run, const struct
 		.sweep_ps = mapper->sweep_ps,
 		.discovery = {.outstanding = OUTSTANDING,
 			.retry_ps = mapper->retry_ps,
-			.tries = TRIES},
+			.tries = tries},
 		.distribution = {.outstanding = OUTSTANDING,
 			.retry_ps = mapper->retry_ps,
-			.tries = TRIES,
+			.tries = tries,
 			.part_bytes = payload_bytes(run) - PAYLOAD_MIN + PART_BYTES,
 			.drain_ps = mapper->drain_ps,
 			.settle_ps = settle_of(run, topology)},

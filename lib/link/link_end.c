@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#define HELLOS_MISSED 3
-
 /* Both directions start from nothing; what is stored stays stored. */
 static void restart_receiver(struct link_end *end)
 {
@@ -56,7 +54,8 @@ unsigned link_end_poll(struct link_end *end, weft_time now)
 		return 0;
 	if (now >= end->hello_due)
 		due |= LINK_SEND_HELLO;
-	if (end->state != LINK_DOWN && now - end->heard_at > HELLOS_MISSED * end->config.hello_ps) {
+	if (end->state != LINK_DOWN &&
+		now - end->heard_at > LINK_HELLOS_MISSED * end->config.hello_ps) {
 		end->state = LINK_DOWN;
 		return due | LINK_WENT_DOWN;
 	}

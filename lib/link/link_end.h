@@ -22,6 +22,9 @@
 #include "credit.h"
 #include "weft_time.h"
 
+/* A link is down when so many hellos have been missed. */
+#define LINK_HELLOS_MISSED 3
+
 struct link_end_config {
 	uint64_t device; /* identity sent in hellos */
 	uint8_t port;
@@ -30,7 +33,7 @@ struct link_end_config {
 	bool open;            /* peer without credits */
 	uint32_t vc_blocks;   /* buffer of each VC, blocks */
 	uint32_t session;     /* nonzero, different in each life of the device */
-	weft_time hello_ps;   /* hello interval; 3 missed: down */
+	weft_time hello_ps;   /* hello interval; LINK_HELLOS_MISSED missed: down */
 	weft_time refresh_ps; /* a credit frame at least this often */
 };
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "link_hold.h"
 #include "mapper_agent.h"
 
 const char *discovery_finding_name(enum discovery_finding_kind kind)
@@ -22,8 +21,12 @@ const char *discovery_finding_name(enum discovery_finding_kind kind)
 int discovery_init(struct discovery *discovery, const struct discovery_config *config,
 	struct fabric_map *map, struct mapper_speaker *speaker)
 {
-	*discovery = (struct discovery){
-		.config = *config, .map = map, .speaker = speaker, .room = 256, .next_number = 1};
+	*discovery = (struct discovery){.config = *config,
+		.map = map,
+		.speaker = speaker,
+		.hold = {config->hold_ps, WEFT_TIME_NEVER},
+		.room = 256,
+		.next_number = 1};
 	discovery->queue = calloc(discovery->room, sizeof(*discovery->queue));
 	return discovery->queue == NULL ? -ENOMEM : 0;
 }
@@ -136,6 +139,16 @@ static void give_up(struct discovery *discovery, struct discovery_probe *probe)
 	discovery_find(discovery, DISCOVERY_SILENT, probe->device, probe->port);
 }
 
+/* Nobody waits for its answer. The device through which it goes is lost: whoever finds that again
+ * asks its ports anew. Or the link is down: when it comes, it is asked about. */
+static bool is_void(const struct discovery *discovery, const struct discovery_probe *probe)
+{
+	const struct map_device *device = &discovery->map->device[probe->device];
+
+	return !device->present ||
+	       (probe->device != 0 && (device->facts.linked >> probe->port & 1) == 0);
+}
+
 static bool poll_retries(struct discovery *discovery, weft_time now, struct mapper_frame *frame)
 {
 	for (unsigned i = 0, left = discovery->outstanding; left > 0; i++) {
@@ -144,8 +157,7 @@ static bool poll_retries(struct discovery *discovery, weft_time now, struct mapp
 		if (!probe->used)
 			continue;
 		left--;
-		/* Lost since: whoever finds the device again asks its ports anew. */
-		if (!discovery->map->device[probe->device].present) {
+		if (is_void(discovery, probe)) {
 			probe->used = false;
 			discovery->outstanding--;
 			continue;
@@ -269,19 +281,30 @@ static void ask_around(struct discovery *discovery, uint32_t at)
 	}
 }
 
-/* Cables that came or went since its last reply, and whose reports that reply has overtaken. */
-static void note_links(struct discovery *discovery, uint32_t at, uint64_t before)
+/* A cable that came or went since the device's last reply, and whose report that reply has
+ * overtaken. */
+static void note_link(struct discovery *discovery, uint32_t at, uint8_t port, bool up)
 {
-	const struct map_device *device = &discovery->map->device[at];
+	if (!up)
+		fabric_map_cut(discovery->map, at, port, MAP_EMPTY);
+	else if (discovery->map->device[at].facts.kind == 0)
+		discovery_ask(discovery, at, port, true);
+}
+
+/* What is new in a reply of a device that was known; 'entered': all its ports are asked anyway. */
+static void note_links(
+	struct discovery *discovery, uint32_t at, uint64_t before, bool entered, weft_time now)
+{
+	struct map_device *device = &discovery->map->device[at];
 	uint64_t changed = device->facts.linked ^ before;
 
 	for (; changed != 0; changed &= changed - 1) {
 		uint8_t port = (uint8_t)__builtin_ctzll(changed);
+		bool up = (device->facts.linked >> port & 1) != 0;
 
-		if ((device->facts.linked >> port & 1) == 0)
-			fabric_map_cut(discovery->map, at, port, MAP_EMPTY);
-		else if (device->facts.kind == 0)
-			discovery_ask(discovery, at, port, true);
+		link_hold_note(&discovery->hold, &device->port[port], up, now);
+		if (!entered)
+			note_link(discovery, at, port, up);
 	}
 }
 
@@ -396,13 +419,13 @@ static void note_greater(struct discovery *discovery, const struct mapper_reply 
 }
 
 enum mapper_refusal discovery_on_reply(
-	struct discovery *discovery, const struct mapper_message *message)
+	struct discovery *discovery, const struct mapper_message *message, weft_time now)
 {
 	struct discovery_probe *probe = probe_numbered(discovery, message->reply.probe);
 	struct discovery_place from;
 	struct replay_window *window;
 	uint64_t linked;
-	bool entered;
+	bool known, entered;
 	uint32_t at;
 
 	/* Nor would the mapper's own agent let a probe of its mapper in by a cable. */
@@ -419,7 +442,8 @@ enum mapper_refusal discovery_on_reply(
 	discovery->replies++;
 	note_greater(discovery, &message->reply);
 	at = fabric_map_find(discovery->map, message->sender);
-	linked = at == MAP_NONE ? 0 : discovery->map->device[at].facts.linked;
+	known = at != MAP_NONE;
+	linked = known ? discovery->map->device[at].facts.linked : 0;
 	at = identify(discovery, message, from, &entered);
 	if (at == MAP_NONE) {
 		fabric_map_cut(discovery->map, from.device, from.port, MAP_SILENT);
@@ -435,7 +459,7 @@ enum mapper_refusal discovery_on_reply(
 	connect(discovery, from, at);
 	if (entered)
 		ask_around(discovery, at);
-	else
-		note_links(discovery, at, linked);
+	if (known)
+		note_links(discovery, at, linked, entered, now);
 	return MAPPER_REFUSED_NONE;
 }

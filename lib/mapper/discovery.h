@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "fabric_map.h"
+#include "link_hold.h"
 #include "mapper_frame.h"
 #include "weft_time.h"
 
@@ -27,6 +28,7 @@ struct discovery_config {
 	unsigned outstanding; /* probes at a time, 1 to DISCOVERY_OUTSTANDING_MAX */
 	weft_time retry_ps;   /* a probe is sent again after so long */
 	unsigned tries;       /* before a port counts as silent */
+	weft_time hold_ps;    /* the shortest time for which a link that flaps is left alone */
 };
 
 /* What is not as it should be, and yet no reason to stop. */
@@ -55,7 +57,7 @@ struct discovery_finding {
 struct discovery_probe {
 	uint32_t device; /* of the map: behind this port of it */
 	uint8_t port;
-	uint8_t tries; /* made */
+	uint16_t tries; /* made */
 	bool used;
 	uint32_t number;
 	weft_time due;
@@ -71,7 +73,8 @@ struct discovery {
 	struct discovery_config config;
 	struct fabric_map *map;
 	struct mapper_speaker *speaker;
-	uint32_t epoch; /* said in probes */
+	uint32_t epoch;        /* said in probes */
+	struct link_hold hold; /* held links are not asked about */
 
 	struct discovery_place *queue; /* ports to be probed, in order */
 	uint32_t head, tail, room;
@@ -115,4 +118,4 @@ bool discovery_done(const struct discovery *discovery);
 
 /* A genuine reply to this mapper's session. Why it was not used, or MAPPER_REFUSED_NONE. */
 enum mapper_refusal discovery_on_reply(
-	struct discovery *discovery, const struct mapper_message *message);
+	struct discovery *discovery, const struct mapper_message *message, weft_time now);

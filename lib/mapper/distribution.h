@@ -46,7 +46,7 @@ struct distribution_target {
 	uint32_t device;          /* of the map */
 	struct table_image image; /* bytes NULL: its tables stay */
 	uint32_t staged;
-	uint8_t tries;
+	uint16_t tries;
 	bool asked, done, failed;
 	bool refused; /* failed because it did not take its image */
 	weft_time due;

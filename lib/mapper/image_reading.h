@@ -22,7 +22,7 @@ struct image_read {
 	struct table_image image;
 	uint32_t have; /* bytes of it */
 	uint64_t digest;
-	uint8_t tries;
+	uint16_t tries;
 	bool asked, done, failed;
 	weft_time due;
 };

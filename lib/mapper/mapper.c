@@ -11,6 +11,14 @@
 
 #define HOLD_MIN_PS PS_PER_MS
 
+unsigned mapper_tries(weft_time retry_ps, weft_time down_ps)
+{
+	weft_time tries = (3 * down_ps + retry_ps - 1) / retry_ps;
+
+	tries = tries < UINT16_MAX ? tries : UINT16_MAX;
+	return tries > MAPPER_TRIES_MIN ? (unsigned)tries : MAPPER_TRIES_MIN;
+}
+
 static int init_map(struct mapper *mapper)
 {
 	const struct mapper_agent_config *own = &mapper->agent->config;
@@ -47,12 +55,10 @@ int mapper_init(struct mapper *mapper, const struct mapper_config *config,
 		.state = MAPPER_LISTENING,
 		.state_since = now,
 		.root = config->options.root,
-		.read_at = UINT64_MAX,
-		.hold = {.shortest_ps =
-				 config->gather_ps > HOLD_MIN_PS ? config->gather_ps : HOLD_MIN_PS,
-			.next = WEFT_TIME_NEVER}};
+		.read_at = UINT64_MAX};
 	discovery.priority = distribution.priority = agent->config.priority;
 	discovery.session = distribution.session = config->session;
+	discovery.hold_ps = config->gather_ps > HOLD_MIN_PS ? config->gather_ps : HOLD_MIN_PS;
 	result = init_map(mapper);
 	if (result == 0)
 		result = discovery_init(
@@ -210,7 +216,7 @@ static void link_changed(struct mapper *mapper, uint32_t at, uint8_t port, bool 
 
 	device->facts.linked &= ~((uint64_t)1 << port);
 	device->facts.linked |= (uint64_t)up << port;
-	link_hold_note(&mapper->hold, &device->port[port], up, now);
+	link_hold_note(&mapper->discovery.hold, &device->port[port], up, now);
 	if (up) {
 		/* Again: the report that it went down may have been overtaken. */
 		discovery_ask(&mapper->discovery, at, port, true);
@@ -276,30 +282,12 @@ static void heed_pause(struct mapper *mapper, uint32_t at)
 		mapper->stale = true;
 }
 
-/* What a reply tells of links before their reports do. */
-static void note_links(struct mapper *mapper, uint32_t at, uint64_t before, weft_time now)
-{
-	const struct map_device *device = &mapper->map.device[at];
-	uint64_t changed = device->facts.linked ^ before;
-
-	for (; changed != 0; changed &= changed - 1) {
-		unsigned port = (unsigned)__builtin_ctzll(changed);
-
-		link_hold_note(&mapper->hold, &device->port[port],
-			(device->facts.linked >> port & 1) != 0, now);
-	}
-}
-
 static enum mapper_refusal on_reply(
 	struct mapper *mapper, const struct mapper_message *message, weft_time now)
 {
-	uint32_t known = fabric_map_find(&mapper->map, message->sender), at;
-	uint64_t before = known == MAP_NONE ? 0 : mapper->map.device[known].facts.linked;
-	enum mapper_refusal refusal = discovery_on_reply(&mapper->discovery, message);
+	enum mapper_refusal refusal = discovery_on_reply(&mapper->discovery, message, now);
+	uint32_t at = fabric_map_find(&mapper->map, message->sender);
 
-	at = fabric_map_find(&mapper->map, message->sender);
-	if (known != MAP_NONE)
-		note_links(mapper, known, before, now);
 	if (refusal == MAPPER_REFUSED_NONE && at != MAP_NONE)
 		heed_pause(mapper, at);
 	return refusal;
@@ -504,7 +492,7 @@ static void watch_self(struct mapper *mapper, weft_time now)
 		link_changed(mapper, 0, 0, mapper->agent->linked != 0, now);
 	if (has_to_reclaim(mapper))
 		reclaim(mapper);
-	while (link_hold_next(&mapper->hold, &mapper->map, now, &device, &port))
+	while (link_hold_next(&mapper->discovery.hold, &mapper->map, now, &device, &port))
 		discovery_ask(&mapper->discovery, device, port, false);
 	if (mapper->state == MAPPER_LEADING && now >= mapper->sweep_at &&
 		discovery_done(&mapper->discovery))
@@ -576,7 +564,7 @@ weft_time mapper_due(const struct mapper *mapper, weft_time now)
 		(mapper->state == MAPPER_DISTRIBUTING && distribution_done(&mapper->distribution)))
 		return now;
 	due = earlier(mapper->beat_at, discovery_due(&mapper->discovery));
-	due = earlier(due, mapper->hold.next);
+	due = earlier(due, mapper->discovery.hold.next);
 	if (mapper->state == MAPPER_LEADING && discovery_done(&mapper->discovery))
 		due = earlier(due, mapper->sweep_at);
 	due = earlier(due, distribution_due(&mapper->distribution, now));

@@ -20,7 +20,6 @@
 #include "discovery.h"
 #include "distribution.h"
 #include "image_reading.h"
-#include "link_hold.h"
 #include "live_check.h"
 #include "mapper_agent.h"
 #include "queuing.h"
@@ -29,6 +28,13 @@
 
 #define MAPPER_STANDBYS_MAX    16
 #define MAPPER_ACKNOWLEDGE_MAX 64
+
+/* How often a mapper should ask, at most, of devices whose neighbours take a link for dead after
+ * 'down_ps': for three times as long, and MAPPER_TRIES_MIN times. Whether a device is there is the
+ * link layer's to say. A mapper with less patience would map around processes that were merely not
+ * run for a while, which nobody else has noticed. */
+#define MAPPER_TRIES_MIN 10
+unsigned mapper_tries(weft_time retry_ps, weft_time down_ps);
 
 struct mapper_config {
 	uint32_t session; /* of this life, not 0 */
@@ -107,7 +113,6 @@ struct mapper {
 	struct discovery discovery;
 	struct distribution distribution;
 	struct image_reading reading;
-	struct link_hold hold;
 	uint64_t read_at;     /* computed, when images were read last */
 	bool reads;           /* images are being read */
 	uint64_t computed;    /* map.changes of the last routes */

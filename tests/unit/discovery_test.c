@@ -34,7 +34,7 @@ static void on_frame(
 		bench->refused++;
 		return;
 	}
-	discovery_on_reply(&bench->discovery, &message);
+	discovery_on_reply(&bench->discovery, &message, now);
 }
 
 static bool on_poll(void *context, uint32_t host, weft_time now, struct mapper_frame *frame)
@@ -342,8 +342,8 @@ static void replies_that_nobody_waits_for_are_not_used(void **state)
 	message.reply = (struct mapper_reply){.probe = 1, .kind = 0, .ports = 4, .session = 1};
 	for (unsigned number = 0; number < 30; number++) {
 		message.reply.probe = number;
-		assert_int_equal(
-			discovery_on_reply(&bench.discovery, &message), MAPPER_REFUSED_STALE);
+		assert_int_equal(discovery_on_reply(&bench.discovery, &message, bench.net.now),
+			MAPPER_REFUSED_STALE);
 	}
 	assert_identical(&bench, topology);
 	bench_end(&bench);
@@ -360,6 +360,29 @@ static uint32_t ask_again(struct bench *bench, uint32_t device)
 	assert_true(discovery_poll(&bench->discovery, bench->net.now, &frame));
 	assert_true(bench->discovery.probe[0].used);
 	return bench->discovery.probe[0].number;
+}
+
+/* Else a killed neighbour would hold up all changes until the tries are used up. */
+static void nobody_waits_for_an_answer_over_a_link_that_is_down(void **state)
+{
+	struct topology *topology = network_ring(6);
+	struct mapper_frame frame;
+	struct bench bench;
+	uint32_t s2;
+
+	bench_start(&bench, topology, 1);
+	discover(&bench);
+	s2 = fabric_map_find(&bench.map, net_id(DEVICE_SWITCH, 2));
+	ask_again(&bench, s2);
+	bench.net.now += bench.discovery.config.retry_ps;
+	assert_true(discovery_poll(&bench.discovery, bench.net.now, &frame));
+	bench.map.device[s2].facts.linked &= ~(uint64_t)1;
+	bench.net.now += bench.discovery.config.retry_ps;
+	assert_false(discovery_poll(&bench.discovery, bench.net.now, &frame));
+	assert_true(discovery_done(&bench.discovery));
+	assert_int_equal(bench.discovery.findings, 0);
+	bench_end(&bench);
+	topology_destroy(topology);
 }
 
 /* The way to what answers would lead through a device that nobody reaches, or in a circle. */
@@ -384,7 +407,8 @@ static void what_was_asked_of_a_device_that_is_lost_since_is_not_used(void **sta
 	}
 	assert_int_equal(fabric_map_find_ways(&bench.map), 0);
 	assert_false(bench.map.device[s2].present);
-	assert_int_equal(discovery_on_reply(&bench.discovery, &message), MAPPER_REFUSED_STALE);
+	assert_int_equal(discovery_on_reply(&bench.discovery, &message, bench.net.now),
+		MAPPER_REFUSED_STALE);
 	assert_false(bench.map.device[s3].present);
 	/* Nor is it asked a second time. */
 	ask_again(&bench, 0);
@@ -439,7 +463,7 @@ static void a_cable_whose_end_does_not_answer_as_it_should_is_none(void **state)
 		message.reply.probe = ask_again(&bench, s2);
 		if (answers[i].kind == DISCOVERY_TWO_SESSIONS)
 			sender->former = message.reply.session;
-		discovery_on_reply(&bench.discovery, &message);
+		discovery_on_reply(&bench.discovery, &message, bench.net.now);
 		assert_int_equal(bench.discovery.findings, 1);
 		assert_int_equal(bench.discovery.finding[0].kind, answers[i].kind);
 		assert_int_equal(bench.map.device[s2].port[0].state, MAP_SILENT);
@@ -461,7 +485,8 @@ static void nobody_answers_in_the_mappers_own_name(void **state)
 	message.reply = bench.map.device[0].facts;
 	message.reply.session = 666;
 	message.reply.probe = ask_again(&bench, 1);
-	assert_int_equal(discovery_on_reply(&bench.discovery, &message), MAPPER_REFUSED_STALE);
+	assert_int_equal(discovery_on_reply(&bench.discovery, &message, bench.net.now),
+		MAPPER_REFUSED_STALE);
 	assert_int_equal(bench.map.device[0].facts.session, 100000);
 	bench_end(&bench);
 	topology_destroy(topology);
@@ -479,6 +504,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_greater_mapper_that_is_obeyed_is_noticed),
 	cmocka_unit_test(single_ports_can_be_asked_again),
 	cmocka_unit_test(replies_that_nobody_waits_for_are_not_used),
+	cmocka_unit_test(nobody_waits_for_an_answer_over_a_link_that_is_down),
 	cmocka_unit_test(what_was_asked_of_a_device_that_is_lost_since_is_not_used),
 	cmocka_unit_test(a_cable_whose_end_does_not_answer_as_it_should_is_none),
 	cmocka_unit_test(nobody_answers_in_the_mappers_own_name),

@@ -536,6 +536,23 @@ static void however_many_lead_at_once_one_is_left(void **state)
 	}
 }
 
+/* A process that is not run for a while is no failure as long as its neighbours say that it is
+ * there.
+ */
+static void a_mapper_has_more_patience_than_the_links(void **state)
+{
+	const weft_time retry = 20 * PS_PER_MS;
+
+	assert_int_equal(mapper_tries(retry, 30 * PS_PER_MS), MAPPER_TRIES_MIN);
+	for (weft_time down = PS_PER_MS; down < 20 * PS_PER_S; down += 7 * PS_PER_MS) {
+		unsigned tries = mapper_tries(retry, down);
+
+		assert_true(tries >= MAPPER_TRIES_MIN && tries * retry >= 3 * down);
+		assert_true(tries == MAPPER_TRIES_MIN || (tries - 1) * retry < 3 * down);
+	}
+	assert_int_equal(mapper_tries(PS_PER_US, 30 * PS_PER_S), UINT16_MAX);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_fabric_gets_one_mapper_and_routes),
 	FABRIC_TEST(a_cut_cable_is_mapped_around_and_only_changes_are_sent, torus_of_16),
@@ -555,6 +572,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(however_many_lead_at_once_one_is_left),
 	cmocka_unit_test(routes_that_want_other_vcs_are_not_used),
 	cmocka_unit_test(routes_that_can_deadlock_are_used_only_if_that_is_wanted),
+	cmocka_unit_test(a_mapper_has_more_patience_than_the_links),
 };
 
 UNIT_MAIN(tests)
