@@ -429,6 +429,9 @@ class Veth(LabCase):
         lab.up()
         before = dict(lab.pids)
         os.kill(lab.pids["spine"], signal.SIGKILL)
+        # Its socket may still be there, or refuse, or close: the end that lives is cut and joined.
+        for word, said in (("down", "cut"), ("up", "joined")):
+            self.assertEqual(lab.must("link", "leaf0:2", word), f"leaf0:2 - spine:0 is {said}\n")
         lab.wait_links(lambda links: links.get("leaf0:2") == "down")
         refused = lab.weft("up", "--process", "leaf0")
         self.assertEqual(refused.returncode, 2)
@@ -512,6 +515,11 @@ class Refusals(LabCase):
 
     def test_real_links_without_devices_are_refused(self):
         self.refused("q", "links: dpdk\n", "have no devices")
+
+    def test_a_receive_ring_too_small_for_a_frame_in_each_vc_is_refused(self):
+        self.refused("u", "links: veth\nswitch: {vcs: 16}\n",
+                     "its receive ring of 1024 slots can promise 1024 blocks, expected 1056 for 16 VCs",
+                     code=3)
 
     def test_a_device_that_is_not_there_takes_all_down_again(self):
         lab = self.lab("r", "links: dpdk\n")

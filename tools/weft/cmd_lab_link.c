@@ -12,6 +12,7 @@
 #include "lab_control.h"
 
 #define STEP_MS     2
+#define DEATH_MS    1000 /* a killed process has closed its socket, and gives its memory back */
 #define PATIENCE_MS 3000
 #define PORT_MAX    (TOPOLOGY_NAME_MAX + 8)
 
@@ -93,6 +94,16 @@ static int order_end(
 	return result;
 }
 
+/* What did not answer may be dying. */
+static bool dies(const struct lab_record *record)
+{
+	const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
+
+	for (int waited = 0; waited < DEATH_MS && lab_record_alive(record); waited += STEP_MS)
+		nanosleep(&step, NULL);
+	return !lab_record_alive(record);
+}
+
 static const char *device_of(const struct topology *topology, struct topology_port port)
 {
 	return port.kind == DEVICE_SWITCH ? topology->switch_at[port.device].name
@@ -113,7 +124,9 @@ static int order(const struct lab *lab, const struct lab_state *state, const str
 		if (record == NULL || !lab_record_alive(record))
 			continue;
 		result = order_end(record, cable->name[i], cable->cut, fault);
-		done++;
+		done += result == 0;
+		if (result < 0 && dies(record))
+			result = 0;
 	}
 	if (result == 0 && done == 0)
 		return fault_set(fault, ENODEV, "%s - %s: neither of its processes runs here",
