@@ -50,6 +50,7 @@ static int create_pools(struct real_fabric *fabric, struct fault *fault)
 	wanted = wanted < DATA_MBUFS_MIN   ? DATA_MBUFS_MIN
 		 : wanted > DATA_MBUFS_MAX ? DATA_MBUFS_MAX
 					   : wanted;
+	wanted += fabric_links_held(fabric);
 	snprintf(name, sizeof(name), "%.16s_data", fabric->options.name);
 	fabric->data_pool = port_pool_create(name, wanted, frame, fault);
 	if (fabric->data_pool == NULL)

@@ -106,6 +106,14 @@ static const struct driver *driver_find(const char *name)
 	return NULL;
 }
 
+unsigned port_ethdev_held(const char *dpdk, unsigned descriptors)
+{
+	for (unsigned i = 0; i < RTE_DIM(drivers); i++)
+		if (strncmp(dpdk, drivers[i].name, strlen(drivers[i].name)) == 0)
+			return 0;
+	return 2 * descriptors;
+}
+
 /* The number in "…,key=number,…", or 'fallback'. */
 static uint32_t argument_number(const char *arguments, const char *key, uint32_t fallback)
 {

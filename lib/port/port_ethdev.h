@@ -3,13 +3,18 @@
 #pragma once
 
 /*
- * What an ethdev port loses below us. Weft itself drops nothing in a port; a NIC, a kernel socket
- * or a ring may.
+ * What an ethdev port holds, and what it loses below us. Weft itself drops nothing in a port; a
+ * NIC, a kernel socket or a ring may.
  */
 
 #include <stdint.h>
 
 #include "port.h"
+
+/* Mbufs of its pool that the rings of an ethdev may hold, as port_open_ethdev() names it, beside
+ * the frames that wait: those of a NIC are filled before anything comes, and keep what was sent
+ * until they need the place. The virtual devices that we know take an mbuf for each frame: 0. */
+unsigned port_ethdev_held(const char *dpdk, unsigned descriptors);
 
 #define PORT_LOSSES(X)                                          \
 	X(rx_missed, "frames that found the receive ring full") \

@@ -360,6 +360,15 @@ static void absent_interface_is_named(void **state)
 	refused("net_af_packet7,iface=nosuch", ENODEV, "No such device");
 }
 
+/* A NIC's receive ring is full of buffers from the start, its other one of what it has sent. */
+static void rings_of_a_nic_hold_buffers_and_those_of_virtual_devices_none(void **state)
+{
+	assert_int_equal(port_ethdev_held("0000:03:00.1", 512), 1024);
+	assert_int_equal(port_ethdev_held("net_memif0,role=server,id=1", 512), 0);
+	assert_int_equal(port_ethdev_held("net_af_packet3,iface=eth1", 512), 0);
+	assert_int_equal(port_ethdev_held("net_ring0", 512), 0);
+}
+
 static void losses_of_a_port_that_is_no_device_are_none(void **state)
 {
 	struct port_losses losses = {.rx_missed = 1};
@@ -439,6 +448,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(absent_pci_device_is_named),
 	cmocka_unit_test(unknown_driver_is_named),
 	cmocka_unit_test(absent_interface_is_named),
+	cmocka_unit_test(rings_of_a_nic_hold_buffers_and_those_of_virtual_devices_none),
 	cmocka_unit_test(losses_of_a_port_that_is_no_device_are_none),
 	cmocka_unit_test(nothing_passes_a_cut_cable_and_nothing_is_kept),
 };
