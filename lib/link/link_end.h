@@ -22,7 +22,16 @@
 #include "credit.h"
 #include "weft_time.h"
 
-/* A link is down when so many hellos have been missed. */
+/*
+ * A link is down when so many hellos have been missed, that is after a silence of more than
+ * LINK_HELLOS_MISSED * hello_ps. Of the time between two polls at most one hello interval counts as
+ * silence: the rest was this end's own absence, in which the neighbour's hellos may have come and
+ * lie unread behind other frames. A neighbour that is dead is therefore found by
+ *   an end that is polled at least once a hello interval: at its first poll after three of them;
+ *   an end that is polled every G, longer than that: at its fourth poll after the last frame;
+ *   any end whose polls are never more than G apart: within four times G or hello_ps, whichever is
+ *   longer.
+ */
 #define LINK_HELLOS_MISSED 3
 
 struct link_end_config {
@@ -49,7 +58,8 @@ struct link_end {
 	uint8_t peer_port, peer_kind;
 	bool known;         /* the neighbour knows our session; before that nothing is granted */
 	bool credit_wanted; /* something to tell at once: a new session, a limit gone stale */
-	weft_time heard_at;
+	weft_time heard_at; /* or later, by the time that nobody listened */
+	weft_time polled_at;
 	weft_time hello_due, credit_due;
 	uint64_t credit_frames_sent, credit_frames_received, blocks_healed, sessions_seen;
 };

@@ -453,31 +453,117 @@ static void credits_for_another_number_of_vcs_are_ignored(void **state)
 	assert_int_equal(end->peer_session, 0);
 }
 
+/* Polls every 'gap' until 'until', which is a poll too. True: the link went down at one of them. */
+static bool poll_until(struct bench *bench, struct link_end *end, weft_time until, weft_time gap)
+{
+	bool down = false;
+
+	while (bench->now < until) {
+		bench->now = bench->now + gap < until ? bench->now + gap : until;
+		down |= (link_end_poll(end, bench->now) & LINK_WENT_DOWN) != 0;
+	}
+	return down;
+}
+
+static void hear_hello(struct bench *bench)
+{
+	struct control_hello hello;
+
+	link_end_fill_hello(&bench->side[1].end, &hello, bench->now);
+	link_end_on_hello(&bench->side[0].end, &hello, bench->now);
+}
+
 static void a_link_is_down_after_three_missed_hellos_and_not_before(void **state)
+{
+	static const weft_time gaps[] = {STEP_PS, HELLO_PS / 3, HELLO_PS};
+	struct bench *bench = *state;
+	struct link_end *end = &bench->side[0].end;
+
+	settle(bench);
+	for (unsigned i = 0; i < sizeof(gaps) / sizeof(gaps[0]); i++) {
+		hear_hello(bench);
+		assert_int_equal(end->state, LINK_UP);
+		assert_false(poll_until(bench, end, bench->now + 3 * HELLO_PS, gaps[i]));
+		assert_int_equal(end->state, LINK_UP);
+		assert_true(poll_until(bench, end, bench->now + 1, 1));
+		assert_int_equal(end->state, LINK_DOWN);
+		assert_false(poll_until(bench, end, bench->now + HELLO_PS, gaps[i]));
+	}
+}
+
+/* The ring gives the oldest frames first: data, for some turns, and the hellos behind it. */
+static void an_end_that_was_not_run_does_not_take_unread_hellos_for_missed_ones(void **state)
 {
 	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
-	weft_time heard;
 
 	settle(bench);
-	heard = end->heard_at;
-	assert_int_equal(link_end_poll(end, heard + 3 * HELLO_PS) & LINK_WENT_DOWN, 0);
-	assert_int_equal(end->state, LINK_UP);
-	assert_true((link_end_poll(end, heard + 3 * HELLO_PS + 1) & LINK_WENT_DOWN) != 0);
-	assert_int_equal(end->state, LINK_DOWN);
-	assert_int_equal(link_end_poll(end, heard + 4 * HELLO_PS) & LINK_WENT_DOWN, 0);
+	for (unsigned i = 0; i < 10; i++) {
+		assert_false(poll_until(bench, end, bench->now + PS_PER_S, PS_PER_S));
+		assert_false(poll_until(bench, end, bench->now + PS_PER_MS, 10 * PS_PER_US));
+		hear_hello(bench);
+		assert_int_equal(end->state, LINK_UP);
+	}
+}
+
+/* Not for longer than from the hello on, either. */
+static void an_absence_before_a_hello_is_no_excuse_after_it(void **state)
+{
+	struct bench *bench = *state;
+	struct link_end *end = &bench->side[0].end;
+
+	settle(bench);
+	bench->now += PS_PER_S;
+	hear_hello(bench);
+	assert_int_equal(link_end_poll(end, bench->now) & LINK_WENT_DOWN, 0);
+	assert_false(poll_until(bench, end, bench->now + 3 * HELLO_PS, STEP_PS));
+	assert_true(poll_until(bench, end, bench->now + 1, 1));
+}
+
+static void an_end_that_is_always_late_finds_a_dead_neighbour_at_its_fourth_poll(void **state)
+{
+	const weft_time gap = 50 * HELLO_PS;
+	struct bench *bench = *state;
+	struct link_end *end = &bench->side[0].end;
+
+	settle(bench);
+	hear_hello(bench);
+	link_end_poll(end, bench->now);
+	for (unsigned polls = 1; polls < 4; polls++)
+		assert_false(poll_until(bench, end, bench->now + gap, gap));
+	assert_true(poll_until(bench, end, bench->now + gap, gap));
+}
+
+/* Polls at random, some late, some not. */
+static void a_dead_neighbour_is_found_within_four_of_the_longest_gaps(void **state)
+{
+	struct bench *bench = *state;
+	struct link_end *end = &bench->side[0].end;
+
+	settle(bench);
+	for (unsigned round = 0; round < 2000; round++) {
+		weft_time longest = 1 + rng_below(&bench->rng, 8 * HELLO_PS);
+		weft_time bound = 4 * (longest > HELLO_PS ? longest : HELLO_PS);
+		weft_time heard;
+
+		hear_hello(bench);
+		link_end_poll(end, heard = bench->now);
+		while (end->state == LINK_UP)
+			poll_until(bench, end, bench->now + 1 + rng_below(&bench->rng, longest),
+				longest);
+		assert_in_range(bench->now - heard, 3 * HELLO_PS + 1, bound);
+	}
 }
 
 static void an_end_that_is_down_still_says_hello(void **state)
 {
 	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
-	weft_time later = bench->now + PS_PER_S;
 
 	settle(bench);
-	link_end_poll(end, later);
+	assert_true(poll_until(bench, end, bench->now + PS_PER_S, HELLO_PS));
 	assert_int_equal(end->state, LINK_DOWN);
-	assert_true((link_end_poll(end, later) & LINK_SEND_HELLO) != 0);
+	assert_true((link_end_poll(end, bench->now) & LINK_SEND_HELLO) != 0);
 }
 
 static void a_cut_link_comes_back_with_all_its_credits(void **state)
@@ -589,6 +675,10 @@ static const struct CMUnitTest tests[] = {
 	TEST(totals_told_to_an_earlier_life_do_not_count),
 	TEST(credits_for_another_number_of_vcs_are_ignored),
 	TEST(a_link_is_down_after_three_missed_hellos_and_not_before),
+	TEST(an_end_that_was_not_run_does_not_take_unread_hellos_for_missed_ones),
+	TEST(an_absence_before_a_hello_is_no_excuse_after_it),
+	TEST(an_end_that_is_always_late_finds_a_dead_neighbour_at_its_fourth_poll),
+	TEST(a_dead_neighbour_is_found_within_four_of_the_longest_gaps),
 	TEST(an_end_that_is_down_still_says_hello),
 	TEST(a_cut_link_comes_back_with_all_its_credits),
 	TEST(a_grant_waits_for_a_quarter_of_the_buffer_or_the_refresh),

@@ -129,6 +129,13 @@ static inline void end_wait(struct end *end, weft_time ps)
 	nic_poll(end->nic, end->now);
 }
 
+/* Polled all the time, and nothing is heard: the link goes down. */
+static inline void end_miss_hellos(struct end *end)
+{
+	for (unsigned i = 0; i <= LINK_HELLOS_MISSED; i++)
+		end_wait(end, nic_config(end->nic)->link.hello_ps);
+}
+
 static inline int end_send(struct end *end, uint16_t to, uint8_t sl, uint32_t bytes)
 {
 	struct nic_message message = {

@@ -58,6 +58,7 @@ static void the_poll_tells_that_the_link_went_down_once(void **state)
 	struct bench *bench = *state;
 	weft_time later = bench->now + DOWN_AFTER + 1;
 
+	bench_pass(bench, DOWN_AFTER, BIT64(OUT));
 	assert_int_not_equal(switch_poll_link(bench->sw, OUT, later) & LINK_WENT_DOWN, 0);
 	assert_int_equal(switch_poll_link(bench->sw, OUT, later + 1) & LINK_WENT_DOWN, 0);
 }
