@@ -159,7 +159,9 @@ void fabric_hosts_destroy(struct real_fabric *fabric);
 /* In the host's own loop. */
 int fabric_host_start_traffic(
 	struct real_fabric *fabric, struct fabric_host *host, struct fault *fault);
-void fabric_host_stop_traffic(struct fabric_host *host, weft_time now);
+/* Of the sources. A TAP is read on until the fabric ends. */
+void fabric_host_stop_traffic(
+	const struct real_fabric *fabric, struct fabric_host *host, weft_time now);
 
 void fabric_totals_read(const struct real_fabric *fabric, struct fabric_totals *totals);
 

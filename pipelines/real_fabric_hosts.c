@@ -296,10 +296,19 @@ int fabric_host_start_traffic(
 	return result;
 }
 
-void fabric_host_stop_traffic(struct fabric_host *host, weft_time now)
+/* A lab goes on after its traffic, until somebody wants its end. */
+static bool is_ending(const struct real_fabric *fabric)
+{
+	return !fabric->serving ||
+	       (fabric->stop != NULL && atomic_load_explicit(fabric->stop, memory_order_relaxed));
+}
+
+void fabric_host_stop_traffic(
+	const struct real_fabric *fabric, struct fabric_host *host, weft_time now)
 {
 	poll_nic_stop_traffic(host->poll, now);
-	host->poll->tap.due = WEFT_TIME_NEVER; /* nothing new from the kernel either */
+	if (is_ending(fabric))
+		host->poll->tap.due = WEFT_TIME_NEVER; /* nothing new from the kernel either */
 }
 
 static void add_switches(const struct real_fabric *fabric, struct fabric_totals *totals)

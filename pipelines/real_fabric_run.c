@@ -33,7 +33,7 @@ static void obey(struct fabric_worker *worker, weft_time now)
 		if (fabric->order == FABRIC_ORDER_START)
 			fabric_host_start_traffic(fabric, &fabric->hosts[i], NULL);
 		else
-			fabric_host_stop_traffic(&fabric->hosts[i], now);
+			fabric_host_stop_traffic(fabric, &fabric->hosts[i], now);
 	}
 }
 

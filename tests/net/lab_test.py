@@ -359,17 +359,29 @@ class Edges(LabCase):
         self.assertEqual(lab.weft("down").returncode, 0)
         self.assertEqual([name for name in names if os.path.exists(f"/run/netns/{name}")], names[:1])
 
-    def test_programs_reach_each_other_through_the_lab(self):
-        lab, names = self.edge_lab("m")
-        lab.up()
-        ping = subprocess.run(["ip", "netns", "exec", names[0], "ping", "-c", "5", "-i", "0.2",
-                               "-W", "5", "10.87.0.4"], text=True, stdout=subprocess.PIPE,
+    def assert_ping(self, namespace, address):
+        ping = subprocess.run(["ip", "netns", "exec", namespace, "ping", "-c", "5", "-i", "0.2",
+                               "-W", "5", address], text=True, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT)
         self.assertEqual(ping.returncode, 0, ping.stdout)
         self.assertIn(" 0% packet loss", ping.stdout)
+
+    def test_programs_reach_each_other_through_the_lab(self):
+        lab, names = self.edge_lab("m")
+        lab.up()
+        self.assert_ping(names[0], "10.87.0.4")
         self.assertEqual(lab.weft("down").returncode, 0)
         self.assertEqual([name for name in names if os.path.exists(f"/run/netns/{name}")], [])
         self.assertEqual(lab.leftovers(), [])
+
+    def test_programs_reach_each_other_after_runs_too(self):
+        lab, names = self.edge_lab("R")
+        lab.up()
+        for _ in range(2):
+            self.assert_ping(names[0], "10.87.0.4")
+            self.assert_whole(lab.run("--duration", "1s"))
+        self.assert_ping(names[0], "10.87.0.4")
+        self.assertEqual(lab.weft("down").returncode, 0)
 
     def test_ping_and_iperf3_pass_a_host_that_re_injects(self):
         # Round a ring of five switches with s0 as the root, h3 stands between h2 and h4: s3 is
@@ -380,11 +392,7 @@ class Edges(LabCase):
         lab = self.lab("y", f"routing: {{algorithm: ud-itb}}\nedges:\n{edges}\n",
                        topology="\"ring:switches=5,hosts=1\"", traffic="")
         lab.up()
-        ping = subprocess.run(["ip", "netns", "exec", names[0], "ping", "-c", "5", "-i", "0.2",
-                               "-W", "5", "10.87.0.5"], text=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT)
-        self.assertEqual(ping.returncode, 0, ping.stdout)
-        self.assertIn(" 0% packet loss", ping.stdout)
+        self.assert_ping(names[0], "10.87.0.5")
         self.assertGreater(iperf3.bytes_in_a_second(self, *names, "10.87.0.5"), 100000)
         nics = lab.status()["nics"]
         self.assertGreater(nics["h3"]["itb_reinjected"], 100)
