@@ -57,12 +57,14 @@ if os.path.exists(folder + "fail"):
 load = float(sets.get("traffic.0.load", "100%").rstrip("%")) / 100
 course = {"ud": [0.9, 0.1, 0.1, 0.1], "dfs": [0.9, 0.1, 0.5, 0.9]}[sets["routing.algorithm"]]
 accepted = min(load, {"ud": 0.2, "dfs": 0.3}[sets["routing.algorithm"]])
+stuck = os.path.exists(folder + "stick") and load > float(open(folder + "stick").read())
 open(words[words.index("--json") + 1], "w", encoding="utf-8").write(json.dumps({
     "throughput": {"offered": load, "accepted": accepted, "flits_per_ns_per_switch": accepted},
     "latency_ns": {"network": {"mean": 100 / (1.01 - load)}, "total": {"mean": 200}},
-    "messages": {"dropped": 0}, "checks": {"deadlock": False},
+    "messages": {"dropped": 0}, "checks": {"deadlock": stuck}, "incomplete": stuck,
     "counters": {"goal_unfinished": 0, "goal_completion_ns": 3000000},
     "series": [{"t_ns": (i + 1) * 1e6, "accepted": value} for i, value in enumerate(course)]}))
+sys.exit(1 if stuck else 0)
 """
 HOT_SPOT = """cases:
   - {name: hot, set: [measure.duration=4ms, measure.sample=1ms, traffic.1.pattern=hotspot, traffic.1.from=10%,
@@ -247,6 +249,31 @@ class Reproduce(unittest.TestCase):
         self.assertIn("not measured", done.stdout)
         (self.dir / "fail").unlink()
         self.run_it()
+
+    def test_a_deadlock_that_ends_runs_sends_the_search_to_lower_loads(self):
+        self.write("stick", "0.1")
+        self.write("rows.csv", ROWS.replace("1.4,1.6,1.5", ",,1"))
+        document = json.loads(self.run_it("--json").stdout)
+        self.assertAlmostEqual(document["rows"][1]["ours"]["mean"], 0.1, delta=0.0025)
+        self.assertEqual({trial["fault"] for trial in document["trials"]}, {""})
+        stuck = [point for trial in document["trials"] for point in trial["points"]
+                 if point["deadlock"]]
+        self.assertEqual({point["accepted"] for point in stuck}, {0})
+        known = len(self.calls())
+        self.assertIn("UD, small 1: deadlock", self.run_it().stdout)
+        self.assertEqual(len(self.calls()), known)
+
+    def test_nothing_is_accepted_at_a_load_of_which_a_deadlock_ended_the_run(self):
+        self.write_measure("throughput", "quantity,case,network,algorithm,over,min,max,mean\n"
+                           "value,hot,small,DFS,,,0,\n", HOT_SPOT + "loads: 4\n")
+        self.write("stick", "0.6")
+        self.assertRegex(self.run_it().stdout, r"DFS, small, hot +25:0\.250 +50:0\.300 +75:0\.000 "
+                                               r"+100:0\.000")
+
+    def test_a_latency_up_to_a_deadlock_is_none(self):
+        self.write("e.yaml", EXPERIMENT.replace("productivity", "latency"))
+        self.write("stick", "0.1")
+        self.assertIn("not measured", self.run_it(code=1).stdout)
 
     def test_bad_requests_are_refused(self):
         for args, text in ((("nothing",), "no experiment 'nothing'"), ((), "--list or a NAME"),

@@ -284,6 +284,23 @@ class Sweep(unittest.TestCase):
         self.sweep(*LOADS, code=1)
         self.assertEqual(len(self.calls()), 4)
 
+    def test_a_deadlock_that_ends_a_run_is_a_result(self):
+        self.write("stick", "traffic.0.load=20%")
+        done = self.sweep(*LOADS, code=1)
+        self.assertIn("4 of 4 points, 1 with packets lost, duplicated, out of order or in deadlock",
+                      done.stdout)
+        self.assertEqual([row["deadlock"] for row in self.rows()], ["0", "1", "0", "0"])
+        self.sweep(*LOADS, code=1)
+        self.assertEqual(len(self.calls()), 4)
+
+    def test_a_deadlock_in_a_run_that_ctrl_c_ended_is_none(self):
+        self.write("stick", "traffic.0.load=20%")
+        process, _ = self.start_blocked("traffic.0.load=20%", *LOADS, "--jobs", "1")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual([row["traffic.0.load"] for row in self.rows()], ["10%"])
+
     def test_a_folder_belongs_to_one_sweep_at_a_time(self):
         process, _ = self.start_blocked("traffic.0.load=20%", *LOADS, "--jobs", "1")
         self.assertIn("another sweep is running there", self.sweep(*LOADS, code=3).stderr)

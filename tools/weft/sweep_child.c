@@ -41,8 +41,8 @@ void sweep_child_kill(const struct sweep_child *child, int signal)
 	child_signal(child->pid, signal);
 }
 
-json_t *sweep_child_result(
-	const struct sweep_child *child, const struct sweep *sweep, int status, struct fault *fault)
+json_t *sweep_child_result(const struct sweep_child *child, const struct sweep *sweep, int status,
+	bool told_to_end, struct fault *fault)
 {
 	char part[PATH_MAX], path[PATH_MAX], log[PATH_MAX];
 	json_t *result = NULL;
@@ -52,6 +52,10 @@ json_t *sweep_child_result(
 	sweep_point_path(sweep, child->point, ".log", log);
 	if (WIFEXITED(status) && WEXITSTATUS(status) <= EXIT_BAD_ANSWER)
 		result = sweep_result_load(part);
+	if (told_to_end && sweep_result_is_incomplete(result)) {
+		json_decref(result);
+		result = NULL;
+	}
 	if (result == NULL) {
 		child_describe_failure(status, log, fault);
 		unlink(part);

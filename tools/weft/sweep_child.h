@@ -26,8 +26,9 @@ int sweep_child_start(
 void sweep_child_kill(const struct sweep_child *child, int signal);
 
 /* What has become of a point whose process ended with 'status' of waitpid(): its result, now in
- * NAME.json, or NULL and why in 'fault'. The log stays only in that case. */
+ * NAME.json, or NULL and why in 'fault'. The log stays only in that case. 'told_to_end': by us, so
+ * that a result that is not complete is cut short, whatever it says. */
 json_t *sweep_child_result(const struct sweep_child *child, const struct sweep *sweep, int status,
-	struct fault *fault);
+	bool told_to_end, struct fault *fault);
 /* Removes what an ended process leaves that was told to end. */
 void sweep_child_forget(const struct sweep_child *child, const struct sweep *sweep);

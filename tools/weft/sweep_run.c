@@ -75,7 +75,7 @@ static void end_child(struct runner *runner, struct sweep_child *child, int stat
 	double now = child_clock();
 	char label[SWEEP_LABEL_MAX];
 	struct fault fault;
-	json_t *result = sweep_child_result(child, sweep, status, &fault);
+	json_t *result = sweep_child_result(child, sweep, status, outcome->interrupted, &fault);
 
 	runner->progress.running = --runner->running;
 	child->pid = 0;

@@ -331,6 +331,9 @@ static int read_point(struct trial_point *point, const json_t *result)
 		json_object_get(counters, "host_messages_waiting_most"));
 	point->deadlock =
 		json_is_true(json_object_get(json_object_get(result, "checks"), "deadlock"));
+	point->ended_early = json_is_true(json_object_get(result, "incomplete"));
+	if (point->ended_early)
+		point->accepted = point->traffic = 0;
 	return 0;
 }
 
@@ -367,9 +370,12 @@ static void search(struct trial *trial, const struct trial_point *point)
 	go_on_with_curve(trial);
 }
 
-/* Of measures that take one point. */
+/* Of measures that take one point. Where a deadlock has ended the run they are nothing, or none. */
 static double measured(enum experiment_measure measure, const struct trial_point *point)
 {
+	if (point->ended_early && measure != EXPERIMENT_EFFICIENCY &&
+		measure != EXPERIMENT_THROUGHPUT)
+		return NAN;
 	switch (measure) {
 	case EXPERIMENT_LATENCY:
 		return point->network_ns;
@@ -422,7 +428,7 @@ int trial_take(struct trial *trial, const json_t *result)
 	trial->value = measured(trial->experiment->measure, &point);
 	if (go_on_with_loads(trial))
 		return 0;
-	if (trial->experiment->measure == EXPERIMENT_LINKS)
+	if (trial->experiment->measure == EXPERIMENT_LINKS && !point.ended_early)
 		trial->links = json_deep_copy(json_object_get(result, "links"));
 	trial->stage = TRIAL_DONE;
 	return 0;

@@ -27,6 +27,7 @@ struct trial_point {
 	uint64_t dropped;     /* messages */
 	uint64_t waiting;     /* messages at the host that has most of them, in the end */
 	bool deadlock;
+	bool ended_early; /* by the deadlock: nothing counts as accepted */
 };
 
 enum trial_stage { TRIAL_MEASURE, TRIAL_CURVE, TRIAL_DONE, TRIAL_FAILED };

@@ -63,8 +63,8 @@ static void fail(struct trial *trial, const struct fault *fault)
 /* Only what trials look at; a result with its samples and settings is a hundred times longer. */
 static json_t *extract(const json_t *result, enum experiment_measure measure)
 {
-	static const char *const keys[] = {
-		"throughput", "latency_ns", "messages", "checks", "counters", "topology", "wall"};
+	static const char *const keys[] = {"throughput", "latency_ns", "messages", "checks",
+		"counters", "topology", "wall", "incomplete"};
 	json_t *out = json_object();
 
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
@@ -178,6 +178,11 @@ static json_t *collect(struct pool *pool, const struct job *job, int status, str
 	path_of(pool->runner, job->key, ".json", path);
 	if (WIFEXITED(status) && WEXITSTATUS(status) <= EXIT_BAD_ANSWER)
 		result = sweep_result_load(part);
+	/* Told to end by us it is cut short, whatever it says; else a deadlock has ended it. */
+	if (pool->runner->interrupted && sweep_result_is_incomplete(result)) {
+		json_decref(result);
+		result = NULL;
+	}
 	if (result == NULL) {
 		child_describe_failure(status, log, fault);
 		unlink(part);
