@@ -236,12 +236,20 @@ static void take_up(struct nic *nic, uint16_t peer, uint16_t flow)
  * flow that is over, or has overtaken its frame 0, and comes again if it was wanted. Only who knows
  * no flow at all takes it up at once: frames that overtook frame 0 are kept, and if it was an
  * earlier life of ours that received frame 0, the request for it tells the sender so (our session).
+ *
+ * The flow before this one stays over, even if it is its frame 0 that comes: a repetition of it may
+ * have left just before the sender gave up, and be overtaken by the next flow on another path. To
+ * go back to it would deliver this flow's frames twice, or not at all. (A sender that begins a new
+ * life with just this name, one in 65536, is heard once it has given up and begun its next flow.)
  */
 static bool meet_flow(struct nic *nic, const struct weft_packet *packet)
 {
-	if (packet->sequence != 0 && nic->rx[packet->source].known)
+	const struct flow_rx *rx = &nic->rx[packet->source];
+	uint16_t flow = MESSAGE_FLOW(packet->message);
+
+	if (rx->known && (packet->sequence != 0 || flow == (uint16_t)(rx->flow - 1)))
 		return false;
-	take_up(nic, packet->source, MESSAGE_FLOW(packet->message));
+	take_up(nic, packet->source, flow);
 	return true;
 }
 

@@ -314,23 +314,33 @@ static void go_on_after_timeout(struct nic *nic, uint16_t peer)
 	go_back(nic, peer, tx->repeat < left ? tx->repeat : left);
 }
 
-/* True if the acknowledgement speaks of this flow in its present state. */
+/*
+ * True if the acknowledgement speaks of this flow in its present state.
+ *
+ * A life of the receiver begins a flow with frame 0 and counts from there. Another life than before
+ * that is as far as 'acked' has had all that is gone here: the flow goes on with it. To begin it
+ * anew would deliver twice what this life has taken already, be it the whole flow when nothing was
+ * acknowledged before. One that is behind has nothing of what is still here, but needs what is
+ * gone: that is the end of the flow. So is a number that was never sent: the receiver takes this
+ * flow for another one of the same name, which it knew before, and has delivered nothing of it.
+ */
 static bool belongs(struct nic *nic, uint16_t peer, const struct control_ack *ack, weft_time now)
 {
 	struct flow_tx *tx = &nic->tx[peer];
 	bool changed = tx->peer_session != 0 && tx->peer_session != ack->session;
+	bool behind = sequence_before(ack->expected, tx->acked);
 
-	if (ack->flow != tx->flow || (!changed && sequence_before(ack->expected, tx->acked))) {
+	if (ack->flow != tx->flow || (behind && !changed)) {
 		nic->count[NIC_ACKS_STALE]++;
 		return false;
 	}
 	tx->peer_session = ack->session;
-	/* Another life of the receiver than the one that has the first part of this flow; or one
-	 * that takes this flow for another of the same name, which it knew before. */
-	if (changed || sequence_before(tx->high, ack->expected)) {
+	if (behind || sequence_before(tx->high, ack->expected)) {
 		restart_flow(nic, peer, now);
 		return false;
 	}
+	if (changed)
+		tx->last_again = 0; /* it numbers its requests anew */
 	return true;
 }
 

@@ -100,9 +100,9 @@ struct nic_config {
 			     * take longer, and after each time in vain */
 	weft_time give_up_ps; /* a message fails when its peer made no progress for so long */
 	/* link.session: nonzero, and different in each life of the interface. A new life begins at
-	 * the earliest when no frame of the former one is under way any more (the switches'
-	 * watchdog). link.vc_blocks: what may be under way to this interface; frames do not stay in
-	 * it. */
+	 * the earliest when no frame of the former one is under way any more, and none to it that
+	 * it had acknowledged (the switches' watchdog). link.vc_blocks: what may be under way to
+	 * this interface; frames do not stay in it. */
 	struct link_end_config link;
 	struct itb_config itb; /* pool_bytes 0: frames in transit are routing errors */
 	/* How long an adaptive-routing notification holds (arn_marks.h); 0: they are ignored. With

@@ -537,6 +537,99 @@ static void a_receiver_that_restarts_gets_what_was_not_acknowledged(void **state
 	end_stop(&b);
 }
 
+/* What 'a' sends is lost until it gives up; the last frame that it has sent is in 'last'. */
+static void send_in_vain(struct end *a, struct box *last)
+{
+	unsigned failed = a->failed;
+
+	for (unsigned ms = 0; ms <= 1020 && a->failed == failed; ms++) {
+		end_wait(a, PS_PER_MS);
+		while (end_take(a, last))
+			;
+	}
+	assert_true(a->failed > failed);
+}
+
+static void after_giving_up_a_receiver_that_restarted_gets_everything_once(void **state)
+{
+	struct end a, b;
+	struct box box, ack;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	end_send(&a, 1, 0, 20);
+	pair_exchange(&a, &b);
+	end_wait(&b, PS_PER_MS);
+	pair_exchange(&a, &b);
+	assert_int_equal(a.acked, 1);
+	end_stop(&b);
+	end_send(&a, 1, 0, 20);
+	send_in_vain(&a, &box);
+	end_start(&b, 1, 4);
+	for (unsigned i = 0; i < 3; i++) {
+		end_send(&a, 1, 0, 20);
+		end_expect(&a, &box, i);
+		end_give(&b, &box);
+	}
+	end_wait(&b, PS_PER_MS);
+	assert_true(end_take(&b, &ack));
+	end_give(&a, &ack); /* of a session that it had not heard of */
+	pair_exchange(&a, &b);
+	assert_int_equal(b.delivered, 3);
+	assert_int_equal(a.acked, 4);
+	assert_int_equal(end_count(&a, NIC_FLOW_RESTARTS), 0);
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static void a_receiver_that_restarts_and_has_it_all_goes_on_in_the_flow(void **state)
+{
+	static struct box box[3];
+	struct end a, b;
+	struct box ack;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	for (uint32_t i = 0; i < 3; i++) {
+		end_send(&a, 1, 0, 20);
+		end_expect(&a, &box[i], i);
+	}
+	end_give(&b, &box[0]);
+	end_wait(&b, PS_PER_MS);
+	assert_true(end_take(&b, &ack));
+	end_stop(&b);
+	end_start(&b, 1, 4);
+	end_give(&a, &ack);
+	for (uint32_t i = 0; i < 3; i++) /* copies of the three were still under way */
+		end_give(&b, &box[i]);
+	end_wait(&b, PS_PER_MS);
+	pair_exchange(&a, &b);
+	assert_int_equal(b.delivered, 3);
+	assert_int_equal(a.acked, 3);
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static void a_late_first_frame_of_a_flow_that_was_given_up_changes_nothing(void **state)
+{
+	struct end *a = *state, *b = a + 1;
+	struct box late, box;
+
+	end_send(a, 1, 0, 20);
+	send_in_vain(a, &late);
+	for (uint32_t i = 0; i < 2; i++) {
+		end_send(a, 1, 0, 20);
+		end_expect(a, &box, i);
+		end_give(b, &box);
+		assert_true(end_give(b, &late));
+	}
+	assert_int_equal(end_count(b, NIC_DISCARD_OLD_FLOW), 2);
+	end_wait(b, PS_PER_MS);
+	pair_exchange(a, b);
+	assert_int_equal(b->delivered, 2);
+	assert_int_equal(a->acked, 2);
+}
+
 static void a_late_frame_of_an_earlier_life_changes_nothing(void **state)
 {
 	static struct box late;
@@ -874,6 +967,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(messages_fail_when_the_link_stays_down),
 	cmocka_unit_test(a_sender_that_restarts_is_understood),
 	cmocka_unit_test(a_receiver_that_restarts_gets_what_was_not_acknowledged),
+	cmocka_unit_test(after_giving_up_a_receiver_that_restarted_gets_everything_once),
+	cmocka_unit_test(a_receiver_that_restarts_and_has_it_all_goes_on_in_the_flow),
+	PAIR_TEST(a_late_first_frame_of_a_flow_that_was_given_up_changes_nothing),
 	cmocka_unit_test(a_late_frame_of_an_earlier_life_changes_nothing),
 	cmocka_unit_test(a_late_acknowledgement_of_an_earlier_flow_changes_nothing),
 	PAIR_TEST(numbers_wrap),

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * The promise of delivery between two hosts that die and come back, each for itself, over a path
+ * that goes dark for longer than senders have patience and delays every frame by another time.
+ * Messages are numbered over all lives of their sender: in one life of its host a receiver sees
+ * rising numbers only, so none twice, and whatever was acknowledged has been seen by some life.
+ * What the interfaces may rely on is kept: a host stays away until nothing is under way any more
+ * that was sent to or by its former life (nic.h, link.session).
+ */
+
+#include "nic_pair.h"
+#include "rng.h"
+
+#define STEP_PS        (100 * PS_PER_US)
+#define DELAY_STEPS    30u /* a frame is under way for less */
+#define AWAY_STEPS     (2 * DELAY_STEPS)
+#define GIVE_UP_STEPS  1000u
+#define MESSAGES_MAX   100000u
+#define BYTES_MIN      sizeof(uint32_t)
+#define BYTES_MAX      200u
+#define LAST_MESSAGES  20u
+#define STEPS_A_SEED   200000u
+#define SEEDS          40
+#define STEPS_TO_CHECK 64u
+
+struct flight {
+	struct box box; /* first: what an interface gives back */
+	struct flight *next;
+	uint64_t due;
+};
+
+struct host {
+	struct end end; /* first: what end_begin() fills */
+	struct bed *bed;
+	uint64_t back_at; /* if it is away */
+	uint64_t dark_until;
+	struct flight *coming;
+	uint32_t sent, next; /* messages: numbered by this host; least that may come here */
+	uint8_t part[BYTES_MAX];
+	uint32_t part_bytes;
+	bool alive;
+	bool seen[MESSAGES_MAX]; /* numbers that have come here, in any life */
+};
+
+struct bed {
+	struct host host[2];
+	struct flight *free;
+	struct rng rng;
+	uint64_t step, give_ups, restarts;
+};
+
+static struct host *other(const struct host *host)
+{
+	return &host->bed->host[host == &host->bed->host[0]];
+}
+
+static void take_message(struct host *host)
+{
+	uint32_t number;
+
+	memcpy(&number, host->part, sizeof(number));
+	if (number < host->next)
+		fail_msg("message %u arrived after %u in one life", number, host->next - 1);
+	for (uint32_t i = sizeof(number); i < host->part_bytes; i++)
+		assert_int_equal(host->part[i], (uint8_t)(number * 37));
+	host->next = number + 1;
+	host->seen[number] = true;
+}
+
+static void deliver(void *ctx, const struct nic_delivery *delivery)
+{
+	struct host *host = ctx;
+
+	if (delivery->first)
+		host->part_bytes = 0;
+	assert_int_equal(delivery->offset, host->part_bytes);
+	assert_true(host->part_bytes + delivery->bytes <= BYTES_MAX);
+	memcpy(host->part + host->part_bytes, delivery->payload, delivery->bytes);
+	host->part_bytes += delivery->bytes;
+	if (delivery->tail)
+		take_message(host);
+}
+
+static void done(void *ctx, const struct nic_outcome *outcome)
+{
+	struct host *host = ctx;
+
+	if (outcome->error != 0) {
+		host->end.failed++;
+		return;
+	}
+	if (!other(host)->seen[outcome->cookie])
+		fail_msg("message %u was acknowledged and has not arrived",
+			(unsigned)outcome->cookie);
+	host->end.acked++;
+}
+
+static void begin_life(struct host *host)
+{
+	struct bed *bed = host->bed;
+	uint32_t session = 1 + (uint32_t)rng_below(&bed->rng, UINT32_MAX);
+	struct nic_config config = end_config(&host->end, (uint16_t)(host - bed->host), session);
+
+	host->end.now += bed->step * STEP_PS;
+	config.payloads = config.messages;
+	config.ack_delay_ps = 2 * STEP_PS;
+	config.retry_ps = 5 * PS_PER_MS;
+	config.give_up_ps = GIVE_UP_STEPS * STEP_PS;
+	config.above = (struct nic_host){.ctx = host, .deliver = deliver, .done = done};
+	end_begin(&host->end, &config);
+	host->alive = true;
+	host->next = 0;
+}
+
+static void put_flight(struct bed *bed, struct flight *flight)
+{
+	flight->next = bed->free;
+	bed->free = flight;
+}
+
+static void put_chain(struct bed *bed, struct weft_packet *packet)
+{
+	while (packet != NULL) {
+		struct weft_packet *next = packet->next;
+
+		put_flight(bed, (struct flight *)packet);
+		packet = next;
+	}
+}
+
+static void end_life(struct host *host)
+{
+	host->bed->give_ups += end_count(&host->end, NIC_GIVE_UPS);
+	host->bed->restarts += end_count(&host->end, NIC_FLOW_RESTARTS);
+	put_chain(host->bed, nic_drain(host->end.nic));
+	end_stop(&host->end);
+	host->alive = false;
+}
+
+static struct flight *get_flight(struct bed *bed)
+{
+	struct flight *flight = bed->free;
+
+	if (flight != NULL) {
+		bed->free = flight->next;
+		return flight;
+	}
+	flight = malloc(sizeof(*flight));
+	assert_non_null(flight);
+	return flight;
+}
+
+/* All that the host has to send is on its way, or lost. */
+static void send_frames(struct host *host)
+{
+	struct bed *bed = host->bed;
+	struct flight *flight = get_flight(bed);
+
+	while (end_take(&host->end, &flight->box)) {
+		if (bed->step < host->dark_until)
+			continue;
+		flight->due = bed->step + 1 + rng_below(&bed->rng, DELAY_STEPS - 1);
+		flight->next = other(host)->coming;
+		other(host)->coming = flight;
+		flight = get_flight(bed);
+	}
+	put_flight(bed, flight);
+}
+
+static void arrive(struct host *host, struct flight *flight)
+{
+	struct nic *nic = host->end.nic;
+	struct box *box = &flight->box;
+
+	if (!host->alive) {
+		put_flight(host->bed, flight);
+		return;
+	}
+	nic_describe(&box->packet, box->frame, box->packet.bytes, host->end.now);
+	put_chain(host->bed, nic_receive(nic, &box->packet, box->frame, host->end.now));
+}
+
+static void receive_frames(struct host *host)
+{
+	struct flight **at = &host->coming;
+
+	while (*at != NULL) {
+		struct flight *flight = *at;
+
+		if (flight->due > host->bed->step) {
+			at = &flight->next;
+			continue;
+		}
+		*at = flight->next;
+		arrive(host, flight);
+	}
+}
+
+static void send_message(struct host *host)
+{
+	uint8_t body[BYTES_MAX];
+	uint32_t bytes = BYTES_MIN + (uint32_t)rng_below(&host->bed->rng, BYTES_MAX - BYTES_MIN);
+	struct nic_message message = {
+		.destination = (uint16_t)(other(host) - host->bed->host),
+		.payload = body,
+		.bytes = bytes,
+		.cookie = host->sent,
+	};
+
+	assert_true(host->sent < MESSAGES_MAX);
+	memset(body, (int)(host->sent * 37), sizeof(body));
+	memcpy(body, &host->sent, sizeof(host->sent));
+	host->sent += nic_send(host->end.nic, &message, host->end.now) == 0;
+}
+
+static void host_step(struct host *host)
+{
+	struct bed *bed = host->bed;
+
+	receive_frames(host);
+	if (!host->alive && bed->step >= host->back_at)
+		begin_life(host);
+	if (!host->alive)
+		return;
+	end_wait(&host->end, STEP_PS);
+	send_frames(host);
+	if (bed->step % STEPS_TO_CHECK == 0)
+		assert_null(nic_check(host->end.nic));
+}
+
+static void bed_step(struct bed *bed)
+{
+	bed->step++;
+	host_step(&bed->host[0]);
+	host_step(&bed->host[1]);
+}
+
+/* It dies now and then, and what it sends is lost for a while now and then. */
+static void have_an_accident(struct host *host)
+{
+	struct bed *bed = host->bed;
+
+	if (host->alive && rng_chance_ppm(&bed->rng, 300)) {
+		end_life(host);
+		host->back_at = bed->step + AWAY_STEPS + rng_below(&bed->rng, 2 * GIVE_UP_STEPS);
+	}
+	if (bed->step >= host->dark_until && rng_chance_ppm(&bed->rng, 300))
+		host->dark_until = bed->step + rng_below(&bed->rng, 2 * GIVE_UP_STEPS);
+}
+
+static void run_accidents(struct bed *bed)
+{
+	for (unsigned i = 0; i < STEPS_A_SEED; i++) {
+		struct host *host = &bed->host[i % 2];
+
+		have_an_accident(host);
+		for (unsigned j = 0; j < 4 && host->alive && rng_chance_ppm(&bed->rng, 30000); j++)
+			send_message(host);
+		bed_step(bed);
+	}
+}
+
+/* Both are there and the path is good: whatever is left ends, and what is sent then arrives. */
+static void run_end(struct bed *bed)
+{
+	for (unsigned i = 0; i < 2; i++)
+		bed->host[i].dark_until = bed->host[i].back_at = 0;
+	for (unsigned i = 0; i < 2 * GIVE_UP_STEPS; i++)
+		bed_step(bed);
+	for (unsigned i = 0; i < 2; i++) {
+		struct host *host = &bed->host[i];
+
+		assert_false(nic_busy(host->end.nic));
+		host->end.acked = host->end.failed = 0;
+		for (unsigned j = 0; j < LAST_MESSAGES; j++)
+			send_message(host);
+	}
+	for (unsigned i = 0; i < GIVE_UP_STEPS; i++)
+		bed_step(bed);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(bed->host[i].end.acked, LAST_MESSAGES);
+		assert_int_equal(bed->host[i].end.failed, 0);
+	}
+}
+
+static void bed_start(struct bed *bed, uint64_t seed)
+{
+	*bed = (struct bed){.free = NULL};
+	rng_init(&bed->rng, seed, 0, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		bed->host[i].bed = bed;
+		begin_life(&bed->host[i]);
+	}
+}
+
+static void free_list(struct flight *flight)
+{
+	while (flight != NULL) {
+		struct flight *next = flight->next;
+
+		free(flight);
+		flight = next;
+	}
+}
+
+static void bed_stop(struct bed *bed)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		end_life(&bed->host[i]);
+		free_list(bed->host[i].coming);
+	}
+	free_list(bed->free);
+}
+
+static void nothing_is_delivered_twice_to_hosts_that_die_and_come_back(void **state)
+{
+	struct bed *bed = calloc(1, sizeof(*bed));
+	uint64_t give_ups = 0, restarts = 0;
+
+	(void)state;
+	assert_non_null(bed);
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		bed_start(bed, seed);
+		run_accidents(bed);
+		run_end(bed);
+		bed_stop(bed);
+		give_ups += bed->give_ups;
+		restarts += bed->restarts;
+	}
+	assert_true(give_ups > 1000);
+	assert_true(restarts > 100);
+	free(bed);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(nothing_is_delivered_twice_to_hosts_that_die_and_come_back),
+};
+
+UNIT_MAIN(tests)
