@@ -172,9 +172,13 @@ struct virtual_fabric {
 	struct run_goal *goal; /* a schedule that hosts replay; NULL: none */
 	struct goal_replay *replay;
 	uint64_t goal_messages, goal_bytes; /* that they have sent */
+	uint64_t goal_delivered;            /* messages, of those */
+	uint32_t goal_ranks_done;           /* ranks before this one have done all they have */
+	bool goal_over;                     /* so have all, and their messages have arrived */
 	/* What was measured. */
 	weft_time now, measure_from;
-	uint32_t order; /* of the event that is happening; 0: none is */
+	weft_time limit; /* no event at that time or later happens for now */
+	uint32_t order;  /* of the event that is happening; 0: none is */
 	struct histogram network_ns, total_ns;
 	uint64_t dropped, fingerprint;
 	uint64_t latency_sum_ps; /* of all frames */
@@ -231,9 +235,9 @@ static inline struct datagram_origin *virtual_origin_of(
 	return &fabric->pool.origin[packet - fabric->pool.packet];
 }
 
-/* virtual_step.c: up to '*most' events before 'limit'; false: there are no more, and '*most' is
- * what is left of it. */
-bool virtual_steps(struct virtual_fabric *fabric, weft_time limit, uint32_t *most);
+/* virtual_step.c: up to '*most' events before fabric->limit; false: there are no more, and '*most'
+ * is what is left of it. */
+bool virtual_steps(struct virtual_fabric *fabric, uint32_t *most);
 
 /* virtual_switch.c */
 void virtual_switch_arrive(struct virtual_fabric *fabric, uint32_t at, unsigned input,

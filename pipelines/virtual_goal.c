@@ -8,6 +8,20 @@
 
 #include "virtual_devices.h"
 
+/* The run ends here: nothing happens after this moment. */
+static void look_for_end(struct virtual_fabric *fabric, weft_time now)
+{
+	uint32_t *rank = &fabric->goal_ranks_done;
+
+	while (*rank < fabric->goal->goal->ranks && goal_replay_rank_done(fabric->replay, *rank))
+		++*rank;
+	if (*rank < fabric->goal->goal->ranks || fabric->goal_delivered < fabric->goal_messages)
+		return;
+	fabric->goal_over = true;
+	if (now + 1 < fabric->limit)
+		fabric->limit = now + 1;
+}
+
 weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t number, weft_time now)
 {
 	struct datagram *nic = &fabric->host[number].nic;
@@ -31,6 +45,7 @@ weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t number, weft
 		fabric->goal_messages++;
 		fabric->goal_bytes += message.bytes;
 	}
+	look_for_end(fabric, now);
 	next = goal_replay_next(fabric->replay, rank);
 	return next == WEFT_TIME_NEVER ? next : from + next;
 }
@@ -42,8 +57,10 @@ void virtual_goal_take(struct virtual_fabric *fabric, uint32_t number,
 
 	if (goal->rank_of[number] == RUN_GOAL_NO_RANK || (packet->flags & FRAME_F_TAIL) == 0)
 		return;
-	goal_replay_deliver(fabric->replay, goal->rank_of[number], goal->rank_of[packet->source],
-		now - goal->start_ps);
+	if (goal_replay_deliver(fabric->replay, goal->rank_of[number],
+		    goal->rank_of[packet->source], now - goal->start_ps))
+		fabric->goal_delivered++;
+	look_for_end(fabric, now);
 	virtual_host_try(fabric, number, now);
 }
 

@@ -64,8 +64,7 @@ static bool is_over(const struct course *course)
 {
 	const struct virtual_fabric *fabric = course->fabric;
 
-	return course->stopped || fabric->failed || fabric->deadlock ||
-	       (fabric->replay != NULL && goal_replay_done(fabric->replay));
+	return course->stopped || fabric->failed || fabric->deadlock || fabric->goal_over;
 }
 
 /* True if packets are somewhere and nothing will ever move them. Then it is as late as the last of
@@ -86,20 +85,23 @@ static bool stands_still(struct virtual_fabric *fabric, weft_time limit)
 	return true;
 }
 
-/* All events before 'limit'. Without any left nothing will ever happen again; packets that are
- * still somewhere then wait for each other. */
+/* All events before 'limit', or up to the end of a schedule. Without any left nothing will ever
+ * happen again; packets that are still somewhere then wait for each other. */
 static void run_until(struct course *course, weft_time limit)
 {
 	struct virtual_fabric *fabric = course->fabric;
 
-	while (virtual_steps(fabric, limit, &course->steps_left)) {
+	fabric->limit = limit;
+	while (virtual_steps(fabric, &course->steps_left)) {
 		course->steps_left = LOOK_EACH;
 		look(course);
-		if (is_over(course))
+		if (course->stopped || fabric->failed)
 			return;
 	}
 	fabric->order = 0;
 	fabric->failed = fabric->failed || event_queue_failed(fabric->events);
+	if (fabric->goal_over)
+		return;
 	if (stands_still(fabric, limit)) {
 		fabric->deadlock = true;
 		virtual_deadlock_note(fabric, 0);
@@ -160,6 +162,18 @@ static void abandon_sources(struct virtual_fabric *fabric)
 			traffic_abandon(fabric->host[i].source[k], fabric->now);
 }
 
+/* Without it what is generated at time 0 counts. */
+static void warm_up(struct course *course)
+{
+	struct virtual_fabric *fabric = course->fabric;
+
+	run_phase(course, fabric->run->measure.warmup_ps, false);
+	for (uint32_t i = 0; i < fabric->hosts; i++)
+		for (unsigned k = 0; k < fabric->host[i].sources; k++)
+			traffic_count(fabric->host[i].source[k], fabric->now);
+	virtual_totals_read(fabric, &fabric->at_warmup);
+}
+
 int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 	virtual_progress_fn progress, void *ctx, struct fault *fault)
 {
@@ -174,14 +188,13 @@ int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 
 	choose_to_look_ahead(fabric);
 	fabric->measure_from = measure->warmup_ps;
+	fabric->limit = measure->duration_ps;
 	virtual_hosts_open(fabric);
+	virtual_totals_read(fabric, &fabric->at_warmup);
 	for (uint32_t i = 0; i < fabric->hosts; i++)
 		virtual_host_try(fabric, i, 0);
-	run_phase(&course, measure->warmup_ps, false);
-	for (uint32_t i = 0; i < fabric->hosts; i++)
-		for (unsigned k = 0; k < fabric->host[i].sources; k++)
-			traffic_count(fabric->host[i].source[k], fabric->now);
-	virtual_totals_read(fabric, &fabric->at_warmup);
+	if (measure->warmup_ps > 0)
+		warm_up(&course);
 	fabric->at_sample = fabric->at_warmup;
 	run_phase(&course, course.end, true);
 	abandon_sources(fabric);

@@ -8,7 +8,8 @@
 /* Kinds of events at switches, and of those at hosts. */
 #define AT_HOST 4u
 
-static inline void step(struct virtual_fabric *fabric, const struct sim_event event)
+static __attribute__((always_inline)) inline void step(
+	struct virtual_fabric *fabric, const struct sim_event event)
 {
 	uint32_t device = VIRTUAL_DEVICE(event.order), host = device - fabric->switches;
 	unsigned port = VIRTUAL_PORT(event.order);
@@ -49,9 +50,12 @@ static inline void look_ahead(struct virtual_fabric *fabric, unsigned from)
 		virtual_look_ahead(fabric);
 }
 
-bool virtual_steps(struct virtual_fabric *fabric, weft_time limit, uint32_t *most)
+/* The limit may come nearer on the way where there is a schedule, and nowhere else. */
+static __attribute__((always_inline)) inline bool steps(
+	struct virtual_fabric *fabric, uint32_t *most, bool schedule)
 {
 	struct event_queue *events = fabric->events;
+	weft_time limit = fabric->limit;
 	struct sim_event event;
 
 	for (uint32_t left = *most; left > 0; left--) {
@@ -77,6 +81,13 @@ bool virtual_steps(struct virtual_fabric *fabric, weft_time limit, uint32_t *mos
 		if (fabric->looks_ahead)
 			look_ahead(fabric, from);
 		step(fabric, event);
+		if (schedule)
+			limit = fabric->limit;
 	}
 	return true;
+}
+
+bool virtual_steps(struct virtual_fabric *fabric, uint32_t *most)
+{
+	return fabric->replay != NULL ? steps(fabric, most, true) : steps(fabric, most, false);
 }

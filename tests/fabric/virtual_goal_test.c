@@ -4,6 +4,7 @@
 /* Schedules in GOAL on the virtual clock: times to the picosecond, and the generated exchanges to
  * their ends. */
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,8 @@ static void write_text(char text[1024], const char *path, const char *start, con
 		path, start, beside);
 }
 
-static struct outcome run_beside(const char *schedule, const char *start, const char *beside)
+static struct outcome run_set(const char *schedule, const char *start, const char *beside,
+	const char *const *set, unsigned sets)
 {
 	struct outcome outcome = {.judged = 0};
 	struct virtual_lab lab;
@@ -50,7 +52,7 @@ static struct outcome run_beside(const char *schedule, const char *start, const 
 
 	write_file(path, schedule);
 	write_text(text, path, start, beside);
-	virtual_lab_open(&lab, text, NULL, 0);
+	virtual_lab_open(&lab, text, set, sets);
 	virtual_lab_run(&lab);
 	outcome.judged = virtual_fabric_judge(lab.fabric, &outcome.judgement);
 	outcome.result = lab.result;
@@ -58,6 +60,11 @@ static struct outcome run_beside(const char *schedule, const char *start, const 
 	virtual_lab_close(&lab);
 	unlink(path);
 	return outcome;
+}
+
+static struct outcome run_beside(const char *schedule, const char *start, const char *beside)
+{
+	return run_set(schedule, start, beside, NULL, 0);
 }
 
 static struct outcome run(const char *schedule, const char *start)
@@ -180,6 +187,51 @@ static void traffic_beside_a_schedule_only_takes_its_share_of_the_links(void **s
 		alone * 18 / 10, alone * 21 / 10);
 }
 
+/* What is measured lasts from the first send, at 0, to the last delivery. */
+static void throughput_is_that_of_the_time_that_the_schedule_took(void **state)
+{
+	static const char *const looks[][2] = {{"measure.sample=1us", "watchdog=50ms"},
+		{"measure.sample=10ms", "watchdog=1ms"}, {"measure.sample=10ms", "watchdog=off"}};
+	weft_time wire = 24 * FRAME_PS(4096) + FRAME_PS(100000 - 24 * 4096);
+	double share = (double)wire / (double)(wire + 2 * LINK_PS) / 32;
+
+	for (unsigned i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
+		struct outcome outcome = run_set(one_message, "0ns", "", looks[i], 2);
+
+		assert_float_equal(outcome.result.accepted, share, share * 1e-12);
+		assert_float_equal(outcome.result.offered, share, share * 1e-12);
+		run_result_free(&outcome.result);
+	}
+}
+
+static void a_run_ends_with_its_schedule_and_not_with_a_sample(void **state)
+{
+	static const char beside[] =
+		", {pattern: hotspot, from: [h2], to: [h3], load: 100%, message: 4KiB}";
+	struct outcome few = run_set(one_message, "0ns", beside,
+			       VIRTUAL_LAB_SET("measure.sample=10ms", "watchdog=off")),
+		       many = run_set(one_message, "0ns", beside,
+			       VIRTUAL_LAB_SET("measure.sample=1us", "watchdog=20us"));
+
+	assert_int_equal(few.result.packets.delivered, many.result.packets.delivered);
+	assert_int_equal(few.result.fingerprint, many.result.fingerprint);
+	/* 25 frames of the one, in whose time the other sends as many. */
+	assert_in_range(few.result.packets.delivered, 48, 51);
+	run_result_free(&few.result);
+	run_result_free(&many.result);
+}
+
+static void a_message_that_nobody_receives_arrives_before_the_end(void **state)
+{
+	struct outcome outcome =
+		run("num_ranks 2\nrank 0 {\nx: send 100000b to 1\n}\nrank 1 {\ncalc 1\n}\n", "0ns");
+
+	assert_int_equal(outcome.judged, -EINVAL);
+	assert_int_equal(result_counter(&outcome.result, "goal_unfinished"), 0);
+	assert_int_equal(outcome.result.messages.delivered, 1);
+	run_result_free(&outcome.result);
+}
+
 /* Oblivious routing draws a way for each frame, and beside other traffic ways take different
  * times. */
 static void a_schedule_ends_where_frames_overtake(void **state)
@@ -228,6 +280,9 @@ static void who_has_a_rank_sends_nothing_beside_the_schedule(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(traffic_beside_a_schedule_only_takes_its_share_of_the_links),
+	cmocka_unit_test(throughput_is_that_of_the_time_that_the_schedule_took),
+	cmocka_unit_test(a_run_ends_with_its_schedule_and_not_with_a_sample),
+	cmocka_unit_test(a_message_that_nobody_receives_arrives_before_the_end),
 	cmocka_unit_test(a_schedule_ends_where_frames_overtake),
 	cmocka_unit_test(who_has_a_rank_sends_nothing_beside_the_schedule),
 	cmocka_unit_test(there_and_back_takes_what_the_formula_says),
