@@ -265,12 +265,8 @@ json_t *run_result_json(const struct run_result *result, json_t *config)
 	return root;
 }
 
-int run_result_write_csv(const struct run_result *result, const char *path, struct fault *fault)
+void run_result_write_csv(const struct run_result *result, FILE *out)
 {
-	FILE *out = fopen(path, "w");
-
-	if (out == NULL)
-		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
 	fputs("t_ns,accepted,latency_ns,adapted,arn,itb\n", out);
 	for (unsigned i = 0; i < result->samples; i++) {
 		const struct run_sample *sample = &result->sample[i];
@@ -279,9 +275,6 @@ int run_result_write_csv(const struct run_result *result, const char *path, stru
 			sample->t_ns, sample->accepted, sample->latency_ns, sample->adapted,
 			sample->arn, sample->itb);
 	}
-	if (fclose(out) != 0)
-		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
-	return 0;
 }
 
 static void print_latency(const char *name, const struct histogram *histogram, FILE *out)

@@ -100,8 +100,8 @@ json_t *run_result_json(const struct run_result *result, json_t *config);
 json_t *run_result_part_json(const struct run_result *result);
 int run_result_add_part(struct run_result *result, const json_t *part);
 
-/* Samples as CSV with a heading. 0 or -errno. */
-int run_result_write_csv(const struct run_result *result, const char *path, struct fault *fault);
+/* Samples as CSV with a heading. */
+void run_result_write_csv(const struct run_result *result, FILE *out);
 
 /* A table for people. */
 void run_result_print(const struct run_result *result, FILE *out);

@@ -13,7 +13,7 @@ static const struct argp_option argp_options[] = {
 	{"set", KEY_SET, "KEY=VALUE", 0,
 		"change a key of the run file, such as switch.buffer=64KiB", 0},
 	{"json", KEY_JSON, "FILE", 0, "write the result ('-': standard output)", 0},
-	{"csv", KEY_CSV, "FILE", 0, "write the samples", 0},
+	{"csv", KEY_CSV, "FILE", 0, "write the samples ('-': standard output)", 0},
 	{"pcap", KEY_PCAP, "PORT=FILE", 0,
 		"capture a port such as s0:1, or all, into a pcapng file", 0},
 	{"snaplen", KEY_SNAPLEN, "BYTES", 0, "keep so much of each captured frame (default: all)",

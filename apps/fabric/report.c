@@ -6,21 +6,32 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "atomic_file.h"
 #include "run_config_json.h"
 
-static bool on_standard_output(const struct options *options)
+/* NULL is nowhere. */
+static bool is_standard_output(const char *path)
 {
-	return options->json != NULL && strcmp(options->json, "-") == 0;
+	return path != NULL && strcmp(path, "-") == 0;
 }
 
 /* A file that is there, or the folder that it would be in. */
 static int check_file(const char *path, struct fault *fault)
 {
 	char folder[PATH_MAX];
-	const char *name = path, *slash = strrchr(path, '/');
+	const char *name = path, *slash;
+	struct stat status;
 
+	if (path == NULL || is_standard_output(path))
+		return 0;
+	if (path[0] == '\0')
+		return fault_set(fault, EINVAL, "'': a file was expected");
+	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+		return fault_set(fault, EINVAL, "%s: is a folder, a file was expected", path);
+	slash = strrchr(path, '/');
 	if (access(path, F_OK) != 0) {
 		size_t length = slash == NULL ? 0 : (size_t)(slash - path) + 1;
 
@@ -37,31 +48,63 @@ static int check_file(const char *path, struct fault *fault)
 
 int report_check(const struct options *options, struct fault *fault)
 {
-	int result = 0;
+	int result = check_file(options->json, fault);
 
-	if (options->json != NULL && !on_standard_output(options))
-		result = check_file(options->json, fault);
-	if (result == 0 && options->csv != NULL && strcmp(options->csv, "-") != 0)
+	if (result == 0)
 		result = check_file(options->csv, fault);
+	if (result == 0 && is_standard_output(options->json) && is_standard_output(options->csv))
+		result = fault_set(fault, EINVAL,
+			"--json - and --csv -: only one of them can be standard output");
 	return result;
 }
 
-static int write_json(const struct options *options, const struct run_result *result,
-	const struct run_config *config, struct fault *fault)
-{
-	json_t *document = run_result_json(result, run_config_json(config));
-	int written = -1;
+struct report {
+	const struct run_result *result;
+	const struct run_config *config;
+};
 
-	if (document != NULL && on_standard_output(options)) {
-		written = json_dumpf(document, stdout, JSON_INDENT(2));
-		putchar('\n');
-	} else if (document != NULL) {
-		written = json_dump_file(document, options->json, JSON_INDENT(2));
-	}
+/* Each false if it cannot be written; what the stream itself has seen, its owner asks. */
+static bool write_json(const struct report *report, FILE *out)
+{
+	json_t *document = run_result_json(report->result, run_config_json(report->config));
+	bool good = document != NULL && json_dumpf(document, out, JSON_INDENT(2)) == 0;
+
+	fputc('\n', out);
 	json_decref(document);
-	return written == 0 ? 0
-			    : fault_set(fault, EIO, "%s: cannot be written: %s", options->json,
-				      strerror(errno));
+	return good;
+}
+
+static bool write_csv(const struct report *report, FILE *out)
+{
+	run_result_write_csv(report->result, out);
+	return !ferror(out);
+}
+
+/* A file that is there keeps what it has unless all of this gets into it. */
+static int write_to(const char *path, bool (*write)(const struct report *, FILE *),
+	const struct report *report, struct fault *fault)
+{
+	struct atomic_file file = {.path = path};
+	int result;
+
+	if (path == NULL)
+		return 0;
+	if (is_standard_output(path)) {
+		if (write(report, stdout))
+			return 0;
+		return fault_set(
+			fault, EIO, "standard output: cannot be written: %s", strerror(errno));
+	}
+	result = atomic_file_open(&file, fault);
+	if (result < 0)
+		return result;
+	errno = 0;
+	if (write(report, file.file))
+		return atomic_file_close(&file, fault);
+	result = fault_set(
+		fault, EIO, "%s: cannot be written: %s", path, strerror(errno != 0 ? errno : EIO));
+	atomic_file_discard(&file);
+	return result;
 }
 
 /* The result has all of them. */
@@ -82,15 +125,15 @@ static void tell_deadlock(const struct run_result *result)
 int report_result(const struct run_result *result, const struct options *options,
 	const struct run_config *config, struct fault *fault)
 {
-	int code = 0;
+	const struct report report = {result, config};
+	int code = write_to(options->json, write_json, &report, fault);
 
-	if (options->json != NULL)
-		code = write_json(options, result, config, fault);
-	if (code == 0 && options->csv != NULL)
-		code = run_result_write_csv(result, options->csv, fault);
+	if (code == 0)
+		code = write_to(options->csv, write_csv, &report, fault);
 	if (code < 0)
 		return code;
-	if (!options->quiet && !on_standard_output(options))
+	if (!options->quiet && !is_standard_output(options->json) &&
+		!is_standard_output(options->csv))
 		run_result_print(result, stdout);
 	if (result->deadlock)
 		tell_deadlock(result);

@@ -7,7 +7,9 @@ read by tshark with our dissector.
 usage: virtual_run_test.py WEFT DISSECTOR [TEST]...
 """
 import json
+import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -53,6 +55,40 @@ class VirtualRun(unittest.TestCase):
             done = self.run_file(option, "/nowhere/x", *long_run)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn("/nowhere/x: cannot be written: No such file", done.stderr)
+
+    def test_a_folder_is_no_result_file(self):
+        for option in ("--json", "--csv"):
+            done = self.run_file(option, str(self.dir), "--set", "measure.duration=1000s")
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("is a folder, a file was expected", done.stderr)
+
+    def test_samples_on_standard_output_are_nothing_else(self):
+        done = subprocess.run([os.path.abspath(WEFT), "run", "run.yaml", "--csv", "-"], cwd=self.dir, timeout=60,
+                              capture_output=True, text=True, check=True)
+        lines = done.stdout.splitlines()
+        self.assertTrue(lines[0].startswith("t_ns,accepted,"))
+        self.assertEqual([line.split(",")[0] for line in lines[1:]], ["100000", "200000"])
+        self.assertEqual([path.name for path in self.dir.iterdir()], ["run.yaml"])
+
+    def test_only_one_of_both_can_be_standard_output(self):
+        done = self.run_file("--json", "-", "--csv", "-", "--set", "measure.duration=1000s")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("only one of them", done.stderr)
+
+    def test_a_result_that_does_not_fit_leaves_the_last_one(self):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+        for option in ("--json", "--csv"):
+            path = self.dir / "result"
+            path.write_text("the last one")
+            done = subprocess.run([WEFT, "run", str(self.dir / "run.yaml"), option, str(path)],
+                                  preexec_fn=limit, restore_signals=False, capture_output=True,
+                                  text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 3)
+            self.assertIn("result: cannot be written: File too large", done.stderr)
+            self.assertEqual(path.read_text(), "the last one")
+            self.assertEqual(len(list(self.dir.iterdir())), 2)
 
     def test_the_ready_wormhole_network_carries_with_in_transit_buffers_what_it_cannot_without(self):
         accepted = {}

@@ -2,23 +2,17 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * What a command writes with -o: a file, or standard output. A file that is there keeps its
- * contents until the new ones are complete: they are written beside it and take its place when the
- * output is closed. Devices, pipes and the like are written as they are and never removed.
- */
+/* What a command writes with -o: a file (atomic_file.h), or standard output. */
 
-#include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
+
+#include "atomic_file.h"
 
 struct output_file {
 	const char *command; /* for messages: "topo gen" */
 	const char *path;    /* NULL or "-": standard output */
 	FILE *file;
-	char target[PATH_MAX]; /* the file that is replaced, links followed; "" if none is */
-	char fresh[PATH_MAX];  /* what is written until then, or will be its name */
-	bool nameless;         /* it has none yet */
+	struct atomic_file to; /* where it is a file */
 };
 
 /* Each EXIT_DONE, or what was complained about. 'command' and 'path' are set before. */

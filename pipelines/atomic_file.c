@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "atomic_file.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What a new file gets. */
+static mode_t usual_mode(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+/* Whether there is a file to replace, or a new one to make. Not what may not be written, has other
+ * names too, or is no regular file: that is opened as it is. */
+static bool find_target(struct atomic_file *file, mode_t *mode)
+{
+	struct stat status;
+
+	if (file->path[0] != '\0' && lstat(file->path, &status) < 0 && errno == ENOENT) {
+		*mode = usual_mode();
+		snprintf(file->target, sizeof(file->target), "%s", file->path);
+		return true;
+	}
+	if (stat(file->path, &status) < 0 || !S_ISREG(status.st_mode) || status.st_nlink > 1)
+		return false;
+	*mode = status.st_mode & 07777;
+	return access(file->path, W_OK) == 0 && realpath(file->path, file->target) != NULL;
+}
+
+static void remove_fresh(const struct atomic_file *file)
+{
+	if (file->fresh[0] != '\0' && !file->nameless)
+		unlink(file->fresh);
+}
+
+/* A file without a name in the target's folder: whatever ends the program, nothing is left of it.
+ * -1 where the file system has no such thing, or it could get no name (link_fresh()). */
+static int open_nameless(const struct atomic_file *file)
+{
+	char folder[PATH_MAX];
+	char *slash;
+
+	if (access("/proc/self/fd", X_OK) < 0)
+		return -1;
+	strcpy(folder, file->target);
+	slash = strrchr(folder, '/');
+	if (slash == NULL)
+		strcpy(folder, ".");
+	else
+		slash[slash == folder ? 1 : 0] = '\0';
+	return open(folder, O_TMPFILE | O_WRONLY, 0600);
+}
+
+/* A file beside the target, NULL if there can be none. */
+static FILE *open_fresh(struct atomic_file *file)
+{
+	mode_t mode;
+	FILE *stream;
+	int length, fd;
+
+	if (!find_target(file, &mode))
+		return NULL;
+	length = snprintf(file->fresh, sizeof(file->fresh), "%s.XXXXXX", file->target);
+	if (length >= (int)sizeof(file->fresh))
+		return NULL;
+	fd = open_nameless(file);
+	file->nameless = fd >= 0;
+	if (fd < 0)
+		fd = mkstemp(file->fresh);
+	if (fd < 0)
+		return NULL;
+	stream = fchmod(fd, mode) == 0 ? fdopen(fd, "w") : NULL;
+	if (stream == NULL) {
+		close(fd);
+		remove_fresh(file);
+	}
+	return stream;
+}
+
+/* Gives the nameless file its name beside the target. */
+static int link_fresh(struct atomic_file *file)
+{
+	char path[32];
+
+	if (!file->nameless)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(file->file));
+	snprintf(file->fresh + strlen(file->target), 8, ".%06ld", (long)getpid() % 1000000);
+	if (linkat(AT_FDCWD, path, AT_FDCWD, file->fresh, AT_SYMLINK_FOLLOW) < 0)
+		return -1;
+	file->nameless = false;
+	return 0;
+}
+
+int atomic_file_open(struct atomic_file *file, struct fault *fault)
+{
+	file->target[0] = file->fresh[0] = '\0';
+	file->nameless = false;
+	file->file = open_fresh(file);
+	if (file->file != NULL)
+		return 0;
+	file->fresh[0] = '\0';
+	file->nameless = false;
+	file->file = fopen(file->path, "w");
+	if (file->file != NULL)
+		return 0;
+	return fault_set(fault, errno, "%s: %s", file->path, strerror(errno));
+}
+
+int atomic_file_close(struct atomic_file *file, struct fault *fault)
+{
+	bool bad = fflush(file->file) != 0 || ferror(file->file) || link_fresh(file) < 0;
+	int code = errno;
+
+	if (fclose(file->file) != 0 && !bad) {
+		bad = true;
+		code = errno;
+	}
+	if (!bad && file->fresh[0] != '\0' && rename(file->fresh, file->target) < 0) {
+		bad = true;
+		code = errno;
+	}
+	if (!bad)
+		return 0;
+	remove_fresh(file);
+	return fault_set(fault, code != 0 ? code : EIO, "%s: cannot be written: %s", file->path,
+		strerror(code != 0 ? code : EIO));
+}
+
+void atomic_file_discard(struct atomic_file *file)
+{
+	fclose(file->file);
+	remove_fresh(file);
+}
