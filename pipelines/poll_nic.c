@@ -304,7 +304,9 @@ unsigned poll_nic_run(struct poll_nic *pn, weft_time now)
 
 	if (nic_has_routes(pn->nic))
 		moved += offer(pn, now);
-	nic_poll(pn->nic, now);
+	/* A port without a reader may never take what waits for it. */
+	if (__builtin_expect(nic_poll(pn->nic, now), 0))
+		transmitter_drain(&pn->tx);
 	moved += transmit(pn, now);
 	if (__builtin_expect(pn->mapper.control != NULL, 0))
 		poll_nic_control_turn(pn, now);

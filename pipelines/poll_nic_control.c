@@ -69,6 +69,7 @@ static bool obey(void *device, struct device_order *order, weft_time now)
 		break;
 	case DEVICE_PURGE:
 		poll_nic_free_chain(nic_purge(pn->nic));
+		transmitter_purge(&pn->tx);
 		break;
 	case DEVICE_COMMIT:
 		commit(pn, order, now);

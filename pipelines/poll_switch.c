@@ -391,8 +391,11 @@ static void poll_link(struct poll_switch *ps, unsigned at, weft_time now)
 {
 	unsigned due = switch_poll_link(ps->sw, at, now);
 
-	if (due & LINK_WENT_DOWN)
+	/* A port without a reader may never take what waits for it. */
+	if (due & LINK_WENT_DOWN) {
 		poll_switch_free_list(switch_take_discards(ps->sw));
+		transmitter_drain(&ps->port[at].tx);
+	}
 	if ((due & (LINK_SEND_CREDIT | LINK_SEND_HELLO)) == 0 ||
 		!transmitter_has_room(&ps->port[at].tx))
 		return;

@@ -64,6 +64,9 @@ static void purge(struct poll_switch *ps)
 {
 	switch_purge(ps->sw);
 	poll_switch_free_list(switch_take_discards(ps->sw));
+	for (unsigned at = 0; at < ps->ports; at++)
+		if (ps->port[at].port != NULL)
+			transmitter_purge(&ps->port[at].tx);
 }
 
 /* The old tables go back with the order, or the new ones if they cannot be used. */

@@ -73,7 +73,8 @@ static void add_switch(struct run_result *result, const struct fabric_switch *de
 	for (unsigned i = 0; i < SWITCH_METRIC_GAUGES; i++) {
 		run_result_count(result, switch_metric_name(i), value[i]);
 		if ((i >= SWITCH_DISCARD_ROUTING_ERROR && i <= SWITCH_DISCARD_PURGED) ||
-			(i >= SWITCH_METRIC_FAULTS && i < SWITCH_METRIC_LINK))
+			(i >= SWITCH_METRIC_FAULTS && i < SWITCH_METRIC_LINK) ||
+			i == SWITCH_METRIC_TRANSMIT_LOST)
 			result->packets.dropped += value[i];
 	}
 	if (device->sw->adaptation != NULL)
@@ -135,7 +136,9 @@ static void add_host(struct run_result *result, const struct fabric_host *host)
 	result->packets.retransmitted += count[NIC_FRAMES_RETRANSMITTED];
 	result->packets.dropped += count[NIC_DISCARD_PAYLOAD_CRC] + count[NIC_DISCARD_MISROUTED] +
 				   count[NIC_DISCARD_ROUTING_ERROR] + count[NIC_DISCARD_END_MARK] +
-				   count[NIC_ITB_DISCARDED] + count[NIC_ITB_ABANDONED];
+				   count[NIC_ITB_DISCARDED] + count[NIC_ITB_ABANDONED] +
+				   host->poll->tx.lost;
+	run_result_count(result, "host_transmit_lost", host->poll->tx.lost);
 	result->lost += sink->lost + sink->altered + count[NIC_MESSAGES_FAILED];
 	result->duplicated += sink->duplicated;
 	result->out_of_order += sink->out_of_order;

@@ -67,14 +67,30 @@ bool transmitter_holds_data(const struct transmitter *tx)
 	return false;
 }
 
-unsigned transmitter_drain(struct transmitter *tx)
+/* Keeps what is not data, unless 'all' goes. */
+static void throw_away(struct transmitter *tx, bool all)
 {
-	unsigned data = 0;
+	uint16_t kept = 0;
 
 	for (uint16_t i = 0; i < tx->waiting; i++) {
-		data += is_data(tx->queue[i]);
-		rte_pktmbuf_free(tx->queue[i]);
+		struct rte_mbuf *mbuf = tx->queue[i];
+		bool data = is_data(mbuf);
+
+		tx->lost += data;
+		if (data || all)
+			rte_pktmbuf_free(mbuf);
+		else
+			tx->queue[kept++] = mbuf;
 	}
-	tx->waiting = 0;
-	return data;
+	tx->waiting = kept;
+}
+
+void transmitter_drain(struct transmitter *tx)
+{
+	throw_away(tx, true);
+}
+
+void transmitter_purge(struct transmitter *tx)
+{
+	throw_away(tx, false);
 }

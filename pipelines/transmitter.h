@@ -26,6 +26,7 @@ struct transmitter {
 	struct damage *damage; /* NULL: none */
 	uint16_t waiting;
 	struct rte_mbuf *queue[2 * PORT_BURST]; /* a burst, and link-local frames behind it */
+	uint64_t lost; /* data frames that were thrown away while they waited */
 };
 
 /* 'slack_ps': see pacer.h. rate_bps 0 and delay 0: an ethdev, which has its own. */
@@ -65,5 +66,8 @@ void transmitter_send(
 /* Among what waits is a data frame. */
 bool transmitter_holds_data(const struct transmitter *tx);
 
-/* Frees what waits, for the end of a run; returns how many data frames that were. */
-unsigned transmitter_drain(struct transmitter *tx);
+/* Throws away what waits: the link went down, or it is the end of a run. For the credits' totals it
+ * has been sent and was lost on the way, which the next credit frame heals. */
+void transmitter_drain(struct transmitter *tx);
+/* The same for data alone; what else waits stays, in its order. */
+void transmitter_purge(struct transmitter *tx);

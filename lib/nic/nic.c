@@ -272,20 +272,22 @@ static void abandon_transit(struct nic *nic)
 	}
 }
 
-void nic_poll(struct nic *nic, weft_time now)
+bool nic_poll(struct nic *nic, weft_time now)
 {
 	unsigned due;
+	bool down;
 
 	if (nic->config.link.open)
 		link_end_renew_open(&nic->link);
 	due = link_end_poll(&nic->link, now);
 	nic->link_due = due & (LINK_SEND_HELLO | LINK_SEND_CREDIT);
-	if ((due & LINK_WENT_DOWN) != 0) {
+	down = (due & LINK_WENT_DOWN) != 0;
+	if (down) {
 		nic->count[NIC_LINK_DOWNS]++;
 		abandon_transit(nic);
 	}
 	if (nic->held != 0)
-		return;
+		return down;
 	flow_rx_poll(nic, now);
 	flow_tx_poll(nic, now);
 	for (uint32_t vcs = nic->backlog_vcs; vcs != 0; vcs &= vcs - 1) {
@@ -294,6 +296,7 @@ void nic_poll(struct nic *nic, weft_time now)
 		if (now - nic->backlog_moved[vc] >= nic->config.give_up_ps)
 			fail_backlog(nic, vc, now);
 	}
+	return down;
 }
 
 struct weft_packet *nic_purge(struct nic *nic)

@@ -133,8 +133,9 @@ struct nic_message {
  * message that is too short. -EMSGSIZE: payload longer than payload_bytes. */
 int nic_send(struct nic *nic, const struct nic_message *message, weft_time now);
 
-/* Timers and the link protocol; once per loop, before nic_inject(). */
-void nic_poll(struct nic *nic, weft_time now);
+/* Timers and the link protocol; once per loop, before nic_inject(). True: the link went down just
+ * now, so nobody will take frames that the driver still has. */
+bool nic_poll(struct nic *nic, weft_time now);
 
 /* The next frame to be sent, its credits taken; NULL: nothing can be sent now. It is 'packet'
  * (NULL: the caller has no memory for one), filled with the description of a frame that must then

@@ -74,15 +74,15 @@ static inline struct poll_nic_config side_config(struct side *side, uint16_t hos
 	return config;
 }
 
-/* 'routed': they have routes from the beginning. */
-static inline void start_with(struct bench *bench, bool routed)
+/* 'routed': they have routes from the beginning. 'slots': of the link. */
+static inline void start_with(struct bench *bench, bool routed, unsigned slots)
 {
 	struct fault fault = {""};
 
 	memset(bench, 0, sizeof(*bench));
 	bench->now = PS_PER_S;
 	assert_int_equal(port_open_memory_link(&bench->side[0].port, "h0:0", &bench->side[1].port,
-				 "h1:0", 1024, &fault),
+				 "h1:0", slots, &fault),
 		0);
 	for (uint16_t i = 0; i < 2; i++) {
 		struct side *side = &bench->side[i];
@@ -99,7 +99,7 @@ static inline void start_with(struct bench *bench, bool routed)
 
 static inline void start(struct bench *bench)
 {
-	start_with(bench, true);
+	start_with(bench, true, 1024);
 }
 
 static inline unsigned step(struct bench *bench)

@@ -16,15 +16,20 @@ struct mapped {
 	struct device_control *control[2];
 };
 
-/* 'routed': with routes from the beginning. */
-static void begin(struct mapped *mapped, bool routed)
+static void begin_with(struct mapped *mapped, bool routed, unsigned slots)
 {
-	start_with(&mapped->bench, routed);
+	start_with(&mapped->bench, routed, slots);
 	for (unsigned i = 0; i < 2; i++) {
 		mapped->control[i] = device_control_create(1600, FRAMES);
 		assert_non_null(mapped->control[i]);
 		poll_nic_set_control(mapped->bench.side[i].pn, mapped->control[i]);
 	}
+}
+
+/* 'routed': with routes from the beginning. */
+static void begin(struct mapped *mapped, bool routed)
+{
+	begin_with(mapped, routed, 1024);
 }
 
 /* The link is up, nobody has routes. */
@@ -293,6 +298,85 @@ static void a_change_behind_a_pause_loses_nothing(void **state)
 	end(&mapped);
 }
 
+/* Host 1 reads nothing any more. */
+static void run_alone(struct mapped *mapped, weft_time ps)
+{
+	for (weft_time end = mapped->bench.now + ps; mapped->bench.now < end;) {
+		mapped->bench.now += STEP_PS;
+		poll_nic_run(mapped->bench.side[0].pn, mapped->bench.now);
+	}
+}
+
+/* Traffic is under way over a link with little room, then host 1 reads nothing any more. Host 0 is
+ * paused with data that its port does not take. */
+static const struct transmitter *pause_with_data_that_waits(struct mapped *mapped)
+{
+	struct bench *bench = &mapped->bench;
+	const struct transmitter *tx;
+
+	begin_with(mapped, true, 2);
+	tx = &bench->side[0].pn->tx;
+	run_for(bench, 5 * PS_PER_MS);
+	for (unsigned i = 0; i < 2; i++)
+		add_traffic(&bench->side[i], 300000, bench->now, bench->now + 5 * PS_PER_MS);
+	run_for(bench, PS_PER_MS);
+	for (unsigned i = 0; i < 1000 && !transmitter_holds_data(tx); i++)
+		run_alone(mapped, STEP_PS);
+	assert_true(transmitter_holds_data(tx));
+	assert_true(device_control_order(mapped->control[0], DEVICE_PAUSE));
+	run_alone(mapped, 200 * PS_PER_US);
+	assert_int_equal(device_control_linked(mapped->control[0]), 1);
+	assert_false(device_control_idle(mapped->control[0]));
+	return tx;
+}
+
+/* The neighbour reads again, and all that was lost is sent again. */
+static void go_on(struct mapped *mapped)
+{
+	struct bench *bench = &mapped->bench;
+
+	assert_true(device_control_order(mapped->control[0], DEVICE_RESUME));
+	run_for(bench, 20 * PS_PER_MS);
+	settle(bench);
+	check_traffic(bench);
+	run_for(bench, 5 * PS_PER_MS);
+	for (unsigned i = 0; i < 2; i++) {
+		const struct link_end *from = nic_link(bench->side[i].pn->nic),
+				      *to = nic_link(bench->side[1 - i].pn->nic);
+
+		assert_int_equal(credit_available(&from->tx[0]), to->rx[0].capacity);
+	}
+	end(mapped);
+}
+
+static void data_for_a_neighbour_that_has_gone_is_idle_when_its_link_is_down(void **state)
+{
+	struct mapped mapped;
+	const struct transmitter *tx = pause_with_data_that_waits(&mapped);
+
+	run_alone(&mapped, 4 * PS_PER_MS);
+	for (unsigned i = 0; i < 100; i++) {
+		assert_true(device_control_idle(mapped.control[0]));
+		run_alone(&mapped, 100 * PS_PER_US);
+	}
+	assert_int_equal(counted(&mapped, 0, NIC_LINK_DOWNS), 1);
+	assert_true(tx->lost > 0);
+	go_on(&mapped);
+}
+
+static void a_purge_takes_the_data_that_waits_for_the_port(void **state)
+{
+	struct mapped mapped;
+	const struct transmitter *tx = pause_with_data_that_waits(&mapped);
+
+	assert_true(device_control_order(mapped.control[0], DEVICE_PURGE));
+	run_alone(&mapped, 10 * STEP_PS);
+	assert_true(device_control_idle(mapped.control[0]));
+	assert_int_equal(counted(&mapped, 0, NIC_LINK_DOWNS), 0);
+	assert_true(tx->lost > 0);
+	go_on(&mapped);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_is_for_the_agent_goes_up_as_it_came),
 	cmocka_unit_test(what_is_not_for_an_agent_here_is_counted),
@@ -303,6 +387,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(tables_that_do_not_fit_go_back),
 	cmocka_unit_test(a_queuing_scheme_comes_with_the_routes),
 	cmocka_unit_test(a_change_behind_a_pause_loses_nothing),
+	cmocka_unit_test(data_for_a_neighbour_that_has_gone_is_idle_when_its_link_is_down),
+	cmocka_unit_test(a_purge_takes_the_data_that_waits_for_the_port),
 };
 
 int main(void)

@@ -308,6 +308,91 @@ static void data_that_waits_for_its_port_is_not_idle(void **state)
 	end();
 }
 
+static void expect_whole_credits(void)
+{
+	for (unsigned i = 0; i < PORTS; i++)
+		for (unsigned vc = 0; vc < VCS; vc++) {
+			assert_int_equal(credit_available(&bench.host[i].link.tx[vc]), VC_BLOCKS);
+			assert_int_equal(
+				credit_available(&bench.sw->port[i].link.tx[vc]), VC_BLOCKS);
+		}
+}
+
+/* Host 2 reads nothing, and its port has no room: what is sent to it waits. How much was sent. */
+static unsigned fill_port_two(void)
+{
+	unsigned sent = 0;
+
+	bench.lossy = true;
+	bench.host[2].silent = true;
+	for (; !transmitter_holds_data(&bench.ps->port[2].tx); sent++) {
+		assert_true(sent < 5);
+		send_data(&bench, 0, 2);
+		turn(&bench);
+	}
+	return sent;
+}
+
+/* It may stay away for hours, and its port takes nothing for as long. */
+static void data_for_a_neighbour_that_has_gone_is_idle_when_its_link_is_down(void **state)
+{
+	const struct transmitter *tx;
+	unsigned sent;
+
+	(void)state;
+	begin_up(true, 1);
+	tx = &bench.ps->port[2].tx;
+	order(DEVICE_PAUSE);
+	sent = fill_port_two();
+	while (bench.sw->linked >> 2 & 1) {
+		assert_false(device_control_idle(control));
+		turn(&bench);
+	}
+	for (unsigned i = 0; i < 5000; i++) {
+		turn(&bench);
+		assert_true(device_control_idle(control));
+		assert_false(transmitter_holds_data(tx));
+	}
+	assert_true(tx->lost > 0);
+	order(DEVICE_RESUME);
+	bench.host[2].silent = false;
+	turns(&bench, 5000);
+	assert_int_equal(bench.host[2].data_seen + tx->lost, sent);
+	assert_int_equal(bench.host[2].link.blocks_healed, tx->lost); /* a block each */
+	expect_whole_credits();
+	end();
+}
+
+static void a_purge_takes_the_data_that_waits_for_its_port_and_leaves_other_frames(void **state)
+{
+	const struct transmitter *tx;
+	unsigned sent;
+
+	(void)state;
+	begin_up(true, 1);
+	tx = &bench.ps->port[2].tx;
+	order(DEVICE_PAUSE);
+	sent = fill_port_two();
+	for (uint8_t i = 1; i <= 3; i++) {
+		assert_true(order_send(2, i));
+		turn(&bench);
+	}
+	assert_int_equal(device_control_collect(control), 3);
+	assert_false(device_control_idle(control));
+	order(DEVICE_PURGE);
+	assert_int_not_equal(bench.sw->linked & BIT64(2), 0);
+	turn(&bench);
+	assert_true(device_control_idle(control));
+	assert_true(tx->lost > 0);
+	bench.host[2].silent = false;
+	turns(&bench, 1000);
+	assert_int_equal(bench.host[2].data_seen + tx->lost, sent);
+	assert_int_equal(bench.host[2].mapper_seen, 3);
+	assert_int_equal(bench.host[2].mapper_payload, 3);
+	expect_whole_credits();
+	end();
+}
+
 static void frames_of_the_mapper_do_not_keep_a_switch_from_being_idle(void **state)
 {
 	(void)state;
@@ -377,26 +462,18 @@ static void tables_that_the_switch_cannot_use_go_back(void **state)
 	end();
 }
 
-static void expect_whole_credits(void)
-{
-	for (unsigned i = 0; i < PORTS; i++)
-		for (unsigned vc = 0; vc < VCS; vc++) {
-			assert_int_equal(credit_available(&bench.host[i].link.tx[vc]), VC_BLOCKS);
-			assert_int_equal(
-				credit_available(&bench.sw->port[i].link.tx[vc]), VC_BLOCKS);
-		}
-}
-
 static void expect_all_accounted_for(void)
 {
-	uint64_t sent = 0, seen = 0;
+	uint64_t sent = 0, gone = 0;
 
 	for (unsigned i = 0; i < PORTS; i++) {
 		sent += bench.host[i].data_sent;
-		seen += bench.host[i].data_seen;
+		gone += bench.host[i].data_seen + bench.ps->port[i].tx.lost;
 	}
+	gone += sum_count(&bench, SWITCH_DISCARD_PURGED) +
+		sum_count(&bench, SWITCH_DISCARD_LINK_DOWN);
 	assert_true(sent > 3000);
-	assert_int_equal(sent, seen + sum_count(&bench, SWITCH_DISCARD_PURGED));
+	assert_int_equal(sent, gone);
 }
 
 static void a_purge_under_load_loses_what_is_stored_and_no_credit(bool voq)
@@ -422,6 +499,38 @@ static void a_purge_loses_what_is_stored_and_no_credit(void **state)
 	(void)state;
 	a_purge_under_load_loses_what_is_stored_and_no_credit(true);
 	a_purge_under_load_loses_what_is_stored_and_no_credit(false);
+}
+
+/* Hosts take nothing for longer than three hellos, one after the other. */
+static void neighbours_come_and_go(bool voq)
+{
+	uint64_t lost = 0;
+
+	begin_up(voq, 1);
+	bench.lossy = bench.sending = true;
+	for (unsigned i = 0; i < PORTS; i++) {
+		bench.host[i].silent = true;
+		turns(&bench, 3200);
+		assert_int_equal(bench.sw->linked >> i & 1, 0);
+		assert_false(transmitter_holds_data(&bench.ps->port[i].tx));
+		bench.host[i].silent = false;
+		turns(&bench, 1000);
+	}
+	bench.sending = false;
+	turns(&bench, 2000);
+	for (unsigned i = 0; i < PORTS; i++)
+		lost += bench.ps->port[i].tx.lost;
+	assert_true(lost > PORTS);
+	expect_all_accounted_for();
+	expect_whole_credits();
+	end();
+}
+
+static void what_waits_for_neighbours_that_go_is_accounted_for_and_no_credit_is_lost(void **state)
+{
+	(void)state;
+	neighbours_come_and_go(true);
+	neighbours_come_and_go(false);
 }
 
 /* What a control thread may do at any time while data is under way. */
@@ -498,11 +607,14 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_turn_in_which_data_passes_is_not_idle),
 	cmocka_unit_test(a_switch_that_stores_data_is_not_idle),
 	cmocka_unit_test(data_that_waits_for_its_port_is_not_idle),
+	cmocka_unit_test(data_for_a_neighbour_that_has_gone_is_idle_when_its_link_is_down),
+	cmocka_unit_test(a_purge_takes_the_data_that_waits_for_its_port_and_leaves_other_frames),
 	cmocka_unit_test(frames_of_the_mapper_do_not_keep_a_switch_from_being_idle),
 	cmocka_unit_test(a_commit_counts_for_what_comes_after_it),
 	cmocka_unit_test(service_levels_go_into_the_queues_that_a_commit_names),
 	cmocka_unit_test(tables_that_the_switch_cannot_use_go_back),
 	cmocka_unit_test(a_purge_loses_what_is_stored_and_no_credit),
+	cmocka_unit_test(what_waits_for_neighbours_that_go_is_accounted_for_and_no_credit_is_lost),
 	cmocka_unit_test(tables_change_and_not_a_frame_is_lost_or_overtaken),
 };
 
