@@ -256,6 +256,85 @@ class Sweep(unittest.TestCase):
         self.assertIn("t.yaml has changed since the sweep there began",
                       self.sweep(*LOADS, code=2).stderr)
 
+    def test_a_damaged_manifest_is_refused_and_restart_takes_nothing_over(self):
+        self.sweep(*LOADS)
+        for text, why in (("garbage", "no manifest of a sweep"), ("{}", "expected weft: sweep/1"),
+                          ('{"weft": "sweep/9", "points": []}', "expected weft: sweep/1")):
+            (self.dir / "calls").unlink(missing_ok=True)
+            (self.out / "manifest.json").write_text(text)
+            done = self.sweep(*LOADS, code=2)
+            self.assertIn(why, done.stderr)
+            self.assertIn("--restart begins anew", done.stderr)
+            self.assertEqual(self.calls(), [])
+            self.assertNotIn("there before", self.sweep(*LOADS, "--restart").stdout)
+            self.assertEqual(len(self.calls()), 4)
+
+    def test_results_without_a_manifest_are_refused_and_restart_takes_nothing_over(self):
+        self.sweep(*LOADS)
+        (self.out / "manifest.json").unlink()
+        done = self.sweep(*LOADS, code=2)
+        self.assertIn("has 0_load=10%.json, but no manifest.json that says what it is a result of",
+                      done.stderr)
+        self.assertEqual(len(self.calls()), 4)
+        self.sweep(*LOADS, "--restart")
+        self.assertEqual(len(self.calls()), 8)
+
+    def test_restart_after_an_interrupted_restart_takes_nothing_of_before_over(self):
+        self.sweep(*LOADS)
+        (self.out / "manifest.json").unlink()
+        (self.dir / "calls").unlink()
+        process, _ = self.start_blocked("traffic.0.load=20%", *LOADS, "--restart", "--jobs", "1")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.sweep(*LOADS)
+        self.assertEqual(self.calls(), [f"traffic.0.load={load}%" for load in (10, 20, 20, 30, 40)])
+
+    def test_files_that_are_no_points_stay_whatever_the_manifest_says(self):
+        self.sweep(*LOADS)
+        kept = {"notes.txt": "mine", "4_load=50%.json": "{}", "more.json": "{}"}
+        for name, text in kept.items():
+            (self.out / name).write_text(text)
+        self.sweep(*LOADS, "--restart")
+        (self.dir / "outside.json").write_text("{}")
+        manifest = json.loads((self.out / "manifest.json").read_text())
+        manifest["points"] += [{"file": "notes.txt"}, {"file": "../outside.json"}, {"file": 7}, 7]
+        (self.out / "manifest.json").write_text(json.dumps(manifest))
+        self.sweep(*LOADS, "--restart")
+        (self.out / "manifest.json").write_text("garbage")
+        self.sweep(*LOADS, "--restart")
+        for name, text in kept.items():
+            self.assertEqual((self.out / name).read_text(), text)
+        self.assertTrue((self.dir / "outside.json").exists())
+
+    def test_results_of_another_build_are_refused(self):
+        self.sweep(*LOADS)
+        program = self.dir / "programs" / "weft-fabric"
+        program.unlink()
+        program.write_text(FAKE.read_text() + "# rebuilt\n")
+        program.chmod(0o755)
+        done = self.sweep(*LOADS, code=2)
+        self.assertIn("weft-fabric is another build than the one that the sweep there began with; "
+                      "--restart throws it away", done.stderr)
+        self.sweep(*LOADS, "--restart")
+        self.assertEqual(len(self.calls()), 8)
+
+    def test_a_sweep_of_a_version_that_did_not_note_the_build_is_refused(self):
+        self.sweep(*LOADS)
+        manifest = json.loads((self.out / "manifest.json").read_text())
+        del manifest["program"]
+        (self.out / "manifest.json").write_text(json.dumps(manifest))
+        self.assertIn("does not say which build of weft-fabric it ran; --restart",
+                      self.sweep(*LOADS, code=2).stderr)
+
+    def test_a_result_of_another_configuration_under_a_points_name_is_run_again(self):
+        self.sweep(*LOADS)
+        shutil.copy(self.out / "0_load=10%.json", self.out / "2_load=30%.json")
+        done = self.sweep(*LOADS)
+        self.assertEqual(self.calls()[4:], ["traffic.0.load=30%"])
+        self.assertIn("3 of them there before, 1 anew because what was there was another "
+                      "configuration's", done.stdout)
+        self.assertEqual([row["offered"] for row in self.rows()], ["0.1", "0.2", "0.3", "0.4"])
+
     def test_a_failing_point_is_reported_and_the_rest_goes_on(self):
         self.write("fail", "traffic.0.load=20%")
         done = self.sweep(*LOADS, code=1)

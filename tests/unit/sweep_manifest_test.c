@@ -18,17 +18,23 @@ static json_t *manifest(const char *text)
 #define BEGAN                                                                                \
 	"{\"configuration\": {\"switch\": {\"vcs\": 1}, \"traffic\": [{\"load\": \"5%\"}]}," \
 	" \"vary\": [{\"key\": \"a\", \"values\": [\"1\", \"2\"]}], \"seeds\": null,"        \
-	" \"run_file\": \"/a/r.yaml\", \"files\": {\"/t.yaml\": 77}}"
+	" \"run_file\": \"/a/r.yaml\", \"files\": {\"/t.yaml\": 77}, \"program\": \"ab\"}"
 
-static void assert_compared(const char *asked_text, int result, const char *message)
+static void assert_both_compared(
+	const char *there_text, const char *asked_text, int result, const char *message)
 {
-	json_t *there = manifest(BEGAN), *asked = manifest(asked_text);
+	json_t *there = manifest(there_text), *asked = manifest(asked_text);
 	struct fault fault = {.text = ""};
 
 	assert_int_equal(sweep_manifest_compare(there, asked, &fault), result);
 	assert_string_equal(fault.text, message);
 	json_decref(there);
 	json_decref(asked);
+}
+
+static void assert_compared(const char *asked_text, int result, const char *message)
+{
+	assert_both_compared(BEGAN, asked_text, result, message);
 }
 
 static void the_same_sweep_goes_on(void **state)
@@ -41,7 +47,7 @@ static void the_run_file_may_have_moved(void **state)
 	assert_compared(
 		"{\"configuration\": {\"switch\": {\"vcs\": 1}, \"traffic\": [{\"load\": \"5%\"}]},"
 		" \"vary\": [{\"key\": \"a\", \"values\": [\"1\", \"2\"]}], \"seeds\": null,"
-		" \"run_file\": \"/b/r.yaml\", \"files\": {\"/t.yaml\": 77}}",
+		" \"run_file\": \"/b/r.yaml\", \"files\": {\"/t.yaml\": 77}, \"program\": \"ab\"}",
 		0, "");
 }
 
@@ -82,6 +88,22 @@ static void a_changed_topology_file_is_named(void **state)
 		-EINVAL, "/t.yaml has changed since the sweep there began");
 }
 
+#define SAME "\"configuration\": {}, \"vary\": [], \"seeds\": null, \"files\": {}"
+
+static void another_build_is_another_sweep(void **state)
+{
+	assert_both_compared("{" SAME ", \"program\": \"ab\"}", "{" SAME ", \"program\": \"ac\"}",
+		-EINVAL,
+		"weft-fabric is another build than the one that the sweep there began with");
+}
+
+static void a_sweep_that_does_not_say_its_build_is_another(void **state)
+{
+	assert_both_compared("{" SAME ", \"version\": \"0.1.0\"}",
+		"{" SAME ", \"program\": \"ac\"}", -EINVAL,
+		"the sweep there does not say which build of weft-fabric it ran");
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(the_same_sweep_goes_on),
 	cmocka_unit_test(the_run_file_may_have_moved),
@@ -89,6 +111,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_changed_vary_is_named),
 	cmocka_unit_test(other_seeds_are_another_sweep),
 	cmocka_unit_test(a_changed_topology_file_is_named),
+	cmocka_unit_test(another_build_is_another_sweep),
+	cmocka_unit_test(a_sweep_that_does_not_say_its_build_is_another),
 };
 
 UNIT_MAIN(tests)

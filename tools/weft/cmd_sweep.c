@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "child_process.h"
 #include "commands.h"
 #include "sweep_manifest.h"
 #include "sweep_run.h"
@@ -159,21 +160,47 @@ static int open_folder(const struct sweep *sweep, struct fault *fault)
 	return fault_set(fault, EBUSY, "%s: another sweep is running there", sweep->folder);
 }
 
-/* Decides what becomes of what the folder has. */
+/* Results of nobody knows what: their manifest is not there. */
+static int refuse_strangers(const struct sweep *sweep, const json_t *asked, struct fault *fault)
+{
+	const char *file = sweep_manifest_find_point(sweep, asked);
+
+	if (file == NULL)
+		return 0;
+	return fault_set(fault, EINVAL,
+		"%s has %s, but no %s that says what it is a result of; --restart throws it away",
+		sweep->folder, file, SWEEP_MANIFEST_NAME);
+}
+
+static int refuse_another(
+	const struct sweep *sweep, const json_t *there, const json_t *asked, struct fault *fault)
+{
+	struct fault why;
+
+	if (sweep_manifest_compare(there, asked, &why) == 0)
+		return 0;
+	return fault_set(fault, EINVAL, "%s has another sweep: %.300s; --restart throws it away",
+		sweep->folder, why.text);
+}
+
+/* Decides what becomes of what the folder has. With --restart no result stays: not those that its
+ * manifest names, and whatever that says or if there is none, not those of our points' names. */
 static int settle(const struct sweep *sweep, const json_t *asked, struct fault *fault)
 {
 	struct fault why = {.text = ""};
 	json_t *there = sweep_manifest_read(sweep->folder, &why);
 	int result = 0;
 
-	if (there == NULL && why.text[0] != '\0' && !sweep->restart)
-		return fault_set(fault, EINVAL, "%s", why.text);
-	if (there != NULL && sweep->restart)
+	if (sweep->restart) {
 		sweep_manifest_remove_points(sweep, there);
-	else if (there != NULL && sweep_manifest_compare(there, asked, &why) < 0)
-		result = fault_set(fault, EINVAL,
-			"%s has another sweep: %.300s; --restart throws it away", sweep->folder,
-			why.text);
+		sweep_manifest_remove_points(sweep, asked);
+	} else if (there != NULL) {
+		result = refuse_another(sweep, there, asked, fault);
+	} else if (why.text[0] != '\0') {
+		result = fault_set(fault, EINVAL, "%.300s; --restart begins anew", why.text);
+	} else {
+		result = refuse_strangers(sweep, asked, fault);
+	}
 	json_decref(there);
 	return result == 0 ? sweep_write_json(sweep, SWEEP_MANIFEST_NAME, asked, fault) : result;
 }
@@ -274,6 +301,9 @@ static int report(const struct sweep *sweep, const struct sweep_outcome *outcome
 	fprintf(out, "%u of %u points", outcome->done, sweep->plan.points);
 	if (outcome->had > 0)
 		fprintf(out, ", %u of them there before", outcome->had);
+	if (outcome->strange > 0)
+		fprintf(out, ", %u anew because what was there was another configuration's",
+			outcome->strange);
 	if (outcome->failed > 0)
 		fprintf(out, ", %u failed", outcome->failed);
 	if (outcome->bad > 0)
@@ -307,9 +337,11 @@ static int sweep_in_folder(struct sweep *sweep)
 {
 	bool real_clock;
 	struct fault fault;
-	json_t *manifest = sweep_manifest_make(sweep, &real_clock, &fault);
+	json_t *manifest;
 	int folder, result, code;
 
+	sweep->program = child_program_mark("weft-fabric");
+	manifest = sweep_manifest_make(sweep, &real_clock, &fault);
 	if (manifest == NULL)
 		return fail(-errno, &fault);
 	folder = open_folder(sweep, &fault);

@@ -9,6 +9,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "run_config.h"
 #include "sweep_plan.h"
@@ -24,6 +25,7 @@ struct sweep {
 	const char *folder;
 	unsigned jobs; /* 0: not said */
 	bool restart;
+	uint64_t program; /* child_program_mark() of what runs the points */
 	bool json;
 };
 

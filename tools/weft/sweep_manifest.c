@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "sweep_manifest.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,6 +10,8 @@
 
 #include "crc.h"
 #include "run_config_json.h"
+
+#define RESULT_END ".json"
 
 static json_t *vary_json(const struct sweep_plan *plan)
 {
@@ -128,16 +131,18 @@ json_t *sweep_manifest_make(const struct sweep *sweep, bool *real_clock, struct 
 	struct run_config *config = sweep_base_config(sweep, fault);
 	json_t *files = json_object(), *manifest = NULL;
 	int result = config == NULL ? -errno : 0;
+	char program[24];
 
+	snprintf(program, sizeof(program), "%016" PRIx64, sweep->program);
 	*real_clock = false;
 	if (result == 0)
 		result = look_at_points(sweep, files, real_clock, fault);
 	if (result == 0) {
-		manifest = json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:O,s:o}", "weft",
-			SWEEP_MANIFEST_FORMAT, "version", WEFT_VERSION, "run_file", sweep->run_file,
-			"vary", vary_json(&sweep->plan), "seeds", seeds_json(&sweep->plan),
-			"configuration", run_config_json(config), "files", files, "points",
-			points_json(&sweep->plan));
+		manifest = json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:O,s:o}", "weft",
+			SWEEP_MANIFEST_FORMAT, "version", WEFT_VERSION, "program", program,
+			"run_file", sweep->run_file, "vary", vary_json(&sweep->plan), "seeds",
+			seeds_json(&sweep->plan), "configuration", run_config_json(config), "files",
+			files, "points", points_json(&sweep->plan));
 		if (manifest == NULL)
 			result = fault_set(fault, ENOMEM, "sweep: no memory");
 	}
@@ -217,6 +222,21 @@ static int compare_json(
 		fault, EINVAL, "%s is now %s, the sweep there began with %s", path, now, before);
 }
 
+/* Results of one build of weft-fabric are not those of another. */
+static int compare_programs(const json_t *there, const json_t *asked, struct fault *fault)
+{
+	const char *before = json_string_value(json_object_get(there, "program"));
+	const char *now = json_string_value(json_object_get(asked, "program"));
+
+	if (before == NULL)
+		return fault_set(fault, EINVAL,
+			"the sweep there does not say which build of weft-fabric it ran");
+	if (now == NULL || strcmp(before, now) != 0)
+		return fault_set(fault, EINVAL,
+			"weft-fabric is another build than the one that the sweep there began with");
+	return 0;
+}
+
 int sweep_manifest_compare(const json_t *there, const json_t *asked, struct fault *fault)
 {
 	static const struct {
@@ -237,7 +257,7 @@ int sweep_manifest_compare(const json_t *there, const json_t *asked, struct faul
 			return fault_set(
 				fault, EINVAL, "%s has changed since the sweep there began", path);
 	}
-	return 0;
+	return compare_programs(there, asked, fault);
 }
 
 int sweep_write_json(
@@ -253,6 +273,18 @@ int sweep_write_json(
 	return 0;
 }
 
+/* The file of a point of a manifest; NULL if that is none of a result in the folder. */
+static const char *point_file(const json_t *point)
+{
+	const char *file = json_string_value(json_object_get(point, "file"));
+	size_t length = file != NULL ? strlen(file) : 0;
+
+	if (length <= strlen(RESULT_END) || strchr(file, '/') != NULL ||
+		strcmp(file + length - strlen(RESULT_END), RESULT_END) != 0)
+		return NULL;
+	return file;
+}
+
 void sweep_manifest_remove_points(const struct sweep *sweep, const json_t *manifest)
 {
 	size_t index;
@@ -260,15 +292,34 @@ void sweep_manifest_remove_points(const struct sweep *sweep, const json_t *manif
 
 	json_array_foreach(json_object_get(manifest, "points"), index, point)
 	{
-		const char *file = json_string_value(json_object_get(point, "file"));
-		size_t length = file != NULL ? strlen(file) : 0;
+		const char *file = point_file(point);
 		char path[PATH_MAX];
 
-		if (length < 6 || strchr(file, '/') != NULL)
+		if (file == NULL)
 			continue;
 		sweep_path(sweep, file, path);
 		unlink(path);
-		snprintf(path, sizeof(path), "%s/%.*s.log", sweep->folder, (int)length - 5, file);
+		snprintf(path, sizeof(path), "%s/%.*s.log", sweep->folder,
+			(int)(strlen(file) - strlen(RESULT_END)), file);
 		unlink(path);
 	}
+}
+
+const char *sweep_manifest_find_point(const struct sweep *sweep, const json_t *manifest)
+{
+	size_t index;
+	json_t *point;
+
+	json_array_foreach(json_object_get(manifest, "points"), index, point)
+	{
+		const char *file = point_file(point);
+		char path[PATH_MAX];
+
+		if (file == NULL)
+			continue;
+		sweep_path(sweep, file, path);
+		if (access(path, F_OK) == 0)
+			return file;
+	}
+	return NULL;
 }

@@ -4,8 +4,8 @@
 
 /*
  * manifest.json of a sweep's folder: the whole configuration, what is varied, sums of the files
- * that the run file names, and the file of each point. It says whether results that are there
- * belong to the sweep that is asked for.
+ * that the run file names and of the program that runs the points, and the file of each point. It
+ * says whether results that are there belong to the sweep that is asked for.
  */
 
 #include <jansson.h>
@@ -33,3 +33,6 @@ int sweep_write_json(
 
 /* Removes the points' files that a manifest names. */
 void sweep_manifest_remove_points(const struct sweep *sweep, const json_t *manifest);
+/* Whether any result that a manifest names is there; its name, which lasts as long as the manifest,
+ * or NULL. */
+const char *sweep_manifest_find_point(const struct sweep *sweep, const json_t *manifest);

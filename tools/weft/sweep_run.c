@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "child_process.h"
+#include "run_config_json.h"
 #include "sweep_child.h"
 #include "sweep_progress.h"
 #include "sweep_table.h"
@@ -26,6 +27,19 @@ struct runner {
 	sigset_t signals;
 };
 
+/* Whether a result is that of a point, and not only under its name: it says what it ran. */
+static bool is_of_point(const struct sweep *sweep, unsigned point, const json_t *result)
+{
+	struct fault fault;
+	struct run_config *config = sweep_point_config(sweep, point, &fault);
+	json_t *own = config != NULL ? run_config_json(config) : NULL;
+	bool same = own != NULL && json_equal(own, json_object_get(result, "config"));
+
+	json_decref(own);
+	run_config_destroy(config);
+	return same;
+}
+
 /* The points that an earlier sweep has left. */
 static void find_done(struct runner *runner)
 {
@@ -40,6 +54,11 @@ static void find_done(struct runner *runner)
 		result = sweep_result_load(path);
 		if (result == NULL)
 			continue;
+		if (!is_of_point(sweep, point, result)) {
+			outcome->strange++;
+			json_decref(result);
+			continue;
+		}
 		outcome->row[point] = sweep_row(&sweep->plan, point, result);
 		outcome->bad += sweep_result_is_bad(result);
 		outcome->had++;

@@ -9,9 +9,10 @@
 #include "sweep.h"
 
 struct sweep_outcome {
-	json_t **row;  /* of each point; NULL: not there */
-	unsigned had;  /* points that were there before */
-	unsigned done; /* points that are there now */
+	json_t **row;     /* of each point; NULL: not there */
+	unsigned had;     /* points that were there before */
+	unsigned strange; /* results that were there under a point's name and are not its own */
+	unsigned done;    /* points that are there now */
 	unsigned failed;
 	unsigned bad; /* done, and something was lost, doubled, out of order or in deadlock */
 	bool interrupted;
