@@ -229,6 +229,9 @@ int real_fabric_result(struct real_fabric *fabric, struct run_result *result, st
 	for (unsigned i = 0; i < fabric->host_count; i++)
 		add_host(result, &fabric->hosts[i]);
 	add_goal(result, fabric);
+	/* A lab's processes each see one end only. */
+	if (!fabric->serving)
+		result->duplicated += run_result_surplus(result, NULL);
 	result->packets.generated = result->packets.injected;
 	result->packets.pending = minus(result->packets.injected, result->packets.delivered);
 	result->messages.pending = minus(

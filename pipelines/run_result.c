@@ -295,6 +295,15 @@ static uint64_t counter_of(const struct run_result *result, const char *name)
 	return 0;
 }
 
+uint64_t run_result_surplus(const struct run_result *result, const struct run_result *before)
+{
+	uint64_t left = result->messages.injected, arrived = result->messages.delivered;
+
+	if (before != NULL && before->messages.injected > before->messages.delivered)
+		left += before->messages.injected - before->messages.delivered;
+	return arrived > left ? arrived - left : 0;
+}
+
 void run_result_print(const struct run_result *result, FILE *out)
 {
 	fprintf(out, "%s: %" PRIu32 " switches, %" PRIu32 " hosts, %.1f s%s\n", result->topology,

@@ -103,6 +103,11 @@ int run_result_add_part(struct run_result *result, const json_t *part);
 /* Samples as CSV with a heading. */
 void run_result_write_csv(const struct run_result *result, FILE *out);
 
+/* Messages that arrived in a run more often than they left, by sums over all hosts: those that were
+ * under way 'before' it (NULL: none were) may arrive in it. The sinks' own count of frames sees
+ * repetitions within a flow only, this one also what a flow that was begun anew delivers twice. */
+uint64_t run_result_surplus(const struct run_result *result, const struct run_result *before);
+
 /* A table for people. */
 void run_result_print(const struct run_result *result, FILE *out);
 

@@ -76,6 +76,26 @@ static void counts_add_up(void **state)
 	free_result(all);
 }
 
+static void messages_that_arrive_more_often_than_they_left_are_a_surplus(void **state)
+{
+	struct run_result *run = new_result(), *before = new_result();
+
+	(void)state;
+	run->messages.injected = 10;
+	run->messages.delivered = 12;
+	assert_int_equal(run_result_surplus(run, NULL), 2);
+	before->messages.injected = 101;
+	before->messages.delivered = 100;
+	assert_int_equal(run_result_surplus(run, before), 1);
+	/* Somebody who had sent is gone since. */
+	before->messages.injected = 50;
+	assert_int_equal(run_result_surplus(run, before), 2);
+	run->messages.delivered = 9;
+	assert_int_equal(run_result_surplus(run, before), 0);
+	free_result(run);
+	free_result(before);
+}
+
 static void what_one_part_sent_and_another_received_is_not_pending(void **state)
 {
 	struct run_result *a = new_result(), *b = new_result(), *all = new_result();
@@ -137,6 +157,7 @@ static void a_bucket_out_of_range_is_refused(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(histograms_of_parts_add_up_to_that_of_the_whole),
 	cmocka_unit_test(counts_add_up),
+	cmocka_unit_test(messages_that_arrive_more_often_than_they_left_are_a_surplus),
 	cmocka_unit_test(what_one_part_sent_and_another_received_is_not_pending),
 	cmocka_unit_test(shares_of_the_fabric_add_up),
 	cmocka_unit_test(something_else_is_refused),

@@ -202,6 +202,13 @@ static int collect_fresh(struct lab_run *run, struct fault *fault)
 	return result;
 }
 
+/* Messages that arrived twice; 0 where that cannot be told, because some that arrived were sent by
+ * hosts that are not asked. */
+static uint64_t surplus(struct lab_run *run)
+{
+	return partial(run) || is_any_gone(run) ? 0 : run_result_surplus(run->result, run->before);
+}
+
 /* Messages that have left their hosts and not arrived. (Those that a host had no time to send are
  * pending too, and no loss.) */
 static uint64_t under_way(const struct run_result *result)
@@ -209,16 +216,20 @@ static uint64_t under_way(const struct run_result *result)
 	return minus(result->messages.injected, result->messages.delivered);
 }
 
-/* Until everything has arrived, or nothing more will. */
+/* Until everything has arrived, or nothing more will. The hosts are asked one after the other:
+ * what programs send meanwhile may have arrived where it has not left yet. */
 static int collect_drained(struct lab_run *run, struct fault *fault)
 {
 	int result = collect_fresh(run, fault);
 
-	for (int waited = 0; result == 0 && under_way(run->result) > 0 && waited < DRAIN_MS;
+	for (int waited = 0; result == 0 && (under_way(run->result) > 0 || surplus(run) > 0) &&
+			     waited < DRAIN_MS;
 		waited += 10 * STEP_MS) {
 		sleep_ms(10 * STEP_MS);
 		result = collect_fresh(run, fault);
 	}
+	if (result == 0)
+		run->result->duplicated += surplus(run);
 	return result;
 }
 
