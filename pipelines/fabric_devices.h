@@ -112,6 +112,7 @@ struct real_fabric {
 	struct fabric_totals at_start, at_warmup, at_end, at_sample;
 	struct run_result result; /* samples */
 	bool incomplete;
+	atomic_uint sources_failed;    /* hosts that could not begin to send, each time */
 	bool unrouted;                 /* traffic began without mapped routes to all hosts */
 	bool alone;                    /* there is one loop */
 	weft_time deadlock_age;        /* heads that have waited for less are not looked at */

@@ -99,6 +99,15 @@ static int make_routes(struct real_fabric *fabric, struct fault *fault)
 	return fabric_routes_compute(&fabric->routes, topology, run, fault);
 }
 
+/* Each queue of the hosts has sources of its own. */
+static int check_sources(struct real_fabric *fabric, struct fault *fault)
+{
+	const struct queuing *queuing = fabric->routes.queuing;
+
+	return run_source_check_room(fabric->options.run, fabric->traffic,
+		queuing != NULL ? queuing->queues : 1, POLL_NIC_SOURCES_MAX, fault);
+}
+
 static int build(struct real_fabric *fabric, struct fault *fault)
 {
 	int result;
@@ -109,6 +118,7 @@ static int build(struct real_fabric *fabric, struct fault *fault)
 	if ((result = open_goal(fabric, fault)) < 0 ||
 		(result = run_source_check(fabric->options.run, fabric->traffic, fault)) < 0 ||
 		(result = make_routes(fabric, fault)) < 0 ||
+		(result = check_sources(fabric, fault)) < 0 ||
 		(result = create_pools(fabric, fault)) < 0 ||
 		(result = fabric_links_open(fabric, fault)) < 0 ||
 		(result = fabric_control_create(fabric, fault)) < 0 ||

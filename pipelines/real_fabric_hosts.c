@@ -264,8 +264,8 @@ static int add_source(
 		fabric->options.run, fabric->traffic, which, &place, &config, &permutation);
 
 	config.queuing = fabric->routes.queuing;
-	if (result == 0)
-		result = poll_nic_add_traffic(host->poll, &config, fault);
+	result = result == 0 ? poll_nic_add_traffic(host->poll, &config, fault)
+			     : fault_set(fault, ENOMEM, "no memory for traffic");
 	free(permutation);
 	return result;
 }

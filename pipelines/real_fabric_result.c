@@ -210,6 +210,9 @@ int real_fabric_judge(const struct real_fabric *fabric, struct fault *fault)
 		fabric_control_why(fabric, fault);
 		return -EINVAL;
 	}
+	if (atomic_load(&fabric->sources_failed) > 0)
+		return fault_set(fault, ENOMEM, "%u hosts have sent only a part of their traffic",
+			atomic_load(&fabric->sources_failed));
 	return fabric->replay != NULL ? goal_replay_judge(fabric->replay, fault) : 0;
 }
 
@@ -229,6 +232,9 @@ int real_fabric_result(struct real_fabric *fabric, struct run_result *result, st
 	for (unsigned i = 0; i < fabric->host_count; i++)
 		add_host(result, &fabric->hosts[i]);
 	add_goal(result, fabric);
+	if (atomic_load(&fabric->sources_failed) > 0)
+		run_result_count(
+			result, "host_sources_failed", atomic_load(&fabric->sources_failed));
 	/* A lab's processes each see one end only. */
 	if (!fabric->serving)
 		result->duplicated += run_result_surplus(result, NULL);

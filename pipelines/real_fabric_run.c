@@ -21,6 +21,19 @@
 #define DRAIN_LOOK_PS  (1 * PS_PER_MS)
 #define WATCH_EACH     16 /* turns of the leader between two looks at the clock */
 
+/* Memory may have run out, in one loop of many: it is said here and counted, and the run goes on
+ * without. */
+static void start_host(struct real_fabric *fabric, struct fabric_host *host)
+{
+	struct fault fault = {""};
+
+	if (fabric_host_start_traffic(fabric, host, &fault) == 0)
+		return;
+	fprintf(stderr, "weft: host %u sends only a part of its traffic: %s\n", host->number,
+		fault.text);
+	atomic_fetch_add(&fabric->sources_failed, 1);
+}
+
 static void obey(struct fabric_worker *worker, weft_time now)
 {
 	struct real_fabric *fabric = worker->fabric;
@@ -31,7 +44,7 @@ static void obey(struct fabric_worker *worker, weft_time now)
 	worker->orders_seen = orders;
 	for (unsigned i = worker->first_host; i < worker->last_host; i++) {
 		if (fabric->order == FABRIC_ORDER_START)
-			fabric_host_start_traffic(fabric, &fabric->hosts[i], NULL);
+			start_host(fabric, &fabric->hosts[i]);
 		else
 			fabric_host_stop_traffic(fabric, &fabric->hosts[i], now);
 	}

@@ -3,6 +3,7 @@
 #include "run_source.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "near_hosts.h"
@@ -162,5 +163,43 @@ int run_source_check(
 	for (uint32_t i = 0; i < traffic->entries && result == 0; i++)
 		if (traffic->entry[i].from_count > 0)
 			result = check_entry(run, traffic, i, fault);
+	return result;
+}
+
+/* Entry 'which' is one more than host 'at' has room for. */
+static int refuse_entry(const struct run_config *run, const struct run_hosts *traffic,
+	uint32_t which, uint32_t at, uint32_t entries, unsigned lanes, unsigned room,
+	struct fault *fault)
+{
+	const struct topology *topology = traffic->topology;
+	char what[256];
+
+	snprintf(what, sizeof(what),
+		"%s sends by %u entries of traffic, each of %u sources: a host has room for %u "
+		"sources, %u such entries were expected",
+		topology->host_at[at].name, entries, lanes, room, room / lanes);
+	return refuse(run, &run->traffic.at[which].place, what, fault);
+}
+
+int run_source_check_room(const struct run_config *run, const struct run_hosts *traffic,
+	unsigned lanes, unsigned room, struct fault *fault)
+{
+	uint32_t *entries = calloc(traffic->topology->hosts, sizeof(*entries));
+	int result = 0;
+
+	if (entries == NULL)
+		return fault_set(fault, ENOMEM, "%s: no memory for traffic", run->origin);
+	for (uint32_t i = 0; i < traffic->entries && result == 0; i++) {
+		const struct run_hosts_entry *entry = &traffic->entry[i];
+
+		for (uint32_t j = 0; j < entry->from_count && result == 0; j++) {
+			uint32_t count = ++entries[entry->from[j]];
+
+			if (count * lanes > room)
+				result = refuse_entry(
+					run, traffic, i, entry->from[j], count, lanes, room, fault);
+		}
+	}
+	free(entries);
 	return result;
 }

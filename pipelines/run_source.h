@@ -29,3 +29,8 @@ int run_source_config(const struct run_config *run, const struct run_hosts *traf
  * transpose of 12 hosts; -ENOMEM. */
 int run_source_check(
 	const struct run_config *run, const struct run_hosts *traffic, struct fault *fault);
+
+/* For devices that have room for 'room' sources each, of which an entry takes 'lanes': 0, or
+ * -EINVAL and the first entry that is too many for one of its hosts; -ENOMEM. */
+int run_source_check_room(const struct run_config *run, const struct run_hosts *traffic,
+	unsigned lanes, unsigned room, struct fault *fault);

@@ -237,6 +237,14 @@ class Fabric(unittest.TestCase):
                                       "--set", f"traffic=[{{{entry}, load: 5%}}]")
                 self.assertLess(result["throughput"]["offered"], 0.08)
 
+    def test_entries_that_a_host_has_no_room_for_are_refused_before_the_start(self):
+        entries = ", ".join(9 * ["{pattern: uniform, from: all, load: 1%}"])
+        done = self.weft("run", self.file, "--set", "switch={buffer: 128KiB, vcs: 16}",
+                         "--set", "queuing=vftree", "--set", f"traffic=[{entries}]")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("h0 sends by 9 entries of traffic, each of 16 sources: a host has room for 128 "
+                      "sources, 8 such entries were expected", done.stderr)
+
     def test_what_the_topology_cannot_have_is_refused_before_the_start(self):
         done = self.weft("run", self.file, "--set", "traffic=[{pattern: transpose}]")
         self.assertEqual(done.returncode, 2, done.stderr)

@@ -193,12 +193,28 @@ static void what_the_topology_cannot_have_is_refused_with_its_place(void **state
 	run_config_destroy(config);
 }
 
+static void entries_that_a_host_has_no_room_for_are_refused_with_their_place(void **state)
+{
+	struct run run;
+
+	open_run(&run,
+		"traffic:\n  - {pattern: uniform, from: all}\n  - {pattern: uniform, from: [h3]}\n"
+		"  - {pattern: uniform, from: [h1, h3]}\n");
+	assert_int_equal(run_source_check_room(run.config, run.hosts, 2, 6, &run.fault), 0);
+	assert_int_equal(run_source_check_room(run.config, run.hosts, 2, 5, &run.fault), -EINVAL);
+	assert_string_equal(run.fault.text,
+		"r.yaml:7:5: h3 sends by 3 entries of traffic, each of 2 sources: a host has room "
+		"for 5 sources, 2 such entries were expected");
+	close_run(&run);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(local_gets_the_hosts_within_its_switches_and_in_to),
 	cmocka_unit_test(every_key_arrives_at_the_source),
 	cmocka_unit_test(the_end_of_the_run_ends_every_source),
 	cmocka_unit_test(names_of_run_files_become_patterns_of_sources),
 	cmocka_unit_test(only_hosts_of_from_send),
+	cmocka_unit_test(entries_that_a_host_has_no_room_for_are_refused_with_their_place),
 	cmocka_unit_test(what_the_topology_cannot_have_is_refused_with_its_place),
 };
 

@@ -342,6 +342,7 @@ static bool good(const struct lab_run *run)
 	const struct run_result *result = run->result;
 
 	return (result->lost | result->duplicated | result->out_of_order) == 0 &&
+	       counter_of(result, "host_sources_failed") == 0 &&
 	       (partial(run) || under_way(result) == 0);
 }
 
