@@ -95,6 +95,20 @@ class Plot(unittest.TestCase):
                                   check=False)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+    def test_a_run_that_delivered_nothing_has_no_latency_of_zero(self):
+        folder = pathlib.Path(self.sweep("a", (10, 50, 90), seeds=(1, 2)))
+        for file in ("0.json", "1.json", "2.json"):
+            document = json.loads((folder / file).read_text())
+            document["latency_ns"] = {"network": latency(0.0), "total": latency(0.0)}
+            (folder / file).write_text(json.dumps(document))
+        lines = self.script(str(folder), "--kind", KINDS[0]).split("END\n")[1].splitlines()
+        self.assertEqual([line.split()[3:] for line in lines[:1]], [["NaN"] * 6])
+        # One of two seeds has one: it is the mean, without an interval.
+        mean, low, high = lines[1].split()[3:6]
+        self.assertGreater(float(mean), 0)
+        self.assertEqual((mean, mean), (low, high))
+        self.assertEqual(len(lines), 3)
+
     def test_the_size_is_900_by_600(self):
         output = self.dir / "a.png"
         self.plot(self.single("r.json", 0.5), "--kind", KINDS[0], "-o", str(output))

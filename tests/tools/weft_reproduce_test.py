@@ -270,6 +270,13 @@ class Reproduce(unittest.TestCase):
         self.assertRegex(self.run_it().stdout, r"DFS, small, hot +25:0\.250 +50:0\.300 +75:0\.000 "
                                                r"+100:0\.000")
 
+    def test_a_latency_of_nothing_is_none(self):
+        self.write("e.yaml", EXPERIMENT.replace("productivity", "latency"))
+        fabric = self.dir / "programs" / "weft-fabric"
+        fabric.write_text(FABRIC.replace("100 / (1.01 - load)", "0"))
+        document = json.loads(self.run_it("--json", code=1).stdout)
+        self.assertEqual([row["ours"]["instances"] for row in document["rows"]], [0, 0])
+
     def test_a_latency_up_to_a_deadlock_is_none(self):
         self.write("e.yaml", EXPERIMENT.replace("productivity", "latency"))
         self.write("stick", "0.1")

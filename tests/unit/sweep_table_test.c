@@ -173,6 +173,43 @@ static void points_that_are_missing_are_left_out(void **state)
 	assert_int_equal(lines_of(text), 2);
 }
 
+/* A run in which nothing was delivered has a histogram of zeros. */
+static void set_no_latency(struct bench *bench, unsigned point)
+{
+	json_t *result = make_result(0.0, 8 + (int)point % 2);
+	json_t *nothing = json_pack("{s:f,s:f,s:i,s:i,s:i,s:i}", "mean", 0.0, "stddev", 0.0, "p50",
+		0, "p99", 0, "p999", 0, "max", 0);
+
+	json_object_set(json_object_get(result, "latency_ns"), "network", nothing);
+	json_object_set(json_object_get(result, "latency_ns"), "total", nothing);
+	json_decref(nothing);
+	json_decref(bench->rows[point]);
+	bench->rows[point] = sweep_row(&bench->plan, point, result);
+	json_decref(result);
+}
+
+static void a_run_that_delivered_nothing_has_no_latency(void **state)
+{
+	struct bench *bench = *state;
+	char text[TEXT_MAX];
+
+	set_no_latency(bench, 2);
+
+	assert_true(json_is_null(json_object_get(bench->rows[2], "network_ns_mean")));
+	assert_true(json_is_null(json_object_get(bench->rows[2], "total_ns_max")));
+	text_of(sweep_table_write, bench, text);
+	assert_field(text, 3, 3, "0");   /* accepted */
+	assert_field(text, 3, 5, "");    /* network_ns_mean */
+	assert_field(text, 3, 11, "");   /* total_ns_mean */
+	assert_field(text, 4, 5, "100"); /* the other seed */
+	text_of(sweep_means_write, bench, text);
+	assert_field(text, 0, 8, "network_ns_mean");
+	assert_field(text, 2, 1, "2");
+	assert_field(text, 2, 4, "0.25"); /* accepted, of both */
+	assert_field(text, 2, 8, "100");
+	assert_field(text, 2, 9, "");
+}
+
 static void a_result_with_a_loss_is_bad(void **state)
 {
 	static const char *const checks[] = {"lost", "duplicated", "out_of_order"};
@@ -192,6 +229,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(means_have_their_interval_and_counts_their_sum, make, drop),
 	cmocka_unit_test_setup_teardown(one_seed_has_no_interval, make, drop),
 	cmocka_unit_test_setup_teardown(points_that_are_missing_are_left_out, make, drop),
+	cmocka_unit_test_setup_teardown(a_run_that_delivered_nothing_has_no_latency, make, drop),
 	cmocka_unit_test(a_result_with_a_loss_is_bad),
 };
 

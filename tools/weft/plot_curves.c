@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "plot_curves.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,12 +142,22 @@ static void make_label(const struct maker *maker, const struct plot_run *run, ch
 	}
 }
 
+/* Of the runs that have the value; NAN if none has. */
 static struct confidence mean_of(const struct plot_run *const *group, unsigned count,
 	unsigned index, size_t offset, double *room)
 {
-	for (unsigned i = 0; i < count; i++)
-		memcpy(&room[i], (const char *)&group[i]->value[index] + offset, sizeof(*room));
-	return confidence_of(room, count);
+	struct confidence mean;
+	unsigned values = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		memcpy(&room[values], (const char *)&group[i]->value[index] + offset,
+			sizeof(*room));
+		values += !isnan(room[values]);
+	}
+	mean = confidence_of(room, values);
+	if (values == 0)
+		mean.mean = NAN;
+	return mean;
 }
 
 /* Adds the points that runs of different seeds have in common to the curve. */

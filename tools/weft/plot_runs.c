@@ -3,6 +3,7 @@
 #include "plot_runs.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -35,6 +36,14 @@ static double number_at(const json_t *object, const char *key)
 	return json_number_value(json_object_get(object, key));
 }
 
+/* NAN where nothing has arrived: everything takes more than 0 ns. */
+static double mean_latency(const json_t *latency)
+{
+	double mean = number_at(latency, "mean");
+
+	return mean > 0 ? mean : NAN;
+}
+
 /* Room for the values of a run. */
 static int make_room(struct plot_run *run, size_t values, struct fault *fault)
 {
@@ -60,8 +69,8 @@ static int read_point(struct plot_run *run, const json_t *result, bool flits, co
 			path);
 	run->value[0] = (struct plot_value){
 		.x = accepted,
-		.y = number_at(json_object_get(latency, "total"), "mean"),
-		.y2 = number_at(json_object_get(latency, "network"), "mean"),
+		.y = mean_latency(json_object_get(latency, "total")),
+		.y2 = mean_latency(json_object_get(latency, "network")),
 	};
 	return 0;
 }

@@ -128,6 +128,10 @@ static double high_end(const struct confidence *c)
 /* "mean low high", scaled. */
 static void write_interval(const struct confidence *c, double scale, FILE *out)
 {
+	if (isnan(c->mean)) {
+		fputs(" NaN NaN NaN", out);
+		return;
+	}
 	fprintf(out, " %.9g %.9g %.9g", c->mean * scale, low_end(c) * scale, high_end(c) * scale);
 }
 

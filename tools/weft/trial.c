@@ -378,7 +378,7 @@ static double measured(enum experiment_measure measure, const struct trial_point
 		return NAN;
 	switch (measure) {
 	case EXPERIMENT_LATENCY:
-		return point->network_ns;
+		return point->network_ns > 0 ? point->network_ns : NAN; /* 0: none arrived */
 	case EXPERIMENT_WAITING:
 		return (double)point->waiting;
 	case EXPERIMENT_COMPLETION:
