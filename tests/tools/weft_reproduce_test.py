@@ -52,7 +52,7 @@ words = sys.argv[1:]
 sets = dict(words[i + 1].split("=", 1) for i, word in enumerate(words) if word == "--set")
 with open(folder + "calls", "a", encoding="utf-8") as calls:
     calls.write(json.dumps(sets) + "\\n")
-if os.path.exists(folder + "fail"):
+if os.path.exists(folder + "fail") and open(folder + "fail").read() in " ".join(words):
     sys.exit("weft-fabric: it is broken")
 load = float(sets.get("traffic.0.load", "100%").rstrip("%")) / 100
 course = {"ud": [0.9, 0.1, 0.1, 0.1], "dfs": [0.9, 0.1, 0.5, 0.9]}[sets["routing.algorithm"]]
@@ -281,6 +281,30 @@ class Reproduce(unittest.TestCase):
         self.write("e.yaml", EXPERIMENT.replace("productivity", "latency"))
         self.write("stick", "0.1")
         self.assertIn("not measured", self.run_it(code=1).stdout)
+
+    def test_a_factor_over_fewer_networks_than_wanted_is_not_met(self):
+        self.write("fail", "seed=2")
+        text = self.run_it(code=1).stdout
+        self.assertRegex(text, r"DFS / UD .* 1\.00 +1 of 2 measured")
+        self.assertIn("2 of 4 measurements failed", text)
+        document = json.loads(self.run_it("--json", code=1).stdout)
+        self.assertFalse(document["good"])
+        self.assertEqual((document["missed"], document["failed"]), (2, 2))
+        factor = document["rows"][0]
+        self.assertEqual((factor["ours"]["instances"], factor["ours"]["wanted"], factor["within"]),
+                         (1, 2, False))
+
+    def test_a_curve_that_fails_is_not_good_though_no_row_wants_it(self):
+        self.write_measure("throughput", "quantity,case,network,algorithm,over,min,max,mean\n"
+                           "value,hot,small,UD,,,,0.2\n", HOT_SPOT + "loads: 4\n")
+        self.write("fail", "routing.algorithm=dfs")
+        document = json.loads(self.run_it("--json", code=1).stdout)
+        self.assertEqual((document["good"], document["missed"], document["failed"]), (False, 0, 1))
+        text = self.run_it(code=1).stdout
+        self.assertIn("1 of 2 measurements failed", text)
+        self.assertIn("DFS, small, hot: no whole result: weft-fabric: it is broken", text)
+        (self.dir / "fail").unlink()
+        self.run_it()
 
     def test_bad_requests_are_refused(self):
         for args, text in ((("nothing",), "no experiment 'nothing'"), ((), "--list or a NAME"),

@@ -143,7 +143,7 @@ static void absolute_values_and_what_was_not_printed_are_not_judged(void **state
 	comparison_fini(&comparison);
 }
 
-static void what_failed_is_left_out_and_missed_if_nothing_is_left(void **state)
+static void a_row_that_lacks_an_instance_is_missed_however_near(void **state)
 {
 	struct published_row row = {.algorithm = Y, .over = X, .has_over = true, .mean = 2};
 	struct trial trial[ALGORITHMS * COPIES];
@@ -154,12 +154,58 @@ static void what_failed_is_left_out_and_missed_if_nothing_is_left(void **state)
 	trial[Y * COPIES + 2].stage = TRIAL_FAILED;
 	compare(&comparison, &row, 1, trial);
 	assert_int_equal(comparison.row[0].instances, 1);
-	assert_true(comparison_good(&comparison));
+	assert_int_equal(comparison.row[0].wanted, COPIES);
+	assert_true(fabs(comparison.row[0].ratio - 1) < 1e-9);
+	assert_false(comparison.row[0].within);
+	assert_int_equal(comparison.missed, 1);
 	comparison_fini(&comparison);
 	trial[Y * COPIES].stage = TRIAL_FAILED;
 	compare(&comparison, &row, 1, trial);
 	assert_int_equal(comparison.row[0].instances, 0);
 	assert_int_equal(comparison.missed, 1);
+	comparison_fini(&comparison);
+}
+
+static void a_row_that_is_not_judged_is_missed_if_it_lacks_an_instance(void **state)
+{
+	struct published_row row = {.quantity = PUBLISHED_VALUE, .algorithm = X, .mean = 100};
+	struct trial trial[ALGORITHMS * COPIES];
+	struct comparison comparison;
+
+	measure(trial, reached);
+	trial[X * COPIES + 1].value = NAN;
+	compare(&comparison, &row, 1, trial);
+	assert_int_equal(comparison.row[0].instances, 2);
+	assert_int_equal(comparison.missed, 1);
+	comparison_fini(&comparison);
+}
+
+static void rows_that_lack_instances_have_no_order(void **state)
+{
+	struct published_row rows[] = {{.algorithm = Y, .over = X, .has_over = true, .mean = 1.10},
+		{.algorithm = Z, .over = X, .has_over = true, .mean = 1.50}};
+	struct trial trial[ALGORITHMS * COPIES];
+	struct comparison comparison;
+
+	measure(trial, reached);
+	trial[Z * COPIES].stage = TRIAL_FAILED;
+	compare(&comparison, rows, 2, trial);
+	assert_int_equal(comparison.orders, 0);
+	comparison_fini(&comparison);
+}
+
+static void a_failed_trial_that_no_row_wants_is_not_good_either(void **state)
+{
+	struct published_row row = {.algorithm = Y, .over = X, .has_over = true, .mean = 1.6};
+	struct trial trial[ALGORITHMS * COPIES];
+	struct comparison comparison;
+
+	measure(trial, reached);
+	trial[Z * COPIES].stage = TRIAL_FAILED;
+	compare(&comparison, &row, 1, trial);
+	assert_int_equal(comparison.missed, 0);
+	assert_int_equal(comparison.failed, 1);
+	assert_false(comparison_good(&comparison));
 	comparison_fini(&comparison);
 }
 
@@ -270,7 +316,10 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(an_increase_is_judged_by_what_it_makes_of_the_whole),
 	cmocka_unit_test(an_order_that_is_not_the_published_one_is_missed),
 	cmocka_unit_test(absolute_values_and_what_was_not_printed_are_not_judged),
-	cmocka_unit_test(what_failed_is_left_out_and_missed_if_nothing_is_left),
+	cmocka_unit_test(a_row_that_lacks_an_instance_is_missed_however_near),
+	cmocka_unit_test(a_row_that_is_not_judged_is_missed_if_it_lacks_an_instance),
+	cmocka_unit_test(rows_that_lack_instances_have_no_order),
+	cmocka_unit_test(a_failed_trial_that_no_row_wants_is_not_good_either),
 	cmocka_unit_test(a_claim_is_judged_by_its_bounds),
 	cmocka_unit_test(a_course_is_judged_at_its_moments),
 	cmocka_unit_test(a_slowdown_is_over_the_same_algorithm_in_the_other_case),

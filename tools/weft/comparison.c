@@ -112,11 +112,12 @@ static void fill(struct comparison_row *row, const struct experiment *experiment
 	const struct trial *trial, unsigned trials)
 {
 	const struct published_row *published = row->published;
-	double values[EXPERIMENT_COPIES], sum = 0, slack;
+	double values[EXPERIMENT_COPIES], sum = 0;
 
 	row->min = INFINITY;
 	row->max = -INFINITY;
-	for (unsigned copy = 0; copy < experiment->networks.at[published->network].copies; copy++) {
+	row->wanted = experiment->networks.at[published->network].copies;
+	for (unsigned copy = 0; copy < row->wanted; copy++) {
 		double value = value_of(trial, trials, published, copy);
 
 		if (isnan(value))
@@ -131,18 +132,30 @@ static void fill(struct comparison_row *row, const struct experiment *experiment
 	row->ratio = published->quantity == PUBLISHED_PERCENT
 			     ? (100 + row->mean) / (100 + reference(published))
 			     : row->mean / reference(published);
-	if (published_is_claim(published)) {
-		row->judged = true;
-		/* What is claimed to be better may be as good. */
-		slack = published_is_relative(published) ? experiment->order_ppm / PPM : 0;
-		row->within = !(row->mean < published->min * (1 - slack)) &&
-			      !(row->mean > published->max * (1 + slack));
-		return;
-	}
+}
+
+/* Whether a row of some instances is met. */
+static bool is_within(const struct comparison_row *row, const struct experiment *experiment)
+{
+	const struct published_row *published = row->published;
+	/* What is claimed to be better may be as good. */
+	double slack = published_is_relative(published) ? experiment->order_ppm / PPM : 0;
+
+	if (!published_is_claim(published))
+		return fabs(row->ratio - 1) <= experiment->tolerance_ppm / PPM;
+	return !(row->mean < published->min * (1 - slack)) &&
+	       !(row->mean > published->max * (1 + slack));
+}
+
+static void judge(struct comparison_row *row, const struct experiment *experiment)
+{
+	const struct published_row *published = row->published;
+
 	row->judged =
-		!isnan(published->mean) &&
-		(published_is_relative(published) || published->quantity > PUBLISHED_LINK_BELOW);
-	row->within = fabs(row->ratio - 1) <= experiment->tolerance_ppm / PPM;
+		published_is_claim(published) ||
+		(!isnan(published->mean) && (published_is_relative(published) ||
+						    published->quantity > PUBLISHED_LINK_BELOW));
+	row->within = comparison_is_whole(row) && is_within(row, experiment);
 }
 
 static bool comparable(const struct published_row *a, const struct published_row *b)
@@ -164,8 +177,8 @@ static void compare_order(
 	double first = factor(one->published, one->published->mean);
 	double second = factor(two->published, two->published->mean);
 
-	if (!comparable(one->published, two->published) || one->instances == 0 ||
-		two->instances == 0 || !(first >= second * (1 + experiment->order_ppm / PPM)))
+	if (!comparable(one->published, two->published) || !comparison_is_whole(one) ||
+		!comparison_is_whole(two) || !(first >= second * (1 + experiment->order_ppm / PPM)))
 		return;
 	comparison->orders++;
 	if (one->mean < two->mean)
@@ -187,8 +200,11 @@ int comparison_make(struct comparison *comparison, const struct experiment *expe
 
 		row->published = &published->row[i];
 		fill(row, experiment, trial, trials);
-		comparison->missed += row->instances == 0 || (row->judged && !row->within);
+		judge(row, experiment);
+		comparison->missed += !comparison_is_whole(row) || (row->judged && !row->within);
 	}
+	for (unsigned i = 0; i < trials; i++)
+		comparison->failed += trial[i].stage == TRIAL_FAILED;
 	for (unsigned a = 0; a < rows; a++)
 		for (unsigned b = 0; b < rows; b++)
 			if (a != b)

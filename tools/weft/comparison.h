@@ -7,7 +7,8 @@
  * each compared with the same instance under the other algorithm. Two things are judged: whether a
  * factor's or increase's mean is near the published one, and whether algorithms compared with the
  * same one are in the published order. Of an efficiency over time, what is claimed is judged as
- * well. Other absolute values are shown and not judged, unless the row is a claim.
+ * well. Other absolute values are shown and not judged, unless the row is a claim. A row is not met
+ * if it lacks any of its instances, and nothing is good where a trial failed.
  */
 
 #include "published.h"
@@ -15,6 +16,7 @@
 
 struct comparison_row {
 	const struct published_row *published;
+	unsigned wanted;    /* instances of its network */
 	unsigned instances; /* that could be compared; 0: none */
 	double min, max, mean;
 	double half_width; /* of the mean's 95 % interval over the instances; NAN: fewer than two */
@@ -32,14 +34,20 @@ struct comparison {
 	unsigned rows;
 	struct comparison_order *wrong;
 	unsigned wrongs, orders; /* not as published; looked at */
-	unsigned missed;         /* rows judged and not within, or without any instance */
+	unsigned missed;         /* rows judged and not within, or that lack an instance */
+	unsigned failed;         /* trials, whether a row wants them or not */
 };
 
 /* 0 or -ENOMEM; comparison_fini() in any case. 'published' must last. */
 int comparison_make(struct comparison *comparison, const struct experiment *experiment,
 	const struct published *published, const struct trial *trial, unsigned trials);
 void comparison_fini(struct comparison *comparison);
+/* Whether all of a row's instances could be compared. */
+static inline bool comparison_is_whole(const struct comparison_row *row)
+{
+	return row->instances == row->wanted;
+}
 static inline bool comparison_good(const struct comparison *comparison)
 {
-	return comparison->missed == 0 && comparison->wrongs == 0;
+	return comparison->missed == 0 && comparison->wrongs == 0 && comparison->failed == 0;
 }

@@ -74,15 +74,20 @@ static void numbers(
 		snprintf(out, CELL, "%.*f (%.*f..%.*f)", digits, mean, digits, min, digits, max);
 }
 
-static const char *judgement(const struct comparison_row *row)
+static void judgement(const struct comparison_row *row, char out[CELL])
 {
+	const char *text = "";
+
 	if (row->instances == 0)
-		return "not measured";
-	if (!row->judged)
-		return "";
-	if (published_is_claim(row->published))
-		return row->within ? "holds" : "does not hold";
-	return row->within ? "near" : "apart";
+		text = "not measured";
+	else if (row->judged && published_is_claim(row->published))
+		text = row->within ? "holds" : "does not hold";
+	else if (row->judged)
+		text = row->within ? "near" : "apart";
+	if (row->instances > 0 && !comparison_is_whole(row))
+		snprintf(out, CELL, "%u of %u measured", row->instances, row->wanted);
+	else
+		snprintf(out, CELL, "%s", text);
 }
 
 static void print_row(
@@ -91,7 +96,7 @@ static void print_row(
 	const struct published_row *published = row->published;
 	const struct experiment_choice *case_at = &experiment->cases.at[published->case_at];
 	char what[CELL * 3], theirs[CELL], ours[CELL], ratio[16] = "-", network[2 * CELL + 16];
-	char spread[24] = "";
+	char spread[24] = "", met[CELL];
 
 	subject(published, experiment, what);
 	numbers(published->quantity, published->min, published->max, published->mean, theirs);
@@ -101,11 +106,12 @@ static void print_row(
 		snprintf(ratio, sizeof(ratio), "%.2f", row->ratio);
 	if (published_is_relative(published) && isfinite(row->half_width))
 		snprintf(spread, sizeof(spread), " ours +-%.2f", row->half_width);
+	judgement(row, met);
 	snprintf(network, sizeof(network), "%s%s%s",
 		experiment->networks.at[published->network].name,
 		case_at->name[0] != '\0' ? ", " : "", case_at->name);
 	fprintf(out, "  %-24s %-24s | %-22s | %-22s | %5s  %s%s\n", network, what, theirs, ours,
-		ratio, judgement(row), spread);
+		ratio, met, spread);
 }
 
 static void print_wrong(const struct comparison *comparison, const struct experiment *experiment,
@@ -161,9 +167,11 @@ void comparison_print(const struct comparison *comparison, const struct experime
 		print_row(&comparison->row[i], experiment, out);
 	}
 	print_troubles(trial, trials, out);
+	if (comparison->failed > 0)
+		fprintf(out, "%u of %u measurements failed\n", comparison->failed, trials);
 	fprintf(out,
-		"%u of %u rows away from the published by more than %.4g %%; %u of %u orders not "
-		"as published\n",
+		"%u of %u rows not measured or away from the published by more than %.4g %%; "
+		"%u of %u orders not as published\n",
 		comparison->missed, comparison->rows, experiment->tolerance_ppm / 1e4,
 		comparison->wrongs, comparison->orders);
 	for (unsigned i = 0; i < comparison->wrongs; i++)
@@ -203,8 +211,9 @@ static json_t *row_json(const struct comparison_row *row, const struct experimen
 		json_pack("{s:o,s:o,s:o}", "min", number(published->min), "max",
 			number(published->max), "mean", number(published->mean)));
 	json_object_set_new(json, "ours",
-		json_pack("{s:o,s:o,s:o,s:i}", "min", number(row->min), "max", number(row->max),
-			"mean", number(row->mean), "instances", (int)row->instances));
+		json_pack("{s:o,s:o,s:o,s:i,s:i}", "min", number(row->min), "max", number(row->max),
+			"mean", number(row->mean), "instances", (int)row->instances, "wanted",
+			(int)row->wanted));
 	json_object_set_new(json_object_get(json, "ours"), "half_width", number(row->half_width));
 	json_object_set_new(json, "ratio", number(row->ratio));
 	json_object_set_new(json, "within", row->judged ? json_boolean(row->within) : json_null());
@@ -248,10 +257,11 @@ json_t *comparison_json(const struct comparison *comparison, const struct experi
 						     (int)comparison->wrong[i].less));
 	for (unsigned i = 0; i < trials; i++)
 		json_array_append_new(measured, trial_json(&trial[i]));
-	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:f,s:o,s:i,s:o,s:o,s:i,s:b}", "weft", FORMAT,
-		"name", experiment->name, "paper", experiment->paper, "place", experiment->place,
-		"title", experiment->title, "measure", experiment_measure_name(experiment->measure),
-		"tolerance", experiment->tolerance_ppm / 1e6, "rows", rows, "orders",
-		(int)comparison->orders, "wrong_orders", wrong, "trials", measured, "missed",
-		(int)comparison->missed, "good", comparison_good(comparison));
+	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:f,s:o,s:i,s:o,s:o,s:i,s:i,s:b}", "weft",
+		FORMAT, "name", experiment->name, "paper", experiment->paper, "place",
+		experiment->place, "title", experiment->title, "measure",
+		experiment_measure_name(experiment->measure), "tolerance",
+		experiment->tolerance_ppm / 1e6, "rows", rows, "orders", (int)comparison->orders,
+		"wrong_orders", wrong, "trials", measured, "missed", (int)comparison->missed,
+		"failed", (int)comparison->failed, "good", comparison_good(comparison));
 }

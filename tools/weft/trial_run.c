@@ -138,7 +138,6 @@ static void say_over(struct pool *pool, const struct trial *trial)
 	char label[EXPERIMENT_TEXT];
 
 	pool->done++;
-	pool->runner->failed += trial->stage == TRIAL_FAILED;
 	trial_label(trial, label);
 	if (pool->terminal)
 		fputs("\r\033[K", stderr);

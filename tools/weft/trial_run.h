@@ -19,7 +19,6 @@ struct trial_runner {
 	bool again; /* results that are there do not count */
 	/* Filled: */
 	unsigned ran, had; /* points */
-	unsigned failed;   /* trials */
 	bool interrupted;
 };
 
