@@ -103,7 +103,7 @@ int run_source_config(const struct run_config *run, const struct run_hosts *traf
 		.rate_bps = place->rate_bps,
 		.load_ppm = entry->load_ppm,
 		.bare = run->sw.switching == RUN_SWITCHING_WORMHOLE,
-		.route_bytes = place->route_bytes,
+		.mean_route = place->route_bytes * TRAFFIC_ROUTE_BYTE,
 		.message_bytes = (uint32_t)entry->message_bytes,
 		.other_message_bytes = (uint32_t)entry->other_message_bytes,
 		.other_share_ppm = entry->other_share_ppm,

@@ -133,7 +133,7 @@ struct virtual_ahead {
 
 struct virtual_totals {
 	uint64_t frames, messages, bytes, wire_bytes; /* delivered */
-	uint64_t generated_messages, generated_bytes;
+	uint64_t generated_messages, generated_wire_bytes;
 	uint64_t latency_sum_ps;
 	uint64_t absorbed; /* frames, by hosts on the way */
 	uint64_t adapted;  /* packets, by switches */
@@ -168,13 +168,14 @@ struct virtual_fabric {
 	struct virtual_notes notes;
 	struct fecn *fecn; /* [switches]; NULL: nothing is marked */
 	struct fabric_routes routes;
+	uint64_t *route_sum; /* [hosts]: elements of a host's first routes to all; NULL: none */
 	struct run_hosts *traffic;
 	struct run_goal *goal; /* a schedule that hosts replay; NULL: none */
 	struct goal_replay *replay;
-	uint64_t goal_messages, goal_bytes; /* that they have sent */
-	uint64_t goal_delivered;            /* messages, of those */
-	uint32_t goal_ranks_done;           /* ranks before this one have done all they have */
-	bool goal_over;                     /* so have all, and their messages have arrived */
+	uint64_t goal_messages, goal_wire_bytes; /* that they have sent */
+	uint64_t goal_delivered;                 /* messages, of those */
+	uint32_t goal_ranks_done;                /* ranks before this one have done all they have */
+	bool goal_over;                          /* so have all, and their messages have arrived */
 	/* What was measured. */
 	weft_time now, measure_from;
 	weft_time limit; /* no event at that time or later happens for now */
@@ -364,6 +365,17 @@ weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t host, weft_t
 /* A frame has arrived, with which a message may be whole. */
 void virtual_goal_take(struct virtual_fabric *fabric, uint32_t host,
 	const struct weft_packet *packet, weft_time now);
+
+/* virtual_offer.c: what traffic takes on the wire. 0 or -ENOMEM with fault. */
+int virtual_offer_open(struct virtual_fabric *fabric, struct fault *fault);
+void virtual_offer_close(struct virtual_fabric *fabric);
+/* Of route in a frame of this source, by the first routes to where it can send to, as
+ * traffic_config.mean_route. */
+uint32_t virtual_offer_route(
+	const struct virtual_fabric *fabric, const struct traffic_config *config);
+/* Of a message. */
+uint64_t virtual_offer_wire_bytes(
+	const struct virtual_fabric *fabric, uint32_t source, uint32_t destination, uint32_t bytes);
 
 /* virtual_measure.c */
 void virtual_totals_read(const struct virtual_fabric *fabric, struct virtual_totals *totals);

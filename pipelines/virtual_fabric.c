@@ -171,6 +171,7 @@ static int add_source(struct virtual_fabric *fabric, uint32_t number, uint32_t w
 		fabric->run, fabric->traffic, which, place, &config, &permutation);
 
 	config.frame_bytes = fabric->run->nic.mtu_bytes;
+	config.mean_route = virtual_offer_route(fabric, &config);
 	config.index = (uint16_t)(host->sources / lanes(fabric));
 	config.queuing = fabric->routes.queuing;
 	for (config.lane = 0; config.lane < lanes(fabric) && result == 0; config.lane++) {
@@ -185,19 +186,15 @@ static int add_source(struct virtual_fabric *fabric, uint32_t number, uint32_t w
 static int create_sources(struct virtual_fabric *fabric, uint32_t number, struct fault *fault)
 {
 	const struct topology *topology = fabric->topology;
-	unsigned route_length = 0;
 	struct run_source_place place;
 	int result = 0;
 
 	if (topology->host_link[number] < 0)
 		return 0;
-	if (fabric->routes.set != NULL)
-		route_set_get(fabric->routes.set, number, number == 0 ? 1 : 0, 0, &route_length);
 	place = (struct run_source_place){
 		.host = (uint16_t)number,
 		.hosts = (uint16_t)fabric->hosts,
 		.rate_bps = topology->link_at[topology->host_link[number]].rate_bps,
-		.route_bytes = route_length,
 		.until_ps = fabric->run->measure.duration_ps,
 	};
 	fabric->host[number].source =
@@ -296,6 +293,7 @@ static int build(struct virtual_fabric *fabric, struct fault *fault)
 	if (result < 0 || (result = virtual_goal_open(fabric, fault)) < 0 ||
 		(result = fabric_routes_compute(
 			 &fabric->routes, fabric->topology, fabric->run, fault)) < 0 ||
+		(result = virtual_offer_open(fabric, fault)) < 0 ||
 		(result = create_switches(fabric, fault)) < 0 ||
 		(result = create_hosts(fabric, fault)) < 0 ||
 		(result = virtual_links_create(fabric, fault)) < 0 ||
@@ -366,6 +364,7 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 	fabric_routes_free(&fabric->routes);
 	run_hosts_destroy(fabric->traffic);
 	virtual_goal_close(fabric);
+	virtual_offer_close(fabric);
 	run_result_free(&fabric->result);
 	virtual_arena_free(&fabric->arena);
 	free(fabric);

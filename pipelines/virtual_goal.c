@@ -43,7 +43,8 @@ weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t number, weft
 		datagram_send(nic, &message);
 		goal_replay_accept(fabric->replay, rank, now - from);
 		fabric->goal_messages++;
-		fabric->goal_bytes += message.bytes;
+		fabric->goal_wire_bytes += virtual_offer_wire_bytes(
+			fabric, number, message.destination, message.bytes);
 	}
 	look_for_end(fabric, now);
 	next = goal_replay_next(fabric->replay, rank);

@@ -17,7 +17,7 @@ void virtual_totals_read(const struct virtual_fabric *fabric, struct virtual_tot
 	*totals = (struct virtual_totals){.wire_bytes = fabric->wire_bytes,
 		.latency_sum_ps = fabric->latency_sum_ps,
 		.generated_messages = fabric->goal_messages,
-		.generated_bytes = fabric->goal_bytes,
+		.generated_wire_bytes = fabric->goal_wire_bytes,
 		.absorbed = virtual_transit_absorbed(fabric),
 		.notes = fabric->notes.sent};
 	for (uint32_t at = 0; at < fabric->switches; at++)
@@ -32,8 +32,8 @@ void virtual_totals_read(const struct virtual_fabric *fabric, struct virtual_tot
 		for (unsigned k = 0; k < host->sources; k++) {
 			totals->generated_messages +=
 				traffic_counters(host->source[k])->generated_messages;
-			totals->generated_bytes +=
-				traffic_counters(host->source[k])->generated_bytes;
+			totals->generated_wire_bytes +=
+				traffic_generated_wire_bytes(host->source[k]);
 		}
 	}
 }
@@ -72,28 +72,6 @@ void virtual_take_sample(struct virtual_fabric *fabric, weft_time since, weft_ti
 	sample->adapted = totals.adapted - before->adapted;
 	sample->arn = totals.notes - before->notes;
 	fabric->at_sample = totals;
-}
-
-/* Route bytes in a frame: those of the first host's first route. */
-static uint64_t route_bytes(const struct virtual_fabric *fabric)
-{
-	unsigned length = 0;
-
-	if (fabric->routes.set != NULL && fabric->hosts > 1)
-		route_set_get(fabric->routes.set, 0, 1, 0, &length);
-	return length;
-}
-
-static double offered(const struct virtual_fabric *fabric, weft_time time_ps)
-{
-	const struct virtual_totals *from = &fabric->at_warmup, *to = &fabric->at_end;
-	uint64_t messages = to->generated_messages - from->generated_messages;
-	uint64_t bytes = to->generated_bytes - from->generated_bytes;
-	uint64_t mtu = fabric->run->nic.mtu_bytes;
-	uint64_t frames = messages > 0 ? messages * ((bytes / messages + mtu - 1) / mtu) : 0;
-	uint64_t each = FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD + route_bytes(fabric);
-
-	return share(fabric, (double)(bytes + frames * each), time_ps);
 }
 
 static void add_switches(const struct virtual_fabric *fabric, struct run_result *result)
@@ -172,7 +150,8 @@ static void fill_figures(const struct virtual_fabric *fabric, struct run_result 
 	weft_time measured = minus(fabric->now, fabric->measure_from);
 	const struct virtual_totals *from = &fabric->at_warmup, *to = &fabric->at_end;
 
-	result->offered = offered(fabric, measured);
+	result->offered = share(
+		fabric, (double)(to->generated_wire_bytes - from->generated_wire_bytes), measured);
 	result->accepted = share(fabric, (double)(to->wire_bytes - from->wire_bytes), measured);
 	if (measured > 0 && fabric->switches > 0)
 		result->flits_per_ns_per_switch = (double)(to->bytes - from->bytes) /

@@ -140,15 +140,27 @@ static int check(const struct traffic_config *config, struct fault *fault)
 	return check_bursts(config, fault);
 }
 
+static uint64_t frames_of(const struct traffic_config *config, uint32_t bytes)
+{
+	return config->bare ? 0 : (bytes - 1) / config->frame_bytes + 1;
+}
+
+/* On the wire, in bytes / TRAFFIC_ROUTE_BYTE. */
+static uint64_t wire_parts(const struct traffic_config *config, uint32_t bytes)
+{
+	uint64_t frames = frames_of(config, bytes);
+
+	return (bytes + frames * (FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD)) * TRAFFIC_ROUTE_BYTE +
+	       frames * config->mean_route;
+}
+
 /* What a message costs on the wire, at the configured load. Exact to 1 ps a byte. */
 static weft_time mean_distance(const struct traffic *traffic, uint32_t bytes)
 {
-	const struct traffic_config *config = &traffic->config;
-	uint64_t frames = config->bare ? 0 : (bytes - 1) / config->frame_bytes + 1;
-	uint64_t wire =
-		bytes + frames * (FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD + config->route_bytes);
+	unsigned __int128 parts = wire_parts(&traffic->config, bytes);
 
-	return (weft_time)((unsigned __int128)wire * traffic->ps_per_byte * PPM / config->load_ppm);
+	return (weft_time)(parts * traffic->ps_per_byte * PPM /
+			   ((uint64_t)traffic->config.load_ppm * TRAFFIC_ROUTE_BYTE));
 }
 
 static bool is_due(const struct traffic *traffic, const struct schedule *schedule, weft_time now)
@@ -428,6 +440,24 @@ bool traffic_finished(const struct traffic *traffic, weft_time now)
 const struct traffic_counters *traffic_counters(const struct traffic *traffic)
 {
 	return &traffic->counters;
+}
+
+uint64_t traffic_generated_wire_bytes(const struct traffic *traffic)
+{
+	const struct traffic_config *config = &traffic->config;
+	uint64_t messages = traffic->counters.generated_messages, others = 0;
+	int64_t more = (int64_t)config->other_message_bytes - config->message_bytes;
+
+	/* Messages and bytes say how many there are of each length. */
+	if (config->other_share_ppm > 0 && more != 0)
+		others = (uint64_t)((int64_t)(traffic->counters.generated_bytes -
+					      messages * config->message_bytes) /
+				    more);
+	return (uint64_t)(((unsigned __int128)(messages - others) *
+					  wire_parts(config, config->message_bytes) +
+				  (unsigned __int128)others *
+					  wire_parts(config, config->other_message_bytes)) /
+			  TRAFFIC_ROUTE_BYTE);
 }
 
 const struct traffic_config *traffic_config(const struct traffic *traffic)

@@ -28,6 +28,7 @@
 
 #define TRAFFIC_NOWHERE      0xFFFF
 #define TRAFFIC_BURST_MAX_PS (1000 * PS_PER_S)
+#define TRAFFIC_ROUTE_BYTE   65536u /* mean routes are in parts of a byte */
 
 struct traffic_config {
 	const char *pattern;  /* traffic_pattern_name() */
@@ -38,7 +39,7 @@ struct traffic_config {
 	uint32_t load_ppm;            /* of it */
 	bool bare;                    /* no frames: messages cost their bytes and nothing else */
 	uint32_t frame_bytes;         /* payload of a full frame, as the interface's mtu_bytes */
-	uint32_t route_bytes;         /* of route a frame, typically */
+	uint32_t mean_route;          /* of route a frame, in bytes / TRAFFIC_ROUTE_BYTE */
 	uint32_t message_bytes;       /* SYNTHETIC_PREFIX_BYTES or more */
 	uint32_t other_message_bytes; /* bimodal: the other length */
 	uint32_t other_share_ppm;     /* of messages that have it; 0: fixed length */
@@ -130,6 +131,9 @@ void traffic_fetch(const struct traffic *traffic);
 bool traffic_finished(const struct traffic *traffic, weft_time now);
 
 const struct traffic_counters *traffic_counters(const struct traffic *traffic);
+/* What the generated messages take on the wire as full frames and a shorter one each: exact, but
+ * for routes, which are of the mean length. */
+uint64_t traffic_generated_wire_bytes(const struct traffic *traffic);
 const struct traffic_config *traffic_config(const struct traffic *traffic);
 
 /* Names of the patterns, for lists and messages; NULL past the end. */

@@ -111,6 +111,43 @@ static void what_is_offered_is_accepted_at_low_load(void **state)
 	run_result_free(&result);
 }
 
+static void assert_offered_and_accepted(struct run_result result, double load)
+{
+	assert_float_equal(result.offered, load, 0.003 * load);
+	assert_float_equal(result.accepted, result.offered, 0.005 * result.offered);
+	assert_int_equal(result.packets.dropped, 0);
+	run_result_free(&result);
+}
+
+/* In a torus the next host is 3 bytes of route away, the farthest 18: of 64-byte messages that is
+ * much. */
+static void source_routes_of_all_lengths_are_in_the_load(void **state)
+{
+	static const char *const patterns[] = {"{pattern: uniform", "{pattern: permutation",
+		"{pattern: local, switches: 2", "{pattern: hotspot, to: [h9, h54], share: 30%"};
+
+	for (unsigned i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+		char text[1024];
+
+		snprintf(text, sizeof(text),
+			"weft: run/1\ntopology: \"torus:dims=8x8,hosts=1\"\nclock: virtual\n"
+			"link: {rate: 10Gbps, delay: 30ns}\nrouting: {algorithm: ud}\n"
+			"measure: {warmup: 100us, duration: 2100us, sample: 1ms}\n"
+			"traffic: [%s, load: 2%%, message: 64B}]\n",
+			patterns[i]);
+		assert_offered_and_accepted(virtual_lab_result(text, NULL, 0), 0.02);
+	}
+}
+
+/* Nine in ten messages of one short frame, the others of eight full ones. */
+static void frames_of_two_lengths_are_in_the_offered_load(void **state)
+{
+	assert_offered_and_accepted(RUN(star, "traffic[0].load=20%", "traffic[0].message=64B",
+					    "traffic[0].other-message=8KiB",
+					    "traffic[0].other-share=10%", "measure.duration=20ms"),
+		0.2);
+}
+
 static void the_same_seed_gives_the_same_deliveries_to_the_last_bit(void **state)
 {
 	uint64_t print[3];
@@ -290,6 +327,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(heads_of_line_block_without_voqs),
 	cmocka_unit_test(voqs_carry_nearly_everything),
 	cmocka_unit_test(what_is_offered_is_accepted_at_low_load),
+	cmocka_unit_test(source_routes_of_all_lengths_are_in_the_load),
+	cmocka_unit_test(frames_of_two_lengths_are_in_the_offered_load),
 	cmocka_unit_test(the_same_seed_gives_the_same_deliveries_to_the_last_bit),
 	cmocka_unit_test(nothing_is_lost_doubled_or_reordered_and_credits_agree_under_any_load),
 	cmocka_unit_test(a_torus_in_dimension_order_uses_its_classes_and_does_not_stand_still),

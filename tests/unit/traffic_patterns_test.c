@@ -24,7 +24,7 @@ static struct traffic_config config(const char *pattern, uint16_t host, uint16_t
 		.rate_bps = 10000000000,
 		.load_ppm = 500000,
 		.frame_bytes = 1000,
-		.route_bytes = 4,
+		.mean_route = 4 * TRAFFIC_ROUTE_BYTE,
 		.message_bytes = 100,
 		.stop_ps = WEFT_TIME_NEVER,
 	};

@@ -21,7 +21,7 @@ static struct traffic_config config(const char *pattern)
 		.rate_bps = 10000000000,
 		.load_ppm = 500000,
 		.frame_bytes = 1000,
-		.route_bytes = 4,
+		.mean_route = 4 * TRAFFIC_ROUTE_BYTE,
 		.message_bytes = 1000,
 		.stop_ps = WEFT_TIME_NEVER,
 	};
@@ -150,12 +150,43 @@ static double load_of(const struct traffic_config *from, weft_time duration)
 	while (traffic_poll(traffic, duration, &message)) {
 		uint32_t frames = (message.bytes - 1) / from->frame_bytes + 1;
 
-		wire += message.bytes + frames * (double)(FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD +
-							  from->route_bytes);
+		wire += message.bytes +
+			frames * (FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD +
+					 (double)from->mean_route / TRAFFIC_ROUTE_BYTE);
 		traffic_accept(traffic);
 	}
 	traffic_destroy(traffic);
 	return wire * 8 / ((double)duration * 1e-12 * (double)from->rate_bps);
+}
+
+/* By the length of each message, with warm-ups of any length before. */
+static void generated_bytes_on_the_wire_are_those_of_each_frame(void **state)
+{
+	static const uint32_t lengths[][2] = {{32, 5000}, {5000, 32}, {1000, 1001}, {500, 500}};
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct traffic_config from = config("uniform");
+		struct traffic_message message;
+		struct traffic *traffic;
+		uint64_t wire = 0, frames;
+
+		from.message_bytes = lengths[i][0];
+		from.other_message_bytes = lengths[i][1];
+		from.other_share_ppm = 300000;
+		from.arrivals = ARRIVALS_POISSON;
+		traffic = start(&from);
+		for (weft_time now = 0; now < PS_PER_MS; now += PS_PER_US) {
+			while (traffic_poll(traffic, now, &message)) {
+				frames = (message.bytes - 1) / from.frame_bytes + 1;
+				wire += message.bytes +
+					frames * (FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD + 4);
+				traffic_accept(traffic);
+			}
+			assert_int_equal(traffic_generated_wire_bytes(traffic), wire);
+		}
+		assert_true(wire > 100000);
+		traffic_destroy(traffic);
+	}
 }
 
 static void load_is_a_share_of_what_the_link_carries(void **state)
@@ -166,6 +197,7 @@ static void load_is_a_share_of_what_the_link_carries(void **state)
 		from.load_ppm = load;
 		assert_true(fabs(load_of(&from, 20 * PS_PER_MS) - load / 1e6) < 0.001);
 	}
+	from.mean_route = 31 * TRAFFIC_ROUTE_BYTE / 4;
 	from.message_bytes = 3500; /* four frames */
 	assert_true(fabs(load_of(&from, 20 * PS_PER_MS) - 1) < 0.001);
 	from.message_bytes = 32;
@@ -542,6 +574,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_random_permutation_is_one),
 	cmocka_unit_test(a_given_permutation_is_followed),
 	cmocka_unit_test(load_is_a_share_of_what_the_link_carries),
+	cmocka_unit_test(generated_bytes_on_the_wire_are_those_of_each_frame),
 	cmocka_unit_test(bimodal_lengths_have_their_shares),
 	cmocka_unit_test(nothing_is_due_before_start_or_after_stop),
 	cmocka_unit_test(a_message_stays_due_until_it_is_accepted),
