@@ -166,6 +166,75 @@ class Reproduce(unittest.TestCase):
         self.run_it("--again")
         self.assertEqual(len(self.calls()), 2 * first)
 
+    def test_an_edited_topology_file_is_another_network(self):
+        text = subprocess.run([WEFT, "topo", "gen", "ring", "--switches", "4", "--hosts", "2"],
+                              capture_output=True, text=True, check=True).stdout
+        self.write("net.yaml", text)
+        network = 'irregular:switches=8,degree=4,hosts=4,ports=8,seed='
+        self.write("run.yaml", RUN.replace(network + "1", "net.yaml"))
+        self.write("e.yaml", EXPERIMENT.replace(f'n: 2, set: ["topology={network}{{n}}"]', "n: 1"))
+        self.run_it()
+        known = len(self.calls())
+        self.run_it()
+        self.assertEqual(len(self.calls()), known)
+        self.write("net.yaml", text + "# and this\n")
+        self.run_it()
+        self.assertEqual(len(self.calls()), 2 * known)
+        self.write("net.yaml", text)
+        self.run_it()
+        self.assertEqual(len(self.calls()), 2 * known)
+
+    def write_completion(self, traffic, more=""):
+        self.write("run.yaml", RUN.replace("uniform, from: all, load: 5%, message: 512B", traffic))
+        self.write_measure("completion", "quantity,case,network,algorithm,over,min,max,mean\n"
+                           "value,,small,UD,,,3.5,\n", more)
+
+    def test_edited_schedules_ranks_and_permutations_are_others(self):
+        goal = subprocess.run([WEFT, "goal", "gen", "transpose", "--ranks", "4", "--bytes", "64"],
+                              capture_output=True, text=True, check=True).stdout
+        ranks = "0 h0\n1 h1\n2 h2\n3 h3\n"
+        self.write("x.goal", goal)
+        self.write("x.ranks", ranks)
+        self.write_completion("goal, file: x.goal, ranks: x.ranks")
+        self.run_it()
+        self.assertEqual(len(self.calls()), 2)
+        self.run_it()
+        self.assertEqual(len(self.calls()), 2)
+        self.write("x.ranks", ranks.replace("h3", "h4"))
+        self.run_it()
+        self.assertEqual(len(self.calls()), 4)
+        self.write("x.goal", goal + "// and this\n")
+        self.run_it()
+        self.assertEqual(len(self.calls()), 6)
+        self.write("x.perm", "h0 h1\n")
+        self.write("run.yaml", RUN.replace("uniform, from: all", "permutation, file: x.perm"))
+        self.run_it()
+        self.assertEqual(len(self.calls()), 8)
+        self.write("x.perm", "h0 h2\n")
+        self.run_it()
+        self.assertEqual(len(self.calls()), 10)
+
+    def test_a_file_that_is_gone_is_named(self):
+        self.write("x.perm", "h0 h1\n")
+        self.write_completion("permutation, file: x.perm, load: 5%")
+        self.run_it()
+        (self.dir / "x.perm").unlink()
+        self.assertIn("x.perm: No such file", self.run_it(code=1).stdout)
+
+    def test_a_schedule_of_another_generator_is_not_taken(self):
+        self.write_completion("goal, file: x",
+                              "schedule: {kind: transpose, ranks: 9, rounds: 2, bytes: 4KiB}\n")
+        self.run_it()
+        schedule = pathlib.Path(self.calls()[0]["traffic.0.file"])
+        text = schedule.read_text()
+        schedule.write_text("num_ranks 9\n")
+        (schedule.parent / "transpose-9x2-4096b-0ns.goal").write_text("num_ranks 9\n")
+        self.run_it()
+        self.assertEqual(len(self.calls()), 2)
+        self.assertEqual(schedule.read_text(), text)
+        self.assertEqual({call["traffic.0.file"] for call in self.calls()}, {str(schedule)})
+        self.assertFalse(list(schedule.parent.glob("*.part")))
+
     def test_points_have_the_messages_that_they_are_asked_for(self):
         self.run_it()
         for call in self.calls():

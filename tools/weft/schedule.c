@@ -10,29 +10,41 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "content_hash.h"
 #include "goal_generate.h"
 #include "weft_time.h"
 
-/* Whole or not at all: another process may want the same. */
-static int write_to(
-	const struct goal_generate_config *config, const char *path, struct fault *fault)
+/* Into a file of this process's own. */
+static int generate(
+	const struct goal_generate_config *config, const char *part, struct fault *fault)
 {
-	char part[PATH_MAX + 16];
-	FILE *out;
+	FILE *out = fopen(part, "w");
 	int result;
 
-	snprintf(part, sizeof(part), "%s.%d", path, getpid());
-	out = fopen(part, "w");
 	if (out == NULL)
 		return fault_set(fault, errno, "%s: %s", part, strerror(errno));
 	result = goal_generate(config, out, fault);
 	if (fclose(out) != 0 && result == 0)
 		result = fault_set(fault, EIO, "%s: cannot be written", part);
-	if (result == 0 && rename(part, path) != 0)
-		result = fault_set(fault, errno, "%s: %s", path, strerror(errno));
-	if (result < 0)
-		unlink(part);
 	return result;
+}
+
+/* Gives it the name that other processes look for, too: whole or not at all. */
+static int give_name(struct experiment_schedule *schedule, const char *folder, const char *part,
+	struct fault *fault)
+{
+	uint64_t hash = CONTENT_HASH_START;
+	int result = content_hash_file(&hash, part);
+
+	if (result < 0)
+		return fault_set(fault, -result, "%s: %s", part, strerror(-result));
+	snprintf(schedule->path, sizeof(schedule->path),
+		"%.3000s/%s-%" PRIu32 "x%" PRIu32 "-%" PRIu64 "b-%" PRIu64 "ns-%016" PRIx64 ".goal",
+		folder, schedule->kind, schedule->ranks, schedule->rounds, schedule->bytes,
+		schedule->calc_ps / PS_PER_NS, hash);
+	if (rename(part, schedule->path) == 0)
+		return 0;
+	return fault_set(fault, errno, "%s: %s", schedule->path, strerror(errno));
 }
 
 int schedule_make(struct experiment_schedule *schedule, const char *folder, struct fault *fault)
@@ -42,7 +54,8 @@ int schedule_make(struct experiment_schedule *schedule, const char *folder, stru
 		.rounds = schedule->rounds,
 		.bytes = schedule->bytes,
 		.calc_ns = schedule->calc_ps / PS_PER_NS};
-	char whole[PATH_MAX];
+	char whole[PATH_MAX], part[PATH_MAX + 32];
+	int result;
 
 	if (schedule->ranks == 0)
 		return 0;
@@ -50,8 +63,11 @@ int schedule_make(struct experiment_schedule *schedule, const char *folder, stru
 		return fault_set(fault, errno, "%s: %s", folder, strerror(errno));
 	if (realpath(folder, whole) == NULL)
 		return fault_set(fault, errno, "%s: %s", folder, strerror(errno));
-	snprintf(schedule->path, sizeof(schedule->path),
-		"%.3000s/%s-%" PRIu32 "x%" PRIu32 "-%" PRIu64 "b-%" PRIu64 "ns.goal", whole,
-		schedule->kind, config.ranks, config.rounds, config.bytes, config.calc_ns);
-	return access(schedule->path, R_OK) == 0 ? 0 : write_to(&config, schedule->path, fault);
+	snprintf(part, sizeof(part), "%s/schedule.%d.part", whole, getpid());
+	result = generate(&config, part, fault);
+	if (result == 0)
+		result = give_name(schedule, whole, part, fault);
+	if (result < 0)
+		unlink(part);
+	return result;
 }

@@ -3,10 +3,10 @@
 #pragma once
 
 /* The GOAL schedule of an experiment, generated into the folder of results under a name that says
- * what is in it. */
+ * what is in it: what was asked for, and a hash of what came out, so that another generator's
+ * schedule is another file. */
 
 #include "experiment.h"
 
-/* Fills schedule->path. Nothing to do without ranks; a schedule that is there is taken. 0, or
- * -errno and fault. */
+/* Generates it and fills schedule->path. Nothing to do without ranks. 0, or -errno and fault. */
 int schedule_make(struct experiment_schedule *schedule, const char *folder, struct fault *fault);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "config_files.h"
 #include "crc.h"
 #include "run_config_json.h"
 
@@ -80,29 +81,18 @@ static int sum_file(const char *path, uint32_t *sum, struct fault *fault)
 	return result;
 }
 
-/* One file that a configuration names; NULL and generators are none. */
-static int add_file(json_t *files, const char *path, struct fault *fault)
+/* One file that a configuration names. */
+static int add_file(void *ctx, const char *path, struct fault *fault)
 {
+	json_t *files = ctx;
 	uint32_t sum = 0;
 	int result;
 
-	if (path == NULL || path[0] != '/' || json_object_get(files, path) != NULL)
+	if (json_object_get(files, path) != NULL)
 		return 0;
 	result = sum_file(path, &sum, fault);
 	if (result == 0)
 		json_object_set_new(files, path, json_integer(sum));
-	return result;
-}
-
-static int add_files(json_t *files, const struct run_config *config, struct fault *fault)
-{
-	int result = add_file(files, config->topology.spec, fault);
-
-	for (uint32_t i = 0; i < config->traffic.count && result == 0; i++) {
-		result = add_file(files, config->traffic.at[i].file, fault);
-		if (result == 0)
-			result = add_file(files, config->traffic.at[i].ranks, fault);
-	}
 	return result;
 }
 
@@ -120,7 +110,7 @@ static int look_at_points(
 		*real_clock = *real_clock || config->clock == RUN_CLOCK_REAL;
 		result = run_config_supported(config, fault);
 		if (result == 0)
-			result = add_files(files, config, fault);
+			result = config_files_each(config, add_file, files, fault);
 		run_config_destroy(config);
 	}
 	return result;

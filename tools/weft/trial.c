@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config_files.h"
 #include "content_hash.h"
 #include "topology.h"
 
@@ -272,31 +273,52 @@ void trial_label(const struct trial *trial, char out[EXPERIMENT_TEXT])
 		snprintf(out + used, EXPERIMENT_TEXT - (size_t)used, ", %s", case_of(trial)->name);
 }
 
+/* Continues a hash by a file's contents, its name between them and the last one's. */
+static int hash_file(void *ctx, const char *path, struct fault *fault)
+{
+	uint64_t *hash = ctx;
+	int result;
+
+	*hash = content_hash(*hash, path, strlen(path) + 1);
+	result = content_hash_file(hash, path);
+	return result == 0 ? 0 : fault_set(fault, -result, "%s: %s", path, strerror(-result));
+}
+
+/* Continues a hash by the text of a configuration. */
+static int hash_config(uint64_t *hash, const struct run_config *config, struct fault *fault)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+	int result = -ENOMEM;
+
+	if (out != NULL) {
+		run_config_explain(config, out);
+		result = fclose(out) == 0 ? 0 : -ENOMEM;
+	}
+	if (result == 0)
+		*hash = content_hash(*hash, text, length);
+	else
+		fault_set(fault, ENOMEM, "no memory");
+	free(text);
+	return result;
+}
+
 uint64_t trial_key(const struct trial *trial, const struct trial_sets *sets, uint64_t program,
 	struct fault *fault)
 {
 	struct run_config *config =
 		run_config_load(trial->experiment->run_file, sets->set, sets->count, fault);
-	uint64_t key = 0;
-	char *text = NULL;
-	size_t length = 0;
-	FILE *out;
+	uint64_t key = content_hash(CONTENT_HASH_START, &program, sizeof(program));
+	int result;
 
 	if (config == NULL)
 		return 0;
-	out = open_memstream(&text, &length);
-	if (out != NULL) {
-		run_config_explain(config, out);
-		if (fclose(out) == 0)
-			key = content_hash(
-				content_hash(CONTENT_HASH_START, &program, sizeof(program)), text,
-				length);
-	}
-	free(text);
+	result = hash_config(&key, config, fault);
+	if (result == 0)
+		result = config_files_each(config, hash_file, &key, fault);
 	run_config_destroy(config);
-	if (key == 0)
-		fault_set(fault, ENOMEM, "no memory");
-	return key;
+	return result == 0 ? key : 0;
 }
 
 /* Of a schedule; NAN: it did not end. */

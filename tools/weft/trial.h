@@ -71,7 +71,8 @@ void trial_label(const struct trial *trial, char out[EXPERIMENT_TEXT]);
 int trial_sets_init(struct trial_sets *sets, const struct trial *trial);
 void trial_sets_fini(struct trial_sets *sets);
 /* A name for the next point that is the same whenever the same would be run by the same program,
- * which 'program' stands for; 0 and fault if its run file is bad. */
+ * which 'program' stands for: made from its whole configuration and from what is in the files that
+ * it names. 0 and fault if its run file is bad or a file cannot be read. */
 uint64_t trial_key(const struct trial *trial, const struct trial_sets *sets, uint64_t program,
 	struct fault *fault);
 
