@@ -162,13 +162,20 @@ static unsigned receive(struct poll_nic *pn, weft_time now)
 	return count;
 }
 
+/* A message for a peer that is silent is handed over even where it will be refused: it does not
+ * keep those behind it waiting. */
+static bool can_offer(const struct poll_nic *pn, const struct traffic_message *due)
+{
+	return nic_has_room(pn->nic, due->destination, due->sl) ||
+	       nic_is_silent(pn->nic, due->destination);
+}
+
 static unsigned generate(struct poll_nic *pn, struct traffic *source, weft_time now)
 {
 	struct traffic_message due;
 	unsigned count = 0;
 
-	while (traffic_poll(source, now, &due) && count < MESSAGES_A_TURN &&
-		nic_has_room(pn->nic, due.destination, due.sl)) {
+	while (traffic_poll(source, now, &due) && count < MESSAGES_A_TURN && can_offer(pn, &due)) {
 		struct nic_message message = {.destination = due.destination,
 			.sl = due.sl,
 			.bytes = due.bytes,

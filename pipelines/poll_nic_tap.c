@@ -48,6 +48,8 @@ static int send_packet(
 
 	if (result == 0)
 		edge_counters(tap->edge)[EDGE_MESSAGES_OUT]++;
+	else if (result == -EHOSTDOWN)
+		edge_counters(tap->edge)[EDGE_DROP_SILENT]++;
 	else if (result != -EAGAIN)
 		edge_counters(tap->edge)[EDGE_DROP_UNREACHABLE]++;
 	return result;

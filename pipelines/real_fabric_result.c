@@ -103,14 +103,17 @@ static uint64_t minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* Messages of traffic sources that found no route. Those of a TAP are none of the run's. */
+/* Messages of traffic sources that found no route, or a host silent. Those of a TAP are none of the
+ * run's. */
 static uint64_t passed_over(const struct poll_nic *pn)
 {
-	uint64_t count = nic_counters(pn->nic)[NIC_MESSAGES_UNREACHABLE];
+	const uint64_t *count = nic_counters(pn->nic), *edge;
+	uint64_t refused = count[NIC_MESSAGES_UNREACHABLE] + count[NIC_MESSAGES_SILENT];
 
-	return pn->tap.edge == NULL
-		       ? count
-		       : minus(count, edge_counters(pn->tap.edge)[EDGE_DROP_UNREACHABLE]);
+	if (pn->tap.edge == NULL)
+		return refused;
+	edge = edge_counters(pn->tap.edge);
+	return minus(refused, edge[EDGE_DROP_UNREACHABLE] + edge[EDGE_DROP_SILENT]);
 }
 
 static void add_host(struct run_result *result, const struct fabric_host *host)

@@ -36,6 +36,7 @@
 	X(DROP_UNKNOWN_HOST, "tap_drop_unknown_host") /* broadcast, multicast, strange MACs */    \
 	X(DROP_TOO_LONG, "tap_drop_too_long")                                                     \
 	X(DROP_UNREACHABLE, "tap_drop_unreachable") /* no route in the fabric */                  \
+	X(DROP_SILENT, "tap_drop_silent") /* the host does not answer, its share is full */       \
 	X(TO_TAP, "tap_frames_out")                                                               \
 	X(DROP_NOT_IP, "tap_drop_not_ip")         /* a message that is no IPv4 packet */          \
 	X(DROP_OVERSIZE, "tap_drop_oversize")     /* a message longer than the MTU */             \

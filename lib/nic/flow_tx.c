@@ -8,6 +8,8 @@
  * so many tries before a message is given up. */
 #define DOUBLINGS_MAX 3
 #define TRIES_MIN     8
+/* Timeouts in a row after which a peer counts as silent. One is what a lost frame takes. */
+#define TIMEOUTS_SILENT 2
 
 /* Names of flows need to differ from those of the interface's former lives. */
 static uint16_t first_flow(uint32_t session)
@@ -179,6 +181,7 @@ void flow_tx_sent(struct nic *nic, uint16_t peer, uint32_t wire_bytes, weft_time
 void flow_tx_finish(struct nic *nic, uint32_t index, int error)
 {
 	struct message *message = nic_message_at(nic, index);
+	struct flow_tx *tx = &nic->tx[message->destination];
 	struct nic_outcome outcome = {.destination = message->destination,
 		.error = error,
 		.bytes = message->bytes,
@@ -187,8 +190,11 @@ void flow_tx_finish(struct nic *nic, uint32_t index, int error)
 	nic->own_waiting -= !message->injected;
 	nic->count[error == 0 ? NIC_MESSAGES_ACKED : NIC_MESSAGES_FAILED]++;
 	vc_share_put(&nic->message_share, message->share);
-	if (message->payload != NULL)
+	tx->held--;
+	if (message->payload != NULL) {
 		vc_share_put(&nic->payload_share, message->share);
+		tx->held_payloads--;
+	}
 	message_pool_put(&nic->pool, index);
 	if (nic->config.above.done != NULL)
 		nic->config.above.done(nic->config.above.ctx, &outcome);
@@ -282,6 +288,7 @@ static void acknowledge(struct nic *nic, uint16_t peer, uint32_t expected, weft_
 		take_time(tx, now);
 	tx->acked = expected;
 	tx->progress_at = now;
+	tx->silent = false;
 	finish_messages(nic, tx, expected);
 	/* Frames that were about to be repeated have turned out to be there. */
 	if (sequence_before(tx->send, expected)) {
@@ -399,6 +406,8 @@ static void retry(struct nic *nic, uint16_t peer, weft_time now)
 		return;
 	if (tx->timeouts < DOUBLINGS_MAX)
 		tx->timeouts++;
+	if (tx->timeouts >= TIMEOUTS_SILENT)
+		tx->silent = true;
 	tx->wait = intervals(nic, tx);
 	nic->count[NIC_RETRY_TIMEOUTS]++;
 	repeat_first(nic, peer);

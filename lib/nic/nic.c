@@ -187,27 +187,55 @@ static uint8_t sl_of(const struct nic *nic, uint16_t destination, uint8_t sl)
 	return queuing == NULL ? sl : queuing_sl(queuing, nic->config.host, destination);
 }
 
-bool nic_has_room(const struct nic *nic, uint16_t destination, uint8_t sl)
+/* One more of its messages may be held in a store, of which it has 'held' and the others leave so
+ * much: always less than is left, so that N peers who take all that they can leave 1 / (N + 1). */
+static bool peer_has_room(const struct vc_share *share, unsigned vc, uint32_t held)
 {
-	return vc_share_has_room(
-		&nic->message_share, nic->config.sl_to_vc[sl_of(nic, destination, sl) & 15]);
+	uint32_t left = vc_share_left(share, vc);
+
+	return left > held || (left > 0 && held == 0);
 }
 
-/* A record for the message, in the share of its VC. MESSAGE_NONE: no room. */
+bool nic_has_room(const struct nic *nic, uint16_t destination, uint8_t sl)
+{
+	return peer_has_room(&nic->message_share,
+		nic->config.sl_to_vc[sl_of(nic, destination, sl) & 15], nic->tx[destination].held);
+}
+
+bool nic_is_silent(const struct nic *nic, uint16_t destination)
+{
+	return nic->tx[destination].silent;
+}
+
+/* A record for the message, in the shares of its VC and its peer. MESSAGE_NONE: no room. */
 static uint32_t get_message(struct nic *nic, const struct nic_message *from, unsigned vc)
 {
+	struct flow_tx *tx = &nic->tx[from->destination];
 	uint32_t index;
 
-	if (!vc_share_has_room(&nic->message_share, vc) ||
-		(from->payload != NULL && !vc_share_has_room(&nic->payload_share, vc)))
+	if (!peer_has_room(&nic->message_share, vc, tx->held) ||
+		(from->payload != NULL &&
+			!peer_has_room(&nic->payload_share, vc, tx->held_payloads)))
 		return MESSAGE_NONE;
 	index = message_pool_get(&nic->pool, from->payload, from->bytes);
 	if (index == MESSAGE_NONE)
 		return MESSAGE_NONE;
 	vc_share_take(&nic->message_share, vc);
-	if (from->payload != NULL)
+	tx->held++;
+	if (from->payload != NULL) {
 		vc_share_take(&nic->payload_share, vc);
+		tx->held_payloads++;
+	}
 	return index;
+}
+
+/* There is no room for a message. */
+static int refuse(struct nic *nic, uint16_t destination)
+{
+	bool silent = nic->tx[destination].silent;
+
+	nic->count[silent ? NIC_MESSAGES_SILENT : NIC_MESSAGES_REFUSED]++;
+	return silent ? -EHOSTDOWN : -EAGAIN;
 }
 
 int nic_send(struct nic *nic, const struct nic_message *from, weft_time now)
@@ -224,10 +252,8 @@ int nic_send(struct nic *nic, const struct nic_message *from, weft_time now)
 	sl = sl_of(nic, from->destination, from->sl);
 	vc = nic->config.sl_to_vc[sl];
 	index = get_message(nic, from, vc);
-	if (index == MESSAGE_NONE) {
-		nic->count[NIC_MESSAGES_REFUSED]++;
-		return -EAGAIN;
-	}
+	if (index == MESSAGE_NONE)
+		return refuse(nic, from->destination);
 	message = nic_message_at(nic, index);
 	message->frames = from->bytes == 0 ? 1 : (from->bytes - 1) / mtu + 1;
 	message->destination = from->destination;

@@ -24,6 +24,11 @@
  * ones before it in its VC, as in the papers. Two exceptions: a message to a peer whose window is
  * closed steps aside, so a slow or dead host does not block the others; when the window opens
  * again, it goes before the FIFO, because it is older, and such peers take turns frame by frame.
+ * It keeps its place in the store of messages meanwhile; how much of that one peer may have is
+ * bounded: less than it leaves to the others of its VC, so that N peers that stand still leave one
+ * part in N + 1 of what the VC could have. Beyond that messages to it are refused, as nic_send()
+ * says, and to nobody else. A host that hands over its messages in order waits there for a peer
+ * that is slow, at that peer's pace; for one that is silent it need not.
  * And a message that an adaptive-routing notification speaks of goes on to the adapted-flow channel
  * (adapted.h).
  *
@@ -129,8 +134,9 @@ struct nic_message {
 	uint64_t cookie; /* comes back in nic_outcome */
 };
 
-/* Queues a message. -EAGAIN: no room now. -ENETUNREACH: no route. -EINVAL: SL, or a synthetic
- * message that is too short. -EMSGSIZE: payload longer than payload_bytes. */
+/* Queues a message. -EAGAIN: no room now. -EHOSTDOWN: no room now, and the destination, which has
+ * its share of it, has acknowledged nothing through two timeouts. -ENETUNREACH: no route. -EINVAL:
+ * SL, or a synthetic message that is too short. -EMSGSIZE: payload longer than payload_bytes. */
 int nic_send(struct nic *nic, const struct nic_message *message, weft_time now);
 
 /* Timers and the link protocol; once per loop, before nic_inject(). True: the link went down just
@@ -187,6 +193,9 @@ struct weft_packet *nic_drain(struct nic *nic);
 
 /* True if nic_send() has room for a message without a payload of its own. */
 bool nic_has_room(const struct nic *nic, uint16_t destination, uint8_t sl);
+/* Nothing has been acknowledged by it through two timeouts in a row, nor since; it may hear all the
+ * same. Where there is no room for it, nic_send() says -EHOSTDOWN. */
+bool nic_is_silent(const struct nic *nic, uint16_t destination);
 /* True while a message is waiting or not acknowledged, or a frame is in transit. */
 bool nic_busy(const struct nic *nic);
 /* True if the link is up. */

@@ -128,6 +128,30 @@ static const char *check_shares(const struct nic *nic)
 	return "what the VCs hold of the pool is counted wrongly";
 }
 
+/* What the messages of a queue are, by peer, against what the peers are said to hold. */
+static void take_off_held(
+	const struct nic *nic, const struct message_queue *queue, uint16_t peer, struct flow_tx *tx)
+{
+	for (uint32_t i = queue->head; i != MESSAGE_NONE; i = nic->pool.message[i].next) {
+		bool its = nic->pool.message[i].destination == peer;
+
+		tx->held -= its;
+		tx->held_payloads -= its && nic->pool.message[i].payload != NULL;
+	}
+}
+
+static const char *check_held(const struct nic *nic, uint16_t peer)
+{
+	struct flow_tx tx = nic->tx[peer];
+
+	for (unsigned vc = 0; vc < FRAME_VCS_MAX; vc++)
+		take_off_held(nic, &nic->backlog[vc], peer, &tx);
+	take_off_held(nic, &nic->tx[peer].messages, peer, &tx);
+	return tx.held == 0 && tx.held_payloads == 0
+		       ? NULL
+		       : "what a peer holds of the pool is counted wrongly";
+}
+
 static const char *check_messages(const struct nic *nic)
 {
 	uint32_t held = 0;
@@ -205,6 +229,8 @@ const char *nic_check(const struct nic *nic)
 
 	for (unsigned peer = 0; wrong == NULL && peer < nic->config.hosts; peer++)
 		wrong = check_flow(nic, (uint16_t)peer);
+	for (unsigned peer = 0; wrong == NULL && peer < nic->config.hosts; peer++)
+		wrong = check_held(nic, (uint16_t)peer);
 	if (wrong == NULL)
 		wrong = check_shares(nic);
 	if (wrong == NULL)

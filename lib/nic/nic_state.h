@@ -5,7 +5,7 @@
 /*
  * Inside the interface; only lib/nic includes this.
  *
- * Per peer there are two small records, in arrays made at creation: 96 bytes for sending, 28 for
+ * Per peer there are two small records, in arrays made at creation: 104 bytes for sending, 28 for
  * receiving, and nodes of timers and queues. Frames in flight have no records: they follow from the
  * messages and three sequence numbers.
  */
@@ -39,6 +39,7 @@ struct flow_tx {
 	uint32_t timed;                    /* frame whose answer is being timed */
 	uint32_t peer_session;             /* of the receiver; 0: not yet heard of */
 	uint32_t rtt_ns, rtt_deviation_ns; /* smoothed; 0: not yet known */
+	uint32_t held, held_payloads;      /* of the pool: its messages, also those in a FIFO */
 	uint16_t flow;                     /* names this flow, in each of its frames */
 	uint16_t number;                   /* of the next message */
 	uint16_t repeat;    /* after a timeout: frames to repeat next time; 0: no timeout */
@@ -48,6 +49,7 @@ struct flow_tx {
 	uint8_t timeouts;   /* in a row */
 	bool timing;        /* 'timed' and 'timed_at' are valid */
 	bool queued;        /* in one of the ready queues */
+	bool silent;        /* timeouts in a row, and nothing acknowledged since */
 	weft_time timed_at;
 	weft_time progress_at; /* last acknowledgement, or begin of activity */
 };

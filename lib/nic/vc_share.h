@@ -37,6 +37,14 @@ static inline bool vc_share_has_room(const struct vc_share *share, unsigned vc)
 	return share->used[vc] < share->reserved || share->common_used < share->common;
 }
 
+/* How many more a VC could take. */
+static inline uint32_t vc_share_left(const struct vc_share *share, unsigned vc)
+{
+	uint32_t own = share->used[vc] < share->reserved ? share->reserved - share->used[vc] : 0;
+
+	return own + share->common - share->common_used;
+}
+
 /* There is room. */
 static inline void vc_share_take(struct vc_share *share, unsigned vc)
 {

@@ -182,6 +182,64 @@ static void a_tap_waits_while_the_interface_is_full(void **state)
 	stop(&bench);
 }
 
+/* The far side takes frames and has no route back: it acknowledges nothing. Its routes before. */
+static struct nic_routes *silence(struct side *side, struct bench *bench)
+{
+	struct nic_routes *none = nic_routes_create(2);
+
+	assert_non_null(none);
+	assert_int_equal(nic_set_routes(side->pn->nic, none, bench->now), 0);
+	return none;
+}
+
+static void a_source_passes_over_a_host_that_is_silent(void **state)
+{
+	struct nic_routes *none;
+	struct bench bench;
+	struct traffic_counters sent;
+	uint64_t silent;
+
+	start(&bench);
+	none = silence(&bench.side[1], &bench);
+	add_traffic(&bench.side[0], 1000000, bench.now, WEFT_TIME_NEVER);
+	run_for(&bench, 300 * PS_PER_MS);
+	assert_true(nic_is_silent(bench.side[0].pn->nic, 1));
+	sent = poll_nic_traffic(bench.side[0].pn);
+	silent = count_of(&bench.side[0])[NIC_MESSAGES_SILENT];
+	assert_true(silent > 1000);
+	assert_int_equal(sent.generated_messages, sent.accepted_messages + silent);
+	assert_int_equal(sent.accepted_messages, 2048); /* its share: half of all records */
+	poll_nic_stop_traffic(bench.side[0].pn, bench.now);
+	nic_set_routes(bench.side[1].pn->nic, bench.side[1].routes, bench.now);
+	settle(&bench);
+	stop(&bench);
+	nic_routes_destroy(none);
+}
+
+static void a_tap_drops_what_is_for_a_host_that_is_silent(void **state)
+{
+	struct nic_routes *none;
+	uint8_t frame[2000];
+	struct bench bench;
+	size_t bytes = make_packet(frame, 1, 1000, 1);
+
+	start(&bench);
+	none = silence(&bench.side[1], &bench);
+	open_tap(&bench.side[0]);
+	for (unsigned i = 0; i < 300; i++) {
+		(void)!write(bench.side[0].tap[0], frame, bytes);
+		run_for(&bench, PS_PER_MS);
+	}
+	assert_int_equal(edge_counters(bench.side[0].pn->tap.edge)[EDGE_MESSAGES_OUT], 64);
+	assert_true(edge_counters(bench.side[0].pn->tap.edge)[EDGE_DROP_SILENT] > 100);
+	assert_int_equal(bench.side[0].pn->tap.held, 0);
+	nic_set_routes(bench.side[1].pn->nic, bench.side[1].routes, bench.now);
+	settle(&bench);
+	close_tap(&bench.side[0]);
+	stop(&bench);
+	nic_routes_destroy(none);
+}
+
 static void packets_and_synthetic_messages_share_a_host(void **state)
 {
 	uint8_t frame[2000];
@@ -257,6 +315,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(packets_cross_from_tap_to_tap),
 	cmocka_unit_test(arp_is_answered_without_crossing_the_fabric),
 	cmocka_unit_test(a_tap_waits_while_the_interface_is_full),
+	cmocka_unit_test(a_source_passes_over_a_host_that_is_silent),
+	cmocka_unit_test(a_tap_drops_what_is_for_a_host_that_is_silent),
 	cmocka_unit_test(packets_and_synthetic_messages_share_a_host),
 	cmocka_unit_test(bad_frames_are_counted_by_reason),
 	cmocka_unit_test(what_cannot_be_built_is_refused_with_a_reason),

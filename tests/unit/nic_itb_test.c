@@ -40,7 +40,8 @@ static struct way *way_start_with(uint64_t pool, uint32_t messages)
 	source = end_config(&way->source, 0, 1);
 	middle = end_config(&way->middle, 1, 2);
 	sink = end_config(&way->sink, 2, 3);
-	source.messages = middle.messages = messages;
+	source.messages = 2 * messages; /* one peer alone gets half */
+	middle.messages = messages;
 	source.window_frames = middle.window_frames = 256;
 	sink.window_frames = 256;
 	middle.itb.pool_bytes = pool;

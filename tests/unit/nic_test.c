@@ -170,6 +170,79 @@ static void a_peer_with_a_closed_window_does_not_block_others(void **state)
 	end_stop(&a);
 }
 
+static void peers_that_stand_still_leave_room_for_others(void **state)
+{
+	static const uint8_t payload[64] = {0x45};
+	struct nic_message message = {.destination = 1, .payload = payload, .bytes = 64};
+	struct end a, b;
+	struct box box;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 3, 2);
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_equal(nic_send(a.nic, &message, a.now), 0);
+	assert_int_equal(nic_send(a.nic, &message, a.now), -EAGAIN); /* payloads: half of 16 */
+	while (end_send(&a, 1, 0, 20) == 0)
+		;
+	assert_false(nic_has_room(a.nic, 1, 0));
+	assert_int_equal(a.nic->tx[1].held, 32); /* half of 64 */
+	message.destination = 2;
+	assert_int_equal(nic_send(a.nic, &message, a.now), 0);
+	while (end_send(&a, 2, 0, 20) == 0)
+		;
+	assert_int_equal(a.nic->tx[2].held, 16);
+	while (end_take(&a, &box))
+		;
+	for (unsigned i = 0; i < 100; i++) { /* a third one goes on at will */
+		assert_true(nic_has_room(a.nic, 3, 0));
+		assert_int_equal(end_send(&a, 3, 0, 20), 0);
+		end_expect(&a, &box, i);
+		end_give(&b, &box);
+		while (end_take(&b, &box))
+			end_give(&a, &box);
+	}
+	assert_int_equal(b.delivered, 100);
+	assert_null(nic_check(a.nic));
+	end_stop(&a);
+	end_stop(&b);
+}
+
+static void a_peer_that_answers_nothing_is_refused_as_silent(void **state)
+{
+	struct end a, b;
+	struct box box;
+
+	end_start(&a, 0, 1);
+	end_start(&b, 1, 2);
+	while (end_send(&a, 1, 0, 20) == 0)
+		;
+	assert_int_equal(end_send(&a, 1, 0, 20), -EAGAIN);
+	for (unsigned ms = 0; ms < 200; ms++) {
+		end_wait(&a, PS_PER_MS);
+		while (end_take(&a, &box))
+			;
+	}
+	assert_true(nic_is_silent(a.nic, 1));
+	assert_int_equal(end_send(&a, 1, 0, 20), -EHOSTDOWN);
+	assert_int_equal(end_count(&a, NIC_MESSAGES_SILENT), 1);
+	assert_false(nic_is_silent(a.nic, 2));
+	for (unsigned ms = 0; ms < 1000; ms++) { /* until it is given up, and after */
+		end_wait(&a, PS_PER_MS);
+		while (end_take(&a, &box))
+			;
+	}
+	assert_int_equal(a.failed, 32);
+	assert_true(nic_is_silent(a.nic, 1));
+	assert_int_equal(end_send(&a, 1, 0, 20), 0); /* it may be there again */
+	pair_exchange(&a, &b);
+	end_wait(&b, PS_PER_MS);
+	pair_exchange(&a, &b);
+	assert_int_equal(a.acked, 1);
+	assert_false(nic_is_silent(a.nic, 1));
+	end_stop(&a);
+	end_stop(&b);
+}
+
 static void peers_whose_windows_open_again_take_turns(void **state)
 {
 	struct end a, b, c;
@@ -594,6 +667,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_message_without_bytes_is_a_frame),
 	cmocka_unit_test(messages_of_a_vc_leave_in_the_order_of_sending),
 	cmocka_unit_test(a_peer_with_a_closed_window_does_not_block_others),
+	cmocka_unit_test(peers_that_stand_still_leave_room_for_others),
+	cmocka_unit_test(a_peer_that_answers_nothing_is_refused_as_silent),
 	cmocka_unit_test(peers_whose_windows_open_again_take_turns),
 	cmocka_unit_test(vcs_take_turns),
 	cmocka_unit_test(a_queuing_scheme_gives_the_service_level),
