@@ -22,6 +22,7 @@ struct course {
 	wormhole_progress_fn progress;
 	void *ctx;
 	bool stopped;
+	uint64_t sample_cycles, sample_at; /* the next one; 0: measuring has not begun */
 };
 
 static uint32_t cycles_of(weft_time time_ps, weft_time cycle_ps)
@@ -192,19 +193,42 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* The first one ends a sample's time after measuring has begun. */
+static void take_samples(struct course *course, uint64_t now)
+{
+	struct wormhole_fabric *fabric = course->fabric;
+
+	if (!fabric->measuring)
+		return;
+	if (course->sample_at == 0)
+		course->sample_at =
+			fabric->at_warmup.at_ps / fabric->cycle_ps + course->sample_cycles;
+	if (now < course->sample_at || enough(fabric))
+		return;
+	wormhole_take_sample(fabric, now);
+	course->sample_at += course->sample_cycles;
+}
+
+/* Measuring may begin with a message, within a step: none may go past the first sample then. */
+static uint64_t next_sample(const struct course *course, uint64_t now)
+{
+	return course->sample_at != 0 ? course->sample_at : now + course->sample_cycles;
+}
+
 /* Up to the end of the time, or until enough was delivered. */
 static void run_course(struct course *course)
 {
 	struct wormhole_fabric *fabric = course->fabric;
 	const struct run_config_measure *measure = &fabric->run->measure;
 	uint64_t end = measure->duration_ps / fabric->cycle_ps, now = 0;
-	uint64_t sample_cycles = measure->sample_ps / fabric->cycle_ps, sample = sample_cycles;
 	uint64_t warmup =
 		measure->messages > 0 ? WORMHOLE_NEVER : measure->warmup_ps / fabric->cycle_ps;
 
+	course->sample_cycles = measure->sample_ps / fabric->cycle_ps;
+	take_samples(course, 0);
 	while (now < end && !enough(fabric) && !course->stopped && !fabric->failed &&
 		!fabric->deadlock) {
-		uint64_t next = earlier(earlier(end, sample), now + LOOK_EACH);
+		uint64_t next = earlier(earlier(end, next_sample(course, now)), now + LOOK_EACH);
 		bool alive;
 
 		if (warmup > now)
@@ -213,10 +237,7 @@ static void run_course(struct course *course)
 		now = next;
 		if (now == warmup)
 			wormhole_measure_begin(fabric, now);
-		if (now == sample && !enough(fabric)) {
-			wormhole_take_sample(fabric, now);
-			sample += sample_cycles;
-		}
+		take_samples(course, now);
 		look(course, alive);
 		/* Sources have their end too. */
 		if (!alive && measure->messages > 0)
@@ -228,7 +249,7 @@ int wormhole_fabric_run(struct wormhole_fabric *fabric, const atomic_bool *stop,
 	wormhole_progress_fn progress, void *ctx, struct fault *fault)
 {
 	const struct run_config_measure *measure = &fabric->run->measure;
-	struct course course = {fabric, stop, progress, ctx, false};
+	struct course course = {.fabric = fabric, .stop = stop, .progress = progress, .ctx = ctx};
 	double start = wall_clock();
 
 	if (measure->messages > 0 ? measure->warmup_messages == 0 : measure->warmup_ps == 0)

@@ -29,6 +29,7 @@ static void count_generated(struct wormhole_fabric *fabric, uint64_t cycle)
 void wormhole_measure_begin(struct wormhole_fabric *fabric, uint64_t cycle)
 {
 	count_generated(fabric, cycle);
+	fabric->now.absorbed = wormhole_net_counters(fabric->net).absorbed;
 	fabric->at_warmup = fabric->now;
 	fabric->at_sample = fabric->now;
 	fabric->measuring = true;

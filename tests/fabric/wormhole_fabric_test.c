@@ -234,6 +234,33 @@ static void a_run_without_the_messages_that_it_wants_is_incomplete(void **state)
 	run_result_free(&outcome.result);
 }
 
+/* By time, and by messages: then with the last one of the warm-up, in the middle of a step. */
+static void samples_are_taken_from_the_end_of_the_warm_up_on(void **state)
+{
+	struct outcome timed = RUN(pair, "measure.warmup=4ms", "measure.sample=1500us",
+			       "traffic[0].load=20%"),
+		       counted = RUN(irregular, "measure.sample=20us", "traffic[0].load=5%");
+	const struct run_result *result = &counted.result;
+	uint64_t absorbed = 0, all = result_counter(result, "itb_absorbed");
+
+	assert_int_equal(timed.result.samples, 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(timed.result.sample[i].t_ns, 4000000 + 1500000 * (i + 1));
+		assert_float_equal(timed.result.sample[i].accepted, 0.1, 0.002);
+	}
+	/* A part of 3,000 in 13,000 was warm-up; what is after the last whole sample is in none. */
+	assert_true(result->samples > 3);
+	for (uint32_t i = 0; i < result->samples; i++) {
+		absorbed += result->sample[i].itb;
+		assert_in_range(result->sample[i].t_ns - result->sample[0].t_ns + 10, 20000 * i,
+			20000 * i + 20);
+	}
+	assert_true(result->sample[0].t_ns % 20000 > 10);
+	assert_in_range(absorbed, all * 6 / 13, all * 10 / 13);
+	run_result_free(&timed.result);
+	run_result_free(&counted.result);
+}
+
 static void selectors_spread_messages_over_the_routes(void **state)
 {
 	struct outcome outcome = RUN(irregular, "routing.algorithm=ud-rr",
@@ -304,6 +331,7 @@ int main(void)
 		cmocka_unit_test(the_times_of_itbs_are_the_files),
 		cmocka_unit_test(a_pool_that_is_too_small_loses_messages_and_says_so),
 		cmocka_unit_test(a_run_without_the_messages_that_it_wants_is_incomplete),
+		cmocka_unit_test(samples_are_taken_from_the_end_of_the_warm_up_on),
 		cmocka_unit_test(selectors_spread_messages_over_the_routes),
 		cmocka_unit_test(selectors_that_learn_are_told),
 		cmocka_unit_test(what_it_cannot_be_is_refused),
