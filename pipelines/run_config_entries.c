@@ -47,7 +47,13 @@ void run_write_time_or(const char *never, const void *member, FILE *out)
 
 int run_read_watchdog(const struct yaml_tree_node *node, void *member, struct fault *fault)
 {
-	return run_read_time_or("off", node, member, fault);
+	int result = run_read_time_or("off", node, member, fault);
+
+	/* It is looked at every sixteenth of its time. */
+	if (result == 0 && *(weft_time *)member < PS_PER_US)
+		return yaml_tree_refuse(node, fault,
+			"'watchdog: %s': off, or 1us or more was expected", node->text);
+	return result;
 }
 
 void run_write_watchdog(const void *member, FILE *out, unsigned indent)

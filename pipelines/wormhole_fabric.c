@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "quantity.h"
 #include "run_source.h"
 #include "wormhole_devices.h"
 
@@ -71,6 +72,18 @@ static int check_routes(const struct wormhole_fabric *fabric, struct fault *faul
 	return 0;
 }
 
+static int refuse_sample(const struct wormhole_fabric *fabric, struct fault *fault)
+{
+	char sample[QUANTITY_TEXT], cycle[QUANTITY_TEXT];
+
+	quantity_format(QUANTITY_TIME, fabric->run->measure.sample_ps, sample);
+	quantity_format(QUANTITY_TIME, fabric->cycle_ps, cycle);
+	return fault_set(fault, EINVAL,
+		"%s: measure.sample: %s is less than a cycle; %s or more was expected, the time of "
+		"a byte on a link",
+		fabric->run->origin, sample, cycle);
+}
+
 static int build(struct wormhole_fabric *fabric, struct fault *fault)
 {
 	const struct wormhole_parameters parameters = parameters_of(fabric->topology, fabric->run);
@@ -78,6 +91,8 @@ static int build(struct wormhole_fabric *fabric, struct fault *fault)
 	int result;
 
 	fabric->cycle_ps = parameters.cycle_ps;
+	if (fabric->run->measure.sample_ps < fabric->cycle_ps)
+		return refuse_sample(fabric, fault);
 	fabric->traffic = run_config_resolve(fabric->run, fabric->topology, fault);
 	if (fabric->traffic == NULL)
 		return -EINVAL;

@@ -111,6 +111,23 @@ static void what_is_offered_is_accepted_at_low_load(void **state)
 	run_result_free(&result);
 }
 
+/* More than a million looks of the watchdog. */
+static void a_run_in_which_nothing_happens_can_be_stopped(void **state)
+{
+	atomic_bool stop = true;
+	struct fault fault = {""};
+	struct virtual_lab lab;
+
+	virtual_lab_open(&lab, star,
+		VIRTUAL_LAB_SET("traffic[0].start=90ms", "measure.duration=100ms",
+			"measure.sample=100ms", "watchdog=1us"));
+	assert_int_equal(virtual_fabric_run(lab.fabric, &stop, NULL, NULL, &fault), 0);
+	assert_int_equal(virtual_fabric_result(lab.fabric, &lab.result, &fault), 0);
+	assert_true(lab.result.incomplete);
+	assert_int_equal(lab.result.packets.injected, 0);
+	virtual_lab_close(&lab);
+}
+
 static void assert_offered_and_accepted(struct run_result result, double load)
 {
 	assert_float_equal(result.offered, load, 0.003 * load);
@@ -327,6 +344,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(heads_of_line_block_without_voqs),
 	cmocka_unit_test(voqs_carry_nearly_everything),
 	cmocka_unit_test(what_is_offered_is_accepted_at_low_load),
+	cmocka_unit_test(a_run_in_which_nothing_happens_can_be_stopped),
 	cmocka_unit_test(source_routes_of_all_lengths_are_in_the_load),
 	cmocka_unit_test(frames_of_two_lengths_are_in_the_offered_load),
 	cmocka_unit_test(the_same_seed_gives_the_same_deliveries_to_the_last_bit),

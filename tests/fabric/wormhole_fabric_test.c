@@ -283,12 +283,11 @@ static void selectors_that_learn_are_told(void **state)
 	run_result_free(&learnt.result);
 }
 
-static void expect_refusal(const char *set, const char *why)
+static void expect_refusal_of(const char *const *set, unsigned sets, const char *why)
 {
-	const char *const sets[] = {set};
 	struct fault fault = {""};
 	struct run_config *config =
-		run_config_parse(irregular, strlen(irregular), "test", sets, 1, &fault);
+		run_config_parse(irregular, strlen(irregular), "test", set, sets, &fault);
 	struct topology *topology;
 	struct wormhole_fabric *fabric = NULL;
 
@@ -302,6 +301,20 @@ static void expect_refusal(const char *set, const char *why)
 	if (strstr(fault.text, why) == NULL)
 		fail_msg("'%s' instead of '%s'", fault.text, why);
 	run_config_destroy(config);
+}
+
+static void expect_refusal(const char *set, const char *why)
+{
+	expect_refusal_of(&set, 1, why);
+}
+
+/* It would never end. */
+static void a_sample_shorter_than_a_cycle_is_refused(void **state)
+{
+	static const char *const slow[] = {"link.rate=1Mbps", "measure.sample=7999ns"};
+
+	expect_refusal_of(slow, 2,
+		"test: measure.sample: 7999ns is less than a cycle; 8us or more was expected");
 }
 
 static void what_it_cannot_be_is_refused(void **state)
@@ -334,6 +347,7 @@ int main(void)
 		cmocka_unit_test(samples_are_taken_from_the_end_of_the_warm_up_on),
 		cmocka_unit_test(selectors_spread_messages_over_the_routes),
 		cmocka_unit_test(selectors_that_learn_are_told),
+		cmocka_unit_test(a_sample_shorter_than_a_cycle_is_refused),
 		cmocka_unit_test(what_it_cannot_be_is_refused),
 	};
 

@@ -409,6 +409,8 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		{HEAD "traffic: [{pattern: uniform, other-message: 512B}]\n",
 			"r.yaml:4:11: 'other-message' and 'other-share' belong together, one is "
 			"missing"},
+		{HEAD "watchdog: 999ns\n",
+			"r.yaml:4:11: 'watchdog: 999ns': off, or 1us or more was expected"},
 		{HEAD "traffic: [{pattern: goal}]\n",
 			"r.yaml:4:11: pattern goal: 'file' is missing, the schedule ('weft goal gen' "
 			"makes some)"},
