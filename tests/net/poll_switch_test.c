@@ -242,6 +242,32 @@ static void a_cut_cable_is_down_after_three_missed_hellos(void **state)
 	stop(&bench);
 }
 
+/* More data of host 0 than is read in a turn, then all hosts' credits and hellos for longer than
+ * three hellos, in which the switch is not run. */
+static void a_switch_that_was_not_run_finds_its_neighbours_alive(void **state)
+{
+	static struct bench bench;
+	unsigned data = 3 * PORT_BURST;
+
+	start(&bench, &(struct bench_config){.voq = true, .slots = 512});
+	bench.sending = false;
+	bench.lossy = true; /* the hosts, who do run, may well take the switch for dead */
+	turns(&bench, 2000);
+	for (unsigned i = 0; i < data; i++)
+		send_data(&bench, 0, 2);
+	for (unsigned i = 0; i < 10 * PS_PER_MS / STEP_PS; i++) {
+		bench.now += STEP_PS;
+		for (unsigned at = 0; at < PORTS; at++)
+			host_turn(&bench, &bench.host[at]);
+	}
+	for (unsigned i = 0; i < 1000; i++) {
+		turn(&bench);
+		assert_int_equal(bench.sw->linked, 15);
+	}
+	assert_int_equal(bench.host[2].data_seen, data);
+	stop(&bench);
+}
+
 /* While it is cut its neighbour goes on sending as long as it has credits. */
 static void a_cable_that_is_joined_again_has_all_its_credits(void **state)
 {
@@ -284,6 +310,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_notification_goes_back_where_its_packets_come_from),
 	cmocka_unit_test(a_notification_without_a_table_for_it_is_refused),
 	cmocka_unit_test(with_adaptation_the_order_is_kept_too),
+	cmocka_unit_test(a_switch_that_was_not_run_finds_its_neighbours_alive),
 	cmocka_unit_test(a_cut_cable_is_down_after_three_missed_hellos),
 	cmocka_unit_test(a_cable_that_is_joined_again_has_all_its_credits),
 };
