@@ -95,8 +95,8 @@ static bool read_link(const void *ctx, unsigned index, struct telemetry_link *li
 {
 	static const char *const state[] = {
 		[LINK_WAITING] = "waiting", [LINK_UP] = "up", [LINK_DOWN] = "down"};
-	static const char *const counter[] = {
-		"credit_frames_sent", "credit_frames_received", "blocks_healed", "sessions_seen"};
+	static const char *const counter[] = {"credit_frames_sent", "credit_frames_received",
+		"blocks_healed", "sessions_seen", "link_downs"};
 	const struct real_fabric *fabric = ctx;
 	const struct fabric_end *end = nth_end(fabric, index);
 	const struct link_end *protocol = end != NULL ? end_link(fabric, &end->at) : NULL;
@@ -115,6 +115,7 @@ static bool read_link(const void *ctx, unsigned index, struct telemetry_link *li
 	link->value[1] = protocol->credit_frames_received;
 	link->value[2] = protocol->blocks_healed;
 	link->value[3] = protocol->sessions_seen;
+	link->value[4] = protocol->downs;
 	return true;
 }
 

@@ -25,6 +25,7 @@
 	X(CREDITS_RECEIVED, "credit_frames_received", link->credit_frames_received)           \
 	X(HEALED, "blocks_healed", link->blocks_healed)                                       \
 	X(SESSIONS, "sessions_seen", link->sessions_seen)                                     \
+	X(DOWNS, "link_downs", link->downs)                                                   \
 	X(ARNS_SENT, "arn_frames_sent", ps->port[at].arns_out)                                \
 	X(ARNS_RECEIVED, "arn_frames_received", ps->port[at].arns_in)                         \
 	X(AGENT_SENT, "agent_frames_sent", ps->port[at].agent_sent)                           \

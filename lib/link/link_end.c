@@ -71,6 +71,7 @@ unsigned link_end_poll(struct link_end *end, weft_time now)
 	if (end->state != LINK_DOWN &&
 		now - end->heard_at > LINK_HELLOS_MISSED * end->config.hello_ps) {
 		end->state = LINK_DOWN;
+		end->downs++;
 		return due | LINK_WENT_DOWN;
 	}
 	if (end->known && (end->credit_wanted || now >= end->credit_due || grants_due(end)))

@@ -158,9 +158,16 @@ class Lab:
         return sum(nic["messages_delivered"] for nic in self.status()["nics"].values())
 
     def host_downs(self):
-        """How often each host's link has gone down. Where nobody cuts the cables of hosts, as here,
-        one does when a process is not run for three hellos: then there is no route for a while."""
-        return {host: nic["link_downs"] for host, nic in self.status()["nics"].items()}
+        """How often each host's link has gone down, at either end. Where nobody cuts the cables of
+        hosts, as here, one does when a process is not run for three hellos, in the eyes of its
+        neighbours, who are: then there is no route for a while."""
+        status = self.status()
+        downs = dict.fromkeys(status["nics"], 0)
+        for link in status["links"]:
+            for end in (link["port"], link["peer"]):
+                if end.split(":")[0] in downs:
+                    downs[end.split(":")[0]] += link["link_downs"]
+        return downs
 
     def cut(self, *ports):
         for port in ports:

@@ -576,6 +576,7 @@ static void a_cut_link_comes_back_with_all_its_credits(void **state)
 	assert_int_equal(bench->side[0].end.state, LINK_DOWN);
 	assert_int_equal(bench->side[1].end.state, LINK_DOWN);
 	assert_int_equal(bench->side[0].went_down, 1);
+	assert_int_equal(bench->side[0].end.downs, 1);
 	settle(bench);
 	assert_int_equal(bench->side[0].end.state, LINK_UP);
 	assert_int_equal(bench->side[1].end.state, LINK_UP);
