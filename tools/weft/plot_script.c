@@ -170,7 +170,7 @@ static void write_frame(const struct writer *writer, const char *title)
 	else if (curves->kind == PLOT_LATENCY_THROUGHPUT)
 		fputs("set key top left samplen 3 opaque\n", writer->out);
 	else
-		fputs("set key below samplen 3\n", writer->out);
+		fputs("set key below samplen 3 height 1\n", writer->out);
 }
 
 /* "using … linecolor …": how the curve looks that is the i-th. */
