@@ -187,11 +187,12 @@ INLINE void fetch_next(const struct virtual_fabric *fabric, uint32_t order)
 	unsigned output = VIRTUAL_PORT(order);
 	const struct weft_switch *sw = fabric->sw[at];
 	unsigned input = turn(&sw->port[output].output);
-	unsigned before = virtual_switch_channel(fabric, at, output)->in_port;
+	unsigned before = fabric->crossbar[at].input[output];
 
 	fetch(switch_queues(sw, output, input)->head);
 	fetch(&sw->port[input].link.rx);
-	fetch(&sw->port[before].link.rx);
+	if (before != SWITCH_PORT_NONE)
+		fetch(&sw->port[before].link.rx);
 }
 
 INLINE void third_step(const struct virtual_fabric *fabric, const struct virtual_ahead_list *list)

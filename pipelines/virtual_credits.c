@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "virtual_devices.h"
+#include "virtual_send.h"
 
 int virtual_credits_init(struct virtual_credits *credits, uint32_t records)
 {
@@ -51,10 +51,21 @@ static bool grow_credits(struct virtual_credits *credits, uint64_t most)
 	return true;
 }
 
+/* Who gets the credit frame of that order. */
+static const struct link_end *end_of(const struct virtual_fabric *fabric, uint32_t order)
+{
+	uint32_t device = VIRTUAL_DEVICE(order);
+
+	if (device < fabric->switches)
+		return &fabric->sw[device]->port[VIRTUAL_PORT(order)].link;
+	return &fabric->host[device - fabric->switches].nic.link;
+}
+
 void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
 	const struct virtual_channel *channel, weft_time now)
 {
 	struct virtual_credits *credits = &fabric->credits;
+	const struct link_end *far;
 	uint32_t item = credits->first_free;
 
 	if (item == credits->size && !grow_credits(credits, fabric->items)) {
@@ -66,6 +77,10 @@ void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
 	event_queue_push(fabric->events,
 		(struct sim_event){now + virtual_channel_apart(fabric, channel)->delay_ps,
 			channel->credit, item});
+	far = end_of(fabric, channel->credit);
+	virtual_fetch_link(far);
+	__builtin_prefetch(far->tx, 1);
+	__builtin_prefetch(far->rx, 1);
 	if (__builtin_expect(fabric->watch != NULL, 0))
 		virtual_watch_credit(fabric, channel->credit, &credits->record[item], now);
 }

@@ -63,15 +63,21 @@ struct virtual_channel {
 	uint32_t arrive, credit; /* orders of the events at the far end */
 	uint32_t done;           /* order of its own DONE */
 	uint16_t blocks;         /* of what was sent last: its space in the input buffer */
-	uint8_t in_port, vc;     /* where that lay */
-	uint16_t watched;        /* set of VCs of this end's own buffer (virtual_switch.c) */
+	uint8_t vc;              /* where that lay; by which input: virtual_crossbar */
 	bool armed;              /* there is a DONE for free_at */
 	bool waits;              /* the receiver wants the tail before it does anything */
 	uint8_t lane;            /* VIRTUAL_LANE_*, of arrivals at the far end */
-	uint8_t reserved[3];
+	uint8_t reserved[6];
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct virtual_channel) == 64, "one cache line");
+
+/* What is looked up for many ports of a switch at once, or seldom at a port whose own memory is
+ * then far away. */
+struct virtual_crossbar {
+	uint8_t input[SWITCH_PORTS_MAX];    /* of an output: from which it has sent last, or NONE */
+	uint16_t watched[SWITCH_PORTS_MAX]; /* of an input: set of VCs (virtual_switch.c) */
+} __attribute__((aligned(64)));
 
 /* What is seldom needed of it. */
 struct virtual_channel_apart {
@@ -152,7 +158,8 @@ struct virtual_fabric {
 	struct datagram_number *numbers; /* [hosts][hosts] */
 	struct virtual_channel *channel; /* by switch and port, then by host */
 	struct virtual_channel_apart *channel_apart;
-	struct virtual_channel **first; /* channel by switch, then that of the first host */
+	struct virtual_channel **first;    /* channel by switch, then that of the first host */
+	struct virtual_crossbar *crossbar; /* [switches] */
 	uint32_t margin_blocks; /* more than what can arrive at an input during a transmission */
 	weft_time routing_delay_ps;
 	bool cut_through;

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "virtual_devices.h"
 
@@ -56,7 +57,6 @@ static void open_channel(struct virtual_fabric *fabric, const struct topology_li
 	*channel = (struct virtual_channel){
 		.ps_per_byte = ps_per_byte(link->rate_bps),
 		.done = VIRTUAL_ORDER(device_of(fabric, from), own_port, VIRTUAL_DONE),
-		.in_port = SWITCH_PORT_NONE,
 		.arrive_ps =
 			link->delay_ps + (to.kind == DEVICE_SWITCH ? fabric->routing_delay_ps : 0),
 		.arrive = VIRTUAL_ORDER(device, port, VIRTUAL_ARRIVE),
@@ -104,11 +104,15 @@ static int create_channels(struct virtual_fabric *fabric)
 		virtual_arena_get(&fabric->arena, (channels + 1) * sizeof(*fabric->channel));
 	fabric->channel_apart = calloc(channels + 1, sizeof(*fabric->channel_apart));
 	fabric->first = calloc(fabric->switches + 1, sizeof(struct virtual_channel *));
-	if (fabric->channel == NULL || fabric->channel_apart == NULL || fabric->first == NULL)
+	fabric->crossbar = virtual_arena_get(
+		&fabric->arena, (fabric->switches + 1) * sizeof(*fabric->crossbar));
+	if (fabric->channel == NULL || fabric->channel_apart == NULL || fabric->first == NULL ||
+		fabric->crossbar == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < channels; i++)
-		fabric->channel[i] = (struct virtual_channel){
-			.blocked_since = WEFT_TIME_NEVER, .in_port = SWITCH_PORT_NONE};
+		fabric->channel[i] = (struct virtual_channel){.blocked_since = WEFT_TIME_NEVER};
+	for (uint32_t at = 0; at < fabric->switches; at++)
+		memset(fabric->crossbar[at].input, SWITCH_PORT_NONE, SWITCH_PORTS_MAX);
 	for (uint32_t at = 0; at < fabric->switches; at++) {
 		fabric->first[at] = &fabric->channel[used];
 		used += topology->switch_at[at].ports;

@@ -73,6 +73,13 @@ static inline void virtual_note_unblocked(
 	channel->blocked_since = WEFT_TIME_NEVER;
 }
 
+/* Asks for what a credit frame needs of an end beside the totals: seldom used, so far away. */
+static inline void virtual_fetch_link(const struct link_end *end)
+{
+	__builtin_prefetch(&end->config, 1);
+	__builtin_prefetch(&end->credit_due, 1);
+}
+
 /* What the sender does not know of yet is worth a credit frame. */
 static inline bool virtual_credit_due(
 	const struct virtual_fabric *fabric, const struct credit_rx *rx)

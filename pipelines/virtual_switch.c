@@ -30,6 +30,17 @@ static inline bool grant_is_near(const struct virtual_fabric *fabric, const stru
 	return (fabric->every_end | much | (some & needed)) != 0;
 }
 
+/* Outputs of which the last packet came from 'input': only they can be sending what lies there. */
+static inline uint64_t outputs_of(const struct virtual_fabric *fabric, uint32_t at, unsigned input)
+{
+	const struct virtual_crossbar *crossbar = &fabric->crossbar[at];
+	uint64_t outputs = 0;
+
+	for (unsigned port = 0; port < fabric->sw[at]->ports; port += BITS_BYTES)
+		outputs |= bits_equal_bytes(&crossbar->input[port], (uint8_t)input) << port;
+	return outputs;
+}
+
 /* Blocks of 'input' by VC that have not left yet. */
 static void count_leaving(const struct virtual_fabric *fabric, uint32_t at, unsigned input,
 	weft_time now, uint32_t leaving[FRAME_VCS_MAX])
@@ -38,10 +49,11 @@ static void count_leaving(const struct virtual_fabric *fabric, uint32_t at, unsi
 
 	for (unsigned vc = 0; vc < sw->vcs; vc++)
 		leaving[vc] = 0;
-	for (unsigned port = 0; port < sw->ports; port++) {
-		const struct virtual_channel *channel = virtual_switch_channel(fabric, at, port);
+	for (uint64_t set = outputs_of(fabric, at, input); set != 0; set &= set - 1) {
+		const struct virtual_channel *channel =
+			virtual_switch_channel(fabric, at, (unsigned)__builtin_ctzll(set));
 
-		if (channel->in_port == input && virtual_is_sending(fabric, channel, now))
+		if (virtual_is_sending(fabric, channel, now))
 			leaving[channel->vc] += channel->blocks;
 	}
 }
@@ -50,7 +62,7 @@ static void count_leaving(const struct virtual_fabric *fabric, uint32_t at, unsi
 static void grant(
 	struct virtual_fabric *fabric, uint32_t at, unsigned input, unsigned vc, weft_time now)
 {
-	struct virtual_channel *back = virtual_switch_channel(fabric, at, input);
+	const struct virtual_channel *back = virtual_switch_channel(fabric, at, input);
 	struct link_end *end = &fabric->sw[at]->port[input].link;
 	struct credit_rx left;
 	uint32_t leaving[FRAME_VCS_MAX];
@@ -65,7 +77,7 @@ static void grant(
 	virtual_send_credit(fabric, end, back, now);
 	for (unsigned i = 0; i < end->config.vcs; i++)
 		end->rx[i].released += leaving[i];
-	back->watched = 0;
+	fabric->crossbar[at].watched[input] = 0;
 }
 
 /* The end of anything that is leaving (input, vc) may make a credit frame due: each gets its event.
@@ -73,15 +85,21 @@ static void grant(
 static void watch_input(
 	struct virtual_fabric *fabric, uint32_t at, unsigned input, unsigned vc, weft_time now)
 {
-	struct virtual_channel *back = virtual_switch_channel(fabric, at, input);
+	const struct virtual_channel *back = virtual_switch_channel(fabric, at, input);
+	uint16_t *watched = &fabric->crossbar[at].watched[input];
 
-	if (back->watched >> vc & 1)
+	if (*watched >> vc & 1)
 		return;
-	back->watched |= (uint16_t)(1u << vc);
-	for (unsigned port = 0; port < fabric->sw[at]->ports; port++) {
-		struct virtual_channel *channel = virtual_switch_channel(fabric, at, port);
+	*watched |= (uint16_t)(1u << vc);
+	/* For the credit frame, a transmission from now or less. */
+	virtual_fetch_link(&fabric->sw[at]->port[input].link);
+	__builtin_prefetch(back, 1);
+	__builtin_prefetch(virtual_channel_apart(fabric, back));
+	for (uint64_t set = outputs_of(fabric, at, input); set != 0; set &= set - 1) {
+		struct virtual_channel *channel =
+			virtual_switch_channel(fabric, at, (unsigned)__builtin_ctzll(set));
 
-		if (channel->in_port == input && virtual_is_sending(fabric, channel, now))
+		if (virtual_is_sending(fabric, channel, now))
 			virtual_arm(fabric, channel);
 	}
 }
@@ -94,7 +112,7 @@ static inline __attribute__((always_inline)) void send(struct virtual_fabric *fa
 	unsigned input = packet->in_port, vc = packet->vc;
 	bool near;
 
-	channel->in_port = (uint8_t)input;
+	fabric->crossbar[at].input[port] = (uint8_t)input;
 	channel->vc = (uint8_t)vc;
 	channel->blocks = packet->blocks;
 	virtual_start(fabric, channel, packet, now);
@@ -156,7 +174,7 @@ void virtual_switch_done(struct virtual_fabric *fabric, uint32_t at, unsigned po
 {
 	struct virtual_channel *channel = virtual_switch_channel(fabric, at, port);
 	struct weft_switch *sw = fabric->sw[at];
-	unsigned input = channel->in_port, vc = channel->vc;
+	unsigned input = fabric->crossbar[at].input[port], vc = channel->vc;
 
 	channel->armed = false;
 	if (!sw->voq)

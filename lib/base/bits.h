@@ -7,7 +7,9 @@
  * is bit i.
  */
 
+#include <endian.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "rng.h"
 
@@ -19,6 +21,21 @@ static inline unsigned bits_round_robin(uint64_t set, unsigned from)
 	uint64_t after = set & (UINT64_MAX << from);
 
 	return (unsigned)__builtin_ctzll(after != 0 ? after : set);
+}
+
+/* Which of BITS_BYTES bytes are 'value': byte i is member i. All at once, without a branch. */
+#define BITS_BYTES 8u
+static inline uint64_t bits_equal_bytes(const uint8_t bytes[BITS_BYTES], uint8_t value)
+{
+	const uint64_t low = UINT64_C(0x7F7F7F7F7F7F7F7F), each = UINT64_C(0x0101010101010101);
+	uint64_t word, differ;
+
+	memcpy(&word, bytes, sizeof(word));
+	differ = le64toh(word) ^ each * value;
+	/* The top bit of each byte says that it is not 0. */
+	differ |= (differ & low) + low;
+	/* The multiplication brings bit 8 i to 56 + i. */
+	return ((~differ & ~low) >> 7) * UINT64_C(0x0102040810204080) >> 56;
 }
 
 /* Any member, all equally likely. 'set' is not empty; of one member none is drawn. */
