@@ -333,17 +333,21 @@ static unsigned fill_port_two(void)
 	return sent;
 }
 
+/* The switch is paused. How many frames were sent. */
+static unsigned begin_with_port_two_full(void)
+{
+	begin_up(true, 1);
+	order(DEVICE_PAUSE);
+	return fill_port_two();
+}
+
 /* It may stay away for hours, and its port takes nothing for as long. */
 static void data_for_a_neighbour_that_has_gone_is_idle_when_its_link_is_down(void **state)
 {
-	const struct transmitter *tx;
-	unsigned sent;
+	unsigned sent = begin_with_port_two_full();
+	const struct transmitter *tx = &bench.ps->port[2].tx;
 
 	(void)state;
-	begin_up(true, 1);
-	tx = &bench.ps->port[2].tx;
-	order(DEVICE_PAUSE);
-	sent = fill_port_two();
 	while (bench.sw->linked >> 2 & 1) {
 		assert_false(device_control_idle(control));
 		turn(&bench);
@@ -365,14 +369,10 @@ static void data_for_a_neighbour_that_has_gone_is_idle_when_its_link_is_down(voi
 
 static void a_purge_takes_the_data_that_waits_for_its_port_and_leaves_other_frames(void **state)
 {
-	const struct transmitter *tx;
-	unsigned sent;
+	unsigned sent = begin_with_port_two_full();
+	const struct transmitter *tx = &bench.ps->port[2].tx;
 
 	(void)state;
-	begin_up(true, 1);
-	tx = &bench.ps->port[2].tx;
-	order(DEVICE_PAUSE);
-	sent = fill_port_two();
 	for (uint8_t i = 1; i <= 3; i++) {
 		assert_true(order_send(2, i));
 		turn(&bench);
