@@ -542,6 +542,8 @@ bool mapper_poll(struct mapper *mapper, weft_time now, struct mapper_frame *fram
 		image_reading_poll(&mapper->reading, now, frame))
 		return true;
 	poll_work(mapper, now);
+	/* What has waited for an end of that. */
+	watch_self(mapper, now);
 	return distribution_poll(&mapper->distribution, now, frame) ||
 	       image_reading_poll(&mapper->reading, now, frame) ||
 	       discovery_poll(&mapper->discovery, now, frame);
