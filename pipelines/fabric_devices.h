@@ -133,9 +133,6 @@ static inline weft_time fabric_credit_refresh(const struct run_config *run)
 	return run->hello_ps / 4 < PS_PER_MS ? run->hello_ps / 4 : PS_PER_MS;
 }
 
-/* Descriptors of each ring of an ethdev. */
-#define FABRIC_ETHDEV_SLOTS 2048
-
 int fabric_links_open(struct real_fabric *fabric, struct fault *fault);
 /* Mbufs that the rings of all external links may hold, before they are open. */
 unsigned fabric_links_held(const struct real_fabric *fabric);

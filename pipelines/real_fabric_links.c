@@ -14,6 +14,8 @@
 
 /* Frames that may wait in a memory link: all that the credits of both ends can have on the way. */
 #define MEMORY_LINK_SLOTS 4096
+/* Descriptors of each ring of an ethdev. */
+#define ETHDEV_SLOTS 2048
 
 unsigned fabric_links_held(const struct real_fabric *fabric)
 {
@@ -22,7 +24,7 @@ unsigned fabric_links_held(const struct real_fabric *fabric)
 
 	for (uint32_t i = 0; external != NULL && i < fabric->options.topology->links; i++)
 		if (external[i] != NULL)
-			held += port_ethdev_held(external[i], FABRIC_ETHDEV_SLOTS);
+			held += port_ethdev_held(external[i], ETHDEV_SLOTS);
 	return held;
 }
 
@@ -40,22 +42,14 @@ static void name_end(
 	topology_port_name(fabric->options.topology, end->at, out, size);
 }
 
-/* What the far end may be promised, which is no more than the receive ring holds, has to be a frame
- * in each VC: else long frames would wait for credits for ever. */
-static int check_slots(
+/* All that may come by it is to find room. */
+static int check_room(
 	const struct real_fabric *fabric, const struct port *port, struct fault *fault)
 {
 	const struct run_config *run = fabric->options.run;
-	unsigned vcs = run_config_vcs(run);
-	uint32_t needed =
-		frame_blocks(FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + run->nic.mtu_bytes) * vcs;
 
-	if (port->slots == 0 || port->slots >= needed)
-		return 0;
-	return fault_set(fault, EINVAL,
-		"%s: its receive ring of %u slots can promise %u blocks, expected %u for %u VCs and "
-		"nic.mtu %u B",
-		port->name, port->slots, port->slots, needed, vcs, run->nic.mtu_bytes);
+	return port_check_room(port, run_config_vcs(run),
+		FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + run->nic.mtu_bytes, fault);
 }
 
 static int open_external(struct real_fabric *fabric, struct fabric_end *end, struct fault *fault)
@@ -70,10 +64,9 @@ static int open_external(struct real_fabric *fabric, struct fabric_end *end, str
 		return fault_set(fault, EINVAL,
 			"%s: its far end is in another process, and nothing says by what device",
 			name);
-	result = port_open_ethdev(
-		&end->port, name, device, FABRIC_ETHDEV_SLOTS, fabric->data_pool, fault);
+	result = port_open_ethdev(&end->port, name, device, ETHDEV_SLOTS, fabric->data_pool, fault);
 	end->open = result == 0;
-	return result < 0 ? result : check_slots(fabric, &end->port, fault);
+	return result < 0 ? result : check_room(fabric, &end->port, fault);
 }
 
 static int open_memory(
@@ -88,7 +81,7 @@ static int open_memory(
 		port_open_memory_link(&a->port, name_a, &b->port, name_b, MEMORY_LINK_SLOTS, fault);
 	a->open = b->open = result == 0;
 	a->timed = b->timed = true;
-	return result < 0 ? result : check_slots(fabric, &a->port, fault);
+	return result < 0 ? result : check_room(fabric, &a->port, fault);
 }
 
 static void init_damage(struct real_fabric *fabric, struct fabric_end *end, unsigned side)

@@ -126,27 +126,22 @@ static void configure(const struct standalone *standalone, struct switch_config 
 			config->port_slots[at] = standalone->port[at].slots;
 }
 
-/* The buffer that is left under a small receive ring must hold a frame in each VC. */
-static int check_slots(const struct standalone *standalone, struct fault *fault)
+static int check_rings(const struct standalone *standalone, struct fault *fault)
 {
 	const struct switch_options *options = standalone->options;
-	uint32_t needed = frame_blocks(frame_room(options)) * options->vcs;
+	int result = 0;
 
-	for (unsigned at = 0; at < standalone->ports; at++)
-		if ((options->open_ports & BIT64(at)) == 0 && standalone->port[at].slots < needed)
-			return fault_set(fault, EINVAL,
-				"%s: its receive ring of %u slots can promise %u blocks, expected "
-				"%u for %u VCs and --mtu %u",
-				standalone->port[at].name, standalone->port[at].slots,
-				standalone->port[at].slots, needed, options->vcs,
-				options->mtu_bytes);
-	return 0;
+	for (unsigned at = 0; at < standalone->ports && result == 0; at++)
+		if ((options->open_ports & BIT64(at)) == 0)
+			result = port_check_room(
+				&standalone->port[at], options->vcs, frame_room(options), fault);
+	return result;
 }
 
 static int build_switch(struct standalone *standalone, struct fault *fault)
 {
 	struct switch_config config;
-	int result = check_slots(standalone, fault);
+	int result = check_rings(standalone, fault);
 
 	if (result < 0)
 		return result;

@@ -2,7 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "port.h"
 
+#include <errno.h>
 #include <rte_errno.h>
+
+#include "frame.h"
 
 #define POOL_CACHE 256u
 
@@ -26,6 +29,19 @@ struct rte_mempool *port_pool_create(
 			name, count, room, (unsigned)(((uint64_t)count * (room + 256)) >> 20),
 			rte_strerror(rte_errno));
 	return pool;
+}
+
+int port_check_room(
+	const struct port *port, unsigned vcs, unsigned frame_bytes, struct fault *fault)
+{
+	uint32_t needed = frame_blocks(frame_bytes) * vcs;
+
+	if (port->slots == 0 || port->slots >= needed)
+		return 0;
+	return fault_set(fault, EINVAL,
+		"%s: its receive ring of %u slots can promise %u blocks, expected %u for %u VCs and "
+		"frames of %u B",
+		port->name, port->slots, port->slots, needed, vcs, frame_bytes);
 }
 
 void port_close(struct port *port)

@@ -71,6 +71,12 @@ int port_open_ethdev(struct port *port, const char *name, const char *dpdk, unsi
 int port_open_memory_link(struct port *a, const char *name_a, struct port *b, const char *name_b,
 	unsigned slots, struct fault *fault);
 
+/* What a neighbour may be promised is no more than the receive ring holds, and has to be a frame of
+ * 'frame_bytes' in each of 'vcs': else long frames would wait for credits for ever. 0, or -EINVAL
+ * and a fault that names the port. */
+int port_check_room(
+	const struct port *port, unsigned vcs, unsigned frame_bytes, struct fault *fault);
+
 void port_close(struct port *port);
 
 /* Cuts the cable, or joins it again: while it is cut what comes is thrown away, and what is sent is
