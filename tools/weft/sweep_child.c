@@ -51,11 +51,7 @@ json_t *sweep_child_result(const struct sweep_child *child, const struct sweep *
 	sweep_point_path(sweep, child->point, ".json", path);
 	sweep_point_path(sweep, child->point, ".log", log);
 	if (WIFEXITED(status) && WEXITSTATUS(status) <= EXIT_BAD_ANSWER)
-		result = sweep_result_load(part);
-	if (told_to_end && sweep_result_is_incomplete(result)) {
-		json_decref(result);
-		result = NULL;
-	}
+		result = sweep_result_load(part, told_to_end);
 	if (result == NULL) {
 		child_describe_failure(status, log, fault);
 		unlink(part);

@@ -263,8 +263,9 @@ int sweep_write_json(
 	return 0;
 }
 
-/* The file of a point of a manifest; NULL if that is none of a result in the folder. */
-static const char *point_file(const json_t *point)
+/* The file of a point of a manifest, and where it is; NULL if that is none of a result in the
+ * folder. */
+static const char *find_file(const struct sweep *sweep, const json_t *point, char path[PATH_MAX])
 {
 	const char *file = json_string_value(json_object_get(point, "file"));
 	size_t length = file != NULL ? strlen(file) : 0;
@@ -272,6 +273,7 @@ static const char *point_file(const json_t *point)
 	if (length <= strlen(RESULT_END) || strchr(file, '/') != NULL ||
 		strcmp(file + length - strlen(RESULT_END), RESULT_END) != 0)
 		return NULL;
+	sweep_path(sweep, file, path);
 	return file;
 }
 
@@ -282,12 +284,11 @@ void sweep_manifest_remove_points(const struct sweep *sweep, const json_t *manif
 
 	json_array_foreach(json_object_get(manifest, "points"), index, point)
 	{
-		const char *file = point_file(point);
 		char path[PATH_MAX];
+		const char *file = find_file(sweep, point, path);
 
 		if (file == NULL)
 			continue;
-		sweep_path(sweep, file, path);
 		unlink(path);
 		snprintf(path, sizeof(path), "%s/%.*s.log", sweep->folder,
 			(int)(strlen(file) - strlen(RESULT_END)), file);
@@ -302,13 +303,10 @@ const char *sweep_manifest_find_point(const struct sweep *sweep, const json_t *m
 
 	json_array_foreach(json_object_get(manifest, "points"), index, point)
 	{
-		const char *file = point_file(point);
 		char path[PATH_MAX];
+		const char *file = find_file(sweep, point, path);
 
-		if (file == NULL)
-			continue;
-		sweep_path(sweep, file, path);
-		if (access(path, F_OK) == 0)
+		if (file != NULL && access(path, F_OK) == 0)
 			return file;
 	}
 	return NULL;

@@ -51,7 +51,7 @@ static void find_done(struct runner *runner)
 		json_t *result;
 
 		sweep_point_path(sweep, point, ".json", path);
-		result = sweep_result_load(path);
+		result = sweep_result_load(path, false);
 		if (result == NULL)
 			continue;
 		if (!is_of_point(sweep, point, result)) {

@@ -52,22 +52,17 @@ static const struct column columns[] = {
 #define COLUMNS         (sizeof(columns) / sizeof(columns[0]))
 #define COLUMN_NAME_MAX 64
 
-json_t *sweep_result_load(const char *path)
+json_t *sweep_result_load(const char *path, bool cut_short)
 {
 	json_t *result = json_load_file(path, 0, NULL);
 	const json_t *checks = json_object_get(result, "checks");
 
 	if (json_is_object(json_object_get(result, "throughput")) && json_is_object(checks) &&
-		(!sweep_result_is_incomplete(result) ||
-			json_is_true(json_object_get(checks, "deadlock"))))
+		(!json_is_true(json_object_get(result, "incomplete")) ||
+			(!cut_short && json_is_true(json_object_get(checks, "deadlock")))))
 		return result;
 	json_decref(result);
 	return NULL;
-}
-
-bool sweep_result_is_incomplete(const json_t *result)
-{
-	return json_is_true(json_object_get(result, "incomplete"));
 }
 
 bool sweep_result_is_bad(const json_t *result)

@@ -16,10 +16,8 @@
 #include "sweep_plan.h"
 
 /* A result that is whole: a document of a run that went to its end, or that a deadlock ended: that
- * is an answer, too. NULL if the file is not. */
-json_t *sweep_result_load(const char *path);
-/* Whether the run has not come to its end. */
-bool sweep_result_is_incomplete(const json_t *result);
+ * is an answer, too, unless the run was 'cut_short' by us. NULL if the file is not. */
+json_t *sweep_result_load(const char *path, bool cut_short);
 /* Something lost, duplicated, out of order, or a deadlock. */
 bool sweep_result_is_bad(const json_t *result);
 

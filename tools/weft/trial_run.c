@@ -94,7 +94,7 @@ static bool take_known(struct pool *pool, struct trial *trial, uint64_t *key)
 			break;
 		}
 		path_of(pool->runner, *key, ".json", path);
-		result = pool->runner->again ? NULL : sweep_result_load(path);
+		result = pool->runner->again ? NULL : sweep_result_load(path, false);
 		if (result == NULL)
 			return false;
 		if (trial_take(trial, result) < 0) {
@@ -176,12 +176,7 @@ static json_t *collect(struct pool *pool, const struct job *job, int status, str
 	own_path_of(pool->runner, job->key, ".log", log);
 	path_of(pool->runner, job->key, ".json", path);
 	if (WIFEXITED(status) && WEXITSTATUS(status) <= EXIT_BAD_ANSWER)
-		result = sweep_result_load(part);
-	/* Told to end by us it is cut short, whatever it says; else a deadlock has ended it. */
-	if (pool->runner->interrupted && sweep_result_is_incomplete(result)) {
-		json_decref(result);
-		result = NULL;
-	}
+		result = sweep_result_load(part, pool->runner->interrupted);
 	if (result == NULL) {
 		child_describe_failure(status, log, fault);
 		unlink(part);
