@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "lab_control.h"
 
@@ -61,8 +60,6 @@ static bool is_cut(json_t *links, const char *port)
 static int wait_for(
 	struct lab_connection *connection, const char *port, bool cut, struct fault *fault)
 {
-	const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
-
 	for (int waited = 0; waited < PATIENCE_MS; waited += STEP_MS) {
 		json_t *links = lab_ask_links(connection, fault);
 		bool done = links != NULL && is_cut(links, port) == cut;
@@ -72,7 +69,7 @@ static int wait_for(
 			return -EPROTO;
 		if (done)
 			return 0;
-		nanosleep(&step, NULL);
+		lab_sleep_ms(STEP_MS);
 	}
 	return fault_set(fault, ETIMEDOUT, "%s: its process does not follow the order", port);
 }
@@ -97,10 +94,8 @@ static int order_end(
 /* What did not answer may be dying. */
 static bool dies(const struct lab_record *record)
 {
-	const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
-
 	for (int waited = 0; waited < DEATH_MS && lab_record_alive(record); waited += STEP_MS)
-		nanosleep(&step, NULL);
+		lab_sleep_ms(STEP_MS);
 	return !lab_record_alive(record);
 }
 

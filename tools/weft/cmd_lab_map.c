@@ -143,15 +143,14 @@ static int write_topology(const struct lab *lab, const struct topology *found, F
 	return topology_write(found, out);
 }
 
-static enum weft_exit write_map(const struct lab_arguments *arguments, const struct lab *lab,
-	const struct topology *found, const json_t *leader, char *differences)
+static enum weft_exit write_map(const struct lab_arguments *arguments, enum form form,
+	const struct lab *lab, const struct topology *found, const json_t *leader,
+	char *differences)
 {
 	struct output_file output = {.command = COMMAND, .path = arguments->output};
-	enum form form = TOPOLOGY_FILE;
 	struct fault fault;
 	int result = output_file_open(&output);
 
-	choose_form(arguments, &form, NULL); /* was judged before anything was asked */
 	if (result != EXIT_DONE)
 		return result;
 	if (form == DOCUMENT)
@@ -175,8 +174,8 @@ static struct topology *open_expected(const struct lab *lab, struct fault *fault
 	return expect != NULL ? topology_open(expect, fault) : topology_copy(lab->topology);
 }
 
-static enum weft_exit judge(const struct lab_arguments *arguments, const struct lab *lab,
-	const struct topology *found, const json_t *leader)
+static enum weft_exit judge(const struct lab_arguments *arguments, enum form form,
+	const struct lab *lab, const struct topology *found, const json_t *leader)
 {
 	struct fault fault = {"no memory"};
 	struct topology *expected = open_expected(lab, &fault);
@@ -191,15 +190,15 @@ static enum weft_exit judge(const struct lab_arguments *arguments, const struct 
 			fprintf(stderr,
 				"weft " COMMAND ": %u differences from what %s expects:\n%s",
 				differences, lab->path, text);
-		result = write_map(arguments, lab, found, leader, text);
+		result = write_map(arguments, form, lab, found, leader, text);
 	}
 	free(text);
 	topology_destroy(expected);
 	return result == EXIT_DONE && differences > 0 ? EXIT_BAD_ANSWER : result;
 }
 
-static enum weft_exit show_map(
-	const struct lab_arguments *arguments, const struct lab *lab, const struct lab_state *state)
+static enum weft_exit show_map(const struct lab_arguments *arguments, enum form form,
+	const struct lab *lab, const struct lab_state *state)
 {
 	json_t *mapping, *leader;
 	struct topology *found;
@@ -219,7 +218,7 @@ static enum weft_exit show_map(
 			COMMAND, EXIT_BAD_ANSWER, "no mapper leads in lab %s", lab->plan->lab);
 	}
 	found = ask_map(lab, state, json_string_value(json_object_get(leader, "host")), &fault);
-	result = found != NULL ? judge(arguments, lab, found, leader)
+	result = found != NULL ? judge(arguments, form, lab, found, leader)
 			       : command_fail(COMMAND, EXIT_NOT_ABLE, "%s", fault.text);
 	topology_destroy(found);
 	json_decref(mapping);
@@ -239,7 +238,7 @@ enum weft_exit cmd_lab_map(const struct lab_arguments *arguments)
 	result = lab_open_running(arguments, COMMAND, &lab, &state);
 	if (result != EXIT_DONE)
 		return result;
-	result = show_map(arguments, &lab, &state);
+	result = show_map(arguments, form, &lab, &state);
 	lab_state_free(&state);
 	lab_close(&lab);
 	return result;

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lab_control.h"
@@ -36,13 +35,6 @@ struct lab_run {
 	json_t **part_before;              /* [process] what it had counted before */
 	struct run_result *before, *result;
 };
-
-static void sleep_ms(int ms)
-{
-	const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000L};
-
-	nanosleep(&time, NULL);
-}
 
 /* Other processes of the lab run on other machines: what leaves this one may arrive there. */
 static bool partial(const struct lab_run *run)
@@ -225,7 +217,7 @@ static int collect_drained(struct lab_run *run, struct fault *fault)
 	for (int waited = 0; result == 0 && (under_way(run->result) > 0 || surplus(run) > 0) &&
 			     waited < DRAIN_MS;
 		waited += 10 * STEP_MS) {
-		sleep_ms(10 * STEP_MS);
+		lab_sleep_ms(10 * STEP_MS);
 		result = collect_fresh(run, fault);
 	}
 	if (result == 0)
@@ -245,7 +237,7 @@ static int send_traffic(struct lab_run *run, weft_time duration, struct fault *f
 	for (uint64_t waited = 0;
 		result == 0 && waited < duration / PS_PER_MS && !lab_interrupted();
 		waited += STEP_MS)
-		sleep_ms(STEP_MS);
+		lab_sleep_ms(STEP_MS);
 	if (result == 0 && lab_interrupted())
 		result = order_all(run, "traffic stop", fault);
 	return result;
@@ -269,7 +261,7 @@ static int measure(struct lab_run *run, struct fault *fault)
 	if (result == 0)
 		result = send_traffic(run, duration, fault);
 	/* The processes began later than we did, each a little. */
-	sleep_ms(STEP_MS);
+	lab_sleep_ms(STEP_MS);
 	if (result == 0)
 		result = collect_drained(run, fault);
 	if (result == 0)

@@ -4,6 +4,7 @@
 /* weft lab up */
 
 #include "cmd_lab.h"
+#include "lab_control.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -391,13 +392,6 @@ static int fail_not_ready(const struct up *up, struct fault *fault)
 		up->arguments->wait_ps / PS_PER_MS, first, missing - 1);
 }
 
-static void sleep_step(void)
-{
-	const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
-
-	nanosleep(&step, NULL);
-}
-
 static int wait_ready(struct up *up, uint64_t deadline, struct fault *fault)
 {
 	int missing;
@@ -407,7 +401,7 @@ static int wait_ready(struct up *up, uint64_t deadline, struct fault *fault)
 			return fault_set(fault, EINTR, "interrupted");
 		if (now_ms() > deadline)
 			return fail_not_ready(up, fault);
-		sleep_step();
+		lab_sleep_ms(STEP_MS);
 	}
 	return missing;
 }

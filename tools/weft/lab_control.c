@@ -12,9 +12,9 @@
 #define REPORT_MS   5000 /* for a process to write a file */
 #define ORDER_TRIES 400
 
-static void sleep_ms(int ms)
+void lab_sleep_ms(int ms)
 {
-	const struct timespec time = {.tv_nsec = ms * 1000000L};
+	const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000L};
 
 	nanosleep(&time, NULL);
 }
@@ -29,7 +29,7 @@ int lab_control(struct lab_connection *connection, const char *text, struct faul
 		result = lab_order(connection, command, NULL, 0, fault);
 		if (result == 0 || strstr(fault->text, "has not been taken") == NULL)
 			break;
-		sleep_ms(STEP_MS);
+		lab_sleep_ms(STEP_MS);
 	}
 	return result;
 }
@@ -50,7 +50,7 @@ int lab_control_file(struct lab_connection *connection, const struct lab_record 
 		if (waited >= REPORT_MS || !lab_record_alive(record))
 			return fault_set(
 				fault, ENODEV, "%s: does not answer '%s'", record->name, text);
-		sleep_ms(STEP_MS);
+		lab_sleep_ms(STEP_MS);
 	}
 	return result;
 }

@@ -21,3 +21,6 @@ int lab_control_file(struct lab_connection *connection, const struct lab_record 
 /* The file's contents, and it is removed. NULL and fault. */
 json_t *lab_control_json(struct lab_connection *connection, const struct lab_record *record,
 	const char *dir, const char *text, struct fault *fault);
+
+/* Between two looks at a process. */
+void lab_sleep_ms(int ms);

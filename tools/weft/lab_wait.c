@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "cmd_lab.h"
+#include "lab_control.h"
 #include "lab_mapping.h"
 
 #define STEP_MS 20
@@ -68,7 +69,6 @@ static int is_mapped(const struct lab *lab, const struct lab_state *state, bool 
 int lab_wait_mapped(const struct lab *lab, const struct lab_state *state, bool lenient,
 	uint64_t patience_ms, char leader[TOPOLOGY_NAME_MAX], struct fault *fault)
 {
-	const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
 	uint64_t began = now_ms();
 	struct fault why = {""};
 	int done;
@@ -82,7 +82,7 @@ int lab_wait_mapped(const struct lab *lab, const struct lab_state *state, bool l
 		if (now_ms() - began > patience_ms)
 			return fault_set(
 				fault, ETIMEDOUT, "not every device has routes: %s", why.text);
-		nanosleep(&step, NULL);
+		lab_sleep_ms(STEP_MS);
 	}
 	if (done < 0)
 		*fault = why;
