@@ -141,6 +141,7 @@ static void add_host(struct run_result *result, const struct fabric_host *host)
 				   count[NIC_DISCARD_ROUTING_ERROR] + count[NIC_DISCARD_END_MARK] +
 				   count[NIC_ITB_DISCARDED] + count[NIC_ITB_ABANDONED] +
 				   host->poll->tx.lost;
+	run_result_count(result, "host_link_downs", nic_link(host->poll->nic)->downs);
 	run_result_count(result, "host_transmit_lost", host->poll->tx.lost);
 	result->lost += sink->lost + sink->altered + count[NIC_MESSAGES_FAILED];
 	result->duplicated += sink->duplicated;

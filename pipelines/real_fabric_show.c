@@ -12,6 +12,7 @@
 #define HOST_METRICS_MORE(X)                                               \
 	X(CREDITS_SENT, "credit_frames_sent")                              \
 	X(HEALED, "blocks_healed")                                         \
+	X(DOWNS, "link_downs")                                             \
 	X(TRANSMIT_LOST, "transmit_lost")                                  \
 	X(SINK_LOST, "sink_lost")                                          \
 	X(SINK_DUPLICATED, "sink_duplicated")                              \
@@ -59,6 +60,7 @@ static void read_host(const void *ctx, uint64_t *value)
 		(FRAME_FAULT_COUNT - 1) * sizeof(*value));
 	value[HOST_METRIC_CREDITS_SENT] = nic_link(poll->nic)->credit_frames_sent;
 	value[HOST_METRIC_HEALED] = nic_link(poll->nic)->blocks_healed;
+	value[HOST_METRIC_DOWNS] = nic_link(poll->nic)->downs;
 	value[HOST_METRIC_TRANSMIT_LOST] = poll->tx.lost;
 	value[HOST_METRIC_SINK_LOST] = poll->sink->lost;
 	value[HOST_METRIC_SINK_DUPLICATED] = poll->sink->duplicated;

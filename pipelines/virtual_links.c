@@ -111,9 +111,8 @@ static int create_channels(struct virtual_fabric *fabric)
 		return -ENOMEM;
 	for (size_t i = 0; i < channels; i++)
 		fabric->channel[i] = (struct virtual_channel){.blocked_since = WEFT_TIME_NEVER};
-	for (uint32_t at = 0; at < fabric->switches; at++)
-		memset(fabric->crossbar[at].input, SWITCH_PORT_NONE, SWITCH_PORTS_MAX);
 	for (uint32_t at = 0; at < fabric->switches; at++) {
+		memset(fabric->crossbar[at].input, SWITCH_PORT_NONE, SWITCH_PORTS_MAX);
 		fabric->first[at] = &fabric->channel[used];
 		used += topology->switch_at[at].ports;
 	}

@@ -308,10 +308,8 @@ bool nic_poll(struct nic *nic, weft_time now)
 	due = link_end_poll(&nic->link, now);
 	nic->link_due = due & (LINK_SEND_HELLO | LINK_SEND_CREDIT);
 	down = (due & LINK_WENT_DOWN) != 0;
-	if (down) {
-		nic->count[NIC_LINK_DOWNS]++;
+	if (down)
 		abandon_transit(nic);
-	}
 	if (nic->held != 0)
 		return down;
 	flow_rx_poll(nic, now);

@@ -79,8 +79,7 @@
 	X(HELLOS_RECEIVED, "hellos_received")                                                     \
 	X(CONTROL_BAD, "control_bad")         /* payload that cannot be decoded */                \
 	X(CONTROL_IGNORED, "control_ignored") /* a kind that this interface does not use */       \
-	X(AGENT_ASTRAY, "agent_astray")       /* of the mapper, but not for an agent here */      \
-	X(LINK_DOWNS, "link_downs")
+	X(AGENT_ASTRAY, "agent_astray")       /* of the mapper, but not for an agent here */
 
 enum nic_counter {
 #define X(id, text) NIC_##id,

@@ -359,7 +359,7 @@ static void data_for_a_neighbour_that_has_gone_is_idle_when_its_link_is_down(voi
 		assert_true(device_control_idle(mapped.control[0]));
 		run_alone(&mapped, 100 * PS_PER_US);
 	}
-	assert_int_equal(counted(&mapped, 0, NIC_LINK_DOWNS), 1);
+	assert_int_equal(nic_link(mapped.bench.side[0].pn->nic)->downs, 1);
 	assert_true(tx->lost > 0);
 	go_on(&mapped);
 }
@@ -372,7 +372,7 @@ static void a_purge_takes_the_data_that_waits_for_the_port(void **state)
 	assert_true(device_control_order(mapped.control[0], DEVICE_PURGE));
 	run_alone(&mapped, 10 * STEP_PS);
 	assert_true(device_control_idle(mapped.control[0]));
-	assert_int_equal(counted(&mapped, 0, NIC_LINK_DOWNS), 0);
+	assert_int_equal(nic_link(mapped.bench.side[0].pn->nic)->downs, 0);
 	assert_true(tx->lost > 0);
 	go_on(&mapped);
 }
