@@ -76,7 +76,7 @@ struct fabric_worker {
 /* Sums over the hosts at one moment. */
 struct fabric_totals {
 	uint64_t frames, messages, bytes; /* delivered, synthetic */
-	uint64_t generated_messages, generated_bytes;
+	uint64_t generated_frames, generated_bytes;
 	uint64_t absorbed;      /* frames, by hosts on the way */
 	uint64_t adapted, arns; /* by switches: packets sent another way, notifications */
 	double latency_sum_ns;

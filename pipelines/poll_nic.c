@@ -216,6 +216,7 @@ static unsigned replay_goal(struct poll_nic *pn, weft_time now)
 			break;
 		goal_replay_accept(goal->replay, goal->rank, now - goal->from_ps);
 		goal->messages++;
+		goal->frames += (message.bytes - 1) / nic_config(pn->nic)->mtu_bytes + 1;
 		goal->bytes += message.bytes;
 		count++;
 	}
@@ -351,4 +352,13 @@ struct traffic_counters poll_nic_traffic(const struct poll_nic *pn)
 		sum.accepted_bytes += one->accepted_bytes;
 	}
 	return sum;
+}
+
+uint64_t poll_nic_generated_frames(const struct poll_nic *pn)
+{
+	uint64_t frames = pn->goal.frames;
+
+	for (unsigned i = 0; i < pn->sources; i++)
+		frames += traffic_generated_frames(pn->source[i]);
+	return frames;
 }

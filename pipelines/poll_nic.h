@@ -55,9 +55,9 @@ struct poll_nic_goal {
 	struct goal_replay *replay; /* NULL: none; by a clock that is 0 at 'from_ps' */
 	uint32_t rank;
 	weft_time from_ps;
-	const struct run_goal *goal; /* which rank is which host */
-	uint64_t messages, bytes;    /* taken by the interface */
-	uint64_t strays;             /* arrived, but nothing was under way from there */
+	const struct run_goal *goal;      /* which rank is which host */
+	uint64_t messages, frames, bytes; /* taken by the interface */
+	uint64_t strays;                  /* arrived, but nothing was under way from there */
 };
 
 /* The side of the mapper. */
@@ -126,3 +126,5 @@ bool poll_nic_busy(const struct poll_nic *pn, weft_time now);
 
 /* Sums over the sources. */
 struct traffic_counters poll_nic_traffic(const struct poll_nic *pn);
+/* Frames of the generated messages. */
+uint64_t poll_nic_generated_frames(const struct poll_nic *pn);

@@ -337,7 +337,7 @@ void fabric_totals_read(const struct real_fabric *fabric, struct fabric_totals *
 		totals->messages += poll->sink->messages;
 		totals->bytes += poll->sink->bytes;
 		totals->absorbed += nic_counters(poll->nic)[NIC_ITB_ABSORBED];
-		totals->generated_messages += traffic.generated_messages;
+		totals->generated_frames += poll_nic_generated_frames(poll);
 		totals->generated_bytes += traffic.generated_bytes;
 		totals->latency_sum_ns += histogram_mean(latency) * (double)latency->count;
 	}

@@ -52,10 +52,8 @@ double fabric_share(const struct real_fabric *fabric, const struct fabric_totals
 static double offered_share(const struct real_fabric *fabric, weft_time time_ps)
 {
 	const struct fabric_totals *from = &fabric->at_warmup, *to = &fabric->at_end;
-	uint64_t messages = to->generated_messages - from->generated_messages;
 	uint64_t bytes = to->generated_bytes - from->generated_bytes;
-	uint64_t mtu = fabric->options.run->nic.mtu_bytes;
-	uint64_t frames = messages > 0 ? messages * ((bytes / messages + mtu - 1) / mtu) : 0;
+	uint64_t frames = to->generated_frames - from->generated_frames;
 
 	return share(fabric, (double)(bytes + frames * frame_overhead(fabric)), time_ps);
 }

@@ -116,7 +116,7 @@ static void start_traffic(struct real_fabric *fabric, weft_time now, weft_time d
 	fabric_totals_read(fabric, &fabric->at_start);
 	fabric->at_sample = fabric->at_warmup = fabric->at_start;
 	/* Sources begin anew, and with them what they count. */
-	fabric->at_warmup.generated_bytes = fabric->at_warmup.generated_messages = 0;
+	fabric->at_warmup.generated_bytes = fabric->at_warmup.generated_frames = 0;
 	fabric->at_sample.latency_sum_ns = 0;
 	give_order(fabric, FABRIC_ORDER_START);
 }

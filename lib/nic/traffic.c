@@ -442,21 +442,35 @@ const struct traffic_counters *traffic_counters(const struct traffic *traffic)
 	return &traffic->counters;
 }
 
-uint64_t traffic_generated_wire_bytes(const struct traffic *traffic)
+/* Generated messages of the other length: messages and bytes say how many there are of each. */
+static uint64_t generated_others(const struct traffic *traffic)
 {
 	const struct traffic_config *config = &traffic->config;
-	uint64_t messages = traffic->counters.generated_messages, others = 0;
 	int64_t more = (int64_t)config->other_message_bytes - config->message_bytes;
+	uint64_t least = traffic->counters.generated_messages * config->message_bytes;
 
-	/* Messages and bytes say how many there are of each length. */
-	if (config->other_share_ppm > 0 && more != 0)
-		others = (uint64_t)((int64_t)(traffic->counters.generated_bytes -
-					      messages * config->message_bytes) /
-				    more);
-	return (uint64_t)(((unsigned __int128)(messages - others) *
-					  wire_parts(config, config->message_bytes) +
-				  (unsigned __int128)others *
-					  wire_parts(config, config->other_message_bytes)) /
+	if (config->other_share_ppm == 0 || more == 0)
+		return 0;
+	return (uint64_t)((int64_t)(traffic->counters.generated_bytes - least) / more);
+}
+
+uint64_t traffic_generated_frames(const struct traffic *traffic)
+{
+	const struct traffic_config *config = &traffic->config;
+	uint64_t others = generated_others(traffic);
+	uint64_t usual = traffic->counters.generated_messages - others;
+
+	return usual * frames_of(config, config->message_bytes) +
+	       (others > 0 ? others * frames_of(config, config->other_message_bytes) : 0);
+}
+
+uint64_t traffic_generated_wire_bytes(const struct traffic *traffic)
+{
+	uint64_t frames = traffic_generated_frames(traffic);
+
+	return traffic->counters.generated_bytes +
+	       frames * (FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD) +
+	       (uint64_t)((unsigned __int128)frames * traffic->config.mean_route /
 			  TRAFFIC_ROUTE_BYTE);
 }
 

@@ -131,6 +131,8 @@ void traffic_fetch(const struct traffic *traffic);
 bool traffic_finished(const struct traffic *traffic, weft_time now);
 
 const struct traffic_counters *traffic_counters(const struct traffic *traffic);
+/* Frames of the generated messages: exact. */
+uint64_t traffic_generated_frames(const struct traffic *traffic);
 /* What the generated messages take on the wire as full frames and a shorter one each: exact, but
  * for routes, which are of the mean length. */
 uint64_t traffic_generated_wire_bytes(const struct traffic *traffic);

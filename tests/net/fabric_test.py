@@ -237,6 +237,14 @@ class Fabric(unittest.TestCase):
                                       "--set", f"traffic=[{{{entry}, load: 5%}}]")
                 self.assertLess(result["throughput"]["offered"], 0.08)
 
+    def test_no_more_is_accepted_than_offered_with_messages_of_two_lengths(self):
+        result = self.measure("--set", "switch.mtu=1KiB", "--set", "nic.mtu=1KiB", "--set",
+                              "routing.mode=table", "--set",
+                              "traffic=[{pattern: uniform, from: all, load: 5%, message: 64B, "
+                              "other-message: 8KiB, other-share: 10%}]")
+        throughput = result["throughput"]
+        self.assertLessEqual(throughput["accepted"], throughput["offered"] * 1.0001)
+
     def test_entries_that_a_host_has_no_room_for_are_refused_before_the_start(self):
         entries = ", ".join(9 * ["{pattern: uniform, from: all, load: 1%}"])
         done = self.weft("run", self.file, "--set", "switch={buffer: 128KiB, vcs: 16}",

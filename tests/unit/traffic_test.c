@@ -168,7 +168,7 @@ static void generated_bytes_on_the_wire_are_those_of_each_frame(void **state)
 		struct traffic_config from = config("uniform");
 		struct traffic_message message;
 		struct traffic *traffic;
-		uint64_t wire = 0, frames;
+		uint64_t wire = 0, frames = 0, each;
 
 		from.message_bytes = lengths[i][0];
 		from.other_message_bytes = lengths[i][1];
@@ -177,12 +177,14 @@ static void generated_bytes_on_the_wire_are_those_of_each_frame(void **state)
 		traffic = start(&from);
 		for (weft_time now = 0; now < PS_PER_MS; now += PS_PER_US) {
 			while (traffic_poll(traffic, now, &message)) {
-				frames = (message.bytes - 1) / from.frame_bytes + 1;
+				each = (message.bytes - 1) / from.frame_bytes + 1;
+				frames += each;
 				wire += message.bytes +
-					frames * (FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD + 4);
+					each * (FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD + 4);
 				traffic_accept(traffic);
 			}
 			assert_int_equal(traffic_generated_wire_bytes(traffic), wire);
+			assert_int_equal(traffic_generated_frames(traffic), frames);
 		}
 		assert_true(wire > 100000);
 		traffic_destroy(traffic);
