@@ -18,16 +18,18 @@ static bool is_changing(const struct mapper *mapper)
 }
 
 /* The lines of the report; NULL without memory. */
-static char *compare(const struct topology *found, const struct topology *expected)
+static char *compare(const struct fabric_map *map, const struct topology *expected)
 {
+	struct fault fault;
+	struct topology *found = fabric_map_found(map, &fault);
 	char *lines = NULL;
 	size_t bytes;
-	FILE *out = open_memstream(&lines, &bytes);
+	FILE *out = found != NULL ? open_memstream(&lines, &bytes) : NULL;
 
-	if (out == NULL)
-		return NULL;
-	miscabling_report(found, expected, out);
-	return fclose(out) == 0 ? lines : NULL;
+	if (out != NULL)
+		miscabling_report(found, expected, out);
+	topology_destroy(found);
+	return out != NULL && fclose(out) == 0 ? lines : NULL;
 }
 
 static void drop_oldest(struct control_plane *plane)
@@ -80,12 +82,11 @@ static void announce(struct control_plane *plane, const char *host, const char *
 static void judge_cables(
 	struct control_plane *plane, struct control_mapper *mapper, const char *host)
 {
-	const struct mapper_generation *current = mapper_current(&mapper->mapper);
 	char *lines;
 
-	if (plane->config.expect == NULL || current == NULL)
+	if (plane->config.expect == NULL)
 		return;
-	lines = compare(current->topology, plane->config.expect);
+	lines = compare(&mapper->mapper.map, plane->config.expect);
 	if (lines == NULL)
 		return;
 	if (mapper->miscabled == NULL || strcmp(lines, mapper->miscabled) != 0)
@@ -138,7 +139,6 @@ static void settle(struct control_plane *plane, const struct control_device *dev
 	if (mapper->first_map_ps == 0)
 		mapper->first_map_ps = mapper->last_change_ps;
 	tell_fallback(plane, mapper, device->name);
-	judge_cables(plane, mapper, device->name);
 }
 
 void control_mapper_watch(
@@ -149,7 +149,10 @@ void control_mapper_watch(
 
 	if (changing && !mapper->changing)
 		mapper->began = wall;
-	else if (!changing && mapper->changing && mapper_leads(&mapper->mapper))
+	else if (!changing && mapper->changing && mapper_leads(&mapper->mapper)) {
 		settle(plane, device, wall);
+		/* Also of what has changed no routes, or allows none. */
+		judge_cables(plane, mapper, device->name);
+	}
 	mapper->changing = changing;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "control_plane_state.h"
+#include "topology_without.h"
 
 static json_t *number(uint64_t value)
 {
@@ -220,17 +221,26 @@ static void serve_status(const struct control_plane *plane, const char *path)
 	json_decref(all);
 }
 
+/* In a topology file each host has a link: a mapper's that reaches nobody is not in it. */
+static void write_map(const struct fabric_map *map, const char *path)
+{
+	struct fault fault;
+	struct topology *found = fabric_map_found(map, &fault);
+	struct topology *attached = found != NULL ? topology_attached(found, &fault) : NULL;
+
+	if (attached != NULL)
+		write_file(path, write_topology, attached);
+	topology_destroy(attached);
+	topology_destroy(found);
+}
+
 static void serve_map(const struct control_plane *plane, const char *host, const char *path)
 {
 	for (unsigned i = 0; i < plane->devices; i++) {
 		const struct control_device *device = &plane->device[i];
-		const struct mapper_generation *current;
 
-		if (device->mapper == NULL || strcmp(device->name, host) != 0)
-			continue;
-		current = mapper_current(&device->mapper->mapper);
-		if (current != NULL)
-			write_file(path, write_topology, current->topology);
+		if (device->mapper != NULL && strcmp(device->name, host) == 0)
+			write_map(&device->mapper->mapper.map, path);
 	}
 }
 

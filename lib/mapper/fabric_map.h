@@ -91,3 +91,8 @@ int fabric_map_number(struct fabric_map *map);
  * make a fat tree: what is absent or left out is a switch without cables or a host that is cut off.
  * NULL with fault: -ENOMEM. The caller's. */
 struct topology *fabric_map_topology(const struct fabric_map *map, struct fault *fault);
+
+/* What is there, for people: devices that are present and all cables that were found between them,
+ * those too that are left out of routes. Numbers have no gaps; names are as above. The host where
+ * the mapper is may be cut off. NULL with fault: -ENOMEM. The caller's. */
+struct topology *fabric_map_found(const struct fabric_map *map, struct fault *fault);

@@ -70,15 +70,55 @@ out:
 	return result;
 }
 
-static void count_numbers(const struct fabric_map *map, uint32_t *switches, uint32_t *hosts)
-{
-	*switches = *hosts = 0;
-	for (uint32_t i = 0; i < map->devices; i++) {
-		uint32_t *count = kind_of(&map->device[i]) == DEVICE_SWITCH ? switches : hosts;
+/* What of a map is in a topology, and how. */
+struct drawing {
+	const struct fabric_map *map;
+	uint32_t *number;  /* [device of the map]: as switch or host there; MAP_NONE: it is not */
+	uint32_t count[2]; /* numbers of an enum device_kind */
+	bool left_out;     /* with the cables of devices that are left out of routes */
+	bool plain;        /* without the names that devices say */
+};
 
-		if (map->device[i].number != MAPPER_NUMBER_NONE && map->device[i].number >= *count)
-			*count = map->device[i].number + 1u;
+/* As they are known by: who is absent has a number, too. */
+static void number_all(struct drawing *drawing)
+{
+	for (uint32_t i = 0; i < drawing->map->devices; i++) {
+		const struct map_device *device = &drawing->map->device[i];
+		uint32_t *count = &drawing->count[kind_of(device)];
+
+		if (device->number == MAPPER_NUMBER_NONE)
+			continue;
+		drawing->number[i] = device->number;
+		if (device->number >= *count)
+			*count = device->number + 1u;
 	}
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct map_device *x = *(struct map_device *const *)a;
+	const struct map_device *y = *(struct map_device *const *)b;
+
+	return x->number != y->number ? x->number - y->number : by_identity(a, b);
+}
+
+/* Those that are there, without gaps, in the order of their numbers. */
+static int number_present(struct drawing *drawing)
+{
+	const struct fabric_map *map = drawing->map;
+	struct map_device **device = calloc(map->devices + 1u, sizeof(struct map_device *));
+	uint32_t present = 0;
+
+	if (device == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < map->devices; i++)
+		if (map->device[i].present)
+			device[present++] = &map->device[i];
+	qsort(device, present, sizeof(struct map_device *), by_number);
+	for (uint32_t i = 0; i < present; i++)
+		drawing->number[device[i] - map->device] = drawing->count[kind_of(device[i])]++;
+	free(device);
+	return 0;
 }
 
 /* By its own name or, where that is empty or 'plain', by kind and identity. */
@@ -93,26 +133,35 @@ static void fill_device(const struct map_device *from, struct topology_device *d
 	device->cut_off = from->facts.kind == 1;
 }
 
-static int add_cables(const struct fabric_map *map, struct topology *topology, uint32_t at)
+static bool is_drawn(const struct drawing *drawing, uint32_t device)
 {
-	const struct map_device *device = &map->device[at];
+	return drawing->number[device] != MAP_NONE &&
+	       (drawing->left_out || drawing->map->device[device].left_out == 0);
+}
+
+static struct topology_port end_of(const struct drawing *drawing, uint32_t device, uint8_t port)
+{
+	return (struct topology_port){
+		kind_of(&drawing->map->device[device]), drawing->number[device], port};
+}
+
+static int add_cables(const struct drawing *drawing, struct topology *topology, uint32_t at)
+{
+	const struct map_device *device = &drawing->map->device[at];
 
 	for (unsigned p = 0; p < device->facts.ports; p++) {
 		const struct map_port *port = &device->port[p];
-		const struct map_device *peer;
-		struct topology_port a, b;
 
-		if (port->state != MAP_LINKED || device->left_out > 0 ||
-			map->device[port->peer].left_out > 0)
+		if (port->state != MAP_LINKED || !is_drawn(drawing, at) ||
+			!is_drawn(drawing, port->peer))
 			continue;
-		if (device->facts.kind == 1)
-			topology->host_at[device->number].cut_off = false;
+		if (kind_of(device) == DEVICE_HOST)
+			topology->host_at[drawing->number[at]].cut_off = false;
 		if (port->peer < at || (port->peer == at && port->peer_port < p))
 			continue;
-		peer = &map->device[port->peer];
-		a = (struct topology_port){kind_of(device), device->number, (uint8_t)p};
-		b = (struct topology_port){kind_of(peer), peer->number, port->peer_port};
-		if (topology_add_link(topology, a, b, 0, WEFT_TIME_NEVER, 0) < 0)
+		if (topology_add_link(topology, end_of(drawing, at, (uint8_t)p),
+			    end_of(drawing, port->peer, port->peer_port), 0, WEFT_TIME_NEVER,
+			    0) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -180,30 +229,34 @@ static void find_stages(struct topology *topology)
 		topology->switch_at[i].stage = TOPOLOGY_NO_STAGE;
 }
 
-static struct topology *build(const struct fabric_map *map, bool plain, struct fault *fault)
+static void fill_devices(const struct drawing *drawing, struct topology *topology)
 {
-	struct topology *topology;
-	uint32_t switches, hosts;
+	name_gaps(topology);
+	for (uint32_t i = 0; i < drawing->map->devices; i++) {
+		const struct map_device *device = &drawing->map->device[i];
+		uint32_t number = drawing->number[i];
+
+		if (number != MAP_NONE)
+			fill_device(device,
+				kind_of(device) == DEVICE_SWITCH ? &topology->switch_at[number]
+								 : &topology->host_at[number],
+				drawing->plain);
+	}
+}
+
+static struct topology *draw(const struct drawing *drawing, struct fault *fault)
+{
+	struct topology *topology =
+		topology_create("map", drawing->count[DEVICE_SWITCH], drawing->count[DEVICE_HOST]);
 	int result = 0;
 
-	count_numbers(map, &switches, &hosts);
-	topology = topology_create("map", switches, hosts);
 	if (topology == NULL) {
 		fault_set(fault, ENOMEM, "the map is too large for the memory");
 		return NULL;
 	}
-	name_gaps(topology);
-	for (uint32_t i = 0; i < map->devices; i++) {
-		const struct map_device *device = &map->device[i];
-
-		if (device->number != MAPPER_NUMBER_NONE)
-			fill_device(device,
-				device->facts.kind == 0 ? &topology->switch_at[device->number]
-							: &topology->host_at[device->number],
-				plain);
-	}
-	for (uint32_t i = 0; i < map->devices && result == 0; i++)
-		result = add_cables(map, topology, i);
+	fill_devices(drawing, topology);
+	for (uint32_t i = 0; i < drawing->map->devices && result == 0; i++)
+		result = add_cables(drawing, topology, i);
 	if (result == 0) {
 		find_stages(topology);
 		result = topology_finish(topology, "map", fault);
@@ -217,9 +270,44 @@ static struct topology *build(const struct fabric_map *map, bool plain, struct f
 }
 
 /* Names that two devices have are no names. */
+static struct topology *draw_named(struct drawing *drawing, struct fault *fault)
+{
+	struct topology *topology = draw(drawing, fault);
+
+	drawing->plain = true;
+	return topology != NULL ? topology : draw(drawing, fault);
+}
+
+static struct topology *draw_map(const struct fabric_map *map, bool found, struct fault *fault)
+{
+	struct drawing drawing = {
+		.map = map,
+		.number = malloc((map->devices + 1u) * sizeof(uint32_t)),
+		.left_out = found,
+	};
+	struct topology *topology = NULL;
+	int result = drawing.number != NULL ? 0 : -ENOMEM;
+
+	if (result == 0)
+		memset(drawing.number, 0xff, map->devices * sizeof(uint32_t));
+	if (result == 0 && found)
+		result = number_present(&drawing);
+	else if (result == 0)
+		number_all(&drawing);
+	if (result == 0)
+		topology = draw_named(&drawing, fault);
+	else
+		fault_set(fault, ENOMEM, "the map is too large for the memory");
+	free(drawing.number);
+	return topology;
+}
+
 struct topology *fabric_map_topology(const struct fabric_map *map, struct fault *fault)
 {
-	struct topology *topology = build(map, false, fault);
+	return draw_map(map, false, fault);
+}
 
-	return topology != NULL ? topology : build(map, true, fault);
+struct topology *fabric_map_found(const struct fabric_map *map, struct fault *fault)
+{
+	return draw_map(map, true, fault);
 }

@@ -112,6 +112,15 @@ static void say_device(
 			name, text);
 }
 
+static void say_ports(struct comparison *comparison, enum device_kind kind,
+	const struct topology_device *expected, unsigned found)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "has %u ports, %u were expected", found, expected->ports);
+	say_device(comparison, kind, expected->name, text);
+}
+
 static void compare_devices(
 	struct comparison *comparison, enum device_kind kind, uint32_t expected, uint32_t found)
 {
@@ -123,7 +132,8 @@ static void compare_devices(
 			say_device(comparison, kind, device->name, "not found");
 		else if (device_at(comparison->found, kind, (uint32_t)number)->ports !=
 			 device->ports)
-			say_device(comparison, kind, device->name, "another number of ports");
+			say_ports(comparison, kind, device,
+				device_at(comparison->found, kind, (uint32_t)number)->ports);
 	}
 	for (uint32_t i = 0; i < found; i++) {
 		const char *name = device_at(comparison->found, kind, i)->name;

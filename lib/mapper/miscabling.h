@@ -10,7 +10,7 @@
 #include "topology.h"
 
 /* Writes a line for each difference, unless 'out' is NULL: a device that was not found, one that is
- * not expected, another number of ports; a cable that is not there, with what is at its ends
- * instead; a cable between ports that are to be free. Returns how many there are. */
+ * not expected, or with another number of ports; a cable that is not there, with what is at its
+ * ends instead; a cable between ports that are to be free. Returns how many there are. */
 unsigned miscabling_report(
 	const struct topology *found, const struct topology *expected, FILE *out);

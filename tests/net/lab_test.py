@@ -221,6 +221,34 @@ class Memif(LabCase):
                              "are not found: these are the defaults.\n")
         self.assertEqual(labs.shown(WEFT, path)["name"], lab.name)
 
+    def wait_parts(self, lab, parts):
+        """Until mappers lead that have found so many switches and hosts."""
+        def found():
+            mappers = [m for m in lab.status()["mapping"]["mappers"] if m["state"] == "leading"]
+            return sorted((m["switches"], m["hosts"]) for m in mappers) == sorted(parts) and \
+                not any(m["changing"] for m in mappers)
+        lab.wait(found, f"no mappers of {parts}")
+
+    def test_a_map_of_what_a_dead_switch_leaves_is_a_topology(self):
+        lab = self.lab("I")
+        lab.up()
+        lab.kill("leaf1")
+        self.wait_parts(lab, [(2, 2), (0, 1), (0, 1)])
+        path = os.path.join(lab.folder, "found.yaml")
+        done = lab.weft("map", "-o", path)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("switch leaf1: not found\n", done.stderr)
+        found = labs.by_identity(labs.shown(WEFT, path))
+        self.assertEqual((found[1], len(found[2])), ({"h0", "h1"}, 3))
+        # The mappers that stay behind reach nobody.
+        lab.kill("leaf0")
+        self.wait_parts(lab, 4 * [(0, 1)])
+        done = lab.weft("map", "--json")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(len(json.loads(done.stdout)["topology"]["hosts"]), 1)
+        refused = lab.weft("map", "--json", "--dot")
+        self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+
     def test_the_ending_of_a_maps_file_says_what_is_written(self):
         lab = self.lab("G")
         lab.up()

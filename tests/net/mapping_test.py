@@ -72,7 +72,7 @@ class Found(MappingCase):
         lab.wait_map(cables=63)
         found, done = lab.discovered()
         self.assertEqual(done.returncode, 1)
-        self.assertIn("1 differences", done.stderr)
+        self.assertIn("1 difference from", done.stderr)
         self.assertIn("s3:0 - s0:1: this cable is missing", done.stderr)
         missing = labs.by_identity(expected)[2] - labs.by_identity(found)[2]
         self.assertEqual(missing, {frozenset(("s0:1", "s3:0"))})

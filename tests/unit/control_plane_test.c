@@ -822,6 +822,37 @@ static void the_map_is_written_as_a_topology(void **state)
 	stop(&world);
 }
 
+/* Its hosts are gone with it: in a topology file they would have to have links. */
+static void a_map_without_a_dead_switch_is_a_topology_too(void **state)
+{
+	const struct mapper_config mapper = patient_mapper("ud", false);
+	struct topology *found;
+	struct place place;
+	struct fault fault;
+	struct world world;
+
+	start(&world, NETWORK, 1, &mapper, NULL);
+	assert_true(run_until_routed(&world, A_WHILE));
+	for (uint32_t i = 0; i < world.topology->links; i++) {
+		const struct topology_link *link = &world.topology->link_at[i];
+
+		world.cut[i] = (link->a.kind == DEVICE_SWITCH && link->a.device == 3) ||
+			       (link->b.kind == DEVICE_SWITCH && link->b.device == 3);
+	}
+	run(&world, 300 * PS_PER_MS);
+	choose_place(&place, "map h2");
+	assert_true(control_plane_ask(world.plane[0], place.request));
+	step(&world);
+	found = topology_load(place.path, &fault);
+	if (found == NULL)
+		fail_msg("%s", fault.text);
+	assert_int_equal(found->switches, world.topology->switches - 1);
+	assert_int_equal(topology_find_switch(found, "s3"), -1);
+	topology_destroy(found);
+	clear_place(&place);
+	stop(&world);
+}
+
 static void what_is_not_as_expected_is_told(void **state)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
@@ -890,6 +921,7 @@ int main(void)
 		cmocka_unit_test(of_news_that_nobody_takes_the_latest_are_kept),
 		cmocka_unit_test(adaptive_routing_without_a_choice_is_told_of),
 		cmocka_unit_test(the_map_is_written_as_a_topology),
+		cmocka_unit_test(a_map_without_a_dead_switch_is_a_topology_too),
 		cmocka_unit_test(what_is_not_as_expected_is_told),
 		cmocka_unit_test(a_device_that_is_flooded_keeps_nobody_else_waiting),
 	};

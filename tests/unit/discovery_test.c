@@ -253,7 +253,7 @@ static void miscabling_is_told_by_name(void **state)
 	out = open_memstream(&text, &length);
 	assert_int_equal(miscabling_report(found, expected, out), 3);
 	fclose(out);
-	assert_non_null(strstr(text, "switch s5: another number of ports\n"));
+	assert_non_null(strstr(text, "switch s5: has 3 ports, 4 were expected\n"));
 	assert_non_null(strstr(text, "h2:0 - s2:2: this cable is missing; h2:0 leads to s3:2, "
 				     "s2:2 leads to h3:0\n"));
 	assert_non_null(strstr(text, "h3:0 - s3:2: this cable is missing"));
@@ -261,6 +261,58 @@ static void miscabling_is_told_by_name(void **state)
 	bench_end(&bench);
 	topology_destroy(found);
 	topology_destroy(expected);
+	topology_destroy(topology);
+}
+
+/* Who has gone keeps the number, and numbers that nobody has leave no names behind. */
+static void what_has_gone_is_not_found(void **state)
+{
+	struct topology *topology = network_ring(6), *found;
+	struct fault fault;
+	struct bench bench;
+
+	bench_start(&bench, topology, 1);
+	discover(&bench);
+	bench.map.device[fabric_map_find(&bench.map, net_id(DEVICE_HOST, 5))].number = 9;
+	fabric_map_cut(
+		&bench.map, fabric_map_find(&bench.map, net_id(DEVICE_HOST, 2)), 0, MAP_EMPTY);
+	assert_int_equal(fabric_map_find_ways(&bench.map), 0);
+	found = fabric_map_found(&bench.map, &fault);
+	assert_non_null(found);
+	assert_int_equal(found->switches, 6);
+	assert_int_equal(found->hosts, 5);
+	assert_int_equal(found->links, topology->links - 1);
+	assert_int_equal(topology_find_host(found, "h2"), -1);
+	assert_true(topology_find_host(found, "h5") >= 0);
+	topology_destroy(found);
+	/* Of the mapper itself no cable is left. */
+	fabric_map_cut(&bench.map, 0, 0, MAP_EMPTY);
+	assert_int_equal(fabric_map_find_ways(&bench.map), 0);
+	found = fabric_map_found(&bench.map, &fault);
+	assert_non_null(found);
+	assert_int_equal(found->switches, 0);
+	assert_int_equal(found->hosts, 1);
+	assert_string_equal(found->host_at[0].name, "h0");
+	topology_destroy(found);
+	bench_end(&bench);
+	topology_destroy(topology);
+}
+
+/* Routes do without it; it is there all the same. */
+static void what_is_left_out_is_found(void **state)
+{
+	struct topology *topology = network_ring(6), *found;
+	struct fault fault;
+	struct bench bench;
+
+	bench_start(&bench, topology, 1);
+	discover(&bench);
+	bench.map.device[fabric_map_find(&bench.map, net_id(DEVICE_SWITCH, 3))].left_out = 2;
+	found = fabric_map_found(&bench.map, &fault);
+	assert_non_null(found);
+	assert_int_equal(miscabling_report(found, topology, NULL), 0);
+	topology_destroy(found);
+	bench_end(&bench);
 	topology_destroy(topology);
 }
 
@@ -500,6 +552,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(somebody_who_does_not_answer_is_told_and_left_out),
 	cmocka_unit_test(a_device_without_the_key_is_left_out),
 	cmocka_unit_test(miscabling_is_told_by_name),
+	cmocka_unit_test(what_has_gone_is_not_found),
+	cmocka_unit_test(what_is_left_out_is_found),
 	cmocka_unit_test(the_same_identity_twice_is_told),
 	cmocka_unit_test(a_greater_mapper_that_is_obeyed_is_noticed),
 	cmocka_unit_test(single_ports_can_be_asked_again),

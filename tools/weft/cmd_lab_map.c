@@ -15,6 +15,7 @@
 #include "miscabling.h"
 #include "output_file.h"
 #include "topology_format.h"
+#include "topology_without.h"
 
 #define COMMAND "lab map"
 
@@ -40,6 +41,23 @@ static json_t *ask_all(const struct lab_state *state)
 	return mapping;
 }
 
+/* The map of a mapper that reaches nobody: in a topology file it would have to have a link. */
+static struct topology *map_of_one(const char *host, struct fault *fault)
+{
+	struct topology *alone = topology_create("", 0, 1);
+
+	if (alone == NULL) {
+		fault_set(fault, ENOMEM, "no memory");
+		return NULL;
+	}
+	snprintf(alone->host_at[0].name, TOPOLOGY_NAME_MAX, "%s", host);
+	alone->host_at[0].cut_off = true;
+	if (topology_finish(alone, host, fault) == 0)
+		return alone;
+	topology_destroy(alone);
+	return NULL;
+}
+
 static struct topology *ask_map(
 	const struct lab *lab, const struct lab_state *state, const char *host, struct fault *fault)
 {
@@ -57,6 +75,10 @@ static struct topology *ask_map(
 	snprintf(text, sizeof(text), "mapper map %s", host);
 	if (lab_control_file(&connection, record, state->dir, text, path, fault) == 0) {
 		found = topology_load(path, fault);
+		if (found != NULL && found->hosts == 0) {
+			topology_destroy(found);
+			found = map_of_one(host, fault);
+		}
 		if (found != NULL)
 			snprintf(found->name, sizeof(found->name), "%s", lab->plan->lab);
 		unlink(path);
@@ -81,6 +103,8 @@ static int choose_form(const struct lab_arguments *arguments, enum form *form, s
 	const char *slash = strrchr(path, '/');
 	const char *ending = strrchr(slash != NULL ? slash : path, '.');
 
+	if (arguments->json && arguments->dot)
+		return fault_set(fault, EINVAL, "--dot --json: one of them was expected");
 	*form = arguments->json ? DOCUMENT : arguments->dot ? GRAPHVIZ : TOPOLOGY_FILE;
 	if (*form != TOPOLOGY_FILE || ending == NULL)
 		return 0;
@@ -93,7 +117,7 @@ static int choose_form(const struct lab_arguments *arguments, enum form *form, s
 		"-o %s: a file that ends in .yaml, .yml, .json, .dot or .gv was expected", path);
 }
 
-/* "one difference a line", the last without its line end. NULL without memory. */
+/* "one difference a line". NULL without memory. */
 static char *compare(
 	const struct topology *found, const struct topology *expected, unsigned *differences)
 {
@@ -136,11 +160,19 @@ static int write_json(
 /* Who reads it later would take its rates for those of the fabric. */
 static int write_topology(const struct lab *lab, const struct topology *found, FILE *out)
 {
+	struct fault fault;
+	struct topology *attached = topology_attached(found, &fault);
+	int result;
+
+	if (attached == NULL)
+		return -ENOMEM;
 	fprintf(out,
 		"# Found by the mapper of lab %s. Rates and delays are not found: these are the "
 		"defaults.\n",
 		lab->plan->lab);
-	return topology_write(found, out);
+	result = topology_write(attached, out);
+	topology_destroy(attached);
+	return result;
 }
 
 static enum weft_exit write_map(const struct lab_arguments *arguments, enum form form,
@@ -174,6 +206,13 @@ static struct topology *open_expected(const struct lab *lab, struct fault *fault
 	return expect != NULL ? topology_open(expect, fault) : topology_copy(lab->topology);
 }
 
+static const char *expectation(const struct lab *lab)
+{
+	const char *expect = lab->config->run.mapper.expect;
+
+	return expect != NULL ? expect : lab->path;
+}
+
 static enum weft_exit judge(const struct lab_arguments *arguments, enum form form,
 	const struct lab *lab, const struct topology *found, const json_t *leader)
 {
@@ -188,8 +227,8 @@ static enum weft_exit judge(const struct lab_arguments *arguments, enum form for
 	else {
 		if (differences > 0)
 			fprintf(stderr,
-				"weft " COMMAND ": %u differences from what %s expects:\n%s",
-				differences, lab->path, text);
+				"weft " COMMAND ": %u difference%s from what %s expects:\n%s",
+				differences, differences == 1 ? "" : "s", expectation(lab), text);
 		result = write_map(arguments, form, lab, found, leader, text);
 	}
 	free(text);
