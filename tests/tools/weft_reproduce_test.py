@@ -62,6 +62,8 @@ open(words[words.index("--json") + 1], "w", encoding="utf-8").write(json.dumps({
     "throughput": {"offered": load, "accepted": accepted, "flits_per_ns_per_switch": accepted},
     "latency_ns": {"network": {"mean": 100 / (1.01 - load)}, "total": {"mean": 200}},
     "messages": {"dropped": 0}, "checks": {"deadlock": stuck}, "incomplete": stuck,
+    "links": [{"from": "h0:0", "to": "s0:0", "utilisation": 1}, {"from": "s0:1", "to": "s1:1", "utilisation": 0.2},
+              {"from": "s1:1", "to": "s0:1", "utilisation": 0.4}],
     "counters": {"goal_unfinished": 0, "goal_completion_ns": 3000000},
     "series": [{"t_ns": (i + 1) * 1e6, "accepted": value} for i, value in enumerate(course)]}))
 sys.exit(1 if stuck else 0)
@@ -310,6 +312,25 @@ class Reproduce(unittest.TestCase):
         self.assertIn("e-small.png", self.run_it().stdout)
         self.assertEqual((self.dir / "e-small.png").read_bytes()[1:4], b"PNG")
         self.assertGreater(len({call["traffic.0.load"] for call in self.calls()}), 16)
+
+    def test_the_use_of_links_becomes_a_picture(self):
+        if shutil.which("gnuplot") is None:
+            self.skipTest("gnuplot is not installed")
+        self.write("e.yaml", EXPERIMENT.replace("measure: productivity", "measure: links"))
+        self.write("rows.csv", "quantity,case,network,algorithm,over,min,max,mean\nmax,,small,UD,,,,\n")
+        done = self.run_it()
+        self.assertIn("e-small.png", done.stdout)
+        self.assertEqual((self.dir / "e-small.png").read_bytes()[1:4], b"PNG")
+
+    def test_a_folder_for_pictures_is_made_and_one_that_cannot_be_is_said_before_anything_runs(self):
+        self.write("e.yaml", EXPERIMENT + "curves: true\n")
+        done = self.run_it("-o", str(self.dir / "none" / "there"), code=2)
+        self.assertIn("none/there: No such file", done.stderr)
+        self.assertEqual(self.calls(), [])
+        if shutil.which("gnuplot") is None:
+            self.skipTest("gnuplot is not installed")
+        self.run_it("-o", str(self.dir / "figures"))
+        self.assertTrue((self.dir / "figures" / "e-small.png").exists())
 
     def test_a_point_that_fails_is_said_and_is_no_answer(self):
         self.write("fail", "")

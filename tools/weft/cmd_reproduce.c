@@ -318,8 +318,7 @@ static int show(const struct request *request, const struct experiment *experime
 	} else {
 		comparison_print(comparison, experiment, trial, trials, stdout);
 	}
-	if (experiment->curves || experiment->measure == EXPERIMENT_EFFICIENCY ||
-		experiment->measure == EXPERIMENT_THROUGHPUT)
+	if (reproduce_plot_wanted(experiment))
 		result = reproduce_plot(experiment, trial, trials, request->folder,
 			request->json ? stderr : stdout, &fault);
 	if (result < 0)
@@ -365,6 +364,8 @@ static int reproduce(const struct request *request, struct experiment *experimen
 
 	if (result == 0 && request->only != NULL)
 		result = experiment_select(experiment, request->only, &fault);
+	if (result == 0 && reproduce_plot_wanted(experiment))
+		result = reproduce_plot_folder(request->folder, &fault);
 	if (result == 0)
 		result = schedule_make(&experiment->schedule, request->cache, &fault);
 	if (result == 0)

@@ -21,14 +21,6 @@ static const struct trial *find(const struct trial *trial, unsigned trials,
 	return NULL;
 }
 
-static bool between_switches(const json_t *link)
-{
-	const char *from = json_string_value(json_object_get(link, "from"));
-	const char *to = json_string_value(json_object_get(link, "to"));
-
-	return from != NULL && to != NULL && from[0] == 's' && to[0] == 's';
-}
-
 /* In per cent. */
 static double link_value(const struct trial *trial, const struct published_row *row)
 {
@@ -40,7 +32,7 @@ static double link_value(const struct trial *trial, const struct published_row *
 	{
 		double use = 100 * json_number_value(json_object_get(link, "utilisation"));
 
-		if (!between_switches(link))
+		if (!trial_link_counts(link))
 			continue;
 		least = fmin(least, use);
 		most = fmax(most, use);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "plot_draw.h"
 
@@ -77,6 +78,37 @@ static int add_latencies(struct plot_curves *curves, const struct trial *trial)
 	return 0;
 }
 
+static int by_use(const void *a, const void *b)
+{
+	const struct plot_point *one = a, *two = b;
+
+	return (one->y.mean < two->y.mean) - (one->y.mean > two->y.mean);
+}
+
+/* The links between switches by their use, the greatest first, as the thesis has them. */
+static int add_links(struct plot_curves *curves, const struct trial *trial)
+{
+	struct plot_curve *curve = &curves->curve[curves->curves];
+	const json_t *link;
+	size_t i;
+
+	curve->point = calloc(json_array_size(trial->links) + 1, sizeof(*curve->point));
+	if (curve->point == NULL)
+		return -ENOMEM;
+	json_array_foreach(trial->links, i, link)
+	{
+		double use = json_number_value(json_object_get(link, "utilisation"));
+
+		if (trial_link_counts(link))
+			curve->point[curve->points++] =
+				(struct plot_point){.y = single(use), .y2 = single(0)};
+	}
+	qsort(curve->point, curve->points, sizeof(*curve->point), by_use);
+	for (unsigned rank = 0; rank < curve->points; rank++)
+		curve->point[rank].x = single(rank + 1);
+	return 0;
+}
+
 static enum plot_kind kind_of(enum experiment_measure measure)
 {
 	switch (measure) {
@@ -84,6 +116,8 @@ static enum plot_kind kind_of(enum experiment_measure measure)
 		return PLOT_EFFICIENCY_TIME;
 	case EXPERIMENT_THROUGHPUT:
 		return PLOT_THROUGHPUT_LOAD;
+	case EXPERIMENT_LINKS:
+		return PLOT_LINK_LOAD;
 	default:
 		return PLOT_LATENCY_THROUGHPUT;
 	}
@@ -98,6 +132,8 @@ static int add_curve(struct plot_curves *curves, const struct trial *trial)
 		result = add_course(curves, trial);
 	else if (curves->kind == PLOT_THROUGHPUT_LOAD)
 		result = add_loads(curves, trial);
+	else if (curves->kind == PLOT_LINK_LOAD)
+		result = add_links(curves, trial);
 	else
 		result = add_latencies(curves, trial);
 	if (result < 0)
@@ -148,13 +184,27 @@ static int draw(const struct experiment *experiment, const struct trial *trial, 
 	return result;
 }
 
+bool reproduce_plot_wanted(const struct experiment *experiment)
+{
+	return experiment->curves || experiment->measure == EXPERIMENT_EFFICIENCY ||
+	       experiment->measure == EXPERIMENT_THROUGHPUT ||
+	       experiment->measure == EXPERIMENT_LINKS;
+}
+
+int reproduce_plot_folder(const char *folder, struct fault *fault)
+{
+	if (mkdir(folder, 0777) < 0 && errno != EEXIST)
+		return fault_set(fault, errno, "-o %s: %s", folder, strerror(errno));
+	if (access(folder, W_OK | X_OK) < 0)
+		return fault_set(fault, errno, "-o %s: %s", folder, strerror(errno));
+	return 0;
+}
+
 int reproduce_plot(const struct experiment *experiment, const struct trial *trial, unsigned trials,
 	const char *folder, FILE *out, struct fault *fault)
 {
 	int result = 0;
 
-	if (mkdir(folder, 0777) < 0 && errno != EEXIST)
-		return fault_set(fault, errno, "%s: %s", folder, strerror(errno));
 	for (unsigned network = 0; network < experiment->networks.count && result == 0; network++)
 		for (unsigned c = 0; c < experiment->cases.count && result == 0; c++)
 			result = draw(experiment, trial, trials, network, c, folder, out, fault);

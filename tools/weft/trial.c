@@ -455,3 +455,11 @@ int trial_take(struct trial *trial, const json_t *result)
 	trial->stage = TRIAL_DONE;
 	return 0;
 }
+
+bool trial_link_counts(const json_t *link)
+{
+	const char *from = json_string_value(json_object_get(link, "from"));
+	const char *to = json_string_value(json_object_get(link, "to"));
+
+	return from != NULL && to != NULL && from[0] == 's' && to[0] == 's';
+}

@@ -76,6 +76,9 @@ void trial_sets_fini(struct trial_sets *sets);
 uint64_t trial_key(const struct trial *trial, const struct trial_sets *sets, uint64_t program,
 	struct fault *fault);
 
+/* Of the links of a result: whether it lies between switches, as those do whose use papers show. */
+bool trial_link_counts(const json_t *link);
+
 /* Takes the result of the next point, a document of a run. -EINVAL: it has not what is looked for.
  */
 int trial_take(struct trial *trial, const json_t *result);
