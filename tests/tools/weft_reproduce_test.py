@@ -322,6 +322,16 @@ class Reproduce(unittest.TestCase):
         self.assertIn("e-small.png", done.stdout)
         self.assertEqual((self.dir / "e-small.png").read_bytes()[1:4], b"PNG")
 
+    def test_waiting_messages_and_times_of_schedules_become_bars_of_all_cases(self):
+        if shutil.which("gnuplot") is None:
+            self.skipTest("gnuplot is not installed")
+        cases = "cases:\n  - {name: low, load: 5%}\n  - {name: high, load: 50%}\n"
+        self.write("e.yaml", EXPERIMENT.replace("measure: productivity", "measure: waiting") + cases)
+        self.write("rows.csv", "quantity,case,network,algorithm,over,min,max,mean\n"
+                   "value,low,small,UD,,,,\nvalue,high,small,DFS,,,,\n")
+        self.assertIn("e-small.png", self.run_it().stdout)
+        self.assertEqual((self.dir / "e-small.png").read_bytes()[1:4], b"PNG")
+
     def test_a_folder_for_pictures_is_made_and_one_that_cannot_be_is_said_before_anything_runs(self):
         self.write("e.yaml", EXPERIMENT + "curves: true\n")
         done = self.run_it("-o", str(self.dir / "none" / "there"), code=2)

@@ -70,6 +70,28 @@ static void files_are_known_by_their_end(void **state)
 	assert_int_equal(plot_format_find("png"), PLOT_FORMAT_COUNT);
 }
 
+static void bars_stand_side_by_side_in_their_groups(void **state)
+{
+	struct plot_point first[2] = {point_at(0, 30, NAN), point_at(1, 50, NAN)};
+	struct plot_point second = point_at(1, 40, NAN);
+	struct plot_curve curve[2] = {{"a", first, 2}, {"b", &second, 1}};
+	const char *group[2] = {"alone", "it's hot"};
+	struct plot_curves curves = {.kind = PLOT_BARS,
+		.curve = curve,
+		.curves = 2,
+		.group = group,
+		.groups = 2,
+		.quantity = "time [ms]"};
+	char text[TEXT_MAX];
+
+	write_to(text, &curves, PLOT_PNG, "out.png");
+	assert_has(text, "set ylabel 'time [ms]'");
+	assert_has(text, "set xtics ('alone' 0, 'it''s hot' 1)");
+	assert_has(text, "set yrange [0:*]");
+	assert_has(text, "$curve0 using ($1 + -0.2):4 with boxes");
+	assert_has(text, "$curve1 using ($1 + 0.2):4 with boxes");
+}
+
 static void latency_is_drawn_against_accepted_traffic(void **state)
 {
 	char text[TEXT_MAX];
@@ -215,6 +237,7 @@ static void one_run_alone_shows_its_latency_too(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(files_are_known_by_their_end),
+	cmocka_unit_test(bars_stand_side_by_side_in_their_groups),
 	cmocka_unit_test(latency_is_drawn_against_accepted_traffic),
 	cmocka_unit_test(accepted_traffic_may_be_in_flits),
 	cmocka_unit_test(accepted_is_drawn_against_offered_traffic),

@@ -34,6 +34,10 @@ struct plot_curves {
 	unsigned curves;
 	bool intervals; /* some point is a mean over seeds */
 	bool real_clock;
+	/* Bars: where the curves' x is 0, 1 and so on, and what is their y; the owner's. */
+	const char *const *group;
+	unsigned groups;
+	const char *quantity;
 	char topology[64]; /* "" if they are not of one */
 };
 

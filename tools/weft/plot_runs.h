@@ -27,7 +27,8 @@ enum plot_kind {
 #define X(id, name) PLOT_##id,
 	PLOT_KINDS(X)
 #undef X
-		PLOT_KIND_COUNT
+		PLOT_KIND_COUNT,
+	PLOT_BARS /* none that is asked for by name: curves side by side in groups */
 };
 
 /* PLOT_KIND_COUNT for a name that is none. */

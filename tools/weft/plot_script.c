@@ -408,6 +408,34 @@ static void write_ranked(struct writer *writer, const char *title, const char *y
 	fputc('\n', out);
 }
 
+/* A bar of each curve in every group. */
+static void write_bars(struct writer *writer)
+{
+	const struct plot_curves *curves = writer->curves;
+	double width = 0.8 / (curves->curves > 0 ? curves->curves : 1);
+	FILE *out = writer->out;
+
+	write_data(writer, 1, 1, 1);
+	write_frame(writer, curves->quantity);
+	fputs("set ylabel ", out);
+	write_quoted(curves->quantity, out);
+	fputs("\nset xtics (", out);
+	for (unsigned i = 0; i < curves->groups; i++) {
+		fputs(i > 0 ? ", " : "", out);
+		write_quoted(curves->group[i], out);
+		fprintf(out, " %u", i);
+	}
+	fprintf(out, ")\nset xrange [-0.5:%g]\nset yrange [0:*]\nset boxwidth %.6g\nplot \\\n",
+		curves->groups - 0.5, 0.9 * width);
+	for (unsigned i = 0; i < curves->curves; i++) {
+		fprintf(out, "%s  $curve%u using ($1 + %.6g):4", i > 0 ? ", \\\n" : "", i,
+			(i - (curves->curves - 1) / 2.0) * width);
+		write_style(writer, i, "with boxes fillstyle solid 0.8");
+		write_title(writer, i, "");
+	}
+	fputc('\n', out);
+}
+
 void plot_script_write(
 	const struct plot_curves *curves, enum plot_format format, const char *output, FILE *out)
 {
@@ -426,6 +454,9 @@ void plot_script_write(
 		break;
 	case PLOT_LINK_LOAD:
 		write_ranked(&writer, "Link load", "utilisation [%]", 100);
+		break;
+	case PLOT_BARS:
+		write_bars(&writer);
 		break;
 	default:
 		write_ranked(&writer, "Links blocked for want of credit",

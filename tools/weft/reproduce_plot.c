@@ -152,6 +152,28 @@ static void plain(char *text)
 			*text = '-';
 }
 
+/* NAME-NETWORK-CASE.png, if there are curves; frees them. */
+static int draw_into(struct plot_curves *curves, const struct experiment *experiment,
+	const char *network, const char *case_name, const char *folder, FILE *out,
+	struct fault *fault)
+{
+	char name[EXPERIMENT_TEXT], path[PATH_MAX];
+	int result = 0;
+
+	snprintf(curves->topology, sizeof(curves->topology), "%.31s%s%.30s", network,
+		case_name[0] != '\0' ? ", " : "", case_name);
+	snprintf(name, sizeof(name), "%s-%s%s%s", experiment->name, network,
+		case_name[0] != '\0' ? "-" : "", case_name);
+	plain(name);
+	snprintf(path, sizeof(path), "%s/%s.png", folder, name);
+	if (curves->curves > 0)
+		result = plot_draw(curves, path, fault);
+	if (result == 0 && curves->curves > 0)
+		fprintf(out, "%s\n", path);
+	plot_curves_fini(curves);
+	return result;
+}
+
 static int draw(const struct experiment *experiment, const struct trial *trial, unsigned trials,
 	unsigned network, unsigned case_at, const char *folder, FILE *out, struct fault *fault)
 {
@@ -159,36 +181,81 @@ static int draw(const struct experiment *experiment, const struct trial *trial, 
 		.flits = true,
 		.normalised = true,
 		.curve = calloc(experiment->algorithms.count, sizeof(*curves.curve))};
-	const char *network_name = experiment->networks.at[network].name;
-	const char *case_name = experiment->cases.at[case_at].name;
-	char name[EXPERIMENT_TEXT], path[PATH_MAX];
 	int result = curves.curve == NULL ? -ENOMEM : 0;
 
-	snprintf(curves.topology, sizeof(curves.topology), "%.31s%s%.30s", network_name,
-		case_name[0] != '\0' ? ", " : "", case_name);
 	for (unsigned i = 0; i < trials && result == 0; i++)
 		if (trial[i].network == network && trial[i].case_at == case_at &&
 			trial[i].copy == 0 && trial[i].points > 0)
 			result = add_curve(&curves, &trial[i]);
-	snprintf(name, sizeof(name), "%s-%s%s%s", experiment->name, network_name,
-		case_name[0] != '\0' ? "-" : "", case_name);
-	plain(name);
-	snprintf(path, sizeof(path), "%s/%s.png", folder, name);
-	if (result < 0)
-		result = fault_set(fault, ENOMEM, "no memory");
-	else if (curves.curves > 0)
-		result = plot_draw(&curves, path, fault);
-	if (result == 0 && curves.curves > 0)
-		fprintf(out, "%s\n", path);
+	if (result == 0)
+		return draw_into(&curves, experiment, experiment->networks.at[network].name,
+			experiment->cases.at[case_at].name, folder, out, fault);
 	plot_curves_fini(&curves);
-	return result;
+	return fault_set(fault, ENOMEM, "no memory");
+}
+
+/* What an algorithm comes to in each case of a network. */
+static int add_bars(struct plot_curves *curves, const struct trial *trial, unsigned trials,
+	unsigned network, unsigned algorithm)
+{
+	struct plot_curve *curve = &curves->curve[curves->curves];
+
+	curve->point = calloc(curves->groups, sizeof(*curve->point));
+	if (curve->point == NULL)
+		return -ENOMEM;
+	for (unsigned i = 0; i < trials; i++)
+		if (trial[i].network == network && trial[i].algorithm == algorithm &&
+			trial[i].copy == 0 && trial[i].points > 0)
+			curve->point[curve->points++] =
+				(struct plot_point){.x = single(trial[i].case_at),
+					.y = single(trial[i].value),
+					.y2 = single(0)};
+	if (curve->points == 0) {
+		free(curve->point);
+		curve->point = NULL;
+		return 0;
+	}
+	snprintf(curve->label, sizeof(curve->label), "%s",
+		trial->experiment->algorithms.at[algorithm].name);
+	curves->curves++;
+	return 0;
+}
+
+static int draw_bars(const struct experiment *experiment, const struct trial *trial,
+	unsigned trials, unsigned network, const char *folder, FILE *out, struct fault *fault)
+{
+	const char *group[EXPERIMENT_LIST_MAX];
+	struct plot_curves curves = {.kind = PLOT_BARS,
+		.group = group,
+		.groups = experiment->cases.count,
+		.quantity = experiment->measure == EXPERIMENT_COMPLETION
+				    ? "Time of the schedule [ms]"
+				    : "Messages waiting at the host with most",
+		.curve = calloc(experiment->algorithms.count, sizeof(*curves.curve))};
+	int result = curves.curve == NULL ? -ENOMEM : 0;
+
+	for (unsigned i = 0; i < experiment->cases.count; i++)
+		group[i] = experiment->cases.at[i].name;
+	for (unsigned i = 0; i < experiment->algorithms.count && result == 0; i++)
+		result = add_bars(&curves, trial, trials, network, i);
+	if (result == 0)
+		return draw_into(&curves, experiment, experiment->networks.at[network].name, "",
+			folder, out, fault);
+	plot_curves_fini(&curves);
+	return fault_set(fault, ENOMEM, "no memory");
+}
+
+static bool has_bars(const struct experiment *experiment)
+{
+	return experiment->measure == EXPERIMENT_COMPLETION ||
+	       experiment->measure == EXPERIMENT_WAITING;
 }
 
 bool reproduce_plot_wanted(const struct experiment *experiment)
 {
 	return experiment->curves || experiment->measure == EXPERIMENT_EFFICIENCY ||
 	       experiment->measure == EXPERIMENT_THROUGHPUT ||
-	       experiment->measure == EXPERIMENT_LINKS;
+	       experiment->measure == EXPERIMENT_LINKS || has_bars(experiment);
 }
 
 int reproduce_plot_folder(const char *folder, struct fault *fault)
@@ -206,7 +273,11 @@ int reproduce_plot(const struct experiment *experiment, const struct trial *tria
 	int result = 0;
 
 	for (unsigned network = 0; network < experiment->networks.count && result == 0; network++)
-		for (unsigned c = 0; c < experiment->cases.count && result == 0; c++)
-			result = draw(experiment, trial, trials, network, c, folder, out, fault);
+		if (has_bars(experiment))
+			result = draw_bars(experiment, trial, trials, network, folder, out, fault);
+		else
+			for (unsigned c = 0; c < experiment->cases.count && result == 0; c++)
+				result = draw(
+					experiment, trial, trials, network, c, folder, out, fault);
 	return result;
 }
