@@ -268,6 +268,21 @@ static void a_later_host_cannot_give_the_end_mark_back(void **state)
 	itb_destroy(itb);
 }
 
+static void a_later_host_takes_the_end_mark_away_where_the_message_is_overtaken(void **state)
+{
+	struct weft_packet head = frame(7, 0, false), tail = frame(7, 1, true);
+	struct itb *itb = itb_create(&plain);
+
+	(void)state;
+	head.cursor = tail.cursor = 4;
+	tail.flags |= FRAME_F_END_MARK; /* the first host's */
+	pass(itb, &head, START);
+	pass(itb, &tail, START + PS_PER_MS + 1);
+	assert_true(itb_was_overtaken(&tail));
+	assert_int_equal(itb->overtaken, 1);
+	itb_destroy(itb);
+}
+
 static void without_an_itb_on_the_way_no_end_mark_is_wanted(void **state)
 {
 	static const uint8_t direct[] = {PORT(1), PORT(2), ROUTE_TYPE_HOST};
@@ -379,6 +394,8 @@ int main(void)
 		cmocka_unit_test(a_pause_in_which_all_that_came_was_sent_on_costs_the_end_mark),
 		cmocka_unit_test(a_pause_in_which_something_was_left_to_send_costs_nothing),
 		cmocka_unit_test(a_later_host_cannot_give_the_end_mark_back),
+		cmocka_unit_test(
+			a_later_host_takes_the_end_mark_away_where_the_message_is_overtaken),
 		cmocka_unit_test(without_an_itb_on_the_way_no_end_mark_is_wanted),
 		cmocka_unit_test(control_frames_have_a_queue_of_their_own),
 		cmocka_unit_test(everything_held_can_be_taken_out),
