@@ -423,6 +423,14 @@ class Reproduce(unittest.TestCase):
         self.assertTrue(all(name in text for name in rows))
         self.assertNotIn("run-wormhole", text)
 
+    def test_every_table_and_figure_that_is_promised_is_listed(self):
+        names = {row["name"] for row in json.loads(self.weft("--list", "--json").stdout)}
+        tables = range(2, 24)
+        figures = [*range(77, 87), 93, 94, 95, 96, 97]
+        wanted = {f"table-{n}" for n in tables} | {f"figure-{n}" for n in figures}
+        wanted |= {f"arn-figure-{n}" for n in (6, 7, 8)} | {f"afi-figure-{n}" for n in (5, 6)}
+        self.assertEqual(wanted - names, set())
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
