@@ -70,8 +70,8 @@ unsigned link_end_poll(struct link_end *end, weft_time now)
 	excuse_absence(end, now);
 	if (end->state != LINK_DOWN &&
 		now - end->heard_at > LINK_HELLOS_MISSED * end->config.hello_ps) {
+		end->downs += end->state == LINK_UP;
 		end->state = LINK_DOWN;
-		end->downs++;
 		return due | LINK_WENT_DOWN;
 	}
 	if (end->known && (end->credit_wanted || now >= end->credit_due || grants_due(end)))

@@ -62,7 +62,7 @@ struct link_end {
 	weft_time polled_at;
 	weft_time hello_due, credit_due;
 	uint64_t credit_frames_sent, credit_frames_received, blocks_healed, sessions_seen;
-	uint64_t downs; /* how often it went down */
+	uint64_t downs; /* how often it went down after it had been up */
 };
 
 /* What link_end_poll() found due; a set. */

@@ -80,7 +80,8 @@ struct driver {
 	const char
 		*buffer_argument; /* devargs key of a slot's bytes: greater frames take several */
 	uint32_t buffer_bytes;
-	bool chains; /* may deliver several segments */
+	bool chains;    /* may deliver several segments */
+	bool overhears; /* hears every interface of its namespace until it is bound to its own */
 };
 
 static const struct driver drivers[] = {
@@ -91,7 +92,10 @@ static const struct driver drivers[] = {
 		.buffer_argument = "bsize",
 		.buffer_bytes = 2048,
 		.chains = true},
-	{.name = "net_af_packet", .ring_argument = "framecnt", .ring_slots = 512},
+	{.name = "net_af_packet",
+		.ring_argument = "framecnt",
+		.ring_slots = 512,
+		.overhears = true},
 	{.name = "net_ring", .ring_slots = 1023},
 	{.name = "net_tap", .ring_slots = 500, .chains = true}, /* TUN_READQ_SIZE */
 	{.name = "net_pcap", .chains = true},
@@ -325,6 +329,21 @@ static int start(struct port *port, const char *dpdk, struct fault *fault)
 	return 0;
 }
 
+/* What a packet socket has heard before it was bound: hellos of other links, among others, which
+ * would be taken for a neighbour's. */
+static void forget_overheard(const struct port *port)
+{
+	struct rte_mbuf *mbufs[PORT_BURST];
+	uint32_t taken = 0;
+	uint16_t count;
+
+	do {
+		count = rte_eth_rx_burst(port->ethdev, 0, mbufs, PORT_BURST);
+		rte_pktmbuf_free_bulk(mbufs, count);
+		taken += count;
+	} while (count > 0 && taken < port->slots);
+}
+
 static int set_up(struct port *port, const char *dpdk, unsigned descriptors,
 	struct rte_mempool *pool, struct fault *fault)
 {
@@ -350,7 +369,10 @@ static int set_up(struct port *port, const char *dpdk, unsigned descriptors,
 	port->slots = driver == NULL ? descriptors
 				     : driver_slots(driver, devargs != NULL ? devargs->args : NULL,
 					       descriptors, frame_bytes);
-	return start(port, dpdk, fault);
+	result = start(port, dpdk, fault);
+	if (result == 0 && driver != NULL && driver->overhears)
+		forget_overheard(port);
+	return result;
 }
 
 static void ethdev_close(struct port *port)

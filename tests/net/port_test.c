@@ -10,12 +10,17 @@
 #include "needs.h"
 
 #include <fcntl.h>
+#include <net/if.h>
+#include <netpacket/packet.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -277,6 +282,54 @@ static void veth_carries_frames_between_af_packet_ports(void **state)
 	pool_is_whole();
 }
 
+struct talker {
+	int socket;
+	atomic_bool over;
+};
+
+static void *talk(void *ctx)
+{
+	static const uint8_t frame[64] = {[12] = FRAME_ETHERTYPE >> 8, FRAME_ETHERTYPE & 0xff};
+	struct talker *talker = ctx;
+
+	while (!atomic_load(&talker->over))
+		(void)!send(talker->socket, frame, sizeof(frame), 0);
+	return NULL;
+}
+
+/* A packet socket hears all interfaces before it is bound to one. */
+static void af_packet_port_hears_nothing_of_other_interfaces(void **state)
+{
+	struct sockaddr_ll at = {.sll_family = AF_PACKET};
+	struct talker talker = {.socket = -1};
+	struct rte_mbuf *mbuf;
+	pthread_t thread;
+	struct port port;
+
+	make_veth();
+	assert_int_equal(system("ip link add weftc type veth peer name weftd && "
+				"ip link set weftc up && ip link set weftd up"),
+		0);
+	talker.socket = socket(AF_PACKET, SOCK_RAW, 0);
+	at.sll_ifindex = (int)if_nametoindex("wefta");
+	assert_int_equal(bind(talker.socket, (struct sockaddr *)&at, sizeof(at)), 0);
+	assert_int_equal(pthread_create(&thread, NULL, talk, &talker), 0);
+	for (unsigned i = 0; i < 20; i++) {
+		open_port(&port, "net_af_packet0,iface=weftc");
+		while (port_rx(&port, &mbuf, 1, 0) == 1) {
+			assert_false(is_weft(mbuf));
+			rte_pktmbuf_free(mbuf);
+		}
+		port_close(&port);
+	}
+	atomic_store(&talker.over, true);
+	pthread_join(thread, NULL);
+	close(talker.socket);
+	remove_veth();
+	assert_int_equal(system("ip link del weftc"), 0);
+	pool_is_whole();
+}
+
 static void tap_device_carries_frames_to_the_kernel(void **state)
 {
 	struct port tap, socket;
@@ -443,6 +496,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(memif_passes_frames_through_another_process),
 	cmocka_unit_test(chained_frame_is_made_one_segment_or_counted),
 	cmocka_unit_test(veth_carries_frames_between_af_packet_ports),
+	cmocka_unit_test(af_packet_port_hears_nothing_of_other_interfaces),
 	cmocka_unit_test(tap_device_carries_frames_to_the_kernel),
 	cmocka_unit_test(pcap_file_is_a_source),
 	cmocka_unit_test(absent_pci_device_is_named),

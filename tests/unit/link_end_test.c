@@ -566,6 +566,16 @@ static void an_end_that_is_down_still_says_hello(void **state)
 	assert_true((link_end_poll(end, bench->now) & LINK_SEND_HELLO) != 0);
 }
 
+static void a_link_that_was_never_up_has_not_gone_down(void **state)
+{
+	struct bench *bench = *state;
+
+	bench->credit_loss_ppm = bench->data_loss_ppm = 1000000;
+	run(bench, 1000);
+	assert_int_equal(bench->side[0].end.state, LINK_DOWN);
+	assert_int_equal(bench->side[0].end.downs, 0);
+}
+
 static void a_cut_link_comes_back_with_all_its_credits(void **state)
 {
 	struct bench *bench = *state;
@@ -681,6 +691,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(an_end_that_is_always_late_finds_a_dead_neighbour_at_its_fourth_poll),
 	TEST(a_dead_neighbour_is_found_within_four_of_the_longest_gaps),
 	TEST(an_end_that_is_down_still_says_hello),
+	TEST(a_link_that_was_never_up_has_not_gone_down),
 	TEST(a_cut_link_comes_back_with_all_its_credits),
 	TEST(a_grant_waits_for_a_quarter_of_the_buffer_or_the_refresh),
 	TEST(a_sender_that_has_run_dry_hears_of_an_eighth_of_the_buffer),
