@@ -211,6 +211,20 @@ class Memif(LabCase):
         self.assertIn("is up already", again.stderr)
         self.assertTrue(lab.status()["up"])
 
+    def test_a_fabric_that_is_not_as_expected_is_up_with_a_warning(self):
+        lab = self.lab("J", "mapper: {expect: topology.yaml}\n")
+        with open(lab.file) as file:
+            text = file.read().replace("mapper: {key: fabric.key}\n", "")
+        with open(lab.file, "w") as file:
+            file.write(text.replace("topology: topology.yaml", "topology: swapped.yaml"))
+        with open(os.path.join(lab.folder, "swapped.yaml"), "w") as file:
+            file.write(TOPOLOGY.replace("h1:0, b: leaf0:1", "h1:0, b: leaf1:0").replace(
+                "h2:0, b: leaf1:0", "h2:0, b: leaf0:1"))
+        done = lab.weft("up")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("not as expected: 2 differences, which", done.stderr)
+        self.assertIn("h1:0 leads to leaf1:0", lab.weft("map").stderr)
+
     def test_a_map_says_what_of_it_was_not_found(self):
         lab = self.lab("F")
         lab.up()
@@ -248,6 +262,17 @@ class Memif(LabCase):
         self.assertEqual(len(json.loads(done.stdout)["topology"]["hosts"]), 1)
         refused = lab.weft("map", "--json", "--dot")
         self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+
+    def test_messages_to_hosts_that_are_gone_are_a_bad_answer(self):
+        lab = self.lab("K", "groups: {left: [h0, h1], right: [h2, h3]}\n")
+        lab.up()
+        lab.kill("leaf1")
+        lab.kill("h2")
+        self.wait_parts(lab, [(2, 2)])
+        done = lab.weft("run", "--duration", "200ms")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("0 lost, 0 duplicated, 0 out of order", done.stdout)
+        self.assertIn(" messages were not sent: ", done.stderr)
 
     def test_the_ending_of_a_maps_file_says_what_is_written(self):
         lab = self.lab("G")

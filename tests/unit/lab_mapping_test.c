@@ -81,6 +81,19 @@ static void a_mapper_leads_from_its_first_probe_on(void **state)
 	json_decref(mapping);
 }
 
+static void a_mapper_that_is_about_to_change_routes_is_not_done(void **state)
+{
+	json_t *mapper, *agent, *mapping = whole(&mapper, &agent);
+	struct fault why = {""};
+
+	json_object_set_new(mapper, "changing", json_true());
+	assert_false(lab_mapping_done(mapping, true, &why));
+	assert_string_equal(why.text, "mapper h1 has routes to change");
+	json_object_set_new(mapper, "changing", json_false());
+	assert_true(lab_mapping_done(mapping, true, &why));
+	json_decref(mapping);
+}
+
 static void of_two_who_lead_the_greater_part_has_the_mapper(void **state)
 {
 	json_t *mapper, *agent, *mapping = whole(&mapper, &agent);
@@ -115,6 +128,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_device_that_does_not_use_its_tables_is_named),
 		cmocka_unit_test(a_mapper_leads_from_its_first_probe_on),
+		cmocka_unit_test(a_mapper_that_is_about_to_change_routes_is_not_done),
 		cmocka_unit_test(of_two_who_lead_the_greater_part_has_the_mapper),
 		cmocka_unit_test(where_the_mapper_is_elsewhere_all_here_follow_one),
 	};

@@ -248,14 +248,14 @@ static int measure(struct lab_run *run, struct fault *fault)
 	weft_time duration = run->arguments->duration_ps != WEFT_TIME_NEVER
 				     ? run->arguments->duration_ps
 				     : run->lab.config->run.measure.duration_ps;
-	char mapper[TOPOLOGY_NAME_MAX];
+	struct lab_mapper mapper;
 	int result;
 
 	if (run->lab.config->run.traffic.count == 0)
 		return fault_set(
 			fault, EINVAL, "%s: it has no 'traffic' to be sent", run->lab.path);
 	/* What is sent before there are routes waits, and would be measured. */
-	result = lab_wait_mapped(&run->lab, &run->state, true, MAP_MS, mapper, fault);
+	result = lab_wait_mapped(&run->lab, &run->state, true, MAP_MS, &mapper, fault);
 	if (result == 0)
 		result = collect_before(run, fault);
 	if (result == 0)
@@ -267,6 +267,19 @@ static int measure(struct lab_run *run, struct fault *fault)
 	if (result == 0)
 		run->result->incomplete |= lab_interrupted() || is_any_gone(run);
 	return result;
+}
+
+/* No check shows them: they have not left their hosts. */
+static void warn_of_refused(const struct lab_run *run)
+{
+	uint64_t refused = run->result->messages.dropped;
+
+	if (refused > 0)
+		fprintf(stderr,
+			"weft lab run: %" PRIu64
+			" messages were not sent: their destinations had no route, or did "
+			"not answer\n",
+			refused);
 }
 
 static int connect_all(struct lab_run *run, struct fault *fault)
@@ -334,7 +347,7 @@ static bool good(const struct lab_run *run)
 	const struct run_result *result = run->result;
 
 	return (result->lost | result->duplicated | result->out_of_order) == 0 &&
-	       counter_of(result, "host_sources_failed") == 0 &&
+	       result->messages.dropped == 0 && counter_of(result, "host_sources_failed") == 0 &&
 	       (partial(run) || under_way(result) == 0);
 }
 
@@ -350,6 +363,7 @@ static enum weft_exit measure_and_write(struct lab_run *run)
 		output_file_discard(&run->output);
 		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
 	}
+	warn_of_refused(run);
 	code = write_result(run);
 	return code == EXIT_DONE && !good(run) ? EXIT_BAD_ANSWER : code;
 }

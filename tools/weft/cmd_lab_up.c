@@ -29,7 +29,7 @@ struct up {
 	struct lab_state state;
 	bool *ready; /* [process of the state]: all its links are up */
 	bool again;  /* the lab is up, but for processes that have ended */
-	char mapper[TOPOLOGY_NAME_MAX];
+	struct lab_mapper mapper;
 	uint64_t mapped_ms; /* after the links were up */
 };
 
@@ -410,8 +410,8 @@ static int wait_mapped(struct up *up, uint64_t deadline, struct fault *fault)
 {
 	uint64_t now = now_ms();
 	struct fault why;
-	int result = lab_wait_mapped(
-		&up->lab, &up->state, false, deadline > now ? deadline - now : 0, up->mapper, &why);
+	int result = lab_wait_mapped(&up->lab, &up->state, false,
+		deadline > now ? deadline - now : 0, &up->mapper, &why);
 
 	if (result == -ETIMEDOUT)
 		return fault_set(fault, ETIMEDOUT,
@@ -449,13 +449,24 @@ static void print_summary(const struct up *up, uint64_t took_ms)
 	for (unsigned kind = 0; kind < LAB_LINK_KIND_COUNT; kind++)
 		if (count[kind] > 0)
 			printf(" (%u %s)", count[kind], lab_link_kind_name(kind));
-	if (up->mapper[0] != '\0')
+	if (up->mapper.host[0] != '\0')
 		printf("\nroutes by the mapper, which is %s, at most %" PRIu64
 		       " ms after the links were up",
-			up->mapper, up->mapped_ms);
+			up->mapper.host, up->mapped_ms);
 	printf("\nlogs and plan: %s\n", plan->run_dir);
 	if (plan->veth)
 		printf("interfaces: ip netns exec weft-%s ip link\n", plan->lab);
+}
+
+static void warn_of_miscabling(const struct up *up)
+{
+	unsigned count = up->mapper.miscabled;
+
+	if (count > 0)
+		fprintf(stderr,
+			"weft lab up: warning: the fabric is not as expected: %u difference%s, "
+			"which 'weft lab map %s' shows\n",
+			count, count == 1 ? "" : "s", up->arguments->file);
 }
 
 static int check_only(const struct up *up, struct fault *fault)
@@ -549,6 +560,7 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 	else if (result == 0) {
 		print_summary(&up, now_ms() - began);
 		lab_warn_without_key(&up.lab, "weft lab up");
+		warn_of_miscabling(&up);
 	}
 	free(up.ready);
 	lab_state_free(&up.state);

@@ -77,6 +77,9 @@ static int check_leader(const json_t *mapping, const json_t *leader, struct faul
 	if (strcmp(text(leader, "state"), "leading") != 0)
 		return fault_set(why, EAGAIN, "mapper %s is still %s", text(leader, "host"),
 			text(leader, "state"));
+	if (json_is_true(json_object_get(leader, "changing")))
+		return fault_set(
+			why, EAGAIN, "mapper %s has routes to change", text(leader, "host"));
 	return 0;
 }
 

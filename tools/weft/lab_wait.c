@@ -52,7 +52,7 @@ static int ask_all(
 
 /* 1: every device has routes; 0: not yet, and why; or -errno. */
 static int is_mapped(const struct lab *lab, const struct lab_state *state, bool lenient,
-	char leader[TOPOLOGY_NAME_MAX], struct fault *fault)
+	struct lab_mapper *leader, struct fault *fault)
 {
 	json_t *mapping = lab_mapping_create(), *leads;
 	int answers = ask_all(state, lenient, mapping, fault), result = answers;
@@ -60,20 +60,21 @@ static int is_mapped(const struct lab *lab, const struct lab_state *state, bool 
 	if (answers >= 0)
 		result = lab_mapping_done(mapping, answers == (int)lab->plan->processes, fault);
 	leads = lab_mapping_leader(mapping);
-	snprintf(leader, TOPOLOGY_NAME_MAX, "%s",
+	snprintf(leader->host, sizeof(leader->host), "%s",
 		leads != NULL ? json_string_value(json_object_get(leads, "host")) : "");
+	leader->miscabled = (unsigned)json_array_size(json_object_get(leads, "miscabled"));
 	json_decref(mapping);
 	return result;
 }
 
 int lab_wait_mapped(const struct lab *lab, const struct lab_state *state, bool lenient,
-	uint64_t patience_ms, char leader[TOPOLOGY_NAME_MAX], struct fault *fault)
+	uint64_t patience_ms, struct lab_mapper *leader, struct fault *fault)
 {
 	uint64_t began = now_ms();
 	struct fault why = {""};
 	int done;
 
-	leader[0] = '\0';
+	*leader = (struct lab_mapper){.miscabled = 0};
 	if (lab->config->run.mapper.routes == RUN_ROUTES_STATIC)
 		return 0;
 	while ((done = is_mapped(lab, state, lenient, leader, &why)) == 0) {
