@@ -595,6 +595,31 @@ class Refusals(LabCase):
         self.assertIn("0000:ff:", done.stderr)
         self.assertEqual(lab.leftovers(), [])
 
+    def test_a_bad_fabric_key_or_expectation_is_refused_before_anything_is_started(self):
+        lab = self.lab("L")
+        key = os.path.join(lab.folder, "fabric.key")
+        with open(lab.file) as file:
+            text = file.read()
+
+        def refused(mapper, code, said):
+            with open(lab.file, "w") as file:
+                file.write(text.replace("key: fabric.key", mapper))
+            done = lab.weft("up")
+            self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
+            self.assertTrue(done.stderr.startswith("weft lab up: "), done.stderr)
+            self.assertIn(said, done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+            self.assertFalse(os.path.exists(lab.run_dir))
+        os.chmod(key, 0o640)
+        refused("key: fabric.key", 3, "others have access")
+        os.chmod(key, 0o600)
+        with open(key, "w") as file:
+            file.write(31 * "5e" + "\n")
+        refused("key: fabric.key", 2, "expected 64 hexadecimal digits")
+        refused("key: nowhere.key", 2, "nowhere.key: No such file")
+        refused("expect: nowhere.yaml", 2, "nowhere.yaml: No such file")
+        refused("expect: 'full:switches=none'", 2, "switches=none")
+
     def nic(self, lab, *args):
         nic = os.path.join(os.path.dirname(WEFT), "..", "..", "apps", "nic", "weft-nic")
         hosts = [word for name in ("h0", "h1", "h2", "h3") for word in ("--host", name)]

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fabric_key.h"
 #include "lab_fanout.h"
 #include "lab_lock.h"
 #include "lab_spawn.h"
@@ -53,6 +54,25 @@ static int check_privileges(const struct lab *lab, struct fault *fault)
 	if (lab->config->run.edges.count > 0)
 		return fault_set(fault, EPERM, "%s: it has TAP edges, expected root", lab->path);
 	return 0;
+}
+
+/* What every process would refuse, each in a log of its own. */
+static int check_mapper_files(const struct lab *lab, struct fault *fault)
+{
+	const struct run_config_mapper *mapper = &lab->config->run.mapper;
+	struct topology *expect;
+	struct fabric_key key;
+	int result;
+
+	if (mapper->routes != RUN_ROUTES_MAPPER)
+		return 0;
+	result = mapper->key != NULL ? fabric_key_load(&key, mapper->key, fault) : 0;
+	fabric_key_wipe(&key);
+	if (result < 0 || mapper->expect == NULL)
+		return result;
+	expect = topology_open(mapper->expect, fault);
+	topology_destroy(expect);
+	return expect != NULL ? 0 : -EINVAL;
 }
 
 static bool wanted(const struct up *up, unsigned process)
@@ -552,6 +572,8 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 	result = check_only(&up, &fault);
 	if (result == 0)
 		result = check_privileges(&up.lab, &fault);
+	if (result == 0)
+		result = check_mapper_files(&up.lab, &fault);
 	if (result == 0)
 		result = bring_up_locked(&up, &fault);
 	if (result == 0 && up.again)
