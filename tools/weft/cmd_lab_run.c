@@ -342,11 +342,18 @@ static enum weft_exit write_result(struct lab_run *run)
 	return command_fail(COMMAND, EXIT_NOT_ABLE, "%s: cannot be written", path);
 }
 
+/* Some that were not sent are no loss: a link may have been down. Nothing at all is no answer. */
+static bool nothing_was_sent(const struct run_result *result)
+{
+	return result->messages.dropped > 0 && result->messages.delivered == 0;
+}
+
 static bool good(const struct lab_run *run)
 {
 	const struct run_result *result = run->result;
 
-	return (result->lost | result->duplicated | result->out_of_order) == 0 &&
+	return !nothing_was_sent(result) &&
+	       (result->lost | result->duplicated | result->out_of_order) == 0 &&
 	       result->messages.dropped == 0 && counter_of(result, "host_sources_failed") == 0 &&
 	       (partial(run) || under_way(result) == 0);
 }
