@@ -8,8 +8,9 @@
 #include "synthetic.h"
 
 #define SEEN_FRAMES 64
-/* A clock may be so far behind the sender's: less than nothing reads as nothing. */
-#define SKEW_NS 1000000u
+/* A loop that was away since it read its clock may be so far behind the sender's: less than nothing
+ * reads as nothing. */
+#define SKEW_NS 1000000000u
 
 struct measure_sink *measure_sink_create(uint16_t host, uint16_t hosts)
 {

@@ -111,6 +111,18 @@ class Memif(LabCase):
         with open(path) as file:
             self.assertTrue(json.load(file)["incomplete"])
 
+    def test_of_two_runs_at_a_time_the_second_is_refused(self):
+        lab = self.lab("M")
+        lab.up()
+        traffic = labs.Traffic(lab, "60s")
+        traffic.wait_flow()
+        second = lab.weft("run", "--duration", "100ms")
+        self.assertEqual((second.returncode, second.stdout), (2, ""), second.stderr)
+        self.assertIn(f"this lab is being sent traffic by process {traffic.run.pid}", second.stderr)
+        traffic.stop()
+        self.assertEqual(traffic.finish()[0], 0)
+        self.assert_whole(lab.run("--duration", "500ms"))
+
     def test_a_capture_is_read_by_tshark_with_our_dissector(self):
         lab = self.lab("c")
         lab.up()

@@ -75,6 +75,9 @@ static void network_latency_survives_the_wrap_of_the_senders_clock(void **state)
 	frame(&sender, 0, 0, 0, 20, 20, 0x100000000u + 2070);
 	assert_int_equal(sender.sink->network_ns.max, 70);
 	frame(&sender, 1, 1, 0, 20, 20, 1990); /* a receiver's clock that is behind */
+	/* Of a loop that was not run for 300 ms after it had read its clock. */
+	frame(&sender, 2, 2, 0, 20, 20, 0x100000000u + 2000 - 300000000);
+	assert_int_equal(sender.sink->network_ns.count, 3);
 	assert_int_equal(sender.sink->network_ns.max, 70);
 	measure_sink_destroy(sender.sink);
 }

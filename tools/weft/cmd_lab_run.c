@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lab_control.h"
+#include "lab_lock.h"
 #include "lab_wait.h"
 #include "output_file.h"
 #include "run_config_json.h"
@@ -375,6 +376,27 @@ static enum weft_exit measure_and_write(struct lab_run *run)
 	return code == EXIT_DONE && !good(run) ? EXIT_BAD_ANSWER : code;
 }
 
+/* Two at a time would take each other's traffic for their own. */
+static enum weft_exit run_alone(struct lab_run *run)
+{
+	char dir[sizeof(run->state.dir) + 8];
+	struct lab_lock lock;
+	enum weft_exit code;
+	struct fault fault;
+	int result;
+
+	snprintf(dir, sizeof(dir), "%s/run", run->state.dir);
+	result = lab_lock_take(&lock, dir, "sent traffic", &fault);
+	if (result < 0)
+		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
+	/* Before anything is sent: a path that is wrong is not worth a run. */
+	code = output_file_open(&run->output);
+	if (code == EXIT_DONE)
+		code = measure_and_write(run);
+	lab_lock_release(&lock);
+	return code;
+}
+
 enum weft_exit cmd_lab_run(const struct lab_arguments *arguments)
 {
 	struct lab_run run = {
@@ -384,10 +406,7 @@ enum weft_exit cmd_lab_run(const struct lab_arguments *arguments)
 	if (code != EXIT_DONE)
 		return code;
 	lab_catch_signals();
-	/* Before anything is sent: a path that is wrong is not worth a run. */
-	code = output_file_open(&run.output);
-	if (code == EXIT_DONE)
-		code = measure_and_write(&run);
+	code = run_alone(&run);
 	disconnect_all(&run);
 	lab_state_free(&run.state);
 	lab_close(&run.lab);
