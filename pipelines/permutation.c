@@ -76,7 +76,7 @@ static int read_pairs(
 		*count += result == 1;
 	}
 	if (result >= 0 && ferror(in))
-		return fault_set(reader->fault, EIO, "%s: cannot be read", reader->path);
+		return fault_set(reader->fault, errno, "%s: %s", reader->path, strerror(errno));
 	if (result >= 0 && *count == 0)
 		return fault_set(
 			reader->fault, EINVAL, "%s: no pair of hosts is in it", reader->path);

@@ -406,6 +406,16 @@ struct topology *run_config_open_topology(const struct run_config *config, struc
 	return topology;
 }
 
+int run_config_set_clock(struct run_config *config, const char *name, struct fault *fault)
+{
+	for (unsigned i = RUN_CLOCK_VIRTUAL; i <= RUN_CLOCK_REAL; i++)
+		if (strcmp(name, run_clock_name((enum run_clock)i)) == 0) {
+			config->clock = (enum run_clock)i;
+			return 0;
+		}
+	return fault_set(fault, EINVAL, "--clock %s: virtual or real was expected", name);
+}
+
 int run_config_explain(const struct run_config *config, FILE *out)
 {
 	fputs("weft: " FORMAT "\n", out);

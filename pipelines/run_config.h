@@ -249,6 +249,9 @@ int run_config_supported(const struct run_config *config, struct fault *fault);
  * the caller's. NULL, fault and errno. */
 struct topology *run_config_open_topology(const struct run_config *config, struct fault *fault);
 
+/* What --clock does: 'name' is the clock, whatever the file says. -EINVAL: there is no such. */
+int run_config_set_clock(struct run_config *config, const char *name, struct fault *fault);
+
 /* Writes the full configuration as a run file that reads back to the same. 0 or -EIO. */
 int run_config_explain(const struct run_config *config, FILE *out);
 

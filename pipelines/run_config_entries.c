@@ -30,6 +30,10 @@ int run_read_time_or(
 		*(weft_time *)member = WEFT_TIME_NEVER;
 		return 0;
 	}
+	if (node->kind == YAML_TREE_SCALAR &&
+		quantity_parse(QUANTITY_TIME, node->text, &value) == -EINVAL)
+		return yaml_tree_refuse(node, fault, "'%s: %s': %s, or %s, was expected", node->key,
+			node->text, quantity_expected(QUANTITY_TIME), never);
 	result = yaml_read_quantity(node, QUANTITY_TIME, 1, 0, &value, fault);
 	if (result == 0)
 		*(weft_time *)member = value;

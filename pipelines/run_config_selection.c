@@ -100,9 +100,9 @@ static int read_factor(const struct yaml_tree_node *node, void *member, struct f
 
 	if (result == 0 && !parse_thousandths(text, member))
 		result = yaml_tree_refuse(node, fault,
-			"'%s': a number from 0 to %u was expected, such as 0.1 (at most three "
+			"'%s: %s': a number from 0 to %u was expected, such as 0.1 (at most three "
 			"digits after the point)",
-			text, FACTOR_MAX / 1000);
+			node->key, text, FACTOR_MAX / 1000);
 	return result;
 }
 

@@ -81,7 +81,7 @@ static int take_lines(struct reader *reader, FILE *in)
 		result = take_line(reader, line);
 	}
 	if (result == 0 && ferror(in))
-		return fault_set(reader->fault, EIO, "%s: cannot be read", reader->path);
+		return fault_set(reader->fault, errno, "%s: %s", reader->path, strerror(errno));
 	for (uint32_t rank = 0; rank < reader->goal->goal->ranks && result == 0; rank++)
 		if (reader->rank_line[rank] == 0)
 			result = fault_set(reader->fault, EINVAL, "%s: rank %u has no host",

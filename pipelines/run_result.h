@@ -19,8 +19,8 @@
 #include "run_config.h"
 #include "topology.h"
 
-/* Packets are data frames, messages what hosts hand over. At the end of a run
- * injected + pending = generated, and delivered = injected unless something was given up. */
+/* Packets are data frames, messages what hosts hand over, both of the whole run. Who was generated
+ * is delivered, pending, or was given up. */
 struct run_traffic {
 	uint64_t generated, injected, delivered;
 	uint64_t dropped; /* discarded on the way, by any device; end-to-end recovery brings it

@@ -104,16 +104,6 @@ static int run(const struct options *options, const struct run_config *config,
 	return result < 0 ? fail(result, &fault) : result;
 }
 
-static int choose_clock(struct run_config *config, const char *name, struct fault *fault)
-{
-	for (unsigned i = RUN_CLOCK_VIRTUAL; i <= RUN_CLOCK_REAL; i++)
-		if (strcmp(name, run_clock_name((enum run_clock)i)) == 0) {
-			config->clock = (enum run_clock)i;
-			return 0;
-		}
-	return fault_set(fault, EINVAL, "--clock %s, expected virtual or real", name);
-}
-
 /* The run file, read and judged before EAL starts: what is wrong with it is said at once. */
 static struct run_config *load(
 	const struct options *options, struct topology **topology, struct fault *fault, int *result)
@@ -125,7 +115,7 @@ static struct run_config *load(
 	if (config == NULL)
 		return NULL;
 	if (options->clock != NULL)
-		*result = choose_clock(config, options->clock, fault);
+		*result = run_config_set_clock(config, options->clock, fault);
 	if (*result == 0)
 		*result = run_config_supported(config, fault);
 	if (*result == 0)

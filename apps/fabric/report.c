@@ -46,6 +46,18 @@ static int check_file(const char *path, struct fault *fault)
 	return fault_set(fault, errno, "%s: cannot be written: %s", path, strerror(errno));
 }
 
+/* The second would take the place of the first. */
+static bool are_one_file(const char *json, const char *csv)
+{
+	struct stat a, b;
+
+	if (json == NULL || csv == NULL || is_standard_output(json) || is_standard_output(csv))
+		return false;
+	if (stat(json, &a) < 0 || stat(csv, &b) < 0)
+		return strcmp(json, csv) == 0;
+	return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 int report_check(const struct options *options, struct fault *fault)
 {
 	int result = check_file(options->json, fault);
@@ -55,6 +67,9 @@ int report_check(const struct options *options, struct fault *fault)
 	if (result == 0 && is_standard_output(options->json) && is_standard_output(options->csv))
 		result = fault_set(fault, EINVAL,
 			"--json - and --csv -: only one of them can be standard output");
+	if (result == 0 && are_one_file(options->json, options->csv))
+		result = fault_set(fault, EINVAL, "--json %s and --csv %s: two files were expected",
+			options->json, options->csv);
 	return result;
 }
 
@@ -90,10 +105,10 @@ static int write_to(const char *path, bool (*write)(const struct report *, FILE 
 	if (path == NULL)
 		return 0;
 	if (is_standard_output(path)) {
-		if (write(report, stdout))
+		/* main() looks whether it got there. */
+		if (write(report, stdout) || ferror(stdout))
 			return 0;
-		return fault_set(
-			fault, EIO, "standard output: cannot be written: %s", strerror(errno));
+		return fault_set(fault, ENOMEM, "no memory for the result");
 	}
 	result = atomic_file_open(&file, fault);
 	if (result < 0)

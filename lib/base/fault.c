@@ -25,6 +25,8 @@ enum weft_exit fault_exit_code(int result)
 	case -EINVAL:
 	case -ENOENT:
 	case -ERANGE:
+	case -EISDIR:
+	case -ENAMETOOLONG:
 		return EXIT_BAD_REQUEST;
 	default:
 		return EXIT_NOT_ABLE;

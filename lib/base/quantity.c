@@ -108,14 +108,22 @@ static bool unit_format(const struct unit *unit, uint64_t value, char out[QUANTI
 	return true;
 }
 
+/* Whether people would rather read this text: 400ms, not 0.4s; else the shorter one. */
+static bool reads_better(const char *text, const char *than)
+{
+	bool fraction = text[0] == '0' && text[1] == '.';
+	bool than_fraction = than[0] == '0' && than[1] == '.';
+
+	return fraction != than_fraction ? than_fraction : strlen(text) < strlen(than);
+}
+
 void quantity_format(enum quantity_kind kind, uint64_t value, char out[QUANTITY_TEXT])
 {
 	char text[QUANTITY_TEXT];
 
 	out[0] = '\0';
 	for (const struct unit *unit = unit_list[kind]; unit->name != NULL; unit++)
-		if (unit_format(unit, value, text) &&
-			(out[0] == '\0' || strlen(text) < strlen(out)))
+		if (unit_format(unit, value, text) && (out[0] == '\0' || reads_better(text, out)))
 			strcpy(out, text);
 }
 

@@ -34,7 +34,8 @@ enum quantity_kind {
  * unit; -ERANGE: 2^64 - 1 or more. '*value' is untouched then. */
 int quantity_parse(enum quantity_kind kind, const char *text, uint64_t *value);
 
-/* The shortest text that parses back to the same value; of equally short ones the greatest unit. */
+/* The shortest text that parses back to the same value, with a unit of which there is at least one
+ * (400ms, not 0.4s) unless there is none smaller; of equally short ones the greatest unit. */
 void quantity_format(enum quantity_kind kind, uint64_t value, char out[QUANTITY_TEXT]);
 
 /* "a rate with its unit, such as …", for messages. */

@@ -45,8 +45,7 @@ static char *read_all(FILE *in, size_t *length)
 		room *= 2;
 	}
 	if (text != NULL && ferror(in)) {
-		free(text);
-		errno = EIO;
+		free(text); /* leaves errno as it is */
 		return NULL;
 	}
 	return text;
@@ -64,6 +63,7 @@ struct goal *goal_load(const char *path, struct fault *fault)
 	if (text == NULL) {
 		error = errno;
 		fault_set(fault, error, "%s: %s", path, strerror(error));
+		error = error == EFBIG ? EINVAL : error;
 	} else {
 		goal = goal_parse(text, length, path, fault);
 		error = errno;

@@ -72,12 +72,15 @@ int yaml_tree_expect(
 	const struct yaml_tree_node *node, enum yaml_tree_kind kind, struct fault *fault)
 {
 	static const char *const names[] = {"a value", "a list [...]", "a map {key: value}"};
-	const char *at = node->key != NULL ? node->key : "the file";
 
 	if (node->kind == kind)
 		return 0;
-	return yaml_tree_refuse(node, fault, "'%s': %s was expected, here is %s", at, names[kind],
-		names[node->kind]);
+	/* The root, and the elements of a list, have no name. */
+	if (node->key == NULL)
+		return yaml_tree_refuse(
+			node, fault, "%s was expected, here is %s", names[kind], names[node->kind]);
+	return yaml_tree_refuse(node, fault, "'%s': %s was expected, here is %s", node->key,
+		names[kind], names[node->kind]);
 }
 
 int yaml_tree_expect_format(

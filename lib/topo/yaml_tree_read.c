@@ -244,6 +244,11 @@ int yaml_tree_read(struct yaml_tree *tree, const char *text, size_t length, cons
 		return fault_set(fault, EINVAL, "%s: more than 64 MiB", origin);
 	if (!yaml_parser_initialize(&reader.parser))
 		return refuse_memory(&reader);
+	/* Some editors begin a file with a byte order mark. */
+	if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+		text += 3;
+		length -= 3;
+	}
 	yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text, length);
 	result = read_events(&reader);

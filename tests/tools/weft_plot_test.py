@@ -124,6 +124,11 @@ class Plot(unittest.TestCase):
         self.assertIn("title 'b'", text)
         self.assertIn("title 'c'", text)
 
+    def test_a_folder_that_is_no_sweep_is_named(self):
+        (self.dir / "other").mkdir()
+        said = self.plot(str(self.dir / "other"), "--kind", "link-load", "-o", "x.png", code=2)
+        self.assertIn("other: the folder has no manifest.json", said)
+
     def test_where_chooses_points(self):
         text = self.script(self.sweep("a", (10, 50, 90)), "--kind", "efficiency-time",
                            "--where", "traffic[0].load=50%")

@@ -7,6 +7,7 @@
 
 #include "quantity.h"
 #include "rng.h"
+#include "weft_time.h"
 
 static const struct {
 	enum quantity_kind kind;
@@ -81,7 +82,7 @@ static void what_is_no_quantity_is_refused_and_changes_nothing(void **state)
 	}
 }
 
-static void texts_are_the_shortest(void **state)
+static void texts_are_the_shortest_without_a_leading_zero(void **state)
 {
 	static const struct {
 		enum quantity_kind kind;
@@ -94,6 +95,11 @@ static void texts_are_the_shortest(void **state)
 		{QUANTITY_TIME, 1500000, "1.5us"},
 		{QUANTITY_TIME, 1000000, "1us"},
 		{QUANTITY_TIME, 30000, "30ns"},
+		{QUANTITY_TIME, 200000, "200ns"},
+		{QUANTITY_TIME, 120 * PS_PER_MS, "120ms"},
+		{QUANTITY_SIZE, 524288, "512KiB"},
+		{QUANTITY_RATE, 100000000, "100Mbps"},
+		{QUANTITY_SHARE, 1000, "0.1%"},
 		{QUANTITY_TIME, 0, "0s"},
 		{QUANTITY_SIZE, 131072, "128KiB"},
 		{QUANTITY_SIZE, 1048577, "1048577B"},
@@ -134,7 +140,7 @@ static void any_value_survives_writing_and_reading(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(quantities_have_their_exact_value),
 	cmocka_unit_test(what_is_no_quantity_is_refused_and_changes_nothing),
-	cmocka_unit_test(texts_are_the_shortest),
+	cmocka_unit_test(texts_are_the_shortest_without_a_leading_zero),
 	cmocka_unit_test(any_value_survives_writing_and_reading),
 };
 

@@ -358,6 +358,17 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		{HEAD "traffic: {}\n",
 			"r.yaml:4:10: 'traffic': a list [...] was expected, here is a map {key: "
 			"value}"},
+		{HEAD "traffic: [all]\n",
+			"r.yaml:4:11: a map {key: value} was expected, here is a value"},
+		{HEAD "traffic: [{pattern: uniform, stop: ende}]\n",
+			"r.yaml:4:36: 'stop: ende': a time with its unit, such as 30ns (ps, ns, us, "
+			"ms, s), or end, was expected"},
+		{HEAD "watchdog: never\n",
+			"r.yaml:4:11: 'watchdog: never': a time with its unit, such as 30ns (ps, ns, "
+			"us, ms, s), or off, was expected"},
+		{HEAD "nic: {selection: {forget: x}}\n",
+			"r.yaml:4:27: 'forget: x': a number from 0 to 1000 was expected, such as 0.1 "
+			"(at most three digits after the point)"},
 		{HEAD "traffic: [{from: all}]\n", "r.yaml:4:11: key 'pattern' is missing"},
 		{HEAD "traffic: [{pattern: hotspot}]\n",
 			"r.yaml:4:11: pattern hotspot: 'to' is missing, such as [h4]"},

@@ -208,14 +208,14 @@ static int check(int argc, char **argv)
 
 int cmd_goal(int argc, char **argv)
 {
+	if (command_wants_help(argc, argv)) {
+		fputs(usage, stdout);
+		return EXIT_DONE;
+	}
 	if (argc >= 2 && strcmp(argv[1], "gen") == 0)
 		return gen(argc - 1, argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "check") == 0)
 		return check(argc - 1, argv + 1);
-	if (argc >= 2 && strcmp(argv[1], "--help") == 0) {
-		fputs(usage, stdout);
-		return EXIT_DONE;
-	}
 	return command_fail("goal", EXIT_BAD_REQUEST,
 		"gen or check was expected; 'weft goal --help' tells more");
 }

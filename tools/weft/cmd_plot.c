@@ -142,7 +142,7 @@ int cmd_plot(int argc, char **argv)
 	struct fault fault;
 	int result;
 
-	if (argc < 2 || strcmp(argv[1], "--help") == 0) {
+	if (argc < 2 || command_wants_help(argc, argv)) {
 		fputs(usage, argc < 2 ? stderr : stdout);
 		return argc < 2 ? EXIT_BAD_REQUEST : EXIT_DONE;
 	}

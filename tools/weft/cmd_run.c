@@ -4,6 +4,7 @@
 /* weft run: an experiment from a run file. It is weft-fabric that runs it; what can be said without
  * running (--explain, a bad file) is said here. */
 
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +13,13 @@
 #include "run_config.h"
 #include "sibling.h"
 
+#define EXPLAIN_SETS_MAX 64u
+
 static const char usage[] =
 	"usage: weft run RUN.yaml [--set KEY=VALUE]... [--json FILE] [--csv FILE]\n"
 	"                         [--pcap PORT=FILE]... [--snaplen BYTES] [--lcores N] [--quiet]\n"
 	"                         [--clock real|virtual]\n"
-	"       weft run --explain RUN.yaml [--set KEY=VALUE]...\n"
+	"       weft run --explain RUN.yaml [--set KEY=VALUE]... [--clock real|virtual]\n"
 	"\n"
 	"Runs a fabric in one process and prints what was measured. FILE '-' is standard output.\n"
 	"  --set KEY=VALUE   change a key of the run file: switch.buffer=64KiB, traffic[0].load=40%\n"
@@ -25,32 +28,80 @@ static const char usage[] =
 	"  --explain         print the whole configuration, every default included, and do not run\n"
 	"Exit: 0 done, 1 something was lost, duplicated or out of order, 2 bad request, 3 not able.\n";
 
+enum { OPTION_EXPLAIN = 256, OPTION_SET, OPTION_CLOCK, OPTION_NO_MATTER };
+
+struct explain_request {
+	const char *file, *clock, *set[EXPLAIN_SETS_MAX];
+	unsigned sets;
+};
+
+static int take_option(struct explain_request *request, int option, const char *value)
+{
+	switch (option) {
+	case 1:
+		if (request->file != NULL)
+			return command_fail("run", EXIT_BAD_REQUEST,
+				"--explain: one run file, not also '%s'", value);
+		request->file = value;
+		return EXIT_DONE;
+	case OPTION_SET:
+		if (request->sets == EXPLAIN_SETS_MAX)
+			return command_fail("run", EXIT_BAD_REQUEST, "--set: at most %u of them",
+				EXPLAIN_SETS_MAX);
+		request->set[request->sets++] = value;
+		return EXIT_DONE;
+	case OPTION_CLOCK:
+		request->clock = value;
+		return EXIT_DONE;
+	case OPTION_EXPLAIN:
+	case OPTION_NO_MATTER:
+		return EXIT_DONE;
+	default:
+		return EXIT_BAD_REQUEST; /* getopt_long() has said why */
+	}
+}
+
+/* What a run would take, so that --explain can be added to any. */
+static int parse(struct explain_request *request, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"explain", no_argument, NULL, OPTION_EXPLAIN},
+		{"set", required_argument, NULL, OPTION_SET},
+		{"clock", required_argument, NULL, OPTION_CLOCK},
+		{"json", required_argument, NULL, OPTION_NO_MATTER},
+		{"csv", required_argument, NULL, OPTION_NO_MATTER},
+		{"pcap", required_argument, NULL, OPTION_NO_MATTER},
+		{"snaplen", required_argument, NULL, OPTION_NO_MATTER},
+		{"lcores", required_argument, NULL, OPTION_NO_MATTER},
+		{"quiet", no_argument, NULL, OPTION_NO_MATTER},
+		{NULL, 0, NULL, 0},
+	};
+	int option, result = EXIT_DONE;
+
+	while (result == EXIT_DONE && (option = getopt_long(argc, argv, "-q", options, NULL)) != -1)
+		result = take_option(request, option == 'q' ? OPTION_NO_MATTER : option, optarg);
+	if (result == EXIT_DONE && request->file == NULL)
+		return command_fail("run", EXIT_BAD_REQUEST, "--explain: which run file?");
+	return result;
+}
+
 static int explain(int argc, char **argv)
 {
-	const char *set[64], *file = NULL;
+	struct explain_request request = {.sets = 0};
+	int result = parse(&request, argc, argv);
 	struct run_config *config;
 	struct fault fault;
-	unsigned sets = 0;
 
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--explain") == 0)
-			continue;
-		if (strcmp(argv[i], "--set") == 0 && i + 1 < argc && sets < 64)
-			set[sets++] = argv[++i];
-		else if (argv[i][0] != '-' && file == NULL)
-			file = argv[i];
-		else
-			return command_fail(
-				"run", EXIT_BAD_REQUEST, "--explain: what is '%s'?", argv[i]);
-	}
-	if (file == NULL)
-		return command_fail("run", EXIT_BAD_REQUEST, "--explain: which run file?");
-	config = run_config_load(file, set, sets, &fault);
+	if (result != EXIT_DONE)
+		return result;
+	config = run_config_load(request.file, request.set, request.sets, &fault);
 	if (config == NULL)
-		return command_fail("run", EXIT_BAD_REQUEST, "%s", fault.text);
-	run_config_explain(config, stdout);
+		return command_fail("run", fault_exit_code(-errno), "%s", fault.text);
+	result = request.clock != NULL ? run_config_set_clock(config, request.clock, &fault) : 0;
+	if (result == 0)
+		run_config_explain(config, stdout);
 	run_config_destroy(config);
-	return EXIT_DONE;
+	return result == 0 ? EXIT_DONE : command_fail("run", EXIT_BAD_REQUEST, "%s", fault.text);
 }
 
 int cmd_run(int argc, char **argv)

@@ -364,7 +364,7 @@ int cmd_sweep(int argc, char **argv)
 	struct fault fault;
 	int result, code;
 
-	if (argc < 2 || strcmp(argv[1], "--help") == 0) {
+	if (argc < 2 || command_wants_help(argc, argv)) {
 		fputs(usage, argc < 2 ? stderr : stdout);
 		return argc < 2 ? EXIT_BAD_REQUEST : EXIT_DONE;
 	}

@@ -8,11 +8,16 @@
  * standard output, everything else to standard error.
  */
 
+#include <stdbool.h>
+
 #include "fault.h"
 
 /* Prints "weft NAME: text" on standard error and returns 'code'. */
 enum weft_exit command_fail(const char *name, enum weft_exit code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Whether one of the arguments behind the name is --help. */
+bool command_wants_help(int argc, char **argv);
 
 int cmd_goal(int argc, char **argv);
 int cmd_lab(int argc, char **argv);

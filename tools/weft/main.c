@@ -37,6 +37,14 @@ enum weft_exit command_fail(const char *name, enum weft_exit code, const char *f
 	return code;
 }
 
+bool command_wants_help(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--help") == 0)
+			return true;
+	return false;
+}
+
 static void print_usage(FILE *out)
 {
 	fputs("usage: weft COMMAND [ARGUMENT]...\n\n", out);

@@ -285,9 +285,10 @@ int plot_runs_add(struct plot_runs *runs, const char *path, struct fault *fault)
 		return add_run(runs, path, NULL, fault);
 	manifest = sweep_manifest_read(path, &why);
 	if (manifest == NULL)
-		return fault_set(fault, EINVAL, "%s",
-			why.text[0] != '\0' ? why.text
-					    : "the folder has no manifest.json of a sweep");
+		return why.text[0] != '\0'
+			       ? fault_set(fault, EINVAL, "%s", why.text)
+			       : fault_set(fault, EINVAL,
+					 "%s: the folder has no manifest.json of a sweep", path);
 	result = add_points(runs, path, manifest, fault);
 	json_decref(manifest);
 	return result;
