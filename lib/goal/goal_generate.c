@@ -23,6 +23,7 @@ struct writer {
 struct kind {
 	const char *name;
 	void (*round)(struct writer *writer);
+	uint64_t (*ops)(uint32_t ranks); /* sends and receives of a round, of all ranks */
 	int (*check)(const struct goal_generate_config *config, struct fault *fault);
 };
 
@@ -94,12 +95,26 @@ static void allreduce(struct writer *writer)
 	exchange(writer, paired && !out ? rank - 1 : NOBODY, out ? rank + 1 : NOBODY);
 }
 
+static uint64_t allreduce_ops(uint32_t ranks)
+{
+	uint64_t power = 1, steps = 0;
+
+	for (; power * 2 <= ranks; power *= 2)
+		steps++;
+	return 2 * power * steps + 4 * (ranks - power);
+}
+
 static void alltoall(struct writer *writer)
 {
 	uint32_t ranks = writer->config->ranks;
 
 	for (uint32_t i = 1; i < ranks; i++)
 		exchange(writer, (writer->rank + i) % ranks, (writer->rank + ranks - i) % ranks);
+}
+
+static uint64_t alltoall_ops(uint32_t ranks)
+{
+	return (uint64_t)2 * ranks * (ranks - 1);
 }
 
 static uint32_t root_of(uint32_t ranks)
@@ -132,6 +147,11 @@ static void transpose(struct writer *writer)
 	exchange(writer, peer, peer);
 }
 
+static uint64_t transpose_ops(uint32_t ranks)
+{
+	return 2 * (uint64_t)(ranks - root_of(ranks));
+}
+
 static void ring(struct writer *writer)
 {
 	uint32_t ranks = writer->config->ranks;
@@ -139,11 +159,16 @@ static void ring(struct writer *writer)
 	exchange(writer, (writer->rank + 1) % ranks, (writer->rank + ranks - 1) % ranks);
 }
 
+static uint64_t ring_ops(uint32_t ranks)
+{
+	return 2 * (uint64_t)ranks;
+}
+
 static const struct kind kinds[] = {
-	{"allreduce", allreduce, NULL},
-	{"alltoall", alltoall, NULL},
-	{"transpose", transpose, check_square},
-	{"ring", ring, NULL},
+	{"allreduce", allreduce, allreduce_ops, NULL},
+	{"alltoall", alltoall, alltoall_ops, NULL},
+	{"transpose", transpose, transpose_ops, check_square},
+	{"ring", ring, ring_ops, NULL},
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -170,6 +195,20 @@ static const struct kind *find_kind(const char *name, struct fault *fault)
 	return NULL;
 }
 
+/* More operations than a schedule that can be read has. */
+static int check_length(
+	const struct goal_generate_config *config, const struct kind *kind, struct fault *fault)
+{
+	uint64_t round = kind->ops(config->ranks) + (config->calc_ns > 0 ? config->ranks : 0);
+
+	if (round == 0 || config->rounds <= GOAL_OPS_MAX / round)
+		return 0;
+	return fault_set(fault, EINVAL,
+		"a round has %" PRIu64 " operations, a schedule at most %u: fewer ranks or rounds "
+		"were expected",
+		round, GOAL_OPS_MAX);
+}
+
 static int check(const struct goal_generate_config *config, struct fault *fault)
 {
 	const struct kind *kind = find_kind(config->kind, fault);
@@ -185,7 +224,9 @@ static int check(const struct goal_generate_config *config, struct fault *fault)
 		return fault_set(fault, EINVAL, "1 or more rounds were expected");
 	if (config->calc_ns > GOAL_CALC_MAX_NS)
 		return fault_set(fault, EINVAL, "a time to compute of at most 1000s was expected");
-	return kind->check != NULL ? kind->check(config, fault) : 0;
+	if (kind->check != NULL && kind->check(config, fault) < 0)
+		return -EINVAL;
+	return check_length(config, kind, fault);
 }
 
 static void write_rank(const struct goal_generate_config *config, uint32_t rank, FILE *out)
