@@ -80,9 +80,14 @@ struct virtual_crossbar {
 } __attribute__((aligned(64)));
 
 /* What is seldom needed of it. */
+struct virtual_link_use {
+	uint64_t busy_ps, blocked_ps, stalls;
+};
+
 struct virtual_channel_apart {
 	weft_time delay_ps; /* of the link */
 	uint64_t blocked_ps;
+	struct virtual_link_use warm; /* when measuring began */
 };
 
 struct virtual_host {
@@ -386,4 +391,6 @@ uint64_t virtual_offer_wire_bytes(
 
 /* virtual_measure.c */
 void virtual_totals_read(const struct virtual_fabric *fabric, struct virtual_totals *totals);
+/* What links do from now on counts. */
+void virtual_links_mark(struct virtual_fabric *fabric);
 void virtual_take_sample(struct virtual_fabric *fabric, weft_time since, weft_time now);

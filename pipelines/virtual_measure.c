@@ -122,27 +122,61 @@ static void add_adaptation(const struct virtual_fabric *fabric, struct run_resul
 		run_result_count(result, "host_messages_diverted", fabric->host[i].nic.diverted);
 }
 
-static void measure_link(const void *ctx, struct topology_port from, struct run_link *link)
-{
-	const struct virtual_fabric *fabric = ctx;
-	const struct virtual_channel *channel =
-		from.kind == DEVICE_SWITCH ? virtual_switch_channel(fabric, from.device, from.port)
-					   : virtual_host_channel(fabric, from.device);
-	uint64_t blocked = virtual_channel_apart(fabric, channel)->blocked_ps;
-
-	if (channel->blocked_since != WEFT_TIME_NEVER)
-		blocked += fabric->now - channel->blocked_since;
-	if (fabric->now > 0) {
-		link->utilisation = (double)channel->busy_ps / (double)fabric->now;
-		link->blocked = (double)blocked / (double)fabric->now;
-	}
-	if (from.kind == DEVICE_SWITCH)
-		link->stalls = fabric->sw[from.device]->port[from.port].count[SWITCH_STALL_CREDIT];
-}
-
 static uint64_t minus(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
+}
+
+static struct virtual_channel *channel_of(
+	const struct virtual_fabric *fabric, struct topology_port from)
+{
+	return from.kind == DEVICE_SWITCH ? virtual_switch_channel(fabric, from.device, from.port)
+					  : virtual_host_channel(fabric, from.device);
+}
+
+/* Until now; of what is being sent or waits, as much as has passed. */
+static struct virtual_link_use use_of(
+	const struct virtual_fabric *fabric, struct topology_port from)
+{
+	const struct virtual_channel *channel = channel_of(fabric, from);
+	struct virtual_link_use use = {
+		.busy_ps = channel->busy_ps - minus(channel->free_at, fabric->now),
+		.blocked_ps = virtual_channel_apart(fabric, channel)->blocked_ps,
+	};
+
+	if (channel->blocked_since != WEFT_TIME_NEVER)
+		use.blocked_ps += fabric->now - channel->blocked_since;
+	if (from.kind == DEVICE_SWITCH)
+		use.stalls = fabric->sw[from.device]->port[from.port].count[SWITCH_STALL_CREDIT];
+	return use;
+}
+
+void virtual_links_mark(struct virtual_fabric *fabric)
+{
+	const struct topology *topology = fabric->topology;
+
+	for (uint32_t i = 0; i < 2 * topology->links; i++) {
+		const struct topology_link *wire = &topology->link_at[i / 2];
+		struct topology_port from = i % 2 == 0 ? wire->a : wire->b;
+
+		virtual_channel_apart(fabric, channel_of(fabric, from))->warm =
+			use_of(fabric, from);
+	}
+}
+
+static void measure_link(const void *ctx, struct topology_port from, struct run_link *link)
+{
+	const struct virtual_fabric *fabric = ctx;
+	const struct virtual_link_use *warm =
+		&virtual_channel_apart(fabric, channel_of(fabric, from))->warm;
+	struct virtual_link_use use = use_of(fabric, from);
+	weft_time measured = minus(fabric->now, fabric->measure_from);
+
+	if (measured == 0)
+		return;
+	link->utilisation = (double)(use.busy_ps - warm->busy_ps) / (double)measured;
+	link->blocked = (double)(use.blocked_ps - warm->blocked_ps) / (double)measured;
+	link->stalls = use.stalls - warm->stalls;
 }
 
 static void fill_figures(const struct virtual_fabric *fabric, struct run_result *result)

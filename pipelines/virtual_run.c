@@ -174,6 +174,7 @@ static void warm_up(struct course *course)
 		for (unsigned k = 0; k < fabric->host[i].sources; k++)
 			traffic_count(fabric->host[i].source[k], fabric->now);
 	virtual_totals_read(fabric, &fabric->at_warmup);
+	virtual_links_mark(fabric);
 }
 
 int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,

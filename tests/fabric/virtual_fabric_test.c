@@ -252,6 +252,30 @@ static void links_say_how_busy_they_were(void **state)
 	run_result_free(&result);
 }
 
+static void links_are_measured_from_the_warm_up_on(void **state)
+{
+	struct run_result result = RUN(tree, "measure.links=true", "traffic[0].load=50%",
+		"traffic[0].stop=500us", "measure.warmup=600us");
+
+	for (unsigned i = 0; i < result.links; i++)
+		assert_true(result.link[i].utilisation == 0);
+	assert_true(result.messages.delivered > 100);
+	run_result_free(&result);
+}
+
+/* Of 333.6 ns each, three have begun within a microsecond. */
+static void no_link_is_busy_for_longer_than_there_was_time(void **state)
+{
+	struct run_result result = RUN(tree, "measure.links=true", "traffic[0].load=100%",
+		"traffic[0].message=4KiB", "measure.duration=1us", "measure.sample=1us");
+	double most = 0;
+
+	for (unsigned i = 0; i < result.links; i++)
+		most = fmax(most, result.link[i].utilisation);
+	assert_true(most > 0.66 && most <= 1);
+	run_result_free(&result);
+}
+
 /* Two switches; a packet takes 100 ns on a link, and as long are the link and the routing: credits
  * come back after five packet times. */
 static uint64_t packets_through(const char *buffer, const char *credits)
@@ -351,6 +375,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(nothing_is_lost_doubled_or_reordered_and_credits_agree_under_any_load),
 	cmocka_unit_test(a_torus_in_dimension_order_uses_its_classes_and_does_not_stand_still),
 	cmocka_unit_test(links_say_how_busy_they_were),
+	cmocka_unit_test(links_are_measured_from_the_warm_up_on),
+	cmocka_unit_test(no_link_is_busy_for_longer_than_there_was_time),
 	cmocka_unit_test(a_buffer_of_the_round_trip_suffices_with_credits_for_each_packet),
 	cmocka_unit_test(credits_are_never_taken_back),
 	cmocka_unit_test(frames_of_several_routes_may_overtake),
