@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "fabric_adapt.h"
 #include "switch_adapt.h"
 #include "virtual_devices.h"
 #include "virtual_lab.h"
@@ -207,6 +208,26 @@ static void hosts_that_do_not_act_are_told_in_vain(void **state)
 	virtual_lab_close(&story.lab);
 }
 
+static weft_time mark_of(const char *set)
+{
+	const char *const sets[] = {set};
+	struct virtual_lab lab;
+	weft_time mark;
+
+	virtual_lab_open(&lab, tree, sets, 1);
+	mark = fabric_adapt_mark_ps(lab.config);
+	virtual_lab_close(&lab);
+	return mark;
+}
+
+static void the_mark_of_a_host_lives_as_long_as_an_entry(void **state)
+{
+	assert_int_equal(mark_of("detector.arn-ttl=300us"), 300 * PS_PER_US);
+	assert_int_equal(mark_of("routing.afi=false"), 0);
+	assert_int_equal(mark_of("routing.adaptive=adaptive-th"), 0);
+	assert_int_equal(mark_of("detector.readings.hosts-act=false"), 0);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(between_stages_3_and_2_a_switch_of_stage_2_acts),
 	cmocka_unit_test(between_stages_2_and_1_a_leaf_acts),
@@ -214,6 +235,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(by_the_default_reading_the_hosts_act_on_all_of_them),
 	cmocka_unit_test(on_the_way_up_the_switch_itself_acts),
 	cmocka_unit_test(hosts_that_do_not_act_are_told_in_vain),
+	cmocka_unit_test(the_mark_of_a_host_lives_as_long_as_an_entry),
 };
 
 UNIT_MAIN(tests)

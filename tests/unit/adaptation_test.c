@@ -328,6 +328,38 @@ static void every_voq_of_a_root_tells_of_its_own_head(void **state)
 	stop(&bench);
 }
 
+static void the_head_is_responsible_not_who_comes_in(void **state)
+{
+	struct bench bench;
+
+	start(&bench, "none", true);
+	fill(&bench, 4, HOT, 0, 9);
+	pass(&bench, CRT);
+	/* Another VOQ of the root crosses with a packet for somebody else at its end. */
+	fill(&bench, 6, HOT + 2, 0, 8);
+	store(&bench, 6, HOT + 3, 0);
+	assert_true(arn_table_concerns(bench.adaptation->table, HOT + 2));
+	assert_false(arn_table_concerns(bench.adaptation->table, HOT + 3));
+	stop(&bench);
+}
+
+static void new_tables_forget_the_entries_and_standing_roots_tell_again(void **state)
+{
+	struct bench bench;
+
+	start(&bench, "none", true);
+	fill(&bench, 4, HOT, 0, 9);
+	pass(&bench, CRT);
+	notify(&bench, 4, 2);
+	adaptation_set_tables(bench.adaptation, bench.alternatives, HOSTS, 2);
+	assert_int_equal(bench.adaptation->table->count, 0);
+	assert_int_equal(come(&bench, 0, FAR, 0)->out_port, 4);
+	pass(&bench, REFRESH);
+	assert_true(arn_table_concerns(bench.adaptation->table, HOT));
+	assert_false(arn_table_concerns(bench.adaptation->table, FAR));
+	stop(&bench);
+}
+
 static void an_adapted_head_makes_no_entry_but_keeps_one_by_its_original_vc(void **state)
 {
 	struct bench bench;
@@ -389,6 +421,22 @@ static void a_consumed_notification_sends_packets_around_in_the_afc(void **state
 	packet = come(&bench, 0, FAR, 0);
 	assert_int_equal(packet->out_port, 4);
 	assert_int_equal(packet->vc_next, 0);
+	stop(&bench);
+}
+
+static void who_follows_an_entry_is_adapted_also_where_the_table_says_the_same_port(void **state)
+{
+	struct weft_packet *packet;
+	struct bench bench;
+
+	start(&bench, "none", true);
+	for (unsigned port = 5; port < PORTS; port++)
+		bench.tx[port][AFC].sent = 1;
+	notify(&bench, 5, 2);
+	packet = come(&bench, 0, FAR, 0);
+	assert_int_equal(packet->out_port, 4);
+	assert_int_equal(packet->flags, FRAME_F_ADAPTED);
+	assert_int_equal(packet->vc_next, AFC);
 	stop(&bench);
 }
 
@@ -531,9 +579,12 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(the_alert_stands_while_a_packet_may_make_a_difference),
 	cmocka_unit_test(the_alert_always_stands_where_vcs_count_together),
 	cmocka_unit_test(every_voq_of_a_root_tells_of_its_own_head),
+	cmocka_unit_test(the_head_is_responsible_not_who_comes_in),
+	cmocka_unit_test(new_tables_forget_the_entries_and_standing_roots_tell_again),
 	cmocka_unit_test(an_adapted_head_makes_no_entry_but_keeps_one_by_its_original_vc),
 	cmocka_unit_test(adapted_packets_stay_on_their_way_and_notify),
 	cmocka_unit_test(a_consumed_notification_sends_packets_around_in_the_afc),
+	cmocka_unit_test(who_follows_an_entry_is_adapted_also_where_the_table_says_the_same_port),
 	cmocka_unit_test(without_afi_the_bit_stays_off_and_the_vcs_own_credits_count),
 	cmocka_unit_test(an_alternative_whose_link_is_down_is_not_taken),
 	cmocka_unit_test(a_root_on_the_way_up_is_gone_around_here),

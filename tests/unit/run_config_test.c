@@ -83,6 +83,9 @@ static void what_a_file_does_not_say_has_the_designs_defaults(void **state)
 	assert_true(config->detector.readings.adapted_roots);
 	assert_true(config->detector.readings.waiting_first);
 	assert_true(config->detector.readings.hosts_act);
+	assert_int_equal(config->nic.itb.pool_bytes, 512 << 10);
+	assert_int_equal(config->nic.itb.detection_ps, 275 * PS_PER_NS);
+	assert_int_equal(config->nic.itb.programming_ps, 200 * PS_PER_NS);
 	assert_int_equal(config->hello_ps, 10 * PS_PER_MS);
 	assert_int_equal(config->watchdog_ps, 50 * PS_PER_MS);
 	assert_int_equal(config->mapper.routes, RUN_ROUTES_STATIC);
