@@ -285,6 +285,14 @@ class Memif(LabCase):
         self.assertIn(" messages were not sent: ", done.stderr)
         # None has arrived.
         self.assertEqual(done.returncode, 1, done.stderr)
+        # Where some have, the others are no loss.
+        lab = self.lab("N", "groups: {left: [h0, h1], right: [h2, h3]}\n")
+        lab.up()
+        lab.kill("h2")
+        self.wait_parts(lab, [(3, 2)])
+        done = lab.weft("run", "--duration", "200ms")
+        self.assertIn(" messages were not sent: ", done.stderr)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_the_ending_of_a_maps_file_says_what_is_written(self):
         lab = self.lab("G")
