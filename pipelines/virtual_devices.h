@@ -79,11 +79,11 @@ struct virtual_crossbar {
 	uint16_t watched[SWITCH_PORTS_MAX]; /* of an input: set of VCs (virtual_switch.c) */
 } __attribute__((aligned(64)));
 
-/* What is seldom needed of it. */
 struct virtual_link_use {
 	uint64_t busy_ps, blocked_ps, stalls;
 };
 
+/* What is seldom needed of a channel. */
 struct virtual_channel_apart {
 	weft_time delay_ps; /* of the link */
 	uint64_t blocked_ps;
