@@ -19,7 +19,7 @@
 #include "run_config.h"
 #include "topology.h"
 
-/* Packets are data frames, messages what hosts hand over, both of the whole run. Who was generated
+/* Packets are data frames, messages what hosts hand over, both of the whole run. What was generated
  * is delivered, pending, or was given up. */
 struct run_traffic {
 	uint64_t generated, injected, delivered;
