@@ -3,9 +3,14 @@
 
 #include "lab_lock.h"
 
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -85,6 +90,45 @@ static void a_file_that_nobody_holds_is_in_nobodys_way(void **state)
 	lab_lock_release(&one);
 }
 
+struct latecomer {
+	int watch; /* tells when somebody closes the file */
+	const char *file;
+};
+
+static void *write_name_after_a_look(void *ctx)
+{
+	const struct latecomer *latecomer = ctx;
+	char event[sizeof(struct inotify_event) + NAME_MAX + 1];
+	FILE *file;
+
+	if (read(latecomer->watch, event, sizeof(event)) <= 0)
+		return NULL;
+	file = fopen(latecomer->file, "r+");
+	fputs("brought up by process 7", file);
+	fclose(file);
+	return NULL;
+}
+
+static void who_holds_the_lock_is_given_time_to_say_what_it_does(void **state)
+{
+	const struct place *place = *state;
+	struct latecomer latecomer = {inotify_init1(IN_CLOEXEC), place->file};
+	int holder = open(place->file, O_RDWR | O_CREAT, 0644);
+	struct lab_lock lock;
+	struct fault fault;
+	pthread_t thread;
+
+	assert_int_equal(flock(holder, LOCK_EX | LOCK_NB), 0);
+	assert_true(inotify_add_watch(latecomer.watch, place->file, IN_CLOSE) >= 0);
+	assert_int_equal(pthread_create(&thread, NULL, write_name_after_a_look, &latecomer), 0);
+	assert_int_equal(lab_lock_take(&lock, place->dir, "brought up", &fault), -EINVAL);
+	assert_non_null(strstr(fault.text, "this lab is being brought up by process 7"));
+	pthread_join(thread, NULL);
+	close(latecomer.watch);
+	close(holder);
+	assert_int_equal(unlink(place->file), 0);
+}
+
 /* What a lab's process is: started by the holder, there when the holder has been killed. */
 static void a_program_that_the_holder_started_does_not_keep_the_lock(void **state)
 {
@@ -127,6 +171,9 @@ int main(void)
 			make_place, remove_place),
 		cmocka_unit_test_setup_teardown(
 			a_file_that_nobody_holds_is_in_nobodys_way, make_place, remove_place),
+		cmocka_unit_test_setup_teardown(
+			who_holds_the_lock_is_given_time_to_say_what_it_does, make_place,
+			remove_place),
 		cmocka_unit_test_setup_teardown(
 			a_program_that_the_holder_started_does_not_keep_the_lock, make_place,
 			remove_place),

@@ -11,9 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lab_control.h"
 #include "lab_state.h"
 
-#define TRIES 100 /* others come and go */
+#define TRIES   100  /* others come and go */
+#define NAME_MS 1000 /* who has the lock writes his name at once, as soon as he is run */
 
 static void lock_path(const char *dir, char *path, size_t size)
 {
@@ -33,27 +35,45 @@ static bool was_removed(int fd, const char *path)
 	       ours.st_dev != there.st_dev;
 }
 
-/* The locked file's descriptor; -EINVAL and fault: another command holds it; -ESTALE: once more. */
+/* Another command holds the lock: -EINVAL, and what it does; -EBUSY: it has not said so yet. */
+static int refuse(int fd, const char *dir, struct fault *fault)
+{
+	char who[64];
+	ssize_t length = pread(fd, who, sizeof(who) - 1, 0);
+
+	who[length > 0 ? length : 0] = '\0';
+	fault_set(fault, EINVAL, "%s: this lab is being %s", dir,
+		length > 0 ? who : "brought up or taken down by another command");
+	return length > 0 ? -EINVAL : -EBUSY;
+}
+
+/* The locked file's descriptor; -ESTALE: once more; else as refuse(). */
 static int try_lock(const char *path, const char *dir, struct fault *fault)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644), result;
-	char who[64];
-	ssize_t length;
 
 	if (fd < 0) /* ENOENT: who let go of it has removed the folder, too. */
 		return errno == ENOENT ? -ESTALE
 				       : fault_set(fault, errno, "%s: %s", path, strerror(errno));
-	if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-		length = pread(fd, who, sizeof(who) - 1, 0);
-		who[length > 0 ? length : 0] = '\0';
-		result = fault_set(fault, EINVAL, "%s: this lab is being %s", dir,
-			length > 0 ? who : "brought up or taken down by another command");
-	} else if (was_removed(fd, path))
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+		result = refuse(fd, dir, fault);
+	else if (was_removed(fd, path))
 		result = -ESTALE;
 	else
 		return fd;
 	close(fd);
 	return result;
+}
+
+static int try_until_named(const char *path, const char *dir, struct fault *fault)
+{
+	int result = try_lock(path, dir, fault);
+
+	for (unsigned i = 0; i < NAME_MS && result == -EBUSY; i++) {
+		lab_sleep_ms(1);
+		result = try_lock(path, dir, fault);
+	}
+	return result == -EBUSY ? -EINVAL : result;
 }
 
 int lab_lock_take(struct lab_lock *lock, const char *dir, const char *work, struct fault *fault)
@@ -67,7 +87,7 @@ int lab_lock_take(struct lab_lock *lock, const char *dir, const char *work, stru
 		if (result < 0)
 			return fault_set(
 				fault, -result, "%s: cannot be made: %s", dir, strerror(-result));
-		result = try_lock(lock->path, dir, fault);
+		result = try_until_named(lock->path, dir, fault);
 	}
 	if (result == -ESTALE)
 		return fault_set(fault, ENOTDIR, "%s: cannot be made", lock->path);
