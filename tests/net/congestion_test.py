@@ -34,7 +34,7 @@ detector: {fcth: 50%, crt: 2ms, arn-ttl: 300ms, arn-refresh: 1ms}
 traffic:
   - {pattern: hotspot, from: [h2, h3, h4, h5, h6, h7], to: [h0], load: 80%, message: 1KiB}
 """
-RUN = "weft: run/1\nclock: real\nmeasure: {duration: 400ms, sample: 100ms}\n" + NETWORK
+RUN = "weft: run/1\nclock: real\nmeasure: {duration: 160ms, sample: 40ms}\n" + NETWORK
 SWITCHES_ACT = ("--set", "detector.readings.down-roots=stage",
                 "--set", "detector.readings.hosts-act=false")
 FIELDS = ["frame.interface_name", "frame.p2p_dir", "frame.time_epoch", "weft.kind", "weft.dst",
