@@ -800,25 +800,35 @@ static void adaptive_routing_without_a_choice_is_told_of(void **state)
 	}
 }
 
+/* What a process writes when it is asked for h2's map; the caller's. */
+static struct topology *written_map(struct world *world)
+{
+	struct topology *found;
+	struct place place;
+	struct fault fault;
+
+	choose_place(&place, "map h2");
+	assert_true(control_plane_ask(world->plane[0], place.request));
+	step(world);
+	found = topology_load(place.path, &fault);
+	if (found == NULL)
+		fail_msg("%s", fault.text);
+	clear_place(&place);
+	return found;
+}
+
 static void the_map_is_written_as_a_topology(void **state)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
 	struct topology *found;
-	struct place place;
-	struct fault fault;
 	struct world world;
 
 	start(&world, NETWORK, 1, &mapper, NULL);
 	assert_true(run_until_routed(&world, A_WHILE));
 	run(&world, 50 * PS_PER_MS);
-	choose_place(&place, "map h2");
-	assert_true(control_plane_ask(world.plane[0], place.request));
-	step(&world);
-	found = topology_load(place.path, &fault);
-	assert_non_null(found);
+	found = written_map(&world);
 	assert_int_equal(miscabling_report(found, world.topology, NULL), 0);
 	topology_destroy(found);
-	clear_place(&place);
 	stop(&world);
 }
 
@@ -827,8 +837,6 @@ static void a_map_without_a_dead_switch_is_a_topology_too(void **state)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
 	struct topology *found;
-	struct place place;
-	struct fault fault;
 	struct world world;
 
 	start(&world, NETWORK, 1, &mapper, NULL);
@@ -840,16 +848,10 @@ static void a_map_without_a_dead_switch_is_a_topology_too(void **state)
 			       (link->b.kind == DEVICE_SWITCH && link->b.device == 3);
 	}
 	run(&world, 300 * PS_PER_MS);
-	choose_place(&place, "map h2");
-	assert_true(control_plane_ask(world.plane[0], place.request));
-	step(&world);
-	found = topology_load(place.path, &fault);
-	if (found == NULL)
-		fail_msg("%s", fault.text);
+	found = written_map(&world);
 	assert_int_equal(found->switches, world.topology->switches - 1);
 	assert_int_equal(topology_find_switch(found, "s3"), -1);
 	topology_destroy(found);
-	clear_place(&place);
 	stop(&world);
 }
 
