@@ -216,7 +216,7 @@ static unsigned replay_goal(struct poll_nic *pn, weft_time now)
 			break;
 		goal_replay_accept(goal->replay, goal->rank, now - goal->from_ps);
 		goal->messages++;
-		goal->frames += (message.bytes - 1) / nic_config(pn->nic)->mtu_bytes + 1;
+		goal->frames += frame_count(message.bytes, nic_config(pn->nic)->mtu_bytes);
 		goal->bytes += message.bytes;
 		count++;
 	}

@@ -91,7 +91,7 @@ uint32_t virtual_offer_route(
 uint64_t virtual_offer_wire_bytes(
 	const struct virtual_fabric *fabric, uint32_t source, uint32_t destination, uint32_t bytes)
 {
-	uint64_t frames = (bytes - 1) / fabric->run->nic.mtu_bytes + 1;
+	uint64_t frames = frame_count(bytes, fabric->run->nic.mtu_bytes);
 	unsigned route = fabric->routes.set != NULL ? first_length(fabric, source, destination) : 0;
 
 	return bytes + frames * (FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD + route);

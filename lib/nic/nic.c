@@ -255,7 +255,7 @@ int nic_send(struct nic *nic, const struct nic_message *from, weft_time now)
 	if (index == MESSAGE_NONE)
 		return refuse(nic, from->destination);
 	message = nic_message_at(nic, index);
-	message->frames = from->bytes == 0 ? 1 : (from->bytes - 1) / mtu + 1;
+	message->frames = frame_count(from->bytes, mtu);
 	message->destination = from->destination;
 	message->sl = sl;
 	message->vc = message->share = vc;

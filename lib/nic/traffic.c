@@ -142,7 +142,7 @@ static int check(const struct traffic_config *config, struct fault *fault)
 
 static uint64_t frames_of(const struct traffic_config *config, uint32_t bytes)
 {
-	return config->bare ? 0 : (bytes - 1) / config->frame_bytes + 1;
+	return config->bare ? 0 : frame_count(bytes, config->frame_bytes);
 }
 
 /* On the wire, in bytes / TRAFFIC_ROUTE_BYTE. */

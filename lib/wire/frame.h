@@ -138,6 +138,12 @@ static inline unsigned frame_payload_offset(const struct frame_header *header)
 	return FRAME_HEADER_BYTES + header->route_length;
 }
 
+/* Frames of a message of so many bytes; one without any takes one, too. */
+static inline uint32_t frame_count(uint32_t message_bytes, uint32_t payload_max)
+{
+	return message_bytes == 0 ? 1 : (message_bytes - 1) / payload_max + 1;
+}
+
 /* Blocks of flow control that a frame of this length takes. */
 static inline unsigned frame_blocks(unsigned frame_bytes)
 {
