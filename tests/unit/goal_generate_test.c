@@ -151,6 +151,29 @@ static void what_makes_no_sense_is_refused_with_a_reason(void **state)
 	}
 }
 
+/* So many rounds that a schedule of any length is refused: the reason says how many of how much. */
+static void a_schedule_is_refused_by_the_operations_that_a_round_has(void **state)
+{
+	static const char *const kinds[] = {"allreduce", "alltoall", "transpose", "ring"};
+
+	for (unsigned i = 0; i < 4 * 2 * 3; i++) {
+		const char *kind = kinds[i % 4];
+		uint64_t calc_ns = i / 4 % 2;
+		uint32_t ranks = strcmp(kind, "transpose") == 0 ? 16 : 5 + i / 8;
+		struct goal *round = generate(kind, ranks, 1, calc_ns);
+		struct goal_generate_config config = {
+			kind, ranks, 1000, GOAL_OPS_MAX / round->ops + 1, calc_ns};
+		struct fault fault = {""};
+		char expected[80];
+
+		assert_int_equal(goal_generate(&config, NULL, &fault), -EINVAL);
+		snprintf(expected, sizeof(expected), "a round has %u operations, ",
+			(unsigned)round->ops);
+		assert_non_null(strstr(fault.text, expected));
+		goal_destroy(round);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(an_allreduce_brings_everybodys_part_to_everybody),
 	cmocka_unit_test(an_allreduce_takes_log2_steps),
@@ -159,6 +182,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_ring_sends_to_the_next_and_goes_round_in_as_many_rounds_as_ranks),
 	cmocka_unit_test(a_time_to_compute_stands_before_each_round),
 	cmocka_unit_test(what_makes_no_sense_is_refused_with_a_reason),
+	cmocka_unit_test(a_schedule_is_refused_by_the_operations_that_a_round_has),
 };
 
 UNIT_MAIN(tests)
