@@ -43,7 +43,7 @@ static int refuse(int fd, const char *dir, struct fault *fault)
 
 	who[length > 0 ? length : 0] = '\0';
 	fault_set(fault, EINVAL, "%s: this lab is being %s", dir,
-		length > 0 ? who : "brought up or taken down by another command");
+		length > 0 ? who : "worked on by another command");
 	return length > 0 ? -EINVAL : -EBUSY;
 }
 
