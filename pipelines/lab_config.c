@@ -142,7 +142,7 @@ static struct lab_config *read_tree(
 	if (config == NULL || (config->run.origin = strdup(yaml_tree_origin(tree))) == NULL)
 		result = fault_set(fault, ENOMEM, "%s: no memory", yaml_tree_origin(tree));
 	for (unsigned i = 0; i < sets && result == 0; i++)
-		result = yaml_tree_set(tree, set[i], fault);
+		result = yaml_tree_set(tree, "--set", set[i], fault);
 	if (result == 0)
 		result = read_root(config, yaml_tree_root(tree), fault);
 	yaml_tree_destroy(tree);

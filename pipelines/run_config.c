@@ -345,9 +345,25 @@ static int read_root(
 	return result == 0 ? run_config_check(config, root, fault) : result;
 }
 
+/* Overrides that one option of the command line says. */
+struct overrides {
+	const char *option;
+	const char *const *set;
+	unsigned sets;
+};
+
+static int override(struct yaml_tree *tree, const struct overrides *overrides, struct fault *fault)
+{
+	int result = 0;
+
+	for (unsigned i = 0; i < overrides->sets && result == 0; i++)
+		result = yaml_tree_set(tree, overrides->option, overrides->set[i], fault);
+	return result;
+}
+
 /* Takes the tree over; it may be NULL, with errno. */
-static struct run_config *read_tree(
-	struct yaml_tree *tree, const char *const *set, unsigned sets, struct fault *fault)
+static struct run_config *read_tree(struct yaml_tree *tree, const struct overrides *set,
+	const struct overrides *vary, struct fault *fault)
 {
 	struct run_config *config;
 	int result = 0;
@@ -359,8 +375,10 @@ static struct run_config *read_tree(
 		run_config_default(config);
 	if (config == NULL || (config->origin = strdup(yaml_tree_origin(tree))) == NULL)
 		result = fault_set(fault, ENOMEM, "%s: no memory", yaml_tree_origin(tree));
-	for (unsigned i = 0; i < sets && result == 0; i++)
-		result = yaml_tree_set(tree, set[i], fault);
+	if (result == 0)
+		result = override(tree, set, fault);
+	if (result == 0)
+		result = override(tree, vary, fault);
 	if (result == 0)
 		result = read_root(config, yaml_tree_root(tree), fault);
 	yaml_tree_destroy(tree);
@@ -374,13 +392,22 @@ static struct run_config *read_tree(
 struct run_config *run_config_load(
 	const char *path, const char *const *set, unsigned sets, struct fault *fault)
 {
-	return read_tree(yaml_tree_load(path, fault), set, sets, fault);
+	return run_config_load_varied(path, set, sets, NULL, 0, fault);
+}
+
+struct run_config *run_config_load_varied(const char *path, const char *const *set, unsigned sets,
+	const char *const *vary, unsigned varies, struct fault *fault)
+{
+	return read_tree(yaml_tree_load(path, fault), &(struct overrides){"--set", set, sets},
+		&(struct overrides){"--vary", vary, varies}, fault);
 }
 
 struct run_config *run_config_parse(const char *text, size_t length, const char *origin,
 	const char *const *set, unsigned sets, struct fault *fault)
 {
-	return read_tree(yaml_tree_parse(text, length, origin, fault), set, sets, fault);
+	return read_tree(yaml_tree_parse(text, length, origin, fault),
+		&(struct overrides){"--set", set, sets}, &(struct overrides){"--vary", NULL, 0},
+		fault);
 }
 
 struct topology *run_config_open_topology(const struct run_config *config, struct fault *fault)

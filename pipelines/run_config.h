@@ -238,6 +238,9 @@ enum run_mapper_mode run_config_mapper_mode(const struct run_config *config, con
  * in 'set'. NULL, fault and errno. */
 struct run_config *run_config_load(
 	const char *path, const char *const *set, unsigned sets, struct fault *fault);
+/* After 'set' come the overrides in 'vary', which are those of --vary in what is said of them. */
+struct run_config *run_config_load_varied(const char *path, const char *const *set, unsigned sets,
+	const char *const *vary, unsigned varies, struct fault *fault);
 struct run_config *run_config_parse(const char *text, size_t length, const char *origin,
 	const char *const *set, unsigned sets, struct fault *fault);
 void run_config_destroy(struct run_config *config);

@@ -54,8 +54,9 @@ const char *yaml_tree_origin(const struct yaml_tree *tree);
 
 /* Overrides one value: "switch.buffer=128KiB", "traffic[0].to=[h4]", or "traffic.0.to=[h4]". The
  * value is YAML. Maps on the way are made where they are missing; the index right behind the last
- * appends. -EINVAL. */
-int yaml_tree_set(struct yaml_tree *tree, const char *assignment, struct fault *fault);
+ * appends. Errors name the option that said it, such as "--set". -EINVAL. */
+int yaml_tree_set(
+	struct yaml_tree *tree, const char *option, const char *assignment, struct fault *fault);
 
 /* The value of a key of a map, NULL if it is not there. */
 const struct yaml_tree_node *yaml_tree_get(const struct yaml_tree_node *map, const char *key);

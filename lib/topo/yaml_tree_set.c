@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* '--set KEY=VALUE': a path of keys and indexes, then a value in YAML that replaces what is there.
- */
+/* '--set KEY=VALUE' and what other options say in the same way: a path of keys and indexes, then a
+ * value in YAML that replaces what is there. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -140,7 +140,8 @@ static void replace(struct yaml_tree_node *node, const struct yaml_tree_node *va
 	node->next = old.next;
 }
 
-int yaml_tree_set(struct yaml_tree *tree, const char *assignment, struct fault *fault)
+int yaml_tree_set(
+	struct yaml_tree *tree, const char *option, const char *assignment, struct fault *fault)
 {
 	struct setter setter = {.tree = tree, .fault = fault};
 	const char *equals = strchr(assignment, '=');
@@ -148,7 +149,7 @@ int yaml_tree_set(struct yaml_tree *tree, const char *assignment, struct fault *
 	char origin[2 * YAML_TREE_SCALAR_MAX], *path;
 	int result;
 
-	snprintf(origin, sizeof(origin), "--set %s", assignment);
+	snprintf(origin, sizeof(origin), "%s %s", option, assignment);
 	setter.origin = yaml_tree_copy_text(tree, origin, strlen(origin));
 	if (setter.origin == NULL)
 		return fault_set(fault, ENOMEM, "%s: no memory", tree->origin);

@@ -393,6 +393,21 @@ class Sweep(unittest.TestCase):
         program.chmod(0o755)
         self.assertIn("cannot start", self.sweep(*LOADS, code=3).stderr)
 
+    def test_a_bad_value_is_refused_as_one_of_the_option_that_said_it(self):
+        for args, text in (
+                (("--vary", "switch.buffer=64KiB,big"),
+                 "weft sweep: --vary switch.buffer=big: 'buffer: big': a size with its unit"),
+                (("--vary", "traffic.0.lod=10%"), "weft sweep: --vary traffic.0.lod=10%: unknown"),
+                (("--set", "switch.buffer=big", *LOADS),
+                 "weft sweep: --set switch.buffer=big: 'buffer: big': a size with its unit"),
+                (("--vary", "switch.buffer=1MiB", "--set", "seed=x"), "weft sweep: --set seed=x:")):
+            with self.subTest(args=args):
+                self.assertTrue(self.sweep(*args, code=2).stderr.startswith(text))
+
+    def test_a_value_of_the_file_that_does_not_go_with_a_varied_one_is_refused_with_the_point(self):
+        done = self.sweep("--vary", "switch.mtu=4KiB,2KiB", "--set", "traffic.0.load=9%", code=2)
+        self.assertTrue(done.stderr.endswith(", at the point mtu=2KiB\n"), done.stderr)
+
     def test_bad_requests_are_refused_before_anything_runs(self):
         for args, text in (
                 (("--vary", "traffic.0.load=10%:x"), "LO:HI:STEP was expected"),
@@ -409,6 +424,7 @@ class Sweep(unittest.TestCase):
                 done = self.sweep(*args, code=2)
                 self.assertIn(text, done.stderr)
         self.assertEqual(self.calls(), [])
+        self.assertFalse(self.out.exists())
         done = subprocess.run([WEFT, "sweep", str(self.run_file), *LOADS], capture_output=True,
                               text=True, check=False)
         self.assertEqual((done.returncode, done.stderr), (2, "weft sweep: -o DIR is missing\n"))

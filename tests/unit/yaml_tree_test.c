@@ -147,11 +147,11 @@ static void set_replaces_makes_and_appends(void **state)
 	struct fault fault;
 	struct yaml_tree *tree = parse("s: {a: 1}\nt: [{b: 2}]\n", &fault);
 
-	assert_int_equal(yaml_tree_set(tree, "s.a=5", &fault), 0);
-	assert_int_equal(yaml_tree_set(tree, "new.x=7", &fault), 0);
-	assert_int_equal(yaml_tree_set(tree, "t[0].b=9", &fault), 0);
-	assert_int_equal(yaml_tree_set(tree, "t[1].b=[h1, h2]", &fault), 0);
-	assert_int_equal(yaml_tree_set(tree, "fresh[0].c=z", &fault), 0);
+	assert_int_equal(yaml_tree_set(tree, "--set", "s.a=5", &fault), 0);
+	assert_int_equal(yaml_tree_set(tree, "--set", "new.x=7", &fault), 0);
+	assert_int_equal(yaml_tree_set(tree, "--set", "t[0].b=9", &fault), 0);
+	assert_int_equal(yaml_tree_set(tree, "--set", "t[1].b=[h1, h2]", &fault), 0);
+	assert_int_equal(yaml_tree_set(tree, "--set", "fresh[0].c=z", &fault), 0);
 	assert_string_equal(text_at(tree, "s", "a"), "5");
 	assert_string_equal(text_at(tree, "new", "x"), "7");
 	assert_string_equal(text_at(tree, "t", "b"), "9");
@@ -165,15 +165,15 @@ static void a_number_after_a_point_is_an_index(void **state)
 	struct fault fault;
 	struct yaml_tree *tree = parse("s: {a: 1}\nt: [{b: 2}]\n", &fault);
 
-	assert_int_equal(yaml_tree_set(tree, "t.0.b=9", &fault), 0);
-	assert_int_equal(yaml_tree_set(tree, "t.1=x", &fault), 0);
-	assert_int_equal(yaml_tree_set(tree, "fresh.0.c=z", &fault), 0);
+	assert_int_equal(yaml_tree_set(tree, "--set", "t.0.b=9", &fault), 0);
+	assert_int_equal(yaml_tree_set(tree, "--set", "t.1=x", &fault), 0);
+	assert_int_equal(yaml_tree_set(tree, "--set", "fresh.0.c=z", &fault), 0);
 	assert_string_equal(text_at(tree, "t", "b"), "9");
 	assert_string_equal(yaml_tree_get(yaml_tree_root(tree), "t")->last->text, "x");
 	assert_string_equal(text_at(tree, "fresh", "c"), "z");
-	assert_int_equal(yaml_tree_set(tree, "t.3.b=1", &fault), -EINVAL);
+	assert_int_equal(yaml_tree_set(tree, "--set", "t.3.b=1", &fault), -EINVAL);
 	assert_string_equal(fault.text, "--set t.3.b=1: the list has no such element");
-	assert_int_equal(yaml_tree_set(tree, "s.0=1", &fault), -EINVAL);
+	assert_int_equal(yaml_tree_set(tree, "--set", "s.0=1", &fault), -EINVAL);
 	assert_string_equal(fault.text, "--set s.0=1: the index is for a list, here is none");
 	yaml_tree_destroy(tree);
 }
@@ -197,7 +197,7 @@ static void a_bad_set_says_which(void **state)
 	struct yaml_tree *tree = parse("s: {a: 1}\nt: [{b: 2}]\n", &fault);
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		assert_int_equal(yaml_tree_set(tree, bad[i].set, &fault), -EINVAL);
+		assert_int_equal(yaml_tree_set(tree, "--set", bad[i].set, &fault), -EINVAL);
 		assert_string_equal(fault.text, bad[i].message);
 	}
 	yaml_tree_destroy(tree);

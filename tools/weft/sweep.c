@@ -72,7 +72,8 @@ struct run_config *sweep_point_config(
 	if (sweep_sets_init(&sets, sweep, point) < 0)
 		errno = -fault_set(fault, ENOMEM, "sweep: no memory");
 	else
-		config = run_config_load(sweep->run_file, sets.set, sets.count, fault);
+		config = run_config_load_varied(sweep->run_file, sweep->set, sweep->sets,
+			sets.set + sweep->sets, sets.count - sweep->sets, fault);
 	sweep_sets_fini(&sets);
 	return config;
 }

@@ -12,7 +12,8 @@
 #include "crc.h"
 #include "run_config_json.h"
 
-#define RESULT_END ".json"
+#define RESULT_END   ".json"
+#define REASON_SHOWN (FAULT_TEXT - SWEEP_LABEL_MAX - 16)
 
 static json_t *vary_json(const struct sweep_plan *plan)
 {
@@ -96,6 +97,19 @@ static int add_file(void *ctx, const char *path, struct fault *fault)
 	return result;
 }
 
+/* What is refused may be a value of the file that does not go with one of --vary: says at which
+ * point, unless the option is named already. */
+static void name_point(const struct sweep_plan *plan, unsigned point, struct fault *fault)
+{
+	struct fault why = *fault;
+	char label[SWEEP_LABEL_MAX];
+
+	if (plan->varies == 0 || strncmp(why.text, "--", 2) == 0)
+		return;
+	sweep_plan_label(plan, point, label);
+	fault_set(fault, EINVAL, "%.*s, at the point %s", REASON_SHOWN, why.text, label);
+}
+
 /* Every point has to be one that can run: better said now than after an hour. */
 static int look_at_points(
 	const struct sweep *sweep, json_t *files, bool *real_clock, struct fault *fault)
@@ -105,12 +119,13 @@ static int look_at_points(
 	for (unsigned i = 0; i < sweep->plan.points && result == 0; i++) {
 		struct run_config *config = sweep_point_config(sweep, i, fault);
 
-		if (config == NULL)
-			return -errno;
-		*real_clock = *real_clock || config->clock == RUN_CLOCK_REAL;
-		result = run_config_supported(config, fault);
+		result = config == NULL ? -errno : run_config_supported(config, fault);
+		if (result == 0)
+			*real_clock = *real_clock || config->clock == RUN_CLOCK_REAL;
 		if (result == 0)
 			result = config_files_each(config, add_file, files, fault);
+		if (result < 0)
+			name_point(&sweep->plan, i, fault);
 		run_config_destroy(config);
 	}
 	return result;
