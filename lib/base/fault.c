@@ -26,6 +26,7 @@ enum weft_exit fault_exit_code(int result)
 	case -ENOENT:
 	case -ERANGE:
 	case -EISDIR:
+	case -ENOTDIR:
 	case -ENAMETOOLONG:
 		return EXIT_BAD_REQUEST;
 	default:

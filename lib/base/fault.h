@@ -29,6 +29,6 @@ struct fault {
 int fault_set(struct fault *fault, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The exit code for a negative return value: EINVAL, ENOENT, ERANGE, EISDIR and ENAMETOOLONG are
- * the request's fault (2), everything else the environment's (3). 0 gives 0. */
+/* The exit code for a negative return value: EINVAL, ENOENT, ERANGE, EISDIR, ENOTDIR and
+ * ENAMETOOLONG are the request's fault (2), everything else the environment's (3). 0 gives 0. */
 enum weft_exit fault_exit_code(int result);

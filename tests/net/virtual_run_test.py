@@ -56,6 +56,13 @@ class VirtualRun(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn("/nowhere/x: cannot be written: No such file", done.stderr)
 
+    def test_a_path_below_a_file_is_a_bad_request(self):
+        path = self.dir / "run.yaml" / "x"
+        for option, value in (("--json", path), ("--csv", path), ("--pcap", f"s0:0={path}")):
+            done = self.run_file(option, str(value))
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertRegex(done.stderr, f"^weft-fabric: {path}: .*: Not a directory\n$")
+
     def test_a_folder_is_no_result_file(self):
         for option in ("--json", "--csv"):
             done = self.run_file(option, str(self.dir), "--set", "measure.duration=1000s")

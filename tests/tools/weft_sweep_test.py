@@ -132,10 +132,19 @@ class Sweep(unittest.TestCase):
         self.sweep(*LOADS, out=self.dir / "a" / "b" / "c")
         self.assertTrue((self.dir / "a" / "b" / "c" / "sweep.csv").exists())
 
-    def test_a_folder_that_cannot_be_made_is_named(self):
+    def test_a_folder_that_cannot_be_is_a_bad_request_that_names_it(self):
         self.write("file", "")
-        done = self.sweep(*LOADS, out=self.dir / "file" / "b", code=3)
-        self.assertIn("file/b: the folder cannot be made: Not a directory", done.stderr)
+        for folder, why in (("file/b", "the folder cannot be made: Not a directory"),
+                            ("file", "Not a directory")):
+            with self.subTest(folder=folder):
+                path = self.dir / folder
+                self.assertEqual(self.sweep(*LOADS, out=path, code=2).stderr,
+                                 f"weft sweep: {path}: {why}\n")
+        done = subprocess.run([WEFT, "sweep", str(self.run_file), *LOADS, "-o", ""],
+                              capture_output=True, text=True, check=False, env=self.env)
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, "weft sweep: -o '': a folder was expected\n"))
+        self.assertEqual(self.calls(), [])
 
     def test_set_holds_for_all_points(self):
         self.sweep(*LOADS, "--set", "switch.vcs=2")

@@ -91,6 +91,8 @@ static int check_request(struct sweep *sweep, const char *run_file, struct fault
 		return fault_set(fault, EINVAL, "which run file?");
 	if (sweep->folder == NULL)
 		return fault_set(fault, EINVAL, "-o DIR is missing");
+	if (sweep->folder[0] == '\0')
+		return fault_set(fault, EINVAL, "-o '': a folder was expected");
 	if (sweep->plan.varies == 0 && sweep->plan.seeds == 0)
 		return fault_set(fault, EINVAL, "--vary or --seeds is missing");
 	if (realpath(run_file, sweep->run_file) == NULL)

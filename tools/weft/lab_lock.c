@@ -90,7 +90,7 @@ int lab_lock_take(struct lab_lock *lock, const char *dir, const char *work, stru
 		result = try_until_named(lock->path, dir, fault);
 	}
 	if (result == -ESTALE)
-		return fault_set(fault, ENOTDIR, "%s: cannot be made", lock->path);
+		return fault_set(fault, EIO, "%s: cannot be made", lock->path);
 	if (result < 0)
 		return result;
 	lock->fd = result;
