@@ -69,13 +69,12 @@ class Memif(LabCase):
     def test_all_links_of_a_lab_come_up(self):
         lab = self.lab("a")
         lab.up()
+        lab.wait_up()
         status = lab.status()
-        self.assertTrue(status["up"])
         self.assertEqual(sorted(status["switches"]), ["leaf0", "leaf1", "spine"])
         self.assertEqual(sorted(status["nics"]), ["h0", "h1", "h2", "h3"])
         # Both ends of six links.
-        self.assertEqual([link["state"] for link in status["links"]], ["up"] * 12)
-        self.assertEqual(lab.weft("status").returncode, 0)
+        lab.wait_links(lambda links: list(links.values()) == ["up"] * 12)
 
     def test_traffic_arrives_whole_and_in_order_each_time(self):
         lab = self.lab("b")
@@ -157,7 +156,7 @@ class Memif(LabCase):
         done = subprocess.run(f"timeout 20 {WEFT} lab capture {lab.file} leaf0:2 | head -c 2000 | wc -c",
                               shell=True, text=True, stdout=subprocess.PIPE, timeout=30)
         self.assertEqual(done.stdout.strip(), "2000")
-        self.assertTrue(lab.status()["up"])
+        lab.wait_up()
 
     def test_down_leaves_nothing(self):
         lab = self.lab("e")
@@ -221,7 +220,7 @@ class Memif(LabCase):
         again = lab.weft("up")
         self.assertEqual(again.returncode, 2)
         self.assertIn("is up already", again.stderr)
-        self.assertTrue(lab.status()["up"])
+        lab.wait_up()
 
     def test_a_fabric_that_is_not_as_expected_is_up_with_a_warning(self):
         lab = self.lab("J", "mapper: {expect: topology.yaml}\n")
@@ -357,7 +356,7 @@ class Memif(LabCase):
         self.assertRegex("".join(said), "this lab is being brought up by process|is up already")
         self.assertNotIn("removing what", "".join(said))
         lab.note_pids()
-        self.assertTrue(lab.status()["up"])
+        lab.wait_up()
 
     def test_a_lab_that_is_being_brought_up_is_not_taken_down(self):
         lab = self.lab("A")
@@ -370,7 +369,7 @@ class Memif(LabCase):
                 done = lab.weft(*part)
                 self.assertEqual(done.returncode, 2, part)
                 self.assertIn("this lab is being brought up by process 1\n", done.stderr)
-        self.assertTrue(lab.status()["up"])
+        lab.wait_up()
         lab.must("down")
         self.assertEqual(lab.leftovers(), [])
 
@@ -382,16 +381,16 @@ class Memif(LabCase):
         while any(labs.own_kind_of_process(pid) for pid in lab.pids.values()):
             time.sleep(0.01)
         lab.up()
-        self.assertTrue(lab.status()["up"])
+        lab.wait_up()
 
     def test_two_labs_live_side_by_side(self):
         one, two = self.lab("j"), self.lab("k")
         one.up()
         two.up()
         self.assert_whole(one.run("--duration", "1s"))
-        self.assertTrue(two.status()["up"])
+        two.wait_up()
         one.weft("down")
-        self.assertTrue(two.status()["up"])
+        two.wait_up()
 
     def test_grouped_devices_share_a_process(self):
         lab = self.lab("l", "groups: {fabric: [leaf0, leaf1, spine], left: [h0, h1], right: [h2, h3]}\n")
@@ -479,7 +478,7 @@ class Veth(LabCase):
     def test_tcpdump_sees_weft_frames_on_a_veth(self):
         lab = self.lab("n", "links: veth\n")
         lab.up()
-        self.assertTrue(lab.status()["up"])
+        lab.wait_up()
         dump = subprocess.run(["timeout", "20", "ip", "netns", "exec", f"weft-{lab.name}",
                                "tcpdump", "-c", "20", "-e", "-n", "-i", "wl4a"], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -489,7 +488,6 @@ class Veth(LabCase):
         self.assert_whole(lab.run())
         self.assertEqual(lab.weft("down").returncode, 0)
         self.assertEqual(lab.leftovers(), [])
-
 
     def test_a_cable_is_cut_and_joined(self):
         lab = self.lab("p", "links: veth\nhello: 5ms\n")
@@ -503,7 +501,7 @@ class Veth(LabCase):
         self.assertEqual(lab.weft("run", "--duration", "200ms").returncode, 1)
         self.assertEqual(lab.weft("link", "leaf0:2", "up").returncode, 0)
         lab.wait_links(lambda links: set(links.values()) == {"up"})
-        self.assertEqual(lab.weft("status").returncode, 0)
+        lab.wait_up()
 
     def test_a_killed_process_is_started_again_beside_the_others(self):
         lab = self.lab("q", "links: veth\n")

@@ -147,6 +147,11 @@ class Lab:
                   + " ".join(devices) for key, devices in followers.items()]
         return "\n".join(lines + [mapping["why"]])
 
+    def wait_up(self):
+        """All links are up, and 'weft lab status' says so by its exit code: a process that the
+        machine leaves without a CPU for three hellos loses its links for a moment."""
+        self.wait(lambda: self.weft("status").returncode == 0, "not all links are up")
+
     def links(self):
         return {link["port"]: link["state"] for link in self.status()["links"]}
 
