@@ -14,6 +14,7 @@
 #include "goal_replay.h"
 #include "output_file.h"
 #include "quantity.h"
+#include "run_config.h"
 
 static const char usage[] =
 	"usage: weft goal gen KIND --ranks N --bytes SIZE [--rounds N] [--calc TIME] [-o FILE]\n"
@@ -48,6 +49,21 @@ static bool parse_number(const char *text, uint64_t most, uint64_t *number)
 	return errno == 0 && text[0] >= '0' && text[0] <= '9' && *end == '\0' && *number <= most;
 }
 
+/* What a schedule may have is what 'weft run' would send. */
+static int take_bytes(struct request *request, const char *value)
+{
+	char most[QUANTITY_TEXT];
+
+	if (!parse_number(value, UINT64_MAX, &request->config.bytes) &&
+		quantity_parse(QUANTITY_SIZE, value, &request->config.bytes) < 0)
+		return refuse("--bytes", value, quantity_expected(QUANTITY_SIZE));
+	if (request->config.bytes <= RUN_MESSAGE_MAX)
+		return EXIT_DONE;
+	quantity_format(QUANTITY_SIZE, RUN_MESSAGE_MAX, most);
+	return command_fail("goal gen", EXIT_BAD_REQUEST,
+		"--bytes '%s': at most %s was expected, the largest message of a run", value, most);
+}
+
 static int take_option(struct request *request, int option, const char *value)
 {
 	uint64_t number = 0;
@@ -59,10 +75,7 @@ static int take_option(struct request *request, int option, const char *value)
 		request->config.ranks = (uint32_t)number;
 		return EXIT_DONE;
 	case 'b':
-		if (!parse_number(value, UINT64_MAX, &request->config.bytes) &&
-			quantity_parse(QUANTITY_SIZE, value, &request->config.bytes) < 0)
-			return refuse("--bytes", value, quantity_expected(QUANTITY_SIZE));
-		return EXIT_DONE;
+		return take_bytes(request, value);
 	case 'r':
 		if (!parse_number(value, UINT32_MAX, &number))
 			return refuse("--rounds", value, "a number");
