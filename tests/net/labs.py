@@ -44,7 +44,7 @@ class Traffic:
 
     def __init__(self, lab, duration):
         self.path = os.path.join(lab.folder, "traffic.json")
-        self.lab, self.before, self.downs = lab, lab.delivered(), lab.host_downs()
+        self.lab, self.before, self.downs = lab, lab.delivered(), lab.port_downs()
         self.run = subprocess.Popen(
             [lab.weft_tool, "lab", "run", lab.file, "--duration", duration, "--json", self.path],
             text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -55,10 +55,11 @@ class Traffic:
         before = self.lab.delivered()
         self.lab.wait(lambda: self.lab.delivered() >= before + more, "no traffic flows")
 
-    def fallen(self, quiet=()):
-        """Hosts whose link has gone down since; those of 'quiet' may."""
-        now = self.lab.host_downs()
-        return sorted(host for host in now if host not in quiet and now[host] > self.downs.get(host, 0))
+    def fallen(self):
+        """Ports whose link has gone down since by itself."""
+        now = self.lab.port_downs()
+        return sorted(port for port in now if now[port] > self.downs.get(port, 0)
+                      and not self.lab.is_touched(port))
 
     def finish(self, timeout=120):
         said = self.run.communicate(timeout=timeout)[0]
@@ -91,6 +92,7 @@ class Lab:
         with open(self.file, "w") as file:
             file.write(f"weft: lab/1\nname: {self.name}\n{text}")
         self.pids, self.runs = {}, []
+        self.peers, self.touched = {}, set()
 
     def weft(self, part, *more, timeout=90):
         return subprocess.run([self.weft_tool, "lab", part, self.file, *more], text=True,
@@ -174,7 +176,20 @@ class Lab:
                     downs[end.split(":")[0]] += link["link_downs"]
         return downs
 
+    def port_downs(self):
+        """How often the link of each port has gone down. One that nobody touches does when a process
+        is not run for three hellos, in the eyes of its neighbours, who are."""
+        status = self.status()
+        self.peers.update((link["port"], link["peer"]) for link in status["links"])
+        return {link["port"]: link["link_downs"] for link in status["links"]}
+
+    def is_touched(self, port):
+        """This test has cut the port's cable, or killed a device at one of its ends."""
+        ends = (port, self.peers[port])
+        return any(end in self.touched or end.split(":")[0] in self.touched for end in ends)
+
     def cut(self, *ports):
+        self.touched.update(ports)
         for port in ports:
             self.must("link", port, "down")
 
@@ -183,6 +198,8 @@ class Lab:
             self.must("link", port, "up")
 
     def kill(self, process):
+        """Of one device, whose name the process has."""
+        self.touched.add(process)
         os.kill(self.pids[process], signal.SIGKILL)
 
     def is_gone(self, process):

@@ -31,8 +31,8 @@ class MappingCase(unittest.TestCase):
         self.said = lab.up()
         return lab
 
-    def assert_nothing_lost(self, traffic, quiet=("h1", "h30", "h31")):
-        fallen = traffic.fallen(quiet)
+    def assert_nothing_lost(self, traffic):
+        fallen = traffic.fallen()
         code, result, said = traffic.finish()
         checks = result["checks"]
         messages = result["messages"]
