@@ -317,6 +317,8 @@ int run_config_check(
 		result = run_config_check_adaptive(config, root, fault);
 	if (result == 0)
 		result = run_config_check_mapper(config, root, fault);
+	if (result == 0)
+		result = run_config_check_bursts(config, root, fault);
 	if (result == 0 && config->queuing != RUN_QUEUING_1Q && config->sw.vcs == 1)
 		result = yaml_tree_refuse(yaml_tree_get(root, "queuing"), fault,
 			"queuing: %s spreads over the VCs, of which there is one: switch.vcs of 2 or "

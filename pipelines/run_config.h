@@ -28,10 +28,12 @@
 #define RUN_TRAFFIC_MAX     256
 #define RUN_MESSAGE_MIN     16 /* bytes; a message tells when it was generated */
 #define RUN_MESSAGE_MAX     ((uint64_t)64 << 20)
+#define RUN_BURST_MIN       (10 * PS_PER_NS) /* every burst is drawn: no more of them than frames */
 #define RUN_BURST_MAX       (1000 * PS_PER_S)
-#define RUN_NAMES_MAX       65534 /* hosts of one list */
-#define RUN_ALGORITHMS_MORE 3     /* beside the first, in one set of routes */
-#define RUN_ROUTING_NAME    64    /* "ud+ud-itb" */
+#define RUN_BURSTS_MAX      100000 /* in the mean, from one message to the next */
+#define RUN_NAMES_MAX       65534  /* hosts of one list */
+#define RUN_ALGORITHMS_MORE 3      /* beside the first, in one set of routes */
+#define RUN_ROUTING_NAME    64     /* "ud+ud-itb" */
 
 /* Where something stands in the file; line 0: on the command line. */
 struct run_config_place {

@@ -87,6 +87,9 @@ int run_config_check(
 /* The same about adaptive routing and the detector. */
 int run_config_check_adaptive(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault);
+/* The same about bursts that are too short for the distance of messages. */
+int run_config_check_bursts(
+	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault);
 /* The same about the mapper's times. */
 int run_config_check_mapper(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault);

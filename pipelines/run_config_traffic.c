@@ -144,9 +144,9 @@ static const struct yaml_field traffic_fields[] = {
 		.max = QUANTITY_WHOLE_PPM, .present = word_present},
 	{"arrivals", YAML_FIELD_CHOICE, YAML_MEMBER(S, arrivals), .choices = arrivals_choices,
 		.present = arrivals_present},
-	{"on", YAML_FIELD_TIME, YAML_MEMBER(S, on_ps), .min = 1, .max = RUN_BURST_MAX,
+	{"on", YAML_FIELD_TIME, YAML_MEMBER(S, on_ps), .min = RUN_BURST_MIN, .max = RUN_BURST_MAX,
 		.present = long_present},
-	{"off", YAML_FIELD_TIME, YAML_MEMBER(S, off_ps), .min = 1, .max = RUN_BURST_MAX,
+	{"off", YAML_FIELD_TIME, YAML_MEMBER(S, off_ps), .min = RUN_BURST_MIN, .max = RUN_BURST_MAX,
 		.present = long_present},
 	{"start", YAML_FIELD_TIME, YAML_MEMBER(S, start_ps)},
 	{"stop", YAML_FIELD_CUSTOM, YAML_MEMBER(S, stop_ps), .read = read_stop,
@@ -319,6 +319,39 @@ int run_read_traffic(const struct yaml_tree_node *node, void *member, struct fau
 			result = complete_traffic(traffic, row, fault);
 	}
 	return result;
+}
+
+/* In the mean, on links of the usual rate. */
+static double bursts_per_message(
+	const struct run_config_traffic *traffic, const struct topology_defaults *link)
+{
+	double other = traffic->other_share_ppm / 1e6;
+	double bytes = (1 - other) * (double)traffic->message_bytes +
+		       other * (double)traffic->other_message_bytes;
+	double distance_ps = bytes * 8e12 / (double)link->rate_bps * 1e6 / traffic->load_ppm;
+
+	return distance_ps / ((double)traffic->on_ps + (double)traffic->off_ps);
+}
+
+int run_config_check_bursts(
+	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
+{
+	const struct yaml_tree_node *list = yaml_tree_get(root, "traffic");
+	const struct yaml_tree_node *row = list != NULL ? list->first : NULL;
+
+	for (uint32_t i = 0; row != NULL && i < config->traffic.count; i++, row = row->next) {
+		const struct run_config_traffic *traffic = &config->traffic.at[i];
+		double bursts = traffic->arrivals == RUN_ARRIVALS_BURSTY
+					? bursts_per_message(traffic, &config->link)
+					: 0;
+
+		if (bursts > RUN_BURSTS_MAX)
+			return yaml_tree_refuse(row, fault,
+				"bursty arrivals: with this 'load', a message in %.0f bursts; at "
+				"most %u were expected: longer 'on' or 'off'",
+				bursts, RUN_BURSTS_MAX);
+	}
+	return 0;
 }
 
 void run_write_traffic(const void *member, FILE *out, unsigned indent)

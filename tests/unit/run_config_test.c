@@ -413,6 +413,14 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		{HEAD "traffic: [{pattern: uniform, arrivals: bursty, off: 1us}]\n",
 			"r.yaml:4:11: bursty arrivals: 'on', the mean time of it, is missing, such "
 			"as 10us"},
+		{HEAD "traffic: [{pattern: bursty, on: 9999ps, off: 1us}]\n",
+			"r.yaml:4:33: 'on: 9999ps': from 10ns to 1000s was expected"},
+		{HEAD "traffic: [{pattern: bursty, on: 1us, off: 1ps}]\n",
+			"r.yaml:4:43: 'off: 1ps': from 10ns to 1000s was expected"},
+		/* 3.3 us of 4 KiB at 10 Gbps, every 3.3 s. */
+		{HEAD "traffic: [{pattern: bursty, on: 10us, off: 10us, load: 0.0001%}]\n",
+			"r.yaml:4:11: bursty arrivals: with this 'load', a message in 163840 "
+			"bursts; at most 100000 were expected: longer 'on' or 'off'"},
 		{HEAD "traffic: [{pattern: uniform, on: 1us}]\n",
 			"r.yaml:4:11: 'on' and 'off' belong to 'arrivals: bursty' only"},
 		{HEAD "traffic: [{pattern: bursty, arrivals: poisson}]\n",
