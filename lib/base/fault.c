@@ -29,6 +29,8 @@ enum weft_exit fault_exit_code(int result)
 	case -ENOTDIR:
 	case -ENAMETOOLONG:
 		return EXIT_BAD_REQUEST;
+	case -EINTR:
+		return EXIT_INTERRUPTED;
 	default:
 		return EXIT_NOT_ABLE;
 	}

@@ -14,10 +14,11 @@
 
 /* Exit codes of every command (formats.md). */
 enum weft_exit {
-	EXIT_DONE = 0,        /* the work was done */
-	EXIT_BAD_ANSWER = 1,  /* the work was done and the answer is bad */
-	EXIT_BAD_REQUEST = 2, /* usage or a bad file */
-	EXIT_NOT_ABLE = 3,    /* the environment cannot: memory, port, privilege */
+	EXIT_DONE = 0,          /* the work was done */
+	EXIT_BAD_ANSWER = 1,    /* the work was done and the answer is bad */
+	EXIT_BAD_REQUEST = 2,   /* usage or a bad file */
+	EXIT_NOT_ABLE = 3,      /* the environment cannot: memory, port, privilege */
+	EXIT_INTERRUPTED = 130, /* Ctrl-C or SIGTERM ended it before its end, as in shells */
 };
 
 struct fault {
@@ -30,5 +31,6 @@ int fault_set(struct fault *fault, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* The exit code for a negative return value: EINVAL, ENOENT, ERANGE, EISDIR, ENOTDIR and
- * ENAMETOOLONG are the request's fault (2), everything else the environment's (3). 0 gives 0. */
+ * ENAMETOOLONG are the request's fault (2), EINTR a signal's (130), everything else the
+ * environment's (3). 0 gives 0. */
 enum weft_exit fault_exit_code(int result);

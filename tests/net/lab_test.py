@@ -503,6 +503,20 @@ class Veth(LabCase):
         lab.wait_links(lambda links: set(links.values()) == {"up"})
         lab.wait_up()
 
+    def test_ctrl_c_while_the_links_are_made_is_said_and_leaves_nothing(self):
+        lab = self.lab("r", "links: veth\n")
+        # Ctrl-C reaches the programs that 'up' calls, too.
+        ip = os.path.join(lab.folder, "ip")
+        with open(ip, "w") as file:
+            file.write("#!/bin/sh\nkill -INT 0\nexit 1\n")
+        os.chmod(ip, 0o755)
+        done = subprocess.run([WEFT, "lab", "up", lab.file], capture_output=True, text=True,
+                              timeout=60, check=False, start_new_session=True,
+                              env={**os.environ, "PATH": f"{lab.folder}:{os.environ['PATH']}"})
+        self.assertEqual((done.returncode, done.stderr), (130, "weft lab up: interrupted\n"))
+        self.assertEqual(lab.leftovers(), [])
+        lab.up()
+
     def test_a_killed_process_is_started_again_beside_the_others(self):
         lab = self.lab("q", "links: veth\n")
         lab.up()

@@ -3,6 +3,8 @@
 
 #include "lab_spawn.h"
 
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -52,6 +54,39 @@ static void only_a_process_whose_id_suits_becomes_the_program(void **state)
 	rmdir(folder);
 }
 
+static void on_signal(int number)
+{
+}
+
+static bool suits_interrupted(void *ctx, pid_t pid)
+{
+	/* Before it waits, and again and again while it does. */
+	for (unsigned i = 0; i < 200; i++) {
+		kill(pid, SIGINT);
+		sched_yield();
+	}
+	return true;
+}
+
+/* As with Ctrl-C, which all processes of the terminal get. */
+static void a_signal_does_not_end_what_waits_to_become_the_program(void **state)
+{
+	const struct sigaction action = {.sa_handler = on_signal};
+	char *argv[] = {(char *)"/bin/true", NULL};
+	struct sigaction before;
+	struct fault fault = {""};
+	int status = -1;
+	pid_t pid;
+
+	sigaction(SIGINT, &action, &before);
+	pid = lab_spawn(argv, "", "/dev/null", suits_interrupted, NULL, &fault);
+	sigaction(SIGINT, &before, NULL);
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void if_none_suits_nothing_is_started(void **state)
 {
 	char *argv[] = {(char *)"/bin/true", NULL};
@@ -66,6 +101,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_a_process_whose_id_suits_becomes_the_program),
+		cmocka_unit_test(a_signal_does_not_end_what_waits_to_become_the_program),
 		cmocka_unit_test(if_none_suits_nothing_is_started),
 	};
 

@@ -311,7 +311,9 @@ static int start_all(struct up *up, struct fault *fault)
 	int result = 0;
 
 	for (unsigned i = 0; i < up->lab.plan->processes && result == 0; i++)
-		if (wanted(up, i))
+		if (lab_interrupted())
+			result = fault_set(fault, EINTR, "interrupted");
+		else if (wanted(up, i))
 			result = start_process(up, i, fault);
 	up->ready = calloc(up->state.processes + 1, sizeof(*up->ready));
 	return result == 0 && up->ready == NULL ? fault_set(fault, ENOMEM, "no memory") : result;
@@ -576,6 +578,9 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 		result = check_mapper_files(&up.lab, &fault);
 	if (result == 0)
 		result = bring_up_locked(&up, &fault);
+	/* The programs that 'up' calls are interrupted with it, and fail. */
+	if (result < 0 && lab_interrupted())
+		result = fault_set(&fault, EINTR, "interrupted");
 	if (result == 0 && up.again)
 		printf("lab %s: what had ended runs again after %" PRIu64 " ms\n", up.lab.plan->lab,
 			now_ms() - began);

@@ -17,9 +17,8 @@
 #include "schedule.h"
 #include "trial_run.h"
 
-#define EXIT_INTERRUPTED 130
-#define JOBS_MAX         256u
-#define LIST_MAX         200u
+#define JOBS_MAX 256u
+#define LIST_MAX 200u
 
 static const char usage[] =
 	"usage: weft reproduce --list [--json]\n"

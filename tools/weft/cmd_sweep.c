@@ -18,8 +18,6 @@
 #include "sweep_run.h"
 #include "sweep_table.h"
 
-#define EXIT_INTERRUPTED 130
-
 static const char usage[] =
 	"usage: weft sweep RUN.yaml --vary KEY=VALUES... [--seeds LO:HI] [--set KEY=VALUE]...\n"
 	"                  [--jobs N] [--restart] [--json] -o DIR\n"

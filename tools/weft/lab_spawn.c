@@ -81,10 +81,15 @@ static void become(char *const argv[], const char *netns, const char *log)
 /* In the child: until the parent knows whether this process is the one. */
 static void wait_for_word(const int word[2])
 {
+	ssize_t got;
 	char byte;
 
 	close(word[1]);
-	if (read(word[0], &byte, 1) != 1)
+	/* Ctrl-C reaches this process, too; what becomes of it is for the parent to say. */
+	do
+		got = read(word[0], &byte, 1);
+	while (got < 0 && errno == EINTR);
+	if (got != 1)
 		_exit(EXIT_NOT_ABLE);
 	close(word[0]);
 }
