@@ -31,14 +31,14 @@ static void parse_options(void *options, int argc, char **argv)
 }
 
 static int report(struct real_fabric *fabric, const struct options *options,
-	const struct run_config *config, const atomic_bool *stop, struct fault *fault)
+	const struct run_config *config, struct fault *fault)
 {
 	struct run_result *result = calloc(1, sizeof(*result));
 	int code = result == NULL ? fault_set(fault, ENOMEM, "no memory for the result")
 				  : real_fabric_result(fabric, result, fault);
 
 	if (code == 0)
-		code = report_result(result, options, config, stop, fault);
+		code = report_result(result, options, config, fault);
 	if (code == 0 && real_fabric_judge(fabric, fault) < 0) {
 		fprintf(stderr, "weft-fabric: %s\n", fault->text);
 		code = EXIT_BAD_ANSWER;
@@ -98,7 +98,7 @@ static int run(const struct options *options, const struct run_config *config,
 	if (result == 0) {
 		real_fabric_run(fabric, config->measure.duration_ps, stop);
 		stop_captures(fabric, options);
-		result = report(fabric, options, config, stop, &fault);
+		result = report(fabric, options, config, &fault);
 	}
 	real_fabric_destroy(fabric);
 	return result < 0 ? fail(result, &fault) : result;
@@ -154,9 +154,7 @@ static int check_output(int result)
 		return result;
 	fprintf(stderr, "weft-fabric: standard output: cannot be written%s%s\n",
 		errno != 0 ? ": " : "", errno != 0 ? strerror(errno) : "");
-	return result == EXIT_DONE || result == EXIT_BAD_ANSWER || result == EXIT_INTERRUPTED
-		       ? EXIT_NOT_ABLE
-		       : result;
+	return result == EXIT_DONE || result == EXIT_BAD_ANSWER ? EXIT_NOT_ABLE : result;
 }
 
 int main(int argc, char **argv)

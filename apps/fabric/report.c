@@ -138,7 +138,7 @@ static void tell_deadlock(const struct run_result *result)
 }
 
 int report_result(const struct run_result *result, const struct options *options,
-	const struct run_config *config, const atomic_bool *stop, struct fault *fault)
+	const struct run_config *config, struct fault *fault)
 {
 	const struct report report = {result, config};
 	int code = write_to(options->json, write_json, &report, fault);
@@ -150,11 +150,6 @@ int report_result(const struct run_result *result, const struct options *options
 	if (!options->quiet && !is_standard_output(options->json) &&
 		!is_standard_output(options->csv))
 		run_result_print(result, stdout);
-	if (result->incomplete && atomic_load(stop)) {
-		fprintf(stderr,
-			"weft-fabric: interrupted: the result is that of a part of the run\n");
-		return EXIT_INTERRUPTED;
-	}
 	if (result->deadlock)
 		tell_deadlock(result);
 	return (result->lost | result->duplicated | result->out_of_order) != 0 || result->deadlock

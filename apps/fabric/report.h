@@ -4,8 +4,6 @@
 
 /* Hands a result out, as the options want it. */
 
-#include <stdatomic.h>
-
 #include "options.h"
 #include "run_config.h"
 #include "run_result.h"
@@ -15,7 +13,6 @@
 int report_check(const struct options *options, struct fault *fault);
 
 /* 0, EXIT_BAD_ANSWER if something was lost, doubled, out of order or stands still, or a negative
- * code. EXIT_INTERRUPTED, and a line that says so, if 'stop' was what ended the measurement: then
- * the result is written like any other, but is no answer, good or bad. */
+ * code. */
 int report_result(const struct run_result *result, const struct options *options,
-	const struct run_config *config, const atomic_bool *stop, struct fault *fault);
+	const struct run_config *config, struct fault *fault);

@@ -65,7 +65,7 @@ int virtual_run(const struct options *options, const struct run_config *config,
 	if (result == 0)
 		result = virtual_fabric_result(fabric, measured, fault);
 	if (result == 0)
-		result = report_result(measured, options, config, stop, fault);
+		result = report_result(measured, options, config, fault);
 	if (result == 0 && virtual_fabric_judge(fabric, fault) < 0) {
 		fprintf(stderr, "weft-fabric: %s\n", fault->text);
 		result = EXIT_BAD_ANSWER;

@@ -38,7 +38,7 @@ static int run(struct wormhole_fabric *fabric, const struct options *options,
 }
 
 static int report(struct wormhole_fabric *fabric, const struct options *options,
-	const struct run_config *config, const atomic_bool *stop, struct fault *fault)
+	const struct run_config *config, struct fault *fault)
 {
 	struct run_result *measured = calloc(1, sizeof(*measured));
 	int result;
@@ -47,7 +47,7 @@ static int report(struct wormhole_fabric *fabric, const struct options *options,
 		return fault_set(fault, ENOMEM, "no memory for the result");
 	result = wormhole_fabric_result(fabric, measured, fault);
 	if (result == 0)
-		result = report_result(measured, options, config, stop, fault);
+		result = report_result(measured, options, config, fault);
 	run_result_free(measured);
 	free(measured);
 	return result;
@@ -67,7 +67,7 @@ int wormhole_run(const struct options *options, const struct run_config *config,
 		return -errno;
 	result = run(fabric, options, config, stop, fault);
 	if (result == 0)
-		result = report(fabric, options, config, stop, fault);
+		result = report(fabric, options, config, fault);
 	wormhole_fabric_destroy(fabric);
 	return result;
 }

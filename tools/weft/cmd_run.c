@@ -26,8 +26,7 @@ static const char usage[] =
 	"  --clock CLOCK     real or virtual, whatever the file says\n"
 	"  --pcap PORT=FILE  capture a port such as s0:1, or all, into a pcapng file\n"
 	"  --explain         print the whole configuration, every default included, and do not run\n"
-	"Exit: 0 done, 1 something was lost, duplicated or out of order, 2 bad request, 3 not able,\n"
-	"130 ended by Ctrl-C before its time: what was measured until then is written.\n";
+	"Exit: 0 done, 1 something was lost, duplicated or out of order, 2 bad request, 3 not able.\n";
 
 enum { OPTION_EXPLAIN = 256, OPTION_SET, OPTION_CLOCK, OPTION_NO_MATTER };
 
