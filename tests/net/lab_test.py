@@ -69,12 +69,12 @@ class Memif(LabCase):
     def test_all_links_of_a_lab_come_up(self):
         lab = self.lab("a")
         lab.up()
-        lab.wait_up()
+        lab.assert_up()
         status = lab.status()
         self.assertEqual(sorted(status["switches"]), ["leaf0", "leaf1", "spine"])
         self.assertEqual(sorted(status["nics"]), ["h0", "h1", "h2", "h3"])
         # Both ends of six links.
-        lab.wait_links(lambda links: list(links.values()) == ["up"] * 12)
+        lab.steady(lambda: list(lab.links().values()) == ["up"] * 12, "not twelve ends are up")
 
     def test_traffic_arrives_whole_and_in_order_each_time(self):
         lab = self.lab("b")
@@ -156,7 +156,7 @@ class Memif(LabCase):
         done = subprocess.run(f"timeout 20 {WEFT} lab capture {lab.file} leaf0:2 | head -c 2000 | wc -c",
                               shell=True, text=True, stdout=subprocess.PIPE, timeout=30)
         self.assertEqual(done.stdout.strip(), "2000")
-        lab.wait_up()
+        lab.assert_up()
 
     def test_down_leaves_nothing(self):
         lab = self.lab("e")
@@ -220,7 +220,7 @@ class Memif(LabCase):
         again = lab.weft("up")
         self.assertEqual(again.returncode, 2)
         self.assertIn("is up already", again.stderr)
-        lab.wait_up()
+        lab.assert_up()
 
     def test_a_fabric_that_is_not_as_expected_is_up_with_a_warning(self):
         lab = self.lab("J", "mapper: {expect: topology.yaml}\n")
@@ -356,7 +356,7 @@ class Memif(LabCase):
         self.assertRegex("".join(said), "this lab is being brought up by process|is up already")
         self.assertNotIn("removing what", "".join(said))
         lab.note_pids()
-        lab.wait_up()
+        lab.assert_up()
 
     def test_a_lab_that_is_being_brought_up_is_not_taken_down(self):
         lab = self.lab("A")
@@ -369,7 +369,7 @@ class Memif(LabCase):
                 done = lab.weft(*part)
                 self.assertEqual(done.returncode, 2, part)
                 self.assertIn("this lab is being brought up by process 1\n", done.stderr)
-        lab.wait_up()
+        lab.assert_up()
         lab.must("down")
         self.assertEqual(lab.leftovers(), [])
 
@@ -381,16 +381,16 @@ class Memif(LabCase):
         while any(labs.own_kind_of_process(pid) for pid in lab.pids.values()):
             time.sleep(0.01)
         lab.up()
-        lab.wait_up()
+        lab.assert_up()
 
     def test_two_labs_live_side_by_side(self):
         one, two = self.lab("j"), self.lab("k")
         one.up()
         two.up()
         self.assert_whole(one.run("--duration", "1s"))
-        two.wait_up()
+        two.assert_up()
         one.weft("down")
-        two.wait_up()
+        two.assert_up()
 
     def test_grouped_devices_share_a_process(self):
         lab = self.lab("l", "groups: {fabric: [leaf0, leaf1, spine], left: [h0, h1], right: [h2, h3]}\n")
@@ -478,7 +478,7 @@ class Veth(LabCase):
     def test_tcpdump_sees_weft_frames_on_a_veth(self):
         lab = self.lab("n", "links: veth\n")
         lab.up()
-        lab.wait_up()
+        lab.assert_up()
         dump = subprocess.run(["timeout", "20", "ip", "netns", "exec", f"weft-{lab.name}",
                                "tcpdump", "-c", "20", "-e", "-n", "-i", "wl4a"], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -501,7 +501,7 @@ class Veth(LabCase):
         self.assertEqual(lab.weft("run", "--duration", "200ms").returncode, 1)
         self.assertEqual(lab.weft("link", "leaf0:2", "up").returncode, 0)
         lab.wait_links(lambda links: set(links.values()) == {"up"})
-        lab.wait_up()
+        lab.assert_up()
 
     def test_ctrl_c_while_the_links_are_made_is_said_and_leaves_nothing(self):
         lab = self.lab("r", "links: veth\n")

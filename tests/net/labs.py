@@ -44,7 +44,8 @@ class Traffic:
 
     def __init__(self, lab, duration):
         self.path = os.path.join(lab.folder, "traffic.json")
-        self.lab, self.before, self.downs = lab, lab.delivered(), lab.port_downs()
+        self.lab, self.before = lab, lab.delivered()
+        self.downs, self.port_downs = lab.host_downs(), lab.port_downs()
         self.run = subprocess.Popen(
             [lab.weft_tool, "lab", "run", lab.file, "--duration", duration, "--json", self.path],
             text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -55,11 +56,14 @@ class Traffic:
         before = self.lab.delivered()
         self.lab.wait(lambda: self.lab.delivered() >= before + more, "no traffic flows")
 
-    def fallen(self):
-        """Ports whose link has gone down since by itself."""
-        now = self.lab.port_downs()
-        return sorted(port for port in now if now[port] > self.downs.get(port, 0)
-                      and not self.lab.is_touched(port))
+    def fallen(self, quiet=()):
+        """Hosts whose link has gone down since; those of 'quiet' may."""
+        now = self.lab.host_downs()
+        return sorted(host for host in now if host not in quiet and now[host] > self.downs.get(host, 0))
+
+    def fallen_ports(self):
+        """Of all links, for whoever wants to know what has happened."""
+        return self.lab.fallen(self.port_downs)
 
     def finish(self, timeout=120):
         said = self.run.communicate(timeout=timeout)[0]
@@ -92,7 +96,7 @@ class Lab:
         with open(self.file, "w") as file:
             file.write(f"weft: lab/1\nname: {self.name}\n{text}")
         self.pids, self.runs = {}, []
-        self.peers, self.touched = {}, set()
+        self.peers, self.touched, self.seen = {}, set(), {}
 
     def weft(self, part, *more, timeout=90):
         return subprocess.run([self.weft_tool, "lab", part, self.file, *more], text=True,
@@ -149,10 +153,21 @@ class Lab:
                   + " ".join(devices) for key, devices in followers.items()]
         return "\n".join(lines + [mapping["why"]])
 
-    def wait_up(self):
-        """All links are up, and 'weft lab status' says so by its exit code: a process that the
-        machine leaves without a CPU for three hellos loses its links for a moment."""
-        self.wait(lambda: self.weft("status").returncode == 0, "not all links are up")
+    def steady(self, claim, what):
+        """claim() is true at the first look. If not, a link that this test has not touched must have
+        gone down since the last such look, because the machine has left a process without a CPU for
+        three hellos: then it is true again when that link is back."""
+        value = claim()
+        if not value:
+            if not self.fallen(self.seen):
+                raise AssertionError(f"{what}\n{self.summary()}")
+            value = self.wait(claim, what)
+        self.seen = self.port_downs()
+        return value
+
+    def assert_up(self):
+        self.steady(lambda: self.status()["up"] and self.weft("status").returncode == 0,
+                    "the lab is not up")
 
     def links(self):
         return {link["port"]: link["state"] for link in self.status()["links"]}
@@ -183,9 +198,14 @@ class Lab:
         self.peers.update((link["port"], link["peer"]) for link in status["links"])
         return {link["port"]: link["link_downs"] for link in status["links"]}
 
+    def fallen(self, since):
+        """Ports that have gone down by themselves since port_downs() was that."""
+        now = self.port_downs()
+        return sorted(port for port in now if now[port] > since.get(port, 0) and not self.is_touched(port))
+
     def is_touched(self, port):
         """This test has cut the port's cable, or killed a device at one of its ends."""
-        ends = (port, self.peers[port])
+        ends = [end for end in (port, self.peers[port]) if end]
         return any(end in self.touched or end.split(":")[0] in self.touched for end in ends)
 
     def cut(self, *ports):
