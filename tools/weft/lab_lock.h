@@ -5,8 +5,8 @@
 /*
  * One command at a time brings a lab up or takes it down, and one sends its traffic: it holds
  * DIR.lock, a file beside the run directory DIR, or, for traffic, run.lock in that, which says what
- * is being done. The kernel lets go of it when the command ends,
- * however that ends; the processes of the lab do not keep it.
+ * is being done. The kernel lets go of it when the command ends, however that ends; the processes
+ * of the lab do not keep it.
  */
 
 #include "fault.h"
@@ -18,8 +18,7 @@ struct lab_lock {
 
 /* 'work' ends the sentence "this lab is being …": "brought up". Makes the folders above 'dir'.
  * -EINVAL and fault: another command is at work on this lab, and what it does, for which it gets a
- * second to say so; -errno and fault:
- * the file cannot be made. */
+ * second to say so; -errno and fault: the file cannot be made. */
 int lab_lock_take(struct lab_lock *lock, const char *dir, const char *work, struct fault *fault);
 /* Removes the file, and /run/weft after the last lab. Nothing if it is not held. */
 void lab_lock_release(struct lab_lock *lock);
