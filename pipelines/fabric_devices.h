@@ -11,6 +11,7 @@
 #include "congestion_metrics.h"
 #include "damage.h"
 #include "deadlock.h"
+#include "fabric_pools.h"
 #include "fabric_routes.h"
 #include "fecn.h"
 #include "nic.h"
@@ -29,6 +30,7 @@ struct fabric_end {
 	uint32_t link;
 	struct port port;
 	struct damage damage;
+	bool attached; /* its ethdev was found */
 	bool open;
 	bool timed; /* its rate and delay are ours to enforce */
 };
@@ -82,6 +84,12 @@ struct fabric_totals {
 	double latency_sum_ns;
 };
 
+/* What was said of pools that ran dry: twice as often is worth another line. */
+struct fabric_shortage {
+	weft_time due;
+	uint64_t control, device;
+};
+
 struct real_fabric {
 	struct real_fabric_options options;
 	struct clock clock;
@@ -118,6 +126,7 @@ struct real_fabric {
 	weft_time deadlock_age;        /* heads that have waited for less are not looked at */
 	weft_time deadlock_due;        /* the next look */
 	struct deadlock_circle circle; /* the first one that was found */
+	struct fabric_shortage shortage;
 };
 
 /* What a frame in transit takes of its host's pool at least, because it keeps a buffer. */
@@ -133,9 +142,11 @@ static inline weft_time fabric_credit_refresh(const struct run_config *run)
 	return run->hello_ps / 4 < PS_PER_MS ? run->hello_ps / 4 : PS_PER_MS;
 }
 
+/* Finds the devices of external links, which the pools depend on. */
+int fabric_links_attach(struct real_fabric *fabric, struct fault *fault);
+void fabric_links_needs(const struct real_fabric *fabric, struct fabric_pool_request *request);
+/* Opens all links, when there are pools. */
 int fabric_links_open(struct real_fabric *fabric, struct fault *fault);
-/* Mbufs that the rings of all external links may hold, before they are open. */
-unsigned fabric_links_held(const struct real_fabric *fabric);
 void fabric_links_close(struct real_fabric *fabric);
 /* The open end at a port of a device that lives here; NULL if there is no cable. */
 struct fabric_end *fabric_end_at(struct real_fabric *fabric, struct topology_port at);
@@ -187,6 +198,9 @@ bool fabric_control_ask(struct real_fabric *fabric, const char *request);
 
 /* All links of devices that live here are up. */
 bool fabric_links_are_up(const struct real_fabric *fabric);
+
+/* Warns on standard error of pools that ran dry. */
+void fabric_shortage_look(struct real_fabric *fabric, weft_time now);
 
 /* telemetry: switches, interfaces, links. */
 int fabric_show(struct real_fabric *fabric, struct fault *fault);

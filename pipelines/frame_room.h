@@ -13,8 +13,13 @@
  * uses 66 before the frame, and slots are multiples of 16. */
 #define FRAME_ROOM_SPARE 64
 
-/* 'mtu_bytes': payload of the longest frame. */
+/* The longest frame, from the Ethernet header on. 'mtu_bytes': its payload. */
+static inline uint32_t frame_longest(uint32_t mtu_bytes)
+{
+	return FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + mtu_bytes;
+}
+
 static inline uint32_t frame_room(uint32_t mtu_bytes)
 {
-	return mtu_bytes + FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + FRAME_ROOM_SPARE;
+	return frame_longest(mtu_bytes) + FRAME_ROOM_SPARE;
 }

@@ -21,7 +21,8 @@
  * may be reading. */
 #define LINGER_MS 100
 
-/* Mbufs of a process with many ports; memory is taken as it is touched. */
+/* Of a process without NICs, whose memory is taken as it is touched. That of a process with NICs is
+ * locked as a whole. */
 #define MEMORY_MIB 1024
 
 struct lab_process {
@@ -177,9 +178,9 @@ static uint32_t choose_session(void)
 	return ((uint32_t)now.tv_sec * 1000 + (uint32_t)(now.tv_nsec / 1000000)) | 1;
 }
 
-static int create_fabric(struct lab_process *process, struct fault *fault)
+static struct real_fabric_options fabric_options(const struct lab_process *process)
 {
-	const struct real_fabric_options options = {
+	return (struct real_fabric_options){
 		.topology = process->lab.topology,
 		.run = &process->lab.config->run,
 		.name = "lab",
@@ -190,6 +191,19 @@ static int create_fabric(struct lab_process *process, struct fault *fault)
 		.lcores = process->options->lcores,
 		.clock = &process->clock,
 	};
+}
+
+static unsigned memory_mib(const struct lab_process *process)
+{
+	const struct real_fabric_options options = fabric_options(process);
+	unsigned needed = real_fabric_memory_mib(&options);
+
+	return process->pci[0] != NULL || needed > MEMORY_MIB ? needed : MEMORY_MIB;
+}
+
+static int create_fabric(struct lab_process *process, struct fault *fault)
+{
+	const struct real_fabric_options options = fabric_options(process);
 
 	process->fabric = real_fabric_create(&options, fault);
 	return process->fabric == NULL ? -errno : 0;
@@ -272,7 +286,7 @@ static int run_with_eal(struct lab_process *process, struct fault *fault)
 	const struct eal_options eal = {
 		.prefix = process->lab.plan->process[process->number].prefix,
 		.lcores = options->lcores,
-		.memory_mib = MEMORY_MIB,
+		.memory_mib = memory_mib(process),
 		.pci = process->pci,
 	};
 	int result;

@@ -306,18 +306,31 @@ static unsigned offer(struct poll_nic *pn, weft_time now)
 	return moved;
 }
 
+/* A cable that was pulled: the interface need not miss hellos. */
+static inline void look_at_carrier(struct poll_nic *pn, weft_time now)
+{
+	struct link_end *link = nic_link(pn->nic);
+	bool dark = port_is_cut_by(pn->port, PORT_CUT_CARRIER);
+
+	if (__builtin_expect(dark != link->dark, 0))
+		link_end_set_dark(link, dark, now);
+}
+
 unsigned poll_nic_run(struct poll_nic *pn, weft_time now)
 {
 	unsigned moved = receive(pn, now);
 
 	if (nic_has_routes(pn->nic))
 		moved += offer(pn, now);
+	look_at_carrier(pn, now);
 	/* A port without a reader may never take what waits for it. */
 	if (__builtin_expect(nic_poll(pn->nic, now), 0))
 		transmitter_drain(&pn->tx);
 	moved += transmit(pn, now);
 	if (__builtin_expect(pn->mapper.control != NULL, 0))
 		poll_nic_control_turn(pn, now);
+	if (moved == 0)
+		port_idle(pn->port, now);
 	return moved;
 }
 

@@ -31,6 +31,8 @@ void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port, 
 	ps->port[at].port = port;
 	transmitter_init(&ps->port[at].tx, port, timed, rate_bps, delay_ps, slack_ps, damage);
 	ps->present |= BIT64(at);
+	if (port->idle != NULL)
+		ps->keeps_house |= BIT64(at);
 	if (!timed)
 		ps->direct |= BIT64(at);
 }
@@ -389,7 +391,13 @@ static __attribute__((noinline)) void poll_adaptation(struct poll_switch *ps, we
 
 static void poll_link(struct poll_switch *ps, unsigned at, weft_time now)
 {
-	unsigned due = switch_poll_link(ps->sw, at, now);
+	struct link_end *link = &ps->sw->port[at].link;
+	bool dark = port_is_cut_by(ps->port[at].port, PORT_CUT_CARRIER);
+	unsigned due;
+
+	if (__builtin_expect(dark != link->dark, 0))
+		link_end_set_dark(link, dark, now);
+	due = switch_poll_link(ps->sw, at, now);
 
 	/* A port without a reader may never take what waits for it. */
 	if (due & LINK_WENT_DOWN) {
@@ -403,6 +411,12 @@ static void poll_link(struct poll_switch *ps, unsigned at, weft_time now)
 		send_hello(ps, at, now);
 	if (due & LINK_SEND_CREDIT)
 		send_credit(ps, at, now);
+}
+
+static __attribute__((noinline)) void keep_house(struct poll_switch *ps, weft_time now)
+{
+	for (uint64_t ports = ps->keeps_house; ports != 0; ports &= ports - 1)
+		port_idle(ps->port[__builtin_ctzll(ports)].port, now);
 }
 
 unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
@@ -432,5 +446,7 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 		poll_switch_control_turn(ps, now);
 	if (ps->sw->discarded != NULL)
 		poll_switch_free_list(switch_take_discards(ps->sw));
+	if (moved == 0 && ps->keeps_house != 0)
+		keep_house(ps, now);
 	return moved;
 }

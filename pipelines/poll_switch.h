@@ -52,9 +52,10 @@ struct poll_switch {
 	struct weft_switch *sw;
 	struct rte_mempool *pool; /* of the control frames that it makes */
 	unsigned ports;
-	uint64_t present; /* ports with a cable */
-	uint64_t direct;  /* ports that take frames past the queues: not timed, nothing waits */
-	uint64_t filled;  /* bursts that are not empty */
+	uint64_t present;     /* ports with a cable */
+	uint64_t direct;      /* ports that take frames past the queues: not timed, nothing waits */
+	uint64_t filled;      /* bursts that are not empty */
+	uint64_t keeps_house; /* ports that have something to do when nothing moves */
 	struct poll_switch_burst burst[SWITCH_PORTS_MAX];
 	struct rte_mbuf *burst_mbuf[SWITCH_PORTS_MAX][PORT_BURST];
 	struct poll_switch_port port[SWITCH_PORTS_MAX];

@@ -38,6 +38,15 @@ static uint16_t profile_tx(
 	return sent;
 }
 
+/* The device's carrier is known to the port behind. */
+static void profile_idle(struct port *port, weft_time now)
+{
+	struct port_profile *profile = port->ctx;
+
+	port_set_cut(port, PORT_CUT_CARRIER, port_is_cut_by(profile->behind, PORT_CUT_CARRIER));
+	port_idle(profile->behind, now);
+}
+
 void port_profile_init(struct port_profile *profile, struct port *behind)
 {
 	memset(profile, 0, sizeof(*profile));
@@ -45,6 +54,7 @@ void port_profile_init(struct port_profile *profile, struct port *behind)
 	profile->port = *behind;
 	profile->port.rx = profile_rx;
 	profile->port.tx = profile_tx;
+	profile->port.idle = profile_idle;
 	profile->port.close = NULL;
 	profile->port.ctx = profile;
 	profile->port.capture = NULL;

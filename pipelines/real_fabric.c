@@ -7,56 +7,84 @@
 
 #include "capture_reason.h"
 #include "fabric_devices.h"
+#include "fabric_pools.h"
 #include "frame_room.h"
 #include "run_source.h"
 
-#define DATA_MBUFS_MIN    8192u
-#define DATA_MBUFS_MAX    65536u
-#define DATA_MBUFS_A_PORT 1024u /* most of a port's buffer; when the pool is empty senders wait */
-#define CONTROL_MBUFS     4096
-#define CONTROL_BYTES     256
+#define TRANSIT_MBUFS_MAX 65536u
 
 /* Ports that live here. */
-static unsigned count_ends(const struct real_fabric *fabric)
+static unsigned count_ends(const struct real_fabric_options *options)
 {
-	const struct topology *topology = fabric->options.topology;
+	const struct topology *topology = options->topology;
 	unsigned ends = 0;
 
 	for (uint32_t i = 0; i < topology->switches; i++)
-		if (fabric->options.switch_here == NULL || fabric->options.switch_here[i])
+		if (options->switch_here == NULL || options->switch_here[i])
 			ends += topology->switch_at[i].ports;
 	for (uint32_t i = 0; i < topology->hosts; i++)
-		ends += fabric->options.host_here == NULL || fabric->options.host_here[i];
+		ends += options->host_here == NULL || options->host_here[i];
 	return ends;
 }
 
 /* Buffers that hosts which re-inject may keep; a part of them where they are many and large. */
-static unsigned count_transit(const struct real_fabric *fabric)
+static unsigned count_transit(const struct real_fabric_options *options)
 {
-	uint64_t each = fabric->options.run->nic.itb.pool_bytes / FABRIC_TRANSIT_BYTES, all = 0;
+	uint64_t each = options->run->nic.itb.pool_bytes / FABRIC_TRANSIT_BYTES, all = 0;
 
-	for (uint32_t i = 0; fabric->routes.itbs && i < fabric->options.topology->hosts; i++)
-		if (fabric->options.host_here == NULL || fabric->options.host_here[i])
+	for (uint32_t i = 0; i < options->topology->hosts; i++)
+		if (options->host_here == NULL || options->host_here[i])
 			all += each;
-	return all < DATA_MBUFS_MAX ? (unsigned)all : DATA_MBUFS_MAX;
+	return all < TRANSIT_MBUFS_MAX ? (unsigned)all : TRANSIT_MBUFS_MAX;
+}
+
+/* All but what external ports add to it. */
+static void request_pools(
+	const struct real_fabric_options *options, bool itbs, struct fabric_pool_request *request)
+{
+	*request = (struct fabric_pool_request){
+		.ends = count_ends(options),
+		.transit = itbs ? count_transit(options) : 0,
+		.mtu_bytes = options->run->nic.mtu_bytes,
+		.lcores = options->lcores,
+	};
+}
+
+unsigned real_fabric_memory_mib(const struct real_fabric_options *options)
+{
+	const struct port_ethdev_config config = {
+		.frame_bytes = frame_longest(options->run->nic.mtu_bytes)};
+	struct fabric_pool_request request;
+	struct fabric_pool_sizes sizes;
+	struct port_ethdev_needs needs;
+
+	request_pools(options, options->run->routing.mode == RUN_ROUTING_SOURCE, &request);
+	for (uint32_t i = 0; options->external != NULL && i < options->topology->links; i++) {
+		if (options->external[i] == NULL)
+			continue;
+		port_ethdev_needs_most(options->external[i], &config, &needs);
+		fabric_pool_add(&request, &needs);
+	}
+	fabric_pool_sizes(&request, &sizes);
+	return fabric_pool_memory_mib(&request, &sizes);
 }
 
 static int create_pools(struct real_fabric *fabric, struct fault *fault)
 {
-	unsigned frame = frame_room(fabric->options.run->nic.mtu_bytes);
-	unsigned wanted = count_ends(fabric) * DATA_MBUFS_A_PORT + count_transit(fabric);
+	struct fabric_pool_request request;
+	struct fabric_pool_sizes sizes;
 	char name[RTE_MEMPOOL_NAMESIZE];
 
-	wanted = wanted < DATA_MBUFS_MIN   ? DATA_MBUFS_MIN
-		 : wanted > DATA_MBUFS_MAX ? DATA_MBUFS_MAX
-					   : wanted;
-	wanted += fabric_links_held(fabric);
+	request_pools(&fabric->options, fabric->routes.itbs, &request);
+	fabric_links_needs(fabric, &request);
+	fabric_pool_sizes(&request, &sizes);
 	snprintf(name, sizeof(name), "%.16s_data", fabric->options.name);
-	fabric->data_pool = port_pool_create(name, wanted, frame, fault);
+	fabric->data_pool = port_pool_create(name, sizes.data_mbufs, sizes.data_bytes, fault);
 	if (fabric->data_pool == NULL)
 		return -ENOMEM;
 	snprintf(name, sizeof(name), "%.16s_control", fabric->options.name);
-	fabric->control_pool = port_pool_create(name, CONTROL_MBUFS, CONTROL_BYTES, fault);
+	fabric->control_pool =
+		port_pool_create(name, sizes.control_mbufs, sizes.control_bytes, fault);
 	return fabric->control_pool == NULL ? -ENOMEM : 0;
 }
 
@@ -119,6 +147,7 @@ static int build(struct real_fabric *fabric, struct fault *fault)
 		(result = run_source_check(fabric->options.run, fabric->traffic, fault)) < 0 ||
 		(result = make_routes(fabric, fault)) < 0 ||
 		(result = check_sources(fabric, fault)) < 0 ||
+		(result = fabric_links_attach(fabric, fault)) < 0 ||
 		(result = create_pools(fabric, fault)) < 0 ||
 		(result = fabric_links_open(fabric, fault)) < 0 ||
 		(result = fabric_control_create(fabric, fault)) < 0 ||

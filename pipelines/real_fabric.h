@@ -52,6 +52,9 @@ struct real_fabric_options {
  * and fault; before EAL runs, so that it is said at once. */
 int real_fabric_check(const struct run_config *run, struct fault *fault);
 
+/* Memory that such a fabric needs of EAL at most, MiB; before EAL runs. */
+unsigned real_fabric_memory_mib(const struct real_fabric_options *options);
+
 /* NULL and fault. What 'options' points to outlives the fabric. */
 struct real_fabric *real_fabric_create(
 	const struct real_fabric_options *options, struct fault *fault);

@@ -9,24 +9,12 @@
 #include <string.h>
 
 #include "fabric_devices.h"
+#include "frame_room.h"
 #include "link_order.h"
 #include "port_ethdev.h"
 
 /* Frames that may wait in a memory link: all that the credits of both ends can have on the way. */
 #define MEMORY_LINK_SLOTS 4096
-/* Descriptors of each ring of an ethdev. */
-#define ETHDEV_SLOTS 2048
-
-unsigned fabric_links_held(const struct real_fabric *fabric)
-{
-	const char *const *external = fabric->options.external;
-	unsigned held = 0;
-
-	for (uint32_t i = 0; external != NULL && i < fabric->options.topology->links; i++)
-		if (external[i] != NULL)
-			held += port_ethdev_held(external[i], ETHDEV_SLOTS);
-	return held;
-}
 
 static bool is_here(const struct real_fabric *fabric, const struct topology_port *at)
 {
@@ -48,23 +36,126 @@ static int check_room(
 {
 	const struct run_config *run = fabric->options.run;
 
-	return port_check_room(port, run_config_vcs(run),
-		FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + run->nic.mtu_bytes, fault);
+	return port_check_room(port, run_config_vcs(run), frame_longest(run->nic.mtu_bytes), fault);
 }
 
-static int open_external(struct real_fabric *fabric, struct fabric_end *end, struct fault *fault)
+static struct port_ethdev_config ethdev_config(const struct real_fabric *fabric)
+{
+	return (struct port_ethdev_config){
+		.frame_bytes = frame_longest(fabric->options.run->nic.mtu_bytes)};
+}
+
+/* The device passes frames of the run's size; if not, it is said which size it passes. */
+static int check_longest(
+	const struct real_fabric *fabric, const struct fabric_end *end, struct fault *fault)
+{
+	const struct port_ethdev_config config = ethdev_config(fabric);
+	struct port_ethdev_needs needs;
+
+	port_ethdev_needs(&end->port, &config, &needs);
+	if (needs.frame_bytes_max >= config.frame_bytes)
+		return 0;
+	return fault_set(fault, EINVAL,
+		"%s: its device takes frames of %u bytes at most, and a nic.mtu of %u B makes them "
+		"%u: nic.mtu of %u B fits",
+		end->port.name, needs.frame_bytes_max, fabric->options.run->nic.mtu_bytes,
+		config.frame_bytes, needs.frame_bytes_max - frame_longest(0));
+}
+
+static void init_damage(struct real_fabric *fabric, struct fabric_end *end, unsigned side)
+{
+	const struct run_config *run = fabric->options.run;
+
+	end->damage.credit_loss_ppm = run->faults.credit_loss_ppm;
+	end->damage.corrupt_ppm = run->faults.corrupt_ppm;
+	rng_init(&end->damage.rng, run->seed, 2 * (uint64_t)end->link + side, FABRIC_STREAM_DAMAGE);
+}
+
+static void init_end(struct real_fabric *fabric, uint32_t link, unsigned side)
+{
+	const struct topology_link *cable = &fabric->options.topology->link_at[link];
+	struct fabric_end *end = &fabric->end[2 * link + side];
+
+	end->at = side == 0 ? cable->a : cable->b;
+	end->link = link;
+	init_damage(fabric, end, side);
+}
+
+/* The device of an end here whose far end is elsewhere; NULL: none is named. */
+static const char *device_of(const struct real_fabric *fabric, const struct fabric_end *end)
 {
 	const char *const *external = fabric->options.external;
-	const char *device = external != NULL ? external[end->link] : NULL;
+
+	return external != NULL ? external[end->link] : NULL;
+}
+
+static bool is_external(const struct real_fabric *fabric, const struct fabric_end *end)
+{
+	const struct topology_link *link = &fabric->options.topology->link_at[end->link];
+
+	return is_here(fabric, &end->at) && is_here(fabric, &link->a) != is_here(fabric, &link->b);
+}
+
+static int attach_external(struct real_fabric *fabric, struct fabric_end *end, struct fault *fault)
+{
 	char name[64];
 	int result;
 
 	name_end(fabric, end, name, sizeof(name));
-	if (device == NULL)
-		return fault_set(fault, EINVAL,
-			"%s: its far end is in another process, and nothing says by what device",
-			name);
-	result = port_open_ethdev(&end->port, name, device, ETHDEV_SLOTS, fabric->data_pool, fault);
+	result = port_attach_ethdev(&end->port, name, device_of(fabric, end), fault);
+	end->attached = result == 0;
+	return result < 0 ? result : check_longest(fabric, end, fault);
+}
+
+int fabric_links_attach(struct real_fabric *fabric, struct fault *fault)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
+		init_end(fabric, i / 2, i % 2);
+	for (uint32_t i = 0; i < 2 * fabric->options.topology->links && result == 0; i++) {
+		struct fabric_end *end = &fabric->end[i];
+		char name[64];
+
+		if (!is_external(fabric, end))
+			continue;
+		name_end(fabric, end, name, sizeof(name));
+		if (device_of(fabric, end) == NULL)
+			result = fault_set(fault, EINVAL,
+				"%s: its far end is in another process, and nothing says by what "
+				"device",
+				name);
+		else if (port_ethdev_is_nic(device_of(fabric, end)))
+			result = attach_external(fabric, end, fault);
+	}
+	return result;
+}
+
+void fabric_links_needs(const struct real_fabric *fabric, struct fabric_pool_request *request)
+{
+	const struct port_ethdev_config config = ethdev_config(fabric);
+	struct port_ethdev_needs needs;
+
+	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
+		const struct fabric_end *end = &fabric->end[i];
+
+		if (!is_external(fabric, end))
+			continue;
+		if (end->attached)
+			port_ethdev_needs(&end->port, &config, &needs);
+		else
+			port_ethdev_needs_most(device_of(fabric, end), &config, &needs);
+		fabric_pool_add(request, &needs);
+	}
+}
+
+static int open_external(struct real_fabric *fabric, struct fabric_end *end, struct fault *fault)
+{
+	const struct port_ethdev_config config = ethdev_config(fabric);
+	int result = end->attached ? 0 : attach_external(fabric, end, fault);
+
+	if (result == 0)
+		result = port_start_ethdev(&end->port, &config, fabric->data_pool, fault);
 	end->open = result == 0;
 	return result < 0 ? result : check_room(fabric, &end->port, fault);
 }
@@ -84,35 +175,17 @@ static int open_memory(
 	return result < 0 ? result : check_room(fabric, &a->port, fault);
 }
 
-static void init_damage(struct real_fabric *fabric, struct fabric_end *end, unsigned side)
-{
-	const struct run_config *run = fabric->options.run;
-
-	end->damage.credit_loss_ppm = run->faults.credit_loss_ppm;
-	end->damage.corrupt_ppm = run->faults.corrupt_ppm;
-	rng_init(&end->damage.rng, run->seed, 2 * (uint64_t)end->link + side, FABRIC_STREAM_DAMAGE);
-}
-
 int fabric_links_open(struct real_fabric *fabric, struct fault *fault)
 {
-	const struct topology *topology = fabric->options.topology;
 	int result = 0;
 
-	for (uint32_t link = 0; link < topology->links && result == 0; link++) {
-		struct fabric_end *a = &fabric->end[2 * link], *b = &fabric->end[2 * link + 1];
-		bool a_here, b_here;
+	for (uint32_t link = 0; link < fabric->options.topology->links && result == 0; link++) {
+		struct fabric_end *a = &fabric->end[2 * link], *b = a + 1;
 
-		a->at = topology->link_at[link].a;
-		b->at = topology->link_at[link].b;
-		a->link = b->link = link;
-		init_damage(fabric, a, 0);
-		init_damage(fabric, b, 1);
-		a_here = is_here(fabric, &a->at);
-		b_here = is_here(fabric, &b->at);
-		if (a_here && b_here)
+		if (is_external(fabric, a) || is_external(fabric, b))
+			result = open_external(fabric, is_external(fabric, a) ? a : b, fault);
+		else if (is_here(fabric, &a->at))
 			result = open_memory(fabric, a, b, fault);
-		else if (a_here || b_here)
-			result = open_external(fabric, a_here ? a : b, fault);
 	}
 	return result;
 }
@@ -155,6 +228,6 @@ void fabric_links_cut(struct real_fabric *fabric, const char *text)
 void fabric_links_close(struct real_fabric *fabric)
 {
 	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
-		if (fabric->end[i].open)
+		if (fabric->end[i].open || fabric->end[i].attached)
 			port_close(&fabric->end[i].port);
 }

@@ -246,6 +246,7 @@ static bool lead(struct real_fabric *fabric)
 	if (fabric->alone && now >= fabric->deadlock_due)
 		fabric_deadlock_look(fabric, now);
 	serve_command(fabric, now);
+	fabric_shortage_look(fabric, now);
 	return (over && !fabric->serving) || watch_stop(fabric, now);
 }
 

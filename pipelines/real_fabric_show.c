@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fabric_devices.h"
+#include "port_ethdev.h"
 
 /* An interface: what its state machine counts, what the driver refused, how it stands. */
 #define HOST_METRICS_MORE(X)                                               \
@@ -14,6 +15,7 @@
 	X(HEALED, "blocks_healed")                                         \
 	X(DOWNS, "link_downs")                                             \
 	X(TRANSMIT_LOST, "transmit_lost")                                  \
+	X(NO_MBUF, "no_mbuf")                                              \
 	X(SINK_LOST, "sink_lost")                                          \
 	X(SINK_DUPLICATED, "sink_duplicated")                              \
 	X(SINK_OUT_OF_ORDER, "sink_out_of_order")                          \
@@ -62,6 +64,7 @@ static void read_host(const void *ctx, uint64_t *value)
 	value[HOST_METRIC_HEALED] = nic_link(poll->nic)->blocks_healed;
 	value[HOST_METRIC_DOWNS] = nic_link(poll->nic)->downs;
 	value[HOST_METRIC_TRANSMIT_LOST] = poll->tx.lost;
+	value[HOST_METRIC_NO_MBUF] = poll->no_mbuf;
 	value[HOST_METRIC_SINK_LOST] = poll->sink->lost;
 	value[HOST_METRIC_SINK_DUPLICATED] = poll->sink->duplicated;
 	value[HOST_METRIC_SINK_OUT_OF_ORDER] = poll->sink->out_of_order;
@@ -93,15 +96,59 @@ static const struct fabric_end *nth_end(const struct real_fabric *fabric, unsign
 	return NULL;
 }
 
-static bool read_link(const void *ctx, unsigned index, struct telemetry_link *link)
+/* The counters of a link, and what its device lost and says of its cable. */
+#define LINK_COUNTERS(X)                                            \
+	X(credit_frames_sent, protocol->credit_frames_sent)         \
+	X(credit_frames_received, protocol->credit_frames_received) \
+	X(blocks_healed, protocol->blocks_healed)                   \
+	X(sessions_seen, protocol->sessions_seen)                   \
+	X(link_downs, protocol->downs)                              \
+	X(device_rx_missed, losses.rx_missed)                       \
+	X(device_rx_no_buffer, losses.rx_no_buffer)                 \
+	X(device_rx_errors, losses.rx_errors)                       \
+	X(device_rx_segmented, losses.rx_segmented)                 \
+	X(device_tx_errors, losses.tx_errors)                       \
+	X(device_speed_mbps, device.speed_mbps) /* gauge; 0: unknown */
+
+static void fill_counters(const struct fabric_end *end, const struct link_end *protocol,
+	const struct port_ethdev_link *found, struct telemetry_link *link)
+{
+	static const char *const counter[] = {
+#define X(name, value) #name,
+		LINK_COUNTERS(X)
+#undef X
+	};
+	const struct port_ethdev_link device = *found;
+	struct port_losses losses;
+	unsigned next = 0;
+
+	port_losses_read(&end->port, &losses);
+	link->counter = counter;
+	link->counters = sizeof(counter) / sizeof(counter[0]);
+#define X(name, expression) link->value[next++] = (expression);
+	LINK_COUNTERS(X)
+#undef X
+}
+
+static const char *state_of(const struct fabric_end *end, const struct link_end *protocol,
+	const struct port_ethdev_link *device)
 {
 	static const char *const state[] = {
 		[LINK_WAITING] = "waiting", [LINK_UP] = "up", [LINK_DOWN] = "down"};
-	static const char *const counter[] = {"credit_frames_sent", "credit_frames_received",
-		"blocks_healed", "sessions_seen", "link_downs"};
+
+	if (port_is_cut_by(&end->port, PORT_CUT_ORDER))
+		return "cut";
+	if (device->is_nic && !device->up && protocol->state != LINK_UP)
+		return "no carrier";
+	return state[protocol->state];
+}
+
+static bool read_link(const void *ctx, unsigned index, struct telemetry_link *link)
+{
 	const struct real_fabric *fabric = ctx;
 	const struct fabric_end *end = nth_end(fabric, index);
 	const struct link_end *protocol = end != NULL ? end_link(fabric, &end->at) : NULL;
+	struct port_ethdev_link device = {.up = false};
 	struct topology_port peer;
 
 	if (protocol == NULL)
@@ -110,14 +157,9 @@ static bool read_link(const void *ctx, unsigned index, struct telemetry_link *li
 	link->peer[0] = '\0';
 	if (topology_peer(fabric->options.topology, end->at, &peer))
 		topology_port_name(fabric->options.topology, peer, link->peer, sizeof(link->peer));
-	link->state = port_is_cut(&end->port) ? "cut" : state[protocol->state];
-	link->counter = counter;
-	link->counters = sizeof(counter) / sizeof(counter[0]);
-	link->value[0] = protocol->credit_frames_sent;
-	link->value[1] = protocol->credit_frames_received;
-	link->value[2] = protocol->blocks_healed;
-	link->value[3] = protocol->sessions_seen;
-	link->value[4] = protocol->downs;
+	port_ethdev_link(&end->port, &device);
+	link->state = state_of(end, protocol, &device);
+	fill_counters(end, protocol, &device, link);
 	return true;
 }
 

@@ -8,7 +8,7 @@
 
 #include <rte_ethdev.h>
 
-#include "port.h"
+#include "port_ethdev.h"
 
 /* What "--vdev X", "--vdev=X", "-a X", "-aX" name at argv[*i]; NULL: another argument. */
 static const char *asked(char **argv, int end, int *i)
@@ -38,7 +38,7 @@ static bool is_port(const char *device)
 	       strchr(device, ':') == device + strcspn(device, ",:");
 }
 
-static int check(const char *device, struct rte_mempool *pool, struct fault *fault)
+static int check(const char *device, struct fault *fault)
 {
 	char name[RTE_ETH_NAME_MAX_LEN], full[RTE_ETH_NAME_MAX_LEN];
 	struct port port;
@@ -51,24 +51,45 @@ static int check(const char *device, struct rte_mempool *pool, struct fault *fau
 		rte_eth_dev_get_port_by_name(full, &ethdev) == 0)
 		return 0;
 	/* Once more, for the reason. */
-	result = port_open_ethdev(&port, name, device, 0, pool, fault);
+	result = port_attach_ethdev(&port, name, device, fault);
 	if (result < 0)
 		return result;
 	port_close(&port);
 	return fault_set(fault, ENODEV, "%s: could not be opened at start", device);
 }
 
-int asked_devices_check(int argc, char **argv, struct rte_mempool *pool, struct fault *fault)
+/* The index of "--", or 'argc'. */
+static int find_end(int argc, char **argv)
 {
-	int end = 1, result = 0;
+	int end = 1;
 
 	while (end < argc && strcmp(argv[end], "--") != 0)
 		end++;
+	return end;
+}
+
+unsigned asked_devices_count(int argc, char **argv)
+{
+	int end = find_end(argc, argv);
+	unsigned count = 0;
+
+	for (int i = 1; end < argc && i < end; i++) {
+		const char *device = asked(argv, end, &i);
+
+		count += device != NULL && is_port(device);
+	}
+	return count;
+}
+
+int asked_devices_check(int argc, char **argv, struct fault *fault)
+{
+	int end = find_end(argc, argv), result = 0;
+
 	for (int i = 1; end < argc && i < end && result == 0; i++) {
 		const char *device = asked(argv, end, &i);
 
 		if (device != NULL)
-			result = check(device, pool, fault);
+			result = check(device, fault);
 	}
 	return result;
 }

@@ -7,10 +7,10 @@
  * cannot open; a switch that lacks a port without saying so is of no use, so they are looked for.
  */
 
-#include <rte_mempool.h>
-
 #include "fault.h"
 
 /* 0 if an ethdev is there for each, or -errno and a fault that names the first one that is missing
  * and why. */
-int asked_devices_check(int argc, char **argv, struct rte_mempool *pool, struct fault *fault);
+int asked_devices_check(int argc, char **argv, struct fault *fault);
+/* How many the user named. */
+unsigned asked_devices_count(int argc, char **argv);

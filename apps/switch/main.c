@@ -57,7 +57,7 @@ static int run(const struct switch_options *options, int argc, char **argv, cons
 
 int main(int argc, char **argv)
 {
-	const struct eal_options eal = {.lcores = 1, .memory_mib = 1024};
+	struct eal_options eal = {.lcores = 1};
 	struct switch_options options;
 	const atomic_bool *stop;
 	struct fault fault;
@@ -67,6 +67,7 @@ int main(int argc, char **argv)
 		return lab_mode_main(argc, argv);
 	program_parse(argc, argv, parse_options, &options);
 	stop = program_catch_signals();
+	eal.memory_mib = standalone_memory_mib(&options, argc, argv);
 	result = eal_start(argc, argv, &eal, &fault);
 	if (result < 0)
 		return fail(result, &fault);

@@ -14,30 +14,73 @@
 
 #include "asked_devices.h"
 #include "capture_reason.h"
+#include "frame_room.h"
 #include "poll_yield.h"
+#include "port_ethdev.h"
 #include "seed.h"
 #include "standalone_adapt.h"
 
 #define CONTROL_RESERVE 64
 #define POOL_SLACK      1024 /* caches of lcores, control frames, bursts on their way */
+#define MEMORY_MIB      256  /* of EAL, beside the pool */
+#define MBUF_OVERHEAD   512  /* an mbuf's structure, headroom and packet */
 
 /* --- building --- */
 
-static uint32_t frame_room(const struct switch_options *options)
+static struct port_ethdev_config ethdev_config(const struct switch_options *options)
 {
-	return FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + options->mtu_bytes;
+	return (struct port_ethdev_config){
+		.frame_bytes = frame_longest(options->mtu_bytes),
+		.rx_descriptors = options->descriptors,
+		.tx_descriptors = options->descriptors,
+	};
 }
 
-/* Frames that can be somewhere at once: in both rings of each port, in a transmitter, and stored,
- * where the smallest takes a block. */
+/* Frames of a port that can be somewhere at once beside its rings: on their way out of a ring, in a
+ * transmitter, and stored, where the smallest takes a block. */
+static unsigned port_mbufs(const struct switch_options *options)
+{
+	return 2u * options->descriptors + 2 * PORT_BURST +
+	       options->buffer_bytes / FRAME_BLOCK_BYTES;
+}
+
+unsigned standalone_memory_mib(const struct switch_options *options, int argc, char **argv)
+{
+	const struct port_ethdev_config config = ethdev_config(options);
+	unsigned ports = asked_devices_count(argc, argv);
+	struct port_ethdev_needs needs;
+	uint64_t bytes;
+
+	/* As of a NIC. */
+	port_ethdev_needs_most("", &config, &needs);
+	bytes = POOL_SLACK +
+		(uint64_t)ports * (port_mbufs(options) + needs.received_mbufs + needs.sent_mbufs);
+	bytes *= needs.room_bytes + MBUF_OVERHEAD;
+	return MEMORY_MIB + (unsigned)(bytes >> 20);
+}
+
 static int make_pool(struct standalone *standalone, struct fault *fault)
 {
 	const struct switch_options *options = standalone->options;
-	unsigned per_port = 2u * options->descriptors + 2 * PORT_BURST +
-			    options->buffer_bytes / FRAME_BLOCK_BYTES;
+	const struct port_ethdev_config config = ethdev_config(options);
+	unsigned mbufs = standalone->ports * port_mbufs(options) + POOL_SLACK;
+	uint32_t room = frame_room(options->mtu_bytes);
 
-	standalone->pool = port_pool_create(
-		"frames", standalone->ports * per_port + POOL_SLACK, frame_room(options), fault);
+	for (unsigned at = 0; at < standalone->ports; at++) {
+		struct port_ethdev_needs needs;
+
+		port_ethdev_needs(&standalone->port[at], &config, &needs);
+		mbufs += needs.received_mbufs + needs.sent_mbufs;
+		room = RTE_MAX(room, needs.room_bytes);
+		if (needs.frame_bytes_max < config.frame_bytes)
+			return fault_set(fault, EINVAL,
+				"%s: its device takes frames of %u bytes at most, and --mtu %u "
+				"makes them %u: --mtu %u fits",
+				standalone->port[at].name, needs.frame_bytes_max,
+				options->mtu_bytes, config.frame_bytes,
+				needs.frame_bytes_max - frame_longest(0));
+	}
+	standalone->pool = port_pool_create("frames", mbufs, room, fault);
 	return standalone->pool != NULL ? 0 : -ENOMEM;
 }
 
@@ -49,15 +92,11 @@ static void find_devices(struct standalone *standalone)
 		rte_eth_dev_get_name_by_port(ethdev, standalone->device[standalone->ports++]);
 }
 
-static int open_ports(struct standalone *standalone, struct fault *fault)
+static int attach_ports(struct standalone *standalone, struct fault *fault)
 {
-	const struct switch_options *options = standalone->options;
-	int result;
+	int result = asked_devices_check(standalone->argc, standalone->argv, fault);
 
 	find_devices(standalone);
-	if (make_pool(standalone, fault) < 0)
-		return -ENOMEM;
-	result = asked_devices_check(standalone->argc, standalone->argv, standalone->pool, fault);
 	if (result == 0 && standalone->ports == 0)
 		result = fault_set(fault, ENODEV,
 			"no DPDK port: expected at least one before '--', such as --vdev "
@@ -65,10 +104,22 @@ static int open_ports(struct standalone *standalone, struct fault *fault)
 	for (unsigned at = 0; at < standalone->ports && result == 0; at++) {
 		char name[sizeof(standalone->port[at].name)];
 
-		snprintf(name, sizeof(name), "%s:%u", options->name, at);
-		result = port_open_ethdev(&standalone->port[at], name, standalone->device[at],
-			options->descriptors, standalone->pool, fault);
+		snprintf(name, sizeof(name), "%s:%u", standalone->options->name, at);
+		result = port_attach_ethdev(
+			&standalone->port[at], name, standalone->device[at], fault);
 	}
+	return result;
+}
+
+static int open_ports(struct standalone *standalone, struct fault *fault)
+{
+	const struct port_ethdev_config config = ethdev_config(standalone->options);
+	int result = attach_ports(standalone, fault);
+
+	if (result == 0)
+		result = make_pool(standalone, fault);
+	for (unsigned at = 0; at < standalone->ports && result == 0; at++)
+		result = port_start_ethdev(&standalone->port[at], &config, standalone->pool, fault);
 	return result;
 }
 
@@ -133,8 +184,8 @@ static int check_rings(const struct standalone *standalone, struct fault *fault)
 
 	for (unsigned at = 0; at < standalone->ports && result == 0; at++)
 		if ((options->open_ports & BIT64(at)) == 0)
-			result = port_check_room(
-				&standalone->port[at], options->vcs, frame_room(options), fault);
+			result = port_check_room(&standalone->port[at], options->vcs,
+				frame_longest(options->mtu_bytes), fault);
 	return result;
 }
 

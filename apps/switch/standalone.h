@@ -50,6 +50,8 @@ struct standalone {
  * fault. */
 struct standalone *standalone_create(
 	const struct switch_options *options, int argc, char **argv, struct fault *fault);
+/* Memory for EAL, before it runs: as if all ports that the command line names were NICs. */
+unsigned standalone_memory_mib(const struct switch_options *options, int argc, char **argv);
 /* Closes and frees all. */
 void standalone_destroy(struct standalone *standalone);
 

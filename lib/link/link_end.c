@@ -69,7 +69,7 @@ unsigned link_end_poll(struct link_end *end, weft_time now)
 		due |= LINK_SEND_HELLO;
 	excuse_absence(end, now);
 	if (end->state != LINK_DOWN &&
-		now - end->heard_at > LINK_HELLOS_MISSED * end->config.hello_ps) {
+		(end->dark || now - end->heard_at > LINK_HELLOS_MISSED * end->config.hello_ps)) {
 		end->downs += end->state == LINK_UP;
 		end->state = LINK_DOWN;
 		return due | LINK_WENT_DOWN;
@@ -77,6 +77,13 @@ unsigned link_end_poll(struct link_end *end, weft_time now)
 	if (end->known && (end->credit_wanted || now >= end->credit_due || grants_due(end)))
 		due |= LINK_SEND_CREDIT;
 	return due;
+}
+
+void link_end_set_dark(struct link_end *end, bool dark, weft_time now)
+{
+	end->dark = dark;
+	if (!dark)
+		end->hello_due = now;
 }
 
 void link_end_fill_credit(struct link_end *end, struct control_credit *credit, weft_time now)

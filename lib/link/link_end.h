@@ -10,6 +10,9 @@
  * It is handed decoded control frames and the time, and says which control frames are due; who owns
  * it builds and sends them. No clock, no allocation after link_end_init(). One thread.
  *
+ * A cable that was pulled need not be found by missing hellos where the device reports its carrier:
+ * link_end_set_dark().
+ *
  * An end whose peer does not speak Weft's credits (a traffic generator, a capture file) can be
  * 'open': the far end is taken for a sink that is always empty and a source that was granted the
  * whole buffer at each look. Every check is still made, only the totals are renewed here.
@@ -58,6 +61,7 @@ struct link_end {
 	uint8_t peer_port, peer_kind;
 	bool known;         /* the neighbour knows our session; before that nothing is granted */
 	bool credit_wanted; /* something to tell at once: a new session, a limit gone stale */
+	bool dark;          /* link_end_set_dark() */
 	weft_time heard_at; /* or later, by the time that nobody listened */
 	weft_time polled_at;
 	weft_time hello_due, credit_due;
@@ -75,6 +79,10 @@ void link_end_init(struct link_end *end, const struct link_end_config *config, w
 /* Once per loop. Grants are worth a frame when they reach a quarter of a VC's buffer, an eighth if
  * the sender has less than that left, or at each refresh. */
 unsigned link_end_poll(struct link_end *end, weft_time now);
+
+/* The device has lost its carrier, or has it again: a link without goes down at its next poll, and
+ * one that has it again sends a hello at once. */
+void link_end_set_dark(struct link_end *end, bool dark, weft_time now);
 
 /* Fills the control frame that link_end_poll() asked for and notes that it is being sent. Frames of
  * data sent before this call must leave before this frame and later ones after it: the totals speak

@@ -14,6 +14,7 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 
+#include "hugepages.h"
 #include "log_capture.h"
 #include "runtime_dir.h"
 
@@ -118,22 +119,30 @@ static void add_lcores(struct arguments *arguments, unsigned lcores)
 	add(arguments, "--lcores=(0-%u)@(%s)", lcores == 0 ? 0 : lcores - 1, cpus);
 }
 
+static bool has_pci(const struct user_arguments *user, const struct eal_options *options)
+{
+	return (options->pci != NULL && *options->pci != NULL) ||
+	       USER_GAVE(user, "-a", "--allow", "-b", "--block");
+}
+
 static void add_memory(struct arguments *arguments, const struct user_arguments *user,
 	const struct eal_options *options)
 {
+	unsigned mib = options->memory_mib == 0 ? MEMORY_MIB_DEFAULT : options->memory_mib;
+
 	if (USER_GAVE(user, "--socket-mem", "--no-huge", "--in-memory", "--huge-dir",
 		    "--legacy-mem", "--single-file-segments"))
 		return;
-	if (options->hugepages) {
-		/* memfd hugepages: no mount is needed and no file stays. */
+	/* memfd hugepages: no mount is needed and no file stays. */
+	if (has_pci(user, options) && hugepages_free_bytes("") >> 20 >= mib)
 		add(arguments, "--in-memory");
-		return;
-	}
-	add(arguments, "--no-huge");
+	else
+		add(arguments, "--no-huge");
 	if (USER_GAVE(user, "-m"))
 		return;
+	/* Taken at once: what is free now may be another process's later. */
 	add(arguments, "-m");
-	add(arguments, "%u", options->memory_mib == 0 ? MEMORY_MIB_DEFAULT : options->memory_mib);
+	add(arguments, "%u", mib);
 }
 
 static void add_pci(struct arguments *arguments, const char *const *pci)
@@ -286,10 +295,12 @@ int eal_start(int argc, char **argv, const struct eal_options *options, struct f
 {
 	struct user_arguments user = user_arguments(argc, argv);
 	struct arguments arguments = {.count = 0};
+	int lock = has_pci(&user, options) ? hugepages_lock() : -1;
 	int result = arguments_build(&arguments, &user, options, fault);
 
 	if (result == 0)
 		result = init(&arguments, &user, fault);
+	hugepages_unlock(lock);
 	arguments_free(&arguments);
 	if (result < 0)
 		return result;

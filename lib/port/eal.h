@@ -4,14 +4,14 @@
 
 /*
  * Starts and stops DPDK's environment for a Weft program: with what the user wrote before '--', and
- * where he wrote nothing, with what runs anywhere: no hugepages, no PCI, every lcore free to run on
+ * where the user wrote nothing, with what runs anywhere: no PCI, every lcore free to run on
  * every CPU that the process may use (several programs of a lab share a machine; '-l' pins), its
- * own file prefix, telemetry on, warnings and errors only.
+ * own file prefix, telemetry on, warnings and errors only. Memory for PCI devices comes from
+ * hugepages if enough of them are free; all other memory is ordinary, and the machine gives it as
+ * it is touched.
  *
  * Once per process (EAL cannot start twice), from the main thread, which becomes the main lcore.
  */
-
-#include <stdbool.h>
 
 #include "fault.h"
 
@@ -20,9 +20,8 @@
 struct eal_options {
 	const char *prefix;     /* file prefix; NULL: "weft-" and the process id */
 	unsigned lcores;        /* main one included; 0: 1 */
-	unsigned memory_mib;    /* 0: 256. Taken from the machine as it is touched */
+	unsigned memory_mib;    /* 0: 256. An IOMMU locks all of it for PCI devices */
 	const char *const *pci; /* PCI addresses to be taken, from a lab file; NULL terminated */
-	bool hugepages; /* take memory from the free hugepages instead, without their files */
 };
 
 /* Arguments of 'argv' from 1 up to "--" are EAL's (none if there is no "--"). Returns the index of

@@ -3,9 +3,10 @@
 #include "log_capture.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include <rte_log.h>
+
+#include "log_lines.h"
 
 void log_capture_begin(struct log_capture *log)
 {
@@ -32,14 +33,5 @@ void log_capture_free(struct log_capture *log)
 
 int log_capture_cause(const struct log_capture *log, const char **line)
 {
-	const char *text = log->text != NULL ? log->text : "";
-	const char *call = strstr(text, "(): ");
-	size_t length = strcspn(text, "\n");
-
-	*line = text;
-	if (strncmp(text, "EAL: ", 5) == 0)
-		*line += 5;
-	else if (call != NULL && call < text + length)
-		*line = call + 4;
-	return (int)(text + length - *line);
+	return log_lines_cause(log->text, line);
 }

@@ -20,6 +20,5 @@ void log_capture_end(struct log_capture *log);
 /* Frees the text. */
 void log_capture_free(struct log_capture *log);
 
-/* The first line without "EAL: " or the name of a C function in front: it is the cause, what
- * follows are its consequences. Not terminated; returns the length, 0 if nothing was said. */
+/* log_lines_cause() of the text. */
 int log_capture_cause(const struct log_capture *log, const char **line);

@@ -7,9 +7,10 @@
  * net_af_packet, net_ring, net_tap, net_pcap) or an in-memory link to a device of this process
  * (Debian's DPDK allows 32 ethdevs a process; links inside a process are never ethdevs).
  *
- * Frames travel as rte_mbufs of one segment whose private area holds a struct weft_packet. An mbuf
- * passed to port_tx() and accepted belongs to the port; what is not accepted stays the caller's,
- * who keeps it and tries again: nothing is dropped here. One thread uses one end of a port.
+ * Frames travel as rte_mbufs of one segment whose private area holds a struct weft_packet; a driver
+ * that delivers several is made to deliver one. An mbuf passed to port_tx() and accepted belongs to
+ * the port; an mbuf that is not accepted stays the caller's, which keeps it and tries again:
+ * nothing is dropped here. One thread uses one end of a port.
  */
 
 #include <rte_mbuf.h>
@@ -32,15 +33,24 @@ typedef uint16_t port_rx_fn(
  * arrived_ps says when it reaches the far end (end of transmission plus the link's delay). */
 typedef uint16_t port_tx_fn(
 	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now);
+/* House-keeping in a turn that found nothing to do. */
+typedef void port_idle_fn(struct port *port, weft_time now);
 typedef void port_close_fn(struct port *port);
+
+/* Why nothing passes; a set. */
+enum port_cut_reason {
+	PORT_CUT_ORDER = 1,   /* port_cut() */
+	PORT_CUT_CARRIER = 2, /* the device has lost its carrier */
+};
 
 struct port {
 	port_rx_fn *rx;
 	port_tx_fn *tx;
+	port_idle_fn *idle; /* NULL: there is nothing to be done */
 	port_close_fn *close;
 	void *ctx;               /* of the kind of port */
 	struct capture *capture; /* NULL: nobody listens. Set and cleared by capture.c (atomic) */
-	bool cut;                /* port_cut() */
+	uint8_t cut;             /* port_cut_reason (atomic) */
 	uint16_t ethdev;         /* RTE_MAX_ETHPORTS if it is none */
 	uint32_t slots; /* frames that can wait in its receive ring while the core is away */
 	char name[64];  /* "s0:1" */
@@ -60,12 +70,6 @@ static inline struct rte_mbuf *packet_mbuf(struct weft_packet *packet)
 struct rte_mempool *port_pool_create(
 	const char *name, unsigned count, unsigned frame_bytes, struct fault *fault);
 
-/* Opens ethdev 'dpdk' (a PCI address or a vdev name that EAL has probed, or "net_xxx,args", which
- * is then hot-plugged) with one receive and one transmit queue of 'descriptors' each. Fault names
- * the device and what is missing. */
-int port_open_ethdev(struct port *port, const char *name, const char *dpdk, unsigned descriptors,
-	struct rte_mempool *pool, struct fault *fault);
-
 /* Makes both ends of an in-memory link: frames sent into one come out of the other, not before
  * their arrived_ps. 'slots' frames each way (a power of two). */
 int port_open_memory_link(struct port *a, const char *name_a, struct port *b, const char *name_b,
@@ -79,16 +83,31 @@ int port_check_room(
 
 void port_close(struct port *port);
 
-/* Cuts the cable, or joins it again: while it is cut what comes is thrown away, and what is sent is
- * taken and thrown away. Any thread; the port's own sees it with its next burst. */
+/* Sets or takes away a reason for which nothing passes. While there is one, frames that come are
+ * thrown away, and frames that are sent are taken and thrown away. Any thread; the port's own sees
+ * it with its next burst. */
+static inline void port_set_cut(struct port *port, enum port_cut_reason reason, bool cut)
+{
+	if (cut)
+		__atomic_fetch_or(&port->cut, (uint8_t)reason, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_and(&port->cut, (uint8_t)~reason, __ATOMIC_RELAXED);
+}
+
+static inline bool port_is_cut_by(const struct port *port, enum port_cut_reason reason)
+{
+	return (__atomic_load_n(&port->cut, __ATOMIC_RELAXED) & reason) != 0;
+}
+
+/* Cuts the cable, or joins it again. */
 static inline void port_cut(struct port *port, bool cut)
 {
-	__atomic_store_n(&port->cut, cut, __ATOMIC_RELAXED);
+	port_set_cut(port, PORT_CUT_ORDER, cut);
 }
 
 static inline bool port_is_cut(const struct port *port)
 {
-	return __atomic_load_n(&port->cut, __ATOMIC_RELAXED);
+	return __atomic_load_n(&port->cut, __ATOMIC_RELAXED) != 0;
 }
 
 static inline uint16_t port_rx(
@@ -109,4 +128,10 @@ static inline uint16_t port_tx(
 		return port->tx(port, mbufs, count, now);
 	rte_pktmbuf_free_bulk(mbufs, count);
 	return count;
+}
+
+static inline void port_idle(struct port *port, weft_time now)
+{
+	if (port->idle != NULL)
+		port->idle(port, now);
 }

@@ -3,18 +3,77 @@
 #pragma once
 
 /*
- * What an ethdev port holds, and what it loses below us. Weft itself drops nothing in a port; a
- * NIC, a kernel socket or a ring may.
+ * Ports that are ethdevs: PCI NICs and DPDK's virtual devices. A port is opened in two steps,
+ * because the pool of its frames depends on the driver:
+ *
+ *     port_attach_ethdev()    finds the device, or plugs it in
+ *     port_ethdev_needs()     mbufs and room that its driver wants, and its longest frame
+ *     port_pool_create()
+ *     port_start_ethdev()     sets up its queues and starts it
+ *
+ * port_close() ends both. The main thread calls all of these. A virtual device needs nothing that
+ * its name does not tell (port_ethdev_needs_most()), and a memif server that is found and not
+ * started turns its client away for good: start a virtual device right after it was attached.
+ *
+ * Weft itself drops nothing in a port; a NIC, a kernel socket or a ring may. port_losses_read()
+ * tells what they count.
  */
 
 #include <stdint.h>
 
 #include "port.h"
 
-/* Mbufs of its pool that the rings of an ethdev may hold, as port_open_ethdev() names it, beside
- * the frames that wait: those of a NIC are filled before anything comes, and keep what was sent
- * until they need the place. The virtual devices that we know take an mbuf for each frame: 0. */
-unsigned port_ethdev_held(const char *dpdk, unsigned descriptors);
+/* Descriptors of the receive ring where the caller asks for no other number: frames that can wait
+ * while the core is away. */
+#define PORT_RX_DESCRIPTORS 2048
+
+struct port_ethdev_config {
+	uint32_t frame_bytes;    /* longest frame, from the Ethernet header on, without its CRC */
+	uint16_t rx_descriptors; /* 0: PORT_RX_DESCRIPTORS */
+	uint16_t tx_descriptors; /* 0: what the device's speed asks for */
+};
+
+/* What an ethdev takes of the pools of those who use it. */
+struct port_ethdev_needs {
+	unsigned received_mbufs; /* in its receive ring before anything comes */
+	/* That its transmit ring may keep: a NIC's driver frees what was sent when its ring is
+	 * nearly full and not before. They are of the pool that the sender took them from. */
+	unsigned sent_mbufs;
+	uint32_t room_bytes; /* of an mbuf, so that the driver takes it and a frame fits in one */
+	uint32_t frame_bytes_max; /* longest frame that the device can be set to */
+};
+
+/* Finds the ethdev 'dpdk' (a PCI address or a vdev name that EAL has probed, or "net_xxx,args",
+ * which is then hot-plugged). 0, or -errno and a fault that names the device, what is wrong and, of
+ * a PCI device, what to do about it. */
+int port_attach_ethdev(struct port *port, const char *name, const char *dpdk, struct fault *fault);
+
+/* Whether 'dpdk' names a NIC, not one of DPDK's virtual devices. */
+bool port_ethdev_is_nic(const char *dpdk);
+
+/* Of an attached port. */
+void port_ethdev_needs(const struct port *port, const struct port_ethdev_config *config,
+	struct port_ethdev_needs *needs);
+/* What a virtual device called 'dpdk' needs, or the most that a NIC can need; EAL need not run.
+ * frame_bytes_max is UINT32_MAX. */
+void port_ethdev_needs_most(
+	const char *dpdk, const struct port_ethdev_config *config, struct port_ethdev_needs *needs);
+
+/* One receive and one transmit queue; 'pool' has mbufs of room_bytes or more. 0, or -errno and a
+ * fault with the driver's own words; -EMSGSIZE: frame_bytes is more than frame_bytes_max. */
+int port_start_ethdev(struct port *port, const struct port_ethdev_config *config,
+	struct rte_mempool *pool, struct fault *fault);
+
+struct port_ethdev_link {
+	bool up;             /* what a virtual device says of this means nothing */
+	bool is_nic;         /* no virtual device */
+	uint32_t speed_mbps; /* 0: unknown */
+	const char *driver;  /* "net_e1000_em" */
+	unsigned rx_descriptors, tx_descriptors;
+};
+
+/* What the device says of its cable. False: the port is no started ethdev. Any thread. */
+bool port_ethdev_link(const struct port *port, struct port_ethdev_link *link);
 
 #define PORT_LOSSES(X)                                          \
 	X(rx_missed, "frames that found the receive ring full") \

@@ -8,6 +8,7 @@
  */
 
 #include "needs.h"
+#include "open_port.h"
 
 #include <fcntl.h>
 #include <net/if.h>
@@ -153,7 +154,7 @@ static void open_port(struct port *port, const char *dpdk)
 	struct fault fault = {""};
 
 	/* A memif client connects once, and the other process may not be listening yet. */
-	while (port_open_ethdev(port, "s0:0", dpdk, 512, pool, &fault) < 0)
+	while (open_port_ethdev(port, "s0:0", dpdk, 512, pool, &fault) < 0)
 		if (strstr(dpdk, "role=client") == NULL || !patience_left(&patience))
 			fail_msg("%s", fault.text);
 }
@@ -388,7 +389,7 @@ static void refused(const char *dpdk, int code, const char *part)
 	struct fault fault = {""};
 	struct port port;
 
-	assert_int_equal(port_open_ethdev(&port, "s0:3", dpdk, 512, pool, &fault), -code);
+	assert_int_equal(open_port_ethdev(&port, "s0:3", dpdk, 512, pool, &fault), -code);
 	assert_ptr_equal(strstr(fault.text, "s0:3: "), fault.text);
 	if (strstr(fault.text, part) == NULL)
 		fail_msg("'%s' does not say '%s'", fault.text, part);
@@ -413,13 +414,32 @@ static void absent_interface_is_named(void **state)
 	refused("net_af_packet7,iface=nosuch", ENODEV, "No such device");
 }
 
-/* A NIC's receive ring is full of buffers from the start, its other one of what it has sent. */
-static void rings_of_a_nic_hold_buffers_and_those_of_virtual_devices_none(void **state)
+static struct port_ethdev_needs needs_of(const char *dpdk)
 {
-	assert_int_equal(port_ethdev_held("0000:03:00.1", 512), 1024);
-	assert_int_equal(port_ethdev_held("net_memif0,role=server,id=1", 512), 0);
-	assert_int_equal(port_ethdev_held("net_af_packet3,iface=eth1", 512), 0);
-	assert_int_equal(port_ethdev_held("net_ring0", 512), 0);
+	const struct port_ethdev_config config = {.frame_bytes = 4174, .rx_descriptors = 512};
+	struct port_ethdev_needs needs;
+
+	port_ethdev_needs_most(dpdk, &config, &needs);
+	return needs;
+}
+
+/* A NIC's receive ring is full of buffers from the start, its other one of what it has sent. */
+static void rings_of_a_nic_hold_buffers(void **state)
+{
+	assert_true(needs_of("0000:03:00.1").received_mbufs >= 512);
+	assert_int_equal(needs_of("0000:03:00.1").sent_mbufs, 512);
+}
+
+static void rings_of_virtual_devices_hold_none(void **state)
+{
+	assert_int_equal(needs_of("net_memif0,role=server,id=1").received_mbufs, 0);
+	assert_int_equal(needs_of("net_memif0,role=server,id=1").sent_mbufs, 0);
+	assert_int_equal(needs_of("net_af_packet3,iface=eth1").sent_mbufs, 0);
+}
+
+static void frames_in_a_ring_are_mbufs_of_their_sender(void **state)
+{
+	assert_true(needs_of("net_ring0").sent_mbufs >= 1023);
 }
 
 static void losses_of_a_port_that_is_no_device_are_none(void **state)
@@ -472,7 +492,7 @@ static void chained_frame_is_made_one_segment_or_counted(void **state)
 
 	snprintf(dpdk, sizeof(dpdk),
 		"net_memif0,role=client,id=1,socket-abstract=no,socket=%s/memif", dir);
-	assert_int_equal(port_open_ethdev(&port, "s0:0", dpdk, 512, small, NULL), 0);
+	assert_int_equal(open_port_ethdev(&port, "s0:0", dpdk, 512, small, NULL), 0);
 	mbuf = rte_pktmbuf_alloc(pool);
 	memset(rte_pktmbuf_append(mbuf, 600), 0, 600);
 	while (port_tx(&port, &mbuf, 1, 0) == 0 && patience_left(&patience))
@@ -502,7 +522,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(absent_pci_device_is_named),
 	cmocka_unit_test(unknown_driver_is_named),
 	cmocka_unit_test(absent_interface_is_named),
-	cmocka_unit_test(rings_of_a_nic_hold_buffers_and_those_of_virtual_devices_none),
+	cmocka_unit_test(rings_of_a_nic_hold_buffers),
+	cmocka_unit_test(rings_of_virtual_devices_hold_none),
+	cmocka_unit_test(frames_in_a_ring_are_mbufs_of_their_sender),
 	cmocka_unit_test(losses_of_a_port_that_is_no_device_are_none),
 	cmocka_unit_test(nothing_passes_a_cut_cable_and_nothing_is_kept),
 };
@@ -547,7 +569,7 @@ static int echo_main(void)
 		return 1;
 	snprintf(dpdk, sizeof(dpdk),
 		"net_memif0,role=server,id=1,socket-abstract=no,socket=%s/memif", dir);
-	if (port_open_ethdev(&port, "echo", dpdk, 512, pool, &fault) < 0) {
+	if (open_port_ethdev(&port, "echo", dpdk, 512, pool, &fault) < 0) {
 		fprintf(stderr, "%s\n", fault.text);
 		return 1;
 	}

@@ -506,6 +506,61 @@ static void an_end_that_was_not_run_does_not_take_unread_hellos_for_missed_ones(
 	}
 }
 
+static void an_end_without_carrier_is_down_at_its_next_poll(void **state)
+{
+	struct bench *bench = *state;
+	struct link_end *end = &bench->side[0].end;
+
+	settle(bench);
+	assert_int_equal(end->state, LINK_UP);
+	link_end_set_dark(end, true, bench->now);
+	assert_true((link_end_poll(end, bench->now) & LINK_WENT_DOWN) != 0);
+	assert_int_equal(end->state, LINK_DOWN);
+	assert_int_equal(end->downs, 1);
+}
+
+static void an_end_without_carrier_goes_down_once(void **state)
+{
+	struct bench *bench = *state;
+	struct link_end *end = &bench->side[0].end;
+
+	settle(bench);
+	link_end_set_dark(end, true, bench->now);
+	link_end_poll(end, bench->now);
+	assert_false(poll_until(bench, end, bench->now + PS_PER_S, HELLO_PS));
+}
+
+static void an_end_that_has_its_carrier_again_says_hello_at_once(void **state)
+{
+	struct bench *bench = *state;
+	struct link_end *end = &bench->side[0].end;
+	struct control_hello hello;
+
+	settle(bench);
+	link_end_set_dark(end, true, bench->now);
+	link_end_poll(end, bench->now);
+	link_end_fill_hello(end, &hello, bench->now);
+	link_end_set_dark(end, false, bench->now);
+	assert_true((link_end_poll(end, bench->now) & LINK_SEND_HELLO) != 0);
+}
+
+static void a_link_that_lost_its_carrier_comes_back_with_all_its_credits(void **state)
+{
+	struct bench *bench = *state;
+
+	run(bench, 500);
+	bench->credit_loss_ppm = bench->data_loss_ppm = 1000000;
+	for (unsigned i = 0; i < 2; i++)
+		link_end_set_dark(&bench->side[i].end, true, bench->now);
+	run(bench, 20);
+	assert_int_equal(bench->side[0].end.state, LINK_DOWN);
+	for (unsigned i = 0; i < 2; i++)
+		link_end_set_dark(&bench->side[i].end, false, bench->now);
+	settle(bench);
+	assert_int_equal(bench->side[0].end.state, LINK_UP);
+	assert_all_credits_are_back(bench);
+}
+
 /* Not for longer than from the hello on, either. */
 static void an_absence_before_a_hello_is_no_excuse_after_it(void **state)
 {
@@ -687,6 +742,10 @@ static const struct CMUnitTest tests[] = {
 	TEST(credits_for_another_number_of_vcs_are_ignored),
 	TEST(a_link_is_down_after_three_missed_hellos_and_not_before),
 	TEST(an_end_that_was_not_run_does_not_take_unread_hellos_for_missed_ones),
+	TEST(an_end_without_carrier_is_down_at_its_next_poll),
+	TEST(an_end_without_carrier_goes_down_once),
+	TEST(an_end_that_has_its_carrier_again_says_hello_at_once),
+	TEST(a_link_that_lost_its_carrier_comes_back_with_all_its_credits),
 	TEST(an_absence_before_a_hello_is_no_excuse_after_it),
 	TEST(an_end_that_is_always_late_finds_a_dead_neighbour_at_its_fourth_poll),
 	TEST(a_dead_neighbour_is_found_within_four_of_the_longest_gaps),

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "ethdev_driver.h"
+
+#include <rte_common.h>
+#include <rte_ether.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a driver may put around a frame in its buffer: two VLAN tags, a CRC, virtio's header. The
+ * most that is known is 12 + 4 bytes (virtio) and 2 * 4 + 4 (Intel's). */
+#define BUFFER_SPARE 64
+/* The steps in which NICs measure buffers: 1 KiB (ixgbe, igb), 128 B (i40e, ice), or none. */
+#define BUFFER_STEP 1024
+
+static const struct ethdev_driver drivers[] = {
+	{.name = "net_memif",
+		.is_virtual = true,
+		.ring_argument = "rsize",
+		.ring_is_log2 = true,
+		.ring_slots = 1024,
+		.buffer_argument = "bsize",
+		.buffer_bytes = 2048},
+	{.name = "net_af_packet",
+		.is_virtual = true,
+		.ring_argument = "framecnt",
+		.ring_slots = 512,
+		.overhears = true},
+	{.name = "net_ring", .is_virtual = true, .ring_slots = 1023, .keeps_sent = true},
+	{.name = "net_tap", .is_virtual = true, .ring_slots = 500}, /* TUN_READQ_SIZE */
+	{.name = "net_pcap", .is_virtual = true},
+	{.name = "net_null", .is_virtual = true},
+	/* Takes the descriptors that it is asked for, and uses as many as its queue has, which is
+	 * 256 in most hypervisors. */
+	{.name = "net_virtio", .ring_slots = 256},
+	{.name = "net_e1000_em", .buffers_are_powers = true},
+	/* These wait 4 s before they say that a link is down. */
+	{.name = "net_ixgbe", .polls_link = true},
+	{.name = "net_txgbe", .polls_link = true},
+	{.name = "net_ngbe", .polls_link = true},
+};
+
+static const struct ethdev_driver other = {.name = ""};
+
+const struct ethdev_driver *ethdev_driver_find(const char *name)
+{
+	for (unsigned i = 0; i < RTE_DIM(drivers); i++)
+		if (strncmp(name, drivers[i].name, strlen(drivers[i].name)) == 0)
+			return &drivers[i];
+	return &other;
+}
+
+/* The number in "…,key=number,…", or 'fallback'. */
+static uint32_t argument_number(const char *arguments, const char *key, uint32_t fallback)
+{
+	size_t length = strlen(key);
+
+	for (const char *at = arguments; at != NULL && *at != '\0'; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (strncmp(at, key, length) == 0 && at[length] == '=')
+			return (uint32_t)strtoul(at + length + 1, NULL, 0);
+	}
+	return fallback;
+}
+
+static uint32_t ring_slots(
+	const struct ethdev_driver *driver, const char *arguments, uint32_t descriptors)
+{
+	uint32_t slots = driver->ring_slots != 0 ? driver->ring_slots : descriptors;
+	uint32_t given;
+
+	if (driver->ring_argument == NULL)
+		return driver->is_virtual ? slots : RTE_MIN(slots, descriptors);
+	given = argument_number(arguments, driver->ring_argument, 0);
+	if (driver->ring_is_log2)
+		return given != 0 && given < 31 ? 1u << given : slots;
+	return given != 0 ? given : slots;
+}
+
+uint32_t ethdev_driver_slots(const struct ethdev_driver *driver, const char *arguments,
+	uint32_t descriptors, uint32_t frame_bytes)
+{
+	uint32_t slots = ring_slots(driver, arguments, descriptors);
+	uint32_t buffer_bytes = frame_bytes;
+
+	if (driver->buffer_argument != NULL)
+		buffer_bytes =
+			argument_number(arguments, driver->buffer_argument, driver->buffer_bytes);
+	if (buffer_bytes == 0 || buffer_bytes >= frame_bytes)
+		return slots;
+	return slots / ((frame_bytes + buffer_bytes - 1) / buffer_bytes);
+}
+
+uint32_t ethdev_driver_room(
+	const struct ethdev_driver *driver, uint32_t frame_bytes, uint32_t least)
+{
+	/* A device keeps an MTU of 1,500 where less would do, and its driver wants room for that.
+	 */
+	uint32_t longest = RTE_MAX(frame_bytes, (uint32_t)RTE_ETHER_MTU + RTE_ETHER_HDR_LEN);
+	uint32_t room = RTE_MAX(longest + BUFFER_SPARE, least);
+
+	if (driver->is_virtual)
+		return frame_bytes;
+	return driver->buffers_are_powers ? rte_align32pow2(room)
+					  : RTE_ALIGN_CEIL(room, BUFFER_STEP);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * Setting up an attached ethdev: its MTU, one queue each way, start. What the driver offers is
+ * asked for where it is wanted, and left out when the driver then refuses to start.
+ */
+
+#include <rte_errno.h>
+
+#include "ethdev_private.h"
+
+/* What is wanted beside a plain set-up. */
+struct extras {
+	bool lsc;     /* interrupts when the link changes */
+	bool scatter; /* frames longer than a buffer in several */
+};
+
+/* An attempt: the step that failed, for the message. */
+struct attempt {
+	const char *step;
+	struct log_capture log;
+};
+
+static uint32_t frame_overhead(const struct rte_eth_dev_info *info)
+{
+	if (info->max_mtu != UINT16_MAX && info->max_rx_pktlen > info->max_mtu)
+		return info->max_rx_pktlen - info->max_mtu;
+	return RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+}
+
+uint32_t ethdev_mtu_max(const struct ethdev_ctx *ctx)
+{
+	const struct rte_eth_dev_info *info = &ctx->info;
+	uint32_t by_length =
+		info->max_rx_pktlen - RTE_MIN(frame_overhead(info), info->max_rx_pktlen);
+
+	if (ctx->driver->is_virtual)
+		return UINT16_MAX;
+	return info->max_mtu != 0 ? RTE_MIN(info->max_mtu, by_length) : by_length;
+}
+
+/* MTU to ask for; 0: the device keeps its own. Virtual devices report limits that they do not have,
+ * and pass longer frames than they say. */
+static uint32_t choose_mtu(const struct ethdev_ctx *ctx, uint32_t frame_bytes)
+{
+	uint32_t wanted = frame_bytes - RTE_ETHER_HDR_LEN, most = ethdev_mtu_max(ctx);
+	uint32_t reported = RTE_MIN((uint32_t)ctx->info.max_mtu,
+		ctx->info.max_rx_pktlen -
+			RTE_MIN(frame_overhead(&ctx->info), ctx->info.max_rx_pktlen));
+
+	if (wanted <= RTE_ETHER_MTU)
+		return most < RTE_ETHER_MTU ? wanted : 0;
+	return wanted <= reported ? wanted : 0;
+}
+
+/* Enough to keep the wire busy while the loop sees to other ports; more would only keep mbufs. */
+static uint16_t choose_tx(const struct ethdev_ctx *ctx)
+{
+	uint32_t speeds = ctx->info.speed_capa;
+	const uint32_t slow = RTE_ETH_LINK_SPEED_10M_HD | RTE_ETH_LINK_SPEED_10M |
+			      RTE_ETH_LINK_SPEED_100M_HD | RTE_ETH_LINK_SPEED_100M |
+			      RTE_ETH_LINK_SPEED_1G | RTE_ETH_LINK_SPEED_FIXED;
+	const uint32_t medium =
+		slow | RTE_ETH_LINK_SPEED_2_5G | RTE_ETH_LINK_SPEED_5G | RTE_ETH_LINK_SPEED_10G;
+
+	if (speeds != 0 && (speeds & ~slow) == 0)
+		return 256;
+	return speeds != 0 && (speeds & ~medium) == 0 ? 512 : 1024;
+}
+
+void ethdev_choose_rings(struct ethdev_ctx *ctx, const struct port_ethdev_config *config)
+{
+	uint16_t rx = config->rx_descriptors, tx = config->tx_descriptors;
+
+	rx = rx != 0 ? rx : PORT_RX_DESCRIPTORS;
+	if (tx == 0)
+		tx = ctx->driver->is_virtual ? rx : choose_tx(ctx);
+	/* Refuses only what a later step refuses, too. */
+	if (rte_eth_dev_adjust_nb_rx_tx_desc(ctx->port->ethdev, &rx, &tx) == 0) {
+		ctx->rx_descriptors = rx;
+		ctx->tx_descriptors = tx;
+	}
+}
+
+static int set_up_queues(struct ethdev_ctx *ctx, const struct extras *extras,
+	struct rte_mempool *pool, struct attempt *attempt)
+{
+	uint16_t ethdev = ctx->port->ethdev;
+	struct rte_eth_rxconf rx_conf = ctx->info.default_rxconf;
+	struct rte_eth_txconf tx_conf = ctx->info.default_txconf;
+	int socket = rte_eth_dev_socket_id(ethdev);
+	int result;
+
+	if (socket < 0)
+		socket = SOCKET_ID_ANY;
+	rx_conf.offloads = extras->scatter ? RTE_ETH_RX_OFFLOAD_SCATTER : 0;
+	tx_conf.offloads = 0;
+	attempt->step = "set up its receive queue";
+	result = rte_eth_rx_queue_setup(
+		ethdev, 0, ctx->rx_descriptors, (unsigned)socket, &rx_conf, pool);
+	if (result < 0)
+		return result;
+	attempt->step = "set up its transmit queue";
+	return rte_eth_tx_queue_setup(ethdev, 0, ctx->tx_descriptors, (unsigned)socket, &tx_conf);
+}
+
+static int attempt_start(struct ethdev_ctx *ctx, const struct extras *extras, uint32_t mtu,
+	struct rte_mempool *pool, struct attempt *attempt)
+{
+	struct rte_eth_conf conf = {
+		.rxmode = {.mq_mode = RTE_ETH_MQ_RX_NONE,
+			.mtu = mtu,
+			.offloads = extras->scatter ? RTE_ETH_RX_OFFLOAD_SCATTER : 0},
+		.intr_conf = {.lsc = extras->lsc},
+	};
+	int result;
+
+	attempt->step = "be configured";
+	result = rte_eth_dev_configure(ctx->port->ethdev, 1, 1, &conf);
+	if (result == 0)
+		result = set_up_queues(ctx, extras, pool, attempt);
+	if (result < 0)
+		return result;
+	attempt->step = "start";
+	return rte_eth_dev_start(ctx->port->ethdev);
+}
+
+/* The driver's own words, of the attempt that failed first, end the sentence. */
+static int fault_attempt(const struct ethdev_ctx *ctx, const struct attempt *attempt, int result,
+	struct fault *fault)
+{
+	const char *cause;
+	int length = log_capture_cause(&attempt->log, &cause);
+
+	if (length == 0)
+		return fault_set(fault, -result, "%s: %s: cannot %s: %s", ctx->port->name,
+			ctx->dpdk, attempt->step, rte_strerror(-result));
+	return fault_set(fault, -result, "%s: %s: cannot %s: %s (%s: %.*s)", ctx->port->name,
+		ctx->dpdk, attempt->step, rte_strerror(-result), ctx->info.driver_name, length,
+		cause);
+}
+
+/* From what is best down to what any driver has. */
+static unsigned list_extras(const struct ethdev_ctx *ctx, struct extras list[3])
+{
+	bool lsc = (*ctx->info.dev_flags & RTE_ETH_DEV_INTR_LSC) != 0 && !ctx->driver->polls_link;
+	unsigned count = 0;
+
+	if (lsc)
+		list[count++] = (struct extras){.lsc = true};
+	list[count++] = (struct extras){.lsc = false};
+	if (ctx->info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER)
+		list[count++] = (struct extras){.scatter = true};
+	return count;
+}
+
+static int start_somehow(
+	struct ethdev_ctx *ctx, uint32_t mtu, struct rte_mempool *pool, struct fault *fault)
+{
+	struct extras list[3];
+	unsigned count = list_extras(ctx, list);
+	int result = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		struct attempt attempt = {.step = ""};
+		int failed;
+
+		log_capture_begin(&attempt.log);
+		failed = attempt_start(ctx, &list[i], mtu, pool, &attempt);
+		log_capture_end(&attempt.log);
+		if (failed < 0 && i == 0)
+			result = fault_attempt(ctx, &attempt, failed, fault);
+		log_capture_free(&attempt.log);
+		ctx->lsc = list[i].lsc;
+		if (failed == 0)
+			return 0;
+	}
+	return result;
+}
+
+/* Frames carry the addresses of emulated hosts. Rings and memif take all frames and do not know the
+ * call. */
+static int hear_all(struct ethdev_ctx *ctx, struct fault *fault)
+{
+	struct attempt attempt = {.step = "be made promiscuous"};
+	int result;
+
+	log_capture_begin(&attempt.log);
+	result = rte_eth_promiscuous_enable(ctx->port->ethdev);
+	log_capture_end(&attempt.log);
+	if (result == -ENOTSUP || result >= 0)
+		result = 0;
+	else
+		result = fault_attempt(ctx, &attempt, result, fault);
+	log_capture_free(&attempt.log);
+	return result;
+}
+
+/* What a packet socket has heard before it was bound: hellos of other links, among others, which
+ * would be taken for a neighbour's. */
+static void forget_overheard(const struct port *port)
+{
+	struct rte_mbuf *mbufs[PORT_BURST];
+	uint32_t taken = 0;
+	uint16_t count;
+
+	do {
+		count = rte_eth_rx_burst(port->ethdev, 0, mbufs, PORT_BURST);
+		rte_pktmbuf_free_bulk(mbufs, count);
+		taken += count;
+	} while (count > 0 && taken < port->slots);
+}
+
+int ethdev_set_up(struct port *port, const struct port_ethdev_config *config,
+	struct rte_mempool *pool, struct fault *fault)
+{
+	struct ethdev_ctx *ctx = port->ctx;
+	const struct rte_devargs *devargs = rte_dev_devargs(ctx->device);
+	uint32_t most = ethdev_mtu_max(ctx) + RTE_ETHER_HDR_LEN;
+	int result;
+
+	if (config->frame_bytes > most)
+		return fault_set(fault, EMSGSIZE,
+			"%s: %s (%s) takes frames of %u bytes at most, expected %u", port->name,
+			ctx->dpdk, ctx->info.driver_name, most, config->frame_bytes);
+	ethdev_choose_rings(ctx, config);
+	result = start_somehow(ctx, choose_mtu(ctx, config->frame_bytes), pool, fault);
+	if (result < 0)
+		return result;
+	ctx->running = true;
+	port->slots = ethdev_driver_slots(ctx->driver, devargs != NULL ? devargs->args : NULL,
+		ctx->rx_descriptors, config->frame_bytes);
+	result = hear_all(ctx, fault);
+	if (result == 0 && ctx->driver->overhears)
+		forget_overheard(port);
+	return result;
+}

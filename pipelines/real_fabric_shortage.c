@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * Pools that run dry. A switch without buffers for control frames falls silent and its neighbours
+ * take it for dead, so the process says it, with the cause that can be seen: once when it happens,
+ * and again only when it goes on. The counters are in telemetry (no_mbuf, device_rx_no_buffer).
+ */
+
+#include <inttypes.h>
+#include <rte_mempool.h>
+#include <stdio.h>
+
+#include "fabric_devices.h"
+
+#define LOOK_PS (1 * PS_PER_S)
+
+/* The port of a switch here that lacked a buffer most often. */
+static uint64_t worst_port(const struct real_fabric *fabric, const char **name)
+{
+	uint64_t worst = 0;
+
+	for (unsigned i = 0; i < fabric->switch_count; i++) {
+		const struct poll_switch *poll = fabric->switches[i].poll;
+
+		for (unsigned at = 0; at < poll->ports; at++) {
+			if (poll->port[at].no_mbuf <= worst)
+				continue;
+			worst = poll->port[at].no_mbuf;
+			*name = poll->port[at].port->name;
+		}
+	}
+	return worst;
+}
+
+static uint64_t sum_switches(const struct real_fabric *fabric)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < fabric->switch_count; i++)
+		for (unsigned at = 0; at < fabric->switches[i].poll->ports; at++)
+			sum += fabric->switches[i].poll->port[at].no_mbuf;
+	return sum;
+}
+
+/* Frames that the devices had no buffer for. */
+static uint64_t sum_devices(const struct real_fabric *fabric, const char **name)
+{
+	struct port_losses losses;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
+		if (!fabric->end[i].open)
+			continue;
+		port_losses_read(&fabric->end[i].port, &losses);
+		if (losses.rx_no_buffer > 0)
+			*name = fabric->end[i].port.name;
+		sum += losses.rx_no_buffer;
+	}
+	return sum;
+}
+
+static void warn(const char *port, uint64_t times, const char *what, const struct rte_mempool *pool)
+{
+	fprintf(stderr,
+		"weft: warning: %s: no buffer for %s, %" PRIu64
+		" times in all: %u of the %u in pool %s are in use\n",
+		port, what, times, rte_mempool_in_use_count(pool), pool->size, pool->name);
+}
+
+void fabric_shortage_look(struct real_fabric *fabric, weft_time now)
+{
+	struct fabric_shortage *seen = &fabric->shortage;
+	const char *port = "";
+	uint64_t control, device;
+
+	if (now < seen->due)
+		return;
+	seen->due = now + LOOK_PS;
+	control = sum_switches(fabric);
+	device = sum_devices(fabric, &port);
+	if (device > 2 * seen->device)
+		warn(port, device, "frames that come", fabric->data_pool);
+	if (control > 2 * seen->control && worst_port(fabric, &port) > 0)
+		warn(port, control, "control frames", fabric->control_pool);
+	seen->device = device > 2 * seen->device ? device : seen->device;
+	seen->control = control > 2 * seen->control ? control : seen->control;
+}

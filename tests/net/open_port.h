@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Opening an ethdev in one step, where the pool is there already. */
+
+#include "port_ethdev.h"
+
+#include <rte_mbuf.h>
+
+/* Frames are as long as the pool has room for. 'descriptors': of each ring. */
+static inline int open_port_ethdev(struct port *port, const char *name, const char *dpdk,
+	uint16_t descriptors, struct rte_mempool *pool, struct fault *fault)
+{
+	const struct port_ethdev_config config = {
+		.frame_bytes = rte_pktmbuf_data_room_size(pool) - RTE_PKTMBUF_HEADROOM,
+		.rx_descriptors = descriptors,
+		.tx_descriptors = descriptors,
+	};
+	int result = port_attach_ethdev(port, name, dpdk, fault);
+
+	return result < 0 ? result : port_start_ethdev(port, &config, pool, fault);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "hugepages.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit.h"
+
+static char root[32];
+
+static int set_up(void **state)
+{
+	(void)state;
+	strcpy(root, "/tmp/weft-huge-XXXXXX");
+	return mkdtemp(root) == NULL;
+}
+
+static int tear_down(void **state)
+{
+	char command[128];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	return system(command);
+}
+
+static void have(unsigned long kib, const char *free_pages)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command),
+		"d=%s/sys/kernel/mm/hugepages/hugepages-%lukB; mkdir -p $d; echo %s "
+		">$d/free_hugepages",
+		root, kib, free_pages);
+	assert_int_equal(system(command), 0);
+}
+
+static void pages_of_all_sizes_are_added_up(void **state)
+{
+	(void)state;
+	have(2048, "10");
+	have(1048576, "2");
+	assert_int_equal(hugepages_free_bytes(root), (UINT64_C(2) << 30) + (UINT64_C(20) << 20));
+}
+
+static void a_kernel_without_hugepages_has_none(void **state)
+{
+	(void)state;
+	assert_int_equal(hugepages_free_bytes(root), 0);
+}
+
+static void a_number_that_cannot_be_read_is_none(void **state)
+{
+	(void)state;
+	have(2048, "many");
+	assert_int_equal(hugepages_free_bytes(root), 0);
+}
+
+static void the_lock_can_be_taken_again_when_it_is_free(void **state)
+{
+	int lock = hugepages_lock();
+
+	(void)state;
+	hugepages_unlock(lock);
+	assert_int_equal(hugepages_lock() >= 0, lock >= 0);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(pages_of_all_sizes_are_added_up, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(a_kernel_without_hugepages_has_none, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(a_number_that_cannot_be_read_is_none, set_up, tear_down),
+	cmocka_unit_test(the_lock_can_be_taken_again_when_it_is_free),
+};
+
+UNIT_MAIN(tests)

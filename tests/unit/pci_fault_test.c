@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Messages about PCI devices, over a /sys and a /proc that the test makes. */
+
+#include "pci_fault.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "needs.h"
+
+#define ADDRESS "0000:3b:00.0"
+#define DEVICE  "/sys/bus/pci/devices/" ADDRESS
+
+static char root[] = "/tmp/weft-pci-XXXXXX";
+
+static void run(const char *format, const char *what)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), format, root, what);
+	assert_int_equal(system(command), 0);
+}
+
+static void make_folder(const char *path)
+{
+	run("mkdir -p %s%s", path);
+}
+
+static void make_file(const char *path, const char *text)
+{
+	char full[512];
+	FILE *file;
+
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	file = fopen(full, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void make_link(const char *path, const char *target)
+{
+	char full[512];
+
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	unlink(full);
+	assert_int_equal(symlink(target, full), 0);
+}
+
+/* A NIC bound to 'driver' ("" for none), in IOMMU group 7. */
+static void make_nic(const char *driver)
+{
+	char target[128];
+
+	make_folder(DEVICE);
+	make_file(DEVICE "/class", "0x020000\n");
+	make_folder("/sys/kernel/iommu_groups/7");
+	make_link(DEVICE "/iommu_group", "../../../kernel/iommu_groups/7");
+	if (driver[0] == '\0')
+		return;
+	snprintf(target, sizeof(target), "../../../bus/pci/drivers/%s", driver);
+	make_link(DEVICE "/driver", target);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	strcpy(root, "/tmp/weft-pci-XXXXXX");
+	return mkdtemp(root) == NULL;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	run("rm -r %s%s", "");
+	return 0;
+}
+
+/* The message has the port, one line, and 'part'. */
+static void says(const char *log, int code, const char *part)
+{
+	const struct pci_failure failure = {.root = root,
+		.port = "s0:1",
+		.address = ADDRESS,
+		.log = log,
+		.memory_bytes = UINT64_C(300) << 20};
+	struct fault fault = {""};
+
+	assert_int_equal(pci_fault(&failure, &fault), -code);
+	assert_ptr_equal(strstr(fault.text, "s0:1: "), fault.text);
+	assert_null(strchr(fault.text, '\n'));
+	if (strstr(fault.text, part) == NULL)
+		fail_msg("'%s' does not say '%s'", fault.text, part);
+}
+
+static void a_device_that_is_not_there_is_named(void **state)
+{
+	(void)state;
+	says(NULL, ENODEV, "no PCI device " ADDRESS " in this machine");
+}
+
+static void a_device_that_is_no_nic_is_called_so(void **state)
+{
+	(void)state;
+	make_nic("ahci");
+	make_file(DEVICE "/class", "0x010601\n");
+	says(NULL, ENODEV, "is no network interface (class 0x010601)");
+}
+
+static void a_device_of_the_kernel_is_to_be_bound_to_vfio(void **state)
+{
+	(void)state;
+	make_nic("e1000e");
+	says(NULL, ENODEV,
+		"belongs to the kernel driver e1000e, expected vfio-pci ('dpdk-devbind.py -b "
+		"vfio-pci " ADDRESS "')");
+}
+
+static void without_an_iommu_nobody_is_sent_to_bind_it_to_vfio(void **state)
+{
+	(void)state;
+	make_nic("e1000e");
+	run("rm -r %s%s", "/sys/kernel/iommu_groups/7");
+	says(NULL, ENODEV, "vfio-pci cannot take it: this machine's IOMMU is off");
+}
+
+static void a_device_of_another_process_names_that_process(void **state)
+{
+	(void)state;
+	make_nic("vfio-pci");
+	make_folder("/proc/4242/fd");
+	make_file("/proc/4242/comm", "testpmd\n");
+	make_link("/proc/4242/fd/9", "/dev/vfio/7");
+	says("EAL: Cannot open /dev/vfio/7: Device or resource busy\n", EBUSY,
+		"belongs to DPDK process 4242 (testpmd)");
+}
+
+static void a_busy_device_of_a_process_that_cannot_be_seen_is_said_to_be_busy(void **state)
+{
+	(void)state;
+	make_nic("vfio-pci");
+	says("EAL: Cannot open /dev/vfio/7: Device or resource busy\n", EBUSY,
+		"belongs to another process (/dev/vfio/7 is in use)");
+}
+
+static void missing_permission_names_the_file(void **state)
+{
+	(void)state;
+	make_nic("vfio-pci");
+	says("EAL: Cannot open /dev/vfio/7: Permission denied\n", EPERM,
+		"no permission for /dev/vfio/7");
+}
+
+static void memory_that_cannot_be_locked_is_not_called_a_missing_permission(void **state)
+{
+	(void)state;
+	make_nic("vfio-pci");
+	says("EAL: Cannot set up DMA remapping, error 12 (Cannot allocate memory)\n", ENOMEM,
+		"300 MiB");
+}
+
+static void a_group_that_the_kernel_shares_is_told_apart(void **state)
+{
+	(void)state;
+	make_nic("vfio-pci");
+	says("EAL: " ADDRESS " VFIO group is not viable! Not all devices in IOMMU group bound\n",
+		ENODEV, "shares IOMMU group 7 with a device that the kernel still drives");
+}
+
+static void uio_without_physical_addresses_asks_for_hugepages(void **state)
+{
+	(void)state;
+	need_root();
+	make_nic("uio_pci_generic");
+	says("EAL:   Expecting 'PA' IOVA mode but current mode is 'VA', not initializing\n", ENODEV,
+		"provide hugepages");
+}
+
+static void what_nobody_foresaw_is_said_in_the_words_of_dpdk(void **state)
+{
+	(void)state;
+	make_nic("vfio-pci");
+	says("eth_foo_dev_init(): the firmware is too old\nmore\n", ENODEV,
+		"(vfio-pci) is not usable: the firmware is too old");
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(a_device_that_is_not_there_is_named, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(a_device_that_is_no_nic_is_called_so, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(
+		a_device_of_the_kernel_is_to_be_bound_to_vfio, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(
+		without_an_iommu_nobody_is_sent_to_bind_it_to_vfio, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(
+		a_device_of_another_process_names_that_process, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(
+		a_busy_device_of_a_process_that_cannot_be_seen_is_said_to_be_busy, set_up,
+		tear_down),
+	cmocka_unit_test_setup_teardown(missing_permission_names_the_file, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(
+		memory_that_cannot_be_locked_is_not_called_a_missing_permission, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(
+		a_group_that_the_kernel_shares_is_told_apart, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(
+		uio_without_physical_addresses_asks_for_hugepages, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(
+		what_nobody_foresaw_is_said_in_the_words_of_dpdk, set_up, tear_down),
+};
+
+UNIT_MAIN(tests)
