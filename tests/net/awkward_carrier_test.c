@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Two switches with a cable between them that loses its carrier. Hellos come once a second of the
+ * test's clock, which hardly moves: what is seen within one of them is seen by the carrier. */
+
+#include "awkward_ports.h"
+
+#include <stdlib.h>
+
+#include "poll_switch.h"
+
+#define HELLO_PS PS_PER_S
+#define MTU      1024u
+#define TURNS    1000u /* in a hello interval */
+
+struct side {
+	struct weft_switch *sw;
+	struct poll_switch *poll;
+};
+
+static struct rte_mempool *unused;
+static struct side side[2];
+static weft_time now;
+
+/* --- help --- */
+
+static void start_side(struct side *at, struct port *port, uint64_t device)
+{
+	static const uint8_t table[1] = {0};
+	const struct switch_config config = {.device = device,
+		.session = (uint32_t)device,
+		.ports = 1,
+		.vcs = 1,
+		.voq = true,
+		.buffer_blocks = 256,
+		.hello_ps = HELLO_PS,
+		.credit_refresh_ps = HELLO_PS / 10,
+		.watchdog_ps = WEFT_TIME_NEVER,
+		.control_reserve = 64,
+		.table_port = table,
+		.table_hosts = 1};
+
+	at->sw = switch_create(&config, now);
+	assert_non_null(at->sw);
+	at->poll = poll_switch_create(at->sw, pair.pool);
+	assert_non_null(at->poll);
+	poll_switch_attach(at->poll, 0, port, false, 0, 0, 0, NULL);
+}
+
+static void turn(weft_time step)
+{
+	now += step;
+	for (unsigned i = 0; i < 2; i++)
+		poll_switch_run(side[i].poll, now);
+}
+
+static bool all_are(enum link_end_state state)
+{
+	return side[0].sw->port[0].link.state == state && side[1].sw->port[0].link.state == state;
+}
+
+/* An interrupt takes its own time: after a hello interval the test's clock stands still, and the
+ * links get five seconds of the real one. */
+static void expect_soon(enum link_end_state state, weft_time interval)
+{
+	struct clock clock;
+
+	for (unsigned i = 0; i < TURNS && !all_are(state); i++)
+		turn(interval / TURNS);
+	clock_start(&clock);
+	for (weft_time end = clock_now(&clock) + 5 * PS_PER_S;
+		!all_are(state) && clock_now(&clock) < end;)
+		turn(0);
+	if (!all_are(state))
+		fail_msg("links are %d and %d, not %d", side[0].sw->port[0].link.state,
+			side[1].sw->port[0].link.state, state);
+}
+
+static void start(const char *arguments)
+{
+	now = PS_PER_S;
+	awkward_open(arguments, MTU);
+	start_side(&side[0], &pair.a, 1);
+	start_side(&side[1], &pair.b, 2);
+	expect_soon(LINK_UP, 3 * HELLO_PS);
+}
+
+static void stop_sides(void)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		if (side[i].poll != NULL)
+			poll_switch_destroy(side[i].poll);
+		if (side[i].sw != NULL)
+			switch_destroy(side[i].sw);
+		side[i] = (struct side){.sw = NULL};
+	}
+}
+
+static int clear(void **state)
+{
+	stop_sides();
+	return awkward_clear(state);
+}
+
+static void stop(void)
+{
+	stop_sides();
+	awkward_close();
+}
+
+static void cut_and_join(const char *arguments)
+{
+	start(arguments);
+	assert_int_equal(fake_nic_carrier(AWKWARD_A, false), 0);
+	expect_soon(LINK_DOWN, HELLO_PS);
+	assert_int_equal(fake_nic_carrier(AWKWARD_A, true), 0);
+	expect_soon(LINK_UP, 3 * HELLO_PS);
+	stop();
+}
+
+/* --- claims --- */
+
+static void a_link_is_up_while_there_is_carrier(void **state)
+{
+	start("");
+	for (unsigned i = 0; i < 10 * TURNS; i++) {
+		turn(HELLO_PS / TURNS);
+		assert_true(all_are(LINK_UP));
+	}
+	stop();
+}
+
+/* As before there was a carrier to look at. */
+static void a_link_without_carrier_is_down_after_three_hellos_at_the_latest(void **state)
+{
+	start("");
+	fake_nic_carrier(AWKWARD_B, false);
+	expect_soon(LINK_DOWN, 4 * HELLO_PS);
+	fake_nic_carrier(AWKWARD_B, true);
+	expect_soon(LINK_UP, 3 * HELLO_PS);
+	stop();
+}
+
+static void carrier_loss_is_seen_before_the_next_hello_by_asking(void **state)
+{
+	cut_and_join("");
+}
+
+static void carrier_loss_is_seen_before_the_next_hello_by_interrupt(void **state)
+{
+	cut_and_join("lsc=1");
+}
+
+/* What such a driver sends late, when the carrier is back, is of a session that is over. */
+static void frames_that_come_late_do_no_harm(void **state)
+{
+	start("down=hold,keep=512");
+	fake_nic_carrier(AWKWARD_A, false);
+	expect_soon(LINK_DOWN, 4 * HELLO_PS);
+	for (unsigned i = 0; i < 20 * TURNS; i++)
+		turn(HELLO_PS / TURNS);
+	fake_nic_carrier(AWKWARD_A, true);
+	expect_soon(LINK_UP, 3 * HELLO_PS);
+	for (unsigned i = 0; i < 10 * TURNS; i++)
+		turn(HELLO_PS / TURNS);
+	assert_true(all_are(LINK_UP));
+	stop();
+}
+
+static void a_port_without_carrier_opens_and_its_link_comes_up_later(void **state)
+{
+	awkward_open("", MTU);
+	fake_nic_carrier(AWKWARD_A, false);
+	now = PS_PER_S;
+	start_side(&side[0], &pair.a, 1);
+	start_side(&side[1], &pair.b, 2);
+	for (unsigned i = 0; i < TURNS; i++) {
+		turn(HELLO_PS / TURNS);
+		assert_false(all_are(LINK_UP));
+	}
+	fake_nic_carrier(AWKWARD_A, true);
+	expect_soon(LINK_UP, 3 * HELLO_PS);
+	stop();
+}
+
+#define CARRIER_TEST(name) cmocka_unit_test_teardown(name, clear)
+
+static const struct CMUnitTest tests[] = {
+	CARRIER_TEST(a_link_is_up_while_there_is_carrier),
+	CARRIER_TEST(a_link_without_carrier_is_down_after_three_hellos_at_the_latest),
+	CARRIER_TEST(carrier_loss_is_seen_before_the_next_hello_by_asking),
+	CARRIER_TEST(carrier_loss_is_seen_before_the_next_hello_by_interrupt),
+	CARRIER_TEST(frames_that_come_late_do_no_harm),
+	CARRIER_TEST(a_port_without_carrier_opens_and_its_link_comes_up_later),
+};
+
+int main(void)
+{
+	char name[] = "awkward_carrier";
+
+	return run_with_eal(name, 63, &unused, tests, RTE_DIM(tests));
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Two of Weft's ports on the ends of a cable between fake NICs, opened as a fabric opens them: for
+ * the tests of lib/port and of the poll loops over awkward NICs. One program has one pair at a
+ * time.
+ */
+
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_mempool.h>
+
+#include "eal_tests.h"
+#include "fake_nic.h"
+#include "frame_room.h"
+#include "tsc_clock.h"
+
+#define AWKWARD_MBUFS 4095u
+#define AWKWARD_RING  512u
+#define AWKWARD_A     "net_fake0"
+#define AWKWARD_B     "net_fake1"
+
+struct awkward {
+	struct port a, b;
+	struct rte_mempool *pool;
+	struct fault fault; /* of the port that was refused */
+	unsigned mtu;
+};
+
+static struct awkward pair;
+
+#define AWKWARD_TEST(name) cmocka_unit_test_teardown(name, awkward_clear)
+
+/* The longest frame of a fabric with so long payloads. */
+static inline unsigned awkward_frame(void)
+{
+	return FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + pair.mtu;
+}
+
+/* All that is said to the port layer when it is opened. */
+static inline int awkward_open_port(struct port *port, const char *name, const char *device,
+	const char *end, const char *arguments)
+{
+	char dpdk[256];
+
+	snprintf(dpdk, sizeof(dpdk), "%s,cable=awkward,end=%s,%s", device, end, arguments);
+	return port_open_ethdev(port, name, dpdk, AWKWARD_RING, pair.pool, &pair.fault);
+}
+
+static inline int awkward_clear(void **state)
+{
+	port_close(&pair.a);
+	port_close(&pair.b);
+	rte_mempool_free(pair.pool);
+	pair.pool = NULL;
+	return 0;
+}
+
+static inline void awkward_close(void)
+{
+	port_close(&pair.a);
+	port_close(&pair.b);
+	assert_int_equal(rte_mempool_avail_count(pair.pool), AWKWARD_MBUFS); /* none is lost */
+	awkward_clear(NULL);
+}
+
+/* Both ends are NICs with these arguments. Where one is refused nothing is left open, and the fault
+ * says why. */
+static inline int awkward_try(const char *arguments, unsigned mtu)
+{
+	int result;
+
+	pair = (struct awkward){.mtu = mtu};
+	pair.pool = port_pool_create("frames", AWKWARD_MBUFS, frame_room(mtu), &pair.fault);
+	if (pair.pool == NULL)
+		fail_msg("%s", pair.fault.text);
+	result = awkward_open_port(&pair.a, "s0:0", AWKWARD_A, "a", arguments);
+	if (result == 0)
+		result = awkward_open_port(&pair.b, "s1:0", AWKWARD_B, "b", arguments);
+	if (result < 0)
+		awkward_close();
+	return result;
+}
+
+static inline void awkward_open(const char *arguments, unsigned mtu)
+{
+	if (awkward_try(arguments, mtu) < 0)
+		fail_msg("%s", pair.fault.text);
+}
+
+/* --- frames --- */
+
+static inline struct rte_mbuf *awkward_make(unsigned bytes, uint8_t seed)
+{
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pair.pool);
+	uint8_t *frame;
+
+	assert_non_null(mbuf);
+	frame = (uint8_t *)rte_pktmbuf_append(mbuf, (uint16_t)bytes);
+	assert_non_null(frame);
+	for (unsigned i = 0; i < bytes; i++)
+		frame[i] = (uint8_t)(seed + i * 13 + i / 256);
+	return mbuf;
+}
+
+static inline void awkward_send(struct port *from, unsigned bytes, uint8_t seed)
+{
+	struct rte_mbuf *mbuf = awkward_make(bytes, seed);
+
+	assert_int_equal(port_tx(from, &mbuf, 1, 0), 1);
+}
+
+/* The next frame is that one, in one segment, as all of Weft expects it. */
+static inline void awkward_expect(struct port *at, unsigned bytes, uint8_t seed)
+{
+	const uint8_t *frame;
+	struct rte_mbuf *mbuf;
+
+	if (port_rx(at, &mbuf, 1, 0) != 1)
+		fail_msg("a frame of %u bytes did not come", bytes);
+	assert_int_equal(mbuf->nb_segs, 1);
+	assert_int_equal(mbuf->pkt_len, bytes);
+	assert_int_equal(mbuf->data_len, bytes);
+	assert_null(mbuf->next);
+	frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	for (unsigned i = 0; i < bytes; i++)
+		assert_int_equal(frame[i], (uint8_t)(seed + i * 13 + i / 256));
+	rte_pktmbuf_free(mbuf);
+}
+
+/* Frames of all lengths pass both ways. */
+static inline void awkward_pass(void)
+{
+	unsigned longest = awkward_frame();
+
+	awkward_send(&pair.a, longest, 0);
+	awkward_expect(&pair.b, longest, 0);
+	for (unsigned bytes = FRAME_BYTES_MIN; bytes <= longest; bytes += 61) {
+		awkward_send(&pair.a, bytes, (uint8_t)bytes);
+		awkward_send(&pair.b, longest + 60 - bytes, (uint8_t)bytes);
+		awkward_expect(&pair.b, bytes, (uint8_t)bytes);
+		awkward_expect(&pair.a, longest + 60 - bytes, (uint8_t)bytes);
+	}
+}
