@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fabric_devices.h"
+#include "frame_fit.h"
 #include "frame_room.h"
 #include "link_order.h"
 #include "port_ethdev.h"
@@ -53,13 +54,8 @@ static int check_longest(
 	struct port_ethdev_needs needs;
 
 	port_ethdev_needs(&end->port, &config, &needs);
-	if (needs.frame_bytes_max >= config.frame_bytes)
-		return 0;
-	return fault_set(fault, EINVAL,
-		"%s: its device takes frames of %u bytes at most, and a nic.mtu of %u B makes them "
-		"%u: nic.mtu of %u B fits",
-		end->port.name, needs.frame_bytes_max, fabric->options.run->nic.mtu_bytes,
-		config.frame_bytes, needs.frame_bytes_max - frame_longest(0));
+	return frame_fit_check(
+		&end->port, &needs, fabric->options.run->nic.mtu_bytes, "nic.mtu", fault);
 }
 
 static void init_damage(struct real_fabric *fabric, struct fabric_end *end, unsigned side)

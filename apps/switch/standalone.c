@@ -14,6 +14,7 @@
 
 #include "asked_devices.h"
 #include "capture_reason.h"
+#include "frame_fit.h"
 #include "frame_room.h"
 #include "poll_yield.h"
 #include "port_ethdev.h"
@@ -65,21 +66,19 @@ static int make_pool(struct standalone *standalone, struct fault *fault)
 	const struct port_ethdev_config config = ethdev_config(options);
 	unsigned mbufs = standalone->ports * port_mbufs(options) + POOL_SLACK;
 	uint32_t room = frame_room(options->mtu_bytes);
+	int result = 0;
 
-	for (unsigned at = 0; at < standalone->ports; at++) {
+	for (unsigned at = 0; at < standalone->ports && result == 0; at++) {
 		struct port_ethdev_needs needs;
 
 		port_ethdev_needs(&standalone->port[at], &config, &needs);
+		result = frame_fit_check(
+			&standalone->port[at], &needs, options->mtu_bytes, "--mtu", fault);
 		mbufs += needs.received_mbufs + needs.sent_mbufs;
 		room = RTE_MAX(room, needs.room_bytes);
-		if (needs.frame_bytes_max < config.frame_bytes)
-			return fault_set(fault, EINVAL,
-				"%s: its device takes frames of %u bytes at most, and --mtu %u "
-				"makes them %u: --mtu %u fits",
-				standalone->port[at].name, needs.frame_bytes_max,
-				options->mtu_bytes, config.frame_bytes,
-				needs.frame_bytes_max - frame_longest(0));
 	}
+	if (result < 0)
+		return result;
 	standalone->pool = port_pool_create("frames", mbufs, room, fault);
 	return standalone->pool != NULL ? 0 : -ENOMEM;
 }

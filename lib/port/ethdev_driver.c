@@ -91,13 +91,13 @@ uint32_t ethdev_driver_slots(const struct ethdev_driver *driver, const char *arg
 	return slots / ((frame_bytes + buffer_bytes - 1) / buffer_bytes);
 }
 
-uint32_t ethdev_driver_room(
-	const struct ethdev_driver *driver, uint32_t frame_bytes, uint32_t least)
+uint32_t ethdev_driver_room(const struct ethdev_driver *driver, uint32_t frame_bytes,
+	uint32_t least_mtu, uint32_t least_bytes)
 {
 	/* A device keeps an MTU of 1,500 where less would do, and its driver wants room for that.
 	 */
-	uint32_t longest = RTE_MAX(frame_bytes, (uint32_t)RTE_ETHER_MTU + RTE_ETHER_HDR_LEN);
-	uint32_t room = RTE_MAX(longest + BUFFER_SPARE, least);
+	uint32_t longest = RTE_MAX(least_mtu, (uint32_t)RTE_ETHER_MTU) + RTE_ETHER_HDR_LEN;
+	uint32_t room = RTE_MAX(RTE_MAX(frame_bytes, longest) + BUFFER_SPARE, least_bytes);
 
 	if (driver->is_virtual)
 		return frame_bytes;

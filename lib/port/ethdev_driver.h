@@ -35,7 +35,7 @@ const struct ethdev_driver *ethdev_driver_find(const char *name);
 uint32_t ethdev_driver_slots(const struct ethdev_driver *driver, const char *arguments,
 	uint32_t descriptors, uint32_t frame_bytes);
 
-/* Bytes of an mbuf, so that a frame of 'frame_bytes' comes in one. 'least': the device's own
- * minimum. */
-uint32_t ethdev_driver_room(
-	const struct ethdev_driver *driver, uint32_t frame_bytes, uint32_t least);
+/* Bytes of an mbuf, so that a frame of 'frame_bytes' comes in one. The device's own minima:
+ * 'least_mtu' of its MTU, 'least_bytes' of a buffer; 0: none. */
+uint32_t ethdev_driver_room(const struct ethdev_driver *driver, uint32_t frame_bytes,
+	uint32_t least_mtu, uint32_t least_bytes);

@@ -15,7 +15,7 @@
 struct ethdev_ctx {
 	uint64_t rx_segmented; /* writer: the thread that receives */
 	struct port *port;
-	char dpdk[64]; /* the device's name, for messages */
+	char dpdk[64]; /* the device's name without its arguments, for messages */
 	struct rte_device *device;
 	const struct ethdev_driver *driver;
 	struct rte_eth_dev_info info;

@@ -49,6 +49,8 @@ static uint32_t choose_mtu(const struct ethdev_ctx *ctx, uint32_t frame_bytes)
 		ctx->info.max_rx_pktlen -
 			RTE_MIN(frame_overhead(&ctx->info), ctx->info.max_rx_pktlen));
 
+	if (wanted < ctx->info.min_mtu && !ctx->driver->is_virtual)
+		return ctx->info.min_mtu;
 	if (wanted <= RTE_ETHER_MTU)
 		return most < RTE_ETHER_MTU ? wanted : 0;
 	return wanted <= reported ? wanted : 0;

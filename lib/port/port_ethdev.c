@@ -112,7 +112,7 @@ int port_attach_ethdev(struct port *port, const char *name, const char *dpdk, st
 	if (ctx == NULL)
 		return fault_set(fault, ENOMEM, "%s: no memory", name);
 	ctx->port = port;
-	snprintf(ctx->dpdk, sizeof(ctx->dpdk), "%s", dpdk);
+	snprintf(ctx->dpdk, sizeof(ctx->dpdk), "%.*s", (int)strcspn(dpdk, ","), dpdk);
 	port->ctx = ctx;
 	snprintf(port->name, sizeof(port->name), "%s", name);
 	result = ethdev_find(port, dpdk, fault);
@@ -169,9 +169,10 @@ void port_ethdev_needs(const struct port *port, const struct port_ethdev_config 
 
 	ethdev_choose_rings(ctx, config);
 	count_rings(ctx->driver, ctx->rx_descriptors, ctx->tx_descriptors, needs);
-	needs->room_bytes =
-		ethdev_driver_room(ctx->driver, config->frame_bytes, ctx->info.min_rx_bufsize);
+	needs->room_bytes = ethdev_driver_room(
+		ctx->driver, config->frame_bytes, ctx->info.min_mtu, ctx->info.min_rx_bufsize);
 	needs->frame_bytes_max = ethdev_mtu_max(ctx) + RTE_ETHER_HDR_LEN;
+	needs->device = ctx->dpdk;
 }
 
 void port_ethdev_needs_most(
@@ -185,8 +186,9 @@ void port_ethdev_needs_most(
 	if (!driver->is_virtual)
 		driver = ethdev_driver_find("net_e1000_em");
 	count_rings(driver, rx, tx, needs);
-	needs->room_bytes = ethdev_driver_room(driver, config->frame_bytes, 0);
+	needs->room_bytes = ethdev_driver_room(driver, config->frame_bytes, 0, 0);
 	needs->frame_bytes_max = UINT32_MAX;
+	needs->device = dpdk;
 }
 
 static bool is_started(const struct port *port)

@@ -41,6 +41,7 @@ struct port_ethdev_needs {
 	unsigned sent_mbufs;
 	uint32_t room_bytes; /* of an mbuf, so that the driver takes it and a frame fits in one */
 	uint32_t frame_bytes_max; /* longest frame that the device can be set to */
+	const char *device;       /* its name, for messages; lives as long as the port */
 };
 
 /* Finds the ethdev 'dpdk' (a PCI address or a vdev name that EAL has probed, or "net_xxx,args",

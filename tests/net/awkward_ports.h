@@ -17,6 +17,7 @@
 
 #include "eal_tests.h"
 #include "fake_nic.h"
+#include "frame_fit.h"
 #include "frame_room.h"
 #include "tsc_clock.h"
 
@@ -42,14 +43,48 @@ static inline unsigned awkward_frame(void)
 	return FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + pair.mtu;
 }
 
-/* All that is said to the port layer when it is opened. */
-static inline int awkward_open_port(struct port *port, const char *name, const char *device,
-	const char *end, const char *arguments)
+static inline struct port_ethdev_config awkward_config(void)
 {
+	return (struct port_ethdev_config){.frame_bytes = awkward_frame(),
+		.rx_descriptors = AWKWARD_RING,
+		.tx_descriptors = AWKWARD_RING};
+}
+
+/* Finds the device; 'room' becomes what its driver wants of an mbuf, if that is more. */
+static inline int awkward_attach(struct port *port, const char *name, const char *device,
+	const char *end, const char *arguments, uint32_t *room)
+{
+	const struct port_ethdev_config config = awkward_config();
+	struct port_ethdev_needs needs;
 	char dpdk[256];
+	int result;
 
 	snprintf(dpdk, sizeof(dpdk), "%s,cable=awkward,end=%s,%s", device, end, arguments);
-	return port_open_ethdev(port, name, dpdk, AWKWARD_RING, pair.pool, &pair.fault);
+	result = port_attach_ethdev(port, name, dpdk, &pair.fault);
+	if (result < 0)
+		return result;
+	port_ethdev_needs(port, &config, &needs);
+	*room = RTE_MAX(*room, needs.room_bytes);
+	return frame_fit_check(port, &needs, pair.mtu, "nic.mtu", &pair.fault);
+}
+
+static inline int awkward_attach_both(const char *arguments, uint32_t *room)
+{
+	int result = awkward_attach(&pair.a, "s0:0", AWKWARD_A, "a", arguments, room);
+
+	if (result == 0)
+		result = awkward_attach(&pair.b, "s1:0", AWKWARD_B, "b", arguments, room);
+	return result;
+}
+
+static inline int awkward_start_both(void)
+{
+	const struct port_ethdev_config config = awkward_config();
+	int result = port_start_ethdev(&pair.a, &config, pair.pool, &pair.fault);
+
+	if (result == 0)
+		result = port_start_ethdev(&pair.b, &config, pair.pool, &pair.fault);
+	return result;
 }
 
 static inline int awkward_clear(void **state)
@@ -73,15 +108,15 @@ static inline void awkward_close(void)
  * says why. */
 static inline int awkward_try(const char *arguments, unsigned mtu)
 {
+	uint32_t room = frame_room(mtu);
 	int result;
 
 	pair = (struct awkward){.mtu = mtu};
-	pair.pool = port_pool_create("frames", AWKWARD_MBUFS, frame_room(mtu), &pair.fault);
-	if (pair.pool == NULL)
-		fail_msg("%s", pair.fault.text);
-	result = awkward_open_port(&pair.a, "s0:0", AWKWARD_A, "a", arguments);
+	result = awkward_attach_both(arguments, &room);
+	pair.pool = port_pool_create("frames", AWKWARD_MBUFS, room, NULL);
+	assert_non_null(pair.pool);
 	if (result == 0)
-		result = awkward_open_port(&pair.b, "s1:0", AWKWARD_B, "b", arguments);
+		result = awkward_start_both();
 	if (result < 0)
 		awkward_close();
 	return result;
