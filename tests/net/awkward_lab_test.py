@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""weft-switch, weft-nic and labs on NICs that behave as PCI drivers do (fake_nic.h). Needs root; says so
+and exits 77 where that is not allowed.
+
+usage: awkward_lab_test.py WEFT WEFT_SWITCH LIBRTE_NET_FAKE [TEST]...
+"""
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+import fake_nics
+import labs
+
+WEFT = SWITCH = PLUGIN = None
+RING = 2048
+# Frames of a port after which its ring is full.
+ENOUGH = RING + 100
+# Drivers' habits, as fake_nic.h calls them.
+E1000E = "keep=4096,round=pow2,scatter=always,max_mtu=9216"
+IXGBE = "keep=4096,round=1024"
+VMXNET3 = "keep=4096,split=2,max_mtu=9000"
+VIRTIO = "room=16,no_scatter=1,no_multi=1,promisc=unsupported"
+
+
+class LabCase(unittest.TestCase):
+    def lab(self, tag, switch="", hosts="", more=""):
+        lab = fake_nics.FakeLab(WEFT, PLUGIN, f"f{tag}", switch, hosts, more)
+        self.addCleanup(lab.remove)
+        return lab
+
+    def assert_whole(self, result):
+        self.assertGreater(result["messages"]["delivered"], 100)
+        self.assertEqual(result["messages"]["injected"], result["messages"]["delivered"])
+        self.assertEqual({check: result["checks"][check]
+                          for check in ("lost", "duplicated", "out_of_order")},
+                         {"lost": 0, "duplicated": 0, "out_of_order": 0})
+
+    def traffic_passes(self, tag, arguments, more=""):
+        lab = self.lab(tag, arguments, arguments, more)
+        lab.up()
+        self.assert_whole(lab.run())
+        return lab
+
+
+class Buffers(LabCase):
+    """Sent mbufs stay with the driver until its ring is nearly full: all rings together must not take
+    what others need. Credit frames, of which there are a thousand a second, fill them up."""
+
+    def goes_on(self, lab, end):
+        lab.up()
+        sent = lambda: [shown["sent"] for shown in lab.ends(end)]
+        short = lambda: {port: counters["no_mbuf"] for port, counters in
+                         lab.status()["ports"].items() if counters.get("no_mbuf")}
+        lab.wait(lambda: min(sent()) >= ENOUGH or short(), f"no more frames than {sent()}", 15)
+        self.assertEqual(short(), {}, f"sent {sent()}")
+        self.assertGreater(min(shown["kept_most"] for shown in lab.ends(end)), 100)
+        lab.assert_up()
+        self.assert_whole(lab.run())
+
+    def test_a_switch_goes_on_when_each_of_its_ports_keeps_all_that_it_sends(self):
+        # Two of them can be told to give it back.
+        switch = lambda port: f"keep={RING}" + (",done_cleanup=1" if port < 2 else "")
+        self.goes_on(self.lab("a", switch), "b")
+
+    def test_hosts_go_on_when_each_of_their_ports_keeps_all_that_it_sends(self):
+        self.goes_on(self.lab("c", hosts=f"keep={RING}"), "a")
+
+
+class Segments(LabCase):
+    KINDS = [E1000E, IXGBE, VMXNET3, VIRTIO]
+
+    def test_traffic_passes_nics_without_habits(self):
+        self.traffic_passes("d", "")
+
+    def test_traffic_passes_frames_in_three_segments(self):
+        lab = self.traffic_passes("e", "split=3")
+        self.assertGreater(min(shown["segmented"] for shown in lab.ends("b")), 100)
+
+    def test_traffic_passes_nics_of_four_kinds(self):
+        lab = self.traffic_passes("f", lambda port: self.KINDS[port])
+        self.assertGreater(lab.ends("b")[2]["segmented"], 100)
+
+    def test_traffic_passes_nics_of_four_kinds_with_the_small_mtu_that_the_docs_recommend(self):
+        self.traffic_passes("j", lambda port: self.KINDS[port], "nic: {mtu: 1KiB}\n")
+
+
+class Refusals(LabCase):
+    def refused(self, tag, arguments, text):
+        lab = self.lab(tag, hosts=arguments)
+        done = lab.weft("up", "--wait", "20s")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn(text, done.stderr)
+        self.assertEqual(lab.leftovers(), [])
+
+    def test_nics_of_1500_refuse_4_kib_and_say_what_fits(self):
+        self.refused("l", "max_mtu=1500", "nic.mtu of ")
+
+    def test_what_a_driver_says_is_said_by_up(self):
+        self.refused("m", "fail=start,error=1", "because of the moon")
+
+    def test_what_a_driver_says_of_its_queue_is_said_by_up(self):
+        self.refused("n", "fail=rxq", "because of the moon")
+
+
+class Carrier(LabCase):
+    # Three hellos take half a minute: a loss that is seen before is seen by the carrier.
+    SLOW = "hello: 10s\nmapper: {routes: static}\n"
+
+    def test_a_link_without_carrier_is_down_at_once(self):
+        # The NICs of cable 1 have to be asked, those of cable 2 interrupt.
+        arguments = lambda port: "lsc=1" if port == 2 else ""
+        lab = self.lab("o", arguments, arguments, self.SLOW)
+        lab.up()
+        ends = ["h1:0", "h2:0", "s0:1", "s0:2"]
+        lab.cables.cut(1)
+        lab.cables.cut(2)
+        down = lambda: [end for end, state in sorted(lab.links().items()) if state == "down"]
+        lab.wait(lambda: set(down()) >= set(ends), "the loss of carrier was not seen", 10)
+        self.assertEqual(down(), ends)
+
+    def test_a_link_comes_back_with_its_carrier(self):
+        lab = self.lab("q", f"keep={RING}", "down=hold")
+        lab.up()
+        lab.cables.cut(2)
+        lab.wait_links(lambda links: links["h2:0"] == links["s0:2"] == "down")
+        lab.cables.cut(2, False)
+        lab.wait_links(lambda links: set(links.values()) == {"up"})
+        lab.wait(lambda: lab.weft("status").returncode == 0, "the lab is not up again")
+        self.assert_whole(lab.run())
+
+    def test_a_switch_that_was_killed_comes_back_on_the_same_nics(self):
+        lab = self.lab("r")
+        lab.up()
+        lab.kill("s0")
+        lab.start_again("s0")
+        lab.wait(lambda: lab.weft("status").returncode == 0, "the lab is not up again")
+        self.assert_whole(lab.run())
+
+
+class StandAlone(unittest.TestCase):
+    """A switch whose ports 0 and 1, 2 and 3 are the ends of two cables: what it sends comes back, goes
+    on to another port, and so on."""
+
+    def circle(self, arguments, *options):
+        cables = fake_nics.Cables()
+        self.addCleanup(cables.remove)
+        argv = [SWITCH, "-m", "512", f"--file-prefix=weft-fake-{os.getpid()}", "-d", PLUGIN.path]
+        for number in (0, 1):
+            for end in "ab":
+                argv += ["--vdev", cables.device(number, end, arguments)]
+        done = subprocess.run([*argv, "--", "--table", "modulo:9", "--seed-frames", "20",
+                               "--frame-bytes", "1400", "--json", "--duration", "1s", *options],
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        switch = json.loads(done.stdout)["switches"][0]
+        self.assertEqual(switch["check"], "ok")
+        counters = {name: value for name, value in switch["counters"].items()
+                    if value and name.startswith(("bad_", "discard_", "rx_", "tx_", "no_mbuf"))}
+        self.assertEqual(counters, {})
+        self.assertGreater(switch["counters"]["data_out"], 10000)
+
+    def test_frames_go_round_over_nics_without_habits(self):
+        self.circle("")
+
+    def test_frames_go_round_over_nics_that_keep_what_they_send(self):
+        self.circle(f"keep={RING}")
+
+    def test_frames_go_round_in_three_segments(self):
+        self.circle("split=3")
+
+    def test_frames_go_round_over_e1000e(self):
+        self.circle(E1000E, "--frame-bytes", "4142", "--seed-frames", "10")
+
+    def test_frames_go_round_over_virtio(self):
+        self.circle(VIRTIO)
+
+
+def main():
+    global WEFT, SWITCH, PLUGIN
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
+    WEFT, SWITCH = (os.path.abspath(path) for path in sys.argv[1:3])
+    labs.need_lab()
+    PLUGIN = fake_nics.Plugin(sys.argv[3])
+    try:
+        unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)
+    finally:
+        PLUGIN.remove()
+
+
+if __name__ == "__main__":
+    main()
