@@ -382,13 +382,13 @@ static weft_time next_due(const struct control_plane *plane, weft_time now)
 	return due < now ? now : due;
 }
 
-static void serve_requests(struct control_plane *plane)
+static void serve_requests(struct control_plane *plane, weft_time now)
 {
 	uint32_t bytes;
 
 	for (const char *text; (text = record_ring_next(plane->requests, &bytes)) != NULL;
 		record_ring_done(plane->requests))
-		control_plane_serve(plane, text);
+		control_plane_serve(plane, text, now);
 }
 
 weft_time control_plane_turn(struct control_plane *plane, weft_time now, weft_time wall)
@@ -400,7 +400,7 @@ weft_time control_plane_turn(struct control_plane *plane, weft_time now, weft_ti
 	for (unsigned i = 0; i < plane->devices; i++)
 		if (plane->device[i].mapper != NULL)
 			done += turn_mapper(plane, &plane->device[i], now, wall);
-	serve_requests(plane);
+	serve_requests(plane, now);
 	plane->busy = done > 0 || is_busy(plane);
 	atomic_store_explicit(&plane->routed, is_routed(plane), memory_order_relaxed);
 	return done > 0 ? now : next_due(plane, now);

@@ -68,4 +68,4 @@ void control_mapper_watch(
 	struct control_plane *plane, const struct control_device *device, weft_time wall);
 
 /* In control_status.c: does what control_plane_ask() was told. */
-void control_plane_serve(const struct control_plane *plane, const char *request);
+void control_plane_serve(const struct control_plane *plane, const char *request, weft_time now);

@@ -37,16 +37,37 @@ static json_t *ports_of(uint64_t set)
 	return all;
 }
 
-static json_t *agent_status(const struct control_plane *plane, const struct control_device *device)
+/* How long ago the device heard the mapper that it obeys; null: it obeys none. One that leads
+ * itself hears itself all the time. */
+static json_t *heard_before(const struct mapper_agent *agent, weft_time now)
+{
+	if (agent->followed == 0)
+		return json_null();
+	return number(
+		agent->leading || now < agent->heard_at ? 0 : (now - agent->heard_at) / PS_PER_NS);
+}
+
+/* It was not heard for so long that a mapper that lives is not, even on a busy machine: everybody
+ * hears of it twice within the lease. */
+static bool hears_nothing(const struct mapper_agent *agent, weft_time now)
+{
+	return agent->followed != 0 && !agent->leading && now > agent->heard_at &&
+	       now - agent->heard_at > 2 * agent->config.lease_ps;
+}
+
+static json_t *agent_status(
+	const struct control_plane *plane, const struct control_device *device, weft_time now)
 {
 	const struct mapper_agent *agent = &device->agent;
 	char follows[64] = "";
 
 	if (agent->followed != 0)
 		control_plane_name_of(plane, agent->followed, follows);
-	return json_pack("{s:s, s:s, s:I, s:I, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-		"device", device->name, "follows", follows, "epoch", (json_int_t)agent->epoch,
-		"number", (json_int_t)agent->number, "paused", agent->paused, "tables_refused",
+	return json_pack(
+		"{s:s, s:s, s:o, s:b, s:I, s:I, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"device", device->name, "follows", follows, "heard_ns", heard_before(agent, now),
+		"silent", hears_nothing(agent, now), "epoch", (json_int_t)agent->epoch, "number",
+		(json_int_t)agent->number, "paused", agent->paused, "tables_refused",
 		device_control_has_refused(device->control), "linked", ports_of(agent->linked),
 		"refused", refused(agent->refused), "dropped_up",
 		number(device_control_dropped_up(device->control)), "dropped_down",
@@ -168,12 +189,12 @@ static json_t *mapper_status(const struct control_plane *plane, const struct con
 	return all;
 }
 
-static json_t *status(const struct control_plane *plane)
+static json_t *status(const struct control_plane *plane, weft_time now)
 {
 	json_t *mappers = json_array(), *agents = json_array();
 
 	for (unsigned i = 0; i < plane->devices; i++) {
-		json_array_append_new(agents, agent_status(plane, &plane->device[i]));
+		json_array_append_new(agents, agent_status(plane, &plane->device[i], now));
 		if (plane->device[i].mapper != NULL)
 			json_array_append_new(mappers, mapper_status(plane, &plane->device[i]));
 	}
@@ -212,9 +233,9 @@ static int write_topology(const void *what, FILE *out)
 	return topology_write(what, out);
 }
 
-static void serve_status(const struct control_plane *plane, const char *path)
+static void serve_status(const struct control_plane *plane, const char *path, weft_time now)
 {
-	json_t *all = status(plane);
+	json_t *all = status(plane, now);
 
 	if (all != NULL)
 		write_file(path, write_status, all);
@@ -244,13 +265,13 @@ static void serve_map(const struct control_plane *plane, const char *host, const
 	}
 }
 
-void control_plane_serve(const struct control_plane *plane, const char *request)
+void control_plane_serve(const struct control_plane *plane, const char *request, weft_time now)
 {
 	char host[64];
 	int length = 0;
 
 	if (strncmp(request, "status ", 7) == 0)
-		serve_status(plane, request + 7);
+		serve_status(plane, request + 7, now);
 	else if (sscanf(request, "map %63s %n", host, &length) == 1 && length > 0)
 		serve_map(plane, host, request + length);
 }

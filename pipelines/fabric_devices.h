@@ -3,7 +3,8 @@
 #pragma once
 
 /*
- * The parts of a real-clock fabric, shared by its files (real_fabric_*.c) and nobody else.
+ * The parts of a real-clock fabric, shared by its files (real_fabric_*.c, fabric_clocks.c) and
+ * nobody else.
  */
 
 #include <stdatomic.h>

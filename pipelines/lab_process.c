@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "eal.h"
+#include "fabric_clocks.h"
 #include "lab.h"
+#include "lab_machine.h"
 #include "lab_rendezvous.h"
 #include "program.h"
 #include "real_fabric.h"
@@ -209,6 +211,24 @@ static int create_fabric(struct lab_process *process, struct fault *fault)
 	return process->fabric == NULL ? -errno : 0;
 }
 
+/* The latency of frames from hosts of other machines cannot be measured. */
+static int choose_clocks(struct lab_process *process, struct fault *fault)
+{
+	const struct lab_plan *plan = process->lab.plan;
+	bool *host = calloc(process->lab.topology->hosts + 1, sizeof(*host));
+	bool *here = calloc(plan->processes, sizeof(*here));
+	int result = host != NULL && here != NULL ? lab_machine_read(plan, here, fault)
+						  : fault_set(fault, ENOMEM, "no memory");
+
+	for (uint32_t i = 0; result == 0 && i < process->lab.topology->hosts; i++)
+		host[i] = here[plan->host_process[i]];
+	if (result == 0)
+		fabric_clocks_set(process->fabric, host);
+	free(here);
+	free(host);
+	return result;
+}
+
 static void linger(void)
 {
 	const struct timespec time = {.tv_nsec = LINGER_MS * 1000000L};
@@ -225,6 +245,8 @@ static int run(struct lab_process *process, struct fault *fault)
 			process->lab.plan, (unsigned)process->number, process->stop, fault);
 	if (result == 0)
 		result = create_fabric(process, fault);
+	if (result == 0)
+		result = choose_clocks(process, fault);
 	if (result < 0)
 		return result;
 	printf("%s: %u devices of lab %s, %u ports to other processes, prefix %s\n",

@@ -146,8 +146,18 @@ static json_t *traffic_json(const struct run_traffic *traffic)
 		(json_int_t)traffic->pending);
 }
 
-static json_t *latency_json(const struct histogram *histogram, double mean)
+/* Nothing of it could be measured. */
+static json_t *unknown_latency_json(void)
 {
+	return json_pack(
+		"{s:n,s:n,s:n,s:n,s:n,s:n}", "mean", "stddev", "p50", "p99", "p999", "max");
+}
+
+static json_t *latency_json(
+	const struct run_result *result, const struct histogram *histogram, double mean)
+{
+	if (result->clocks_differ && histogram->count == 0)
+		return unknown_latency_json();
 	return json_pack("{s:f,s:f,s:I,s:I,s:I,s:I}", "mean",
 		mean > 0 ? mean : histogram_mean(histogram), "stddev", histogram_stddev(histogram),
 		"p50", (json_int_t)histogram_quantile(histogram, 0.5), "p99",
@@ -162,12 +172,14 @@ static json_t *series_json(const struct run_result *result)
 
 	for (unsigned i = 0; i < result->samples; i++) {
 		const struct run_sample *sample = &result->sample[i];
+		json_t *latency =
+			result->clocks_differ ? json_null() : json_real(sample->latency_ns);
 
 		json_array_append_new(series,
-			json_pack("{s:I,s:f,s:f,s:I,s:I,s:I}", "t_ns", (json_int_t)sample->t_ns,
-				"accepted", sample->accepted, "latency_ns", sample->latency_ns,
-				"adapted", (json_int_t)sample->adapted, "arn",
-				(json_int_t)sample->arn, "itb", (json_int_t)sample->itb));
+			json_pack("{s:I,s:f,s:o,s:I,s:I,s:I}", "t_ns", (json_int_t)sample->t_ns,
+				"accepted", sample->accepted, "latency_ns", latency, "adapted",
+				(json_int_t)sample->adapted, "arn", (json_int_t)sample->arn, "itb",
+				(json_int_t)sample->itb));
 	}
 	return series;
 }
@@ -243,8 +255,8 @@ json_t *run_result_json(const struct run_result *result, json_t *config)
 		"messages", traffic_json(&result->messages), "throughput", "offered",
 		result->offered, "accepted", result->accepted, "flits_per_ns_per_switch",
 		result->flits_per_ns_per_switch, "latency_ns", "network",
-		latency_json(&result->network_ns, result->network_mean_ns), "total",
-		latency_json(&result->total_ns, result->total_mean_ns), "series",
+		latency_json(result, &result->network_ns, result->network_mean_ns), "total",
+		latency_json(result, &result->total_ns, result->total_mean_ns), "series",
 		series_json(result));
 	if (root == NULL)
 		return NULL;
@@ -277,14 +289,18 @@ void run_result_write_csv(const struct run_result *result, FILE *out)
 	}
 }
 
-static void print_latency(const char *name, const struct histogram *histogram, FILE *out)
+static void print_latency(const struct run_result *result, const char *name,
+	const struct histogram *histogram, FILE *out)
 {
+	if (histogram->count == 0 && result->clocks_differ)
+		fprintf(out, "  %-22s - (the senders' machines have clocks of their own)\n", name);
 	if (histogram->count == 0)
 		return;
-	fprintf(out, "  %-22s p50 %.1f us, p99 %.1f us, p99.9 %.1f us, max %.1f us\n", name,
+	fprintf(out, "  %-22s p50 %.1f us, p99 %.1f us, p99.9 %.1f us, max %.1f us%s\n", name,
 		(double)histogram_quantile(histogram, 0.5) / 1e3,
 		(double)histogram_quantile(histogram, 0.99) / 1e3,
-		(double)histogram_quantile(histogram, 0.999) / 1e3, (double)histogram->max / 1e3);
+		(double)histogram_quantile(histogram, 0.999) / 1e3, (double)histogram->max / 1e3,
+		result->clocks_differ ? " between hosts of this machine" : "");
 }
 
 static uint64_t counter_of(const struct run_result *result, const char *name)
@@ -321,8 +337,8 @@ void run_result_print(const struct run_result *result, FILE *out)
 	if (result->messages.dropped > 0)
 		fprintf(out, ", %" PRIu64 " dropped", result->messages.dropped);
 	putc('\n', out);
-	print_latency("network latency", &result->network_ns, out);
-	print_latency("total latency", &result->total_ns, out);
+	print_latency(result, "network latency", &result->network_ns, out);
+	print_latency(result, "total latency", &result->total_ns, out);
 	fprintf(out, "  %-22s %" PRIu64 " lost, %" PRIu64 " duplicated, %" PRIu64 " out of order\n",
 		"checks", result->lost, result->duplicated, result->out_of_order);
 	if (counter_of(result, "host_itb_absorbed") + counter_of(result, "host_itb_discarded") > 0)

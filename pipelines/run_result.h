@@ -70,6 +70,9 @@ struct run_result {
 	double flits_per_ns_per_switch;
 	struct histogram network_ns, total_ns;
 	double network_mean_ns, total_mean_ns; /* exact; 0: those of the histograms will do */
+	/* Some hosts that send have a clock of another machine: what they sent is in no histogram,
+	 * and samples' latencies mean nothing. */
+	bool clocks_differ;
 	struct run_sample *sample;
 	unsigned samples;
 	struct run_link *link; /* when asked for */

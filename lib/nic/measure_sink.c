@@ -45,6 +45,11 @@ void measure_sink_reset(struct measure_sink *sink, weft_time measure_from)
 	sink->measure_from = measure_from;
 }
 
+void measure_sink_set_other_clock(struct measure_sink *sink, uint16_t source)
+{
+	sink->source[source].other_clock = true;
+}
+
 /* A frame from behind: seen before, or late after it was taken for lost. */
 static void take_late(struct measure_sink *sink, struct measure_source *source, uint32_t behind)
 {
@@ -67,7 +72,10 @@ void measure_sink_watch(struct measure_sink *sink, const struct nic_delivery *de
 	uint32_t ahead;
 
 	if (!source->known || source->flow != flow)
-		*source = (struct measure_source){.known = true, .flow = flow, .seen = UINT64_MAX};
+		*source = (struct measure_source){.known = true,
+			.flow = flow,
+			.seen = UINT64_MAX,
+			.other_clock = source->other_clock};
 	ahead = delivery->sequence - source->next;
 	if ((int32_t)ahead < 0) {
 		take_late(sink, source, -ahead);
@@ -107,7 +115,7 @@ static void record_message(struct measure_sink *sink, const struct measure_sourc
 {
 	uint64_t now_ns = delivery->now / PS_PER_NS;
 
-	if (source->open)
+	if (source->open && !source->other_clock)
 		histogram_record(&sink->total_ns,
 			now_ns > source->generated_ns ? now_ns - source->generated_ns : 0);
 	sink->measured_messages++;
@@ -120,7 +128,9 @@ static void record(struct measure_sink *sink, const struct measure_source *sourc
 
 	if (delivery->now < sink->measure_from)
 		return;
-	histogram_record(&sink->network_ns, network_ns > UINT32_MAX - SKEW_NS ? 0 : network_ns);
+	if (!source->other_clock)
+		histogram_record(
+			&sink->network_ns, network_ns > UINT32_MAX - SKEW_NS ? 0 : network_ns);
 	sink->measured_bytes += delivery->bytes;
 	if (delivery->tail)
 		record_message(sink, source, delivery);

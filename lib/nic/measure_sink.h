@@ -9,8 +9,9 @@
  *
  * Network latency: from the injection of a frame's header to its arrival, one sample a frame. Total
  * latency: from the generation of a message to the arrival of its last frame, one sample a message.
- * Both ends' clocks must have one origin. Nothing that arrives before 'measure_from' is recorded in
- * the histograms.
+ * Both ends' clocks must have one origin: of a source with another clock, on another machine,
+ * neither can be known, and the histograms have no sample of it. Nothing that arrives before
+ * 'measure_from' is recorded in them.
  */
 
 #include "histogram.h"
@@ -24,6 +25,7 @@ struct measure_source {
 	uint64_t generated_ns;
 	uint16_t flow;
 	bool known, open; /* 'open': the prefix of 'message' was good */
+	bool other_clock; /* its time stamps mean nothing here */
 };
 
 struct measure_sink {
@@ -40,6 +42,9 @@ struct measure_sink {
 /* NULL with errno ENOMEM. */
 struct measure_sink *measure_sink_create(uint16_t host, uint16_t hosts);
 void measure_sink_destroy(struct measure_sink *sink);
+
+/* Times that 'source' writes into its frames mean nothing here. Before the first frame. */
+void measure_sink_set_other_clock(struct measure_sink *sink, uint16_t source);
 
 /* Order and number: of every frame that the interface delivers, synthetic or not. */
 void measure_sink_watch(struct measure_sink *sink, const struct nic_delivery *delivery);

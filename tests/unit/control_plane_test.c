@@ -682,6 +682,37 @@ static void the_status_says_who_leads_and_whom_all_follow(void **state)
 	stop(&world);
 }
 
+static void a_device_that_no_mapper_reaches_is_said_to_hear_nothing(void **state)
+{
+	const struct mapper_config mapper = patient_mapper("ud", false);
+	unsigned silent = 0;
+	struct world world;
+	const json_t *agent;
+	json_t *all;
+	size_t i;
+
+	start(&world, NETWORK, 1, &mapper, NULL);
+	assert_true(run_until_routed(&world, A_WHILE));
+	world.device[0].stands_still = true;
+	run(&world, 150 * PS_PER_MS);
+	all = ask_status(&world);
+	json_array_foreach(json_object_get(all, "agents"), i, agent)
+	{
+		bool nothing = json_is_true(json_object_get(agent, "silent"));
+
+		assert_int_equal(nothing, number_of(agent, "heard_ns") > 100000000);
+		/* The mapper hears itself. */
+		if (strcmp(json_string_value(json_object_get(agent, "device")), "h2") == 0)
+			assert_int_equal(number_of(agent, "heard_ns"), 0);
+		if (strcmp(json_string_value(json_object_get(agent, "device")), "s0") == 0)
+			assert_true(nothing);
+		silent += nothing;
+	}
+	assert_true(silent >= 1 && silent < 12);
+	json_decref(all);
+	stop(&world);
+}
+
 static void hosts_are_named_the_first_too_and_others_by_identity(void **state)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
@@ -917,6 +948,7 @@ int main(void)
 		cmocka_unit_test(a_pause_that_no_mapper_ends_is_over_in_the_loops_too),
 		cmocka_unit_test(the_mappers_own_device_answers_when_its_loop_has_looked),
 		cmocka_unit_test(the_status_says_who_leads_and_whom_all_follow),
+		cmocka_unit_test(a_device_that_no_mapper_reaches_is_said_to_hear_nothing),
 		cmocka_unit_test(hosts_are_named_the_first_too_and_others_by_identity),
 		cmocka_unit_test(the_status_says_why_another_algorithm_is_in_use),
 		cmocka_unit_test(what_somebody_is_to_be_told_waits_for_whoever_prints_it),

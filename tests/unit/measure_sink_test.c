@@ -82,6 +82,27 @@ static void network_latency_survives_the_wrap_of_the_senders_clock(void **state)
 	measure_sink_destroy(sender.sink);
 }
 
+static void a_source_with_another_clock_is_judged_but_has_no_latencies(void **state)
+{
+	struct sender sender;
+
+	start(&sender);
+	measure_sink_set_other_clock(sender.sink, 2);
+	frame(&sender, 0, 0, 0, 100, 150, 2030);
+	frame(&sender, 1, 0, 100, 50, 150, 2050);
+	/* A flow that begins anew does not change the clock. */
+	frame(&sender, 0, 1u << 16, 0, 20, 20, 3000);
+	assert_int_equal(sender.sink->network_ns.count, 0);
+	assert_int_equal(sender.sink->total_ns.count, 0);
+	assert_int_equal(sender.sink->measured_messages, 2);
+	assert_int_equal(sender.sink->measured_bytes, 170);
+	assert_int_equal(sender.sink->altered, 0);
+	sender.message.source = sender.delivery.source = 3;
+	frame(&sender, 0, 0, 0, 20, 20, 2070);
+	assert_int_equal(sender.sink->network_ns.max, 70);
+	measure_sink_destroy(sender.sink);
+}
+
 static void what_comes_before_the_measurement_is_not_in_it(void **state)
 {
 	struct sender sender;
@@ -190,6 +211,7 @@ static void a_message_of_another_length_than_it_says_is_altered(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(latencies_are_of_the_header_and_of_the_message),
 	cmocka_unit_test(network_latency_survives_the_wrap_of_the_senders_clock),
+	cmocka_unit_test(a_source_with_another_clock_is_judged_but_has_no_latencies),
 	cmocka_unit_test(what_comes_before_the_measurement_is_not_in_it),
 	cmocka_unit_test(a_missing_frame_is_lost),
 	cmocka_unit_test(a_frame_that_comes_late_is_out_of_order_and_not_lost),

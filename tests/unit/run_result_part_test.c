@@ -115,6 +115,29 @@ static void what_one_part_sent_and_another_received_is_not_pending(void **state)
 	free_result(all);
 }
 
+static void a_latency_between_machines_is_null(void **state)
+{
+	struct run_result *run = new_result();
+	json_t *json, *network, *total;
+
+	(void)state;
+	run->clocks_differ = true;
+	histogram_record(&run->total_ns, 700);
+	assert_non_null(run_result_add_sample(run));
+	json = run_result_json(run, NULL);
+	network = json_object_get(json_object_get(json, "latency_ns"), "network");
+	total = json_object_get(json_object_get(json, "latency_ns"), "total");
+	assert_int_equal(json_object_size(network), json_object_size(total));
+	assert_true(json_is_null(json_object_get(network, "mean")));
+	assert_true(json_is_null(json_object_get(network, "p999")));
+	/* Between hosts of this machine it could be measured. */
+	assert_int_equal(json_integer_value(json_object_get(total, "max")), 700);
+	assert_true(json_is_null(
+		json_object_get(json_array_get(json_object_get(json, "series"), 0), "latency_ns")));
+	json_decref(json);
+	free_result(run);
+}
+
 static void shares_of_the_fabric_add_up(void **state)
 {
 	struct run_result *part = new_result(), *all = new_result();
@@ -159,6 +182,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(counts_add_up),
 	cmocka_unit_test(messages_that_arrive_more_often_than_they_left_are_a_surplus),
 	cmocka_unit_test(what_one_part_sent_and_another_received_is_not_pending),
+	cmocka_unit_test(a_latency_between_machines_is_null),
 	cmocka_unit_test(shares_of_the_fabric_add_up),
 	cmocka_unit_test(something_else_is_refused),
 	cmocka_unit_test(a_bucket_out_of_range_is_refused),
