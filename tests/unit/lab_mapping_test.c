@@ -123,6 +123,95 @@ static void where_the_mapper_is_elsewhere_all_here_follow_one(void **state)
 	json_decref(mapping);
 }
 
+static void a_mapper_elsewhere_is_known_by_those_who_follow_it(void **state)
+{
+	json_t *mapping = lab_mapping_create(), *elsewhere = json_pack("[s, s]", "s2", "h9");
+	json_t *first = add_agent(mapping, "s0", "h9");
+	json_t *second = add_agent(mapping, "s1", "h9");
+	struct fault why = {""};
+	struct lab_lead lead;
+
+	add_mapper(mapping, "h1", "standing-by", 0);
+	json_object_set_new(first, "heard_ns", json_integer(700000000));
+	json_object_set_new(first, "silent", json_true());
+	json_object_set_new(second, "heard_ns", json_integer(900000000));
+	lead = lab_mapping_lead(mapping, elsewhere);
+	assert_string_equal(lead.host, "h9");
+	assert_true(lead.elsewhere && !lead.silent);
+	assert_int_equal(lead.epoch, 3);
+	assert_int_equal(lead.heard_ns, 700000000);
+	assert_true(lab_lead_lives(&lead, &why));
+	/* Nobody here hears of it any more. */
+	json_object_set_new(second, "silent", json_true());
+	lead = lab_mapping_lead(mapping, elsewhere);
+	assert_string_equal(lead.host, "h9");
+	assert_false(lab_lead_lives(&lead, &why));
+	assert_string_equal(why.text,
+		"mapper h9 on another machine was last heard 0.7 s ago: does it run, and is there a "
+		"way to it?");
+	json_decref(elsewhere);
+	json_decref(mapping);
+}
+
+static void a_mapper_here_that_is_gone_is_not_elsewhere(void **state)
+{
+	json_t *mapping = lab_mapping_create(), *elsewhere = json_pack("[s]", "h9");
+	struct fault why = {""};
+	struct lab_lead lead;
+
+	add_agent(mapping, "s0", "h1");
+	lead = lab_mapping_lead(mapping, elsewhere);
+	assert_null(lead.host);
+	assert_false(lead.elsewhere);
+	assert_false(lab_lead_lives(&lead, &why));
+	assert_string_equal(why.text, "no mapper leads");
+	json_decref(elsewhere);
+	json_decref(mapping);
+}
+
+static void a_mapper_here_leads_whatever_others_follow(void **state)
+{
+	json_t *mapper, *agent, *mapping = whole(&mapper, &agent);
+	json_t *elsewhere = json_pack("[s]", "h9");
+	struct lab_lead lead;
+
+	json_object_set_new(agent, "follows", json_string("h9"));
+	json_object_set_new(mapper, "epoch", json_integer(8));
+	lead = lab_mapping_lead(mapping, elsewhere);
+	assert_string_equal(lead.host, "h1");
+	assert_false(lead.elsewhere);
+	assert_int_equal(lead.epoch, 8);
+	json_decref(elsewhere);
+	json_decref(mapping);
+}
+
+static void devices_that_follow_nobody_have_no_mapper_anywhere(void **state)
+{
+	json_t *mapping = lab_mapping_create();
+	struct fault why = {""};
+
+	add_agent(mapping, "s0", "");
+	assert_false(lab_mapping_done(mapping, false, &why));
+	assert_string_equal(
+		why.text, "no mapper leads here, and none on another machine was heard");
+	json_decref(mapping);
+}
+
+static void a_host_without_routes_to_all_others_is_named(void **state)
+{
+	json_t *mapping = lab_mapping_create(), *host;
+	struct fault why = {""};
+
+	json_object_set_new(add_agent(mapping, "s0", "h9"), "reached", json_null());
+	host = add_agent(mapping, "h1", "h9");
+	json_object_set_new(host, "reached", json_integer(3));
+	assert_true(lab_mapping_reaches(mapping, 4, &why));
+	json_object_set_new(host, "reached", json_integer(1));
+	assert_false(lab_mapping_reaches(mapping, 4, &why));
+	assert_string_equal(why.text, "h1 has routes to 1 of 3 other hosts");
+	json_decref(mapping);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -131,6 +220,11 @@ int main(void)
 		cmocka_unit_test(a_mapper_that_is_about_to_change_routes_is_not_done),
 		cmocka_unit_test(of_two_who_lead_the_greater_part_has_the_mapper),
 		cmocka_unit_test(where_the_mapper_is_elsewhere_all_here_follow_one),
+		cmocka_unit_test(a_mapper_elsewhere_is_known_by_those_who_follow_it),
+		cmocka_unit_test(a_mapper_here_that_is_gone_is_not_elsewhere),
+		cmocka_unit_test(a_mapper_here_leads_whatever_others_follow),
+		cmocka_unit_test(devices_that_follow_nobody_have_no_mapper_anywhere),
+		cmocka_unit_test(a_host_without_routes_to_all_others_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmd_topo.h"
+#include "lab_elsewhere.h"
 #include "lab_mapping.h"
 #include "miscabling.h"
 #include "output_file.h"
@@ -144,17 +145,40 @@ static json_t *lines_json(char *text)
 	return list;
 }
 
-static int write_json(
-	const struct topology *found, const json_t *leader, char *differences, FILE *out)
+static int write_document(json_t *json, FILE *out)
 {
-	json_t *json = json_pack("{s:O,s:O,s:o,s:o}", "mapper", json_object_get(leader, "host"),
-		"epoch", json_object_get(leader, "epoch"), "differences", lines_json(differences),
-		"topology", cmd_topo_json(found));
 	int result = json_dumpf(json, out, JSON_INDENT(2));
 
 	fputc('\n', out);
 	json_decref(json);
 	return result;
+}
+
+static int write_json(
+	const struct topology *found, const json_t *leader, char *differences, FILE *out)
+{
+	json_t *json = json_pack("{s:O,s:b,s:O,s:o,s:o}", "mapper", json_object_get(leader, "host"),
+		"mapper_elsewhere", 0, "epoch", json_object_get(leader, "epoch"), "differences",
+		lines_json(differences), "topology", cmd_topo_json(found));
+
+	return write_document(json, out);
+}
+
+/* The map is on another machine: what is known of it here. */
+static enum weft_exit write_lead(const struct lab_arguments *arguments, const struct lab_lead *lead)
+{
+	struct output_file output = {.command = COMMAND, .path = arguments->output};
+	enum weft_exit result = output_file_open(&output);
+
+	if (result != EXIT_DONE)
+		return result;
+	if (write_document(
+		    json_pack("{s:s,s:b,s:I,s:n,s:n}", "mapper", lead->host, "mapper_elsewhere", 1,
+			    "epoch", lead->epoch, "differences", "topology"),
+		    output.file) == 0)
+		return output_file_close(&output);
+	output_file_discard(&output);
+	return command_fail(COMMAND, EXIT_NOT_ABLE, "the map cannot be written");
 }
 
 /* Who reads it later would take its rates for those of the fabric. */
@@ -236,13 +260,50 @@ static enum weft_exit judge(const struct lab_arguments *arguments, enum form for
 	return result == EXIT_DONE && differences > 0 ? EXIT_BAD_ANSWER : result;
 }
 
+static enum weft_exit show_found(const struct lab_arguments *arguments, enum form form,
+	const struct lab *lab, const struct lab_state *state, const json_t *leader)
+{
+	const char *host = json_string_value(json_object_get(leader, "host"));
+	struct fault fault;
+	struct topology *found = ask_map(lab, state, host, &fault);
+	enum weft_exit result = found != NULL
+					? judge(arguments, form, lab, found, leader)
+					: command_fail(COMMAND, EXIT_NOT_ABLE, "%s", fault.text);
+
+	topology_destroy(found);
+	return result;
+}
+
+/* No mapper leads here. */
+static enum weft_exit show_lead(const struct lab_arguments *arguments, enum form form,
+	const struct lab *lab, const struct lab_state *state, const json_t *mapping)
+{
+	json_t *elsewhere = lab_elsewhere(lab->plan, state);
+	struct lab_lead lead = lab_mapping_lead(mapping, elsewhere);
+	enum weft_exit result = EXIT_DONE;
+	struct fault why;
+
+	json_decref(elsewhere);
+	if (!lab_lead_lives(&lead, &why) && lead.host == NULL)
+		return command_fail(
+			COMMAND, EXIT_BAD_ANSWER, "%s in lab %s", why.text, lab->plan->lab);
+	if (form == DOCUMENT)
+		result = write_lead(arguments, &lead);
+	if (result != EXIT_DONE)
+		return result;
+	if (lead.silent)
+		return command_fail(COMMAND, EXIT_BAD_ANSWER, "%s", why.text);
+	return command_fail(COMMAND, EXIT_BAD_ANSWER,
+		"%s on another machine leads lab %s, epoch %lld, and has the map: 'weft lab map' "
+		"there shows it",
+		lead.host, lab->plan->lab, (long long)lead.epoch);
+}
+
 static enum weft_exit show_map(const struct lab_arguments *arguments, enum form form,
 	const struct lab *lab, const struct lab_state *state)
 {
-	json_t *mapping, *leader;
-	struct topology *found;
 	enum weft_exit result;
-	struct fault fault;
+	json_t *mapping;
 
 	if (lab->config->run.mapper.routes == RUN_ROUTES_STATIC)
 		return command_fail(COMMAND, EXIT_BAD_REQUEST,
@@ -250,16 +311,10 @@ static enum weft_exit show_map(const struct lab_arguments *arguments, enum form 
 			"expected",
 			lab->path);
 	mapping = ask_all(state);
-	leader = lab_mapping_leader(mapping);
-	if (leader == NULL) {
-		json_decref(mapping);
-		return command_fail(
-			COMMAND, EXIT_BAD_ANSWER, "no mapper leads in lab %s", lab->plan->lab);
-	}
-	found = ask_map(lab, state, json_string_value(json_object_get(leader, "host")), &fault);
-	result = found != NULL ? judge(arguments, form, lab, found, leader)
-			       : command_fail(COMMAND, EXIT_NOT_ABLE, "%s", fault.text);
-	topology_destroy(found);
+	if (lab_mapping_leader(mapping) != NULL)
+		result = show_found(arguments, form, lab, state, lab_mapping_leader(mapping));
+	else
+		result = show_lead(arguments, form, lab, state, mapping);
 	json_decref(mapping);
 	return result;
 }

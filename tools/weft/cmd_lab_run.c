@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lab_control.h"
+#include "lab_elsewhere.h"
 #include "lab_lock.h"
 #include "lab_wait.h"
 #include "output_file.h"
@@ -35,6 +36,7 @@ struct lab_run {
 	bool *told;                        /* [process]: that it is gone */
 	json_t **part_before;              /* [process] what it had counted before */
 	struct run_result *before, *result;
+	json_t *elsewhere; /* devices of other machines */
 };
 
 /* Other processes of the lab run on other machines: what leaves this one may arrive there. */
@@ -291,9 +293,10 @@ static int connect_all(struct lab_run *run, struct fault *fault)
 	run->result = calloc(1, sizeof(*run->result));
 	run->connection = calloc(run->state.processes + 1, sizeof(*run->connection));
 	run->told = calloc(run->state.processes + 1, sizeof(*run->told));
+	run->elsewhere = lab_elsewhere(run->lab.plan, &run->state);
 	run->part_before = calloc(run->state.processes + 1, sizeof(json_t *));
 	if (run->before == NULL || run->result == NULL || run->connection == NULL ||
-		run->told == NULL || run->part_before == NULL)
+		run->told == NULL || run->part_before == NULL || run->elsewhere == NULL)
 		return fault_set(fault, ENOMEM, "no memory");
 	for (unsigned i = 0; i < run->state.processes; i++)
 		run->connection[i].fd = -1;
@@ -310,6 +313,7 @@ static void disconnect_all(struct lab_run *run)
 		lab_disconnect(&run->connection[i]);
 	for (unsigned i = 0; run->part_before != NULL && i < run->state.processes; i++)
 		json_decref(run->part_before[i]);
+	json_decref(run->elsewhere);
 	free(run->part_before);
 	free(run->told);
 	free(run->connection);
@@ -321,6 +325,26 @@ static void disconnect_all(struct lab_run *run)
 	free(run->result);
 }
 
+/* A host is among the devices of other machines, and has a clock of its own. */
+static bool hosts_elsewhere(const struct lab_run *run)
+{
+	for (uint32_t i = 0; i < run->lab.topology->hosts; i++)
+		if (lab_elsewhere_has(run->elsewhere, run->lab.topology->host_at[i].name))
+			return true;
+	return false;
+}
+
+/* What of the lab is not in the result. */
+static void print_elsewhere(const struct lab_run *run)
+{
+	if (json_array_size(run->elsewhere) == 0)
+		return;
+	printf("  %-22s ", "on other machines");
+	lab_elsewhere_print(run->elsewhere, stdout);
+	puts(run->result->hosts > 0 ? " (not in this result)"
+				    : " (all hosts: this machine sends and measures nothing)");
+}
+
 /* EXIT_DONE, or what was complained about. */
 static enum weft_exit write_result(struct lab_run *run)
 {
@@ -328,11 +352,15 @@ static enum weft_exit write_result(struct lab_run *run)
 	json_t *document;
 	int written = -1;
 
-	if (path == NULL || strcmp(path, "-") != 0)
+	if (path == NULL || strcmp(path, "-") != 0) {
 		run_result_print(run->result, stdout);
+		print_elsewhere(run);
+	}
 	if (path == NULL)
 		return EXIT_DONE;
 	document = run_result_json(run->result, run_config_json(&run->lab.config->run));
+	if (document != NULL)
+		json_object_set(document, "elsewhere", run->elsewhere);
 	if (document != NULL)
 		written = json_dumpf(document, run->output.file, JSON_INDENT(2));
 	fputc('\n', run->output.file);
@@ -371,6 +399,7 @@ static enum weft_exit measure_and_write(struct lab_run *run)
 		output_file_discard(&run->output);
 		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
 	}
+	run->result->clocks_differ = hosts_elsewhere(run);
 	warn_of_refused(run);
 	code = write_result(run);
 	return code == EXIT_DONE && !good(run) ? EXIT_BAD_ANSWER : code;

@@ -6,41 +6,15 @@
 #include "cmd_lab.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "lab_elsewhere.h"
+#include "lab_ending.h"
 #include "lab_mapping.h"
 
 /* --- asking --- */
-
-/* {"s0": {counters}, …} of one class, from one process, into 'into'. */
-static int add_class(
-	struct lab_connection *connection, const char *class, json_t *into, struct fault *fault)
-{
-	char command[160];
-	json_t *names, *name;
-	size_t index;
-
-	snprintf(command, sizeof(command), "/weft/%s/list", class);
-	names = lab_ask(connection, command, fault);
-	if (names == NULL)
-		return -EPROTO;
-	json_array_foreach(names, index, name)
-	{
-		json_t *stats;
-
-		snprintf(command, sizeof(command), "/weft/%s/stats,%s", class,
-			json_string_value(name));
-		stats = lab_ask(connection, command, fault);
-		if (stats == NULL) {
-			json_decref(names);
-			return -EPROTO;
-		}
-		json_object_set_new(into, json_string_value(name), stats);
-	}
-	json_decref(names);
-	return 0;
-}
 
 static int add_links(struct lab_connection *connection, json_t *into, struct fault *fault)
 {
@@ -62,13 +36,13 @@ static int add_process(
 
 	if (result < 0)
 		return result;
-	result = add_class(&connection, "switch", json_object_get(into, "switches"), fault);
+	result = lab_ask_class(&connection, "switch", json_object_get(into, "switches"), fault);
 	if (result == 0)
-		result = add_class(&connection, "nic", json_object_get(into, "nics"), fault);
+		result = lab_ask_class(&connection, "nic", json_object_get(into, "nics"), fault);
 	if (result == 0)
-		result = add_class(&connection, "port", json_object_get(into, "ports"), fault);
+		result = lab_ask_class(&connection, "port", json_object_get(into, "ports"), fault);
 	if (result == 0)
-		result = add_class(
+		result = lab_ask_class(
 			&connection, "congestion", json_object_get(into, "congestion"), fault);
 	if (result == 0)
 		result = add_links(&connection, json_object_get(into, "links"), fault);
@@ -80,9 +54,9 @@ static int add_process(
 
 static json_t *collect(const struct lab *lab, const struct lab_state *state)
 {
-	json_t *all = json_pack("{s:s,s:s,s:b,s:[],s:{},s:{},s:{},s:{},s:[]}", "lab",
+	json_t *all = json_pack("{s:s,s:s,s:b,s:[],s:{},s:{},s:{},s:{},s:[],s:o}", "lab",
 		lab->plan->lab, "run_dir", state->dir, "up", 1, "processes", "switches", "nics",
-		"ports", "congestion", "links");
+		"ports", "congestion", "links", "elsewhere", lab_elsewhere(lab->plan, state));
 
 	if (lab->config->run.mapper.routes == RUN_ROUTES_MAPPER)
 		json_object_set_new(all, "mapping", lab_mapping_create());
@@ -91,9 +65,11 @@ static json_t *collect(const struct lab *lab, const struct lab_state *state)
 		const char *is = "running";
 		struct fault fault = {""};
 
-		if (!lab_record_alive(record))
+		if (!lab_record_alive(record)) {
 			is = "gone";
-		else if (add_process(record, state->dir, all, &fault) < 0)
+			if (lab_ending_in_log(record))
+				lab_ending_describe(SIGKILL, LAB_MEMORY_NAMED, fault.text);
+		} else if (add_process(record, state->dir, all, &fault) < 0)
 			is = "silent";
 		json_array_append_new(json_object_get(all, "processes"),
 			json_pack("{s:s,s:s,s:I,s:s,s:s,s:s}", "name", record->name, "program",
@@ -105,23 +81,58 @@ static json_t *collect(const struct lab *lab, const struct lab_state *state)
 
 /* --- judging --- */
 
+/* Who leads, also where that is on another machine. */
+static void add_lead(json_t *mapping, const struct lab_lead *lead)
+{
+	json_object_set_new(
+		mapping, "mapper", lead->host != NULL ? json_string(lead->host) : json_null());
+	json_object_set_new(mapping, "mapper_elsewhere", json_boolean(lead->elsewhere));
+	json_object_set_new(mapping, "mapper_epoch",
+		lead->host != NULL ? json_integer(lead->epoch) : json_null());
+	json_object_set_new(mapping, "mapper_heard_ns",
+		lead->elsewhere ? json_integer(lead->heard_ns) : json_null());
+}
+
 /* Whether routes are in use everywhere; says so in the document. */
 static bool judge_mapping(const struct lab *lab, const struct lab_state *state, json_t *all)
 {
 	json_t *mapping = json_object_get(all, "mapping");
 	struct fault why = {""};
+	struct lab_lead lead;
 	json_t *leader;
 	bool done;
 
 	if (mapping == NULL)
 		return true;
-	done = lab_mapping_done(mapping, state->processes == lab->plan->processes, &why);
+	lead = lab_mapping_lead(mapping, json_object_get(all, "elsewhere"));
+	done = lab_mapping_done(mapping, state->processes == lab->plan->processes, &why) &&
+	       lab_lead_lives(&lead, &why);
+	add_lead(mapping, &lead);
 	leader = lab_mapping_leader(mapping);
 	json_object_set_new(mapping, "done", json_boolean(done));
 	json_object_set_new(mapping, "why", json_string(done ? "" : why.text));
 	json_object_set_new(mapping, "leader",
 		leader != NULL ? json_incref(json_object_get(leader, "host")) : json_null());
 	return done;
+}
+
+/* Frames have arrived, and no sender's clock was that of this machine. */
+static void forget_latencies(json_t *all)
+{
+	static const char *const names[] = {"network_latency_p50_ns", "network_latency_p99_ns"};
+	const char *host;
+	json_t *counters;
+
+	if (json_array_size(json_object_get(all, "elsewhere")) == 0)
+		return;
+	json_object_foreach(json_object_get(all, "nics"), host, counters)
+	{
+		if (json_integer_value(json_object_get(counters, "frames_delivered")) == 0)
+			continue;
+		for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			if (json_integer_value(json_object_get(counters, names[i])) == 0)
+				json_object_set_new(counters, names[i], json_null());
+	}
 }
 
 static unsigned count_not(json_t *list, const char *wanted)
@@ -180,7 +191,7 @@ static void print_links(json_t *links)
 	}
 }
 
-/* Counters that are not zero: the others have nothing to say. */
+/* Counters that are not zero: the others have nothing to say. What nobody can know is "-". */
 static void print_devices(const char *title, json_t *devices)
 {
 	const char *device, *name;
@@ -195,6 +206,8 @@ static void print_devices(const char *title, json_t *devices)
 		{
 			if (json_integer_value(value) != 0)
 				printf(" %s %" PRIu64, name, (uint64_t)json_integer_value(value));
+			else if (json_is_null(value))
+				printf(" %s -", name);
 		}
 		putchar('\n');
 	}
@@ -224,6 +237,15 @@ static void print_leader(json_t *mapper)
 		printf("  routes by ud instead: %s\n", text(mapper, "fallback"));
 	print_lines("  not as expected: ", json_object_get(mapper, "miscabled"));
 	print_lines("  found: ", json_object_get(mapper, "findings"));
+}
+
+/* What is known of it here. */
+static void print_distant(json_t *mapping)
+{
+	printf("%-16s %-12s %6" PRIu64 " %9s %6s %7s\n", text(mapping, "mapper"), "elsewhere",
+		number(mapping, "mapper_epoch"), "-", "-", "-");
+	printf("  %s on another machine leads, heard %.1f ms ago; what it has found is known there\n",
+		text(mapping, "mapper"), (double)number(mapping, "mapper_heard_ns") / 1e6);
 }
 
 static void print_unused(json_t *agents)
@@ -273,12 +295,24 @@ static void print_mapping(json_t *mapping)
 		else
 			others++;
 	}
-	printf("  %u more stand by\n", others);
+	if (json_is_true(json_object_get(mapping, "mapper_elsewhere")))
+		print_distant(mapping);
+	printf("  %u more stand by%s\n", others,
+		json_is_true(json_object_get(mapping, "mapper_elsewhere")) ? " here" : "");
 	print_unused(json_object_get(mapping, "agents"));
 	print_refusals(mappers, "host");
 	print_refusals(json_object_get(mapping, "agents"), "device");
 	if (text(mapping, "why")[0] != '\0')
 		printf("  not done: %s\n", text(mapping, "why"));
+}
+
+static void print_elsewhere(const json_t *elsewhere)
+{
+	if (json_array_size(elsewhere) == 0)
+		return;
+	printf("on other machines: ");
+	lab_elsewhere_print(elsewhere, stdout);
+	putchar('\n');
 }
 
 static void print_all(json_t *all, unsigned gone, unsigned down)
@@ -291,6 +325,7 @@ static void print_all(json_t *all, unsigned gone, unsigned down)
 	print_devices("CONGESTION", json_object_get(all, "congestion"));
 	printf("\nlab %s: %u processes are not running, %u ends of links are not up\n",
 		text(all, "lab"), gone, down);
+	print_elsewhere(json_object_get(all, "elsewhere"));
 }
 
 enum weft_exit cmd_lab_status(const struct lab_arguments *arguments)
@@ -312,6 +347,7 @@ enum weft_exit cmd_lab_status(const struct lab_arguments *arguments)
 	down = count_not(json_object_get(all, "links"), "up");
 	up = judge_mapping(&lab, &state, all) && gone == 0 && down == 0;
 	json_object_set_new(all, "up", json_boolean(up));
+	forget_latencies(all);
 	if (arguments->json) {
 		json_dumpf(all, stdout, JSON_INDENT(2));
 		putchar('\n');

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "lab_elsewhere.h"
+
 json_t *lab_mapping_create(void)
 {
 	return json_pack("{s:[],s:[]}", "mappers", "agents");
@@ -55,6 +57,76 @@ json_t *lab_mapping_leader(const json_t *mapping)
 	return leader;
 }
 
+/* An identity that is no host's of the lab is of none here. */
+static bool is_elsewhere(const char *host, const json_t *elsewhere)
+{
+	return strncmp(host, "0x", 2) == 0 || lab_elsewhere_has(elsewhere, host);
+}
+
+/* What a device here says of the mapper that it follows. */
+static void hear(struct lab_lead *lead, const json_t *agent)
+{
+	json_int_t epoch = json_integer_value(json_object_get(agent, "epoch"));
+	json_int_t heard_ns = json_integer_value(json_object_get(agent, "heard_ns"));
+
+	lead->epoch = epoch > lead->epoch ? epoch : lead->epoch;
+	lead->heard_ns = heard_ns < lead->heard_ns ? heard_ns : lead->heard_ns;
+	lead->silent &= json_is_true(json_object_get(agent, "silent"));
+}
+
+struct lab_lead lab_mapping_lead(const json_t *mapping, const json_t *elsewhere)
+{
+	const json_t *leader = lab_mapping_leader(mapping);
+	struct lab_lead lead = {.heard_ns = INT64_MAX, .silent = true};
+	json_t *agent;
+	size_t index;
+
+	if (leader != NULL)
+		return (struct lab_lead){.host = text(leader, "host"),
+			.epoch = json_integer_value(json_object_get(leader, "epoch"))};
+	json_array_foreach(json_object_get(mapping, "agents"), index, agent)
+	{
+		const char *follows = text(agent, "follows");
+
+		if (lead.host == NULL && is_elsewhere(follows, elsewhere))
+			lead.host = follows;
+		if (lead.host != NULL && strcmp(follows, lead.host) == 0)
+			hear(&lead, agent);
+	}
+	lead.elsewhere = lead.host != NULL;
+	return lead.elsewhere ? lead : (struct lab_lead){.host = NULL};
+}
+
+bool lab_lead_lives(const struct lab_lead *lead, struct fault *why)
+{
+	if (lead->host == NULL)
+		fault_set(why, EAGAIN, "no mapper leads");
+	else if (lead->silent)
+		fault_set(why, EAGAIN,
+			"mapper %s on another machine was last heard %.1f s ago: does it run, and "
+			"is there a way to it?",
+			lead->host, (double)lead->heard_ns / 1e9);
+	return lead->host != NULL && !lead->silent;
+}
+
+bool lab_mapping_reaches(const json_t *mapping, uint32_t hosts, struct fault *why)
+{
+	json_t *agent;
+	size_t index;
+
+	json_array_foreach(json_object_get(mapping, "agents"), index, agent)
+	{
+		const json_t *reached = json_object_get(agent, "reached");
+
+		if (!json_is_integer(reached) || json_integer_value(reached) + 1 >= hosts)
+			continue;
+		fault_set(why, EAGAIN, "%s has routes to %d of %u other hosts",
+			text(agent, "device"), (int)json_integer_value(reached), hosts - 1);
+		return false;
+	}
+	return true;
+}
+
 unsigned lab_mapping_leaders(const json_t *mapping)
 {
 	unsigned count = 0;
@@ -99,6 +171,14 @@ static int check_agent(const json_t *agent, const char *leader, struct fault *wh
 	return 0;
 }
 
+static const char *first_followed(const json_t *agents)
+{
+	for (size_t i = 0; i < json_array_size(agents); i++)
+		if (text(json_array_get(agents, i), "follows")[0] != '\0')
+			return text(json_array_get(agents, i), "follows");
+	return "";
+}
+
 bool lab_mapping_done(const json_t *mapping, bool alone, struct fault *why)
 {
 	const json_t *agents = json_object_get(mapping, "agents");
@@ -114,7 +194,12 @@ bool lab_mapping_done(const json_t *mapping, bool alone, struct fault *why)
 	if (leader != NULL && check_leader(mapping, leader, why) < 0)
 		return false;
 	/* Where it runs elsewhere, it is the one that all follow. */
-	name = leader != NULL ? text(leader, "host") : text(json_array_get(agents, 0), "follows");
+	name = leader != NULL ? text(leader, "host") : first_followed(agents);
+	if (name[0] == '\0') {
+		fault_set(
+			why, EAGAIN, "no mapper leads here, and none on another machine was heard");
+		return false;
+	}
 	json_array_foreach(agents, index, agent)
 	{
 		if (check_agent(agent, name, why) < 0)

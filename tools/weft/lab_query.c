@@ -66,6 +66,34 @@ int lab_order(struct lab_connection *connection, const char *command, char *answ
 	return result;
 }
 
+int lab_ask_class(
+	struct lab_connection *connection, const char *class, json_t *into, struct fault *fault)
+{
+	char command[160];
+	json_t *names, *name;
+	size_t index;
+
+	snprintf(command, sizeof(command), "/weft/%s/list", class);
+	names = lab_ask(connection, command, fault);
+	if (names == NULL)
+		return -EPROTO;
+	json_array_foreach(names, index, name)
+	{
+		json_t *stats;
+
+		snprintf(command, sizeof(command), "/weft/%s/stats,%s", class,
+			json_string_value(name));
+		stats = lab_ask(connection, command, fault);
+		if (stats == NULL) {
+			json_decref(names);
+			return -EPROTO;
+		}
+		json_object_set_new(into, json_string_value(name), stats);
+	}
+	json_decref(names);
+	return 0;
+}
+
 /* DPDK 22.11 writes an array of objects as {"0": {…}, "1": {…}}. */
 static size_t append_all(json_t *into, json_t *page)
 {

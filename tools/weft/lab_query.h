@@ -25,5 +25,10 @@ json_t *lab_ask(struct lab_connection *connection, const char *command, struct f
 int lab_order(struct lab_connection *connection, const char *command, char *answer, size_t size,
 	struct fault *fault);
 
+/* {"s0": {counters}, …} of all devices of a class (switch, nic, port, congestion), into 'into'. 0,
+ * or -EPROTO and fault. */
+int lab_ask_class(
+	struct lab_connection *connection, const char *class, json_t *into, struct fault *fault);
+
 /* All pages of /weft/links. */
 json_t *lab_ask_links(struct lab_connection *connection, struct fault *fault);

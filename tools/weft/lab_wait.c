@@ -8,6 +8,7 @@
 
 #include "cmd_lab.h"
 #include "lab_control.h"
+#include "lab_elsewhere.h"
 #include "lab_mapping.h"
 
 #define STEP_MS 20
@@ -50,19 +51,41 @@ static int ask_all(
 	return answers;
 }
 
+static struct lab_lead lead_of(
+	const struct lab *lab, const struct lab_state *state, const json_t *mapping)
+{
+	json_t *elsewhere = lab_elsewhere(lab->plan, state);
+	struct lab_lead lead = lab_mapping_lead(mapping, elsewhere);
+
+	json_decref(elsewhere);
+	return lead;
+}
+
+/* Other machines may have devices that the mapper has yet to find. */
+static void look_short(
+	const struct lab *lab, int answers, const json_t *mapping, struct lab_mapper *leader)
+{
+	leader->short_of.text[0] = '\0';
+	if (answers != (int)lab->plan->processes)
+		lab_mapping_reaches(mapping, lab->topology->hosts, &leader->short_of);
+}
+
 /* 1: every device has routes; 0: not yet, and why; or -errno. */
 static int is_mapped(const struct lab *lab, const struct lab_state *state, bool lenient,
 	struct lab_mapper *leader, struct fault *fault)
 {
-	json_t *mapping = lab_mapping_create(), *leads;
+	json_t *mapping = lab_mapping_create();
 	int answers = ask_all(state, lenient, mapping, fault), result = answers;
+	struct lab_lead lead = lead_of(lab, state, mapping);
 
 	if (answers >= 0)
-		result = lab_mapping_done(mapping, answers == (int)lab->plan->processes, fault);
-	leads = lab_mapping_leader(mapping);
-	snprintf(leader->host, sizeof(leader->host), "%s",
-		leads != NULL ? json_string_value(json_object_get(leads, "host")) : "");
-	leader->miscabled = (unsigned)json_array_size(json_object_get(leads, "miscabled"));
+		result = lab_mapping_done(mapping, answers == (int)lab->plan->processes, fault) &&
+			 (lenient || lab_lead_lives(&lead, fault));
+	look_short(lab, answers, mapping, leader);
+	leader->elsewhere = lead.elsewhere;
+	snprintf(leader->host, sizeof(leader->host), "%s", lead.host != NULL ? lead.host : "");
+	leader->miscabled = (unsigned)json_array_size(
+		json_object_get(lab_mapping_leader(mapping), "miscabled"));
 	json_decref(mapping);
 	return result;
 }
@@ -77,9 +100,12 @@ int lab_wait_mapped(const struct lab *lab, const struct lab_state *state, bool l
 	*leader = (struct lab_mapper){.miscabled = 0};
 	if (lab->config->run.mapper.routes == RUN_ROUTES_STATIC)
 		return 0;
-	while ((done = is_mapped(lab, state, lenient, leader, &why)) == 0) {
+	while ((done = is_mapped(lab, state, lenient, leader, &why)) == 0 ||
+		(done == 1 && !lenient && leader->short_of.text[0] != '\0')) {
 		if (lab_interrupted())
 			return fault_set(fault, EINTR, "interrupted");
+		if (now_ms() - began > patience_ms && done == 1)
+			return 0;
 		if (now_ms() - began > patience_ms)
 			return fault_set(
 				fault, ETIMEDOUT, "not every device has routes: %s", why.text);

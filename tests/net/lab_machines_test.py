@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""A lab on two machines, played by two network namespaces with a veth pair between them for the cable
+and a run directory each. The mapper is on the right one; hosts of both send. Needs root; says so and
+exits 77 where that is not allowed.
+
+usage: lab_machines_test.py WEFT
+"""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import labs
+
+WEFT = None
+
+DEVICE = "net_af_packet0,iface=cable,blocksz=1089536,framesz=4256,framecnt=1024"
+
+TOPOLOGY = f"""weft: topology/1
+name: two-machines
+link: {{rate: 10Gbps, delay: 30ns}}
+switches: [{{name: left, ports: 3, stage: 1}}, {{name: right, ports: 3, stage: 1}}]
+hosts: [{{name: h0}}, {{name: h1}}, {{name: h2}}, {{name: h3}}]
+links:
+  - {{a: h0:0, b: left:0}}
+  - {{a: h1:0, b: left:1}}
+  - {{a: h2:0, b: right:0}}
+  - {{a: h3:0, b: right:1}}
+  - {{a: left:2, b: right:2}}
+ports:
+  - {{port: left:2, dpdk: "{DEVICE}"}}
+  - {{port: right:2, dpdk: "{DEVICE}"}}
+"""
+
+# h0 gets frames of nobody, h1 and h3 of the other machine only, h2 of both.
+LAB = """topology: topology.yaml
+seed: 1
+hello: 30ms
+nic: {retry: 100ms}
+mapper: {key: fabric.key, hosts: [h3], lease: 1s, takeover: 2s}
+groups: {near: [h0, h1], far: [h2, h3]}
+traffic:
+  - {pattern: uniform, from: [h0], to: [h2, h3], load: 0.05%, message: 1KiB}
+  - {pattern: uniform, from: [h3], to: [h1, h2], load: 0.05%, message: 1KiB}
+measure: {duration: 1s}
+"""
+
+HERE = {"left": ["left", "h0"], "right": ["right", "h2"]}
+
+
+class Machines(labs.Lab):
+    def __init__(self, tag):
+        super().__init__(WEFT, tag, LAB, {"topology.yaml": TOPOLOGY, "fabric.key": 32 * "5e" + "\n"})
+        for side in HERE:
+            subprocess.run(["ip", "netns", "add", self.netns(side)], check=True)
+        subprocess.run(["ip", "link", "add", "cable", "mtu", "5000", "netns", self.netns("left"), "type",
+                        "veth", "peer", "name", "cable", "mtu", "5000", "netns", self.netns("right")],
+                       check=True)
+        for side in HERE:
+            subprocess.run(["ip", "-n", self.netns(side), "link", "set", "cable", "up"], check=True)
+
+    def netns(self, side):
+        return f"{self.name}-{side}"
+
+    def directory(self, side):
+        return f"/run/weft/{self.netns(side)}"
+
+    def start(self, side, part, *more):
+        return subprocess.Popen(["ip", "netns", "exec", self.netns(side), WEFT, "lab", part, self.file,
+                                 "--run-dir", self.directory(side), *more], text=True,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE)
+
+    def start_up(self, side, wait="60s"):
+        return self.start(side, "up", "--wait", wait,
+                          *[word for name in HERE[side] for word in ("--process", name)])
+
+    def on(self, side, part, *more):
+        """Its exit code, and what it says on standard output and standard error."""
+        run = self.start(side, part, *more)
+        said = run.communicate(timeout=90)
+        return run.returncode, *said
+
+    def status_of(self, side):
+        return json.loads(self.on(side, "status", "--json")[1])
+
+    def wait_status(self, side, condition, what):
+        """Until condition(document) is true; the document."""
+        deadline = time.monotonic() + 30
+        while not condition(status := self.status_of(side)):
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{what}: {json.dumps(status.get('mapping'))}")
+        return status
+
+    def wait_up(self):
+        """Links may fall for a moment where the machine has no time for a process."""
+        for side in HERE:
+            self.wait_status(side, lambda status: status["up"], f"{side} is not up")
+
+    def remove(self):
+        for side in HERE:
+            self.on(side, "down")
+            subprocess.run(["ip", "netns", "del", self.netns(side)], stderr=subprocess.DEVNULL,
+                           check=False)
+        super().remove()
+
+
+class Both(unittest.TestCase):
+    """Of one lab that is up on both."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = Machines("m")
+        cls.addClassCleanup(cls.lab.remove)
+        ups = {side: cls.lab.start_up(side) for side in HERE}
+        cls.said = {side: up.communicate(timeout=120) for side, up in ups.items()}
+        cls.codes = {side: up.returncode for side, up in ups.items()}
+
+    def test_up_ends_well_on_both_and_says_where_the_mapper_is(self):
+        self.assertEqual(self.codes, {"left": 0, "right": 0}, self.said)
+        left, right = self.said["left"][0], self.said["right"][0]
+        for said in (left, right):
+            self.assertRegex(said, r"\Alab \w+ is up on this machine after \d+ ms: 2 processes, 1 switches, "
+                             r"2 hosts, 3 links \(2 memif\) \(1 ports\)\n")
+        self.assertIn("on other machines: right, h2, h3\n", left)
+        self.assertIn("routes by the mapper, which is h3 on another machine, at most", left)
+        self.assertIn("on other machines: left, h0, h1\n", right)
+        self.assertIn("routes by the mapper, which is h3, at most", right)
+
+    def test_status_tells_of_the_mapper_on_the_other_machine(self):
+        self.lab.wait_up()
+        said = self.lab.on("left", "status")[1]
+        self.assertRegex(said, r"\nh3 +elsewhere +[1-9]\d* +- +- +-\n  h3 on another machine leads, heard "
+                         r"\d+\.\d ms ago")
+        self.assertTrue(said.endswith("\non other machines: right, h2, h3\n"), said)
+        self.assertRegex(self.lab.on("right", "status")[1], r"\nh3 +leading ")
+
+    def test_status_has_both_as_json(self):
+        self.lab.wait_up()
+        left, right = self.lab.status_of("left"), self.lab.status_of("right")
+        self.assertEqual((left["elsewhere"], right["elsewhere"]), (["right", "h2", "h3"], ["left", "h0", "h1"]))
+        left, right = left["mapping"], right["mapping"]
+        self.assertEqual((left["mapper"], left["mapper_elsewhere"], left["leader"]), ("h3", True, None))
+        self.assertEqual((right["mapper"], right["mapper_elsewhere"], right["leader"]), ("h3", False, "h3"))
+        self.assertGreater(left["mapper_epoch"], 0)
+        self.assertIsInstance(left["mapper_heard_ns"], int)
+        self.assertIsNone(right["mapper_heard_ns"])
+
+    def test_a_map_is_where_its_mapper_is(self):
+        self.lab.wait_up()
+        code, out, err = self.lab.on("left", "map")
+        self.assertEqual((code, out), (1, ""))
+        self.assertRegex(err, rf"\Aweft lab map: h3 on another machine leads lab {self.lab.name}, epoch \d+, "
+                         "and has the map: 'weft lab map' there shows it\n\\Z")
+        document = json.loads(self.lab.on("left", "map", "--json")[1])
+        self.assertGreater(document.pop("epoch"), 0)
+        self.assertEqual(document, {"mapper": "h3", "mapper_elsewhere": True, "differences": None,
+                                    "topology": None})
+        code, out, err = self.lab.on("right", "map", "--json")
+        self.assertEqual((code, err), (0, ""))
+        document = json.loads(out)
+        self.assertEqual((document["mapper"], document["mapper_elsewhere"], document["differences"]),
+                         ("h3", False, []))
+        self.assertEqual({host["name"] for host in document["topology"]["hosts"]},
+                         {"h0", "h1", "h2", "h3"})
+
+    def send(self):
+        """What 'run' says on both machines, and its documents."""
+        paths = {side: os.path.join(self.lab.folder, f"{side}.json") for side in HERE}
+        runs = {side: self.lab.start(side, "run", "--json", path) for side, path in paths.items()}
+        said = {side: run.communicate(timeout=90)[0] for side, run in runs.items()}
+        self.assertEqual([run.returncode for run in runs.values()], [0, 0], said)
+        documents = {}
+        for side, path in paths.items():
+            with open(path) as file:
+                documents[side] = json.load(file)
+        return said, documents
+
+    def test_latencies_are_those_between_hosts_of_one_machine(self):
+        self.lab.wait_up()
+        said, results = self.send()
+        for result in results.values():
+            self.assertGreater(result["messages"]["delivered"], 20)
+            self.assertEqual([result["checks"][check] for check in
+                              ("lost", "duplicated", "out_of_order")], [0, 0, 0])
+            self.assertEqual({sample["latency_ns"] for sample in result["series"]}, {None})
+        self.assertEqual(results["left"]["elsewhere"], ["right", "h2", "h3"])
+        # All that arrives at the left has come from h3.
+        for kind in ("network", "total"):
+            self.assertRegex(said["left"], rf"\n  {kind} latency +- \(")
+            self.assertEqual(set(results["left"]["latency_ns"][kind].values()), {None})
+            # h3 and h2 share a clock. Clocks that did not would be some seconds apart.
+            self.assertRegex(said["right"], rf"\n  {kind} latency +p50 .* between hosts of this machine\n")
+            self.assertGreater(results["right"]["latency_ns"][kind]["p50"], 0)
+        self.assertIn("\n  on other machines      right, h2, h3 (not in this result)\n", said["left"])
+        nics = {side: self.lab.status_of(side)["nics"] for side in HERE}
+        self.assertIsNone(nics["left"]["h1"]["network_latency_p50_ns"])
+        self.assertIsNone(nics["right"]["h3"]["network_latency_p99_ns"])
+        self.assertGreater(nics["right"]["h2"]["network_latency_p50_ns"], 0)
+        self.assertRegex(self.lab.on("left", "status")[1],
+                         r"\nh1: .* network_latency_p50_ns - network_latency_p99_ns - ")
+
+
+class One(unittest.TestCase):
+    def machines(self, tag):
+        lab = Machines(tag)
+        self.addCleanup(lab.remove)
+        return lab
+
+    def test_a_machine_whose_other_is_not_up_says_where_it_waits(self):
+        lab = self.machines("a")
+        up = lab.start_up("left", "5s")
+        out, err = up.communicate(timeout=60)
+        self.assertEqual((up.returncode, out), (3, ""), err)
+        self.assertEqual(err.splitlines()[-1],
+                         "weft lab up: after 5000 ms link left:2 - right:2 is waiting: nothing was heard "
+                         "from right, which runs on another machine: its part of the lab must be up there, "
+                         "and the cable be in these two ports; --wait gives it longer")
+        self.assertFalse(os.path.exists(lab.directory("left")))
+
+    def test_a_process_that_is_killed_while_the_other_machine_is_waited_for_is_said_to_be(self):
+        lab = self.machines("b")
+        up = lab.start_up("left")
+        deadline = time.monotonic() + 30
+        pid = None
+        while pid is None:
+            self.assertLess(time.monotonic(), deadline)
+            try:
+                with open(f"{lab.directory('left')}/state") as file:
+                    pid = re.search(r"^process left \S+ \S+ (\d+) [1-9]", file.read(), re.M)
+            except FileNotFoundError:
+                pass
+        os.kill(int(pid[1]), signal.SIGKILL)
+        out, err = up.communicate(timeout=60)
+        self.assertEqual((up.returncode, out), (3, ""), err)
+        self.assertRegex(err.splitlines()[-1],
+                         r"\Aweft lab up: left \(weft-switch\) was killed by signal 9 \(.*: see dmesg\)\Z")
+        self.assertFalse(os.path.exists(lab.directory("left")))
+
+    def test_a_mapper_elsewhere_that_is_gone_is_missed(self):
+        lab = self.machines("c")
+        ups = [lab.start_up(side) for side in HERE]
+        said = [up.communicate(timeout=120) for up in ups]
+        self.assertEqual([up.returncode for up in ups], [0, 0], said)
+        pids = {p["name"]: p["pid"] for p in lab.status_of("right")["processes"]}
+        os.kill(pids["h2"], signal.SIGKILL)
+        status = lab.wait_status("left", lambda status: not status["up"] and "last heard" in
+                                 status["mapping"]["why"], "nobody misses it")
+        self.assertRegex(status["mapping"]["why"], r"\Amapper h3 on another machine was last heard \d+\.\d s "
+                         r"ago: does it run, and is there a way to it\?\Z")
+        code, out, err = lab.on("left", "map")
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("mapper h3 on another machine was last heard", err)
+
+
+def main():
+    global WEFT
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    WEFT = os.path.abspath(sys.argv[1])
+    labs.need_lab()
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)
+
+
+if __name__ == "__main__":
+    main()

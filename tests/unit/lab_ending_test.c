@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* How 'weft lab' says why a process has ended. */
+
+#include "lab_ending.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "unit.h"
+
+/* Exit codes and signals as waitpid() packs them. */
+#define EXITED(code) ((code) << 8)
+
+static void expect(int status, enum lab_memory memory, const char *said)
+{
+	char text[LAB_ENDING_TEXT];
+
+	lab_ending_describe(status, memory, text);
+	assert_string_equal(text, said);
+}
+
+static void a_code_and_a_signal_are_told_apart(void **state)
+{
+	expect(EXITED(3), LAB_MEMORY_UNKNOWN, "has ended with exit code 3");
+	expect(EXITED(0), LAB_MEMORY_KILLS, "has ended with exit code 0");
+	expect(SIGSEGV, LAB_MEMORY_UNKNOWN, "was killed by signal 11 (Segmentation fault)");
+	/* With a core dump. */
+	expect(SIGABRT | 0x80, LAB_MEMORY_NAMED, "was killed by signal 6 (Aborted)");
+}
+
+static void of_a_kill_it_is_said_how_much_is_known(void **state)
+{
+	expect(SIGKILL, LAB_MEMORY_NAMED,
+		"was killed by signal 9 (the kernel's out-of-memory killer: see dmesg)");
+	expect(SIGKILL, LAB_MEMORY_KILLS,
+		"was killed by signal 9 (the kernel's out-of-memory killer has ended a process "
+		"meanwhile: see dmesg)");
+	expect(SIGKILL, LAB_MEMORY_UNKNOWN,
+		"was killed by signal 9 (SIGKILL; if memory was short, by the kernel: see dmesg)");
+}
+
+#define KILLED                                                                               \
+	"3,812,3280604600,-;Memory cgroup out of memory: Killed process 8769 (weft-switch) " \
+	"total-vm:1342816kB, anon-rss:18048kB, UID:0\n"
+
+static void a_record_of_the_kernels_log_names_a_process_by_id_name_and_time(void **state)
+{
+	assert_true(lab_ending_names(KILLED, "weft-switch", 8769, 3280000000));
+	assert_false(lab_ending_names(KILLED, "weft-switch", 876, 3280000000));
+	assert_false(lab_ending_names(KILLED, "weft-nic", 8769, 3280000000));
+	/* That was one of an earlier lab. */
+	assert_false(lab_ending_names(KILLED, "weft-switch", 8769, 3290000000));
+	assert_false(
+		lab_ending_names("6,811,3280604500,-;weft-switch invoked oom-killer: order=0\n",
+			"weft-switch", 8769, 0));
+	assert_false(lab_ending_names("Killed process 8769 (weft-switch)", "weft-switch", 8769, 0));
+	assert_false(lab_ending_names("", "weft-switch", 8769, 0));
+}
+
+static void the_kernel_keeps_fifteen_bytes_of_a_name(void **state)
+{
+	assert_true(lab_ending_names("3,1,5,-;Out of memory: Killed process 7 (a-program-of-so) x",
+		"a-program-of-so-many-letters", 7, 0));
+}
+
+static void a_process_that_is_no_child_has_ended(void **state)
+{
+	/* Nobody has this id: the greatest that a kernel gives is 2^22. */
+	const struct lab_record record = {.program = "weft-nic", .pid = 1 << 23};
+	char text[LAB_ENDING_TEXT];
+
+	lab_ending_find(&record, lab_ending_kills(), text);
+	assert_string_equal(text, "has ended");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_code_and_a_signal_are_told_apart),
+		cmocka_unit_test(of_a_kill_it_is_said_how_much_is_known),
+		cmocka_unit_test(a_record_of_the_kernels_log_names_a_process_by_id_name_and_time),
+		cmocka_unit_test(the_kernel_keeps_fifteen_bytes_of_a_name),
+		cmocka_unit_test(a_process_that_is_no_child_has_ended),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Pools that have run out, by the counters of whatever device tells of one. */
+
+#include "lab_pools.h"
+
+#include <string.h>
+
+#include "unit.h"
+
+static void expect(json_t *devices, bool hosts, const char *said)
+{
+	struct fault fault = {""};
+
+	assert_non_null(devices);
+	assert_int_equal(lab_pools_judge(devices, hosts, &fault), said == NULL ? 0 : -ENOBUFS);
+	assert_string_equal(fault.text, said == NULL ? "" : said);
+	json_decref(devices);
+}
+
+static void devices_without_such_a_counter_or_with_zero_are_well(void **state)
+{
+	expect(json_object(), false, NULL);
+	expect(json_pack("{s:{s:i, s:i}, s:{s:i}}", "s0", "no_mbuf", 0, "frames", 9, "s1",
+		       "no_mbufs", 7),
+		false, NULL);
+}
+
+static void the_device_and_how_often_are_said(void **state)
+{
+	expect(json_pack("{s:{s:i}, s:{s:I}}", "s0:1", "no_mbuf", 0, "s0:2", "no_mbuf",
+		       (json_int_t)2047362),
+		false,
+		"s0:2: no buffer for control frames 2047362 times: the pool of control frames is "
+		"exhausted");
+	expect(json_pack("{s:{s:i}}", "h3", "no_mbuf", 4), true,
+		"h3: no buffer to send from 4 times: a pool of its process is exhausted");
+	expect(json_pack("{s:{s:i}}", "h3", "pool_empty", 4), true,
+		"h3: no buffer 4 times: a pool of its process is exhausted");
+}
+
+static void of_several_the_first_is_named_and_the_others_are_counted(void **state)
+{
+	expect(json_pack("{s:{s:i, s:i}, s:{s:i}}", "s0", "no_mbuf", 1, "pool_empty", 2, "s1",
+		       "no_mbuf", 5),
+		false,
+		"s0: no buffer for control frames 1 times: the pool of control frames is exhausted, "
+		"and so say 2 more counters");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(devices_without_such_a_counter_or_with_zero_are_well),
+		cmocka_unit_test(the_device_and_how_often_are_said),
+		cmocka_unit_test(of_several_the_first_is_named_and_the_others_are_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* What 'weft lab up' makes of the links of a process that is not ready. */
+
+#include "lab_ready.h"
+
+#include "unit.h"
+
+static json_t *link_of(const char *port, const char *peer, const char *state, int sessions)
+{
+	return json_pack("{s:s, s:s, s:s, s:i}", "port", port, "peer", peer, "state", state,
+		"sessions_seen", sessions);
+}
+
+/* Of a process with one link that is up and this one. */
+static void expect(json_t *link, const char *why)
+{
+	json_t *links = json_pack("[o, o]", link_of("s0:0", "h0:0", "up", 1), link);
+	json_t *elsewhere = json_pack("[s, s]", "s7", "h7");
+	struct lab_ready ready;
+
+	assert_non_null(links);
+	lab_ready_judge(links, elsewhere, &ready);
+	assert_true(ready.answers);
+	assert_int_equal(ready.links, 2);
+	assert_int_equal(ready.up, why[0] == '\0' ? 2 : 1);
+	assert_string_equal(ready.why, why);
+	json_decref(elsewhere);
+	json_decref(links);
+}
+
+static void a_process_whose_links_are_up_waits_for_nothing(void **state)
+{
+	expect(link_of("s0:1", "s1:0", "up", 1), "");
+}
+
+static void a_link_at_which_nothing_was_heard_waits(void **state)
+{
+	static const char why[] =
+		"link s0:1 - s1:0 is waiting: nothing was heard from the other end";
+
+	expect(link_of("s0:1", "s1:0", "waiting", 0), why);
+	/* After three hellos that never came. */
+	expect(link_of("s0:1", "s1:0", "down", 0), why);
+}
+
+static void an_end_on_another_machine_is_said_to_be_there(void **state)
+{
+	expect(link_of("s0:1", "s7:0", "down", 0),
+		"link s0:1 - s7:0 is waiting: nothing was heard from s7, which runs on another "
+		"machine: its part of the lab must be up there, and the cable be in these two ports");
+}
+
+static void a_link_that_has_fallen_is_told_from_one_that_was_cut(void **state)
+{
+	expect(link_of("s0:1", "s7:0", "down", 2),
+		"link s0:1 - s7:0 is down: the other end is heard no more");
+	expect(link_of("s0:1", "s1:0", "cut", 0),
+		"link s0:1 - s1:0 is cut: 'weft lab link' joins it");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_process_whose_links_are_up_waits_for_nothing),
+		cmocka_unit_test(a_link_at_which_nothing_was_heard_waits),
+		cmocka_unit_test(an_end_on_another_machine_is_said_to_be_there),
+		cmocka_unit_test(a_link_that_has_fallen_is_told_from_one_that_was_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft lab up: what is looked at before anything is started. */
+
+#include "lab_up.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fabric_key.h"
+
+static int check_privileges(const struct lab *lab, struct fault *fault)
+{
+	if (geteuid() == 0)
+		return 0;
+	if (lab->plan->veth)
+		return fault_set(
+			fault, EPERM, "%s: its links are veth pairs, expected root", lab->path);
+	if (lab->config->run.edges.count > 0)
+		return fault_set(fault, EPERM, "%s: it has TAP edges, expected root", lab->path);
+	return 0;
+}
+
+/* What every process would refuse, each in a log of its own. */
+static int check_mapper_files(const struct lab *lab, struct fault *fault)
+{
+	const struct run_config_mapper *mapper = &lab->config->run.mapper;
+	struct topology *expect;
+	struct fabric_key key;
+	int result;
+
+	if (mapper->routes != RUN_ROUTES_MAPPER)
+		return 0;
+	result = mapper->key != NULL ? fabric_key_load(&key, mapper->key, fault) : 0;
+	fabric_key_wipe(&key);
+	if (result < 0 || mapper->expect == NULL)
+		return result;
+	expect = topology_open(mapper->expect, fault);
+	topology_destroy(expect);
+	return expect != NULL ? 0 : -EINVAL;
+}
+
+static int check_only(const struct lab_up *up, struct fault *fault)
+{
+	for (unsigned i = 0; i < up->arguments->only_count; i++)
+		if (lab_plan_find(up->lab.plan, up->arguments->only[i]) < 0)
+			return fault_set(fault, EINVAL,
+				"--process %s: no such switch or host in %s",
+				up->arguments->only[i], up->lab.path);
+	return 0;
+}
+
+int lab_up_check_request(const struct lab_up *up, struct fault *fault)
+{
+	int result = check_only(up, fault);
+
+	if (result == 0)
+		result = check_privileges(&up->lab, fault);
+	return result == 0 ? check_mapper_files(&up->lab, fault) : result;
+}
+
+bool lab_up_wants(const struct lab_up *up, unsigned process)
+{
+	for (unsigned i = 0; i < up->arguments->only_count; i++)
+		if (lab_plan_find(up->lab.plan, up->arguments->only[i]) == (int)process)
+			return true;
+	return up->arguments->only_count == 0;
+}
+
+/* The first process that is alive; NULL: none. 'all': or one that was not asked for. */
+static const struct lab_record *find_alive(
+	const struct lab_up *up, const struct lab_state *former, bool all)
+{
+	for (unsigned i = 0; i < former->processes; i++) {
+		const struct lab_record *record = &former->process[i];
+		int number = lab_plan_find(up->lab.plan, record->name);
+
+		if (lab_record_alive(record) &&
+			(all || (number >= 0 && lab_up_wants(up, (unsigned)number))))
+			return record;
+	}
+	return NULL;
+}
+
+static bool runs(const struct lab_state *former, const char *process)
+{
+	for (unsigned i = 0; i < former->processes; i++)
+		if (strcmp(former->process[i].name, process) == 0)
+			return lab_record_alive(&former->process[i]);
+	return false;
+}
+
+unsigned lab_up_server(const struct lab_plan_link *link)
+{
+	return link->process[0] < link->process[1] ? link->process[0] : link->process[1];
+}
+
+/* A memif client connects once: a process that comes back finds the servers of its links, but not
+ * the clients. */
+static int check_comes_back(
+	const struct lab_up *up, const struct lab_state *former, struct fault *fault)
+{
+	const struct lab_plan *plan = up->lab.plan;
+
+	for (uint32_t i = 0; i < up->lab.topology->links; i++) {
+		const struct lab_plan_link *link = &plan->link[i];
+		unsigned server = lab_up_server(link);
+		unsigned client = (unsigned)link->process[0] + link->process[1] - server;
+		const char *other = plan->process[client].name;
+
+		if (link->kind == LAB_LINK_MEMIF && lab_up_wants(up, server) && runs(former, other))
+			return fault_set(fault, EINVAL,
+				"%s cannot come back: %s runs, and a memif client connects only "
+				"once; take the lab down and up again, or use 'links: veth'",
+				plan->process[server].name, other);
+	}
+	return 0;
+}
+
+int lab_up_check_not_up(struct lab_up *up, struct fault *fault)
+{
+	const struct lab_record *alive;
+	struct lab_state former;
+	int result = lab_state_load(&former, up->lab.plan->run_dir, fault);
+
+	if (result == -ENOENT)
+		return 0;
+	if (result < 0)
+		return result;
+	alive = find_alive(up, &former, false);
+	if (alive != NULL) {
+		result = fault_set(fault, EINVAL,
+			"lab %s is up already (%s is process %ld); 'weft lab down %s' ends it",
+			up->lab.plan->lab, alive->name, (long)alive->pid, up->arguments->file);
+		lab_state_free(&former);
+		return result;
+	}
+	if (find_alive(up, &former, true) != NULL) {
+		result = check_comes_back(up, &former, fault);
+		if (result < 0) {
+			lab_state_free(&former);
+			return result;
+		}
+		up->again = true;
+		up->state = former;
+		return 0;
+	}
+	fprintf(stderr, "weft lab up: removing what an earlier lab left in %s\n", former.dir);
+	result = lab_take_down(&former, fault);
+	return result < 0 ? result : 0;
+}

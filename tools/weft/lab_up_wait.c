@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft lab up: waiting until what was started is up, and saying why it is not. */
+
+#include "lab_up.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "lab_control.h"
+#include "lab_ending.h"
+#include "lab_pools.h"
+#include "lab_ready.h"
+
+#define STEP_MS   20
+#define LOG_LINES 10
+/* For the kernel to take back the memory of a process that it has killed. */
+#define ENDING_MS 2000
+
+static void show_log(const struct lab_up *up, const struct lab_record *record)
+{
+	char path[400], lines[LOG_LINES][512];
+	unsigned count = 0;
+	FILE *file;
+
+	lab_record_log(&up->state, record, path, sizeof(path));
+	file = fopen(path, "re");
+	if (file == NULL)
+		return;
+	while (fgets(lines[count % LOG_LINES], sizeof(lines[0]), file) != NULL)
+		count++;
+	fclose(file);
+	for (unsigned i = count > LOG_LINES ? count - LOG_LINES : 0; i < count; i++)
+		fprintf(stderr, "  %s: %s", record->name, lines[i % LOG_LINES]);
+}
+
+/* Its links are up, or, of a process that was started again, any of them: there may be reasons why
+ * others are not. */
+static bool is_ready(const struct lab_up *up, const struct lab_record *record)
+{
+	struct lab_ready ready;
+
+	lab_ready_ask(record, up->elsewhere, &ready);
+	return ready.up > 0 && ready.up >= (up->again ? 1 : ready.links);
+}
+
+/* Of those that were started now. */
+static bool is_ours(const struct lab_up *up, const struct lab_record *record)
+{
+	int number = lab_plan_find(up->lab.plan, record->name);
+
+	return !up->again || (number >= 0 && lab_up_wants(up, (unsigned)number));
+}
+
+static int fail_ended(const struct lab_up *up, const struct lab_record *record, struct fault *fault)
+{
+	char how[LAB_ENDING_TEXT];
+
+	show_log(up, record);
+	lab_ending_find(record, up->kills, how);
+	return fault_set(fault, ENODEV, "%s (%s) %s", record->name, record->program, how);
+}
+
+/* How many are not ready yet, or -errno when one has ended. */
+static int look(struct lab_up *up, struct fault *fault)
+{
+	int missing = 0;
+
+	for (unsigned i = 0; i < up->state.processes; i++) {
+		const struct lab_record *record = &up->state.process[i];
+
+		if (!is_ours(up, record))
+			continue;
+		if (!lab_record_alive(record))
+			return fail_ended(up, record, fault);
+		if (!up->ready[i])
+			up->ready[i] = is_ready(up, record);
+		missing += !up->ready[i];
+	}
+	return missing;
+}
+
+/* What keeps the first one: a process that is slow to start keeps the links to it down, too. */
+struct missing {
+	unsigned slow, linkless; /* processes: without ports yet, without all links */
+	const struct lab_record *first_slow;
+	bool answers; /* the first slow one's EAL */
+	struct lab_ready first_linkless;
+	size_t ends; /* of links that are not up */
+};
+
+static void count_missing(const struct lab_up *up, struct missing *missing)
+{
+	*missing = (struct missing){.slow = 0};
+	for (unsigned i = 0; i < up->state.processes; i++) {
+		const struct lab_record *record = &up->state.process[i];
+		struct lab_ready ready;
+
+		if (up->ready[i] || !is_ours(up, record))
+			continue;
+		show_log(up, record);
+		lab_ready_ask(record, up->elsewhere, &ready);
+		missing->ends += ready.links - ready.up;
+		if (ready.links == 0 && missing->slow++ == 0) {
+			missing->first_slow = record;
+			missing->answers = ready.answers;
+		}
+		if (ready.links > 0 && missing->linkless++ == 0)
+			missing->first_linkless = ready;
+	}
+}
+
+static int fail_slow(const struct lab_up *up, const struct missing *missing, struct fault *fault)
+{
+	char more[64] = "";
+
+	if (missing->slow > 1)
+		snprintf(more, sizeof(more), " nor have %u more processes", missing->slow - 1);
+	return fault_set(fault, ETIMEDOUT,
+		"after %" PRIu64
+		" ms %s has not started its ports%s: %s (the end of its log, if it "
+		"has said anything, is above); --wait gives it longer",
+		up->arguments->wait_ps / PS_PER_MS, missing->first_slow->name, more,
+		missing->answers ? "DPDK is up and the ports are being opened"
+				 : "DPDK is not up in it yet");
+}
+
+static int fail_not_ready(const struct lab_up *up, struct fault *fault)
+{
+	struct missing missing;
+	char more[64] = "";
+
+	count_missing(up, &missing);
+	if (missing.slow > 0)
+		return fail_slow(up, &missing, fault);
+	if (missing.ends > 1)
+		snprintf(more, sizeof(more), "; %zu more ends of links are not up",
+			missing.ends - 1);
+	return fault_set(fault, ETIMEDOUT, "after %" PRIu64 " ms %s%s; --wait gives it longer",
+		up->arguments->wait_ps / PS_PER_MS,
+		missing.first_linkless.why[0] != '\0' ? missing.first_linkless.why
+						      : "the last links came up",
+		more);
+}
+
+static int wait_ready(struct lab_up *up, uint64_t deadline, struct fault *fault)
+{
+	int missing;
+
+	while ((missing = look(up, fault)) > 0) {
+		if (lab_interrupted())
+			return fault_set(fault, EINTR, "interrupted");
+		if (lab_up_now_ms() > deadline)
+			return fail_not_ready(up, fault);
+		lab_sleep_ms(STEP_MS);
+	}
+	return missing;
+}
+
+/* 'result', unless a process has ended meanwhile: that is why. One that is being killed does not
+ * answer for a while before it is gone. */
+static int blame_ended(const struct lab_up *up, int result, int patience_ms, struct fault *fault)
+{
+	for (int waited = 0; waited <= patience_ms; waited += STEP_MS) {
+		for (unsigned i = 0; i < up->state.processes; i++) {
+			const struct lab_record *record = &up->state.process[i];
+
+			if (is_ours(up, record) && !lab_record_alive(record))
+				return fail_ended(up, record, fault);
+		}
+		lab_sleep_ms(STEP_MS);
+	}
+	return result;
+}
+
+static int wait_mapped(struct lab_up *up, uint64_t deadline, struct fault *fault)
+{
+	uint64_t now = lab_up_now_ms();
+	struct fault why;
+	int result = lab_wait_mapped(&up->lab, &up->state, false,
+		deadline > now ? deadline - now : 0, &up->mapper, &why);
+
+	if (result == 0)
+		return 0;
+	if (result == -ETIMEDOUT)
+		fault_set(fault, ETIMEDOUT,
+			"after %" PRIu64 " ms %s; --wait gives the mapper longer",
+			up->arguments->wait_ps / PS_PER_MS, why.text);
+	else
+		*fault = why;
+	if (result == -EINTR)
+		return result;
+	return result == -ETIMEDOUT ? blame_ended(up, result, 0, fault)
+				    : blame_ended(up, -ENODEV, ENDING_MS, fault);
+}
+
+/* At the end: a fabric whose pools are empty says that its links are up for seconds. */
+static int check_pools(struct lab_up *up, struct fault *fault)
+{
+	int result = 0;
+
+	for (unsigned i = 0; i < up->state.processes && result == 0; i++)
+		if (is_ours(up, &up->state.process[i]))
+			result = lab_pools_check(&up->state.process[i], fault);
+	up->exhausted = result == -ENOBUFS;
+	return result == 0 || up->exhausted ? result : blame_ended(up, -ENODEV, ENDING_MS, fault);
+}
+
+static uint64_t deadline_of(const struct lab_up *up)
+{
+	return lab_up_now_ms() + up->arguments->wait_ps / PS_PER_MS;
+}
+
+int lab_up_wait_links(struct lab_up *up, struct fault *fault)
+{
+	int result = wait_ready(up, deadline_of(up), fault);
+
+	return result == 0 ? check_pools(up, fault) : result;
+}
+
+int lab_up_wait_whole(struct lab_up *up, struct fault *fault)
+{
+	uint64_t deadline = deadline_of(up);
+	int result = wait_ready(up, deadline, fault);
+	uint64_t linked = lab_up_now_ms();
+
+	if (result == 0)
+		result = wait_mapped(up, deadline, fault);
+	up->mapped_ms = lab_up_now_ms() - linked;
+	return result == 0 ? check_pools(up, fault) : result;
+}
+
+uint64_t lab_up_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
