@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""A machine of QEMU's: its process, its monitor, and the commands that its agent runs."""
+import base64
+import json
+import os
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+
+import machine
+
+# All that QEMU can emulate, for the programs were built for this machine's CPU. A choice of features must
+# hold xsaveopt where it has xsave: otherwise Debian's kernel 6.1 stands still early.
+CPU = "max,la57=off"
+BOOT_SECONDS = 180
+FIRST_SLOT = 4
+
+
+def connect(path, seconds, process):
+    """A stream to a socket that the process is about to make."""
+    deadline = time.monotonic() + seconds
+    while True:
+        end = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            end.connect(path)
+            return end
+        except OSError:
+            end.close()
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise machine.Broken(f"QEMU made no {path}") from None
+            time.sleep(0.02)
+
+
+class Monitor:
+    """QEMU's own commands: QMP."""
+
+    def __init__(self, path, process):
+        self.stream = connect(path, 20, process).makefile("rwb")
+        self.stream.readline()
+        self.ask("qmp_capabilities")
+
+    def ask(self, command, **arguments):
+        self.stream.write(json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n")
+        self.stream.flush()
+        while True:
+            line = self.stream.readline()
+            if not line:
+                raise machine.Broken(f"QEMU has gone at {command}")
+            said = json.loads(line)
+            if "error" in said:
+                raise machine.Broken(f"{command} {arguments}: {said['error']['desc']}")
+            if "return" in said:
+                return said["return"]
+
+
+class Order(machine.Running):
+    """A command that runs in a guest."""
+
+    def __init__(self, guest, number, command, seconds):
+        super().__init__(command)
+        self.guest, self.number, self.seconds = guest, number, seconds
+        self.done, self.said = threading.Event(), None
+
+    def answer(self, said):
+        self.said = said
+        self.done.set()
+
+    def finish(self):
+        if not self.done.wait(self.seconds + 30) or self.said is None:
+            raise machine.Broken(f"{self.guest.name}: no answer to: {self.command}\n{self.guest.last_words()}")
+        return machine.Done(self.command, self.said["code"], base64.b64decode(self.said["out"]),
+                            base64.b64decode(self.said["err"]))
+
+    def is_over(self):
+        return self.done.is_set()
+
+    def signal(self, number):
+        self.guest.send({"id": self.number, "signal": int(number)})
+
+
+class Guest(machine.Machine):
+    """Starts to boot when it is made; wait_boot() says when it obeys. 'nics' are pairs of -device's text and
+    of -netdev's, each without its id."""
+
+    def __init__(self, name, folder, kernel_folder, initrd, nics, memory_mib=1536, iommu=True, hugepages=0):
+        super().__init__(name)
+        self.folder = tempfile.mkdtemp(prefix=f"{name}-", dir=folder)
+        self.orders, self.number, self.lock = {0: Order(self, 0, "boot", BOOT_SECONDS)}, 0, threading.Lock()
+        # setpriv: no guest outlives the test, however that ends.
+        self.process = subprocess.Popen(
+            ["setpriv", "--pdeathsig", "KILL", "--"] +
+            self.arguments(kernel_folder, initrd, nics, memory_mib, iommu, hugepages), stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=open(self.path("qemu.log"), "w"), start_new_session=True)
+        self.monitor = self.channel = None
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def arguments(self, kernel_folder, initrd, nics, memory_mib, iommu, hugepages):
+        words = ["panic=-1", "console=ttyS0", "quiet", "loglevel=4", "tsc=reliable", "mitigations=off", "nokaslr",
+                 "random.trust_cpu=on", "audit=0", f"hugepages={hugepages}",
+                 "intel_iommu=on" if iommu else "intel_iommu=off"]
+        arguments = ["qemu-system-x86_64", "-name", f"weft-{self.name}", "-nodefaults", "-no-user-config",
+                     "-display", "none", "-no-reboot",
+                     "-accel", os.environ.get("WEFT_MACHINES_ACCEL", "tcg,thread=multi"), "-cpu",
+                     os.environ.get("WEFT_MACHINES_CPU", CPU), "-smp", "1", "-m", str(memory_mib),
+                     "-machine", "q35,kernel-irqchip=split" if "kvm" in os.environ.get("WEFT_MACHINES_ACCEL", "")
+                     else "q35",
+                     "-kernel", os.path.join(kernel_folder, "vmlinuz"), "-initrd", initrd,
+                     "-append", " ".join(words),
+                     "-serial", f"file:{self.path('console.log')}",
+                     "-qmp", f"unix:{self.path('qmp')},server=on,wait=off"]
+        if iommu:
+            arguments += ["-device", "intel-iommu,intremap=on,aw-bits=48"]
+        arguments += ["-fsdev", "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap",
+                      "-device", "virtio-9p-pci,fsdev=root,mount_tag=machine",
+                      "-device", "virtio-serial-pci",
+                      "-chardev", f"socket,id=agent,path={self.path('agent')},server=on,wait=off",
+                      "-device", "virtserialport,chardev=agent,name=weft.agent"]
+        for i, (device, netdev) in enumerate(nics):
+            arguments += ["-device", f"pcie-root-port,id=port{i},chassis={i + 1},addr={FIRST_SLOT + i:#x}",
+                          "-netdev", f"{netdev},id=net{i}",
+                          "-device", f"{device},id=nic{i},netdev=net{i},bus=port{i},romfile="]
+        return arguments
+
+    def wait_boot(self):
+        self.monitor = Monitor(self.path("qmp"), self.process)
+        self.channel = connect(self.path("agent"), 20, self.process)
+        threading.Thread(target=self.read_answers, daemon=True).start()
+        self.orders[0].finish()
+        return self
+
+    def read_answers(self):
+        for line in self.channel.makefile("rb"):
+            said = json.loads(line)
+            with self.lock:
+                order = self.orders.pop(said["id"], None)
+            if order is not None:
+                order.answer(said)
+        with self.lock:
+            left, self.orders = self.orders, {}
+        for order in left.values(): # QEMU has gone: nobody waits any longer
+            order.answer(None)
+
+    def send(self, order):
+        with self.lock:
+            self.channel.sendall(json.dumps(order).encode() + b"\n")
+
+    def start(self, command, data=b"", seconds=60):
+        with self.lock:
+            self.number += 1
+            number = self.number
+            order = self.orders[number] = Order(self, number, command, seconds)
+        self.send({"id": number, "command": command, "seconds": seconds,
+                   "input": base64.b64encode(data).decode()})
+        return order
+
+    def nic_addresses(self, count):
+        """PCI addresses of the NICs, in the order of 'nics'."""
+        shown = self.must("cd /sys/devices/pci0000:00; for i in $(seq 0 %d); do ls -d "
+                          "$(printf '0000:00:%%02x.0' $((i + %d)))/0000:??:??.?; done" % (count - 1, FIRST_SLOT))
+        return [line.split("/")[1] for line in shown.split()]
+
+    def last_words(self):
+        """What the console and QEMU said last."""
+        text = ""
+        for name in ("qemu.log", "console.log"):
+            if os.path.exists(self.path(name)):
+                with open(self.path(name), errors="replace") as file:
+                    text += "".join(f"  {self.name} {name}: {line}\n" for line in file.read().splitlines()[-8:])
+        return text
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
