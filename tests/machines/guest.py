@@ -30,7 +30,9 @@ def connect(path, seconds, process):
         except OSError:
             end.close()
             if process.poll() is not None or time.monotonic() > deadline:
-                raise machine.Broken(f"QEMU made no {path}") from None
+                log = os.path.join(os.path.dirname(path), "qemu.log")
+                with open(log) as file:
+                    raise machine.Broken(f"QEMU made no {path}: {file.read()}") from None
             time.sleep(0.02)
 
 
@@ -68,11 +70,15 @@ class Order(machine.Running):
         self.said = said
         self.done.set()
 
-    def finish(self):
+    def wait(self):
         if not self.done.wait(self.seconds + 30) or self.said is None:
             raise machine.Broken(f"{self.guest.name}: no answer to: {self.command}\n{self.guest.last_words()}")
-        return machine.Done(self.command, self.said["code"], base64.b64decode(self.said["out"]),
-                            base64.b64decode(self.said["err"]))
+        return self.said
+
+    def finish(self):
+        said = self.wait()
+        return machine.Done(self.command, said["code"], base64.b64decode(said["out"]),
+                            base64.b64decode(said["err"]))
 
     def is_over(self):
         return self.done.is_set()
@@ -85,10 +91,11 @@ class Guest(machine.Machine):
     """Starts to boot when it is made; wait_boot() says when it obeys. 'nics' are pairs of -device's text and
     of -netdev's, each without its id."""
 
-    def __init__(self, name, folder, kernel_folder, initrd, nics, memory_mib=1536, iommu=True, hugepages=0):
+    def __init__(self, name, folder, kernel_folder, initrd, nics, memory_mib=2048, iommu=True, hugepages=0):
         super().__init__(name)
         self.folder = tempfile.mkdtemp(prefix=f"{name}-", dir=folder)
-        self.orders, self.number, self.lock = {0: Order(self, 0, "boot", BOOT_SECONDS)}, 0, threading.Lock()
+        self.boot = Order(self, 0, "boot", BOOT_SECONDS)
+        self.orders, self.number, self.lock = {0: self.boot}, 0, threading.Lock()
         # setpriv: no guest outlives the test, however that ends.
         self.process = subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", "--"] +
@@ -130,7 +137,7 @@ class Guest(machine.Machine):
         self.monitor = Monitor(self.path("qmp"), self.process)
         self.channel = connect(self.path("agent"), 20, self.process)
         threading.Thread(target=self.read_answers, daemon=True).start()
-        self.orders[0].finish()
+        self.boot.wait()
         return self
 
     def read_answers(self):
@@ -149,14 +156,29 @@ class Guest(machine.Machine):
         with self.lock:
             self.channel.sendall(json.dumps(order).encode() + b"\n")
 
-    def start(self, command, data=b"", seconds=60):
+    def new_order(self, command, seconds):
         with self.lock:
             self.number += 1
-            number = self.number
-            order = self.orders[number] = Order(self, number, command, seconds)
-        self.send({"id": number, "command": command, "seconds": seconds,
+            order = self.orders[self.number] = Order(self, self.number, command, seconds)
+        return order
+
+    def start(self, command, data=b"", seconds=60):
+        order = self.new_order(command, seconds)
+        self.send({"id": order.number, "command": command, "seconds": seconds,
                    "input": base64.b64encode(data).decode()})
         return order
+
+    def clock_ahead(self):
+        """Of the best of some questions: the answer's time is taken for the middle of its way."""
+        best = (float("inf"), 0)
+        for _ in range(10):
+            asked = time.time()
+            order = self.new_order("clock", 10)
+            self.send({"id": order.number, "clock": True})
+            there = order.wait()["clock"]
+            took = time.time() - asked
+            best = min(best, (took, there - asked - took / 2))
+        return best[1]
 
     def nic_addresses(self, count):
         """PCI addresses of the NICs, in the order of 'nics'."""

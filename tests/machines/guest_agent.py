@@ -5,7 +5,8 @@
 
 A line of JSON is an order: {"id": N, "command": TEXT, "input": BASE64, "seconds": S} runs TEXT in a shell
 and is answered {"id": N, "code": C, "out": BASE64, "err": BASE64} when that ends, in any order;
-{"id": N, "signal": S} sends a signal to what order N has started, and has no answer.
+{"id": N, "signal": S} sends a signal to what order N has started, and has no answer;
+{"id": N, "clock": true} is answered with the guest's time in seconds as "clock".
 """
 import base64
 import glob
@@ -14,6 +15,7 @@ import os
 import signal
 import subprocess
 import threading
+import time
 
 PORT = "weft.agent"
 
@@ -51,6 +53,9 @@ class Agent:
                     err=base64.b64encode(err).decode())
 
     def obey(self, order):
+        if "clock" in order:
+            self.answer(id=order["id"], clock=time.time())
+            return
         if "signal" in order:
             process = self.running.get(order["id"])
             if process is not None:

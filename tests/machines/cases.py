@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""What is claimed of a lab on real NICs: a function for each claim, which returns its figures in a line, or
+raises Wrong. They are called in their order, with a lab that is up and whole."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+import cables
+import lab as labs
+import traffic
+from lab import Wrong
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DISSECTOR = os.path.join(HERE, "../../tools/wireshark/weft.lua")
+FRAMES = 100_000
+FRAMES_AFTER_A_KILL = 2_000
+STREAM_BYTES = 2 << 20
+PINGS = 10
+
+
+class Unable(Exception):
+    """This bench or this machine cannot show it."""
+
+
+def all_links_come_up(lab):
+    began = time.monotonic()
+    lab.up()
+    lab.wait(lab.all_up, "links are not up", 30)
+    return f"{2 * lab.bench.hosts} ends of links up; {time.monotonic() - began:.1f} s"
+
+
+def the_mapper_finds_the_fabric_of_the_file(lab):
+    began = time.monotonic()
+    lab.wait(lambda: lab.differences() == [], "the map is not the file's fabric", 30)
+    found = lab.map()["topology"]
+    return (f"{len(found['switches'])} switch, {len(found['hosts'])} hosts, {len(found['links'])} cables, no "
+            f"difference; {time.monotonic() - began:.1f} s")
+
+
+def frames_arrive_once_and_in_order(lab):
+    return traffic.until(lab, FRAMES, 10)
+
+
+def ping_passes(lab):
+    near, far = lab.bench.edges
+    done = lab.bench.site_of_host(near).machine.run(
+        f"ip netns exec {lab.namespace(near)} ping -c {PINGS} -i 0.2 -W 5 {labs.address(far)}", seconds=60)
+    if done.code != 0 or " 0% packet loss" not in done.out:
+        raise Wrong(f"{near} to {far}: {done.said()}")
+    return f"{near} to {far}: {done.out.strip().splitlines()[-1]}"
+
+
+def a_stream_of_tcp_passes_unaltered(lab):
+    near, far = lab.bench.edges
+    program = f"python3 {HERE}/transfer.py"
+    receiver = lab.bench.site_of_host(far).machine.start(
+        f"ip netns exec {lab.namespace(far)} {program} receive {labs.address(far)}", seconds=120)
+    began = time.monotonic()
+    sent = lab.bench.site_of_host(near).machine.run(
+        f"ip netns exec {lab.namespace(near)} {program} send {labs.address(far)} {STREAM_BYTES}", seconds=90)
+    if sent.code != 0:
+        receiver.signal(signal.SIGKILL)
+    got = receiver.finish()
+    if sent.code != 0 or got.code != 0 or sent.out != got.out:
+        raise Wrong(f"sent {sent.out.strip() or sent.err.strip()[-200:]}, received "
+                    f"{got.out.strip() or got.err.strip()[-200:]}")
+    return (f"{near} to {far}: {STREAM_BYTES} bytes, same SHA-256; "
+            f"{time.monotonic() - began:.1f} s")
+
+
+def a_capture_is_read_by_tshark(lab):
+    if shutil.which("tshark") is None:
+        raise Unable("tshark is not installed")
+    switch = lab.bench.site_of("s0").machine
+    near, far = lab.bench.edges
+    path = f"{lab.folder}/capture.pcapng"
+    capture = switch.start(lab.command("capture", "s0:0", "-o", path), seconds=60)
+    lab.wait(lambda: switch.run(f"test -s {path}").code == 0 or capture.is_over(), "the capture does not begin")
+    ping = lab.bench.site_of_host(near).machine.run(
+        f"ip netns exec {lab.namespace(near)} ping -c {PINGS} -i 0.2 -W 5 -s 400 {labs.address(far)}", seconds=60)
+    capture.signal(signal.SIGINT)
+    done = capture.finish()
+    if done.code != 0 or " 0 dropped" not in done.err:
+        raise Wrong(f"capture: {done.said()}")
+    counts = read_capture(switch.get(path))
+    if min(counts.get(("1", way), 0) for way in "12") < PINGS or counts.get(("2", "2"), 0) == 0:
+        raise Wrong(f"tshark finds frames by (kind, direction): {counts}; {ping.out.strip()[-60:]}")
+    return f"{sum(counts.values())} frames of s0:0: " + ", ".join(
+        f"{counts[key]} {word}" for key, word in ((("1", "1"), "data in"), (("1", "2"), "data out"),
+                                                  (("2", "1"), "credits in"), (("2", "2"), "credits out"))
+        if key in counts)
+
+
+def read_capture(data):
+    """How many frames there are of each (kind, direction)."""
+    with tempfile.NamedTemporaryFile(suffix=".pcapng") as file:
+        file.write(data)
+        file.flush()
+        read = subprocess.run(["tshark", "-X", f"lua_script:{DISSECTOR}", "-r", file.name, "-T", "fields", "-e",
+                               "weft.kind", "-e", "frame.packet_flags_direction", "-e", "frame.interface_name",
+                               "-Y", "weft"], capture_output=True, text=True, timeout=120, check=False)
+    counts = {}
+    for line in read.stdout.splitlines():
+        kind, direction, interface = line.split("\t")
+        if interface != "s0:0":
+            raise Wrong(f"a frame of {interface} is in the capture of s0:0")
+        way = {"0x00000001": "1", "0x00000002": "2"}.get(direction, direction)
+        counts[kind, way] = counts.get((kind, way), 0) + 1
+    return counts
+
+
+class Watch:
+    """The states of one port, each with the time at which the machine that has it knew of it, by this
+    machine's clock."""
+
+    def __init__(self, lab, process, port, states, seconds):
+        self.site, self.port = lab.bench.site_of(process), port
+        self.ahead = self.site.machine.clock_ahead()
+        self.run = self.site.machine.start(
+            f"python3 {HERE}/link_watch.py weft-{lab.name}-{process} {port} {seconds} {' '.join(states)}",
+            seconds=seconds + 30)
+
+    def finish(self):
+        done = self.run.finish()
+        lines = [line.split() for line in done.out.splitlines()]
+        if done.code != 0:
+            raise Wrong(f"{self.port} was {', '.join(line[1] for line in lines)}; {done.err.strip()[-200:]}")
+        return [(float(at) - self.ahead, state) for at, state in lines]
+
+
+def carrier_loss_is_link_down_at_once(lab):
+    """Not after three hellos: the switch's end and the host's know it before that."""
+    port = "s0:0" if "s0:2" not in lab.bench.cables else "s0:2"
+    if port not in lab.bench.cables:
+        raise Unable("nobody pulls cables of this machine")
+    host = f"h{port[3:]}"
+    watches = [Watch(lab, "s0", port, ("up", "down", "up"), 60),
+               Watch(lab, host, f"{host}:0", ("up", "down", "up"), 60)]
+    time.sleep(2) # until both look
+    cut = time.time()
+    lab.bench.cables[port].carrier(False)
+    time.sleep(4 * labs.HELLO_MS / 1000)
+    back = time.time()
+    lab.bench.cables[port].carrier(True)
+    downs, ups = [], []
+    for watch in watches:
+        seen = watch.finish()
+        downs.append(next(at for at, state in seen if state == "down") - cut)
+        ups.append(next(at for at, state in reversed(seen) if state == "up") - back)
+    figures = (f"down {1000 * downs[0]:.0f} ms after the cut at {port}, {1000 * downs[1]:.0f} ms at {host}:0; up "
+               f"{1000 * ups[0]:.0f} and {1000 * ups[1]:.0f} ms after it was joined")
+    if max(downs) >= 2 * labs.HELLO_MS / 1000:
+        raise Wrong(f"{figures}; expected less than two hellos ({2 * labs.HELLO_MS} ms)")
+    lab.wait_whole()
+    return figures
+
+
+def swapped_cables_are_on_the_map(lab):
+    if len(lab.bench.cables) < 3:
+        raise Unable("there are no two cables to exchange")
+    first, second = (lab.bench.cables[f"s0:{i}"] for i in (1, 2))
+    began = time.monotonic()
+    cables.swap(first, second)
+    differ = lab.wait(lambda: lab.differences() if lab.all_up() else None, "the map does not show it", 60)
+    took = time.monotonic() - began
+    for host, port in (("h1:0", "s0:2"), ("h2:0", "s0:1")):
+        if not any(host in line and port in line for line in differ):
+            raise Wrong(f"no difference says that {host} leads to {port}: {'; '.join(differ)}")
+    back = time.monotonic()
+    cables.swap(first, second)
+    lab.wait_whole()
+    return (f"{len(differ)} differences after {took:.1f} s: '{differ[0]}'; none {time.monotonic() - back:.1f} s "
+            "after they were swapped back")
+
+
+def kill_and_restart(lab, process):
+    site = lab.bench.site_of(process)
+    site.machine.must(f"kill -9 {lab.pid(process)}")
+    began = time.monotonic()
+    lab.wait(lambda: is_gone(lab, site, process), f"{process} is not gone", 30)
+    done = lab.on(site, "up", "--process", process, "--wait", "60s", seconds=120)
+    if done.code != 0:
+        raise Wrong(done.said())
+    lab.wait_whole()
+    took = time.monotonic() - began
+    return f"up again after {took:.1f} s; " + traffic.until(lab, FRAMES_AFTER_A_KILL, 3)
+
+
+def is_gone(lab, site, process):
+    status = json.loads(lab.on(site, "status", "--json").out)
+    return {p["name"]: p["state"] for p in status["processes"]}[process] == "gone"
+
+
+def a_killed_switch_comes_back_on_its_nics(lab):
+    return kill_and_restart(lab, "s0")
+
+
+def killed_hosts_come_back_on_their_nics(lab):
+    return kill_and_restart(lab, "h0")
+
+
+def down_leaves_nothing(lab):
+    began = time.monotonic()
+    left = lab.down()
+    if left:
+        raise Wrong("; ".join(left))
+    return f"no process, file, namespace, interface or hugepage; {time.monotonic() - began:.1f} s"
+
+
+ALL = (all_links_come_up, the_mapper_finds_the_fabric_of_the_file, frames_arrive_once_and_in_order, ping_passes,
+       a_stream_of_tcp_passes_unaltered, a_capture_is_read_by_tshark, carrier_loss_is_link_down_at_once,
+       swapped_cables_are_on_the_map, a_killed_switch_comes_back_on_its_nics,
+       killed_hosts_come_back_on_their_nics, down_leaves_nothing)
+SHORT = (all_links_come_up, the_mapper_finds_the_fabric_of_the_file, frames_arrive_once_and_in_order, ping_passes,
+         down_leaves_nothing)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""The drivers of DPDK's that QEMU has NICs for, and what each needs of its guest."""
+
+
+class Driver:
+    def __init__(self, name, device, kernel_driver="vfio-pci", hugepages=0, eal=()):
+        self.name, self.device, self.kernel_driver = name, device, kernel_driver
+        self.hugepages, self.eal = hugepages, list(eal)
+
+    @property
+    def iommu(self):
+        return self.kernel_driver == "vfio-pci"
+
+    def bind(self, machine, addresses):
+        """Gives the NICs to the kernel driver that DPDK wants them to have."""
+        for address in addresses:
+            device = f"/sys/bus/pci/devices/{address}"
+            machine.must(f"echo {self.kernel_driver} > {device}/driver_override; "
+                         f"if [ -e {device}/driver ]; then echo {address} > {device}/driver/unbind; fi; "
+                         f"echo {address} > /sys/bus/pci/drivers_probe; "
+                         f"test $(basename $(readlink {device}/driver)) = {self.kernel_driver}")
+
+
+# Without an IOMMU DPDK needs to know where its memory is: hugepages that are files. virtio devices go
+# round an IOMMU unless they are told not to.
+DRIVERS = {driver.name: driver for driver in (
+    Driver("e1000e", "e1000e"),
+    Driver("vmxnet3", "vmxnet3"),
+    Driver("virtio-modern", "virtio-net-pci,disable-legacy=on,iommu_platform=on"),
+    Driver("virtio-legacy", "virtio-net-pci,disable-modern=on", "uio_pci_generic", hugepages=512,
+           eal=("--huge-dir", "/dev/hugepages", "-m", "768")),
+)}

@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""Asks a process of a lab for the state of one port as often as it answers, and prints each change with the
+machine's time in seconds.
+
+usage: link_watch.py PREFIX PORT SECONDS STATE...
+
+Ends when the states named have been seen in this order, with exit code 0, or after so many seconds, with 1.
+The first line is the state at the beginning.
+"""
+import json
+import socket
+import sys
+import time
+
+
+def main():
+    prefix, port, seconds, *awaited = sys.argv[1:]
+    deadline = time.monotonic() + float(seconds)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as control:
+        control.settimeout(10)
+        control.connect(f"/var/run/dpdk/{prefix}/dpdk_telemetry.v2")
+        control.recv(1 << 16)
+        last = None
+        while awaited and time.monotonic() < deadline:
+            control.send(b"/weft/links")
+            answer = json.loads(control.recv(1 << 20))
+            state = next(link["state"] for link in answer["/weft/links"] if link["port"] == port)
+            if state != last:
+                print(f"{time.time():.4f} {state}", flush=True)
+                last = state
+                if state == awaited[0]:
+                    del awaited[0]
+            time.sleep(0.005)
+    return 1 if awaited else 0
+
+
+sys.exit(main())
