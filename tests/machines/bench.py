@@ -41,9 +41,12 @@ class Bench:
         """Of the process that is named after this device."""
         return next(site for site in self.sites if device in site.processes)
 
+    def process_of(self, device):
+        """It is named after the first device of its group."""
+        return next((hosts[0] for hosts in self.groups.values() if device in hosts), device)
+
     def site_of_host(self, host):
-        """A process is named after the first device of its group."""
-        return self.site_of(next(hosts[0] for hosts in self.groups.values() if host in hosts))
+        return self.site_of(self.process_of(host))
 
 
 class Guests:

@@ -43,7 +43,7 @@ def the_mapper_finds_the_fabric_of_the_file(lab):
 
 
 def frames_arrive_once_and_in_order(lab):
-    return traffic.until(lab, FRAMES, 10)
+    return traffic.until(lab, FRAMES, 15)
 
 
 def ping_passes(lab):
@@ -115,22 +115,41 @@ def read_capture(data):
 
 
 class Watch:
-    """The states of one port, each with the time at which the machine that has it knew of it, by this
-    machine's clock."""
+    """Waits until a port is in a state, on the machine that has it."""
 
-    def __init__(self, lab, process, port, states, seconds):
-        self.site, self.port = lab.bench.site_of(process), port
-        self.ahead = self.site.machine.clock_ahead()
-        self.run = self.site.machine.start(
-            f"python3 {HERE}/link_watch.py weft-{lab.name}-{process} {port} {seconds} {' '.join(states)}",
-            seconds=seconds + 30)
+    SECONDS = 30
+
+    def __init__(self, lab, device, port, state):
+        process = lab.bench.process_of(device)
+        self.machine, self.port = lab.bench.site_of(process).machine, port
+        self.ahead = self.machine.clock_ahead()
+        self.ready = f"{lab.folder}/watch-{port}-{state}"
+        self.run = self.machine.start(
+            f"python3 {HERE}/link_watch.py weft-{lab.name}-{process} {port} {self.SECONDS} "
+            f"{self.ready} {state}",
+            seconds=self.SECONDS + 30)
+
+    def is_looking(self):
+        return self.machine.run(f"rm {self.ready}").code == 0 or self.run.is_over()
 
     def finish(self):
+        """When its process knew of the state, by this machine's clock."""
         done = self.run.finish()
         lines = [line.split() for line in done.out.splitlines()]
         if done.code != 0:
-            raise Wrong(f"{self.port} was {', '.join(line[1] for line in lines)}; {done.err.strip()[-200:]}")
-        return [(float(at) - self.ahead, state) for at, state in lines]
+            raise Wrong(f"{self.port} was only {', '.join(line[1] for line in lines)} for {self.SECONDS} s; "
+                        f"{done.err.strip()[-200:]}")
+        return float(lines[-1][0]) - self.ahead
+
+
+def times_until(lab, ends, state, change):
+    """Seconds from change() until the process of each (device, port) knows of it."""
+    watches = [Watch(lab, device, port, state) for device, port in ends]
+    for watch in watches:
+        lab.wait(watch.is_looking, "nobody looks at the links", Watch.SECONDS)
+    began = time.time()
+    change()
+    return [watch.finish() - began for watch in watches]
 
 
 def carrier_loss_is_link_down_at_once(lab):
@@ -139,19 +158,13 @@ def carrier_loss_is_link_down_at_once(lab):
     if port not in lab.bench.cables:
         raise Unable("nobody pulls cables of this machine")
     host = f"h{port[3:]}"
-    watches = [Watch(lab, "s0", port, ("up", "down", "up"), 60),
-               Watch(lab, host, f"{host}:0", ("up", "down", "up"), 60)]
-    time.sleep(2) # until both look
-    cut = time.time()
-    lab.bench.cables[port].carrier(False)
-    time.sleep(4 * labs.HELLO_MS / 1000)
-    back = time.time()
-    lab.bench.cables[port].carrier(True)
-    downs, ups = [], []
-    for watch in watches:
-        seen = watch.finish()
-        downs.append(next(at for at, state in seen if state == "down") - cut)
-        ups.append(next(at for at, state in reversed(seen) if state == "up") - back)
+    cable = lab.bench.cables[port]
+    ends = [("s0", port), (host, f"{host}:0")]
+    try:
+        downs = times_until(lab, ends, "down", lambda: cable.carrier(False))
+    finally:
+        cable.carrier(False)
+        ups = times_until(lab, ends, "up", lambda: cable.carrier(True))
     figures = (f"down {1000 * downs[0]:.0f} ms after the cut at {port}, {1000 * downs[1]:.0f} ms at {host}:0; up "
                f"{1000 * ups[0]:.0f} and {1000 * ups[1]:.0f} ms after it was joined")
     if max(downs) >= 2 * labs.HELLO_MS / 1000:
@@ -166,16 +179,23 @@ def swapped_cables_are_on_the_map(lab):
     first, second = (lab.bench.cables[f"s0:{i}"] for i in (1, 2))
     began = time.monotonic()
     cables.swap(first, second)
-    differ = lab.wait(lambda: lab.differences() if lab.all_up() else None, "the map does not show it", 60)
-    took = time.monotonic() - began
-    for host, port in (("h1:0", "s0:2"), ("h2:0", "s0:1")):
-        if not any(host in line and port in line for line in differ):
-            raise Wrong(f"no difference says that {host} leads to {port}: {'; '.join(differ)}")
-    back = time.monotonic()
-    cables.swap(first, second)
+    try:
+        shown = lab.wait(lambda: exchanged(lab), "the map does not show the exchanged cables", 60)
+        took = time.monotonic() - began
+    finally:
+        back = time.monotonic()
+        cables.swap(first, second)
     lab.wait_whole()
-    return (f"{len(differ)} differences after {took:.1f} s: '{differ[0]}'; none {time.monotonic() - back:.1f} s "
-            "after they were swapped back")
+    return f"'{shown}' after {took:.1f} s; swapped back, no difference after {time.monotonic() - back:.1f} s"
+
+
+def exchanged(lab):
+    """The first difference of a map on which h1 leads to s0:2 and h2 to s0:1; None: it is another map."""
+    lines = lab.differences() or []
+    for host, port in (("h1:0", "s0:2"), ("h2:0", "s0:1")):
+        if not any(f"{host} leads to {port}" in line for line in lines):
+            return None
+    return lines[0]
 
 
 def kill_and_restart(lab, process):

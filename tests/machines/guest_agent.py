@@ -33,8 +33,10 @@ class Agent:
         self.port, self.lock, self.running = port, threading.Lock(), {}
 
     def answer(self, **what):
+        rest = json.dumps(what).encode() + b"\n"
         with self.lock:
-            self.port.write(json.dumps(what).encode() + b"\n")
+            while rest: # the port takes 32 KiB at a time
+                rest = rest[self.port.write(rest):]
 
     def run(self, order, process):
         try:

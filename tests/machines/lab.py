@@ -38,7 +38,7 @@ groups: {{{groups}}}
 seed: 1
 hello: {HELLO_MS}ms
 switch: {{mtu: {mtu}}}
-nic: {{mtu: {mtu}, retry: 500ms, give-up: 60s}}
+nic: {{mtu: {mtu}, retry: 1s, give-up: 60s}}
 mapper: {{key: fabric.key}}
 eal: [{words}]
 edges:
@@ -137,7 +137,7 @@ class Lab:
     def remove_processes(self):
         """Whatever came before."""
         self.is_up = False
-        self.everywhere("down")
+        self.everywhere("down", seconds=30)
 
     def remove(self):
         self.remove_processes()
@@ -177,7 +177,7 @@ class Lab:
                 for device, counters in sorted(devices.items()):
                     found += [f"{device} {name} {counters[name]}" for name in (
                         "no_mbuf", "bad_length", "bad_crc", "transmit_lost", "discard_duplicate",
-                        "messages_unreachable", "messages_failed") if counters.get(name)]
+                        "messages_silent", "messages_unreachable", "messages_failed") if counters.get(name)]
             found += [f"{link['port']} {link['state']}" for link in status["links"] if link["state"] != "up"]
         return ", ".join(found) or "no faults are counted"
 
@@ -186,9 +186,11 @@ class Lab:
         for site in self.bench.sites:
             if site.has_hosts():
                 try:
-                    return json.loads(self.on(site, "map", "--json").out)
+                    document = json.loads(self.on(site, "map", "--json").out)
                 except json.JSONDecodeError:
-                    pass
+                    continue
+                if not document.get("mapper_elsewhere"):
+                    return document
         return None
 
     def differences(self):

@@ -4,10 +4,10 @@
 """Asks a process of a lab for the state of one port as often as it answers, and prints each change with the
 machine's time in seconds.
 
-usage: link_watch.py PREFIX PORT SECONDS STATE...
+usage: link_watch.py PREFIX PORT SECONDS READY STATE...
 
 Ends when the states named have been seen in this order, with exit code 0, or after so many seconds, with 1.
-The first line is the state at the beginning.
+The first line is the state at the beginning; then the file READY is made.
 """
 import json
 import socket
@@ -15,8 +15,13 @@ import sys
 import time
 
 
+def links_of(answer):
+    """DPDK 22.11 writes an array of objects as {"0": {…}, "1": {…}}."""
+    return answer.values() if isinstance(answer, dict) else answer
+
+
 def main():
-    prefix, port, seconds, *awaited = sys.argv[1:]
+    prefix, port, seconds, ready, *awaited = sys.argv[1:]
     deadline = time.monotonic() + float(seconds)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as control:
         control.settimeout(10)
@@ -24,11 +29,15 @@ def main():
         control.recv(1 << 16)
         last = None
         while awaited and time.monotonic() < deadline:
-            control.send(b"/weft/links")
+            control.send(b"/weft/links,0")
             answer = json.loads(control.recv(1 << 20))
-            state = next(link["state"] for link in answer["/weft/links"] if link["port"] == port)
+            state = next(link["state"] for link in links_of(answer["/weft/links"]) if link["port"] == port)
+            state = "down" if state == "no carrier" else state
             if state != last:
                 print(f"{time.time():.4f} {state}", flush=True)
+                if last is None:
+                    with open(ready, "w", encoding="ascii"):
+                        pass
                 last = state
                 if state == awaited[0]:
                     del awaited[0]
