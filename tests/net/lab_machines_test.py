@@ -254,6 +254,10 @@ class One(unittest.TestCase):
                                  status["mapping"]["why"], "nobody misses it")
         self.assertRegex(status["mapping"]["why"], r"\Amapper h3 on another machine was last heard \d+\.\d s "
                          r"ago: does it run, and is there a way to it\?\Z")
+        self.assertTrue(status["mapping"]["mapper_silent"])
+        code, out, err = lab.on("left", "status")
+        self.assertEqual(code, 1, err)
+        self.assertIn("\n  h3 on another machine has led, last heard ", out)
         code, out, err = lab.on("left", "map")
         self.assertEqual((code, out), (1, ""))
         self.assertIn("mapper h3 on another machine was last heard", err)

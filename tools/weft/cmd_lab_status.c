@@ -87,6 +87,7 @@ static void add_lead(json_t *mapping, const struct lab_lead *lead)
 	json_object_set_new(
 		mapping, "mapper", lead->host != NULL ? json_string(lead->host) : json_null());
 	json_object_set_new(mapping, "mapper_elsewhere", json_boolean(lead->elsewhere));
+	json_object_set_new(mapping, "mapper_silent", json_boolean(lead->silent));
 	json_object_set_new(mapping, "mapper_epoch",
 		lead->host != NULL ? json_integer(lead->epoch) : json_null());
 	json_object_set_new(mapping, "mapper_heard_ns",
@@ -244,8 +245,11 @@ static void print_distant(json_t *mapping)
 {
 	printf("%-16s %-12s %6" PRIu64 " %9s %6s %7s\n", text(mapping, "mapper"), "elsewhere",
 		number(mapping, "mapper_epoch"), "-", "-", "-");
-	printf("  %s on another machine leads, heard %.1f ms ago; what it has found is known there\n",
-		text(mapping, "mapper"), (double)number(mapping, "mapper_heard_ns") / 1e6);
+	printf("  %s on another machine %s %.1f ms ago; what it has found is known there\n",
+		text(mapping, "mapper"),
+		json_is_true(json_object_get(mapping, "mapper_silent")) ? "has led, last heard"
+									: "leads, heard",
+		(double)number(mapping, "mapper_heard_ns") / 1e6);
 }
 
 static void print_unused(json_t *agents)
