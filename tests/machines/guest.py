@@ -19,6 +19,11 @@ BOOT_SECONDS = 180
 FIRST_SLOT = 4
 
 
+def log_path(path):
+    """What QEMU says, beside its sockets."""
+    return os.path.join(os.path.dirname(path), "qemu.log")
+
+
 def connect(path, seconds, process):
     """A stream to a socket that the process is about to make."""
     deadline = time.monotonic() + seconds
@@ -30,8 +35,7 @@ def connect(path, seconds, process):
         except OSError:
             end.close()
             if process.poll() is not None or time.monotonic() > deadline:
-                log = os.path.join(os.path.dirname(path), "qemu.log")
-                with open(log) as file:
+                with open(log_path(path), errors="replace") as file:
                     raise machine.Broken(f"QEMU made no {path}: {file.read()}") from None
             time.sleep(0.02)
 
@@ -40,22 +44,35 @@ class Monitor:
     """QEMU's own commands: QMP."""
 
     def __init__(self, path, process):
+        self.log_path = log_path(path)
         self.stream = connect(path, 20, process).makefile("rwb")
         self.stream.readline()
         self.ask("qmp_capabilities")
 
     def ask(self, command, **arguments):
-        self.stream.write(json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n")
-        self.stream.flush()
-        while True:
-            line = self.stream.readline()
-            if not line:
-                raise machine.Broken(f"QEMU has gone at {command}")
+        try:
+            self.stream.write(json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n")
+            self.stream.flush()
+            said = self.answer()
+        except OSError:
+            said = {}
+        if "error" in said:
+            raise machine.Broken(f"{command} {arguments}: {said['error']['desc']}")
+        if not said:
+            raise machine.Broken(f"QEMU has gone at {command}; {self.log()}")
+        return said["return"]
+
+    def log(self):
+        with open(self.log_path, errors="replace") as file:
+            return file.read()
+
+    def answer(self):
+        """The next that is no event; {} at the end."""
+        while line := self.stream.readline():
             said = json.loads(line)
-            if "error" in said:
-                raise machine.Broken(f"{command} {arguments}: {said['error']['desc']}")
-            if "return" in said:
-                return said["return"]
+            if "error" in said or "return" in said:
+                return said
+        return {}
 
 
 class Order(machine.Running):
@@ -128,9 +145,13 @@ class Guest(machine.Machine):
                       "-chardev", f"socket,id=agent,path={self.path('agent')},server=on,wait=off",
                       "-device", "virtserialport,chardev=agent,name=weft.agent"]
         for i, (device, netdev) in enumerate(nics):
-            arguments += ["-device", f"pcie-root-port,id=port{i},chassis={i + 1},addr={FIRST_SLOT + i:#x}",
-                          "-netdev", f"{netdev},id=net{i}",
-                          "-device", f"{device},id=nic{i},netdev=net{i},bus=port{i},romfile="]
+            place = f"bus=port{i}"
+            if "disable-modern=on" in device: # no PCI Express device, and without an IOMMU nobody minds
+                place = f"bus=pcie.0,addr={FIRST_SLOT + i:#x}"
+            else:
+                arguments += ["-device", f"pcie-root-port,id=port{i},chassis={i + 1},addr={FIRST_SLOT + i:#x}"]
+            arguments += ["-netdev", f"{netdev},id=net{i}",
+                          "-device", f"{device},id=nic{i},netdev=net{i},{place},romfile="]
         return arguments
 
     def wait_boot(self):
@@ -181,10 +202,11 @@ class Guest(machine.Machine):
         return best[1]
 
     def nic_addresses(self, count):
-        """PCI addresses of the NICs, in the order of 'nics'."""
-        shown = self.must("cd /sys/devices/pci0000:00; for i in $(seq 0 %d); do ls -d "
-                          "$(printf '0000:00:%%02x.0' $((i + %d)))/0000:??:??.?; done" % (count - 1, FIRST_SLOT))
-        return [line.split("/")[1] for line in shown.split()]
+        """PCI addresses of the NICs, in the order of 'nics': each behind its port, or in its place."""
+        slots = " ".join(f"0000:00:{FIRST_SLOT + i:02x}.0" for i in range(count))
+        shown = self.must("cd /sys/devices/pci0000:00; for slot in " + slots +
+                          "; do ls -d $slot/0000:??:??.? 2>/dev/null || echo $slot; done")
+        return [line.split("/")[-1] for line in shown.split()]
 
     def last_words(self):
         """What the console and QEMU said last."""

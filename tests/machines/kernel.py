@@ -3,6 +3,7 @@
 """The guests' kernel and the first program they run: Debian's packages, downloaded and unpacked into a
 cache, never installed."""
 import glob
+import hashlib
 import os
 import re
 import shutil
@@ -11,9 +12,9 @@ import tarfile
 import tempfile
 
 # All that a guest may load, with what it depends on; the folders are those of the kernel's tree.
-MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_console", "tun", "vfio-pci",
+MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_console", "tun", "veth", "vfio-pci",
            "vfio_iommu_type1", "uio_pci_generic"]
-FOLDERS = re.compile(r"/kernel/(drivers/(virtio|vfio|uio)/|drivers/char/virtio_console|drivers/net/tun\."
+FOLDERS = re.compile(r"/kernel/(drivers/(virtio|vfio|uio)/|drivers/char/virtio_console|drivers/net/(tun|veth)\."
                      r"|net/9p/|fs/(9p|netfs|fscache|overlayfs)/|virt/lib/|lib/)")
 
 
@@ -22,8 +23,10 @@ class Missing(Exception):
 
 
 def cache_folder():
+    """One for each list of modules."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return os.path.join(base, "weft", "machines")
+    wanted = hashlib.sha256(repr((MODULES, FOLDERS.pattern)).encode()).hexdigest()[:12]
+    return os.path.join(base, "weft", f"machines-{wanted}")
 
 
 def package_name():
