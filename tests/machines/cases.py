@@ -228,7 +228,7 @@ def down_leaves_nothing(lab):
     began = time.monotonic()
     left = lab.down()
     if left:
-        raise Wrong("; ".join(left))
+        raise Wrong(f"{len(left)} things are left: {'; '.join(left[:5])}")
     return f"no process, file, namespace, interface or hugepage; {time.monotonic() - began:.1f} s"
 
 

@@ -22,12 +22,11 @@ class Driver:
                          f"test $(basename $(readlink {device}/driver)) = {self.kernel_driver}")
 
 
-# Without an IOMMU DPDK needs to know where its memory is: hugepages that are files. virtio devices go
-# round an IOMMU unless they are told not to.
+# Without an IOMMU DPDK needs to know where its memory is: hugepages. virtio devices go round an IOMMU
+# unless they are told not to.
 DRIVERS = {driver.name: driver for driver in (
     Driver("e1000e", "e1000e"),
     Driver("vmxnet3", "vmxnet3"),
     Driver("virtio-modern", "virtio-net-pci,disable-legacy=on,iommu_platform=on"),
-    Driver("virtio-legacy", "virtio-net-pci,disable-modern=on", "uio_pci_generic", hugepages=512,
-           eal=("--huge-dir", "/dev/hugepages", "-m", "768")),
+    Driver("virtio-legacy", "virtio-net-pci,disable-modern=on", "uio_pci_generic", hugepages=512),
 )}
