@@ -245,7 +245,7 @@ static int fault_uio(const struct pci_failure *failure, struct fault *fault)
 	if (said(failure, "Expecting 'PA' IOVA mode"))
 		return fault_set(fault, ENODEV,
 			"%s: PCI device %s is bound to uio_pci_generic, which wants memory with "
-			"known physical addresses: provide hugepages ('echo 512 > "
+			"known physical addresses: provide hugepages ('echo 256 > "
 			"/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages'), or bind it to "
 			"vfio-pci",
 			failure->port, failure->address);
