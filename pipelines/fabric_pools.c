@@ -13,11 +13,13 @@
 #define CONTROL_MBUFS_MIN 4096u
 /* A port's transmitter holds two bursts of control frames at most; some more are on their way. */
 #define CONTROL_MBUFS_A_PORT (4u * PORT_BURST)
+#define CONTROL_MBUFS_MAX    32768u /* of large fabrics, whose links are memory */
 #define CONTROL_BYTES        256
 #define CACHED_MBUFS         512u /* of a loop: one and a half times POOL_CACHE, in either pool */
 
 /* An mbuf's own structure, its packet, the mempool's header and padding. */
 #define MBUF_OVERHEAD 384
+#define PAGE_BYTES    4096u
 #define RING_BYTES    (512u << 10) /* descriptors and software ring of a NIC's queues */
 #define DPDK_BYTES    (48u << 20)  /* EAL, telemetry, captures, the heap's granularity */
 
@@ -35,7 +37,7 @@ void fabric_pool_sizes(const struct fabric_pool_request *request, struct fabric_
 	unsigned cached = RTE_MAX(request->lcores, 1u) * CACHED_MBUFS;
 
 	data = RTE_MIN(RTE_MAX(data, DATA_MBUFS_MIN), DATA_MBUFS_MAX);
-	control = RTE_MAX(control, CONTROL_MBUFS_MIN);
+	control = RTE_MIN(RTE_MAX(control, CONTROL_MBUFS_MIN), CONTROL_MBUFS_MAX);
 	sizes->data_mbufs = data + request->received_mbufs + request->sent_mbufs + cached;
 	/* The rings of a port may hold nothing but control frames. */
 	sizes->control_mbufs = control + request->sent_mbufs + cached;
@@ -43,9 +45,15 @@ void fabric_pool_sizes(const struct fabric_pool_request *request, struct fabric_
 	sizes->control_bytes = CONTROL_BYTES;
 }
 
+/* Without hugepages a mempool puts no object across a page, and begins each that is larger than a
+ * page with a page. */
 static uint64_t pool_bytes(unsigned mbufs, uint32_t frame_bytes)
 {
-	return (uint64_t)mbufs * (RTE_PKTMBUF_HEADROOM + frame_bytes + MBUF_OVERHEAD);
+	uint32_t each = RTE_PKTMBUF_HEADROOM + frame_bytes + MBUF_OVERHEAD;
+
+	if (each <= PAGE_BYTES)
+		each = PAGE_BYTES / (PAGE_BYTES / each);
+	return (uint64_t)mbufs * (each <= PAGE_BYTES ? each : RTE_ALIGN_CEIL(each, PAGE_BYTES));
 }
 
 unsigned fabric_pool_memory_mib(
@@ -55,6 +63,5 @@ unsigned fabric_pool_memory_mib(
 
 	bytes += pool_bytes(sizes->data_mbufs, sizes->data_bytes);
 	bytes += pool_bytes(sizes->control_mbufs, sizes->control_bytes);
-	/* Rounded up; an eighth for what a mempool cannot use at the ends of pages. */
-	return (unsigned)((bytes + bytes / 8) >> 20) + 1;
+	return (unsigned)((bytes + bytes / 16) >> 20) + 1;
 }

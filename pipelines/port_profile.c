@@ -6,6 +6,15 @@
 
 #include <rte_cycles.h>
 
+/* The device's carrier is known to the port behind. */
+static void copy_carrier(struct port *port, const struct port *behind)
+{
+	bool dark = port_is_cut_by(behind, PORT_CUT_CARRIER);
+
+	if (dark != port_is_cut_by(port, PORT_CUT_CARRIER))
+		port_set_cut(port, PORT_CUT_CARRIER, dark);
+}
+
 static uint16_t profile_rx(
 	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
@@ -14,6 +23,7 @@ static uint16_t profile_rx(
 	uint16_t received = port_rx(profile->behind, mbufs, count, now);
 	uint64_t cycles = rte_rdtsc() - before;
 
+	copy_carrier(port, profile->behind);
 	if (received == 0) {
 		profile->rx_empty_cycles += cycles;
 		profile->rx_empty++;
@@ -38,12 +48,10 @@ static uint16_t profile_tx(
 	return sent;
 }
 
-/* The device's carrier is known to the port behind. */
 static void profile_idle(struct port *port, weft_time now)
 {
 	struct port_profile *profile = port->ctx;
 
-	port_set_cut(port, PORT_CUT_CARRIER, port_is_cut_by(profile->behind, PORT_CUT_CARRIER));
 	port_idle(profile->behind, now);
 }
 

@@ -183,6 +183,9 @@ int fabric_links_open(struct real_fabric *fabric, struct fault *fault)
 		else if (is_here(fabric, &a->at))
 			result = open_memory(fabric, a, b, fault);
 	}
+	for (uint32_t i = 0; i < 2 * fabric->options.topology->links && result == 0; i++)
+		if (is_external(fabric, &fabric->end[i]))
+			port_watch_ethdev(&fabric->end[i].port);
 	return result;
 }
 
@@ -223,6 +226,9 @@ void fabric_links_cut(struct real_fabric *fabric, const char *text)
 
 void fabric_links_close(struct real_fabric *fabric)
 {
+	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
+		if (fabric->end[i].attached)
+			port_unwatch_ethdev(&fabric->end[i].port);
 	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
 		if (fabric->end[i].open || fabric->end[i].attached)
 			port_close(&fabric->end[i].port);

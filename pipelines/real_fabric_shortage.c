@@ -52,7 +52,7 @@ static uint64_t sum_devices(const struct real_fabric *fabric, const char **name)
 	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
 		if (!fabric->end[i].open)
 			continue;
-		port_losses_read(&fabric->end[i].port, &losses);
+		port_losses_seen(&fabric->end[i].port, &losses);
 		if (losses.rx_no_buffer > 0)
 			*name = fabric->end[i].port.name;
 		sum += losses.rx_no_buffer;

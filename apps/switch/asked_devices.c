@@ -68,6 +68,16 @@ static int find_end(int argc, char **argv)
 	return end;
 }
 
+bool asked_devices_all(int argc, char **argv)
+{
+	int end = find_end(argc, argv);
+
+	for (int i = 1; end < argc && i < end; i++)
+		if (strncmp(argv[i], "-b", 2) == 0 || strncmp(argv[i], "--block", 7) == 0)
+			return true;
+	return false;
+}
+
 unsigned asked_devices_count(int argc, char **argv)
 {
 	int end = find_end(argc, argv);

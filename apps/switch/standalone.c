@@ -23,6 +23,7 @@
 
 #define CONTROL_RESERVE 64
 #define POOL_SLACK      1024 /* caches of lcores, control frames, bursts on their way */
+#define MEMORY_MIB_ALL  1024 /* where nobody says which NICs are ports */
 #define MEMORY_MIB      256  /* of EAL, beside the pool */
 #define MBUF_OVERHEAD   512  /* an mbuf's structure, headroom and packet */
 
@@ -52,6 +53,8 @@ unsigned standalone_memory_mib(const struct switch_options *options, int argc, c
 	struct port_ethdev_needs needs;
 	uint64_t bytes;
 
+	if (asked_devices_all(argc, argv))
+		return MEMORY_MIB_ALL;
 	/* As of a NIC. */
 	port_ethdev_needs_most("", &config, &needs);
 	bytes = POOL_SLACK +
@@ -119,6 +122,8 @@ static int open_ports(struct standalone *standalone, struct fault *fault)
 		result = make_pool(standalone, fault);
 	for (unsigned at = 0; at < standalone->ports && result == 0; at++)
 		result = port_start_ethdev(&standalone->port[at], &config, standalone->pool, fault);
+	for (unsigned at = 0; at < standalone->ports && result == 0; at++)
+		port_watch_ethdev(&standalone->port[at]);
 	return result;
 }
 
@@ -301,6 +306,8 @@ void standalone_destroy(struct standalone *standalone)
 	switch_destroy(standalone->sw);
 	forwarding_table_free(&standalone->table);
 	free(standalone->alternatives);
+	for (unsigned at = 0; at < standalone->ports; at++)
+		port_unwatch_ethdev(&standalone->port[at]);
 	for (unsigned at = 0; at < standalone->ports; at++)
 		port_close(&standalone->port[at]);
 	rte_mempool_free(standalone->pool);

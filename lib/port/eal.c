@@ -130,9 +130,10 @@ static void add_memory(struct arguments *arguments, const struct user_arguments 
 {
 	unsigned mib = options->memory_mib == 0 ? MEMORY_MIB_DEFAULT : options->memory_mib;
 
-	/* The user's hugepages are files: no name of one is to stay. */
+	/* The user's hugepages are files: no name of one is to stay, but where DPDK needs it. */
 	if (USER_GAVE(user, "--huge-dir", "--socket-mem", "--legacy-mem") &&
-		!USER_GAVE(user, "--in-memory", "--no-huge", "--huge-unlink"))
+		!USER_GAVE(user, "--in-memory", "--no-huge", "--huge-unlink",
+			"--single-file-segments"))
 		add(arguments, "--huge-unlink");
 	if (USER_GAVE(user, "--socket-mem", "--no-huge", "--in-memory", "--huge-dir",
 		    "--legacy-mem", "--single-file-segments"))

@@ -30,16 +30,14 @@ static const struct ethdev_driver drivers[] = {
 	{.name = "net_tap", .is_virtual = true, .ring_slots = 500}, /* TUN_READQ_SIZE */
 	{.name = "net_pcap", .is_virtual = true},
 	{.name = "net_null", .is_virtual = true},
+	{.name = "net_virtio_user", .ring_argument = "queue_size", .ring_slots = 256},
 	/* Takes the descriptors that it is asked for, and uses as many as its queue has, which is
 	 * 256 in most hypervisors. */
 	{.name = "net_virtio", .ring_slots = 256},
 	{.name = "net_e1000_em", .buffers_are_powers = true},
-	/* These wait 4 s before they say that a link is down. */
-	{.name = "net_ixgbe", .polls_link = true},
-	{.name = "net_txgbe", .polls_link = true},
-	{.name = "net_ngbe", .polls_link = true},
-	/* QEMU's model raises no interrupt that its driver sees. */
-	{.name = "net_vmxnet3", .polls_link = true},
+	/* Their clean-up frees again what vector transmission has freed. */
+	{.name = "net_iavf", .unsafe_cleanup = true},
+	{.name = "net_ice_dcf", .unsafe_cleanup = true},
 };
 
 static const struct ethdev_driver other = {.name = ""};
@@ -76,7 +74,8 @@ static uint32_t ring_slots(
 	given = argument_number(arguments, driver->ring_argument, 0);
 	if (driver->ring_is_log2)
 		return given != 0 && given < 31 ? 1u << given : slots;
-	return given != 0 ? given : slots;
+	slots = given != 0 ? given : slots;
+	return driver->is_virtual ? slots : RTE_MIN(slots, descriptors);
 }
 
 uint32_t ethdev_driver_slots(const struct ethdev_driver *driver, const char *arguments,

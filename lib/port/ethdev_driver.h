@@ -24,7 +24,7 @@ struct ethdev_driver {
 	bool overhears;  /* hears every interface of its namespace until it is bound to its own */
 	/* --- NICs --- */
 	bool buffers_are_powers; /* receive buffers are rounded down to a power of two */
-	bool polls_link;         /* its interrupt tells of a link late or never */
+	bool unsafe_cleanup;     /* its tx_done_cleanup() is not safe with every way of sending */
 };
 
 /* Never NULL. */

@@ -2,19 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /*
- * Setting up an attached ethdev: its MTU, one queue each way, start. What the driver offers is
- * asked for where it is wanted, and left out when the driver then refuses to start.
+ * Setting up an attached ethdev: its MTU, one queue each way, start. Frames in several segments are
+ * asked for only where the driver does not start without.
  */
 
 #include <rte_errno.h>
 
 #include "ethdev_private.h"
-
-/* What is wanted beside a plain set-up. */
-struct extras {
-	bool lsc;     /* interrupts when the link changes */
-	bool scatter; /* frames longer than a buffer in several */
-};
 
 /* An attempt: the step that failed, for the message. */
 struct attempt {
@@ -68,7 +62,7 @@ static uint16_t choose_tx(const struct ethdev_ctx *ctx)
 
 	if (speeds != 0 && (speeds & ~slow) == 0)
 		return 256;
-	return speeds != 0 && (speeds & ~medium) == 0 ? 512 : 1024;
+	return speeds != 0 && (speeds & ~medium) == 0 ? 512 : ETHDEV_TX_MOST;
 }
 
 void ethdev_choose_rings(struct ethdev_ctx *ctx, const struct port_ethdev_config *config)
@@ -85,8 +79,8 @@ void ethdev_choose_rings(struct ethdev_ctx *ctx, const struct port_ethdev_config
 	}
 }
 
-static int set_up_queues(struct ethdev_ctx *ctx, const struct extras *extras,
-	struct rte_mempool *pool, struct attempt *attempt)
+static int set_up_queues(
+	struct ethdev_ctx *ctx, bool scatter, struct rte_mempool *pool, struct attempt *attempt)
 {
 	uint16_t ethdev = ctx->port->ethdev;
 	struct rte_eth_rxconf rx_conf = ctx->info.default_rxconf;
@@ -96,7 +90,7 @@ static int set_up_queues(struct ethdev_ctx *ctx, const struct extras *extras,
 
 	if (socket < 0)
 		socket = SOCKET_ID_ANY;
-	rx_conf.offloads = extras->scatter ? RTE_ETH_RX_OFFLOAD_SCATTER : 0;
+	rx_conf.offloads = scatter ? RTE_ETH_RX_OFFLOAD_SCATTER : 0;
 	tx_conf.offloads = 0;
 	attempt->step = "set up its receive queue";
 	result = rte_eth_rx_queue_setup(
@@ -107,21 +101,20 @@ static int set_up_queues(struct ethdev_ctx *ctx, const struct extras *extras,
 	return rte_eth_tx_queue_setup(ethdev, 0, ctx->tx_descriptors, (unsigned)socket, &tx_conf);
 }
 
-static int attempt_start(struct ethdev_ctx *ctx, const struct extras *extras, uint32_t mtu,
+static int attempt_start(struct ethdev_ctx *ctx, bool scatter, uint32_t mtu,
 	struct rte_mempool *pool, struct attempt *attempt)
 {
 	struct rte_eth_conf conf = {
 		.rxmode = {.mq_mode = RTE_ETH_MQ_RX_NONE,
 			.mtu = mtu,
-			.offloads = extras->scatter ? RTE_ETH_RX_OFFLOAD_SCATTER : 0},
-		.intr_conf = {.lsc = extras->lsc},
+			.offloads = scatter ? RTE_ETH_RX_OFFLOAD_SCATTER : 0},
 	};
 	int result;
 
 	attempt->step = "be configured";
 	result = rte_eth_dev_configure(ctx->port->ethdev, 1, 1, &conf);
 	if (result == 0)
-		result = set_up_queues(ctx, extras, pool, attempt);
+		result = set_up_queues(ctx, scatter, pool, attempt);
 	if (result < 0)
 		return result;
 	attempt->step = "start";
@@ -143,41 +136,28 @@ static int fault_attempt(const struct ethdev_ctx *ctx, const struct attempt *att
 		cause);
 }
 
-/* From what is best down to what any driver has. */
-static unsigned list_extras(const struct ethdev_ctx *ctx, struct extras list[3])
-{
-	bool lsc = (*ctx->info.dev_flags & RTE_ETH_DEV_INTR_LSC) != 0 && !ctx->driver->polls_link;
-	unsigned count = 0;
-
-	if (lsc)
-		list[count++] = (struct extras){.lsc = true};
-	list[count++] = (struct extras){.lsc = false};
-	if (ctx->info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER)
-		list[count++] = (struct extras){.scatter = true};
-	return count;
-}
-
+/* With buffers that hold a frame first; if the driver wants to scatter frames that it calls too
+ * long, it may. */
 static int start_somehow(
 	struct ethdev_ctx *ctx, uint32_t mtu, struct rte_mempool *pool, struct fault *fault)
 {
-	struct extras list[3];
-	unsigned count = list_extras(ctx, list);
-	int result = 0;
+	bool may_scatter = (ctx->info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER) != 0;
+	struct attempt attempt = {.step = ""};
+	int result;
 
-	for (unsigned i = 0; i < count; i++) {
-		struct attempt attempt = {.step = ""};
-		int failed;
-
-		log_capture_begin(&attempt.log);
-		failed = attempt_start(ctx, &list[i], mtu, pool, &attempt);
-		log_capture_end(&attempt.log);
-		if (failed < 0 && i == 0)
-			result = fault_attempt(ctx, &attempt, failed, fault);
-		log_capture_free(&attempt.log);
-		ctx->lsc = list[i].lsc;
-		if (failed == 0)
-			return 0;
-	}
+	log_capture_begin(&attempt.log);
+	result = attempt_start(ctx, false, mtu, pool, &attempt);
+	log_capture_end(&attempt.log);
+	if (result < 0)
+		result = fault_attempt(ctx, &attempt, result, fault);
+	log_capture_free(&attempt.log);
+	if (result == 0 || !may_scatter)
+		return result;
+	log_capture_begin(&attempt.log);
+	if (attempt_start(ctx, true, mtu, pool, &attempt) == 0)
+		result = 0;
+	log_capture_end(&attempt.log);
+	log_capture_free(&attempt.log);
 	return result;
 }
 

@@ -79,7 +79,7 @@ static void ethdev_close(struct port *port)
 	struct log_capture log;
 
 	log_capture_begin(&log);
-	ethdev_carrier_forget(port);
+	ethdev_forget(port);
 	if (ctx->running)
 		rte_eth_dev_stop(port->ethdev);
 	rte_eth_dev_close(port->ethdev);
@@ -87,6 +87,7 @@ static void ethdev_close(struct port *port)
 		rte_dev_remove(ctx->device);
 	log_capture_end(&log);
 	log_capture_free(&log);
+	pthread_mutex_destroy(&ctx->asking);
 	free(ctx);
 }
 
@@ -112,6 +113,7 @@ int port_attach_ethdev(struct port *port, const char *name, const char *dpdk, st
 	if (ctx == NULL)
 		return fault_set(fault, ENOMEM, "%s: no memory", name);
 	ctx->port = port;
+	pthread_mutex_init(&ctx->asking, NULL);
 	snprintf(ctx->dpdk, sizeof(ctx->dpdk), "%.*s", (int)strcspn(dpdk, ","), dpdk);
 	port->ctx = ctx;
 	snprintf(port->name, sizeof(port->name), "%s", name);
@@ -141,9 +143,9 @@ int port_start_ethdev(struct port *port, const struct port_ethdev_config *config
 	}
 	port->rx = ctx->driver->keeps_sent ? ethdev_rx_linear : ethdev_rx;
 	port->tx = ethdev_tx;
-	if (!ctx->driver->is_virtual && rte_eth_tx_done_cleanup(port->ethdev, 0, 0) >= 0)
+	if (!ctx->driver->is_virtual && !ctx->driver->unsafe_cleanup &&
+		rte_eth_tx_done_cleanup(port->ethdev, 0, 0) >= 0)
 		port->idle = ethdev_idle;
-	ethdev_carrier_watch(port);
 	return 0;
 }
 
@@ -181,7 +183,7 @@ void port_ethdev_needs_most(
 	/* A NIC of the kind that takes most. */
 	const struct ethdev_driver *driver = ethdev_driver_find(dpdk);
 	unsigned rx = config->rx_descriptors != 0 ? config->rx_descriptors : PORT_RX_DESCRIPTORS;
-	unsigned tx = config->tx_descriptors != 0 ? config->tx_descriptors : rx;
+	unsigned tx = config->tx_descriptors != 0 ? config->tx_descriptors : ETHDEV_TX_MOST;
 
 	if (!driver->is_virtual)
 		driver = ethdev_driver_find("net_e1000_em");
@@ -200,10 +202,16 @@ static bool is_started(const struct port *port)
 
 bool port_ethdev_link(const struct port *port, struct port_ethdev_link *link)
 {
-	const struct ethdev_ctx *ctx = port->ctx;
+	struct ethdev_ctx *ctx = port->ctx;
 	struct rte_eth_link now;
+	int result;
 
-	if (!is_started(port) || rte_eth_link_get_nowait(port->ethdev, &now) != 0)
+	if (!is_started(port))
+		return false;
+	pthread_mutex_lock(&ctx->asking);
+	result = rte_eth_link_get_nowait(port->ethdev, &now);
+	pthread_mutex_unlock(&ctx->asking);
+	if (result != 0)
 		return false;
 	*link = (struct port_ethdev_link){
 		.up = now.link_status == RTE_ETH_LINK_UP,
@@ -216,13 +224,12 @@ bool port_ethdev_link(const struct port *port, struct port_ethdev_link *link)
 	return true;
 }
 
-void port_losses_read(const struct port *port, struct port_losses *losses)
+void ethdev_read_losses(const struct ethdev_ctx *ctx, struct port_losses *losses)
 {
-	const struct ethdev_ctx *ctx = port->ctx;
 	struct rte_eth_stats stats;
 
 	*losses = (struct port_losses){.rx_missed = 0};
-	if (!is_started(port) || rte_eth_stats_get(port->ethdev, &stats) != 0)
+	if (rte_eth_stats_get(ctx->port->ethdev, &stats) != 0)
 		return;
 	*losses = (struct port_losses){
 		.rx_missed = stats.imissed,
@@ -231,4 +238,28 @@ void port_losses_read(const struct port *port, struct port_losses *losses)
 		.rx_segmented = __atomic_load_n(&ctx->rx_segmented, __ATOMIC_RELAXED),
 		.tx_errors = stats.oerrors,
 	};
+}
+
+void port_losses_read(const struct port *port, struct port_losses *losses)
+{
+	struct ethdev_ctx *ctx = port->ctx;
+
+	*losses = (struct port_losses){.rx_missed = 0};
+	if (!is_started(port))
+		return;
+	pthread_mutex_lock(&ctx->asking);
+	ethdev_read_losses(ctx, losses);
+	pthread_mutex_unlock(&ctx->asking);
+}
+
+void port_losses_seen(const struct port *port, struct port_losses *losses)
+{
+	const struct ethdev_ctx *ctx = port->ctx;
+
+	*losses = (struct port_losses){.rx_missed = 0};
+	if (!is_started(port))
+		return;
+#define X(name, text) losses->name = __atomic_load_n(&ctx->seen.name, __ATOMIC_RELAXED);
+	PORT_LOSSES(X)
+#undef X
 }

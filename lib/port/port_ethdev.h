@@ -65,6 +65,13 @@ void port_ethdev_needs_most(
 int port_start_ethdev(struct port *port, const struct port_ethdev_config *config,
 	struct rte_mempool *pool, struct fault *fault);
 
+/* From now on a NIC's carrier is watched, and what it loses is looked at each second, in DPDK's
+ * interrupt thread. Nothing for a virtual device. When all ports of the process are started: what
+ * a driver says meanwhile would be taken for words about the port that is being set up. */
+void port_watch_ethdev(struct port *port);
+/* Ends that, for a port that may be none; port_close() does it, too, but for this port alone. */
+void port_unwatch_ethdev(struct port *port);
+
 struct port_ethdev_link {
 	bool up;             /* what a virtual device says of this means nothing */
 	bool is_nic;         /* no virtual device */
@@ -73,7 +80,8 @@ struct port_ethdev_link {
 	unsigned rx_descriptors, tx_descriptors;
 };
 
-/* What the device says of its cable. False: the port is no started ethdev. Any thread. */
+/* What the device says of its cable. False: the port is no started ethdev. Any thread but a poll
+ * loop: a driver may have to ask its firmware. */
 bool port_ethdev_link(const struct port *port, struct port_ethdev_link *link);
 
 #define PORT_LOSSES(X)                                          \
@@ -89,5 +97,8 @@ struct port_losses {
 #undef X
 };
 
-/* All 0 for ports that are no ethdevs. Any thread; counters of the device, not per packet. */
+/* All 0 for ports that are no ethdevs. Any thread but a poll loop, as port_ethdev_link(). */
 void port_losses_read(const struct port *port, struct port_losses *losses);
+/* As of the last second, of a port that is watched; 0 of others. Any thread, a poll loop as well.
+ */
+void port_losses_seen(const struct port *port, struct port_losses *losses);

@@ -84,6 +84,10 @@ static inline int awkward_start_both(void)
 
 	if (result == 0)
 		result = port_start_ethdev(&pair.b, &config, pair.pool, &pair.fault);
+	if (result == 0) {
+		port_watch_ethdev(&pair.a);
+		port_watch_ethdev(&pair.b);
+	}
 	return result;
 }
 

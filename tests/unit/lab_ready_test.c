@@ -45,6 +45,15 @@ static void a_link_at_which_nothing_was_heard_waits(void **state)
 	expect(link_of("s0:1", "s1:0", "down", 0), why);
 }
 
+static void a_nic_without_carrier_is_not_said_to_wait(void **state)
+{
+	static const char why[] = "link s0:1 - s7:0 is without carrier: is the cable in, and the "
+				  "other end on?";
+
+	expect(link_of("s0:1", "s7:0", "no carrier", 0), why);
+	expect(link_of("s0:1", "s7:0", "no carrier", 3), why);
+}
+
 static void an_end_on_another_machine_is_said_to_be_there(void **state)
 {
 	expect(link_of("s0:1", "s7:0", "down", 0),
@@ -65,6 +74,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_whose_links_are_up_waits_for_nothing),
 		cmocka_unit_test(a_link_at_which_nothing_was_heard_waits),
+		cmocka_unit_test(a_nic_without_carrier_is_not_said_to_wait),
 		cmocka_unit_test(an_end_on_another_machine_is_said_to_be_there),
 		cmocka_unit_test(a_link_that_has_fallen_is_told_from_one_that_was_cut),
 	};

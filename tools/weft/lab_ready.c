@@ -40,7 +40,10 @@ static void explain(const json_t *link, const json_t *elsewhere, char why[LAB_RE
 
 	if (strcmp(state, "cut") == 0)
 		snprintf(reason, sizeof(reason), "'weft lab link' joins it");
-	else if (json_integer_value(json_object_get(link, "sessions_seen")) == 0) {
+	else if (strcmp(state, "no carrier") == 0) {
+		state = "without carrier";
+		snprintf(reason, sizeof(reason), "is the cable in, and the other end on?");
+	} else if (json_integer_value(json_object_get(link, "sessions_seen")) == 0) {
 		state = "waiting";
 		say_unheard(peer, elsewhere, reason, sizeof(reason));
 	}
