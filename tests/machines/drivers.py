@@ -25,7 +25,7 @@ class Driver:
 # Without an IOMMU DPDK needs to know where its memory is: hugepages. virtio devices go round an IOMMU
 # unless they are told not to.
 DRIVERS = {driver.name: driver for driver in (
-    Driver("e1000e", "e1000e"),
+    Driver("e1000e", "e1000e", hugepages=256),
     Driver("vmxnet3", "vmxnet3"),
     Driver("virtio-modern", "virtio-net-pci,disable-legacy=on,iommu_platform=on"),
     Driver("virtio-legacy", "virtio-net-pci,disable-modern=on", "uio_pci_generic", hugepages=512),
