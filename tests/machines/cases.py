@@ -43,7 +43,7 @@ def the_mapper_finds_the_fabric_of_the_file(lab):
 
 
 def frames_arrive_once_and_in_order(lab):
-    return traffic.until(lab, lab.frames, 15)
+    return traffic.until(lab, lab.frames, 10)
 
 
 def ping_passes(lab):

@@ -15,6 +15,7 @@ import machine
 # All that QEMU can emulate, for the programs were built for this machine's CPU. A choice of features must
 # hold xsaveopt where it has xsave: otherwise Debian's kernel 6.1 stands still early.
 CPU = "max,la57=off"
+CONNECT_SECONDS = 90
 BOOT_SECONDS = 180
 FIRST_SLOT = 4
 
@@ -45,7 +46,7 @@ class Monitor:
 
     def __init__(self, path, process):
         self.log_path = log_path(path)
-        self.stream = connect(path, 20, process).makefile("rwb")
+        self.stream = connect(path, CONNECT_SECONDS, process).makefile("rwb")
         self.stream.readline()
         self.ask("qmp_capabilities")
 
@@ -156,7 +157,7 @@ class Guest(machine.Machine):
 
     def wait_boot(self):
         self.monitor = Monitor(self.path("qmp"), self.process)
-        self.channel = connect(self.path("agent"), 20, self.process)
+        self.channel = connect(self.path("agent"), CONNECT_SECONDS, self.process)
         threading.Thread(target=self.read_answers, daemon=True).start()
         self.boot.wait()
         return self

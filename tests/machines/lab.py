@@ -165,10 +165,6 @@ class Lab:
         links = self.links()
         return len(links) == 2 * self.bench.hosts and set(links.values()) == {"up"}
 
-    def counter(self, name):
-        """Of all interfaces together."""
-        return sum(nic.get(name, 0) for status in self.statuses() for nic in status["nics"].values())
-
     def faults(self):
         """Counters that nobody wants to see, of all devices; in one line."""
         found = []

@@ -6,8 +6,8 @@ import time
 from lab import Wrong, run_result
 
 CHECKS = ("lost", "duplicated", "out_of_order")
-RUNS_MAX = 20
 SECONDS_MAX = 300
+RUN_SECONDS_MAX = 60
 
 
 def one_run(lab, seconds):
@@ -27,27 +27,44 @@ def one_run(lab, seconds):
     return dropped
 
 
-def counted(lab):
-    return lab.counter("messages_injected"), lab.counter("messages_delivered")
+class Counted:
+    """What all interfaces have counted since another such moment."""
+
+    NAMES = ("messages_injected", "messages_delivered", "frames_retransmitted")
+
+    def __init__(self, lab, since=None):
+        self.now = dict.fromkeys(self.NAMES, 0)
+        for status in lab.statuses():
+            for counters in status["nics"].values():
+                for name in self.NAMES:
+                    self.now[name] += counters.get(name, 0)
+        before = since.now if since else dict.fromkeys(self.NAMES, 0)
+        self.injected, self.delivered, self.repeated = (self.now[name] - before[name] for name in self.NAMES)
 
 
 def until(lab, messages, seconds):
-    """Returns a line that says how many there were. Machines do not begin at the same moment, so what one
-    has sent and another one has not counted in its run is in the counters of both."""
-    dropped, began = 0, time.monotonic()
-    injected, delivered = counted(lab)
-    for _ in range(RUNS_MAX):
+    """Returns a line that says how many there were. The first run takes so many seconds, a further one as long
+    as the rest should need. Machines do not begin at the same moment, so what one has sent and another one has
+    not counted in its run is in the counters of both."""
+    dropped, sent_seconds, began, before = 0, 0, time.monotonic(), Counted(lab)
+    while True:
         dropped += one_run(lab, seconds)
-        now = counted(lab)
-        if now[1] == delivered:
-            raise Wrong(f"0 of {now[0] - injected} messages arrived, {dropped} were not sent; {lab.faults()}")
-        if now[1] - delivered >= messages or time.monotonic() - began > SECONDS_MAX:
+        sent_seconds += seconds
+        got = Counted(lab, before)
+        if got.delivered == 0:
+            raise Wrong(f"0 of {got.injected} messages arrived, {dropped} were not sent; {lab.faults()}")
+        if got.delivered >= messages or time.monotonic() - began > SECONDS_MAX:
             break
-    lab.wait(lambda: len({a - b for a, b in zip(counted(lab), (injected, delivered))}) == 1,
-             "messages are still under way", 60)
-    got = counted(lab)[1] - delivered
+        rest = 1.1 * (messages - got.delivered) * sent_seconds / got.delivered
+        seconds = min(max(3, round(rest)), RUN_SECONDS_MAX)
+    final = lab.wait(lambda: all_arrived(lab, before), "messages are still under way", 60)
     took = time.monotonic() - began
-    if got < messages:
-        raise Wrong(f"{got} messages in {took:.0f} s, expected {messages}; {lab.faults()}")
-    return (f"{got} frames of {lab.mtu}, {lab.counter('frames_retransmitted')} sent twice; 0 lost, "
-            f"0 duplicated, 0 out of order; {dropped} not sent; {took:.0f} s")
+    if final.delivered < messages:
+        raise Wrong(f"{final.delivered} messages in {took:.0f} s, expected {messages}; {lab.faults()}")
+    return (f"{final.delivered} frames of {lab.mtu}, {final.repeated} sent twice; 0 lost, 0 duplicated, 0 out of "
+            f"order; {dropped} not sent; {took:.0f} s")
+
+
+def all_arrived(lab, before):
+    got = Counted(lab, before)
+    return got if got.injected == got.delivered else None
