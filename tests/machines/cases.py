@@ -21,6 +21,8 @@ FRAMES = 100_000
 FRAMES_AFTER_A_KILL = 2_000
 STREAM_BYTES = 2 << 20
 PINGS = 10
+# How well the clocks of guests are known: half the way of a question and its answer.
+CLOCKS_DIFFER_SECONDS = 0.05
 
 
 class Unable(Exception):
@@ -115,41 +117,46 @@ def read_capture(data):
 
 
 class Watch:
-    """Waits until a port is in a state, on the machine that has it."""
+    """Waits until a port that is up is down, or the other way round, on the machine that has it."""
 
     SECONDS = 30
 
-    def __init__(self, lab, device, port, state):
+    def __init__(self, lab, device, port, states):
         process = lab.bench.process_of(device)
         self.machine, self.port = lab.bench.site_of(process).machine, port
         self.ahead = self.machine.clock_ahead()
-        self.ready = f"{lab.folder}/watch-{port}-{state}"
+        self.ready = f"{lab.folder}/watch-{port}-{states[0]}"
         self.run = self.machine.start(
             f"python3 {HERE}/link_watch.py weft-{lab.name}-{process} {port} {self.SECONDS} "
-            f"{self.ready} {state}",
+            f"{self.ready} {' '.join(states)}",
             seconds=self.SECONDS + 30)
 
     def is_looking(self):
         return self.machine.run(f"rm {self.ready}").code == 0 or self.run.is_over()
 
     def finish(self):
-        """When its process knew of the state, by this machine's clock."""
+        """When its process knew of the last state, by this machine's clock."""
         done = self.run.finish()
-        lines = [line.split() for line in done.out.splitlines()]
+        lines = [line.split(" ", 1) for line in done.out.splitlines()]
         if done.code != 0:
             raise Wrong(f"{self.port} was only {', '.join(line[1] for line in lines)} for {self.SECONDS} s; "
                         f"{done.err.strip()[-200:]}")
         return float(lines[-1][0]) - self.ahead
 
 
-def times_until(lab, ends, state, change):
-    """Seconds from change() until the process of each (device, port) knows of it."""
-    watches = [Watch(lab, device, port, state) for device, port in ends]
+def times_until(lab, ends, states, change):
+    """Seconds from change() until the process of each (device, port) knows of the second state; before, all are
+    in the first one."""
+    watches = [Watch(lab, device, port, states) for device, port in ends]
     for watch in watches:
-        lab.wait(watch.is_looking, "nobody looks at the links", Watch.SECONDS)
+        lab.wait(watch.is_looking, "nobody looks at the links", Watch.SECONDS + 30)
     began = time.time()
     change()
-    return [watch.finish() - began for watch in watches]
+    took = [watch.finish() - began for watch in watches]
+    for (_, port), seconds in zip(ends, took):
+        if seconds < -CLOCKS_DIFFER_SECONDS:
+            raise Wrong(f"{port} was {states[1]} {-1000 * seconds:.0f} ms before that was done to it")
+    return took
 
 
 def carrier_loss_is_link_down_at_once(lab):
@@ -161,10 +168,10 @@ def carrier_loss_is_link_down_at_once(lab):
     cable = lab.bench.cables[port]
     ends = [("s0", port), (host, f"{host}:0")]
     try:
-        downs = times_until(lab, ends, "down", lambda: cable.carrier(False))
+        downs = times_until(lab, ends, ("up", "down"), lambda: cable.carrier(False))
     finally:
         cable.carrier(False)
-        ups = times_until(lab, ends, "up", lambda: cable.carrier(True))
+        ups = times_until(lab, ends, ("down", "up"), lambda: cable.carrier(True))
     figures = (f"down {1000 * downs[0]:.0f} ms after the cut at {port}, {1000 * downs[1]:.0f} ms at {host}:0; up "
                f"{1000 * ups[0]:.0f} and {1000 * ups[1]:.0f} ms after it was joined")
     if max(downs) >= 2 * labs.HELLO_MS / 1000:

@@ -7,7 +7,8 @@ machine's time in seconds.
 usage: link_watch.py PREFIX PORT SECONDS READY STATE...
 
 Ends when the states named have been seen in this order, with exit code 0, or after so many seconds, with 1.
-The first line is the state at the beginning; then the file READY is made.
+The file READY is made when the first of them has been seen. A lost carrier is 'down' for this, whatever it is
+called; the lines have the words of the lab.
 """
 import json
 import socket
@@ -32,15 +33,13 @@ def main():
             control.send(b"/weft/links,0")
             answer = json.loads(control.recv(1 << 20))
             state = next(link["state"] for link in links_of(answer["/weft/links"]) if link["port"] == port)
-            state = "down" if state == "no carrier" else state
             if state != last:
                 print(f"{time.time():.4f} {state}", flush=True)
-                if last is None:
-                    with open(ready, "w", encoding="ascii"):
-                        pass
                 last = state
-                if state == awaited[0]:
-                    del awaited[0]
+            if (state == "up") == (awaited[0] == "up"):
+                del awaited[0]
+                with open(ready, "w", encoding="ascii"):
+                    pass
             time.sleep(0.005)
     return 1 if awaited else 0
 
