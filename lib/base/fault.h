@@ -12,9 +12,9 @@
 
 #define FAULT_TEXT 512
 
-/* Exit codes of every command (formats.md: 0 to 3). A run that is interrupted has done what it has
- * done and ends with one of these; 130 is for what leaves its work undone: sweep, reproduce, lab
- * up. */
+/* Exit codes of every command (scripts rely on 0 to 3). A run that is interrupted has done what it
+ * has done and ends with one of these; 130 is for what leaves its work undone: sweep, reproduce,
+ * lab up. */
 enum weft_exit {
 	EXIT_DONE = 0,          /* the work was done */
 	EXIT_BAD_ANSWER = 1,    /* the work was done and the answer is bad */

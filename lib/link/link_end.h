@@ -4,7 +4,7 @@
 
 /*
  * One end of a link: credits of all VCs in both directions, sessions, hello, up and down
- * (switch.md 1 and 12; our own session numbers, because a process on the bench may restart while
+ * (the session numbers are our own, because a process on the bench may restart while
  * its neighbour lives on). The same object sits in every switch port and in every interface.
  *
  * It is handed decoded control frames and the time, and says which control frames are due; who owns

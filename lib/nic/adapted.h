@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * What an interface does with adaptive-routing notifications (switch.md, 'Readings'): messages that
+ * An interface's side of adaptive-routing notifications (docs/congestion.md): messages that
  * are marked leave in the adapted-flow channel, the last VC. The mark is looked for when the
  * message is at the head of its FIFO, and again when it is the turn of one of its frames; what goes
  * on to the AFC stays there. Frames of one flow may overtake each other then; the receiver puts

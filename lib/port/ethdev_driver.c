@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a driver may put around a frame in its buffer: two VLAN tags, a CRC, virtio's header. The
- * most that is known is 12 + 4 bytes (virtio) and 2 * 4 + 4 (Intel's). */
+/* Room for all that a driver may put around a frame in its buffer: two VLAN tags, a CRC, virtio's
+ * header. The most that is known is 12 + 4 bytes (virtio) and 2 * 4 + 4 (Intel's). */
 #define BUFFER_SPARE 64
 /* The steps in which NICs measure buffers: 1 KiB (ixgbe, igb), 128 B (i40e, ice), or none. */
 #define BUFFER_STEP 1024

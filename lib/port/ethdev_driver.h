@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * What DPDK's drivers do and do not tell by rte_eth_dev_info_get(): how long the ring of a virtual
+ * Facts of DPDK's drivers that rte_eth_dev_info_get() does not tell: how long the ring of a virtual
  * device really is, to what a NIC's driver rounds its buffers. A driver that is not listed is taken
  * for that of a NIC, and everything is asked of it. Read from the sources of DPDK 22.11.
  */

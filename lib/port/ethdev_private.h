@@ -27,7 +27,7 @@ struct ethdev_ctx {
 	bool ours;    /* plugged in by us: taken out when the port is closed */
 	bool running; /* started */
 	bool watched; /* port_watch_ethdev() */
-	/* Whoever asks the device: drivers do not expect two threads at a time. */
+	/* Held by the thread that asks the device: drivers do not expect two at a time. */
 	pthread_mutex_t asking;
 	/* Writer: EAL's interrupt thread. */
 	bool was_up; /* the link has been up */

@@ -179,8 +179,8 @@ static int hear_all(struct ethdev_ctx *ctx, struct fault *fault)
 	return result;
 }
 
-/* What a packet socket has heard before it was bound: hellos of other links, among others, which
- * would be taken for a neighbour's. */
+/* Drops the frames that a packet socket heard before it was bound: hellos of other links, among
+ * others, which would be taken for a neighbour's. */
 static void forget_overheard(const struct port *port)
 {
 	struct rte_mbuf *mbufs[PORT_BURST];

@@ -33,7 +33,7 @@ struct port_ethdev_config {
 	uint16_t tx_descriptors; /* 0: what the device's speed asks for */
 };
 
-/* What an ethdev takes of the pools of those who use it. */
+/* The mbufs that an ethdev takes of the pools of its users, and their room. */
 struct port_ethdev_needs {
 	unsigned received_mbufs; /* in its receive ring before anything comes */
 	/* That its transmit ring may keep: a NIC's driver frees what was sent when its ring is
@@ -55,8 +55,8 @@ bool port_ethdev_is_nic(const char *dpdk);
 /* Of an attached port. */
 void port_ethdev_needs(const struct port *port, const struct port_ethdev_config *config,
 	struct port_ethdev_needs *needs);
-/* What a virtual device called 'dpdk' needs, or the most that a NIC can need; EAL need not run.
- * frame_bytes_max is UINT32_MAX. */
+/* Fills the needs of a virtual device called 'dpdk', or the most that a NIC can need; EAL need not
+ * run. frame_bytes_max is UINT32_MAX. */
 void port_ethdev_needs_most(
 	const char *dpdk, const struct port_ethdev_config *config, struct port_ethdev_needs *needs);
 
