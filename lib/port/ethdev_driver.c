@@ -4,6 +4,8 @@
 
 #include <rte_common.h>
 #include <rte_ether.h>
+#include <rte_pci.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +14,8 @@
 #define BUFFER_SPARE 64
 /* The steps in which NICs measure buffers: 1 KiB (ixgbe, igb), 128 B (i40e, ice), or none. */
 #define BUFFER_STEP 1024
+
+#define PCI_VENDOR_INTEL 0x8086
 
 static const struct ethdev_driver drivers[] = {
 	{.name = "net_memif",
@@ -48,6 +52,39 @@ const struct ethdev_driver *ethdev_driver_find(const char *name)
 		if (strncmp(name, drivers[i].name, strlen(drivers[i].name)) == 0)
 			return &drivers[i];
 	return &other;
+}
+
+/* Of a PCI device, from sysfs; 0 if it is unknown. */
+static unsigned pci_vendor(const char *root, const char *dpdk)
+{
+	char path[512], address[PCI_PRI_STR_SIZE];
+	struct rte_pci_addr pci;
+	unsigned vendor = 0;
+	FILE *file;
+
+	if (rte_pci_addr_parse(dpdk, &pci) != 0)
+		return 0;
+	rte_pci_device_name(&pci, address, sizeof(address));
+	snprintf(path, sizeof(path), "%s/sys/bus/pci/devices/%s/vendor", root, address);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return 0;
+	if (fscanf(file, "%x", &vendor) != 1)
+		vendor = 0;
+	fclose(file);
+	return vendor;
+}
+
+const struct ethdev_driver *ethdev_driver_guess(const char *root, const char *dpdk)
+{
+	const struct ethdev_driver *driver = ethdev_driver_find(dpdk);
+	unsigned vendor;
+
+	if (driver->is_virtual)
+		return driver;
+	vendor = pci_vendor(root, dpdk);
+	return vendor == 0 || vendor == PCI_VENDOR_INTEL ? ethdev_driver_find("net_e1000_em")
+							 : driver;
 }
 
 /* The number in "…,key=number,…", or 'fallback'. */

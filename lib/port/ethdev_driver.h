@@ -29,6 +29,9 @@ struct ethdev_driver {
 
 /* Never NULL. */
 const struct ethdev_driver *ethdev_driver_find(const char *name);
+/* The same for a device that EAL has not probed: of a PCI address, the driver of its vendor that
+ * takes most memory. 'root' is put in front of /sys; "" but in tests. */
+const struct ethdev_driver *ethdev_driver_guess(const char *root, const char *dpdk);
 
 /* Frames of 'frame_bytes' that can wait in the receive ring of a device. 'arguments': its devargs,
  * may be NULL. */

@@ -180,13 +180,10 @@ void port_ethdev_needs(const struct port *port, const struct port_ethdev_config 
 void port_ethdev_needs_most(
 	const char *dpdk, const struct port_ethdev_config *config, struct port_ethdev_needs *needs)
 {
-	/* A NIC of the kind that takes most. */
-	const struct ethdev_driver *driver = ethdev_driver_find(dpdk);
+	const struct ethdev_driver *driver = ethdev_driver_guess("", dpdk);
 	unsigned rx = config->rx_descriptors != 0 ? config->rx_descriptors : PORT_RX_DESCRIPTORS;
 	unsigned tx = config->tx_descriptors != 0 ? config->tx_descriptors : ETHDEV_TX_MOST;
 
-	if (!driver->is_virtual)
-		driver = ethdev_driver_find("net_e1000_em");
 	count_rings(driver, rx, tx, needs);
 	needs->room_bytes = ethdev_driver_room(driver, config->frame_bytes, 0, 0);
 	needs->frame_bytes_max = UINT32_MAX;

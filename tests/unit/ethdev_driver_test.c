@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Which driver's needs are reckoned with before EAL has probed a device, over a /sys that the test
+ * makes. */
+
+#include "ethdev_driver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit.h"
+
+static char root[] = "/tmp/weft-ethdev-XXXXXX";
+
+static int set_up(void **state)
+{
+	(void)state;
+	strcpy(root, "/tmp/weft-ethdev-XXXXXX");
+	return mkdtemp(root) == NULL;
+}
+
+static int tear_down(void **state)
+{
+	char command[64];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	return system(command);
+}
+
+static void make_nic(const char *address, const char *vendor)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command),
+		"mkdir -p %s/sys/bus/pci/devices/%s && echo %s > %s/sys/bus/pci/devices/%s/vendor",
+		root, address, vendor, root, address);
+	assert_int_equal(system(command), 0);
+}
+
+static void the_device_of_another_vendor_needs_no_buffers_of_powers_of_two(void **state)
+{
+	(void)state;
+	make_nic("0000:3b:00.0", "0x15ad");
+	assert_false(ethdev_driver_guess(root, "0000:3b:00.0")->buffers_are_powers);
+	assert_false(ethdev_driver_guess(root, "3b:00.0")->buffers_are_powers);
+}
+
+static void a_device_of_intel_may_need_them(void **state)
+{
+	(void)state;
+	make_nic("0000:3b:00.0", "0x8086");
+	assert_true(ethdev_driver_guess(root, "3b:00.0")->buffers_are_powers);
+}
+
+static void a_device_of_which_nothing_is_known_may_need_them(void **state)
+{
+	(void)state;
+	assert_true(ethdev_driver_guess(root, "0000:3b:00.0")->buffers_are_powers);
+	assert_true(ethdev_driver_guess(root, "")->buffers_are_powers);
+}
+
+static void a_virtual_device_is_known_by_its_name(void **state)
+{
+	(void)state;
+	assert_true(ethdev_driver_guess(root, "net_memif0,role=server")->is_virtual);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			the_device_of_another_vendor_needs_no_buffers_of_powers_of_two, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(a_device_of_intel_may_need_them, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_device_of_which_nothing_is_known_may_need_them, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_virtual_device_is_known_by_its_name, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
