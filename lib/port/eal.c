@@ -26,6 +26,7 @@ struct arguments {
 	char *at[ARGUMENTS_MAX + 1];
 	int count;
 	bool overflow;
+	bool hugepages; /* our choice */
 };
 
 static void add(struct arguments *arguments, const char *format, ...)
@@ -140,9 +141,8 @@ static void add_memory(struct arguments *arguments, const struct user_arguments 
 		return;
 	/* memfd hugepages: no mount is needed and no file stays. */
 	if (has_pci(user, options) && hugepages_free_bytes("") >> 20 >= mib)
-		add(arguments, "--in-memory");
-	else
-		add(arguments, "--no-huge");
+		arguments->hugepages = true;
+	add(arguments, arguments->hugepages ? "--in-memory" : "--no-huge");
 	if (USER_GAVE(user, "-m"))
 		return;
 	/* Taken at once: what is free now may be another process's later. */
@@ -248,9 +248,15 @@ static void silence_end(const struct silence *silence, char *errors, size_t size
 
 /* getopt() knows the wrong argument best: "PROGRAM: unrecognized option '--x'". EAL's log comes
  * next, its FATAL lines tell least. */
-static int fault_from_texts(struct fault *fault, int code, const char *program, const char *errors,
-	const struct log_capture *log)
+static int fault_from_texts(struct fault *fault, int code, const struct arguments *arguments,
+	const char *errors, const struct log_capture *log)
 {
+	const char *program = arguments->at[0];
+	/* A cgroup may forbid hugepages that sysfs shows as free. */
+	const char *hint = arguments->hugepages
+				   ? "; free hugepages were to be used, EAL's --no-huge "
+				     "does without them"
+				   : "";
 	size_t length = strlen(program);
 	const char *cause;
 	int count;
@@ -262,9 +268,9 @@ static int fault_from_texts(struct fault *fault, int code, const char *program, 
 	}
 	count = log_capture_cause(log, &cause);
 	if (count > 0)
-		return fault_set(fault, code, "DPDK does not start: %.*s", count, cause);
-	return fault_set(fault, code, "DPDK does not start: %s",
-		errors[0] != '\0' ? errors : strerror(code));
+		return fault_set(fault, code, "DPDK does not start: %.*s%s", count, cause, hint);
+	return fault_set(fault, code, "DPDK does not start: %s%s",
+		errors[0] != '\0' ? errors : strerror(code), hint);
 }
 
 static int init(struct arguments *arguments, const struct user_arguments *user, struct fault *fault)
@@ -289,7 +295,7 @@ static int init(struct arguments *arguments, const struct user_arguments *user, 
 		log_capture_end(&log);
 	}
 	if (result < 0) {
-		result = fault_from_texts(fault, code, user->at[0], errors, &log);
+		result = fault_from_texts(fault, code, arguments, errors, &log);
 		runtime_dir_remove(rte_eal_get_runtime_dir());
 	}
 	log_capture_free(&log);
