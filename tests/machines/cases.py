@@ -106,6 +106,8 @@ def read_capture(data):
         read = subprocess.run(["tshark", "-X", f"lua_script:{DISSECTOR}", "-r", file.name, "-T", "fields", "-e",
                                "weft.kind", "-e", "frame.packet_flags_direction", "-e", "frame.interface_name",
                                "-Y", "weft"], capture_output=True, text=True, timeout=120, check=False)
+    if read.returncode != 0:
+        raise Wrong(f"tshark: {read.stderr.strip()[-200:]}")
     counts = {}
     for line in read.stdout.splitlines():
         kind, direction, interface = line.split("\t")
