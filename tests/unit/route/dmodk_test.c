@@ -71,7 +71,7 @@ static uint32_t power(uint32_t base, unsigned exponent)
 	return result;
 }
 
-/* Where a switch of a whole tree stands, by its number (lib/topo/rlft.c). */
+/* Where a switch of a whole tree stands, by its number (lib/topo/generators/rlft.c). */
 struct place {
 	unsigned level;
 	bool top;

@@ -86,7 +86,7 @@ struct run_config_detector {
 	struct run_config_readings readings;
 };
 
-/* What selectors are told (lib/nic/route_choice.h). */
+/* What selectors are told (lib/nic/selectors/route_choice.h). */
 struct run_config_selection {
 	uint32_t forget, k, k2; /* thousandths */
 	uint32_t short_bytes;

@@ -3,11 +3,11 @@
 #pragma once
 
 /*
- * A mesh, a torus, a ring or a hypercube, recognised by its ports (lib/topo/grid.h, hypercube.c):
- * port 2d leads on in dimension d and arrives at port 2d + 1, which leads back; in a hypercube port
- * d leads along dimension d in both directions. The switches get their places from there, so that
- * generated, loaded and damaged networks work alike, whatever the numbers and names of switches.
- * Hosts may hang on any other port.
+ * A mesh, a torus, a ring or a hypercube, recognised by its ports (lib/topo/generators/grid.h,
+ * hypercube.c): port 2d leads on in dimension d and arrives at port 2d + 1, which leads back; in a
+ * hypercube port d leads along dimension d in both directions. The switches get their places from
+ * there, so that generated, loaded and damaged networks work alike, whatever the numbers and names
+ * of switches. Hosts may hang on any other port.
  *
  * Constant once made; any thread may read it.
  */

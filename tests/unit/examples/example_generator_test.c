@@ -21,7 +21,7 @@ static struct topology *star(const char *spec, struct fault *fault)
 static void the_page_shows_the_file(void **state)
 {
 	example_expect_shown(SOURCE_ROOT "/docs/adding-a-topology-kind.md",
-		SOURCE_ROOT "/tests/unit/example_generator.c");
+		SOURCE_ROOT "/tests/unit/examples/example_generator.c");
 }
 
 static void leaves_with_hosts_stand_around_a_switch_without(void **state)

@@ -12,7 +12,7 @@ extern const struct queuing_scheme queuing_by_source;
 static void the_page_shows_the_file(void **state)
 {
 	example_expect_shown(SOURCE_ROOT "/docs/adding-a-queuing-scheme.md",
-		SOURCE_ROOT "/tests/unit/example_scheme.c");
+		SOURCE_ROOT "/tests/unit/examples/example_scheme.c");
 }
 
 static void neighbours_have_different_queues(void **state)

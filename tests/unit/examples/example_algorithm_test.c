@@ -14,7 +14,7 @@ extern const struct route_algorithm route_valiant;
 static void the_page_shows_the_file(void **state)
 {
 	example_expect_shown(SOURCE_ROOT "/docs/adding-a-routing-algorithm.md",
-		SOURCE_ROOT "/tests/unit/example_algorithm.c");
+		SOURCE_ROOT "/tests/unit/examples/example_algorithm.c");
 }
 
 static struct route_case example_case(const struct topology *topology, uint64_t seed)
