@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * What a host remembers of the adaptive-routing notifications that have reached it (switch.md 8 and
- * 'Readings'): nobody in the network can go around the root that they tell of, so the host acts.
+ * What a host remembers of the adaptive-routing notifications that have reached it (readings:
+ * congestion.md): nobody in the network can go around the root that they tell of, so the host acts.
  * Its packets to that destination and of that VC leave with the adapted bit, in the adapted-flow
  * channel, on their usual way, for as long as an entry of a switch would live.
  *

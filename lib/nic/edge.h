@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * The edge of an emulated host towards Linux (nic.md 9): Ethernet frames of a TAP interface on one
+ * The edge of an emulated host towards Linux: Ethernet frames of a TAP interface on one
  * side, messages on the other. An IPv4 packet is a message; ARP is answered here, because all
  * addresses follow from the host numbers: host i has the MAC address frame_host_mac(i) and the IPv4
  * address base + 1 + i. Everything else (IPv6, multicast, hosts that do not exist) is counted and

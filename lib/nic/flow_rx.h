@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * The receiving half of reliable delivery (nic.md 4), per peer: order, duplicates, requests to send
+ * The receiving half of reliable delivery, per peer: order, duplicates, requests to send
  * again, cumulative acknowledgements. See flow_tx.h for what a flow is.
  */
 

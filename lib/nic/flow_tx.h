@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * The sending half of reliable delivery (nic.md 4), per peer: window, acknowledgements, go-back-N,
+ * The sending half of reliable delivery, per peer: window, acknowledgements, go-back-N,
  * giving up.
  *
  * A flow is one life of the sequence numbers from a source to a destination; its name goes with

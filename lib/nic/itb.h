@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * The in-transit buffer of a host (nic.md 2; Flich, doctoral thesis, Valencia 2001, sections 3.1
+ * The in-transit buffer of a host (Flich, doctoral thesis, Valencia 2001, sections 3.1
  * and 3.4): frames whose next route element is the mark leave the network, whatever the output
  * does, wait in a pool of their own, and are sent on past the mark as in a first injection. That
  * ends the channel dependency between the link they came by and the one they leave by.

@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * The memory of a host for what is in transit (nic.md 2; thesis, section 3.4.2), as an account:
+ * The memory of a host for what is in transit (thesis, section 3.4.2), as an account:
  * bytes are taken before something is absorbed and given back when it has left. What does not fit
  * is refused and counted; the caller discards it. Takes no part in where the bytes lie.
  */

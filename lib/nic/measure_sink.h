@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * A host that measures (nic.md 8, sinks): takes synthetic messages, records how long they took and
+ * A host that measures: takes synthetic messages, records how long they took and
  * judges what delivery promises: nothing lost, doubled, out of order or altered. The three counters
  * of 'checks' in a result come from here; they do not believe the interface but count themselves.
  *

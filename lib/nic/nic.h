@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * The emulated network interface (nic.md): takes messages from its host, cuts them into frames,
+ * The emulated network interface: takes messages from its host, cuts them into frames,
  * chooses a route, injects under credits; receives, checks, acknowledges and delivers in order. A
  * plain state machine: it is handed packets and the time, owns no port, reads no clock and
  * allocates nothing after nic_create().
@@ -20,7 +20,7 @@
  *
  * Order of sending: the link's own frames, acknowledgements, control frames in transit; then data
  * in transit and own data in turns (itb_turn.h), of which retransmissions go before new frames. The
- * host keeps one FIFO per VC (switch.md, readings of the ARN+AFI paper): a message waits for the
+ * host keeps one FIFO per VC (a reading of the ARN+AFI paper): a message waits for the
  * ones before it in its VC, as in the papers. Two exceptions: a message to a peer whose window is
  * closed steps aside, so a slow or dead host does not block the others; when the window opens
  * again, it goes before the FIFO, because it is older, and such peers take turns frame by frame.

@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * Static queuing schemes (switch.md 3): in which of the Q virtual channels a packet travels, by its
+ * Static queuing schemes: in which of the Q virtual channels a packet travels, by its
  * source, its destination and the network, fixed before it is sent. The sending host writes it into
  * the frame as the service level, every device stores service level n in VC n, so the choice is
  * made once. Q does not count the adapted-flow channel of AFI.

@@ -42,7 +42,7 @@ struct route_algorithm {
 	bool deadlock_free;    /* it promises so */
 	unsigned alternatives; /* routes for each pair if options do not say; 0 means 1 */
 	bool adaptive;         /* its tables may give a switch several ports to choose from */
-	/* How interfaces choose among the routes of a pair (nic.md item 1): "first", "random",
+	/* How interfaces choose among the routes of a pair: "first", "random",
 	 * "round-robin" or "contention"; NULL means "first". */
 	const char *selector;
 	/* The labels that its routes obey, or at whose forbidden turns ITBs stand; options->root

@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * Several algorithms' routes in one set. The selectors that control latency (nic.md item 3) choose
+ * Several algorithms' routes in one set. The selectors that control latency choose
  * between a set with few ITBs or none and one that uses them freely, both computed on the same
  * tree; together they are what is in the network, so they are stored, and judged, together.
  */

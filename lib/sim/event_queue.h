@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * The event queue of the virtual clock (fabric.md, 'Engine'): a calendar of buckets of equal width
+ * The event queue of the virtual clock (architecture.md): a calendar of buckets of equal width
  * for what lies near, and a heap for the rest. A bucket is sorted when its time has come, so that
  * putting an event in costs two stores. What happens a constant time after its cause can be put
  * into a lane instead (event_lane.h), which needs no sorting.

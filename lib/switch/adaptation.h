@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * What one switch does about congestion, as a whole (switch.md 6 to 8): an adaptive mode, AFI, the
+ * What one switch does about congestion, as a whole: an adaptive mode, AFI, the
  * detector and the ARN table, put together as the paper's pseudo-codes do. The switch asks for the
  * output of each packet that it routes by its table, tells what happens to its VOQs, hands over the
  * notifications that arrive, and sends those that it finds here.

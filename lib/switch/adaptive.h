@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * Adaptive routing (switch.md 6): given the primary port of a packet's destination and the set of
+ * Adaptive routing: given the primary port of a packet's destination and the set of
  * ports that lead there as well, which one it takes, by what the switch knows of the far ends from
  * their credits. One file per mode behind one table; adding one: a file and a word in
  * ADAPTIVE_MODES.

@@ -6,7 +6,8 @@
  * Adaptive-Th (Rocher-Gonzalez et al., JPDC 147, 2021): the primary port, unless the VC in which
  * the packet would be stored there is fuller than the threshold; then the alternative with most
  * credits. Without AFI only one that has more credits than the primary port; with AFI it is the AFC
- * of the alternatives that counts, and the packet goes there in any case (switch.md, readings).
+ * of the alternatives that counts, and the packet goes there in any case (a reading:
+ * congestion.md).
  */
 
 static bool is_congested(const struct adaptive *adaptive, unsigned port, unsigned vc)

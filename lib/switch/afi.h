@@ -4,7 +4,7 @@
 
 /*
  * Adapted-flow isolation (AFI; Rocher-Gonzalez et al., CCGrid 2019, section IV of the Spanish
- * version; switch.md 6): whoever sends a packet by another way than the deterministic one sets its
+ * version): whoever sends a packet by another way than the deterministic one sets its
  * adapted bit. From the next device on it is stored in the adapted-flow channel (AFC), whatever its
  * service level, and nobody adapts it again: what congestion has pushed aside neither spreads
  * further nor shares a queue with what goes its usual way.

@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * Arbitration (switch.md 4): per output, round-robin over the inputs, and at each input round-robin
+ * Arbitration: per output, round-robin over the inputs, and at each input round-robin
  * over its VCs, all VCs with equal priority, only over heads that can go now. O(1) per decision: a
  * head that lacks credits is moved from the ready set to the stalled set and is looked at again
  * when credits for that output arrive, not before.

@@ -5,8 +5,8 @@
 /*
  * What a switch knows of roots of congestion that its packets run into: the ARN table of
  * Rocher-Gonzalez et al., "Congestion Management in High-Performance Interconnection Networks Using
- * Adaptive Routing Notifications", section 3.4, table 2 and pseudo-codes 1 to 4; switch.md 8 and
- * 'Readings'.
+ * Adaptive Routing Notifications", section 3.4, table 2 and pseudo-codes 1 to 4; readings:
+ * congestion.md.
  *
  * An entry says that packets for a destination and of a VC (the one of their queuing scheme, also
  * if they travel in the AFC) contend at a root. Where the switch is the one that acts it is

@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * FECN marks (InfiniBand congestion control, annex A10; switch.md 9): a data packet that is stored
+ * FECN marks (InfiniBand congestion control, annex A10): a data packet that is stored
  * while its VC is fuller than the threshold is marked, and its receiver tells the source. The
  * threshold of an input port and VC is a number from 0, never, to 15, the strictest; InfiniBand
  * leaves open which occupancy each means. Here w stands for (16 - w) / 16 of the VC: 15 marks above

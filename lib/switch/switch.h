@@ -3,19 +3,10 @@
 #pragma once
 
 /*
- * The emulated switch (switch.md): input-queued, an input buffer per port divided into VCs, VOQs,
+ * The emulated switch: input-queued, an input buffer per port divided into VCs, VOQs,
  * per-VC credits, source routes or a table, round-robin arbitration. A plain state machine: it is
  * handed packets and the time and hands packets back; it owns no port, reads no clock and allocates
  * nothing after switch_create(). The poll driver and the virtual driver call the same functions.
- *
- * A step of a driver:
- *     switch_receive()   what has arrived at a port, with the descriptors filled from the frames
- *     switch_transmit()  what may leave by a port now: credits are taken, the next hop's VC and the
- *                        cursor stand in the descriptor
- *     switch_release()   the data packet has left its buffer, with its tail (virtual; the poll
- * driver releases at once, switch_transmit_released()) switch_take_discards()  what was discarded
- * on the way, for the driver to free switch_on_credit(), switch_on_hello(), switch_poll()  the link
- * protocol
  *
  * One thread per switch. Packets are the driver's memory; while stored they belong to the switch.
  */

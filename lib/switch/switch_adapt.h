@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * Adaptive routing, AFI and notifications of a switch (switch.md 6 to 8), on top of its tables:
+ * Adaptive routing, AFI and notifications of a switch, on top of its tables:
  *made after the switch, because most switches have none and then pay one branch a packet. What the
  * buffers behind its outputs hold is learnt from the credits: the most that was ever granted and
  *not used, since the link came up.

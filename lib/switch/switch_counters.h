@@ -7,7 +7,7 @@
  * telemetry, 'weft lab status' and the results use these names. What leaves comes last in the list:
  * so it lies beside the output that it leaves by (struct switch_port).
  *
- * Accounting (switch.md): data_in = data_out + stored + the sum of the data discards, at every
+ * Accounting: data_in = data_out + stored + the sum of the data discards, at every
  * instant; switch_check() asserts it. Likewise control_in = control_out + control_agent + waiting +
  * the control discards. Arrivals and discards count at the port a frame came in by,
  * departures and stalls at the port it leaves by.

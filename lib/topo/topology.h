@@ -87,7 +87,7 @@ struct topology_defaults {
 	weft_time delay_ps; /* WEFT_TIME_NEVER: TOPOLOGY_DELAY_PS */
 };
 
-/* From 'KIND:key=value,…' (formats.md) or a file name: a known kind, alone or with a ':' after it,
+/* From 'KIND:key=value,…' (files.md) or a file name: a known kind, alone or with a ':' after it,
  * or what looks like it, is a generator; a file that is called like a kind is written './ring'. On
  * failure NULL, and 'fault' says FILE:LINE:COLUMN or the generator's text; errno is EINVAL for bad
  * contents, ENOENT, EACCES, … for a file that cannot be read, ENOMEM.
@@ -129,7 +129,7 @@ int topology_unused_switches(const struct topology *topology, uint32_t *first, u
  * have the same name, -ENOMEM. */
 int topology_index_names(struct topology *topology, const char *origin, struct fault *fault);
 
-/* Writes the topology file of formats.md; loading it gives the same topology, unless a host is cut
+/* Writes the topology file of files.md; loading it gives the same topology, unless a host is cut
  * off, which loading refuses. -EIO. */
 int topology_write(const struct topology *topology, FILE *out);
 

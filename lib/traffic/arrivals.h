@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * When messages are generated (nic.md 8). The processes:
+ * When messages are generated. The processes:
  *
  *   constant  at constant distance
  *   poisson   exponential distances

@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * Traffic sources (nic.md 8): what one host sends, to whom and when. A source says which message is
+ * Traffic sources: what one host sends, to whom and when. A source says which message is
  * due; its driver hands it to the interface and says so. The schedule does not wait for the
  * interface (open loop): a source whose interface refuses is late, its messages carry the time at
  * which they should have left, and what it could not hand over counts as generated all the same.

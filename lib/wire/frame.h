@@ -108,7 +108,7 @@ enum frame_fault {
 		FRAME_FAULT_COUNT
 };
 
-/* The counter's name of a fault, "bad" forms of formats.md: "short", "header_crc", … */
+/* The counter's name of a fault, as the metrics have it: "short", "header_crc", … */
 const char *frame_fault_name(enum frame_fault fault);
 /* "data", "credit", …; "unknown" for anything else. */
 const char *frame_kind_name(unsigned kind);

@@ -4,7 +4,7 @@
 
 /*
  * A network of wormhole switches with Stop & Go flow control and hosts with in-transit buffers
- * (fabric.md, 'Wormhole'), exact to the flit without moving any: messages are trains. A channel
+ * (wormhole.md), exact to the flit without moving any: messages are trains. A channel
  * carries one flit or none a cycle, so what passed it is a list of runs, and something happens only
  * where a run begins or ends, where a header arrives, and where a buffer passes a mark.
  * docs/wormhole.md tells what happens in which cycle, in which order.

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* What a wormhole network is made of (fabric.md, 'Wormhole'; thesis 004, section 4.3), in cycles
+/* What a wormhole network is made of (wormhole.md; thesis 004, section 4.3), in cycles
  * and flits of one byte. The delay of each link is the topology's. */
 
 #include <stdint.h>

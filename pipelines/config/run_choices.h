@@ -28,7 +28,7 @@
 #define RUN_ADAPTIVES(X) \
 	X(NONE, "none") X(OBLIVIOUS, "oblivious") X(ADAPTIVE, "adaptive") \
 	X(ADAPTIVE_TH, "adaptive-th") X(ARN, "arn")
-/* Readings of the ARN+AFI paper (switch.md). */
+/* Readings of the ARN+AFI paper (congestion.md). */
 #define RUN_RETESTS(X) \
 	X(STARTS, "starts") X(HOLDS, "holds") X(NEVER, "never")
 #define RUN_OCCUPANCIES(X) \

@@ -52,7 +52,7 @@ static const struct yaml_field run_fields[] = {
 	{NULL},
 };
 
-/* Where the papers have a value it is theirs (switch.md, nic.md). */
+/* Where the papers have a value it is theirs. */
 static const struct run_config config_default = {
 	.clock = RUN_CLOCK_REAL,
 	.seed = 1,

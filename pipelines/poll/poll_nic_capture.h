@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * What the poll driver tells a capture about the frames of an interface (formats.md: the state that
+ * What the poll driver tells a capture about the frames of an interface (files.md: the state that
  * explains each one), and the way out of it, which a capture sees.
  *
  * Credits are those that the sender of a data frame has left in its VC, on this link, after it. An

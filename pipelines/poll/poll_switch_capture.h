@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * What the poll driver tells a capture about the frames of a switch (formats.md: the state that
+ * What the poll driver tells a capture about the frames of a switch (files.md: the state that
  * explains each one). Only called for ports that are being captured.
  *
  * Credits are those that the sender of the frame has left in its VC, on this link, after it. Depth

@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * What a run has measured (formats.md, 'Result'), the same at both clocks, and its JSON form.
+ * What a run has measured (files.md, 'Result'), the same at both clocks, and its JSON form.
  * Filled by the pipeline that ran; owns its arrays; run_result_free().
  */
 
@@ -94,7 +94,7 @@ struct run_result {
 	} wall;
 };
 
-/* The document of formats.md; 'config' is put into it (its reference is taken; may be NULL). NULL
+/* The document of files.md; 'config' is put into it (its reference is taken; may be NULL). NULL
  * without memory. */
 json_t *run_result_json(const struct run_result *result, json_t *config);
 

@@ -3,10 +3,10 @@
 #pragma once
 
 /*
- * A whole fabric on the virtual clock (fabric.md): the switches of lib/switch and the interfaces of
- * lib/nic/datagram/datagram.h, joined by links with exact rates and delays, moved by one event
- * queue. No EAL, no threads, no clock: the same file and seed give the same result, to the last
- * bit, on every machine.
+ * A whole fabric on the virtual clock (architecture.md): the switches of lib/switch and the
+ * interfaces of lib/nic/datagram/datagram.h, joined by links with exact rates and delays, moved by
+ * one event queue. No EAL, no threads, no clock: the same file and seed give the same result, to
+ * the last bit, on every machine.
  *
  * Timing. A frame of L bytes keeps a link busy for (L + FRAME_WIRE_OVERHEAD) / R. Its header is at
  * the far end after the link's delay; a switch may send it on after its routing delay, at once with

@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * A run file with 'switching: wormhole' (fabric.md, 'Wormhole'): the network of wormhole_net.h with
+ * A run file with 'switching: wormhole' (wormhole.md): the network of wormhole_net.h with
  * the routes, selectors and traffic sources of the other runs, and what is measured there. A
  * message is one packet. Same file and seed: same result, to the last bit.
  */

@@ -89,7 +89,7 @@ static void what_a_tiny_pool_discards_comes_again_once_and_in_order(void **state
 	assert_true(reordered > 1000);
 }
 
-/* Re-injection that overtakes reception: the destination refuses the last frame (nic.md 2). */
+/* Re-injection that overtakes reception: the destination refuses the last frame. */
 static void a_message_without_its_end_mark_is_completed(void **state)
 {
 	struct virtual_lab lab = RUN("traffic[0].message=5000B", "nic.itb.pause=1us",

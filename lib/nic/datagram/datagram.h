@@ -10,7 +10,7 @@
  * Where frames can overtake each other datagram_order.h keeps their order; where hosts on the way
  * can discard, datagram_recovery.h brings that again.
  *
- * The host keeps one FIFO per VC (switch.md, readings of the ARN+AFI paper); the VCs take turns,
+ * The host keeps one FIFO per VC (a reading of the ARN+AFI paper); the VCs take turns,
  * frame by frame, among those whose head has credits. With marks (arn_marks.h) the last VC is the
  * adapted-flow channel: a message that is marked when it is at the head goes on to the FIFO of that
  * VC, or waits for room there, and leaves with the adapted bit; it never leaves by its own VC. A

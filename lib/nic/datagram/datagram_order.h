@@ -4,7 +4,7 @@
 
 /*
  * The order of frames at an interface without end-to-end delivery (datagram.h), in fabrics where
- * they can overtake each other: by adaptive routing (switch.md 6 to 8), or because some come a
+ * they can overtake each other: by adaptive routing, or because some come a
  * second time (datagram_recovery.h). The frames of a source are handed on by their numbers; one
  * that comes too early waits here. The counterpart of resequencer.h, of descriptors instead of
  * frames: a frame that waits takes no memory of the interface, and how many may wait is the

@@ -4,7 +4,7 @@
 
 /*
  * Recovery for an interface without acknowledgements (datagram.h), in fabrics whose hosts can
- * discard what is in transit (nic.md 2 and 4). Nothing else discards there, so nobody acknowledges:
+ * discard what is in transit. Nothing else discards there, so nobody acknowledges:
  * who discards a frame reports it to its source, which sends it again. The destination keeps the
  * order (datagram_order.h). So nothing is lost, doubled or reordered, whatever pools discard.
  *

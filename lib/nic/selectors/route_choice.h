@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * Which of the alternative routes to a destination a message takes (nic.md 1 and 3; Flich's thesis,
+ * Which of the alternative routes to a destination a message takes (Flich's thesis,
  * sections 2.4, 3.3, 5.5 and 6.3). One file per way of choosing; all frames of a message take the
  * same route. Adding a way: a file with its ops and a line in route_choice.c.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Reliable delivery (nic.md 4), one claim at a time. */
+/* Reliable delivery, one claim at a time. */
 
 #include "nic_pair.h"
 

@@ -97,7 +97,7 @@ static void what_a_file_does_not_say_has_the_designs_defaults(void **state)
 	run_config_destroy(config);
 }
 
-/* The example of formats.md, with the keys of the real clock. */
+/* The example of files.md, with the keys of the real clock. */
 static const char full[] =
 	"weft: run/1\n"
 	"topology: \"rlft:ports=12,stages=3\"\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Arbitration, switch.md 1 and 4: who goes next, and who does not hold up whom. */
+/* Arbitration: who goes next, and who does not hold up whom. */
 
 #include "arbiter.h"
 

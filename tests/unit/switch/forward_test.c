@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Reception, switch.md 1, 2, 3 and Accounting: where a packet goes, what is refused, and that the
+/* Reception and accounting: where a packet goes, what is refused, and that the
  * way past the queues has the outcome of the usual way. */
 
 #include "forward.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The switch and its links, switch.md 1 and 12: hellos, down and up again, neighbours that start
+/* The switch and its links: hellos, down and up again, neighbours that start
  * anew, ports without credits. */
 
 #include "switch_bench.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The watchdog, switch.md 11. It looks every sixteenth of its time, and that is how exact it is. */
+/* The watchdog. It looks every sixteenth of its time, and that is how exact it is. */
 
 #include "switch_bench.h"
 
