@@ -39,7 +39,7 @@ static int report(struct real_fabric *fabric, const struct options *options,
 
 	if (code == 0)
 		code = report_result(result, options, config, fault);
-	if (code == 0 && real_fabric_judge(fabric, fault) < 0) {
+	if (code == 0 && real_fabric_check_complete(fabric, fault) < 0) {
 		fprintf(stderr, "weft-fabric: %s\n", fault->text);
 		code = EXIT_BAD_ANSWER;
 	}

@@ -7,26 +7,26 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "news.h"
+#include "progress.h"
 #include "report.h"
 #include "virtual_capture.h"
 #include "virtual_fabric.h"
 
 static void tell(void *ctx, weft_time done, weft_time whole, uint64_t packet_hops)
 {
-	news_tell(ctx, done, whole, (double)PS_PER_MS, "ms", packet_hops);
+	progress_tell(ctx, done, whole, (double)PS_PER_MS, "ms", packet_hops);
 }
 
 static int run(struct virtual_fabric *fabric, const struct options *options,
 	const atomic_bool *stop, struct fault *fault)
 {
 	bool terminal = !options->quiet && isatty(STDERR_FILENO);
-	struct news news;
+	struct progress progress;
 	int result;
 
-	news_begin(&news);
-	result = virtual_fabric_run(fabric, stop, terminal ? tell : NULL, &news, fault);
-	news_end(&news);
+	progress_begin(&progress);
+	result = virtual_fabric_run(fabric, stop, terminal ? tell : NULL, &progress, fault);
+	progress_end(&progress);
 	return result;
 }
 
@@ -66,7 +66,7 @@ int virtual_run(const struct options *options, const struct run_config *config,
 		result = virtual_fabric_result(fabric, measured, fault);
 	if (result == 0)
 		result = report_result(measured, options, config, fault);
-	if (result == 0 && virtual_fabric_judge(fabric, fault) < 0) {
+	if (result == 0 && virtual_fabric_check_complete(fabric, fault) < 0) {
 		fprintf(stderr, "weft-fabric: %s\n", fault->text);
 		result = EXIT_BAD_ANSWER;
 	}

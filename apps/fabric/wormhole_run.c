@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "news.h"
+#include "progress.h"
 #include "report.h"
 #include "wormhole_fabric.h"
 
 struct teller {
-	struct news news;
+	struct progress progress;
 	bool messages; /* the run counts them */
 };
 
@@ -20,7 +20,7 @@ static void tell(void *ctx, uint64_t done, uint64_t whole, uint64_t channels_pas
 {
 	struct teller *teller = ctx;
 
-	news_tell(&teller->news, done, whole, teller->messages ? 1000 : (double)PS_PER_MS,
+	progress_tell(&teller->progress, done, whole, teller->messages ? 1000 : (double)PS_PER_MS,
 		teller->messages ? "thousand messages" : "ms", channels_passed);
 }
 
@@ -31,9 +31,9 @@ static int run(struct wormhole_fabric *fabric, const struct options *options,
 	struct teller teller = {.messages = config->measure.messages > 0};
 	int result;
 
-	news_begin(&teller.news);
+	progress_begin(&teller.progress);
 	result = wormhole_fabric_run(fabric, stop, terminal ? tell : NULL, &teller, fault);
-	news_end(&teller.news);
+	progress_end(&teller.progress);
 	return result;
 }
 

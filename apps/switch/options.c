@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "adaptive.h"
+#include "adaptive_routing.h"
 #include "fault.h"
 #include "frame.h"
 #include "quantity.h"

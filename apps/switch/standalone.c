@@ -19,7 +19,7 @@
 #include "poll_yield.h"
 #include "port_ethdev.h"
 #include "seed.h"
-#include "standalone_adapt.h"
+#include "standalone_congestion.h"
 
 #define CONTROL_RESERVE 64
 #define POOL_SLACK      1024 /* caches of lcores, control frames, bursts on their way */
@@ -206,7 +206,7 @@ static int build_switch(struct standalone *standalone, struct fault *fault)
 	configure(standalone, &config);
 	standalone->sw = switch_create(&config, clock_now(&standalone->clock));
 	if (standalone->sw != NULL)
-		result = standalone_adapt(standalone->sw, standalone->options, fault);
+		result = standalone_congestion(standalone->sw, standalone->options, fault);
 	if (result < 0)
 		return result;
 	if (standalone->sw != NULL)

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "did_you_mean.h"
 #include "goal.h"
-#include "nearest.h"
 
 #define NOBODY UINT32_MAX
 
@@ -180,13 +180,13 @@ const char *goal_generate_kind(unsigned i)
 
 static const struct kind *find_kind(const char *name, struct fault *fault)
 {
-	struct nearest nearest;
+	struct did_you_mean nearest;
 
-	nearest_init(&nearest, name);
+	did_you_mean_init(&nearest, name);
 	for (unsigned i = 0; i < KINDS; i++) {
 		if (strcmp(kinds[i].name, name) == 0)
 			return &kinds[i];
-		nearest_offer(&nearest, kinds[i].name);
+		did_you_mean_offer(&nearest, kinds[i].name);
 	}
 	fault_set(fault, EINVAL,
 		"no exchange '%s'; there are allreduce, alltoall, transpose, ring%s%s", name,

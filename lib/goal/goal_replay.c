@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "goal_replay_state.h"
+#include "goal_replay_private.h"
 
 static uint32_t op_list_pop(struct op_list *list, const uint32_t *next)
 {

@@ -70,4 +70,4 @@ bool goal_replay_op_ended(const struct goal_replay *replay, uint32_t op);
 /* At the end: 0 if everything is done and no message is left over; else -EINVAL and the first recv
  * without a message, the first operation that waits, or the first message that nobody received,
  * with rank, label and line, and how many operations there are that have not ended. */
-int goal_replay_judge(const struct goal_replay *replay, struct fault *fault);
+int goal_replay_diagnose(const struct goal_replay *replay, struct fault *fault);

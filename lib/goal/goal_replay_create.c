@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "goal_replay_state.h"
+#include "goal_replay_private.h"
 
 static int compare_numbers(const void *a, const void *b)
 {

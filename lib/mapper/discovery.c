@@ -302,7 +302,7 @@ static void note_links(
 		uint8_t port = (uint8_t)__builtin_ctzll(changed);
 		bool up = (device->facts.linked >> port & 1) != 0;
 
-		link_hold_note(&discovery->hold, &device->port[port], up, now);
+		link_damping_note(&discovery->hold, &device->port[port], up, now);
 		if (!entered)
 			note_link(discovery, at, port, up);
 	}

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "fabric_map.h"
-#include "link_hold.h"
+#include "link_damping.h"
 #include "mapper_frame.h"
 #include "weft_time.h"
 
@@ -73,8 +73,8 @@ struct discovery {
 	struct discovery_config config;
 	struct fabric_map *map;
 	struct mapper_speaker *speaker;
-	uint32_t epoch;        /* said in probes */
-	struct link_hold hold; /* held links are not asked about */
+	uint32_t epoch;           /* said in probes */
+	struct link_damping hold; /* held links are not asked about */
 
 	struct discovery_place *queue; /* ports to be probed, in order */
 	uint32_t head, tail, room;

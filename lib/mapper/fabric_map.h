@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "mapper_message.h"
-#include "replay.h"
+#include "replay_window.h"
 #include "topology.h"
 #include "weft_time.h"
 
@@ -28,7 +28,7 @@ enum map_port_state {
 struct map_port {
 	uint8_t state; /* enum map_port_state */
 	uint8_t peer_port;
-	uint8_t downs; /* how often it went lately (link_hold.h) */
+	uint8_t downs; /* how often it went lately (link_damping.h) */
 	uint32_t peer;
 	weft_time down_at;    /* the last time */
 	weft_time held_until; /* not to be used before; 0: it is not held */

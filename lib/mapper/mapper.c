@@ -216,7 +216,7 @@ static void link_changed(struct mapper *mapper, uint32_t at, uint8_t port, bool 
 
 	device->facts.linked &= ~((uint64_t)1 << port);
 	device->facts.linked |= (uint64_t)up << port;
-	link_hold_note(&mapper->discovery.hold, &device->port[port], up, now);
+	link_damping_note(&mapper->discovery.hold, &device->port[port], up, now);
 	if (up) {
 		/* Again: the report that it went down may have been overtaken. */
 		discovery_ask(&mapper->discovery, at, port, true);
@@ -492,7 +492,7 @@ static void watch_self(struct mapper *mapper, weft_time now)
 		link_changed(mapper, 0, 0, mapper->agent->linked != 0, now);
 	if (has_to_reclaim(mapper))
 		reclaim(mapper);
-	while (link_hold_next(&mapper->discovery.hold, &mapper->map, now, &device, &port))
+	while (link_damping_next(&mapper->discovery.hold, &mapper->map, now, &device, &port))
 		discovery_ask(&mapper->discovery, device, port, false);
 	if (mapper->state == MAPPER_LEADING && now >= mapper->sweep_at &&
 		discovery_done(&mapper->discovery))

@@ -20,11 +20,11 @@
 #include "discovery.h"
 #include "distribution.h"
 #include "image_reading.h"
-#include "live_check.h"
 #include "mapper_agent.h"
 #include "queuing.h"
 #include "route_merge.h"
 #include "route_root.h"
+#include "transition_check.h"
 
 #define MAPPER_STANDBYS_MAX    16
 #define MAPPER_ACKNOWLEDGE_MAX 64

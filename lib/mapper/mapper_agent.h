@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "mapper_frame.h"
-#include "replay.h"
+#include "replay_window.h"
 #include "weft_time.h"
 
 /* Mappers whose counters are remembered, for the whole life of the agent: to forget one would let

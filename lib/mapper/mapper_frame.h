@@ -4,8 +4,8 @@
 
 /*
  * Mapper messages as whole frames: built with route, counter and tag, and opened again. What has
- * been opened is genuine, if there is a key; whether it is new (replay.h) and meant for this life
- * of this device, the receiver has to ask.
+ * been opened is genuine, if there is a key; whether it is new (replay_window.h) and meant for this
+ * life of this device, the receiver has to ask.
  */
 
 #include <stdbool.h>

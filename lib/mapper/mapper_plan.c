@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "found_tables.h"
+#include "installed_tables.h"
 #include "route_verify.h"
 
 static void free_generation(struct mapper_generation *generation)
@@ -315,7 +315,7 @@ static bool may_go_live(struct mapper *mapper, bool known, weft_time now)
 			mapper->generation[count].set, mapper->generation[count].table};
 	mixture[count++] = (struct live_generation){
 		mapper->next.topology, mapper->next.set, mapper->next.table};
-	return live_check(mixture, count, &live, &reason) == 0 && live;
+	return transition_check(mixture, count, &live, &reason) == 0 && live;
 }
 
 /* Who stands by, the greatest first. */
@@ -428,7 +428,7 @@ void mapper_plan_found(struct mapper *mapper, weft_time now)
 	mapper->reads = false;
 	mapper->stale = true;
 	mapper->not_before = now;
-	if (found_tables_make(&found, &mapper->reading, &mapper->next) < 0) {
+	if (installed_tables_make(&found, &mapper->reading, &mapper->next) < 0) {
 		free_generation(&found);
 		return;
 	}

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "edge_state.h"
+#include "edge_private.h"
 
 #define ETHERTYPE_IPV4 0x0800
 #define ETHERTYPE_ARP  0x0806

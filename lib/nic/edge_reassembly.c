@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include <string.h>
 
-#include "edge_state.h"
+#include "edge_private.h"
 
 static uint8_t *buffer_of(struct edge *edge, const struct edge_progress *progress)
 {

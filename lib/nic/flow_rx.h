@@ -7,7 +7,7 @@
  * again, cumulative acknowledgements. See flow_tx.h for what a flow is.
  */
 
-#include "nic_state.h"
+#include "nic_private.h"
 
 void flow_rx_init(struct nic *nic);
 

@@ -13,7 +13,7 @@
  * with whatever was not acknowledged.
  */
 
-#include "nic_state.h"
+#include "nic_private.h"
 
 void flow_tx_init(struct nic *nic);
 

@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-#include "adapted.h"
 #include "bits.h"
 #include "flow_rx.h"
 #include "flow_tx.h"
-#include "nic_state.h"
+#include "nic_afi.h"
+#include "nic_private.h"
 #include "synthetic.h"
 
 static unsigned frame_bytes(unsigned route_length, unsigned payload_bytes)
@@ -79,7 +79,7 @@ static bool admit_next(struct nic *nic, unsigned vc, weft_time now)
 	struct message_queue *backlog = &nic->backlog[vc];
 
 	if (backlog->head == MESSAGE_NONE ||
-		!adapted_admit(nic, nic_message_at(nic, backlog->head), now))
+		!nic_afi_admit(nic, nic_message_at(nic, backlog->head), now))
 		return false;
 	flow_tx_admit(nic, message_queue_pop(&nic->pool, backlog), now);
 	if (backlog->head == MESSAGE_NONE)
@@ -113,7 +113,7 @@ static uint16_t next_peer(struct nic *nic, enum ready_class class, unsigned vc, 
 		}
 		if (flow_tx_ready(nic, peer, &found, &found_vc) && found == class &&
 			found_vc == vc &&
-			!adapted_change(nic, nic_message_at(nic, nic->tx[peer].cursor), now))
+			!nic_afi_change(nic, nic_message_at(nic, nic->tx[peer].cursor), now))
 			return peer;
 		drop_head(nic, class, vc);
 		flow_tx_place(nic, peer);
@@ -299,9 +299,9 @@ static struct weft_packet *inject_in_turn(
 {
 	unsigned vc = ready_transit(nic, now);
 
-	if ((vc == FRAME_VCS_MAX || itb_turn_is_own(&nic->itb->turn, nic->own_waiting)) &&
+	if ((vc == FRAME_VCS_MAX || itb_share_is_own(&nic->itb->turn, nic->own_waiting)) &&
 		packet != NULL && inject_own(nic, now, packet)) {
-		itb_turn_sent_own(&nic->itb->turn);
+		itb_share_sent_own(&nic->itb->turn);
 		return packet;
 	}
 	return vc != FRAME_VCS_MAX ? reinject(nic, vc, now) : NULL;

@@ -184,7 +184,7 @@ struct weft_packet *itb_next_data(struct itb *itb, unsigned vc, weft_time now)
 	itb->reinjected++;
 	itb->delay_ps += now - packet->arrived_ps;
 	leave_message(itb, packet, now);
-	itb_turn_sent_in_transit(&itb->turn);
+	itb_share_sent_in_transit(&itb->turn);
 	return packet;
 }
 

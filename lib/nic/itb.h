@@ -28,7 +28,7 @@
 
 #include "credit.h"
 #include "itb_pool.h"
-#include "itb_turn.h"
+#include "itb_share.h"
 #include "packet.h"
 #include "weft_time.h"
 
@@ -67,7 +67,7 @@ struct itb_message {
 struct itb {
 	struct itb_config config;
 	struct itb_pool pool;
-	struct itb_turn turn;
+	struct itb_share turn;
 	struct itb_fifo data[FRAME_VCS_MAX], control;
 	uint32_t waiting; /* VCs with data frames */
 	uint32_t frames;  /* held, control and data */

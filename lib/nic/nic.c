@@ -8,7 +8,7 @@
 
 #include "flow_rx.h"
 #include "flow_tx.h"
-#include "nic_state.h"
+#include "nic_private.h"
 #include "synthetic.h"
 
 #define WINDOW_FRAMES_MAX 4096

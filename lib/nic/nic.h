@@ -19,18 +19,17 @@
  *     nic_inject(), nic_frame_build()   until there is nothing to send, or no room
  *
  * Order of sending: the link's own frames, acknowledgements, control frames in transit; then data
- * in transit and own data in turns (itb_turn.h), of which retransmissions go before new frames. The
- * host keeps one FIFO per VC (a reading of the ARN+AFI paper): a message waits for the
- * ones before it in its VC, as in the papers. Two exceptions: a message to a peer whose window is
- * closed steps aside, so a slow or dead host does not block the others; when the window opens
- * again, it goes before the FIFO, because it is older, and such peers take turns frame by frame.
- * It keeps its place in the store of messages meanwhile; how much of that one peer may have is
- * bounded: less than it leaves to the others of its VC, so that N peers that stand still leave one
- * part in N + 1 of what the VC could have. Beyond that messages to it are refused, as nic_send()
- * says, and to nobody else. A host that hands over its messages in order waits there for a peer
- * that is slow, at that peer's pace; for one that is silent it need not.
- * And a message that an adaptive-routing notification speaks of goes on to the adapted-flow channel
- * (adapted.h).
+ * in transit and own data in turns (itb_share.h), of which retransmissions go before new frames.
+ * The host keeps one FIFO per VC (a reading of the ARN+AFI paper): a message waits for the ones
+ * before it in its VC, as in the papers. Two exceptions: a message to a peer whose window is closed
+ * steps aside, so a slow or dead host does not block the others; when the window opens again, it
+ * goes before the FIFO, because it is older, and such peers take turns frame by frame. It keeps its
+ * place in the store of messages meanwhile; how much of that one peer may have is bounded: less
+ * than it leaves to the others of its VC, so that N peers that stand still leave one part in N + 1
+ * of what the VC could have. Beyond that messages to it are refused, as nic_send() says, and to
+ * nobody else. A host that hands over its messages in order waits there for a peer that is slow, at
+ * that peer's pace; for one that is silent it need not. And a message that an adaptive-routing
+ * notification speaks of goes on to the adapted-flow channel (nic_afi.h).
  *
  * One thread per interface. A host's callbacks may call nic_send(), nothing else.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "nic_state.h"
+#include "nic_private.h"
 
 static const enum nic_counter receive_discards[] = {NIC_DISCARD_DUPLICATE,
 	NIC_DISCARD_BEYOND_WINDOW, NIC_DISCARD_NO_WINDOW, NIC_DISCARD_OLD_FLOW,

@@ -10,7 +10,7 @@
 
 #include "flow_rx.h"
 #include "flow_tx.h"
-#include "nic_state.h"
+#include "nic_private.h"
 
 /* Stalls for want of credits end here; what follows is another reason to wait. */
 static void end_stalls(struct nic *nic, weft_time now)

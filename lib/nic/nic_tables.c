@@ -7,7 +7,7 @@
 
 #include "flow_rx.h"
 #include "flow_tx.h"
-#include "nic_state.h"
+#include "nic_private.h"
 
 bool nic_has_routes(const struct nic *nic)
 {

@@ -6,10 +6,10 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "adapted.h"
 #include "flow_rx.h"
 #include "flow_tx.h"
-#include "nic_state.h"
+#include "nic_afi.h"
+#include "nic_private.h"
 
 void nic_describe(struct weft_packet *packet, const uint8_t *frame, uint32_t bytes, weft_time now)
 {
@@ -50,7 +50,7 @@ static void receive_ack(struct nic *nic, const struct weft_packet *packet, const
 static void receive_arn(struct nic *nic, const uint8_t *payload, unsigned bytes, weft_time now)
 {
 	struct control_arn arn;
-	bool taken = control_arn_decode(&arn, payload, bytes) && adapted_on_arn(nic, &arn, now);
+	bool taken = control_arn_decode(&arn, payload, bytes) && nic_afi_on_arn(nic, &arn, now);
 
 	nic->count[taken ? NIC_ARNS_RECEIVED : NIC_CONTROL_BAD]++;
 }

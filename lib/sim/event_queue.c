@@ -234,7 +234,7 @@ static struct sim_event heap_pop(struct event_queue *queue)
 	return first;
 }
 
-void event_queue_push_apart(struct event_queue *queue, struct sim_event event)
+void event_queue_push_slow(struct event_queue *queue, struct sim_event event)
 {
 	uint64_t ahead = (event.at >> queue->shift) - queue->current;
 
@@ -246,7 +246,7 @@ void event_queue_push_apart(struct event_queue *queue, struct sim_event event)
 		heap_push(queue, event);
 }
 
-void event_queue_push_lane_apart(struct event_queue *queue, unsigned which, struct sim_event event)
+void event_queue_push_lane_slow(struct event_queue *queue, unsigned which, struct sim_event event)
 {
 	struct event_lane *lane = &queue->lane[which];
 

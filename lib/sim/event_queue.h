@@ -97,9 +97,9 @@ void event_queue_destroy(struct event_queue *queue);
 
 /* The rare half of pushing: into the bucket that is being emptied, beyond the calendar, or where
  * there is no room. */
-void event_queue_push_apart(struct event_queue *queue, struct sim_event event);
+void event_queue_push_slow(struct event_queue *queue, struct sim_event event);
 /* The same for a lane: not later than its last event, or where there is no room. */
-void event_queue_push_lane_apart(struct event_queue *queue, unsigned which, struct sim_event event);
+void event_queue_push_lane_slow(struct event_queue *queue, unsigned which, struct sim_event event);
 
 static inline uint64_t event_key(const struct event_queue *queue, struct sim_event event)
 {
@@ -136,7 +136,7 @@ static inline void event_queue_push(struct event_queue *queue, struct sim_event 
 
 	if (__builtin_expect(number - queue->current - 1 >= queue->mask, 0) ||
 		__builtin_expect(at == EVENT_SORT_FEW, 0)) {
-		event_queue_push_apart(queue, event);
+		event_queue_push_slow(queue, event);
 		return;
 	}
 	queue->filled[place] = (uint8_t)(at + 1);
@@ -153,7 +153,7 @@ static inline void event_queue_push_lane(
 
 	if (__builtin_expect(!event_lane_takes(lane, number), 0) ||
 		__builtin_expect(event.at >= queue->lanes_end, 0)) {
-		event_queue_push_lane_apart(queue, which, event);
+		event_queue_push_lane_slow(queue, which, event);
 		return;
 	}
 	event_lane_append(lane, number);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "adaptive.h"
+#include "adaptive_routing.h"
 
 /* Any of the ports, whatever the traffic. */
 

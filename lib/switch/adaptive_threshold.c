@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "adaptive.h"
+#include "adaptive_routing.h"
 
 /*
  * Adaptive-Th (Rocher-Gonzalez et al., JPDC 147, 2021): the primary port, unless the VC in which

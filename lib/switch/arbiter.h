@@ -12,7 +12,7 @@
  * is passed as a constant, so each form is compiled apart.
  */
 
-#include "adaptation.h"
+#include "congestion_control.h"
 #include "switch.h"
 
 /* The queue (input, vc) has a head for 'output' that was not there before. */
@@ -110,8 +110,8 @@ static inline struct weft_packet *arbiter_remove(
 	struct voq *queue = &switch_queues(sw, output, input)[vc];
 	struct weft_packet *packet = voq_pop(queue);
 
-	if (sw->adaptation != NULL)
-		adaptation_left(sw->adaptation, packet, output, queue);
+	if (sw->congestion != NULL)
+		congestion_control_left(sw->congestion, packet, output, queue);
 	arbiter_settle(sw, input, vc, output, queue, sw->voq);
 	return packet;
 }
@@ -169,8 +169,8 @@ static inline __attribute__((always_inline)) unsigned arbiter_pick_burst(struct 
 		next_input = (input + 1) & (SWITCH_PORTS_MAX - 1);
 		arbiter_turn_vc(sw, output, input, vc);
 		voq_pop(queue);
-		if (__builtin_expect((sw->decides & ADAPTATION_ALERT) != 0, 0))
-			adaptation_left(sw->adaptation, packet, output, queue);
+		if (__builtin_expect((sw->decision_flags & CONGESTION_CONTROL_ALERT) != 0, 0))
+			congestion_control_left(sw->congestion, packet, output, queue);
 		arbiter_settle(sw, input, vc, output, queue, voq);
 		packets[count++] = packet;
 	}

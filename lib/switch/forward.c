@@ -39,8 +39,8 @@ unsigned forward_exception(struct weft_switch *sw, struct weft_packet *packet, u
 	enum switch_counter reason = find_other(sw, packet, &output);
 
 	if (reason == SWITCH_COUNTER_COUNT) {
-		if (sw->adaptation != NULL)
-			adaptation_detour(sw->adaptation, packet);
+		if (sw->congestion != NULL)
+			congestion_control_detour(sw->congestion, packet);
 		return output;
 	}
 	discard_arrival(sw, packet, reason);
@@ -63,10 +63,10 @@ unsigned forward_decide(
 		mark(sw, packet);
 	if (sw->vc_rule != NULL)
 		vc = vc_rule_next(sw->vc_rule, sw->vc_rule_at, packet->in_port, packet->vc, output);
-	if (sw->adaptation != NULL) {
+	if (sw->congestion != NULL) {
 		if (packet->route_length == 0)
-			output = adaptation_route(sw->adaptation, packet, output, vc, now);
-		vc = adaptation_next_vc(sw->adaptation, packet, vc);
+			output = congestion_control_route(sw->congestion, packet, output, vc, now);
+		vc = congestion_control_next_vc(sw->congestion, packet, vc);
 	}
 	packet->vc_next = vc;
 	return output;
@@ -87,9 +87,9 @@ enum switch_counter forward_foresee(const struct weft_switch *sw, const struct w
 	*output = forward_output(sw, &copy);
 	if (!forward_usable(sw, *output))
 		reason = find_other(sw, packet, output);
-	if (reason == SWITCH_COUNTER_COUNT && sw->adaptation != NULL && packet->route_length == 0)
-		*output = adaptation_foresee(
-			sw->adaptation, packet, *output, sw->sl_to_vc[packet->sl & 15], now);
+	if (reason == SWITCH_COUNTER_COUNT && sw->congestion != NULL && packet->route_length == 0)
+		*output = congestion_control_foresee(
+			sw->congestion, packet, *output, sw->sl_to_vc[packet->sl & 15], now);
 	return reason;
 }
 

@@ -8,8 +8,8 @@
  * switch_receive() is the same over a burst. 'voq' is passed as a constant.
  */
 
-#include "adaptation.h"
 #include "arbiter.h"
+#include "congestion_control.h"
 #include "discard.h"
 #include "switch.h"
 
@@ -52,7 +52,7 @@ unsigned forward_decide(
 /* At a switch with something to decide: whether this packet is concerned. */
 static inline bool forward_is_asked(const struct weft_switch *sw, const struct weft_packet *packet)
 {
-	return (sw->decides & ~SWITCH_DECIDES_ADAPTED) != 0 || afi_is_adapted(packet);
+	return (sw->decision_flags & ~SWITCH_DECIDES_ADAPTED) != 0 || afi_is_adapted(packet);
 }
 
 /* Checks credits and route: the output by which the packet will leave, with the next hop's VC and
@@ -78,7 +78,7 @@ static inline __attribute__((always_inline)) unsigned forward_admit(
 		if (output == SWITCH_PORT_NONE)
 			return output;
 	}
-	if (__builtin_expect(sw->decides != 0, 0) && forward_is_asked(sw, packet))
+	if (__builtin_expect(sw->decision_flags != 0, 0) && forward_is_asked(sw, packet))
 		output = forward_decide(sw, packet, output, now);
 	else
 		packet->vc_next = sw->sl_to_vc[packet->sl & 15];
@@ -98,8 +98,8 @@ static inline void forward_store(
 
 	if (voq_push(queue, packet))
 		arbiter_offer(sw, input, vc, output);
-	if (__builtin_expect(queue->blocks > sw->quiet_blocks, 0))
-		adaptation_grown(sw->adaptation, packet, output, queue, packet->arrived_ps);
+	if (__builtin_expect(queue->blocks > sw->report_above_blocks, 0))
+		congestion_control_grown(sw->congestion, packet, output, queue, packet->arrived_ps);
 }
 
 /* Checks credits and route and stores the packet, or discards it. */
@@ -126,7 +126,7 @@ struct arrival {
  * for it goes on at once. Arbitration would pick it next whatever the round robin says, so the
  * outcome is that of forward_accept() and an immediate switch_transmit_released(); what is saved is
  * the descriptor and two queue operations. All is checked before anything is changed. Switches that
- * have something to decide have no such way, unless all is quiet (switch_adapt_note_quiet()):
+ * have something to decide have no such way, unless all is quiet (switch_congestion_note_quiet()):
  * asking would cost those that do not.
  *
  * 'outputs' is the set of outputs that the driver can send by now. Returns the output, with both

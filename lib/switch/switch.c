@@ -8,7 +8,7 @@
 
 #include "arbiter.h"
 #include "discard.h"
-#include "switch_adapt.h"
+#include "switch_congestion.h"
 
 const char *switch_counter_name(unsigned counter)
 {
@@ -102,7 +102,7 @@ static void configure(struct weft_switch *sw, const struct switch_config *config
 	memcpy(sw->sl_to_vc, config->sl_to_vc, sizeof(sw->sl_to_vc));
 	sw->vc_rule = config->vc_rule;
 	sw->vc_rule_at = config->vc_rule_at;
-	sw->quiet_blocks = UINT32_MAX;
+	sw->report_above_blocks = UINT32_MAX;
 	switch_note_decisions(sw);
 	sw->control_reserve = config->control_reserve;
 	sw->watchdog_ps = config->watchdog_ps;
@@ -154,7 +154,7 @@ struct weft_switch *switch_create(const struct switch_config *config, weft_time 
 void switch_destroy(struct weft_switch *sw)
 {
 	if (sw != NULL)
-		switch_adapt_end(sw);
+		switch_congestion_end(sw);
 	free(sw);
 }
 
@@ -261,14 +261,14 @@ static void learn_far_end(struct weft_switch *sw, unsigned port)
 {
 	uint32_t blocks = credit_available(&sw->port[port].link.tx[0]);
 
-	if (blocks > sw->far[port].vc_blocks)
-		sw->far[port].vc_blocks = blocks;
+	if (blocks > sw->peer_buffers[port].vc_blocks)
+		sw->peer_buffers[port].vc_blocks = blocks;
 }
 
 static void forget_far_end(struct weft_switch *sw, unsigned port)
 {
-	if (sw->far != NULL)
-		sw->far[port].vc_blocks = 0;
+	if (sw->peer_buffers != NULL)
+		sw->peer_buffers[port].vc_blocks = 0;
 }
 
 static void link_is_up(struct weft_switch *sw, unsigned port)
@@ -308,7 +308,7 @@ void switch_on_credit(
 {
 	bool more = link_end_on_credit(&sw->port[port].link, credit, now);
 
-	if (__builtin_expect(sw->far != NULL, 0))
+	if (__builtin_expect(sw->peer_buffers != NULL, 0))
 		learn_far_end(sw, port);
 	if (more)
 		link_is_up(sw, port);

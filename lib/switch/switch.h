@@ -63,7 +63,7 @@ struct switch_routing {
 	const struct vc_rule *vc_rule; /* NULL: none */
 	uint32_t vc_rule_at;
 	const uint8_t *sl_to_vc; /* [16], copied; NULL: as it is */
-	uint8_t stage;           /* for an adaptation (switch_adapt.h) */
+	uint8_t stage;           /* for an adaptation (switch_congestion.h) */
 };
 
 /* One crossing of the crossbar: the VCs of an input that have something for an output. Not used by
@@ -104,21 +104,22 @@ _Static_assert(SWITCH_LINE_OF(count[SWITCH_DATA_OUT]) == SWITCH_LINE_OF(output) 
 	"what leaves needs one line");
 _Static_assert(offsetof(struct switch_port, link.rx) % 64 == 0, "VCs 0 to 3 in one line");
 
-struct adaptation;
+struct congestion_control;
 struct adaptive_output;
 struct fecn;
 
 /* For each packet: there is a VC rule, or packets are marked. */
 #define SWITCH_DECIDES_ALWAYS 0x01
 /* There is an adaptation: packets with the adapted bit keep to the AFC, and all are asked for while
- * ADAPTATION_ALERT stands (adaptation.h). */
+ * CONGESTION_CONTROL_ALERT stands (congestion_control.h). */
 #define SWITCH_DECIDES_ADAPTED 0x02
 
 /* The first cache line has all that a packet needs of a switch with nothing to decide. */
 struct weft_switch {
 	uint8_t ports, vcs;
 	bool voq;
-	uint8_t decides; /* set of SWITCH_DECIDES_*, ADAPTATION_ALERT: forward_decide() */
+	uint8_t decision_flags; /* set of SWITCH_DECIDES_*, CONGESTION_CONTROL_ALERT:
+				   forward_decide() */
 	uint32_t table_hosts;
 	const uint8_t *table_port;
 	uint8_t sl_to_vc[16];
@@ -128,14 +129,14 @@ struct weft_switch {
 	struct switch_port *port; /* [ports] */
 	struct voq *queue;        /* all queues: [output][input][vc], or [input][vc] without VOQs */
 	/* VCs whose packets may pass the queues by: all, or 0 if it decides; then a driver may know
-	 * better for a while (switch_adapt_note_quiet()). */
+	 * better for a while (switch_congestion_note_quiet()). */
 	uint8_t direct_vcs;
 	/* A queue that has grown to no more need not be told of; UINT32_MAX: none need. */
-	uint32_t quiet_blocks;
+	uint32_t report_above_blocks;
 	const struct vc_rule *vc_rule;
 	struct crosspoint *cross; /* [output][input] */
 	const uint64_t *table_alternatives;
-	struct adaptation *adaptation; /* switch_adapt.h; NULL: none. It decides. */
+	struct congestion_control *congestion; /* switch_congestion.h; NULL: none. It decides. */
 	/* Inputs that are reading a packet out. Without VOQs they have nothing else to give before
 	 * its tail has left: a driver whose transmissions take time says so (switch_hold()). */
 	uint64_t held;
@@ -146,8 +147,9 @@ struct weft_switch {
 	weft_time watchdog_ps, watchdog_due;
 	uint32_t vc_rule_at;
 	uint16_t control_reserve;
-	struct fecn *fecn;           /* the caller's; NULL: nothing is marked */
-	struct adaptive_output *far; /* [ports], the buffers behind them, for the adaptation */
+	struct fecn *fecn; /* the caller's; NULL: nothing is marked */
+	struct adaptive_output
+		*peer_buffers; /* [ports], the buffers behind them, for the adaptation */
 	struct switch_config config;
 };
 
@@ -226,10 +228,10 @@ void switch_poll_watchdog(struct weft_switch *sw, weft_time now);
 /*
  * Exchanges tables, VC rule and SL to VC, at any time: what arrives from now on goes by the new
  * ones, and nothing of the old ones is looked at again, so they may be freed. What is stored has
- * its output and the next VC already and goes there: the old generation that live_check.h counts.
- * An adaptation forgets what it knew of other ways. 0; -EINVAL, and nothing has changed: a number
- * out of range, or with an adaptation VC classes, no alternatives, or more hosts than it has room
- * for.
+ * its output and the next VC already and goes there: the old generation that transition_check.h
+ * counts. An adaptation forgets what it knew of other ways. 0; -EINVAL, and nothing has changed: a
+ * number out of range, or with an adaptation VC classes, no alternatives, or more hosts than it has
+ * room for.
  */
 int switch_set_routing(struct weft_switch *sw, const struct switch_routing *routing);
 
@@ -239,10 +241,11 @@ static inline void switch_note_decisions(struct weft_switch *sw)
 	bool always = sw->vc_rule != NULL || sw->fecn != NULL;
 
 	/* The adaptation sees to the rest. */
-	sw->decides = sw->adaptation != NULL ? (uint8_t)(sw->decides | SWITCH_DECIDES_ADAPTED) : 0;
-	sw->decides &= (uint8_t)~SWITCH_DECIDES_ALWAYS;
-	sw->decides |= always ? SWITCH_DECIDES_ALWAYS : 0;
-	sw->direct_vcs = sw->decides != 0 ? 0 : sw->vcs;
+	sw->decision_flags =
+		sw->congestion != NULL ? (uint8_t)(sw->decision_flags | SWITCH_DECIDES_ADAPTED) : 0;
+	sw->decision_flags &= (uint8_t)~SWITCH_DECIDES_ALWAYS;
+	sw->decision_flags |= always ? SWITCH_DECIDES_ALWAYS : 0;
+	sw->direct_vcs = sw->decision_flags != 0 ? 0 : sw->vcs;
 }
 
 /* Discards everything that is stored, for the end of a run. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 #include "arbiter.h"
-#include "switch_adapt.h"
+#include "switch_congestion.h"
 
 static uint64_t sum_counters(const struct weft_switch *sw, unsigned first, unsigned last)
 {
@@ -168,5 +168,5 @@ const char *switch_check(const struct weft_switch *sw)
 	for (unsigned input = 0; input < sw->ports; input++)
 		for (unsigned vc = 0; vc < sw->vcs && wrong == NULL; vc++)
 			wrong = check_buffer(sw, input, vc);
-	return wrong == NULL ? switch_adapt_check(sw) : wrong;
+	return wrong == NULL ? switch_congestion_check(sw) : wrong;
 }

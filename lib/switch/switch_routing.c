@@ -6,12 +6,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "switch_adapt.h"
+#include "switch_congestion.h"
 
 /* Service levels stay out of the AFC. */
 static bool vcs_fit(const struct weft_switch *sw, const uint8_t *sl_to_vc)
 {
-	bool afi = sw->adaptation != NULL && sw->adaptation->afi;
+	bool afi = sw->congestion != NULL && sw->congestion->afi;
 	unsigned end = afi ? afi_channel(sw->vcs) : sw->vcs;
 
 	for (unsigned sl = 0; sl < 16; sl++)
@@ -28,10 +28,10 @@ static bool fits(const struct weft_switch *sw, const struct switch_routing *rout
 		return false;
 	if (routing->sl_to_vc != NULL && !vcs_fit(sw, routing->sl_to_vc))
 		return false;
-	if (sw->adaptation == NULL)
+	if (sw->congestion == NULL)
 		return true;
 	return rule == NULL && (routing->port == NULL || routing->alternatives != NULL) &&
-	       routing->hosts <= sw->adaptation->config.hosts;
+	       routing->hosts <= sw->congestion->config.hosts;
 }
 
 int switch_set_routing(struct weft_switch *sw, const struct switch_routing *routing)
@@ -47,9 +47,9 @@ int switch_set_routing(struct weft_switch *sw, const struct switch_routing *rout
 		memcpy(sw->sl_to_vc, routing->sl_to_vc, sizeof(sw->sl_to_vc));
 		memcpy(sw->config.sl_to_vc, routing->sl_to_vc, sizeof(sw->config.sl_to_vc));
 	}
-	if (sw->adaptation != NULL)
-		adaptation_set_tables(
-			sw->adaptation, sw->table_alternatives, sw->table_hosts, routing->stage);
+	if (sw->congestion != NULL)
+		congestion_control_set_tables(
+			sw->congestion, sw->table_alternatives, sw->table_hosts, routing->stage);
 	switch_note_decisions(sw);
 	return 0;
 }

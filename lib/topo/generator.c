@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nearest.h"
+#include "did_you_mean.h"
 #include "quantity.h"
 
 #define PAIR_MAX 64 /* "key=value" */
@@ -59,14 +59,14 @@ static void list_options(const struct generator *generator, char *out, size_t si
 static int refuse_option(const struct generator *generator, const struct generator_request *request,
 	const char *name)
 {
-	struct nearest nearest;
+	struct did_you_mean nearest;
 	char known[128];
 
-	nearest_init(&nearest, name);
+	did_you_mean_init(&nearest, name);
 	for (unsigned i = 0; generator->options[i].name != NULL; i++)
-		nearest_offer(&nearest, generator->options[i].name);
-	nearest_offer(&nearest, "rate");
-	nearest_offer(&nearest, "delay");
+		did_you_mean_offer(&nearest, generator->options[i].name);
+	did_you_mean_offer(&nearest, "rate");
+	did_you_mean_offer(&nearest, "delay");
 	list_options(generator, known, sizeof(known));
 	return fault_set(request->fault, EINVAL, "%s: unknown option '%s'%s%s%s; %s takes %s",
 		request->spec, name, nearest.best != NULL ? ", nearest is '" : "",
@@ -238,14 +238,14 @@ static void name_make(const struct generator *generator, const struct generator_
 
 static int refuse_kind(const char *spec, struct fault *fault)
 {
-	struct nearest nearest;
+	struct did_you_mean nearest;
 	char kind[TOPOLOGY_NAME_MAX], known[192];
 	size_t used = 0;
 
 	snprintf(kind, sizeof(kind), "%.*s", (int)strcspn(spec, ":"), spec);
-	nearest_init(&nearest, kind);
+	did_you_mean_init(&nearest, kind);
 	for (unsigned i = 0; i < GENERATOR_COUNT && used < sizeof(known); i++) {
-		nearest_offer(&nearest, generators[i]->name);
+		did_you_mean_offer(&nearest, generators[i]->name);
 		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
 			i == 0 ? "" : ", ", generators[i]->name);
 	}

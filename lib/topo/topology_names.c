@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nearest.h"
+#include "did_you_mean.h"
 
 /* Number in the common space: switches, then hosts. */
 static const struct topology_device *device_at(const struct topology *topology, uint32_t number)
@@ -113,12 +113,12 @@ int32_t topology_find_host(const struct topology *topology, const char *name)
 const char *topology_nearest_device(const struct topology *topology, const char *text)
 {
 	char name[TOPOLOGY_NAME_MAX];
-	struct nearest nearest;
+	struct did_you_mean nearest;
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, ":"), text);
-	nearest_init(&nearest, name);
+	did_you_mean_init(&nearest, name);
 	for (uint32_t i = 0; i < topology->switches + topology->hosts; i++)
-		nearest_offer(&nearest, device_at(topology, i)->name);
+		did_you_mean_offer(&nearest, device_at(topology, i)->name);
 	return nearest.best;
 }
 

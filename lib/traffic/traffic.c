@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "did_you_mean.h"
 #include "frame.h"
-#include "nearest.h"
 #include "synthetic.h"
 #include "traffic_targets.h"
 
@@ -90,11 +90,11 @@ static const struct traffic_pattern *find_pattern(const char *name)
 
 static int refuse_pattern(const char *name, struct fault *fault)
 {
-	struct nearest nearest;
+	struct did_you_mean nearest;
 
-	nearest_init(&nearest, name);
+	did_you_mean_init(&nearest, name);
 	for (unsigned i = 0; i < PATTERNS; i++)
-		nearest_offer(&nearest, patterns[i]->name);
+		did_you_mean_offer(&nearest, patterns[i]->name);
 	return fault_set(fault, EINVAL, "unknown traffic pattern '%s'%s%s", name,
 		nearest.best != NULL ? ", nearest is " : "",
 		nearest.best != NULL ? nearest.best : "");

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "wormhole_state.h"
+#include "wormhole_net_private.h"
 
 void wormhole_ask(struct wormhole_net *net, uint32_t number, uint64_t cycle)
 {
@@ -114,7 +114,7 @@ static bool send_own(struct wormhole_net *net, uint32_t host, uint64_t now)
 		.choice = offer.choice,
 	};
 	net->count.taken++;
-	itb_turn_sent_own(&net->host[host].turn);
+	itb_share_sent_own(&net->host[host].turn);
 	hold(net, host, number, false, now);
 	return true;
 }
@@ -129,7 +129,7 @@ static void send_in_transit(struct wormhole_net *net, uint32_t number, uint64_t 
 	net->message[message].in_transit = false;
 	net->message[message].header_at = WORMHOLE_NEVER;
 	net->message[message].route++;
-	itb_turn_sent_in_transit(&host->turn);
+	itb_share_sent_in_transit(&host->turn);
 	hold(net, number, message, true, now + net->parameters.programming_cycles);
 }
 
@@ -148,7 +148,7 @@ static void choose(struct wormhole_net *net, uint32_t number, uint64_t now)
 
 	while (own <= now) {
 		if (transit <= now &&
-			!itb_turn_is_own(&host->turn, net->ops->waiting(net->ctx, number, now)))
+			!itb_share_is_own(&host->turn, net->ops->waiting(net->ctx, number, now)))
 			break;
 		if (send_own(net, number, now))
 			return;

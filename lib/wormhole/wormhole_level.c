@@ -8,7 +8,7 @@
  * early is only a look more; what must not be is one that is too late.
  */
 
-#include "wormhole_state.h"
+#include "wormhole_net_private.h"
 
 /* All flits of the buffer's sender whose cycles are known: a run has its end at the tail. */
 static uint64_t known_total(const struct wormhole_channel *buffer)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "frame.h"
-#include "wormhole_state.h"
+#include "wormhole_net_private.h"
 
 /* Width of a bucket of the event queue, in phases of cycles: a few events of a busy network. */
 #define BUCKET 64

@@ -4,7 +4,7 @@
 /* The events of a wormhole network. */
 
 #include "frame.h"
-#include "wormhole_state.h"
+#include "wormhole_net_private.h"
 
 static bool leads_to_host(const struct wormhole_channel *channel)
 {

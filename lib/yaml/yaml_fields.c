@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "nearest.h"
+#include "did_you_mean.h"
 
 static const enum quantity_kind field_quantity[] = {
 	[YAML_FIELD_RATE] = QUANTITY_RATE,
@@ -122,13 +122,13 @@ int yaml_read_quantity(const struct yaml_tree_node *node, enum quantity_kind kin
 static int refuse_choice(
 	const struct yaml_tree_node *node, const char *const *choices, struct fault *fault)
 {
-	struct nearest nearest;
+	struct did_you_mean nearest;
 	char known[256] = "";
 	size_t used = 0;
 
-	nearest_init(&nearest, node->text);
+	did_you_mean_init(&nearest, node->text);
 	for (unsigned i = 0; choices[i] != NULL; i++) {
-		nearest_offer(&nearest, choices[i]);
+		did_you_mean_offer(&nearest, choices[i]);
 		if (used < sizeof(known))
 			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
 				i == 0 ? "" : ", ", choices[i]);
@@ -252,13 +252,13 @@ static int read_field(const struct yaml_field *field, const struct yaml_tree_nod
 static int refuse_key(const struct yaml_field *fields, const struct yaml_tree_node *map,
 	const struct yaml_tree_node *node, struct fault *fault)
 {
-	struct nearest nearest;
+	struct did_you_mean nearest;
 	char known[256] = "";
 	size_t used = 0;
 
-	nearest_init(&nearest, node->key);
+	did_you_mean_init(&nearest, node->key);
 	for (unsigned i = 0; fields[i].key != NULL; i++) {
-		nearest_offer(&nearest, fields[i].key);
+		did_you_mean_offer(&nearest, fields[i].key);
 		if (used < sizeof(known))
 			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
 				i == 0 ? "" : ", ", fields[i].key);

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab_config_fields.h"
+#include "lab_config_private.h"
 #include "route_algorithm.h"
-#include "run_config_fields.h"
+#include "run_config_private.h"
 
 #define FORMAT          "lab/1"
 #define FORMAT_TOPOLOGY "topology/1"

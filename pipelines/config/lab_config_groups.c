@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab_config_fields.h"
-#include "nearest.h"
+#include "did_you_mean.h"
+#include "lab_config_private.h"
 
 static int refuse_memory(const struct yaml_tree_node *node, struct fault *fault)
 {
@@ -155,13 +155,13 @@ void lab_words_fini(struct lab_config_words *words)
 static int refuse_device(const struct lab_config *config, const struct lab_config_group *group,
 	const char *name, const struct topology *topology, struct fault *fault)
 {
-	struct nearest nearest;
+	struct did_you_mean nearest;
 
-	nearest_init(&nearest, name);
+	did_you_mean_init(&nearest, name);
 	for (uint32_t i = 0; i < topology->switches; i++)
-		nearest_offer(&nearest, topology->switch_at[i].name);
+		did_you_mean_offer(&nearest, topology->switch_at[i].name);
 	for (uint32_t i = 0; i < topology->hosts; i++)
-		nearest_offer(&nearest, topology->host_at[i].name);
+		did_you_mean_offer(&nearest, topology->host_at[i].name);
 	return fault_set(fault, EINVAL,
 		"%s:%u:%u: group '%s': topology %s has no device '%s'%s%s%s", config->run.origin,
 		group->place.line, group->place.column, group->name, topology->name, name,

@@ -10,7 +10,7 @@
 
 #include "frame.h"
 #include "route_algorithm.h"
-#include "run_config_fields.h"
+#include "run_config_private.h"
 #include "stop_go.h"
 #include "topology_file.h"
 

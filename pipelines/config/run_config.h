@@ -67,7 +67,7 @@ struct run_config_routing {
 	uint32_t threshold_ppm; /* occupancy at which adaptive-th leaves the primary port */
 };
 
-/* What the ARN+AFI paper leaves open (congestion.h, arn_table.h, arn_marks.h). */
+/* What the ARN+AFI paper leaves open (congestion_detector.h, arn_table.h, arn_marks.h). */
 struct run_config_readings {
 	enum run_retest retest;         /* when FCTh is asked besides at HCDTh and CRT */
 	enum run_occupancy occupancy;   /* what a VOQ counts against */

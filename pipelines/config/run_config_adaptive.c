@@ -3,7 +3,7 @@
 
 /* What does not go together in the sections about adaptive routing and congestion. */
 
-#include "run_config_fields.h"
+#include "run_config_private.h"
 
 #include "frame.h"
 

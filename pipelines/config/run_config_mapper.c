@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "did_you_mean.h"
 #include "generator.h"
-#include "nearest.h"
-#include "run_config_fields.h"
+#include "run_config_private.h"
 
 #define X(id, text) text,
 static const char *const routes_choices[] = {RUN_MAPPER_ROUTES(X) NULL};
@@ -144,11 +144,11 @@ static int refuse_host(const struct run_config *config, const struct topology *t
 	const char *name, struct fault *fault)
 {
 	const struct run_config_place *place = &config->mapper.hosts.place;
-	struct nearest nearest;
+	struct did_you_mean nearest;
 
-	nearest_init(&nearest, name);
+	did_you_mean_init(&nearest, name);
 	for (uint32_t i = 0; i < topology->hosts; i++)
-		nearest_offer(&nearest, topology->host_at[i].name);
+		did_you_mean_offer(&nearest, topology->host_at[i].name);
 	return fault_set(fault, EINVAL,
 		"%s:%u:%u: mapper.hosts: topology %s has no host '%s'%s%s%s", config->origin,
 		place->line, place->column, topology->name, name,

@@ -4,7 +4,7 @@
 /* Keys, units, ranges and choices of the sections. */
 
 #include "frame.h"
-#include "run_config_fields.h"
+#include "run_config_private.h"
 
 #define X(id, text) text,
 const char *const run_clock_choices[] = {RUN_CLOCKS(X) NULL};

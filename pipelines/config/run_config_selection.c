@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run_config_fields.h"
+#include "run_config_private.h"
 
 #define DECIMAL_MAX    16 /* characters of a number */
 #define FACTOR_MAX     1000000u

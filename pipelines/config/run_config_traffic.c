@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run_config_fields.h"
+#include "run_config_private.h"
 
 #define X(id, text) text,
 static const char *const pattern_choices[] = {RUN_PATTERNS(X) NULL};

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control_plane_state.h"
+#include "control_plane_private.h"
 #include "miscabling.h"
 
 static bool is_changing(const struct mapper *mapper)
@@ -34,20 +34,21 @@ static char *compare(const struct fabric_map *map, const struct topology *expect
 
 static void drop_oldest(struct control_plane *plane)
 {
-	free(plane->news[0].text);
-	plane->news_count--;
-	memmove(plane->news, plane->news + 1, plane->news_count * sizeof(plane->news[0]));
+	free(plane->messages[0].text);
+	plane->messages_count--;
+	memmove(plane->messages, plane->messages + 1,
+		plane->messages_count * sizeof(plane->messages[0]));
 }
 
-char *control_plane_news(struct control_plane *plane, bool *warning)
+char *control_plane_message(struct control_plane *plane, bool *warning)
 {
 	char *text;
 
-	if (plane->news_count == 0)
+	if (plane->messages_count == 0)
 		return NULL;
-	text = plane->news[0].text;
-	*warning = plane->news[0].warning;
-	plane->news[0].text = NULL;
+	text = plane->messages[0].text;
+	*warning = plane->messages[0].warning;
+	plane->messages[0].text = NULL;
 	drop_oldest(plane);
 	return text;
 }
@@ -57,9 +58,9 @@ static void tell(struct control_plane *plane, bool warning, char *text)
 {
 	if (text == NULL)
 		return;
-	if (plane->news_count == CONTROL_NEWS_MAX)
+	if (plane->messages_count == CONTROL_NEWS_MAX)
 		drop_oldest(plane);
-	plane->news[plane->news_count++] = (struct control_news){text, warning};
+	plane->messages[plane->messages_count++] = (struct control_message){text, warning};
 }
 
 static void announce(struct control_plane *plane, const char *host, const char *lines)

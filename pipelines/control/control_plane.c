@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control_plane_state.h"
+#include "control_plane_private.h"
 #include "control_tables.h"
 #include "frame.h"
 
@@ -128,8 +128,8 @@ void control_plane_destroy(struct control_plane *plane)
 		return;
 	for (unsigned i = 0; i < plane->devices; i++)
 		fini_device(&plane->device[i]);
-	for (unsigned i = 0; i < plane->news_count; i++)
-		free(plane->news[i].text);
+	for (unsigned i = 0; i < plane->messages_count; i++)
+		free(plane->messages[i].text);
 	free(plane->device);
 	record_ring_destroy(plane->requests);
 	free(plane);

@@ -63,7 +63,7 @@ weft_time control_plane_turn(struct control_plane *plane, weft_time now, weft_ti
 /* The oldest text that somebody is to be told, a line or more, and whether it is a warning; the
  * caller frees it. NULL: none. Of those that nobody takes the latest are kept. The caller of
  * control_plane_turn(). */
-char *control_plane_news(struct control_plane *plane, bool *warning);
+char *control_plane_message(struct control_plane *plane, bool *warning);
 
 /* Something is under way: who polls may do so more often. The caller of control_plane_turn(). */
 bool control_plane_is_busy(const struct control_plane *plane);

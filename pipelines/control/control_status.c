@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control_plane_state.h"
+#include "control_plane_private.h"
 #include "topology_without.h"
 
 static json_t *number(uint64_t value)

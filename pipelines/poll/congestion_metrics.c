@@ -23,7 +23,8 @@ static void take(void *ctx, const char *name, uint64_t value)
 	reader->count++;
 }
 
-static unsigned outputs_in(const struct congestion *detector, enum congestion_state state)
+static unsigned outputs_in(
+	const struct congestion_detector *detector, enum congestion_detector_state state)
 {
 	unsigned outputs = 0;
 
@@ -32,26 +33,26 @@ static unsigned outputs_in(const struct congestion *detector, enum congestion_st
 	return outputs;
 }
 
-static void read_all(const struct adaptation *adaptation, struct reader *reader)
+static void read_all(const struct congestion_control *congestion, struct reader *reader)
 {
-	const struct congestion *detector = adaptation->detector;
+	const struct congestion_detector *detector = congestion->detector;
 
-	adaptation_counters(adaptation, take, reader);
+	congestion_control_counters(congestion, take, reader);
 	if (detector == NULL)
 		return;
 	take(reader, "roots_now", outputs_in(detector, CONGESTION_ROOT));
 	take(reader, "suspects_now", outputs_in(detector, CONGESTION_SUSPECT));
 	take(reader, "branches_now", outputs_in(detector, CONGESTION_BRANCH));
-	take(reader, "arn_entries_now", adaptation->table->count);
+	take(reader, "arn_entries_now", congestion->table->count);
 }
 
 void congestion_metrics_init(
-	struct congestion_metrics *metrics, const struct adaptation *adaptation)
+	struct congestion_metrics *metrics, const struct congestion_control *congestion)
 {
 	struct reader reader = {.name = metrics->name};
 
-	metrics->adaptation = adaptation;
-	read_all(adaptation, &reader);
+	metrics->congestion = congestion;
+	read_all(congestion, &reader);
 	metrics->count = reader.count;
 }
 
@@ -59,7 +60,7 @@ void congestion_metrics_read(const struct congestion_metrics *metrics, uint64_t 
 {
 	struct reader reader = {.value = value};
 
-	read_all(metrics->adaptation, &reader);
+	read_all(metrics->congestion, &reader);
 }
 
 static void snapshot(const void *ctx, uint64_t *value)
@@ -68,7 +69,7 @@ static void snapshot(const void *ctx, uint64_t *value)
 }
 
 int congestion_metrics_show(struct congestion_metrics *metrics, struct telemetry *telemetry,
-	const char *name, const struct adaptation *adaptation, struct fault *fault)
+	const char *name, const struct congestion_control *congestion, struct fault *fault)
 {
 	struct telemetry_device device = {.class = TELEMETRY_CONGESTION,
 		.name = name,
@@ -77,7 +78,7 @@ int congestion_metrics_show(struct congestion_metrics *metrics, struct telemetry
 		.ctx = metrics};
 	int result;
 
-	congestion_metrics_init(metrics, adaptation);
+	congestion_metrics_init(metrics, congestion);
 	device.counters = metrics->count;
 	result = telemetry_add_device(telemetry, &device);
 	return result == 0 ? 0

@@ -49,8 +49,8 @@ struct poll_nic *poll_nic_create(
 	pn->port = config->port;
 	pn->pool = config->pool;
 	pn->tap.fd = -1;
-	transmitter_init(&pn->tx, config->port, config->timed, config->rate_bps, config->delay_ps,
-		config->slack_ps, config->damage);
+	tx_queue_init(&pn->tx, config->port, config->timed, config->rate_bps, config->delay_ps,
+		config->slack_ps, config->impairment);
 	pn->sink = measure_sink_create(nic.host, nic.hosts);
 	if (pn->sink == NULL || host_demux_init(&pn->demux, pn->sink, nic.hosts) < 0)
 		goto err;
@@ -77,7 +77,7 @@ void poll_nic_destroy(struct poll_nic *pn)
 		return;
 	if (pn->nic != NULL)
 		poll_nic_free_chain(nic_drain(pn->nic));
-	transmitter_drain(&pn->tx);
+	tx_queue_drain(&pn->tx);
 	rte_pktmbuf_free(pn->spare);
 	for (unsigned i = 0; i < pn->sources; i++)
 		traffic_destroy(pn->source[i]);
@@ -278,13 +278,13 @@ static unsigned transmit(struct poll_nic *pn, weft_time now)
 	struct rte_mbuf *mbufs[PORT_BURST];
 	uint16_t count = 0;
 
-	transmitter_flush(&pn->tx, now);
-	while (count < PORT_BURST && transmitter_ready(&pn->tx, now)) {
+	tx_queue_flush(&pn->tx, now);
+	while (count < PORT_BURST && tx_queue_ready(&pn->tx, now)) {
 		struct rte_mbuf *mbuf = next_frame(pn, now);
 
 		if (mbuf == NULL)
 			break;
-		transmitter_stamp(&pn->tx, mbuf, now);
+		tx_queue_stamp(&pn->tx, mbuf, now);
 		mbufs[count++] = mbuf;
 	}
 	if (count > 0)
@@ -325,7 +325,7 @@ unsigned poll_nic_run(struct poll_nic *pn, weft_time now)
 	look_at_carrier(pn, now);
 	/* A port without a reader may never take what waits for it. */
 	if (__builtin_expect(nic_poll(pn->nic, now), 0))
-		transmitter_drain(&pn->tx);
+		tx_queue_drain(&pn->tx);
 	moved += transmit(pn, now);
 	if (__builtin_expect(pn->mapper.control != NULL, 0))
 		poll_nic_control_turn(pn, now);

@@ -24,7 +24,7 @@
 #include "port.h"
 #include "run_goal.h"
 #include "traffic.h"
-#include "transmitter.h"
+#include "tx_queue.h"
 
 #define POLL_NIC_SOURCES_MAX 128
 #define POLL_NIC_TAP_BYTES   (EDGE_ETHERNET_BYTES + 4 + UINT16_MAX) /* with a VLAN tag */
@@ -33,11 +33,11 @@ struct poll_nic_config {
 	struct nic_config nic; /* 'above' is filled here */
 	struct port *port;
 	struct rte_mempool *pool; /* port_pool_create() with room for the MTU, header and route */
-	/* In-memory links: rate and delay are kept here (transmitter.h). */
+	/* In-memory links: rate and delay are kept here (tx_queue.h). */
 	bool timed;
 	uint64_t rate_bps;
 	weft_time delay_ps, slack_ps;
-	struct damage *damage; /* NULL: none */
+	struct impairment *impairment; /* NULL: none */
 };
 
 /* The side of a TAP. */
@@ -72,7 +72,7 @@ struct poll_nic {
 	struct nic *nic;
 	struct port *port;
 	struct rte_mempool *pool;
-	struct transmitter tx;
+	struct tx_queue tx;
 	struct rte_mbuf *spare; /* allocated, nothing to send in it yet */
 	struct measure_sink *sink;
 	struct host_demux demux;

@@ -30,5 +30,5 @@ static inline void poll_nic_send(
 
 	if (__builtin_expect(capture != NULL, 0))
 		poll_nic_capture_out(pn, capture, mbufs, count, now);
-	transmitter_send(&pn->tx, mbufs, count, now);
+	tx_queue_send(&pn->tx, mbufs, count, now);
 }

@@ -23,7 +23,7 @@ static bool send(struct poll_nic *pn, const struct device_order *order, weft_tim
 
 	if (is_linked(pn)) {
 		/* A link that takes nothing for long goes down. */
-		if (!transmitter_has_room(&pn->tx))
+		if (!tx_queue_has_room(&pn->tx))
 			return false;
 		mbuf = poll_control_frame(pn->pool, order, &wait);
 	}
@@ -33,7 +33,7 @@ static bool send(struct poll_nic *pn, const struct device_order *order, weft_tim
 		pn->mapper.orders_lost++;
 		return true;
 	}
-	transmitter_stamp(&pn->tx, mbuf, now);
+	tx_queue_stamp(&pn->tx, mbuf, now);
 	poll_nic_send(pn, &mbuf, 1, now);
 	return true;
 }
@@ -69,7 +69,7 @@ static bool obey(void *device, struct device_order *order, weft_time now)
 		break;
 	case DEVICE_PURGE:
 		poll_nic_free_chain(nic_purge(pn->nic));
-		transmitter_purge(&pn->tx);
+		tx_queue_purge(&pn->tx);
 		break;
 	case DEVICE_COMMIT:
 		commit(pn, order, now);
@@ -98,7 +98,7 @@ static bool is_idle(struct poll_nic *pn)
 		return false;
 	pn->mapper.data_moved = data_moved(pn->nic);
 	return pn->mapper.data_moved == before && nic_is_idle(pn->nic) &&
-	       !transmitter_holds_data(&pn->tx);
+	       !tx_queue_holds_data(&pn->tx);
 }
 
 void poll_nic_control_turn(struct poll_nic *pn, weft_time now)

@@ -4,14 +4,14 @@
 
 #include <stdlib.h>
 
-#include "arrival.h"
 #include "capture.h"
 #include "control.h"
 #include "forward.h"
 #include "frame_check.h"
 #include "poll_switch_capture.h"
 #include "poll_switch_control.h"
-#include "switch_adapt.h"
+#include "rx_meta.h"
+#include "switch_congestion.h"
 
 struct poll_switch *poll_switch_create(struct weft_switch *sw, struct rte_mempool *pool)
 {
@@ -26,10 +26,10 @@ struct poll_switch *poll_switch_create(struct weft_switch *sw, struct rte_mempoo
 }
 
 void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port, bool timed,
-	uint64_t rate_bps, weft_time delay_ps, weft_time slack_ps, struct damage *damage)
+	uint64_t rate_bps, weft_time delay_ps, weft_time slack_ps, struct impairment *impairment)
 {
 	ps->port[at].port = port;
-	transmitter_init(&ps->port[at].tx, port, timed, rate_bps, delay_ps, slack_ps, damage);
+	tx_queue_init(&ps->port[at].tx, port, timed, rate_bps, delay_ps, slack_ps, impairment);
 	ps->present |= BIT64(at);
 	if (port->idle != NULL)
 		ps->keeps_house |= BIT64(at);
@@ -56,7 +56,7 @@ void poll_switch_destroy(struct poll_switch *ps)
 	poll_switch_control_end(ps);
 	for (unsigned at = 0; at < ps->ports; at++)
 		if (ps->port[at].port != NULL)
-			transmitter_drain(&ps->port[at].tx);
+			tx_queue_drain(&ps->port[at].tx);
 	free(ps);
 }
 
@@ -72,11 +72,11 @@ static bool receive_arn(
 {
 	struct control_arn arn;
 
-	if (ps->sw->adaptation == NULL || !control_arn_decode(&arn, payload, bytes))
+	if (ps->sw->congestion == NULL || !control_arn_decode(&arn, payload, bytes))
 		return false;
 	ps->port[at].arns_in++;
-	adaptation_on_arn(ps->sw->adaptation, at, &arn, now);
-	switch_adapt_note_quiet(ps->sw);
+	congestion_control_on_arn(ps->sw->congestion, at, &arn, now);
+	switch_congestion_note_quiet(ps->sw);
 	return true;
 }
 
@@ -104,7 +104,7 @@ static void receive_link_local(
 
 /* Frames that are not data: bad ones, the neighbour's control frames, and control frames that go on
  * through the switch. */
-static __attribute__((noinline)) void receive_apart(
+static __attribute__((noinline)) void receive_slow(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
 {
 	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
@@ -113,8 +113,8 @@ static __attribute__((noinline)) void receive_apart(
 	struct arrival arrival;
 
 	if (fault == FRAME_FAULT_OK && !frame_link_local(frame_header(frame)->kind)) {
-		arrival_read(&arrival, frame, rte_pktmbuf_data_len(mbuf));
-		arrival_fill(packet, &arrival, rte_pktmbuf_data_len(mbuf), at, true);
+		rx_meta_read(&arrival, frame, rte_pktmbuf_data_len(mbuf));
+		rx_meta_fill(packet, &arrival, rte_pktmbuf_data_len(mbuf), at, true);
 		packet->kind = frame_header(frame)->kind;
 		forward_control(ps->sw, packet, now);
 		update_frame(frame, packet);
@@ -137,7 +137,7 @@ static inline void send_burst(struct poll_switch *ps, unsigned at, struct rte_mb
 
 	if (__builtin_expect(capture != NULL, 0))
 		poll_switch_capture_out(ps, at, capture, mbufs, count, queued, now);
-	transmitter_send(&ps->port[at].tx, mbufs, (uint16_t)count, now);
+	tx_queue_send(&ps->port[at].tx, mbufs, (uint16_t)count, now);
 	if (ps->port[at].tx.waiting != 0)
 		ps->direct &= ~BIT64(at);
 }
@@ -173,8 +173,8 @@ static __attribute__((noinline)) void receive_queued(
 	struct weft_packet *packet = mbuf_packet(mbuf);
 	struct arrival arrival;
 
-	arrival_read(&arrival, frame, bytes);
-	arrival_fill(packet, &arrival, bytes, at, false);
+	rx_meta_read(&arrival, frame, bytes);
+	rx_meta_fill(packet, &arrival, bytes, at, false);
 	forward_accept(ps->sw, &ps->sw->port[at], packet, now);
 	update_frame(frame, packet);
 }
@@ -197,12 +197,12 @@ static inline __attribute__((always_inline)) void receive_burst(struct poll_swit
 		uint32_t word;
 
 		if (__builtin_expect(!frame_is_good_data(frame, bytes), 0)) {
-			receive_apart(ps, at, mbuf, now);
+			receive_slow(ps, at, mbuf, now);
 			apart++;
 			continue;
 		}
 		data_bytes += bytes;
-		arrival_read(&arrival, frame, bytes);
+		rx_meta_read(&arrival, frame, bytes);
 		word = arrival.mutable_word;
 		output = forward_direct(sw, port, at, &arrival, ps->direct, voq);
 		if (__builtin_expect(output == SWITCH_PORT_NONE, 0)) {
@@ -277,14 +277,14 @@ static inline unsigned collect(
 static unsigned collect_timed(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf **mbufs, weft_time now)
 {
-	struct transmitter *tx = &ps->port[at].tx;
+	struct tx_queue *tx = &ps->port[at].tx;
 	struct weft_packet *packet;
 	unsigned count = 0;
 
-	while (count < PORT_BURST && transmitter_ready(tx, now) &&
+	while (count < PORT_BURST && tx_queue_ready(tx, now) &&
 		switch_transmit_released(ps->sw, at, &packet, 1, now) == 1) {
 		mbufs[count] = packet_mbuf(packet);
-		transmitter_stamp(tx, mbufs[count++], now);
+		tx_queue_stamp(tx, mbufs[count++], now);
 	}
 	return count;
 }
@@ -294,7 +294,7 @@ static unsigned transmit(struct poll_switch *ps, unsigned at, weft_time now)
 	struct rte_mbuf *mbufs[PORT_BURST];
 	unsigned count;
 
-	if (!transmitter_flush(&ps->port[at].tx, now))
+	if (!tx_queue_flush(&ps->port[at].tx, now))
 		return 0;
 	if (!ps->port[at].tx.timed)
 		ps->direct |= BIT64(at);
@@ -307,7 +307,7 @@ static unsigned transmit(struct poll_switch *ps, unsigned at, weft_time now)
 
 void poll_switch_send_own(struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
 {
-	transmitter_stamp(&ps->port[at].tx, mbuf, now);
+	tx_queue_stamp(&ps->port[at].tx, mbuf, now);
 	send_burst(ps, at, &mbuf, 1, false, now);
 }
 
@@ -361,14 +361,15 @@ static void send_hello(struct poll_switch *ps, unsigned at, weft_time now)
 	end_link_local(ps, at, mbuf, FRAME_HELLO, control_hello_encode(&hello, payload), now);
 }
 
-static void send_arn(struct poll_switch *ps, const struct adaptation_arn *arn, weft_time now)
+static void send_arn(
+	struct poll_switch *ps, const struct congestion_control_arn *arn, weft_time now)
 {
 	struct poll_switch_port *port = &ps->port[arn->port];
 	struct rte_mbuf *mbuf;
 	uint8_t *payload;
 
 	/* Lost, like one that the link loses: it is sent again while the root stands. */
-	if (!transmitter_has_room(&port->tx))
+	if (!tx_queue_has_room(&port->tx))
 		return;
 	payload = begin_link_local(ps, arn->port, &mbuf);
 	if (payload == NULL)
@@ -378,15 +379,15 @@ static void send_arn(struct poll_switch *ps, const struct adaptation_arn *arn, w
 }
 
 /* Timers of the detector and the table, and what they and the packets of this turn have to tell. */
-static __attribute__((noinline)) void poll_adaptation(struct poll_switch *ps, weft_time now)
+static __attribute__((noinline)) void poll_congestion_control(struct poll_switch *ps, weft_time now)
 {
-	struct adaptation *adaptation = ps->sw->adaptation;
-	struct adaptation_arn arn;
+	struct congestion_control *congestion = ps->sw->congestion;
+	struct congestion_control_arn arn;
 
-	adaptation_poll(adaptation, now);
-	while (adaptation_take_arn(adaptation, &arn))
+	congestion_control_poll(congestion, now);
+	while (congestion_control_take_arn(congestion, &arn))
 		send_arn(ps, &arn, now);
-	switch_adapt_note_quiet(ps->sw);
+	switch_congestion_note_quiet(ps->sw);
 }
 
 static void poll_link(struct poll_switch *ps, unsigned at, weft_time now)
@@ -402,10 +403,10 @@ static void poll_link(struct poll_switch *ps, unsigned at, weft_time now)
 	/* A port without a reader may never take what waits for it. */
 	if (due & LINK_WENT_DOWN) {
 		poll_switch_free_list(switch_take_discards(ps->sw));
-		transmitter_drain(&ps->port[at].tx);
+		tx_queue_drain(&ps->port[at].tx);
 	}
 	if ((due & (LINK_SEND_CREDIT | LINK_SEND_HELLO)) == 0 ||
-		!transmitter_has_room(&ps->port[at].tx))
+		!tx_queue_has_room(&ps->port[at].tx))
 		return;
 	if (due & LINK_SEND_HELLO)
 		send_hello(ps, at, now);
@@ -434,13 +435,13 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 	}
 	for (unsigned at = 0; at < ps->ports; at++) {
 		if (ps->present & BIT64(at)) {
-			if (transmitter_flush(&ps->port[at].tx, now) && !ps->port[at].tx.timed)
+			if (tx_queue_flush(&ps->port[at].tx, now) && !ps->port[at].tx.timed)
 				ps->direct |= BIT64(at);
 			poll_link(ps, at, now);
 		}
 	}
-	if (__builtin_expect(ps->sw->adaptation != NULL, 0))
-		poll_adaptation(ps, now);
+	if (__builtin_expect(ps->sw->congestion != NULL, 0))
+		poll_congestion_control(ps, now);
 	switch_poll_watchdog(ps->sw, now);
 	if (__builtin_expect(ps->mapper.control != NULL, 0))
 		poll_switch_control_turn(ps, now);

@@ -20,11 +20,11 @@
 #include "fault.h"
 #include "port.h"
 #include "switch.h"
-#include "transmitter.h"
+#include "tx_queue.h"
 
 struct poll_switch_port {
 	struct port *port; /* NULL: no cable */
-	struct transmitter tx;
+	struct tx_queue tx;
 	uint64_t faults[FRAME_FAULT_COUNT]; /* frames refused, by reason */
 	uint64_t control_bad;               /* link-local frames with a wrong payload */
 	uint64_t no_mbuf;                   /* control frames that could not be made in time */
@@ -67,9 +67,9 @@ struct poll_switch *poll_switch_create(struct weft_switch *sw, struct rte_mempoo
 /* Frees what is stored, too. */
 void poll_switch_destroy(struct poll_switch *ps);
 
-/* Port 'at' sends by 'port'; see transmitter_init() for the rest. */
+/* Port 'at' sends by 'port'; see tx_queue_init() for the rest. */
 void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port, bool timed,
-	uint64_t rate_bps, weft_time delay_ps, weft_time slack_ps, struct damage *damage);
+	uint64_t rate_bps, weft_time delay_ps, weft_time slack_ps, struct impairment *impairment);
 
 /* The switch has an agent in the control thread, and its tables from there: those of its
  * switch_config, if any, count until the first ones come. 'pool': buffers for the longest frame.

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "poll_switch_capture.h"
 
-#include "arrival.h"
 #include "capture_foresee.h"
 #include "capture_reason.h"
 #include "frame_check.h"
 #include "poll_capture.h"
+#include "rx_meta.h"
 
 /* What will become of a data frame, before it does. */
 static void foresee(const struct weft_switch *sw, unsigned at, const uint8_t *frame, uint32_t bytes,
@@ -15,8 +15,8 @@ static void foresee(const struct weft_switch *sw, unsigned at, const uint8_t *fr
 	struct weft_packet packet = {.in_port = (uint8_t)at};
 	struct arrival arrival;
 
-	arrival_read(&arrival, frame, bytes);
-	arrival_fill(&packet, &arrival, bytes, at, false);
+	rx_meta_read(&arrival, frame, bytes);
+	rx_meta_fill(&packet, &arrival, bytes, at, false);
 	capture_foresee(sw, &packet, now, state);
 }
 

@@ -36,7 +36,7 @@ static bool send(struct poll_switch *ps, const struct device_order *order, weft_
 		return true;
 	if ((ps->present & ps->sw->linked & BIT64(at)) != 0) {
 		/* A link that takes nothing for long goes down. */
-		if (!transmitter_has_room(&ps->port[at].tx))
+		if (!tx_queue_has_room(&ps->port[at].tx))
 			return false;
 		mbuf = poll_control_frame(ps->mapper.pool, order, &wait);
 	}
@@ -66,7 +66,7 @@ static void purge(struct poll_switch *ps)
 	poll_switch_free_list(switch_take_discards(ps->sw));
 	for (unsigned at = 0; at < ps->ports; at++)
 		if (ps->port[at].port != NULL)
-			transmitter_purge(&ps->port[at].tx);
+			tx_queue_purge(&ps->port[at].tx);
 }
 
 /* The old tables go back with the order, or the new ones if they cannot be used. */
@@ -126,7 +126,7 @@ static bool is_idle(struct poll_switch *ps)
 	if (ps->mapper.data_moved != before || !switch_is_empty(ps->sw))
 		return false;
 	for (unsigned at = 0; at < ps->ports; at++)
-		if (ps->port[at].port != NULL && transmitter_holds_data(&ps->port[at].tx))
+		if (ps->port[at].port != NULL && tx_queue_holds_data(&ps->port[at].tx))
 			return false;
 	return true;
 }

@@ -17,7 +17,7 @@ void poll_switch_control_turn(struct poll_switch *ps, weft_time now);
 /* Everything that waits between turns is freed; the switch routes nothing by table any more. */
 void poll_switch_control_end(struct poll_switch *ps);
 
-/* Sends a frame of ours by a port, behind what waits there. transmitter_has_room() was true. */
+/* Sends a frame of ours by a port, behind what waits there. tx_queue_has_room() was true. */
 void poll_switch_send_own(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now);
 /* Frees a list of packets of the switch. */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "adaptation.h"
+#include "congestion_control.h"
 
 const char *switch_metric_name(unsigned metric)
 {
@@ -51,10 +51,10 @@ static uint32_t stored_blocks(const struct link_end *link)
 
 static bool is_root(const struct weft_switch *sw, unsigned at)
 {
-	const struct adaptation *adaptation = sw->adaptation;
+	const struct congestion_control *congestion = sw->congestion;
 
-	return adaptation != NULL && adaptation->detector != NULL &&
-	       adaptation->detector->output[at].state == CONGESTION_ROOT;
+	return congestion != NULL && congestion->detector != NULL &&
+	       congestion->detector->output[at].state == CONGESTION_ROOT;
 }
 
 void switch_metrics_read(

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "capture_reason.h"
-#include "fabric_devices.h"
-#include "fabric_pools.h"
 #include "frame_room.h"
+#include "real_pools.h"
+#include "real_private.h"
 #include "run_source.h"
 
 #define TRANSIT_MBUFS_MAX 65536u
@@ -40,9 +40,9 @@ static unsigned count_transit(const struct real_fabric_options *options)
 
 /* All but what external ports add to it. */
 static void request_pools(
-	const struct real_fabric_options *options, bool itbs, struct fabric_pool_request *request)
+	const struct real_fabric_options *options, bool itbs, struct real_pool_request *request)
 {
-	*request = (struct fabric_pool_request){
+	*request = (struct real_pool_request){
 		.ends = count_ends(options),
 		.transit = itbs ? count_transit(options) : 0,
 		.mtu_bytes = options->run->nic.mtu_bytes,
@@ -54,8 +54,8 @@ unsigned real_fabric_memory_mib(const struct real_fabric_options *options)
 {
 	const struct port_ethdev_config config = {
 		.frame_bytes = frame_longest(options->run->nic.mtu_bytes)};
-	struct fabric_pool_request request;
-	struct fabric_pool_sizes sizes;
+	struct real_pool_request request;
+	struct real_pool_sizes sizes;
 	struct port_ethdev_needs needs;
 
 	request_pools(options, options->run->routing.mode == RUN_ROUTING_SOURCE, &request);
@@ -63,21 +63,21 @@ unsigned real_fabric_memory_mib(const struct real_fabric_options *options)
 		if (options->external[i] == NULL)
 			continue;
 		port_ethdev_needs_most(options->external[i], &config, &needs);
-		fabric_pool_add(&request, &needs);
+		real_pool_add(&request, &needs);
 	}
-	fabric_pool_sizes(&request, &sizes);
-	return fabric_pool_memory_mib(&request, &sizes);
+	real_pool_sizes(&request, &sizes);
+	return real_pool_memory_mib(&request, &sizes);
 }
 
 static int create_pools(struct real_fabric *fabric, struct fault *fault)
 {
-	struct fabric_pool_request request;
-	struct fabric_pool_sizes sizes;
+	struct real_pool_request request;
+	struct real_pool_sizes sizes;
 	char name[RTE_MEMPOOL_NAMESIZE];
 
 	request_pools(&fabric->options, fabric->routes.itbs, &request);
-	fabric_links_needs(fabric, &request);
-	fabric_pool_sizes(&request, &sizes);
+	real_links_needs(fabric, &request);
+	real_pool_sizes(&request, &sizes);
 	snprintf(name, sizeof(name), "%.16s_data", fabric->options.name);
 	fabric->data_pool = port_pool_create(name, sizes.data_mbufs, sizes.data_bytes, fault);
 	if (fabric->data_pool == NULL)
@@ -147,13 +147,13 @@ static int build(struct real_fabric *fabric, struct fault *fault)
 		(result = run_source_check(fabric->options.run, fabric->traffic, fault)) < 0 ||
 		(result = make_routes(fabric, fault)) < 0 ||
 		(result = check_sources(fabric, fault)) < 0 ||
-		(result = fabric_links_attach(fabric, fault)) < 0 ||
+		(result = real_links_attach(fabric, fault)) < 0 ||
 		(result = create_pools(fabric, fault)) < 0 ||
-		(result = fabric_links_open(fabric, fault)) < 0 ||
-		(result = fabric_control_create(fabric, fault)) < 0 ||
-		(result = fabric_switches_create(fabric, fault)) < 0 ||
+		(result = real_links_open(fabric, fault)) < 0 ||
+		(result = real_control_create(fabric, fault)) < 0 ||
+		(result = real_switches_create(fabric, fault)) < 0 ||
 		(result = fabric_deadlock_create(fabric, fault)) < 0 ||
-		(result = fabric_hosts_create(fabric, fault)) < 0 ||
+		(result = real_hosts_create(fabric, fault)) < 0 ||
 		(result = create_captures(fabric, fault)) < 0)
 		return result;
 	return fabric_show(fabric, fault);
@@ -190,11 +190,11 @@ void real_fabric_destroy(struct real_fabric *fabric)
 	if (fabric == NULL)
 		return;
 	fabric_show_end(fabric);
-	fabric_switches_destroy(fabric);
-	fabric_hosts_destroy(fabric);
-	fabric_control_destroy(fabric);
+	real_switches_destroy(fabric);
+	real_hosts_destroy(fabric);
+	real_control_destroy(fabric);
 	if (fabric->end != NULL)
-		fabric_links_close(fabric);
+		real_links_close(fabric);
 	if (fabric->captures != NULL)
 		capture_manager_destroy(fabric->captures);
 	free(fabric->end);

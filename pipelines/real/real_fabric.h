@@ -83,7 +83,7 @@ void real_fabric_serve(struct real_fabric *fabric, const atomic_bool *stop);
 int real_fabric_result(struct real_fabric *fabric, struct run_result *result, struct fault *fault);
 /* After the run: 0, or -EINVAL if a schedule has not ended, and what it waits for, or if traffic
  * began without mapped routes to all hosts, and why. */
-int real_fabric_judge(const struct real_fabric *fabric, struct fault *fault);
+int real_fabric_check_complete(const struct real_fabric *fabric, struct fault *fault);
 
 /* The ports, for captures: "s0:1", "h3:0". */
 struct capture_manager *real_fabric_captures(struct real_fabric *fabric);

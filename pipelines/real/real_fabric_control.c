@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "control_plane.h"
-#include "fabric_devices.h"
+#include "real_private.h"
 #include "route_algorithm.h"
 #include "text_output.h"
 
@@ -44,7 +44,7 @@
  * this process must not take over from each other. */
 #define STEP_MAX_PS (10 * PS_PER_MS)
 
-struct fabric_control {
+struct real_control {
 	struct real_fabric *fabric;
 	struct control_plane *plane;
 	struct control_plane_device *device;
@@ -128,7 +128,7 @@ static struct mapper_config mapper_of(const struct run_config *run, const struct
 	return config;
 }
 
-static void add_device(struct fabric_control *control, enum device_kind kind, uint32_t number)
+static void add_device(struct real_control *control, enum device_kind kind, uint32_t number)
 {
 	const struct real_fabric_options *options = &control->fabric->options;
 	enum run_mapper_mode mode = RUN_MAPPER_NEVER;
@@ -144,7 +144,7 @@ static void add_device(struct fabric_control *control, enum device_kind kind, ui
 	};
 }
 
-static int list_devices(struct fabric_control *control, struct fault *fault)
+static int list_devices(struct real_control *control, struct fault *fault)
 {
 	const struct real_fabric_options *options = &control->fabric->options;
 	const struct topology *topology = options->topology;
@@ -197,7 +197,7 @@ static uint64_t counter_now(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static int create_plane(struct fabric_control *control, struct fault *fault)
+static int create_plane(struct real_control *control, struct fault *fault)
 {
 	const struct real_fabric_options *options = &control->fabric->options;
 	const struct run_config *run = options->run;
@@ -226,9 +226,9 @@ static int create_plane(struct fabric_control *control, struct fault *fault)
 				      : fault_set(fault, ENOMEM, "no memory for a control plane");
 }
 
-int fabric_control_create(struct real_fabric *fabric, struct fault *fault)
+int real_control_create(struct real_fabric *fabric, struct fault *fault)
 {
-	struct fabric_control *control;
+	struct real_control *control;
 	int result;
 
 	if (fabric->options.run->mapper.routes != RUN_ROUTES_MAPPER)
@@ -244,9 +244,9 @@ int fabric_control_create(struct real_fabric *fabric, struct fault *fault)
 	return result == 0 ? create_plane(control, fault) : result;
 }
 
-void fabric_control_destroy(struct real_fabric *fabric)
+void real_control_destroy(struct real_fabric *fabric)
 {
-	struct fabric_control *control = fabric->control;
+	struct real_control *control = fabric->control;
 
 	if (control == NULL)
 		return;
@@ -259,7 +259,7 @@ void fabric_control_destroy(struct real_fabric *fabric)
 	fabric->control = NULL;
 }
 
-struct device_control *fabric_control_of(
+struct device_control *real_control_of(
 	const struct real_fabric *fabric, enum device_kind kind, uint32_t number)
 {
 	return fabric->control == NULL
@@ -267,12 +267,12 @@ struct device_control *fabric_control_of(
 		       : control_plane_control(fabric->control->plane, kind, number);
 }
 
-bool fabric_is_routed(const struct real_fabric *fabric)
+bool real_is_routed(const struct real_fabric *fabric)
 {
 	return fabric->control == NULL || control_plane_is_routed(fabric->control->plane);
 }
 
-static bool has_candidate(const struct fabric_control *control)
+static bool has_candidate(const struct real_control *control)
 {
 	for (unsigned i = 0; i < control->devices; i++)
 		if (control->device[i].candidate)
@@ -286,7 +286,7 @@ bool fabric_may_be_routed(const struct real_fabric *fabric)
 	       (fabric->control->running && has_candidate(fabric->control));
 }
 
-void fabric_control_why(const struct real_fabric *fabric, struct fault *fault)
+void real_control_why(const struct real_fabric *fabric, struct fault *fault)
 {
 	const char *why = control_plane_why(fabric->control->plane);
 
@@ -298,7 +298,7 @@ void fabric_control_why(const struct real_fabric *fabric, struct fault *fault)
 		why != NULL ? why : "no mapper has found all of them in time");
 }
 
-bool fabric_control_ask(struct real_fabric *fabric, const char *request)
+bool real_control_ask(struct real_fabric *fabric, const char *request)
 {
 	return fabric->control != NULL && control_plane_ask(fabric->control->plane, request);
 }
@@ -315,19 +315,19 @@ static void sleep_for(weft_time time)
 
 /* The loops must not wait for somebody who reads slowly, nor may this thread, on which all agents
  * here depend. */
-static void print_news(struct fabric_control *control)
+static void print_news(struct real_control *control)
 {
 	bool warning;
 	char *text;
 
 	while (text_output_turn(&control->output) &&
-		(text = control_plane_news(control->plane, &warning)) != NULL)
+		(text = control_plane_message(control->plane, &warning)) != NULL)
 		text_output_begin(&control->output, warning ? STDERR_FILENO : STDOUT_FILENO, text);
 }
 
 static void *run_plane(void *ctx)
 {
-	struct fabric_control *control = ctx;
+	struct real_control *control = ctx;
 	const struct clock *clock = &control->fabric->clock;
 	weft_time now = 0, before = clock_now(clock), busy_until = 0;
 
@@ -350,10 +350,10 @@ static void *run_plane(void *ctx)
 }
 
 /* A thread of EAL's for such work: on no CPU that a loop is pinned to. Without one there are no
- * routes, and fabric_control_why() says so. */
-void fabric_control_start(struct real_fabric *fabric)
+ * routes, and real_control_why() says so. */
+void real_control_start(struct real_fabric *fabric)
 {
-	struct fabric_control *control = fabric->control;
+	struct real_control *control = fabric->control;
 
 	if (control == NULL)
 		return;
@@ -362,9 +362,9 @@ void fabric_control_start(struct real_fabric *fabric)
 				   &control->thread, "weft-control", NULL, run_plane, control) == 0;
 }
 
-void fabric_control_stop(struct real_fabric *fabric)
+void real_control_stop(struct real_fabric *fabric)
 {
-	struct fabric_control *control = fabric->control;
+	struct real_control *control = fabric->control;
 
 	if (control == NULL || !control->running)
 		return;

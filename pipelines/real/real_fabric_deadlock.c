@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "fabric_devices.h"
+#include "real_private.h"
 
 /* Without a watchdog heads count that have waited for half of what it takes by default. */
 #define PATIENCE_PS (50 * PS_PER_MS)

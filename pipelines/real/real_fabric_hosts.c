@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "adaptation.h"
-#include "fabric_adapt.h"
-#include "fabric_devices.h"
+#include "congestion_control.h"
+#include "congestion_setup.h"
 #include "netns.h"
+#include "real_private.h"
 #include "run_selection.h"
 #include "run_source.h"
 #include "tap.h"
@@ -86,7 +86,7 @@ static void fill_nic(struct real_fabric *fabric, struct fabric_host *host, struc
 	nic->link.device = (1ull << 32) + host->number;
 	nic->link.device_kind = 1;
 	nic->link.vcs = (uint8_t)run_config_vcs(run);
-	nic->mark_ps = fabric_adapt_mark_ps(run);
+	nic->mark_ps = congestion_setup_mark_ps(run);
 	if (run->routing.adaptive != RUN_ADAPTIVE_NONE || nic->routes == NULL)
 		nic->reorder_windows = reorder_windows(nic->hosts);
 	nic->link.session = fabric->options.session;
@@ -175,7 +175,7 @@ static int create_host(struct real_fabric *fabric, struct fabric_host *host, str
 	int result;
 
 	host->edge = find_edge(fabric, host->number);
-	host->end = fabric_end_at(fabric, at);
+	host->end = real_end_at(fabric, at);
 	if (host->end == NULL)
 		return fault_set(
 			fault, EINVAL, "%s: has no link", topology->host_at[host->number].name);
@@ -188,15 +188,15 @@ static int create_host(struct real_fabric *fabric, struct fabric_host *host, str
 	config.timed = host->end->timed;
 	config.rate_bps = link->rate_bps;
 	config.delay_ps = link->delay_ps;
-	config.damage = fabric_end_damage(host->end);
+	config.impairment = real_end_damage(host->end);
 	host->poll = poll_nic_create(&config, clock_now(&fabric->clock), fault);
 	if (host->poll == NULL)
 		return -EINVAL;
-	poll_nic_set_control(host->poll, fabric_control_of(fabric, DEVICE_HOST, host->number));
+	poll_nic_set_control(host->poll, real_control_of(fabric, DEVICE_HOST, host->number));
 	return host->edge != NULL ? open_edge(fabric, host, fault) : 0;
 }
 
-int fabric_hosts_create(struct real_fabric *fabric, struct fault *fault)
+int real_hosts_create(struct real_fabric *fabric, struct fault *fault)
 {
 	const bool *here = fabric->options.host_here;
 	int result = 0;
@@ -228,7 +228,7 @@ static void destroy_host(struct fabric_host *host)
 		netns_remove(host->edge->netns, NULL);
 }
 
-void fabric_hosts_destroy(struct real_fabric *fabric)
+void real_hosts_destroy(struct real_fabric *fabric)
 {
 	for (unsigned i = 0; i < fabric->host_count; i++)
 		destroy_host(&fabric->hosts[i]);
@@ -279,7 +279,7 @@ static void start_goal(struct real_fabric *fabric, struct fabric_host *host)
 			fabric->traffic_from + fabric->goal->start_ps);
 }
 
-int fabric_host_start_traffic(
+int real_host_start_traffic(
 	struct real_fabric *fabric, struct fabric_host *host, struct fault *fault)
 {
 	int result = 0;
@@ -303,7 +303,7 @@ static bool is_ending(const struct real_fabric *fabric)
 	       (fabric->stop != NULL && atomic_load_explicit(fabric->stop, memory_order_relaxed));
 }
 
-void fabric_host_stop_traffic(
+void real_host_stop_traffic(
 	const struct real_fabric *fabric, struct fabric_host *host, weft_time now)
 {
 	poll_nic_stop_traffic(host->poll, now);
@@ -316,15 +316,15 @@ static void add_switches(const struct real_fabric *fabric, struct fabric_totals 
 	for (unsigned i = 0; i < fabric->switch_count; i++) {
 		const struct fabric_switch *device = &fabric->switches[i];
 
-		if (device->sw->adaptation == NULL)
+		if (device->sw->congestion == NULL)
 			continue;
-		totals->adapted += device->sw->adaptation->adapted;
+		totals->adapted += device->sw->congestion->adapted;
 		for (unsigned at = 0; at < device->poll->ports; at++)
 			totals->arns += device->poll->port[at].arns_out;
 	}
 }
 
-void fabric_totals_read(const struct real_fabric *fabric, struct fabric_totals *totals)
+void real_totals_read(const struct real_fabric *fabric, struct fabric_totals *totals)
 {
 	memset(totals, 0, sizeof(*totals));
 	add_switches(fabric, totals);

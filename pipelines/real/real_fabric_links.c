@@ -8,11 +8,11 @@
 #include <rte_common.h>
 #include <string.h>
 
-#include "fabric_devices.h"
 #include "frame_fit.h"
 #include "frame_room.h"
 #include "link_order.h"
 #include "port_ethdev.h"
+#include "real_private.h"
 
 /* Frames that may wait in a memory link: all that the credits of both ends can have on the way. */
 #define MEMORY_LINK_SLOTS 4096
@@ -25,8 +25,7 @@ static bool is_here(const struct real_fabric *fabric, const struct topology_port
 	return here == NULL || here[at->device];
 }
 
-static void name_end(
-	const struct real_fabric *fabric, struct fabric_end *end, char *out, size_t size)
+static void name_end(const struct real_fabric *fabric, struct real_end *end, char *out, size_t size)
 {
 	topology_port_name(fabric->options.topology, end->at, out, size);
 }
@@ -48,7 +47,7 @@ static struct port_ethdev_config ethdev_config(const struct real_fabric *fabric)
 
 /* The device passes frames of the run's size; if not, it is said which size it passes. */
 static int check_longest(
-	const struct real_fabric *fabric, const struct fabric_end *end, struct fault *fault)
+	const struct real_fabric *fabric, const struct real_end *end, struct fault *fault)
 {
 	const struct port_ethdev_config config = ethdev_config(fabric);
 	struct port_ethdev_needs needs;
@@ -58,19 +57,20 @@ static int check_longest(
 		&end->port, &needs, fabric->options.run->nic.mtu_bytes, "nic.mtu", fault);
 }
 
-static void init_damage(struct real_fabric *fabric, struct fabric_end *end, unsigned side)
+static void init_damage(struct real_fabric *fabric, struct real_end *end, unsigned side)
 {
 	const struct run_config *run = fabric->options.run;
 
-	end->damage.credit_loss_ppm = run->faults.credit_loss_ppm;
-	end->damage.corrupt_ppm = run->faults.corrupt_ppm;
-	rng_init(&end->damage.rng, run->seed, 2 * (uint64_t)end->link + side, FABRIC_STREAM_DAMAGE);
+	end->impairment.credit_loss_ppm = run->faults.credit_loss_ppm;
+	end->impairment.corrupt_ppm = run->faults.corrupt_ppm;
+	rng_init(&end->impairment.rng, run->seed, 2 * (uint64_t)end->link + side,
+		FABRIC_STREAM_DAMAGE);
 }
 
 static void init_end(struct real_fabric *fabric, uint32_t link, unsigned side)
 {
 	const struct topology_link *cable = &fabric->options.topology->link_at[link];
-	struct fabric_end *end = &fabric->end[2 * link + side];
+	struct real_end *end = &fabric->end[2 * link + side];
 
 	end->at = side == 0 ? cable->a : cable->b;
 	end->link = link;
@@ -78,21 +78,21 @@ static void init_end(struct real_fabric *fabric, uint32_t link, unsigned side)
 }
 
 /* The device of an end here whose far end is elsewhere; NULL: none is named. */
-static const char *device_of(const struct real_fabric *fabric, const struct fabric_end *end)
+static const char *device_of(const struct real_fabric *fabric, const struct real_end *end)
 {
 	const char *const *external = fabric->options.external;
 
 	return external != NULL ? external[end->link] : NULL;
 }
 
-static bool is_external(const struct real_fabric *fabric, const struct fabric_end *end)
+static bool is_external(const struct real_fabric *fabric, const struct real_end *end)
 {
 	const struct topology_link *link = &fabric->options.topology->link_at[end->link];
 
 	return is_here(fabric, &end->at) && is_here(fabric, &link->a) != is_here(fabric, &link->b);
 }
 
-static int attach_external(struct real_fabric *fabric, struct fabric_end *end, struct fault *fault)
+static int attach_external(struct real_fabric *fabric, struct real_end *end, struct fault *fault)
 {
 	char name[64];
 	int result;
@@ -103,14 +103,14 @@ static int attach_external(struct real_fabric *fabric, struct fabric_end *end, s
 	return result < 0 ? result : check_longest(fabric, end, fault);
 }
 
-int fabric_links_attach(struct real_fabric *fabric, struct fault *fault)
+int real_links_attach(struct real_fabric *fabric, struct fault *fault)
 {
 	int result = 0;
 
 	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
 		init_end(fabric, i / 2, i % 2);
 	for (uint32_t i = 0; i < 2 * fabric->options.topology->links && result == 0; i++) {
-		struct fabric_end *end = &fabric->end[i];
+		struct real_end *end = &fabric->end[i];
 		char name[64];
 
 		if (!is_external(fabric, end))
@@ -127,13 +127,13 @@ int fabric_links_attach(struct real_fabric *fabric, struct fault *fault)
 	return result;
 }
 
-void fabric_links_needs(const struct real_fabric *fabric, struct fabric_pool_request *request)
+void real_links_needs(const struct real_fabric *fabric, struct real_pool_request *request)
 {
 	const struct port_ethdev_config config = ethdev_config(fabric);
 	struct port_ethdev_needs needs;
 
 	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
-		const struct fabric_end *end = &fabric->end[i];
+		const struct real_end *end = &fabric->end[i];
 
 		if (!is_external(fabric, end))
 			continue;
@@ -141,11 +141,11 @@ void fabric_links_needs(const struct real_fabric *fabric, struct fabric_pool_req
 			port_ethdev_needs(&end->port, &config, &needs);
 		else
 			port_ethdev_needs_most(device_of(fabric, end), &config, &needs);
-		fabric_pool_add(request, &needs);
+		real_pool_add(request, &needs);
 	}
 }
 
-static int open_external(struct real_fabric *fabric, struct fabric_end *end, struct fault *fault)
+static int open_external(struct real_fabric *fabric, struct real_end *end, struct fault *fault)
 {
 	const struct port_ethdev_config config = ethdev_config(fabric);
 	int result = end->attached ? 0 : attach_external(fabric, end, fault);
@@ -157,7 +157,7 @@ static int open_external(struct real_fabric *fabric, struct fabric_end *end, str
 }
 
 static int open_memory(
-	struct real_fabric *fabric, struct fabric_end *a, struct fabric_end *b, struct fault *fault)
+	struct real_fabric *fabric, struct real_end *a, struct real_end *b, struct fault *fault)
 {
 	char name_a[64], name_b[64];
 	int result;
@@ -171,12 +171,12 @@ static int open_memory(
 	return result < 0 ? result : check_room(fabric, &a->port, fault);
 }
 
-int fabric_links_open(struct real_fabric *fabric, struct fault *fault)
+int real_links_open(struct real_fabric *fabric, struct fault *fault)
 {
 	int result = 0;
 
 	for (uint32_t link = 0; link < fabric->options.topology->links && result == 0; link++) {
-		struct fabric_end *a = &fabric->end[2 * link], *b = a + 1;
+		struct real_end *a = &fabric->end[2 * link], *b = a + 1;
 
 		if (is_external(fabric, a) || is_external(fabric, b))
 			result = open_external(fabric, is_external(fabric, a) ? a : b, fault);
@@ -189,10 +189,10 @@ int fabric_links_open(struct real_fabric *fabric, struct fault *fault)
 	return result;
 }
 
-struct fabric_end *fabric_end_at(struct real_fabric *fabric, struct topology_port at)
+struct real_end *real_end_at(struct real_fabric *fabric, struct topology_port at)
 {
 	const struct topology_link *link = topology_link_at(fabric->options.topology, at);
-	struct fabric_end *end;
+	struct real_end *end;
 
 	if (link == NULL)
 		return NULL;
@@ -202,13 +202,14 @@ struct fabric_end *fabric_end_at(struct real_fabric *fabric, struct topology_por
 	return end->open ? end : NULL;
 }
 
-struct damage *fabric_end_damage(struct fabric_end *end)
+struct impairment *real_end_damage(struct real_end *end)
 {
-	return end->damage.credit_loss_ppm != 0 || end->damage.corrupt_ppm != 0 ? &end->damage
-										: NULL;
+	return end->impairment.credit_loss_ppm != 0 || end->impairment.corrupt_ppm != 0
+		       ? &end->impairment
+		       : NULL;
 }
 
-void fabric_links_cut(struct real_fabric *fabric, const char *text)
+void real_links_cut(struct real_fabric *fabric, const char *text)
 {
 	struct link_order order;
 	char name[64];
@@ -216,7 +217,7 @@ void fabric_links_cut(struct real_fabric *fabric, const char *text)
 	if (!link_order_parse(text, &order))
 		return;
 	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
-		struct fabric_end *end = &fabric->end[i];
+		struct real_end *end = &fabric->end[i];
 
 		name_end(fabric, end, name, sizeof(name));
 		if (end->open && link_order_names(&order, name))
@@ -224,7 +225,7 @@ void fabric_links_cut(struct real_fabric *fabric, const char *text)
 	}
 }
 
-void fabric_links_close(struct real_fabric *fabric)
+void real_links_close(struct real_fabric *fabric)
 {
 	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
 		if (fabric->end[i].attached)

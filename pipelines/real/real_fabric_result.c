@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "fabric_devices.h"
+#include "real_private.h"
 #include "run_goal_result.h"
 
 /* What a frame costs on the wire beside its payload: header, a typical route, preamble and gap. */
@@ -58,7 +58,7 @@ static double offered_share(const struct real_fabric *fabric, weft_time time_ps)
 	return share(fabric, (double)(bytes + frames * frame_overhead(fabric)), time_ps);
 }
 
-static void count_adaptation(void *ctx, const char *name, uint64_t value)
+static void count_congestion_control(void *ctx, const char *name, uint64_t value)
 {
 	run_result_count(ctx, name, value);
 }
@@ -75,8 +75,9 @@ static void add_switch(struct run_result *result, const struct fabric_switch *de
 			i == SWITCH_METRIC_TRANSMIT_LOST)
 			result->packets.dropped += value[i];
 	}
-	if (device->sw->adaptation != NULL)
-		adaptation_counters(device->sw->adaptation, count_adaptation, result);
+	if (device->sw->congestion != NULL)
+		congestion_control_counters(
+			device->sw->congestion, count_congestion_control, result);
 	if (device->sw->fecn != NULL)
 		run_result_count(result, "packets_marked", device->fecn.marked);
 	if (device->poll->mapper.control != NULL)
@@ -206,16 +207,16 @@ static void add_goal(struct run_result *result, const struct real_fabric *fabric
 	run_result_count(result, "goal_strays", strays);
 }
 
-int real_fabric_judge(const struct real_fabric *fabric, struct fault *fault)
+int real_fabric_check_complete(const struct real_fabric *fabric, struct fault *fault)
 {
 	if (fabric->unrouted) {
-		fabric_control_why(fabric, fault);
+		real_control_why(fabric, fault);
 		return -EINVAL;
 	}
 	if (atomic_load(&fabric->sources_failed) > 0)
 		return fault_set(fault, ENOMEM, "%u hosts have sent only a part of their traffic",
 			atomic_load(&fabric->sources_failed));
-	return fabric->replay != NULL ? goal_replay_judge(fabric->replay, fault) : 0;
+	return fabric->replay != NULL ? goal_replay_diagnose(fabric->replay, fault) : 0;
 }
 
 int real_fabric_result(struct real_fabric *fabric, struct run_result *result, struct fault *fault)

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric_devices.h"
 #include "poll_yield.h"
+#include "real_private.h"
 
 #define WORKERS_MAX    64
 #define LINKS_WAIT_PS  (5 * PS_PER_S)
@@ -27,7 +27,7 @@ static void start_host(struct real_fabric *fabric, struct fabric_host *host)
 {
 	struct fault fault = {""};
 
-	if (fabric_host_start_traffic(fabric, host, &fault) == 0)
+	if (real_host_start_traffic(fabric, host, &fault) == 0)
 		return;
 	fprintf(stderr, "weft: host %u sends only a part of its traffic: %s\n", host->number,
 		fault.text);
@@ -46,7 +46,7 @@ static void obey(struct fabric_worker *worker, weft_time now)
 		if (fabric->order == FABRIC_ORDER_START)
 			start_host(fabric, &fabric->hosts[i]);
 		else
-			fabric_host_stop_traffic(fabric, &fabric->hosts[i], now);
+			real_host_stop_traffic(fabric, &fabric->hosts[i], now);
 	}
 }
 
@@ -81,7 +81,7 @@ static void take_sample(struct real_fabric *fabric, weft_time now)
 	fabric->sample_due = now + fabric->options.run->measure.sample_ps;
 	if (sample == NULL)
 		return;
-	fabric_totals_read(fabric, &totals);
+	real_totals_read(fabric, &totals);
 	frames = totals.frames - fabric->at_sample.frames;
 	sample->t_ns = (now - fabric->traffic_from) / PS_PER_NS;
 	sample->accepted = fabric_share(fabric, &fabric->at_sample, &totals, since);
@@ -113,7 +113,7 @@ static void start_traffic(struct real_fabric *fabric, weft_time now, weft_time d
 	fabric->sample_due = now + measure->sample_ps;
 	fabric->phase = measure->warmup_ps > 0 ? FABRIC_WARMING : FABRIC_MEASURING;
 	run_result_free(&fabric->result);
-	fabric_totals_read(fabric, &fabric->at_start);
+	real_totals_read(fabric, &fabric->at_start);
 	fabric->at_sample = fabric->at_warmup = fabric->at_start;
 	/* Sources begin anew, and with them what they count. */
 	fabric->at_warmup.generated_bytes = fabric->at_warmup.generated_frames = 0;
@@ -123,7 +123,7 @@ static void start_traffic(struct real_fabric *fabric, weft_time now, weft_time d
 
 static void stop_traffic(struct real_fabric *fabric, weft_time now)
 {
-	fabric_totals_read(fabric, &fabric->at_end);
+	real_totals_read(fabric, &fabric->at_end);
 	fabric->ended_at = now;
 	fabric->phase = FABRIC_DRAINING;
 	fabric->look_due = now + DRAIN_LOOK_PS;
@@ -142,11 +142,11 @@ static bool may_begin(struct real_fabric *fabric, weft_time now)
 {
 	weft_time waited = now - fabric->waited_from;
 
-	if (!fabric_links_are_up(fabric) && waited < LINKS_WAIT_PS)
+	if (!real_links_are_up(fabric) && waited < LINKS_WAIT_PS)
 		return false;
-	if (!fabric_is_routed(fabric) && fabric_may_be_routed(fabric) && waited < ROUTES_WAIT_PS)
+	if (!real_is_routed(fabric) && fabric_may_be_routed(fabric) && waited < ROUTES_WAIT_PS)
 		return false;
-	fabric->unrouted = !fabric_is_routed(fabric);
+	fabric->unrouted = !real_is_routed(fabric);
 	return true;
 }
 
@@ -162,7 +162,7 @@ static bool watch(struct real_fabric *fabric, weft_time now)
 	case FABRIC_WARMING:
 		if (now < fabric->measure_from)
 			return false;
-		fabric_totals_read(fabric, &fabric->at_warmup);
+		real_totals_read(fabric, &fabric->at_warmup);
 		fabric->phase = FABRIC_MEASURING;
 		return false;
 	case FABRIC_MEASURING:
@@ -224,9 +224,9 @@ static void serve_command(struct real_fabric *fabric, weft_time now)
 	if (!telemetry_control_poll(fabric->telemetry, text))
 		return;
 	if (strncmp(text, "mapper ", 7) == 0)
-		fabric_control_ask(fabric, text + 7);
+		real_control_ask(fabric, text + 7);
 	else if (strncmp(text, "link ", 5) == 0)
-		fabric_links_cut(fabric, text + 5);
+		real_links_cut(fabric, text + 5);
 	else if (!fabric->serving)
 		return;
 	else if (sscanf(text, "traffic start %" SCNu64, &duration_ns) == 1)
@@ -296,13 +296,13 @@ static void run_workers(struct real_fabric *fabric)
 	fabric->alone = workers == 1;
 	share_out(fabric, worker, workers);
 	atomic_store(&fabric->halt, false);
-	fabric_control_start(fabric);
+	real_control_start(fabric);
 	RTE_LCORE_FOREACH_WORKER(lcore)
 	if (next < workers)
 		rte_eal_remote_launch(work, &worker[next++], lcore);
 	work(&worker[0]);
 	rte_eal_mp_wait_lcore();
-	fabric_control_stop(fabric);
+	real_control_stop(fabric);
 	fabric->stopped_at = clock_now(&fabric->clock);
 }
 

@@ -11,7 +11,7 @@
 #include <rte_mempool.h>
 #include <stdio.h>
 
-#include "fabric_devices.h"
+#include "real_private.h"
 
 #define LOOK_PS (1 * PS_PER_S)
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric_devices.h"
 #include "port_ethdev.h"
+#include "real_private.h"
 
 /* An interface: what its state machine counts, what the driver refused, how it stands. */
 #define HOST_METRICS_MORE(X)                                               \
@@ -88,7 +88,7 @@ static struct link_end *end_link(const struct real_fabric *fabric, const struct 
 }
 
 /* The index-th end that lives here. */
-static const struct fabric_end *nth_end(const struct real_fabric *fabric, unsigned index)
+static const struct real_end *nth_end(const struct real_fabric *fabric, unsigned index)
 {
 	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
 		if (fabric->end[i].open && index-- == 0)
@@ -110,7 +110,7 @@ static const struct fabric_end *nth_end(const struct real_fabric *fabric, unsign
 	X(device_tx_errors, losses.tx_errors)                       \
 	X(device_speed_mbps, device.speed_mbps) /* gauge; 0: unknown */
 
-static void fill_counters(const struct fabric_end *end, const struct link_end *protocol,
+static void fill_counters(const struct real_end *end, const struct link_end *protocol,
 	const struct port_ethdev_link *found, struct telemetry_link *link)
 {
 	static const char *const counter[] = {
@@ -130,7 +130,7 @@ static void fill_counters(const struct fabric_end *end, const struct link_end *p
 #undef X
 }
 
-static const char *state_of(const struct fabric_end *end, const struct link_end *protocol,
+static const char *state_of(const struct real_end *end, const struct link_end *protocol,
 	const struct port_ethdev_link *device)
 {
 	static const char *const state[] = {
@@ -146,7 +146,7 @@ static const char *state_of(const struct fabric_end *end, const struct link_end 
 static bool read_link(const void *ctx, unsigned index, struct telemetry_link *link)
 {
 	const struct real_fabric *fabric = ctx;
-	const struct fabric_end *end = nth_end(fabric, index);
+	const struct real_end *end = nth_end(fabric, index);
 	const struct link_end *protocol = end != NULL ? end_link(fabric, &end->at) : NULL;
 	struct port_ethdev_link device = {.up = false};
 	struct topology_port peer;
@@ -163,7 +163,7 @@ static bool read_link(const void *ctx, unsigned index, struct telemetry_link *li
 	return true;
 }
 
-bool fabric_links_are_up(const struct real_fabric *fabric)
+bool real_links_are_up(const struct real_fabric *fabric)
 {
 	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
 		const struct link_end *link =
@@ -203,9 +203,9 @@ static int show_switch(
 	int result =
 		switch_metrics_show(&device->shown, fabric->telemetry, name, device->poll, fault);
 
-	if (result == 0 && device->sw->adaptation != NULL)
-		result = congestion_metrics_show(&device->congestion, fabric->telemetry, name,
-			device->sw->adaptation, fault);
+	if (result == 0 && device->sw->congestion != NULL)
+		result = congestion_metrics_show(
+			&device->detector, fabric->telemetry, name, device->sw->congestion, fault);
 	return result;
 }
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric_adapt.h"
-#include "fabric_devices.h"
+#include "congestion_setup.h"
+#include "real_private.h"
 
 static void count_switches(struct real_fabric *fabric)
 {
@@ -22,7 +22,7 @@ static void fill_ports(struct real_fabric *fabric, uint32_t number, struct switc
 {
 	for (unsigned port = 0; port < config->ports; port++) {
 		const struct topology_port at = {DEVICE_SWITCH, number, (uint8_t)port};
-		const struct fabric_end *end = fabric_end_at(fabric, at);
+		const struct real_end *end = real_end_at(fabric, at);
 
 		if (end == NULL)
 			config->absent_ports |= BIT64(port);
@@ -62,14 +62,14 @@ static void attach_ports(struct real_fabric *fabric, struct fabric_switch *devic
 {
 	for (unsigned port = 0; port < device->sw->ports; port++) {
 		const struct topology_port at = {DEVICE_SWITCH, device->number, (uint8_t)port};
-		struct fabric_end *end = fabric_end_at(fabric, at);
+		struct real_end *end = real_end_at(fabric, at);
 		const struct topology_link *link;
 
 		if (end == NULL)
 			continue;
 		link = &fabric->options.topology->link_at[end->link];
 		poll_switch_attach(device->poll, port, &end->port, end->timed, link->rate_bps,
-			link->delay_ps, FABRIC_SLACK_PS, fabric_end_damage(end));
+			link->delay_ps, FABRIC_SLACK_PS, real_end_damage(end));
 	}
 }
 
@@ -80,7 +80,7 @@ static int add_decisions(
 	const struct run_config *run = fabric->options.run;
 
 	fabric_mark_switch(device->sw, &device->fecn, run);
-	return fabric_adapt_switch(
+	return congestion_setup_switch(
 		device->sw, fabric->options.topology, device->number, run, fault);
 }
 
@@ -106,12 +106,12 @@ static int create_switch(
 	if (device->poll == NULL)
 		return fault_set(fault, ENOMEM, "%s: no memory", name);
 	poll_switch_set_control(device->poll,
-		fabric_control_of(fabric, DEVICE_SWITCH, device->number), fabric->data_pool);
+		real_control_of(fabric, DEVICE_SWITCH, device->number), fabric->data_pool);
 	attach_ports(fabric, device);
 	return 0;
 }
 
-int fabric_switches_create(struct real_fabric *fabric, struct fault *fault)
+int real_switches_create(struct real_fabric *fabric, struct fault *fault)
 {
 	const bool *here = fabric->options.switch_here;
 	unsigned next = 0;
@@ -130,7 +130,7 @@ int fabric_switches_create(struct real_fabric *fabric, struct fault *fault)
 	return result;
 }
 
-void fabric_switches_destroy(struct real_fabric *fabric)
+void real_switches_destroy(struct real_fabric *fabric)
 {
 	if (fabric->switches == NULL)
 		return;

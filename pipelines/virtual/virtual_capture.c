@@ -9,7 +9,7 @@
 
 #include "capture_reason.h"
 #include "pcapng.h"
-#include "virtual_devices.h"
+#include "virtual_private.h"
 
 #define HEADERS_MAX (FRAME_HEADER_BYTES + FRAME_ROUTE_MAX)
 
@@ -72,35 +72,36 @@ static unsigned build_packet(struct virtual_capture *capture, const struct weft_
 }
 
 /* A credit frame or a notification. */
-static unsigned build_control(struct virtual_capture *capture, const struct virtual_sight *sight)
+static unsigned build_control(
+	struct virtual_capture *capture, const struct virtual_trace_record *record)
 {
-	struct frame_fields fields = {.kind = sight->credit != NULL ? FRAME_CREDIT : FRAME_ARN,
+	struct frame_fields fields = {.kind = record->credit != NULL ? FRAME_CREDIT : FRAME_ARN,
 		.source = FRAME_HOST_NONE,
 		.destination = FRAME_HOST_NONE};
 	uint8_t payload[CONTROL_CREDIT_BYTES_MAX];
 	unsigned bytes;
 
 	fields.payload_bytes =
-		(uint16_t)(sight->credit != NULL ? control_credit_encode(sight->credit, payload)
-						 : control_arn_encode(sight->note, payload));
+		(uint16_t)(record->credit != NULL ? control_credit_encode(record->credit, payload)
+						  : control_arn_encode(record->note, payload));
 	memcpy(capture->frame + FRAME_HEADER_BYTES, payload, fields.payload_bytes);
 	bytes = frame_build(capture->frame, &fields);
 	return bytes;
 }
 
 static void write_frame(struct virtual_capture *capture, struct captured_port *port,
-	const struct virtual_sight *sight, unsigned frame_bytes, unsigned kept_bytes)
+	const struct virtual_trace_record *record, unsigned frame_bytes, unsigned kept_bytes)
 {
 	struct capture_state state;
 	char comment[128];
 
-	virtual_sight_state(capture->fabric, sight, &state);
+	virtual_trace_state(capture->fabric, record, &state);
 	capture_state_format(&state, capture_reason_text, comment, sizeof(comment));
 	pcapng_write_packet(&port->file->pcapng,
 		&(struct pcapng_packet){
 			.interface = port->interface,
-			.direction = sight->out ? PCAPNG_OUT : PCAPNG_IN,
-			.time_ns = sight->now / PS_PER_NS,
+			.direction = record->out ? PCAPNG_OUT : PCAPNG_IN,
+			.time_ns = record->now / PS_PER_NS,
 			.bytes = capture->frame,
 			.captured_bytes =
 				kept_bytes < capture->snap_bytes ? kept_bytes : capture->snap_bytes,
@@ -110,23 +111,23 @@ static void write_frame(struct virtual_capture *capture, struct captured_port *p
 	port->frames++;
 }
 
-/* A virtual_watch_fn. */
-static void see(void *ctx, const struct virtual_sight *sight)
+/* A virtual_trace_fn. */
+static void see(void *ctx, const struct virtual_trace_record *record)
 {
 	struct virtual_capture *capture = ctx;
-	struct captured_port *port = captured(capture, &sight->at);
+	struct captured_port *port = captured(capture, &record->at);
 	unsigned bytes;
 
 	if (port->file == NULL)
 		return;
-	if (sight->packet != NULL) {
-		bytes = build_packet(capture, sight->packet);
-		write_frame(capture, port, sight, bytes,
-			FRAME_HEADER_BYTES + sight->packet->route_length);
+	if (record->packet != NULL) {
+		bytes = build_packet(capture, record->packet);
+		write_frame(capture, port, record, bytes,
+			FRAME_HEADER_BYTES + record->packet->route_length);
 		return;
 	}
-	bytes = build_control(capture, sight);
-	write_frame(capture, port, sight, bytes, bytes);
+	bytes = build_control(capture, record);
+	write_frame(capture, port, record, bytes, bytes);
 	memset(capture->frame, 0, bytes); /* payloads of packets are zeros */
 }
 
@@ -146,7 +147,7 @@ struct virtual_capture *virtual_capture_create(
 	}
 	capture->fabric = fabric;
 	capture->snap_bytes = snap_bytes != 0 ? snap_bytes : FRAME_BYTES_MAX;
-	virtual_fabric_watch(fabric, see, capture);
+	virtual_fabric_trace(fabric, see, capture);
 	return capture;
 }
 
@@ -267,7 +268,7 @@ void virtual_capture_destroy(struct virtual_capture *capture)
 
 	if (capture == NULL)
 		return;
-	virtual_fabric_watch(capture->fabric, NULL, NULL);
+	virtual_fabric_trace(capture->fabric, NULL, NULL);
 	for (struct capture_file *file = capture->files; file != NULL; file = next) {
 		next = file->next;
 		if (file->out != NULL)

@@ -7,7 +7,7 @@
  * nanoseconds from the start of the run, and every frame has the state that explains it, in the
  * words of the real clock (capture_state.h). A frame is its headers: there is no payload to keep,
  * so the length of the whole frame stands beside a shorter captured one, and its payload CRC is
- * that of zeros. What order frames have in a file, and when, is in virtual_watch.h.
+ * that of zeros. What order frames have in a file, and when, is in virtual_trace.h.
  *
  * Nothing is dropped: virtual time waits for the file.
  */

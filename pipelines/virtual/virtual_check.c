@@ -3,7 +3,7 @@
 
 /* Invariants of a virtual fabric between two events. */
 
-#include "virtual_devices.h"
+#include "virtual_private.h"
 
 static const struct link_end *end_of(const struct virtual_fabric *fabric, struct topology_port at)
 {

@@ -62,10 +62,10 @@ static const struct link_end *end_of(const struct virtual_fabric *fabric, uint32
 }
 
 void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
-	const struct virtual_channel *channel, weft_time now)
+	const struct virtual_tx *channel, weft_time now)
 {
 	struct virtual_credits *credits = &fabric->credits;
-	const struct link_end *far;
+	const struct link_end *peer_buffers;
 	uint32_t item = credits->first_free;
 
 	if (item == credits->size && !grow_credits(credits, fabric->items)) {
@@ -74,15 +74,15 @@ void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
 	}
 	credits->first_free = credits->next_free[item];
 	link_end_fill_credit(end, &credits->record[item], now);
-	event_queue_push(fabric->events,
-		(struct sim_event){now + virtual_channel_apart(fabric, channel)->delay_ps,
-			channel->credit, item});
-	far = end_of(fabric, channel->credit);
-	virtual_fetch_link(far);
-	__builtin_prefetch(far->tx, 1);
-	__builtin_prefetch(far->rx, 1);
+	event_queue_push(
+		fabric->events, (struct sim_event){now + virtual_tx_cold(fabric, channel)->delay_ps,
+					channel->credit, item});
+	peer_buffers = end_of(fabric, channel->credit);
+	virtual_fetch_link(peer_buffers);
+	__builtin_prefetch(peer_buffers->tx, 1);
+	__builtin_prefetch(peer_buffers->rx, 1);
 	if (__builtin_expect(fabric->watch != NULL, 0))
-		virtual_watch_credit(fabric, channel->credit, &credits->record[item], now);
+		virtual_trace_credit(fabric, channel->credit, &credits->record[item], now);
 }
 
 void virtual_renew_credit(struct control_credit *credit, const struct link_end *end)

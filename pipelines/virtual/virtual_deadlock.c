@@ -3,7 +3,7 @@
 
 /* Circles of waiting in the live buffers of a virtual fabric (deadlock.h). */
 
-#include "virtual_devices.h"
+#include "virtual_private.h"
 
 void virtual_deadlock_note(struct virtual_fabric *fabric, weft_time age_ps)
 {

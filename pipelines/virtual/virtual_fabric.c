@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric_adapt.h"
+#include "congestion_setup.h"
 #include "fabric_routes.h"
 #include "run_selection.h"
 #include "run_source.h"
-#include "virtual_devices.h"
+#include "virtual_private.h"
 
 /* Messages in the FIFO of each VC of a host. Who is late has the rest in his sources. */
 #define HOST_QUEUE 16
@@ -90,7 +90,7 @@ static int adapt_switches(struct virtual_fabric *fabric, struct fault *fault)
 	for (uint32_t at = 0; at < fabric->switches && result == 0; at++) {
 		if (fabric->fecn != NULL)
 			fabric_mark_switch(fabric->sw[at], &fabric->fecn[at], fabric->run);
-		result = fabric_adapt_switch(
+		result = congestion_setup_switch(
 			fabric->sw[at], fabric->topology, at, fabric->run, fault);
 	}
 	return result;
@@ -120,7 +120,7 @@ static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct faul
 		.selection = run_selection_options(
 			run, fabric->routes.set, number, host_rate_bps(fabric, number)),
 		.queuing = fabric->routes.queuing,
-		.mark_ps = fabric_adapt_mark_ps(run),
+		.mark_ps = congestion_setup_mark_ps(run),
 		.adapted_queue = FABRIC_ADAPTED_QUEUE,
 	};
 	const struct itb_config itb = {
@@ -147,7 +147,7 @@ static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct faul
 		config.held_max = HOST_HELD;
 	}
 	/* There is nobody to refuse a frame to. */
-	if (fabric_adapts(run))
+	if (congestion_setup_is_needed(run))
 		config.held_max = UINT32_MAX;
 	fabric_routes_map_sl(&fabric->routes, config.sl_to_vc);
 	result = datagram_init(&fabric->host[number].nic, &config, &link);
@@ -171,7 +171,7 @@ static int add_source(struct virtual_fabric *fabric, uint32_t number, uint32_t w
 		fabric->run, fabric->traffic, which, place, &config, &permutation);
 
 	config.frame_bytes = fabric->run->nic.mtu_bytes;
-	config.mean_route = virtual_offer_route(fabric, &config);
+	config.mean_route = virtual_wire_cost_route(fabric, &config);
 	config.index = (uint16_t)(host->sources / lanes(fabric));
 	config.queuing = fabric->routes.queuing;
 	for (config.lane = 0; config.lane < lanes(fabric) && result == 0; config.lane++) {
@@ -246,7 +246,8 @@ static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 	return event_queue_create_reaching(width > 0 ? width : 1,
 		2 * packet + delay + fabric->routing_delay_ps,
 		bits_below(VIRTUAL_ORDER(devices, 0, 0)),
-		bits_below(fabric_adapts(fabric->run) ? 2 * fabric->items : fabric->items));
+		bits_below(congestion_setup_is_needed(fabric->run) ? 2 * fabric->items
+								   : fabric->items));
 }
 
 /* Payload of the last frame of such messages, if that is less. */
@@ -293,7 +294,7 @@ static int build(struct virtual_fabric *fabric, struct fault *fault)
 	if (result < 0 || (result = virtual_goal_open(fabric, fault)) < 0 ||
 		(result = fabric_routes_compute(
 			 &fabric->routes, fabric->topology, fabric->run, fault)) < 0 ||
-		(result = virtual_offer_open(fabric, fault)) < 0 ||
+		(result = virtual_wire_cost_open(fabric, fault)) < 0 ||
 		(result = create_switches(fabric, fault)) < 0 ||
 		(result = create_hosts(fabric, fault)) < 0 ||
 		(result = virtual_links_create(fabric, fault)) < 0 ||
@@ -354,7 +355,7 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 		destroy_host(&fabric->host[i]);
 	for (uint32_t at = 0; fabric->sw != NULL && at < fabric->switches; at++)
 		if (fabric->sw[at] != NULL)
-			switch_adapt_end(fabric->sw[at]);
+			switch_congestion_end(fabric->sw[at]);
 	free(fabric->sw);
 	virtual_links_destroy(fabric);
 	event_queue_destroy(fabric->events);
@@ -364,7 +365,7 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 	fabric_routes_free(&fabric->routes);
 	run_hosts_destroy(fabric->traffic);
 	virtual_goal_close(fabric);
-	virtual_offer_close(fabric);
+	virtual_wire_cost_close(fabric);
 	run_result_free(&fabric->result);
 	virtual_arena_free(&fabric->arena);
 	free(fabric);

@@ -44,7 +44,7 @@ int virtual_fabric_result(
 	const struct virtual_fabric *fabric, struct run_result *result, struct fault *fault);
 
 /* After the run: 0, or -EINVAL if a schedule has not ended, and what it waits for. */
-int virtual_fabric_judge(const struct virtual_fabric *fabric, struct fault *fault);
+int virtual_fabric_check_complete(const struct virtual_fabric *fabric, struct fault *fault);
 
 /* Invariants: packets conserved, credits of both ends of every link in agreement, buffers never
  * over, each switch's own. NULL, or what is wrong. Between runs, for tests. */

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "virtual_devices.h"
+#include "virtual_private.h"
 
 /* The run ends here: nothing happens after this moment. */
 static void look_for_end(struct virtual_fabric *fabric, weft_time now)
@@ -43,7 +43,7 @@ weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t number, weft
 		datagram_send(nic, &message);
 		goal_replay_accept(fabric->replay, rank, now - from);
 		fabric->goal_messages++;
-		fabric->goal_wire_bytes += virtual_offer_wire_bytes(
+		fabric->goal_wire_bytes += virtual_wire_cost_wire_bytes(
 			fabric, number, message.destination, message.bytes);
 	}
 	look_for_end(fabric, now);

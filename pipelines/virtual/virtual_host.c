@@ -58,7 +58,7 @@ static inline bool resends(const struct virtual_host *host, weft_time now)
 /* What was discarded goes before what is new. */
 static bool resend(struct virtual_fabric *fabric, uint32_t number, weft_time now)
 {
-	struct virtual_channel *channel = virtual_host_channel(fabric, number);
+	struct virtual_tx *channel = virtual_host_channel(fabric, number);
 	struct weft_packet *packet = datagram_recovery_resend(&fabric->host[number].nic, now);
 
 	if (packet != NULL)
@@ -70,7 +70,7 @@ static bool resend(struct virtual_fabric *fabric, uint32_t number, weft_time now
 
 static bool inject(struct virtual_fabric *fabric, uint32_t number, weft_time now)
 {
-	struct virtual_channel *channel = virtual_host_channel(fabric, number);
+	struct virtual_tx *channel = virtual_host_channel(fabric, number);
 	struct virtual_host *host = &fabric->host[number];
 	struct weft_packet *packet;
 
@@ -130,7 +130,7 @@ static bool take_message(struct virtual_host *host, weft_time now)
  * credits are missing, with the next credit frame. */
 static void try_stream(struct virtual_fabric *fabric, uint32_t number, weft_time now)
 {
-	struct virtual_channel *channel = virtual_host_channel(fabric, number);
+	struct virtual_tx *channel = virtual_host_channel(fabric, number);
 	struct virtual_host *host = &fabric->host[number];
 	struct datagram_stream *stream = &host->nic.stream;
 	weft_time next = channel->free_at;
@@ -166,7 +166,7 @@ static void try_stream(struct virtual_fabric *fabric, uint32_t number, weft_time
 static __attribute__((noinline)) void try_fifos(
 	struct virtual_fabric *fabric, uint32_t number, weft_time now)
 {
-	struct virtual_channel *channel = virtual_host_channel(fabric, number);
+	struct virtual_tx *channel = virtual_host_channel(fabric, number);
 	struct virtual_host *host = &fabric->host[number];
 	weft_time next;
 	bool sent;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "virtual_devices.h"
+#include "virtual_private.h"
 
 /* No buffer has as many blocks, and sums with it stay below 2^31. */
 #define MARGIN_MAX (1u << 29)
@@ -18,8 +18,7 @@ static uint32_t device_of(const struct virtual_fabric *fabric, struct topology_p
 	return at.kind == DEVICE_SWITCH ? at.device : fabric->switches + at.device;
 }
 
-static struct virtual_channel *channel_of(
-	const struct virtual_fabric *fabric, struct topology_port at)
+static struct virtual_tx *channel_of(const struct virtual_fabric *fabric, struct topology_port at)
 {
 	return at.kind == DEVICE_SWITCH ? virtual_switch_channel(fabric, at.device, at.port)
 					: virtual_host_channel(fabric, at.device);
@@ -48,13 +47,13 @@ static bool has_faster_output(const struct virtual_fabric *fabric, uint32_t at, 
 static void open_channel(struct virtual_fabric *fabric, const struct topology_link *link,
 	struct topology_port from, struct topology_port to)
 {
-	struct virtual_channel *channel = channel_of(fabric, from);
+	struct virtual_tx *channel = channel_of(fabric, from);
 	uint32_t device = device_of(fabric, to);
 	unsigned port = to.kind == DEVICE_SWITCH ? to.port : 0;
 	unsigned own_port = from.kind == DEVICE_SWITCH ? from.port : 0;
 
-	virtual_channel_apart(fabric, channel)->delay_ps = link->delay_ps;
-	*channel = (struct virtual_channel){
+	virtual_tx_cold(fabric, channel)->delay_ps = link->delay_ps;
+	*channel = (struct virtual_tx){
 		.ps_per_byte = ps_per_byte(link->rate_bps),
 		.done = VIRTUAL_ORDER(device_of(fabric, from), own_port, VIRTUAL_DONE),
 		.arrive_ps =
@@ -102,15 +101,15 @@ static int create_channels(struct virtual_fabric *fabric)
 		channels += topology->switch_at[at].ports;
 	fabric->channel =
 		virtual_arena_get(&fabric->arena, (channels + 1) * sizeof(*fabric->channel));
-	fabric->channel_apart = calloc(channels + 1, sizeof(*fabric->channel_apart));
-	fabric->first = calloc(fabric->switches + 1, sizeof(struct virtual_channel *));
+	fabric->tx_cold = calloc(channels + 1, sizeof(*fabric->tx_cold));
+	fabric->first = calloc(fabric->switches + 1, sizeof(struct virtual_tx *));
 	fabric->crossbar = virtual_arena_get(
 		&fabric->arena, (fabric->switches + 1) * sizeof(*fabric->crossbar));
-	if (fabric->channel == NULL || fabric->channel_apart == NULL || fabric->first == NULL ||
+	if (fabric->channel == NULL || fabric->tx_cold == NULL || fabric->first == NULL ||
 		fabric->crossbar == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < channels; i++)
-		fabric->channel[i] = (struct virtual_channel){.blocked_since = WEFT_TIME_NEVER};
+		fabric->channel[i] = (struct virtual_tx){.blocked_since = WEFT_TIME_NEVER};
 	for (uint32_t at = 0; at < fabric->switches; at++) {
 		memset(fabric->crossbar[at].input, SWITCH_PORT_NONE, SWITCH_PORTS_MAX);
 		fabric->first[at] = &fabric->channel[used];
@@ -122,16 +121,16 @@ static int create_channels(struct virtual_fabric *fabric)
 
 void virtual_links_destroy(struct virtual_fabric *fabric)
 {
-	free(fabric->channel_apart);
+	free(fabric->tx_cold);
 	free(fabric->first);
 }
 
 weft_time virtual_links_free_at(const struct virtual_fabric *fabric)
 {
-	const struct virtual_channel *end = &fabric->first[fabric->switches][fabric->hosts];
+	const struct virtual_tx *end = &fabric->first[fabric->switches][fabric->hosts];
 	weft_time last = 0;
 
-	for (const struct virtual_channel *channel = fabric->channel; channel < end; channel++)
+	for (const struct virtual_tx *channel = fabric->channel; channel < end; channel++)
 		if (channel->free_at > last)
 			last = channel->free_at;
 	return last;

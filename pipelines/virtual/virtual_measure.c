@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "adaptation.h"
-#include "fabric_adapt.h"
+#include "congestion_control.h"
+#include "congestion_setup.h"
 #include "run_goal_result.h"
 #include "switch_counters.h"
-#include "virtual_devices.h"
+#include "virtual_private.h"
 
 void virtual_totals_read(const struct virtual_fabric *fabric, struct virtual_totals *totals)
 {
@@ -21,8 +21,8 @@ void virtual_totals_read(const struct virtual_fabric *fabric, struct virtual_tot
 		.absorbed = virtual_transit_absorbed(fabric),
 		.notes = fabric->notes.sent};
 	for (uint32_t at = 0; at < fabric->switches; at++)
-		if (fabric->sw[at]->adaptation != NULL)
-			totals->adapted += fabric->sw[at]->adaptation->adapted;
+		if (fabric->sw[at]->congestion != NULL)
+			totals->adapted += fabric->sw[at]->congestion->adapted;
 	for (uint32_t i = 0; i < fabric->hosts; i++) {
 		const struct virtual_host *host = &fabric->host[i];
 
@@ -96,7 +96,8 @@ static void add_hosts(const struct virtual_fabric *fabric, struct run_result *re
 		result->packets.delivered += nic->frames_received;
 		result->messages.injected += nic->messages_sent;
 		result->messages.delivered += nic->messages_received;
-		if (fabric->run->nic.selector == RUN_SELECTOR_FIRST || fabric_adapts(fabric->run))
+		if (fabric->run->nic.selector == RUN_SELECTOR_FIRST ||
+			congestion_setup_is_needed(fabric->run))
 			result->out_of_order += nic->out_of_order;
 		else
 			run_result_count(result, "host_frames_overtaken", nic->out_of_order);
@@ -104,20 +105,21 @@ static void add_hosts(const struct virtual_fabric *fabric, struct run_result *re
 	}
 }
 
-static void count_adaptation(void *ctx, const char *name, uint64_t value)
+static void count_congestion_control(void *ctx, const char *name, uint64_t value)
 {
 	run_result_count(ctx, name, value);
 }
 
 /* What was done about congestion, by all switches together. */
-static void add_adaptation(const struct virtual_fabric *fabric, struct run_result *result)
+static void add_congestion_control(const struct virtual_fabric *fabric, struct run_result *result)
 {
 	for (uint32_t at = 0; fabric->fecn != NULL && at < fabric->switches; at++)
 		run_result_count(result, "packets_marked", fabric->fecn[at].marked);
 	if (fabric->run->routing.adaptive == RUN_ADAPTIVE_NONE)
 		return;
 	for (uint32_t at = 0; at < fabric->switches; at++)
-		adaptation_counters(fabric->sw[at]->adaptation, count_adaptation, result);
+		congestion_control_counters(
+			fabric->sw[at]->congestion, count_congestion_control, result);
 	for (uint32_t i = 0; i < fabric->hosts; i++)
 		run_result_count(result, "host_messages_diverted", fabric->host[i].nic.diverted);
 }
@@ -127,8 +129,7 @@ static uint64_t minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-static struct virtual_channel *channel_of(
-	const struct virtual_fabric *fabric, struct topology_port from)
+static struct virtual_tx *channel_of(const struct virtual_fabric *fabric, struct topology_port from)
 {
 	return from.kind == DEVICE_SWITCH ? virtual_switch_channel(fabric, from.device, from.port)
 					  : virtual_host_channel(fabric, from.device);
@@ -138,10 +139,10 @@ static struct virtual_channel *channel_of(
 static struct virtual_link_use use_of(
 	const struct virtual_fabric *fabric, struct topology_port from)
 {
-	const struct virtual_channel *channel = channel_of(fabric, from);
+	const struct virtual_tx *channel = channel_of(fabric, from);
 	struct virtual_link_use use = {
 		.busy_ps = channel->busy_ps - minus(channel->free_at, fabric->now),
-		.blocked_ps = virtual_channel_apart(fabric, channel)->blocked_ps,
+		.blocked_ps = virtual_tx_cold(fabric, channel)->blocked_ps,
 	};
 
 	if (channel->blocked_since != WEFT_TIME_NEVER)
@@ -159,8 +160,7 @@ void virtual_links_mark(struct virtual_fabric *fabric)
 		const struct topology_link *wire = &topology->link_at[i / 2];
 		struct topology_port from = i % 2 == 0 ? wire->a : wire->b;
 
-		virtual_channel_apart(fabric, channel_of(fabric, from))->warm =
-			use_of(fabric, from);
+		virtual_tx_cold(fabric, channel_of(fabric, from))->warm = use_of(fabric, from);
 	}
 }
 
@@ -168,7 +168,7 @@ static void measure_link(const void *ctx, struct topology_port from, struct run_
 {
 	const struct virtual_fabric *fabric = ctx;
 	const struct virtual_link_use *warm =
-		&virtual_channel_apart(fabric, channel_of(fabric, from))->warm;
+		&virtual_tx_cold(fabric, channel_of(fabric, from))->warm;
 	struct virtual_link_use use = use_of(fabric, from);
 	weft_time measured = minus(fabric->now, fabric->measure_from);
 
@@ -205,9 +205,9 @@ static void fill_figures(const struct virtual_fabric *fabric, struct run_result 
 		result->packets.injected);
 }
 
-int virtual_fabric_judge(const struct virtual_fabric *fabric, struct fault *fault)
+int virtual_fabric_check_complete(const struct virtual_fabric *fabric, struct fault *fault)
 {
-	return fabric->replay != NULL ? goal_replay_judge(fabric->replay, fault) : 0;
+	return fabric->replay != NULL ? goal_replay_diagnose(fabric->replay, fault) : 0;
 }
 
 int virtual_fabric_result(
@@ -216,7 +216,7 @@ int virtual_fabric_result(
 	run_result_identify(result, fabric->run, fabric->topology);
 	add_switches(fabric, result);
 	add_hosts(fabric, result);
-	add_adaptation(fabric, result);
+	add_congestion_control(fabric, result);
 	virtual_transit_result(fabric, result);
 	if (fabric->replay != NULL)
 		run_goal_result(fabric->goal->goal, fabric->replay, result);

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "switch_adapt.h"
-#include "virtual_devices.h"
+#include "switch_congestion.h"
+#include "virtual_private.h"
 
 int virtual_notes_init(struct virtual_notes *notes, uint32_t records)
 {
@@ -53,7 +53,7 @@ static bool grow(struct virtual_notes *notes, uint64_t most)
 	return true;
 }
 
-static void send(struct virtual_fabric *fabric, const struct virtual_channel *channel,
+static void send(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	const struct control_arn *arn, weft_time now)
 {
 	struct virtual_notes *notes = &fabric->notes;
@@ -66,18 +66,18 @@ static void send(struct virtual_fabric *fabric, const struct virtual_channel *ch
 	notes->first_free = notes->next_free[item];
 	notes->record[item] = *arn;
 	notes->sent++;
-	event_queue_push(fabric->events,
-		(struct sim_event){now + virtual_channel_apart(fabric, channel)->delay_ps,
-			channel->credit, (uint32_t)fabric->items + item});
+	event_queue_push(
+		fabric->events, (struct sim_event){now + virtual_tx_cold(fabric, channel)->delay_ps,
+					channel->credit, (uint32_t)fabric->items + item});
 	if (__builtin_expect(fabric->watch != NULL, 0))
-		virtual_watch_note(fabric, channel->credit, arn, now);
+		virtual_trace_note(fabric, channel->credit, arn, now);
 }
 
 void virtual_send_notes(struct virtual_fabric *fabric, uint32_t at, weft_time now)
 {
-	struct adaptation_arn out;
+	struct congestion_control_arn out;
 
-	while (adaptation_take_arn(fabric->sw[at]->adaptation, &out))
+	while (congestion_control_take_arn(fabric->sw[at]->congestion, &out))
 		send(fabric, virtual_switch_channel(fabric, at, out.port), &out.arn, now);
 }
 

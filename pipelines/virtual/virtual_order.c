@@ -8,8 +8,8 @@
  * hosts send nothing new until some have gone.
  */
 
-#include "fabric_adapt.h"
-#include "virtual_devices.h"
+#include "congestion_setup.h"
+#include "virtual_private.h"
 
 /* Frames of which there is room beside those that the network and pools hold, for each host and for
  * all together. Address space, touched as needed. */
@@ -18,7 +18,7 @@
 
 uint64_t virtual_order_reserve(const struct virtual_fabric *fabric)
 {
-	if (fabric_adapts(fabric->run))
+	if (congestion_setup_is_needed(fabric->run))
 		return (uint64_t)fabric->hosts * RESERVE_FRAMES + RESERVE_FRAMES_ALL;
 	return fabric->routes.itbs ? (uint64_t)fabric->hosts * RESERVE_FRAMES : 0;
 }
@@ -57,7 +57,7 @@ void virtual_order_result(const struct virtual_fabric *fabric, struct run_result
 {
 	uint64_t held_ps = 0;
 
-	if (!fabric_adapts(fabric->run))
+	if (!congestion_setup_is_needed(fabric->run))
 		return;
 	for (uint32_t i = 0; i < fabric->hosts; i++) {
 		const struct datagram_order *order = fabric->host[i].nic.order;

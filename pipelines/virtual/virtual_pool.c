@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "virtual_devices.h"
+#include "virtual_private.h"
 
 /* Address space, not memory: 6 GiB at most. */
 #define PACKETS_MAX ((uint64_t)1 << 26)

@@ -12,8 +12,8 @@
 void virtual_recovery_report(
 	struct virtual_fabric *fabric, struct weft_packet *packet, weft_time now)
 {
-	struct virtual_channel *channel = virtual_host_channel(fabric, packet->source);
-	weft_time link = virtual_channel_apart(fabric, channel)->delay_ps;
+	struct virtual_tx *channel = virtual_host_channel(fabric, packet->source);
+	weft_time link = virtual_tx_cold(fabric, channel)->delay_ps;
 	weft_time due = now + (packet->cursor + 1u) * (link + fabric->routing_delay_ps) + 1;
 
 	datagram_recovery_report(&fabric->host[packet->source].nic, packet, due);

@@ -5,7 +5,7 @@
 
 #include <time.h>
 
-#include "virtual_devices.h"
+#include "virtual_private.h"
 
 /* Events between two looks at who wants an end, or news. */
 #define LOOK_EACH (1u << 18)
@@ -92,7 +92,7 @@ static void run_until(struct course *course, weft_time limit)
 	struct virtual_fabric *fabric = course->fabric;
 
 	fabric->limit = limit;
-	while (virtual_steps(fabric, &course->steps_left)) {
+	while (virtual_dispatch(fabric, &course->steps_left)) {
 		course->steps_left = LOOK_EACH;
 		look(course);
 		if (course->stopped || fabric->failed)

@@ -5,7 +5,7 @@
 /* What switches and hosts of a virtual fabric share at each packet: its memory, and the channel
  * that sends it. For virtual_*.c. */
 
-#include "virtual_devices.h"
+#include "virtual_private.h"
 
 static inline struct weft_packet *virtual_take_packet(struct virtual_fabric *fabric)
 {
@@ -34,7 +34,7 @@ static inline void virtual_give_packet(struct virtual_fabric *fabric, struct wef
 /* True until the tail has left: until the event DONE of that time would have come, whether there is
  * one or not. Nothing ends at time 0. */
 static inline bool virtual_is_sending(
-	const struct virtual_fabric *fabric, const struct virtual_channel *channel, weft_time now)
+	const struct virtual_fabric *fabric, const struct virtual_tx *channel, weft_time now)
 {
 	if (__builtin_expect(channel->free_at == now, 0))
 		return now != 0 && channel->done > fabric->order;
@@ -42,7 +42,7 @@ static inline bool virtual_is_sending(
 }
 
 /* Somebody wants to know when the channel, which is sending, has finished. */
-static inline void virtual_arm(struct virtual_fabric *fabric, struct virtual_channel *channel)
+static inline void virtual_arm(struct virtual_fabric *fabric, struct virtual_tx *channel)
 {
 	if (channel->armed)
 		return;
@@ -51,25 +51,25 @@ static inline void virtual_arm(struct virtual_fabric *fabric, struct virtual_cha
 }
 
 /* The same of a channel of a switch that has just begun to send. */
-static inline void virtual_arm_begun(struct virtual_fabric *fabric, struct virtual_channel *channel)
+static inline void virtual_arm_begun(struct virtual_fabric *fabric, struct virtual_tx *channel)
 {
 	channel->armed = true;
 	event_queue_push_lane(fabric->events, VIRTUAL_LANE_END,
 		(struct sim_event){channel->free_at, channel->done, 0});
 }
 
-static inline void virtual_note_blocked(struct virtual_channel *channel, weft_time now)
+static inline void virtual_note_blocked(struct virtual_tx *channel, weft_time now)
 {
 	if (channel->blocked_since == WEFT_TIME_NEVER)
 		channel->blocked_since = now;
 }
 
 static inline void virtual_note_unblocked(
-	struct virtual_fabric *fabric, struct virtual_channel *channel, weft_time now)
+	struct virtual_fabric *fabric, struct virtual_tx *channel, weft_time now)
 {
 	if (__builtin_expect(channel->blocked_since == WEFT_TIME_NEVER, 1))
 		return;
-	virtual_channel_apart(fabric, channel)->blocked_ps += now - channel->blocked_since;
+	virtual_tx_cold(fabric, channel)->blocked_ps += now - channel->blocked_since;
 	channel->blocked_since = WEFT_TIME_NEVER;
 }
 
@@ -88,7 +88,7 @@ static inline bool virtual_credit_due(
 }
 
 /* The channel, which is not sending, begins to send. */
-static inline void virtual_start(struct virtual_fabric *fabric, struct virtual_channel *channel,
+static inline void virtual_start(struct virtual_fabric *fabric, struct virtual_tx *channel,
 	struct weft_packet *packet, weft_time now)
 {
 	uint64_t takes = (packet->bytes + FRAME_WIRE_OVERHEAD) * channel->ps_per_byte;
@@ -102,5 +102,5 @@ static inline void virtual_start(struct virtual_fabric *fabric, struct virtual_c
 		(struct sim_event){now + (channel->waits ? takes : 0) + channel->arrive_ps,
 			channel->arrive, item});
 	if (__builtin_expect(fabric->watch != NULL, 0))
-		virtual_watch_out(fabric, channel->done, packet, now);
+		virtual_trace_out(fabric, channel->done, packet, now);
 }

@@ -12,7 +12,7 @@
  */
 
 #include "forward.h"
-#include "switch_adapt.h"
+#include "switch_congestion.h"
 #include "virtual_send.h"
 
 /*
@@ -50,7 +50,7 @@ static void count_leaving(const struct virtual_fabric *fabric, uint32_t at, unsi
 	for (unsigned vc = 0; vc < sw->vcs; vc++)
 		leaving[vc] = 0;
 	for (uint64_t set = outputs_of(fabric, at, input); set != 0; set &= set - 1) {
-		const struct virtual_channel *channel =
+		const struct virtual_tx *channel =
 			virtual_switch_channel(fabric, at, (unsigned)__builtin_ctzll(set));
 
 		if (virtual_is_sending(fabric, channel, now))
@@ -62,7 +62,7 @@ static void count_leaving(const struct virtual_fabric *fabric, uint32_t at, unsi
 static void grant(
 	struct virtual_fabric *fabric, uint32_t at, unsigned input, unsigned vc, weft_time now)
 {
-	const struct virtual_channel *back = virtual_switch_channel(fabric, at, input);
+	const struct virtual_tx *back = virtual_switch_channel(fabric, at, input);
 	struct link_end *end = &fabric->sw[at]->port[input].link;
 	struct credit_rx left;
 	uint32_t leaving[FRAME_VCS_MAX];
@@ -85,7 +85,7 @@ static void grant(
 static void watch_input(
 	struct virtual_fabric *fabric, uint32_t at, unsigned input, unsigned vc, weft_time now)
 {
-	const struct virtual_channel *back = virtual_switch_channel(fabric, at, input);
+	const struct virtual_tx *back = virtual_switch_channel(fabric, at, input);
 	uint16_t *watched = &fabric->crossbar[at].watched[input];
 
 	if (*watched >> vc & 1)
@@ -94,9 +94,9 @@ static void watch_input(
 	/* For the credit frame, a transmission from now or less. */
 	virtual_fetch_link(&fabric->sw[at]->port[input].link);
 	__builtin_prefetch(back, 1);
-	__builtin_prefetch(virtual_channel_apart(fabric, back));
+	__builtin_prefetch(virtual_tx_cold(fabric, back));
 	for (uint64_t set = outputs_of(fabric, at, input); set != 0; set &= set - 1) {
-		struct virtual_channel *channel =
+		struct virtual_tx *channel =
 			virtual_switch_channel(fabric, at, (unsigned)__builtin_ctzll(set));
 
 		if (virtual_is_sending(fabric, channel, now))
@@ -106,7 +106,7 @@ static void watch_input(
 
 /* The packet, which the switch has given away, leaves by 'port'. */
 static inline __attribute__((always_inline)) void send(struct virtual_fabric *fabric,
-	struct weft_switch *sw, uint32_t at, unsigned port, struct virtual_channel *channel,
+	struct weft_switch *sw, uint32_t at, unsigned port, struct virtual_tx *channel,
 	struct weft_packet *packet, weft_time now, const bool voq)
 {
 	unsigned input = packet->in_port, vc = packet->vc;
@@ -130,7 +130,7 @@ static inline __attribute__((always_inline)) void send(struct virtual_fabric *fa
 static inline __attribute__((always_inline)) void transmit(struct virtual_fabric *fabric,
 	struct weft_switch *sw, uint32_t at, unsigned port, weft_time now, const bool voq)
 {
-	struct virtual_channel *channel = virtual_switch_channel(fabric, at, port);
+	struct virtual_tx *channel = virtual_switch_channel(fabric, at, port);
 	struct weft_packet *packet;
 
 	if (virtual_is_sending(fabric, channel, now)) {
@@ -172,7 +172,7 @@ static void try_heads(struct virtual_fabric *fabric, uint32_t at, unsigned input
 
 void virtual_switch_done(struct virtual_fabric *fabric, uint32_t at, unsigned port, weft_time now)
 {
-	struct virtual_channel *channel = virtual_switch_channel(fabric, at, port);
+	struct virtual_tx *channel = virtual_switch_channel(fabric, at, port);
 	struct weft_switch *sw = fabric->sw[at];
 	unsigned input = fabric->crossbar[at].input[port], vc = channel->vc;
 
@@ -208,8 +208,8 @@ static inline __attribute__((always_inline)) void arrive(struct virtual_fabric *
 {
 	struct switch_port *port = &sw->port[input];
 	/* Before the packet can change that. */
-	const bool alert = (sw->decides & ADAPTATION_ALERT) != 0;
-	struct virtual_channel *channel;
+	const bool alert = (sw->decision_flags & CONGESTION_CONTROL_ALERT) != 0;
+	struct virtual_tx *channel;
 	unsigned output;
 
 	packet->in_port = (uint8_t)input;
@@ -217,10 +217,10 @@ static inline __attribute__((always_inline)) void arrive(struct virtual_fabric *
 	packet->hop = packet->route_length != 0 ? packet->route[packet->cursor] : 0;
 	port->count[SWITCH_BYTES_IN] += packet->bytes;
 	port->count[SWITCH_DATA_IN]++;
-	if (__builtin_expect(alert, 0) && switch_adaptation_is_due(sw, now))
-		adaptation_poll(sw->adaptation, now);
+	if (__builtin_expect(alert, 0) && switch_congestion_is_due(sw, now))
+		congestion_control_poll(sw->congestion, now);
 	output = forward_admit(sw, port, packet, now);
-	if (__builtin_expect(alert, 0) && sw->adaptation->out_count != 0)
+	if (__builtin_expect(alert, 0) && sw->congestion->out_count != 0)
 		virtual_send_notes(fabric, at, now);
 	if (__builtin_expect(output == SWITCH_PORT_NONE, 0)) {
 		virtual_take_discards(fabric, at);
@@ -257,7 +257,7 @@ void virtual_switch_credit(
 	if (__builtin_expect(virtual_is_note(fabric, item), 0)) {
 		const struct control_arn note = virtual_take_note(fabric, item);
 
-		adaptation_on_arn(sw->adaptation, port, &note, now);
+		congestion_control_on_arn(sw->congestion, port, &note, now);
 		return;
 	}
 	switch_on_credit(sw, port, virtual_open_credit(fabric, item, &sw->port[port].link), now);

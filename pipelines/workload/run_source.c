@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "near_hosts.h"
+#include "hosts_within.h"
 #include "quantity.h"
 
 bool run_source_sends(const struct run_hosts_entry *entry, uint32_t host)
@@ -36,7 +36,7 @@ static int list_near(const struct run_config_traffic *traffic, const struct run_
 	bool anybody = traffic->pattern == RUN_PATTERN_COMBINED;
 	uint32_t count, kept = 0, to = 0;
 
-	if (near_hosts(hosts->topology, config->host, traffic->switches, list, &count) < 0)
+	if (hosts_within(hosts->topology, config->host, traffic->switches, list, &count) < 0)
 		return -ENOMEM;
 	/* Both lists are ascending. */
 	for (uint32_t i = 0; i < count; i++) {

@@ -9,7 +9,7 @@
 
 #include "quantity.h"
 #include "run_source.h"
-#include "wormhole_devices.h"
+#include "wormhole_fabric_private.h"
 
 /* Cycles between two looks at who wants an end, or news, and whether all still moves. */
 #define LOOK_EACH (1u << 16)
@@ -278,7 +278,7 @@ int wormhole_fabric_run(struct wormhole_fabric *fabric, const atomic_bool *stop,
 			      : 0;
 }
 
-int wormhole_fabric_judge(const struct wormhole_fabric *fabric, struct fault *fault)
+int wormhole_fabric_check_complete(const struct wormhole_fabric *fabric, struct fault *fault)
 {
 	struct topology_port cycle[CYCLE_SHOWN];
 	unsigned count = wormhole_net_deadlock(fabric->net, cycle, CYCLE_SHOWN);

@@ -8,7 +8,7 @@
 
 #include "run_selection.h"
 #include "run_source.h"
-#include "wormhole_devices.h"
+#include "wormhole_fabric_private.h"
 
 static int add_source(struct wormhole_fabric *fabric, uint32_t number, uint32_t which,
 	const struct run_source_place *place, struct fault *fault)

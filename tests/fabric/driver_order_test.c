@@ -19,7 +19,7 @@
 #include "driver_replay.h"
 #include "eal_tests.h"
 #include "virtual_lab.h"
-#include "virtual_watch.h"
+#include "virtual_trace.h"
 
 #define SWITCHES 6
 #define PORTS    4
@@ -47,37 +47,37 @@ struct recording {
 };
 
 /* A frame that leaves keeps its wire busy for a time that the link gives. */
-static void record_sent(struct recording *recording, const struct virtual_sight *sight)
+static void record_sent(struct recording *recording, const struct virtual_trace_record *record)
 {
-	const struct topology_link *link = topology_link_at(recording->topology, sight->at);
-	struct replay_list *list = &recording->at[sight->at.device];
-	struct replay_event free_again = {.port = sight->at.port, .kind = REPLAY_WIRE_FREE};
+	const struct topology_link *link = topology_link_at(recording->topology, record->at);
+	struct replay_list *list = &recording->at[record->at.device];
+	struct replay_event free_again = {.port = record->at.port, .kind = REPLAY_WIRE_FREE};
 
-	replay_add_sent(list, sight->now, sight->at.port, sight->packet);
-	free_again.at = sight->now +
-			(sight->packet->bytes + FRAME_WIRE_OVERHEAD) * ps_per_byte(link->rate_bps);
+	replay_add_sent(list, record->now, record->at.port, record->packet);
+	free_again.at = record->now +
+			(record->packet->bytes + FRAME_WIRE_OVERHEAD) * ps_per_byte(link->rate_bps);
 	replay_add_event(list, &free_again);
 }
 
-/* A virtual_watch_fn. */
-static void record(void *ctx, const struct virtual_sight *sight)
+/* A virtual_trace_fn. */
+static void record(void *ctx, const struct virtual_trace_record *record)
 {
 	struct recording *recording = ctx;
-	struct replay_event event = {.at = sight->now, .port = sight->at.port};
+	struct replay_event event = {.at = record->now, .port = record->at.port};
 
-	if (sight->at.kind == DEVICE_HOST)
+	if (record->at.kind == DEVICE_HOST)
 		return;
-	if (sight->out) {
-		if (sight->packet != NULL)
-			record_sent(recording, sight);
+	if (record->out) {
+		if (record->packet != NULL)
+			record_sent(recording, record);
 		return;
 	}
-	event.kind = sight->packet != NULL ? REPLAY_ARRIVAL : REPLAY_CREDIT;
-	if (sight->packet != NULL)
-		event.packet = *sight->packet;
+	event.kind = record->packet != NULL ? REPLAY_ARRIVAL : REPLAY_CREDIT;
+	if (record->packet != NULL)
+		event.packet = *record->packet;
 	else
-		event.credit = *sight->credit;
-	replay_add_event(&recording->at[sight->at.device], &event);
+		event.credit = *record->credit;
+	replay_add_event(&recording->at[record->at.device], &event);
 }
 
 /* What happens after the end is not in the record: wires that fall free then. */
@@ -93,7 +93,7 @@ static void make_recording(struct recording *recording, const char *const *set, 
 	virtual_lab_open(&recording->lab, scenario, set, sets);
 	recording->topology = recording->lab.topology;
 	assert_int_equal(recording->topology->switches, SWITCHES);
-	virtual_fabric_watch(recording->lab.fabric, record, recording);
+	virtual_fabric_trace(recording->lab.fabric, record, recording);
 	virtual_lab_run(&recording->lab);
 	recording->stalls = result_counter(&recording->lab.result, "stall_credit");
 	for (unsigned i = 0; i < SWITCHES; i++) {

@@ -18,7 +18,7 @@ struct replay {
 	const struct replay_options *options;
 	struct weft_switch *sw;
 	struct poll_switch *ps;
-	struct port near[SWITCH_PORTS_MAX], far[SWITCH_PORTS_MAX];
+	struct port near[SWITCH_PORTS_MAX], peer_buffers[SWITCH_PORTS_MAX];
 	uint32_t fed_blocks[SWITCH_PORTS_MAX][FRAME_VCS_MAX];
 	bool busy[SWITCH_PORTS_MAX];
 	struct replay_list *played;
@@ -119,7 +119,7 @@ void replay_sort(struct replay_list *list)
 static void take_sent(struct replay *replay, uint8_t at, weft_time now)
 {
 	struct rte_mbuf *mbufs[PORT_BURST];
-	uint16_t count = port_rx(&replay->far[at], mbufs, PORT_BURST, UINT64_MAX);
+	uint16_t count = port_rx(&replay->peer_buffers[at], mbufs, PORT_BURST, UINT64_MAX);
 
 	for (uint16_t i = 0; i < count; i++) {
 		const uint8_t *frame = rte_pktmbuf_mtod(mbufs[i], const uint8_t *);
@@ -153,7 +153,7 @@ static void feed(
 	rte_pktmbuf_data_len(mbuf) = (uint16_t)bytes;
 	rte_pktmbuf_pkt_len(mbuf) = bytes;
 	mbuf_packet(mbuf)->arrived_ps = now;
-	assert_int_equal(port_tx(&replay->far[at], &mbuf, 1, now), 1);
+	assert_int_equal(port_tx(&replay->peer_buffers[at], &mbuf, 1, now), 1);
 }
 
 static struct rte_mbuf *new_frame(const struct replay *replay, uint8_t **frame)
@@ -222,8 +222,8 @@ static void start(struct replay *replay)
 	replay->ps = poll_switch_create(replay->sw, options->pool);
 	assert_non_null(replay->ps);
 	for (unsigned at = 0; at < config.ports; at++) {
-		if (port_open_memory_link(
-			    &replay->near[at], "near", &replay->far[at], "far", RING, &fault) < 0)
+		if (port_open_memory_link(&replay->near[at], "near", &replay->peer_buffers[at],
+			    "far", RING, &fault) < 0)
 			fail_msg("%s", fault.text);
 		poll_switch_attach(replay->ps, at, &replay->near[at], true, PS_PER_S, 0, 0, NULL);
 		feed_hello(replay, at, BEGIN - 2);
@@ -255,7 +255,7 @@ static uint64_t stop(struct replay *replay)
 	poll_switch_destroy(replay->ps);
 	for (unsigned at = 0; at < replay->sw->ports; at++) {
 		port_close(&replay->near[at]);
-		port_close(&replay->far[at]);
+		port_close(&replay->peer_buffers[at]);
 	}
 	switch_destroy(replay->sw);
 	return discards;

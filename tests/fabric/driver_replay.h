@@ -13,7 +13,7 @@
 #include "switch.h"
 #include "topology.h"
 
-/* Kinds in the order in which events of one time and port come (virtual_devices.h). */
+/* Kinds in the order in which events of one time and port come (virtual_private.h). */
 enum replay_kind { REPLAY_CREDIT, REPLAY_WIRE_FREE, REPLAY_ARRIVAL };
 
 struct replay_event {

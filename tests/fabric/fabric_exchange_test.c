@@ -14,8 +14,8 @@
 
 #include "fabric_networks.h"
 #include "failures.h"
-#include "live_check.h"
-#include "switch_adapt.h"
+#include "switch_congestion.h"
+#include "transition_check.h"
 
 #define NETWORKS    150
 #define STEPS       3000
@@ -48,7 +48,7 @@ static struct change make_change(
 	const struct live_generation generations[] = {
 		{.topology = topology, .table = first}, {.topology = topology, .table = second}};
 
-	assert_int_equal(live_check(generations, 2, &change.live, NULL), 0);
+	assert_int_equal(transition_check(generations, 2, &change.live, NULL), 0);
 	return change;
 }
 
@@ -78,7 +78,7 @@ static struct change change_cables(struct rng *rng)
 	change.table[1] = make_table(less, "ud", 0, 1);
 	generations[0] = (struct live_generation){.topology = topology, .table = change.table[0]};
 	generations[1] = (struct live_generation){.topology = less, .table = change.table[1]};
-	assert_int_equal(live_check(generations, 2, &change.live, NULL), 0);
+	assert_int_equal(transition_check(generations, 2, &change.live, NULL), 0);
 	topology_destroy(less);
 	return change;
 }
@@ -257,7 +257,7 @@ static void with_a_pause_nothing_is_lost_or_overtaken_whatever_changes(void **st
 /* A fat tree, then one without a cable between its upper stages, whose alternatives are fewer. */
 static void adaptive_routing_goes_on_through_exchanges(const char *mode)
 {
-	const struct switch_adapt_config adapt = {
+	const struct switch_congestion_config adapt = {
 		.seed = 3, .mode = adaptive_mode_find(mode), .threshold_ppm = 500000, .stage = 1};
 	struct topology *topology = network_fat_tree(2, 3);
 	struct change change = make_change(
@@ -280,7 +280,7 @@ static void adaptive_routing_goes_on_through_exchanges(const char *mode)
 	rng_init(&rng, 5, 10, 0);
 	fabric = begin(&change, &rng, 5, route_algorithm_find("dmodk"));
 	for (uint32_t at = 0; at < topology->switches; at++)
-		assert_int_equal(switch_adapt(fabric->switch_at[at].sw, &adapt), 0);
+		assert_int_equal(switch_congestion(fabric->switch_at[at].sw, &adapt), 0);
 	assert_false(flip_under_load(fabric, &change, &rng));
 	assert_true(fabric->delivered > 1000);
 	assert_int_equal(fabric->discarded, 0);

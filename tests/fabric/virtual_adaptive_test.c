@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "switch_adapt.h"
-#include "virtual_devices.h"
+#include "switch_congestion.h"
 #include "virtual_lab.h"
+#include "virtual_private.h"
 
 /* Hot spots at h5 and h9, the others to everybody; thresholds and times short enough that roots
  * come and go within a millisecond. */

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "virtual_devices.h"
 #include "virtual_lab.h"
+#include "virtual_private.h"
 
 #define RING 3
 

@@ -10,8 +10,8 @@
 
 #include "frame.h"
 #include "rng.h"
-#include "virtual_devices.h"
 #include "virtual_lab.h"
+#include "virtual_private.h"
 
 #define RUNS 25
 
@@ -193,43 +193,44 @@ static void pass_time(struct account *account, weft_time now, unsigned port)
 	}
 }
 
-static void see_credit(struct account *account, const struct virtual_sight *sight)
+static void see_credit(struct account *account, const struct virtual_trace_record *record)
 {
-	struct credit_rx *rx = &account->rx[sight->at.port];
+	struct credit_rx *rx = &account->rx[record->at.port];
 
 	/* Tails of this very time, as many as had their turn, which is by output. */
 	for (unsigned output = 0; output < PORTS; output++)
 		for (unsigned i = account->count; i-- > 0;)
-			if (account->leaving[i].input == sight->at.port &&
+			if (account->leaving[i].input == record->at.port &&
 				account->leaving[i].output == output &&
-				account->leaving[i].tail == sight->now &&
-				credit_limit(rx) != sight->credit->limit[0])
+				account->leaving[i].tail == record->now &&
+				credit_limit(rx) != record->credit->limit[0])
 				leave(account, i);
-	assert_int_equal(sight->credit->limit[0], credit_limit(rx));
+	assert_int_equal(record->credit->limit[0], credit_limit(rx));
 	assert_true(credit_grant_due(rx));
-	rx->granted = sight->credit->limit[0];
+	rx->granted = record->credit->limit[0];
 	account->frames++;
 }
 
-/* A virtual_watch_fn. */
-static void see(void *ctx, const struct virtual_sight *sight)
+/* A virtual_trace_fn. */
+static void see(void *ctx, const struct virtual_trace_record *record)
 {
-	const struct weft_packet *packet = sight->packet;
+	const struct weft_packet *packet = record->packet;
 	struct account *account = ctx;
 
-	if (sight->at.kind != DEVICE_SWITCH || sight->at.device != 0)
+	if (record->at.kind != DEVICE_SWITCH || record->at.device != 0)
 		return;
-	pass_time(account, sight->now - 1, PORTS);
-	if (packet == NULL && sight->out) {
-		see_credit(account, sight);
-	} else if (packet != NULL && !sight->out) {
-		pass_time(account, sight->now, sight->at.port);
-		credit_arrive(&account->rx[sight->at.port], packet->blocks);
+	pass_time(account, record->now - 1, PORTS);
+	if (packet == NULL && record->out) {
+		see_credit(account, record);
+	} else if (packet != NULL && !record->out) {
+		pass_time(account, record->now, record->at.port);
+		credit_arrive(&account->rx[record->at.port], packet->blocks);
 	} else if (packet != NULL) {
 		assert_true(account->count < LEAVING);
-		account->leaving[account->count++] = (struct leaving){
-			sight->now + (packet->bytes + FRAME_WIRE_OVERHEAD) * (weft_time)PS_PER_BYTE,
-			packet->blocks, packet->in_port, sight->at.port};
+		account->leaving[account->count++] =
+			(struct leaving){record->now + (packet->bytes + FRAME_WIRE_OVERHEAD) *
+							       (weft_time)PS_PER_BYTE,
+				packet->blocks, packet->in_port, record->at.port};
 	}
 }
 
@@ -247,7 +248,7 @@ static uint64_t keep_account(const char *buffer, unsigned seed)
 	virtual_lab_open(&lab, tree, set, 8);
 	for (unsigned port = 0; port < PORTS; port++)
 		account.rx[port] = lab.fabric->sw[0]->port[port].link.rx[0];
-	virtual_fabric_watch(lab.fabric, see, &account);
+	virtual_fabric_trace(lab.fabric, see, &account);
 	virtual_lab_run(&lab);
 	virtual_lab_close(&lab);
 	return account.frames;

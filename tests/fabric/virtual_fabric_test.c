@@ -10,7 +10,7 @@
 
 #include "frame.h"
 #include "virtual_lab.h"
-#include "virtual_watch.h"
+#include "virtual_trace.h"
 
 static const char tree[] =
 	"weft: run/1\n"
@@ -315,20 +315,20 @@ struct limits {
 	unsigned frames;
 };
 
-/* A virtual_watch_fn. */
-static void see_limits(void *ctx, const struct virtual_sight *sight)
+/* A virtual_trace_fn. */
+static void see_limits(void *ctx, const struct virtual_trace_record *record)
 {
 	struct limits *limits = ctx;
 
-	if (sight->credit == NULL || sight->out)
+	if (record->credit == NULL || record->out)
 		return;
 	limits->frames++;
 	for (unsigned vc = 0; vc < 4; vc++) {
-		uint32_t *seen = &limits->seen[sight->at.kind == DEVICE_SWITCH][sight->at.device]
-					      [sight->at.port][vc];
+		uint32_t *seen = &limits->seen[record->at.kind == DEVICE_SWITCH][record->at.device]
+					      [record->at.port][vc];
 
-		assert_true((int32_t)(sight->credit->limit[vc] - *seen) >= 0);
-		*seen = sight->credit->limit[vc];
+		assert_true((int32_t)(record->credit->limit[vc] - *seen) >= 0);
+		*seen = record->credit->limit[vc];
 	}
 }
 
@@ -343,7 +343,7 @@ static void credits_are_never_taken_back(void **state)
 			"traffic[0].from=all", "traffic[0].to=all", "traffic[0].load=90%",
 			"traffic[0].message=4KiB", "routing.mode=table", "measure.duration=100us",
 			"measure.sample=100us"));
-	virtual_fabric_watch(lab.fabric, see_limits, &limits);
+	virtual_fabric_trace(lab.fabric, see_limits, &limits);
 	virtual_lab_run(&lab);
 	assert_true(limits.frames > 1000);
 	virtual_lab_close(&lab);

@@ -54,7 +54,7 @@ static struct outcome run_set(const char *schedule, const char *start, const cha
 	write_text(text, path, start, beside);
 	virtual_lab_open(&lab, text, set, sets);
 	virtual_lab_run(&lab);
-	outcome.judged = virtual_fabric_judge(lab.fabric, &outcome.judgement);
+	outcome.judged = virtual_fabric_check_complete(lab.fabric, &outcome.judgement);
 	outcome.result = lab.result;
 	memset(&lab.result, 0, sizeof(lab.result));
 	virtual_lab_close(&lab);
@@ -251,7 +251,7 @@ static void a_schedule_ends_where_frames_overtake(void **state)
 		"4KiB}");
 	virtual_lab_open(&lab, text, VIRTUAL_LAB_SET("routing.adaptive=oblivious"));
 	virtual_lab_run(&lab);
-	assert_int_equal(virtual_fabric_judge(lab.fabric, &fault), 0);
+	assert_int_equal(virtual_fabric_check_complete(lab.fabric, &fault), 0);
 	assert_int_equal(result_counter(&lab.result, "goal_unfinished"), 0);
 	assert_in_range(result_counter(&lab.result, "host_frames_overtaken"), 1, UINT64_MAX);
 	virtual_lab_close(&lab);

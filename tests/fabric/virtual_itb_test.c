@@ -8,8 +8,8 @@
 
 #include "run_config.h"
 #include "unit.h"
-#include "virtual_devices.h"
 #include "virtual_lab.h"
+#include "virtual_private.h"
 
 static struct virtual_lab run(const char *text, const char *const *set, unsigned sets)
 {

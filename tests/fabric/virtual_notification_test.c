@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-#include "fabric_adapt.h"
-#include "switch_adapt.h"
-#include "virtual_devices.h"
+#include "congestion_setup.h"
+#include "switch_congestion.h"
 #include "virtual_lab.h"
-#include "virtual_watch.h"
+#include "virtual_private.h"
+#include "virtual_trace.h"
 
 /* 16 hosts, two at each leaf, four in each of the trees below the top. Two of them send all they
  * can to h0 until 'stop', and then a little. The switches act as the paper's letter says. */
@@ -54,58 +54,58 @@ static unsigned stage_of(const struct story *story, struct topology_port at)
 	return at.kind == DEVICE_HOST ? HOSTS : story->lab.topology->switch_at[at.device].stage;
 }
 
-static void see_note(struct story *story, const struct virtual_sight *sight)
+static void see_note(struct story *story, const struct virtual_trace_record *record)
 {
 	const struct virtual_fabric *fabric = story->lab.fabric;
 
-	if (sight->out)
+	if (record->out)
 		return;
 	if (story->first_note == 0) {
-		story->first_note = sight->now;
-		story->first_told = stage_of(story, sight->at);
+		story->first_note = record->now;
+		story->first_told = stage_of(story, record->at);
 		for (uint32_t at = 0; at < fabric->switches; at++)
-			if (fabric->sw[at]->adaptation->detector->roots > 0) {
+			if (fabric->sw[at]->congestion->detector->roots > 0) {
 				story->roots_then++;
 				story->root_stage = fabric->topology->switch_at[at].stage;
 			}
 	}
 	if (story->actor == NOBODY)
-		story->notes[stage_of(story, sight->at)]++;
+		story->notes[stage_of(story, record->at)]++;
 }
 
-static void see_packet(struct story *story, const struct virtual_sight *sight)
+static void see_packet(struct story *story, const struct virtual_trace_record *record)
 {
-	const struct weft_packet *packet = sight->packet;
+	const struct weft_packet *packet = record->packet;
 	bool adapted = (packet->flags & FRAME_F_ADAPTED) != 0;
 
 	story->astray += adapted != (packet->header_vc == AFC);
-	if (!sight->out) {
-		if (sight->at.kind == DEVICE_HOST && sight->at.device == 0)
+	if (!record->out) {
+		if (record->at.kind == DEVICE_HOST && record->at.device == 0)
 			story->at_h0[packet->header_vc]++;
 		return;
 	}
-	if (!adapted || (sight->at.kind == DEVICE_SWITCH && packet->vc == AFC))
+	if (!adapted || (record->at.kind == DEVICE_SWITCH && packet->vc == AFC))
 		return;
 	if (story->actor == NOBODY) {
-		story->actor = stage_of(story, sight->at);
-		story->acted = sight->now;
+		story->actor = stage_of(story, record->at);
+		story->acted = record->now;
 	}
-	story->last_act = sight->now;
+	story->last_act = record->now;
 }
 
-static void see(void *ctx, const struct virtual_sight *sight)
+static void see(void *ctx, const struct virtual_trace_record *record)
 {
-	if (sight->note != NULL)
-		see_note(ctx, sight);
-	if (sight->packet != NULL)
-		see_packet(ctx, sight);
+	if (record->note != NULL)
+		see_note(ctx, record);
+	if (record->packet != NULL)
+		see_packet(ctx, record);
 }
 
 static void tell(struct story *story, const char *const *set, unsigned sets)
 {
 	*story = (struct story){.actor = NOBODY, .first_told = NOBODY};
 	virtual_lab_open(&story->lab, tree, set, sets);
-	virtual_fabric_watch(story->lab.fabric, see, story);
+	virtual_fabric_trace(story->lab.fabric, see, story);
 	virtual_lab_run(&story->lab);
 	assert_int_equal(story->astray, 0);
 	assert_int_equal(story->lab.result.lost, 0);
@@ -215,7 +215,7 @@ static weft_time mark_of(const char *set)
 	weft_time mark;
 
 	virtual_lab_open(&lab, tree, sets, 1);
-	mark = fabric_adapt_mark_ps(lab.config);
+	mark = congestion_setup_mark_ps(lab.config);
 	virtual_lab_close(&lab);
 	return mark;
 }

@@ -8,8 +8,8 @@
 
 #include "run_config.h"
 #include "unit.h"
-#include "virtual_devices.h"
 #include "virtual_lab.h"
+#include "virtual_private.h"
 
 /* A hot spot at h5, the others to everybody. */
 static const char tree[] = "weft: run/1\n"

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "virtual_devices.h"
 #include "virtual_lab.h"
+#include "virtual_private.h"
 
 /* Everybody sends as fast as he can for a while, and what is under way has time to arrive. */
 static const char burst[] = "weft: run/1\n"

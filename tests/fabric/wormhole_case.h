@@ -69,7 +69,7 @@ bool wormhole_differ(const struct wormhole_case *the_case, const struct wormhole
 	const struct wormhole_outcome *trains, char *text, size_t size);
 
 /* What must hold for one outcome alone. NULL, or what does not. */
-const char *wormhole_judge(
+const char *wormhole_check(
 	const struct wormhole_case *the_case, const struct wormhole_outcome *outcome);
 
 /* The case that belongs to a seed. */

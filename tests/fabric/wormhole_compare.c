@@ -192,7 +192,7 @@ static const char *judge_marks(
 	return wrong;
 }
 
-const char *wormhole_judge(
+const char *wormhole_check(
 	const struct wormhole_case *the_case, const struct wormhole_outcome *outcome)
 {
 	uint32_t done = ended(the_case, outcome);

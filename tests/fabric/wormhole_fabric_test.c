@@ -60,7 +60,7 @@ static struct outcome run(const char *text, const char *const *set, unsigned set
 	}
 	assert_ptr_equal(wormhole_net_check(wormhole_fabric_net(fabric)), NULL);
 	outcome.count = wormhole_net_counters(wormhole_fabric_net(fabric));
-	outcome.judged = wormhole_fabric_judge(fabric, &fault);
+	outcome.judged = wormhole_fabric_check_complete(fabric, &fault);
 	if (outcome.judged < 0)
 		strcpy(outcome.why, fault.text);
 	for (uint32_t i = 0; i < topology->hosts; i++)

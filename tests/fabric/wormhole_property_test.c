@@ -46,8 +46,8 @@ static bool disagree(
 	wormhole_run_flits(the_case, &flits);
 	wormhole_run_trains(the_case, &trains);
 	differ = wormhole_differ(the_case, &flits, &trains, text, size);
-	if (!differ && wormhole_judge(the_case, &flits) != NULL) {
-		snprintf(text, size, "%s", wormhole_judge(the_case, &flits));
+	if (!differ && wormhole_check(the_case, &flits) != NULL) {
+		snprintf(text, size, "%s", wormhole_check(the_case, &flits));
 		differ = true;
 	}
 	if (seen != NULL) {

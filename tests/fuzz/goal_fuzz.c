@@ -47,7 +47,7 @@ static void replay(const struct goal *goal)
 		}
 	}
 	REQUIRE(goal_replay_count(replay) <= goal->ops);
-	REQUIRE(goal_replay_judge(replay, NULL) == 0 || !goal_replay_done(replay) ||
+	REQUIRE(goal_replay_diagnose(replay, NULL) == 0 || !goal_replay_done(replay) ||
 		goal_replay_count(replay) == goal->ops);
 	goal_replay_destroy(replay);
 }

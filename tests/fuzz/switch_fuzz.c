@@ -13,14 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "adaptive.h"
-#include "arrival.h"
+#include "adaptive_routing.h"
 #include "control.h"
 #include "forward.h"
 #include "frame_check.h"
 #include "fuzz.h"
 #include "mapper_agent.h"
-#include "switch_adapt.h"
+#include "rx_meta.h"
+#include "switch_congestion.h"
 
 #define PORTS   4
 #define VCS     3
@@ -103,8 +103,8 @@ static void arrive(struct bed *bed, struct buffer *buffer, unsigned input, unsig
 	struct arrival arrival;
 
 	*packet = (struct weft_packet){.kind = header->kind};
-	arrival_read(&arrival, buffer->frame, bytes);
-	arrival_fill(packet, &arrival, bytes, input, header->kind != FRAME_DATA);
+	rx_meta_read(&arrival, buffer->frame, bytes);
+	rx_meta_fill(packet, &arrival, bytes, input, header->kind != FRAME_DATA);
 	switch_receive(bed->sw, input, &packet, 1, bed->now);
 }
 
@@ -151,8 +151,8 @@ static void try_link_local(struct bed *bed, unsigned input, const uint8_t *data,
 		switch_on_credit(bed->sw, input, &credit, bed->now);
 	if (control_hello_decode(&hello, data, bytes))
 		switch_on_hello(bed->sw, input, &hello, bed->now);
-	if (bed->sw->adaptation != NULL && control_arn_decode(&arn, data, bytes))
-		adaptation_on_arn(bed->sw->adaptation, input, &arn, bed->now);
+	if (bed->sw->congestion != NULL && control_arn_decode(&arn, data, bytes))
+		congestion_control_on_arn(bed->sw->congestion, input, &arn, bed->now);
 }
 
 /* Neighbours whose credits are right, so that data goes on, too. */
@@ -216,16 +216,16 @@ static void send_some(struct bed *bed, unsigned output)
 
 static void pass_time(struct bed *bed, weft_time ps)
 {
-	struct adaptation_arn arn;
+	struct congestion_control_arn arn;
 
 	bed->now += ps;
 	for (unsigned port = 0; port < PORTS; port++)
 		switch_poll_link(bed->sw, port, bed->now);
 	switch_poll_watchdog(bed->sw, bed->now);
-	if (bed->sw->adaptation == NULL)
+	if (bed->sw->congestion == NULL)
 		return;
-	adaptation_poll(bed->sw->adaptation, bed->now);
-	while (adaptation_take_arn(bed->sw->adaptation, &arn))
+	congestion_control_poll(bed->sw->congestion, bed->now);
+	while (congestion_control_take_arn(bed->sw->congestion, &arn))
 		REQUIRE(arn.port < PORTS);
 }
 
@@ -272,7 +272,7 @@ static void do_record(
 /* Bits of 'kind': VOQs, adaptive routing with notifications, which needs them. */
 static void begin(struct bed *bed, unsigned kind)
 {
-	const struct congestion_config detector = {.hcdth_ppm = 500000,
+	const struct congestion_detector_config detector = {.hcdth_ppm = 500000,
 		.lcdth_ppm = 200000,
 		.fcth_ppm = 500000,
 		.crt_ps = STEP_PS,
@@ -280,7 +280,7 @@ static void begin(struct bed *bed, unsigned kind)
 		.by_vc = true};
 	const struct arn_table_config table = {
 		.entries = 4, .ttl_ps = 100 * STEP_PS, .refresh_ps = STEP_PS};
-	const struct switch_adapt_config adapt = {.seed = 1,
+	const struct switch_congestion_config adapt = {.seed = 1,
 		.mode = (kind & 4) != 0 ? &adaptive_oblivious : &adaptive_none,
 		.afi = true,
 		.stage = 1,
@@ -313,7 +313,7 @@ static void begin(struct bed *bed, unsigned kind)
 	bed->sw = switch_create(&config, bed->now);
 	REQUIRE(bed->sw != NULL);
 	if ((kind & 2) != 0)
-		REQUIRE(switch_adapt(bed->sw, &adapt) == 0);
+		REQUIRE(switch_congestion(bed->sw, &adapt) == 0);
 	switch_serve_agent(bed->sw, true);
 	mapper_agent_init(&bed->agent, &agent, 0);
 	for (unsigned port = 0; port < PORTS; port++)

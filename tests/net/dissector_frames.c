@@ -164,7 +164,7 @@ static void put_programs(struct writer *writer)
 }
 
 /* Changes a byte of the header and puts the CRC right again. */
-static void damage(struct writer *writer, size_t offset, uint8_t value)
+static void impairment(struct writer *writer, size_t offset, uint8_t value)
 {
 	struct frame_header *header = frame_header(writer->frame);
 	uint16_t crc;
@@ -194,7 +194,7 @@ static void put_bad(struct writer *writer)
 
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		bytes = build_data(writer, &fields);
-		damage(writer, wrong[i].offset, wrong[i].value);
+		impairment(writer, wrong[i].offset, wrong[i].value);
 		put(writer, bytes, NULL);
 	}
 	bytes = build_data(writer, &fields);

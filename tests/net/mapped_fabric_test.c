@@ -188,7 +188,7 @@ static void a_cut_cable_loses_repeats_and_reorders_nothing(void **state)
 			(unsigned)attendant.hosts);
 	assert_int_equal(attendant.miscabled, 0);
 	assert_int_equal(real_fabric_result(fabric, result, &fault), 0);
-	assert_int_equal(real_fabric_judge(fabric, &fault), 0);
+	assert_int_equal(real_fabric_check_complete(fabric, &fault), 0);
 	assert_true(result->messages.delivered > 1000);
 	assert_int_equal(result->messages.delivered, result->messages.injected);
 	/* Everybody can be reached all the time: nobody may be without a route for a while. Unless

@@ -27,7 +27,7 @@ static struct rte_mempool *pool;
 struct side {
 	struct port port;
 	struct nic_routes *routes;
-	struct damage damage;
+	struct impairment impairment;
 	struct poll_nic *pn;
 	int tap[2]; /* ours, the interface's */
 };
@@ -60,7 +60,7 @@ static inline struct poll_nic_config side_config(struct side *side, uint16_t hos
 		.rate_bps = RATE_BPS,
 		.delay_ps = 100 * PS_PER_NS,
 		.slack_ps = 2 * STEP_PS,
-		.damage = &side->damage};
+		.impairment = &side->impairment};
 
 	nic_config_default(&config.nic, host, 2);
 	config.nic.mtu_bytes = MTU;
@@ -89,7 +89,7 @@ static inline void start_with(struct bench *bench, bool routed, unsigned slots)
 		struct poll_nic_config config;
 
 		side->routes = routed ? side_routes(i, 0) : NULL;
-		rng_init(&side->damage.rng, 3, i, 0);
+		rng_init(&side->impairment.rng, 3, i, 0);
 		config = side_config(side, i);
 		side->pn = poll_nic_create(&config, bench->now, &fault);
 		if (side->pn == NULL)

@@ -309,10 +309,10 @@ static void run_alone(struct mapped *mapped, weft_time ps)
 
 /* Traffic is under way over a link with little room, then host 1 reads nothing any more. Host 0 is
  * paused with data that its port does not take. */
-static const struct transmitter *pause_with_data_that_waits(struct mapped *mapped)
+static const struct tx_queue *pause_with_data_that_waits(struct mapped *mapped)
 {
 	struct bench *bench = &mapped->bench;
-	const struct transmitter *tx;
+	const struct tx_queue *tx;
 
 	begin_with(mapped, true, 2);
 	tx = &bench->side[0].pn->tx;
@@ -320,9 +320,9 @@ static const struct transmitter *pause_with_data_that_waits(struct mapped *mappe
 	for (unsigned i = 0; i < 2; i++)
 		add_traffic(&bench->side[i], 300000, bench->now, bench->now + 5 * PS_PER_MS);
 	run_for(bench, PS_PER_MS);
-	for (unsigned i = 0; i < 1000 && !transmitter_holds_data(tx); i++)
+	for (unsigned i = 0; i < 1000 && !tx_queue_holds_data(tx); i++)
 		run_alone(mapped, STEP_PS);
-	assert_true(transmitter_holds_data(tx));
+	assert_true(tx_queue_holds_data(tx));
 	assert_true(device_control_order(mapped->control[0], DEVICE_PAUSE));
 	run_alone(mapped, 200 * PS_PER_US);
 	assert_int_equal(device_control_linked(mapped->control[0]), 1);
@@ -352,7 +352,7 @@ static void go_on(struct mapped *mapped)
 static void data_for_a_neighbour_that_has_gone_is_idle_when_its_link_is_down(void **state)
 {
 	struct mapped mapped;
-	const struct transmitter *tx = pause_with_data_that_waits(&mapped);
+	const struct tx_queue *tx = pause_with_data_that_waits(&mapped);
 
 	run_alone(&mapped, 4 * PS_PER_MS);
 	for (unsigned i = 0; i < 100; i++) {
@@ -367,7 +367,7 @@ static void data_for_a_neighbour_that_has_gone_is_idle_when_its_link_is_down(voi
 static void a_purge_takes_the_data_that_waits_for_the_port(void **state)
 {
 	struct mapped mapped;
-	const struct transmitter *tx = pause_with_data_that_waits(&mapped);
+	const struct tx_queue *tx = pause_with_data_that_waits(&mapped);
 
 	assert_true(device_control_order(mapped.control[0], DEVICE_PURGE));
 	run_alone(&mapped, 10 * STEP_PS);

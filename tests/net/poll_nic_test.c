@@ -54,15 +54,15 @@ static void damage_and_lost_credits_cost_time_and_nothing_else(void **state)
 
 	start(&bench);
 	for (unsigned i = 0; i < 2; i++) {
-		bench.side[i].damage.credit_loss_ppm = 100000;
-		bench.side[i].damage.corrupt_ppm = 10000;
+		bench.side[i].impairment.credit_loss_ppm = 100000;
+		bench.side[i].impairment.corrupt_ppm = 10000;
 		add_traffic(&bench.side[i], 300000, bench.now, bench.now + 20 * PS_PER_MS);
 	}
 	run_for(&bench, 20 * PS_PER_MS);
 	settle(&bench);
 	check_traffic(&bench);
-	assert_true(bench.side[0].damage.frames_corrupted > 10);
-	assert_true(bench.side[0].damage.credits_lost > 10);
+	assert_true(bench.side[0].impairment.frames_corrupted > 10);
+	assert_true(bench.side[0].impairment.credits_lost > 10);
 	assert_true(count_of(&bench.side[0])[NIC_FRAMES_RETRANSMITTED] > 10);
 	stop(&bench);
 }

@@ -60,7 +60,7 @@ static void send_mapper(enum frame_kind kind, uint8_t number, uint8_t at)
 	rte_pktmbuf_data_len(mbuf) = (uint16_t)bytes;
 	rte_pktmbuf_pkt_len(mbuf) = bytes;
 	mbuf_packet(mbuf)->arrived_ps = bench.now;
-	transmitter_send(&bench.host[0].tx, &mbuf, 1, bench.now);
+	tx_queue_send(&bench.host[0].tx, &mbuf, 1, bench.now);
 }
 
 static bool order_send(unsigned port, uint8_t number)
@@ -295,12 +295,12 @@ static void data_that_waits_for_its_port_is_not_idle(void **state)
 	begin_up(true, 1);
 	bench.host[2].silent = true;
 	order(DEVICE_PAUSE);
-	for (unsigned i = 0; i < 3 && !transmitter_holds_data(&bench.ps->port[2].tx); i++) {
+	for (unsigned i = 0; i < 3 && !tx_queue_holds_data(&bench.ps->port[2].tx); i++) {
 		send_data(&bench, 0, 2);
 		turn(&bench);
 	}
 	assert_true(switch_is_empty(bench.sw));
-	assert_true(transmitter_holds_data(&bench.ps->port[2].tx));
+	assert_true(tx_queue_holds_data(&bench.ps->port[2].tx));
 	assert_false(device_control_idle(control));
 	bench.host[2].silent = false;
 	turns(&bench, 1000);
@@ -325,7 +325,7 @@ static unsigned fill_port_two(void)
 
 	bench.lossy = true;
 	bench.host[2].silent = true;
-	for (; !transmitter_holds_data(&bench.ps->port[2].tx); sent++) {
+	for (; !tx_queue_holds_data(&bench.ps->port[2].tx); sent++) {
 		assert_true(sent < 5);
 		send_data(&bench, 0, 2);
 		turn(&bench);
@@ -345,7 +345,7 @@ static unsigned begin_with_port_two_full(void)
 static void data_for_a_neighbour_that_has_gone_is_idle_when_its_link_is_down(void **state)
 {
 	unsigned sent = begin_with_port_two_full();
-	const struct transmitter *tx = &bench.ps->port[2].tx;
+	const struct tx_queue *tx = &bench.ps->port[2].tx;
 
 	(void)state;
 	while (bench.sw->linked >> 2 & 1) {
@@ -355,7 +355,7 @@ static void data_for_a_neighbour_that_has_gone_is_idle_when_its_link_is_down(voi
 	for (unsigned i = 0; i < 5000; i++) {
 		turn(&bench);
 		assert_true(device_control_idle(control));
-		assert_false(transmitter_holds_data(tx));
+		assert_false(tx_queue_holds_data(tx));
 	}
 	assert_true(tx->lost > 0);
 	order(DEVICE_RESUME);
@@ -370,7 +370,7 @@ static void data_for_a_neighbour_that_has_gone_is_idle_when_its_link_is_down(voi
 static void a_purge_takes_the_data_that_waits_for_its_port_and_leaves_other_frames(void **state)
 {
 	unsigned sent = begin_with_port_two_full();
-	const struct transmitter *tx = &bench.ps->port[2].tx;
+	const struct tx_queue *tx = &bench.ps->port[2].tx;
 
 	(void)state;
 	for (uint8_t i = 1; i <= 3; i++) {
@@ -512,7 +512,7 @@ static void neighbours_come_and_go(bool voq)
 		bench.host[i].silent = true;
 		turns(&bench, 3200);
 		assert_int_equal(bench.sw->linked >> i & 1, 0);
-		assert_false(transmitter_holds_data(&bench.ps->port[i].tx));
+		assert_false(tx_queue_holds_data(&bench.ps->port[i].tx));
 		bench.host[i].silent = false;
 		turns(&bench, 1000);
 	}
@@ -554,7 +554,7 @@ static void act(void)
 				control, rng_below(&bench.rng, 2) ? DEVICE_PAUSE : DEVICE_RESUME);
 		break;
 	case 4:
-		if (transmitter_has_room(&bench.host[0].tx))
+		if (tx_queue_has_room(&bench.host[0].tx))
 			send_mapper(FRAME_MAPPER, 1, (uint8_t)rng_below(&bench.rng, 3));
 		break;
 	case 5:

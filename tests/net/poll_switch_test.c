@@ -4,7 +4,7 @@
 /* Frames through the poll driver of a switch. The rings are shorter than a burst, so that frames
  * wait in the transmitters, in the queues, and go past them, in every mixture. */
 
-#include "switch_adapt.h"
+#include "switch_congestion.h"
 #include "switch_neighbours.h"
 
 static void check_end(const struct bench *bench)
@@ -91,7 +91,7 @@ static void spoilt_frames_are_counted_and_their_credits_come_back(void **state)
 /* The switch gets a detector and a table, at stage 1. */
 static void adapt(struct bench *bench)
 {
-	const struct congestion_config detector = {.hcdth_ppm = 810000,
+	const struct congestion_detector_config detector = {.hcdth_ppm = 810000,
 		.lcdth_ppm = 630000,
 		.fcth_ppm = 780000,
 		.crt_ps = PS_PER_MS,
@@ -99,13 +99,13 @@ static void adapt(struct bench *bench)
 		.by_vc = true};
 	const struct arn_table_config table = {
 		.entries = 16, .ttl_ps = PS_PER_S, .refresh_ps = PS_PER_MS};
-	const struct switch_adapt_config config = {.seed = 1,
+	const struct switch_congestion_config config = {.seed = 1,
 		.mode = adaptive_mode_find("none"),
 		.stage = 1,
 		.detector = &detector,
 		.table = &table};
 
-	assert_int_equal(switch_adapt(bench->sw, &config), 0);
+	assert_int_equal(switch_congestion(bench->sw, &config), 0);
 }
 
 static void send_arn(struct bench *bench, unsigned from, const struct control_arn *arn)
@@ -187,7 +187,7 @@ static void with_adaptation_the_order_is_kept_too(void **state)
 	adapt(&bench);
 	turns(&bench, 4000);
 	assert_int_equal(bench.sw->direct_vcs, VCS);
-	adaptation_on_arn(bench.sw->adaptation, 2, &arn, bench.now);
+	congestion_control_on_arn(bench.sw->congestion, 2, &arn, bench.now);
 	turns(&bench, 4000);
 	assert_int_equal(bench.sw->direct_vcs, 0);
 	assert_true(bench.ps->port[0].arns_out > 0);

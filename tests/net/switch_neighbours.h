@@ -36,7 +36,7 @@ static weft_time bench_clock = PS_PER_S;
 struct neighbour {
 	struct port port;
 	struct link_end link;
-	struct transmitter tx;
+	struct tx_queue tx;
 	uint32_t sent[PORTS][VCS], seen[PORTS][VCS];
 	uint32_t stored_blocks[VCS];
 	uint64_t data_sent, data_seen, data_spoilt, control_sent, control_seen, arns_seen;
@@ -85,7 +85,7 @@ static inline void start_host(struct bench *bench, const struct bench_config *co
 		0)
 		fail_msg("%s", fault.text);
 	link_end_init(&host->link, &link, bench->now);
-	transmitter_init(&host->tx, &host->port, false, 0, 0, 0, NULL);
+	tx_queue_init(&host->tx, &host->port, false, 0, 0, 0, NULL);
 	poll_switch_attach(bench->ps, i, &bench->port[i], config->timed,
 		config->timed ? 10000000000u : 0, config->timed ? 3 * STEP_PS : 0, STEP_PS, NULL);
 }
@@ -128,7 +128,7 @@ static inline void stop(struct bench *bench)
 	poll_switch_destroy(bench->ps);
 	switch_destroy(bench->sw);
 	for (unsigned i = 0; i < PORTS; i++) {
-		transmitter_drain(&bench->host[i].tx);
+		tx_queue_drain(&bench->host[i].tx);
 		port_close(&bench->host[i].port);
 		port_close(&bench->port[i]);
 	}
@@ -157,7 +157,7 @@ static inline void send_frame(struct bench *bench, struct neighbour *host, struc
 		frame[FRAME_HEADER_OFFSET + rng_below(&bench->rng, 32)] ^= 0x10;
 		host->data_spoilt++;
 	}
-	transmitter_send(&host->tx, &mbuf, 1, bench->now);
+	tx_queue_send(&host->tx, &mbuf, 1, bench->now);
 }
 
 /* A data frame, if there are credits for it; now and then an acknowledgement instead. */
@@ -306,16 +306,16 @@ static inline void host_turn(struct bench *bench, struct neighbour *host)
 		receive_one(bench, host, mbufs[i]);
 	free_some(bench, host);
 	for (unsigned i = 0; i < 32 && bench->sending; i++)
-		if (transmitter_flush(&host->tx, bench->now))
+		if (tx_queue_flush(&host->tx, bench->now))
 			send_random(bench, host);
-	transmitter_flush(&host->tx, bench->now);
+	tx_queue_flush(&host->tx, bench->now);
 	due = link_end_poll(&host->link, bench->now);
 	if (host->silent)
 		return;
 	assert_true((due & LINK_WENT_DOWN) == 0 || bench->lossy);
-	if ((due & LINK_SEND_HELLO) != 0 && transmitter_has_room(&host->tx))
+	if ((due & LINK_SEND_HELLO) != 0 && tx_queue_has_room(&host->tx))
 		send_link_local(bench, host, FRAME_HELLO);
-	if ((due & LINK_SEND_CREDIT) != 0 && transmitter_has_room(&host->tx))
+	if ((due & LINK_SEND_CREDIT) != 0 && tx_queue_has_room(&host->tx))
 		send_link_local(bench, host, FRAME_CREDIT);
 }
 

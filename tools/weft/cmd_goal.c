@@ -188,7 +188,7 @@ static int judge(const struct goal *goal, const char *path)
 	if (replay == NULL)
 		return command_fail("goal check", EXIT_NOT_ABLE, "%s: no memory", path);
 	run_through(goal, replay);
-	result = goal_replay_judge(replay, &fault);
+	result = goal_replay_diagnose(replay, &fault);
 	summarise(goal, &summary);
 	if (result == 0)
 		printf("%s: %" PRIu32 " ranks, %" PRIu64 " sends of %" PRIu64

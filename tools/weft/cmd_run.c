@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "commands.h"
+#include "program_path.h"
 #include "run_config.h"
-#include "sibling.h"
 
 #define EXPLAIN_SETS_MAX 64u
 
@@ -121,7 +121,7 @@ int cmd_run(int argc, char **argv)
 			return explain(argc, argv);
 	}
 	argv[0] = name;
-	sibling_exec(name, "fabric", argv);
+	program_path_exec(name, "fabric", argv);
 	argv[0] = program;
 	return command_fail("run", EXIT_NOT_ABLE, "cannot start weft-fabric: %s", strerror(errno));
 }

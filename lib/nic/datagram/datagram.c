@@ -320,7 +320,7 @@ bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *pa
 	nic->next_vc = (uint8_t)((vc + 1) & (FRAME_VCS_MAX - 1));
 	nic->frames_sent++;
 	if (nic->itb != NULL)
-		itb_turn_sent_own(&nic->itb->turn);
+		itb_share_sent_own(&nic->itb->turn);
 	fifo->sent_bytes += payload;
 	fifo->wire_bytes += packet->bytes + FRAME_WIRE_OVERHEAD;
 	if (packet->flags & FRAME_F_TAIL) {

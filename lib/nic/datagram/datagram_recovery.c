@@ -54,7 +54,7 @@ struct weft_packet *datagram_recovery_resend(struct datagram *nic, weft_time now
 	recovery->retransmitted++;
 	credit_take(&nic->link.tx[packet->vc], packet->blocks);
 	if (nic->itb != NULL)
-		itb_turn_sent_own(&nic->itb->turn);
+		itb_share_sent_own(&nic->itb->turn);
 	return packet;
 }
 

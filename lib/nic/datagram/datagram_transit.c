@@ -61,7 +61,7 @@ struct weft_packet *datagram_transit(
 
 	*blocked = vc == FRAME_VCS_MAX && dry != 0;
 	if (vc == FRAME_VCS_MAX ||
-		(itb_turn_is_own(&nic->itb->turn, own_waiting) && has_own(nic, now, may_begin)))
+		(itb_share_is_own(&nic->itb->turn, own_waiting) && has_own(nic, now, may_begin)))
 		return NULL;
 	packet = itb_next_data(nic->itb, vc, now);
 	credit_take(&nic->link.tx[vc], packet->blocks);

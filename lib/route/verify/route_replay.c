@@ -4,7 +4,7 @@
 /* The verifier's replay of source routes, element by element, as switches and interfaces would. */
 
 #include "frame.h"
-#include "route_judge.h"
+#include "verify_private.h"
 
 /* A message on its way: it has come by 'node' to the device at the end of that channel. */
 struct replay {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "route_judge.h"
+#include "verify_private.h"
 
 static int judge_init(struct judge *judge, const struct topology *topology,
 	const struct vc_rule *rule, struct route_report *report, struct fault *fault)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "route_judge.h"
+#include "verify_private.h"
 
 #define CIRCLE  (UINT32_MAX - 1) /* the primary ports lead around */
 #define LOST    (UINT32_MAX - 2) /* they end before the destination */

@@ -32,7 +32,7 @@ static void run(struct goal_loop *loop, const struct goal *goal, uint64_t seed)
 
 	goal_loop_init(loop, goal, seed);
 	goal_loop_run(loop);
-	goal_replay_judge(loop->replay, &fault);
+	goal_replay_diagnose(loop->replay, &fault);
 	assert_string_equal(fault.text, "");
 }
 

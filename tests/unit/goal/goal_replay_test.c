@@ -65,7 +65,7 @@ static void a_send_is_due_when_the_calc_before_it_has_ended(void **state)
 	assert_true(goal_replay_deliver(made, 1, 0, 700 * NS));
 	assert_true(goal_replay_done(made));
 	assert_int_equal(goal_replay_ended(made), 700 * NS);
-	assert_int_equal(goal_replay_judge(made, NULL), 0);
+	assert_int_equal(goal_replay_diagnose(made, NULL), 0);
 	finish(made, goal);
 }
 
@@ -202,7 +202,7 @@ static void what_is_left_at_the_end_is_named(void **state)
 
 		send_all(made, 0, PS_PER_US);
 		goal_replay_deliver(made, 1, 0, PS_PER_US);
-		assert_int_equal(goal_replay_judge(made, &fault), -EINVAL);
+		assert_int_equal(goal_replay_diagnose(made, &fault), -EINVAL);
 		assert_string_equal(fault.text, left[i].message);
 		finish(made, goal);
 	}
@@ -214,7 +214,7 @@ static void what_still_runs_is_named(void **state)
 	struct goal_replay *made = replay(&goal, "c: calc 100\nd: calc 1\nd requires c", "");
 	struct fault fault = {""};
 
-	assert_int_equal(goal_replay_judge(made, &fault), -EINVAL);
+	assert_int_equal(goal_replay_diagnose(made, &fault), -EINVAL);
 	assert_string_equal(fault.text,
 		"rank 0: calc 'c' (line 3) has not ended; 2 operations have "
 		"not ended");
@@ -300,7 +300,7 @@ static void random_programs_end_with_their_order_kept(void **state)
 
 		goal_loop_init(&loop, goal, seed);
 		goal_loop_run(&loop);
-		goal_replay_judge(loop.replay, &fault);
+		goal_replay_diagnose(loop.replay, &fault);
 		assert_string_equal(fault.text, "");
 		assert_int_equal(goal_replay_count(loop.replay), goal->ops);
 		goal_loop_fini(&loop);

@@ -8,7 +8,7 @@
 #include <arpa/inet.h>
 
 #include "mapper_samples.h"
-#include "replay.h"
+#include "replay_window.h"
 #include "unit.h"
 
 static const uint8_t route[] = {ROUTE_PORT_BIT | 3, ROUTE_TYPE_AGENT};

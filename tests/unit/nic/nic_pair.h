@@ -15,7 +15,7 @@
 
 #include "control.h"
 #include "nic.h"
-#include "nic_state.h"
+#include "nic_private.h"
 #include "unit.h"
 
 #define PAIR_HOSTS 4

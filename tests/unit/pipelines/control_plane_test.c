@@ -5,7 +5,7 @@
  * mapper what the poll loops do, and carry no data. */
 
 #include "control_plane.h"
-#include "control_plane_state.h"
+#include "control_plane_private.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -755,7 +755,7 @@ static void the_status_says_why_another_algorithm_is_in_use(void **state)
 static void expect_news(struct world *world, const char *begin, const char *part, bool warns)
 {
 	bool warning = !warns;
-	char *text = control_plane_news(world->plane[0], &warning);
+	char *text = control_plane_message(world->plane[0], &warning);
 
 	assert_non_null(text);
 	assert_memory_equal(text, begin, strlen(begin));
@@ -779,7 +779,7 @@ static void what_somebody_is_to_be_told_waits_for_whoever_prints_it(void **state
 	run(&world, 50 * PS_PER_MS);
 	expect_news(&world, "mapper: h2: ", "computed by ud, because: ", true);
 	expect_news(&world, "found: h2: ", "is as expected", false);
-	assert_null(control_plane_news(world.plane[0], &warning));
+	assert_null(control_plane_message(world.plane[0], &warning));
 	stop(&world);
 	topology_destroy(expect);
 }
@@ -799,7 +799,7 @@ static void of_news_that_nobody_takes_the_latest_are_kept(void **state)
 		*cut = !*cut;
 		run(&world, 100 * PS_PER_MS);
 	}
-	assert_int_equal(world.plane[0]->news_count, CONTROL_NEWS_MAX);
+	assert_int_equal(world.plane[0]->messages_count, CONTROL_NEWS_MAX);
 	/* Of 20 the fifth. */
 	expect_news(&world, "found: h2: ", "is as expected", false);
 	expect_news(&world, "found: h2: ", "is not as expected", false);

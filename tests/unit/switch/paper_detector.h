@@ -6,15 +6,15 @@
  * depends on the switch (ports, VCs, buffers, hosts), and readings beyond these, are the test's. */
 
 #include "arn_table.h"
-#include "congestion.h"
+#include "congestion_detector.h"
 
 #define CRT     (5 * PS_PER_MS)
 #define TTL     (10 * PS_PER_MS)
 #define REFRESH (100 * PS_PER_US)
 
-static inline struct congestion_config paper_detector(void)
+static inline struct congestion_detector_config paper_detector(void)
 {
-	return (struct congestion_config){.hcdth_ppm = 810000,
+	return (struct congestion_detector_config){.hcdth_ppm = 810000,
 		.lcdth_ppm = 630000,
 		.fcth_ppm = 780000,
 		.crt_ps = CRT,

@@ -4,10 +4,10 @@
 /* Whether anything is stored, and throwing it away (docs/mapper.md, 'Distribution'): what the
  * mapper asks for when a fabric does not drain. */
 
-#include "adaptive.h"
+#include "adaptive_routing.h"
 #include "paper_detector.h"
-#include "switch_adapt.h"
 #include "switch_bench.h"
+#include "switch_congestion.h"
 
 #define PORTS     4
 #define VCS       3
@@ -124,9 +124,9 @@ static void a_purge_leaves_control_frames_alone(void **state)
 
 static void the_detector_hears_of_a_purge(void **state)
 {
-	const struct congestion_config detector = paper_detector();
+	const struct congestion_detector_config detector = paper_detector();
 	const struct arn_table_config table = paper_table();
-	const struct switch_adapt_config config = {.seed = 1,
+	const struct switch_congestion_config config = {.seed = 1,
 		.mode = &adaptive_none,
 		.stage = 1,
 		.up_ports = BIT64(3),
@@ -135,13 +135,13 @@ static void the_detector_hears_of_a_purge(void **state)
 	struct bench *bench = make(true);
 
 	(void)state;
-	assert_int_equal(switch_adapt(bench->sw, &config), 0);
+	assert_int_equal(switch_congestion(bench->sw, &config), 0);
 	for (unsigned i = 0; i < VC_BLOCKS; i++)
 		bench_send(bench, 0, 0, 2);
-	assert_int_not_equal(bench->sw->adaptation->detector->output[2].state, CONGESTION_NONE);
+	assert_int_not_equal(bench->sw->congestion->detector->output[2].state, CONGESTION_NONE);
 	switch_purge(bench->sw);
 	bench_check(bench);
-	assert_int_equal(bench->sw->adaptation->detector->output[2].passed, 0);
+	assert_int_equal(bench->sw->congestion->detector->output[2].passed, 0);
 	bench_destroy(bench);
 }
 

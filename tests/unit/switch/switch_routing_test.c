@@ -7,10 +7,10 @@
 
 #include <errno.h>
 
-#include "adaptive.h"
+#include "adaptive_routing.h"
 #include "paper_detector.h"
-#include "switch_adapt.h"
 #include "switch_bench.h"
+#include "switch_congestion.h"
 
 #define PORTS 8
 #define VCS   3
@@ -288,14 +288,14 @@ static void tables_that_do_not_fit_are_refused_and_change_nothing(void **state)
 
 /* ---- With an adaptation. Ports 4 to 7 go up, the others are for hosts; stage 1. */
 
-static struct congestion_config detector;
+static struct congestion_detector_config detector;
 static struct arn_table_config notifications;
 
-static struct switch_adapt_config adapt_config(const char *mode)
+static struct switch_congestion_config adapt_config(const char *mode)
 {
 	detector = paper_detector();
 	notifications = paper_table();
-	return (struct switch_adapt_config){.seed = 1,
+	return (struct switch_congestion_config){.seed = 1,
 		.mode = adaptive_mode_find(mode),
 		.stage = 1,
 		.up_ports = UPS,
@@ -307,11 +307,11 @@ static struct switch_adapt_config adapt_config(const char *mode)
 /* A switch that adapts and knows no host yet. */
 static struct bench *make_adaptive(const char *mode)
 {
-	const struct switch_adapt_config config = adapt_config(mode);
+	const struct switch_congestion_config config = adapt_config(mode);
 	struct bench *bench = make(true);
 
 	assert_int_equal(switch_set_routing(bench->sw, &(struct switch_routing){0}), 0);
-	assert_int_equal(switch_adapt(bench->sw, &config), 0);
+	assert_int_equal(switch_congestion(bench->sw, &config), 0);
 	bench_grant_all(bench);
 	return bench;
 }
@@ -322,7 +322,7 @@ static void tell(struct bench *bench, unsigned port, uint16_t destination, uint8
 	const struct control_arn arn = {
 		.id = 77, .destination = destination, .root_info = stage, .vc = 0};
 
-	adaptation_on_arn(bench->sw->adaptation, port, &arn, bench->now);
+	congestion_control_on_arn(bench->sw->congestion, port, &arn, bench->now);
 }
 
 static void an_adaptation_chooses_among_the_new_alternatives(void **state)
@@ -353,7 +353,7 @@ static void an_alternative_of_the_old_tables_is_taken_no_more(void **state)
 	assert_int_equal(arrive(bench, 0, 3)->out_port, 4); /* told of nothing */
 	tell(bench, 4, 3, 1);
 	assert_int_equal(arrive(bench, 0, 3)->out_port, 6);
-	assert_int_equal(bench->sw->adaptation->table->counters.forgotten, 1);
+	assert_int_equal(bench->sw->congestion->table->counters.forgotten, 1);
 	finish(bench, &tables);
 }
 
@@ -413,7 +413,7 @@ static void tables_that_do_not_fit_an_adaptation_are_refused(void **state)
 
 static void service_levels_stay_out_of_the_afc(void **state)
 {
-	struct switch_adapt_config config = adapt_config("none");
+	struct switch_congestion_config config = adapt_config("none");
 	struct tables tables = make_tables(1, 0);
 	struct switch_config own = bench_config(PORTS, VCS);
 	uint8_t sl_to_vc[16] = {0};
@@ -427,7 +427,7 @@ static void service_levels_stay_out_of_the_afc(void **state)
 	memset(own.sl_to_vc, 0, sizeof(own.sl_to_vc));
 	bench = bench_create(&own);
 	config.afi = true;
-	assert_int_equal(switch_adapt(bench->sw, &config), 0);
+	assert_int_equal(switch_congestion(bench->sw, &config), 0);
 	sl_to_vc[7] = VCS - 1;
 	expect_refusal(bench, &routing);
 	sl_to_vc[7] = VCS - 2;

@@ -234,7 +234,7 @@ static void a_claim_is_judged_by_its_bounds(void **state)
 
 static void a_course_is_judged_at_its_moments(void **state)
 {
-	struct course_sample sample[] = {{1e6, 0.9}, {2e6, 0.9}, {3e6, 0.1}, {4e6, 0.8}};
+	struct transient_sample sample[] = {{1e6, 0.9}, {2e6, 0.9}, {3e6, 0.1}, {4e6, 0.8}};
 	struct published_row rows[] = {
 		{.quantity = PUBLISHED_MINIMUM, .over = Z, .min = NAN, .max = NAN, .mean = 0.1},
 		{.quantity = PUBLISHED_AT, .below = 2, .min = 0.7, .max = NAN, .mean = NAN},
@@ -253,7 +253,7 @@ static void a_course_is_judged_at_its_moments(void **state)
 	network.copies = 1;
 	measure(trial, reached);
 	for (unsigned i = 0; i < ALGORITHMS * COPIES; i++)
-		trial[i].course = (struct course){2e6, 4e6, 0.85, sample, 4};
+		trial[i].transient = (struct transient){2e6, 4e6, 0.85, sample, 4};
 	compare(&comparison, rows, 5, trial);
 	for (unsigned i = 0; i < 5; i++) {
 		assert_true(comparison.row[i].judged);

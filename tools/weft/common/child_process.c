@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "content_hash.h"
-#include "sibling.h"
+#include "program_path.h"
 
 #define PROGRAM "weft-fabric"
 
@@ -63,7 +63,7 @@ int child_start(pid_t *pid, char *const argv[], const char *log, struct fault *f
 	pid_t parent = getpid();
 	int report[2], code = 0;
 
-	sibling_path(PROGRAM, "fabric", path, sizeof(path));
+	program_path_find(PROGRAM, "fabric", path, sizeof(path));
 	if (pipe2(report, O_CLOEXEC) < 0)
 		return fault_set(fault, errno, "no process to be had: %s", strerror(errno));
 	*pid = fork();
@@ -88,7 +88,7 @@ uint64_t child_program_mark(const char *name)
 	uint64_t mark = content_hash(CONTENT_HASH_START, WEFT_VERSION, sizeof(WEFT_VERSION));
 	char path[PATH_MAX];
 
-	sibling_path(name, "fabric", path, sizeof(path));
+	program_path_find(name, "fabric", path, sizeof(path));
 	content_hash_file(&mark, path);
 	return mark;
 }

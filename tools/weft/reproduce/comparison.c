@@ -48,20 +48,20 @@ static double link_value(const struct trial *trial, const struct published_row *
 
 static double own_value(const struct trial *trial, const struct published_row *row)
 {
-	const struct course *course = &trial->course;
+	const struct transient *transient = &trial->transient;
 	double unit_ns = (double)trial->experiment->unit_ps / PS_PER_NS;
 
 	switch (row->quantity) {
 	case PUBLISHED_BEFORE:
-		return course_before(course);
+		return transient_before(transient);
 	case PUBLISHED_MINIMUM:
-		return course_minimum(course);
+		return transient_minimum(transient);
 	case PUBLISHED_AT:
-		return course_at(course, row->below * unit_ns);
+		return transient_at(transient, row->below * unit_ns);
 	case PUBLISHED_END:
-		return course_end(course);
+		return transient_end(transient);
 	case PUBLISHED_BACK:
-		return course_back_ns(course) / unit_ns;
+		return transient_back_ns(transient) / unit_ns;
 	default:
 		return trial->value;
 	}

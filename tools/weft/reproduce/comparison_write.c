@@ -240,7 +240,7 @@ static json_t *trial_json(const struct trial *trial)
 		experiment->networks.at[trial->network].name, "instance", (int)trial->copy + 1,
 		"algorithm", algorithm_name(experiment, trial->algorithm), "value",
 		number(trial->value), "points", points, "course",
-		experiment->measure == EXPERIMENT_EFFICIENCY ? trial_course_json(trial)
+		experiment->measure == EXPERIMENT_EFFICIENCY ? trial_transient_json(trial)
 							     : json_null(),
 		"fault", trial->stage == TRIAL_FAILED ? trial->fault.text : "");
 }

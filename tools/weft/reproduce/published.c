@@ -67,7 +67,7 @@ static bool read_number(const char *text, double *value)
 /* Some compare with another, some must not, of a course both may be. */
 static bool over_fits(const struct published_row *row)
 {
-	if (published_is_course(row))
+	if (published_is_transient(row))
 		return true;
 	return row->has_over ==
 	       (row->quantity <= PUBLISHED_PERCENT || row->quantity == PUBLISHED_SLOWDOWN);

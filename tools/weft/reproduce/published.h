@@ -11,7 +11,7 @@
  * quantity: 'factor' (the algorithm's value over that of 'over', of each instance of the network),
  * 'percent' (the same as an increase), or 'value' (the algorithm's own; 'over' is empty), or for
  * links 'max', 'min' and 'below-N' (per cent; share of channels below N per cent). Of an efficiency
- * over time (course.h) 'before', 'minimum', 'at-N' (N ms after the hot spot began), 'end' and
+ * over time (transient.h) 'before', 'minimum', 'at-N' (N ms after the hot spot began), 'end' and
  * 'back' (ms); with 'over', the algorithm's over the other's. 'slowdown': the algorithm's value
  * over that which it has in the case 'over'. What is empty was not printed; ours is shown all the
  * same. Rows with a least or greatest value and no mean are claims: ours has to lie between the
@@ -47,7 +47,7 @@ struct published_row {
 };
 
 /* Of an efficiency over time. */
-static inline bool published_is_course(const struct published_row *row)
+static inline bool published_is_transient(const struct published_row *row)
 {
 	return row->quantity >= PUBLISHED_BEFORE && row->quantity <= PUBLISHED_BACK;
 }
@@ -60,7 +60,7 @@ static inline bool published_is_link(const struct published_row *row)
 /* Whether the row compares the algorithm with another. */
 static inline bool published_is_relative(const struct published_row *row)
 {
-	return row->quantity <= PUBLISHED_PERCENT || (published_is_course(row) && row->has_over);
+	return row->quantity <= PUBLISHED_PERCENT || (published_is_transient(row) && row->has_over);
 }
 
 /* A claim without a number of its own. */

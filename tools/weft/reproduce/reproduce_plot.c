@@ -28,15 +28,15 @@ static int by_load(const void *a, const void *b)
 static int add_course(struct plot_curves *curves, const struct trial *trial)
 {
 	struct plot_curve *curve = &curves->curve[curves->curves];
-	const struct course *course = &trial->course;
+	const struct transient *transient = &trial->transient;
 
-	curve->point = calloc(course->samples, sizeof(*curve->point));
+	curve->point = calloc(transient->samples, sizeof(*curve->point));
 	if (curve->point == NULL)
 		return -ENOMEM;
-	for (unsigned i = 0; i < course->samples; i++)
+	for (unsigned i = 0; i < transient->samples; i++)
 		curve->point[curve->points++] =
-			(struct plot_point){.x = single(course->sample[i].t_ns),
-				.y = single(course->sample[i].accepted),
+			(struct plot_point){.x = single(transient->sample[i].t_ns),
+				.y = single(transient->sample[i].accepted),
 				.y2 = single(0)};
 	return 0;
 }

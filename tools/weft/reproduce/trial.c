@@ -179,7 +179,7 @@ static int read_network(struct trial *trial, const struct run_config *config, st
 	if (topology == NULL)
 		return -EINVAL;
 	if (trial->experiment->measure == EXPERIMENT_EFFICIENCY)
-		result = course_begin(&trial->course, config, topology, fault);
+		result = transient_begin(&trial->transient, config, topology, fault);
 	trial->hosts = topology->hosts;
 	trial->switches = topology->switches;
 	trial->bytes_per_s = (double)topology->link_at[topology->host_link[0]].rate_bps / 8;
@@ -243,11 +243,11 @@ int trial_init(struct trial *trial, const struct experiment *experiment, unsigne
 	trial_sets_fini(&sets);
 	if (result < 0)
 		return result;
-	productivity_begin(&trial->search, first_load(trial));
+	saturation_begin(&trial->search, first_load(trial));
 	trial->scouting = experiment->measure == EXPERIMENT_PRODUCTIVITY &&
 			  experiment->messages >= SCOUTED_FROM;
 	trial->load = experiment->measure == EXPERIMENT_PRODUCTIVITY
-			      ? productivity_load(trial->search.at)
+			      ? saturation_load(trial->search.at)
 			      : first_load(trial);
 	return 0;
 }
@@ -256,7 +256,7 @@ void trial_fini(struct trial *trial)
 {
 	free(trial->point);
 	json_decref(trial->links);
-	course_fini(&trial->course);
+	transient_fini(&trial->transient);
 	trial->point = NULL;
 	trial->links = NULL;
 }
@@ -369,7 +369,7 @@ static void go_on_with_curve(struct trial *trial)
 
 		if (step < 0 || step > trial->search.last)
 			continue;
-		trial->load = productivity_load(step);
+		trial->load = saturation_load(step);
 		trial->stage = TRIAL_CURVE;
 		return;
 	}
@@ -377,14 +377,14 @@ static void go_on_with_curve(struct trial *trial)
 
 static void search(struct trial *trial, const struct trial_point *point)
 {
-	productivity_take(&trial->search, point->offered, point->deadlock ? 0 : point->accepted,
+	saturation_take(&trial->search, point->offered, point->deadlock ? 0 : point->accepted,
 		point->traffic);
 	if (trial->search.done && trial->scouting) {
-		productivity_verify(&trial->search);
+		saturation_verify(&trial->search);
 		trial->scouting = false;
 		trial->points = 0;
 	}
-	trial->load = productivity_load(trial->search.at);
+	trial->load = saturation_load(trial->search.at);
 	if (!trial->search.done)
 		return;
 	if (trial->search.low >= 0)
@@ -431,7 +431,7 @@ int trial_take(struct trial *trial, const json_t *result)
 	int answer = read_point(&point, result);
 
 	if (answer == 0 && trial->experiment->measure == EXPERIMENT_EFFICIENCY)
-		answer = course_take(&trial->course, result);
+		answer = transient_take(&trial->transient, result);
 	if (answer < 0)
 		return answer;
 	more = realloc(trial->point, (trial->points + 1) * sizeof(point));

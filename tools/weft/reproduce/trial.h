@@ -9,10 +9,10 @@
 
 #include <jansson.h>
 
-#include "course.h"
 #include "experiment.h"
-#include "productivity.h"
 #include "run_config.h"
+#include "saturation.h"
+#include "transient.h"
 
 /* Those of network, case, algorithm and --quick, and those of the point. */
 #define TRIAL_SETS_MAX    (4 * EXPERIMENT_SETS_MAX + 4)
@@ -39,15 +39,15 @@ struct trial {
 	uint32_t hosts, switches, entries; /* entries: of traffic */
 	double bytes_per_s;                /* of a host's link */
 	double message_bytes;              /* mean */
-	struct productivity search;
+	struct saturation search;
 	bool scouting; /* the search is one of short runs, which only says where to look */
 	unsigned curve_step;
 	double load;               /* of the next point */
 	double value;              /* the measure; NAN: there is none */
 	struct trial_point *point; /* without those of short runs */
 	unsigned points;
-	json_t *links;        /* of a result, where the measure wants them */
-	struct course course; /* where the measure is an efficiency */
+	json_t *links;              /* of a result, where the measure wants them */
+	struct transient transient; /* where the measure is an efficiency */
 	struct fault fault;
 };
 

@@ -23,15 +23,15 @@ static void print_number(double value, FILE *out)
 
 static void print_course(const struct trial *trial, FILE *out)
 {
-	const struct course *course = &trial->course;
-	double back = course_back_ns(course);
+	const struct transient *transient = &trial->transient;
+	double back = transient_back_ns(transient);
 
-	print_number(course->deliverable, out);
-	print_number(course_before(course), out);
-	print_number(course_minimum(course), out);
-	print_number(course_at(course, AFTER * unit_ns(trial)), out);
-	print_number(course_at(course, AFTER_CRT * unit_ns(trial)), out);
-	print_number(course_end(course), out);
+	print_number(transient->deliverable, out);
+	print_number(transient_before(transient), out);
+	print_number(transient_minimum(transient), out);
+	print_number(transient_at(transient, AFTER * unit_ns(trial)), out);
+	print_number(transient_at(transient, AFTER_CRT * unit_ns(trial)), out);
+	print_number(transient_end(transient), out);
 	if (isinf(back))
 		fprintf(out, " %8s", "never");
 	else
@@ -100,20 +100,20 @@ static json_t *number(double value)
 	return isfinite(value) ? json_real(value) : json_null();
 }
 
-json_t *trial_course_json(const struct trial *trial)
+json_t *trial_transient_json(const struct trial *trial)
 {
-	const struct course *course = &trial->course;
+	const struct transient *transient = &trial->transient;
 	json_t *samples = json_array();
 
-	for (unsigned i = 0; i < course->samples; i++)
+	for (unsigned i = 0; i < transient->samples; i++)
 		json_array_append_new(
-			samples, json_pack("{s:f,s:f}", "t_ns", course->sample[i].t_ns, "accepted",
-					 course->sample[i].accepted));
+			samples, json_pack("{s:f,s:f}", "t_ns", transient->sample[i].t_ns,
+					 "accepted", transient->sample[i].accepted));
 	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "deliverable",
-		number(course->deliverable), "before", number(course_before(course)), "minimum",
-		number(course_minimum(course)), "at_8ms",
-		number(course_at(course, AFTER * unit_ns(trial))), "at_13ms",
-		number(course_at(course, AFTER_CRT * unit_ns(trial))), "end",
-		number(course_end(course)), "back_ms",
-		number(course_back_ns(course) / unit_ns(trial)), "samples", samples);
+		number(transient->deliverable), "before", number(transient_before(transient)),
+		"minimum", number(transient_minimum(transient)), "at_8ms",
+		number(transient_at(transient, AFTER * unit_ns(trial))), "at_13ms",
+		number(transient_at(transient, AFTER_CRT * unit_ns(trial))), "end",
+		number(transient_end(transient)), "back_ms",
+		number(transient_back_ns(transient) / unit_ns(trial)), "samples", samples);
 }

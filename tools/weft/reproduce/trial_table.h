@@ -15,4 +15,4 @@ void trial_table_print(
 /* {"deliverable", "before", "minimum", "at_8ms", "at_13ms", "end", "back_ms", "samples"}; null
  * where there is no such sample, and as "back_ms" if it never was. Times are in the paper's ms
  * (experiment->unit_ps), but for those of the samples. */
-json_t *trial_course_json(const struct trial *trial);
+json_t *trial_transient_json(const struct trial *trial);

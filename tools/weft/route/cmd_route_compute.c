@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "cmd_route.h"
-#include "nearest.h"
+#include "did_you_mean.h"
 #include "output_file.h"
 #include "route_binary.h"
 #include "route_gaps.h"
@@ -54,11 +54,11 @@ static int take_granularity(struct request *request, const char *value)
 
 static int refuse_algorithm(const char *name)
 {
-	struct nearest nearest;
+	struct did_you_mean nearest;
 
-	nearest_init(&nearest, name);
+	did_you_mean_init(&nearest, name);
 	for (unsigned i = 0; route_algorithm_at(i) != NULL; i++)
-		nearest_offer(&nearest, route_algorithm_at(i)->name);
+		did_you_mean_offer(&nearest, route_algorithm_at(i)->name);
 	return command_fail("route compute", EXIT_BAD_REQUEST,
 		"--algorithm '%s', expected one that 'weft route algorithms' lists%s%s%s", name,
 		nearest.best != NULL ? ", nearest is '" : "",

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Whether a fabric may go from one generation of routes to the next while traffic goes on
+ * (docs/mapper.md). While it does, packets of all generations are on their way, and with tables
+ * each switch may use the old or the new one. That cannot deadlock if the channel dependency graph
+ * of the whole mixture has no cycle: the cables of all generations, all their routes, and for each
+ * destination every way that leads at each switch out of a port of any generation's table.
+ */
+
+#include <stdbool.h>
+
+#include "fault.h"
+#include "route_set.h"
+#include "route_table.h"
+#include "topology.h"
+
+#define LIVE_GENERATIONS_MAX 4
+
+/* Routes in use at some time. Devices have the same numbers in all generations; later ones may have
+ * more. 'set' or 'table' may be NULL. */
+struct live_generation {
+	const struct topology *topology;
+	const struct route_set *set;
+	const struct route_table *table;
+};
+
+/* 0 with the answer in '*live', and if it is no, the reason in 'reason' (may be NULL): a cycle, a
+ * port whose cable leads elsewhere now, other VC rules. -ENOMEM. */
+int transition_check(const struct live_generation *generations, unsigned count, bool *live,
+	struct fault *reason);

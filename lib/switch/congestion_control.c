@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "congestion_control.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define STREAM_TIES 0x5a01 /* random numbers of a switch */
+
+/* selectAlternativeOport(), pseudo-code 3. */
+static unsigned choose_alternative(void *ctx, uint16_t destination, uint8_t vc, uint8_t port)
+{
+	struct congestion_control *congestion = ctx;
+	uint64_t set = 0;
+
+	if (destination < congestion->hosts)
+		set = congestion->alternatives[destination] & *congestion->usable & ~BIT64(port);
+	if (set == 0)
+		return ARN_NO_ALTERNATIVE;
+	return adaptive_most_credits(
+		&congestion->adaptive, set, adaptive_vc(&congestion->adaptive, vc));
+}
+
+static bool is_valid(const struct congestion_control_config *config)
+{
+	if (config->vcs == 0 || config->vcs > FRAME_VCS_MAX || (config->afi && config->vcs < 2) ||
+		config->mode == NULL || config->output == NULL || config->usable == NULL)
+		return false;
+	return (config->detector == NULL) == (config->table == NULL) &&
+	       (config->detector == NULL || config->head != NULL);
+}
+
+static void note_alert(struct congestion_control *congestion)
+{
+	uint8_t *alert = congestion->config.alert;
+
+	if (alert == NULL)
+		return;
+	*alert &= (uint8_t)~CONGESTION_CONTROL_ALERT;
+	if (congestion->chooses || congestion->entries != 0 || congestion->crowded != 0 ||
+		congestion->due != WEFT_TIME_NEVER)
+		*alert |= CONGESTION_CONTROL_ALERT;
+}
+
+/* VOQs that count together are told of at each step. */
+static void set_quiet(struct congestion_control *congestion)
+{
+	const struct congestion_detector *detector = congestion->detector;
+
+	congestion->report_above_blocks = 0;
+	congestion->crowded = UINT64_MAX;
+	if (!detector->config.by_vc)
+		return;
+	congestion->crowded = 0;
+	congestion->report_above_blocks = UINT32_MAX;
+	for (unsigned input = 0; input < detector->config.ports; input++)
+		if (detector->high[input] < congestion->report_above_blocks)
+			congestion->report_above_blocks = detector->high[input];
+}
+
+static int add_notifications(struct congestion_control *congestion)
+{
+	struct congestion_detector_config detector = *congestion->config.detector;
+	struct arn_table_config table = *congestion->config.table;
+
+	detector.vcs = congestion->config.vcs;
+	/* Without AFI the last VC is one like the others. */
+	detector.afc = detector.afc || !congestion->config.afi;
+	table.hosts = congestion->config.hosts;
+	table.stage = congestion->config.stage;
+	table.alternative = choose_alternative;
+	table.ctx = congestion;
+	congestion->detector = congestion_detector_create(&detector);
+	if (congestion->detector == NULL)
+		return -errno;
+	congestion->table = arn_table_create(&table);
+	if (congestion->table == NULL)
+		return -errno;
+	set_quiet(congestion);
+	return 0;
+}
+
+struct congestion_control *congestion_control_create(const struct congestion_control_config *config)
+{
+	struct congestion_control *congestion;
+	int result = 0;
+
+	if (!is_valid(config)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	congestion = aligned_alloc(64, sizeof(*congestion));
+	if (congestion == NULL)
+		return NULL;
+	*congestion = (struct congestion_control){.config = *config,
+		.alternatives = config->alternatives,
+		.hosts = config->alternatives != NULL ? config->hosts : 0,
+		.usable = config->usable,
+		.due = WEFT_TIME_NEVER,
+		.report_above_blocks = UINT32_MAX,
+		.chooses = config->mode != &adaptive_none,
+		.afi = config->afi,
+		.channel = afi_channel(config->vcs)};
+	congestion->adaptive = (struct adaptive){.mode = config->mode,
+		.output = config->output,
+		.threshold_ppm = config->threshold_ppm,
+		.afi = config->afi,
+		.channel = afi_channel(config->vcs)};
+	rng_init(&congestion->adaptive.rng, config->seed, config->device, STREAM_TIES);
+	if (config->detector != NULL)
+		result = add_notifications(congestion);
+	congestion->config.detector = NULL;
+	congestion->config.table = NULL;
+	if (result == 0) {
+		note_alert(congestion);
+		return congestion;
+	}
+	congestion_control_destroy(congestion);
+	errno = -result;
+	return NULL;
+}
+
+void congestion_control_destroy(struct congestion_control *congestion)
+{
+	if (congestion == NULL)
+		return;
+	congestion_detector_destroy(congestion->detector);
+	arn_table_destroy(congestion->table);
+	free(congestion);
+}
+
+/* What every packet looks at follows what has happened. */
+static void note(struct congestion_control *congestion)
+{
+	weft_time detector = congestion_detector_next_due(congestion->detector);
+	weft_time table = arn_table_next_due(congestion->table);
+
+	congestion->due = detector < table ? detector : table;
+	congestion->entries = congestion->table->count;
+	note_alert(congestion);
+}
+
+void congestion_control_set_tables(struct congestion_control *congestion,
+	const uint64_t *alternatives, uint32_t hosts, uint8_t stage)
+{
+	congestion->alternatives = congestion->config.alternatives = alternatives;
+	congestion->hosts = hosts;
+	congestion->config.stage = stage;
+	if (congestion->table == NULL)
+		return;
+	arn_table_forget(congestion->table, stage);
+	note(congestion);
+}
+
+static void send_back(
+	struct congestion_control *congestion, unsigned port, const struct control_arn *arn)
+{
+	uint32_t at = congestion->out_first + congestion->out_count;
+
+	if (congestion->out_count == CONGESTION_CONTROL_OUTBOX) {
+		congestion->out_overflow++;
+		return;
+	}
+	congestion->out[at % CONGESTION_CONTROL_OUTBOX] =
+		(struct congestion_control_arn){.arn = *arn, .port = (uint8_t)port};
+	congestion->out_count++;
+}
+
+bool congestion_control_take_arn(
+	struct congestion_control *congestion, struct congestion_control_arn *out)
+{
+	if (congestion->out_count == 0)
+		return false;
+	*out = congestion->out[congestion->out_first];
+	congestion->out_first = (congestion->out_first + 1) % CONGESTION_CONTROL_OUTBOX;
+	congestion->out_count--;
+	return true;
+}
+
+bool congestion_control_consult(struct congestion_control *congestion,
+	const struct weft_packet *packet, unsigned *output, weft_time now)
+{
+	const struct arn_entry *entry;
+	enum arn_verdict verdict =
+		arn_table_match(congestion->table, packet->destination, packet->vc_original,
+			congestion->afi && afi_is_adapted(packet), packet->in_port, now, &entry);
+
+	note(congestion);
+	switch (verdict) {
+	case ARN_ALTERNATIVE:
+		/* A link that has gone down since: as if there were no entry. */
+		if ((*congestion->usable & BIT64(entry->alternative)) == 0)
+			return false;
+		*output = entry->alternative;
+		return true;
+	case ARN_SEND_BACK:
+		send_back(congestion, packet->in_port, &entry->arn);
+		return false;
+	default:
+		return false;
+	}
+}
+
+unsigned congestion_control_foresee(const struct congestion_control *congestion,
+	const struct weft_packet *packet, unsigned primary, unsigned vc, weft_time now)
+{
+	bool adapted = congestion->adaptive.afi && afi_is_adapted(packet);
+	uint64_t usable = *congestion->usable;
+	struct adaptive copy = congestion->adaptive; /* whose numbers may be drawn */
+	const struct arn_entry *entry = NULL;
+
+	if (congestion->table != NULL && arn_table_concerns(congestion->table, packet->destination))
+		entry = arn_table_foresee(
+			congestion->table, packet->destination, packet->vc_original, adapted, now);
+	if (entry != NULL && (usable & BIT64(entry->alternative)) != 0)
+		return entry->alternative;
+	return adaptive_route(&copy, primary,
+		congestion->alternatives[packet->destination] & usable, vc, adapted);
+}
+
+void congestion_control_on_arn(struct congestion_control *congestion, unsigned port,
+	const struct control_arn *arn, weft_time now)
+{
+	if (congestion->table == NULL)
+		return;
+	arn_table_process(congestion->table, arn, (uint8_t)port, false, now);
+	note(congestion);
+}
+
+/* congestionRootDetected(), pseudo-code 1, for one packet responsible. */
+static void tell_of_root(struct congestion_control *congestion, unsigned output,
+	const struct weft_packet *head, weft_time now)
+{
+	bool up = (congestion->config.up_ports & BIT64(output)) != 0;
+	uint32_t id = congestion_detector_root_id(
+		congestion->detector, congestion->config.device, output);
+	struct control_arn arn =
+		arn_table_root(congestion->table, up, id, head->destination, head->vc_original);
+
+	arn_table_process(congestion->table, &arn, (uint8_t)output,
+		congestion->adaptive.afi && afi_is_adapted(head), now);
+}
+
+/* Of the VOQs of a root. */
+static void tell_of_all(struct congestion_control *congestion, unsigned output, weft_time now)
+{
+	uint64_t inputs = congestion_detector_speakers(congestion->detector, output);
+
+	for (; inputs != 0; inputs &= inputs - 1) {
+		unsigned input = (unsigned)__builtin_ctzll(inputs);
+		uint16_t vcs =
+			congestion_detector_speaking_vcs(congestion->detector, output, input);
+
+		for (; vcs != 0; vcs &= (uint16_t)(vcs - 1)) {
+			const struct weft_packet *head =
+				congestion->config.head(congestion->config.ctx, input,
+					(unsigned)__builtin_ctz(vcs), output);
+
+			if (head != NULL)
+				tell_of_root(congestion, output, head, now);
+		}
+	}
+}
+
+/* Credits left for a packet in the next device, and its VC's size there. */
+static uint32_t credits_for(const struct congestion_control *congestion, unsigned output,
+	const struct weft_packet *packet, uint32_t *capacity)
+{
+	*capacity = congestion->config.output[output].vc_blocks;
+	return packet == NULL ? 0
+			      : adaptive_credits(&congestion->adaptive, output, packet->vc_next);
+}
+
+static void above(struct congestion_control *congestion, unsigned input, unsigned vc,
+	unsigned output, const struct weft_packet *head, weft_time now)
+{
+	uint32_t capacity, left = credits_for(congestion, output, head, &capacity);
+
+	if (congestion_detector_above(congestion->detector, input, vc, output, left, capacity,
+		    now) == CONGESTION_ROOT_GROWS)
+		tell_of_root(congestion, output, head, now);
+	congestion->crowded |= BIT64(output);
+	note(congestion);
+}
+
+void congestion_control_grown(struct congestion_control *congestion,
+	const struct weft_packet *packet, unsigned output, const struct voq *queue, weft_time now)
+{
+	unsigned input = packet->in_port, vc = packet->vc;
+	uint32_t counted = congestion_detector_grown(
+		congestion->detector, input, vc, output, queue->blocks, packet->blocks);
+
+	if (congestion_detector_is_above(congestion->detector, input, vc, counted))
+		above(congestion, input, vc, output, queue->head, now);
+}
+
+void congestion_control_shrunk(struct congestion_control *congestion,
+	const struct weft_packet *packet, unsigned output, const struct voq *queue)
+{
+	struct congestion_detector *detector = congestion->detector;
+
+	congestion_detector_depart(
+		detector, packet->in_port, packet->vc, output, queue->blocks, packet->blocks);
+	if (detector->config.by_vc && detector->output[output].passed == 0) {
+		congestion->crowded &= ~BIT64(output);
+		note_alert(congestion);
+	}
+}
+
+/* CRT has passed. */
+static void confirm(struct congestion_control *congestion, unsigned output, weft_time now)
+{
+	const struct congestion_detector_output *out = &congestion->detector->output[output];
+	const struct weft_packet *head =
+		congestion->config.head(congestion->config.ctx, out->input, out->vc, output);
+	uint32_t capacity, left = credits_for(congestion, output, head, &capacity);
+
+	if (congestion_detector_confirm(congestion->detector, output, left, capacity, now))
+		tell_of_all(congestion, output, now);
+}
+
+static void count_notifications(
+	const struct congestion_control *congestion, congestion_control_count_fn count, void *ctx)
+{
+	const struct arn_table_counters *table = &congestion->table->counters;
+
+	count(ctx, "congestion_suspicions", congestion->detector->suspicions);
+	count(ctx, "congestion_roots", congestion->detector->roots);
+	count(ctx, "arn_entries_created", table->created);
+	count(ctx, "arn_entries_refreshed", table->refreshed);
+	count(ctx, "arn_entries_expired", table->expired);
+	count(ctx, "arn_entries_replaced", table->replaced);
+	count(ctx, "arn_entries_without_room", table->no_room);
+	count(ctx, "arn_entries_forgotten", table->forgotten);
+	count(ctx, "arn_packets_adapted", table->adapted);
+	count(ctx, "arn_sent", table->sent_back - congestion->out_overflow);
+	count(ctx, "arn_not_sent", congestion->out_overflow);
+}
+
+void congestion_control_counters(
+	const struct congestion_control *congestion, congestion_control_count_fn count, void *ctx)
+{
+	count(ctx, "packets_adapted", congestion->adapted);
+	if (congestion->detector != NULL)
+		count_notifications(congestion, count, ctx);
+}
+
+void congestion_control_poll(struct congestion_control *congestion, weft_time now)
+{
+	enum congestion_detector_state what;
+	int output;
+
+	if (congestion->detector == NULL)
+		return;
+	while ((output = congestion_detector_poll(congestion->detector, now, &what)) >= 0) {
+		if (what == CONGESTION_SUSPECT)
+			confirm(congestion, (unsigned)output, now);
+		else
+			tell_of_all(congestion, (unsigned)output, now);
+	}
+	arn_table_expire(congestion->table, now);
+	note(congestion);
+}

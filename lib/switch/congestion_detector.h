@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The congestion detector of one switch (Rocher-Gonzalez et al., "Congestion Management in
+ * High-Performance Interconnection Networks Using Adaptive Routing Notifications", section 3.3;
+ * readings: congestion.md): which outputs are roots of congestion trees.
+ *
+ * A VOQ, the packets of one (input, VC) for one output, that grows above HCDTh makes its output
+ * suspect. If the credits left for its head in the next device are above FCTh, packets get away
+ * there: the output may be a root, and CRT starts; otherwise it is a branch of a tree that is
+ * rooted further down. If both still hold for that VOQ when CRT has passed, the output is a root,
+ * until every VOQ that has been above HCDTh is back below LCDTh.
+ *
+ * A state machine that is told what happens to VOQs; it holds no packets and knows no credits.
+ * Each event is O(1): counters and sets, no scans. While no VOQ is above HCDTh an event is one
+ * comparison. One thread; no allocation after congestion_detector_create().
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bits.h"
+#include "frame.h"
+#include "weft_time.h"
+
+#define CONGESTION_PORTS_MAX 64
+
+/* When FCTh is asked again. The paper asks when a VOQ passes HCDTh and when CRT has passed. */
+enum congestion_detector_retest {
+	CONGESTION_RETEST_NEVER,  /* as the paper says */
+	CONGESTION_RETEST_STARTS, /* and at each arrival above HCDTh: a branch may become suspect */
+	CONGESTION_RETEST_HOLDS,  /* and there it also ends the suspicion: FCTh must hold all along
+				   */
+};
+
+struct congestion_detector_config {
+	uint8_t ports; /* 1..CONGESTION_PORTS_MAX */
+	uint8_t vcs;   /* 1..FRAME_VCS_MAX, the AFC included when there is one */
+	uint32_t vc_blocks[CONGESTION_PORTS_MAX]; /* of each VC, by input port */
+	uint32_t hcdth_ppm, lcdth_ppm;            /* of a VC; lcdth below hcdth */
+	uint32_t fcth_ppm;                        /* of the VC in the next device */
+	weft_time crt_ps;
+	weft_time refresh_ps; /* a root that stands says so this often */
+	/* Readings; 0 is the paper's word each time. */
+	enum congestion_detector_retest retest;
+	bool by_vc; /* a VOQ counts against its VC; else all VCs of (input, output) together count
+		     * against the input's buffer */
+	bool all_voqs; /* a root is told of by all its VOQs above HCDTh, not by the first alone */
+	bool afc;      /* the AFC's VOQs are watched, too */
+};
+
+enum congestion_detector_state {
+	CONGESTION_NONE,
+	CONGESTION_BRANCH,
+	CONGESTION_SUSPECT,
+	CONGESTION_ROOT
+};
+
+/* What the caller has to do. */
+enum congestion_detector_change {
+	CONGESTION_NO_NEWS,
+	/* This VOQ of a root has passed HCDTh just now: its head is a packet responsible. */
+	CONGESTION_ROOT_GROWS,
+};
+
+/* A pair (output, input). */
+struct congestion_detector_cross {
+	uint16_t passed; /* VCs above HCDTh that have not been below LCDTh since */
+	uint16_t above;  /* VCs above HCDTh now */
+	uint32_t blocks; /* of all VCs; only if they count together */
+	uint8_t recent;  /* likewise: the VC that last grew it */
+};
+
+struct congestion_detector_output {
+	enum congestion_detector_state state;
+	uint16_t passed;   /* VOQs that have to get below LCDTh: the sum over its crosses */
+	uint64_t above;    /* inputs with a VOQ above HCDTh now */
+	uint8_t input, vc; /* SUSPECT, ROOT: the VOQ that began it */
+	uint8_t life;      /* counts the roots here */
+	weft_time due;     /* SUSPECT: CRT has passed; ROOT: refresh */
+	weft_time since;   /* SUSPECT, ROOT */
+};
+
+struct congestion_detector {
+	struct congestion_detector_config config;
+	uint32_t high[CONGESTION_PORTS_MAX], low[CONGESTION_PORTS_MAX]; /* blocks, by input */
+	uint16_t watched;                                               /* VCs */
+	uint64_t timed;     /* outputs with a time in 'due' */
+	weft_time next_due; /* the least of them, or earlier */
+	struct congestion_detector_output output[CONGESTION_PORTS_MAX];
+	struct congestion_detector_cross *cross; /* [output][input] */
+	uint64_t suspicions, roots;              /* counters: begun */
+};
+
+/* NULL with errno EINVAL (a number out of range, LCDTh not below HCDTh) or ENOMEM. */
+struct congestion_detector *congestion_detector_create(
+	const struct congestion_detector_config *config);
+void congestion_detector_destroy(struct congestion_detector *detector);
+
+static inline struct congestion_detector_cross *congestion_detector_cross(
+	const struct congestion_detector *detector, unsigned output, unsigned input)
+{
+	return &detector->cross[output * detector->config.ports + input];
+}
+
+/* A VOQ has grown to 'blocks' and is above HCDTh. 'free', 'capacity': of the VC in the next device
+ * where its head will be stored, blocks. */
+enum congestion_detector_change congestion_detector_above(struct congestion_detector *detector,
+	unsigned input, unsigned vc, unsigned output, uint32_t free, uint32_t capacity,
+	weft_time now);
+
+/* A VOQ whose output has some that passed HCDTh has shrunk to 'blocks'. */
+void congestion_detector_shrunk(struct congestion_detector *detector, unsigned input, unsigned vc,
+	unsigned output, uint32_t blocks);
+
+/* What counts against the threshold of a VOQ that has grown by 'packet' blocks to 'blocks'. */
+static inline uint32_t congestion_detector_grown(struct congestion_detector *detector,
+	unsigned input, unsigned vc, unsigned output, uint32_t blocks, uint32_t packet)
+{
+	struct congestion_detector_cross *cross;
+
+	if (__builtin_expect(detector->config.by_vc, 1))
+		return blocks;
+	cross = congestion_detector_cross(detector, output, input);
+	cross->recent = (uint8_t)vc;
+	return cross->blocks += packet;
+}
+
+/* True if an arrival has to be told to congestion_detector_above(), with what
+ * congestion_detector_grown() says. */
+static inline bool congestion_detector_is_above(
+	const struct congestion_detector *detector, unsigned input, unsigned vc, uint32_t counted)
+{
+	return counted > detector->high[input] && (detector->watched >> vc & 1) != 0;
+}
+
+/* A packet has left its VOQ, which has 'blocks' left. */
+static inline void congestion_detector_depart(struct congestion_detector *detector, unsigned input,
+	unsigned vc, unsigned output, uint32_t blocks, uint32_t packet)
+{
+	if (__builtin_expect(!detector->config.by_vc, 0))
+		blocks = congestion_detector_cross(detector, output, input)->blocks -= packet;
+	if (__builtin_expect(detector->output[output].passed != 0, 0))
+		congestion_detector_shrunk(detector, input, vc, output, blocks);
+}
+
+/* True if congestion_detector_poll() has something to do. */
+static inline bool congestion_detector_is_due(
+	const struct congestion_detector *detector, weft_time now)
+{
+	return now >= detector->next_due;
+}
+
+/* When to poll at the latest; WEFT_TIME_NEVER: not before the next event. */
+static inline weft_time congestion_detector_next_due(const struct congestion_detector *detector)
+{
+	return detector->next_due;
+}
+
+/*
+ * Takes one output whose time has come: CONGESTION_SUSPECT, CRT has passed: the caller says by
+ * congestion_detector_confirm() what the credits for the head of the output's (input, vc) are now.
+ * CONGESTION_ROOT: its refresh is due, the next one is set. Returns the output, or -1.
+ */
+int congestion_detector_poll(
+	struct congestion_detector *detector, weft_time now, enum congestion_detector_state *what);
+
+/* The end of CRT: true if the output is a root from now on. */
+bool congestion_detector_confirm(struct congestion_detector *detector, unsigned output,
+	uint32_t free, uint32_t capacity, weft_time now);
+
+/* VCs of (output, input) whose heads a root tells of, as a set; inputs with any are
+ * congestion_detector_speakers(). */
+uint64_t congestion_detector_speakers(const struct congestion_detector *detector, unsigned output);
+uint16_t congestion_detector_speaking_vcs(
+	const struct congestion_detector *detector, unsigned output, unsigned input);
+
+/* Everything that a link that went down made of its VOQs is forgotten: they are empty. */
+void congestion_detector_reset_output(struct congestion_detector *detector, unsigned output);
+
+/* Names a root for as long as it stands: 16 bits of the switch, the output, which root there. */
+static inline uint32_t congestion_detector_root_id(
+	const struct congestion_detector *detector, uint32_t device, unsigned output)
+{
+	return (device & 0xFFFF) << 16 | (uint32_t)(output & 0xFF) << 8 |
+	       detector->output[output].life;
+}
+
+/* Invariants, for tests and debug builds. NULL, or what is wrong. */
+const char *congestion_detector_check(const struct congestion_detector *detector);

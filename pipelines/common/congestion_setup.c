@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "congestion_setup.h"
+
+#include <errno.h>
+
+static bool has_notifications(const struct run_config *run)
+{
+	return run->routing.adaptive == RUN_ADAPTIVE_ARN;
+}
+
+weft_time congestion_setup_mark_ps(const struct run_config *run)
+{
+	bool act = has_notifications(run) && run->routing.afi && run->detector.readings.hosts_act;
+
+	return act ? run->detector.arn_ttl_ps : 0;
+}
+
+/* With notifications packets keep their way until one says otherwise. */
+static const struct adaptive_mode *find_mode(const struct run_config *run)
+{
+	return adaptive_mode_find(
+		has_notifications(run) ? "none" : run_adaptive_name(run->routing.adaptive));
+}
+
+static enum congestion_detector_retest find_retest(enum run_retest retest)
+{
+	switch (retest) {
+	case RUN_RETEST_STARTS:
+		return CONGESTION_RETEST_STARTS;
+	case RUN_RETEST_HOLDS:
+		return CONGESTION_RETEST_HOLDS;
+	default:
+		return CONGESTION_RETEST_NEVER;
+	}
+}
+
+struct congestion_detector_config congestion_setup_detector(const struct run_config_detector *run)
+{
+	return (struct congestion_detector_config){
+		.hcdth_ppm = run->hcdth_ppm,
+		.lcdth_ppm = run->lcdth_ppm,
+		.fcth_ppm = run->fcth_ppm,
+		.crt_ps = run->crt_ps,
+		.refresh_ps = run->arn_refresh_ps,
+		.retest = find_retest(run->readings.retest),
+		.by_vc = run->readings.occupancy == RUN_OCCUPANCY_VC,
+		.all_voqs = run->readings.speakers == RUN_SPEAKERS_ALL,
+		.afc = run->readings.watch_afc,
+	};
+}
+
+struct arn_table_config congestion_setup_table(const struct run_config_detector *run)
+{
+	return (struct arn_table_config){
+		.entries = FABRIC_ARN_ENTRIES,
+		.ttl_ps = run->arn_ttl_ps,
+		.refresh_ps = run->arn_refresh_ps,
+		.adapted_notify = run->readings.adapted_notify,
+		.adapted_roots = run->readings.adapted_roots,
+		.waiting_first = run->readings.waiting_first,
+		.down_roots_to_hosts = run->readings.down_roots == RUN_DOWN_ROOTS_HOSTS,
+	};
+}
+
+/* Ports behind which a switch of a higher stage is. */
+static uint64_t find_up_ports(const struct topology *topology, uint32_t at)
+{
+	uint64_t up = 0;
+
+	for (uint8_t port = 0; port < topology->switch_at[at].ports; port++) {
+		struct topology_port peer;
+
+		if (topology_peer(
+			    topology, (struct topology_port){DEVICE_SWITCH, at, port}, &peer) &&
+			peer.kind == DEVICE_SWITCH &&
+			topology->switch_at[peer.device].stage > topology->switch_at[at].stage)
+			up |= BIT64(port);
+	}
+	return up;
+}
+
+int congestion_setup_switch(struct weft_switch *sw, const struct topology *topology, uint32_t at,
+	const struct run_config *run, struct fault *fault)
+{
+	const struct congestion_detector_config detector =
+		congestion_setup_detector(&run->detector);
+	const struct arn_table_config table = congestion_setup_table(&run->detector);
+	const struct switch_congestion_config config = {
+		.seed = run->seed,
+		.mode = find_mode(run),
+		.afi = run->routing.afi,
+		.threshold_ppm = run->routing.threshold_ppm,
+		.stage = topology->switch_at[at].stage,
+		.up_ports = find_up_ports(topology, at),
+		.hosts = topology->hosts,
+		.detector = has_notifications(run) ? &detector : NULL,
+		.table = has_notifications(run) ? &table : NULL,
+	};
+	int result = congestion_setup_is_needed(run) ? switch_congestion(sw, &config) : 0;
+
+	if (result == -ENOMEM)
+		return fault_set(fault, ENOMEM, "no memory for the congestion tables of %s",
+			topology->switch_at[at].name);
+	return result == 0
+		       ? 0
+		       : fault_set(fault, -result,
+				 "%s: %s cannot do what routing.adaptive, routing.afi and detector "
+				 "say",
+				 run->origin, topology->switch_at[at].name);
+}
+
+void fabric_mark_switch(struct weft_switch *sw, struct fecn *fecn, const struct run_config *run)
+{
+	if (run->sw.fecn == 0)
+		return;
+	fecn_init(fecn);
+	for (unsigned port = 0; port < sw->ports; port++)
+		for (unsigned vc = 0; vc < sw->vcs; vc++)
+			fecn_set(
+				fecn, port, vc, run->sw.fecn, sw->port[port].link.config.vc_blocks);
+	switch_set_fecn(sw, fecn);
+}

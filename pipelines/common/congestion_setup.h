@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Adaptive routing, AFI, the congestion detector, notifications and marks as a run file asks for
+ * them, of one switch and of the hosts, the same at both clocks and in every process of a lab. */
+
+#include "fecn.h"
+#include "run_config.h"
+#include "switch_congestion.h"
+
+#define FABRIC_ARN_ENTRIES 4096 /* of a switch; memory is touched as far as it is needed */
+/* Messages that wait at a host for its adapted-flow channel, likewise; a power of two. */
+#define FABRIC_ADAPTED_QUEUE 4096
+
+static inline bool congestion_setup_is_needed(const struct run_config *run)
+{
+	return run->routing.adaptive != RUN_ADAPTIVE_NONE;
+}
+
+/* How long a host acts on a notification; 0: hosts do nothing about them. */
+weft_time congestion_setup_mark_ps(const struct run_config *run);
+
+/* The congestion detector and the ARN table of a switch as a run file's `detector` says. */
+struct congestion_detector_config congestion_setup_detector(const struct run_config_detector *run);
+struct arn_table_config congestion_setup_table(const struct run_config_detector *run);
+
+/* Has switch 'at' of the topology do what the run file says, once its tables are set and before its
+ * first packet; nothing if that is nothing. 0, -EINVAL, -ENOMEM, and 'fault'. */
+int congestion_setup_switch(struct weft_switch *sw, const struct topology *topology, uint32_t at,
+	const struct run_config *run, struct fault *fault);
+
+/* Sets the run file's threshold at each input and VC of the switch, which marks from now on; 'fecn'
+ * is the caller's and lives as long. Nothing if the threshold is 0. */
+void fabric_mark_switch(struct weft_switch *sw, struct fecn *fecn, const struct run_config *run);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "real_pools.h"
+
+#include <rte_common.h>
+#include <rte_mbuf.h>
+
+#include "frame_room.h"
+
+#define DATA_MBUFS_MIN    8192u
+#define DATA_MBUFS_MAX    65536u
+#define DATA_MBUFS_A_PORT 1024u /* most of a port's buffer; when the pool is empty senders wait */
+#define CONTROL_MBUFS_MIN 4096u
+/* A port's transmitter holds two bursts of control frames at most; some more are on their way. */
+#define CONTROL_MBUFS_A_PORT (4u * PORT_BURST)
+#define CONTROL_MBUFS_MAX    32768u /* of large fabrics, whose links are memory */
+#define CONTROL_BYTES        256
+#define CACHED_MBUFS         512u /* of a loop: one and a half times POOL_CACHE, in either pool */
+
+/* An mbuf's own structure, its packet, the mempool's header and padding. */
+#define MBUF_OVERHEAD 384
+#define PAGE_BYTES    4096u
+#define RING_BYTES    (512u << 10) /* descriptors and software ring of a NIC's queues */
+#define DPDK_BYTES    (48u << 20)  /* EAL, telemetry, captures, the heap's granularity */
+
+void real_pool_add(struct real_pool_request *request, const struct port_ethdev_needs *needs)
+{
+	request->received_mbufs += needs->received_mbufs;
+	request->sent_mbufs += needs->sent_mbufs;
+	request->room_bytes = RTE_MAX(request->room_bytes, needs->room_bytes);
+}
+
+void real_pool_sizes(const struct real_pool_request *request, struct real_pool_sizes *sizes)
+{
+	unsigned data = request->ends * DATA_MBUFS_A_PORT + request->transit;
+	unsigned control = request->ends * CONTROL_MBUFS_A_PORT;
+	unsigned cached = RTE_MAX(request->lcores, 1u) * CACHED_MBUFS;
+
+	data = RTE_MIN(RTE_MAX(data, DATA_MBUFS_MIN), DATA_MBUFS_MAX);
+	control = RTE_MIN(RTE_MAX(control, CONTROL_MBUFS_MIN), CONTROL_MBUFS_MAX);
+	sizes->data_mbufs = data + request->received_mbufs + request->sent_mbufs + cached;
+	/* The rings of a port may hold nothing but control frames. */
+	sizes->control_mbufs = control + request->sent_mbufs + cached;
+	sizes->data_bytes = RTE_MAX(request->room_bytes, frame_room(request->mtu_bytes));
+	sizes->control_bytes = CONTROL_BYTES;
+}
+
+/* Without hugepages a mempool puts no object across a page, and begins each that is larger than a
+ * page with a page. */
+static uint64_t pool_bytes(unsigned mbufs, uint32_t frame_bytes)
+{
+	uint32_t each = RTE_PKTMBUF_HEADROOM + frame_bytes + MBUF_OVERHEAD;
+
+	if (each <= PAGE_BYTES)
+		each = PAGE_BYTES / (PAGE_BYTES / each);
+	return (uint64_t)mbufs * (each <= PAGE_BYTES ? each : RTE_ALIGN_CEIL(each, PAGE_BYTES));
+}
+
+unsigned real_pool_memory_mib(
+	const struct real_pool_request *request, const struct real_pool_sizes *sizes)
+{
+	uint64_t bytes = DPDK_BYTES + (uint64_t)request->ends * RING_BYTES;
+
+	bytes += pool_bytes(sizes->data_mbufs, sizes->data_bytes);
+	bytes += pool_bytes(sizes->control_mbufs, sizes->control_bytes);
+	return (unsigned)((bytes + bytes / 16) >> 20) + 1;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * How many mbufs the devices of a process need, and of what size: counted from its ports, so that
+ * no driver that keeps what it has sent can take them all, and so that EAL is given that much
+ * memory and no more. Arithmetic alone.
+ */
+
+#include <stdint.h>
+
+#include "port_ethdev.h"
+
+struct real_pool_request {
+	unsigned ends;      /* ports of devices that live here */
+	unsigned transit;   /* buffers that hosts which re-inject may keep */
+	uint32_t mtu_bytes; /* payload of the longest frame */
+	unsigned lcores;    /* poll loops, each with a cache of mbufs */
+	/* Sums over the external ports, and the greatest room of them. */
+	unsigned received_mbufs, sent_mbufs;
+	uint32_t room_bytes;
+};
+
+struct real_pool_sizes {
+	unsigned data_mbufs, control_mbufs;
+	uint32_t data_bytes, control_bytes; /* of a frame, as port_pool_create() takes it */
+};
+
+/* Adds what one external port needs. */
+void real_pool_add(struct real_pool_request *request, const struct port_ethdev_needs *needs);
+
+void real_pool_sizes(const struct real_pool_request *request, struct real_pool_sizes *sizes);
+
+/* Memory for EAL, MiB: both pools, rings of ports, and what DPDK takes for itself. */
+unsigned real_pool_memory_mib(
+	const struct real_pool_request *request, const struct real_pool_sizes *sizes);

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The parts of a real-clock fabric, shared by its files (real_fabric_*.c, real_clocks.c) and
+ * nobody else.
+ */
+
+#include <stdatomic.h>
+
+#include "congestion_metrics.h"
+#include "deadlock.h"
+#include "fabric_routes.h"
+#include "fecn.h"
+#include "impairment.h"
+#include "nic.h"
+#include "poll_nic.h"
+#include "poll_switch.h"
+#include "real_fabric.h"
+#include "real_pools.h"
+#include "run_goal.h"
+#include "switch_metrics.h"
+
+/* Streams of random numbers of a device (lib/base/rng.h). */
+enum fabric_stream { FABRIC_STREAM_DAMAGE = 100, FABRIC_STREAM_TRAFFIC, FABRIC_STREAM_CHOICE };
+
+/* One end of a link; 'open' if it lives here. */
+struct real_end {
+	struct topology_port at;
+	uint32_t link;
+	struct port port;
+	struct impairment impairment;
+	bool attached; /* its ethdev was found */
+	bool open;
+	bool timed; /* its rate and delay are ours to enforce */
+};
+
+/* A switch that lives here. */
+struct fabric_switch {
+	uint32_t number; /* in the topology */
+	struct weft_switch *sw;
+	struct poll_switch *poll;
+	struct fecn fecn; /* if it marks */
+	struct switch_metrics_shown shown;
+	struct congestion_metrics detector; /* if it has an adaptation */
+};
+
+/* A host that lives here. */
+struct fabric_host {
+	uint32_t number;
+	struct poll_nic *poll;
+	struct nic_routes *routes;
+	struct real_end *end;
+	int tap; /* -1: none */
+	struct fabric_metrics_host *shown;
+	bool made_netns; /* of its edge: to be removed again */
+	const struct run_config_edge *edge;
+};
+
+/* What all loops have to do, each for its own hosts. */
+enum fabric_order { FABRIC_ORDER_NONE, FABRIC_ORDER_START, FABRIC_ORDER_STOP };
+
+enum fabric_phase {
+	FABRIC_IDLE,
+	FABRIC_WAITING, /* for the links, and for mapped routes */
+	FABRIC_WARMING,
+	FABRIC_MEASURING,
+	FABRIC_DRAINING, /* no new traffic; what is under way is delivered */
+};
+
+struct fabric_worker {
+	struct real_fabric *fabric;
+	unsigned first_switch, last_switch, first_host, last_host; /* last: one behind */
+	unsigned orders_seen;
+	bool leader; /* main thread's: supervises, too */
+};
+
+/* Sums over the hosts at one moment. */
+struct fabric_totals {
+	uint64_t frames, messages, bytes; /* delivered, synthetic */
+	uint64_t generated_frames, generated_bytes;
+	uint64_t absorbed;      /* frames, by hosts on the way */
+	uint64_t adapted, arns; /* by switches: packets sent another way, notifications */
+	double latency_sum_ns;
+};
+
+/* What was said of pools that ran dry: twice as often is worth another line. */
+struct fabric_shortage {
+	weft_time due;
+	uint64_t control, device;
+};
+
+struct real_fabric {
+	struct real_fabric_options options;
+	struct clock clock;
+	struct rte_mempool *data_pool, *control_pool;
+	struct fabric_routes routes;  /* without any if they are mapped */
+	struct real_control *control; /* NULL: the routes are static */
+	struct run_hosts *traffic;    /* who sends to whom */
+	struct run_goal *goal;        /* a schedule that its hosts replay; NULL: none */
+	struct goal_replay *replay;
+	struct real_end *end; /* [2 * link + side] */
+	struct fabric_switch *switches;
+	unsigned switch_count;
+	struct weft_switch **sw; /* by number; NULL: elsewhere */
+	struct fabric_host *hosts;
+	unsigned host_count;
+	struct capture_manager *captures;
+	struct telemetry *telemetry;
+	/* Orders to the loops: written by the leader before the counter moves on. */
+	enum fabric_order order;
+	atomic_uint orders;
+	atomic_bool halt;
+	weft_time traffic_from, measure_from, traffic_until;
+	/* The leader's. */
+	enum fabric_phase phase;
+	bool serving; /* part of a lab: phases begin by command */
+	const atomic_bool *stop;
+	weft_time duration, waited_from, sample_due, sampled_at, look_due, ended_at, stopped_at;
+	struct fabric_totals at_start, at_warmup, at_end, at_sample;
+	struct run_result result; /* samples */
+	bool incomplete;
+	atomic_uint sources_failed;    /* hosts that could not begin to send, each time */
+	bool unrouted;                 /* traffic began without mapped routes to all hosts */
+	bool alone;                    /* there is one loop */
+	weft_time deadlock_age;        /* heads that have waited for less are not looked at */
+	weft_time deadlock_due;        /* the next look */
+	struct deadlock_circle circle; /* the first one that was found */
+	struct fabric_shortage shortage;
+};
+
+/* What a frame in transit takes of its host's pool at least, because it keeps a buffer. */
+#define FABRIC_TRANSIT_BYTES 512
+
+/* The time that a transmitter may make up for, because its loop was elsewhere. */
+#define FABRIC_SLACK_PS (200 * PS_PER_US)
+
+/* A lost credit frame is made up for by the next one; a transmitter that has run dry waits for it.
+ */
+static inline weft_time fabric_credit_refresh(const struct run_config *run)
+{
+	return run->hello_ps / 4 < PS_PER_MS ? run->hello_ps / 4 : PS_PER_MS;
+}
+
+/* Finds the devices of external links, which the pools depend on. */
+int real_links_attach(struct real_fabric *fabric, struct fault *fault);
+void real_links_needs(const struct real_fabric *fabric, struct real_pool_request *request);
+/* Opens all links, when there are pools. */
+int real_links_open(struct real_fabric *fabric, struct fault *fault);
+void real_links_close(struct real_fabric *fabric);
+/* The open end at a port of a device that lives here; NULL if there is no cable. */
+struct real_end *real_end_at(struct real_fabric *fabric, struct topology_port at);
+/* "s0:2 down" cuts the cable at this port, if that is here, "s0:2 up" joins it again. */
+void real_links_cut(struct real_fabric *fabric, const char *text);
+/* NULL if none is wanted. */
+struct impairment *real_end_damage(struct real_end *end);
+
+int real_switches_create(struct real_fabric *fabric, struct fault *fault);
+void real_switches_destroy(struct real_fabric *fabric);
+
+/* When the switches are there. */
+int fabric_deadlock_create(struct real_fabric *fabric, struct fault *fault);
+/* Keeps the first circle of waiting that is found. No other loop may be running. */
+void fabric_deadlock_look(struct real_fabric *fabric, weft_time now);
+
+int real_hosts_create(struct real_fabric *fabric, struct fault *fault);
+void real_hosts_destroy(struct real_fabric *fabric);
+/* In the host's own loop. */
+int real_host_start_traffic(
+	struct real_fabric *fabric, struct fabric_host *host, struct fault *fault);
+/* Of the sources. A TAP is read on until the fabric ends. */
+void real_host_stop_traffic(
+	const struct real_fabric *fabric, struct fabric_host *host, weft_time now);
+
+void real_totals_read(const struct real_fabric *fabric, struct fabric_totals *totals);
+
+/* What was delivered between two moments, as a share of the hosts' links over 'time_ps'. */
+double fabric_share(const struct real_fabric *fabric, const struct fabric_totals *from,
+	const struct fabric_totals *to, weft_time time_ps);
+
+/* real_fabric_control.c. Create: nothing if routes are static, before there are devices. Start and
+ * stop: the control thread. */
+int real_control_create(struct real_fabric *fabric, struct fault *fault);
+void real_control_destroy(struct real_fabric *fabric);
+void real_control_start(struct real_fabric *fabric);
+void real_control_stop(struct real_fabric *fabric);
+/* Of a device that lives here; NULL if routes are static. */
+struct device_control *real_control_of(
+	const struct real_fabric *fabric, enum device_kind kind, uint32_t number);
+/* Static routes, or mapped ones from each host here to all others. */
+bool real_is_routed(const struct real_fabric *fabric);
+/* Somebody may make routes: there is a control thread, and a host here that may be the mapper. */
+bool fabric_may_be_routed(const struct real_fabric *fabric);
+/* Why there are none, when the control thread is stopped. */
+void real_control_why(const struct real_fabric *fabric, struct fault *fault);
+/* control_plane_ask(); false if routes are static, too. */
+bool real_control_ask(struct real_fabric *fabric, const char *request);
+
+/* All links of devices that live here are up. */
+bool real_links_are_up(const struct real_fabric *fabric);
+
+/* Warns on standard error of pools that ran dry. */
+void fabric_shortage_look(struct real_fabric *fabric, weft_time now);
+
+/* telemetry: switches, interfaces, links. */
+int fabric_show(struct real_fabric *fabric, struct fault *fault);
+void fabric_show_end(struct real_fabric *fabric);

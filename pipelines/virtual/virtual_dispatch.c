@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* What happens at one event of a virtual run. */
+
+#include "virtual_private.h"
+
+/* Kinds of events at switches, and of those at hosts. */
+#define AT_HOST 4u
+
+static __attribute__((always_inline)) inline void step(
+	struct virtual_fabric *fabric, const struct sim_event event)
+{
+	uint32_t device = VIRTUAL_DEVICE(event.order), host = device - fabric->switches;
+	unsigned port = VIRTUAL_PORT(event.order);
+	struct weft_packet *packet = &fabric->pool.packet[event.item];
+
+	switch (VIRTUAL_KIND(event.order) | (device < fabric->switches ? 0 : AT_HOST)) {
+	case VIRTUAL_ARRIVE:
+		virtual_switch_arrive(fabric, device, port, packet, event.at);
+		return;
+	case VIRTUAL_DONE:
+		virtual_switch_done(fabric, device, port, event.at);
+		return;
+	case VIRTUAL_CREDIT:
+		virtual_switch_credit(fabric, device, port, event.item, event.at);
+		return;
+	case AT_HOST | VIRTUAL_ARRIVE:
+		virtual_host_arrive(fabric, host, packet, event.at);
+		return;
+	case AT_HOST | VIRTUAL_DONE:
+		virtual_host_done(fabric, host, event.at);
+		return;
+	case AT_HOST | VIRTUAL_WAKE:
+		virtual_host_wake(fabric, host, event.at);
+		return;
+	case AT_HOST | VIRTUAL_CREDIT:
+		virtual_host_credit(fabric, host, event.item, event.at);
+		return;
+	}
+}
+
+static inline void look_ahead(struct virtual_fabric *fabric, unsigned from)
+{
+	if (from == VIRTUAL_LANE_HOST)
+		virtual_look_ahead_host(fabric);
+	else if (from == VIRTUAL_LANE_END)
+		virtual_look_ahead_end(fabric);
+	else if (event_queue_has_begun(fabric->events))
+		virtual_look_ahead(fabric);
+}
+
+/* The limit may come nearer on the way where there is a schedule, and nowhere else. */
+static __attribute__((always_inline)) inline bool steps(
+	struct virtual_fabric *fabric, uint32_t *most, bool schedule)
+{
+	struct event_queue *events = fabric->events;
+	weft_time limit = fabric->limit;
+	struct sim_event event;
+
+	for (uint32_t left = *most; left > 0; left--) {
+		unsigned from = event_queue_take(events, limit, &event);
+
+		if (__builtin_expect(from == EVENT_NONE, 0)) {
+			*most = left;
+			return false;
+		}
+		if (__builtin_expect(fabric->watch != NULL, 0))
+			virtual_trace_in(fabric, &event);
+		fabric->now = event.at;
+		fabric->order = event.order;
+		/* Switches are far more than a first-level cache holds, in any fabric of interest.
+		 */
+		if (from == VIRTUAL_LANE_SWITCH) {
+			virtual_look_ahead_switch(fabric);
+			virtual_switch_arrive(fabric, VIRTUAL_DEVICE(event.order),
+				VIRTUAL_PORT(event.order), &fabric->pool.packet[event.item],
+				event.at);
+			continue;
+		}
+		if (fabric->looks_ahead)
+			look_ahead(fabric, from);
+		step(fabric, event);
+		if (schedule)
+			limit = fabric->limit;
+	}
+	return true;
+}
+
+bool virtual_dispatch(struct virtual_fabric *fabric, uint32_t *most)
+{
+	return fabric->replay != NULL ? steps(fabric, most, true) : steps(fabric, most, false);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "virtual_trace.h"
+
+#include "capture_foresee.h"
+#include "capture_reason.h"
+#include "virtual_private.h"
+
+void virtual_fabric_trace(struct virtual_fabric *fabric, virtual_trace_fn *watch, void *ctx)
+{
+	fabric->watch = watch;
+	fabric->watch_ctx = ctx;
+}
+
+static struct topology_port port_of(const struct virtual_fabric *fabric, uint32_t order)
+{
+	uint32_t device = VIRTUAL_DEVICE(order);
+
+	if (device < fabric->switches)
+		return (struct topology_port){DEVICE_SWITCH, device, (uint8_t)VIRTUAL_PORT(order)};
+	return (struct topology_port){DEVICE_HOST, device - fabric->switches, 0};
+}
+
+static void show_packet(struct virtual_fabric *fabric, struct virtual_trace_record *record,
+	const struct weft_packet *packet)
+{
+	struct weft_packet seen = *packet;
+
+	seen.injected_ns = (uint32_t)(virtual_origin_of(fabric, packet)->injected_ps / PS_PER_NS);
+	if (!record->out) {
+		seen.in_port = record->at.port;
+		seen.vc = packet->header_vc;
+		seen.hop = packet->route_length != 0 ? packet->route[packet->cursor] : 0;
+	}
+	record->packet = &seen;
+	fabric->watch(fabric->watch_ctx, record);
+}
+
+/* As the receiver is going to take it. */
+static const struct control_credit *show_credit(
+	struct virtual_fabric *fabric, const struct sim_event *event)
+{
+	uint32_t device = VIRTUAL_DEVICE(event->order);
+	struct control_credit *credit = &fabric->credits.record[event->item];
+
+	virtual_renew_credit(
+		credit, device < fabric->switches
+				? &fabric->sw[device]->port[VIRTUAL_PORT(event->order)].link
+				: &fabric->host[device - fabric->switches].nic.link);
+	return credit;
+}
+
+void virtual_trace_in(struct virtual_fabric *fabric, const struct sim_event *event)
+{
+	struct virtual_trace_record record = {
+		.now = event->at, .at = port_of(fabric, event->order)};
+	struct weft_packet *packet;
+
+	switch (VIRTUAL_KIND(event->order)) {
+	case VIRTUAL_ARRIVE:
+		packet = &fabric->pool.packet[event->item];
+		packet->stalled = 0; /* at the switch before; nobody but a capture reads it */
+		show_packet(fabric, &record, packet);
+		return;
+	case VIRTUAL_CREDIT:
+		if (virtual_is_note(fabric, event->item))
+			record.note = &fabric->notes.record[event->item - fabric->items];
+		else
+			record.credit = show_credit(fabric, event);
+		fabric->watch(fabric->watch_ctx, &record);
+		return;
+	default:
+		return;
+	}
+}
+
+void virtual_trace_out(struct virtual_fabric *fabric, uint32_t order,
+	const struct weft_packet *packet, weft_time now)
+{
+	struct virtual_trace_record record = {
+		.now = now, .at = port_of(fabric, order), .out = true};
+
+	show_packet(fabric, &record, packet);
+}
+
+void virtual_trace_credit(struct virtual_fabric *fabric, uint32_t order,
+	const struct control_credit *credit, weft_time now)
+{
+	struct virtual_trace_record record = {.now = now, .out = true, .credit = credit};
+
+	if (topology_peer(fabric->topology, port_of(fabric, order), &record.at))
+		fabric->watch(fabric->watch_ctx, &record);
+}
+
+void virtual_trace_note(struct virtual_fabric *fabric, uint32_t order,
+	const struct control_arn *note, weft_time now)
+{
+	struct virtual_trace_record record = {.now = now, .out = true, .note = note};
+
+	if (topology_peer(fabric->topology, port_of(fabric, order), &record.at))
+		fabric->watch(fabric->watch_ctx, &record);
+}
+
+/* After the packet has left its queue and taken its credits. */
+static void tell_out(const struct weft_switch *sw, const struct virtual_trace_record *record,
+	struct capture_state *state)
+{
+	const struct weft_packet *packet = record->packet;
+
+	state->credits_blocks =
+		credit_available(&sw->port[record->at.port].link.tx[packet->header_vc]);
+	state->voq_depth_blocks =
+		switch_queues(sw, record->at.port, packet->in_port)[packet->vc].blocks;
+	if (packet->stalled)
+		state->reason = capture_reason_switch(SWITCH_STALL_CREDIT);
+}
+
+void virtual_trace_state(const struct virtual_fabric *fabric,
+	const struct virtual_trace_record *record, struct capture_state *state)
+{
+	const struct weft_packet *packet = record->packet;
+
+	*state = (struct capture_state){
+		.credits_blocks = CAPTURE_UNKNOWN, .voq_depth_blocks = CAPTURE_UNKNOWN};
+	if (packet == NULL)
+		return;
+	state->vc = packet->header_vc;
+	if (record->at.kind == DEVICE_HOST) {
+		const struct link_end *link = &fabric->host[record->at.device].nic.link;
+
+		state->credits_blocks =
+			record->out ? credit_available(&link->tx[state->vc])
+				    : credit_expected(&link->rx[state->vc], packet->blocks);
+	} else if (record->out) {
+		tell_out(fabric->sw[record->at.device], record, state);
+	} else {
+		capture_foresee(fabric->sw[record->at.device], packet, record->now, state);
+	}
+}

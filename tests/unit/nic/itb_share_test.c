@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "itb_share.h"
+
+#include <string.h>
+
+#include "rng.h"
+#include "unit.h"
+
+/* Both kinds always have something: what is sent, 'i' or 'o' each time. */
+static void serve(struct itb_share *turn, uint32_t own_waiting, char *sent, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		bool own = itb_share_is_own(turn, own_waiting);
+
+		sent[i] = own ? 'o' : 'i';
+		if (own)
+			itb_share_sent_own(turn);
+		else
+			itb_share_sent_in_transit(turn);
+	}
+	sent[count] = '\0';
+}
+
+static void expect(uint32_t own_waiting, const char *wanted)
+{
+	struct itb_share turn = {0};
+	char sent[32];
+
+	serve(&turn, own_waiting, sent, (unsigned)strlen(wanted));
+	assert_string_equal(sent, wanted);
+}
+
+static void after_four_in_transit_one_own_goes(void **state)
+{
+	(void)state;
+	expect(1, "iiiioiiiioiiiio");
+}
+
+/* Figure 43 of the thesis would have it after two here, and after one with 51. */
+static void fifty_waiting_are_still_few(void **state)
+{
+	(void)state;
+	expect(50, "iiiioiiiioiiiio");
+}
+
+static void after_two_when_more_than_fifty_wait(void **state)
+{
+	(void)state;
+	expect(51, "iioiioiio");
+	expect(100, "iioiioiio");
+}
+
+static void they_alternate_above_a_hundred(void **state)
+{
+	(void)state;
+	expect(101, "ioioioio");
+	expect(UINT32_MAX, "ioioioio");
+}
+
+/* The count is of those since the last own one, whatever waited while they went. */
+static void what_went_before_the_own_one_came_counts(void **state)
+{
+	struct itb_share turn = {0};
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++)
+		itb_share_sent_in_transit(&turn);
+	assert_false(itb_share_is_own(&turn, 1));
+	itb_share_sent_in_transit(&turn);
+	assert_true(itb_share_is_own(&turn, 1));
+}
+
+static void an_own_one_sent_out_of_turn_begins_anew(void **state)
+{
+	struct itb_share turn = {0};
+	char sent[32];
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++)
+		itb_share_sent_in_transit(&turn);
+	itb_share_sent_own(&turn);
+	serve(&turn, 1, sent, 5);
+	assert_string_equal(sent, "iiiio");
+}
+
+static void a_turn_that_could_not_be_used_is_not_lost(void **state)
+{
+	struct itb_share turn = {0};
+
+	(void)state;
+	for (unsigned i = 0; i < 100; i++)
+		itb_share_sent_in_transit(&turn);
+	assert_true(itb_share_is_own(&turn, 1));
+}
+
+/* Whatever waits and whoever can go: of so many sent while own ones could go, a fifth are own. */
+static void own_ones_are_never_starved(void **state)
+{
+	struct itb_share turn = {0};
+	unsigned since = 0;
+	struct rng rng;
+
+	(void)state;
+	rng_init(&rng, 5, 0, 0);
+	for (unsigned i = 0; i < 100000; i++) {
+		uint32_t waiting = (uint32_t)rng_below(&rng, 200) + 1;
+		bool own = itb_share_is_own(&turn, waiting);
+
+		if (own)
+			itb_share_sent_own(&turn);
+		else
+			itb_share_sent_in_transit(&turn);
+		since = own ? 0 : since + 1;
+		assert_true(since <= 4);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(after_four_in_transit_one_own_goes),
+		cmocka_unit_test(fifty_waiting_are_still_few),
+		cmocka_unit_test(after_two_when_more_than_fifty_wait),
+		cmocka_unit_test(they_alternate_above_a_hundred),
+		cmocka_unit_test(what_went_before_the_own_one_came_counts),
+		cmocka_unit_test(an_own_one_sent_out_of_turn_begins_anew),
+		cmocka_unit_test(a_turn_that_could_not_be_used_is_not_lost),
+		cmocka_unit_test(own_ones_are_never_starved),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "real_pools.h"
+
+#include "frame_room.h"
+#include "unit.h"
+
+static struct real_pool_sizes sizes_of(unsigned nics, uint32_t mtu_bytes)
+{
+	const struct port_ethdev_config config = {.frame_bytes = frame_longest(mtu_bytes)};
+	struct real_pool_request request = {.ends = nics, .mtu_bytes = mtu_bytes};
+	struct port_ethdev_needs needs;
+	struct real_pool_sizes sizes;
+
+	port_ethdev_needs_most("0000:3b:00.0", &config, &needs);
+	for (unsigned i = 0; i < nics; i++)
+		real_pool_add(&request, &needs);
+	real_pool_sizes(&request, &sizes);
+	return sizes;
+}
+
+/* A driver frees what it has sent when its ring, of 1,024 at most, is nearly full, and not before.
+ */
+static void control_frames_that_all_transmit_rings_keep_leave_some_for_others(void **state)
+{
+	(void)state;
+	for (unsigned nics = 1; nics <= 32; nics++)
+		assert_true(sizes_of(nics, 4096).control_mbufs >= nics * 1024 + 1024);
+}
+
+static void the_rings_of_all_nics_can_be_filled_beside_the_frames_of_the_buffers(void **state)
+{
+	(void)state;
+	for (unsigned nics = 1; nics <= 32; nics++)
+		assert_true(sizes_of(nics, 4096).data_mbufs >=
+			    nics * (2 * PORT_RX_DESCRIPTORS) + nics * 1024);
+}
+
+static void a_frame_and_what_drivers_put_around_it_fit_whatever_the_driver_rounds_to(void **state)
+{
+	static const uint32_t mtus[] = {64, 512, 1024, 1500, 2048, 4096, 9000};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(mtus) / sizeof(mtus[0]); i++) {
+		uint32_t room = sizes_of(4, mtus[i]).data_bytes, power = 1;
+
+		while (2 * power <= room)
+			power *= 2;
+		assert_true(power >= frame_longest(mtus[i]) + 16);
+		assert_true(room / 1024 * 1024 >= frame_longest(mtus[i]) + 16);
+	}
+}
+
+/* virtio keeps its MTU of 1,500 where less is asked for, and wants room for that. */
+static void short_frames_have_room_for_what_a_device_may_send_by_itself(void **state)
+{
+	(void)state;
+	assert_true(sizes_of(1, 64).data_bytes >= 1530);
+}
+
+static void without_nics_buffers_are_as_long_as_frames(void **state)
+{
+	(void)state;
+	assert_int_equal(sizes_of(0, 4096).data_bytes, frame_room(4096));
+}
+
+static void the_memory_of_four_nics_is_not_a_gibibyte(void **state)
+{
+	const struct real_pool_request request = {.ends = 4, .mtu_bytes = 1024};
+	const struct real_pool_sizes sizes = sizes_of(4, 1024);
+	unsigned mib = real_pool_memory_mib(&request, &sizes);
+
+	(void)state;
+	assert_in_range(mib, 100, 320);
+}
+
+/* Two mbufs of 2 KiB do not fit in a page of 4 KiB, with what stands before their frames. */
+static void memory_counts_what_pages_waste(void **state)
+{
+	const struct real_pool_request request = {.ends = 32, .mtu_bytes = 1400};
+	const struct real_pool_sizes sizes = sizes_of(32, 1400);
+
+	(void)state;
+	assert_int_equal(sizes.data_bytes, 2048);
+	assert_true((uint64_t)real_pool_memory_mib(&request, &sizes) << 20 >
+		    (uint64_t)sizes.data_mbufs * 4096);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(control_frames_that_all_transmit_rings_keep_leave_some_for_others),
+	cmocka_unit_test(the_rings_of_all_nics_can_be_filled_beside_the_frames_of_the_buffers),
+	cmocka_unit_test(a_frame_and_what_drivers_put_around_it_fit_whatever_the_driver_rounds_to),
+	cmocka_unit_test(short_frames_have_room_for_what_a_device_may_send_by_itself),
+	cmocka_unit_test(without_nics_buffers_are_as_long_as_frames),
+	cmocka_unit_test(the_memory_of_four_nics_is_not_a_gibibyte),
+	cmocka_unit_test(memory_counts_what_pages_waste),
+};
+
+UNIT_MAIN(tests)

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "saturation.h"
+
+#include <math.h>
+
+#include "unit.h"
+
+/* A network that accepts all up to a capacity and that much beyond it. */
+static unsigned search(struct saturation *search, double guess, double capacity)
+{
+	unsigned points = 0;
+
+	saturation_begin(search, guess);
+	while (!search->done) {
+		double load = saturation_load(search->at);
+		double accepted = fmin(load, capacity);
+
+		saturation_take(search, load, accepted, 4 * accepted);
+		assert_in_range(++points, 1, 40);
+	}
+	return points;
+}
+
+static void steps_are_two_and_a_half_per_cent_apart(void **state)
+{
+	for (int step = 0; step < 270; step++)
+		assert_true(fabs(saturation_load(step + 1) / saturation_load(step) - 1.025) < 1e-9);
+}
+
+static void the_answer_is_the_greatest_load_of_which_97_per_cent_are_accepted(void **state)
+{
+	for (double capacity = 0.002; capacity < 0.9; capacity *= 1.07)
+		for (double guess = 0.001; guess <= 1; guess *= 3) {
+			struct saturation found;
+
+			search(&found, guess, capacity);
+			assert_true(0.97 * saturation_load(found.low) <= capacity);
+			assert_true(0.97 * saturation_load(found.high) > capacity);
+			assert_int_equal(found.high, found.low + 1);
+			assert_true(
+				fabs(found.traffic -
+					4 * fmin(capacity, saturation_load(found.low))) < 1e-12);
+		}
+}
+
+static void the_guess_does_not_change_the_answer(void **state)
+{
+	struct saturation a, b;
+
+	search(&a, 0.9, 0.1234);
+	search(&b, 0.0011, 0.1234);
+	assert_int_equal(a.low, b.low);
+}
+
+static void verifying_finds_the_same_from_the_end_of_another_search(void **state)
+{
+	for (double other = 0.8; other < 1.3; other *= 1.01) {
+		struct saturation scout, found, plain;
+		unsigned points = 0;
+
+		search(&scout, 0.05, 0.1 * other);
+		search(&plain, 0.05, 0.1);
+		found = scout;
+		saturation_verify(&found);
+		for (; !found.done; points++) {
+			double load = saturation_load(found.at);
+
+			saturation_take(&found, load, fmin(load, 0.1), fmin(load, 0.1));
+		}
+		assert_int_equal(found.low, plain.low);
+		if (scout.low == plain.low)
+			assert_int_equal(points, 2);
+	}
+}
+
+static void a_good_guess_needs_few_points(void **state)
+{
+	struct saturation found;
+
+	for (double off = 0.8; off < 1.25; off += 0.03)
+		assert_in_range(search(&found, 0.1 * off, 0.1), 2, 8);
+}
+
+static void what_is_never_saturated_ends_near_the_whole_load(void **state)
+{
+	struct saturation found;
+
+	search(&found, 0.1, 2);
+	assert_int_equal(found.low, found.last);
+	assert_true(saturation_load(found.low) <= 1);
+	assert_true(saturation_load(found.low + 1) > 1);
+}
+
+static void what_accepts_nothing_has_no_productivity(void **state)
+{
+	struct saturation found;
+
+	search(&found, 0.1, 0);
+	assert_int_equal(found.low, -1);
+	assert_int_equal(found.high, 0);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(steps_are_two_and_a_half_per_cent_apart),
+	cmocka_unit_test(the_answer_is_the_greatest_load_of_which_97_per_cent_are_accepted),
+	cmocka_unit_test(the_guess_does_not_change_the_answer),
+	cmocka_unit_test(verifying_finds_the_same_from_the_end_of_another_search),
+	cmocka_unit_test(verifying_finds_the_same_from_the_end_of_another_search),
+	cmocka_unit_test(a_good_guess_needs_few_points),
+	cmocka_unit_test(what_is_never_saturated_ends_near_the_whole_load),
+	cmocka_unit_test(what_accepts_nothing_has_no_productivity),
+};
+
+UNIT_MAIN(tests)
