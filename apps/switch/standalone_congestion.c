@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "congestion_setup.h"
-#include "run_config_private.h"
 
 uint8_t standalone_queues(const struct switch_options *options)
 {

@@ -247,6 +247,9 @@ struct run_config *run_config_parse(const char *text, size_t length, const char 
 	const char *const *set, unsigned sets, struct fault *fault);
 void run_config_destroy(struct run_config *config);
 
+/* Everything that a file does not say: the values of the papers. */
+void run_config_default(struct run_config *config);
+
 /* 0, or -EINVAL: names the first thing that this version cannot do. */
 int run_config_supported(const struct run_config *config, struct fault *fault);
 

@@ -73,8 +73,6 @@ int run_resolve_path(
 			.read = run_read_traffic, .write = run_write_traffic                       \
 	}
 
-/* Everything that a file does not say. */
-void run_config_default(struct run_config *config);
 /* What a file leaves to the routing algorithm: the number of alternatives and the selector; and to
  * adaptive routing: the mode. */
 void run_config_complete(struct run_config *config);

@@ -6,7 +6,8 @@
  * The referee of the wormhole mode: a network of Myrinet-like switches and interfaces with
  * in-transit buffers (the thesis' sections 1.3.1, 3.4 and 4.3), simulated cycle by cycle, flit by
  * flit, slot by slot. It is slow and plain on purpose, and shares no code with the fast model that
- * it judges (pipelines/wormhole, lib/wormhole). One flit is one byte, one cycle is the time of one flit.
+ * it judges (pipelines/wormhole, lib/wormhole). One flit is one byte, one cycle is the time of one
+ * flit.
  *
  * A cycle has four phases, each of which all devices go through before the next one begins, so that
  * the order of the devices cannot matter:
