@@ -126,7 +126,8 @@ class Guest(machine.Machine):
 
     def arguments(self, kernel_folder, initrd, nics, memory_mib, iommu, hugepages):
         # On a busy host the kernel's trial of its timer ends in a panic: the timer is QEMU's and works.
-        words = ["panic=-1", "no_timer_check", "console=ttyS0", "quiet", "loglevel=4", "tsc=reliable", "mitigations=off", "nokaslr",
+        words = ["panic=-1", "no_timer_check", "console=ttyS0", "quiet", "loglevel=4", "tsc=reliable",
+                 "mitigations=off", "nokaslr",
                  "random.trust_cpu=on", "audit=0", f"hugepages={hugepages}",
                  "intel_iommu=on" if iommu else "intel_iommu=off"]
         arguments = ["qemu-system-x86_64", "-name", f"weft-{self.name}", "-nodefaults", "-no-user-config",
