@@ -533,7 +533,7 @@ static void what_waits_for_neighbours_that_go_is_accounted_for_and_no_credit_is_
 	neighbours_come_and_go(false);
 }
 
-/* What a control thread may do at any time while data is under way. */
+/* Everything that a control thread may do at any time while data is under way. */
 static void act(void)
 {
 	unsigned port, bytes;

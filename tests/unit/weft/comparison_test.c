@@ -23,7 +23,7 @@ static struct experiment experiment = {
 	.algorithms = {algorithms, ALGORITHMS},
 };
 
-/* What each algorithm has reached on each instance. */
+/* Values of each algorithm on each instance. */
 static void measure(struct trial trial[], const double value[ALGORITHMS][COPIES])
 {
 	memset(trial, 0, ALGORITHMS * COPIES * sizeof(*trial));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What 'weft lab up' makes of the links of a process that is not ready. */
+/* The message of 'weft lab up' about the links of a process that is not ready. */
 
 #include "lab_ready.h"
 
