@@ -21,7 +21,7 @@ static void expect(json_t *link, const char *why)
 	struct lab_ready ready;
 
 	assert_non_null(links);
-	lab_ready_judge(links, elsewhere, &ready);
+	lab_ready_read(links, elsewhere, &ready);
 	assert_true(ready.answers);
 	assert_int_equal(ready.links, 2);
 	assert_int_equal(ready.up, why[0] == '\0' ? 2 : 1);
