@@ -54,7 +54,7 @@ class BookSim(unittest.TestCase):
                     result["throughput"]["accepted"], booksim["accepted"] * 63 / 64)
 
     def test_credits_that_come_back_later_than_booksims_show(self):
-        # What holds the first two tests up is that parameters match: this one does not.
+        # The first two tests pass because parameters match: this one does not match.
         result = run("tree", 100, "measure.warmup=500us", "measure.duration=1500us",
                      "link.delay=1us")
         self.assertLess(result["throughput"]["accepted"],

@@ -80,7 +80,7 @@ static void record(void *ctx, const struct virtual_trace_record *record)
 	replay_add_event(&recording->at[record->at.device], &event);
 }
 
-/* What happens after the end is not in the record: wires that fall free then. */
+/* Events after the end are not in the record: wires that become free then. */
 static void cut_end(struct replay_list *list, weft_time end)
 {
 	while (list->events > 0 && list->event[list->events - 1].at >= end)
@@ -124,7 +124,7 @@ static struct replay_options plain_options(void)
 	};
 }
 
-/* What all switches did in a replay. */
+/* Sums over all switches of a replay. */
 struct comparison {
 	unsigned different; /* ports */
 	char first[64];     /* such port */

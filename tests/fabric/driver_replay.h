@@ -3,10 +3,10 @@
 #pragma once
 
 /*
- * What a switch of a virtual fabric got and what it sent, and the same switch under the poll
- * driver: it is fed the same arrivals and credits in the same order, as frames, and its frames are
- * taken down. The ends of the wires are the recorded ones; the clock is that of the record. For
- * tests: errors fail the test.
+ * Input and output of a switch of a virtual fabric, and the same switch under the poll driver: it
+ * gets the same arrivals and credits in the same order, as frames, and its frames are recorded. The
+ * ends of the wires are the recorded ones; the clock is that of the record. For tests: errors fail
+ * the test.
  */
 
 #include "poll_switch.h"
@@ -48,7 +48,7 @@ void replay_free(struct replay_list *list);
 /* Sorts the events of a record as the virtual clock had them. */
 void replay_sort(struct replay_list *list);
 
-/* What the poll driver's switch is like, beside its configuration. */
+/* Options of the poll driver's switch, beside its configuration. */
 struct replay_options {
 	struct switch_config sw;
 	uint32_t far_blocks; /* buffers at the far ends, by VC */

@@ -25,7 +25,7 @@ static struct fabric_config tight_config(uint64_t seed)
 	return config;
 }
 
-/* What is delivered in one window with these losses. All invariants hold all the time. */
+/* Packets delivered in one window with these losses. All invariants hold all the time. */
 static uint64_t deliver(struct fabric *fabric, uint32_t credit_loss_ppm, uint32_t data_loss_ppm)
 {
 	uint64_t before = fabric->delivered;

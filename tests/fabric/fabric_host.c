@@ -18,7 +18,7 @@ static size_t flow_index(
 	return ((size_t)source * fabric->topology->hosts + destination) * fabric->config.vcs + vc;
 }
 
-/* What a packet carries that no switch may change follows from where it stands in its flow. */
+/* The fields that no switch may change follow from the packet's place in its flow. */
 static uint32_t expected_message(const struct weft_packet *packet)
 {
 	return (uint32_t)rng_mix((uint64_t)packet->source << 48 |

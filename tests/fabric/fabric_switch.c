@@ -8,7 +8,7 @@
 
 #define BURST 8
 
-/* What a driver reads from the frame. */
+/* Fills the fields that a driver reads from the frame. */
 static void fill_descriptor(struct weft_packet *packet)
 {
 	packet->vc = packet->header_vc;

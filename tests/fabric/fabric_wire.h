@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* What the devices of a test fabric share: wires, the pool, control frames as bytes. */
+/* Shared by the devices of a test fabric: wires, the pool, control frames as bytes. */
 
 #include "fabric_harness.h"
 

@@ -28,7 +28,7 @@ static void visit_begin(struct flit_model *model, struct flit_host *host, struct
 	model->fate[header.message].itbs++;
 }
 
-/* What to do with a message whose header has come. */
+/* Decides about a message whose header has arrived. */
 static void host_meet(struct flit_model *model, uint32_t number, struct flit header)
 {
 	const struct flit_message *message = &model->message[header.message];

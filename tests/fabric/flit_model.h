@@ -67,7 +67,7 @@ struct flit_message {
 	unsigned route_length;
 };
 
-/* What became of a message. */
+/* The history of a message. */
 struct flit_fate {
 	uint64_t chosen; /* cycle from which it had the link of its source, FLIT_NEVER */
 	uint64_t left;   /* cycle in which the header left the source, FLIT_NEVER if not yet */

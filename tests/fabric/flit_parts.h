@@ -19,8 +19,8 @@ struct flit_link {
 	bool exists;
 	struct topology_port from, to;
 	unsigned flight; /* cycles from end to end */
-	/* What left in cycle t lies in one place for as many cycles. 'now' is the place of
-	 * this cycle. */
+	/* The flit of cycle t has one place for as many cycles. 'now' is the place of this
+	 * cycle. */
 	unsigned now;
 	bool full[FLIT_FLIGHT_MAX];
 	struct flit flit[FLIT_FLIGHT_MAX];
@@ -69,10 +69,10 @@ struct flit_host {
 	uint32_t visits, visit_next, visit_room;
 	uint64_t pool_used;
 	unsigned in_transit_since_own;
-	/* What is coming in. */
+	/* Reception. */
 	enum { TAKING_NOTHING, TAKING_DELIVERY, TAKING_VISIT, TAKING_WASTE } taking;
 	uint32_t taken; /* flits of it */
-	/* What is going out. */
+	/* Transmission. */
 	enum { SENDING_NOTHING, SENDING_OWN, SENDING_VISIT } sending;
 	uint64_t may_leave; /* the cycle from which its header may */
 	uint32_t sent;      /* flits of it */

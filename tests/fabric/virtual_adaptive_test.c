@@ -251,7 +251,7 @@ static void who_has_no_room_for_frames_that_wait_sends_later(void **state)
 	}
 }
 
-/* What a watchdog takes out of the network is given up: what came after it is delivered. */
+/* Packets that a watchdog discards are given up: the packets after them are delivered. */
 static void nobody_waits_for_what_the_watchdog_has_discarded(void **state)
 {
 	uint64_t dropped = 0;

@@ -182,7 +182,7 @@ static int next_gone(const struct account *account, weft_time now, unsigned port
 	return first;
 }
 
-/* What has left by then made no credit frame due: there would have been one. */
+/* The packets that have left by then made no credit frame due: there would have been one. */
 static void pass_time(struct account *account, weft_time now, unsigned port)
 {
 	for (int gone; (gone = next_gone(account, now, port)) >= 0;) {

@@ -187,7 +187,7 @@ static void traffic_beside_a_schedule_only_takes_its_share_of_the_links(void **s
 		alone * 18 / 10, alone * 21 / 10);
 }
 
-/* What is measured lasts from the first send, at 0, to the last delivery. */
+/* Measuring lasts from the first send, at 0, to the last delivery. */
 static void throughput_is_that_of_the_time_that_the_schedule_took(void **state)
 {
 	static const char *const looks[][2] = {{"measure.sample=1us", "watchdog=50ms"},

@@ -35,7 +35,7 @@ static const char tree[] =
 #define STAGES 4
 #define NOBODY 99
 
-/* What was seen, in the order of time. */
+/* Observed events, in the order of time. */
 struct story {
 	struct virtual_lab lab;
 	weft_time first_note;

@@ -35,7 +35,7 @@ static void run(struct virtual_lab *lab, const char *const *set, unsigned sets)
 
 #define RUN(lab, ...) run(lab, VIRTUAL_LAB_SET("seed=3", __VA_ARGS__))
 
-/* Who is in which VC, by the blocks that have arrived at the hosts. */
+/* The VCs of packets, from the blocks that have arrived at the hosts. */
 static void assert_only_the_schemes_vcs_arrive(const struct virtual_lab *lab)
 {
 	const struct virtual_fabric *fabric = lab->fabric;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What in-transit buffers discard on the virtual clock comes again, once and in order. */
+/* Frames that in-transit buffers discard on the virtual clock are sent again, once and in order. */
 
 #include <stdio.h>
 

@@ -24,7 +24,7 @@ struct wormhole_case {
 	uint64_t until; /* what happens in this cycle and after it does not count */
 };
 
-/* What became of a message before 'until'. */
+/* The history of a message before 'until'. */
 struct wormhole_fate {
 	uint64_t chosen; /* cycle in which its source had the link for it, if 'sent'; FLIT_NEVER */
 	uint64_t left;   /* cycle in which its first flit left the source; FLIT_NEVER */
@@ -68,7 +68,7 @@ static inline struct topology_port wormhole_case_sender(
 bool wormhole_differ(const struct wormhole_case *the_case, const struct wormhole_outcome *flits,
 	const struct wormhole_outcome *trains, char *text, size_t size);
 
-/* What must hold for one outcome alone. NULL, or what does not. */
+/* Checks the rules for a single outcome. NULL, or the rule that is violated. */
 const char *wormhole_check(
 	const struct wormhole_case *the_case, const struct wormhole_outcome *outcome);
 

@@ -15,7 +15,7 @@
 
 #define HOSTS_MAX 32
 
-/* What there is in a case, so that each takes about as long. */
+/* Sizes of a case, so that each takes about as long. */
 #define FLITS_LEAST   500
 #define FLITS_MOST    40000
 #define MESSAGES_MOST 1500
@@ -95,7 +95,7 @@ static void draw_parameters(struct wormhole_case *the_case, struct rng *rng)
 		parameters->detection = (unsigned)between(rng, 1, 60);
 		parameters->programming = (unsigned)between(rng, 0, 60);
 	}
-	/* What is not whole cycles is rounded up. */
+	/* Fractions of a cycle are rounded up. */
 	for (uint32_t i = 0; i < topology->links; i++) {
 		struct topology_link *link = &topology->link_at[i];
 
@@ -132,7 +132,7 @@ static void draw_routes(struct wormhole_case *the_case, bool prone, struct rng *
 	snprintf(the_case->name, sizeof(the_case->name), "%s, %s", the_case->topology->name, name);
 }
 
-/* Who sends to whom. */
+/* Pairs of source and destination. */
 enum pattern { UNIFORM, MANY_TO_ONE, MANY_TO_TWO, FEW_PAIRS, PATTERNS };
 static const char *const pattern_names[] = {"uniform", "many to one", "many to two", "few pairs"};
 

@@ -30,7 +30,7 @@ struct wanted {
 	uint64_t first, cases;
 };
 
-/* What the cases were like, so that we know that they are not all harmless. */
+/* Features of the cases, to show that they are not all harmless. */
 struct seen {
 	uint64_t messages, flits, marks, absorbed, discards, stuck, cut;
 	uint64_t discarding; /* cases */
@@ -118,7 +118,7 @@ static void trains_and_flits_agree_in_every_cycle(void **state)
 	assert_true(seen.cut * 8 > wanted->cases);
 }
 
-/* What is drawn too rarely, or never. */
+/* Cases that are drawn too rarely, or never. */
 static void expect_agreement(struct flit_bed *bed, uint64_t until)
 {
 	struct wormhole_case the_case = {.name = "by hand",
@@ -187,7 +187,7 @@ static void a_run_may_end_in_any_cycle(void **state)
 	topology_destroy(bed.topology);
 }
 
-/* What a case has to have so that a change must show. */
+/* Feature that a case needs so that a change must show. */
 enum change { ROUTING, STOP_MARK, DETECTION, PROGRAMMING, CHANGES };
 
 static bool must_show(enum change change, const struct wormhole_outcome *flits)

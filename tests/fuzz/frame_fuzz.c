@@ -35,7 +35,7 @@ static void require_agreement(const uint8_t *frame, size_t bytes)
 	REQUIRE(frame_fault_name(fault) != NULL);
 }
 
-/* What a switch does to a good frame leaves it good, and undoing it gives the same bytes back. */
+/* A switch's changes leave a good frame good, and undoing them restores the bytes. */
 static void require_updates_hold(uint8_t *frame, size_t bytes)
 {
 	const struct frame_header *header = frame_header_const(frame);
@@ -65,8 +65,8 @@ static void require_damage_is_seen(uint8_t *frame, size_t bytes, unsigned where)
 	frame[byte] ^= (uint8_t)(1u << where % 8);
 }
 
-/* What a decoder accepts, it has understood whole: encoding it gives the bytes back, but for those
- * that are reserved. */
+/* A payload that a decoder accepts is understood whole: encoding it restores the bytes, except
+ * reserved ones. */
 static void try_decoders(const uint8_t *payload, unsigned bytes)
 {
 	uint8_t again[CONTROL_CREDIT_BYTES_MAX];

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* What every target has: libFuzzer calls its entry, and what has to hold is a finding if it does
- * not. */
+/* Shared by all targets: libFuzzer calls the entry, and a violated requirement is a finding. */
 
 #include <stddef.h>
 #include <stdint.h>

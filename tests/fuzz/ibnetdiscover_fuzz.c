@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What claims to come from ibnetdiscover: what is accepted is a topology that our own file keeps
- * and that survives being exported and read again; what is refused has a reason in one line that
- * names the place. */
+/* Input that claims to be from ibnetdiscover. An accepted one is a topology that our own file
+ * keeps and that survives export and import; a refused one has a reason in one line that names
+ * the place. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -38,7 +38,7 @@ struct small_end {
 	uint8_t port;
 };
 
-/* What a cable leads to from there; false if there is none. */
+/* The far end of a cable; false if there is none. */
 static inline bool small_peer(struct small_end from, struct small_end *peer)
 {
 	if (small_is_host(from.device)) {

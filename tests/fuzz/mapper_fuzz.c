@@ -144,7 +144,7 @@ static void poll(struct bench *bench)
 		REQUIRE(frames < FRAMES_A_POLL);
 		deliver(bench, &frame);
 	}
-	/* What is due is in the future when nothing is left to be sent. */
+	/* The next due time is in the future when nothing is left to be sent. */
 	REQUIRE(!mapper_leads(&bench->mapper) ||
 		mapper_due(&bench->mapper, bench->now) > bench->now ||
 		bench->mapper.map.changes != bench->mapper.computed || bench->mapper.stale);

@@ -53,7 +53,7 @@ static void require_reason(const struct fault *fault)
 	REQUIRE(fault->text[0] != '\0' && strchr(fault->text, '\n') == NULL);
 }
 
-/* Who sends to whom, in a small network; big ones and files are not for here. */
+/* Resolves sources and destinations in a small network; large ones and files are left out. */
 static void try_hosts(const struct run_config *config)
 {
 	struct topology *topology = topology_generate("ring:switches=5,hosts=2", NULL);

@@ -169,7 +169,7 @@ static void meet(struct bed *bed, unsigned port, uint32_t limit)
 	link_end_fill_credit(link, &credit, bed->now);
 }
 
-/* What the switch has kept of the old tables shows, because they are freed. */
+/* A pointer that the switch keeps to the old tables is found, because they are freed. */
 static void exchange(struct bed *bed, const uint8_t *data, unsigned bytes, bool rule)
 {
 	uint8_t *port = malloc(HOSTS);

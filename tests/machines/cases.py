@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""What is claimed of a lab on real NICs: a function for each claim, which returns its figures in a line, or
+"""Claims about a lab on real NICs: a function for each claim, which returns its figures in a line, or
 raises Wrong. They are called in their order, with a lab that is up and whole."""
 import json
 import os

@@ -21,7 +21,7 @@ FIRST_SLOT = 4
 
 
 def log_path(path):
-    """What QEMU says, beside its sockets."""
+    """The log of QEMU, beside its sockets."""
     return os.path.join(os.path.dirname(path), "qemu.log")
 
 
@@ -212,7 +212,7 @@ class Guest(machine.Machine):
         return [line.split("/")[-1] for line in shown.split()]
 
     def last_words(self):
-        """What the console and QEMU said last."""
+        """The last lines of the console and of QEMU."""
         text = ""
         for name in ("qemu.log", "console.log"):
             if os.path.exists(self.path(name)):

@@ -70,7 +70,7 @@ class Agent:
 
 
 def reap_others(child):
-    """What the first process of a system is for; returns when the child has ended."""
+    """Reaps processes, as the first process of a system must; returns when the child has ended."""
     while os.wait()[0] != child:
         pass
 

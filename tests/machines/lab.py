@@ -92,7 +92,7 @@ class Lab:
     # --- up and down ---
 
     def try_up(self):
-        """What 'up' came to on each machine; where it is refused on one, the others need not wait."""
+        """The result of 'up' on each machine; if one refuses, the others need not wait."""
         wait = ("--wait", f"{UP_SECONDS}s")
         runs = []
         for site in self.bench.sites:
@@ -124,7 +124,7 @@ class Lab:
                 for line in self.leftovers(site.machine)]
 
     def leftovers(self, where):
-        """What a lab may leave behind on a machine, a line for each."""
+        """The remains of a lab on a machine, a line for each."""
         paths = (f"/run/weft/{self.name}", f"/run/weft/{self.name}.lock", f"/var/run/dpdk/weft-{self.name}-*",
                  f"/dev/hugepages/*{self.name}*", f"/run/netns/*{self.name}*", "/sys/class/net/wm[0-9]*")
         done = where.must(f"pgrep -a 'weft-(switch|nic)' | grep -F {self.file} | sed 's/^/process /'; "

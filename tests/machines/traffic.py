@@ -28,7 +28,7 @@ def one_run(lab, seconds):
 
 
 class Counted:
-    """What all interfaces have counted since another such moment."""
+    """The counts of all interfaces since another such moment."""
 
     NAMES = ("messages_injected", "messages_delivered", "frames_retransmitted")
 

@@ -152,7 +152,7 @@ static void carrier_loss_is_seen_before_the_next_hello_by_interrupt(void **state
 	cut_and_join("lsc=1");
 }
 
-/* What such a driver sends late, when the carrier is back, is of a session that is over. */
+/* Frames that such a driver sends late, when the carrier is back, belong to a former session. */
 static void frames_that_come_late_do_no_harm(void **state)
 {
 	start("down=hold,keep=512");

@@ -23,7 +23,7 @@
 
 #define TIMEOUT_MS 5000
 
-/* What a child says on its standard output and error. */
+/* The standard output and error of a child. */
 struct child {
 	pid_t pid;
 	int out;

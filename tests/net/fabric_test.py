@@ -360,7 +360,7 @@ class Fabric(unittest.TestCase):
                          counters["host_frames_retransmitted"])
         self.assertEqual(len(data[into]), counters["host_frames_received"])
         self.assertTrue(all(credits for *_, credits in data[into] + data[out]))
-        # What leaves one host comes to the other, in this order.
+        # Frames that leave one host arrive at the other, in this order.
         for a, b in (("h0:0", "h1:0"), ("h1:0", "h0:0")):
             self.assertEqual([what[:2] for what in seen[a, out, "1"]],
                              [what[:2] for what in seen[b, into, "1"]])

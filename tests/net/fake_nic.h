@@ -47,7 +47,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What no counter of ethdev says. */
+/* State that no counter of ethdev shows. */
 struct fake_nic_look {
 	uint64_t kept, kept_most; /* sent mbufs that it holds, now and at most so far */
 	uint64_t segmented;       /* frames delivered in several segments */

@@ -13,7 +13,7 @@
 
 #include <rte_ether.h>
 
-/* What stands before each frame of a ring. */
+/* Header of each frame in a ring. */
 struct record {
 	uint32_t bytes; /* SKIP: the ring goes on at its beginning */
 	uint32_t descriptors;

@@ -105,7 +105,7 @@ static void unplug(struct nic *nic)
 	assert_int_equal(rte_vdev_uninit(nic->name), 0);
 }
 
-/* What a case that failed has left. */
+/* Removes the remains of a failed case. */
 static int clear(void **state)
 {
 	uint16_t port;

@@ -9,7 +9,7 @@ import tempfile
 
 import labs
 
-# What an end of a cable shows, from byte 128 of its file on for a, from 256 on for b.
+# The counters of an end of a cable, from byte 128 of its file on for a, from 256 on for b.
 WORDS = ("sent", "received", "segmented", "kept", "kept_most", "missed")
 
 
@@ -34,8 +34,8 @@ class Cables:
         return f"{self.folder}/{number}"
 
     def device(self, number, end, arguments=""):
-        """What EAL and a topology call the port; its number in its process is the cable's and the
-        end's, so that one process may have both."""
+        """The port's name for EAL and in a topology. Its number in its process consists of the cable's and
+        the end's, so that one process may have both."""
         return (f"net_fake{2 * number + (end == 'b')},cable={self.path(number)},end={end}"
                 + (f",{arguments}" if arguments else ""))
 
@@ -87,7 +87,7 @@ measure: {{duration: 500ms}}
         return said
 
     def ends(self, end):
-        """What the switch's NICs show (end b), or the hosts' (a)."""
+        """The counters of the switch's NICs (end b), or the hosts' (a)."""
         return [self.cables.shown(i, end) for i in self.PORTS]
 
     def remove(self):

@@ -171,7 +171,7 @@ class Both(unittest.TestCase):
                          {"h0", "h1", "h2", "h3"})
 
     def send(self):
-        """What 'run' says on both machines, and its documents."""
+        """The output of 'run' on both machines, and its documents."""
         paths = {side: os.path.join(self.lab.folder, f"{side}.json") for side in HERE}
         runs = {side: self.lab.start(side, "run", "--json", path) for side, path in paths.items()}
         said = {side: run.communicate(timeout=90)[0] for side, run in runs.items()}

@@ -86,7 +86,7 @@ class Memif(LabCase):
         self.assertGreater(first["latency_ns"]["network"]["p50"], 0)
         second = lab.run("--duration", "1s")
         self.assert_whole(second)
-        # What was counted in the first run is not in the second.
+        # The counts of the first run are not in the second.
         self.assertLess(second["messages"]["delivered"], first["messages"]["delivered"])
 
     def test_a_result_that_cannot_be_written_is_refused_before_the_run(self):
@@ -97,7 +97,7 @@ class Memif(LabCase):
         self.assertEqual(done.returncode, 2)
         self.assertEqual(done.stderr, "weft lab run: /nonexist/a.json: No such file or directory\n")
         self.assertEqual((done.stdout, lab.delivered()), ("", before))
-        # What is there stays until the new result is complete.
+        # The old result stays until the new one is complete.
         path = os.path.join(lab.folder, "result.json")
         with open(path, "w") as file:
             file.write("former")
@@ -275,7 +275,7 @@ class Memif(LabCase):
         self.assertEqual((refused.returncode, refused.stdout), (2, ""))
 
     def run_without(self, letter, groups, host, hosts):
-        """What a run says and returns when that process is gone and so many hosts are left."""
+        """The output and exit code of a run when that process is gone and so many hosts are left."""
         lab = self.lab(letter, f"groups: {{{groups}}}\n")
         lab.up()
         lab.kill(host)

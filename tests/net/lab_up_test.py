@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""What 'weft lab up' says of processes that do not come up. The processes are played by a program of
-this file, in the place of weft-switch and weft-nic: it needs no DPDK, no ports and no root.
+"""The messages of 'weft lab up' about processes that do not come up. A program of this file stands in for
+weft-switch and weft-nic: it needs no DPDK, no ports and no root.
 
 usage: lab_up_test.py WEFT
 """
@@ -36,7 +36,7 @@ def option(argv, name):
 
 
 def answers(device, part):
-    """What telemetry says of a process that has one switch, or all hosts."""
+    """The telemetry of a process that has one switch, or all hosts."""
     kind = "switch" if device[0] == "s" else "nic"
     links = [{"port": f"{device}:{port}", "peer": f"{'s1' if device == 's0' else 's0'}:{port}",
               "state": "up", "sessions_seen": 1, "link_downs": 0} for port in (0, 1)]

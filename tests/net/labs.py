@@ -134,7 +134,7 @@ class Lab:
         return value
 
     def summary(self):
-        """What is not as it should be, in a few lines."""
+        """The differences to a good state, in a few lines."""
         status = self.status()
         mapping = status.get("mapping") or {"mappers": [], "agents": [], "why": ""}
         lines = [f"{p['name']}: {p['state']} {p['fault']}" for p in status["processes"]
@@ -226,7 +226,7 @@ class Lab:
         return {p["name"]: p["state"] for p in self.status()["processes"]}[process] == "gone"
 
     def start_again(self, process):
-        """What was killed may take a moment to go."""
+        """A killed process may take a moment to end."""
         self.wait(lambda: self.is_gone(process), f"{process} is not gone")
         self.must("up", "--process", process, "--wait", "30s")
         self.note_pids()
@@ -238,7 +238,7 @@ class Lab:
             return json.load(file)
 
     def leftovers(self):
-        """What a lab may leave behind on this machine, if it is not taken down well."""
+        """The remains of a lab on this machine, if it is not taken down well."""
         left = [f"process {name}" for name, pid in self.pids.items() if own_kind_of_process(pid)]
         left += [path for path in (self.run_dir, f"{self.run_dir}.lock") if os.path.exists(path)]
         for folder, prefix in (("/run/netns", f"weft-{self.name}"),
@@ -338,7 +338,7 @@ measure: {{duration: 2s}}
                          f"no map of {switches} switches, {hosts} hosts, {cables} cables", seconds)
 
     def discovered(self):
-        """What 'weft lab map' writes, as 'weft topo show --json' understands it."""
+        """The output of 'weft lab map', as 'weft topo show --json' understands it."""
         path = os.path.join(self.folder, "map.yaml")
         done = self.weft("map", "-o", path)
         return shown(self.weft_tool, path), done

@@ -40,7 +40,7 @@ struct attendant {
 	int client;
 	char path[64];
 	atomic_bool stop; /* the run is to end */
-	/* What it found; asserted when both threads have ended. */
+	/* Findings; asserted when both threads have ended. */
 	const char *failed;
 	uint64_t generation, hosts, cables, miscabled;
 };

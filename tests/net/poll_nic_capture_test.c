@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What a capture of an interface's port has in it. */
+/* Contents of a capture of an interface's port. */
 
 #include "nic_neighbours.h"
 

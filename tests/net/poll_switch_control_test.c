@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* A switch's poll loop under the orders of the control thread, which is played here between turns
- * (docs/mapper.md, 'How to run it'). */
+ * (docs/mapper.md, 'In a process'). */
 
 #include "device_control.h"
 #include "switch_neighbours.h"
@@ -533,7 +533,7 @@ static void what_waits_for_neighbours_that_go_is_accounted_for_and_no_credit_is_
 	neighbours_come_and_go(false);
 }
 
-/* What a control thread may do at any time while data is under way. */
+/* Everything that a control thread may do at any time while data is under way. */
 static void act(void)
 {
 	unsigned port, bytes;

@@ -201,7 +201,7 @@ static void ring_passes_frames_in_order(void **state)
 	pool_is_whole();
 }
 
-/* What flow control may promise to a neighbour: as many as 'slots' says, not one less. */
+/* The promise of flow control to a neighbour: as many frames as 'slots' says, not one less. */
 static void ring_holds_as_many_frames_as_it_says(void **state)
 {
 	struct rte_mbuf *mbuf;

@@ -51,7 +51,7 @@ static int open_tap(struct tap_options options)
 	return fd;
 }
 
-/* What a shell command says in the namespace. */
+/* Output of a shell command in the namespace. */
 static void inside(const char *command, char *text, size_t size)
 {
 	char line[256];

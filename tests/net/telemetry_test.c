@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What a program tells and takes on its telemetry socket, asked as 'weft lab' asks. */
+/* Answers and commands of a program's telemetry socket, requested as 'weft lab' does. */
 
 #include "unit.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What skipped_cases_test looks for in the totals: cases that are skipped for a reason, among
- * others. No test of the suite by itself. */
+/* Cases for skipped_cases_test: some are skipped for a reason, others not. No test of the suite
+ * by itself. */
 
 #include "needs.h"
 

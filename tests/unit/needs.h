@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* What a case needs of the machine. One that cannot run is skipped, never passed: cmocka counts it
- * apart, and tools/check-totals names it with the reason that stands here. */
+/* Requirements of a case on the machine. A case that cannot run is skipped, never passed: cmocka
+ * counts it separately, and tools/check-totals names it with the reason given here. */
 
 #include <unistd.h>
 

@@ -49,7 +49,7 @@ static bool parse_number(const char *text, uint64_t most, uint64_t *number)
 	return errno == 0 && text[0] >= '0' && text[0] <= '9' && *end == '\0' && *number <= most;
 }
 
-/* What a schedule may have is what 'weft run' would send. */
+/* The limit of 'weft run'. */
 static int take_bytes(struct request *request, const char *value)
 {
 	char most[QUANTITY_TEXT];
@@ -155,7 +155,8 @@ static void summarise(const struct goal *goal, struct summary *summary)
 	}
 }
 
-/* Every message arrives when it is sent, time passes whenever nothing else can happen. */
+/* Replays without a network: every message arrives when it is sent, and time advances when
+ * nothing else can happen. */
 static void run_through(const struct goal *goal, struct goal_replay *replay)
 {
 	weft_time now = 0;
@@ -178,7 +179,7 @@ static void run_through(const struct goal *goal, struct goal_replay *replay)
 	}
 }
 
-static int judge(const struct goal *goal, const char *path)
+static int check_ends(const struct goal *goal, const char *path)
 {
 	struct goal_replay *replay = goal_replay_create(goal, 0);
 	struct summary summary;
@@ -214,7 +215,7 @@ static int check(int argc, char **argv)
 	goal = goal_load(argv[1], &fault);
 	if (goal == NULL)
 		return command_fail("goal check", fault_exit_code(-errno), "%s", fault.text);
-	result = judge(goal, argv[1]);
+	result = check_ends(goal, argv[1]);
 	goal_destroy(goal);
 	return result;
 }

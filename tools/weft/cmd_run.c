@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft run: an experiment from a run file. It is weft-fabric that runs it; what can be said without
- * running (--explain, a bad file) is said here. */
+/* weft run: an experiment from a run file. weft-fabric runs it; --explain and errors of the file
+ * need no fabric and are handled here. */
 
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "child_process.h"
 #include "commands.h"
-#include "program_path.h"
 #include "run_config.h"
 
 #define EXPLAIN_SETS_MAX 64u
@@ -61,7 +61,7 @@ static int take_option(struct explain_request *request, int option, const char *
 	}
 }
 
-/* What a run would take, so that --explain can be added to any. */
+/* Parses all options of a run, so that --explain can be added to any command. */
 static int parse(struct explain_request *request, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -121,7 +121,7 @@ int cmd_run(int argc, char **argv)
 			return explain(argc, argv);
 	}
 	argv[0] = name;
-	program_path_exec(name, "fabric", argv);
+	program_path_exec(name, argv);
 	argv[0] = program;
 	return command_fail("run", EXIT_NOT_ABLE, "cannot start weft-fabric: %s", strerror(errno));
 }

@@ -50,10 +50,10 @@ static void print_usage(FILE *out)
 	fputs("usage: weft COMMAND [ARGUMENT]...\n\n", out);
 	for (const struct command *command = commands; command->name != NULL; command++)
 		fprintf(out, "  %-10s %s\n", command->name, command->help);
-	fputs("\n'weft COMMAND --help' and weft(1) tell more.\n", out);
+	fputs("\n'weft COMMAND --help' and weft(1) explain more.\n", out);
 }
 
-/* What was printed may not have got anywhere: a full disk, a closed output. */
+/* Checks that the output was written: a full disk or a closed output is an error. */
 static int check_output(const char *name, int result)
 {
 	bool bad = ferror(stdout) != 0;

@@ -12,7 +12,7 @@ PORTS = 4
 
 
 class Setting:
-    """What all programs of one comparison have in common."""
+    """Shared by all programs of one comparison."""
 
     def __init__(self, device, wire_bytes, core, other_core, directory, tools):
         self.device = device                # net_pcap or net_ring

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""What the bench prints."""
+"""The output of the bench."""
 
 # Minimum of weft-table's rate on net_pcap with 64 bytes, against a peer (issue 2); the aim for
 # macswap is no bar: it moves six bytes and looks at nothing.

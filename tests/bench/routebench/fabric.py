@@ -36,8 +36,8 @@ def missing_packages():
 
 
 class Run:
-    """What one run of OpenSM did: the seconds of its routing phase, or its own words for why there
-    was none. 'at_least': seconds after which it was ended while it still computed."""
+    """The result of one run of OpenSM: the seconds of its routing phase, or its own message if there was
+    none. 'at_least': seconds after which it was ended while it still computed."""
 
     def __init__(self, seconds, reason=None, at_least=None):
         self.seconds, self.reason, self.at_least = seconds, reason, at_least

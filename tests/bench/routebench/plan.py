@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""What is compared with what, and the times that routing was designed for."""
+"""The comparisons, and the times that routing was designed for."""
 
 TABLES = "--tables"
 PER_SWITCH = "--granularity=switch"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""What the bench prints."""
+"""The output of the bench."""
 
 from .compare import AIM, median
 

@@ -8,7 +8,7 @@ import time
 
 
 class WeftError(Exception):
-    """What weft said when it refused."""
+    """The message of weft when it refused."""
 
 
 class Weft:

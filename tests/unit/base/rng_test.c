@@ -14,7 +14,7 @@ static void the_same_stream_gives_the_same_numbers(void **state)
 		assert_true(rng_next(&a) == rng_next(&b));
 }
 
-/* What one stream draws does not move another: the numbers depend on its own counter only. */
+/* Drawing from one stream does not affect another: the numbers depend only on its own counter. */
 static void number_n_does_not_depend_on_what_others_draw(void **state)
 {
 	struct rng alone, mixed, other;

@@ -32,7 +32,7 @@ struct goal_loop {
 	struct goal_flight *flight; /* [ops] */
 	uint32_t flights;
 	weft_time *accept_at; /* [ranks] */
-	/* What each rank has heard of, itself first; only of up to 64 ranks. */
+	/* Contributions that each rank has received, its own first; only of up to 64 ranks. */
 	uint64_t contributions[64];
 	uint32_t *received; /* [to * ranks + from]: messages */
 	uint32_t sent;

@@ -264,7 +264,7 @@ static void miscabling_is_told_by_name(void **state)
 	topology_destroy(topology);
 }
 
-/* Who has gone keeps the number, and numbers that nobody has leave no names behind. */
+/* A device that is gone keeps its number, and unused numbers leave no names behind. */
 static void what_has_gone_is_not_found(void **state)
 {
 	struct topology *topology = network_ring(6), *found;

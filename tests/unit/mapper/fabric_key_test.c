@@ -13,7 +13,7 @@
 
 #define DIGITS "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 
-/* What loading a file of this text and mode says. */
+/* Result of loading a file of this text and mode. */
 static int load(struct fabric_key *key, const char *text, mode_t mode, struct fault *fault)
 {
 	char path[] = "/tmp/weft-key-XXXXXX";

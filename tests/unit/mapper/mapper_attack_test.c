@@ -143,7 +143,7 @@ static struct record hostile(const struct eavesdropper *ear, struct rng *rng)
 	return record;
 }
 
-/* What no frame may change: the mapper without its counts of refusals, and its map. */
+/* State that no frame may change: the mapper without its counts of refusals, and its map. */
 struct snapshot {
 	struct mapper mapper;
 	struct map_device *device;

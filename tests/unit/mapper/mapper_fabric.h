@@ -56,7 +56,8 @@ static inline void fabric_read_route(void *context, const struct table_image_rou
 			0);
 }
 
-/* What all devices use now. A host's number is its place in the topology (net_start_device()). */
+/* The tables that all devices use now. A host's number is its place in the topology
+ * (net_start_device()). */
 static inline struct live_generation fabric_snapshot(struct mapper_fabric *fabric)
 {
 	const struct topology *topology = fabric->net.topology;

@@ -67,7 +67,7 @@ static inline void mixture_drained(struct mixture *mixture, uint64_t mapper)
 	}
 }
 
-/* What the device uses now takes the place of what it has used. */
+/* Records the present tables of the device in place of the former ones. */
 static inline void mixture_note(struct mixture *mixture, enum device_kind kind, uint32_t at)
 {
 	const struct mapper_agent *agent = net_agent(mixture->net, kind, at);

@@ -205,7 +205,7 @@ static inline void net_to_agent(
 			answer.bytes);
 }
 
-/* What a device does with a scout or mapper frame. */
+/* Handles a scout or mapper frame at a device. */
 static inline void net_arrive(
 	struct net *net, struct topology_port at, uint8_t *data, unsigned bytes)
 {

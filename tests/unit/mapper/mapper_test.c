@@ -125,7 +125,7 @@ static void a_cut_cable_is_mapped_around_and_only_changes_are_sent(void **state)
 	topology_destroy(cut);
 }
 
-/* What was asked beyond a device that is lost meanwhile must not lead the map in circles. */
+/* Questions beyond a device that is lost meanwhile must not lead the map in circles. */
 static void a_cable_that_flaps_during_discovery_leaves_a_whole_map(void **state)
 {
 	for (unsigned trial = 0; trial < 120; trial++) {
@@ -145,7 +145,8 @@ static void a_cable_that_flaps_during_discovery_leaves_a_whole_map(void **state)
 	}
 }
 
-/* Who is not heard for a lease is obeyed no more if another asks, which then gets the reports. */
+/* A mapper that is not heard for a lease is not obeyed if another asks, which then gets the
+ * reports. */
 static void nobody_waits_longer_than_the_lease_to_hear_of_the_mapper(void **state)
 {
 	struct mapper_fabric *fabric = *state;
@@ -419,7 +420,7 @@ static void a_report_in_the_name_of_its_own_device_is_refused(void **state)
 	fabric_assert_works(fabric);
 }
 
-/* What static routes would be, as each host's image. */
+/* Static routes, as each host's image. */
 static void assert_images_are(struct mapper_fabric *fabric, const struct table_image_source *source)
 {
 	for (uint32_t host = 0; host < source->topology->hosts; host++) {

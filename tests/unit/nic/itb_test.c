@@ -111,7 +111,7 @@ static void detection_and_programming_begin_with_the_header(void **state)
 	assert_int_equal(itb_due(itb, tail), START + 475 * PS_PER_NS);
 	assert_null(next(itb, START + 475 * PS_PER_NS - 1));
 	assert_ptr_equal(next(itb, START + 475 * PS_PER_NS), &packet);
-	/* What took longer to come in can go at once. */
+	/* A frame with a longer reception can leave at once. */
 	tail = START + PS_PER_US;
 	assert_true(itb_absorb(itb, &late, 0, START, tail));
 	assert_ptr_equal(next(itb, tail), &late);

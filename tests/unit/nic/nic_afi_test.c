@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What an interface does with adaptive-routing notifications, and that a VC that has come to a stop
- * stops nobody else. */
+/* Adaptive-routing notifications at an interface, and that a blocked VC blocks no other. */
 
 #include "nic_afi.h"
 #include "nic_load.h"
@@ -231,7 +230,7 @@ static void marked_messages_wait_for_room_rather_than_leave_by_their_own_vc(void
 	for (unsigned i = few; i < most; i++)
 		vc_share_put(&a.nic->message_share, ADAPTED);
 	assert_null(nic_check(a.nic));
-	/* What waited is marked no longer. */
+	/* The waiting message is no longer marked. */
 	end_wait(&a, MARK_PS);
 	expect_frame(&a, 2, 0);
 	expect_frame(&a, 1, ADAPTED);

@@ -135,7 +135,7 @@ static inline void carried_put_chain(struct channel *channel, struct weft_packet
 	}
 }
 
-/* What a program sends: source, destination, SL, number, then bytes that follow from the number. */
+/* A program's message: source, destination, SL, number, then bytes that follow from the number. */
 static inline void body_fill(uint8_t *out, uint32_t bytes, uint16_t source, uint16_t destination,
 	uint8_t sl, uint32_t number)
 {
@@ -409,7 +409,7 @@ static inline void port_receive_link_local(struct station *station, struct carri
 	carried_put(channel, carried);
 }
 
-/* What the interface sends reaches the port at once; the port has stored and forwarded it. */
+/* The frames of the interface reach the port at once; the port has stored and forwarded them. */
 static inline void port_receive(struct station *station, struct carried *carried)
 {
 	struct channel *channel = station->channel;

@@ -537,7 +537,7 @@ static void a_receiver_that_restarts_gets_what_was_not_acknowledged(void **state
 	end_stop(&b);
 }
 
-/* What 'a' sends is lost until it gives up; the last frame that it has sent is in 'last'. */
+/* All frames of 'a' are lost until it gives up; 'last' gets its last frame. */
 static void send_in_vain(struct end *a, struct box *last)
 {
 	unsigned failed = a->failed;

@@ -127,7 +127,7 @@ static void a_paused_interface_acknowledges_once_when_it_goes_on(void **state)
 	assert_false(end_take(&ends[1], &box));
 }
 
-/* What is missing may have been held back by the pause. */
+/* The pause may have delayed the missing frames. */
 static void a_gap_counts_from_the_end_of_a_pause(void **state)
 {
 	struct end *ends = *state;

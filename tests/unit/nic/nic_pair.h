@@ -59,7 +59,7 @@ static inline void end_done(void *ctx, const struct nic_outcome *outcome)
 	end->last_error = outcome->error;
 }
 
-/* What end_start() begins with; a test may change it before. */
+/* The configuration of end_start(); a test may change it before. */
 static inline struct nic_config end_config(struct end *end, uint16_t host, uint32_t session)
 {
 	struct nic_config config;
@@ -204,7 +204,7 @@ static inline uint64_t end_count(const struct end *end, enum nic_counter counter
 	return nic_counters(end->nic)[counter];
 }
 
-/* What an acknowledgement says. */
+/* The fields of an acknowledgement. */
 static inline struct control_ack box_ack(const struct box *box)
 {
 	const struct frame_header *header = frame_header_const(box->frame);

@@ -6,8 +6,8 @@
  * that goes dark for longer than senders have patience and delays every frame by another time.
  * Messages are numbered over all lives of their sender: in one life of its host a receiver sees
  * rising numbers only, so none twice, and whatever was acknowledged has been seen by some life.
- * What the interfaces may rely on is kept: a host stays away until nothing is under way any more
- * that was sent to or by its former life (nic.h, link.session).
+ * The assumption of the interfaces holds: a host stays away until no frame is under way that was
+ * sent to or by its former life (nic.h, link.session).
  */
 
 #include "nic_pair.h"

@@ -231,7 +231,7 @@ static void detect_leaves_the_first_set_only_above_one_and_k(void **state)
 		/* Forgetting lets it come back. */
 		sent(&choice, 2, 1, 10);
 		assert_int_equal(choose(&choice, 2, 32), 0);
-		/* What the other set has shown does not send messages back. */
+		/* The coefficients of the other set do not send messages back. */
 		sent(&choice, 2, 0, (1 + k[i]) * 10 + 5);
 		sent(&choice, 2, 1, 500);
 		assert_int_equal(choose(&choice, 2, 32), 1);

@@ -831,7 +831,7 @@ static void adaptive_routing_without_a_choice_is_told_of(void **state)
 	}
 }
 
-/* What a process writes when it is asked for h2's map; the caller's. */
+/* The map that a process writes for h2; the caller destroys it. */
 static struct topology *written_map(struct world *world)
 {
 	struct topology *found;

@@ -86,7 +86,7 @@ static void a_frame_without_room_is_refused_and_counted(void **state)
 	assert_true(up(*state, 3));
 }
 
-/* What waited in other ports when the question came has been seen before it is answered. */
+/* Frames that waited in other ports when the question came are handled before the answer. */
 static void a_question_waits_for_a_whole_turn_of_the_loop(void **state)
 {
 	assert_true(up(*state, 1));
@@ -204,7 +204,7 @@ static void commit_next(struct device_control *control, bool refused)
 	assert_int_equal(device_control_collect(control), 1);
 }
 
-/* Who has them in use knows best; that they are on their way is no answer yet. */
+/* Only the device knows whether it uses the tables; that they are on their way is no answer yet. */
 static void the_control_thread_learns_that_the_last_tables_were_refused(void **state)
 {
 	commit_next(*state, false);

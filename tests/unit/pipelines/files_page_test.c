@@ -78,7 +78,7 @@ static void the_run_is_supported(void **state)
 	free(text);
 }
 
-/* What --explain prints up to the lists. */
+/* The output of --explain up to the lists. */
 static char *explain_sections(const struct run_config *config)
 {
 	char *text = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Who sends to whom. */
+/* The sources and destinations of a run. */
 
 #include "unit.h"
 

@@ -10,7 +10,7 @@
 #include "pcapng_walk.h"
 #include "rng.h"
 
-/* What a writer wrote. */
+/* The bytes of a writer. */
 struct sink {
 	uint8_t bytes[1 << 20];
 	size_t used;

@@ -14,7 +14,7 @@ static const uint64_t frequencies[] = {1000000, 999999937, 2500000000, 289456133
 
 static void time_is_exact_after_a_hundred_days(void **state)
 {
-	/* What 2^-32 ps a cycle adds up to at most, plus the last picosecond. */
+	/* The maximum sum of 2^-32 ps per cycle, plus the last picosecond. */
 	for (unsigned i = 0; i < FREQUENCIES; i++) {
 		uint64_t cycles = 100 * 86400 * frequencies[i];
 		struct clock clock;

@@ -101,7 +101,7 @@ static void cycles_are_broken_in_the_order_of_sources(void **state)
 	topology_destroy(topology);
 }
 
-/* What a route must obey at each switch that it passes. */
+/* A rule that a route must obey at each switch that it passes. */
 struct rule {
 	const char *name;
 	bool (*wants)(uint32_t a, uint32_t b, uint32_t c);

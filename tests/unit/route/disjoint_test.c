@@ -48,7 +48,7 @@ static struct route_set *disjoint(
 	return compute(topology, "disjoint", &options);
 }
 
-/* What a route does on its way; 'uses' counts it at each link between switches. */
+/* The links and ITBs of a route; 'uses' counts it at each link between switches. */
 struct trip {
 	unsigned links, itbs;
 };

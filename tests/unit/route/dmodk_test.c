@@ -183,7 +183,7 @@ static bool leads_up(const struct topology *topology, uint32_t at, uint8_t port)
 	return topology->switch_at[peer.device].stage > topology->switch_at[at].stage;
 }
 
-/* What all links of one direction from one stage carry, which must be the same. */
+/* Checks that all links of one direction from one stage carry the same. */
 static void check_stages(const struct topology *topology, const unsigned *load)
 {
 	int first[16][2] = {{0}};

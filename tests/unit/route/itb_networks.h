@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* What the tests of the algorithms with in-transit buffers share. */
+/* Shared by the tests of the algorithms with in-transit buffers. */
 
 #include <stdbool.h>
 

@@ -33,7 +33,7 @@ static struct route_table *compute(const struct topology *topology)
 	return table;
 }
 
-/* What is written; the caller frees. */
+/* The written text; the caller frees it. */
 static char *subnet_text(const struct topology *topology)
 {
 	size_t size;

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* What the property tests expect of every algorithm, whichever is added: they go through
- * route_algorithm_at() and know by name only what some of them say about themselves. */
+/* Expectations of the property tests for every algorithm, including new ones: they go through
+ * route_algorithm_at() and know by name only what some of them declare about themselves. */
 
 #include <inttypes.h>
 #include <stdlib.h>

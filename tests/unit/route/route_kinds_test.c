@@ -43,7 +43,7 @@ static bool too_slow(const struct route_algorithm *algorithm, const struct topol
 	return strstr(algorithm->name, "smart") != NULL && topology->hosts > 100;
 }
 
-/* What each algorithm serves, and nothing else. */
+/* Whether the algorithm serves this kind. */
 static bool serves(const struct route_algorithm *algorithm, unsigned i)
 {
 	if (strcmp(algorithm->name, "dmodk") == 0)

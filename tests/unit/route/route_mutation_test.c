@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* Takes single in-transit buffers out of good routes: where that closes a cycle, the judge says so.
- * What closes a cycle is decided by brute force here, without anything of lib/route but the bytes
- * of the routes. */
+ * Cycles are found by brute force here, without anything of lib/route but the bytes of the routes.
+ */
 
 #include "random_network.h"
 #include "route_expect.h"

@@ -180,7 +180,7 @@ static void what_failures_leave_of_regular_networks_is_free_of_deadlock(void **s
 	}
 }
 
-/* What the networks are there for is in them. */
+/* Features for which the networks were made; each must occur. */
 struct features {
 	unsigned without_hosts, degree_1, parallel, smallest, largest;
 };

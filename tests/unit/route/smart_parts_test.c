@@ -236,7 +236,7 @@ static double objective(const struct smart_paths *paths, uint32_t arcs, const do
 	return max + sum / arcs;
 }
 
-/* What the cheapest path of the pair costs at these prices. */
+/* Cost of the cheapest path of the pair at these prices. */
 static double cheapest(const struct smart_paths *paths, uint32_t pair, const double *price)
 {
 	double least = HUGE_VAL;

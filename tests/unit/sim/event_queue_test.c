@@ -187,7 +187,7 @@ static void a_crowded_bucket_comes_out_sorted(void **state)
 	event_queue_destroy(queue);
 }
 
-/* What lies beyond the calendar waits elsewhere, however short the calendar is. */
+/* Events beyond the calendar wait elsewhere, however short the calendar is. */
 static void a_short_calendar_gives_the_same_order(void **state)
 {
 	struct event_queue *queue = event_queue_create_reaching(16, 1000, ORDER_BITS, ITEM_BITS);

@@ -45,7 +45,7 @@ static const struct weft_packet *head(void *ctx, unsigned input, unsigned vc, un
 	return bench->voq[output][input][vc].head;
 }
 
-/* What a test may change before begin(). */
+/* Defaults that a test may change before begin(). */
 static void prepare(struct bench *bench, const char *mode, bool afi)
 {
 	*bench = (struct bench){.usable = 0xFF, .now = PS_PER_MS};

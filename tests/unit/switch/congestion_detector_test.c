@@ -447,7 +447,7 @@ static void what_makes_no_sense_is_refused(void **state)
 	assert_null(congestion_detector_create(&from));
 }
 
-/* What the detector says, worked out anew from all that has happened to one output: the rules
+/* The result of the detector, computed again from the whole history of one output: the rules
  * without the sets and counters. */
 struct model {
 	bool passed[PORTS][VCS];

@@ -35,7 +35,7 @@ struct bench {
 	unsigned packets;
 };
 
-/* What a packet is made of; the rest are defaults. */
+/* The fields of a packet; the rest are defaults. */
 struct bench_packet {
 	uint16_t destination; /* by table; = output port while the table is untouched */
 	const uint8_t *route; /* NULL: by table */

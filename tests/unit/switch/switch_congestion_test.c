@@ -40,7 +40,7 @@ static struct switch_config switch_of(bool voq)
 	return config;
 }
 
-/* What a test may change before begin(). */
+/* Defaults that a test may change before begin(). */
 static void prepare(struct bed *bed, const struct switch_config *config, const char *mode)
 {
 	*bed = (struct bed){.bench = bench_create(config)};

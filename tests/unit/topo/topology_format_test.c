@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What other programs get to read. */
+/* The formats for other programs. */
 
 #include "topology_walk.h"
 

@@ -24,7 +24,7 @@ static inline struct topology_port walk_switch(uint32_t device, unsigned port)
 	return (struct topology_port){DEVICE_SWITCH, device, (uint8_t)port};
 }
 
-/* What a switch's port is linked with. */
+/* The far end of a port of a switch. */
 static inline struct topology_port walk_far_end(
 	const struct topology *topology, uint32_t device, unsigned port)
 {

@@ -334,7 +334,7 @@ static void all_to_all_of_a_list_stays_in_it(void **state)
 	}
 }
 
-/* What all sources have in common: pattern, kind of arrivals and seed decide everything. */
+/* All sources: pattern, kind of arrivals and seed decide everything. */
 static void the_same_seed_gives_the_same_schedule(void **state)
 {
 	static const uint16_t targets[] = {2, 7}, near[] = {1, 2, 4};

@@ -23,7 +23,7 @@ static struct experiment experiment = {
 	.algorithms = {algorithms, ALGORITHMS},
 };
 
-/* What each algorithm has reached on each instance. */
+/* Values of each algorithm on each instance. */
 static void measure(struct trial trial[], const double value[ALGORITHMS][COPIES])
 {
 	memset(trial, 0, ALGORITHMS * COPIES * sizeof(*trial));
@@ -138,7 +138,7 @@ static void absolute_values_and_what_was_not_printed_are_not_judged(void **state
 
 	measure(trial, reached);
 	compare(&comparison, rows, 2, trial);
-	assert_false(comparison.row[0].judged || comparison.row[1].judged);
+	assert_false(comparison.row[0].checked || comparison.row[1].checked);
 	assert_true(comparison_good(&comparison));
 	comparison_fini(&comparison);
 }
@@ -222,7 +222,7 @@ static void a_claim_is_judged_by_its_bounds(void **state)
 	measure(trial, reached);
 	compare(&comparison, rows, 4, trial);
 	for (unsigned i = 0; i < 4; i++)
-		assert_true(comparison.row[i].judged);
+		assert_true(comparison.row[i].checked);
 	assert_true(comparison.row[0].within);
 	assert_false(comparison.row[1].within);
 	assert_true(comparison.row[2].within); /* 1.5: as good, within the share for orders */
@@ -256,7 +256,7 @@ static void a_course_is_judged_at_its_moments(void **state)
 		trial[i].transient = (struct transient){2e6, 4e6, 0.85, sample, 4};
 	compare(&comparison, rows, 5, trial);
 	for (unsigned i = 0; i < 5; i++) {
-		assert_true(comparison.row[i].judged);
+		assert_true(comparison.row[i].checked);
 		assert_int_equal(comparison.row[i].within, within[i]);
 	}
 	assert_true(fabs(comparison.row[3].mean - 1) < 1e-9);

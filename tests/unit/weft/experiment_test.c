@@ -242,7 +242,7 @@ static void check_rows(struct experiment *experiment)
 	published_fini(&published);
 }
 
-/* What is changed makes a run file that runs, for each network, case and algorithm. */
+/* The changed file is a run file that runs, for each network, case and algorithm. */
 static void check_run_files(const struct experiment *experiment)
 {
 	unsigned algorithms = experiment->algorithms.count, cases = experiment->cases.count;

@@ -129,7 +129,7 @@ static void who_holds_the_lock_is_given_time_to_say_what_it_does(void **state)
 	assert_int_equal(unlink(place->file), 0);
 }
 
-/* What a lab's process is: started by the holder, there when the holder has been killed. */
+/* Like a process of a lab: the holder starts it, and it survives when the holder is killed. */
 static void a_program_that_the_holder_started_does_not_keep_the_lock(void **state)
 {
 	const struct place *place = *state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What 'weft lab' makes of what the processes say about the mapper. */
+/* The summary that 'weft lab' makes from the processes' answers about the mapper. */
 
 #include "unit.h"
 

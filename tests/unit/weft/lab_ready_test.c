@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What 'weft lab up' makes of the links of a process that is not ready. */
+/* The message of 'weft lab up' about the links of a process that is not ready. */
 
 #include "lab_ready.h"
 
@@ -21,7 +21,7 @@ static void expect(json_t *link, const char *why)
 	struct lab_ready ready;
 
 	assert_non_null(links);
-	lab_ready_judge(links, elsewhere, &ready);
+	lab_ready_read(links, elsewhere, &ready);
 	assert_true(ready.answers);
 	assert_int_equal(ready.links, 2);
 	assert_int_equal(ready.up, why[0] == '\0' ? 2 : 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What 'weft sweep' makes of --vary and --seeds. */
+/* The points that 'weft sweep' makes from --vary and --seeds. */
 
 #include "unit.h"
 

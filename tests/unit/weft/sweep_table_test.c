@@ -69,7 +69,7 @@ static int drop(void **state)
 
 typedef void write_fn(const struct sweep_plan *, json_t *const *, FILE *);
 
-/* What is written, as text. */
+/* The written table, as text. */
 static void text_of(write_fn *write, const struct bench *bench, char text[TEXT_MAX])
 {
 	FILE *out = fmemopen(text, TEXT_MAX, "w");

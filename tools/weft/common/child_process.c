@@ -6,16 +6,19 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "content_hash.h"
-#include "program_path.h"
+#include "config_files.h"
 
-#define PROGRAM "weft-fabric"
+#define PROGRAM       "weft-fabric"
+#define ARGUMENTS_MAX 256
+#define LOOK_NS       250000000 /* between two iterations of a waiting program */
+#define PATIENCE_S    15        /* after which a child that was asked to end is killed */
 
 double child_clock(void)
 {
@@ -35,7 +38,7 @@ static void redirect(int fd, const char *path, int flags)
 	}
 }
 
-/* In the child; does not return. 'report' closes by itself when the program has started. */
+/* In the child; does not return. The start of the program closes 'report'. */
 static void become(const char *path, char *const argv[], const char *log, pid_t parent, int report)
 {
 	sigset_t none;
@@ -57,13 +60,13 @@ static void become(const char *path, char *const argv[], const char *log, pid_t 
 	_exit(EXIT_NOT_ABLE);
 }
 
-int child_start(pid_t *pid, char *const argv[], const char *log, struct fault *fault)
+static int start(pid_t *pid, char *const argv[], const char *log, struct fault *fault)
 {
 	char path[PATH_MAX];
 	pid_t parent = getpid();
 	int report[2], code = 0;
 
-	program_path_find(PROGRAM, "fabric", path, sizeof(path));
+	program_path_find(PROGRAM, path, sizeof(path));
 	if (pipe2(report, O_CLOEXEC) < 0)
 		return fault_set(fault, errno, "no process to be had: %s", strerror(errno));
 	*pid = fork();
@@ -78,9 +81,23 @@ int child_start(pid_t *pid, char *const argv[], const char *log, struct fault *f
 		return 0;
 	*pid = 0;
 	unlink(log);
-	/* No answer to the request: something that is missing here. */
+	/* ENODEV: the request is not wrong, the program is missing on this machine. */
 	return fault_set(
 		fault, code == ENOENT ? ENODEV : code, "cannot start %s: %s", path, strerror(code));
+}
+
+int child_start_run(pid_t *pid, const struct child_run *run, struct fault *fault)
+{
+	const char *argv[ARGUMENTS_MAX] = {PROGRAM, run->run_file, "--quiet", "--json", run->part};
+	unsigned count = 5;
+
+	for (unsigned i = 0; i < run->sets; i++) {
+		if (count + 3 > ARGUMENTS_MAX)
+			return fault_set(fault, EINVAL, "too many changes of the run file");
+		argv[count++] = "--set";
+		argv[count++] = run->set[i];
+	}
+	return start(pid, (char *const *)argv, run->log, fault);
 }
 
 uint64_t child_program_mark(const char *name)
@@ -88,19 +105,19 @@ uint64_t child_program_mark(const char *name)
 	uint64_t mark = content_hash(CONTENT_HASH_START, WEFT_VERSION, sizeof(WEFT_VERSION));
 	char path[PATH_MAX];
 
-	program_path_find(name, "fabric", path, sizeof(path));
+	program_path_find(name, path, sizeof(path));
 	content_hash_file(&mark, path);
 	return mark;
 }
 
 void child_signal(pid_t pid, int number)
 {
-	/* The group is there once the child has come so far; before that there is the child. */
+	/* The group exists once the child has called setpgid(). */
 	if (pid > 0 && kill(-pid, number) < 0)
 		kill(pid, number);
 }
 
-/* The last line of a log that is not empty, cut where it is long. */
+/* The last line of a log that is not empty, truncated. */
 static void last_line(const char *path, char out[256])
 {
 	FILE *in = fopen(path, "r");
@@ -129,4 +146,80 @@ void child_describe_failure(int status, const char *log, struct fault *fault)
 	else
 		fault_set(fault, EIO, "exit code %d%s%s", WEXITSTATUS(status),
 			line[0] != '\0' ? ": " : "", line);
+}
+
+void child_watch_begin(struct child_watch *watch)
+{
+	sigemptyset(&watch->signals);
+	sigaddset(&watch->signals, SIGCHLD);
+	sigaddset(&watch->signals, SIGINT);
+	sigaddset(&watch->signals, SIGTERM);
+	sigaddset(&watch->signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &watch->signals, &watch->before);
+}
+
+void child_watch_end(const struct child_watch *watch)
+{
+	sigprocmask(SIG_SETMASK, &watch->before, NULL);
+}
+
+void child_watch_interrupt(struct child_watch *watch)
+{
+	watch->signal_all(watch->ctx, watch->interrupted ? SIGKILL : SIGINT);
+	if (!watch->interrupted)
+		watch->kill_at = child_clock() + PATIENCE_S;
+	watch->interrupted = true;
+}
+
+void child_watch_wait(struct child_watch *watch)
+{
+	const struct timespec look = {.tv_nsec = LOOK_NS};
+	int number = sigtimedwait(&watch->signals, NULL, &look);
+
+	if (number > 0 && number != SIGCHLD)
+		child_watch_interrupt(watch);
+	if (watch->interrupted && child_clock() >= watch->kill_at)
+		watch->signal_all(watch->ctx, SIGKILL);
+}
+
+/* The folder of this executable; "." if it is unknown. */
+static void own_folder(char out[PATH_MAX])
+{
+	ssize_t length = readlink("/proc/self/exe", out, PATH_MAX - 1);
+	char *slash;
+
+	out[length > 0 ? length : 0] = '\0';
+	slash = strrchr(out, '/');
+	if (slash == NULL)
+		strcpy(out, ".");
+	else
+		*slash = '\0';
+}
+
+void program_path_find(const char *name, char *out, size_t size)
+{
+	const char *wanted = getenv("WEFT_PROGRAMS");
+	char here[PATH_MAX];
+
+	if (wanted != NULL) {
+		snprintf(out, size, "%s/%s", wanted, name);
+		if (access(out, X_OK) == 0)
+			return;
+	}
+	own_folder(here);
+	snprintf(out, size, "%s/%s", here, name);
+	if (access(out, X_OK) == 0)
+		return;
+	snprintf(out, size, "%s/../../apps/%s/%s", here, name + strlen("weft-"), name);
+	if (access(out, X_OK) == 0)
+		return;
+	snprintf(out, size, "%s", name);
+}
+
+void program_path_exec(const char *name, char *const argv[])
+{
+	char path[PATH_MAX];
+
+	program_path_find(name, path, sizeof(path));
+	execvp(path, argv);
 }

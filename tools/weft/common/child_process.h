@@ -3,27 +3,62 @@
 #pragma once
 
 /*
- * weft-fabric as a child process, its output in a log. It has a process group of its own, so that a
- * Ctrl-C at the terminal reaches this program alone, and ends when this program does, however that
- * ends.
+ * Other programs of Weft as processes. weft-fabric runs as a child with its output in a log. It has
+ * a process group of its own, so that Ctrl-C at the terminal reaches only this program, and it ends
+ * when this program ends.
  */
 
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "fault.h"
 
+/* Writes the path of program 'name' ("weft-fabric"). Searches the folder of the environment's
+ * WEFT_PROGRAMS, the folder of 'weft' where it is installed, the build tree, and PATH. */
+void program_path_find(const char *name, char *out, size_t size);
+/* Replaces this process by that program. Returns only on failure, with errno. */
+void program_path_exec(const char *name, char *const argv[]);
+
 /* Monotonic time in seconds. */
 double child_clock(void);
 
-/* argv as for execv(). 0 and its process; -errno and fault: no such program, no process to be had.
- */
-int child_start(pid_t *pid, char *const argv[], const char *log, struct fault *fault);
-/* Another number for another build of the program, by what its file holds: results of one are not
- * those of the other. Where the file cannot be read, by the version alone. */
+/* One run of weft-fabric: 'run_file' with a --set for each of 'set'. */
+struct child_run {
+	const char *run_file;
+	const char *const *set; /* "KEY=VALUE" */
+	unsigned sets;
+	const char *part, *log; /* files of the result and of the output */
+};
+
+/* 0 and its process; -errno and fault: no such program, or no process. */
+int child_start_run(pid_t *pid, const struct child_run *run, struct fault *fault);
+/* A number that differs for another build of the program: a hash of its file, or of the version if
+ * the file cannot be read. Results of different builds are not mixed. */
 uint64_t child_program_mark(const char *name);
-/* To the process and what it has started. */
+/* Signals the process and its process group. */
 void child_signal(pid_t pid, int number);
-/* Says in 'fault' why a process that ended with 'status' of waitpid() left no result, with the last
- * line of its log. */
+/* Sets 'fault' to the reason why a process that ended with 'status' of waitpid() left no result,
+ * with the last line of its log. */
 void child_describe_failure(int status, const char *log, struct fault *fault);
+
+/* Waits for children. Ctrl-C, SIGTERM and SIGHUP ask them to end; a second signal, or 15 s, kills
+ * them. */
+struct child_watch {
+	void (*signal_all)(void *ctx, int number); /* to all children */
+	void *ctx;
+	bool interrupted;
+	/* Private: */
+	double kill_at;
+	sigset_t signals, before;
+};
+
+/* Blocks the signals; child_watch_end() restores them. */
+void child_watch_begin(struct child_watch *watch);
+void child_watch_end(const struct child_watch *watch);
+/* Returns when a child has ended, after a signal, or after 0.25 s. */
+void child_watch_wait(struct child_watch *watch);
+/* Asks all children to end, as Ctrl-C does. */
+void child_watch_interrupt(struct child_watch *watch);

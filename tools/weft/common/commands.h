@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The subcommands of 'weft', a file each. Each gets the arguments from its own name on (argv[0] is
- * "topo", "route", …), parses them, does its work and returns an enum weft_exit. Results go to
- * standard output, everything else to standard error.
- */
+/* The subcommands of 'weft', a file each. Each gets the arguments from its own name on (argv[0]
+ * is "topo", "route", …), does its work and returns an enum weft_exit. Results go to standard
+ * output, everything else to standard error. */
 
 #include <stdbool.h>
 
@@ -16,7 +14,7 @@
 enum weft_exit command_fail(const char *name, enum weft_exit code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Whether one of the arguments behind the name is --help. */
+/* Whether an argument after the name is --help. */
 bool command_wants_help(int argc, char **argv);
 
 int cmd_goal(int argc, char **argv);

@@ -2,7 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "config_files.h"
 
+#include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 
 struct walk {
 	config_file_fn *take;
@@ -28,5 +30,35 @@ int config_files_each(
 		if (result == 0)
 			result = visit(&walk, config->traffic.at[i].ranks);
 	}
+	return result;
+}
+
+#define PRIME 0x100000001b3u
+
+uint64_t content_hash(uint64_t hash, const void *bytes, size_t length)
+{
+	const uint8_t *byte = bytes;
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ byte[i]) * PRIME;
+	return hash;
+}
+
+int content_hash_file(uint64_t *hash, const char *path)
+{
+	FILE *in = fopen(path, "re");
+	uint64_t sum = *hash;
+	uint8_t bytes[4096];
+	size_t length;
+	int result;
+
+	if (in == NULL)
+		return -errno;
+	while ((length = fread(bytes, 1, sizeof(bytes), in)) > 0)
+		sum = content_hash(sum, bytes, length);
+	result = ferror(in) ? -EIO : 0;
+	fclose(in);
+	if (result == 0)
+		*hash = sum;
 	return result;
 }

@@ -2,16 +2,28 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The files that a run's configuration names: what is in them decides the result as much as the
+/* The files that a run's configuration names. Their contents affect the result as much as the
  * configuration itself. */
+
+#include <stddef.h>
+#include <stdint.h>
 
 #include "run_config.h"
 
-/* 0, or -errno and fault, which ends the walk. */
+/* 0, or -errno and fault, which ends the iteration. */
 typedef int config_file_fn(void *ctx, const char *path, struct fault *fault);
 
 /* Calls 'take' with the absolute path of each: the topology, permutations and schedules, their
- * ranks, and what the mapper expects. A file that two keys name comes twice; generators are no
- * files. What 'take' returned. */
+ * ranks, and the topology that the mapper expects. A file of two keys is passed twice;
+ * generators are no files. Returns the result of 'take'. */
 int config_files_each(
 	const struct run_config *config, config_file_fn *take, void *ctx, struct fault *fault);
+
+/* FNV-1a with 64 bits, to name results after their inputs. Not for secrets. */
+
+#define CONTENT_HASH_START 0xcbf29ce484222325u
+
+/* Continues 'hash' with the bytes. */
+uint64_t content_hash(uint64_t hash, const void *bytes, size_t length);
+/* Continues *hash with a file's bytes. 0, or -errno and *hash unchanged. */
+int content_hash_file(uint64_t *hash, const char *path);

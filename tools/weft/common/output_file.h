@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* What a command writes with -o: a file (atomic_file.h), or standard output. */
+/* The output of a command with -o: a file (atomic_file.h), or standard output. */
 
 #include <stdio.h>
 
@@ -15,9 +15,10 @@ struct output_file {
 	struct atomic_file to; /* where it is a file */
 };
 
-/* Each EXIT_DONE, or what was complained about. 'command' and 'path' are set before. */
+/* Both return EXIT_DONE, or the code of the error that was printed. The caller sets 'command'
+ * and 'path' before. */
 int output_file_open(struct output_file *output);
 /* If that fails, nothing has changed. */
 int output_file_close(struct output_file *output);
-/* Instead of closing: the work failed, nothing has changed. */
+/* Called instead of closing after a failure: nothing changes. */
 void output_file_discard(struct output_file *output);

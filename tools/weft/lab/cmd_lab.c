@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab: a lab of real processes. This file has the command line and what the parts share. */
+/* weft lab: a lab of real processes. The command line, and functions shared by the subcommands. */
 
 #include "cmd_lab.h"
 
@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "lab_spawn.h"
-#include "lab_veth.h"
 #include "quantity.h"
 
 #define PATIENCE_MS 5000
@@ -177,7 +176,7 @@ static void print_usage(FILE *out)
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		fprintf(out, "%s weft lab %-8s %s\n", i == 0 ? "usage:" : "      ", parts[i].name,
 			parts[i].arguments);
-	fputs("'weft lab PART --help' and weft-lab(1) tell more.\n", out);
+	fputs("'weft lab PART --help' and weft-lab(1) explain more.\n", out);
 }
 
 int cmd_lab(int argc, char **argv)

@@ -2,12 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* What the parts of 'weft lab' share; used by the cmd_lab*.c files only. */
+/* Shared by the subcommands of 'weft lab'; used only by its files. */
 
 #include <stdbool.h>
 
 #include "commands.h"
+#include "fault.h"
 #include "lab.h"
+#include "lab_plan.h"
 #include "lab_query.h"
 #include "lab_state.h"
 #include "weft_time.h"
@@ -39,15 +41,44 @@ enum weft_exit cmd_lab_link(const struct lab_arguments *arguments);
  * processes had to be killed, or -errno and fault. */
 int lab_take_down(struct lab_state *state, struct fault *fault);
 
-/* Opens the lab and the state of the running one. Prints what is wrong; EXIT_BAD_ANSWER if the lab
- * is not up. lab_close() and lab_state_free() after EXIT_DONE. */
+/* Opens the lab and the state of the running one. Prints errors; EXIT_BAD_ANSWER if the lab is
+ * not up. lab_close() and lab_state_free() after EXIT_DONE. */
 enum weft_exit lab_open_running(const struct lab_arguments *arguments, const char *command,
 	struct lab *lab, struct lab_state *state);
 
-/* A question to the process that holds 'device'; NULL: it does not run here. */
+/* The process that runs 'device'; NULL: it is not on this machine. */
 const struct lab_record *lab_record_of(
 	const struct lab *lab, const struct lab_state *state, const char *device);
 
 /* SIGINT and SIGTERM set a flag instead of ending the program. */
 void lab_catch_signals(void);
 bool lab_interrupted(void);
+
+/* Waiting for the mapper of a lab. */
+
+struct lab_mapper {
+	char host[TOPOLOGY_NAME_MAX]; /* "": none is known of */
+	bool elsewhere;               /* on another machine */
+	unsigned miscabled;           /* differences to what it expects */
+	/* Of a lab on several machines: a host here that has no routes to all others yet; "". */
+	struct fault short_of;
+};
+
+/* Asks the live processes of the lab until lab_mapping_done() is true; returns at once if routes
+ * are static. With several machines it also waits for routes to all other hosts, unless
+ * 'lenient', but succeeds without them: other machines may not be up yet. 'lenient': ended
+ * processes, and those that stop answering because they end, are left out; otherwise they are an
+ * error, and a mapper on another machine must still be heard. 'leader' is the last mapper that
+ * led, also on failure. 0, -ETIMEDOUT, -EINTR or another -errno, and fault. */
+int lab_wait_mapped(const struct lab *lab, const struct lab_state *state, bool lenient,
+	uint64_t patience_ms, struct lab_mapper *leader, struct fault *fault);
+
+/* The veth pairs of a lab, in a network namespace of its own: names cannot clash, and everything
+ * disappears with the namespace. 'ip netns exec weft-LAB tcpdump -i wl3a' captures. */
+
+/* Makes the namespace and a pair for each VETH link, up, without IPv6 (the kernel must send
+ * nothing by itself), with an MTU for frames of 'frame_bytes'. On failure it removes what it
+ * made. */
+int lab_veth_create(const struct lab_plan *plan, uint32_t frame_bytes, struct fault *fault);
+/* No error if it does not exist. */
+int lab_veth_remove(const char *netns, struct fault *fault);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab capture: the process that owns the port writes into a FIFO, we hand it on. A slow reader
- * costs frames of the capture (they are counted), never a stall of the switch. */
+/* weft lab capture: the process of the port writes into a FIFO, and this program copies it to
+ * the output. A slow reader loses frames of the capture (they are counted) but never stalls the
+ * switch. */
 
 #include "cmd_lab.h"
 
@@ -23,7 +24,7 @@ struct capture_run {
 	char port[TOPOLOGY_NAME_MAX + 8];
 	char fifo[400];
 	int in, out;
-	/* Of the thread that orders the end. */
+	/* Of the thread that requests the end. */
 	char answer[128];
 	struct fault fault;
 	int stopped;
@@ -46,7 +47,7 @@ static bool write_all(int out, const char *bytes, ssize_t count)
 	return true;
 }
 
-/* Until the writer closes, our reader goes away, or a signal. False: stop the capture. */
+/* Copies until the writer closes, the reader goes away, or a signal. False: stop the capture. */
 static bool copy_some(struct capture_run *run)
 {
 	struct pollfd ready[2] = {{.fd = run->in, .events = POLLIN}, {.fd = run->out, .events = 0}};
@@ -65,7 +66,7 @@ static bool copy_some(struct capture_run *run)
 	return count > 0 && write_all(run->out, bytes, count);
 }
 
-/* What the writer still has while it ends, so that it need not wait for us. */
+/* Copies the rest while the writer ends, so that the writer need not wait. */
 static void copy_rest(struct capture_run *run)
 {
 	static char bytes[65536];

@@ -11,8 +11,8 @@
 
 #include "lab_lock.h"
 
-/* What is up is in the run directory, not in the file: that may have changed since, and has to be
- * readable only for the lab's name. */
+/* The run directory, not the lab file, knows the running processes: the file may have changed
+ * since, and only the lab's name is read from it. */
 static int find_run_dir(
 	const struct lab_arguments *arguments, char *dir, size_t size, struct fault *fault)
 {
@@ -31,7 +31,7 @@ static int find_run_dir(
 	return 0;
 }
 
-/* Likewise lab_take_down(), but -ENOENT: it is not up. */
+/* As lab_take_down(), but -ENOENT: the lab is not up. */
 static int take_down(const char *dir, unsigned *processes, struct fault *fault)
 {
 	struct lab_state state;
@@ -49,7 +49,7 @@ static int take_down_locked(const char *dir, unsigned *processes, struct fault *
 	int result = lab_lock_take(&lock, dir, "taken down", fault);
 
 	if (result < 0 && result != -EINVAL && access(dir, F_OK) != 0)
-		return -ENOENT; /* This user may not lock it; there is nothing to be locked. */
+		return -ENOENT; /* This user may not lock it, and nothing needs the lock. */
 	if (result < 0)
 		return result;
 	result = take_down(dir, processes, fault);

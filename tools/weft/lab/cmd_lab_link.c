@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab link: cuts a cable, or joins it again, at those of its ends that are here. */
+/* weft lab link: cuts a cable, or restores it, at its ends on this machine. */
 
 #include "cmd_lab.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "lab_control.h"
+#include "lab_query.h"
 
 #define STEP_MS     2
 #define DEATH_MS    1000 /* a killed process has closed its socket, and gives its memory back */
@@ -56,7 +56,7 @@ static bool is_cut(json_t *links, const char *port)
 	return false;
 }
 
-/* The loop does it in its next turns. */
+/* The loop does it in its next iterations. */
 static int wait_for(
 	struct lab_connection *connection, const char *port, bool cut, struct fault *fault)
 {
@@ -91,7 +91,7 @@ static int order_end(
 	return result;
 }
 
-/* What did not answer may be dying. */
+/* A process that did not answer may be dying. */
 static bool dies(const struct lab_record *record)
 {
 	for (int waited = 0; waited < DEATH_MS && lab_record_alive(record); waited += STEP_MS)
@@ -105,7 +105,7 @@ static const char *device_of(const struct topology *topology, struct topology_po
 					  : topology->host_at[port.device].name;
 }
 
-/* One end is enough to cut it; a process that is gone has none. */
+/* One end is enough to cut it; an ended process has no end. */
 static int order(const struct lab *lab, const struct lab_state *state, const struct cable *cable,
 	struct fault *fault)
 {

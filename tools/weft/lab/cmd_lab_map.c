@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab map: the topology that the mapper has found, and what of it is not as the file says. */
+/* weft lab map: the topology that the mapper has found, and its differences to the file's. */
 
 #include "cmd_lab.h"
 
@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "cmd_topo.h"
-#include "lab_elsewhere.h"
 #include "lab_mapping.h"
+#include "lab_state.h"
 #include "miscabling.h"
 #include "output_file.h"
 #include "topology_format.h"
@@ -22,7 +22,7 @@
 
 /* --- asking --- */
 
-/* The mapping as the processes tell it that answer. */
+/* The merged mapping of all processes that answer. */
 static json_t *ask_all(const struct lab_state *state)
 {
 	json_t *mapping = lab_mapping_create();
@@ -42,7 +42,7 @@ static json_t *ask_all(const struct lab_state *state)
 	return mapping;
 }
 
-/* The map of a mapper that reaches nobody: in a topology file it would have to have a link. */
+/* The map of a mapper without neighbours: a topology file would need a link. */
 static struct topology *map_of_one(const char *host, struct fault *fault)
 {
 	struct topology *alone = topology_create("", 0, 1);
@@ -92,7 +92,7 @@ static struct topology *ask_map(
 
 enum form { TOPOLOGY_FILE, GRAPHVIZ, DOCUMENT };
 
-/* As options say, or the ending of the file. 0 or -EINVAL and fault. */
+/* By the options, or by the ending of the file's name. 0, or -EINVAL and fault. */
 static int choose_form(const struct lab_arguments *arguments, enum form *form, struct fault *fault)
 {
 	static const struct {
@@ -164,7 +164,7 @@ static int write_json(
 	return write_document(json, out);
 }
 
-/* The map is on another machine: what is known of it here. */
+/* The map is on another machine: writes what is known here. */
 static enum weft_exit write_lead(const struct lab_arguments *arguments, const struct lab_lead *lead)
 {
 	struct output_file output = {.command = COMMAND, .path = arguments->output};
@@ -181,7 +181,7 @@ static enum weft_exit write_lead(const struct lab_arguments *arguments, const st
 	return command_fail(COMMAND, EXIT_NOT_ABLE, "the map cannot be written");
 }
 
-/* Who reads it later would take its rates for those of the fabric. */
+/* A later reader would take the default rates for those of the fabric. */
 static int write_topology(const struct lab *lab, const struct topology *found, FILE *out)
 {
 	struct fault fault;
@@ -237,7 +237,7 @@ static const char *expectation(const struct lab *lab)
 	return expect != NULL ? expect : lab->path;
 }
 
-static enum weft_exit judge(const struct lab_arguments *arguments, enum form form,
+static enum weft_exit write_checked(const struct lab_arguments *arguments, enum form form,
 	const struct lab *lab, const struct topology *found, const json_t *leader)
 {
 	struct fault fault = {"no memory"};
@@ -267,7 +267,7 @@ static enum weft_exit show_found(const struct lab_arguments *arguments, enum for
 	struct fault fault;
 	struct topology *found = ask_map(lab, state, host, &fault);
 	enum weft_exit result = found != NULL
-					? judge(arguments, form, lab, found, leader)
+					? write_checked(arguments, form, lab, found, leader)
 					: command_fail(COMMAND, EXIT_NOT_ABLE, "%s", fault.text);
 
 	topology_destroy(found);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab run: tells the processes to send the lab file's traffic, waits, and puts together what
- * each of them measured. The processes count since they were started, so what they had counted
- * before is taken off. */
+/* weft lab run: tells the processes to send the lab file's traffic, waits, and merges their
+ * measurements. The processes count from their start, so their earlier counts are subtracted. */
 
 #include "cmd_lab.h"
 
@@ -13,10 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lab_control.h"
-#include "lab_elsewhere.h"
 #include "lab_lock.h"
-#include "lab_wait.h"
+#include "lab_query.h"
+#include "lab_state.h"
 #include "output_file.h"
 #include "run_config_json.h"
 #include "run_result.h"
@@ -39,7 +37,7 @@ struct lab_run {
 	json_t *elsewhere; /* devices of other machines */
 };
 
-/* Other processes of the lab run on other machines: what leaves this one may arrive there. */
+/* Some processes run on other machines: frames that leave this one may arrive there. */
 static bool partial(const struct lab_run *run)
 {
 	return run->state.processes < run->lab.plan->processes;
@@ -47,7 +45,7 @@ static bool partial(const struct lab_run *run)
 
 /* --- orders --- */
 
-/* A process that is gone, before or now, counts no more. True: it is. */
+/* True if the process is gone; its counts are then left out. */
 static bool is_gone(struct lab_run *run, unsigned i)
 {
 	const struct lab_record *record = &run->state.process[i];
@@ -96,7 +94,7 @@ static int add_part(const struct lab_run *run, unsigned i, struct run_result *in
 				 run->state.process[i].name);
 }
 
-/* The part of a process, or NULL: with fault 0 if it is gone. */
+/* The report of a process; NULL with fault, or with fault 0 if the process is gone. */
 static json_t *ask_part(struct lab_run *run, unsigned i, int *result, struct fault *fault)
 {
 	json_t *part = NULL;
@@ -111,7 +109,7 @@ static json_t *ask_part(struct lab_run *run, unsigned i, int *result, struct fau
 	return part;
 }
 
-/* What all have counted before. */
+/* Collects the counts of all processes before the run. */
 static int collect_before(struct lab_run *run, struct fault *fault)
 {
 	int result = 0;
@@ -121,7 +119,7 @@ static int collect_before(struct lab_run *run, struct fault *fault)
 	return result;
 }
 
-/* The sums over those that answer, now and before. */
+/* The sums over the processes that answer, now and before. */
 static int collect(struct lab_run *run, struct fault *fault)
 {
 	int result = 0;
@@ -164,7 +162,7 @@ static void take_off_traffic(struct run_traffic *traffic, const struct run_traff
 	traffic->retransmitted = minus(traffic->retransmitted, before->retransmitted);
 }
 
-/* Traffic sources begin anew with each run; programs' messages through TAP edges do not. */
+/* Traffic sources restart with each run; programs' messages through TAP edges do not. */
 static void take_off(struct run_result *result, const struct run_result *before)
 {
 	take_off_traffic(&result->packets, &before->packets);
@@ -197,22 +195,22 @@ static int collect_fresh(struct lab_run *run, struct fault *fault)
 	return result;
 }
 
-/* Messages that arrived twice; 0 where that cannot be told, because some that arrived were sent by
- * hosts that are not asked. */
+/* Messages that arrived twice; 0 if that cannot be known, because hosts that are not asked sent
+ * some of them. */
 static uint64_t surplus(struct lab_run *run)
 {
 	return partial(run) || is_any_gone(run) ? 0 : run_result_surplus(run->result, run->before);
 }
 
-/* Messages that have left their hosts and not arrived. (Those that a host had no time to send are
- * pending too, and no loss.) */
+/* Messages that have left their hosts and not arrived. (Messages that a host had no time to send
+ * are pending too, but not lost.) */
 static uint64_t under_way(const struct run_result *result)
 {
 	return minus(result->messages.injected, result->messages.delivered);
 }
 
-/* Until everything has arrived, or nothing more will. The hosts are asked one after the other:
- * what programs send meanwhile may have arrived where it has not left yet. */
+/* Collects until everything has arrived, or nothing more will. The hosts are asked one after the
+ * other, so a program's message may already be counted as received but not yet as sent. */
 static int collect_drained(struct lab_run *run, struct fault *fault)
 {
 	int result = collect_fresh(run, fault);
@@ -257,13 +255,13 @@ static int measure(struct lab_run *run, struct fault *fault)
 	if (run->lab.config->run.traffic.count == 0)
 		return fault_set(
 			fault, EINVAL, "%s: it has no 'traffic' to be sent", run->lab.path);
-	/* What is sent before there are routes waits, and would be measured. */
+	/* Messages sent before there are routes would wait, and their waiting would be measured. */
 	result = lab_wait_mapped(&run->lab, &run->state, true, MAP_MS, &mapper, fault);
 	if (result == 0)
 		result = collect_before(run, fault);
 	if (result == 0)
 		result = send_traffic(run, duration, fault);
-	/* The processes began later than we did, each a little. */
+	/* The processes began a little later than this program. */
 	lab_sleep_ms(STEP_MS);
 	if (result == 0)
 		result = collect_drained(run, fault);
@@ -272,7 +270,7 @@ static int measure(struct lab_run *run, struct fault *fault)
 	return result;
 }
 
-/* No check shows them: they have not left their hosts. */
+/* The checks do not show refused messages, because these have not left their hosts. */
 static void warn_of_refused(const struct lab_run *run)
 {
 	uint64_t refused = run->result->messages.dropped;
@@ -325,7 +323,7 @@ static void disconnect_all(struct lab_run *run)
 	free(run->result);
 }
 
-/* A host is among the devices of other machines, and has a clock of its own. */
+/* One of the devices on other machines is a host, which has its own clock. */
 static bool hosts_elsewhere(const struct lab_run *run)
 {
 	for (uint32_t i = 0; i < run->lab.topology->hosts; i++)
@@ -334,7 +332,7 @@ static bool hosts_elsewhere(const struct lab_run *run)
 	return false;
 }
 
-/* What of the lab is not in the result. */
+/* Prints the devices that are not part of the result. */
 static void print_elsewhere(const struct lab_run *run)
 {
 	if (json_array_size(run->elsewhere) == 0)
@@ -345,7 +343,7 @@ static void print_elsewhere(const struct lab_run *run)
 				    : " (all hosts: this machine sends and measures nothing)");
 }
 
-/* EXIT_DONE, or what was complained about. */
+/* EXIT_DONE, or the code of the error that was printed. */
 static enum weft_exit write_result(struct lab_run *run)
 {
 	const char *path = run->arguments->output;
@@ -371,7 +369,8 @@ static enum weft_exit write_result(struct lab_run *run)
 	return command_fail(COMMAND, EXIT_NOT_ABLE, "%s: cannot be written", path);
 }
 
-/* Some that were not sent are no loss: a link may have been down. Nothing at all is no answer. */
+/* Unsent messages are not lost: a link may have been down. If nothing at all was sent, the run
+ * has no result. */
 static bool nothing_was_sent(const struct run_result *result)
 {
 	return result->messages.dropped > 0 && result->messages.delivered == 0;
@@ -405,7 +404,7 @@ static enum weft_exit measure_and_write(struct lab_run *run)
 	return code == EXIT_DONE && !good(run) ? EXIT_BAD_ANSWER : code;
 }
 
-/* Two at a time would take each other's traffic for their own. */
+/* Two runs at a time would count each other's traffic. */
 static enum weft_exit run_alone(struct lab_run *run)
 {
 	char dir[sizeof(run->state.dir) + 8];
@@ -418,7 +417,7 @@ static enum weft_exit run_alone(struct lab_run *run)
 	result = lab_lock_take(&lock, dir, "sent traffic", &fault);
 	if (result < 0)
 		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
-	/* Before anything is sent: a path that is wrong is not worth a run. */
+	/* Before traffic starts, because a run with a wrong path would be useless. */
 	code = output_file_open(&run->output);
 	if (code == EXIT_DONE)
 		code = measure_and_write(run);

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lab_elsewhere.h"
 #include "lab_ending.h"
 #include "lab_mapping.h"
+#include "lab_state.h"
 
 /* --- asking --- */
 
@@ -79,9 +79,9 @@ static json_t *collect(const struct lab *lab, const struct lab_state *state)
 	return all;
 }
 
-/* --- judging --- */
+/* --- checks --- */
 
-/* Who leads, also where that is on another machine. */
+/* Adds the mapper that leads, even if it is on another machine. */
 static void add_lead(json_t *mapping, const struct lab_lead *lead)
 {
 	json_object_set_new(
@@ -94,8 +94,8 @@ static void add_lead(json_t *mapping, const struct lab_lead *lead)
 		lead->elsewhere ? json_integer(lead->heard_ns) : json_null());
 }
 
-/* Whether routes are in use everywhere; says so in the document. */
-static bool judge_mapping(const struct lab *lab, const struct lab_state *state, json_t *all)
+/* Whether routes are in use everywhere; adds the answer to the document. */
+static bool check_mapping(const struct lab *lab, const struct lab_state *state, json_t *all)
 {
 	json_t *mapping = json_object_get(all, "mapping");
 	struct fault why = {""};
@@ -117,7 +117,7 @@ static bool judge_mapping(const struct lab *lab, const struct lab_state *state, 
 	return done;
 }
 
-/* Frames have arrived, and no sender's clock was that of this machine. */
+/* Removes latencies if frames have arrived and no sender had this machine's clock. */
 static void forget_latencies(json_t *all)
 {
 	static const char *const names[] = {"network_latency_p50_ns", "network_latency_p99_ns"};
@@ -192,7 +192,7 @@ static void print_links(json_t *links)
 	}
 }
 
-/* Counters that are not zero: the others have nothing to say. What nobody can know is "-". */
+/* Prints the counters that are not zero. Unknown values are "-". */
 static void print_devices(const char *title, json_t *devices)
 {
 	const char *device, *name;
@@ -240,7 +240,7 @@ static void print_leader(json_t *mapper)
 	print_lines("  found: ", json_object_get(mapper, "findings"));
 }
 
-/* What is known of it here. */
+/* Prints what this machine knows of a mapper on another one. */
 static void print_distant(json_t *mapping)
 {
 	printf("%-16s %-12s %6" PRIu64 " %9s %6s %7s\n", text(mapping, "mapper"), "elsewhere",
@@ -349,7 +349,7 @@ enum weft_exit cmd_lab_status(const struct lab_arguments *arguments)
 	all = collect(&lab, &state);
 	gone = count_not(json_object_get(all, "processes"), "running");
 	down = count_not(json_object_get(all, "links"), "up");
-	up = judge_mapping(&lab, &state, all) && gone == 0 && down == 0;
+	up = check_mapping(&lab, &state, all) && gone == 0 && down == 0;
 	json_object_set_new(all, "up", json_boolean(up));
 	forget_latencies(all);
 	if (arguments->json) {

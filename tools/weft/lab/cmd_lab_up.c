@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab up: a lab, or what of it runs on this machine. */
+/* weft lab up: starts a lab, or the part of it on this machine. */
 
 #include "lab_up.h"
 
@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lab_elsewhere.h"
+#include "cmd_lab.h"
 #include "lab_lock.h"
-#include "lab_veth.h"
+#include "lab_state.h"
 
 /* --- what processes need --- */
 
@@ -31,9 +31,9 @@ static int write_plan(const struct lab_up *up, struct fault *fault)
 	return 0;
 }
 
-/* Processes make the namespaces of their edges that are not there, and remove them at their end;
- * one that is killed does not. So 'down' has to know. */
-static int note_edges(struct lab_up *up, struct fault *fault)
+/* Processes make the missing namespaces of their edges and remove them at their end. A killed
+ * process does not, so 'down' must know the namespaces. */
+static int record_edges(struct lab_up *up, struct fault *fault)
 {
 	const struct run_config *run = &up->lab.config->run;
 
@@ -155,7 +155,7 @@ static int bring_up(struct lab_up *up, struct fault *fault)
 		return result;
 	result = write_plan(up, fault);
 	if (result == 0)
-		result = note_edges(up, fault);
+		result = record_edges(up, fault);
 	if (result == 0)
 		result = make_veths(up, fault);
 	if (result == 0)
@@ -167,7 +167,7 @@ static int bring_up(struct lab_up *up, struct fault *fault)
 	return result;
 }
 
-/* Those that killed servers have left, on which new ones could not listen. */
+/* Removes the sockets of killed servers, on which new ones could not listen. */
 static void remove_sockets(const struct lab_up *up)
 {
 	char path[256];
@@ -182,7 +182,7 @@ static void remove_sockets(const struct lab_up *up)
 	}
 }
 
-/* Only what has ended; the others go on whatever comes of it. */
+/* Restarts only ended processes; the others continue in any case. */
 static int bring_back(struct lab_up *up, struct fault *fault)
 {
 	int result;
@@ -232,7 +232,7 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 	result = lab_up_check_request(&up, &fault);
 	if (result == 0)
 		result = bring_up_locked(&up, &fault);
-	/* The programs that 'up' calls are interrupted with it, and fail. */
+	/* The signal also interrupts the programs that 'up' calls, and they fail. */
 	if (result < 0 && lab_interrupted())
 		result = fault_set(&fault, EINTR, "interrupted");
 	if (result == 0)

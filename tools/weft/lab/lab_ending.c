@@ -53,7 +53,7 @@ static uint64_t read_group(char *line)
 	return read_value(path, "oom_kill");
 }
 
-/* Where a container shows counts of its own only, the group's may be all there is. */
+/* A container may show only the counts of its own group. */
 uint64_t lab_ending_kills(void)
 {
 	uint64_t kills = read_value("/proc/vmstat", "oom_kill");
@@ -84,7 +84,7 @@ bool lab_ending_names(const char *line, const char *program, pid_t pid, uint64_t
 	return victim == (long)pid && at_us >= since_us && strncmp(name, program, COMM_MAX) == 0;
 }
 
-/* Start of a process, as the log counts time; a second less, for the two clocks differ a little. */
+/* Start of a process in the log's time, minus a second, because the two clocks differ a little. */
 static uint64_t started_us(const struct lab_record *record)
 {
 	uint64_t us = record->start * 1000000 / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -102,7 +102,7 @@ bool lab_ending_in_log(const struct lab_record *record)
 
 	if (fd < 0)
 		return false;
-	/* EPIPE: records were overwritten meanwhile; the next read goes on behind them. */
+	/* EPIPE: records were overwritten meanwhile; the next read continues after them. */
 	while ((length = read(fd, line, sizeof(line) - 1)) > 0 || (length < 0 && errno == EPIPE)) {
 		line[length > 0 ? length : 0] = '\0';
 		found |= lab_ending_names(line, record->program, record->pid, since_us);

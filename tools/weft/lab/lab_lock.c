@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lab_control.h"
+#include "lab_query.h"
 #include "lab_state.h"
 
 #define TRIES   100  /* others come and go */
@@ -26,7 +26,7 @@ static void lock_path(const char *dir, char *path, size_t size)
 	snprintf(path, size, "%.*s.lock", (int)length, dir);
 }
 
-/* The one who held it before has removed the file since it was opened here. */
+/* The previous holder has removed the file since it was opened here. */
 static bool was_removed(int fd, const char *path)
 {
 	struct stat ours, there;
@@ -35,7 +35,8 @@ static bool was_removed(int fd, const char *path)
 	       ours.st_dev != there.st_dev;
 }
 
-/* Another command holds the lock: -EINVAL, and what it does; -EBUSY: it has not said so yet. */
+/* Another command holds the lock: -EINVAL, and what it does; -EBUSY: it has not written that
+ * yet. */
 static int refuse(int fd, const char *dir, struct fault *fault)
 {
 	char who[64];
@@ -47,12 +48,12 @@ static int refuse(int fd, const char *dir, struct fault *fault)
 	return length > 0 ? -EINVAL : -EBUSY;
 }
 
-/* The locked file's descriptor; -ESTALE: once more; else as refuse(). */
+/* The locked file's descriptor; -ESTALE: try again; else as refuse(). */
 static int try_lock(const char *path, const char *dir, struct fault *fault)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644), result;
 
-	if (fd < 0) /* ENOENT: who let go of it has removed the folder, too. */
+	if (fd < 0) /* ENOENT: the previous holder has removed the folder, too. */
 		return errno == ENOENT ? -ESTALE
 				       : fault_set(fault, errno, "%s: %s", path, strerror(errno));
 	if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
@@ -103,10 +104,10 @@ void lab_lock_release(struct lab_lock *lock)
 {
 	if (lock->fd < 0)
 		return;
-	/* While it is held: one who opens it now sees that it was removed. */
+	/* Removed while it is held: a command that opens it now sees that. */
 	unlink(lock->path);
 	close(lock->fd);
 	lock->fd = -1;
-	/* Ours too, if this was the last lab. */
+	/* Removes /run/weft, too, if this was the last lab. */
 	rmdir(LAB_RUN_DIR);
 }

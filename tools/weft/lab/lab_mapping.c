@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "lab_elsewhere.h"
+#include "lab_state.h"
 
 json_t *lab_mapping_create(void)
 {
@@ -57,13 +57,13 @@ json_t *lab_mapping_leader(const json_t *mapping)
 	return leader;
 }
 
-/* An identity that is no host's of the lab is of none here. */
+/* An identity that belongs to no host of the lab is not on this machine. */
 static bool is_elsewhere(const char *host, const json_t *elsewhere)
 {
 	return strncmp(host, "0x", 2) == 0 || lab_elsewhere_has(elsewhere, host);
 }
 
-/* What a device here says of the mapper that it follows. */
+/* Merges the report of a device here about the mapper that it follows. */
 static void hear(struct lab_lead *lead, const json_t *agent)
 {
 	json_int_t epoch = json_integer_value(json_object_get(agent, "epoch"));
@@ -193,7 +193,7 @@ bool lab_mapping_done(const json_t *mapping, bool alone, struct fault *why)
 	}
 	if (leader != NULL && check_leader(mapping, leader, why) < 0)
 		return false;
-	/* Where it runs elsewhere, it is the one that all follow. */
+	/* If the mapper runs on another machine, it is the one that all devices follow. */
 	name = leader != NULL ? text(leader, "host") : first_followed(agents);
 	if (name[0] == '\0') {
 		fault_set(

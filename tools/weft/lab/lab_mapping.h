@@ -2,21 +2,21 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* What the processes of a lab say about the mapper (docs/mapper.md), put together: an object with
+/* The answers of a lab's processes about the mapper (docs/mapper.md), merged into an object with
  * 'mappers', all candidates, and 'agents', all devices. */
 
-#include "lab_control.h"
+#include "lab_query.h"
 
 json_t *lab_mapping_create(void);
-/* Asks a process and adds what it says. 0, or -errno and fault. */
+/* Asks a process and adds its answer. 0, or -errno and fault. */
 int lab_mapping_add(json_t *mapping, struct lab_connection *connection,
 	const struct lab_record *record, const char *dir, struct fault *fault);
 
 /* This candidate leads, with or without routes. */
 bool lab_mapping_leads(const json_t *mapper);
-/* The mapper that leads, of several the one with most switches; NULL: none (here). */
+/* The mapper that leads; of several the one with most switches. NULL: none on this machine. */
 json_t *lab_mapping_leader(const json_t *mapping);
-/* The mapper that leads, wherever it is: heartbeats tell the devices here of one elsewhere. */
+/* The mapper that leads, on any machine: devices here know a remote one from its heartbeats. */
 struct lab_lead {
 	const char *host;    /* NULL: none is known of. The mapping's */
 	bool elsewhere;      /* on another machine */
@@ -27,16 +27,17 @@ struct lab_lead {
 
 /* 'elsewhere': devices that run on other machines (lab_elsewhere.h). */
 struct lab_lead lab_mapping_lead(const json_t *mapping, const json_t *elsewhere);
-/* One leads and is heard. 'why' says what is missing. */
+/* A mapper leads and is heard. Otherwise 'why' gives the reason. */
 bool lab_lead_lives(const struct lab_lead *lead, struct fault *why);
 
-/* Every host here has routes to all other 'hosts' of the lab. 'why' names one that has not. */
+/* Every host here has routes to all other 'hosts' of the lab. Otherwise 'why' names a host
+ * without. */
 bool lab_mapping_reaches(const json_t *mapping, uint32_t hosts, struct fault *why);
 
-/* How many lead. */
+/* The number of mappers that lead. */
 unsigned lab_mapping_leaders(const json_t *mapping);
 
-/* Whether all is done: one leads, has routes for what it has found and nothing to do, every device
- * here follows it and uses its tables. 'alone': all of the lab is here, so must be the mapper.
- * 'why' says what is missing. */
+/* Whether mapping is complete: one mapper leads, has routes for all that it has found and no
+ * work left, and every device here follows it and uses its tables. 'alone': the whole lab is on
+ * this machine, so the mapper must be, too. Otherwise 'why' gives the reason. */
 bool lab_mapping_done(const json_t *mapping, bool alone, struct fault *why);

@@ -2,18 +2,19 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Questions to the processes of a lab over their telemetry sockets, answers as JSON. */
+/* Requests to the processes of a lab over their telemetry sockets; answers as JSON. */
 
 #include <jansson.h>
 
 #include "fault.h"
+#include "lab_state.h"
 
 struct lab_connection {
 	const char *prefix;
 	int fd;
 };
 
-/* 0, or -errno and fault: -ENOENT, -ECONNREFUSED if it does not run (yet). */
+/* 0, or -errno and fault: -ENOENT, -ECONNREFUSED if the process does not run (yet). */
 int lab_connect(struct lab_connection *connection, const char *prefix, struct fault *fault);
 void lab_disconnect(struct lab_connection *connection);
 
@@ -32,3 +33,21 @@ int lab_ask_class(
 
 /* All pages of /weft/links. */
 json_t *lab_ask_links(struct lab_connection *connection, struct fault *fault);
+
+/* Commands to the loop of a process of a lab (real_fabric_serve()), and its answers in files. */
+
+#define LAB_CONTROL_PATH 400
+
+/* The loop takes one command at a time; waits until it takes this one. -EINVAL and fault. */
+int lab_control(struct lab_connection *connection, const char *text, struct fault *fault);
+
+/* The same for a command with a PATH as its last word: chooses a path in 'dir' and waits for the
+ * file, which the caller removes. -ENODEV: the process has ended, or does not write. */
+int lab_control_file(struct lab_connection *connection, const struct lab_record *record,
+	const char *dir, const char *text, char path[LAB_CONTROL_PATH], struct fault *fault);
+/* Returns the file's contents and removes it. NULL and fault. */
+json_t *lab_control_json(struct lab_connection *connection, const struct lab_record *record,
+	const char *dir, const char *text, struct fault *fault);
+
+/* Sleeps between two requests to a process. */
+void lab_sleep_ms(int ms);

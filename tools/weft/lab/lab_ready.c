@@ -2,11 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "lab_ready.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "lab_elsewhere.h"
 #include "lab_query.h"
+#include "lab_state.h"
 
 static const char *text(const json_t *object, const char *name)
 {
@@ -16,7 +17,7 @@ static const char *text(const json_t *object, const char *name)
 }
 
 /* "nothing was heard from spine, which runs on another machine: …" */
-static void say_unheard(const char *peer, const json_t *elsewhere, char *out, size_t size)
+static void describe_unheard(const char *peer, const json_t *elsewhere, char *out, size_t size)
 {
 	char device[TOPOLOGY_NAME_MAX];
 
@@ -30,8 +31,8 @@ static void say_unheard(const char *peer, const json_t *elsewhere, char *out, si
 		snprintf(out, size, "nothing was heard from the other end");
 }
 
-/* Links are up when they have heard the other end, and down from the third hello on that is
- * missing: those of which that never came, too. */
+/* A link is up when it has heard the other end, and down after three missing hellos, even if it
+ * was never up. */
 static void explain(const json_t *link, const json_t *elsewhere, char why[LAB_READY_TEXT])
 {
 	const char *port = text(link, "port"), *peer = text(link, "peer");
@@ -45,12 +46,12 @@ static void explain(const json_t *link, const json_t *elsewhere, char why[LAB_RE
 		snprintf(reason, sizeof(reason), "is the cable in, and the other end on?");
 	} else if (json_integer_value(json_object_get(link, "sessions_seen")) == 0) {
 		state = "waiting";
-		say_unheard(peer, elsewhere, reason, sizeof(reason));
+		describe_unheard(peer, elsewhere, reason, sizeof(reason));
 	}
 	snprintf(why, LAB_READY_TEXT, "link %s - %s is %s: %s", port, peer, state, reason);
 }
 
-void lab_ready_judge(json_t *links, const json_t *elsewhere, struct lab_ready *ready)
+void lab_ready_read(json_t *links, const json_t *elsewhere, struct lab_ready *ready)
 {
 	json_t *link;
 	size_t index;
@@ -78,7 +79,85 @@ void lab_ready_ask(
 	ready->answers = true;
 	links = lab_ask_links(&connection, &fault);
 	if (links != NULL)
-		lab_ready_judge(links, elsewhere, ready);
+		lab_ready_read(links, elsewhere, ready);
 	json_decref(links);
 	lab_disconnect(&connection);
+}
+
+static const struct {
+	const char *counter;
+	const char *what[2], *pool[2]; /* of a switch, of a host */
+} known[] = {
+	{"no_mbuf", {"no buffer for control frames", "no buffer to send from"},
+		{"the pool of control frames", "a pool of its process"}},
+	{"pool_empty", {"no buffer", "no buffer"},
+		{"a pool of its process", "a pool of its process"}},
+};
+
+/* Counters of this device that are not zero; 'what' gets the first of all devices. */
+static unsigned check_device(
+	const char *device, const json_t *counters, bool host, char what[FAULT_TEXT])
+{
+	unsigned found = 0;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		json_int_t times = json_integer_value(json_object_get(counters, known[i].counter));
+
+		if (times == 0)
+			continue;
+		found++;
+		if (what[0] != '\0')
+			continue;
+		snprintf(what, FAULT_TEXT, "%s: %s %" PRIu64 " times: %s is exhausted", device,
+			known[i].what[host], (uint64_t)times, known[i].pool[host]);
+	}
+	return found;
+}
+
+int lab_pools_check_counters(json_t *devices, bool hosts, struct fault *fault)
+{
+	const char *device;
+	json_t *counters;
+	char what[FAULT_TEXT] = "";
+	unsigned found = 0;
+
+	json_object_foreach(devices, device, counters) found +=
+		check_device(device, counters, hosts, what);
+	if (found == 0)
+		return 0;
+	if (found == 1)
+		return fault_set(fault, ENOBUFS, "%s", what);
+	return fault_set(fault, ENOBUFS, "%s, and so say %u more counters", what, found - 1);
+}
+
+/* A switch's counters are sums over its ports, so the ports are asked only if a sum is not zero. */
+static int ask(struct lab_connection *connection, struct fault *fault)
+{
+	json_t *switches = json_object(), *ports = json_object(), *hosts = json_object();
+	int result = lab_ask_class(connection, "switch", switches, fault);
+
+	if (result == 0)
+		result = lab_ask_class(connection, "nic", hosts, fault);
+	if (result == 0)
+		result = lab_pools_check_counters(switches, false, fault);
+	if (result == -ENOBUFS && lab_ask_class(connection, "port", ports, NULL) == 0)
+		lab_pools_check_counters(ports, false, fault);
+	if (result == 0)
+		result = lab_pools_check_counters(hosts, true, fault);
+	json_decref(switches);
+	json_decref(ports);
+	json_decref(hosts);
+	return result;
+}
+
+int lab_pools_check(const struct lab_record *record, struct fault *fault)
+{
+	struct lab_connection connection;
+	int result = lab_connect(&connection, record->prefix, fault);
+
+	if (result < 0)
+		return result;
+	result = ask(&connection, fault);
+	lab_disconnect(&connection);
+	return result;
 }

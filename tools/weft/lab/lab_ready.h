@@ -2,13 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* How far a process of a lab has come that was started: its EAL answers, its ports are open, its
- * links are up. */
-
-#include <stdbool.h>
-#include <stddef.h>
+/* The progress of a started process: its EAL answers, its ports are open, its links are up. */
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "lab_state.h"
 
@@ -20,9 +18,19 @@ struct lab_ready {
 	char why[LAB_READY_TEXT]; /* the first link that is not up, and what it waits for; "" */
 };
 
-/* 'elsewhere': devices that run on other machines (lab_elsewhere.h). */
+/* 'elsewhere': devices on other machines (lab_state.h). */
 void lab_ready_ask(
 	const struct lab_record *record, const json_t *elsewhere, struct lab_ready *ready);
 
-/* The same of what /weft/links has answered. */
-void lab_ready_judge(json_t *links, const json_t *elsewhere, struct lab_ready *ready);
+/* The same from an answer of /weft/links. */
+void lab_ready_read(json_t *links, const json_t *elsewhere, struct lab_ready *ready);
+
+/* Exhausted pools of buffers. Every device reports them: a counter of it, or of one of its
+ * ports, named 'no_mbuf' or 'pool_empty'. */
+
+/* {device or port: {counter: value}}, of hosts or of switches: 0, or -ENOBUFS and fault: the
+ * first exhausted pool, and the number of others. */
+int lab_pools_check_counters(json_t *devices, bool hosts, struct fault *fault);
+
+/* Asks the process. 0, -ENOBUFS or another -errno, and fault. */
+int lab_pools_check(const struct lab_record *record, struct fault *fault);

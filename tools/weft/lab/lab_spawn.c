@@ -18,28 +18,6 @@
 
 /* --- starting --- */
 
-void program_path(const char *program, char *out, size_t size)
-{
-	/* From the folder of 'weft': where it is installed, and where it is built. */
-	static const char *const folders[] = {
-		"", "../../apps/switch/", "../../apps/nic/", "../../apps/fabric/"};
-	char self[512];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
-
-	self[length > 0 ? length : 0] = '\0';
-	slash = strrchr(self, '/');
-	if (slash != NULL) {
-		slash[1] = '\0';
-		for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-			snprintf(out, size, "%s%s%s", self, folders[i], program);
-			if (access(out, X_OK) == 0)
-				return;
-		}
-	}
-	snprintf(out, size, "%s", program);
-}
-
 static int enter_netns(const char *name)
 {
 	char path[256];
@@ -56,7 +34,7 @@ static int enter_netns(const char *name)
 	return result;
 }
 
-/* In the child; does not return. What goes wrong is in the log, where 'up' looks for it. */
+/* In the child; does not return. Errors go into the log, which 'up' reads. */
 static void become(char *const argv[], const char *netns, const char *log)
 {
 	int null = open("/dev/null", O_RDONLY);
@@ -78,14 +56,14 @@ static void become(char *const argv[], const char *netns, const char *log)
 	_exit(EXIT_NOT_ABLE);
 }
 
-/* In the child: until the parent knows whether this process is the one. */
+/* In the child: waits until the parent accepts this process id. */
 static void wait_for_word(const int word[2])
 {
 	ssize_t got;
 	char byte;
 
 	close(word[1]);
-	/* Ctrl-C reaches this process, too; what becomes of it is for the parent to say. */
+	/* Ctrl-C reaches this process, too; the parent decides about it. */
 	do
 		got = read(word[0], &byte, 1);
 	while (got < 0 && errno == EINTR);
@@ -144,7 +122,7 @@ static void sleep_step(void)
 	nanosleep(&step, NULL);
 }
 
-/* Of those that are our children, so that they do not stay as zombies. */
+/* Reaps our children, so that they do not stay as zombies. */
 static void reap(const struct lab_state *state)
 {
 	for (unsigned i = 0; i < state->processes; i++)

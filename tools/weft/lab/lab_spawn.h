@@ -6,18 +6,15 @@
 
 #include "lab_state.h"
 
-/* A program of ours: beside 'weft' where it is installed, in the build tree, or in PATH. */
-void program_path(const char *program, char *out, size_t size);
-
 /* Whether a process may have this id. */
 typedef bool (*lab_spawn_suits_fn)(void *ctx, pid_t pid);
 
-/* Starts argv[0] as a session of its own, in network namespace 'netns' ("": here), with its output
- * in 'log', under an id that suits, of the first 256 that the system gives. Returns it, or -errno
- * and fault; -EAGAIN: none did. */
+/* Starts argv[0] as a session of its own, in network namespace 'netns' ("": this one), with its
+ * output in 'log', under an acceptable id, of the first 256 that the system gives. Returns the
+ * id, or -errno and fault; -EAGAIN: none was acceptable. */
 pid_t lab_spawn(char *const argv[], const char *netns, const char *log, lab_spawn_suits_fn suits,
 	void *ctx, struct fault *fault);
 
-/* Ends all processes of the lab, first with SIGTERM, after 'patience_ms' with SIGKILL, and clears
- * up what killed ones left. Returns how many had to be killed. */
+/* Ends all processes of the lab with SIGTERM, after 'patience_ms' with SIGKILL, and removes what
+ * killed ones left. Returns how many had to be killed. */
 unsigned lab_end_processes(const struct lab_state *state, int patience_ms);

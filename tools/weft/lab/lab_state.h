@@ -2,14 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * What is known of a running lab, in its run directory (/run/weft/LAB): a line for each process
- * that was started, the namespace that was made, logs, sockets. 'up' writes it before it starts
- * anything and after each process, so that 'down' finds all of it whenever 'up' was interrupted.
- */
+/* The state of a running lab, in its run directory (/run/weft/LAB): a line for each started
+ * process, the namespace that was made, logs, sockets. 'up' writes it before it starts a process
+ * and after each one, so that 'down' finds everything even if 'up' was interrupted. */
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "fault.h"
@@ -38,25 +38,37 @@ struct lab_state {
 /* The folders above 'path'. 0 or -errno. */
 int lab_make_parents(const char *path);
 
-/* Makes the directory, empty but for the state. -EEXIST: there is one. */
+/* Makes the directory with only the state. -EEXIST: it exists. */
 int lab_state_create(struct lab_state *state, const char *dir, struct fault *fault);
-/* -ENOENT: no such lab has been brought up. */
+/* -ENOENT: no such lab is up. */
 int lab_state_load(struct lab_state *state, const char *dir, struct fault *fault);
 /* Writes all of it, in one step. */
 int lab_state_save(const struct lab_state *state, struct fault *fault);
-/* Removes the directory and what lies in it. */
+/* Removes the directory and its contents. */
 int lab_state_remove(const struct lab_state *state, struct fault *fault);
 void lab_state_free(struct lab_state *state);
 
-/* Appends, or takes the place of the one of this name; fills 'start' from the process table. 0 or
- * -ENOMEM. */
+/* Appends the record, or replaces the one of this name; fills 'start' from the process table. 0
+ * or -ENOMEM. */
 int lab_state_add(struct lab_state *state, const struct lab_record *record);
 
-/* A namespace to be removed when the lab goes; once. 0 or -ENOMEM. */
+/* Adds a namespace that 'down' must remove, unless it is in the list. 0 or -ENOMEM. */
 int lab_state_add_netns(struct lab_state *state, const char *netns);
 
-/* The process is there, is that one, and has not ended. */
+/* Whether the process exists, is the recorded one, and has not ended. */
 bool lab_record_alive(const struct lab_record *record);
 /* DIR/NAME.log */
 void lab_record_log(
 	const struct lab_state *state, const struct lab_record *record, char *out, size_t size);
+
+/* Devices of the lab on other machines: those of processes that were never started here. A list
+ * of names, switches first. */
+
+/* The caller's reference; NULL without memory. */
+json_t *lab_elsewhere(const struct lab_plan *plan, const struct lab_state *state);
+
+/* 'device' is in the list. */
+bool lab_elsewhere_has(const json_t *elsewhere, const char *device);
+
+/* "spine, h2, h3", of long lists the first eight and "and 12 more". */
+void lab_elsewhere_print(const json_t *elsewhere, FILE *out);

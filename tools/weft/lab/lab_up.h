@@ -2,10 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The parts of 'weft lab up', shared by its files (cmd_lab_up.c, lab_up_*.c) and nobody else. */
+/* Shared by the files of 'weft lab up' (cmd_lab_up.c, lab_up_*.c) only. */
 
 #include "cmd_lab.h"
-#include "lab_wait.h"
 
 struct lab_up {
 	const struct lab_arguments *arguments;
@@ -20,21 +19,21 @@ struct lab_up {
 	bool exhausted;     /* it is up and no use: a pool has run out */
 };
 
-/* The process of the plan is one of those that are to be started. */
+/* Whether the process of the plan is to be started. */
 bool lab_up_wants(const struct lab_up *up, unsigned process);
 /* Of a memif link: the process that listens. */
 unsigned lab_up_server(const struct lab_plan_link *link);
 
-/* lab_up_check.c: what can be refused before anything is started. */
+/* lab_up_check.c: errors that can be found before anything is started. */
 int lab_up_check_request(const struct lab_up *up, struct fault *fault);
-/* A lab that is up is refused, unless processes of it that have ended are to be started again; what
- * an earlier one left is removed. Fills 'again' and then 'state'. */
+/* Refuses a lab that is up, unless ended processes of it are to be restarted; removes the
+ * remains of an earlier one. Fills 'again' and then 'state'. */
 int lab_up_check_not_up(struct lab_up *up, struct fault *fault);
 
-/* lab_up_start.c: writes who is here, and starts the processes that are wanted. */
+/* lab_up_start.c: records the processes of this machine, and starts those that are wanted. */
 int lab_up_start(struct lab_up *up, struct fault *fault);
 
-/* lab_up_wait.c, for --wait at most. Until all links are up; until there are routes, too. */
+/* lab_up_wait.c, for --wait at most: until all links are up; until there are routes, too. */
 int lab_up_wait_links(struct lab_up *up, struct fault *fault);
 int lab_up_wait_whole(struct lab_up *up, struct fault *fault);
 uint64_t lab_up_now_ms(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab up: what is looked at before anything is started. */
+/* weft lab up: checks before anything is started. */
 
 #include "lab_up.h"
 
@@ -23,7 +23,7 @@ static int check_privileges(const struct lab *lab, struct fault *fault)
 	return 0;
 }
 
-/* What every process would refuse, each in a log of its own. */
+/* Errors that every process would report, each in its own log. */
 static int check_mapper_files(const struct lab *lab, struct fault *fault)
 {
 	const struct run_config_mapper *mapper = &lab->config->run.mapper;
@@ -69,7 +69,8 @@ bool lab_up_wants(const struct lab_up *up, unsigned process)
 	return up->arguments->only_count == 0;
 }
 
-/* The first process that is alive; NULL: none. 'all': or one that was not asked for. */
+/* The first process that is alive; NULL: none. 'all': any process; else only one that was not
+ * asked for. */
 static const struct lab_record *find_alive(
 	const struct lab_up *up, const struct lab_state *former, bool all)
 {
@@ -97,8 +98,8 @@ unsigned lab_up_server(const struct lab_plan_link *link)
 	return link->process[0] < link->process[1] ? link->process[0] : link->process[1];
 }
 
-/* A memif client connects once: a process that comes back finds the servers of its links, but not
- * the clients. */
+/* A memif client connects only once: a restarted process finds the servers of its links, but the
+ * clients do not find it. */
 static int check_comes_back(
 	const struct lab_up *up, const struct lab_state *former, struct fault *fault)
 {

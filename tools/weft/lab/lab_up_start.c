@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab_elsewhere.h"
+#include "child_process.h"
 #include "lab_ending.h"
 #include "lab_fanout.h"
 #include "lab_machine.h"
 #include "lab_spawn.h"
+#include "lab_state.h"
 
 /* --lab FILE --run-dir DIR --switch s0 --switch s1 … */
 static void fill_arguments(const struct lab_up *up, unsigned process, char *program, char **argv)
@@ -88,7 +89,7 @@ static int start_process(struct lab_up *up, unsigned process, struct fault *faul
 	snprintf(record.prefix, sizeof(record.prefix), "%s", planned->prefix);
 	snprintf(record.program, sizeof(record.program), "%s",
 		planned->nics ? "weft-nic" : "weft-switch");
-	program_path(record.program, program, sizeof(program));
+	program_path_find(record.program, program, sizeof(program));
 	fill_arguments(up, process, program, argv);
 	lab_record_log(&up->state, &record, log, sizeof(log));
 	if (up->lab.plan->veth)

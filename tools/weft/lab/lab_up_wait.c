@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab up: waiting until what was started is up, and saying why it is not. */
+/* weft lab up: waits until the processes are up, and reports why they are not. */
 
 #include "lab_up.h"
 
@@ -10,14 +10,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "lab_control.h"
 #include "lab_ending.h"
-#include "lab_pools.h"
+#include "lab_query.h"
 #include "lab_ready.h"
 
 #define STEP_MS   20
 #define LOG_LINES 10
-/* For the kernel to take back the memory of a process that it has killed. */
+/* Time for the kernel to reclaim the memory of a process that it has killed. */
 #define ENDING_MS 2000
 
 static void show_log(const struct lab_up *up, const struct lab_record *record)
@@ -37,8 +36,8 @@ static void show_log(const struct lab_up *up, const struct lab_record *record)
 		fprintf(stderr, "  %s: %s", record->name, lines[i % LOG_LINES]);
 }
 
-/* Its links are up, or, of a process that was started again, any of them: there may be reasons why
- * others are not. */
+/* All its links are up, or any link of a restarted process: the others may be down for other
+ * reasons. */
 static bool is_ready(const struct lab_up *up, const struct lab_record *record)
 {
 	struct lab_ready ready;
@@ -47,7 +46,7 @@ static bool is_ready(const struct lab_up *up, const struct lab_record *record)
 	return ready.up > 0 && ready.up >= (up->again ? 1 : ready.links);
 }
 
-/* Of those that were started now. */
+/* Whether this command has started the process. */
 static bool is_ours(const struct lab_up *up, const struct lab_record *record)
 {
 	int number = lab_plan_find(up->lab.plan, record->name);
@@ -64,7 +63,7 @@ static int fail_ended(const struct lab_up *up, const struct lab_record *record, 
 	return fault_set(fault, ENODEV, "%s (%s) %s", record->name, record->program, how);
 }
 
-/* How many are not ready yet, or -errno when one has ended. */
+/* The number of processes that are not ready, or -errno if one has ended. */
 static int look(struct lab_up *up, struct fault *fault)
 {
 	int missing = 0;
@@ -83,7 +82,8 @@ static int look(struct lab_up *up, struct fault *fault)
 	return missing;
 }
 
-/* What keeps the first one: a process that is slow to start keeps the links to it down, too. */
+/* The reason why the first process is not ready: a process that is slow to start keeps its links
+ * down, too. */
 struct missing {
 	unsigned slow, linkless; /* processes: without ports yet, without all links */
 	const struct lab_record *first_slow;
@@ -160,8 +160,8 @@ static int wait_ready(struct lab_up *up, uint64_t deadline, struct fault *fault)
 	return missing;
 }
 
-/* 'result', unless a process has ended meanwhile: that is why. One that is being killed does not
- * answer for a while before it is gone. */
+/* 'result', unless a process has ended meanwhile, which is then the reason. A process that is
+ * being killed does not answer for a while before it is gone. */
 static int blame_ended(const struct lab_up *up, int result, int patience_ms, struct fault *fault)
 {
 	for (int waited = 0; waited <= patience_ms; waited += STEP_MS) {
@@ -197,7 +197,7 @@ static int wait_mapped(struct lab_up *up, uint64_t deadline, struct fault *fault
 				    : blame_ended(up, -ENODEV, ENDING_MS, fault);
 }
 
-/* At the end: a fabric whose pools are empty says that its links are up for seconds. */
+/* Checked at the end: a fabric with exhausted pools reports links as up for seconds. */
 static int check_pools(struct lab_up *up, struct fault *fault)
 {
 	int result = 0;

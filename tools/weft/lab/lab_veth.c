@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "lab_veth.h"
+#include "cmd_lab.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define ETHERNET_HEADER_BYTES 14
 #define MTU_MIN               1500
 
-/* Before there are interfaces: they begin with this. /proc/sys/net is that of the thread. */
+/* Set before there are interfaces, so that they inherit it. /proc/sys/net is that of the thread. */
 static int ipv6_off(void *ctx, struct fault *fault)
 {
 	int fd = open("/proc/sys/net/ipv6/conf/default/disable_ipv6", O_WRONLY | O_CLOEXEC);

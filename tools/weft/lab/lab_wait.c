@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "lab_wait.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "cmd_lab.h"
-#include "lab_control.h"
-#include "lab_elsewhere.h"
 #include "lab_mapping.h"
+#include "lab_query.h"
+#include "lab_state.h"
 
 #define STEP_MS 20
 
@@ -34,7 +33,7 @@ static int ask(
 	return result;
 }
 
-/* How many have answered, or -errno. */
+/* The number of answers, or -errno. */
 static int ask_all(
 	const struct lab_state *state, bool lenient, json_t *mapping, struct fault *fault)
 {
@@ -61,7 +60,7 @@ static struct lab_lead lead_of(
 	return lead;
 }
 
-/* Other machines may have devices that the mapper has yet to find. */
+/* Other machines may have devices that the mapper has not found yet. */
 static void look_short(
 	const struct lab *lab, int answers, const json_t *mapping, struct lab_mapper *leader)
 {

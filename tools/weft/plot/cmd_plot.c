@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "commands.h"
-#include "plot_draw.h"
+#include "plot_script.h"
 
 static const char usage[] =
 	"usage: weft plot DIR|RESULT... --kind KIND -o FILE.png|.svg|.pdf|.gp\n"

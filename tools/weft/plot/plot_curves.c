@@ -27,7 +27,7 @@ static const char *last_part(const char *key)
 	return point != NULL ? point + 1 : key;
 }
 
-/* The key along which the curves of these varied keys go; NULL if that is none of them. */
+/* The key along which the curves of these varied keys go; NULL if it is not among them. */
 static const char *find_along(json_t *vary, const char *asked)
 {
 	const char *key, *last = NULL, *load = NULL;
@@ -44,7 +44,7 @@ static const char *find_along(json_t *vary, const char *asked)
 	return asked != NULL ? NULL : load != NULL ? load : last;
 }
 
-/* Of every input, by its first run. */
+/* Finds the key for every input, by its first run. */
 static int find_all_along(struct maker *maker, const char *asked)
 {
 	bool found = asked == NULL;
@@ -70,7 +70,7 @@ static bool is_along(const struct maker *maker, const struct plot_run *run, cons
 	return along != NULL && strcmp(along, key) == 0;
 }
 
-/* Whether two runs are of one curve, or, with 'point', of one point of it. */
+/* Whether two runs belong to one curve, or, with 'point', to one point of it. */
 static bool belong_together(
 	const struct maker *maker, const struct plot_run *a, const struct plot_run *b, bool point)
 {
@@ -126,7 +126,7 @@ static void append(char out[PLOT_LABEL_MAX], const char *text, const char *value
 		value != NULL ? " " : "", value != NULL ? value : "");
 }
 
-/* What tells a curve from the others: its input, and the keys that differ. */
+/* The label of a curve: its input, and the keys that differ. */
 static void make_label(const struct maker *maker, const struct plot_run *run, char *out)
 {
 	const char *key;
@@ -142,7 +142,7 @@ static void make_label(const struct maker *maker, const struct plot_run *run, ch
 	}
 }
 
-/* Of the runs that have the value; NAN if none has. */
+/* The mean over the runs that have the value; NAN if none has. */
 static struct confidence mean_of(const struct plot_run *const *group, unsigned count,
 	unsigned index, size_t offset, double *room)
 {
@@ -160,7 +160,7 @@ static struct confidence mean_of(const struct plot_run *const *group, unsigned c
 	return mean;
 }
 
-/* Adds the points that runs of different seeds have in common to the curve. */
+/* Adds the points that runs with different seeds have in common to the curve. */
 static int add_points(struct maker *maker, struct plot_curve *curve,
 	const struct plot_run *const *group, unsigned count)
 {
@@ -210,7 +210,7 @@ static struct plot_curve *add_curve(struct maker *maker)
 	return more;
 }
 
-/* All runs that belong to 'first', from it on, which none before it does; taken ones are marked. */
+/* All runs from 'first' on that belong to it and are not taken; marks them as taken. */
 static unsigned gather(const struct maker *maker, unsigned first, bool point, bool *taken,
 	const struct plot_run **group)
 {
@@ -243,7 +243,7 @@ static int make_curve(
 	return result;
 }
 
-/* Blocked is a share of time on the virtual clock and stalls a second on the real one. */
+/* 'blocked' is a share of time on the virtual clock, and stalls per second on the real one. */
 static int describe_runs(struct maker *maker)
 {
 	const struct plot_runs *runs = maker->runs;

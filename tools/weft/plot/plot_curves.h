@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Runs as curves: those that differ in their seed alone become means with 95 % confidence
- * intervals, those of one sweep that differ in the key along which a curve goes (the load, for
- * latency against throughput) become its points, all others curves of their own.
- */
+/* Runs as curves. Runs that differ only in their seed become means with 95 % confidence
+ * intervals. Runs of one sweep that differ in the key along which a curve goes (the load, for
+ * latency against throughput) become its points. All others become curves of their own. */
 
 #include "confidence.h"
 #include "plot_runs.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "plot_draw.h"
+#include "plot_script.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static pid_t start_gnuplot(const int script[2])
 	_exit(errno == ENOENT ? NO_PROGRAM : EXIT_NOT_ABLE);
 }
 
-static int judge_gnuplot(int status, const char *part, struct fault *fault)
+static int check_gnuplot(int status, const char *part, struct fault *fault)
 {
 	struct stat about;
 
@@ -64,7 +64,7 @@ static int draw(const struct plot_curves *curves, enum plot_format format, const
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		return fault_set(fault, errno, "gnuplot: %s", strerror(errno));
-	return judge_gnuplot(status, part, fault);
+	return check_gnuplot(status, part, fault);
 }
 
 static int write_script(const struct plot_curves *curves, const char *part, struct fault *fault)
@@ -86,7 +86,7 @@ int plot_draw(const struct plot_curves *curves, const char *output, struct fault
 	int result, file;
 
 	snprintf(part, sizeof(part), "%s.part", output);
-	/* gnuplot would write to its standard output instead. */
+	/* Without a writable file gnuplot would write to its standard output. */
 	file = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (file < 0)
 		return fault_set(fault, errno, "%s: %s", output, strerror(errno));

@@ -26,17 +26,12 @@ enum plot_kind plot_kind_find(const char *name)
 	return (enum plot_kind)kind;
 }
 
-const char *plot_kind_name(enum plot_kind kind)
-{
-	return kind_names[kind];
-}
-
 static double number_at(const json_t *object, const char *key)
 {
 	return json_number_value(json_object_get(object, key));
 }
 
-/* NAN where nothing has arrived: everything takes more than 0 ns. */
+/* NAN if nothing has arrived: every latency is above 0 ns. */
 static double mean_latency(const json_t *latency)
 {
 	double mean = number_at(latency, "mean");
@@ -218,7 +213,7 @@ bool plot_key_is(const char *asked, size_t length, const char *key)
 	return *key == '\0';
 }
 
-/* Whether a point has every value that was asked for, of the keys that its sweep varies. */
+/* Whether a point has every requested value of the keys that its sweep varies. */
 static bool is_wanted(struct plot_runs *runs, json_t *vary)
 {
 	bool wanted = true;

@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The results that a plot is made of: single ones and those of sweeps, each reduced to the numbers
- * that the kind of plot shows. Owner: who loaded them.
- */
+/* The results of a plot: single ones and those of sweeps, each reduced to the numbers that the
+ * kind of plot shows. The caller that loads them owns them. */
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -31,9 +29,8 @@ enum plot_kind {
 	PLOT_BARS /* none that is asked for by name: curves side by side in groups */
 };
 
-/* PLOT_KIND_COUNT for a name that is none. */
+/* PLOT_KIND_COUNT for an unknown name. */
 enum plot_kind plot_kind_find(const char *name);
-const char *plot_kind_name(enum plot_kind kind);
 
 struct plot_value {
 	double x, y, y2; /* times in ns, shares as fractions, or flits/ns/switch */
@@ -65,9 +62,9 @@ struct plot_runs {
  * "traffic.0.load" are one. */
 bool plot_key_is(const char *asked, size_t length, const char *key);
 
-/* Adds a sweep's folder or a result. Points that are not there yet are left out, a folder without
- * any is refused. -ENOENT, -EINVAL: no sweep, no result, or one without what this kind shows. */
+/* Adds a sweep's folder or a result. Missing points are left out; a folder without any is
+ * refused. -ENOENT, -EINVAL: no sweep, no result, or one without the values of this kind. */
 int plot_runs_add(struct plot_runs *runs, const char *path, struct fault *fault);
-/* Once all are added: -EINVAL for a 'where' whose key none of the sweeps varies. */
+/* After all are added: -EINVAL for a 'where' whose key none of the sweeps varies. */
 int plot_runs_check(const struct plot_runs *runs, struct fault *fault);
 void plot_runs_fini(struct plot_runs *runs);

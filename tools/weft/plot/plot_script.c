@@ -43,7 +43,7 @@ enum plot_format plot_format_find(const char *path)
 	return (enum plot_format)format;
 }
 
-/* gnuplot's single quotes: a quote inside is doubled, nothing else has a meaning. */
+/* gnuplot's single quotes: a quote inside is doubled, nothing else is special. */
 static void write_quoted(const char *text, FILE *out)
 {
 	fputc('\'', out);
@@ -164,7 +164,7 @@ static void write_frame(const struct writer *writer, const char *title)
 	fputs("\nset grid linecolor '#d0d0d0' linetype 1\nset border 3 linecolor '#404040'\n"
 	      "set tics nomirror\nset bars 0.6\n",
 		writer->out);
-	/* Latency leaves the corner of little traffic free, the others none. */
+	/* Latency curves leave the corner of low traffic free, the others leave none. */
 	if (curves->curves > KEY_INSIDE)
 		fputs("set key outside right top samplen 2\n", writer->out);
 	else if (curves->kind == PLOT_LATENCY_THROUGHPUT)
@@ -173,7 +173,7 @@ static void write_frame(const struct writer *writer, const char *title)
 		fputs("set key below samplen 3 height 1\n", writer->out);
 }
 
-/* "using … linecolor …": how the curve looks that is the i-th. */
+/* "using … linecolor …": the style of the i-th curve. */
 static void write_style(const struct writer *writer, unsigned i, const char *style)
 {
 	fprintf(writer->out, " %s linecolor rgb '%s'", style, colours[i % COLOURS]);
@@ -187,7 +187,7 @@ static void write_title(const struct writer *writer, unsigned i, const char *oth
 	write_quoted(label[0] != '\0' ? label : otherwise, writer->out);
 }
 
-/* A range that shows all means; intervals that reach far beyond them are cut. */
+/* A range that shows all means; longer intervals are cut off. */
 static void write_latency_range(const struct writer *writer)
 {
 	const struct plot_curves *curves = writer->curves;
@@ -256,7 +256,7 @@ static void write_latency(struct writer *writer)
 	fputc('\n', out);
 }
 
-/* One run alone has room for its latency, too. */
+/* A single run has room for its latency, too. */
 static void write_latency_beside(const struct writer *writer)
 {
 	fprintf(writer->out,
@@ -270,8 +270,8 @@ static bool has_bands(const struct plot_curves *curves)
 	return curves->intervals && curves->curves <= BANDS_MAX;
 }
 
-/* Normalised curves are often the same for a time: the first are the widest, so that they show
- * below the others. */
+/* Normalised curves often coincide for a time: the first are the widest, so that they show below
+ * the others. */
 static double line_width(const struct plot_curves *curves, unsigned i)
 {
 	return curves->normalised ? 2 + 0.6 * (curves->curves - 1 - i) : 2;
@@ -295,13 +295,13 @@ static void write_efficiency_curves(const struct writer *writer, bool alone)
 	}
 }
 
-/* Of an axis of percentages, which end a little above 100. */
+/* End of an axis of percentages, a little above 100. */
 static double range_end(double percent)
 {
 	return fmax(fmin(percent, fmax(105, percent / 1.2)), 1e-3);
 }
 
-/* The axis of accepted traffic; 'name' is that which papers give it. */
+/* The axis of accepted traffic; 'name' is its name in the papers. */
 static void write_accepted_axis(const struct writer *writer, const char *name)
 {
 	const struct plot_curves *curves = writer->curves;
@@ -374,7 +374,7 @@ static bool has_many_points(const struct plot_curves *curves)
 	return false;
 }
 
-/* Links from the most to the least, by rank. */
+/* Links in descending order, by rank. */
 static void write_ranked(struct writer *writer, const char *title, const char *ylabel, double scale)
 {
 	const struct plot_curves *curves = writer->curves;

@@ -12,9 +12,8 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "comparison_write.h"
+#include "comparison.h"
 #include "reproduce_plot.h"
-#include "schedule.h"
 #include "trial_run.h"
 
 #define JOBS_MAX 256u
@@ -106,7 +105,7 @@ static int take_option(struct request *request, int option, const char *value, s
 	}
 }
 
-/* $XDG_CACHE_HOME/weft, ~/.cache/weft, or a folder here where there is no home. */
+/* $XDG_CACHE_HOME/weft, ~/.cache/weft, or a folder here if there is no home. */
 static void default_cache(struct request *request)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -157,7 +156,7 @@ static int parse(struct request *request, int argc, char **argv, struct fault *f
 	return result;
 }
 
-/* Beside the sources where there are any, else where it is installed. */
+/* The folder of the sources if it exists, else the installed one. */
 static const char *experiments_folder(void)
 {
 	return access(REPRODUCE_SOURCE, R_OK) == 0 ? REPRODUCE_SOURCE : REPRODUCE_INSTALLED;
@@ -259,7 +258,7 @@ static bool is_wanted(const struct experiment *experiment, const struct publishe
 	return false;
 }
 
-/* Adds those of one instance, the algorithms of a case side by side. */
+/* Adds the trials of one instance; the algorithms of a case follow each other. */
 static int add_instance(struct trial *trial, unsigned *made, const struct experiment *experiment,
 	const struct published *published, unsigned network, unsigned copy, struct fault *fault)
 {

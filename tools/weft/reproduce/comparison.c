@@ -92,7 +92,7 @@ static double value_of(
 	return row->quantity == PUBLISHED_PERCENT ? 100 * (ratio - 1) : ratio;
 }
 
-/* What ours is compared with: the mean, or of a claim the value that it must not pass. */
+/* The reference value: the mean, or for a claim its limit. */
 static double reference(const struct published_row *row)
 {
 	if (!isnan(row->mean))
@@ -130,7 +130,7 @@ static void fill(struct comparison_row *row, const struct experiment *experiment
 static bool is_within(const struct comparison_row *row, const struct experiment *experiment)
 {
 	const struct published_row *published = row->published;
-	/* What is claimed to be better may be as good. */
+	/* A claim of 'better' also holds for 'equal'. */
 	double slack = published_is_relative(published) ? experiment->order_ppm / PPM : 0;
 
 	if (!published_is_claim(published))
@@ -139,11 +139,11 @@ static bool is_within(const struct comparison_row *row, const struct experiment 
 	       !(row->mean > published->max * (1 + slack));
 }
 
-static void judge(struct comparison_row *row, const struct experiment *experiment)
+static void check_row(struct comparison_row *row, const struct experiment *experiment)
 {
 	const struct published_row *published = row->published;
 
-	row->judged =
+	row->checked =
 		published_is_claim(published) ||
 		(!isnan(published->mean) && (published_is_relative(published) ||
 						    published->quantity > PUBLISHED_LINK_BELOW));
@@ -192,8 +192,8 @@ int comparison_make(struct comparison *comparison, const struct experiment *expe
 
 		row->published = &published->row[i];
 		fill(row, experiment, trial, trials);
-		judge(row, experiment);
-		comparison->missed += !comparison_is_whole(row) || (row->judged && !row->within);
+		check_row(row, experiment);
+		comparison->missed += !comparison_is_whole(row) || (row->checked && !row->within);
 	}
 	for (unsigned i = 0; i < trials; i++)
 		comparison->failed += trial[i].stage == TRIAL_FAILED;

@@ -2,14 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Published numbers beside ours. A row's own value is the mean over the instances of the network,
- * each compared with the same instance under the other algorithm. Two things are judged: whether a
- * factor's or increase's mean is near the published one, and whether algorithms compared with the
- * same one are in the published order. Of an efficiency over time, what is claimed is judged as
- * well. Other absolute values are shown and not judged, unless the row is a claim. A row is not met
- * if it lacks any of its instances, and nothing is good where a trial failed.
- */
+/* Published numbers compared with ours. A row's value is the mean over the instances of the
+ * network, each compared with the same instance under the other algorithm. Two things are
+ * checked: whether the mean of a factor or increase is within the tolerance of the published
+ * one, and whether algorithms compared with the same one are in the published order. Claims,
+ * also about an efficiency over time, are checked as well. Other absolute values are only shown.
+ * A row without all of its instances fails, and so does everything if a trial failed. */
+
+#include <stdio.h>
 
 #include "published.h"
 #include "trial.h"
@@ -21,10 +21,10 @@ struct comparison_row {
 	double min, max, mean;
 	double half_width; /* of the mean's 95 % interval over the instances; NAN: fewer than two */
 	double ratio;      /* ours / published; of increases, of 1 + both */
-	bool judged, within;
+	bool checked, within;
 };
 
-/* Two rows over the same algorithm whose published means are apart, and ours the other way. */
+/* Two rows over the same algorithm with different published means, and ours in the other order. */
 struct comparison_order {
 	unsigned greater, less; /* rows, as published */
 };
@@ -34,7 +34,7 @@ struct comparison {
 	unsigned rows;
 	struct comparison_order *wrong;
 	unsigned wrongs, orders; /* not as published; looked at */
-	unsigned missed;         /* rows judged and not within, or that lack an instance */
+	unsigned missed;         /* rows checked and not within, or that lack an instance */
 	unsigned failed;         /* trials, whether a row wants them or not */
 };
 
@@ -51,3 +51,12 @@ static inline bool comparison_good(const struct comparison *comparison)
 {
 	return comparison->missed == 0 && comparison->wrongs == 0 && comparison->failed == 0;
 }
+
+/* Output of a comparison as text and as JSON. */
+
+/* A table: published, ours, ratio, and then the misses. */
+void comparison_print(const struct comparison *comparison, const struct experiment *experiment,
+	const struct trial *trial, unsigned trials, FILE *out);
+/* "reproduction/1"; NULL without memory. */
+json_t *comparison_json(const struct comparison *comparison, const struct experiment *experiment,
+	const struct trial *trial, unsigned trials);

@@ -1,15 +1,128 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "comparison_write.h"
+#include "comparison.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "trial_table.h"
-
 #define FORMAT     "reproduction/1"
 #define CELL       40
 #define LEAST_NAME 12
+#define AFTER      8 /* ms; the paper's "less than 8 ms" */
+/* The same after the detector's 5 ms, before which no output can become a root. */
+#define AFTER_CRT 13
+
+static double unit_ns(const struct trial *trial)
+{
+	return (double)trial->experiment->unit_ps / PS_PER_NS;
+}
+
+static void print_number(double value, FILE *out)
+{
+	if (isnan(value))
+		fprintf(out, " %8s", "-");
+	else
+		fprintf(out, " %8.3f", value);
+}
+
+static void print_transient(const struct trial *trial, FILE *out)
+{
+	const struct transient *transient = &trial->transient;
+	double back = transient_back_ns(transient);
+
+	print_number(transient->deliverable, out);
+	print_number(transient_before(transient), out);
+	print_number(transient_minimum(transient), out);
+	print_number(transient_at(transient, AFTER * unit_ns(trial)), out);
+	print_number(transient_at(transient, AFTER_CRT * unit_ns(trial)), out);
+	print_number(transient_end(transient), out);
+	if (isinf(back))
+		fprintf(out, " %8s", "never");
+	else
+		fprintf(out, " %8.1f", back / unit_ns(trial));
+}
+
+static void print_loads(const struct trial *trial, FILE *out)
+{
+	for (unsigned i = 0; i < trial->points; i++)
+		fprintf(out, " %4.0f:%.3f", 100 * trial->point[i].load, trial->point[i].accepted);
+}
+
+static void print_value(const struct trial *trial, FILE *out)
+{
+	switch (trial->experiment->measure) {
+	case EXPERIMENT_EFFICIENCY:
+		print_transient(trial, out);
+		break;
+	case EXPERIMENT_THROUGHPUT:
+		print_loads(trial, out);
+		break;
+	default:
+		print_number(trial->value, out);
+	}
+}
+
+static void print_head(const struct experiment *experiment, FILE *out)
+{
+	switch (experiment->measure) {
+	case EXPERIMENT_EFFICIENCY:
+		fputs("efficiency over time, shares of the hosts' links", out);
+		if (experiment->unit_ps != PS_PER_MS)
+			fprintf(out, "; a ms stands for %.4g us",
+				(double)experiment->unit_ps / PS_PER_US);
+		fprintf(out, "\n  %-48s %8s %8s %8s %8s %8s %8s %8s\n", "", "possible", "before",
+			"minimum", "+8 ms", "+13 ms", "end", "back, ms");
+		break;
+	case EXPERIMENT_THROUGHPUT:
+		fputs("accepted at each load, per cent of the hosts' links: share\n", out);
+		break;
+	default:
+		fputs("time of the schedule, ms\n", out);
+	}
+}
+
+static void print_curves(
+	const struct experiment *experiment, const struct trial *trial, unsigned trials, FILE *out)
+{
+	if (!experiment_wants_all(experiment))
+		return;
+	print_head(experiment, out);
+	for (unsigned i = 0; i < trials; i++) {
+		char label[EXPERIMENT_TEXT];
+
+		if (trial[i].stage != TRIAL_DONE)
+			continue;
+		trial_label(&trial[i], label);
+		fprintf(out, "  %-48s", label);
+		print_value(&trial[i], out);
+		fputc('\n', out);
+	}
+}
+
+static json_t *number(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+/* Times are in the paper's ms (experiment->unit_ps), except those of the samples; null if there is
+ * no such sample. */
+static json_t *transient_json(const struct trial *trial)
+{
+	const struct transient *transient = &trial->transient;
+	json_t *samples = json_array();
+
+	for (unsigned i = 0; i < transient->samples; i++)
+		json_array_append_new(
+			samples, json_pack("{s:f,s:f}", "t_ns", transient->sample[i].t_ns,
+					 "accepted", transient->sample[i].accepted));
+	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "deliverable",
+		number(transient->deliverable), "before", number(transient_before(transient)),
+		"minimum", number(transient_minimum(transient)), "at_8ms",
+		number(transient_at(transient, AFTER * unit_ns(trial))), "at_13ms",
+		number(transient_at(transient, AFTER_CRT * unit_ns(trial))), "end",
+		number(transient_end(transient)), "back_ms",
+		number(transient_back_ns(transient) / unit_ns(trial)), "samples", samples);
+}
 
 static const char *const quantities[] = {"factor of %s", "increase of %s, per cent", "%s",
 	"greatest utilisation of a link, per cent", "least utilisation of a link, per cent",
@@ -18,7 +131,7 @@ static const char *const quantities[] = {"factor of %s", "increase of %s, per ce
 	"efficiency at the end of the hot spot", "time to recover, ms",
 	"slowdown beside the other case"};
 
-/* What kind of numbers a group of rows has. */
+/* The kind of numbers of a group of rows. */
 static void describe(
 	const struct published_row *row, const struct experiment *experiment, char out[96])
 {
@@ -74,15 +187,15 @@ static void numbers(
 		snprintf(out, CELL, "%.*f (%.*f..%.*f)", digits, mean, digits, min, digits, max);
 }
 
-static void judgement(const struct comparison_row *row, char out[CELL])
+static void describe_match(const struct comparison_row *row, char out[CELL])
 {
 	const char *text = "";
 
 	if (row->instances == 0)
 		text = "not measured";
-	else if (row->judged && published_is_claim(row->published))
+	else if (row->checked && published_is_claim(row->published))
 		text = row->within ? "holds" : "does not hold";
-	else if (row->judged)
+	else if (row->checked)
 		text = row->within ? "near" : "apart";
 	if (row->instances > 0 && !comparison_is_whole(row))
 		snprintf(out, CELL, "%u of %u measured", row->instances, row->wanted);
@@ -106,7 +219,7 @@ static void print_row(
 		snprintf(ratio, sizeof(ratio), "%.2f", row->ratio);
 	if (published_is_relative(published) && isfinite(row->half_width))
 		snprintf(spread, sizeof(spread), " ours +-%.2f", row->half_width);
-	judgement(row, met);
+	describe_match(row, met);
 	snprintf(network, sizeof(network), "%s%s%s",
 		experiment->networks.at[published->network].name,
 		case_at->name[0] != '\0' ? ", " : "", case_at->name);
@@ -128,7 +241,7 @@ static void print_wrong(const struct comparison *comparison, const struct experi
 		less->mean);
 }
 
-/* What the networks threw away or got stuck in. */
+/* Discards and deadlocks of the networks. */
 static void print_troubles(const struct trial *trial, unsigned trials, FILE *out)
 {
 	for (unsigned i = 0; i < trials; i++) {
@@ -157,7 +270,7 @@ void comparison_print(const struct comparison *comparison, const struct experime
 	char before[96] = "", now[96];
 
 	fprintf(out, "%s, %s: %s\n", experiment->paper, experiment->place, experiment->title);
-	trial_table_print(experiment, trial, trials, out);
+	print_curves(experiment, trial, trials, out);
 	for (unsigned i = 0; i < comparison->rows; i++) {
 		describe(comparison->row[i].published, experiment, now);
 		if (strcmp(now, before) != 0)
@@ -176,11 +289,6 @@ void comparison_print(const struct comparison *comparison, const struct experime
 		comparison->wrongs, comparison->orders);
 	for (unsigned i = 0; i < comparison->wrongs; i++)
 		print_wrong(comparison, experiment, &comparison->wrong[i], out);
-}
-
-static json_t *number(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
 }
 
 static const char *over_name(
@@ -216,7 +324,7 @@ static json_t *row_json(const struct comparison_row *row, const struct experimen
 			(int)row->wanted));
 	json_object_set_new(json_object_get(json, "ours"), "half_width", number(row->half_width));
 	json_object_set_new(json, "ratio", number(row->ratio));
-	json_object_set_new(json, "within", row->judged ? json_boolean(row->within) : json_null());
+	json_object_set_new(json, "within", row->checked ? json_boolean(row->within) : json_null());
 	return json;
 }
 
@@ -240,8 +348,7 @@ static json_t *trial_json(const struct trial *trial)
 		experiment->networks.at[trial->network].name, "instance", (int)trial->copy + 1,
 		"algorithm", algorithm_name(experiment, trial->algorithm), "value",
 		number(trial->value), "points", points, "course",
-		experiment->measure == EXPERIMENT_EFFICIENCY ? trial_transient_json(trial)
-							     : json_null(),
+		experiment->measure == EXPERIMENT_EFFICIENCY ? transient_json(trial) : json_null(),
 		"fault", trial->stage == TRIAL_FAILED ? trial->fault.text : "");
 }
 

@@ -131,7 +131,7 @@ static const char *const measures[] = {
 #undef X
 		NULL};
 
-/* The format has been looked at before. */
+/* The format was checked before. */
 static int skip(const struct yaml_tree_node *node, void *member, struct fault *fault)
 {
 	return 0;

@@ -2,14 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A figure or table of a paper as a file says it (docs/reproduction.md): a base run file, and what
- * is changed in it for each network, each case (traffic, say) and each algorithm; which measure is
- * taken; and where the published numbers are. One file each in topo/reproduce.
- *
- * In what is changed, {n} stands for the number of the network's instance, from 1, and {n*47} for
- * 47 times that.
- */
+/* The definition of a figure or table of a paper (docs/reproduction.md): a base run file; the
+ * changes for each network, each case (traffic, for example) and each algorithm; the measure;
+ * and the file of the published numbers. One file each in topo/reproduce. In the changes, {n}
+ * stands for the number of the network's instance, from 1, and {n*47} for 47 times that. */
 
 #include <limits.h>
 #include <stdbool.h>
@@ -23,15 +19,15 @@
 #define EXPERIMENT_LIST_MAX 32u
 #define EXPERIMENT_COPIES   100u
 
-/* What is measured, and what of the results is looked at. */
-#define EXPERIMENT_MEASURES(X)                                                               \
-	X(PRODUCTIVITY, "productivity") /* greatest accepted traffic, flits/ns/switch */     \
-	X(LATENCY, "latency")           /* mean network latency at a load, ns */             \
-	X(WAITING, "waiting")           /* own messages at the host with most, in the end */ \
-	X(LINKS, "links")               /* utilisation of switch-to-switch channels */       \
-	X(EFFICIENCY, "efficiency")     /* accepted over time, around a hot spot */          \
-	X(THROUGHPUT, "throughput")     /* accepted at each of several loads */              \
-	X(COMPLETION, "completion")     /* time that a schedule takes, ms */
+/* The measures, each a part of the results. */
+#define EXPERIMENT_MEASURES(X)                                                             \
+	X(SATURATION, "productivity") /* greatest accepted traffic, flits/ns/switch */     \
+	X(LATENCY, "latency")         /* mean network latency at a load, ns */             \
+	X(WAITING, "waiting")         /* own messages at the host with most, in the end */ \
+	X(LINKS, "links")             /* utilisation of switch-to-switch channels */       \
+	X(EFFICIENCY, "efficiency")   /* accepted over time, around a hot spot */          \
+	X(THROUGHPUT, "throughput")   /* accepted at each of several loads */              \
+	X(COMPLETION, "completion")   /* time that a schedule takes, ms */
 
 enum experiment_measure {
 #define X(id, name) EXPERIMENT_##id,
@@ -40,7 +36,7 @@ enum experiment_measure {
 		EXPERIMENT_MEASURE_COUNT
 };
 
-/* A network, case or algorithm: what it changes in the run file. */
+/* A network, case or algorithm: its changes of the run file. */
 struct experiment_choice {
 	char name[EXPERIMENT_NAME];
 	char *set[EXPERIMENT_SETS_MAX]; /* "KEY=VALUE" */
@@ -67,8 +63,8 @@ struct experiment_quick {
 	uint32_t tolerance_ppm;
 };
 
-/* A GOAL schedule that is made before the runs (goal_generate.h) and that the first entry of
- * traffic replays. */
+/* A GOAL schedule that is generated before the runs (goal_generate.h); the first entry of
+ * traffic replays it. */
 struct experiment_schedule {
 	char kind[EXPERIMENT_NAME];
 	uint32_t ranks, rounds;
@@ -102,10 +98,10 @@ struct experiment {
 struct experiment *experiment_load(const char *path, struct fault *fault);
 void experiment_destroy(struct experiment *experiment);
 
-/* Leaves what --quick wants. -EINVAL: it names what is not there. */
+/* Keeps only the parts that --quick uses. -EINVAL: it names an unknown part. */
 int experiment_reduce(struct experiment *experiment, struct fault *fault);
-/* Leaves the networks, cases and algorithms of "A,B"; of a list in which it names none, all.
- * -EINVAL: a word is the name of nothing. */
+/* Keeps the networks, cases and algorithms of "A,B"; a list that has none of them is kept whole.
+ * -EINVAL: a word is no name. */
 int experiment_select(struct experiment *experiment, const char *words, struct fault *fault);
 
 /* Whether every curve is measured, and not only those that published numbers name. */

@@ -64,7 +64,8 @@ static bool read_number(const char *text, double *value)
 	return *end == '\0' && isfinite(*value);
 }
 
-/* Some compare with another, some must not, of a course both may be. */
+/* Some quantities need another algorithm, some must not have one, and for a transient both are
+ * allowed. */
 static bool over_fits(const struct published_row *row)
 {
 	if (published_is_transient(row))

@@ -74,8 +74,8 @@ struct published {
 	unsigned rows;
 };
 
-/* Rows of networks, cases and algorithms that the experiment does not have, or no longer, are left
- * out. -EINVAL, -ENOENT, … and fault with the line. published_fini() in any case. */
+/* Leaves out rows whose network, case or algorithm the experiment does not have. -EINVAL,
+ * -ENOENT, … and fault with the line. published_fini() in any case. */
 int published_load(
 	struct published *published, const struct experiment *experiment, struct fault *fault);
 void published_fini(struct published *published);

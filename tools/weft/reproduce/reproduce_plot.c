@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "plot_draw.h"
+#include "plot_script.h"
 
 static struct confidence single(double value)
 {
@@ -25,7 +25,7 @@ static int by_load(const void *a, const void *b)
 }
 
 /* Samples over time. */
-static int add_course(struct plot_curves *curves, const struct trial *trial)
+static int add_transient(struct plot_curves *curves, const struct trial *trial)
 {
 	struct plot_curve *curve = &curves->curve[curves->curves];
 	const struct transient *transient = &trial->transient;
@@ -129,7 +129,7 @@ static int add_curve(struct plot_curves *curves, const struct trial *trial)
 	int result;
 
 	if (curves->kind == PLOT_EFFICIENCY_TIME)
-		result = add_course(curves, trial);
+		result = add_transient(curves, trial);
 	else if (curves->kind == PLOT_THROUGHPUT_LOAD)
 		result = add_loads(curves, trial);
 	else if (curves->kind == PLOT_LINK_LOAD)
@@ -194,7 +194,7 @@ static int draw(const struct experiment *experiment, const struct trial *trial, 
 	return fault_set(fault, ENOMEM, "no memory");
 }
 
-/* What an algorithm comes to in each case of a network. */
+/* The value of an algorithm in each case of a network. */
 static int add_bars(struct plot_curves *curves, const struct trial *trial, unsigned trials,
 	unsigned network, unsigned algorithm)
 {

@@ -3,17 +3,17 @@
 #pragma once
 
 /* The figures of an experiment on the axes of the original: latency against accepted traffic in
- * flits/ns/switch, efficiency against time, normalised throughput against load, the use of links by
- * rank; a picture for each network and case, of its first instance. Times of schedules and waiting
- * messages are bars, all cases of a network in one picture. */
+ * flits/ns/switch, efficiency against time, normalised throughput against load, utilisation of
+ * links by rank. One picture for each network and case, of its first instance. Completion times
+ * of schedules and waiting messages are bars, all cases of a network in one picture. */
 
 #include "trial.h"
 
 /* Whether there is anything to draw. */
 bool reproduce_plot_wanted(const struct experiment *experiment);
 
-/* Makes the folder if it is not there. -errno and fault: no picture can be written into it, which
- * is better known before hours of runs than after them. */
+/* Makes the folder if it does not exist. -errno and fault: no picture can be written into it;
+ * the check comes before hours of runs. */
 int reproduce_plot_folder(const char *folder, struct fault *fault);
 
 /* Draws NAME-NETWORK-CASE.png into the folder and names them on 'out'. */

@@ -8,19 +8,19 @@
 
 double saturation_load(int step)
 {
-	return PRODUCTIVITY_LEAST * pow(PRODUCTIVITY_STEP, step);
+	return SATURATION_LEAST * pow(SATURATION_STEP, step);
 }
 
 static int step_of(double load)
 {
-	return (int)floor(log(load / PRODUCTIVITY_LEAST) / log(PRODUCTIVITY_STEP) + 1e-9);
+	return (int)floor(log(load / SATURATION_LEAST) / log(SATURATION_STEP) + 1e-9);
 }
 
 void saturation_begin(struct saturation *search, double load)
 {
 	*search =
 		(struct saturation){.low = -1, .high = -1, .stride = STRIDE, .last = step_of(1.0)};
-	search->at = step_of(load > PRODUCTIVITY_LEAST ? load : PRODUCTIVITY_LEAST);
+	search->at = step_of(load > SATURATION_LEAST ? load : SATURATION_LEAST);
 	if (search->at > search->last)
 		search->at = search->last;
 }
@@ -45,7 +45,7 @@ static void gallop(struct saturation *search)
 
 void saturation_take(struct saturation *search, double offered, double accepted, double traffic)
 {
-	if (accepted >= PRODUCTIVITY_ACCEPTED * offered) {
+	if (accepted >= SATURATION_ACCEPTED * offered) {
 		search->low = search->at;
 		search->traffic = traffic;
 	} else {

@@ -31,7 +31,7 @@ static void add_entry(struct demand *demand, const struct run_config_traffic *tr
 	demand->destinations += hosts->to_count;
 }
 
-/* Hot hosts take what their links carry; of the rest all can be accepted. */
+/* Hot hosts accept the capacity of their links; all other traffic can be accepted. */
 static double deliverable(const struct demand *demand, uint32_t hosts)
 {
 	double to_hot = demand->others * demand->destinations / hosts + demand->hot;
@@ -171,7 +171,7 @@ double transient_back_ns(const struct transient *transient)
 		if (sample->t_ns <= transient->start_ns + SLACK_NS ||
 			sample->t_ns > transient->stop_ns + SLACK_NS)
 			continue;
-		below = sample->accepted < COURSE_BACK_SHARE * transient->deliverable;
+		below = sample->accepted < TRANSIENT_BACK_SHARE * transient->deliverable;
 		if (below)
 			back = sample->t_ns - transient->start_ns;
 	}

@@ -8,17 +8,16 @@
 #include <string.h>
 
 #include "config_files.h"
-#include "content_hash.h"
 #include "topology.h"
 
-/* Searches of runs with so many messages begin with runs of a tenth of them: most points of a
- * search are far from its end, and for those a short run says enough. */
+/* A search with at least this many messages per run begins with runs of a tenth of them: most
+ * points are far from its end, and a short run is exact enough for those. */
 #define SCOUTED_FROM 100000u
 #define SCOUT_SHARE  10u
 #define NS_PER_MS    1e6
 #define PPM          1e6
 
-/* Loads of a curve, in steps of the search below the productivity, and one above it. */
+/* Loads of a curve, in steps of the search below saturation, and one above it. */
 static const int curve_steps[] = {-90, -60, -42, -30, -22, -15, -10, -6, -3, 2};
 #define CURVE_STEPS (sizeof(curve_steps) / sizeof(curve_steps[0]))
 
@@ -79,7 +78,7 @@ static int add_load(struct trial_sets *sets, unsigned entry, double load)
 										: add(sets, text);
 }
 
-/* All who send do so with this load, for as long as the run file says. */
+/* Sets this load for all sources, for as long as the run file says. */
 static int add_loads(struct trial_sets *sets, const struct trial *trial)
 {
 	int result = 0;
@@ -168,7 +167,7 @@ static int check_entries(
 		config->origin, TRIAL_ENTRIES_MAX);
 }
 
-/* What the run file says of the network and its traffic. */
+/* Reads the network and its traffic from the run file. */
 static int read_network(struct trial *trial, const struct run_config *config, struct fault *fault)
 {
 	struct topology *topology = run_config_open_topology(config, fault);
@@ -244,9 +243,9 @@ int trial_init(struct trial *trial, const struct experiment *experiment, unsigne
 	if (result < 0)
 		return result;
 	saturation_begin(&trial->search, first_load(trial));
-	trial->scouting = experiment->measure == EXPERIMENT_PRODUCTIVITY &&
+	trial->scouting = experiment->measure == EXPERIMENT_SATURATION &&
 			  experiment->messages >= SCOUTED_FROM;
-	trial->load = experiment->measure == EXPERIMENT_PRODUCTIVITY
+	trial->load = experiment->measure == EXPERIMENT_SATURATION
 			      ? saturation_load(trial->search.at)
 			      : first_load(trial);
 	return 0;
@@ -359,8 +358,8 @@ static int read_point(struct trial_point *point, const json_t *result)
 	return 0;
 }
 
-/* The next point of the curve, if one is to be drawn; only of the first instance. */
-static void go_on_with_curve(struct trial *trial)
+/* Starts the next point of the curve, if one is to be drawn; only of the first instance. */
+static void continue_curve(struct trial *trial)
 {
 	trial->stage = TRIAL_DONE;
 	while (trial->experiment->curves && trial->copy == 0 && trial->search.low >= 0 &&
@@ -389,10 +388,10 @@ static void search(struct trial *trial, const struct trial_point *point)
 		return;
 	if (trial->search.low >= 0)
 		trial->value = trial->search.traffic;
-	go_on_with_curve(trial);
+	continue_curve(trial);
 }
 
-/* Of measures that take one point. Where a deadlock has ended the run they are nothing, or none. */
+/* The value of a measure of one point; NAN or 0 if a deadlock has ended the run. */
 static double measured(enum experiment_measure measure, const struct trial_point *point)
 {
 	if (point->ended_early && measure != EXPERIMENT_EFFICIENCY &&
@@ -440,10 +439,10 @@ int trial_take(struct trial *trial, const json_t *result)
 	trial->point = more;
 	trial->point[trial->points++] = point;
 	if (trial->stage == TRIAL_CURVE) {
-		go_on_with_curve(trial);
+		continue_curve(trial);
 		return 0;
 	}
-	if (trial->experiment->measure == EXPERIMENT_PRODUCTIVITY) {
+	if (trial->experiment->measure == EXPERIMENT_SATURATION) {
 		search(trial, &point);
 		return 0;
 	}

@@ -2,10 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * One algorithm in one case on one instance of a network, and the points that it takes to measure
- * it: one after the other, because a search goes where the last point sends it. No processes here.
- */
+/* One algorithm in one case on one instance of a network, and the points that measure it: one
+ * after the other, because the result of a point decides where a search continues. No processes
+ * here. */
 
 #include <jansson.h>
 
@@ -14,11 +13,11 @@
 #include "saturation.h"
 #include "transient.h"
 
-/* Those of network, case, algorithm and --quick, and those of the point. */
+/* The changes of network, case, algorithm and --quick, and those of the point. */
 #define TRIAL_SETS_MAX    (4 * EXPERIMENT_SETS_MAX + 4)
 #define TRIAL_ENTRIES_MAX 4u /* of traffic, of which each point sets the load */
 
-/* What a run has come to. */
+/* The result of a run. */
 struct trial_point {
 	double load;                       /* asked for, a share of the hosts' links */
 	double offered, accepted, traffic; /* traffic: accepted in flits/ns/switch */
@@ -70,15 +69,14 @@ void trial_label(const struct trial *trial, char out[EXPERIMENT_TEXT]);
 /* 0 or -ENOMEM; trial_sets_fini() in any case. */
 int trial_sets_init(struct trial_sets *sets, const struct trial *trial);
 void trial_sets_fini(struct trial_sets *sets);
-/* A name for the next point that is the same whenever the same would be run by the same program,
- * which 'program' stands for: made from its whole configuration and from what is in the files that
- * it names. 0 and fault if its run file is bad or a file cannot be read. */
+/* A name for the next point: equal if the same program ('program') would run the same. It is a
+ * hash of the whole configuration and of the files that it names. 0 and fault if the run file is
+ * bad or a file cannot be read. */
 uint64_t trial_key(const struct trial *trial, const struct trial_sets *sets, uint64_t program,
 	struct fault *fault);
 
-/* Of the links of a result: whether it lies between switches, as those do whose use papers show. */
+/* Whether a link of a result is between switches; papers show only those. */
 bool trial_link_counts(const json_t *link);
 
-/* Takes the result of the next point, a document of a run. -EINVAL: it has not what is looked for.
- */
+/* Takes the result of the next point, a document of a run. -EINVAL: a needed value is missing. */
 int trial_take(struct trial *trial, const json_t *result);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,12 +13,12 @@
 #include <unistd.h>
 
 #include "child_process.h"
+#include "config_files.h"
+#include "goal_generate.h"
 #include "sweep_table.h"
+#include "weft_time.h"
 
-#define LOOK_NS       250000000 /* between two drawings of the bar */
-#define PATIENCE_S    15        /* after which a child that was asked to end is killed */
-#define ARGUMENTS_MAX (8 + 2 * TRIAL_SETS_MAX)
-#define PROGRAM       "weft-fabric"
+#define PROGRAM "weft-fabric"
 
 struct job {
 	pid_t pid; /* 0: none */
@@ -32,8 +33,8 @@ struct pool {
 	unsigned done;
 	uint64_t program; /* of the points */
 	bool terminal;
-	double started, kill_at;
-	sigset_t signals;
+	double started;
+	struct child_watch watch;
 };
 
 static void path_of(
@@ -42,7 +43,7 @@ static void path_of(
 	snprintf(out, PATH_MAX, "%s/%016" PRIx64 "%s", runner->cache, key, end);
 }
 
-/* Files of a point under way are this process's own. */
+/* Files of a running point belong to this process alone. */
 static void own_path_of(
 	const struct trial_runner *runner, uint64_t key, const char *end, char out[PATH_MAX])
 {
@@ -60,7 +61,7 @@ static void fail(struct trial *trial, const struct fault *fault)
 	trial->fault = *fault;
 }
 
-/* Only what trials look at; a result with its samples and settings is a hundred times longer. */
+/* The fields that trials use; a result with its samples and settings is a hundred times longer. */
 static json_t *extract(const json_t *result, enum experiment_measure measure)
 {
 	static const char *const keys[] = {"throughput", "latency_ns", "messages", "checks",
@@ -76,7 +77,7 @@ static json_t *extract(const json_t *result, enum experiment_measure measure)
 	return out;
 }
 
-/* Lets the trial take all that is there; false if its next point has to be run. */
+/* Gives the trial all stored results that it asks for; false if its next point must be run. */
 static bool take_known(struct pool *pool, struct trial *trial, uint64_t *key)
 {
 	while (!is_over(trial)) {
@@ -111,21 +112,15 @@ static int start(
 	struct pool *pool, struct job *job, struct trial *trial, uint64_t key, struct fault *fault)
 {
 	char part[PATH_MAX], log[PATH_MAX];
-	const char *argv[ARGUMENTS_MAX] = {
-		PROGRAM, trial->experiment->run_file, "--quiet", "--json", part};
 	struct trial_sets sets;
-	unsigned count = 5;
 	int result = trial_sets_init(&sets, trial);
+	struct child_run run = {trial->experiment->run_file, sets.set, sets.count, part, log};
 
 	own_path_of(pool->runner, key, ".part", part);
 	own_path_of(pool->runner, key, ".log", log);
-	for (unsigned i = 0; i < sets.count && result == 0; i++) {
-		argv[count++] = "--set";
-		argv[count++] = sets.set[i];
-	}
 	*job = (struct job){.trial = trial, .key = key};
 	if (result == 0)
-		result = child_start(&job->pid, (char *const *)argv, log, fault);
+		result = child_start_run(&job->pid, &run, fault);
 	else
 		fault_set(fault, ENOMEM, "no memory");
 	trial_sets_fini(&sets);
@@ -133,7 +128,7 @@ static int start(
 	return result;
 }
 
-static void say_over(struct pool *pool, const struct trial *trial)
+static void print_end(struct pool *pool, const struct trial *trial)
 {
 	char label[EXPERIMENT_TEXT];
 
@@ -148,8 +143,8 @@ static void say_over(struct pool *pool, const struct trial *trial)
 			label, trial->value, trial->points);
 }
 
-/* Another point of this trial, or the first of the next one that needs any. */
-static int go_on(struct pool *pool, struct job *job, struct trial *trial, struct fault *fault)
+/* Starts another point of this trial, or the first point of the next trial that needs any. */
+static int start_next(struct pool *pool, struct job *job, struct trial *trial, struct fault *fault)
 {
 	struct trial_runner *runner = pool->runner;
 	uint64_t key;
@@ -161,7 +156,7 @@ static int go_on(struct pool *pool, struct job *job, struct trial *trial, struct
 			return 0;
 		if (!take_known(pool, trial, &key))
 			return start(pool, job, trial, key, fault);
-		say_over(pool, trial);
+		print_end(pool, trial);
 		trial = NULL;
 	}
 }
@@ -209,10 +204,10 @@ static int end_job(struct pool *pool, struct job *job, int status, struct fault 
 		pool->runner->ran++;
 	json_decref(result);
 	if (is_over(trial)) {
-		say_over(pool, trial);
+		print_end(pool, trial);
 		trial = NULL;
 	}
-	return pool->runner->interrupted ? 0 : go_on(pool, job, trial, fault);
+	return pool->runner->interrupted ? 0 : start_next(pool, job, trial, fault);
 }
 
 static int reap(struct pool *pool, struct fault *fault)
@@ -229,20 +224,12 @@ static int reap(struct pool *pool, struct fault *fault)
 	return result;
 }
 
-static void signal_all(struct pool *pool, int number)
+static void signal_all(void *ctx, int number)
 {
+	struct pool *pool = ctx;
+
 	for (unsigned i = 0; i < pool->runner->jobs; i++)
 		child_signal(pool->job[i].pid, number);
-}
-
-/* Asked once, the points end by themselves; asked again, or when it takes too long, they are ended.
- */
-static void interrupt(struct pool *pool)
-{
-	signal_all(pool, pool->runner->interrupted ? SIGKILL : SIGINT);
-	if (!pool->runner->interrupted)
-		pool->kill_at = child_clock() + PATIENCE_S;
-	pool->runner->interrupted = true;
 }
 
 static void draw(const struct pool *pool)
@@ -258,20 +245,16 @@ static void draw(const struct pool *pool)
 
 static int run_all(struct pool *pool, struct fault *fault)
 {
-	const struct timespec look = {.tv_nsec = LOOK_NS};
 	int result = 0;
 
 	for (unsigned i = 0; i < pool->runner->jobs && result == 0; i++)
-		result = go_on(pool, &pool->job[i], NULL, fault);
+		result = start_next(pool, &pool->job[i], NULL, fault);
 	while (pool->running > 0) {
-		int number;
-
 		draw(pool);
-		number = sigtimedwait(&pool->signals, NULL, &look);
-		if ((number > 0 && number != SIGCHLD) || (result < 0 && !pool->runner->interrupted))
-			interrupt(pool);
-		if (pool->runner->interrupted && child_clock() >= pool->kill_at)
-			signal_all(pool, SIGKILL);
+		child_watch_wait(&pool->watch);
+		if (result < 0 && !pool->watch.interrupted)
+			child_watch_interrupt(&pool->watch);
+		pool->runner->interrupted = pool->watch.interrupted;
 		if (result == 0)
 			result = reap(pool, fault);
 		else
@@ -289,7 +272,6 @@ int trial_run(struct trial_runner *runner, struct fault *fault)
 		.program = child_program_mark(PROGRAM),
 		.terminal = isatty(STDERR_FILENO),
 		.started = child_clock()};
-	sigset_t before;
 	int result;
 
 	if (pool.job == NULL)
@@ -298,14 +280,68 @@ int trial_run(struct trial_runner *runner, struct fault *fault)
 		free(pool.job);
 		return fault_set(fault, errno, "%s: %s", runner->cache, strerror(errno));
 	}
-	sigemptyset(&pool.signals);
-	sigaddset(&pool.signals, SIGCHLD);
-	sigaddset(&pool.signals, SIGINT);
-	sigaddset(&pool.signals, SIGTERM);
-	sigaddset(&pool.signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &pool.signals, &before);
+	pool.watch = (struct child_watch){.signal_all = signal_all, .ctx = &pool};
+	child_watch_begin(&pool.watch);
 	result = run_all(&pool, fault);
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	child_watch_end(&pool.watch);
 	free(pool.job);
+	return result;
+}
+
+/* Writes a file of this process's own. */
+static int generate(
+	const struct goal_generate_config *config, const char *part, struct fault *fault)
+{
+	FILE *out = fopen(part, "w");
+	int result;
+
+	if (out == NULL)
+		return fault_set(fault, errno, "%s: %s", part, strerror(errno));
+	result = goal_generate(config, out, fault);
+	if (fclose(out) != 0 && result == 0)
+		result = fault_set(fault, EIO, "%s: cannot be written", part);
+	return result;
+}
+
+/* Renames it to the name that other processes search for: complete or not at all. */
+static int give_name(struct experiment_schedule *schedule, const char *folder, const char *part,
+	struct fault *fault)
+{
+	uint64_t hash = CONTENT_HASH_START;
+	int result = content_hash_file(&hash, part);
+
+	if (result < 0)
+		return fault_set(fault, -result, "%s: %s", part, strerror(-result));
+	snprintf(schedule->path, sizeof(schedule->path),
+		"%.3000s/%s-%" PRIu32 "x%" PRIu32 "-%" PRIu64 "b-%" PRIu64 "ns-%016" PRIx64 ".goal",
+		folder, schedule->kind, schedule->ranks, schedule->rounds, schedule->bytes,
+		schedule->calc_ps / PS_PER_NS, hash);
+	if (rename(part, schedule->path) == 0)
+		return 0;
+	return fault_set(fault, errno, "%s: %s", schedule->path, strerror(errno));
+}
+
+int schedule_make(struct experiment_schedule *schedule, const char *folder, struct fault *fault)
+{
+	const struct goal_generate_config config = {.kind = schedule->kind,
+		.ranks = schedule->ranks,
+		.rounds = schedule->rounds,
+		.bytes = schedule->bytes,
+		.calc_ns = schedule->calc_ps / PS_PER_NS};
+	char whole[PATH_MAX], part[PATH_MAX + 32];
+	int result;
+
+	if (schedule->ranks == 0)
+		return 0;
+	if (mkdir(folder, 0777) < 0 && errno != EEXIST)
+		return fault_set(fault, errno, "%s: %s", folder, strerror(errno));
+	if (realpath(folder, whole) == NULL)
+		return fault_set(fault, errno, "%s: %s", folder, strerror(errno));
+	snprintf(part, sizeof(part), "%s/schedule.%d.part", whole, getpid());
+	result = generate(&config, part, fault);
+	if (result == 0)
+		result = give_name(schedule, whole, part, fault);
+	if (result < 0)
+		unlink(part);
 	return result;
 }

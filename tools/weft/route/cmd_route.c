@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft route: computes, judges and shows routes. */
+/* weft route: computes, verifies and shows routes. */
 
-#include "cmd_route.h"
+#include "route_subject.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static const char usage[] =
 	"all but the first: [--without LINK|SWITCH]...\n"
 	"\n"
 	"TOPO is a file or a generator such as 'rlft:ports=8,stages=2'; ROUTES, text or binary, '-'\n"
-	"being standard output or input. Several ROUTES are judged as one: what they do together.\n"
+	"being standard output or input. Several ROUTES are checked as one: what they do together.\n"
 	"  --algorithm A+B    the routes of several in one set, such as ud+ud-itb\n"
 	"  --root SWITCH      of algorithms with a tree: a switch (the first by default), or best\n"
 	"                     (shortest legal ways), centre, random (by the seed)\n"

@@ -7,14 +7,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "cmd_route.h"
 #include "did_you_mean.h"
 #include "output_file.h"
 #include "route_binary.h"
 #include "route_gaps.h"
 #include "route_merge.h"
 #include "route_root.h"
-#include "topology_cut.h"
+#include "route_subject.h"
 
 #define JOBS_MAX 256
 
@@ -54,15 +53,15 @@ static int take_granularity(struct request *request, const char *value)
 
 static int refuse_algorithm(const char *name)
 {
-	struct did_you_mean nearest;
+	struct did_you_mean similar;
 
-	did_you_mean_init(&nearest, name);
+	did_you_mean_init(&similar, name);
 	for (unsigned i = 0; route_algorithm_at(i) != NULL; i++)
-		did_you_mean_offer(&nearest, route_algorithm_at(i)->name);
+		did_you_mean_offer(&similar, route_algorithm_at(i)->name);
 	return command_fail("route compute", EXIT_BAD_REQUEST,
 		"--algorithm '%s', expected one that 'weft route algorithms' lists%s%s%s", name,
-		nearest.best != NULL ? ", nearest is '" : "",
-		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
+		similar.best != NULL ? ", nearest is '" : "",
+		similar.best != NULL ? similar.best : "", similar.best != NULL ? "'" : "");
 }
 
 static int take_algorithms(struct request *request, const char *value)
@@ -94,7 +93,7 @@ static int take_option(struct request *request, int option, const char *value)
 		request->binary = true;
 		return EXIT_DONE;
 	case 's':
-		/* What JSON's readers can hold. */
+		/* The largest integer that JSON readers support. */
 		if (!parse_number(value, 0, INT64_MAX, &number))
 			return refuse("--seed", value, "0 to 9223372036854775807");
 		request->options.seed = number;
@@ -301,8 +300,8 @@ static void print_text(const struct topology *topology, const struct route_file 
 		(double)peak_bytes / (1 << 20));
 }
 
-/* The most memory that was in use so far; 0 where the system does not say. Not getrusage(): its
- * maximum begins with what the process had that started this one. */
+/* The peak memory of the process; 0 if it is unknown. getrusage() would include the memory of
+ * the process that started this one. */
 static uint64_t peak_memory(void)
 {
 	FILE *status = fopen("/proc/self/status", "r");
@@ -318,8 +317,8 @@ static uint64_t peak_memory(void)
 	return kib * 1024;
 }
 
-/* Writes, and says what was computed and what is missing. */
-static int hand_out(const struct request *request, const struct topology *topology,
+/* Writes the routes, and prints what was computed and what is missing. */
+static int finish(const struct request *request, const struct topology *topology,
 	const struct route_file *file, double seconds)
 {
 	struct route_gaps gaps;
@@ -361,7 +360,7 @@ static int compute(const struct request *request, const struct topology *topolog
 	seconds = seconds_since(&start);
 	if (result < 0)
 		return command_fail("route compute", fault_exit_code(result), "%s", fault.text);
-	result = hand_out(request, topology, &file, seconds);
+	result = finish(request, topology, &file, seconds);
 	route_file_close(&file);
 	return result;
 }

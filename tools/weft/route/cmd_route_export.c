@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "cmd_route.h"
 #include "opensm_dump.h"
 #include "output_file.h"
 #include "route_subject.h"
@@ -18,7 +17,7 @@ struct request {
 	const char *format, *output;
 };
 
-/* The value behind an option, or NULL and it has been said. */
+/* The value of an option; NULL after an error was printed. */
 static const char *value_of(int *i, int argc, char **argv)
 {
 	if (*i + 1 < argc)

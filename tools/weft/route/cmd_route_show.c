@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "cmd_route.h"
 #include "frame.h"
 #include "route_subject.h"
 

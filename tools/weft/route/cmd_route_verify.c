@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "cmd_route.h"
 #include "route_subject.h"
 #include "route_verify.h"
 
@@ -21,7 +20,7 @@ static json_t *cycle_json(const struct topology *topology, const struct route_re
 	return list;
 }
 
-/* What several files have in common, or what each says, joined by '+'. */
+/* The label that all files share, or the labels of all files, joined by '+'. */
 static void join_labels(const struct subject *subject, size_t offset, char *out, size_t size)
 {
 	size_t length = 0;

@@ -2,16 +2,33 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* What 'weft route verify', 'show' and 'export' are about: a topology, possibly with failures, and
- * one or more route files on it. */
+/* '--without WHAT', any number of times: a topology after failures (topology_without.h). */
 
 #include "commands.h"
 #include "route_file.h"
-#include "topology_cut.h"
+#include "topology.h"
+
+#define TOPOLOGY_CUT_MAX 256
+
+struct topology_cut {
+	const char *failed[TOPOLOGY_CUT_MAX];
+	unsigned count;
+};
+
+/* Adds one. EXIT_DONE, or prints an error in the command's name. */
+int topology_cut_add(struct topology_cut *cut, const char *command, const char *failed);
+
+/* Opens a file or generator and removes the failed parts. The caller destroys it. NULL after an
+ * error was printed; '*code' is then the exit code. */
+struct topology *topology_cut_open(
+	const struct topology_cut *cut, const char *command, const char *spec, int *code);
+
+/* Input of 'weft route verify', 'show' and 'export': a topology, possibly with failures, and one
+ * or more route files on it. */
 
 #define SUBJECT_FILES_MAX 8
 
-/* The arguments, as they come. */
+/* The arguments of the command. */
 struct subject_request {
 	const char *command;  /* for messages */
 	unsigned files_max;   /* that the command takes */
@@ -27,10 +44,18 @@ struct subject {
 	unsigned files;
 };
 
-/* Takes argv[*i], and what belongs to it: TOPO, then ROUTES..., and '--without WHAT'. EXIT_DONE, or
- * says what is wrong. */
+/* Takes argv[*i] and its value: TOPO, then ROUTES..., and '--without WHAT'. EXIT_DONE, or prints
+ * an error. */
 int subject_argument(struct subject_request *request, int *i, int argc, char **argv);
 
-/* EXIT_DONE, and then the caller closes; or says why not. */
+/* EXIT_DONE, and then the caller closes it; or prints an error. */
 int subject_open(struct subject *subject, const struct subject_request *request);
 void subject_close(struct subject *subject);
+
+/* The subcommands of 'weft route', a file each. argv[0] is the subcommand's name; otherwise as
+ * in commands.h. */
+
+int cmd_route_compute(int argc, char **argv);
+int cmd_route_verify(int argc, char **argv);
+int cmd_route_show(int argc, char **argv);
+int cmd_route_export(int argc, char **argv);

@@ -160,7 +160,7 @@ static int open_folder(const struct sweep *sweep, struct fault *fault)
 	return fault_set(fault, EBUSY, "%s: another sweep is running there", sweep->folder);
 }
 
-/* Results of nobody knows what: their manifest is not there. */
+/* Refuses results without a manifest. */
 static int refuse_strangers(const struct sweep *sweep, const json_t *asked, struct fault *fault)
 {
 	const char *file = sweep_manifest_find_point(sweep, asked);
@@ -183,8 +183,8 @@ static int refuse_another(
 		sweep->folder, why.text);
 }
 
-/* Decides what becomes of what the folder has. With --restart no result stays: not those that its
- * manifest names, and whatever that says or if there is none, not those of our points' names. */
+/* Decides about the present files of the folder. --restart removes all results: those that the
+ * manifest names, and those with the names of our points even without a manifest. */
 static int settle(const struct sweep *sweep, const json_t *asked, struct fault *fault)
 {
 	struct fault why = {.text = ""};
@@ -253,7 +253,7 @@ static int write_table(const struct sweep *sweep, const char *name,
 	return fault_set(fault, EIO, "%s: cannot be written: %s", path, strerror(errno));
 }
 
-/* What is there, and what is not. */
+/* The results that exist and the points that are missing. */
 static json_t *summary(
 	const struct sweep *sweep, const json_t *manifest, const struct sweep_outcome *outcome)
 {

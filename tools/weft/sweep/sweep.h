@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A sweep as it was asked for, and where its files are. Its folder has manifest.json (what was
- * asked for), a result for each point that is done, a log for each that failed, and the tables.
- */
+/* The request of a sweep, and the paths of its files. Its folder has manifest.json (the
+ * request), a result for each finished point, a log for each failed one, and the tables. */
 
 #include <limits.h>
 #include <stdbool.h>

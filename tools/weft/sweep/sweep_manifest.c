@@ -97,8 +97,8 @@ static int add_file(void *ctx, const char *path, struct fault *fault)
 	return result;
 }
 
-/* What is refused may be a value of the file that does not go with one of --vary: says at which
- * point, unless the option is named already. */
+/* The error may come from a value of the file that is incompatible with a value of --vary: adds
+ * the point, unless the option is named already. */
 static void name_point(const struct sweep_plan *plan, unsigned point, struct fault *fault)
 {
 	struct fault why = *fault;
@@ -110,8 +110,8 @@ static void name_point(const struct sweep_plan *plan, unsigned point, struct fau
 	fault_set(fault, EINVAL, "%.*s, at the point %s", REASON_SHOWN, why.text, label);
 }
 
-/* Every point has to be one that can run: better said now than after an hour. */
-static int look_at_points(
+/* Checks the configuration of every point before the first run. */
+static int check_points(
 	const struct sweep *sweep, json_t *files, bool *real_clock, struct fault *fault)
 {
 	int result = 0;
@@ -141,7 +141,7 @@ json_t *sweep_manifest_make(const struct sweep *sweep, bool *real_clock, struct 
 	snprintf(program, sizeof(program), "%016" PRIx64, sweep->program);
 	*real_clock = false;
 	if (result == 0)
-		result = look_at_points(sweep, files, real_clock, fault);
+		result = check_points(sweep, files, real_clock, fault);
 	if (result == 0) {
 		manifest = json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:O,s:o}", "weft",
 			SWEEP_MANIFEST_FORMAT, "version", WEFT_VERSION, "program", program,
@@ -179,7 +179,7 @@ json_t *sweep_manifest_read(const char *folder, struct fault *fault)
 	return NULL;
 }
 
-/* A value for a message, cut where it is long. */
+/* A value for a message, truncated. */
 static void show(const json_t *value, char out[64])
 {
 	char *text = value != NULL ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
@@ -188,7 +188,7 @@ static void show(const json_t *value, char out[64])
 	free(text);
 }
 
-/* The first place at which two documents differ; 'path' is where they stand. */
+/* Finds the first difference of two documents; 'path' is its place. */
 static int compare_json(
 	const char *path, const json_t *there, const json_t *asked, struct fault *fault)
 {
@@ -278,8 +278,7 @@ int sweep_write_json(
 	return 0;
 }
 
-/* The file of a point of a manifest, and where it is; NULL if that is none of a result in the
- * folder. */
+/* The file of a point of a manifest, and its path; NULL if it is no result in the folder. */
 static const char *find_file(const struct sweep *sweep, const json_t *point, char path[PATH_MAX])
 {
 	const char *file = json_string_value(json_object_get(point, "file"));

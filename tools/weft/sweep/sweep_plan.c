@@ -85,7 +85,7 @@ const char *sweep_plan_short_key(const struct sweep_plan *plan, unsigned key)
 	return part;
 }
 
-/* Appends to a text that is cut at its end. */
+/* Appends to a text, truncated at the end. */
 static void append(char *out, size_t size, const char *between, const char *key, const char *value)
 {
 	size_t length = strlen(out);

@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The points of a sweep: every combination of the values of all --vary, each with every seed. The
- * last --vary changes fastest, seeds faster still, so the points of one combination stand together.
- */
+/* The points of a sweep: every combination of the values of all --vary, each with every seed.
+ * Seeds change fastest, then the last --vary, so the points of one combination are consecutive. */
 
 #include <stddef.h>
 
@@ -24,7 +22,7 @@ struct sweep_plan {
 	unsigned points;
 };
 
-/* Adds one --vary. -EINVAL also for a key that is there already and for too many. */
+/* Adds one --vary. -EINVAL also for a duplicate key and for too many. */
 int sweep_plan_add(struct sweep_plan *plan, const char *text, struct fault *fault);
 /* Counts the points, once everything has been added. -EINVAL: too many, or the seed among the
  * varied keys. */
@@ -35,7 +33,7 @@ void sweep_plan_fini(struct sweep_plan *plan);
 const char *sweep_plan_value(const struct sweep_plan *plan, unsigned point, unsigned key);
 /* Only where plan->seeds > 0. */
 uint64_t sweep_plan_seed(const struct sweep_plan *plan, unsigned point);
-/* Points that differ only in their seed: as many as these, in a row. */
+/* The number of consecutive points that differ only in their seed. */
 unsigned sweep_plan_repeats(const struct sweep_plan *plan);
 
 /* The last part of a key, or all of it if another key ends in the same. */

@@ -91,7 +91,7 @@ static double number_at(const json_t *result, const char *section, const char *k
 	return json_number_value(json_object_get(json_object_get(result, section), key));
 }
 
-/* Counts stand in the front so that what follows is aligned. */
+/* The count comes first, so that the following text is aligned. */
 static void begin_line(const struct sweep_progress *progress)
 {
 	int digits = snprintf(NULL, 0, "%u", progress->points);

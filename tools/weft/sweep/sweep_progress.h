@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * How far a sweep is, on standard error: on a terminal one line that is drawn anew, with what went
- * wrong above it; otherwise a line for each point.
- */
+/* The progress of a sweep on standard error: on a terminal a line that is redrawn, with errors
+ * above it; otherwise a line for each point. */
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -30,12 +28,12 @@ void sweep_progress_done(struct sweep_progress *progress, const char *label, con
 	double seconds, double now);
 void sweep_progress_failed(
 	struct sweep_progress *progress, const char *label, const char *why, double now);
-/* Draws the bar anew; nothing where there is no terminal. */
+/* Redraws the bar; does nothing without a terminal. */
 void sweep_progress_draw(const struct sweep_progress *progress, double now);
 /* Clears the bar. */
 void sweep_progress_end(const struct sweep_progress *progress);
 
 /* "[####....] 3/20 points, 2 running, 1 failed, 1:05 left" in 'width' columns. The time left is
- * that of the points so far; it is not said before the first one has ended. */
+ * estimated from the points so far, and is left out before the first one has ended. */
 void sweep_progress_format(
 	const struct sweep_progress *progress, double now, unsigned width, char *out, size_t size);

@@ -6,15 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "child_process.h"
 #include "run_config_json.h"
-#include "sweep_child.h"
 #include "sweep_progress.h"
 #include "sweep_table.h"
 
-#define LOOK_NS    250000000 /* between two drawings of the bar */
-#define PATIENCE_S 15        /* after which a child that was asked to end is killed */
+struct sweep_child {
+	pid_t pid; /* 0: none */
+	unsigned point;
+	double started; /* seconds, by child_clock() */
+};
 
 struct runner {
 	const struct sweep *sweep;
@@ -23,11 +26,10 @@ struct runner {
 	struct sweep_child child[SWEEP_JOBS_MAX];
 	unsigned running;
 	unsigned next; /* point that may have to be started */
-	double kill_at;
-	sigset_t signals;
+	struct child_watch watch;
 };
 
-/* Whether a result is that of a point, and not only under its name: it says what it ran. */
+/* Whether a result belongs to the point, by its configuration and not only by its name. */
 static bool is_of_point(const struct sweep *sweep, unsigned point, const json_t *result)
 {
 	struct fault fault;
@@ -40,7 +42,7 @@ static bool is_of_point(const struct sweep *sweep, unsigned point, const json_t 
 	return same;
 }
 
-/* The points that an earlier sweep has left. */
+/* Loads the results of an earlier sweep. */
 static void find_done(struct runner *runner)
 {
 	struct sweep_outcome *outcome = runner->outcome;
@@ -67,7 +69,53 @@ static void find_done(struct runner *runner)
 	outcome->done = outcome->had;
 }
 
-/* Starts the next point that is not there; false if there is none. */
+static int start_child(
+	struct sweep_child *child, const struct sweep *sweep, unsigned point, struct fault *fault)
+{
+	char part[PATH_MAX], log[PATH_MAX];
+	struct sweep_sets sets;
+	int result = sweep_sets_init(&sets, sweep, point);
+	struct child_run run = {sweep->run_file, sets.set, sets.count, part, log};
+
+	sweep_point_path(sweep, point, ".part", part);
+	sweep_point_path(sweep, point, ".log", log);
+	*child = (struct sweep_child){.point = point, .started = child_clock()};
+	if (result == 0)
+		result = child_start_run(&child->pid, &run, fault);
+	else
+		fault_set(fault, ENOMEM, "sweep: no memory");
+	sweep_sets_fini(&sets);
+	return result;
+}
+
+/* The result of a point whose process ended with 'status' of waitpid(), now in NAME.json; NULL and
+ * fault, and then the log stays. */
+static json_t *take_result(const struct runner *runner, const struct sweep_child *child, int status,
+	struct fault *fault)
+{
+	char part[PATH_MAX], path[PATH_MAX], log[PATH_MAX];
+	json_t *result = NULL;
+
+	sweep_point_path(runner->sweep, child->point, ".part", part);
+	sweep_point_path(runner->sweep, child->point, ".json", path);
+	sweep_point_path(runner->sweep, child->point, ".log", log);
+	if (WIFEXITED(status) && WEXITSTATUS(status) <= EXIT_BAD_ANSWER)
+		result = sweep_result_load(part, runner->watch.interrupted);
+	if (result == NULL) {
+		child_describe_failure(status, log, fault);
+		unlink(part);
+		return NULL;
+	}
+	if (rename(part, path) != 0) {
+		fault_set(fault, errno, "%s: %s", path, strerror(errno));
+		json_decref(result);
+		return NULL;
+	}
+	unlink(log);
+	return result;
+}
+
+/* Starts the next point without a result; false if there is none. */
 static bool start_next(struct runner *runner, int *result, struct fault *fault)
 {
 	const struct sweep *sweep = runner->sweep;
@@ -79,7 +127,7 @@ static bool start_next(struct runner *runner, int *result, struct fault *fault)
 		return false;
 	while (runner->child[slot].pid != 0)
 		slot++;
-	*result = sweep_child_start(&runner->child[slot], sweep, runner->next, fault);
+	*result = start_child(&runner->child[slot], sweep, runner->next, fault);
 	if (*result < 0)
 		return false;
 	runner->next++;
@@ -94,7 +142,7 @@ static void end_child(struct runner *runner, struct sweep_child *child, int stat
 	double now = child_clock();
 	char label[SWEEP_LABEL_MAX];
 	struct fault fault;
-	json_t *result = sweep_child_result(child, sweep, status, outcome->interrupted, &fault);
+	json_t *result = take_result(runner, child, status, &fault);
 
 	runner->progress.running = --runner->running;
 	child->pid = 0;
@@ -105,7 +153,10 @@ static void end_child(struct runner *runner, struct sweep_child *child, int stat
 		outcome->bad += sweep_result_is_bad(result);
 		sweep_progress_done(&runner->progress, label, result, now - child->started, now);
 	} else if (outcome->interrupted) {
-		sweep_child_forget(child, sweep);
+		char log[PATH_MAX];
+
+		sweep_point_path(sweep, child->point, ".log", log);
+		unlink(log);
 	} else {
 		outcome->failed++;
 		sweep_progress_failed(&runner->progress, label, fault.text, now);
@@ -124,31 +175,18 @@ static void reap(struct runner *runner)
 	}
 }
 
-static void signal_children(struct runner *runner, int number)
+static void signal_children(void *ctx, int number)
 {
+	struct runner *runner = ctx;
+
 	for (unsigned i = 0; i < runner->sweep->jobs; i++)
-		sweep_child_kill(&runner->child[i], number);
+		child_signal(runner->child[i].pid, number);
 }
 
-/* Asked once, the points end by themselves; asked again, or when it takes too long, they are ended.
- */
-static void interrupt(struct runner *runner)
+static void wait_for_child(struct runner *runner)
 {
-	signal_children(runner, runner->outcome->interrupted ? SIGKILL : SIGINT);
-	if (!runner->outcome->interrupted)
-		runner->kill_at = child_clock() + PATIENCE_S;
-	runner->outcome->interrupted = true;
-}
-
-static void wait_for_news(struct runner *runner)
-{
-	const struct timespec look = {.tv_nsec = LOOK_NS};
-	int number = sigtimedwait(&runner->signals, NULL, &look);
-
-	if (number > 0 && number != SIGCHLD)
-		interrupt(runner);
-	if (runner->outcome->interrupted && child_clock() >= runner->kill_at)
-		signal_children(runner, SIGKILL);
+	child_watch_wait(&runner->watch);
+	runner->outcome->interrupted = runner->watch.interrupted;
 	reap(runner);
 }
 
@@ -162,7 +200,7 @@ static int run_points(struct runner *runner, struct fault *fault)
 			runner->progress.running = runner->running;
 		sweep_progress_draw(&runner->progress, child_clock());
 		if (runner->running > 0)
-			wait_for_news(runner);
+			wait_for_child(runner);
 	} while (runner->running > 0 || (result == 0 && !runner->outcome->interrupted &&
 						runner->next < runner->sweep->plan.points));
 	return result;
@@ -171,7 +209,6 @@ static int run_points(struct runner *runner, struct fault *fault)
 int sweep_run(const struct sweep *sweep, struct sweep_outcome *outcome, struct fault *fault)
 {
 	struct runner *runner = calloc(1, sizeof(*runner));
-	sigset_t before;
 	int result;
 
 	*outcome = (struct sweep_outcome){.row = calloc(sweep->plan.points, sizeof(*outcome->row))};
@@ -182,16 +219,12 @@ int sweep_run(const struct sweep *sweep, struct sweep_outcome *outcome, struct f
 	runner->sweep = sweep;
 	runner->outcome = outcome;
 	find_done(runner);
-	sigemptyset(&runner->signals);
-	sigaddset(&runner->signals, SIGCHLD);
-	sigaddset(&runner->signals, SIGINT);
-	sigaddset(&runner->signals, SIGTERM);
-	sigaddset(&runner->signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &runner->signals, &before);
+	runner->watch = (struct child_watch){.signal_all = signal_children, .ctx = runner};
+	child_watch_begin(&runner->watch);
 	sweep_progress_init(&runner->progress, sweep->plan.points, outcome->had, child_clock());
 	result = run_points(runner, fault);
 	sweep_progress_end(&runner->progress);
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	child_watch_end(&runner->watch);
 	free(runner);
 	return result;
 }

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Runs the points of a sweep that are not there yet, some at a time. */
+/* Runs the points of a sweep that have no result yet, several at a time. */
 
 #include <jansson.h>
 
@@ -18,8 +18,8 @@ struct sweep_outcome {
 	bool interrupted;
 };
 
-/* sweep->jobs at a time. Ctrl-C and SIGTERM end the points under way and then the sweep; a second
- * one ends them at once. 0, or -errno where no point can be started at all; outcome is filled in
- * any case and sweep_outcome_fini() frees it. */
+/* Runs sweep->jobs at a time. Ctrl-C and SIGTERM end the running points and then the sweep; a
+ * second one kills them. 0, or -errno if no point can be started. Fills 'outcome' in any case;
+ * sweep_outcome_fini() frees it. */
 int sweep_run(const struct sweep *sweep, struct sweep_outcome *outcome, struct fault *fault);
 void sweep_outcome_fini(struct sweep_outcome *outcome, const struct sweep *sweep);

@@ -75,7 +75,7 @@ bool sweep_result_is_bad(const json_t *result)
 	       json_is_true(json_object_get(checks, "deadlock"));
 }
 
-/* Everything takes more than 0 ns: where the mean is 0, nothing has arrived. */
+/* Every latency is above 0 ns: a mean of 0 means that nothing has arrived. */
 static bool lacks_latency(const struct column *column, const json_t *result)
 {
 	const json_t *latency = json_object_get(result, "latency_ns");
@@ -85,7 +85,7 @@ static bool lacks_latency(const struct column *column, const json_t *result)
 		       json_object_get(json_object_get(latency, column->path[1]), "mean")) == 0;
 }
 
-/* Truth as 0 or 1, absence as null. */
+/* Booleans as 0 or 1, missing values as null. */
 static json_t *column_value(const struct column *column, const json_t *result)
 {
 	const json_t *value = result;
@@ -224,7 +224,7 @@ static void set_mean(json_t *mean, const struct column *column, json_t *const *r
 		isnan(confidence.half_width) ? json_null() : json_real(confidence.half_width));
 }
 
-/* The points from 'first' on, which differ by their seeds; NULL: there are no results. */
+/* The mean of the points from 'first' on that differ in their seeds; NULL: there are no results. */
 static json_t *mean_of(const struct sweep_plan *plan, json_t *const *rows, unsigned first)
 {
 	unsigned repeats = sweep_plan_repeats(plan), seeds = 0;

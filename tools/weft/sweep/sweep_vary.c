@@ -23,7 +23,7 @@ static int refuse_memory(struct fault *fault)
 	return fault_set(fault, ENOMEM, "--vary: no memory");
 }
 
-/* Takes the text over, which may be NULL. */
+/* Takes ownership of the text, which may be NULL. */
 static int add_value(struct sweep_vary *vary, char *text, struct fault *fault)
 {
 	char **more = text != NULL ? realloc(vary->value, (vary->count + 1) * sizeof(*vary->value))
@@ -109,7 +109,7 @@ static int add_range(struct sweep_vary *vary, const char *text, size_t length, s
 	return 0;
 }
 
-/* Numbers with a colon are meant as a range: no value of a run file looks like that. */
+/* Numbers with a colon are a range: no value of a run file has that form. */
 static bool looks_like_range(const char *text, size_t length)
 {
 	return text[0] >= '0' && text[0] <= '9' && memchr(text, ':', length) != NULL;
@@ -125,7 +125,7 @@ static int add_element(
 	return add_value(vary, strndup(text, length), fault);
 }
 
-/* The comma inside a generator's text, "rlft:ports=4,stages=2": what follows it is an option. */
+/* A comma inside a generator's text, "rlft:ports=4,stages=2", is followed by an option. */
 static bool option_follows(const char *comma)
 {
 	const char *next = strpbrk(comma + 1, ",:=[{\"'");
@@ -133,7 +133,7 @@ static bool option_follows(const char *comma)
 	return next != NULL && *next == '=';
 }
 
-/* Length of the value at 'text': up to a comma that is in no bracket, quote or generator's text. */
+/* Length of the value at 'text': up to a comma outside brackets, quotes and generators. */
 static size_t element_length(const char *text)
 {
 	const char *at = text;

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * What one --vary of 'weft sweep' says: a key of the run file and the values it takes in turn, as
- * text that --set understands. "KEY=A,B,C" lists them, an element LO:HI:STEP counts from LO up to
- * at most HI; numbers of a range have one unit kind or none ("10%:100%:10%", "1:8:1").
- */
+/* One --vary of 'weft sweep': a key of the run file and its values, as text for --set.
+ * "KEY=A,B,C" lists them; an element LO:HI:STEP counts from LO up to at most HI. The numbers of
+ * a range have the same kind of unit or none ("10%:100%:10%", "1:8:1"). */
 
 #include <stdint.h>
 
@@ -20,8 +18,8 @@ struct sweep_vary {
 	unsigned count;
 };
 
-/* Fills 'vary', which sweep_vary_fini() frees in any case. -EINVAL: no key, an empty value, a value
- * twice, a range that is none. -ENOMEM. */
+/* Fills 'vary', which sweep_vary_fini() frees in any case. -EINVAL: no key, an empty value, a
+ * duplicate value, a bad range. -ENOMEM. */
 int sweep_vary_parse(struct sweep_vary *vary, const char *text, struct fault *fault);
 void sweep_vary_fini(struct sweep_vary *vary);
 

@@ -52,7 +52,7 @@ static void print_usage(FILE *out)
 		print_kind(generator, out);
 }
 
-/* 'weft topo gen KIND --help': that kind alone. */
+/* 'weft topo gen KIND --help' prints only that kind. */
 static void print_help(int argc, char **argv)
 {
 	const struct generator *generator = NULL;

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The parts of 'weft topo', a file each. argv[0] is the part's own name; the rest as in
+/* The subcommands of 'weft topo', a file each. argv[0] is the subcommand's name; otherwise as in
  * commands.h. */
 
 #include <jansson.h>
@@ -18,9 +18,9 @@ int cmd_topo_dot(int argc, char **argv);
 int cmd_topo_import(int argc, char **argv);
 int cmd_topo_export(int argc, char **argv);
 
-/* What show, check and dot have in common: "FILE [--json]". EXIT_DONE, or what was complained
- * about. 'json' NULL: the part has no such form. */
+/* Parses "FILE [--json]" for show, check and dot. EXIT_DONE, or the code of the error that was
+ * printed. 'json' NULL: the command has no JSON form. */
 int cmd_topo_arguments(int argc, char **argv, const char **spec, bool *json);
 
-/* What 'show --json' prints. NULL without memory. */
+/* The document of 'show --json'. NULL without memory. */
 json_t *cmd_topo_json(const struct topology *topology);

@@ -21,7 +21,7 @@ struct request {
 	const char *in, *out; /* 'out' NULL or "-": standard output */
 };
 
-/* "ibnetdiscover, booksim or dot", of those that can be read or written. */
+/* "ibnetdiscover, booksim or dot": the formats that can be read, or written. */
 static void list_formats(bool reading, char *text, size_t size)
 {
 	const struct topology_format *format;
@@ -46,8 +46,8 @@ static int take_format(struct request *request, const char *name, bool reading)
 		name, known);
 }
 
-/* The value of "--option VALUE" or "--option=VALUE", NULL if argv[*i] is another argument. A value
- * that is missing is "". */
+/* The value of "--option VALUE" or "--option=VALUE"; NULL if argv[*i] is another argument; "" if
+ * the value is missing. */
 static const char *value_of(const char *option, int argc, char **argv, int *i)
 {
 	size_t length = strlen(option);
@@ -134,7 +134,7 @@ int cmd_topo_export(int argc, char **argv)
 	return result;
 }
 
-/* NULL after a complaint, '*result' then has the exit code. */
+/* NULL after an error was printed; '*result' is then the exit code. */
 static struct topology *import_from(const struct request *request, int *result)
 {
 	bool piped = strcmp(request->in, "-") == 0;

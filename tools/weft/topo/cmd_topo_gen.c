@@ -30,7 +30,7 @@ static int append(struct request *request, const char *before, const char *text)
 	return command_fail(NAME, EXIT_BAD_REQUEST, "the options are too long");
 }
 
-/* "--key value" or "--key=value". Returns the arguments used, or 0 after a complaint. */
+/* "--key value" or "--key=value". Returns the arguments used, or 0 after an error was printed. */
 static int take_option(struct request *request, char **argv)
 {
 	const char *key = argv[0] + 2, *equals = strchr(key, '=');
@@ -45,7 +45,7 @@ static int take_option(struct request *request, char **argv)
 	return append(request, "=", argv[1]) == EXIT_DONE ? 2 : 0;
 }
 
-/* Likewise for any argument. */
+/* The same for any argument. */
 static int take_argument(struct request *request, char **argv)
 {
 	if (strcmp(argv[0], "-o") == 0) {

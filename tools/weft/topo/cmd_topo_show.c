@@ -193,7 +193,7 @@ int cmd_topo_show(int argc, char **argv)
 	return result;
 }
 
-/* What is no fault but probably not meant: switches that no host can reach. "" if nothing. */
+/* A warning that is not an error: switches that no host can reach. "" if there is none. */
 static int find_warning(const struct topology *topology, const char *spec, char *text, size_t size)
 {
 	const struct topology_device *device;
