@@ -12,7 +12,6 @@
 
 #include "eal.h"
 #include "lab.h"
-#include "lab_machine.h"
 #include "lab_rendezvous.h"
 #include "program.h"
 #include "real_clocks.h"

@@ -12,7 +12,6 @@
 #include "lab_elsewhere.h"
 #include "lab_ending.h"
 #include "lab_fanout.h"
-#include "lab_machine.h"
 #include "lab_spawn.h"
 
 /* --lab FILE --run-dir DIR --switch s0 --switch s1 … */
