@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The command line of a process of a lab, the same for weft-switch and weft-nic. */
+/* The command line of weft-switch and weft-nic as processes of a lab. */
 
 #include <argp.h>
 #include <stdlib.h>

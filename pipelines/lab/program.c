@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <string.h>
 
-/* A signal handler sees nothing else. */
+/* Global: a signal handler can reach nothing else. */
 static atomic_bool stop;
 
 static void on_signal(int number)
