@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft-nic: emulated network interfaces of a lab. EAL's options stand before '--', ours after it.
- */
+/* weft-nic: emulated network interfaces of a lab. EAL's options precede '--', its own follow it. */
 
 #include <argp.h>
 

@@ -9,8 +9,9 @@
 #include <rte_ethdev.h>
 
 #include "port_ethdev.h"
+#include "program.h"
 
-/* What "--vdev X", "--vdev=X", "-a X", "-aX" name at argv[*i]; NULL: another argument. */
+/* The X of "--vdev X", "--vdev=X", "-a X" or "-aX" at argv[*i]; NULL: another argument. */
 static const char *asked(char **argv, int end, int *i)
 {
 	static const char *const option[] = {"--vdev", "--allow", "-a"};
@@ -31,7 +32,7 @@ static const char *asked(char **argv, int end, int *i)
 	return NULL;
 }
 
-/* Not what other classes of DPDK devices are called. */
+/* Other classes of DPDK devices have other names. */
 static bool is_port(const char *device)
 {
 	return strncmp(device, "net_", 4) == 0 || strncmp(device, "eth_", 4) == 0 ||
@@ -50,7 +51,7 @@ static int check(const char *device, struct fault *fault)
 	if (!is_port(device) || rte_eth_dev_get_port_by_name(name, &ethdev) == 0 ||
 		rte_eth_dev_get_port_by_name(full, &ethdev) == 0)
 		return 0;
-	/* Once more, for the reason. */
+	/* Tries again to learn the reason. */
 	result = port_attach_ethdev(&port, name, device, fault);
 	if (result < 0)
 		return result;
@@ -58,21 +59,11 @@ static int check(const char *device, struct fault *fault)
 	return fault_set(fault, ENODEV, "%s: could not be opened at start", device);
 }
 
-/* The index of "--", or 'argc'. */
-static int find_end(int argc, char **argv)
-{
-	int end = 1;
-
-	while (end < argc && strcmp(argv[end], "--") != 0)
-		end++;
-	return end;
-}
-
 bool asked_devices_all(int argc, char **argv)
 {
-	int end = find_end(argc, argv);
+	int end = program_separator(argc, argv);
 
-	for (int i = 1; end < argc && i < end; i++)
+	for (int i = 1; i < end; i++)
 		if (strncmp(argv[i], "-b", 2) == 0 || strncmp(argv[i], "--block", 7) == 0)
 			return true;
 	return false;
@@ -80,10 +71,10 @@ bool asked_devices_all(int argc, char **argv)
 
 unsigned asked_devices_count(int argc, char **argv)
 {
-	int end = find_end(argc, argv);
+	int end = program_separator(argc, argv);
 	unsigned count = 0;
 
-	for (int i = 1; end < argc && i < end; i++) {
+	for (int i = 1; i < end; i++) {
 		const char *device = asked(argv, end, &i);
 
 		count += device != NULL && is_port(device);
@@ -93,9 +84,9 @@ unsigned asked_devices_count(int argc, char **argv)
 
 int asked_devices_check(int argc, char **argv, struct fault *fault)
 {
-	int end = find_end(argc, argv), result = 0;
+	int end = program_separator(argc, argv), result = 0;
 
-	for (int i = 1; end < argc && i < end && result == 0; i++) {
+	for (int i = 1; i < end && result == 0; i++) {
 		const char *device = asked(argv, end, &i);
 
 		if (device != NULL)

@@ -3,18 +3,17 @@
 #pragma once
 
 /*
- * The devices that the user named before '--' (--vdev, -a). EAL goes on without those that it
- * cannot open; a switch that lacks a port without saying so is of no use, so they are looked for.
+ * The devices that the user named before '--' (--vdev, -a). EAL ignores those that it cannot open;
+ * a switch must not start without one of its ports.
  */
 
 #include <stdbool.h>
 
 #include "fault.h"
 
-/* 0 if an ethdev is there for each, or -errno and a fault that names the first one that is missing
- * and why. */
+/* 0 if each has an ethdev, or -errno and a fault with the first missing one and the reason. */
 int asked_devices_check(int argc, char **argv, struct fault *fault);
-/* The user named those that are not wanted (-b), so all others are. */
+/* The user excluded devices (-b) and so asked for all others. */
 bool asked_devices_all(int argc, char **argv);
-/* How many the user named. */
+/* Number of devices that the user named. */
 unsigned asked_devices_count(int argc, char **argv);

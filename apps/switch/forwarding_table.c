@@ -45,7 +45,7 @@ static int load_modulo(
 	return 0;
 }
 
-/* A number and nothing else up to white space; *text moves on. */
+/* Reads a number that ends at white space or '#', and advances *text. */
 static bool take_number(const char **text, unsigned long max, unsigned long *value)
 {
 	char *end;

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * The destination table of a switch that stands alone: from a file of lines 'DESTINATION PORT'
- * (decimal numbers; '#' starts a comment), or "modulo:HOSTS".
+ * The forwarding table of a stand-alone switch: from a file of lines 'DESTINATION PORT' (decimal
+ * numbers; '#' starts a comment), or "modulo:HOSTS".
  */
 
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft-switch: emulated switches on DPDK ports. EAL's options stand before '--', ours after it. */
+/* weft-switch: emulated switches on DPDK ports. EAL's options precede '--', its own follow it. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,6 @@
 #include "lab_mode.h"
 #include "options.h"
 #include "program.h"
-#include "result.h"
 #include "standalone.h"
 
 static int fail(int result, const struct fault *fault)

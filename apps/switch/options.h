@@ -19,7 +19,7 @@ struct switch_options {
 	bool voq;
 	const char *table;    /* a file, or "modulo:HOSTS"; NULL: source routes only */
 	const char *adaptive; /* standalone_congestion.h; NULL: not adaptive */
-	uint64_t open_ports;  /* set: peers that do not speak Weft's credits */
+	uint64_t open_ports;  /* set of ports whose peers have no credits */
 	uint32_t mtu_bytes;   /* payload of a frame */
 	uint16_t descriptors;
 	weft_time hello_ps, watchdog_ps; /* WEFT_TIME_NEVER: no watchdog */
@@ -32,6 +32,6 @@ struct switch_options {
 	unsigned pcaps;
 };
 
-/* argv[0] is the program, what follows is ours. Ends the program for --help, --version (0) and for
- * what is wrong (2, one line on standard error). */
+/* 'argv' has the program and its own options. Exits for --help and --version (0) and for errors (2,
+ * one line on standard error). */
 void switch_options_parse(struct switch_options *options, int argc, char **argv);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "result.h"
+
+/* The result of a stand-alone switch. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,11 +11,7 @@
 
 #include "port_ethdev.h"
 #include "quantity.h"
-
-struct totals {
-	uint64_t value[SWITCH_METRIC_COUNT];
-	uint64_t discarded;
-};
+#include "standalone.h"
 
 static uint64_t discards(const uint64_t *value)
 {
@@ -183,7 +180,7 @@ static void print_line(FILE *out, const char *name, const uint64_t *value)
 		refusals(value), value[SWITCH_STALL_CREDIT]);
 }
 
-/* Each reason that has happened, with its number. */
+/* Prints the reasons of losses that occurred, with their counts. */
 static void print_reasons(FILE *out, const uint64_t *value)
 {
 	for (unsigned i = SWITCH_DISCARD_ROUTING_ERROR; i < SWITCH_METRIC_COUNT; i++) {
@@ -203,7 +200,7 @@ static void print_profile(FILE *out, const struct standalone *standalone, uint64
 	double packets = (double)data;
 
 	fprintf(out,
-		"cycles per packet: receive (PMD) %.1f, looking in vain %.1f, check and switch "
+		"cycles per packet: receive (PMD) %.1f, empty polls %.1f, check and switch "
 		"%.1f, transmit (PMD) %.1f\n",
 		ratio((double)sum.rx_cycles, packets), ratio((double)sum.rx_empty_cycles, packets),
 		ratio((double)(standalone->wall.tsc_cycles - ports), packets),

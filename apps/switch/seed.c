@@ -33,7 +33,7 @@ static int wait_for_links(
 	return 0;
 }
 
-/* The next destination from '*host' on that has a route. */
+/* The next destination with a route, from '*host' on. */
 static uint16_t next_destination(const struct forwarding_table *table, uint32_t *host)
 {
 	uint32_t found;

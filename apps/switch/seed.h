@@ -3,9 +3,8 @@
 #pragma once
 
 /*
- * The first frames of a measurement with ports that lead back to themselves (net_ring): they go
- * round for ever. They are sent under credits like any other, and once they have come back nothing
- * tells them from frames that came from outside.
+ * Initial frames for a measurement with ports that lead back to themselves (net_ring), where they
+ * circulate forever. They take credits like any other frame and are received like external ones.
  */
 
 #include <stdatomic.h>
@@ -13,7 +12,7 @@
 #include "fault.h"
 #include "standalone.h"
 
-/* Waits for the links, a second at most, then sends 'frames' frames of 'bytes' into each port,
+/* Waits for the links, a second at most, then sends 'frames' frames of 'bytes' to each port, with
  * destinations in the table's order. 0, or -errno and fault: too few credits, no mbufs, a link that
  * does not come up. */
 int seed_ports(struct standalone *standalone, unsigned frames, unsigned bytes,

@@ -3,11 +3,12 @@
 #pragma once
 
 /*
- * One switch without a lab around it: its port i is the i-th ethdev that EAL knows. EAL is running;
- * the main thread calls everything here, and the switch's loop runs in it (the main lcore).
+ * A stand-alone switch, without a lab: its port i is EAL's i-th ethdev. EAL is running; the main
+ * thread (main lcore) calls all functions and runs the switch's loop.
  */
 
 #include <stdatomic.h>
+#include <stdio.h>
 
 #include "capture.h"
 #include "fault.h"
@@ -19,7 +20,7 @@
 #include "telemetry.h"
 #include "tsc_clock.h"
 
-/* What the loop has measured of itself. */
+/* Measurements of the loop. */
 struct standalone_wall {
 	uint64_t turns, idle_turns;
 	uint64_t tsc_cycles;
@@ -33,7 +34,7 @@ struct standalone {
 	struct clock clock;
 	unsigned ports;
 	struct port port[RTE_MAX_ETHPORTS];
-	struct port_profile profile[RTE_MAX_ETHPORTS]; /* in front of them with --profile */
+	struct port_profile profile[RTE_MAX_ETHPORTS]; /* in front of the ports with --profile */
 	char device[RTE_MAX_ETHPORTS][64];
 	struct rte_mempool *pool;
 	struct forwarding_table table;
@@ -46,14 +47,18 @@ struct standalone {
 	struct standalone_wall wall;
 };
 
-/* Opens the ports and builds the switch; 'argc' and 'argv' are those of main(). NULL with errno and
- * fault. */
+/* Opens the ports and builds the switch; 'argc', 'argv': of main(). NULL with errno and fault. */
 struct standalone *standalone_create(
 	const struct switch_options *options, int argc, char **argv, struct fault *fault);
-/* Memory for EAL, before it runs: as if all ports that the command line names were NICs. */
+/* Memory for EAL, before it starts: counts each port on the command line as a NIC. */
 unsigned standalone_memory_mib(const struct switch_options *options, int argc, char **argv);
-/* Closes and frees all. */
 void standalone_destroy(struct standalone *standalone);
 
 /* Polls until --duration or --frames is reached, or '*stop'. 0, or -errno and fault. */
 int standalone_run(struct standalone *standalone, const atomic_bool *stop, struct fault *fault);
+
+/* ---- result.c: the result, as one JSON document or as a table for people. */
+
+/* 0, or -ENOMEM or -EIO. */
+int result_print_json(const struct standalone *standalone, FILE *out);
+void result_print(const struct standalone *standalone, FILE *out);

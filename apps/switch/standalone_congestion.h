@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Adaptive routing of a switch that no lab file tells about its neighbours (--adaptive), for
- * measurements: what it costs a packet. Each port leads everywhere. */
+/* Adaptive routing of a stand-alone switch (--adaptive), to measure its cost per packet: each port
+ * leads to all hosts. */
 
 #include <stdint.h>
 
@@ -11,13 +11,12 @@
 #include "options.h"
 #include "switch.h"
 
-/* What is known by 'options' of the service levels: with --adaptive and more than one VC the last
- * one is the adapted-flow channel. */
+/* VCs for service levels: with --adaptive and several VCs the last is the adapted-flow channel. */
 uint8_t standalone_queues(const struct switch_options *options);
 
-/* Sets of ports for 'hosts' destinations; the caller's to free. NULL: no memory. */
+/* Port sets for 'hosts' destinations; the caller frees them. NULL: no memory. */
 uint64_t *standalone_alternatives(uint32_t hosts, unsigned ports);
 
-/* Gives the switch what --adaptive asks for. 0, or -errno and fault. */
+/* Applies --adaptive to the switch. 0, or -errno and fault. */
 int standalone_congestion(
 	struct weft_switch *sw, const struct switch_options *options, struct fault *fault);

@@ -9,7 +9,7 @@
 
 #include "frame_room.h"
 
-/* A process may have another working directory; a generator's text stays as it is. */
+/* Makes a path absolute, because a process may have another working directory. */
 static void keep_path(struct lab *lab, const char *path)
 {
 	char whole[PATH_MAX];

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * A lab file, opened: its configuration, its topology and its plan. 'weft lab' and each process of
- * the lab open the same file and come to the same plan. No EAL.
+ * An opened lab file: its configuration, topology and plan. 'weft lab' and each process of the lab
+ * open the same file and compute the same plan. No EAL.
  */
 
 #include "fault.h"
@@ -24,5 +24,5 @@ struct lab {
 int lab_open(struct lab *lab, const char *path, const char *run_dir, struct fault *fault);
 void lab_close(struct lab *lab);
 
-/* Says on standard error that there is no fabric key, if a mapper finds the routes. */
+/* Warns on standard error if a mapper finds the routes and there is no fabric key. */
 void lab_warn_without_key(const struct lab *lab, const char *program);

@@ -49,8 +49,7 @@ static bool name_letter(char c)
 	       c == '_';
 }
 
-/* A lab that does not say its name is called like its file: "labs/two-leaves.yaml" is two-leaves.
- */
+/* A lab without a name takes that of its file: "labs/two-leaves.yaml" is two-leaves. */
 static void default_name(struct lab_config *config)
 {
 	const char *origin = config->run.origin, *slash = strrchr(origin, '/');
@@ -84,7 +83,7 @@ static int read_root(
 	return result == 0 ? run_config_check(&config->run, root, fault) : result;
 }
 
-/* A lab that says nothing but its topology, with 'origin' for messages; NULL with errno. */
+/* A lab file with only a topology; 'origin' is for messages. NULL with errno. */
 static struct yaml_tree *tree_around(const char *topology, const char *origin, struct fault *fault)
 {
 	struct yaml_tree *tree = NULL;
@@ -105,7 +104,7 @@ static struct yaml_tree *tree_around(const char *topology, const char *origin, s
 	return tree;
 }
 
-/* A topology file becomes a lab around it. Paths start from the file's folder. */
+/* Turns a topology file into a lab file. Paths start from the file's folder. */
 static struct yaml_tree *wrap_topology(struct yaml_tree *tree, struct fault *fault)
 {
 	const struct yaml_tree_node *root = yaml_tree_root(tree);
@@ -123,7 +122,7 @@ static struct yaml_tree *wrap_topology(struct yaml_tree *tree, struct fault *fau
 	return lab;
 }
 
-/* Takes the tree over; it may be NULL, with errno. */
+/* Takes ownership of the tree, which may be NULL with errno. */
 static struct lab_config *read_tree(
 	struct yaml_tree *tree, const char *const *set, unsigned sets, struct fault *fault)
 {

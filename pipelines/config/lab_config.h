@@ -4,9 +4,9 @@
 
 /*
  * The lab file (docs/files.md): a fabric of several processes on the real clock. It has the
- * sections of a run file, and what only processes have: what links between them are made of, who
- * shares a process, arguments of the EAL. A plain topology file, or a generator's text, is a lab
- * with defaults.
+ * sections of a run file and keys for processes: the kind of links between them, groups of devices
+ * that share a process, arguments of the EAL. A plain topology file, or a generator's text, is a
+ * lab with defaults.
  */
 
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #define LAB_GROUPS_MAX 1024
 #define LAB_EAL_MAX    64
 
-/* What links between processes are made of, unless both their ends are in 'ports'. */
+/* Kind of the links between processes whose ends are not in 'ports'. */
 #define LAB_CONFIG_LINKS(X) X(MEMIF, "memif") X(VETH, "veth") X(DPDK, "dpdk")
 
 #define X(id, text) LAB_CONFIG_LINKS_##id,
@@ -27,7 +27,7 @@ enum lab_config_links { LAB_CONFIG_LINKS(X) };
 
 /* Devices that share a process. */
 struct lab_config_group {
-	char name[TOPOLOGY_NAME_MAX]; /* in a list without names: that of its first device */
+	char name[TOPOLOGY_NAME_MAX]; /* in a list without names: of its first device */
 	char (*device)[TOPOLOGY_NAME_MAX];
 	uint32_t count;
 	struct run_config_place place;
@@ -49,7 +49,7 @@ struct lab_config {
 	enum lab_config_links links;
 	struct lab_config_group_list groups;
 	struct lab_config_words eal; /* further arguments of every process's EAL */
-	uint32_t cores;              /* the first so many CPUs are for the processes; 0: all */
+	uint32_t cores;              /* processes use only the first so many CPUs; 0: all */
 };
 
 /* Reads a lab file, a topology file or a generator's text, after the overrides "KEY=VALUE" in
@@ -60,15 +60,15 @@ struct lab_config *lab_config_parse(const char *text, size_t length, const char 
 	const char *const *set, unsigned sets, struct fault *fault);
 void lab_config_destroy(struct lab_config *config);
 
-/* 0, or -EINVAL: names the first thing that this version cannot do, or that a lab must not: routes
- * that may deadlock. */
+/* 0, or -EINVAL and fault: a key or combination that is not implemented, or that a lab must not
+ * use: routes that may deadlock. */
 int lab_config_supported(const struct lab_config *config, struct fault *fault);
 
 /* Writes the full configuration as a lab file that reads back to the same. 0 or -EIO. */
 int lab_config_explain(const struct lab_config *config, FILE *out);
 
-/* The groups in numbers of the topology, as the plan wants them. NULL, fault and errno: a device
- * that is not there. The names are the configuration's, which outlives the result. */
+/* The groups for the plan, with the topology's numbers. NULL, fault and errno: a device that the
+ * topology lacks. The configuration owns the names and must outlive the result. */
 struct lab_plan_group *lab_config_groups(
 	const struct lab_config *config, const struct topology *topology, struct fault *fault);
 void lab_config_groups_free(struct lab_plan_group *groups, unsigned count);

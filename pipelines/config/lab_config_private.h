@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Custom readers and writers of a lab file (yaml_fields.h), for lab_config.c alone. */
+/* Custom readers and writers of a lab file (yaml_fields.h), for lab_config.c. */
 
 #include "lab_config.h"
 #include "yaml_fields.h"

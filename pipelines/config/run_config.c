@@ -35,7 +35,7 @@ void run_write_topology(const void *member, FILE *out, unsigned indent)
 		yaml_tree_write_text(topology->spec, out);
 		return;
 	}
-	/* Its last line end is the one that comes after every value. */
+	/* Its last newline is the one after every value. */
 	fputs("\n", out);
 	topology_write_keys(topology->in_place, out, indent);
 }
@@ -52,7 +52,7 @@ static const struct yaml_field run_fields[] = {
 	{NULL},
 };
 
-/* Where the papers have a value it is theirs. */
+/* The values of the papers, where they give one. */
 static const struct run_config config_default = {
 	.clock = RUN_CLOCK_REAL,
 	.seed = 1,
@@ -120,8 +120,8 @@ static bool says(
 	return at != NULL && (value == NULL || (at->text != NULL && strcmp(at->text, value) == 0));
 }
 
-/* What is different where the file asks for the thesis' Myrinet (004, section 4.3), or for a number
- * of messages instead of a time. */
+/* Defaults for the thesis' Myrinet (004, section 4.3), and for runs by number of messages instead
+ * of by time. */
 static void default_by_file(struct run_config *config, const struct yaml_tree_node *root)
 {
 	if (says(root, "measure", "messages", NULL))
@@ -166,8 +166,8 @@ void run_config_destroy(struct run_config *config)
 	free(config);
 }
 
-/* The folder that paths of this node start from: that of its file, or the current one for what came
- * from the command line. The caller frees it. */
+/* The folder that paths of this node start from: its file's, or the current one for the command
+ * line. The caller frees it. */
 static char *base_folder(const struct yaml_tree_node *node)
 {
 	char *copy = strdup(node->line != 0 ? node->origin : "./x"), *folder, *absolute;
@@ -176,7 +176,7 @@ static char *base_folder(const struct yaml_tree_node *node)
 		return NULL;
 	folder = dirname(copy);
 	absolute = realpath(folder, NULL);
-	/* A text that never was a file. */
+	/* The text is not from a file. */
 	if (absolute == NULL)
 		absolute = strdup(folder);
 	free(copy);
@@ -230,7 +230,7 @@ const struct yaml_tree_node *run_config_nearest(
 	return at != NULL ? at : in != NULL ? in : root;
 }
 
-/* A buffer that cannot take one whole frame would stand still for ever. */
+/* A buffer that cannot hold one whole frame would block forever. */
 static int check_buffer(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
 {
@@ -249,7 +249,7 @@ static int check_buffer(
 		vcs, size);
 }
 
-/* A pool in which no frame finds room would lose them all. */
+/* A pool without room for one frame would lose all frames. */
 static int check_itb(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
 {
@@ -347,7 +347,7 @@ static int read_root(
 	return result == 0 ? run_config_check(config, root, fault) : result;
 }
 
-/* Overrides that one option of the command line says. */
+/* Overrides of one command line option. */
 struct overrides {
 	const char *option;
 	const char *const *set;
@@ -363,7 +363,7 @@ static int override(struct yaml_tree *tree, const struct overrides *overrides, s
 	return result;
 }
 
-/* Takes the tree over; it may be NULL, with errno. */
+/* Takes ownership of the tree, which may be NULL with errno. */
 static struct run_config *read_tree(struct yaml_tree *tree, const struct overrides *set,
 	const struct overrides *vary, struct fault *fault)
 {

@@ -3,12 +3,11 @@
 #pragma once
 
 /*
- * The run file (docs/files.md) as a plain struct: every key with its default, read, checked and
- * written back. Keys whose mechanism is not built yet are read like the others;
- * run_config_supported() names them, so that a run refuses instead of ignoring them. Lab files
- * share the sections (lab_config.h).
+ * The run file (docs/files.md) as a plain struct: reads, checks and writes every key, with its
+ * default. It accepts keys without an implementation; run_config_supported() then refuses the run.
+ * Lab files share the sections (lab_config.h).
  *
- * A configuration is constant once loaded; any thread may read it. Owner: who loaded it.
+ * A configuration is constant once loaded; any thread may read it. Its loader owns it.
  */
 
 #include <stdbool.h>
@@ -26,7 +25,7 @@
 #define RUN_PATH_MAX        1024 /* of a path or generator text as it stands in a file */
 #define RUN_EDGES_MAX       1024
 #define RUN_TRAFFIC_MAX     256
-#define RUN_MESSAGE_MIN     16 /* bytes; a message tells when it was generated */
+#define RUN_MESSAGE_MIN     16 /* bytes; a message carries its time of generation */
 #define RUN_MESSAGE_MAX     ((uint64_t)64 << 20)
 #define RUN_BURST_MIN       (10 * PS_PER_NS) /* every burst is drawn: no more of them than frames */
 #define RUN_BURST_MAX       (1000 * PS_PER_S)
@@ -35,7 +34,7 @@
 #define RUN_ALGORITHMS_MORE 3      /* beside the first, in one set of routes */
 #define RUN_ROUTING_NAME    64     /* "ud+ud-itb" */
 
-/* Where something stands in the file; line 0: on the command line. */
+/* Position in the file; line 0: on the command line. */
 struct run_config_place {
 	uint32_t line, column;
 };
@@ -60,24 +59,24 @@ struct run_config_routing {
 	uint32_t others;
 	enum run_routing_mode mode;
 	uint32_t alternatives;            /* routes a pair, for source routing; of each algorithm */
-	enum run_granularity granularity; /* who has a route of its own */
+	enum run_granularity granularity; /* unit with routes of its own */
 	enum run_adaptive adaptive;
 	bool afi;
-	bool may_deadlock;      /* also routes that do not promise that they cannot */
+	bool may_deadlock;      /* allow routes that may deadlock */
 	uint32_t threshold_ppm; /* occupancy at which adaptive-th leaves the primary port */
 };
 
-/* What the ARN+AFI paper leaves open (congestion_detector.h, arn_table.h, arn_marks.h). */
+/* Choices that the ARN+AFI paper leaves open (congestion_detector.h, arn_table.h, arn_marks.h). */
 struct run_config_readings {
-	enum run_retest retest;         /* when FCTh is asked besides at HCDTh and CRT */
-	enum run_occupancy occupancy;   /* what a VOQ counts against */
-	enum run_speakers speakers;     /* VOQs that tell of a root */
-	enum run_down_roots down_roots; /* who acts on a root on the way down */
+	enum run_retest retest;         /* when FCTh is tested besides at HCDTh and CRT */
+	enum run_occupancy occupancy;   /* capacity that a VOQ's occupancy relates to */
+	enum run_speakers speakers;     /* VOQs that announce a root */
+	enum run_down_roots down_roots; /* devices that react to a root on the way down */
 	bool watch_afc;                 /* the AFC's VOQs count */
-	bool adapted_notify;            /* adapted packets have notifications sent back, too */
-	bool adapted_roots;             /* a root of adapted packets is told of, too */
-	bool waiting_first; /* of a consumed and a waiting entry the waiting one counts */
-	bool hosts_act;     /* a host marks what it is notified of */
+	bool adapted_notify;            /* adapted packets trigger notifications, too */
+	bool adapted_roots;             /* a root of adapted packets is announced, too */
+	bool waiting_first;             /* a waiting entry takes precedence over a consumed one */
+	bool hosts_act;                 /* a notified host uses the adapted-flow channel */
 };
 
 struct run_config_detector {
@@ -86,7 +85,7 @@ struct run_config_detector {
 	struct run_config_readings readings;
 };
 
-/* What selectors are told (lib/nic/selectors/route_choice.h). */
+/* Parameters of selectors (lib/nic/selectors/route_choice.h). */
 struct run_config_selection {
 	uint32_t forget, k, k2; /* thousandths */
 	uint32_t short_bytes;
@@ -109,46 +108,46 @@ struct run_config_nic {
 	struct run_config_itb itb;
 };
 
-/* Hosts that 'mapper.mode' is about. */
+/* Hosts that 'mapper.mode' applies to. */
 struct run_config_mapper_hosts {
 	char (*name)[TOPOLOGY_NAME_MAX];
 	uint32_t count; /* 0: all hosts */
 	struct run_config_place place;
 };
 
-/* Where routes come from, and the mapper's own (docs/mapper.md, lib/mapper/mapper.h). */
+/* The source of routes, and the mapper's parameters (docs/mapper.md, lib/mapper/mapper.h). */
 struct run_config_mapper {
 	enum run_mapper_routes routes;
-	enum run_mapper_mode mode; /* run_config_mapper_mode() says what it means for a host */
+	enum run_mapper_mode mode; /* of one host: run_config_mapper_mode() */
 	struct run_config_mapper_hosts hosts;
 	char *key;    /* absolute path of the fabric key; NULL: none */
 	char *expect; /* generator text or absolute path; NULL: the file's own topology */
 	weft_time listen_ps, heartbeat_ps, takeover_ps, lease_ps, gather_ps, linger_ps, sweep_ps;
-	weft_time retry_ps; /* a question without an answer is asked again */
-	weft_time drain_ps; /* a paused fabric is waited for, until what it stores is purged */
+	weft_time retry_ps; /* unanswered requests are repeated */
+	weft_time drain_ps; /* a paused fabric may drain before stored packets are purged */
 };
 
-/* Deliberate damage on in-memory links. */
+/* Impairment of in-memory links. */
 struct run_config_faults {
-	uint32_t credit_loss_ppm; /* share of the credit frames thrown away */
-	uint32_t corrupt_ppm;     /* share of the data frames with a bit turned over */
+	uint32_t credit_loss_ppm; /* share of the credit frames dropped */
+	uint32_t corrupt_ppm;     /* share of the data frames with a flipped bit */
 };
 
 struct run_config_measure {
 	weft_time warmup_ps, duration_ps, sample_ps;
-	/* Wormhole: what is delivered before counting begins, and how much is counted; 0: by time.
-	 * The duration stays the longest time. */
+	/* Wormhole: messages delivered before counting starts, and messages counted; 0: by time.
+	 * The duration is still the limit. */
 	uint64_t warmup_messages, messages;
 	bool hosts; /* wormhole: figures of each host */
 	bool links;
 };
 
 struct run_config_topology {
-	char *spec;                /* generator text or absolute path; NULL: */
-	struct topology *in_place; /* a topology that stands in the file itself */
+	char *spec;                /* generator text or absolute path; NULL: in_place */
+	struct topology *in_place; /* a topology written in the file itself */
 };
 
-/* A host whose other side is a Linux TAP interface. */
+/* A host bound to a Linux TAP interface. */
 struct run_config_edge {
 	char host[TOPOLOGY_NAME_MAX];
 	char tap[RUN_TAP_NAME_MAX];
@@ -165,11 +164,11 @@ struct run_config_hosts {
 	struct run_config_place place;
 };
 
-/* What a pattern does not have is 0, NULL, or …_UNSET. */
+/* Fields that a pattern does not use are 0, NULL, or …_UNSET. */
 struct run_config_traffic {
 	enum run_pattern pattern;
 	struct run_config_hosts from, to;
-	uint32_t switches;  /* local, combined: how far, in links between switches; or UINT32_MAX */
+	uint32_t switches;  /* local, combined: reach in links between switches; or UINT32_MAX */
 	uint32_t share_ppm; /* hotspot, combined: of the messages to hot spots that go to 'to' */
 	uint32_t load_ppm;  /* of the host's link rate */
 	uint64_t message_bytes, other_message_bytes;
@@ -177,8 +176,8 @@ struct run_config_traffic {
 	enum run_arrivals arrivals;
 	weft_time on_ps, off_ps;     /* bursty: mean times */
 	weft_time start_ps, stop_ps; /* stop WEFT_TIME_NEVER: with the run */
-	char *file;  /* of a permutation (NULL: one of the seed) or a GOAL schedule */
-	char *ranks; /* goal: which rank is which host; NULL: rank i is host i */
+	char *file;  /* of a permutation (NULL: drawn from the seed) or a GOAL schedule */
+	char *ranks; /* goal: file that maps ranks to hosts; NULL: rank i is host i */
 	struct run_config_place place;
 };
 
@@ -197,7 +196,7 @@ struct run_config {
 	struct run_config_topology topology;
 	enum run_clock clock;
 	uint64_t seed;
-	struct topology_defaults link; /* where the topology says nothing */
+	struct topology_defaults link; /* for links without values in the topology */
 	struct run_config_switch sw;
 	enum run_queuing queuing;
 	struct run_config_routing routing;
@@ -231,39 +230,39 @@ const char *run_mapper_mode_name(enum run_mapper_mode mode);
 int run_mapper_mode_find(const char *name, enum run_mapper_mode *mode);
 const char *run_pattern_name(enum run_pattern pattern);
 
-/* Whether this host may be the mapper: AUTO with the usual priority, ALWAYS before those. With
- * 'mode: auto' those that 'hosts' names may and the others not; with 'always' these come before the
- * others; with 'never' these may not and the others may. */
+/* Whether this host may be the mapper: AUTO with normal priority, ALWAYS with higher priority.
+ * 'mode: auto' allows only the hosts in 'hosts'; 'always' gives them priority over the others;
+ * 'never' allows only the others. */
 enum run_mapper_mode run_config_mapper_mode(const struct run_config *config, const char *host);
 
 /* Reads a file, or text in memory ('origin' stands for its name), after the overrides "KEY=VALUE"
  * in 'set'. NULL, fault and errno. */
 struct run_config *run_config_load(
 	const char *path, const char *const *set, unsigned sets, struct fault *fault);
-/* After 'set' come the overrides in 'vary', which are those of --vary in what is said of them. */
+/* Also applies the overrides in 'vary', after 'set'; messages attribute them to --vary. */
 struct run_config *run_config_load_varied(const char *path, const char *const *set, unsigned sets,
 	const char *const *vary, unsigned varies, struct fault *fault);
 struct run_config *run_config_parse(const char *text, size_t length, const char *origin,
 	const char *const *set, unsigned sets, struct fault *fault);
 void run_config_destroy(struct run_config *config);
 
-/* Everything that a file does not say: the values of the papers. */
+/* The defaults: the values of the papers. */
 void run_config_default(struct run_config *config);
 
-/* 0, or -EINVAL: names the first thing that this version cannot do. */
+/* 0, or -EINVAL and fault: a key or combination that is not implemented. */
 int run_config_supported(const struct run_config *config, struct fault *fault);
 
-/* The topology with the configuration's link defaults, connected, with the hosts of 'mapper.hosts';
- * the caller's. NULL, fault and errno. */
+/* Opens the topology with the configuration's link defaults; checks that it is connected and has
+ * the hosts of 'mapper.hosts'. The caller owns it. NULL, fault and errno. */
 struct topology *run_config_open_topology(const struct run_config *config, struct fault *fault);
 
-/* What --clock does: 'name' is the clock, whatever the file says. -EINVAL: there is no such. */
+/* Overrides the file's clock (--clock). -EINVAL: no clock has this name. */
 int run_config_set_clock(struct run_config *config, const char *name, struct fault *fault);
 
 /* Writes the full configuration as a run file that reads back to the same. 0 or -EIO. */
 int run_config_explain(const struct run_config *config, FILE *out);
 
-/* Who sends to whom, by number in the topology, ascending (a permutation: in the file's order). */
+/* Senders and receivers by number in the topology, ascending; a permutation in the file's order. */
 struct run_hosts_entry {
 	uint16_t *from, *to;
 	uint32_t from_count, to_count; /* permutation: equal, from[i] sends to to[i] */
@@ -278,10 +277,10 @@ struct run_hosts {
 
 /*
  * 'all' is every host. A share of N hosts is N times the share, rounded to the nearest number,
- * drawn with the seed among hosts that no entry lists, that no entry before has drawn, and that are
- * no edge. 'rest' is who is then left. A source that would have nobody but itself to send to is
- * left out, unless it is listed, which is an error. NULL and fault: hosts that do not exist, too
- * few of them, or a bad permutation file.
+ * drawn with the seed among hosts that no entry lists, no earlier entry has drawn, and that are no
+ * edge. 'rest' is the remaining hosts. A source that could only send to itself is left out, or an
+ * error if it is listed. NULL and fault: hosts that do not exist, too few hosts, or a bad
+ * permutation file.
  */
 struct run_hosts *run_config_resolve(
 	const struct run_config *config, const struct topology *topology, struct fault *fault);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What does not go together in the sections about adaptive routing and congestion. */
+/* Checks the keys of adaptive routing and congestion for contradictions. */
 
 #include "run_config_private.h"
 
@@ -22,7 +22,7 @@ static int check_detector(
 	return result;
 }
 
-/* What adaptive routing needs beside it. */
+/* Rejects settings that adaptive routing cannot work with. */
 static int check_needs(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
 {

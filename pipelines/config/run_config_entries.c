@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What the lists of a run file have in common, and the edges. */
+/* Helpers for the lists of a run file, and the list of edges. */
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -53,7 +53,7 @@ int run_read_watchdog(const struct yaml_tree_node *node, void *member, struct fa
 {
 	int result = run_read_time_or("off", node, member, fault);
 
-	/* It is looked at every sixteenth of its time. */
+	/* The watchdog checks every sixteenth of its time. */
 	if (result == 0 && *(weft_time *)member < PS_PER_US)
 		return yaml_tree_refuse(node, fault,
 			"'watchdog: %s': off, or 1us or more was expected", node->text);

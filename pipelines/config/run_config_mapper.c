@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What a run or lab file says of the mapper: where routes come from, who may be the mapper, key,
- * expected topology, times. */
+/* The mapper section of run and lab files: source of routes, candidate hosts, key, expected
+ * topology, times. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static void write_hosts(const void *member, FILE *out, unsigned indent)
 	fputs(hosts->count == 0 ? "" : "]", out);
 }
 
-/* A generator's text stays as it is, a path starts from the file's folder. */
+/* Keeps generator text; a path starts from the file's folder. */
 static int read_expect(const struct yaml_tree_node *node, void *member, struct fault *fault)
 {
 	char text[RUN_PATH_MAX];

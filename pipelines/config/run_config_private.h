@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The sections that run and lab files share, and nobody else needs. */
+/* The sections that run and lab files share. */
 
 #include "run_config.h"
 #include "yaml_fields.h"
@@ -28,7 +28,7 @@ void run_write_path(const void *member, FILE *out, unsigned indent);
 bool run_path_present(const void *member);
 void run_write_topology(const void *member, FILE *out, unsigned indent);
 
-/* What custom readers share. A list of at most 'max' rows; allocates 'size' bytes for each. */
+/* Helpers of custom readers. A list of at most 'max' rows; allocates 'size' bytes for each. */
 int run_read_rows(const struct yaml_tree_node *node, uint32_t max, size_t size, void **rows,
 	struct fault *fault);
 /* A time, or a word that stands for never. */
@@ -38,13 +38,13 @@ void run_write_time_or(const char *never, const void *member, FILE *out);
 int run_refuse_memory(const struct yaml_tree_node *node, struct fault *fault);
 struct run_config_place run_place_of(const struct yaml_tree_node *node);
 
-/* A path as it stands in a file, relative to that file's folder: made absolute, in '*path', which
- * the caller frees. -EINVAL: it would be too long to be read back; -ENOMEM. */
+/* Makes a path of a file, relative to the file's folder, absolute. The caller frees '*path'.
+ * -EINVAL: too long to be read back; -ENOMEM. */
 int run_resolve_path(
 	const struct yaml_tree_node *node, const char *text, char **path, struct fault *fault);
 
-/* Keys of 'type' whose run_config is at 'in' ("run." or nothing). The topology comes after all
- * others have been read: its links take the defaults of 'link'. */
+/* Keys of 'type' whose run_config is at 'in' ("run." or nothing). The topology is read last: its
+ * links take the defaults of 'link'. */
 #define RUN_SHARED_FIELDS(type, in)                                                                \
 	{"seed", YAML_FIELD_NUMBER, YAML_MEMBER(type, in seed)},                                   \
 		{"link", YAML_FIELD_SECTION, YAML_MEMBER(type, in link),                           \
@@ -73,29 +73,29 @@ int run_resolve_path(
 			.read = run_read_traffic, .write = run_write_traffic                       \
 	}
 
-/* What a file leaves to the routing algorithm: the number of alternatives and the selector; and to
- * adaptive routing: the mode. */
+/* Fills in keys that the file lacks: number of alternatives and selector, by the routing algorithm;
+ * mode, by adaptive routing. */
 void run_config_complete(struct run_config *config);
-/* What 'topology: …' says, once the rest has been read; 'node' is that key's value. 0 or -errno. */
+/* Reads 'topology' after all other keys; 'node' is its value. 0 or -errno. */
 int run_config_read_topology(
 	struct run_config *config, const struct yaml_tree_node *node, struct fault *fault);
-/* What keys must not contradict each other in; 'root' gives the places. */
+/* Refuses keys that contradict each other; 'root' gives their places. */
 int run_config_check(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault);
-/* The same about adaptive routing and the detector. */
+/* Likewise for adaptive routing and the detector. */
 int run_config_check_adaptive(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault);
-/* The same about bursts that are too short for the distance of messages. */
+/* Likewise for bursts that are too short for the distance of messages. */
 int run_config_check_bursts(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault);
-/* The same about the mapper's times. */
+/* Likewise for the mapper's times. */
 int run_config_check_mapper(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault);
 /* -EINVAL: 'mapper.hosts' names a host that the topology does not have. */
 int run_config_check_mapper_hosts(
 	const struct run_config *config, const struct topology *topology, struct fault *fault);
-/* Where section.key stands if the file has it, else the section, else all. */
+/* The node of section.key, else of the section, else the root. */
 const struct yaml_tree_node *run_config_nearest(
 	const struct yaml_tree_node *root, const char *section, const char *key);
-/* Frees what the struct holds, not itself. */
+/* Frees the members, not the struct. */
 void run_config_fini(struct run_config *config);

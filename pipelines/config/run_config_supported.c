@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What this version can do of what a run file can say. A mechanism that gets built loses its line
- * here. */
+/* Rejects keys and combinations that are not implemented. */
 
 #include <errno.h>
 
@@ -24,7 +23,7 @@ static int refuse_choice(const struct run_config *config, struct fault *fault, c
 		key, choice, instead);
 }
 
-/* What needs the world. */
+/* Rejects keys that need the real clock. */
 static int check_virtual(const struct run_config *config, struct fault *fault)
 {
 	if (config->clock == RUN_CLOCK_REAL)
@@ -38,7 +37,7 @@ static int check_virtual(const struct run_config *config, struct fault *fault)
 	return 0;
 }
 
-/* The thesis' switches have one way of doing each thing. */
+/* Wormhole switches have fixed mechanisms, those of the thesis. */
 static int check_wormhole(const struct run_config *config, struct fault *fault)
 {
 	const char *what = NULL;
@@ -111,7 +110,7 @@ static int check_algorithm(
 	return 0;
 }
 
-/* Sets to choose between can only be source routes, and as many as the selector wants. */
+/* Several route sets need source routing, and the number of sets must suit the selector. */
 static int check_sets(const struct run_config *config, struct fault *fault)
 {
 	const char *selector = run_selector_name(config->nic.selector);
@@ -154,7 +153,7 @@ static bool may_deadlock(const struct run_config_routing *routing)
 	return may;
 }
 
-/* What a mapper cannot compute or distribute. */
+/* Rejects routes that a mapper cannot compute or distribute. */
 static int check_mapper(const struct run_config *config, struct fault *fault)
 {
 	const char *what = NULL;
@@ -185,7 +184,7 @@ static const char *why_no_goal(const struct run_config *config)
 	return NULL;
 }
 
-/* Messages of a schedule are told from each other by their order alone. */
+/* Only their order distinguishes the messages of a schedule. */
 static int check_traffic(const struct run_config *config, struct fault *fault)
 {
 	const char *why = why_no_goal(config);

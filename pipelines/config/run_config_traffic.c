@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The traffic of a run file: its entries, and which key belongs to which pattern. */
+/* The traffic section of a run file: its entries, and the keys of each pattern. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -155,7 +155,7 @@ static const struct yaml_field traffic_fields[] = {
 };
 #undef S
 
-/* Which keys a pattern has beyond 'pattern', 'start' and 'stop'. */
+/* Keys of a pattern besides 'pattern', 'start' and 'stop'. */
 enum {
 	KEY_FROM = 1,
 	KEY_TO = 2,
@@ -205,7 +205,7 @@ static int check_keys(const struct run_config_traffic *traffic, const struct yam
 		{"off", KEY_RATE, traffic->off_ps != 0},
 	};
 
-	/* A permutation has its pairs from the file, or from the seed. */
+	/* A permutation takes its pairs from the file or the seed. */
 	if (traffic->pattern == RUN_PATTERN_PERMUTATION && (keys[0].set || keys[1].set))
 		return yaml_tree_refuse(node, fault,
 			"pattern permutation: 'file' or the seed says who sends to whom, 'from' and "
@@ -321,7 +321,7 @@ int run_read_traffic(const struct yaml_tree_node *node, void *member, struct fau
 	return result;
 }
 
-/* In the mean, on links of the usual rate. */
+/* Mean, on links of the default rate. */
 static double bursts_per_message(
 	const struct run_config_traffic *traffic, const struct topology_defaults *link)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What comes of a mapper's work: how long a change took, what is not as expected, and what of it
- * somebody is to be told. Who runs the plane prints that: here nothing may wait for a reader. */
+/* Follows the changes of a mapper: measures their duration, compares the found fabric with the
+ * expected one and queues messages. The thread that runs the plane prints them, because a slow
+ * reader must not block the control plane. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,12 +54,12 @@ char *control_plane_message(struct control_plane *plane, bool *warning)
 	return text;
 }
 
-/* 'text' from malloc(), or NULL where there was no memory for it. */
-static void tell(struct control_plane *plane, bool warning, char *text)
+/* Takes 'text' over; NULL is ignored. */
+static void queue_message(struct control_plane *plane, bool warning, char *text)
 {
 	if (text == NULL)
 		return;
-	if (plane->messages_count == CONTROL_NEWS_MAX)
+	if (plane->messages_count == CONTROL_MESSAGES_MAX)
 		drop_oldest(plane);
 	plane->messages[plane->messages_count++] = (struct control_message){text, warning};
 }
@@ -76,11 +77,11 @@ static void announce(struct control_plane *plane, const char *host, const char *
 	else
 		bytes = asprintf(
 			&text, "%s: %s: the fabric is not as expected:\n%s", name, host, lines);
-	tell(plane, false, bytes < 0 ? NULL : text);
+	queue_message(plane, false, bytes < 0 ? NULL : text);
 }
 
-/* Says only what it has not said. */
-static void judge_cables(
+/* Reports only what differs from the last report. */
+static void check_cabling(
 	struct control_plane *plane, struct control_mapper *mapper, const char *host)
 {
 	char *lines;
@@ -102,7 +103,7 @@ static bool has_alternatives(const struct mapper_generation *generation)
 	       generation->table->alternatives != NULL;
 }
 
-void control_mapper_why_instead(const struct control_plane *plane,
+void control_mapper_fallback_reason(const struct control_plane *plane,
 	const struct control_mapper *mapper, char out[CONTROL_WHY_MAX])
 {
 	const char *why = mapper->mapper.instead.text;
@@ -112,21 +113,21 @@ void control_mapper_why_instead(const struct control_plane *plane,
 		why[0] != '\0' && idle ? "; adaptive routing has nothing to choose from then" : "");
 }
 
-/* Whoever has asked for an algorithm hears that another one is in use, and why. */
-static void tell_fallback(
+/* Warns once about each reason for the fallback algorithm. */
+static void report_fallback(
 	struct control_plane *plane, struct control_mapper *mapper, const char *host)
 {
 	char why[CONTROL_WHY_MAX], *text = NULL;
 
-	control_mapper_why_instead(plane, mapper, why);
-	if (strcmp(why, mapper->told) == 0)
+	control_mapper_fallback_reason(plane, mapper, why);
+	if (strcmp(why, mapper->fallback_reported) == 0)
 		return;
-	memcpy(mapper->told, why, sizeof(mapper->told));
+	memcpy(mapper->fallback_reported, why, sizeof(mapper->fallback_reported));
 	if (why[0] == '\0')
 		return;
 	if (asprintf(&text, "mapper: %s: routes are computed by %s, because: %s\n", host,
 		    mapper->mapper.config.fallback->name, why) >= 0)
-		tell(plane, true, text);
+		queue_message(plane, true, text);
 }
 
 static void settle(struct control_plane *plane, const struct control_device *device, weft_time wall)
@@ -139,7 +140,7 @@ static void settle(struct control_plane *plane, const struct control_device *dev
 	mapper->last_change_ps = wall - mapper->began;
 	if (mapper->first_map_ps == 0)
 		mapper->first_map_ps = mapper->last_change_ps;
-	tell_fallback(plane, mapper, device->name);
+	report_fallback(plane, mapper, device->name);
 }
 
 void control_mapper_watch(
@@ -152,8 +153,8 @@ void control_mapper_watch(
 		mapper->began = wall;
 	else if (!changing && mapper->changing && mapper_leads(&mapper->mapper)) {
 		settle(plane, device, wall);
-		/* Also of what has changed no routes, or allows none. */
-		judge_cables(plane, mapper, device->name);
+		/* Also after changes without new routes, or with none. */
+		check_cabling(plane, mapper, device->name);
 	}
 	mapper->changing = changing;
 }

@@ -9,17 +9,15 @@
 #include <string.h>
 
 #include "control_plane_private.h"
-#include "control_tables.h"
 #include "frame.h"
 
 #define HOST_IDENTITY ((uint64_t)1 << 32)
-/* Frames of the greatest length that may wait between a loop and this thread. */
+/* Frames of maximum length that a queue between a loop and this thread holds. */
 #define FRAMES_WAITING 16
 #define REQUESTS       16
-/* An image is not longer; 16 MiB are the routes of some 30,000 hosts. */
+/* Longest image; 16 MiB hold the routes of some 30,000 hosts. */
 #define IMAGE_BYTES_MAX (1u << 24)
-/* Frames of a mapper in a turn, so that the agents are not kept waiting; and of a device, so that
- * somebody who floods it keeps nobody else waiting. */
+/* Bounds per turn: a mapper must not starve the agents, nor a flooded device the others. */
 #define MAPPER_FRAMES_A_TURN 64
 #define DEVICE_FRAMES_A_TURN 64
 
@@ -155,10 +153,10 @@ void control_plane_name_of(const struct control_plane *plane, uint64_t id, char 
 		snprintf(out, 64, "0x%" PRIx64, id);
 }
 
-/* --- what agents want --- */
+/* --- orders of agents --- */
 
-/* The image that the agent has committed, in the device's form. Without memory the device goes on
- * with its former tables, and it is tried again. */
+/* Hands the image that the agent has committed to the device, in the device's form. Without memory
+ * the device keeps its former tables and a later turn retries. */
 static void commit(struct control_plane *plane, struct control_device *device)
 {
 	const struct mapper_agent *agent = &device->agent;
@@ -171,7 +169,7 @@ static void commit(struct control_plane *plane, struct control_device *device)
 	else
 		of_switch = control_switch_tables(agent->image, agent->config.ports, hosts);
 	device->tables_due = of_switch == NULL && of_host == NULL;
-	device->not_tables += device->tables_due;
+	device->tables_no_memory += device->tables_due;
 	if (!device->tables_due && !device_control_commit(device->control, of_switch, of_host)) {
 		switch_tables_destroy(of_switch);
 		host_tables_destroy(of_host);
@@ -179,7 +177,7 @@ static void commit(struct control_plane *plane, struct control_device *device)
 	}
 }
 
-/* Before whatever makes orders, device_control_ready() was true: there is room for these. */
+/* The caller has checked device_control_ready(), so the orders have room. */
 static void give_orders(struct control_plane *plane, struct control_device *device, unsigned orders)
 {
 	if (orders & MAPPER_AGENT_PAUSE)
@@ -192,7 +190,7 @@ static void give_orders(struct control_plane *plane, struct control_device *devi
 		device_control_order(device->control, DEVICE_RESUME);
 }
 
-/* A frame that has no room is lost as on a cable: whoever waits for it asks again. */
+/* An answer without room is lost as on a cable; the mapper retries. */
 static void to_agent(struct control_plane *plane, struct control_device *device, weft_time now,
 	uint8_t port, const uint8_t *frame, unsigned bytes)
 {
@@ -210,7 +208,7 @@ static void to_agent(struct control_plane *plane, struct control_device *device,
 		mapper_receive(&device->mapper->mapper, now, answer->data, answer->bytes);
 }
 
-/* --- what comes from the loops --- */
+/* --- input from the loops --- */
 
 static void receive(struct control_plane *plane, struct control_device *device, weft_time now,
 	unsigned port, const uint8_t *frame, unsigned bytes)
@@ -240,7 +238,7 @@ static unsigned receive_all(
 	return count;
 }
 
-static void note_links(struct control_device *device)
+static void update_links(struct control_device *device)
 {
 	uint64_t linked = device_control_linked(device->control);
 
@@ -267,7 +265,7 @@ static unsigned turn_device(
 {
 	unsigned done = device_control_collect(device->control);
 
-	note_links(device);
+	update_links(device);
 	if (device->tables_due && device_control_ready(device->control))
 		commit(plane, device);
 	done += receive_all(plane, device, now);
@@ -283,9 +281,9 @@ static bool is_phase(const struct mapper_frame *frame)
 	return frame->data[frame_payload_offset(frame_header_const(frame->data))] == MAPPER_PHASE;
 }
 
-/* What the mapper asks the agent beside it has not come through the loop. Answers say whether the
- * device is idle, so such a question waits, as those from the loop do, until the loop has made a
- * whole turn. */
+/* A request to the agent of the same host bypasses the loop. An answer to PHASE says whether the
+ * device is idle, so that request waits, like frames from the loop, until the loop has made a whole
+ * iteration. */
 static void ask_own_agent(struct control_plane *plane, struct control_device *device, weft_time now)
 {
 	struct control_mapper *mapper = device->mapper;
@@ -296,18 +294,18 @@ static void ask_own_agent(struct control_plane *plane, struct control_device *de
 		return;
 	}
 	mapper->local = plane->question;
-	mapper->local_since = device_control_turns(device->control);
+	mapper->local_since = device_control_iterations(device->control);
 	mapper->local_waits = true;
 }
 
-/* False: it has to wait on, and the mapper with it. */
+/* False: the request waits, and the mapper with it. */
 static bool pass_local(struct control_plane *plane, struct control_device *device, weft_time now)
 {
 	struct control_mapper *mapper = device->mapper;
 
 	if (!mapper->local_waits)
 		return true;
-	if (!device_control_has_looked(device->control, mapper->local_since))
+	if (!device_control_has_iterated(device->control, mapper->local_since))
 		return false;
 	mapper->local_waits = false;
 	to_agent(plane, device, now, MAPPER_PORT_LOCAL, mapper->local.data, mapper->local.bytes);
@@ -334,7 +332,7 @@ static unsigned turn_mapper(
 	return count;
 }
 
-/* --- the whole --- */
+/* --- the plane --- */
 
 static bool is_routed(const struct control_plane *plane)
 {

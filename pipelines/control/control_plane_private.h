@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The parts of a control plane, shared by its files (control_*.c) and nobody else. */
+/* Structs and functions that the files of the control plane (control_*.c) share. */
 
 #include <stdatomic.h>
 
@@ -14,15 +14,15 @@
 struct control_mapper {
 	struct mapper mapper;
 	bool changing;    /* as of the last turn */
-	uint32_t settled; /* generation that was in use when nothing was changing */
-	weft_time began;  /* when the present change began */
-	/* A question of this mapper to the agent beside it, until the loop has looked. */
+	uint32_t settled; /* generation in use when the last change ended */
+	weft_time began;  /* start of the present change */
+	/* A request to the agent of the same host, held until the loop has made an iteration. */
 	struct mapper_frame local;
 	bool local_waits;
-	uint64_t local_since;                   /* turns of the loop when it came */
-	weft_time first_map_ps, last_change_ps; /* how long they took; 0: none yet */
-	char told[CONTROL_WHY_MAX];             /* the last reason for other routes that was told */
-	char *miscabled; /* lines: what differs from what is expected; NULL: not known */
+	uint64_t local_since;                   /* iterations of the loop when the request came */
+	weft_time first_map_ps, last_change_ps; /* durations; 0: none yet */
+	char fallback_reported[CONTROL_WHY_MAX];
+	char *miscabled; /* lines: differences from the expected topology; NULL: not known */
 };
 
 struct control_device {
@@ -31,12 +31,12 @@ struct control_device {
 	struct mapper_agent agent;
 	struct control_mapper *mapper; /* NULL: no candidate */
 	char name[MAPPER_NAME_MAX + 1];
-	uint16_t reached;    /* of a host: destinations with a route */
-	bool tables_due;     /* there was no memory for them */
-	uint64_t not_tables; /* times that there was none */
+	uint16_t reached;          /* of a host: destinations with a route */
+	bool tables_due;           /* not installed for lack of memory, retried */
+	uint64_t tables_no_memory; /* failed attempts */
 };
 
-#define CONTROL_NEWS_MAX 16
+#define CONTROL_MESSAGES_MAX 16
 
 struct control_message {
 	char *text;
@@ -51,21 +51,28 @@ struct control_plane {
 	atomic_bool routed;
 	bool busy;
 	struct mapper_frame answer, question;
-	struct control_message messages[CONTROL_NEWS_MAX]; /* the oldest first */
+	struct control_message messages[CONTROL_MESSAGES_MAX]; /* oldest first */
 	unsigned messages_count;
 };
 
-/* "h3", or its identity in hexadecimal if it does not live here. */
+/* "h3", or the identity in hexadecimal for a device that is not a host of the topology. */
 void control_plane_name_of(const struct control_plane *plane, uint64_t id, char out[64]);
 
-/* In control_changes.c: why another algorithm than the file's has made the routes, and what that
- * takes away; "" if none has. */
-void control_mapper_why_instead(const struct control_plane *plane,
+/* control_changes.c: why the fallback algorithm computed the routes, and what they lack; "" if the
+ * configured algorithm did. */
+void control_mapper_fallback_reason(const struct control_plane *plane,
 	const struct control_mapper *mapper, char out[CONTROL_WHY_MAX]);
 
-/* In control_changes.c: notes what has come of a mapper's work. */
+/* control_changes.c: measures and reports the mapper's changes. */
 void control_mapper_watch(
 	struct control_plane *plane, const struct control_device *device, weft_time wall);
 
-/* In control_status.c: does what control_plane_ask() was told. */
+/* control_status.c: serves a request of control_plane_ask(). */
 void control_plane_serve(const struct control_plane *plane, const char *request, weft_time now);
+
+/* control_tables.c: the device's form of 'image', which table_image_check() has accepted for this
+ * device. The tables have 'hosts' destinations, however many the image has. NULL with errno
+ * ENOMEM. */
+struct switch_tables *control_switch_tables(const uint8_t *image, unsigned ports, uint32_t hosts);
+/* Likewise; '*reached' is the number of destinations with a route. */
+struct host_tables *control_host_tables(const uint8_t *image, uint16_t hosts, uint16_t *reached);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What agents and mappers of a process know, as files. Written by the thread that runs them, so
- * each file is of one moment. */
+/* Writes the state of the agents and mappers of a process to files. The thread that runs them does
+ * it, so each file shows one moment. */
 
 #include <jansson.h>
 #include <stdio.h>
@@ -37,8 +37,8 @@ static json_t *ports_of(uint64_t set)
 	return all;
 }
 
-/* How long ago the device heard the mapper that it obeys; null: it obeys none. One that leads
- * itself hears itself all the time. */
+/* Time since the device heard the mapper that it follows; 0 if its own mapper leads, null if it
+ * follows none. */
 static json_t *heard_before(const struct mapper_agent *agent, weft_time now)
 {
 	if (agent->followed == 0)
@@ -47,15 +47,15 @@ static json_t *heard_before(const struct mapper_agent *agent, weft_time now)
 		agent->leading || now < agent->heard_at ? 0 : (now - agent->heard_at) / PS_PER_NS);
 }
 
-/* It was not heard for so long that a mapper that lives is not, even on a busy machine: everybody
- * hears of it twice within the lease. */
+/* Silent for longer than a live mapper is, even on a busy machine: it contacts each device twice
+ * within a lease. */
 static bool hears_nothing(const struct mapper_agent *agent, weft_time now)
 {
 	return agent->followed != 0 && !agent->leading && now > agent->heard_at &&
 	       now - agent->heard_at > 2 * agent->config.lease_ps;
 }
 
-/* Other hosts that a host has a route to; null of a switch. */
+/* Number of other hosts that a host has a route to; null for a switch. */
 static json_t *routes_of(const struct control_device *device)
 {
 	return device->config.kind == DEVICE_HOST ? number(device->reached) : json_null();
@@ -79,7 +79,7 @@ static json_t *agent_status(
 		number(device_control_dropped_up(device->control)), "dropped_down",
 		number(device_control_dropped_down(device->control)), "commits_refused",
 		number(device_control_refusals(device->control)), "tables_without_memory",
-		number(device->not_tables), "pauses_left", number(agent->pauses_left));
+		number(device->tables_no_memory), "pauses_left", number(agent->pauses_left));
 }
 
 /* --- mappers --- */
@@ -149,7 +149,7 @@ static json_t *lines_of(const char *text)
 	return all;
 }
 
-/* What of the map is there. */
+/* Counts the present devices and cables of the map. */
 static void add_map(json_t *into, const struct mapper *mapper)
 {
 	uint64_t count[2] = {0, 0}, ends = 0;
@@ -175,7 +175,7 @@ static json_t *mapper_status(const struct control_plane *plane, const struct con
 	char why[CONTROL_WHY_MAX];
 	json_t *all;
 
-	control_mapper_why_instead(plane, device->mapper, why);
+	control_mapper_fallback_reason(plane, device->mapper, why);
 	all = json_pack("{s:s, s:s, s:b, s:I, s:I, s:I, s:s, s:s, s:I, s:I}", "host", device->name,
 		"state", state_name(mapper->state), "changing", device->mapper->changing,
 		"priority", (json_int_t)device->config.priority, "epoch", (json_int_t)mapper->epoch,
@@ -211,7 +211,7 @@ static json_t *status(const struct control_plane *plane, weft_time now)
 
 typedef int (*write_fn)(const void *what, FILE *out);
 
-/* It appears whole or not at all. */
+/* The file appears complete or not at all. */
 static void write_file(const char *path, write_fn write, const void *what)
 {
 	char part[CONTROL_REQUEST_MAX + 8];
@@ -248,7 +248,7 @@ static void serve_status(const struct control_plane *plane, const char *path, we
 	json_decref(all);
 }
 
-/* In a topology file each host has a link: a mapper's that reaches nobody is not in it. */
+/* Leaves out hosts without a link, which a topology file cannot express. */
 static void write_map(const struct fabric_map *map, const char *path)
 {
 	struct fault fault;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "control_tables.h"
+
+/* Converts the images that a mapper distributes (table_image.h) into the tables of devices. The
+ * control thread does it: it allocates. */
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "control_plane_private.h"
 #include "table_image.h"
 
-/* The rule of one switch, as number 0. */
+/* The rule of one switch, number 0. */
 static struct vc_rule *make_rule(const struct table_image_switch *tables, unsigned ports)
 {
 	struct vc_rule *rule = vc_rule_create(1, tables->vc_classes);
@@ -76,8 +79,8 @@ static void add_route(void *context, const struct table_image_route *route)
 		fill->result = result;
 }
 
-/* The image knows hosts up to the highest number that was found. Those above have no routes; that
- * they have a queue all the same spares everybody who asks for it a look. */
+/* The image ends with the highest host that was found. The hosts above get queue 0, so that lookups
+ * need no range check. */
 static int know_all_hosts(struct queuing *queuing, uint16_t hosts)
 {
 	uint32_t *leaf;

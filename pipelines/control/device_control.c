@@ -9,12 +9,12 @@
 #include "record_ring.h"
 #include "route_table.h"
 
-/* Turns after which the loop has looked at everything that was there when a frame came: the rest of
- * the turn in which it came, and a whole one. */
-#define TURNS_BEHIND 2
+/* The rest of the iteration in which a frame came, and a whole one: then the loop has polled
+ * everything that was there when the frame came. */
+#define ITERATIONS_BEHIND 2
 
 struct device_frame {
-	uint64_t turn;
+	uint64_t iteration;
 	uint32_t port;
 	uint32_t reserved;
 	uint8_t frame[];
@@ -23,15 +23,15 @@ struct device_frame {
 struct device_control {
 	struct record_ring *up, *down;
 	uint32_t frame_bytes;
-	/* The loop's. */
-	_Alignas(64) atomic_uint_fast64_t turns;
+	/* Written by the loop. */
+	_Alignas(64) atomic_uint_fast64_t iterations;
 	atomic_uint_fast64_t linked;
 	atomic_bool idle;
 	atomic_uint_fast64_t orders_done; /* without DEVICE_SEND */
 	atomic_bool refused;              /* the last tables */
 	atomic_uint_fast64_t refusals;
 	atomic_uint_fast64_t dropped_up;
-	/* The control thread's. */
+	/* Written by the control thread. */
 	_Alignas(64) uint64_t orders;
 	atomic_uint_fast64_t dropped_down;
 };
@@ -124,7 +124,7 @@ void device_control_destroy(struct device_control *control)
 	free(control);
 }
 
-/* Each of these has one writer. */
+/* Each counter has one writer. */
 static void add_one(atomic_uint_fast64_t *counter)
 {
 	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
@@ -143,7 +143,7 @@ bool device_control_up(
 		add_one(&control->dropped_up);
 		return false;
 	}
-	record->turn = atomic_load_explicit(&control->turns, memory_order_relaxed);
+	record->iteration = atomic_load_explicit(&control->iterations, memory_order_relaxed);
 	record->port = port;
 	memcpy(record->frame, frame, bytes);
 	record_ring_publish(control->up);
@@ -152,11 +152,11 @@ bool device_control_up(
 
 void device_control_note(struct device_control *control, uint64_t linked, bool idle)
 {
-	uint64_t turns = atomic_load_explicit(&control->turns, memory_order_relaxed);
+	uint64_t iterations = atomic_load_explicit(&control->iterations, memory_order_relaxed);
 
 	atomic_store_explicit(&control->linked, linked, memory_order_relaxed);
 	atomic_store_explicit(&control->idle, idle, memory_order_relaxed);
-	atomic_store_explicit(&control->turns, turns + 1, memory_order_release);
+	atomic_store_explicit(&control->iterations, iterations + 1, memory_order_release);
 }
 
 struct device_order *device_control_next(struct device_control *control)
@@ -166,7 +166,7 @@ struct device_order *device_control_next(struct device_control *control)
 	return record_ring_next(control->down, &bytes);
 }
 
-static void note_commit(struct device_control *control, const struct device_order *order)
+static void record_commit(struct device_control *control, const struct device_order *order)
 {
 	atomic_store_explicit(&control->refused, order->refused, memory_order_relaxed);
 	if (order->refused)
@@ -178,11 +178,11 @@ void device_control_done(struct device_control *control)
 	const struct device_order *order = device_control_next(control);
 
 	if (order->kind == DEVICE_COMMIT)
-		note_commit(control, order);
+		record_commit(control, order);
 	if (order->kind != DEVICE_SEND) {
 		uint64_t done = atomic_load_explicit(&control->orders_done, memory_order_relaxed);
 
-		/* What was said in the last turn is not said of what is so now. */
+		/* The last iteration's state is older than this order. */
 		atomic_store_explicit(&control->idle, false, memory_order_relaxed);
 		atomic_store_explicit(&control->orders_done, done + 1, memory_order_release);
 	}
@@ -194,7 +194,7 @@ const uint8_t *device_control_take(struct device_control *control, unsigned *por
 	uint32_t length;
 	const struct device_frame *record = record_ring_next(control->up, &length);
 
-	if (record == NULL || !device_control_has_looked(control, record->turn))
+	if (record == NULL || !device_control_has_iterated(control, record->iteration))
 		return NULL;
 	*port = record->port;
 	*bytes = length - (uint32_t)sizeof(*record);
@@ -206,14 +206,14 @@ void device_control_taken(struct device_control *control)
 	record_ring_done(control->up);
 }
 
-uint64_t device_control_turns(const struct device_control *control)
+uint64_t device_control_iterations(const struct device_control *control)
 {
-	return atomic_load_explicit(&control->turns, memory_order_acquire);
+	return atomic_load_explicit(&control->iterations, memory_order_acquire);
 }
 
-bool device_control_has_looked(const struct device_control *control, uint64_t since)
+bool device_control_has_iterated(const struct device_control *control, uint64_t since)
 {
-	return device_control_turns(control) >= since + TURNS_BEHIND;
+	return device_control_iterations(control) >= since + ITERATIONS_BEHIND;
 }
 
 uint64_t device_control_linked(const struct device_control *control)
@@ -232,7 +232,7 @@ bool device_control_idle(const struct device_control *control)
 	       atomic_load_explicit(&control->idle, memory_order_relaxed);
 }
 
-/* Room for an order, and 'keep' more ones without a frame. */
+/* Room for an order and 'keep' more without a frame. */
 static struct device_order *order_room(
 	struct device_control *control, unsigned bytes, unsigned keep)
 {

@@ -8,23 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "eal.h"
 #include "lab.h"
-#include "lab_machine.h"
 #include "lab_rendezvous.h"
 #include "program.h"
 #include "real_clocks.h"
 #include "real_fabric.h"
 
-/* Before ports are closed: the others, which got the same signal, have left their loops by then.
- * When one end of a memif link closes, the driver of the other takes away the memory that its loop
- * may be reading. */
-#define LINGER_MS 100
-
-/* Of a process without NICs, whose memory is taken as it is touched. That of a process with NICs is
- * locked as a whole. */
+/* Of a process without NICs: the kernel allocates it page by page. A process with NICs locks all
+ * its memory at the start. */
 #define MEMORY_MIB 1024
 
 struct lab_process {
@@ -39,7 +32,7 @@ struct lab_process {
 	struct real_fabric *fabric;
 };
 
-/* --- which devices, which links --- */
+/* --- devices and links --- */
 
 static int find_device(const struct lab_process *process, const char *name, struct fault *fault)
 {
@@ -53,7 +46,8 @@ static int find_device(const struct lab_process *process, const char *name, stru
 		process->options->nics ? "host" : "switch", name);
 }
 
-/* The devices asked for are all those of one process of the plan: the others count on that. */
+/* Checks that the devices asked for are exactly those of one process of the plan: the other
+ * processes rely on the plan. */
 static int choose_devices(struct lab_process *process, struct fault *fault)
 {
 	bool *here = process->options->nics ? process->host_here : process->switch_here;
@@ -115,7 +109,7 @@ static int change_text(char **member, const char *text, struct fault *fault)
 	return 0;
 }
 
-/* What the command line says in place of the file. */
+/* Applies the options that override the file. */
 static int choose_mapper(struct lab_process *process, struct fault *fault)
 {
 	const struct lab_process_options *options = process->options;
@@ -130,7 +124,7 @@ static int choose_mapper(struct lab_process *process, struct fault *fault)
 			process->lab.path);
 	if (options->mapper != NULL) {
 		result = run_mapper_mode_find(options->mapper, &mapper->mode);
-		mapper->hosts.count = 0; /* all of this process */
+		mapper->hosts.count = 0; /* all hosts of this process */
 	}
 	if (result < 0)
 		return fault_set(fault, EINVAL, "--mapper %s: auto, always or never was expected",
@@ -171,7 +165,7 @@ static void close_lab(struct lab_process *process)
 
 /* --- running --- */
 
-/* Different in each life of the process, never 0. */
+/* Different for each run of the process, never 0. */
 static uint32_t choose_session(void)
 {
 	struct timespec now;
@@ -211,7 +205,7 @@ static int create_fabric(struct lab_process *process, struct fault *fault)
 	return process->fabric == NULL ? -errno : 0;
 }
 
-/* The latency of frames from hosts of other machines cannot be measured. */
+/* Excludes frames of hosts on other machines from latency: their clocks differ. */
 static int choose_clocks(struct lab_process *process, struct fault *fault)
 {
 	const struct lab_plan *plan = process->lab.plan;
@@ -227,13 +221,6 @@ static int choose_clocks(struct lab_process *process, struct fault *fault)
 	free(here);
 	free(host);
 	return result;
-}
-
-static void linger(void)
-{
-	const struct timespec time = {.tv_nsec = LINGER_MS * 1000000L};
-
-	nanosleep(&time, NULL);
 }
 
 static int run(struct lab_process *process, struct fault *fault)
@@ -254,12 +241,11 @@ static int run(struct lab_process *process, struct fault *fault)
 		process->lab.plan->process[process->number].ethdevs, eal_prefix());
 	fflush(stdout);
 	real_fabric_serve(process->fabric, process->stop);
-	linger();
-	lab_wait_servers_gone(process->lab.plan, (unsigned)process->number);
+	lab_wait_peers_gone(process->lab.plan, (unsigned)process->number);
 	return 0;
 }
 
-/* 'cores' of the file: the first so many of the CPUs that we may use. */
+/* Applies the file's 'cores': keeps that many of the CPUs that the process may use. */
 static void limit_cores(unsigned cores)
 {
 	cpu_set_t all, some;
@@ -277,24 +263,21 @@ static void limit_cores(unsigned cores)
 	sched_setaffinity(0, sizeof(some), &some);
 }
 
-/* EAL's words: those of the file, then those of the command line. */
+/* EAL gets the arguments of the file, then those of the command line. */
 static int start_eal(
 	struct lab_process *process, const struct eal_options *eal, struct fault *fault)
 {
 	const struct lab_process_options *options = process->options;
 	const struct lab_config_words *words = &process->lab.config->eal;
 	char **argv = calloc((size_t)options->argc + words->count + 2, sizeof(*argv));
-	int argc = 0, result;
-	bool theirs = false;
+	int argc = 0, result, end = program_separator(options->argc, options->argv);
 
 	if (argv == NULL)
 		return fault_set(fault, ENOMEM, "no memory");
-	for (int i = 1; i < options->argc; i++)
-		theirs |= strcmp(options->argv[i], "--") == 0;
 	argv[argc++] = options->argv[0];
 	for (uint32_t i = 0; i < words->count; i++)
 		argv[argc++] = words->at[i];
-	for (int i = 1; theirs && strcmp(options->argv[i], "--") != 0; i++)
+	for (int i = 1; i < end; i++)
 		argv[argc++] = options->argv[i];
 	argv[argc++] = (char *)"--";
 	result = eal_start(argc, argv, eal, fault);

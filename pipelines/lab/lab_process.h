@@ -3,9 +3,8 @@
 #pragma once
 
 /*
- * A process of a lab: the part of a lab file's fabric that weft-switch or weft-nic was told to run,
- * from opening the file to its orderly end. It serves until SIGINT or SIGTERM; everything else
- * ('weft lab run', 'capture', 'status') comes by telemetry.
+ * A process of a lab: weft-switch or weft-nic runs its part of a lab file's fabric until SIGINT or
+ * SIGTERM. 'weft lab run', 'capture' and 'status' control it by telemetry.
  */
 
 #include <stdbool.h>
@@ -20,22 +19,22 @@ struct lab_process_options {
 	const char *run_dir;                         /* NULL: /run/weft/NAME */
 	const char *device[LAB_PROCESS_DEVICES_MAX]; /* names of switches or hosts */
 	unsigned devices;
-	bool nics; /* they are hosts */
-	/* In place of what the file says of the mapper; NULL: as it says. */
-	const char *mapper; /* auto, always, never: of the hosts of this process */
-	const char *expect; /* a topology: a generator's text or a file */
+	bool nics; /* the devices are hosts */
+	/* Override the file's keys of the mapper; NULL: do not. */
+	const char *mapper; /* auto, always, never: for the hosts of this process */
+	const char *expect; /* a topology: generator text or path */
 	const char *key;    /* path of the fabric key */
 	unsigned lcores;    /* 0: 1 */
-	/* Of main(): what stands before "--" goes to EAL. */
+	/* Of main(). EAL gets the arguments before "--". */
 	int argc;
 	char **argv;
 };
 
-/* The command line has '--lab' among our options. */
+/* The program's own options include '--lab'. */
 bool lab_process_asked_for(int argc, char **argv);
-/* Ends the program for --help (0) and for what is wrong (2). 'argv' outlives 'options'. */
+/* Exits for --help (0) and for errors (2). 'argv' must outlive 'options'. */
 void lab_process_parse(
 	struct lab_process_options *options, const char *program, bool nics, int argc, char **argv);
 
-/* Starts EAL, runs, stops EAL. Prints what is wrong; returns the exit code. */
+/* Starts EAL, runs, stops EAL. Prints errors; returns the exit code. */
 enum weft_exit lab_process_main(const struct lab_process_options *options);

@@ -10,7 +10,8 @@
 #define STEP_MS      5
 #define WAIT_MS      30000
 #define GONE_MS      2000
-#define NOTICE_MS    30      /* for the interrupt thread of DPDK on a busy machine */
+#define LINGER_MS    100     /* until the loops of the other processes have ended */
+#define NOTICE_MS    30      /* for DPDK's interrupt thread on a busy machine */
 #define LISTENING    0x10000 /* __SO_ACCEPTCON in /proc/net/unix */
 #define PATH_BYTES   300
 #define SOCKET_BYTES 256
@@ -31,8 +32,7 @@ static int read_clock(const char *path, struct clock *clock, struct fault *fault
 	return clock_parse(clock, text, fault);
 }
 
-/* A file that appears whole, or not at all because another process was first: link() does not
- * replace. */
+/* The file appears complete. link() keeps the file of a process that was first. */
 static int publish_clock(
 	const char *path, const char *own, const struct clock *clock, struct fault *fault)
 {
@@ -76,7 +76,7 @@ static void sleep_ms(int ms)
 	nanosleep(&time, NULL);
 }
 
-/* A socket that exists does not listen yet for a moment. */
+/* A new socket exists shortly before it listens. */
 static bool listens(const char *path)
 {
 	FILE *file = fopen("/proc/net/unix", "re");
@@ -108,7 +108,7 @@ static int wait_server(const char *path, const atomic_bool *stop, struct fault *
 	return 0;
 }
 
-/* The link is memif and 'process' its client: the lower number is the server. */
+/* The link is memif and 'process' is its client: the lower number is the server. */
 static bool is_client(const struct lab_plan_link *link, unsigned process)
 {
 	if (link->kind != LAB_LINK_MEMIF)
@@ -133,11 +133,12 @@ int lab_wait_servers(
 	return result;
 }
 
-void lab_wait_servers_gone(const struct lab_plan *plan, unsigned process)
+void lab_wait_peers_gone(const struct lab_plan *plan, unsigned process)
 {
 	bool clients = false;
 	int waited = 0;
 
+	sleep_ms(LINGER_MS);
 	for (uint32_t i = 0; i < plan->topology->links; i++) {
 		char path[SOCKET_BYTES];
 

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * How the processes of a lab find each other at the start: they agree on one clock, and each waits
- * for the sockets of the processes that come before it. By files in the run directory.
+ * Start and end of the processes of a lab, synchronized by files in the run directory: they agree
+ * on one clock, and each memif client waits for its servers.
  */
 
 #include <stdatomic.h>
@@ -13,18 +13,20 @@
 #include "lab_plan.h"
 #include "tsc_clock.h"
 
-/* The clock of the lab: the first process starts it, the others take it over, so that a time stamp
- * of one means something in the others. */
+/* The clock of the lab: the first process starts it and the others read it, so that time stamps of
+ * different processes are comparable. */
 int lab_clock(const char *run_dir, struct clock *clock, struct fault *fault);
 
-/* Waits until the servers of all memif links of which 'process' is the client listen. DPDK's client
- * connects once, when its port is started, and not again. -ETIMEDOUT after 30 s, -EINTR. */
+/* Waits until the servers of all memif links with 'process' as client listen: DPDK's client tries
+ * to connect only once, when its port is started. -ETIMEDOUT after 30 s, -EINTR. */
 int lab_wait_servers(const struct lab_plan *plan, unsigned process, const atomic_bool *stop,
 	struct fault *fault);
 
 /*
- * At the end, when no loop runs any more: waits until those servers have closed and our driver has
- * taken notice, two seconds at most. When both ends of a memif link close at the same moment, the
- * one that is told by its peer and the one that is told by its program free the same memory.
+ * Waits before ports are closed, when no loop of this process runs any more: first until the other
+ * processes, which got the same signal, have left their loops, because a memif driver whose peer
+ * closes unmaps memory that its loop may be reading; then, two seconds at most, until those servers
+ * have closed and our driver has noticed, because two ends that close at the same moment free the
+ * same memory twice.
  */
-void lab_wait_servers_gone(const struct lab_plan *plan, unsigned process);
+void lab_wait_peers_gone(const struct lab_plan *plan, unsigned process);

@@ -2,19 +2,18 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* What the starts of weft-switch, weft-nic and weft-fabric have in common: how they are told to
- * stop, and which of their arguments are theirs. */
+/* Signals and arguments, the same for weft-switch, weft-nic and weft-fabric. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* SIGINT and SIGTERM set what is returned; a second one ends the program the hard way. SIGPIPE is
- * ignored. Main thread, before any other. */
+/* SIGINT and SIGTERM set the returned flag; a second one kills the program. SIGPIPE is ignored.
+ * Call it in the main thread, before it starts others. */
 const atomic_bool *program_catch_signals(void);
 
-/* EAL's options stand before "--", ours after it, or all are ours. The index of the "--", or 0. */
-int program_first_of_ours(int argc, char **argv);
+/* The index of "--", which ends EAL's options; 0: all options are the program's own. */
+int program_separator(int argc, char **argv);
 
-/* Hands ours to 'parse', argv[0] before them. */
+/* Hands argv[0] and the program's own options to 'parse'. */
 void program_parse(
 	int argc, char **argv, void (*parse)(void *options, int argc, char **argv), void *options);

@@ -1,36 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "lab_machine.h"
+
+/* The list of the processes that run on this machine. */
 
 #include <string.h>
-#include <unistd.h>
+
+#include "atomic_file.h"
+#include "lab_plan.h"
 
 #define PATH_BYTES 160
 
-static void file_path(const struct lab_plan *plan, const char *suffix, char path[PATH_BYTES])
+static void file_path(const struct lab_plan *plan, char path[PATH_BYTES])
 {
-	snprintf(path, PATH_BYTES, "%s/machine%s", plan->run_dir, suffix);
+	snprintf(path, PATH_BYTES, "%s/machine", plan->run_dir);
 }
 
 int lab_machine_write(const struct lab_plan *plan, const bool *here, struct fault *fault)
 {
-	char path[PATH_BYTES], fresh[PATH_BYTES];
-	FILE *file;
-	bool good;
+	char path[PATH_BYTES];
+	struct atomic_file out = {.path = path};
+	int result;
 
-	file_path(plan, "", path);
-	file_path(plan, ".new", fresh);
-	file = fopen(fresh, "we");
-	if (file == NULL)
-		return fault_set(fault, errno, "%s: %s", fresh, strerror(errno));
+	file_path(plan, path);
+	result = atomic_file_open(&out, fault);
+	if (result < 0)
+		return result;
 	for (unsigned i = 0; i < plan->processes; i++)
 		if (here[i])
-			fprintf(file, "%s\n", plan->process[i].name);
-	good = ferror(file) == 0;
-	good = fclose(file) == 0 && good;
-	if (!good || rename(fresh, path) != 0)
-		return fault_set(fault, EIO, "%s: cannot be written: %s", path, strerror(errno));
-	return 0;
+			fprintf(out.file, "%s\n", plan->process[i].name);
+	return atomic_file_close(&out, fault);
 }
 
 static int read_line(const struct lab_plan *plan, const char *path, const char *line, bool *here,
@@ -51,7 +49,7 @@ int lab_machine_read(const struct lab_plan *plan, bool *here, struct fault *faul
 	int result = 0;
 	FILE *file;
 
-	file_path(plan, "", path);
+	file_path(plan, path);
 	file = fopen(path, "re");
 	if (file == NULL && errno != ENOENT)
 		return fault_set(fault, errno, "%s: %s", path, strerror(errno));

@@ -83,7 +83,7 @@ static void add_switches(struct lab_plan *plan)
 				add_process(plan, false));
 }
 
-/* Hosts at the same switch share a process; all do, if there are ports enough. */
+/* All hosts share a process if there are enough ports, else those of each switch do. */
 static void add_hosts(struct lab_plan *plan, uint16_t *of_leaf)
 {
 	const struct topology *topology = plan->topology;
@@ -130,7 +130,7 @@ static int add_processes(
 	return result;
 }
 
-/* --- the whole --- */
+/* --- the plan --- */
 
 static int check_name(const char *name, struct fault *fault)
 {

@@ -3,13 +3,13 @@
 #pragma once
 
 /*
- * Who runs what in a lab of several processes: which devices a process holds, what each link
- * between two processes is made of, and the DPDK device of each of its ends. No EAL, no clock, no
- * side effects: 'weft lab' and every process of the lab compute the same plan from the same file.
+ * The plan of a lab of several processes: the devices of each process, the kind of each link
+ * between two processes, and the DPDK device at each of its ends. No EAL, no clock, no side
+ * effects: 'weft lab' and every process of the lab compute the same plan from the same file.
  *
- * Processes are numbered in the order in which they may rely on each other: the end of a memif link
- * in the process of lower number is the server, which makes the socket and which the other one
- * waits for. So nobody waits in a circle.
+ * Processes are numbered in the order of their dependencies: of a memif link, the end in the
+ * process of lower number is the server, which creates the socket; the client waits for it. So no
+ * circular wait is possible.
  */
 
 #include <stdbool.h>
@@ -19,17 +19,17 @@
 #include "fault.h"
 #include "topology.h"
 
-#define LAB_NAME_MAX   24 /* of a lab: it becomes part of file, namespace and prefix names */
+#define LAB_NAME_MAX   24 /* part of file, namespace and prefix names */
 #define LAB_DEVICE_MAX 256
 #define LAB_PORTS_MAX  32 /* ethdevs of a process: RTE_MAX_ETHPORTS of Debian's DPDK */
 #define LAB_RUN_DIR    "/run/weft"
 
 /* kind, text in files and listings */
-#define LAB_LINK_KINDS(X)                                                                  \
-	X(MEMORY, "memory") /* both ends in one process */                                 \
-	X(MEMIF, "memif")   /* shared memory of two processes of this machine */           \
-	X(VETH, "veth")     /* a pair of kernel interfaces, which tcpdump can listen to */ \
-	X(BOUND, "ports")   /* the devices that the file's 'ports' name: a real cable */
+#define LAB_LINK_KINDS(X)                                                             \
+	X(MEMORY, "memory") /* both ends in one process */                            \
+	X(MEMIF, "memif")   /* shared memory of two processes of this machine */      \
+	X(VETH, "veth")     /* a pair of kernel interfaces, for tcpdump to capture */ \
+	X(BOUND, "ports")   /* a real cable: the devices in the file's 'ports' */
 
 enum lab_link_kind {
 #define X(id, text) LAB_LINK_##id,
@@ -40,7 +40,7 @@ enum lab_link_kind {
 
 const char *lab_link_kind_name(enum lab_link_kind kind);
 
-/* A process that somebody asked for. Devices by number in the topology. */
+/* A process that the file asks for. Devices are numbers in the topology. */
 struct lab_plan_group {
 	const char *name; /* for messages */
 	const uint32_t *switches, *hosts;
@@ -51,15 +51,15 @@ struct lab_plan_request {
 	const char *lab;     /* name */
 	const char *run_dir; /* where the sockets are */
 	const struct topology *topology;
-	enum lab_link_kind kind; /* of links between processes that 'ports' does not name */
-	uint32_t frame_bytes;    /* of a buffer that the longest frame fits in (frame_room.h) */
+	enum lab_link_kind kind; /* of links between processes that are not in 'ports' */
+	uint32_t frame_bytes;    /* buffer size for the longest frame (frame_room.h) */
 	const struct lab_plan_group *group;
 	unsigned groups;
 };
 
 struct lab_plan_process {
-	char name[TOPOLOGY_NAME_MAX];                      /* that of its first device */
-	char prefix[LAB_NAME_MAX + TOPOLOGY_NAME_MAX + 8]; /* of its EAL: where telemetry is */
+	char name[TOPOLOGY_NAME_MAX];                      /* of its first device */
+	char prefix[LAB_NAME_MAX + TOPOLOGY_NAME_MAX + 8]; /* EAL file prefix, for telemetry, too */
 	bool nics;                                         /* weft-nic; else weft-switch */
 	unsigned devices;
 	unsigned ethdevs;
@@ -79,17 +79,17 @@ struct lab_plan {
 	struct lab_plan_process *process;
 	uint16_t *switch_process, *host_process; /* [device] */
 	struct lab_plan_link *link;              /* [link of the topology] */
-	bool veth; /* some link is a veth pair: the lab has a network namespace of its own */
+	bool veth; /* some link is a veth pair: the lab has its own network namespace */
 };
 
-/* Devices that no group names: each switch gets a process; hosts share one as far as ports allow,
- * else those of a leaf switch do. NULL and fault: EINVAL (a group that mixes switches and hosts, a
- * device in two groups, more than LAB_PORTS_MAX ports, one end bound and the other not), ENOMEM.
- * The topology outlives the plan. */
+/* A switch without a group gets its own process. The hosts without a group share one process if
+ * LAB_PORTS_MAX allows, else the hosts of each leaf switch do. NULL and fault: EINVAL (a group of
+ * switches and hosts, a device in two groups, more than LAB_PORTS_MAX ports, one end bound and the
+ * other not), ENOMEM. The topology must outlive the plan. */
 struct lab_plan *lab_plan_create(const struct lab_plan_request *request, struct fault *fault);
 void lab_plan_destroy(struct lab_plan *plan);
 
-/* -1: no process holds, or is named after, such a device. */
+/* The process that holds the device; -1: none. */
 int lab_plan_find(const struct lab_plan *plan, const char *device);
 
 /* The network namespace of the lab's veth pairs: "weft-LAB". */
@@ -99,5 +99,16 @@ void lab_plan_interface(uint32_t link, unsigned side, char out[16]);
 /* RUN_DIR/l3.sock */
 void lab_plan_socket(const struct lab_plan *plan, uint32_t link, char *out, size_t size);
 
-/* What 'weft lab up' shows and keeps in the run directory. */
+/* The listing that 'weft lab up' shows and keeps in the run directory. */
 void lab_plan_write(const struct lab_plan *plan, FILE *out);
+
+/*
+ * The file 'machine' in the run directory lists the processes of the lab that run on this machine,
+ * a line each. They share a clock (lab_rendezvous.h); a process of another machine has its own.
+ * 'weft lab up' writes the file before it starts any; each process reads it once, when it starts.
+ * Both return 0, or -errno and fault. 'here' has an entry for each process of the plan.
+ */
+/* Replaces the file in one step. */
+int lab_machine_write(const struct lab_plan *plan, const bool *here, struct fault *fault);
+/* All processes without the file, as when 'weft lab' did not start them. */
+int lab_machine_read(const struct lab_plan *plan, bool *here, struct fault *fault);

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What the links of a lab are made of. */
+/* The links of a lab: memory, memif, veth or real ports. */
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "lab_plan_private.h"
 
-/* Frames that a memif ring holds: 2^11. What credits let one end have under way fits. */
+/* log2 of the slots of a memif ring, enough for all frames that credits let one end send. */
 #define MEMIF_RING_LOG2 11
-/* af_packet: slots of its rings; what they begin with that need not fit in the mbuf
- * (TPACKET2_HDRLEN without the address); what they are aligned to. The driver takes it that blocks
- * have no gap at their end, the kernel that they are whole pages: 256 times a multiple of 16 bytes
- * is both. */
+/* Rings of af_packet: slots, slot header outside the mbuf (TPACKET2_HDRLEN without the address),
+ * slot alignment. The driver assumes blocks without a gap at the end, the kernel blocks of whole
+ * pages: 256 times a multiple of 16 bytes is both. */
 #define PACKET_SLOTS          1024
 #define PACKET_HEADER_BYTES   32
 #define PACKET_ALIGN          16
@@ -64,8 +63,8 @@ static int plan_memif(struct lab_plan *plan, const struct lab_plan_request *requ
 		return fault_set(fault, EINVAL,
 			"run directory %s: expected a shorter path, without ',': sockets lie in it",
 			plan->run_dir);
-	/* Frames of one slot each: the sizes of the slots and of the mbufs are the same, which is
-	 * also what lets the driver take its short way. */
+	/* Slots as large as the mbufs: each frame takes one slot, and the driver can use its fast
+	 * path. */
 	for (unsigned side = 0; side < 2; side++)
 		snprintf(link->device[side], LAB_DEVICE_MAX,
 			"net_memif%u,id=%u,role=%s,socket=%s,socket-abstract=no,rsize=%u,bsize=%u",

@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct reader {
-	const char **name; /* NULL: not asked for */
+	const char **name; /* NULL: not wanted */
 	uint64_t *value;   /* likewise */
 	unsigned count;
 };
@@ -46,26 +46,12 @@ static void read_all(const struct congestion_control *congestion, struct reader 
 	take(reader, "arn_entries_now", congestion->table->count);
 }
 
-void congestion_metrics_init(
-	struct congestion_metrics *metrics, const struct congestion_control *congestion)
+static void snapshot(const void *ctx, uint64_t *value)
 {
-	struct reader reader = {.name = metrics->name};
-
-	metrics->congestion = congestion;
-	read_all(congestion, &reader);
-	metrics->count = reader.count;
-}
-
-void congestion_metrics_read(const struct congestion_metrics *metrics, uint64_t *value)
-{
+	const struct congestion_metrics *metrics = ctx;
 	struct reader reader = {.value = value};
 
 	read_all(metrics->congestion, &reader);
-}
-
-static void snapshot(const void *ctx, uint64_t *value)
-{
-	congestion_metrics_read(ctx, value);
 }
 
 int congestion_metrics_show(struct congestion_metrics *metrics, struct telemetry *telemetry,
@@ -76,10 +62,12 @@ int congestion_metrics_show(struct congestion_metrics *metrics, struct telemetry
 		.counter = metrics->name,
 		.snapshot = snapshot,
 		.ctx = metrics};
+	struct reader reader = {.name = metrics->name};
 	int result;
 
-	congestion_metrics_init(metrics, congestion);
-	device.counters = metrics->count;
+	metrics->congestion = congestion;
+	read_all(congestion, &reader);
+	device.counters = reader.count;
 	result = telemetry_add_device(telemetry, &device);
 	return result == 0 ? 0
 			   : fault_set(fault, -result, "%s: cannot be shown in telemetry: %s", name,

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Whether a device passes the frames of a fabric, and what a person can do if it does not. */
+/* Checks that a device can send and receive the longest frame of a fabric. */
 
 #include "port_ethdev.h"
 
-/* 'key': what the person set 'mtu_bytes' with, "nic.mtu" or "--mtu". 0, or -EINVAL and a fault that
- * names the largest value that fits. */
+/* 'key': the key or option of 'mtu_bytes', "nic.mtu" or "--mtu". 0, or -EINVAL and a fault with the
+ * largest value that fits. */
 int frame_fit_check(const struct port *port, const struct port_ethdev_needs *needs,
 	uint32_t mtu_bytes, const char *key, struct fault *fault);

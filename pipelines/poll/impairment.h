@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * Damage on purpose, for experiments with loss: a share of the credit frames is thrown away, a
- * share of the data frames has a bit turned over, at the transmitting end of a link.
+ * Impairment for experiments with loss, at the transmitting end of a link: drops a share of the
+ * credit frames and flips a bit in a share of the data frames.
  */
 
 #include <stdbool.h>
@@ -20,8 +20,8 @@ struct impairment {
 	uint64_t credits_lost, frames_corrupted;
 };
 
-/* True if the frame is to be thrown away; may have damaged it instead. */
-static inline bool damage_frame(struct impairment *impairment, uint8_t *frame, uint32_t bytes)
+/* True: drop the frame. Otherwise it may have flipped a bit. */
+static inline bool impair_frame(struct impairment *impairment, uint8_t *frame, uint32_t bytes)
 {
 	unsigned kind = frame_header_const(frame)->kind;
 

@@ -3,21 +3,21 @@
 #pragma once
 
 /*
- * What the captures of all poll drivers share (poll_switch_capture.h, poll_nic_capture.h). Only
- * called for ports that are being captured.
+ * Shared by the captures of all poll drivers (poll_switch_capture.h, poll_nic_capture.c). Called
+ * only for ports that are being captured.
  */
 
 #include "capture.h"
 #include "port.h"
 
-/* The whole frame of 'mbuf', with what its device says about it. */
+/* Captures the whole frame of 'mbuf' with the device's state. */
 void poll_capture_frame(struct capture *capture, enum pcapng_direction direction,
 	struct rte_mbuf *mbuf, weft_time now, const struct capture_state *state);
 
-/* What a frame says of itself: its VC, or why it is refused. True if it is not. */
+/* Fills 'state' from the frame: its VC, or why it is refused. True: it is valid. */
 bool poll_capture_begin(struct rte_mbuf *mbuf, struct capture_state *state);
 
-/* Blocks that the data frames from 'from' on, of a burst of 'count', took from the credits of 'vc':
- * a device takes those of the whole burst before a capture sees the first of it. */
+/* Blocks that the data frames of a burst from index 'from' on took from the credits of 'vc'. A
+ * device takes the credits of the whole burst before it captures the first frame. */
 uint32_t poll_capture_blocks_after(
 	struct rte_mbuf **mbufs, unsigned from, unsigned count, unsigned vc);

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* What the poll loops of switches and hosts do alike with the orders of the control thread
- * (device_control.h). */
+/* Orders of the control thread (device_control.h) in the poll loops of switches and hosts. */
 
 #include <rte_mbuf.h>
 #include <string.h>
@@ -11,10 +10,10 @@
 #include "device_control.h"
 #include "weft_time.h"
 
-/* In a turn, so that orders do not hold up the ports. */
+/* Orders per iteration, so that they do not delay the ports. */
 #define POLL_CONTROL_ORDERS 16
 
-/* False: the order has to wait, and those behind it. */
+/* False: the order, and those behind it, must wait. */
 typedef bool (*poll_control_obey_fn)(void *device, struct device_order *order, weft_time now);
 
 static inline void poll_control_orders(
@@ -29,8 +28,8 @@ static inline void poll_control_orders(
 	}
 }
 
-/* The frame of a DEVICE_SEND in a buffer; NULL with '*wait' if there may be one later, and without
- * if it is too long for any. */
+/* Copies the frame of a DEVICE_SEND into a buffer. NULL: '*wait' is true if the pool is empty,
+ * false if the frame is too long for a buffer. */
 static inline struct rte_mbuf *poll_control_frame(
 	struct rte_mempool *pool, const struct device_order *order, bool *wait)
 {

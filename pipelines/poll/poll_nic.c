@@ -6,11 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "poll_nic_capture.h"
-#include "poll_nic_control.h"
-#include "poll_nic_tap.h"
+#include "poll_nic_private.h"
 
-/* Messages that a source may hand over in one turn. */
+/* Messages per source and iteration. */
 #define MESSAGES_A_TURN 32
 
 void poll_nic_free_chain(struct weft_packet *packet)
@@ -112,7 +110,7 @@ int poll_nic_add_traffic(
 	return 0;
 }
 
-/* One arrived frame; what can be freed is. */
+/* Processes a received frame and frees the packets that the interface returns. */
 static inline void receive_frame(struct poll_nic *pn, struct rte_mbuf *mbuf, weft_time now)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
@@ -134,7 +132,7 @@ static inline void receive_frame(struct poll_nic *pn, struct rte_mbuf *mbuf, wef
 	poll_nic_free_chain(nic_receive(pn->nic, packet, frame, now));
 }
 
-/* One by one, so that the credits told with a frame are those that it met. */
+/* One by one, so that each capture shows the credits at the frame's arrival. */
 static __attribute__((noinline)) void receive_captured(struct poll_nic *pn, struct capture *capture,
 	struct rte_mbuf **mbufs, unsigned count, weft_time now)
 {
@@ -162,8 +160,8 @@ static unsigned receive(struct poll_nic *pn, weft_time now)
 	return count;
 }
 
-/* A message for a peer that is silent is handed over even where it will be refused: it does not
- * keep those behind it waiting. */
+/* Offers a message for a silent peer although nic_send() may refuse it, so that it does not block
+ * those behind it. */
 static bool can_offer(const struct poll_nic *pn, const struct traffic_message *due)
 {
 	return nic_has_room(pn->nic, due->destination, due->sl) ||
@@ -193,7 +191,7 @@ static unsigned generate(struct poll_nic *pn, struct traffic *source, weft_time 
 	return count;
 }
 
-/* A schedule waits for a host that has no route now, as for one that is full. */
+/* A schedule waits for a host without a route as for one without room. */
 static bool can_take(const struct poll_nic *pn, uint16_t to)
 {
 	return nic_routes_reaches(nic_config(pn->nic)->routes, to) && nic_has_room(pn->nic, to, 0);
@@ -243,7 +241,7 @@ void poll_nic_set_goal(struct poll_nic *pn, const struct run_goal *goal, struct 
 	pn->demux.message = take_message;
 }
 
-/* A frame in transit, as it came but for the bytes that change on the way. */
+/* A frame in transit: only the mutable bytes change. */
 static struct rte_mbuf *pass_on(struct weft_packet *packet)
 {
 	struct rte_mbuf *mbuf = packet_mbuf(packet);
@@ -252,8 +250,8 @@ static struct rte_mbuf *pass_on(struct weft_packet *packet)
 	return mbuf;
 }
 
-/* The next frame of the interface, built; NULL if there is none or no buffer for it. What is in
- * transit needs none. */
+/* Builds the next frame of the interface; NULL without a frame or a buffer for it. A frame in
+ * transit needs no buffer. */
 static struct rte_mbuf *next_frame(struct poll_nic *pn, weft_time now)
 {
 	struct rte_mbuf *mbuf = pn->spare != NULL ? pn->spare : rte_pktmbuf_alloc(pn->pool);
@@ -292,7 +290,7 @@ static unsigned transmit(struct poll_nic *pn, weft_time now)
 	return count;
 }
 
-/* What the host wants to say. */
+/* Hands the host's messages to the interface. */
 static unsigned offer(struct poll_nic *pn, weft_time now)
 {
 	unsigned moved = 0;
@@ -306,8 +304,8 @@ static unsigned offer(struct poll_nic *pn, weft_time now)
 	return moved;
 }
 
-/* A cable that was pulled: the interface need not miss hellos. */
-static inline void look_at_carrier(struct poll_nic *pn, weft_time now)
+/* Takes the link down at once when the cable is pulled, without waiting for missed hellos. */
+static inline void check_carrier(struct poll_nic *pn, weft_time now)
 {
 	struct link_end *link = nic_link(pn->nic);
 	bool dark = port_is_cut_by(pn->port, PORT_CUT_CARRIER);
@@ -322,8 +320,8 @@ unsigned poll_nic_run(struct poll_nic *pn, weft_time now)
 
 	if (nic_has_routes(pn->nic))
 		moved += offer(pn, now);
-	look_at_carrier(pn, now);
-	/* A port without a reader may never take what waits for it. */
+	check_carrier(pn, now);
+	/* The link went down: a port without a reader may never take the waiting frames. */
 	if (__builtin_expect(nic_poll(pn->nic, now), 0))
 		tx_queue_drain(&pn->tx);
 	moved += transmit(pn, now);

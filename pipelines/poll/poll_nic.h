@@ -4,14 +4,14 @@
 
 /*
  * The poll driver of one emulated interface: moves frames between its port and the state machine of
- * lib/nic, and feeds that from traffic sources and a TAP. What arrives is checked (frame_check),
- * described in the mbuf's private area and handed over; what the interface wants to send is built
- * into mbufs. What is delivered goes to a measuring sink, or to the TAP if it is an IP packet.
- * Where there is a mapper, its frames for this host go up to the control thread of the process and
- * that thread's orders are done, between turns (device_control.h).
+ * lib/nic, which traffic sources and a TAP feed. It checks each received frame (frame_check),
+ * describes it in the mbuf's private area and hands it over; it builds the frames that the
+ * interface sends. Delivered messages go to a measuring sink, IP packets to the TAP. With a mapper,
+ * frames for this host's agent go to the control thread of the process, and the loop carries out
+ * that thread's orders (device_control.h).
  *
- * One thread calls poll_nic_run(); counters may be read by others at any time (each is one aligned
- * 64-bit word, written by that thread alone).
+ * One thread calls poll_nic_run(). Any thread may read counters: each is an aligned 64-bit word
+ * with one writer.
  */
 
 #include <stdint.h>
@@ -33,18 +33,17 @@ struct poll_nic_config {
 	struct nic_config nic; /* 'above' is filled here */
 	struct port *port;
 	struct rte_mempool *pool; /* port_pool_create() with room for the MTU, header and route */
-	/* In-memory links: rate and delay are kept here (tx_queue.h). */
+	/* In-memory links: the transmit queue enforces rate and delay (tx_queue.h). */
 	bool timed;
 	uint64_t rate_bps;
 	weft_time delay_ps, slack_ps;
 	struct impairment *impairment; /* NULL: none */
 };
 
-/* The side of a TAP. */
 struct poll_nic_tap {
 	int fd; /* -1: none */
 	struct edge *edge;
-	weft_time due;  /* next look; an empty read costs as much as some frames */
+	weft_time due;  /* next read; an empty one costs as much as some frames */
 	uint32_t held;  /* bytes in 'frame' that the interface has not taken yet */
 	uint8_t *frame; /* POLL_NIC_TAP_BYTES */
 	uint64_t read_errors;
@@ -52,20 +51,19 @@ struct poll_nic_tap {
 
 /* A rank of a schedule that this host replays (goal_replay.h). */
 struct poll_nic_goal {
-	struct goal_replay *replay; /* NULL: none; by a clock that is 0 at 'from_ps' */
+	struct goal_replay *replay; /* NULL: none; its clock is 0 at 'from_ps' */
 	uint32_t rank;
 	weft_time from_ps;
-	const struct run_goal *goal;      /* which rank is which host */
+	const struct run_goal *goal;      /* maps ranks to hosts */
 	uint64_t messages, frames, bytes; /* taken by the interface */
-	uint64_t strays;                  /* arrived, but nothing was under way from there */
+	uint64_t strays;                  /* messages that arrived without a send in flight */
 };
 
-/* The side of the mapper. */
 struct poll_nic_control {
 	struct device_control *control; /* NULL: static routes */
-	struct host_tables *tables;     /* in use; NULL: none came yet */
-	uint64_t data_moved;  /* data frames in and out until the last turn, while paused */
-	uint64_t orders_lost; /* frames to send while the link was down, or too long */
+	struct host_tables *tables;     /* in use; NULL: none yet */
+	uint64_t data_moved;  /* while paused: data frames in and out, as of the last iteration */
+	uint64_t orders_lost; /* frames of orders lost: link down, or frame too long */
 };
 
 struct poll_nic {
@@ -73,7 +71,7 @@ struct poll_nic {
 	struct port *port;
 	struct rte_mempool *pool;
 	struct tx_queue tx;
-	struct rte_mbuf *spare; /* allocated, nothing to send in it yet */
+	struct rte_mbuf *spare; /* allocated, not used yet */
 	struct measure_sink *sink;
 	struct host_demux demux;
 	struct poll_nic_tap tap;
@@ -81,47 +79,46 @@ struct poll_nic {
 	unsigned sources;
 	struct poll_nic_goal goal;
 	uint64_t faults[FRAME_FAULT_COUNT]; /* frames refused, by reason */
-	uint64_t no_mbuf;                   /* times that there was no buffer to send from */
+	uint64_t no_mbuf;                   /* failed allocations of a buffer to send from */
 	struct poll_nic_control mapper;
 };
 
-/* NULL and fault (EINVAL, ENOMEM). Port, pool, routes and damage stay the caller's and outlive it.
- */
+/* NULL and fault (EINVAL, ENOMEM). The caller owns port, pool, routes and impairment, which must
+ * outlive the driver. */
 struct poll_nic *poll_nic_create(
 	const struct poll_nic_config *config, weft_time now, struct fault *fault);
-/* Frees all packets that it holds, too. NULL is fine. */
+/* Also frees all packets that it holds. NULL is allowed. */
 void poll_nic_destroy(struct poll_nic *pn);
 
-/* Adds a traffic source; host, hosts, index, lane and frame_bytes are filled in here. With a
- * queuing scheme it counts as one for each queue (traffic.h). 0 or -errno and fault (ENOSPC: more
- * than POLL_NIC_SOURCES_MAX). */
+/* Adds a traffic source, one for each queue of a queuing scheme (traffic.h). Fills in host, hosts,
+ * index, lane and frame_bytes. 0, or -errno and fault (ENOSPC: more than POLL_NIC_SOURCES_MAX). */
 int poll_nic_add_traffic(
 	struct poll_nic *pn, const struct traffic_config *config, struct fault *fault);
 
-/* The host replays 'rank' from 'from_ps' on; both stay the caller's. Its messages are the only
- * synthetic ones between hosts with ranks: that they arrive in order tells which ones they are. */
+/* Lets the host replay 'rank' from 'from_ps' on. The caller owns 'goal' and 'replay'. No other
+ * synthetic messages may go between hosts with ranks: their order of arrival identifies them. */
 void poll_nic_set_goal(struct poll_nic *pn, const struct run_goal *goal, struct goal_replay *replay,
 	uint32_t rank, weft_time from_ps);
 
-/* Binds the host to a TAP, a non-blocking descriptor (tap.h) that stays the caller's. The interface
- * needs payloads (nic_config.payloads, payload_bytes of mtu_bytes or more). 'base': network of the
- * hosts' addresses, as in edge.h. 0 or -errno and fault. */
+/* Binds the host to a TAP, a non-blocking descriptor (tap.h) that the caller owns. The interface
+ * needs payloads (nic_config.payloads, with payload_bytes >= mtu_bytes). 'base': network of the
+ * hosts' addresses, as in edge.h. 0, or -errno and fault. */
 int poll_nic_attach_tap(
 	struct poll_nic *pn, int fd, uint32_t base, uint32_t mtu_bytes, struct fault *fault);
 
-/* The host has an agent in the control thread, and its routes from there: if it was made without,
- * it sends nothing, and sources, schedule and TAP are not looked at, until the first ones come.
- * 'control' stays the caller's and outlives it; the tables in use are freed with it. At most once,
- * before the first turn; NULL changes nothing. */
+/* Takes routes from the host's agent in the control thread. A host created without routes sends
+ * nothing, and does not poll its sources, schedule and TAP, until the first ones come. The caller
+ * owns 'control', which must outlive the driver; the driver frees the tables in use. At most once,
+ * before the first iteration; NULL changes nothing. */
 void poll_nic_set_control(struct poll_nic *pn, struct device_control *control);
 
-/* One turn. Returns the number of frames and messages moved: 0 means that the loop may yield. */
+/* One iteration. Returns the number of frames and messages moved; 0: the loop may yield. */
 unsigned poll_nic_run(struct poll_nic *pn, weft_time now);
 
-/* Traffic ends; what fell due and was not taken counts as generated. */
+/* Ends the traffic; messages that are due and were not taken count as generated. */
 void poll_nic_stop_traffic(struct poll_nic *pn, weft_time now);
 
-/* True while traffic will still come or a message is not acknowledged. */
+/* Sources will still send, or a message is not acknowledged. */
 bool poll_nic_busy(const struct poll_nic *pn, weft_time now);
 
 /* Sums over the sources. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "poll_nic_capture.h"
+
+/* Captures of the frames of an interface. */
 
 #include "capture_reason.h"
 #include "frame_check.h"
 #include "poll_capture.h"
+#include "poll_nic_private.h"
 
 static bool is_data_of(const struct link_end *link, const struct frame_header *header)
 {

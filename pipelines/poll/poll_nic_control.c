@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "poll_nic_control.h"
+
+/* Carries out the orders of the control thread for an interface. */
 
 #include "poll_control.h"
-#include "poll_nic_capture.h"
+#include "poll_nic_private.h"
 
 void poll_nic_set_control(struct poll_nic *pn, struct device_control *control)
 {
@@ -15,14 +16,14 @@ static bool is_linked(const struct poll_nic *pn)
 	return nic_link_up(pn->nic) && !nic_config(pn->nic)->link.open;
 }
 
-/* False: it has to wait. */
+/* False: the order must wait. */
 static bool send(struct poll_nic *pn, const struct device_order *order, weft_time now)
 {
 	struct rte_mbuf *mbuf = NULL;
 	bool wait = false;
 
 	if (is_linked(pn)) {
-		/* A link that takes nothing for long goes down. */
+		/* No deadlock: a link that takes nothing for long goes down. */
 		if (!tx_queue_has_room(&pn->tx))
 			return false;
 		mbuf = poll_control_frame(pn->pool, order, &wait);
@@ -38,7 +39,7 @@ static bool send(struct poll_nic *pn, const struct device_order *order, weft_tim
 	return true;
 }
 
-/* The old tables go back with the order, or the new ones if they do not fit. */
+/* The order returns the old tables, or the new ones if the interface refuses them. */
 static void commit(struct poll_nic *pn, struct device_order *order, weft_time now)
 {
 	const struct queuing *before = nic_config(pn->nic)->queuing;
@@ -89,7 +90,7 @@ static uint64_t data_moved(const struct nic *nic)
 	       count[NIC_FRAMES_RETRANSMITTED] + count[NIC_ITB_REINJECTED];
 }
 
-/* No data is here, and in this turn none was. Frames of the mapper come and go all the time. */
+/* No data is stored and none moved in this iteration. Frames of the mapper do not count. */
 static bool is_idle(struct poll_nic *pn)
 {
 	uint64_t before = pn->mapper.data_moved;

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "poll_nic_tap.h"
+
+/* Reads and writes the TAP of an emulated host. */
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "poll_nic_private.h"
+
 #define FRAMES_A_TURN 32
-/* After an empty read. A system call takes some hundred nanoseconds, a turn of the loop less. */
+/* Pause after an empty read: a system call takes some hundred nanoseconds, more than an iteration
+ * of the loop. */
 #define PAUSE_PS (20 * PS_PER_US)
-/* IP packets that can be put together from several frames at a time. */
+/* IP packets in reassembly at a time. */
 #define REASSEMBLIES 32
 
 static void write_piece(struct poll_nic_tap *tap, const struct iovec *piece, int count)
@@ -55,14 +59,14 @@ static int send_packet(
 	return result;
 }
 
-/* The frame that is in tap->frame. False: it has to stay there. */
+/* Hands over the frame in tap->frame. False: the interface has no room; the frame stays. */
 static bool take_frame(struct poll_nic_tap *tap, struct nic *nic, weft_time now)
 {
 	struct edge_action action;
 
 	edge_from_tap(tap->edge, tap->frame, tap->held, &action);
 	if (action.verdict == EDGE_MESSAGE && send_packet(tap, nic, &action, now) == -EAGAIN) {
-		edge_counters(tap->edge)[EDGE_FROM_TAP]--; /* it will be counted when it goes */
+		edge_counters(tap->edge)[EDGE_FROM_TAP]--; /* counted again at the next attempt */
 		return false;
 	}
 	if (action.verdict == EDGE_REPLY)
@@ -71,7 +75,7 @@ static bool take_frame(struct poll_nic_tap *tap, struct nic *nic, weft_time now)
 	return true;
 }
 
-/* The next frame into tap->frame. */
+/* Reads the next frame into tap->frame. */
 static bool read_frame(struct poll_nic_tap *tap, weft_time now)
 {
 	ssize_t got;

@@ -7,10 +7,10 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-/* A turn over a few empty ports takes some 100 ns: about 5 us of spinning, which is longer than a
- * neighbour on another core needs to answer; then about as long as a neighbour on this core needs
- * for a burst. Sleeps begin short and grow: 20 us is what waking up costs anyhow, and 50 us is
- * still short against a hello interval and against what a credit loop has in flight. */
+/* An iteration over a few empty ports takes some 100 ns, so the loop spins for about 5 us: longer
+ * than a neighbour on another core needs to answer. Then it yields for about the time that a
+ * neighbour on this core needs for a burst. 20 us is the cost of waking up; 50 us is still short
+ * against a hello interval and against what a credit loop has in flight. */
 #define TURNS_SPINNING 64
 #define TURNS_YIELDING 128
 #define SLEEP_SHORT_NS 20000

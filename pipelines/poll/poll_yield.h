@@ -3,11 +3,10 @@
 #pragma once
 
 /*
- * What a poll loop does while it has nothing to do. A loop with a core of its own spins. A loop
- * that shares its core spins for a while, then offers the core to others, then sleeps for some tens
- * of microseconds at a time; a single frame brings it back to spinning. Several emulated devices on
- * a laptop live by this; the price is that the first frame after a pause waits for the sleep to
- * end.
+ * Idle poll loops. A loop with a core of its own spins. A loop that shares its core first spins,
+ * then yields, then sleeps for some tens of microseconds at a time; a single frame lets it spin
+ * again. So several emulated devices can share a laptop; the first frame after a pause waits for
+ * the end of a sleep.
  *
  * One object per loop; only the loop's thread uses it.
  */
@@ -19,26 +18,25 @@
 enum poll_yield_mode { POLL_YIELD_AUTO, POLL_YIELD_ALWAYS, POLL_YIELD_NEVER };
 
 struct poll_yield {
-	bool shared;   /* others want this core */
-	unsigned idle; /* turns since the last one that found work */
+	bool shared;   /* other threads use this core */
+	unsigned idle; /* iterations since the last with work */
 };
 
-/* "auto", "always", "never"; false: none of them. */
+/* "auto", "always", "never"; false: another text. */
 bool poll_yield_parse(const char *text, enum poll_yield_mode *mode);
 
-/* CPUs that the calling thread may run on. */
+/* Number of CPUs that the calling thread may run on. */
 unsigned poll_yield_cpus(void);
 
-/* From the loop's own thread, before its first turn. AUTO: it shares its core when 'loops' poll
- * loops live on 'cpus' CPUs and there are more of them. Narrows the thread's timer slack, for
- * sleeps that are as short as they are meant. */
+/* In the loop's own thread, before its first iteration. AUTO: the core is shared if there are more
+ * poll loops than CPUs. Reduces the thread's timer slack, so that short sleeps stay short. */
 void poll_yield_init(
 	struct poll_yield *yield, enum poll_yield_mode mode, unsigned loops, unsigned cpus);
 
-/* The turn found nothing, again. */
+/* An iteration without work on a shared core. */
 void poll_yield_idle(struct poll_yield *yield);
 
-/* After each turn: 'moved' is what it found to do. */
+/* After each iteration, which moved so many frames. */
 static inline void poll_yield_turn(struct poll_yield *yield, unsigned moved)
 {
 	if (moved != 0)

@@ -6,7 +6,7 @@
 
 #include <rte_cycles.h>
 
-/* The device's carrier is known to the port behind. */
+/* Only the port behind knows the device's carrier. */
 static void copy_carrier(struct port *port, const struct port *behind)
 {
 	bool dark = port_is_cut_by(behind, PORT_CUT_CARRIER);

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* From a checked frame to what the switch wants to know of it. Inline: the poll loop does this per
- * packet. */
+/* Extracts from a checked frame the fields that the switch needs. Inline: runs for each packet. */
 
 #include <arpa/inet.h>
 #include <string.h>

@@ -3,10 +3,10 @@
 #pragma once
 
 /*
- * All that a running switch tells about one of its ports, in one order with one set of names: the
- * counters of the state machine, the frames that the driver refused ("bad_header_crc"), the link's
- * protocol, and how it stands now. Telemetry, 'weft lab status' and the result of weft-switch show
- * these.
+ * Metrics of a port of a running switch, with one order and one set of names: counters of the state
+ * machine, frames that the driver refused ("bad_header_crc"), counters of the link protocol, and
+ * gauges of the present state. Telemetry, 'weft lab status' and the result of weft-switch show
+ * them.
  *
  * Any thread may read; the values of one call are not of one moment.
  */
@@ -17,7 +17,7 @@
 #include "poll_switch.h"
 #include "telemetry.h"
 
-/* After the counters and the faults, before the VCs. Gauges say how it stands now. */
+/* After the counters and the faults, before the VCs. Gauges show the present state. */
 #define SWITCH_METRICS_LINK(X)                                                                \
 	X(CONTROL_BAD, "control_bad", ps->port[at].control_bad)                               \
 	X(NO_MBUF, "no_mbuf", ps->port[at].no_mbuf)                                           \
@@ -48,10 +48,10 @@ enum switch_metric {
 	SWITCH_METRIC_COUNT = SWITCH_METRIC_VCS + FRAME_VCS_MAX
 };
 
-/* From here on how it stands now, not what has been counted. */
+/* The first gauge; all after it are gauges, too. */
 #define SWITCH_METRIC_GAUGES SWITCH_METRIC_UP
 
-/* Metrics of a switch with so many VCs. */
+/* Number of metrics of a switch with 'vcs' VCs. */
 static inline unsigned switch_metrics_of(unsigned vcs)
 {
 	return SWITCH_METRIC_VCS + vcs;
@@ -60,7 +60,7 @@ static inline unsigned switch_metrics_of(unsigned vcs)
 /* NULL out of range. */
 const char *switch_metric_name(unsigned metric);
 
-/* Ports without a cable are all 0. */
+/* All values of a port without a cable are 0. */
 void switch_metrics_read(
 	const struct poll_switch *ps, unsigned at, uint64_t value[SWITCH_METRIC_COUNT]);
 void switch_metrics_sum(const struct poll_switch *ps, uint64_t value[SWITCH_METRIC_COUNT]);
@@ -70,13 +70,13 @@ struct switch_metrics_port {
 	unsigned at;
 };
 
-/* What telemetry points to. It is the caller's, who frees it after telemetry_destroy(). */
+/* Telemetry points to it: the caller frees it after telemetry_destroy(). */
 struct switch_metrics_shown {
 	const char *metric[SWITCH_METRIC_COUNT];
 	struct switch_metrics_port port[SWITCH_PORTS_MAX];
 };
 
-/* Shows switch 'name' as /weft/switch/stats,NAME and its ports under their own names as
- * /weft/port/stats,NAME:PORT. 0, or -errno and fault. */
+/* Shows switch 'name' as /weft/switch/stats,NAME and its ports as /weft/port/stats,NAME:PORT. 0, or
+ * -errno and fault. */
 int switch_metrics_show(struct switch_metrics_shown *shown, struct telemetry *telemetry,
 	const char *name, const struct poll_switch *ps, struct fault *fault);

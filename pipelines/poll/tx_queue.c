@@ -27,12 +27,13 @@ bool tx_queue_flush(struct tx_queue *tx, weft_time now)
 	return tx->waiting == 0;
 }
 
-static uint16_t apply_damage(struct impairment *impairment, struct rte_mbuf **mbufs, uint16_t count)
+static uint16_t impair_frames(
+	struct impairment *impairment, struct rte_mbuf **mbufs, uint16_t count)
 {
 	uint16_t kept = 0;
 
 	for (uint16_t i = 0; i < count; i++) {
-		if (damage_frame(impairment, rte_pktmbuf_mtod(mbufs[i], uint8_t *),
+		if (impair_frame(impairment, rte_pktmbuf_mtod(mbufs[i], uint8_t *),
 			    rte_pktmbuf_data_len(mbufs[i])))
 			rte_pktmbuf_free(mbufs[i]);
 		else
@@ -46,7 +47,7 @@ void tx_queue_send(struct tx_queue *tx, struct rte_mbuf **mbufs, uint16_t count,
 	uint16_t sent = 0;
 
 	if (tx->impairment != NULL)
-		count = apply_damage(tx->impairment, mbufs, count);
+		count = impair_frames(tx->impairment, mbufs, count);
 	if (tx->waiting == 0)
 		sent = port_tx(tx->port, mbufs, count, now);
 	for (; sent < count; sent++)
@@ -66,8 +67,8 @@ bool tx_queue_holds_data(const struct tx_queue *tx)
 	return false;
 }
 
-/* Keeps what is not data, unless 'all' goes. */
-static void throw_away(struct tx_queue *tx, bool all)
+/* Discards all waiting frames, or only data. */
+static void discard(struct tx_queue *tx, bool all)
 {
 	uint16_t kept = 0;
 
@@ -86,10 +87,10 @@ static void throw_away(struct tx_queue *tx, bool all)
 
 void tx_queue_drain(struct tx_queue *tx)
 {
-	throw_away(tx, true);
+	discard(tx, true);
 }
 
 void tx_queue_purge(struct tx_queue *tx)
 {
-	throw_away(tx, false);
+	discard(tx, false);
 }

@@ -12,7 +12,6 @@
 #include "congestion_setup.h"
 #include "netns.h"
 #include "real_private.h"
-#include "run_selection.h"
 #include "run_source.h"
 #include "tap.h"
 

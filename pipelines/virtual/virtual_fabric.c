@@ -8,7 +8,6 @@
 
 #include "congestion_setup.h"
 #include "fabric_routes.h"
-#include "run_selection.h"
 #include "run_source.h"
 #include "virtual_private.h"
 

@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pair_file.h"
 #include "rng.h"
 
-#define LINE_MAX_BYTES     256
 #define STREAM_PERMUTATION 0x7065726d
 
 struct reader {
-	const char *path;
+	struct pair_file file;
 	const struct topology *topology;
-	unsigned line;
-	uint32_t *source_line, *destination_line; /* [hosts]: where it stood first; 0: nowhere */
-	struct fault *fault;
+	uint32_t *source_line, *destination_line; /* [hosts]: first line with the host; 0: none */
+	uint16_t *from, *to;
+	uint32_t count;
 };
 
 static int find_host(
@@ -25,62 +25,33 @@ static int find_host(
 	int32_t found = topology_find_host(reader->topology, name);
 
 	if (found < 0)
-		return fault_set(reader->fault, EINVAL, "%s:%u: topology %s has no host '%s'",
-			reader->path, reader->line, reader->topology->name, name);
+		return fault_set(reader->file.fault, EINVAL, "%s:%u: topology %s has no host '%s'",
+			reader->file.path, reader->file.line, reader->topology->name, name);
 	if (line_of[found] != 0)
-		return fault_set(reader->fault, EINVAL, "%s:%u: host %s is %s in line %u already",
-			reader->path, reader->line, name,
+		return fault_set(reader->file.fault, EINVAL,
+			"%s:%u: host %s is %s in line %u already", reader->file.path,
+			reader->file.line, name,
 			line_of == reader->source_line ? "a source" : "a destination",
 			line_of[found]);
-	line_of[found] = reader->line;
+	line_of[found] = reader->file.line;
 	*host = (uint16_t)found;
 	return 0;
 }
 
-/* 1: a pair; 0: nothing in the line. */
-static int read_line(const struct reader *reader, char *line, uint16_t *from, uint16_t *to)
+/* No overflow: each host is a source once. */
+static int take_pair(void *ctx, char *source, char *destination)
 {
-	char *rest, *source, *destination;
+	struct reader *reader = ctx;
 	int result;
 
-	line[strcspn(line, "#")] = '\0';
-	source = strtok_r(line, " \t\r\n", &rest);
-	if (source == NULL)
-		return 0;
-	destination = strtok_r(NULL, " \t\r\n", &rest);
-	if (destination == NULL || strtok_r(NULL, " \t\r\n", &rest) != NULL)
-		return fault_set(reader->fault, EINVAL, "%s:%u: SOURCE DESTINATION was expected",
-			reader->path, reader->line);
 	if (strcmp(source, destination) == 0)
-		return fault_set(reader->fault, EINVAL, "%s:%u: host %s would send to itself",
-			reader->path, reader->line, source);
-	result = find_host(reader, source, reader->source_line, from);
-	if (result == 0)
-		result = find_host(reader, destination, reader->destination_line, to);
-	return result < 0 ? result : 1;
-}
-
-static int read_pairs(
-	struct reader *reader, FILE *in, uint16_t *from, uint16_t *to, uint32_t *count)
-{
-	char line[LINE_MAX_BYTES];
-	int result = 0;
-
-	while (result >= 0 && fgets(line, sizeof(line), in) != NULL) {
-		reader->line++;
-		if (strchr(line, '\n') == NULL && !feof(in))
-			return fault_set(reader->fault, EINVAL, "%s:%u: the line is too long",
-				reader->path, reader->line);
-		/* No overflow: each host is a source once. */
-		result = read_line(reader, line, &from[*count], &to[*count]);
-		*count += result == 1;
-	}
-	if (result >= 0 && ferror(in))
-		return fault_set(reader->fault, errno, "%s: %s", reader->path, strerror(errno));
-	if (result >= 0 && *count == 0)
-		return fault_set(
-			reader->fault, EINVAL, "%s: no pair of hosts is in it", reader->path);
-	return result < 0 ? result : 0;
+		return fault_set(reader->file.fault, EINVAL, "%s:%u: host %s would send to itself",
+			reader->file.path, reader->file.line, source);
+	result = find_host(reader, source, reader->source_line, &reader->from[reader->count]);
+	if (result < 0)
+		return result;
+	return find_host(
+		reader, destination, reader->destination_line, &reader->to[reader->count++]);
 }
 
 int permutation_load(const char *path, const struct topology *topology, uint16_t **from,
@@ -88,28 +59,25 @@ int permutation_load(const char *path, const struct topology *topology, uint16_t
 {
 	size_t room = (size_t)topology->hosts + 1;
 	struct reader reader = {
-		.path = path,
+		.file = {path, "SOURCE DESTINATION", take_pair, &reader, fault},
 		.topology = topology,
 		.source_line = calloc(room, sizeof(uint32_t)),
 		.destination_line = calloc(room, sizeof(uint32_t)),
-		.fault = fault,
+		.from = calloc(room, sizeof(**from)),
+		.to = calloc(room, sizeof(**to)),
 	};
-	FILE *in;
 	int result;
 
-	*from = calloc(room, sizeof(**from));
-	*to = calloc(room, sizeof(**to));
-	*count = 0;
-	in = fopen(path, "r");
-	if (in == NULL)
-		result = fault_set(fault, errno, "%s: %s", path, strerror(errno));
-	else if (*from == NULL || *to == NULL || reader.source_line == NULL ||
-		 reader.destination_line == NULL)
+	if (reader.from == NULL || reader.to == NULL || reader.source_line == NULL ||
+		reader.destination_line == NULL)
 		result = fault_set(fault, ENOMEM, "%s: no memory", path);
 	else
-		result = read_pairs(&reader, in, *from, *to, count);
-	if (in != NULL)
-		fclose(in);
+		result = pair_file_read(&reader.file);
+	if (result == 0 && reader.count == 0)
+		result = fault_set(fault, EINVAL, "%s: no pair of hosts is in it", path);
+	*from = reader.from;
+	*to = reader.to;
+	*count = reader.count;
 	free(reader.source_line);
 	free(reader.destination_line);
 	return result;
@@ -134,7 +102,7 @@ int permutation_draw(uint64_t seed, uint64_t stream, const char *origin,
 			origin, hosts);
 	for (uint32_t i = 0; i < hosts; i++)
 		(*from)[i] = (*to)[i] = (uint16_t)i;
-	/* Sattolo: swapping with an earlier place only makes one cycle of all. */
+	/* Sattolo's algorithm: swaps with earlier places only, which makes a single cycle. */
 	rng_init(&rng, seed, stream, STREAM_PERMUTATION);
 	for (uint32_t i = hosts - 1; i > 0; i--) {
 		uint32_t other = (uint32_t)rng_below(&rng, i);

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * A permutation file: one pair a line, "SOURCE DESTINATION", names of hosts; empty lines and what
- * follows a '#' are passed over. Each host is source at most once and destination at most once.
+ * A permutation file: pairs of hosts, "SOURCE DESTINATION" (pair_file.h). Each host is a source at
+ * most once and a destination at most once.
  */
 
 #include <stdint.h>
@@ -12,12 +12,12 @@
 #include "fault.h"
 #include "topology.h"
 
-/* '*from' and '*to' are the caller's to free, also after a failure (they may be NULL). 0 or a
- * negative code with fault. */
+/* The caller frees '*from' and '*to', also after a failure (they may be NULL). 0, or a negative
+ * code and fault. */
 int permutation_load(const char *path, const struct topology *topology, uint16_t **from,
 	uint16_t **to, uint32_t *count, struct fault *fault);
 
-/* One of the seed over all hosts, a single cycle: everybody sends, nobody to itself. -EINVAL with
+/* Draws a single cycle over all hosts from the seed: each host sends, none to itself. -EINVAL with
  * fewer than two hosts; -ENOMEM. */
 int permutation_draw(uint64_t seed, uint64_t stream, const char *origin,
 	const struct topology *topology, uint16_t **from, uint16_t **to, uint32_t *count,

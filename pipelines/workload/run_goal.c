@@ -4,17 +4,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define LINE_MAX_BYTES 256
+#include "pair_file.h"
 
 struct reader {
-	const char *path;
+	struct pair_file file;
 	const struct topology *topology;
 	struct run_goal *goal;
-	uint32_t *rank_line, *host_line; /* where each stood; 0: nowhere */
-	unsigned line;
-	struct fault *fault;
+	uint32_t *rank_line, *host_line; /* line of each; 0: none */
 };
 
 static int take_rank(const struct reader *reader, const char *text, uint32_t *rank)
@@ -23,14 +20,14 @@ static int take_rank(const struct reader *reader, const char *text, uint32_t *ra
 	unsigned long number = strtoul(text, &end, 10);
 
 	if (text[0] < '0' || text[0] > '9' || *end != '\0' || number >= reader->goal->goal->ranks)
-		return fault_set(reader->fault, EINVAL,
-			"%s:%u: '%s': a rank from 0 to %u was expected", reader->path, reader->line,
-			text, reader->goal->goal->ranks - 1);
+		return fault_set(reader->file.fault, EINVAL,
+			"%s:%u: '%s': a rank from 0 to %u was expected", reader->file.path,
+			reader->file.line, text, reader->goal->goal->ranks - 1);
 	*rank = (uint32_t)number;
 	if (reader->rank_line[*rank] != 0)
-		return fault_set(reader->fault, EINVAL, "%s:%u: rank %u has a host in line %u",
-			reader->path, reader->line, *rank, reader->rank_line[*rank]);
-	reader->rank_line[*rank] = reader->line;
+		return fault_set(reader->file.fault, EINVAL, "%s:%u: rank %u has a host in line %u",
+			reader->file.path, reader->file.line, *rank, reader->rank_line[*rank]);
+	reader->rank_line[*rank] = reader->file.line;
 	return 0;
 }
 
@@ -39,53 +36,33 @@ static int take_host(const struct reader *reader, const char *text, uint32_t ran
 	int32_t host = topology_find_host(reader->topology, text);
 
 	if (host < 0)
-		return fault_set(reader->fault, EINVAL, "%s:%u: topology %s has no host '%s'",
-			reader->path, reader->line, reader->topology->name, text);
+		return fault_set(reader->file.fault, EINVAL, "%s:%u: topology %s has no host '%s'",
+			reader->file.path, reader->file.line, reader->topology->name, text);
 	if (reader->host_line[host] != 0)
-		return fault_set(reader->fault, EINVAL,
+		return fault_set(reader->file.fault, EINVAL,
 			"%s:%u: host %s has a rank in line %u; each rank has a host of its own",
-			reader->path, reader->line, text, reader->host_line[host]);
-	reader->host_line[host] = reader->line;
+			reader->file.path, reader->file.line, text, reader->host_line[host]);
+	reader->host_line[host] = reader->file.line;
 	reader->goal->host_of[rank] = (uint16_t)host;
 	return 0;
 }
 
-static int take_line(const struct reader *reader, char *line)
+static int take_pair(void *ctx, char *number, char *name)
 {
-	char *rest, *number, *name;
 	uint32_t rank = 0;
-	int result;
+	int result = take_rank(ctx, number, &rank);
 
-	line[strcspn(line, "#")] = '\0';
-	number = strtok_r(line, " \t\r\n", &rest);
-	if (number == NULL)
-		return 0;
-	name = strtok_r(NULL, " \t\r\n", &rest);
-	if (name == NULL || strtok_r(NULL, " \t\r\n", &rest) != NULL)
-		return fault_set(reader->fault, EINVAL, "%s:%u: RANK HOST was expected",
-			reader->path, reader->line);
-	result = take_rank(reader, number, &rank);
-	return result == 0 ? take_host(reader, name, rank) : result;
+	return result == 0 ? take_host(ctx, name, rank) : result;
 }
 
-static int take_lines(struct reader *reader, FILE *in)
+static int read_file(struct reader *reader)
 {
-	char line[LINE_MAX_BYTES];
-	int result = 0;
+	int result = pair_file_read(&reader->file);
 
-	while (result == 0 && fgets(line, sizeof(line), in) != NULL) {
-		reader->line++;
-		if (strchr(line, '\n') == NULL && !feof(in))
-			return fault_set(reader->fault, EINVAL, "%s:%u: the line is too long",
-				reader->path, reader->line);
-		result = take_line(reader, line);
-	}
-	if (result == 0 && ferror(in))
-		return fault_set(reader->fault, errno, "%s: %s", reader->path, strerror(errno));
 	for (uint32_t rank = 0; rank < reader->goal->goal->ranks && result == 0; rank++)
 		if (reader->rank_line[rank] == 0)
-			result = fault_set(reader->fault, EINVAL, "%s: rank %u has no host",
-				reader->path, rank);
+			result = fault_set(reader->file.fault, EINVAL, "%s: rank %u has no host",
+				reader->file.path, rank);
 	return result;
 }
 
@@ -93,24 +70,18 @@ static int read_ranks(struct run_goal *goal, const struct topology *topology, co
 	struct fault *fault)
 {
 	struct reader reader = {
-		.path = path,
+		.file = {path, "RANK HOST", take_pair, &reader, fault},
 		.topology = topology,
 		.goal = goal,
 		.rank_line = calloc(goal->goal->ranks, sizeof(*reader.rank_line)),
 		.host_line = calloc((size_t)topology->hosts + 1, sizeof(*reader.host_line)),
-		.fault = fault,
 	};
-	FILE *in = fopen(path, "r");
 	int result;
 
-	if (in == NULL)
-		result = fault_set(fault, errno, "%s: %s", path, strerror(errno));
-	else if (reader.rank_line == NULL || reader.host_line == NULL)
+	if (reader.rank_line == NULL || reader.host_line == NULL)
 		result = fault_set(fault, ENOMEM, "%s: no memory", path);
 	else
-		result = take_lines(&reader, in);
-	if (in != NULL)
-		fclose(in);
+		result = read_file(&reader);
 	free(reader.rank_line);
 	free(reader.host_line);
 	return result;

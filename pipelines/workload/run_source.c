@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "hosts_within.h"
 #include "quantity.h"
+
+#define FAR UINT32_MAX
 
 bool run_source_sends(const struct run_hosts_entry *entry, uint32_t host)
 {
@@ -17,7 +18,60 @@ bool run_source_sends(const struct run_hosts_entry *entry, uint32_t host)
 	return false;
 }
 
-/* Who sends to whom, by sender. */
+/* Breadth-first search from 'start', up to 'links' away. */
+static void spread(const struct topology *topology, uint32_t start, uint32_t links,
+	uint32_t *distance, uint32_t *queue)
+{
+	uint32_t head = 0, tail = 0;
+
+	for (uint32_t i = 0; i < topology->switches; i++)
+		distance[i] = FAR;
+	distance[start] = 0;
+	queue[tail++] = start;
+	while (head < tail && distance[queue[head]] < links) {
+		struct topology_port at = {DEVICE_SWITCH, queue[head++], 0}, peer;
+
+		for (at.port = 0; at.port < topology->switch_at[at.device].ports; at.port++) {
+			if (!topology_peer(topology, at, &peer) || peer.kind != DEVICE_SWITCH ||
+				distance[peer.device] != FAR)
+				continue;
+			distance[peer.device] = distance[at.device] + 1;
+			queue[tail++] = peer.device;
+		}
+	}
+}
+
+static bool find_switch(const struct topology *topology, uint32_t host, uint32_t *at)
+{
+	struct topology_port port = {DEVICE_HOST, host, 0}, peer;
+
+	if (!topology_peer(topology, port, &peer) || peer.kind != DEVICE_SWITCH)
+		return false;
+	*at = peer.device;
+	return true;
+}
+
+int hosts_within(const struct topology *topology, uint32_t host, uint32_t links, uint16_t *near,
+	uint32_t *count)
+{
+	uint32_t *distance = calloc((size_t)topology->switches + 1, sizeof(*distance));
+	uint32_t *queue = calloc((size_t)topology->switches + 1, sizeof(*queue));
+	bool room = distance != NULL && queue != NULL;
+	uint32_t at;
+
+	*count = 0;
+	if (room && find_switch(topology, host, &at)) {
+		spread(topology, at, links, distance, queue);
+		for (uint32_t i = 0; i < topology->hosts; i++)
+			if (find_switch(topology, i, &at) && distance[at] != FAR)
+				near[(*count)++] = (uint16_t)i;
+	}
+	free(distance);
+	free(queue);
+	return room ? 0 : -ENOMEM;
+}
+
+/* The destination of each sender. */
 static int list_successors(
 	const struct run_hosts_entry *entry, struct traffic_config *config, uint16_t *list)
 {
@@ -29,7 +83,7 @@ static int list_successors(
 	return 0;
 }
 
-/* The near hosts, of local traffic those in 'to'. */
+/* The hosts in reach; for local traffic only those in 'to'. */
 static int list_near(const struct run_config_traffic *traffic, const struct run_hosts *hosts,
 	const struct run_hosts_entry *entry, struct traffic_config *config, uint16_t *list)
 {
@@ -64,7 +118,7 @@ static int make_list(const struct run_config_traffic *traffic, const struct run_
 			  : list_near(traffic, hosts, entry, config, *list);
 }
 
-/* The pattern's destinations in the form of the source. */
+/* Translates the pattern and its destinations. */
 static void set_targets(const struct run_config_traffic *traffic,
 	const struct run_hosts_entry *entry, struct traffic_config *config)
 {
@@ -74,7 +128,7 @@ static void set_targets(const struct run_config_traffic *traffic,
 	config->pattern = run_pattern_name(uniform ? RUN_PATTERN_UNIFORM : traffic->pattern);
 	if (uniform && traffic->to.kind == RUN_HOSTS_ALL)
 		return;
-	/* Uniform over some hosts is what a hot spot of several is. */
+	/* Uniform traffic to some hosts equals a hot spot of several. */
 	if (uniform)
 		config->pattern = run_pattern_name(RUN_PATTERN_HOTSPOT);
 	config->targets = entry->to;
@@ -128,7 +182,7 @@ static int refuse(const struct run_config *run, const struct run_config_place *p
 		fault, EINVAL, "%s:%u:%u: %s", run->origin, place->line, place->column, what);
 }
 
-/* The sources of an entry differ by their hosts only: one stands for all. */
+/* The sources of an entry differ only by their hosts, so checking one is enough. */
 static int check_entry(const struct run_config *run, const struct run_hosts *traffic,
 	uint32_t which, struct fault *fault)
 {
@@ -166,7 +220,7 @@ int run_source_check(
 	return result;
 }
 
-/* Entry 'which' is one more than host 'at' has room for. */
+/* Entry 'which' exceeds the room of host 'at'. */
 static int refuse_entry(const struct run_config *run, const struct run_hosts *traffic,
 	uint32_t which, uint32_t at, uint32_t entries, unsigned lanes, unsigned room,
 	struct fault *fault)
@@ -202,4 +256,24 @@ int run_source_check_room(const struct run_config *run, const struct run_hosts *
 	}
 	free(entries);
 	return result;
+}
+
+_Static_assert(ROUTE_CHOICE_ROUTES_MAX == ROUTE_ALTERNATIVES_MAX,
+	"the rows of route_set_parts() are those of route_choice_options.sets");
+_Static_assert(ROUTE_CHOICE_SETS_MAX == RUN_ALGORITHMS_MORE + 1, "as many sets as algorithms");
+
+struct route_choice_options run_selection_options(
+	const struct run_config *run, const struct route_set *set, uint32_t host, uint64_t rate_bps)
+{
+	const struct run_config_selection *selection = &run->nic.selection;
+
+	return (struct route_choice_options){
+		.rate_bps = rate_bps,
+		.forget = selection->forget,
+		.threshold = {selection->k, selection->k2},
+		.short_bytes = selection->short_bytes,
+		.first_set_ppm = selection->first_set_ppm,
+		.routes = run->routing.alternatives * (run->routing.others + 1),
+		.sets = set == NULL ? NULL : route_set_parts(set, host),
+	};
 }

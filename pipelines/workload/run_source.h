@@ -2,35 +2,48 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* From the traffic section of a run file to the traffic sources of one host, the same at both
- * clocks. */
+/* Translates the traffic section of a run file into the traffic sources of one host, and the
+ * selection section into the options of its selector. The same for both clocks. */
 
+#include "route_choice.h"
+#include "route_set.h"
 #include "run_config.h"
 #include "traffic.h"
 
 struct run_source_place {
 	uint16_t host, hosts;
 	uint64_t rate_bps;    /* of the host's link */
-	uint32_t route_bytes; /* of route in a frame of this host, for the load's reckoning */
-	weft_time from_ps;    /* when the traffic begins, by the run's clock */
-	weft_time until_ps;   /* and ends; WEFT_TIME_NEVER: not by itself */
+	uint32_t route_bytes; /* length of the route in a frame, for the load */
+	weft_time from_ps;    /* start of the traffic, by the run's clock */
+	weft_time until_ps;   /* end of the traffic; WEFT_TIME_NEVER: none */
 };
 
-/* True if the entry lets this host send. */
+/* This host is a sender of the entry. */
 bool run_source_sends(const struct run_hosts_entry *entry, uint32_t host);
 
-/* What entry 'which' wants of this host. 'frame_bytes' and 'index' are left to the caller. 0 or
- * -ENOMEM; '*list', to which the configuration may point, is the caller's to free once the source
- * is made. */
+/* The configuration of this host's source for entry 'which'. The caller sets 'frame_bytes' and
+ * 'index', and frees '*list', which the configuration may point to, once it has made the source. 0
+ * or -ENOMEM. */
 int run_source_config(const struct run_config *run, const struct run_hosts *traffic, uint32_t which,
 	const struct run_source_place *place, struct traffic_config *config, uint16_t **list);
 
-/* Before anything runs: 0, or -EINVAL and the first entry that this topology cannot have, such as a
+/* Before the run: 0, or -EINVAL and the first entry that this topology cannot have, such as a
  * transpose of 12 hosts; -ENOMEM. */
 int run_source_check(
 	const struct run_config *run, const struct run_hosts *traffic, struct fault *fault);
 
-/* For devices that have room for 'room' sources each, of which an entry takes 'lanes': 0, or
- * -EINVAL and the first entry that is too many for one of its hosts; -ENOMEM. */
+/* For devices with room for 'room' sources each, of which an entry takes 'lanes': 0, or -EINVAL and
+ * the first entry that exceeds the room of one of its hosts; -ENOMEM. */
 int run_source_check_room(const struct run_config *run, const struct run_hosts *traffic,
 	unsigned lanes, unsigned room, struct fault *fault);
+
+/* The hosts at most 'links' switch-to-switch links away from the switch of 'host', with 'host'
+ * itself, ascending (local traffic of the thesis, 4.5). 0 links: the hosts of the same switch.
+ * 'near' has room for all hosts. 0 or -ENOMEM. */
+int hosts_within(const struct topology *topology, uint32_t host, uint32_t links, uint16_t *near,
+	uint32_t *count);
+
+/* Options of the host's selector. 'rate_bps': of its link. 'set': the routes in use, or NULL; it
+ * must outlive the choice. */
+struct route_choice_options run_selection_options(const struct run_config *run,
+	const struct route_set *set, uint32_t host, uint64_t rate_bps);

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "run_selection.h"
 #include "run_source.h"
 #include "wormhole_fabric_private.h"
 

@@ -795,11 +795,11 @@ static void of_news_that_nobody_takes_the_latest_are_kept(void **state)
 	assert_true(run_until_routed(&world, A_WHILE));
 	cut = &world.cut[topology_link_at(expect, (struct topology_port){DEVICE_SWITCH, 0, 0}) -
 			 expect->link_at];
-	for (unsigned i = 0; i < CONTROL_NEWS_MAX + 3; i++) {
+	for (unsigned i = 0; i < CONTROL_MESSAGES_MAX + 3; i++) {
 		*cut = !*cut;
 		run(&world, 100 * PS_PER_MS);
 	}
-	assert_int_equal(world.plane[0]->messages_count, CONTROL_NEWS_MAX);
+	assert_int_equal(world.plane[0]->messages_count, CONTROL_MESSAGES_MAX);
 	/* Of 20 the fifth. */
 	expect_news(&world, "found: h2: ", "is as expected", false);
 	expect_news(&world, "found: h2: ", "is not as expected", false);
@@ -820,11 +820,11 @@ static void adaptive_routing_without_a_choice_is_told_of(void **state)
 		world.plane[0]->config.adaptive = true;
 		assert_true(run_until_routed(&world, A_WHILE));
 		run(&world, 50 * PS_PER_MS);
-		control_mapper_why_instead(world.plane[0], leader_in(&world)->mapper, why);
+		control_mapper_fallback_reason(world.plane[0], leader_in(&world)->mapper, why);
 		assert_int_equal(strlen(why) > 0, i == 1);
 		assert_int_equal(strstr(why, "nothing to choose from") != NULL, i == 1);
 		world.plane[0]->config.adaptive = false;
-		control_mapper_why_instead(world.plane[0], leader_in(&world)->mapper, why);
+		control_mapper_fallback_reason(world.plane[0], leader_in(&world)->mapper, why);
 		assert_int_equal(strlen(why) > 0, i == 1);
 		assert_null(strstr(why, "nothing to choose from"));
 		stop(&world);

@@ -3,7 +3,7 @@
 
 /* Images as devices use them: for all hosts of the process's topology, found or not. */
 
-#include "control_tables.h"
+#include "control_plane_private.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "hosts_within.h"
+#include "run_source.h"
 
 #include "unit.h"
 

@@ -3,7 +3,7 @@
 
 /* The file that says which processes of a lab share a machine, and with it a clock. */
 
-#include "lab_machine.h"
+#include "lab_plan.h"
 
 #include <stdlib.h>
 #include <string.h>
