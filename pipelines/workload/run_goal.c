@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "traffic_pattern.h"
+
 #define LINE_MAX_BYTES 256
 
 struct reader {
@@ -174,7 +176,7 @@ int run_goal_open(const struct run_config *run, const struct topology *topology,
 
 	*goal = NULL;
 	for (uint32_t i = 0; i < run->traffic.count && traffic == NULL; i++)
-		if (run->traffic.at[i].pattern == RUN_PATTERN_GOAL)
+		if (run->traffic.at[i].pattern->schedule)
 			traffic = &run->traffic.at[i];
 	if (traffic == NULL)
 		return 0;
@@ -195,7 +197,7 @@ int run_goal_check_beside(const struct run_goal *goal, const struct run_config *
 	for (uint32_t i = 0; i < hosts->entries; i++) {
 		const struct run_hosts_entry *entry = &hosts->entry[i];
 
-		if (run->traffic.at[i].pattern == RUN_PATTERN_GOAL)
+		if (run->traffic.at[i].pattern->schedule)
 			continue;
 		for (uint32_t j = 0; j < entry->from_count; j++) {
 			uint32_t rank = goal->rank_of[entry->from[j]];

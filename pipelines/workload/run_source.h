@@ -5,7 +5,7 @@
 /* From the traffic section of a run file to the traffic sources of one host, the same at both
  * clocks. */
 
-#include "run_config.h"
+#include "run_hosts.h"
 #include "traffic.h"
 
 struct run_source_place {

@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "cmd_route.h"
-#include "did_you_mean.h"
 #include "output_file.h"
 #include "route_binary.h"
 #include "route_gaps.h"
@@ -54,15 +53,10 @@ static int take_granularity(struct request *request, const char *value)
 
 static int refuse_algorithm(const char *name)
 {
-	struct did_you_mean nearest;
+	char hint[WORD_LIST_HINT];
 
-	did_you_mean_init(&nearest, name);
-	for (unsigned i = 0; route_algorithm_at(i) != NULL; i++)
-		did_you_mean_offer(&nearest, route_algorithm_at(i)->name);
-	return command_fail("route compute", EXIT_BAD_REQUEST,
-		"--algorithm '%s', expected one that 'weft route algorithms' lists%s%s%s", name,
-		nearest.best != NULL ? ", nearest is '" : "",
-		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
+	word_list_hint(&route_algorithms, name, hint);
+	return refuse("--algorithm", name, hint);
 }
 
 static int take_algorithms(struct request *request, const char *value)
