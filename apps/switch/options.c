@@ -49,9 +49,8 @@ static const struct argp_option list[] = {
 		"HOSTS leaves by port d mod ports",
 		0},
 	{"adaptive", KEY_ADAPTIVE, "MODE", 0,
-		"For measurements, with --table modulo: each port leads to all HOSTS, and MODE is "
-		"oblivious, adaptive, adaptive-th or arn; with several VCs the last one is the "
-		"adapted-flow channel",
+		"For measurements, with --table modulo: each port leads to all HOSTS; with several "
+		"VCs the last one is the adapted-flow channel. MODE is one of ",
 		0},
 	{"watchdog", KEY_WATCHDOG, "TIME|off", 0,
 		"Discards what could not move for this long (50ms)", 0},
@@ -109,6 +108,18 @@ static uint64_t quantity(struct argp_state *state, const char *option, const cha
 	return value;
 }
 
+static const struct adaptive_mode *find_mode(struct argp_state *state, const char *arg)
+{
+	const struct adaptive_mode *mode = adaptive_mode_find(arg);
+	char hint[WORD_LIST_HINT];
+
+	if (mode == NULL) {
+		word_list_hint(&adaptive_modes, arg, hint);
+		argp_failure(state, EXIT_BAD_REQUEST, 0, "--adaptive %s: expected %s", arg, hint);
+	}
+	return mode;
+}
+
 static bool parse_switch(
 	struct switch_options *options, int key, char *arg, struct argp_state *state)
 {
@@ -132,11 +143,7 @@ static bool parse_switch(
 		options->table = arg;
 		return true;
 	case KEY_ADAPTIVE:
-		if (strcmp(arg, "arn") != 0 && adaptive_mode_find(arg) == NULL)
-			argp_failure(state, EXIT_BAD_REQUEST, 0,
-				"--adaptive %s: expected oblivious, adaptive, adaptive-th or arn",
-				arg);
-		options->adaptive = arg;
+		options->adaptive = find_mode(state, arg);
 		return true;
 	case KEY_WATCHDOG:
 		options->watchdog_ps =
@@ -282,12 +289,23 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+/* The modes come after what the option's help says. argp frees what is not 'text'. */
+static char *complete_help(int key, const char *text, void *input)
+{
+	char modes[WORD_LIST_HINT], *complete;
+
+	word_list_hint(&adaptive_modes, NULL, modes);
+	if (key != KEY_ADAPTIVE || asprintf(&complete, "%s%s", text, modes) < 0)
+		return (char *)(uintptr_t)text;
+	return complete;
+}
+
 void switch_options_parse(struct switch_options *options, int argc, char **argv)
 {
 	static const struct argp argp = {
 		.options = list,
 		.parser = parse_option,
-		.args_doc = NULL,
+		.help_filter = complete_help,
 		.doc = "An emulated switch on DPDK ports: port i is the i-th port that DPDK knows.\v"
 		       "usage with EAL options: weft-switch EAL_OPTION... -- OPTION...\n"
 		       "for example: weft-switch --vdev net_memif0,role=server -- --table t.txt",

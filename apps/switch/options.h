@@ -12,15 +12,17 @@
 
 #define SWITCH_OPTIONS_PCAPS 16
 
+struct adaptive_mode;
+
 struct switch_options {
 	const char *name;
 	uint8_t vcs;
 	uint32_t buffer_bytes; /* per input port */
 	bool voq;
-	const char *table;    /* a file, or "modulo:HOSTS"; NULL: source routes only */
-	const char *adaptive; /* standalone_congestion.h; NULL: not adaptive */
-	uint64_t open_ports;  /* set of ports whose peers have no credits */
-	uint32_t mtu_bytes;   /* payload of a frame */
+	const char *table; /* a file, or "modulo:HOSTS"; NULL: source routes only */
+	const struct adaptive_mode *adaptive; /* standalone_congestion.h; NULL: not adaptive */
+	uint64_t open_ports;                  /* set: peers that do not speak Weft's credits */
+	uint32_t mtu_bytes;                   /* payload of a frame */
 	uint16_t descriptors;
 	weft_time hello_ps, watchdog_ps; /* WEFT_TIME_NEVER: no watchdog */
 	weft_time duration_ps;           /* WEFT_TIME_NEVER: until a signal */

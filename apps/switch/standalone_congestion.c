@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "congestion_setup.h"
 
@@ -37,11 +36,10 @@ int standalone_congestion(
 	const struct run_config run = default_run();
 	const struct congestion_detector_config detector = congestion_setup_detector(&run.detector);
 	const struct arn_table_config table = congestion_setup_table(&run.detector);
-	bool notifies = options->adaptive != NULL && strcmp(options->adaptive, "arn") == 0;
+	bool notifies = options->adaptive != NULL && options->adaptive->notified;
 	const struct switch_congestion_config config = {
 		.seed = run.seed,
-		.mode = adaptive_mode_find(
-			notifies || options->adaptive == NULL ? "none" : options->adaptive),
+		.mode = notifies ? &adaptive_none : options->adaptive,
 		.afi = options->vcs > 1,
 		.threshold_ppm = run.routing.threshold_ppm,
 		.stage = 1,
@@ -53,6 +51,6 @@ int standalone_congestion(
 	if (result == -EINVAL)
 		return fault_set(fault, EINVAL,
 			"--adaptive %s: it goes with VOQs; expected no --no-voq",
-			options->adaptive);
+			options->adaptive->name);
 	return result == 0 ? 0 : fault_set(fault, -result, "no memory for adaptive routing");
 }

@@ -4,31 +4,16 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "frame.h"
 
 #define NO_LEAF UINT32_MAX
 
-static const struct queuing_scheme *const schemes[] = {
-#define X(id, name) &queuing_##name,
-	QUEUING_SCHEMES(X)
+#define X(name) &queuing_##name,
+static const void *const schemes[] = {QUEUING_SCHEMES(X)};
 #undef X
-		NULL,
-};
 
-const struct queuing_scheme *queuing_scheme_at(unsigned i)
-{
-	return i < sizeof(schemes) / sizeof(schemes[0]) ? schemes[i] : NULL;
-}
-
-const struct queuing_scheme *queuing_scheme_find(const char *name)
-{
-	for (unsigned i = 0; schemes[i] != NULL; i++)
-		if (strcmp(schemes[i]->name, name) == 0)
-			return schemes[i];
-	return NULL;
-}
+const struct word_list queuing_schemes = WORD_LIST(schemes);
 
 /* The switch of a host; NO_LEAF if it is cut off. */
 static uint32_t switch_of(const struct topology *topology, uint32_t host)

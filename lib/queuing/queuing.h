@@ -8,21 +8,24 @@
  * the frame as the service level, every device stores service level n in VC n, so the choice is
  * made once. Q does not count the adapted-flow channel of AFI.
  *
- * A scheme is one file with one struct queuing_scheme and a line in QUEUING_SCHEMES; it sees
+ * A scheme is one file with one struct queuing_scheme and one word in QUEUING_SCHEMES; it sees
  * numbers of hosts and leaves and nothing else (docs/adding-a-queuing-scheme.md). Constant once
  * created; any thread may read.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "fault.h"
 #include "topology.h"
+#include "word_list.h"
 
 struct queuing;
 
 struct queuing_scheme {
 	const char *name;
 	const char *summary; /* one line */
+	bool reference;      /* to compare others with: on the virtual clock only */
 	/* 0, or -EINVAL and fault: this network or so many queues cannot be. NULL: all can. */
 	int (*check)(const struct queuing *queuing, struct fault *fault);
 	/* Below queuing->queues, for two different hosts. */
@@ -51,19 +54,30 @@ static inline uint8_t queuing_sl(
 	return queuing == NULL ? 0 : (uint8_t)queuing->scheme->queue(queuing, source, destination);
 }
 
-/* Scheme i of the list, NULL after the last. */
-const struct queuing_scheme *queuing_scheme_at(unsigned i);
-/* NULL if there is none of this name. */
-const struct queuing_scheme *queuing_scheme_find(const char *name);
+/* All schemes, queuing_NAME each. The place of a scheme in the list is its number in the mapper's
+ * images: a new one goes to the end. */
+#define QUEUING_SCHEMES(X) \
+	X(1q)              \
+	X(dbbm)            \
+	X(vftree)          \
+	X(flow2sl)         \
+	X(voqnet)
 
-/* All schemes: identifier, and name as people type it; the scheme is queuing_NAME. */
-#define QUEUING_SCHEMES(X)  \
-	X(1Q, 1q)           \
-	X(DBBM, dbbm)       \
-	X(VFTREE, vftree)   \
-	X(FLOW2SL, flow2sl) \
-	X(VOQNET, voqnet)
-
-#define X(id, name) extern const struct queuing_scheme queuing_##name;
+#define X(name) extern const struct queuing_scheme queuing_##name;
 QUEUING_SCHEMES(X)
 #undef X
+
+/* The list of schemes. */
+extern const struct word_list queuing_schemes;
+
+/* Scheme i of the list, NULL after the last. */
+static inline const struct queuing_scheme *queuing_scheme_at(unsigned i)
+{
+	return word_list_at(&queuing_schemes, i);
+}
+
+/* NULL if there is none of this name. */
+static inline const struct queuing_scheme *queuing_scheme_find(const char *name)
+{
+	return word_list_find(&queuing_schemes, name);
+}

@@ -32,6 +32,7 @@ static uint32_t queue(const struct queuing *queuing, uint32_t source, uint32_t d
 const struct queuing_scheme queuing_voqnet = {
 	.name = "voqnet",
 	.summary = "a VC for each destination, up to 16 hosts; the reference",
+	.reference = true,
 	.check = check,
 	.queue = queue,
 };

@@ -4,27 +4,12 @@
 
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
-static const struct route_algorithm *const algorithms[] = {
 #define X(name) &route_##name,
-	ROUTE_ALGORITHMS(X)
+static const void *const algorithms[] = {ROUTE_ALGORITHMS(X)};
 #undef X
-		NULL,
-};
 
-const struct route_algorithm *route_algorithm_at(unsigned i)
-{
-	return i < sizeof(algorithms) / sizeof(algorithms[0]) ? algorithms[i] : NULL;
-}
-
-const struct route_algorithm *route_algorithm_find(const char *name)
-{
-	for (unsigned i = 0; algorithms[i] != NULL; i++)
-		if (strcmp(algorithms[i]->name, name) == 0)
-			return algorithms[i];
-	return NULL;
-}
+const struct word_list route_algorithms = WORD_LIST(algorithms);
 
 static int check_request(const struct topology *topology, const struct route_algorithm *algorithm,
 	const struct route_options *options, bool able, const char *what, struct fault *fault)

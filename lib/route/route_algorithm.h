@@ -3,10 +3,10 @@
 #pragma once
 
 /*
- * The seam between routing algorithms and everybody else: an algorithm is one file with one struct
- * route_algorithm, listed in route_algorithm.c; it sees a topology (as a route_graph) and its
- * options, and fills a set of source routes, destination tables, or either. What it claims is
- * checked by code that knows none of them (route_verify.h).
+ * The interface between routing algorithms and the rest: an algorithm is one file with one struct
+ * route_algorithm, and one word in ROUTE_ALGORITHMS. It sees a topology (as a route_graph) and its
+ * options, and fills a set of source routes, destination tables, or either. Code that knows none of
+ * them checks what it claims (route_verify.h). docs/adding-a-routing-algorithm.md adds one.
  */
 
 #include <stdbool.h>
@@ -16,6 +16,7 @@
 #include "route_graph.h"
 #include "route_set.h"
 #include "route_table.h"
+#include "word_list.h"
 
 enum route_granularity {
 	ROUTE_PER_HOST_PAIR,   /* each pair of hosts chooses for itself */
@@ -42,8 +43,9 @@ struct route_algorithm {
 	bool deadlock_free;    /* it promises so */
 	unsigned alternatives; /* routes for each pair if options do not say; 0 means 1 */
 	bool adaptive;         /* its tables may give a switch several ports to choose from */
-	/* How interfaces choose among the routes of a pair: "first", "random",
-	 * "round-robin" or "contention"; NULL means "first". */
+	bool vc_classes;       /* its routes may need VC classes (vc_rule.h) */
+	/* How interfaces choose among the routes of a pair: the name of a selector
+	 * (lib/nic/selectors/route_choice.h); NULL means "first". */
 	const char *selector;
 	/* The labels that its routes obey, or at whose forbidden turns ITBs stand; options->root
 	 * counts. NULL: it has no tree. */
@@ -57,11 +59,6 @@ struct route_algorithm {
 	int (*tables)(const struct route_graph *graph, const struct route_options *options,
 		struct route_table *table, struct fault *fault);
 };
-
-/* Algorithm i of the list, NULL after the last. */
-const struct route_algorithm *route_algorithm_at(unsigned i);
-/* NULL if there is none of this name. */
-const struct route_algorithm *route_algorithm_find(const char *name);
 
 /* Computes routes, or destination tables, of a finished topology. NULL and 'fault': -EINVAL in
  * '*result' for a request that the algorithm cannot serve, -ENOMEM. The caller owns what is
@@ -106,3 +103,18 @@ struct route_table *route_compute_table(const struct topology *topology,
 #define X(name) extern const struct route_algorithm route_##name;
 ROUTE_ALGORITHMS(X)
 #undef X
+
+/* The list of algorithms. */
+extern const struct word_list route_algorithms;
+
+/* Algorithm i of the list, NULL after the last. */
+static inline const struct route_algorithm *route_algorithm_at(unsigned i)
+{
+	return word_list_at(&route_algorithms, i);
+}
+
+/* NULL if there is none of this name. */
+static inline const struct route_algorithm *route_algorithm_find(const char *name)
+{
+	return word_list_find(&route_algorithms, name);
+}

@@ -10,3 +10,5 @@ static unsigned choose(struct adaptive *adaptive, unsigned primary, uint64_t oth
 }
 
 const struct adaptive_mode adaptive_none = {.name = "none", .choose = choose};
+
+const struct adaptive_mode adaptive_arn = {.name = "arn", .notified = true, .choose = choose};

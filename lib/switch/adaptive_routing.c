@@ -2,28 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "adaptive_routing.h"
 
-#include <stddef.h>
-#include <string.h>
-
-static const struct adaptive_mode *const modes[] = {
 #define X(name) &adaptive_##name,
-	ADAPTIVE_MODES(X)
+static const void *const modes[] = {ADAPTIVE_MODES(X)};
 #undef X
-		NULL,
-};
 
-const struct adaptive_mode *adaptive_mode_at(unsigned i)
-{
-	return i < sizeof(modes) / sizeof(modes[0]) ? modes[i] : NULL;
-}
-
-const struct adaptive_mode *adaptive_mode_find(const char *name)
-{
-	for (unsigned i = 0; modes[i] != NULL; i++)
-		if (strcmp(modes[i]->name, name) == 0)
-			return modes[i];
-	return NULL;
-}
+const struct word_list adaptive_modes = WORD_LIST(modes);
 
 unsigned adaptive_most_credits(struct adaptive *adaptive, uint64_t set, unsigned vc)
 {

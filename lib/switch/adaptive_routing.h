@@ -22,11 +22,15 @@
 #include "bits.h"
 #include "credit.h"
 #include "rng.h"
+#include "word_list.h"
 
 struct adaptive;
 
 struct adaptive_mode {
 	const char *name;
+	/* Goes with notifications (ARN): packets keep their way, as with 'none', until one says
+	 * otherwise; the switch has a detector and an ARN table. */
+	bool notified;
 	/* 'primary' or a member of 'others', which is neither empty nor has 'primary' in it. 'vc'
 	 * is where the packet is stored next if it stays on the primary port. */
 	unsigned (*choose)(
@@ -75,13 +79,18 @@ static inline uint32_t adaptive_credits(const struct adaptive *adaptive, unsigne
  * the set: only for packets that may leave their primary port, and for notifications. */
 unsigned adaptive_most_credits(struct adaptive *adaptive, uint64_t set, unsigned vc);
 
-/* By name; NULL if there is none. The i-th, for lists; NULL past the end. */
-const struct adaptive_mode *adaptive_mode_find(const char *name);
-const struct adaptive_mode *adaptive_mode_at(unsigned i);
-
 /* All modes, adaptive_NAME each. */
-#define ADAPTIVE_MODES(X) X(none) X(oblivious) X(always) X(threshold)
+#define ADAPTIVE_MODES(X) X(none) X(oblivious) X(always) X(threshold) X(arn)
 
 #define X(name) extern const struct adaptive_mode adaptive_##name;
 ADAPTIVE_MODES(X)
 #undef X
+
+/* The list of modes. */
+extern const struct word_list adaptive_modes;
+
+/* NULL if there is none of this name. */
+static inline const struct adaptive_mode *adaptive_mode_find(const char *name)
+{
+	return word_list_find(&adaptive_modes, name);
+}

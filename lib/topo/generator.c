@@ -12,28 +12,24 @@
 
 #define PAIR_MAX 64 /* "key=value" */
 
-static const struct generator *const generators[] = {
 #define X(kind) &generator_##kind,
-	GENERATORS(X)
+static const void *const kinds[] = {GENERATORS(X)};
 #undef X
-};
 
-#define GENERATOR_COUNT (sizeof(generators) / sizeof(generators[0]))
+const struct word_list generators = WORD_LIST(kinds);
 
-const struct generator *generator_at(unsigned i)
+/* "torus" of "torus:dims=4x4". */
+static void cut_kind(const char *spec, char kind[TOPOLOGY_NAME_MAX])
 {
-	return i < GENERATOR_COUNT ? generators[i] : NULL;
+	snprintf(kind, TOPOLOGY_NAME_MAX, "%.*s", (int)strcspn(spec, ":"), spec);
 }
 
 const struct generator *generator_find(const char *spec)
 {
-	size_t length = strcspn(spec, ":");
+	char kind[TOPOLOGY_NAME_MAX];
 
-	for (unsigned i = 0; i < GENERATOR_COUNT; i++)
-		if (strlen(generators[i]->name) == length &&
-			memcmp(generators[i]->name, spec, length) == 0)
-			return generators[i];
-	return NULL;
+	cut_kind(spec, kind);
+	return word_list_find(&generators, kind);
 }
 
 static int option_find(const struct generator *generator, const char *name)
@@ -238,20 +234,11 @@ static void name_make(const struct generator *generator, const struct generator_
 
 static int refuse_kind(const char *spec, struct fault *fault)
 {
-	struct did_you_mean nearest;
-	char kind[TOPOLOGY_NAME_MAX], known[192];
-	size_t used = 0;
+	char kind[TOPOLOGY_NAME_MAX], hint[WORD_LIST_HINT];
 
-	snprintf(kind, sizeof(kind), "%.*s", (int)strcspn(spec, ":"), spec);
-	did_you_mean_init(&nearest, kind);
-	for (unsigned i = 0; i < GENERATOR_COUNT && used < sizeof(known); i++) {
-		did_you_mean_offer(&nearest, generators[i]->name);
-		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
-			i == 0 ? "" : ", ", generators[i]->name);
-	}
-	return fault_set(fault, EINVAL, "%s: no topology kind '%s'%s%s%s; there are %s", spec, kind,
-		nearest.best != NULL ? ", nearest is '" : "",
-		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "", known);
+	cut_kind(spec, kind);
+	word_list_hint(&generators, kind, hint);
+	return fault_set(fault, EINVAL, "%s: no topology kind '%s', expected %s", spec, kind, hint);
 }
 
 int generator_run_kind(const struct generator *generator, const char *spec,

@@ -13,12 +13,20 @@
 #include <stddef.h>
 
 #include "topology.h"
+#include "word_list.h"
 
-/* In the order in which they are listed. torus_express is typed torus-express. */
-#define GENERATORS(X) \
-	X(rlft)       \
-	X(torus)      \
-	X(mesh) X(torus_express) X(ring) X(hypercube) X(full) X(dragonfly) X(cplant) X(irregular)
+/* All kinds, generator_KIND each, in the order in which they are listed. */
+#define GENERATORS(X)    \
+	X(rlft)          \
+	X(torus)         \
+	X(mesh)          \
+	X(torus_express) \
+	X(ring)          \
+	X(hypercube)     \
+	X(full)          \
+	X(dragonfly)     \
+	X(cplant)        \
+	X(irregular)
 
 #define GENERATOR_OPTIONS_MAX 8
 #define GENERATOR_DIMS_MAX    8
@@ -65,8 +73,15 @@ struct generator {
 GENERATORS(X)
 #undef X
 
+/* The list of kinds. */
+extern const struct word_list generators;
+
 /* Kind i of the list, NULL after the last. */
-const struct generator *generator_at(unsigned i);
+static inline const struct generator *generator_at(unsigned i)
+{
+	return word_list_at(&generators, i);
+}
+
 /* NULL if there is none of this name, which may be followed by ':'. */
 const struct generator *generator_find(const char *spec);
 

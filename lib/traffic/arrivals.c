@@ -115,6 +115,7 @@ weft_time arrivals_next(
 	case ARRIVALS_BURSTY:
 		return pass_bursts(arrivals, stream, within_bursts(arrivals, mean_ps));
 	case ARRIVALS_CONSTANT:
+	case ARRIVALS_UNSET:
 		break;
 	}
 	return mean_ps;

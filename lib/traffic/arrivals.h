@@ -26,7 +26,16 @@
 #define ARRIVALS_STEPS 256
 #define ARRIVALS_SHIFT 24 /* fixed point of the table */
 
-enum arrivals_kind { ARRIVALS_CONSTANT, ARRIVALS_POISSON, ARRIVALS_UNIFORM, ARRIVALS_BURSTY };
+/* Identifier, and the word of run files. */
+#define ARRIVALS_KINDS(X)       \
+	X(CONSTANT, "constant") \
+	X(POISSON, "poisson")   \
+	X(UNIFORM, "uniform")   \
+	X(BURSTY, "bursty")
+
+#define X(id, text) ARRIVALS_##id,
+enum arrivals_kind { ARRIVALS_KINDS(X) ARRIVALS_UNSET /* nothing says so far */ };
+#undef X
 
 /* Constant after arrivals_init(). */
 struct arrivals {

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "did_you_mean.h"
 #include "frame.h"
 #include "synthetic.h"
 #include "traffic_targets.h"
@@ -18,8 +17,6 @@
 #define STREAM_LENGTH      0x7401
 #define STREAM_ARRIVAL     0x7402
 #define STREAMS_A_SOURCE   16
-#define STREAM_CHOICE      0x7c02
-#define DEVICE_OF_RUN      UINT64_MAX
 
 /* Lengths and distances of the messages, and when the next one falls due. */
 struct schedule {
@@ -60,46 +57,6 @@ struct traffic {
 
 _Static_assert(offsetof(struct traffic, counted) == TRAFFIC_LINES * LINE, "two lines");
 
-static const struct traffic_pattern *const patterns[] = {
-	&traffic_uniform,
-	&traffic_hotspot,
-	&traffic_permutation,
-	&traffic_local,
-	&traffic_bit_reversal,
-	&traffic_transpose,
-	&traffic_shuffle,
-	&traffic_butterfly,
-	&traffic_combined,
-	&traffic_all_to_all,
-};
-
-#define PATTERNS (sizeof(patterns) / sizeof(patterns[0]))
-
-const char *traffic_pattern_name(unsigned i)
-{
-	return i < PATTERNS ? patterns[i]->name : NULL;
-}
-
-static const struct traffic_pattern *find_pattern(const char *name)
-{
-	for (unsigned i = 0; i < PATTERNS; i++)
-		if (strcmp(patterns[i]->name, name) == 0)
-			return patterns[i];
-	return NULL;
-}
-
-static int refuse_pattern(const char *name, struct fault *fault)
-{
-	struct did_you_mean nearest;
-
-	did_you_mean_init(&nearest, name);
-	for (unsigned i = 0; i < PATTERNS; i++)
-		did_you_mean_offer(&nearest, patterns[i]->name);
-	return fault_set(fault, EINVAL, "unknown traffic pattern '%s'%s%s", name,
-		nearest.best != NULL ? ", nearest is " : "",
-		nearest.best != NULL ? nearest.best : "");
-}
-
 static int check_bursts(const struct traffic_config *config, struct fault *fault)
 {
 	uint64_t cycle = config->on_ps + config->off_ps;
@@ -121,8 +78,9 @@ static int check_bursts(const struct traffic_config *config, struct fault *fault
 
 static int check(const struct traffic_config *config, struct fault *fault)
 {
-	if (find_pattern(config->pattern) == NULL)
-		return refuse_pattern(config->pattern, fault);
+	if (config->pattern->schedule)
+		return fault_set(fault, EINVAL, "pattern %s is a schedule and has no sources",
+			config->pattern->name);
 	if (config->host >= config->hosts)
 		return fault_set(fault, EINVAL, "traffic of host %u, but there are %u hosts",
 			config->host, config->hosts);
@@ -305,14 +263,13 @@ struct traffic *traffic_create(const struct traffic_config *config, struct fault
 	}
 	memset(traffic, 0, sizeof(*traffic));
 	traffic->config = *config;
-	traffic->pattern = find_pattern(config->pattern);
+	traffic->pattern = config->pattern;
 	if (traffic->pattern->init(&traffic->state, config, fault) < 0) {
 		free(traffic);
 		return NULL;
 	}
 	/* The caller's memory: the pattern has what it needs. */
 	traffic->config.targets = traffic->config.near = traffic->config.permutation = NULL;
-	traffic->config.pattern = traffic->pattern->name;
 	traffic->ps_per_byte = ps_per_byte(config->rate_bps);
 	traffic->message_bytes = config->message_bytes;
 	traffic->other_share_ppm = config->other_share_ppm;
@@ -320,7 +277,8 @@ struct traffic *traffic_create(const struct traffic_config *config, struct fault
 	traffic->others = (uint16_t)(config->hosts - 1);
 	traffic->sl = config->sl;
 	traffic->constant = config->arrivals == ARRIVALS_CONSTANT;
-	traffic->uniform = traffic->pattern == &traffic_uniform;
+	traffic->uniform = traffic->state == NULL &&
+			   traffic->pattern->destination == traffic_uniform.destination;
 	init_distances(traffic);
 	init_schedule(traffic);
 	return traffic;
@@ -477,17 +435,4 @@ uint64_t traffic_generated_wire_bytes(const struct traffic *traffic)
 const struct traffic_config *traffic_config(const struct traffic *traffic)
 {
 	return &traffic->config;
-}
-
-void traffic_choose_hosts(bool *chosen, uint16_t hosts, uint16_t count, uint64_t seed)
-{
-	struct rng rng;
-
-	/* Floyd's sampling: each set of 'count' hosts is equally likely. */
-	rng_init(&rng, seed, DEVICE_OF_RUN, STREAM_CHOICE);
-	for (unsigned j = hosts - count; j < hosts; j++) {
-		unsigned drawn = (unsigned)rng_below(&rng, j + 1u);
-
-		chosen[chosen[drawn] ? j : drawn] = true;
-	}
 }

@@ -8,8 +8,7 @@
  * interface (open loop): a source whose interface refuses is late, its messages carry the time at
  * which they should have left, and what it could not hand over counts as generated all the same.
  *
- * A pattern says where messages go; one file each behind one table. Adding one: a file with its ops
- * and a line in traffic.c.
+ * A pattern says where messages go (traffic_pattern.h).
  *
  * Load is a share of the link's rate, with everything that a frame costs on the wire (header,
  * route, preamble, gap) in it, so that 100 % is what the link can carry; where there are no frames
@@ -30,8 +29,10 @@
 #define TRAFFIC_BURST_MAX_PS (1000 * PS_PER_S)
 #define TRAFFIC_ROUTE_BYTE   65536u /* mean routes are in parts of a byte */
 
+struct traffic_pattern;
+
 struct traffic_config {
-	const char *pattern;  /* traffic_pattern_name() */
+	const struct traffic_pattern *pattern;
 	uint16_t host, hosts; /* who sends, of how many */
 	uint16_t index;       /* tells several sources of one host apart */
 	uint64_t seed;
@@ -54,7 +55,8 @@ struct traffic_config {
 	const struct queuing *queuing;
 	uint8_t lane;
 	/* Lists are the caller's and need only last for the call. */
-	/* hotspot, combined: the hot spots. all-to-all: to whom, ascending; none: to everybody. */
+	/* hotspot, combined: the hot spots. uniform, all-to-all: the destinations, ascending; none:
+	 * all hosts. */
 	const uint16_t *targets;
 	uint16_t targets_count;
 	uint32_t elsewhere_ppm; /* hotspot, combined: share of its messages that go to any host */
@@ -81,8 +83,8 @@ struct traffic_counters {
 
 struct traffic;
 
-/* NULL and fault (EINVAL, ENOMEM): a pattern that does not exist, lengths, load, targets out of
- * range. */
+/* NULL and fault (EINVAL, ENOMEM): lengths, load, targets out of range; hosts that the pattern
+ * cannot have. */
 struct traffic *traffic_create(const struct traffic_config *config, struct fault *fault);
 void traffic_destroy(struct traffic *traffic);
 
@@ -137,9 +139,3 @@ uint64_t traffic_generated_frames(const struct traffic *traffic);
  * for routes, which are of the mean length. */
 uint64_t traffic_generated_wire_bytes(const struct traffic *traffic);
 const struct traffic_config *traffic_config(const struct traffic *traffic);
-
-/* Names of the patterns, for lists and messages; NULL past the end. */
-const char *traffic_pattern_name(unsigned i);
-
-/* Sets 'count' of the 'hosts' flags, chosen with the seed ("from: 10%"). All were false. */
-void traffic_choose_hosts(bool *chosen, uint16_t hosts, uint16_t count, uint64_t seed);

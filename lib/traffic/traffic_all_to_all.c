@@ -66,6 +66,8 @@ static uint16_t destination(void *state, const struct traffic_config *config, st
 }
 
 const struct traffic_pattern traffic_all_to_all = {.name = "all-to-all",
+	.keys = TRAFFIC_PEERS,
+	.all_without_targets = true,
 	.init = init,
 	.fini = free,
 	.sends = sends,

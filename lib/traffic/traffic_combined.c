@@ -31,6 +31,17 @@ static void fini(void *state)
 	free(combined);
 }
 
+/* The uniform part goes to any host, whatever the hot spots are. */
+static int init_part(struct combined *combined, unsigned i, const struct traffic_config *config,
+	struct fault *fault)
+{
+	struct traffic_config part = *config;
+
+	if (parts[i] == &traffic_uniform)
+		part.targets_count = 0;
+	return parts[i]->init(&combined->state[i], &part, fault);
+}
+
 static int init(void **state, const struct traffic_config *config, struct fault *fault)
 {
 	struct combined *combined = calloc(1, sizeof(*combined));
@@ -39,7 +50,7 @@ static int init(void **state, const struct traffic_config *config, struct fault 
 	if (combined == NULL)
 		return fault_set(fault, ENOMEM, "no memory for combined traffic");
 	for (unsigned i = 0; i < PARTS && result == 0; i++) {
-		result = parts[i]->init(&combined->state[i], config, fault);
+		result = init_part(combined, i, config, fault);
 		if (result == 0 && traffic_pattern_sends(parts[i], combined->state[i], config))
 			combined->active[combined->count++] = (uint8_t)i;
 	}
@@ -58,5 +69,9 @@ static uint16_t destination(void *state, const struct traffic_config *config, st
 	return parts[part]->destination(combined->state[part], config, rng);
 }
 
-const struct traffic_pattern traffic_combined = {
-	.name = "combined", .init = init, .fini = fini, .destination = destination};
+const struct traffic_pattern traffic_combined = {.name = "combined",
+	.keys = TRAFFIC_PEERS | TRAFFIC_SHARE | TRAFFIC_SWITCHES,
+	.anywhere = true,
+	.init = init,
+	.fini = fini,
+	.destination = destination};

@@ -2,14 +2,37 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A traffic pattern: where the messages of a host go. For lib/nic/traffic*.c. */
+/*
+ * A traffic pattern: where the messages of a host go. A pattern is one struct traffic_pattern and
+ * one word in TRAFFIC_PATTERNS; run files know it by that word, and its 'keys' say what an entry of
+ * 'traffic' with this pattern may contain (docs/adding-a-traffic-pattern.md).
+ */
 
 #include <stddef.h>
 
 #include "traffic.h"
+#include "word_list.h"
+
+/* Keys of an entry beyond 'pattern', 'start' and 'stop'. */
+enum traffic_keys {
+	TRAFFIC_FROM = 1,
+	TRAFFIC_TO = 2,
+	TRAFFIC_SHARE = 4, /* of the messages to 'to', which is then required */
+	TRAFFIC_SWITCHES = 8,
+	TRAFFIC_FILE = 16,
+	TRAFFIC_RANKS = 32,
+	TRAFFIC_RATE = 64, /* load, lengths and arrivals */
+	TRAFFIC_PEERS = TRAFFIC_FROM | TRAFFIC_TO | TRAFFIC_RATE,
+};
 
 struct traffic_pattern {
 	const char *name;
+	unsigned keys;            /* enum traffic_keys */
+	bool all_without_targets; /* a source without targets sends to all hosts */
+	bool anywhere;            /* messages go to hosts that 'to' does not name, too */
+	bool pairs;    /* a file or the seed says who sends to whom: no 'from', no 'to' */
+	bool bursty;   /* its arrivals are bursty and cannot be others */
+	bool schedule; /* messages come from a GOAL schedule: it has no sources */
 	/* Checks and keeps what it needs of the configuration in '*state', which 'fini' frees; both
 	 * may leave it NULL. 0 or -errno with fault. */
 	int (*init)(void **state, const struct traffic_config *config, struct fault *fault);
@@ -25,13 +48,30 @@ static inline bool traffic_pattern_sends(const struct traffic_pattern *pattern, 
 	return pattern->sends == NULL || pattern->sends(state, config);
 }
 
-extern const struct traffic_pattern traffic_uniform;
-extern const struct traffic_pattern traffic_hotspot;
-extern const struct traffic_pattern traffic_permutation;
-extern const struct traffic_pattern traffic_local;
-extern const struct traffic_pattern traffic_bit_reversal;
-extern const struct traffic_pattern traffic_transpose;
-extern const struct traffic_pattern traffic_shuffle;
-extern const struct traffic_pattern traffic_butterfly;
-extern const struct traffic_pattern traffic_combined;
-extern const struct traffic_pattern traffic_all_to_all;
+/* All patterns, traffic_NAME each. */
+#define TRAFFIC_PATTERNS(X) \
+	X(uniform)          \
+	X(hotspot)          \
+	X(permutation)      \
+	X(local)            \
+	X(bit_reversal)     \
+	X(transpose)        \
+	X(shuffle)          \
+	X(butterfly)        \
+	X(combined)         \
+	X(all_to_all)       \
+	X(bursty)           \
+	X(goal)
+
+#define X(name) extern const struct traffic_pattern traffic_##name;
+TRAFFIC_PATTERNS(X)
+#undef X
+
+/* The list of patterns. */
+extern const struct word_list traffic_patterns;
+
+/* NULL if there is none of this name. */
+static inline const struct traffic_pattern *traffic_pattern_find(const char *name)
+{
+	return word_list_find(&traffic_patterns, name);
+}

@@ -72,6 +72,8 @@ static uint16_t destination(void *state, const struct traffic_config *config, st
 }
 
 const struct traffic_pattern traffic_permutation = {.name = "permutation",
+	.keys = TRAFFIC_FILE | TRAFFIC_RATE,
+	.pairs = true,
 	.init = init,
 	.fini = free,
 	.sends = sends,

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
+
+/* Patterns that draw each message's destination from a list: of all hosts, of hot spots, of
+ * neighbours. */
+
 #include "traffic_targets.h"
 
 #include <stdlib.h>
@@ -24,3 +28,112 @@ int traffic_targets_create(struct traffic_targets **targets, const struct traffi
 	*targets = made;
 	return 0;
 }
+
+/* False: the list has no host but the sender. */
+static bool has_targets(const void *state, const struct traffic_config *config)
+{
+	return state == NULL || ((const struct traffic_targets *)state)->count > 0;
+}
+
+static uint16_t draw_target(void *state, const struct traffic_config *config, struct rng *rng)
+{
+	return traffic_targets_draw(state, rng);
+}
+
+/* Uniform: each message to any other host, or to any of the targets, all equally likely. */
+
+static int init_uniform(void **state, const struct traffic_config *config, struct fault *fault)
+{
+	struct traffic_targets *targets;
+	int result;
+
+	if (config->hosts < 2)
+		return fault_set(
+			fault, EINVAL, "%s traffic needs 2 hosts or more", config->pattern->name);
+	if (config->targets_count == 0)
+		return 0;
+	result = traffic_targets_create(
+		&targets, config, config->targets, config->targets_count, "target", fault);
+	if (result == 0)
+		*state = targets;
+	return result;
+}
+
+static uint16_t draw_uniform(void *state, const struct traffic_config *config, struct rng *rng)
+{
+	return state == NULL ? traffic_draw_other(config, rng) : traffic_targets_draw(state, rng);
+}
+
+#define UNIFORM_PATTERN(name_text, bursts)                                                  \
+	{                                                                                   \
+		.name = name_text, .keys = TRAFFIC_PEERS, .all_without_targets = true,      \
+		.bursty = bursts, .init = init_uniform, .fini = free, .sends = has_targets, \
+		.destination = draw_uniform                                                 \
+	}
+
+const struct traffic_pattern traffic_uniform = UNIFORM_PATTERN("uniform", false);
+const struct traffic_pattern traffic_bursty = UNIFORM_PATTERN("bursty", true);
+
+/* Hot spots: messages to one of a list of hosts, all equally likely: all messages, or a share and
+ * the rest to any host (the thesis, 4.5). A host of the list does not send to itself; if it is the
+ * whole list, its share goes to any host too. */
+
+static int init_hotspot(void **state, const struct traffic_config *config, struct fault *fault)
+{
+	struct traffic_targets *targets;
+	int result;
+
+	if (config->targets_count == 0)
+		return fault_set(fault, EINVAL, "%s traffic needs at least one target",
+			config->pattern->name);
+	if (config->elsewhere_ppm > 0 && config->hosts < 2)
+		return fault_set(fault, EINVAL, "hotspot traffic needs 2 hosts or more");
+	result = traffic_targets_create(
+		&targets, config, config->targets, config->targets_count, "hotspot target", fault);
+	if (result == 0)
+		*state = targets;
+	return result;
+}
+
+static bool hotspot_sends(const void *state, const struct traffic_config *config)
+{
+	return has_targets(state, config) || config->elsewhere_ppm > 0;
+}
+
+static uint16_t draw_hotspot(void *state, const struct traffic_config *config, struct rng *rng)
+{
+	const struct traffic_targets *targets = state;
+
+	if (config->elsewhere_ppm > 0 &&
+		(targets->count == 0 || rng_chance_ppm(rng, config->elsewhere_ppm)))
+		return traffic_draw_other(config, rng);
+	return traffic_targets_draw(targets, rng);
+}
+
+const struct traffic_pattern traffic_hotspot = {.name = "hotspot",
+	.keys = TRAFFIC_PEERS | TRAFFIC_SHARE,
+	.init = init_hotspot,
+	.fini = free,
+	.sends = hotspot_sends,
+	.destination = draw_hotspot};
+
+/* Local: each message to one of the hosts near the sender, all equally likely (the thesis, 4.5).
+ * The caller, which has the topology, lists them. A host without near ones sends nothing. */
+
+static int init_local(void **state, const struct traffic_config *config, struct fault *fault)
+{
+	struct traffic_targets *targets;
+	int result = traffic_targets_create(
+		&targets, config, config->near, config->near_count, "near host", fault);
+
+	if (result == 0)
+		*state = targets;
+	return result;
+}
+
+const struct traffic_pattern traffic_local = {.name = "local",
+	.keys = TRAFFIC_PEERS | TRAFFIC_SWITCHES,
+	.init = init_local,
+	.fini = free,
+	.sends = has_targets,
+	.destination = draw_target};

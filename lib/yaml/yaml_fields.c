@@ -123,7 +123,7 @@ static int refuse_choice(
 	const struct yaml_tree_node *node, const char *const *choices, struct fault *fault)
 {
 	struct did_you_mean nearest;
-	char known[256] = "";
+	char known[WORD_LIST_HINT] = "";
 	size_t used = 0;
 
 	did_you_mean_init(&nearest, node->text);
@@ -151,6 +151,40 @@ int yaml_read_choice(const struct yaml_tree_node *node, const char *const *choic
 			return 0;
 		}
 	return refuse_choice(node, choices, fault);
+}
+
+int yaml_read_word(const struct yaml_tree_node *node, const struct word_list *words,
+	const void **entry, struct fault *fault)
+{
+	const char *names[WORD_LIST_MAX + 1];
+	unsigned choice = 0;
+	int result;
+
+	word_list_names(words, names);
+	result = yaml_read_choice(node, names, &choice, fault);
+	if (result == 0)
+		*entry = words->entry[choice];
+	return result;
+}
+
+/* All pointers to structs have the same representation; the member's type is not known here. */
+static int read_word(const struct yaml_field *field, const struct yaml_tree_node *node,
+	void *member, struct fault *fault)
+{
+	const void *entry = NULL;
+	int result = yaml_read_word(node, field->words, &entry, fault);
+
+	if (result == 0)
+		memcpy(member, &entry, sizeof(entry));
+	return result;
+}
+
+static const void *load_word(const void *member)
+{
+	const void *entry;
+
+	memcpy(&entry, member, sizeof(entry));
+	return entry;
 }
 
 static int read_bool(const struct yaml_tree_node *node, bool *member, struct fault *fault)
@@ -240,6 +274,8 @@ static int read_field(const struct yaml_field *field, const struct yaml_tree_nod
 		return yaml_read_name(node, member, field->size, fault);
 	case YAML_FIELD_BOOL:
 		return read_bool(node, member, fault);
+	case YAML_FIELD_WORD:
+		return read_word(field, node, member, fault);
 	case YAML_FIELD_SECTION:
 		return yaml_fields_read(field->fields, node, member, fault);
 	case YAML_FIELD_CUSTOM:
@@ -301,6 +337,8 @@ static bool field_present(const struct yaml_field *field, const void *member)
 {
 	if (field->present != NULL)
 		return field->present(member);
+	if (field->type == YAML_FIELD_WORD)
+		return load_word(member) != NULL;
 	return (field->type != YAML_FIELD_TEXT && field->type != YAML_FIELD_NAME) ||
 	       *(const char *)member != '\0';
 }
@@ -326,6 +364,9 @@ static void write_value(
 		break;
 	case YAML_FIELD_CHOICE:
 		fputs(field->choices[member_load(member, field->size)], out);
+		break;
+	case YAML_FIELD_WORD:
+		fputs(word_list_name(load_word(member)), out);
 		break;
 	case YAML_FIELD_SECTION:
 		yaml_fields_write_row(field->fields, member, out);

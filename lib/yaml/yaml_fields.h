@@ -16,6 +16,7 @@
 
 #include "fault.h"
 #include "quantity.h"
+#include "word_list.h"
 #include "yaml_tree.h"
 
 enum yaml_field_type {
@@ -28,6 +29,7 @@ enum yaml_field_type {
 	YAML_FIELD_BYTES,
 	YAML_FIELD_SHARE,
 	YAML_FIELD_CHOICE,  /* index into 'choices' */
+	YAML_FIELD_WORD,    /* pointer to an entry of 'words'; NULL is not written */
 	YAML_FIELD_SECTION, /* a map of its own, by 'fields' */
 	YAML_FIELD_CUSTOM,  /* by 'read' and 'write' */
 };
@@ -39,6 +41,7 @@ struct yaml_field {
 	size_t offset, size;        /* of the member */
 	uint64_t min, max;          /* of numbers and quantities; max 0: no limit */
 	const char *const *choices; /* NULL ends the list */
+	const struct word_list *words;
 	const struct yaml_field *fields;
 	int (*read)(const struct yaml_tree_node *node, void *member, struct fault *fault);
 	/* Writes the value: what follows "key:", the blank or line end before it included, the line
@@ -70,6 +73,9 @@ int yaml_read_quantity(const struct yaml_tree_node *node, enum quantity_kind kin
 	uint64_t max, uint64_t *value, struct fault *fault);
 int yaml_read_choice(const struct yaml_tree_node *node, const char *const *choices,
 	unsigned *choice, struct fault *fault);
+/* The entry of the list that the node names. */
+int yaml_read_word(const struct yaml_tree_node *node, const struct word_list *words,
+	const void **entry, struct fault *fault);
 /* A name of a device, process or file stem: letters, digits, '_', '.', '-', the first one a letter,
  * digit or '_'. */
 int yaml_read_name(const struct yaml_tree_node *node, char *name, size_t size, struct fault *fault);

@@ -6,7 +6,7 @@
 
 static bool has_notifications(const struct run_config *run)
 {
-	return run->routing.adaptive == RUN_ADAPTIVE_ARN;
+	return run->routing.adaptive->notified;
 }
 
 weft_time congestion_setup_mark_ps(const struct run_config *run)
@@ -19,8 +19,7 @@ weft_time congestion_setup_mark_ps(const struct run_config *run)
 /* With notifications packets keep their way until one says otherwise. */
 static const struct adaptive_mode *find_mode(const struct run_config *run)
 {
-	return adaptive_mode_find(
-		has_notifications(run) ? "none" : run_adaptive_name(run->routing.adaptive));
+	return has_notifications(run) ? &adaptive_none : run->routing.adaptive;
 }
 
 static enum congestion_detector_retest find_retest(enum run_retest retest)

@@ -15,7 +15,7 @@
 
 static inline bool congestion_setup_is_needed(const struct run_config *run)
 {
-	return run->routing.adaptive != RUN_ADAPTIVE_NONE;
+	return run_config_is_adaptive(run);
 }
 
 /* How long a host acts on a notification; 0: hosts do nothing about them. */

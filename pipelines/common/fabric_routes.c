@@ -5,24 +5,15 @@
 #include <errno.h>
 #include <string.h>
 
+#include "adaptive_routing.h"
 #include "frame.h"
 #include "route_algorithm.h"
 #include "route_merge.h"
 #include "route_verify.h"
 
-static const struct route_algorithm *find_algorithm(enum run_algorithm algorithm)
-{
-	return route_algorithm_find(run_algorithm_name(algorithm));
-}
-
 static int check_algorithm(
-	const struct run_config *run, enum run_algorithm which, struct fault *fault)
+	const struct run_config *run, const struct route_algorithm *algorithm, struct fault *fault)
 {
-	const struct route_algorithm *algorithm = find_algorithm(which);
-
-	if (algorithm == NULL)
-		return fault_set(fault, EINVAL, "routing.algorithm: '%s' is not built yet",
-			run_algorithm_name(which));
 	if (algorithm->deadlock_free || run->routing.may_deadlock)
 		return 0;
 	return fault_set(fault, EINVAL,
@@ -60,9 +51,9 @@ static int compute_set(struct fabric_routes *routes, const struct topology *topo
 	const struct route_algorithm *all[1 + RUN_ALGORITHMS_MORE];
 	int result = 0;
 
-	all[0] = find_algorithm(run->routing.algorithm);
+	all[0] = run->routing.algorithm;
 	for (uint32_t i = 0; i < run->routing.others; i++)
-		all[i + 1] = find_algorithm(run->routing.other[i]);
+		all[i + 1] = run->routing.other[i];
 	routes->set = route_merge_compute(
 		topology, all, run->routing.others + 1, options, &result, fault);
 	if (routes->set == NULL)
@@ -85,8 +76,8 @@ static int compute(struct fabric_routes *routes, const struct topology *topology
 
 	if (run->routing.mode == RUN_ROUTING_SOURCE)
 		return compute_set(routes, topology, run, &options, fault);
-	routes->table = route_compute_table(
-		topology, find_algorithm(run->routing.algorithm), &options, &result, fault);
+	routes->table =
+		route_compute_table(topology, run->routing.algorithm, &options, &result, fault);
 	return routes->table == NULL ? result
 				     : route_table_check_connected(routes->table, topology, fault);
 }
@@ -131,36 +122,32 @@ static int check_classes(
 	return fault_set(fault, EINVAL,
 		"%s: switch.vcs is %u, %u or more were expected: on this topology "
 		"routing.algorithm %s needs so many VC classes",
-		run->origin, run->sw.vcs, rule->classes,
-		run_algorithm_name(run->routing.algorithm));
+		run->origin, run->sw.vcs, rule->classes, run->routing.algorithm->name);
 }
 
 /* Adaptive switches choose from what the tables give them. */
 static int check_alternatives(bool has_them, const struct run_config *run, struct fault *fault)
 {
-	if (run->routing.adaptive == RUN_ADAPTIVE_NONE || has_them)
+	if (!run_config_is_adaptive(run) || has_them)
 		return 0;
 	return fault_set(fault, EINVAL,
 		"%s: routing.adaptive: %s has nothing to choose from, because the tables of "
 		"routing.algorithm %s have no alternative ports; dmodk was expected",
-		run->origin, run_adaptive_name(run->routing.adaptive),
-		run_algorithm_name(run->routing.algorithm));
+		run->origin, run->routing.adaptive->name, run->routing.algorithm->name);
 }
 
 /* Both would say in which VC a packet is stored. */
 static int make_queuing(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct fault *fault)
 {
-	const char *name = run_queuing_name(run->queuing);
-
-	if (run->queuing == RUN_QUEUING_1Q)
+	if (run->queuing == &queuing_1q)
 		return 0;
 	if (fabric_routes_vc_rule(routes) != NULL)
 		return fault_set(fault, EINVAL,
 			"%s: queuing %s: on this topology routing.algorithm %s uses the VCs for its "
 			"classes; expected 1q",
-			run->origin, name, run_algorithm_name(run->routing.algorithm));
-	routes->queuing = queuing_create(topology, queuing_scheme_find(name), run->sw.vcs, fault);
+			run->origin, run->queuing->name, run->routing.algorithm->name);
+	routes->queuing = queuing_create(topology, run->queuing, run->sw.vcs, fault);
 	return routes->queuing != NULL ? 0 : -errno;
 }
 
@@ -204,10 +191,9 @@ int fabric_routes_leave(struct fabric_routes *routes, const struct topology *top
 	*routes = (struct fabric_routes){NULL, NULL};
 	result = check_algorithm(run, run->routing.algorithm, fault);
 	if (result == 0)
-		result =
-			check_alternatives(run->routing.mode == RUN_ROUTING_TABLE &&
-						   find_algorithm(run->routing.algorithm)->adaptive,
-				run, fault);
+		result = check_alternatives(
+			run->routing.mode == RUN_ROUTING_TABLE && run->routing.algorithm->adaptive,
+			run, fault);
 	if (result == 0)
 		result = make_queuing(routes, topology, run, fault);
 	/* Nobody knows yet which routes there will be. */

@@ -9,6 +9,7 @@
 #include "lab_config_private.h"
 #include "route_algorithm.h"
 #include "run_config_private.h"
+#include "traffic_pattern.h"
 
 #define FORMAT          "lab/1"
 #define FORMAT_TOPOLOGY "topology/1"
@@ -173,25 +174,24 @@ struct lab_config *lab_config_parse(const char *text, size_t length, const char 
 static int check_traffic(const struct lab_config *config, struct fault *fault)
 {
 	for (uint32_t i = 0; i < config->run.traffic.count; i++)
-		if (config->run.traffic.at[i].pattern == RUN_PATTERN_GOAL)
+		if (config->run.traffic.at[i].pattern->schedule)
 			return fault_set(fault, EINVAL,
-				"%s:%u:%u: pattern goal needs a fabric in one process; use 'weft "
+				"%s:%u:%u: pattern %s needs a fabric in one process; use 'weft "
 				"run'",
 				config->run.origin, config->run.traffic.at[i].place.line,
-				config->run.traffic.at[i].place.column);
+				config->run.traffic.at[i].place.column,
+				config->run.traffic.at[i].pattern->name);
 	return 0;
 }
 
-static int check_algorithm(
-	const struct lab_config *config, enum run_algorithm which, struct fault *fault)
+static int check_algorithm(const struct lab_config *config, const struct route_algorithm *algorithm,
+	struct fault *fault)
 {
-	const char *name = run_algorithm_name(which);
-
-	if (route_algorithm_find(name)->deadlock_free)
+	if (algorithm->deadlock_free)
 		return 0;
 	return fault_set(fault, EINVAL,
 		"%s: routing.algorithm %s may deadlock, a lab needs one that cannot, such as ud",
-		config->run.origin, name);
+		config->run.origin, algorithm->name);
 }
 
 int lab_config_supported(const struct lab_config *config, struct fault *fault)

@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adaptive_routing.h"
 #include "frame.h"
 #include "route_algorithm.h"
+#include "route_choice.h"
 #include "run_config_private.h"
 #include "stop_go.h"
 #include "topology_file.h"
@@ -63,8 +65,10 @@ static const struct run_config config_default = {
 		.voq = true,
 		.stop_bytes = STOP_GO_STOP,
 		.go_bytes = STOP_GO_GO},
-	.routing = {.algorithm = RUN_ALGORITHM_UD,
+	.queuing = &queuing_1q,
+	.routing = {.algorithm = &route_up_down,
 		.mode = RUN_ROUTING_UNSET,
+		.adaptive = &adaptive_none,
 		.threshold_ppm = 750000},
 	.detector = {.hcdth_ppm = 810000,
 		.lcdth_ppm = 630000,
@@ -77,8 +81,7 @@ static const struct run_config config_default = {
 			.adapted_roots = true,
 			.waiting_first = true,
 			.hosts_act = true}},
-	.nic = {.selector = RUN_SELECTOR_UNSET,
-		.selection = {.forget = 100,
+	.nic = {.selection = {.forget = 100,
 			.k = 1000,
 			.k2 = 2000,
 			.short_bytes = 64,
@@ -285,25 +288,19 @@ static int check_nic(
 
 void run_config_complete(struct run_config *config)
 {
-	const struct route_algorithm *algorithm =
-		route_algorithm_find(run_algorithm_name(config->routing.algorithm));
-	const char *selector = algorithm != NULL ? algorithm->selector : NULL;
+	const struct route_algorithm *algorithm = config->routing.algorithm;
 
 	if (config->routing.mode == RUN_ROUTING_UNSET)
-		config->routing.mode = config->routing.adaptive == RUN_ADAPTIVE_NONE
-					       ? RUN_ROUTING_SOURCE
-					       : RUN_ROUTING_TABLE;
-	if (config->routing.alternatives == 0 && algorithm != NULL)
+		config->routing.mode =
+			run_config_is_adaptive(config) ? RUN_ROUTING_TABLE : RUN_ROUTING_SOURCE;
+	if (config->routing.alternatives == 0)
 		config->routing.alternatives = algorithm->alternatives;
 	if (config->routing.alternatives == 0)
 		config->routing.alternatives = 1;
-	if (config->nic.selector != RUN_SELECTOR_UNSET)
-		return;
-	for (unsigned i = 0; selector != NULL && i < RUN_SELECTOR_UNSET; i++)
-		if (strcmp(run_selector_name(i), selector) == 0)
-			config->nic.selector = i;
-	if (selector == NULL)
-		config->nic.selector = RUN_SELECTOR_FIRST;
+	if (config->nic.selector == NULL && algorithm->selector != NULL)
+		config->nic.selector = route_choice_find(algorithm->selector);
+	if (config->nic.selector == NULL)
+		config->nic.selector = &route_choice_first;
 }
 
 int run_config_check(
@@ -319,11 +316,11 @@ int run_config_check(
 		result = run_config_check_mapper(config, root, fault);
 	if (result == 0)
 		result = run_config_check_bursts(config, root, fault);
-	if (result == 0 && config->queuing != RUN_QUEUING_1Q && config->sw.vcs == 1)
+	if (result == 0 && config->queuing != &queuing_1q && config->sw.vcs == 1)
 		result = yaml_tree_refuse(yaml_tree_get(root, "queuing"), fault,
 			"queuing: %s spreads over the VCs, of which there is one: switch.vcs of 2 or "
 			"more was expected",
-			run_queuing_name(config->queuing));
+			config->queuing->name);
 	if (result == 0 && config->measure.sample_ps > config->measure.duration_ps)
 		result = yaml_tree_refuse(run_config_nearest(root, "measure", "sample"), fault,
 			"measure.sample: at most measure.duration was expected");

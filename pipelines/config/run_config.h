@@ -14,10 +14,18 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "arrivals.h"
 #include "fault.h"
 #include "run_choices.h"
 #include "topology.h"
 #include "weft_time.h"
+
+struct adaptive_mode;    /* lib/switch/adaptive_routing.h */
+struct queuing_scheme;   /* lib/queuing/queuing.h */
+struct route_algorithm;  /* lib/route/route_algorithm.h */
+struct route_choice_ops; /* lib/nic/selectors/route_choice.h */
+struct traffic_pattern;  /* lib/traffic/traffic_pattern.h */
+struct word_list;        /* lib/base/word_list.h */
 
 #define RUN_TAP_NAME_MAX    16 /* IFNAMSIZ */
 #define RUN_NETNS_MAX       64
@@ -53,14 +61,14 @@ struct run_config_switch {
 };
 
 struct run_config_routing {
-	enum run_algorithm algorithm;
+	const struct route_algorithm *algorithm;
 	/* Further route sets on the same tree, between which interfaces choose (route_merge.h). */
-	enum run_algorithm other[RUN_ALGORITHMS_MORE];
+	const struct route_algorithm *other[RUN_ALGORITHMS_MORE];
 	uint32_t others;
 	enum run_routing_mode mode;
 	uint32_t alternatives;            /* routes a pair, for source routing; of each algorithm */
-	enum run_granularity granularity; /* unit with routes of its own */
-	enum run_adaptive adaptive;
+	enum run_granularity granularity; /* who has a route of its own */
+	const struct adaptive_mode *adaptive;
 	bool afi;
 	bool may_deadlock;      /* allow routes that may deadlock */
 	uint32_t threshold_ppm; /* occupancy at which adaptive-th leaves the primary port */
@@ -100,7 +108,7 @@ struct run_config_itb {
 };
 
 struct run_config_nic {
-	enum run_selector selector;
+	const struct route_choice_ops *selector; /* never NULL: the file's, or the algorithm's */
 	struct run_config_selection selection;
 	uint32_t mtu_bytes;     /* payload of a frame */
 	uint32_t window_frames; /* in flight per peer, a power of two */
@@ -166,14 +174,14 @@ struct run_config_hosts {
 
 /* Fields that a pattern does not use are 0, NULL, or …_UNSET. */
 struct run_config_traffic {
-	enum run_pattern pattern;
+	const struct traffic_pattern *pattern;
 	struct run_config_hosts from, to;
 	uint32_t switches;  /* local, combined: reach in links between switches; or UINT32_MAX */
 	uint32_t share_ppm; /* hotspot, combined: of the messages to hot spots that go to 'to' */
 	uint32_t load_ppm;  /* of the host's link rate */
 	uint64_t message_bytes, other_message_bytes;
 	uint32_t other_share_ppm; /* of the messages, that have the other length */
-	enum run_arrivals arrivals;
+	enum arrivals_kind arrivals;
 	weft_time on_ps, off_ps;     /* bursty: mean times */
 	weft_time start_ps, stop_ps; /* stop WEFT_TIME_NEVER: with the run */
 	char *file;  /* of a permutation (NULL: drawn from the seed) or a GOAL schedule */
@@ -198,7 +206,7 @@ struct run_config {
 	uint64_t seed;
 	struct topology_defaults link; /* for links without values in the topology */
 	struct run_config_switch sw;
-	enum run_queuing queuing;
+	const struct queuing_scheme *queuing;
 	struct run_config_routing routing;
 	struct run_config_detector detector;
 	struct run_config_nic nic;
@@ -216,19 +224,24 @@ static inline uint32_t run_config_vcs(const struct run_config *config)
 	return config->sw.vcs + (config->routing.afi ? 1 : 0);
 }
 
-/* The text of a choice: run_pattern_name(RUN_PATTERN_UNIFORM) is "uniform". */
+/* The keys whose words are a list of lib: every entry of it can be asked for. A NULL key ends the
+ * array. */
+struct run_words {
+	const char *key;
+	const struct word_list *list;
+};
+extern const struct run_words run_words[];
+
+/* Switches choose among several ports. */
+bool run_config_is_adaptive(const struct run_config *config);
+
+/* The text of a choice: run_clock_name(RUN_CLOCK_REAL) is "real". */
 const char *run_clock_name(enum run_clock clock);
 const char *run_switching_name(enum run_switching switching);
-const char *run_queuing_name(enum run_queuing queuing);
-const char *run_adaptive_name(enum run_adaptive adaptive);
-const char *run_algorithm_name(enum run_algorithm algorithm);
 /* All algorithms, joined by '+'. */
 void run_routing_name(const struct run_config_routing *routing, char out[RUN_ROUTING_NAME]);
-const char *run_selector_name(enum run_selector selector);
-const char *run_mapper_mode_name(enum run_mapper_mode mode);
 /* 0, or -EINVAL: no mode has this name. */
 int run_mapper_mode_find(const char *name, enum run_mapper_mode *mode);
-const char *run_pattern_name(enum run_pattern pattern);
 
 /* Whether this host may be the mapper: AUTO with normal priority, ALWAYS with higher priority.
  * 'mode: auto' allows only the hosts in 'hosts'; 'always' gives them priority over the others;
@@ -261,27 +274,3 @@ int run_config_set_clock(struct run_config *config, const char *name, struct fau
 
 /* Writes the full configuration as a run file that reads back to the same. 0 or -EIO. */
 int run_config_explain(const struct run_config *config, FILE *out);
-
-/* Senders and receivers by number in the topology, ascending; a permutation in the file's order. */
-struct run_hosts_entry {
-	uint16_t *from, *to;
-	uint32_t from_count, to_count; /* permutation: equal, from[i] sends to to[i] */
-};
-
-struct run_hosts {
-	const struct topology *topology; /* of which these are numbers */
-	struct run_hosts_entry *entry;   /* as config->traffic */
-	uint32_t entries;
-	uint16_t *edge; /* as config->edges */
-};
-
-/*
- * 'all' is every host. A share of N hosts is N times the share, rounded to the nearest number,
- * drawn with the seed among hosts that no entry lists, no earlier entry has drawn, and that are no
- * edge. 'rest' is the remaining hosts. A source that could only send to itself is left out, or an
- * error if it is listed. NULL and fault: hosts that do not exist, too few hosts, or a bad
- * permutation file.
- */
-struct run_hosts *run_config_resolve(
-	const struct run_config *config, const struct topology *topology, struct fault *fault);
-void run_hosts_destroy(struct run_hosts *hosts);

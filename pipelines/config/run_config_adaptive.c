@@ -5,7 +5,14 @@
 
 #include "run_config_private.h"
 
+#include "adaptive_routing.h"
 #include "frame.h"
+#include "route_algorithm.h"
+
+bool run_config_is_adaptive(const struct run_config *config)
+{
+	return config->routing.adaptive != &adaptive_none;
+}
 
 static int check_detector(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
@@ -26,32 +33,33 @@ static int check_detector(
 static int check_needs(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
 {
-	const char *name = run_adaptive_name(config->routing.adaptive);
+	const char *name = config->routing.adaptive->name;
 
 	if (config->routing.mode == RUN_ROUTING_SOURCE)
 		return yaml_tree_refuse(run_config_nearest(root, "routing", "mode"), fault,
 			"routing.mode: source routes leave the switches nothing to choose: 'table' was "
 			"expected with 'adaptive: %s'",
 			name);
-	if (config->routing.algorithm == RUN_ALGORITHM_DOR)
+	if (config->routing.algorithm->vc_classes)
 		return yaml_tree_refuse(run_config_nearest(root, "routing", "algorithm"), fault,
-			"routing.algorithm: dor's VC classes count on its own ways: another one was "
+			"routing.algorithm: %s's VC classes count on its own ways: another one was "
 			"expected with 'adaptive: %s'",
-			name);
-	if (config->routing.adaptive == RUN_ADAPTIVE_ARN && !config->sw.voq)
+			config->routing.algorithm->name, name);
+	if (config->routing.adaptive->notified && !config->sw.voq)
 		return yaml_tree_refuse(run_config_nearest(root, "switch", "voq"), fault,
 			"switch.voq: the detector looks at VOQs: 'true' was expected with 'adaptive: "
-			"arn'");
+			"%s'",
+			name);
 	return 0;
 }
 
 static int check_afi(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
 {
-	if (config->routing.adaptive == RUN_ADAPTIVE_NONE)
+	if (!run_config_is_adaptive(config))
 		return yaml_tree_refuse(run_config_nearest(root, "routing", "afi"), fault,
-			"routing.afi: there is nothing to isolate: 'adaptive: oblivious', 'adaptive', "
-			"'adaptive-th' or 'arn' was expected with it");
+			"routing.afi: there is nothing to isolate: an 'adaptive' other than 'none' was "
+			"expected with it");
 	if (run_config_vcs(config) > FRAME_VCS_MAX)
 		return yaml_tree_refuse(run_config_nearest(root, "switch", "vcs"), fault,
 			"switch.vcs: with the adapted-flow channel of routing.afi there would be %u: at "
@@ -65,7 +73,7 @@ int run_config_check_adaptive(
 {
 	int result = check_detector(config, root, fault);
 
-	if (result == 0 && config->routing.adaptive != RUN_ADAPTIVE_NONE)
+	if (result == 0 && run_config_is_adaptive(config))
 		result = check_needs(config, root, fault);
 	if (result == 0 && config->routing.afi)
 		result = check_afi(config, root, fault);

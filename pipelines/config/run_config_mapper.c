@@ -17,11 +17,6 @@ static const char *const routes_choices[] = {RUN_MAPPER_ROUTES(X) NULL};
 static const char *const mode_choices[] = {RUN_MAPPER_MODES(X) NULL};
 #undef X
 
-const char *run_mapper_mode_name(enum run_mapper_mode mode)
-{
-	return mode_choices[mode];
-}
-
 int run_mapper_mode_find(const char *name, enum run_mapper_mode *mode)
 {
 	for (unsigned i = 0; mode_choices[i] != NULL; i++)

@@ -2,15 +2,16 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The sections that run and lab files share. */
+/* Sections that run and lab files share. */
 
+#include "queuing.h"
 #include "run_config.h"
 #include "yaml_fields.h"
 
 extern const struct yaml_field run_link_fields[], run_switch_fields[], run_routing_fields[],
 	run_detector_fields[], run_nic_fields[], run_selection_fields[], run_faults_fields[],
 	run_mapper_fields[], run_measure_fields[];
-extern const char *const run_clock_choices[], *const run_queuing_choices[];
+extern const char *const run_clock_choices[];
 
 /* Custom readers and writers (yaml_fields.h). */
 int run_read_later(const struct yaml_tree_node *node, void *member, struct fault *fault);
@@ -51,8 +52,8 @@ int run_resolve_path(
 			.fields = run_link_fields},                                                \
 		{"switch", YAML_FIELD_SECTION, YAML_MEMBER(type, in sw),                           \
 			.fields = run_switch_fields},                                              \
-		{"queuing", YAML_FIELD_CHOICE, YAML_MEMBER(type, in queuing),                      \
-			.choices = run_queuing_choices},                                           \
+		{"queuing", YAML_FIELD_WORD, YAML_MEMBER(type, in queuing),                        \
+			.words = &queuing_schemes},                                                \
 		{"routing", YAML_FIELD_SECTION, YAML_MEMBER(type, in routing),                     \
 			.fields = run_routing_fields},                                             \
 		{"detector", YAML_FIELD_SECTION, YAML_MEMBER(type, in detector),                   \

@@ -3,8 +3,12 @@
 
 /* Keys, units, ranges and choices of the sections. */
 
+#include "adaptive_routing.h"
 #include "frame.h"
+#include "route_algorithm.h"
+#include "route_choice.h"
 #include "run_config_private.h"
+#include "traffic_pattern.h"
 
 #define X(id, text) text,
 const char *const run_clock_choices[] = {RUN_CLOCKS(X) NULL};
@@ -13,17 +17,20 @@ static const char *const flow_control_choices[] = {RUN_FLOW_CONTROLS(X) NULL};
 static const char *const credits_choices[] = {RUN_CREDITS(X) NULL};
 static const char *const mode_choices[] = {RUN_ROUTING_MODES(X) NULL};
 static const char *const granularity_choices[] = {RUN_GRANULARITIES(X) NULL};
-static const char *const adaptive_choices[] = {RUN_ADAPTIVES(X) NULL};
 static const char *const retest_choices[] = {RUN_RETESTS(X) NULL};
 static const char *const occupancy_choices[] = {RUN_OCCUPANCIES(X) NULL};
 static const char *const speakers_choices[] = {RUN_SPEAKERS(X) NULL};
 static const char *const down_roots_choices[] = {RUN_DOWN_ROOTS(X) NULL};
-static const char *const selector_choices[] = {RUN_SELECTORS(X) NULL};
 #undef X
 
-#define X(id, name) #name,
-const char *const run_queuing_choices[] = {QUEUING_SCHEMES(X) NULL};
-#undef X
+const struct run_words run_words[] = {
+	{"routing.algorithm", &route_algorithms},
+	{"routing.adaptive", &adaptive_modes},
+	{"nic.selector", &route_choices},
+	{"queuing", &queuing_schemes},
+	{"traffic[0].pattern", &traffic_patterns},
+	{NULL, NULL},
+};
 
 const char *run_clock_name(enum run_clock clock)
 {
@@ -33,21 +40,6 @@ const char *run_clock_name(enum run_clock clock)
 const char *run_switching_name(enum run_switching switching)
 {
 	return switching_choices[switching];
-}
-
-const char *run_queuing_name(enum run_queuing queuing)
-{
-	return run_queuing_choices[queuing];
-}
-
-const char *run_adaptive_name(enum run_adaptive adaptive)
-{
-	return adaptive_choices[adaptive];
-}
-
-const char *run_selector_name(enum run_selector selector)
-{
-	return selector_choices[selector];
 }
 
 #define SHARE_FIELD(key, type, member)                                                      \
@@ -90,7 +82,7 @@ const struct yaml_field run_routing_fields[] = {
 	{"alternatives", YAML_FIELD_NUMBER, YAML_MEMBER(S, alternatives), .min = 1, .max = 10},
 	{"granularity", YAML_FIELD_CHOICE, YAML_MEMBER(S, granularity),
 		.choices = granularity_choices},
-	{"adaptive", YAML_FIELD_CHOICE, YAML_MEMBER(S, adaptive), .choices = adaptive_choices},
+	{"adaptive", YAML_FIELD_WORD, YAML_MEMBER(S, adaptive), .words = &adaptive_modes},
 	{"afi", YAML_FIELD_BOOL, YAML_MEMBER(S, afi)},
 	{"may-deadlock", YAML_FIELD_BOOL, YAML_MEMBER(S, may_deadlock)},
 	SHARE_FIELD("threshold", S, threshold_ppm),
@@ -142,7 +134,7 @@ static const struct yaml_field run_itb_fields[] = {
 
 #define S struct run_config_nic
 const struct yaml_field run_nic_fields[] = {
-	{"selector", YAML_FIELD_CHOICE, YAML_MEMBER(S, selector), .choices = selector_choices},
+	{"selector", YAML_FIELD_WORD, YAML_MEMBER(S, selector), .words = &route_choices},
 	{"selection", YAML_FIELD_SECTION, YAML_MEMBER(S, selection),
 		.fields = run_selection_fields},
 	{"mtu", YAML_FIELD_BYTES, YAML_MEMBER(S, mtu_bytes), .min = 64, .max = FRAME_PAYLOAD_MAX},

@@ -6,29 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "route_algorithm.h"
 #include "run_config_private.h"
 
-#define DECIMAL_MAX    16 /* characters of a number */
-#define FACTOR_MAX     1000000u
-#define FACTOR_DIGITS  3
-#define ALGORITHM_NAME 64
-
-#define X(id, text) text,
-static const char *const algorithm_choices[] = {RUN_ALGORITHMS(X) NULL};
-#undef X
-
-const char *run_algorithm_name(enum run_algorithm algorithm)
-{
-	return algorithm_choices[algorithm];
-}
+#define DECIMAL_MAX   16 /* characters of a number */
+#define FACTOR_MAX    1000000u
+#define FACTOR_DIGITS 3
 
 void run_routing_name(const struct run_config_routing *routing, char out[RUN_ROUTING_NAME])
 {
-	int used = snprintf(out, RUN_ROUTING_NAME, "%s", algorithm_choices[routing->algorithm]);
+	int used = snprintf(out, RUN_ROUTING_NAME, "%s", routing->algorithm->name);
 
 	for (uint32_t i = 0; i < routing->others; i++)
 		used += snprintf(out + used, RUN_ROUTING_NAME - (size_t)used, "+%s",
-			algorithm_choices[routing->other[i]]);
+			routing->other[i]->name);
 }
 
 /* "ud" or "ud+ud-itb": each part is a choice of its own, with the same place in the file. */
@@ -41,17 +32,17 @@ int run_read_algorithms(const struct yaml_tree_node *node, void *member, struct 
 
 	for (uint32_t i = 0; result == 0 && rest != NULL; i++) {
 		struct yaml_tree_node part = *node;
-		unsigned choice;
+		const void *algorithm;
 
 		part.text = strsep(&rest, "+");
 		if (i > RUN_ALGORITHMS_MORE)
 			return yaml_tree_refuse(node, fault, "at most %u algorithms were expected",
 				RUN_ALGORITHMS_MORE + 1);
-		result = yaml_read_choice(&part, algorithm_choices, &choice, fault);
+		result = yaml_read_word(&part, &route_algorithms, &algorithm, fault);
 		if (result == 0 && i == 0)
-			routing->algorithm = choice;
+			routing->algorithm = algorithm;
 		else if (result == 0)
-			routing->other[i - 1] = choice;
+			routing->other[i - 1] = algorithm;
 		routing->others = i;
 	}
 	return result;

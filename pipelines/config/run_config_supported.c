@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Rejects keys and combinations that are not implemented. */
+/* Rejects combinations of keys that are not implemented. */
 
 #include <errno.h>
 
+#include "queuing.h"
 #include "route_algorithm.h"
 #include "route_choice.h"
 #include "run_config.h"
+#include "traffic_pattern.h"
 
 static int refuse(
 	const struct run_config *config, struct fault *fault, const char *what, const char *instead)
@@ -16,14 +18,7 @@ static int refuse(
 		fault, EINVAL, "%s: %s is not built yet; use %s", config->origin, what, instead);
 }
 
-static int refuse_choice(const struct run_config *config, struct fault *fault, const char *key,
-	const char *choice, const char *instead)
-{
-	return fault_set(fault, EINVAL, "%s: '%s: %s' is not built yet; use %s", config->origin,
-		key, choice, instead);
-}
-
-/* Rejects keys that need the real clock. */
+/* What needs the world. */
 static int check_virtual(const struct run_config *config, struct fault *fault)
 {
 	if (config->clock == RUN_CLOCK_REAL)
@@ -46,12 +41,12 @@ static int check_wormhole(const struct run_config *config, struct fault *fault)
 		what = "goes with 'clock: virtual'";
 	else if (config->sw.flow_control != RUN_FLOW_CONTROL_STOP_GO)
 		what = "goes with 'flow-control: stop-go'";
-	else if (config->sw.vcs != 1 || config->sw.voq || config->queuing != RUN_QUEUING_1Q)
+	else if (config->sw.vcs != 1 || config->sw.voq || config->queuing != &queuing_1q)
 		what = "has one queue an input: 'vcs: 1', 'voq: false' and 'queuing: 1q' were "
 		       "expected";
 	else if (config->sw.fecn != 0)
 		what = "has no VCs to mark by: 'fecn: 0' was expected";
-	else if (config->routing.adaptive != RUN_ADAPTIVE_NONE)
+	else if (run_config_is_adaptive(config))
 		what = "has no credits to route by: 'routing.adaptive: none' was expected";
 	else if (config->routing.mode != RUN_ROUTING_SOURCE)
 		what = "goes with 'routing.mode: source'";
@@ -83,50 +78,42 @@ static int check_switch(const struct run_config *config, struct fault *fault)
 			config, fault, "'switch.credits: each' on the real clock", "coalesced");
 	if (config->sw.routing_delay_ps != 0 && config->clock == RUN_CLOCK_REAL)
 		return refuse(config, fault, "a switch.routing-delay on the real clock", "0ns");
-	if (config->queuing == RUN_QUEUING_VOQNET && config->clock == RUN_CLOCK_REAL)
+	if (config->queuing->reference && config->clock == RUN_CLOCK_REAL)
 		return fault_set(fault, EINVAL,
-			"%s: queuing voqnet on the real clock: it is a reference for the virtual one; "
+			"%s: queuing %s on the real clock: it is a reference for the virtual one; "
 			"use clock: virtual",
-			config->origin);
+			config->origin, config->queuing->name);
 	return 0;
 }
 
-static int check_algorithm(
-	const struct run_config *config, enum run_algorithm which, struct fault *fault)
+static int check_algorithm(const struct run_config *config, const struct route_algorithm *algorithm,
+	struct fault *fault)
 {
-	const char *name = run_algorithm_name(which);
-	const struct route_algorithm *algorithm = route_algorithm_find(name);
-
-	if (algorithm == NULL)
-		return refuse_choice(config, fault, "routing.algorithm", name, "ud");
 	if (config->routing.mode == RUN_ROUTING_TABLE && algorithm->tables == NULL)
 		return fault_set(fault, EINVAL,
 			"%s: routing.algorithm %s has no tables; use 'mode: source'",
-			config->origin, name);
+			config->origin, algorithm->name);
 	if (config->routing.mode == RUN_ROUTING_SOURCE && algorithm->routes == NULL)
 		return fault_set(fault, EINVAL,
 			"%s: routing.algorithm %s has tables only; use 'mode: table'",
-			config->origin, name);
+			config->origin, algorithm->name);
 	return 0;
 }
 
 /* Several route sets need source routing, and the number of sets must suit the selector. */
 static int check_sets(const struct run_config *config, struct fault *fault)
 {
-	const char *selector = run_selector_name(config->nic.selector);
-	const struct route_choice_ops *choice = route_choice_find(selector);
+	const struct route_choice_ops *choice = config->nic.selector;
 
 	if (config->routing.others > 0 && config->routing.mode == RUN_ROUTING_TABLE)
 		return fault_set(fault, EINVAL,
 			"%s: routing.algorithm: several sets of routes need 'mode: source'",
 			config->origin);
-	if (choice == NULL)
-		return refuse_choice(config, fault, "nic.selector", selector, "first");
 	if (choice->sets > config->routing.others + 1)
 		return fault_set(fault, EINVAL,
 			"%s: nic.selector %s chooses between %u sets of routes; use "
 			"'routing.algorithm: %s'",
-			config->origin, selector, choice->sets,
+			config->origin, choice->name, choice->sets,
 			choice->sets > 2 ? "ud+ud-mitb+ud-itb" : "ud+ud-itb");
 	return 0;
 }
@@ -137,19 +124,15 @@ static int check_routing(const struct run_config *config, struct fault *fault)
 
 	for (uint32_t i = 0; i < config->routing.others && result == 0; i++)
 		result = check_algorithm(config, config->routing.other[i], fault);
-	if (result == 0)
-		result = check_sets(config, fault);
-	if (result < 0)
-		return result;
-	return 0;
+	return result == 0 ? check_sets(config, fault) : result;
 }
 
 static bool may_deadlock(const struct run_config_routing *routing)
 {
-	bool may = !route_algorithm_find(run_algorithm_name(routing->algorithm))->deadlock_free;
+	bool may = !routing->algorithm->deadlock_free;
 
 	for (uint32_t i = 0; i < routing->others; i++)
-		may |= !route_algorithm_find(run_algorithm_name(routing->other[i]))->deadlock_free;
+		may |= !routing->other[i]->deadlock_free;
 	return may;
 }
 
@@ -178,7 +161,7 @@ static const char *why_no_goal(const struct run_config *config)
 		return "beside other traffic on the real clock is not built yet; use it alone";
 	if (config->clock == RUN_CLOCK_VIRTUAL &&
 		config->routing.alternatives + config->routing.others > 1 &&
-		config->nic.selector != RUN_SELECTOR_FIRST)
+		!config->nic.selector->fixed)
 		return "on the virtual clock needs messages that stay in order; use "
 		       "'nic.selector: first'";
 	return NULL;
@@ -192,9 +175,10 @@ static int check_traffic(const struct run_config *config, struct fault *fault)
 	for (uint32_t i = 0; i < config->traffic.count && why != NULL; i++) {
 		const struct run_config_traffic *traffic = &config->traffic.at[i];
 
-		if (traffic->pattern == RUN_PATTERN_GOAL)
-			return fault_set(fault, EINVAL, "%s:%u:%u: pattern goal %s", config->origin,
-				traffic->place.line, traffic->place.column, why);
+		if (traffic->pattern->schedule)
+			return fault_set(fault, EINVAL, "%s:%u:%u: pattern %s %s", config->origin,
+				traffic->place.line, traffic->place.column, traffic->pattern->name,
+				why);
 	}
 	return 0;
 }

@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The traffic section of a run file: its entries, and the keys of each pattern. */
+/* The traffic of a run file: its entries. */
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "run_config_private.h"
+#include "traffic_pattern.h"
 
 #define X(id, text) text,
-static const char *const pattern_choices[] = {RUN_PATTERNS(X) NULL};
-static const char *const arrivals_choices[] = {RUN_ARRIVALS(X) NULL};
+static const char *const arrivals_choices[] = {ARRIVALS_KINDS(X) NULL};
 static const char *const host_set_texts[] = {RUN_HOST_SETS(X) NULL};
 #undef X
-
-const char *run_pattern_name(enum run_pattern pattern)
-{
-	return pattern_choices[pattern];
-}
 
 /* all, rest, 10% or [h1, h2] */
 
@@ -116,12 +111,12 @@ static bool switches_present(const void *member)
 
 static bool arrivals_present(const void *member)
 {
-	return *(const enum run_arrivals *)member != RUN_ARRIVALS_UNSET;
+	return *(const enum arrivals_kind *)member != ARRIVALS_UNSET;
 }
 
 #define S struct run_config_traffic
 static const struct yaml_field traffic_fields[] = {
-	{"pattern", YAML_FIELD_CHOICE, true, YAML_MEMBER(S, pattern), .choices = pattern_choices},
+	{"pattern", YAML_FIELD_WORD, true, YAML_MEMBER(S, pattern), .words = &traffic_patterns},
 	{"from", YAML_FIELD_CUSTOM, YAML_MEMBER(S, from), .read = read_hosts, .write = write_hosts,
 		.present = hosts_present},
 	{"to", YAML_FIELD_CUSTOM, YAML_MEMBER(S, to), .read = read_hosts, .write = write_hosts,
@@ -155,33 +150,6 @@ static const struct yaml_field traffic_fields[] = {
 };
 #undef S
 
-/* Keys of a pattern besides 'pattern', 'start' and 'stop'. */
-enum {
-	KEY_FROM = 1,
-	KEY_TO = 2,
-	KEY_SHARE = 4,
-	KEY_SWITCHES = 8,
-	KEY_FILE = 16,
-	KEY_RANKS = 32,
-	KEY_RATE = 64, /* load, lengths and arrivals */
-	KEY_PEERS = KEY_FROM | KEY_TO | KEY_RATE,
-};
-
-static const unsigned pattern_keys[] = {
-	[RUN_PATTERN_UNIFORM] = KEY_PEERS,
-	[RUN_PATTERN_HOTSPOT] = KEY_PEERS | KEY_SHARE,
-	[RUN_PATTERN_PERMUTATION] = KEY_FILE | KEY_RATE,
-	[RUN_PATTERN_LOCAL] = KEY_PEERS | KEY_SWITCHES,
-	[RUN_PATTERN_BIT_REVERSAL] = KEY_FROM | KEY_RATE,
-	[RUN_PATTERN_TRANSPOSE] = KEY_FROM | KEY_RATE,
-	[RUN_PATTERN_SHUFFLE] = KEY_FROM | KEY_RATE,
-	[RUN_PATTERN_BUTTERFLY] = KEY_FROM | KEY_RATE,
-	[RUN_PATTERN_COMBINED] = KEY_PEERS | KEY_SHARE | KEY_SWITCHES,
-	[RUN_PATTERN_ALL_TO_ALL] = KEY_PEERS,
-	[RUN_PATTERN_BURSTY] = KEY_PEERS,
-	[RUN_PATTERN_GOAL] = KEY_FILE | KEY_RANKS,
-};
-
 static int check_keys(const struct run_config_traffic *traffic, const struct yaml_tree_node *node,
 	struct fault *fault)
 {
@@ -190,54 +158,54 @@ static int check_keys(const struct run_config_traffic *traffic, const struct yam
 		unsigned bit;
 		bool set;
 	} keys[] = {
-		{"from", KEY_FROM, traffic->from.kind != RUN_HOSTS_UNSET},
-		{"to", KEY_TO, traffic->to.kind != RUN_HOSTS_UNSET},
-		{"share", KEY_SHARE, traffic->share_ppm != 0},
-		{"switches", KEY_SWITCHES, traffic->switches != UINT32_MAX},
-		{"file", KEY_FILE, traffic->file != NULL},
-		{"ranks", KEY_RANKS, traffic->ranks != NULL},
-		{"load", KEY_RATE, traffic->load_ppm != 0},
-		{"message", KEY_RATE, traffic->message_bytes != 0},
-		{"other-message", KEY_RATE, traffic->other_message_bytes != 0},
-		{"other-share", KEY_RATE, traffic->other_share_ppm != 0},
-		{"arrivals", KEY_RATE, traffic->arrivals != RUN_ARRIVALS_UNSET},
-		{"on", KEY_RATE, traffic->on_ps != 0},
-		{"off", KEY_RATE, traffic->off_ps != 0},
+		{"from", TRAFFIC_FROM, traffic->from.kind != RUN_HOSTS_UNSET},
+		{"to", TRAFFIC_TO, traffic->to.kind != RUN_HOSTS_UNSET},
+		{"share", TRAFFIC_SHARE, traffic->share_ppm != 0},
+		{"switches", TRAFFIC_SWITCHES, traffic->switches != UINT32_MAX},
+		{"file", TRAFFIC_FILE, traffic->file != NULL},
+		{"ranks", TRAFFIC_RANKS, traffic->ranks != NULL},
+		{"load", TRAFFIC_RATE, traffic->load_ppm != 0},
+		{"message", TRAFFIC_RATE, traffic->message_bytes != 0},
+		{"other-message", TRAFFIC_RATE, traffic->other_message_bytes != 0},
+		{"other-share", TRAFFIC_RATE, traffic->other_share_ppm != 0},
+		{"arrivals", TRAFFIC_RATE, traffic->arrivals != ARRIVALS_UNSET},
+		{"on", TRAFFIC_RATE, traffic->on_ps != 0},
+		{"off", TRAFFIC_RATE, traffic->off_ps != 0},
 	};
 
-	/* A permutation takes its pairs from the file or the seed. */
-	if (traffic->pattern == RUN_PATTERN_PERMUTATION && (keys[0].set || keys[1].set))
+	if (traffic->pattern->pairs && (keys[0].set || keys[1].set))
 		return yaml_tree_refuse(node, fault,
-			"pattern permutation: 'file' or the seed says who sends to whom, 'from' and "
-			"'to' cannot");
+			"pattern %s: 'file' or the seed says who sends to whom, 'from' and 'to' "
+			"cannot",
+			traffic->pattern->name);
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (keys[i].set && (pattern_keys[traffic->pattern] & keys[i].bit) == 0)
+		if (keys[i].set && (traffic->pattern->keys & keys[i].bit) == 0)
 			return yaml_tree_refuse(node, fault, "pattern %s has no '%s'",
-				run_pattern_name(traffic->pattern), keys[i].key);
+				traffic->pattern->name, keys[i].key);
 	return 0;
 }
 
 static void complete_peers(struct run_config_traffic *traffic, unsigned keys)
 {
-	if (traffic->from.kind == RUN_HOSTS_UNSET && (keys & KEY_FROM) != 0)
+	if (traffic->from.kind == RUN_HOSTS_UNSET && (keys & TRAFFIC_FROM) != 0)
 		traffic->from.kind = RUN_HOSTS_REST;
-	if (traffic->to.kind == RUN_HOSTS_UNSET && (keys & KEY_TO) != 0)
+	if (traffic->to.kind == RUN_HOSTS_UNSET && (keys & TRAFFIC_TO) != 0)
 		traffic->to.kind = RUN_HOSTS_ALL;
-	if (traffic->switches == UINT32_MAX && (keys & KEY_SWITCHES) != 0)
+	if (traffic->switches == UINT32_MAX && (keys & TRAFFIC_SWITCHES) != 0)
 		traffic->switches = 3;
-	if (traffic->share_ppm == 0 && (keys & KEY_SHARE) != 0)
+	if (traffic->share_ppm == 0 && (keys & TRAFFIC_SHARE) != 0)
 		traffic->share_ppm = QUANTITY_WHOLE_PPM;
 }
 
 static int complete_bursts(const struct run_config_traffic *traffic,
 	const struct yaml_tree_node *node, struct fault *fault)
 {
-	bool bursty = traffic->arrivals == RUN_ARRIVALS_BURSTY;
+	bool bursty = traffic->arrivals == ARRIVALS_BURSTY;
 	double cycle = (double)traffic->on_ps + (double)traffic->off_ps;
 
-	if (!bursty && traffic->pattern == RUN_PATTERN_BURSTY)
-		return yaml_tree_refuse(
-			node, fault, "pattern bursty: 'arrivals' can only be bursty");
+	if (!bursty && traffic->pattern->bursty)
+		return yaml_tree_refuse(node, fault, "pattern %s: 'arrivals' can only be bursty",
+			traffic->pattern->name);
 	if (!bursty && (traffic->on_ps != 0 || traffic->off_ps != 0))
 		return yaml_tree_refuse(
 			node, fault, "'on' and 'off' belong to 'arrivals: bursty' only");
@@ -263,38 +231,38 @@ static int complete_rate(
 	if ((traffic->other_message_bytes != 0) != (traffic->other_share_ppm != 0))
 		return yaml_tree_refuse(node, fault,
 			"'other-message' and 'other-share' belong together, one is missing");
-	if (traffic->arrivals == RUN_ARRIVALS_UNSET)
-		traffic->arrivals = traffic->pattern == RUN_PATTERN_BURSTY ? RUN_ARRIVALS_BURSTY
-									   : RUN_ARRIVALS_CONSTANT;
+	if (traffic->arrivals == ARRIVALS_UNSET)
+		traffic->arrivals = traffic->pattern->bursty ? ARRIVALS_BURSTY : ARRIVALS_CONSTANT;
 	return complete_bursts(traffic, node, fault);
 }
 
 static int complete_traffic(
 	struct run_config_traffic *traffic, const struct yaml_tree_node *node, struct fault *fault)
 {
-	unsigned keys = pattern_keys[traffic->pattern];
+	const struct traffic_pattern *pattern = traffic->pattern;
 	int result = check_keys(traffic, node, fault);
 
 	if (result < 0)
 		return result;
 	if (traffic->stop_ps <= traffic->start_ps)
 		return yaml_tree_refuse(node, fault, "'stop' is not after 'start'");
-	if (traffic->to.kind == RUN_HOSTS_UNSET && (keys & KEY_SHARE) != 0)
-		return yaml_tree_refuse(node, fault, "pattern %s: 'to' is missing, such as [h4]",
-			run_pattern_name(traffic->pattern));
-	if (traffic->file == NULL && traffic->pattern == RUN_PATTERN_GOAL)
-		return yaml_tree_refuse(node, fault,
-			"pattern goal: 'file' is missing, the schedule ('weft goal gen' makes some)");
-	if (traffic->stop_ps != WEFT_TIME_NEVER && traffic->pattern == RUN_PATTERN_GOAL)
+	if (traffic->to.kind == RUN_HOSTS_UNSET && (pattern->keys & TRAFFIC_SHARE) != 0)
 		return yaml_tree_refuse(
-			node, fault, "pattern goal has no 'stop', it ends with its schedule");
-	complete_peers(traffic, keys);
-	return (keys & KEY_RATE) != 0 ? complete_rate(traffic, node, fault) : 0;
+			node, fault, "pattern %s: 'to' is missing, such as [h4]", pattern->name);
+	if (traffic->file == NULL && pattern->schedule)
+		return yaml_tree_refuse(node, fault,
+			"pattern %s: 'file' is missing, the schedule ('weft goal gen' makes some)",
+			pattern->name);
+	if (traffic->stop_ps != WEFT_TIME_NEVER && pattern->schedule)
+		return yaml_tree_refuse(node, fault,
+			"pattern %s has no 'stop', it ends with its schedule", pattern->name);
+	complete_peers(traffic, pattern->keys);
+	return (pattern->keys & TRAFFIC_RATE) != 0 ? complete_rate(traffic, node, fault) : 0;
 }
 
 static const struct run_config_traffic traffic_default = {
 	.switches = UINT32_MAX,
-	.arrivals = RUN_ARRIVALS_UNSET,
+	.arrivals = ARRIVALS_UNSET,
 	.stop_ps = WEFT_TIME_NEVER,
 };
 
@@ -341,7 +309,7 @@ int run_config_check_bursts(
 
 	for (uint32_t i = 0; row != NULL && i < config->traffic.count; i++, row = row->next) {
 		const struct run_config_traffic *traffic = &config->traffic.at[i];
-		double bursts = traffic->arrivals == RUN_ARRIVALS_BURSTY
+		double bursts = traffic->arrivals == ARRIVALS_BURSTY
 					? bursts_per_message(traffic, &config->link)
 					: 0;
 

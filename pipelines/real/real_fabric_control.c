@@ -80,18 +80,13 @@ static weft_time settle_of(const struct run_config *run, const struct topology *
 	return settle;
 }
 
-static const struct route_algorithm *find_algorithm(enum run_algorithm algorithm)
-{
-	return route_algorithm_find(run_algorithm_name(algorithm));
-}
-
 static struct mapper_config mapper_of(const struct run_config *run, const struct topology *topology)
 {
 	const struct run_config_mapper *mapper = &run->mapper;
 	unsigned tries = mapper_tries(mapper->retry_ps, LINK_HELLOS_MISSED * run->hello_ps);
 
 	struct mapper_config config = {
-		.algorithm = find_algorithm(run->routing.algorithm),
+		.algorithm = run->routing.algorithm,
 		.others = run->routing.others,
 		.may_deadlock = run->routing.may_deadlock,
 		.fallback = route_algorithm_find("ud"),
@@ -101,9 +96,7 @@ static struct mapper_config mapper_of(const struct run_config *run, const struct
 			.granularity = run->routing.granularity == RUN_GRANULARITY_SWITCH
 					       ? ROUTE_PER_SWITCH_PAIR
 					       : ROUTE_PER_HOST_PAIR},
-		.queuing = run->queuing == RUN_QUEUING_1Q
-				   ? NULL
-				   : queuing_scheme_find(run_queuing_name(run->queuing)),
+		.queuing = run->queuing == &queuing_1q ? NULL : run->queuing,
 		.vcs = run->sw.vcs,
 		.listen_ps = mapper->listen_ps,
 		.heartbeat_ps = mapper->heartbeat_ps,
@@ -124,7 +117,7 @@ static struct mapper_config mapper_of(const struct run_config *run, const struct
 	};
 
 	for (unsigned i = 0; i < config.others; i++)
-		config.other[i] = find_algorithm(run->routing.other[i]);
+		config.other[i] = run->routing.other[i];
 	return config;
 }
 
@@ -212,7 +205,7 @@ static int create_plane(struct real_control *control, struct fault *fault)
 		.lease_ps = run->mapper.lease_ps,
 		.report_retry_ps = run->mapper.retry_ps,
 		.frame_bytes = FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + payload_bytes(run),
-		.adaptive = run->routing.adaptive != RUN_ADAPTIVE_NONE,
+		.adaptive = run_config_is_adaptive(run),
 		.expect = control->expect != NULL ? control->expect : options->topology,
 		.announce = control->expect != NULL ? "mapper" : NULL,
 	};

@@ -51,11 +51,6 @@ static int copy_routes(struct real_fabric *fabric, struct fabric_host *host, str
 				     fabric->options.topology->host_at[host->number].name);
 }
 
-static const struct route_choice_ops *choice_of(const struct run_config *run)
-{
-	return route_choice_find(run_selector_name(run->nic.selector));
-}
-
 /* With adaptive routing, or when mapped routes change, any peer's frames may overtake each other,
  * not only those of few. */
 static uint16_t reorder_windows(uint16_t hosts)
@@ -72,7 +67,7 @@ static void fill_nic(struct real_fabric *fabric, struct fabric_host *host, struc
 	nic->seed = run->seed;
 	nic->mtu_bytes = run->nic.mtu_bytes;
 	nic->routes = host->routes;
-	nic->choice = choice_of(run);
+	nic->choice = run->nic.selector;
 	nic->selection = run_selection_options(run, fabric->routes.set, host->number,
 		fabric->options.topology->link_at[host->end->link].rate_bps);
 	if (nic->routes == NULL)
@@ -86,7 +81,7 @@ static void fill_nic(struct real_fabric *fabric, struct fabric_host *host, struc
 	nic->link.device_kind = 1;
 	nic->link.vcs = (uint8_t)run_config_vcs(run);
 	nic->mark_ps = congestion_setup_mark_ps(run);
-	if (run->routing.adaptive != RUN_ADAPTIVE_NONE || nic->routes == NULL)
+	if (run_config_is_adaptive(run) || nic->routes == NULL)
 		nic->reorder_windows = reorder_windows(nic->hosts);
 	nic->link.session = fabric->options.session;
 	nic->link.hello_ps = run->hello_ps;

@@ -9,6 +9,7 @@
 #include "congestion_setup.h"
 #include "fabric_routes.h"
 #include "run_source.h"
+#include "traffic_pattern.h"
 #include "virtual_private.h"
 
 /* Messages in the FIFO of each VC of a host. Who is late has the rest in his sources. */
@@ -115,7 +116,7 @@ static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct faul
 		.vcs = (uint8_t)run_config_vcs(run),
 		.queue = HOST_QUEUE,
 		.routes = fabric->routes.set,
-		.choice = route_choice_find(run_selector_name(run->nic.selector)),
+		.choice = run->nic.selector,
 		.selection = run_selection_options(
 			run, fabric->routes.set, number, host_rate_bps(fabric, number)),
 		.queuing = fabric->routes.queuing,
@@ -270,7 +271,7 @@ static uint64_t packets_max(const struct virtual_fabric *fabric)
 		least = shorter(fabric, traffic->message_bytes, least);
 		if (traffic->other_share_ppm != 0)
 			least = shorter(fabric, traffic->other_message_bytes, least);
-		if (traffic->pattern == RUN_PATTERN_GOAL)
+		if (traffic->pattern->schedule)
 			least = RUN_MESSAGE_MIN; /* any length */
 	}
 	transit = fabric->routes.itbs

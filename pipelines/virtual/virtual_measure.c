@@ -96,8 +96,7 @@ static void add_hosts(const struct virtual_fabric *fabric, struct run_result *re
 		result->packets.delivered += nic->frames_received;
 		result->messages.injected += nic->messages_sent;
 		result->messages.delivered += nic->messages_received;
-		if (fabric->run->nic.selector == RUN_SELECTOR_FIRST ||
-			congestion_setup_is_needed(fabric->run))
+		if (fabric->run->nic.selector->fixed || congestion_setup_is_needed(fabric->run))
 			result->out_of_order += nic->out_of_order;
 		else
 			run_result_count(result, "host_frames_overtaken", nic->out_of_order);
@@ -115,7 +114,7 @@ static void add_congestion_control(const struct virtual_fabric *fabric, struct r
 {
 	for (uint32_t at = 0; fabric->fecn != NULL && at < fabric->switches; at++)
 		run_result_count(result, "packets_marked", fabric->fecn[at].marked);
-	if (fabric->run->routing.adaptive == RUN_ADAPTIVE_NONE)
+	if (!run_config_is_adaptive(fabric->run))
 		return;
 	for (uint32_t at = 0; at < fabric->switches; at++)
 		congestion_control_counters(

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "quantity.h"
+#include "traffic_pattern.h"
 #include "virtual_private.h"
 
 static unsigned first_length(const struct virtual_fabric *fabric, uint32_t from, uint32_t to)
@@ -61,11 +62,6 @@ static uint64_t mean_to(
 	return others > 0 ? mean(sum, others) : mean_to_all(fabric, host);
 }
 
-static bool is_pattern(const struct traffic_config *config, enum run_pattern pattern)
-{
-	return strcmp(config->pattern, run_pattern_name(pattern)) == 0;
-}
-
 /* Combined traffic and the permutations of bits count as if they went to all. */
 uint32_t virtual_wire_cost_route(
 	const struct virtual_fabric *fabric, const struct traffic_config *config)
@@ -78,10 +74,10 @@ uint32_t virtual_wire_cost_route(
 	all = mean_to_all(fabric, config->host);
 	if (to != NULL && to[config->host] != TRAFFIC_NOWHERE)
 		return (uint32_t)mean_to(fabric, config->host, &to[config->host], 1);
-	if (is_pattern(config, RUN_PATTERN_LOCAL))
-		return (uint32_t)mean_to(fabric, config->host, config->near, config->near_count);
-	if (!is_pattern(config, RUN_PATTERN_HOTSPOT) && !is_pattern(config, RUN_PATTERN_ALL_TO_ALL))
+	if (to != NULL || config->pattern->anywhere)
 		return (uint32_t)all;
+	if (config->near != NULL)
+		return (uint32_t)mean_to(fabric, config->host, config->near, config->near_count);
 	return (uint32_t)((mean_to(fabric, config->host, config->targets, config->targets_count) *
 					  (QUANTITY_WHOLE_PPM - part) +
 				  all * part) /

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "pair_file.h"
+#include "traffic_pattern.h"
 
 struct reader {
 	struct pair_file file;
@@ -145,7 +146,7 @@ int run_goal_open(const struct run_config *run, const struct topology *topology,
 
 	*goal = NULL;
 	for (uint32_t i = 0; i < run->traffic.count && traffic == NULL; i++)
-		if (run->traffic.at[i].pattern == RUN_PATTERN_GOAL)
+		if (run->traffic.at[i].pattern->schedule)
 			traffic = &run->traffic.at[i];
 	if (traffic == NULL)
 		return 0;
@@ -166,7 +167,7 @@ int run_goal_check_beside(const struct run_goal *goal, const struct run_config *
 	for (uint32_t i = 0; i < hosts->entries; i++) {
 		const struct run_hosts_entry *entry = &hosts->entry[i];
 
-		if (run->traffic.at[i].pattern == RUN_PATTERN_GOAL)
+		if (run->traffic.at[i].pattern->schedule)
 			continue;
 		for (uint32_t j = 0; j < entry->from_count; j++) {
 			uint32_t rank = goal->rank_of[entry->from[j]];

@@ -11,7 +11,7 @@
  */
 
 #include "goal.h"
-#include "run_config.h"
+#include "run_hosts.h"
 
 #define RUN_GOAL_NO_RANK UINT32_MAX
 

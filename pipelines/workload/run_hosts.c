@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Who sends to whom: 'from' and 'to' of a run file, in numbers of a topology. */
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "permutation.h"
+#include "quantity.h"
 #include "rng.h"
-#include "run_config.h"
+#include "run_hosts.h"
+#include "traffic_pattern.h"
 
 /* One stream for the drawing of hosts, by entry; apart from those of the devices. */
 #define STREAM_DRAW 0x64726177
@@ -202,8 +202,8 @@ static int resolve_side(const struct resolver *resolver, enum side side)
 /* False: other destinations than 'to' are possible too. */
 static bool sends_there_only(const struct run_config_traffic *traffic)
 {
-	return traffic->pattern != RUN_PATTERN_COMBINED &&
-	       (traffic->pattern != RUN_PATTERN_HOTSPOT || traffic->share_ppm == 1000000);
+	return !traffic->pattern->anywhere &&
+	       (traffic->share_ppm == 0 || traffic->share_ppm == QUANTITY_WHOLE_PPM);
 }
 
 /* With one destination, that host itself has nobody to send to. */
@@ -247,7 +247,7 @@ static int resolve_pairs(const struct resolver *resolver)
 	int result = 0;
 
 	for (uint32_t i = 0; i < resolver->hosts->entries && result == 0; i++)
-		result = resolver->config->traffic.at[i].pattern == RUN_PATTERN_PERMUTATION
+		result = resolver->config->traffic.at[i].pattern->pairs
 				 ? resolve_permutation(resolver, i)
 				 : drop_lonely(resolver, i);
 	return result;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "quantity.h"
+#include "traffic_pattern.h"
 
 #define FAR UINT32_MAX
 
@@ -87,7 +88,6 @@ static int list_successors(
 static int list_near(const struct run_config_traffic *traffic, const struct run_hosts *hosts,
 	const struct run_hosts_entry *entry, struct traffic_config *config, uint16_t *list)
 {
-	bool anybody = traffic->pattern == RUN_PATTERN_COMBINED;
 	uint32_t count, kept = 0, to = 0;
 
 	if (hosts_within(hosts->topology, config->host, traffic->switches, list, &count) < 0)
@@ -96,7 +96,8 @@ static int list_near(const struct run_config_traffic *traffic, const struct run_
 	for (uint32_t i = 0; i < count; i++) {
 		while (to < entry->to_count && entry->to[to] < list[i])
 			to++;
-		if (anybody || (to < entry->to_count && entry->to[to] == list[i]))
+		if (traffic->pattern->anywhere ||
+			(to < entry->to_count && entry->to[to] == list[i]))
 			list[kept++] = list[i];
 	}
 	config->near = list;
@@ -107,42 +108,29 @@ static int list_near(const struct run_config_traffic *traffic, const struct run_
 static int make_list(const struct run_config_traffic *traffic, const struct run_hosts *hosts,
 	const struct run_hosts_entry *entry, struct traffic_config *config, uint16_t **list)
 {
-	bool successors = traffic->pattern == RUN_PATTERN_PERMUTATION;
+	bool pairs = traffic->pattern->pairs;
 
-	if (!successors && traffic->switches == UINT32_MAX)
+	if (!pairs && traffic->switches == UINT32_MAX)
 		return 0;
 	*list = malloc(config->hosts * sizeof(**list));
 	if (*list == NULL)
 		return -ENOMEM;
-	return successors ? list_successors(entry, config, *list)
-			  : list_near(traffic, hosts, entry, config, *list);
+	return pairs ? list_successors(entry, config, *list)
+		     : list_near(traffic, hosts, entry, config, *list);
 }
 
 /* Translates the pattern and its destinations. */
 static void set_targets(const struct run_config_traffic *traffic,
 	const struct run_hosts_entry *entry, struct traffic_config *config)
 {
-	bool uniform =
-		traffic->pattern == RUN_PATTERN_UNIFORM || traffic->pattern == RUN_PATTERN_BURSTY;
-
-	config->pattern = run_pattern_name(uniform ? RUN_PATTERN_UNIFORM : traffic->pattern);
-	if (uniform && traffic->to.kind == RUN_HOSTS_ALL)
+	config->pattern = traffic->pattern;
+	if (traffic->pattern->all_without_targets && traffic->to.kind == RUN_HOSTS_ALL)
 		return;
-	/* Uniform traffic to some hosts equals a hot spot of several. */
-	if (uniform)
-		config->pattern = run_pattern_name(RUN_PATTERN_HOTSPOT);
 	config->targets = entry->to;
 	config->targets_count = (uint16_t)entry->to_count;
 	if (traffic->share_ppm != 0)
 		config->elsewhere_ppm = QUANTITY_WHOLE_PPM - traffic->share_ppm;
 }
-
-static const enum arrivals_kind arrivals_of[] = {
-	[RUN_ARRIVALS_CONSTANT] = ARRIVALS_CONSTANT,
-	[RUN_ARRIVALS_POISSON] = ARRIVALS_POISSON,
-	[RUN_ARRIVALS_UNIFORM] = ARRIVALS_UNIFORM,
-	[RUN_ARRIVALS_BURSTY] = ARRIVALS_BURSTY,
-};
 
 int run_source_config(const struct run_config *run, const struct run_hosts *traffic, uint32_t which,
 	const struct run_source_place *place, struct traffic_config *config, uint16_t **list)
@@ -161,7 +149,7 @@ int run_source_config(const struct run_config *run, const struct run_hosts *traf
 		.message_bytes = (uint32_t)entry->message_bytes,
 		.other_message_bytes = (uint32_t)entry->other_message_bytes,
 		.other_share_ppm = entry->other_share_ppm,
-		.arrivals = arrivals_of[entry->arrivals],
+		.arrivals = entry->arrivals,
 		.on_ps = entry->on_ps,
 		.off_ps = entry->off_ps,
 		.start_ps = place->from_ps + entry->start_ps,

@@ -7,7 +7,7 @@
 
 #include "route_choice.h"
 #include "route_set.h"
-#include "run_config.h"
+#include "run_hosts.h"
 #include "traffic.h"
 
 struct run_source_place {

@@ -218,7 +218,7 @@ static int add_cycle(const struct wormhole_fabric *fabric, struct run_result *re
 static bool one_route(const struct run_config *run)
 {
 	return run->routing.others == 0 &&
-	       (run->routing.alternatives == 1 || run->nic.selector == RUN_SELECTOR_FIRST);
+	       (run->routing.alternatives == 1 || run->nic.selector->fixed);
 }
 
 static void fill_figures(const struct wormhole_fabric *fabric, struct run_result *result)

@@ -11,7 +11,7 @@
 
 #include "fuzz.h"
 #include "lab_config.h"
-#include "run_config.h"
+#include "run_hosts.h"
 
 struct text {
 	char *bytes;

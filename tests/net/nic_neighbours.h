@@ -14,6 +14,7 @@
 
 #include "eal_tests.h"
 #include "poll_nic.h"
+#include "traffic_pattern.h"
 #include "unit.h"
 
 #define POOL_MBUFS 8191u
@@ -144,7 +145,7 @@ static inline void stop(struct bench *bench)
 static inline void add_traffic(
 	struct side *side, uint32_t load_ppm, weft_time start, weft_time stop_ps)
 {
-	struct traffic_config config = {.pattern = "uniform",
+	struct traffic_config config = {.pattern = &traffic_uniform,
 		.rate_bps = RATE_BPS,
 		.load_ppm = load_ppm,
 		.message_bytes = 900,

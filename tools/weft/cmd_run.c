@@ -12,8 +12,11 @@
 #include "child_process.h"
 #include "commands.h"
 #include "run_config.h"
+#include "word_list.h"
 
 #define EXPLAIN_SETS_MAX 64u
+#define WORDS_COLUMN     21
+#define LINE_COLUMNS     80
 
 static const char usage[] =
 	"usage: weft run RUN.yaml [--set KEY=VALUE]... [--json FILE] [--csv FILE]\n"
@@ -26,7 +29,9 @@ static const char usage[] =
 	"  --clock CLOCK     real or virtual, whatever the file says\n"
 	"  --pcap PORT=FILE  capture a port such as s0:1, or all, into a pcapng file\n"
 	"  --explain         print the whole configuration, every default included, and do not run\n"
-	"Exit: 0 done, 1 something was lost, duplicated or out of order, 2 bad request, 3 not able.\n";
+	"Exit: 0 done, 1 something was lost, duplicated or out of order, 2 bad request, 3 not able.\n"
+	"\n"
+	"Words of run files:\n";
 
 enum { OPTION_EXPLAIN = 256, OPTION_SET, OPTION_CLOCK, OPTION_NO_MATTER };
 
@@ -104,17 +109,39 @@ static int explain(int argc, char **argv)
 	return result == 0 ? EXIT_DONE : command_fail("run", EXIT_BAD_REQUEST, "%s", fault.text);
 }
 
+/* "  KEY  word word", the words in lines of their column. */
+static void print_words(const struct run_words *key, FILE *out)
+{
+	int column = fprintf(out, "  %-*s", WORDS_COLUMN - 2, key->key);
+
+	for (unsigned i = 0; i < key->list->count; i++) {
+		const char *word = word_list_name(key->list->entry[i]);
+
+		if (column + (int)strlen(word) >= LINE_COLUMNS)
+			column = fprintf(out, "\n%*s", WORDS_COLUMN, "") - 1;
+		column += fprintf(out, " %s", word);
+	}
+	fputc('\n', out);
+}
+
+static void print_usage(FILE *out)
+{
+	fputs(usage, out);
+	for (const struct run_words *key = run_words; key->key != NULL; key++)
+		print_words(key, out);
+}
+
 int cmd_run(int argc, char **argv)
 {
 	char name[] = "weft-fabric", *program = argv[0];
 
 	if (argc < 2) {
-		fputs(usage, stderr);
+		print_usage(stderr);
 		return EXIT_BAD_REQUEST;
 	}
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--help") == 0) {
-			fputs(usage, stdout);
+			print_usage(stdout);
 			return EXIT_DONE;
 		}
 		if (strcmp(argv[i], "--explain") == 0)

@@ -4,37 +4,15 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define STREAM_ROUTE_CHOICE 0x6e01 /* of a host's random numbers */
 #define FS_PER_PS           1000u
 
-static const struct route_choice_ops *const choices[] = {
-	&route_choice_first,
-	&route_choice_random,
-	&route_choice_round_robin,
-	&route_choice_contention,
-	&route_choice_message_length,
-	&route_choice_fraction,
-	&route_choice_detect,
-	&route_choice_three_sets,
-	&route_choice_detect_short,
-};
+#define X(name) &route_choice_##name,
+static const void *const choices[] = {ROUTE_CHOICES(X)};
+#undef X
 
-const struct route_choice_ops *route_choice_at(unsigned i)
-{
-	return i < sizeof(choices) / sizeof(choices[0]) ? choices[i] : NULL;
-}
-
-const struct route_choice_ops *route_choice_find(const char *name)
-{
-	const struct route_choice_ops *ops;
-
-	for (unsigned i = 0; (ops = route_choice_at(i)) != NULL; i++)
-		if (strcmp(ops->name, name) == 0)
-			return ops;
-	return NULL;
-}
+const struct word_list route_choices = WORD_LIST(choices);
 
 struct route_choice_options route_choice_options_default(void)
 {
@@ -116,22 +94,6 @@ void route_choice_sent(struct route_choice *choice, uint16_t destination, unsign
 		choice, destination, count, index, coefficient_of(choice, took_ps, bytes));
 }
 
-unsigned route_choice_first_of_set(
-	const struct route_choice *choice, const struct route_choice_message *message, unsigned set)
-{
-	for (unsigned s = set + 1; s-- > 0;)
-		for (unsigned i = 0; i < message->count; i++)
-			if (route_choice_sets(choice, message->destination, i) >> s & 1)
-				return i;
-	return 0;
-}
-
-unsigned route_choice_first_of_last_set(
-	const struct route_choice *choice, const struct route_choice_message *message)
-{
-	return route_choice_first_of_set(choice, message, ROUTE_CHOICE_SETS_MAX - 1);
-}
-
 unsigned route_choice_least(const struct route_choice *choice,
 	const struct route_choice_message *message, unsigned sets)
 {
@@ -146,19 +108,6 @@ unsigned route_choice_least(const struct route_choice *choice,
 			best = i;
 	}
 	return best;
-}
-
-unsigned route_choice_unless_contended(
-	const struct route_choice *choice, const struct route_choice_message *message)
-{
-	unsigned first = route_choice_least(choice, message, 1), other;
-
-	if (first != message->count &&
-		*route_choice_coefficient(choice, message->destination, first) <=
-			ROUTE_CHOICE_ONE + choice->options.threshold[0])
-		return first;
-	other = route_choice_least(choice, message, ~1u);
-	return other != message->count ? other : first;
 }
 
 void route_choice_note(struct route_choice *choice, uint16_t destination, unsigned count,

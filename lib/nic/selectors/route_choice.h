@@ -3,14 +3,14 @@
 #pragma once
 
 /*
- * Which of the alternative routes to a destination a message takes (Flich's thesis,
- * sections 2.4, 3.3, 5.5 and 6.3). One file per way of choosing; all frames of a message take the
- * same route. Adding a way: a file with its ops and a line in route_choice.c.
+ * Selectors: which of the alternative routes to a destination a message takes (Flich's thesis,
+ * sections 2.4, 3.3, 5.5 and 6.3). All frames of a message take the same route. A selector is one
+ * struct route_choice_ops and one word in ROUTE_CHOICES (docs/adding-a-route-selector.md).
  *
- * Some ways learn from what became of the messages before: whoever sends tells route_choice_sent()
- * from when to when each message was handed to the link. Some combine route sets that several
- * algorithms computed on the same tree (route_merge.h), the one with the fewest ITBs first; to
- * which of them a route belongs is told by 'sets'.
+ * Some selectors learn from what became of the messages before: the sender tells
+ * route_choice_sent() from when to when each message was handed to the link. Some choose between
+ * route sets that several algorithms computed on the same tree (route_merge.h), the one with the
+ * fewest ITBs first; 'sets' says to which of them a route belongs.
  *
  * Everything is whole numbers, a coefficient is kept in thousandths. No call takes longer than
  * looking at all routes of one destination, ROUTE_CHOICE_ROUTES_MAX at most. One thread.
@@ -22,6 +22,7 @@
 
 #include "rng.h"
 #include "weft_time.h"
+#include "word_list.h"
 
 #define ROUTE_CHOICE_ROUTES_MAX 10
 #define ROUTE_CHOICE_SETS_MAX   4
@@ -38,7 +39,8 @@ struct route_choice_message {
 
 struct route_choice_ops {
 	const char *name;
-	unsigned sets; /* route sets that it combines; 0: it does not look at them */
+	unsigned sets; /* route sets that it chooses between; 0: it does not know of them */
+	bool fixed;    /* always the same route of a pair: messages stay in order */
 	bool learns;   /* wants to be told by route_choice_sent() */
 	/* The index of a route, below message->count. */
 	unsigned (*choose)(struct route_choice *choice, const struct route_choice_message *message);
@@ -123,37 +125,37 @@ static inline uint8_t route_choice_sets(
 	return choice->options.sets[(uint32_t)destination * ROUTE_CHOICE_ROUTES_MAX + index];
 }
 
-/* Parts of the ways of choosing. */
+/* Parts of selectors. */
 
-/* The first route of set s; of the set before it if there is none, and so on; 0 in the end. */
-unsigned route_choice_first_of_set(const struct route_choice *choice,
-	const struct route_choice_message *message, unsigned set);
-/* The first route of the last set that the destination has. */
-unsigned route_choice_first_of_last_set(
-	const struct route_choice *choice, const struct route_choice_message *message);
 /* The route of these sets, as bits, with the least coefficient, the first one of equals; 'count' if
  * they have none. */
 unsigned route_choice_least(const struct route_choice *choice,
 	const struct route_choice_message *message, unsigned sets);
-/* The best route of the first set unless its coefficient is above 1 + K, then the best of the
- * others. */
-unsigned route_choice_unless_contended(
-	const struct route_choice *choice, const struct route_choice_message *message);
 /* Figure 36: notes the coefficient, and the other routes to the destination forget. */
 void route_choice_note(struct route_choice *choice, uint16_t destination, unsigned count,
 	unsigned index, uint32_t coefficient);
 
-extern const struct route_choice_ops route_choice_first;
-extern const struct route_choice_ops route_choice_random;
-extern const struct route_choice_ops route_choice_round_robin;
-extern const struct route_choice_ops route_choice_contention;
-extern const struct route_choice_ops route_choice_message_length;
-extern const struct route_choice_ops route_choice_fraction;
-extern const struct route_choice_ops route_choice_detect;
-extern const struct route_choice_ops route_choice_three_sets;
-extern const struct route_choice_ops route_choice_detect_short;
+/* All selectors, route_choice_NAME each. */
+#define ROUTE_CHOICES(X)  \
+	X(first)          \
+	X(random)         \
+	X(round_robin)    \
+	X(contention)     \
+	X(message_length) \
+	X(fraction)       \
+	X(detect)         \
+	X(three_sets)     \
+	X(detect_short)
 
-/* By name ("first", "random", "round-robin", …); NULL if there is none. */
-const struct route_choice_ops *route_choice_find(const char *name);
-/* The i-th, for lists; NULL past the end. */
-const struct route_choice_ops *route_choice_at(unsigned i);
+#define X(name) extern const struct route_choice_ops route_choice_##name;
+ROUTE_CHOICES(X)
+#undef X
+
+/* The list of selectors. */
+extern const struct word_list route_choices;
+
+/* NULL if there is none of this name. */
+static inline const struct route_choice_ops *route_choice_find(const char *name)
+{
+	return word_list_find(&route_choices, name);
+}

@@ -260,6 +260,7 @@ static int dor_tables(const struct route_graph *graph, const struct route_option
 
 const struct route_algorithm route_dor = {
 	.name = "dor",
+	.vc_classes = true,
 	.summary = "dimension order for meshes, tori and hypercubes, with dateline VCs",
 	.deadlock_free = true,
 	.routes = dor_routes,

@@ -54,15 +54,16 @@ static void sent(struct route_choice *choice, unsigned count, unsigned index, un
 
 static void choices_are_found_by_their_names(void **state)
 {
-	for (unsigned i = 0; route_choice_at(i) != NULL; i++)
-		assert_ptr_equal(route_choice_find(route_choice_at(i)->name), route_choice_at(i));
+	for (unsigned i = 0; i < route_choices.count; i++)
+		assert_ptr_equal(route_choice_find(word_list_name(route_choices.entry[i])),
+			route_choices.entry[i]);
 	assert_null(route_choice_find("last"));
 }
 
 static void one_route_is_not_asked_about(void **state)
 {
-	for (unsigned i = 0; route_choice_at(i) != NULL; i++) {
-		struct route_choice choice = start(route_choice_at(i)->name);
+	for (unsigned i = 0; i < route_choices.count; i++) {
+		struct route_choice choice = start(word_list_name(route_choices.entry[i]));
 
 		assert_int_equal(choose(&choice, 1, 512), 0);
 		sent(&choice, 1, 0, 90);

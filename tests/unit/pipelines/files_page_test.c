@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lab_config.h"
+#include "run_hosts.h"
 
 #define PAGE  SOURCE_ROOT "/docs/files.md"
 #define FENCE "```yaml\n"

@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adaptive_routing.h"
+#include "queuing.h"
 #include "route_algorithm.h"
-#include "run_config.h"
+#include "route_choice.h"
+#include "run_hosts.h"
 
 #define HEAD "weft: run/1\ntopology: \"rlft:ports=4,stages=2\"\nclock: real\n"
 
@@ -64,8 +67,8 @@ static void what_a_file_does_not_say_has_the_designs_defaults(void **state)
 	assert_int_equal(config->sw.mtu_bytes, 4096);
 	assert_int_equal(config->sw.vcs, 1);
 	assert_true(config->sw.voq);
-	assert_int_equal(config->queuing, RUN_QUEUING_1Q);
-	assert_int_equal(config->routing.algorithm, RUN_ALGORITHM_UD);
+	assert_ptr_equal(config->queuing, &queuing_1q);
+	assert_ptr_equal(config->routing.algorithm, &route_up_down);
 	assert_int_equal(config->routing.mode, RUN_ROUTING_SOURCE);
 	assert_int_equal(config->routing.threshold_ppm, 750000);
 	assert_int_equal(config->detector.hcdth_ppm, 810000);
@@ -152,10 +155,10 @@ static void every_key_is_read(void **state)
 	assert_false(config->sw.voq);
 	assert_int_equal(config->sw.flow_control, RUN_FLOW_CONTROL_STOP_GO);
 	assert_int_equal(config->sw.routing_delay_ps, 150000);
-	assert_int_equal(config->queuing, RUN_QUEUING_VFTREE);
-	assert_int_equal(config->routing.algorithm, RUN_ALGORITHM_DMODK);
+	assert_ptr_equal(config->queuing, &queuing_vftree);
+	assert_ptr_equal(config->routing.algorithm, &route_dmodk);
 	assert_int_equal(config->sw.fecn, 7);
-	assert_int_equal(config->routing.adaptive, RUN_ADAPTIVE_ADAPTIVE_TH);
+	assert_ptr_equal(config->routing.adaptive, &adaptive_threshold);
 	assert_true(config->routing.afi);
 	assert_int_equal(config->routing.threshold_ppm, 700000);
 	assert_int_equal(config->routing.mode, RUN_ROUTING_TABLE);
@@ -172,7 +175,7 @@ static void every_key_is_read(void **state)
 	assert_false(config->detector.readings.adapted_roots);
 	assert_false(config->detector.readings.waiting_first);
 	assert_false(config->detector.readings.hosts_act);
-	assert_int_equal(config->nic.selector, RUN_SELECTOR_RANDOM);
+	assert_ptr_equal(config->nic.selector, &route_choice_random);
 	assert_int_equal(config->nic.selection.forget, 200);
 	assert_int_equal(config->nic.selection.k, 1500);
 	assert_int_equal(config->nic.selection.k2, 12125);
@@ -214,13 +217,13 @@ static void every_key_is_read(void **state)
 	assert_int_equal(hot->message_bytes, 512);
 	assert_int_equal(hot->stop_ps, 93 * PS_PER_MS);
 	assert_string_equal(config->traffic.at[2].file, "/p.txt");
-	assert_int_equal(config->traffic.at[2].arrivals, RUN_ARRIVALS_CONSTANT);
+	assert_int_equal(config->traffic.at[2].arrivals, ARRIVALS_CONSTANT);
 	assert_int_equal(mixed->share_ppm, 100000);
 	assert_int_equal(mixed->switches, 5);
 	assert_int_equal(mixed->message_bytes, 32);
 	assert_int_equal(mixed->other_message_bytes, 512);
 	assert_int_equal(mixed->other_share_ppm, 300000);
-	assert_int_equal(mixed->arrivals, RUN_ARRIVALS_BURSTY);
+	assert_int_equal(mixed->arrivals, ARRIVALS_BURSTY);
 	assert_int_equal(mixed->on_ps, 10 * PS_PER_US);
 	assert_int_equal(mixed->off_ps, 40 * PS_PER_US);
 	assert_string_equal(config->traffic.at[4].file, "/g.goal");
@@ -549,8 +552,8 @@ static void adaptive_routing_brings_what_it_needs_or_says_what_is_missing(void *
 		const char *routing, *message;
 	} bad[] = {
 		{"routing: {afi: true}\n",
-			"r.yaml:4:16: routing.afi: there is nothing to isolate: 'adaptive: oblivious', "
-			"'adaptive', 'adaptive-th' or 'arn' was expected with it"},
+			"r.yaml:4:16: routing.afi: there is nothing to isolate: an 'adaptive' other "
+			"than 'none' was expected with it"},
 		{"routing: {adaptive: oblivious, mode: source}\n",
 			"r.yaml:4:38: routing.mode: source routes leave the switches nothing to choose: "
 			"'table' was expected with 'adaptive: oblivious'"},
@@ -658,10 +661,10 @@ static void sets_of_routes_are_named_with_plus(void **state)
 	char name[RUN_ROUTING_NAME];
 	struct fault fault;
 
-	assert_int_equal(config->routing.algorithm, RUN_ALGORITHM_UD);
+	assert_ptr_equal(config->routing.algorithm, &route_up_down);
 	assert_int_equal(config->routing.others, 2);
-	assert_int_equal(config->routing.other[0], RUN_ALGORITHM_UD_MITB);
-	assert_int_equal(config->routing.other[1], RUN_ALGORITHM_UD_ITB);
+	assert_ptr_equal(config->routing.other[0], &route_ud_mitb);
+	assert_ptr_equal(config->routing.other[1], &route_ud_itb);
 	run_routing_name(&config->routing, name);
 	assert_string_equal(name, "ud+ud-mitb+ud-itb");
 	assert_int_equal(run_config_supported(config, &fault), 0);
@@ -727,9 +730,8 @@ static void every_built_algorithm_can_be_asked_for(void **state)
 		snprintf(set, sizeof(set), "routing.algorithm=%s", route_algorithm_at(i)->name);
 		config = parse_set(HEAD, set, &fault);
 		assert_non_null(config);
-		assert_string_equal(
-			run_algorithm_name(config->routing.algorithm), route_algorithm_at(i)->name);
-		assert_int_not_equal(config->nic.selector, RUN_SELECTOR_UNSET);
+		assert_ptr_equal(config->routing.algorithm, route_algorithm_at(i));
+		assert_non_null(config->nic.selector);
 		assert_in_range(config->routing.alternatives, 1, ROUTE_ALTERNATIVES_MAX);
 		run_config_destroy(config);
 	}
@@ -740,15 +742,15 @@ static void alternatives_and_selector_are_the_algorithms_own_unless_named(void *
 	static const struct {
 		const char *routing;
 		unsigned alternatives;
-		enum run_selector selector;
+		const struct route_choice_ops *selector;
 	} cases[] = {
-		{"routing: {algorithm: ud}\n", 1, RUN_SELECTOR_FIRST},
-		{"routing: {algorithm: dmodk}\n", 1, RUN_SELECTOR_FIRST},
-		{"routing: {algorithm: ud-random}\n", 10, RUN_SELECTOR_RANDOM},
-		{"routing: {algorithm: ud-rr}\n", 10, RUN_SELECTOR_ROUND_ROBIN},
-		{"routing: {algorithm: ud-det}\n", 10, RUN_SELECTOR_CONTENTION},
-		{"routing: {algorithm: ud-rr, alternatives: 1}\n", 1, RUN_SELECTOR_ROUND_ROBIN},
-		{"routing: {algorithm: ud-rr}\nnic: {selector: first}\n", 10, RUN_SELECTOR_FIRST},
+		{"routing: {algorithm: ud}\n", 1, &route_choice_first},
+		{"routing: {algorithm: dmodk}\n", 1, &route_choice_first},
+		{"routing: {algorithm: ud-random}\n", 10, &route_choice_random},
+		{"routing: {algorithm: ud-rr}\n", 10, &route_choice_round_robin},
+		{"routing: {algorithm: ud-det}\n", 10, &route_choice_contention},
+		{"routing: {algorithm: ud-rr, alternatives: 1}\n", 1, &route_choice_round_robin},
+		{"routing: {algorithm: ud-rr}\nnic: {selector: first}\n", 10, &route_choice_first},
 	};
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -758,7 +760,7 @@ static void alternatives_and_selector_are_the_algorithms_own_unless_named(void *
 		snprintf(text, sizeof(text), HEAD "%s", cases[i].routing);
 		config = parse(text);
 		assert_int_equal(config->routing.alternatives, cases[i].alternatives);
-		assert_int_equal(config->nic.selector, cases[i].selector);
+		assert_ptr_equal(config->nic.selector, cases[i].selector);
 		run_config_destroy(config);
 	}
 }

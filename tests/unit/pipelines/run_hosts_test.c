@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "run_config.h"
+#include "run_hosts.h"
 
 struct resolved {
 	struct run_config *config;

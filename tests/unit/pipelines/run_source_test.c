@@ -4,6 +4,7 @@
 /* From the entries of a run file to what the hosts send. */
 
 #include "run_source.h"
+#include "traffic_pattern.h"
 
 #include "unit.h"
 
@@ -89,7 +90,7 @@ static void every_key_arrives_at_the_source(void **state)
 		"load: 20%, message: 32B, other-message: 512B, other-share: 30%, arrivals: bursty, "
 		"on: 10us, off: 40us, start: 2ms, stop: 5ms}]\n");
 	source = source_of(&run, 0, 6);
-	assert_string_equal(source.config.pattern, "combined");
+	assert_ptr_equal(source.config.pattern, &traffic_combined);
 	assert_int_equal(source.config.host, 6);
 	assert_int_equal(source.config.hosts, 16);
 	assert_int_equal(source.config.seed, 77);
@@ -122,19 +123,21 @@ static void the_end_of_the_run_ends_every_source(void **state)
 	close_run(&run);
 }
 
-/* Bursty is uniform with bursts; uniform over some hosts is a hot spot of several. */
-static void names_of_run_files_become_patterns_of_sources(void **state)
+static void words_of_run_files_become_patterns_of_sources(void **state)
 {
 	static const struct {
-		const char *row, *pattern;
+		const char *row;
+		const struct traffic_pattern *pattern;
 		enum arrivals_kind arrivals;
+		unsigned targets;
 	} rows[] = {
-		{"pattern: bursty, on: 1us, off: 1us, load: 10%", "uniform", ARRIVALS_BURSTY},
-		{"pattern: uniform, arrivals: poisson", "uniform", ARRIVALS_POISSON},
-		{"pattern: uniform, arrivals: uniform", "uniform", ARRIVALS_UNIFORM},
-		{"pattern: uniform, to: [h1, h2]", "hotspot", ARRIVALS_CONSTANT},
-		{"pattern: all-to-all", "all-to-all", ARRIVALS_CONSTANT},
-		{"pattern: transpose", "transpose", ARRIVALS_CONSTANT},
+		{"pattern: bursty, on: 1us, off: 1us, load: 10%", &traffic_bursty, ARRIVALS_BURSTY,
+			0},
+		{"pattern: uniform, arrivals: poisson", &traffic_uniform, ARRIVALS_POISSON, 0},
+		{"pattern: uniform, arrivals: uniform", &traffic_uniform, ARRIVALS_UNIFORM, 0},
+		{"pattern: uniform, to: [h1, h2]", &traffic_uniform, ARRIVALS_CONSTANT, 2},
+		{"pattern: all-to-all", &traffic_all_to_all, ARRIVALS_CONSTANT, 0},
+		{"pattern: transpose", &traffic_transpose, ARRIVALS_CONSTANT, 0},
 	};
 
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -145,8 +148,9 @@ static void names_of_run_files_become_patterns_of_sources(void **state)
 		snprintf(text, sizeof(text), "traffic: [{%s}]\n", rows[i].row);
 		open_run(&run, text);
 		source = source_of(&run, 0, 5);
-		assert_string_equal(source.config.pattern, rows[i].pattern);
+		assert_ptr_equal(source.config.pattern, rows[i].pattern);
 		assert_int_equal(source.config.arrivals, rows[i].arrivals);
+		assert_int_equal(source.config.targets_count, rows[i].targets);
 		free(source.list);
 		close_run(&run);
 	}
@@ -212,7 +216,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(local_gets_the_hosts_within_its_switches_and_in_to),
 	cmocka_unit_test(every_key_arrives_at_the_source),
 	cmocka_unit_test(the_end_of_the_run_ends_every_source),
-	cmocka_unit_test(names_of_run_files_become_patterns_of_sources),
+	cmocka_unit_test(words_of_run_files_become_patterns_of_sources),
 	cmocka_unit_test(only_hosts_of_from_send),
 	cmocka_unit_test(entries_that_a_host_has_no_room_for_are_refused_with_their_place),
 	cmocka_unit_test(what_the_topology_cannot_have_is_refused_with_its_place),

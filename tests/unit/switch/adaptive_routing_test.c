@@ -178,8 +178,8 @@ static void packets_that_are_adapted_or_have_no_alternative_stay(void **state)
 {
 	struct ups ups;
 
-	for (unsigned i = 0; adaptive_mode_at(i) != NULL; i++) {
-		start(&ups, adaptive_mode_at(i)->name, true);
+	for (unsigned i = 0; i < adaptive_modes.count; i++) {
+		start(&ups, word_list_name(adaptive_modes.entry[i]), true);
 		fill(&ups, 4, 0, BLOCKS);
 		assert_int_equal(adaptive_route(&ups.adaptive, 4, UPS, AFC, true), 4);
 		assert_int_equal(adaptive_route(&ups.adaptive, 4, BIT64(4), 0, false), 4);

@@ -323,9 +323,9 @@ static void bad_texts_are_refused_in_one_line(void **state)
 		const char *spec, *message;
 	} bad[] = {
 		{"tours:dims=4x4",
-			"tours:dims=4x4: no topology kind 'tours', nearest is 'torus'; "
-			"there are rlft, torus, mesh, torus-express, ring, hypercube, full, "
-			"dragonfly, cplant, irregular"},
+			"tours:dims=4x4: no topology kind 'tours', expected rlft, torus, "
+			"mesh, torus-express, ring, hypercube, full, "
+			"dragonfly, cplant, irregular; nearest is 'torus'"},
 		{"ring", "ring: option 'switches' is missing (switches)"},
 		{"cplant:groups=7",
 			"cplant:groups=7: unknown option 'groups'; cplant takes rate, delay"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "traffic.h"
+#include "traffic_pattern.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 static struct traffic_config config(const char *pattern)
 {
 	return (struct traffic_config){
-		.pattern = pattern,
+		.pattern = traffic_pattern_find(pattern),
 		.host = 3,
 		.hosts = HOSTS,
 		.seed = 9,
@@ -461,9 +461,9 @@ static void what_makes_no_sense_is_refused_with_a_reason(void **state)
 	fault.text[0] = 0;                         \
 	assert_null(traffic_create(&bad, &fault)); \
 	assert_true(strlen(fault.text) > 10)
-	REFUSED(bad.pattern = "tornado");
-	REFUSED(bad.pattern = "hotspot");
-	REFUSED(bad.pattern = "hotspot"; bad.targets = targets; bad.targets_count = 1);
+	REFUSED(bad.pattern = &traffic_goal);
+	REFUSED(bad.pattern = &traffic_hotspot);
+	REFUSED(bad.pattern = &traffic_hotspot; bad.targets = targets; bad.targets_count = 1);
 	REFUSED(bad.host = HOSTS);
 	REFUSED(bad.host = 0; bad.hosts = 1);
 	REFUSED(bad.load_ppm = 1000001);
@@ -472,26 +472,6 @@ static void what_makes_no_sense_is_refused_with_a_reason(void **state)
 	REFUSED(bad.rate_bps = 0);
 	REFUSED(bad.frame_bytes = 0);
 #undef REFUSED
-}
-
-static void hosts_are_chosen_in_the_number_asked_for_and_by_the_seed(void **state)
-{
-	bool a[100] = {false}, b[100] = {false}, c[100] = {false};
-	unsigned chosen = 0, common = 0;
-
-	traffic_choose_hosts(a, 100, 10, 1);
-	traffic_choose_hosts(b, 100, 10, 1);
-	traffic_choose_hosts(c, 100, 10, 2);
-	for (unsigned i = 0; i < 100; i++) {
-		chosen += a[i];
-		common += a[i] && c[i];
-		assert_int_equal(a[i], b[i]);
-	}
-	assert_int_equal(chosen, 10);
-	assert_true(common < 10);
-	traffic_choose_hosts(c, 100, 100, 3);
-	for (unsigned i = 0; i < 100; i++)
-		assert_true(c[i]);
 }
 
 #define LANES 3
@@ -589,7 +569,6 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_makes_no_sense_is_refused_with_a_reason),
 	cmocka_unit_test(lanes_hand_out_the_messages_of_one_source_each_its_own),
 	cmocka_unit_test(a_lane_that_is_not_taken_from_holds_nobody_up),
-	cmocka_unit_test(hosts_are_chosen_in_the_number_asked_for_and_by_the_seed),
 };
 
 UNIT_MAIN(tests)

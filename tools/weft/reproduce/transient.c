@@ -6,6 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "run_hosts.h"
+#include "traffic_pattern.h"
+
 #define PPM      1e6
 #define LAST     0.1 /* share of the hot spot whose samples are its end */
 #define SLACK_NS 1.0
@@ -22,7 +25,7 @@ static void add_entry(struct demand *demand, const struct run_config_traffic *tr
 {
 	double share = traffic->load_ppm / PPM * hosts->from_count;
 
-	if (traffic->pattern != RUN_PATTERN_HOTSPOT) {
+	if (traffic->pattern != &traffic_hotspot) {
 		demand->others += share;
 		return;
 	}
@@ -49,7 +52,7 @@ static void note_times(struct transient *transient, const struct run_config *con
 	for (uint32_t i = 0; i < config->traffic.count; i++) {
 		const struct run_config_traffic *traffic = &config->traffic.at[i];
 
-		if (traffic->pattern != RUN_PATTERN_HOTSPOT)
+		if (traffic->pattern != &traffic_hotspot)
 			continue;
 		transient->start_ns = fmin(end, (double)traffic->start_ps / PS_PER_NS);
 		transient->stop_ns = fmin(end, (double)traffic->stop_ps / PS_PER_NS);

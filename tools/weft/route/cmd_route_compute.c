@@ -7,7 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "did_you_mean.h"
 #include "output_file.h"
 #include "route_binary.h"
 #include "route_gaps.h"
@@ -53,15 +52,10 @@ static int take_granularity(struct request *request, const char *value)
 
 static int refuse_algorithm(const char *name)
 {
-	struct did_you_mean similar;
+	char hint[WORD_LIST_HINT];
 
-	did_you_mean_init(&similar, name);
-	for (unsigned i = 0; route_algorithm_at(i) != NULL; i++)
-		did_you_mean_offer(&similar, route_algorithm_at(i)->name);
-	return command_fail("route compute", EXIT_BAD_REQUEST,
-		"--algorithm '%s', expected one that 'weft route algorithms' lists%s%s%s", name,
-		similar.best != NULL ? ", nearest is '" : "",
-		similar.best != NULL ? similar.best : "", similar.best != NULL ? "'" : "");
+	word_list_hint(&route_algorithms, name, hint);
+	return refuse("--algorithm", name, hint);
 }
 
 static int take_algorithms(struct request *request, const char *value)

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "traffic_pattern.h"
+
+/* Messages between ranks, in the order of their schedule (lib/goal). */
+const struct traffic_pattern traffic_goal = {
+	.name = "goal", .keys = TRAFFIC_FILE | TRAFFIC_RANKS, .schedule = true};
+
+#define X(name) &traffic_##name,
+static const void *const patterns[] = {TRAFFIC_PATTERNS(X)};
+#undef X
+
+const struct word_list traffic_patterns = WORD_LIST(patterns);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "word_list.h"
+
+#include <string.h>
+
+#include "unit.h"
+
+struct fruit {
+	const char *name;
+	unsigned seeds;
+};
+
+static const struct fruit apple = {"apple", 5}, cherry = {"cherry", 1}, plum = {"plum", 1};
+static const void *const fruits[] = {&apple, &cherry, &plum};
+static const struct word_list list = WORD_LIST(fruits);
+
+static void an_entry_is_found_by_its_whole_name(void **state)
+{
+	assert_ptr_equal(word_list_find(&list, "cherry"), &cherry);
+	assert_null(word_list_find(&list, "cherr"));
+	assert_null(word_list_find(&list, "cherry "));
+	assert_null(word_list_find(&list, ""));
+}
+
+static void entries_are_in_order_and_null_follows_the_last(void **state)
+{
+	assert_ptr_equal(word_list_at(&list, 0), &apple);
+	assert_ptr_equal(word_list_at(&list, 2), &plum);
+	assert_null(word_list_at(&list, 3));
+	assert_null(word_list_at(&list, 1000));
+}
+
+static void names_end_with_null(void **state)
+{
+	const char *names[WORD_LIST_MAX + 1];
+
+	word_list_names(&list, names);
+	assert_string_equal(names[0], "apple");
+	assert_string_equal(names[2], "plum");
+	assert_null(names[3]);
+}
+
+static void a_hint_names_all_and_the_nearest(void **state)
+{
+	char hint[WORD_LIST_HINT];
+
+	word_list_hint(&list, NULL, hint);
+	assert_string_equal(hint, "apple, cherry, plum");
+	word_list_hint(&list, "plun", hint);
+	assert_string_equal(hint, "apple, cherry, plum; nearest is 'plum'");
+	word_list_hint(&list, "xxxxxxxxxxxx", hint);
+	assert_string_equal(hint, "apple, cherry, plum");
+}
+
+static void a_hint_that_is_too_long_is_cut(void **state)
+{
+	static const struct fruit long_name = {
+		"a-name-of-a-fruit-that-nobody-would-want-to-type-every-day", 0};
+	const void *many[WORD_LIST_MAX];
+	const struct word_list long_list = {many, WORD_LIST_MAX};
+	char hint[WORD_LIST_HINT];
+
+	for (unsigned i = 0; i < WORD_LIST_MAX; i++)
+		many[i] = &long_name;
+	word_list_hint(&long_list, long_name.name, hint);
+	assert_int_equal(strlen(hint), WORD_LIST_HINT - 1);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(an_entry_is_found_by_its_whole_name),
+	cmocka_unit_test(entries_are_in_order_and_null_follows_the_last),
+	cmocka_unit_test(names_end_with_null),
+	cmocka_unit_test(a_hint_names_all_and_the_nearest),
+	cmocka_unit_test(a_hint_that_is_too_long_is_cut),
+};
+
+UNIT_MAIN(tests)

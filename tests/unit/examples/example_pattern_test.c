@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The example of docs/adding-a-traffic-pattern.md: the page shows example_pattern.c as it is
+ * compiled here, and it does what the page says. */
+
+#include "example_page.h"
+#include "traffic_pattern.h"
+
+extern const struct traffic_pattern traffic_tornado;
+
+static void the_page_shows_the_file(void **state)
+{
+	example_expect_shown(SOURCE_ROOT "/docs/adding-a-traffic-pattern.md",
+		SOURCE_ROOT "/tests/unit/examples/example_pattern.c");
+}
+
+static struct traffic *start(uint16_t host, uint16_t hosts)
+{
+	const struct traffic_config config = {
+		.pattern = &traffic_tornado,
+		.host = host,
+		.hosts = hosts,
+		.seed = 1,
+		.rate_bps = 10000000000,
+		.load_ppm = 1000000,
+		.frame_bytes = 1000,
+		.message_bytes = 100,
+		.stop_ps = WEFT_TIME_NEVER,
+	};
+	struct traffic *traffic = traffic_create(&config, NULL);
+
+	assert_non_null(traffic);
+	return traffic;
+}
+
+static void every_host_sends_to_the_one_nearly_half_way_round(void **state)
+{
+	for (uint16_t host = 0; host < 9; host++) {
+		struct traffic *traffic = start(host, 9);
+		struct traffic_message message;
+
+		for (unsigned i = 0; i < 10; i++) {
+			assert_true(traffic_poll(traffic, PS_PER_S, &message));
+			assert_int_equal(message.destination, (host + 4) % 9);
+			traffic_accept(traffic);
+		}
+		traffic_destroy(traffic);
+	}
+}
+
+static void of_two_hosts_none_sends(void **state)
+{
+	struct traffic *traffic = start(1, 2);
+
+	assert_true(traffic_finished(traffic, 0));
+	traffic_destroy(traffic);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_page_shows_the_file),
+	cmocka_unit_test(every_host_sends_to_the_one_nearly_half_way_round),
+	cmocka_unit_test(of_two_hosts_none_sends),
+};
+
+UNIT_MAIN(tests)

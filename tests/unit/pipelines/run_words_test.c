@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Run and lab files and the pages of docs/ know every entry of the lists of lib. */
+
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "adaptive_routing.h"
+#include "generator.h"
+#include "lab_config.h"
+#include "queuing.h"
+#include "route_algorithm.h"
+#include "route_choice.h"
+#include "traffic_pattern.h"
+
+#define BODY "topology: \"rlft:ports=4,stages=2\"\nswitch: {vcs: 4}\n"
+
+/* What an entry of 'traffic' with this pattern needs beside it. */
+static const char *needs_of(const struct traffic_pattern *pattern)
+{
+	if (pattern->schedule)
+		return ", file: schedule.goal";
+	if (pattern->bursty)
+		return ", on: 10us, off: 10us, load: 10%";
+	return (pattern->keys & TRAFFIC_SHARE) != 0 ? ", to: [h1]" : "";
+}
+
+/* The part of a file with one key of run_words[]. */
+static void write_key(char *text, size_t size, const struct run_words *key, const char *word)
+{
+	const struct traffic_pattern *pattern = traffic_pattern_find(word);
+	const char *dot = strchr(key->key, '.');
+
+	if (key->list == &traffic_patterns)
+		snprintf(text, size, "traffic: [{pattern: %s%s}]\n", word,
+			pattern != NULL ? needs_of(pattern) : "");
+	else if (dot == NULL)
+		snprintf(text, size, "%s: %s\n", key->key, word);
+	else
+		snprintf(text, size, "%.*s: {%s: %s}\n", (int)(dot - key->key), key->key, dot + 1,
+			word);
+}
+
+static void check_run(const struct run_words *key, const char *word)
+{
+	char text[512] = "weft: run/1\nclock: virtual\n" BODY, printed[128], *explained = NULL;
+	struct fault fault = {""};
+	struct run_config *config;
+	size_t length;
+	FILE *out = open_memstream(&explained, &length);
+
+	write_key(text + strlen(text), sizeof(text) - strlen(text), key, word);
+	config = run_config_parse(text, strlen(text), "run", NULL, 0, &fault);
+	assert_string_equal(fault.text, "");
+	run_config_explain(config, out);
+	fclose(out);
+	snprintf(printed, sizeof(printed), "%s: %s",
+		key->list == &traffic_patterns  ? "pattern"
+		: strchr(key->key, '.') != NULL ? strchr(key->key, '.') + 1
+						: key->key,
+		word);
+	assert_non_null(strstr(explained, printed));
+	free(explained);
+	run_config_destroy(config);
+}
+
+static void check_lab(const struct run_words *key, const char *word)
+{
+	char text[512] = "weft: lab/1\n" BODY;
+	struct fault fault = {""};
+	struct lab_config *config;
+
+	write_key(text + strlen(text), sizeof(text) - strlen(text), key, word);
+	config = lab_config_parse(text, strlen(text), "lab", NULL, 0, &fault);
+	/* It is read; whether a lab can have it is said later. */
+	if (config == NULL)
+		assert_null(strstr(fault.text, "one of"));
+	lab_config_destroy(config);
+}
+
+static void files_accept_every_word_and_write_it_back(void **state)
+{
+	for (const struct run_words *key = run_words; key->key != NULL; key++)
+		for (unsigned i = 0; i < key->list->count; i++) {
+			const char *word = word_list_name(key->list->entry[i]);
+
+			check_run(key, word);
+			check_lab(key, word);
+		}
+}
+
+static void a_message_about_an_unknown_word_names_all(void **state)
+{
+	for (const struct run_words *key = run_words; key->key != NULL; key++) {
+		char text[512] = "weft: run/1\nclock: virtual\n" BODY, all[WORD_LIST_HINT];
+		struct fault fault = {""};
+
+		write_key(text + strlen(text), sizeof(text) - strlen(text), key, "xyzzyxyzzy");
+		assert_null(run_config_parse(text, strlen(text), "run", NULL, 0, &fault));
+		word_list_hint(key->list, NULL, all);
+		assert_true(strlen(all) < WORD_LIST_HINT - 1);
+		assert_non_null(strstr(fault.text, all));
+	}
+}
+
+static char *read_pages(const char *const *names)
+{
+	char *text = calloc(1, 1 << 18);
+	size_t used = 0;
+
+	assert_non_null(text);
+	for (; *names != NULL; names++) {
+		char path[256];
+		FILE *in;
+
+		snprintf(path, sizeof(path), SOURCE_ROOT "/docs/%s", *names);
+		in = fopen(path, "r");
+		assert_non_null(in);
+		used += fread(text + used, 1, (1 << 18) - 1 - used, in);
+		fclose(in);
+	}
+	return text;
+}
+
+static void expect_in_pages(
+	const struct word_list *list, const char *const *pages, const char *what)
+{
+	char *text = read_pages(pages), word[80];
+
+	for (unsigned i = 0; i < list->count; i++) {
+		snprintf(word, sizeof(word), "`%s`", word_list_name(list->entry[i]));
+		if (strstr(text, word) == NULL)
+			fail_msg("%s %s: docs/%s do not have it", what, word, pages[0]);
+	}
+	free(text);
+}
+
+/* The first column of a table of files.md: "| `word`". */
+static void expect_in_table(const struct word_list *list, const char *head)
+{
+	static const char *const page[] = {"files.md", NULL};
+	char *text = read_pages(page), *table = strstr(text, head), *end, row[80];
+
+	assert_non_null(table);
+	end = strstr(table, "\n\n");
+	assert_non_null(end);
+	*end = '\0';
+	for (unsigned i = 0; i < list->count; i++) {
+		snprintf(row, sizeof(row), "`%s`", word_list_name(list->entry[i]));
+		if (strstr(table, row) == NULL)
+			fail_msg("files.md: the table '%s' has no %s", head, row);
+	}
+	free(text);
+}
+
+static void the_tables_of_the_files_page_have_every_word(void **state)
+{
+	expect_in_table(&generators, "| kind | ports of a switch |");
+	expect_in_table(&route_choices, "| `nic.selector` | takes |");
+	expect_in_table(&queuing_schemes, "| queuing | VC |");
+	expect_in_table(&traffic_patterns, "| pattern | each message goes |");
+	expect_in_table(&adaptive_modes, "| `routing.adaptive` | port |");
+}
+
+static void the_routing_pages_have_every_algorithm(void **state)
+{
+	static const char *const pages[] = {"routing.md", "routing-itb.md", NULL};
+
+	expect_in_pages(&route_algorithms, pages, "algorithm");
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(files_accept_every_word_and_write_it_back),
+	cmocka_unit_test(a_message_about_an_unknown_word_names_all),
+	cmocka_unit_test(the_tables_of_the_files_page_have_every_word),
+	cmocka_unit_test(the_routing_pages_have_every_algorithm),
+};
+
+UNIT_MAIN(tests)
