@@ -143,6 +143,7 @@ static void hosts_fini(struct run_config_hosts *hosts)
 void run_config_fini(struct run_config *config)
 {
 	free(config->origin);
+	free(config->routing.file);
 	free(config->topology.spec);
 	topology_destroy(config->topology.in_place);
 	free(config->edges.at);
@@ -285,17 +286,19 @@ static int check_nic(
 
 void run_config_complete(struct run_config *config)
 {
+	bool computed = config->routing.file == NULL;
 	const struct route_algorithm *algorithm =
-		route_algorithm_find(run_algorithm_name(config->routing.algorithm));
+		computed ? route_algorithm_find(run_algorithm_name(config->routing.algorithm))
+			 : config->routing.file_algorithm;
 	const char *selector = algorithm != NULL ? algorithm->selector : NULL;
 
 	if (config->routing.mode == RUN_ROUTING_UNSET)
 		config->routing.mode = config->routing.adaptive == RUN_ADAPTIVE_NONE
 					       ? RUN_ROUTING_SOURCE
 					       : RUN_ROUTING_TABLE;
-	if (config->routing.alternatives == 0 && algorithm != NULL)
+	if (config->routing.alternatives == 0 && computed && algorithm != NULL)
 		config->routing.alternatives = algorithm->alternatives;
-	if (config->routing.alternatives == 0)
+	if (config->routing.alternatives == 0 && computed)
 		config->routing.alternatives = 1;
 	if (config->nic.selector != RUN_SELECTOR_UNSET)
 		return;
@@ -343,6 +346,8 @@ static int read_root(
 		result = yaml_fields_read(run_fields, root, config, fault);
 	if (result == 0)
 		result = run_config_read_topology(config, yaml_tree_get(root, "topology"), fault);
+	if (result == 0)
+		result = run_config_choose_routes(config, root, fault);
 	run_config_complete(config);
 	return result == 0 ? run_config_check(config, root, fault) : result;
 }

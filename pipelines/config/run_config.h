@@ -34,6 +34,7 @@
 #define RUN_NAMES_MAX       65534  /* hosts of one list */
 #define RUN_ALGORITHMS_MORE 3      /* beside the first, in one set of routes */
 #define RUN_ROUTING_NAME    64     /* "ud+ud-itb" */
+#define RUN_ROUTING_ORIGIN  (RUN_ROUTING_NAME + 32)
 
 /* Where something stands in the file; line 0: on the command line. */
 struct run_config_place {
@@ -54,6 +55,11 @@ struct run_config_switch {
 };
 
 struct run_config_routing {
+	/* Absolute path of the route file; NULL: the routes are computed. With a file, 'algorithm'
+	 * has no meaning, 'alternatives' is 0 and 'granularity' is UNSET. */
+	char *file;
+	struct run_config_place file_place;
+	const struct route_algorithm *file_algorithm; /* the one the file names; NULL: unknown */
 	enum run_algorithm algorithm;
 	/* Further route sets on the same tree, between which interfaces choose (route_merge.h). */
 	enum run_algorithm other[RUN_ALGORITHMS_MORE];
@@ -225,6 +231,9 @@ const char *run_adaptive_name(enum run_adaptive adaptive);
 const char *run_algorithm_name(enum run_algorithm algorithm);
 /* All algorithms, joined by '+'. */
 void run_routing_name(const struct run_config_routing *routing, char out[RUN_ROUTING_NAME]);
+/* Where the routes come from, for messages: "routing.algorithm ud" or "routing.file". */
+const char *run_routing_origin(
+	const struct run_config_routing *routing, char out[RUN_ROUTING_ORIGIN]);
 const char *run_selector_name(enum run_selector selector);
 const char *run_mapper_mode_name(enum run_mapper_mode mode);
 /* 0, or -EINVAL: no mode has this name. */
