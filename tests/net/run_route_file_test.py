@@ -3,7 +3,7 @@
 # Copyright (c) 2026, the Weft developers
 """'routing.file': 'weft route compute' writes routes, and a run, sweep or lab loads them.
 
-usage: route_file_test.py WEFT [TEST]...
+usage: run_route_file_test.py WEFT [TEST]...
 """
 import json
 import os
@@ -66,7 +66,7 @@ def sets(values):
 
 class Routes(unittest.TestCase):
     def setUp(self):
-        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="weft-route-file-"))
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="weft-run-route-file-"))
         self.addCleanup(shutil.rmtree, self.dir)
         self.file, self.routes = str(self.dir / "run.yaml"), str(self.dir / "routes")
 
