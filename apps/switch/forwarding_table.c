@@ -114,16 +114,19 @@ static int load_file(
 	return result;
 }
 
-int forwarding_table_load(
-	struct forwarding_table *table, const char *from, unsigned ports, struct fault *fault)
+int forwarding_table_load(struct forwarding_table *table, const struct forwarding_request *request,
+	struct fault *fault)
 {
+	const char *from = request->from;
 	int result = 0;
 
 	*table = (struct forwarding_table){.hosts = 0};
-	if (from != NULL && strncmp(from, "modulo:", 7) == 0)
-		result = load_modulo(table, from + 7, ports, fault);
+	if (request->topology != NULL)
+		result = forwarding_routes_load(table, request, fault);
+	else if (from != NULL && strncmp(from, "modulo:", 7) == 0)
+		result = load_modulo(table, from + 7, request->ports, fault);
 	else if (from != NULL)
-		result = load_file(table, from, ports, fault);
+		result = load_file(table, from, request->ports, fault);
 	if (result < 0)
 		forwarding_table_free(table);
 	return result;
@@ -132,5 +135,6 @@ int forwarding_table_load(
 void forwarding_table_free(struct forwarding_table *table)
 {
 	free(table->port);
+	vc_rule_destroy(table->vc_rule);
 	*table = (struct forwarding_table){.hosts = 0};
 }

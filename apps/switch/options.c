@@ -21,6 +21,7 @@ enum {
 	KEY_BUFFER,
 	KEY_NO_VOQ,
 	KEY_TABLE,
+	KEY_TOPOLOGY,
 	KEY_ADAPTIVE,
 	KEY_PEER,
 	KEY_MTU,
@@ -47,6 +48,10 @@ static const struct argp_option list[] = {
 	{"table", KEY_TABLE, "FILE|modulo:HOSTS", 0,
 		"Where frames without a route go: lines 'DESTINATION PORT', or destination d of "
 		"HOSTS leaves by port d mod ports",
+		0},
+	{"topology", KEY_TOPOLOGY, "TOPO", 0,
+		"The topology in which --name is a switch, a generator or a file: --table is then a "
+		"route file with tables, as 'weft route compute --tables' writes it",
 		0},
 	{"adaptive", KEY_ADAPTIVE, "MODE", 0,
 		"For measurements, with --table modulo: each port leads to all HOSTS; with several "
@@ -141,6 +146,9 @@ static bool parse_switch(
 		return true;
 	case KEY_TABLE:
 		options->table = arg;
+		return true;
+	case KEY_TOPOLOGY:
+		options->topology = arg;
 		return true;
 	case KEY_ADAPTIVE:
 		options->adaptive = find_mode(state, arg);
@@ -264,6 +272,10 @@ static void check_all(const struct switch_options *options, struct argp_state *s
 	if (options->seed_frames > 0 && options->table == NULL)
 		argp_failure(
 			state, EXIT_BAD_REQUEST, 0, "--seed-frames: needs a --table to route them");
+	if (options->topology != NULL &&
+		(options->table == NULL || strncmp(options->table, "modulo:", 7) == 0))
+		argp_failure(state, EXIT_BAD_REQUEST, 0,
+			"--topology: needs a --table FILE, which holds the tables of its switches");
 	if (options->adaptive != NULL &&
 		(options->table == NULL || strncmp(options->table, "modulo:", 7) != 0))
 		argp_failure(

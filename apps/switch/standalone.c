@@ -172,6 +172,8 @@ static void configure(const struct standalone *standalone, struct switch_config 
 		.table_port = standalone->table.port,
 		.table_alternatives = standalone->alternatives,
 		.table_hosts = standalone->table.hosts,
+		.vc_rule = standalone->table.vc_rule,
+		.vc_rule_at = standalone->table.vc_rule_at,
 	};
 	for (unsigned sl = 0; sl < 16; sl++)
 		config->sl_to_vc[sl] = (uint8_t)(sl % standalone_queues(options));
@@ -267,6 +269,20 @@ static int show(struct standalone *standalone, struct fault *fault)
 		standalone->options->name, standalone->ps, fault);
 }
 
+static int load_table(struct standalone *standalone, struct fault *fault)
+{
+	const struct switch_options *options = standalone->options;
+	const struct forwarding_request request = {
+		.from = options->table,
+		.topology = options->topology,
+		.name = options->name,
+		.ports = standalone->ports,
+		.vcs = options->vcs,
+	};
+
+	return forwarding_table_load(&standalone->table, &request, fault);
+}
+
 struct standalone *standalone_create(
 	const struct switch_options *options, int argc, char **argv, struct fault *fault)
 {
@@ -283,8 +299,7 @@ struct standalone *standalone_create(
 	clock_start(&standalone->clock);
 	result = open_ports(standalone, fault);
 	if (result == 0)
-		result = forwarding_table_load(
-			&standalone->table, options->table, standalone->ports, fault);
+		result = load_table(standalone, fault);
 	if (result == 0)
 		result = build_switch(standalone, fault);
 	if (result == 0)

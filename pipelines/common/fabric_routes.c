@@ -10,6 +10,7 @@
 #include "route_algorithm.h"
 #include "route_merge.h"
 #include "route_verify.h"
+#include "run_routes.h"
 
 static int check_algorithm(
 	const struct run_config *run, const struct route_algorithm *algorithm, struct fault *fault)
@@ -72,14 +73,31 @@ static int compute(struct fabric_routes *routes, const struct topology *topology
 				       ? ROUTE_PER_SWITCH_PAIR
 				       : ROUTE_PER_HOST_PAIR,
 	};
-	int result = 0;
+	int result = check_algorithm(run, run->routing.algorithm, fault);
 
+	for (uint32_t i = 0; i < run->routing.others && result == 0; i++)
+		result = check_algorithm(run, run->routing.other[i], fault);
+	if (result < 0)
+		return result;
 	if (run->routing.mode == RUN_ROUTING_SOURCE)
 		return compute_set(routes, topology, run, &options, fault);
 	routes->table =
 		route_compute_table(topology, run->routing.algorithm, &options, &result, fault);
 	return routes->table == NULL ? result
 				     : route_table_check_connected(routes->table, topology, fault);
+}
+
+static int load(struct fabric_routes *routes, const struct topology *topology,
+	const struct run_config *run, struct fault *fault)
+{
+	struct route_file file;
+	int result = run_routes_load(run, topology, &file, fault);
+
+	if (result < 0)
+		return result;
+	routes->set = file.set;
+	routes->table = file.table;
+	return 0;
 }
 
 static bool pair_has_itb(const struct route_set *set, uint32_t from, uint32_t to)
@@ -116,37 +134,43 @@ static int check_classes(
 	const struct fabric_routes *routes, const struct run_config *run, struct fault *fault)
 {
 	const struct vc_rule *rule = fabric_routes_vc_rule(routes);
+	char origin[RUN_ROUTING_ORIGIN];
 
 	if (rule == NULL || rule->classes <= run->sw.vcs)
 		return 0;
 	return fault_set(fault, EINVAL,
 		"%s: switch.vcs is %u, %u or more were expected: on this topology "
-		"routing.algorithm %s needs so many VC classes",
-		run->origin, run->sw.vcs, rule->classes, run->routing.algorithm->name);
+		"%s needs so many VC classes",
+		run->origin, run->sw.vcs, rule->classes, run_routing_origin(&run->routing, origin));
 }
 
 /* Adaptive switches choose from what the tables give them. */
 static int check_alternatives(bool has_them, const struct run_config *run, struct fault *fault)
 {
+	char origin[RUN_ROUTING_ORIGIN];
+
 	if (!run_config_is_adaptive(run) || has_them)
 		return 0;
 	return fault_set(fault, EINVAL,
 		"%s: routing.adaptive: %s has nothing to choose from, because the tables of "
-		"routing.algorithm %s have no alternative ports; dmodk was expected",
-		run->origin, run->routing.adaptive->name, run->routing.algorithm->name);
+		"%s have no alternative ports; dmodk was expected",
+		run->origin, run->routing.adaptive->name,
+		run_routing_origin(&run->routing, origin));
 }
 
 /* Both would say in which VC a packet is stored. */
 static int make_queuing(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct fault *fault)
 {
+	char origin[RUN_ROUTING_ORIGIN];
+
 	if (run->queuing == &queuing_1q)
 		return 0;
 	if (fabric_routes_vc_rule(routes) != NULL)
 		return fault_set(fault, EINVAL,
-			"%s: queuing %s: on this topology routing.algorithm %s uses the VCs for its "
+			"%s: queuing %s: on this topology %s uses the VCs for its "
 			"classes; expected 1q",
-			run->origin, run->queuing->name, run->routing.algorithm->name);
+			run->origin, run->queuing->name, run_routing_origin(&run->routing, origin));
 	routes->queuing = queuing_create(topology, run->queuing, run->sw.vcs, fault);
 	return routes->queuing != NULL ? 0 : -errno;
 }
@@ -164,11 +188,8 @@ int fabric_routes_compute(struct fabric_routes *routes, const struct topology *t
 	int result;
 
 	*routes = (struct fabric_routes){NULL, NULL};
-	result = check_algorithm(run, run->routing.algorithm, fault);
-	for (uint32_t i = 0; i < run->routing.others && result == 0; i++)
-		result = check_algorithm(run, run->routing.other[i], fault);
-	if (result == 0)
-		result = compute(routes, topology, run, fault);
+	result = run->routing.file != NULL ? load(routes, topology, run, fault)
+					   : compute(routes, topology, run, fault);
 	if (result == 0)
 		result = check_alternatives(
 			routes->table != NULL && routes->table->alternatives != NULL, run, fault);

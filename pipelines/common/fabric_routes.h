@@ -3,7 +3,7 @@
 #pragma once
 
 /* The routes that a run file asks for, of a whole fabric, and the VCs of what goes there, the same
- * at both clocks and in every process of a lab: they depend on file and topology alone. */
+ * at both clocks and in every process of a lab: they depend on files and topology alone. */
 
 #include "queuing.h"
 #include "route_set.h"
@@ -18,9 +18,9 @@ struct fabric_routes {
 	struct queuing *queuing; /* NULL: service levels are the messages' own, all in VC 0 */
 };
 
-/* 0, or 'fault': -EINVAL for an algorithm that does not promise freedom from deadlock, or a
- * queuing scheme, cannot serve this topology, leaves pairs without a route, or needs what
- * interfaces and switches do not have yet; -ENOMEM. */
+/* Computes the routes, or loads 'routing.file'. 0, or 'fault': -EINVAL for an algorithm that does
+ * not promise freedom from deadlock, or a queuing scheme, cannot serve this topology, leaves pairs
+ * without a route, or needs what interfaces and switches do not have yet; -ENOMEM. */
 int fabric_routes_compute(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct fault *fault);
 /* Leaves routes to a mapper, but not the queuing scheme: the rest of the above, as far as the

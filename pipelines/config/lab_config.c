@@ -80,6 +80,8 @@ static int read_root(
 	if (result == 0)
 		result = run_config_read_topology(
 			&config->run, yaml_tree_get(root, "topology"), fault);
+	if (result == 0)
+		result = run_config_choose_routes(&config->run, root, fault);
 	run_config_complete(&config->run);
 	return result == 0 ? run_config_check(&config->run, root, fault) : result;
 }
@@ -194,10 +196,23 @@ static int check_algorithm(const struct lab_config *config, const struct route_a
 		config->run.origin, algorithm->name);
 }
 
+/* A file's routes are verified, unless that is switched off. */
+static int check_route_file(const struct lab_config *config, struct fault *fault)
+{
+	if (config->run.routing.file == NULL || !config->run.routing.may_deadlock)
+		return 0;
+	return fault_set(fault, EINVAL,
+		"%s: routing.may-deadlock: the routes of a lab must not deadlock, expected false "
+		"with routing.file",
+		config->run.origin);
+}
+
 int lab_config_supported(const struct lab_config *config, struct fault *fault)
 {
 	int result = run_config_supported(&config->run, fault);
 
+	if (result == 0)
+		result = check_route_file(config, fault);
 	if (result == 0)
 		result = check_algorithm(config, config->run.routing.algorithm, fault);
 	for (uint32_t i = 0; i < config->run.routing.others && result == 0; i++)

@@ -56,10 +56,12 @@ enum run_flow_control { RUN_FLOW_CONTROLS(X) };
 enum run_credits { RUN_CREDITS(X) };
 #undef X
 #define X(id, text) RUN_ROUTING_##id,
-enum run_routing_mode { RUN_ROUTING_MODES(X) RUN_ROUTING_UNSET /* adaptive routing decides */ };
+enum run_routing_mode {
+	RUN_ROUTING_MODES(X) RUN_ROUTING_UNSET /* adaptive routing, or the file */
+};
 #undef X
 #define X(id, text) RUN_GRANULARITY_##id,
-enum run_granularity { RUN_GRANULARITIES(X) };
+enum run_granularity { RUN_GRANULARITIES(X) RUN_GRANULARITY_UNSET /* of a route file */ };
 #undef X
 #define X(id, text) RUN_RETEST_##id,
 enum run_retest { RUN_RETESTS(X) };

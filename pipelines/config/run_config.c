@@ -146,6 +146,7 @@ static void hosts_fini(struct run_config_hosts *hosts)
 void run_config_fini(struct run_config *config)
 {
 	free(config->origin);
+	free(config->routing.file);
 	free(config->topology.spec);
 	topology_destroy(config->topology.in_place);
 	free(config->edges.at);
@@ -288,16 +289,18 @@ static int check_nic(
 
 void run_config_complete(struct run_config *config)
 {
-	const struct route_algorithm *algorithm = config->routing.algorithm;
+	bool computed = config->routing.file == NULL;
+	const struct route_algorithm *algorithm =
+		computed ? config->routing.algorithm : config->routing.file_algorithm;
 
 	if (config->routing.mode == RUN_ROUTING_UNSET)
 		config->routing.mode =
 			run_config_is_adaptive(config) ? RUN_ROUTING_TABLE : RUN_ROUTING_SOURCE;
-	if (config->routing.alternatives == 0)
+	if (config->routing.alternatives == 0 && computed)
 		config->routing.alternatives = algorithm->alternatives;
-	if (config->routing.alternatives == 0)
+	if (config->routing.alternatives == 0 && computed)
 		config->routing.alternatives = 1;
-	if (config->nic.selector == NULL && algorithm->selector != NULL)
+	if (config->nic.selector == NULL && algorithm != NULL && algorithm->selector != NULL)
 		config->nic.selector = route_choice_find(algorithm->selector);
 	if (config->nic.selector == NULL)
 		config->nic.selector = &route_choice_first;
@@ -340,6 +343,8 @@ static int read_root(
 		result = yaml_fields_read(run_fields, root, config, fault);
 	if (result == 0)
 		result = run_config_read_topology(config, yaml_tree_get(root, "topology"), fault);
+	if (result == 0)
+		result = run_config_choose_routes(config, root, fault);
 	run_config_complete(config);
 	return result == 0 ? run_config_check(config, root, fault) : result;
 }

@@ -41,6 +41,7 @@ struct word_list;        /* lib/base/word_list.h */
 #define RUN_NAMES_MAX       65534  /* hosts of one list */
 #define RUN_ALGORITHMS_MORE 3      /* beside the first, in one set of routes */
 #define RUN_ROUTING_NAME    64     /* "ud+ud-itb" */
+#define RUN_ROUTING_ORIGIN  (RUN_ROUTING_NAME + 32)
 
 /* Position in the file; line 0: on the command line. */
 struct run_config_place {
@@ -61,6 +62,11 @@ struct run_config_switch {
 };
 
 struct run_config_routing {
+	/* Absolute path of the route file; NULL: the routes are computed. With a file, 'algorithm'
+	 * has no meaning, 'alternatives' is 0 and 'granularity' is UNSET. */
+	char *file;
+	struct run_config_place file_place;
+	const struct route_algorithm *file_algorithm; /* the one the file names; NULL: unknown */
 	const struct route_algorithm *algorithm;
 	/* Further route sets on the same tree, between which interfaces choose (route_merge.h). */
 	const struct route_algorithm *other[RUN_ALGORITHMS_MORE];
@@ -240,6 +246,9 @@ const char *run_clock_name(enum run_clock clock);
 const char *run_switching_name(enum run_switching switching);
 /* All algorithms, joined by '+'. */
 void run_routing_name(const struct run_config_routing *routing, char out[RUN_ROUTING_NAME]);
+/* Where the routes come from, for messages: "routing.algorithm ud" or "routing.file". */
+const char *run_routing_origin(
+	const struct run_config_routing *routing, char out[RUN_ROUTING_ORIGIN]);
 /* 0, or -EINVAL: no mode has this name. */
 int run_mapper_mode_find(const char *name, enum run_mapper_mode *mode);
 

@@ -18,6 +18,7 @@ int run_read_later(const struct yaml_tree_node *node, void *member, struct fault
 bool run_present_never(const void *member);
 int run_read_algorithms(const struct yaml_tree_node *node, void *member, struct fault *fault);
 void run_write_algorithms(const void *member, FILE *out, unsigned indent);
+bool run_algorithms_present(const void *member);
 int run_read_edges(const struct yaml_tree_node *node, void *member, struct fault *fault);
 void run_write_edges(const void *member, FILE *out, unsigned indent);
 int run_read_traffic(const struct yaml_tree_node *node, void *member, struct fault *fault);
@@ -74,6 +75,11 @@ int run_resolve_path(
 			.read = run_read_traffic, .write = run_write_traffic                       \
 	}
 
+/* Decides between 'routing.file' and the keys by which routes are computed: one on the command line
+ * replaces the other in the file, else both are refused. With a route file its header decides mode
+ * and default selector. For run_config_complete(). 0 or -errno. */
+int run_config_choose_routes(
+	struct run_config *config, const struct yaml_tree_node *root, struct fault *fault);
 /* Fills in keys that the file lacks: number of alternatives and selector, by the routing algorithm;
  * mode, by adaptive routing. */
 void run_config_complete(struct run_config *config);

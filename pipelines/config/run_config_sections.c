@@ -74,14 +74,29 @@ const struct yaml_field run_switch_fields[] = {
 };
 #undef S
 
+/* A route file has its own. */
+static bool alternatives_present(const void *member)
+{
+	return *(const uint32_t *)member != 0;
+}
+
+static bool granularity_present(const void *member)
+{
+	return *(const enum run_granularity *)member != RUN_GRANULARITY_UNSET;
+}
+
 #define S struct run_config_routing
 const struct yaml_field run_routing_fields[] = {
+	{"file", YAML_FIELD_CUSTOM, YAML_MEMBER(S, file), .read = run_read_path,
+		.write = run_write_path, .present = run_path_present},
 	{"algorithm", YAML_FIELD_CUSTOM, .offset = 0, .size = sizeof(S),
-		.read = run_read_algorithms, .write = run_write_algorithms},
+		.read = run_read_algorithms, .write = run_write_algorithms,
+		.present = run_algorithms_present},
 	{"mode", YAML_FIELD_CHOICE, YAML_MEMBER(S, mode), .choices = mode_choices},
-	{"alternatives", YAML_FIELD_NUMBER, YAML_MEMBER(S, alternatives), .min = 1, .max = 10},
+	{"alternatives", YAML_FIELD_NUMBER, YAML_MEMBER(S, alternatives), .min = 1, .max = 10,
+		.present = alternatives_present},
 	{"granularity", YAML_FIELD_CHOICE, YAML_MEMBER(S, granularity),
-		.choices = granularity_choices},
+		.choices = granularity_choices, .present = granularity_present},
 	{"adaptive", YAML_FIELD_WORD, YAML_MEMBER(S, adaptive), .words = &adaptive_modes},
 	{"afi", YAML_FIELD_BOOL, YAML_MEMBER(S, afi)},
 	{"may-deadlock", YAML_FIELD_BOOL, YAML_MEMBER(S, may_deadlock)},

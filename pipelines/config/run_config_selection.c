@@ -22,6 +22,19 @@ void run_routing_name(const struct run_config_routing *routing, char out[RUN_ROU
 			routing->other[i]->name);
 }
 
+const char *run_routing_origin(
+	const struct run_config_routing *routing, char out[RUN_ROUTING_ORIGIN])
+{
+	char name[RUN_ROUTING_NAME];
+
+	run_routing_name(routing, name);
+	if (routing->file != NULL)
+		snprintf(out, RUN_ROUTING_ORIGIN, "routing.file");
+	else
+		snprintf(out, RUN_ROUTING_ORIGIN, "routing.algorithm %s", name);
+	return out;
+}
+
 /* "ud" or "ud+ud-itb": each part is a choice of its own, with the same place in the file. */
 int run_read_algorithms(const struct yaml_tree_node *node, void *member, struct fault *fault)
 {
@@ -46,6 +59,11 @@ int run_read_algorithms(const struct yaml_tree_node *node, void *member, struct 
 		routing->others = i;
 	}
 	return result;
+}
+
+bool run_algorithms_present(const void *member)
+{
+	return ((const struct run_config_routing *)member)->file == NULL;
 }
 
 void run_write_algorithms(const void *member, FILE *out, unsigned indent)

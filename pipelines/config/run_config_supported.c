@@ -109,6 +109,11 @@ static int check_sets(const struct run_config *config, struct fault *fault)
 		return fault_set(fault, EINVAL,
 			"%s: routing.algorithm: several sets of routes need 'mode: source'",
 			config->origin);
+	if (choice->sets > config->routing.others + 1 && config->routing.file != NULL)
+		return fault_set(fault, EINVAL,
+			"%s: nic.selector %s chooses between %u sets of routes, which a route file "
+			"does not tell apart; use routing.algorithm instead of routing.file",
+			config->origin, choice->name, choice->sets);
 	if (choice->sets > config->routing.others + 1)
 		return fault_set(fault, EINVAL,
 			"%s: nic.selector %s chooses between %u sets of routes; use "
@@ -120,8 +125,10 @@ static int check_sets(const struct run_config *config, struct fault *fault)
 
 static int check_routing(const struct run_config *config, struct fault *fault)
 {
-	int result = check_algorithm(config, config->routing.algorithm, fault);
+	int result = 0;
 
+	if (config->routing.file == NULL)
+		result = check_algorithm(config, config->routing.algorithm, fault);
 	for (uint32_t i = 0; i < config->routing.others && result == 0; i++)
 		result = check_algorithm(config, config->routing.other[i], fault);
 	return result == 0 ? check_sets(config, fault) : result;
@@ -160,7 +167,8 @@ static const char *why_no_goal(const struct run_config *config)
 	if (config->traffic.count > 1 && config->clock == RUN_CLOCK_REAL)
 		return "beside other traffic on the real clock is not built yet; use it alone";
 	if (config->clock == RUN_CLOCK_VIRTUAL &&
-		config->routing.alternatives + config->routing.others > 1 &&
+		(config->routing.file != NULL ||
+			config->routing.alternatives + config->routing.others > 1) &&
 		!config->nic.selector->fixed)
 		return "on the virtual clock needs messages that stay in order; use "
 		       "'nic.selector: first'";

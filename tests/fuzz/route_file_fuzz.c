@@ -15,6 +15,25 @@
 #include "fuzz.h"
 #include "route_verify.h"
 
+/* A header that is part of a good file is good alone, and says the same. */
+static void try_header(const void *bytes, size_t size, const struct route_file *whole)
+{
+	bool good = whole->set != NULL || whole->table != NULL;
+	FILE *in = fmemopen((void *)(uintptr_t)bytes, size, "r");
+	struct route_file_header header;
+	struct fault fault = {""};
+	int result;
+
+	REQUIRE(in != NULL);
+	result = route_file_read_header(in, "fuzz", &header, &fault);
+	fclose(in);
+	REQUIRE(result == 0 || (!good && strncmp(fault.text, "fuzz:", 5) == 0));
+	if (!good)
+		return;
+	REQUIRE(header.tables == (whole->table != NULL));
+	REQUIRE(strcmp(header.origin.algorithm, route_file_origin(whole)->algorithm) == 0);
+}
+
 static struct route_file read_bytes(const struct topology *topology, const void *bytes, size_t size)
 {
 	FILE *in = fmemopen((void *)(uintptr_t)bytes, size, "r");
@@ -27,6 +46,7 @@ static struct route_file read_bytes(const struct topology *topology, const void 
 	fclose(in);
 	REQUIRE((result == 0) == (file.set != NULL || file.table != NULL));
 	REQUIRE(result == 0 || strncmp(fault.text, "fuzz:", 5) == 0);
+	try_header(bytes, size, &file);
 	return file;
 }
 

@@ -3,7 +3,7 @@
 # Copyright (c) 2026, the Weft developers
 """weft-switch on DPDK ports, as a user runs it: net_pcap files in and out, net_ring, net_memif.
 
-usage: switch_test.py WEFT_SWITCH [TEST]...
+usage: switch_test.py WEFT_SWITCH WEFT [TEST]...
 """
 import json
 import os
@@ -19,7 +19,8 @@ import tempfile
 import time
 import unittest
 
-SWITCH = sys.argv.pop(1) if len(sys.argv) > 1 else ""
+SWITCH, WEFT = (sys.argv.pop(1), sys.argv.pop(1)) if len(sys.argv) > 2 else ("", "")
+TREE = "rlft:ports=4,stages=2"
 HEADER = 46  # Ethernet and the fixed header
 VC, CURSOR, CRC = 40, 42, 44  # places in the frame
 
@@ -143,6 +144,66 @@ class Switch(unittest.TestCase):
             expected = [f for f in sent[0] if f[18:20] == struct.pack("!H", destination)]
             self.assertEqual(self.out(port), expected)
         self.assertEqual(switch["counters"]["data_out"], 60)
+
+    def routes(self, topology, *options):
+        path = str(self.dir / "routes")
+        subprocess.run([WEFT, "route", "compute", topology, "-o", path, *options], check=True,
+                       capture_output=True, timeout=60)
+        return path
+
+    def ports_in_tables(self, topology, path, switch, destination, hosts):
+        """The port by which 'weft route show' leaves the switch, on any way through it."""
+        for source in range(hosts):
+            if source != destination:
+                shown = subprocess.run([WEFT, "route", "show", topology, path, f"h{source}",
+                                        f"h{destination}"], check=True, capture_output=True,
+                                       text=True, timeout=60).stdout
+                for hop in shown.splitlines()[0].split():
+                    if hop.startswith(f"{switch}:"):
+                        return int(hop.split(":")[1])
+        return None
+
+    def test_frames_leave_by_the_port_that_a_route_file_says(self):
+        path = self.routes(TREE, "--algorithm", "ud", "--tables")
+        sent = [[data_frame(d, number=d) for d in range(8)], [], [], []]
+        self.forward(sent, "--table", path, "--topology", TREE, "--name", "s1")
+        for port in range(4):
+            self.assertEqual(self.out(port), [
+                frame for d, frame in enumerate(sent[0])
+                if self.ports_in_tables(TREE, path, "s1", d, 8) == port])
+
+    def test_the_vc_classes_of_a_route_file_choose_the_vc(self):
+        ring = "ring:switches=4,hosts=1"
+        path = self.routes(ring, "--algorithm", "dor", "--tables")
+        sent = [[data_frame(d, number=d) for d in range(4)], [], []]
+        vcs = set()
+        for name in ("s0", "s1", "s2", "s3"):
+            self.forward(sent, "--table", path, "--topology", ring, "--name", name, "--vcs", "2")
+            vcs |= {frame[VC] for port in range(3) for frame in self.out(port)}
+        self.assertEqual(vcs, {0, 1})
+
+    def test_a_route_file_that_does_not_fit_is_refused(self):
+        ring = "ring:switches=4,hosts=1"
+        tables = self.routes(ring, "--algorithm", "dor", "--tables")
+        fits = ["--table", tables, "--topology", ring, "--vcs", "2"]
+        three, two = ([f"net_ring{i}" for i in range(n)] for n in (3, 2))
+        for vdevs, options, text in (
+                (three, [*fits, "--name", "s9"], "--name s9: topology ring-4-1 has no such switch"),
+                (two, fits, "by port 2, expected one of its 2 ports"),
+                (three, [*fits, "--vcs", "1"], "needs 2 VC classes, expected so many VCs"),
+                (three, [*fits, "--topology", TREE], "byte 16: 4 switches and 4 hosts, expected 6 and 8"),
+                (three, ["--topology", ring], "--topology: needs a --table FILE")):
+            with self.subTest(options):
+                done = self.run_switch(vdevs, *options)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(text, done.stderr)
+
+    def test_a_route_file_with_source_routes_is_refused(self):
+        ring = "ring:switches=4,hosts=1"
+        path = self.routes(ring, "--algorithm", "ud")
+        done = self.run_switch(["net_ring0"], "--table", path, "--topology", ring)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("source routes, which come in frames; expected tables", done.stderr)
 
     def test_a_source_routed_frame_leaves_by_its_port_with_the_cursor_moved_on(self):
         route = bytes([0x82, 0x81, 0x01])

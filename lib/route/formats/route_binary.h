@@ -37,3 +37,7 @@ int route_binary_write(const struct topology *topology, const struct route_file 
  * -EIO. */
 int route_binary_read(const struct topology *topology, FILE *in, const char *origin,
 	struct route_file *file, struct fault *fault);
+
+/* The first section of it alone, with the topology's label as it stands there. */
+int route_binary_read_header(
+	FILE *in, const char *origin, struct route_file_header *header, struct fault *fault);

@@ -126,17 +126,22 @@ static uint64_t get64(const uint8_t *at)
 	return le64toh(value);
 }
 
-/* Numbers of the header. */
+static int take_contents(struct reader *reader)
+{
+	reader->contents = get32(reader->room);
+	if (reader->contents < CONTENTS_ROUTES || reader->contents > CONTENTS_ADAPTIVE)
+		return refuse(
+			reader, reader->start, "contents %u, expected 1 to 3", reader->contents);
+	return 0;
+}
+
+/* Numbers of the header that the topology decides. */
 static int check_numbers(struct reader *reader)
 {
 	const struct topology *topology = reader->topology;
 	uint32_t switches = get32(reader->room + 4), hosts = get32(reader->room + 8);
 
-	reader->contents = get32(reader->room);
 	reader->classes = get32(reader->room + 12);
-	if (reader->contents < CONTENTS_ROUTES || reader->contents > CONTENTS_ADAPTIVE)
-		return refuse(
-			reader, reader->start, "contents %u, expected 1 to 3", reader->contents);
 	if (switches != topology->switches || hosts != topology->hosts)
 		return refuse(reader, reader->start + 4,
 			"%u switches and %u hosts, expected %u and %u", switches, hosts,
@@ -180,23 +185,34 @@ static int make_contents(struct reader *reader)
 	return 0;
 }
 
+/* What a header says, whatever the topology is. */
+static int take_origin(struct reader *reader, struct route_origin *origin)
+{
+	int result = read_section(reader, "a header", ROUTE_BINARY_HEADER, ROUTE_BINARY_HEADER);
+
+	if (result == 0)
+		result = take_contents(reader);
+	if (result == 0)
+		result = take_label(reader, 0, origin->topology);
+	if (result == 0)
+		result = take_label(reader, 1, origin->algorithm);
+	if (result == 0)
+		result = take_label(reader, 2, origin->root);
+	if (result == 0)
+		origin->seed = get64(reader->room + 16);
+	return result;
+}
+
 static int take_header(struct reader *reader)
 {
 	char label[ROUTE_LABEL_MAX];
 	struct route_origin origin;
-	int result = read_section(reader, "a header", ROUTE_BINARY_HEADER, ROUTE_BINARY_HEADER);
+	int result = take_origin(reader, &origin);
 
 	if (result == 0)
 		result = check_numbers(reader);
-	if (result == 0)
-		result = take_label(reader, 0, origin.topology);
-	if (result == 0)
-		result = take_label(reader, 1, origin.algorithm);
-	if (result == 0)
-		result = take_label(reader, 2, origin.root);
 	if (result < 0)
 		return result;
-	origin.seed = get64(reader->room + 16);
 	route_file_label(reader->topology->name, label);
 	if (strcmp(origin.topology, label) != 0)
 		return refuse(reader, reader->start + 24, "routes of topology '%s', expected '%s'",
@@ -408,5 +424,17 @@ int route_binary_read(const struct topology *topology, FILE *in, const char *ori
 	free(reader.linked);
 	if (result < 0)
 		route_file_close(file);
+	return result;
+}
+
+int route_binary_read_header(
+	FILE *in, const char *origin, struct route_file_header *header, struct fault *fault)
+{
+	struct reader reader = {
+		.in = in, .origin = origin, .fault = fault, .place = strlen(ROUTE_BINARY_MAGIC)};
+	int result = take_origin(&reader, &header->origin);
+
+	header->tables = reader.contents != CONTENTS_ROUTES;
+	free(reader.room);
 	return result;
 }

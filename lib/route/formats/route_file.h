@@ -22,6 +22,7 @@
  * where it does not. The binary one is route_binary.h's; reading takes either.
  */
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "fault.h"
@@ -62,6 +63,19 @@ int route_file_read(const struct topology *topology, FILE *in, const char *origi
 int route_file_load(const struct topology *topology, const char *path, struct route_file *file,
 	struct fault *fault);
 void route_file_close(struct route_file *file);
+
+/* The header of a file, which says what the rest is. */
+struct route_file_header {
+	struct route_origin origin;
+	bool tables; /* the file holds tables, not routes */
+};
+
+/* Reads the header alone, for which no topology is needed. Errors as route_file_load(); only a
+ * regular file is opened. */
+int route_file_load_header(const char *path, struct route_file_header *header, struct fault *fault);
+/* The same from an open file. */
+int route_file_read_header(
+	FILE *in, const char *origin, struct route_file_header *header, struct fault *fault);
 
 /* One route as in the file, from its first switch on, into 'out'. The length that it has, as
  * snprintf; -EINVAL if it leaves by a port that has no link. */

@@ -21,7 +21,7 @@ static struct topology_port host_end(uint32_t host)
 }
 
 struct reader {
-	const struct topology *topology;
+	const struct topology *topology; /* NULL: only the header is read */
 	const char *origin;
 	struct fault *fault;
 	struct route_set *set;
@@ -92,6 +92,8 @@ static int take_classes(struct reader *reader, const char *value)
 	if (value[0] < '1' || value[0] > '0' + VC_RULE_CLASSES_MAX || value[1] != '\0')
 		return refuse(reader, value, "vcs '%.32s', expected 1 to %u VC classes", value,
 			VC_RULE_CLASSES_MAX);
+	if (reader->topology == NULL)
+		return 0;
 	rule = vc_rule_create(reader->topology->switches, (uint8_t)(value[0] - '0'));
 	if (rule == NULL)
 		return -ENOMEM;
@@ -104,8 +106,9 @@ static int take_topology(struct reader *reader, const char *value, struct route_
 {
 	char label[ROUTE_LABEL_MAX];
 
-	route_file_label(reader->topology->name, label);
-	if (strcmp(label, value) != 0)
+	if (reader->topology != NULL)
+		route_file_label(reader->topology->name, label);
+	if (reader->topology != NULL && strcmp(label, value) != 0)
 		return refuse(
 			reader, value, "routes of topology '%.64s', expected '%s'", value, label);
 	return take_label(reader, value, origin->topology);
@@ -152,7 +155,8 @@ static int take_header(struct reader *reader)
 		result = take_field(reader, token);
 	if (result == 0 && route_set_origin(reader->set)->topology[0] == '\0')
 		return refuse(reader, reader->line,
-			"no topology in the header, expected topology=%s", reader->topology->name);
+			"no topology in the header, expected topology=%s",
+			reader->topology != NULL ? reader->topology->name : "NAME");
 	return result;
 }
 
@@ -332,6 +336,13 @@ static size_t read_line(struct reader *reader, FILE *in)
 	return length;
 }
 
+static int refuse_empty(struct reader *reader)
+{
+	return fault_set(reader->fault, EINVAL,
+		"%s:1:1: an empty file, expected '" ROUTE_FILE_MAGIC " topology=…'",
+		reader->origin);
+}
+
 static int read_lines(struct reader *reader, FILE *in)
 {
 	size_t length;
@@ -345,9 +356,7 @@ static int read_lines(struct reader *reader, FILE *in)
 	if (result == 0 && ferror(in))
 		return fault_set(reader->fault, EIO, "%s: %s", reader->origin, strerror(errno));
 	if (result == 0 && reader->number == 0)
-		return fault_set(reader->fault, EINVAL,
-			"%s:1:1: an empty file, expected '" ROUTE_FILE_MAGIC " topology=…'",
-			reader->origin);
+		return refuse_empty(reader);
 	if (result == 0 && reader->announced != UINT64_MAX && reader->announced != reader->routes)
 		return fault_set(reader->fault, EINVAL,
 			"%s:%u: the end after %" PRIu64 " routes, expected the %" PRIu64
@@ -377,6 +386,23 @@ static int read_text(const struct topology *topology, FILE *in, const char *orig
 	return result;
 }
 
+static int read_text_header(
+	FILE *in, const char *origin, struct route_file_header *header, struct fault *fault)
+{
+	struct reader reader = {.origin = origin, .fault = fault, .set = route_set_create(0)};
+	size_t length;
+	int result;
+
+	if (reader.set == NULL)
+		return fault_set(fault, ENOMEM, "%s: no memory for its routes", origin);
+	length = read_line(&reader, in);
+	result = length == 0 ? refuse_empty(&reader) : take_line(&reader, length);
+	header->origin = *route_set_origin_const(reader.set);
+	header->tables = false;
+	route_set_destroy(reader.set);
+	return result;
+}
+
 /* No text begins as the binary magic does, so its first byte decides. */
 static int read_magic(FILE *in, const char *origin, struct fault *fault)
 {
@@ -391,18 +417,37 @@ static int read_magic(FILE *in, const char *origin, struct fault *fault)
 		origin);
 }
 
+static bool begins_as_binary(FILE *in)
+{
+	int first = fgetc(in);
+
+	if (first != EOF)
+		ungetc(first, in);
+	return first == ROUTE_BINARY_MAGIC[0];
+}
+
 int route_file_read(const struct topology *topology, FILE *in, const char *origin,
 	struct route_file *file, struct fault *fault)
 {
-	int first = fgetc(in), result;
+	int result;
 
 	*file = (struct route_file){NULL, NULL};
-	if (first != EOF)
-		ungetc(first, in);
-	if (first != ROUTE_BINARY_MAGIC[0])
+	if (!begins_as_binary(in))
 		return read_text(topology, in, origin, file, fault);
 	result = read_magic(in, origin, fault);
 	return result < 0 ? result : route_binary_read(topology, in, origin, file, fault);
+}
+
+int route_file_read_header(
+	FILE *in, const char *origin, struct route_file_header *header, struct fault *fault)
+{
+	int result;
+
+	*header = (struct route_file_header){.tables = false};
+	if (!begins_as_binary(in))
+		return read_text_header(in, origin, header, fault);
+	result = read_magic(in, origin, fault);
+	return result < 0 ? result : route_binary_read_header(in, origin, header, fault);
 }
 
 /* It can be opened like a file, but not read. */
@@ -428,6 +473,23 @@ int route_file_load(const struct topology *topology, const char *path, struct ro
 	result = is_folder(in)
 			 ? fault_set(fault, EINVAL, "%s: a folder, expected a route file", path)
 			 : route_file_read(topology, in, path, file, fault);
+	fclose(in);
+	return result;
+}
+
+int route_file_load_header(const char *path, struct route_file_header *header, struct fault *fault)
+{
+	struct stat status;
+	FILE *in;
+	int result;
+
+	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+		return fault_set(fault, EINVAL, "%s: no regular file, expected a route file", path);
+	in = fopen(path, "r");
+	if (in == NULL)
+		return fault_set(
+			fault, errno, "%s: %s, expected a route file", path, strerror(errno));
+	result = route_file_read_header(in, path, header, fault);
 	fclose(in);
 	return result;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lab_config.h"
 
@@ -224,6 +225,26 @@ static void routes_that_may_deadlock_are_refused(void **state)
 	lab_config_destroy(config);
 }
 
+static void a_route_file_is_verified_in_any_case(void **state)
+{
+	static const char path[] = "/tmp/weft-lab-config-routes";
+	struct lab_config *config;
+	struct fault fault = {""};
+	FILE *out = fopen(path, "w");
+
+	assert_non_null(out);
+	fputs("# weft routes/1 topology=any\n", out);
+	fclose(out);
+	config = parse(HEAD "mapper: {routes: static}\n"
+			    "routing: {file: /tmp/weft-lab-config-routes, may-deadlock: true}\n");
+	unlink(path);
+	assert_int_equal(lab_config_supported(config, &fault), -EINVAL);
+	assert_string_equal(fault.text,
+		"some/l.yaml: routing.may-deadlock: the routes of a lab must "
+		"not deadlock, expected false with routing.file");
+	lab_config_destroy(config);
+}
+
 static void schedules_are_refused_because_their_replay_is_one_process(void **state)
 {
 	struct lab_config *config = parse(HEAD "traffic:\n  - {pattern: goal, file: /x.goal}\n");
@@ -247,6 +268,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(an_explanation_is_a_lab_file_that_says_the_same),
 	cmocka_unit_test(what_is_wrong_is_said_in_one_line_with_its_place),
 	cmocka_unit_test(routes_that_may_deadlock_are_refused),
+	cmocka_unit_test(a_route_file_is_verified_in_any_case),
 	cmocka_unit_test(schedules_are_refused_because_their_replay_is_one_process),
 };
 

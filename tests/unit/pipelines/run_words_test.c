@@ -162,7 +162,7 @@ static void the_tables_of_the_files_page_have_every_word(void **state)
 	expect_in_table(&generators, "| kind | ports of a switch |");
 	expect_in_table(&route_choices, "| `nic.selector` | takes |");
 	expect_in_table(&queuing_schemes, "| queuing | VC |");
-	expect_in_table(&traffic_patterns, "| pattern | each message goes |");
+	expect_in_table(&traffic_patterns, "| pattern | destination of each message |");
 	expect_in_table(&adaptive_modes, "| `routing.adaptive` | port |");
 }
 

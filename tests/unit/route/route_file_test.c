@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "route_algorithm.h"
+#include "route_binary.h"
 #include "unit.h"
 
 #include "networks.h"
@@ -292,6 +293,64 @@ static void a_file_that_is_not_there_is_named(void **state)
 	topology_destroy(topology);
 }
 
+/* Reads it without a topology; "" or what is wrong. */
+static struct fault read_header(const char *text, size_t bytes, struct route_file_header *header)
+{
+	FILE *in = fmemopen((void *)(uintptr_t)text, bytes, "r");
+	struct fault fault = {""};
+	int result;
+
+	assert_non_null(in);
+	result = route_file_read_header(in, "FILE", header, &fault);
+	fclose(in);
+	assert_int_equal(result, fault.text[0] == '\0' ? 0 : -EINVAL);
+	return fault;
+}
+
+static void a_header_of_text_is_read_without_a_topology(void **state)
+{
+	static const char text[] = CLASSES "# vc not read\nnor this\n";
+	struct route_file_header header;
+
+	assert_string_equal(read_header(text, strlen(text), &header).text, "");
+	assert_string_equal(header.origin.topology, "ring");
+	assert_string_equal(read_header(HEADER, strlen(HEADER), &header).text, "");
+	assert_string_equal(header.origin.algorithm, "by-hand");
+	assert_false(header.tables);
+}
+
+static void a_binary_header_says_whether_tables_follow(void **state)
+{
+	struct topology *topology = network_ring(4);
+	struct route_options options = {.seed = 42};
+	struct route_file file = {
+		.table = route_compute_table(topology, &route_up_down, &options, NULL, NULL)};
+	struct route_file_header header;
+	char *bytes = NULL;
+	size_t size;
+	FILE *out = open_memstream(&bytes, &size);
+
+	assert_non_null(out);
+	assert_int_equal(route_binary_write(topology, &file, out, NULL), 0);
+	fclose(out);
+	assert_string_equal(read_header(bytes, size, &header).text, "");
+	assert_true(header.tables);
+	assert_string_equal(header.origin.algorithm, "ud");
+	free(bytes);
+	route_file_close(&file);
+	topology_destroy(topology);
+}
+
+static void a_bad_header_is_refused_where_it_is_bad(void **state)
+{
+	struct route_file_header header;
+
+	assert_string_equal(read_header("0 1\n", 4, &header).text,
+		"FILE:1:1: no route file of ours, expected '# weft routes/1 topology=…'");
+	assert_string_equal(read_header("WEFTRT1\n", 8, &header).text,
+		"FILE: byte 8: the file ends, expected 4 more bytes");
+}
+
 static void a_line_without_an_end_takes_no_memory(void **state)
 {
 	struct topology *topology = network_ring(4);
@@ -317,6 +376,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_bad_file_is_refused_where_it_is_bad),
 	cmocka_unit_test(an_empty_file_is_refused),
 	cmocka_unit_test(a_nul_byte_is_refused),
+	cmocka_unit_test(a_header_of_text_is_read_without_a_topology),
+	cmocka_unit_test(a_binary_header_says_whether_tables_follow),
+	cmocka_unit_test(a_bad_header_is_refused_where_it_is_bad),
 	cmocka_unit_test(a_line_without_an_end_takes_no_memory),
 	cmocka_unit_test(too_many_routes_of_a_pair_are_refused),
 	cmocka_unit_test(a_route_of_too_many_elements_is_refused),

@@ -24,6 +24,8 @@ int config_files_each(
 	int result = visit(&walk, config->topology.spec);
 
 	if (result == 0)
+		result = visit(&walk, config->routing.file);
+	if (result == 0)
 		result = visit(&walk, config->mapper.expect);
 	for (uint32_t i = 0; i < config->traffic.count && result == 0; i++) {
 		result = visit(&walk, config->traffic.at[i].file);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "fabric_key.h"
+#include "run_routes.h"
 
 static int check_privileges(const struct lab *lab, struct fault *fault)
 {
@@ -42,6 +43,20 @@ static int check_mapper_files(const struct lab *lab, struct fault *fault)
 	return expect != NULL ? 0 : -EINVAL;
 }
 
+/* Likewise. */
+static int check_route_file(const struct lab *lab, struct fault *fault)
+{
+	struct route_file file;
+	int result;
+
+	if (lab->config->run.routing.file == NULL)
+		return 0;
+	result = run_routes_load(&lab->config->run, lab->topology, &file, fault);
+	if (result == 0)
+		route_file_close(&file);
+	return result;
+}
+
 static int check_only(const struct lab_up *up, struct fault *fault)
 {
 	for (unsigned i = 0; i < up->arguments->only_count; i++)
@@ -58,6 +73,8 @@ int lab_up_check_request(const struct lab_up *up, struct fault *fault)
 
 	if (result == 0)
 		result = check_privileges(&up->lab, fault);
+	if (result == 0)
+		result = check_route_file(&up->lab, fault);
 	return result == 0 ? check_mapper_files(&up->lab, fault) : result;
 }
 
