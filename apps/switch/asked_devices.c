@@ -61,7 +61,7 @@ static int check(const char *device, struct fault *fault)
 
 bool asked_devices_all(int argc, char **argv)
 {
-	int end = program_first_of_ours(argc, argv);
+	int end = program_separator(argc, argv);
 
 	for (int i = 1; i < end; i++)
 		if (strncmp(argv[i], "-b", 2) == 0 || strncmp(argv[i], "--block", 7) == 0)
@@ -71,7 +71,7 @@ bool asked_devices_all(int argc, char **argv)
 
 unsigned asked_devices_count(int argc, char **argv)
 {
-	int end = program_first_of_ours(argc, argv);
+	int end = program_separator(argc, argv);
 	unsigned count = 0;
 
 	for (int i = 1; i < end; i++) {
@@ -84,7 +84,7 @@ unsigned asked_devices_count(int argc, char **argv)
 
 int asked_devices_check(int argc, char **argv, struct fault *fault)
 {
-	int end = program_first_of_ours(argc, argv), result = 0;
+	int end = program_separator(argc, argv), result = 0;
 
 	for (int i = 1; i < end && result == 0; i++) {
 		const char *device = asked(argv, end, &i);

@@ -47,8 +47,7 @@ struct standalone {
 	struct standalone_wall wall;
 };
 
-/* Opens the ports and builds the switch; 'argc' and 'argv' are main()'s. NULL with errno and fault.
- */
+/* Opens the ports and builds the switch; 'argc', 'argv': of main(). NULL with errno and fault. */
 struct standalone *standalone_create(
 	const struct switch_options *options, int argc, char **argv, struct fault *fault);
 /* Memory for EAL, before it starts: counts each port on the command line as a NIC. */

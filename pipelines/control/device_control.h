@@ -66,8 +66,7 @@ struct device_order {
 
 struct device_control;
 
-/* Room for 'frames' frames of 'frame_bytes', the longest, in each direction. NULL without memory.
- */
+/* Room for 'frames' frames of 'frame_bytes' in each direction. NULL without memory. */
 struct device_control *device_control_create(uint32_t frame_bytes, unsigned frames);
 /* Only when neither thread uses it any more. Frees the tables of all orders; the device owns those
  * in use. NULL is allowed. */

@@ -270,7 +270,7 @@ static int start_eal(
 	const struct lab_process_options *options = process->options;
 	const struct lab_config_words *words = &process->lab.config->eal;
 	char **argv = calloc((size_t)options->argc + words->count + 2, sizeof(*argv));
-	int argc = 0, result, end = program_first_of_ours(options->argc, options->argv);
+	int argc = 0, result, end = program_separator(options->argc, options->argv);
 
 	if (argv == NULL)
 		return fault_set(fault, ENOMEM, "no memory");

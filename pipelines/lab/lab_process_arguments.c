@@ -104,7 +104,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 bool lab_process_asked_for(int argc, char **argv)
 {
-	for (int i = program_first_of_ours(argc, argv) + 1; i < argc; i++)
+	for (int i = program_separator(argc, argv) + 1; i < argc; i++)
 		if (strcmp(argv[i], "--lab") == 0 || strncmp(argv[i], "--lab=", 6) == 0)
 			return true;
 	return false;
@@ -124,7 +124,7 @@ void lab_process_parse(
 			      "Arguments before a '--' go to DPDK's EAL. 'weft lab up' starts this "
 			      "program; weft-switch(8) and docs/labs.md tell more.",
 	};
-	int first = program_first_of_ours(argc, argv);
+	int first = program_separator(argc, argv);
 	char *separator = argv[first];
 
 	*options = (struct lab_process_options){

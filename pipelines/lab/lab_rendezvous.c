@@ -32,8 +32,7 @@ static int read_clock(const char *path, struct clock *clock, struct fault *fault
 	return clock_parse(clock, text, fault);
 }
 
-/* The file appears complete. If another process was first its file stays: link() does not replace.
- */
+/* The file appears complete. link() keeps the file of a process that was first. */
 static int publish_clock(
 	const char *path, const char *own, const struct clock *clock, struct fault *fault)
 {

@@ -24,7 +24,7 @@ const atomic_bool *program_catch_signals(void)
 	return &stop;
 }
 
-int program_first_of_ours(int argc, char **argv)
+int program_separator(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
 		if (strcmp(argv[i], "--") == 0)
@@ -35,7 +35,7 @@ int program_first_of_ours(int argc, char **argv)
 void program_parse(
 	int argc, char **argv, void (*parse)(void *options, int argc, char **argv), void *options)
 {
-	int first = program_first_of_ours(argc, argv);
+	int first = program_separator(argc, argv);
 	char *separator = argv[first];
 
 	argv[first] = argv[0];

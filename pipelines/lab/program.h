@@ -11,9 +11,8 @@
  * Call it in the main thread, before it starts others. */
 const atomic_bool *program_catch_signals(void);
 
-/* The index of "--", which separates EAL's options from the program's own, or 0: all are its own.
- */
-int program_first_of_ours(int argc, char **argv);
+/* The index of "--", which ends EAL's options; 0: all options are the program's own. */
+int program_separator(int argc, char **argv);
 
 /* Hands argv[0] and the program's own options to 'parse'. */
 void program_parse(

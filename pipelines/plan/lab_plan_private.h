@@ -6,7 +6,6 @@
 
 #include "lab_plan.h"
 
-/* Fills the links and counts ports; each device already has its process. 0, or -EINVAL and fault.
- */
+/* Fills the links and counts ports, after the processes. 0, or -EINVAL and fault. */
 int lab_plan_links(
 	struct lab_plan *plan, const struct lab_plan_request *request, struct fault *fault);

@@ -112,8 +112,7 @@ int poll_nic_attach_tap(
  * before the first iteration; NULL changes nothing. */
 void poll_nic_set_control(struct poll_nic *pn, struct device_control *control);
 
-/* One iteration. Returns the number of frames and messages moved: 0 means that the loop may yield.
- */
+/* One iteration. Returns the number of frames and messages moved; 0: the loop may yield. */
 unsigned poll_nic_run(struct poll_nic *pn, weft_time now);
 
 /* Ends the traffic; messages that are due and were not taken count as generated. */
