@@ -60,7 +60,7 @@ struct lab_config *lab_config_parse(const char *text, size_t length, const char 
 	const char *const *set, unsigned sets, struct fault *fault);
 void lab_config_destroy(struct lab_config *config);
 
-/* 0, or -EINVAL and fault: a key or combination that is not implemented, or that a lab must not
+/* 0, or -EINVAL and fault: a key or combination without support, or that a lab must not
  * use: routes that may deadlock. */
 int lab_config_supported(const struct lab_config *config, struct fault *fault);
 

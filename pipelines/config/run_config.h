@@ -271,7 +271,7 @@ void run_config_destroy(struct run_config *config);
 /* The defaults: the values of the papers. */
 void run_config_default(struct run_config *config);
 
-/* 0, or -EINVAL and fault: a key or combination that is not implemented. */
+/* 0, or -EINVAL and fault: a key or combination without support. */
 int run_config_supported(const struct run_config *config, struct fault *fault);
 
 /* Opens the topology with the configuration's link defaults; checks that it is connected and has

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Rejects combinations of keys that are not implemented. */
+/* Rejects keys and combinations that this version does not support. */
 
 #include <errno.h>
 
