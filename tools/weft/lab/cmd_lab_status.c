@@ -352,11 +352,10 @@ enum weft_exit cmd_lab_status(const struct lab_arguments *arguments)
 	up = check_mapping(&lab, &state, all) && gone == 0 && down == 0;
 	json_object_set_new(all, "up", json_boolean(up));
 	forget_latencies(all);
-	if (arguments->json) {
-		json_dumpf(all, stdout, JSON_INDENT(2));
-		putchar('\n');
-	} else
+	if (!arguments->json)
 		print_all(all, gone, down);
+	else
+		command_print_json(json_incref(all), 0);
 	json_decref(all);
 	lab_state_free(&state);
 	lab_close(&lab);

@@ -51,9 +51,7 @@ static int print_algorithms_json(void)
 				      "routes", algorithm->routes != NULL, "tables",
 				      algorithm->tables != NULL));
 	}
-	json_dumpf(list, stdout, JSON_INDENT(2));
-	putchar('\n');
-	json_decref(list);
+	command_print_json(list, 0);
 	return EXIT_DONE;
 }
 
