@@ -23,8 +23,8 @@ static const char usage[] =
 	"         allreduce  recursive doubling\n"
 	"         alltoall   pairwise exchange, ranks - 1 steps\n"
 	"         transpose  (i, j) with (j, i) of a square of ranks, as PTRANS\n"
-	"         ring       to the next, from the one before\n"
-	"  check  whether a schedule can be read, and ends on a network without delay\n"
+	"         ring       to the next rank, from the previous one\n"
+	"  check  checks that a schedule is valid and ends on a network without delay\n"
 	"SIZE of each message such as 64KiB or 65536, TIME to compute before each round such as 10us.\n"
 	"Exit: 0 done, 1 the schedule does not end, 2 bad request or bad file, 3 not able.\n";
 

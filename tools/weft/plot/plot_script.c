@@ -8,7 +8,7 @@
 
 #define LOG_FROM      15.0 /* ratio of latencies from which their axis is logarithmic */
 #define KEY_INSIDE    6u   /* curves whose legend has room in the picture */
-#define BANDS_MAX     4u   /* curves whose bands of confidence can be told apart */
+#define BANDS_MAX     4u   /* curves whose bands of confidence remain distinguishable */
 #define MARKS_MAX     40u  /* points of a curve that all get a mark */
 #define INTERVAL_ROOM 1.3  /* an interval may reach so far above the greatest mean */
 

@@ -23,17 +23,17 @@ static const char usage[] =
 	"       weft reproduce NAME [--quick] [--only A,B] [--jobs N] [--json] [--cache DIR] [--again]\n"
 	"                           [-o DIR]\n"
 	"\n"
-	"Runs what a figure or table of a paper shows and prints published | ours | ratio. NAME is\n"
-	"one of --list or a file like those in topo/reproduce. Given again it goes on where it ended.\n"
-	"  --list       name, paper, figure or table, and the time it needs on two cores\n"
+	"Runs a figure or table of a paper and prints published | ours | ratio. NAME is one of --list\n"
+	"or a file like those in topo/reproduce. The same command continues after an interruption.\n"
+	"  --list       name, paper, figure or table, and the time on two cores\n"
 	"  --quick      fewer networks and messages: orderings and coarse factors\n"
-	"  --only A,B   these networks, cases and algorithms; of those of which none is named, all\n"
+	"  --only A,B   these networks, cases and algorithms; a list with none of them is run whole\n"
 	"  --jobs N     runs at a time (default: the cores)\n"
 	"  --json       print one JSON document\n"
 	"  --cache DIR  where results are kept (default: $XDG_CACHE_HOME/weft or ~/.cache/weft)\n"
-	"  --again      run everything anew\n"
+	"  --again      run everything again\n"
 	"  -o DIR       where figures go (default: here)\n"
-	"Exit: 0 done, 1 something is not as published, 2 bad request, 3 not able, 130 ended by Ctrl-C.\n";
+	"Exit: 0 done, 1 a value is not as published, 2 bad request, 3 not able, 130 ended by Ctrl-C.\n";
 
 enum {
 	OPTION_LIST = 256,
@@ -313,9 +313,8 @@ static int compare(const struct request *request, const struct experiment *exper
 	if (result < 0)
 		return fail(result, &fault);
 	if (runner.interrupted) {
-		fprintf(stderr,
-			"weft reproduce: ended early; the same command goes on with what is "
-			"missing\n");
+		fprintf(stderr, "weft reproduce: ended early; the same command runs the missing "
+				"points\n");
 		return EXIT_INTERRUPTED;
 	}
 	if (comparison_make(&comparison, experiment, published, trial, trials) == 0)
