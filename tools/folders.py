@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""The rooms of the house: which folder includes which, from the #include lines. tools/lint checks them
-and prints them (--folders)."""
+"""The graph of folders, from the #include lines. tools/lint checks it and prints it (--folders)."""
 import collections
 import os
 import re
 
-# Bottom to top. A folder includes its own, and those of layers below or of its own layer; the order
-# inside a layer is that of the subdir() lines of its meson.build.
+# Bottom to top. A folder includes its own headers, and those of layers below or of its own layer. The
+# subdir() lines of the layer's meson.build give the order inside a layer.
 LAYERS = ("lib", "pipelines", "apps", "tools/weft")
-# The tools stand on files, plans and results, never on a driver.
+# The tools use files, plans and results, never a driver.
 DRIVERS = ("pipelines/poll", "pipelines/real", "pipelines/virtual", "pipelines/wormhole", "pipelines/lab",
            "lib/port/eal", "lib/port/port")
 FILES_MAX = 40
@@ -20,12 +19,12 @@ def layer_of(folder):
 
 
 def room_of(folder):
-    """lib/route of lib/route/search: what the lists of lib and pipelines order."""
+    """lib/route of lib/route/search: the part that the lists of lib and pipelines order."""
     return "/".join(folder.split("/")[:2])
 
 
 def orders(names, read):
-    """Place of each room in the subdir() list of its layer."""
+    """Place of each folder in the subdir() list of its layer."""
     place = {}
     for layer in ("lib", "pipelines"):
         if layer + "/meson.build" not in names:

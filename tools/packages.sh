@@ -11,9 +11,9 @@ weft_packages='gcc libc6-dev meson ninja-build pkg-config python3
 	libdpdk-dev libcmocka-dev libyaml-dev libjansson-dev coinor-libclp-dev libsodium-dev
 	iproute2 iputils-ping iperf3 gnuplot-nox'
 
-# For the whole test suite: the fuzz targets want clang, the captures tshark and tcpdump, exported
-# topologies ibsim and ibnetdiscover, the second judge of destination tables is ibutils' ibdmchk; labs on PCI
-# NICs run in guests of QEMU, whose kernel is downloaded and not installed.
+# For the whole test suite: the fuzz targets need clang, the captures tshark and tcpdump, exported
+# topologies ibsim and ibnetdiscover; ibutils' ibdmchk is the second verifier of destination tables. Labs
+# on PCI NICs run in guests of QEMU, whose kernel is downloaded and not installed.
 weft_check_packages='clang libclang-rt-14-dev clang-format libasan8
 	tshark tcpdump dpdk procps util-linux
 	ibsim-utils libumad2sim0 infiniband-diags ibutils
@@ -27,8 +27,8 @@ weft_package_list() {
 	echo $list # one line
 }
 
-# The names of those that are not installed, on one line; nothing if all are there. On a system
-# without dpkg nothing can be said, and it says so.
+# The names of missing packages, on one line; nothing if all are installed. On a system without dpkg it
+# reports that it cannot know.
 weft_missing_packages() {
 	command -v dpkg-query >/dev/null 2>&1 || {
 		echo "(no dpkg here: cannot tell whether the packages of tools/packages.sh are installed)" >&2
@@ -44,7 +44,7 @@ weft_missing_packages() {
 	echo $missing
 }
 
-# Installs what is missing; does nothing when nothing is. Fails if something is missing afterwards.
+# Installs missing packages, if there are any. Fails if one is missing afterwards.
 weft_install_packages() {
 	missing=$(weft_missing_packages "$@")
 	[ -n "$missing" ] || return 0

@@ -6,7 +6,6 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
@@ -24,8 +23,8 @@ static const char usage[] =
 	"         allreduce  recursive doubling\n"
 	"         alltoall   pairwise exchange, ranks - 1 steps\n"
 	"         transpose  (i, j) with (j, i) of a square of ranks, as PTRANS\n"
-	"         ring       to the next, from the one before\n"
-	"  check  whether a schedule can be read, and ends on a network without delay\n"
+	"         ring       to the next rank, from the previous one\n"
+	"  check  checks that a schedule is valid and ends on a network without delay\n"
 	"SIZE of each message such as 64KiB or 65536, TIME to compute before each round such as 10us.\n"
 	"Exit: 0 done, 1 the schedule does not end, 2 bad request or bad file, 3 not able.\n";
 
@@ -40,21 +39,12 @@ static int refuse(const char *option, const char *value, const char *expected)
 		"goal gen", EXIT_BAD_REQUEST, "%s '%s': %s was expected", option, value, expected);
 }
 
-static bool parse_number(const char *text, uint64_t most, uint64_t *number)
-{
-	char *end;
-
-	errno = 0;
-	*number = strtoull(text, &end, 10);
-	return errno == 0 && text[0] >= '0' && text[0] <= '9' && *end == '\0' && *number <= most;
-}
-
 /* The limit of 'weft run'. */
 static int take_bytes(struct request *request, const char *value)
 {
 	char most[QUANTITY_TEXT];
 
-	if (!parse_number(value, UINT64_MAX, &request->config.bytes) &&
+	if (!command_number(value, 0, UINT64_MAX, &request->config.bytes) &&
 		quantity_parse(QUANTITY_SIZE, value, &request->config.bytes) < 0)
 		return refuse("--bytes", value, quantity_expected(QUANTITY_SIZE));
 	if (request->config.bytes <= RUN_MESSAGE_MAX)
@@ -70,14 +60,14 @@ static int take_option(struct request *request, int option, const char *value)
 
 	switch (option) {
 	case 'n':
-		if (!parse_number(value, UINT32_MAX, &number))
+		if (!command_number(value, 0, UINT32_MAX, &number))
 			return refuse("--ranks", value, "a number");
 		request->config.ranks = (uint32_t)number;
 		return EXIT_DONE;
 	case 'b':
 		return take_bytes(request, value);
 	case 'r':
-		if (!parse_number(value, UINT32_MAX, &number))
+		if (!command_number(value, 0, UINT32_MAX, &number))
 			return refuse("--rounds", value, "a number");
 		request->config.rounds = (uint32_t)number;
 		return EXIT_DONE;

@@ -24,12 +24,12 @@ static const char usage[] =
 	"                         [--clock real|virtual]\n"
 	"       weft run --explain RUN.yaml [--set KEY=VALUE]... [--clock real|virtual]\n"
 	"\n"
-	"Runs a fabric in one process and prints what was measured. FILE '-' is standard output.\n"
+	"Runs a fabric in one process and prints the measurements. FILE '-' is standard output.\n"
 	"  --set KEY=VALUE   change a key of the run file: switch.buffer=64KiB, traffic[0].load=40%\n"
 	"  --clock CLOCK     real or virtual, whatever the file says\n"
 	"  --pcap PORT=FILE  capture a port such as s0:1, or all, into a pcapng file\n"
 	"  --explain         print the whole configuration, every default included, and do not run\n"
-	"Exit: 0 done, 1 something was lost, duplicated or out of order, 2 bad request, 3 not able.\n"
+	"Exit: 0 done, 1 frames were lost, duplicated or out of order, 2 bad request, 3 not able.\n"
 	"\n"
 	"Words of run files:\n";
 

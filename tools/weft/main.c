@@ -2,9 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "commands.h"
 
+#include <sched.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct command {
@@ -43,6 +44,42 @@ bool command_wants_help(int argc, char **argv)
 		if (strcmp(argv[i], "--help") == 0)
 			return true;
 	return false;
+}
+
+bool command_number(const char *text, uint64_t least, uint64_t most, uint64_t *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	return errno == 0 && text[0] >= '0' && text[0] <= '9' && *end == '\0' && *number >= least &&
+	       *number <= most;
+}
+
+int command_jobs(const char *text, unsigned most, unsigned *jobs, struct fault *fault)
+{
+	uint64_t number;
+
+	if (!command_number(text, 1, most, &number))
+		return fault_set(fault, EINVAL, "--jobs %s: 1 to %u was expected", text, most);
+	*jobs = (unsigned)number;
+	return 0;
+}
+
+unsigned command_cores(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+}
+
+int command_print_json(json_t *document, size_t flags)
+{
+	int result = json_dumpf(document, stdout, JSON_INDENT(2) | flags);
+
+	putchar('\n');
+	json_decref(document);
+	return result;
 }
 
 static void print_usage(FILE *out)

@@ -5,7 +5,7 @@
 -- and mapper_message.h; docs/wire-format.md has the same in words. Needs Wireshark 3.6 or later.
 --
 --   tshark -X lua_script:tools/wireshark/weft.lua -r FILE -Y 'weft.vc == 1'
---   tools/install-dissector        for good
+--   tools/install-dissector        installs it
 
 local ETHERTYPE = 0x88B5
 local VERSION = 1
@@ -262,7 +262,7 @@ local function element_text(element)
 	return element_types[element] or string.format("0x%02x", element)
 end
 
--- "p3 p1 | host": what stands before the bar is used, what follows it comes next.
+-- "p3 p1 | host": the elements before the bar are used; the first one after it comes next.
 local function route_text(elements, cursor)
 	local words = {}
 	for i = 0, #elements do
@@ -284,7 +284,7 @@ local function agent_route_fault(elements)
 	return #elements == 0 and "no agent at the end" or nil
 end
 
--- What is wrong with a route, whichever device looks at it. Nil if nothing is.
+-- The error of a route, for any device; nil if there is none.
 local function route_fault(elements, cursor, kind)
 	if kind == KIND_SCOUT or kind == KIND_MAPPER then
 		return agent_route_fault(elements)
@@ -412,9 +412,9 @@ local function dissect_arn(tvb, tree, item)
 		tvb(6, 1):uint(), tvb(0, 4):uint(), stage == 0 and "hosts" or "stage " .. stage)
 end
 
--- Bodies of mapper and scout frames, field by field: bytes, then the fields that these are, none
--- where they are zero. A command begins with who the mapper is, and the way back; where a part of an
--- image ends the body, its length is in it.
+-- Bodies of mapper and scout frames, field by field: the number of bytes, then their fields, or none if
+-- they are zero. A command begins with the mapper's identity and the return route. If a part of an image
+-- ends the body, its length is in the body.
 local mapper_bodies = {
 	probe = { command = true, { 4, "probe" }, { 4, "epoch" } },
 	reply = {
@@ -442,7 +442,7 @@ local mapper_bodies = {
 	},
 }
 
--- Bytes of a body without the part that may follow.
+-- Bytes of a body without the part of an image.
 local function mapper_body_bytes(body)
 	local bytes = body.command and 40 or 0
 	for _, entry in ipairs(body) do
@@ -451,7 +451,7 @@ local function mapper_body_bytes(body)
 	return bytes
 end
 
--- Where the length of the part is.
+-- Offset of the part's length.
 local function mapper_part_length(tvb, body)
 	local at = MAPPER_ENVELOPE_BYTES + (body.command and 40 or 0)
 	return tvb(at + 12, 2):uint()
@@ -487,7 +487,7 @@ local function dissect_mapper_command(tvb, tree)
 	tree:add(f.mapper_back, tvb(8, #elements), route_text(elements, -1))
 end
 
--- What tells one message of a type from the next, for the line of the packet.
+-- The values that distinguish messages of one type, for the line of the packet.
 local function mapper_text(tvb, name, at)
 	if name == "table" then
 		return string.format(" epoch %d, %d bytes from %d of %d", tvb(at, 4):uint(), tvb(at + 12, 2):uint(),
@@ -541,7 +541,7 @@ local function dissect_mapper(tvb, kind, tree, item)
 end
 
 -- A whole IPv4 packet: version, lengths and header checksum agree. Synthetic payloads never begin
--- so, and a frame from the middle of a message does by accident once in 2^30.
+-- so; a frame from the middle of a message does by chance once in 2^30.
 local function is_ipv4(tvb)
 	if tvb:len() < 20 or rshift(tvb(0, 1):uint(), 4) ~= 4 or tvb(2, 2):uint() ~= tvb:len() then
 		return false
@@ -577,13 +577,13 @@ local function dissect_data(tvb, pinfo, tree, root)
 		tree:add(f.payload, tvb())
 		return
 	end
-	-- What Weft said stays in the line, the inner protocol adds its own.
+	-- The text of Weft stays in the line; the inner protocol adds its own.
 	pinfo.cols.info:append(" | ")
 	pinfo.cols.info:fence();
 	(is_ip and ip_dissector or eth_dissector):call(tvb, pinfo, root)
 end
 
--- The state that a capture wrote beside the packet -------------------------------------------
+-- The state in the comment of a captured packet -----------------------------------------------
 
 -- "vc 1, credits 7, voq 2, REASON" (lib/port/capture_file.c).
 local function dissect_state(tvb, tree)
@@ -626,7 +626,7 @@ local function add_flags(tree, range)
 	end
 end
 
--- The fixed header. Returns nothing when what follows it cannot be told.
+-- The fixed header. Returns nothing if the rest cannot be dissected.
 local function dissect_header(tvb, pinfo, tree)
 	local version_item = tree:add(f.version, tvb(0, 1))
 	if tvb(0, 1):uint() ~= VERSION then

@@ -6,7 +6,9 @@
  * is "topo", "route", …), does its work and returns an enum weft_exit. Results go to standard
  * output, everything else to standard error. */
 
+#include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "fault.h"
 
@@ -16,6 +18,15 @@ enum weft_exit command_fail(const char *name, enum weft_exit code, const char *f
 
 /* Whether an argument after the name is --help. */
 bool command_wants_help(int argc, char **argv);
+
+/* Whether 'text' is a decimal number from 'least' to 'most'. */
+bool command_number(const char *text, uint64_t least, uint64_t most, uint64_t *number);
+/* Reads the value of --jobs. 0, or -EINVAL and fault. */
+int command_jobs(const char *text, unsigned most, unsigned *jobs, struct fault *fault);
+/* The number of cores that this process may use. */
+unsigned command_cores(void);
+/* Prints the document on standard output, with further 'flags' of json_dumpf(), and releases it. */
+int command_print_json(json_t *document, size_t flags);
 
 int cmd_goal(int argc, char **argv);
 int cmd_lab(int argc, char **argv);

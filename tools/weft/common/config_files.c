@@ -3,8 +3,10 @@
 #include "config_files.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 struct walk {
 	config_file_fn *take;
@@ -63,4 +65,32 @@ int content_hash_file(uint64_t *hash, const char *path)
 	if (result == 0)
 		*hash = sum;
 	return result;
+}
+
+int run_sets_own(struct run_sets *sets, char *text)
+{
+	if (text == NULL)
+		return -ENOMEM;
+	sets->own[sets->owned++] = text;
+	sets->set[sets->count++] = text;
+	return 0;
+}
+
+int run_sets_add(struct run_sets *sets, const char *format, ...)
+{
+	char *text;
+	va_list args;
+	int length;
+
+	va_start(args, format);
+	length = vasprintf(&text, format, args);
+	va_end(args);
+	return run_sets_own(sets, length < 0 ? NULL : text);
+}
+
+void run_sets_fini(struct run_sets *sets)
+{
+	for (unsigned i = 0; i < sets->owned; i++)
+		free(sets->own[i]);
+	sets->owned = sets->count = 0;
 }

@@ -27,3 +27,19 @@ int config_files_each(
 uint64_t content_hash(uint64_t hash, const void *bytes, size_t length);
 /* Continues *hash with a file's bytes. 0, or -errno and *hash unchanged. */
 int content_hash_file(uint64_t *hash, const char *path);
+
+#define RUN_SETS_MAX 64u /* of weft-fabric */
+
+/* "KEY=VALUE" of everything that a point changes in the run file. */
+struct run_sets {
+	const char *set[RUN_SETS_MAX];
+	unsigned count;
+	char *own[RUN_SETS_MAX];
+	unsigned owned;
+};
+
+/* Adds a text, which is released with the list; NULL: no memory. 0 or -ENOMEM. */
+int run_sets_own(struct run_sets *sets, char *text);
+int run_sets_add(struct run_sets *sets, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void run_sets_fini(struct run_sets *sets);

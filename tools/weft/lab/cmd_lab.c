@@ -40,22 +40,22 @@ static const struct argp_option status_options[] = {
 };
 static const struct argp_option run_options[] = {
 	OPTION_RUN_DIR,
-	{"duration", 'd', "TIME", 0, "how long traffic is sent (what the file's 'measure' says)",
-		0},
+	{"duration", 'd', "TIME", 0,
+		"how long traffic is sent (default: measure.duration of the file)", 0},
 	{"json", 'o', "FILE", 0, "write the result ('-': standard output)", 0},
 	{0},
 };
 static const struct argp_option capture_options[] = {
 	OPTION_RUN_DIR,
-	{"output", 'o', "FILE", 0, "write here instead of to standard output", 0},
+	{"output", 'o', "FILE", 0, "write here instead of standard output", 0},
 	{0},
 };
 
 static const struct argp_option map_options[] = {
 	OPTION_RUN_DIR,
 	{"output", 'o', "FILE", 0,
-		"write here; the ending says what: a topology file (.yaml, .yml), for graphviz "
-		"(.dot, .gv), the JSON document (.json)",
+		"write here; the ending gives the format: a topology file (.yaml, .yml), graphviz "
+		"(.dot, .gv), or the JSON document (.json)",
 		0},
 	{"dot", 'D', NULL, 0, "for graphviz, instead of a topology file", 0},
 	{"json", 'j', NULL, 0, "one JSON document: mapper, epoch, differences, topology", 0},
@@ -72,21 +72,21 @@ static const struct part {
 	{"up", cmd_lab_up, up_options, "LAB.yaml",
 		"Starts the processes of a lab and waits until all links are up."},
 	{"status", cmd_lab_status, status_options, "LAB.yaml",
-		"Shows processes, links and counters. Exit 1: something is down."},
+		"Shows processes, links and counters. Exit 1: a process or link is down."},
 	{"run", cmd_lab_run, run_options, "LAB.yaml",
-		"Sends the traffic of the lab file and shows what arrived. Exit 1: something was "
+		"Sends the traffic of the lab file and shows what arrived. Exit 1: frames were "
 		"lost, duplicated or out of order."},
 	{"capture", cmd_lab_capture, capture_options, "LAB.yaml PORT",
 		"Captures a port such as s0:1 as pcapng until interrupted:\n"
 		"weft lab capture LAB.yaml s0:1 | wireshark -k -i -"},
 	{"map", cmd_lab_map, map_options, "LAB.yaml",
-		"Writes the topology that the mapper has found, and what of it is not as expected. "
-		"Exit 1: something is not."},
+		"Writes the topology that the mapper has found, and its differences to the expected "
+		"one. Exit 1: there are differences."},
 	{"link", cmd_lab_link, link_options, "LAB.yaml PORT down|up",
-		"Cuts the cable at a port such as s0:1, or joins it again."},
+		"Cuts the cable at a port such as s0:1, or restores it."},
 	{"down", cmd_lab_down, down_options, "LAB.yaml",
-		"Ends the processes of a lab and removes what they used. A lab that is not up is "
-		"fine."},
+		"Ends the processes of a lab and removes its files, sockets and namespace. A lab "
+		"that is not up is no error."},
 };
 
 static weft_time parse_time(const char *option, const char *text, struct argp_state *state)

@@ -158,13 +158,6 @@ static uint64_t number(json_t *counters, const char *name)
 	return (uint64_t)json_integer_value(json_object_get(counters, name));
 }
 
-static const char *text(json_t *object, const char *name)
-{
-	const char *value = json_string_value(json_object_get(object, name));
-
-	return value != NULL ? value : "";
-}
-
 static void print_processes(json_t *processes)
 {
 	json_t *process;
@@ -173,9 +166,11 @@ static void print_processes(json_t *processes)
 	printf("%-16s %-12s %8s  %s\n", "PROCESS", "PROGRAM", "PID", "STATE");
 	json_array_foreach(processes, index, process)
 	{
-		printf("%-16s %-12s %8" PRIu64 "  %s%s%s\n", text(process, "name"),
-			text(process, "program"), number(process, "pid"), text(process, "state"),
-			text(process, "fault")[0] != '\0' ? ": " : "", text(process, "fault"));
+		printf("%-16s %-12s %8" PRIu64 "  %s%s%s\n", lab_text(process, "name"),
+			lab_text(process, "program"), number(process, "pid"),
+			lab_text(process, "state"),
+			lab_text(process, "fault")[0] != '\0' ? ": " : "",
+			lab_text(process, "fault"));
 	}
 }
 
@@ -187,8 +182,8 @@ static void print_links(json_t *links)
 	printf("\n%-12s %-12s %s\n", "PORT", "PEER", "LINK");
 	json_array_foreach(links, index, link)
 	{
-		printf("%-12s %-12s %s\n", text(link, "port"), text(link, "peer"),
-			text(link, "state"));
+		printf("%-12s %-12s %s\n", lab_text(link, "port"), lab_text(link, "peer"),
+			lab_text(link, "state"));
 	}
 }
 
@@ -226,16 +221,16 @@ static void print_lines(const char *title, json_t *lines)
 static void print_leader(json_t *mapper)
 {
 	printf("%-16s %-12s %6" PRIu64 " %9" PRIu64 " %6" PRIu64 " %7" PRIu64 "\n",
-		text(mapper, "host"), text(mapper, "state"), number(mapper, "epoch"),
+		lab_text(mapper, "host"), lab_text(mapper, "state"), number(mapper, "epoch"),
 		number(mapper, "switches"), number(mapper, "hosts"), number(mapper, "cables"));
 	if (number(mapper, "first_map_ns") != 0)
 		printf("  first routes after %.1f ms, last change took %.1f ms\n",
 			(double)number(mapper, "first_map_ns") / 1e6,
 			(double)number(mapper, "last_change_ns") / 1e6);
-	if (text(mapper, "fault")[0] != '\0')
-		printf("  no routes: %s\n", text(mapper, "fault"));
-	if (text(mapper, "fallback")[0] != '\0')
-		printf("  routes by ud instead: %s\n", text(mapper, "fallback"));
+	if (lab_text(mapper, "fault")[0] != '\0')
+		printf("  no routes: %s\n", lab_text(mapper, "fault"));
+	if (lab_text(mapper, "fallback")[0] != '\0')
+		printf("  routes by ud instead: %s\n", lab_text(mapper, "fallback"));
 	print_lines("  not as expected: ", json_object_get(mapper, "miscabled"));
 	print_lines("  found: ", json_object_get(mapper, "findings"));
 }
@@ -243,10 +238,10 @@ static void print_leader(json_t *mapper)
 /* Prints what this machine knows of a mapper on another one. */
 static void print_distant(json_t *mapping)
 {
-	printf("%-16s %-12s %6" PRIu64 " %9s %6s %7s\n", text(mapping, "mapper"), "elsewhere",
+	printf("%-16s %-12s %6" PRIu64 " %9s %6s %7s\n", lab_text(mapping, "mapper"), "elsewhere",
 		number(mapping, "mapper_epoch"), "-", "-", "-");
 	printf("  %s on another machine %s %.1f ms ago; what it has found is known there\n",
-		text(mapping, "mapper"),
+		lab_text(mapping, "mapper"),
 		json_is_true(json_object_get(mapping, "mapper_silent")) ? "has led, last heard"
 									: "leads, heard",
 		(double)number(mapping, "mapper_heard_ns") / 1e6);
@@ -260,7 +255,7 @@ static void print_unused(json_t *agents)
 	json_array_foreach(agents, index, agent)
 	{
 		if (json_is_true(json_object_get(agent, "tables_refused")))
-			printf("  tables that could not be used: %s\n", text(agent, "device"));
+			printf("  tables that could not be used: %s\n", lab_text(agent, "device"));
 	}
 }
 
@@ -276,7 +271,7 @@ static void print_refusals(json_t *list, const char *key)
 		json_object_foreach(json_object_get(entry, "refused"), reason, count)
 		{
 			if (json_integer_value(count) != 0)
-				printf("  refused by %s: %s %" PRIu64 "\n", text(entry, key),
+				printf("  refused by %s: %s %" PRIu64 "\n", lab_text(entry, key),
 					reason, (uint64_t)json_integer_value(count));
 		}
 	}
@@ -306,8 +301,8 @@ static void print_mapping(json_t *mapping)
 	print_unused(json_object_get(mapping, "agents"));
 	print_refusals(mappers, "host");
 	print_refusals(json_object_get(mapping, "agents"), "device");
-	if (text(mapping, "why")[0] != '\0')
-		printf("  not done: %s\n", text(mapping, "why"));
+	if (lab_text(mapping, "why")[0] != '\0')
+		printf("  not done: %s\n", lab_text(mapping, "why"));
 }
 
 static void print_elsewhere(const json_t *elsewhere)
@@ -328,7 +323,7 @@ static void print_all(json_t *all, unsigned gone, unsigned down)
 	print_devices("INTERFACES", json_object_get(all, "nics"));
 	print_devices("CONGESTION", json_object_get(all, "congestion"));
 	printf("\nlab %s: %u processes are not running, %u ends of links are not up\n",
-		text(all, "lab"), gone, down);
+		lab_text(all, "lab"), gone, down);
 	print_elsewhere(json_object_get(all, "elsewhere"));
 }
 
@@ -352,11 +347,10 @@ enum weft_exit cmd_lab_status(const struct lab_arguments *arguments)
 	up = check_mapping(&lab, &state, all) && gone == 0 && down == 0;
 	json_object_set_new(all, "up", json_boolean(up));
 	forget_latencies(all);
-	if (arguments->json) {
-		json_dumpf(all, stdout, JSON_INDENT(2));
-		putchar('\n');
-	} else
+	if (!arguments->json)
 		print_all(all, gone, down);
+	else
+		command_print_json(json_incref(all), 0);
 	json_decref(all);
 	lab_state_free(&state);
 	lab_close(&lab);

@@ -24,16 +24,9 @@ int lab_mapping_add(json_t *mapping, struct lab_connection *connection,
 	return 0;
 }
 
-static const char *text(const json_t *object, const char *name)
-{
-	const char *value = json_string_value(json_object_get(object, name));
-
-	return value != NULL ? value : "";
-}
-
 bool lab_mapping_leads(const json_t *mapper)
 {
-	const char *state = text(mapper, "state");
+	const char *state = lab_text(mapper, "state");
 
 	return strcmp(state, "mapping") == 0 || strcmp(state, "distributing") == 0 ||
 	       strcmp(state, "leading") == 0;
@@ -82,11 +75,11 @@ struct lab_lead lab_mapping_lead(const json_t *mapping, const json_t *elsewhere)
 	size_t index;
 
 	if (leader != NULL)
-		return (struct lab_lead){.host = text(leader, "host"),
+		return (struct lab_lead){.host = lab_text(leader, "host"),
 			.epoch = json_integer_value(json_object_get(leader, "epoch"))};
 	json_array_foreach(json_object_get(mapping, "agents"), index, agent)
 	{
-		const char *follows = text(agent, "follows");
+		const char *follows = lab_text(agent, "follows");
 
 		if (lead.host == NULL && is_elsewhere(follows, elsewhere))
 			lead.host = follows;
@@ -121,7 +114,7 @@ bool lab_mapping_reaches(const json_t *mapping, uint32_t hosts, struct fault *wh
 		if (!json_is_integer(reached) || json_integer_value(reached) + 1 >= hosts)
 			continue;
 		fault_set(why, EAGAIN, "%s has routes to %d of %u other hosts",
-			text(agent, "device"), (int)json_integer_value(reached), hosts - 1);
+			lab_text(agent, "device"), (int)json_integer_value(reached), hosts - 1);
 		return false;
 	}
 	return true;
@@ -143,23 +136,23 @@ static int check_leader(const json_t *mapping, const json_t *leader, struct faul
 	if (lab_mapping_leaders(mapping) > 1)
 		return fault_set(why, EAGAIN, "%u mappers lead: the fabric is in parts",
 			lab_mapping_leaders(mapping));
-	if (text(leader, "fault")[0] != '\0')
-		return fault_set(why, EAGAIN, "mapper %s has no routes: %s", text(leader, "host"),
-			text(leader, "fault"));
-	if (strcmp(text(leader, "state"), "leading") != 0)
-		return fault_set(why, EAGAIN, "mapper %s is still %s", text(leader, "host"),
-			text(leader, "state"));
+	if (lab_text(leader, "fault")[0] != '\0')
+		return fault_set(why, EAGAIN, "mapper %s has no routes: %s",
+			lab_text(leader, "host"), lab_text(leader, "fault"));
+	if (strcmp(lab_text(leader, "state"), "leading") != 0)
+		return fault_set(why, EAGAIN, "mapper %s is still %s", lab_text(leader, "host"),
+			lab_text(leader, "state"));
 	if (json_is_true(json_object_get(leader, "changing")))
 		return fault_set(
-			why, EAGAIN, "mapper %s has routes to change", text(leader, "host"));
+			why, EAGAIN, "mapper %s has routes to change", lab_text(leader, "host"));
 	return 0;
 }
 
 static int check_agent(const json_t *agent, const char *leader, struct fault *why)
 {
-	const char *device = text(agent, "device");
+	const char *device = lab_text(agent, "device");
 
-	if (strcmp(text(agent, "follows"), leader) != 0)
+	if (strcmp(lab_text(agent, "follows"), leader) != 0)
 		return fault_set(why, EAGAIN, "%s does not follow %s", device, leader);
 	if (json_is_true(json_object_get(agent, "paused")))
 		return fault_set(why, EAGAIN, "%s is paused", device);
@@ -174,8 +167,8 @@ static int check_agent(const json_t *agent, const char *leader, struct fault *wh
 static const char *first_followed(const json_t *agents)
 {
 	for (size_t i = 0; i < json_array_size(agents); i++)
-		if (text(json_array_get(agents, i), "follows")[0] != '\0')
-			return text(json_array_get(agents, i), "follows");
+		if (lab_text(json_array_get(agents, i), "follows")[0] != '\0')
+			return lab_text(json_array_get(agents, i), "follows");
 	return "";
 }
 
@@ -194,7 +187,7 @@ bool lab_mapping_done(const json_t *mapping, bool alone, struct fault *why)
 	if (leader != NULL && check_leader(mapping, leader, why) < 0)
 		return false;
 	/* If the mapper runs on another machine, it is the one that all devices follow. */
-	name = leader != NULL ? text(leader, "host") : first_followed(agents);
+	name = leader != NULL ? lab_text(leader, "host") : first_followed(agents);
 	if (name[0] == '\0') {
 		fault_set(
 			why, EAGAIN, "no mapper leads here, and none on another machine was heard");

@@ -97,6 +97,13 @@ int lab_ask_class(
 	return 0;
 }
 
+const char *lab_text(const json_t *object, const char *name)
+{
+	const char *value = json_string_value(json_object_get(object, name));
+
+	return value != NULL ? value : "";
+}
+
 /* DPDK 22.11 writes an array of objects as {"0": {…}, "1": {…}}. */
 static size_t append_all(json_t *into, json_t *page)
 {

@@ -31,6 +31,9 @@ int lab_order(struct lab_connection *connection, const char *command, char *answ
 int lab_ask_class(
 	struct lab_connection *connection, const char *class, json_t *into, struct fault *fault);
 
+/* The text of a member; "" without one. */
+const char *lab_text(const json_t *object, const char *name);
+
 /* All pages of /weft/links. */
 json_t *lab_ask_links(struct lab_connection *connection, struct fault *fault);
 

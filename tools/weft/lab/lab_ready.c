@@ -9,13 +9,6 @@
 #include "lab_query.h"
 #include "lab_state.h"
 
-static const char *text(const json_t *object, const char *name)
-{
-	const char *value = json_string_value(json_object_get(object, name));
-
-	return value != NULL ? value : "";
-}
-
 /* "nothing was heard from spine, which runs on another machine: …" */
 static void describe_unheard(const char *peer, const json_t *elsewhere, char *out, size_t size)
 {
@@ -35,8 +28,8 @@ static void describe_unheard(const char *peer, const json_t *elsewhere, char *ou
  * was never up. */
 static void explain(const json_t *link, const json_t *elsewhere, char why[LAB_READY_TEXT])
 {
-	const char *port = text(link, "port"), *peer = text(link, "peer");
-	const char *state = text(link, "state");
+	const char *port = lab_text(link, "port"), *peer = lab_text(link, "peer");
+	const char *state = lab_text(link, "state");
 	char reason[200] = "the other end is heard no more";
 
 	if (strcmp(state, "cut") == 0)
@@ -59,7 +52,7 @@ void lab_ready_read(json_t *links, const json_t *elsewhere, struct lab_ready *re
 	*ready = (struct lab_ready){.answers = true, .links = json_array_size(links)};
 	json_array_foreach(links, index, link)
 	{
-		if (strcmp(text(link, "state"), "up") == 0)
+		if (strcmp(lab_text(link, "state"), "up") == 0)
 			ready->up++;
 		else if (ready->why[0] == '\0')
 			explain(link, elsewhere, ready->why);

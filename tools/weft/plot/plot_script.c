@@ -8,7 +8,7 @@
 
 #define LOG_FROM      15.0 /* ratio of latencies from which their axis is logarithmic */
 #define KEY_INSIDE    6u   /* curves whose legend has room in the picture */
-#define BANDS_MAX     4u   /* curves whose bands of confidence can be told apart */
+#define BANDS_MAX     4u   /* curves whose bands of confidence remain distinguishable */
 #define MARKS_MAX     40u  /* points of a curve that all get a mark */
 #define INTERVAL_ROOM 1.3  /* an interval may reach so far above the greatest mean */
 
@@ -173,10 +173,18 @@ static void write_frame(const struct writer *writer, const char *title)
 		fputs("set key below samplen 3 height 1\n", writer->out);
 }
 
-/* "using … linecolor …": the style of the i-th curve. */
-static void write_style(const struct writer *writer, unsigned i, const char *style)
+/* The beginning of the i-th curve: its columns, style and colour. 'first': of the whole plot. */
+static void write_curve(
+	const struct writer *writer, unsigned i, bool first, const char *columns, const char *style)
 {
-	fprintf(writer->out, " %s linecolor rgb '%s'", style, colours[i % COLOURS]);
+	fprintf(writer->out, "%s  $curve%u using %s %s linecolor rgb '%s'", first ? "" : ", \\\n",
+		i, columns, style, colours[i % COLOURS]);
+}
+
+static void write_error_bars(const struct writer *writer, unsigned i, const char *columns)
+{
+	write_curve(writer, i, false, columns, "with xyerrorbars linewidth 1 pointtype 0");
+	fputs(" notitle", writer->out);
 }
 
 static void write_title(const struct writer *writer, unsigned i, const char *otherwise)
@@ -210,22 +218,17 @@ static void write_latency_curve(const struct writer *writer, unsigned i)
 	FILE *out = writer->out;
 	unsigned mark = marks[i % MARKS];
 
-	fprintf(out, "  $curve%u using 1:4", i);
-	write_style(writer, i, "with linespoints linewidth 2 pointsize 0.9");
+	write_curve(writer, i, i == 0, "1:4", "with linespoints linewidth 2 pointsize 0.9");
 	fprintf(out, " pointtype %u", mark);
 	write_title(writer, i, "total");
-	fprintf(out, ", \\\n  $curve%u using 1:7", i);
-	write_style(writer, i, "with linespoints linewidth 1.5 dashtype 2 pointsize 0.6");
+	write_curve(
+		writer, i, false, "1:7", "with linespoints linewidth 1.5 dashtype 2 pointsize 0.6");
 	fprintf(out, " pointtype %u", mark);
 	fputs(writer->curves->curves == 1 ? " title 'network'" : " notitle", out);
 	if (!writer->curves->intervals)
 		return;
-	fprintf(out, ", \\\n  $curve%u using 1:4:2:3:5:6", i);
-	write_style(writer, i, "with xyerrorbars linewidth 1 pointtype 0");
-	fputs(" notitle", out);
-	fprintf(out, ", \\\n  $curve%u using 1:7:2:3:8:9", i);
-	write_style(writer, i, "with xyerrorbars linewidth 1 pointtype 0");
-	fputs(" notitle", out);
+	write_error_bars(writer, i, "1:4:2:3:5:6");
+	write_error_bars(writer, i, "1:7:2:3:8:9");
 }
 
 static void write_latency(struct writer *writer)
@@ -244,10 +247,8 @@ static void write_latency(struct writer *writer)
 		curves->flits ? "flits/ns/switch" : "% of the hosts'' links", writer->time.name);
 	write_latency_range(writer);
 	fputs("plot \\\n", out);
-	for (unsigned i = 0; i < curves->curves; i++) {
-		fputs(i > 0 ? ", \\\n" : "", out);
+	for (unsigned i = 0; i < curves->curves; i++)
 		write_latency_curve(writer, i);
-	}
 	if (curves->curves > 1)
 		fputs(", \\\n  NaN with lines linewidth 2 linecolor '#808080' title 'total', \\\n"
 		      "  NaN with lines linewidth 1.5 dashtype 2 linecolor '#808080' title "
@@ -277,18 +278,20 @@ static double line_width(const struct plot_curves *curves, unsigned i)
 	return curves->normalised ? 2 + 0.6 * (curves->curves - 1 - i) : 2;
 }
 
+static void write_band(const struct writer *writer, unsigned i, bool first)
+{
+	write_curve(writer, i, first, "1:5:6", "with filledcurves fillstyle transparent solid 0.2");
+	fputs(" notitle", writer->out);
+}
+
 static void write_efficiency_curves(const struct writer *writer, bool alone)
 {
+	bool bands = has_bands(writer->curves);
+
 	for (unsigned i = 0; i < writer->curves->curves; i++) {
-		if (has_bands(writer->curves)) {
-			fprintf(writer->out, "%s  $curve%u using 1:5:6", i > 0 ? ", \\\n" : "", i);
-			write_style(writer, i, "with filledcurves fillstyle transparent solid 0.2");
-			fputs(" notitle, \\\n", writer->out);
-		} else if (i > 0) {
-			fputs(", \\\n", writer->out);
-		}
-		fprintf(writer->out, "  $curve%u using 1:4", i);
-		write_style(writer, i, "with lines");
+		if (bands)
+			write_band(writer, i, i == 0);
+		write_curve(writer, i, i == 0 && !bands, "1:4", "with lines");
 		fprintf(writer->out, " linewidth %g", line_width(writer->curves, i));
 		fprintf(writer->out, " dashtype %u", 1 + 2 * (i / (unsigned)COLOURS));
 		write_title(writer, i, alone ? "accepted traffic" : "");
@@ -328,15 +331,11 @@ static void write_throughput(struct writer *writer)
 	write_accepted_axis(writer, "normalised throughput");
 	fputs("plot \\\n", out);
 	for (unsigned i = 0; i < curves->curves; i++) {
-		fprintf(out, "%s  $curve%u using 1:4", i > 0 ? ", \\\n" : "", i);
-		write_style(writer, i, "with linespoints linewidth 2 pointsize 0.9");
+		write_curve(writer, i, i == 0, "1:4", "with linespoints linewidth 2 pointsize 0.9");
 		fprintf(out, " pointtype %u", marks[i % MARKS]);
 		write_title(writer, i, "accepted");
-		if (!curves->intervals)
-			continue;
-		fprintf(out, ", \\\n  $curve%u using 1:4:2:3:5:6", i);
-		write_style(writer, i, "with xyerrorbars linewidth 1 pointtype 0");
-		fputs(" notitle", out);
+		if (curves->intervals)
+			write_error_bars(writer, i, "1:4:2:3:5:6");
 	}
 	fputc('\n', out);
 }
@@ -390,8 +389,7 @@ static void write_ranked(struct writer *writer, const char *title, const char *y
 		"set xrange [0:*]\nset yrange [0:%.9g]\nplot \\\n",
 		ylabel, fmax(1.1 * scale * greatest(curves, offsetof(struct plot_point, y)), 1e-3));
 	for (unsigned i = 0; i < curves->curves; i++) {
-		fprintf(out, "%s  $curve%u using 1:4", i > 0 ? ", \\\n" : "", i);
-		write_style(writer, i, style);
+		write_curve(writer, i, i == 0, "1:4", style);
 		if (!many)
 			fprintf(out, " pointtype %u", marks[i % MARKS]);
 		fprintf(out, " dashtype %u", 1 + 2 * (i / (unsigned)COLOURS));
@@ -399,11 +397,8 @@ static void write_ranked(struct writer *writer, const char *title, const char *y
 			write_title(writer, i, "");
 		else
 			fputs(" notitle", out);
-		if (!has_bands(curves))
-			continue;
-		fprintf(out, ", \\\n  $curve%u using 1:5:6", i);
-		write_style(writer, i, "with filledcurves fillstyle transparent solid 0.2");
-		fputs(" notitle", out);
+		if (has_bands(curves))
+			write_band(writer, i, false);
 	}
 	fputc('\n', out);
 }
@@ -428,9 +423,11 @@ static void write_bars(struct writer *writer)
 	fprintf(out, ")\nset xrange [-0.5:%g]\nset yrange [0:*]\nset boxwidth %.6g\nplot \\\n",
 		curves->groups - 0.5, 0.9 * width);
 	for (unsigned i = 0; i < curves->curves; i++) {
-		fprintf(out, "%s  $curve%u using ($1 + %.6g):4", i > 0 ? ", \\\n" : "", i,
+		char columns[48];
+
+		snprintf(columns, sizeof(columns), "($1 + %.6g):4",
 			(i - (curves->curves - 1) / 2.0) * width);
-		write_style(writer, i, "with boxes fillstyle solid 0.8");
+		write_curve(writer, i, i == 0, columns, "with boxes fillstyle solid 0.8");
 		write_title(writer, i, "");
 	}
 	fputc('\n', out);

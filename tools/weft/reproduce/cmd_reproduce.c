@@ -5,7 +5,6 @@
 
 #include <dirent.h>
 #include <getopt.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,17 +23,17 @@ static const char usage[] =
 	"       weft reproduce NAME [--quick] [--only A,B] [--jobs N] [--json] [--cache DIR] [--again]\n"
 	"                           [-o DIR]\n"
 	"\n"
-	"Runs what a figure or table of a paper shows and prints published | ours | ratio. NAME is\n"
-	"one of --list or a file like those in topo/reproduce. Given again it goes on where it ended.\n"
-	"  --list       name, paper, figure or table, and the time it needs on two cores\n"
+	"Runs a figure or table of a paper and prints published | ours | ratio. NAME is one of --list\n"
+	"or a file like those in topo/reproduce. The same command continues after an interruption.\n"
+	"  --list       name, paper, figure or table, and the time on two cores\n"
 	"  --quick      fewer networks and messages: orderings and coarse factors\n"
-	"  --only A,B   these networks, cases and algorithms; of those of which none is named, all\n"
+	"  --only A,B   these networks, cases and algorithms; a list with none of them is run whole\n"
 	"  --jobs N     runs at a time (default: the cores)\n"
 	"  --json       print one JSON document\n"
 	"  --cache DIR  where results are kept (default: $XDG_CACHE_HOME/weft or ~/.cache/weft)\n"
-	"  --again      run everything anew\n"
+	"  --again      run everything again\n"
 	"  -o DIR       where figures go (default: here)\n"
-	"Exit: 0 done, 1 something is not as published, 2 bad request, 3 not able, 130 ended by Ctrl-C.\n";
+	"Exit: 0 done, 1 a value is not as published, 2 bad request, 3 not able, 130 ended by Ctrl-C.\n";
 
 enum {
 	OPTION_LIST = 256,
@@ -58,17 +57,6 @@ static int fail(int result, const struct fault *fault)
 	return command_fail("reproduce", fault_exit_code(result), "%s", fault->text);
 }
 
-static int take_jobs(struct request *request, const char *text, struct fault *fault)
-{
-	char *end;
-	unsigned long jobs = strtoul(text, &end, 10);
-
-	if (*text < '0' || *text > '9' || *end != '\0' || jobs == 0 || jobs > JOBS_MAX)
-		return fault_set(fault, EINVAL, "--jobs %s: 1 to %u was expected", text, JOBS_MAX);
-	request->jobs = (unsigned)jobs;
-	return 0;
-}
-
 static int take_option(struct request *request, int option, const char *value, struct fault *fault)
 {
 	switch (option) {
@@ -82,7 +70,7 @@ static int take_option(struct request *request, int option, const char *value, s
 		request->only = value;
 		return 0;
 	case OPTION_JOBS:
-		return take_jobs(request, value, fault);
+		return command_jobs(value, JOBS_MAX, &request->jobs, fault);
 	case OPTION_JSON:
 		request->json = true;
 		return 0;
@@ -122,13 +110,6 @@ static void default_cache(struct request *request)
 	request->cache = request->cache_path;
 }
 
-static unsigned available_cores(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
-}
-
 static int parse(struct request *request, int argc, char **argv, struct fault *fault)
 {
 	static const struct option options[] = {
@@ -152,7 +133,7 @@ static int parse(struct request *request, int argc, char **argv, struct fault *f
 	if (request->folder == NULL)
 		request->folder = ".";
 	if (request->jobs == 0)
-		request->jobs = available_cores();
+		request->jobs = command_cores();
 	return result;
 }
 
@@ -226,11 +207,8 @@ static int list(const struct request *request)
 		free(entry[i]);
 	}
 	free(entry);
-	if (rows != NULL) {
-		json_dumpf(rows, stdout, JSON_INDENT(2));
-		putchar('\n');
-		json_decref(rows);
-	}
+	if (rows != NULL)
+		command_print_json(rows, 0);
 	return code;
 }
 
@@ -307,15 +285,11 @@ static int show(const struct request *request, const struct experiment *experime
 	struct fault fault;
 	int result = 0;
 
-	if (request->json) {
-		json_t *document = comparison_json(comparison, experiment, trial, trials);
-
-		json_dumpf(document, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
-		putchar('\n');
-		json_decref(document);
-	} else {
+	if (request->json)
+		command_print_json(comparison_json(comparison, experiment, trial, trials),
+			JSON_REAL_PRECISION(10));
+	else
 		comparison_print(comparison, experiment, trial, trials, stdout);
-	}
 	if (reproduce_plot_wanted(experiment))
 		result = reproduce_plot(experiment, trial, trials, request->folder,
 			request->json ? stderr : stdout, &fault);
@@ -339,9 +313,8 @@ static int compare(const struct request *request, const struct experiment *exper
 	if (result < 0)
 		return fail(result, &fault);
 	if (runner.interrupted) {
-		fprintf(stderr,
-			"weft reproduce: ended early; the same command goes on with what is "
-			"missing\n");
+		fprintf(stderr, "weft reproduce: ended early; the same command runs the missing "
+				"points\n");
 		return EXIT_INTERRUPTED;
 	}
 	if (comparison_make(&comparison, experiment, published, trial, trials) == 0)

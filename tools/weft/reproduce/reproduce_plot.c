@@ -24,41 +24,33 @@ static int by_load(const void *a, const void *b)
 	return (one->load > two->load) - (one->load < two->load);
 }
 
-/* Samples over time. */
-static int add_transient(struct plot_curves *curves, const struct trial *trial)
+static void add_point(struct plot_curve *curve, double x, double y, double y2)
 {
-	struct plot_curve *curve = &curves->curve[curves->curves];
+	curve->point[curve->points++] =
+		(struct plot_point){.x = single(x), .y = single(y), .y2 = single(y2)};
+}
+
+/* Samples over time. */
+static int add_transient(struct plot_curve *curve, const struct trial *trial)
+{
 	const struct transient *transient = &trial->transient;
 
 	curve->point = calloc(transient->samples, sizeof(*curve->point));
-	if (curve->point == NULL)
-		return -ENOMEM;
-	for (unsigned i = 0; i < transient->samples; i++)
-		curve->point[curve->points++] =
-			(struct plot_point){.x = single(transient->sample[i].t_ns),
-				.y = single(transient->sample[i].accepted),
-				.y2 = single(0)};
-	return 0;
+	for (unsigned i = 0; i < transient->samples && curve->point != NULL; i++)
+		add_point(curve, transient->sample[i].t_ns, transient->sample[i].accepted, 0);
+	return curve->point == NULL ? -ENOMEM : 0;
 }
 
-static int add_loads(struct plot_curves *curves, const struct trial *trial)
+static int add_loads(struct plot_curve *curve, const struct trial *trial)
 {
-	struct plot_curve *curve = &curves->curve[curves->curves];
-
 	curve->point = calloc(trial->points, sizeof(*curve->point));
-	if (curve->point == NULL)
-		return -ENOMEM;
-	for (unsigned i = 0; i < trial->points; i++)
-		curve->point[curve->points++] =
-			(struct plot_point){.x = single(trial->point[i].load),
-				.y = single(trial->point[i].accepted),
-				.y2 = single(0)};
-	return 0;
+	for (unsigned i = 0; i < trial->points && curve->point != NULL; i++)
+		add_point(curve, trial->point[i].load, trial->point[i].accepted, 0);
+	return curve->point == NULL ? -ENOMEM : 0;
 }
 
-static int add_latencies(struct plot_curves *curves, const struct trial *trial)
+static int add_latencies(struct plot_curve *curve, const struct trial *trial)
 {
-	struct plot_curve *curve = &curves->curve[curves->curves];
 	struct trial_point *sorted = calloc(trial->points, sizeof(*sorted));
 
 	curve->point = calloc(trial->points, sizeof(*curve->point));
@@ -70,10 +62,8 @@ static int add_latencies(struct plot_curves *curves, const struct trial *trial)
 	qsort(sorted, trial->points, sizeof(*sorted), by_load);
 	for (unsigned i = 0; i < trial->points; i++)
 		if (sorted[i].traffic > 0)
-			curve->point[curve->points++] =
-				(struct plot_point){.x = single(sorted[i].traffic),
-					.y = single(sorted[i].total_ns),
-					.y2 = single(sorted[i].network_ns)};
+			add_point(
+				curve, sorted[i].traffic, sorted[i].total_ns, sorted[i].network_ns);
 	free(sorted);
 	return 0;
 }
@@ -86,9 +76,8 @@ static int by_use(const void *a, const void *b)
 }
 
 /* The links between switches by their use, the greatest first, as the thesis has them. */
-static int add_links(struct plot_curves *curves, const struct trial *trial)
+static int add_links(struct plot_curve *curve, const struct trial *trial)
 {
-	struct plot_curve *curve = &curves->curve[curves->curves];
 	const json_t *link;
 	size_t i;
 
@@ -100,8 +89,7 @@ static int add_links(struct plot_curves *curves, const struct trial *trial)
 		double use = json_number_value(json_object_get(link, "utilisation"));
 
 		if (trial_link_counts(link))
-			curve->point[curve->points++] =
-				(struct plot_point){.y = single(use), .y2 = single(0)};
+			add_point(curve, 0, use, 0);
 	}
 	qsort(curve->point, curve->points, sizeof(*curve->point), by_use);
 	for (unsigned rank = 0; rank < curve->points; rank++)
@@ -129,13 +117,13 @@ static int add_curve(struct plot_curves *curves, const struct trial *trial)
 	int result;
 
 	if (curves->kind == PLOT_EFFICIENCY_TIME)
-		result = add_transient(curves, trial);
+		result = add_transient(curve, trial);
 	else if (curves->kind == PLOT_THROUGHPUT_LOAD)
-		result = add_loads(curves, trial);
+		result = add_loads(curve, trial);
 	else if (curves->kind == PLOT_LINK_LOAD)
-		result = add_links(curves, trial);
+		result = add_links(curve, trial);
 	else
-		result = add_latencies(curves, trial);
+		result = add_latencies(curve, trial);
 	if (result < 0)
 		return result;
 	snprintf(curve->label, sizeof(curve->label), "%s",
@@ -206,10 +194,7 @@ static int add_bars(struct plot_curves *curves, const struct trial *trial, unsig
 	for (unsigned i = 0; i < trials; i++)
 		if (trial[i].network == network && trial[i].algorithm == algorithm &&
 			trial[i].copy == 0 && trial[i].points > 0)
-			curve->point[curve->points++] =
-				(struct plot_point){.x = single(trial[i].case_at),
-					.y = single(trial[i].value),
-					.y2 = single(0)};
+			add_point(curve, trial[i].case_at, trial[i].value, 0);
 	if (curve->points == 0) {
 		free(curve->point);
 		curve->point = NULL;

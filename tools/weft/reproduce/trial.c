@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config_files.h"
 #include "topology.h"
 
 /* A search with at least this many messages per run begins with runs of a tenth of them: most
@@ -36,22 +35,13 @@ static const struct experiment_choice *algorithm_of(const struct trial *trial)
 	return &trial->experiment->algorithms.at[trial->algorithm];
 }
 
-static int add(struct trial_sets *sets, char *own)
-{
-	if (own == NULL)
-		return -ENOMEM;
-	sets->own[sets->count] = own;
-	sets->set[sets->count++] = own;
-	return 0;
-}
-
 static int add_choice(
-	struct trial_sets *sets, const struct experiment_choice *choice, unsigned instance)
+	struct run_sets *sets, const struct experiment_choice *choice, unsigned instance)
 {
 	int result = 0;
 
 	for (unsigned i = 0; i < choice->sets && result == 0; i++)
-		result = add(sets, experiment_expand(choice->set[i], instance));
+		result = run_sets_own(sets, experiment_expand(choice->set[i], instance));
 	return result;
 }
 
@@ -63,23 +53,18 @@ static double time_of(const struct trial *trial, uint64_t messages)
 	return ceil(1e9 * (double)messages / per_s);
 }
 
-static int add_time(struct trial_sets *sets, const char *key, double ns)
+static int add_time(struct run_sets *sets, const char *key, double ns)
 {
-	char *text;
-
-	return asprintf(&text, "%s=%.0fns", key, ns) < 0 ? -ENOMEM : add(sets, text);
+	return run_sets_add(sets, "%s=%.0fns", key, ns);
 }
 
-static int add_load(struct trial_sets *sets, unsigned entry, double load)
+static int add_load(struct run_sets *sets, unsigned entry, double load)
 {
-	char *text;
-
-	return asprintf(&text, "traffic.%u.load=%.4f%%", entry, 100 * load) < 0 ? -ENOMEM
-										: add(sets, text);
+	return run_sets_add(sets, "traffic.%u.load=%.4f%%", entry, 100 * load);
 }
 
 /* Sets this load for all sources, for as long as the run file says. */
-static int add_loads(struct trial_sets *sets, const struct trial *trial)
+static int add_loads(struct run_sets *sets, const struct trial *trial)
 {
 	int result = 0;
 
@@ -88,19 +73,15 @@ static int add_loads(struct trial_sets *sets, const struct trial *trial)
 	return result;
 }
 
-static int add_schedule(struct trial_sets *sets, const struct trial *trial)
+static int add_schedule(struct run_sets *sets, const struct trial *trial)
 {
-	char *text;
+	const char *path = trial->experiment->schedule.path;
 
-	if (trial->experiment->schedule.path[0] == '\0')
-		return 0;
-	return asprintf(&text, "traffic.0.file=%s", trial->experiment->schedule.path) < 0
-		       ? -ENOMEM
-		       : add(sets, text);
+	return path[0] == '\0' ? 0 : run_sets_add(sets, "traffic.0.file=%s", path);
 }
 
 /* A load, and as much time as so many messages take. */
-static int add_messages(struct trial_sets *sets, const struct trial *trial)
+static int add_messages(struct run_sets *sets, const struct trial *trial)
 {
 	unsigned share = trial->scouting ? SCOUT_SHARE : 1;
 	double warmup = time_of(trial, trial->experiment->warmup_messages / share);
@@ -114,7 +95,7 @@ static int add_messages(struct trial_sets *sets, const struct trial *trial)
 	return result == 0 ? add_time(sets, "measure.sample", duration) : result;
 }
 
-static int add_point(struct trial_sets *sets, const struct trial *trial)
+static int add_point(struct run_sets *sets, const struct trial *trial)
 {
 	switch (trial->experiment->measure) {
 	case EXPERIMENT_EFFICIENCY:
@@ -128,7 +109,7 @@ static int add_point(struct trial_sets *sets, const struct trial *trial)
 	}
 }
 
-static int add_choices(struct trial_sets *sets, const struct trial *trial)
+static int add_choices(struct run_sets *sets, const struct trial *trial)
 {
 	unsigned instance = trial->copy + 1;
 	int result = add_choice(sets, network_of(trial), instance);
@@ -142,20 +123,13 @@ static int add_choices(struct trial_sets *sets, const struct trial *trial)
 	return result;
 }
 
-int trial_sets_init(struct trial_sets *sets, const struct trial *trial)
+int trial_sets_init(struct run_sets *sets, const struct trial *trial)
 {
 	int result;
 
 	memset(sets, 0, sizeof(*sets));
 	result = add_choices(sets, trial);
 	return result == 0 ? add_point(sets, trial) : result;
-}
-
-void trial_sets_fini(struct trial_sets *sets)
-{
-	for (unsigned i = 0; i < sets->count; i++)
-		free(sets->own[i]);
-	sets->count = 0;
 }
 
 static int check_entries(
@@ -217,7 +191,7 @@ int trial_init(struct trial *trial, const struct experiment *experiment, unsigne
 	unsigned network, unsigned copy, unsigned algorithm, struct fault *fault)
 {
 	struct run_config *config = NULL;
-	struct trial_sets sets;
+	struct run_sets sets;
 	int result;
 
 	*trial = (struct trial){.experiment = experiment,
@@ -239,7 +213,7 @@ int trial_init(struct trial *trial, const struct experiment *experiment, unsigne
 	if (result == 0)
 		result = read_network(trial, config, fault);
 	run_config_destroy(config);
-	trial_sets_fini(&sets);
+	run_sets_fini(&sets);
 	if (result < 0)
 		return result;
 	saturation_begin(&trial->search, first_load(trial));
@@ -303,7 +277,7 @@ static int hash_config(uint64_t *hash, const struct run_config *config, struct f
 	return result;
 }
 
-uint64_t trial_key(const struct trial *trial, const struct trial_sets *sets, uint64_t program,
+uint64_t trial_key(const struct trial *trial, const struct run_sets *sets, uint64_t program,
 	struct fault *fault)
 {
 	struct run_config *config =

@@ -8,13 +8,11 @@
 
 #include <jansson.h>
 
+#include "config_files.h"
 #include "experiment.h"
-#include "run_config.h"
 #include "saturation.h"
 #include "transient.h"
 
-/* The changes of network, case, algorithm and --quick, and those of the point. */
-#define TRIAL_SETS_MAX    (4 * EXPERIMENT_SETS_MAX + 4)
 #define TRIAL_ENTRIES_MAX 4u /* of traffic, of which each point sets the load */
 
 /* The result of a run. */
@@ -50,13 +48,6 @@ struct trial {
 	struct fault fault;
 };
 
-/* "KEY=VALUE" of the next point, for a run file or a program. */
-struct trial_sets {
-	const char *set[TRIAL_SETS_MAX];
-	char *own[TRIAL_SETS_MAX];
-	unsigned count;
-};
-
 /* 0, or -errno and fault: a network, case or algorithm makes a bad run file. trial_fini() in any
  * case. */
 int trial_init(struct trial *trial, const struct experiment *experiment, unsigned case_at,
@@ -66,13 +57,12 @@ void trial_fini(struct trial *trial);
 /* "UD_ITB, 16 switches 3, uniform". */
 void trial_label(const struct trial *trial, char out[EXPERIMENT_TEXT]);
 
-/* 0 or -ENOMEM; trial_sets_fini() in any case. */
-int trial_sets_init(struct trial_sets *sets, const struct trial *trial);
-void trial_sets_fini(struct trial_sets *sets);
+/* 0 or -ENOMEM; run_sets_fini() in any case. */
+int trial_sets_init(struct run_sets *sets, const struct trial *trial);
 /* A name for the next point: equal if the same program ('program') would run the same. It is a
  * hash of the whole configuration and of the files that it names. 0 and fault if the run file is
  * bad or a file cannot be read. */
-uint64_t trial_key(const struct trial *trial, const struct trial_sets *sets, uint64_t program,
+uint64_t trial_key(const struct trial *trial, const struct run_sets *sets, uint64_t program,
 	struct fault *fault);
 
 /* Whether a link of a result is between switches; papers show only those. */

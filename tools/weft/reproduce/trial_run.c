@@ -81,7 +81,7 @@ static json_t *extract(const json_t *result, enum experiment_measure measure)
 static bool take_known(struct pool *pool, struct trial *trial, uint64_t *key)
 {
 	while (!is_over(trial)) {
-		struct trial_sets sets;
+		struct run_sets sets;
 		struct fault fault = {.text = "no memory"};
 		char path[PATH_MAX];
 		json_t *result;
@@ -89,7 +89,7 @@ static bool take_known(struct pool *pool, struct trial *trial, uint64_t *key)
 		*key = trial_sets_init(&sets, trial) < 0
 			       ? 0
 			       : trial_key(trial, &sets, pool->program, &fault);
-		trial_sets_fini(&sets);
+		run_sets_fini(&sets);
 		if (*key == 0) {
 			fail(trial, &fault);
 			break;
@@ -112,7 +112,7 @@ static int start(
 	struct pool *pool, struct job *job, struct trial *trial, uint64_t key, struct fault *fault)
 {
 	char part[PATH_MAX], log[PATH_MAX];
-	struct trial_sets sets;
+	struct run_sets sets;
 	int result = trial_sets_init(&sets, trial);
 	struct child_run run = {trial->experiment->run_file, sets.set, sets.count, part, log};
 
@@ -123,7 +123,7 @@ static int start(
 		result = child_start_run(&job->pid, &run, fault);
 	else
 		fault_set(fault, ENOMEM, "no memory");
-	trial_sets_fini(&sets);
+	run_sets_fini(&sets);
 	pool->running += result == 0;
 	return result;
 }

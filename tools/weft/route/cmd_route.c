@@ -31,8 +31,8 @@ static const char usage[] =
 	"                     of two switches share one (switch)\n"
 	"  --tables           destination tables of switches instead of routes; always binary\n"
 	"  --binary           the compact form of the file\n"
-	"  --without WHAT     as if a link ('s0:3'), a switch ('s4') or a host's link ('h5') had\n"
-	"                     failed; as often as wanted\n"
+	"  --without WHAT     without a failed link ('s0:3'), switch ('s4') or host's link ('h5');\n"
+	"                     may be repeated\n"
 	"export writes tables as OpenSM dumps its own, for ibdmchk: NAME.lst and NAME.fdbs.\n"
 	"Exit: 0 done, 1 the routes are not connected or not free of deadlock, 2 bad request,\n"
 	"3 not able.\n";
@@ -51,9 +51,7 @@ static int print_algorithms_json(void)
 				      "routes", algorithm->routes != NULL, "tables",
 				      algorithm->tables != NULL));
 	}
-	json_dumpf(list, stdout, JSON_INDENT(2));
-	putchar('\n');
-	json_decref(list);
+	command_print_json(list, 0);
 	return EXIT_DONE;
 }
 

@@ -31,16 +31,6 @@ static int refuse(const char *what, const char *value, const char *expected)
 		"route compute", EXIT_BAD_REQUEST, "%s '%s', expected %s", what, value, expected);
 }
 
-static bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *number)
-{
-	char *end;
-
-	errno = 0;
-	*number = strtoull(text, &end, 10);
-	return errno == 0 && text[0] >= '0' && text[0] <= '9' && *end == '\0' && *number >= least &&
-	       *number <= most;
-}
-
 static int take_granularity(struct request *request, const char *value)
 {
 	if (strcmp(value, "host") != 0 && strcmp(value, "switch") != 0)
@@ -88,17 +78,17 @@ static int take_option(struct request *request, int option, const char *value)
 		return EXIT_DONE;
 	case 's':
 		/* The largest integer that JSON readers support. */
-		if (!parse_number(value, 0, INT64_MAX, &number))
+		if (!command_number(value, 0, INT64_MAX, &number))
 			return refuse("--seed", value, "0 to 9223372036854775807");
 		request->options.seed = number;
 		return EXIT_DONE;
 	case 'n':
-		if (!parse_number(value, 1, ROUTE_ALTERNATIVES_MAX, &number))
+		if (!command_number(value, 1, ROUTE_ALTERNATIVES_MAX, &number))
 			return refuse("--alternatives", value, "1 to 10");
 		request->options.alternatives = (unsigned)number;
 		return EXIT_DONE;
 	case 'j':
-		if (!parse_number(value, 1, JOBS_MAX, &number))
+		if (!command_number(value, 1, JOBS_MAX, &number))
 			return refuse("--jobs", value, "1 to 256");
 		request->options.jobs = (unsigned)number;
 		return EXIT_DONE;
@@ -277,9 +267,7 @@ static void print_json(const struct request *request, const struct topology *top
 
 	if (origin->root[0] != '\0')
 		json_object_set_new(json, "root", json_string(origin->root));
-	json_dumpf(json, stdout, JSON_INDENT(2));
-	putchar('\n');
-	json_decref(json);
+	command_print_json(json, 0);
 }
 
 static void print_text(const struct topology *topology, const struct route_file *file,

@@ -60,9 +60,7 @@ static void print_json(const struct subject *subject, const struct route_report 
 	json_object_set_new(json, "algorithm", json_string(algorithm));
 	if (root[0] != '\0')
 		json_object_set_new(json, "root", json_string(root));
-	json_dumpf(json, stdout, JSON_INDENT(2));
-	putchar('\n');
-	json_decref(json);
+	command_print_json(json, 0);
 }
 
 static void print_cycle(const struct topology *topology, const struct route_report *report)

@@ -5,7 +5,6 @@
 
 #include <fcntl.h>
 #include <getopt.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -23,14 +22,14 @@ static const char usage[] =
 	"                  [--jobs N] [--restart] [--json] -o DIR\n"
 	"\n"
 	"Runs every combination of the values, each with every seed, and writes DIR/sweep.csv,\n"
-	"sweep.json and sweep-mean.csv (mean and 95 % confidence interval over the seeds). Given the\n"
-	"same again it goes on where it ended.\n"
+	"sweep.json and sweep-mean.csv (mean and 95 % confidence interval over the seeds). The same\n"
+	"command continues after an interruption.\n"
 	"  --vary KEY=A,B,C       the values of a key of the run file: routing.algorithm=ud,dmodk\n"
 	"  --vary KEY=LO:HI:STEP  the same, counted: traffic.0.load=10%:100%:10%\n"
 	"  --seeds LO:HI          every point once with each seed\n"
 	"  --set KEY=VALUE        change a key for all points\n"
 	"  --jobs N               points at a time (default: the cores; 1 on the real clock)\n"
-	"  --restart              throw away what DIR has from another sweep\n"
+	"  --restart              delete the results of another sweep in DIR\n"
 	"  --json                 print sweep.json\n"
 	"Exit: 0 done, 1 a point failed or packets were lost, duplicated or out of order, 2 bad\n"
 	"request, 3 not able, 130 ended by Ctrl-C.\n";
@@ -40,18 +39,6 @@ enum { OPTION_VARY = 256, OPTION_SEEDS, OPTION_SET, OPTION_JOBS, OPTION_RESTART,
 static int fail(int result, const struct fault *fault)
 {
 	return command_fail("sweep", fault_exit_code(result), "%s", fault->text);
-}
-
-static int take_jobs(struct sweep *sweep, const char *text, struct fault *fault)
-{
-	char *end;
-	unsigned long jobs = strtoul(text, &end, 10);
-
-	if (*text < '0' || *text > '9' || *end != '\0' || jobs == 0 || jobs > SWEEP_JOBS_MAX)
-		return fault_set(
-			fault, EINVAL, "--jobs %s: 1 to %u was expected", text, SWEEP_JOBS_MAX);
-	sweep->jobs = (unsigned)jobs;
-	return 0;
 }
 
 static int take_option(struct sweep *sweep, int option, const char *value, struct fault *fault)
@@ -68,7 +55,7 @@ static int take_option(struct sweep *sweep, int option, const char *value, struc
 		sweep->set[sweep->sets++] = value;
 		return 0;
 	case OPTION_JOBS:
-		return take_jobs(sweep, value, fault);
+		return command_jobs(value, SWEEP_JOBS_MAX, &sweep->jobs, fault);
 	case OPTION_RESTART:
 		sweep->restart = true;
 		return 0;
@@ -205,16 +192,9 @@ static int settle(const struct sweep *sweep, const json_t *asked, struct fault *
 	return result == 0 ? sweep_write_json(sweep, SWEEP_MANIFEST_NAME, asked, fault) : result;
 }
 
-static unsigned available_cores(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
-}
-
 static void choose_jobs(struct sweep *sweep, bool real_clock)
 {
-	unsigned asked = sweep->jobs, cores = available_cores();
+	unsigned asked = sweep->jobs, cores = command_cores();
 
 	if (asked == 0)
 		sweep->jobs = real_clock ? 1 : cores;
@@ -286,11 +266,10 @@ static int write_tables(const struct sweep *sweep, const json_t *manifest,
 			sweep, "sweep-mean.csv", sweep_means_write, outcome->row, fault);
 	if (result == 0)
 		result = sweep_write_json(sweep, "sweep.json", document, fault);
-	if (result == 0 && sweep->json) {
-		json_dumpf(document, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
-		putchar('\n');
-	}
-	json_decref(document);
+	if (result == 0 && sweep->json)
+		command_print_json(document, JSON_REAL_PRECISION(10));
+	else
+		json_decref(document);
 	return result;
 }
 

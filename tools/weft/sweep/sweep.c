@@ -6,42 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int add_own(struct sweep_sets *sets, char *text)
-{
-	if (text == NULL)
-		return -ENOMEM;
-	sets->own[sets->owned++] = text;
-	sets->set[sets->count++] = text;
-	return 0;
-}
-
-int sweep_sets_init(struct sweep_sets *sets, const struct sweep *sweep, unsigned point)
+int sweep_sets_init(struct run_sets *sets, const struct sweep *sweep, unsigned point)
 {
 	const struct sweep_plan *plan = &sweep->plan;
-	char *text;
 	int result = 0;
 
 	memset(sets, 0, sizeof(*sets));
 	for (unsigned i = 0; i < sweep->sets; i++)
 		sets->set[sets->count++] = sweep->set[i];
-	for (unsigned i = 0; i < plan->varies && result == 0; i++) {
-		if (asprintf(&text, "%s=%s", plan->vary[i].key, sweep_plan_value(plan, point, i)) <
-			0)
-			text = NULL;
-		result = add_own(sets, text);
-	}
+	for (unsigned i = 0; i < plan->varies && result == 0; i++)
+		result = run_sets_add(
+			sets, "%s=%s", plan->vary[i].key, sweep_plan_value(plan, point, i));
 	if (plan->seeds == 0 || result < 0)
 		return result;
-	if (asprintf(&text, "seed=%" PRIu64, sweep_plan_seed(plan, point)) < 0)
-		text = NULL;
-	return add_own(sets, text);
-}
-
-void sweep_sets_fini(struct sweep_sets *sets)
-{
-	for (unsigned i = 0; i < sets->owned; i++)
-		free(sets->own[i]);
-	sets->owned = sets->count = 0;
+	return run_sets_add(sets, "seed=%" PRIu64, sweep_plan_seed(plan, point));
 }
 
 void sweep_path(const struct sweep *sweep, const char *name, char out[PATH_MAX])
@@ -67,13 +45,13 @@ struct run_config *sweep_point_config(
 	const struct sweep *sweep, unsigned point, struct fault *fault)
 {
 	struct run_config *config = NULL;
-	struct sweep_sets sets;
+	struct run_sets sets;
 
 	if (sweep_sets_init(&sets, sweep, point) < 0)
 		errno = -fault_set(fault, ENOMEM, "sweep: no memory");
 	else
 		config = run_config_load_varied(sweep->run_file, sweep->set, sweep->sets,
 			sets.set + sweep->sets, sets.count - sweep->sets, fault);
-	sweep_sets_fini(&sets);
+	run_sets_fini(&sets);
 	return config;
 }

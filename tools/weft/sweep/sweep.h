@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "run_config.h"
+#include "config_files.h"
 #include "sweep_plan.h"
 
 #define SWEEP_SETS_MAX 48u /* --set of the user; weft-fabric takes 64 */
@@ -27,17 +27,8 @@ struct sweep {
 	bool json;
 };
 
-/* "KEY=VALUE" of everything that a point changes in the run file. */
-struct sweep_sets {
-	const char *set[SWEEP_SETS_MAX + SWEEP_KEYS_MAX + 1];
-	unsigned count;
-	char *own[SWEEP_KEYS_MAX + 1];
-	unsigned owned;
-};
-
-/* 0 or -ENOMEM; sweep_sets_fini() in any case. */
-int sweep_sets_init(struct sweep_sets *sets, const struct sweep *sweep, unsigned point);
-void sweep_sets_fini(struct sweep_sets *sets);
+/* The changes of a point. 0 or -ENOMEM; run_sets_fini() in any case. */
+int sweep_sets_init(struct run_sets *sets, const struct sweep *sweep, unsigned point);
 
 /* Path of a file of the sweep, or of a point's file with this end (".json", ".log", ".part"). */
 void sweep_path(const struct sweep *sweep, const char *name, char out[PATH_MAX]);

@@ -73,7 +73,7 @@ static int start_child(
 	struct sweep_child *child, const struct sweep *sweep, unsigned point, struct fault *fault)
 {
 	char part[PATH_MAX], log[PATH_MAX];
-	struct sweep_sets sets;
+	struct run_sets sets;
 	int result = sweep_sets_init(&sets, sweep, point);
 	struct child_run run = {sweep->run_file, sets.set, sets.count, part, log};
 
@@ -84,7 +84,7 @@ static int start_child(
 		result = child_start_run(&child->pid, &run, fault);
 	else
 		fault_set(fault, ENOMEM, "sweep: no memory");
-	sweep_sets_fini(&sets);
+	run_sets_fini(&sets);
 	return result;
 }
 

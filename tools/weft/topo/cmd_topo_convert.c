@@ -102,7 +102,7 @@ static int parse(struct request *request, int argc, char **argv, bool reading)
 	return EXIT_DONE;
 }
 
-static int export_to(const struct request *request, const struct topology *topology)
+static int write_format(const struct request *request, const struct topology *topology)
 {
 	struct output_file output = {.command = request->name, .path = request->out};
 	struct fault fault;
@@ -117,21 +117,25 @@ static int export_to(const struct request *request, const struct topology *topol
 	return command_fail(request->name, fault_exit_code(result), "%s", fault.text);
 }
 
+static int export(const struct request *request)
+{
+	struct fault fault;
+	struct topology *topology = topology_open(request->in, &fault);
+	int result;
+
+	if (topology == NULL)
+		return command_fail(request->name, fault_exit_code(-errno), "%s", fault.text);
+	result = write_format(request, topology);
+	topology_destroy(topology);
+	return result;
+}
+
 int cmd_topo_export(int argc, char **argv)
 {
 	struct request request = {.name = "topo export"};
 	int result = parse(&request, argc, argv, false);
-	struct topology *topology;
-	struct fault fault;
 
-	if (result != EXIT_DONE)
-		return result;
-	topology = topology_open(request.in, &fault);
-	if (topology == NULL)
-		return command_fail(request.name, fault_exit_code(-errno), "%s", fault.text);
-	result = export_to(&request, topology);
-	topology_destroy(topology);
-	return result;
+	return result == EXIT_DONE ? export(&request) : result;
 }
 
 /* NULL after an error was printed; '*result' is then the exit code. */
@@ -156,7 +160,6 @@ int cmd_topo_import(int argc, char **argv)
 {
 	struct request request = {.name = "topo import"};
 	int result = parse(&request, argc, argv, true);
-	struct output_file output = {.command = request.name, .path = request.out};
 	struct topology *topology;
 
 	if (result != EXIT_DONE)
@@ -164,11 +167,7 @@ int cmd_topo_import(int argc, char **argv)
 	topology = import_from(&request, &result);
 	if (topology == NULL)
 		return result;
-	result = output_file_open(&output);
-	if (result == EXIT_DONE) {
-		topology_write(topology, output.file);
-		result = output_file_close(&output);
-	}
+	result = cmd_topo_write(request.name, topology, request.out);
 	topology_destroy(topology);
 	return result;
 }
@@ -176,16 +175,7 @@ int cmd_topo_import(int argc, char **argv)
 int cmd_topo_dot(int argc, char **argv)
 {
 	struct request request = {.name = "topo dot", .format = &format_dot};
-	struct topology *topology;
-	struct fault fault;
 	int result = cmd_topo_arguments(argc, argv, &request.in, NULL);
 
-	if (result != EXIT_DONE)
-		return result;
-	topology = topology_open(request.in, &fault);
-	if (topology == NULL)
-		return command_fail(request.name, fault_exit_code(-errno), "%s", fault.text);
-	result = export_to(&request, topology);
-	topology_destroy(topology);
-	return result;
+	return result == EXIT_DONE ? export(&request) : result;
 }

@@ -94,11 +94,7 @@ json_t *cmd_topo_json(const struct topology *topology)
 
 static int print_json(json_t *document)
 {
-	int result = json_dumpf(document, stdout, JSON_INDENT(2));
-
-	putchar('\n');
-	json_decref(document);
-	return result == 0 ? EXIT_DONE : EXIT_NOT_ABLE;
+	return command_print_json(document, 0) == 0 ? EXIT_DONE : EXIT_NOT_ABLE;
 }
 
 static void print_summary(const struct topology *topology)
