@@ -4,6 +4,7 @@
 /* The promise of delivery when every frame and every acknowledgement passes a third host. */
 
 #include "nic_load.h"
+#include "nic_private.h"
 
 static void start(struct channel_options *options)
 {
