@@ -23,7 +23,7 @@ static inline unsigned bits_round_robin(uint64_t set, unsigned from)
 	return (unsigned)__builtin_ctzll(after != 0 ? after : set);
 }
 
-/* Which of BITS_BYTES bytes are 'value': byte i is member i. All at once, without a branch. */
+/* Compares BITS_BYTES bytes with 'value' without a branch: bit i of the result is byte i. */
 #define BITS_BYTES 8u
 static inline uint64_t bits_equal_bytes(const uint8_t bytes[BITS_BYTES], uint8_t value)
 {
@@ -38,7 +38,7 @@ static inline uint64_t bits_equal_bytes(const uint8_t bytes[BITS_BYTES], uint8_t
 	return ((~differ & ~low) >> 7) * UINT64_C(0x0102040810204080) >> 56;
 }
 
-/* Any member, all equally likely. 'set' is not empty; of one member none is drawn. */
+/* A uniformly random member. 'set' is not empty; a set of one member draws no number. */
 static inline unsigned bits_draw(uint64_t set, struct rng *rng)
 {
 	unsigned count = (unsigned)__builtin_popcountll(set);

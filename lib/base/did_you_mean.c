@@ -14,7 +14,7 @@ static unsigned least(unsigned a, unsigned b)
 
 unsigned did_you_mean_distance(const char *a, const char *b)
 {
-	/* Three rows of the table: two letters back, one back, this one. */
+	/* Three rows of the table: two letters back, one letter back, current. */
 	unsigned rows[3][NAME_MAX_BYTES + 1];
 	size_t length_a = strlen(a), length_b = strlen(b);
 
@@ -40,7 +40,7 @@ void did_you_mean_init(struct did_you_mean *nearest, const char *text)
 {
 	size_t length = strlen(text);
 
-	/* Farther than half of its letters is another word, not a misspelling. */
+	/* More edits than half of the letters make it another word, not a misspelling. */
 	*nearest = (struct did_you_mean){
 		.text = text, .distance = length > NAME_MAX_BYTES ? 0 : (unsigned)length / 2 + 2};
 }

@@ -3,19 +3,19 @@
 #pragma once
 
 /*
- * The known name that is nearest to a misspelt one, for messages: offer every known name, then ask.
- * Distance is Levenshtein's, a swap of neighbours counting one.
+ * Finds the known name closest to a misspelt one, for messages: offer every known name, then read
+ * 'best'. Distance is Levenshtein's, where a swap of neighbouring letters counts one.
  */
 
 struct did_you_mean {
 	const char *text;  /* as written */
-	const char *best;  /* of the names offered so far; NULL if none is near */
+	const char *best;  /* of the names offered so far; NULL if none is close */
 	unsigned distance; /* of 'best' */
 };
 
 void did_you_mean_init(struct did_you_mean *nearest, const char *text);
-/* 'name' must live as long as 'nearest'. Of equally near names the first stays. */
+/* 'name' must live as long as 'nearest'. Of equally close names the first is kept. */
 void did_you_mean_offer(struct did_you_mean *nearest, const char *name);
 
-/* Insertions, deletions, changes and swaps between the two; UINT_MAX for names over 63 bytes. */
+/* Insertions, deletions, substitutions and swaps between 'a' and 'b'; UINT_MAX over 63 bytes. */
 unsigned did_you_mean_distance(const char *a, const char *b);

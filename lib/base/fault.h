@@ -3,24 +3,24 @@
 #pragma once
 
 /*
- * What a person did wrong, in one line: "FILE:LINE: what is wrong, what was expected".
- * A function that can fail on foreign input takes a struct fault, fills it once and returns a
- * negative errno-like code; the top of the program prints the text. Never used per packet.
+ * An error of the user, in one line: "FILE:LINE: what is wrong, what was expected". A function that
+ * can fail on foreign input takes a struct fault, fills it once and returns a negative errno; the
+ * top of the program prints the text. Never used per packet.
  */
 
 #include <errno.h>
 
 #define FAULT_TEXT 512
 
-/* Exit codes of every command (scripts rely on 0 to 3). A run that is interrupted has done what it
- * has done and ends with one of these; 130 is for what leaves its work undone: sweep, reproduce,
- * lab up. */
+/* Exit codes of every command (scripts rely on 0 to 3). An interrupted run reports the part that it
+ * completed and ends with one of these; 130 is for commands that leave their work undone: sweep,
+ * reproduce, lab up. */
 enum weft_exit {
 	EXIT_DONE = 0,          /* the work was done */
-	EXIT_BAD_ANSWER = 1,    /* the work was done and the answer is bad */
+	EXIT_BAD_ANSWER = 1,    /* the work was done and the result is bad */
 	EXIT_BAD_REQUEST = 2,   /* usage or a bad file */
-	EXIT_NOT_ABLE = 3,      /* the environment cannot: memory, port, privilege */
-	EXIT_INTERRUPTED = 130, /* Ctrl-C or SIGTERM ended it before its end, as in shells */
+	EXIT_NOT_ABLE = 3,      /* the environment lacks something: memory, port, privilege */
+	EXIT_INTERRUPTED = 130, /* Ctrl-C or SIGTERM ended it early, as in shells */
 };
 
 struct fault {
@@ -33,6 +33,6 @@ int fault_set(struct fault *fault, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* The exit code for a negative return value: EINVAL, ENOENT, ERANGE, EISDIR, ENOTDIR and
- * ENAMETOOLONG are the request's fault (2), EINTR a signal's (130), everything else the
- * environment's (3). 0 gives 0. */
+ * ENAMETOOLONG are bad requests (2), EINTR is a signal (130), everything else is the environment
+ * (3). 0 gives 0. */
 enum weft_exit fault_exit_code(int result);

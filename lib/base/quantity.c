@@ -15,7 +15,6 @@ struct unit {
 	uint64_t factor;
 };
 
-/* Greatest first. */
 static const struct unit unit_list[QUANTITY_KIND_COUNT][UNITS_MAX] = {
 	[QUANTITY_RATE] = {{"Gbps", 1000000000}, {"Mbps", 1000000}, {"kbps", 1000}, {"bps", 1}},
 	[QUANTITY_TIME] = {{"s", 1000000000000}, {"ms", 1000000000}, {"us", 1000000}, {"ns", 1000},
@@ -25,11 +24,11 @@ static const struct unit unit_list[QUANTITY_KIND_COUNT][UNITS_MAX] = {
 };
 
 struct decimal {
-	uint64_t digits; /* the number without its point */
-	uint64_t scale;  /* what it is to be divided by: 10 ^ places after the point */
+	uint64_t digits; /* the number without its decimal point */
+	uint64_t scale;  /* divisor: 10 ^ places after the point */
 };
 
-/* False if 'c' is no digit, or one too many. */
+/* False if 'c' is not a digit or the number overflows. */
 static bool decimal_digit(struct decimal *decimal, char c)
 {
 	uint64_t digits;
@@ -41,7 +40,7 @@ static bool decimal_digit(struct decimal *decimal, char c)
 	return true;
 }
 
-/* Reads "12" or "12.5"; the unread rest, or NULL if no number is there. */
+/* Reads "12" or "12.5"; returns the unread rest, or NULL if there is no number. */
 static const char *decimal_parse(const char *text, struct decimal *decimal)
 {
 	const char *start = text, *point;
@@ -91,7 +90,7 @@ int quantity_parse(enum quantity_kind kind, const char *text, uint64_t *value)
 	return 0;
 }
 
-/* Writes value / factor exactly. False if that takes more room than a text has. */
+/* Writes value / factor exactly. False if that does not fit. */
 static bool unit_format(const struct unit *unit, uint64_t value, char out[QUANTITY_TEXT])
 {
 	uint64_t rest = value % unit->factor;
@@ -108,7 +107,7 @@ static bool unit_format(const struct unit *unit, uint64_t value, char out[QUANTI
 	return true;
 }
 
-/* Whether people would rather read this text: 400ms, not 0.4s; else the shorter one. */
+/* Prefers 400ms to 0.4s, else the shorter text. */
 static bool reads_better(const char *text, const char *than)
 {
 	bool fraction = text[0] == '0' && text[1] == '.';

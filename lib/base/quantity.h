@@ -5,13 +5,13 @@
 /*
  * Quantities with their unit as people write them ("10Gbps", "1.5us", "128KiB", "75%") and as the
  * program keeps them: whole numbers of bits per second, picoseconds, bytes, or millionths. The unit
- * is required, nothing is rounded: what is no whole number of the base unit is refused.
+ * is required. Nothing is rounded: a value that is not a whole number of base units is refused.
  */
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* kind, and how a message describes what it expected */
+/* kind, and its description for messages */
 #define QUANTITY_KINDS(X)                                                       \
 	X(RATE, "a rate with its unit, such as 10Gbps (bps, kbps, Mbps, Gbps)") \
 	X(TIME, "a time with its unit, such as 30ns (ps, ns, us, ms, s)")       \
@@ -25,17 +25,17 @@ enum quantity_kind {
 		QUANTITY_KIND_COUNT
 };
 
-#define QUANTITY_TEXT 32 /* the longest text that quantity_format() writes, and more */
+#define QUANTITY_TEXT 32 /* more than the longest text of quantity_format() */
 
 /* 100 % in millionths. */
 #define QUANTITY_WHOLE_PPM 1000000u
 
-/* 0; -EINVAL: not a number followed at once by a unit of this kind; -EDOM: finer than the base
- * unit; -ERANGE: 2^64 - 1 or more. '*value' is untouched then. */
+/* 0; -EINVAL: not a number followed directly by a unit of this kind; -EDOM: finer than the base
+ * unit; -ERANGE: 2^64 - 1 or more. On error '*value' is unchanged. */
 int quantity_parse(enum quantity_kind kind, const char *text, uint64_t *value);
 
-/* The shortest text that parses back to the same value, with a unit of which there is at least one
- * (400ms, not 0.4s) unless there is none smaller; of equally short ones the greatest unit. */
+/* The shortest text that parses back to the same value. The unit is one in which the value is at
+ * least 1 (400ms, not 0.4s) unless it is the smallest; of equally short texts the largest unit. */
 void quantity_format(enum quantity_kind kind, uint64_t value, char out[QUANTITY_TEXT]);
 
 /* "a rate with its unit, such as …", for messages. */

@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * Records of any length from one thread to another, in order, without locks. A record stays in its
- * place, whole and aligned to 8 bytes, until the writer reclaims it: so the reader may leave an
- * answer in it. What does not fit is refused.
+ * A lock-free queue of records of any length from one thread to another, in order. A record stays
+ * in place, contiguous and aligned to 8 bytes, until the writer reclaims it, so the reader may
+ * leave an answer in it. A record that does not fit is refused.
  */
 
 #include <stdbool.h>
@@ -13,27 +13,26 @@
 
 struct record_ring;
 
-/* Has always room for 'records' records of 'bytes' bytes each, both at least 1, when all that was
- * written before is reclaimed. NULL without memory. */
+/* Once everything written is reclaimed, the ring has room for 'records' records of 'bytes' bytes
+ * each; both are at least 1. NULL: no memory. */
 struct record_ring *record_ring_create(uint32_t bytes, uint32_t records);
 void record_ring_destroy(struct record_ring *ring);
 
-/* ---- The writer's. */
+/* ---- For the writer. */
 
-/* Room for a record of so many bytes, and for 'keep' more ones of at most 'keep_bytes'; NULL if
- * there is not. The same room again until it is published. */
+/* Room for a record of 'bytes' bytes with 'keep' more records of at most 'keep_bytes' left free;
+ * NULL: no room. Repeated calls return the same room until it is published. */
 void *record_ring_room(
 	struct record_ring *ring, uint32_t bytes, unsigned keep, uint32_t keep_bytes);
 void record_ring_publish(struct record_ring *ring);
-/* The oldest record that was read and not yet reclaimed, which it is from the next call on; NULL:
- * none. */
+/* The oldest record that was read but not reclaimed; the next call reclaims it. NULL: none. */
 void *record_ring_reclaim(struct record_ring *ring);
-/* Reclaims all that was read. */
+/* Reclaims all records that were read. */
 void record_ring_reclaim_all(struct record_ring *ring);
 
-/* ---- The reader's. */
+/* ---- For the reader. */
 
-/* The oldest record that was not read, and its bytes; NULL: none. One load if there is none. */
+/* The oldest unread record and its bytes; NULL: none. Costs one load if the ring is empty. */
 void *record_ring_next(struct record_ring *ring, uint32_t *bytes);
-/* That record is read. */
+/* Marks that record as read. */
 void record_ring_done(struct record_ring *ring);

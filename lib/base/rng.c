@@ -4,7 +4,7 @@
 
 void rng_init(struct rng *rng, uint64_t seed, uint64_t device, uint64_t stream)
 {
-	/* Three rounds, so that neighbouring seeds, devices and streams share nothing. */
+	/* Three rounds decorrelate neighbouring seeds, devices and streams. */
 	rng->key = rng_mix(rng_mix(rng_mix(seed + 0x9e3779b97f4a7c15u) ^ device) ^
 			   (stream + 0xd1b54a32d192ed03u));
 	rng->counter = 0;

@@ -17,7 +17,7 @@ struct rng {
 	uint64_t counter;
 };
 
-/* Starts stream 'stream' of device 'device' under 'seed', at its first number. */
+/* Starts stream 'stream' of device 'device' under 'seed' at its first number. */
 void rng_init(struct rng *rng, uint64_t seed, uint64_t device, uint64_t stream);
 
 static inline uint64_t rng_mix(uint64_t z)

@@ -21,8 +21,8 @@
  * rank; tag, cpu and nic are optional (0). Comments are // and the C form. A statement ends with
  * its line, with ';' or with the rank's '}'.
  *
- * Beyond what txt2bin checks: every rank stands there exactly once, labels are defined once, in any
- * order, nobody sends to itself, no operation waits for itself through others.
+ * Stricter than txt2bin: every rank appears exactly once, labels are defined once, in any order, no
+ * rank sends to itself, and dependencies have no cycle.
  *
  * A schedule is constant once read; any thread may read it.
  */
@@ -50,7 +50,7 @@ struct goal_op {
 	uint32_t tag;    /* GOAL_ANY: any */
 	uint32_t label;  /* goal_label() */
 	uint32_t line;   /* of the file */
-	uint32_t waits;  /* edges that lead here */
+	uint32_t waits;  /* incoming edges */
 	uint8_t kind;    /* enum goal_kind */
 	uint8_t cpu, nic;
 };
@@ -59,7 +59,7 @@ struct goal_rank {
 	uint32_t first, count; /* of its operations, in the order of the file */
 };
 
-/* An edge: the operation that waits, and for which moment of the other one. */
+/* An edge: the operation that waits, and the event of the other one that it waits for. */
 #define GOAL_EDGE_STARTED 0x80000000u /* 'irequires' */
 
 struct goal {
@@ -76,7 +76,7 @@ struct goal *goal_parse(const char *text, size_t length, const char *origin, str
 struct goal *goal_load(const char *path, struct fault *fault);
 void goal_destroy(struct goal *goal);
 
-/* "" if it has none. */
+/* "" without a label. */
 static inline const char *goal_label(const struct goal *goal, uint32_t op)
 {
 	return goal->labels + goal->op[op].label;

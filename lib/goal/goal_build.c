@@ -7,7 +7,6 @@
 
 #define ROOM_FIRST 64
 
-/* Room for 'more' elements behind 'used'. */
 static int grow(void **array, size_t size, size_t used, size_t more, size_t *room)
 {
 	size_t wanted = *room > ROOM_FIRST ? *room : ROOM_FIRST;

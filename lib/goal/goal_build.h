@@ -2,7 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A schedule as it is read. For goal_parse.c. All functions: 0, -ENOMEM, or -EINVAL with fault. */
+/* A schedule under construction. For goal_parse.c. All functions return 0, -ENOMEM, or -EINVAL with
+ * fault. */
 
 #include "goal.h"
 #include "goal_lexer.h"
@@ -12,7 +13,7 @@ struct goal_requires {
 	bool started;
 };
 
-/* 'from' first, then 'to', which may have GOAL_EDGE_STARTED. */
+/* Sorted by 'from', then 'to', which may have GOAL_EDGE_STARTED. */
 struct goal_pair {
 	uint32_t from, to;
 };
@@ -21,14 +22,14 @@ struct goal_builder {
 	struct goal *goal;
 	const struct goal_lexer *lexer;
 	uint32_t rank;
-	uint32_t *rank_line; /* [ranks] where a rank begins; 0: nowhere yet */
+	uint32_t *rank_line; /* [ranks] line on which a rank begins; 0: not seen yet */
 	size_t ops_room, labels_length, labels_room;
-	/* Of this rank. */
+	/* Of the current rank. */
 	struct goal_requires *requires;
 	size_t requires_count, requires_room;
 	uint32_t *by_label; /* operations with labels, sorted */
 	size_t labelled, by_label_room;
-	/* Of all. */
+	/* Of all ranks. */
 	struct goal_pair *pair;
 	size_t pairs, pairs_room;
 };
@@ -43,7 +44,7 @@ int goal_build_requires(struct goal_builder *build, const struct goal_token *wai
 int goal_build_rank_end(struct goal_builder *build);
 /* 'place' is the end of the text. */
 int goal_build_end(struct goal_builder *build, const struct goal_token *place);
-/* Frees all but the schedule. */
+/* Frees everything except the schedule. */
 void goal_build_fini(struct goal_builder *build);
 
 /* Sorts 'pairs' into the schedule's edges and refuses cycles. */

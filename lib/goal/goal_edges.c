@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The edges of a schedule: sorted by where they begin, and without a cycle. */
+/* The edges of a schedule, sorted by source, and checked for cycles. */
 
 #include <stdlib.h>
 
@@ -12,7 +12,6 @@ static uint32_t target(uint32_t edge)
 	return edge & ~GOAL_EDGE_STARTED;
 }
 
-/* By counting; the order of the file stays. */
 static int sort_edges(struct goal_builder *build)
 {
 	struct goal *goal = build->goal;
@@ -33,7 +32,7 @@ static int sort_edges(struct goal_builder *build)
 	return 0;
 }
 
-/* Kahn: takes away what waits for nothing that is left. Returns how many can be. */
+/* Kahn's algorithm: removes operations that wait for no remaining one, and counts them. */
 static uint32_t take_away(const struct goal *goal, uint32_t *waits, uint32_t *queue)
 {
 	uint32_t head = 0, tail = 0;
@@ -53,7 +52,8 @@ static uint32_t take_away(const struct goal *goal, uint32_t *waits, uint32_t *qu
 	return tail;
 }
 
-/* Each one that is left waits for another one that is left: so many steps back end in a cycle. */
+/* Each remaining operation waits for another remaining one, so following predecessors often enough
+ * ends in a cycle. */
 static uint32_t find_cycle(const struct goal *goal, const uint32_t *waits, uint32_t *before)
 {
 	uint32_t at = 0;

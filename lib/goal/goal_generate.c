@@ -11,12 +11,11 @@
 
 #define NOBODY UINT32_MAX
 
-/* One rank's schedule as it is written. */
 struct writer {
 	const struct goal_generate_config *config;
 	FILE *out;
 	uint32_t rank, label, tag;
-	uint32_t before[2]; /* labels of the step before */
+	uint32_t before[2]; /* labels of the previous step */
 	unsigned before_count;
 };
 
@@ -34,8 +33,8 @@ static void require_before(const struct writer *writer, uint32_t label)
 			writer->before[i]);
 }
 
-/* Sends and receives at once; the next step waits for both. Every step of every rank has a number,
- * whether it takes part or not: the tag. */
+/* Sends and receives concurrently; the next step waits for both. Every step of every rank has a
+ * number, even if the rank is idle: the tag. */
 static void exchange(struct writer *writer, uint32_t to, uint32_t from)
 {
 	uint32_t after[2];
@@ -72,8 +71,8 @@ static void compute(struct writer *writer)
 	writer->before_count = 1;
 }
 
-/* Recursive doubling among the greatest power of two of ranks. Of the first 2 * 'over' ranks, the
- * even ones give their share to the odd ones before, and get the result after. */
+/* Recursive doubling among the largest power of two of ranks. Of the first 2 * 'over' ranks, the
+ * even ones pass their data to the odd ones before, and get the result after. */
 static void allreduce(struct writer *writer)
 {
 	uint32_t ranks = writer->config->ranks, rank = writer->rank, power = 1, over, place;
@@ -173,11 +172,6 @@ static const struct kind kinds[] = {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-const char *goal_generate_kind(unsigned i)
-{
-	return i < KINDS ? kinds[i].name : NULL;
-}
-
 static const struct kind *find_kind(const char *name, struct fault *fault)
 {
 	struct did_you_mean nearest;
@@ -195,7 +189,7 @@ static const struct kind *find_kind(const char *name, struct fault *fault)
 	return NULL;
 }
 
-/* More operations than a schedule that can be read has. */
+/* Refuses more operations than a readable schedule may have. */
 static int check_length(
 	const struct goal_generate_config *config, const struct kind *kind, struct fault *fault)
 {

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The words of a GOAL text with their places. For goal_parse.c. */
+/* The tokens of a GOAL text with their places. For goal_parse.c. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -35,7 +35,7 @@ struct goal_lexer {
 
 void goal_lexer_init(struct goal_lexer *lexer, const char *text, size_t length, const char *origin,
 	struct fault *fault);
-/* The next one. -EINVAL and fault: a character that no token has, a comment without end. */
+/* The next token. -EINVAL and fault: a character outside all tokens, an unterminated comment. */
 int goal_lexer_next(struct goal_lexer *lexer, struct goal_token *token);
 
 /* -EINVAL with "ORIGIN:LINE:COLUMN: 'TOKEN': EXPECTED was expected". */

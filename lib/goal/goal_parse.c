@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A GOAL text, statement by statement. Labels are tied together at the end of their rank
- * (goal_labels.c), edges are sorted and searched for cycles at the end of all (goal_edges.c). */
+/* Parses a GOAL text statement by statement. Labels are resolved at the end of their rank
+ * (goal_build.c); edges are sorted and checked for cycles at the end (goal_edges.c). */
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 struct parser {
 	struct goal_lexer lexer;
-	struct goal_token token; /* the one to be looked at */
+	struct goal_token token; /* the current token */
 	struct goal_builder build;
 	uint32_t rank;
 };
@@ -73,7 +73,7 @@ static int take_number(struct parser *parser, const char *what, uint64_t max, ui
 	return advance(parser);
 }
 
-/* A number, or -1 where 'any' is possible. */
+/* Takes a number, or -1 where 'any' is allowed. */
 static int take_match(
 	struct parser *parser, const char *what, bool any, uint64_t max, uint32_t *number)
 {
@@ -166,7 +166,7 @@ static bool at_operation(const struct parser *parser)
 	return is_word(parser, "send") || is_word(parser, "recv") || is_word(parser, "calc");
 }
 
-/* send, recv or calc; 'label' NULL: without one. */
+/* send, recv or calc; 'label' may be NULL. */
 static int take_operation(struct parser *parser, const struct goal_token *label)
 {
 	struct goal_op op = {.line = parser->token.line};
@@ -215,7 +215,6 @@ static int take_statement(struct parser *parser)
 	return goal_build_requires(&parser->build, &label, &other, started);
 }
 
-/* rank R { … } */
 static int take_rank(struct parser *parser)
 {
 	struct goal_token place;

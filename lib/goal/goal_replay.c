@@ -10,7 +10,7 @@ static uint32_t op_list_pop(struct op_list *list, const uint32_t *next)
 	return op;
 }
 
-/* 'before' is the one in front of it, GOAL_NONE for the head. */
+/* 'before' is the predecessor of 'op'; GOAL_NONE for the head. */
 static void op_list_remove(struct op_list *list, uint32_t *next, uint32_t before, uint32_t op)
 {
 	if (before == GOAL_NONE)
@@ -36,8 +36,8 @@ static bool fits(const struct goal_replay *replay, uint32_t recv, uint32_t send)
 	       (wanted->tag == GOAL_ANY || wanted->tag == sent->tag);
 }
 
-/* Tells those that wait for it that an operation has begun or ended; who waits for nothing more is
- * put into 'ready'. */
+/* Tells the operations that wait for 'op' that it has begun or ended; appends those that wait for
+ * nothing more to 'ready'. */
 static void release(struct goal_replay *replay, uint32_t op, uint32_t moment, struct op_list *ready)
 {
 	const struct goal *goal = replay->goal;
@@ -70,7 +70,7 @@ static void run_cpu(struct goal_replay *replay, struct goal_replay_cpu *cpu, wef
 	release(replay, cpu->running, GOAL_EDGE_STARTED, ready);
 }
 
-/* A message that has arrived already, or a place among those that wait. */
+/* Takes a message that has already arrived, or joins the waiting recvs. */
 static void post_recv(struct goal_replay *replay, struct goal_replay_rank *rank, uint32_t op,
 	weft_time at, struct op_list *ready)
 {
@@ -115,7 +115,6 @@ void goal_replay_begin(struct goal_replay *replay, struct goal_replay_rank *rank
 	}
 }
 
-/* The CPU whose calc ends first. */
 static struct goal_replay_cpu *first_cpu(
 	const struct goal_replay *replay, const struct goal_replay_rank *rank)
 {
@@ -130,7 +129,7 @@ static struct goal_replay_cpu *first_cpu(
 	return first;
 }
 
-/* The calcs that end by 'now', in the order of their ends, and what follows from them. */
+/* Ends the calcs that end by 'now', in order, and begins the operations that follow. */
 static void pass_time(struct goal_replay *replay, struct goal_replay_rank *rank, weft_time now)
 {
 	struct goal_replay_cpu *cpu;
@@ -267,9 +266,4 @@ uint64_t goal_replay_count(const struct goal_replay *replay)
 	for (uint32_t rank = 0; rank < replay->goal->ranks; rank++)
 		count += atomic_load_explicit(&replay->rank[rank].ended, memory_order_acquire);
 	return count;
-}
-
-bool goal_replay_op_ended(const struct goal_replay *replay, uint32_t op)
-{
-	return replay->state[op] == OP_DONE;
 }

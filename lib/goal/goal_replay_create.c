@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The beginning and end of a replay: all the memory that it needs. */
-
 #include <stdlib.h>
 
 #include "goal_replay_private.h"
@@ -14,7 +12,7 @@ static int compare_numbers(const void *a, const void *b)
 	return (one > two) - (one < two);
 }
 
-/* The channels of a rank from the destinations of its sends, which 'scratch' takes. */
+/* Makes the channels of a rank from the destinations of its sends; 'scratch' has room for them. */
 static void make_channels(struct goal_replay *replay, uint32_t number, uint32_t *scratch,
 	uint32_t *channels, uint32_t *slots)
 {

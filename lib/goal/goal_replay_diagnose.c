@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What is left of a schedule at its end. */
-
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* What a replay consists of. For lib/goal/goal_replay*.c. */
+/* State of a replay. For lib/goal/goal_replay*.c. */
 
 #include <stdatomic.h>
 
@@ -24,16 +24,16 @@ struct goal_replay_cpu {
 	weft_time until;
 };
 
-/* What one rank sends to another, in the order in which the interface took it. The sender writes
- * the slot and 'sent', the receiver 'taken'. */
+/* Messages from one rank to another in the order in which the interface took them. The sender
+ * writes the slot and 'sent', the receiver 'taken'. */
 struct goal_replay_channel {
 	uint32_t to;
-	uint32_t first; /* of its slots */
+	uint32_t first; /* first of its slots */
 	_Atomic uint32_t sent;
 	uint32_t taken;
 };
 
-/* All of one rank; one thread's. */
+/* State of one rank; used by one thread. */
 struct goal_replay_rank {
 	struct op_list due;        /* sends */
 	struct op_list posted;     /* recvs without a message */
@@ -51,7 +51,7 @@ struct goal_replay {
 	uint32_t *slot;
 	/* By operation. */
 	uint32_t *waits, *next, *next_message; /* next_message: the receiver's */
-	uint32_t *source;                      /* of a send: the rank that it is of */
+	uint32_t *source;                      /* of a send: its rank */
 	weft_time *due_ps;
 	uint8_t *state;
 };
@@ -66,7 +66,6 @@ static inline void op_list_push(struct op_list *list, uint32_t *next, uint32_t o
 	list->tail = op;
 }
 
-/* Begins everything in 'ready', what has become ready at this moment, and what becomes ready by
- * that. */
+/* Begins every operation in 'ready' at 'at', and every operation that this makes ready. */
 void goal_replay_begin(struct goal_replay *replay, struct goal_replay_rank *rank, weft_time at,
 	struct op_list *ready);

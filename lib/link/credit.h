@@ -3,10 +3,10 @@
 #pragma once
 
 /*
- * Credits of one VC in one direction of a link, as InfiniBand's FCTBS and FCCL (InfiniBand
+ * Credits of one VC in one direction of a link, like InfiniBand's FCTBS and FCCL (InfiniBand
  * Architecture 1.4, 7.9): wrapping 32-bit totals of 64-byte blocks. Totals instead of increments
- * make the protocol heal itself: the next credit frame repairs what a lost credit frame or a lost
- * data frame took away.
+ * make the protocol self-healing: the next credit frame repairs the loss of a credit frame or a
+ * data frame.
  *
  * Inline because two of these calls happen per packet. One writer: the lcore of the device.
  */
@@ -20,15 +20,15 @@ struct credit_tx {
 	uint32_t limit; /* FCCL last granted by the receiver */
 };
 
-/* The receiving end, owner of the buffer. What is stored is received - released. */
+/* The receiving end, owner of the buffer. It stores received - released blocks. */
 struct credit_rx {
 	uint32_t received; /* ABR: blocks received, adjusted to the sender's total */
-	uint32_t released; /* blocks that have left the buffer, or never reached it */
-	uint32_t granted;  /* limit that was last sent; never beyond released + capacity */
+	uint32_t released; /* blocks that left the buffer or never reached it */
+	uint32_t granted;  /* limit last sent; never beyond released + capacity */
 	uint32_t capacity; /* blocks that the buffer holds */
 };
 
-/* Blocks that may be sent now. Never negative: a limit behind 'sent' reads as none. */
+/* Blocks that may be sent now. Never negative: a limit below 'sent' counts as none. */
 static inline uint32_t credit_available(const struct credit_tx *tx)
 {
 	int32_t left = (int32_t)(tx->limit - tx->sent);
@@ -41,13 +41,13 @@ static inline bool credit_suffices(const struct credit_tx *tx, uint32_t blocks)
 	return (int32_t)(tx->limit - tx->sent - blocks) >= 0;
 }
 
-/* Takes credits; credit_suffices() has said yes. */
+/* Takes credits after credit_suffices() returned true. */
 static inline void credit_take(struct credit_tx *tx, uint32_t blocks)
 {
 	tx->sent += blocks;
 }
 
-/* Blocks that the sender may still send after a frame of 'blocks' that is arriving. */
+/* Blocks that the sender may still send after an arriving frame of 'blocks'. */
 static inline uint32_t credit_expected(const struct credit_rx *rx, uint32_t blocks)
 {
 	int32_t left = (int32_t)(rx->granted - rx->received - blocks);
@@ -55,8 +55,8 @@ static inline uint32_t credit_expected(const struct credit_rx *rx, uint32_t bloc
 	return left > 0 ? (uint32_t)left : 0;
 }
 
-/* The frame has crossed the link: its blocks count as received. True if they were granted, and then
- * there is room for them: what was granted is never more than what is free. */
+/* A frame has crossed the link: its blocks count as received. True if they were granted; then there
+ * is room for them, because grants never exceed the free space. */
 static inline bool credit_arrive(struct credit_rx *rx, uint32_t blocks)
 {
 	rx->received += blocks;
@@ -74,25 +74,26 @@ static inline uint32_t credit_stored(const struct credit_rx *rx)
 	return rx->received - rx->released;
 }
 
-/* The limit that could be granted now: what was received plus what is free. */
+/* The limit that could be granted now: received blocks plus free blocks. */
 static inline uint32_t credit_limit(const struct credit_rx *rx)
 {
 	return rx->released + rx->capacity;
 }
 
-/* Blocks that the sender does not know of yet. */
+/* Free blocks that the sender has not been granted yet. */
 static inline uint32_t credit_ungranted(const struct credit_rx *rx)
 {
 	return credit_limit(rx) - rx->granted;
 }
 
-/* What the sender does not know of yet is worth a credit frame when it is much, or when it is more
- * than what the sender has left: else a buffer that is nearly full of packets that cannot move
- * would let the others through by a fraction of a buffer a refresh. */
+/* True if the ungranted blocks are worth a credit frame: if they are many, or more than the sender
+ * has left. Without the second rule a buffer nearly full of blocked packets would pass the others
+ * at a fraction of a buffer per refresh. */
 static inline bool credit_grant_due(const struct credit_rx *rx)
 {
-	uint32_t news = credit_ungranted(rx);
+	uint32_t ungranted = credit_ungranted(rx);
 
-	return news > 0 && (news * 4 >= rx->capacity ||
-				   (news * 8 >= rx->capacity && news > credit_expected(rx, 0)));
+	return ungranted > 0 &&
+	       (ungranted * 4 >= rx->capacity ||
+		       (ungranted * 8 >= rx->capacity && ungranted > credit_expected(rx, 0)));
 }

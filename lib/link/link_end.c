@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Both directions start from nothing; what is stored stays stored. */
+/* Both directions restart from zero; stored blocks stay stored. */
 static void restart_receiver(struct link_end *end)
 {
 	for (unsigned vc = 0; vc < end->config.vcs; vc++) {
@@ -46,7 +46,7 @@ static bool grants_due(const struct link_end *end)
 	return false;
 }
 
-/* What nobody looked for nobody can have missed. */
+/* Time during which this end did not poll does not count as silence. */
 static void excuse_absence(struct link_end *end, weft_time now)
 {
 	weft_time away = now - end->polled_at;
@@ -55,7 +55,7 @@ static void excuse_absence(struct link_end *end, weft_time now)
 	if (__builtin_expect(away <= end->config.hello_ps, 1))
 		return;
 	end->heard_at += away - end->config.hello_ps;
-	if (end->heard_at > now) /* heard since the poll before */
+	if (end->heard_at > now) /* heard since the previous poll */
 		end->heard_at = now;
 }
 
@@ -112,8 +112,8 @@ void link_end_fill_hello(struct link_end *end, struct control_hello *hello, weft
 	end->hello_due = now + end->config.hello_ps;
 }
 
-/* A session that was never seen is a new life of the neighbour: it has sent nothing yet and its
- * limits for us are void. */
+/* A new session means that the neighbour has restarted: it has sent nothing yet and its old limits
+ * are void. */
 static void meet_session(struct link_end *end, uint32_t session)
 {
 	if (session == end->peer_session)
@@ -126,9 +126,9 @@ static void meet_session(struct link_end *end, uint32_t session)
 		end->tx[vc] = (struct credit_tx){0};
 }
 
-/* True if the frame speaks of our present life. From the first such frame on the neighbour counts
- * from zero, and it has sent nothing of that count yet, because nothing was granted before: what
- * arrived until now was meant for an earlier life. */
+/* True if the frame names our current session. From the first such frame on the neighbour counts
+ * from zero, and it has sent nothing in that count, because nothing was granted: frames received
+ * until now belong to an earlier session. */
 static bool is_known(struct link_end *end, uint32_t session)
 {
 	if (session != end->config.session)
@@ -147,9 +147,9 @@ static void hear(struct link_end *end, weft_time now)
 	end->state = LINK_UP;
 }
 
-/* Blocks that the sender sent and we never saw were lost on the way; from now on they count as
- * received and as gone, so the limit moves on and nothing leaks. A total behind ours is a sender
- * that miscounts: the difference moves what was granted too, so that it gains nothing by it. */
+/* Blocks sent but never received were lost on the link; they now count as received and released, so
+ * the limit advances and no credit leaks. A total below ours is a sender that miscounts: the
+ * difference reduces the grant too, so that the sender gains nothing. */
 static void adopt_sent_total(struct link_end *end, unsigned vc, uint32_t sent)
 {
 	struct credit_rx *rx = &end->rx[vc];

@@ -3,19 +3,19 @@
 #pragma once
 
 /*
- * One end of a link: credits of all VCs in both directions, sessions, hello, up and down
- * (the session numbers are our own, because a process on the bench may restart while
- * its neighbour lives on). The same object sits in every switch port and in every interface.
+ * One end of a link: credits of all VCs in both directions, sessions, hello, up and down. Sessions
+ * are Weft's own addition, because a process may restart while its neighbour keeps running. Every
+ * switch port and every interface contains one of these objects.
  *
- * It is handed decoded control frames and the time, and says which control frames are due; who owns
- * it builds and sends them. No clock, no allocation after link_end_init(). One thread.
+ * The caller passes decoded control frames and the time, and builds and sends the control frames
+ * that are due. No clock, no allocation after link_end_init(). One thread.
  *
- * A cable that was pulled need not be found by missing hellos where the device reports its carrier:
- * link_end_set_dark().
+ * Where the device reports its carrier, link_end_set_dark() detects a pulled cable without waiting
+ * for missed hellos.
  *
- * An end whose peer does not speak Weft's credits (a traffic generator, a capture file) can be
- * 'open': the far end is taken for a sink that is always empty and a source that was granted the
- * whole buffer at each look. Every check is still made, only the totals are renewed here.
+ * An end whose peer does not implement Weft's credits (a traffic generator, a capture file) can be
+ * 'open': the far end counts as a sink that is always empty and as a source that is granted the
+ * whole buffer at each poll. Every check still applies; only the totals are renewed here.
  */
 
 #include <stdbool.h>
@@ -26,14 +26,13 @@
 #include "weft_time.h"
 
 /*
- * A link is down when so many hellos have been missed, that is after a silence of more than
+ * A link goes down after this many missed hellos, that is after a silence of more than
  * LINK_HELLOS_MISSED * hello_ps. Of the time between two polls at most one hello interval counts as
- * silence: the rest was this end's own absence, in which the neighbour's hellos may have come and
- * lie unread behind other frames. A neighbour that is dead is therefore found by
- *   an end that is polled at least once a hello interval: at its first poll after three of them;
- *   an end that is polled every G, longer than that: at its fourth poll after the last frame;
- *   any end whose polls are never more than G apart: within four times G or hello_ps, whichever is
- *   longer.
+ * silence: the rest is this end's own absence, during which the neighbour's hellos may have arrived
+ * and wait unread behind other frames. A dead neighbour is therefore detected by
+ *     an end polled at least once per hello interval: at its first poll after three of them;
+ *     an end polled every G, longer than that: at its fourth poll after the last frame;
+ *     any end whose polls are at most G apart: within four times the longer of G and hello_ps.
  */
 #define LINK_HELLOS_MISSED 3
 
@@ -44,53 +43,53 @@ struct link_end_config {
 	uint8_t vcs;          /* 1..FRAME_VCS_MAX */
 	bool open;            /* peer without credits */
 	uint32_t vc_blocks;   /* buffer of each VC, blocks */
-	uint32_t session;     /* nonzero, different in each life of the device */
-	weft_time hello_ps;   /* hello interval; LINK_HELLOS_MISSED missed: down */
-	weft_time refresh_ps; /* a credit frame at least this often */
+	uint32_t session;     /* nonzero, different in each run of the device */
+	weft_time hello_ps;   /* hello interval; down after LINK_HELLOS_MISSED of them */
+	weft_time refresh_ps; /* maximum time between credit frames */
 };
 
 enum link_end_state { LINK_WAITING, LINK_UP, LINK_DOWN };
 
 struct link_end {
 	struct credit_tx tx[FRAME_VCS_MAX];
-	uint64_t peer_device; /* here for the sake of lines: a switch_port's */
+	uint64_t peer_device; /* a field of switch_port, here for its cache-line layout */
 	struct credit_rx rx[FRAME_VCS_MAX];
 	struct link_end_config config;
 	enum link_end_state state;
 	uint32_t peer_session;
 	uint8_t peer_port, peer_kind;
-	bool known;         /* the neighbour knows our session; before that nothing is granted */
-	bool credit_wanted; /* something to tell at once: a new session, a limit gone stale */
+	bool known;         /* the neighbour knows our session; nothing is granted before */
+	bool credit_wanted; /* a credit frame is urgent: a new session, a limit gone stale */
 	bool dark;          /* link_end_set_dark() */
-	weft_time heard_at; /* or later, by the time that nobody listened */
+	weft_time heard_at; /* or later, by the time during which this end was not polled */
 	weft_time polled_at;
 	weft_time hello_due, credit_due;
 	uint64_t credit_frames_sent, credit_frames_received, blocks_healed, sessions_seen;
-	uint64_t downs; /* how often it went down after it had been up */
+	uint64_t downs; /* times it went down after it had been up */
 };
 
-/* What link_end_poll() found due; a set. */
+/* Result of link_end_poll(), a set. */
 #define LINK_SEND_HELLO  0x1
 #define LINK_SEND_CREDIT 0x2
 #define LINK_WENT_DOWN   0x4
 
 void link_end_init(struct link_end *end, const struct link_end_config *config, weft_time now);
 
-/* Once per loop. Grants are worth a frame when they reach a quarter of a VC's buffer, an eighth if
- * the sender has less than that left, or at each refresh. */
+/* Call once per loop. Grants are sent when they reach a quarter of a VC's buffer, an eighth if the
+ * sender has less than that left, and at each refresh. */
 unsigned link_end_poll(struct link_end *end, weft_time now);
 
-/* The device has lost its carrier, or has it again: a link without goes down at its next poll, and
- * one that has it again sends a hello at once. */
+/* The device has lost or regained its carrier. Without carrier a link goes down at its next poll; a
+ * regained one sends a hello at once. */
 void link_end_set_dark(struct link_end *end, bool dark, weft_time now);
 
-/* Fills the control frame that link_end_poll() asked for and notes that it is being sent. Frames of
- * data sent before this call must leave before this frame and later ones after it: the totals speak
- * of exactly those. */
+/* Fills the control frame that link_end_poll() requested and records it as sent. Data frames sent
+ * before this call must leave before this frame, later ones after it: the totals count exactly the
+ * earlier ones. */
 void link_end_fill_credit(struct link_end *end, struct control_credit *credit, weft_time now);
 void link_end_fill_hello(struct link_end *end, struct control_hello *hello, weft_time now);
 
-/* Each returns true when the transmitter may have more to send than before (new limit, link up). */
+/* Each returns true if the transmitter may send more than before (new limit, link up). */
 bool link_end_on_credit(struct link_end *end, const struct control_credit *credit, weft_time now);
 bool link_end_on_hello(struct link_end *end, const struct control_hello *hello, weft_time now);
 

@@ -3,10 +3,10 @@
 #pragma once
 
 /*
- * Rate of a link on the real clock: when the transmitter is free again. A poll loop looks at the
- * link only now and then, so a transmitter that was free since the last look may have begun to send
- * then: 'slack' bounds how far back a start is dated. Exact long-term rate, bursts of at most
- * slack's worth.
+ * Rate of a link on the real clock: the time at which the transmitter is free again. A poll loop
+ * serves the link only from time to time, so a transmitter that became free since the last poll may
+ * start in the past: 'slack' bounds how far. The long-term rate is exact; bursts are at most one
+ * slack long.
  */
 
 #include <stdbool.h>
@@ -31,8 +31,7 @@ static inline bool pacer_ready(const struct pacer *pacer, weft_time now)
 	return pacer->free_at <= now;
 }
 
-/* Sends 'bytes' (with FRAME_WIRE_OVERHEAD, the caller's choice); returns when the last bit leaves.
- */
+/* Sends 'bytes' (the caller adds FRAME_WIRE_OVERHEAD); returns when the last bit leaves. */
 static inline weft_time pacer_send(struct pacer *pacer, weft_time now, uint32_t bytes)
 {
 	weft_time earliest = now > pacer->slack_ps ? now - pacer->slack_ps : 0;

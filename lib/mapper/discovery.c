@@ -46,10 +46,10 @@ void discovery_reset(struct discovery *discovery)
 	discovery->failed = false;
 	discovery->greater = 0;
 	discovery->greater_priority = 0;
-	discovery_look_again(discovery);
+	discovery_forget_findings(discovery);
 }
 
-void discovery_look_again(struct discovery *discovery)
+void discovery_forget_findings(struct discovery *discovery)
 {
 	discovery->findings = 0;
 	for (uint32_t i = 0; i < discovery->map->devices; i++) {
@@ -106,7 +106,6 @@ bool discovery_done(const struct discovery *discovery)
 	return discovery->head == discovery->tail && discovery->outstanding == 0;
 }
 
-/* The probe of the neighbour behind a port of a device that is known. */
 static void build_probe(
 	struct discovery *discovery, struct discovery_probe *probe, struct mapper_frame *frame)
 {
@@ -139,8 +138,8 @@ static void give_up(struct discovery *discovery, struct discovery_probe *probe)
 	discovery_find(discovery, DISCOVERY_SILENT, probe->device, probe->port);
 }
 
-/* Nobody waits for its answer. The device through which it goes is lost: whoever finds that again
- * asks its ports anew. Or the link is down: when it comes, it is asked about. */
+/* Obsolete probes. Either the device on its path is lost: finding it again probes its ports anew.
+ * Or the link is down: it is probed when it comes up. */
 static bool is_void(const struct discovery *discovery, const struct discovery_probe *probe)
 {
 	const struct map_device *device = &discovery->map->device[probe->device];
@@ -177,22 +176,22 @@ static bool poll_retries(struct discovery *discovery, weft_time now, struct mapp
 	return false;
 }
 
-/* A place that is worth a probe now: its device is present and near enough, nobody asks, and it is
- * not held. */
+/* True if a place is worth a probe now: its device is present and close enough, no probe is
+ * pending, and it is not held. */
 static bool is_worthwhile(struct discovery *discovery, struct discovery_place place, weft_time now)
 {
 	const struct map_device *device = &discovery->map->device[place.device];
 
 	if (!device->present || is_asked(discovery, place.device, place.port))
 		return false;
-	/* Nothing passes through another host. */
+	/* Hosts do not forward. */
 	if (device->facts.kind != 0 && place.device != 0)
 		return false;
 	if (!place.again && device->port[place.port].state == MAP_LINKED)
 		return false;
 	if (link_is_held(&device->port[place.port], now))
 		return false;
-	/* Ports, the next one, the element; and as much for the way back. */
+	/* Room for the ports, the next one and the final element, both ways. */
 	if (device->depth + 2 <= FRAME_ROUTE_MAX && device->depth + 2 <= MAPPER_BACK_MAX)
 		return true;
 	discovery_find(discovery, DISCOVERY_TOO_FAR, place.device, place.port);
@@ -264,8 +263,8 @@ static struct discovery_probe *probe_numbered(struct discovery *discovery, uint3
 	return NULL;
 }
 
-/* All its ports but the one by which it was found, where the link layer knows somebody. */
-static void ask_around(struct discovery *discovery, uint32_t at)
+/* Probes all linked ports of a device except the one by which it was found. */
+static void probe_ports(struct discovery *discovery, uint32_t at)
 {
 	struct map_device *device = &discovery->map->device[at];
 
@@ -281,9 +280,8 @@ static void ask_around(struct discovery *discovery, uint32_t at)
 	}
 }
 
-/* A cable that came or went since the device's last reply, and whose report that reply has
- * overtaken. */
-static void note_link(struct discovery *discovery, uint32_t at, uint8_t port, bool up)
+/* A cable that came or went since the device's last reply, whose report the reply has overtaken. */
+static void update_link(struct discovery *discovery, uint32_t at, uint8_t port, bool up)
 {
 	if (!up)
 		fabric_map_cut(discovery->map, at, port, MAP_EMPTY);
@@ -291,8 +289,8 @@ static void note_link(struct discovery *discovery, uint32_t at, uint8_t port, bo
 		discovery_ask(discovery, at, port, true);
 }
 
-/* What is new in a reply of a device that was known; 'entered': all its ports are asked anyway. */
-static void note_links(
+/* Applies link changes in a reply of a known device; 'entered': all its ports are probed anyway. */
+static void update_links(
 	struct discovery *discovery, uint32_t at, uint64_t before, bool entered, weft_time now)
 {
 	struct map_device *device = &discovery->map->device[at];
@@ -302,13 +300,13 @@ static void note_links(
 		uint8_t port = (uint8_t)__builtin_ctzll(changed);
 		bool up = (device->facts.linked >> port & 1) != 0;
 
-		link_damping_note(&discovery->hold, &device->port[port], up, now);
+		link_damping_record(&discovery->hold, &device->port[port], up, now);
 		if (!entered)
-			note_link(discovery, at, port, up);
+			update_link(discovery, at, port, up);
 	}
 }
 
-/* It is new, or was absent: the way to it is the one by which it was found. */
+/* Enters a new or absent device: the route to it is the one by which it was found. */
 static void enter(struct discovery *discovery, uint32_t at, struct discovery_place from)
 {
 	struct map_device *device = &discovery->map->device[at];
@@ -321,8 +319,8 @@ static void enter(struct discovery *discovery, uint32_t at, struct discovery_pla
 	device->depth = (uint8_t)(parent->depth + (from.device != 0));
 }
 
-/* It lives a new life: what was known of its cables is void, and asked again. The way to it stays:
- * the new way that has been found may lead through itself. */
+/* The device has restarted: its known cables are void and probed again. The route to it stays: the
+ * newly found route may lead through the device itself. */
 static void restart(struct discovery *discovery, uint32_t at)
 {
 	struct map_device *device = &discovery->map->device[at];
@@ -339,7 +337,7 @@ static void restart(struct discovery *discovery, uint32_t at)
 	discovery->map->changes++;
 }
 
-/* The device that has answered; MAP_NONE if it cannot be taken in. */
+/* The device that answered; MAP_NONE if it cannot be added. */
 static uint32_t identify(struct discovery *discovery, const struct mapper_message *message,
 	struct discovery_place from, bool *entered)
 {
@@ -354,7 +352,7 @@ static uint32_t identify(struct discovery *discovery, const struct mapper_messag
 		return at;
 	}
 	device = &map->device[at];
-	/* Somebody else has given it other tables, or it has lost them. */
+	/* Another mapper has given it other tables, or it has lost them. */
 	if (device->facts.digest != message->reply.digest ||
 		device->facts.session != message->reply.session)
 		device->known_in = 0;
@@ -364,8 +362,8 @@ static uint32_t identify(struct discovery *discovery, const struct mapper_messag
 		return MAP_NONE;
 	}
 	if (device->facts.session != message->reply.session) {
-		/* It has restarted, or there are two of it, which then answer by turns. */
-		if (device->lives == DISCOVERY_LIVES_MAX ||
+		/* It has restarted, or two devices with one identity answer alternately. */
+		if (device->lives == DISCOVERY_RESTARTS_MAX ||
 			device->former == message->reply.session) {
 			discovery_find(discovery, DISCOVERY_TWO_SESSIONS, at, message->reply.entry);
 			return MAP_NONE;
@@ -381,7 +379,7 @@ static uint32_t identify(struct discovery *discovery, const struct mapper_messag
 	return at;
 }
 
-/* A port has one cable; the first that was found stays. */
+/* A port has one cable; the first one found stays. */
 static void connect(struct discovery *discovery, struct discovery_place from, uint32_t at)
 {
 	struct fabric_map *map = discovery->map;
@@ -399,14 +397,14 @@ static void connect(struct discovery *discovery, struct discovery_place from, ui
 		fabric_map_cut(map, from.device, from.port, MAP_SILENT);
 		return;
 	}
-	/* Asked again, and somebody else is there now. */
+	/* Probed again, and another device is there now. */
 	if (near->state == MAP_LINKED && (near->peer != at || near->peer_port != entry))
 		fabric_map_cut(map, from.device, from.port, MAP_UNKNOWN);
 	fabric_map_connect(map, from.device, from.port, at, entry);
 	map->device[at].moved = false;
 }
 
-static void note_greater(struct discovery *discovery, const struct mapper_reply *reply)
+static void record_greater(struct discovery *discovery, const struct mapper_reply *reply)
 {
 	if (reply->followed == 0 || !mapper_greater(reply->followed_priority, reply->followed,
 					    discovery->config.priority, discovery->speaker->id))
@@ -428,7 +426,7 @@ enum mapper_refusal discovery_on_reply(
 	bool known, entered;
 	uint32_t at;
 
-	/* Nor would the mapper's own agent let a probe of its mapper in by a cable. */
+	/* The mapper's own agent would not admit a probe of its mapper from a cable either. */
 	if (probe == NULL || message->sender == discovery->speaker->id) {
 		discovery->unasked++;
 		return MAPPER_REFUSED_STALE;
@@ -436,11 +434,11 @@ enum mapper_refusal discovery_on_reply(
 	from = (struct discovery_place){probe->device, probe->port, false};
 	probe->used = false;
 	discovery->outstanding--;
-	/* The way to what is behind a device goes through the device: one that is lost has none. */
+	/* The route to a neighbour leads through the device: a lost device has none. */
 	if (!discovery->map->device[from.device].present)
 		return MAPPER_REFUSED_STALE;
 	discovery->replies++;
-	note_greater(discovery, &message->reply);
+	record_greater(discovery, &message->reply);
 	at = fabric_map_find(discovery->map, message->sender);
 	known = at != MAP_NONE;
 	linked = known ? discovery->map->device[at].facts.linked : 0;
@@ -451,15 +449,15 @@ enum mapper_refusal discovery_on_reply(
 	}
 	window = &discovery->map->device[at].window;
 	if (replay_is_new(window, message->counter))
-		replay_note(window, message->counter);
+		replay_record(window, message->counter);
 	if (entered && !discovery->map->device[at].present)
 		enter(discovery, at, from);
 	else if (entered)
 		restart(discovery, at);
 	connect(discovery, from, at);
 	if (entered)
-		ask_around(discovery, at);
+		probe_ports(discovery, at);
 	if (known)
-		note_links(discovery, at, linked, entered, now);
+		update_links(discovery, at, linked, entered, now);
 	return MAPPER_REFUSED_NONE;
 }

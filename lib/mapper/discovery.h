@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * Discovery (docs/mapper.md): which probes to send and what their replies mean for the map. A whole
- * fabric from the mapper's own port on, or single ports again after a link went up or down. Retries
- * follow from 'now' alone. Owned by a mapper, which passes replies on and sends what
+ * Discovery (docs/mapper.md): decides which probes to send and how replies change the map, for the
+ * whole fabric from the mapper's own port on, or for single ports after a link went up or down.
+ * Retries depend on 'now' alone. A mapper owns it, passes replies on and sends the frames that
  * discovery_poll() fills. One thread.
  */
 
@@ -19,19 +19,19 @@
 
 #define DISCOVERY_OUTSTANDING_MAX 256
 #define DISCOVERY_FINDINGS_MAX    64
-/* New lives of one device between two calls of discovery_look_again(). */
-#define DISCOVERY_LIVES_MAX 3
+/* Restarts of one device between two calls of discovery_forget_findings(). */
+#define DISCOVERY_RESTARTS_MAX 3
 
 struct discovery_config {
 	uint16_t priority;
 	uint32_t session;     /* the mapper's */
-	unsigned outstanding; /* probes at a time, 1 to DISCOVERY_OUTSTANDING_MAX */
-	weft_time retry_ps;   /* a probe is sent again after so long */
+	unsigned outstanding; /* concurrent probes, 1 to DISCOVERY_OUTSTANDING_MAX */
+	weft_time retry_ps;   /* time until a probe is repeated */
 	unsigned tries;       /* before a port counts as silent */
-	weft_time hold_ps;    /* the shortest time for which a link that flaps is left alone */
+	weft_time hold_ps;    /* shortest hold of a flapping link */
 };
 
-/* What is not as it should be, and yet no reason to stop. */
+/* Irregularities that do not stop the discovery. */
 #define DISCOVERY_FINDINGS(X)                                                      \
 	X(TWO_CABLES, "a port has two cables")                                     \
 	X(LOOP, "a cable leads from a device to itself")                           \
@@ -55,9 +55,9 @@ struct discovery_finding {
 };
 
 struct discovery_probe {
-	uint32_t device; /* of the map: behind this port of it */
+	uint32_t device; /* of the map; the probe goes out of this port */
 	uint8_t port;
-	uint16_t tries; /* made */
+	uint16_t tries; /* made so far */
 	bool used;
 	uint32_t number;
 	weft_time due;
@@ -66,24 +66,24 @@ struct discovery_probe {
 struct discovery_place {
 	uint32_t device;
 	uint8_t port;
-	bool again; /* although it is known who is there */
+	bool again; /* even if the neighbour is known */
 };
 
 struct discovery {
 	struct discovery_config config;
 	struct fabric_map *map;
 	struct mapper_speaker *speaker;
-	uint32_t epoch;           /* said in probes */
-	struct link_damping hold; /* held links are not asked about */
+	uint32_t epoch;           /* sent in probes */
+	struct link_damping hold; /* held links are not probed */
 
-	struct discovery_place *queue; /* ports to be probed, in order */
+	struct discovery_place *queue; /* ports to probe, in order */
 	uint32_t head, tail, room;
 	struct discovery_probe probe[DISCOVERY_OUTSTANDING_MAX];
 	unsigned outstanding;
 	uint32_t next_number;
 	bool failed; /* no memory */
 
-	/* A greater mapper was named in a reply; who, the greatest. */
+	/* The greatest of the greater mappers named in replies. */
 	uint64_t greater;
 	uint16_t greater_priority;
 
@@ -94,28 +94,29 @@ struct discovery {
 
 const char *discovery_finding_name(enum discovery_finding_kind kind);
 
-/* The map has device 0. -ENOMEM. */
+/* The map already has device 0. -ENOMEM. */
 int discovery_init(struct discovery *discovery, const struct discovery_config *config,
 	struct fabric_map *map, struct mapper_speaker *speaker);
 void discovery_fini(struct discovery *discovery);
 
-/* Forgets what is under way and all findings. */
+/* Forgets pending probes and all findings. */
 void discovery_reset(struct discovery *discovery);
-/* Forgets the findings and how often devices have restarted: to be called at times, or a device
- * that restarts often is taken for two of one identity. */
-void discovery_look_again(struct discovery *discovery);
+/* Forgets the findings and the restart counts of devices. Call it from time to time, or a device
+ * that restarts often is taken for two with one identity. */
+void discovery_forget_findings(struct discovery *discovery);
 /* Adds a finding, if there is room. */
 void discovery_find(struct discovery *discovery, enum discovery_finding_kind kind, uint32_t device,
 	uint8_t port);
-/* Asks who is behind this port; once more, if it is known, only if 'again'. */
+/* Queues a probe of the neighbour behind this port; if it is known, only if 'again'. */
 void discovery_ask(struct discovery *discovery, uint32_t device, uint8_t port, bool again);
 
-/* True if there is a frame to send, by port 0. */
+/* True if there is a frame to send on port 0. */
 bool discovery_poll(struct discovery *discovery, weft_time now, struct mapper_frame *frame);
-/* When discovery_poll() next has something to do; WEFT_TIME_NEVER when it is done. */
+/* When discovery_poll() next has something to do; WEFT_TIME_NEVER if it is done. */
 weft_time discovery_due(const struct discovery *discovery);
 bool discovery_done(const struct discovery *discovery);
 
-/* A genuine reply to this mapper's session. Why it was not used, or MAPPER_REFUSED_NONE. */
+/* Handles an authenticated reply to this mapper's session. Returns why it was refused, or
+ * MAPPER_REFUSED_NONE. */
 enum mapper_refusal discovery_on_reply(
 	struct discovery *discovery, const struct mapper_message *message, weft_time now);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "map_command.h"
+#include "fabric_map.h"
 #include "mapper_agent.h"
 
 int distribution_init(struct distribution *distribution, const struct distribution_config *config,
@@ -66,7 +66,6 @@ int distribution_add(
 	return 0;
 }
 
-/* Whether a step asks this device at all. */
 static bool concerns(enum distribution_step step, const struct distribution_target *target)
 {
 	if (step == DISTRIBUTION_PREPARE || step == DISTRIBUTION_COMMIT)
@@ -74,8 +73,7 @@ static bool concerns(enum distribution_step step, const struct distribution_targ
 	return true;
 }
 
-/* Everybody whom it concerns has to be asked. Those that did not answer in an earlier step are left
- * alone. */
+/* Every device involved must be asked. Those that did not answer in an earlier step are skipped. */
 static void begin(struct distribution *distribution, enum distribution_step step)
 {
 	distribution->step = step;
@@ -99,8 +97,8 @@ static void begin_round(struct distribution *distribution, weft_time now)
 	distribution->round_at = now + distribution->config.settle_ps;
 }
 
-/* A device that was purged may be sent to by a neighbour that was not yet: whether nothing is left
- * is asked again after a purge. */
+/* A purged device may still receive from a neighbour that is not yet purged: so draining is checked
+ * again after a purge. */
 static void begin_draining(struct distribution *distribution, weft_time now)
 {
 	distribution->idle_rounds = 0;
@@ -123,7 +121,6 @@ static void end_round(struct distribution *distribution, weft_time now)
 	}
 }
 
-/* The step after one that is complete. */
 static void advance(struct distribution *distribution, weft_time now)
 {
 	switch (distribution->step) {
@@ -155,7 +152,7 @@ static void advance(struct distribution *distribution, weft_time now)
 	}
 }
 
-/* Steps that concern nobody are over at once. */
+/* Steps that involve no device complete at once. */
 static void advance_while_complete(struct distribution *distribution, weft_time now)
 {
 	while (distribution->step != DISTRIBUTION_IDLE && distribution->open == 0)
@@ -181,7 +178,7 @@ void distribution_start(
 void distribution_stop(struct distribution *distribution)
 {
 	distribution->step = DISTRIBUTION_IDLE;
-	/* Whoever was greater may be gone when this mapper leads again. */
+	/* The greater mapper may be gone when this one leads again. */
 	distribution->greater = 0;
 	distribution->greater_priority = 0;
 }
@@ -202,8 +199,8 @@ static bool is_before_commit(const struct distribution *distribution)
 	       distribution->step == DISTRIBUTION_DRAIN || distribution->step == DISTRIBUTION_PURGE;
 }
 
-/* Those too that have been asked as often in vain, and had time to answer: what loses images on
- * the way to one device loses them on the way to all behind it. */
+/* Also fails the devices that were asked as often in vain and had time to answer: a loss on the
+ * path to one device affects all behind it. */
 static void refuse_silent(struct distribution *distribution, weft_time now)
 {
 	weft_time late = now + distribution->config.retry_ps / 2;
@@ -217,8 +214,8 @@ static void refuse_silent(struct distribution *distribution, weft_time now)
 	}
 }
 
-/* It does not answer, or refuses. Before the first commit that calls everything off; afterwards it
- * is left behind, with the tables that it has. */
+/* The device does not answer or refuses. Before the first commit that calls the distribution off;
+ * afterwards the device is left behind with its current tables. */
 static void fail_target(
 	struct distribution *distribution, struct distribution_target *target, weft_time now)
 {
@@ -306,7 +303,6 @@ static void build_question(struct distribution *distribution, struct distributio
 	distribution->sent++;
 }
 
-/* The first that has waited too long for an answer; NULL. */
 static struct distribution_target *late_target(struct distribution *distribution, weft_time now)
 {
 	for (uint32_t i = 0, left = distribution->outstanding; left > 0; i++) {
@@ -382,10 +378,10 @@ weft_time distribution_due(const struct distribution *distribution, weft_time no
 	return due;
 }
 
-/* What a status means for the step: done with this device, ask it again, or it will not. */
+/* The meaning of a status for the step: done with this device, ask it again, or it refuses. */
 enum verdict { SATISFIED, AGAIN, UNWILLING };
 
-static enum verdict judge_prepare(
+static enum verdict evaluate_prepare(
 	struct distribution_target *target, const struct mapper_status *status)
 {
 	if (status->stage == MAPPER_STAGE_READY)
@@ -398,14 +394,14 @@ static enum verdict judge_prepare(
 	return AGAIN;
 }
 
-static enum verdict judge(struct distribution *distribution, struct distribution_target *target,
+static enum verdict evaluate(struct distribution *distribution, struct distribution_target *target,
 	const struct mapper_status *status)
 {
 	bool paused = (status->flags & MAPPER_STATUS_PAUSED) != 0;
 
 	switch (distribution->step) {
 	case DISTRIBUTION_PREPARE:
-		return judge_prepare(target, status);
+		return evaluate_prepare(target, status);
 	case DISTRIBUTION_PAUSE:
 	case DISTRIBUTION_PURGE:
 		return paused ? SATISFIED : AGAIN;
@@ -422,7 +418,7 @@ static enum verdict judge(struct distribution *distribution, struct distribution
 	}
 }
 
-static void note_greater(struct distribution *distribution, const struct mapper_status *status)
+static void record_greater(struct distribution *distribution, const struct mapper_status *status)
 {
 	if (status->followed == 0 ||
 		!mapper_greater(status->followed_priority, status->followed,
@@ -444,16 +440,16 @@ void distribution_on_status(struct distribution *distribution, uint32_t device,
 			status->round != distribution->round))
 		return;
 	target = &distribution->target[distribution->target_of[device]];
-	note_greater(distribution, status);
+	record_greater(distribution, status);
 	if (!target->asked || distribution->greater != 0)
 		return;
-	switch (judge(distribution, target, status)) {
+	switch (evaluate(distribution, target, status)) {
 	case SATISFIED:
 		finish_target(distribution, target);
 		advance_while_complete(distribution, now);
 		break;
 	case AGAIN:
-		/* At once if it has gone forward, else when it is due. */
+		/* At once if it has made progress, else when it is due. */
 		if (target->tries == 0)
 			target->due = now;
 		break;

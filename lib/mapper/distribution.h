@@ -3,11 +3,12 @@
 #pragma once
 
 /*
- * One change of tables (docs/mapper.md, 'Distribution'): parts of images to the devices that get
- * new ones, then, unless it may go on live, pause and drain, then commit, then resume. What does
- * not drain is purged at all devices, and drains again. Each step asks every device that it
- * concerns until its status says that it is so; a bounded number of questions is outstanding. What
- * fails before the first commit is called off, and nothing has changed. One thread; no clock.
+ * One change of tables (docs/mapper.md, 'Distribution'): sends parts of images to the devices that
+ * get new ones; then, unless the change may go live, pauses and drains; then commits and resumes.
+ * If the fabric does not drain, all devices are purged and drained again. Each step repeats its
+ * request to every device concerned until the device's status confirms it; the number of
+ * outstanding requests is bounded. A failure before the first commit calls the change off, and
+ * nothing has changed. One thread; no clock.
  */
 
 #include <stdbool.h>
@@ -24,11 +25,10 @@ struct distribution_config {
 	unsigned outstanding;
 	weft_time retry_ps;
 	unsigned tries;
-	unsigned part_bytes; /* of an image in a frame, 1 to MAPPER_PART_MAX */
-	weft_time drain_ps;  /* longer than that it does not wait for the fabric to be idle, nor
-			      * again after a purge */
-	weft_time settle_ps; /* idle twice, so far apart, is idle: longer than a frame is on a
-			      * cable */
+	unsigned part_bytes; /* bytes of an image per frame, 1 to MAPPER_PART_MAX */
+	weft_time drain_ps;  /* longest wait for an idle fabric, before and after a purge */
+	weft_time settle_ps; /* interval between two idle reports that count as idle: longer than a
+				frame is on a cable */
 };
 
 enum distribution_step {
@@ -36,7 +36,7 @@ enum distribution_step {
 	DISTRIBUTION_PREPARE,
 	DISTRIBUTION_PAUSE,
 	DISTRIBUTION_DRAIN,
-	DISTRIBUTION_PURGE, /* and drain again */
+	DISTRIBUTION_PURGE, /* then drain again */
 	DISTRIBUTION_COMMIT,
 	DISTRIBUTION_RESUME,
 	DISTRIBUTION_ABORT,
@@ -48,7 +48,7 @@ struct distribution_target {
 	uint32_t staged;
 	uint16_t tries;
 	bool asked, done, failed;
-	bool refused; /* failed because it did not take its image */
+	bool refused; /* failed because it refused its image */
 	weft_time due;
 };
 
@@ -60,22 +60,23 @@ struct distribution {
 	struct distribution_target *target;
 	uint32_t targets, room;
 	uint32_t *target_of; /* by device of the map; MAP_NONE */
-	uint32_t known;      /* entries of that */
-	uint32_t next, open; /* first that may not have been asked in this step; not done in it */
+	uint32_t known;      /* entries of target_of */
+	uint32_t next, open; /* first target that may not have been asked in this step; targets not
+				done in it */
 	unsigned outstanding;
 
 	enum distribution_step step;
 	uint32_t epoch;
-	uint16_t round;  /* number of the present step, or round of draining */
+	uint16_t round;  /* number of the current step, or round of draining */
 	bool pause;      /* with pause and drain */
 	bool purge;      /* it did not drain in time */
-	bool drained;    /* everybody was idle before the commit */
+	bool drained;    /* every device was idle before the commit */
 	bool failed;     /* called off: nothing has changed */
 	bool incomplete; /* committed, but a device has not answered */
 	unsigned idle_rounds;
 	bool round_idle;
 	weft_time drain_until, round_at;
-	/* A greater mapper was named in a status. */
+	/* A greater mapper that a status named. */
 	uint64_t greater;
 	uint16_t greater_priority;
 	uint64_t sent, retried, changes, pauses, purges;
@@ -86,27 +87,26 @@ int distribution_init(struct distribution *distribution, const struct distributi
 	const struct fabric_map *map, struct mapper_speaker *speaker);
 void distribution_fini(struct distribution *distribution);
 
-/* Forgets all targets; then each present device but none twice is added, with its new image, which
+/* Removes all targets. Then the caller adds each present device once, with its new image, which
  * becomes the distribution's, or an empty one. -ENOMEM. */
 int distribution_clear(struct distribution *distribution);
 int distribution_add(
 	struct distribution *distribution, uint32_t device, const struct table_image *image);
 void distribution_start(
 	struct distribution *distribution, uint32_t epoch, bool pause, weft_time now);
-/* Leaves it where it is, as if the mapper had died. */
+/* Abandons it in its current state, as if the mapper had died. */
 void distribution_stop(struct distribution *distribution);
 
-/* Calls it off if nothing has been committed yet. */
+/* Calls it off unless something has been committed. */
 void distribution_call_off(struct distribution *distribution, weft_time now);
-/* This device is gone: nobody waits for it. */
+/* The device is gone: stop waiting for it. */
 void distribution_lose(struct distribution *distribution, uint32_t device, weft_time now);
 
-/* True if there is a frame to send: by port 0, or to the agent beside the mapper
- * (MAPPER_PORT_LOCAL). */
+/* True if there is a frame to send: on port 0, or to the local agent (MAPPER_PORT_LOCAL). */
 bool distribution_poll(
 	struct distribution *distribution, weft_time now, struct mapper_frame *frame);
 weft_time distribution_due(const struct distribution *distribution, weft_time now);
-/* A genuine, new status of this device. */
+/* Handles an authenticated, new status of this device. */
 void distribution_on_status(struct distribution *distribution, uint32_t device,
 	const struct mapper_status *status, weft_time now);
 

@@ -3,11 +3,11 @@
 #pragma once
 
 /*
- * The fabric key: 256 bits that every device of a fabric shares. It authenticates what mapper and
- * devices say to each other (keyed BLAKE2b by libsodium, 128-bit tags); nothing is encrypted. Who
- * has the key can be the mapper, who does not have it can change nothing.
+ * The fabric key: 256 bits that all devices of a fabric share. It authenticates the messages
+ * between mapper and devices (keyed BLAKE2b by libsodium, 128-bit tags); nothing is encrypted. A
+ * device with the key can be the mapper; one without it can change nothing.
  *
- * On disk it is a file of 64 hexadecimal digits that nobody but its owner may read or write.
+ * On disk it is a file of 64 hexadecimal digits that only its owner may read or write.
  */
 
 #include <stdbool.h>
@@ -23,16 +23,16 @@ struct fabric_key {
 };
 
 /* Reads a key file. -EACCES: others may read or write it, or it belongs to another user; -EINVAL:
- * no regular file, or not 64 hexadecimal digits and at most a newline; or what open() and read()
- * say. On failure 'key' is untouched. */
+ * not a regular file, or not 64 hexadecimal digits with at most a newline; or the errors of open()
+ * and read(). On failure 'key' is unchanged. */
 int fabric_key_load(struct fabric_key *key, const char *path, struct fault *fault);
 
 /* The tag of these bytes. */
 void fabric_key_tag(const struct fabric_key *key, const uint8_t *data, unsigned bytes,
 	uint8_t tag[FABRIC_TAG_BYTES]);
-/* In constant time. */
+/* Compares in constant time. */
 bool fabric_key_matches(const struct fabric_key *key, const uint8_t *data, unsigned bytes,
 	const uint8_t tag[FABRIC_TAG_BYTES]);
 
-/* Forgets it. */
+/* Erases the key from memory. */
 void fabric_key_wipe(struct fabric_key *key);

@@ -115,7 +115,6 @@ void fabric_map_cut(struct fabric_map *map, uint32_t at, uint8_t port, enum map_
 	end->state = (uint8_t)state;
 }
 
-/* What the search finds for a device, before it is compared with what was known. */
 struct way {
 	uint32_t parent;
 	uint8_t parent_port, entry, depth;
@@ -135,7 +134,7 @@ static void take_way(struct fabric_map *map, uint32_t at, const struct way *way,
 	device->depth = way->depth;
 }
 
-/* Routes have to hold ports and an element: what is too deep is not reached. */
+/* Routes must hold the ports and an element: deeper devices are not reached. */
 static void search(struct fabric_map *map, struct way *way, uint32_t *queue, uint32_t *found)
 {
 	uint32_t head = 0, tail = 0;
@@ -214,4 +213,21 @@ unsigned fabric_map_back(const struct fabric_map *map, uint32_t at, uint8_t back
 		back[length++] = (uint8_t)(ROUTE_PORT_BIT | map->device[at].entry);
 	back[length++] = ROUTE_TYPE_AGENT;
 	return length;
+}
+
+void map_command_build(const struct fabric_map *map, uint32_t to, struct mapper_speaker *speaker,
+	struct mapper_message *message, struct mapper_frame *frame)
+{
+	const struct map_device *device = &map->device[to];
+	uint8_t route[FRAME_ROUTE_MAX];
+	unsigned length = device->depth;
+
+	message->target = device->id;
+	message->target_session = device->facts.session;
+	message->command.back_length =
+		(uint8_t)fabric_map_back(map, to == 0 ? 0 : device->parent, message->command.back);
+	fabric_map_way(map, to, route);
+	route[length++] = ROUTE_TYPE_AGENT;
+	mapper_frame_build(speaker, message, route, length, frame);
+	frame->port = to == 0 ? MAPPER_PORT_LOCAL : 0;
 }

@@ -21,7 +21,7 @@ static int by_identity(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Who has a number keeps it; who wants a free one gets it; then the smallest free ones. */
+/* A device keeps its number, else gets the free one it requests, else the lowest free one. */
 static void number_kind(struct map_device **device, uint32_t count, unsigned kind, bool *taken)
 {
 	uint32_t next = 0;
@@ -70,16 +70,16 @@ out:
 	return result;
 }
 
-/* What of a map is in a topology, and how. */
 struct drawing {
 	const struct fabric_map *map;
-	uint32_t *number;  /* [device of the map]: as switch or host there; MAP_NONE: it is not */
+	uint32_t *number;  /* [device of the map]: its switch or host number in the topology;
+			      MAP_NONE: not in it */
 	uint32_t count[2]; /* numbers of an enum device_kind */
-	bool left_out;     /* with the cables of devices that are left out of routes */
-	bool plain;        /* without the names that devices say */
+	bool left_out;     /* include cables of devices that are left out of routes */
+	bool plain;        /* without the devices' own names */
 };
 
-/* As they are known by: who is absent has a number, too. */
+/* Numbers as assigned: an absent device has one, too. */
 static void number_all(struct drawing *drawing)
 {
 	for (uint32_t i = 0; i < drawing->map->devices; i++) {
@@ -102,7 +102,7 @@ static int by_number(const void *a, const void *b)
 	return x->number != y->number ? x->number - y->number : by_identity(a, b);
 }
 
-/* Those that are there, without gaps, in the order of their numbers. */
+/* Present devices, without gaps, in the order of their numbers. */
 static int number_present(struct drawing *drawing)
 {
 	const struct fabric_map *map = drawing->map;
@@ -121,7 +121,7 @@ static int number_present(struct drawing *drawing)
 	return 0;
 }
 
-/* By its own name or, where that is empty or 'plain', by kind and identity. */
+/* Names it by its own name or, if that is empty or 'plain', by kind and identity. */
 static void fill_device(const struct map_device *from, struct topology_device *device, bool plain)
 {
 	if (from->facts.name_length > 0 && !plain)
@@ -184,7 +184,7 @@ static struct topology_device *switch_of(struct topology *topology, struct topol
 	return port.kind == DEVICE_SWITCH ? &topology->switch_at[port.device] : NULL;
 }
 
-/* One step away from the hosts; true if a stage has been found or lowered. */
+/* One step away from the hosts; true if a stage was found or lowered. */
 static bool lower_stage(struct topology_device *from, struct topology_device *to)
 {
 	if (from == NULL || to == NULL || from->stage == TOPOLOGY_NO_STAGE ||
@@ -195,8 +195,8 @@ static bool lower_stage(struct topology_device *from, struct topology_device *to
 	return true;
 }
 
-/* Stages as a fat tree has them: distances from the hosts. Where cables lead from a stage to itself
- * they have no meaning, and no switch has one. */
+/* Stages of a fat tree: distances from the hosts. If a cable joins two switches of one stage,
+ * stages are undefined and no switch has one. */
 static void find_stages(struct topology *topology)
 {
 	bool changed = true, tree = true;
@@ -269,7 +269,6 @@ static struct topology *draw(const struct drawing *drawing, struct fault *fault)
 	return topology;
 }
 
-/* Names that two devices have are no names. */
 static struct topology *draw_named(struct drawing *drawing, struct fault *fault)
 {
 	struct topology *topology = draw(drawing, fault);

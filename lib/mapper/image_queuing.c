@@ -8,9 +8,9 @@
 #include "frame.h"
 
 #define HEAD_BYTES 3 /* scheme, runs (2) */
-#define RUN_BYTES  6 /* hosts of each leaf (2), leaves in a row (2), number of the first (2) */
+#define RUN_BYTES  6 /* hosts per leaf (2), consecutive leaves (2), number of the first (2) */
 
-/* Leaves in a row with as many hosts in a row each, as they are in most networks. */
+/* Consecutive leaves with the same number of consecutive hosts each, the usual case. */
 struct leaf_run {
 	uint32_t each, leaves, first;
 };
@@ -24,7 +24,7 @@ static unsigned number_of(const struct queuing_scheme *scheme)
 	return number;
 }
 
-/* Hosts in a row from 'host' on, on one leaf. */
+/* Consecutive hosts from 'host' on, on one leaf. */
 static uint32_t hosts_in_a_row(const struct queuing *queuing, uint32_t host)
 {
 	uint32_t end = host + 1;

@@ -3,8 +3,8 @@
 #pragma once
 
 /* The queuing scheme in a host's image: its number and the leaves of all hosts, from which the host
- * computes service levels as everybody else does. Only table_image.c includes this, and the bytes'
- * helpers. */
+ * computes the same service levels as every other host. Only table_image.c includes this and its
+ * byte helpers. */
 
 #include <stdint.h>
 
@@ -26,11 +26,11 @@ static inline uint64_t image_get(const uint8_t *at, unsigned bytes)
 	return value;
 }
 
-/* Writes scheme and leaves; counts only if 'at' is NULL. Returns the bytes, 0 without a scheme. */
+/* Writes scheme and leaves; only counts if 'at' is NULL. Returns the bytes, 0 without a scheme. */
 uint32_t image_queuing_put(uint8_t *at, const struct queuing *queuing);
-/* The bytes that they take, 0 if they are bad. */
+/* The bytes of scheme and leaves; 0 if they are invalid. */
 uint32_t image_queuing_check(const uint8_t *at, uint32_t left, uint32_t hosts, unsigned queues);
-/* The bytes of what has been checked. */
+/* The bytes of a checked scheme. */
 uint32_t image_queuing_length(const uint8_t *at);
-/* Of what has been checked. NULL with errno ENOMEM. */
+/* Reads a checked scheme. NULL with errno ENOMEM. */
 struct queuing *image_queuing_read(const uint8_t *at, uint32_t hosts, unsigned queues);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "map_command.h"
+#include "fabric_map.h"
 
 void image_reading_init(struct image_reading *reading, const struct distribution_config *config,
 	const struct fabric_map *map, struct mapper_speaker *speaker)
@@ -72,7 +72,8 @@ static void build_question(struct image_reading *reading, struct image_read *rea
 	reading->sent++;
 }
 
-/* One that may be asked now, or again. Who is gone, or has been asked too often, is given up. */
+/* A read that may be requested now, or again. Gives up reads of lost devices and those requested
+ * too often. */
 static struct image_read *next_read(struct image_reading *reading, weft_time now)
 {
 	for (uint32_t i = 0; i < reading->reads && reading->open > 0; i++) {
@@ -158,8 +159,8 @@ void image_reading_on_part(struct image_reading *reading, uint32_t device,
 		memcpy(read->image.bytes + part->offset, part->data, part->bytes);
 		read->have += part->bytes;
 		read->tries = 0;
-		/* The next part. Any other answer is late, or comes twice: to ask for each would
-		 * double the questions from then on. */
+		/* Requests the next part only after the expected one. Other answers are late or
+		 * duplicates: a request for each would double the requests from then on. */
 		read->due = now;
 	}
 	if (read->have == read->image.length)

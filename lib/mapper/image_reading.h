@@ -4,9 +4,9 @@
 
 /*
  * Reads the images that devices use, part by part, for a mapper that has not made them itself
- * (docs/mapper.md, 'Distribution'). Each device is asked until its image is there whole; a bounded
- * number of questions is outstanding. Which images there are is what their digests say: one that is
- * exchanged meanwhile is read from its beginning. One thread; no clock.
+ * (docs/mapper.md, 'Distribution'). It requests parts from each device until its image is complete;
+ * the number of outstanding requests is bounded. Digests tell the images apart: an image that is
+ * replaced meanwhile is read again from its beginning. One thread; no clock.
  */
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@
 struct image_read {
 	uint32_t device; /* of the map */
 	struct table_image image;
-	uint32_t have; /* bytes of it */
+	uint32_t have; /* bytes read so far */
 	uint64_t digest;
 	uint16_t tries;
 	bool asked, done, failed;
@@ -28,14 +28,14 @@ struct image_read {
 };
 
 struct image_reading {
-	struct distribution_config config; /* the same limits as for sending them */
+	struct distribution_config config; /* the same limits as for sending */
 	const struct fabric_map *map;
 	struct mapper_speaker *speaker;
 	struct image_read *read;
 	uint32_t reads, room;
-	uint32_t open; /* not done */
+	uint32_t open; /* images not done */
 	unsigned outstanding;
-	bool failed; /* one of them cannot be read */
+	bool failed; /* an image could not be read */
 	uint64_t sent;
 };
 
@@ -43,19 +43,18 @@ void image_reading_init(struct image_reading *reading, const struct distribution
 	const struct fabric_map *map, struct mapper_speaker *speaker);
 void image_reading_fini(struct image_reading *reading);
 
-/* Forgets all of them; then devices are added, present ones and none twice. -ENOMEM. */
+/* Removes all reads. Then the caller adds present devices, each once. -ENOMEM. */
 void image_reading_clear(struct image_reading *reading);
 int image_reading_add(struct image_reading *reading, uint32_t device);
 
-/* True if there is a frame to send: by port 0, or to the agent beside the mapper
- * (MAPPER_PORT_LOCAL). */
+/* True if there is a frame to send: on port 0, or to the local agent (MAPPER_PORT_LOCAL). */
 bool image_reading_poll(struct image_reading *reading, weft_time now, struct mapper_frame *frame);
 weft_time image_reading_due(const struct image_reading *reading, weft_time now);
-/* A genuine, new part of this device's image. */
+/* Handles an authenticated, new part of this device's image. */
 void image_reading_on_part(struct image_reading *reading, uint32_t device,
 	const struct mapper_image_part *part, weft_time now);
 
-/* Nothing is being read. */
+/* No image is being read. */
 static inline bool image_reading_done(const struct image_reading *reading)
 {
 	return reading->open == 0;

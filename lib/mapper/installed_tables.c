@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "installed_tables.h"
+#include "mapper_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +28,6 @@ static const struct vc_rule *rule_of(const struct mapper_generation *generation)
 					 : route_set_vc_rule(generation->set);
 }
 
-/* A switch's part of the rule is the same in both. */
 static bool has_rule(const uint8_t *image, unsigned ports, uint32_t at, const struct vc_rule *rule)
 {
 	struct table_image_switch tables;

@@ -12,7 +12,7 @@ static void note_down(const struct link_damping *hold, struct map_port *port, we
 	port->held_until = 0;
 }
 
-void link_damping_note(struct link_damping *hold, struct map_port *port, bool up, weft_time now)
+void link_damping_record(struct link_damping *hold, struct map_port *port, bool up, weft_time now)
 {
 	if (!up) {
 		note_down(hold, port, now);
@@ -39,7 +39,7 @@ bool link_damping_next(struct link_damping *hold, struct fabric_map *map, weft_t
 				continue;
 			if (now >= at->held_until) {
 				at->held_until = 0;
-				hold->next = 0; /* perhaps there are more */
+				hold->next = 0; /* there may be more */
 				return true;
 			}
 			if (at->held_until < hold->next)

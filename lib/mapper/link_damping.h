@@ -3,11 +3,11 @@
 #pragma once
 
 /*
- * Links that go and come again and again are left alone for a while when they come: each one that
- * the map knows and that goes calls off what is being distributed, and without an end of that no
- * other change would be made. The first time a link is used again at once; from the second on it is
- * held, for twice as long each time it goes, until it has stayed for LINK_HOLD_FORGET times the
- * shortest hold. One thread; no clock.
+ * Flap damping: a flapping link is held down when it comes up again, because each known link that
+ * goes down calls off the current distribution, and without damping no other change would complete.
+ * After its first loss a link is used again at once; from the second on it is held, twice as long
+ * each time, until it has been up for LINK_HOLD_FORGET times the shortest hold. One thread; no
+ * clock.
  */
 
 #include "fabric_map.h"
@@ -18,14 +18,14 @@
 
 struct link_damping {
 	weft_time shortest_ps;
-	weft_time next; /* no held link is to be asked about before; WEFT_TIME_NEVER */
+	weft_time next; /* the earliest end of a hold; WEFT_TIME_NEVER */
 };
 
-/* It has gone, or has come. */
-void link_damping_note(struct link_damping *hold, struct map_port *port, bool up, weft_time now);
+/* Records that the link went down or up. */
+void link_damping_record(struct link_damping *hold, struct map_port *port, bool up, weft_time now);
 
-/* A link that is up, that the map does not use yet, and that is no longer held: to be called until
- * it is false. Each is told once. */
+/* Returns a link that is up, not yet in the map, and no longer held. Call until false; each link is
+ * returned once. */
 bool link_damping_next(struct link_damping *hold, struct fabric_map *map, weft_time now,
 	uint32_t *device, uint8_t *port);
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "map_command.h"
-#include "mapper_plan.h"
+#include "fabric_map.h"
+#include "mapper_private.h"
 #include "rng.h"
 
 #define HOLD_MIN_PS PS_PER_MS
@@ -97,8 +97,7 @@ static void enter_state(struct mapper *mapper, enum mapper_state state, weft_tim
 	mapper->state_since = now;
 }
 
-/* What the own agent knows of itself. */
-static void note_self(struct mapper *mapper, weft_time now)
+static void update_self(struct mapper *mapper, weft_time now)
 {
 	struct map_device *self = &mapper->map.device[0];
 
@@ -112,8 +111,8 @@ static void note_self(struct mapper *mapper, weft_time now)
 		self->facts.number = mapper->agent->number;
 }
 
-/* The map begins anew from the own port: what is known of numbers and identities stays. */
-static void look_around(struct mapper *mapper)
+/* Restarts the map from the local port; numbers and identities are kept. */
+static void restart_map(struct mapper *mapper)
 {
 	fabric_map_cut(&mapper->map, 0, 0, MAP_UNKNOWN);
 	fabric_map_find_ways(&mapper->map);
@@ -133,8 +132,8 @@ static void take_lead(struct mapper *mapper, weft_time now)
 	mapper->candidates = mapper->beat = mapper->beats = 0;
 	mapper->not_before = 0;
 	mapper->sweep_at = now + mapper->config.sweep_ps;
-	note_self(mapper, now);
-	look_around(mapper);
+	update_self(mapper, now);
+	restart_map(mapper);
 	enter_state(mapper, MAPPER_MAPPING, now);
 }
 
@@ -150,7 +149,7 @@ static void step_down(struct mapper *mapper, weft_time now)
 
 static weft_time listen_until(const struct mapper *mapper)
 {
-	/* Not all at once: those who come later find somebody who leads. */
+	/* Staggered start: later candidates find a leading mapper. */
 	uint64_t part = rng_mix(mapper->speaker.id) & 0xFFFF;
 
 	return mapper->state_since + mapper->config.listen_ps +
@@ -164,8 +163,8 @@ static weft_time stand_by_until(const struct mapper *mapper)
 				  ? agent->heard_at
 				  : mapper->state_since;
 
-	/* One more than who has not been given a rank yet, and two more than the last of those who
-	 * have one: it may have heard the mapper up to half a lease earlier than they. */
+	/* One more than candidates without a rank, and two more than the last ranked one: it may
+	 * have heard the mapper up to half a lease earlier. */
 	if (agent->rank == MAPPER_RANK_OTHER)
 		return heard + mapper->config.takeover_ps * (2 + mapper->config.standbys);
 	if (agent->rank == MAPPER_RANK_NONE || agent->followed == 0)
@@ -199,7 +198,7 @@ static void poll_election(struct mapper *mapper, weft_time now)
 	}
 }
 
-/* A cable that has gone: what is beyond it may be lost, and nobody waits for that. */
+/* A cable is gone: devices beyond it may be lost, so no step waits for them. */
 static void link_down(struct mapper *mapper, uint32_t device, uint8_t port, weft_time now)
 {
 	fabric_map_cut(&mapper->map, device, port, MAP_EMPTY);
@@ -216,7 +215,7 @@ static void link_changed(struct mapper *mapper, uint32_t at, uint8_t port, bool 
 
 	device->facts.linked &= ~((uint64_t)1 << port);
 	device->facts.linked |= (uint64_t)up << port;
-	link_damping_note(&mapper->discovery.hold, &device->port[port], up, now);
+	link_damping_record(&mapper->discovery.hold, &device->port[port], up, now);
 	if (up) {
 		/* Again: the report that it went down may have been overtaken. */
 		discovery_ask(&mapper->discovery, at, port, true);
@@ -240,13 +239,13 @@ static void on_report(
 	if (mapper->acknowledgements < MAPPER_ACKNOWLEDGE_MAX)
 		mapper->acknowledgement[mapper->acknowledgements++] =
 			(struct mapper_acknowledgement){at, report->sequence};
-	/* One that is repeated because its acknowledgement was lost. */
+	/* Repeated because its acknowledgement was lost. */
 	if ((mapper->map.device[at].facts.linked >> report->port & 1) == (uint64_t)report->up)
 		return;
 	link_changed(mapper, at, report->port, report->up, now);
 }
 
-/* Replies to probes may come from somebody who is not known yet. */
+/* Replies to probes may come from unknown devices. */
 static enum mapper_refusal admit(
 	struct mapper *mapper, const struct mapper_message *message, uint32_t *at)
 {
@@ -261,19 +260,19 @@ static enum mapper_refusal admit(
 		return MAPPER_REFUSED_NONE;
 	if (*at == MAP_NONE || !mapper->map.device[*at].present)
 		return MAPPER_REFUSED_STALE;
-	/* The agent beside a mapper that leads reports nothing: somebody else says so. */
+	/* The agent of a leading mapper sends no reports: this one comes from elsewhere. */
 	if (*at == 0 && message->type == MAPPER_REPORT)
 		return MAPPER_REFUSED_STALE;
 	window = &mapper->map.device[*at].window;
 	if (!replay_is_new(window, message->counter))
 		return MAPPER_REFUSED_REPLAYED;
-	replay_note(window, message->counter);
+	replay_record(window, message->counter);
 	return MAPPER_REFUSED_NONE;
 }
 
-/* Whoever is paused although no tables are on their way waits for this mapper: its resume was lost,
- * or another mapper, which has stood by since, has begun a pause. Planning ends that. */
-static void heed_pause(struct mapper *mapper, uint32_t at)
+/* A device that is paused while no tables are being distributed waits for this mapper: its resume
+ * was lost, or another mapper, now standing by, has begun a pause. Planning ends the pause. */
+static void plan_end_of_pause(struct mapper *mapper, uint32_t at)
 {
 	const struct map_device *device = &mapper->map.device[at];
 
@@ -289,7 +288,7 @@ static enum mapper_refusal on_reply(
 	uint32_t at = fabric_map_find(&mapper->map, message->sender);
 
 	if (refusal == MAPPER_REFUSED_NONE && at != MAP_NONE)
-		heed_pause(mapper, at);
+		plan_end_of_pause(mapper, at);
 	return refusal;
 }
 
@@ -302,7 +301,7 @@ static void on_status(
 		facts->flags &= (uint8_t)~MAPPER_REPLY_PAUSED;
 		if ((status->flags & MAPPER_STATUS_PAUSED) != 0)
 			facts->flags |= MAPPER_REPLY_PAUSED;
-		heed_pause(mapper, at);
+		plan_end_of_pause(mapper, at);
 	}
 	distribution_on_status(&mapper->distribution, at, status, now);
 }
@@ -328,7 +327,6 @@ void mapper_receive(struct mapper *mapper, weft_time now, const uint8_t *data, u
 	mapper->counters.refused[refusal]++;
 }
 
-/* A command to a device that is known. */
 static void build_command(struct mapper *mapper, uint32_t at, struct mapper_message *message,
 	struct mapper_frame *frame)
 {
@@ -361,9 +359,9 @@ static uint32_t ranked(const struct mapper *mapper)
 							    : mapper->config.standbys;
 }
 
-/* Those without rank, switches too, are to hear of their mapper twice within their lease: a device
- * that does not obeys the next that asks, and tells that one of its links. */
-static uint32_t others_a_beat(const struct mapper *mapper)
+/* Devices without rank, also switches, must hear their mapper twice within their lease: otherwise
+ * they obey the next mapper that asks, and report their links to it. */
+static uint32_t unranked_per_beat(const struct mapper *mapper)
 {
 	uint64_t beats = mapper->agent->config.lease_ps / 2 / mapper->config.heartbeat_ps;
 
@@ -375,7 +373,7 @@ static void begin_beat(struct mapper *mapper, weft_time now)
 {
 	mapper->beat_at = now + mapper->config.heartbeat_ps;
 	mapper->beat = 0;
-	mapper->beats = ranked(mapper) + others_a_beat(mapper);
+	mapper->beats = ranked(mapper) + unranked_per_beat(mapper);
 }
 
 static bool has_rank(const struct mapper *mapper, uint32_t at)
@@ -386,7 +384,7 @@ static bool has_rank(const struct mapper *mapper, uint32_t at)
 	return false;
 }
 
-/* Whose turn it is in this interval, MAP_NONE if there is nothing to be said to that one. */
+/* The device to address next in this interval; MAP_NONE if it needs no message. */
 static uint32_t next_of_beat(struct mapper *mapper, uint16_t *rank)
 {
 	uint32_t at;
@@ -399,7 +397,7 @@ static uint32_t next_of_beat(struct mapper *mapper, uint16_t *rank)
 	return at == 0 || has_rank(mapper, at) ? MAP_NONE : at;
 }
 
-/* To those who have a rank, and in turn to some of the others. */
+/* To all ranked devices, and to some of the others in rotation. */
 static bool poll_heartbeats(struct mapper *mapper, weft_time now, struct mapper_frame *frame)
 {
 	struct mapper_message message;
@@ -422,15 +420,15 @@ static bool poll_heartbeats(struct mapper *mapper, weft_time now, struct mapper_
 	return false;
 }
 
-/* A lesser mapper has spoken to the own agent since everybody was asked last. However often it
- * does, everybody is asked once at a time. */
+/* True if a lesser mapper has addressed the local agent since all devices were last probed. All
+ * devices are probed once at a time, however often it does so. */
 static bool has_to_reclaim(const struct mapper *mapper)
 {
 	return mapper->agent->refused[MAPPER_REFUSED_LESSER] != mapper->lesser_seen &&
 	       discovery_done(&mapper->discovery);
 }
 
-/* Somebody lesser goes about and is obeyed where this mapper has long been silent. */
+/* A lesser mapper is active and is obeyed by devices that have not heard this mapper for long. */
 static void reclaim(struct mapper *mapper)
 {
 	mapper->lesser_seen = mapper->agent->refused[MAPPER_REFUSED_LESSER];
@@ -443,7 +441,7 @@ static void reclaim(struct mapper *mapper)
 	}
 }
 
-/* Perhaps it takes its tables now. */
+/* It may accept its tables now. */
 static void remember_left_out(struct mapper *mapper)
 {
 	for (uint32_t i = 0; i < mapper->map.devices; i++) {
@@ -458,15 +456,15 @@ static void remember_left_out(struct mapper *mapper)
 	}
 }
 
-/* A probe may have been lost with a way that broke, a report with the device's way to the mapper:
- * sooner or later everything is looked at again. */
+/* A broken path may have lost a probe, or a report if it was the device's path to the mapper: the
+ * sweep probes everything again sooner or later. */
 static void sweep(struct mapper *mapper, weft_time now)
 {
 	const struct map_device *device;
 
 	mapper->sweep_at = now + mapper->config.sweep_ps;
 	mapper->stale |= mapper->no_memory;
-	discovery_look_again(&mapper->discovery);
+	discovery_forget_findings(&mapper->discovery);
 	remember_left_out(mapper);
 	for (uint32_t i = 0; i < mapper->map.devices; i++) {
 		device = &mapper->map.device[i];
@@ -513,14 +511,14 @@ static void poll_work(struct mapper *mapper, weft_time now)
 		mapper_plan_done(mapper, now);
 		enter_state(mapper, MAPPER_LEADING, now);
 		for (uint32_t i = 0; i < mapper->map.devices; i++)
-			heed_pause(mapper, i);
+			plan_end_of_pause(mapper, i);
 	}
 	if (mapper->reads && image_reading_done(&mapper->reading))
 		mapper_plan_found(mapper, now);
 	if (!wants_routes(mapper) || now < mapper->not_before)
 		return;
-	note_self(mapper, now);
-	/* Whoever is tried in vain is not tried at once again. */
+	update_self(mapper, now);
+	/* A failed attempt is not repeated at once. */
 	mapper->not_before = now + mapper->config.gather_ps;
 	if (fabric_map_find_ways(&mapper->map) < 0)
 		return;
@@ -542,7 +540,7 @@ bool mapper_poll(struct mapper *mapper, weft_time now, struct mapper_frame *fram
 		image_reading_poll(&mapper->reading, now, frame))
 		return true;
 	poll_work(mapper, now);
-	/* What has waited for an end of that. */
+	/* Changes that waited for its end. */
 	watch_self(mapper, now);
 	return distribution_poll(&mapper->distribution, now, frame) ||
 	       image_reading_poll(&mapper->reading, now, frame) ||

@@ -37,7 +37,7 @@ static void drop_staged(struct mapper_agent *agent)
 	agent->stage = MAPPER_STAGE_NONE;
 }
 
-/* The place of this identity among the senders, or where it is to be put. */
+/* Position of this identity among the senders, or its insertion point. */
 static unsigned place_of(const struct mapper_agent *agent, uint64_t sender)
 {
 	unsigned low = 0, high = agent->sender_count;
@@ -70,7 +70,7 @@ static bool make_room(struct mapper_agent *agent)
 	return true;
 }
 
-/* NULL if there is no room for another one. Only genuine messages get here. */
+/* NULL if there is no room. Only authenticated messages get here. */
 static struct replay_window *window_of(struct mapper_agent *agent, uint64_t sender)
 {
 	unsigned at = place_of(agent, sender);
@@ -86,7 +86,7 @@ static struct replay_window *window_of(struct mapper_agent *agent, uint64_t send
 	return &agent->senders[at].window;
 }
 
-/* Genuine, new, and meant for this life of this device. */
+/* Admits messages that are authentic, new, and meant for the current session of this device. */
 static enum mapper_refusal admit(struct mapper_agent *agent, uint8_t port, const uint8_t *data,
 	unsigned bytes, struct mapper_message *message)
 {
@@ -108,7 +108,7 @@ static enum mapper_refusal admit(struct mapper_agent *agent, uint8_t port, const
 		return MAPPER_REFUSED_NO_ROOM;
 	if (!replay_is_new(window, message->counter))
 		return MAPPER_REFUSED_REPLAYED;
-	replay_note(window, message->counter);
+	replay_record(window, message->counter);
 	return MAPPER_REFUSED_NONE;
 }
 
@@ -123,15 +123,14 @@ static bool is_obeyed(
 	return !agent->leading && now - agent->heard_at > agent->config.lease_ps;
 }
 
-/* The mapper knows what the report said. */
-static void note_told(struct mapper_agent *agent)
+static void record_told(struct mapper_agent *agent)
 {
 	agent->told &= ~((uint64_t)1 << agent->report_port);
 	agent->told |= (uint64_t)agent->report_up << agent->report_port;
 }
 
-/* What another mapper was told, this one may not know: all ports are to be reported. (A probe makes
- * up for that, its answer says it all.) */
+/* A new mapper may not know what its predecessor was told: all ports are to be reported. (A probe
+ * makes up for that: its answer has the state of all ports.) */
 static void forget_told(struct mapper_agent *agent)
 {
 	uint64_t ports = UINT64_MAX >> (64 - agent->config.ports);
@@ -216,8 +215,7 @@ static void fill_status(const struct mapper_agent *agent, uint32_t epoch, uint16
 	};
 }
 
-/* The next part goes on where the last one ended; what comes twice or too early is only answered.
- */
+/* A part must continue the previous one; duplicates and early parts are only answered. */
 static void stage_part(struct mapper_agent *agent, const struct mapper_table *part)
 {
 	if (part->epoch <= agent->epoch || part->epoch < agent->staged_epoch)
@@ -305,14 +303,14 @@ static unsigned obey(
 		if (!agent->reporting || message->acknowledge.sequence != agent->report_sequence)
 			return 0;
 		agent->reporting = false;
-		note_told(agent);
+		record_told(agent);
 		return 0;
 	default:
 		return 0;
 	}
 }
 
-/* What is in use, from there on. */
+/* Fills a part of the image in use from the requested offset on. */
 static void fill_image(const struct mapper_agent *agent, const struct mapper_read *read,
 	struct mapper_image_part *part)
 {
@@ -329,7 +327,7 @@ static void fill_image(const struct mapper_agent *agent, const struct mapper_rea
 	};
 }
 
-/* Out of the port by which the question came, and on by the way that it brought along. */
+/* Answers out of the port on which the question arrived, by the return route that it carries. */
 static unsigned answer_question(struct mapper_agent *agent, const struct mapper_message *question,
 	weft_time now, uint8_t port, struct mapper_frame *answer)
 {
@@ -378,7 +376,7 @@ unsigned mapper_agent_receive(struct mapper_agent *agent, weft_time now, uint8_t
 		agent->refused[MAPPER_REFUSED_LESSER]++;
 	}
 	orders |= answer_question(agent, &message, now, port, answer);
-	/* The mapper that asks learns of the links from the answer. */
+	/* The asking mapper learns the links from the answer. */
 	if (message.type == MAPPER_PROBE && message.sender == agent->followed) {
 		agent->told = agent->linked;
 		agent->reporting = false;
@@ -392,7 +390,7 @@ void mapper_agent_set_link(struct mapper_agent *agent, uint8_t port, bool up)
 	agent->linked |= (uint64_t)up << port;
 }
 
-/* The end of a pause that nobody ends. Who leads ends its own. */
+/* When a pause ends that no mapper ends. A leading mapper ends its own. */
 static weft_time pause_until(const struct mapper_agent *agent)
 {
 	return agent->paused && !agent->leading && agent->config.pause_ps > 0
@@ -415,9 +413,9 @@ static void choose_report(struct mapper_agent *agent, weft_time now)
 	if (agent->reporting) {
 		if ((agent->linked >> agent->report_port & 1) == (uint64_t)agent->report_up)
 			return;
-		/* It is no longer true, and not repeated. But it may have arrived: that the link is
-		 * as before has to be said, too. */
-		note_told(agent);
+		/* The report is obsolete and not repeated. But it may have arrived: so report again
+		 * that the link is back in its former state. */
+		record_told(agent);
 	}
 	changed = agent->linked ^ agent->told;
 	agent->reporting = changed != 0;
@@ -464,7 +462,8 @@ weft_time mapper_agent_due(const struct mapper_agent *agent)
 
 void mapper_agent_lead(struct mapper_agent *agent, uint32_t session, weft_time now)
 {
-	/* What another mapper has begun to send is not this one's, whatever its epoch is. */
+	/* Parts that another mapper has sent do not belong to this one's image, whatever its epoch
+	 * is. */
 	drop_staged(agent);
 	agent->rank = MAPPER_RANK_NONE;
 	agent->leading = true;

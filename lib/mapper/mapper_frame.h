@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * Mapper messages as whole frames: built with route, counter and tag, and opened again. What has
- * been opened is genuine, if there is a key; whether it is new (replay_window.h) and meant for this
- * life of this device, the receiver has to ask.
+ * Mapper messages as whole frames: built with route, counter and tag, and opened again. With a key,
+ * an opened message is authentic; the receiver must check that it is new (replay_window.h) and
+ * meant for the current session of this device.
  */
 
 #include <stdbool.h>
@@ -17,19 +17,19 @@
 
 #define MAPPER_FRAME_MAX (FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + MAPPER_MESSAGE_MAX)
 
-/* Why a message was not obeyed; counters. */
-#define MAPPER_REFUSALS(X)                                                         \
-	X(NONE, "none")                                                            \
-	X(FRAME, "frame")           /* no good frame of these kinds */             \
-	X(MALFORMED, "malformed")   /* payload */                                  \
-	X(UNKEYED, "unkeyed")       /* no tag, but this device has a key */        \
-	X(KEYED, "keyed")           /* a tag, but this device has no key */        \
-	X(FORGED, "forged")         /* the tag is wrong */                         \
-	X(REPLAYED, "replayed")     /* seen before, or too old to tell */          \
-	X(NOT_FOR_US, "not_for_us") /* another device's, or another sort's */      \
-	X(STALE, "stale")           /* of a former life, or nobody asked for it */ \
-	X(LESSER, "lesser")         /* a greater mapper is obeyed */               \
-	X(NO_ROOM, "no_room")       /* more senders than are remembered */
+/* Reasons to refuse a message; counters. */
+#define MAPPER_REFUSALS(X)                                                               \
+	X(NONE, "none")                                                                  \
+	X(FRAME, "frame")           /* not a valid frame of these kinds */               \
+	X(MALFORMED, "malformed")   /* payload */                                        \
+	X(UNKEYED, "unkeyed")       /* no tag, but this device has a key */              \
+	X(KEYED, "keyed")           /* a tag, but this device has no key */              \
+	X(FORGED, "forged")         /* the tag is wrong */                               \
+	X(REPLAYED, "replayed")     /* seen before, or too old to tell */                \
+	X(NOT_FOR_US, "not_for_us") /* for another device or another kind of receiver */ \
+	X(STALE, "stale")           /* of an earlier session, or not requested */        \
+	X(LESSER, "lesser")         /* a greater mapper is obeyed */                     \
+	X(NO_ROOM, "no_room")       /* more senders than can be remembered */
 
 enum mapper_refusal {
 #define X(name, text) MAPPER_REFUSED_##name,
@@ -41,18 +41,18 @@ enum mapper_refusal {
 /* "forged", … */
 const char *mapper_refusal_name(enum mapper_refusal refusal);
 
-/* Who speaks. One for each life of a device and, beside it, one for a mapper in it. */
+/* A sender. One for each run of a device, and one for a mapper in it. */
 struct mapper_speaker {
 	const struct fabric_key *key; /* NULL: none */
 	uint64_t id;
 	uint64_t counter; /* of the last message */
 };
 
-/* Between a mapper and the agent beside it: such a frame goes from one to the other and nowhere
- * else. No frame from a cable may be given this port. */
+/* Between a mapper and the local agent: such a frame never leaves the device. No frame from a cable
+ * may have this port. */
 #define MAPPER_PORT_LOCAL 0xFF
 
-/* A frame and the port by which it leaves. */
+/* A frame and its output port. */
 struct mapper_frame {
 	uint8_t port;
 	unsigned bytes;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "mapper_plan.h"
+#include "mapper_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "installed_tables.h"
 #include "route_verify.h"
 
 static void free_generation(struct mapper_generation *generation)
@@ -39,8 +38,8 @@ void mapper_plan_forget(struct mapper *mapper)
 		mapper->map.device[i].known_in = 0;
 }
 
-/* Images after which a device that takes none is left out; at first for one sweep, then for twice
- * as many each time. */
+/* Images after which a device that refuses all of them is left out: first for one sweep, then for
+ * twice as many each time. */
 #define REFUSALS     2
 #define REFUSALS_MAX 8
 
@@ -56,7 +55,6 @@ static bool is_present(const struct mapper *mapper, uint32_t at)
 	return false;
 }
 
-/* 0 without any switch. */
 static uint32_t least_switch(const struct mapper *mapper)
 {
 	uint32_t least = UINT32_MAX;
@@ -71,7 +69,7 @@ static uint32_t least_switch(const struct mapper *mapper)
 	return least == UINT32_MAX ? 0 : least;
 }
 
-/* As configured. What is drawn may be a gap among the numbers: then it is drawn again. */
+/* As configured. A draw may hit a gap in the numbers: then it is repeated. */
 static int ask_for_root(struct mapper *mapper)
 {
 	const struct mapper_config *config = &mapper->config;
@@ -87,7 +85,7 @@ static int ask_for_root(struct mapper *mapper)
 	}
 }
 
-/* The root of trees stays the same switch as long as that is there. */
+/* The root of trees stays the same switch while that is present. */
 static int choose_root(struct mapper *mapper)
 {
 	const struct mapper_config *config = &mapper->config;
@@ -105,7 +103,7 @@ static int choose_root(struct mapper *mapper)
 	return result;
 }
 
-/* What nothing connects may be without a route; nothing else may be wrong. */
+/* Unconnected pairs may lack a route; no other fault is allowed. */
 static int verify(const struct mapper_generation *next, bool may_deadlock, struct fault *fault)
 {
 	const struct route_subject subject = {next->set, next->table};
@@ -144,7 +142,7 @@ static int compute_routes(struct mapper *mapper, const struct route_algorithm *a
 	return next->set == NULL ? result : 0;
 }
 
-/* Both say in which VC a packet is stored. */
+/* A VC rule and a queuing scheme both choose the VC in which a packet is stored. */
 static int check_vcs(struct mapper *mapper)
 {
 	const struct mapper_generation *next = &mapper->next;
@@ -194,7 +192,6 @@ static int compute_queuing(struct mapper *mapper)
 	return mapper->next.queuing == NULL ? -errno : 0;
 }
 
-/* The next generation: topology and routes. */
 static int compute(struct mapper *mapper)
 {
 	int result;
@@ -246,11 +243,10 @@ static bool knows_generation(const struct mapper *mapper, uint32_t number)
 	return false;
 }
 
-/* What a plan finds out about the devices that are present. */
 struct outlook {
-	bool changed; /* tables of some of them change */
-	bool known;   /* and all that do are known */
-	bool paused;  /* some of them are */
+	bool changed; /* some tables change */
+	bool known;   /* all tables that change are known */
+	bool paused;  /* some devices are paused */
 };
 
 static int add_target(struct mapper *mapper, uint32_t at, bool with_image, struct outlook *outlook)
@@ -280,8 +276,8 @@ static int add_target(struct mapper *mapper, uint32_t at, bool with_image, struc
 	return result;
 }
 
-/* A target for every device that is present, if there are routes with an image for those whose
- * tables change. */
+/* A target for every present device; if there are routes, with an image for those whose tables
+ * change. */
 static int add_targets(struct mapper *mapper, bool have_routes, struct outlook *outlook)
 {
 	int result = distribution_clear(&mapper->distribution);
@@ -293,14 +289,13 @@ static int add_targets(struct mapper *mapper, bool have_routes, struct outlook *
 	return result;
 }
 
-/* Generations of which no packet lingers any more. */
 static void retire(struct mapper *mapper, weft_time now)
 {
 	while (mapper->generations > 0 && mapper->generation[0].until <= now)
 		drop_oldest(mapper);
 }
 
-/* Together with all generations that may still be in the fabric. */
+/* Checked together with all generations that may still be in the fabric. */
 static bool may_go_live(struct mapper *mapper, bool known, weft_time now)
 {
 	struct live_generation mixture[LIVE_GENERATIONS_MAX];
@@ -318,7 +313,6 @@ static bool may_go_live(struct mapper *mapper, bool known, weft_time now)
 	return transition_check(mixture, count, &live, &reason) == 0 && live;
 }
 
-/* Who stands by, the greatest first. */
 static void rank_candidates(struct mapper *mapper)
 {
 	const struct map_device *device = mapper->map.device;
@@ -344,7 +338,8 @@ static void rank_candidates(struct mapper *mapper)
 	}
 }
 
-/* The ways of devices that get no frame of this distribution and whose old ways lead elsewhere. */
+/* Tells devices their new routes to the mapper if their old ones lead elsewhere and no frame of
+ * this distribution reaches them. */
 static void refresh_ways(struct mapper *mapper, bool everybody_is_asked)
 {
 	for (uint32_t i = 1; i < mapper->map.devices; i++) {
@@ -367,16 +362,16 @@ static void refresh_ways(struct mapper *mapper, bool everybody_is_asked)
 static void adopt(struct mapper *mapper, weft_time now)
 {
 	mapper->counters.unchanged++;
-	/* The same routes: it takes the place of the last one. */
+	/* The same routes replace the last generation. */
 	if (mapper->generations > 0 && !mapper->generation[mapper->generations - 1].found)
 		free_generation(&mapper->generation[--mapper->generations]);
-	/* Nor is anything left of what the last distribution was. */
+	/* The result of the last distribution is obsolete, too. */
 	mapper->distribution.failed = mapper->distribution.incomplete = false;
 	mapper->distribution.pause = mapper->distribution.drained = false;
 	mapper_plan_done(mapper, now);
 }
 
-/* It has tables that another mapper has made. */
+/* True if another mapper made its tables. */
 static bool is_unknown(const struct mapper *mapper, uint32_t at)
 {
 	const struct map_device *device = &mapper->map.device[at];
@@ -385,7 +380,7 @@ static bool is_unknown(const struct mapper *mapper, uint32_t at)
 	       !knows_generation(mapper, device->known_in);
 }
 
-/* What it had before may still have packets on their way. */
+/* True if packets routed by its previous tables may still be in flight. */
 static bool is_young(const struct mapper *mapper, uint32_t at)
 {
 	uint8_t age = mapper->map.device[at].facts.age;
@@ -401,7 +396,7 @@ static bool is_replaced(const struct mapper *mapper, uint32_t at)
 	return distribution->target[distribution->target_of[at]].image.bytes != NULL;
 }
 
-/* Once for a map: what could not be read then is replaced behind a pause. */
+/* Once per map: tables that cannot be read are replaced with a pause. */
 static bool read_unknown(struct mapper *mapper)
 {
 	if (mapper->read_at == mapper->computed || mapper->generations == LIVE_GENERATIONS_MAX)
@@ -474,7 +469,6 @@ bool mapper_plan(struct mapper *mapper, weft_time now)
 	return true;
 }
 
-/* It may live a new life, or be gone. */
 static void ask_again(struct mapper *mapper, uint32_t at)
 {
 	const struct map_device *device = &mapper->map.device[at];
@@ -501,8 +495,8 @@ static void note_tables(struct mapper *mapper, const struct distribution_target 
 	device->facts.digest = table_image_digest(target->image.bytes, target->image.length);
 }
 
-/* All others wait for it once; then they go on without it. */
-static void note_refusal(struct mapper *mapper, uint32_t at)
+/* The others wait for it once; then they proceed without it. */
+static void count_refusal(struct mapper *mapper, uint32_t at)
 {
 	struct map_device *device = &mapper->map.device[at];
 
@@ -520,7 +514,7 @@ static void note_failed(struct mapper *mapper, const struct distribution_target 
 {
 	ask_again(mapper, target->device);
 	if (target->refused)
-		note_refusal(mapper, target->device);
+		count_refusal(mapper, target->device);
 }
 
 void mapper_plan_done(struct mapper *mapper, weft_time now)
@@ -539,7 +533,7 @@ void mapper_plan_done(struct mapper *mapper, weft_time now)
 	for (uint32_t i = 0; i < distribution->targets; i++)
 		note_tables(mapper, &distribution->target[i]);
 	mapper->stale |= distribution->incomplete;
-	/* After a pause nothing old is on its way; if that is not certain, nobody knows what is. */
+	/* After a complete pause no old packet is in flight; otherwise unknown ones may be. */
 	if (distribution->pause && !distribution->drained)
 		mapper->live_from = now + mapper->config.linger_ps;
 	/* Without routes: only a pause was ended. */
@@ -552,7 +546,7 @@ void mapper_plan_done(struct mapper *mapper, weft_time now)
 			mapper->generation[i].until = now + mapper->config.linger_ps;
 	mapper->generation_number = mapper->next.number;
 	if (mapper->generations == LIVE_GENERATIONS_MAX) {
-		/* Only where nothing was sent. The next change asks again, or takes a pause. */
+		/* Only if nothing was sent. The next change asks again, or takes a pause. */
 		free_generation(&mapper->next);
 		return;
 	}

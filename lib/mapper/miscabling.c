@@ -25,7 +25,6 @@ static int32_t find_device(const struct topology *topology, enum device_kind kin
 				     : topology_find_host(topology, name);
 }
 
-/* The port of the other topology that has the same name. */
 static bool same_port(const struct topology *from, struct topology_port port,
 	const struct topology *to, struct topology_port *same)
 {
@@ -43,7 +42,7 @@ static bool same_place(const struct topology_port *a, const struct topology_port
 	return a->kind == b->kind && a->device == b->device && a->port == b->port;
 }
 
-/* "s0:3 leads to h4:0", in words of the topology that was found. */
+/* "s0:3 leads to h4:0", in names of the discovered topology. */
 static void describe_end(
 	const struct comparison *comparison, struct topology_port expected, char *text, size_t size)
 {
@@ -88,7 +87,7 @@ static bool is_to_be_free(const struct comparison *comparison, struct topology_p
 	       !topology_peer(comparison->expected, here, &peer);
 }
 
-/* Of others at least one end is told as the end of a cable that is missing. */
+/* Otherwise at least one end is already reported as the end of a missing cable. */
 static void compare_found_link(struct comparison *comparison, const struct topology_link *link)
 {
 	char a[PLACE_MAX], b[PLACE_MAX];

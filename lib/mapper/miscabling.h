@@ -2,15 +2,15 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* What of a discovered topology differs from the expected one (weft-nic --expect TOPO). Devices are
- * the same if they have the same name; numbers do not matter. */
+/* Differences between the discovered and the expected topology (weft-nic --expect TOPO). Devices
+ * are the same if they have the same name; numbers do not matter. */
 
 #include <stdio.h>
 
 #include "topology.h"
 
-/* Writes a line for each difference, unless 'out' is NULL: a device that was not found, one that is
- * not expected, or with another number of ports; a cable that is not there, with what is at its
- * ends instead; a cable between ports that are to be free. Returns how many there are. */
+/* Writes a line for each difference, unless 'out' is NULL: a device that is missing, unexpected or
+ * has another number of ports; a missing cable, with the actual peers of its ends; a cable between
+ * ports that should be free. Returns the number of differences. */
 unsigned miscabling_report(
 	const struct topology *found, const struct topology *expected, FILE *out);

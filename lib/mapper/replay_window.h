@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * Which of a sender's message counters have been seen (the window of RFC 4303, appendix A): those
- * above the highest are new, of the 64 up to it each is let through once, older ones are stale.
+ * The message counters of a sender that were seen (the window of RFC 4303, appendix A): counters
+ * above the highest are new, each of the 64 up to it is accepted once, older ones are stale.
  * Counters start at 1; a window of zeros has seen nothing.
  */
 
@@ -26,8 +26,8 @@ static inline bool replay_is_new(const struct replay_window *window, uint64_t co
 	       (window->seen >> (window->highest - counter) & 1) == 0;
 }
 
-/* Only what has proved genuine may be noted: a forged counter would shut out the true ones. */
-static inline void replay_note(struct replay_window *window, uint64_t counter)
+/* Record only authenticated counters: a forged counter would lock out the true ones. */
+static inline void replay_record(struct replay_window *window, uint64_t counter)
 {
 	uint64_t ahead;
 

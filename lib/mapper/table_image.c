@@ -10,7 +10,7 @@
 #include "image_queuing.h"
 
 #define IMAGE_VERSION 2
-/* Version, kind, number (2), hosts (2), a switch's stage or whether a host's routes say their
+/* Version, kind, number (2), hosts (2), a switch's stage or whether a host's routes have their
  * parts, queues. */
 #define HEADER_BYTES       8
 #define AT_STAGE           6
@@ -50,7 +50,7 @@ static const uint8_t *parts_of(const struct table_image_source *source, uint32_t
 	return source->set == NULL ? NULL : route_set_parts(source->set, host);
 }
 
-/* Writes the routes to one destination; counts only if 'at' is NULL. Returns the bytes. */
+/* Writes the routes to one destination; only counts if 'at' is NULL. Returns the bytes. */
 static uint32_t put_routes(
 	uint8_t *at, const struct table_image_source *source, uint32_t host, uint32_t destination)
 {
@@ -76,7 +76,7 @@ static uint32_t put_routes(
 	return bytes;
 }
 
-/* All destinations; those in a row that are reached by table are one run. Likewise. */
+/* Likewise all destinations; consecutive ones reached by table are one run. */
 static uint32_t put_destinations(
 	uint8_t *at, const struct table_image_source *source, uint32_t host)
 {
@@ -118,7 +118,7 @@ int table_image_of_host(
 	return 0;
 }
 
-/* Equal neighbouring sets are one run: hosts (2), set (8). Counts only if 'at' is NULL. */
+/* Equal consecutive sets are one run: hosts (2), set (8). Only counts if 'at' is NULL. */
 static uint32_t put_runs(uint8_t *at, const uint64_t *sets, uint32_t hosts)
 {
 	uint32_t runs = 0;
@@ -175,8 +175,7 @@ int table_image_of_switch(
 	return 0;
 }
 
-/* The bytes of one destination's routes, or of a run of 'run' that are reached by table; 0 if they
- * are bad. */
+/* The bytes of one destination's routes, or of a run of 'run' reached by table; 0 if invalid. */
 static uint32_t check_routes(const uint8_t *at, uint32_t left, bool parts, uint32_t *run)
 {
 	uint32_t used = 1;
@@ -234,7 +233,6 @@ static bool check_ports(const uint8_t *port, uint32_t hosts, unsigned ports)
 	return true;
 }
 
-/* The bytes of the runs, 0 if they are bad. */
 static uint32_t check_runs(const uint8_t *at, uint32_t left, uint32_t hosts, unsigned ports)
 {
 	uint32_t runs, covered = 0;
@@ -311,7 +309,7 @@ int table_image_queuing(const uint8_t *bytes, struct queuing **queuing)
 	return *queuing == NULL ? -ENOMEM : 0;
 }
 
-/* The routes of one destination; the bytes behind them. */
+/* Calls back for the routes of one destination; returns the position after them. */
 static const uint8_t *each_of_destination(const uint8_t *at, bool parts, uint16_t destination,
 	table_image_route_fn each, void *context)
 {

@@ -59,7 +59,7 @@ static void free_ports(struct topology *cables)
 		cables->host_at[i].cut_off = true;
 }
 
-/* A host counts as cut off only until a cable of it is there. */
+/* A host counts as cut off only if no generation has its cable. */
 static int finish_cables(struct topology *cables)
 {
 	for (uint32_t i = 0; i < cables->links; i++) {
@@ -93,7 +93,7 @@ static int merge_cables(struct mixture *mixture, struct fault *reason)
 		snprintf(mixture->cables->host_at[i].name, TOPOLOGY_NAME_MAX, "h%u", i);
 	free_ports(mixture->cables);
 	for (unsigned i = 0; i < mixture->generations && result == 0; i++) {
-		/* The index of ports is what tells which cables are there already. */
+		/* The index of ports shows which cables are already there. */
 		result = finish_cables(mixture->cables);
 		if (result == 0)
 			result = add_cables(
@@ -123,7 +123,7 @@ static int check_rules(const struct mixture *mixture, struct fault *reason)
 	return 0;
 }
 
-/* Where a packet of host 'host' is when it has left it. CHANNEL_NONE if it is cut off. */
+/* The node of a packet that has left host 'host'; CHANNEL_NONE if it is cut off. */
 static uint32_t first_node(const struct mixture *mixture, uint32_t host)
 {
 	uint32_t out =
@@ -132,7 +132,7 @@ static uint32_t first_node(const struct mixture *mixture, uint32_t host)
 	return out == CHANNEL_NONE ? out : channel_graph_node(mixture->channels, out, 0);
 }
 
-/* An in-transit buffer ends the chain: what it re-injects starts a new one. */
+/* An in-transit buffer ends the chain; re-injection starts a new one. */
 static void add_route(
 	struct mixture *mixture, uint32_t source, const uint8_t *element, unsigned length)
 {
@@ -203,7 +203,7 @@ static void visit(struct mixture *mixture, uint32_t node, uint32_t destination, 
 	mixture->queue[(*tail)++] = node;
 }
 
-/* Every way of a packet to this destination through any mixture of the tables. */
+/* Every path of a packet to this destination through any mixture of the tables. */
 static void add_tables(struct mixture *mixture, uint32_t destination)
 {
 	struct channel_graph *graph = mixture->channels;

@@ -3,11 +3,11 @@
 #pragma once
 
 /*
- * Whether a fabric may go from one generation of routes to the next while traffic goes on
- * (docs/mapper.md). While it does, packets of all generations are on their way, and with tables
+ * Checks whether a fabric may change from one generation of routes to the next without a pause
+ * (docs/mapper.md). During the change packets of all generations are in flight, and with tables
  * each switch may use the old or the new one. That cannot deadlock if the channel dependency graph
- * of the whole mixture has no cycle: the cables of all generations, all their routes, and for each
- * destination every way that leads at each switch out of a port of any generation's table.
+ * of the whole mixture is acyclic: the cables of all generations, all their routes, and for each
+ * destination every path that leaves each switch by a port of any generation's table.
  */
 
 #include <stdbool.h>
@@ -19,15 +19,15 @@
 
 #define LIVE_GENERATIONS_MAX 4
 
-/* Routes in use at some time. Devices have the same numbers in all generations; later ones may have
- * more. 'set' or 'table' may be NULL. */
+/* Routes in use at some time. Devices have the same numbers in all generations; later generations
+ * may have more. 'set' or 'table' may be NULL. */
 struct live_generation {
 	const struct topology *topology;
 	const struct route_set *set;
 	const struct route_table *table;
 };
 
-/* 0 with the answer in '*live', and if it is no, the reason in 'reason' (may be NULL): a cycle, a
- * port whose cable leads elsewhere now, other VC rules. -ENOMEM. */
+/* 0 with the answer in '*live' and, if false, the reason in 'reason' (may be NULL): a cycle, a port
+ * whose cable now leads elsewhere, other VC rules. -ENOMEM. */
 int transition_check(const struct live_generation *generations, unsigned count, bool *live,
 	struct fault *reason);

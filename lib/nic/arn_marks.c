@@ -26,7 +26,7 @@ int arn_marks_create(struct arn_marks **marks, weft_time ttl_ps)
 	return 0;
 }
 
-/* The first of the places of a mark; the others follow, around the end. */
+/* The first place of a mark; the others follow cyclically. */
 static unsigned first_place(uint16_t destination, uint8_t vc)
 {
 	return (unsigned)(rng_mix((uint64_t)destination << 8 | vc) & (ARN_MARKS - 1));
@@ -37,7 +37,7 @@ static bool is_of(const struct arn_mark *mark, uint16_t destination, uint8_t vc)
 	return mark->until_ps != 0 && mark->destination == destination && mark->vc == vc;
 }
 
-/* Its own place, or the one whose mark ends first. */
+/* Uses its own place, or evicts the mark that ends first. */
 void arn_marks_set(struct arn_marks *marks, uint16_t destination, uint8_t vc, weft_time now)
 {
 	unsigned first = first_place(destination, vc);

@@ -3,14 +3,13 @@
 #pragma once
 
 /*
- * What a host remembers of the adaptive-routing notifications that have reached it (readings:
- * congestion.md): nobody in the network can go around the root that they tell of, so the host acts.
- * Its packets to that destination and of that VC leave with the adapted bit, in the adapted-flow
- * channel, on their usual way, for as long as an entry of a switch would live.
+ * Marks of a host, set by the ARNs that reached it (docs/congestion.md): no switch can route around
+ * their root, so the host acts. Its packets to that destination on that VC leave with the adapted
+ * bit on the adapted-flow channel, by their usual route, for as long as an entry of a switch lives.
  *
- * A mark is looked for when a packet reaches the head of its FIFO. A table of fixed size in which
- * each mark has a few places: everything is O(1), and while there is no mark a look is one
- * comparison. One thread.
+ * A mark is looked up when a packet reaches the head of its FIFO. The table has a fixed size and a
+ * few places for each mark: everything is O(1), and without marks a lookup is one comparison. One
+ * thread.
  */
 
 #include <stdbool.h>
@@ -19,31 +18,31 @@
 #include "weft_time.h"
 
 #define ARN_MARKS       512 /* a power of two */
-#define ARN_MARK_PLACES 8   /* of one mark, next to each other */
+#define ARN_MARK_PLACES 8   /* of one mark, adjacent */
 
 struct arn_mark {
-	weft_time until_ps; /* it has no meaning from then on; 0: none was here */
+	weft_time until_ps; /* end of validity; 0: unused */
 	uint16_t destination;
 	uint8_t vc;
 };
 
 struct arn_marks {
 	weft_time ttl_ps;
-	weft_time until_ps; /* the last mark ends */
-	uint64_t forgotten; /* marks that had to make room */
+	weft_time until_ps; /* end of the last mark */
+	uint64_t forgotten; /* marks that were evicted */
 	struct arn_mark mark[ARN_MARKS];
 };
 
 void arn_marks_init(struct arn_marks *marks, weft_time ttl_ps);
 
-/* Those of an interface, for the caller to free(): NULL and 0 if 'ttl_ps' is 0, where none would
- * ever hold; -ENOMEM. */
+/* Creates the marks of an interface; the caller frees them with free(). NULL and 0 if 'ttl_ps' is
+ * 0, when no mark would ever be valid; -ENOMEM. */
 int arn_marks_create(struct arn_marks **marks, weft_time ttl_ps);
 
-/* A notification has arrived; 'vc' is that of the queuing scheme. */
+/* An ARN has arrived; 'vc' is the VC by the queuing scheme. */
 void arn_marks_set(struct arn_marks *marks, uint16_t destination, uint8_t vc, weft_time now);
 
-/* True if packets of (destination, VC) are to leave in the AFC. */
+/* True if packets of (destination, VC) must leave in the AFC. */
 bool arn_marks_find(const struct arn_marks *marks, uint16_t destination, uint8_t vc, weft_time now);
 
 static inline bool arn_marks_has(

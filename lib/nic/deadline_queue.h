@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * One timer per peer, all with the same delay, so the order of arming is the order of expiry and
- * every operation is O(1): no wheel, no heap. The delay may be changed at any time; it then holds
- * for all that are armed. Times handed in never go back.
+ * One timer per peer, all with the same delay, so that they expire in the order of arming and every
+ * operation is O(1), without wheel or heap. A change of the delay applies to all armed timers.
+ * Times passed in never decrease.
  */
 
 #include <stdbool.h>
@@ -68,7 +68,7 @@ static inline void deadline_queue_arm(struct deadline_queue *queue, uint16_t id,
 	queue->tail = id;
 }
 
-/* Takes one whose time has come; DEADLINE_NONE if there is none. */
+/* Takes an expired timer; DEADLINE_NONE if none. */
 static inline uint16_t deadline_queue_expired(struct deadline_queue *queue, weft_time now)
 {
 	uint16_t id = queue->head;

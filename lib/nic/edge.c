@@ -7,11 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "edge_private.h"
-
 #define ETHERTYPE_IPV4 0x0800
 #define ETHERTYPE_ARP  0x0806
 #define ADDRESSES      (1u << (32 - EDGE_PREFIX_BITS))
+
+enum edge_state { EDGE_IDLE, EDGE_COLLECTING, EDGE_SKIPPING };
+
+struct edge_progress {
+	uint32_t bytes; /* collected */
+	uint16_t buffer;
+	uint8_t state; /* enum edge_state */
+};
+
+struct edge {
+	struct edge_config config;
+	struct edge_progress *progress; /* [hosts] */
+	uint8_t *buffer;                /* [reassemblies][mtu_bytes] */
+	uint16_t *free;
+	uint16_t free_count;
+	uint64_t count[EDGE_COUNTER_COUNT];
+};
 
 const char *edge_counter_name(unsigned counter)
 {
@@ -28,7 +43,7 @@ struct edge *edge_create(const struct edge_config *config)
 {
 	struct edge *edge;
 
-	/* The first and the last address of the network are nobody's. */
+	/* The first and the last address of the network are reserved. */
 	if (config->host >= config->hosts || config->hosts > ADDRESSES - 2 ||
 		config->mtu_bytes < EDGE_IPV4_MIN || config->mtu_bytes > UINT16_MAX ||
 		(config->base & (ADDRESSES - 1)) != 0) {
@@ -75,14 +90,6 @@ uint16_t edge_host_of(const struct edge *edge, uint32_t address)
 	return host < edge->config.hosts ? (uint16_t)host : FRAME_HOST_NONE;
 }
 
-void edge_format_address(uint32_t base, uint16_t host, char text[EDGE_ADDRESS_TEXT])
-{
-	uint32_t address = base + 1 + host;
-
-	snprintf(text, EDGE_ADDRESS_TEXT, "%u.%u.%u.%u/%u", address >> 24, (address >> 16) & 0xFF,
-		(address >> 8) & 0xFF, address & 0xFF, EDGE_PREFIX_BITS);
-}
-
 uint64_t *edge_counters(struct edge *edge)
 {
 	return edge->count;
@@ -127,7 +134,7 @@ static void answer_arp(
 		return;
 	}
 	wanted = edge_host_of(edge, get32(arp + 24));
-	/* About itself the kernel asks to find out whether somebody else has its address. */
+	/* The kernel asks for its own address to detect duplicates: no answer. */
 	if (wanted == FRAME_HOST_NONE || wanted == edge->config.host) {
 		drop(edge, action, EDGE_DROP_ARP);
 		return;
@@ -144,7 +151,6 @@ static void answer_arp(
 	action->verdict = EDGE_REPLY;
 }
 
-/* The host of an emulated interface's address. */
 static uint16_t host_of_mac(const struct edge *edge, const uint8_t *mac)
 {
 	uint16_t host = get16(mac + 4);
@@ -156,7 +162,7 @@ static uint16_t host_of_mac(const struct edge *edge, const uint8_t *mac)
 	return host;
 }
 
-/* Length of an IPv4 packet in 'bytes' bytes; 0 if it is none. */
+/* Length of an IPv4 packet in 'bytes' bytes; 0 if it is not one. */
 static uint32_t ipv4_bytes(const uint8_t *packet, uint32_t bytes)
 {
 	uint32_t header, total;
@@ -207,7 +213,78 @@ void edge_from_tap(
 	}
 }
 
-/* The Ethernet header as if the source's interface had sent it to ours. */
+/* Reassembly. Single-frame messages, the usual case, pass without a copy; longer ones are
+ * reassembled in one of a few buffers, which a source occupies only while its message is
+ * incomplete. */
+static uint8_t *buffer_of(struct edge *edge, const struct edge_progress *progress)
+{
+	return edge->buffer + (size_t)progress->buffer * edge->config.mtu_bytes;
+}
+
+static void stop(struct edge *edge, struct edge_progress *progress, enum edge_state state)
+{
+	if (progress->state == EDGE_COLLECTING)
+		edge->free[edge->free_count++] = progress->buffer;
+	progress->state = (uint8_t)state;
+}
+
+static void start(struct edge *edge, struct edge_progress *progress)
+{
+	if (edge->free_count == 0) {
+		edge->count[EDGE_DROP_NO_BUFFER]++;
+		progress->state = EDGE_SKIPPING;
+		return;
+	}
+	progress->buffer = edge->free[--edge->free_count];
+	progress->bytes = 0;
+	progress->state = EDGE_COLLECTING;
+}
+
+static void collect(
+	struct edge *edge, struct edge_progress *progress, const struct nic_delivery *delivery)
+{
+	if (progress->state != EDGE_COLLECTING)
+		return;
+	if (delivery->bytes > edge->config.mtu_bytes - progress->bytes) {
+		edge->count[EDGE_DROP_OVERSIZE]++;
+		stop(edge, progress, EDGE_SKIPPING);
+		return;
+	}
+	memcpy(buffer_of(edge, progress) + progress->bytes, delivery->payload, delivery->bytes);
+	progress->bytes += delivery->bytes;
+}
+
+/* True if the frame completes a message; sets packet->packet and bytes. */
+static bool edge_reassemble(
+	struct edge *edge, const struct nic_delivery *delivery, struct edge_packet *packet)
+{
+	struct edge_progress *progress = &edge->progress[delivery->source];
+	bool collected;
+
+	if (delivery->first && progress->state == EDGE_COLLECTING) {
+		edge->count[EDGE_DROP_INCOMPLETE]++;
+		stop(edge, progress, EDGE_IDLE);
+	}
+	if (delivery->first && delivery->tail) {
+		progress->state = EDGE_IDLE;
+		packet->packet = delivery->payload;
+		packet->bytes = delivery->bytes;
+		return true;
+	}
+	if (delivery->first)
+		start(edge, progress);
+	collect(edge, progress, delivery);
+	if (!delivery->tail)
+		return false;
+	collected = progress->state == EDGE_COLLECTING;
+	packet->packet = buffer_of(edge, progress);
+	packet->bytes = progress->bytes;
+	/* The buffer is free for the next message, which comes with a later call. */
+	stop(edge, progress, EDGE_IDLE);
+	return collected;
+}
+
+/* Fills the Ethernet header as if the source's interface had sent it to ours. */
 static bool complete(struct edge *edge, uint16_t source, struct edge_packet *packet)
 {
 	if (packet->bytes == 0 || ipv4_bytes(packet->packet, packet->bytes) != packet->bytes) {

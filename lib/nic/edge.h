@@ -3,14 +3,13 @@
 #pragma once
 
 /*
- * The edge of an emulated host towards Linux: Ethernet frames of a TAP interface on one
- * side, messages on the other. An IPv4 packet is a message; ARP is answered here, because all
- * addresses follow from the host numbers: host i has the MAC address frame_host_mac(i) and the IPv4
- * address base + 1 + i. Everything else (IPv6, multicast, hosts that do not exist) is counted and
- * dropped.
+ * The edge of an emulated host towards Linux: Ethernet frames of a TAP interface on one side,
+ * messages on the other. An IPv4 packet is a message. The edge answers ARP, because addresses
+ * follow from host numbers: host i has the MAC address frame_host_mac(i) and the IPv4 address base
+ * + 1 + i. Everything else (IPv6, multicast, nonexistent hosts) is counted and dropped.
  *
- * No file descriptor and no clock: the driver reads and writes the TAP. What comes out of a TAP is
- * as foreign as what comes off a wire: nothing in it is believed (tests/fuzz/edge_fuzz.c).
+ * No file descriptor and no clock: the driver reads and writes the TAP. Input from a TAP is as
+ * untrusted as input from a link (tests/fuzz/edge_fuzz.c).
  */
 
 #include <stdbool.h>
@@ -22,26 +21,25 @@
 #define EDGE_BASE_DEFAULT   0x0a570000u /* 10.87.0.0 */
 #define EDGE_PREFIX_BITS    16
 #define EDGE_ETHERNET_BYTES 14
-#define EDGE_ARP_BYTES      42 /* with the Ethernet header */
+#define EDGE_ARP_BYTES      42 /* including the Ethernet header */
 #define EDGE_IPV4_MIN       20
-#define EDGE_ADDRESS_TEXT   20 /* "255.255.255.255/16" */
 
-#define EDGE_COUNTERS(X)                                                                          \
-	X(FROM_TAP, "tap_frames_in")                                                              \
-	X(MESSAGES_OUT, "tap_messages_out")                                                       \
-	X(ARP_ANSWERED, "tap_arp_answered")                                                       \
-	X(DROP_SHORT, "tap_drop_short")               /* or lengths that contradict each other */ \
-	X(DROP_ARP, "tap_drop_arp")                   /* nothing to answer */                     \
-	X(DROP_ETHERTYPE, "tap_drop_ethertype")       /* IPv6 and others */                       \
-	X(DROP_UNKNOWN_HOST, "tap_drop_unknown_host") /* broadcast, multicast, strange MACs */    \
-	X(DROP_TOO_LONG, "tap_drop_too_long")                                                     \
-	X(DROP_UNREACHABLE, "tap_drop_unreachable") /* no route in the fabric */                  \
-	X(DROP_SILENT, "tap_drop_silent") /* the host does not answer, its share is full */       \
-	X(TO_TAP, "tap_frames_out")                                                               \
-	X(DROP_NOT_IP, "tap_drop_not_ip")         /* a message that is no IPv4 packet */          \
-	X(DROP_OVERSIZE, "tap_drop_oversize")     /* a message longer than the MTU */             \
-	X(DROP_NO_BUFFER, "tap_drop_no_buffer")   /* too many messages put together at once */    \
-	X(DROP_INCOMPLETE, "tap_drop_incomplete") /* the sender gave up or restarted */           \
+#define EDGE_COUNTERS(X)                                                                       \
+	X(FROM_TAP, "tap_frames_in")                                                           \
+	X(MESSAGES_OUT, "tap_messages_out")                                                    \
+	X(ARP_ANSWERED, "tap_arp_answered")                                                    \
+	X(DROP_SHORT, "tap_drop_short")               /* or contradictory lengths */           \
+	X(DROP_ARP, "tap_drop_arp")                   /* not a request for a host's address */ \
+	X(DROP_ETHERTYPE, "tap_drop_ethertype")       /* IPv6 and others */                    \
+	X(DROP_UNKNOWN_HOST, "tap_drop_unknown_host") /* broadcast, multicast, strange MACs */ \
+	X(DROP_TOO_LONG, "tap_drop_too_long")                                                  \
+	X(DROP_UNREACHABLE, "tap_drop_unreachable") /* no route in the fabric */               \
+	X(DROP_SILENT, "tap_drop_silent") /* the host does not answer and its share is full */ \
+	X(TO_TAP, "tap_frames_out")                                                            \
+	X(DROP_NOT_IP, "tap_drop_not_ip")         /* a message that is not an IPv4 packet */   \
+	X(DROP_OVERSIZE, "tap_drop_oversize")     /* a message longer than the MTU */          \
+	X(DROP_NO_BUFFER, "tap_drop_no_buffer")   /* too many messages in reassembly */        \
+	X(DROP_INCOMPLETE, "tap_drop_incomplete") /* the sender gave up or restarted */        \
 	X(DROP_TAP_FULL, "tap_drop_full")         /* the kernel did not take it */
 
 enum edge_counter {
@@ -57,8 +55,8 @@ const char *edge_counter_name(unsigned counter);
 struct edge_config {
 	uint16_t host, hosts;
 	uint32_t base;         /* IPv4, host order: the network of all hosts */
-	uint32_t mtu_bytes;    /* greatest IP packet */
-	uint16_t reassemblies; /* messages of several frames that are put together at a time */
+	uint32_t mtu_bytes;    /* largest IP packet */
+	uint16_t reassemblies; /* concurrent reassemblies of multi-frame messages */
 };
 
 struct edge;
@@ -67,22 +65,19 @@ struct edge;
 struct edge *edge_create(const struct edge_config *config);
 void edge_destroy(struct edge *edge);
 
-/* IPv4 address of a host, host order; and the host of an address, FRAME_HOST_NONE if there is none.
- */
+/* IPv4 address of a host, host order; and the host of an address, FRAME_HOST_NONE if none. */
 uint32_t edge_address(const struct edge *edge, uint16_t host);
 uint16_t edge_host_of(const struct edge *edge, uint32_t address);
-/* "10.87.0.4/16": what the TAP interface of host 3 gets. */
-void edge_format_address(uint32_t base, uint16_t host, char text[EDGE_ADDRESS_TEXT]);
 
 enum edge_verdict { EDGE_DROP, EDGE_REPLY, EDGE_MESSAGE };
 
-/* What a frame from the TAP is for. */
+/* The action for a frame from the TAP. */
 struct edge_action {
 	enum edge_verdict verdict;
 	uint16_t destination;  /* MESSAGE */
 	const uint8_t *packet; /* MESSAGE: in the frame, the IP packet without padding */
 	uint32_t bytes;
-	uint8_t reply[EDGE_ARP_BYTES]; /* REPLY: to be written to the TAP */
+	uint8_t reply[EDGE_ARP_BYTES]; /* REPLY: to write to the TAP */
 };
 
 void edge_from_tap(
@@ -99,4 +94,4 @@ struct edge_packet {
 bool edge_deliver(
 	struct edge *edge, const struct nic_delivery *delivery, struct edge_packet *packet);
 
-uint64_t *edge_counters(struct edge *edge); /* [EDGE_COUNTER_COUNT]; the driver counts there too */
+uint64_t *edge_counters(struct edge *edge); /* [EDGE_COUNTER_COUNT]; the driver adds to it, too */

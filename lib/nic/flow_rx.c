@@ -20,7 +20,7 @@ static void discard(struct nic *nic, struct weft_packet *packet, enum nic_counte
 	nic_release_packet(nic, packet);
 }
 
-/* One acknowledgement answers all that arrived until it leaves. */
+/* One acknowledgement answers everything received before it leaves. */
 static void ack_now(struct nic *nic, uint16_t peer)
 {
 	deadline_queue_cancel(&nic->ack_delay, peer);
@@ -40,16 +40,15 @@ static void ack_soon(struct nic *nic, uint16_t peer, weft_time now)
 		deadline_queue_arm(&nic->ack_delay, peer, now);
 }
 
-/* Something before a frame that has come is missing. That is no loss yet where there are several
- * paths; it is when it lasts. */
+/* A frame before a received one is missing. With several paths it is lost only after a time. */
 static void notice_gap(struct nic *nic, uint16_t peer, weft_time now)
 {
 	if (!deadline_queue_armed(&nic->gap, peer))
 		deadline_queue_arm(&nic->gap, peer, now);
 }
 
-/* Frames that are missing from 'expected' on, as far as that is known: up to the first that is
- * held, else what the last request said. */
+/* Number of frames missing from 'expected' on, as far as known: up to the first held one, else by
+ * the last request. */
 static uint8_t count_missing(const struct nic *nic, const struct flow_rx *rx)
 {
 	uint32_t gap;
@@ -60,7 +59,6 @@ static uint8_t count_missing(const struct nic *nic, const struct flow_rx *rx)
 	return gap < UINT8_MAX ? (uint8_t)gap : UINT8_MAX;
 }
 
-/* Asks for what is missing from 'expected' on. */
 static void ask_again(struct nic *nic, uint16_t peer, weft_time now)
 {
 	struct flow_rx *rx = &nic->rx[peer];
@@ -70,12 +68,12 @@ static void ask_again(struct nic *nic, uint16_t peer, weft_time now)
 	rx->asked_at = rx->expected;
 	rx->ask = rx->asked = true;
 	ack_now(nic, peer);
-	deadline_queue_arm(&nic->gap, peer, now); /* if that is lost too, once more */
+	deadline_queue_arm(&nic->gap, peer, now); /* once more if the request is lost */
 }
 
-/* How long a gap must last before it counts as a loss: twice as long as frames are overtaken here,
- * which fades slowly. */
-static void note_overtaken(struct nic *nic, weft_time ps)
+/* Adapts the time after which a gap counts as a loss: twice the observed delay of overtaken frames,
+ * with slow decay. */
+static void adapt_gap_time(struct nic *nic, weft_time ps)
 {
 	nic->overtaken_ps -= nic->overtaken_ps / OVERTAKEN_FADE;
 	if (ps > nic->overtaken_ps)
@@ -119,7 +117,6 @@ static void deliver(
 		nic->config.above.deliver(nic->config.above.ctx, &delivery);
 }
 
-/* What waited for the frame that has come. */
 static void deliver_held(struct nic *nic, uint16_t peer, weft_time now)
 {
 	struct flow_rx *rx = &nic->rx[peer];
@@ -139,14 +136,13 @@ static void deliver_held(struct nic *nic, uint16_t peer, weft_time now)
 	}
 }
 
-/* The frame that was missing has come. */
 static void close_gap(struct nic *nic, uint16_t peer, weft_time now)
 {
 	struct flow_rx *rx = &nic->rx[peer];
 
 	if (rx->window != RESEQUENCER_NONE && !(rx->asked && rx->asked_at == rx->expected))
-		note_overtaken(nic, now - nic->gap.node[peer].since);
-	rx->ask = false; /* what a request that has not left yet asks for is here */
+		adapt_gap_time(nic, now - nic->gap.node[peer].since);
+	rx->ask = false; /* cancels a request not yet sent */
 }
 
 static void receive_expected(
@@ -158,7 +154,7 @@ static void receive_expected(
 	deliver(nic, packet, frame, now);
 	nic_release_packet(nic, packet);
 	deliver_held(nic, peer, now);
-	/* What is still held has a gap before it, which is another one: its time begins now. */
+	/* Held frames have another gap before them: its time begins now. */
 	if (nic->rx[peer].window != RESEQUENCER_NONE)
 		deadline_queue_arm(&nic->gap, peer, now);
 	else
@@ -166,20 +162,20 @@ static void receive_expected(
 	ack_soon(nic, peer, now);
 }
 
-/* Known already. If it was asked for, it had only been overtaken, and by more than we thought. */
+/* A duplicate. If it was requested, it had only been overtaken, for longer than assumed. */
 static void receive_duplicate(struct nic *nic, struct weft_packet *packet)
 {
 	struct flow_rx *rx = &nic->rx[packet->source];
 
 	if (rx->asked && packet->sequence - rx->asked_at < rx->missing) {
-		rx->asked = false; /* one lesson a request */
-		note_overtaken(nic, nic->gap.delay_ps);
+		rx->asked = false; /* adapt once per request */
+		adapt_gap_time(nic, nic->gap.delay_ps);
 	}
 	ack_now(nic, packet->source); /* its acknowledgement may have been lost */
 	discard(nic, packet, NIC_DISCARD_DUPLICATE);
 }
 
-/* There is no room to hold it: a request asks for all, unless something else is held. */
+/* No room to hold it: a request asks for all frames, unless another one is held. */
 static void discard_early(struct nic *nic, struct weft_packet *packet, enum nic_counter reason)
 {
 	nic->rx[packet->source].missing = 0;
@@ -201,7 +197,6 @@ static void receive_early(struct nic *nic, struct weft_packet *packet, const uin
 		discard(nic, packet, NIC_DISCARD_DUPLICATE);
 }
 
-/* Gives back what is held of the present flow. */
 static void clear_window(struct nic *nic, uint16_t peer, enum nic_counter reason)
 {
 	struct flow_rx *rx = &nic->rx[peer];
@@ -232,15 +227,15 @@ static void take_up(struct nic *nic, uint16_t peer, uint16_t flow)
 }
 
 /*
- * A frame of another flow than the one we know. Frame 0 begins it. Any other one is the rest of a
- * flow that is over, or has overtaken its frame 0, and comes again if it was wanted. Only who knows
- * no flow at all takes it up at once: frames that overtook frame 0 are kept, and if it was an
- * earlier life of ours that received frame 0, the request for it tells the sender so (our session).
+ * A frame of an unknown flow. Frame 0 begins the flow. Any other frame belongs to a flow that has
+ * ended, or has overtaken its frame 0, and is retransmitted if needed. Only a receiver without any
+ * flow accepts the new one at once: it keeps frames that overtook frame 0, and if frame 0 went to
+ * an earlier run of this receiver, the request for it tells the sender so (our session).
  *
- * The flow before this one stays over, even if it is its frame 0 that comes: a repetition of it may
- * have left just before the sender gave up, and be overtaken by the next flow on another path. To
- * go back to it would deliver this flow's frames twice, or not at all. (A sender that begins a new
- * life with just this name, one in 65536, is heard once it has given up and begun its next flow.)
+ * The previous flow stays ended even if its frame 0 arrives: a retransmission of it may have left
+ * just before the sender gave up, and be overtaken by the next flow on another path. Returning to
+ * it would deliver this flow's frames twice, or not at all. (A sender that restarts with exactly
+ * this name, one in 65536, is accepted once it has given up and begun its next flow.)
  */
 static bool meet_flow(struct nic *nic, const struct weft_packet *packet)
 {
@@ -253,10 +248,10 @@ static bool meet_flow(struct nic *nic, const struct weft_packet *packet)
 	return true;
 }
 
-/* Damaged on the way; its header is not. Or the end of a message that a host on the way sent on
- * before it had come. Ask at once, but for the same loss only once: the gap's
- * timer takes care of the rest. */
-static void receive_damaged(
+/* The payload is corrupt, the header is not; or it is the end of a message that an in-transit host
+ * re-injected too early. Requests it at once, but only once for the same loss: the gap timer does
+ * the rest. */
+static void receive_defective(
 	struct nic *nic, struct weft_packet *packet, enum nic_counter reason, weft_time now)
 {
 	uint16_t peer = packet->source;
@@ -273,13 +268,13 @@ static void receive_damaged(
 }
 
 void flow_rx_data(struct nic *nic, struct weft_packet *packet, const uint8_t *frame,
-	enum nic_counter damage, weft_time now)
+	enum nic_counter defect, weft_time now)
 {
 	struct flow_rx *rx = &nic->rx[packet->source];
 	uint32_t ahead;
 
-	if (damage != NIC_COUNTER_COUNT) {
-		receive_damaged(nic, packet, damage, now);
+	if (defect != NIC_COUNTER_COUNT) {
+		receive_defective(nic, packet, defect, now);
 		return;
 	}
 	if ((!rx->known || rx->flow != MESSAGE_FLOW(packet->message)) && !meet_flow(nic, packet)) {
@@ -307,7 +302,7 @@ void flow_rx_poll(struct nic *nic, weft_time now)
 	while ((peer = deadline_queue_expired(&nic->ack_delay, now)) != DEADLINE_NONE)
 		ack_now(nic, peer);
 	while ((peer = deadline_queue_expired(&nic->gap, now)) != DEADLINE_NONE)
-		ask_again(nic, peer, now); /* it is armed while something is missing */
+		ask_again(nic, peer, now); /* armed while a frame is missing */
 }
 
 uint16_t flow_rx_next_ack(struct nic *nic, struct control_ack *ack)
@@ -331,13 +326,13 @@ uint16_t flow_rx_next_ack(struct nic *nic, struct control_ack *ack)
 	return peer;
 }
 
-void flow_rx_tell(struct nic *nic, uint16_t peer)
+void flow_rx_acknowledge_again(struct nic *nic, uint16_t peer)
 {
 	if (nic->rx[peer].known)
 		ack_now(nic, peer);
 }
 
-void flow_rx_go_on(struct nic *nic, weft_time now)
+void flow_rx_resume(struct nic *nic, weft_time now)
 {
 	for (unsigned peer = 0; peer < nic->config.hosts; peer++)
 		if (deadline_queue_armed(&nic->gap, (uint16_t)peer))

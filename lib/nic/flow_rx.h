@@ -3,30 +3,31 @@
 #pragma once
 
 /*
- * The receiving half of reliable delivery, per peer: order, duplicates, requests to send
- * again, cumulative acknowledgements. See flow_tx.h for what a flow is.
+ * The receiving half of reliable delivery, per peer: order, duplicates, retransmission requests,
+ * cumulative acknowledgements. flow_tx.h defines flows.
  */
 
 #include "nic_private.h"
 
 void flow_rx_init(struct nic *nic);
 
-/* A data frame that is for this host; 'damage' says why its payload cannot be used,
- * NIC_COUNTER_COUNT if it can. */
+/* A data frame for this host; 'defect' is the reason why its payload is unusable, NIC_COUNTER_COUNT
+ * if it is good. */
 void flow_rx_data(struct nic *nic, struct weft_packet *packet, const uint8_t *frame,
-	enum nic_counter damage, weft_time now);
+	enum nic_counter defect, weft_time now);
 
-/* Delayed acknowledgements, and gaps that have lasted too long. */
+/* Sends delayed acknowledgements, and requests for gaps that lasted too long. */
 void flow_rx_poll(struct nic *nic, weft_time now);
 
-/* The next peer to be acknowledged and what it is to be told; ID_NONE if there is none. */
+/* The next peer to acknowledge, and the acknowledgement; ID_NONE if none. */
 uint16_t flow_rx_next_ack(struct nic *nic, struct control_ack *ack);
 
-/* There is a route to the peer again: it is told what has arrived, for it may not know. */
-void flow_rx_tell(struct nic *nic, uint16_t peer);
+/* A route to the peer exists again: acknowledges received frames, because earlier acknowledgements
+ * may be lost. */
+void flow_rx_acknowledge_again(struct nic *nic, uint16_t peer);
 
-/* Frames leave again: who waits for something waits from now on. */
-void flow_rx_go_on(struct nic *nic, weft_time now);
+/* Transmission resumed: restarts all timers. */
+void flow_rx_resume(struct nic *nic, weft_time now);
 
-/* Gives back all frames that are held. */
+/* Returns all held frames. */
 void flow_rx_drain(struct nic *nic);

@@ -4,14 +4,14 @@
 
 #include <errno.h>
 
-/* Each timeout in a row doubles the wait, so many times; and whatever the answers take, there are
- * so many tries before a message is given up. */
+/* Each consecutive timeout doubles the wait, up to this many times; and however long answers take,
+ * a message has at least this many tries. */
 #define DOUBLINGS_MAX 3
 #define TRIES_MIN     8
-/* Timeouts in a row after which a peer counts as silent. One is what a lost frame takes. */
+/* Consecutive timeouts after which a peer counts as silent. One lost frame causes one. */
 #define TIMEOUTS_SILENT 2
 
-/* Names of flows need to differ from those of the interface's former lives. */
+/* Flow names must differ from those of the interface's earlier runs. */
 static uint16_t first_flow(uint32_t session)
 {
 	return (uint16_t)(session ^ (session >> 16));
@@ -43,8 +43,8 @@ static void number_frames(struct flow_tx *tx, struct message *message)
 	tx->next += message->frames;
 }
 
-/* Retry intervals until the next timeout: the answer's usual time and four times its deviation, as
- * TCP has it (RFC 6298), doubled for each timeout in a row. */
+/* Retry intervals until the next timeout: the smoothed round trip plus four times its deviation, as
+ * in TCP (RFC 6298), doubled for each consecutive timeout. */
 static uint16_t intervals(const struct nic *nic, const struct flow_tx *tx)
 {
 	weft_time usual = (tx->rtt_ns + 4 * (weft_time)tx->rtt_deviation_ns) * PS_PER_NS;
@@ -117,8 +117,8 @@ void flow_tx_place(struct nic *nic, uint16_t peer)
 	nic->ready_vcs[class] |= 1u << vc;
 }
 
-/* The last frame of a message leaves for the first time: what its route has shown. */
-static void note_end(
+/* The last frame of a message leaves for the first time: reports what its route has shown. */
+static void record_end(
 	struct nic *nic, const struct message *message, uint32_t last_bytes, weft_time now)
 {
 	weft_time last_ps = last_bytes * nic->choice.byte_fs / 1000;
@@ -133,7 +133,7 @@ static void sent_fresh(struct nic *nic, struct flow_tx *tx, struct message *mess
 {
 	message->wire_bytes += wire_bytes;
 	if (tx->high + 1 == message->first_sequence + message->frames)
-		note_end(nic, message, wire_bytes, now);
+		record_end(nic, message, wire_bytes, now);
 	if (!tx->timing) {
 		tx->timing = true;
 		tx->timed = tx->high;
@@ -147,7 +147,7 @@ static void sent_fresh(struct nic *nic, struct flow_tx *tx, struct message *mess
 	tx->high++;
 }
 
-/* After the last frame to be repeated come those that were never sent. */
+/* After the last frame to repeat come those never sent. */
 static void end_repetition(struct flow_tx *tx)
 {
 	if (sequence_before(tx->send, tx->repeat_end) && sequence_before(tx->send, tx->high))
@@ -200,7 +200,7 @@ void flow_tx_finish(struct nic *nic, uint32_t index, int error)
 		nic->config.above.done(nic->config.above.ctx, &outcome);
 }
 
-/* Up to 'count' frames from 'acked' on are sent once more. */
+/* Retransmits up to 'count' frames from 'acked' on. */
 static void go_back(struct nic *nic, uint16_t peer, uint32_t count)
 {
 	struct flow_tx *tx = &nic->tx[peer];
@@ -210,12 +210,12 @@ static void go_back(struct nic *nic, uint16_t peer, uint32_t count)
 	tx->send = tx->acked;
 	tx->cursor = tx->messages.head;
 	tx->repeat_end = tx->acked + count;
-	tx->timing = false; /* which of the two would be answered, nobody could tell (Karn) */
+	tx->timing = false; /* the answer would be ambiguous (Karn) */
 	nic->count[NIC_GO_BACKS]++;
 	flow_tx_place(nic, peer);
 }
 
-/* Ends the flow: what is in flight is forgotten, the next flow begins with frame 0. */
+/* Ends the flow: drops the state of frames in flight; the next flow begins with frame 0. */
 static void end_flow(struct nic *nic, uint16_t peer)
 {
 	struct flow_tx *tx = &nic->tx[peer];
@@ -230,8 +230,8 @@ static void end_flow(struct nic *nic, uint16_t peer)
 	tx->cursor = tx->fresh = tx->messages.head;
 }
 
-/* The receiver has no memory of the flow: a new flow with all messages that it did not acknowledge
- * whole, from their first frames on. */
+/* The receiver has no state of the flow: begins a new flow with all messages not acknowledged
+ * completely, from their first frames on. */
 static void restart_flow(struct nic *nic, uint16_t peer, weft_time now)
 {
 	struct flow_tx *tx = &nic->tx[peer];
@@ -248,8 +248,8 @@ static void restart_flow(struct nic *nic, uint16_t peer, weft_time now)
 	flow_tx_place(nic, peer);
 }
 
-/* The time that the answer took, smoothed as in RFC 6298. The longer waits after timeouts end here
- * and not with any answer: else who answers slowly would never be timed (Karn). */
+/* Measures the round trip, smoothed as in RFC 6298. The longer waits after timeouts end here and
+ * not with any answer: otherwise a slow receiver would never be timed (Karn). */
 static void take_time(struct flow_tx *tx, weft_time now)
 {
 	uint64_t ns = (now - tx->timed_at) / PS_PER_NS;
@@ -267,7 +267,6 @@ static void take_time(struct flow_tx *tx, weft_time now)
 	tx->rtt_ns = (7 * tx->rtt_ns + took) / 8;
 }
 
-/* Messages below 'expected' are done. */
 static void finish_messages(struct nic *nic, struct flow_tx *tx, uint32_t expected)
 {
 	while (tx->messages.head != MESSAGE_NONE) {
@@ -290,7 +289,7 @@ static void acknowledge(struct nic *nic, uint16_t peer, uint32_t expected, weft_
 	tx->progress_at = now;
 	tx->silent = false;
 	finish_messages(nic, tx, expected);
-	/* Frames that were about to be repeated have turned out to be there. */
+	/* Frames about to be repeated have arrived after all. */
 	if (sequence_before(tx->send, expected)) {
 		tx->send = expected;
 		tx->cursor = tx->messages.head;
@@ -303,11 +302,11 @@ static void acknowledge(struct nic *nic, uint16_t peer, uint32_t expected, weft_
 	flow_tx_place(nic, peer);
 }
 
-/* After a timeout nobody knows what is missing. The first frame is repeated; as long as the answer
- * is that exactly what was repeated has been missing, twice as many follow each time. An answer
- * that goes beyond it says that more had arrived: then it was only late, or the receiver will ask.
- */
-static void go_on_after_timeout(struct nic *nic, uint16_t peer)
+/* After a timeout it is unknown which frames are missing. The first frame is repeated; as long as
+ * the answer shows that exactly the repeated frames were missing, twice as many follow each time.
+ * An answer beyond them means that more had arrived: then it was only late, or the receiver will
+ * request the rest. */
+static void continue_after_timeout(struct nic *nic, uint16_t peer)
 {
 	struct flow_tx *tx = &nic->tx[peer];
 	uint32_t left = tx->recover - tx->acked;
@@ -315,21 +314,21 @@ static void go_on_after_timeout(struct nic *nic, uint16_t peer)
 	if ((int32_t)left <= 0)
 		tx->repeat = 0;
 	if (tx->repeat == 0 || tx->acked != tx->repeat_end)
-		return; /* over, or the rest of the answer is to come, or it went beyond */
+		return; /* done, or more of the answer is to come, or it went further */
 	if (tx->repeat < nic->config.window_frames)
 		tx->repeat = (uint16_t)(tx->repeat * 2);
 	go_back(nic, peer, tx->repeat < left ? tx->repeat : left);
 }
 
 /*
- * True if the acknowledgement speaks of this flow in its present state.
+ * True if the acknowledgement belongs to the current state of this flow.
  *
- * A life of the receiver begins a flow with frame 0 and counts from there. Another life than before
- * that is as far as 'acked' has had all that is gone here: the flow goes on with it. To begin it
- * anew would deliver twice what this life has taken already, be it the whole flow when nothing was
- * acknowledged before. One that is behind has nothing of what is still here, but needs what is
- * gone: that is the end of the flow. So is a number that was never sent: the receiver takes this
- * flow for another one of the same name, which it knew before, and has delivered nothing of it.
+ * A run of the receiver begins a flow with frame 0 and counts from there. A restarted receiver that
+ * has reached 'acked' has everything that is freed here: the flow continues with it. Restarting the
+ * flow would deliver twice what this run has accepted already, even the whole flow if nothing was
+ * acknowledged before. A restarted receiver that is behind needs frames that are freed here: that
+ * ends the flow. So does a number that was never sent: then the receiver takes this flow for an
+ * earlier one of the same name, and has delivered nothing of it.
  */
 static bool belongs(struct nic *nic, uint16_t peer, const struct control_ack *ack, weft_time now)
 {
@@ -347,7 +346,7 @@ static bool belongs(struct nic *nic, uint16_t peer, const struct control_ack *ac
 		return false;
 	}
 	if (changed)
-		tx->last_again = 0; /* it numbers its requests anew */
+		tx->last_again = 0; /* a restarted receiver numbers its requests anew */
 	return true;
 }
 
@@ -362,9 +361,9 @@ void flow_tx_on_ack(struct nic *nic, uint16_t peer, const struct control_ack *ac
 	if (ack->expected != tx->acked) {
 		acknowledge(nic, peer, ack->expected, now);
 		if (tx->repeat > 0)
-			go_on_after_timeout(nic, peer);
+			continue_after_timeout(nic, peer);
 	}
-	/* Each request is obeyed once, however often it arrives. */
+	/* Each request is served once, however often it arrives. */
 	if (ack->again != 0 && ack->again != tx->last_again) {
 		tx->last_again = ack->again;
 		go_back(nic, peer, ack->missing != 0 ? ack->missing : tx->high - tx->acked);
@@ -401,7 +400,7 @@ static void retry(struct nic *nic, uint16_t peer, weft_time now)
 	}
 	deadline_queue_arm(&nic->retry, peer, now);
 	if (tx->send == tx->acked || tx->window == 0)
-		return; /* nothing is out there, or it is waiting to go already, or cannot */
+		return; /* nothing in flight, or already queued, or blocked */
 	if (--tx->wait > 0)
 		return;
 	if (tx->timeouts < DOUBLINGS_MAX)
@@ -421,7 +420,7 @@ void flow_tx_poll(struct nic *nic, weft_time now)
 		retry(nic, peer, now);
 }
 
-/* A message that is under way; 'same': its routes are what they were, at another place. */
+/* Updates a message in flight; 'same': its routes are unchanged, at another address. */
 static void reroute_message(struct nic *nic, struct message *message, bool same)
 {
 	uint8_t length;
@@ -432,14 +431,14 @@ static void reroute_message(struct nic *nic, struct message *message, bool same)
 		return;
 	}
 	choose_route(nic, message);
-	/* What its frames showed, they showed of several routes. */
+	/* The measurements of its frames would mix several routes. */
 	if (message->started)
 		message->alternatives = 0;
 }
 
-/* There is a route again. What is in flight was sent long ago: whether any of it has arrived, the
- * first frame will tell, without a timeout. */
-static void go_on_with_route(struct nic *nic, uint16_t peer, weft_time now)
+/* A route exists again. Frames in flight were sent long ago: the first frame finds out, without a
+ * timeout, whether any has arrived. */
+static void resume_with_route(struct nic *nic, uint16_t peer, weft_time now)
 {
 	struct flow_tx *tx = &nic->tx[peer];
 
@@ -465,10 +464,10 @@ void flow_tx_reroute(struct nic *nic, uint16_t peer, bool same, weft_time now)
 		nic->count[NIC_MESSAGES_STRANDED] += reached && tx->window == 0;
 	}
 	if (!reached && tx->window != 0)
-		go_on_with_route(nic, peer, now);
+		resume_with_route(nic, peer, now);
 }
 
-void flow_tx_go_on(struct nic *nic, weft_time held_ps, weft_time now)
+void flow_tx_resume(struct nic *nic, weft_time held_ps, weft_time now)
 {
 	for (unsigned peer = 0; peer < nic->config.hosts; peer++) {
 		struct flow_tx *tx = &nic->tx[peer];

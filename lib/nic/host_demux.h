@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * What is above an interface: synthetic messages go to the measuring sink, all others to the edge
- * if the host has one. The first byte of a message tells which it is (synthetic.h). Order is
- * watched for both.
+ * The layer above an interface: passes synthetic messages to the measuring sink, all others to the
+ * edge if the host has one. The first byte of a message tells them apart (synthetic.h). The sink
+ * checks the order of both.
  */
 
 #include "edge.h"
@@ -14,15 +14,15 @@
 struct host_demux {
 	struct measure_sink *sink;
 	struct edge *edge; /* NULL: none */
-	bool *to_edge;     /* [hosts] where the message that is under way from there goes */
+	bool *to_edge;     /* [hosts] true if the current message from there goes to the edge */
 	uint16_t hosts;
-	/* Gets the packets that the edge completes. */
+	/* Receives the packets that the edge completes. */
 	void *ctx;
 	void (*packet)(void *ctx, const struct edge_packet *packet);
-	/* Told of each synthetic message that has arrived completely; NULL: nobody. */
+	/* Called for each synthetic message that has arrived completely; may be NULL. */
 	void *message_ctx;
 	void (*message)(void *message_ctx, uint16_t source, weft_time now);
-	uint64_t unclaimed; /* frames of programs' messages, and no edge to take them */
+	uint64_t unclaimed; /* frames of programs' messages without an edge */
 };
 
 /* 'sink' and 'edge' stay the caller's. 0 or -ENOMEM. */

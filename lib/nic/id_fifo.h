@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * Queues of peers by number, linked through one array that several queues share: a peer is in at
- * most one queue of an array at a time.
+ * Queues of peer numbers, linked through one array that several queues share: a peer is in at most
+ * one queue of an array at a time.
  */
 
 #include <stdbool.h>

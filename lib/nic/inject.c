@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What leaves next, and as which bytes. */
+/* Chooses and builds the next frame to send. */
 
 #include <string.h>
 
@@ -19,7 +19,6 @@ static unsigned frame_bytes(unsigned route_length, unsigned payload_bytes)
 	return bytes < FRAME_BYTES_MIN ? FRAME_BYTES_MIN : bytes;
 }
 
-/* What all frames of ours have in common. */
 static void describe(struct nic *nic, struct weft_packet *packet, enum frame_kind kind,
 	unsigned payload_bytes, weft_time now)
 {
@@ -73,7 +72,7 @@ static bool inject_ack(struct nic *nic, weft_time now, struct weft_packet *packe
 	return true;
 }
 
-/* Lets the FIFO's next message join its peer's queue. False: there is none, or it has to wait. */
+/* Moves the FIFO's next message into its peer's queue. False: none, or it must wait. */
 static bool admit_next(struct nic *nic, unsigned vc, weft_time now)
 {
 	struct message_queue *backlog = &nic->backlog[vc];
@@ -96,9 +95,9 @@ static void drop_head(struct nic *nic, enum ready_class class, unsigned vc)
 		nic->ready_vcs[class] &= ~(1u << vc);
 }
 
-/* The peer that is next in this class and VC; ID_NONE if there is none. Much may have happened to a
- * peer since it was queued, so it is judged again: what does not belong here goes where it does. A
- * new message is admitted only when those before it cannot use the VC: that is the FIFO. */
+/* The next peer of this class and VC; ID_NONE if none. Its state may have changed since it was
+ * queued, so it is checked again and requeued if it belongs elsewhere. A new message is admitted
+ * only if the earlier ones cannot use the VC: that makes it a FIFO. */
 static uint16_t next_peer(struct nic *nic, enum ready_class class, unsigned vc, weft_time now)
 {
 	for (;;) {
@@ -127,7 +126,7 @@ static uint32_t payload_bytes(const struct nic *nic, const struct message *messa
 	return left < nic->config.mtu_bytes ? left : nic->config.mtu_bytes;
 }
 
-/* A stall of a VC lasts from the first frame that finds no credits to the next one that leaves. */
+/* A stall of a VC lasts from the first frame without credits to the next frame that leaves. */
 static void end_stall(struct nic *nic, unsigned vc, weft_time now)
 {
 	if ((nic->stalled_vcs & (1u << vc)) == 0)
@@ -171,8 +170,8 @@ static void describe_data(
 	nic->plan.offset = offset;
 }
 
-/* The message's turn has come; from now on only credits and windows can hold it back. */
-static void note_start(struct message *message, weft_time now)
+/* The message is next; from now on only credits and windows can hold it back. */
+static void record_start(struct message *message, weft_time now)
 {
 	if (message->started)
 		return;
@@ -189,7 +188,7 @@ static bool inject_frame(struct nic *nic, enum ready_class class, unsigned vc, u
 	uint32_t offset = (tx->send - message->first_sequence) * nic->config.mtu_bytes;
 	unsigned bytes = frame_bytes(message->route_length, payload_bytes(nic, message, offset));
 
-	note_start(message, now);
+	record_start(message, now);
 	if (nic->link.state != LINK_UP ||
 		!credit_suffices(&nic->link.tx[vc], frame_blocks(bytes))) {
 		note_stall(nic, vc, now);
@@ -198,7 +197,7 @@ static bool inject_frame(struct nic *nic, enum ready_class class, unsigned vc, u
 	end_stall(nic, vc, now);
 	describe_data(nic, peer, offset, packet, now);
 	credit_take(&nic->link.tx[vc], packet->blocks);
-	/* A FIFO whose messages go on to another VC moves, too. */
+	/* A FIFO whose messages move to another VC makes progress, too. */
 	nic->backlog_moved[vc] = nic->backlog_moved[packet->vc_original] = now;
 	flow_tx_sent(nic, peer, packet->bytes + FRAME_WIRE_OVERHEAD, now);
 	drop_head(nic, class, vc);
@@ -206,7 +205,7 @@ static bool inject_frame(struct nic *nic, enum ready_class class, unsigned vc, u
 	return true;
 }
 
-/* VCs that may have something for this class. */
+/* VCs that may have a frame of this class. */
 static uint64_t candidates(const struct nic *nic, enum ready_class class)
 {
 	return nic->ready_vcs[class] | (class == READY_NEW ? nic->backlog_vcs : 0);
@@ -222,7 +221,7 @@ static bool inject_class(
 		uint16_t peer = next_peer(nic, class, vc, now);
 
 		if (peer == ID_NONE) {
-			/* No candidate any more, or its FIFO has to wait. */
+			/* No longer a candidate, or its FIFO has to wait. */
 			blocked |= candidates(nic, class) & BIT64(vc);
 			continue;
 		}
@@ -235,7 +234,7 @@ static bool inject_class(
 	return false;
 }
 
-/* Looking through the new frames may show that some of them are repetitions by now. */
+/* Checking the new frames may turn some into retransmissions. */
 static bool inject_own(struct nic *nic, weft_time now, struct weft_packet *packet)
 {
 	return inject_class(nic, READY_RETRY, now, packet) ||
@@ -243,7 +242,7 @@ static bool inject_own(struct nic *nic, weft_time now, struct weft_packet *packe
 	       inject_class(nic, READY_RETRY, now, packet);
 }
 
-/* The VC of the frame in transit that can go now; FRAME_VCS_MAX: none. */
+/* The VC of the frame in transit that can leave now; FRAME_VCS_MAX: none. */
 static unsigned ready_transit(struct nic *nic, weft_time now)
 {
 	uint32_t blocked = 0;
@@ -267,7 +266,6 @@ static struct weft_packet *reinject(struct nic *nic, unsigned vc, weft_time now)
 	return packet;
 }
 
-/* Control frames in transit. */
 static struct weft_packet *pass_control(struct nic *nic, weft_time now)
 {
 	struct weft_packet *passing = itb_next_control(nic->itb, now);
@@ -276,7 +274,7 @@ static struct weft_packet *pass_control(struct nic *nic, weft_time now)
 	return passing;
 }
 
-/* While nothing of its own may leave: the link's frames do, and what is in transit. */
+/* While no own frame may leave: only the link's frames and those in transit do. */
 static struct weft_packet *inject_held(struct nic *nic, weft_time now, struct weft_packet *packet)
 {
 	struct weft_packet *passing;
@@ -293,7 +291,7 @@ static struct weft_packet *inject_held(struct nic *nic, weft_time now, struct we
 	return vc != FRAME_VCS_MAX ? reinject(nic, vc, now) : NULL;
 }
 
-/* Whose turn it is, or the other if that one has nothing that can go. */
+/* Serves own or transit frames by their shares; the other kind if the chosen one cannot leave. */
 static struct weft_packet *inject_in_turn(
 	struct nic *nic, weft_time now, struct weft_packet *packet)
 {

@@ -43,8 +43,8 @@ static bool is_of(const struct itb_message *message, const struct weft_packet *p
 	       message->destination == packet->destination && message->message == packet->message;
 }
 
-/* A frame joins its message, which begins with it if it is not known. False: all that had come
- * before was sent on long ago. */
+/* Adds a frame to its message; an unknown message begins with it. False: all earlier frames were
+ * sent on long ago. */
 static bool join_message(struct itb *itb, const struct weft_packet *packet, weft_time now)
 {
 	struct itb_message *message = place_of(itb, packet);
@@ -76,7 +76,7 @@ static void leave_message(struct itb *itb, const struct weft_packet *packet, wef
 	message->sent_at = now;
 }
 
-/* The first host to absorb a message gives the mark; those after it cannot give it back. */
+/* The first host that absorbs a message sets the mark; later hosts cannot restore it. */
 static void set_end_mark(struct itb *itb, struct weft_packet *packet, bool in_time)
 {
 	bool first = memchr(packet->route, ROUTE_TYPE_ITB, packet->cursor) == NULL;

@@ -3,23 +3,23 @@
 #pragma once
 
 /*
- * The in-transit buffer of a host (Flich, doctoral thesis, Valencia 2001, sections 3.1
- * and 3.4): frames whose next route element is the mark leave the network, whatever the output
- * does, wait in a pool of their own, and are sent on past the mark as in a first injection. That
- * ends the channel dependency between the link they came by and the one they leave by.
+ * The in-transit buffer of a host (Flich, doctoral thesis, Valencia 2001, sections 3.1 and 3.4).
+ * Frames whose next route element is the ITB mark leave the network whatever the output does, wait
+ * in a pool of their own, and are re-injected behind the mark. That ends the channel dependency
+ * between the link on which they arrive and the link on which they leave.
  *
- * The unit is the frame: each goes on when it is there and has been detected and programmed, while
- * the rest of its message is still to come (cut-through at frame granularity). One FIFO per VC, so
- * frames of a message keep their order; VCs take turns; control frames, which are not under
- * credits, go before data. What the pool has no room for is the caller's to discard.
+ * The unit is the frame: each is re-injected once it is received, detected and programmed, while
+ * the rest of its message is still arriving (cut-through at frame granularity). One FIFO per VC
+ * keeps the frames of a message in order; VCs are served round robin; control frames, which need no
+ * credits, precede data. The caller discards frames that the pool cannot hold.
  *
- * End mark: should the sender pause for longer than 'pause_ps' within a message, when all that came
- * of it has been sent on, re-injection has overtaken reception. The message's last frame then goes
- * on without FRAME_F_END_MARK, and the destination refuses it and has it sent again. Else the last
- * frame gets the mark, unless a host before has already withheld it.
+ * End mark: if the sender pauses for longer than 'pause_ps' within a message, when all received
+ * frames of it have been sent on, re-injection has overtaken reception. Then the last frame of the
+ * message leaves without FRAME_F_END_MARK, and the destination refuses it and requests it again.
+ * Otherwise the last frame gets the mark, unless an earlier host has withheld it.
  *
- * Passive: the interface (nic.h, datagram.h) says what arrived and asks what may go. It holds
- * packets by pointer, allocates nothing after itb_create(), and does not look into frames.
+ * Passive: the interface (nic.h, datagram.h) reports arrivals and asks for departures. It holds
+ * packets by pointer, allocates nothing after itb_create(), and does not read frames.
  */
 
 #include <stdbool.h>
@@ -32,21 +32,20 @@
 #include "packet.h"
 #include "weft_time.h"
 
-/* The thesis' figures of Myrinet: 44 and 32 bytes at 160 MB/s (chapter 5). */
+/* The thesis' values for Myrinet: 44 and 32 bytes at 160 MB/s (chapter 5). */
 #define ITB_DETECTION_DEFAULT_PS   (275 * PS_PER_NS)
 #define ITB_PROGRAMMING_DEFAULT_PS (200 * PS_PER_NS)
-/* No frame stands still for longer in a network whose watchdog has its default. */
+/* The longest time that a frame is blocked in a network with the default watchdog. */
 #define ITB_PAUSE_DEFAULT_PS (50 * PS_PER_MS)
 
-#define ITB_OPEN_MESSAGES                                                      \
-	64 /* of several frames, passing at a time; of more some are forgotten \
-	    */
+#define ITB_OPEN_MESSAGES \
+	64 /* multi-frame messages in transit at a time; beyond that some are forgotten \ */
 
 struct itb_config {
-	uint64_t pool_bytes;      /* 0: the host absorbs nothing */
-	uint32_t frame_bytes_min; /* a frame takes as much of the pool at least */
-	/* From the beginning of a frame's reception to that of its re-injection at the earliest; on
-	 * the real clock 0: the host takes the time that it takes. */
+	uint64_t pool_bytes;      /* 0: not an in-transit host */
+	uint32_t frame_bytes_min; /* minimum that a frame takes from the pool */
+	/* Minimum time from the beginning of a frame's reception to its re-injection; 0 on the real
+	 * clock, where the host takes its actual time. */
 	weft_time detection_ps, programming_ps;
 	weft_time pause_ps;
 };
@@ -55,13 +54,13 @@ struct itb_fifo {
 	struct weft_packet *head, *tail;
 };
 
-/* A message of several frames that is passing. */
+/* A multi-frame message in transit. */
 struct itb_message {
 	uint16_t source, destination;
 	uint32_t message;
 	uint32_t held; /* of its frames */
 	bool open, overtaken;
-	weft_time sent_at; /* the last one that went on */
+	weft_time sent_at; /* when its last frame was sent on */
 };
 
 struct itb {
@@ -73,35 +72,35 @@ struct itb {
 	uint32_t frames;  /* held, control and data */
 	uint8_t next_vc;  /* round robin */
 	struct itb_message open[ITB_OPEN_MESSAGES];
-	/* absorbed = reinjected + abandoned + those held; of data frames alone */
+	/* absorbed = reinjected + abandoned + currently held; data frames only */
 	uint64_t absorbed, reinjected, abandoned;
-	uint64_t discarded;    /* the pool was full; control frames too */
+	uint64_t discarded;    /* pool full; includes control frames */
 	uint64_t control_sent; /* control frames that were sent on */
 	uint64_t messages;     /* last frames absorbed */
-	uint64_t overtaken;    /* last frames that got no end mark here */
+	uint64_t overtaken;    /* last frames without an end mark from here */
 	uint64_t delay_ps;     /* sum over the frames sent on: from reception to re-injection */
 };
 
 /* NULL: no memory. */
 struct itb *itb_create(const struct itb_config *config);
-/* What it still holds is the caller's to free first: itb_drain(). NULL is fine. */
+/* The caller frees held packets first: itb_drain(). NULL is allowed. */
 void itb_destroy(struct itb *itb);
 
-/* True if the element at the cursor is the mark; 'hop' need not be filled. */
+/* True if the element at the cursor is the ITB mark; 'hop' need not be set. */
 static inline bool itb_is_marked(const struct weft_packet *packet)
 {
 	return packet->cursor < packet->route_length &&
 	       packet->route[packet->cursor] == ROUTE_TYPE_ITB;
 }
 
-/* True if a marked frame can be sent on: a port comes next. Else it is a routing error. */
+/* True if a marked frame can be sent on: a port follows. Otherwise it is a routing error. */
 static inline bool itb_is_route(const struct weft_packet *packet)
 {
 	return packet->cursor + 1 < packet->route_length &&
 	       (packet->route[packet->cursor + 1] & ROUTE_PORT_BIT) != 0;
 }
 
-/* True if the message's last frame is worth nothing: an in-transit host has withheld its mark. */
+/* True if the message's last frame must be refused: an in-transit host has withheld its mark. */
 static inline bool itb_was_overtaken(const struct weft_packet *packet)
 {
 	return (packet->flags & (FRAME_F_TAIL | FRAME_F_END_MARK)) == FRAME_F_TAIL &&
@@ -109,27 +108,27 @@ static inline bool itb_was_overtaken(const struct weft_packet *packet)
 	       memchr(packet->route, ROUTE_TYPE_ITB, packet->route_length) != NULL;
 }
 
-/* Takes a frame that itb_is_route(), wholly received by now, whose header came at 'header_ps'; it
- * goes on in 'vc'. False: no room; counted; the packet is the caller's. */
+/* Takes a frame that itb_is_route(), completely received by now, with its header received at
+ * 'header_ps'; it leaves in 'vc'. False: no room; counted; the packet stays the caller's. */
 bool itb_absorb(struct itb *itb, struct weft_packet *packet, uint8_t vc, weft_time header_ps,
 	weft_time now);
 
-/* Takes out the control frame that goes next; NULL: none. */
+/* Removes the next control frame; NULL: none. */
 struct weft_packet *itb_next_control(struct itb *itb, weft_time now);
 
-/* The VC whose data frame would go next by the credits 'tx'; FRAME_VCS_MAX: none can. '*blocked'
- * (may be NULL) gets the VCs that only want credits. */
+/* The VC of the next data frame that has credits in 'tx'; FRAME_VCS_MAX: none. '*blocked' (may be
+ * NULL) gets the VCs that lack only credits. */
 unsigned itb_ready(
 	const struct itb *itb, const struct credit_tx *tx, weft_time now, uint32_t *blocked);
 
-/* Takes out the head of that VC. Its credits are the caller's to take. */
+/* Removes the head of that VC. The caller takes its credits. */
 struct weft_packet *itb_next_data(struct itb *itb, unsigned vc, weft_time now);
 
-/* When the next of the frames that are not ready yet will be; WEFT_TIME_NEVER: there is none. */
+/* When the next unready frame becomes ready; WEFT_TIME_NEVER: none. */
 weft_time itb_due(const struct itb *itb, weft_time now);
 
-/* Forgets all: a chain of what was held, by 'next'. */
+/* Empties the buffer: returns the held packets as a chain by 'next'. */
 struct weft_packet *itb_drain(struct itb *itb);
 
-/* Invariants. NULL, or what is wrong. */
+/* Checks invariants. NULL, or a description of the violation. */
 const char *itb_check(const struct itb *itb);

@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * The memory of a host for what is in transit (thesis, section 3.4.2), as an account:
- * bytes are taken before something is absorbed and given back when it has left. What does not fit
- * is refused and counted; the caller discards it. Takes no part in where the bytes lie.
+ * The memory of a host for packets in transit (thesis, section 3.4.2), as an account: bytes are
+ * taken before absorption and given back after departure. A packet that does not fit is refused and
+ * counted; the caller discards it. It does not allocate the bytes.
  */
 
 #include <stdbool.h>
@@ -15,19 +15,36 @@
 
 struct itb_pool {
 	uint64_t size, used, peak;          /* bytes */
-	uint64_t overflows, overflow_bytes; /* refused: how often, and how much */
+	uint64_t overflows, overflow_bytes; /* refusals: count, and bytes */
 };
 
-void itb_pool_init(struct itb_pool *pool, uint64_t bytes);
-
-/* Whole messages are taken when their header is there: what begins to be absorbed must fit to its
- * end. False: it does not, counted. */
-bool itb_pool_take(struct itb_pool *pool, uint64_t bytes);
-
-/* Gives back what was taken, in any portions. */
-void itb_pool_give(struct itb_pool *pool, uint64_t bytes);
+static inline void itb_pool_init(struct itb_pool *pool, uint64_t bytes)
+{
+	*pool = (struct itb_pool){.size = bytes};
+}
 
 static inline uint64_t itb_pool_free(const struct itb_pool *pool)
 {
 	return pool->size - pool->used;
+}
+
+/* Takes a whole message when its header has arrived: a message that begins to be absorbed must fit
+ * completely. False: it does not, counted. */
+static inline bool itb_pool_take(struct itb_pool *pool, uint64_t bytes)
+{
+	if (bytes > itb_pool_free(pool)) {
+		pool->overflows++;
+		pool->overflow_bytes += bytes;
+		return false;
+	}
+	pool->used += bytes;
+	if (pool->used > pool->peak)
+		pool->peak = pool->used;
+	return true;
+}
+
+/* Gives back bytes, in any portions. */
+static inline void itb_pool_give(struct itb_pool *pool, uint64_t bytes)
+{
+	pool->used -= bytes;
 }

@@ -3,18 +3,18 @@
 #pragma once
 
 /*
- * Who goes first at a host with in-transit buffers: its own messages or those in transit (thesis,
- * section 3.1.4). In-transit ones do, so that they are late by little; but of own messages that
- * wait, one goes after every 4 in-transit ones when up to 50 own ones wait, after every 2 when 51
- * to 100 wait, and after each one above: then they alternate. What counts is how many in-transit
- * ones were sent since the last own one.
+ * Share of the link between own and in-transit messages at a host with in-transit buffers (thesis,
+ * section 3.1.4). In-transit ones have priority, to keep their delay small. But one own message
+ * goes after every 4 in-transit ones while up to 50 own ones wait, after every 2 while 51 to 100
+ * wait, and after each one above that: then they alternate. The count is that of in-transit ones
+ * since the last own one.
  *
- * That is the text of the thesis. Its figure 43 falls through to the second and third rule when the
- * first does not hold, so that its own messages would alternate with the others always.
+ * This is the text of the thesis. Its figure 43 falls through to the second and third rule if the
+ * first does not apply, so that own messages would always alternate with the others.
  *
- * What takes turns is the caller's: whole messages in wormhole mode, frames in packet mode. If the
- * one whose turn it is cannot go now (no credits), the other may, and the caller says what was
- * sent; so nobody's turn is lost, and the link does not stay idle.
+ * The unit is the caller's: whole messages in wormhole mode, frames in packet mode. If the chosen
+ * kind cannot leave now (no credits), the other may, and the caller reports which one was sent; so
+ * no share is lost, and the link does not idle.
  */
 
 #include <stdbool.h>
@@ -24,12 +24,28 @@ struct itb_share {
 	uint32_t in_transit; /* sent since the last own one; zero at first */
 };
 
-/* In-transit ones after which an own one goes, when so many own ones wait. 1 to 4. */
-unsigned itb_share_share(uint32_t own_waiting);
+/* In-transit ones per own one while 'own_waiting' own ones wait. 1 to 4. */
+static inline unsigned itb_share_period(uint32_t own_waiting)
+{
+	if (own_waiting <= 50)
+		return 4;
+	return own_waiting <= 100 ? 2 : 1;
+}
 
-/* Both kinds have something to send: true if it is the own one's turn. */
-bool itb_share_is_own(const struct itb_share *turn, uint32_t own_waiting);
+/* Both kinds have something to send: true if an own one goes next. */
+static inline bool itb_share_is_own(const struct itb_share *turn, uint32_t own_waiting)
+{
+	return turn->in_transit >= itb_share_period(own_waiting);
+}
 
-/* One was sent, in turn or not. */
-void itb_share_sent_own(struct itb_share *turn);
-void itb_share_sent_in_transit(struct itb_share *turn);
+/* One was sent, whichever was chosen. */
+static inline void itb_share_sent_own(struct itb_share *turn)
+{
+	turn->in_transit = 0;
+}
+
+static inline void itb_share_sent_in_transit(struct itb_share *turn)
+{
+	if (turn->in_transit < UINT32_MAX)
+		turn->in_transit++;
+}

@@ -8,8 +8,8 @@
 #include "synthetic.h"
 
 #define SEEN_FRAMES 64
-/* A loop that was away since it read its clock may be so far behind the sender's: less than nothing
- * reads as nothing. */
+/* A loop that was descheduled after reading its clock may be this far behind the sender's: negative
+ * latencies within it count as 0. */
 #define SKEW_NS 1000000000u
 
 struct measure_sink *measure_sink_create(uint16_t host, uint16_t hosts)
@@ -50,7 +50,7 @@ void measure_sink_set_other_clock(struct measure_sink *sink, uint16_t source)
 	sink->source[source].other_clock = true;
 }
 
-/* A frame from behind: seen before, or late after it was taken for lost. */
+/* A late frame: a duplicate, or one that was counted as lost. */
 static void take_late(struct measure_sink *sink, struct measure_source *source, uint32_t behind)
 {
 	uint64_t bit = behind <= SEEN_FRAMES ? (uint64_t)1 << (behind - 1) : 0;
@@ -86,7 +86,7 @@ void measure_sink_watch(struct measure_sink *sink, const struct nic_delivery *de
 	source->next = delivery->sequence + 1;
 }
 
-/* Reads the prefix, or compares with what it said. */
+/* Reads the prefix, or compares the payload with it. */
 static void check_content(struct measure_sink *sink, struct measure_source *source,
 	const struct nic_delivery *delivery)
 {

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Slots begin on cache lines. */
 #define PAYLOAD_ALIGN 64
 
 int message_pool_init(

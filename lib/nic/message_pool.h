@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * Messages that an interface holds until they are acknowledged, and room for the payloads of those
- * that have one. Everything is allocated at the beginning; records are named by index and linked
- * into one queue at a time.
+ * Messages that an interface holds until they are acknowledged, and slots for the payloads of those
+ * that have one. Everything is allocated at the start; records are named by index and linked into
+ * one queue at a time.
  */
 
 #include <stdbool.h>
@@ -19,19 +19,19 @@ struct message {
 	uint32_t next; /* in its queue */
 	uint32_t bytes;
 	uint32_t frames;
-	uint32_t first_sequence; /* once it is admitted to its flow */
+	uint32_t first_sequence; /* set on admission to its flow */
 	uint16_t destination;
 	uint16_t number; /* within its flow */
 	uint8_t sl, vc;
-	uint8_t share; /* VC whose share it takes (vc_share.h) */
+	uint8_t share; /* VC whose share it occupies (vc_share.h) */
 	uint8_t route_length;
-	uint8_t which, alternatives; /* its route, and out of how many */
+	uint8_t which, alternatives; /* its route, and the number of alternatives */
 	bool injected;               /* its first frame has left */
 	bool started;                /* start_ps is known */
-	uint32_t wire_bytes;         /* of its frames until now, as they take time on the link */
-	weft_time start_ps;          /* when its first frame could have left, but for credits */
-	const uint8_t *route;        /* in the routes' table */
-	uint8_t *payload;            /* NULL: made when a frame is built (synthetic.h) */
+	uint32_t wire_bytes;         /* of its frames so far, including link overhead */
+	weft_time start_ps;          /* when its first frame could have left but for credits */
+	const uint8_t *route;        /* in the table of routes */
+	uint8_t *payload;            /* NULL: generated with each frame (synthetic.h) */
 	weft_time generated_ps;
 	weft_time queued_ps;
 	uint64_t cookie;
@@ -56,8 +56,8 @@ int message_pool_init(
 	struct message_pool *pool, uint32_t messages, uint32_t payloads, uint32_t payload_bytes);
 void message_pool_fini(struct message_pool *pool);
 
-/* A record, and with 'payload' a copy of it in a slot. MESSAGE_NONE if one of them has run out or
- * the payload is too long for a slot. */
+/* A record, and with 'payload' a copy of it in a slot. MESSAGE_NONE if either has run out or the
+ * payload is longer than a slot. */
 uint32_t message_pool_get(struct message_pool *pool, const void *payload, uint32_t bytes);
 void message_pool_put(struct message_pool *pool, uint32_t index);
 

@@ -165,7 +165,7 @@ const uint8_t *nic_choose_route(
 	return nic_routes_get(routes, destination, chosen->which, &chosen->length);
 }
 
-static int judge(const struct nic *nic, const struct nic_message *message)
+static int check(const struct nic *nic, const struct nic_message *message)
 {
 	if (message->sl > 15 || message->destination == nic->config.host ||
 		(message->payload == NULL && message->bytes < SYNTHETIC_PREFIX_BYTES))
@@ -187,8 +187,8 @@ static uint8_t sl_of(const struct nic *nic, uint16_t destination, uint8_t sl)
 	return queuing == NULL ? sl : queuing_sl(queuing, nic->config.host, destination);
 }
 
-/* One more of its messages may be held in a store, of which it has 'held' and the others leave so
- * much: always less than is left, so that N peers who take all that they can leave 1 / (N + 1). */
+/* True if a peer with 'held' messages may hold one more: always less than is left, so that N peers
+ * that take all they can leave 1 / (N + 1). */
 static bool peer_has_room(const struct vc_share *share, unsigned vc, uint32_t held)
 {
 	uint32_t left = vc_share_left(share, vc);
@@ -229,7 +229,6 @@ static uint32_t get_message(struct nic *nic, const struct nic_message *from, uns
 	return index;
 }
 
-/* There is no room for a message. */
 static int refuse(struct nic *nic, uint16_t destination)
 {
 	bool silent = nic->tx[destination].silent;
@@ -241,7 +240,7 @@ static int refuse(struct nic *nic, uint16_t destination)
 int nic_send(struct nic *nic, const struct nic_message *from, weft_time now)
 {
 	uint32_t mtu = nic->config.mtu_bytes, index;
-	int result = judge(nic, from);
+	int result = check(nic, from);
 	struct message *message;
 	uint8_t sl, vc;
 
@@ -271,7 +270,8 @@ int nic_send(struct nic *nic, const struct nic_message *from, weft_time now)
 	return 0;
 }
 
-/* Messages before which nothing has moved for too long, as with a link that stays down. */
+/* Fails the messages of a FIFO in which nothing has moved for too long, for example while the link
+ * is down. */
 static void fail_backlog(struct nic *nic, unsigned vc, weft_time now)
 {
 	struct message_queue *backlog = &nic->backlog[vc];
@@ -283,7 +283,7 @@ static void fail_backlog(struct nic *nic, unsigned vc, weft_time now)
 		nic->backlog_vcs &= ~(1u << vc);
 }
 
-/* Forgets what is in transit. Who waits for it has it sent again. */
+/* Drops the packets in transit. Their sources retransmit them. */
 static void abandon_transit(struct nic *nic)
 {
 	struct weft_packet *packet = nic->itb != NULL ? itb_drain(nic->itb) : NULL;
@@ -359,17 +359,7 @@ const struct nic_config *nic_config(const struct nic *nic)
 	return &nic->config;
 }
 
-const struct itb *nic_itb(const struct nic *nic)
-{
-	return nic->itb;
-}
-
 struct link_end *nic_link(struct nic *nic)
 {
 	return &nic->link;
-}
-
-weft_time nic_stalled_ps(const struct nic *nic)
-{
-	return nic->stalled_ps;
 }

@@ -13,7 +13,7 @@ static bool is_marked(const struct nic *nic, const struct message *message, weft
 	       arn_marks_has(nic->marks, message->destination, message->vc, now);
 }
 
-/* The AFC answers for the message from now on. False: it has no room. */
+/* Moves the message to the AFC's share. False: it has no room. */
 static bool move_share(struct nic *nic, struct message *message)
 {
 	unsigned to = channel(nic);
@@ -55,8 +55,8 @@ bool nic_afi_admit(struct nic *nic, struct message *message, weft_time now)
 	return true;
 }
 
-/* It has been admitted, so its peer cannot do without it: it goes on even where the AFC has no
- * share left, and counts where it did. */
+/* It has been admitted, so it cannot wait: it moves even if the AFC has no share left, and then
+ * keeps counting in its old share. */
 bool nic_afi_change(struct nic *nic, struct message *message, weft_time now)
 {
 	if (!is_marked(nic, message, now))

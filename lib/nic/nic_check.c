@@ -8,7 +8,6 @@ static const enum nic_counter receive_discards[] = {NIC_DISCARD_DUPLICATE,
 	NIC_DISCARD_MISROUTED, NIC_DISCARD_SOURCE, NIC_DISCARD_VC, NIC_DISCARD_CREDIT_VIOLATION,
 	NIC_DISCARD_DRAINED, NIC_DISCARD_END_MARK, NIC_ITB_DISCARDED, NIC_ITB_ABSORBED};
 
-/* The message that holds a frame. */
 static uint32_t find_message(const struct nic *nic, const struct flow_tx *tx, uint32_t sequence)
 {
 	uint32_t i = tx->messages.head;
@@ -20,7 +19,7 @@ static uint32_t find_message(const struct nic *nic, const struct flow_tx *tx, ui
 	return i;
 }
 
-/* The queue of a peer is numbered without a hole and reaches from 'acked' to 'next'. */
+/* Checks that the queue of a peer is numbered without gaps from 'acked' to 'next'. */
 static const char *check_flow(const struct nic *nic, uint16_t peer)
 {
 	const struct flow_tx *tx = &nic->tx[peer];
@@ -61,7 +60,6 @@ static uint32_t queue_length(const struct nic *nic, const struct message_queue *
 	return length;
 }
 
-/* Messages of which no frame has left. */
 static uint32_t count_waiting(const struct nic *nic)
 {
 	uint32_t waiting = 0;
@@ -90,7 +88,7 @@ static const char *check_transit(const struct nic *nic)
 	return itb_check(itb);
 }
 
-/* By VC, in 'used', the messages of a queue, and in 'payloads' those with a payload. */
+/* Adds the messages of a queue to 'used' by VC, and those with a payload to 'payloads'. */
 static void add_shares(const struct nic *nic, const struct message_queue *queue, uint32_t *used,
 	uint32_t *payloads)
 {
@@ -128,7 +126,7 @@ static const char *check_shares(const struct nic *nic)
 	return "what the VCs hold of the pool is counted wrongly";
 }
 
-/* What the messages of a queue are, by peer, against what the peers are said to hold. */
+/* Subtracts the messages of a queue from the counts that peers claim to hold. */
 static void take_off_held(
 	const struct nic *nic, const struct message_queue *queue, uint16_t peer, struct flow_tx *tx)
 {
@@ -208,7 +206,7 @@ static const char *check_windows(const struct nic *nic)
 	return NULL;
 }
 
-/* Who can send is queued to send. */
+/* Checks that every peer that can send is queued. */
 static const char *check_ready(const struct nic *nic)
 {
 	for (unsigned peer = 0; peer < nic->config.hosts; peer++) {

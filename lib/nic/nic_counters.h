@@ -3,83 +3,83 @@
 #pragma once
 
 /*
- * What an interface counts. Enum and names come from one list, so they cannot drift; telemetry,
+ * The counters of an interface. Enum and names come from one list, so they cannot drift; telemetry,
  * 'weft lab status' and the results use these names.
  *
  * Accounting, asserted by nic_check():
- *   messages_queued = messages_acked + messages_failed + those still held
- *   frames_injected = frames_acked + frames_abandoned + in flight   (first transmissions only)
- *   frames_received = frames_delivered + the receive discards + itb_absorbed + those still held
- *   itb_absorbed    = itb_reinjected + itb_abandoned + those still in transit
+ *     messages_queued = messages_acked + messages_failed + currently held
+ *     frames_injected = frames_acked + frames_abandoned + in flight   (first transmissions only)
+ *     frames_received = frames_delivered + the receive discards + itb_absorbed + currently held
+ *     itb_absorbed    = itb_reinjected + itb_abandoned + currently in transit
  */
 
-#define NIC_COUNTERS(X)                                                                           \
-	/* Messages of the host. */                                                               \
-	X(MESSAGES_QUEUED, "messages_queued")                                                     \
-	X(MESSAGES_REFUSED, "messages_refused")         /* -EAGAIN: the queue was full */         \
-	X(MESSAGES_UNREACHABLE, "messages_unreachable") /* no route */                            \
-	X(MESSAGES_SILENT, "messages_silent")     /* -EHOSTDOWN: a peer that does not answer */   \
-	X(MESSAGES_INJECTED, "messages_injected") /* first frame has left */                      \
-	X(MESSAGES_ACKED, "messages_acked")                                                       \
-	X(MESSAGES_FAILED, "messages_failed") /* given up; the host was told */                   \
-	X(MESSAGES_DELIVERED, "messages_delivered")                                               \
-	/* Data frames out. */                                                                    \
-	X(FRAMES_INJECTED, "frames_injected")                                                     \
-	X(FRAMES_RETRANSMITTED, "frames_retransmitted")                                           \
-	X(FRAMES_ACKED, "frames_acked")                                                           \
-	X(FRAMES_ABANDONED, "frames_abandoned") /* in flight when a flow ended */                 \
-	X(BYTES_INJECTED, "bytes_injected")     /* payload, first transmissions */                \
-	X(BYTES_RETRANSMITTED, "bytes_retransmitted")                                             \
-	X(MESSAGES_DIVERTED, "messages_diverted") /* went on to the adapted-flow channel */       \
-	X(FRAMES_ADAPTED, "frames_adapted")       /* sent there */                                \
-	X(ROUTE_CHANGES, "route_changes")         /* exchanges of all routes */                   \
-	X(MESSAGES_REROUTED, "messages_rerouted") /* under way when their routes changed */       \
-	X(MESSAGES_STRANDED, "messages_stranded") /* had to wait, for there was no route left */  \
-	X(STALL_CREDIT, "stall_credit") /* a frame was ready and its VC had no credits */         \
-	/* Data frames in. */                                                                     \
-	X(FRAMES_RECEIVED, "frames_received")                                                     \
-	X(FRAMES_DELIVERED, "frames_delivered")                                                   \
-	X(BYTES_DELIVERED, "bytes_delivered")   /* payload */                                     \
-	X(FRAMES_REORDERED, "frames_reordered") /* held until what came before arrived */         \
-	X(DISCARD_DUPLICATE, "discard_duplicate")                                                 \
-	X(DISCARD_BEYOND_WINDOW, "discard_beyond_window")                                         \
-	X(DISCARD_NO_WINDOW, "discard_no_window") /* all resequencing windows in use */           \
-	X(DISCARD_OLD_FLOW, "discard_old_flow")   /* of a flow that ended or never began here */  \
-	X(DISCARD_FLOW_END, "discard_flow_end")   /* held when their flow ended */                \
-	X(DISCARD_PAYLOAD_CRC, "discard_payload_crc")                                             \
-	X(DISCARD_ROUTING_ERROR, "discard_routing_error") /* cursor not at a host element */      \
-	X(DISCARD_MISROUTED, "discard_misrouted")         /* for another host */                  \
-	X(DISCARD_SOURCE, "discard_source")               /* a host that does not exist */        \
-	X(DISCARD_VC, "discard_vc")                       /* a VC that this link does not have */ \
-	X(DISCARD_CREDIT_VIOLATION, "discard_credit_violation") /* came without credit */         \
-	X(DISCARD_DRAINED, "discard_drained")                   /* held at the end of the run */  \
-	X(DISCARD_END_MARK, "discard_end_mark") /* a host on the way re-injected too early */     \
-	/* Data frames in transit (itb.h). */                                                     \
-	X(ITB_ABSORBED, "itb_absorbed")                                                           \
-	X(ITB_REINJECTED, "itb_reinjected")                                                       \
-	X(ITB_DISCARDED, "itb_discarded") /* the pool was full */                                 \
-	X(ITB_ABANDONED, "itb_abandoned") /* the link went down, or the run ended */              \
-	X(ITB_MESSAGES, "itb_messages")   /* last frames absorbed */                              \
-	X(ITB_OVERTAKEN, "itb_overtaken") /* re-injection overtook reception: no end mark */      \
-	X(ITB_CONTROL, "itb_control")     /* control frames sent on */                            \
-	X(ITB_CONTROL_DISCARDED, "itb_control_discarded")                                         \
-	/* Acknowledgements and recovery. */                                                      \
-	X(ACKS_SENT, "acks_sent")                                                                 \
-	X(ACKS_RECEIVED, "acks_received")                                                         \
-	X(ACKS_STALE, "acks_stale") /* of an earlier flow, or behind what is known */             \
-	X(AGAIN_SENT, "again_sent")                                                               \
-	X(AGAIN_RECEIVED, "again_received")                                                       \
-	X(GO_BACKS, "go_backs")                                                                   \
-	X(RETRY_TIMEOUTS, "retry_timeouts")                                                       \
-	X(GIVE_UPS, "give_ups")           /* peers that made no progress for too long */          \
-	X(FLOW_RESTARTS, "flow_restarts") /* the peer lost its state: begun again */              \
-	/* Control. */                                                                            \
-	X(CREDITS_RECEIVED, "credits_received")                                                   \
-	X(ARNS_RECEIVED, "arns_received") /* notifications that made a mark */                    \
-	X(HELLOS_RECEIVED, "hellos_received")                                                     \
-	X(CONTROL_BAD, "control_bad")         /* payload that cannot be decoded */                \
-	X(CONTROL_IGNORED, "control_ignored") /* a kind that this interface does not use */       \
-	X(AGENT_ASTRAY, "agent_astray")       /* of the mapper, but not for an agent here */
+#define NIC_COUNTERS(X)                                                                            \
+	/* Messages of the host. */                                                                \
+	X(MESSAGES_QUEUED, "messages_queued")                                                      \
+	X(MESSAGES_REFUSED, "messages_refused")         /* -EAGAIN: the queue was full */          \
+	X(MESSAGES_UNREACHABLE, "messages_unreachable") /* no route */                             \
+	X(MESSAGES_SILENT, "messages_silent")     /* -EHOSTDOWN: a peer that does not answer */    \
+	X(MESSAGES_INJECTED, "messages_injected") /* first frame has left */                       \
+	X(MESSAGES_ACKED, "messages_acked")                                                        \
+	X(MESSAGES_FAILED, "messages_failed") /* given up; the host was told */                    \
+	X(MESSAGES_DELIVERED, "messages_delivered")                                                \
+	/* Data frames out. */                                                                     \
+	X(FRAMES_INJECTED, "frames_injected")                                                      \
+	X(FRAMES_RETRANSMITTED, "frames_retransmitted")                                            \
+	X(FRAMES_ACKED, "frames_acked")                                                            \
+	X(FRAMES_ABANDONED, "frames_abandoned") /* in flight when their flow ended */              \
+	X(BYTES_INJECTED, "bytes_injected")     /* payload, first transmissions */                 \
+	X(BYTES_RETRANSMITTED, "bytes_retransmitted")                                              \
+	X(MESSAGES_DIVERTED, "messages_diverted") /* moved to the adapted-flow channel */          \
+	X(FRAMES_ADAPTED, "frames_adapted")       /* sent there */                                 \
+	X(ROUTE_CHANGES, "route_changes")         /* replacements of all routes */                 \
+	X(MESSAGES_REROUTED, "messages_rerouted") /* in flight when their routes changed */        \
+	X(MESSAGES_STRANDED, "messages_stranded") /* waiting because no route was left */          \
+	X(STALL_CREDIT, "stall_credit") /* a frame was ready and its VC had no credits */          \
+	/* Data frames in. */                                                                      \
+	X(FRAMES_RECEIVED, "frames_received")                                                      \
+	X(FRAMES_DELIVERED, "frames_delivered")                                                    \
+	X(BYTES_DELIVERED, "bytes_delivered")   /* payload */                                      \
+	X(FRAMES_REORDERED, "frames_reordered") /* held until earlier frames arrived */            \
+	X(DISCARD_DUPLICATE, "discard_duplicate")                                                  \
+	X(DISCARD_BEYOND_WINDOW, "discard_beyond_window")                                          \
+	X(DISCARD_NO_WINDOW, "discard_no_window") /* all resequencing windows in use */            \
+	X(DISCARD_OLD_FLOW, "discard_old_flow") /* of a flow that has ended or never began here */ \
+	X(DISCARD_FLOW_END, "discard_flow_end") /* held when their flow ended */                   \
+	X(DISCARD_PAYLOAD_CRC, "discard_payload_crc")                                              \
+	X(DISCARD_ROUTING_ERROR, "discard_routing_error") /* cursor not at a host element */       \
+	X(DISCARD_MISROUTED, "discard_misrouted")         /* for another host */                   \
+	X(DISCARD_SOURCE, "discard_source")               /* a nonexistent host */                 \
+	X(DISCARD_VC, "discard_vc")                       /* a VC that this link does not have */  \
+	X(DISCARD_CREDIT_VIOLATION, "discard_credit_violation") /* arrived without credit */       \
+	X(DISCARD_DRAINED, "discard_drained")                   /* held at the end of the run */   \
+	X(DISCARD_END_MARK, "discard_end_mark") /* re-injection overtook reception in transit */   \
+	/* Data frames in transit (itb.h). */                                                      \
+	X(ITB_ABSORBED, "itb_absorbed")                                                            \
+	X(ITB_REINJECTED, "itb_reinjected")                                                        \
+	X(ITB_DISCARDED, "itb_discarded") /* the pool was full */                                  \
+	X(ITB_ABANDONED, "itb_abandoned") /* the link went down, or the run ended */               \
+	X(ITB_MESSAGES, "itb_messages")   /* last frames absorbed */                               \
+	X(ITB_OVERTAKEN, "itb_overtaken") /* re-injection overtook reception: no end mark */       \
+	X(ITB_CONTROL, "itb_control")     /* control frames sent on */                             \
+	X(ITB_CONTROL_DISCARDED, "itb_control_discarded")                                          \
+	/* Acknowledgements and recovery. */                                                       \
+	X(ACKS_SENT, "acks_sent")                                                                  \
+	X(ACKS_RECEIVED, "acks_received")                                                          \
+	X(ACKS_STALE, "acks_stale") /* of an earlier flow, or below the acknowledged number */     \
+	X(AGAIN_SENT, "again_sent")                                                                \
+	X(AGAIN_RECEIVED, "again_received")                                                        \
+	X(GO_BACKS, "go_backs")                                                                    \
+	X(RETRY_TIMEOUTS, "retry_timeouts")                                                        \
+	X(GIVE_UPS, "give_ups")           /* peers without progress for too long */                \
+	X(FLOW_RESTARTS, "flow_restarts") /* the peer lost its state: flow restarted */            \
+	/* Control. */                                                                             \
+	X(CREDITS_RECEIVED, "credits_received")                                                    \
+	X(ARNS_RECEIVED, "arns_received") /* that set a mark */                                    \
+	X(HELLOS_RECEIVED, "hellos_received")                                                      \
+	X(CONTROL_BAD, "control_bad")         /* undecodable payload */                            \
+	X(CONTROL_IGNORED, "control_ignored") /* a kind that interfaces do not use */              \
+	X(AGENT_ASTRAY, "agent_astray")       /* mapper frame, but not for an agent here */
 
 enum nic_counter {
 #define X(id, text) NIC_##id,

@@ -2,17 +2,17 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /*
- * When nothing of the interface's own may leave (docs/mapper.md, 'Distribution'). While it is held
- * its timers stand still: what they wait for cannot come, because everybody is held, or nothing has
- * been sent. When it goes on they begin anew, so that no interface takes the time for losses and
- * sends again what is there.
+ * Holding the interface's own frames (docs/mapper.md, 'Distribution'). While held its timers stand
+ * still: the events that they wait for cannot occur, because every device is held, or nothing has
+ * been sent. On resumption they restart, so that no interface takes the pause for losses and
+ * retransmits.
  */
 
 #include "flow_rx.h"
 #include "flow_tx.h"
 #include "nic_private.h"
 
-/* Stalls for want of credits end here; what follows is another reason to wait. */
+/* Ends stalls for lack of credits; the wait that follows has another reason. */
 static void end_stalls(struct nic *nic, weft_time now)
 {
 	for (; nic->stalled_vcs != 0; nic->stalled_vcs &= nic->stalled_vcs - 1)
@@ -28,13 +28,13 @@ void hold_begin(struct nic *nic, unsigned reason, weft_time now)
 	nic->held |= reason;
 }
 
-/* No FIFO has waited for anything else than this. */
-static void go_on(struct nic *nic, weft_time now)
+/* No FIFO has waited for any other reason. */
+static void resume(struct nic *nic, weft_time now)
 {
 	for (unsigned vc = 0; vc < FRAME_VCS_MAX; vc++)
 		nic->backlog_moved[vc] = now;
-	flow_rx_go_on(nic, now);
-	flow_tx_go_on(nic, now - nic->held_since, now);
+	flow_rx_resume(nic, now);
+	flow_tx_resume(nic, now - nic->held_since, now);
 }
 
 void hold_end(struct nic *nic, unsigned reason, weft_time now)
@@ -43,7 +43,7 @@ void hold_end(struct nic *nic, unsigned reason, weft_time now)
 		return;
 	nic->held &= ~reason;
 	if (nic->held == 0)
-		go_on(nic, now);
+		resume(nic, now);
 }
 
 void nic_pause(struct nic *nic, weft_time now)

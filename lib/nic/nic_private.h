@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * Inside the interface; only lib/nic includes this.
+ * Internals of the interface; only lib/nic includes this.
  *
- * Per peer there are two small records, in arrays made at creation: 104 bytes for sending, 28 for
+ * Each peer has two small records, in arrays made at creation: 104 bytes for sending, 28 for
  * receiving, and nodes of timers and queues. Frames in flight have no records: they follow from the
  * messages and three sequence numbers.
  */
@@ -21,13 +21,13 @@
 #include "vc_share.h"
 
 /*
- * Sending to one peer. Its messages are a queue; frame numbers run through it:
+ * Sending to one peer. Its messages are a queue, numbered through by frames:
  *
  *     acked <= send <= high <= next        (serial arithmetic)
  *
- * Below 'acked' everything is acknowledged and gone; 'send' goes next; 'high' is the first that was
- * never sent; 'next' is the number that the next message admitted will begin with. While 'send' is
- * below 'high' it repeats frames, up to 'repeat_end', then goes on at 'high'.
+ * Below 'acked' everything is acknowledged and freed; 'send' is the next to send; 'high' is the
+ * first that was never sent; 'next' is the first number of the next admitted message. While 'send'
+ * is below 'high' it repeats frames, up to 'repeat_end', then continues at 'high'.
  */
 struct flow_tx {
 	struct message_queue messages;
@@ -35,50 +35,50 @@ struct flow_tx {
 	uint32_t fresh;  /* the message that holds frame 'high'; MESSAGE_NONE likewise */
 	uint32_t acked, send, high, next;
 	uint32_t repeat_end;
-	uint32_t recover;                  /* after a timeout: what had been sent until then */
-	uint32_t timed;                    /* frame whose answer is being timed */
-	uint32_t peer_session;             /* of the receiver; 0: not yet heard of */
-	uint32_t rtt_ns, rtt_deviation_ns; /* smoothed; 0: not yet known */
-	uint32_t held, held_payloads;      /* of the pool: its messages, also those in a FIFO */
-	uint16_t flow;                     /* names this flow, in each of its frames */
-	uint16_t number;                   /* of the next message */
+	uint32_t recover;                  /* after a timeout: what had been sent by then */
+	uint32_t timed;                    /* frame whose round trip is timed */
+	uint32_t peer_session;             /* of the receiver; 0: unknown */
+	uint32_t rtt_ns, rtt_deviation_ns; /* smoothed; 0: unknown */
+	uint32_t held, held_payloads; /* of the pool: its messages, including those in a FIFO */
+	uint16_t flow;                /* names this flow in each of its frames */
+	uint16_t number;              /* of the next message */
 	uint16_t repeat;    /* after a timeout: frames to repeat next time; 0: no timeout */
-	uint16_t wait;      /* retry intervals to go until the next timeout */
-	uint16_t window;    /* frames that may be in flight; 0: there is no route to it */
-	uint8_t last_again; /* number of the last request that was obeyed */
-	uint8_t timeouts;   /* in a row */
+	uint16_t wait;      /* retry intervals left until the next timeout */
+	uint16_t window;    /* frames that may be in flight; 0: no route */
+	uint8_t last_again; /* number of the last request served */
+	uint8_t timeouts;   /* consecutive */
 	bool timing;        /* 'timed' and 'timed_at' are valid */
 	bool queued;        /* in one of the ready queues */
-	bool silent;        /* timeouts in a row, and nothing acknowledged since */
+	bool silent;        /* consecutive timeouts, and nothing acknowledged since */
 	weft_time timed_at;
-	weft_time progress_at; /* last acknowledgement, or begin of activity */
+	weft_time progress_at; /* last acknowledgement, or beginning of activity */
 };
 
 /* Receiving from one peer. */
 struct flow_rx {
 	uint32_t expected;
-	uint32_t offset;   /* delivered of the message that is under way */
+	uint32_t offset;   /* delivered bytes of the current message */
 	uint32_t asked_at; /* 'expected' of the last request */
 	uint16_t flow;
 	uint16_t window;  /* RESEQUENCER_NONE: nothing is out of order */
 	uint16_t unacked; /* frames since the last acknowledgement */
 	uint8_t again;    /* number of the last request, 1..255; 0: never */
-	uint8_t missing;  /* frames that it asked for; 0: all */
+	uint8_t missing;  /* frames requested; 0: all */
 	bool known;       /* there is a flow */
-	bool begun;       /* something of it has been delivered */
+	bool begun;       /* part of it has been delivered */
 	bool mid_message;
 	bool ack_queued;
-	bool ask;   /* the next acknowledgement asks again */
+	bool ask;   /* the next acknowledgement is a request */
 	bool asked; /* 'asked_at' is valid */
 };
 
-/* Why nothing of its own leaves (nic_hold.c); a set. */
+/* Reasons why no own frame leaves (nic_hold.c); a set. */
 #define NIC_HELD_PAUSED 0x1
-#define NIC_HELD_ROUTES 0x2 /* there are none yet */
+#define NIC_HELD_ROUTES 0x2 /* none yet */
 
 enum ready_class { READY_RETRY, READY_NEW, READY_CLASSES };
 
-/* What nic_frame_build() has to know of the frame just described. */
+/* Input of nic_frame_build() for the frame just described. */
 struct frame_plan {
 	uint32_t message;
 	uint32_t offset;
@@ -96,26 +96,25 @@ struct nic {
 
 	struct message_pool pool;
 	struct vc_share message_share, payload_share; /* of the pool, by VC */
-	struct arn_marks *marks;                      /* NULL: without */
+	struct arn_marks *marks;                      /* NULL: no marks */
 	struct message_queue backlog[FRAME_VCS_MAX];  /* one FIFO per VC */
 	weft_time backlog_moved[FRAME_VCS_MAX];       /* last frame of the VC, or first wait */
 	uint32_t backlog_vcs;
 	uint32_t own_waiting; /* messages of which no frame has left */
-	struct itb *itb;      /* NULL: absorbs nothing */
+	struct itb *itb;      /* NULL: not an in-transit host */
 
 	struct flow_tx *tx; /* [hosts] */
 	struct flow_rx *rx;
 	struct deadline_queue retry, ack_delay, gap;
-	weft_time overtaken_ps; /* how much later than others frames come that are not lost */
+	weft_time overtaken_ps; /* delay of overtaken frames that were not lost */
 
-	/* Peers with a frame to send, by class and VC; looked at again when they are at the head.
-	 */
+	/* Peers with a frame to send, by class and VC; checked again at the head. */
 	struct id_fifo ready[READY_CLASSES][FRAME_VCS_MAX];
 	uint32_t ready_vcs[READY_CLASSES];
 	uint8_t next_vc[READY_CLASSES];
 	uint16_t *ready_next; /* [hosts] */
 
-	struct id_fifo acks; /* peers to be acknowledged now */
+	struct id_fifo acks; /* peers to acknowledge now */
 	uint16_t *ack_next;
 
 	struct resequencer resequencer;
@@ -146,15 +145,15 @@ static inline void nic_release_packet(struct nic *nic, struct weft_packet *packe
 
 struct nic_route_chosen {
 	uint8_t length;              /* in elements */
-	uint8_t which, alternatives; /* out of how many */
+	uint8_t which, alternatives; /* number of alternatives */
 };
 
-/* hold_begin: nothing of its own leaves any more for this reason, and no timer runs. hold_end: if
- * it was the last reason, all goes on, and no timer has noticed. */
+/* hold_begin: for this reason no own frame leaves any more, and no timer runs. hold_end: if it was
+ * the last reason, transmission resumes, without any effect on timers. */
 void hold_begin(struct nic *nic, unsigned reason, weft_time now);
 void hold_end(struct nic *nic, unsigned reason, weft_time now);
 
-/* Elements of a route to 'destination' for a message of so many bytes, by the configured choice;
- * NULL and a length of 0 by table. */
+/* Elements of a route to 'destination' for a message of this size, by the configured choice; NULL
+ * and a length of 0 if by table. */
 const uint8_t *nic_choose_route(
 	struct nic *nic, uint16_t destination, uint32_t bytes, struct nic_route_chosen *chosen);

@@ -35,7 +35,6 @@ void nic_routes_destroy(struct nic_routes *routes)
 	free(routes);
 }
 
-/* Room for one more offset and 'more' bytes. */
 static int make_room(struct nic_routes *routes, uint32_t more)
 {
 	if (routes->routes == routes->routes_room) {

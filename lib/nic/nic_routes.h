@@ -4,11 +4,11 @@
 
 /*
  * The routes of one host: for each destination up to NIC_ROUTES_MAX alternatives in order of
- * preference, as the bytes that go into the frame (lib/wire/frame.h), or none at all because the
- * switches' tables know the way. A destination that was never named cannot be reached.
+ * preference, in frame format (lib/wire/frame.h), or none because switch tables route to it. Other
+ * destinations are unreachable.
  *
- * Filled destination by destination before an interface is given it, constant from then on; several
- * interfaces may read it. They change to another one as a whole: nic_set_routes().
+ * Filled destination by destination before an interface gets them, then constant; several
+ * interfaces may read them. nic_set_routes() replaces them as a whole.
  */
 
 #include <stdbool.h>
@@ -29,8 +29,8 @@ struct nic_routes {
 	uint32_t routes, routes_room;
 	uint8_t *bytes;
 	uint32_t used, room;
-	/* The route sets that each belongs to, as bits (route_choice.h), [hosts * NIC_ROUTES_MAX];
-	 * NULL: nobody has said. */
+	/* The route sets of each route, as bits (route_choice.h), [hosts * NIC_ROUTES_MAX]; NULL:
+	 * unknown. */
 	uint8_t *sets;
 };
 
@@ -38,20 +38,18 @@ struct nic_routes {
 struct nic_routes *nic_routes_create(uint16_t hosts);
 void nic_routes_destroy(struct nic_routes *routes);
 
-/* Appends an alternative; those of one destination are added one after the other. -EINVAL: no such
- * destination, out of order, more than FRAME_ROUTE_MAX elements, an element in the middle that is
- * not a port or in-transit mark, or a last one that is not ROUTE_TYPE_HOST. -ENOSPC: there are
+/* Appends an alternative; those of one destination must be added consecutively. -EINVAL: no such
+ * destination, out of order, more than FRAME_ROUTE_MAX elements, an inner element that is not a
+ * port or in-transit mark, or a last one that is not ROUTE_TYPE_HOST. -ENOSPC: there are
  * NIC_ROUTES_MAX already. -ENOMEM. */
 int nic_routes_add(
 	struct nic_routes *routes, uint16_t destination, const uint8_t *elements, unsigned length);
 
-/* Route 'which' of a destination belongs to these sets, as bits. -EINVAL: no such route. -ENOMEM.
- */
+/* Assigns route 'which' of a destination to sets, as bits. -EINVAL: no such route. -ENOMEM. */
 int nic_routes_in_sets(
 	struct nic_routes *routes, uint16_t destination, unsigned which, uint8_t sets);
 
-/* The destination is reached by the switches' tables. -EINVAL: no such destination, or it has
- * source routes. */
+/* Switch tables route to the destination. -EINVAL: no such destination, or it has source routes. */
 int nic_routes_by_table(struct nic_routes *routes, uint16_t destination);
 
 static inline bool nic_routes_reaches(const struct nic_routes *routes, uint16_t destination)
@@ -60,7 +58,7 @@ static inline bool nic_routes_reaches(const struct nic_routes *routes, uint16_t 
 	       (routes->to[destination].count > 0 || routes->to[destination].by_table);
 }
 
-/* Both have the same routes to the destination, in the same order. */
+/* True if both have the same routes to the destination, in the same order. */
 bool nic_routes_equal(const struct nic_routes *a, const struct nic_routes *b, uint16_t destination);
 
 /* Elements of alternative 'which' and their number. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What a mapper gives an interface: routes and a queuing scheme, in place of others. */
+/* Replaces the routes and the queuing scheme of an interface, for a mapper. */
 
 #include <errno.h>
 
@@ -14,18 +14,9 @@ bool nic_has_routes(const struct nic *nic)
 	return nic->config.routes != NULL;
 }
 
-uint16_t nic_reached(const struct nic *nic)
-{
-	uint16_t reached = 0;
-
-	for (uint16_t to = 0; to < nic->config.hosts; to++)
-		reached += to != nic->config.host && nic->tx[to].window != 0;
-	return reached;
-}
-
 _Static_assert(NIC_ROUTES_MAX == ROUTE_CHOICE_ROUTES_MAX, "sets have rows of the same length");
 
-/* False: the choice has no place for so many alternatives. */
+/* False: the choice has no room for so many alternatives. */
 static bool fits(const struct nic *nic, const struct nic_routes *routes)
 {
 	if (routes == NULL || routes->hosts != nic->config.hosts)
@@ -47,7 +38,7 @@ static void reroute(struct nic *nic, const struct nic_routes *former, uint16_t p
 		route_choice_forget(&nic->choice, peer);
 	flow_tx_reroute(nic, peer, same, now);
 	if (!reached && nic->tx[peer].window != 0)
-		flow_rx_tell(nic, peer);
+		flow_rx_acknowledge_again(nic, peer);
 }
 
 int nic_set_routes(struct nic *nic, const struct nic_routes *routes, weft_time now)
@@ -65,8 +56,8 @@ int nic_set_routes(struct nic *nic, const struct nic_routes *routes, weft_time n
 	return 0;
 }
 
-/* The VCs are those of the service levels from the beginning on; another scheme may only give
- * messages other ones of them. */
+/* The VCs of service levels are fixed at creation; another scheme may only assign messages to
+ * others of them. */
 int nic_set_queuing(struct nic *nic, const struct queuing *queuing)
 {
 	if (queuing != NULL && queuing->hosts < nic->config.hosts)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What has arrived: whose it is, and whether it may be here at all. */
+/* Handles arrivals: finds their receiver and checks whether they are valid here. */
 
 #include <arpa/inet.h>
 #include <string.h>
@@ -55,7 +55,6 @@ static void receive_arn(struct nic *nic, const uint8_t *payload, unsigned bytes,
 	nic->count[taken ? NIC_ARNS_RECEIVED : NIC_CONTROL_BAD]++;
 }
 
-/* The neighbour's credits and hellos. */
 static void receive_link_local(struct nic *nic, const struct weft_packet *packet,
 	const uint8_t *payload, unsigned bytes, weft_time now)
 {
@@ -74,15 +73,15 @@ static void receive_link_local(struct nic *nic, const struct weft_packet *packet
 	}
 }
 
-/* An interface must find its element at the cursor, or no route at all; behind the last one there
- * is no element ('hop' is 0). */
+/* An interface must find its element at the cursor, or no route at all; after the last element
+ * 'hop' is 0. */
 static bool is_routing_error(const struct weft_packet *packet)
 {
 	return packet->route_length != 0 && packet->hop != ROUTE_TYPE_HOST;
 }
 
-/* OK: NIC_COUNTER_COUNT; else why an end-to-end frame is not ours. */
-static enum nic_counter judge(const struct nic *nic, const struct weft_packet *packet)
+/* NIC_COUNTER_COUNT if an end-to-end frame is ours, else the reason to discard it. */
+static enum nic_counter check(const struct nic *nic, const struct weft_packet *packet)
 {
 	if (is_routing_error(packet))
 		return NIC_DISCARD_ROUTING_ERROR;
@@ -93,7 +92,7 @@ static enum nic_counter judge(const struct nic *nic, const struct weft_packet *p
 	return NIC_COUNTER_COUNT;
 }
 
-/* A frame in transit: kept, to go on past its mark, or why not. */
+/* Absorbs a frame in transit, for re-injection after its mark; or the reason to discard it. */
 static enum nic_counter absorb(struct nic *nic, struct weft_packet *packet, weft_time now)
 {
 	if (nic->itb == NULL || !itb_is_route(packet))
@@ -108,7 +107,7 @@ static bool is_in_transit(const struct weft_packet *packet)
 	return packet->route_length != 0 && packet->hop == ROUTE_TYPE_ITB;
 }
 
-/* Frames of the mapper end at interfaces; those for an agent have not come here. */
+/* Mapper frames end at interfaces; those for an agent do not get here. */
 static bool is_astray(const struct weft_packet *packet)
 {
 	return packet->kind == FRAME_SCOUT || packet->kind == FRAME_MAPPER;
@@ -152,16 +151,16 @@ static void receive_control(
 		receive_arn(nic, payload, bytes, now);
 	else if (packet->kind == FRAME_CREDIT || packet->kind == FRAME_HELLO)
 		receive_link_local(nic, packet, payload, bytes, now);
-	else if (packet->kind == FRAME_ACK && judge(nic, packet) == NIC_COUNTER_COUNT)
+	else if (packet->kind == FRAME_ACK && check(nic, packet) == NIC_COUNTER_COUNT)
 		receive_ack(nic, packet, payload, bytes, now);
 	else
 		nic->count[is_astray(packet) ? NIC_AGENT_ASTRAY : NIC_CONTROL_IGNORED]++;
 	nic_release_packet(nic, packet);
 }
 
-/* Books the blocks: they are free again at once, for the host takes what arrives. Even frames that
- * wait for others wait in the host's memory: were they to hold credits, what they wait for might
- * never arrive. */
+/* Accounts for the blocks: they are free again at once, because the host takes every arrival. Even
+ * frames that wait for others wait in the host's memory: if they held credits, the awaited frames
+ * might never arrive. */
 static enum nic_counter book(struct nic *nic, const struct weft_packet *packet)
 {
 	struct credit_rx *rx = &nic->link.rx[packet->vc];
@@ -174,8 +173,8 @@ static enum nic_counter book(struct nic *nic, const struct weft_packet *packet)
 	return granted ? NIC_COUNTER_COUNT : NIC_DISCARD_CREDIT_VIOLATION;
 }
 
-/* OK: NIC_COUNTER_COUNT; else why it must be sent again. */
-static enum nic_counter judge_payload(const struct weft_packet *packet, const uint8_t *frame)
+/* NIC_COUNTER_COUNT if the payload is good, else the reason to request it again. */
+static enum nic_counter check_payload(const struct weft_packet *packet, const uint8_t *frame)
 {
 	if (!frame_payload_ok(frame))
 		return NIC_DISCARD_PAYLOAD_CRC;
@@ -193,9 +192,9 @@ static void receive_data(
 		return;
 	}
 	if (reason == NIC_COUNTER_COUNT)
-		reason = judge(nic, packet);
+		reason = check(nic, packet);
 	if (reason == NIC_COUNTER_COUNT) {
-		flow_rx_data(nic, packet, frame, judge_payload(packet, frame), now);
+		flow_rx_data(nic, packet, frame, check_payload(packet, frame), now);
 		return;
 	}
 	nic->count[reason]++;

@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * Windows in which frames that overtook others (several paths, a loss) wait until what comes before
- * them has arrived. A peer has one only while something of it waits; they come from a pool that is
- * allocated at the beginning, so thousands of peers cost nothing and memory is bounded.
+ * Windows for frames that overtook others (several paths, a loss) until the earlier ones arrive. A
+ * peer has a window only while a frame of it waits; windows come from a pool that is allocated at
+ * the start, so thousands of peers cost nothing and memory is bounded.
  */
 
 #include <stdbool.h>
@@ -16,24 +16,24 @@
 #define RESEQUENCER_NONE 0xFFFF
 
 struct held_frame {
-	struct weft_packet *packet; /* NULL: nothing there */
+	struct weft_packet *packet; /* NULL: empty */
 	const uint8_t *frame;
 };
 
 struct resequencer {
 	struct held_frame *slot; /* [windows][frames], ring by sequence number */
-	uint16_t *held;          /* [windows] frames that wait */
+	uint16_t *held;          /* [windows] waiting frames */
 	uint16_t *free_stack;
 	uint16_t free_count, windows;
 	uint32_t mask;  /* frames a window - 1 */
-	uint32_t total; /* frames that wait in all */
+	uint32_t total; /* waiting frames in total */
 };
 
 /* 'frames' is a power of two. 0 or -ENOMEM. */
 int resequencer_init(struct resequencer *resequencer, uint16_t windows, uint32_t frames);
 void resequencer_fini(struct resequencer *resequencer);
 
-/* A window without frames; RESEQUENCER_NONE if all are in use. */
+/* An empty window; RESEQUENCER_NONE if all are in use. */
 uint16_t resequencer_open(struct resequencer *resequencer);
 /* The window is empty. */
 void resequencer_close(struct resequencer *resequencer, uint16_t window);
@@ -45,7 +45,7 @@ static inline struct held_frame *resequencer_at(
 				  (sequence & resequencer->mask)];
 }
 
-/* False if there is one of this number already. */
+/* False if this number is already held. */
 static inline bool resequencer_hold(struct resequencer *resequencer, uint16_t window,
 	uint32_t sequence, struct weft_packet *packet, const uint8_t *frame)
 {
@@ -59,7 +59,7 @@ static inline bool resequencer_hold(struct resequencer *resequencer, uint16_t wi
 	return true;
 }
 
-/* Takes the frame of this number; its packet is NULL if it is not there. */
+/* Takes the frame of this number; its packet is NULL if it is absent. */
 static inline struct held_frame resequencer_take(
 	struct resequencer *resequencer, uint16_t window, uint32_t sequence)
 {
@@ -74,8 +74,7 @@ static inline struct held_frame resequencer_take(
 	return taken;
 }
 
-/* Frames from 'sequence' on that are not there, up to the first that is. The window is not empty.
- */
+/* Number of missing frames from 'sequence' to the first held one. The window is not empty. */
 static inline uint32_t resequencer_gap(
 	const struct resequencer *resequencer, uint16_t window, uint32_t sequence)
 {

@@ -3,10 +3,10 @@
 #pragma once
 
 /*
- * What the VCs of an interface may hold of one store, its messages or their payloads. Half of the
- * store is divided among them, so that a VC that has come to a stop leaves the others theirs; the
- * other half is for whoever comes first, so that one VC alone can use most of it. A single VC has
- * all. Our choice: the papers' interfaces have a queue per VC and do not say where it lies.
+ * Shares of the VCs of an interface in one store of messages or payloads. Half of the store is
+ * divided among the VCs, so that a stalled VC leaves the others theirs; the other half is first
+ * come, first served, so that one VC alone can use most of it. A single VC has all. Our choice: the
+ * papers' interfaces have a queue per VC and do not specify its memory.
  *
  * Caller's memory; one thread.
  */
@@ -37,7 +37,7 @@ static inline bool vc_share_has_room(const struct vc_share *share, unsigned vc)
 	return share->used[vc] < share->reserved || share->common_used < share->common;
 }
 
-/* How many more a VC could take. */
+/* How many more items a VC could take. */
 static inline uint32_t vc_share_left(const struct vc_share *share, unsigned vc)
 {
 	uint32_t own = share->used[vc] < share->reserved ? share->reserved - share->used[vc] : 0;
@@ -51,7 +51,7 @@ static inline void vc_share_take(struct vc_share *share, unsigned vc)
 	share->common_used += share->used[vc]++ >= share->reserved;
 }
 
-/* Gives back what was taken. */
+/* Gives back an item. */
 static inline void vc_share_put(struct vc_share *share, unsigned vc)
 {
 	share->common_used -= --share->used[vc] >= share->reserved;

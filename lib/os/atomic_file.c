@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What a new file gets. */
 static mode_t usual_mode(void)
 {
 	mode_t mask = umask(0);
@@ -17,8 +16,8 @@ static mode_t usual_mode(void)
 	return 0666 & ~mask;
 }
 
-/* Whether there is a file to replace, or a new one to make. Not what may not be written, has other
- * names too, or is no regular file: that is opened as it is. */
+/* True if a file can be replaced or created. A file that is not writable, has several names, or is
+ * not regular is opened in place. */
 static bool find_target(struct atomic_file *file, mode_t *mode)
 {
 	struct stat status;
@@ -40,8 +39,8 @@ static void remove_fresh(const struct atomic_file *file)
 		unlink(file->fresh);
 }
 
-/* A file without a name in the target's folder: whatever ends the program, nothing is left of it.
- * -1 where the file system has no such thing, or it could get no name (link_fresh()). */
+/* A file without a name in the target's folder, so that nothing remains however the program ends.
+ * -1 if the file system does not support that or could not name it later (link_fresh()). */
 static int open_nameless(const struct atomic_file *file)
 {
 	char folder[PATH_MAX];
@@ -58,7 +57,7 @@ static int open_nameless(const struct atomic_file *file)
 	return open(folder, O_TMPFILE | O_WRONLY, 0600);
 }
 
-/* A file beside the target, NULL if there can be none. */
+/* A file beside the target; NULL if impossible. */
 static FILE *open_fresh(struct atomic_file *file)
 {
 	mode_t mode;
@@ -84,7 +83,6 @@ static FILE *open_fresh(struct atomic_file *file)
 	return stream;
 }
 
-/* Gives the nameless file its name beside the target. */
 static int link_fresh(struct atomic_file *file)
 {
 	char path[32];

@@ -4,8 +4,8 @@
 
 /*
  * A file that keeps its contents until the new ones are complete: they are written beside it and
- * take its place when it is closed. Devices, pipes, files with several names, and those in a folder
- * that takes no other file are written as they are and never removed.
+ * replace it when it is closed. Devices, pipes, files with several names, and files in a folder
+ * that accepts no other file are written in place and never removed.
  */
 
 #include <limits.h>
@@ -15,16 +15,16 @@
 #include "fault.h"
 
 struct atomic_file {
-	const char *path; /* set before */
+	const char *path; /* set by the caller */
 	FILE *file;
-	char target[PATH_MAX]; /* the file that is replaced, links followed; "" if none is */
-	char fresh[PATH_MAX];  /* what is written until then, or will be its name; "" if none is */
-	bool nameless;         /* it has none yet */
+	char target[PATH_MAX]; /* the file to replace, links followed; "" if none */
+	char fresh[PATH_MAX];  /* the temporary or future name; "" if none */
+	bool nameless;         /* it has no name yet */
 };
 
-/* 0; -errno and fault. The path lasts until the file is closed or discarded. */
+/* 0; -errno and fault. The path must stay valid until close or discard. */
 int atomic_file_open(struct atomic_file *file, struct fault *fault);
-/* If it fails, nothing has changed. */
+/* On failure nothing has changed. */
 int atomic_file_close(struct atomic_file *file, struct fault *fault);
-/* Instead of closing: the work failed, nothing has changed. */
+/* Instead of closing: the work failed, and nothing has changed. */
 void atomic_file_discard(struct atomic_file *file);

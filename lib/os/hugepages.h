@@ -2,15 +2,15 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The hugepages of this machine. Needs no EAL. */
+/* Hugepages of this machine. Needs no EAL. */
 
 #include <stdint.h>
 
-/* Bytes in free hugepages of all sizes; 0 if there are none or the kernel has no hugepages. 'root'
- * is put in front of /sys; "" but in tests. */
+/* Bytes in free hugepages of all sizes; 0 if none or unsupported. 'root' is a prefix of /sys; ""
+ * except in tests. */
 uint64_t hugepages_free_bytes(const char *root);
 
-/* Waits until no other process of ours is between looking at the free hugepages and taking them.
- * Returns a descriptor for hugepages_unlock(), or -1 where nothing can be locked. */
+/* Serialises processes between checking for free hugepages and allocating them. Returns a
+ * descriptor for hugepages_unlock(), or -1 if locking is impossible. */
 int hugepages_lock(void);
 void hugepages_unlock(int lock);

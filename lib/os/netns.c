@@ -76,7 +76,7 @@ int netns_run(const char *name, netns_work_fn *work, void *ctx, struct fault *fa
 	pthread_t thread;
 	int result;
 
-	/* Signals are the program's; the thread is only a vehicle. */
+	/* Signals go to the program's own threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	result = pthread_create(&thread, NULL, job_main, &job);
@@ -87,8 +87,6 @@ int netns_run(const char *name, netns_work_fn *work, void *ctx, struct fault *fa
 	pthread_join(thread, NULL);
 	return job.result;
 }
-
-/* --- making and removing --- */
 
 static int loopback_up(void)
 {
@@ -107,7 +105,7 @@ static int loopback_up(void)
 	return result;
 }
 
-/* In a thread of its own: makes a namespace and pins it to 'path'. */
+/* In a thread of its own: creates a namespace and pins it to 'path'. */
 static int make_and_pin(void *path, struct fault *fault)
 {
 	char self[64];
@@ -123,8 +121,8 @@ static int make_and_pin(void *path, struct fault *fault)
 	return 0;
 }
 
-/* As 'ip netns' does: the directory is a shared mount, so that other mount namespaces see what is
- * added and removed. */
+/* Like 'ip netns': the directory is a shared mount, so that other mount namespaces see additions
+ * and removals. */
 static int directory_make(struct fault *fault)
 {
 	if (mkdir(NETNS_DIR, 0755) != 0 && errno != EEXIST)

@@ -3,22 +3,22 @@
 #pragma once
 
 /*
- * Network namespaces by name, the same ones as 'ip netns' makes: a bind mount in /run/netns. Only
- * threads enter a namespace here, for the time of one call: the process stays where it is. Needs
- * CAP_SYS_ADMIN. No clock, no EAL; any thread.
+ * Network namespaces by name, the same as those of 'ip netns': a bind mount in /run/netns. Only a
+ * thread enters a namespace, for the time of one call; the process does not. Needs CAP_SYS_ADMIN.
+ * No clock, no EAL; any thread.
  */
 
 #include "fault.h"
 
-/* Makes the namespace, with its loopback up. -EEXIST: there is one of this name. */
+/* Creates the namespace and brings its loopback up. -EEXIST: the name is in use. */
 int netns_create(const char *name, struct fault *fault);
 
-/* Takes its name away; it disappears with the last process in it. -ENOENT: there is none. */
+/* Removes its name; the namespace disappears with its last process. -ENOENT: unknown name. */
 int netns_remove(const char *name, struct fault *fault);
 
-/* What to do inside: returns 0, or -errno and fault. */
+/* Work to do inside: returns 0, or -errno and fault. */
 typedef int netns_work_fn(void *ctx, struct fault *fault);
 
-/* Calls 'work' in a thread that is in namespace 'name' (NULL: the present one) and returns its
- * result, or what kept it from being called: -ENOENT, -EPERM, -EAGAIN. */
+/* Calls 'work' in a thread that is in namespace 'name' (NULL: the current one) and returns its
+ * result, or the error that prevented the call: -ENOENT, -EPERM, -EAGAIN. */
 int netns_run(const char *name, netns_work_fn *work, void *ctx, struct fault *fault);

@@ -3,16 +3,16 @@
 #pragma once
 
 /*
- * Where DPDK keeps the sockets and files of a running program, without DPDK: so that tools find a
- * program's telemetry, and clear up after one that was killed.
+ * The directory in which DPDK keeps the sockets and files of a running program, without DPDK: tools
+ * find a program's telemetry there, and clean up after a killed program.
  */
 
 #include <stddef.h>
 
 #define RUNTIME_DIR_MAX 256
 
-/* "/var/run/dpdk/PREFIX", or what DPDK 22.11 takes for a user without privilege. */
+/* "/var/run/dpdk/PREFIX", or the path that DPDK 22.11 uses for an unprivileged user. */
 void runtime_dir_path(const char *prefix, char path[RUNTIME_DIR_MAX]);
 
-/* Removes the directory and the files in it. 0, or -errno; one that is not there is no error. */
+/* Removes the directory and the files in it. 0, or -errno; a missing one is not an error. */
 int runtime_dir_remove(const char *path);

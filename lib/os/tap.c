@@ -64,7 +64,7 @@ static int fault_at(
 
 static int create(const struct tap_options *options, struct fault *fault)
 {
-	/* Exclusive: an interface that somebody else keeps under this name is not ours to take. */
+	/* Exclusive: fail if another process holds an interface of this name. */
 	struct ifreq request = {.ifr_flags = (short)(IFF_TAP | IFF_NO_PI | IFF_TUN_EXCL)};
 	int fd = open(TUN_DEVICE, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	int code;
@@ -83,8 +83,6 @@ static int create(const struct tap_options *options, struct fault *fault)
 	close(fd);
 	return fault_at(options, "make it", code, fault);
 }
-
-/* --- the interface's properties, through a socket of its namespace --- */
 
 static struct ifreq request_for(const struct tap_options *options)
 {
@@ -135,7 +133,7 @@ static int set_up(int socket_fd, const struct tap_options *options)
 	return ioctl(socket_fd, SIOCSIFFLAGS, &request);
 }
 
-/* A kernel without IPv6 has no such file, which is as good. */
+/* A kernel without IPv6 has no such file, which is fine. */
 static void ipv6_off(const struct tap_options *options)
 {
 	char path[96];
@@ -145,7 +143,7 @@ static void ipv6_off(const struct tap_options *options)
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	/* If it stays on, a few router solicitations cross the fabric: no reason to fail. */
+	/* If it stays on, a few router solicitations cross the fabric: not an error. */
 	if (write(fd, "1", 1) != 1)
 		errno = 0;
 	close(fd);
@@ -170,7 +168,6 @@ static int set_properties(int socket_fd, const struct tap_job *job, struct fault
 	return 0;
 }
 
-/* In the namespace. */
 static int make(void *ctx, struct fault *fault)
 {
 	struct tap_job *job = ctx;

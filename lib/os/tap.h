@@ -7,8 +7,8 @@
  * one Ethernet frame per read() and write(), no header in front, non-blocking. The interface is not
  * persistent: it disappears with the descriptor, however the process ends.
  *
- * Needs CAP_NET_ADMIN, and CAP_SYS_ADMIN for a namespace. The interface is born inside its
- * namespace (in a thread that is there for the moment): nothing is moved, no half state is seen.
+ * Needs CAP_NET_ADMIN, and CAP_SYS_ADMIN for a namespace. The interface is created inside its
+ * namespace, in a thread that enters it: it is never moved, and no partial state is visible.
  */
 
 #include <stdbool.h>
@@ -18,16 +18,15 @@
 
 struct tap_options {
 	const char *name;  /* of the interface, up to 15 characters */
-	const char *netns; /* namespace as of 'ip netns'; NULL: where the process is */
+	const char *netns; /* namespace as in 'ip netns'; NULL: the process's own */
 	uint8_t mac[6];    /* all zero: the kernel chooses */
-	uint32_t mtu;      /* bytes of IP; 0: 1500 */
+	uint32_t mtu;      /* MTU for IP; 0: 1500 */
 	const char *ipv4;  /* "10.0.0.1/24"; NULL: no address */
 	bool ipv6;         /* false: off, so that the kernel sends nothing by itself */
 };
 
-/* Makes the interface and brings it up. Returns the descriptor, or -errno and fault: EINVAL (names,
- * address), ENODEV (no /dev/net/tun), EPERM, EBUSY (there is one of this name), ENOENT (namespace).
- */
+/* Creates the interface and brings it up. Returns the descriptor, or -errno and fault: EINVAL
+ * (names, address), ENODEV (no /dev/net/tun), EPERM, EBUSY (name in use), ENOENT (namespace). */
 int tap_open(const struct tap_options *options, struct fault *fault);
 
 void tap_close(int fd);

@@ -11,7 +11,6 @@
 
 #include "runtime_dir.h"
 
-/* One message, terminated. Its length or -errno. */
 static int receive(int fd, char *text, size_t size, int timeout_ms)
 {
 	struct pollfd ready = {.fd = fd, .events = POLLIN};
@@ -67,7 +66,7 @@ int telemetry_client_open(const char *prefix, int timeout_ms, struct fault *faul
 			fault, -fd, "%s: no program with this prefix runs (%s)", prefix, path);
 	if (fd < 0)
 		return fault_set(fault, -fd, "%s: %s: %s", prefix, path, strerror(-fd));
-	/* Version and process id: DPDK says them unasked. */
+	/* DPDK sends version and process id unasked. */
 	result = receive(fd, greeting, sizeof(greeting), timeout_ms);
 	if (result >= 0)
 		return fd;

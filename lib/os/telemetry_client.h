@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * Asks a running program over DPDK's telemetry socket (v2: a UNIX socket of whole messages).
+ * Queries a running program over DPDK's telemetry socket (v2: a UNIX socket with whole messages).
  * Without DPDK: for 'weft lab'. Blocks no longer than a given time per call. Any thread; a
  * connection has one user at a time.
  */
@@ -14,12 +14,13 @@
 
 #define TELEMETRY_REPLY_MAX (32 * 1024)
 
-/* Connects to the program whose EAL file prefix is 'prefix'. Returns the socket, or -errno and
- * fault: -ENOENT or -ECONNREFUSED: no such program runs; -ETIMEDOUT. */
+/* Connects to the program with EAL file prefix 'prefix'. Returns the socket, or -errno and fault:
+ * -ENOENT or -ECONNREFUSED: no such program runs; -ETIMEDOUT. */
 int telemetry_client_open(const char *prefix, int timeout_ms, struct fault *fault);
 
-/* Sends "/weft/switch/stats,s0" and the like; fills 'reply' with the JSON document, terminated.
- * Returns its length, or -errno and fault (-EPIPE: the program has gone; -EMSGSIZE: too long). */
+/* Sends a command such as "/weft/switch/stats,s0"; fills 'reply' with the JSON document,
+ * terminated. Returns its length, or -errno and fault (-EPIPE: the program has exited; -EMSGSIZE:
+ * too long). */
 int telemetry_client_call(
 	int fd, const char *command, char *reply, size_t size, int timeout_ms, struct fault *fault);
 

@@ -20,8 +20,8 @@ void text_output_end(struct text_output *output)
 	*output = (struct text_output){.fd = -1};
 }
 
-/* A pipe that can be written to takes so much without waiting. The descriptor is shared with others
- * and stays as it is, so O_NONBLOCK is no way. */
+/* A writable pipe takes PIPE_BUF bytes without waiting. The descriptor is shared with other
+ * processes and must stay as it is, so O_NONBLOCK is not possible. */
 static ssize_t write_some(struct text_output *output)
 {
 	struct pollfd ready = {.fd = output->fd, .events = POLLOUT};
@@ -34,7 +34,7 @@ static ssize_t write_some(struct text_output *output)
 	return write(output->fd, output->text + output->written, left < PIPE_BUF ? left : PIPE_BUF);
 }
 
-bool text_output_turn(struct text_output *output)
+bool text_output_write(struct text_output *output)
 {
 	while (output->text != NULL && output->written < output->bytes) {
 		ssize_t count = write_some(output);

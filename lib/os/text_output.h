@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * Text for a descriptor that may take nothing for long, as the pipe to a pager does: each turn
- * writes what can be written without waiting. One thread.
+ * Writes text to a descriptor that may block for long, such as the pipe to a pager: each call
+ * writes as much as possible without waiting. One thread.
  */
 
 #include <stdbool.h>
@@ -12,13 +12,13 @@
 
 struct text_output {
 	int fd;
-	char *text; /* what is being written; NULL: nothing */
+	char *text; /* the text being written; NULL: none */
 	size_t bytes, written;
 };
 
-/* The text, from malloc(), is the output's. Only when nothing is being written. */
+/* The output takes over the text, from malloc(). Call only if nothing is being written. */
 void text_output_begin(struct text_output *output, int fd, char *text);
-/* True when nothing is left. What the descriptor refuses for good is forgotten. */
-bool text_output_turn(struct text_output *output);
-/* Forgets what is left. */
+/* True when nothing is left. On a permanent error the rest is dropped. */
+bool text_output_write(struct text_output *output);
+/* Drops the rest. */
 void text_output_end(struct text_output *output);

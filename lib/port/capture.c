@@ -29,7 +29,7 @@ void capture_frame(struct capture *capture, enum pcapng_direction direction, con
 	slot->frame_bytes = frame_bytes;
 	slot->captured_bytes = RTE_MIN(frame_bytes, capture->snap_bytes);
 	memcpy(slot->bytes, bytes, slot->captured_bytes);
-	/* As many slots as the ring has room for: this cannot fail. */
+	/* The ring has as many slots: this cannot fail. */
 	rte_ring_sp_enqueue(capture->filled, slot);
 	atomic_store_explicit(&capture->newest, now, memory_order_release);
 }

@@ -3,18 +3,18 @@
 #pragma once
 
 /*
- * Capture of ports into pcapng files or FIFOs, started and stopped while frames flow.
+ * Captures ports into pcapng files or FIFOs; started and stopped while frames flow.
  *
- * The data plane copies a frame and the state that explains it into a slot of a ring that was made
- * before; a full ring counts a drop. A writer thread per file makes text and blocks of them.
- * Nothing that happens to the file (a FIFO without a reader, a slow reader, a full disk) reaches
- * the data plane. When the reader goes away the capture ends by itself.
+ * The data plane copies a frame and the state that explains it into a slot of a preallocated ring;
+ * a full ring counts a drop. One writer thread per file turns the slots into text and blocks.
+ * Nothing that happens to the file (a FIFO without a reader, a slow reader, a full disk) affects
+ * the data plane. When the reader goes away the capture ends on its own.
  *
- * struct capture is one port's ring: written by the thread that serves the port, read by the writer
- * of the file. It is kept until the manager goes, so that a data plane which still holds the
- * pointer after a stop writes into live memory. capture_* of the manager: any thread.
+ * struct capture is one port's ring: written by the thread that serves the port, read by the file's
+ * writer. It lives as long as the manager, so that a data plane that still holds the pointer after
+ * a stop writes into live memory. The manager's functions: any thread.
  *
- * No EAL (rte_ring works on plain memory): the unit tests run the whole of it.
+ * No EAL (rte_ring works on plain memory): the unit tests run all of it.
  */
 
 #include <stdatomic.h>
@@ -37,57 +37,56 @@ struct capture_slot {
 };
 
 struct capture {
-	/* Constant. */
 	struct rte_ring *free, *filled; /* of struct capture_slot */
 	uint32_t snap_bytes;
-	/* Writer: the data plane. Readers: anyone. */
+	/* Writer: the data plane. Readers: any thread. */
 	_Alignas(RTE_CACHE_LINE_SIZE) _Atomic uint64_t offered;
 	_Atomic uint64_t dropped;
 	_Atomic weft_time newest; /* time of the last frame offered */
 };
 
 struct capture_options {
-	uint32_t slots;            /* frames that a port's ring holds; 0: 1,024 */
-	uint32_t snap_bytes;       /* bytes kept of a frame; 0: whole frames */
+	uint32_t slots;            /* frames per port's ring; 0: 1,024 */
+	uint32_t snap_bytes;       /* bytes kept of each frame; 0: whole frames */
 	uint64_t epoch_ns;         /* added to every time: clock_unix_origin_ns(), or 0 */
 	capture_reason_fn *reason; /* may be NULL */
 };
 
 struct capture_counts {
-	uint64_t offered; /* frames that passed while the capture ran */
-	uint64_t dropped; /* of these, not in the file because the writer was behind */
+	uint64_t offered; /* frames that passed during the capture */
+	uint64_t dropped; /* of these, not in the file because the writer was too slow */
 };
 
 struct capture_manager;
 
-/* NULL and fault if there is no memory. */
+/* NULL and fault without memory. */
 struct capture_manager *capture_manager_create(
 	const struct capture_options *options, struct fault *fault);
 /* Ends all captures and frees the rings: the data plane has stopped, or no port is captured and
  * every thread has since begun a new burst. */
 void capture_manager_destroy(struct capture_manager *manager);
 
-/* Makes 'port' known by its name. The port outlives the manager. 0 or -ENOMEM. */
+/* Registers 'port' under its name. The port outlives the manager. 0 or -ENOMEM. */
 int capture_manager_add_port(struct capture_manager *manager, struct port *port);
 
 /* Captures 'port_name' ("s0:1", or "all") into 'path' from now on; several ports may share a path.
- * A path that is a FIFO waits for its reader without holding anything up. -ENOENT: no such port;
- * -EBUSY: is captured already; others from opening the file. */
+ * A FIFO waits for its reader without blocking anything. -ENOENT: unknown port; -EBUSY: already
+ * captured; other errors from opening the file. */
 int capture_start(struct capture_manager *manager, const char *port_name, const char *path,
 	struct fault *fault);
 
-/* Ends the capture of 'port_name', or of "all" that are captured; returns when what was captured is
- * written, or after a second if the reader does not take it. 'counts' may be NULL. -ENOENT: no such
- * port, or it is not captured. The fault of a file that could not be written is reported here. */
+/* Ends the capture of 'port_name', or of all captured ports ("all"); returns when the captured
+ * frames are written, or after a second if the reader does not take them. 'counts' may be NULL.
+ * -ENOENT: unknown port, or not captured. A failure to write the file is reported here. */
 int capture_stop(struct capture_manager *manager, const char *port_name,
 	struct capture_counts *counts, struct fault *fault);
 
-/* The ring of a captured port or NULL: once per burst, in the data plane. */
+/* The ring of a captured port or NULL; called once per burst in the data plane. */
 static inline struct capture *capture_of(struct port *port)
 {
 	return __atomic_load_n(&port->capture, __ATOMIC_ACQUIRE);
 }
 
-/* Copies a frame that came in or goes out at 'now'. Never blocks. */
+/* Copies a frame received or sent at 'now'. Never blocks. */
 void capture_frame(struct capture *capture, enum pcapng_direction direction, const void *bytes,
 	uint32_t frame_bytes, weft_time now, const struct capture_state *state);

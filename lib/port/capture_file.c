@@ -15,15 +15,14 @@
 #include <unistd.h>
 
 #define ROUND_MS       1
-#define READER_WAIT_MS 20           /* between looks for the reader of a FIFO */
-#define STUCK_MS       1000         /* without progress at the end: given up */
-#define OUT_ENOUGH     (256u << 10) /* no more is taken from the rings beyond this */
+#define READER_WAIT_MS 20           /* between checks for the reader of a FIFO */
+#define STUCK_MS       1000         /* without progress at the end: give up */
+#define OUT_ENOUGH     (256u << 10) /* stop reading the rings above this */
 
-/* A port that is being captured into this file. */
 struct member {
 	struct port *port;
 	struct capture *capture;
-	struct capture_slot *head; /* taken from the ring and not yet written */
+	struct capture_slot *head; /* taken from the ring, not yet written */
 	uint64_t offered_before, dropped_before, abandoned;
 	uint32_t interface;
 	bool leaving;
@@ -32,23 +31,21 @@ struct member {
 struct capture_file {
 	char *path;
 	const struct capture_options *options;
-	int fd;      /* -1 until a FIFO has its reader */
-	int wake_fd; /* eventfd: something has changed */
+	int fd;      /* -1 until a FIFO has a reader */
+	int wake_fd; /* eventfd: state has changed */
 	pthread_t thread;
-	pthread_mutex_t lock; /* all below */
+	pthread_mutex_t lock; /* protects everything below */
 	pthread_cond_t left;  /* a member has left */
 	struct member *member;
 	unsigned members, room;
 	struct pcapng pcapng;
-	uint8_t *out; /* made and not yet written */
+	uint8_t *out; /* formatted, not yet written */
 	size_t out_used, out_room;
 	weft_time newest;
 	bool closing;
-	bool ended; /* by itself: the reader has gone, or an error */
+	bool ended; /* on its own: the reader has gone, or an error */
 	int result; /* of writing */
 };
-
-/* --- what the thread makes of the rings --- */
 
 static int out_append(void *ctx, const void *bytes, size_t count)
 {
@@ -101,7 +98,6 @@ static void member_release(struct member *member)
 	member->head = NULL;
 }
 
-/* The member with the oldest frame, or NULL. */
 static struct member *oldest(struct capture_file *file)
 {
 	struct member *best = NULL;
@@ -126,7 +122,7 @@ static struct capture_counts member_counts(const struct member *member)
 	};
 }
 
-/* Returns whether there is more to be written than 'out' takes. */
+/* Returns true if more frames wait than 'out' takes. */
 static bool write_frames(struct capture_file *file, weft_time watermark)
 {
 	struct member *member;
@@ -166,7 +162,6 @@ static void member_delete(struct capture_file *file, struct member *member)
 	pthread_cond_broadcast(&file->left);
 }
 
-/* Those who want to leave and have nothing left. */
 static void let_leave(struct capture_file *file)
 {
 	for (unsigned i = file->members; i-- > 0;) {
@@ -179,7 +174,7 @@ static void let_leave(struct capture_file *file)
 	}
 }
 
-/* One round. Returns whether another should follow without a pause. */
+/* One round. Returns true if another should follow without a pause. */
 static bool drain(struct capture_file *file)
 {
 	weft_time watermark = file->newest;
@@ -191,9 +186,7 @@ static bool drain(struct capture_file *file)
 	return more;
 }
 
-/* --- the file --- */
-
-/* Writes what the file takes without waiting. 0, -EAGAIN, or what went wrong. */
+/* Writes as much as the file takes without waiting. 0, -EAGAIN, or the error. */
 static int flush(struct capture_file *file)
 {
 	size_t done = 0;
@@ -212,8 +205,8 @@ static int flush(struct capture_file *file)
 	return result;
 }
 
-/* Sleeps until the file takes more (if 'blocked'), somebody wakes it, or the time is over. Returns
- * -EPIPE when the reader has gone. */
+/* Sleeps until the file takes more (if 'blocked'), another thread wakes it, or the time is over.
+ * Returns -EPIPE when the reader has gone. */
 static int pause_round(struct capture_file *file, bool blocked, int ms)
 {
 	struct pollfd fds[2] = {
@@ -228,7 +221,7 @@ static int pause_round(struct capture_file *file, bool blocked, int ms)
 	return fds[1].revents & POLLERR ? -EPIPE : 0;
 }
 
-/* At the end: waits for room only. -ETIMEDOUT: the reader has stopped to read. */
+/* At the end: waits only for room. -ETIMEDOUT: the reader has stopped reading. */
 static int pause_last(struct capture_file *file)
 {
 	struct pollfd fd = {.fd = file->fd, .events = POLLOUT};
@@ -249,7 +242,6 @@ static bool fifo_has_reader(struct capture_file *file)
 	return open_now;
 }
 
-/* Nothing can be written any more: lets go of all ports. */
 static void end_all(struct capture_file *file, int result)
 {
 	pthread_mutex_lock(&file->lock);
@@ -266,7 +258,7 @@ static void end_all(struct capture_file *file, int result)
 	pthread_mutex_unlock(&file->lock);
 }
 
-/* One turn of the thread: 0 to go on, 1 done, negative: why it ends. */
+/* One iteration of the thread: 0 to continue, 1 done, negative: why it ends. */
 static int turn(struct capture_file *file)
 {
 	bool more, blocked, closing;
@@ -275,7 +267,7 @@ static int turn(struct capture_file *file)
 	pthread_mutex_lock(&file->lock);
 	more = drain(file);
 	closing = file->closing && file->members == 0;
-	/* Nothing goes out before a port is in, so what goes wrong is always told to one. */
+	/* Writes nothing before a port has joined, so that an error is always reported to one. */
 	result = file->pcapng.interfaces > 0 ? flush(file) : 0;
 	pthread_mutex_unlock(&file->lock);
 	blocked = result == -EAGAIN;
@@ -315,7 +307,7 @@ static void *writer_main(void *ctx)
 	return NULL;
 }
 
-/* The thread takes no signal: they belong to the program, and SIGPIPE is an errno here. */
+/* The thread takes no signal: they go to the program, and SIGPIPE is an errno here. */
 static int start_thread(struct capture_file *file)
 {
 	sigset_t all, before;
@@ -328,9 +320,7 @@ static int start_thread(struct capture_file *file)
 	return -result;
 }
 
-/* --- the manager's side --- */
-
-/* -1 for a FIFO: it is opened when it has a reader, because until then open() would wait. */
+/* -1 for a FIFO: it is opened once it has a reader, because open() would wait until then. */
 static int open_path(const char *path, int *fd)
 {
 	struct stat status;
@@ -395,7 +385,7 @@ static void wake(struct capture_file *file)
 {
 	const uint64_t one = 1;
 
-	/* It can only fail because the thread is about to wake up anyhow. */
+	/* It can only fail if the thread is about to wake up anyway. */
 	if (write(file->wake_fd, &one, sizeof(one)) < 0)
 		return;
 }
@@ -441,7 +431,7 @@ static int add_locked(struct capture_file *file, struct port *port, struct captu
 		.offered_before = atomic_load(&capture->offered),
 		.dropped_before = atomic_load(&capture->dropped),
 	};
-	/* What came too late for the file before this one. */
+	/* Discards frames that came too late for the previous file. */
 	while (member_refill(member))
 		member_release(member);
 	file->members++;
@@ -459,8 +449,8 @@ int capture_file_add(struct capture_file *file, struct port *port, struct captur
 	return result;
 }
 
-/* Waits for the thread to let the member go; if the reader is stuck its frames are lost. Returns
- * how many. */
+/* Waits for the thread to release the member; if the reader is stuck its frames are lost. Returns
+ * their number. */
 static uint64_t wait_left(struct capture_file *file, struct port *port)
 {
 	struct timespec until;

@@ -13,10 +13,9 @@
 #define SNAP_BYTES_MAX 65535u
 #define SLOT_ALIGNMENT RTE_CACHE_LINE_SIZE
 
-/* A port that can be captured. */
 struct known_port {
 	struct port *port;
-	struct capture *capture; /* made at its first capture, kept until the end */
+	struct capture *capture; /* created at its first capture, kept until the end */
 	void *arena;             /* of its slots */
 };
 
@@ -27,10 +26,9 @@ struct capture_manager {
 	unsigned ports, ports_room;
 	struct capture_file **file;
 	unsigned files, files_room;
-	char failed[FAULT_TEXT]; /* how the last file ended that ended by itself */
+	char failed[FAULT_TEXT]; /* error of the last file that ended on its own */
 };
 
-/* Grows an array by doubling; false without memory. */
 static bool reserve(void **array, unsigned *room, unsigned used, size_t size)
 {
 	unsigned wanted = *room == 0 ? 8 : 2 * *room;
@@ -45,8 +43,6 @@ static bool reserve(void **array, unsigned *room, unsigned used, size_t size)
 	*room = wanted;
 	return true;
 }
-
-/* --- rings --- */
 
 static void point_destroy(struct known_port *known)
 {
@@ -87,8 +83,6 @@ err:
 	point_destroy(known);
 	return -ENOMEM;
 }
-
-/* --- files --- */
 
 static void file_remove(struct capture_manager *manager, unsigned i)
 {
@@ -145,8 +139,6 @@ static struct capture_file *file_get(
 	return file;
 }
 
-/* --- commands --- */
-
 static bool matches(const struct known_port *known, const char *name)
 {
 	return strcmp(name, "all") == 0 || strcmp(name, known->port->name) == 0;
@@ -167,7 +159,7 @@ static int start_one(struct capture_manager *manager, struct known_port *known,
 	return result;
 }
 
-/* Ports that match and are not captured; what is captured is an error only if it was named. */
+/* Ports that match and are not captured; a captured port is an error only if it was named. */
 static int check_start(struct capture_manager *manager, const char *name, struct fault *fault)
 {
 	unsigned matching = 0, busy = 0;

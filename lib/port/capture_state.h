@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * What a device knew about a frame when a capture saw it, and the text that a capture says it in
- * (docs/wire-format.md): the same at both clocks. No DPDK.
+ * The state of a frame in a device when it was captured, and its text form in captures
+ * (docs/wire-format.md); the same on both clocks. No DPDK.
  */
 
 #include <stddef.h>
@@ -13,17 +13,16 @@
 #define CAPTURE_UNKNOWN UINT32_MAX
 
 struct capture_state {
-	uint32_t credits_blocks; /* left in 'vc' towards the far end; CAPTURE_UNKNOWN: not said */
-	uint32_t
-		voq_depth_blocks; /* of the queue that the frame is in; CAPTURE_UNKNOWN: not said */
+	uint32_t credits_blocks;   /* left in 'vc' towards the far end; CAPTURE_UNKNOWN */
+	uint32_t voq_depth_blocks; /* of the queue that holds the frame; CAPTURE_UNKNOWN */
 	uint8_t vc;
-	uint8_t reason; /* why deflected, delayed or dropped; 0: nothing to say */
+	uint8_t reason; /* why deflected, delayed or dropped; 0: none */
 };
 
 /* The text of a reason of the device that owns the port, from its own X-macro list. NULL: none. */
 typedef const char *capture_reason_fn(uint8_t reason);
 
-/* "vc 1, credits 113, voq 4, REASON", without what is not known. 'reason' may be NULL. Cut to
- * 'size', 128 is enough. */
+/* "vc 1, credits 113, voq 4, REASON", without unknown parts. 'reason' may be NULL. Cut to 'size';
+ * 128 suffices. */
 void capture_state_format(
 	const struct capture_state *state, capture_reason_fn *reason, char *text, size_t size);

@@ -21,12 +21,12 @@
 #define ARGUMENTS_MAX      192
 #define MEMORY_MIB_DEFAULT 256
 
-/* The arguments that EAL gets, NULL-terminated as argv is. It copies what it keeps. */
+/* The arguments for EAL, NULL-terminated like argv. EAL copies what it keeps. */
 struct arguments {
 	char *at[ARGUMENTS_MAX + 1];
 	int count;
 	bool overflow;
-	bool hugepages; /* our choice */
+	bool hugepages; /* chosen by Weft, not by the user */
 };
 
 static void add(struct arguments *arguments, const char *format, ...)
@@ -51,8 +51,6 @@ static void arguments_free(struct arguments *arguments)
 		free(arguments->at[i]);
 }
 
-/* --- what the user said --- */
-
 struct user_arguments {
 	char **at;
 	int count; /* at[0] is the program */
@@ -66,7 +64,7 @@ static struct user_arguments user_arguments(int argc, char **argv)
 	return (struct user_arguments){argv, 1};
 }
 
-/* "-l" is there as "-l" or "-l0-3", "--lcores" as such or with "=…". */
+/* Matches "-l" as "-l" or "-l0-3", "--lcores" as itself or with "=…". */
 static bool is_option(const char *argument, const char *option)
 {
 	size_t length = strlen(option);
@@ -76,7 +74,6 @@ static bool is_option(const char *argument, const char *option)
 	return option[1] != '-' || argument[length] == '\0' || argument[length] == '=';
 }
 
-/* 'options' is terminated by NULL. */
 static bool user_gave(const struct user_arguments *user, const char *const *options)
 {
 	for (int i = 1; i < user->count; i++)
@@ -87,8 +84,6 @@ static bool user_gave(const struct user_arguments *user, const char *const *opti
 }
 
 #define USER_GAVE(user, ...) user_gave(user, (const char *const[]){__VA_ARGS__, NULL})
-
-/* --- defaults --- */
 
 /* "0-3,6": the CPUs that this process may use. */
 static void cpus_format(char *text, size_t size)
@@ -131,7 +126,7 @@ static void add_memory(struct arguments *arguments, const struct user_arguments 
 {
 	unsigned mib = options->memory_mib == 0 ? MEMORY_MIB_DEFAULT : options->memory_mib;
 
-	/* The user's hugepages are files: no name of one is to stay, but where DPDK needs it. */
+	/* The user's hugepages are files: unlinks them at once unless DPDK needs the names. */
 	if (USER_GAVE(user, "--huge-dir", "--socket-mem", "--legacy-mem") &&
 		!USER_GAVE(user, "--in-memory", "--no-huge", "--huge-unlink",
 			"--single-file-segments"))
@@ -139,13 +134,13 @@ static void add_memory(struct arguments *arguments, const struct user_arguments 
 	if (USER_GAVE(user, "--socket-mem", "--no-huge", "--in-memory", "--huge-dir",
 		    "--legacy-mem", "--single-file-segments"))
 		return;
-	/* memfd hugepages: no mount is needed and no file stays. */
+	/* memfd hugepages: need no mount and leave no file. */
 	if (has_pci(user, options) && hugepages_free_bytes("") >> 20 >= mib)
 		arguments->hugepages = true;
 	add(arguments, arguments->hugepages ? "--in-memory" : "--no-huge");
 	if (USER_GAVE(user, "-m"))
 		return;
-	/* Taken at once: what is free now may be another process's later. */
+	/* Allocated at once: another process may take the free pages later. */
 	add(arguments, "-m");
 	add(arguments, "%u", mib);
 }
@@ -192,14 +187,12 @@ static int arguments_build(struct arguments *arguments, const struct user_argume
 	return 0;
 }
 
-/* --- starting --- */
-
-/* While EAL starts: after any wrong argument it prints its usage on standard output, and FATAL
- * lines on standard error beside its log. None of it is wanted on the terminal; what is said on
- * standard error is kept for the fault. */
+/* During the start of EAL: a wrong argument makes it print its usage on standard output, and FATAL
+ * lines on standard error beside its log. Both are kept off the terminal; standard error is kept
+ * for the fault. */
 struct silence {
-	int kept[2]; /* what descriptors 1 and 2 were; -1: left alone */
-	int errors;  /* memfd that took standard error */
+	int kept[2]; /* original descriptors 1 and 2; -1: unchanged */
+	int errors;  /* memfd that received standard error */
 };
 
 static int redirect(int fd, int to)
@@ -231,7 +224,7 @@ static void silence_begin(struct silence *silence)
 		close(null);
 }
 
-/* 'errors' gets the beginning of what was said on standard error. */
+/* 'errors' gets the beginning of the text on standard error. */
 static void silence_end(const struct silence *silence, char *errors, size_t size)
 {
 	ssize_t length = 0;
@@ -246,8 +239,8 @@ static void silence_end(const struct silence *silence, char *errors, size_t size
 	errors[length > 0 ? length : 0] = '\0';
 }
 
-/* getopt() knows the wrong argument best: "PROGRAM: unrecognized option '--x'". EAL's log comes
- * next, its FATAL lines tell least. */
+/* getopt() is the most precise about a wrong argument: "PROGRAM: unrecognized option '--x'". EAL's
+ * log comes next, its FATAL lines last. */
 static int fault_from_texts(struct fault *fault, int code, const struct arguments *arguments,
 	const char *errors, const struct log_capture *log)
 {
@@ -275,8 +268,8 @@ static int fault_from_texts(struct fault *fault, int code, const struct argument
 
 static int init(struct arguments *arguments, const struct user_arguments *user, struct fault *fault)
 {
-	char *order[ARGUMENTS_MAX + 1]; /* EAL moves pointers about */
-	/* Who asks for EAL's words gets them as they come. */
+	char *order[ARGUMENTS_MAX + 1]; /* EAL reorders the pointers */
+	/* A user who asks for EAL's output gets it unfiltered. */
 	bool quiet = !USER_GAVE(user, "-h", "--help", "-v", "--log-level");
 	struct silence silence;
 	struct log_capture log = {.text = NULL};

@@ -3,12 +3,11 @@
 #pragma once
 
 /*
- * Starts and stops DPDK's environment for a Weft program: with what the user wrote before '--', and
- * where the user wrote nothing, with what runs anywhere: no PCI, every lcore free to run on
- * every CPU that the process may use (several programs of a lab share a machine; '-l' pins), its
- * own file prefix, telemetry on, warnings and errors only. Memory for PCI devices comes from
- * hugepages if enough of them are free; all other memory is ordinary, and the machine gives it as
- * it is touched.
+ * Starts and stops DPDK's environment for a Weft program, with the user's arguments before '--' and
+ * otherwise with defaults that work anywhere: no PCI, every lcore free to run on every CPU of the
+ * process (several programs of a lab share a machine; '-l' pins), a file prefix of its own,
+ * telemetry on, warnings and errors only. Memory for PCI devices comes from hugepages if enough are
+ * free; all other memory is ordinary and allocated on first use.
  *
  * Once per process (EAL cannot start twice), from the main thread, which becomes the main lcore.
  */
@@ -19,17 +18,17 @@
 
 struct eal_options {
 	const char *prefix;     /* file prefix; NULL: "weft-" and the process id */
-	unsigned lcores;        /* main one included; 0: 1 */
+	unsigned lcores;        /* including the main one; 0: 1 */
 	unsigned memory_mib;    /* 0: 256. An IOMMU locks all of it for PCI devices */
-	const char *const *pci; /* PCI addresses to be taken, from a lab file; NULL terminated */
+	const char *const *pci; /* PCI addresses to use, from a lab file; NULL-terminated */
 };
 
 /* Arguments of 'argv' from 1 up to "--" are EAL's (none if there is no "--"). Returns the index of
- * the first argument after them (1 or that after "--"), or -errno and fault. */
+ * the first argument after them (1, or the one after "--"), or -errno and fault. */
 int eal_start(int argc, char **argv, const struct eal_options *options, struct fault *fault);
 
-/* The prefix in use: the name of the runtime directory. */
+/* The current prefix: the name of the runtime directory. */
 const char *eal_prefix(void);
 
-/* Leaves no runtime directory, socket or hugepage file. All ports are closed, all lcores idle. */
+/* Removes runtime directory, sockets and hugepage files. All ports are closed, lcores idle. */
 void eal_stop(void);

@@ -2,14 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /*
- * Watching a NIC: its carrier, and what it has lost. When its cable is pulled, the port counts as
- * cut at once, and no hello has to be missed first. The device is asked again and again; the
- * interrupts with which drivers tell of their link come 4 s late with some (ixgbe) and never with
- * others (vmxnet3 and e1000e in QEMU). All of it happens in DPDK's interrupt thread: some drivers
- * answer only after a talk with their firmware, and a poll loop must not wait for that.
+ * Watches a NIC's carrier and losses. When its cable is pulled, the port counts as cut at once,
+ * without waiting for missed hellos. The device is polled: link interrupts are 4 s late with some
+ * drivers (ixgbe) and never come with others (vmxnet3 and e1000e in QEMU). All of this runs in
+ * DPDK's interrupt thread: some drivers must query their firmware, and a poll loop must not wait
+ * for that.
  *
- * Some devices never say that their link is up and pass frames all the same: a port is taken for
- * dark only after its link has been up.
+ * Some devices never report their link as up and pass frames all the same: a port counts as dark
+ * only after its link has been up.
  */
 
 #include <rte_alarm.h>

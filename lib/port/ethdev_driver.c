@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for all that a driver may put around a frame in its buffer: two VLAN tags, a CRC, virtio's
- * header. The most that is known is 12 + 4 bytes (virtio) and 2 * 4 + 4 (Intel's). */
+/* Room for everything that a driver may add to a frame in its buffer: two VLAN tags, a CRC,
+ * virtio's header. The known maximum is 12 + 4 bytes (virtio) and 2 * 4 + 4 (Intel). */
 #define BUFFER_SPARE 64
-/* The steps in which NICs measure buffers: 1 KiB (ixgbe, igb), 128 B (i40e, ice), or none. */
+/* Granularity of NIC buffers: 1 KiB (ixgbe, igb), 128 B (i40e, ice), or none. */
 #define BUFFER_STEP 1024
 
 #define PCI_VENDOR_INTEL 0x8086
@@ -35,11 +35,11 @@ static const struct ethdev_driver drivers[] = {
 	{.name = "net_pcap", .is_virtual = true},
 	{.name = "net_null", .is_virtual = true},
 	{.name = "net_virtio_user", .ring_argument = "queue_size", .ring_slots = 256},
-	/* Takes the descriptors that it is asked for, and uses as many as its queue has, which is
-	 * 256 in most hypervisors. */
+	/* Accepts any number of descriptors but uses as many as its queue has, 256 in most
+	   hypervisors. */
 	{.name = "net_virtio", .ring_slots = 256},
 	{.name = "net_e1000_em", .buffers_are_powers = true},
-	/* Their clean-up frees again what vector transmission has freed. */
+	/* Their clean-up frees mbufs again that vector transmission has freed. */
 	{.name = "net_iavf", .unsafe_cleanup = true},
 	{.name = "net_ice_dcf", .unsafe_cleanup = true},
 };
@@ -54,7 +54,7 @@ const struct ethdev_driver *ethdev_driver_find(const char *name)
 	return &other;
 }
 
-/* Of a PCI device, from sysfs; 0 if it is unknown. */
+/* Of a PCI device, from sysfs; 0 if unknown. */
 static unsigned pci_vendor(const char *root, const char *dpdk)
 {
 	char path[512], address[PCI_PRI_STR_SIZE];
@@ -132,8 +132,8 @@ uint32_t ethdev_driver_slots(const struct ethdev_driver *driver, const char *arg
 uint32_t ethdev_driver_room(const struct ethdev_driver *driver, uint32_t frame_bytes,
 	uint32_t least_mtu, uint32_t least_bytes)
 {
-	/* A device keeps an MTU of 1,500 where less would do, and its driver wants room for that.
-	 */
+	/* A device keeps an MTU of 1,500 even if a smaller one suffices, and its driver needs room
+	 * for it. */
 	uint32_t longest = RTE_MAX(least_mtu, (uint32_t)RTE_ETHER_MTU) + RTE_ETHER_HDR_LEN;
 	uint32_t room = RTE_MAX(RTE_MAX(frame_bytes, longest) + BUFFER_SPARE, least_bytes);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Finding the device of an ethdev port, or plugging it in. */
+/* Finds the device of an ethdev port, or plugs it in. */
 
 #include <string.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ static bool is_pci(const char *dpdk, char address[PCI_PRI_STR_SIZE])
 	return true;
 }
 
-/* Of DPDK, which a device's IOMMU maps whole. */
+/* DPDK's memory, which a device's IOMMU maps whole. */
 static uint64_t memory_bytes(void)
 {
 	struct rte_malloc_socket_stats stats;

@@ -2,15 +2,15 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /*
- * Setting up an attached ethdev: its MTU, one queue each way, start. Frames in several segments are
- * asked for only where the driver does not start without.
+ * Sets up an attached ethdev: its MTU, one queue each way, start. Multi-segment frames are
+ * requested only if the driver does not start without them.
  */
 
 #include <rte_errno.h>
 
 #include "ethdev_private.h"
 
-/* An attempt: the step that failed, for the message. */
+/* An attempt and the step that failed, for the message. */
 struct attempt {
 	const char *step;
 	struct log_capture log;
@@ -34,8 +34,8 @@ uint32_t ethdev_mtu_max(const struct ethdev_ctx *ctx)
 	return info->max_mtu != 0 ? RTE_MIN(info->max_mtu, by_length) : by_length;
 }
 
-/* MTU to ask for; 0: the device keeps its own. Virtual devices report limits that they do not have,
- * and pass longer frames than they say. */
+/* The MTU to set; 0: the device keeps its own. Virtual devices report limits that they do not have,
+ * and pass longer frames. */
 static uint32_t choose_mtu(const struct ethdev_ctx *ctx, uint32_t frame_bytes)
 {
 	uint32_t wanted = frame_bytes - RTE_ETHER_HDR_LEN, most = ethdev_mtu_max(ctx);
@@ -50,7 +50,7 @@ static uint32_t choose_mtu(const struct ethdev_ctx *ctx, uint32_t frame_bytes)
 	return wanted <= reported ? wanted : 0;
 }
 
-/* Enough to keep the wire busy while the loop sees to other ports; more would only keep mbufs. */
+/* Enough to keep the link busy while the loop serves other ports; more would only hold mbufs. */
 static uint16_t choose_tx(const struct ethdev_ctx *ctx)
 {
 	uint32_t speeds = ctx->info.speed_capa;
@@ -72,7 +72,7 @@ void ethdev_choose_rings(struct ethdev_ctx *ctx, const struct port_ethdev_config
 	rx = rx != 0 ? rx : PORT_RX_DESCRIPTORS;
 	if (tx == 0)
 		tx = ctx->driver->is_virtual ? rx : choose_tx(ctx);
-	/* Refuses only what a later step refuses, too. */
+	/* Refuses only values that a later step refuses, too. */
 	if (rte_eth_dev_adjust_nb_rx_tx_desc(ctx->port->ethdev, &rx, &tx) == 0) {
 		ctx->rx_descriptors = rx;
 		ctx->tx_descriptors = tx;
@@ -121,7 +121,7 @@ static int attempt_start(struct ethdev_ctx *ctx, bool scatter, uint32_t mtu,
 	return rte_eth_dev_start(ctx->port->ethdev);
 }
 
-/* The driver's own words, of the attempt that failed first, end the sentence. */
+/* Ends the message with the driver's own, from the attempt that failed first. */
 static int fault_attempt(const struct ethdev_ctx *ctx, const struct attempt *attempt, int result,
 	struct fault *fault)
 {
@@ -136,8 +136,7 @@ static int fault_attempt(const struct ethdev_ctx *ctx, const struct attempt *att
 		cause);
 }
 
-/* With buffers that hold a frame first; if the driver wants to scatter frames that it calls too
- * long, it may. */
+/* First with buffers that hold a frame, then with scattering if the driver insists on it. */
 static int start_somehow(
 	struct ethdev_ctx *ctx, uint32_t mtu, struct rte_mempool *pool, struct fault *fault)
 {
@@ -161,7 +160,7 @@ static int start_somehow(
 	return result;
 }
 
-/* Frames carry the addresses of emulated hosts. Rings and memif take all frames and do not know the
+/* Frames carry the addresses of emulated hosts. Rings and memif accept all frames and lack the
  * call. */
 static int hear_all(struct ethdev_ctx *ctx, struct fault *fault)
 {
@@ -179,8 +178,8 @@ static int hear_all(struct ethdev_ctx *ctx, struct fault *fault)
 	return result;
 }
 
-/* Drops the frames that a packet socket heard before it was bound: hellos of other links, among
- * others, which would be taken for a neighbour's. */
+/* Drops the frames that a packet socket received before it was bound: they include hellos of other
+ * links, which would pass for a neighbour's. */
 static void forget_overheard(const struct port *port)
 {
 	struct rte_mbuf *mbufs[PORT_BURST];

@@ -6,7 +6,7 @@
 
 #include <rte_log.h>
 
-#include "log_lines.h"
+#include "pci_fault.h"
 
 void log_capture_begin(struct log_capture *log)
 {

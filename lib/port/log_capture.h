@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * Keeps what DPDK logs while it starts something, for the text of a fault instead of the terminal.
- * Main thread, one at a time: DPDK's log stream is one per process.
+ * Keeps DPDK's log during an operation for the text of a fault, instead of the terminal. Main
+ * thread, one at a time: DPDK's log stream is one per process.
  */
 
 #include <stdio.h>

@@ -13,7 +13,7 @@ enum block_type {
 	BLOCK_PACKET = 6,
 };
 
-/* Codes mean different things in different blocks. */
+/* Codes have different meanings in different blocks. */
 enum option_code {
 	OPTION_COMMENT = 1,
 	OPTION_SECTION_APPLICATION = 4,
@@ -29,7 +29,7 @@ enum option_code {
 #define LINKTYPE_ETHERNET 1
 #define TSRESOL_NS        9
 
-/* Options of one block, as they will lie in the file. */
+/* Options of one block in file format. */
 struct options {
 	uint8_t bytes[PCAPNG_COMMENT_MAX + 64];
 	uint32_t used;
@@ -55,7 +55,7 @@ static void option_add_text(struct options *options, uint16_t code, const char *
 {
 	size_t bytes = strnlen(text, PCAPNG_COMMENT_MAX);
 
-	/* A character of several bytes is not cut in the middle. */
+	/* Does not cut inside a multi-byte character. */
 	if (text[bytes] != '\0')
 		while (bytes > 0 && ((uint8_t)text[bytes] & 0xC0) == 0x80)
 			bytes--;

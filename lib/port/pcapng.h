@@ -4,11 +4,11 @@
 
 /*
  * Writes pcapng (draft-ietf-opsawg-pcapng): one section, an interface per emulated port, packets
- * with nanosecond time, direction and comment, and at the end what each interface saw and missed.
- * Our own because librte_pcapng 22.11 wants an ethdev and TSC time; the same at both clocks.
+ * with nanosecond time, direction and comment, and at the end the frames that each interface saw
+ * and missed. librte_pcapng 22.11 needs an ethdev and TSC time; this works the same on both clocks.
  *
  * No EAL, no allocation, no clock. Blocks go out through a callback in the order of the calls; a
- * block may take several calls of it. The first failure stays: every later call returns it and
+ * block may take several callbacks. The first failure is permanent: every later call returns it and
  * writes nothing. One thread.
  */
 
@@ -33,27 +33,26 @@ enum pcapng_direction { PCAPNG_UNKNOWN = 0, PCAPNG_IN = 1, PCAPNG_OUT = 2 };
 struct pcapng_packet {
 	uint32_t interface;
 	enum pcapng_direction direction;
-	uint64_t time_ns; /* since 1970-01-01 at the real clock, since the start at the virtual one
-			   */
+	uint64_t time_ns; /* since 1970-01-01; on the virtual clock since the start */
 	const void *bytes;
 	uint32_t captured_bytes;
-	uint32_t frame_bytes; /* before it was cut to the snapshot length */
+	uint32_t frame_bytes; /* before the cut to the snapshot length */
 	const char *comment;  /* NULL or "": none */
 };
 
-/* A pcapng_write_fn whose ctx is a FILE. */
+/* A pcapng_write_fn with a FILE as ctx. */
 int pcapng_write_stdio(void *file, const void *bytes, size_t count);
 
-/* Starts a section; 'application' is named in it. */
+/* Starts a section that names 'application'. */
 int pcapng_begin(struct pcapng *pcapng, pcapng_write_fn *write, void *ctx, const char *application);
 
-/* Adds an Ethernet interface called 'name' ("s0:1"); rate_bps 0: not said. Returns its index, from
- * 0 on, or -errno. */
+/* Adds an Ethernet interface called 'name' ("s0:1"); rate_bps 0: unknown. Returns its index, from 0
+ * on, or -errno. */
 int pcapng_add_interface(
 	struct pcapng *pcapng, const char *name, uint32_t snap_bytes, uint64_t rate_bps);
 
 int pcapng_write_packet(struct pcapng *pcapng, const struct pcapng_packet *packet);
 
-/* What the interface saw in all, and how much of it is not in the file. */
+/* Writes the number of frames that the interface saw and how many are not in the file. */
 int pcapng_write_counts(struct pcapng *pcapng, uint32_t interface, uint64_t time_ns,
 	uint64_t received, uint64_t dropped);

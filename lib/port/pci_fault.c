@@ -13,8 +13,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "log_lines.h"
-
 /* The upper byte of a PCI class code: network controllers. */
 #define PCI_CLASS_NETWORK 0x02
 
@@ -26,7 +24,7 @@ static void device_path(const struct pci_failure *failure, const char *name, cha
 		name[0] != '\0' ? "/" : "", name);
 }
 
-/* The last part of what a link below the device's folder points to; "" if there is no link. */
+/* The last component of a symbolic link in the device's folder; "" if there is none. */
 static void link_name(const struct pci_failure *failure, const char *name, char *out, size_t size)
 {
 	char path[PATH_MAX], target[PATH_MAX];
@@ -78,8 +76,6 @@ static bool has_iommu(const struct pci_failure *failure)
 	return !is_empty_folder(path);
 }
 
-/* --- who has the device --- */
-
 static bool has_open(const struct pci_failure *failure, const char *pid, const char *device)
 {
 	char path[PATH_MAX], target[PATH_MAX];
@@ -101,7 +97,7 @@ static bool has_open(const struct pci_failure *failure, const char *pid, const c
 	return found;
 }
 
-/* The id of another process that has 'device' open; 0: none that we may see. */
+/* The id of another process that has 'device' open; 0: none visible. */
 static long find_holder(const struct pci_failure *failure, const char *device)
 {
 	char path[PATH_MAX];
@@ -151,9 +147,7 @@ static int fault_busy(const struct pci_failure *failure, const char *device, str
 		failure->port, failure->address, pid, name);
 }
 
-/* --- causes, by driver --- */
-
-/* A device that vfio-pci should have. */
+/* A device that should be bound to vfio-pci. */
 static int fault_unbound(const struct pci_failure *failure, const char *driver, struct fault *fault)
 {
 	char state[300];
@@ -197,7 +191,7 @@ static bool said(const struct pci_failure *failure, const char *words)
 	return failure->log != NULL && strstr(failure->log, words) != NULL;
 }
 
-/* DPDK's own words end the sentence. */
+/* Ends the message with DPDK's own. */
 static int fault_other(const struct pci_failure *failure, const char *driver, struct fault *fault)
 {
 	const char *cause;
@@ -271,8 +265,24 @@ int pci_fault(const struct pci_failure *failure, struct fault *fault)
 		return fault_vfio(failure, fault);
 	if (strcmp(driver, "uio_pci_generic") == 0 || strcmp(driver, "igb_uio") == 0)
 		return fault_uio(failure, fault);
-	/* NVIDIA's stay with the kernel while DPDK uses them. */
+	/* NVIDIA's devices stay bound to the kernel driver while DPDK uses them. */
 	if (strcmp(driver, "mlx5_core") == 0 || strcmp(driver, "mlx4_core") == 0)
 		return fault_other(failure, driver, fault);
 	return fault_unbound(failure, driver, fault);
+}
+
+int log_lines_cause(const char *log, const char **line)
+{
+	const char *text = log != NULL ? log : "";
+	size_t length = strcspn(text, "\n");
+	const char *end = text + length;
+	const char *call = strstr(text, "(): ");
+
+	if (strncmp(text, "EAL: ", 5) == 0)
+		text += 5;
+	else if (call != NULL && call < end)
+		text = call + 4;
+	text += strspn(text, " ");
+	*line = text;
+	return text < end ? (int)(end - text) : 0;
 }

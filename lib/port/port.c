@@ -12,7 +12,7 @@
 struct rte_mempool *port_pool_create(
 	const char *name, unsigned count, unsigned frame_bytes, struct fault *fault)
 {
-	/* A cache of an lcore must not be able to swallow a small pool. */
+	/* An lcore's cache must not hold all of a small pool. */
 	unsigned cache = RTE_MIN(POOL_CACHE, count / 4);
 	unsigned room = RTE_PKTMBUF_HEADROOM + frame_bytes;
 	struct rte_mempool *pool;

@@ -3,14 +3,14 @@
 #pragma once
 
 /*
- * A port of an emulated device, whatever it is made of: an ethdev (PCI NIC, net_memif,
- * net_af_packet, net_ring, net_tap, net_pcap) or an in-memory link to a device of this process
- * (Debian's DPDK allows 32 ethdevs a process; links inside a process are never ethdevs).
+ * A port of an emulated device: an ethdev (PCI NIC, net_memif, net_af_packet, net_ring, net_tap,
+ * net_pcap) or an in-memory link to a device of this process (Debian's DPDK allows 32 ethdevs per
+ * process; links inside a process are never ethdevs).
  *
- * Frames travel as rte_mbufs of one segment whose private area holds a struct weft_packet; a driver
- * that delivers several is made to deliver one. An mbuf passed to port_tx() and accepted belongs to
- * the port; an mbuf that is not accepted stays the caller's, which keeps it and tries again:
- * nothing is dropped here. One thread uses one end of a port.
+ * Frames are rte_mbufs of one segment with a struct weft_packet in the private area; frames that a
+ * driver delivers in several segments are linearised. An mbuf accepted by port_tx() belongs to the
+ * port; an mbuf that is not accepted stays the caller's, which keeps it and retries: the port drops
+ * nothing. One thread uses one end of a port.
  */
 
 #include <rte_mbuf.h>
@@ -26,18 +26,19 @@
 struct port;
 struct capture;
 
-/* Fills up to 'count' mbufs that have arrived by 'now'; returns how many. */
+/* Fills up to 'count' mbufs that have arrived by 'now'; returns their number. */
 typedef uint16_t port_rx_fn(
 	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now);
-/* Sends in order; returns how many were accepted. For in-memory links each packet descriptor's
- * arrived_ps says when it reaches the far end (end of transmission plus the link's delay). */
+/* Sends in order; returns the number accepted. For in-memory links each packet descriptor's
+ * arrived_ps is the time at which it reaches the far end (end of transmission plus the link's
+ * delay). */
 typedef uint16_t port_tx_fn(
 	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now);
-/* House-keeping in a turn that found nothing to do. */
+/* Housekeeping in an idle iteration. */
 typedef void port_idle_fn(struct port *port, weft_time now);
 typedef void port_close_fn(struct port *port);
 
-/* Why nothing passes; a set. */
+/* Reasons why the port passes nothing; a set. */
 enum port_cut_reason {
 	PORT_CUT_ORDER = 1,   /* port_cut() */
 	PORT_CUT_CARRIER = 2, /* the device has lost its carrier */
@@ -46,13 +47,13 @@ enum port_cut_reason {
 struct port {
 	port_rx_fn *rx;
 	port_tx_fn *tx;
-	port_idle_fn *idle; /* NULL: there is nothing to be done */
+	port_idle_fn *idle; /* NULL: nothing to do */
 	port_close_fn *close;
-	void *ctx;               /* of the kind of port */
-	struct capture *capture; /* NULL: nobody listens. Set and cleared by capture.c (atomic) */
+	void *ctx;               /* for the kind of port */
+	struct capture *capture; /* NULL: not captured. Set and cleared by capture.c (atomic) */
 	uint8_t cut;             /* port_cut_reason (atomic) */
-	uint16_t ethdev;         /* RTE_MAX_ETHPORTS if it is none */
-	uint32_t slots; /* frames that can wait in its receive ring while the core is away */
+	uint16_t ethdev;         /* RTE_MAX_ETHPORTS if it is not one */
+	uint32_t slots; /* frames that fit into its receive ring while the core is busy elsewhere */
 	char name[64];  /* "s0:1" */
 };
 
@@ -70,22 +71,21 @@ static inline struct rte_mbuf *packet_mbuf(struct weft_packet *packet)
 struct rte_mempool *port_pool_create(
 	const char *name, unsigned count, unsigned frame_bytes, struct fault *fault);
 
-/* Makes both ends of an in-memory link: frames sent into one come out of the other, not before
+/* Opens both ends of an in-memory link: frames sent into one come out of the other, not before
  * their arrived_ps. 'slots' frames each way (a power of two). */
 int port_open_memory_link(struct port *a, const char *name_a, struct port *b, const char *name_b,
 	unsigned slots, struct fault *fault);
 
-/* What a neighbour may be promised is no more than the receive ring holds, and has to be a frame of
- * 'frame_bytes' in each of 'vcs': else long frames would wait for credits for ever. 0, or -EINVAL
- * and a fault that names the port. */
+/* Checks that the receive ring holds a frame of 'frame_bytes' in each of 'vcs': a neighbour is
+ * granted no more than the ring holds, and long frames would otherwise wait for credits forever. 0,
+ * or -EINVAL and a fault that names the port. */
 int port_check_room(
 	const struct port *port, unsigned vcs, unsigned frame_bytes, struct fault *fault);
 
 void port_close(struct port *port);
 
-/* Sets or takes away a reason for which nothing passes. While there is one, frames that come are
- * thrown away, and frames that are sent are taken and thrown away. Any thread; the port's own sees
- * it with its next burst. */
+/* Sets or clears a reason to pass nothing. While one is set, received and sent frames are
+ * discarded. Any thread; the port's own thread sees it with its next burst. */
 static inline void port_set_cut(struct port *port, enum port_cut_reason reason, bool cut)
 {
 	if (cut)
@@ -99,7 +99,7 @@ static inline bool port_is_cut_by(const struct port *port, enum port_cut_reason 
 	return (__atomic_load_n(&port->cut, __ATOMIC_RELAXED) & reason) != 0;
 }
 
-/* Cuts the cable, or joins it again. */
+/* Cuts or restores the cable. */
 static inline void port_cut(struct port *port, bool cut)
 {
 	port_set_cut(port, PORT_CUT_ORDER, cut);

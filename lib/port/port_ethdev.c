@@ -7,12 +7,10 @@
 
 #include "ethdev_private.h"
 
-/* Sent mbufs are taken back this often, where the driver can be asked to. */
+/* Interval of reclaiming sent mbufs, if the driver supports it. */
 #define IDLE_PS (1 * PS_PER_MS)
 
-/* --- data plane --- */
-
-/* Makes one segment of a frame of several, or drops it. */
+/* Merges the segments of a frame into one, or drops it. */
 static bool linearise(struct port *port, struct rte_mbuf *mbuf)
 {
 	struct ethdev_ctx *ctx = port->ctx;
@@ -35,7 +33,7 @@ static __attribute__((noinline)) uint16_t keep_linear(
 	return kept;
 }
 
-/* Any driver may chain mbufs, whether it has been asked to or not. */
+/* Any driver may chain mbufs, even unasked. */
 static uint16_t ethdev_rx(struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
 	uint16_t received = rte_eth_rx_burst(port->ethdev, 0, mbufs, count);
@@ -47,7 +45,7 @@ static uint16_t ethdev_rx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 	return likely(segments == 1) ? received : keep_linear(port, mbufs, received);
 }
 
-/* Of a ring, whose mbufs come from another port of ours. */
+/* For a ring, whose mbufs come from another port of ours. */
 static uint16_t ethdev_rx_linear(
 	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
@@ -70,8 +68,6 @@ static void ethdev_idle(struct port *port, weft_time now)
 	ctx->idle_due = now + IDLE_PS;
 	rte_eth_tx_done_cleanup(port->ethdev, 0, 0);
 }
-
-/* --- life --- */
 
 static void ethdev_close(struct port *port)
 {
@@ -149,9 +145,7 @@ int port_start_ethdev(struct port *port, const struct port_ethdev_config *config
 	return 0;
 }
 
-/* --- what it needs, what it is --- */
-
-/* The rings of a NIC are filled before anything comes; some drivers have two of them a queue. */
+/* A NIC's rings are filled before the first frame arrives; some drivers have two per queue. */
 static void count_rings(const struct ethdev_driver *driver, unsigned rx, unsigned tx,
 	struct port_ethdev_needs *needs)
 {

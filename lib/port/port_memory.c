@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /*
- * In-memory links: a ring each way. The sender's clock decides: a packet's arrived_ps is set by the
- * transmitter to the end of its transmission plus the link's delay, and the receiver does not see
- * it before.
+ * In-memory links: a ring each way. The sender's clock decides: the transmitter sets a packet's
+ * arrived_ps to the end of its transmission plus the link's delay, and the receiver does not see it
+ * before.
  */
 
 #include "port.h"
@@ -16,12 +16,12 @@
 
 #include "spsc_ring.h"
 
-/* One end; owned by the thread that serves the port, but for 'rx' and 'tx', which are shared with
- * the far end as SPSC rings are. */
+/* One end; owned by the thread that serves the port, except 'rx' and 'tx', which are shared with
+ * the far end as SPSC rings. */
 struct memory_end {
 	struct rte_ring *rx, *tx;
 	struct memory_link *link;
-	/* Taken out of the ring and not yet due. Saves a look at the shared indexes per packet. */
+	/* Taken from the ring, not yet due. Avoids reading the shared indexes per packet. */
 	uint16_t first, waiting;
 	struct rte_mbuf *ahead[PORT_BURST];
 } __rte_cache_aligned;
@@ -77,7 +77,7 @@ static void memory_close(struct port *port)
 	struct memory_end *end = port->ctx;
 	struct memory_link *link = end->link;
 
-	/* The last one out: nobody sends or receives any more. */
+	/* Only the last end to close frees the link. */
 	if (atomic_fetch_sub(&link->open, 1) != 1)
 		return;
 	for (unsigned i = 0; i < 2; i++) {

@@ -9,7 +9,7 @@
 
 #include <rte_telemetry.h>
 
-#define LINKS_PER_PAGE 12 /* DPDK's replies end at 16 KiB */
+#define LINKS_PER_PAGE 12 /* DPDK's replies are limited to 16 KiB */
 #define LIST_MAX       500
 
 enum mailbox { MAILBOX_EMPTY, MAILBOX_WRITING, MAILBOX_FULL };
@@ -24,8 +24,8 @@ struct telemetry {
 	char control[TELEMETRY_CONTROL_MAX];
 };
 
-/* rte_telemetry 22.11 calls back without a context pointer, and a command cannot be taken back. So
- * the one object of the process is found here; all else hangs off it. */
+/* rte_telemetry 22.11 calls back without a context pointer, and a command cannot be unregistered.
+ * So this points to the one object of the process. */
 static struct {
 	pthread_mutex_t lock; /* held by every callback */
 	struct telemetry *telemetry;
@@ -42,9 +42,6 @@ static const char *class_name(enum telemetry_class class)
 	return name[class];
 }
 
-/* --- devices --- */
-
-/* The class that "/weft/CLASS/…" names, or COUNT. */
 static enum telemetry_class command_class(const char *command)
 {
 	const char *name = command + strlen("/weft/");
@@ -101,8 +98,6 @@ static int reply_stats(struct telemetry *telemetry, const char *command, const c
 	return 0;
 }
 
-/* --- links --- */
-
 static struct rte_tel_data *link_data(const struct telemetry_link *link)
 {
 	struct rte_tel_data *data = rte_tel_data_alloc();
@@ -124,7 +119,7 @@ static int reply_links(struct telemetry *telemetry, const char *command, const c
 	unsigned from = parameters == NULL ? 0 : (unsigned)strtoul(parameters, NULL, 10);
 
 	(void)command;
-	/* By number: 22.11 has no arrays of objects, and port names cannot be keys. */
+	/* By number: 22.11 has no arrays of objects, and port names are not valid keys. */
 	rte_tel_data_start_dict(reply);
 	for (unsigned i = 0; i < LINKS_PER_PAGE && telemetry->link != NULL; i++) {
 		struct telemetry_link link = {.state = "", .counters = 0};
@@ -141,8 +136,6 @@ static int reply_links(struct telemetry *telemetry, const char *command, const c
 	}
 	return 0;
 }
-
-/* --- commands --- */
 
 static int reply_result(
 	struct rte_tel_data *reply, int result, const struct fault *fault, const char *text)
@@ -229,8 +222,6 @@ bool telemetry_control_poll(struct telemetry *telemetry, char text[TELEMETRY_CON
 	atomic_store_explicit(&telemetry->mailbox, MAILBOX_EMPTY, memory_order_release);
 	return true;
 }
-
-/* --- DPDK's side --- */
 
 typedef int reply_fn(struct telemetry *telemetry, const char *command, const char *parameters,
 	struct rte_tel_data *reply);

@@ -3,18 +3,18 @@
 #pragma once
 
 /*
- * What a running program tells about itself, and takes as commands, on DPDK's telemetry socket:
+ * Reports and commands of a running program on DPDK's telemetry socket:
  *
- *   /weft/switch/list   /weft/switch/stats,NAME      and the same with nic, port and congestion
- *   /weft/links[,FROM]                               a page of links from number FROM on
- *   /weft/capture/start,PORT,PATH                    /weft/capture/stop,PORT
- *   /weft/control,TEXT                               a command for the program's own loop
+ *     /weft/switch/list   /weft/switch/stats,NAME      and the same with nic, port and congestion
+ *     /weft/links[,FROM]                               a page of links from number FROM on
+ *     /weft/capture/start,PORT,PATH                    /weft/capture/stop,PORT
+ *     /weft/control,TEXT                               a command for the program's own loop
  *
  * stats is an object of counters; list an array of names; links an object of numbered links, empty
  * past the last one; commands answer "ok …" or "error: …".
- * Callbacks run in threads of DPDK, one per connected client: what they read is written by the data
- * plane meanwhile, so snapshots use relaxed atomic loads where it matters and are not of one
- * moment.
+ *
+ * Callbacks run in threads of DPDK, one per connected client. The data plane writes the values
+ * concurrently: snapshots use relaxed atomic loads where needed and are not consistent in time.
  *
  * One object per process (DPDK's commands have no context pointer). Its functions: any thread.
  */
@@ -39,7 +39,7 @@ enum telemetry_class {
 		TELEMETRY_CLASS_COUNT
 };
 
-/* Fills the values of all counters, in the order of their names. */
+/* Fills the values of all counters in the order of their names. */
 typedef void telemetry_snapshot_fn(const void *ctx, uint64_t *values);
 
 /* Strings, arrays and ctx live until the device is removed. */
@@ -60,19 +60,19 @@ struct telemetry_link {
 	uint64_t value[TELEMETRY_LINK_COUNTERS_MAX];
 };
 
-/* Fills link number 'index'; false if there is none. */
+/* Fills link number 'index'; false past the last. */
 typedef bool telemetry_link_fn(const void *ctx, unsigned index, struct telemetry_link *link);
 
 struct telemetry;
 
-/* EAL is running. 'captures' (may be NULL) outlives it. NULL and fault: EEXIST if there is one. */
+/* EAL is running. 'captures' (may be NULL) outlives it. NULL and fault: EEXIST if one exists. */
 struct telemetry *telemetry_create(struct capture_manager *captures, struct fault *fault);
-/* From its return on no callback looks at anything that was registered. */
+/* After it returns no callback accesses anything that was registered. */
 void telemetry_destroy(struct telemetry *telemetry);
 
-/* 0, -EINVAL for too many counters, -EEXIST for a second of the class and name, -ENOMEM. */
+/* 0, -EINVAL for too many counters, -EEXIST for a duplicate class and name, -ENOMEM. */
 int telemetry_add_device(struct telemetry *telemetry, const struct telemetry_device *device);
 void telemetry_set_links(struct telemetry *telemetry, telemetry_link_fn *link, const void *ctx);
 
-/* Takes the command that waits; false if there is none. From the program's loop: one load. */
+/* Takes the pending command; false if none. Called from the program's loop; costs one load. */
 bool telemetry_control_poll(struct telemetry *telemetry, char text[TELEMETRY_CONTROL_MAX]);

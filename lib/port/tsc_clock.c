@@ -27,8 +27,7 @@ static uint64_t kernel_ns(clockid_t id)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* One moment on both clocks. Of several tries the one that took least is the one that nothing came
- * between. */
+/* Reads both clocks at one moment: the shortest of several tries was not interrupted. */
 static void read_both(clockid_t id, uint64_t *tsc, uint64_t *ns)
 {
 	uint64_t least = UINT64_MAX;
@@ -46,7 +45,7 @@ static void read_both(clockid_t id, uint64_t *tsc, uint64_t *ns)
 	}
 }
 
-/* The raw clock is the counter itself in the kernel's scale: no steps of NTP in between. EAL's own
+/* The raw clock is the counter itself in the kernel's scale, without NTP adjustments. EAL's own
  * figure is rounded to 10 MHz. */
 static uint64_t measure_hz(void)
 {

@@ -4,13 +4,12 @@
 
 /*
  * The real clock: the time stamp counter as weft_time (picoseconds since an origin). Integer
- * multiply and shift in 128 bits, so nothing accumulates: a reading is exact to 1 ps and to 2^-32
- * ps a cycle. Monotonic as the counter is (invariant and synchronous on every x86 server of the
+ * multiply and shift in 128 bits, so errors do not accumulate: a reading is exact to 1 ps and 2^-32
+ * ps per cycle. As monotonic as the counter (invariant and synchronous on every x86 server of the
  * last decade).
  *
- * Processes of one lab share frequency and origin (clock_format, clock_parse), so that times of one
- * process mean something in the others of the same machine. Constant after its making; any thread
- * may read it.
+ * Processes of one lab share frequency and origin (clock_format, clock_parse), so that their times
+ * are comparable on one machine. Constant after creation; any thread may read it.
  */
 
 #include <stdint.h>
@@ -26,21 +25,21 @@
 struct clock {
 	uint64_t hz;
 	uint64_t origin_tsc; /* the counter at weft_time 0 */
-	uint64_t mult;       /* picoseconds a cycle, times 2^CLOCK_SHIFT */
+	uint64_t mult;       /* picoseconds per cycle, times 2^CLOCK_SHIFT */
 };
 
 /* 'hz' is at least 1 MHz. */
 void clock_init(struct clock *clock, uint64_t hz, uint64_t origin_tsc);
 
-/* Measures the frequency against the kernel's clock (20 ms) and starts now. */
+/* Measures the frequency against the kernel's clock (20 ms) and starts at the current time. */
 void clock_start(struct clock *clock);
 
 /* "HZ:ORIGIN", for the other processes of a lab. parse: 0 or -EINVAL with fault. */
 void clock_format(const struct clock *clock, char text[CLOCK_TEXT_SIZE]);
 int clock_parse(struct clock *clock, const char *text, struct fault *fault);
 
-/* Time at a reading of the counter; 0 for readings before the origin (another core's counter may
- * be a hair behind at the start). */
+/* Time of a counter reading; 0 before the origin (another core's counter may lag slightly at the
+ * start). */
 static inline weft_time clock_time_at(const struct clock *clock, uint64_t tsc)
 {
 	int64_t cycles = (int64_t)(tsc - clock->origin_tsc);
@@ -55,5 +54,5 @@ static inline weft_time clock_now(const struct clock *clock)
 	return clock_time_at(clock, rte_rdtsc());
 }
 
-/* Nanoseconds since 1970-01-01 at weft_time 0: what captures add to their times. */
+/* Nanoseconds since 1970-01-01 at weft_time 0, which captures add to their times. */
 uint64_t clock_unix_origin_ns(const struct clock *clock);

@@ -19,8 +19,8 @@ static int graph_allocate(struct route_graph *graph, uint32_t links)
 		       : 0;
 }
 
-/* The arc that leaves by this port, if it leads to a switch. 'seen' remembers by link the arc that
- * was made first, so that the second finds its partner. */
+/* Adds the arc that leaves by this port, if it leads to a switch. 'seen' has, by link, the arc that
+ * was added first, so that the second finds its opposite. */
 static void add_arc(struct route_graph *graph, struct topology_port from, uint32_t *seen)
 {
 	const struct topology *topology = graph->topology;
@@ -56,8 +56,8 @@ static void add_arcs(struct route_graph *graph, uint32_t *seen)
 	graph->first_arc[graph->switches] = graph->arcs;
 }
 
-/* Counting sort of the hosts by switch: counts two places up, so that after the sums and the
- * filling each start stands in its own place. */
+/* Counting sort of the hosts by switch. Counts are stored two places up, so that after summing and
+ * filling each start is in its own place. */
 static void place_hosts(struct route_graph *graph)
 {
 	uint32_t *first = graph->first_host;

@@ -3,12 +3,12 @@
 #pragma once
 
 /*
- * A topology as the routing algorithms want it: the switches with their outgoing arcs in one array,
- * and each host's place. An arc is one direction of a link between two switches; the two arcs of a
- * link know each other. Parallel links are separate arcs; hosts are no nodes, because no route goes
- * through one (in-transit buffers excepted, and those end a dependency).
+ * A topology in the form that routing algorithms use: the switches with their outgoing arcs in one
+ * array, and the switch of each host. An arc is one direction of a link between two switches and
+ * knows its opposite. Parallel links are separate arcs. Hosts are not nodes, because no route
+ * passes through one (except in-transit buffers, which end a dependency).
  *
- * Built once per computation, constant afterwards, any thread may read it.
+ * Built once per computation, then constant; any thread may read it.
  */
 
 #include <stdint.h>
@@ -19,8 +19,8 @@
 
 struct route_arc {
 	uint32_t to;   /* switch at the far end */
-	uint32_t back; /* the arc of the other direction */
-	uint8_t port;  /* by which it leaves its switch */
+	uint32_t back; /* the opposite arc */
+	uint8_t port;  /* output port of its switch */
 };
 
 struct route_graph {
@@ -28,13 +28,13 @@ struct route_graph {
 	uint32_t switches, hosts, arcs;
 	uint32_t *first_arc; /* of switch s: first_arc[s] .. first_arc[s + 1] - 1, by port */
 	struct route_arc *arc;
-	uint32_t *host_switch; /* where a host hangs, ROUTE_GRAPH_NONE if on no switch */
+	uint32_t *host_switch; /* switch of a host, ROUTE_GRAPH_NONE if none */
 	uint8_t *host_port;    /* the switch's port there */
 	uint32_t *first_host;  /* of switch s: host_of[first_host[s]] .. [first_host[s + 1] - 1] */
 	uint32_t *host_of;     /* hosts by switch, then by number */
 };
 
-/* From a finished topology. NULL with errno ENOMEM. */
+/* Built from a finished topology. NULL with errno ENOMEM. */
 struct route_graph *route_graph_create(const struct topology *topology);
 void route_graph_destroy(struct route_graph *graph);
 

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * Work of an algorithm spread over threads. Who splits by destination may fill one route_set from
- * all of them (route_set.h); what comes out must not depend on the number of jobs.
+ * Runs an algorithm in several threads. Jobs that split by destination may fill one route_set
+ * together (route_set.h); the result must not depend on the number of jobs.
  */
 
 #include "fault.h"
@@ -13,6 +13,6 @@
  * 'fault'. */
 typedef int (*route_job_fn)(void *context, unsigned job, unsigned jobs, struct fault *fault);
 
-/* Runs all parts, one in the caller's thread; 'jobs' of 0 means 1. The first part's error, or 0.
- * Parts for which no thread can be had run in the caller's. -ENOMEM. */
+/* Runs all parts, one of them in the caller's thread; 'jobs' of 0 means 1. Returns the first part's
+ * error, or 0. Parts for which no thread can be created run in the caller's. -ENOMEM. */
 int route_jobs_run(unsigned jobs, route_job_fn run, void *context, struct fault *fault);

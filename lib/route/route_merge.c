@@ -25,7 +25,7 @@ int route_merge_find(
 	return count;
 }
 
-/* The number of a route among those of the pair; their count if it is none of them. */
+/* The index of a route among those of the pair; their count if absent. */
 static unsigned find_route(const struct route_set *set, uint32_t source, uint32_t destination,
 	const uint8_t *route, unsigned length)
 {
@@ -39,7 +39,7 @@ static unsigned find_route(const struct route_set *set, uint32_t source, uint32_
 	return i;
 }
 
-/* Adds the routes of 'more', which is number 'part' of the algorithms, to those of the pair. */
+/* Adds the routes of 'more', from algorithm number 'part', to those of the pair. */
 static int merge_pair(struct route_set *set, const struct route_set *more, unsigned part,
 	uint32_t source, uint32_t destination)
 {
@@ -96,7 +96,6 @@ static int merge(const struct topology *topology, struct route_set *set,
 	return 0;
 }
 
-/* All that is there comes from the first algorithm. */
 static int mark_first(struct route_set *set)
 {
 	uint32_t hosts = route_set_hosts(set);

@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * Several algorithms' routes in one set. The selectors that control latency choose
- * between a set with few ITBs or none and one that uses them freely, both computed on the same
- * tree; together they are what is in the network, so they are stored, and judged, together.
+ * Routes of several algorithms in one set. The selectors that control latency choose between a set
+ * with few or no ITBs and one that uses them freely, both computed on the same tree. Both are in
+ * the network together, so they are stored and verified together.
  */
 
 #include "route_algorithm.h"
@@ -13,15 +13,15 @@
 #define ROUTE_MERGE_MAX 4
 
 /* Finds "ud" or "ud+ud-itb" among the algorithms: their number with them in 'algorithms', or
- * -ENOENT, with the part that is none in 'unknown' (of ROUTE_LABEL_MAX bytes); -E2BIG. */
+ * -ENOENT with the unknown part in 'unknown' (of ROUTE_LABEL_MAX bytes); -E2BIG. */
 int route_merge_find(const char *names, const struct route_algorithm *algorithms[ROUTE_MERGE_MAX],
 	char *unknown);
 
-/* As route_compute(), all with the same options. The routes of each pair are first the first
- * algorithm's, then what the next ones add to them; options->alternatives counts for each. The
- * origin names all, joined by '+'. -EINVAL also where a pair would have more than
- * ROUTE_ALTERNATIVES_MAX routes, or VC rules differ. Which algorithms have a route is told by
- * route_set_parts(). */
+/* Like route_compute(), all with the same options. The routes of each pair are those of the first
+ * algorithm, then the additional ones of the others; options->alternatives applies to each. The
+ * origin names all, joined by '+'. Also -EINVAL if a pair would have more than
+ * ROUTE_ALTERNATIVES_MAX routes, or VC rules differ. route_set_parts() returns the algorithms of a
+ * route. */
 struct route_set *route_merge_compute(const struct topology *topology,
 	const struct route_algorithm *const *algorithms, unsigned count,
 	const struct route_options *options, int *result, struct fault *fault);

@@ -5,7 +5,7 @@
 #include "frame.h"
 #include "rng.h"
 
-/* Keeps these draws apart from those with which algorithms choose routes for the same pair. */
+/* Separates these draws from those with which algorithms choose routes for the same pair. */
 #define ITB_STREAM ((uint64_t)1 << 32)
 
 /* Into a host of the switch and out again; returns the elements written, 0 if it has no host. */
@@ -33,9 +33,8 @@ static int refuse_length(const struct route_graph *graph, uint32_t source, uint3
 		elements, ROUTE_ELEMENTS_MAX);
 }
 
-/* The elements of the links, and an ITB's host wherever one is due. Returns their number or
- * -EINVAL.
- */
+/* Writes the elements of the links, and an ITB's host where needed. Returns their number or
+ * -EINVAL. */
 static int encode(const struct route_graph *graph, const struct route_path *path, struct rng *rng,
 	uint8_t *route, struct fault *fault)
 {
@@ -56,7 +55,6 @@ static int encode(const struct route_graph *graph, const struct route_path *path
 	return (int)length;
 }
 
-/* Adds the last two elements, and the route to the set. */
 static int finish(const struct route_graph *graph, struct route_set *set, uint32_t source,
 	uint32_t destination, uint8_t *route, unsigned length, struct fault *fault)
 {

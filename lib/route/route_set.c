@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* All routes to one destination. A pair's entry is a count byte and for each route a length byte
- * and the route; offset 0 means none, which is why the first byte of the block is not used. */
+ * and the route; offset 0 means none, so the first byte of the block is unused. */
 struct column {
 	uint32_t *entry; /* offset by source; NULL while there is no route at all */
 	uint8_t *bytes;
@@ -104,8 +104,8 @@ static uint32_t entry_bytes(const uint8_t *entry)
 	return bytes;
 }
 
-/* Makes the pair's entry the last of the block, so that it can grow. The place that an
- * entry is moved away from is lost, which costs nothing where routes come pair by pair. */
+/* Makes the pair's entry the last of the block, so that it can grow. The old place of a moved entry
+ * is lost, which costs nothing if routes are added pair by pair. */
 static void entry_open(struct column *column, uint32_t source)
 {
 	uint32_t at = column->entry[source], bytes;
@@ -218,7 +218,7 @@ size_t route_set_pack(const struct route_set *set, uint32_t destination, uint8_t
 	return bytes;
 }
 
-/* The bytes of the entry at the start of the block, 0 if it is none. */
+/* The bytes of the entry at the start of the block; 0 if invalid. */
 static size_t check_entry(const uint8_t *entry, size_t left)
 {
 	size_t bytes = 1;

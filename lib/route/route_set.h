@@ -4,13 +4,13 @@
 
 /*
  * Source routes: for every ordered pair of hosts up to ROUTE_ALTERNATIVES_MAX routes in order of
- * preference, each the byte string of wire elements that goes into the frame (lib/wire/frame.h):
- * ROUTE_PORT_BIT | port for every switch traversed, ROUTE_TYPE_ITB where a host absorbs the message
- * and re-injects it, ROUTE_TYPE_HOST at the end.
+ * preference, each the byte string of wire elements in a frame (lib/wire/frame.h):
+ * ROUTE_PORT_BIT | port for every switch traversed, ROUTE_TYPE_ITB where a host absorbs and
+ * re-injects the message, ROUTE_TYPE_HOST at the end.
  *
- * The routes to one destination lie in one growing block of bytes (4 bytes and the routes for each
- * pair), so different threads may add routes to different destinations. Reading is for any thread
- * once nobody adds.
+ * The routes to one destination are in one growing block of bytes (4 bytes and the routes for each
+ * pair), so threads may add routes to different destinations concurrently. Any thread may read once
+ * additions are complete.
  */
 
 #include <stddef.h>
@@ -25,11 +25,11 @@
 #define ROUTE_ELEMENTS_MAX     FRAME_ROUTE_MAX
 #define ROUTE_LABEL_MAX        64
 
-/* Where a set comes from; stored in route files. */
+/* Origin of a set; stored in route files. */
 struct route_origin {
 	char topology[ROUTE_LABEL_MAX];
 	char algorithm[ROUTE_LABEL_MAX];
-	char root[ROUTE_LABEL_MAX]; /* switch; empty where the algorithm has none */
+	char root[ROUTE_LABEL_MAX]; /* switch; empty if the algorithm has no root */
 	uint64_t seed;
 };
 
@@ -43,41 +43,41 @@ struct route_origin *route_set_origin(struct route_set *set);
 const struct route_origin *route_set_origin_const(const struct route_set *set);
 uint32_t route_set_hosts(const struct route_set *set);
 
-/* The VC classes that the routes are meant for: NULL, as at first, where they need only one. The
- * set becomes the owner of the rule. */
+/* Sets the VC classes that the routes need: NULL, the initial value, if one is enough. The set
+ * becomes the owner of the rule. */
 void route_set_use_vc_rule(struct route_set *set, struct vc_rule *rule);
 const struct vc_rule *route_set_vc_rule(const struct route_set *set);
 
-/* Appends a route to those of the pair; copies it. -EINVAL: hosts out of range or equal, length 0
- * or above ROUTE_ELEMENTS_MAX. -ENOSPC: the pair has ROUTE_ALTERNATIVES_MAX already. -ENOMEM. */
+/* Adds a copy of a route to those of the pair. -EINVAL: hosts out of range or equal, length 0 or
+ * above ROUTE_ELEMENTS_MAX. -ENOSPC: the pair has ROUTE_ALTERNATIVES_MAX already. -ENOMEM. */
 int route_set_add(struct route_set *set, uint32_t source, uint32_t destination,
 	const uint8_t *route, unsigned length);
 
-/* Routes of the pair; 0 if it has none. */
+/* Number of routes of the pair. */
 unsigned route_set_count(const struct route_set *set, uint32_t source, uint32_t destination);
 
-/* Route i of the pair and its length; NULL if there is no such route. The bytes are the set's. */
+/* Route i of the pair and its length; NULL if there is no such route. The set owns the bytes. */
 const uint8_t *route_set_get(const struct route_set *set, uint32_t source, uint32_t destination,
 	unsigned i, unsigned *length);
 
-/* Sets that a set was merged from (route_merge.h): bit k of a route's parts says that the k-th has
- * it. Only kept in memory; files do not have them. -EINVAL: no such route; -ENOMEM. */
+/* The sets from which a set was merged (route_merge.h): bit k of a route's parts means that the
+ * k-th has it. Kept in memory only, not in files. -EINVAL: no such route; -ENOMEM. */
 int route_set_mark_parts(
 	struct route_set *set, uint32_t source, uint32_t destination, unsigned i, uint8_t parts);
-/* Those of a host's routes, [destination][route], ROUTE_ALTERNATIVES_MAX a destination; 0 where
- * there is no route. NULL if none was ever marked. The set's. */
+/* The parts of a host's routes, [destination][route], ROUTE_ALTERNATIVES_MAX per destination; 0
+ * without a route. NULL if none was ever marked. The set owns them. */
 const uint8_t *route_set_parts(const struct route_set *set, uint32_t source);
 
-/* All routes to one destination as one block: for each source host the number of its routes, each
- * with its length and its elements, a byte each. The bytes that it takes; writes them unless 'out'
- * is NULL. */
+/* Packs all routes to one destination into one block: for each source host the number of its
+ * routes, each with its length and its elements, a byte each. Returns the bytes; writes them unless
+ * 'out' is NULL. */
 size_t route_set_pack(const struct route_set *set, uint32_t destination, uint8_t *out);
-/* Puts such a block into a set that has no routes to this destination yet; the reverse of packing.
- * -EINVAL, with the first bad byte in '*where', if the block is none; -ENOMEM. */
+/* Unpacks such a block into a set without routes to this destination. -EINVAL for an invalid block,
+ * with the first bad byte in '*where'; -ENOMEM. */
 int route_set_unpack(struct route_set *set, uint32_t destination, const uint8_t *block,
 	size_t bytes, size_t *where);
 
-/* 0 if every ordered pair of different hosts has a route; else -EINVAL with the first pair that has
- * none, by name, and how many others. */
+/* 0 if every ordered pair of different hosts has a route; else -EINVAL with the first pair without
+ * one, by name, and the number of others. */
 int route_set_check_connected(
 	const struct route_set *set, const struct topology *topology, struct fault *fault);

@@ -35,7 +35,7 @@ void route_table_destroy(struct route_table *table)
 	free(table);
 }
 
-/* Destinations that the switch of a host cannot reach; the first of them in 'first'. */
+/* Destinations that the switch of a host cannot reach; the first one in 'first'. */
 static uint32_t row_holes(const struct route_table *table, uint32_t at, uint32_t *first)
 {
 	const uint8_t *row = route_table_row(table, at);

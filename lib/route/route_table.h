@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * Destination tables: for every switch and destination host the primary output port, and, where an
- * algorithm knows any, the set of alternative ports that a switch may take instead (adaptive
+ * Destination tables: for every switch and destination host the primary output port, and, if an
+ * algorithm provides it, the set of alternative ports that a switch may use instead (adaptive
  * routing). Constant once filled; any thread may read.
  */
 
@@ -14,14 +14,14 @@
 #include "route_set.h"
 #include "topology.h"
 
-#define ROUTE_TABLE_NONE 0xFF /* the destination cannot be reached from here */
+#define ROUTE_TABLE_NONE 0xFF /* the destination is unreachable from here */
 
 struct route_table {
 	struct route_origin origin;
 	uint32_t switches, hosts;
 	uint8_t *primary;        /* [switch * hosts + host] */
-	uint64_t *alternatives;  /* likewise, sets of ports; NULL: there are none */
-	struct vc_rule *vc_rule; /* the table's; NULL where one class is enough */
+	uint64_t *alternatives;  /* [switch * hosts + host], sets of ports; NULL: none */
+	struct vc_rule *vc_rule; /* owned by the table; NULL if one class is enough */
 };
 
 /* All entries ROUTE_TABLE_NONE, no alternatives. NULL with errno ENOMEM. */
@@ -41,6 +41,6 @@ static inline uint64_t *route_table_alternatives(const struct route_table *table
 }
 
 /* 0 if every switch that has hosts has a port for every host; else -EINVAL with the first switch
- * and host, by name, and how many others. */
+ * and host, by name, and the number of others. */
 int route_table_check_connected(
 	const struct route_table *table, const struct topology *topology, struct fault *fault);

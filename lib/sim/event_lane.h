@@ -3,14 +3,14 @@
 #pragma once
 
 /*
- * Events that come out nearly in the order in which they are put in: what always happens a constant
- * time after its cause. They need no sorting, and which of them come next is known. An event that
- * is earlier than the last one goes a few places forward; who puts in one that would have to go
- * further is told so, and puts it elsewhere (event_queue.h).
+ * A queue of events that arrive almost in order, because each occurs a constant time after its
+ * cause. They need no sorting, and the next ones are known. An event earlier than the last one
+ * moves a few places forward; if it would have to move further, the caller is told and stores it
+ * elsewhere (event_queue.h).
  *
- * An event is a number of 64 bits: its time, cut off at the top, above what tells events of one
- * time apart. Such numbers wrap; all that are in a lane at a time lie within half of their range.
- * Part of an event queue: memory grows while a run finds out how much it needs. One thread.
+ * An event is a number of 64 bits: its time, truncated at the top, above the bits that distinguish
+ * events of one time. Such numbers wrap; all numbers in a lane lie within half of their range. Part
+ * of an event queue: memory grows while a run finds its size. One thread.
  */
 
 #include <stdbool.h>
@@ -19,20 +19,20 @@
 /* A ring. */
 struct event_lane {
 	uint64_t *number;
-	uint32_t first, end; /* the next one, and the place behind the last one */
+	uint32_t first, end; /* the next event, and the place after the last one */
 	uint32_t mask;       /* places - 1 */
-	uint64_t last;       /* the greatest that was put in */
+	uint64_t last;       /* the largest number added */
 };
 
 /* -ENOMEM. */
 int event_lane_init(struct event_lane *lane);
 void event_lane_fini(struct event_lane *lane);
 
-/* Twice the room: -ENOMEM, and nothing has changed. */
+/* Doubles the room; on -ENOMEM nothing has changed. */
 int event_lane_grow(struct event_lane *lane);
 
-/* The rare half of putting in: an event that is not after the last one. False: its place is more
- * than 'most' forward. There is room. */
+/* The rare path of adding: an event that is not after the last one. False: its place is more than
+ * 'most' forward. There is room. */
 bool event_lane_insert(struct event_lane *lane, uint64_t number, uint32_t most);
 
 static inline bool event_lane_is_empty(const struct event_lane *lane)
@@ -50,7 +50,7 @@ static inline bool event_lane_is_full(const struct event_lane *lane)
 	return event_lane_count(lane) == lane->mask;
 }
 
-/* True for what is put in nearly always: it comes last, behind others, and there is room. */
+/* True in the usual case: the event comes last, after others, and there is room. */
 static inline bool event_lane_takes(const struct event_lane *lane, uint64_t number)
 {
 	return event_lane_count(lane) - 1 < lane->mask - 1 && (int64_t)(number - lane->last) > 0;
@@ -64,7 +64,7 @@ static inline void event_lane_append(struct event_lane *lane, uint64_t number)
 	lane->last = number;
 }
 
-/* The first one; of an empty lane, any number. */
+/* The first event; of an empty lane, any number. */
 static inline uint64_t event_lane_first(const struct event_lane *lane)
 {
 	return lane->number[lane->first];
@@ -73,26 +73,4 @@ static inline uint64_t event_lane_first(const struct event_lane *lane)
 static inline void event_lane_drop(struct event_lane *lane)
 {
 	lane->first = (lane->first + 1) & lane->mask;
-}
-
-/* For a look ahead, once something was taken: the place of what comes so many places after it. */
-static inline uint32_t event_lane_place(const struct event_lane *lane, uint32_t places)
-{
-	return (lane->first + places - 1) & lane->mask;
-}
-
-/* What is there, if the lane has as many. */
-static inline uint64_t event_lane_at(const struct event_lane *lane, uint32_t places)
-{
-	return lane->number[event_lane_place(lane, places)];
-}
-
-/* For a look ahead, once something was taken: the one that comes so many places after the one that
- * was taken last; the last one, which may be that one, if there are fewer. */
-static inline uint64_t event_lane_ahead(const struct event_lane *lane, uint32_t places)
-{
-	uint32_t count = event_lane_count(lane);
-
-	places = places < count ? places : count;
-	return lane->number[(lane->first + places - 1) & lane->mask];
 }

@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event_prefetch.h"
+
 #define BUCKETS_MIN 64u
 #define BUCKETS_MAX 65536u
 #define LIST_ROOM   16u
 
-/* Places that an event may go forward in a lane: events of one time are put in by whom they come
- * from, and taken out by where they go. */
+/* Places that an event may move forward in a lane: events of one time are added in the order of
+ * their causes, and taken in the order of their targets. */
 #define FORWARD_MAX 8u
 
-/* 'filled' is read eight buckets at a time. */
 #define FILLED_WORD 8u
 
-/* Keys are positive as signed numbers. */
 #define EVENT_KEY_BITS 63u
 
 static uint64_t buckets_for(unsigned shift, weft_time reach_ps)
@@ -40,13 +40,13 @@ static void begin_bucket(struct event_queue *queue, uint64_t number)
 		queue->lane_base[i] = queue->base << queue->tail_bits;
 }
 
-static void note_heads(struct event_queue *queue)
+static void update_heads(struct event_queue *queue)
 {
 	for (unsigned i = 0; i < EVENT_SOURCES; i++)
-		event_queue_note_head(queue, i);
+		event_queue_update_head(queue, i);
 }
 
-/* Room for 'count' sorted events, and the place behind the last one. */
+/* Makes room for 'count' sorted events, and the place after the last one. */
 static bool grow_sorted(struct event_queue *queue, uint32_t count)
 {
 	struct event_lane *sorted = &queue->lane[EVENT_CALENDAR];
@@ -113,10 +113,10 @@ struct event_queue *event_queue_create_reaching(
 		errno = ENOMEM;
 		return NULL;
 	}
-	/* The sort reads behind what is filled. */
+	/* The sort reads entries after the last one. */
 	memset(queue->bucket, 0, buckets * sizeof(*queue->bucket));
 	begin_bucket(queue, 0);
-	note_heads(queue);
+	update_heads(queue);
 	return queue;
 }
 
@@ -142,8 +142,8 @@ static inline bool before(const struct sim_event *a, const struct sim_event *b)
 	return a->order != b->order ? a->order < b->order : a->item < b->item;
 }
 
-/* Room for twice as many things of 'size' bytes, LIST_ROOM at first; false, and the queue has
- * failed, without memory. */
+/* Doubles the room of a list with elements of 'size' bytes, LIST_ROOM at first; without memory
+ * false, and the queue has failed. */
 static bool grow(struct event_queue *queue, void **list, uint32_t *room, size_t size)
 {
 	uint32_t more = *room == 0 ? LIST_ROOM : *room * 2;
@@ -187,7 +187,7 @@ static bool has_room(struct event_queue *queue, struct event_lane *lane)
 	return !queue->failed;
 }
 
-/* Into the bucket that is being emptied, which is sorted. */
+/* Inserts into the current bucket, which is sorted. */
 static void insert(struct event_queue *queue, struct sim_event event)
 {
 	struct event_lane *lane = &queue->lane[EVENT_CALENDAR];
@@ -195,8 +195,8 @@ static void insert(struct event_queue *queue, struct sim_event event)
 	if (!has_room(queue, lane))
 		return;
 	event_lane_insert(lane, event_key(queue, event), UINT32_MAX);
-	event_queue_note_head(queue, EVENT_CALENDAR);
-	event_queue_note_others(queue);
+	event_queue_update_head(queue, EVENT_CALENDAR);
+	event_queue_update_others(queue);
 }
 
 static void heap_push(struct event_queue *queue, struct sim_event event)
@@ -255,11 +255,11 @@ void event_queue_push_lane_slow(struct event_queue *queue, unsigned which, struc
 	if (event.at >= queue->lanes_end ||
 		!event_lane_insert(lane, event_number(queue, event), FORWARD_MAX))
 		event_queue_push(queue, event);
-	event_queue_note_head(queue, which);
-	event_queue_note_others(queue);
+	event_queue_update_head(queue, which);
+	event_queue_update_others(queue);
 }
 
-/* The next filled bucket after 'from', up to 'last'; its distance, 0 if there is none. */
+/* The distance to the next filled bucket after 'from', up to 'last'; 0 if none. */
 static uint64_t next_filled(const struct event_queue *queue, uint64_t from, uint64_t last)
 {
 	uint64_t number = from + 1;
@@ -272,7 +272,7 @@ static uint64_t next_filled(const struct event_queue *queue, uint64_t from, uint
 		number++;
 		if (number % FILLED_WORD != 0)
 			continue;
-		/* Long stretches of nothing, eight at a time. */
+		/* Skips empty buckets eight at a time. */
 		for (; number + FILLED_WORD <= last; number += FILLED_WORD) {
 			memcpy(&word, &queue->filled[number & queue->mask], sizeof(word));
 			if (word != 0)
@@ -282,7 +282,6 @@ static uint64_t next_filled(const struct event_queue *queue, uint64_t from, uint
 	return 0;
 }
 
-/* The last bucket that the calendar reaches. */
 static uint64_t last_bucket(const struct event_queue *queue)
 {
 	return queue->current + queue->mask;
@@ -300,7 +299,7 @@ unsigned event_queue_following(
 	return queue->filled[*number & queue->mask];
 }
 
-/* What has come within the calendar's reach. */
+/* Moves events that are now within the calendar's reach. */
 static void take_from_heap(struct event_queue *queue)
 {
 	while (queue->heap.count > 0 &&
@@ -308,7 +307,7 @@ static void take_from_heap(struct event_queue *queue)
 		append(queue, heap_pop(queue));
 }
 
-/* The bucket of the first of what is in lanes; UINT64_MAX: nothing is. */
+/* The bucket of the first event in lanes; UINT64_MAX: none. */
 static uint64_t bucket_of_lanes(const struct event_queue *queue)
 {
 	uint64_t least = UINT64_MAX;
@@ -331,7 +330,6 @@ bool event_queue_is_empty(const struct event_queue *queue)
 	       next_filled(queue, queue->current, last_bucket(queue)) == 0;
 }
 
-/* A bucket with a spill: both into one array, which is sorted as a whole. */
 static void sort_spilled(struct event_queue *queue, const struct event_bucket *bucket,
 	unsigned filled, struct event_spill *spill)
 {
@@ -365,7 +363,7 @@ static void sort_current(struct event_queue *queue)
 	}
 }
 
-/* The first key that is not due before 'limit', or not in this bucket. */
+/* Sets the first key that is not due before 'limit', or not in this bucket. */
 static void set_limit(struct event_queue *queue, weft_time limit)
 {
 	weft_time width = (weft_time)1 << queue->shift, since = limit - queue->base;
@@ -374,10 +372,10 @@ static void set_limit(struct event_queue *queue, weft_time limit)
 	if (limit <= queue->base)
 		since = 0;
 	queue->limit_key = (since < width ? since : width) << queue->tail_bits;
-	event_queue_note_others(queue);
+	event_queue_update_others(queue);
 }
 
-/* The next bucket in which something is due, in the calendar or in a lane; UINT64_MAX: none. */
+/* The next bucket with an event in the calendar or a lane; UINT64_MAX: none. */
 static uint64_t next_bucket(const struct event_queue *queue)
 {
 	uint64_t lanes = bucket_of_lanes(queue), last = last_bucket(queue), ahead;
@@ -385,7 +383,7 @@ static uint64_t next_bucket(const struct event_queue *queue)
 	ahead = next_filled(queue, queue->current, lanes < last ? lanes : last);
 	if (ahead > 0)
 		return queue->current + ahead;
-	/* Nothing near: jump to what is first far away. */
+	/* An empty calendar: jump to the first distant event. */
 	if (queue->heap.count > 0 && queue->heap.event[0].at >> queue->shift < lanes)
 		return queue->heap.event[0].at >> queue->shift;
 	return lanes;
@@ -404,7 +402,7 @@ bool event_queue_advance(struct event_queue *queue, weft_time limit)
 		begin_bucket(queue, next);
 		take_from_heap(queue);
 		sort_current(queue);
-		note_heads(queue);
+		update_heads(queue);
 	}
 	set_limit(queue, limit);
 	return !queue->failed && (queue->other != 0 || queue->head[0] < queue->limit_key);

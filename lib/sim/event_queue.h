@@ -3,22 +3,32 @@
 #pragma once
 
 /*
- * The event queue of the virtual clock (architecture.md): a calendar of buckets of equal width
- * for what lies near, and a heap for the rest. A bucket is sorted when its time has come, so that
- * putting an event in costs two stores. What happens a constant time after its cause can be put
- * into a lane instead (event_lane.h), which needs no sorting.
+ * The event queue of the virtual clock (docs/architecture.md): a calendar queue (Brown, "Calendar
+ * Queues: A Fast O(1) Priority Queue Implementation for the Simulation Event Set Problem", CACM
+ * 1988) with three changes: a bucket is sorted only when its time comes, so that a push costs two
+ * stores; distant events are in a heap; events at a constant delay are in lanes (event_lane.h),
+ * which need no sorting.
  *
- * Events come out in the order (time, order), whatever the order in which they were put in; events
- * that agree in both come out in the order of their items. 'order' says who is served first at one
- * time and, by that, who it is: the caller's.
+ *        base        calendar: buckets of 2^shift ps                reach
+ *     ----|-----------|-----------|-----------| ... |-----------|----------> time
+ *         [ current,  ][ unsorted ][ unsorted ]      [ unsorted ][ heap
+ *           sorted    ]   up to EVENT_SORT_FEW keys, then a spill
+ *     lane 0..2:  ring of events, almost in order, from base on
  *
- * In the calendar an event is one number of 64 bits: the time since its bucket's beginning, the
- * order, the item, from the top down. So who creates a queue says how many bits orders and items
- * take; what they leave limits the width of a bucket. The number is positive also as a signed one,
- * which is what vector instructions compare.
+ *     event_queue_push(), event_queue_push_lane()    add an event
+ *     event_queue_take(), event_queue_pop()          remove the first one before a limit
  *
- * Memory grows while a run finds out how much it needs, never per event. One thread. If it runs out
- * the queue says so afterwards (event_queue_failed), and pops nothing more.
+ * Events are taken in the order (time, order, item), whatever the order in which they were added;
+ * 'order' is the caller's and decides which device is served first at one time.
+ *
+ * In the calendar an event is one number of 64 bits: from the top down the time since its bucket's
+ * beginning, the order, the item. So the creator of a queue states how many bits orders and items
+ * take; the rest limits the width of a bucket. The number is positive also as a signed one, which
+ * vector instructions need.
+ *
+ * Memory grows while a run finds its size, never per event. Without memory the queue fails
+ * (event_queue_failed) and pops nothing more. One thread: the driver of the virtual clock or of the
+ * wormhole network. event_prefetch.h reads ahead for prefetching.
  */
 
 #include <stdbool.h>
@@ -30,7 +40,7 @@
 
 #define EVENT_SHIFT_MAX 30 /* a bucket is at most 2^30 ps wide */
 
-/* Where an event comes from: the number of its lane, or one of these. */
+/* The source of an event: the number of its lane, or one of these. */
 #define EVENT_LANES    3u
 #define EVENT_CALENDAR EVENT_LANES
 #define EVENT_SOURCES  (EVENT_LANES + 1)
@@ -42,7 +52,7 @@ struct sim_event {
 	uint32_t item;
 };
 
-/* What a bucket has room for at once; more goes to its spill. */
+/* Keys of a bucket; further ones go to its spill. */
 struct event_bucket {
 	uint64_t key[EVENT_SORT_FEW];
 } __attribute__((aligned(64)));
@@ -61,44 +71,43 @@ struct event_heap {
 };
 
 struct event_queue {
-	/* The first event of each source as a key of the bucket that is being emptied; UINT64_MAX:
-	 * it has none. Nothing is earlier than that bucket. */
+	/* The first event of each source as a key of the current bucket; UINT64_MAX: none. No event
+	 * is earlier than that bucket. */
 	uint64_t head[EVENT_SOURCES];
-	uint64_t others;    /* the least of them but for lane 0's; or limit_key */
-	unsigned other;     /* whose it is; 0: the limit's */
-	uint64_t limit_key; /* keys from here on are not due before 'limit', or later */
+	uint64_t others;    /* smallest head except lane 0's; or limit_key */
+	unsigned other;     /* its source; 0: the limit */
+	uint64_t limit_key; /* keys from here on are due at 'limit' or later */
 	weft_time limit;
-	weft_time base; /* when that bucket begins */
+	weft_time base; /* when the current bucket begins */
 	uint64_t item_mask;
-	uint8_t item_bits, tail_bits; /* of the item; of order and item */
+	uint8_t item_bits, tail_bits; /* bits of the item; of order and item */
 	uint8_t shift;                /* a bucket is 2^shift ps wide */
 	bool failed;
-	/* The last one is the bucket that is being emptied, sorted; its numbers are keys. */
+	/* The last one is the current bucket, sorted; its numbers are keys. */
 	struct event_lane lane[EVENT_SOURCES];
-	uint64_t lane_base[EVENT_SOURCES]; /* what a number exceeds its key by */
-	weft_time lanes_end; /* what is due then, or later, lanes cannot tell from the past */
-	uint64_t current;    /* the bucket's number, from time 0 on */
-	uint64_t mask;       /* buckets - 1 */
+	uint64_t lane_base[EVENT_SOURCES]; /* difference of a number and its key */
+	weft_time lanes_end;               /* lanes cannot represent events from here on */
+	uint64_t current;                  /* the current bucket's number, from time 0 on */
+	uint64_t mask;                     /* buckets - 1 */
 	struct event_bucket *bucket;
-	uint8_t *filled; /* by bucket: events in it, but for its spill */
+	uint8_t *filled; /* by bucket: events in it, without its spill */
 	struct event_spill *spill;
 	struct event_heap heap;
 };
 
-/* 'width_ps' is rounded up to a power of two, and cut at 2^30 and at what the bits leave; best is a
- * width in which some five events fall. Orders are below 2^order_bits and items below 2^item_bits,
+/* 'width_ps' is rounded up to a power of two, and limited to 2^30 and to the remaining bits; best
+ * is a width with about five events. Orders are below 2^order_bits and items below 2^item_bits,
  * each of 1 to 32 bits and both together at most 62. The calendar has 4,096 buckets. NULL with
  * errno EINVAL, ENOMEM. */
 struct event_queue *event_queue_create(weft_time width_ps, unsigned order_bits, unsigned item_bits);
-/* The same with a calendar that reaches about 'reach_ps' ahead: not more memory than is of use. */
+/* The same with a calendar that reaches about 'reach_ps' ahead, to save memory. */
 struct event_queue *event_queue_create_reaching(
 	weft_time width_ps, weft_time reach_ps, unsigned order_bits, unsigned item_bits);
 void event_queue_destroy(struct event_queue *queue);
 
-/* The rare half of pushing: into the bucket that is being emptied, beyond the calendar, or where
- * there is no room. */
+/* The rare path of a push: into the current bucket, beyond the calendar, or without room. */
 void event_queue_push_slow(struct event_queue *queue, struct sim_event event);
-/* The same for a lane: not later than its last event, or where there is no room. */
+/* The same for a lane: before its last event, or without room. */
 void event_queue_push_lane_slow(struct event_queue *queue, unsigned which, struct sim_event event);
 
 static inline uint64_t event_key(const struct event_queue *queue, struct sim_event event)
@@ -108,14 +117,14 @@ static inline uint64_t event_key(const struct event_queue *queue, struct sim_eve
 	return since << queue->tail_bits | (uint64_t)event.order << queue->item_bits | event.item;
 }
 
-/* The event in a lane. */
+/* The number of an event in a lane. */
 static inline uint64_t event_number(const struct event_queue *queue, struct sim_event event)
 {
 	return event.at << queue->tail_bits | (uint64_t)event.order << queue->item_bits |
 	       event.item;
 }
 
-/* Of a key, or of a number in a lane. */
+/* The order in a key, or in a number of a lane. */
 static inline uint32_t event_key_order(const struct event_queue *queue, uint64_t key)
 {
 	return (uint32_t)((key & ((UINT64_C(1) << queue->tail_bits) - 1)) >> queue->item_bits);
@@ -126,8 +135,8 @@ static inline uint32_t event_key_item(const struct event_queue *queue, uint64_t 
 	return (uint32_t)(key & queue->item_mask);
 }
 
-/* 'event.at' is not before that of the event popped last, nor before the limit of a pop that found
- * nothing. */
+/* 'event.at' is not before the last popped event, nor before the limit of a pop that found nothing.
+ */
 static inline void event_queue_push(struct event_queue *queue, struct sim_event event)
 {
 	uint64_t number = event.at >> queue->shift, place = number & queue->mask;
@@ -143,8 +152,7 @@ static inline void event_queue_push(struct event_queue *queue, struct sim_event 
 	bucket->key[at] = event_key(queue, event);
 }
 
-/* The same for an event that is hardly ever earlier than those that were put into this lane before.
- */
+/* The same for an event that is rarely earlier than those added to this lane before. */
 static inline void event_queue_push_lane(
 	struct event_queue *queue, unsigned which, struct sim_event event)
 {
@@ -159,12 +167,12 @@ static inline void event_queue_push_lane(
 	event_lane_append(lane, number);
 }
 
-/* The rare half of popping: another limit, or on to the next bucket that has events. False if no
- * event is due before 'limit': then nothing has changed, and events for 'limit' may still come. */
+/* The rare path of a pop: another limit, or the next bucket with events. False if no event is due
+ * before 'limit': then nothing has changed, and events before 'limit' may still be added. */
 bool event_queue_advance(struct event_queue *queue, weft_time limit);
 
-/* The first event of a source has changed. */
-static inline void event_queue_note_head(struct event_queue *queue, unsigned which)
+/* Updates the head of a source after a change of its first event. */
+static inline void event_queue_update_head(struct event_queue *queue, unsigned which)
 {
 	const struct event_lane *lane = &queue->lane[which];
 	uint64_t key = event_lane_first(lane) - queue->lane_base[which];
@@ -172,9 +180,9 @@ static inline void event_queue_note_head(struct event_queue *queue, unsigned whi
 	queue->head[which] = key | -(uint64_t)event_lane_is_empty(lane);
 }
 
-/* That of a source other than lane 0 has, or the limit. Without branches: nobody can guess which is
- * the least. */
-static inline void event_queue_note_others(struct event_queue *queue)
+/* Recomputes the runner-up: the earliest head of sources 1 to 3, or the limit. Without branches,
+ * because the smallest is unpredictable. */
+static inline void event_queue_update_others(struct event_queue *queue)
 {
 	uint64_t least = queue->limit_key;
 	unsigned from = 0;
@@ -192,11 +200,11 @@ static inline void event_queue_note_others(struct event_queue *queue)
 static inline void event_queue_drop(struct event_queue *queue, unsigned which)
 {
 	event_lane_drop(&queue->lane[which]);
-	event_queue_note_head(queue, which);
+	event_queue_update_head(queue, which);
 }
 
-/* The next event, if it is due before 'limit', and where it comes from; or EVENT_NONE. Most come
- * from lane 0. */
+/* Takes the next event if it is due before 'limit', and returns its source; or EVENT_NONE. Most
+ * come from lane 0. */
 static inline unsigned event_queue_take(
 	struct event_queue *queue, weft_time limit, struct sim_event *event)
 {
@@ -215,7 +223,7 @@ static inline unsigned event_queue_take(
 	}
 	event_queue_drop(queue, from);
 	if (from != 0)
-		event_queue_note_others(queue);
+		event_queue_update_others(queue);
 	*event = (struct sim_event){queue->base + (key >> queue->tail_bits),
 		event_key_order(queue, key), event_key_item(queue, key)};
 	return from;
@@ -226,18 +234,6 @@ static inline bool event_queue_pop(
 {
 	return event_queue_take(queue, limit, event) != EVENT_NONE;
 }
-
-/* For a look ahead: what was taken last was the first event of a bucket of the calendar. */
-static inline bool event_queue_has_begun(const struct event_queue *queue)
-{
-	return queue->lane[EVENT_CALENDAR].first == 1;
-}
-
-/* For a look ahead, at what memory will be needed: the first bucket with events after number
- * '*number', which then is its number, and how many there are; 0 if there is none. The events are
- * in no order yet, and more may come. Begin with queue->current. */
-unsigned event_queue_following(
-	const struct event_queue *queue, uint64_t *number, const struct event_bucket **bucket);
 
 bool event_queue_is_empty(const struct event_queue *queue);
 

@@ -6,7 +6,7 @@
 
 #define LANES 4u
 
-/* Four keys in one register where the processor has such, in more where it has not. */
+/* Four keys in one register if the processor has such, else in several. */
 typedef int64_t four_keys __attribute__((vector_size(32), aligned(8)));
 
 static int compare(const void *a, const void *b)
@@ -16,7 +16,7 @@ static int compare(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* With equal keys. */
+/* Insertion sort, for equal keys. */
 static void insert_all(uint64_t *key, uint32_t count)
 {
 	for (uint32_t i = 1; i < count; i++) {
@@ -35,9 +35,9 @@ void event_sort_many(uint64_t *key, uint32_t count)
 }
 
 /*
- * 'room', a constant, is 'count' rounded up: what lies behind 'count' counts as greater than all,
- * and takes the place behind the last one. Loops of constant length: guessing their ends wrongly
- * would cost more than they do.
+ * 'room', a constant, is 'count' rounded up: entries after 'count' compare greater than all, and
+ * take the place after the last one. Loops have constant length, because mispredicting their ends
+ * would cost more.
  */
 static inline __attribute__((always_inline)) void place_all(
 	const uint64_t *key, uint32_t count, uint64_t *sorted, const uint32_t room)

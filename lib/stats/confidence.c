@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* Both forms are a sum of powers of cos θ, tan θ = t / √degrees, whose factors are products of
- * (k − 1) / k: even k for even degrees, odd k from 3 for odd ones. */
+/* Both forms are a sum of powers of cos θ, tan θ = t / √degrees, with products of (k − 1) / k as
+ * factors: even k for even degrees, odd k from 3 for odd degrees. */
 double student_t_within(double t, unsigned degrees)
 {
 	double angle = atan(t / sqrt((double)degrees)), sine = sin(angle), cosine = cos(angle);
@@ -21,7 +21,8 @@ double student_t_within(double t, unsigned degrees)
 
 double student_t_95(unsigned degrees)
 {
-	double low = 1.9, high = 12.8; /* the normal distribution's is 1.96, that of one 12.71 */
+	double low = 1.9,
+	       high = 12.8; /* bounds: 1.96 for the normal distribution, 12.71 for one degree */
 
 	while (high - low > 1e-12) {
 		double middle = (low + high) / 2;

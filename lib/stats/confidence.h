@@ -4,8 +4,8 @@
 
 /*
  * Mean and 95 % confidence interval of a few independent values, such as one measure over the seeds
- * of a sweep: mean ± t · s / √n, with s the standard deviation of the sample (n − 1 below) and t
- * Student's, two-sided, of n − 1 degrees of freedom.
+ * of a sweep: mean ± t · s / √n, where s is the sample standard deviation (divisor n − 1) and t is
+ * Student's, two-sided, with n − 1 degrees of freedom.
  */
 
 struct confidence {
@@ -16,7 +16,7 @@ struct confidence {
 
 struct confidence confidence_of(const double *value, unsigned count);
 
-/* t for which |T| < t in 95 of 100 cases, from the closed form of the distribution for whole
+/* The t for which |T| < t in 95 of 100 cases, from the closed form of the distribution for whole
  * degrees of freedom (Abramowitz and Stegun, 26.7.3 and 26.7.4). 'degrees' from 1. */
 double student_t_95(unsigned degrees);
 

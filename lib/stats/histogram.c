@@ -41,7 +41,7 @@ void histogram_merge(struct histogram *into, const struct histogram *from)
 
 uint64_t histogram_quantile(const struct histogram *histogram, double fraction)
 {
-	/* 0.007 of 20,000 is 140, though the product of the doubles is a little more. */
+	/* 0.007 of 20,000 is 140, though the product of the doubles is slightly larger. */
 	double rank = fraction * (double)histogram->count * (1 - 1e-14);
 	uint64_t wanted = (uint64_t)ceil(rank), seen = 0;
 

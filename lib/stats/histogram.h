@@ -4,9 +4,9 @@
 
 /*
  * A log-linear histogram of unsigned 64-bit values in the manner of HdrHistogram (Tene): 64 linear
- * steps in every power of two, so any percentile is known within 1.6 %, and recording is a few
- * instructions into a fixed array. Count, maximum and mean are exact. (HdrHistogram_c itself is not
- * in Debian 12, and no other C library there has one.) Values: any unit; the caller's. One writer;
+ * steps per power of two, so any percentile is known within 1.6 %, and recording is a few
+ * instructions into a fixed array. Count, maximum and mean are exact. (Debian 12 packages neither
+ * HdrHistogram_c nor another C library of this kind.) The caller chooses the unit. One writer;
  * readers may see a sample late.
  */
 
@@ -44,10 +44,10 @@ static inline void histogram_record(struct histogram *histogram, uint64_t value)
 void histogram_reset(struct histogram *histogram);
 /* Adds 'from' to 'into'. */
 void histogram_merge(struct histogram *into, const struct histogram *from);
-/* The value below or at which 'fraction' (0..1) of the samples lie, the middle of its step; the
+/* The value at or below which 'fraction' (0..1) of the samples lie, as the middle of its step; the
  * exact maximum for 1. 0 when empty. */
 uint64_t histogram_quantile(const struct histogram *histogram, double fraction);
 /* 0 when empty. */
 double histogram_mean(const struct histogram *histogram);
-/* From the steps' middles. 0 when empty. */
+/* From the middles of the steps. 0 when empty. */
 double histogram_stddev(const struct histogram *histogram);

@@ -54,8 +54,7 @@ void topology_destroy(struct topology *topology)
 	free(topology);
 }
 
-/* A copy of 'count' elements with room for 'room'. NULL stays NULL; '*failed' tells missing
- * memory. */
+/* Copies 'count' elements into room for 'room'. NULL stays NULL; sets '*failed' without memory. */
 static void *copy_array(const void *from, size_t count, size_t room, size_t bytes, bool *failed)
 {
 	void *to;
@@ -73,7 +72,7 @@ static void *copy_array(const void *from, size_t count, size_t room, size_t byte
 #define COPY_ARRAY(to, from, field, count) \
 	((to)->field = copy_array((from)->field, count, count, sizeof(*(to)->field), &failed))
 
-/* Room grows in powers of two: it is full whenever the count is one. */
+/* Room grows in powers of two: it is full if the count is one. */
 static size_t link_room(uint32_t links)
 {
 	size_t room = 1;

@@ -3,12 +3,12 @@
 #pragma once
 
 /*
- * The topology model: switches and hosts (devices), their ports, and links. Device numbers:
- * switches are 0..switches-1, hosts are 0..hosts-1 in their own space. A finished topology is
- * constant and may be read by any thread.
+ * The topology model: switches and hosts (devices), their ports, and links. Switches are numbered
+ * 0..switches-1; hosts are numbered 0..hosts-1 separately. A finished topology is constant and any
+ * thread may read it.
  *
- * It is made by a generator (topology_generate), from a file (topology_load) or by hand
- * (topology_create, topology_add_link, topology_finish). Owner: who created it; topology_destroy().
+ * It comes from a generator (topology_generate), from a file (topology_load) or from calls
+ * (topology_create, topology_add_link, topology_finish). The creator owns it; topology_destroy().
  */
 
 #include <stdbool.h>
@@ -29,13 +29,13 @@ enum device_kind { DEVICE_SWITCH, DEVICE_HOST };
 struct topology_device {
 	char name[TOPOLOGY_NAME_MAX];
 	uint8_t ports; /* hosts: 1 */
-	uint8_t stage; /* switches: 1 next to the hosts; TOPOLOGY_NO_STAGE where it has no meaning
-			*/
-	bool cut_off;  /* hosts: its link was taken out (topology_without.h), it may have none */
-	uint32_t line; /* of the file that named it; 0 if generated */
+	uint8_t stage; /* switches: 1 next to the hosts; TOPOLOGY_NO_STAGE where stages are
+			  undefined */
+	bool cut_off;  /* hosts: its link was removed (topology_without.h), so it may have none */
+	uint32_t line; /* in the file that named it; 0 if generated */
 };
 
-/* One end of a link, and what a port is connected to. */
+/* One end of a link: the peer of a port. */
 struct topology_port {
 	enum device_kind kind;
 	uint32_t device;
@@ -49,7 +49,7 @@ struct topology_link {
 	uint32_t line;
 };
 
-/* What a device's port is made of on this machine (labs only). */
+/* The local device behind a port (labs only). */
 struct topology_binding {
 	struct topology_port port;
 	char dpdk[128]; /* PCI address or vdev arguments */
@@ -67,15 +67,16 @@ struct topology {
 	 * p], or -1; the link of each host, or -1. */
 	int32_t *switch_port_link;
 	int32_t *host_link;
-	/* Devices by name, hosts after switches in number: topology_index_names(). NULL before. */
+	/* Device numbers sorted by name, hosts numbered after switches: topology_index_names().
+	 * NULL before. */
 	uint32_t *by_name;
 };
 
-/* Rate and delay of links for which nothing else says any. */
+/* Default rate and delay of links. */
 #define TOPOLOGY_RATE_BPS ((uint64_t)10 * 1000 * 1000 * 1000)
 #define TOPOLOGY_DELAY_PS (30 * PS_PER_NS)
 
-/* What a link may have; the texts are for messages. */
+/* Limits of link parameters; the texts are for messages. */
 #define TOPOLOGY_RATE_MIN_BPS ((uint64_t)1000)
 #define TOPOLOGY_RATE_MAX_BPS ((uint64_t)1000 * 1000 * 1000 * 1000)
 #define TOPOLOGY_RATE_RANGE   "1kbps to 1000Gbps"
@@ -87,63 +88,62 @@ struct topology_defaults {
 	weft_time delay_ps; /* WEFT_TIME_NEVER: TOPOLOGY_DELAY_PS */
 };
 
-/* From 'KIND:key=value,…' (files.md) or a file name: a known kind, alone or with a ':' after it,
- * or what looks like it, is a generator; a file that is called like a kind is written './ring'. On
- * failure NULL, and 'fault' says FILE:LINE:COLUMN or the generator's text; errno is EINVAL for bad
- * contents, ENOENT, EACCES, … for a file that cannot be read, ENOMEM.
- */
+/* Opens 'KIND:key=value,…' (docs/files.md) or a file name. A known kind, alone or with a ':' after
+ * it, or a text of that form, is a generator; a file with the name of a kind is written './ring'.
+ * On failure NULL, and 'fault' has FILE:LINE:COLUMN or the generator's text; errno is EINVAL for
+ * bad contents, ENOENT, EACCES, … for a file that cannot be read, ENOMEM. */
 struct topology *topology_open(const char *spec, struct fault *fault);
 struct topology *topology_load(const char *path, struct fault *fault);
 struct topology *topology_generate(const char *spec, struct fault *fault);
 bool topology_is_generated(const char *spec);
-/* The same with other defaults (may be NULL) for links of which file or text say nothing. */
+/* The same with other defaults (may be NULL) for links without rate or delay. */
 struct topology *topology_open_with(
 	const char *spec, const struct topology_defaults *defaults, struct fault *fault);
-/* From text in memory; 'origin' stands for the file's name in messages. */
+/* Parses text in memory; 'origin' is the file name for messages. */
 struct topology *topology_parse(
 	const char *text, size_t length, const char *origin, struct fault *fault);
 
-/* Devices s0…, h0…, without ports of switches, links and stages; NULL without memory or above the
- * limits. The caller sets names, ports and stages, adds links and calls topology_finish(). Switches
- * that are left with 0 ports get as many as their links need. */
+/* Creates devices s0…, h0… without ports of switches, links and stages; NULL without memory or
+ * above the limits. The caller sets names, ports and stages, adds links and calls
+ * topology_finish(). A switch with 0 ports gets as many as its links need. */
 struct topology *topology_create(const char *name, uint32_t switches, uint32_t hosts);
-/* A rate of 0 and a delay of WEFT_TIME_NEVER take the topology's defaults. Returns 0 or -ENOMEM;
- * what it connects is judged by topology_finish(). */
+/* A rate of 0 and a delay of WEFT_TIME_NEVER select the topology's defaults. Returns 0 or -ENOMEM;
+ * topology_finish() checks the ends. */
 int topology_add_link(struct topology *topology, struct topology_port a, struct topology_port b,
 	uint64_t rate_bps, weft_time delay_ps, uint32_t line);
-/* Checks (ports that do not exist, two links in one port, a link to itself, hosts without a link)
- * and builds the indexes. 'origin' is the file name or generator text for messages. */
+/* Checks (nonexistent ports, two links in one port, a link to itself, hosts without a link) and
+ * builds the indexes. 'origin' is the file name or generator text for messages. */
 int topology_finish(struct topology *topology, const char *origin, struct fault *fault);
 void topology_destroy(struct topology *topology);
 /* NULL without memory. */
 struct topology *topology_copy(const struct topology *topology);
 
-/* 0 if every host can reach every other over the links; else -EINVAL and the first one that host 0
- * cannot reach, with its line, and how many others. -ENOMEM. */
+/* 0 if every host can reach every other; else -EINVAL with the first host that host 0 cannot reach,
+ * its line, and the number of others. -ENOMEM. */
 int topology_check_connected(
 	const struct topology *topology, const char *origin, struct fault *fault);
-/* Counts the switches that no host can reach, and tells the first one. 0 or -ENOMEM. */
+/* Counts the switches that no host can reach and returns the first one. 0 or -ENOMEM. */
 int topology_unused_switches(const struct topology *topology, uint32_t *first, uint32_t *count);
 
-/* Names may no longer change from here on; topology_finish() does this too. -EINVAL if two devices
- * have the same name, -ENOMEM. */
+/* Builds the index of names, which may not change afterwards; topology_finish() calls this. -EINVAL
+ * if two devices have the same name, -ENOMEM. */
 int topology_index_names(struct topology *topology, const char *origin, struct fault *fault);
 
-/* Writes the topology file of files.md; loading it gives the same topology, unless a host is cut
- * off, which loading refuses. -EIO. */
+/* Writes a topology file (docs/files.md). Loading it gives the same topology, but refuses a host
+ * that is cut off. -EIO. */
 int topology_write(const struct topology *topology, FILE *out);
 
-/* -1 if there is no such name. */
+/* -1 if the name is unknown. */
 int32_t topology_find_switch(const struct topology *topology, const char *name);
 int32_t topology_find_host(const struct topology *topology, const char *name);
-/* The device whose name is nearest to a misspelt one, or to the part of 'text' before a ':'. NULL
- * if none is near. */
+/* The device name closest to a misspelt one, or to the part of 'text' before a ':'. NULL if none is
+ * close. */
 const char *topology_nearest_device(const struct topology *topology, const char *text);
 /* Parses "s0:3" or "h5:0" or "h5"; 0 or -ENOENT. */
 int topology_find_port(
 	const struct topology *topology, const char *text, struct topology_port *port);
 
-/* The link at a port (NULL if none), and the far end seen from it. */
+/* The link at a port (NULL if none), and the peer port. */
 const struct topology_link *topology_link_at(
 	const struct topology *topology, struct topology_port port);
 bool topology_peer(

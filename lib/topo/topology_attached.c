@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* New numbers of the devices that are kept, by the old ones. */
+/* New numbers of the kept devices by old number. */
 struct renumbering {
 	uint32_t *switch_at, *host_at;
 	uint32_t switches, hosts;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Who can reach whom. */
-
 #include "topology.h"
 
 #include <errno.h>
@@ -10,8 +8,8 @@
 
 struct reach {
 	const struct topology *topology;
-	bool *seen;      /* switches that have been reached */
-	uint32_t *queue; /* room for all */
+	bool *seen;      /* switches that were reached */
+	uint32_t *queue; /* room for all switches */
 };
 
 static int reach_init(struct reach *reach, const struct topology *topology)
@@ -28,7 +26,6 @@ static void reach_fini(struct reach *reach)
 	free(reach->queue);
 }
 
-/* Marks all switches that can be reached from 'start', itself included. */
 static void reach_from(struct reach *reach, uint32_t start)
 {
 	uint32_t head = 0, tail = 0;
@@ -49,7 +46,6 @@ static void reach_from(struct reach *reach, uint32_t start)
 	}
 }
 
-/* The switch that a host hangs on; false if on none. */
 static bool host_switch(const struct topology *topology, uint32_t host, uint32_t *at)
 {
 	struct topology_port peer;
@@ -67,7 +63,7 @@ static bool host_reached(const struct reach *reach, uint32_t host)
 	return host_switch(reach->topology, host, &at) && reach->seen[at];
 }
 
-/* "FILE:LINE", or the origin alone for what was generated. */
+/* "FILE:LINE", or the origin alone for generated topologies. */
 static void place(const char *origin, uint32_t line, char *out, size_t size)
 {
 	if (line != 0)
@@ -76,7 +72,6 @@ static void place(const char *origin, uint32_t line, char *out, size_t size)
 		snprintf(out, size, "%s", origin);
 }
 
-/* Why two hosts are apart, given that they are. */
 static void explain(const struct topology *topology, uint32_t host, char *out, size_t size)
 {
 	uint32_t first = 0, other = 0;
@@ -89,8 +84,8 @@ static void explain(const struct topology *topology, uint32_t host, char *out, s
 			topology->switch_at[other].name, topology->switch_at[first].name);
 }
 
-static int refuse(const struct reach *reach, uint32_t host, uint32_t apart, const char *origin,
-	struct fault *fault)
+static int refuse(const struct reach *reach, uint32_t host, uint32_t unreachable,
+	const char *origin, struct fault *fault)
 {
 	const struct topology *topology = reach->topology;
 	const struct topology_device *from = &topology->host_at[0], *to = &topology->host_at[host];
@@ -100,9 +95,9 @@ static int refuse(const struct reach *reach, uint32_t host, uint32_t apart, cons
 	if (from->line != 0)
 		snprintf(line, sizeof(line), " in line %u", from->line);
 	explain(topology, host, why, sizeof(why));
-	if (apart > 1)
-		snprintf(how_many, sizeof(how_many), "; nor can %u other%s of %u hosts", apart - 1,
-			apart == 2 ? "" : "s", topology->hosts);
+	if (unreachable > 1)
+		snprintf(how_many, sizeof(how_many), "; nor can %u other%s of %u hosts",
+			unreachable - 1, unreachable == 2 ? "" : "s", topology->hosts);
 	return fault_set(fault, EINVAL, "%s: host %s cannot be reached from host %s%s: %s%s", at,
 		to->name, from->name, line, why, how_many);
 }
@@ -110,7 +105,7 @@ static int refuse(const struct reach *reach, uint32_t host, uint32_t apart, cons
 int topology_check_connected(
 	const struct topology *topology, const char *origin, struct fault *fault)
 {
-	uint32_t start, first = 0, apart = 0;
+	uint32_t start, first = 0, unreachable = 0;
 	struct reach reach;
 	int result = reach_init(&reach, topology);
 
@@ -121,10 +116,10 @@ int topology_check_connected(
 	for (uint32_t h = topology->hosts; h-- > 1 && result == 0;)
 		if (!host_reached(&reach, h)) {
 			first = h;
-			apart++;
+			unreachable++;
 		}
-	if (apart > 0)
-		result = refuse(&reach, first, apart, origin, fault);
+	if (unreachable > 0)
+		result = refuse(&reach, first, unreachable, origin, fault);
 	reach_fini(&reach);
 	return result;
 }

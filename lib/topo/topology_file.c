@@ -12,7 +12,6 @@
 #define FORMAT       "topology/1"
 #define BINDINGS_MAX 4096 /* far more than the NIC ports of one machine */
 
-/* What stands in the file before names are resolved. */
 struct file {
 	char weft[16];
 	char name[TOPOLOGY_NAME_MAX];
@@ -37,7 +36,7 @@ static int read_list(const struct yaml_tree_node *node, void *member, struct fau
 	return yaml_tree_expect(node, YAML_TREE_SEQUENCE, fault);
 }
 
-/* A port such as s0:3, looked up when the devices are known. */
+/* A port such as s0:3, resolved once the devices are known. */
 static int read_end(const struct yaml_tree_node *node, void *member, struct fault *fault)
 {
 	*(const struct yaml_tree_node **)member = node;
@@ -203,7 +202,7 @@ static int check_count(
 		list, fault, "%u %s, at most %u are possible", list->count, what, max);
 }
 
-/* Devices, then what refers to them. */
+/* Devices first, then the parts that refer to them. */
 static int fill(struct topology *topology, const struct file *file,
 	const struct yaml_tree_node *node, struct fault *fault)
 {
@@ -265,7 +264,6 @@ int topology_read(const struct yaml_tree_node *node, const struct topology_defau
 	return result;
 }
 
-/* Of a whole file; destroys the tree. */
 static int read_tree(struct yaml_tree *tree, const struct topology_defaults *defaults,
 	struct topology **topology, struct fault *fault)
 {
@@ -278,7 +276,7 @@ static int read_tree(struct yaml_tree *tree, const struct topology_defaults *def
 	return result;
 }
 
-/* NULL with errno for a negative code. */
+/* Sets errno and returns NULL for a negative code. */
 static struct topology *or_errno(struct topology *topology, int code)
 {
 	if (code == 0)
@@ -339,7 +337,7 @@ bool topology_is_generated(const char *spec)
 
 	if (colon == NULL)
 		return generator_find(spec) != NULL;
-	/* A text like 'tours:dims=8x8' was meant as a generator too. */
+	/* A text such as 'tours:dims=8x8' is a misspelt generator. */
 	return generator_find(spec) != NULL ||
 	       (strchr(spec, '/') == NULL && strchr(colon, '=') != NULL);
 }

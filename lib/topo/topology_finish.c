@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What a topology must satisfy before anybody uses it. Each check gives one message that names both
- * places where two contradict each other. */
+/* The rules of a valid topology. Each check gives one message; for a contradiction it names both
+ * places. */
 
 #include "topology.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the checks are and whom they tell. */
+/* State of the checks and where they report. */
 struct check {
 	struct topology *topology;
 	const char *origin;
@@ -19,7 +19,7 @@ struct check {
 
 #define PLACE_TEXT 256
 
-/* "FILE:LINE", or the origin alone for what was generated. */
+/* "FILE:LINE", or the origin alone for generated topologies. */
 static const char *place(const struct check *check, uint32_t line, char out[PLACE_TEXT])
 {
 	if (line != 0)
@@ -29,7 +29,7 @@ static const char *place(const struct check *check, uint32_t line, char out[PLAC
 	return out;
 }
 
-/* ", line 12" where there is one. */
+/* ", line 12" if the line is known. */
 static const char *other_line(uint32_t line, char out[32])
 {
 	out[0] = '\0';
@@ -93,7 +93,7 @@ static int check_link_ends(const struct check *check, const struct topology_link
 	return 0;
 }
 
-/* Switches without a number of ports get those that their links use. */
+/* Switches without a port count get the ports that their links use. */
 static int count_ports(const struct check *check)
 {
 	struct topology *topology = check->topology;
@@ -152,7 +152,6 @@ static int build_indexes(const struct check *check)
 	return 0;
 }
 
-/* Enters link 'number' at one of its ends. */
 static int plug_in(const struct check *check, uint32_t number, struct topology_port port)
 {
 	struct topology *topology = check->topology;

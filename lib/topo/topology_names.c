@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Devices by name. Large files name every device twice or more, hence an index. */
+/* Finds devices by name. Large files name every device twice or more, hence an index. */
 
 #include "topology.h"
 
@@ -11,7 +11,7 @@
 
 #include "did_you_mean.h"
 
-/* Number in the common space: switches, then hosts. */
+/* By number in the common space: switches, then hosts. */
 static const struct topology_device *device_at(const struct topology *topology, uint32_t number)
 {
 	return number < topology->switches ? &topology->switch_at[number]
@@ -71,7 +71,7 @@ static int32_t find_linear(const struct topology_device *devices, uint32_t count
 	return -1;
 }
 
-/* The number in the common space, -1 if there is none. */
+/* The number in the common space; -1 if none. */
 static int32_t find_indexed(const struct topology *topology, const char *name)
 {
 	uint32_t low = 0, high = topology->switches + topology->hosts;
@@ -122,7 +122,7 @@ const char *topology_nearest_device(const struct topology *topology, const char 
 	return nearest.best;
 }
 
-/* Splits "s0:3" into name and port; a missing port reads as -1. */
+/* Splits "s0:3" into name and port; -1 for a missing port. */
 static int split_port(const char *text, char name[TOPOLOGY_NAME_MAX], long *port)
 {
 	const char *colon = strchr(text, ':');

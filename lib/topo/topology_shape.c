@@ -53,7 +53,7 @@ static void graph_fill(struct graph *graph, const struct topology *topology)
 	graph->first[graph->switches] = links;
 }
 
-/* Adds up the distances from one switch; false if it does not reach all. */
+/* Sums the distances from one switch; false if it does not reach all others. */
 static bool add_distances(
 	struct graph *graph, uint32_t from, struct topology_shape *shape, uint64_t *sum)
 {
@@ -98,7 +98,7 @@ static void widen(unsigned value, bool first, unsigned *least, unsigned *most)
 		*most = value;
 }
 
-/* 'distance' is borrowed for the hosts of each switch. */
+/* 'distance' serves as scratch space for the hosts of each switch. */
 static void measure_degrees(
 	struct graph *graph, const struct topology *topology, struct topology_shape *shape)
 {

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A few numbers by which people recognise a network. */
+/* Basic figures of a network: degrees, hosts, distances. */
 
 #include "topology.h"
 
-/* Distances take time in proportion to switches times links, so they are left out above this. */
+/* Distances cost switches times links, so larger networks omit them. */
 #define TOPOLOGY_SHAPE_SWITCHES_MAX 8192
 
 struct topology_shape {
@@ -20,5 +20,5 @@ struct topology_shape {
 	double mean_distance;
 };
 
-/* Of a finished topology. 0 or -ENOMEM. */
+/* Measures a finished topology. 0 or -ENOMEM. */
 int topology_shape(const struct topology *topology, struct topology_shape *shape);

@@ -24,7 +24,6 @@ static void mark_switch(const struct topology *topology, uint32_t device, bool *
 			failed_link[links[port]] = true;
 }
 
-/* Marks the links that go with one name. */
 static int mark(
 	const struct topology *topology, const char *text, bool *failed_link, struct fault *fault)
 {
@@ -46,7 +45,6 @@ static int mark(
 	return 0;
 }
 
-/* Takes the marked links out, from the list and from the hosts' point of view. */
 static void remove_links(struct topology *topology, const bool *failed_link)
 {
 	uint32_t kept = 0;

@@ -4,9 +4,8 @@
 
 /*
  * Payloads of the control frames of a link and of end-to-end delivery (docs/wire-format.md,
- * 'Control payloads'): credit, hello, ack, adaptive-routing notification. Big-endian on the wire,
- * host order in these structs. decode functions check length and ranges and return false for
- * anything else.
+ * 'Control payloads'): credit, hello, ack, ARN. Big-endian on the wire, host order in these
+ * structs. Decode functions check length and ranges and return false for anything invalid.
  */
 
 #include <stdbool.h>
@@ -14,14 +13,13 @@
 
 #include "frame.h"
 
-/* FRAME_CREDIT. Sessions name one life of one end of the link: a limit counts only for the session
- * that it was granted to, so a restarted neighbour cannot inherit a dead one's credits. */
+/* FRAME_CREDIT. A session is one run of one end of the link. A limit counts only for the session
+ * that it was granted to, so a restarted neighbour cannot inherit stale credits. */
 struct control_credit {
-	uint32_t session;              /* sender's own */
+	uint32_t session;              /* the sender's */
 	uint32_t peer_session;         /* the receiver's as the sender knows it; 0: not yet known */
 	uint8_t vcs;                   /* entries in sent and limit */
-	uint32_t sent[FRAME_VCS_MAX];  /* FCTBS: blocks that the sender has sent in all, modulo 2^32
-					*/
+	uint32_t sent[FRAME_VCS_MAX];  /* FCTBS: blocks sent in total, modulo 2^32 */
 	uint32_t limit[FRAME_VCS_MAX]; /* FCCL: total up to which the receiver may send */
 };
 
@@ -30,33 +28,33 @@ struct control_hello {
 	uint64_t device; /* 64-bit identity */
 	uint32_t session;
 	uint32_t peer_session;
-	uint8_t port; /* by which port of the sender it left */
+	uint8_t port; /* the sender's port */
 	uint8_t kind; /* 0 switch, 1 interface */
 };
 
 /*
- * FRAME_ACK. Cumulative. 'again' asks to send once more, from 'expected' on, the frames that are
- * missing there; it numbers the requests, so that one that arrives twice is obeyed once. 'flow' is
- * the upper half of the data frames' message number; 'session' tells a sender that its receiver has
- * begun a new life.
+ * FRAME_ACK, cumulative. A nonzero 'again' requests retransmission of missing frames from
+ * 'expected' on; it numbers the requests, so that a duplicated request is served once. 'flow' is
+ * the upper half of the data frames' message number. 'session' tells the sender that its receiver
+ * has restarted.
  */
 struct control_ack {
-	uint32_t expected; /* next frame sequence number that the receiver waits for */
-	uint8_t again;     /* 0: only an acknowledgement; else the number of this request */
-	uint8_t missing;   /* of a request: frames to send again; 0: all that were sent */
-	uint16_t flow;     /* which flow is acknowledged */
-	uint32_t session;  /* receiver's own, nonzero */
+	uint32_t expected; /* next frame sequence number that the receiver expects */
+	uint8_t again;     /* 0: acknowledgement only; else the number of this request */
+	uint8_t missing;   /* of a request: frames to retransmit; 0: all frames sent */
+	uint16_t flow;     /* acknowledged flow */
+	uint32_t session;  /* the receiver's, nonzero */
 };
 
 /*
- * FRAME_ARN, one link back towards the sources: packets to this destination and of this VC contend
- * at a root of congestion. Table 2 of the ARN+AFI paper without the fields that are the receiver's
- * own: the port is the one by which it arrives.
+ * FRAME_ARN travels one link upstream: packets to this destination on this VC contend at a root of
+ * congestion. Table 2 of the ARN+AFI paper without the fields that the receiver fills in: the port
+ * is the one on which it arrives.
  */
 struct control_arn {
-	uint32_t id;          /* names the root */
-	uint16_t destination; /* of the packets, a host */
-	uint8_t vc;           /* theirs by the queuing scheme, not the AFC */
+	uint32_t id;          /* identifies the root */
+	uint16_t destination; /* host to which the packets go */
+	uint8_t vc;           /* VC by the queuing scheme, not the AFC */
 	uint8_t root_info;    /* congestionRootInfo: the stage that acts; 0: the sending hosts */
 };
 
@@ -66,7 +64,7 @@ struct control_arn {
 #define CONTROL_ACK_BYTES         12
 #define CONTROL_ARN_BYTES         8
 
-/* Each encode returns the bytes written; 'out' has room for the MAX above. */
+/* Each encode function returns the bytes written; 'out' has room for the MAX above. */
 unsigned control_credit_encode(const struct control_credit *credit, uint8_t *out);
 unsigned control_hello_encode(const struct control_hello *hello, uint8_t *out);
 unsigned control_ack_encode(const struct control_ack *ack, uint8_t *out);

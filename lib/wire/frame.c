@@ -17,14 +17,6 @@ const char *frame_fault_name(enum frame_fault fault)
 	return (unsigned)fault < FRAME_FAULT_COUNT ? name[fault] : "unknown";
 }
 
-const char *frame_kind_name(unsigned kind)
-{
-	static const char *const name[FRAME_KIND_COUNT] = {
-		"unknown", "data", "credit", "arn", "ack", "cn", "hello", "scout", "mapper"};
-
-	return kind < FRAME_KIND_COUNT ? name[kind] : name[0];
-}
-
 static void pad_route(const uint8_t *frame, uint64_t route[4])
 {
 	memset(route, 0, 4 * sizeof(route[0]));
@@ -49,7 +41,7 @@ bool frame_crc_long_route_ok(const uint8_t *frame)
 	return crc_header_matches(route, 4, frame_header_const(frame));
 }
 
-/* EtherType, version and kind of a frame are the four bytes from offset 12. */
+/* EtherType, version and kind of a frame are the four bytes at offset 12. */
 static enum frame_fault find_identity_fault(const uint8_t *frame)
 {
 	if (frame[12] != FRAME_ETHERTYPE >> 8 || frame[13] != (FRAME_ETHERTYPE & 0xFF))

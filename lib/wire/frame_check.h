@@ -3,8 +3,9 @@
 #pragma once
 
 /*
- * The half of frame_check() that every arriving frame goes through, inline for the poll loops: a
- * good data frame takes few instructions, and its CRC overlaps with its neighbours' in the burst.
+ * The part of frame_check() that every arriving frame passes, inline for the poll loops: a good
+ * data frame takes few instructions, and its CRC overlaps with those of its neighbours in the
+ * burst.
  */
 
 #include <arpa/inet.h>
@@ -20,11 +21,11 @@ static inline bool frame_link_local(unsigned kind)
 /* The first fault of a frame in the order of the checks. */
 enum frame_fault frame_find_fault(const uint8_t *frame, size_t bytes);
 
-/* The same for a header with more route than one word, or too near to the end of the frame to read
- * a whole one; route_length is in range and 'bytes' hold header and route. */
+/* The same for a route longer than one word, or too close to the end of the frame to read a whole
+ * word; route_length is in range and 'bytes' hold header and route. */
 bool frame_crc_long_route_ok(const uint8_t *frame);
 
-/* The header CRC; route_length is in range and 'bytes' hold header and route. */
+/* Checks the header CRC; route_length is in range and 'bytes' hold header and route. */
 static inline __attribute__((always_inline)) bool frame_header_crc_ok(
 	const uint8_t *frame, size_t bytes)
 {
@@ -33,7 +34,7 @@ static inline __attribute__((always_inline)) bool frame_header_crc_ok(
 	if (length == 0)
 		return crc_header_matches(NULL, 0, frame_header_const(frame));
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	/* The usual route is one word; what follows it in the frame is masked off. */
+	/* The usual route is one word; the bytes after it are masked off. */
 	if (__builtin_expect(length <= 8 && bytes >= FRAME_HEADER_BYTES + 8, 1)) {
 		uint64_t word;
 
@@ -45,7 +46,7 @@ static inline __attribute__((always_inline)) bool frame_header_crc_ok(
 	return frame_crc_long_route_ok(frame);
 }
 
-/* SL and both VCs are below 16: nothing in the upper half of their bytes. */
+/* SL and both VCs are below 16: the upper halves of their bytes are zero. */
 _Static_assert(FRAME_VCS_MAX == 16, "a VC is four bits");
 static inline bool frame_vcs_in_range(const struct frame_header *header)
 {
@@ -55,7 +56,7 @@ static inline bool frame_vcs_in_range(const struct frame_header *header)
 	return ((word | MUTABLE_VC(header->sl)) & (MUTABLE_VC(0xF0) | MUTABLE_ORIGINAL(0xF0))) == 0;
 }
 
-/* EtherType, version and kind lie together. */
+/* EtherType, version and kind are adjacent. */
 static inline bool frame_is_data(const uint8_t *frame)
 {
 	const uint32_t data =
@@ -66,8 +67,8 @@ static inline bool frame_is_data(const uint8_t *frame)
 	return identity == data;
 }
 
-/* True for a data frame without fault, in few instructions. What is not is either another kind or
- * has a fault: frame_find_fault() tells. */
+/* True for a data frame without fault, in few instructions. Any other frame is of another kind or
+ * faulty: frame_find_fault() finds out. */
 static inline __attribute__((always_inline)) bool frame_is_good_data(
 	const uint8_t *frame, size_t bytes)
 {

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "mapper_message.h"
 
-/* One description of each body for both directions: a field is written or read in passing, and what
- * is read has to be in range. */
+/* One description of each body serves both directions: each step writes or reads a field, and a
+ * field that was read must be in range. */
 struct codec {
 	uint8_t *out;      /* NULL when reading */
 	const uint8_t *in; /* NULL when writing */
@@ -59,7 +59,7 @@ static void require(struct codec *codec, bool in_range)
 	codec->bad |= !in_range;
 }
 
-/* 'used' bytes of a field of 'room'; the rest is zero. */
+/* 'used' bytes of a field of 'room' bytes; the rest is zero. */
 static void pass_bytes(struct codec *codec, void *field, unsigned used, unsigned room)
 {
 	uint8_t *byte = field;
@@ -74,17 +74,6 @@ static void pass_bytes(struct codec *codec, void *field, unsigned used, unsigned
 		pass_zero(codec, 1);
 }
 
-const char *mapper_type_name(unsigned type)
-{
-	static const char *const names[] = {"unknown",
-#define X(name, text) text,
-		MAPPER_TYPES(X)
-#undef X
-	};
-
-	return names[type < MAPPER_TYPE_COUNT ? type : 0];
-}
-
 bool mapper_type_is_command(unsigned type)
 {
 	return type == MAPPER_PROBE || type == MAPPER_TABLE || type == MAPPER_PHASE ||
@@ -96,7 +85,7 @@ enum frame_kind mapper_type_kind(unsigned type)
 	return type == MAPPER_PROBE || type == MAPPER_REPLY ? FRAME_SCOUT : FRAME_MAPPER;
 }
 
-/* Ports, and the agent at the end. */
+/* Port elements, then the agent element. */
 static bool is_way_back(const struct mapper_command *command)
 {
 	unsigned last = command->back_length - 1u;

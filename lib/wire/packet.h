@@ -3,12 +3,12 @@
 #pragma once
 
 /*
- * The packet descriptor: what switches and interfaces work on between reception and transmission.
+ * The packet descriptor that switches and interfaces work on between reception and transmission.
  * One cache line. In poll mode it lives in the private area of the rte_mbuf and is filled from the
  * frame on arrival; in virtual mode it comes from a plain pool and there is no frame.
  *
- * A packet has one owner at a time: the device that stores it. It is passed by pointer and never
- * copied by a device.
+ * A packet has one owner at a time: the device that stores it. Devices pass it by pointer and never
+ * copy it.
  */
 
 #include <stdint.h>
@@ -17,16 +17,16 @@
 #include "weft_time.h"
 
 struct weft_packet {
-	struct weft_packet *next; /* link of the one queue that holds the packet */
-	weft_time arrived_ps;     /* when the device that stores it got it */
+	struct weft_packet *next; /* link of the queue that holds the packet */
+	weft_time arrived_ps;     /* when the storing device received it */
 	uint16_t bytes;           /* frame length without FCS */
-	uint16_t blocks;          /* of flow control, frame_blocks(bytes) */
+	uint16_t blocks;          /* flow-control blocks, frame_blocks(bytes) */
 	uint8_t in_port;
 	uint8_t out_port; /* chosen when it was stored */
-	uint8_t vc;       /* where it is stored now */
-	uint8_t vc_next;  /* where the next device will store it */
-	/* The four mutable header bytes as they lie in memory (frame_mutable_word), and as the next
-	 * device shall see them once a device has accepted the packet. */
+	uint8_t vc;       /* VC in which it is stored */
+	uint8_t vc_next;  /* VC in which the next device will store it */
+	/* The four mutable header bytes in memory order (frame_mutable_word), with the values for
+	 * the next device once a device has accepted the packet. */
 	union {
 		struct {
 			uint8_t header_vc;
@@ -36,14 +36,14 @@ struct weft_packet {
 		};
 		uint32_t mutable_word;
 	};
-	uint8_t hop; /* route element at the cursor on arrival; 0 if there is none */
+	uint8_t hop; /* route element at the cursor on arrival; 0 if none */
 	uint8_t route_length;
 	uint8_t sl;
-	uint8_t control; /* 1: control frame, not under credits */
+	uint8_t control; /* 1: control frame, not subject to credits */
 	uint16_t destination;
 	uint16_t source;
 	uint8_t kind;    /* enum frame_kind */
-	uint8_t stalled; /* 1: was a head without credits (for captures) */
+	uint8_t stalled; /* 1: was a queue head without credits (for captures) */
 	uint8_t reserved[2];
 	const uint8_t *route; /* route_length elements, in the frame or the route table */
 	uint32_t message;

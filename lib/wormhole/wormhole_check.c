@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What can be said about a wormhole network from its state: routes, circles of waiting, invariants.
- */
+/* Checks of a wormhole network's state: routes, deadlocks, invariants. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -57,8 +56,8 @@ int wormhole_net_check_route(const struct wormhole_net *net, uint32_t source, ui
 		net, source, destination, length - 1, "it does not end at that host", fault);
 }
 
-/* The channel that this one waits for; none if it can go on some time. A channel is stuck only
- * where its sender is stopped and its buffer has not said GO. */
+/* The channel that this one waits for; none if it can advance for some time. A channel is stuck
+ * only if its sender is stopped and its buffer has not sent GO. */
 static uint32_t waits_for(const struct wormhole_net *net, uint32_t number)
 {
 	const struct wormhole_channel *channel = &net->channel[number], *out;
@@ -74,8 +73,8 @@ static uint32_t waits_for(const struct wormhole_net *net, uint32_t number)
 									      : WORMHOLE_NONE;
 }
 
-/* Each channel waits for one other at most: from anywhere it leads to a circle or to an end. After
- * as many steps as there are channels it is in the circle. */
+/* Each channel waits for at most one other, so following them leads to a cycle or to an end. After
+ * as many steps as there are channels the walk is in the cycle. */
 unsigned wormhole_net_deadlock(
 	const struct wormhole_net *net, struct topology_port *cycle, unsigned room)
 {

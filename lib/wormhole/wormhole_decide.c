@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* The decisions of a cycle: outputs of switches choose among their inputs, hosts among their
- * messages. All that has arrived in the cycle takes part. */
+ * messages. Everything that has arrived in the cycle takes part. */
 
 #include <stdlib.h>
 
@@ -25,7 +25,6 @@ void wormhole_note_arrival(struct wormhole_net *net, uint32_t buffer, uint64_t c
 	net->arrived.at[net->arrived.count++] = buffer;
 }
 
-/* The first input at or after 'next', in a circle. */
 static unsigned round_robin(const struct wormhole_channel *out)
 {
 	uint64_t after = out->request & ~UINT64_C(0) << out->next;
@@ -51,7 +50,7 @@ static void grant(struct wormhole_net *net, uint32_t number, uint64_t now)
 	if (!out->stopped)
 		wormhole_launch(net, number, out->start_at);
 	if (buffer->stop_sent)
-		wormhole_foresee(net, out->from, now);
+		wormhole_predict(net, out->from, now);
 }
 
 static uint32_t new_message(struct wormhole_net *net)
@@ -91,7 +90,7 @@ static void hold(
 		wormhole_launch(net, number, start);
 }
 
-/* False: there was none after all, ask again. */
+/* False: no message could be taken, ask again. */
 static bool send_own(struct wormhole_net *net, uint32_t host, uint64_t now)
 {
 	struct wormhole_offer offer;
@@ -119,7 +118,7 @@ static bool send_own(struct wormhole_net *net, uint32_t host, uint64_t now)
 	return true;
 }
 
-/* The first one in transit; the mark of the ITB is left behind. */
+/* Sends the first message in transit and removes its ITB mark. */
 static void send_in_transit(struct wormhole_net *net, uint32_t number, uint64_t now)
 {
 	struct wormhole_host *host = &net->host[number];
@@ -133,7 +132,6 @@ static void send_in_transit(struct wormhole_net *net, uint32_t number, uint64_t 
 	hold(net, number, message, true, now + net->parameters.programming_cycles);
 }
 
-/* From when on the first message in transit can be chosen. */
 static uint64_t transit_due(const struct wormhole_net *net, const struct wormhole_host *host)
 {
 	if (host->transit == WORMHOLE_NONE)
@@ -183,6 +181,6 @@ void wormhole_decide(struct wormhole_net *net)
 	net->asked.count = 0;
 	for (uint32_t i = 0; i < net->arrived.count; i++)
 		if (!net->channel[net->arrived.at[i]].stop_sent)
-			wormhole_foresee(net, net->arrived.at[i], now);
+			wormhole_predict(net, net->arrived.at[i], now);
 	net->arrived.count = 0;
 }

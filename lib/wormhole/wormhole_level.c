@@ -2,15 +2,15 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /*
- * When a buffer passes a mark. Its level rises by one a cycle, stands or falls by one; so that is
- * known as soon as the runs that fill and drain it are. Whenever a run begins or ends otherwise
- * than was foreseen, whoever changed it has it foreseen again. A moment that turns out to be too
- * early is only a look more; what must not be is one that is too late.
+ * Predicts when a buffer passes a mark. Its level rises by one per cycle, stays, or falls by one,
+ * so the time is known once the runs that fill and drain it are. Code that begins or ends a run
+ * other than predicted must predict again. A prediction that is too early only costs a check; one
+ * that is too late is an error.
  */
 
 #include "wormhole_net_private.h"
 
-/* All flits of the buffer's sender whose cycles are known: a run has its end at the tail. */
+/* All flits of the buffer's sender with known cycles: a run ends with the tail. */
 static uint64_t known_total(const struct wormhole_channel *buffer)
 {
 	const struct wormhole_runs *runs = &buffer->runs;
@@ -20,7 +20,7 @@ static uint64_t known_total(const struct wormhole_channel *buffer)
 	return runs->run.before + (buffer->tail_at - runs->run.start) + 1;
 }
 
-/* The first cycle from which on the buffer is drained; it may lie behind. */
+/* The first cycle from which the buffer is drained; may be in the past. */
 static uint64_t drained_from(const struct wormhole_net *net, const struct wormhole_channel *buffer)
 {
 	const struct wormhole_channel *out;
@@ -31,8 +31,8 @@ static uint64_t drained_from(const struct wormhole_net *net, const struct wormho
 	return out->runs.on ? out->runs.run.start : WORMHOLE_NEVER;
 }
 
-/* It rises only until it is drained. */
-static uint64_t foresee_stop(
+/* The level rises only until the buffer is drained. */
+static uint64_t predict_stop(
 	const struct wormhole_net *net, const struct wormhole_channel *buffer, uint64_t now)
 {
 	uint64_t from = drained_from(net, buffer), mark, at;
@@ -46,7 +46,7 @@ static uint64_t foresee_stop(
 	return at < from ? at : WORMHOLE_NEVER;
 }
 
-/* When so many flits have left, as the run that drains the buffer goes now. */
+/* When 'total' flits have left if the draining run continues. */
 static uint64_t drain_cycle(
 	const struct wormhole_net *net, const struct wormhole_channel *buffer, uint64_t total)
 {
@@ -58,9 +58,9 @@ static uint64_t drain_cycle(
 	return out->runs.run.start + (total - before) - 1;
 }
 
-/* Of the runs that are under way on the link, the gaps before the last one: the first in which the
- * level falls below the mark. */
-static uint64_t foresee_go_in_gaps(
+/* Searches the gaps before the last run on the link for the first in which the level falls below
+ * the mark. */
+static uint64_t predict_go_in_gaps(
 	const struct wormhole_net *net, const struct wormhole_channel *buffer, uint64_t now)
 {
 	const struct wormhole_runs *runs = &buffer->runs;
@@ -79,9 +79,9 @@ static uint64_t foresee_go_in_gaps(
 	return found;
 }
 
-/* It falls only while it is drained and nothing comes. While its sender goes on STOP is on its way
- * to him; then is the time to look further. */
-static uint64_t foresee_go(
+/* The level falls only while the buffer is drained and nothing arrives. While its sender emits,
+ * STOP is on its way; predict again when it has taken effect. */
+static uint64_t predict_go(
 	const struct wormhole_net *net, const struct wormhole_channel *buffer, uint64_t now)
 {
 	uint64_t found = WORMHOLE_NEVER, at;
@@ -89,18 +89,18 @@ static uint64_t foresee_go(
 	if (drained_from(net, buffer) == WORMHOLE_NEVER)
 		return WORMHOLE_NEVER;
 	if (buffer->runs.run.start + buffer->delay > now)
-		found = foresee_go_in_gaps(net, buffer, now);
+		found = predict_go_in_gaps(net, buffer, now);
 	if (found != WORMHOLE_NEVER || buffer->runs.on)
 		return found;
 	at = drain_cycle(net, buffer, buffer->runs.total + 1 - net->parameters.marks.go);
 	return at < now ? now : at;
 }
 
-void wormhole_foresee(struct wormhole_net *net, uint32_t number, uint64_t now)
+void wormhole_predict(struct wormhole_net *net, uint32_t number, uint64_t now)
 {
 	struct wormhole_channel *buffer = &net->channel[number];
 	uint64_t at =
-		buffer->stop_sent ? foresee_go(net, buffer, now) : foresee_stop(net, buffer, now);
+		buffer->stop_sent ? predict_go(net, buffer, now) : predict_stop(net, buffer, now);
 
 	if (at >= buffer->level_at)
 		return;
@@ -119,7 +119,7 @@ static void send_signal(struct wormhole_net *net, uint32_t number, bool stop, ui
 		net->ops->signal(net->ctx, now, net->sender[number], stop);
 }
 
-void wormhole_look_at_level(struct wormhole_net *net, uint32_t number, uint64_t now)
+void wormhole_check_level(struct wormhole_net *net, uint32_t number, uint64_t now)
 {
 	struct wormhole_channel *buffer = &net->channel[number];
 	enum stop_go_signal signal;
@@ -127,9 +127,9 @@ void wormhole_look_at_level(struct wormhole_net *net, uint32_t number, uint64_t 
 	if (buffer->level_at != now)
 		return;
 	buffer->level_at = WORMHOLE_NEVER;
-	signal = stop_go_look(
+	signal = stop_go_update(
 		&net->parameters.marks, &buffer->stop_sent, wormhole_level(net, buffer, now));
 	if (signal != STOP_GO_NONE)
 		send_signal(net, number, signal == STOP_GO_STOPS, now);
-	wormhole_foresee(net, number, now + 1);
+	wormhole_predict(net, number, now + 1);
 }

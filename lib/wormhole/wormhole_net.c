@@ -9,14 +9,14 @@
 #include "frame.h"
 #include "wormhole_net_private.h"
 
-/* Width of a bucket of the event queue, in phases of cycles: a few events of a busy network. */
+/* Width of an event queue bucket, in phases of cycles: a few events of a busy network. */
 #define BUCKET 64
 
-/* What its events are, and of whom. */
+/* Bits of an event's kind and of its object. */
 #define ORDER_BITS 3
 #define ITEM_BITS  32
 
-/* Of the list of runs (wormhole_runs.h) and of a byte. */
+/* Limit of the list of runs (wormhole_runs.h) and of a byte. */
 #define DELAY_MAX 250
 
 static uint64_t delay_cycles(
@@ -258,14 +258,6 @@ struct wormhole_counters wormhole_net_counters(const struct wormhole_net *net)
 uint64_t wormhole_net_under_way(const struct wormhole_net *net)
 {
 	return net->count.taken - net->count.delivered - net->count.discarded;
-}
-
-void wormhole_net_each(const struct wormhole_net *net,
-	void (*visit)(void *ctx, const struct wormhole_message *message), void *ctx)
-{
-	for (uint32_t i = 0; i < net->messages; i++)
-		if (net->message[i].bytes > 0 && !net->message[i].discarded)
-			visit(ctx, &net->message[i]);
 }
 
 uint64_t wormhole_net_carried(const struct wormhole_net *net, struct topology_port sender)

@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * What a channel's sender has emitted, as runs: from a cycle on one flit each cycle. Of earlier
- * runs it keeps so many as the far end, a link's delay behind, may still have to ask for.
- * The last run may lie ahead: its start is known before its time.
+ * The history of a channel's sender, as runs: from the start cycle on one flit per cycle. It keeps
+ * as many earlier runs as the far end, a link's delay behind, may still query. The last run may
+ * start in the future.
  */
 
 #include <stdbool.h>
@@ -17,18 +17,18 @@ struct wormhole_run {
 };
 
 struct wormhole_runs {
-	struct wormhole_run run;      /* the last */
-	uint64_t total;               /* when it is not on: flits of all runs */
+	struct wormhole_run run;      /* the last one */
+	uint64_t total;               /* if it is not on: flits of all runs */
 	bool on;                      /* has no end yet */
 	uint8_t last, mask;           /* newest, and entries - 1, of: */
 	struct wormhole_run *earlier; /* a ring; the owner's memory, zero at first */
 };
 
-/* Entries of 'earlier' for a link of so many cycles: runs are apart by a cycle or more. A power of
+/* Entries of 'earlier' for a link of 'delay' cycles: runs are at least a cycle apart. A power of
  * two, up to 256. */
 unsigned wormhole_runs_kept(unsigned delay);
 
-/* Flits emitted by the end of cycle 'at', which is not more than a delay ago. */
+/* Flits emitted by the end of cycle 'at', at most a delay ago. */
 uint64_t wormhole_runs_back(const struct wormhole_runs *runs, uint64_t at);
 
 static inline uint64_t wormhole_runs_by(const struct wormhole_runs *runs, uint64_t at)
@@ -41,7 +41,7 @@ static inline uint64_t wormhole_runs_by(const struct wormhole_runs *runs, uint64
 	return runs->on || emitted < runs->total ? emitted : runs->total;
 }
 
-/* Cycle in which the flit number 'total' leaves (1 is the first), as far as the runs reach. */
+/* Cycle in which flit number 'total' leaves (1 is the first), as far as the runs are known. */
 uint64_t wormhole_runs_cycle_back(const struct wormhole_runs *runs, uint64_t total);
 
 static inline uint64_t wormhole_runs_cycle(const struct wormhole_runs *runs, uint64_t total)
@@ -51,11 +51,11 @@ static inline uint64_t wormhole_runs_cycle(const struct wormhole_runs *runs, uin
 	return runs->run.start + (total - runs->run.before) - 1;
 }
 
-/* From 'start' on; no run is on. */
+/* Begins a run at 'start'; no run is on. */
 void wormhole_runs_begin(struct wormhole_runs *runs, uint64_t start);
 
-/* No flit leaves from cycle 'end' on; if that is not after its start the run does not take place.
- */
+/* Ends the run: no flit leaves from cycle 'end' on. A run that would not have begun by then is
+ * void. */
 static inline void wormhole_runs_end(struct wormhole_runs *runs, uint64_t end)
 {
 	runs->on = false;

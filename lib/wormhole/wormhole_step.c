@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The events of a wormhole network. */
-
 #include "frame.h"
 #include "wormhole_net_private.h"
 
@@ -66,8 +64,8 @@ static void free_message(struct wormhole_net *net, uint32_t number)
 	net->free_message = number;
 }
 
-/* The message goes on only when the pool has room for all of it; else it is thrown away as it
- * comes. */
+/* The message is absorbed only if the pool has room for all of it; otherwise it is discarded as it
+ * arrives. */
 static void absorb(struct wormhole_net *net, uint32_t number, uint32_t which, uint64_t now)
 {
 	struct wormhole_message *message = &net->message[which];
@@ -109,7 +107,6 @@ static void on_header(struct wormhole_net *net, uint32_t which, uint64_t now)
 		enter_buffer(net, message->channel, which, now);
 }
 
-/* The buffer's first message has left it. */
 static void leave_buffer(struct wormhole_net *net, uint32_t number, uint32_t bytes, uint64_t now)
 {
 	struct wormhole_channel *buffer = &net->channel[number];
@@ -122,15 +119,14 @@ static void leave_buffer(struct wormhole_net *net, uint32_t number, uint32_t byt
 		wormhole_request(net, number, now + 1);
 	}
 	if (!buffer->stop_sent)
-		wormhole_foresee(net, number, now);
+		wormhole_predict(net, number, now);
 }
 
-/* The tail has left towards a host. */
 static void end_at_host(struct wormhole_net *net, uint32_t number, uint32_t which, uint64_t now)
 {
 	struct wormhole_message *message = &net->message[which];
 
-	/* The header has been absorbed there and has gone on. */
+	/* The header was absorbed there and has been re-injected. */
 	if (message->channel != number)
 		return;
 	if (message->discarded) {
@@ -175,20 +171,20 @@ static void on_tail(struct wormhole_net *net, uint32_t number, uint64_t now)
 	if (leads_to_host(channel))
 		end_at_host(net, number, which, now);
 	else if (channel->stop_sent)
-		wormhole_foresee(net, number, now);
+		wormhole_predict(net, number, now);
 }
 
-/* A run of the channel has changed other than was foreseen. */
-static void foresee_both(struct wormhole_net *net, uint32_t number, uint64_t now)
+/* A run of the channel has changed other than predicted. */
+static void predict_both(struct wormhole_net *net, uint32_t number, uint64_t now)
 {
 	const struct wormhole_channel *channel = &net->channel[number];
 
-	wormhole_foresee(net, number, now);
+	wormhole_predict(net, number, now);
 	if (!wormhole_is_host_channel(net, number))
-		wormhole_foresee(net, channel->from, now);
+		wormhole_predict(net, channel->from, now);
 }
 
-/* Its first flit has not left, nor will it when it was meant to. */
+/* Cancels the start: its first flit has not left and will not leave at the predicted time. */
 static void take_back(struct wormhole_net *net, const struct wormhole_channel *channel)
 {
 	struct wormhole_message *message = &net->message[channel->holder];
@@ -211,7 +207,7 @@ static void on_stop(struct wormhole_net *net, uint32_t number, uint64_t now)
 	channel->tail_at = WORMHOLE_NEVER;
 	if (channel->runs.total == channel->base)
 		take_back(net, channel);
-	foresee_both(net, number, now);
+	predict_both(net, number, now);
 }
 
 static void on_go(struct wormhole_net *net, uint32_t number, uint64_t now)
@@ -223,7 +219,7 @@ static void on_go(struct wormhole_net *net, uint32_t number, uint64_t now)
 	if (channel->holder == WORMHOLE_NONE)
 		return;
 	wormhole_launch(net, number, now > channel->start_at ? now : channel->start_at);
-	foresee_both(net, number, now);
+	predict_both(net, number, now);
 }
 
 static void on_wake(struct wormhole_net *net, uint32_t number, uint64_t now)
@@ -247,7 +243,7 @@ static void step(struct wormhole_net *net, const struct sim_event *event)
 		on_tail(net, event->item, now);
 		return;
 	case WORMHOLE_LEVEL:
-		wormhole_look_at_level(net, event->item, now);
+		wormhole_check_level(net, event->item, now);
 		return;
 	case WORMHOLE_WAKE:
 		on_wake(net, event->item, now);
@@ -261,7 +257,7 @@ static void step(struct wormhole_net *net, const struct sim_event *event)
 	}
 }
 
-/* What is to be decided in a cycle is so when all has arrived and before anything leaves. */
+/* The decisions of a cycle come after all arrivals and before any emission. */
 static bool next_event(struct wormhole_net *net, weft_time limit, struct sim_event *event)
 {
 	while (net->asked.count + net->arrived.count > 0) {

@@ -118,7 +118,7 @@ int yaml_read_quantity(const struct yaml_tree_node *node, enum quantity_kind kin
 	return 0;
 }
 
-/* "a, b or c" and the nearest of them. */
+/* Lists the choices as "a, b or c" and suggests the closest. */
 static int refuse_choice(
 	const struct yaml_tree_node *node, const char *const *choices, struct fault *fault)
 {
@@ -234,7 +234,7 @@ static uint64_t member_load(const void *member, size_t size)
 	}
 }
 
-/* What ends up as a number in the member: numbers, quantities and choices. */
+/* Numbers, quantities and choices are numbers in the member. */
 static int read_integer(const struct yaml_field *field, const struct yaml_tree_node *node,
 	void *member, struct fault *fault)
 {
@@ -343,7 +343,6 @@ static bool field_present(const struct yaml_field *field, const void *member)
 	       *(const char *)member != '\0';
 }
 
-/* What follows "key:". */
 static void write_value(
 	const struct yaml_field *field, const void *member, FILE *out, unsigned indent)
 {

@@ -3,10 +3,9 @@
 #pragma once
 
 /*
- * Tables that tie the keys of a YAML map to the members of a struct: one table reads a section,
- * refuses unknown keys (naming the nearest known one), wrong types, units and ranges, and writes
- * the section back. What a file does not mention stays as the caller has set it, so defaults are
- * a struct.
+ * Tables that bind the keys of a YAML map to the members of a struct. One table reads a section,
+ * refuses unknown keys (naming the closest known one), wrong types, units and ranges, and writes
+ * the section back. A key that is absent leaves the member unchanged, so defaults are a struct.
  */
 
 #include <stdbool.h>
@@ -22,7 +21,7 @@
 enum yaml_field_type {
 	YAML_FIELD_TEXT,   /* char[size] */
 	YAML_FIELD_NAME,   /* char[size], yaml_read_name() */
-	YAML_FIELD_NUMBER, /* unsigned of 1, 2, 4 or 8 bytes, as the quantities and the choice */
+	YAML_FIELD_NUMBER, /* unsigned of 1, 2, 4 or 8 bytes, like quantities and choices */
 	YAML_FIELD_BOOL,   /* bool */
 	YAML_FIELD_RATE,
 	YAML_FIELD_TIME,
@@ -44,17 +43,18 @@ struct yaml_field {
 	const struct word_list *words;
 	const struct yaml_field *fields;
 	int (*read)(const struct yaml_tree_node *node, void *member, struct fault *fault);
-	/* Writes the value: what follows "key:", the blank or line end before it included, the line
-	 * end after it not. Lists that need lines of their own begin them with 'indent' blanks. */
+	/* Writes the value: everything after "key:", including the leading blank or line end,
+	 * without the final line end. A list on lines of its own indents them by 'indent' blanks.
+	 */
 	void (*write)(const void *member, FILE *out, unsigned indent);
-	/* Whether there is anything to write; NULL: always, but for empty texts. */
+	/* True if the member must be written; NULL: always, except empty texts. */
 	bool (*present)(const void *member);
 };
 
 #define YAML_MEMBER(type, member) \
 	.offset = offsetof(type, member), .size = sizeof(((type *)NULL)->member)
 
-/* Reads a map into 'object'. -EINVAL, or what a custom reader says. */
+/* Reads a map into 'object'. Returns -EINVAL or the error of a custom reader. */
 int yaml_fields_read(const struct yaml_field *fields, const struct yaml_tree_node *map,
 	void *object, struct fault *fault);
 

@@ -75,7 +75,7 @@ int yaml_tree_expect(
 
 	if (node->kind == kind)
 		return 0;
-	/* The root, and the elements of a list, have no name. */
+	/* The root and the elements of a list have no key. */
 	if (node->key == NULL)
 		return yaml_tree_refuse(
 			node, fault, "%s was expected, here is %s", names[kind], names[node->kind]);

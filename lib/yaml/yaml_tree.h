@@ -3,14 +3,14 @@
 #pragma once
 
 /*
- * A YAML document as a tree that remembers line and column of every node, over libyaml's events.
- * The subset that configuration needs: maps with text keys, sequences, scalars. Refused, each with
- * its place: duplicate keys, anchors and aliases, tags, several documents, control characters, deep
- * nesting and absurd sizes. All scalars are text here; yaml_fields.h and the getters below give
- * them a type.
+ * A YAML document as a tree that keeps line and column of every node, built from libyaml's events.
+ * It accepts the subset that configuration needs: maps with text keys, sequences, scalars. It
+ * refuses, with the place: duplicate keys, anchors and aliases, tags, several documents, control
+ * characters, deep nesting and excessive sizes. All scalars are text here; yaml_fields.h and the
+ * getters below give them a type.
  *
- * Messages are "FILE:LINE:COLUMN: what is wrong". A tree belongs to who loaded it; nodes live as
- * long as the tree.
+ * Messages are "FILE:LINE:COLUMN: what is wrong". The caller that loads a tree owns it; nodes live
+ * as long as the tree.
  */
 
 #include <stddef.h>
@@ -31,13 +31,13 @@ struct yaml_tree;
 
 struct yaml_tree_node {
 	enum yaml_tree_kind kind;
-	uint32_t line, column; /* from 1; line 0: not from a file, 'origin' says it all */
+	uint32_t line, column; /* from 1; line 0: not from a file, 'origin' alone is the place */
 	uint32_t key_line, key_column;
 	const char *origin;
 	const char *key;                     /* in a map; else NULL */
 	const char *text;                    /* of a scalar; else NULL */
 	struct yaml_tree_node *first, *last; /* of a map or sequence */
-	struct yaml_tree_node *next;         /* in the map or sequence that it is in */
+	struct yaml_tree_node *next;         /* in the enclosing map or sequence */
 	uint32_t count;                      /* of a map or sequence */
 };
 
@@ -49,16 +49,16 @@ struct yaml_tree *yaml_tree_parse(
 void yaml_tree_destroy(struct yaml_tree *tree);
 
 const struct yaml_tree_node *yaml_tree_root(const struct yaml_tree *tree);
-/* The file's name, or what yaml_tree_parse() was given. */
+/* The file's name, or the origin given to yaml_tree_parse(). */
 const char *yaml_tree_origin(const struct yaml_tree *tree);
 
 /* Overrides one value: "switch.buffer=128KiB", "traffic[0].to=[h4]", or "traffic.0.to=[h4]". The
- * value is YAML. Maps on the way are made where they are missing; the index right behind the last
- * appends. Errors name the option that said it, such as "--set". -EINVAL. */
+ * value is YAML. Missing maps on the path are created; the index just past the last element
+ * appends. Errors name the option, such as "--set". -EINVAL. */
 int yaml_tree_set(
 	struct yaml_tree *tree, const char *option, const char *assignment, struct fault *fault);
 
-/* The value of a key of a map, NULL if it is not there. */
+/* The value of a key of a map; NULL if absent. */
 const struct yaml_tree_node *yaml_tree_get(const struct yaml_tree_node *map, const char *key);
 
 /* Fills 'fault' with the node's place and the text; returns -EINVAL. */
@@ -68,10 +68,10 @@ int yaml_tree_refuse(const struct yaml_tree_node *node, struct fault *fault, con
 int yaml_tree_refuse_key(const struct yaml_tree_node *node, struct fault *fault, const char *format,
 	...) __attribute__((format(printf, 3, 4)));
 
-/* 0, or -EINVAL saying what was expected. */
+/* 0, or -EINVAL with the expected kind in 'fault'. */
 int yaml_tree_expect(
 	const struct yaml_tree_node *node, enum yaml_tree_kind kind, struct fault *fault);
-/* The root is a map whose 'weft' key is 'format', such as "run/1". */
+/* Checks that the root is a map whose 'weft' key is 'format', such as "run/1". */
 int yaml_tree_expect_format(
 	const struct yaml_tree_node *root, const char *format, struct fault *fault);
 

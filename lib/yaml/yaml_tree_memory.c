@@ -8,7 +8,7 @@
 
 #include "file_text.h"
 
-#define BLOCK_BYTES ((size_t)64 << 10) /* greater than any single thing in a tree */
+#define BLOCK_BYTES ((size_t)64 << 10) /* larger than any single object of a tree */
 
 struct yaml_tree_block {
 	struct yaml_tree_block *next;

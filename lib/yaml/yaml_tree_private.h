@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* What the files of yaml_tree.h share: nodes and texts come out of blocks that die with the tree.
- */
+/* Shared by the files of yaml_tree.h: nodes and texts are allocated from blocks that are freed with
+ * the tree. */
 
 #include "yaml_tree.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* libyaml's events to nodes. The nesting is kept on a stack of its own, so that depth is a limit
- * and no recursion. */
+/* Turns libyaml's events into nodes. The nesting is kept on an explicit stack, so that depth is a
+ * limit and not recursion. */
 
 #include <errno.h>
 #include <stdbool.h>
@@ -17,10 +17,9 @@ struct reader {
 	const char *origin;
 	bool from_file;
 	struct fault *fault;
-	/* Open maps and sequences. */
 	struct yaml_tree_node *open[YAML_TREE_DEPTH_MAX];
 	unsigned depth;
-	/* The key that waits for its value, in the innermost map. */
+	/* The key whose value comes next, in the innermost map. */
 	const char *key;
 	yaml_mark_t key_mark;
 	struct yaml_tree_node *root;
@@ -46,7 +45,7 @@ static int refuse_syntax(struct reader *reader)
 
 	if (parser->error == YAML_MEMORY_ERROR)
 		return refuse_memory(reader);
-	/* What the reader of bytes finds has an offset instead of a place. */
+	/* Errors of libyaml's byte reader have an offset instead of a place. */
 	if (parser->error == YAML_READER_ERROR) {
 		snprintf(what, sizeof(what), "not a text: %s at byte %zu",
 			parser->problem != NULL ? parser->problem : "?", parser->problem_offset);
@@ -58,8 +57,9 @@ static int refuse_syntax(struct reader *reader)
 	return refuse(reader, parser->problem_mark, what);
 }
 
-/* Control characters (C0, DEL, C1, line and paragraph separators, byte order marks) have no place
- * in any name or quantity and would confuse whoever prints them. The text is valid UTF-8. */
+/* Refuses control characters (C0, DEL, C1, line and paragraph separators, byte order marks): no
+ * name or quantity contains them and they would garble printed messages. The text is valid UTF-8.
+ */
 static bool text_is_plain(const unsigned char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
@@ -109,7 +109,7 @@ static int take_key(struct reader *reader, const yaml_event_t *event)
 	return reader->key == NULL ? refuse_memory(reader) : 0;
 }
 
-/* A new node at its place in the tree. */
+/* Adds a new node at its place in the tree. */
 static struct yaml_tree_node *put_node(
 	struct reader *reader, const yaml_event_t *event, enum yaml_tree_kind kind)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* '--set KEY=VALUE' and what other options say in the same way: a path of keys and indexes, then a
- * value in YAML that replaces what is there. */
+/* '--set KEY=VALUE' and similar options: a path of keys and indexes, then a YAML value that
+ * replaces the present one. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static struct yaml_tree_node *add_node(
 	return node;
 }
 
-/* Follows "key" at '*path' (up to '.', '[' or the end), making it where it is missing. */
+/* Follows "key" at '*path' (up to '.', '[' or the end), creating it if missing. */
 static int step_key(const struct setter *setter, const char **path, struct yaml_tree_node **at)
 {
 	size_t length = strcspn(*path, ".[");
@@ -62,8 +62,8 @@ static int step_key(const struct setter *setter, const char **path, struct yaml_
 			     : 0;
 }
 
-/* Goes to element 'index' of what is at '*at'; the one behind the last is made. What a path has
- * just made becomes the list that it wants. */
+/* Moves to element 'index' of the list at '*at'; the index just past the last appends. A node that
+ * the path has just created becomes a list. */
 static int step_into(const struct setter *setter, unsigned long index, struct yaml_tree_node **at)
 {
 	struct yaml_tree_node *list = *at;
@@ -82,7 +82,6 @@ static int step_into(const struct setter *setter, unsigned long index, struct ya
 	return *at == NULL ? fault_set(setter->fault, ENOMEM, "%s: no memory", setter->origin) : 0;
 }
 
-/* Follows "[3]". */
 static int step_index(const struct setter *setter, const char **path, struct yaml_tree_node **at)
 {
 	unsigned long index;
@@ -97,8 +96,8 @@ static int step_index(const struct setter *setter, const char **path, struct yam
 	return step_into(setter, index, at);
 }
 
-/* Follows what stands after a point: "key", or "3" as another way to write "[3]", which a shell
- * does not take for a pattern. No key of ours begins with a digit. */
+/* Follows the part after a point: "key", or "3", an alternative to "[3]" that a shell does not
+ * expand. No key of ours begins with a digit. */
 static int step_point(const struct setter *setter, const char **path, struct yaml_tree_node **at)
 {
 	unsigned long index;
@@ -130,7 +129,7 @@ static int follow(const struct setter *setter, const char *path, struct yaml_tre
 	return result;
 }
 
-/* Puts 'value' in the place of 'node', whose key and neighbours stay. */
+/* Replaces 'node' by 'value'; the key and the siblings of 'node' stay. */
 static void replace(struct yaml_tree_node *node, const struct yaml_tree_node *value)
 {
 	struct yaml_tree_node old = *node;

@@ -313,7 +313,7 @@ static void print_news(struct real_control *control)
 	bool warning;
 	char *text;
 
-	while (text_output_turn(&control->output) &&
+	while (text_output_write(&control->output) &&
 		(text = control_plane_message(control->plane, &warning)) != NULL)
 		text_output_begin(&control->output, warning ? STDERR_FILENO : STDOUT_FILENO, text);
 }

@@ -3,6 +3,7 @@
 
 /* What happens at one event of a virtual run. */
 
+#include "event_prefetch.h"
 #include "virtual_private.h"
 
 /* Kinds of events at switches, and of those at hosts. */

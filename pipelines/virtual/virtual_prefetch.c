@@ -17,6 +17,7 @@
 
 #include <string.h>
 
+#include "event_prefetch.h"
 #include "virtual_private.h"
 
 /* Not only for speed: a function that does nothing but prefetch has no effect that the compiler

@@ -50,7 +50,7 @@ static int write_seed(const char *folder, enum frame_kind kind, unsigned route_l
 	fields.payload_bytes =
 		(uint16_t)fill_payload(kind, frame + FRAME_HEADER_BYTES + route_length);
 	bytes = frame_build(frame, &fields);
-	snprintf(name, sizeof(name), "%s-%u", frame_kind_name(kind), route_length);
+	snprintf(name, sizeof(name), "%u-%u", (unsigned)kind, route_length);
 	out = seed_open(folder, name);
 	if (out == NULL)
 		return 1;

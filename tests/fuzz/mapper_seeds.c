@@ -13,8 +13,11 @@ static int write_seed(const char *folder, enum mapper_type type, struct rng *rng
 	struct mapper_message message = sample_message(type, rng);
 	uint8_t bytes[1 + MAPPER_MESSAGE_MAX] = {0};
 	unsigned length = mapper_message_encode(&message, bytes + 1);
-	FILE *out = seed_open(folder, mapper_type_name(type));
+	char name[8];
+	FILE *out;
 
+	snprintf(name, sizeof(name), "%u", (unsigned)type);
+	out = seed_open(folder, name);
 	if (out == NULL)
 		return 1;
 	fwrite(bytes, 1, 1 + length, out);

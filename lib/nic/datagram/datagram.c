@@ -39,7 +39,7 @@ static int allocate_fifos(struct datagram *nic)
 		uint32_t size = adapted ? nic->config.adapted_queue : nic->config.queue;
 
 		fifo->mask = size - 1;
-		/* Not cleared: hosts may never come to use it. */
+		/* Not cleared: many hosts never use it. */
 		fifo->message = malloc(size * sizeof(*fifo->message));
 		if (fifo->message == NULL)
 			return -ENOMEM;
@@ -47,7 +47,7 @@ static int allocate_fifos(struct datagram *nic)
 	return 0;
 }
 
-/* A row and a column of the table of all; of its own two rows. */
+/* A row and a column of the shared table; of its own two rows. */
 static int allocate_numbers(struct datagram *nic)
 {
 	const struct datagram_config *config = &nic->config;
@@ -66,7 +66,7 @@ static int allocate_numbers(struct datagram *nic)
 	return 0;
 }
 
-/* Only who can discard what is in transit makes others send again. */
+/* Retransmissions exist only where hosts can discard packets in transit. */
 static int allocate_order(struct datagram *nic)
 {
 	const struct datagram_config *config = &nic->config;
@@ -150,7 +150,7 @@ bool datagram_choose_route(
 	return true;
 }
 
-/* The head of the FIFO is a new message. One without a route is forgotten. */
+/* Starts the message at the head of the FIFO. One without a route is dropped. */
 static void begin_head(struct datagram *nic, unsigned vc)
 {
 	struct datagram_fifo *fifo = &nic->fifo[vc];
@@ -169,7 +169,6 @@ static void begin_head(struct datagram *nic, unsigned vc)
 		nic->waiting |= (uint16_t)(1u << vc);
 }
 
-/* At the end of a FIFO that has room. */
 static void append(struct datagram *nic, unsigned vc, const struct datagram_message *message)
 {
 	struct datagram_fifo *fifo = &nic->fifo[vc];
@@ -202,8 +201,8 @@ void datagram_on_arn(struct datagram *nic, const struct control_arn *arn, weft_t
 		arn_marks_set(nic->marks, arn->destination, arn->vc, now);
 }
 
-/* Lets marked messages at the head of a FIFO go on to that of the adapted-flow channel, what is
- * left of them. False: the head is marked, and there is no room. */
+/* Moves marked messages, or the rest of one, from the head of a FIFO to the adapted-flow channel.
+ * False: the head is marked, and there is no room. */
 static bool divert(struct datagram *nic, unsigned vc, weft_time now)
 {
 	struct datagram_fifo *fifo = &nic->fifo[vc], *adapted = &nic->fifo[adapted_vc(nic)];
@@ -223,7 +222,7 @@ static bool divert(struct datagram *nic, unsigned vc, weft_time now)
 	return true;
 }
 
-/* VCs whose head may not leave by them. */
+/* VCs whose head may not leave on them. */
 static uint16_t divert_heads(struct datagram *nic, weft_time now)
 {
 	uint16_t held = 0, own = (uint16_t)(nic->waiting & ((1u << adapted_vc(nic)) - 1));
@@ -262,8 +261,8 @@ static void fill(struct datagram *nic, unsigned vc, uint32_t payload, struct wef
 	packet->latency_ns = 0;
 }
 
-/* The head's turn has come; from now on only credits can hold it back. */
-static void note_start(struct datagram_fifo *fifo, weft_time now)
+/* The head is next; from now on only credits can hold it back. */
+static void record_start(struct datagram_fifo *fifo, weft_time now)
 {
 	if (fifo->started)
 		return;
@@ -271,8 +270,8 @@ static void note_start(struct datagram_fifo *fifo, weft_time now)
 	fifo->start_ps = now;
 }
 
-/* What became of the message that has just gone whole. */
-static void note_end(
+/* Reports the end of the message that has just left completely. */
+static void record_end(
 	struct datagram *nic, const struct datagram_fifo *fifo, unsigned last_bytes, weft_time now)
 {
 	weft_time last_ps = last_bytes * nic->choice.byte_fs / 1000;
@@ -282,7 +281,8 @@ static void note_end(
 		fifo->wire_bytes);
 }
 
-/* The next VC in turn whose head can go, and the payload of that frame; FRAME_VCS_MAX: none. */
+/* The next VC in round robin whose head can leave, and the payload of that frame; FRAME_VCS_MAX:
+ * none. */
 static unsigned choose_vc(struct datagram *nic, uint32_t *payload, uint16_t held, weft_time now)
 {
 	for (uint16_t vcs = (uint16_t)(nic->waiting & ~held); vcs != 0;) {
@@ -290,7 +290,7 @@ static unsigned choose_vc(struct datagram *nic, uint32_t *payload, uint16_t held
 		struct datagram_fifo *fifo = &nic->fifo[vc];
 		uint32_t left = fifo->message[fifo->head].bytes - fifo->sent_bytes;
 
-		note_start(fifo, now);
+		record_start(fifo, now);
 		*payload = left < nic->mtu_bytes ? left : nic->mtu_bytes;
 		if (credit_suffices(&nic->link.tx[vc],
 			    frame_blocks(FRAME_HEADER_BYTES + fifo->chosen.length + *payload)))
@@ -324,7 +324,7 @@ bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *pa
 	fifo->sent_bytes += payload;
 	fifo->wire_bytes += packet->bytes + FRAME_WIRE_OVERHEAD;
 	if (packet->flags & FRAME_F_TAIL) {
-		note_end(nic, fifo, packet->bytes + FRAME_WIRE_OVERHEAD, now);
+		record_end(nic, fifo, packet->bytes + FRAME_WIRE_OVERHEAD, now);
 		nic->messages_sent++;
 		drop_head(nic, vc);
 	}

@@ -4,17 +4,17 @@
 
 /*
  * An interface without end-to-end delivery: messages become frames, frames leave under credits, and
- * what arrives counts as delivered. No acknowledgements, windows or retransmissions, as in the
- * papers' simulators, whose fabrics lose nothing: there are no control frames of its own in the
- * network, and a host that floods another is held back by credits alone. nic.h is the other kind.
- * Where frames can overtake each other datagram_order.h keeps their order; where hosts on the way
- * can discard, datagram_recovery.h brings that again.
+ * arrival is delivery. No acknowledgements, windows or retransmissions, as in the papers'
+ * simulators, whose fabrics are lossless: it adds no control frames to the network, and only
+ * credits hold back a host that floods another. nic.h is the reliable kind. Where frames can
+ * overtake each other datagram_order.h keeps their order; where hosts in transit can discard,
+ * datagram_recovery.h resends.
  *
- * The host keeps one FIFO per VC (a reading of the ARN+AFI paper); the VCs take turns,
- * frame by frame, among those whose head has credits. With marks (arn_marks.h) the last VC is the
- * adapted-flow channel: a message that is marked when it is at the head goes on to the FIFO of that
- * VC, or waits for room there, and leaves with the adapted bit; it never leaves by its own VC. A
- * plain state machine on packet descriptors: there are no payloads. One thread.
+ * The host keeps one FIFO per VC (a reading of the ARN+AFI paper); round robin, frame by frame,
+ * among the VCs whose head has credits. With marks (arn_marks.h) the last VC is the adapted-flow
+ * channel: a message that is marked at the head moves to the FIFO of that VC, or waits for room
+ * there, and leaves with the adapted bit; it never leaves on its own VC. A plain state machine on
+ * packet descriptors without payloads. One thread.
  */
 
 #include <stdbool.h>
@@ -29,11 +29,11 @@
 #include "route_choice.h"
 #include "route_set.h"
 
-/* The frames from one host to another. Both ends' numbers lie together: a pair's place is one of
- * very many, and is not in the cache. */
+/* The frames from one host to another. The numbers of both ends are adjacent: a pair is one of very
+ * many and not in the cache. */
 struct datagram_number {
 	uint32_t sent;
-	uint32_t expected; /* the frame after the latest that came */
+	uint32_t expected; /* the frame after the latest received */
 };
 
 struct datagram_config {
@@ -46,18 +46,18 @@ struct datagram_config {
 	/* Source routes, the caller's; NULL: switches route by destination. */
 	const struct route_set *routes;
 	const struct route_choice_ops *choice; /* among several routes; NULL: the first */
-	struct route_choice_options selection; /* what it is told; link and routes of this host */
-	/* Gives messages their service level instead of their own, the caller's; or NULL. */
+	struct route_choice_options selection; /* input of 'choice'; this host's link and routes */
+	/* Assigns service levels to messages instead of their own, the caller's; or NULL. */
 	const struct queuing *queuing;
-	/* How long a notification holds; 0: without marks. With them 'vcs' is 2 or more, sl_to_vc
-	 * leaves the last one out, and the FIFO there has room for 'adapted_queue' messages. */
+	/* Validity of an ARN; 0: no marks. With marks 'vcs' is 2 or more, sl_to_vc excludes the
+	 * last VC, and its FIFO has room for 'adapted_queue' messages. */
 	weft_time mark_ps;
 	uint32_t adapted_queue; /* a power of two */
-	/* [hosts][hosts], zeroed, the caller's, of all interfaces together; NULL: its own. */
+	/* [hosts][hosts], zeroed, the caller's, shared by all interfaces; NULL: its own. */
 	struct datagram_number *numbers;
-	const struct itb_config *itb; /* only read at the start; NULL: no in-transit buffer */
-	/* Frames held for their order (datagram_order.h); 0: they are delivered as they come. With
-	 * an in-transit buffer, recovery. */
+	const struct itb_config *itb; /* read only at creation; NULL: no in-transit buffer */
+	/* Frames held for their order (datagram_order.h); 0: deliver in order of arrival. With an
+	 * in-transit buffer, recovery. */
 	uint32_t held_max;
 };
 
@@ -68,14 +68,14 @@ struct datagram_message {
 	uint8_t sl;
 };
 
-/* What goes with a packet beside its descriptor. */
+/* Data that accompany a packet's descriptor. */
 struct datagram_origin {
 	weft_time injected_ps;
 	weft_time generated_ps; /* of its message */
 	uint32_t payload_bytes;
 } __attribute__((aligned(32)));
 
-/* The route of a message, and out of how many; without source routes all 0. */
+/* The route of a message, and the number of alternatives; all 0 without source routes. */
 struct datagram_route {
 	const uint8_t *route;
 	uint8_t length, which, alternatives;
@@ -84,26 +84,26 @@ struct datagram_route {
 struct datagram_fifo {
 	struct datagram_message *message; /* [mask + 1] */
 	uint32_t head, count, mask;
-	/* Of the head: */
+	/* Of the message at the head: */
 	uint32_t sent_bytes;
 	struct datagram_route chosen;
 	bool started;        /* start_ps is known */
-	weft_time start_ps;  /* when its first frame could have left, but for credits */
-	uint32_t wire_bytes; /* of its frames until now, as they take time on the link */
+	weft_time start_ps;  /* when its first frame could have left but for credits */
+	uint32_t wire_bytes; /* of its frames so far, including link overhead */
 };
 
-/* What a stream sends (datagram_stream.h), of which an interface has one at most. */
+/* State of a stream (datagram_stream.h); an interface has at most one. */
 struct datagram_stream {
-	struct weft_packet frame; /* the next one, but for its numbers */
+	struct weft_packet frame; /* the next frame, except its numbers */
 	weft_time generated_ps;   /* of the message */
-	uint32_t left_bytes;      /* of it; 0: there is none */
+	uint32_t left_bytes;      /* of it; 0: no message */
 	uint32_t payload_bytes;   /* of the next frame */
 	struct datagram_number *number;
 	struct credit_tx *tx;
 };
 
 struct datagram {
-	/* What each frame touches that leaves: two lines, and the credits. */
+	/* Touched by each frame that leaves: two cache lines, and the credits. */
 	struct datagram_stream stream;
 	uint64_t frames_sent, messages_sent;
 	struct datagram_number *sent; /* by destination */
@@ -111,24 +111,24 @@ struct datagram {
 	uint16_t waiting; /* set of VCs with a message */
 	uint8_t next_vc;  /* round robin */
 	bool has_routes;  /* of the configuration */
-	/* And each that comes: a line, and the credits. */
+	/* Touched by each frame that arrives: a cache line, and the credits. */
 	struct datagram_number *come; /* by source, each 'come_step' apart */
 	uint64_t frames_received, messages_received, bytes_received;
 	uint64_t out_of_order;        /* frames delivered after later ones */
-	struct itb *itb;              /* NULL: absorbs nothing */
-	struct datagram_order *order; /* NULL: frames are delivered as they come */
+	struct itb *itb;              /* NULL: not an in-transit host */
+	struct datagram_order *order; /* NULL: deliver in order of arrival */
 	uint32_t come_step;
 	uint32_t held; /* frames, by 'order' */
 	/* The rest. */
-	struct datagram_recovery *recovery; /* NULL: what is discarded is lost */
+	struct datagram_recovery *recovery; /* NULL: discarded frames are lost */
 	struct link_end link;
 	struct datagram_fifo fifo[FRAME_VCS_MAX];
-	struct arn_marks *marks; /* NULL: without */
-	uint64_t diverted;       /* messages that have gone on to the adapted-flow channel */
+	struct arn_marks *marks; /* NULL: no marks */
+	uint64_t diverted;       /* messages moved to the adapted-flow channel */
 	struct route_choice choice;
 	uint64_t refused;     /* last frames without their end mark (itb.h) */
-	uint64_t misrouted;   /* frames for others that are not in transit either */
-	uint64_t unreachable; /* messages without a route, forgotten */
+	uint64_t misrouted;   /* frames for other hosts that are not in transit */
+	uint64_t unreachable; /* messages dropped without a route */
 	struct datagram_config config;
 } __attribute__((aligned(64)));
 
@@ -137,7 +137,7 @@ int datagram_init(struct datagram *nic, const struct datagram_config *config,
 	const struct link_end_config *link);
 void datagram_fini(struct datagram *nic);
 
-/* The service level with which a message leaves. */
+/* The service level of a message. */
 static inline uint8_t datagram_sl(
 	const struct datagram *nic, const struct datagram_message *message)
 {
@@ -153,22 +153,22 @@ static inline bool datagram_has_room(
 	return nic->fifo[nic->config.sl_to_vc[datagram_sl(nic, message)]].count < nic->config.queue;
 }
 
-/* Which way a message takes, with all its frames. False: there is none. */
+/* Chooses a route for all frames of a message. False: none. */
 bool datagram_choose_route(struct datagram *nic, const struct datagram_message *message,
 	struct datagram_route *chosen);
 
-/* Queues a message; there is room. One to a host without a route is counted and forgotten. */
+/* Queues a message; there is room. A message to a host without a route is counted and dropped. */
 void datagram_send(struct datagram *nic, const struct datagram_message *message);
 
-/* A notification has come. Without marks it is ignored. */
+/* An ARN has arrived. Ignored without marks. */
 void datagram_on_arn(struct datagram *nic, const struct control_arn *arn, weft_time now);
 
-/* Fills the descriptor of the next frame and takes its credits; false: none can go now. */
+/* Fills the descriptor of the next frame and takes its credits; false: none can leave now. */
 bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *packet,
 	struct datagram_origin *origin);
 
-/* A packet for this host has arrived whole. Its space is free at once. False: refused, because it
- * has lost its end mark on the way (itb.h). */
+/* A packet for this host has arrived completely. Its buffer space is free at once. False: refused,
+ * because it has lost its end mark in transit (itb.h). */
 static inline bool datagram_receive(struct datagram *nic, const struct weft_packet *packet,
 	const struct datagram_origin *origin)
 {
@@ -191,19 +191,19 @@ static inline bool datagram_receive(struct datagram *nic, const struct weft_pack
 	return true;
 }
 
-/* datagram_transit.c: an interface whose configuration has a pool re-injects what is in transit. */
+/* datagram_transit.c: re-injection of packets in transit, if a pool is configured. */
 
-/* A packet that is for another host has arrived whole, its header at 'header_ps'. Its space is free
- * at once. False: it cannot be kept, counted; it is the caller's. */
+/* A packet for another host has arrived completely; its header arrived at 'header_ps'. Its buffer
+ * space is free at once. False: the packet cannot be stored and stays the caller's; counted. */
 bool datagram_absorb(
 	struct datagram *nic, struct weft_packet *packet, weft_time header_ps, weft_time now);
 
-/* The packet in transit that goes next, its credits taken; NULL: none can, or it is the turn of a
- * frame of the host's own, which can. 'own_waiting' counts messages of which no frame has left;
- * without 'may_begin' none of the host's own leaves now but what is sent again; '*blocked' says
- * that only credits were missing. There is a pool. */
+/* The next packet in transit, its credits taken. NULL: none can leave, or it is the turn of an own
+ * frame that can. 'own_waiting' counts messages of which no frame has left; without 'may_begin'
+ * only own retransmissions may leave; '*blocked' is set if only credits were missing. There is a
+ * pool. */
 struct weft_packet *datagram_transit(
 	struct datagram *nic, uint32_t own_waiting, bool may_begin, weft_time now, bool *blocked);
 
-/* Messages in the FIFOs of which no frame has left. */
+/* Queued messages of which no frame has left. */
 uint32_t datagram_waiting(const struct datagram *nic);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#define SOURCE_STEP 0x9E37u /* odd: sources begin in different chains */
+#define SOURCE_STEP 0x9E37u /* odd: sources start in different chains */
 
 struct datagram_order *datagram_order_create(uint32_t held_max, uint16_t hosts)
 {
@@ -28,7 +28,7 @@ void datagram_order_destroy(struct datagram_order *order)
 	free(order);
 }
 
-/* Frames of a source that follow each other are in chains that follow each other. */
+/* Consecutive frames of a source are in consecutive chains. */
 static struct weft_packet **chain_of(
 	struct datagram_order *order, uint16_t source, uint32_t sequence)
 {
@@ -105,7 +105,8 @@ enum datagram_arrival datagram_order_receive(
 		(int32_t)(packet->sequence - nic->order->latest[packet->source]) < 0;
 	if (early > 0)
 		return hold(nic, packet, now);
-	/* Nobody sends twice what was not discarded: a fault, and seen in the result. */
+	/* Frames are retransmitted only after a discard: a duplicate is an error, visible in the
+	 * result. */
 	nic->out_of_order += early < 0;
 	deliver(nic, packet);
 	return DATAGRAM_DELIVERED;

@@ -14,7 +14,7 @@ void datagram_recovery_destroy(struct datagram_recovery *recovery)
 	free(recovery);
 }
 
-/* As datagram_inject() made it. */
+/* Restores the header that datagram_inject() made. */
 static void renew(const struct datagram *nic, struct weft_packet *packet)
 {
 	packet->cursor = 0;

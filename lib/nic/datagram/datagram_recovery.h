@@ -4,14 +4,15 @@
 
 /*
  * Recovery for an interface without acknowledgements (datagram.h), in fabrics whose hosts can
- * discard what is in transit. Nothing else discards there, so nobody acknowledges:
- * who discards a frame reports it to its source, which sends it again. The destination keeps the
- * order (datagram_order.h). So nothing is lost, doubled or reordered, whatever pools discard.
+ * discard packets in transit. Nothing else discards there, so no acknowledgement is needed: a host
+ * that discards a frame reports it to the source, which sends it again. The destination keeps the
+ * order (datagram_order.h). So no frame is lost, duplicated or reordered, however much the pools
+ * discard.
  *
- * Our choice, because an acknowledgement for each frame would be one more event for each: the
- * report carries the descriptor, which is all there is of a frame on the virtual clock; how long it
- * takes is the caller's to say. A destination that can hold no more refuses what comes too early,
- * which is reported in the same way; the frame that it waits for is always taken.
+ * Our choice, because acknowledging each frame would add an event per frame. The report carries the
+ * descriptor, which is the whole frame on the virtual clock; the caller sets its delay. A
+ * destination that can hold no more refuses early frames, which is reported in the same way; it
+ * always accepts the expected frame.
  *
  * A plain state machine, no allocation after datagram_recovery_create(). One thread.
  */
@@ -19,34 +20,34 @@
 #include "datagram.h"
 
 struct datagram_recovery {
-	/* Reported, to be sent again, the earliest first; 'arrived_ps' says when the report comes.
-	 */
+	/* Reported frames to resend, earliest first; 'arrived_ps' is the arrival time of the
+	 * report. */
 	struct weft_packet *again;
 	uint32_t again_count;
-	uint64_t reported;      /* frames of this host that somebody discarded */
+	uint64_t reported;      /* frames of this host that another host discarded */
 	uint64_t retransmitted; /* reported = retransmitted + those in 'again' */
 };
 
 /* NULL: no memory. */
 struct datagram_recovery *datagram_recovery_create(void);
-/* What is to be sent again is the caller's to free first. NULL is fine. */
+/* The caller frees the frames to resend first. NULL is allowed. */
 void datagram_recovery_destroy(struct datagram_recovery *recovery);
 
-/* At the source: the frame was discarded, and the report comes at 'due'. The frame is the
- * interface's again, its header as at first. */
+/* At the source: the frame was discarded, and the report arrives at 'due'. The frame belongs to the
+ * interface again, with its original header. */
 void datagram_recovery_report(struct datagram *nic, struct weft_packet *packet, weft_time due);
 
-/* True if a frame is to be sent again by now. */
+/* True if a frame is due to be resent. */
 static inline bool datagram_recovery_waits(const struct datagram_recovery *recovery, weft_time now)
 {
 	return recovery->again != NULL && recovery->again->arrived_ps <= now;
 }
 
-/* The frame that is sent again next, its credits taken; NULL: none, or it has no credits. */
+/* The next frame to resend, its credits taken; NULL: none, or no credits. */
 struct weft_packet *datagram_recovery_resend(struct datagram *nic, weft_time now);
 
-/* When the next report comes; WEFT_TIME_NEVER: none is under way. */
+/* When the next report arrives; WEFT_TIME_NEVER: none is in flight. */
 weft_time datagram_recovery_due(const struct datagram_recovery *recovery, weft_time now);
 
-/* Invariants. NULL, or what is wrong. */
+/* Checks invariants. NULL, or a description of the violation. */
 const char *datagram_recovery_check(const struct datagram_recovery *recovery);

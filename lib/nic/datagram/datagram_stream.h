@@ -3,22 +3,22 @@
 #pragma once
 
 /*
- * The short way out of an interface (datagram.h) that sends a single stream: messages of one source
- * and one VC, in their order, without transit and selectors that learn. The FIFO would do nothing
- * for them, so they go past it: the source is asked for the next message when the one before has
- * left. Frames, numbers and credits are those of datagram_send() and datagram_inject(). An
- * interface with marks can do so until the first notification comes (datagram_stream_close()).
+ * The fast path of an interface (datagram.h) that sends a single stream: messages of one source on
+ * one VC, in order, without transit and learning selectors. They bypass the FIFO: the source is
+ * asked for the next message once the previous one has left. Frames, numbers and credits are those
+ * of datagram_send() and datagram_inject(). An interface with marks may use it until the first ARN
+ * arrives (datagram_stream_close()).
  */
 
 #include "datagram.h"
 
-/* True if the interface has nothing that stands against it. */
+/* True if the interface can use the fast path. */
 bool datagram_stream_suits(const struct datagram *nic);
 
-/* Before the first message: all will have this service level. */
+/* Before the first message: sets the service level of all. */
 void datagram_stream_open(struct datagram *nic, uint8_t sl);
 
-/* From now on messages go through FIFOs, what is left of this one first. There are no routes, and
+/* From now on messages use the FIFOs, beginning with the rest of this one. There are no routes, and
  * the FIFOs are empty. */
 void datagram_stream_close(struct datagram *nic);
 
@@ -39,11 +39,10 @@ static inline void datagram_stream_next_frame(struct datagram *nic)
 	stream->frame.flags = payload == stream->left_bytes ? FRAME_F_TAIL : 0;
 }
 
-/* Which way a message takes. False: there is none, counted. */
+/* Chooses the route of a message. False: none, counted. */
 bool datagram_stream_route(struct datagram *nic, uint16_t destination, uint32_t bytes);
 
-/* This message, of 1 byte or more, is the one that leaves. False: it has no route and is forgotten,
- * counted. */
+/* Starts this message of 1 byte or more. False: it has no route and is dropped, counted. */
 static inline bool datagram_stream_begin(
 	struct datagram *nic, uint16_t destination, uint32_t bytes, weft_time generated_ps)
 {
@@ -59,13 +58,13 @@ static inline bool datagram_stream_begin(
 	return true;
 }
 
-/* There is a message: are there credits for its next frame? */
+/* There is a message: true if its next frame has credits. */
 static inline bool datagram_stream_can_go(const struct datagram_stream *stream)
 {
 	return credit_suffices(stream->tx, stream->frame.blocks);
 }
 
-/* Fills the descriptor of the frame, which can go, and takes its credits. */
+/* Fills the descriptor of the frame, which can leave, and takes its credits. */
 static inline void datagram_stream_inject(struct datagram *nic, weft_time now,
 	struct weft_packet *packet, struct datagram_origin *origin)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Frames in transit at an interface without end-to-end delivery. */
-
 #include "datagram_recovery.h"
 
 bool datagram_absorb(
@@ -19,7 +17,6 @@ bool datagram_absorb(
 	return itb_absorb(nic->itb, packet, nic->config.sl_to_vc[packet->sl & 15], header_ps, now);
 }
 
-/* True if a frame of the host's own could leave now. */
 static bool has_own(const struct datagram *nic, weft_time now, bool may_begin)
 {
 	if (nic->recovery != NULL && datagram_recovery_waits(nic->recovery, now))

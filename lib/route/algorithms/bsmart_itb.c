@@ -11,9 +11,9 @@
  * condition that they close no cycle, which is one linear program over minimal paths; then ITBs
  * where cycles remain (cycle_break.h, which also has the proof).
  *
- * A path that no route takes is none: it must not use up dependencies. Where the paths close no
- * cycle anyway, as in a fat tree, they stay as they are: cycle_break.h would forbid some turns at
- * switches without hosts beforehand.
+ * Only paths in use count: others must not use up dependencies. Paths that close no cycle anyway,
+ * as in a fat tree, are unchanged: cycle_break.h would forbid some turns at switches without hosts
+ * in advance.
  */
 static int break_cycles(const struct route_graph *graph, uint64_t seed, struct route_path *path,
 	uint32_t paths, struct fault *fault)

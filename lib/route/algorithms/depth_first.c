@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "depth_first.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +9,12 @@
 
 /*
  * The depth-first tree:
- *	enter the root;
- *	at the switch that entered last and still has neighbours outside the tree:
- *		enter the neighbour with most links to switches in the tree,
- *		of equal ones that with the least distance to all others on average,
- *		of equal ones that with the smallest number;
- *	when there is none, go back to the switch from which this one was entered.
+ *     enter the root;
+ *     at the last entered switch that still has neighbours outside the tree:
+ *         enter the neighbour with most links to switches in the tree,
+ *         of equal ones that with the smallest mean distance to all others,
+ *         of equal ones that with the smallest number;
+ *     if there is none, go back to the switch from which this one was entered.
  * Every link, of the tree or not, leads up to the end that entered first.
  *
  * No cycle: up arcs strictly descend in the order of entering and down arcs strictly ascend, so a
@@ -23,13 +22,13 @@
  * Connected: every switch but the root was entered over a link from an earlier one, so up arcs lead
  * from everywhere to the root, and the same links lead down again.
  *
- * Why there is no choice left for the links outside the tree: of such a link's two ends one is an
- * ancestor of the other (a depth-first search leaves no other links), and if it led up away from
- * the root, it would close a cycle of up arcs with the tree between its ends. What is free is the
- * order of entering. A turn is forbidden at a switch between each two of its up links, u (u - 1)
- * turns for u of them, and the sum of u is the number of links: fewest turns are lost if all
- * switches have about as many. A switch that is left until later gathers more up links; that is why
- * the one with most goes first. The second rule was found by trial (docs/routing.md).
+ * The direction of links outside the tree follows: of such a link's two ends one is an ancestor of
+ * the other (a depth-first search leaves no other links), and if it led up away from the root, it
+ * would close a cycle of up arcs with the tree between its ends. Only the order of entering is
+ * free. A turn is forbidden at a switch between each two of its up links, u (u - 1) turns for u of
+ * them, and the sum of u is the number of links: the fewest turns are lost if all switches have
+ * about as many. A switch that is entered later gathers more up links; so the one with most is
+ * entered first. The second rule was found by experiment (docs/routing.md).
  */
 
 #define NOWHERE UINT32_MAX
@@ -37,9 +36,9 @@
 struct tree {
 	const struct route_graph *graph;
 	struct up_down_labels *labels;
-	uint32_t *parent; /* by switch: from where it was entered */
+	uint32_t *parent; /* by switch: predecessor in the tree */
 	uint32_t *linked; /* by switch: links to switches in the tree */
-	uint64_t *remote; /* by switch: sum of the distances to all others of its piece */
+	uint64_t *remote; /* by switch: sum of the distances to all others of its component */
 	uint32_t *distance, *queue;
 	uint32_t entered;
 };

@@ -11,24 +11,23 @@
 /*
  * The paths of Distributed Routing Balancing: for each pair the deterministic path, then others
  * that share no link with it nor with each other, the shortest first, so that congestion on one
- * leaves the rest alone.
+ * leaves the rest unaffected.
  *
- *	route 0 = that of up*\/down* for the pair
- *	until there are enough:
- *		take away the links of the last route
- *		next route = a shortest path in what is left
+ *     route 0 = that of up*\/down* for the pair
+ *     until there are enough:
+ *         remove the links of the last route
+ *         next route = a shortest path in the rest
  *
- * All routes obey the labels of up*\/down*: where one has to go up after down, a host of that
- * switch absorbs the message and re-injects it, so no dependency leads from a down channel to an up
- * channel, and the union of all routes of all pairs has no cycle (as in ud-itb). A path that would
- * have to turn at a switch without hosts is not taken. What is left shrinks from route to route, so
- * the lengths grow from the second one on.
+ * All routes obey the labels of up*\/down*: where one must go up after down, a host of that switch
+ * absorbs and re-injects the message, so no dependency leads from a down channel to an up channel,
+ * and the union of all routes of all pairs has no cycle (as in ud-itb). A path that would have to
+ * turn at a switch without hosts is not used. The rest shrinks from route to route, so lengths
+ * increase from the second one on.
  */
 
-/* Keeps these draws apart from those of the first routes. */
+/* Separates these draws from those of the first routes. */
 #define DISJOINT_STREAM ((uint64_t)1 << 33)
 
-/* What all jobs share. */
 struct fill {
 	const struct route_graph *graph;
 	const bool *up;
@@ -36,7 +35,7 @@ struct fill {
 	struct route_set *set;
 };
 
-/* The links of the first route, which has no ITBs, from the source's switch on. */
+/* Removes the links of the first route, which has no ITBs, from the source's switch on. */
 static void avoid_first(struct legal_detour *detour, const struct route_graph *graph, uint32_t at,
 	const uint8_t *route, unsigned length)
 {
@@ -48,7 +47,7 @@ static void avoid_first(struct legal_detour *detour, const struct route_graph *g
 	}
 }
 
-/* Routes 1 and further of a pair that has its first. */
+/* Adds routes 1 and up of a pair that has its first. */
 static int add_pair(const struct fill *fill, struct legal_detour *detour, uint32_t source,
 	uint32_t destination, struct fault *fault)
 {
@@ -80,7 +79,6 @@ static int add_pair(const struct fill *fill, struct legal_detour *detour, uint32
 	return result;
 }
 
-/* Every jobs-th destination. */
 static int fill_part(void *context, unsigned job, unsigned jobs, struct fault *fault)
 {
 	const struct fill *fill = context;

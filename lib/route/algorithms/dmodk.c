@@ -11,15 +11,15 @@
 /*
  * D-mod-K (Zahavi, "Fat-Trees Routing and Node Ordering Providing Contention Free Traffic for MPI
  * Global Collectives", JPDC 2012; the deterministic routing under ARN and AFI). At level l, 0 at
- * the leaves, a packet for host D that has to go up takes up port floor(D / K^l) mod K, counted
- * from 0 in the order of the port numbers. Down there is one way. So each switch below the top gets
- * as many destinations on each up port as on the others, and all packets for D come down through
- * the same switches: shift permutations load every link equally.
+ * the leaves, a packet for host D that must go up takes up port floor(D / K^l) mod K, counted from
+ * 0 in the order of the port numbers. There is one path down. So each switch below the top gets
+ * equally many destinations on all up ports, and all packets for D come down through the same
+ * switches: shift permutations load every link equally.
  *
- * Our choices where the paper has nothing to choose: after a failure the formula counts over the up
- * ports that still lead to D; among parallel links down it takes the one by which D's own side
- * would go up to D (with K links up it is there that the formula spreads the destinations), or, if
- * that one is gone, counts with the same quotient.
+ * Our choices beyond the paper: after a failure the formula counts over the up ports that still
+ * lead to D. Among parallel links down it takes the one by which D's own side would go up to D
+ * (with K links up the formula spreads the destinations there), or, if that one has failed, uses
+ * the same quotient.
  *
  * Alternatives are all ports that lead to D without going up after down (fat_tree.h).
  */
@@ -45,7 +45,6 @@ static unsigned port_up(
 	return nth_port(set, (quotient(tree, at, host) + shift) % count);
 }
 
-/* Of several ports down. */
 static unsigned port_down(const struct fat_tree *tree, uint32_t at, uint64_t set, uint32_t host)
 {
 	const struct route_arc *arc = tree->graph->arc;
@@ -65,9 +64,9 @@ static unsigned port_down(const struct fat_tree *tree, uint32_t at, uint64_t set
 }
 
 /*
- * Tables. The hosts that hang on one switch and have consecutive numbers are a run; runs next to
- * each other for which a switch has the same set of ports are filled as one. In a tree without
- * damage that leaves two or three of them in the row of a leaf.
+ * Tables. Hosts of one switch with consecutive numbers are a run; adjacent runs for which a switch
+ * has the same set of ports are filled as one. In an intact tree that leaves two or three of them
+ * in the row of a leaf.
  */
 struct run {
 	uint32_t first, end; /* hosts */
@@ -102,7 +101,7 @@ static int list_runs(struct tables *tables)
 	return 0;
 }
 
-/* floor(host / divisor) mod count, host by host without dividing. */
+/* floor(host / divisor) mod count, host by host without division. */
 static void fill_up(const struct tables *tables, uint32_t at, uint64_t set, uint32_t first,
 	uint32_t end, uint8_t *row)
 {
@@ -172,7 +171,6 @@ static void fill_switch(const struct tables *tables, uint32_t at)
 	fill_own(tables, at);
 }
 
-/* Every jobs-th switch. */
 static int fill_tables(void *context, unsigned job, unsigned jobs, struct fault *fault)
 {
 	const struct tables *tables = context;
@@ -205,13 +203,13 @@ static int dmodk_tables(const struct route_graph *graph, const struct route_opti
 }
 
 /*
- * Source routes. The first is the walk through the tables; route number i of a pair writes i with
- * the numbers of up ports along the way as its bases, the leaf's digit first, and takes at each
- * level the up port that many places after D-mod-K's. Different numbers differ at some switch, so
- * the routes do, and the first few part as early as they can.
+ * Source routes. The first is the walk through the tables. Route number i of a pair writes i with
+ * the numbers of up ports along the way as its bases, the leaf's digit first, and at each level
+ * takes the up port that many places after D-mod-K's. Different numbers differ at some switch, so
+ * the routes do, and the first few diverge as early as possible.
  */
 
-/* False: the number is too great for the pair, or the destination cannot be reached. */
+/* False: the number is too large for the pair, or the destination is unreachable. */
 static bool walk(const struct fat_tree *tree, uint32_t at, uint32_t host, uint32_t number,
 	struct route_path *path)
 {
@@ -235,7 +233,7 @@ static bool walk(const struct fat_tree *tree, uint32_t at, uint32_t host, uint32
 			arc = route_graph_arc_of_port(
 				tree->graph, at, port_down(tree, at, set, host));
 		}
-		/* route_path_add() refuses what is longer. */
+		/* route_path_add() refuses longer paths. */
 		if (path->links < ROUTE_LINKS_MAX)
 			path->arc[path->links] = arc;
 		path->links++;
@@ -244,7 +242,6 @@ static bool walk(const struct fat_tree *tree, uint32_t at, uint32_t host, uint32
 	return number == 0;
 }
 
-/* What all jobs share. */
 struct fill {
 	const struct fat_tree *tree;
 	const struct route_options *options;
@@ -256,7 +253,7 @@ static int add_pair(
 {
 	const struct route_graph *graph = fill->tree->graph;
 	uint32_t at = graph->host_switch[source], to = graph->host_switch[destination];
-	/* In a damaged tree numbers may be too great for some first steps and not for others. */
+	/* In a degraded tree numbers may be too large for some first steps and not for others. */
 	uint32_t tries = at == to ? 1 : 4 * fill->options->alternatives;
 	unsigned added = 0;
 	int result = 0;
@@ -273,7 +270,6 @@ static int add_pair(
 	return result;
 }
 
-/* Every jobs-th destination. */
 static int fill_routes(void *context, unsigned job, unsigned jobs, struct fault *fault)
 {
 	const struct fill *fill = context;

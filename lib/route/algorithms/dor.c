@@ -11,25 +11,25 @@
 #include "route_path.h"
 
 /*
- * Dimension order (Dally and Seitz, 1987; e-cube in hypercubes): a message makes its whole way in
+ * Dimension order (Dally and Seitz, 1987; e-cube in hypercubes): a message completes its path in
  * dimension 0, then in dimension 1, and so on, in each ring the shorter way around.
  *
  * No deadlock. Dependencies between dimensions lead to higher ones only. Within a row they keep
  * their direction and end at the row's end. Within a ring (vc_rule.h) the channels before the
- * dateline are used in class 0, that across it and those after it in class 1; a way within a ring
- * is shorter than the ring, so it crosses the dateline, the link between its last place and place
- * 0, at most once: no channel of class 1 is followed by the dateline's.
+ * dateline are used in class 0, the dateline and those after it in class 1. A path within a ring is
+ * shorter than the ring, so it crosses the dateline, the link between its last position and
+ * position 0, at most once: no channel of class 1 is followed by the dateline's.
  *
- * Damage. Where the shorter way is broken the message goes the other way around the same ring. All
- * of the above stays true: that way too is shorter than the ring and crosses the dateline at most
- * once. If it is broken as well, the pair has no route.
+ * Failures. If the shorter way is broken the message goes the other way around the same ring. The
+ * proof still holds: that way too is shorter than the ring and crosses the dateline at most once.
+ * If it is broken as well, the pair has no route.
  *
- * In rings of even size both ways to the opposite switch are equally long. They are told apart by a
- * parity: the places of the two hosts at their switches, the place in the ring where the message
- * starts, and a bit of the seed for each dimension. So every ring gets half of them in each
- * direction, in a ring of 4n switches the same number on every link. Tables cannot know the source
- * host and count it as the first of its switch; with that their ways are shortest too, because one
- * step away from the tie there is no tie any more.
+ * In rings of even size both ways to the opposite switch are equally long. A parity chooses: the
+ * positions of the two hosts at their switches, the position in the ring where the message starts,
+ * and a bit of the seed for each dimension. So every ring gets half of them in each direction, in a
+ * ring of 4n switches the same number on every link. Tables do not know the source host and treat
+ * it as the first of its switch; their paths are shortest too, because one step further there is no
+ * tie.
  */
 
 struct dor {
@@ -37,12 +37,13 @@ struct dor {
 	const struct route_options *options;
 	struct route_set *set;
 	struct route_table *table;
-	uint64_t turned;     /* by dimension: the seed's bit */
-	const uint8_t *rank; /* of hosts: the last bit of the place among those of their switch */
+	uint64_t turned; /* by dimension: the seed's bit */
+	const uint8_t
+		*rank; /* of hosts: the last bit of the position among those of their switch */
 };
 
-/* Arcs from 'at' in one direction; the path's length goes beyond what it can hold, which
- * route_path_add() refuses. The switch reached, or ROUTE_GRAPH_NONE if a link is missing. */
+/* Appends arcs from 'at' in one direction; the length may exceed the limit, which route_path_add()
+ * refuses. The switch reached, or ROUTE_GRAPH_NONE if a link is missing. */
 static uint32_t go(const struct route_grid *grid, uint32_t at, unsigned dim, unsigned back,
 	uint32_t steps, struct route_path *path)
 {
@@ -59,7 +60,7 @@ static uint32_t go(const struct route_grid *grid, uint32_t at, unsigned dim, uns
 	return at;
 }
 
-/* From 'at' to the place of 'to' in one dimension. */
+/* From 'at' to the position of 'to' in one dimension. */
 static uint32_t cross(const struct dor *dor, uint32_t at, uint32_t to, unsigned dim,
 	unsigned parity, struct route_path *path)
 {
@@ -83,7 +84,7 @@ static uint32_t cross(const struct dor *dor, uint32_t at, uint32_t to, unsigned 
 	return go(grid, at, dim, !back, back ? on : period - on, path);
 }
 
-/* False if the way is broken. */
+/* False if both ways are broken. */
 static bool find_way(
 	const struct dor *dor, uint32_t at, uint32_t to, unsigned parity, struct route_path *path)
 {
@@ -118,7 +119,6 @@ static int add_destination(const struct dor *dor, uint32_t destination, struct f
 	return 0;
 }
 
-/* Every jobs-th destination. */
 static int fill_routes(void *context, unsigned job, unsigned jobs, struct fault *fault)
 {
 	const struct dor *dor = context;
@@ -131,7 +131,6 @@ static int fill_routes(void *context, unsigned job, unsigned jobs, struct fault 
 	return result;
 }
 
-/* The entries of one switch for the hosts of another. */
 static void fill_entries(const struct dor *dor, uint32_t at, uint32_t to)
 {
 	const struct route_graph *graph = dor->grid->graph;
@@ -150,7 +149,6 @@ static void fill_entries(const struct dor *dor, uint32_t at, uint32_t to)
 	}
 }
 
-/* Every jobs-th switch. */
 static int fill_tables(void *context, unsigned job, unsigned jobs, struct fault *fault)
 {
 	const struct dor *dor = context;
@@ -164,7 +162,8 @@ static int fill_tables(void *context, unsigned job, unsigned jobs, struct fault 
 	return 0;
 }
 
-/* The links on from the last place of a ring to place 0 are the datelines. NULL with errno. */
+/* The forward links from the last position of a ring to position 0 are the datelines. NULL with
+ * errno. */
 static struct vc_rule *make_rule(const struct route_grid *grid)
 {
 	struct vc_rule *rule = vc_rule_create(grid->graph->switches, 2);
@@ -207,7 +206,6 @@ static uint8_t *rank_hosts(const struct route_graph *graph)
 	return rank;
 }
 
-/* Routes or tables, whichever 'dor' has. */
 static int compute(struct dor *dor, const struct route_graph *graph, struct fault *fault)
 {
 	struct route_grid grid;

@@ -6,9 +6,9 @@
 #include "up_down.h"
 
 /*
- * minhop: a random shortest route for each pair, without any promise about deadlock: the reference
- * that the others are measured against. It is the search for legal routes where nothing is
- * forbidden, which is what it means to call every arc a down arc.
+ * minhop: a random shortest route for each pair, without deadlock freedom: the reference for the
+ * other algorithms. It is the search for legal routes without restrictions, which means that every
+ * arc counts as down.
  */
 static int minhop_routes(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, struct fault *fault)
@@ -24,8 +24,8 @@ static int minhop_routes(const struct route_graph *graph, const struct route_opt
 	return result;
 }
 
-/* By the same trick: where every arc is a down arc, the first of the two rules of up_down_tables.c
- * is a shortest way, the least loaded arc among equal ones, and there is nothing for the second. */
+/* Likewise: if every arc is a down arc, the first of the two rules of up_down_tables.c is a
+ * shortest path, the least loaded arc among equal ones, and the second never applies. */
 static int minhop_tables(const struct route_graph *graph, const struct route_options *options,
 	struct route_table *table, struct fault *fault)
 {

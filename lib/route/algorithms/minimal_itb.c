@@ -5,7 +5,7 @@
 
 /*
  * random-itb and bmin-itb: minimal paths, at random or balanced, with ITBs only where a cycle of
- * channel dependencies would remain (cycle_break.h, where the proof is).
+ * channel dependencies would remain (proof in cycle_break.h).
  */
 
 static bool place(void *context, struct route_path *path)

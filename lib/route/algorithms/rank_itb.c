@@ -8,33 +8,32 @@
 
 /*
  * b33-itb, b50-itb, b66-itb and bmax-itb: balanced minimal paths with more ITBs than cycles need,
- * because each takes its message out of the way of others (the thesis' section 3.2.3). Switches
+ * because each ITB removes its message from the way of others (the thesis' section 3.2.3). Switches
  * have unique random ranks. On the way over switches A, B, C of ranks a, b, c there is an ITB at B
  *
- *	b33	if b > a and b > c	(of six orders of three ranks two: 33 %)
- *	b50	if b < c
- *	b66	if b > a or b > c
- *	bmax	always
+ *     b33     if b > a and b > c      (of six orders of three ranks two: 33 %)
+ *     b50     if b < c
+ *     b66     if b > a or b > c
+ *     bmax    always
  *
  * Deadlock freedom. Of the switches on a closed chain of dependencies one has the highest rank; the
  * chain passes it from and to switches of lower rank, since no link joins a switch with itself.
  * There b33, b66 and bmax have an ITB, so the dependency does not exist and nothing is closed. With
- * b50 ranks fall at every dependency, which cannot go on round a closed chain. (For the channels of
- * the hosts that absorb, see acyclic.h.)
+ * b50 ranks fall at every dependency, which is impossible around a closed chain. (For the channels
+ * of the hosts that absorb, see acyclic.h.)
  *
  * A switch without hosts cannot have an ITB. These switches rank below all others (switch_rank.h),
- * and paths that pass one that outranks both neighbours are not used; elsewhere they go without.
- * For b33, b66 and bmax the proof stays. For b50, an ITB is added where B outranks both and A has
- * no hosts: then, if the highest switch of a closed chain has hosts, the one before it has them too
- * and an ITB since it ranks below, or the highest has one itself; and if it has none, the path was
- * not used.
+ * and paths that pass one that outranks both neighbours are not used; elsewhere they need none. For
+ * b33, b66 and bmax the proof holds. For b50, an ITB is added where B outranks both and A has no
+ * hosts: then, if the highest switch of a closed chain has hosts, either the one before it has
+ * hosts too, and an ITB since it ranks below, or the highest has one itself; if it has none, the
+ * path was not used.
  *
- * Where no path of a pair can be used, or none fits into a frame with all its ITBs, the pair gets
- * one with only the ITBs that cycles need: all turns that the rule leaves are accepted, and
- * whatever agrees with these (cycle_break.h).
+ * If no path of a pair can be used, or none fits into a frame with all its ITBs, the pair gets one
+ * with only the ITBs that cycles need: all turns that the rule leaves are accepted, and every turn
+ * that agrees with these (cycle_break.h).
  */
 
-/* A way over three switches. */
 struct turn {
 	bool back;                      /* A is C */
 	bool above_before, above_after; /* B outranks A, C */
@@ -48,7 +47,7 @@ struct ranks {
 	rank_rule_fn wants_itb;
 	uint64_t seed;
 	uint32_t *rank;
-	struct cycle_break *breaker; /* NULL until it is needed */
+	struct cycle_break *breaker; /* NULL until needed */
 };
 
 static bool b33_wants_itb(const struct turn *turn)

@@ -1,31 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "smart.h"
 
 #include <stdlib.h>
 
-#include "smart_cycles.h"
 #include "smart_lp.h"
 #include "smart_plan.h"
 
 /*
  * smart-routing (Cherkasova, Kotov, Rokicki; [Che95] of the thesis, which describes it in sections
  * 1.2.2 and 2.3 and could not compute it for more than 32 switches):
- *	allow all turns;
- *	repeat:
- *		find the shortest paths of all pairs over allowed turns;
- *		balance the pairs' traffic over them with the linear program;
- *		of the turns in use that close cycles forbid the few that cost least;
- *	until the turns in use close no cycle;
- *	allow again what closes none, forbid the rest;
- *	balance over the paths that there are now, longer ones included where they help;
- *	round to whole routes.
- * It ends, because each round forbids a turn that had been allowed. All pairs stay connected and
- * cycles can always be broken, because turns.h keeps those of a spanning tree. The routes are free
- * of deadlock, because all turns that are allowed in the end together close no cycle.
+ *     allow all turns;
+ *     repeat:
+ *         find the shortest paths of all pairs over allowed turns;
+ *         balance the pairs' traffic over them with the linear program;
+ *         of the turns in use that close cycles forbid the few that cost least;
+ *     until the turns in use close no cycle;
+ *     allow again what closes none, forbid the rest;
+ *     balance over the resulting paths, including longer ones where they help;
+ *     round to whole routes.
+ * It ends, because each round forbids a turn that was allowed. All pairs stay connected and cycles
+ * can always be broken, because turns.h keeps those of a spanning tree. The routes are
+ * deadlock-free, because all turns allowed in the end together close no cycle.
  *
- * The original forbids one dependency a round. We forbid one in ROUNDS of all turns, so that the
- * number of programs to be solved does not grow with the network; with three times the rounds the
+ * The original forbids one dependency per round. We forbid one in ROUNDS of all turns, so that the
+ * number of programs to solve does not grow with the network; with three times the rounds the
  * largest load of irregular networks is the same (docs/routing.md).
  */
 #define ROUNDS 100

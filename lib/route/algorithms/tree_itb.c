@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include <stdlib.h>
 
-#include "depth_first.h"
 #include "legal_search.h"
 #include "rank_draw.h"
 #include "rng.h"
@@ -12,32 +11,31 @@
 
 /*
  * ud-mitb, ud-itb, dfs-itb and dfs-itb-any: in-transit buffers at the forbidden turns of a tree
- *(the thesis' section 3.2.1).
+ * (the thesis' section 3.2.1).
  *
- *	for every pair: the minimal routes, whatever the labels say
- *	for every route of them: an ITB wherever an up arc follows a down arc
- *	for every pair: one that needs no ITB if there is one, else one at random (figure 46:
- *ud-mitb, dfs-itb) one at random (figure 47: ud-itb, dfs-itb-any)
+ *     for every pair: the minimal routes, whatever the labels
+ *     for every route of them: an ITB wherever an up arc follows a down arc
+ *     for every pair:
+ *         one that needs no ITB if there is one, else one at random (figure 46: ud-mitb, dfs-itb)
+ *         one at random (figure 47: ud-itb, dfs-itb-any)
  *
- * The thesis says that its DFS_ITB picks at random. Its own 0.3 ITBs a message at 64 switches, and
- *a latency that grows half as much as with UD_ITB, are those of the other rule: 0.31 against 0.45.
- *So dfs-itb is what it measured, and dfs-itb-any what it says (docs/routing-itb.md).
+ * The thesis says that its DFS_ITB picks at random. Its own 0.3 ITBs per message at 64 switches,
+ * and a latency that grows half as much as with UD_ITB, match the other rule: 0.31 against 0.45. So
+ * dfs-itb is what it measured, and dfs-itb-any what it says (docs/routing-itb.md).
  *
- * Deadlock freedom. The dependencies between switches that are left never lead from a down arc to
- * an up arc, and every closed chain of arcs has such a place somewhere (route_label_fn): none of
- * them closes. The dependencies that an ITB puts in their place cannot close a cycle either: the
- * one into the host ends in a channel that nothing waits for behind it, since the host absorbs
- * whatever comes, and the one out of the host begins in a channel that no message enters from the
- * network.
+ * Deadlock freedom. The remaining dependencies between switches never lead from a down arc to an up
+ * arc, and every closed chain of arcs has such a place somewhere (route_label_fn): none of them
+ * closes. The dependencies that replace them at an ITB cannot close a cycle either: the one into
+ * the host ends in a channel with nothing waiting behind it, since the host absorbs everything, and
+ * the one out of the host begins in a channel that no message enters from the network.
  *
  * A switch without hosts cannot absorb, so there the turn stays forbidden: the routes of a pair are
- * the shortest among those that turn where hosts are, which are minimal ones unless all of those
- * need such a turn. There is always one, because a legal way needs no turn at all. A frame has room
- * for ROUTE_ELEMENTS_MAX elements: routes that do not fit are left out, and where none of those
- * drawn fits, the pair takes a shortest legal way.
+ * the shortest among those that turn at switches with hosts, which are minimal unless all of those
+ * need such a turn. One always exists, because a legal path needs no turn at all. A frame has room
+ * for ROUTE_ELEMENTS_MAX elements: routes that do not fit are left out, and if none of those drawn
+ * fits, the pair takes a shortest legal path.
  */
 
-/* What all jobs share. */
 struct fill {
 	const struct route_graph *graph;
 	const bool *up;
@@ -46,7 +44,7 @@ struct fill {
 	struct route_set *set;
 };
 
-/* The searches of one job, towards one switch; the legal one only where it is asked. */
+/* The searches of one job, towards one switch; the legal one only where it is needed. */
 struct searches {
 	struct legal_search *itb, *legal;
 	uint32_t to;
@@ -68,9 +66,9 @@ static void mark_turns(const bool *up, struct route_path *path)
 			path->itb |= (uint32_t)1 << i;
 }
 
-/* Draws up to options->alternatives different routes among those of the search from a switch, and
- * returns how many; those that do not fit into a frame do not count. The stream is 'source' and
- * 'destination': of hosts or of switches. */
+/* Draws up to options->alternatives different routes of the search from a switch, and returns their
+ * number; those that do not fit into a frame do not count. The stream is 'source' and
+ * 'destination': hosts or switches. */
 static unsigned draw(const struct fill *fill, const struct legal_search *search, uint32_t at,
 	uint32_t source, uint32_t destination, struct route_path *path)
 {
@@ -80,7 +78,7 @@ static unsigned draw(const struct fill *fill, const struct legal_search *search,
 
 	if (links > ROUTE_LINKS_MAX)
 		return 0;
-	/* More than are wanted only where some do not fit. */
+	/* More are drawn only if some do not fit. */
 	for (unsigned ask = options->alternatives; paths < options->alternatives;
 		ask = ROUTE_ALTERNATIVES_MAX) {
 		unsigned drawn;
@@ -130,7 +128,7 @@ static int refuse(const struct fill *fill, const struct searches *searches, uint
 		legal_search_links(searches->legal, at) + 2, ROUTE_ELEMENTS_MAX);
 }
 
-/* Each host of the switch towards one destination chooses for itself. */
+/* Each host of the switch chooses for itself. */
 static int add_for_hosts(const struct fill *fill, struct searches *searches, uint32_t at,
 	uint32_t destination, struct fault *fault)
 {
@@ -181,7 +179,6 @@ static int add_between(
 	return route_path_add_all(graph, fill->options, fill->set, at, to, path, paths, fault);
 }
 
-/* Every jobs-th destination switch. */
 static int fill_part(void *context, unsigned job, unsigned jobs, struct fault *fault)
 {
 	const struct fill *fill = context;

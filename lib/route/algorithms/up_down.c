@@ -12,13 +12,13 @@
  * is up if it leads to a lower level, or on the same level to the switch with the smaller number;
  * the others are down. Up arcs strictly descend in the order (level, number) and down arcs strictly
  * ascend, so a closed chain of dependencies would need a turn from down to up, and no legal route
- * has one: the dependency graph has no cycle. Where the topology is in several pieces, each piece
- * without the root takes its first switch for one.
+ * has one: the dependency graph has no cycle. In a disconnected topology, each component without
+ * the root is rooted at its first switch.
  */
 
 #define NO_WAY UINT32_MAX
 
-/* Gives levels to the piece that 'root' lies in; 'order' serves as the queue. */
+/* Assigns levels to the component of 'root'; 'order' serves as the queue. */
 static void level_piece(const struct route_graph *graph, uint32_t root,
 	struct up_down_labels *labels, uint32_t *tail)
 {
@@ -61,7 +61,6 @@ static int compare_keys(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Sorts 'order' by (level, number). */
 static int sort_order(const struct route_graph *graph, struct up_down_labels *labels)
 {
 	uint64_t *key = calloc(graph->switches + 1u, sizeof(*key));

@@ -3,15 +3,14 @@
 #pragma once
 
 /*
- * The labels of the arcs, which the algorithms on a breadth-first tree share: up_down.c and
- * up_down_tables.c, and those with in-transit buffers. Everybody else goes through
- * route_algorithm.h.
+ * The labels of the arcs, shared by the algorithms on a breadth-first tree: up_down.c,
+ * up_down_tables.c, and the ITB algorithms. All other code uses route_algorithm.h.
  */
 
 #include "route_algorithm.h"
 
 struct up_down_labels {
-	uint32_t *level; /* by switch: distance from the root of its piece */
+	uint32_t *level; /* by switch: distance from the root of its component */
 	uint32_t *order; /* switches in the order (level, number): up leads to an earlier one */
 	bool *up;        /* by arc */
 };
@@ -21,14 +20,25 @@ int up_down_labels_make(const struct route_graph *graph, uint32_t root,
 	struct up_down_labels *labels, struct fault *fault);
 void up_down_labels_free(struct up_down_labels *labels);
 
-/* The labels alone, for route_algorithm.label. */
+/* Only the labels, for route_algorithm.label. */
 int up_down_label(const struct route_graph *graph, uint32_t root, bool *up, struct fault *fault);
 
 /* Destination tables by the two rules of up_down_tables.c, for any labels whose up arcs lead to
- * earlier switches of 'order' and in the end to the first of the piece. -ENOMEM. */
+ * earlier switches of 'order' and finally to the first of the component. -ENOMEM. */
 int up_down_tables_of_labels(const struct route_graph *graph, const struct up_down_labels *labels,
 	struct route_table *table, struct fault *fault);
 int up_down_routes(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, struct fault *fault);
 int up_down_tables(const struct route_graph *graph, const struct route_options *options,
 	struct route_table *table, struct fault *fault);
+
+/* Labels of the depth-first tree (Sancho, Robles, Duato, CANPC 2000, cited as [San00] in the
+ * thesis' section 1.2.2) rooted at 'root'; in a disconnected topology, each component without the
+ * root is rooted at its first switch. 'order' is the order in which switches enter the tree,
+ * 'level' their place in it. -ENOMEM. On success the caller frees (up_down_labels_free). */
+int depth_first_labels_make(const struct route_graph *graph, uint32_t root,
+	struct up_down_labels *labels, struct fault *fault);
+
+/* Only the labels, for route_algorithm.label. */
+int depth_first_label(
+	const struct route_graph *graph, uint32_t root, bool *up, struct fault *fault);

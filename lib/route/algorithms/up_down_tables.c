@@ -6,25 +6,25 @@
 #include "up_down.h"
 
 /*
- * Destination tables. A table cannot know where a packet comes from, so "no up after down" has to
+ * Destination tables. A table cannot know where a packet comes from, so "no up after down" must
  * follow from the rule alone:
- *	1. A switch that can reach the destination by down arcs only takes a shortest such way.
- *	2. Any other switch takes an up arc towards the neighbour of least cost, where the cost of a
- *	   switch is the length of the way that these two rules give it.
- * Proof that no up follows a down: the switch after a down arc taken by rule 1 has itself a way by
+ *     1. A switch that can reach the destination by down arcs only takes a shortest such path.
+ *     2. Any other switch takes an up arc towards the neighbour of least cost, where the cost of a
+ *        switch is the length of the path that these two rules give it.
+ * Proof that no up follows a down: the switch after a down arc taken by rule 1 has itself a path by
  * down arcs only, one link shorter, so rule 1 applies again until the destination. Rule 2 always
- * applies somewhere: up arcs lead to the root of the piece in the end, and the root reaches every
- * switch of it along the tree by down arcs only. Costs fall by one with each link, so there is no
- * loop. The ways are shortest where rule 1 does not force a longer one.
+ * applies somewhere: up arcs lead to the root of the component in the end, and the root reaches
+ * every switch of it along the tree by down arcs only. Costs fall by one with each link, so there
+ * is no loop. The paths are shortest unless rule 1 forces a longer one.
  *
- * Among equal choices the arc that carries least so far is taken, counted in pairs of hosts; equal
- * ones, and where no host's packets pass anyway, in the manner of D-mod-K, starting at
- * floor(D / c^(stage - 1)) mod c for c choices. In a fat tree that gives D-mod-K itself.
+ * Among equal choices the least loaded arc is taken, counted in pairs of hosts; among equal ones,
+ * and where no packets pass anyway, in the manner of D-mod-K, starting at floor(D / c^(stage - 1))
+ * mod c for c choices. In a fat tree that gives D-mod-K itself.
  */
 
 #define NO_WAY UINT32_MAX
 
-/* The work space of the tables, for one destination switch at a time. */
+/* The scratch space of the tables, for one destination switch at a time. */
 struct tables {
 	const struct route_graph *graph;
 	const struct up_down_labels *labels;
@@ -32,7 +32,7 @@ struct tables {
 	uint32_t *cost;        /* by switch: links to the destination by the two rules */
 	bool *descends;        /* rule 1 applies */
 	uint32_t *by_cost;     /* switches that reach the destination, the farthest first */
-	uint32_t *first_count; /* work space of the counting sort */
+	uint32_t *first_count; /* scratch space of the counting sort */
 	uint32_t *first_choice;
 	uint32_t *choice; /* arcs; of switch s: [first_choice[s]] .. [first_choice[s + 1] - 1] */
 	uint64_t *load;   /* by arc: pairs of hosts so far */
@@ -71,7 +71,7 @@ static void tables_free(struct tables *tables)
 	free(tables->flow);
 }
 
-/* Rule 1: lengths of the ways by down arcs only, backwards from the destination. */
+/* Rule 1: lengths of the paths by down arcs only, backwards from the destination. */
 static void cost_down(struct tables *tables, uint32_t destination)
 {
 	const struct route_graph *graph = tables->graph;
@@ -140,7 +140,7 @@ static void list_choices(struct tables *tables)
 	tables->first_choice[graph->switches] = choices;
 }
 
-/* Counting sort, the greatest cost first; returns how many switches reach the destination. */
+/* Counting sort, largest cost first; returns the number of switches that reach the destination. */
 static uint32_t sort_by_cost(struct tables *tables)
 {
 	uint32_t switches = tables->graph->switches, *first = tables->first_count, reach = 0;
@@ -161,7 +161,7 @@ static uint32_t sort_by_cost(struct tables *tables)
 	return reach;
 }
 
-/* Where the search for the least loaded of 'choices' arcs starts, D-mod-K's own answer. */
+/* Where the search for the least loaded of 'choices' arcs starts: D-mod-K's own choice. */
 static uint32_t first_try(
 	const struct route_graph *graph, uint32_t at, uint32_t host, uint32_t choices)
 {
@@ -188,8 +188,8 @@ static uint32_t choose_arc(const struct tables *tables, uint32_t at, uint32_t ho
 	return best;
 }
 
-/* One destination host: from the farthest switch to the nearest, so that when a switch chooses it
- * is known how many sources' packets pass it. */
+/* One destination host: from the farthest switch to the nearest, so that the number of sources
+ * passing a switch is known when it chooses. */
 static void fill_host(struct tables *tables, uint32_t host, uint32_t reach)
 {
 	const struct route_graph *graph = tables->graph;

@@ -4,9 +4,8 @@
 
 /*
  * The thesis' RSUD, RRSUD and DET: the interface has several shortest legal up*\/down* routes to
- * each destination, all of them up to the number that fits, and chooses when it sends. They differ
- * in who is asked to choose (route_algorithm.selector) and in nothing else. No tables: a table has
- * one way.
+ * each destination, as many as fit, and chooses when it sends. They differ only in the selector
+ * (route_algorithm.selector). No tables: a table has one path.
  */
 
 const struct route_algorithm route_ud_random = {

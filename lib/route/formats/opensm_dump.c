@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #define SWITCH_GUID UINT64_C(0x0200000000010000)
-/* A host's own; its port's is one more. */
+/* Node GUID of host 0; a port GUID is one more than the node's. */
 #define HOST_GUID UINT64_C(0x0200000100000000)
 
 static int check_lids(const struct topology *topology, struct fault *fault)

@@ -3,23 +3,23 @@
 #pragma once
 
 /*
- * The binary route file, for networks whose text would be gigabytes, and the only one for
+ * The binary route file, for networks whose text would take gigabytes, and the only format for
  * destination tables. All numbers are little-endian:
  *
- *	8 bytes		"WEFTRT1\n"
- *	sections	4 bytes length, that many bytes, 4 bytes CRC-32C of them
+ *     8 bytes     "WEFTRT1\n"
+ *     sections    4 bytes length, that many bytes, 4 bytes CRC-32C of them
  *
- *	1. header, 216 bytes: contents (4 bytes: 1 routes, 2 tables, 3 tables with alternatives),
- *	   switches (4), hosts (4), VC classes (4; 0: no rule), seed (8), and the labels topology,
- *	   algorithm, root (64 each, zero-padded)
- *	2. if there are VC classes, for each switch: 64 bytes ring of each port (255: in none), 8
- *	   bytes set of the ports whose link crosses a dateline
- *	3. routes: a section for each destination host: for each source host the number of its
- *	   routes (1 byte), each with its length (1 byte) and its elements as in the frame.
- *	   tables: a section for each switch: for each destination host the port (255: none), then,
- *	   with alternatives, the set of alternative ports (8 bytes each).
+ *     1. header, 216 bytes: contents (4 bytes: 1 routes, 2 tables, 3 tables with alternatives),
+ *        switches (4), hosts (4), VC classes (4; 0: no rule), seed (8), and the labels topology,
+ *        algorithm, root (64 each, zero-padded)
+ *     2. if there are VC classes, for each switch: 64 bytes ring of each port (255: in none), 8
+ *        bytes set of the ports whose link crosses a dateline
+ *     3. routes: a section for each destination host: for each source host the number of its
+ *        routes (1 byte), each with its length (1 byte) and its elements as in the frame.
+ *        tables: a section for each switch: for each destination host the port (255: none), then,
+ *        with alternatives, the set of alternative ports (8 bytes each).
  *
- * Nothing may follow. A file that does not fit the topology is refused where it does not.
+ * Nothing may follow. The reader refuses a file at the place where it does not match the topology.
  */
 
 #include <stdio.h>
@@ -29,12 +29,12 @@
 #define ROUTE_BINARY_MAGIC  "WEFTRT1\n"
 #define ROUTE_BINARY_HEADER 216
 
-/* Either of a file's set and table is there. -EIO, -ENOMEM. */
+/* Either the file's set or its table exists. -EIO, -ENOMEM. */
 int route_binary_write(const struct topology *topology, const struct route_file *file, FILE *out,
 	struct fault *fault);
 
-/* From behind the magic. "ORIGIN: byte N: what is wrong, what was expected"; -EINVAL, -ENOMEM,
- * -EIO. */
+/* Reads the part after the magic. "ORIGIN: byte N: what is wrong, what was expected"; -EINVAL,
+ * -ENOMEM, -EIO. */
 int route_binary_read(const struct topology *topology, FILE *in, const char *origin,
 	struct route_file *file, struct fault *fault);
 

@@ -12,7 +12,7 @@
 
 enum { CONTENTS_ROUTES = 1, CONTENTS_TABLES = 2, CONTENTS_ADAPTIVE = 3 };
 
-/* A section grows in steps of this, so that a length out of thin air gets no memory. */
+/* A section grows in steps of this, so that a corrupt length allocates no memory. */
 #define STEP ((size_t)1 << 20)
 
 struct reader {
@@ -88,7 +88,7 @@ static int read_body(struct reader *reader, size_t length)
 	return result;
 }
 
-/* The next section into the room; its length is to be in the range. */
+/* Reads the next section into the room; checks the range of its length. */
 static int read_section(struct reader *reader, const char *what, size_t least, size_t most)
 {
 	uint32_t length, sum;
@@ -252,8 +252,7 @@ static int take_vc_rule(struct reader *reader)
 	return 0;
 }
 
-/* The topology's links, for quick steps. */
-static int note_links(struct reader *reader)
+static int index_links(struct reader *reader)
 {
 	const struct topology *topology = reader->topology;
 
@@ -278,7 +277,7 @@ static int note_links(struct reader *reader)
 	return 0;
 }
 
-/* One element of a route on from 'at'. What is wrong, or NULL. */
+/* Follows one element of a route from 'at'. Returns the error, or NULL. */
 static const char *step(const struct reader *reader, uint8_t element, struct topology_port *at)
 {
 	uint8_t port = element & ROUTE_PORT_MASK;
@@ -298,7 +297,7 @@ static const char *step(const struct reader *reader, uint8_t element, struct top
 	return topology_peer(reader->topology, *at, at) ? NULL : "goes on at a host without a link";
 }
 
-/* Whether all routes from 'source' lead to the destination; 'where' is in the room. */
+/* Checks that all routes from 'source' lead to the destination; 'where' is in the room. */
 static int check_routes(struct reader *reader, uint32_t source, uint32_t destination)
 {
 	const struct topology_port host = {.kind = DEVICE_HOST, .device = source};
@@ -358,7 +357,6 @@ static int take_routes(struct reader *reader)
 	return result;
 }
 
-/* Ports of one switch that have no link. */
 static int check_row(struct reader *reader, uint32_t at)
 {
 	const struct route_table *table = reader->file->table;
@@ -414,7 +412,7 @@ int route_binary_read(const struct topology *topology, FILE *in, const char *ori
 	if (result == 0)
 		result = take_vc_rule(&reader);
 	if (result == 0)
-		result = note_links(&reader);
+		result = index_links(&reader);
 	if (result == 0)
 		result = file->set != NULL ? take_routes(&reader) : take_tables(&reader);
 	if (result == 0 && fgetc(in) != EOF)

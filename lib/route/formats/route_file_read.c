@@ -12,7 +12,7 @@
 #include "route_file.h"
 
 #define BLANK " \t\r\n"
-/* With the newline; more than three times the longest route of the longest names. */
+/* Includes the newline; more than three times the longest route with the longest names. */
 #define LINE_MAX_BYTES 8192
 
 static struct topology_port host_end(uint32_t host)
@@ -25,11 +25,11 @@ struct reader {
 	const char *origin;
 	struct fault *fault;
 	struct route_set *set;
-	struct vc_rule *rule; /* the set's, while it is read */
+	struct vc_rule *rule; /* moves to the set when complete */
 	char line[LINE_MAX_BYTES + 1];
 	unsigned number;    /* of the line, from 1 */
 	uint64_t routes;    /* read so far */
-	uint64_t announced; /* by the header; UINT64_MAX: it does not say */
+	uint64_t announced; /* by the header; UINT64_MAX: not given */
 };
 
 static int refuse(struct reader *reader, const char *at, const char *format, ...)
@@ -58,8 +58,6 @@ static int find_host(struct reader *reader, const char *token, uint32_t *host)
 	*host = (uint32_t)found;
 	return 0;
 }
-
-/* The header. */
 
 static int take_label(struct reader *reader, const char *value, char label[ROUTE_LABEL_MAX])
 {
@@ -160,9 +158,7 @@ static int take_header(struct reader *reader)
 	return result;
 }
 
-/* The routes. */
-
-/* A route as far as it has been read: where the message is, and the elements that brought it. */
+/* A partially read route: the position of the message, and the elements so far. */
 struct partial {
 	struct topology_port at;
 	uint8_t element[ROUTE_ELEMENTS_MAX];
@@ -201,7 +197,7 @@ static int take_switch(struct reader *reader, const char *token, struct partial 
 	return push(reader, token, route, (uint8_t)(ROUTE_PORT_BIT | port));
 }
 
-/* "!h12", where the message has just come to h12. */
+/* "!h12", where the message has just arrived at h12. */
 static int take_absorber(struct reader *reader, const char *token, struct partial *route)
 {
 	const char *name = reader->topology->host_at[route->at.device].name;
@@ -273,7 +269,7 @@ static int take_route(struct reader *reader, char *first, char **rest)
 	return result;
 }
 
-/* "s0:1 ring=0 dateline", behind "# vc ". */
+/* "s0:1 ring=0 dateline", after "# vc ". */
 static int take_vc(struct reader *reader, char *line)
 {
 	struct topology_port port = {.kind = DEVICE_HOST};
@@ -323,7 +319,7 @@ static int take_line(struct reader *reader, size_t length)
 	return first == NULL ? 0 : take_route(reader, first, &rest);
 }
 
-/* The next line, its newline included; 0 at the end of the file. Not getline(): it would take all
+/* The next line with its newline; 0 at the end of the file. Not getline(), which would use all
  * memory for a stream without newlines. */
 static size_t read_line(struct reader *reader, FILE *in)
 {
@@ -450,7 +446,7 @@ int route_file_read_header(
 	return result < 0 ? result : route_binary_read_header(in, origin, header, fault);
 }
 
-/* It can be opened like a file, but not read. */
+/* A folder can be opened like a file, but not read. */
 static bool is_folder(FILE *in)
 {
 	struct stat status;

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* In a text; the rest is counted. */
 #define NAMED_MAX 8
 
 static bool has_way(const struct topology *topology, const struct route_file *file, uint32_t source,
@@ -19,7 +18,6 @@ static bool has_way(const struct topology *topology, const struct route_file *fi
 	       route_table_row(file->table, at.device)[destination] != ROUTE_TABLE_NONE;
 }
 
-/* Ways from and to each host. */
 static void count_ways(
 	const struct topology *topology, const struct route_file *file, uint32_t *ways)
 {

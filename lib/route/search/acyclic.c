@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Places of arcs that have to change them: some in front, some behind. */
 struct places {
 	uint32_t *place;
 	uint32_t count;
@@ -17,7 +16,7 @@ struct acyclic {
 	uint64_t *accepted, *refused; /* by arc: bit i: the i-th arc of the switch where it ends */
 	uint32_t *place;              /* by arc: in the order */
 	uint32_t *arc_at;             /* by place */
-	uint32_t *seen;               /* by arc: the last search that came by */
+	uint32_t *seen;               /* by arc: the last search that visited it */
 	uint32_t search;
 	struct places ahead, behind; /* found by the searches; also their queues */
 	uint32_t *pool;              /* both together */
@@ -86,8 +85,8 @@ static void meet(struct acyclic *acyclic, struct places *found, uint32_t arc)
 	found->place[found->count++] = acyclic->place[arc];
 }
 
-/* Finds what depends on 'after', itself included, up to the place of 'before'. False if 'before' is
- * part of it. */
+/* Finds everything that depends on 'after', including itself, up to the place of 'before'. False if
+ * 'before' is part of it. */
 static bool look_ahead(struct acyclic *acyclic, uint32_t before, uint32_t after)
 {
 	const struct route_graph *graph = acyclic->graph;
@@ -112,7 +111,7 @@ static bool look_ahead(struct acyclic *acyclic, uint32_t before, uint32_t after)
 	return true;
 }
 
-/* Finds what 'before' depends on, itself included, down to the place of 'after'. */
+/* Finds everything that 'before' depends on, including itself, down to the place of 'after'. */
 static void look_behind(struct acyclic *acyclic, uint32_t before, uint32_t after)
 {
 	const struct route_graph *graph = acyclic->graph;
@@ -142,8 +141,7 @@ static int compare_places(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Puts those behind in front of those ahead, in the places that both had; the order within each
- * stays. */
+/* Puts those behind before those ahead, in the places of both; keeps the order within each. */
 static void change_places(struct acyclic *acyclic)
 {
 	struct places *behind = &acyclic->behind, *ahead = &acyclic->ahead;
@@ -153,7 +151,7 @@ static void change_places(struct acyclic *acyclic)
 	qsort(ahead->place, ahead->count, sizeof(uint32_t), compare_places);
 	memcpy(acyclic->pool, behind->place, behind->count * sizeof(uint32_t));
 	memcpy(acyclic->pool + behind->count, ahead->place, ahead->count * sizeof(uint32_t));
-	for (uint32_t i = 0; i < behind->count; i++) /* now the lists name arcs */
+	for (uint32_t i = 0; i < behind->count; i++) /* now the lists contain arcs */
 		behind->place[i] = acyclic->arc_at[behind->place[i]];
 	for (uint32_t i = 0; i < ahead->count; i++)
 		ahead->place[i] = acyclic->arc_at[ahead->place[i]];

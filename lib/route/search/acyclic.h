@@ -3,18 +3,18 @@
 #pragma once
 
 /*
- * Channel dependencies that are accepted one by one as long as they close no cycle. A channel is an
- * arc of a route_graph; a dependency leads from an arc to one that leaves the switch where it ends.
+ * Channel dependencies that are accepted one by one unless they close a cycle. A channel is an arc
+ * of a route_graph; a dependency leads from an arc to one that leaves the switch where it ends.
  *
- * A topological order of all arcs is kept up to date (Pearce and Kelly, A dynamic topological sort
- * algorithm for directed acyclic graphs, ACM JEA 11, 2006): a dependency that agrees with the order
- * costs one comparison; another one makes the arcs between its two places that are connected with
- * them change places, or is refused because the way back exists. Since dependencies are never taken
- * back, what was refused once is refused for ever, and both answers are remembered.
+ * A topological order of all arcs is maintained (Pearce and Kelly, A dynamic topological sort
+ * algorithm for directed acyclic graphs, ACM JEA 11, 2006). A dependency that agrees with the order
+ * costs one comparison; any other reorders the arcs between its two places that are connected with
+ * them, or is refused because a path back exists. Dependencies are never removed, so refusals are
+ * final, and both answers are cached.
  *
- * The dependencies through an ITB's host need no place here: the channel into the host leads to no
- * other, because the host absorbs whatever comes, and none leads to the channel out of it. Neither
- * can be part of a cycle.
+ * Dependencies through an ITB's host are not needed here: the channel into the host leads to no
+ * other, because the host absorbs everything, and none leads to the channel out of it. Neither can
+ * be part of a cycle.
  */
 
 #include <stdbool.h>
@@ -28,10 +28,10 @@ struct acyclic;
 struct acyclic *acyclic_create(const struct route_graph *graph);
 void acyclic_destroy(struct acyclic *acyclic);
 
-/* Accepts the dependency 'before' -> 'after' (again) and returns true, or returns false because it
- * would close a cycle with those accepted. 'after' leaves the switch where 'before' ends. */
+/* Accepts the dependency 'before' -> 'after' and returns true, or returns false because it would
+ * close a cycle with accepted ones. 'after' leaves the switch where 'before' ends. */
 bool acyclic_add(struct acyclic *acyclic, uint32_t before, uint32_t after);
 
-/* True if the present order has 'before' first. Any number of such dependencies can be accepted
+/* True if the current order has 'before' first. Any number of such dependencies can be accepted
  * together. */
 bool acyclic_agrees(const struct acyclic *acyclic, uint32_t before, uint32_t after);

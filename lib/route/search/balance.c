@@ -9,11 +9,11 @@
 #include "balance_lane.h"
 
 /*
- * Which deletion is best. Be W the counts of the n channels, S their sum, Q the sum of their
+ * The best deletion. Let W be the counts of the n channels, S their sum, Q the sum of their
  * squares, and A(p) the sum of the counts along route p of L links. Without p the variance times
  * n^2 is
  *
- *	n (Q - 2 A(p) + L) - (S - L)^2  =  (n Q - S^2)  +  n (L - 2 A(p)) + 2 S L - L^2
+ *     n (Q - 2 A(p) + L) - (S - L)^2  =  (n Q - S^2)  +  n (L - 2 A(p)) + 2 S L - L^2
  *
  * so among routes of equal length the one with the largest A(p) is best (balance_lane.h), and
  * routes of different lengths are compared by the last three terms, in integers.
@@ -21,7 +21,7 @@
 struct work {
 	const struct minimal_paths *paths;
 	struct balance *balance;
-	uint32_t *count;   /* by arc: the map; one more for routes that are out, always 0 */
+	uint32_t *count;   /* by arc: the map; one more for removed routes, always 0 */
 	uint64_t sum;      /* of the counts */
 	bool too_many;     /* a count is above BALANCE_COUNT_MAX */
 	uint32_t *pair_of; /* by path */
@@ -33,8 +33,8 @@ struct work {
 	unsigned busy_lanes;
 };
 
-/* What the deletion of the best route of the lane adds to n^2 times the variance, at least: the sum
- * may have become smaller. */
+/* A lower bound of the change of n^2 times the variance by deleting the best route of the lane: the
+ * sum may have decreased. */
 static int64_t lane_score(const struct work *work, const struct balance_lane *lane)
 {
 	int64_t channels = work->paths->graph->arcs, links = lane->links;
@@ -89,7 +89,6 @@ static void delete_copy(struct work *work, struct balance_lane *lane)
 		balance_lane_put_out(lane, of->first + i, work->paths->graph->arcs);
 }
 
-/* All copies of all paths into the map. */
 static void count_pair(struct work *work, size_t number, enum route_granularity granularity)
 {
 	const struct minimal_pair *pair = &work->paths->pair[number];
@@ -176,7 +175,6 @@ static bool stays_longer(const struct work *work, uint32_t a, uint32_t b)
 	return !remained[0] && work->deleted[a] > work->deleted[b];
 }
 
-/* Sorts the candidates of each pair by insertion. */
 static void find_order(const struct work *work)
 {
 	const struct minimal_paths *paths = work->paths;

@@ -9,7 +9,7 @@
 #define END        UINT32_MAX
 #define CACHE_LINE 64u
 
-/* Arcs of a route are rounded up so that few routes share two cache lines. */
+/* The stride is rounded up so that few routes cross cache lines. */
 static inline uint32_t stride_of(uint32_t links)
 {
 	return links <= 2 ? links : links + (4 - links % 4) % 4;
@@ -26,7 +26,7 @@ int balance_lane_init(struct balance_lane *lane, unsigned links, uint32_t room)
 	lane->arc = lines((size_t)room * lane->stride * sizeof(*lane->arc));
 	lane->path = calloc(room + 1u, sizeof(*lane->path));
 	lane->ready = calloc(room + 1u, sizeof(*lane->ready));
-	/* No chunk of a bucket is empty, and one more is on its way through empty_bucket(). */
+	/* No chunk of a bucket is empty, and empty_bucket() needs one more. */
 	lane->chunk = lines((room + (size_t)1) * sizeof(*lane->chunk));
 	if (lane->arc == NULL || lane->path == NULL || lane->ready == NULL || lane->chunk == NULL)
 		return -ENOMEM;
@@ -172,7 +172,6 @@ static inline void empty_bucket(struct balance_lane *lane, uint32_t links, const
 	}
 }
 
-/* The usual lengths get code of their own. */
 static void empty_highest(struct balance_lane *lane, const uint32_t *count)
 {
 	switch (lane->links) {
@@ -202,7 +201,7 @@ static void empty_highest(struct balance_lane *lane, const uint32_t *count)
 	}
 }
 
-/* The first of the ready routes whose sum has not become smaller meanwhile. */
+/* The first of the ready routes whose sum has not decreased since. */
 static bool find_ready(struct balance_lane *lane, const uint32_t *count)
 {
 	for (; lane->ready_routes > 0; ready_pop(lane)) {

@@ -12,18 +12,18 @@
 #define NO_WAY UINT8_MAX
 
 /*
- * The search for a path by rounds: in round i the least ITBs with which i links can end in each
- * arc, and by which arc before it.
+ * The search for a path by rounds: round i has the smallest number of ITBs with which i links can
+ * end in each arc, and the arc before it.
  */
 struct search {
-	uint8_t *itbs;    /* [round * arcs + arc], NO_WAY if it cannot be reached */
+	uint8_t *itbs;    /* [round * arcs + arc], NO_WAY if unreachable */
 	uint32_t *before; /* likewise */
 };
 
 struct cycle_break {
 	const struct route_graph *graph;
 	struct acyclic *acyclic;
-	struct search search; /* NULL until it is needed */
+	struct search search; /* NULL until needed */
 };
 
 static uint32_t start_of(const struct route_graph *graph, uint32_t arc)
@@ -36,8 +36,8 @@ static bool has_hosts(const struct cycle_break *breaker, uint32_t at)
 	return route_graph_hosts_at(breaker->graph, at) > 0;
 }
 
-/* All turns at a switch without hosts at which it does not outrank both neighbours; no path needs
- * one that leads back. */
+/* Allows all turns at a switch without hosts at which it does not outrank both neighbours; no path
+ * needs one that leads back. */
 static void allow_turns(struct cycle_break *breaker, const uint32_t *rank, uint32_t at)
 {
 	const struct route_graph *graph = breaker->graph;
@@ -88,8 +88,8 @@ bool cycle_break_allow(struct cycle_break *breaker, uint32_t before, uint32_t af
 	return acyclic_add(breaker->acyclic, before, after);
 }
 
-/* The turns at switches without hosts come first: if one of them is refused, the others need not
- * be accepted. */
+/* The turns at switches without hosts come first: if one of them is refused, the others need not be
+ * accepted. */
 bool cycle_break_path(struct cycle_break *breaker, struct route_path *path)
 {
 	const struct route_graph *graph = breaker->graph;
@@ -120,8 +120,8 @@ static int search_prepare(struct cycle_break *breaker)
 	return 0;
 }
 
-/* Goes on from an arc that was reached in this round. Turns that agree with the present order
- * can be accepted all together; others are taken for ITBs, though some might do without. */
+/* Continues from an arc reached in this round. Turns that agree with the current order can be
+ * accepted all together; others get ITBs, though some might not need one. */
 static void search_on(struct cycle_break *breaker, unsigned round, uint32_t arc)
 {
 	const struct route_graph *graph = breaker->graph;
@@ -140,7 +140,7 @@ static void search_on(struct cycle_break *breaker, unsigned round, uint32_t arc)
 	}
 }
 
-/* Does one of the round's arcs end at 'to' after so few ITBs that the path fits? */
+/* True if one of the round's arcs ends at 'to' with few enough ITBs for the path to fit. */
 static bool search_done(
 	const struct cycle_break *breaker, unsigned round, uint32_t to, uint32_t *last)
 {
@@ -176,7 +176,7 @@ static bool search_run(
 	return true;
 }
 
-/* Accepts the turns that agree with the order while they do: those that change it come later. */
+/* Accepts turns as long as they agree with the order: those that change it come later. */
 static void allow_agreed(struct cycle_break *breaker, const struct route_path *path)
 {
 	for (unsigned i = 0; i + 1 < path->links; i++)

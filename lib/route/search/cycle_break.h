@@ -3,19 +3,18 @@
 #pragma once
 
 /*
- * Cycle breaking by in-transit buffers (the thesis' sections 3.2.2 and 3.2.3, figure 49), for any
- * set of paths: path by path, in the order in which they are given, a dependency that would close a
- * cycle with those already accepted gets an ITB instead. (To the letter, figure 49 puts all
- * dependencies in before it breaks any, which gives three to four times the ITBs and cannot be what
- * the thesis measured.)
+ * Cycle breaking by in-transit buffers (the thesis' sections 3.2.2 and 3.2.3, figure 49) for any
+ * set of paths: path by path, in the given order, a dependency that would close a cycle with
+ * accepted ones is replaced by an ITB. (Taken literally, figure 49 adds all dependencies before it
+ * breaks any, which gives three to four times the ITBs and cannot be what the thesis measured.)
  *
- * Deadlock freedom: the dependencies between switches that paths are left with are accepted ones,
- * and those have no cycle (acyclic.h, also for the channels of the hosts that absorb).
+ * Deadlock freedom: the remaining dependencies between switches are accepted ones, and those have
+ * no cycle (acyclic.h, also for the channels of the hosts that absorb).
  *
  * A switch without hosts cannot hold an ITB. There, all turns that do not outrank both neighbours
- * (switch_rank.h) are accepted beforehand. They have no cycle, because of the switches on one, all
- * without hosts, the highest would outrank its neighbours; and together with ITBs elsewhere they
- * connect whatever is connected, so a path can always be found, however many were accepted before.
+ * (switch_rank.h) are accepted in advance. They have no cycle: of the switches on a cycle, all
+ * without hosts, the highest would outrank its neighbours. Together with ITBs elsewhere they
+ * connect every connected pair, so a path can always be found, however many were accepted before.
  */
 
 #include <stdbool.h>
@@ -31,22 +30,21 @@ struct cycle_break;
 struct cycle_break *cycle_break_create(const struct route_graph *graph, uint64_t seed);
 void cycle_break_destroy(struct cycle_break *breaker);
 
-/* Accepts a dependency beforehand; false if it would close a cycle. */
+/* Accepts a dependency in advance; false if it would close a cycle. */
 bool cycle_break_allow(struct cycle_break *breaker, uint32_t before, uint32_t after);
 
-/* Gives the path (arcs and links are set) its ITBs and returns true. False if it would need one
+/* Sets the ITBs of the path (arcs and links are set) and returns true. False if it would need one
  * at a switch without hosts, or more than fit into a frame; some of its dependencies may have been
  * accepted then. */
 bool cycle_break_path(struct cycle_break *breaker, struct route_path *path);
 
-/* Finds a path between different switches that can be accepted, of the fewest links with which it
- * fits into a frame, and accepts it. Not fast: for pairs of which no other path can be. -ENOENT if
- * there is none that fits. */
+/* Finds and accepts a path between different switches, with the fewest links for which it fits into
+ * a frame. Slow: for pairs whose other paths are all refused. -ENOENT if none fits. */
 int cycle_break_find(
 	struct cycle_break *breaker, uint32_t from, uint32_t to, struct route_path *path);
 
-/* Gives all paths their ITBs, in this order; one that cannot be accepted is replaced by one that
- * can, between the same switches. Paths of 0 links stay as they are. -ENOMEM; -EINVAL if no path
- * between two switches fits into a frame, naming them. */
+/* Sets the ITBs of all paths, in this order; replaces one that cannot be accepted by one that can,
+ * between the same switches. Paths of 0 links are unchanged. -ENOMEM; -EINVAL if no path between
+ * two switches fits into a frame, naming them. */
 int cycle_break_all(const struct route_graph *graph, uint64_t seed, struct route_path *path,
 	uint64_t paths, struct fault *fault);

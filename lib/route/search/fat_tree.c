@@ -60,7 +60,7 @@ static void find_ups(struct fat_tree *tree)
 	}
 }
 
-/* Switches by stage, the lowest first (counting sort). */
+/* Switches by stage, lowest first (counting sort). */
 static void sort_by_stage(const struct fat_tree *tree, uint32_t *order)
 {
 	uint32_t first[FAT_TREE_STAGES + 1] = {0};
@@ -78,7 +78,7 @@ static uint64_t *row_of(const struct fat_tree *tree, uint32_t at)
 	return tree->ports + (size_t)at * tree->columns;
 }
 
-/* Adds 'port' to 'row' wherever the neighbour reaches. */
+/* Adds 'port' to 'row' for all destinations that the neighbour reaches. */
 static void add_port(uint64_t *row, const uint64_t *neighbour, uint32_t columns, unsigned port)
 {
 	const uint64_t bit = BIT64(port);
@@ -87,7 +87,6 @@ static void add_port(uint64_t *row, const uint64_t *neighbour, uint32_t columns,
 		row[i] |= neighbour[i] != 0 ? bit : 0;
 }
 
-/* The rows below are complete. */
 static void descend(struct fat_tree *tree, uint32_t at)
 {
 	const struct route_graph *graph = tree->graph;
@@ -100,7 +99,7 @@ static void descend(struct fat_tree *tree, uint32_t at)
 				graph->arc[arc].port);
 }
 
-/* The rows above are complete, this one as far as it goes down. */
+/* The rows above are complete, this one for the descending part. */
 static void climb(struct fat_tree *tree, uint32_t at, uint64_t *ups)
 {
 	const struct route_graph *graph = tree->graph;

@@ -10,7 +10,7 @@
 #include "rng.h"
 #include "route_jobs.h"
 
-/* Keeps the draws that give copies to pairs of hosts apart from others. */
+/* Separates the draws that assign copies to pairs of hosts from others. */
 #define SHARE_STREAM ((uint64_t)3 << 32)
 
 enum state { UNDECIDED, USABLE, UNUSABLE };
@@ -21,7 +21,7 @@ struct fill {
 	const struct itb_rule *rule;
 	struct route_set *set;
 	struct minimal_paths paths;
-	struct balance balance; /* empty where paths are chosen at random */
+	struct balance balance; /* empty if paths are chosen at random */
 	uint8_t *share;         /* balanced: the first choice of each pair of hosts */
 	uint64_t *first_share;  /* by pair of switches */
 	uint32_t *itb;          /* by path */
@@ -63,7 +63,6 @@ static struct couple couple_of(const struct fill *fill, uint32_t source, uint32_
 		from * fill->paths.places + fill->paths.place_of[graph->host_switch[destination]]};
 }
 
-/* Where among the hosts of its switch. */
 static uint32_t host_place(const struct route_graph *graph, uint32_t host)
 {
 	const uint32_t *first = graph->host_of + graph->first_host[graph->host_switch[host]];
@@ -74,7 +73,7 @@ static uint32_t host_place(const struct route_graph *graph, uint32_t host)
 	return place;
 }
 
-/* Gives the copies that remained to the pairs of hosts, in random order. */
+/* Assigns the remaining copies to the pairs of hosts, in random order. */
 static void share_out(struct fill *fill, size_t number, uint8_t *share)
 {
 	const struct minimal_pair *pair = &fill->paths.pair[number];
@@ -175,7 +174,7 @@ static int refuse(const struct fill *fill, size_t pair, int result, struct fault
 		ROUTE_ELEMENTS_MAX);
 }
 
-/* A path for a pair of switches whose candidates are all unusable. */
+/* Finds a path for a pair of switches whose candidates are all unusable. */
 static int find(struct fill *fill, size_t pair, struct fault *fault)
 {
 	int result;
@@ -219,7 +218,7 @@ static int decide_couple(
 	return usable == 0 && pair->paths > 0 ? find(fill, couple->pair, fault) : 0;
 }
 
-/* Whether the host decides: each for itself, or the first of its switch for all of them. */
+/* True if the host decides: each for itself, or the first of its switch for all of them. */
 static bool decides(const struct fill *fill, uint32_t host)
 {
 	const struct route_graph *graph = fill->graph;
@@ -249,8 +248,7 @@ static int decide_all(struct fill *fill, unsigned wanted, struct fault *fault)
 	return result;
 }
 
-/* The usable paths of the pair of hosts in order of preference, as many as are wanted or there are.
- */
+/* The usable paths of the pair of hosts in order of preference, up to the wanted number. */
 static unsigned usable_paths(
 	const struct fill *fill, const struct couple *couple, struct route_path *path)
 {
@@ -288,7 +286,6 @@ static int add_couple(const struct fill *fill, const struct couple *couple, stru
 	return result;
 }
 
-/* From all hosts of one switch to one of another. */
 static int add_from_hosts(
 	const struct fill *fill, uint32_t from, uint32_t destination, struct fault *fault)
 {
@@ -326,7 +323,6 @@ static int add_between(const struct fill *fill, uint32_t from, uint32_t to, stru
 	return result;
 }
 
-/* Every jobs-th destination switch. */
 static int add_part(void *context, unsigned job, unsigned jobs, struct fault *fault)
 {
 	const struct fill *fill = context;

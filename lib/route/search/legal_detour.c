@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* As in legal_search.c: at switch s, still going up (2s) or down already (2s + 1). */
+/* As in legal_search.c: at switch s, still going up (2s) or already down (2s + 1). */
 #define STATE(at, down) (2u * (at) + (down))
 #define NO_STATE        UINT32_MAX
 
-/* How a state was reached. What is of another search than the last does not count. */
+/* Predecessor of a state. Entries of earlier searches do not count. */
 struct step {
 	uint32_t search;
 	uint32_t from; /* state */
@@ -66,8 +66,8 @@ void legal_detour_avoid(struct legal_detour *detour, uint32_t arc)
 	detour->avoided[arc] = detour->avoided[detour->graph->arc[arc].back] = detour->round;
 }
 
-/* Over one arc, if that is legal, with an ITB where needed. All steps are one link long, so a state
- * can only be improved in its ITBs, and only before its turn comes. */
+/* Steps over one arc, if that is legal, with an ITB where needed. All steps are one link long, so a
+ * state can only improve in its ITBs, and only before it is expanded. */
 static inline void try_arc(
 	struct legal_detour *detour, uint32_t state, struct step here, bool absorbs, uint32_t arc)
 {
@@ -89,7 +89,7 @@ static inline void try_arc(
 	*known = (struct step){detour->search, state, arc, links, itbs};
 }
 
-/* The better of the two ways to be at the destination, once all of its length are known. */
+/* The better of the two states at the destination, once all of its length are known. */
 static uint32_t arrival(const struct legal_detour *detour, uint32_t destination)
 {
 	const struct step *step = &detour->step[STATE(destination, 0)];
@@ -118,8 +118,8 @@ static void expand(struct legal_detour *detour, uint32_t state, uint32_t turn)
 		try_arc(detour, state, here, absorbs, arc);
 }
 
-/* From the end to the start. False: too long for a frame, or twice over a link, which can happen
- * where a switch without hosts is passed twice. */
+/* From the end to the start. False: too long for a frame, or twice over one link, which can happen
+ * if a switch without hosts is passed twice. */
 static bool trace(struct legal_detour *detour, uint32_t state, struct route_path *path)
 {
 	const struct route_arc *arcs = detour->graph->arc;

@@ -3,11 +3,10 @@
 #pragma once
 
 /*
- * A shortest path between two switches that keeps off some links and goes up after down only where
- * a host can absorb the message (an in-transit buffer). Breadth first over the states (switch, may
- * still go up or not), forwards from the source; of paths with as many links the one with fewest
- * ITBs, and among equal ones whichever comes first from the arc where the search starts at each
- * switch.
+ * A shortest path between two switches that avoids some links and goes up after down only where a
+ * host can absorb the message (an in-transit buffer). Breadth-first search over the states (switch,
+ * may still go up or not), forward from the source. Among the shortest paths it takes one with the
+ * fewest ITBs; among equal ones the first from the arc at which the search starts at each switch.
  *
  * A search object belongs to one thread; graph and labels are only read.
  */
@@ -23,12 +22,11 @@ struct legal_detour;
 struct legal_detour *legal_detour_create(const struct route_graph *graph, const bool *up);
 void legal_detour_destroy(struct legal_detour *detour);
 
-/* All links may be used again. */
+/* Allows all links again. */
 void legal_detour_reset(struct legal_detour *detour);
-/* The link of this arc may not be used, in neither direction. */
+/* Forbids the link of this arc in both directions. */
 void legal_detour_avoid(struct legal_detour *detour, uint32_t arc);
 
-/* 'turn' says at which arc each switch begins. False: there is no path, or it does not fit into a
- * frame. */
+/* 'turn' selects the first arc at each switch. False: no path, or it does not fit into a frame. */
 bool legal_detour_find(struct legal_detour *detour, uint32_t source, uint32_t destination,
 	uint32_t turn, struct route_path *path);

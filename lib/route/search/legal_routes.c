@@ -10,7 +10,6 @@
 #include "rng.h"
 #include "route_jobs.h"
 
-/* What all jobs share. */
 struct fill {
 	const struct route_graph *graph;
 	const bool *up;
@@ -69,7 +68,6 @@ static int add_destination(const struct fill *fill, const struct legal_search *s
 	return 0;
 }
 
-/* Every jobs-th destination switch. */
 static int fill_part(void *context, unsigned job, unsigned jobs, struct fault *fault)
 {
 	const struct fill *fill = context;

@@ -10,10 +10,9 @@
 
 /*
  * States. A message at switch s may still go up (state 2s) or has gone down already (2s + 1).
- *	an up arc s -> t leads from (s, up) to (t, up);
- *	a down arc s -> t leads from (s, up) and from (s, down) to (t, down);
- *	with in-transit buffers an up arc s -> t also leads from (s, down) to (t, up) if s has
- *hosts.
+ *     an up arc s -> t leads from (s, up) to (t, up);
+ *     a down arc s -> t leads from (s, up) and from (s, down) to (t, down);
+ *     with in-transit buffers an up arc s -> t also leads from (s, down) to (t, up) if s has hosts.
  */
 #define STATE(at, down) (2u * (at) + (down))
 #define NO_WAY          UINT32_MAX
@@ -21,7 +20,7 @@
 struct legal_search {
 	const struct route_graph *graph;
 	const bool *up;
-	bool absorb;          /* up after down where there are hosts */
+	bool absorb;          /* up after down allowed at switches with hosts */
 	uint32_t *links;      /* by state: length of the rest, NO_WAY if it cannot arrive */
 	uint64_t *count;      /* by state: routes of that length */
 	uint32_t *queue;      /* of states */
@@ -75,13 +74,13 @@ void legal_search_destroy(struct legal_search *search)
 	free(search);
 }
 
-/* May a message that has come down to the switch leave it by such an arc? */
+/* True if a message that arrived at the switch going down may leave it by such an arc. */
 static bool may_follow_down(const struct legal_search *search, uint32_t at, bool up)
 {
 	return !up || (search->absorb && route_graph_hosts_at(search->graph, at) > 0);
 }
 
-/* State 'before' reaches what 'after' reaches by one more link. */
+/* State 'before' reaches what 'after' reaches with one more link. */
 static void meet(struct legal_search *search, uint32_t before, uint32_t after, uint32_t *tail)
 {
 	if (search->links[before] == NO_WAY) {
@@ -95,7 +94,7 @@ static void meet(struct legal_search *search, uint32_t before, uint32_t after, u
 	}
 }
 
-/* All states from which one arc leads to 'state'. */
+/* Expands all states from which one arc leads to 'state'. */
 static void meet_all_before(struct legal_search *search, uint32_t state, uint32_t *tail)
 {
 	const struct route_graph *graph = search->graph;

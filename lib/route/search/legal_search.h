@@ -3,13 +3,13 @@
 #pragma once
 
 /*
- * Shortest legal routes under an up/down labelling of the arcs: no up arc after a down arc. Any
- * labelling does; with every arc labelled down it finds plain shortest routes.
+ * Shortest legal routes under an up/down labelling of the arcs: no up arc after a down arc. Works
+ * for any labelling; with every arc labelled down it finds plain shortest routes.
  *
- * One search answers for all sources towards one destination switch: breadth-first backwards over
- * the states (switch, may still go up or not), counting routes on the way. Routes of a source are
- * then known by their rank 0 .. count - 1, so a uniformly random one, or several different ones,
- * can be drawn without listing them.
+ * One search covers all sources towards one destination switch: breadth-first backwards over the
+ * states (switch, may still go up or not), counting routes on the way. Routes of a source are then
+ * identified by rank 0 .. count - 1, so a uniformly random one, or several different ones, can be
+ * drawn without listing them.
  *
  * A search object belongs to one thread; graph and labels are only read.
  */
@@ -19,7 +19,7 @@
 
 #include "route_graph.h"
 
-/* Counts stop here; beyond it ranks no longer cover every route, those that they cover differ. */
+/* Counts are limited to this; beyond it ranks no longer cover every route, but still differ. */
 #define LEGAL_ROUTES_COUNT_MAX ((uint64_t)1 << 56)
 
 struct legal_search;
@@ -31,10 +31,10 @@ struct legal_search *legal_search_create(const struct route_graph *graph, const 
 struct legal_search *legal_search_create_itb(const struct route_graph *graph, const bool *up);
 void legal_search_destroy(struct legal_search *search);
 
-/* Looks from all switches towards this one. What was known of another destination is forgotten. */
+/* Searches from all switches towards this one. Results for another destination are discarded. */
 void legal_search_run(struct legal_search *search, uint32_t destination);
 
-/* Of the last search: shortest legal routes from the switch, 0 if there are none, and their links
+/* Results of the last search: shortest legal routes from the switch, 0 if none, and their links
  * between switches. */
 uint64_t legal_search_count(const struct legal_search *search, uint32_t source);
 unsigned legal_search_links(const struct legal_search *search, uint32_t source);
@@ -42,6 +42,6 @@ unsigned legal_search_links(const struct legal_search *search, uint32_t source);
 /* Writes the arcs of route 'rank' < count, as many as links. */
 void legal_search_arcs(
 	const struct legal_search *search, uint32_t source, uint64_t rank, uint32_t *arcs);
-/* The same as port elements. For routes of at most FRAME_ROUTE_MAX links. */
+/* The same as port elements, for routes of at most FRAME_ROUTE_MAX links. */
 void legal_search_route(
 	const struct legal_search *search, uint32_t source, uint64_t rank, uint8_t *elements);

@@ -10,10 +10,9 @@
 #include "rng.h"
 #include "route_jobs.h"
 
-/* Keeps these draws apart from those for routes, whose streams are hosts or switches. */
+/* Separates these draws from those for routes, whose streams are hosts or switches. */
 #define CANDIDATE_STREAM ((uint64_t)2 << 32)
 
-/* What all jobs share. */
 struct work {
 	struct minimal_paths *paths;
 	const struct route_options *options;
@@ -34,8 +33,8 @@ static int refuse_length(const struct route_graph *graph, uint32_t from, uint32_
 		graph->topology->switch_at[to].name, links + 2, ROUTE_ELEMENTS_MAX);
 }
 
-/* Notes for each pair towards the switch how many paths it has and of how many links; '*arcs' is
- * the room that they take. */
+/* Records for each pair towards the switch the number and length of its paths; '*arcs' is the room
+ * that they need. */
 static int measure(const struct work *work, const struct legal_search *search, uint32_t to,
 	size_t *arcs, struct fault *fault)
 {
@@ -80,7 +79,6 @@ static void draw(
 	}
 }
 
-/* Every jobs-th destination. */
 static int make_part(void *context, unsigned job, unsigned jobs, struct fault *fault)
 {
 	const struct work *work = context;

@@ -4,8 +4,8 @@
 
 /*
  * The candidates of the algorithms that balance routes: up to ten minimal paths for every ordered
- * pair of switches that have hosts (the thesis' section 3.2.3). Where there are more, ten are drawn
- * at random, each as likely as the others.
+ * pair of switches that have hosts (the thesis' section 3.2.3). If there are more, ten are drawn at
+ * random with equal probability.
  *
  * Constant once made; any thread may read it.
  */
@@ -20,7 +20,7 @@
 
 #define MINIMAL_PATHS_MAX ROUTE_ALTERNATIVES_MAX
 
-/* The paths of one pair; none if nothing connects it, one of 0 links within a switch. */
+/* The paths of one pair; none if it is disconnected, one of 0 links within a switch. */
 struct minimal_pair {
 	const uint32_t *arc; /* path i: arc[i * links] .. arc[i * links + links - 1] */
 	uint32_t first;      /* number of the pair's first path among all paths */
@@ -37,13 +37,13 @@ struct minimal_paths {
 	uint32_t **column;         /* by place: arcs of all paths that lead there */
 };
 
-/* options->seed draws, options->jobs threads. -ENOMEM; -EINVAL when minimal paths do not fit into a
+/* options->seed draws, options->jobs threads. -ENOMEM; -EINVAL if minimal paths do not fit into a
  * frame. On success the caller frees. */
 int minimal_paths_make(const struct route_graph *graph, const struct route_options *options,
 	struct minimal_paths *paths, struct fault *fault);
 void minimal_paths_free(struct minimal_paths *paths);
 
-/* Pairs of hosts on the two switches of the pair, unequal hosts or not. */
+/* Pairs of hosts on the two switches of the pair, including a host with itself. */
 static inline uint32_t minimal_paths_host_pairs(const struct minimal_paths *paths, size_t pair)
 {
 	uint32_t from = paths->switch_of[pair / paths->places];

@@ -5,8 +5,8 @@
 #include "route_set.h"
 
 /*
- * The first places of a random permutation of 0 .. count - 1 (Fisher and Yates), of which only the
- * places that were touched are written down.
+ * The first places of a random permutation of 0 .. count - 1 (Fisher and Yates), storing only the
+ * places that changed.
  */
 unsigned rank_draw(struct rng *rng, uint64_t count, unsigned wanted, uint64_t *ranks)
 {

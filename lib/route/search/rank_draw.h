@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * Different routes of a pair drawn without listing all: routes are known by ranks 0 .. count - 1
- * (legal_search.h), and each set of ranks is as likely as any other.
+ * Draws different routes of a pair without listing all: routes are identified by ranks 0 .. count -
+ * 1 (legal_search.h), and all sets of ranks are equally likely.
  */
 
 #include <stdint.h>
@@ -12,5 +12,5 @@
 #include "rng.h"
 
 /* Draws 'wanted' <= ROUTE_ALTERNATIVES_MAX different ranks, or all 'count' if there are fewer;
- * returns how many. Who wants more of the same generator gets the same ones first. */
+ * returns the number. More ranks from the same generator begin with the same ones. */
 unsigned rank_draw(struct rng *rng, uint64_t count, unsigned wanted, uint64_t *ranks);

@@ -11,14 +11,13 @@
 	"to port d)"
 #define EXPECTED_PLACE "the switch that the other ports put there"
 
-/* Work space. */
 struct survey {
 	struct route_grid *grid;
 	const struct route_graph *graph;
 	struct fault *fault;
 	bool cube;                   /* the ports are those of a hypercube */
-	bool whole[ROUTE_GRID_DIMS]; /* by dimension: a whole ring has been seen */
-	uint32_t *queue; /* switches in the order in which they got their places, piece by piece */
+	bool whole[ROUTE_GRID_DIMS]; /* by dimension: a complete ring was found */
+	uint32_t *queue; /* switches in the order of positioning, component by component */
 	uint32_t *mark;
 };
 
@@ -33,7 +32,7 @@ static int refuse_arc(const struct survey *survey, uint32_t arc, const char *exp
 		topology->switch_at[out->to].name, in->port, expected);
 }
 
-/* A hypercube has equal ports at both ends of each link, the others have partners. */
+/* A hypercube has equal ports at both ends of each link, the others have partner ports. */
 static int check_ports(struct survey *survey)
 {
 	const struct route_graph *graph = survey->graph;
@@ -51,7 +50,7 @@ static int check_ports(struct survey *survey)
 	return 0;
 }
 
-/* The dimension of an arc; 'back' may depend on the place of the switch where it leaves. */
+/* The dimension of an arc; 'back' may depend on the position of the switch that it leaves. */
 static unsigned arc_dim(const struct survey *survey, uint32_t at, uint32_t arc, unsigned *back)
 {
 	unsigned port = survey->graph->arc[arc].port;
@@ -78,8 +77,8 @@ static void list_arcs(struct survey *survey)
 		}
 }
 
-/* Goes on in one dimension until the way ends or closes; marks what it has seen. Each switch has
- * one link on and one back at most, so what is no ring is a row. 0 if it did not close. */
+/* Follows one dimension until the path ends or closes; marks visited switches. Each switch has at
+ * most one link forward and one back, so what is not a ring is a row. 0 if it did not close. */
 static uint32_t walk_ring(struct survey *survey, unsigned dim, uint32_t start)
 {
 	uint32_t at = start, links = 0;
@@ -96,7 +95,7 @@ static uint32_t walk_ring(struct survey *survey, unsigned dim, uint32_t start)
 	return at == start ? links : 0;
 }
 
-/* Rings that are whole tell how many switches those have that are not. */
+/* Complete rings determine the number of switches of incomplete ones. */
 static int find_periods(struct survey *survey)
 {
 	const struct route_graph *graph = survey->graph;
@@ -134,8 +133,8 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
 	return a;
 }
 
-/* The arc leads to a switch that has a place already: that is where it must lead to, or a whole
- * number of rings further, which gives the size of rings of which none is whole. */
+/* The arc leads to a switch that already has a position: it must match, or differ by a whole number
+ * of rings, which gives the size of rings of which none is complete. */
 static int compare_places(
 	struct survey *survey, uint32_t at, uint32_t arc, unsigned dim, int32_t step)
 {
@@ -144,9 +143,9 @@ static int compare_places(
 	unsigned open = 0, which = 0;
 
 	for (unsigned i = 0; i < grid->dims; i++) {
-		int32_t apart = route_grid_place(grid, at, i) + (i == dim ? step : 0) -
+		int32_t delta = route_grid_place(grid, at, i) + (i == dim ? step : 0) -
 				route_grid_place(grid, to, i);
-		uint32_t distance = (uint32_t)abs(apart);
+		uint32_t distance = (uint32_t)abs(delta);
 
 		if (distance == 0 || (grid->period[i] != 0 && distance % grid->period[i] == 0))
 			continue;
@@ -174,7 +173,7 @@ static void set_place(struct survey *survey, uint32_t at, uint32_t to, unsigned 
 	grid->piece[to] = grid->piece[at];
 }
 
-/* Gives places to the piece of 'start', breadth first. */
+/* Assigns positions to the component of 'start', breadth first. */
 static int place_piece(struct survey *survey, uint32_t start, uint32_t *tail)
 {
 	const struct route_graph *graph = survey->graph;
@@ -203,7 +202,8 @@ static int place_piece(struct survey *survey, uint32_t start, uint32_t *tail)
 	return 0;
 }
 
-/* Places of one piece, switches queue[first] to queue[end - 1], into their final form. */
+/* Converts the positions of one component, switches queue[first] to queue[end - 1], to their final
+ * form. */
 static void settle_piece(struct survey *survey, uint32_t first, uint32_t end, uint32_t *extent)
 {
 	struct route_grid *grid = survey->grid;
@@ -235,7 +235,8 @@ static int refuse_piece(const struct survey *survey, uint32_t at)
 		topology->name, topology->switch_at[at].name);
 }
 
-/* No two switches of a piece at one place. 'mark' serves by place, stamped with the piece. */
+/* Refuses two switches of a component at one position. 'mark' is indexed by position, stamped with
+ * the component. */
 static int check_piece(struct survey *survey, uint32_t first, uint32_t end, const uint32_t *extent)
 {
 	struct route_grid *grid = survey->grid;
@@ -317,7 +318,7 @@ int route_grid_make(struct route_grid *grid, const struct route_graph *graph, st
 	if (result == 0)
 		result = make(&survey);
 	if (result == 0)
-		list_arcs(&survey); /* which way they lead is known of a hypercube only now */
+		list_arcs(&survey); /* the direction of a hypercube's arcs is known only now */
 	else
 		route_grid_free(grid);
 	free(survey.queue);

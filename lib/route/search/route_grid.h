@@ -3,11 +3,11 @@
 #pragma once
 
 /*
- * A mesh, a torus, a ring or a hypercube, recognised by its ports (lib/topo/generators/grid.h,
- * hypercube.c): port 2d leads on in dimension d and arrives at port 2d + 1, which leads back; in a
- * hypercube port d leads along dimension d in both directions. The switches get their places from
- * there, so that generated, loaded and damaged networks work alike, whatever the numbers and names
- * of switches. Hosts may hang on any other port.
+ * A mesh, torus, ring or hypercube, recognised by its ports (lib/topo/generators/grid.h,
+ * hypercube.c): port 2d leads forward in dimension d and arrives at port 2d + 1, which leads back;
+ * in a hypercube port d leads along dimension d in both directions. The positions of switches
+ * follow from the ports, so that generated, loaded and degraded networks are equivalent, whatever
+ * the numbers and names of switches. Hosts may be on any other port.
  *
  * Constant once made; any thread may read it.
  */
@@ -23,10 +23,10 @@ struct route_grid {
 	const struct route_graph *graph;
 	unsigned dims;
 	uint32_t period[ROUTE_GRID_DIMS]; /* switches around a ring; 0: no ring in this dimension */
-	/* [switch * dims + dimension]: from 0, below the period where there is one. Places count
-	 * from the first switch of each piece of the network. */
+	/* [switch * dims + dimension]: position from 0, below the period if there is one. Positions
+	 * count from the first switch of each component. */
 	int32_t *place;
-	uint32_t *piece; /* by switch: the first of its piece */
+	uint32_t *piece; /* by switch: the first of its component */
 	uint32_t *arc;   /* [(switch * dims + dimension) * 2 + back], or ROUTE_GRAPH_NONE */
 };
 
@@ -39,7 +39,7 @@ static inline int32_t route_grid_place(const struct route_grid *grid, uint32_t a
 	return grid->place[(size_t)at * grid->dims + dim];
 }
 
-/* The arc on (back false) or back in a dimension; ROUTE_GRAPH_NONE if there is none. */
+/* The arc forward (back false) or back in a dimension; ROUTE_GRAPH_NONE if none. */
 static inline uint32_t route_grid_arc(
 	const struct route_grid *grid, uint32_t at, unsigned dim, unsigned back)
 {

@@ -10,7 +10,7 @@
 
 #define NO_WAY UINT32_MAX
 
-/* Keeps the draw apart from all others of the seed. */
+/* Separates the draw from all others of the seed. */
 #define ROOT_STREAM UINT64_C(0x726f6f74)
 
 struct chooser {
@@ -21,9 +21,9 @@ struct chooser {
 	uint32_t *distance, *queue;
 };
 
-/* A switch is a better root the less this is. */
+/* The smaller, the better a root. */
 struct cost {
-	uint64_t missed; /* what cannot be reached */
+	uint64_t missed; /* unreachable pairs or switches */
 	uint64_t first, second;
 };
 
@@ -34,7 +34,6 @@ static bool cheaper(const struct cost *a, const struct cost *b)
 	return a->first != b->first ? a->first < b->first : a->second < b->second;
 }
 
-/* The pairs of hosts that go to this switch. */
 static void add_destination(struct chooser *chooser, uint32_t to, struct cost *cost)
 {
 	const struct route_graph *graph = chooser->graph;
@@ -62,7 +61,6 @@ static int cost_of_labels(
 	return result;
 }
 
-/* Breadth first over all switches. */
 static void cost_of_distance(struct chooser *chooser, uint32_t root, struct cost *cost)
 {
 	const struct route_graph *graph = chooser->graph;

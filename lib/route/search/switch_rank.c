@@ -9,11 +9,10 @@
 
 #include "rng.h"
 
-/* Keeps these draws apart from those for pairs, whose devices are hosts or switches. */
+/* Separates these draws from those for pairs, whose devices are hosts or switches. */
 #define RANK_DEVICE UINT64_MAX
 #define NO_RANK     UINT32_MAX
 
-/* All switches in random order (Fisher and Yates). */
 static void shuffle(const struct route_graph *graph, uint64_t seed, uint32_t *order)
 {
 	struct rng rng;
@@ -27,7 +26,7 @@ static void shuffle(const struct route_graph *graph, uint64_t seed, uint32_t *or
 	}
 }
 
-/* Ranks the switches without hosts that hang together with this one; 'queue' has those ranked so
+/* Ranks the connected group of switches without hosts around this one; 'queue' has those ranked so
  * far, by rank. */
 static void rank_group(const struct route_graph *graph, uint32_t start, uint32_t *rank,
 	uint32_t *queue, uint32_t *ranked)

@@ -5,10 +5,10 @@
 /*
  * Unique random ranks of the switches, by which the thesis' section 3.2.3 places ITBs.
  *
- * Switches without hosts, of which the thesis knows none, rank below all others: those that hang
- * together without passing a switch with hosts breadth first from one of them. So a route need
- * never pass a switch without hosts that outranks the ones before and behind it: it comes down to
- * such a group, within the group down to the first switch and up again, and goes up when it leaves.
+ * Switches without hosts, which the thesis does not consider, rank below all others: connected
+ * groups of them are ranked breadth first from one of their switches. So a route never needs to
+ * pass a switch without hosts that outranks the ones before and after it: it goes down into such a
+ * group, within the group down to the first switch and up again, and up when it leaves.
  */
 
 #include <stdint.h>

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Breadth first from the first switch of each piece; marks both arcs of each link of the tree. */
+/* Breadth first from the first switch of each component; marks both arcs of each tree link. */
 static void find_tree(const struct route_graph *graph, bool *reached, uint32_t *queue, bool *tree)
 {
 	for (uint32_t root = 0; root < graph->switches; root++) {

@@ -3,12 +3,11 @@
 #pragma once
 
 /*
- * Which turns routes may take: a turn is to leave a switch by one arc right after another arc led
- * there, which is one channel dependency. Turning back into the link that one came by is never
- * allowed. Between two arcs of a spanning tree all other turns are kept for good (`turns_forbid`
- * refuses them): a way along the tree has no others, so however many are forbidden, all pairs stay
- * connected; and those turns alone close no cycle, because going round one without turning back
- * would go round a cycle of the tree.
+ * The turns that routes may take. A turn leaves a switch by one arc after arriving on another; it
+ * is one channel dependency. Turning back into the same link is never allowed. Between two arcs of
+ * a spanning tree all other turns are kept (`turns_forbid` refuses them): a path along the tree has
+ * no others, so however many are forbidden, all pairs stay connected. The kept turns alone close no
+ * cycle, because a cycle without turning back would be a cycle of the tree.
  *
  * Turns are numbered; those of arc a are first[a] .. first[a + 1] - 1, in the order of the arcs
  * that leave its end.
@@ -27,7 +26,7 @@ struct turns {
 	bool *kept;    /* by turn */
 };
 
-/* All turns allowed but those back. -ENOMEM; on success the caller calls turns_fini(). */
+/* All turns allowed except turning back. -ENOMEM; on success the caller calls turns_fini(). */
 int turns_init(struct turns *turns, const struct route_graph *graph);
 void turns_fini(struct turns *turns);
 
@@ -39,5 +38,5 @@ static inline uint32_t turns_number(const struct turns *turns, uint32_t in, uint
 	return turns->first[in] + out - graph->first_arc[graph->arc[in].to];
 }
 
-/* False, and nothing done, if the turn is kept for good. */
+/* False, without effect, if the turn must be kept. */
 bool turns_forbid(struct turns *turns, uint32_t turn);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "smart_cycles.h"
+#include "smart_lp.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,13 +9,13 @@
 #include "acyclic.h"
 
 /*
- * The cost of forbidding a turn: pairs of hosts whose paths all lead over it would have to go
- * farther and count in full; those that have another path as short lose balance only, and
- * what they have on the turn counts at SPARED. (On irregular networks of 16 to 64 switches 0.3
- * gives 1 % more minimal routes than 1 or 0.05 and the least loads.)
+ * The cost of forbidding a turn: pairs of hosts whose paths all use it would need longer ones and
+ * count in full; pairs with another path of the same length only lose balance, and their traffic on
+ * the turn counts at SPARED. (On irregular networks of 16 to 64 switches 0.3 gives 1 % more minimal
+ * routes than 1 or 0.05 and the smallest loads.)
  */
 #define SPARED 0.3
-/* Below it is rounding of the solver. */
+/* Smaller values are rounding errors of the solver. */
 #define FLOW_MIN 1e-6
 
 struct offer {
@@ -75,7 +75,7 @@ static void tally_path(
 	}
 }
 
-/* Adds what was tallied of the pair's turns on the path, once for each turn. */
+/* Adds the tally of the pair's turns on the path, once for each turn. */
 static void cost_path(struct breaking *breaking, const struct smart_paths *paths, uint32_t path,
 	uint32_t paths_of_pair)
 {
@@ -112,7 +112,7 @@ static int compare_offers(const void *a, const void *b)
 	return left->turn < right->turn ? -1 : left->turn > right->turn;
 }
 
-/* Lists all turns but the kept ones and those back into the same link, the dearest first, and
+/* Lists all turns except kept ones and those back into the same link, most expensive first, and
  * accepts the kept ones. */
 static void make_offers(struct breaking *breaking)
 {
@@ -135,8 +135,8 @@ static void make_offers(struct breaking *breaking)
 	qsort(breaking->offer, breaking->offers, sizeof(*breaking->offer), compare_offers);
 }
 
-/* Accepts what closes no cycle, of all offers or only of turns in use; moves the others to the
- * front, in the same order, and returns their number. */
+/* Accepts offers that close no cycle, of all offers or only of turns in use; moves the others to
+ * the front, in the same order, and returns their number. */
 static uint32_t sift(struct breaking *breaking, bool all)
 {
 	uint32_t refused = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "smart_detours.h"
+#include "smart_lp.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,9 +10,9 @@
 #include "route_path.h"
 
 /*
- *	for each destination: costs of the cheapest ways to it from every arc, by label correction
- *	over allowed turns, backwards (prices are positive, so the ways have no loop);
- *	for each of its pairs: if the cheapest way costs less than the pair pays, add it.
+ *     for each destination: costs of the cheapest paths to it from every arc, by label correction
+ *         over allowed turns, backwards (prices are positive, so the paths have no loop);
+ *     for each of its pairs: if the cheapest path costs less than the pair pays, add it.
  */
 #define GAIN_MIN 1e-6
 
@@ -20,7 +20,7 @@ struct search {
 	const struct turns *turns;
 	const struct route_graph *graph;
 	const double *price; /* by arc */
-	double *cost;        /* by arc: to the destination, that arc counted */
+	double *cost;        /* by arc: to the destination, including that arc */
 	uint32_t *next;      /* by arc: the one after it, ROUTE_GRAPH_NONE at the destination */
 	uint32_t *queue;     /* a ring of arcs */
 	bool *queued;
@@ -107,7 +107,6 @@ static void search_run(struct search *search, uint32_t destination)
 		correct_all_before(search, pop(search));
 }
 
-/* The arc with which the cheapest way from the switch begins. */
 static uint32_t find_first(const struct search *search, uint32_t source)
 {
 	const struct route_graph *graph = search->graph;
@@ -148,7 +147,7 @@ static int copy_paths(struct smart_paths *to, const struct smart_paths *from, ui
 	return 0;
 }
 
-/* All pairs again, with their old paths and perhaps a new one. */
+/* Copies all pairs, with their old paths and perhaps a new one. */
 static int extend(struct smart_paths *more, const struct smart_paths *paths, struct search *search,
 	const struct smart_prices *prices, uint32_t *added)
 {

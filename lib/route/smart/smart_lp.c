@@ -8,12 +8,11 @@
 
 /*
  * Columns: the largest load L, then one for each path: the part of its pair's traffic that takes
- * it. Rows:
- *	for each arc: the parts that pass it, less L, are at most 0;
- *	for each pair: its parts add up to its traffic.
- * Minimise L plus the mean load of all arcs: a detour has to lower the one by more than it raises
- * the other. Among paths of one length the mean is constant, and L alone decides. Everything on
- * one path and L large enough is feasible, and nothing is negative, so there always is an optimum.
+ * it. Rows: for each arc: the parts that use it, less L, are at most 0; for each pair: its parts
+ * add up to its traffic. Minimise L plus the mean load of all arcs: a detour must lower the one by
+ * more than it raises the other. Among paths of one length the mean is constant, and L alone
+ * decides. Everything on one path and L large enough is feasible, and nothing is negative, so an
+ * optimum always exists.
  *
  * Pairs with a single path have nothing to decide; unless their prices are wanted, they are
  * constants of the arcs' rows.
@@ -26,7 +25,7 @@
  */
 enum { BY_DUAL = 0, BY_PRIMAL = 1 };
 enum { PRESOLVE_ON = 0 };
-/* A special option: Clp is not to catch SIGINT. */
+/* A special option: keeps Clp from catching SIGINT. */
 enum { INTERRUPTS = 2, INTERRUPTS_OFF = 1 };
 
 struct program {
@@ -35,7 +34,6 @@ struct program {
 	uint32_t *path;   /* by column */
 	bool prices;      /* wanted: pairs with a single path have rows, too */
 	double link_cost; /* for a pair of hosts on one arc */
-	/* The matrix by columns, as Clp takes it. */
 	CoinBigIndex *start;
 	int *index;
 	double *value;

@@ -3,21 +3,43 @@
 #pragma once
 
 /*
- * The linear program of smart-routing: how much of each pair's traffic takes which of its paths so
- * that the most loaded arc carries as little as possible. smart_lp.c is the only file that knows
- * the solver (COIN-OR Clp). The solver is deterministic, and so is the result.
+ * The linear program of smart-routing: divides each pair's traffic among its paths so that the load
+ * of the most loaded arc is minimal. Only smart_lp.c uses the solver (COIN-OR Clp). The solver is
+ * deterministic, and so is the result.
+ * smart_detours.c adds paths to it, smart_share.c rounds its result to whole routes, and
+ * smart_cycles.c forbids turns that close cycles.
  */
 
 #include "smart_paths.h"
+#include "turns.h"
 
-/* What the program pays at its optimum (dual values). */
+/* Prices at the optimum (dual values). */
 struct smart_prices {
-	double *arc;  /* by arc: for a pair of hosts that passes it */
-	double *pair; /* by pair: for a pair of hosts on whatever path */
+	double *arc;  /* by arc: for a pair of hosts that uses it */
+	double *pair; /* by pair: for a pair of hosts on any path */
 };
 
-/* 'flow' gets for each path the pairs of hosts that it carries, not a whole number in general; a
- * pair's flows add up to routes * weight. 'prices' may be NULL. -ENOMEM; -EIO if the solver gives
- * up. */
+/* 'flow' gets for each path the pairs of hosts that it carries, in general not a whole number; a
+ * pair's flows add up to routes * weight. 'prices' may be NULL. -ENOMEM; -EIO if the solver fails.
+ */
 int smart_lp_balance(const struct smart_paths *paths, uint32_t arcs, double *flow,
 	struct smart_prices *prices, struct fault *fault);
+
+/* Adds for each pair the cheapest path over allowed turns if the program could use it (column
+ * generation: its arcs are cheaper than the pair's paths); 'added' is their number. Paths that do
+ * not fit into a frame are not added. -ENOMEM. */
+int smart_detours_add(struct smart_paths *paths, const struct turns *turns,
+	const struct smart_prices *prices, uint32_t *added);
+
+/* 'count' gets for each path the number of its pair's routes on it, close to 'flow'; a pair's
+ * counts add up to its routes. -ENOMEM. */
+int smart_share(
+	const struct smart_paths *paths, uint32_t arcs, const double *flow, uint32_t *count);
+
+/* One round, for a balance over shortest paths. Takes the turns in use by the cost of forbidding
+ * them, the most expensive first; those that close a cycle with more expensive or kept ones are
+ * candidates. Forbids the cheapest candidates, at most 'most' (more than 0); '*forbidden' is their
+ * number. Without candidates the turns in use close no cycle; then it allows or forbids all others
+ * so that the allowed ones together close no cycle and no other one could be added. -ENOMEM. */
+int smart_cycles_break(struct turns *turns, const struct smart_paths *paths, const double *flow,
+	uint32_t most, uint32_t *forbidden);

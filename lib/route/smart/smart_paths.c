@@ -9,22 +9,22 @@
 #include "route_path.h"
 
 /*
- * The search runs over arcs, because which turns are allowed depends on the arc by which one came:
- * backwards from a destination, breadth first, counting shortest paths on the way. The paths of a
- * source are then known by rank, as in legal_search.c.
+ * The search runs over arcs, because the allowed turns depend on the previous arc: backwards from a
+ * destination, breadth first, counting shortest paths on the way. The paths of a source are then
+ * identified by rank, as in legal_search.c.
  */
 
 #define NO_WAY    UINT32_MAX
 #define COUNT_MAX ((uint64_t)1 << 52)
-/* Apart from the streams of other draws for the same pair (route_path.c). */
+/* Separates the stream from other draws for the same pair (route_path.c). */
 #define PATH_STREAM ((uint64_t)2 << 32)
 
 struct search {
 	const struct turns *turns;
 	const struct route_graph *graph;
-	uint32_t *links; /* by arc: to the destination, that arc counted; NO_WAY if it never gets
-			  * there */
-	uint64_t *count; /* by arc: shortest ways that begin with it */
+	uint32_t *links; /* by arc: to the destination, including that arc; NO_WAY if it never gets
+			    there */
+	uint64_t *count; /* by arc: shortest paths that begin with it */
 	uint32_t *queue;
 	uint32_t destination;
 };
@@ -55,7 +55,7 @@ static uint64_t add_counts(uint64_t a, uint64_t b)
 	return a + b < COUNT_MAX ? a + b : COUNT_MAX;
 }
 
-/* All arcs after which 'out' may come. */
+/* Expands all arcs after which 'out' may follow. */
 static void meet_all_before(struct search *search, uint32_t out, uint32_t *tail)
 {
 	const struct route_graph *graph = search->graph;
@@ -95,7 +95,7 @@ static void search_run(struct search *search, uint32_t destination)
 		meet_all_before(search, search->queue[head], &tail);
 }
 
-/* The length of the shortest paths from the switch and their number, 0 if there is none. */
+/* The length of the shortest paths from the switch and their number, 0 if none. */
 static uint64_t search_count(const struct search *search, uint32_t source, uint32_t *links)
 {
 	const struct route_graph *graph = search->graph;
@@ -113,7 +113,6 @@ static uint64_t search_count(const struct search *search, uint32_t source, uint3
 	return count;
 }
 
-/* Path 'rank' of 'links' arcs from the switch. */
 static void search_path(
 	const struct search *search, uint32_t source, uint32_t links, uint64_t rank, uint32_t *path)
 {
@@ -193,7 +192,7 @@ static int add_pair(struct smart_paths *paths, const struct search *search, uint
 		source, destination, per_host ? hosts : 1, per_host ? 1 : hosts, paths->paths};
 	rng_init(&rng, options->seed, source, PATH_STREAM | destination);
 	for (uint32_t i = 0; i < wanted; i++) {
-		/* One of each of 'wanted' equal stretches of the ranks. */
+		/* One of each of 'wanted' equal ranges of the ranks. */
 		uint64_t from = count * i / wanted, to = count * (i + 1) / wanted;
 		uint32_t *path = smart_paths_append(paths, links);
 

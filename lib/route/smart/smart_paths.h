@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * The paths among which smart-routing chooses: for each ordered pair of switches with hosts the
- * shortest ones over allowed turns (all of them, or a sample where there are more than a limit).
- * How many of the pair's routes take which path is decided later (smart_lp.h, smart_share.h).
+ * The candidate paths of smart-routing: for each ordered pair of switches with hosts the shortest
+ * ones over allowed turns (all of them, or a sample above a limit). smart_lp.h distributes the
+ * pair's routes among them.
  */
 
 #include <stdint.h>
@@ -15,8 +15,8 @@
 
 struct smart_pair {
 	uint32_t source, destination; /* switches */
-	uint32_t routes;              /* to be spread over the paths */
-	uint32_t weight;              /* pairs of hosts that use each of the routes */
+	uint32_t routes;              /* to distribute over the paths */
+	uint32_t weight;              /* pairs of hosts per route */
 	uint32_t first_path;          /* its paths end where those of the next pair begin */
 };
 
@@ -28,13 +28,13 @@ struct smart_paths {
 	uint32_t path_room, arc_room;
 };
 
-/* At most 'limit' paths a pair; which ones of more is drawn by options->seed. Pairs that nothing
- * connects are left out. -ENOMEM; -EINVAL if a path does not fit into a frame. On success the
- * caller calls smart_paths_fini(). */
+/* At most 'limit' paths per pair, drawn by options->seed if there are more. Disconnected pairs are
+ * left out. -ENOMEM; -EINVAL if a path does not fit into a frame. On success the caller calls
+ * smart_paths_fini(). */
 int smart_paths_find(struct smart_paths *paths, const struct turns *turns,
 	const struct route_options *options, uint32_t limit, struct fault *fault);
 void smart_paths_fini(struct smart_paths *paths);
 
-/* For those who fill a set of paths themselves: a path of 'links' arcs more, to be written there.
- * NULL: no memory. */
+/* For callers that fill a set of paths themselves: adds a path of 'links' arcs, which the caller
+ * writes. NULL: no memory. */
 uint32_t *smart_paths_append(struct smart_paths *paths, uint32_t links);

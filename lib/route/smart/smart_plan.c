@@ -5,11 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "smart_detours.h"
 #include "smart_lp.h"
-#include "smart_share.h"
 
-/* Each round takes the largest load nearer to its optimum, the first ones most. */
+/* Each round brings the largest load closer to its optimum, the first ones most. */
 #define DETOUR_ROUNDS 30
 
 static int no_memory(const struct route_graph *graph, struct fault *fault)
@@ -17,7 +15,7 @@ static int no_memory(const struct route_graph *graph, struct fault *fault)
 	return fault_set(fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
 }
 
-/* One round: the balance over the paths that there are, and what could be added to them. */
+/* One round: the balance over the current paths, and the paths that could be added. */
 static int detour(struct smart_paths *paths, const struct turns *turns, double **flow,
 	uint32_t *added, struct fault *fault)
 {
@@ -41,7 +39,7 @@ static int detour(struct smart_paths *paths, const struct turns *turns, double *
 	return result;
 }
 
-/* The balance; '*flow' is the caller's to free. */
+/* The balance; the caller frees '*flow'. */
 static int balance(struct smart_paths *paths, const struct turns *turns, bool detours,
 	double **flow, struct fault *fault)
 {
@@ -54,7 +52,7 @@ static int balance(struct smart_paths *paths, const struct turns *turns, bool de
 			return result;
 	}
 	if (added == 0)
-		return 0; /* 'flow' is that of the last round */
+		return 0; /* 'flow' belongs to the last round */
 	free(*flow);
 	*flow = calloc(paths->paths + 1u, sizeof(**flow));
 	if (*flow == NULL)
@@ -127,7 +125,7 @@ static bool same_path(const struct route_path *a, const struct route_path *b)
 	       memcmp(a->arc, b->arc, a->links * sizeof(*a->arc)) == 0;
 }
 
-/* Path i from the share of a pair of hosts on, round about. */
+/* Path i from the one assigned to a pair of hosts on, cyclically. */
 static uint32_t path_after(const struct smart_plan *plan, uint32_t pair, uint32_t share, uint32_t i)
 {
 	const struct smart_pair *at = &plan->paths.pair[pair];
@@ -135,7 +133,7 @@ static uint32_t path_after(const struct smart_plan *plan, uint32_t pair, uint32_
 	return at->first_path + (share - at->first_path + i) % (at[1].first_path - at->first_path);
 }
 
-/* Where cycles are broken, two paths of a pair may be replaced by the same one. */
+/* Cycle breaking may replace two paths of a pair by the same one. */
 static bool is_double(const struct adding *adding, uint32_t pair, uint32_t share, uint32_t i)
 {
 	const struct route_path *path = &adding->path[path_after(adding->plan, pair, share, i)];
@@ -149,7 +147,7 @@ static bool is_double(const struct adding *adding, uint32_t pair, uint32_t share
 	return false;
 }
 
-/* The routes of one pair of hosts: the path that is its share and others after it. */
+/* Adds the routes of one pair of hosts: its assigned path and others after it. */
 static int add_hosts(const struct adding *adding, uint32_t pair, uint32_t share, uint32_t source,
 	uint32_t destination, struct fault *fault)
 {
@@ -195,7 +193,6 @@ static int add_pair(const struct adding *adding, uint32_t pair, struct fault *fa
 	return 0;
 }
 
-/* Hosts on the same switch. */
 static int add_near(const struct adding *adding, uint32_t at, struct fault *fault)
 {
 	const struct route_graph *graph = adding->graph;

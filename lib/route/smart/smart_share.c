@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "smart_share.h"
+#include "smart_lp.h"
 
 #include <errno.h>
 #include <math.h>
@@ -8,9 +8,9 @@
 
 /*
  * The cap is the largest load of the linear program.
- *	for each pair: the whole part of each flow; what is left over goes, route by route, to the
- *	path that adds least to the cost;
- *	then, while it helps: move a route of a pair to another of its paths if that costs less.
+ *     for each pair: the whole part of each flow; the remainder goes, route by route, to the path
+ *         that adds least to the cost;
+ *     then, while it helps: move a route of a pair to another of its paths if that costs less.
  * The cost is the sum of the squared loads, which evens out what the program leaves open, and
  * OVER_CAP for each pair of hosts above the cap on some arc. It falls with each move, so this ends;
  * SWEEPS bounds it anyway.
@@ -38,7 +38,7 @@ static int64_t over_cap(const struct share *share, int64_t load)
 	return load > share->cap ? load - share->cap : 0;
 }
 
-/* What one more route on the path costs, without the arcs' common factor 'weight'. */
+/* The cost of one more route on the path, without the arcs' common factor 'weight'. */
 static int64_t cost(const struct share *share, uint32_t path, int64_t weight)
 {
 	const struct smart_paths *paths = share->paths;
@@ -100,7 +100,7 @@ static void take_rest(struct share *share, uint32_t pair)
 	}
 }
 
-/* Takes each route of the pair off and puts it where it costs least; true if one moved. */
+/* Removes each route of the pair and adds it where it costs least; true if one moved. */
 static bool improve(struct share *share, uint32_t pair)
 {
 	const struct smart_pair *at = &share->paths->pair[pair];

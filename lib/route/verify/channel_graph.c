@@ -76,12 +76,12 @@ static uint32_t count_nodes(const struct channel_graph *graph)
 }
 
 /* Tarjan's algorithm (1972) with its recursion as an explicit path: a node of the path keeps the
- * set of successors that it has still to visit. */
+ * set of successors still to visit. */
 struct components {
 	const struct channel_graph *graph;
 	uint32_t *number; /* order of the first visit, from 1; 0: not visited */
 	uint32_t *low;    /* smallest number known to be reachable */
-	uint64_t *left;   /* successors not looked at yet, as ports */
+	uint64_t *left;   /* unvisited successors, as ports */
 	uint32_t *path;   /* nodes being visited */
 	uint32_t *stack;  /* nodes visited whose component is not complete */
 	bool *stacked;
@@ -129,8 +129,8 @@ static void lower(struct components *work, uint32_t node, uint32_t low)
 		work->low[node] = low;
 }
 
-/* Leaves the last node of the path. True if its component is complete and larger than itself;
- * the component is then what 'stacked' still marks among the nodes from its number on. */
+/* Leaves the last node of the path. True if its component is complete and larger than itself; the
+ * component is then the nodes from its number on that 'stacked' still marks. */
 static bool leave(struct components *work)
 {
 	uint32_t node = work->path[--work->depth];
@@ -185,7 +185,7 @@ static uint32_t node_on_cycle(const struct channel_graph *graph, struct componen
 	return CHANNEL_NONE;
 }
 
-/* The shortest cycle through 'start', breadth first; 'before' and 'queue' are work space. */
+/* The shortest cycle through 'start', breadth first; 'before' and 'queue' are scratch space. */
 static uint32_t shortest_cycle(
 	const struct channel_graph *graph, uint32_t start, uint32_t *before, uint32_t *queue)
 {

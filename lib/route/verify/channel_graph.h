@@ -3,14 +3,14 @@
 #pragma once
 
 /*
- * The channel dependency graph (Dally and Seitz). A channel is one direction of a link, hosts'
- * links included: channel 2i leads from end a to end b of link i, channel 2i + 1 back. Where VC
- * classes are part of the routes (vc_rule.h), each channel is one node for each class. A
- * dependency: some message uses a port of the switch where the channel ends right after it, so the
- * two can wait for each other. Without a cycle nothing can deadlock.
+ * The channel dependency graph (Dally and Seitz). A channel is one direction of a link, including
+ * hosts' links: channel 2i leads from end a to end b of link i, channel 2i + 1 back. If routes use
+ * VC classes (vc_rule.h), each channel is one node per class. A dependency means that some message
+ * uses an output port of the switch where the channel ends right after it, so one can wait for the
+ * other. Without a cycle no deadlock is possible.
  *
  * The dependencies of a node are a set of output ports, 64 bits; adding one costs an OR. The class
- * at the far side follows from the rule.
+ * at the far end follows from the rule.
  */
 
 #include <stdbool.h>
@@ -45,7 +45,7 @@ static inline uint32_t channel_graph_out(
 					 : CHANNEL_NONE;
 }
 
-/* Nodes and channels. */
+/* Converts channels to nodes and back. */
 static inline uint32_t channel_graph_node(
 	const struct channel_graph *graph, uint32_t channel, uint32_t class)
 {
@@ -57,8 +57,8 @@ static inline uint32_t channel_graph_channel(const struct channel_graph *graph, 
 	return graph->classes == 1 ? node : node / graph->classes;
 }
 
-/* The node in which a message goes on that came by 'node' to a switch and leaves that by 'port',
- * which must be connected. */
+/* The next node of a message that arrived on 'node' at a switch and leaves it by 'port', which must
+ * be connected. */
 static inline uint32_t channel_graph_follow(
 	const struct channel_graph *graph, uint32_t node, unsigned port)
 {
@@ -73,7 +73,7 @@ static inline uint32_t channel_graph_follow(
 			(uint8_t)(node - channel * graph->classes), port));
 }
 
-/* A message that came by 'node' leaves the switch where that ends by 'port'. */
+/* Adds the dependency of a message that arrived on 'node' and leaves that switch by 'port'. */
 static inline void channel_graph_depend(struct channel_graph *graph, uint32_t node, unsigned port)
 {
 	graph->dependencies[node] |= (uint64_t)1 << port;
@@ -86,7 +86,7 @@ static inline bool channel_graph_inner(const struct channel_graph *graph, uint32
 	       graph->to[channel].kind == DEVICE_SWITCH;
 }
 
-/* Looks for a cycle by strongly connected components. 0 with '*cycle' (nodes; the caller's to free,
- * in the order of the dependencies, the last depends on the first) and '*length'; length 0 and NULL
- * if there is none. -ENOMEM. */
+/* Finds a cycle by strongly connected components. 0 with '*cycle' (nodes; the caller frees it; in
+ * the order of the dependencies, the last depends on the first) and '*length'; length 0 and NULL if
+ * there is none. -ENOMEM. */
 int channel_graph_find_cycle(const struct channel_graph *graph, uint32_t **cycle, uint32_t *length);

@@ -6,9 +6,9 @@
 #include "frame.h"
 #include "verify_private.h"
 
-/* A message on its way: it has come by 'node' to the device at the end of that channel. */
+/* A message in flight: it arrived on 'node' at the device at the end of that channel. */
 struct replay {
-	struct judge *judge;
+	struct verifier *verifier;
 	uint32_t node;
 	unsigned links; /* between switches */
 	unsigned itbs;
@@ -17,7 +17,7 @@ struct replay {
 
 static struct topology_port replay_at(const struct replay *replay)
 {
-	const struct channel_graph *channels = replay->judge->channels;
+	const struct channel_graph *channels = replay->verifier->channels;
 
 	return channels->to[channel_graph_channel(channels, replay->node)];
 }
@@ -25,16 +25,16 @@ static struct topology_port replay_at(const struct replay *replay)
 /* Out of a host, where every message starts in class 0. */
 static void replay_inject(struct replay *replay, uint32_t host)
 {
-	struct channel_graph *channels = replay->judge->channels;
+	struct channel_graph *channels = replay->verifier->channels;
 
 	replay->node = channel_graph_node(channels, channels->host_out[host], 0);
 }
 
-/* Out of switch 'at'. What is wrong, or NULL. */
+/* Out of switch 'at'. The error, or NULL. */
 static inline const char *replay_port(
 	struct replay *replay, uint32_t at, unsigned port, bool adaptive)
 {
-	struct channel_graph *channels = replay->judge->channels;
+	struct channel_graph *channels = replay->verifier->channels;
 	uint32_t out = channel_graph_out(channels, at, port);
 
 	if (out == CHANNEL_NONE)
@@ -42,13 +42,13 @@ static inline const char *replay_port(
 	if (adaptive)
 		return "it lets a switch replace a hop, which cannot be judged,";
 	channel_graph_depend(channels, replay->node, port);
-	replay->judge->load[out]++;
+	replay->verifier->load[out]++;
 	replay->links += channels->to[out].kind == DEVICE_SWITCH;
 	replay->node = channel_graph_follow(channels, replay->node, port);
 	return NULL;
 }
 
-/* Into a host: absorbed to be sent on, or delivered. */
+/* Into a host: absorbed for re-injection, or delivered. */
 static const char *replay_host(
 	struct replay *replay, uint32_t host, uint8_t type, uint32_t destination)
 {
@@ -81,7 +81,6 @@ static inline const char *replay_element(
 					: replay_host(replay, at.device, element, destination);
 }
 
-/* True if the route leads there. */
 static bool replay_route(struct replay *replay, uint32_t source, uint32_t destination,
 	const uint8_t *route, unsigned length)
 {
@@ -94,26 +93,26 @@ static bool replay_route(struct replay *replay, uint32_t source, uint32_t destin
 		wrong = "it has no end";
 	if (wrong == NULL)
 		return true;
-	judge_note_invalid(replay->judge, source, destination, wrong, replay_at(replay));
+	verify_report_invalid(replay->verifier, source, destination, wrong, replay_at(replay));
 	return false;
 }
 
-void judge_routes(struct judge *judge, const struct route_set *set, uint32_t destination)
+void verify_routes(struct verifier *verifier, const struct route_set *set, uint32_t destination)
 {
-	for (uint32_t source = 0; source < judge->topology->hosts; source++) {
+	for (uint32_t source = 0; source < verifier->topology->hosts; source++) {
 		unsigned count = route_set_count(set, source, destination), length;
-		uint32_t at = count == 0 ? JUDGE_NO_WAY : judge_host_switch(judge, source);
+		uint32_t at = count == 0 ? VERIFY_NO_WAY : verify_host_switch(verifier, source);
 
-		if (at == JUDGE_NO_WAY)
+		if (at == VERIFY_NO_WAY)
 			continue;
 		for (unsigned i = 0; i < count; i++) {
 			const uint8_t *route = route_set_get(set, source, destination, i, &length);
-			struct replay replay = {.judge = judge};
+			struct replay replay = {.verifier = verifier};
 
 			if (!replay_route(&replay, source, destination, route, length))
 				continue;
-			judge->answered[source] = true;
-			judge_count(judge, at, replay.links, replay.itbs);
+			verifier->answered[source] = true;
+			verify_count(verifier, at, replay.links, replay.itbs);
 		}
 	}
 }

@@ -10,98 +10,101 @@
 
 #include "verify_private.h"
 
-static int judge_init(struct judge *judge, const struct topology *topology,
+static int verifier_init(struct verifier *verifier, const struct topology *topology,
 	const struct vc_rule *rule, struct route_report *report, struct fault *fault)
 {
 	memset(report, 0, sizeof(*report));
-	*judge = (struct judge){.topology = topology, .report = report, .centre = JUDGE_NO_WAY};
-	judge->channels = channel_graph_create(topology, rule);
-	judge->load = calloc(2u * topology->links + 1u, sizeof(*judge->load));
-	judge->distance = malloc((topology->switches + 1u) * sizeof(*judge->distance));
-	judge->queue = calloc(topology->switches + 1u, sizeof(*judge->queue));
-	judge->answered = calloc(topology->hosts + 1u, sizeof(*judge->answered));
-	if (judge->channels == NULL || judge->load == NULL || judge->distance == NULL ||
-		judge->queue == NULL || judge->answered == NULL || judge_walk_create(judge) < 0)
+	*verifier =
+		(struct verifier){.topology = topology, .report = report, .centre = VERIFY_NO_WAY};
+	verifier->channels = channel_graph_create(topology, rule);
+	verifier->load = calloc(2u * topology->links + 1u, sizeof(*verifier->load));
+	verifier->distance = malloc((topology->switches + 1u) * sizeof(*verifier->distance));
+	verifier->queue = calloc(topology->switches + 1u, sizeof(*verifier->queue));
+	verifier->answered = calloc(topology->hosts + 1u, sizeof(*verifier->answered));
+	if (verifier->channels == NULL || verifier->load == NULL || verifier->distance == NULL ||
+		verifier->queue == NULL || verifier->answered == NULL ||
+		verify_walk_create(verifier) < 0)
 		return fault_set(
 			fault, ENOMEM, "%s: no memory to verify its routes", topology->name);
-	memset(judge->distance, 0xFF, topology->switches * sizeof(*judge->distance));
-	report->vc_classes = judge->channels->classes;
+	memset(verifier->distance, 0xFF, topology->switches * sizeof(*verifier->distance));
+	report->vc_classes = verifier->channels->classes;
 	return 0;
 }
 
-static void judge_fini(struct judge *judge)
+static void verifier_fini(struct verifier *verifier)
 {
-	judge_walk_destroy(judge);
-	channel_graph_destroy(judge->channels);
-	free(judge->load);
-	free(judge->distance);
-	free(judge->queue);
-	free(judge->answered);
+	verify_walk_destroy(verifier);
+	channel_graph_destroy(verifier->channels);
+	free(verifier->load);
+	free(verifier->distance);
+	free(verifier->queue);
+	free(verifier->answered);
 }
 
-void judge_note(struct judge *judge, const char *format, ...)
+void verify_report(struct verifier *verifier, const char *format, ...)
 {
 	va_list args;
 
-	if (judge->report->evidence[0] != '\0')
+	if (verifier->report->evidence[0] != '\0')
 		return;
 	va_start(args, format);
-	vsnprintf(judge->report->evidence, sizeof(judge->report->evidence), format, args);
+	vsnprintf(verifier->report->evidence, sizeof(verifier->report->evidence), format, args);
 	va_end(args);
 }
 
-void judge_note_invalid(struct judge *judge, uint32_t source, uint32_t destination,
+void verify_report_invalid(struct verifier *verifier, uint32_t source, uint32_t destination,
 	const char *reason, struct topology_port place)
 {
-	const struct topology_device *host = judge->topology->host_at;
+	const struct topology_device *host = verifier->topology->host_at;
 	char name[2 * TOPOLOGY_NAME_MAX];
 
-	judge->report->invalid++;
-	topology_port_name(judge->topology, place, name, sizeof(name));
-	judge_note(judge, "%s to %s: %s at %s",
-		source == JUDGE_NO_WAY ? "anybody" : host[source].name, host[destination].name,
+	verifier->report->invalid++;
+	topology_port_name(verifier->topology, place, name, sizeof(name));
+	verify_report(verifier, "%s to %s: %s at %s",
+		source == VERIFY_NO_WAY ? "anybody" : host[source].name, host[destination].name,
 		reason, name);
 }
 
 /* Distances from all switches to that of the host (links work both ways). */
-static void measure_distances(struct judge *judge, uint32_t host)
+static void measure_distances(struct verifier *verifier, uint32_t host)
 {
-	uint32_t start = judge_host_switch(judge, host), head = 0, tail = 0;
+	uint32_t start = verify_host_switch(verifier, host), head = 0, tail = 0;
 
-	if (start == judge->centre)
+	if (start == verifier->centre)
 		return;
-	judge->centre = start;
-	memset(judge->distance, 0xFF, judge->topology->switches * sizeof(*judge->distance));
-	if (start == JUDGE_NO_WAY)
+	verifier->centre = start;
+	memset(verifier->distance, 0xFF,
+		verifier->topology->switches * sizeof(*verifier->distance));
+	if (start == VERIFY_NO_WAY)
 		return;
-	judge->distance[start] = 0;
-	for (judge->queue[tail++] = start; head < tail; head++) {
-		uint32_t at = judge->queue[head];
+	verifier->distance[start] = 0;
+	for (verifier->queue[tail++] = start; head < tail; head++) {
+		uint32_t at = verifier->queue[head];
 
-		for (uint64_t ports = judge_inner_ports(judge, at); ports != 0;
+		for (uint64_t ports = verify_inner_ports(verifier, at); ports != 0;
 			ports &= ports - 1) {
 			uint32_t out = channel_graph_out(
-				judge->channels, at, (unsigned)__builtin_ctzll(ports));
-			uint32_t to = judge->channels->to[out].device;
+				verifier->channels, at, (unsigned)__builtin_ctzll(ports));
+			uint32_t to = verifier->channels->to[out].device;
 
-			if (judge->distance[to] != JUDGE_NO_WAY)
+			if (verifier->distance[to] != VERIFY_NO_WAY)
 				continue;
-			judge->distance[to] = judge->distance[at] + 1;
-			judge->queue[tail++] = to;
+			verifier->distance[to] = verifier->distance[at] + 1;
+			verifier->queue[tail++] = to;
 		}
 	}
 }
 
-static void sum_up_loads(struct judge *judge)
+static void sum_up_loads(struct verifier *verifier)
 {
-	struct route_report *report = judge->report;
+	struct route_report *report = verifier->report;
 	double sum = 0, squares = 0;
 	uint64_t channels = 0;
 
-	for (uint32_t channel = 0; channel < judge->channels->channels; channel++) {
-		uint64_t load = judge->load[channel];
+	for (uint32_t channel = 0; channel < verifier->channels->channels; channel++) {
+		uint64_t load = verifier->load[channel];
 
-		if (!channel_graph_inner(judge->channels, channel))
+		if (!channel_graph_inner(verifier->channels, channel))
 			continue;
 		if (channels++ == 0 || load < report->link_load.min)
 			report->link_load.min = load;
@@ -117,10 +120,10 @@ static void sum_up_loads(struct judge *judge)
 		0, squares / (double)channels - report->link_load.mean * report->link_load.mean));
 }
 
-static int sum_up_cycle(struct judge *judge)
+static int sum_up_cycle(struct verifier *verifier)
 {
-	const struct channel_graph *channels = judge->channels;
-	struct route_report *report = judge->report;
+	const struct channel_graph *channels = verifier->channels;
+	struct route_report *report = verifier->report;
 	char name[2 * TOPOLOGY_NAME_MAX];
 	uint32_t *cycle, length;
 	int result = channel_graph_find_cycle(channels, &cycle, &length);
@@ -137,8 +140,9 @@ static int sum_up_cycle(struct judge *judge)
 			report->cycle[i] = (struct route_channel){
 				channels->from[channel_graph_channel(channels, cycle[i])],
 				(uint8_t)(cycle[i] % channels->classes)};
-		route_report_channel_name(judge->topology, report, 0, name, sizeof(name));
-		judge_note(judge, "a cycle of %u channel dependencies through %s", length, name);
+		route_report_channel_name(verifier->topology, report, 0, name, sizeof(name));
+		verify_report(
+			verifier, "a cycle of %u channel dependencies through %s", length, name);
 	}
 	free(cycle);
 	return report->cycle == NULL ? -ENOMEM : 0;
@@ -155,58 +159,57 @@ void route_report_channel_name(const struct topology *topology, const struct rou
 		snprintf(out + length, size - length, "/%u", report->cycle[i].vc_class);
 }
 
-static int sum_up(struct judge *judge, struct fault *fault)
+static int sum_up(struct verifier *verifier, struct fault *fault)
 {
-	struct route_report *report = judge->report;
+	struct route_report *report = verifier->report;
 	double far = (double)report->far_routes;
 
 	report->connected = report->unconnected == 0;
 	if (report->far_routes > 0) {
-		report->minimal_fraction = (double)judge->minimal / far;
-		report->mean_switch_links = (double)judge->links / far;
-		report->itbs_mean = (double)judge->itbs / far;
+		report->minimal_fraction = (double)verifier->minimal / far;
+		report->mean_switch_links = (double)verifier->links / far;
+		report->itbs_mean = (double)verifier->itbs / far;
 	}
-	sum_up_loads(judge);
-	if (sum_up_cycle(judge) == 0)
+	sum_up_loads(verifier);
+	if (sum_up_cycle(verifier) == 0)
 		return 0;
 	return fault_set(
-		fault, ENOMEM, "%s: no memory to verify its routes", judge->topology->name);
+		fault, ENOMEM, "%s: no memory to verify its routes", verifier->topology->name);
 }
 
-/* The pairs of this destination that nothing answered. */
-static void judge_silence(struct judge *judge, uint32_t destination)
+static void report_unconnected(struct verifier *verifier, uint32_t destination)
 {
-	const struct topology_device *host = judge->topology->host_at;
-	struct route_report *report = judge->report;
+	const struct topology_device *host = verifier->topology->host_at;
+	struct route_report *report = verifier->report;
 
-	for (uint32_t source = 0; source < judge->topology->hosts; source++) {
-		uint32_t at = judge_host_switch(judge, source);
-		bool reachable = at != JUDGE_NO_WAY && judge->distance[at] != JUDGE_NO_WAY;
+	for (uint32_t source = 0; source < verifier->topology->hosts; source++) {
+		uint32_t at = verify_host_switch(verifier, source);
+		bool reachable = at != VERIFY_NO_WAY && verifier->distance[at] != VERIFY_NO_WAY;
 
 		if (source == destination)
 			continue;
 		report->pairs++;
-		if (judge->answered[source])
+		if (verifier->answered[source])
 			continue;
 		report->unconnected++;
 		report->unreachable += !reachable;
-		judge_note(judge, "%s to %s: no route%s", host[source].name, host[destination].name,
-			reachable ? "" : ", the topology has no way");
+		verify_report(verifier, "%s to %s: no route%s", host[source].name,
+			host[destination].name, reachable ? "" : ", the topology has no way");
 	}
 }
 
-static void judge_destination(struct judge *judge, const struct route_subject *subjects,
+static void verify_destination(struct verifier *verifier, const struct route_subject *subjects,
 	unsigned count, uint32_t destination)
 {
-	memset(judge->answered, 0, judge->topology->hosts * sizeof(*judge->answered));
-	measure_distances(judge, destination);
+	memset(verifier->answered, 0, verifier->topology->hosts * sizeof(*verifier->answered));
+	measure_distances(verifier, destination);
 	for (unsigned i = 0; i < count; i++) {
 		if (subjects[i].set != NULL)
-			judge_routes(judge, subjects[i].set, destination);
+			verify_routes(verifier, subjects[i].set, destination);
 		if (subjects[i].table != NULL)
-			judge_tables(judge, subjects[i].table, destination);
+			verify_tables(verifier, subjects[i].table, destination);
 	}
-	judge_silence(judge, destination);
+	report_unconnected(verifier, destination);
 }
 
 static int check_sizes(
@@ -226,8 +229,8 @@ static int check_sizes(
 	return 0;
 }
 
-/* Switches have one rule for all packets, so one part without a rule lives under the other's, and
- * two different rules are no network. */
+/* Switches have one rule for all packets: a part without a rule follows the other's, and two
+ * different rules are an error. */
 static int find_rule(const struct topology *topology, const struct route_subject *subject,
 	const struct vc_rule **rule, struct fault *fault)
 {
@@ -251,7 +254,7 @@ int route_verify(const struct topology *topology, const struct route_subject *su
 	unsigned count, struct route_report *report, struct fault *fault)
 {
 	const struct vc_rule *rule = NULL;
-	struct judge judge;
+	struct verifier verifier;
 	int result = 0;
 
 	for (unsigned i = 0; i < count && result == 0; i++) {
@@ -261,12 +264,12 @@ int route_verify(const struct topology *topology, const struct route_subject *su
 	}
 	if (result < 0)
 		return result;
-	result = judge_init(&judge, topology, rule, report, fault);
+	result = verifier_init(&verifier, topology, rule, report, fault);
 	for (uint32_t host = 0; host < topology->hosts && result == 0; host++)
-		judge_destination(&judge, subjects, count, host);
+		verify_destination(&verifier, subjects, count, host);
 	if (result == 0)
-		result = sum_up(&judge, fault);
-	judge_fini(&judge);
+		result = sum_up(&verifier, fault);
+	verifier_fini(&verifier);
 	return result;
 }
 
@@ -274,12 +277,6 @@ int route_verify_set(const struct topology *topology, const struct route_set *se
 	struct route_report *report, struct fault *fault)
 {
 	return route_verify(topology, &(struct route_subject){.set = set}, 1, report, fault);
-}
-
-int route_verify_table(const struct topology *topology, const struct route_table *table,
-	struct route_report *report, struct fault *fault)
-{
-	return route_verify(topology, &(struct route_subject){.table = table}, 1, report, fault);
 }
 
 void route_report_free(struct route_report *report)

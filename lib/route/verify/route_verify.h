@@ -3,10 +3,10 @@
 #pragma once
 
 /*
- * The judge of all routes. It knows no algorithm and shares no code with any: it replays every
- * route over the topology link by link, as switches and interfaces would, and rebuilds the channel
- * dependency graph from what it saw. In-transit buffers end a dependency at the host that absorbs;
- * where VC classes are part of the routes, it applies their rule as the switches do.
+ * The verifier of all routes. It knows no algorithm and shares no code with any: it replays every
+ * route over the topology link by link, as switches and interfaces would, and builds the channel
+ * dependency graph from the replay. In-transit buffers end a dependency at the host that absorbs;
+ * if routes use VC classes, it applies their rule as the switches do.
  */
 
 #include <stdbool.h>
@@ -23,7 +23,7 @@ struct route_subject {
 	const struct route_table *table;
 };
 
-/* A channel by the port that it leaves, and the VC class in it. */
+/* A channel by its output port, and the VC class in it. */
 struct route_channel {
 	struct topology_port from;
 	uint8_t vc_class;
@@ -31,12 +31,12 @@ struct route_channel {
 
 struct route_report {
 	uint64_t pairs;       /* ordered pairs of different hosts */
-	uint64_t routes;      /* valid ones; of a table: pairs that it connects */
+	uint64_t routes;      /* valid ones; of a table: connected pairs */
 	uint64_t unconnected; /* pairs without a valid route */
-	uint64_t unreachable; /* those of them that the topology itself does not connect */
+	uint64_t unreachable; /* of these, pairs that the topology itself does not connect */
 	uint64_t invalid;     /* routes that do not lead from their source to their destination, and
-			       * alternative ports of tables that lead nowhere */
-	unsigned vc_classes;  /* 1 if classes are no part of the routes */
+				 alternative ports of tables that lead nowhere */
+	unsigned vc_classes;  /* 1 if routes use no classes */
 	bool connected;
 	bool deadlock_free;
 	/* Of the routes between hosts on different switches; links between switches count. */
@@ -51,24 +51,22 @@ struct route_report {
 		uint64_t min, max;
 		double mean, stddev;
 	} link_load;
-	/* A cycle of dependencies; length 0 if there is none. */
+	/* A cycle of dependencies; length 0 if none. */
 	struct route_channel *cycle;
 	uint32_t cycle_length;
-	/* The first thing that is wrong, in words; empty if nothing is. */
+	/* Description of the first error; empty if none. */
 	char evidence[256];
 };
 
-/* Judges the union of all routes, and of all ways through tables, their alternative ports included,
- * from every host to every other: what may be in the network at the same time. Pairs count once,
- * routes and link load over all; of tables, the primary ports' ways count as routes. 0 with the
- * report filled (route_report_free), however bad the routes are; -EINVAL if one is not of this
- * topology's size or the VC rules differ; -ENOMEM. */
+/* Verifies the union of all routes, and of all paths through tables, including alternative ports,
+ * from every host to every other: everything that may be in the network at the same time. Pairs
+ * count once, routes and link load in total; for tables, the paths of primary ports count as
+ * routes. 0 with the report filled (route_report_free), however bad the routes are; -EINVAL if one
+ * does not match the topology's size or the VC rules differ; -ENOMEM. */
 int route_verify(const struct topology *topology, const struct route_subject *subjects,
 	unsigned count, struct route_report *report, struct fault *fault);
-/* The same for one. */
+/* The same for one set or table. */
 int route_verify_set(const struct topology *topology, const struct route_set *set,
-	struct route_report *report, struct fault *fault);
-int route_verify_table(const struct topology *topology, const struct route_table *table,
 	struct route_report *report, struct fault *fault);
 void route_report_free(struct route_report *report);
 

@@ -2,11 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /*
- * The verifier's walk through destination tables. What a switch does with a packet to one
- * destination does not depend on where the packet comes from, so all sources are walked together:
- * the primary ports form a tree (if they do not, that is the finding), along which sources are
- * summed up; and whatever primary and alternative ports reach is followed switch by switch for the
- * dependencies, or node by node where there are VC classes.
+ * The verifier's walk through destination tables. A switch treats all packets to one destination
+ * alike, so all sources are walked together. The primary ports form a tree (if they do not, that is
+ * the finding), along which sources are summed up. Everything that primary and alternative ports
+ * reach is followed switch by switch for the dependencies, or node by node if there are VC classes.
  */
 
 #include <stdlib.h>
@@ -14,40 +13,41 @@
 
 #include "verify_private.h"
 
-#define CIRCLE  (UINT32_MAX - 1) /* the primary ports lead around */
+#define CIRCLE  (UINT32_MAX - 1) /* the primary ports form a loop */
 #define LOST    (UINT32_MAX - 2) /* they end before the destination */
-#define UNKNOWN JUDGE_NO_WAY
+#define UNKNOWN VERIFY_NO_WAY
 
 struct table_walk {
-	uint32_t *hops;    /* by switch: links to the destination by primary ports, or see above */
-	uint32_t *path;    /* of switches */
-	uint64_t *flow;    /* by switch: sources whose packets pass */
+	uint32_t *hops; /* by switch: links to the destination by primary ports, or one of these */
+	uint32_t *path; /* of switches */
+	uint64_t *flow; /* by switch: sources whose packets pass */
 	uint32_t *by_hops; /* switches that arrive, the farthest first */
-	uint32_t *count;   /* work space of the counting sort */
+	uint32_t *count;   /* scratch space of the counting sort */
 	uint64_t *inner;   /* by switch: its ports that lead to switches */
-	uint64_t *ports;   /* by switch: all ports that packets to the destination may take */
+	uint64_t *ports;   /* by switch: all ports that packets to the destination may use */
 	uint8_t last_port; /* of the destination, at its switch */
-	bool *reached;     /* by switch, or by node where there are classes */
-	uint32_t *queue;   /* likewise */
+	bool *reached;     /* by switch, or by node if there are classes */
+	uint32_t *queue;   /* by switch or node, likewise */
 };
 
-static void note_inner_ports(struct judge *judge)
+static void note_inner_ports(struct verifier *verifier)
 {
-	const struct channel_graph *channels = judge->channels;
+	const struct channel_graph *channels = verifier->channels;
 
 	for (uint32_t channel = 0; channel < channels->channels; channel++)
 		if (channel_graph_inner(channels, channel))
-			judge->walk->inner[channels->from[channel].device] |=
+			verifier->walk->inner[channels->from[channel].device] |=
 				(uint64_t)1 << channels->from[channel].port;
 }
 
-int judge_walk_create(struct judge *judge)
+int verify_walk_create(struct verifier *verifier)
 {
-	size_t switches = judge->topology->switches + 2u;
-	size_t nodes = (size_t)judge->channels->channels * judge->channels->classes + switches;
+	size_t switches = verifier->topology->switches + 2u;
+	size_t nodes =
+		(size_t)verifier->channels->channels * verifier->channels->classes + switches;
 	struct table_walk *walk = calloc(1, sizeof(*walk));
 
-	judge->walk = walk;
+	verifier->walk = walk;
 	if (walk == NULL)
 		return -ENOMEM;
 	walk->hops = calloc(switches, sizeof(*walk->hops));
@@ -63,13 +63,13 @@ int judge_walk_create(struct judge *judge)
 		walk->by_hops == NULL || walk->count == NULL || walk->inner == NULL ||
 		walk->ports == NULL || walk->reached == NULL || walk->queue == NULL)
 		return -ENOMEM;
-	note_inner_ports(judge);
+	note_inner_ports(verifier);
 	return 0;
 }
 
-void judge_walk_destroy(struct judge *judge)
+void verify_walk_destroy(struct verifier *verifier)
 {
-	struct table_walk *walk = judge->walk;
+	struct table_walk *walk = verifier->walk;
 
 	if (walk == NULL)
 		return;
@@ -85,44 +85,44 @@ void judge_walk_destroy(struct judge *judge)
 	free(walk);
 }
 
-/* The channel that the primary port leads into; CHANNEL_NONE without an entry or a link. */
-static uint32_t primary_out(const struct judge *judge, const struct route_table *table, uint32_t at,
-	uint32_t destination)
+/* The channel of the primary port; CHANNEL_NONE without an entry or a link. */
+static uint32_t primary_out(const struct verifier *verifier, const struct route_table *table,
+	uint32_t at, uint32_t destination)
 {
-	return channel_graph_out(judge->channels, at, route_table_row(table, at)[destination]);
+	return channel_graph_out(verifier->channels, at, route_table_row(table, at)[destination]);
 }
 
-/* What the switch after 'at' says, or what is known without one. */
-static uint32_t hops_of_next(const struct judge *judge, const struct route_table *table,
+/* The result of the switch after 'at', or the result if there is none. */
+static uint32_t hops_of_next(const struct verifier *verifier, const struct route_table *table,
 	uint32_t at, uint32_t destination, uint32_t *next)
 {
-	uint32_t out = primary_out(judge, table, at, destination);
+	uint32_t out = primary_out(verifier, table, at, destination);
 	struct topology_port to;
 
-	*next = JUDGE_NO_WAY;
+	*next = VERIFY_NO_WAY;
 	if (out == CHANNEL_NONE)
 		return LOST;
-	to = judge->channels->to[out];
+	to = verifier->channels->to[out];
 	if (to.kind == DEVICE_HOST)
 		return to.device == destination ? 0 : LOST;
 	*next = to.device;
-	return judge->walk->hops[to.device];
+	return verifier->walk->hops[to.device];
 }
 
-/* Follows the primary ports from 'at' until something is known, and tells those on the way. While
- * a switch is on the path it counts as leading around: that is what who meets it again finds. */
-static void measure_hops(
-	struct judge *judge, const struct route_table *table, uint32_t at, uint32_t destination)
+/* Follows the primary ports from 'at' to a switch with a known result and passes that to those on
+ * the way. A switch on the path counts as a loop, which is what meeting it again means. */
+static void measure_hops(struct verifier *verifier, const struct route_table *table, uint32_t at,
+	uint32_t destination)
 {
-	struct table_walk *walk = judge->walk;
+	struct table_walk *walk = verifier->walk;
 	uint32_t depth = 0, next = at, hops = UNKNOWN;
 	bool at_host = false;
 
 	while (hops == UNKNOWN) {
 		walk->path[depth++] = next;
 		walk->hops[next] = CIRCLE;
-		hops = hops_of_next(judge, table, next, destination, &next);
-		at_host = next == JUDGE_NO_WAY;
+		hops = hops_of_next(verifier, table, next, destination, &next);
+		at_host = next == VERIFY_NO_WAY;
 	}
 	while (depth-- > 0) {
 		if (hops < LOST && !at_host)
@@ -132,10 +132,10 @@ static void measure_hops(
 	}
 }
 
-static uint32_t sort_by_hops(struct judge *judge)
+static uint32_t sort_by_hops(struct verifier *verifier)
 {
-	struct table_walk *walk = judge->walk;
-	uint32_t switches = judge->topology->switches, sum = 0;
+	struct table_walk *walk = verifier->walk;
+	uint32_t switches = verifier->topology->switches, sum = 0;
 
 	memset(walk->count, 0, (switches + 1u) * sizeof(*walk->count));
 	for (uint32_t at = 0; at < switches; at++)
@@ -153,55 +153,56 @@ static uint32_t sort_by_hops(struct judge *judge)
 	return sum;
 }
 
-/* Sources, farthest first: their packets add up on the way. */
-static void add_flows(struct judge *judge, const struct route_table *table, uint32_t destination)
+/* Sums up sources, farthest first. */
+static void add_flows(
+	struct verifier *verifier, const struct route_table *table, uint32_t destination)
 {
-	struct table_walk *walk = judge->walk;
-	uint32_t arrive = sort_by_hops(judge);
+	struct table_walk *walk = verifier->walk;
+	uint32_t arrive = sort_by_hops(verifier);
 
 	for (uint32_t i = 0; i < arrive; i++) {
-		uint32_t at = walk->by_hops[i], out = primary_out(judge, table, at, destination);
-		struct topology_port to = judge->channels->to[out];
+		uint32_t at = walk->by_hops[i], out = primary_out(verifier, table, at, destination);
+		struct topology_port to = verifier->channels->to[out];
 
-		judge->load[out] += walk->flow[at];
+		verifier->load[out] += walk->flow[at];
 		if (to.kind == DEVICE_SWITCH)
 			walk->flow[to.device] += walk->flow[at];
 	}
 }
 
-/* Each host's packets to the destination: do they arrive? */
-static void judge_sources(
-	struct judge *judge, const struct route_table *table, uint32_t destination)
+/* Checks that each host's packets arrive at the destination. */
+static void verify_sources(
+	struct verifier *verifier, const struct route_table *table, uint32_t destination)
 {
-	struct table_walk *walk = judge->walk;
+	struct table_walk *walk = verifier->walk;
 
-	for (uint32_t source = 0; source < judge->topology->hosts; source++) {
-		uint32_t at = judge_host_switch(judge, source), hops;
+	for (uint32_t source = 0; source < verifier->topology->hosts; source++) {
+		uint32_t at = verify_host_switch(verifier, source), hops;
 
-		if (source == destination || at == JUDGE_NO_WAY ||
+		if (source == destination || at == VERIFY_NO_WAY ||
 			route_table_row(table, at)[destination] == ROUTE_TABLE_NONE)
 			continue;
 		if (walk->hops[at] == UNKNOWN)
-			measure_hops(judge, table, at, destination);
+			measure_hops(verifier, table, at, destination);
 		hops = walk->hops[at];
 		if (hops == CIRCLE || hops == LOST) {
-			judge_note_invalid(judge, source, destination,
+			verify_report_invalid(verifier, source, destination,
 				hops == CIRCLE ? "the tables send it in a circle"
 					       : "the tables lose it on the way",
 				(struct topology_port){.kind = DEVICE_SWITCH, .device = at});
 			continue;
 		}
 		walk->flow[at]++;
-		judge->answered[source] = true;
-		judge_count(judge, at, hops, 0);
+		verifier->answered[source] = true;
+		verify_count(verifier, at, hops, 0);
 	}
 }
 
-/* All ports by which switch 'at' may send a packet on. One without a link, or to another host, and
- * a switch without any, lose packets: a finding where an alternative led here. Where primary ports
- * did, the sources have said it. */
-static uint64_t ports_of(
-	struct judge *judge, const struct route_table *table, uint32_t at, uint32_t destination)
+/* All ports by which switch 'at' may forward a packet. A port without a link, or to another host,
+ * and a switch without any, lose packets: a finding if an alternative led here; for primary ports
+ * the sources have reported it. */
+static uint64_t ports_of(struct verifier *verifier, const struct route_table *table, uint32_t at,
+	uint32_t destination)
 {
 	const uint64_t *alternatives = route_table_alternatives(table, at);
 	uint8_t primary = route_table_row(table, at)[destination];
@@ -209,11 +210,11 @@ static uint64_t ports_of(
 
 	if (alternatives != NULL)
 		ports |= alternatives[destination];
-	good = ports & judge->walk->inner[at];
-	if (at == judge->centre)
-		good |= ports & (uint64_t)1 << judge->walk->last_port;
+	good = ports & verifier->walk->inner[at];
+	if (at == verifier->centre)
+		good |= ports & (uint64_t)1 << verifier->walk->last_port;
 	if ((good != ports || ports == 0) && alternatives != NULL)
-		judge_note_invalid(judge, JUDGE_NO_WAY, destination, "an alternative ends",
+		verify_report_invalid(verifier, VERIFY_NO_WAY, destination, "an alternative ends",
 			(struct topology_port){.kind = DEVICE_SWITCH, .device = at});
 	return good;
 }
@@ -226,7 +227,6 @@ static void reach(struct table_walk *walk, uint32_t what, uint32_t *tail)
 	walk->queue[(*tail)++] = what;
 }
 
-/* The switch behind the first of the ports. */
 static uint32_t switch_after(const struct channel_graph *channels, uint32_t at, uint64_t ports)
 {
 	uint32_t out = channel_graph_out(channels, at, (unsigned)__builtin_ctzll(ports));
@@ -234,23 +234,23 @@ static uint32_t switch_after(const struct channel_graph *channels, uint32_t at, 
 	return channels->to[out].device;
 }
 
-/* Without classes the ports depend on the switch alone, so each switch is looked at once, and every
- * channel into it that is used depends on its set. Channels from hosts depend on others, but no
- * table leads into one, so they cannot be part of a cycle and are left out. */
+/* Without classes the ports depend on the switch alone, so each switch is visited once, and every
+ * used channel into it depends on its set. Channels from hosts depend on others, but no table leads
+ * into one, so they cannot be part of a cycle and are left out. */
 static void follow_switches(
-	struct judge *judge, const struct route_table *table, uint32_t destination)
+	struct verifier *verifier, const struct route_table *table, uint32_t destination)
 {
-	const struct channel_graph *channels = judge->channels;
-	struct table_walk *walk = judge->walk;
+	const struct channel_graph *channels = verifier->channels;
+	struct table_walk *walk = verifier->walk;
 	uint32_t tail = 0;
 
-	memset(walk->reached, 0, judge->topology->switches * sizeof(*walk->reached));
-	for (uint32_t at = 0; at < judge->topology->switches; at++)
+	memset(walk->reached, 0, verifier->topology->switches * sizeof(*walk->reached));
+	for (uint32_t at = 0; at < verifier->topology->switches; at++)
 		if (walk->flow[at] > 0)
 			reach(walk, at, &tail);
 	for (uint32_t head = 0; head < tail; head++) {
 		uint32_t at = walk->queue[head];
-		uint64_t ports = ports_of(judge, table, at, destination);
+		uint64_t ports = ports_of(verifier, table, at, destination);
 
 		walk->ports[at] = ports;
 		for (ports &= walk->inner[at]; ports != 0; ports &= ports - 1)
@@ -268,22 +268,23 @@ static void follow_switches(
 }
 
 /* With classes: node by node, from each host's channel on. */
-static void follow_nodes(struct judge *judge, const struct route_table *table, uint32_t destination)
+static void follow_nodes(
+	struct verifier *verifier, const struct route_table *table, uint32_t destination)
 {
-	const struct channel_graph *channels = judge->channels;
-	struct table_walk *walk = judge->walk;
+	const struct channel_graph *channels = verifier->channels;
+	struct table_walk *walk = verifier->walk;
 	uint32_t tail = 0;
 
 	memset(walk->reached, 0,
 		(size_t)channels->channels * channels->classes * sizeof(*walk->reached));
-	for (uint32_t source = 0; source < judge->topology->hosts; source++)
-		if (judge->answered[source] && source != destination)
+	for (uint32_t source = 0; source < verifier->topology->hosts; source++)
+		if (verifier->answered[source] && source != destination)
 			reach(walk, channel_graph_node(channels, channels->host_out[source], 0),
 				&tail);
 	for (uint32_t head = 0; head < tail; head++) {
 		uint32_t node = walk->queue[head];
 		uint32_t at = channels->to[channel_graph_channel(channels, node)].device;
-		uint64_t ports = ports_of(judge, table, at, destination);
+		uint64_t ports = ports_of(verifier, table, at, destination);
 
 		channels->dependencies[node] |= ports;
 		for (ports &= walk->inner[at]; ports != 0; ports &= ports - 1)
@@ -294,24 +295,25 @@ static void follow_nodes(struct judge *judge, const struct route_table *table, u
 	}
 }
 
-uint64_t judge_inner_ports(const struct judge *judge, uint32_t at)
+uint64_t verify_inner_ports(const struct verifier *verifier, uint32_t at)
 {
-	return judge->walk->inner[at];
+	return verifier->walk->inner[at];
 }
 
-void judge_tables(struct judge *judge, const struct route_table *table, uint32_t destination)
+void verify_tables(struct verifier *verifier, const struct route_table *table, uint32_t destination)
 {
-	struct table_walk *walk = judge->walk;
-	uint32_t switches = judge->topology->switches;
+	struct table_walk *walk = verifier->walk;
+	uint32_t switches = verifier->topology->switches;
 
 	memset(walk->hops, 0xFF, switches * sizeof(*walk->hops));
 	memset(walk->flow, 0, switches * sizeof(*walk->flow));
-	if (judge->centre != JUDGE_NO_WAY)
-		walk->last_port = judge->channels->to[judge->channels->host_out[destination]].port;
-	judge_sources(judge, table, destination);
-	add_flows(judge, table, destination);
-	if (judge->channels->rule == NULL)
-		follow_switches(judge, table, destination);
+	if (verifier->centre != VERIFY_NO_WAY)
+		walk->last_port =
+			verifier->channels->to[verifier->channels->host_out[destination]].port;
+	verify_sources(verifier, table, destination);
+	add_flows(verifier, table, destination);
+	if (verifier->channels->rule == NULL)
+		follow_switches(verifier, table, destination);
 	else
-		follow_nodes(judge, table, destination);
+		follow_nodes(verifier, table, destination);
 }

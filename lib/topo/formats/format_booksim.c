@@ -2,11 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /*
- * The network_file of BookSim 2's topology 'anynet' (its src/networks/anynet.cpp reads it): a line
- * for each switch, "router A node N … router B LATENCY …". Hosts are nodes under their number.
- * Latencies are cycles, one for each direction; a link of the shortest delay has one cycle, the
- * others in proportion. BookSim knows neither ports nor rates, gives nodes one cycle, and has
- * one link at most between two routers.
+ * The network_file of BookSim 2's topology 'anynet' (read by its src/networks/anynet.cpp): a line
+ * for each switch, "router A node N … router B LATENCY …". Hosts are nodes with the same number.
+ * Latencies are cycles, one for each direction; the link with the shortest delay has one cycle, the
+ * others are proportional. BookSim has neither ports nor rates, gives nodes one cycle, and allows
+ * one link between two routers.
  */
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static bool between_switches(const struct topology_link *link)
 	return link->a.kind == DEVICE_SWITCH && link->b.kind == DEVICE_SWITCH;
 }
 
-/* The shortest delay between switches that is not 0; 1 if there is none. */
+/* The shortest nonzero delay between switches; 1 if none. */
 static weft_time shortest_delay(const struct topology *topology)
 {
 	weft_time shortest = WEFT_TIME_NEVER;
@@ -33,7 +33,7 @@ static weft_time shortest_delay(const struct topology *topology)
 	return shortest == WEFT_TIME_NEVER ? 1 : shortest;
 }
 
-/* A second link between two switches; 'mark' has room for one number a switch. */
+/* Refuses a second link between two switches; 'mark' has room for one number per switch. */
 static int check_parallel(const struct topology *topology, uint32_t *mark, struct fault *fault)
 {
 	struct topology_port peer;

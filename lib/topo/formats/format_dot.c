@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* For graphviz: switches are boxes, hosts ellipses, port numbers stand at the ends of the links. */
+/* For graphviz: switches are boxes, hosts ellipses; port numbers label the ends of links. */
 
 #include "topology_format.h"
 

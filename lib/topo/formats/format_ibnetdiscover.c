@@ -2,12 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /*
- * A topology as the output of ibnetdiscover (infiniband-diags; its man page describes it), which
- * ibsim takes for the fabric that it simulates. Switches come first, then hosts as channel adapters
- * with one port. InfiniBand counts ports from 1, we from 0: port n here is port n + 1 there. Our
- * names are the node descriptions; GUIDs are made up from our numbers, with the bit of locally
- * administered ones, and LIDs are 0, for the subnet manager to assign. Delays are not in the
- * format.
+ * A topology as the output of ibnetdiscover (infiniband-diags; described in its man page), which
+ * ibsim reads as the fabric to simulate. Switches come first, then hosts as channel adapters with
+ * one port. InfiniBand counts ports from 1, Weft from 0: port n becomes port n + 1. Names become
+ * node descriptions; GUIDs are made from device numbers with the locally administered bit set; LIDs
+ * are 0, for the subnet manager to assign. The format has no delays.
  */
 
 #include <errno.h>
@@ -18,7 +17,7 @@
 #include "topology_format.h"
 
 #define SWITCH_GUID UINT64_C(0x0200000000010000)
-/* A host's own, its port's is one more. */
+/* Node GUID of host 0; a port GUID is one more than the node's. */
 #define HOST_GUID UINT64_C(0x0200000100000000)
 
 static uint64_t guid_of(struct topology_port port)

@@ -13,7 +13,6 @@
 #define PORTS_MAX 254 /* of a channel adapter; InfiniBand's limit */
 #define SHOWN     40  /* characters of the input in a message */
 
-/* A line that is being read. */
 struct line {
 	struct ib_listing *listing;
 	const char *start, *at, *end;
@@ -36,13 +35,13 @@ static int refuse(const struct line *line, const char *at, const char *format, .
 		(unsigned)(at - line->start) + 1, what);
 }
 
-/* What is left of the line, cut to what fits into a message. */
+/* Length of the unread rest of the line, cut to fit into a message. */
 static int rest(const struct line *line)
 {
 	return line->end - line->at < SHOWN ? (int)(line->end - line->at) : SHOWN;
 }
 
-/* One more element of an array that grows in powers of two; NULL without memory. */
+/* Adds an element to an array that grows in powers of two; NULL without memory. */
 static void *grow(void *array, uint32_t count, size_t bytes)
 {
 	if (count != 0 && (count & (count - 1)) != 0)
@@ -104,7 +103,8 @@ static int read_id(struct line *line, struct ib_text *id)
 	return 0;
 }
 
-/* After a port number: the number on a chassis "[ext 12]", the port's GUID "(2c903000a1b2d)". */
+/* Skips the parts after a port number: the chassis number "[ext 12]", the port GUID
+ * "(2c903000a1b2d)". */
 static int skip_extras(struct line *line)
 {
 	for (skip_blanks(line); line->at < line->end && (*line->at == '[' || *line->at == '(');
@@ -119,7 +119,6 @@ static int skip_extras(struct line *line)
 	return 0;
 }
 
-/* A comment, or nothing. */
 static int expect_end(struct line *line)
 {
 	skip_blanks(line);
@@ -129,8 +128,7 @@ static int expect_end(struct line *line)
 		rest(line), line->at);
 }
 
-/* The description stands in the first quotes of the comment; it may have quotes itself, but no
- * other follow it. */
+/* The description is the text between the first and the last quote of the comment. */
 static struct ib_text find_description(const struct line *line, struct ib_text otherwise)
 {
 	const char *open = memchr(line->at, '"', (size_t)(line->end - line->at));
@@ -141,7 +139,6 @@ static struct ib_text find_description(const struct line *line, struct ib_text o
 	return (struct ib_text){open + 1, (uint32_t)(close - open - 1)};
 }
 
-/* The line behind its first word. */
 static int read_node(struct line *line, enum device_kind kind)
 {
 	struct ib_listing *listing = line->listing;
@@ -208,7 +205,7 @@ static int read_rate(struct line *line, uint64_t *rate_bps)
 	return 0;
 }
 
-/* The far end: "S-0002c90200404780"[5]; port 1 if it does not say. */
+/* The far end: "S-0002c90200404780"[5]; port 1 by default. */
 static int read_peer(struct line *line, struct ib_port *port)
 {
 	int result;
@@ -262,7 +259,7 @@ static bool begins_with(const struct line *line, const char *word)
 	return (size_t)(line->end - line->at) >= length && memcmp(line->at, word, length) == 0;
 }
 
-/* Lines that say nothing about the cabling. */
+/* Lines without cabling information. */
 static bool is_ignored(const struct line *line)
 {
 	static const char *const words[] = {"vendid=", "devid=", "sysimgguid=", "switchguid=",

@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * What the output of ibnetdiscover says, line by line: nodes, and for each of them its connected
- * ports with what is at the far end. Nothing is looked up here; ib_listing_topology() makes sense
- * of it. Texts are pieces of the input, which has to live as long.
+ * The output of ibnetdiscover, line by line: nodes, and for each node its connected ports with
+ * their far ends. This part resolves nothing; ib_listing_topology() does. Texts point into the
+ * input, which must outlive the listing.
  */
 
 #include "topology.h"
@@ -18,7 +18,7 @@ struct ib_text {
 /* Switch 36 "S-0002c90200404780"	# "leaf 1" enhanced port 0 lid 3 lmc 0 */
 struct ib_node {
 	enum device_kind kind; /* channel adapters and routers are hosts */
-	struct ib_text id;     /* what the others call it */
+	struct ib_text id;     /* by which other nodes refer to it */
 	struct ib_text name;   /* the description, or the id if there is none */
 	unsigned ports;
 	uint32_t line, column;
@@ -26,11 +26,11 @@ struct ib_node {
 
 /* [3]	"H-0002c903000a1b2c"[1](2c903000a1b2d) 		# "node1 HCA-1" lid 7 4xQDR */
 struct ib_port {
-	uint32_t node; /* whose it is */
+	uint32_t node; /* node that it belongs to */
 	unsigned port;
 	struct ib_text peer;
 	unsigned peer_port;
-	uint64_t rate_bps;     /* 0: the line does not say */
+	uint64_t rate_bps;     /* 0: not on the line */
 	uint32_t line, column; /* of the peer's name */
 };
 
@@ -41,12 +41,13 @@ struct ib_listing {
 	uint32_t nodes, ports;
 };
 
-/* Reads the lines. 0; -EINVAL with FILE:LINE:COLUMN, -ENOMEM. In any case the caller frees it. */
+/* Reads the lines. 0; -EINVAL with FILE:LINE:COLUMN, -ENOMEM. The caller frees the listing in every
+ * case. */
 int ib_listing_read(struct ib_listing *listing, const char *text, size_t length, const char *origin,
 	struct fault *fault);
 void ib_listing_free(struct ib_listing *listing);
 
-/* The network that it describes: port n becomes port n - 1; a channel adapter becomes a host for
- * each connected port, "NAME" or, if there are several, "NAME-pN". NULL with errno, as
+/* The described network: port n becomes port n - 1; a channel adapter becomes a host for each
+ * connected port, "NAME" or, if there are several, "NAME-pN". NULL with errno as for
  * ib_listing_read(). */
 struct topology *ib_listing_topology(const struct ib_listing *listing, struct fault *fault);

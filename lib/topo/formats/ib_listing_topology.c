@@ -2,12 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /*
- * From what ibnetdiscover listed to a network:
- *   find each far end, and see that both ends say the same;
- *   number the switches in the order of the file, and the connected ports of channel adapters, each
- *   of which is a host;
- *   name them after their descriptions;
- *   link them.
+ * Builds the network from the listing of ibnetdiscover:
+ *     find each far end, and check that both ends agree;
+ *     number the switches in the order of the file, then the connected ports of channel adapters,
+ *         each of which is a host;
+ *     name them after their descriptions;
+ *     link them.
  */
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 #define NOBODY UINT32_MAX
 #define SHOWN  40 /* characters of the input in a message */
 
-/* A port, whether it has a line of its own or is only known as a far end. */
+/* A port, either with a line of its own or known only as a far end. */
 struct end {
 	uint32_t node;
 	unsigned port;
@@ -41,7 +41,7 @@ struct builder {
 	uint32_t *peer;   /* of each listed port: the node at the far end */
 	uint32_t *number; /* of each node that is a switch: the device */
 	struct cable *cable;
-	struct end *host; /* the device number is the place; ordered by node and port */
+	struct end *host; /* index is the host number; ordered by node and port */
 	uint32_t cables, switches, hosts;
 };
 
@@ -99,7 +99,6 @@ static int compare_host_ends(const void *a, const void *b)
 	return compare_ends(*(const struct end *)a, *(const struct end *)b);
 }
 
-/* The node of this id, NOBODY if there is none. */
 static uint32_t find_node(const struct builder *builder, struct ib_text id)
 {
 	uint32_t low = 0, high = builder->listing->nodes;
@@ -118,7 +117,6 @@ static uint32_t find_node(const struct builder *builder, struct ib_text id)
 	return NOBODY;
 }
 
-/* The line of a port, NOBODY if it has none. */
 static uint32_t find_listed(const struct builder *builder, struct end end)
 {
 	uint32_t low = 0, high = builder->listing->ports;
@@ -178,7 +176,7 @@ static int index_ports(struct builder *builder)
 	return 0;
 }
 
-/* Enters the cable of a listed port, once if the far end has a line, too. */
+/* Adds the cable of a listed port, once if both ends have a line. */
 static int add_cable(struct builder *builder, uint32_t number)
 {
 	const struct ib_listing *listing = builder->listing;
@@ -264,7 +262,7 @@ static int name_switch(const struct builder *builder, struct topology *topology,
 	return unique_names_add(names, node->name.start, node->name.length, "", device->name);
 }
 
-/* Hosts from 'first' on that are ports of one node. */
+/* Names the hosts from 'first' on that are ports of one node. */
 static int name_hosts(const struct builder *builder, struct topology *topology,
 	struct unique_names *names, uint32_t *first)
 {
@@ -287,7 +285,7 @@ static int name_hosts(const struct builder *builder, struct topology *topology,
 	return result;
 }
 
-/* In the order of the file, so that the first of equal names stays as it is. */
+/* In the order of the file, so that the first of equal names keeps its name. */
 static int name_devices(const struct builder *builder, struct topology *topology)
 {
 	struct unique_names *names = unique_names_create();
@@ -317,7 +315,6 @@ static int link_devices(const struct builder *builder, struct topology *topology
 	return result;
 }
 
-/* The file's name without folder and ending. */
 static void name_topology(const char *origin, char name[TOPOLOGY_NAME_MAX])
 {
 	const char *slash = strrchr(origin, '/'), *start = slash != NULL ? slash + 1 : origin;

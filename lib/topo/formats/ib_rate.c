@@ -7,11 +7,11 @@
 
 #define MBPS ((uint64_t)1000 * 1000)
 
-/* A lane's. FDR10 comes after QDR, which has its rate and is known to more programs. */
+/* Rate of one lane. FDR10 comes after QDR, which has the same rate and is more widely known. */
 static const struct {
 	const char *name;
 	uint64_t lane_bps;
-	bool written; /* ibsim knows it */
+	bool written; /* known to ibsim */
 } speeds[] = {
 	{"SDR", 2500 * MBPS, true},
 	{"DDR", 5000 * MBPS, true},
@@ -24,9 +24,8 @@ static const struct {
 	{"XDR", 200000 * MBPS, false},
 };
 
-/* In the order of preference. */
 static const struct {
-	const char *name; /* as it is read and written */
+	const char *name; /* as read and written */
 	unsigned lanes;
 } widths[] = {{"4x", 4}, {"1x", 1}, {"2x", 2}, {"8x", 8}, {"12x", 12}};
 

@@ -4,8 +4,8 @@
 
 /*
  * Topologies in the formats of other programs. A format is one file that defines one struct
- * topology_format, format_NAME, and one word in TOPOLOGY_FORMATS. Our own file is topology_write()
- * and topology_load().
+ * topology_format, format_NAME, and one word in TOPOLOGY_FORMATS. Weft's own format is handled by
+ * topology_write() and topology_load().
  */
 
 #include "topology.h"
@@ -16,11 +16,10 @@ struct topology_format {
 	const char *name;
 	const char *help; /* one line */
 	/* Writes a finished topology. 0, or -EINVAL with 'fault' if the format cannot express it;
-	 * errors of 'out' are the caller's to see. */
+	 * the caller checks 'out' for errors. */
 	int (*write)(const struct topology *topology, FILE *out, struct fault *fault);
-	/* A topology of this text; 'origin' stands for the file in messages. NULL with
-	 * FILE:LINE:COLUMN in 'fault' and errno EINVAL, or ENOMEM. No function where the format is
-	 * only written. */
+	/* Reads a topology; 'origin' is the file name for messages. NULL with FILE:LINE:COLUMN in
+	 * 'fault' and errno EINVAL, or ENOMEM. The pointer is NULL for write-only formats. */
 	struct topology *(*read)(
 		const char *text, size_t length, const char *origin, struct fault *fault);
 };
@@ -29,7 +28,7 @@ struct topology_format {
 TOPOLOGY_FORMATS(X)
 #undef X
 
-/* Format i of the list, NULL after the last. */
+/* Format i of the list; NULL after the last. */
 const struct topology_format *topology_format_at(unsigned i);
-/* NULL if there is none of this name. */
+/* NULL if no format has this name. */
 const struct topology_format *topology_format_find(const char *name);

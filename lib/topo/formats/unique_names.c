@@ -11,7 +11,7 @@
 
 struct taken {
 	char name[TOPOLOGY_NAME_MAX];
-	uint32_t last; /* number given to others that wanted the same name */
+	uint32_t last; /* largest number appended to this name so far */
 };
 
 struct unique_names {
@@ -36,7 +36,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(((const struct taken *)a)->name, ((const struct taken *)b)->name);
 }
 
-/* Takes 'name'. '*taken' is its entry, '*fresh' if nobody had it. */
+/* Takes 'name'. '*taken' is its entry; '*fresh' is true if the name was free. */
 static int take(struct unique_names *names, const char *name, struct taken **taken, bool *fresh)
 {
 	struct taken *mine = calloc(1, sizeof(*mine));

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * Names for devices from texts that others have chosen freely: what a name may not have becomes
- * '_', and a name that is taken gets a number, "leaf", "leaf-2", "leaf-3".
+ * Device names from foreign texts: an invalid character becomes '_', and a name already in use gets
+ * a number, "leaf", "leaf-2", "leaf-3".
  */
 
 #include <stddef.h>
@@ -17,11 +17,11 @@ struct unique_names;
 struct unique_names *unique_names_create(void);
 void unique_names_destroy(struct unique_names *names);
 
-/* The name for 'text' with 'ending' (valid, short, may be "") after it, different from all names
- * given so far. A text that is a name already and not taken stays as it is. 0 or -ENOMEM. */
+/* The name for 'text' followed by 'ending' (valid, short, may be ""), different from all names
+ * given so far. A valid text that is not in use is unchanged. 0 or -ENOMEM. */
 int unique_names_add(struct unique_names *names, const char *text, size_t length,
 	const char *ending, char out[TOPOLOGY_NAME_MAX]);
 
-/* A text as a name, without looking at others. */
+/* Spells a text as a name; does not check for duplicates. */
 void unique_names_spell(
 	const char *text, size_t length, const char *ending, char out[TOPOLOGY_NAME_MAX]);

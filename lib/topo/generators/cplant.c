@@ -2,23 +2,24 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /*
- * CPLANT, the Myrinet cluster of Sandia National Laboratories, as the thesis has it (section 4.4,
+ * CPLANT, the Myrinet cluster of Sandia National Laboratories, after the thesis (section 4.4,
  * figure 61.c; Riesen et al., "CPLANT", Extreme Linux 1999): 50 switches of 16 ports with 8 hosts
- * each, 48 of them in six groups of 8, the other two a seventh group. A switch has 4 ports for its
- * own group and 4 for its equals in other groups; the groups are an incomplete hypercube that has
- * links between the farthest too.
+ * each, 48 of them in six groups of 8, the other two in a seventh group. A switch has 4 ports for
+ * its own group and 4 for its counterparts in other groups; the groups form an incomplete hypercube
+ * that also links opposite corners.
  *
- * The thesis does not print a list of cables. Ours is the one machine in which all of this comes
- * from one rule: 64 switches (8 groups of 8), a cube of three dimensions with links between
- * opposite corners inside each group and the same again between equals, of which the first 50 are
+ * The thesis does not print a list of cables. This generator builds the one machine that follows a
+ * single rule: 64 switches (8 groups of 8), a cube of three dimensions with links between opposite
+ * corners inside each group and the same again between counterparts, of which the first 50 are
  * built. Switch = 8 * group + member. Ports 0, 1, 2 lead to the member that differs in that binary
- * digit, 3 to the one that differs in all three; ports 4 to 7 the same for the group; hosts are on
- * ports 8 to 15. A port whose far end would be switch 50 or above is free.
+ * digit, 3 to the one that differs in all three; ports 4 to 7 do the same for the group; hosts are
+ * on ports 8 to 15. A port whose far end would be switch 50 or above is free.
  *
- * So a switch of the six groups has 4 links in its group and 3 to the other five, and six of them a
- * fourth to the seventh group. 4 to equals for everyone cannot be meant: with 8 hosts and 4 links
- * inside all 16 ports would be taken, and nothing left for the seventh group. All shortest
- * up*\/down* routes from the first switch are minimal here, as the thesis measured (section 5.3).
+ * So a switch of the six groups has 4 links in its group and 3 to the other five, and six of them
+ * have a fourth to the seventh group. The thesis cannot mean 4 links to counterparts for every
+ * switch: with 8 hosts and 4 links inside the group all 16 ports would be in use and none left for
+ * the seventh group. All shortest up*\/down* routes from the first switch are minimal here, as the
+ * thesis measured (section 5.3).
  */
 
 #include "generator.h"
@@ -30,7 +31,7 @@
 #define FIRST_HOST_PORT (2 * PORTS_A_LEVEL)
 #define OPPOSITE_CORNER 7
 
-/* By which a number of three digits changes along each of the ports. */
+/* The change of a three-digit number along each of the ports. */
 static const uint32_t steps[PORTS_A_LEVEL] = {1, 2, 4, OPPOSITE_CORNER};
 
 static int link_up(const struct generator_request *request, struct topology *topology, uint32_t at)

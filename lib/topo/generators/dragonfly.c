@@ -3,17 +3,17 @@
 
 /*
  * Dragonfly of maximum size (Kim, Dally, Scott, Abts, "Technology-Driven, Highly-Scalable Dragonfly
- * Topology", ISCA 2008): a switches a group, each with p hosts and h links to other groups, and
- * g = ah + 1 groups, so that every pair of groups has one link. Switches of a group are linked all
- * with all. The paper recommends a = 2p = 2h.
+ * Topology", ISCA 2008): groups of a switches, each with p hosts and h links to other groups, and
+ * g = ah + 1 groups, so that every pair of groups has one link. The switches of a group are fully
+ * connected. The paper recommends a = 2p = 2h.
  *
- * Switch number = group * a + place. Ports 0 .. a-2 lead to the others of the group in their order,
- * as in 'full'; a-1 .. a+h-2 to other groups; then come the hosts. Which switch has the link to
- * which group is the palm-tree arrangement (Camarero, Vallejo, Beivide, "Topological
- * Characterization of Hamming and Dragonfly Networks and Its Implications on Routing", ACM TACO
- * 2014): the group's links are numbered k = 0 .. ah-1, h a switch in order of place, and link k
- * leads k + 1 groups on, around all groups. Seen from there it is link g - 2 - k. Every group sees
- * the others in the same way, unlike in the consecutive arrangement.
+ * Switch number = group * a + place. Ports 0 .. a-2 lead to the others of the group in order, as in
+ * 'full'; a-1 .. a+h-2 to other groups; host ports follow. The palm-tree arrangement (Camarero,
+ * Vallejo, Beivide, "Topological Characterization of Hamming and Dragonfly Networks and Its
+ * Implications on Routing", ACM TACO 2014) decides which switch has the link to which group: the
+ * group's links are numbered k = 0 .. ah-1, h per switch in order of place, and link k leads to the
+ * group k + 1 further on, modulo g. From the far end it is link g - 2 - k. Every group sees the
+ * others in the same way, unlike in the consecutive arrangement.
  */
 
 #include "generator.h"
@@ -37,7 +37,7 @@ static int link_group(const struct generator_request *request, struct topology *
 	return result;
 }
 
-/* The switch and its port that link k of a group hangs on. */
+/* The switch and its port for link k of a group. */
 static uint32_t switch_of(const struct dragonfly *fly, uint32_t group, uint32_t k)
 {
 	return group * fly->a + k / fly->h;
@@ -48,7 +48,7 @@ static unsigned port_of(const struct dragonfly *fly, uint32_t k)
 	return fly->a - 1 + k % fly->h;
 }
 
-/* The links from this group to those of higher number. */
+/* The links from this group to groups with higher numbers. */
 static int link_groups(const struct generator_request *request, struct topology *topology,
 	const struct dragonfly *fly, uint32_t group)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Every switch linked with every other: ports 0 .. S-2 lead to the others in their order (port j to
- * switch j, or j + 1 from the switch's own number on), hosts after. */
+/* Every switch linked to every other: ports 0 .. S-2 lead to the others in order (port j to switch
+ * j, or j + 1 from the switch's own number on), hosts after. */
 
 #include "generator.h"
 

@@ -4,16 +4,16 @@
 
 #include <errno.h>
 
-/* Links that lead 'step' switches on in one dimension of 'size' switches, 'stride' apart in
- * number, from port 'first_port' to the one after it. */
+/* Links over a distance of 'step' switches in one dimension of 'size' switches whose numbers differ
+ * by 'stride', from port 'first_port' to the next one. */
 struct row_links {
 	uint32_t size, stride, step;
 	unsigned first_port;
 	bool around;
 };
 
-/* Around a row of this size, a step and the same step back are two links from 2 * step + 1 switches
- * on; at 2 * step they lead to the same switch, and below to nearer neighbours. */
+/* In a ring of this size a step forward and a step back are two different links from 2 * step + 1
+ * switches on; at 2 * step they lead to the same switch, below that to closer neighbours. */
 static int link_on(const struct generator_request *request, struct topology *topology, uint32_t at,
 	const struct row_links *row)
 {

@@ -3,15 +3,15 @@
 #pragma once
 
 /*
- * What torus, torus-express, mesh and ring have in common: switches at the points of a grid, switch
- * number = x0 + x1 * d0 + x2 * d0 * d1 + … Of dimension i, port 2i leads to the next switch (+) and
- * port 2i + 1 to the one before (-). Express links come after those of all D dimensions: port
- * 2D + 2i leads two switches on, port 2D + 2i + 1 two back. Then come the hosts.
+ * The common part of torus, torus-express, mesh and ring: switches at the points of a grid, switch
+ * number = x0 + x1 * d0 + x2 * d0 * d1 + … In dimension i, port 2i leads to the next switch (+) and
+ * port 2i + 1 to the previous one (-). The ports of express links follow those of all D dimensions:
+ * port 2D + 2i leads two switches forward, port 2D + 2i + 1 two back. Host ports follow.
  *
- * No two links join the same pair of switches: a dimension of size 2 has one link, not two, one of
- * size 1 none, and express links exist only where they lead to a switch that is not a neighbour
- * anyway. The ports of links that are left out, like those at the rim of a mesh, stay free, so that
- * a port's number tells its direction everywhere.
+ * No two links join the same pair of switches: a dimension of size 2 has one link, one of size 1
+ * has none, and an express link exists only if it leads to a switch that is not already a
+ * neighbour. The ports of omitted links, like those at the edge of a mesh, stay free, so that a
+ * port number means the same direction at every switch.
  */
 
 #include "generator.h"
@@ -20,8 +20,8 @@ struct grid {
 	const uint32_t *dims;
 	unsigned dim_count;
 	uint64_t hosts_per_switch;
-	bool around;  /* the last switch of a row is linked with the first */
-	bool express; /* every switch is linked with its second-order neighbours too */
+	bool around;  /* the last switch of a row is linked to the first */
+	bool express; /* every switch is also linked to its second-order neighbours */
 };
 
 int grid_build(const struct generator_request *request, const struct grid *grid,

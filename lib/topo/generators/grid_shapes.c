@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The kinds of grids of any number of dimensions. */
-
 #include "grid.h"
 
 enum { DIMS, HOSTS };
@@ -42,8 +40,8 @@ static int build_torus(const struct generator_request *request, struct topology 
 	return build(request, true, false, topology);
 }
 
-/* A torus in which every switch is linked with its second-order neighbours in each dimension as
- * well (Dally, "Express Cubes", IEEE TC 1991; thesis, section 4.4). */
+/* A torus in which every switch is also linked to its second-order neighbours in each dimension
+ * (Dally, "Express Cubes", IEEE TC 1991; thesis, section 4.4). */
 static int build_torus_express(const struct generator_request *request, struct topology **topology)
 {
 	return build(request, true, true, topology);

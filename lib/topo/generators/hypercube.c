@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Switches linked when their numbers differ in one binary digit: port d leads along dimension d (to
- * number XOR 2^d), hosts after. */
+/* Switches are linked if their numbers differ in one binary digit: port d leads along dimension d
+ * (to number XOR 2^d), hosts after. */
 
 #include "generator.h"
 
 enum { DIMS, HOSTS };
 
-#define DIMS_MAX 15 /* 32768 switches; one more would be above TOPOLOGY_SWITCHES_MAX */
+#define DIMS_MAX 15 /* 32768 switches; one more would exceed TOPOLOGY_SWITCHES_MAX */
 
 static int link_dimensions(
 	const struct generator_request *request, struct topology *topology, unsigned dims)

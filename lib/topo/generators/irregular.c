@@ -2,16 +2,16 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /*
- * Random networks as the thesis evaluates (section 4.4, after Silla et al.): every switch has the
- * same number of hosts and of links to other switches, no two switches have more than one link, and
- * the network is connected.
+ * Random networks as evaluated in the thesis (section 4.4, after Silla et al.): every switch has
+ * the same number of hosts and of links to other switches, no two switches have more than one link,
+ * and the network is connected.
  *
- * A random walk over such graphs: begin with a circulant one, then take two links (a, b), (c, d) at
- * a time and make (a, d), (c, b) of them wherever that gives no loop and no double link. The walk
- * reaches every graph, and in the limit each equally often (Cooper, Dyer, Greenhill, "Sampling
- * Regular Graphs and a Peer-to-Peer Network", Combinatorics, Probability and Computing 2007);
- * STEPS_PER_LINK steps a link are many times what makes it forget the beginning. It goes on until
- * the graph is connected, so that connected ones are equally likely, too.
+ * A random walk over such graphs begins with a circulant graph, then replaces two links (a, b), (c,
+ * d) at a time by (a, d), (c, b) unless that makes a loop or a double link. The walk reaches every
+ * graph, and in the limit each equally often (Cooper, Dyer, Greenhill, "Sampling Regular Graphs and
+ * a Peer-to-Peer Network", Combinatorics, Probability and Computing 2007); STEPS_PER_LINK steps per
+ * link are many times more than it needs to be independent of the beginning. It continues until the
+ * graph is connected, so that connected graphs are equally likely, too.
  *
  * Ports 0 .. degree-1 lead to the neighbours in the order of their numbers, hosts after.
  */
@@ -25,11 +25,10 @@
 enum { SWITCHES, DEGREE, HOSTS, PORTS, SEED };
 
 #define STEPS_PER_LINK 50
-/* Walks until one ends connected. Only degree 2 needs more than a few: a ring of all n switches is
- * one walk in sqrt(n) / 2.6, one in 98 at the most. */
+/* Maximum number of walks until one ends connected. Only degree 2 needs more than a few: a ring of
+ * all n switches is one walk in sqrt(n) / 2.6, one in 98 at most. */
 #define WALKS_MAX 10000
 
-/* A link, and where each end has the other in its list of neighbours. */
 struct edge {
 	uint32_t a, b;
 	uint8_t place_a, place_b;
@@ -63,7 +62,8 @@ static bool graph_allocate(struct graph *graph)
 	       graph->queue != NULL;
 }
 
-/* Every switch to the degree / 2 next ones on a ring, and across it if the degree is odd. */
+/* Links every switch to the next degree / 2 ones on a ring, and to the opposite one if the degree
+ * is odd. */
 static void graph_begin(struct graph *graph)
 {
 	uint32_t n = graph->switches, half = graph->degree / 2;
@@ -89,7 +89,7 @@ static void graph_begin(struct graph *graph)
 	}
 }
 
-/* Where 'to' stands in the list of 'from', NULL if it does not. */
+/* Position of 'to' in the list of 'from'; NULL if absent. */
 static uint32_t *find(const struct graph *graph, uint32_t from, uint32_t to)
 {
 	uint32_t *neighbour = &graph->neighbour[(size_t)from * graph->degree];
@@ -151,7 +151,6 @@ static bool connected(struct graph *graph)
 	return tail == graph->switches;
 }
 
-/* False if no walk ended connected. */
 static bool walk(struct graph *graph, struct rng *rng)
 {
 	uint64_t steps = (uint64_t)graph->edges * STEPS_PER_LINK;
@@ -197,7 +196,6 @@ static int link_graph(const struct generator_request *request, const struct grap
 	return result;
 }
 
-/* What no network can satisfy. */
 static int check_request(const struct generator_request *request, const struct graph *graph,
 	uint64_t needed, uint64_t ports)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A torus of one dimension: port 0 to the next switch, port 1 to the one before, hosts after. */
+/* A torus of one dimension: port 0 to the next switch, port 1 to the previous one, hosts after. */
 
 #include "grid.h"
 

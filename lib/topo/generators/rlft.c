@@ -7,8 +7,8 @@
  * hosts, S = N (2n - 1) / 2K switches. Ports 0..K-1 go down, K..2K-1 up; at the top all 2K go down.
  *
  * Level l counts from 0 at the leaves. Below the top, a switch is (t, w): t = 0 .. 2 K^(n-1-l) - 1
- * is the subtree whose hosts it reaches going down (host D is below t = D / K^(l+1)), w = 0 ..
- * K^l - 1 tells its equals in that subtree apart. At the top there is one subtree, w = 0 .. K^(n-1)
+ * is the subtree whose hosts it reaches going down (host D is below t = D / K^(l+1)), and w = 0 ..
+ * K^l - 1 numbers the switches of that subtree. At the top there is one subtree, w = 0 .. K^(n-1)
  * - 1. Up port K + u of (t, w) leads to (t / K, w + u K^l), whose down port for it is t mod K (at
  * the top: t). So the up ports chosen on the way are the digits of w, base K; D-mod-K, which takes
  * u = (D / K^l) mod K, sends everything for D to the one top switch w = D mod K^(n-1).
@@ -24,7 +24,7 @@ struct rlft {
 	uint32_t arity; /* K */
 	uint32_t stages;
 	uint64_t below_top; /* switches of each stage but the last: 2 K^(n-1) */
-	uint64_t top;       /* switches of the last: K^(n-1) */
+	uint64_t top;       /* switches of the last stage: K^(n-1) */
 };
 
 static uint32_t switch_number(
@@ -84,7 +84,6 @@ static int build(const struct generator_request *request, struct topology **topo
 	for (uint32_t s = 0; result == 0 && s < (*topology)->switches; s++)
 		(*topology)->switch_at[s].stage = (uint8_t)(s / rlft.below_top + 1);
 	if (result == 0)
-		/* A single stage is both leaf and top. */
 		result = generator_link_hosts(
 			request, *topology, rlft.stages == 1 ? 2 * rlft.arity : rlft.arity, 0);
 	for (unsigned level = 0; level + 1 < rlft.stages && result == 0; level++) {

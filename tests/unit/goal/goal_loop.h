@@ -13,7 +13,7 @@
 
 #include "unit.h"
 
-#include "goal_replay.h"
+#include "goal_replay_private.h"
 #include "rng.h"
 
 #define GOAL_LOOP_DELAY_NS 5000
@@ -80,7 +80,7 @@ static inline void goal_loop_check_required(const struct goal_loop *loop, uint32
 		for (uint32_t i = loop->goal->first_edge[from];
 			i < loop->goal->first_edge[from + 1]; i++)
 			if (loop->goal->edge[i] == op)
-				assert_true(goal_replay_op_ended(loop->replay, from));
+				assert_true((loop->replay->state[from] == OP_DONE));
 }
 
 static inline void goal_loop_send(
@@ -90,7 +90,7 @@ static inline void goal_loop_send(
 
 	assert_true(message->due_ps <= loop->now);
 	goal_loop_check_required(loop, message->op);
-	assert_false(goal_replay_op_ended(loop->replay, message->op));
+	assert_false((loop->replay->state[message->op] == OP_DONE));
 	for (uint32_t i = 0; i < loop->flights; i++)
 		if (loop->flight[i].from == rank && loop->flight[i].to == message->to &&
 			loop->flight[i].arrives > arrives)
@@ -98,7 +98,7 @@ static inline void goal_loop_send(
 	loop->flight[loop->flights++] = (struct goal_flight){
 		arrives, rank, message->to, message->op, loop->contributions[rank % 64]};
 	goal_replay_accept(loop->replay, rank, loop->now);
-	assert_true(goal_replay_op_ended(loop->replay, message->op));
+	assert_true((loop->replay->state[message->op] == OP_DONE));
 	loop->accept_at[rank] = loop->now + goal_loop_delay(loop) / 4;
 	loop->sent++;
 }

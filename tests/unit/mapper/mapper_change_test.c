@@ -462,7 +462,7 @@ static void a_device_may_restart_again_and_again(void **state)
 
 	start_unknown(&fabric, topology);
 	run(&fabric, A_WHILE);
-	for (uint32_t life = 0; life < 3 * DISCOVERY_LIVES_MAX; life++) {
+	for (uint32_t life = 0; life < 3 * DISCOVERY_RESTARTS_MAX; life++) {
 		net_start_device(&fabric.net, DEVICE_SWITCH, 4, 31337 + life);
 		run(&fabric, 19 * fabric.config.sweep_ps);
 		fabric_assert_works(&fabric);

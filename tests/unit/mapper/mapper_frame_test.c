@@ -89,7 +89,7 @@ static bool let_through(struct replay_window *window, uint64_t counter)
 {
 	if (!replay_is_new(window, counter))
 		return false;
-	replay_note(window, counter);
+	replay_record(window, counter);
 	return true;
 }
 

@@ -44,13 +44,13 @@ static void a_full_pipe_is_not_waited_for(void **state)
 	assert_int_equal(pipe(end), 0);
 	assert_true(fcntl(end[1], F_SETPIPE_SZ, 8192) > 0);
 	text_output_begin(&output, end[1], make_text());
-	for (; !text_output_turn(&output); turns++)
+	for (; !text_output_write(&output); turns++)
 		bytes += read_piece(end[0], bytes);
 	assert_true(turns > 20);
 	while (bytes < BYTES)
 		bytes += read_piece(end[0], bytes);
 	assert_null(output.text);
-	assert_true(text_output_turn(&output));
+	assert_true(text_output_write(&output));
 	/* The descriptor is still one that waits: it is not ours alone. */
 	assert_int_equal(fcntl(end[1], F_GETFL) & O_NONBLOCK, 0);
 	close(end[0]);
@@ -65,7 +65,7 @@ static void what_nobody_will_read_is_forgotten(void **state)
 	assert_int_equal(pipe(end), 0);
 	close(end[1]);
 	text_output_begin(&output, end[1], make_text());
-	assert_true(text_output_turn(&output));
+	assert_true(text_output_write(&output));
 	assert_null(output.text);
 	close(end[0]);
 }

@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-#include "depth_first.h"
 #include "route_algorithm.h"
 #include "route_verify.h"
 #include "unit.h"
@@ -191,7 +190,8 @@ static void judge(const struct topology *topology, uint64_t seed, bool tables)
 			route_compute_table(topology, &route_depth_first, &options, NULL, &fault);
 
 		assert_non_null(table);
-		assert_int_equal(0, route_verify_table(topology, table, &report, &fault));
+		assert_int_equal(0, route_verify(topology, &(struct route_subject){.table = table},
+					    1, &report, &fault));
 		route_table_destroy(table);
 	} else {
 		struct route_set *set =

@@ -324,7 +324,8 @@ static void all_alternatives_together_cannot_deadlock(void **state)
 		struct route_table *table = tables(topology, 1);
 		struct route_report report;
 
-		assert_int_equal(0, route_verify_table(topology, table, &report, NULL));
+		assert_int_equal(0, route_verify(topology, &(struct route_subject){.table = table},
+					    1, &report, NULL));
 		assert_true(report.deadlock_free);
 		assert_int_equal(report.invalid, 0);
 		route_report_free(&report);
@@ -395,7 +396,8 @@ static void parallel_links_carry_the_same_down_as_up(void **state)
 	struct route_table *table = tables(topology, 1);
 	struct route_report report;
 
-	assert_int_equal(0, route_verify_table(topology, table, &report, NULL));
+	assert_int_equal(0,
+		route_verify(topology, &(struct route_subject){.table = table}, 1, &report, NULL));
 	assert_true(route_report_good(&report));
 	assert_int_equal(report.link_load.min, 8);
 	assert_int_equal(report.link_load.max, 8);

@@ -29,7 +29,8 @@ static struct route_report judge(struct topology *topology)
 	struct route_table *table = compute(topology);
 	struct route_report report;
 
-	assert_int_equal(0, route_verify_table(topology, table, &report, NULL));
+	assert_int_equal(0,
+		route_verify(topology, &(struct route_subject){.table = table}, 1, &report, NULL));
 	route_table_destroy(table);
 	topology_destroy(topology);
 	return report;

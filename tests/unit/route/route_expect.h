@@ -186,7 +186,8 @@ static inline bool route_expect_tables(const struct route_case *the_case)
 		route_expect_refusal(the_case, result, &fault);
 		return false;
 	}
-	assert_int_equal(0, route_verify_table(the_case->topology, table, &report, NULL));
+	assert_int_equal(0, route_verify(the_case->topology,
+				    &(struct route_subject){.table = table}, 1, &report, NULL));
 	route_expect_report(the_case, "tables", &report);
 	route_report_free(&report);
 	route_table_destroy(table);

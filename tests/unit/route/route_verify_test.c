@@ -285,7 +285,8 @@ static void tables_that_send_round_in_a_circle_are_found(void **state)
 
 	for (uint32_t at = 0; at < 6; at++)
 		route_table_row(table, at)[4] = 0;
-	assert_int_equal(0, route_verify_table(fixture->topology, table, &fixture->report, NULL));
+	assert_int_equal(0, route_verify(fixture->topology, &(struct route_subject){.table = table},
+				    1, &fixture->report, NULL));
 	assert_false(fixture->report.connected);
 	assert_int_equal(fixture->report.invalid, 5);
 	assert_non_null(strstr(fixture->report.evidence, "the tables send it in a circle"));
@@ -298,7 +299,8 @@ static void a_table_with_a_hole_is_found(void **state)
 	struct route_table *table = some_table(fixture);
 
 	route_table_row(table, 2)[0] = ROUTE_TABLE_NONE;
-	assert_int_equal(0, route_verify_table(fixture->topology, table, &fixture->report, NULL));
+	assert_int_equal(0, route_verify(fixture->topology, &(struct route_subject){.table = table},
+				    1, &fixture->report, NULL));
 	assert_false(fixture->report.connected);
 	route_table_destroy(table);
 }
@@ -312,7 +314,8 @@ static void tables_that_turn_against_the_rule_are_found(void **state)
 		for (uint32_t host = 0; host < 6; host++)
 			if (host != at)
 				route_table_row(table, at)[host] = 0;
-	assert_int_equal(0, route_verify_table(fixture->topology, table, &fixture->report, NULL));
+	assert_int_equal(0, route_verify(fixture->topology, &(struct route_subject){.table = table},
+				    1, &fixture->report, NULL));
 	assert_true(fixture->report.connected);
 	assert_false(fixture->report.deadlock_free);
 	assert_closed(fixture->topology, &fixture->report);

@@ -7,11 +7,9 @@
 #include <stdlib.h>
 
 #include "acyclic.h"
-#include "smart.h"
-#include "smart_detours.h"
 #include "smart_lp.h"
 #include "smart_paths.h"
-#include "smart_share.h"
+#include "smart_plan.h"
 #include "unit.h"
 
 #include "networks.h"

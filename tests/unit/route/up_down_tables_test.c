@@ -153,7 +153,8 @@ static void the_union_of_all_ways_is_deadlock_free(void **state)
 			compute(topology, (uint32_t)(seed % topology->switches));
 		struct route_report report;
 
-		assert_int_equal(0, route_verify_table(topology, table, &report, NULL));
+		assert_int_equal(0, route_verify(topology, &(struct route_subject){.table = table},
+					    1, &report, NULL));
 		assert_string_equal(report.evidence, "");
 		assert_true(route_report_good(&report));
 		route_report_free(&report);
@@ -189,7 +190,8 @@ static void in_a_fat_tree_every_way_is_minimal(void **state)
 	struct route_table *table = compute(topology, 0);
 	struct route_report report;
 
-	assert_int_equal(0, route_verify_table(topology, table, &report, NULL));
+	assert_int_equal(0,
+		route_verify(topology, &(struct route_subject){.table = table}, 1, &report, NULL));
 	assert_true(route_report_good(&report));
 	assert_true(report.minimal_fraction == 1);
 	assert_int_equal(report.max_switch_links, 4);
@@ -205,7 +207,8 @@ static void in_a_fat_tree_the_load_is_even(void **state)
 	struct route_table *table = compute(topology, 0);
 	struct route_report report;
 
-	assert_int_equal(0, route_verify_table(topology, table, &report, NULL));
+	assert_int_equal(0,
+		route_verify(topology, &(struct route_subject){.table = table}, 1, &report, NULL));
 	assert_int_equal(report.link_load.min, report.link_load.max);
 	route_report_free(&report);
 	route_table_destroy(table);
@@ -226,7 +229,8 @@ static void parallel_links_share_the_load(void **state)
 		network_host(&network, i, i % 2);
 	topology = network_end(&network);
 	table = compute(topology, 0);
-	assert_int_equal(0, route_verify_table(topology, table, &report, NULL));
+	assert_int_equal(0,
+		route_verify(topology, &(struct route_subject){.table = table}, 1, &report, NULL));
 	assert_int_equal(report.link_load.min, 12);
 	assert_int_equal(report.link_load.max, 12);
 	route_report_free(&report);
@@ -240,7 +244,8 @@ static void on_a_torus_the_load_is_no_more_uneven_than_the_tree_makes_it(void **
 	struct route_table *table = compute(topology, 0);
 	struct route_report report;
 
-	assert_int_equal(0, route_verify_table(topology, table, &report, NULL));
+	assert_int_equal(0,
+		route_verify(topology, &(struct route_subject){.table = table}, 1, &report, NULL));
 	assert_true(route_report_good(&report));
 	assert_true(report.link_load.stddev < report.link_load.mean);
 	route_report_free(&report);

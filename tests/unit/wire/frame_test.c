@@ -361,10 +361,6 @@ static void every_fault_and_every_kind_has_its_own_name(void **state)
 	for (unsigned i = 0; i < FRAME_FAULT_COUNT; i++)
 		for (unsigned k = 0; k < i; k++)
 			assert_string_not_equal(frame_fault_name(i), frame_fault_name(k));
-	for (unsigned i = 0; i < FRAME_KIND_COUNT; i++)
-		for (unsigned k = 0; k < i; k++)
-			assert_string_not_equal(frame_kind_name(i), frame_kind_name(k));
-	assert_string_equal(frame_kind_name(250), "unknown");
 	assert_string_equal(frame_fault_name(FRAME_FAULT_COUNT), "unknown");
 }
 

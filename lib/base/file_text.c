@@ -11,13 +11,12 @@ static char *refuse_file(const char *path, struct fault *fault)
 	int code = errno;
 
 	fault_set(fault, code, "%s: %s", path, strerror(code));
-	/* A folder, a name that cannot be, a file beyond all measure: the request is wrong. */
+	/* A folder, an impossible name, a file that is too large: bad requests. */
 	errno = code == EISDIR || code == ENOTDIR || code == ENAMETOOLONG || code == EFBIG ? EINVAL
 											   : code;
 	return NULL;
 }
 
-/* NULL with errno. */
 static char *read_all(FILE *in, size_t most, size_t *length)
 {
 	size_t room = 1 << 16;

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Reads a whole file into memory. */
+
+#include <stddef.h>
+
+#include "fault.h"
+
+/* The contents of a file, which may be a pipe, of about 'most' bytes at most. NULL with 'fault' and
+ * errno: EINVAL for a bad request (a folder, a file that is too large), ENOENT, EACCES, ENOMEM, …
+ * The caller frees it. */
+char *file_text_read(const char *path, size_t most, size_t *length, struct fault *fault);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Internals of the mapper: plans for a complete map, that is routes, images, and how to put them in
+ * use (mapper_plan.c); and the installed tables of devices (installed_tables.c). */
+
+#include "mapper.h"
+
+/* Computes the routes of the current map and begins to distribute changes, or to read the installed
+ * tables first if they are unknown (mapper->reads). Without routes (mapper->fault) it begins a
+ * distribution without tables if a device is paused, to end the pause. True if a distribution has
+ * begun. */
+bool mapper_plan(struct mapper *mapper, weft_time now);
+/* All images have been read or given up: plan again with what was read. */
+void mapper_plan_found(struct mapper *mapper, weft_time now);
+/* A distribution has ended: records which device uses which tables. */
+void mapper_plan_done(struct mapper *mapper, weft_time now);
+/* Forgets all generations: another mapper leads. */
+void mapper_plan_forget(struct mapper *mapper);
+
+/* Builds a generation from the images of another mapper that were read; devices that were not asked
+ * contribute nothing. It has no cables: check it together with 'next', which has them. -EINVAL: the
+ * two cannot be compared, because an image does not match its digest or is invalid, a device had
+ * another number, or its VC rule differs from that of 'next'. -ENOMEM. */
+int installed_tables_make(struct mapper_generation *found, const struct image_reading *reading,
+	const struct mapper_generation *next);
