@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* All messages of a host to one other host. Without a list: a random cycle through all hosts, so
- * that nobody sends to itself and each receives from exactly one. */
+ * that no host sends to itself and each receives from exactly one. */
 
 #include <stdlib.h>
 

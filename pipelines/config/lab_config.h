@@ -18,7 +18,7 @@
 #define LAB_GROUPS_MAX 1024
 #define LAB_EAL_MAX    64
 
-/* What links between processes are made of, unless both their ends are in 'ports'. */
+/* The device of a link between processes, unless both its ends are in 'ports'. */
 #define LAB_CONFIG_LINKS(X) X(MEMIF, "memif") X(VETH, "veth") X(DPDK, "dpdk")
 
 #define X(id, text) LAB_CONFIG_LINKS_##id,
@@ -67,7 +67,7 @@ int lab_config_supported(const struct lab_config *config, struct fault *fault);
 /* Writes the full configuration as a lab file that reads back to the same. 0 or -EIO. */
 int lab_config_explain(const struct lab_config *config, FILE *out);
 
-/* The groups in numbers of the topology, as the plan wants them. NULL, fault and errno: a device
+/* The groups in numbers of the topology, in the form of the plan. NULL, fault and errno: a device
  * that is not there. The names are the configuration's, which outlives the result. */
 struct lab_plan_group *lab_config_groups(
 	const struct lab_config *config, const struct topology *topology, struct fault *fault);

@@ -123,8 +123,8 @@ static bool says(
 	return at != NULL && (value == NULL || (at->text != NULL && strcmp(at->text, value) == 0));
 }
 
-/* What is different where the file asks for the thesis' Myrinet (004, section 4.3), or for a number
- * of messages instead of a time. */
+/* Other defaults where the file asks for the thesis' Myrinet (section 4.3), or for a number of
+ * messages instead of a time. */
 static void default_by_file(struct run_config *config, const struct yaml_tree_node *root)
 {
 	if (says(root, "measure", "messages", NULL))

@@ -8,7 +8,8 @@
  * run_config_supported() names them, so that a run refuses instead of ignoring them. Lab files
  * share the sections (lab_config.h).
  *
- * A configuration is constant once loaded; any thread may read it. Owner: who loaded it.
+ * A configuration is constant once loaded; any thread may read it. The caller that loaded it owns
+ * it.
  */
 
 #include <stdbool.h>
@@ -34,7 +35,7 @@ struct word_list;        /* lib/base/word_list.h */
 #define RUN_PATH_MAX        1024 /* of a path or generator text as it stands in a file */
 #define RUN_EDGES_MAX       1024
 #define RUN_TRAFFIC_MAX     256
-#define RUN_MESSAGE_MIN     16 /* bytes; a message tells when it was generated */
+#define RUN_MESSAGE_MIN     16 /* bytes; a message carries the time at which it was generated */
 #define RUN_MESSAGE_MAX     ((uint64_t)64 << 20)
 #define RUN_BURST_MIN       (10 * PS_PER_NS) /* every burst is drawn: no more of them than frames */
 #define RUN_BURST_MAX       (1000 * PS_PER_S)
@@ -68,22 +69,22 @@ struct run_config_routing {
 	uint32_t others;
 	enum run_routing_mode mode;
 	uint32_t alternatives;            /* routes a pair, for source routing; of each algorithm */
-	enum run_granularity granularity; /* who has a route of its own */
+	enum run_granularity granularity; /* hosts or switches have a route of their own */
 	const struct adaptive_mode *adaptive;
 	bool afi;
 	bool may_deadlock;      /* also routes that do not promise that they cannot */
 	uint32_t threshold_ppm; /* occupancy at which adaptive-th leaves the primary port */
 };
 
-/* What the ARN+AFI paper leaves open (congestion_detector.h, arn_table.h, arn_marks.h). */
+/* Points that the ARN+AFI paper leaves open (congestion_detector.h, arn_table.h, arn_marks.h). */
 struct run_config_readings {
 	enum run_retest retest;         /* when FCTh is asked besides at HCDTh and CRT */
 	enum run_occupancy occupancy;   /* what a VOQ counts against */
-	enum run_speakers speakers;     /* VOQs that tell of a root */
-	enum run_down_roots down_roots; /* who acts on a root on the way down */
+	enum run_speakers speakers;     /* VOQs that report a root */
+	enum run_down_roots down_roots; /* the device that acts on a root on the way down */
 	bool watch_afc;                 /* the AFC's VOQs count */
 	bool adapted_notify;            /* adapted packets have notifications sent back, too */
-	bool adapted_roots;             /* a root of adapted packets is told of, too */
+	bool adapted_roots;             /* a root of adapted packets is reported, too */
 	bool waiting_first; /* of a consumed and a waiting entry the waiting one counts */
 	bool hosts_act;     /* a host marks what it is notified of */
 };
@@ -94,7 +95,7 @@ struct run_config_detector {
 	struct run_config_readings readings;
 };
 
-/* What selectors are told (lib/nic/selectors/route_choice.h). */
+/* Parameters of selectors (lib/nic/selectors/route_choice.h). */
 struct run_config_selection {
 	uint32_t forget, k, k2; /* thousandths */
 	uint32_t short_bytes;
@@ -173,7 +174,7 @@ struct run_config_hosts {
 	struct run_config_place place;
 };
 
-/* What a pattern does not have is 0, NULL, or …_UNSET. */
+/* A member that the pattern does not use is 0, NULL, or …_UNSET. */
 struct run_config_traffic {
 	const struct traffic_pattern *pattern;
 	struct run_config_hosts from, to;
@@ -253,14 +254,14 @@ enum run_mapper_mode run_config_mapper_mode(const struct run_config *config, con
  * in 'set'. NULL, fault and errno. */
 struct run_config *run_config_load(
 	const char *path, const char *const *set, unsigned sets, struct fault *fault);
-/* After 'set' come the overrides in 'vary', which are those of --vary in what is said of them. */
+/* After 'set' come the overrides in 'vary', which messages call those of --vary. */
 struct run_config *run_config_load_varied(const char *path, const char *const *set, unsigned sets,
 	const char *const *vary, unsigned varies, struct fault *fault);
 struct run_config *run_config_parse(const char *text, size_t length, const char *origin,
 	const char *const *set, unsigned sets, struct fault *fault);
 void run_config_destroy(struct run_config *config);
 
-/* Everything that a file does not say: the values of the papers. */
+/* The defaults: the values of the papers. */
 void run_config_default(struct run_config *config);
 
 /* 0, or -EINVAL: names the first thing that this version cannot do. */
@@ -270,7 +271,7 @@ int run_config_supported(const struct run_config *config, struct fault *fault);
  * the caller's. NULL, fault and errno. */
 struct topology *run_config_open_topology(const struct run_config *config, struct fault *fault);
 
-/* What --clock does: 'name' is the clock, whatever the file says. -EINVAL: there is no such. */
+/* For --clock: 'name' is the clock, whatever the file says. -EINVAL: there is no such clock. */
 int run_config_set_clock(struct run_config *config, const char *name, struct fault *fault);
 
 /* Writes the full configuration as a run file that reads back to the same. 0 or -EIO. */

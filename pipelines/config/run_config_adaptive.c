@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What does not go together in the sections about adaptive routing and congestion. */
+/* Checks of the sections about adaptive routing and congestion. */
 
 #include "run_config_private.h"
 
@@ -29,7 +29,7 @@ static int check_detector(
 	return result;
 }
 
-/* What adaptive routing needs beside it. */
+/* Adaptive routing needs tables, an algorithm without VC classes and, for ARN, VOQs. */
 static int check_needs(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What the lists of a run file have in common, and the edges. */
+/* Readers and writers of lists, times and paths; the edges. */
 
 #include <arpa/inet.h>
 #include <errno.h>

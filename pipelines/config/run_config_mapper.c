@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What a run or lab file says of the mapper: where routes come from, who may be the mapper, key,
- * expected topology, times. */
+/* The section 'mapper' of run and lab files: the origin of routes, the hosts that may be the
+ * mapper, key, expected topology, times. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -29,7 +29,7 @@ void run_write_path(const void *member, FILE *out, unsigned indent);
 bool run_path_present(const void *member);
 void run_write_topology(const void *member, FILE *out, unsigned indent);
 
-/* What custom readers share. A list of at most 'max' rows; allocates 'size' bytes for each. */
+/* Parts of custom readers. A list of at most 'max' rows; allocates 'size' bytes for each. */
 int run_read_rows(const struct yaml_tree_node *node, uint32_t max, size_t size, void **rows,
 	struct fault *fault);
 /* A time, or a word that stands for never. */
@@ -74,22 +74,22 @@ int run_resolve_path(
 			.read = run_read_traffic, .write = run_write_traffic                       \
 	}
 
-/* What a file leaves to the routing algorithm: the number of alternatives and the selector; and to
- * adaptive routing: the mode. */
+/* Defaults that depend on other keys: the number of alternatives and the selector on the algorithm,
+ * the mode on adaptive routing. */
 void run_config_complete(struct run_config *config);
-/* What 'topology: …' says, once the rest has been read; 'node' is that key's value. 0 or -errno. */
+/* Reads 'topology', after the rest; 'node' is that key's value. 0 or -errno. */
 int run_config_read_topology(
 	struct run_config *config, const struct yaml_tree_node *node, struct fault *fault);
-/* What keys must not contradict each other in; 'root' gives the places. */
+/* Refuses keys that contradict each other; 'root' gives the places. */
 int run_config_check(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault);
-/* The same about adaptive routing and the detector. */
+/* The same for adaptive routing and the detector. */
 int run_config_check_adaptive(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault);
-/* The same about bursts that are too short for the distance of messages. */
+/* The same for bursts that are too short for the distance of messages. */
 int run_config_check_bursts(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault);
-/* The same about the mapper's times. */
+/* The same for the mapper's times. */
 int run_config_check_mapper(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault);
 /* -EINVAL: 'mapper.hosts' names a host that the topology does not have. */

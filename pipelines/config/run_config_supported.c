@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Rejects combinations of keys that are not implemented. */
+/* Rejects combinations of keys that this version cannot run. */
 
 #include <errno.h>
 
@@ -18,7 +18,7 @@ static int refuse(
 		fault, EINVAL, "%s: %s is not built yet; use %s", config->origin, what, instead);
 }
 
-/* What needs the world. */
+/* Edges and faults need the real clock. */
 static int check_virtual(const struct run_config *config, struct fault *fault)
 {
 	if (config->clock == RUN_CLOCK_REAL)
@@ -100,7 +100,7 @@ static int check_algorithm(const struct run_config *config, const struct route_a
 	return 0;
 }
 
-/* Sets to choose between can only be source routes, and as many as the selector wants. */
+/* Several route sets must be source routes, and as many as the selector needs. */
 static int check_sets(const struct run_config *config, struct fault *fault)
 {
 	const struct route_choice_ops *choice = config->nic.selector;
@@ -136,7 +136,7 @@ static bool may_deadlock(const struct run_config_routing *routing)
 	return may;
 }
 
-/* What a mapper cannot compute or distribute. */
+/* Routes that a mapper cannot compute or distribute. */
 static int check_mapper(const struct run_config *config, struct fault *fault)
 {
 	const char *what = NULL;
@@ -167,7 +167,7 @@ static const char *why_no_goal(const struct run_config *config)
 	return NULL;
 }
 
-/* Messages of a schedule are told from each other by their order alone. */
+/* Only their order distinguishes the messages of a schedule. */
 static int check_traffic(const struct run_config *config, struct fault *fault)
 {
 	const char *why = why_no_goal(config);
