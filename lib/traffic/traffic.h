@@ -63,8 +63,7 @@ struct traffic_config {
 	/* local, combined: the hosts within reach; the sender may be among them. */
 	const uint16_t *near;
 	uint16_t near_count;
-	/* permutation: [hosts], TRAFFIC_NOWHERE: the host does not send. NULL: a random one of the
-	 * seed, the same at all hosts. */
+	/* permutation: [hosts], TRAFFIC_NOWHERE: the host does not send. */
 	const uint16_t *permutation;
 };
 

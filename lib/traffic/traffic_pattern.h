@@ -69,9 +69,3 @@ TRAFFIC_PATTERNS(X)
 
 /* The list of patterns. */
 extern const struct word_list traffic_patterns;
-
-/* NULL if there is none of this name. */
-static inline const struct traffic_pattern *traffic_pattern_find(const char *name)
-{
-	return word_list_find(&traffic_patterns, name);
-}
