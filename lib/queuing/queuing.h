@@ -75,9 +75,3 @@ static inline const struct queuing_scheme *queuing_scheme_at(unsigned i)
 {
 	return word_list_at(&queuing_schemes, i);
 }
-
-/* NULL if there is none of this name. */
-static inline const struct queuing_scheme *queuing_scheme_find(const char *name)
-{
-	return word_list_find(&queuing_schemes, name);
-}

@@ -3,10 +3,10 @@
 #pragma once
 
 /*
- * The seam between topology generators and the rest. A kind is one file that defines one
- * struct generator, generator_KIND, and one word in GENERATORS. Text is 'KIND:key=value,…', 'KIND:'
- * or 'KIND' alone where no option is required; every kind takes rate= and delay= as well. Values
- * have been parsed and are in range when build() sees them.
+ * The interface between topology generators and the rest. A kind is one file that defines one
+ * struct generator, generator_KIND, and one word in GENERATORS (docs/adding-a-topology-kind.md).
+ * Text is 'KIND:key=value,…', 'KIND:' or 'KIND' alone where no option is required; every kind takes
+ * rate= and delay= as well. Values have been parsed and are in range when build() sees them.
  */
 
 #include <stdbool.h>
@@ -50,7 +50,7 @@ struct generator_value {
 	unsigned dim_count;
 };
 
-/* What build() gets. */
+/* The argument of build(). */
 struct generator_request {
 	const char *spec; /* for messages */
 	const char *name; /* of the topology */

@@ -3,14 +3,14 @@
 #pragma once
 
 /*
- * Payloads that nobody has to store: made from (source, destination, message, offset) when a frame
+ * Payloads that need no memory: made from (source, destination, message, offset) when a frame
  * is built, checked against the same when it arrives. The first frame begins with 16 bytes: when
  * the message was generated (ns), its length, and a check value of the flow; all big-endian. The
  * rest is a pattern of 64-bit words that depends on all of the above, so that a frame of another
  * message, or of another place in this one, does not pass.
  *
  * The first byte is 0 for the first two years of a run's clock; an IP packet never begins so. The
- * host tells the two apart by it (host_demux.h).
+ * host distinguishes the two by it (host_demux.h).
  */
 
 #include <stdbool.h>
@@ -32,7 +32,7 @@ void synthetic_fill(const struct synthetic *message, uint32_t offset, uint8_t *o
  * check value is wrong or there are too few bytes. */
 bool synthetic_open(struct synthetic *message, const uint8_t *payload, uint32_t bytes);
 
-/* True if these are the bytes of the message from 'offset' on, the prefix apart. */
+/* True if these are the bytes of the message from 'offset' on, without the prefix. */
 bool synthetic_matches(
 	const struct synthetic *message, uint32_t offset, const uint8_t *payload, uint32_t bytes);
 

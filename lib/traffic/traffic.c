@@ -28,7 +28,7 @@ struct schedule {
 /* There are two readers of one schedule: one counts what falls due, the other hands messages out,
  * later if the interface does not take them, or earlier if it takes them ahead of the clock. */
 struct traffic {
-	/* What traffic_take() touches: two lines. */
+	/* Used by traffic_take(): two lines. */
 	struct schedule handed;
 	weft_time until_ps;    /* 0: sends nothing (more) */
 	weft_time distance_ps; /* mean, of messages of the usual length */
@@ -112,7 +112,7 @@ static uint64_t wire_parts(const struct traffic_config *config, uint32_t bytes)
 	       frames * config->mean_route;
 }
 
-/* What a message costs on the wire, at the configured load. Exact to 1 ps a byte. */
+/* Time of a message on the wire, at the configured load. Exact to 1 ps a byte. */
 static weft_time mean_distance(const struct traffic *traffic, uint32_t bytes)
 {
 	unsigned __int128 parts = wire_parts(&traffic->config, bytes);
@@ -139,7 +139,7 @@ static inline uint32_t advance(struct traffic *traffic, struct schedule *schedul
 	return other ? traffic->config.other_message_bytes : traffic->message_bytes;
 }
 
-/* What was taken ahead of the clock has been drawn and need not be drawn again. */
+/* Messages taken ahead of the clock have been drawn and need not be drawn again. */
 static void count_taken(struct traffic *traffic)
 {
 	struct traffic_counters *count = &traffic->counters;
@@ -341,8 +341,8 @@ bool traffic_take(struct traffic *traffic, weft_time latest, struct traffic_take
 
 void traffic_turn_to_polling(struct traffic *traffic)
 {
-	/* Nothing else is to be told: both readers stand where they would if all had been polled,
-	 * once count_taken() has been there. */
+	/* Nothing else changes: after count_taken() both readers are where they would be if all
+	 * messages had been polled. */
 	traffic->handed_messages = traffic->counters.accepted_messages;
 }
 

@@ -3,10 +3,10 @@
 #pragma once
 
 /*
- * Traffic sources: what one host sends, to whom and when. A source says which message is
- * due; its driver hands it to the interface and says so. The schedule does not wait for the
- * interface (open loop): a source whose interface refuses is late, its messages carry the time at
- * which they should have left, and what it could not hand over counts as generated all the same.
+ * Traffic sources: the messages of one host, their destinations and times. A source says which
+ * message is due; its driver hands it to the interface and says so. The schedule does not wait for
+ * the interface (open loop): a source whose interface refuses is late, its messages carry the time
+ * at which they should have left, and what it could not hand over counts as generated all the same.
  *
  * A pattern says where messages go (traffic_pattern.h).
  *
@@ -33,8 +33,8 @@ struct traffic_pattern;
 
 struct traffic_config {
 	const struct traffic_pattern *pattern;
-	uint16_t host, hosts; /* who sends, of how many */
-	uint16_t index;       /* tells several sources of one host apart */
+	uint16_t host, hosts; /* the sender, and how many hosts there are */
+	uint16_t index;       /* distinguishes several sources of one host */
 	uint64_t seed;
 	uint64_t rate_bps;            /* of the link */
 	uint32_t load_ppm;            /* of it */
@@ -49,8 +49,8 @@ struct traffic_config {
 	weft_time start_ps, stop_ps; /* stop_ps WEFT_TIME_NEVER: no end */
 	uint8_t sl;
 	/* One source as several, one for each queue of a scheme: they all read the same schedule,
-	 * this one hands out what goes into queue 'lane', so that a queue that is full holds up
-	 * nobody but itself; the one of lane 0 counts what all generate. NULL: the whole. The
+	 * this one hands out what goes into queue 'lane', so that a full queue holds up only
+	 * itself; the one of lane 0 counts what all generate. NULL: the whole. The
 	 * caller's. */
 	const struct queuing *queuing;
 	uint8_t lane;
@@ -63,8 +63,7 @@ struct traffic_config {
 	/* local, combined: the hosts within reach; the sender may be among them. */
 	const uint16_t *near;
 	uint16_t near_count;
-	/* permutation: [hosts], TRAFFIC_NOWHERE: the host does not send. NULL: a random one of the
-	 * seed, the same at all hosts. */
+	/* permutation: [hosts], TRAFFIC_NOWHERE: the host does not send. */
 	const uint16_t *permutation;
 };
 
@@ -102,11 +101,10 @@ struct traffic_taken {
 };
 
 /* The next message, if it falls due by 'latest', which may be ahead of the clock: it is accepted.
- * False: none, only next_ps is set. Counts it as generated only when somebody counts
- * (traffic_count()). A source is
+ * False: none, only next_ps is set. traffic_count() counts it as generated. A source is
  * taken from or polled (traffic_turn_to_polling()), and one with lanes is polled. */
 bool traffic_take(struct traffic *traffic, weft_time latest, struct traffic_taken *taken);
-/* Who has taken until now polls from now on. What was taken is not ahead of the clock. */
+/* From traffic_take() to traffic_poll(). Nothing that was taken is ahead of the clock. */
 void traffic_turn_to_polling(struct traffic *traffic);
 /* When the n-th message that is still to be had falls due, or the last one if there are fewer; 0:
  * there is none. */
@@ -122,8 +120,8 @@ void traffic_abandon(struct traffic *traffic, weft_time now);
  * if there will be none. */
 weft_time traffic_due(const struct traffic *traffic);
 
-/* Where the message goes that will be handed out next: a hint, for who wants to have his memory
- * ready. Means nothing if there will be none. */
+/* The destination of the message that will be handed out next: a hint for prefetching. Means
+ * nothing if there will be none. */
 uint16_t traffic_next_destination(const struct traffic *traffic);
 
 /* Asks for the memory that the next message takes. */
@@ -135,7 +133,7 @@ bool traffic_finished(const struct traffic *traffic, weft_time now);
 const struct traffic_counters *traffic_counters(const struct traffic *traffic);
 /* Frames of the generated messages: exact. */
 uint64_t traffic_generated_frames(const struct traffic *traffic);
-/* What the generated messages take on the wire as full frames and a shorter one each: exact, but
- * for routes, which are of the mean length. */
+/* Bytes of the generated messages on the wire, each as full frames and a shorter one: exact, except
+ * that routes have the mean length. */
 uint64_t traffic_generated_wire_bytes(const struct traffic *traffic);
 const struct traffic_config *traffic_config(const struct traffic *traffic);

@@ -2,9 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* Each message by one of four patterns, all equally likely: uniform, local, hotspot, bit-reversal
- * (the thesis, 4.5, its combined pattern). Where one of them sends nothing - a number that reads
- * the same backwards, nobody near - the others share its messages; the thesis does not say what
- * happens there. */
+ * (the thesis, 4.5, its combined pattern). Where one of them sends nothing (a number that reads
+ * the same backwards, no near host) the others share its messages; the thesis leaves this open. */
 
 #include <stdlib.h>
 

@@ -30,9 +30,9 @@ struct traffic_pattern {
 	unsigned keys;            /* enum traffic_keys */
 	bool all_without_targets; /* a source without targets sends to all hosts */
 	bool anywhere;            /* messages go to hosts that 'to' does not name, too */
-	bool pairs;    /* a file or the seed says who sends to whom: no 'from', no 'to' */
-	bool bursty;   /* its arrivals are bursty and cannot be others */
-	bool schedule; /* messages come from a GOAL schedule: it has no sources */
+	bool pairs;               /* a file or the seed gives the pairs: no 'from', no 'to' */
+	bool bursty;              /* its arrivals are bursty and cannot be others */
+	bool schedule;            /* messages come from a GOAL schedule: it has no sources */
 	/* Checks and keeps what it needs of the configuration in '*state', which 'fini' frees; both
 	 * may leave it NULL. 0 or -errno with fault. */
 	int (*init)(void **state, const struct traffic_config *config, struct fault *fault);
@@ -69,9 +69,3 @@ TRAFFIC_PATTERNS(X)
 
 /* The list of patterns. */
 extern const struct word_list traffic_patterns;
-
-/* NULL if there is none of this name. */
-static inline const struct traffic_pattern *traffic_pattern_find(const char *name)
-{
-	return word_list_find(&traffic_patterns, name);
-}

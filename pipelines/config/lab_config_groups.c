@@ -9,11 +9,7 @@
 
 #include "did_you_mean.h"
 #include "lab_config_private.h"
-
-static int refuse_memory(const struct yaml_tree_node *node, struct fault *fault)
-{
-	return fault_set(fault, ENOMEM, "%s: no memory", node->origin);
-}
+#include "run_config_private.h"
 
 static int read_group(
 	const struct yaml_tree_node *node, struct lab_config_group *group, struct fault *fault)
@@ -25,13 +21,7 @@ static int read_group(
 	if (node->count == 0 || node->count > TOPOLOGY_HOSTS_MAX)
 		return yaml_tree_refuse(
 			node, fault, "a group of 1 to %u devices was expected", TOPOLOGY_HOSTS_MAX);
-	group->device = calloc(node->count, sizeof(*group->device));
-	if (group->device == NULL)
-		return refuse_memory(node, fault);
-	for (const struct yaml_tree_node *name = node->first; name != NULL && result == 0;
-		name = name->next)
-		result = yaml_read_name(
-			name, group->device[group->count++], sizeof(*group->device), fault);
+	result = run_read_names(node, &group->device, &group->count, fault);
 	if (result == 0 && node->key != NULL && strlen(node->key) >= sizeof(group->name))
 		result = yaml_tree_refuse_key(node, fault,
 			"the group's name is longer than %zu characters", sizeof(group->name) - 1);
@@ -69,7 +59,7 @@ int lab_read_groups(const struct yaml_tree_node *node, void *member, struct faul
 			node->count, LAB_GROUPS_MAX);
 	groups->at = calloc((size_t)node->count + 1, sizeof(*groups->at));
 	if (groups->at == NULL)
-		return refuse_memory(node, fault);
+		return run_refuse_memory(node, fault);
 	for (const struct yaml_tree_node *group = node->first; group != NULL && result == 0;
 		group = group->next) {
 		groups->at[groups->count].place =
@@ -89,9 +79,7 @@ void lab_write_groups(const void *member, FILE *out, unsigned indent)
 		fprintf(out, "\n%*s", (int)indent, "");
 		yaml_tree_write_text(groups->at[i].name, out);
 		fputs(": ", out);
-		for (uint32_t d = 0; d < groups->at[i].count; d++)
-			fprintf(out, "%s%s", d == 0 ? "[" : ", ", groups->at[i].device[d]);
-		fputc(']', out);
+		run_write_names(groups->at[i].device, groups->at[i].count, out);
 	}
 }
 
@@ -120,7 +108,7 @@ int lab_read_words(const struct yaml_tree_node *node, void *member, struct fault
 			node->key, node->count, LAB_EAL_MAX);
 	words->at = calloc((size_t)node->count + 1, sizeof(*words->at));
 	if (words->at == NULL)
-		return refuse_memory(node, fault);
+		return run_refuse_memory(node, fault);
 	for (const struct yaml_tree_node *word = node->first; word != NULL && result == 0;
 		word = word->next) {
 		result = yaml_read_text(word, text, sizeof(text), fault);
@@ -128,7 +116,7 @@ int lab_read_words(const struct yaml_tree_node *node, void *member, struct fault
 			break;
 		words->at[words->count] = strdup(text);
 		if (words->at[words->count++] == NULL)
-			result = refuse_memory(node, fault);
+			result = run_refuse_memory(node, fault);
 	}
 	return result;
 }

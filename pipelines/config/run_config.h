@@ -73,7 +73,7 @@ struct run_config_routing {
 	uint32_t others;
 	enum run_routing_mode mode;
 	uint32_t alternatives;            /* routes a pair, for source routing; of each algorithm */
-	enum run_granularity granularity; /* who has a route of its own */
+	enum run_granularity granularity; /* hosts or switches have a route of their own */
 	const struct adaptive_mode *adaptive;
 	bool afi;
 	bool may_deadlock;      /* allow routes that may deadlock */

@@ -15,6 +15,27 @@ int run_refuse_memory(const struct yaml_tree_node *node, struct fault *fault)
 	return fault_set(fault, ENOMEM, "%s: no memory", node->origin);
 }
 
+int run_read_names(const struct yaml_tree_node *node, char (**names)[TOPOLOGY_NAME_MAX],
+	uint32_t *count, struct fault *fault)
+{
+	int result = 0;
+
+	*names = calloc(node->count, sizeof(**names));
+	if (*names == NULL)
+		return run_refuse_memory(node, fault);
+	for (const struct yaml_tree_node *name = node->first; name != NULL && result == 0;
+		name = name->next)
+		result = yaml_read_name(name, (*names)[(*count)++], sizeof(**names), fault);
+	return result;
+}
+
+void run_write_names(char (*const names)[TOPOLOGY_NAME_MAX], uint32_t count, FILE *out)
+{
+	for (uint32_t i = 0; i < count; i++)
+		fprintf(out, "%s%s", i == 0 ? "[" : ", ", names[i]);
+	fputc(']', out);
+}
+
 struct run_config_place run_place_of(const struct yaml_tree_node *node)
 {
 	return (struct run_config_place){node->line, node->column};

@@ -31,7 +31,6 @@ int run_mapper_mode_find(const char *name, enum run_mapper_mode *mode)
 static int read_hosts(const struct yaml_tree_node *node, void *member, struct fault *fault)
 {
 	struct run_config_mapper_hosts *hosts = member;
-	int result = 0;
 
 	hosts->place = run_place_of(node);
 	if (node->kind == YAML_TREE_SCALAR && strcmp(node->text, "all") == 0)
@@ -39,24 +38,16 @@ static int read_hosts(const struct yaml_tree_node *node, void *member, struct fa
 	if (node->kind != YAML_TREE_SEQUENCE || node->count == 0 || node->count > RUN_NAMES_MAX)
 		return yaml_tree_refuse(node, fault,
 			"'hosts': all, or a list of hosts such as [h0, h4] was expected");
-	hosts->name = calloc(node->count, sizeof(*hosts->name));
-	if (hosts->name == NULL)
-		return run_refuse_memory(node, fault);
-	for (const struct yaml_tree_node *name = node->first; name != NULL && result == 0;
-		name = name->next)
-		result = yaml_read_name(
-			name, hosts->name[hosts->count++], sizeof(*hosts->name), fault);
-	return result;
+	return run_read_names(node, &hosts->name, &hosts->count, fault);
 }
 
 static void write_hosts(const void *member, FILE *out, unsigned indent)
 {
 	const struct run_config_mapper_hosts *hosts = member;
 
-	fputs(hosts->count == 0 ? " all" : " [", out);
-	for (uint32_t i = 0; i < hosts->count; i++)
-		fprintf(out, "%s%s", i == 0 ? "" : ", ", hosts->name[i]);
-	fputs(hosts->count == 0 ? "" : "]", out);
+	fputs(hosts->count == 0 ? " all" : " ", out);
+	if (hosts->count > 0)
+		run_write_names(hosts->name, hosts->count, out);
 }
 
 /* Keeps generator text; a path starts from the file's folder. */

@@ -38,6 +38,11 @@ int run_read_time_or(
 	const char *never, const struct yaml_tree_node *node, void *member, struct fault *fault);
 void run_write_time_or(const char *never, const void *member, FILE *out);
 int run_refuse_memory(const struct yaml_tree_node *node, struct fault *fault);
+/* At least one name; the caller has checked how many there are, and frees the list. */
+int run_read_names(const struct yaml_tree_node *node, char (**names)[TOPOLOGY_NAME_MAX],
+	uint32_t *count, struct fault *fault);
+/* "[h1, h2]" */
+void run_write_names(char (*const names)[TOPOLOGY_NAME_MAX], uint32_t count, FILE *out);
 struct run_config_place run_place_of(const struct yaml_tree_node *node);
 
 /* Makes a path of a file, relative to the file's folder, absolute. The caller frees '*path'.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What a run file says of route sets and the choice between them. */
+/* Route sets of a run file, and the choice between them. */
 
 #include <stdlib.h>
 #include <string.h>

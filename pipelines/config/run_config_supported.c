@@ -18,7 +18,7 @@ static int refuse(
 		fault, EINVAL, "%s: %s is not built yet; use %s", config->origin, what, instead);
 }
 
-/* What needs the world. */
+/* Edges and faults need the real clock. */
 static int check_virtual(const struct run_config *config, struct fault *fault)
 {
 	if (config->clock == RUN_CLOCK_REAL)

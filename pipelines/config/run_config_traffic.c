@@ -20,20 +20,11 @@ static const char *const host_set_texts[] = {RUN_HOST_SETS(X) NULL};
 static int read_host_list(
 	const struct yaml_tree_node *node, struct run_config_hosts *hosts, struct fault *fault)
 {
-	int result = 0;
-
 	if (node->count == 0 || node->count > RUN_NAMES_MAX)
 		return yaml_tree_refuse(
 			node, fault, "'%s': 1 to %u hosts were expected", node->key, RUN_NAMES_MAX);
-	hosts->name = calloc(node->count, sizeof(*hosts->name));
-	if (hosts->name == NULL)
-		return run_refuse_memory(node, fault);
 	hosts->kind = RUN_HOSTS_LIST;
-	for (const struct yaml_tree_node *name = node->first; name != NULL && result == 0;
-		name = name->next)
-		result = yaml_read_name(
-			name, hosts->name[hosts->count++], sizeof(*hosts->name), fault);
-	return result;
+	return run_read_names(node, &hosts->name, &hosts->count, fault);
 }
 
 static int read_hosts(const struct yaml_tree_node *node, void *member, struct fault *fault)
@@ -71,9 +62,7 @@ static void write_hosts(const void *member, FILE *out, unsigned indent)
 		quantity_format(QUANTITY_SHARE, hosts->share_ppm, share);
 		fputs(share, out);
 	} else if (hosts->kind == RUN_HOSTS_LIST) {
-		for (uint32_t i = 0; i < hosts->count; i++)
-			fprintf(out, "%s%s", i == 0 ? "[" : ", ", hosts->name[i]);
-		fputc(']', out);
+		run_write_names(hosts->name, hosts->count, out);
 	} else {
 		fputs(host_set_texts[hosts->kind], out);
 	}

@@ -206,7 +206,7 @@ static bool sends_there_only(const struct run_config_traffic *traffic)
 	       (traffic->share_ppm == 0 || traffic->share_ppm == QUANTITY_WHOLE_PPM);
 }
 
-/* With one destination, that host itself has nobody to send to. */
+/* A host that is its own only destination sends nothing. */
 static int drop_lonely(const struct resolver *resolver, uint32_t number)
 {
 	const struct run_config_traffic *traffic = &resolver->config->traffic.at[number];

@@ -139,7 +139,7 @@ static void empty(const struct table_image_source *source)
 int main(int argc, char **argv)
 {
 	uint32_t leaf[HOSTS];
-	struct queuing queuing = {queuing_scheme_find("vftree"), 3, HOSTS, 4, leaf};
+	struct queuing queuing = {&queuing_vftree, 3, HOSTS, 4, leaf};
 	struct table_image_source source;
 	int result;
 

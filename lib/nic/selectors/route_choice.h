@@ -7,13 +7,13 @@
  * sections 2.4, 3.3, 5.5 and 6.3). All frames of a message take the same route. A selector is one
  * struct route_choice_ops and one word in ROUTE_CHOICES (docs/adding-a-route-selector.md).
  *
- * Some selectors learn from what became of the messages before: the sender tells
- * route_choice_sent() from when to when each message was handed to the link. Some choose between
- * route sets that several algorithms computed on the same tree (route_merge.h), the one with the
- * fewest ITBs first; 'sets' says to which of them a route belongs.
+ * Some selectors learn from earlier messages: the sender reports each message and the time that it
+ * took to leave with route_choice_sent(). Some choose between route sets that several algorithms
+ * computed on the same tree (route_merge.h), the one with the fewest ITBs first; 'sets' says to
+ * which of them a route belongs.
  *
  * Everything is whole numbers, a coefficient is kept in thousandths. No call takes longer than
- * looking at all routes of one destination, ROUTE_CHOICE_ROUTES_MAX at most. One thread.
+ * a look at all routes of one destination, ROUTE_CHOICE_ROUTES_MAX at most. One thread.
  */
 
 #include <stdbool.h>
@@ -30,7 +30,7 @@
 
 struct route_choice;
 
-/* The message that a route is wanted for. */
+/* The message that needs a route. */
 struct route_choice_message {
 	uint16_t destination;
 	uint8_t count; /* routes to it, 2 or more */
@@ -41,7 +41,7 @@ struct route_choice_ops {
 	const char *name;
 	unsigned sets; /* route sets that it chooses between; 0: it does not know of them */
 	bool fixed;    /* always the same route of a pair: messages stay in order */
-	bool learns;   /* wants to be told by route_choice_sent() */
+	bool learns;   /* needs the reports of route_choice_sent() */
 	/* The index of a route, below message->count. */
 	unsigned (*choose)(struct route_choice *choice, const struct route_choice_message *message);
 	/* Route 'index' to the destination, one of 'count', has shown this coefficient. NULL if it
@@ -50,7 +50,7 @@ struct route_choice_ops {
 		unsigned index, uint32_t coefficient);
 };
 
-/* What ways of choosing can be told; each takes what it needs. */
+/* Parameters of selectors; each uses those that it needs. */
 struct route_choice_options {
 	uint64_t rate_bps; /* of injection; 0: nothing is learnt */
 	uint32_t forget;   /* c_o: what coefficients lose with each message, thousandths */
@@ -109,7 +109,7 @@ static inline bool route_choice_learns(const struct route_choice *choice)
 	return choice->coefficient != NULL;
 }
 
-/* What route 'index' has shown last, and what has been forgotten since. */
+/* The last coefficient of route 'index', less what has been forgotten since. */
 static inline uint32_t *route_choice_coefficient(
 	const struct route_choice *choice, uint16_t destination, unsigned index)
 {

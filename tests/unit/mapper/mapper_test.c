@@ -481,7 +481,7 @@ static void routes_that_want_other_vcs_are_not_used(void **state)
 		struct mapper_fabric fabric;
 
 		config.vcs = trial == 1 ? 1 : 2;
-		config.queuing = trial == 2 ? queuing_scheme_find("dbbm") : NULL;
+		config.queuing = trial == 2 ? &queuing_dbbm : NULL;
 		fabric_start(&fabric, topology, &config, 1);
 		run(&fabric, A_WHILE);
 		fabric_assert_works(&fabric);

@@ -189,8 +189,7 @@ static void the_leaves_of_a_fat_tree_take_nine_bytes(void **state)
 {
 	struct fault fault;
 	struct topology *topology = topology_generate("rlft:ports=12,stages=3", &fault);
-	struct queuing *queuing =
-		queuing_create(topology, queuing_scheme_find("vftree"), 4, &fault);
+	struct queuing *queuing = queuing_create(topology, &queuing_vftree, 4, &fault);
 	struct route_table *table = route_compute_table(
 		topology, route_algorithm_find("dmodk"), &(struct route_options){0}, NULL, &fault);
 	struct table_image image;
@@ -247,8 +246,7 @@ static void no_other_length_and_no_damage_does_harm(void **state)
 	struct route_options options = {0};
 	struct fault fault;
 	struct route_set *set = compute_set(topology, 1);
-	struct queuing *queuing =
-		queuing_create(topology, queuing_scheme_find("vftree"), 3, &fault);
+	struct queuing *queuing = queuing_create(topology, &queuing_vftree, 3, &fault);
 	struct route_table *table =
 		route_compute_table(topology, route_algorithm_find("ud"), &options, NULL, NULL);
 	struct rng rng;

@@ -144,7 +144,7 @@ static void a_full_fifo_takes_no_more(void **state)
 /* By destination over two VCs: 1 and 3 in VC 1, 2 in VC 0. */
 static void a_queuing_scheme_gives_the_service_level(void **state)
 {
-	struct queuing queuing = {.scheme = queuing_scheme_find("dbbm"), .queues = 2, .hosts = 4};
+	struct queuing queuing = {.scheme = &queuing_dbbm, .queues = 2, .hosts = 4};
 	struct datagram_origin origin;
 	struct weft_packet packet;
 	struct pair pair;

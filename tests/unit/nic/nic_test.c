@@ -294,8 +294,7 @@ static void vcs_take_turns(void **state)
 
 static void a_queuing_scheme_gives_the_service_level(void **state)
 {
-	struct queuing queuing = {
-		.scheme = queuing_scheme_find("dbbm"), .queues = 3, .hosts = PAIR_HOSTS};
+	struct queuing queuing = {.scheme = &queuing_dbbm, .queues = 3, .hosts = PAIR_HOSTS};
 	struct end a;
 	struct nic_config config = end_config(&a, 0, 1);
 	struct box box;

@@ -18,8 +18,7 @@
 static void a_scheme_has_a_queue_for_hosts_that_were_not_found(void **state)
 {
 	struct topology *topology = topology_generate("ring:switches=3,hosts=2", NULL);
-	struct queuing *queuing =
-		queuing_create(topology, queuing_scheme_find("vftree"), 3, &(struct fault){""});
+	struct queuing *queuing = queuing_create(topology, &queuing_vftree, 3, &(struct fault){""});
 	const struct table_image_source source = {topology, .queuing = queuing};
 	struct host_tables *tables;
 	struct table_image image;

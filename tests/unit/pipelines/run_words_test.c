@@ -32,7 +32,7 @@ static const char *needs_of(const struct traffic_pattern *pattern)
 /* The part of a file with one key of run_words[]. */
 static void write_key(char *text, size_t size, const struct run_words *key, const char *word)
 {
-	const struct traffic_pattern *pattern = traffic_pattern_find(word);
+	const struct traffic_pattern *pattern = word_list_find(&traffic_patterns, word);
 	const char *dot = strchr(key->key, '.');
 
 	if (key->list == &traffic_patterns)

@@ -13,7 +13,7 @@ static struct queuing *open_on(const char *spec, const char *name, uint32_t queu
 	struct fault fault = {""};
 
 	assert_non_null(topology);
-	queuing = queuing_create(topology, queuing_scheme_find(name), queues, &fault);
+	queuing = queuing_create(topology, word_list_find(&queuing_schemes, name), queues, &fault);
 	assert_string_equal(fault.text, "");
 	topology_destroy(topology);
 	return queuing;
@@ -43,7 +43,7 @@ static void leaves_are_numbered_by_their_least_host(void **state)
 				   "links: [{a: x:0, b: b:0}, {a: y:0, b: a:0}, {a: z:0, b: b:1}, "
 				   "{a: a:2, b: b:2}]\n";
 	struct topology *topology = topology_parse(text, sizeof(text) - 1, "t", NULL);
-	struct queuing *queuing = queuing_create(topology, queuing_scheme_find("vftree"), 2, NULL);
+	struct queuing *queuing = queuing_create(topology, &queuing_vftree, 2, NULL);
 
 	assert_int_equal(queuing->leaves, 2);
 	assert_int_equal(queuing->leaf[0], 0);
@@ -144,7 +144,8 @@ static void assert_refused(const char *spec, const char *name, uint32_t queues, 
 	struct topology *topology = topology_generate(spec, NULL);
 	struct fault fault = {""};
 
-	assert_null(queuing_create(topology, queuing_scheme_find(name), queues, &fault));
+	assert_null(
+		queuing_create(topology, word_list_find(&queuing_schemes, name), queues, &fault));
 	assert_string_equal(fault.text, why);
 	topology_destroy(topology);
 }
@@ -167,14 +168,14 @@ static void every_scheme_is_found_by_its_name_and_stays_below_q(void **state)
 	for (unsigned i = 0; (scheme = queuing_scheme_at(i)) != NULL; i++) {
 		struct queuing *queuing = open_on("rlft:ports=4,stages=2", scheme->name, 8);
 
-		assert_ptr_equal(queuing_scheme_find(scheme->name), scheme);
+		assert_ptr_equal(word_list_find(&queuing_schemes, scheme->name), scheme);
 		assert_non_null(scheme->summary);
 		for (uint32_t from = 0; from < 8; from++)
 			for (uint32_t to = 0; to < 8; to++)
 				assert_true(queuing_sl(queuing, from, to) < 8);
 		queuing_destroy(queuing);
 	}
-	assert_null(queuing_scheme_find("obqa"));
+	assert_null(word_list_find(&queuing_schemes, "obqa"));
 }
 
 static const struct CMUnitTest tests[] = {
