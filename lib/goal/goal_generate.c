@@ -189,7 +189,6 @@ static const struct kind *find_kind(const char *name, struct fault *fault)
 	return NULL;
 }
 
-/* Refuses more operations than a readable schedule may have. */
 static int check_length(
 	const struct goal_generate_config *config, const struct kind *kind, struct fault *fault)
 {

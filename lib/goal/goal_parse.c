@@ -73,7 +73,6 @@ static int take_number(struct parser *parser, const char *what, uint64_t max, ui
 	return advance(parser);
 }
 
-/* Takes a number, or -1 where 'any' is allowed. */
 static int take_match(
 	struct parser *parser, const char *what, bool any, uint64_t max, uint32_t *number)
 {
@@ -106,7 +105,6 @@ static int take_peer(struct parser *parser, struct goal_op *op)
 	return result;
 }
 
-/* [tag T] [cpu C] [nic N] */
 static int take_options(struct parser *parser, struct goal_op *op)
 {
 	uint64_t number = 0;

@@ -129,7 +129,6 @@ static struct goal_replay_cpu *first_cpu(
 	return first;
 }
 
-/* Ends the calcs that end by 'now', in order, and begins the operations that follow. */
 static void pass_time(struct goal_replay *replay, struct goal_replay_rank *rank, weft_time now)
 {
 	struct goal_replay_cpu *cpu;

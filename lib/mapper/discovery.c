@@ -306,7 +306,6 @@ static void update_links(
 	}
 }
 
-/* Enters a new or absent device: the route to it is the one by which it was found. */
 static void enter(struct discovery *discovery, uint32_t at, struct discovery_place from)
 {
 	struct map_device *device = &discovery->map->device[at];

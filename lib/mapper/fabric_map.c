@@ -134,7 +134,6 @@ static void take_way(struct fabric_map *map, uint32_t at, const struct way *way,
 	device->depth = way->depth;
 }
 
-/* Routes must hold the ports and an element: deeper devices are not reached. */
 static void search(struct fabric_map *map, struct way *way, uint32_t *queue, uint32_t *found)
 {
 	uint32_t head = 0, tail = 0;

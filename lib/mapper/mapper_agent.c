@@ -310,7 +310,6 @@ static unsigned obey(
 	}
 }
 
-/* Fills a part of the image in use from the requested offset on. */
 static void fill_image(const struct mapper_agent *agent, const struct mapper_read *read,
 	struct mapper_image_part *part)
 {

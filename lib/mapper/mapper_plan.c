@@ -371,7 +371,6 @@ static void adopt(struct mapper *mapper, weft_time now)
 	mapper_plan_done(mapper, now);
 }
 
-/* True if another mapper made its tables. */
 static bool is_unknown(const struct mapper *mapper, uint32_t at)
 {
 	const struct map_device *device = &mapper->map.device[at];

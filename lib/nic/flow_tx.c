@@ -127,7 +127,6 @@ static void record_end(
 		message->start_ps, now + last_ps, message->wire_bytes);
 }
 
-/* Frame 'high' of 'message' leaves for the first time. */
 static void sent_fresh(struct nic *nic, struct flow_tx *tx, struct message *message,
 	uint32_t wire_bytes, weft_time now)
 {
@@ -200,7 +199,6 @@ void flow_tx_finish(struct nic *nic, uint32_t index, int error)
 		nic->config.above.done(nic->config.above.ctx, &outcome);
 }
 
-/* Retransmits up to 'count' frames from 'acked' on. */
 static void go_back(struct nic *nic, uint16_t peer, uint32_t count)
 {
 	struct flow_tx *tx = &nic->tx[peer];

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Chooses and builds the next frame to send. */
-
 #include <string.h>
 
 #include "bits.h"
@@ -179,7 +177,6 @@ static void record_start(struct message *message, weft_time now)
 	message->start_ps = now;
 }
 
-/* Sends the next frame of the peer if its VC has the credits. */
 static bool inject_frame(struct nic *nic, enum ready_class class, unsigned vc, uint16_t peer,
 	struct weft_packet *packet, weft_time now)
 {
@@ -205,7 +202,6 @@ static bool inject_frame(struct nic *nic, enum ready_class class, unsigned vc, u
 	return true;
 }
 
-/* VCs that may have a frame of this class. */
 static uint64_t candidates(const struct nic *nic, enum ready_class class)
 {
 	return nic->ready_vcs[class] | (class == READY_NEW ? nic->backlog_vcs : 0);

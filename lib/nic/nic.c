@@ -283,7 +283,6 @@ static void fail_backlog(struct nic *nic, unsigned vc, weft_time now)
 		nic->backlog_vcs &= ~(1u << vc);
 }
 
-/* Drops the packets in transit. Their sources retransmit them. */
 static void abandon_transit(struct nic *nic)
 {
 	struct weft_packet *packet = nic->itb != NULL ? itb_drain(nic->itb) : NULL;

@@ -13,7 +13,6 @@ static bool is_marked(const struct nic *nic, const struct message *message, weft
 	       arn_marks_has(nic->marks, message->destination, message->vc, now);
 }
 
-/* Moves the message to the AFC's share. False: it has no room. */
 static bool move_share(struct nic *nic, struct message *message)
 {
 	unsigned to = channel(nic);

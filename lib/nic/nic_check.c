@@ -206,7 +206,6 @@ static const char *check_windows(const struct nic *nic)
 	return NULL;
 }
 
-/* Checks that every peer that can send is queued. */
 static const char *check_ready(const struct nic *nic)
 {
 	for (unsigned peer = 0; peer < nic->config.hosts; peer++) {

@@ -174,7 +174,6 @@ static void let_leave(struct capture_file *file)
 	}
 }
 
-/* One round. Returns true if another should follow without a pause. */
 static bool drain(struct capture_file *file)
 {
 	weft_time watermark = file->newest;

@@ -21,7 +21,6 @@
 #define ARGUMENTS_MAX      192
 #define MEMORY_MIB_DEFAULT 256
 
-/* The arguments for EAL, NULL-terminated like argv. EAL copies what it keeps. */
 struct arguments {
 	char *at[ARGUMENTS_MAX + 1];
 	int count;

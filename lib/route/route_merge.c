@@ -39,7 +39,6 @@ static unsigned find_route(const struct route_set *set, uint32_t source, uint32_
 	return i;
 }
 
-/* Adds the routes of 'more', from algorithm number 'part', to those of the pair. */
 static int merge_pair(struct route_set *set, const struct route_set *more, unsigned part,
 	uint32_t source, uint32_t destination)
 {

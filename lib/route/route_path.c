@@ -88,7 +88,6 @@ int route_path_add(const struct route_graph *graph, const struct route_options *
 	return finish(graph, set, source, destination, route, (unsigned)length, fault);
 }
 
-/* The paths between the hosts of two switches, for one destination. */
 static int add_to_host(const struct route_graph *graph, struct route_set *set, struct rng *rng,
 	uint32_t from, uint32_t destination, const struct route_path *path, unsigned paths,
 	struct fault *fault)

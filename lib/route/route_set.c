@@ -218,7 +218,6 @@ size_t route_set_pack(const struct route_set *set, uint32_t destination, uint8_t
 	return bytes;
 }
 
-/* The bytes of the entry at the start of the block; 0 if invalid. */
 static size_t check_entry(const uint8_t *entry, size_t left)
 {
 	size_t bytes = 1;

@@ -187,7 +187,6 @@ static bool has_room(struct event_queue *queue, struct event_lane *lane)
 	return !queue->failed;
 }
 
-/* Inserts into the current bucket, which is sorted. */
 static void insert(struct event_queue *queue, struct sim_event event)
 {
 	struct event_lane *lane = &queue->lane[EVENT_CALENDAR];
@@ -299,7 +298,6 @@ unsigned event_queue_following(
 	return queue->filled[*number & queue->mask];
 }
 
-/* Moves events that are now within the calendar's reach. */
 static void take_from_heap(struct event_queue *queue)
 {
 	while (queue->heap.count > 0 &&

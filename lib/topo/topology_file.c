@@ -276,7 +276,6 @@ static int read_tree(struct yaml_tree *tree, const struct topology_defaults *def
 	return result;
 }
 
-/* Sets errno and returns NULL for a negative code. */
 static struct topology *or_errno(struct topology *topology, int code)
 {
 	if (code == 0)

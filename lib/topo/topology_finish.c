@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* State of the checks and where they report. */
 struct check {
 	struct topology *topology;
 	const char *origin;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Checks of a wormhole network's state: routes, deadlocks, invariants. */
-
 #include <errno.h>
 #include <stdio.h>
 

@@ -118,7 +118,6 @@ static bool send_own(struct wormhole_net *net, uint32_t host, uint64_t now)
 	return true;
 }
 
-/* Sends the first message in transit and removes its ITB mark. */
 static void send_in_transit(struct wormhole_net *net, uint32_t number, uint64_t now)
 {
 	struct wormhole_host *host = &net->host[number];

@@ -109,7 +109,6 @@ static int take_key(struct reader *reader, const yaml_event_t *event)
 	return reader->key == NULL ? refuse_memory(reader) : 0;
 }
 
-/* Adds a new node at its place in the tree. */
 static struct yaml_tree_node *put_node(
 	struct reader *reader, const yaml_event_t *event, enum yaml_tree_kind kind)
 {

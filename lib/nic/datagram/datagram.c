@@ -222,7 +222,6 @@ static bool divert(struct datagram *nic, unsigned vc, weft_time now)
 	return true;
 }
 
-/* VCs whose head may not leave on them. */
 static uint16_t divert_heads(struct datagram *nic, weft_time now)
 {
 	uint16_t held = 0, own = (uint16_t)(nic->waiting & ((1u << adapted_vc(nic)) - 1));

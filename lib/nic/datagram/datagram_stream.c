@@ -33,7 +33,6 @@ void datagram_stream_close(struct datagram *nic)
 		.destination = stream->frame.destination,
 		.sl = stream->frame.sl};
 
-	/* The VC that is next after the frames sent so far. */
 	if (nic->frames_sent > 0)
 		nic->next_vc = (uint8_t)((stream->frame.vc + 1) & (FRAME_VCS_MAX - 1));
 	if (!datagram_stream_is_empty(stream))

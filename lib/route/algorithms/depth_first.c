@@ -87,7 +87,6 @@ static bool goes_before(const struct tree *tree, uint32_t a, uint32_t b)
 	return a < b;
 }
 
-/* The neighbour to enter from 'at', NOWHERE if all are in the tree. */
 static uint32_t choose_next(const struct tree *tree, uint32_t at)
 {
 	const struct route_graph *graph = tree->graph;

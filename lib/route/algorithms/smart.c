@@ -28,7 +28,6 @@
  */
 #define ROUNDS 100
 
-/* One round; '*forbidden' turns were forbidden. */
 static int break_some(struct turns *turns, const struct route_options *options, uint32_t *forbidden,
 	struct fault *fault)
 {

@@ -18,7 +18,6 @@
 
 #define NO_WAY UINT32_MAX
 
-/* Assigns levels to the component of 'root'; 'order' serves as the queue. */
 static void level_piece(const struct route_graph *graph, uint32_t root,
 	struct up_down_labels *labels, uint32_t *tail)
 {

@@ -24,7 +24,6 @@
 
 #define NO_WAY UINT32_MAX
 
-/* The scratch space of the tables, for one destination switch at a time. */
 struct tables {
 	const struct route_graph *graph;
 	const struct up_down_labels *labels;

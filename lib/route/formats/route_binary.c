@@ -30,7 +30,6 @@ static int reserve(struct writer *writer, size_t size)
 	return 0;
 }
 
-/* Writes the contents of the room as a section. */
 static int write_section(struct writer *writer, size_t length)
 {
 	uint32_t first = htole32((uint32_t)length);

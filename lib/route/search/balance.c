@@ -110,7 +110,6 @@ static void count_pair(struct work *work, size_t number, enum route_granularity 
 	}
 }
 
-/* Pairs with a choice go into the lane of their length. */
 static int fill_lanes(struct work *work)
 {
 	const struct minimal_paths *paths = work->paths;

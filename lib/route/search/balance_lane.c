@@ -201,7 +201,6 @@ static void empty_highest(struct balance_lane *lane, const uint32_t *count)
 	}
 }
 
-/* The first of the ready routes whose sum has not decreased since. */
 static bool find_ready(struct balance_lane *lane, const uint32_t *count)
 {
 	for (; lane->ready_routes > 0; ready_pop(lane)) {

@@ -60,7 +60,6 @@ static void find_ups(struct fat_tree *tree)
 	}
 }
 
-/* Switches by stage, lowest first (counting sort). */
 static void sort_by_stage(const struct fat_tree *tree, uint32_t *order)
 {
 	uint32_t first[FAT_TREE_STAGES + 1] = {0};

@@ -174,7 +174,6 @@ static int refuse(const struct fill *fill, size_t pair, int result, struct fault
 		ROUTE_ELEMENTS_MAX);
 }
 
-/* Finds a path for a pair of switches whose candidates are all unusable. */
 static int find(struct fill *fill, size_t pair, struct fault *fault)
 {
 	int result;

@@ -173,7 +173,6 @@ static void set_place(struct survey *survey, uint32_t at, uint32_t to, unsigned 
 	grid->piece[to] = grid->piece[at];
 }
 
-/* Assigns positions to the component of 'start', breadth first. */
 static int place_piece(struct survey *survey, uint32_t start, uint32_t *tail)
 {
 	const struct route_graph *graph = survey->graph;

@@ -147,7 +147,6 @@ static int copy_paths(struct smart_paths *to, const struct smart_paths *from, ui
 	return 0;
 }
 
-/* Copies all pairs, with their old paths and perhaps a new one. */
 static int extend(struct smart_paths *more, const struct smart_paths *paths, struct search *search,
 	const struct smart_prices *prices, uint32_t *added)
 {

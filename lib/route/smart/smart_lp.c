@@ -101,7 +101,6 @@ static void end_column(struct program *program, uint32_t path, double objective)
 	program->start[++program->columns] = program->used;
 }
 
-/* The first rows are those of the arcs. */
 static void write_arcs(struct program *program)
 {
 	for (uint32_t arc = 0; arc < program->arcs; arc++) {

@@ -39,7 +39,6 @@ static int detour(struct smart_paths *paths, const struct turns *turns, double *
 	return result;
 }
 
-/* The balance; the caller frees '*flow'. */
 static int balance(struct smart_paths *paths, const struct turns *turns, bool detours,
 	double **flow, struct fault *fault)
 {
@@ -109,7 +108,6 @@ struct adding {
 	struct route_set *set;
 };
 
-/* Route 'slot' of the pair, counted through its paths. */
 static uint32_t find_share(const struct smart_plan *plan, uint32_t pair, uint32_t slot)
 {
 	uint32_t path = plan->paths.pair[pair].first_path;
@@ -147,7 +145,6 @@ static bool is_double(const struct adding *adding, uint32_t pair, uint32_t share
 	return false;
 }
 
-/* Adds the routes of one pair of hosts: its assigned path and others after it. */
 static int add_hosts(const struct adding *adding, uint32_t pair, uint32_t share, uint32_t source,
 	uint32_t destination, struct fault *fault)
 {

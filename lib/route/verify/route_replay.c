@@ -48,7 +48,6 @@ static inline const char *replay_port(
 	return NULL;
 }
 
-/* Into a host: absorbed for re-injection, or delivered. */
 static const char *replay_host(
 	struct replay *replay, uint32_t host, uint8_t type, uint32_t destination)
 {

@@ -153,7 +153,6 @@ static uint32_t sort_by_hops(struct verifier *verifier)
 	return sum;
 }
 
-/* Sums up sources, farthest first. */
 static void add_flows(
 	struct verifier *verifier, const struct route_table *table, uint32_t destination)
 {
@@ -170,7 +169,6 @@ static void add_flows(
 	}
 }
 
-/* Checks that each host's packets arrive at the destination. */
 static void verify_sources(
 	struct verifier *verifier, const struct route_table *table, uint32_t destination)
 {
@@ -267,7 +265,6 @@ static void follow_switches(
 	}
 }
 
-/* With classes: node by node, from each host's channel on. */
 static void follow_nodes(
 	struct verifier *verifier, const struct route_table *table, uint32_t destination)
 {

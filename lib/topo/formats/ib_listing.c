@@ -271,7 +271,6 @@ static bool is_ignored(const struct line *line)
 	return false;
 }
 
-/* '*in_node': port lines belong to the last node. */
 static int read_line(struct line *line, bool *in_node)
 {
 	static const struct {

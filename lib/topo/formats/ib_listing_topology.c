@@ -262,7 +262,6 @@ static int name_switch(const struct builder *builder, struct topology *topology,
 	return unique_names_add(names, node->name.start, node->name.length, "", device->name);
 }
 
-/* Names the hosts from 'first' on that are ports of one node. */
 static int name_hosts(const struct builder *builder, struct topology *topology,
 	struct unique_names *names, uint32_t *first)
 {

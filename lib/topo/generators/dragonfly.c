@@ -37,7 +37,6 @@ static int link_group(const struct generator_request *request, struct topology *
 	return result;
 }
 
-/* The switch and its port for link k of a group. */
 static uint32_t switch_of(const struct dragonfly *fly, uint32_t group, uint32_t k)
 {
 	return group * fly->a + k / fly->h;
@@ -48,7 +47,6 @@ static unsigned port_of(const struct dragonfly *fly, uint32_t k)
 	return fly->a - 1 + k % fly->h;
 }
 
-/* The links from this group to groups with higher numbers. */
 static int link_groups(const struct generator_request *request, struct topology *topology,
 	const struct dragonfly *fly, uint32_t group)
 {

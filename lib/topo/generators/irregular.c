@@ -110,7 +110,6 @@ static void set_neighbour(struct graph *graph, uint32_t at, uint8_t place, uint3
 	graph->neighbour[(size_t)at * graph->degree + place] = to;
 }
 
-/* One step of the walk, which may change nothing: a-b and c-d become a-d and c-b. */
 static void exchange(struct graph *graph, struct rng *rng)
 {
 	struct edge *first = &graph->edge[rng_below(rng, graph->edges)];
