@@ -18,7 +18,7 @@ struct switch_options {
 	uint32_t buffer_bytes; /* per input port */
 	bool voq;
 	const char *table;    /* a file, or "modulo:HOSTS"; NULL: source routes only */
-	const char *adaptive; /* standalone_congestion.h; NULL: not adaptive */
+	const char *adaptive; /* standalone_config.h; NULL: not adaptive */
 	uint64_t open_ports;  /* set: peers that do not speak Weft's credits */
 	uint32_t mtu_bytes;   /* payload of a frame */
 	uint16_t descriptors;

@@ -30,7 +30,7 @@ static unsigned count_ends(const struct real_fabric_options *options)
 /* Buffers that hosts which re-inject may keep; a part of them where they are many and large. */
 static unsigned count_transit(const struct real_fabric_options *options)
 {
-	uint64_t each = options->run->nic.itb.pool_bytes / FABRIC_TRANSIT_BYTES, all = 0;
+	uint64_t each = options->run->nic.itb.pool_bytes / DEVICE_TRANSIT_BYTES, all = 0;
 
 	for (uint32_t i = 0; i < options->topology->hosts; i++)
 		if (options->host_here == NULL || options->host_here[i])

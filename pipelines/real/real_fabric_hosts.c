@@ -9,17 +9,13 @@
 #include <string.h>
 
 #include "congestion_control.h"
-#include "congestion_setup.h"
 #include "netns.h"
 #include "real_private.h"
-#include "run_selection.h"
 #include "run_source.h"
 #include "tap.h"
 
 #define TAP_MTU_MAX  9000
 #define TAP_MESSAGES 1024
-
-#define REORDER_WINDOWS_MAX 256
 
 /* Routes of one host in the form of the interface. Mapped ones come later. */
 static int copy_routes(struct real_fabric *fabric, struct fabric_host *host, struct fault *fault)
@@ -50,58 +46,6 @@ static int copy_routes(struct real_fabric *fabric, struct fabric_host *host, str
 	return result == 0 ? 0
 			   : fault_set(fault, -result, "%s: routes do not fit",
 				     fabric->options.topology->host_at[host->number].name);
-}
-
-static const struct route_choice_ops *choice_of(const struct run_config *run)
-{
-	return route_choice_find(run_selector_name(run->nic.selector));
-}
-
-/* With adaptive routing, or when mapped routes change, any peer's frames may overtake each other,
- * not only those of few. */
-static uint16_t reorder_windows(uint16_t hosts)
-{
-	return hosts < REORDER_WINDOWS_MAX ? hosts : REORDER_WINDOWS_MAX;
-}
-
-static void fill_nic(struct real_fabric *fabric, struct fabric_host *host, struct nic_config *nic)
-{
-	const struct run_config *run = fabric->options.run;
-	uint64_t blocks = run->sw.buffer_bytes / FRAME_BLOCK_BYTES;
-
-	nic_config_default(nic, (uint16_t)host->number, (uint16_t)fabric->options.topology->hosts);
-	nic->seed = run->seed;
-	nic->mtu_bytes = run->nic.mtu_bytes;
-	nic->routes = host->routes;
-	nic->choice = choice_of(run);
-	nic->selection = run_selection_options(run, fabric->routes.set, host->number,
-		fabric->options.topology->link_at[host->end->link].rate_bps);
-	if (nic->routes == NULL)
-		nic->selection.routes = 0; /* as many as a mapper may give */
-	nic->queuing = fabric->routes.queuing;
-	fabric_routes_map_sl(&fabric->routes, nic->sl_to_vc);
-	nic->window_frames = run->nic.window_frames;
-	nic->retry_ps = run->nic.retry_ps;
-	nic->give_up_ps = run->nic.give_up_ps;
-	nic->link.device = (1ull << 32) + host->number;
-	nic->link.device_kind = 1;
-	nic->link.vcs = (uint8_t)run_config_vcs(run);
-	nic->mark_ps = congestion_setup_mark_ps(run);
-	if (run->routing.adaptive != RUN_ADAPTIVE_NONE || nic->routes == NULL)
-		nic->reorder_windows = reorder_windows(nic->hosts);
-	nic->link.session = fabric->options.session;
-	nic->link.hello_ps = run->hello_ps;
-	nic->link.refresh_ps = fabric_credit_refresh(run);
-	if (host->end->port.slots != 0 && host->end->port.slots < blocks)
-		blocks = host->end->port.slots;
-	nic->link.vc_blocks = (uint32_t)(blocks / nic->link.vcs);
-	nic->itb.pool_bytes = run->nic.itb.pool_bytes;
-	nic->itb.frame_bytes_min = FABRIC_TRANSIT_BYTES;
-	nic->itb.pause_ps = run->nic.itb.pause_ps;
-	if (host->edge != NULL) {
-		nic->payloads = TAP_MESSAGES;
-		nic->payload_bytes = TAP_MTU_MAX;
-	}
 }
 
 static const struct run_config_edge *find_edge(const struct real_fabric *fabric, uint32_t host)
@@ -170,6 +114,7 @@ static int create_host(struct real_fabric *fabric, struct fabric_host *host, str
 {
 	const struct topology *topology = fabric->options.topology;
 	const struct topology_port at = {DEVICE_HOST, host->number, 0};
+	const struct device_config from = real_device_config(fabric);
 	struct poll_nic_config config = {.pool = fabric->data_pool, .slack_ps = FABRIC_SLACK_PS};
 	const struct topology_link *link;
 	int result;
@@ -183,7 +128,11 @@ static int create_host(struct real_fabric *fabric, struct fabric_host *host, str
 	if (result < 0)
 		return result;
 	link = &topology->link_at[host->end->link];
-	fill_nic(fabric, host, &config.nic);
+	device_config_nic(&from, host->number, host->routes, host->end->port.slots, &config.nic);
+	if (host->edge != NULL) {
+		config.nic.payloads = TAP_MESSAGES;
+		config.nic.payload_bytes = TAP_MTU_MAX;
+	}
 	config.port = &host->end->port;
 	config.timed = host->end->timed;
 	config.rate_bps = link->rate_bps;

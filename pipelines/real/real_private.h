@@ -11,6 +11,7 @@
 
 #include "congestion_metrics.h"
 #include "deadlock.h"
+#include "device_config.h"
 #include "fabric_routes.h"
 #include "fecn.h"
 #include "impairment.h"
@@ -130,17 +131,18 @@ struct real_fabric {
 	struct fabric_shortage shortage;
 };
 
-/* What a frame in transit takes of its host's pool at least, because it keeps a buffer. */
-#define FABRIC_TRANSIT_BYTES 512
-
 /* The time that a transmitter may make up for, because its loop was elsewhere. */
 #define FABRIC_SLACK_PS (200 * PS_PER_US)
 
-/* A lost credit frame is made up for by the next one; a transmitter that has run dry waits for it.
- */
-static inline weft_time fabric_credit_refresh(const struct run_config *run)
+/* What the configurations of its devices come from. */
+static inline struct device_config real_device_config(const struct real_fabric *fabric)
 {
-	return run->hello_ps / 4 < PS_PER_MS ? run->hello_ps / 4 : PS_PER_MS;
+	return (struct device_config){
+		.run = fabric->options.run,
+		.topology = fabric->options.topology,
+		.routes = &fabric->routes,
+		.session = fabric->options.session,
+	};
 }
 
 /* Finds the devices of external links, which the pools depend on. */
