@@ -169,6 +169,7 @@ struct real_fabric *real_fabric_create(
 	if (fabric == NULL)
 		goto err;
 	fabric->options = *options;
+	measure_window_open(&fabric->window, options->topology, 0);
 	if (options->clock != NULL)
 		fabric->clock = *options->clock;
 	else
@@ -204,7 +205,7 @@ void real_fabric_destroy(struct real_fabric *fabric)
 	run_hosts_destroy(fabric->traffic);
 	goal_replay_destroy(fabric->replay);
 	run_goal_close(fabric->goal);
-	run_result_free(&fabric->result);
+	measure_window_close(&fabric->window);
 	free(fabric);
 }
 

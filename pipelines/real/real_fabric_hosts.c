@@ -259,35 +259,3 @@ void real_host_stop_traffic(
 	if (is_ending(fabric))
 		host->poll->tap.due = WEFT_TIME_NEVER; /* nothing new from the kernel either */
 }
-
-static void add_switches(const struct real_fabric *fabric, struct fabric_totals *totals)
-{
-	for (unsigned i = 0; i < fabric->switch_count; i++) {
-		const struct fabric_switch *device = &fabric->switches[i];
-
-		if (device->sw->congestion == NULL)
-			continue;
-		totals->adapted += device->sw->congestion->adapted;
-		for (unsigned at = 0; at < device->poll->ports; at++)
-			totals->arns += device->poll->port[at].arns_out;
-	}
-}
-
-void real_totals_read(const struct real_fabric *fabric, struct fabric_totals *totals)
-{
-	memset(totals, 0, sizeof(*totals));
-	add_switches(fabric, totals);
-	for (unsigned i = 0; i < fabric->host_count; i++) {
-		const struct poll_nic *poll = fabric->hosts[i].poll;
-		const struct histogram *latency = &poll->sink->network_ns;
-		struct traffic_counters traffic = poll_nic_traffic(poll);
-
-		totals->frames += poll->sink->frames;
-		totals->messages += poll->sink->messages;
-		totals->bytes += poll->sink->bytes;
-		totals->absorbed += nic_counters(poll->nic)[NIC_ITB_ABSORBED];
-		totals->generated_frames += poll_nic_generated_frames(poll);
-		totals->generated_bytes += traffic.generated_bytes;
-		totals->latency_sum_ns += histogram_mean(latency) * (double)latency->count;
-	}
-}

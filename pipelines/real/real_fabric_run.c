@@ -68,30 +68,31 @@ static unsigned turn(struct fabric_worker *worker)
 	return moved;
 }
 
+/* The loop may come late; what it then sees belongs to all the time since the last sample. Without
+ * memory there is no sample. */
 static void take_sample(struct real_fabric *fabric, weft_time now)
 {
-	struct run_sample *sample = run_result_add_sample(&fabric->result);
-	weft_time since = now - fabric->sampled_at;
-	struct fabric_totals totals;
-	uint64_t frames;
+	struct measure_totals totals;
 
-	/* The loop may come late; what it then sees belongs to all the time since the last sample.
-	 */
-	fabric->sampled_at = now;
-	fabric->sample_due = now + fabric->options.run->measure.sample_ps;
-	if (sample == NULL)
-		return;
-	real_totals_read(fabric, &totals);
-	frames = totals.frames - fabric->at_sample.frames;
-	sample->t_ns = (now - fabric->traffic_from) / PS_PER_NS;
-	sample->accepted = fabric_share(fabric, &fabric->at_sample, &totals, since);
-	if (frames > 0 && totals.latency_sum_ns > fabric->at_sample.latency_sum_ns)
-		sample->latency_ns =
-			(totals.latency_sum_ns - fabric->at_sample.latency_sum_ns) / (double)frames;
-	sample->itb = totals.absorbed - fabric->at_sample.absorbed;
-	sample->adapted = totals.adapted - fabric->at_sample.adapted;
-	sample->arn = totals.arns - fabric->at_sample.arns;
-	fabric->at_sample = totals;
+	real_totals_read(fabric, now, &totals);
+	measure_window_sample(&fabric->window, &totals);
+}
+
+static bool sample_is_due(const struct real_fabric *fabric, weft_time now)
+{
+	return now - fabric->traffic_from >=
+	       fabric->window.sampled.at_ps + fabric->options.run->measure.sample_ps;
+}
+
+/* 'fresh': sources and latencies are about to begin anew, in each host's loop. */
+static void begin_measuring(struct real_fabric *fabric, weft_time now, bool fresh)
+{
+	struct measure_totals totals;
+
+	real_totals_read(fabric, now, &totals);
+	if (fresh)
+		totals.generated_wire_bytes = totals.timed = totals.latency_sum_ps = 0;
+	measure_window_begin(&fabric->window, &totals);
 }
 
 static bool all_delivered(const struct real_fabric *fabric, weft_time now)
@@ -109,21 +110,20 @@ static void start_traffic(struct real_fabric *fabric, weft_time now, weft_time d
 	fabric->traffic_from = now;
 	fabric->traffic_until = duration == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : now + duration;
 	fabric->measure_from = now + measure->warmup_ps;
-	fabric->sampled_at = now;
-	fabric->sample_due = now + measure->sample_ps;
 	fabric->phase = measure->warmup_ps > 0 ? FABRIC_WARMING : FABRIC_MEASURING;
-	run_result_free(&fabric->result);
-	real_totals_read(fabric, &fabric->at_start);
-	fabric->at_sample = fabric->at_warmup = fabric->at_start;
-	/* Sources begin anew, and with them what they count. */
-	fabric->at_warmup.generated_bytes = fabric->at_warmup.generated_frames = 0;
-	fabric->at_sample.latency_sum_ns = 0;
+	begin_measuring(fabric, now, true);
 	give_order(fabric, FABRIC_ORDER_START);
 }
 
 static void stop_traffic(struct real_fabric *fabric, weft_time now)
 {
-	real_totals_read(fabric, &fabric->at_end);
+	struct measure_totals totals;
+
+	/* A run that ends before its measuring has begun has nothing to show. */
+	if (fabric->phase == FABRIC_WARMING)
+		begin_measuring(fabric, now, false);
+	real_totals_read(fabric, now, &totals);
+	measure_window_end(&fabric->window, &totals);
 	fabric->ended_at = now;
 	fabric->phase = FABRIC_DRAINING;
 	fabric->look_due = now + DRAIN_LOOK_PS;
@@ -162,11 +162,11 @@ static bool watch(struct real_fabric *fabric, weft_time now)
 	case FABRIC_WARMING:
 		if (now < fabric->measure_from)
 			return false;
-		real_totals_read(fabric, &fabric->at_warmup);
+		begin_measuring(fabric, now, false);
 		fabric->phase = FABRIC_MEASURING;
 		return false;
 	case FABRIC_MEASURING:
-		if (now >= fabric->sample_due)
+		if (sample_is_due(fabric, now))
 			take_sample(fabric, now);
 		if (now >= fabric->traffic_until || goal_is_over(fabric))
 			stop_traffic(fabric, now);

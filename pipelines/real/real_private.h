@@ -15,6 +15,7 @@
 #include "fabric_routes.h"
 #include "fecn.h"
 #include "impairment.h"
+#include "measure_window.h"
 #include "nic.h"
 #include "poll_nic.h"
 #include "poll_switch.h"
@@ -77,15 +78,6 @@ struct fabric_worker {
 	bool leader; /* main thread's: supervises, too */
 };
 
-/* Sums over the hosts at one moment. */
-struct fabric_totals {
-	uint64_t frames, messages, bytes; /* delivered, synthetic */
-	uint64_t generated_frames, generated_bytes;
-	uint64_t absorbed;      /* frames, by hosts on the way */
-	uint64_t adapted, arns; /* by switches: packets sent another way, notifications */
-	double latency_sum_ns;
-};
-
 /* What was said of pools that ran dry: twice as often is worth another line. */
 struct fabric_shortage {
 	weft_time due;
@@ -118,9 +110,8 @@ struct real_fabric {
 	enum fabric_phase phase;
 	bool serving; /* part of a lab: phases begin by command */
 	const atomic_bool *stop;
-	weft_time duration, waited_from, sample_due, sampled_at, look_due, ended_at, stopped_at;
-	struct fabric_totals at_start, at_warmup, at_end, at_sample;
-	struct run_result result; /* samples */
+	weft_time duration, waited_from, look_due, ended_at, stopped_at;
+	struct measure_window window;
 	bool incomplete;
 	atomic_uint sources_failed;    /* hosts that could not begin to send, each time */
 	bool unrouted;                 /* traffic began without mapped routes to all hosts */
@@ -175,11 +166,9 @@ int real_host_start_traffic(
 void real_host_stop_traffic(
 	const struct real_fabric *fabric, struct fabric_host *host, weft_time now);
 
-void real_totals_read(const struct real_fabric *fabric, struct fabric_totals *totals);
-
-/* What was delivered between two moments, as a share of the hosts' links over 'time_ps'. */
-double fabric_share(const struct real_fabric *fabric, const struct fabric_totals *from,
-	const struct fabric_totals *to, weft_time time_ps);
+/* At 'now', in time since the traffic began. */
+void real_totals_read(
+	const struct real_fabric *fabric, weft_time now, struct measure_totals *totals);
 
 /* real_fabric_control.c. Create: nothing if routes are static, before there are devices. Start and
  * stop: the control thread. */

@@ -103,6 +103,12 @@ json_t *run_result_json(const struct run_result *result, json_t *config);
 json_t *run_result_part_json(const struct run_result *result);
 int run_result_add_part(struct run_result *result, const json_t *part);
 
+/* a - b, or 0 if b is more: counters of several devices are not read at one moment. */
+static inline uint64_t run_result_minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
 /* Samples as CSV with a heading. */
 void run_result_write_csv(const struct run_result *result, FILE *out);
 

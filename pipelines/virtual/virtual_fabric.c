@@ -265,6 +265,7 @@ struct virtual_fabric *virtual_fabric_create(
 	fabric->routing_delay_ps = run->sw.routing_delay_ps;
 	fabric->cut_through = run->sw.switching == RUN_SWITCHING_CUT_THROUGH;
 	fabric->credit_each = fabric->every_end = run->sw.credits == RUN_CREDITS_EACH;
+	measure_window_open(&fabric->window, topology, 0);
 	result = build(fabric, fault);
 	if (result == 0)
 		return fabric;
@@ -300,7 +301,7 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 	run_hosts_destroy(fabric->traffic);
 	virtual_goal_close(fabric);
 	virtual_wire_cost_close(fabric);
-	run_result_free(&fabric->result);
+	measure_window_close(&fabric->window);
 	virtual_arena_free(&fabric->arena);
 	free(fabric);
 }

@@ -12,6 +12,7 @@
 #include "fecn.h"
 #include "goal_replay.h"
 #include "histogram.h"
+#include "measure_window.h"
 #include "run_goal.h"
 #include "switch.h"
 #include "traffic.h"
@@ -142,15 +143,6 @@ struct virtual_prefetch {
 	struct virtual_prefetch_arrival arrival[VIRTUAL_AHEAD_ARRIVALS]; /* by place in the lane */
 };
 
-struct virtual_totals {
-	uint64_t frames, messages, bytes, wire_bytes; /* delivered */
-	uint64_t generated_messages, generated_wire_bytes;
-	uint64_t latency_sum_ps;
-	uint64_t absorbed; /* frames, by hosts on the way */
-	uint64_t adapted;  /* packets, by switches */
-	uint64_t notes;    /* sent */
-};
-
 struct virtual_fabric {
 	const struct topology *topology;
 	const struct run_config *run;
@@ -196,8 +188,7 @@ struct virtual_fabric {
 	uint64_t dropped, fingerprint;
 	uint64_t latency_sum_ps; /* of all frames */
 	uint64_t wire_bytes;     /* delivered, with everything that a frame costs */
-	struct virtual_totals at_warmup, at_end, at_sample;
-	struct run_result result; /* samples */
+	struct measure_window window;
 	double wall_seconds;
 	bool failed, deadlock, incomplete;
 	/* The first circle of waiting that was found (deadlock.h). */
@@ -390,7 +381,6 @@ uint64_t virtual_wire_cost_wire_bytes(
 	const struct virtual_fabric *fabric, uint32_t source, uint32_t destination, uint32_t bytes);
 
 /* virtual_measure.c */
-void virtual_totals_read(const struct virtual_fabric *fabric, struct virtual_totals *totals);
+void virtual_totals_read(const struct virtual_fabric *fabric, struct measure_totals *totals);
 /* What links do from now on counts. */
 void virtual_links_mark(struct virtual_fabric *fabric);
-void virtual_take_sample(struct virtual_fabric *fabric, weft_time since, weft_time now);

@@ -3,8 +3,6 @@
 
 /* The course of a virtual run: events up to the next moment at which something is measured. */
 
-#include <time.h>
-
 #include "virtual_private.h"
 
 /* Events between two looks at who wants an end, or news. */
@@ -21,14 +19,6 @@ struct course {
 	bool stopped;
 	uint32_t steps_left; /* until the next look */
 };
-
-static double wall_clock(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static uint64_t count_hops(const struct virtual_fabric *fabric)
 {
@@ -132,11 +122,20 @@ static weft_time earlier(weft_time a, weft_time b)
 	return a < b ? a : b;
 }
 
+static void take_sample(struct virtual_fabric *fabric)
+{
+	struct measure_totals totals;
+
+	virtual_totals_read(fabric, &totals);
+	if (measure_window_sample(&fabric->window, &totals) < 0)
+		fabric->failed = true;
+}
+
 /* Up to 'until', in steps that serve samples and watchdog. */
 static void run_phase(struct course *course, weft_time until, bool sampling)
 {
 	struct virtual_fabric *fabric = course->fabric;
-	weft_time sample = fabric->run->measure.sample_ps, since = fabric->now;
+	weft_time sample = fabric->run->measure.sample_ps;
 	weft_time patience = fabric->run->watchdog_ps;
 	weft_time look_at = patience == WEFT_TIME_NEVER ? patience : fabric->now + patience / 16;
 
@@ -144,16 +143,14 @@ static void run_phase(struct course *course, weft_time until, bool sampling)
 		weft_time next = until;
 
 		if (sampling)
-			next = earlier(next, since + sample);
+			next = earlier(next, fabric->window.sampled.at_ps + sample);
 		run_until(course, earlier(next, look_at));
 		if (fabric->now >= look_at) {
 			watch(fabric);
 			look_at = fabric->now + patience / 16;
 		}
-		if (sampling && fabric->now >= since + sample) {
-			virtual_take_sample(fabric, since, fabric->now);
-			since = fabric->now;
-		}
+		if (sampling && fabric->now >= fabric->window.sampled.at_ps + sample)
+			take_sample(fabric);
 	}
 }
 
@@ -162,6 +159,14 @@ static void abandon_sources(struct virtual_fabric *fabric)
 	for (uint32_t i = 0; i < fabric->hosts; i++)
 		for (unsigned k = 0; k < fabric->host[i].sources; k++)
 			traffic_abandon(fabric->host[i].source[k], fabric->now);
+}
+
+static void begin_measuring(struct virtual_fabric *fabric)
+{
+	struct measure_totals totals;
+
+	virtual_totals_read(fabric, &totals);
+	measure_window_begin(&fabric->window, &totals);
 }
 
 /* Without it what is generated at time 0 counts. */
@@ -173,7 +178,7 @@ static void warm_up(struct course *course)
 	for (uint32_t i = 0; i < fabric->hosts; i++)
 		for (unsigned k = 0; k < fabric->host[i].sources; k++)
 			traffic_count(fabric->host[i].source[k], fabric->now);
-	virtual_totals_read(fabric, &fabric->at_warmup);
+	begin_measuring(fabric);
 	virtual_links_mark(fabric);
 }
 
@@ -187,23 +192,24 @@ int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 		.ctx = ctx,
 		.end = measure->duration_ps,
 		.steps_left = LOOK_EACH};
-	double start = wall_clock();
+	double start = measure_wall_seconds();
+	struct measure_totals totals;
 
 	choose_to_look_ahead(fabric);
 	fabric->measure_from = measure->warmup_ps;
 	fabric->limit = measure->duration_ps;
 	virtual_hosts_open(fabric);
-	virtual_totals_read(fabric, &fabric->at_warmup);
+	begin_measuring(fabric);
 	for (uint32_t i = 0; i < fabric->hosts; i++)
 		virtual_host_try(fabric, i, 0);
 	if (measure->warmup_ps > 0)
 		warm_up(&course);
-	fabric->at_sample = fabric->at_warmup;
 	run_phase(&course, course.end, true);
 	abandon_sources(fabric);
-	virtual_totals_read(fabric, &fabric->at_end);
+	virtual_totals_read(fabric, &totals);
+	measure_window_end(&fabric->window, &totals);
 	fabric->incomplete = course.stopped || fabric->deadlock;
-	fabric->wall_seconds = wall_clock() - start;
+	fabric->wall_seconds = measure_wall_seconds() - start;
 	return fabric->failed ? fault_set(fault, ENOMEM, "no memory for more packets or events")
 			      : 0;
 }

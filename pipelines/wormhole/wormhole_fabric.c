@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "quantity.h"
 #include "run_source.h"
@@ -91,6 +90,7 @@ static int build(struct wormhole_fabric *fabric, struct fault *fault)
 	int result;
 
 	fabric->cycle_ps = parameters.cycle_ps;
+	measure_window_open(&fabric->window, fabric->topology, fabric->cycle_ps);
 	if (fabric->run->measure.sample_ps < fabric->cycle_ps)
 		return refuse_sample(fabric, fault);
 	fabric->traffic = run_config_resolve(fabric->run, fabric->topology, fault);
@@ -143,7 +143,7 @@ void wormhole_fabric_destroy(struct wormhole_fabric *fabric)
 	wormhole_destroy_sources(fabric);
 	fabric_routes_free(&fabric->routes);
 	run_hosts_destroy(fabric->traffic);
-	run_result_free(&fabric->result);
+	measure_window_close(&fabric->window);
 	free(fabric->newest);
 	free(fabric);
 }
@@ -151,14 +151,6 @@ void wormhole_fabric_destroy(struct wormhole_fabric *fabric)
 const struct wormhole_net *wormhole_fabric_net(const struct wormhole_fabric *fabric)
 {
 	return fabric->net;
-}
-
-static double wall_clock(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 static bool enough(const struct wormhole_fabric *fabric)
@@ -217,7 +209,7 @@ static void take_samples(struct course *course, uint64_t now)
 		return;
 	if (course->sample_at == 0)
 		course->sample_at =
-			fabric->at_warmup.at_ps / fabric->cycle_ps + course->sample_cycles;
+			fabric->window.from.at_ps / fabric->cycle_ps + course->sample_cycles;
 	if (now < course->sample_at || enough(fabric))
 		return;
 	wormhole_take_sample(fabric, now);
@@ -265,7 +257,7 @@ int wormhole_fabric_run(struct wormhole_fabric *fabric, const atomic_bool *stop,
 {
 	const struct run_config_measure *measure = &fabric->run->measure;
 	struct course course = {.fabric = fabric, .stop = stop, .progress = progress, .ctx = ctx};
-	double start = wall_clock();
+	double start = measure_wall_seconds();
 
 	if (measure->messages > 0 ? measure->warmup_messages == 0 : measure->warmup_ps == 0)
 		wormhole_measure_begin(fabric, 0);
@@ -273,7 +265,7 @@ int wormhole_fabric_run(struct wormhole_fabric *fabric, const atomic_bool *stop,
 	wormhole_measure_end(fabric);
 	fabric->incomplete =
 		course.stopped || fabric->deadlock || (measure->messages > 0 && !enough(fabric));
-	fabric->wall_seconds = wall_clock() - start;
+	fabric->wall_seconds = measure_wall_seconds() - start;
 	return fabric->failed ? fault_set(fault, ENOMEM, "no memory for more messages or events")
 			      : 0;
 }

@@ -6,6 +6,7 @@
 
 #include "fabric_routes.h"
 #include "histogram.h"
+#include "measure_window.h"
 #include "route_choice.h"
 #include "traffic.h"
 #include "wormhole_fabric.h"
@@ -19,14 +20,6 @@ struct wormhole_source {
 	struct route_choice choice;
 };
 
-/* At one moment. */
-struct wormhole_totals {
-	weft_time at_ps;
-	uint64_t messages, bytes, latency_cycles; /* delivered */
-	uint64_t generated_messages, generated_bytes;
-	uint64_t absorbed;
-};
-
 struct wormhole_fabric {
 	const struct topology *topology;
 	const struct run_config *run;
@@ -36,15 +29,15 @@ struct wormhole_fabric {
 	struct wormhole_net *net;
 	weft_time cycle_ps;
 	/* What was measured. */
-	struct wormhole_totals now, at_warmup, at_end, at_sample;
+	struct measure_totals now;
+	struct measure_window window;
 	bool measuring;
-	uint64_t last_at; /* cycle of the message that was measured last */
-	uint64_t network_sum_ps, total_sum_ps, itbs; /* of measured messages */
+	uint64_t last_at;                      /* cycle of the message that was measured last */
+	uint64_t network_sum_ps, total_sum_ps; /* of measured messages */
 	struct histogram network_ns, total_ns;
 	uint32_t *newest; /* [source][destination]: 1 + number of the last that arrived */
 	uint64_t overtaken;
 	uint64_t fingerprint;
-	struct run_result result; /* samples */
 	double wall_seconds;
 	bool failed, deadlock, incomplete;
 };

@@ -13,7 +13,7 @@
 static void count_generated(struct wormhole_fabric *fabric, uint64_t cycle)
 {
 	fabric->now.at_ps = cycle * fabric->cycle_ps;
-	fabric->now.generated_messages = fabric->now.generated_bytes = 0;
+	fabric->now.generated_messages = fabric->now.generated_wire_bytes = 0;
 	for (uint32_t i = 0; i < fabric->topology->hosts; i++) {
 		for (uint32_t k = 0; k < fabric->host[i].sources; k++) {
 			struct traffic *source = fabric->host[i].source[k];
@@ -21,7 +21,8 @@ static void count_generated(struct wormhole_fabric *fabric, uint64_t cycle)
 			traffic_count(source, fabric->now.at_ps);
 			fabric->now.generated_messages +=
 				traffic_counters(source)->generated_messages;
-			fabric->now.generated_bytes += traffic_counters(source)->generated_bytes;
+			fabric->now.generated_wire_bytes +=
+				traffic_counters(source)->generated_bytes;
 		}
 	}
 }
@@ -30,8 +31,7 @@ void wormhole_measure_begin(struct wormhole_fabric *fabric, uint64_t cycle)
 {
 	count_generated(fabric, cycle);
 	fabric->now.absorbed = wormhole_net_counters(fabric->net).absorbed;
-	fabric->at_warmup = fabric->now;
-	fabric->at_sample = fabric->now;
+	measure_window_begin(&fabric->window, &fabric->now);
 	fabric->measuring = true;
 }
 
@@ -44,7 +44,6 @@ static void record(
 	fabric->last_at = at;
 	fabric->network_sum_ps += network_ps;
 	fabric->total_sum_ps += total_ps;
-	fabric->itbs += message->itbs;
 	histogram_record(&fabric->network_ns, network_ps / PS_PER_NS);
 	histogram_record(&fabric->total_ns, total_ps / PS_PER_NS);
 }
@@ -67,8 +66,10 @@ void wormhole_measure_message(
 
 	check_order(fabric, message);
 	fabric->now.messages++;
+	fabric->now.timed++;
 	fabric->now.bytes += message->bytes;
-	fabric->now.latency_cycles += at - message->started;
+	fabric->now.wire_bytes += message->bytes;
+	fabric->now.latency_sum_ps += (at - message->started) * fabric->cycle_ps;
 	fabric->fingerprint = rng_mix(fabric->fingerprint ^ at ^ (uint64_t)message->source << 48 ^
 				      (uint64_t)message->destination << 32 ^ message->tag);
 	if (fabric->measuring)
@@ -92,46 +93,19 @@ void wormhole_measure_end(struct wormhole_fabric *fabric)
 	count_generated(fabric, cycle);
 	/* A run that ended before its measuring began has nothing to show. */
 	if (!fabric->measuring)
-		fabric->at_warmup = fabric->now;
-	fabric->at_end = fabric->now;
+		measure_window_begin(&fabric->window, &fabric->now);
+	measure_window_end(&fabric->window, &fabric->now);
 	for (uint32_t i = 0; i < fabric->topology->hosts; i++)
 		for (uint32_t k = 0; k < fabric->host[i].sources; k++)
-			traffic_abandon(fabric->host[i].source[k], fabric->at_end.at_ps);
-}
-
-/* Bytes as a share of what the hosts' links carry: a byte a cycle each. */
-static double share(const struct wormhole_fabric *fabric, uint64_t bytes, weft_time time_ps)
-{
-	double links = 0;
-
-	for (uint32_t i = 0; i < fabric->topology->hosts; i++)
-		links += fabric->topology->host_link[i] >= 0;
-	return links > 0 && time_ps > 0
-		       ? (double)bytes * (double)fabric->cycle_ps / (links * (double)time_ps)
-		       : 0;
+			traffic_abandon(fabric->host[i].source[k], fabric->now.at_ps);
 }
 
 void wormhole_take_sample(struct wormhole_fabric *fabric, uint64_t cycle)
 {
-	struct run_sample *sample = run_result_add_sample(&fabric->result);
-	const struct wormhole_totals *before = &fabric->at_sample;
-	uint64_t messages = fabric->now.messages - before->messages;
-
-	if (sample == NULL) {
-		fabric->failed = true;
-		return;
-	}
 	fabric->now.at_ps = cycle * fabric->cycle_ps;
 	fabric->now.absorbed = wormhole_net_counters(fabric->net).absorbed;
-	sample->t_ns = fabric->now.at_ps / PS_PER_NS;
-	sample->accepted =
-		share(fabric, fabric->now.bytes - before->bytes, fabric->now.at_ps - before->at_ps);
-	sample->itb = fabric->now.absorbed - before->absorbed;
-	if (messages > 0)
-		sample->latency_ns = (double)(fabric->now.latency_cycles - before->latency_cycles) *
-				     (double)fabric->cycle_ps / (double)PS_PER_NS /
-				     (double)messages;
-	fabric->at_sample = fabric->now;
+	if (measure_window_sample(&fabric->window, &fabric->now) < 0)
+		fabric->failed = true;
 }
 
 static int add_counters(const struct wormhole_fabric *fabric, struct run_result *result)
@@ -223,17 +197,9 @@ static bool one_route(const struct run_config *run)
 
 static void fill_figures(const struct wormhole_fabric *fabric, struct run_result *result)
 {
-	const struct wormhole_totals *from = &fabric->at_warmup, *to = &fabric->at_end;
-	weft_time time_ps = to->at_ps > from->at_ps ? to->at_ps - from->at_ps : 0;
 	double count = (double)fabric->network_ns.count;
 
-	result->offered = share(fabric, to->generated_bytes - from->generated_bytes, time_ps);
-	result->accepted = share(fabric, to->bytes - from->bytes, time_ps);
-	if (time_ps > 0 && fabric->topology->switches > 0)
-		result->flits_per_ns_per_switch = (double)(to->bytes - from->bytes) /
-						  ((double)time_ps / (double)PS_PER_NS) /
-						  (double)fabric->topology->switches;
-	result->messages.generated = to->generated_messages;
+	result->messages.generated = fabric->window.to.generated_messages;
 	result->messages.pending =
 		result->messages.generated - result->messages.delivered - result->messages.dropped;
 	result->packets = result->messages;
@@ -267,7 +233,8 @@ int wormhole_fabric_result(
 		code = add_cycle(fabric, result);
 	if (code == 0 && fabric->run->measure.hosts)
 		code = add_hosts(fabric, result);
-	if (code < 0 || run_result_copy_samples(result, &fabric->result) < 0 ||
+	if (code < 0 ||
+		measure_window_result(&fabric->window, fabric->topology->switches, result) < 0 ||
 		(fabric->run->measure.links &&
 			run_result_add_links(result, fabric->topology, measure_link, fabric) < 0))
 		return fault_set(fault, ENOMEM, "no memory for the result");
