@@ -3,7 +3,10 @@
 
 /* Invariants of a virtual fabric between two events. */
 
+#include "virtual_order.h"
 #include "virtual_private.h"
+#include "virtual_recovery.h"
+#include "virtual_transit.h"
 
 static const struct link_end *end_of(const struct virtual_fabric *fabric, struct topology_port at)
 {

@@ -3,7 +3,12 @@
 
 /* What happens at one event of a virtual run. */
 
-#include "virtual_private.h"
+#include "virtual_dispatch.h"
+
+#include "virtual_host.h"
+#include "virtual_prefetch.h"
+#include "virtual_switch.h"
+#include "virtual_trace.h"
 
 /* Kinds of events at switches, and of those at hosts. */
 #define AT_HOST 4u

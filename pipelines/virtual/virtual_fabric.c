@@ -9,7 +9,16 @@
 #include "congestion_setup.h"
 #include "device_config.h"
 #include "run_source.h"
+#include "virtual_arena.h"
+#include "virtual_control.h"
+#include "virtual_goal.h"
+#include "virtual_links.h"
+#include "virtual_order.h"
 #include "virtual_private.h"
+#include "virtual_wire_cost.h"
+
+/* Address space of 6 GiB. */
+#define PACKETS_MAX ((uint64_t)1 << 26)
 
 static struct device_config device_config_of(const struct virtual_fabric *fabric)
 {
@@ -216,6 +225,18 @@ static uint64_t packets_max(const struct virtual_fabric *fabric)
 	       fabric->hosts * (1 + transit) + virtual_order_reserve(fabric);
 }
 
+/* Address space, which becomes memory as far as it is touched. */
+static int create_pool(struct virtual_fabric *fabric)
+{
+	struct virtual_pool *pool = &fabric->pool;
+	uint64_t size = packets_max(fabric);
+
+	pool->size = (uint32_t)(size < PACKETS_MAX ? size : PACKETS_MAX);
+	pool->packet = virtual_arena_get(&fabric->arena, pool->size * sizeof(*pool->packet));
+	pool->origin = virtual_arena_get(&fabric->arena, pool->size * sizeof(*pool->origin));
+	return pool->packet != NULL && pool->origin != NULL ? 0 : -ENOMEM;
+}
+
 static int build(struct virtual_fabric *fabric, struct fault *fault)
 {
 	uint32_t records;
@@ -235,9 +256,10 @@ static int build(struct virtual_fabric *fabric, struct fault *fault)
 		(result = adapt_switches(fabric, fault)) < 0)
 		return result;
 	records = 4 * fabric->topology->links + 1;
-	if (virtual_pool_init(&fabric->pool, packets_max(fabric)) < 0 ||
-		virtual_credits_init(&fabric->credits, records) < 0 ||
-		virtual_notes_init(&fabric->notes, 16) < 0)
+	if (create_pool(fabric) < 0 ||
+		virtual_control_init(&fabric->credits, sizeof(struct control_credit), records) <
+			0 ||
+		virtual_control_init(&fabric->arns, sizeof(struct control_arn), 16) < 0)
 		return fault_set(fault, ENOMEM, "no memory for a virtual fabric");
 	/* There is hardly a credit frame under way without a packet that has made room for it. */
 	fabric->items = 2 * ((uint64_t)fabric->pool.size + records);
@@ -294,9 +316,8 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 	free(fabric->sw);
 	virtual_links_destroy(fabric);
 	event_queue_destroy(fabric->events);
-	virtual_pool_fini(&fabric->pool);
-	virtual_credits_fini(&fabric->credits);
-	virtual_notes_fini(&fabric->notes);
+	virtual_control_fini(&fabric->credits);
+	virtual_control_fini(&fabric->arns);
 	fabric_routes_free(&fabric->routes);
 	run_hosts_destroy(fabric->traffic);
 	virtual_goal_close(fabric);

@@ -3,9 +3,16 @@
 
 /* Hosts of a virtual fabric: what is due leaves, what arrives is counted and measured. */
 
+#include "virtual_host.h"
+
 #include "datagram_stream.h"
 #include "rng.h"
+#include "virtual_control.h"
+#include "virtual_goal.h"
+#include "virtual_order.h"
+#include "virtual_recovery.h"
 #include "virtual_send.h"
+#include "virtual_transit.h"
 
 /* Who may not send because too many frames wait for their order looks again that much later. */
 #define FULL_PS PS_PER_US
@@ -387,11 +394,11 @@ void virtual_host_credit(
 {
 	struct link_end *end = &fabric->host[number].nic.link;
 
-	if (__builtin_expect(virtual_is_note(fabric, item), 0)) {
-		const struct control_arn note = virtual_take_note(fabric, item);
+	if (__builtin_expect(virtual_is_arn(fabric, item), 0)) {
+		const struct control_arn arn = virtual_take_arn(fabric, item);
 
 		leave_stream(&fabric->host[number]);
-		datagram_on_arn(&fabric->host[number].nic, &note, now);
+		datagram_on_arn(&fabric->host[number].nic, &arn, now);
 		virtual_host_try(fabric, number, now);
 		return;
 	}

@@ -4,11 +4,13 @@
 /* The links of a virtual fabric: a channel for each direction, and both ends' credits as they are
  * after the hellos of a real start-up. */
 
+#include "virtual_links.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "virtual_private.h"
+#include "virtual_arena.h"
 
 /* No buffer has as many blocks, and sums with it stay below 2^31. */
 #define MARGIN_MAX (1u << 29)

@@ -3,6 +3,8 @@
 
 /* What a virtual fabric has measured. */
 
+#include "virtual_measure.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +12,9 @@
 #include "congestion_setup.h"
 #include "run_goal_result.h"
 #include "switch_counters.h"
-#include "virtual_private.h"
+#include "virtual_order.h"
+#include "virtual_recovery.h"
+#include "virtual_transit.h"
 
 void virtual_totals_read(const struct virtual_fabric *fabric, struct measure_totals *totals)
 {
@@ -20,7 +24,7 @@ void virtual_totals_read(const struct virtual_fabric *fabric, struct measure_tot
 		.generated_messages = fabric->goal_messages,
 		.generated_wire_bytes = fabric->goal_wire_bytes,
 		.absorbed = virtual_transit_absorbed(fabric),
-		.arns = fabric->notes.sent};
+		.arns = fabric->arns_sent};
 	for (uint32_t at = 0; at < fabric->switches; at++)
 		if (fabric->sw[at]->congestion != NULL)
 			totals->adapted += fabric->sw[at]->congestion->adapted;
@@ -168,10 +172,11 @@ int virtual_fabric_result(
 	result->network_ns = fabric->network_ns;
 	result->total_ns = fabric->total_ns;
 	result->incomplete = fabric->incomplete;
+	result->deadlock = fabric->deadlock;
 	result->fingerprint = fabric->fingerprint;
 	result->fingerprinted = true;
 	run_result_set_wall(result, fabric->wall_seconds);
-	if (virtual_deadlock_result(fabric, result) < 0 ||
+	if (deadlock_result(&fabric->circle, fabric->topology, result) < 0 ||
 		measure_window_result(&fabric->window, fabric->switches, result) < 0 ||
 		(fabric->run->measure.links &&
 			run_result_add_links(result, fabric->topology, measure_link, fabric) < 0))

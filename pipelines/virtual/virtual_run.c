@@ -3,7 +3,12 @@
 
 /* The course of a virtual run: events up to the next moment at which something is measured. */
 
+#include "virtual_dispatch.h"
+#include "virtual_host.h"
+#include "virtual_links.h"
+#include "virtual_measure.h"
 #include "virtual_private.h"
+#include "virtual_switch.h"
 
 /* Events between two looks at who wants an end, or news. */
 #define LOOK_EACH (1u << 18)
@@ -57,6 +62,15 @@ static bool is_over(const struct course *course)
 	return course->stopped || fabric->failed || fabric->deadlock || fabric->goal_over;
 }
 
+/* Keeps a circle of heads that have waited for so long, if there is one. */
+static void find_deadlock(struct virtual_fabric *fabric, weft_time age_ps)
+{
+	const struct deadlock_view view = {fabric->topology, fabric->sw, fabric->now};
+
+	fabric->circle.channels =
+		deadlock_find(&view, age_ps, fabric->circle.port, DEADLOCK_CIRCLE_MAX);
+}
+
 /* True if packets are somewhere and nothing will ever move them. Then it is as late as the last of
  * them moved. */
 static bool stands_still(struct virtual_fabric *fabric, weft_time limit)
@@ -96,7 +110,7 @@ static void run_until(struct course *course, weft_time limit)
 		return;
 	if (stands_still(fabric, limit)) {
 		fabric->deadlock = true;
-		virtual_deadlock_note(fabric, 0);
+		find_deadlock(fabric, 0);
 		return;
 	}
 	fabric->now = limit;
@@ -106,7 +120,7 @@ static void run_until(struct course *course, weft_time limit)
 static void watch(struct virtual_fabric *fabric)
 {
 	if (fabric->circle.channels == 0)
-		virtual_deadlock_note(fabric, fabric->run->watchdog_ps / 2);
+		find_deadlock(fabric, fabric->run->watchdog_ps / 2);
 	for (uint32_t at = 0; at < fabric->switches; at++) {
 		switch_poll_watchdog(fabric->sw[at], fabric->now);
 		if (fabric->sw[at]->discarded == NULL)

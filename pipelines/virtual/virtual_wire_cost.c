@@ -3,12 +3,13 @@
 
 /* What traffic takes on the wire, with source routes of many lengths. */
 
+#include "virtual_wire_cost.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "quantity.h"
-#include "virtual_private.h"
 
 static unsigned first_length(const struct virtual_fabric *fabric, uint32_t from, uint32_t to)
 {
