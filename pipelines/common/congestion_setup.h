@@ -9,10 +9,6 @@
 #include "run_config.h"
 #include "switch_congestion.h"
 
-/* Messages that wait at a host for its adapted-flow channel; memory is touched as far as it is
- * needed; a power of two. */
-#define FABRIC_ADAPTED_QUEUE 4096
-
 static inline bool congestion_setup_is_needed(const struct run_config *run)
 {
 	return run->routing.adaptive != RUN_ADAPTIVE_NONE;

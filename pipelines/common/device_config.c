@@ -5,7 +5,6 @@
 #include <errno.h>
 
 #include "congestion_setup.h"
-#include "run_selection.h"
 
 /* Control frames that may wait at an output of a switch. */
 #define CONTROL_RESERVE 256
@@ -13,8 +12,15 @@
 #define REORDER_WINDOWS_MAX 256
 /* Messages in the FIFO of each VC of a host on the virtual clock; more wait in its sources. */
 #define DATAGRAM_QUEUE 16
+/* Messages that wait at such a host for its adapted-flow channel; memory is touched as far as it is
+ * needed. A power of two. */
+#define ADAPTED_QUEUE 4096
 /* Frames that such a host holds because one before them was discarded in a host on the way. */
 #define DATAGRAM_HELD 2048
+
+_Static_assert(ROUTE_CHOICE_ROUTES_MAX == ROUTE_ALTERNATIVES_MAX,
+	"the rows of route_set_parts() are those of route_choice_options.sets");
+_Static_assert(ROUTE_CHOICE_SETS_MAX == RUN_ALGORITHMS_MORE + 1, "as many sets as algorithms");
 
 weft_time device_credit_refresh(weft_time hello_ps)
 {
@@ -111,6 +117,22 @@ static struct link_end_config host_link(
 	};
 }
 
+struct route_choice_options device_config_selection(
+	const struct run_config *run, const struct route_set *set, uint32_t host, uint64_t rate_bps)
+{
+	const struct run_config_selection *selection = &run->nic.selection;
+
+	return (struct route_choice_options){
+		.rate_bps = rate_bps,
+		.forget = selection->forget,
+		.threshold = {selection->k, selection->k2},
+		.short_bytes = selection->short_bytes,
+		.first_set_ppm = selection->first_set_ppm,
+		.routes = run->routing.alternatives * (run->routing.others + 1),
+		.sets = set == NULL ? NULL : route_set_parts(set, host),
+	};
+}
+
 static const struct route_choice_ops *choice_of(const struct run_config *run)
 {
 	return route_choice_find(run_selector_name(run->nic.selector));
@@ -121,7 +143,7 @@ static struct route_choice_options selection_of(const struct device_config *from
 	int64_t link = from->topology->host_link[host];
 	uint64_t rate_bps = link < 0 ? 0 : from->topology->link_at[link].rate_bps;
 
-	return run_selection_options(from->run, from->routes->set, host, rate_bps);
+	return device_config_selection(from->run, from->routes->set, host, rate_bps);
 }
 
 void device_config_nic(const struct device_config *from, uint32_t host,
@@ -173,7 +195,7 @@ void device_config_datagram(const struct device_config *from, uint32_t host,
 		.selection = selection_of(from, host),
 		.queuing = from->routes->queuing,
 		.mark_ps = congestion_setup_mark_ps(run),
-		.adapted_queue = FABRIC_ADAPTED_QUEUE,
+		.adapted_queue = ADAPTED_QUEUE,
 	};
 	fabric_routes_map_sl(from->routes, config->sl_to_vc);
 	*link = host_link(from, host, 0);

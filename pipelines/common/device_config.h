@@ -54,3 +54,8 @@ void device_config_nic(const struct device_config *from, uint32_t host,
  * hosts re-inject. */
 void device_config_datagram(const struct device_config *from, uint32_t host,
 	struct datagram_config *config, struct itb_config *itb, struct link_end_config *link);
+
+/* What a run file tells the selector of a host. 'rate_bps': of its link. 'set': the routes in use,
+ * or NULL; it must last as long as the choice does. */
+struct route_choice_options device_config_selection(const struct run_config *run,
+	const struct route_set *set, uint32_t host, uint64_t rate_bps);

@@ -152,11 +152,11 @@ static int build(struct real_fabric *fabric, struct fault *fault)
 		(result = real_links_open(fabric, fault)) < 0 ||
 		(result = real_control_create(fabric, fault)) < 0 ||
 		(result = real_switches_create(fabric, fault)) < 0 ||
-		(result = fabric_deadlock_create(fabric, fault)) < 0 ||
+		(result = real_deadlock_create(fabric, fault)) < 0 ||
 		(result = real_hosts_create(fabric, fault)) < 0 ||
 		(result = create_captures(fabric, fault)) < 0)
 		return result;
-	return fabric_show(fabric, fault);
+	return real_show(fabric, fault);
 }
 
 struct real_fabric *real_fabric_create(
@@ -190,7 +190,7 @@ void real_fabric_destroy(struct real_fabric *fabric)
 {
 	if (fabric == NULL)
 		return;
-	fabric_show_end(fabric);
+	real_show_end(fabric);
 	real_switches_destroy(fabric);
 	real_hosts_destroy(fabric);
 	real_control_destroy(fabric);

@@ -280,7 +280,7 @@ static bool has_candidate(const struct real_control *control)
 	return false;
 }
 
-bool fabric_may_be_routed(const struct real_fabric *fabric)
+bool real_may_be_routed(const struct real_fabric *fabric)
 {
 	return fabric->control == NULL ||
 	       (fabric->control->running && has_candidate(fabric->control));

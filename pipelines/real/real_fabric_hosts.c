@@ -18,7 +18,7 @@
 #define TAP_MESSAGES 1024
 
 /* Routes of one host in the form of the interface. Mapped ones come later. */
-static int copy_routes(struct real_fabric *fabric, struct fabric_host *host, struct fault *fault)
+static int copy_routes(struct real_fabric *fabric, struct real_host *host, struct fault *fault)
 {
 	uint32_t hosts = fabric->options.topology->hosts;
 	int result = 0;
@@ -81,7 +81,7 @@ static int edge_base(
 	return 0;
 }
 
-static int prepare_netns(struct fabric_host *host, struct fault *fault)
+static int prepare_netns(struct real_host *host, struct fault *fault)
 {
 	int result;
 
@@ -92,7 +92,7 @@ static int prepare_netns(struct fabric_host *host, struct fault *fault)
 	return result == -EEXIST ? 0 : result;
 }
 
-static int open_edge(struct real_fabric *fabric, struct fabric_host *host, struct fault *fault)
+static int open_edge(struct real_fabric *fabric, struct real_host *host, struct fault *fault)
 {
 	uint32_t base, mtu = fabric->options.run->nic.mtu_bytes;
 	struct tap_options tap = {.name = host->edge->tap};
@@ -110,12 +110,12 @@ static int open_edge(struct real_fabric *fabric, struct fabric_host *host, struc
 	return poll_nic_attach_tap(host->poll, host->tap, base, tap.mtu, fault);
 }
 
-static int create_host(struct real_fabric *fabric, struct fabric_host *host, struct fault *fault)
+static int create_host(struct real_fabric *fabric, struct real_host *host, struct fault *fault)
 {
 	const struct topology *topology = fabric->options.topology;
 	const struct topology_port at = {DEVICE_HOST, host->number, 0};
 	const struct device_config from = real_device_config(fabric);
-	struct poll_nic_config config = {.pool = fabric->data_pool, .slack_ps = FABRIC_SLACK_PS};
+	struct poll_nic_config config = {.pool = fabric->data_pool, .slack_ps = REAL_SLACK_PS};
 	const struct topology_link *link;
 	int result;
 
@@ -155,7 +155,7 @@ int real_hosts_create(struct real_fabric *fabric, struct fault *fault)
 		return fault_set(
 			fault, ENOMEM, "no memory for %u hosts", fabric->options.topology->hosts);
 	for (uint32_t i = 0; i < fabric->options.topology->hosts && result == 0; i++) {
-		struct fabric_host *host = &fabric->hosts[fabric->host_count];
+		struct real_host *host = &fabric->hosts[fabric->host_count];
 
 		if (here != NULL && !here[i])
 			continue;
@@ -167,7 +167,16 @@ int real_hosts_create(struct real_fabric *fabric, struct fault *fault)
 	return result;
 }
 
-static void destroy_host(struct fabric_host *host)
+void real_fabric_set_clocks(struct real_fabric *fabric, const bool *host_has_ours)
+{
+	for (unsigned i = 0; i < fabric->host_count; i++)
+		for (uint32_t from = 0; from < fabric->options.topology->hosts; from++)
+			if (!host_has_ours[from])
+				measure_sink_set_other_clock(
+					fabric->hosts[i].poll->sink, (uint16_t)from);
+}
+
+static void destroy_host(struct real_host *host)
 {
 	poll_nic_destroy(host->poll);
 	nic_routes_destroy(host->routes);
@@ -185,7 +194,7 @@ void real_hosts_destroy(struct real_fabric *fabric)
 }
 
 /* Bytes of route in a frame of this host, for the load's reckoning. In the host's loop. */
-static uint32_t route_bytes(const struct fabric_host *host, uint16_t to)
+static uint32_t route_bytes(const struct real_host *host, uint16_t to)
 {
 	const struct nic_routes *routes = nic_config(host->poll->nic)->routes;
 	uint8_t length = 0;
@@ -196,7 +205,7 @@ static uint32_t route_bytes(const struct fabric_host *host, uint16_t to)
 }
 
 static int add_source(
-	struct real_fabric *fabric, struct fabric_host *host, uint32_t which, struct fault *fault)
+	struct real_fabric *fabric, struct real_host *host, uint32_t which, struct fault *fault)
 {
 	const struct topology *topology = fabric->options.topology;
 	const struct run_source_place place = {
@@ -219,7 +228,7 @@ static int add_source(
 	return result;
 }
 
-static void start_goal(struct real_fabric *fabric, struct fabric_host *host)
+static void start_goal(struct real_fabric *fabric, struct real_host *host)
 {
 	uint32_t rank = fabric->goal->rank_of[host->number];
 
@@ -228,8 +237,7 @@ static void start_goal(struct real_fabric *fabric, struct fabric_host *host)
 			fabric->traffic_from + fabric->goal->start_ps);
 }
 
-int real_host_start_traffic(
-	struct real_fabric *fabric, struct fabric_host *host, struct fault *fault)
+int real_host_start_traffic(struct real_fabric *fabric, struct real_host *host, struct fault *fault)
 {
 	int result = 0;
 
@@ -252,8 +260,7 @@ static bool is_ending(const struct real_fabric *fabric)
 	       (fabric->stop != NULL && atomic_load_explicit(fabric->stop, memory_order_relaxed));
 }
 
-void real_host_stop_traffic(
-	const struct real_fabric *fabric, struct fabric_host *host, weft_time now)
+void real_host_stop_traffic(const struct real_fabric *fabric, struct real_host *host, weft_time now)
 {
 	poll_nic_stop_traffic(host->poll, now);
 	if (is_ending(fabric))

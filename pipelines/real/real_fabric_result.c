@@ -23,7 +23,7 @@ static uint64_t frame_overhead(const struct real_fabric *fabric)
 static void read_switches(const struct real_fabric *fabric, struct measure_totals *totals)
 {
 	for (unsigned i = 0; i < fabric->switch_count; i++) {
-		const struct fabric_switch *device = &fabric->switches[i];
+		const struct real_switch *device = &fabric->switches[i];
 
 		if (device->sw->congestion == NULL)
 			continue;
@@ -56,7 +56,7 @@ void real_totals_read(
 	}
 }
 
-static void add_switch(struct run_result *result, const struct fabric_switch *device)
+static void add_switch(struct run_result *result, const struct real_switch *device)
 {
 	uint64_t value[SWITCH_METRIC_COUNT];
 
@@ -99,7 +99,7 @@ static uint64_t passed_over(const struct poll_nic *pn)
 	return run_result_minus(refused, edge[EDGE_DROP_UNREACHABLE] + edge[EDGE_DROP_SILENT]);
 }
 
-static void add_host(struct run_result *result, const struct fabric_host *host)
+static void add_host(struct run_result *result, const struct real_host *host)
 {
 	const uint64_t *count = nic_counters(host->poll->nic);
 	const struct measure_sink *sink = host->poll->sink;
@@ -148,7 +148,7 @@ static int add_links(const struct real_fabric *fabric, struct run_result *result
 	const struct topology *topology = fabric->options.topology;
 
 	for (unsigned i = 0; i < fabric->switch_count; i++) {
-		const struct fabric_switch *device = &fabric->switches[i];
+		const struct real_switch *device = &fabric->switches[i];
 
 		for (unsigned port = 0; port < device->sw->ports; port++) {
 			const struct topology_port at = {
@@ -186,8 +186,6 @@ static void add_goal(struct run_result *result, const struct real_fabric *fabric
 	run_goal_result(fabric->goal->goal, fabric->replay, result);
 	for (unsigned i = 0; i < fabric->host_count; i++)
 		strays += fabric->hosts[i].poll->goal.strays;
-	run_result_count(
-		result, "goal_completion_ns", goal_replay_ended(fabric->replay) / PS_PER_NS);
 	run_result_count(result, "goal_strays", strays);
 }
 

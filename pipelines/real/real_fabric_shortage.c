@@ -68,9 +68,9 @@ static void warn(const char *port, uint64_t times, const char *what, const struc
 		port, what, times, rte_mempool_in_use_count(pool), pool->size, pool->name);
 }
 
-void fabric_shortage_look(struct real_fabric *fabric, weft_time now)
+void real_shortage_check(struct real_fabric *fabric, weft_time now)
 {
-	struct fabric_shortage *seen = &fabric->shortage;
+	struct real_shortage *seen = &fabric->shortage;
 	const char *port = "";
 	uint64_t control, device;
 

@@ -30,7 +30,7 @@ static void fill_slots(struct real_fabric *fabric, uint32_t number, struct switc
 	}
 }
 
-static void attach_ports(struct real_fabric *fabric, struct fabric_switch *device)
+static void attach_ports(struct real_fabric *fabric, struct real_switch *device)
 {
 	for (unsigned port = 0; port < device->sw->ports; port++) {
 		const struct topology_port at = {DEVICE_SWITCH, device->number, (uint8_t)port};
@@ -41,13 +41,13 @@ static void attach_ports(struct real_fabric *fabric, struct fabric_switch *devic
 			continue;
 		link = &fabric->options.topology->link_at[end->link];
 		poll_switch_attach(device->poll, port, &end->port, end->timed, link->rate_bps,
-			link->delay_ps, FABRIC_SLACK_PS, real_end_damage(end));
+			link->delay_ps, REAL_SLACK_PS, real_end_damage(end));
 	}
 }
 
 /* Marks, and other ways than those of its tables. */
 static int add_decisions(
-	struct real_fabric *fabric, struct fabric_switch *device, struct fault *fault)
+	struct real_fabric *fabric, struct real_switch *device, struct fault *fault)
 {
 	const struct run_config *run = fabric->options.run;
 
@@ -57,7 +57,7 @@ static int add_decisions(
 }
 
 static int create_switch(
-	struct real_fabric *fabric, struct fabric_switch *device, struct fault *fault)
+	struct real_fabric *fabric, struct real_switch *device, struct fault *fault)
 {
 	const char *name = fabric->options.topology->switch_at[device->number].name;
 	const struct device_config from = real_device_config(fabric);

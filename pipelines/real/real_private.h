@@ -3,8 +3,7 @@
 #pragma once
 
 /*
- * The parts of a real-clock fabric, shared by its files (real_fabric_*.c, real_clocks.c) and
- * nobody else.
+ * The parts of a real-clock fabric, for its files (real_fabric_*.c) alone.
  */
 
 #include <stdatomic.h>
@@ -25,7 +24,7 @@
 #include "switch_metrics.h"
 
 /* Streams of random numbers of a device (lib/base/rng.h). */
-enum fabric_stream { FABRIC_STREAM_DAMAGE = 100, FABRIC_STREAM_TRAFFIC, FABRIC_STREAM_CHOICE };
+enum real_stream { REAL_STREAM_DAMAGE = 100, REAL_STREAM_TRAFFIC, REAL_STREAM_CHOICE };
 
 /* One end of a link; 'open' if it lives here. */
 struct real_end {
@@ -39,7 +38,7 @@ struct real_end {
 };
 
 /* A switch that lives here. */
-struct fabric_switch {
+struct real_switch {
 	uint32_t number; /* in the topology */
 	struct weft_switch *sw;
 	struct poll_switch *poll;
@@ -49,29 +48,29 @@ struct fabric_switch {
 };
 
 /* A host that lives here. */
-struct fabric_host {
+struct real_host {
 	uint32_t number;
 	struct poll_nic *poll;
 	struct nic_routes *routes;
 	struct real_end *end;
 	int tap; /* -1: none */
-	struct fabric_metrics_host *shown;
+	struct real_host_metrics *shown;
 	bool made_netns; /* of its edge: to be removed again */
 	const struct run_config_edge *edge;
 };
 
 /* What all loops have to do, each for its own hosts. */
-enum fabric_order { FABRIC_ORDER_NONE, FABRIC_ORDER_START, FABRIC_ORDER_STOP };
+enum real_order { REAL_ORDER_NONE, REAL_ORDER_START, REAL_ORDER_STOP };
 
-enum fabric_phase {
-	FABRIC_IDLE,
-	FABRIC_WAITING, /* for the links, and for mapped routes */
-	FABRIC_WARMING,
-	FABRIC_MEASURING,
-	FABRIC_DRAINING, /* no new traffic; what is under way is delivered */
+enum real_phase {
+	REAL_IDLE,
+	REAL_WAITING, /* for the links, and for mapped routes */
+	REAL_WARMING,
+	REAL_MEASURING,
+	REAL_DRAINING, /* no new traffic; what is under way is delivered */
 };
 
-struct fabric_worker {
+struct real_worker {
 	struct real_fabric *fabric;
 	unsigned first_switch, last_switch, first_host, last_host; /* last: one behind */
 	unsigned orders_seen;
@@ -79,7 +78,7 @@ struct fabric_worker {
 };
 
 /* What was said of pools that ran dry: twice as often is worth another line. */
-struct fabric_shortage {
+struct real_shortage {
 	weft_time due;
 	uint64_t control, device;
 };
@@ -94,20 +93,20 @@ struct real_fabric {
 	struct run_goal *goal;        /* a schedule that its hosts replay; NULL: none */
 	struct goal_replay *replay;
 	struct real_end *end; /* [2 * link + side] */
-	struct fabric_switch *switches;
+	struct real_switch *switches;
 	unsigned switch_count;
 	struct weft_switch **sw; /* by number; NULL: elsewhere */
-	struct fabric_host *hosts;
+	struct real_host *hosts;
 	unsigned host_count;
 	struct capture_manager *captures;
 	struct telemetry *telemetry;
 	/* Orders to the loops: written by the leader before the counter moves on. */
-	enum fabric_order order;
+	enum real_order order;
 	atomic_uint orders;
 	atomic_bool halt;
 	weft_time traffic_from, measure_from, traffic_until;
 	/* The leader's. */
-	enum fabric_phase phase;
+	enum real_phase phase;
 	bool serving; /* part of a lab: phases begin by command */
 	const atomic_bool *stop;
 	weft_time duration, waited_from, look_due, ended_at, stopped_at;
@@ -119,11 +118,11 @@ struct real_fabric {
 	weft_time deadlock_age;        /* heads that have waited for less are not looked at */
 	weft_time deadlock_due;        /* the next look */
 	struct deadlock_circle circle; /* the first one that was found */
-	struct fabric_shortage shortage;
+	struct real_shortage shortage;
 };
 
 /* The time that a transmitter may make up for, because its loop was elsewhere. */
-#define FABRIC_SLACK_PS (200 * PS_PER_US)
+#define REAL_SLACK_PS (200 * PS_PER_US)
 
 /* What the configurations of its devices come from. */
 static inline struct device_config real_device_config(const struct real_fabric *fabric)
@@ -153,18 +152,18 @@ int real_switches_create(struct real_fabric *fabric, struct fault *fault);
 void real_switches_destroy(struct real_fabric *fabric);
 
 /* When the switches are there. */
-int fabric_deadlock_create(struct real_fabric *fabric, struct fault *fault);
+int real_deadlock_create(struct real_fabric *fabric, struct fault *fault);
 /* Keeps the first circle of waiting that is found. No other loop may be running. */
-void fabric_deadlock_look(struct real_fabric *fabric, weft_time now);
+void real_deadlock_check(struct real_fabric *fabric, weft_time now);
 
 int real_hosts_create(struct real_fabric *fabric, struct fault *fault);
 void real_hosts_destroy(struct real_fabric *fabric);
 /* In the host's own loop. */
 int real_host_start_traffic(
-	struct real_fabric *fabric, struct fabric_host *host, struct fault *fault);
+	struct real_fabric *fabric, struct real_host *host, struct fault *fault);
 /* Of the sources. A TAP is read on until the fabric ends. */
 void real_host_stop_traffic(
-	const struct real_fabric *fabric, struct fabric_host *host, weft_time now);
+	const struct real_fabric *fabric, struct real_host *host, weft_time now);
 
 /* At 'now', in time since the traffic began. */
 void real_totals_read(
@@ -182,7 +181,7 @@ struct device_control *real_control_of(
 /* Static routes, or mapped ones from each host here to all others. */
 bool real_is_routed(const struct real_fabric *fabric);
 /* Somebody may make routes: there is a control thread, and a host here that may be the mapper. */
-bool fabric_may_be_routed(const struct real_fabric *fabric);
+bool real_may_be_routed(const struct real_fabric *fabric);
 /* Why there are none, when the control thread is stopped. */
 void real_control_why(const struct real_fabric *fabric, struct fault *fault);
 /* control_plane_ask(); false if routes are static, too. */
@@ -192,8 +191,8 @@ bool real_control_ask(struct real_fabric *fabric, const char *request);
 bool real_links_are_up(const struct real_fabric *fabric);
 
 /* Warns on standard error of pools that ran dry. */
-void fabric_shortage_look(struct real_fabric *fabric, weft_time now);
+void real_shortage_check(struct real_fabric *fabric, weft_time now);
 
 /* telemetry: switches, interfaces, links. */
-int fabric_show(struct real_fabric *fabric, struct fault *fault);
-void fabric_show_end(struct real_fabric *fabric);
+int real_show(struct real_fabric *fabric, struct fault *fault);
+void real_show_end(struct real_fabric *fabric);

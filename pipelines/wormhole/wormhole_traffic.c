@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "run_selection.h"
+#include "device_config.h"
 #include "run_source.h"
 #include "wormhole_fabric_private.h"
 
@@ -47,7 +47,7 @@ static int create_host(struct wormhole_fabric *fabric, uint32_t number, struct f
 	if (topology->host_link[number] < 0)
 		return 0;
 	place.rate_bps = topology->link_at[topology->host_link[number]].rate_bps;
-	options = run_selection_options(run, fabric->routes.set, number, place.rate_bps);
+	options = device_config_selection(run, fabric->routes.set, number, place.rate_bps);
 	if (route_choice_init(&host->choice,
 		    route_choice_find(run_selector_name(run->nic.selector)), &options, run->seed,
 		    (uint16_t)number, (uint16_t)topology->hosts) < 0)

@@ -279,6 +279,12 @@ class Fabric(unittest.TestCase):
                 self.assertGreater(result["counters"]["goal_completion_ns"], 400000)
                 self.assertLess(result["wall"]["seconds"], 19)
 
+    def test_a_schedule_that_only_computes_takes_that_time(self):
+        schedule = self.write("s.goal", "num_ranks 2\nrank 0 {\ncalc 5000000\n}\nrank 1 {\ncalc 10\n}\n")
+        done = self.weft("run", self.file, "--json", "-", "--set",
+                         f"traffic=[{{pattern: goal, file: {schedule}}}]")
+        self.assertEqual(json.loads(done.stdout)["counters"]["goal_completion_ns"], 5000000)
+
     def test_a_schedule_ends_over_several_loops_and_damaged_links(self):
         result = self.replay("alltoall", "--lcores", "2", "--set", "faults.corrupt=0.5%")
         self.assertEqual(result["counters"]["goal_unfinished"], 0)
