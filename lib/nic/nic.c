@@ -359,17 +359,7 @@ const struct nic_config *nic_config(const struct nic *nic)
 	return &nic->config;
 }
 
-const struct itb *nic_itb(const struct nic *nic)
-{
-	return nic->itb;
-}
-
 struct link_end *nic_link(struct nic *nic)
 {
 	return &nic->link;
-}
-
-weft_time nic_stalled_ps(const struct nic *nic)
-{
-	return nic->stalled_ps;
 }

@@ -205,17 +205,10 @@ bool nic_is_idle(const struct nic *nic);
 bool nic_is_paused(const struct nic *nic);
 /* It was made with routes or has been given some. */
 bool nic_has_routes(const struct nic *nic);
-/* The number of other hosts that have a route; looks at all. */
-uint16_t nic_reached(const struct nic *nic);
 
 const uint64_t *nic_counters(const struct nic *nic); /* [NIC_COUNTER_COUNT] */
 const struct nic_config *nic_config(const struct nic *nic);
-const struct itb *nic_itb(const struct nic *nic); /* NULL: none */
 struct link_end *nic_link(struct nic *nic);
-
-/* Time during which a frame was ready and its VC had no credits, summed over the VCs; stalls that
- * have not ended are not in it. */
-weft_time nic_stalled_ps(const struct nic *nic);
 
 /* Invariants, for tests and debug builds; walks all peers. NULL, or what is wrong. */
 const char *nic_check(const struct nic *nic);

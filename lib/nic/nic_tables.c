@@ -14,15 +14,6 @@ bool nic_has_routes(const struct nic *nic)
 	return nic->config.routes != NULL;
 }
 
-uint16_t nic_reached(const struct nic *nic)
-{
-	uint16_t reached = 0;
-
-	for (uint16_t to = 0; to < nic->config.hosts; to++)
-		reached += to != nic->config.host && nic->tx[to].window != 0;
-	return reached;
-}
-
 _Static_assert(NIC_ROUTES_MAX == ROUTE_CHOICE_ROUTES_MAX, "sets have rows of the same length");
 
 /* False: the choice has no place for so many alternatives. */

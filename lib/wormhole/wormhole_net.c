@@ -260,14 +260,6 @@ uint64_t wormhole_net_under_way(const struct wormhole_net *net)
 	return net->count.taken - net->count.delivered - net->count.discarded;
 }
 
-void wormhole_net_each(const struct wormhole_net *net,
-	void (*visit)(void *ctx, const struct wormhole_message *message), void *ctx)
-{
-	for (uint32_t i = 0; i < net->messages; i++)
-		if (net->message[i].bytes > 0 && !net->message[i].discarded)
-			visit(ctx, &net->message[i]);
-}
-
 uint64_t wormhole_net_carried(const struct wormhole_net *net, struct topology_port sender)
 {
 	uint64_t last = net->now > 0 ? net->now - 1 : 0;

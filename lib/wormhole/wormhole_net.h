@@ -117,9 +117,6 @@ struct wormhole_host_counters {
 struct wormhole_host_counters wormhole_net_host(const struct wormhole_net *net, uint32_t host);
 /* Messages between their first flit's leaving and their tail's arrival, or absorbed. */
 uint64_t wormhole_net_under_way(const struct wormhole_net *net);
-/* All of them. */
-void wormhole_net_each(const struct wormhole_net *net,
-	void (*visit)(void *ctx, const struct wormhole_message *message), void *ctx);
 
 /* Flits that the channel of this sending end has carried, and cycles for which it was stopped. */
 uint64_t wormhole_net_carried(const struct wormhole_net *net, struct topology_port sender);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "real_private.h"
-#include "run_goal_result.h"
 
 /* What a frame costs on the wire beside its payload: header, a typical route, preamble and gap. */
 static uint64_t frame_overhead(const struct real_fabric *fabric)

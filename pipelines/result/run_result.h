@@ -19,6 +19,9 @@
 #include "run_config.h"
 #include "topology.h"
 
+struct goal;
+struct goal_replay;
+
 /* Packets are data frames, messages what hosts hand over, both of the whole run. What was generated
  * is delivered, pending, or was given up. */
 struct run_traffic {
@@ -140,5 +143,10 @@ void run_result_identify(
 	struct run_result *result, const struct run_config *run, const struct topology *topology);
 /* What it cost: 'seconds' it took for its packet-hops, and the most memory of this process. */
 void run_result_set_wall(struct run_result *result, double seconds);
+
+/* What a replayed schedule leaves in a result: counters goal_operations, goal_unfinished and
+ * goal_completion_ns. */
+void run_goal_result(
+	const struct goal *goal, const struct goal_replay *replay, struct run_result *result);
 
 void run_result_free(struct run_result *result);

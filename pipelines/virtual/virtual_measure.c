@@ -10,7 +10,6 @@
 
 #include "congestion_control.h"
 #include "congestion_setup.h"
-#include "run_goal_result.h"
 #include "switch_counters.h"
 #include "virtual_order.h"
 #include "virtual_recovery.h"

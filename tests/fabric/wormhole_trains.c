@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "wormhole_case.h"
-#include "wormhole_net.h"
+#include "wormhole_net_private.h"
 
 /* The messages of a host in the order in which it gets them. */
 struct queue {
@@ -122,11 +122,6 @@ static void signal_sent(void *ctx, uint64_t now, struct topology_port sender, bo
 		(struct flit_mark){.cycle = now, .sender = sender, .stop = stop};
 }
 
-static void under_way(void *ctx, const struct wormhole_message *message)
-{
-	note(ctx, message);
-}
-
 static int compare_marks(const void *left, const void *right)
 {
 	const struct flit_mark *a = left, *b = right;
@@ -214,7 +209,9 @@ static void run(struct trains *trains, struct wormhole_net *net)
 	struct wormhole_counters counters;
 	bool more = run_in_parts(trains, net);
 
-	wormhole_net_each(net, under_way, trains);
+	for (uint32_t i = 0; i < net->messages; i++)
+		if (net->message[i].bytes > 0 && !net->message[i].discarded)
+			note(trains, &net->message[i]);
 	counters = wormhole_net_counters(net);
 	outcome->absorbed = counters.absorbed;
 	outcome->discards = counters.discarded;

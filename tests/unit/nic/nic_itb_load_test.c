@@ -4,6 +4,7 @@
 /* The promise of delivery when every frame and every acknowledgement passes a third host. */
 
 #include "nic_load.h"
+#include "nic_private.h"
 
 static void start(struct channel_options *options)
 {
@@ -47,7 +48,7 @@ static void what_pools_of_8_kib_discard_comes_again_and_in_order(void **state)
 	expect_passed(channel);
 	assert_true(channel_count(channel, NIC_ITB_DISCARDED) > 1000);
 	for (unsigned i = 0; i < options.hosts; i++)
-		assert_true(nic_itb(channel->station[i].nic)->pool.peak <= 8 * 1024);
+		assert_true(channel->station[i].nic->itb->pool.peak <= 8 * 1024);
 	channel_stop(channel);
 }
 

@@ -313,7 +313,7 @@ static void what_the_full_pool_discards_comes_again_in_order(void **state)
 		end_give(&way->middle, box);
 	assert_int_equal(end_count(&way->middle, NIC_ITB_ABSORBED), 71);
 	assert_int_equal(end_count(&way->middle, NIC_ITB_DISCARDED), 129);
-	assert_true(nic_itb(way->middle.nic)->pool.used <= 8 * 1024);
+	assert_true(way->middle.nic->itb->pool.used <= 8 * 1024);
 	while (way->source.acked < 100 && rounds++ < 100) {
 		way_exchange(way);
 		way_wait(way, 5 * PS_PER_MS);
@@ -398,7 +398,7 @@ static void a_link_that_goes_down_takes_what_is_in_transit_with_it(void **state)
 	end_miss_hellos(&way->middle);
 	assert_false(nic_link_up(way->middle.nic));
 	assert_int_equal(end_count(&way->middle, NIC_ITB_ABANDONED), 3);
-	assert_int_equal(nic_itb(way->middle.nic)->pool.used, 0);
+	assert_int_equal(way->middle.nic->itb->pool.used, 0);
 	way_stop(way);
 }
 
