@@ -104,7 +104,7 @@ static int run(const struct options *options, const struct run_config *config,
 	return result < 0 ? fail(result, &fault) : result;
 }
 
-/* The run file, read and judged before EAL starts: what is wrong with it is said at once. */
+/* Reads and checks the run file before EAL starts, so that an error is reported at once. */
 static struct run_config *load(
 	const struct options *options, struct topology **topology, struct fault *fault, int *result)
 {
@@ -144,7 +144,7 @@ static int run_real(const struct options *options, const struct run_config *conf
 	return result;
 }
 
-/* What was printed may not have got anywhere: a full disk, a closed output. */
+/* Output may have failed: a full disk, a closed pipe. */
 static int check_output(int result)
 {
 	bool bad = ferror(stdout) != 0;

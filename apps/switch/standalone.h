@@ -20,7 +20,7 @@
 #include "telemetry.h"
 #include "tsc_clock.h"
 
-/* What the loop has measured of itself. */
+/* Measurements of the loop itself. */
 struct standalone_wall {
 	uint64_t turns, idle_turns;
 	uint64_t tsc_cycles;

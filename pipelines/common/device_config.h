@@ -4,8 +4,8 @@
 
 /*
  * Configurations of switches and interfaces, derived from a run file in one place: for both clocks,
- * for every process of a lab, and for weft-switch alone, whose options fill a run file's struct.
- * The caller adds what only it knows: rings of ports, routes of a host, memory.
+ * for every process of a lab, and for weft-switch without a lab: its options fill a run file's
+ * struct. The caller adds what only it knows: rings of ports, routes of a host, memory.
  */
 
 #include "datagram.h"
@@ -55,7 +55,7 @@ void device_config_nic(const struct device_config *from, uint32_t host,
 void device_config_datagram(const struct device_config *from, uint32_t host,
 	struct datagram_config *config, struct itb_config *itb, struct link_end_config *link);
 
-/* What a run file tells the selector of a host. 'rate_bps': of its link. 'set': the routes in use,
+/* Options of the route selector of a host. 'rate_bps': of its link. 'set': the routes in use,
  * or NULL; it must last as long as the choice does. */
 struct route_choice_options device_config_selection(const struct run_config *run,
 	const struct route_set *set, uint32_t host, uint64_t rate_bps);

@@ -49,7 +49,7 @@ void measure_window_end(struct measure_window *window, const struct measure_tota
 int measure_window_result(
 	const struct measure_window *window, uint32_t switches, struct run_result *result);
 
-/* What a switch has counted about congestion: marks, adaptive routing, detector, notifications. */
+/* Adds a switch's counters of congestion: marks, adaptive routing, detector, notifications. */
 void measure_congestion(const struct weft_switch *sw, struct run_result *result);
 
 /* Seconds of wall clock, from any origin: what a run costs, never what it computes. */

@@ -253,7 +253,7 @@ int real_host_start_traffic(struct real_fabric *fabric, struct real_host *host, 
 	return result;
 }
 
-/* A lab goes on after its traffic, until somebody wants its end. */
+/* A lab keeps running after its traffic, until it is stopped. */
 static bool is_ending(const struct real_fabric *fabric)
 {
 	return !fabric->serving ||

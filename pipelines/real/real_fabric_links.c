@@ -77,7 +77,7 @@ static void init_end(struct real_fabric *fabric, uint32_t link, unsigned side)
 	init_damage(fabric, end, side);
 }
 
-/* The device of an end here whose far end is elsewhere; NULL: none is named. */
+/* The device of a link with its far end elsewhere; NULL: none is named. */
 static const char *device_of(const struct real_fabric *fabric, const struct real_end *end)
 {
 	const char *const *external = fabric->options.external;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What a real-clock fabric has measured. */
+/* Counters and result of a real-clock fabric. */
 
 #include <string.h>
 
 #include "real_private.h"
 
-/* What a frame costs on the wire beside its payload: header, a typical route, preamble and gap. */
+/* Bytes of a frame on the wire beside its payload: header, a typical route, preamble and gap. */
 static uint64_t frame_overhead(const struct real_fabric *fabric)
 {
 	const struct nic_routes *routes = fabric->host_count > 0 ? fabric->hosts[0].routes : NULL;

@@ -19,10 +19,10 @@
 #define ROUTES_WAIT_PS (20 * PS_PER_S) /* from the same moment on */
 #define DRAIN_WAIT_PS  (2 * PS_PER_S)
 #define DRAIN_LOOK_PS  (1 * PS_PER_MS)
-#define WATCH_EACH     16 /* turns of the leader between two looks at the clock */
+#define WATCH_EACH     16 /* turns of the leader between two readings of the clock */
 
-/* Memory may have run out, in one loop of many: it is said here and counted, and the run goes on
- * without. */
+/* Without memory for its sources a host sends less: reported here and counted; the run continues.
+ */
 static void start_host(struct real_fabric *fabric, struct real_host *host)
 {
 	struct fault fault = {""};
@@ -150,7 +150,7 @@ static bool may_begin(struct real_fabric *fabric, weft_time now)
 	return true;
 }
 
-/* The phases of a run, looked at by the leader; true when it is over. */
+/* Advances the phases of a run, in the leader. True when the run is over. */
 static bool watch(struct real_fabric *fabric, weft_time now)
 {
 	switch (fabric->phase) {
@@ -184,7 +184,8 @@ static bool watch(struct real_fabric *fabric, weft_time now)
 	}
 }
 
-/* Somebody wants an end: traffic stops, and what is under way is still delivered. */
+/* On a stop signal traffic stops; packets under way are still delivered. True when the run is over.
+ */
 static bool watch_stop(struct real_fabric *fabric, weft_time now)
 {
 	if (fabric->stop == NULL || !atomic_load_explicit(fabric->stop, memory_order_relaxed))
@@ -242,7 +243,7 @@ static bool lead(struct real_fabric *fabric)
 	weft_time now = clock_now(&fabric->clock);
 	bool over = watch(fabric, now);
 
-	/* Other loops would change the switches that are looked at. */
+	/* Not with several loops: the others change the switches meanwhile. */
 	if (fabric->alone && now >= fabric->deadlock_due)
 		real_deadlock_check(fabric, now);
 	serve_command(fabric, now);

@@ -4,7 +4,8 @@
 /*
  * Pools that run dry. A switch without buffers for control frames falls silent and its neighbours
  * take it for dead, so the process says it, with the cause that can be seen: once when it happens,
- * and again only when it goes on. The counters are in telemetry (no_mbuf, device_rx_no_buffer).
+ * and again each time the count has doubled. The counters are in telemetry (no_mbuf,
+ * device_rx_no_buffer).
  */
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What a real-clock fabric shows of itself: switches, interfaces and links on DPDK's telemetry. */
+/* A real-clock fabric on DPDK's telemetry: switches, interfaces and links. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -18,7 +18,7 @@ static void count_switches(struct real_fabric *fabric)
 			fabric->switch_count++;
 }
 
-/* What the rings of its ports hold. */
+/* Frames that the receive rings of its ports hold. */
 static void fill_slots(struct real_fabric *fabric, uint32_t number, struct switch_config *config)
 {
 	for (unsigned port = 0; port < config->ports; port++) {

@@ -59,7 +59,7 @@ struct real_host {
 	const struct run_config_edge *edge;
 };
 
-/* What all loops have to do, each for its own hosts. */
+/* An order to all loops, each for its own hosts. */
 enum real_order { REAL_ORDER_NONE, REAL_ORDER_START, REAL_ORDER_STOP };
 
 enum real_phase {
@@ -77,7 +77,7 @@ struct real_worker {
 	bool leader; /* main thread's: supervises, too */
 };
 
-/* What was said of pools that ran dry: twice as often is worth another line. */
+/* Reported failures of allocation; reported again when their number has doubled. */
 struct real_shortage {
 	weft_time due;
 	uint64_t control, device;
@@ -89,7 +89,7 @@ struct real_fabric {
 	struct rte_mempool *data_pool, *control_pool;
 	struct fabric_routes routes;  /* without any if they are mapped */
 	struct real_control *control; /* NULL: the routes are static */
-	struct run_hosts *traffic;    /* who sends to whom */
+	struct run_hosts *traffic;    /* resolved traffic section */
 	struct run_goal *goal;        /* a schedule that its hosts replay; NULL: none */
 	struct goal_replay *replay;
 	struct real_end *end; /* [2 * link + side] */
@@ -115,7 +115,7 @@ struct real_fabric {
 	atomic_uint sources_failed;    /* hosts that could not begin to send, each time */
 	bool unrouted;                 /* traffic began without mapped routes to all hosts */
 	bool alone;                    /* there is one loop */
-	weft_time deadlock_age;        /* heads that have waited for less are not looked at */
+	weft_time deadlock_age;        /* heads that have waited for less do not count */
 	weft_time deadlock_due;        /* the next look */
 	struct deadlock_circle circle; /* the first one that was found */
 	struct real_shortage shortage;
@@ -124,7 +124,7 @@ struct real_fabric {
 /* The time that a transmitter may make up for, because its loop was elsewhere. */
 #define REAL_SLACK_PS (200 * PS_PER_US)
 
-/* What the configurations of its devices come from. */
+/* The source of its devices' configurations. */
 static inline struct device_config real_device_config(const struct real_fabric *fabric)
 {
 	return (struct device_config){
@@ -180,7 +180,7 @@ struct device_control *real_control_of(
 	const struct real_fabric *fabric, enum device_kind kind, uint32_t number);
 /* Static routes, or mapped ones from each host here to all others. */
 bool real_is_routed(const struct real_fabric *fabric);
-/* Somebody may make routes: there is a control thread, and a host here that may be the mapper. */
+/* Routes may come: there is a control thread, and a host here that may be the mapper. */
 bool real_may_be_routed(const struct real_fabric *fabric);
 /* Why there are none, when the control thread is stopped. */
 void real_control_why(const struct real_fabric *fabric, struct fault *fault);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What happens at one event of a virtual run. */
-
 #include "virtual_dispatch.h"
 
 #include "virtual_host.h"

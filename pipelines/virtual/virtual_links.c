@@ -175,7 +175,7 @@ int virtual_links_create(struct virtual_fabric *fabric, struct fault *fault)
 
 		open_channel(fabric, link, link->a, link->b);
 		open_channel(fabric, link, link->b, link->a);
-		/* Who is there; you are known; so are you; and then what each may send. */
+		/* Three hellos make both ends known to each other; then both grant credits. */
 		say_hello(fabric, link->a, link->b);
 		say_hello(fabric, link->b, link->a);
 		say_hello(fabric, link->a, link->b);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What a virtual fabric has measured. */
-
 #include "virtual_measure.h"
 
 #include <stdio.h>
@@ -73,7 +71,7 @@ static void add_hosts(const struct virtual_fabric *fabric, struct run_result *re
 	}
 }
 
-/* What was done about congestion, by all switches together. */
+/* Counters of congestion, of all switches together. */
 static void add_congestion_control(const struct virtual_fabric *fabric, struct run_result *result)
 {
 	for (uint32_t at = 0; at < fabric->switches; at++)
@@ -144,7 +142,7 @@ static void fill_figures(const struct virtual_fabric *fabric, struct run_result 
 	result->messages.generated = fabric->window.to.generated_messages;
 	result->messages.pending =
 		run_result_minus(result->messages.generated, result->messages.delivered);
-	/* Who was injected is delivered, under way or was discarded. */
+	/* Each injected packet is delivered, under way or discarded. */
 	result->lost = run_result_minus(
 		result->packets.injected, result->packets.delivered + fabric->pool.out);
 	result->duplicated =

@@ -25,15 +25,15 @@
  * Events of one time come by device, port and kind. A device is a switch by its number, or a host
  * by the number of switches and its own.
  *	CREDIT	a credit frame arrives; item: the record; or a notification (virtual_is_arn())
- *	DONE	the tail of what the port was sending has left; only if somebody asked for it
+ *	DONE	the tail of what the port was sending has left; only if it was armed
  *	ARRIVE	a packet can be forwarded, or, at a host, has come whole; item: the packet
  *	WAKE	a host's next message is due
  */
 enum virtual_event { VIRTUAL_CREDIT, VIRTUAL_DONE, VIRTUAL_ARRIVE, VIRTUAL_WAKE };
 
-/* Lanes of the event queue: arrivals by what they arrive at, and ends of what switches send that
- * somebody waits for when it begins. Each comes a constant time after its packet has begun to
- * leave, if frames are of one length. */
+/* Lanes of the event queue: arrivals at switches, arrivals at hosts, and ends of transmissions of
+ * switches that were armed when they began. Each comes a constant time after its packet has begun
+ * to leave, if frames are of one length. */
 enum virtual_lane { VIRTUAL_LANE_SWITCH, VIRTUAL_LANE_HOST, VIRTUAL_LANE_END };
 
 #define VIRTUAL_ORDER(device, port, kind) ((uint32_t)(device) << 8 | (uint32_t)(port) << 2 | (kind))
@@ -53,8 +53,8 @@ struct virtual_pool {
 
 /*
  * The sending end of a link. It knows when the tail of what it sends will have left, so most
- * transmissions end without an event: only who waits for the end arms one (virtual_arm()), and so
- * does a transmission after which the neighbour may be due a credit frame.
+ * transmissions end without an event: one is armed (virtual_arm()) only if something waits for the
+ * end, or if the neighbour may be due a credit frame then.
  */
 struct virtual_tx {
 	weft_time free_at;       /* when the tail of what it sent last has left or will have left */
@@ -74,8 +74,8 @@ struct virtual_tx {
 
 _Static_assert(sizeof(struct virtual_tx) == 64, "one cache line");
 
-/* What is looked up for many ports of a switch at once, or seldom at a port whose own memory is
- * then far away. */
+/* State of the ports of a switch that is read for many ports at once, or seldom, when the port's
+ * own memory is not in the cache. */
 struct virtual_crossbar {
 	uint8_t input[SWITCH_PORTS_MAX];    /* of an output: from which it has sent last, or NONE */
 	uint16_t watched[SWITCH_PORTS_MAX]; /* of an input: set of VCs (virtual_switch.c) */
@@ -85,7 +85,7 @@ struct virtual_link_use {
 	uint64_t busy_ps, blocked_ps, stalls;
 };
 
-/* What is seldom needed of a channel. */
+/* Seldom used state of a channel. */
 struct virtual_tx_cold {
 	weft_time delay_ps; /* of the link */
 	uint64_t blocked_ps;
@@ -173,7 +173,7 @@ struct virtual_fabric {
 	uint64_t goal_delivered;                 /* messages, of those */
 	uint32_t goal_ranks_done;                /* ranks before this one have done all they have */
 	bool goal_over;                          /* so have all, and their messages have arrived */
-	/* What was measured. */
+	/* Measurements. */
 	weft_time now, measure_from;
 	weft_time limit; /* no event at that time or later happens for now */
 	uint32_t order;  /* of the event that is happening; 0: none is */
@@ -186,7 +186,7 @@ struct virtual_fabric {
 	bool failed, deadlock, incomplete;
 	/* The first circle of waiting that was found (deadlock.h). */
 	struct deadlock_circle circle;
-	virtual_trace_fn *watch; /* told of every frame; NULL: nobody looks */
+	virtual_trace_fn *watch; /* called for every frame; NULL: none */
 	void *watch_ctx;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The course of a virtual run: events up to the next moment at which something is measured. */
+/* Phases of a virtual run: events up to the next moment at which something is measured. */
 
 #include "virtual_dispatch.h"
 #include "virtual_host.h"
@@ -10,19 +10,19 @@
 #include "virtual_private.h"
 #include "virtual_switch.h"
 
-/* Events between two looks at who wants an end, or news. */
-#define LOOK_EACH (1u << 18)
+/* Events between checks of the stop flag and progress reports. */
+#define CHECK_EACH (1u << 18)
 
 #define CACHE_BYTES (UINT64_C(2) << 20)
 
-struct course {
+struct run_loop {
 	struct virtual_fabric *fabric;
 	const atomic_bool *stop;
 	virtual_progress_fn progress;
 	void *ctx;
 	weft_time end;
 	bool stopped;
-	uint32_t steps_left; /* until the next look */
+	uint32_t steps_left; /* until the next check */
 };
 
 static uint64_t count_hops(const struct virtual_fabric *fabric)
@@ -44,22 +44,22 @@ static void choose_to_look_ahead(struct virtual_fabric *fabric)
 	fabric->looks_ahead = fabric->state_bytes / 2 + packets > CACHE_BYTES;
 }
 
-static void look(struct course *course)
+static void check_loop(struct run_loop *loop)
 {
-	struct virtual_fabric *fabric = course->fabric;
+	struct virtual_fabric *fabric = loop->fabric;
 
 	choose_to_look_ahead(fabric);
-	if (course->stop != NULL && atomic_load_explicit(course->stop, memory_order_relaxed))
-		course->stopped = true;
-	if (course->progress != NULL)
-		course->progress(course->ctx, fabric->now, course->end, count_hops(fabric));
+	if (loop->stop != NULL && atomic_load_explicit(loop->stop, memory_order_relaxed))
+		loop->stopped = true;
+	if (loop->progress != NULL)
+		loop->progress(loop->ctx, fabric->now, loop->end, count_hops(fabric));
 }
 
-static bool is_over(const struct course *course)
+static bool is_over(const struct run_loop *loop)
 {
-	const struct virtual_fabric *fabric = course->fabric;
+	const struct virtual_fabric *fabric = loop->fabric;
 
-	return course->stopped || fabric->failed || fabric->deadlock || fabric->goal_over;
+	return loop->stopped || fabric->failed || fabric->deadlock || fabric->goal_over;
 }
 
 /* Keeps a circle of heads that have waited for so long, if there is one. */
@@ -91,19 +91,19 @@ static bool stands_still(struct virtual_fabric *fabric, weft_time limit)
 
 /* All events before 'limit', or up to the end of a schedule. Without any left nothing will ever
  * happen again; packets that are still somewhere then wait for each other. */
-static void run_until(struct course *course, weft_time limit)
+static void run_until(struct run_loop *loop, weft_time limit)
 {
-	struct virtual_fabric *fabric = course->fabric;
+	struct virtual_fabric *fabric = loop->fabric;
 
 	fabric->limit = limit;
-	while (virtual_dispatch(fabric, &course->steps_left)) {
-		course->steps_left = LOOK_EACH;
-		look(course);
-		if (course->stopped || fabric->failed)
+	while (virtual_dispatch(fabric, &loop->steps_left)) {
+		loop->steps_left = CHECK_EACH;
+		check_loop(loop);
+		if (loop->stopped || fabric->failed)
 			return;
 	}
-	/* Who wants an end is heard where hardly anything happens, too. */
-	course->steps_left--;
+	/* The stop flag is read where hardly anything happens, too. */
+	loop->steps_left--;
 	fabric->order = 0;
 	fabric->failed = fabric->failed || event_queue_failed(fabric->events);
 	if (fabric->goal_over)
@@ -116,7 +116,7 @@ static void run_until(struct course *course, weft_time limit)
 	fabric->now = limit;
 }
 
-/* What has waited for half the watchdog's time, and waits for itself, waits for the watchdog. */
+/* A circle of heads that have waited for half the watchdog's time will last until the watchdog. */
 static void watch(struct virtual_fabric *fabric)
 {
 	if (fabric->circle.channels == 0)
@@ -146,22 +146,22 @@ static void take_sample(struct virtual_fabric *fabric)
 }
 
 /* Up to 'until', in steps that serve samples and watchdog. */
-static void run_phase(struct course *course, weft_time until, bool sampling)
+static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 {
-	struct virtual_fabric *fabric = course->fabric;
+	struct virtual_fabric *fabric = loop->fabric;
 	weft_time sample = fabric->run->measure.sample_ps;
 	weft_time patience = fabric->run->watchdog_ps;
-	weft_time look_at = patience == WEFT_TIME_NEVER ? patience : fabric->now + patience / 16;
+	weft_time watch_at = patience == WEFT_TIME_NEVER ? patience : fabric->now + patience / 16;
 
-	while (fabric->now < until && !is_over(course)) {
+	while (fabric->now < until && !is_over(loop)) {
 		weft_time next = until;
 
 		if (sampling)
 			next = earlier(next, fabric->window.sampled.at_ps + sample);
-		run_until(course, earlier(next, look_at));
-		if (fabric->now >= look_at) {
+		run_until(loop, earlier(next, watch_at));
+		if (fabric->now >= watch_at) {
 			watch(fabric);
-			look_at = fabric->now + patience / 16;
+			watch_at = fabric->now + patience / 16;
 		}
 		if (sampling && fabric->now >= fabric->window.sampled.at_ps + sample)
 			take_sample(fabric);
@@ -184,11 +184,11 @@ static void begin_measuring(struct virtual_fabric *fabric)
 }
 
 /* Without it what is generated at time 0 counts. */
-static void warm_up(struct course *course)
+static void warm_up(struct run_loop *loop)
 {
-	struct virtual_fabric *fabric = course->fabric;
+	struct virtual_fabric *fabric = loop->fabric;
 
-	run_phase(course, fabric->run->measure.warmup_ps, false);
+	run_phase(loop, fabric->run->measure.warmup_ps, false);
 	for (uint32_t i = 0; i < fabric->hosts; i++)
 		for (unsigned k = 0; k < fabric->host[i].sources; k++)
 			traffic_count(fabric->host[i].source[k], fabric->now);
@@ -200,12 +200,12 @@ int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 	virtual_progress_fn progress, void *ctx, struct fault *fault)
 {
 	const struct run_config_measure *measure = &fabric->run->measure;
-	struct course course = {.fabric = fabric,
+	struct run_loop loop = {.fabric = fabric,
 		.stop = stop,
 		.progress = progress,
 		.ctx = ctx,
 		.end = measure->duration_ps,
-		.steps_left = LOOK_EACH};
+		.steps_left = CHECK_EACH};
 	double start = measure_wall_seconds();
 	struct measure_totals totals;
 
@@ -217,12 +217,12 @@ int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 	for (uint32_t i = 0; i < fabric->hosts; i++)
 		virtual_host_try(fabric, i, 0);
 	if (measure->warmup_ps > 0)
-		warm_up(&course);
-	run_phase(&course, course.end, true);
+		warm_up(&loop);
+	run_phase(&loop, loop.end, true);
 	abandon_sources(fabric);
 	virtual_totals_read(fabric, &totals);
 	measure_window_end(&fabric->window, &totals);
-	fabric->incomplete = course.stopped || fabric->deadlock;
+	fabric->incomplete = loop.stopped || fabric->deadlock;
 	fabric->wall_seconds = measure_wall_seconds() - start;
 	return fabric->failed ? fault_set(fault, ENOMEM, "no memory for more packets or events")
 			      : 0;

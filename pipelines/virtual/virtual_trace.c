@@ -60,7 +60,7 @@ void virtual_trace_in(struct virtual_fabric *fabric, const struct sim_event *eve
 	switch (VIRTUAL_KIND(event->order)) {
 	case VIRTUAL_ARRIVE:
 		packet = &fabric->pool.packet[event->item];
-		packet->stalled = 0; /* at the switch before; nobody but a capture reads it */
+		packet->stalled = 0; /* at the switch before; only captures read it */
 		show_packet(fabric, &record, packet);
 		return;
 	case VIRTUAL_CREDIT:

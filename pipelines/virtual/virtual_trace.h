@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * Looking at every frame of a virtual fabric as it passes a port. There are no frames on the
- * virtual clock, only descriptors; what is shown is what a frame would carry. Nobody looks by
- * default, and then it costs a branch an event.
+ * A function that is called for every frame of a virtual fabric as it passes a port. There are no
+ * frames on the virtual clock, only descriptors; the record has what a frame would carry. Without a
+ * function this costs a branch an event.
  *
  * Order: that of the events, so by time, and at the same time by device, port and kind.
  */
@@ -38,7 +38,7 @@ struct virtual_trace_record {
 	const struct control_arn *arn;
 };
 
-/* What it is shown is valid for the call, and the fabric is not to be touched. */
+/* The record is valid for the call, in which the fabric must not be changed. */
 typedef void virtual_trace_fn(void *ctx, const struct virtual_trace_record *record);
 
 /* One function at a time; NULL ends it. Between runs. */

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The parts of a wormhole fabric, shared by its files (wormhole_fabric*.c) and nobody else. */
+/* The parts of a wormhole fabric, for its files (wormhole_*.c) alone. */
 
 #include "fabric_routes.h"
 #include "histogram.h"
@@ -28,7 +28,7 @@ struct wormhole_fabric {
 	struct wormhole_source *host;
 	struct wormhole_net *net;
 	weft_time cycle_ps;
-	/* What was measured. */
+	/* Measurements. */
 	struct measure_totals now;
 	struct measure_window window;
 	bool measuring;
@@ -51,7 +51,7 @@ void wormhole_destroy_sources(struct wormhole_fabric *fabric);
 /* A message has arrived; it may be the last one that is wanted. */
 void wormhole_measure_message(
 	struct wormhole_fabric *fabric, const struct wormhole_message *message, uint64_t at);
-/* What arrives at or after the beginning of this cycle counts. */
+/* Messages that arrive at or after the beginning of this cycle count. */
 void wormhole_measure_begin(struct wormhole_fabric *fabric, uint64_t cycle);
 /* With the last message that is wanted, or now. Nothing is generated any more. */
 void wormhole_measure_end(struct wormhole_fabric *fabric);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What the hosts of a wormhole fabric send, and over which routes. */
+/* Traffic and routes of the hosts of a wormhole fabric. */
 
 #include <errno.h>
 #include <stdlib.h>
