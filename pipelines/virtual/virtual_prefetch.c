@@ -19,7 +19,6 @@
 
 #include <string.h>
 
-
 /* Not only for speed: a function that does nothing but prefetch has no effect that the compiler
  * knows of, and a call of it is dropped. */
 #define INLINE static inline __attribute__((always_inline))

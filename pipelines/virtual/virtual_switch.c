@@ -15,9 +15,9 @@
 
 #include "forward.h"
 #include "switch_congestion.h"
-#include "virtual_send.h"
 #include "virtual_control.h"
 #include "virtual_host.h"
+#include "virtual_send.h"
 
 /*
  * False if no end of what is leaving this buffer now can make a credit frame due, whatever arrives

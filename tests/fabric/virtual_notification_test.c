@@ -42,7 +42,7 @@ struct story {
 	unsigned roots_then;       /* at the first notification */
 	unsigned root_stage;       /* of the switch that has one then */
 	unsigned first_told;       /* stage of who gets it */
-	unsigned arns[STAGES];    /* that came in, by stage, until somebody acted */
+	unsigned arns[STAGES];     /* that came in, by stage, until somebody acted */
 	unsigned actor;            /* stage of the first device that sends an adapted packet */
 	weft_time acted, last_act; /* adapted packets that an actor sends */
 	uint64_t astray;           /* adapted packets in other VCs, or others in the AFC */
