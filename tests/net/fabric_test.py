@@ -268,6 +268,11 @@ class Fabric(unittest.TestCase):
         return self.measure("--set", f"traffic=[{{pattern: goal, file: {schedule}, ranks: {ranks}}}]",
                             "--set", "measure.duration=20s", *args)
 
+    def test_samples_begin_when_the_warm_up_is_over(self):
+        result = self.measure("--set", "measure.warmup=100ms", "--set", "measure.duration=300ms",
+                              "--set", "measure.sample=50ms")
+        self.assertGreaterEqual(result["series"][0]["t_ns"], 150000000)
+
     def test_a_schedule_is_replayed_to_its_end(self):
         for kind, messages in (("allreduce", 480), ("alltoall", 1120), ("ring", 160)):
             with self.subTest(kind):
