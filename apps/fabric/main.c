@@ -33,19 +33,16 @@ static void parse_options(void *options, int argc, char **argv)
 static int report(struct real_fabric *fabric, const struct options *options,
 	const struct run_config *config, struct fault *fault)
 {
-	struct run_result *result = calloc(1, sizeof(*result));
-	int code = result == NULL ? fault_set(fault, ENOMEM, "no memory for the result")
-				  : real_fabric_result(fabric, result, fault);
+	struct run_result result = {0};
+	int code = real_fabric_result(fabric, &result, fault);
 
 	if (code == 0)
-		code = report_result(result, options, config, fault);
+		code = report_result(&result, options, config, fault);
 	if (code == 0 && real_fabric_check_complete(fabric, fault) < 0) {
 		fprintf(stderr, "weft-fabric: %s\n", fault->text);
 		code = EXIT_BAD_ANSWER;
 	}
-	if (result != NULL)
-		run_result_free(result);
-	free(result);
+	run_result_free(&result);
 	return code;
 }
 
