@@ -33,19 +33,16 @@ static void parse_options(void *options, int argc, char **argv)
 static int report(struct real_fabric *fabric, const struct options *options,
 	const struct run_config *config, struct fault *fault)
 {
-	struct run_result *result = calloc(1, sizeof(*result));
-	int code = result == NULL ? fault_set(fault, ENOMEM, "no memory for the result")
-				  : real_fabric_result(fabric, result, fault);
+	struct run_result result = {0};
+	int code = real_fabric_result(fabric, &result, fault);
 
 	if (code == 0)
-		code = report_result(result, options, config, fault);
+		code = report_result(&result, options, config, fault);
 	if (code == 0 && real_fabric_check_complete(fabric, fault) < 0) {
 		fprintf(stderr, "weft-fabric: %s\n", fault->text);
 		code = EXIT_BAD_ANSWER;
 	}
-	if (result != NULL)
-		run_result_free(result);
-	free(result);
+	run_result_free(&result);
 	return code;
 }
 
@@ -104,7 +101,7 @@ static int run(const struct options *options, const struct run_config *config,
 	return result < 0 ? fail(result, &fault) : result;
 }
 
-/* The run file, read and judged before EAL starts: what is wrong with it is said at once. */
+/* Reads and checks the run file before EAL starts, so that an error is reported at once. */
 static struct run_config *load(
 	const struct options *options, struct topology **topology, struct fault *fault, int *result)
 {
@@ -144,7 +141,7 @@ static int run_real(const struct options *options, const struct run_config *conf
 	return result;
 }
 
-/* What was printed may not have got anywhere: a full disk, a closed output. */
+/* Output may have failed: a full disk, a closed pipe. */
 static int check_output(int result)
 {
 	bool bad = ferror(stdout) != 0;

@@ -3,29 +3,22 @@
 #include "progress.h"
 
 #include <stdio.h>
-#include <time.h>
 
-#define NEWS_EACH_S 0.5
+#include "measure_window.h"
 
-static double wall_clock(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
+#define TELL_EACH_S 0.5
 
 void progress_begin(struct progress *progress)
 {
-	*progress = (struct progress){.started = wall_clock()};
+	*progress = (struct progress){.started = measure_wall_seconds()};
 }
 
 void progress_tell(struct progress *progress, uint64_t done, uint64_t whole, double scale,
 	const char *unit, uint64_t packet_hops)
 {
-	double now = wall_clock(), gone = now - progress->started;
+	double now = measure_wall_seconds(), gone = now - progress->started;
 
-	if (now - progress->told < NEWS_EACH_S || done == 0)
+	if (now - progress->told < TELL_EACH_S || done == 0)
 		return;
 	progress->told = now;
 	progress->shown = true;

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "progress.h"
@@ -56,23 +55,19 @@ static int run_captured(struct virtual_fabric *fabric, const struct options *opt
 int virtual_run(const struct options *options, const struct run_config *config,
 	const struct topology *topology, const atomic_bool *stop, struct fault *fault)
 {
-	struct run_result *measured = calloc(1, sizeof(*measured));
 	struct virtual_fabric *fabric = virtual_fabric_create(topology, config, fault);
 	int result = fabric == NULL ? -errno : run_captured(fabric, options, stop, fault);
+	struct run_result measured = {0};
 
-	if (result == 0 && measured == NULL)
-		result = fault_set(fault, ENOMEM, "no memory for the result");
 	if (result == 0)
-		result = virtual_fabric_result(fabric, measured, fault);
+		result = virtual_fabric_result(fabric, &measured, fault);
 	if (result == 0)
-		result = report_result(measured, options, config, fault);
+		result = report_result(&measured, options, config, fault);
 	if (result == 0 && virtual_fabric_check_complete(fabric, fault) < 0) {
 		fprintf(stderr, "weft-fabric: %s\n", fault->text);
 		result = EXIT_BAD_ANSWER;
 	}
 	virtual_fabric_destroy(fabric);
-	if (measured != NULL)
-		run_result_free(measured);
-	free(measured);
+	run_result_free(&measured);
 	return result;
 }

@@ -3,8 +3,6 @@
 #include "wormhole_run.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "progress.h"
@@ -37,25 +35,10 @@ static int run(struct wormhole_fabric *fabric, const struct options *options,
 	return result;
 }
 
-static int report(struct wormhole_fabric *fabric, const struct options *options,
-	const struct run_config *config, struct fault *fault)
-{
-	struct run_result *measured = calloc(1, sizeof(*measured));
-	int result;
-
-	if (measured == NULL)
-		return fault_set(fault, ENOMEM, "no memory for the result");
-	result = wormhole_fabric_result(fabric, measured, fault);
-	if (result == 0)
-		result = report_result(measured, options, config, fault);
-	run_result_free(measured);
-	free(measured);
-	return result;
-}
-
 int wormhole_run(const struct options *options, const struct run_config *config,
 	const struct topology *topology, const atomic_bool *stop, struct fault *fault)
 {
+	struct run_result measured = {0};
 	struct wormhole_fabric *fabric;
 	int result;
 
@@ -67,7 +50,10 @@ int wormhole_run(const struct options *options, const struct run_config *config,
 		return -errno;
 	result = run(fabric, options, config, stop, fault);
 	if (result == 0)
-		result = report(fabric, options, config, fault);
+		result = wormhole_fabric_result(fabric, &measured, fault);
+	if (result == 0)
+		result = report_result(&measured, options, config, fault);
+	run_result_free(&measured);
 	wormhole_fabric_destroy(fabric);
 	return result;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "eal.h"
-#include "lab_mode.h"
+#include "lab_process.h"
 #include "options.h"
 #include "program.h"
 #include "standalone.h"
@@ -54,6 +54,15 @@ static int run(const struct switch_options *options, int argc, char **argv, cons
 	return result;
 }
 
+/* As a part of a lab: --lab FILE --switch NAME… */
+static int run_lab(int argc, char **argv)
+{
+	static struct lab_process_options options;
+
+	lab_process_parse(&options, "weft-switch", false, argc, argv);
+	return (int)lab_process_main(&options);
+}
+
 int main(int argc, char **argv)
 {
 	struct eal_options eal = {.lcores = 1};
@@ -62,8 +71,8 @@ int main(int argc, char **argv)
 	struct fault fault;
 	int result;
 
-	if (lab_mode_asked_for(argc, argv))
-		return lab_mode_main(argc, argv);
+	if (lab_process_asked_for(argc, argv))
+		return run_lab(argc, argv);
 	program_parse(argc, argv, parse_options, &options);
 	stop = program_catch_signals();
 	eal.memory_mib = standalone_memory_mib(&options, argc, argv);

@@ -14,18 +14,17 @@
 
 #include "asked_devices.h"
 #include "capture_reason.h"
+#include "congestion_setup.h"
+#include "device_config.h"
 #include "frame_fit.h"
 #include "frame_room.h"
 #include "poll_yield.h"
 #include "port_ethdev.h"
+#include "real_pools.h"
 #include "seed.h"
-#include "standalone_congestion.h"
+#include "standalone_config.h"
 
-#define CONTROL_RESERVE 64
-#define POOL_SLACK      1024 /* caches of lcores, control frames, bursts on their way */
-#define MEMORY_MIB_ALL  1024 /* where nobody says which NICs are ports */
-#define MEMORY_MIB      256  /* of EAL, beside the pool */
-#define MBUF_OVERHEAD   512  /* an mbuf's structure, headroom and packet */
+#define MEMORY_MIB_ALL 1024 /* where the command line does not say which NICs are ports */
 
 /* --- building --- */
 
@@ -38,52 +37,60 @@ static struct port_ethdev_config ethdev_config(const struct switch_options *opti
 	};
 }
 
-/* Frames of a port that can be somewhere at once beside its rings: on their way out of a ring, in a
- * transmitter, and stored, where the smallest takes a block. */
-static unsigned port_mbufs(const struct switch_options *options)
+/* All but what the drivers of its ports want. Each port can fill its buffer, where the smallest
+ * frame takes a block, and the rings of two neighbours. */
+static struct real_pool_request request_pools(const struct switch_options *options, unsigned ports)
 {
-	return 2u * options->descriptors + 2 * PORT_BURST +
-	       options->buffer_bytes / FRAME_BLOCK_BYTES;
+	return (struct real_pool_request){
+		.ends = ports,
+		.stored = 2u * options->descriptors + options->buffer_bytes / FRAME_BLOCK_BYTES,
+		.mtu_bytes = options->mtu_bytes,
+		.lcores = 1,
+	};
 }
 
 unsigned standalone_memory_mib(const struct switch_options *options, int argc, char **argv)
 {
 	const struct port_ethdev_config config = ethdev_config(options);
-	unsigned ports = asked_devices_count(argc, argv);
+	struct real_pool_request request = request_pools(options, asked_devices_count(argc, argv));
+	struct real_pool_sizes sizes;
 	struct port_ethdev_needs needs;
-	uint64_t bytes;
 
 	if (asked_devices_all(argc, argv))
 		return MEMORY_MIB_ALL;
 	/* As of a NIC. */
 	port_ethdev_needs_most("", &config, &needs);
-	bytes = POOL_SLACK +
-		(uint64_t)ports * (port_mbufs(options) + needs.received_mbufs + needs.sent_mbufs);
-	bytes *= needs.room_bytes + MBUF_OVERHEAD;
-	return MEMORY_MIB + (unsigned)(bytes >> 20);
+	for (unsigned at = 0; at < request.ends; at++)
+		real_pool_add(&request, &needs);
+	real_pool_sizes(&request, &sizes);
+	return real_pool_memory_mib(&request, &sizes);
 }
 
-static int make_pool(struct standalone *standalone, struct fault *fault)
+static int make_pools(struct standalone *standalone, struct fault *fault)
 {
 	const struct switch_options *options = standalone->options;
 	const struct port_ethdev_config config = ethdev_config(options);
-	unsigned mbufs = standalone->ports * port_mbufs(options) + POOL_SLACK;
-	uint32_t room = frame_room(options->mtu_bytes);
-	int result = 0;
+	struct real_pool_request request = request_pools(options, standalone->ports);
+	struct real_pool_sizes sizes;
 
-	for (unsigned at = 0; at < standalone->ports && result == 0; at++) {
+	for (unsigned at = 0; at < standalone->ports; at++) {
 		struct port_ethdev_needs needs;
+		int result;
 
 		port_ethdev_needs(&standalone->port[at], &config, &needs);
 		result = frame_fit_check(
 			&standalone->port[at], &needs, options->mtu_bytes, "--mtu", fault);
-		mbufs += needs.received_mbufs + needs.sent_mbufs;
-		room = RTE_MAX(room, needs.room_bytes);
+		if (result < 0)
+			return result;
+		real_pool_add(&request, &needs);
 	}
-	if (result < 0)
-		return result;
-	standalone->pool = port_pool_create("frames", mbufs, room, fault);
-	return standalone->pool != NULL ? 0 : -ENOMEM;
+	real_pool_sizes(&request, &sizes);
+	standalone->pool = port_pool_create("frames", sizes.data_mbufs, sizes.data_bytes, fault);
+	if (standalone->pool == NULL)
+		return -ENOMEM;
+	standalone->control_pool =
+		port_pool_create("control", sizes.control_mbufs, sizes.control_bytes, fault);
+	return standalone->control_pool != NULL ? 0 : -ENOMEM;
 }
 
 static void find_devices(struct standalone *standalone)
@@ -119,7 +126,7 @@ static int open_ports(struct standalone *standalone, struct fault *fault)
 	int result = attach_ports(standalone, fault);
 
 	if (result == 0)
-		result = make_pool(standalone, fault);
+		result = make_pools(standalone, fault);
 	for (unsigned at = 0; at < standalone->ports && result == 0; at++)
 		result = port_start_ethdev(&standalone->port[at], &config, standalone->pool, fault);
 	for (unsigned at = 0; at < standalone->ports && result == 0; at++)
@@ -147,36 +154,20 @@ static uint32_t new_session(void)
 	return session;
 }
 
-/* A transmitter that has run dry waits for the next credit frame, however rare hellos are. */
-static weft_time credit_refresh(weft_time hello_ps)
-{
-	return hello_ps / 10 < PS_PER_MS ? hello_ps / 10 : PS_PER_MS;
-}
-
 static void configure(const struct standalone *standalone, struct switch_config *config)
 {
 	const struct switch_options *options = standalone->options;
+	const struct device_config from = {.run = &standalone->run, .session = new_session()};
 
-	*config = (struct switch_config){
-		.device = device_identity(options->name),
-		.session = new_session(),
-		.ports = (uint8_t)standalone->ports,
-		.vcs = options->vcs,
-		.voq = options->voq,
-		.buffer_blocks = options->buffer_bytes / FRAME_BLOCK_BYTES,
-		.open_ports = options->open_ports,
-		.hello_ps = options->hello_ps,
-		.credit_refresh_ps = credit_refresh(options->hello_ps),
-		.watchdog_ps = options->watchdog_ps,
-		.control_reserve = CONTROL_RESERVE,
-		.table_port = standalone->table.port,
-		.table_alternatives = standalone->alternatives,
-		.table_hosts = standalone->table.hosts,
-		.vc_rule = standalone->table.vc_rule,
-		.vc_rule_at = standalone->table.vc_rule_at,
-	};
-	for (unsigned sl = 0; sl < 16; sl++)
-		config->sl_to_vc[sl] = (uint8_t)(sl % standalone_queues(options));
+	device_config_switch(&from, 0, config);
+	config->device = device_identity(options->name);
+	config->ports = (uint8_t)standalone->ports;
+	config->open_ports = options->open_ports;
+	config->table_port = standalone->table.port;
+	config->table_alternatives = standalone->alternatives;
+	config->table_hosts = standalone->table.hosts;
+	config->vc_rule = standalone->table.vc_rule;
+	config->vc_rule_at = standalone->table.vc_rule_at;
 	/* An open peer is promised nothing, so its ring promises nothing either. */
 	for (unsigned at = 0; at < standalone->ports; at++)
 		if ((options->open_ports & BIT64(at)) == 0)
@@ -195,6 +186,17 @@ static int check_rings(const struct standalone *standalone, struct fault *fault)
 	return result;
 }
 
+static int add_congestion(struct standalone *standalone, struct fault *fault)
+{
+	int result = congestion_setup_alone(standalone->sw, NULL, 0, &standalone->run);
+
+	if (result == -EINVAL)
+		return fault_set(fault, EINVAL,
+			"--adaptive %s: it goes with VOQs; expected no --no-voq",
+			standalone->options->adaptive->name);
+	return result == 0 ? 0 : fault_set(fault, -result, "no memory for adaptive routing");
+}
+
 static int build_switch(struct standalone *standalone, struct fault *fault)
 {
 	struct switch_config config;
@@ -202,17 +204,18 @@ static int build_switch(struct standalone *standalone, struct fault *fault)
 
 	if (result < 0)
 		return result;
-	if (standalone->options->adaptive != NULL)
+	standalone->run = standalone_run_config(standalone->options);
+	if (congestion_setup_is_needed(&standalone->run))
 		standalone->alternatives =
 			standalone_alternatives(standalone->table.hosts, standalone->ports);
 	configure(standalone, &config);
 	standalone->sw = switch_create(&config, clock_now(&standalone->clock));
 	if (standalone->sw != NULL)
-		result = standalone_congestion(standalone->sw, standalone->options, fault);
+		result = add_congestion(standalone, fault);
 	if (result < 0)
 		return result;
 	if (standalone->sw != NULL)
-		standalone->ps = poll_switch_create(standalone->sw, standalone->pool);
+		standalone->ps = poll_switch_create(standalone->sw, standalone->control_pool);
 	if (standalone->ps == NULL)
 		return fault_set(fault, ENOMEM, "%s: no memory for a switch of %u ports",
 			standalone->options->name, standalone->ports);
@@ -326,6 +329,7 @@ void standalone_destroy(struct standalone *standalone)
 	for (unsigned at = 0; at < standalone->ports; at++)
 		port_close(&standalone->port[at]);
 	rte_mempool_free(standalone->pool);
+	rte_mempool_free(standalone->control_pool);
 	free(standalone);
 }
 

@@ -16,6 +16,7 @@
 #include "options.h"
 #include "poll_switch.h"
 #include "port_profile.h"
+#include "run_config.h"
 #include "switch_metrics.h"
 #include "telemetry.h"
 #include "tsc_clock.h"
@@ -36,7 +37,8 @@ struct standalone {
 	struct port port[RTE_MAX_ETHPORTS];
 	struct port_profile profile[RTE_MAX_ETHPORTS]; /* in front of the ports with --profile */
 	char device[RTE_MAX_ETHPORTS][64];
-	struct rte_mempool *pool;
+	struct run_config run; /* what the options say in a run file's terms */
+	struct rte_mempool *pool, *control_pool;
 	struct forwarding_table table;
 	uint64_t *alternatives; /* by destination, with --adaptive */
 	struct weft_switch *sw;

@@ -125,21 +125,10 @@ static uint32_t payload_bytes(const struct nic *nic, const struct message *messa
 }
 
 /* A stall of a VC lasts from the first frame without credits to the next frame that leaves. */
-static void end_stall(struct nic *nic, unsigned vc, weft_time now)
+static void record_stall(struct nic *nic, unsigned vc)
 {
-	if ((nic->stalled_vcs & (1u << vc)) == 0)
-		return;
-	nic->stalled_ps += now - nic->stalled_since[vc];
-	nic->stalled_vcs &= ~(1u << vc);
-}
-
-static void note_stall(struct nic *nic, unsigned vc, weft_time now)
-{
-	if ((nic->stalled_vcs & (1u << vc)) != 0)
-		return;
+	nic->count[NIC_STALL_CREDIT] += (nic->stalled_vcs & (1u << vc)) == 0;
 	nic->stalled_vcs |= 1u << vc;
-	nic->stalled_since[vc] = now;
-	nic->count[NIC_STALL_CREDIT]++;
 }
 
 static void describe_data(
@@ -188,10 +177,10 @@ static bool inject_frame(struct nic *nic, enum ready_class class, unsigned vc, u
 	record_start(message, now);
 	if (nic->link.state != LINK_UP ||
 		!credit_suffices(&nic->link.tx[vc], frame_blocks(bytes))) {
-		note_stall(nic, vc, now);
+		record_stall(nic, vc);
 		return false;
 	}
-	end_stall(nic, vc, now);
+	nic->stalled_vcs &= ~(1u << vc);
 	describe_data(nic, peer, offset, packet, now);
 	credit_take(&nic->link.tx[vc], packet->blocks);
 	/* A FIFO whose messages move to another VC makes progress, too. */
@@ -248,7 +237,7 @@ static unsigned ready_transit(struct nic *nic, weft_time now)
 		return FRAME_VCS_MAX;
 	vc = itb_ready(nic->itb, nic->link.tx, now, &blocked);
 	for (; blocked != 0; blocked &= blocked - 1)
-		note_stall(nic, (unsigned)__builtin_ctz(blocked), now);
+		record_stall(nic, (unsigned)__builtin_ctz(blocked));
 	return vc;
 }
 
@@ -256,7 +245,7 @@ static struct weft_packet *reinject(struct nic *nic, unsigned vc, weft_time now)
 {
 	struct weft_packet *packet = itb_next_data(nic->itb, vc, now);
 
-	end_stall(nic, vc, now);
+	nic->stalled_vcs &= ~(1u << vc);
 	credit_take(&nic->link.tx[vc], packet->blocks);
 	nic->count[NIC_ITB_REINJECTED]++;
 	return packet;

@@ -12,18 +12,11 @@
 #include "flow_tx.h"
 #include "nic_private.h"
 
-/* Ends stalls for lack of credits; the wait that follows has another reason. */
-static void end_stalls(struct nic *nic, weft_time now)
-{
-	for (; nic->stalled_vcs != 0; nic->stalled_vcs &= nic->stalled_vcs - 1)
-		nic->stalled_ps += now - nic->stalled_since[__builtin_ctz(nic->stalled_vcs)];
-}
-
 void hold_begin(struct nic *nic, unsigned reason, weft_time now)
 {
 	if (nic->held == 0) {
 		nic->held_since = now;
-		end_stalls(nic, now);
+		nic->stalled_vcs = 0; /* what follows is another reason to wait */
 	}
 	nic->held |= reason;
 }

@@ -123,7 +123,6 @@ struct nic {
 	struct frame_plan plan;
 
 	uint32_t stalled_vcs;
-	weft_time stalled_since[FRAME_VCS_MAX], stalled_ps;
 };
 
 static inline struct message *nic_message_at(struct nic *nic, uint32_t index)

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#define ARN_ENTRIES 4096 /* of a switch; memory is touched as far as it is needed */
+
 static bool has_notifications(const struct run_config *run)
 {
 	return run->routing.adaptive->notified;
@@ -34,7 +36,7 @@ static enum congestion_detector_retest find_retest(enum run_retest retest)
 	}
 }
 
-struct congestion_detector_config congestion_setup_detector(const struct run_config_detector *run)
+static struct congestion_detector_config find_detector(const struct run_config_detector *run)
 {
 	return (struct congestion_detector_config){
 		.hcdth_ppm = run->hcdth_ppm,
@@ -49,10 +51,10 @@ struct congestion_detector_config congestion_setup_detector(const struct run_con
 	};
 }
 
-struct arn_table_config congestion_setup_table(const struct run_config_detector *run)
+static struct arn_table_config find_table(const struct run_config_detector *run)
 {
 	return (struct arn_table_config){
-		.entries = FABRIC_ARN_ENTRIES,
+		.entries = ARN_ENTRIES,
 		.ttl_ps = run->arn_ttl_ps,
 		.refresh_ps = run->arn_refresh_ps,
 		.adapted_notify = run->readings.adapted_notify,
@@ -79,24 +81,30 @@ static uint64_t find_up_ports(const struct topology *topology, uint32_t at)
 	return up;
 }
 
-int congestion_setup_switch(struct weft_switch *sw, const struct topology *topology, uint32_t at,
-	const struct run_config *run, struct fault *fault)
+int congestion_setup_alone(struct weft_switch *sw, const struct topology *topology, uint32_t at,
+	const struct run_config *run)
 {
-	const struct congestion_detector_config detector =
-		congestion_setup_detector(&run->detector);
-	const struct arn_table_config table = congestion_setup_table(&run->detector);
+	const struct congestion_detector_config detector = find_detector(&run->detector);
+	const struct arn_table_config table = find_table(&run->detector);
 	const struct switch_congestion_config config = {
 		.seed = run->seed,
 		.mode = find_mode(run),
 		.afi = run->routing.afi,
 		.threshold_ppm = run->routing.threshold_ppm,
-		.stage = topology->switch_at[at].stage,
-		.up_ports = find_up_ports(topology, at),
-		.hosts = topology->hosts,
+		.stage = topology != NULL ? topology->switch_at[at].stage : 1,
+		.up_ports = topology != NULL ? find_up_ports(topology, at) : 0,
+		.hosts = topology != NULL ? topology->hosts : 0,
 		.detector = has_notifications(run) ? &detector : NULL,
 		.table = has_notifications(run) ? &table : NULL,
 	};
-	int result = congestion_setup_is_needed(run) ? switch_congestion(sw, &config) : 0;
+
+	return congestion_setup_is_needed(run) ? switch_congestion(sw, &config) : 0;
+}
+
+int congestion_setup_switch(struct weft_switch *sw, const struct topology *topology, uint32_t at,
+	const struct run_config *run, struct fault *fault)
+{
+	int result = congestion_setup_alone(sw, topology, at, run);
 
 	if (result == -ENOMEM)
 		return fault_set(fault, ENOMEM, "no memory for the congestion tables of %s",
@@ -109,7 +117,7 @@ int congestion_setup_switch(struct weft_switch *sw, const struct topology *topol
 				 run->origin, topology->switch_at[at].name);
 }
 
-void fabric_mark_switch(struct weft_switch *sw, struct fecn *fecn, const struct run_config *run)
+void congestion_setup_marks(struct weft_switch *sw, struct fecn *fecn, const struct run_config *run)
 {
 	if (run->sw.fecn == 0)
 		return;

@@ -9,10 +9,6 @@
 #include "run_config.h"
 #include "switch_congestion.h"
 
-#define FABRIC_ARN_ENTRIES 4096 /* of a switch; memory is touched as far as it is needed */
-/* Messages that wait at a host for its adapted-flow channel, likewise; a power of two. */
-#define FABRIC_ADAPTED_QUEUE 4096
-
 static inline bool congestion_setup_is_needed(const struct run_config *run)
 {
 	return run_config_is_adaptive(run);
@@ -21,15 +17,16 @@ static inline bool congestion_setup_is_needed(const struct run_config *run)
 /* How long a host acts on a notification; 0: hosts do nothing about them. */
 weft_time congestion_setup_mark_ps(const struct run_config *run);
 
-/* The congestion detector and the ARN table of a switch as a run file's `detector` says. */
-struct congestion_detector_config congestion_setup_detector(const struct run_config_detector *run);
-struct arn_table_config congestion_setup_table(const struct run_config_detector *run);
-
 /* Has switch 'at' of the topology do what the run file says, once its tables are set and before its
  * first packet; nothing if that is nothing. 0, -EINVAL, -ENOMEM, and 'fault'. */
 int congestion_setup_switch(struct weft_switch *sw, const struct topology *topology, uint32_t at,
 	const struct run_config *run, struct fault *fault);
+/* The same without words for what is wrong. 'topology' NULL: a switch alone, as one next to its
+ * hosts. */
+int congestion_setup_alone(struct weft_switch *sw, const struct topology *topology, uint32_t at,
+	const struct run_config *run);
 
 /* Sets the run file's threshold at each input and VC of the switch, which marks from now on; 'fecn'
  * is the caller's and lives as long. Nothing if the threshold is 0. */
-void fabric_mark_switch(struct weft_switch *sw, struct fecn *fecn, const struct run_config *run);
+void congestion_setup_marks(
+	struct weft_switch *sw, struct fecn *fecn, const struct run_config *run);

@@ -4,8 +4,8 @@
 
 /*
  * Circles of waiting in the live buffers of switches: channels of which each can only go on when
- * the next one has. The fabrics of both clocks look with it. Only reads the switches, and nobody
- * may change them meanwhile.
+ * the next one has. The fabrics of both clocks use it. It only reads the switches, which must not
+ * change meanwhile.
  */
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@
 /* A fabric, as far as the search wants to know it. */
 struct deadlock_view {
 	const struct topology *topology;
-	struct weft_switch *const *sw; /* by number; NULL: not here, counts as one that goes on */
+	struct weft_switch *const *sw; /* by number; NULL: not here, counts as one that can send */
 	weft_time now;
 };
 

@@ -24,7 +24,7 @@ static int check_algorithm(
 }
 
 /* Two sets that cannot deadlock alone may do so together, as on different trees. */
-static int judge_union(const struct route_set *set, const struct topology *topology,
+static int check_union(const struct route_set *set, const struct topology *topology,
 	const struct run_config *run, struct fault *fault)
 {
 	struct route_report report;
@@ -60,7 +60,7 @@ static int compute_set(struct fabric_routes *routes, const struct topology *topo
 	if (routes->set == NULL)
 		return result;
 	result = route_set_check_connected(routes->set, topology, fault);
-	return result < 0 ? result : judge_union(routes->set, topology, run, fault);
+	return result < 0 ? result : check_union(routes->set, topology, run, fault);
 }
 
 static int compute(struct fabric_routes *routes, const struct topology *topology,
@@ -129,7 +129,7 @@ const struct vc_rule *fabric_routes_vc_rule(const struct fabric_routes *routes)
 	return routes->set != NULL ? route_set_vc_rule(routes->set) : NULL;
 }
 
-/* With fewer VCs than classes, what the classes keep apart would wait for itself. */
+/* With fewer VCs than classes, packets of different classes would share a VC and could deadlock. */
 static int check_classes(
 	const struct fabric_routes *routes, const struct run_config *run, struct fault *fault)
 {
@@ -217,7 +217,7 @@ int fabric_routes_leave(struct fabric_routes *routes, const struct topology *top
 			run, fault);
 	if (result == 0)
 		result = make_queuing(routes, topology, run, fault);
-	/* Nobody knows yet which routes there will be. */
+	/* The mapper may give routes with in-transit buffers. */
 	routes->itbs = run->routing.mode == RUN_ROUTING_SOURCE;
 	return result;
 }

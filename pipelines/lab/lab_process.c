@@ -13,7 +13,6 @@
 #include "lab.h"
 #include "lab_rendezvous.h"
 #include "program.h"
-#include "real_clocks.h"
 #include "real_fabric.h"
 
 /* Of a process without NICs: the kernel allocates it page by page. A process with NICs locks all
@@ -217,7 +216,7 @@ static int choose_clocks(struct lab_process *process, struct fault *fault)
 	for (uint32_t i = 0; result == 0 && i < process->lab.topology->hosts; i++)
 		host[i] = here[plan->host_process[i]];
 	if (result == 0)
-		real_clocks_set(process->fabric, host);
+		real_fabric_set_clocks(process->fabric, host);
 	free(here);
 	free(host);
 	return result;

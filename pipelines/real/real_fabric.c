@@ -30,7 +30,7 @@ static unsigned count_ends(const struct real_fabric_options *options)
 /* Buffers that hosts which re-inject may keep; a part of them where they are many and large. */
 static unsigned count_transit(const struct real_fabric_options *options)
 {
-	uint64_t each = options->run->nic.itb.pool_bytes / FABRIC_TRANSIT_BYTES, all = 0;
+	uint64_t each = options->run->nic.itb.pool_bytes / DEVICE_TRANSIT_BYTES, all = 0;
 
 	for (uint32_t i = 0; i < options->topology->hosts; i++)
 		if (options->host_here == NULL || options->host_here[i])
@@ -152,11 +152,11 @@ static int build(struct real_fabric *fabric, struct fault *fault)
 		(result = real_links_open(fabric, fault)) < 0 ||
 		(result = real_control_create(fabric, fault)) < 0 ||
 		(result = real_switches_create(fabric, fault)) < 0 ||
-		(result = fabric_deadlock_create(fabric, fault)) < 0 ||
+		(result = real_deadlock_create(fabric, fault)) < 0 ||
 		(result = real_hosts_create(fabric, fault)) < 0 ||
 		(result = create_captures(fabric, fault)) < 0)
 		return result;
-	return fabric_show(fabric, fault);
+	return real_show(fabric, fault);
 }
 
 struct real_fabric *real_fabric_create(
@@ -169,6 +169,7 @@ struct real_fabric *real_fabric_create(
 	if (fabric == NULL)
 		goto err;
 	fabric->options = *options;
+	measure_window_open(&fabric->window, options->topology, 0);
 	if (options->clock != NULL)
 		fabric->clock = *options->clock;
 	else
@@ -189,7 +190,7 @@ void real_fabric_destroy(struct real_fabric *fabric)
 {
 	if (fabric == NULL)
 		return;
-	fabric_show_end(fabric);
+	real_show_end(fabric);
 	real_switches_destroy(fabric);
 	real_hosts_destroy(fabric);
 	real_control_destroy(fabric);
@@ -204,7 +205,7 @@ void real_fabric_destroy(struct real_fabric *fabric)
 	run_hosts_destroy(fabric->traffic);
 	goal_replay_destroy(fabric->replay);
 	run_goal_close(fabric->goal);
-	run_result_free(&fabric->result);
+	measure_window_close(&fabric->window);
 	free(fabric);
 }
 

@@ -37,7 +37,7 @@ struct real_fabric_options {
 	const char *name; /* of the mempools; short */
 	/* Devices that live here; NULL: all. [switch], [host] */
 	const bool *switch_here, *host_here;
-	/* Device arguments of an end here whose other end is elsewhere, by [link]; NULL if there
+	/* Device arguments of links with one end here and one elsewhere, by [link]; NULL if there
 	 * are no such links. */
 	const char *const *external;
 	/* Our sessions must differ from those of earlier lives of these devices. */
@@ -48,7 +48,7 @@ struct real_fabric_options {
 	const struct clock *clock;
 };
 
-/* What a mapper needs beside the run file can be read: fabric key, expected topology. 0 or -errno
+/* Checks that the files of a mapper can be read: fabric key, expected topology. 0 or -errno
  * and fault; before EAL runs, so that it is said at once. */
 int real_fabric_check(const struct run_config *run, struct fault *fault);
 
@@ -62,8 +62,8 @@ void real_fabric_destroy(struct real_fabric *fabric);
 
 /*
  * Waits for the links (5 s at most) and for mapped routes to all hosts (20 s at most), then sends
- * the run file's traffic for 'duration' and goes on for what it takes to deliver what is under way,
- * 2 s at most. '*stop' ends it early: traffic stops, what is under way is still delivered.
+ * the run file's traffic for 'duration', then waits until packets under way have arrived, 2 s at
+ * most. '*stop' ends it early: traffic stops, what is under way is still delivered.
  * 'duration' WEFT_TIME_NEVER: until stopped.
  */
 void real_fabric_run(struct real_fabric *fabric, weft_time duration, const atomic_bool *stop);
@@ -84,6 +84,11 @@ int real_fabric_result(struct real_fabric *fabric, struct run_result *result, st
 /* After the run: 0, or -EINVAL if a schedule has not ended, and what it waits for, or if traffic
  * began without mapped routes to all hosts, and why. */
 int real_fabric_check_complete(const struct real_fabric *fabric, struct fault *fault);
+
+/* Which hosts of a lab have the clock of this fabric, [host of the topology]: clocks of different
+ * machines have nothing to do with each other, so no latency can be measured between hosts of two
+ * of them. After real_fabric_create(), before the first frame; without it all hosts have. */
+void real_fabric_set_clocks(struct real_fabric *fabric, const bool *host_has_ours);
 
 /* The ports, for captures: "s0:1", "h3:0". */
 struct capture_manager *real_fabric_captures(struct real_fabric *fabric);

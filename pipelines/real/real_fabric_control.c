@@ -25,7 +25,7 @@
 /* Questions that a mapper asks at a time. */
 #define OUTSTANDING 32
 #define STANDBYS    4
-/* Idle twice, at least so far apart. */
+/* Shortest time between two checks that find a device idle. */
 #define SETTLE_MIN_PS PS_PER_MS
 
 /* The longest payload of the mapper; part of an image. Shorter where the MTU is. */
@@ -39,9 +39,9 @@
 #define SLEEP_IDLE_PS PS_PER_MS
 /* After a frame more are likely. */
 #define BUSY_FOR_PS (5 * PS_PER_MS)
-/* In a turn the control plane's time moves on by this at most. A thread that has computed routes,
- * or was not given a CPU, has looked at nothing meanwhile: nobody was silent, and the mappers of
- * this process must not take over from each other. */
+/* The most by which the control plane's time advances at once. A thread that computed routes, or
+ * had no CPU, received nothing meanwhile: that is no silence of others, and the mappers of this
+ * process must not take over from each other. */
 #define STEP_MAX_PS (10 * PS_PER_MS)
 
 struct real_control {
@@ -155,7 +155,7 @@ static int list_devices(struct real_control *control, struct fault *fault)
 	return 0;
 }
 
-/* What the file names beside itself. 'key' stays as it is without one, '*expect' likewise. */
+/* Files that the run file names. 'key' stays as it is without one, '*expect' likewise. */
 static int open_files(const struct run_config_mapper *mapper, struct fabric_key *key,
 	struct topology **expect, struct fault *fault)
 {
@@ -273,7 +273,7 @@ static bool has_candidate(const struct real_control *control)
 	return false;
 }
 
-bool fabric_may_be_routed(const struct real_fabric *fabric)
+bool real_may_be_routed(const struct real_fabric *fabric)
 {
 	return fabric->control == NULL ||
 	       (fabric->control->running && has_candidate(fabric->control));
@@ -306,9 +306,9 @@ static void sleep_for(weft_time time)
 	nanosleep(&span, NULL);
 }
 
-/* The loops must not wait for somebody who reads slowly, nor may this thread, on which all agents
- * here depend. */
-static void print_news(struct real_control *control)
+/* Neither the loops nor this thread, on which all agents here depend, may wait for a slow reader of
+ * the output. */
+static void print_messages(struct real_control *control)
 {
 	bool warning;
 	char *text;
@@ -330,7 +330,7 @@ static void *run_plane(void *ctx)
 		now += wall - before < STEP_MAX_PS ? wall - before : STEP_MAX_PS;
 		before = wall;
 		due = control_plane_turn(control->plane, now, wall);
-		print_news(control);
+		print_messages(control);
 		if (control_plane_is_busy(control->plane))
 			busy_until = wall + BUSY_FOR_PS;
 		longest = wall < busy_until ? SLEEP_BUSY_PS : SLEEP_IDLE_PS;

@@ -11,7 +11,7 @@
 /* Without a watchdog heads count that have waited for half of what it takes by default. */
 #define PATIENCE_PS (50 * PS_PER_MS)
 
-int fabric_deadlock_create(struct real_fabric *fabric, struct fault *fault)
+int real_deadlock_create(struct real_fabric *fabric, struct fault *fault)
 {
 	weft_time watchdog = fabric->options.run->watchdog_ps;
 
@@ -24,7 +24,7 @@ int fabric_deadlock_create(struct real_fabric *fabric, struct fault *fault)
 	return 0;
 }
 
-void fabric_deadlock_look(struct real_fabric *fabric, weft_time now)
+void real_deadlock_check(struct real_fabric *fabric, weft_time now)
 {
 	const struct deadlock_view view = {fabric->options.topology, fabric->sw, now};
 

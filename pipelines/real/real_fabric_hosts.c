@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "congestion_control.h"
-#include "congestion_setup.h"
 #include "netns.h"
 #include "real_private.h"
 #include "run_source.h"
@@ -18,10 +17,8 @@
 #define TAP_MTU_MAX  9000
 #define TAP_MESSAGES 1024
 
-#define REORDER_WINDOWS_MAX 256
-
 /* Routes of one host in the form of the interface. Mapped ones come later. */
-static int copy_routes(struct real_fabric *fabric, struct fabric_host *host, struct fault *fault)
+static int copy_routes(struct real_fabric *fabric, struct real_host *host, struct fault *fault)
 {
 	uint32_t hosts = fabric->options.topology->hosts;
 	int result = 0;
@@ -49,53 +46,6 @@ static int copy_routes(struct real_fabric *fabric, struct fabric_host *host, str
 	return result == 0 ? 0
 			   : fault_set(fault, -result, "%s: routes do not fit",
 				     fabric->options.topology->host_at[host->number].name);
-}
-
-/* With adaptive routing, or when mapped routes change, any peer's frames may overtake each other,
- * not only those of few. */
-static uint16_t reorder_windows(uint16_t hosts)
-{
-	return hosts < REORDER_WINDOWS_MAX ? hosts : REORDER_WINDOWS_MAX;
-}
-
-static void fill_nic(struct real_fabric *fabric, struct fabric_host *host, struct nic_config *nic)
-{
-	const struct run_config *run = fabric->options.run;
-	uint64_t blocks = run->sw.buffer_bytes / FRAME_BLOCK_BYTES;
-
-	nic_config_default(nic, (uint16_t)host->number, (uint16_t)fabric->options.topology->hosts);
-	nic->seed = run->seed;
-	nic->mtu_bytes = run->nic.mtu_bytes;
-	nic->routes = host->routes;
-	nic->choice = run->nic.selector;
-	nic->selection = run_selection_options(run, fabric->routes.set, host->number,
-		fabric->options.topology->link_at[host->end->link].rate_bps);
-	if (nic->routes == NULL)
-		nic->selection.routes = 0; /* as many as a mapper may give */
-	nic->queuing = fabric->routes.queuing;
-	fabric_routes_map_sl(&fabric->routes, nic->sl_to_vc);
-	nic->window_frames = run->nic.window_frames;
-	nic->retry_ps = run->nic.retry_ps;
-	nic->give_up_ps = run->nic.give_up_ps;
-	nic->link.device = (1ull << 32) + host->number;
-	nic->link.device_kind = 1;
-	nic->link.vcs = (uint8_t)run_config_vcs(run);
-	nic->mark_ps = congestion_setup_mark_ps(run);
-	if (run_config_is_adaptive(run) || nic->routes == NULL)
-		nic->reorder_windows = reorder_windows(nic->hosts);
-	nic->link.session = fabric->options.session;
-	nic->link.hello_ps = run->hello_ps;
-	nic->link.refresh_ps = fabric_credit_refresh(run);
-	if (host->end->port.slots != 0 && host->end->port.slots < blocks)
-		blocks = host->end->port.slots;
-	nic->link.vc_blocks = (uint32_t)(blocks / nic->link.vcs);
-	nic->itb.pool_bytes = run->nic.itb.pool_bytes;
-	nic->itb.frame_bytes_min = FABRIC_TRANSIT_BYTES;
-	nic->itb.pause_ps = run->nic.itb.pause_ps;
-	if (host->edge != NULL) {
-		nic->payloads = TAP_MESSAGES;
-		nic->payload_bytes = TAP_MTU_MAX;
-	}
 }
 
 static const struct run_config_edge *find_edge(const struct real_fabric *fabric, uint32_t host)
@@ -131,7 +81,7 @@ static int edge_base(
 	return 0;
 }
 
-static int prepare_netns(struct fabric_host *host, struct fault *fault)
+static int prepare_netns(struct real_host *host, struct fault *fault)
 {
 	int result;
 
@@ -142,7 +92,7 @@ static int prepare_netns(struct fabric_host *host, struct fault *fault)
 	return result == -EEXIST ? 0 : result;
 }
 
-static int open_edge(struct real_fabric *fabric, struct fabric_host *host, struct fault *fault)
+static int open_edge(struct real_fabric *fabric, struct real_host *host, struct fault *fault)
 {
 	uint32_t base, mtu = fabric->options.run->nic.mtu_bytes;
 	struct tap_options tap = {.name = host->edge->tap};
@@ -160,11 +110,12 @@ static int open_edge(struct real_fabric *fabric, struct fabric_host *host, struc
 	return poll_nic_attach_tap(host->poll, host->tap, base, tap.mtu, fault);
 }
 
-static int create_host(struct real_fabric *fabric, struct fabric_host *host, struct fault *fault)
+static int create_host(struct real_fabric *fabric, struct real_host *host, struct fault *fault)
 {
 	const struct topology *topology = fabric->options.topology;
 	const struct topology_port at = {DEVICE_HOST, host->number, 0};
-	struct poll_nic_config config = {.pool = fabric->data_pool, .slack_ps = FABRIC_SLACK_PS};
+	const struct device_config from = real_device_config(fabric);
+	struct poll_nic_config config = {.pool = fabric->data_pool, .slack_ps = REAL_SLACK_PS};
 	const struct topology_link *link;
 	int result;
 
@@ -177,7 +128,11 @@ static int create_host(struct real_fabric *fabric, struct fabric_host *host, str
 	if (result < 0)
 		return result;
 	link = &topology->link_at[host->end->link];
-	fill_nic(fabric, host, &config.nic);
+	device_config_nic(&from, host->number, host->routes, host->end->port.slots, &config.nic);
+	if (host->edge != NULL) {
+		config.nic.payloads = TAP_MESSAGES;
+		config.nic.payload_bytes = TAP_MTU_MAX;
+	}
 	config.port = &host->end->port;
 	config.timed = host->end->timed;
 	config.rate_bps = link->rate_bps;
@@ -200,7 +155,7 @@ int real_hosts_create(struct real_fabric *fabric, struct fault *fault)
 		return fault_set(
 			fault, ENOMEM, "no memory for %u hosts", fabric->options.topology->hosts);
 	for (uint32_t i = 0; i < fabric->options.topology->hosts && result == 0; i++) {
-		struct fabric_host *host = &fabric->hosts[fabric->host_count];
+		struct real_host *host = &fabric->hosts[fabric->host_count];
 
 		if (here != NULL && !here[i])
 			continue;
@@ -212,7 +167,16 @@ int real_hosts_create(struct real_fabric *fabric, struct fault *fault)
 	return result;
 }
 
-static void destroy_host(struct fabric_host *host)
+void real_fabric_set_clocks(struct real_fabric *fabric, const bool *host_has_ours)
+{
+	for (unsigned i = 0; i < fabric->host_count; i++)
+		for (uint32_t from = 0; from < fabric->options.topology->hosts; from++)
+			if (!host_has_ours[from])
+				measure_sink_set_other_clock(
+					fabric->hosts[i].poll->sink, (uint16_t)from);
+}
+
+static void destroy_host(struct real_host *host)
 {
 	poll_nic_destroy(host->poll);
 	nic_routes_destroy(host->routes);
@@ -230,7 +194,7 @@ void real_hosts_destroy(struct real_fabric *fabric)
 }
 
 /* Bytes of route in a frame of this host, for the load's reckoning. In the host's loop. */
-static uint32_t route_bytes(const struct fabric_host *host, uint16_t to)
+static uint32_t route_bytes(const struct real_host *host, uint16_t to)
 {
 	const struct nic_routes *routes = nic_config(host->poll->nic)->routes;
 	uint8_t length = 0;
@@ -241,7 +205,7 @@ static uint32_t route_bytes(const struct fabric_host *host, uint16_t to)
 }
 
 static int add_source(
-	struct real_fabric *fabric, struct fabric_host *host, uint32_t which, struct fault *fault)
+	struct real_fabric *fabric, struct real_host *host, uint32_t which, struct fault *fault)
 {
 	const struct topology *topology = fabric->options.topology;
 	const struct run_source_place place = {
@@ -264,7 +228,7 @@ static int add_source(
 	return result;
 }
 
-static void start_goal(struct real_fabric *fabric, struct fabric_host *host)
+static void start_goal(struct real_fabric *fabric, struct real_host *host)
 {
 	uint32_t rank = fabric->goal->rank_of[host->number];
 
@@ -273,8 +237,7 @@ static void start_goal(struct real_fabric *fabric, struct fabric_host *host)
 			fabric->traffic_from + fabric->goal->start_ps);
 }
 
-int real_host_start_traffic(
-	struct real_fabric *fabric, struct fabric_host *host, struct fault *fault)
+int real_host_start_traffic(struct real_fabric *fabric, struct real_host *host, struct fault *fault)
 {
 	int result = 0;
 
@@ -290,49 +253,16 @@ int real_host_start_traffic(
 	return result;
 }
 
-/* A lab goes on after its traffic, until somebody wants its end. */
+/* A lab keeps running after its traffic, until it is stopped. */
 static bool is_ending(const struct real_fabric *fabric)
 {
 	return !fabric->serving ||
 	       (fabric->stop != NULL && atomic_load_explicit(fabric->stop, memory_order_relaxed));
 }
 
-void real_host_stop_traffic(
-	const struct real_fabric *fabric, struct fabric_host *host, weft_time now)
+void real_host_stop_traffic(const struct real_fabric *fabric, struct real_host *host, weft_time now)
 {
 	poll_nic_stop_traffic(host->poll, now);
 	if (is_ending(fabric))
 		host->poll->tap.due = WEFT_TIME_NEVER; /* nothing new from the kernel either */
-}
-
-static void add_switches(const struct real_fabric *fabric, struct fabric_totals *totals)
-{
-	for (unsigned i = 0; i < fabric->switch_count; i++) {
-		const struct fabric_switch *device = &fabric->switches[i];
-
-		if (device->sw->congestion == NULL)
-			continue;
-		totals->adapted += device->sw->congestion->adapted;
-		for (unsigned at = 0; at < device->poll->ports; at++)
-			totals->arns += device->poll->port[at].arns_out;
-	}
-}
-
-void real_totals_read(const struct real_fabric *fabric, struct fabric_totals *totals)
-{
-	memset(totals, 0, sizeof(*totals));
-	add_switches(fabric, totals);
-	for (unsigned i = 0; i < fabric->host_count; i++) {
-		const struct poll_nic *poll = fabric->hosts[i].poll;
-		const struct histogram *latency = &poll->sink->network_ns;
-		struct traffic_counters traffic = poll_nic_traffic(poll);
-
-		totals->frames += poll->sink->frames;
-		totals->messages += poll->sink->messages;
-		totals->bytes += poll->sink->bytes;
-		totals->absorbed += nic_counters(poll->nic)[NIC_ITB_ABSORBED];
-		totals->generated_frames += poll_nic_generated_frames(poll);
-		totals->generated_bytes += traffic.generated_bytes;
-		totals->latency_sum_ns += histogram_mean(latency) * (double)latency->count;
-	}
 }

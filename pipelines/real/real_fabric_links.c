@@ -64,7 +64,7 @@ static void init_damage(struct real_fabric *fabric, struct real_end *end, unsign
 	end->impairment.credit_loss_ppm = run->faults.credit_loss_ppm;
 	end->impairment.corrupt_ppm = run->faults.corrupt_ppm;
 	rng_init(&end->impairment.rng, run->seed, 2 * (uint64_t)end->link + side,
-		FABRIC_STREAM_DAMAGE);
+		REAL_STREAM_DAMAGE);
 }
 
 static void init_end(struct real_fabric *fabric, uint32_t link, unsigned side)
@@ -77,7 +77,7 @@ static void init_end(struct real_fabric *fabric, uint32_t link, unsigned side)
 	init_damage(fabric, end, side);
 }
 
-/* The device of an end here whose far end is elsewhere; NULL: none is named. */
+/* The device of a link with its far end elsewhere; NULL: none is named. */
 static const char *device_of(const struct real_fabric *fabric, const struct real_end *end)
 {
 	const char *const *external = fabric->options.external;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What a real-clock fabric has measured. */
+/* Counters and result of a real-clock fabric. */
 
 #include <string.h>
 
 #include "real_private.h"
-#include "run_goal_result.h"
 
-/* What a frame costs on the wire beside its payload: header, a typical route, preamble and gap. */
+/* Bytes of a frame on the wire beside its payload: header, a typical route, preamble and gap. */
 static uint64_t frame_overhead(const struct real_fabric *fabric)
 {
 	const struct nic_routes *routes = fabric->host_count > 0 ? fabric->hosts[0].routes : NULL;
@@ -20,50 +19,43 @@ static uint64_t frame_overhead(const struct real_fabric *fabric)
 	return FRAME_HEADER_BYTES + length + FRAME_WIRE_OVERHEAD;
 }
 
-/* Of all the fabric's hosts, so that the shares of a lab's parts add up. */
-static double hosts_rate_bps(const struct real_fabric *fabric)
+static void read_switches(const struct real_fabric *fabric, struct measure_totals *totals)
 {
-	const struct topology *topology = fabric->options.topology;
-	double sum = 0;
+	for (unsigned i = 0; i < fabric->switch_count; i++) {
+		const struct real_switch *device = &fabric->switches[i];
 
-	for (uint32_t i = 0; i < topology->hosts; i++)
-		if (topology->host_link[i] >= 0)
-			sum += (double)topology->link_at[topology->host_link[i]].rate_bps;
-	return sum;
+		if (device->sw->congestion == NULL)
+			continue;
+		totals->adapted += device->sw->congestion->adapted;
+		for (unsigned at = 0; at < device->poll->ports; at++)
+			totals->arns += device->poll->port[at].arns_out;
+	}
 }
 
-static double share(const struct real_fabric *fabric, double bytes, weft_time time_ps)
+void real_totals_read(
+	const struct real_fabric *fabric, weft_time now, struct measure_totals *totals)
 {
-	double capacity = hosts_rate_bps(fabric) * ((double)time_ps / (double)PS_PER_S);
+	uint64_t overhead = frame_overhead(fabric);
 
-	return capacity > 0 ? 8 * bytes / capacity : 0;
+	*totals = (struct measure_totals){.at_ps = now - fabric->traffic_from};
+	read_switches(fabric, totals);
+	for (unsigned i = 0; i < fabric->host_count; i++) {
+		const struct poll_nic *poll = fabric->hosts[i].poll;
+		const struct measure_sink *sink = poll->sink;
+
+		totals->messages += sink->messages;
+		totals->bytes += sink->bytes;
+		totals->wire_bytes += sink->bytes + sink->frames * overhead;
+		/* Generated messages, in frames of the interface's MTU. */
+		totals->generated_wire_bytes += poll_nic_traffic(poll).generated_bytes +
+						poll_nic_generated_frames(poll) * overhead;
+		totals->timed += sink->network_ns.count;
+		totals->latency_sum_ps += sink->network_ns.sum * PS_PER_NS;
+		totals->absorbed += nic_counters(poll->nic)[NIC_ITB_ABSORBED];
+	}
 }
 
-double fabric_share(const struct real_fabric *fabric, const struct fabric_totals *from,
-	const struct fabric_totals *to, weft_time time_ps)
-{
-	double bytes = (double)(to->bytes - from->bytes) +
-		       (double)((to->frames - from->frames) * frame_overhead(fabric));
-
-	return share(fabric, bytes, time_ps);
-}
-
-/* Generated messages in frames of the interface's MTU. */
-static double offered_share(const struct real_fabric *fabric, weft_time time_ps)
-{
-	const struct fabric_totals *from = &fabric->at_warmup, *to = &fabric->at_end;
-	uint64_t bytes = to->generated_bytes - from->generated_bytes;
-	uint64_t frames = to->generated_frames - from->generated_frames;
-
-	return share(fabric, (double)(bytes + frames * frame_overhead(fabric)), time_ps);
-}
-
-static void count_congestion_control(void *ctx, const char *name, uint64_t value)
-{
-	run_result_count(ctx, name, value);
-}
-
-static void add_switch(struct run_result *result, const struct fabric_switch *device)
+static void add_switch(struct run_result *result, const struct real_switch *device)
 {
 	uint64_t value[SWITCH_METRIC_COUNT];
 
@@ -75,11 +67,7 @@ static void add_switch(struct run_result *result, const struct fabric_switch *de
 			i == SWITCH_METRIC_TRANSMIT_LOST)
 			result->packets.dropped += value[i];
 	}
-	if (device->sw->congestion != NULL)
-		congestion_control_counters(
-			device->sw->congestion, count_congestion_control, result);
-	if (device->sw->fecn != NULL)
-		run_result_count(result, "packets_marked", device->fecn.marked);
+	measure_congestion(device->sw, result);
 	if (device->poll->mapper.control != NULL)
 		run_result_count(result, "switch_commits_refused",
 			device_control_refusals(device->poll->mapper.control));
@@ -97,11 +85,6 @@ static void add_faults(struct run_result *result, const uint64_t faults[FRAME_FA
 	}
 }
 
-static uint64_t minus(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
 /* Messages of traffic sources that found no route, or a host silent. Those of a TAP are none of the
  * run's. */
 static uint64_t passed_over(const struct poll_nic *pn)
@@ -112,10 +95,10 @@ static uint64_t passed_over(const struct poll_nic *pn)
 	if (pn->tap.edge == NULL)
 		return refused;
 	edge = edge_counters(pn->tap.edge);
-	return minus(refused, edge[EDGE_DROP_UNREACHABLE] + edge[EDGE_DROP_SILENT]);
+	return run_result_minus(refused, edge[EDGE_DROP_UNREACHABLE] + edge[EDGE_DROP_SILENT]);
 }
 
-static void add_host(struct run_result *result, const struct fabric_host *host)
+static void add_host(struct run_result *result, const struct real_host *host)
 {
 	const uint64_t *count = nic_counters(host->poll->nic);
 	const struct measure_sink *sink = host->poll->sink;
@@ -164,7 +147,7 @@ static int add_links(const struct real_fabric *fabric, struct run_result *result
 	const struct topology *topology = fabric->options.topology;
 
 	for (unsigned i = 0; i < fabric->switch_count; i++) {
-		const struct fabric_switch *device = &fabric->switches[i];
+		const struct real_switch *device = &fabric->switches[i];
 
 		for (unsigned port = 0; port < device->sw->ports; port++) {
 			const struct topology_port at = {
@@ -202,8 +185,6 @@ static void add_goal(struct run_result *result, const struct real_fabric *fabric
 	run_goal_result(fabric->goal->goal, fabric->replay, result);
 	for (unsigned i = 0; i < fabric->host_count; i++)
 		strays += fabric->hosts[i].poll->goal.strays;
-	run_result_count(
-		result, "goal_completion_ns", goal_replay_ended(fabric->replay) / PS_PER_NS);
 	run_result_count(result, "goal_strays", strays);
 }
 
@@ -221,10 +202,9 @@ int real_fabric_check_complete(const struct real_fabric *fabric, struct fault *f
 
 int real_fabric_result(struct real_fabric *fabric, struct run_result *result, struct fault *fault)
 {
-	weft_time measured = minus(fabric->ended_at, fabric->measure_from);
-	weft_time running =
-		minus(fabric->stopped_at > fabric->ended_at ? fabric->stopped_at : fabric->ended_at,
-			fabric->traffic_from);
+	weft_time running = run_result_minus(
+		fabric->stopped_at > fabric->ended_at ? fabric->stopped_at : fabric->ended_at,
+		fabric->traffic_from);
 
 	result->seed = fabric->options.run->seed;
 	snprintf(result->topology, sizeof(result->topology), "%s", fabric->options.topology->name);
@@ -242,15 +222,14 @@ int real_fabric_result(struct real_fabric *fabric, struct run_result *result, st
 	if (!fabric->serving)
 		result->duplicated += run_result_surplus(result, NULL);
 	result->packets.generated = result->packets.injected;
-	result->packets.pending = minus(result->packets.injected, result->packets.delivered);
-	result->messages.pending = minus(
+	result->packets.pending =
+		run_result_minus(result->packets.injected, result->packets.delivered);
+	result->messages.pending = run_result_minus(
 		result->messages.generated, result->messages.delivered + result->messages.dropped);
-	result->offered = offered_share(fabric, measured);
-	result->accepted = fabric_share(fabric, &fabric->at_warmup, &fabric->at_end, measured);
 	result->incomplete = fabric->incomplete;
 	run_result_set_wall(result, (double)running / (double)PS_PER_S);
 	if (deadlock_result(&fabric->circle, fabric->options.topology, result) < 0 ||
-		run_result_copy_samples(result, &fabric->result) < 0 ||
+		measure_window_result(&fabric->window, 0, result) < 0 ||
 		(fabric->options.run->measure.links && add_links(fabric, result, running) < 0))
 		return fault_set(fault, ENOMEM, "no memory for the result");
 	return 0;

@@ -19,11 +19,11 @@
 #define ROUTES_WAIT_PS (20 * PS_PER_S) /* from the same moment on */
 #define DRAIN_WAIT_PS  (2 * PS_PER_S)
 #define DRAIN_LOOK_PS  (1 * PS_PER_MS)
-#define WATCH_EACH     16 /* turns of the leader between two looks at the clock */
+#define WATCH_EACH     16 /* turns of the leader between two readings of the clock */
 
-/* Memory may have run out, in one loop of many: it is said here and counted, and the run goes on
- * without. */
-static void start_host(struct real_fabric *fabric, struct fabric_host *host)
+/* Without memory for its sources a host sends less: reported here and counted; the run continues.
+ */
+static void start_host(struct real_fabric *fabric, struct real_host *host)
 {
 	struct fault fault = {""};
 
@@ -34,7 +34,7 @@ static void start_host(struct real_fabric *fabric, struct fabric_host *host)
 	atomic_fetch_add(&fabric->sources_failed, 1);
 }
 
-static void obey(struct fabric_worker *worker, weft_time now)
+static void obey(struct real_worker *worker, weft_time now)
 {
 	struct real_fabric *fabric = worker->fabric;
 	unsigned orders = atomic_load_explicit(&fabric->orders, memory_order_acquire);
@@ -43,20 +43,20 @@ static void obey(struct fabric_worker *worker, weft_time now)
 		return;
 	worker->orders_seen = orders;
 	for (unsigned i = worker->first_host; i < worker->last_host; i++) {
-		if (fabric->order == FABRIC_ORDER_START)
+		if (fabric->order == REAL_ORDER_START)
 			start_host(fabric, &fabric->hosts[i]);
 		else
 			real_host_stop_traffic(fabric, &fabric->hosts[i], now);
 	}
 }
 
-static void give_order(struct real_fabric *fabric, enum fabric_order order)
+static void give_order(struct real_fabric *fabric, enum real_order order)
 {
 	fabric->order = order;
 	atomic_fetch_add_explicit(&fabric->orders, 1, memory_order_release);
 }
 
-static unsigned turn(struct fabric_worker *worker)
+static unsigned turn(struct real_worker *worker)
 {
 	struct real_fabric *fabric = worker->fabric;
 	unsigned moved = 0;
@@ -68,30 +68,31 @@ static unsigned turn(struct fabric_worker *worker)
 	return moved;
 }
 
+/* The loop may come late; what it then sees belongs to all the time since the last sample. Without
+ * memory there is no sample. */
 static void take_sample(struct real_fabric *fabric, weft_time now)
 {
-	struct run_sample *sample = run_result_add_sample(&fabric->result);
-	weft_time since = now - fabric->sampled_at;
-	struct fabric_totals totals;
-	uint64_t frames;
+	struct measure_totals totals;
 
-	/* The loop may come late; what it then sees belongs to all the time since the last sample.
-	 */
-	fabric->sampled_at = now;
-	fabric->sample_due = now + fabric->options.run->measure.sample_ps;
-	if (sample == NULL)
-		return;
-	real_totals_read(fabric, &totals);
-	frames = totals.frames - fabric->at_sample.frames;
-	sample->t_ns = (now - fabric->traffic_from) / PS_PER_NS;
-	sample->accepted = fabric_share(fabric, &fabric->at_sample, &totals, since);
-	if (frames > 0 && totals.latency_sum_ns > fabric->at_sample.latency_sum_ns)
-		sample->latency_ns =
-			(totals.latency_sum_ns - fabric->at_sample.latency_sum_ns) / (double)frames;
-	sample->itb = totals.absorbed - fabric->at_sample.absorbed;
-	sample->adapted = totals.adapted - fabric->at_sample.adapted;
-	sample->arn = totals.arns - fabric->at_sample.arns;
-	fabric->at_sample = totals;
+	real_totals_read(fabric, now, &totals);
+	measure_window_sample(&fabric->window, &totals);
+}
+
+static bool sample_is_due(const struct real_fabric *fabric, weft_time now)
+{
+	return now - fabric->traffic_from >=
+	       fabric->window.sampled.at_ps + fabric->options.run->measure.sample_ps;
+}
+
+/* 'fresh': sources and latencies are about to begin anew, in each host's loop. */
+static void begin_measuring(struct real_fabric *fabric, weft_time now, bool fresh)
+{
+	struct measure_totals totals;
+
+	real_totals_read(fabric, now, &totals);
+	if (fresh)
+		totals.generated_wire_bytes = totals.timed = totals.latency_sum_ps = 0;
+	measure_window_begin(&fabric->window, &totals);
 }
 
 static bool all_delivered(const struct real_fabric *fabric, weft_time now)
@@ -109,25 +110,24 @@ static void start_traffic(struct real_fabric *fabric, weft_time now, weft_time d
 	fabric->traffic_from = now;
 	fabric->traffic_until = duration == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : now + duration;
 	fabric->measure_from = now + measure->warmup_ps;
-	fabric->sampled_at = now;
-	fabric->sample_due = now + measure->sample_ps;
-	fabric->phase = measure->warmup_ps > 0 ? FABRIC_WARMING : FABRIC_MEASURING;
-	run_result_free(&fabric->result);
-	real_totals_read(fabric, &fabric->at_start);
-	fabric->at_sample = fabric->at_warmup = fabric->at_start;
-	/* Sources begin anew, and with them what they count. */
-	fabric->at_warmup.generated_bytes = fabric->at_warmup.generated_frames = 0;
-	fabric->at_sample.latency_sum_ns = 0;
-	give_order(fabric, FABRIC_ORDER_START);
+	fabric->phase = measure->warmup_ps > 0 ? REAL_WARMING : REAL_MEASURING;
+	begin_measuring(fabric, now, true);
+	give_order(fabric, REAL_ORDER_START);
 }
 
 static void stop_traffic(struct real_fabric *fabric, weft_time now)
 {
-	real_totals_read(fabric, &fabric->at_end);
+	struct measure_totals totals;
+
+	/* A run that ends before its measuring has begun has nothing to show. */
+	if (fabric->phase == REAL_WARMING)
+		begin_measuring(fabric, now, false);
+	real_totals_read(fabric, now, &totals);
+	measure_window_end(&fabric->window, &totals);
 	fabric->ended_at = now;
-	fabric->phase = FABRIC_DRAINING;
+	fabric->phase = REAL_DRAINING;
 	fabric->look_due = now + DRAIN_LOOK_PS;
-	give_order(fabric, FABRIC_ORDER_STOP);
+	give_order(fabric, REAL_ORDER_STOP);
 }
 
 /* A run of a schedule ends with it; that other traffic comes with it is refused
@@ -144,56 +144,57 @@ static bool may_begin(struct real_fabric *fabric, weft_time now)
 
 	if (!real_links_are_up(fabric) && waited < LINKS_WAIT_PS)
 		return false;
-	if (!real_is_routed(fabric) && fabric_may_be_routed(fabric) && waited < ROUTES_WAIT_PS)
+	if (!real_is_routed(fabric) && real_may_be_routed(fabric) && waited < ROUTES_WAIT_PS)
 		return false;
 	fabric->unrouted = !real_is_routed(fabric);
 	return true;
 }
 
-/* The phases of a run, looked at by the leader; true when it is over. */
+/* Advances the phases of a run, in the leader. True when the run is over. */
 static bool watch(struct real_fabric *fabric, weft_time now)
 {
 	switch (fabric->phase) {
-	case FABRIC_WAITING:
+	case REAL_WAITING:
 		if (!may_begin(fabric, now))
 			return false;
 		start_traffic(fabric, now, fabric->duration);
 		return false;
-	case FABRIC_WARMING:
+	case REAL_WARMING:
 		if (now < fabric->measure_from)
 			return false;
-		real_totals_read(fabric, &fabric->at_warmup);
-		fabric->phase = FABRIC_MEASURING;
+		begin_measuring(fabric, now, false);
+		fabric->phase = REAL_MEASURING;
 		return false;
-	case FABRIC_MEASURING:
-		if (now >= fabric->sample_due)
+	case REAL_MEASURING:
+		if (sample_is_due(fabric, now))
 			take_sample(fabric, now);
 		if (now >= fabric->traffic_until || goal_is_over(fabric))
 			stop_traffic(fabric, now);
 		return false;
-	case FABRIC_DRAINING:
+	case REAL_DRAINING:
 		if (now < fabric->look_due)
 			return false;
 		fabric->look_due = now + DRAIN_LOOK_PS;
 		if (!all_delivered(fabric, now) && now - fabric->ended_at < DRAIN_WAIT_PS)
 			return false;
-		fabric->phase = FABRIC_IDLE;
+		fabric->phase = REAL_IDLE;
 		return true;
 	default:
 		return false;
 	}
 }
 
-/* Somebody wants an end: traffic stops, and what is under way is still delivered. */
+/* On a stop signal traffic stops; packets under way are still delivered. True when the run is over.
+ */
 static bool watch_stop(struct real_fabric *fabric, weft_time now)
 {
 	if (fabric->stop == NULL || !atomic_load_explicit(fabric->stop, memory_order_relaxed))
 		return false;
-	if (fabric->phase == FABRIC_WAITING || fabric->phase == FABRIC_IDLE) {
-		fabric->incomplete = fabric->incomplete || fabric->phase == FABRIC_WAITING;
+	if (fabric->phase == REAL_WAITING || fabric->phase == REAL_IDLE) {
+		fabric->incomplete = fabric->incomplete || fabric->phase == REAL_WAITING;
 		return true;
 	}
-	if (fabric->phase != FABRIC_DRAINING) {
+	if (fabric->phase != REAL_DRAINING) {
 		fabric->incomplete = fabric->traffic_until != WEFT_TIME_NEVER;
 		stop_traffic(fabric, now);
 	}
@@ -231,7 +232,7 @@ static void serve_command(struct real_fabric *fabric, weft_time now)
 		return;
 	else if (sscanf(text, "traffic start %" SCNu64, &duration_ns) == 1)
 		start_traffic(fabric, now, duration_ns * PS_PER_NS);
-	else if (strcmp(text, "traffic stop") == 0 && fabric->phase != FABRIC_IDLE)
+	else if (strcmp(text, "traffic stop") == 0 && fabric->phase != REAL_IDLE)
 		stop_traffic(fabric, now);
 	else if (strncmp(text, "report ", 7) == 0)
 		report(fabric, text + 7);
@@ -242,17 +243,17 @@ static bool lead(struct real_fabric *fabric)
 	weft_time now = clock_now(&fabric->clock);
 	bool over = watch(fabric, now);
 
-	/* Other loops would change the switches that are looked at. */
+	/* Not with several loops: the others change the switches meanwhile. */
 	if (fabric->alone && now >= fabric->deadlock_due)
-		fabric_deadlock_look(fabric, now);
+		real_deadlock_check(fabric, now);
 	serve_command(fabric, now);
-	fabric_shortage_look(fabric, now);
+	real_shortage_check(fabric, now);
 	return (over && !fabric->serving) || watch_stop(fabric, now);
 }
 
 static int work(void *ctx)
 {
-	struct fabric_worker *worker = ctx;
+	struct real_worker *worker = ctx;
 	struct real_fabric *fabric = worker->fabric;
 	struct poll_yield yield;
 
@@ -271,10 +272,10 @@ static int work(void *ctx)
 
 /* Device i of n goes to worker i * workers / n: neighbours in number, which are neighbours in the
  * network, stay together. */
-static void share_out(struct real_fabric *fabric, struct fabric_worker *worker, unsigned workers)
+static void share_out(struct real_fabric *fabric, struct real_worker *worker, unsigned workers)
 {
 	for (unsigned i = 0; i < workers; i++)
-		worker[i] = (struct fabric_worker){
+		worker[i] = (struct real_worker){
 			.fabric = fabric,
 			.first_switch = i * fabric->switch_count / workers,
 			.last_switch = (i + 1) * fabric->switch_count / workers,
@@ -287,7 +288,7 @@ static void share_out(struct real_fabric *fabric, struct fabric_worker *worker, 
 
 static void run_workers(struct real_fabric *fabric)
 {
-	struct fabric_worker worker[WORKERS_MAX];
+	struct real_worker worker[WORKERS_MAX];
 	unsigned workers = fabric->options.lcores, next = 1, lcore;
 
 	workers = workers == 0 ? 1 : workers > WORKERS_MAX ? WORKERS_MAX : workers;
@@ -312,7 +313,7 @@ void real_fabric_run(struct real_fabric *fabric, weft_time duration, const atomi
 	fabric->stop = stop;
 	fabric->serving = false;
 	fabric->waited_from = clock_now(&fabric->clock);
-	fabric->phase = FABRIC_WAITING;
+	fabric->phase = REAL_WAITING;
 	run_workers(fabric);
 }
 
@@ -320,6 +321,6 @@ void real_fabric_serve(struct real_fabric *fabric, const atomic_bool *stop)
 {
 	fabric->stop = stop;
 	fabric->serving = true;
-	fabric->phase = FABRIC_IDLE;
+	fabric->phase = REAL_IDLE;
 	run_workers(fabric);
 }

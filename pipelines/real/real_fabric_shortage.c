@@ -4,7 +4,8 @@
 /*
  * Pools that run dry. A switch without buffers for control frames falls silent and its neighbours
  * take it for dead, so the process says it, with the cause that can be seen: once when it happens,
- * and again only when it goes on. The counters are in telemetry (no_mbuf, device_rx_no_buffer).
+ * and again each time the count has doubled. The counters are in telemetry (no_mbuf,
+ * device_rx_no_buffer).
  */
 
 #include <inttypes.h>
@@ -68,9 +69,9 @@ static void warn(const char *port, uint64_t times, const char *what, const struc
 		port, what, times, rte_mempool_in_use_count(pool), pool->size, pool->name);
 }
 
-void fabric_shortage_look(struct real_fabric *fabric, weft_time now)
+void real_shortage_check(struct real_fabric *fabric, weft_time now)
 {
-	struct fabric_shortage *seen = &fabric->shortage;
+	struct real_shortage *seen = &fabric->shortage;
 	const char *port = "";
 	uint64_t control, device;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What a real-clock fabric shows of itself: switches, interfaces and links on DPDK's telemetry. */
+/* A real-clock fabric on DPDK's telemetry: switches, interfaces and links. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,12 +33,12 @@ enum host_metric {
 		HOST_METRIC_COUNT
 };
 
-struct fabric_metrics_host {
+struct real_host_metrics {
 	const char *name[HOST_METRIC_COUNT];
 	char fault_name[FRAME_FAULT_COUNT][32];
 };
 
-static void name_metrics(struct fabric_metrics_host *shown)
+static void name_metrics(struct real_host_metrics *shown)
 {
 	for (unsigned i = 0; i < NIC_COUNTER_COUNT; i++)
 		shown->name[i] = nic_counter_name(i);
@@ -54,7 +54,7 @@ static void name_metrics(struct fabric_metrics_host *shown)
 
 static void read_host(const void *ctx, uint64_t *value)
 {
-	const struct fabric_host *host = ctx;
+	const struct real_host *host = ctx;
 	const struct poll_nic *poll = host->poll;
 
 	memcpy(value, nic_counters(poll->nic), NIC_COUNTER_COUNT * sizeof(*value));
@@ -176,7 +176,7 @@ bool real_links_are_up(const struct real_fabric *fabric)
 	return true;
 }
 
-static int show_host(struct real_fabric *fabric, struct fabric_host *host, struct fault *fault)
+static int show_host(struct real_fabric *fabric, struct real_host *host, struct fault *fault)
 {
 	struct telemetry_device device = {
 		.class = TELEMETRY_NIC,
@@ -196,8 +196,7 @@ static int show_host(struct real_fabric *fabric, struct fabric_host *host, struc
 	return result == 0 ? 0 : fault_set(fault, -result, "%s: cannot be shown", device.name);
 }
 
-static int show_switch(
-	struct real_fabric *fabric, struct fabric_switch *device, struct fault *fault)
+static int show_switch(struct real_fabric *fabric, struct real_switch *device, struct fault *fault)
 {
 	const char *name = fabric->options.topology->switch_at[device->number].name;
 	int result =
@@ -209,7 +208,7 @@ static int show_switch(
 	return result;
 }
 
-int fabric_show(struct real_fabric *fabric, struct fault *fault)
+int real_show(struct real_fabric *fabric, struct fault *fault)
 {
 	int result = 0;
 
@@ -224,7 +223,7 @@ int fabric_show(struct real_fabric *fabric, struct fault *fault)
 	return result;
 }
 
-void fabric_show_end(struct real_fabric *fabric)
+void real_show_end(struct real_fabric *fabric)
 {
 	if (fabric->telemetry != NULL)
 		telemetry_destroy(fabric->telemetry);

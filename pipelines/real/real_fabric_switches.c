@@ -18,47 +18,19 @@ static void count_switches(struct real_fabric *fabric)
 			fabric->switch_count++;
 }
 
-static void fill_ports(struct real_fabric *fabric, uint32_t number, struct switch_config *config)
+/* Frames that the receive rings of its ports hold. */
+static void fill_slots(struct real_fabric *fabric, uint32_t number, struct switch_config *config)
 {
 	for (unsigned port = 0; port < config->ports; port++) {
 		const struct topology_port at = {DEVICE_SWITCH, number, (uint8_t)port};
 		const struct real_end *end = real_end_at(fabric, at);
 
-		if (end == NULL)
-			config->absent_ports |= BIT64(port);
-		else
+		if (end != NULL)
 			config->port_slots[port] = end->port.slots;
 	}
 }
 
-static void fill_config(struct real_fabric *fabric, uint32_t number, struct switch_config *config)
-{
-	const struct run_config *run = fabric->options.run;
-
-	*config = (struct switch_config){
-		.device = number + 1,
-		.session = fabric->options.session,
-		.ports = fabric->options.topology->switch_at[number].ports,
-		.vcs = (uint8_t)run_config_vcs(run),
-		.voq = run->sw.voq,
-		.buffer_blocks = (uint32_t)(run->sw.buffer_bytes / FRAME_BLOCK_BYTES),
-		.hello_ps = run->hello_ps,
-		.credit_refresh_ps = fabric_credit_refresh(run),
-		.watchdog_ps = run->watchdog_ps,
-		.control_reserve = 256,
-		.vc_rule = fabric_routes_vc_rule(&fabric->routes),
-		.vc_rule_at = number,
-	};
-	if (fabric->routes.table != NULL) {
-		config->table_port = route_table_row(fabric->routes.table, number);
-		config->table_alternatives = route_table_alternatives(fabric->routes.table, number);
-		config->table_hosts = fabric->routes.table->hosts;
-	}
-	fabric_routes_map_sl(&fabric->routes, config->sl_to_vc);
-	fill_ports(fabric, number, config);
-}
-
-static void attach_ports(struct real_fabric *fabric, struct fabric_switch *device)
+static void attach_ports(struct real_fabric *fabric, struct real_switch *device)
 {
 	for (unsigned port = 0; port < device->sw->ports; port++) {
 		const struct topology_port at = {DEVICE_SWITCH, device->number, (uint8_t)port};
@@ -69,34 +41,34 @@ static void attach_ports(struct real_fabric *fabric, struct fabric_switch *devic
 			continue;
 		link = &fabric->options.topology->link_at[end->link];
 		poll_switch_attach(device->poll, port, &end->port, end->timed, link->rate_bps,
-			link->delay_ps, FABRIC_SLACK_PS, real_end_damage(end));
+			link->delay_ps, REAL_SLACK_PS, real_end_damage(end));
 	}
 }
 
 /* Marks, and other ways than those of its tables. */
 static int add_decisions(
-	struct real_fabric *fabric, struct fabric_switch *device, struct fault *fault)
+	struct real_fabric *fabric, struct real_switch *device, struct fault *fault)
 {
 	const struct run_config *run = fabric->options.run;
 
-	fabric_mark_switch(device->sw, &device->fecn, run);
+	congestion_setup_marks(device->sw, &device->fecn, run);
 	return congestion_setup_switch(
 		device->sw, fabric->options.topology, device->number, run, fault);
 }
 
 static int create_switch(
-	struct real_fabric *fabric, struct fabric_switch *device, struct fault *fault)
+	struct real_fabric *fabric, struct real_switch *device, struct fault *fault)
 {
 	const char *name = fabric->options.topology->switch_at[device->number].name;
+	const struct device_config from = real_device_config(fabric);
 	struct switch_config config;
 	int result = 0;
 
-	fill_config(fabric, device->number, &config);
+	device_config_switch(&from, device->number, &config);
+	fill_slots(fabric, device->number, &config);
 	device->sw = switch_create(&config, clock_now(&fabric->clock));
 	if (device->sw == NULL && errno == EINVAL)
-		return fault_set(fault, EINVAL,
-			"%s: a buffer of %u blocks of 64 bytes cannot be divided among %u VCs",
-			name, config.buffer_blocks, config.vcs);
+		return device_config_refuse(name, &config, fault);
 	if (device->sw != NULL)
 		result = add_decisions(fabric, device, fault);
 	if (result < 0)

@@ -32,7 +32,8 @@ void real_pool_add(struct real_pool_request *request, const struct port_ethdev_n
 
 void real_pool_sizes(const struct real_pool_request *request, struct real_pool_sizes *sizes)
 {
-	unsigned data = request->ends * DATA_MBUFS_A_PORT + request->transit;
+	unsigned stored = request->stored != 0 ? request->stored : DATA_MBUFS_A_PORT;
+	unsigned data = request->ends * stored + request->transit;
 	unsigned control = request->ends * CONTROL_MBUFS_A_PORT;
 	unsigned cached = RTE_MAX(request->lcores, 1u) * CACHED_MBUFS;
 

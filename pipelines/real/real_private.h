@@ -3,17 +3,18 @@
 #pragma once
 
 /*
- * The parts of a real-clock fabric, shared by its files (real_fabric_*.c, real_clocks.c) and
- * nobody else.
+ * The parts of a real-clock fabric, for its files (real_fabric_*.c) alone.
  */
 
 #include <stdatomic.h>
 
 #include "congestion_metrics.h"
 #include "deadlock.h"
+#include "device_config.h"
 #include "fabric_routes.h"
 #include "fecn.h"
 #include "impairment.h"
+#include "measure_window.h"
 #include "nic.h"
 #include "poll_nic.h"
 #include "poll_switch.h"
@@ -23,7 +24,7 @@
 #include "switch_metrics.h"
 
 /* Streams of random numbers of a device (lib/base/rng.h). */
-enum fabric_stream { FABRIC_STREAM_DAMAGE = 100, FABRIC_STREAM_TRAFFIC, FABRIC_STREAM_CHOICE };
+enum real_stream { REAL_STREAM_DAMAGE = 100, REAL_STREAM_TRAFFIC, REAL_STREAM_CHOICE };
 
 /* One end of a link; 'open' if it lives here. */
 struct real_end {
@@ -37,7 +38,7 @@ struct real_end {
 };
 
 /* A switch that lives here. */
-struct fabric_switch {
+struct real_switch {
 	uint32_t number; /* in the topology */
 	struct weft_switch *sw;
 	struct poll_switch *poll;
@@ -47,46 +48,37 @@ struct fabric_switch {
 };
 
 /* A host that lives here. */
-struct fabric_host {
+struct real_host {
 	uint32_t number;
 	struct poll_nic *poll;
 	struct nic_routes *routes;
 	struct real_end *end;
 	int tap; /* -1: none */
-	struct fabric_metrics_host *shown;
+	struct real_host_metrics *shown;
 	bool made_netns; /* of its edge: to be removed again */
 	const struct run_config_edge *edge;
 };
 
-/* What all loops have to do, each for its own hosts. */
-enum fabric_order { FABRIC_ORDER_NONE, FABRIC_ORDER_START, FABRIC_ORDER_STOP };
+/* An order to all loops, each for its own hosts. */
+enum real_order { REAL_ORDER_NONE, REAL_ORDER_START, REAL_ORDER_STOP };
 
-enum fabric_phase {
-	FABRIC_IDLE,
-	FABRIC_WAITING, /* for the links, and for mapped routes */
-	FABRIC_WARMING,
-	FABRIC_MEASURING,
-	FABRIC_DRAINING, /* no new traffic; what is under way is delivered */
+enum real_phase {
+	REAL_IDLE,
+	REAL_WAITING, /* for the links, and for mapped routes */
+	REAL_WARMING,
+	REAL_MEASURING,
+	REAL_DRAINING, /* no new traffic; what is under way is delivered */
 };
 
-struct fabric_worker {
+struct real_worker {
 	struct real_fabric *fabric;
 	unsigned first_switch, last_switch, first_host, last_host; /* last: one behind */
 	unsigned orders_seen;
 	bool leader; /* main thread's: supervises, too */
 };
 
-/* Sums over the hosts at one moment. */
-struct fabric_totals {
-	uint64_t frames, messages, bytes; /* delivered, synthetic */
-	uint64_t generated_frames, generated_bytes;
-	uint64_t absorbed;      /* frames, by hosts on the way */
-	uint64_t adapted, arns; /* by switches: packets sent another way, notifications */
-	double latency_sum_ns;
-};
-
-/* What was said of pools that ran dry: twice as often is worth another line. */
-struct fabric_shortage {
+/* Reported failures of allocation; reported again when their number has doubled. */
+struct real_shortage {
 	weft_time due;
 	uint64_t control, device;
 };
@@ -97,50 +89,50 @@ struct real_fabric {
 	struct rte_mempool *data_pool, *control_pool;
 	struct fabric_routes routes;  /* without any if they are mapped */
 	struct real_control *control; /* NULL: the routes are static */
-	struct run_hosts *traffic;    /* who sends to whom */
+	struct run_hosts *traffic;    /* resolved traffic section */
 	struct run_goal *goal;        /* a schedule that its hosts replay; NULL: none */
 	struct goal_replay *replay;
 	struct real_end *end; /* [2 * link + side] */
-	struct fabric_switch *switches;
+	struct real_switch *switches;
 	unsigned switch_count;
 	struct weft_switch **sw; /* by number; NULL: elsewhere */
-	struct fabric_host *hosts;
+	struct real_host *hosts;
 	unsigned host_count;
 	struct capture_manager *captures;
 	struct telemetry *telemetry;
 	/* Orders to the loops: written by the leader before the counter moves on. */
-	enum fabric_order order;
+	enum real_order order;
 	atomic_uint orders;
 	atomic_bool halt;
 	weft_time traffic_from, measure_from, traffic_until;
 	/* The leader's. */
-	enum fabric_phase phase;
+	enum real_phase phase;
 	bool serving; /* part of a lab: phases begin by command */
 	const atomic_bool *stop;
-	weft_time duration, waited_from, sample_due, sampled_at, look_due, ended_at, stopped_at;
-	struct fabric_totals at_start, at_warmup, at_end, at_sample;
-	struct run_result result; /* samples */
+	weft_time duration, waited_from, look_due, ended_at, stopped_at;
+	struct measure_window window;
 	bool incomplete;
 	atomic_uint sources_failed;    /* hosts that could not begin to send, each time */
 	bool unrouted;                 /* traffic began without mapped routes to all hosts */
 	bool alone;                    /* there is one loop */
-	weft_time deadlock_age;        /* heads that have waited for less are not looked at */
+	weft_time deadlock_age;        /* heads that have waited for less do not count */
 	weft_time deadlock_due;        /* the next look */
 	struct deadlock_circle circle; /* the first one that was found */
-	struct fabric_shortage shortage;
+	struct real_shortage shortage;
 };
 
-/* What a frame in transit takes of its host's pool at least, because it keeps a buffer. */
-#define FABRIC_TRANSIT_BYTES 512
-
 /* The time that a transmitter may make up for, because its loop was elsewhere. */
-#define FABRIC_SLACK_PS (200 * PS_PER_US)
+#define REAL_SLACK_PS (200 * PS_PER_US)
 
-/* A lost credit frame is made up for by the next one; a transmitter that has run dry waits for it.
- */
-static inline weft_time fabric_credit_refresh(const struct run_config *run)
+/* The source of its devices' configurations. */
+static inline struct device_config real_device_config(const struct real_fabric *fabric)
 {
-	return run->hello_ps / 4 < PS_PER_MS ? run->hello_ps / 4 : PS_PER_MS;
+	return (struct device_config){
+		.run = fabric->options.run,
+		.topology = fabric->options.topology,
+		.routes = &fabric->routes,
+		.session = fabric->options.session,
+	};
 }
 
 /* Finds the devices of external links, which the pools depend on. */
@@ -160,24 +152,22 @@ int real_switches_create(struct real_fabric *fabric, struct fault *fault);
 void real_switches_destroy(struct real_fabric *fabric);
 
 /* When the switches are there. */
-int fabric_deadlock_create(struct real_fabric *fabric, struct fault *fault);
+int real_deadlock_create(struct real_fabric *fabric, struct fault *fault);
 /* Keeps the first circle of waiting that is found. No other loop may be running. */
-void fabric_deadlock_look(struct real_fabric *fabric, weft_time now);
+void real_deadlock_check(struct real_fabric *fabric, weft_time now);
 
 int real_hosts_create(struct real_fabric *fabric, struct fault *fault);
 void real_hosts_destroy(struct real_fabric *fabric);
 /* In the host's own loop. */
 int real_host_start_traffic(
-	struct real_fabric *fabric, struct fabric_host *host, struct fault *fault);
+	struct real_fabric *fabric, struct real_host *host, struct fault *fault);
 /* Of the sources. A TAP is read on until the fabric ends. */
 void real_host_stop_traffic(
-	const struct real_fabric *fabric, struct fabric_host *host, weft_time now);
+	const struct real_fabric *fabric, struct real_host *host, weft_time now);
 
-void real_totals_read(const struct real_fabric *fabric, struct fabric_totals *totals);
-
-/* What was delivered between two moments, as a share of the hosts' links over 'time_ps'. */
-double fabric_share(const struct real_fabric *fabric, const struct fabric_totals *from,
-	const struct fabric_totals *to, weft_time time_ps);
+/* At 'now', in time since the traffic began. */
+void real_totals_read(
+	const struct real_fabric *fabric, weft_time now, struct measure_totals *totals);
 
 /* real_fabric_control.c. Create: nothing if routes are static, before there are devices. Start and
  * stop: the control thread. */
@@ -190,8 +180,8 @@ struct device_control *real_control_of(
 	const struct real_fabric *fabric, enum device_kind kind, uint32_t number);
 /* Static routes, or mapped ones from each host here to all others. */
 bool real_is_routed(const struct real_fabric *fabric);
-/* Somebody may make routes: there is a control thread, and a host here that may be the mapper. */
-bool fabric_may_be_routed(const struct real_fabric *fabric);
+/* Routes may come: there is a control thread, and a host here that may be the mapper. */
+bool real_may_be_routed(const struct real_fabric *fabric);
 /* Why there are none, when the control thread is stopped. */
 void real_control_why(const struct real_fabric *fabric, struct fault *fault);
 /* control_plane_ask(); false if routes are static, too. */
@@ -201,8 +191,8 @@ bool real_control_ask(struct real_fabric *fabric, const char *request);
 bool real_links_are_up(const struct real_fabric *fabric);
 
 /* Warns on standard error of pools that ran dry. */
-void fabric_shortage_look(struct real_fabric *fabric, weft_time now);
+void real_shortage_check(struct real_fabric *fabric, weft_time now);
 
 /* telemetry: switches, interfaces, links. */
-int fabric_show(struct real_fabric *fabric, struct fault *fault);
-void fabric_show_end(struct real_fabric *fabric);
+int real_show(struct real_fabric *fabric, struct fault *fault);
+void real_show_end(struct real_fabric *fabric);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "goal_replay.h"
+
 static void *grow(void *array, unsigned *count, size_t size)
 {
 	void *more = *count % 64 == 0 ? realloc(array, (*count + 64) * size) : array;
@@ -352,4 +354,12 @@ void run_result_print(const struct run_result *result, FILE *out)
 		if (strcmp(result->counter[i].name, "stall_credit") == 0)
 			fprintf(out, "  %-22s %" PRIu64 "\n", "credit stalls",
 				result->counter[i].value);
+}
+
+void run_goal_result(
+	const struct goal *goal, const struct goal_replay *replay, struct run_result *result)
+{
+	run_result_count(result, "goal_operations", goal->ops);
+	run_result_count(result, "goal_unfinished", goal->ops - goal_replay_count(replay));
+	run_result_count(result, "goal_completion_ns", goal_replay_ended(replay) / PS_PER_NS);
 }

@@ -19,6 +19,9 @@
 #include "run_config.h"
 #include "topology.h"
 
+struct goal;
+struct goal_replay;
+
 /* Packets are data frames, messages what hosts hand over, both of the whole run. What was generated
  * is delivered, pending, or was given up. */
 struct run_traffic {
@@ -103,6 +106,12 @@ json_t *run_result_json(const struct run_result *result, json_t *config);
 json_t *run_result_part_json(const struct run_result *result);
 int run_result_add_part(struct run_result *result, const json_t *part);
 
+/* a - b, or 0 if b is more: counters of several devices are not read at one moment. */
+static inline uint64_t run_result_minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
 /* Samples as CSV with a heading. */
 void run_result_write_csv(const struct run_result *result, FILE *out);
 
@@ -134,5 +143,10 @@ void run_result_identify(
 	struct run_result *result, const struct run_config *run, const struct topology *topology);
 /* What it cost: 'seconds' it took for its packet-hops, and the most memory of this process. */
 void run_result_set_wall(struct run_result *result, double seconds);
+
+/* What a replayed schedule leaves in a result: counters goal_operations, goal_unfinished and
+ * goal_completion_ns. */
+void run_goal_result(
+	const struct goal *goal, const struct goal_replay *replay, struct run_result *result);
 
 void run_result_free(struct run_result *result);

@@ -10,6 +10,7 @@
 #include "capture_reason.h"
 #include "pcapng.h"
 #include "virtual_private.h"
+#include "virtual_trace.h"
 
 #define HEADERS_MAX (FRAME_HEADER_BYTES + FRAME_ROUTE_MAX)
 
@@ -83,7 +84,7 @@ static unsigned build_control(
 
 	fields.payload_bytes =
 		(uint16_t)(record->credit != NULL ? control_credit_encode(record->credit, payload)
-						  : control_arn_encode(record->note, payload));
+						  : control_arn_encode(record->arn, payload));
 	memcpy(capture->frame + FRAME_HEADER_BYTES, payload, fields.payload_bytes);
 	bytes = frame_build(capture->frame, &fields);
 	return bytes;

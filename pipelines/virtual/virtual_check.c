@@ -3,7 +3,10 @@
 
 /* Invariants of a virtual fabric between two events. */
 
+#include "virtual_order.h"
 #include "virtual_private.h"
+#include "virtual_recovery.h"
+#include "virtual_transit.h"
 
 static const struct link_end *end_of(const struct virtual_fabric *fabric, struct topology_port at)
 {
@@ -11,8 +14,8 @@ static const struct link_end *end_of(const struct virtual_fabric *fabric, struct
 					: &fabric->host[at.device].nic.link;
 }
 
-/* What one end has sent the other has received, or it is on its way; what it may send is what the
- * other granted, or less: the news is on its way; and nobody granted more than there is. */
+/* The receiver has no more than was sent, the sender no more credits than were granted (a credit
+ * frame may be under way), and no more was granted than the buffer holds. */
 static const char *check_direction(
 	const struct virtual_fabric *fabric, struct topology_port from, struct topology_port to)
 {

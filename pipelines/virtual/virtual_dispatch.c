@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What happens at one event of a virtual run. */
+#include "virtual_dispatch.h"
 
 #include "event_prefetch.h"
-#include "virtual_private.h"
+#include "virtual_host.h"
+#include "virtual_prefetch.h"
+#include "virtual_switch.h"
+#include "virtual_trace.h"
 
 /* Kinds of events at switches, and of those at hosts. */
 #define AT_HOST 4u

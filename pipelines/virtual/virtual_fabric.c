@@ -7,49 +7,39 @@
 #include <string.h>
 
 #include "congestion_setup.h"
-#include "fabric_routes.h"
+#include "device_config.h"
 #include "run_source.h"
 #include "traffic_pattern.h"
+#include "virtual_arena.h"
+#include "virtual_control.h"
+#include "virtual_goal.h"
+#include "virtual_links.h"
+#include "virtual_order.h"
 #include "virtual_private.h"
+#include "virtual_wire_cost.h"
 
-/* Messages in the FIFO of each VC of a host. Who is late has the rest in his sources. */
-#define HOST_QUEUE 16
-/* Frames that it holds because one before them was discarded in a host on the way. */
-#define HOST_HELD 2048
+/* Address space of 6 GiB. */
+#define PACKETS_MAX ((uint64_t)1 << 26)
+
+static struct device_config device_config_of(const struct virtual_fabric *fabric)
+{
+	return (struct device_config){
+		.run = fabric->run,
+		.topology = fabric->topology,
+		.routes = &fabric->routes,
+		.session = 1,
+		.links_are_up = true,
+	};
+}
 
 static int fill_switch(struct virtual_fabric *fabric, uint32_t at, struct fault *fault)
 {
-	const struct run_config *run = fabric->run;
-	const struct topology *topology = fabric->topology;
-	struct switch_config config = {
-		.device = at + 1,
-		.session = 1,
-		.ports = topology->switch_at[at].ports,
-		.vcs = (uint8_t)run_config_vcs(run),
-		.voq = run->sw.voq,
-		.buffer_blocks = (uint32_t)(run->sw.buffer_bytes / FRAME_BLOCK_BYTES),
-		.hello_ps = WEFT_TIME_NEVER,
-		.credit_refresh_ps = WEFT_TIME_NEVER,
-		.watchdog_ps = run->watchdog_ps,
-		.control_reserve = 1,
-		.vc_rule = fabric_routes_vc_rule(&fabric->routes),
-		.vc_rule_at = at,
-	};
+	const struct device_config from = device_config_of(fabric);
+	struct switch_config config;
 	size_t bytes;
 	void *memory;
 
-	for (unsigned port = 0; port < config.ports; port++) {
-		const struct topology_port end = {DEVICE_SWITCH, at, (uint8_t)port};
-
-		if (topology_link_at(topology, end) == NULL)
-			config.absent_ports |= BIT64(port);
-	}
-	if (fabric->routes.table != NULL) {
-		config.table_port = route_table_row(fabric->routes.table, at);
-		config.table_alternatives = route_table_alternatives(fabric->routes.table, at);
-		config.table_hosts = fabric->routes.table->hosts;
-	}
-	fabric_routes_map_sl(&fabric->routes, config.sl_to_vc);
+	device_config_switch(&from, at, &config);
 	bytes = switch_bytes(&config);
 	memory = virtual_arena_get(&fabric->arena, bytes);
 	if (memory == NULL)
@@ -58,9 +48,7 @@ static int fill_switch(struct virtual_fabric *fabric, uint32_t at, struct fault 
 	fabric->sw[at] = switch_place(memory, &config, 0);
 	if (fabric->sw[at] != NULL)
 		return 0;
-	return fault_set(fault, EINVAL,
-		"%s: a buffer of %u blocks of 64 bytes cannot be divided among %u VCs",
-		topology->switch_at[at].name, config.buffer_blocks, config.vcs);
+	return device_config_refuse(fabric->topology->switch_at[at].name, &config, fault);
 }
 
 static int create_switches(struct virtual_fabric *fabric, struct fault *fault)
@@ -89,67 +77,23 @@ static int adapt_switches(struct virtual_fabric *fabric, struct fault *fault)
 	}
 	for (uint32_t at = 0; at < fabric->switches && result == 0; at++) {
 		if (fabric->fecn != NULL)
-			fabric_mark_switch(fabric->sw[at], &fabric->fecn[at], fabric->run);
+			congestion_setup_marks(fabric->sw[at], &fabric->fecn[at], fabric->run);
 		result = congestion_setup_switch(
 			fabric->sw[at], fabric->topology, at, fabric->run, fault);
 	}
 	return result;
 }
 
-static uint64_t host_rate_bps(const struct virtual_fabric *fabric, uint32_t number)
-{
-	const struct topology *topology = fabric->topology;
-
-	return topology->host_link[number] < 0
-		       ? 0
-		       : topology->link_at[topology->host_link[number]].rate_bps;
-}
-
 static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct fault *fault)
 {
-	const struct run_config *run = fabric->run;
-	struct datagram_config config = {
-		.host = (uint16_t)number,
-		.hosts = (uint16_t)fabric->hosts,
-		.seed = run->seed,
-		.mtu_bytes = run->nic.mtu_bytes,
-		.vcs = (uint8_t)run_config_vcs(run),
-		.queue = HOST_QUEUE,
-		.routes = fabric->routes.set,
-		.choice = run->nic.selector,
-		.selection = run_selection_options(
-			run, fabric->routes.set, number, host_rate_bps(fabric, number)),
-		.queuing = fabric->routes.queuing,
-		.mark_ps = congestion_setup_mark_ps(run),
-		.adapted_queue = FABRIC_ADAPTED_QUEUE,
-	};
-	const struct itb_config itb = {
-		.pool_bytes = run->nic.itb.pool_bytes,
-		.detection_ps = run->nic.itb.detection_ps,
-		.programming_ps = run->nic.itb.programming_ps,
-		.pause_ps = run->nic.itb.pause_ps,
-	};
-	const struct link_end_config link = {
-		.device = (1ull << 32) + number,
-		.device_kind = 1,
-		.vcs = (uint8_t)run_config_vcs(run),
-		.vc_blocks =
-			(uint32_t)(run->sw.buffer_bytes / FRAME_BLOCK_BYTES / run_config_vcs(run)),
-		.session = 1,
-		.hello_ps = WEFT_TIME_NEVER,
-		.refresh_ps = WEFT_TIME_NEVER,
-	};
+	const struct device_config from = device_config_of(fabric);
+	struct datagram_config config;
+	struct link_end_config link;
+	struct itb_config itb;
 	int result;
 
+	device_config_datagram(&from, number, &config, &itb, &link);
 	config.numbers = fabric->numbers;
-	if (fabric->routes.itbs) {
-		config.itb = &itb;
-		config.held_max = HOST_HELD;
-	}
-	/* There is nobody to refuse a frame to. */
-	if (congestion_setup_is_needed(run))
-		config.held_max = UINT32_MAX;
-	fabric_routes_map_sl(&fabric->routes, config.sl_to_vc);
 	result = datagram_init(&fabric->host[number].nic, &config, &link);
 	fabric->host[number].wake_at = WEFT_TIME_NEVER;
 	return result == 0 ? 0 : fault_set(fault, -result, "no memory for %u hosts", fabric->hosts);
@@ -282,6 +226,18 @@ static uint64_t packets_max(const struct virtual_fabric *fabric)
 	       fabric->hosts * (1 + transit) + virtual_order_reserve(fabric);
 }
 
+/* Address space, which becomes memory as far as it is touched. */
+static int create_pool(struct virtual_fabric *fabric)
+{
+	struct virtual_pool *pool = &fabric->pool;
+	uint64_t size = packets_max(fabric);
+
+	pool->size = (uint32_t)(size < PACKETS_MAX ? size : PACKETS_MAX);
+	pool->packet = virtual_arena_get(&fabric->arena, pool->size * sizeof(*pool->packet));
+	pool->origin = virtual_arena_get(&fabric->arena, pool->size * sizeof(*pool->origin));
+	return pool->packet != NULL && pool->origin != NULL ? 0 : -ENOMEM;
+}
+
 static int build(struct virtual_fabric *fabric, struct fault *fault)
 {
 	uint32_t records;
@@ -301,9 +257,10 @@ static int build(struct virtual_fabric *fabric, struct fault *fault)
 		(result = adapt_switches(fabric, fault)) < 0)
 		return result;
 	records = 4 * fabric->topology->links + 1;
-	if (virtual_pool_init(&fabric->pool, packets_max(fabric)) < 0 ||
-		virtual_credits_init(&fabric->credits, records) < 0 ||
-		virtual_notes_init(&fabric->notes, 16) < 0)
+	if (create_pool(fabric) < 0 ||
+		virtual_control_init(&fabric->credits, sizeof(struct control_credit), records) <
+			0 ||
+		virtual_control_init(&fabric->arns, sizeof(struct control_arn), 16) < 0)
 		return fault_set(fault, ENOMEM, "no memory for a virtual fabric");
 	/* There is hardly a credit frame under way without a packet that has made room for it. */
 	fabric->items = 2 * ((uint64_t)fabric->pool.size + records);
@@ -331,6 +288,7 @@ struct virtual_fabric *virtual_fabric_create(
 	fabric->routing_delay_ps = run->sw.routing_delay_ps;
 	fabric->cut_through = run->sw.switching == RUN_SWITCHING_CUT_THROUGH;
 	fabric->credit_each = fabric->every_end = run->sw.credits == RUN_CREDITS_EACH;
+	measure_window_open(&fabric->window, topology, 0);
 	result = build(fabric, fault);
 	if (result == 0)
 		return fabric;
@@ -359,14 +317,13 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 	free(fabric->sw);
 	virtual_links_destroy(fabric);
 	event_queue_destroy(fabric->events);
-	virtual_pool_fini(&fabric->pool);
-	virtual_credits_fini(&fabric->credits);
-	virtual_notes_fini(&fabric->notes);
+	virtual_control_fini(&fabric->credits);
+	virtual_control_fini(&fabric->arns);
 	fabric_routes_free(&fabric->routes);
 	run_hosts_destroy(fabric->traffic);
 	virtual_goal_close(fabric);
 	virtual_wire_cost_close(fabric);
-	run_result_free(&fabric->result);
+	measure_window_close(&fabric->window);
 	virtual_arena_free(&fabric->arena);
 	free(fabric);
 }

@@ -4,9 +4,12 @@
 /* Hosts of a virtual fabric that replay a schedule. The frames of a pair are delivered in order
  * (virtual_host.c), so a message has come with its tail. */
 
+#include "virtual_goal.h"
+
 #include <errno.h>
 
-#include "virtual_private.h"
+#include "virtual_host.h"
+#include "virtual_wire_cost.h"
 
 /* The run ends here: nothing happens after this moment. */
 static void look_for_end(struct virtual_fabric *fabric, weft_time now)

@@ -3,14 +3,22 @@
 
 /* Hosts of a virtual fabric: what is due leaves, what arrives is counted and measured. */
 
+#include "virtual_host.h"
+
 #include "datagram_stream.h"
 #include "rng.h"
+#include "virtual_control.h"
+#include "virtual_goal.h"
+#include "virtual_order.h"
+#include "virtual_recovery.h"
 #include "virtual_send.h"
+#include "virtual_transit.h"
 
-/* Who may not send because too many frames wait for their order looks again that much later. */
+/* A host that must not send because too many frames wait for their order retries after this. */
 #define FULL_PS PS_PER_US
 
-/* What is due from the host's sources, as far as the interface takes it. Returns when more is. */
+/* Queues messages that are due, as far as the interface takes them. Returns when the next is due.
+ */
 static weft_time poll_sources(struct virtual_host *host, weft_time now)
 {
 	weft_time next = WEFT_TIME_NEVER;
@@ -37,8 +45,8 @@ static weft_time poll_sources(struct virtual_host *host, weft_time now)
 			__builtin_prefetch(&host->nic.sent[host->next_destination], 1);
 			due = traffic_due(source);
 		}
-		/* Who is full goes on when something has left. What was due may also have been for
-		 * another queue: never a time that has passed. */
+		/* A full queue is retried when something has left. The message due may be for
+		 * another queue: never return a time that has passed. */
 		due = full ? WEFT_TIME_NEVER : traffic_due(source);
 		next = due < next ? due : next;
 	}
@@ -55,7 +63,7 @@ static inline bool resends(const struct virtual_host *host, weft_time now)
 	return host->nic.recovery != NULL && datagram_recovery_waits(host->nic.recovery, now);
 }
 
-/* What was discarded goes before what is new. */
+/* Discarded packets go before new ones. */
 static bool resend(struct virtual_fabric *fabric, uint32_t number, weft_time now)
 {
 	struct virtual_tx *channel = virtual_host_channel(fabric, number);
@@ -126,8 +134,8 @@ static bool take_message(struct virtual_host *host, weft_time now)
 	return false;
 }
 
-/* Sends what the stream has. It goes on when its next message is due or the channel is free; when
- * credits are missing, with the next credit frame. */
+/* Sends what the stream has. Sending continues when the next message is due or the channel is free;
+ * without credits, with the next credit frame. */
 static void try_stream(struct virtual_fabric *fabric, uint32_t number, weft_time now)
 {
 	struct virtual_tx *channel = virtual_host_channel(fabric, number);
@@ -194,7 +202,7 @@ static __attribute__((noinline)) void try_fifos(
 	}
 	if (__builtin_expect(host->nic.order != NULL, 0) && virtual_order_is_full(fabric))
 		next = now + FULL_PS < next ? now + FULL_PS : next;
-	/* Who has nothing more to send when this packet has left need not look then. */
+	/* A host with nothing to send after this packet needs no event for its end. */
 	if (sent &&
 		(host->nic.waiting != 0 || holds_transit(host) || resends(host, now) ||
 			next <= channel->free_at || fabric->replay != NULL || fabric->every_end))
@@ -219,7 +227,7 @@ static void grant(struct virtual_fabric *fabric, uint32_t number, unsigned vc, w
 		virtual_send_credit(fabric, link, virtual_host_channel(fabric, number), now);
 }
 
-/* What is on a way that does not end at a host that could take it would come again for ever. */
+/* A packet whose route cannot reach a willing host would be retried forever. */
 static bool is_lost(
 	const struct virtual_fabric *fabric, uint32_t number, const struct weft_packet *packet)
 {
@@ -237,7 +245,7 @@ static void discard(
 	virtual_give_up(fabric, packet, now);
 }
 
-/* What is for another host leaves the network, to go on when its turn comes. */
+/* A packet for another host leaves the network and waits to be re-injected. */
 static void host_absorb(
 	struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet, weft_time now)
 {
@@ -387,11 +395,11 @@ void virtual_host_credit(
 {
 	struct link_end *end = &fabric->host[number].nic.link;
 
-	if (__builtin_expect(virtual_is_note(fabric, item), 0)) {
-		const struct control_arn note = virtual_take_note(fabric, item);
+	if (__builtin_expect(virtual_is_arn(fabric, item), 0)) {
+		const struct control_arn arn = virtual_take_arn(fabric, item);
 
 		leave_stream(&fabric->host[number]);
-		datagram_on_arn(&fabric->host[number].nic, &note, now);
+		datagram_on_arn(&fabric->host[number].nic, &arn, now);
 		virtual_host_try(fabric, number, now);
 		return;
 	}

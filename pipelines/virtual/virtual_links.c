@@ -4,11 +4,13 @@
 /* The links of a virtual fabric: a channel for each direction, and both ends' credits as they are
  * after the hellos of a real start-up. */
 
+#include "virtual_links.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "virtual_private.h"
+#include "virtual_arena.h"
 
 /* No buffer has as many blocks, and sums with it stay below 2^31. */
 #define MARGIN_MAX (1u << 29)
@@ -173,7 +175,7 @@ int virtual_links_create(struct virtual_fabric *fabric, struct fault *fault)
 
 		open_channel(fabric, link, link->a, link->b);
 		open_channel(fabric, link, link->b, link->a);
-		/* Who is there; you are known; so are you; and then what each may send. */
+		/* Three hellos make both ends known to each other; then both grant credits. */
 		say_hello(fabric, link->a, link->b);
 		say_hello(fabric, link->b, link->a);
 		say_hello(fabric, link->a, link->b);

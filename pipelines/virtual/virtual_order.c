@@ -8,8 +8,9 @@
  * hosts send nothing new until some have gone.
  */
 
+#include "virtual_order.h"
+
 #include "congestion_setup.h"
-#include "virtual_private.h"
 
 /* Frames of which there is room beside those that the network and pools hold, for each host and for
  * all together. Address space, touched as needed. */

@@ -15,10 +15,11 @@
  * fetched in vain, changes no result.
  */
 
+#include "virtual_prefetch.h"
+
 #include <string.h>
 
 #include "event_prefetch.h"
-#include "virtual_private.h"
 
 /* Not only for speed: a function that does nothing but prefetch has no effect that the compiler
  * knows of, and a call of it is dropped. */

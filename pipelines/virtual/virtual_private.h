@@ -2,7 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The parts of a virtual fabric, shared by its files (virtual_*.c) and nobody else. */
+/* The structs of a virtual fabric, for its files (virtual_*.c) and tests. The functions of a file
+ * are in the header beside it. */
 
 #include "datagram_order.h"
 #include "datagram_recovery.h"
@@ -12,6 +13,7 @@
 #include "fecn.h"
 #include "goal_replay.h"
 #include "histogram.h"
+#include "measure_window.h"
 #include "run_goal.h"
 #include "switch.h"
 #include "traffic.h"
@@ -22,16 +24,16 @@
 /*
  * Events of one time come by device, port and kind. A device is a switch by its number, or a host
  * by the number of switches and its own.
- *	CREDIT	a credit frame arrives; item: the record; or a notification (virtual_is_note())
- *	DONE	the tail of what the port was sending has left; only if somebody asked for it
+ *	CREDIT	a credit frame arrives; item: the record; or a notification (virtual_is_arn())
+ *	DONE	the tail of what the port was sending has left; only if it was armed
  *	ARRIVE	a packet can be forwarded, or, at a host, has come whole; item: the packet
  *	WAKE	a host's next message is due
  */
 enum virtual_event { VIRTUAL_CREDIT, VIRTUAL_DONE, VIRTUAL_ARRIVE, VIRTUAL_WAKE };
 
-/* Lanes of the event queue: arrivals by what they arrive at, and ends of what switches send that
- * somebody waits for when it begins. Each comes a constant time after its packet has begun to
- * leave, if frames are of one length. */
+/* Lanes of the event queue: arrivals at switches, arrivals at hosts, and ends of transmissions of
+ * switches that were armed when they began. Each comes a constant time after its packet has begun
+ * to leave, if frames are of one length. */
 enum virtual_lane { VIRTUAL_LANE_SWITCH, VIRTUAL_LANE_HOST, VIRTUAL_LANE_END };
 
 #define VIRTUAL_ORDER(device, port, kind) ((uint32_t)(device) << 8 | (uint32_t)(port) << 2 | (kind))
@@ -51,8 +53,8 @@ struct virtual_pool {
 
 /*
  * The sending end of a link. It knows when the tail of what it sends will have left, so most
- * transmissions end without an event: only who waits for the end arms one (virtual_arm()), and so
- * does a transmission after which the neighbour may be due a credit frame.
+ * transmissions end without an event: one is armed (virtual_arm()) only if something waits for the
+ * end, or if the neighbour may be due a credit frame then.
  */
 struct virtual_tx {
 	weft_time free_at;       /* when the tail of what it sent last has left or will have left */
@@ -72,8 +74,8 @@ struct virtual_tx {
 
 _Static_assert(sizeof(struct virtual_tx) == 64, "one cache line");
 
-/* What is looked up for many ports of a switch at once, or seldom at a port whose own memory is
- * then far away. */
+/* State of the ports of a switch that is read for many ports at once, or seldom, when the port's
+ * own memory is not in the cache. */
 struct virtual_crossbar {
 	uint8_t input[SWITCH_PORTS_MAX];    /* of an output: from which it has sent last, or NONE */
 	uint16_t watched[SWITCH_PORTS_MAX]; /* of an input: set of VCs (virtual_switch.c) */
@@ -83,7 +85,7 @@ struct virtual_link_use {
 	uint64_t busy_ps, blocked_ps, stalls;
 };
 
-/* What is seldom needed of a channel. */
+/* Seldom used state of a channel. */
 struct virtual_tx_cold {
 	weft_time delay_ps; /* of the link */
 	uint64_t blocked_ps;
@@ -100,19 +102,11 @@ struct virtual_host {
 	struct datagram nic;
 };
 
-/* Credit frames under way. */
-struct virtual_credits {
-	struct control_credit *record;
+/* Control frames of a kind that are under way (virtual_control.h). */
+struct virtual_control {
+	void *record; /* [size] */
 	uint32_t *next_free;
 	uint32_t first_free, size;
-};
-
-/* Adaptive-routing notifications under way. */
-struct virtual_notes {
-	struct control_arn *record;
-	uint32_t *next_free;
-	uint32_t first_free, size;
-	uint64_t sent;
 };
 
 /* Events of buckets to come, by what they need (virtual_prefetch.c). */
@@ -142,15 +136,6 @@ struct virtual_prefetch {
 	struct virtual_prefetch_arrival arrival[VIRTUAL_AHEAD_ARRIVALS]; /* by place in the lane */
 };
 
-struct virtual_totals {
-	uint64_t frames, messages, bytes, wire_bytes; /* delivered */
-	uint64_t generated_messages, generated_wire_bytes;
-	uint64_t latency_sum_ps;
-	uint64_t absorbed; /* frames, by hosts on the way */
-	uint64_t adapted;  /* packets, by switches */
-	uint64_t notes;    /* sent */
-};
-
 struct virtual_fabric {
 	const struct topology *topology;
 	const struct run_config *run;
@@ -176,8 +161,8 @@ struct virtual_fabric {
 	struct virtual_prefetch ahead;
 	uint64_t state_bytes; /* of all switches */
 	struct virtual_pool pool;
-	struct virtual_credits credits;
-	struct virtual_notes notes;
+	struct virtual_control credits, arns;
+	uint64_t arns_sent;
 	struct fecn *fecn; /* [switches]; NULL: nothing is marked */
 	struct fabric_routes routes;
 	uint64_t *route_sum; /* [hosts]: elements of a host's first routes to all; NULL: none */
@@ -188,7 +173,7 @@ struct virtual_fabric {
 	uint64_t goal_delivered;                 /* messages, of those */
 	uint32_t goal_ranks_done;                /* ranks before this one have done all they have */
 	bool goal_over;                          /* so have all, and their messages have arrived */
-	/* What was measured. */
+	/* Measurements. */
 	weft_time now, measure_from;
 	weft_time limit; /* no event at that time or later happens for now */
 	uint32_t order;  /* of the event that is happening; 0: none is */
@@ -196,13 +181,12 @@ struct virtual_fabric {
 	uint64_t dropped, fingerprint;
 	uint64_t latency_sum_ps; /* of all frames */
 	uint64_t wire_bytes;     /* delivered, with everything that a frame costs */
-	struct virtual_totals at_warmup, at_end, at_sample;
-	struct run_result result; /* samples */
+	struct measure_window window;
 	double wall_seconds;
 	bool failed, deadlock, incomplete;
 	/* The first circle of waiting that was found (deadlock.h). */
 	struct deadlock_circle circle;
-	virtual_trace_fn *watch; /* told of every frame; NULL: nobody looks */
+	virtual_trace_fn *watch; /* called for every frame; NULL: none */
 	void *watch_ctx;
 };
 
@@ -224,18 +208,6 @@ static inline struct virtual_tx_cold *virtual_tx_cold(
 	return &fabric->tx_cold[channel - fabric->channel];
 }
 
-/* virtual_links.c: channels of all links, credits of all ends as after start-up. */
-int virtual_links_create(struct virtual_fabric *fabric, struct fault *fault);
-void virtual_links_destroy(struct virtual_fabric *fabric);
-/* The end of the last transmission that has begun anywhere. */
-weft_time virtual_links_free_at(const struct virtual_fabric *fabric);
-
-/* virtual_pool.c */
-int virtual_pool_init(struct virtual_pool *pool, uint64_t packets);
-void virtual_pool_fini(struct virtual_pool *pool);
-int virtual_credits_init(struct virtual_credits *credits, uint32_t records);
-void virtual_credits_fini(struct virtual_credits *credits);
-
 static inline uint32_t virtual_item_of(
 	const struct virtual_fabric *fabric, const struct weft_packet *packet)
 {
@@ -247,150 +219,3 @@ static inline struct datagram_origin *virtual_origin_of(
 {
 	return &fabric->pool.origin[packet - fabric->pool.packet];
 }
-
-/* virtual_dispatch.c: up to '*most' events before fabric->limit; false: there are no more, and
- * '*most' is what is left of it. */
-bool virtual_dispatch(struct virtual_fabric *fabric, uint32_t *most);
-
-/* virtual_switch.c */
-void virtual_switch_arrive(struct virtual_fabric *fabric, uint32_t at, unsigned input,
-	struct weft_packet *packet, weft_time now);
-void virtual_switch_done(struct virtual_fabric *fabric, uint32_t at, unsigned port, weft_time now);
-void virtual_switch_credit(
-	struct virtual_fabric *fabric, uint32_t at, unsigned port, uint32_t item, weft_time now);
-/* An output looks for something to send. */
-void virtual_switch_try(struct virtual_fabric *fabric, uint32_t at, unsigned port, weft_time now);
-/* Gives back what a switch has discarded. */
-void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at);
-
-/* virtual_host.c: events at hosts. */
-void virtual_host_arrive(
-	struct virtual_fabric *fabric, uint32_t host, struct weft_packet *packet, weft_time now);
-void virtual_host_done(struct virtual_fabric *fabric, uint32_t host, weft_time now);
-void virtual_host_wake(struct virtual_fabric *fabric, uint32_t host, weft_time now);
-/* The frame was discarded on the way, and nobody sends it again: who waits for it at its
- * destination waits no longer. */
-void virtual_give_up(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time now);
-void virtual_host_credit(
-	struct virtual_fabric *fabric, uint32_t host, uint32_t item, weft_time now);
-/* Before a run: hosts that can do so send past their FIFOs. */
-void virtual_hosts_open(struct virtual_fabric *fabric);
-/* Nothing is under way any more: when hosts that are held back stop counting messages that fall
- * due, because they have no more room for any. */
-weft_time virtual_hosts_full_at(const struct virtual_fabric *fabric);
-/* Counts them. */
-void virtual_hosts_fill(struct virtual_fabric *fabric);
-/* A host looks for something to send. */
-void virtual_host_try(struct virtual_fabric *fabric, uint32_t host, weft_time now);
-/* It looks at that time at the latest. */
-void virtual_host_wake_by(struct virtual_fabric *fabric, uint32_t host, weft_time at);
-
-/* virtual_prefetch.c: to be called when the events of a bucket of the calendar begin. */
-void virtual_look_ahead(struct virtual_fabric *fabric);
-/* When a packet arrives at a switch or at a host. */
-void virtual_look_ahead_switch(struct virtual_fabric *fabric);
-void virtual_look_ahead_host(struct virtual_fabric *fabric);
-/* When a switch has sent what it was sending. */
-void virtual_look_ahead_end(struct virtual_fabric *fabric);
-
-/* virtual_credits.c */
-/* A credit frame of this end, over the link that 'channel' sends by. */
-void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
-	const struct virtual_tx *channel, weft_time now);
-/* Two credit frames that an end sends at the same time may arrive in either order: what the older
- * one would take back stays granted. */
-void virtual_renew_credit(struct control_credit *credit, const struct link_end *end);
-/* The credit frame that arrives at this end, until the next one is sent. */
-struct control_credit *virtual_open_credit(
-	struct virtual_fabric *fabric, uint32_t item, const struct link_end *end);
-
-/* virtual_notes.c */
-int virtual_notes_init(struct virtual_notes *notes, uint32_t records);
-void virtual_notes_fini(struct virtual_notes *notes);
-/* Sends the notifications that a switch, which has an adaptation, has to send. */
-void virtual_send_notes(struct virtual_fabric *fabric, uint32_t at, weft_time now);
-/* True if this item of a CREDIT is one. */
-static inline bool virtual_is_note(const struct virtual_fabric *fabric, uint32_t item)
-{
-	return item >= fabric->items;
-}
-
-/* The one that arrives; it is no longer under way. */
-struct control_arn virtual_take_note(struct virtual_fabric *fabric, uint32_t item);
-
-/* virtual_trace.c; only called when somebody looks. */
-/* An event is about to happen. */
-void virtual_trace_in(struct virtual_fabric *fabric, const struct sim_event *event);
-/* The port of which 'order' is an event begins to send the packet. */
-void virtual_trace_out(struct virtual_fabric *fabric, uint32_t order,
-	const struct weft_packet *packet, weft_time now);
-/* A credit frame leaves for the port of which 'order' is an event. */
-void virtual_trace_credit(struct virtual_fabric *fabric, uint32_t order,
-	const struct control_credit *credit, weft_time now);
-void virtual_trace_note(struct virtual_fabric *fabric, uint32_t order,
-	const struct control_arn *note, weft_time now);
-
-/* virtual_transit.c; of hosts with in-transit buffers. */
-/* The packet in transit that the host sends next; NULL: none can go, or it is the turn of its own.
- */
-struct weft_packet *virtual_transit_next(
-	struct virtual_fabric *fabric, uint32_t host, weft_time now);
-uint64_t virtual_transit_held(const struct virtual_fabric *fabric);     /* frames, now */
-uint64_t virtual_transit_absorbed(const struct virtual_fabric *fabric); /* frames, ever */
-const char *virtual_transit_check(const struct virtual_fabric *fabric); /* NULL, or what is wrong */
-void virtual_transit_result(const struct virtual_fabric *fabric, struct run_result *result);
-
-/* virtual_recovery.c; of fabrics whose hosts discard what is in transit (datagram_recovery.h). */
-/* A host has discarded the frame, which goes back to its source. */
-void virtual_recovery_report(
-	struct virtual_fabric *fabric, struct weft_packet *packet, weft_time now);
-uint64_t virtual_recovery_held(const struct virtual_fabric *fabric); /* frames, now */
-const char *virtual_recovery_check(const struct virtual_fabric *fabric);
-void virtual_recovery_result(const struct virtual_fabric *fabric, struct run_result *result);
-
-/* virtual_order.c; of fabrics where frames can overtake each other (datagram_order.h). */
-/* Packets of which there is room beside those in the network and in pools: held at destinations, or
- * about to be sent again. */
-uint64_t virtual_order_reserve(const struct virtual_fabric *fabric);
-/* There is none left: no host of such a fabric may send anything new. */
-static inline bool virtual_order_is_full(const struct virtual_fabric *fabric)
-{
-	return fabric->pool.out + fabric->hosts >= fabric->pool.size;
-}
-
-uint64_t virtual_order_held(const struct virtual_fabric *fabric); /* frames, now */
-const char *virtual_order_check(const struct virtual_fabric *fabric);
-void virtual_order_result(const struct virtual_fabric *fabric, struct run_result *result);
-
-/* virtual_deadlock.c: keeps the first circle that is found, of heads that have waited for so long.
- */
-void virtual_deadlock_note(struct virtual_fabric *fabric, weft_time age_ps);
-/* -ENOMEM. */
-int virtual_deadlock_result(const struct virtual_fabric *fabric, struct run_result *result);
-
-/* virtual_goal.c. Reads the run's schedule, if it has one; virtual_goal_close() in any case. */
-int virtual_goal_open(struct virtual_fabric *fabric, struct fault *fault);
-void virtual_goal_close(struct virtual_fabric *fabric);
-/* The others only in a fabric with a schedule. */
-/* Sends what is due. Returns when to look again if nothing arrives. */
-weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t host, weft_time now);
-/* A frame has arrived, with which a message may be whole. */
-void virtual_goal_take(struct virtual_fabric *fabric, uint32_t host,
-	const struct weft_packet *packet, weft_time now);
-
-/* virtual_wire_cost.c: what traffic takes on the wire. 0 or -ENOMEM with fault. */
-int virtual_wire_cost_open(struct virtual_fabric *fabric, struct fault *fault);
-void virtual_wire_cost_close(struct virtual_fabric *fabric);
-/* Of route in a frame of this source, by the first routes to where it can send to, as
- * traffic_config.mean_route. */
-uint32_t virtual_wire_cost_route(
-	const struct virtual_fabric *fabric, const struct traffic_config *config);
-/* Of a message. */
-uint64_t virtual_wire_cost_wire_bytes(
-	const struct virtual_fabric *fabric, uint32_t source, uint32_t destination, uint32_t bytes);
-
-/* virtual_measure.c */
-void virtual_totals_read(const struct virtual_fabric *fabric, struct virtual_totals *totals);
-/* What links do from now on counts. */
-void virtual_links_mark(struct virtual_fabric *fabric);
-void virtual_take_sample(struct virtual_fabric *fabric, weft_time since, weft_time now);

@@ -7,6 +7,9 @@
  * way back.
  */
 
+#include "virtual_recovery.h"
+
+#include "virtual_host.h"
 #include "virtual_send.h"
 
 void virtual_recovery_report(

@@ -1,34 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The course of a virtual run: events up to the next moment at which something is measured. */
+/* Phases of a virtual run: events up to the next moment at which something is measured. */
 
-#include <time.h>
-
+#include "virtual_dispatch.h"
+#include "virtual_host.h"
+#include "virtual_links.h"
+#include "virtual_measure.h"
 #include "virtual_private.h"
+#include "virtual_switch.h"
 
-/* Events between two looks at who wants an end, or news. */
-#define LOOK_EACH (1u << 18)
+/* Events between checks of the stop flag and progress reports. */
+#define CHECK_EACH (1u << 18)
 
 #define CACHE_BYTES (UINT64_C(2) << 20)
 
-struct course {
+struct run_loop {
 	struct virtual_fabric *fabric;
 	const atomic_bool *stop;
 	virtual_progress_fn progress;
 	void *ctx;
 	weft_time end;
 	bool stopped;
-	uint32_t steps_left; /* until the next look */
+	uint32_t steps_left; /* until the next check */
 };
-
-static double wall_clock(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static uint64_t count_hops(const struct virtual_fabric *fabric)
 {
@@ -49,22 +44,31 @@ static void choose_to_look_ahead(struct virtual_fabric *fabric)
 	fabric->looks_ahead = fabric->state_bytes / 2 + packets > CACHE_BYTES;
 }
 
-static void look(struct course *course)
+static void check_loop(struct run_loop *loop)
 {
-	struct virtual_fabric *fabric = course->fabric;
+	struct virtual_fabric *fabric = loop->fabric;
 
 	choose_to_look_ahead(fabric);
-	if (course->stop != NULL && atomic_load_explicit(course->stop, memory_order_relaxed))
-		course->stopped = true;
-	if (course->progress != NULL)
-		course->progress(course->ctx, fabric->now, course->end, count_hops(fabric));
+	if (loop->stop != NULL && atomic_load_explicit(loop->stop, memory_order_relaxed))
+		loop->stopped = true;
+	if (loop->progress != NULL)
+		loop->progress(loop->ctx, fabric->now, loop->end, count_hops(fabric));
 }
 
-static bool is_over(const struct course *course)
+static bool is_over(const struct run_loop *loop)
 {
-	const struct virtual_fabric *fabric = course->fabric;
+	const struct virtual_fabric *fabric = loop->fabric;
 
-	return course->stopped || fabric->failed || fabric->deadlock || fabric->goal_over;
+	return loop->stopped || fabric->failed || fabric->deadlock || fabric->goal_over;
+}
+
+/* Keeps a circle of heads that have waited for so long, if there is one. */
+static void find_deadlock(struct virtual_fabric *fabric, weft_time age_ps)
+{
+	const struct deadlock_view view = {fabric->topology, fabric->sw, fabric->now};
+
+	fabric->circle.channels =
+		deadlock_find(&view, age_ps, fabric->circle.port, DEADLOCK_CIRCLE_MAX);
 }
 
 /* True if packets are somewhere and nothing will ever move them. Then it is as late as the last of
@@ -87,36 +91,36 @@ static bool stands_still(struct virtual_fabric *fabric, weft_time limit)
 
 /* All events before 'limit', or up to the end of a schedule. Without any left nothing will ever
  * happen again; packets that are still somewhere then wait for each other. */
-static void run_until(struct course *course, weft_time limit)
+static void run_until(struct run_loop *loop, weft_time limit)
 {
-	struct virtual_fabric *fabric = course->fabric;
+	struct virtual_fabric *fabric = loop->fabric;
 
 	fabric->limit = limit;
-	while (virtual_dispatch(fabric, &course->steps_left)) {
-		course->steps_left = LOOK_EACH;
-		look(course);
-		if (course->stopped || fabric->failed)
+	while (virtual_dispatch(fabric, &loop->steps_left)) {
+		loop->steps_left = CHECK_EACH;
+		check_loop(loop);
+		if (loop->stopped || fabric->failed)
 			return;
 	}
-	/* Who wants an end is heard where hardly anything happens, too. */
-	course->steps_left--;
+	/* The stop flag is read where hardly anything happens, too. */
+	loop->steps_left--;
 	fabric->order = 0;
 	fabric->failed = fabric->failed || event_queue_failed(fabric->events);
 	if (fabric->goal_over)
 		return;
 	if (stands_still(fabric, limit)) {
 		fabric->deadlock = true;
-		virtual_deadlock_note(fabric, 0);
+		find_deadlock(fabric, 0);
 		return;
 	}
 	fabric->now = limit;
 }
 
-/* What has waited for half the watchdog's time, and waits for itself, waits for the watchdog. */
+/* A circle of heads that have waited for half the watchdog's time will last until the watchdog. */
 static void watch(struct virtual_fabric *fabric)
 {
 	if (fabric->circle.channels == 0)
-		virtual_deadlock_note(fabric, fabric->run->watchdog_ps / 2);
+		find_deadlock(fabric, fabric->run->watchdog_ps / 2);
 	for (uint32_t at = 0; at < fabric->switches; at++) {
 		switch_poll_watchdog(fabric->sw[at], fabric->now);
 		if (fabric->sw[at]->discarded == NULL)
@@ -132,28 +136,35 @@ static weft_time earlier(weft_time a, weft_time b)
 	return a < b ? a : b;
 }
 
-/* Up to 'until', in steps that serve samples and watchdog. */
-static void run_phase(struct course *course, weft_time until, bool sampling)
+static void take_sample(struct virtual_fabric *fabric)
 {
-	struct virtual_fabric *fabric = course->fabric;
-	weft_time sample = fabric->run->measure.sample_ps, since = fabric->now;
-	weft_time patience = fabric->run->watchdog_ps;
-	weft_time look_at = patience == WEFT_TIME_NEVER ? patience : fabric->now + patience / 16;
+	struct measure_totals totals;
 
-	while (fabric->now < until && !is_over(course)) {
+	virtual_totals_read(fabric, &totals);
+	if (measure_window_sample(&fabric->window, &totals) < 0)
+		fabric->failed = true;
+}
+
+/* Up to 'until', in steps that serve samples and watchdog. */
+static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
+{
+	struct virtual_fabric *fabric = loop->fabric;
+	weft_time sample = fabric->run->measure.sample_ps;
+	weft_time patience = fabric->run->watchdog_ps;
+	weft_time watch_at = patience == WEFT_TIME_NEVER ? patience : fabric->now + patience / 16;
+
+	while (fabric->now < until && !is_over(loop)) {
 		weft_time next = until;
 
 		if (sampling)
-			next = earlier(next, since + sample);
-		run_until(course, earlier(next, look_at));
-		if (fabric->now >= look_at) {
+			next = earlier(next, fabric->window.sampled.at_ps + sample);
+		run_until(loop, earlier(next, watch_at));
+		if (fabric->now >= watch_at) {
 			watch(fabric);
-			look_at = fabric->now + patience / 16;
+			watch_at = fabric->now + patience / 16;
 		}
-		if (sampling && fabric->now >= since + sample) {
-			virtual_take_sample(fabric, since, fabric->now);
-			since = fabric->now;
-		}
+		if (sampling && fabric->now >= fabric->window.sampled.at_ps + sample)
+			take_sample(fabric);
 	}
 }
 
@@ -164,16 +175,24 @@ static void abandon_sources(struct virtual_fabric *fabric)
 			traffic_abandon(fabric->host[i].source[k], fabric->now);
 }
 
-/* Without it what is generated at time 0 counts. */
-static void warm_up(struct course *course)
+static void begin_measuring(struct virtual_fabric *fabric)
 {
-	struct virtual_fabric *fabric = course->fabric;
+	struct measure_totals totals;
 
-	run_phase(course, fabric->run->measure.warmup_ps, false);
+	virtual_totals_read(fabric, &totals);
+	measure_window_begin(&fabric->window, &totals);
+}
+
+/* Without it what is generated at time 0 counts. */
+static void warm_up(struct run_loop *loop)
+{
+	struct virtual_fabric *fabric = loop->fabric;
+
+	run_phase(loop, fabric->run->measure.warmup_ps, false);
 	for (uint32_t i = 0; i < fabric->hosts; i++)
 		for (unsigned k = 0; k < fabric->host[i].sources; k++)
 			traffic_count(fabric->host[i].source[k], fabric->now);
-	virtual_totals_read(fabric, &fabric->at_warmup);
+	begin_measuring(fabric);
 	virtual_links_mark(fabric);
 }
 
@@ -181,29 +200,30 @@ int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 	virtual_progress_fn progress, void *ctx, struct fault *fault)
 {
 	const struct run_config_measure *measure = &fabric->run->measure;
-	struct course course = {.fabric = fabric,
+	struct run_loop loop = {.fabric = fabric,
 		.stop = stop,
 		.progress = progress,
 		.ctx = ctx,
 		.end = measure->duration_ps,
-		.steps_left = LOOK_EACH};
-	double start = wall_clock();
+		.steps_left = CHECK_EACH};
+	double start = measure_wall_seconds();
+	struct measure_totals totals;
 
 	choose_to_look_ahead(fabric);
 	fabric->measure_from = measure->warmup_ps;
 	fabric->limit = measure->duration_ps;
 	virtual_hosts_open(fabric);
-	virtual_totals_read(fabric, &fabric->at_warmup);
+	begin_measuring(fabric);
 	for (uint32_t i = 0; i < fabric->hosts; i++)
 		virtual_host_try(fabric, i, 0);
 	if (measure->warmup_ps > 0)
-		warm_up(&course);
-	fabric->at_sample = fabric->at_warmup;
-	run_phase(&course, course.end, true);
+		warm_up(&loop);
+	run_phase(&loop, loop.end, true);
 	abandon_sources(fabric);
-	virtual_totals_read(fabric, &fabric->at_end);
-	fabric->incomplete = course.stopped || fabric->deadlock;
-	fabric->wall_seconds = wall_clock() - start;
+	virtual_totals_read(fabric, &totals);
+	measure_window_end(&fabric->window, &totals);
+	fabric->incomplete = loop.stopped || fabric->deadlock;
+	fabric->wall_seconds = measure_wall_seconds() - start;
 	return fabric->failed ? fault_set(fault, ENOMEM, "no memory for more packets or events")
 			      : 0;
 }

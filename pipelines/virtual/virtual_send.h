@@ -6,6 +6,7 @@
  * that sends it. For virtual_*.c. */
 
 #include "virtual_private.h"
+#include "virtual_trace.h"
 
 static inline struct weft_packet *virtual_take_packet(struct virtual_fabric *fabric)
 {

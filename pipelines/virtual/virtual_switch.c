@@ -11,8 +11,12 @@
  * credit frame due (grant_is_near()).
  */
 
+#include "virtual_switch.h"
+
 #include "forward.h"
 #include "switch_congestion.h"
+#include "virtual_control.h"
+#include "virtual_host.h"
 #include "virtual_send.h"
 
 /*
@@ -221,7 +225,7 @@ static inline __attribute__((always_inline)) void arrive(struct virtual_fabric *
 		congestion_control_poll(sw->congestion, now);
 	output = forward_admit(sw, port, packet, now);
 	if (__builtin_expect(alert, 0) && sw->congestion->out_count != 0)
-		virtual_send_notes(fabric, at, now);
+		virtual_send_arns(fabric, at, now);
 	if (__builtin_expect(output == SWITCH_PORT_NONE, 0)) {
 		virtual_take_discards(fabric, at);
 		return;
@@ -254,10 +258,10 @@ void virtual_switch_credit(
 {
 	struct weft_switch *sw = fabric->sw[at];
 
-	if (__builtin_expect(virtual_is_note(fabric, item), 0)) {
-		const struct control_arn note = virtual_take_note(fabric, item);
+	if (__builtin_expect(virtual_is_arn(fabric, item), 0)) {
+		const struct control_arn arn = virtual_take_arn(fabric, item);
 
-		congestion_control_on_arn(sw->congestion, port, &note, now);
+		congestion_control_on_arn(sw->congestion, port, &arn, now);
 		return;
 	}
 	switch_on_credit(sw, port, virtual_open_credit(fabric, item, &sw->port[port].link), now);

@@ -4,6 +4,7 @@
 
 #include "capture_foresee.h"
 #include "capture_reason.h"
+#include "virtual_control.h"
 #include "virtual_private.h"
 
 void virtual_fabric_trace(struct virtual_fabric *fabric, virtual_trace_fn *watch, void *ctx)
@@ -41,7 +42,7 @@ static const struct control_credit *show_credit(
 	struct virtual_fabric *fabric, const struct sim_event *event)
 {
 	uint32_t device = VIRTUAL_DEVICE(event->order);
-	struct control_credit *credit = &fabric->credits.record[event->item];
+	struct control_credit *credit = virtual_credit_at(fabric, event->item);
 
 	virtual_renew_credit(
 		credit, device < fabric->switches
@@ -59,12 +60,12 @@ void virtual_trace_in(struct virtual_fabric *fabric, const struct sim_event *eve
 	switch (VIRTUAL_KIND(event->order)) {
 	case VIRTUAL_ARRIVE:
 		packet = &fabric->pool.packet[event->item];
-		packet->stalled = 0; /* at the switch before; nobody but a capture reads it */
+		packet->stalled = 0; /* at the switch before; only captures read it */
 		show_packet(fabric, &record, packet);
 		return;
 	case VIRTUAL_CREDIT:
-		if (virtual_is_note(fabric, event->item))
-			record.note = &fabric->notes.record[event->item - fabric->items];
+		if (virtual_is_arn(fabric, event->item))
+			record.arn = virtual_arn_at(fabric, event->item);
 		else
 			record.credit = show_credit(fabric, event);
 		fabric->watch(fabric->watch_ctx, &record);
@@ -92,10 +93,10 @@ void virtual_trace_credit(struct virtual_fabric *fabric, uint32_t order,
 		fabric->watch(fabric->watch_ctx, &record);
 }
 
-void virtual_trace_note(struct virtual_fabric *fabric, uint32_t order,
-	const struct control_arn *note, weft_time now)
+void virtual_trace_arn(
+	struct virtual_fabric *fabric, uint32_t order, const struct control_arn *arn, weft_time now)
 {
-	struct virtual_trace_record record = {.now = now, .out = true, .note = note};
+	struct virtual_trace_record record = {.now = now, .out = true, .arn = arn};
 
 	if (topology_peer(fabric->topology, port_of(fabric, order), &record.at))
 		fabric->watch(fabric->watch_ctx, &record);

@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * Looking at every frame of a virtual fabric as it passes a port. There are no frames on the
- * virtual clock, only descriptors; what is shown is what a frame would carry. Nobody looks by
- * default, and then it costs a branch an event.
+ * A function that is called for every frame of a virtual fabric as it passes a port. There are no
+ * frames on the virtual clock, only descriptors; the record has what a frame would carry. Without a
+ * function this costs a branch an event.
  *
  * Order: that of the events, so by time, and at the same time by device, port and kind.
  */
@@ -18,6 +18,7 @@
 #include "topology.h"
 #include "weft_time.h"
 
+struct sim_event;
 struct virtual_fabric;
 
 /*
@@ -34,15 +35,26 @@ struct virtual_trace_record {
 		*packet; /* with vc, in_port and injected_ns; NULL: a control frame */
 	/* One of them, of a control frame. */
 	const struct control_credit *credit;
-	const struct control_arn *note;
+	const struct control_arn *arn;
 };
 
-/* What it is shown is valid for the call, and the fabric is not to be touched. */
+/* The record is valid for the call, in which the fabric must not be changed. */
 typedef void virtual_trace_fn(void *ctx, const struct virtual_trace_record *record);
 
-/* One looks at a time; NULL ends it. Between runs. */
+/* One function at a time; NULL ends it. Between runs. */
 void virtual_fabric_trace(struct virtual_fabric *fabric, virtual_trace_fn *watch, void *ctx);
 
 /* During such a call: the state that explains the frame, as captures tell it at both clocks. */
 void virtual_trace_state(const struct virtual_fabric *fabric,
 	const struct virtual_trace_record *record, struct capture_state *state);
+
+/* For virtual_*.c, and only while a trace function is set. An event is about to happen. */
+void virtual_trace_in(struct virtual_fabric *fabric, const struct sim_event *event);
+/* The port of which 'order' is an event begins to send the packet. */
+void virtual_trace_out(struct virtual_fabric *fabric, uint32_t order,
+	const struct weft_packet *packet, weft_time now);
+/* A credit frame or an ARN leaves for the port of which 'order' is an event. */
+void virtual_trace_credit(struct virtual_fabric *fabric, uint32_t order,
+	const struct control_credit *credit, weft_time now);
+void virtual_trace_arn(struct virtual_fabric *fabric, uint32_t order, const struct control_arn *arn,
+	weft_time now);

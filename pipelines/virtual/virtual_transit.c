@@ -3,6 +3,9 @@
 
 /* Hosts of a virtual fabric that re-inject what is in transit. */
 
+#include "virtual_transit.h"
+
+#include "virtual_order.h"
 #include "virtual_send.h"
 
 /* Messages of the host's own of which no frame has left, also those that its interface has no room

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What traffic takes on the wire, with source routes of many lengths. */
+/* Bytes of traffic on the wire, with source routes of many lengths. */
+
+#include "virtual_wire_cost.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +11,6 @@
 
 #include "quantity.h"
 #include "traffic_pattern.h"
-#include "virtual_private.h"
 
 static unsigned first_length(const struct virtual_fabric *fabric, uint32_t from, uint32_t to)
 {
@@ -48,7 +49,7 @@ static uint64_t mean_to_all(const struct virtual_fabric *fabric, uint32_t host)
 	return mean(fabric->route_sum[host], fabric->hosts - 1);
 }
 
-/* Of those in the list but the host itself; of all if it names nobody else. */
+/* Of those in the list but the host itself; of all if it names no other. */
 static uint64_t mean_to(
 	const struct virtual_fabric *fabric, uint32_t host, const uint16_t *to, uint32_t count)
 {

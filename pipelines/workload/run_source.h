@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Translates the traffic section of a run file into the traffic sources of one host, and the
- * selection section into the options of its selector. The same for both clocks. */
+/* Translates the traffic section of a run file into the traffic sources of one host.
+ * The same for both clocks. */
 
-#include "route_choice.h"
-#include "route_set.h"
 #include "run_hosts.h"
 #include "traffic.h"
 
@@ -42,8 +40,3 @@ int run_source_check_room(const struct run_config *run, const struct run_hosts *
  * 'near' has room for all hosts. 0 or -ENOMEM. */
 int hosts_within(const struct topology *topology, uint32_t host, uint32_t links, uint16_t *near,
 	uint32_t *count);
-
-/* Options of the host's selector. 'rate_bps': of its link. 'set': the routes in use, or NULL; it
- * must outlive the choice. */
-struct route_choice_options run_selection_options(const struct run_config *run,
-	const struct route_set *set, uint32_t host, uint64_t rate_bps);

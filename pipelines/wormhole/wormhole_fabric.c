@@ -5,19 +5,15 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "quantity.h"
 #include "run_source.h"
 #include "wormhole_fabric_private.h"
 
-/* Cycles between two looks at who wants an end, or news, and whether all still moves. */
-#define LOOK_EACH (1u << 16)
+/* Cycles between checks of the stop flag and for deadlock, and progress reports. */
+#define CHECK_EACH (1u << 16)
 
-/* Named in a message. */
-#define CYCLE_SHOWN 16
-
-struct course {
+struct run_loop {
 	struct wormhole_fabric *fabric;
 	const atomic_bool *stop;
 	wormhole_progress_fn progress;
@@ -91,6 +87,7 @@ static int build(struct wormhole_fabric *fabric, struct fault *fault)
 	int result;
 
 	fabric->cycle_ps = parameters.cycle_ps;
+	measure_window_open(&fabric->window, fabric->topology, fabric->cycle_ps);
 	if (fabric->run->measure.sample_ps < fabric->cycle_ps)
 		return refuse_sample(fabric, fault);
 	fabric->traffic = run_config_resolve(fabric->run, fabric->topology, fault);
@@ -143,7 +140,7 @@ void wormhole_fabric_destroy(struct wormhole_fabric *fabric)
 	wormhole_destroy_sources(fabric);
 	fabric_routes_free(&fabric->routes);
 	run_hosts_destroy(fabric->traffic);
-	run_result_free(&fabric->result);
+	measure_window_close(&fabric->window);
 	free(fabric->newest);
 	free(fabric);
 }
@@ -151,14 +148,6 @@ void wormhole_fabric_destroy(struct wormhole_fabric *fabric)
 const struct wormhole_net *wormhole_fabric_net(const struct wormhole_fabric *fabric)
 {
 	return fabric->net;
-}
-
-static double wall_clock(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 static bool enough(const struct wormhole_fabric *fabric)
@@ -169,38 +158,38 @@ static bool enough(const struct wormhole_fabric *fabric)
 	       fabric->now.messages >= measure->warmup_messages + measure->messages;
 }
 
-static void tell(const struct course *course)
+static void report_progress(const struct run_loop *loop)
 {
-	const struct wormhole_fabric *fabric = course->fabric;
+	const struct wormhole_fabric *fabric = loop->fabric;
 	const struct run_config_measure *measure = &fabric->run->measure;
 	uint64_t passed = wormhole_net_counters(fabric->net).channels_passed;
 
-	if (course->progress == NULL)
+	if (loop->progress == NULL)
 		return;
 	if (measure->messages > 0)
-		course->progress(course->ctx, fabric->now.messages,
+		loop->progress(loop->ctx, fabric->now.messages,
 			measure->warmup_messages + measure->messages, passed);
 	else
-		course->progress(course->ctx, wormhole_net_now(fabric->net) * fabric->cycle_ps,
+		loop->progress(loop->ctx, wormhole_net_now(fabric->net) * fabric->cycle_ps,
 			measure->duration_ps, passed);
 }
 
 /* Where nothing will ever happen again, messages that are still under way wait for each other; but
- * a part of the network may stand still while the rest goes on. */
-static void look(struct course *course, bool alive)
+ * a part of the network may stand still while the rest still moves. */
+static void check_loop(struct run_loop *loop, bool alive)
 {
-	struct wormhole_fabric *fabric = course->fabric;
+	struct wormhole_fabric *fabric = loop->fabric;
 	struct wormhole_counters count = wormhole_net_counters(fabric->net);
 
-	if (course->stop != NULL && atomic_load_explicit(course->stop, memory_order_relaxed))
-		course->stopped = true;
+	if (loop->stop != NULL && atomic_load_explicit(loop->stop, memory_order_relaxed))
+		loop->stopped = true;
 	if (wormhole_net_failed(fabric->net))
 		fabric->failed = true;
 	else if (!alive && wormhole_net_under_way(fabric->net) > 0)
 		fabric->deadlock = true;
 	else if (count.stops > count.goes)
 		fabric->deadlock = wormhole_net_deadlock(fabric->net, NULL, 0) > 0;
-	tell(course);
+	report_progress(loop);
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -209,41 +198,41 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 }
 
 /* The first one ends a sample's time after measuring has begun. */
-static void take_samples(struct course *course, uint64_t now)
+static void take_samples(struct run_loop *loop, uint64_t now)
 {
-	struct wormhole_fabric *fabric = course->fabric;
+	struct wormhole_fabric *fabric = loop->fabric;
 
 	if (!fabric->measuring)
 		return;
-	if (course->sample_at == 0)
-		course->sample_at =
-			fabric->at_warmup.at_ps / fabric->cycle_ps + course->sample_cycles;
-	if (now < course->sample_at || enough(fabric))
+	if (loop->sample_at == 0)
+		loop->sample_at =
+			fabric->window.from.at_ps / fabric->cycle_ps + loop->sample_cycles;
+	if (now < loop->sample_at || enough(fabric))
 		return;
 	wormhole_take_sample(fabric, now);
-	course->sample_at += course->sample_cycles;
+	loop->sample_at += loop->sample_cycles;
 }
 
 /* Measuring may begin with a message, within a step: none may go past the first sample then. */
-static uint64_t next_sample(const struct course *course, uint64_t now)
+static uint64_t next_sample(const struct run_loop *loop, uint64_t now)
 {
-	return course->sample_at != 0 ? course->sample_at : now + course->sample_cycles;
+	return loop->sample_at != 0 ? loop->sample_at : now + loop->sample_cycles;
 }
 
 /* Up to the end of the time, or until enough was delivered. */
-static void run_course(struct course *course)
+static void run_all(struct run_loop *loop)
 {
-	struct wormhole_fabric *fabric = course->fabric;
+	struct wormhole_fabric *fabric = loop->fabric;
 	const struct run_config_measure *measure = &fabric->run->measure;
 	uint64_t end = measure->duration_ps / fabric->cycle_ps, now = 0;
 	uint64_t warmup =
 		measure->messages > 0 ? WORMHOLE_NEVER : measure->warmup_ps / fabric->cycle_ps;
 
-	course->sample_cycles = measure->sample_ps / fabric->cycle_ps;
-	take_samples(course, 0);
-	while (now < end && !enough(fabric) && !course->stopped && !fabric->failed &&
+	loop->sample_cycles = measure->sample_ps / fabric->cycle_ps;
+	take_samples(loop, 0);
+	while (now < end && !enough(fabric) && !loop->stopped && !fabric->failed &&
 		!fabric->deadlock) {
-		uint64_t next = earlier(earlier(end, next_sample(course, now)), now + LOOK_EACH);
+		uint64_t next = earlier(earlier(end, next_sample(loop, now)), now + CHECK_EACH);
 		bool alive;
 
 		if (warmup > now)
@@ -252,8 +241,8 @@ static void run_course(struct course *course)
 		now = next;
 		if (now == warmup)
 			wormhole_measure_begin(fabric, now);
-		take_samples(course, now);
-		look(course, alive);
+		take_samples(loop, now);
+		check_loop(loop, alive);
 		/* Sources have their end too. */
 		if (!alive && measure->messages > 0)
 			break;
@@ -264,38 +253,16 @@ int wormhole_fabric_run(struct wormhole_fabric *fabric, const atomic_bool *stop,
 	wormhole_progress_fn progress, void *ctx, struct fault *fault)
 {
 	const struct run_config_measure *measure = &fabric->run->measure;
-	struct course course = {.fabric = fabric, .stop = stop, .progress = progress, .ctx = ctx};
-	double start = wall_clock();
+	struct run_loop loop = {.fabric = fabric, .stop = stop, .progress = progress, .ctx = ctx};
+	double start = measure_wall_seconds();
 
 	if (measure->messages > 0 ? measure->warmup_messages == 0 : measure->warmup_ps == 0)
 		wormhole_measure_begin(fabric, 0);
-	run_course(&course);
+	run_all(&loop);
 	wormhole_measure_end(fabric);
 	fabric->incomplete =
-		course.stopped || fabric->deadlock || (measure->messages > 0 && !enough(fabric));
-	fabric->wall_seconds = wall_clock() - start;
+		loop.stopped || fabric->deadlock || (measure->messages > 0 && !enough(fabric));
+	fabric->wall_seconds = measure_wall_seconds() - start;
 	return fabric->failed ? fault_set(fault, ENOMEM, "no memory for more messages or events")
 			      : 0;
-}
-
-int wormhole_fabric_check_complete(const struct wormhole_fabric *fabric, struct fault *fault)
-{
-	struct topology_port cycle[CYCLE_SHOWN];
-	unsigned count = wormhole_net_deadlock(fabric->net, cycle, CYCLE_SHOWN);
-	char text[FAULT_TEXT] = "";
-	size_t length = 0;
-
-	if (!fabric->deadlock)
-		return 0;
-	for (unsigned i = 0; i < count && i < CYCLE_SHOWN; i++) {
-		char name[TOPOLOGY_NAME_MAX + 8];
-
-		topology_port_name(fabric->topology, cycle[i], name, sizeof(name));
-		length += (size_t)snprintf(
-			text + length, sizeof(text) - length, "%s%s", i > 0 ? " " : "", name);
-		if (length >= sizeof(text))
-			break;
-	}
-	return fault_set(fault, EINVAL, "deadlock: %u channels wait for each other: %.160s%s",
-		count, text, count > CYCLE_SHOWN ? " ..." : "");
 }

@@ -38,9 +38,6 @@ int wormhole_fabric_run(struct wormhole_fabric *fabric, const atomic_bool *stop,
 int wormhole_fabric_result(
 	const struct wormhole_fabric *fabric, struct run_result *result, struct fault *fault);
 
-/* After the run: 0, or -EINVAL and the channels that wait for each other. */
-int wormhole_fabric_check_complete(const struct wormhole_fabric *fabric, struct fault *fault);
-
 /* For tests: the network, and messages of a host's own that wait to be sent. */
 const struct wormhole_net *wormhole_fabric_net(const struct wormhole_fabric *fabric);
 uint64_t wormhole_fabric_waiting(const struct wormhole_fabric *fabric, uint32_t host);

@@ -2,10 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The parts of a wormhole fabric, shared by its files (wormhole_fabric*.c) and nobody else. */
+/* The parts of a wormhole fabric, for its files (wormhole_*.c) alone. */
 
 #include "fabric_routes.h"
 #include "histogram.h"
+#include "measure_window.h"
 #include "route_choice.h"
 #include "traffic.h"
 #include "wormhole_fabric.h"
@@ -19,14 +20,6 @@ struct wormhole_source {
 	struct route_choice choice;
 };
 
-/* At one moment. */
-struct wormhole_totals {
-	weft_time at_ps;
-	uint64_t messages, bytes, latency_cycles; /* delivered */
-	uint64_t generated_messages, generated_bytes;
-	uint64_t absorbed;
-};
-
 struct wormhole_fabric {
 	const struct topology *topology;
 	const struct run_config *run;
@@ -35,16 +28,16 @@ struct wormhole_fabric {
 	struct wormhole_source *host;
 	struct wormhole_net *net;
 	weft_time cycle_ps;
-	/* What was measured. */
-	struct wormhole_totals now, at_warmup, at_end, at_sample;
+	/* Measurements. */
+	struct measure_totals now;
+	struct measure_window window;
 	bool measuring;
-	uint64_t last_at; /* cycle of the message that was measured last */
-	uint64_t network_sum_ps, total_sum_ps, itbs; /* of measured messages */
+	uint64_t last_at;                      /* cycle of the message that was measured last */
+	uint64_t network_sum_ps, total_sum_ps; /* of measured messages */
 	struct histogram network_ns, total_ns;
 	uint32_t *newest; /* [source][destination]: 1 + number of the last that arrived */
 	uint64_t overtaken;
 	uint64_t fingerprint;
-	struct run_result result; /* samples */
 	double wall_seconds;
 	bool failed, deadlock, incomplete;
 };
@@ -58,7 +51,7 @@ void wormhole_destroy_sources(struct wormhole_fabric *fabric);
 /* A message has arrived; it may be the last one that is wanted. */
 void wormhole_measure_message(
 	struct wormhole_fabric *fabric, const struct wormhole_message *message, uint64_t at);
-/* What arrives at or after the beginning of this cycle counts. */
+/* Messages that arrive at or after the beginning of this cycle count. */
 void wormhole_measure_begin(struct wormhole_fabric *fabric, uint64_t cycle);
 /* With the last message that is wanted, or now. Nothing is generated any more. */
 void wormhole_measure_end(struct wormhole_fabric *fabric);

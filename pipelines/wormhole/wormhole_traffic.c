@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What the hosts of a wormhole fabric send, and over which routes. */
+/* Traffic and routes of the hosts of a wormhole fabric. */
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "device_config.h"
 #include "run_source.h"
 #include "wormhole_fabric_private.h"
 
@@ -46,7 +47,7 @@ static int create_host(struct wormhole_fabric *fabric, uint32_t number, struct f
 	if (topology->host_link[number] < 0)
 		return 0;
 	place.rate_bps = topology->link_at[topology->host_link[number]].rate_bps;
-	options = run_selection_options(run, fabric->routes.set, number, place.rate_bps);
+	options = device_config_selection(run, fabric->routes.set, number, place.rate_bps);
 	if (route_choice_init(&host->choice, run->nic.selector, &options, run->seed,
 		    (uint16_t)number, (uint16_t)topology->hosts) < 0)
 		return fault_set(fault, ENOMEM, "no memory for route selectors");

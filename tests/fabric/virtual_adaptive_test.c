@@ -8,7 +8,7 @@
 
 #include "switch_congestion.h"
 #include "virtual_lab.h"
-#include "virtual_private.h"
+#include "virtual_order.h"
 
 /* Hot spots at h5 and h9, the others to everybody; thresholds and times short enough that roots
  * come and go within a millisecond. */

@@ -38,11 +38,11 @@ static const char tree[] =
 /* Observed events, in the order of time. */
 struct story {
 	struct virtual_lab lab;
-	weft_time first_note;
+	weft_time first_arn;
 	unsigned roots_then;       /* at the first notification */
 	unsigned root_stage;       /* of the switch that has one then */
 	unsigned first_told;       /* stage of who gets it */
-	unsigned notes[STAGES];    /* that came in, by stage, until somebody acted */
+	unsigned arns[STAGES];     /* that came in, by stage, until somebody acted */
 	unsigned actor;            /* stage of the first device that sends an adapted packet */
 	weft_time acted, last_act; /* adapted packets that an actor sends */
 	uint64_t astray;           /* adapted packets in other VCs, or others in the AFC */
@@ -54,14 +54,14 @@ static unsigned stage_of(const struct story *story, struct topology_port at)
 	return at.kind == DEVICE_HOST ? HOSTS : story->lab.topology->switch_at[at.device].stage;
 }
 
-static void see_note(struct story *story, const struct virtual_trace_record *record)
+static void see_arn(struct story *story, const struct virtual_trace_record *record)
 {
 	const struct virtual_fabric *fabric = story->lab.fabric;
 
 	if (record->out)
 		return;
-	if (story->first_note == 0) {
-		story->first_note = record->now;
+	if (story->first_arn == 0) {
+		story->first_arn = record->now;
 		story->first_told = stage_of(story, record->at);
 		for (uint32_t at = 0; at < fabric->switches; at++)
 			if (fabric->sw[at]->congestion->detector->roots > 0) {
@@ -70,7 +70,7 @@ static void see_note(struct story *story, const struct virtual_trace_record *rec
 			}
 	}
 	if (story->actor == NOBODY)
-		story->notes[stage_of(story, record->at)]++;
+		story->arns[stage_of(story, record->at)]++;
 }
 
 static void see_packet(struct story *story, const struct virtual_trace_record *record)
@@ -95,8 +95,8 @@ static void see_packet(struct story *story, const struct virtual_trace_record *r
 
 static void see(void *ctx, const struct virtual_trace_record *record)
 {
-	if (record->note != NULL)
-		see_note(ctx, record);
+	if (record->arn != NULL)
+		see_arn(ctx, record);
 	if (record->packet != NULL)
 		see_packet(ctx, record);
 }
@@ -119,8 +119,8 @@ static void tell(struct story *story, const char *const *set, unsigned sets)
 static void assert_it_begins_and_ends(const struct story *story)
 {
 	assert_int_equal(story->roots_then, 1);
-	assert_true(story->first_note > CRT);
-	assert_true(story->acted >= story->first_note);
+	assert_true(story->first_arn > CRT);
+	assert_true(story->acted >= story->first_arn);
 	assert_true(story->at_h0[0] > 0);
 	assert_true(story->at_h0[AFC] > 0);
 	assert_true(story->last_act < AGAIN);
@@ -138,8 +138,8 @@ static void between_stages_3_and_2_a_switch_of_stage_2_acts(void **state)
 	assert_int_equal(story.root_stage, 3);
 	assert_int_equal(story.first_told, 2);
 	assert_int_equal(story.actor, 2);
-	assert_int_equal(story.notes[1], 0);
-	assert_int_equal(story.notes[HOSTS], 0);
+	assert_int_equal(story.arns[1], 0);
+	assert_int_equal(story.arns[HOSTS], 0);
 	assert_true(result_counter(&story.lab.result, "arn_packets_adapted") > 0);
 	virtual_lab_close(&story.lab);
 }
@@ -153,7 +153,7 @@ static void between_stages_2_and_1_a_leaf_acts(void **state)
 	assert_it_begins_and_ends(&story);
 	assert_int_equal(story.root_stage, 2);
 	assert_int_equal(story.actor, 1);
-	assert_int_equal(story.notes[HOSTS], 0);
+	assert_int_equal(story.arns[HOSTS], 0);
 	virtual_lab_close(&story.lab);
 }
 
@@ -166,7 +166,7 @@ static void at_the_last_switch_the_hosts_act(void **state)
 	assert_it_begins_and_ends(&story);
 	assert_int_equal(story.root_stage, 1);
 	assert_int_equal(story.actor, HOSTS);
-	assert_true(story.notes[HOSTS] > 0);
+	assert_true(story.arns[HOSTS] > 0);
 	assert_int_equal(result_counter(&story.lab.result, "arn_packets_adapted"), 0);
 	assert_true(result_counter(&story.lab.result, "host_messages_diverted") > 0);
 	virtual_lab_close(&story.lab);
@@ -181,7 +181,7 @@ static void by_the_default_reading_the_hosts_act_on_all_of_them(void **state)
 	assert_it_begins_and_ends(&story);
 	assert_int_equal(story.root_stage, 3);
 	assert_int_equal(story.actor, HOSTS);
-	assert_true(story.notes[2] > 0 && story.notes[1] > 0 && story.notes[HOSTS] > 0);
+	assert_true(story.arns[2] > 0 && story.arns[1] > 0 && story.arns[HOSTS] > 0);
 	virtual_lab_close(&story.lab);
 }
 
@@ -192,7 +192,7 @@ static void on_the_way_up_the_switch_itself_acts(void **state)
 
 	TELL(&story, "traffic[0].from=[h4, h5]", "traffic[1].from=[h4, h5]");
 	assert_int_equal(story.actor, 1);
-	assert_int_equal(story.notes[1] + story.notes[2] + story.notes[HOSTS], 0);
+	assert_int_equal(story.arns[1] + story.arns[2] + story.arns[HOSTS], 0);
 	assert_true(story.last_act < AGAIN);
 	virtual_lab_close(&story.lab);
 }
@@ -204,7 +204,7 @@ static void hosts_that_do_not_act_are_told_in_vain(void **state)
 	TELL(&story, "traffic[0].from=[h1, h4]", "traffic[1].from=[h1, h4]",
 		"detector.readings.hosts-act=false");
 	assert_int_equal(story.actor, NOBODY);
-	assert_true(story.notes[HOSTS] > 0);
+	assert_true(story.arns[HOSTS] > 0);
 	virtual_lab_close(&story.lab);
 }
 

@@ -6,7 +6,8 @@
 #include <stdio.h>
 
 #include "virtual_lab.h"
-#include "virtual_private.h"
+#include "virtual_order.h"
+#include "virtual_recovery.h"
 
 /* Everybody sends as fast as he can for a while, and what is under way has time to arrive. */
 static const char burst[] = "weft: run/1\n"

@@ -268,6 +268,11 @@ class Fabric(unittest.TestCase):
         return self.measure("--set", f"traffic=[{{pattern: goal, file: {schedule}, ranks: {ranks}}}]",
                             "--set", "measure.duration=20s", *args)
 
+    def test_samples_begin_when_the_warm_up_is_over(self):
+        result = self.measure("--set", "measure.warmup=100ms", "--set", "measure.duration=300ms",
+                              "--set", "measure.sample=50ms")
+        self.assertGreaterEqual(result["series"][0]["t_ns"], 150000000)
+
     def test_a_schedule_is_replayed_to_its_end(self):
         for kind, messages in (("allreduce", 480), ("alltoall", 1120), ("ring", 160)):
             with self.subTest(kind):
@@ -278,6 +283,12 @@ class Fabric(unittest.TestCase):
                 # The time to compute, at the least.
                 self.assertGreater(result["counters"]["goal_completion_ns"], 400000)
                 self.assertLess(result["wall"]["seconds"], 19)
+
+    def test_a_schedule_that_only_computes_takes_that_time(self):
+        schedule = self.write("s.goal", "num_ranks 2\nrank 0 {\ncalc 5000000\n}\nrank 1 {\ncalc 10\n}\n")
+        done = self.weft("run", self.file, "--json", "-", "--set",
+                         f"traffic=[{{pattern: goal, file: {schedule}}}]")
+        self.assertEqual(json.loads(done.stdout)["counters"]["goal_completion_ns"], 5000000)
 
     def test_a_schedule_ends_over_several_loops_and_damaged_links(self):
         result = self.replay("alltoall", "--lcores", "2", "--set", "faults.corrupt=0.5%")

@@ -341,6 +341,7 @@ static void without_routes_yet_messages_wait_and_none_fails(void **state)
 	start_with(&a, 0, NULL);
 	start_with(&b, 1, make_routes(ALL, 1, 0));
 	assert_false(nic_has_routes(a.nic));
+	assert_int_equal(a.nic->tx[1].window, 0);
 	assert_int_equal(end_send(&a, 1, 0, 20), 0);
 	assert_int_equal(end_send(&a, 4000, 0, 20), -ENETUNREACH);
 	end_send(&b, 0, 0, 20);
@@ -354,6 +355,7 @@ static void without_routes_yet_messages_wait_and_none_fails(void **state)
 	assert_int_equal(a.failed, 0);
 	change(&a, make_routes(ALL, 2, 0));
 	assert_true(nic_has_routes(a.nic));
+	assert_int_not_equal(a.nic->tx[1].window, 0);
 	carry_all(&a, &b);
 	assert_int_equal(b.tails, 1);
 	assert_int_equal(b.acked, 1);

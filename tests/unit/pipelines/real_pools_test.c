@@ -86,6 +86,19 @@ static void memory_counts_what_pages_waste(void **state)
 		    (uint64_t)sizes.data_mbufs * 4096);
 }
 
+static void a_port_that_tells_what_it_stores_gets_room_for_it(void **state)
+{
+	struct real_pool_request usual = {.ends = 16, .mtu_bytes = 4096}, asked = usual;
+	struct real_pool_sizes of_usual, of_asked;
+
+	(void)state;
+	asked.stored = 4000;
+	real_pool_sizes(&usual, &of_usual);
+	real_pool_sizes(&asked, &of_asked);
+	assert_true(of_usual.data_mbufs < 16 * 4000);
+	assert_true(of_asked.data_mbufs >= 16 * 4000);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(control_frames_that_all_transmit_rings_keep_leave_some_for_others),
 	cmocka_unit_test(the_rings_of_all_nics_can_be_filled_beside_the_frames_of_the_buffers),
@@ -94,6 +107,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(without_nics_buffers_are_as_long_as_frames),
 	cmocka_unit_test(the_memory_of_four_nics_is_not_a_gibibyte),
 	cmocka_unit_test(memory_counts_what_pages_waste),
+	cmocka_unit_test(a_port_that_tells_what_it_stores_gets_room_for_it),
 };
 
 UNIT_MAIN(tests)

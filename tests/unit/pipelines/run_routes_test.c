@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "device_config.h"
 #include "route_algorithm.h"
 #include "route_binary.h"
-#include "run_source.h"
 #include "unit.h"
 
 /* Its shortest paths are unique and go all the way round. */
@@ -426,7 +426,7 @@ static void a_selector_is_told_the_files_number_of_routes(void **state)
 			"routing: {file: routes}\n",
 		NULL);
 	assert_int_equal(run_routes_load(config, topology, &file, NULL), 0);
-	assert_int_equal(run_selection_options(config, file.set, 0, 1).routes, 2);
+	assert_int_equal(device_config_selection(config, file.set, 0, 1).routes, 2);
 	route_file_close(&file);
 	topology_destroy(topology);
 	run_config_destroy(config);

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Configurations of switches and interfaces, derived from a run file in one place: for both clocks,
+ * for every process of a lab, and for weft-switch without a lab: its options fill a run file's
+ * struct. The caller adds what only it knows: rings of ports, routes of a host, memory.
+ */
+
+#include "datagram.h"
+#include "fabric_routes.h"
+#include "fault.h"
+#include "nic.h"
+#include "run_config.h"
+#include "switch.h"
+
+/* A frame in transit takes at least this much of its host's pool, because it keeps a buffer. */
+#define DEVICE_TRANSIT_BYTES 512
+
+struct device_config {
+	const struct run_config *run;
+	const struct topology *topology;    /* NULL: a switch alone, without a lab */
+	const struct fabric_routes *routes; /* NULL then, too */
+	uint32_t session;
+	/* Virtual clock: links are up from the start and lose nothing. There are no hellos, and a
+	 * credit frame is sent only when it has something to say. */
+	bool links_are_up;
+};
+
+/*
+ * The longest time between two credit frames of a port. Each carries totals, so the next one makes
+ * up for a lost one, and a transmitter without credits waits this long at most. A quarter of the
+ * hello interval: a link goes down after three hellos that did not come, so twelve credit frames in
+ * a row must be lost before a transmitter stands still for longer than a dead link is noticed; a
+ * tenth would only take more of the link. 1 ms at most, however rare hellos are: a 50th of the
+ * watchdog's default, so that a loss is never mistaken for a deadlock.
+ */
+weft_time device_credit_refresh(weft_time hello_ps);
+
+/* Switch 'number' of the topology: its ports, cables and table. Alone: neither identity nor ports
+ * nor table, and service level i goes to VC i modulo the queues. */
+void device_config_switch(
+	const struct device_config *from, uint32_t number, struct switch_config *config);
+/* A fault for a configuration that switch_create() refused with EINVAL. Returns -EINVAL. */
+int device_config_refuse(const char *name, const struct switch_config *config, struct fault *fault);
+
+/* The interface of a host. 'routes' may be NULL: they come from a mapper. 'slots': frames that its
+ * receive ring holds, 0: no such limit. */
+void device_config_nic(const struct device_config *from, uint32_t host,
+	const struct nic_routes *routes, uint32_t slots, struct nic_config *config);
+
+/* The same for the interface without acknowledgements, and its link. config->itb is set to 'itb' if
+ * hosts re-inject. */
+void device_config_datagram(const struct device_config *from, uint32_t host,
+	struct datagram_config *config, struct itb_config *itb, struct link_end_config *link);
+
+/* Options of the route selector of a host. 'rate_bps': of its link. 'set': the routes in use,
+ * or NULL; it must last as long as the choice does. */
+struct route_choice_options device_config_selection(const struct run_config *run,
+	const struct route_set *set, uint32_t host, uint64_t rate_bps);

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "measure_window.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "congestion_control.h"
+#include "fecn.h"
+
+void measure_window_open(
+	struct measure_window *window, const struct topology *topology, weft_time cycle_ps)
+{
+	*window = (struct measure_window){.unit = 8, .second = (double)PS_PER_S};
+	if (cycle_ps != 0)
+		*window = (struct measure_window){.unit = (double)cycle_ps, .second = 1};
+	for (uint32_t i = 0; i < topology->hosts; i++) {
+		int32_t link = topology->host_link[i];
+
+		if (link >= 0)
+			window->capacity +=
+				cycle_ps != 0 ? 1 : (double)topology->link_at[link].rate_bps;
+	}
+}
+
+void measure_window_close(struct measure_window *window)
+{
+	run_result_free(&window->samples);
+}
+
+static double share(const struct measure_window *window, uint64_t bytes, weft_time time_ps)
+{
+	double capacity = window->capacity * ((double)time_ps / window->second);
+
+	return capacity > 0 ? window->unit * (double)bytes / capacity : 0;
+}
+
+void measure_window_begin(struct measure_window *window, const struct measure_totals *now)
+{
+	run_result_free(&window->samples);
+	window->from = window->sampled = *now;
+}
+
+int measure_window_sample(struct measure_window *window, const struct measure_totals *now)
+{
+	struct run_sample *sample = run_result_add_sample(&window->samples);
+	const struct measure_totals *since = &window->sampled;
+	uint64_t timed = now->timed - since->timed;
+
+	if (sample == NULL)
+		return -ENOMEM;
+	sample->t_ns = now->at_ps / PS_PER_NS;
+	sample->accepted =
+		share(window, now->wire_bytes - since->wire_bytes, now->at_ps - since->at_ps);
+	if (timed > 0)
+		sample->latency_ns = (double)(now->latency_sum_ps - since->latency_sum_ps) /
+				     (double)PS_PER_NS / (double)timed;
+	sample->itb = now->absorbed - since->absorbed;
+	sample->adapted = now->adapted - since->adapted;
+	sample->arn = now->arns - since->arns;
+	window->sampled = *now;
+	return 0;
+}
+
+void measure_window_end(struct measure_window *window, const struct measure_totals *now)
+{
+	window->to = *now;
+}
+
+int measure_window_result(
+	const struct measure_window *window, uint32_t switches, struct run_result *result)
+{
+	const struct measure_totals *from = &window->from, *to = &window->to;
+	weft_time time_ps = run_result_minus(to->at_ps, from->at_ps);
+
+	result->offered =
+		share(window, to->generated_wire_bytes - from->generated_wire_bytes, time_ps);
+	result->accepted = share(window, to->wire_bytes - from->wire_bytes, time_ps);
+	if (time_ps > 0 && switches > 0)
+		result->flits_per_ns_per_switch = (double)(to->bytes - from->bytes) /
+						  ((double)time_ps / (double)PS_PER_NS) /
+						  (double)switches;
+	return run_result_copy_samples(result, &window->samples);
+}
+
+static void count(void *ctx, const char *name, uint64_t value)
+{
+	run_result_count(ctx, name, value);
+}
+
+void measure_congestion(const struct weft_switch *sw, struct run_result *result)
+{
+	if (sw->fecn != NULL)
+		run_result_count(result, "packets_marked", sw->fecn->marked);
+	if (sw->congestion != NULL)
+		congestion_control_counters(sw->congestion, count, result);
+}
+
+double measure_wall_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "virtual_control.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "switch_congestion.h"
+#include "virtual_send.h"
+#include "virtual_trace.h"
+
+#define NONE UINT32_MAX
+
+int virtual_control_init(struct virtual_control *control, size_t record_bytes, uint32_t records)
+{
+	*control = (struct virtual_control){
+		.record = calloc(records, record_bytes),
+		.next_free = calloc(records, sizeof(*control->next_free)),
+		.size = records,
+	};
+	if (control->record == NULL || control->next_free == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < records; i++)
+		control->next_free[i] = i + 1;
+	return 0;
+}
+
+void virtual_control_fini(struct virtual_control *control)
+{
+	free(control->record);
+	free(control->next_free);
+	*control = (struct virtual_control){0};
+}
+
+/* Room for as many records again; never 'most' of them. */
+static bool grow(struct virtual_control *control, size_t record_bytes, uint64_t most)
+{
+	uint32_t size = control->size * 2, *next;
+	void *record;
+
+	if (size >= most)
+		return false;
+	record = realloc(control->record, size * record_bytes);
+	next = realloc(control->next_free, size * sizeof(*next));
+	if (record != NULL)
+		control->record = record;
+	if (next != NULL)
+		control->next_free = next;
+	if (record == NULL || next == NULL)
+		return false;
+	for (uint32_t i = control->size; i < size; i++)
+		next[i] = i + 1;
+	control->size = size;
+	return true;
+}
+
+/* A record, or NONE: the run has failed. */
+static inline uint32_t take(
+	struct virtual_fabric *fabric, struct virtual_control *control, size_t record_bytes)
+{
+	uint32_t record = control->first_free;
+
+	if (record == control->size && !grow(control, record_bytes, fabric->items)) {
+		fabric->failed = true;
+		return NONE;
+	}
+	control->first_free = control->next_free[record];
+	return record;
+}
+
+static inline void give(struct virtual_control *control, uint32_t record)
+{
+	control->next_free[record] = control->first_free;
+	control->first_free = record;
+}
+
+/* --- credit frames --- */
+
+/* The end that gets the credit frame of that order. */
+static const struct link_end *end_of(const struct virtual_fabric *fabric, uint32_t order)
+{
+	uint32_t device = VIRTUAL_DEVICE(order);
+
+	if (device < fabric->switches)
+		return &fabric->sw[device]->port[VIRTUAL_PORT(order)].link;
+	return &fabric->host[device - fabric->switches].nic.link;
+}
+
+void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
+	const struct virtual_tx *channel, weft_time now)
+{
+	const struct link_end *peer;
+	uint32_t item = take(fabric, &fabric->credits, sizeof(struct control_credit));
+
+	if (item == NONE)
+		return;
+	link_end_fill_credit(end, virtual_credit_at(fabric, item), now);
+	event_queue_push(
+		fabric->events, (struct sim_event){now + virtual_tx_cold(fabric, channel)->delay_ps,
+					channel->credit, item});
+	peer = end_of(fabric, channel->credit);
+	virtual_fetch_link(peer);
+	__builtin_prefetch(peer->tx, 1);
+	__builtin_prefetch(peer->rx, 1);
+	if (__builtin_expect(fabric->watch != NULL, 0))
+		virtual_trace_credit(fabric, channel->credit, virtual_credit_at(fabric, item), now);
+}
+
+void virtual_renew_credit(struct control_credit *credit, const struct link_end *end)
+{
+	for (unsigned vc = 0; vc < credit->vcs; vc++)
+		if ((int32_t)(credit->limit[vc] - end->tx[vc].limit) < 0)
+			credit->limit[vc] = end->tx[vc].limit;
+}
+
+/* Nothing is lost on a virtual link, so there is nothing to heal; the sender's total speaks of what
+ * is still under way, too, and must not count as lost. */
+struct control_credit *virtual_open_credit(
+	struct virtual_fabric *fabric, uint32_t item, const struct link_end *end)
+{
+	struct control_credit *credit = virtual_credit_at(fabric, item);
+
+	virtual_renew_credit(credit, end);
+	for (unsigned vc = 0; vc < credit->vcs; vc++)
+		credit->sent[vc] = end->rx[vc].received;
+	give(&fabric->credits, item);
+	return credit;
+}
+
+/* --- notifications --- */
+
+static void send_arn(struct virtual_fabric *fabric, const struct virtual_tx *channel,
+	const struct control_arn *arn, weft_time now)
+{
+	uint32_t item = take(fabric, &fabric->arns, sizeof(*arn));
+
+	if (item == NONE)
+		return;
+	item += (uint32_t)fabric->items;
+	*virtual_arn_at(fabric, item) = *arn;
+	fabric->arns_sent++;
+	event_queue_push(
+		fabric->events, (struct sim_event){now + virtual_tx_cold(fabric, channel)->delay_ps,
+					channel->credit, item});
+	if (__builtin_expect(fabric->watch != NULL, 0))
+		virtual_trace_arn(fabric, channel->credit, arn, now);
+}
+
+void virtual_send_arns(struct virtual_fabric *fabric, uint32_t at, weft_time now)
+{
+	struct congestion_control_arn out;
+
+	while (congestion_control_take_arn(fabric->sw[at]->congestion, &out))
+		send_arn(fabric, virtual_switch_channel(fabric, at, out.port), &out.arn, now);
+}
+
+struct control_arn virtual_take_arn(struct virtual_fabric *fabric, uint32_t item)
+{
+	give(&fabric->arns, item - (uint32_t)fabric->items);
+	return *virtual_arn_at(fabric, item);
+}

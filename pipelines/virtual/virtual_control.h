@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Credit frames and adaptive-routing notifications (ARNs) of a virtual fabric that are under way.
+ * They take no time on a link beside its delay. */
+
+#include "virtual_private.h"
+
+int virtual_control_init(struct virtual_control *control, size_t record_bytes, uint32_t records);
+void virtual_control_fini(struct virtual_control *control);
+
+/* Sends a credit frame of this end, over the link that 'channel' sends by. */
+void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
+	const struct virtual_tx *channel, weft_time now);
+/* Two credit frames that an end sends at the same time may arrive in either order: what the older
+ * one would take back stays granted. */
+void virtual_renew_credit(struct control_credit *credit, const struct link_end *end);
+/* The credit frame that arrives at this end; valid until the next one is sent. */
+struct control_credit *virtual_open_credit(
+	struct virtual_fabric *fabric, uint32_t item, const struct link_end *end);
+
+/* Sends the ARNs that a switch, which has an adaptation, has to send. */
+void virtual_send_arns(struct virtual_fabric *fabric, uint32_t at, weft_time now);
+/* The ARN that arrives; it is no longer under way. */
+struct control_arn virtual_take_arn(struct virtual_fabric *fabric, uint32_t item);
+
+/* True if this item of a CREDIT event is an ARN. */
+static inline bool virtual_is_arn(const struct virtual_fabric *fabric, uint32_t item)
+{
+	return item >= fabric->items;
+}
+
+static inline struct control_credit *virtual_credit_at(
+	const struct virtual_fabric *fabric, uint32_t item)
+{
+	return (struct control_credit *)fabric->credits.record + item;
+}
+
+static inline struct control_arn *virtual_arn_at(const struct virtual_fabric *fabric, uint32_t item)
+{
+	return (struct control_arn *)fabric->arns.record + (item - fabric->items);
+}

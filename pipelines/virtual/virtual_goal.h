@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* A schedule that the hosts of a virtual fabric replay. */
+
+#include "virtual_private.h"
+
+/* Reads the run's schedule, if it has one; virtual_goal_close() in any case. */
+int virtual_goal_open(struct virtual_fabric *fabric, struct fault *fault);
+void virtual_goal_close(struct virtual_fabric *fabric);
+/* The others only in a fabric with a schedule. */
+/* Sends what is due. Returns when to call it again if nothing arrives. */
+weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t host, weft_time now);
+/* A frame has arrived, with which a message may be whole. */
+void virtual_goal_take(struct virtual_fabric *fabric, uint32_t host,
+	const struct weft_packet *packet, weft_time now);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Fabrics where frames can overtake each other (datagram_order.h). */
+
+#include "virtual_private.h"
+
+/* Packets of which there is room beside those in the network and in pools: held at destinations, or
+ * about to be sent again. */
+uint64_t virtual_order_reserve(const struct virtual_fabric *fabric);
+/* There is no room left: no host of such a fabric may send anything new. */
+static inline bool virtual_order_is_full(const struct virtual_fabric *fabric)
+{
+	return fabric->pool.out + fabric->hosts >= fabric->pool.size;
+}
+
+uint64_t virtual_order_held(const struct virtual_fabric *fabric); /* frames, now */
+const char *virtual_order_check(const struct virtual_fabric *fabric);
+void virtual_order_result(const struct virtual_fabric *fabric, struct run_result *result);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Fabrics whose hosts discard packets in transit (datagram_recovery.h). */
+
+#include "virtual_private.h"
+
+/* A host has discarded the frame, which goes back to its source. */
+void virtual_recovery_report(
+	struct virtual_fabric *fabric, struct weft_packet *packet, weft_time now);
+uint64_t virtual_recovery_held(const struct virtual_fabric *fabric); /* frames, now */
+const char *virtual_recovery_check(const struct virtual_fabric *fabric);
+void virtual_recovery_result(const struct virtual_fabric *fabric, struct run_result *result);
