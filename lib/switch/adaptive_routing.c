@@ -5,26 +5,6 @@
 #include <stddef.h>
 #include <string.h>
 
-static const struct adaptive_mode *const modes[] = {
-#define X(name) &adaptive_##name,
-	ADAPTIVE_MODES(X)
-#undef X
-		NULL,
-};
-
-const struct adaptive_mode *adaptive_mode_at(unsigned i)
-{
-	return i < sizeof(modes) / sizeof(modes[0]) ? modes[i] : NULL;
-}
-
-const struct adaptive_mode *adaptive_mode_find(const char *name)
-{
-	for (unsigned i = 0; modes[i] != NULL; i++)
-		if (strcmp(modes[i]->name, name) == 0)
-			return modes[i];
-	return NULL;
-}
-
 unsigned adaptive_most_credits(struct adaptive *adaptive, uint64_t set, unsigned vc)
 {
 	uint32_t most = 0;
@@ -40,4 +20,71 @@ unsigned adaptive_most_credits(struct adaptive *adaptive, uint64_t set, unsigned
 		most = credits;
 	}
 	return bits_draw(best, &adaptive->rng);
+}
+
+/* Any of the ports, whatever the traffic. */
+static unsigned choose_oblivious(
+	struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc)
+{
+	(void)vc;
+	return bits_draw(others | BIT64(primary), &adaptive->rng);
+}
+
+/* Always the port with most credits where the packet would be stored. With AFI an alternative has
+ * to be better than the primary port (our choice: the papers combine AFI with adaptive-th alone): a
+ * packet that leaves its primary port cannot come back to it. */
+static unsigned choose_always(
+	struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc)
+{
+	unsigned best;
+
+	if (!adaptive->afi)
+		return adaptive_most_credits(adaptive, others | BIT64(primary), vc);
+	best = adaptive_most_credits(adaptive, others, adaptive->channel);
+	return adaptive_credits(adaptive, best, adaptive->channel) >
+			       adaptive_credits(adaptive, primary, vc)
+		       ? best
+		       : primary;
+}
+
+static bool is_congested(const struct adaptive *adaptive, unsigned port, unsigned vc)
+{
+	uint64_t blocks = adaptive->output[port].vc_blocks;
+	uint64_t left = adaptive_credits(adaptive, port, vc);
+
+	return left < blocks && (blocks - left) * 1000000 > blocks * adaptive->threshold_ppm;
+}
+
+/* Adaptive-Th (Rocher-Gonzalez et al., JPDC 147, 2021): the primary port, unless the VC in which
+ * the packet would be stored there is fuller than the threshold; then the alternative with most
+ * credits. Without AFI it needs more credits than the primary port; with AFI the credits of the
+ * alternatives' AFC count, and the packet takes the best in any case (a reading: congestion.md). */
+static unsigned choose_threshold(
+	struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc)
+{
+	unsigned best;
+
+	if (!is_congested(adaptive, primary, vc))
+		return primary;
+	best = adaptive_most_credits(adaptive, others, adaptive_vc(adaptive, vc));
+	if (!adaptive->afi &&
+		adaptive_credits(adaptive, best, vc) <= adaptive_credits(adaptive, primary, vc))
+		return primary;
+	return best;
+}
+
+/* "none" is the deterministic route: D-mod-K in fat trees. */
+static const struct adaptive_mode modes[] = {
+	{"none", NULL},
+	{"oblivious", choose_oblivious},
+	{"adaptive", choose_always},
+	{"adaptive-th", choose_threshold},
+};
+
+const struct adaptive_mode *adaptive_mode_find(const char *name)
+{
+	for (unsigned i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (strcmp(modes[i].name, name) == 0)
+			return &modes[i];
+	return NULL;
 }

@@ -18,11 +18,11 @@
 
 struct weft_packet {
 	struct weft_packet *next; /* link of the one queue that holds the packet */
-	weft_time arrived_ps;     /* when the device that stores it got it */
+	weft_time arrived_ps;     /* when an interface got it, or a link delivers it */
 	uint16_t bytes;           /* frame length without FCS */
 	uint16_t blocks;          /* of flow control, frame_blocks(bytes) */
 	uint8_t in_port;
-	uint8_t out_port; /* chosen when it was stored */
+	uint8_t out_port; /* chosen when it was stored; SWITCH_PORT_NONE: discarded */
 	uint8_t vc;       /* where it is stored now */
 	uint8_t vc_next;  /* where the next device will store it */
 	/* The four mutable header bytes as they lie in memory (frame_mutable_word), and as the next
@@ -44,7 +44,8 @@ struct weft_packet {
 	uint16_t source;
 	uint8_t kind;    /* enum frame_kind */
 	uint8_t stalled; /* 1: was a head without credits (for captures) */
-	uint8_t reserved[2];
+	uint8_t discard; /* of a discarded packet: enum switch_counter */
+	uint8_t reserved;
 	const uint8_t *route; /* route_length elements, in the frame or the route table */
 	uint32_t message;
 	uint32_t sequence;

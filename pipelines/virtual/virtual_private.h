@@ -319,8 +319,12 @@ static inline bool virtual_is_note(const struct virtual_fabric *fabric, uint32_t
 struct control_arn virtual_take_note(struct virtual_fabric *fabric, uint32_t item);
 
 /* virtual_trace.c; only called when somebody looks. */
-/* An event is about to happen. */
+/* An event is about to happen; of a packet at a switch virtual_trace_admitted() tells. */
 void virtual_trace_in(struct virtual_fabric *fabric, const struct sim_event *event);
+/* Switch 'at' has admitted or discarded a packet and done nothing else with it. 'header': its
+ * mutable bytes on arrival. */
+void virtual_trace_admitted(struct virtual_fabric *fabric, uint32_t at, struct weft_packet *packet,
+	uint32_t header, unsigned output, weft_time now);
 /* The port of which 'order' is an event begins to send the packet. */
 void virtual_trace_out(struct virtual_fabric *fabric, uint32_t order,
 	const struct weft_packet *packet, weft_time now);

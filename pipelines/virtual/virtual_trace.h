@@ -24,7 +24,8 @@ struct virtual_fabric;
  * A frame at a port. One that leaves begins to do so at 'now'. One that comes in has come so far
  * that its device can do something with it: a credit frame when it is there; a packet when its
  * header is there and has been routed, or, where the tail is waited for (store-and-forward, a
- * slower input, a host), with its tail. The device has done nothing with it yet.
+ * slower input, a host), with its tail. A switch has decided on it and done nothing else, a host
+ * has done nothing with it.
  */
 struct virtual_trace_record {
 	weft_time now;
@@ -32,6 +33,7 @@ struct virtual_trace_record {
 	bool out;
 	const struct weft_packet
 		*packet; /* with vc, in_port and injected_ns; NULL: a control frame */
+	unsigned output; /* of a packet that comes into a switch; SWITCH_PORT_NONE: discarded */
 	/* One of them, of a control frame. */
 	const struct control_credit *credit;
 	const struct control_arn *note;
