@@ -26,8 +26,8 @@ static inline void arbiter_offer(
 	sw->idle &= ~BIT64(output);
 }
 
-/* Whether anything waits for 'output' has changed: busy and idle follow. */
-static inline void arbiter_note(struct weft_switch *sw, unsigned output)
+/* Updates busy and idle after a change of what waits for 'output'. */
+static inline void arbiter_update(struct weft_switch *sw, unsigned output)
 {
 	const struct switch_output *out = &sw->port[output].output;
 	uint64_t bit = BIT64(output);
@@ -132,7 +132,7 @@ static inline unsigned arbiter_next_vc(struct weft_switch *sw, unsigned output, 
 }
 
 /* A packet of the VC has left: the round robin advances, unless there is a single VC. */
-static inline void arbiter_turn_vc(
+static inline void arbiter_advance_vc(
 	struct weft_switch *sw, unsigned output, unsigned input, unsigned vc)
 {
 	if (sw->vcs > 1)
@@ -165,7 +165,7 @@ static inline __attribute__((always_inline)) unsigned arbiter_pick_burst(struct 
 		credit_take(credit, blocks);
 		credit_release(&sw->port[input].link.rx[vc], blocks);
 		next_input = (input + 1) & (SWITCH_PORTS_MAX - 1);
-		arbiter_turn_vc(sw, output, input, vc);
+		arbiter_advance_vc(sw, output, input, vc);
 		voq_pop(queue);
 		if (__builtin_expect(sw->signal.alert, 0))
 			congestion_control_left(sw->congestion, packet, output, queue);

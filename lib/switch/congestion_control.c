@@ -178,7 +178,7 @@ bool congestion_control_consult(struct congestion_control *congestion,
 	update(congestion);
 	switch (verdict) {
 	case ARN_ALTERNATIVE:
-		/* A link that has gone down since: as if there were no entry. */
+		/* If that link has gone down since, the entry has no effect. */
 		if ((*congestion->usable & BIT64(entry->alternative)) == 0)
 			return false;
 		*output = entry->alternative;

@@ -24,8 +24,8 @@
 
 #define CONGESTION_CONTROL_OUTBOX 256 /* notifications to be sent, a power of two */
 
-/* What a switch reads for each packet, in the switch's own memory. Congestion control alone writes
- * it, where there is any. */
+/* Read for each packet, in the switch's own memory. Where there is congestion control, it alone
+ * writes it. */
 struct congestion_signal {
 	uint8_t plain_vcs; /* packets of lower VCs go by their table and SL: nothing to decide */
 	bool alert;        /* a time runs or departures count: _poll() when due, _left() */

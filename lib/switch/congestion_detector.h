@@ -58,7 +58,7 @@ enum congestion_detector_state {
 	CONGESTION_ROOT
 };
 
-/* What the caller has to do. */
+/* The caller's task. */
 enum congestion_detector_change {
 	CONGESTION_NO_CHANGE,
 	/* This VOQ of a root has passed HCDTh just now: its head is a packet responsible. */
@@ -120,7 +120,8 @@ void congestion_detector_shrunk(struct congestion_detector *detector, unsigned i
 /* A VOQ that grows above so many blocks has to be reported, one below needs not. */
 uint32_t congestion_detector_report_above(const struct congestion_detector *detector);
 
-/* What counts against the threshold of a VOQ that has grown by 'packet' blocks to 'blocks'. */
+/* The blocks to compare with the threshold for a VOQ that has grown by 'packet' blocks to 'blocks'.
+ */
 static inline uint32_t congestion_detector_grown(struct congestion_detector *detector,
 	unsigned input, unsigned vc, unsigned output, uint32_t blocks, uint32_t packet)
 {

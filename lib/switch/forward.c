@@ -156,7 +156,7 @@ void switch_receive_control(struct weft_switch *sw, struct weft_packet *packet, 
 		sw->port[output].control_tail->next = packet;
 	sw->port[output].control_tail = packet;
 	out->control_waiting++;
-	arbiter_note(sw, output);
+	arbiter_update(sw, output);
 }
 
 static unsigned transmit_control(
@@ -188,7 +188,7 @@ static inline __attribute__((always_inline)) unsigned transmit_burst(struct weft
 	for (unsigned i = control; i < count; i++)
 		bytes += packets[i]->bytes;
 	if (port->output.ready == 0)
-		arbiter_note(sw, output);
+		arbiter_update(sw, output);
 	port->count[SWITCH_DATA_OUT] += count - control;
 	port->count[SWITCH_BYTES_OUT] += bytes;
 	return count;

@@ -165,7 +165,7 @@ static inline void switch_count_passed(struct weft_switch *sw, unsigned input, u
 	port->count[SWITCH_DATA_OUT] += packets;
 	port->count[SWITCH_BYTES_OUT] += bytes;
 	port->output.next_input = (uint8_t)((input + 1) & (SWITCH_PORTS_MAX - 1));
-	arbiter_turn_vc(sw, output, input, vc);
+	arbiter_advance_vc(sw, output, input, vc);
 }
 
 /* switch_transmit() for a single packet, inline; NULL if none may leave. */
@@ -184,6 +184,6 @@ static inline __attribute__((always_inline)) struct weft_packet *switch_transmit
 		port->count[SWITCH_BYTES_OUT] += packet->bytes;
 	}
 	if (port->output.ready == 0)
-		arbiter_note(sw, output);
+		arbiter_update(sw, output);
 	return packet;
 }

@@ -220,7 +220,7 @@ static void discard_data(struct weft_switch *sw, unsigned output, enum switch_co
 	/* Without VOQs they also wait behind heads for other outputs. */
 	for (unsigned i = 0; !sw->voq && i < (unsigned)sw->ports * sw->vcs; i++)
 		discard_behind_head(sw, &sw->queue[i], output, reason);
-	arbiter_note(sw, output);
+	arbiter_update(sw, output);
 }
 
 static void discard_waiting_control(struct weft_switch *sw, unsigned output)
@@ -234,7 +234,7 @@ static void discard_waiting_control(struct weft_switch *sw, unsigned output)
 		out->control_waiting--;
 		discard_frame(sw, packet, SWITCH_CONTROL_DISCARD_DOWN);
 	}
-	arbiter_note(sw, output);
+	arbiter_update(sw, output);
 }
 
 static void discard_all_data(struct weft_switch *sw, enum switch_counter reason)

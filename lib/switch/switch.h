@@ -12,29 +12,32 @@
  *   switch_create(). Parts that are called for each packet are inline, in forward.h.
  *
  * Entry points
- *                          pipelines/poll/poll_switch.c      pipelines/virtual/virtual_switch.c
- *   data frame in          switch_receive_direct(), and      switch_admit(), then switch_pass()
- *                          switch_receive() if that fails    or switch_store()
- *   control frame in       switch_receive_control()          none exist
- *   frames out             switch_transmit()                 switch_transmit_one()
- *   counters of data       switch_count_in(), switch_count_passed()
- *   link protocol          switch_poll_link(), switch_on_credit(), switch_on_hello()
- *   congestion control     switch_congestion.h
- *   tables                 switch_set_routing()
- *   time                   switch_poll_watchdog()
+ *   poll driver, pipelines/poll/poll_switch.c
+ *     switch_receive_direct()     data frame in; if it returns SWITCH_PORT_NONE, switch_receive()
+ *     switch_receive_control()    control frame in
+ *     switch_transmit()           frames out
+ *   virtual driver, pipelines/virtual/virtual_switch.c
+ *     switch_admit()              data packet in; then switch_pass(), or else switch_store()
+ *     switch_transmit_one()       packet out
+ *   both
+ *     switch_count_in()           counters, with switch_count_passed()
+ *     switch_poll_link()          link protocol, with switch_on_credit(), switch_on_hello()
+ *     switch_poll_watchdog()      time
+ *     switch_set_routing()        tables
+ *     switch_congestion.h         congestion control
  *
  *   Admission, once per data packet: VC, credits, route, output, next VC. A plain packet (nothing
  *   to decide, nothing wrong) is admitted inline, any other by forward_exception() in forward.c.
  *   An admitted packet passes the queues if its output is idle, or joins the queue of
  *   (input, VC, output).
  *
- * What leaves, and what counts it (switch_counters.h)
+ * Departures and their counters (switch_counters.h)
  *   sent                   data_out, bytes_out, control_out, at the output
  *   for the agent          control_agent, at the input: switch_take_for_agent()
  *   discarded              discard_*, control_discard_*, at the input: switch_take_discards()
  *   At any time data_in = data_out + stored + discarded: switch_check()
  *
- * Who may call
+ * Threads
  *   One thread per switch. Packets are the driver's memory; a stored packet belongs to the switch.
  *
  * Where the behaviour comes from
@@ -88,7 +91,7 @@ struct switch_config {
 	uint32_t vc_rule_at;
 };
 
-/* What a mapper may change in a switch, all at once. Fields as in switch_config. */
+/* The part of a switch that a mapper may change, all at once. Fields as in switch_config. */
 struct switch_routing {
 	const uint8_t *port;          /* [hosts]; NULL: no table */
 	const uint64_t *alternatives; /* [hosts] or NULL */

@@ -37,7 +37,7 @@ void poll_switch_capture_end(const struct poll_switch *ps, unsigned at, struct c
 	capture_end(capture, frame->slot, state);
 }
 
-/* Blocks of later frames of the same burst that were in the same queue. */
+/* Blocks of later frames of the burst that were in the same queue. */
 static uint32_t depth_after(
 	struct rte_mbuf **mbufs, unsigned from, unsigned count, const struct weft_packet *packet)
 {
