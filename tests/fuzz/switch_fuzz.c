@@ -284,7 +284,7 @@ static void begin(struct bed *bed, unsigned kind)
 	const struct arn_table_config table = {
 		.entries = 4, .ttl_ps = 100 * STEP_PS, .refresh_ps = STEP_PS};
 	const struct switch_congestion_config adapt = {.seed = 1,
-		.mode = (kind & 4) != 0 ? &adaptive_oblivious : &adaptive_none,
+		.mode = adaptive_mode_find((kind & 4) != 0 ? "oblivious" : "none"),
 		.afi = true,
 		.stage = 1,
 		.up_ports = 12,
