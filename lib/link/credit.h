@@ -55,6 +55,12 @@ static inline uint32_t credit_expected(const struct credit_rx *rx, uint32_t bloc
 	return left > 0 ? (uint32_t)left : 0;
 }
 
+/* True if the blocks of a frame that is arriving were granted. */
+static inline bool credit_covers(const struct credit_rx *rx, uint32_t blocks)
+{
+	return (int32_t)(rx->granted - rx->received - blocks) >= 0;
+}
+
 /* A frame has crossed the link: its blocks count as received. True if they were granted; then there
  * is room for them, because grants never exceed the free space. */
 static inline bool credit_arrive(struct credit_rx *rx, uint32_t blocks)

@@ -11,8 +11,8 @@ static void count(_Atomic uint64_t *counter)
 		memory_order_relaxed);
 }
 
-void capture_frame(struct capture *capture, enum pcapng_direction direction, const void *bytes,
-	uint32_t frame_bytes, weft_time now, const struct capture_state *state)
+struct capture_slot *capture_begin(struct capture *capture, enum pcapng_direction direction,
+	const void *bytes, uint32_t frame_bytes, weft_time now)
 {
 	struct capture_slot *slot;
 	void *object;
@@ -20,16 +20,33 @@ void capture_frame(struct capture *capture, enum pcapng_direction direction, con
 	count(&capture->offered);
 	if (rte_ring_sc_dequeue(capture->free, &object) != 0) {
 		count(&capture->dropped);
-		return;
+		return NULL;
 	}
 	slot = object;
 	slot->now = now;
-	slot->state = *state;
 	slot->direction = (uint8_t)direction;
 	slot->frame_bytes = frame_bytes;
 	slot->captured_bytes = RTE_MIN(frame_bytes, capture->snap_bytes);
 	memcpy(slot->bytes, bytes, slot->captured_bytes);
-	/* The ring has as many slots: this cannot fail. */
+	return slot;
+}
+
+void capture_end(
+	struct capture *capture, struct capture_slot *slot, const struct capture_state *state)
+{
+	weft_time now;
+
+	if (slot == NULL)
+		return;
+	slot->state = *state;
+	now = slot->now; /* the writer may give the slot back at once */
+	/* As many slots as the ring has room for: this cannot fail. */
 	rte_ring_sp_enqueue(capture->filled, slot);
 	atomic_store_explicit(&capture->newest, now, memory_order_release);
+}
+
+void capture_frame(struct capture *capture, enum pcapng_direction direction, const void *bytes,
+	uint32_t frame_bytes, weft_time now, const struct capture_state *state)
+{
+	capture_end(capture, capture_begin(capture, direction, bytes, frame_bytes, now), state);
 }

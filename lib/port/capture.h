@@ -87,6 +87,14 @@ static inline struct capture *capture_of(struct port *port)
 	return __atomic_load_n(&port->capture, __ATOMIC_ACQUIRE);
 }
 
-/* Copies a frame received or sent at 'now'. Never blocks. */
+/* Copies a frame received or sent at 'now'. Never blocks. NULL: there is no room, and the frame
+ * counts as dropped. */
+struct capture_slot *capture_begin(struct capture *capture, enum pcapng_direction direction,
+	const void *bytes, uint32_t frame_bytes, weft_time now);
+/* Gives the copy, with its state, to the writer; 'slot' may be NULL. Nothing else is captured at
+ * the port between the two calls. */
+void capture_end(
+	struct capture *capture, struct capture_slot *slot, const struct capture_state *state);
+/* Both at once. */
 void capture_frame(struct capture *capture, enum pcapng_direction direction, const void *bytes,
 	uint32_t frame_bytes, weft_time now, const struct capture_state *state);

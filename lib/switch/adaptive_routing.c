@@ -24,3 +24,61 @@ unsigned adaptive_most_credits(struct adaptive *adaptive, uint64_t set, unsigned
 	}
 	return bits_draw(best, &adaptive->rng);
 }
+
+/* Any of the ports, whatever the traffic. */
+static unsigned choose_oblivious(
+	struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc)
+{
+	(void)vc;
+	return bits_draw(others | BIT64(primary), &adaptive->rng);
+}
+
+/* Always the port with most credits where the packet would be stored. With AFI an alternative has
+ * to be better than the primary port (our choice: the papers combine AFI with adaptive-th alone): a
+ * packet that leaves its primary port cannot come back to it. */
+static unsigned choose_always(
+	struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc)
+{
+	unsigned best;
+
+	if (!adaptive->afi)
+		return adaptive_most_credits(adaptive, others | BIT64(primary), vc);
+	best = adaptive_most_credits(adaptive, others, adaptive->channel);
+	return adaptive_credits(adaptive, best, adaptive->channel) >
+			       adaptive_credits(adaptive, primary, vc)
+		       ? best
+		       : primary;
+}
+
+static bool is_congested(const struct adaptive *adaptive, unsigned port, unsigned vc)
+{
+	uint64_t blocks = adaptive->output[port].vc_blocks;
+	uint64_t left = adaptive_credits(adaptive, port, vc);
+
+	return left < blocks && (blocks - left) * 1000000 > blocks * adaptive->threshold_ppm;
+}
+
+/* Adaptive-Th (Rocher-Gonzalez et al., JPDC 147, 2021): the primary port, unless the VC in which
+ * the packet would be stored there is fuller than the threshold; then the alternative with most
+ * credits. Without AFI it needs more credits than the primary port; with AFI the credits of the
+ * alternatives' AFC count, and the packet takes the best in any case (a reading: congestion.md). */
+static unsigned choose_threshold(
+	struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc)
+{
+	unsigned best;
+
+	if (!is_congested(adaptive, primary, vc))
+		return primary;
+	best = adaptive_most_credits(adaptive, others, adaptive_vc(adaptive, vc));
+	if (!adaptive->afi &&
+		adaptive_credits(adaptive, best, vc) <= adaptive_credits(adaptive, primary, vc))
+		return primary;
+	return best;
+}
+
+/* "none" is the deterministic route: D-mod-K in fat trees. */
+const struct adaptive_mode adaptive_none = {.name = "none"};
+const struct adaptive_mode adaptive_oblivious = {.name = "oblivious", .choose = choose_oblivious};
+const struct adaptive_mode adaptive_always = {.name = "adaptive", .choose = choose_always};
+const struct adaptive_mode adaptive_threshold = {.name = "adaptive-th", .choose = choose_threshold};
+const struct adaptive_mode adaptive_arn = {.name = "arn", .notified = true};

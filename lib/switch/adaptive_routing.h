@@ -3,17 +3,16 @@
 #pragma once
 
 /*
- * Adaptive routing: given the primary port of a packet's destination and the set of
- * ports that lead there as well, which one it takes, by what the switch knows of the far ends from
- * their credits. One file per mode behind one table; adding one: a file and a word in
- * ADAPTIVE_MODES.
+ * Adaptive routing: chooses among the primary port of a packet's destination and the other ports
+ * that lead there, by the credits for the buffers behind them. Adding a mode: a function and an
+ * entry in adaptive_routing.c.
  *
  * With AFI (afi.h) a packet that leaves its primary port will be stored in the AFC, so alternatives
- * are judged by the credits of the AFC there, the primary port by those of the packet's own VC; the
- * caller sets the adapted bit when the answer is not the primary port. Packets that have the bit
- * are not adapted again.
+ * are compared by the credits of the AFC there, the primary port by those of the packet's own VC;
+ * the caller sets the adapted bit when the answer is not the primary port. Packets that have the
+ * bit are not adapted again.
  *
- * Ties are broken at random, with numbers of the switch's own stream. One thread; no allocation.
+ * Ties are broken at random, from a stream of the switch's own. One thread; no allocation.
  */
 
 #include <stdbool.h>
@@ -31,35 +30,42 @@ struct adaptive_mode {
 	/* Goes with notifications (ARN): packets keep their way, as with 'none', until one says
 	 * otherwise; the switch has a detector and an ARN table. */
 	bool notified;
-	/* 'primary' or a member of 'others', which is neither empty nor has 'primary' in it. 'vc'
-	 * is where the packet is stored next if it stays on the primary port. */
+	/* NULL: always 'primary'. Returns 'primary' or a member of 'others', which is neither empty
+	 * nor has 'primary' in it. 'vc' is where the packet is stored next if it stays on the
+	 * primary port. */
 	unsigned (*choose)(
 		struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc);
 };
 
-/* What a switch knows of the buffer behind one of its outputs. */
+/* The buffer behind an output. */
 struct adaptive_output {
 	const struct credit_tx *tx; /* [VCs] */
 	uint32_t vc_blocks;         /* of each VC there */
 };
 
 struct adaptive {
+	bool afi;
+	uint8_t channel;        /* the AFC */
+	uint32_t threshold_ppm; /* adaptive-th: occupancy above which the primary is left */
 	const struct adaptive_mode *mode;
 	const struct adaptive_output *output; /* [ports], the owner's */
-	uint32_t threshold_ppm; /* adaptive-th: occupancy above which the primary is left */
-	bool afi;
-	uint8_t channel; /* the AFC */
 	struct rng rng;
 };
 
-/* The port of a packet. 'set': the ports that lead to its destination and whose links are up;
- * whether the primary is in it does not matter. */
+/* The mode may take another port than the primary one. */
+static inline bool adaptive_chooses(const struct adaptive *adaptive)
+{
+	return adaptive->mode->choose != NULL;
+}
+
+/* The port of a packet. 'set': the ports that lead to its destination and whose links are up, with
+ * or without the primary one. */
 static inline unsigned adaptive_route(
 	struct adaptive *adaptive, unsigned primary, uint64_t set, unsigned vc, bool adapted)
 {
 	uint64_t others = set & ~BIT64(primary);
 
-	if (adapted || others == 0)
+	if (adapted || others == 0 || !adaptive_chooses(adaptive))
 		return primary;
 	return adaptive->mode->choose(adaptive, primary, others, vc);
 }

@@ -4,10 +4,10 @@
 
 /*
  * Adapted-flow isolation (AFI; Rocher-Gonzalez et al., CCGrid 2019, section IV of the Spanish
- * version): whoever sends a packet by another way than the deterministic one sets its
+ * version): a device that sends a packet by another port than the deterministic one sets its
  * adapted bit. From the next device on it is stored in the adapted-flow channel (AFC), whatever its
- * service level, and nobody adapts it again: what congestion has pushed aside neither spreads
- * further nor shares a queue with what goes its usual way.
+ * service level, and no device adapts it again: adapted packets neither spread further nor share a
+ * queue with the others.
  *
  * The AFC is the last VC. The VC of the queuing scheme stays in the header (vc_original). Inline:
  * per packet. Where AFI is off, nothing here is called.

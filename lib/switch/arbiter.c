@@ -15,5 +15,5 @@ void arbiter_retry(struct weft_switch *sw, unsigned output)
 	}
 	out->ready |= out->stalled;
 	out->stalled = 0;
-	arbiter_note(sw, output);
+	arbiter_update(sw, output);
 }

@@ -3,13 +3,13 @@
 #pragma once
 
 /*
- * Arbitration: per output, round-robin over the inputs, and at each input round-robin
- * over its VCs, all VCs with equal priority, only over heads that can go now. O(1) per decision: a
- * head that lacks credits is moved from the ready set to the stalled set and is looked at again
- * when credits for that output arrive, not before.
+ * Arbitration: per output, round-robin over the inputs, and at each input round-robin over its VCs,
+ * all VCs with equal priority, only over heads that can leave now. O(1) per decision: a head that
+ * lacks credits moves from the ready set to the stalled set, and back when credits for that output
+ * arrive.
  *
  * Without VOQs the queue of an (input, VC) is in the sets of the output that its head wants. 'voq'
- * is passed as a constant, so each form is compiled apart.
+ * is sw->voq as a constant, so that each form is compiled on its own.
  */
 
 #include "congestion_control.h"
@@ -26,8 +26,8 @@ static inline void arbiter_offer(
 	sw->idle &= ~BIT64(output);
 }
 
-/* Whether anything waits for 'output' has changed: busy and idle follow. */
-static inline void arbiter_note(struct weft_switch *sw, unsigned output)
+/* Updates busy and idle after a change of what waits for 'output'. */
+static inline void arbiter_update(struct weft_switch *sw, unsigned output)
 {
 	const struct switch_output *out = &sw->port[output].output;
 	uint64_t bit = BIT64(output);
@@ -103,7 +103,7 @@ static inline void arbiter_settle(struct weft_switch *sw, unsigned input, unsign
 		arbiter_offer(sw, input, vc, queue->head->out_port);
 }
 
-/* Takes the head of (input, vc), whatever the credits say. */
+/* Takes the head of (input, vc) without regard to credits. */
 static inline struct weft_packet *arbiter_remove(
 	struct weft_switch *sw, unsigned input, unsigned vc, unsigned output)
 {
@@ -123,7 +123,7 @@ static inline uint64_t arbiter_ready(
 	return voq ? port->output.ready : port->output.ready & ~sw->held;
 }
 
-/* Whose turn it is at an input that is ready: its VCs take turns, too. */
+/* The VC that a ready input sends from next, round robin. */
 static inline unsigned arbiter_next_vc(struct weft_switch *sw, unsigned output, unsigned input)
 {
 	const struct crosspoint *cross = switch_cross(sw, output, input);
@@ -131,8 +131,8 @@ static inline unsigned arbiter_next_vc(struct weft_switch *sw, unsigned output, 
 	return sw->vcs == 1 ? 0 : bits_round_robin(cross->ready, cross->next_vc);
 }
 
-/* A packet of the VC has left; a single VC has no turns to take. */
-static inline void arbiter_turn_vc(
+/* A packet of the VC has left: the round robin advances, unless there is a single VC. */
+static inline void arbiter_advance_vc(
 	struct weft_switch *sw, unsigned output, unsigned input, unsigned vc)
 {
 	if (sw->vcs > 1)
@@ -141,11 +141,10 @@ static inline void arbiter_turn_vc(
 }
 
 /* Up to 'max' packets for 'output' in round-robin order, their credits taken; returns how many.
- * 'release': their buffer space is free at once. The state of the round robin is kept in registers
- * over the burst. */
+ * Their buffer space is free at once. The state of the round robin is kept in registers over the
+ * burst. */
 static inline __attribute__((always_inline)) unsigned arbiter_pick_burst(struct weft_switch *sw,
-	unsigned output, struct weft_packet **packets, unsigned max, weft_time now, const bool voq,
-	const bool release)
+	unsigned output, struct weft_packet **packets, unsigned max, weft_time now, const bool voq)
 {
 	struct voq *row = voq ? switch_queues(sw, output, 0) : sw->queue;
 	struct switch_port *port = &sw->port[output];
@@ -164,12 +163,11 @@ static inline __attribute__((always_inline)) unsigned arbiter_pick_burst(struct 
 			continue;
 		}
 		credit_take(credit, blocks);
-		if (release)
-			credit_release(&sw->port[input].link.rx[vc], blocks);
+		credit_release(&sw->port[input].link.rx[vc], blocks);
 		next_input = (input + 1) & (SWITCH_PORTS_MAX - 1);
-		arbiter_turn_vc(sw, output, input, vc);
+		arbiter_advance_vc(sw, output, input, vc);
 		voq_pop(queue);
-		if (__builtin_expect((sw->decision_flags & CONGESTION_CONTROL_ALERT) != 0, 0))
+		if (__builtin_expect(sw->signal.alert, 0))
 			congestion_control_left(sw->congestion, packet, output, queue);
 		arbiter_settle(sw, input, vc, output, queue, voq);
 		packets[count++] = packet;
@@ -178,5 +176,5 @@ static inline __attribute__((always_inline)) unsigned arbiter_pick_burst(struct 
 	return count;
 }
 
-/* New credits, or the link is up: every stalled head of this output is worth a look. */
+/* New credits, or the link is up: every stalled head of this output is ready again. */
 void arbiter_retry(struct weft_switch *sw, unsigned output);

@@ -237,18 +237,18 @@ weft_time arn_table_next_due(const struct arn_table *table)
 }
 
 /* One notification of an entry for each port in each interval. */
-static bool may_tell(
+static bool may_notify(
 	const struct arn_table *table, struct arn_entry *entry, unsigned port, weft_time now)
 {
 	uint32_t interval = (uint32_t)(now / table->config.refresh_ps);
 
 	if (entry->interval != interval) {
 		entry->interval = interval;
-		entry->told = 0;
+		entry->notified = 0;
 	}
-	if ((entry->told & BIT64(port)) != 0)
+	if ((entry->notified & BIT64(port)) != 0)
 		return false;
-	entry->told |= BIT64(port);
+	entry->notified |= BIT64(port);
 	return true;
 }
 
@@ -274,15 +274,6 @@ static bool acts(const struct arn_table *table, const struct arn_entry *consumed
 	return consumed != NULL && !adapted && (waiting == NULL || !table->config.waiting_first);
 }
 
-const struct arn_entry *arn_table_foresee(const struct arn_table *table, uint16_t destination,
-	uint8_t vc, bool adapted, weft_time now)
-{
-	struct arn_entry *consumed, *waiting;
-
-	look_up(table, destination, vc, now, &consumed, &waiting);
-	return acts(table, consumed, waiting, adapted) ? consumed : NULL;
-}
-
 enum arn_verdict arn_table_match(struct arn_table *table, uint16_t destination, uint8_t vc,
 	bool adapted, unsigned input, weft_time now, const struct arn_entry **found)
 {
@@ -297,7 +288,7 @@ enum arn_verdict arn_table_match(struct arn_table *table, uint16_t destination, 
 		table->counters.adapted++;
 		return ARN_ALTERNATIVE;
 	}
-	if (waiting == NULL || !may_tell(table, waiting, input, now))
+	if (waiting == NULL || !may_notify(table, waiting, input, now))
 		return ARN_IGNORE;
 	*found = waiting;
 	table->counters.sent_back++;

@@ -3,19 +3,18 @@
 #pragma once
 
 /*
- * What a switch knows of roots of congestion that its packets run into: the ARN table of
+ * The roots of congestion that a switch's packets contend at: the ARN table of
  * Rocher-Gonzalez et al., "Congestion Management in High-Performance Interconnection Networks Using
  * Adaptive Routing Notifications", section 3.4, table 2 and pseudo-codes 1 to 4; readings:
  * congestion.md.
  *
- * An entry says that packets for a destination and of a VC (the one of their queuing scheme, also
- * if they travel in the AFC) contend at a root. Where the switch is the one that acts it is
- * consumed: those packets take the entry's alternative port. Elsewhere it waits: each of those
- * packets has the notification sent back through the port it came in by. Entries live as long as
- * they are refreshed.
+ * An entry states that packets for a destination and of a VC (the one of their queuing scheme, also
+ * if they travel in the AFC) contend at a root. At the switch that acts, the entry is consumed:
+ * those packets take its alternative port. Elsewhere it waits: each of those packets causes the
+ * notification to be sent back through its input. Entries live as long as they are refreshed.
  *
- * A state machine: it sends nothing and chooses no ports, its owner does. Whether a destination has
- * entries at all is one bit, so packets for others cost one look. One thread; no allocation after
+ * A state machine: its owner sends and chooses ports. A bit per destination says whether it has
+ * entries, so packets for other destinations cost one test. One thread; no allocation after
  * arn_table_create().
  */
 
@@ -55,7 +54,7 @@ struct arn_table_config {
 
 struct arn_entry {
 	weft_time refreshed_ps;
-	uint64_t told;     /* ports that have been sent it in 'interval' */
+	uint64_t notified; /* ports to which it was sent in 'interval' */
 	uint32_t interval; /* of refresh_ps, by number */
 	struct control_arn arn;
 	uint8_t port; /* by which the packets leave for the root, or where it is */
@@ -126,11 +125,6 @@ static inline bool arn_table_concerns(const struct arn_table *table, uint16_t de
  * VC. '*entry' is valid until the table is changed. */
 enum arn_verdict arn_table_match(struct arn_table *table, uint16_t destination, uint8_t vc,
 	bool adapted, unsigned input, weft_time now, const struct arn_entry **entry);
-
-/* The consumed entry that arn_table_match() would find for such a packet; NULL: another verdict.
- * Nothing is changed. */
-const struct arn_entry *arn_table_foresee(const struct arn_table *table, uint16_t destination,
-	uint8_t vc, bool adapted, weft_time now);
 
 /* Invariants, for tests and debug builds. NULL, or what is wrong. */
 const char *arn_table_check(const struct arn_table *table);

@@ -24,50 +24,44 @@ static unsigned choose_alternative(void *ctx, uint16_t destination, uint8_t vc, 
 static bool is_valid(const struct congestion_control_config *config)
 {
 	if (config->vcs == 0 || config->vcs > FRAME_VCS_MAX || (config->afi && config->vcs < 2) ||
-		config->mode == NULL || config->output == NULL || config->usable == NULL)
+		config->mode == NULL || config->output == NULL || config->usable == NULL ||
+		config->signal == NULL)
 		return false;
 	return (config->detector == NULL) == (config->table == NULL) &&
 	       (config->detector == NULL || config->head != NULL);
 }
 
-static void note_alert(struct congestion_control *congestion)
-{
-	uint8_t *alert = congestion->config.alert;
-
-	if (alert == NULL)
-		return;
-	*alert &= (uint8_t)~CONGESTION_CONTROL_ALERT;
-	if (congestion->chooses || congestion->entries != 0 || congestion->crowded != 0 ||
-		congestion->due != WEFT_TIME_NEVER)
-		*alert |= CONGESTION_CONTROL_ALERT;
-}
-
-/* VOQs that count together are told of at each step. */
-static void set_quiet(struct congestion_control *congestion)
+/* Whether packets are plain, and whether the switch has to poll and to report departures. */
+static void set_signal(struct congestion_control *congestion)
 {
 	const struct congestion_detector *detector = congestion->detector;
+	bool decides = adaptive_chooses(&congestion->adaptive) ||
+		       (congestion->table != NULL && congestion->table->count != 0);
 
-	congestion->report_above_blocks = 0;
-	congestion->crowded = UINT64_MAX;
-	if (!detector->config.by_vc)
-		return;
-	congestion->crowded = 0;
-	congestion->report_above_blocks = UINT32_MAX;
-	for (unsigned input = 0; input < detector->config.ports; input++)
-		if (detector->high[input] < congestion->report_above_blocks)
-			congestion->report_above_blocks = detector->high[input];
+	congestion->signal->plain_vcs = decides ? 0 : congestion->calm_vcs;
+	congestion->signal->alert =
+		detector != NULL && (detector->crowded != 0 || congestion->due != WEFT_TIME_NEVER);
 }
 
-static int add_notifications(struct congestion_control *congestion)
+void congestion_control_set_calm(struct congestion_control *congestion, uint8_t vcs)
 {
-	struct congestion_detector_config detector = *congestion->config.detector;
-	struct arn_table_config table = *congestion->config.table;
+	const struct adaptive *adaptive = &congestion->adaptive;
 
-	detector.vcs = congestion->config.vcs;
+	congestion->calm_vcs = adaptive->afi && vcs > adaptive->channel ? adaptive->channel : vcs;
+	set_signal(congestion);
+}
+
+static int add_notifications(
+	struct congestion_control *congestion, const struct congestion_control_config *config)
+{
+	struct congestion_detector_config detector = *config->detector;
+	struct arn_table_config table = *config->table;
+
+	detector.vcs = config->vcs;
 	/* Without AFI the last VC is one like the others. */
-	detector.afc = detector.afc || !congestion->config.afi;
-	table.hosts = congestion->config.hosts;
-	table.stage = congestion->config.stage;
+	detector.afc = detector.afc || !config->afi;
+	table.hosts = config->hosts;
+	table.stage = config->stage;
 	table.alternative = choose_alternative;
 	table.ctx = congestion;
 	congestion->detector = congestion_detector_create(&detector);
@@ -76,7 +70,6 @@ static int add_notifications(struct congestion_control *congestion)
 	congestion->table = arn_table_create(&table);
 	if (congestion->table == NULL)
 		return -errno;
-	set_quiet(congestion);
 	return 0;
 }
 
@@ -92,27 +85,26 @@ struct congestion_control *congestion_control_create(const struct congestion_con
 	congestion = aligned_alloc(64, sizeof(*congestion));
 	if (congestion == NULL)
 		return NULL;
-	*congestion = (struct congestion_control){.config = *config,
-		.alternatives = config->alternatives,
+	*congestion = (struct congestion_control){.alternatives = config->alternatives,
 		.hosts = config->alternatives != NULL ? config->hosts : 0,
+		.hosts_max = config->hosts,
 		.usable = config->usable,
 		.due = WEFT_TIME_NEVER,
-		.report_above_blocks = UINT32_MAX,
-		.chooses = config->mode != &adaptive_none,
-		.afi = config->afi,
-		.channel = afi_channel(config->vcs)};
-	congestion->adaptive = (struct adaptive){.mode = config->mode,
-		.output = config->output,
-		.threshold_ppm = config->threshold_ppm,
-		.afi = config->afi,
-		.channel = afi_channel(config->vcs)};
+		.adaptive = {.mode = config->mode,
+			.output = config->output,
+			.threshold_ppm = config->threshold_ppm,
+			.afi = config->afi,
+			.channel = afi_channel(config->vcs)},
+		.signal = config->signal,
+		.device = config->device,
+		.up_ports = config->up_ports,
+		.head = config->head,
+		.ctx = config->ctx};
 	rng_init(&congestion->adaptive.rng, config->seed, config->device, STREAM_TIES);
 	if (config->detector != NULL)
-		result = add_notifications(congestion);
-	congestion->config.detector = NULL;
-	congestion->config.table = NULL;
+		result = add_notifications(congestion, config);
 	if (result == 0) {
-		note_alert(congestion);
+		congestion_control_set_calm(congestion, config->vcs);
 		return congestion;
 	}
 	congestion_control_destroy(congestion);
@@ -129,27 +121,25 @@ void congestion_control_destroy(struct congestion_control *congestion)
 	free(congestion);
 }
 
-/* What every packet looks at follows what has happened. */
-static void note(struct congestion_control *congestion)
+/* After each event in the detector or the table. */
+static void update(struct congestion_control *congestion)
 {
 	weft_time detector = congestion_detector_next_due(congestion->detector);
 	weft_time table = arn_table_next_due(congestion->table);
 
 	congestion->due = detector < table ? detector : table;
-	congestion->entries = congestion->table->count;
-	note_alert(congestion);
+	set_signal(congestion);
 }
 
 void congestion_control_set_tables(struct congestion_control *congestion,
 	const uint64_t *alternatives, uint32_t hosts, uint8_t stage)
 {
-	congestion->alternatives = congestion->config.alternatives = alternatives;
+	congestion->alternatives = alternatives;
 	congestion->hosts = hosts;
-	congestion->config.stage = stage;
 	if (congestion->table == NULL)
 		return;
 	arn_table_forget(congestion->table, stage);
-	note(congestion);
+	update(congestion);
 }
 
 static void send_back(
@@ -181,14 +171,14 @@ bool congestion_control_consult(struct congestion_control *congestion,
 	const struct weft_packet *packet, unsigned *output, weft_time now)
 {
 	const struct arn_entry *entry;
-	enum arn_verdict verdict =
-		arn_table_match(congestion->table, packet->destination, packet->vc_original,
-			congestion->afi && afi_is_adapted(packet), packet->in_port, now, &entry);
+	enum arn_verdict verdict = arn_table_match(congestion->table, packet->destination,
+		packet->vc_original, congestion->adaptive.afi && afi_is_adapted(packet),
+		packet->in_port, now, &entry);
 
-	note(congestion);
+	update(congestion);
 	switch (verdict) {
 	case ARN_ALTERNATIVE:
-		/* A link that has gone down since: as if there were no entry. */
+		/* If that link has gone down since, the entry has no effect. */
 		if ((*congestion->usable & BIT64(entry->alternative)) == 0)
 			return false;
 		*output = entry->alternative;
@@ -201,39 +191,21 @@ bool congestion_control_consult(struct congestion_control *congestion,
 	}
 }
 
-unsigned congestion_control_foresee(const struct congestion_control *congestion,
-	const struct weft_packet *packet, unsigned primary, unsigned vc, weft_time now)
-{
-	bool adapted = congestion->adaptive.afi && afi_is_adapted(packet);
-	uint64_t usable = *congestion->usable;
-	struct adaptive copy = congestion->adaptive; /* whose numbers may be drawn */
-	const struct arn_entry *entry = NULL;
-
-	if (congestion->table != NULL && arn_table_concerns(congestion->table, packet->destination))
-		entry = arn_table_foresee(
-			congestion->table, packet->destination, packet->vc_original, adapted, now);
-	if (entry != NULL && (usable & BIT64(entry->alternative)) != 0)
-		return entry->alternative;
-	return adaptive_route(&copy, primary,
-		congestion->alternatives[packet->destination] & usable, vc, adapted);
-}
-
 void congestion_control_on_arn(struct congestion_control *congestion, unsigned port,
 	const struct control_arn *arn, weft_time now)
 {
 	if (congestion->table == NULL)
 		return;
 	arn_table_process(congestion->table, arn, (uint8_t)port, false, now);
-	note(congestion);
+	update(congestion);
 }
 
 /* congestionRootDetected(), pseudo-code 1, for one packet responsible. */
-static void tell_of_root(struct congestion_control *congestion, unsigned output,
+static void process_root(struct congestion_control *congestion, unsigned output,
 	const struct weft_packet *head, weft_time now)
 {
-	bool up = (congestion->config.up_ports & BIT64(output)) != 0;
-	uint32_t id = congestion_detector_root_id(
-		congestion->detector, congestion->config.device, output);
+	bool up = (congestion->up_ports & BIT64(output)) != 0;
+	uint32_t id = congestion_detector_root_id(congestion->detector, congestion->device, output);
 	struct control_arn arn =
 		arn_table_root(congestion->table, up, id, head->destination, head->vc_original);
 
@@ -241,8 +213,8 @@ static void tell_of_root(struct congestion_control *congestion, unsigned output,
 		congestion->adaptive.afi && afi_is_adapted(head), now);
 }
 
-/* Of the VOQs of a root. */
-static void tell_of_all(struct congestion_control *congestion, unsigned output, weft_time now)
+/* For the VOQs of a root. */
+static void process_all_voqs(struct congestion_control *congestion, unsigned output, weft_time now)
 {
 	uint64_t inputs = congestion_detector_speakers(congestion->detector, output);
 
@@ -252,12 +224,11 @@ static void tell_of_all(struct congestion_control *congestion, unsigned output, 
 			congestion_detector_speaking_vcs(congestion->detector, output, input);
 
 		for (; vcs != 0; vcs &= (uint16_t)(vcs - 1)) {
-			const struct weft_packet *head =
-				congestion->config.head(congestion->config.ctx, input,
-					(unsigned)__builtin_ctz(vcs), output);
+			const struct weft_packet *head = congestion->head(
+				congestion->ctx, input, (unsigned)__builtin_ctz(vcs), output);
 
 			if (head != NULL)
-				tell_of_root(congestion, output, head, now);
+				process_root(congestion, output, head, now);
 		}
 	}
 }
@@ -266,7 +237,7 @@ static void tell_of_all(struct congestion_control *congestion, unsigned output, 
 static uint32_t credits_for(const struct congestion_control *congestion, unsigned output,
 	const struct weft_packet *packet, uint32_t *capacity)
 {
-	*capacity = congestion->config.output[output].vc_blocks;
+	*capacity = congestion->adaptive.output[output].vc_blocks;
 	return packet == NULL ? 0
 			      : adaptive_credits(&congestion->adaptive, output, packet->vc_next);
 }
@@ -278,9 +249,8 @@ static void above(struct congestion_control *congestion, unsigned input, unsigne
 
 	if (congestion_detector_above(congestion->detector, input, vc, output, left, capacity,
 		    now) == CONGESTION_ROOT_GROWS)
-		tell_of_root(congestion, output, head, now);
-	congestion->crowded |= BIT64(output);
-	note(congestion);
+		process_root(congestion, output, head, now);
+	update(congestion);
 }
 
 void congestion_control_grown(struct congestion_control *congestion,
@@ -301,22 +271,20 @@ void congestion_control_shrunk(struct congestion_control *congestion,
 
 	congestion_detector_depart(
 		detector, packet->in_port, packet->vc, output, queue->blocks, packet->blocks);
-	if (detector->config.by_vc && detector->output[output].passed == 0) {
-		congestion->crowded &= ~BIT64(output);
-		note_alert(congestion);
-	}
+	if ((detector->crowded >> output & 1) == 0)
+		set_signal(congestion);
 }
 
-/* CRT has passed. */
+/* The end of CRT. */
 static void confirm(struct congestion_control *congestion, unsigned output, weft_time now)
 {
 	const struct congestion_detector_output *out = &congestion->detector->output[output];
 	const struct weft_packet *head =
-		congestion->config.head(congestion->config.ctx, out->input, out->vc, output);
+		congestion->head(congestion->ctx, out->input, out->vc, output);
 	uint32_t capacity, left = credits_for(congestion, output, head, &capacity);
 
 	if (congestion_detector_confirm(congestion->detector, output, left, capacity, now))
-		tell_of_all(congestion, output, now);
+		process_all_voqs(congestion, output, now);
 }
 
 static void count_notifications(
@@ -356,8 +324,30 @@ void congestion_control_poll(struct congestion_control *congestion, weft_time no
 		if (what == CONGESTION_SUSPECT)
 			confirm(congestion, (unsigned)output, now);
 		else
-			tell_of_all(congestion, (unsigned)output, now);
+			process_all_voqs(congestion, (unsigned)output, now);
 	}
 	arn_table_expire(congestion->table, now);
-	note(congestion);
+	update(congestion);
+}
+
+const char *congestion_control_check(const struct congestion_control *congestion)
+{
+	const struct congestion_detector *detector = congestion->detector;
+	const struct arn_table *table = congestion->table;
+	const char *wrong;
+
+	if (detector == NULL)
+		return NULL;
+	wrong = congestion_detector_check(detector);
+	if (wrong == NULL)
+		wrong = arn_table_check(table);
+	if (wrong == NULL && (congestion->due > congestion_detector_next_due(detector) ||
+				     congestion->due > arn_table_next_due(table)))
+		wrong = "a time comes before the next one";
+	if (wrong == NULL && congestion->signal->plain_vcs != 0 && table->count != 0)
+		wrong = "there are entries, and packets go past them";
+	if (wrong == NULL && !congestion->signal->alert &&
+		(detector->crowded != 0 || congestion->due != WEFT_TIME_NEVER))
+		wrong = "departures or a time count, and there is no alert";
+	return wrong;
 }

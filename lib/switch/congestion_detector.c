@@ -54,6 +54,7 @@ struct congestion_detector *congestion_detector_create(
 		errno = ENOMEM;
 		return NULL;
 	}
+	detector->crowded = config->by_vc ? 0 : UINT64_MAX;
 	detector->next_due = WEFT_TIME_NEVER;
 	detector->watched = (uint16_t)((1u << config->vcs) - 1);
 	if (!config->afc)
@@ -100,6 +101,16 @@ static void end_suspicion(struct congestion_detector *detector, unsigned output)
 	detector->timed &= ~BIT64(output);
 }
 
+uint32_t congestion_detector_report_above(const struct congestion_detector *detector)
+{
+	uint32_t least = detector->config.by_vc ? UINT32_MAX : 0;
+
+	for (unsigned input = 0; input < detector->config.ports; input++)
+		if (detector->high[input] < least)
+			least = detector->high[input];
+	return least;
+}
+
 static bool gets_away(const struct congestion_detector *detector, uint32_t free, uint32_t capacity)
 {
 	return (uint64_t)free * WHOLE_PPM > (uint64_t)capacity * detector->config.fcth_ppm;
@@ -111,8 +122,8 @@ static unsigned bit_of(const struct congestion_detector *detector, unsigned vc)
 	return detector->config.by_vc ? vc : 0;
 }
 
-/* Notes that the VOQ is above HCDTh; true if it was not since it was last below LCDTh. */
-static bool note_above(
+/* Records that the VOQ is above HCDTh; true if it passed it just now. */
+static bool set_above(
 	struct congestion_detector *detector, unsigned input, unsigned vc, unsigned output)
 {
 	struct congestion_detector_cross *cross =
@@ -124,6 +135,7 @@ static bool note_above(
 	cross->above |= bit;
 	detector->output[output].above |= BIT64(input);
 	detector->output[output].passed += first;
+	detector->crowded |= BIT64(output);
 	return first;
 }
 
@@ -142,22 +154,22 @@ enum congestion_detector_change congestion_detector_above(struct congestion_dete
 {
 	struct congestion_detector_output *out = &detector->output[output];
 	enum congestion_detector_retest retest = detector->config.retest;
-	bool first = note_above(detector, input, vc, output);
+	bool first = set_above(detector, input, vc, output);
 
 	if (out->state == CONGESTION_ROOT)
 		return first && detector->config.all_voqs ? CONGESTION_ROOT_GROWS
-							  : CONGESTION_NO_NEWS;
+							  : CONGESTION_NO_CHANGE;
 	if (out->state == CONGESTION_SUSPECT) {
 		if (retest == CONGESTION_RETEST_HOLDS &&
 			is_the_suspect(detector, input, vc, output) &&
 			!gets_away(detector, free, capacity))
 			end_suspicion(detector, output);
-		return CONGESTION_NO_NEWS;
+		return CONGESTION_NO_CHANGE;
 	}
 	out->state = CONGESTION_BRANCH;
 	if ((first || retest != CONGESTION_RETEST_NEVER) && gets_away(detector, free, capacity))
 		begin_suspicion(detector, input, vc, output, now);
-	return CONGESTION_NO_NEWS;
+	return CONGESTION_NO_CHANGE;
 }
 
 void congestion_detector_shrunk(struct congestion_detector *detector, unsigned input, unsigned vc,
@@ -180,6 +192,8 @@ void congestion_detector_shrunk(struct congestion_detector *detector, unsigned i
 	/* A root stands as long as one of its VOQs does, a suspicion as long as its own. */
 	if (out->passed == 0 || is_the_suspect(detector, input, vc, output))
 		end_suspicion(detector, output);
+	if (out->passed == 0 && detector->config.by_vc)
+		detector->crowded &= ~BIT64(output);
 }
 
 int congestion_detector_poll(
@@ -245,17 +259,6 @@ uint16_t congestion_detector_speaking_vcs(
 					 : (uint16_t)(1u << detector->output[output].vc);
 }
 
-void congestion_detector_reset_output(struct congestion_detector *detector, unsigned output)
-{
-	struct congestion_detector_output *out = &detector->output[output];
-
-	for (unsigned input = 0; input < detector->config.ports; input++)
-		*congestion_detector_cross(detector, output, input) =
-			(struct congestion_detector_cross){0};
-	*out = (struct congestion_detector_output){.life = out->life};
-	detector->timed &= ~BIT64(output);
-}
-
 static const char *check_output(const struct congestion_detector *detector, unsigned output)
 {
 	const struct congestion_detector_output *out = &detector->output[output];
@@ -272,6 +275,8 @@ static const char *check_output(const struct congestion_detector *detector, unsi
 		passed += (unsigned)__builtin_popcount(cross->passed);
 		above |= cross->above != 0 ? BIT64(input) : 0;
 	}
+	if (passed != 0 && (detector->crowded & BIT64(output)) == 0)
+		return "departures from an output with VOQs that passed HCDTh do not count";
 	if (passed != out->passed)
 		return "an output's counter is not the number of its VOQs that passed HCDTh";
 	if (above != out->above)

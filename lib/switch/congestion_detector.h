@@ -13,9 +13,9 @@
  * rooted further down. If both still hold for that VOQ when CRT has passed, the output is a root,
  * until every VOQ that has been above HCDTh is back below LCDTh.
  *
- * A state machine that is told what happens to VOQs; it holds no packets and knows no credits.
- * Each event is O(1): counters and sets, no scans. While no VOQ is above HCDTh an event is one
- * comparison. One thread; no allocation after congestion_detector_create().
+ * A state machine: the caller reports what happens to VOQs; it holds no packets and knows no
+ * credits. Each event is O(1): counters and sets, no scans. While no VOQ is above HCDTh an event is
+ * one comparison. One thread; no allocation after congestion_detector_create().
  */
 
 #include <stdbool.h>
@@ -27,7 +27,7 @@
 
 #define CONGESTION_PORTS_MAX 64
 
-/* When FCTh is asked again. The paper asks when a VOQ passes HCDTh and when CRT has passed. */
+/* When FCTh is tested again. The paper tests it when a VOQ passes HCDTh and at the end of CRT. */
 enum congestion_detector_retest {
 	CONGESTION_RETEST_NEVER,  /* as the paper says */
 	CONGESTION_RETEST_STARTS, /* and at each arrival above HCDTh: a branch may become suspect */
@@ -42,13 +42,13 @@ struct congestion_detector_config {
 	uint32_t hcdth_ppm, lcdth_ppm;            /* of a VC; lcdth below hcdth */
 	uint32_t fcth_ppm;                        /* of the VC in the next device */
 	weft_time crt_ps;
-	weft_time refresh_ps; /* a root that stands says so this often */
+	weft_time refresh_ps; /* interval of a standing root's notifications */
 	/* Readings; 0 is the paper's word each time. */
 	enum congestion_detector_retest retest;
 	bool by_vc; /* a VOQ counts against its VC; else all VCs of (input, output) together count
 		     * against the input's buffer */
-	bool all_voqs; /* a root is told of by all its VOQs above HCDTh, not by the first alone */
-	bool afc;      /* the AFC's VOQs are watched, too */
+	bool all_voqs; /* notify for all VOQs of a root above HCDTh, not for the first alone */
+	bool afc;      /* the AFC's VOQs count, too */
 };
 
 enum congestion_detector_state {
@@ -58,9 +58,9 @@ enum congestion_detector_state {
 	CONGESTION_ROOT
 };
 
-/* What the caller has to do. */
+/* The caller's task. */
 enum congestion_detector_change {
-	CONGESTION_NO_NEWS,
+	CONGESTION_NO_CHANGE,
 	/* This VOQ of a root has passed HCDTh just now: its head is a packet responsible. */
 	CONGESTION_ROOT_GROWS,
 };
@@ -84,6 +84,8 @@ struct congestion_detector_output {
 };
 
 struct congestion_detector {
+	uint64_t crowded; /* outputs of which departures count: VOQs have passed HCDTh, or VCs
+			   * count together */
 	struct congestion_detector_config config;
 	uint32_t high[CONGESTION_PORTS_MAX], low[CONGESTION_PORTS_MAX]; /* blocks, by input */
 	uint16_t watched;                                               /* VCs */
@@ -115,7 +117,11 @@ enum congestion_detector_change congestion_detector_above(struct congestion_dete
 void congestion_detector_shrunk(struct congestion_detector *detector, unsigned input, unsigned vc,
 	unsigned output, uint32_t blocks);
 
-/* What counts against the threshold of a VOQ that has grown by 'packet' blocks to 'blocks'. */
+/* A VOQ that grows above so many blocks has to be reported, one below needs not. */
+uint32_t congestion_detector_report_above(const struct congestion_detector *detector);
+
+/* The blocks to compare with the threshold for a VOQ that has grown by 'packet' blocks to 'blocks'.
+ */
 static inline uint32_t congestion_detector_grown(struct congestion_detector *detector,
 	unsigned input, unsigned vc, unsigned output, uint32_t blocks, uint32_t packet)
 {
@@ -128,8 +134,8 @@ static inline uint32_t congestion_detector_grown(struct congestion_detector *det
 	return cross->blocks += packet;
 }
 
-/* True if an arrival has to be told to congestion_detector_above(), with what
- * congestion_detector_grown() says. */
+/* True if congestion_detector_above() has to be called for an arrival; 'counted' is what
+ * congestion_detector_grown() returned. */
 static inline bool congestion_detector_is_above(
 	const struct congestion_detector *detector, unsigned input, unsigned vc, uint32_t counted)
 {
@@ -144,13 +150,6 @@ static inline void congestion_detector_depart(struct congestion_detector *detect
 		blocks = congestion_detector_cross(detector, output, input)->blocks -= packet;
 	if (__builtin_expect(detector->output[output].passed != 0, 0))
 		congestion_detector_shrunk(detector, input, vc, output, blocks);
-}
-
-/* True if congestion_detector_poll() has something to do. */
-static inline bool congestion_detector_is_due(
-	const struct congestion_detector *detector, weft_time now)
-{
-	return now >= detector->next_due;
 }
 
 /* When to poll at the latest; WEFT_TIME_NEVER: not before the next event. */
@@ -171,14 +170,10 @@ int congestion_detector_poll(
 bool congestion_detector_confirm(struct congestion_detector *detector, unsigned output,
 	uint32_t free, uint32_t capacity, weft_time now);
 
-/* VCs of (output, input) whose heads a root tells of, as a set; inputs with any are
- * congestion_detector_speakers(). */
+/* The inputs, and for each its set of VCs, whose heads are responsible for a root. */
 uint64_t congestion_detector_speakers(const struct congestion_detector *detector, unsigned output);
 uint16_t congestion_detector_speaking_vcs(
 	const struct congestion_detector *detector, unsigned output, unsigned input);
-
-/* Everything that a link that went down made of its VOQs is forgotten: they are empty. */
-void congestion_detector_reset_output(struct congestion_detector *detector, unsigned output);
 
 /* Names a root for as long as it stands: 16 bits of the switch, the output, which root there. */
 static inline uint32_t congestion_detector_root_id(

@@ -2,40 +2,37 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* How a switch loses a packet: counted at the port it came in by, its buffer space given back, and
- * kept on the list from which the driver frees it. */
+/* Discards of a switch: counted at the port that the packet came in by, its buffer space given
+ * back, the packet put on the list from which the driver frees it. */
 
 #include "switch.h"
 
-static inline void discard_push(struct weft_switch *sw, struct weft_packet *packet)
-{
-	packet->next = sw->discarded;
-	sw->discarded = packet;
-}
-
-/* A packet that was never stored. */
-static inline void discard_arrival(
+/* A frame that takes no buffer space. */
+static inline void discard_frame(
 	struct weft_switch *sw, struct weft_packet *packet, enum switch_counter reason)
 {
 	sw->port[packet->in_port].count[reason]++;
-	/* Its blocks were received and are free again: the limit moves on. */
-	if (packet->vc < sw->vcs)
-		switch_release(sw, packet);
-	discard_push(sw, packet);
+	packet->out_port = SWITCH_PORT_NONE;
+	packet->discard = (uint8_t)reason;
+	packet->next = sw->discarded;
+	sw->discarded = packet;
 }
 
 /* A data packet from a queue. */
 static inline void discard_stored(
 	struct weft_switch *sw, struct weft_packet *packet, enum switch_counter reason)
 {
-	sw->port[packet->in_port].count[reason]++;
-	switch_release(sw, packet);
-	discard_push(sw, packet);
+	credit_release(&sw->port[packet->in_port].link.rx[packet->vc], packet->blocks);
+	discard_frame(sw, packet, reason);
 }
 
-static inline void discard_control(
+/* A data packet that was never stored. Its blocks were received and are free again, so the limit
+ * advances. */
+static inline void discard_arrival(
 	struct weft_switch *sw, struct weft_packet *packet, enum switch_counter reason)
 {
-	sw->port[packet->in_port].count[reason]++;
-	discard_push(sw, packet);
+	if (packet->vc < sw->vcs)
+		discard_stored(sw, packet, reason);
+	else
+		discard_frame(sw, packet, reason);
 }

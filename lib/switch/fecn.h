@@ -7,7 +7,7 @@
  * while its VC is fuller than the threshold is marked, and its receiver tells the source. The
  * threshold of an input port and VC is a number from 0, never, to 15, the strictest; InfiniBand
  * leaves open which occupancy each means. Here w stands for (16 - w) / 16 of the VC: 15 marks above
- * a sixteenth, 1 above fifteen sixteenths. What counts is what was there before the packet.
+ * a sixteenth, 1 above fifteen sixteenths. The occupancy is that before the packet.
  */
 
 #include <stdbool.h>
@@ -29,8 +29,8 @@ void fecn_init(struct fecn *fecn);
 bool fecn_set(
 	struct fecn *fecn, unsigned port, unsigned vc, unsigned threshold, uint32_t vc_blocks);
 
-/* Marks the packet, which is about to join 'stored' blocks, if the VC is above its threshold. Only
- * what takes credits lies in a VC: of the control frames, none is ever marked. */
+/* Marks the packet, which is about to join 'stored' blocks, if the VC is above its threshold.
+ * Control frames take no credits and lie in no VC: they are never marked. */
 static inline void fecn_mark(
 	struct fecn *fecn, struct weft_packet *packet, unsigned port, uint32_t stored)
 {

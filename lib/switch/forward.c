@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "forward.h"
 
+#include "discard.h"
 #include "fecn.h"
 
 static bool routing_error(const struct weft_switch *sw, const struct weft_packet *packet)
@@ -9,7 +10,7 @@ static bool routing_error(const struct weft_switch *sw, const struct weft_packet
 	return (packet->hop & ROUTE_PORT_BIT) == 0 || (packet->hop & ROUTE_PORT_MASK) >= sw->ports;
 }
 
-/* An alternative whose link is up, for a destination whose primary port is down. */
+/* An alternative port whose link is up, for a destination whose primary port is down. */
 static unsigned alternative(const struct weft_switch *sw, const struct weft_packet *packet)
 {
 	uint64_t usable = 0;
@@ -21,8 +22,8 @@ static unsigned alternative(const struct weft_switch *sw, const struct weft_pack
 	return bits_round_robin(usable, packet->destination % SWITCH_PORTS_MAX);
 }
 
-/* Why a packet cannot leave by '*output', which is not usable; SWITCH_COUNTER_COUNT if it can by
- * another one, which then stands there. */
+/* Why a packet cannot leave by '*output', which is not usable; SWITCH_COUNTER_COUNT: it leaves by
+ * another one, to which '*output' is set. */
 static enum switch_counter find_other(
 	const struct weft_switch *sw, const struct weft_packet *packet, unsigned *output)
 {
@@ -34,19 +35,6 @@ static enum switch_counter find_other(
 	return *output != SWITCH_PORT_NONE ? SWITCH_COUNTER_COUNT : SWITCH_DISCARD_LINK_DOWN;
 }
 
-unsigned forward_exception(struct weft_switch *sw, struct weft_packet *packet, unsigned output)
-{
-	enum switch_counter reason = find_other(sw, packet, &output);
-
-	if (reason == SWITCH_COUNTER_COUNT) {
-		if (sw->congestion != NULL)
-			congestion_control_detour(sw->congestion, packet);
-		return output;
-	}
-	discard_arrival(sw, packet, reason);
-	return SWITCH_PORT_NONE;
-}
-
 static void mark(struct weft_switch *sw, struct weft_packet *packet)
 {
 	uint32_t stored = credit_stored(&sw->port[packet->in_port].link.rx[packet->vc]);
@@ -54,7 +42,9 @@ static void mark(struct weft_switch *sw, struct weft_packet *packet)
 	fecn_mark(sw->fecn, packet, packet->in_port, stored - packet->blocks);
 }
 
-unsigned forward_decide(
+/* The output, and the VC in which the next device stores the packet: by SL; where routes have VC
+ * classes by the ports between which it passes; with AFI the AFC for an adapted one. Sets marks. */
+static unsigned decide(
 	struct weft_switch *sw, struct weft_packet *packet, unsigned output, weft_time now)
 {
 	uint8_t vc = sw->sl_to_vc[packet->sl & 15];
@@ -72,28 +62,33 @@ unsigned forward_decide(
 	return output;
 }
 
-enum switch_counter forward_foresee(const struct weft_switch *sw, const struct weft_packet *packet,
-	weft_time now, unsigned *output)
+static unsigned refuse(
+	struct weft_switch *sw, struct weft_packet *packet, enum switch_counter reason)
 {
-	struct weft_packet copy = *packet;
-	enum switch_counter reason = SWITCH_COUNTER_COUNT;
-	struct credit_rx credit;
-
-	if (packet->vc >= sw->vcs)
-		return SWITCH_DISCARD_VC;
-	credit = sw->port[packet->in_port].link.rx[packet->vc];
-	if (!credit_arrive(&credit, packet->blocks))
-		return SWITCH_DISCARD_CREDIT_VIOLATION;
-	*output = forward_output(sw, &copy);
-	if (!forward_usable(sw, *output))
-		reason = find_other(sw, packet, output);
-	if (reason == SWITCH_COUNTER_COUNT && sw->congestion != NULL && packet->route_length == 0)
-		*output = congestion_control_foresee(
-			sw->congestion, packet, *output, sw->sl_to_vc[packet->sl & 15], now);
-	return reason;
+	discard_arrival(sw, packet, reason);
+	return SWITCH_PORT_NONE;
 }
 
-/* Frames of the mapper have a list of ports and then an element for whoever they have reached. */
+unsigned forward_exception(
+	struct weft_switch *sw, struct weft_packet *packet, unsigned output, weft_time now)
+{
+	enum switch_counter reason;
+
+	if (packet->vc >= sw->vcs)
+		return refuse(sw, packet, SWITCH_DISCARD_VC);
+	if (!credit_arrive(&sw->port[packet->in_port].link.rx[packet->vc], packet->blocks))
+		return refuse(sw, packet, SWITCH_DISCARD_CREDIT_VIOLATION);
+	if (!forward_is_in(sw->usable, output)) {
+		reason = find_other(sw, packet, &output);
+		if (reason != SWITCH_COUNTER_COUNT)
+			return refuse(sw, packet, reason);
+		if (sw->congestion != NULL)
+			congestion_control_detour(sw->congestion, packet);
+	}
+	return decide(sw, packet, output, now);
+}
+
+/* Frames of the mapper have a list of ports, then an element for the device that they reach. */
 static bool is_of_mapper(const struct weft_packet *packet)
 {
 	return packet->kind == FRAME_SCOUT || packet->kind == FRAME_MAPPER;
@@ -102,7 +97,7 @@ static bool is_of_mapper(const struct weft_packet *packet)
 static bool control_route(
 	const struct weft_switch *sw, struct weft_packet *packet, unsigned *output)
 {
-	/* The mapper's have no destination that a table could know. */
+	/* No table knows a destination of the mapper's frames. */
 	if ((packet->route_length != 0 || is_of_mapper(packet)) && routing_error(sw, packet))
 		return false;
 	*output = forward_output(sw, packet);
@@ -126,31 +121,30 @@ static void give_to_agent(struct weft_switch *sw, struct weft_packet *packet)
 	sw->for_agent_tail = packet;
 }
 
-void forward_control(struct weft_switch *sw, struct weft_packet *packet, weft_time now)
+void switch_receive_control(struct weft_switch *sw, struct weft_packet *packet, weft_time now)
 {
 	struct switch_output *out;
 	unsigned output;
 
 	sw->port[packet->in_port].count[SWITCH_CONTROL_IN]++;
 	sw->port[packet->in_port].count[SWITCH_BYTES_IN] += packet->bytes;
-	packet->arrived_ps = now;
 	if (is_for_agent(sw, packet)) {
 		give_to_agent(sw, packet);
 		return;
 	}
 	if (!control_route(sw, packet, &output)) {
-		discard_control(sw, packet, SWITCH_CONTROL_DISCARD_ROUTE);
+		discard_frame(sw, packet, SWITCH_CONTROL_DISCARD_ROUTE);
 		return;
 	}
-	if (!forward_usable(sw, output))
+	if (!forward_is_in(sw->usable, output))
 		output = alternative(sw, packet);
 	if (output == SWITCH_PORT_NONE) {
-		discard_control(sw, packet, SWITCH_CONTROL_DISCARD_DOWN);
+		discard_frame(sw, packet, SWITCH_CONTROL_DISCARD_DOWN);
 		return;
 	}
 	out = &sw->port[output].output;
 	if (out->control_waiting >= sw->control_reserve) {
-		discard_control(sw, packet, SWITCH_CONTROL_DISCARD_FULL);
+		discard_frame(sw, packet, SWITCH_CONTROL_DISCARD_FULL);
 		return;
 	}
 	packet->out_port = (uint8_t)output;
@@ -162,24 +156,7 @@ void forward_control(struct weft_switch *sw, struct weft_packet *packet, weft_ti
 		sw->port[output].control_tail->next = packet;
 	sw->port[output].control_tail = packet;
 	out->control_waiting++;
-	arbiter_note(sw, output);
-}
-
-void switch_receive(struct weft_switch *sw, unsigned input, struct weft_packet **packets,
-	unsigned count, weft_time now)
-{
-	struct switch_port *port = &sw->port[input];
-
-	for (unsigned i = 0; i < count; i++) {
-		packets[i]->in_port = (uint8_t)input;
-		if (packets[i]->control) {
-			forward_control(sw, packets[i], now);
-			continue;
-		}
-		port->count[SWITCH_BYTES_IN] += packets[i]->bytes;
-		port->count[SWITCH_DATA_IN]++;
-		forward_accept(sw, port, packets[i], now);
-	}
+	arbiter_update(sw, output);
 }
 
 static unsigned transmit_control(
@@ -199,8 +176,7 @@ static unsigned transmit_control(
 }
 
 static inline __attribute__((always_inline)) unsigned transmit_burst(struct weft_switch *sw,
-	unsigned output, struct weft_packet **packets, unsigned max, weft_time now, const bool voq,
-	const bool release)
+	unsigned output, struct weft_packet **packets, unsigned max, weft_time now, const bool voq)
 {
 	struct switch_port *port = &sw->port[output];
 	unsigned count = 0, control = 0;
@@ -208,11 +184,11 @@ static inline __attribute__((always_inline)) unsigned transmit_burst(struct weft
 
 	if (__builtin_expect(port->output.control_head != NULL, 0))
 		count = control = transmit_control(port, packets, max, &bytes);
-	count += arbiter_pick_burst(sw, output, packets + count, max - count, now, voq, release);
+	count += arbiter_pick_burst(sw, output, packets + count, max - count, now, voq);
 	for (unsigned i = control; i < count; i++)
 		bytes += packets[i]->bytes;
 	if (port->output.ready == 0)
-		arbiter_note(sw, output);
+		arbiter_update(sw, output);
 	port->count[SWITCH_DATA_OUT] += count - control;
 	port->count[SWITCH_BYTES_OUT] += bytes;
 	return count;
@@ -222,14 +198,6 @@ unsigned switch_transmit(struct weft_switch *sw, unsigned output, struct weft_pa
 	unsigned max, weft_time now)
 {
 	if (sw->voq)
-		return transmit_burst(sw, output, packets, max, now, true, false);
-	return transmit_burst(sw, output, packets, max, now, false, false);
-}
-
-unsigned switch_transmit_released(struct weft_switch *sw, unsigned output,
-	struct weft_packet **packets, unsigned max, weft_time now)
-{
-	if (sw->voq)
-		return transmit_burst(sw, output, packets, max, now, true, true);
-	return transmit_burst(sw, output, packets, max, now, false, true);
+		return transmit_burst(sw, output, packets, max, now, true);
+	return transmit_burst(sw, output, packets, max, now, false);
 }

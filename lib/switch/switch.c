@@ -21,8 +21,8 @@ const char *switch_counter_name(unsigned counter)
 	return counter < SWITCH_COUNTER_COUNT ? name[counter] : NULL;
 }
 
-/* What a port's buffer may promise: never more frames than its receive ring holds while the core is
- * away, each of which may be as small as one block. */
+/* Blocks of a port's buffer: no more than its receive ring holds frames while the core is away,
+ * since a frame may be as small as one block. */
 static uint32_t port_blocks(const struct switch_config *config, unsigned port)
 {
 	uint32_t slots = config->port_slots[port];
@@ -30,19 +30,19 @@ static uint32_t port_blocks(const struct switch_config *config, unsigned port)
 	return slots != 0 && slots < config->buffer_blocks ? slots : config->buffer_blocks;
 }
 
-static void init_ports(struct weft_switch *sw, weft_time now)
+static void init_ports(struct weft_switch *sw, const struct switch_config *config, weft_time now)
 {
 	for (unsigned port = 0; port < sw->ports; port++) {
 		const struct link_end_config link = {
-			.device = sw->config.device,
+			.device = config->device,
 			.port = (uint8_t)port,
 			.device_kind = 0,
 			.vcs = sw->vcs,
-			.open = (sw->config.open_ports & BIT64(port)) != 0,
-			.vc_blocks = port_blocks(&sw->config, port) / sw->vcs,
-			.session = sw->config.session,
-			.hello_ps = sw->config.hello_ps,
-			.refresh_ps = sw->config.credit_refresh_ps,
+			.open = (config->open_ports & BIT64(port)) != 0,
+			.vc_blocks = port_blocks(config, port) / sw->vcs,
+			.session = config->session,
+			.hello_ps = config->hello_ps,
+			.refresh_ps = config->credit_refresh_ps,
 		};
 
 		link_end_init(&sw->port[port].link, &link, now);
@@ -52,7 +52,8 @@ static void init_ports(struct weft_switch *sw, weft_time now)
 static bool config_valid(const struct switch_config *config)
 {
 	if (config->ports == 0 || config->ports > SWITCH_PORTS_MAX || config->vcs == 0 ||
-		config->vcs > FRAME_VCS_MAX || config->session == 0)
+		config->vcs > FRAME_VCS_MAX || config->session == 0 ||
+		(config->table_port != NULL && config->table_hosts > FRAME_HOST_NONE))
 		return false;
 	for (unsigned sl = 0; sl < 16; sl++)
 		if (config->sl_to_vc[sl] >= config->vcs)
@@ -95,7 +96,6 @@ size_t switch_bytes(const struct switch_config *config)
 
 static void configure(struct weft_switch *sw, const struct switch_config *config, weft_time now)
 {
-	sw->config = *config;
 	sw->ports = config->ports;
 	sw->vcs = config->vcs;
 	sw->voq = config->voq;
@@ -103,15 +103,16 @@ static void configure(struct weft_switch *sw, const struct switch_config *config
 	sw->vc_rule = config->vc_rule;
 	sw->vc_rule_at = config->vc_rule_at;
 	sw->report_above_blocks = UINT32_MAX;
-	switch_note_decisions(sw);
+	switch_congestion_note_plain(sw);
 	sw->control_reserve = config->control_reserve;
 	sw->watchdog_ps = config->watchdog_ps;
 	sw->watchdog_due = now;
+	sw->absent = config->absent_ports;
 	sw->usable = ~config->absent_ports & (UINT64_MAX >> (SWITCH_PORTS_MAX - config->ports));
 	sw->idle = sw->usable;
 	sw->table_port = config->table_port;
 	sw->table_alternatives = config->table_alternatives;
-	sw->table_hosts = config->table_port != NULL ? config->table_hosts : 0;
+	sw->table_hosts = config->table_port != NULL ? (uint16_t)config->table_hosts : 0;
 }
 
 struct weft_switch *switch_place(void *memory, const struct switch_config *config, weft_time now)
@@ -129,7 +130,7 @@ struct weft_switch *switch_place(void *memory, const struct switch_config *confi
 	sw->port = (struct switch_port *)(void *)(begin + at.port);
 	sw->cross = (struct crosspoint *)(void *)(begin + at.cross);
 	sw->queue = (struct voq *)(void *)(begin + at.queue);
-	init_ports(sw, now);
+	init_ports(sw, config, now);
 	return sw;
 }
 
@@ -184,7 +185,7 @@ bool switch_is_empty(const struct weft_switch *sw)
 	return true;
 }
 
-/* Takes the packets for 'output' out of a queue whose head wants another one. */
+/* Discards the packets for 'output' from a queue whose head wants another output. */
 static void discard_behind_head(
 	struct weft_switch *sw, struct voq *queue, unsigned output, enum switch_counter reason)
 {
@@ -219,7 +220,7 @@ static void discard_data(struct weft_switch *sw, unsigned output, enum switch_co
 	/* Without VOQs they also wait behind heads for other outputs. */
 	for (unsigned i = 0; !sw->voq && i < (unsigned)sw->ports * sw->vcs; i++)
 		discard_behind_head(sw, &sw->queue[i], output, reason);
-	arbiter_note(sw, output);
+	arbiter_update(sw, output);
 }
 
 static void discard_waiting_control(struct weft_switch *sw, unsigned output)
@@ -231,14 +232,14 @@ static void discard_waiting_control(struct weft_switch *sw, unsigned output)
 
 		out->control_head = packet->next;
 		out->control_waiting--;
-		discard_control(sw, packet, SWITCH_CONTROL_DISCARD_DOWN);
+		discard_frame(sw, packet, SWITCH_CONTROL_DISCARD_DOWN);
 	}
-	arbiter_note(sw, output);
+	arbiter_update(sw, output);
 }
 
 static void discard_all_data(struct weft_switch *sw, enum switch_counter reason)
 {
-	/* Without VOQs a removal may bring up a head for an output that was done already. */
+	/* Without VOQs a removal may bring up a head for an output that was emptied before. */
 	while (!switch_is_empty(sw))
 		for (unsigned output = 0; output < sw->ports; output++)
 			discard_data(sw, output, reason);
@@ -256,8 +257,8 @@ void switch_purge(struct weft_switch *sw)
 	discard_all_data(sw, SWITCH_DISCARD_PURGED);
 }
 
-/* VCs of one device are equally large, and never more than empty. */
-static void learn_far_end(struct weft_switch *sw, unsigned port)
+/* The greatest credit seen is the size of a VC of the peer: all its VCs are equally large. */
+static void learn_peer_buffer(struct weft_switch *sw, unsigned port)
 {
 	uint32_t blocks = credit_available(&sw->port[port].link.tx[0]);
 
@@ -265,7 +266,7 @@ static void learn_far_end(struct weft_switch *sw, unsigned port)
 		sw->peer_buffers[port].vc_blocks = blocks;
 }
 
-static void forget_far_end(struct weft_switch *sw, unsigned port)
+static void forget_peer_buffer(struct weft_switch *sw, unsigned port)
 {
 	if (sw->peer_buffers != NULL)
 		sw->peer_buffers[port].vc_blocks = 0;
@@ -283,7 +284,7 @@ unsigned switch_poll_link(struct weft_switch *sw, unsigned port, weft_time now)
 	struct link_end *link = &sw->port[port].link;
 	unsigned due;
 
-	if (sw->config.absent_ports & BIT64(port))
+	if (sw->absent & BIT64(port))
 		return 0;
 	if (link->config.open) {
 		link_end_renew_open(link);
@@ -295,7 +296,7 @@ unsigned switch_poll_link(struct weft_switch *sw, unsigned port, weft_time now)
 	if (due & LINK_WENT_DOWN) {
 		sw->usable &= ~BIT64(port);
 		sw->idle &= ~BIT64(port);
-		forget_far_end(sw, port);
+		forget_peer_buffer(sw, port);
 		sw->linked &= ~BIT64(port);
 		discard_data(sw, port, SWITCH_DISCARD_LINK_DOWN);
 		discard_waiting_control(sw, port);
@@ -309,7 +310,7 @@ void switch_on_credit(
 	bool more = link_end_on_credit(&sw->port[port].link, credit, now);
 
 	if (__builtin_expect(sw->peer_buffers != NULL, 0))
-		learn_far_end(sw, port);
+		learn_peer_buffer(sw, port);
 	if (more)
 		link_is_up(sw, port);
 }
@@ -340,7 +341,7 @@ static void watch_output(struct weft_switch *sw, unsigned output, weft_time now)
 			discarded = true;
 		}
 	}
-	/* The next heads have not waited yet; they are looked at again. */
+	/* The next heads have not waited yet. */
 	if (discarded)
 		arbiter_retry(sw, output);
 }

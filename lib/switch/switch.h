@@ -2,20 +2,57 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
+/* clang-format off */
 /*
- * The emulated switch: input-queued, an input buffer per port divided into VCs, VOQs,
- * per-VC credits, source routes or a table, round-robin arbitration. A plain state machine: it is
- * handed packets and the time and hands packets back; it owns no port, reads no clock and allocates
- * nothing after switch_create(). The poll driver and the virtual driver call the same functions.
+ * The emulated switch
  *
- * One thread per switch. Packets are the driver's memory; while stored they belong to the switch.
+ *   Input-queued: an input buffer per port divided into VCs, VOQs, credits per VC, source routes or
+ *   a destination table, round-robin arbitration. A state machine: the driver hands it packets and
+ *   the time, and gets packets back. It owns no port, reads no clock, and allocates nothing after
+ *   switch_create(). Parts that are called for each packet are inline, in forward.h.
+ *
+ * Entry points
+ *   poll driver, pipelines/poll/poll_switch.c
+ *     switch_receive_direct()     data frame in; if it returns SWITCH_PORT_NONE, switch_receive()
+ *     switch_receive_control()    control frame in
+ *     switch_transmit()           frames out
+ *   virtual driver, pipelines/virtual/virtual_switch.c
+ *     switch_admit()              data packet in; then switch_pass(), or else switch_store()
+ *     switch_transmit_one()       packet out
+ *   both
+ *     switch_count_in()           counters, with switch_count_passed()
+ *     switch_poll_link()          link protocol, with switch_on_credit(), switch_on_hello()
+ *     switch_poll_watchdog()      time
+ *     switch_set_routing()        tables
+ *     switch_congestion.h         congestion control
+ *
+ *   Admission, once per data packet: VC, credits, route, output, next VC. A plain packet (nothing
+ *   to decide, nothing wrong) is admitted inline, any other by forward_exception() in forward.c.
+ *   An admitted packet passes the queues if its output is idle, or joins the queue of
+ *   (input, VC, output).
+ *
+ * Departures and their counters (switch_counters.h)
+ *   sent                   data_out, bytes_out, control_out, at the output
+ *   for the agent          control_agent, at the input: switch_take_for_agent()
+ *   discarded              discard_*, control_discard_*, at the input: switch_take_discards()
+ *   At any time data_in = data_out + stored + discarded: switch_check()
+ *
+ * Threads
+ *   One thread per switch. Packets are the driver's memory; a stored packet belongs to the switch.
+ *
+ * Where the behaviour comes from
+ *   Credits: InfiniBand FCTBS and FCCL (credit.h). Frames and routes: docs/wire-format.md.
+ *   VOQs, adaptive routing, AFI, notifications: the papers named in congestion_detector.h,
+ *   arn_table.h, adaptive_routing.c and afi.h. Marks: fecn.h. Watchdog, control reserve: ours.
  */
+/* clang-format on */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "bits.h"
+#include "congestion_control.h"
 #include "link_end.h"
 #include "packet.h"
 #include "switch_counters.h"
@@ -30,14 +67,14 @@ struct switch_config {
 	uint32_t session;
 	uint8_t ports;          /* 1..SWITCH_PORTS_MAX */
 	uint8_t vcs;            /* 1..FRAME_VCS_MAX, the AFC included when there is one */
-	bool voq;               /* false: one queue per (input, VC), only its head counts */
+	bool voq;               /* false: one queue per (input, VC), only its head can leave */
 	uint32_t buffer_blocks; /* per input port, split equally among the VCs */
 	uint32_t port_slots[SWITCH_PORTS_MAX]; /* frames its receive ring holds; 0: no such limit.
 						* All that is advertised never exceeds it */
 	uint64_t open_ports;                   /* set: peers without credits (link_end.h) */
-	uint64_t absent_ports; /* set: no cable; what is routed there is discarded as link down */
+	uint64_t absent_ports; /* set: no cable; packets routed there are discarded as link down */
 	uint8_t sl_to_vc[16];  /* queuing scheme */
-	weft_time hello_ps;    /* 10 ms in the papers' manner; 3 missed: down */
+	weft_time hello_ps;    /* 10 ms in the papers; 3 missed: down */
 	weft_time credit_refresh_ps;
 	weft_time watchdog_ps;    /* WEFT_TIME_NEVER: off */
 	uint16_t control_reserve; /* control frames that may wait at an output */
@@ -46,7 +83,7 @@ struct switch_config {
 	 * switch_set_routing() has exchanged it. */
 	const uint8_t *table_port;
 	const uint64_t *table_alternatives;
-	uint32_t table_hosts;
+	uint32_t table_hosts; /* up to FRAME_HOST_NONE */
 	/* VC classes that are part of the routes, or NULL: then they choose the next VC instead of
 	 * sl_to_vc, class n in VC n, and 'vcs' is not less than the classes. The caller's, as the
 	 * table is; 'vc_rule_at' is this switch in it. */
@@ -54,8 +91,7 @@ struct switch_config {
 	uint32_t vc_rule_at;
 };
 
-/* What a mapper may change in a switch: all of it at once, and nothing else. As in switch_config.
- */
+/* The part of a switch that a mapper may change, all at once. Fields as in switch_config. */
 struct switch_routing {
 	const uint8_t *port;          /* [hosts]; NULL: no table */
 	const uint64_t *alternatives; /* [hosts] or NULL */
@@ -63,11 +99,11 @@ struct switch_routing {
 	const struct vc_rule *vc_rule; /* NULL: none */
 	uint32_t vc_rule_at;
 	const uint8_t *sl_to_vc; /* [16], copied; NULL: as it is */
-	uint8_t stage;           /* for an adaptation (switch_congestion.h) */
+	uint8_t stage;           /* for congestion control (switch_congestion.h) */
 };
 
-/* One crossing of the crossbar: the VCs of an input that have something for an output. Not used by
- * a switch with a single VC: the sets of its outputs say it all (switch_ready_vcs()). */
+/* A crosspoint of the crossbar: the VCs of an input that have something for an output. Not used by
+ * a switch with a single VC: there the sets of the outputs suffice (switch_ready_vcs()). */
 struct crosspoint {
 	uint16_t ready;   /* VCs whose head may be able to go */
 	uint16_t stalled; /* VCs whose head waits for credits */
@@ -87,8 +123,7 @@ struct switch_output {
 
 _Static_assert(sizeof(struct switch_output) == 32, "half a cache line");
 
-/* What a packet of VC 0 needs of the port that it comes in by is in two cache lines, what it needs
- * of the one that it leaves by in a single one. */
+/* A packet of VC 0 uses two cache lines of its input port and one of its output port. */
 struct switch_port {
 	uint64_t count[SWITCH_COUNTER_COUNT];
 	struct switch_output output;
@@ -104,88 +139,71 @@ _Static_assert(SWITCH_LINE_OF(count[SWITCH_DATA_OUT]) == SWITCH_LINE_OF(output) 
 	"what leaves needs one line");
 _Static_assert(offsetof(struct switch_port, link.rx) % 64 == 0, "VCs 0 to 3 in one line");
 
-struct congestion_control;
 struct adaptive_output;
 struct fecn;
 
-/* For each packet: there is a VC rule, or packets are marked. */
-#define SWITCH_DECIDES_ALWAYS 0x01
-/* There is an adaptation: packets with the adapted bit keep to the AFC, and all are asked for while
- * CONGESTION_CONTROL_ALERT stands (congestion_control.h). */
-#define SWITCH_DECIDES_ADAPTED 0x02
-
-/* The first cache line has all that a packet needs of a switch with nothing to decide. */
+/* The first cache line has all that a plain packet needs. */
 struct weft_switch {
 	uint8_t ports, vcs;
 	bool voq;
-	uint8_t decision_flags; /* set of SWITCH_DECIDES_*, CONGESTION_CONTROL_ALERT:
-				   forward_decide() */
-	uint32_t table_hosts;
+	struct congestion_signal signal;
+	uint16_t table_hosts;
 	const uint8_t *table_port;
 	uint8_t sl_to_vc[16];
 	uint64_t usable; /* outputs whose link is not down */
 	uint64_t busy;   /* outputs that may have something to send */
-	uint64_t idle;   /* usable outputs where nothing waits, ready or stalled (forward_direct) */
+	uint64_t idle;   /* usable outputs where nothing waits, ready or stalled (switch_pass()) */
 	struct switch_port *port; /* [ports] */
 	struct voq *queue;        /* all queues: [output][input][vc], or [input][vc] without VOQs */
-	/* VCs whose packets may pass the queues by: all, or 0 if it decides; then a driver may know
-	 * better for a while (switch_congestion_note_quiet()). */
-	uint8_t direct_vcs;
-	/* A queue that has grown to no more need not be told of; UINT32_MAX: none need. */
+	/* A queue that grows above this size is reported to congestion control; UINT32_MAX: none.
+	 */
 	uint32_t report_above_blocks;
 	const struct vc_rule *vc_rule;
 	struct crosspoint *cross; /* [output][input] */
 	const uint64_t *table_alternatives;
-	struct congestion_control *congestion; /* switch_congestion.h; NULL: none. It decides. */
-	/* Inputs that are reading a packet out. Without VOQs they have nothing else to give before
-	 * its tail has left: a driver whose transmissions take time says so (switch_hold()). */
+	struct congestion_control *congestion; /* NULL: none (switch_congestion.h) */
+	/* Inputs that are reading a packet out. Without VOQs such an input gives nothing else
+	 * before the tail has left (switch_hold()). */
 	uint64_t held;
 	struct weft_packet *discarded;
 	uint64_t linked;                                /* ports whose link is up */
-	struct weft_packet *for_agent, *for_agent_tail; /* the latter means nothing without it */
+	uint64_t absent;                                /* ports without a cable */
+	struct weft_packet *for_agent, *for_agent_tail; /* the tail is valid if there is a head */
 	bool has_agent;
 	weft_time watchdog_ps, watchdog_due;
 	uint32_t vc_rule_at;
 	uint16_t control_reserve;
-	struct fecn *fecn; /* the caller's; NULL: nothing is marked */
-	struct adaptive_output
-		*peer_buffers; /* [ports], the buffers behind them, for the adaptation */
-	struct switch_config config;
+	struct fecn *fecn;                    /* the caller's; NULL: nothing is marked */
+	struct adaptive_output *peer_buffers; /* [ports], behind the outputs, if there is
+					       * congestion control */
 };
 
 _Static_assert(offsetof(struct weft_switch, queue) == 64, "the rest is in other lines");
 
 /* NULL with errno EINVAL (a number out of range) or ENOMEM. */
 struct weft_switch *switch_create(const struct switch_config *config, weft_time now);
-/* The same in memory of the caller's, for many switches close together: switch_bytes(), zeroed, at
- * an address that is a multiple of 64. It is the caller's again after the last call. NULL with
- * errno EINVAL. */
+/* The same in the caller's memory, for many switches close together: switch_bytes() zeroed bytes at
+ * an address that is a multiple of 64. The caller frees it. NULL with errno EINVAL. */
 struct weft_switch *switch_place(void *memory, const struct switch_config *config, weft_time now);
 /* 0 if a number is out of range. */
 size_t switch_bytes(const struct switch_config *config);
-/* Packets still stored are the driver's to free first: switch_drain(). */
+/* The driver frees stored packets first: switch_drain(). */
 void switch_destroy(struct weft_switch *sw);
 
-/* Packets that have arrived whole at 'input'. Filled by the driver: bytes, blocks, vc, the mutable
- * header bytes, hop, route_length, sl, control, destination. Here (forward.h): routing error
- * detection, the credits' check, the output, the next VC, the queue. On return the mutable header
- * bytes are as the next device shall see them. */
-void switch_receive(struct weft_switch *sw, unsigned input, struct weft_packet **packets,
-	unsigned count, weft_time now);
+/* A control frame that goes through the switch: into the reserve of its output. One of the mapper,
+ * kind FRAME_SCOUT or FRAME_MAPPER, goes by ports only; if its last element is for the agent of the
+ * device that it has reached, and that is this one, it goes there (switch_take_for_agent()).
+ * Whatever else such a frame asks for is a routing error. Filled in by the driver: as for
+ * switch_receive(), and 'kind'. */
+void switch_receive_control(struct weft_switch *sw, struct weft_packet *packet, weft_time now);
 
 /* Up to 'max' packets that may leave by 'output' now, control frames first; returns how many. Their
- * credits are taken. */
+ * credits are taken, and their space in the input buffers is free. */
 unsigned switch_transmit(struct weft_switch *sw, unsigned output, struct weft_packet **packets,
 	unsigned max, weft_time now);
 
-/* The buffer space of a data packet is free. */
-static inline void switch_release(struct weft_switch *sw, const struct weft_packet *packet)
-{
-	credit_release(&sw->port[packet->in_port].link.rx[packet->vc], packet->blocks);
-}
-
-/* Without VOQs an input gives one packet at a time: nothing more is taken from it until it is let
- * go. With VOQs this means nothing. */
+/* Without VOQs an input reads one packet out at a time: nothing more is taken from a held input. A
+ * driver whose transmissions take time calls these two; with VOQs they have no effect. */
 static inline void switch_hold(struct weft_switch *sw, unsigned input)
 {
 	sw->held |= BIT64(input);
@@ -196,22 +214,20 @@ static inline void switch_let_go(struct weft_switch *sw, unsigned input)
 	sw->held &= ~BIT64(input);
 }
 
-/* switch_transmit(), and switch_release() of what it returns: for a driver that hands frames on at
- * once. */
-unsigned switch_transmit_released(struct weft_switch *sw, unsigned output,
-	struct weft_packet **packets, unsigned max, weft_time now);
-
-/* The discarded packets, linked by 'next'; NULL if none. The caller frees them. */
+/* The discarded packets, linked by 'next', each with 'discard'; NULL if none. The caller frees
+ * them.
+ */
 struct weft_packet *switch_take_discards(struct weft_switch *sw);
 
-/* Frames of the mapper for this device itself: whether somebody takes them. If not, and at first,
- * they are routing errors. */
+/* Whether the driver takes the mapper's frames for this device itself. If not (the default), they
+ * are routing errors. */
 static inline void switch_serve_agent(struct weft_switch *sw, bool served)
 {
 	sw->has_agent = served;
 }
 
-/* Those that have come, in order, linked by 'next'; NULL if none. The caller frees them. */
+/* The mapper's frames that have arrived, in order, linked by 'next'; NULL if none. The caller frees
+ * them. */
 struct weft_packet *switch_take_for_agent(struct weft_switch *sw);
 
 /* Link protocol: a set of LINK_SEND_* for 'port'; handles a link that went down (its queues are
@@ -226,35 +242,20 @@ void switch_on_hello(
 void switch_poll_watchdog(struct weft_switch *sw, weft_time now);
 
 /*
- * Exchanges tables, VC rule and SL to VC, at any time: what arrives from now on goes by the new
- * ones, and nothing of the old ones is looked at again, so they may be freed. What is stored has
- * its output and the next VC already and goes there: the old generation that transition_check.h
- * counts. An adaptation forgets what it knew of other ways. 0; -EINVAL, and nothing has changed: a
- * number out of range, or with an adaptation VC classes, no alternatives, or more hosts than it has
- * room for.
+ * Exchanges tables, VC rule and SL to VC, at any time: packets that arrive from now on use the new
+ * ones. The old ones are not read again, so they may be freed. A stored packet keeps its output and
+ * next VC: the old generation that transition_check.h counts. Congestion control forgets its
+ * entries. 0; or -EINVAL, and nothing has changed: a number out of range, or, with congestion
+ * control, VC classes, no alternatives, or more hosts than it has room for.
  */
 int switch_set_routing(struct weft_switch *sw, const struct switch_routing *routing);
-
-/* What a packet costs depends on whether there is anything to decide. */
-static inline void switch_note_decisions(struct weft_switch *sw)
-{
-	bool always = sw->vc_rule != NULL || sw->fecn != NULL;
-
-	/* The adaptation sees to the rest. */
-	sw->decision_flags =
-		sw->congestion != NULL ? (uint8_t)(sw->decision_flags | SWITCH_DECIDES_ADAPTED) : 0;
-	sw->decision_flags &= (uint8_t)~SWITCH_DECIDES_ALWAYS;
-	sw->decision_flags |= always ? SWITCH_DECIDES_ALWAYS : 0;
-	sw->direct_vcs = sw->decision_flags != 0 ? 0 : sw->vcs;
-}
 
 /* Discards everything that is stored, for the end of a run. */
 void switch_drain(struct weft_switch *sw);
 /* Discards all data that is stored; control frames, the mapper's among them, stay. */
 void switch_purge(struct weft_switch *sw);
 
-/* No data packet is stored. One comparison while no control frame waits either; counts neither what
- * switch_transmit() has given out nor what was discarded. */
+/* No data packet is stored. One comparison while no control frame waits either. */
 bool switch_is_empty(const struct weft_switch *sw);
 
 /* Data packets and blocks stored at all inputs. */

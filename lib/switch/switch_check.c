@@ -149,9 +149,8 @@ static const char *check_buffer(const struct weft_switch *sw, unsigned input, un
 		wrong = check_queue(sw, input, vc, &switch_queues(sw, output, input)[vc], &blocks);
 	if (wrong != NULL)
 		return wrong;
-	/* Blocks of packets that were transmitted and not yet released count as stored. */
-	if (credit_stored(rx) < blocks)
-		return "a buffer holds more blocks than its credits know of";
+	if (credit_stored(rx) != blocks)
+		return "a buffer holds other blocks than its credits say";
 	if (credit_stored(rx) > rx->capacity)
 		return "a buffer is over its capacity";
 	return NULL;

@@ -24,7 +24,7 @@ static bool is_valid(const struct weft_switch *sw, const struct switch_congestio
 	return true;
 }
 
-static struct adaptive_output *make_far_ends(const struct weft_switch *sw)
+static struct adaptive_output *make_peer_buffers(const struct weft_switch *sw)
 {
 	struct adaptive_output *peer_buffers = calloc(sw->ports, sizeof(*peer_buffers));
 
@@ -51,7 +51,7 @@ int switch_congestion(struct weft_switch *sw, const struct switch_congestion_con
 {
 	struct adaptive_output *peer_buffers;
 	struct congestion_detector_config detector;
-	struct congestion_control_config own = {.device = (uint32_t)sw->config.device,
+	struct congestion_control_config own = {.device = (uint32_t)sw->port[0].link.config.device,
 		.seed = config->seed,
 		.vcs = sw->vcs,
 		.stage = config->stage,
@@ -65,11 +65,11 @@ int switch_congestion(struct weft_switch *sw, const struct switch_congestion_con
 		.table = config->table,
 		.head = head_of,
 		.ctx = sw,
-		.alert = &sw->decision_flags};
+		.signal = &sw->signal};
 
 	if (!is_valid(sw, config))
 		return -EINVAL;
-	peer_buffers = make_far_ends(sw);
+	peer_buffers = make_peer_buffers(sw);
 	if (peer_buffers == NULL)
 		return -ENOMEM;
 	own.output = peer_buffers;
@@ -84,8 +84,10 @@ int switch_congestion(struct weft_switch *sw, const struct switch_congestion_con
 	}
 	sw->peer_buffers = peer_buffers;
 	sw->congestion->hosts = sw->table_hosts;
-	sw->report_above_blocks = sw->congestion->report_above_blocks;
-	switch_note_decisions(sw);
+	if (sw->congestion->detector != NULL)
+		sw->report_above_blocks =
+			congestion_detector_report_above(sw->congestion->detector);
+	switch_congestion_note_plain(sw);
 	return 0;
 }
 
@@ -96,16 +98,25 @@ void switch_congestion_end(struct weft_switch *sw)
 	sw->congestion = NULL;
 	sw->peer_buffers = NULL;
 	sw->report_above_blocks = UINT32_MAX;
-	switch_note_decisions(sw);
+	switch_congestion_note_plain(sw);
 }
 
 void switch_set_fecn(struct weft_switch *sw, struct fecn *fecn)
 {
 	sw->fecn = fecn;
-	switch_note_decisions(sw);
+	switch_congestion_note_plain(sw);
 }
 
-/* A VOQ is noted as being above HCDTh if and only if it is. */
+void switch_congestion_note_plain(struct weft_switch *sw)
+{
+	uint8_t vcs = sw->vc_rule != NULL || sw->fecn != NULL ? 0 : sw->vcs;
+
+	sw->signal = (struct congestion_signal){.plain_vcs = vcs};
+	if (sw->congestion != NULL)
+		congestion_control_set_calm(sw->congestion, vcs);
+}
+
+/* A VOQ is recorded as above HCDTh if and only if it is. */
 static const char *check_crossing(const struct weft_switch *sw, unsigned output, unsigned input)
 {
 	const struct congestion_detector *detector = sw->congestion->detector;
@@ -115,48 +126,15 @@ static const char *check_crossing(const struct weft_switch *sw, unsigned output,
 	uint32_t blocks = 0;
 
 	for (unsigned vc = 0; vc < sw->vcs; vc++) {
-		bool noted = (cross->above >> vc & 1) != 0;
+		bool above = (cross->above >> vc & 1) != 0;
 
 		blocks += queue[vc].blocks;
-		if (detector->config.by_vc && noted != congestion_detector_is_above(detector, input,
+		if (detector->config.by_vc && above != congestion_detector_is_above(detector, input,
 							       vc, queue[vc].blocks))
 			return "the detector's view of a VOQ differs from what is in it";
 	}
 	if (!detector->config.by_vc && blocks != cross->blocks)
 		return "the detector counts other blocks than there are";
-	return NULL;
-}
-
-/* What every packet looks at against what it stands for. */
-static const char *check_short_cuts(const struct congestion_control *congestion)
-{
-	const struct congestion_detector *detector = congestion->detector;
-
-	for (unsigned output = 0; output < detector->config.ports; output++)
-		if (detector->output[output].passed != 0 &&
-			(congestion->crowded >> output & 1) == 0)
-			return "what leaves a crowded output is not told of";
-	if (congestion->entries != congestion->table->count)
-		return "the entries of the table are counted wrongly";
-	if (congestion->due > congestion_detector_next_due(detector) ||
-		congestion->due > arn_table_next_due(congestion->table))
-		return "a time comes before the next one";
-	return NULL;
-}
-
-/* Packets are asked for if and only if one may make a difference. */
-static const char *check_alert(const struct weft_switch *sw)
-{
-	const struct congestion_control *congestion = sw->congestion;
-	bool alert = (sw->decision_flags & CONGESTION_CONTROL_ALERT) != 0;
-
-	if ((sw->decision_flags & SWITCH_DECIDES_ADAPTED) == 0)
-		return "the switch does not know of its adaptation";
-	if (alert != (congestion->chooses || congestion->entries != 0 || congestion->crowded != 0 ||
-			     congestion->due != WEFT_TIME_NEVER))
-		return "packets are not asked for although one may make a difference, or in vain";
-	if (sw->report_above_blocks != congestion->report_above_blocks)
-		return "the switch takes another size of queue for a quiet one";
 	return NULL;
 }
 
@@ -166,17 +144,12 @@ const char *switch_congestion_check(const struct weft_switch *sw)
 	const char *wrong;
 
 	if (congestion == NULL)
-		return sw->report_above_blocks == UINT32_MAX
-			       ? NULL
-			       : "queues are told of, but there is nobody";
-	wrong = check_alert(sw);
-	if (wrong != NULL || congestion->detector == NULL)
+		return sw->signal.alert || sw->report_above_blocks != UINT32_MAX
+			       ? "queues are reported, but there is no congestion control"
+			       : NULL;
+	wrong = congestion_control_check(congestion);
+	if (congestion->detector == NULL)
 		return wrong;
-	wrong = congestion_detector_check(congestion->detector);
-	if (wrong == NULL)
-		wrong = arn_table_check(congestion->table);
-	if (wrong == NULL)
-		wrong = check_short_cuts(congestion);
 	for (unsigned output = 0; output < sw->ports; output++)
 		for (unsigned input = 0; input < sw->ports && wrong == NULL; input++)
 			wrong = check_crossing(sw, output, input);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Exchange of what a switch routes by. */
+/* Exchange of a switch's tables, VC rule and SL to VC. */
 
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 /* Service levels stay out of the AFC. */
 static bool vcs_fit(const struct weft_switch *sw, const uint8_t *sl_to_vc)
 {
-	bool afi = sw->congestion != NULL && sw->congestion->afi;
+	bool afi = sw->congestion != NULL && sw->congestion->adaptive.afi;
 	unsigned end = afi ? afi_channel(sw->vcs) : sw->vcs;
 
 	for (unsigned sl = 0; sl < 16; sl++)
@@ -26,30 +26,30 @@ static bool fits(const struct weft_switch *sw, const struct switch_routing *rout
 
 	if (rule != NULL && (rule->classes > sw->vcs || routing->vc_rule_at >= rule->switches))
 		return false;
+	if (routing->port != NULL && routing->hosts > FRAME_HOST_NONE)
+		return false;
 	if (routing->sl_to_vc != NULL && !vcs_fit(sw, routing->sl_to_vc))
 		return false;
 	if (sw->congestion == NULL)
 		return true;
 	return rule == NULL && (routing->port == NULL || routing->alternatives != NULL) &&
-	       routing->hosts <= sw->congestion->config.hosts;
+	       routing->hosts <= sw->congestion->hosts_max;
 }
 
 int switch_set_routing(struct weft_switch *sw, const struct switch_routing *routing)
 {
 	if (!fits(sw, routing))
 		return -EINVAL;
-	sw->config.table_port = sw->table_port = routing->port;
-	sw->config.table_alternatives = sw->table_alternatives = routing->alternatives;
-	sw->config.table_hosts = sw->table_hosts = routing->port != NULL ? routing->hosts : 0;
-	sw->config.vc_rule = sw->vc_rule = routing->vc_rule;
-	sw->config.vc_rule_at = sw->vc_rule_at = routing->vc_rule_at;
-	if (routing->sl_to_vc != NULL) {
+	sw->table_port = routing->port;
+	sw->table_alternatives = routing->alternatives;
+	sw->table_hosts = routing->port != NULL ? (uint16_t)routing->hosts : 0;
+	sw->vc_rule = routing->vc_rule;
+	sw->vc_rule_at = routing->vc_rule_at;
+	if (routing->sl_to_vc != NULL)
 		memcpy(sw->sl_to_vc, routing->sl_to_vc, sizeof(sw->sl_to_vc));
-		memcpy(sw->config.sl_to_vc, routing->sl_to_vc, sizeof(sw->config.sl_to_vc));
-	}
 	if (sw->congestion != NULL)
 		congestion_control_set_tables(
 			sw->congestion, sw->table_alternatives, sw->table_hosts, routing->stage);
-	switch_note_decisions(sw);
+	switch_congestion_note_plain(sw);
 	return 0;
 }

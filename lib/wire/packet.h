@@ -18,11 +18,11 @@
 
 struct weft_packet {
 	struct weft_packet *next; /* link of the queue that holds the packet */
-	weft_time arrived_ps;     /* when the storing device received it */
+	weft_time arrived_ps;     /* when an interface received it, or a link delivers it */
 	uint16_t bytes;           /* frame length without FCS */
 	uint16_t blocks;          /* flow-control blocks, frame_blocks(bytes) */
 	uint8_t in_port;
-	uint8_t out_port; /* chosen when it was stored */
+	uint8_t out_port; /* chosen when it was stored; SWITCH_PORT_NONE: discarded */
 	uint8_t vc;       /* VC in which it is stored */
 	uint8_t vc_next;  /* VC in which the next device will store it */
 	/* The four mutable header bytes in memory order (frame_mutable_word), with the values for
@@ -44,7 +44,8 @@ struct weft_packet {
 	uint16_t source;
 	uint8_t kind;    /* enum frame_kind */
 	uint8_t stalled; /* 1: was a queue head without credits (for captures) */
-	uint8_t reserved[2];
+	uint8_t discard; /* of a discarded packet: enum switch_counter */
+	uint8_t reserved;
 	const uint8_t *route; /* route_length elements, in the frame or the route table */
 	uint32_t message;
 	uint32_t sequence;

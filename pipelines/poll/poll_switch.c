@@ -60,7 +60,7 @@ void poll_switch_destroy(struct poll_switch *ps)
 	free(ps);
 }
 
-/* The frame as the next device shall see it. Done on arrival, while the header is in the cache. */
+/* Writes the header as the next device shall see it. Done on arrival, while it is in the cache. */
 static inline void update_frame(uint8_t *frame, const struct weft_packet *packet)
 {
 	frame_update_mutable(frame, packet->mutable_word);
@@ -76,7 +76,6 @@ static bool receive_arn(
 		return false;
 	ps->port[at].arns_in++;
 	congestion_control_on_arn(ps->sw->congestion, at, &arn, now);
-	switch_congestion_note_quiet(ps->sw);
 	return true;
 }
 
@@ -102,7 +101,7 @@ static void receive_link_local(
 	}
 }
 
-/* Frames that are not data: bad ones, the neighbour's control frames, and control frames that go on
+/* Frames that are not data: bad ones, the neighbour's control frames, and control frames that go
  * through the switch. */
 static __attribute__((noinline)) void receive_slow(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
@@ -110,13 +109,11 @@ static __attribute__((noinline)) void receive_slow(
 	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
 	enum frame_fault fault = frame_find_fault(frame, rte_pktmbuf_data_len(mbuf));
 	struct weft_packet *packet = mbuf_packet(mbuf);
-	struct arrival arrival;
 
 	if (fault == FRAME_FAULT_OK && !frame_link_local(frame_header(frame)->kind)) {
-		rx_meta_read(&arrival, frame, rte_pktmbuf_data_len(mbuf));
-		rx_meta_fill(packet, &arrival, rte_pktmbuf_data_len(mbuf), at, true);
+		rx_meta_fill(packet, frame, rte_pktmbuf_data_len(mbuf), at, true);
 		packet->kind = frame_header(frame)->kind;
-		forward_control(ps->sw, packet, now);
+		switch_receive_control(ps->sw, packet, now);
 		update_frame(frame, packet);
 		if (ps->sw->for_agent != NULL)
 			poll_switch_control_up(ps);
@@ -129,7 +126,8 @@ static __attribute__((noinline)) void receive_slow(
 	rte_pktmbuf_free(mbuf);
 }
 
-/* Hands frames to the port; a capture sees them first. One load and a branch a burst without. */
+/* Captures frames, then hands them to the port. Without a capture one load and one branch a burst.
+ */
 static inline void send_burst(struct poll_switch *ps, unsigned at, struct rte_mbuf **mbufs,
 	unsigned count, bool queued, weft_time now)
 {
@@ -142,12 +140,12 @@ static inline void send_burst(struct poll_switch *ps, unsigned at, struct rte_mb
 		ps->direct &= ~BIT64(at);
 }
 
-/* Sends what went past the queues from 'input' to 'output'. */
+/* Sends the frames that have passed the queues from 'input' to 'output'. */
 static void flush_burst(struct poll_switch *ps, unsigned input, unsigned output, weft_time now)
 {
 	struct poll_switch_burst *burst = &ps->burst[output];
 
-	forward_direct_sent(ps->sw, input, burst->vc, output, burst->count, burst->bytes);
+	switch_count_passed(ps->sw, input, burst->vc, output, burst->count, burst->bytes);
 	send_burst(ps, output, ps->burst_mbuf[output], burst->count, false, now);
 	*burst = (struct poll_switch_burst){.count = 0};
 }
@@ -163,77 +161,77 @@ static inline void append_burst(
 	burst->vc = vc;
 }
 
-/* A good data frame that has to go through the queues, or is to be discarded. Reads the frame
- * again: what is kept for this rare case would cost registers in the loop that comes here. */
+/* A good data frame that has to be stored or discarded. Reads the frame again: values kept for this
+ * rare case would cost registers in the loop that calls it. */
 static __attribute__((noinline)) void receive_queued(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
 {
 	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
-	uint32_t bytes = rte_pktmbuf_data_len(mbuf);
 	struct weft_packet *packet = mbuf_packet(mbuf);
-	struct arrival arrival;
 
-	rx_meta_read(&arrival, frame, bytes);
-	rx_meta_fill(packet, &arrival, bytes, at, false);
-	forward_accept(ps->sw, &ps->sw->port[at], packet, now);
+	rx_meta_fill(packet, frame, rte_pktmbuf_data_len(mbuf), at, false);
+	switch_receive(ps->sw, packet, now);
 	update_frame(frame, packet);
 }
 
-/* Checks a burst and moves each packet as far as it can go, all in one pass. */
-static inline __attribute__((always_inline)) void receive_burst(struct poll_switch *ps, unsigned at,
-	struct rte_mbuf **mbufs, unsigned count, weft_time now, const bool voq)
+/* Checks a burst and moves each packet as far as it can go, all in one pass. Returns the output by
+ * which the last data frame has passed the queues; SWITCH_PORT_NONE: it has not. */
+static inline __attribute__((always_inline)) unsigned receive_burst(struct poll_switch *ps,
+	unsigned at, struct rte_mbuf **mbufs, unsigned count, weft_time now, const bool voq)
 {
 	struct weft_switch *sw = ps->sw;
 	struct switch_port *port = &sw->port[at];
 	uint64_t data_bytes = 0, filled = 0;
-	unsigned apart = 0;
+	unsigned slow = 0, output = SWITCH_PORT_NONE;
 
 	for (unsigned i = 0; i < count; i++) {
 		struct rte_mbuf *mbuf = mbufs[i];
 		uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
 		uint32_t bytes = rte_pktmbuf_data_len(mbuf);
-		struct arrival arrival;
-		unsigned output;
+		struct weft_packet packet;
 		uint32_t word;
 
 		if (__builtin_expect(!frame_is_good_data(frame, bytes), 0)) {
 			receive_slow(ps, at, mbuf, now);
-			apart++;
+			slow++;
 			continue;
 		}
 		data_bytes += bytes;
-		rx_meta_read(&arrival, frame, bytes);
-		word = arrival.mutable_word;
-		output = forward_direct(sw, port, at, &arrival, ps->direct, voq);
+		rx_meta_read(&packet, frame, bytes);
+		packet.in_port = (uint8_t)at;
+		word = packet.mutable_word;
+		output = switch_receive_direct(sw, port, &packet, ps->direct, voq);
 		if (__builtin_expect(output == SWITCH_PORT_NONE, 0)) {
 			receive_queued(ps, at, mbuf, now);
 			continue;
 		}
-		frame_change_mutable(frame, word, arrival.mutable_word);
-		append_burst(ps, output, mbuf, bytes, arrival.vc);
+		frame_change_mutable(frame, word, packet.mutable_word);
+		append_burst(ps, output, mbuf, bytes, packet.vc);
 		filled |= BIT64(output);
 	}
 	ps->filled |= filled;
-	port->count[SWITCH_DATA_IN] += count - apart;
-	port->count[SWITCH_BYTES_IN] += data_bytes;
+	switch_count_in(port, count - slow, data_bytes);
+	return output;
 }
 
-static __attribute__((noinline)) void receive_all(
+static __attribute__((noinline)) unsigned receive_all(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf **mbufs, unsigned count, weft_time now)
 {
 	if (ps->sw->voq)
-		receive_burst(ps, at, mbufs, count, now, true);
-	else
-		receive_burst(ps, at, mbufs, count, now, false);
+		return receive_burst(ps, at, mbufs, count, now, true);
+	return receive_burst(ps, at, mbufs, count, now, false);
 }
 
-/* One by one, so that the state told with a frame is the one that it met. */
+/* One by one: each frame is captured with the state that it met and the decision on it. */
 static __attribute__((noinline)) void receive_captured(struct poll_switch *ps, unsigned at,
 	struct capture *capture, struct rte_mbuf **mbufs, unsigned count, weft_time now)
 {
 	for (unsigned i = 0; i < count; i++) {
-		poll_switch_capture_in(ps, at, capture, mbufs[i], now);
-		receive_all(ps, at, &mbufs[i], 1, now);
+		struct poll_switch_captured frame;
+
+		poll_switch_capture_begin(capture, mbufs[i], now, &frame);
+		poll_switch_capture_end(
+			ps, at, capture, receive_all(ps, at, &mbufs[i], 1, now), &frame);
 	}
 }
 
@@ -261,19 +259,19 @@ static void flush_bursts(struct poll_switch *ps, unsigned input, weft_time now)
 		flush_burst(ps, input, (unsigned)__builtin_ctzll(ps->filled), now);
 }
 
-/* What may leave by a port whose wire has no time of its own. */
+/* The packets that may leave now by a port without a wire time. */
 static inline unsigned collect(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf **mbufs, weft_time now)
 {
 	struct weft_packet *packets[PORT_BURST];
-	unsigned count = switch_transmit_released(ps->sw, at, packets, PORT_BURST, now);
+	unsigned count = switch_transmit(ps->sw, at, packets, PORT_BURST, now);
 
 	for (unsigned i = 0; i < count; i++)
 		mbufs[i] = packet_mbuf(packets[i]);
 	return count;
 }
 
-/* On a timed wire: one frame at a time, until the wire is busy. */
+/* The same for a port with a wire time: one frame at a time, until the wire is busy. */
 static unsigned collect_timed(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf **mbufs, weft_time now)
 {
@@ -282,7 +280,7 @@ static unsigned collect_timed(
 	unsigned count = 0;
 
 	while (count < PORT_BURST && tx_queue_ready(tx, now) &&
-		switch_transmit_released(ps->sw, at, &packet, 1, now) == 1) {
+		switch_transmit(ps->sw, at, &packet, 1, now) == 1) {
 		mbufs[count] = packet_mbuf(packet);
 		tx_queue_stamp(tx, mbufs[count++], now);
 	}
@@ -311,7 +309,7 @@ void poll_switch_send_own(struct poll_switch *ps, unsigned at, struct rte_mbuf *
 	send_burst(ps, at, &mbuf, 1, false, now);
 }
 
-/* Where the payload of a link-local frame goes; NULL: there is no buffer for one. */
+/* Returns the place for the payload of a link-local frame; NULL: no buffer. */
 static uint8_t *begin_link_local(struct poll_switch *ps, unsigned at, struct rte_mbuf **mbuf)
 {
 	*mbuf = rte_pktmbuf_alloc(ps->pool);
@@ -335,8 +333,8 @@ static void end_link_local(struct poll_switch *ps, unsigned at, struct rte_mbuf 
 	poll_switch_send_own(ps, at, mbuf, now);
 }
 
-/* What was transmitted before has left the transmitter, so the totals speak of exactly the data
- * before this frame. */
+/* The data sent before has left the transmitter, so the totals count exactly the data before this
+ * frame. */
 static void send_credit(struct poll_switch *ps, unsigned at, weft_time now)
 {
 	struct control_credit credit;
@@ -368,7 +366,7 @@ static void send_arn(
 	struct rte_mbuf *mbuf;
 	uint8_t *payload;
 
-	/* Lost, like one that the link loses: it is sent again while the root stands. */
+	/* Lost, as on a link: it is sent again while the root stands. */
 	if (!tx_queue_has_room(&port->tx))
 		return;
 	payload = begin_link_local(ps, arn->port, &mbuf);
@@ -378,7 +376,7 @@ static void send_arn(
 	end_link_local(ps, arn->port, mbuf, FRAME_ARN, control_arn_encode(&arn->arn, payload), now);
 }
 
-/* Timers of the detector and the table, and what they and the packets of this turn have to tell. */
+/* Runs the timers of the detector and the table, and sends the notifications of this loop. */
 static __attribute__((noinline)) void poll_congestion_control(struct poll_switch *ps, weft_time now)
 {
 	struct congestion_control *congestion = ps->sw->congestion;
@@ -387,7 +385,6 @@ static __attribute__((noinline)) void poll_congestion_control(struct poll_switch
 	congestion_control_poll(congestion, now);
 	while (congestion_control_take_arn(congestion, &arn))
 		send_arn(ps, &arn, now);
-	switch_congestion_note_quiet(ps->sw);
 }
 
 static void poll_link(struct poll_switch *ps, unsigned at, weft_time now)
@@ -428,7 +425,7 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 		if ((ps->present & BIT64(at)) == 0)
 			continue;
 		moved += receive(ps, at, now);
-		/* Before the arbiter's next word, so that nothing overtakes. */
+		/* Before the arbiter picks again, so that no packet overtakes another. */
 		flush_bursts(ps, at, now);
 		for (uint64_t busy = ps->sw->busy & ps->present; busy != 0; busy &= busy - 1)
 			moved += transmit(ps, (unsigned)__builtin_ctzll(busy), now);

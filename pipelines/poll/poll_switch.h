@@ -32,7 +32,7 @@ struct poll_switch_port {
 	uint64_t agent_sent, agent_lost;    /* frames of the agent; lost: the link was not up */
 };
 
-/* Frames that went past the queues and leave with the next flush. */
+/* Frames that have passed the queues and leave with the next flush. */
 struct poll_switch_burst {
 	uint64_t bytes;
 	uint32_t count;
@@ -53,7 +53,7 @@ struct poll_switch {
 	struct rte_mempool *pool; /* of the control frames that it makes */
 	unsigned ports;
 	uint64_t present;     /* ports with a cable */
-	uint64_t direct;      /* ports that take frames past the queues: not timed, nothing waits */
+	uint64_t direct;      /* ports to which frames may pass the queues: not timed, none waits */
 	uint64_t filled;      /* bursts that are not empty */
 	uint64_t keeps_house; /* ports that have something to do when nothing moves */
 	struct poll_switch_burst burst[SWITCH_PORTS_MAX];

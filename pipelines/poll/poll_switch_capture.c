@@ -2,36 +2,42 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "poll_switch_capture.h"
 
-#include "capture_foresee.h"
+#include "capture_decision.h"
 #include "capture_reason.h"
-#include "frame_check.h"
 #include "poll_capture.h"
-#include "rx_meta.h"
 
-/* What will become of a data frame, before it does. */
-static void foresee(const struct weft_switch *sw, unsigned at, const uint8_t *frame, uint32_t bytes,
-	weft_time now, struct capture_state *state)
+void poll_switch_capture_begin(struct capture *capture, struct rte_mbuf *mbuf, weft_time now,
+	struct poll_switch_captured *frame)
 {
-	struct weft_packet packet = {.in_port = (uint8_t)at};
-	struct arrival arrival;
+	const uint8_t *bytes = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	bool good = poll_capture_begin(mbuf, &frame->state);
 
-	rx_meta_read(&arrival, frame, bytes);
-	rx_meta_fill(&packet, &arrival, bytes, at, false);
-	capture_foresee(sw, &packet, now, state);
+	frame->packet =
+		good && frame_header_const(bytes)->kind == FRAME_DATA ? mbuf_packet(mbuf) : NULL;
+	frame->slot = capture_begin(capture, PCAPNG_IN, bytes, rte_pktmbuf_data_len(mbuf), now);
 }
 
-void poll_switch_capture_in(const struct poll_switch *ps, unsigned at, struct capture *capture,
-	struct rte_mbuf *mbuf, weft_time now)
+void poll_switch_capture_end(const struct poll_switch *ps, unsigned at, struct capture *capture,
+	unsigned passed, struct poll_switch_captured *frame)
 {
-	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
-	struct capture_state state;
+	struct capture_state *state = &frame->state;
 
-	if (poll_capture_begin(mbuf, &state) && frame_header_const(frame)->kind == FRAME_DATA)
-		foresee(ps->sw, at, frame, rte_pktmbuf_data_len(mbuf), now, &state);
-	poll_capture_frame(capture, PCAPNG_IN, mbuf, now, &state);
+	if (frame->packet == NULL) {
+		capture_end(capture, frame->slot, state);
+		return;
+	}
+	if (passed != SWITCH_PORT_NONE) {
+		state->credits_blocks = credit_expected(&ps->sw->port[at].link.rx[state->vc], 0);
+		state->voq_depth_blocks = 0;
+	} else {
+		capture_decision(ps->sw, frame->packet, frame->packet->out_port, state);
+	}
+	if (passed == SWITCH_PORT_NONE && frame->packet->out_port != SWITCH_PORT_NONE)
+		state->voq_depth_blocks -= frame->packet->blocks;
+	capture_end(capture, frame->slot, state);
 }
 
-/* Blocks of later frames of the same burst that were in the same queue. */
+/* Blocks of later frames of the burst that were in the same queue. */
 static uint32_t depth_after(
 	struct rte_mbuf **mbufs, unsigned from, unsigned count, const struct weft_packet *packet)
 {

@@ -7,17 +7,17 @@
 
 #include "poll_switch.h"
 
-/* What has come for the agent goes up, or is lost and counted if there is no room. */
+/* Hands frames for the agent to the control thread; without room they are lost and counted. */
 void poll_switch_control_up(struct poll_switch *ps);
 
-/* The end of a turn: orders, then what there is to tell. Nothing of this turn is on its way between
- * ports and queues any more. */
+/* At the end of a loop: executes orders, then reports state. No frame of this loop is between ports
+ * and queues any more. */
 void poll_switch_control_turn(struct poll_switch *ps, weft_time now);
 
-/* Everything that waits between turns is freed; the switch routes nothing by table any more. */
+/* Frees what is stored between loops; the switch has no tables afterwards. */
 void poll_switch_control_end(struct poll_switch *ps);
 
-/* Sends a frame of ours by a port, behind what waits there. tx_queue_has_room() was true. */
+/* Sends a frame of the driver's own, behind those that wait. tx_queue_has_room() was true. */
 void poll_switch_send_own(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now);
 /* Frees a list of packets of the switch. */

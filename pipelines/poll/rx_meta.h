@@ -7,36 +7,31 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "forward.h"
 #include "frame.h"
+#include "packet.h"
 
-static inline void rx_meta_read(struct arrival *arrival, const uint8_t *frame, uint32_t bytes)
+static inline void rx_meta_read(struct weft_packet *packet, const uint8_t *frame, uint32_t bytes)
 {
 	const struct frame_header *header = frame_header_const(frame);
 
-	arrival->blocks = frame_blocks(bytes);
-	memcpy(&arrival->mutable_word, &header->vc, sizeof(arrival->mutable_word));
-	arrival->destination = ntohs(header->destination_be);
-	arrival->vc = header->vc;
-	arrival->sl = header->sl;
-	arrival->route_length = header->route_length;
-	arrival->hop = 0;
+	packet->blocks = (uint16_t)frame_blocks(bytes);
+	memcpy(&packet->mutable_word, &header->vc, sizeof(packet->mutable_word));
+	packet->destination = ntohs(header->destination_be);
+	packet->vc = header->vc;
+	packet->sl = header->sl;
+	packet->route_length = header->route_length;
+	packet->hop = 0;
 	if (header->route_length != 0 && header->cursor < header->route_length)
-		arrival->hop = frame[FRAME_HEADER_BYTES + header->cursor];
+		packet->hop = frame[FRAME_HEADER_BYTES + header->cursor];
 }
 
-static inline void rx_meta_fill(struct weft_packet *packet, const struct arrival *arrival,
-	uint32_t bytes, unsigned input, bool control)
+/* The whole descriptor of a frame that the switch may store. */
+static inline void rx_meta_fill(struct weft_packet *packet, const uint8_t *frame, uint32_t bytes,
+	unsigned input, bool control)
 {
+	rx_meta_read(packet, frame, bytes);
 	packet->bytes = (uint16_t)bytes;
-	packet->blocks = (uint16_t)arrival->blocks;
 	packet->in_port = (uint8_t)input;
-	packet->vc = arrival->vc;
-	packet->mutable_word = arrival->mutable_word;
-	packet->route_length = arrival->route_length;
-	packet->hop = arrival->hop;
-	packet->sl = arrival->sl;
 	packet->control = control;
 	packet->stalled = 0;
-	packet->destination = arrival->destination;
 }

@@ -45,7 +45,7 @@ static struct captured_port *captured(
 		       : &capture->port[(size_t)at->device * SWITCH_PORTS_MAX + at->port];
 }
 
-/* Headers as they would be on the wire, before a payload of zeros. Returns the frame's length. */
+/* Builds the headers as on the wire, before a payload of zeros. Returns the frame's length. */
 static unsigned build_packet(struct virtual_capture *capture, const struct weft_packet *packet)
 {
 	const struct frame_fields fields = {
@@ -72,7 +72,7 @@ static unsigned build_packet(struct virtual_capture *capture, const struct weft_
 	return bytes;
 }
 
-/* A credit frame or a notification. */
+/* Builds a credit frame or a notification. Returns its length. */
 static unsigned build_control(
 	struct virtual_capture *capture, const struct virtual_trace_record *record)
 {

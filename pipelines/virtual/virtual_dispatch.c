@@ -69,8 +69,6 @@ static __attribute__((always_inline)) inline bool steps(
 			*most = left;
 			return false;
 		}
-		if (__builtin_expect(fabric->watch != NULL, 0))
-			virtual_trace_in(fabric, &event);
 		fabric->now = event.at;
 		fabric->order = event.order;
 		/* Switches are far more than a first-level cache holds, in any fabric of interest.
@@ -82,6 +80,8 @@ static __attribute__((always_inline)) inline bool steps(
 				event.at);
 			continue;
 		}
+		if (__builtin_expect(fabric->watch != NULL, 0))
+			virtual_trace_in(fabric, &event);
 		if (fabric->looks_ahead)
 			look_ahead(fabric, from);
 		step(fabric, event);

@@ -2,17 +2,15 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /*
- * Asks for the memory of what is about to happen, so that it is in the cache by then. A large
- * fabric, or one whose buffers are full, has far more state than the cache holds, and nothing about
- * its events is local.
+ * Prefetches the memory that coming events will use. A large fabric, or one whose buffers are full,
+ * has far more state than the cache holds, and its events have no locality.
  *
- * What an event needs is found step by step, each from what the step before has fetched: the
- * packet, its entry in the table, the output that stands there. Which arrivals come next stands in
- * their lanes, so at each one those a few places behind it are each one step further. Of the
- * calendar's events the three buckets that follow the one whose turn it is are. Before the first
- * step a bucket's events are told apart by what they need, without branches: a branch that is
- * guessed wrongly costs more than all that is fetched for an event. Hints only: what is missed, or
- * fetched in vain, changes no result.
+ * The addresses for an event are found in three steps, each from what the step before has fetched:
+ * the packet, its entry in the table, the output named there. Coming arrivals are read from their
+ * lanes: at each arrival, those a few places behind it advance one step each. Of the calendar, the
+ * three buckets after the current one advance; before the first step a bucket's events are sorted
+ * by kind without branches, since one misprediction costs more than all prefetches of an event.
+ * Hints only: a missed or useless prefetch changes no result.
  */
 
 #include "virtual_prefetch.h"
@@ -21,8 +19,8 @@
 
 #include "event_prefetch.h"
 
-/* Not only for speed: a function that does nothing but prefetch has no effect that the compiler
- * knows of, and a call of it is dropped. */
+/* Not only for speed: the compiler sees no effect in a function that only prefetches, and drops
+ * calls of it. */
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE void fetch(const void *memory)
@@ -30,7 +28,7 @@ INLINE void fetch(const void *memory)
 	__builtin_prefetch(memory, 1);
 }
 
-/* What happens there: VIRTUAL_AHEAD_KINDS. */
+/* Kinds of events: VIRTUAL_AHEAD_KINDS. */
 enum { LEAVE, HOST_SEND };
 
 /* Arrivals between one step and the next. */
@@ -43,7 +41,7 @@ static struct virtual_prefetch_list *list_at(struct virtual_prefetch *ahead, uns
 	return &ahead->list[(ahead->first + distance) % VIRTUAL_AHEAD_LISTS];
 }
 
-/* The events of the next bucket after all that are known; false: there are none. */
+/* Sorts the bucket after those known; false: there is none. */
 static bool sort_next(struct virtual_fabric *fabric)
 {
 	struct virtual_prefetch *ahead = &fabric->ahead;
@@ -70,7 +68,7 @@ static bool sort_next(struct virtual_fabric *fabric)
 	return true;
 }
 
-/* Forgets the buckets whose turn has come. */
+/* Drops the buckets whose time has come. */
 static void drop_past(struct virtual_prefetch *ahead, uint64_t current)
 {
 	while (ahead->count > 0 && ahead->list[ahead->first].number <= current) {
@@ -83,8 +81,7 @@ static void drop_past(struct virtual_prefetch *ahead, uint64_t current)
 	for (const uint32_t *order = (list)->order[kind], *end = order + (list)->count[kind]; \
 		order < end; order++)
 
-/* A message needs the host, the source that it comes from, the channel and the number of its first
- * frame. */
+/* A message uses the host, its traffic source, the channel and the number of its first frame. */
 INLINE uint32_t number_of(const struct virtual_fabric *fabric, uint32_t order)
 {
 	return VIRTUAL_DEVICE(order) - fabric->switches;
@@ -135,7 +132,7 @@ INLINE void third_step_hosts(
 	}
 }
 
-/* An output that will be free. */
+/* An output that becomes free. */
 INLINE void fetch_output(const struct virtual_fabric *fabric, uint32_t order)
 {
 	uint32_t at = VIRTUAL_DEVICE(order);
@@ -153,8 +150,8 @@ INLINE void first_step(
 	first_step_hosts(fabric, list);
 }
 
-/* The input whose turn it is there; some input if there is none. */
-INLINE unsigned turn(const struct switch_output *out)
+/* The input that an output serves next, round robin; any input if none is ready. */
+INLINE unsigned next_input(const struct switch_output *out)
 {
 	return out->ready != 0 ? bits_round_robin(out->ready, out->next_input) : 0;
 }
@@ -166,31 +163,31 @@ INLINE void fetch_queue(const struct weft_switch *sw, unsigned output, unsigned 
 	fetch(switch_queues(sw, output, input));
 }
 
-/* Who is next there. */
-INLINE void fetch_turn(const struct virtual_fabric *fabric, uint32_t order)
+/* The queue that the output serves next. */
+INLINE void fetch_next_queue(const struct virtual_fabric *fabric, uint32_t order)
 {
 	const struct weft_switch *sw = fabric->sw[VIRTUAL_DEVICE(order)];
 	unsigned output = VIRTUAL_PORT(order);
 
-	fetch_queue(sw, output, turn(&sw->port[output].output));
+	fetch_queue(sw, output, next_input(&sw->port[output].output));
 }
 
 INLINE void second_step(
 	const struct virtual_fabric *fabric, const struct virtual_prefetch_list *list)
 {
 	EACH(order, list, LEAVE)
-	fetch_turn(fabric, *order);
+	fetch_next_queue(fabric, *order);
 	second_step_hosts(fabric, list);
 }
 
-/* The packet that is next at the output, the buffer that it leaves, and the one that the packet
- * before it has left. */
-INLINE void fetch_next(const struct virtual_fabric *fabric, uint32_t order)
+/* The next packet of the output, the buffer that it leaves, and the buffer that the packet before
+ * it has left. */
+INLINE void fetch_next_packet(const struct virtual_fabric *fabric, uint32_t order)
 {
 	uint32_t at = VIRTUAL_DEVICE(order);
 	unsigned output = VIRTUAL_PORT(order);
 	const struct weft_switch *sw = fabric->sw[at];
-	unsigned input = turn(&sw->port[output].output);
+	unsigned input = next_input(&sw->port[output].output);
 	unsigned before = fabric->crossbar[at].input[output];
 
 	fetch(switch_queues(sw, output, input)->head);
@@ -203,7 +200,7 @@ INLINE void third_step(
 	const struct virtual_fabric *fabric, const struct virtual_prefetch_list *list)
 {
 	EACH(order, list, LEAVE)
-	fetch_next(fabric, *order);
+	fetch_next_packet(fabric, *order);
 	third_step_hosts(fabric, list);
 }
 
@@ -220,7 +217,7 @@ void virtual_look_ahead(struct virtual_fabric *fabric)
 		first_step(fabric, list_at(ahead, ahead->count - 1));
 }
 
-/* What arrives so many places after what arrives now. */
+/* The arrival so many places after the current one. */
 INLINE struct virtual_prefetch_arrival *arrival_at(struct virtual_fabric *fabric, uint32_t places)
 {
 	uint32_t place = event_lane_place(&fabric->events->lane[VIRTUAL_LANE_SWITCH], places);
@@ -244,7 +241,7 @@ INLINE void first_arrival(struct virtual_fabric *fabric, uint32_t places)
 	fetch(arrival->sw);
 }
 
-/* The input, and what the packet says: its entry in the table. */
+/* The input, and the packet's route element or entry in the table. */
 INLINE void second_arrival(const struct virtual_prefetch_arrival *arrival)
 {
 	const struct weft_packet *packet = arrival->packet;
@@ -259,7 +256,7 @@ INLINE void second_arrival(const struct virtual_prefetch_arrival *arrival)
 					: &arrival->sw->table_port[packet->destination]);
 }
 
-/* Where the packet goes: the output, and the queue in which it may have to wait. */
+/* The packet's output, and the queue in which it may have to wait. */
 INLINE void third_arrival(const struct virtual_prefetch_arrival *arrival)
 {
 	const struct weft_packet *packet = arrival->packet;
@@ -303,7 +300,7 @@ INLINE struct arrival arrival(
 		&fabric->pool.packet[event_key_item(fabric->events, number)]};
 }
 
-/* What arrives at a host needs the packet's origin and what is known of its sender. */
+/* An arrival at a host uses the packet's origin and the host's record of the sender. */
 void virtual_look_ahead_host(struct virtual_fabric *fabric)
 {
 	struct arrival first = arrival(fabric, VIRTUAL_LANE_HOST, 2 * HOST_STEP);
@@ -318,13 +315,13 @@ void virtual_look_ahead_host(struct virtual_fabric *fabric)
 	fetch(&host->nic.come[(size_t)second.packet->source * host->nic.come_step]);
 }
 
-/* The same as in buckets. */
+/* The same steps as for buckets. */
 void virtual_look_ahead_end(struct virtual_fabric *fabric)
 {
 	const struct event_queue *events = fabric->events;
 	const struct event_lane *lane = &events->lane[VIRTUAL_LANE_END];
 
 	fetch_output(fabric, event_key_order(events, event_lane_ahead(lane, 3 * END_STEP)));
-	fetch_turn(fabric, event_key_order(events, event_lane_ahead(lane, 2 * END_STEP)));
-	fetch_next(fabric, event_key_order(events, event_lane_ahead(lane, END_STEP)));
+	fetch_next_queue(fabric, event_key_order(events, event_lane_ahead(lane, 2 * END_STEP)));
+	fetch_next_packet(fabric, event_key_order(events, event_lane_ahead(lane, END_STEP)));
 }

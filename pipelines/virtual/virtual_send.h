@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* What switches and hosts of a virtual fabric share at each packet: its memory, and the channel
+/* Shared by switches and hosts of a virtual fabric, for each packet: its memory, and the channel
  * that sends it. For virtual_*.c. */
 
 #include "virtual_private.h"
@@ -32,8 +32,8 @@ static inline void virtual_give_packet(struct virtual_fabric *fabric, struct wef
 	fabric->pool.out--;
 }
 
-/* True until the tail has left: until the event DONE of that time would have come, whether there is
- * one or not. Nothing ends at time 0. */
+/* True until the tail has left: until the time of the event DONE in the order of events, whether it
+ * is armed or not. No transmission ends at time 0. */
 static inline bool virtual_is_sending(
 	const struct virtual_fabric *fabric, const struct virtual_tx *channel, weft_time now)
 {
@@ -42,7 +42,7 @@ static inline bool virtual_is_sending(
 	return channel->free_at > now;
 }
 
-/* Somebody wants to know when the channel, which is sending, has finished. */
+/* Arms the event for the end of what the channel is sending. */
 static inline void virtual_arm(struct virtual_fabric *fabric, struct virtual_tx *channel)
 {
 	if (channel->armed)
@@ -51,7 +51,7 @@ static inline void virtual_arm(struct virtual_fabric *fabric, struct virtual_tx 
 	event_queue_push(fabric->events, (struct sim_event){channel->free_at, channel->done, 0});
 }
 
-/* The same of a channel of a switch that has just begun to send. */
+/* The same for a switch's channel that has just begun to send. */
 static inline void virtual_arm_begun(struct virtual_fabric *fabric, struct virtual_tx *channel)
 {
 	channel->armed = true;
@@ -74,14 +74,14 @@ static inline void virtual_note_unblocked(
 	channel->blocked_since = WEFT_TIME_NEVER;
 }
 
-/* Asks for what a credit frame needs of an end beside the totals: seldom used, so far away. */
+/* Prefetches the fields of a link end that a credit frame needs beside the totals. */
 static inline void virtual_fetch_link(const struct link_end *end)
 {
 	__builtin_prefetch(&end->config, 1);
 	__builtin_prefetch(&end->credit_due, 1);
 }
 
-/* What the sender does not know of yet is worth a credit frame. */
+/* A credit frame is due for the blocks that the sender does not know of yet. */
 static inline bool virtual_credit_due(
 	const struct virtual_fabric *fabric, const struct credit_rx *rx)
 {

@@ -4,11 +4,10 @@
 /*
  * Switches of a virtual fabric.
  *
- * A packet that leaves is no longer the switch's, but its space in the input buffer is free only
- * when its tail has left. The switch counts it as released at once, so that no event is needed
- * then; a credit frame may speak only of what has really left by its time, so what is still leaving
- * is taken off again for it (count_leaving()). An event is needed where such an end may make a
- * credit frame due (grant_is_near()).
+ * The space of a packet in the input buffer is free when its tail has left. The switch counts it as
+ * released when the packet begins to leave, so no event is needed at its end; a credit frame must
+ * not include what is still leaving, so that is subtracted from it (count_leaving()). An event is
+ * needed where an end may make a credit frame due (grant_is_near()).
  */
 
 #include "virtual_switch.h"
@@ -20,21 +19,21 @@
 #include "virtual_send.h"
 
 /*
- * False if no end of what is leaving this buffer now can make a credit frame due, whatever arrives
- * until then: virtual_credit_due() for all of it, and for an input that has received more. Once
- * true it stays so until a credit frame is sent.
+ * False if no end of a packet that is leaving this buffer now can make a credit frame due, whatever
+ * arrives until then: virtual_credit_due() for all of it, and for an input that has received more.
+ * Once true it stays so until a credit frame is sent.
  */
 static inline bool grant_is_near(const struct virtual_fabric *fabric, const struct credit_rx *rx)
 {
-	uint32_t news = credit_ungranted(rx), left = rx->granted - rx->received;
-	bool much = news >= rx->capacity / 4, some = news >= rx->capacity / 8;
-	bool needed = (int32_t)(news + fabric->margin_blocks - left) > 0;
+	uint32_t fresh = credit_ungranted(rx), left = rx->granted - rx->received;
+	bool much = fresh >= rx->capacity / 4, some = fresh >= rx->capacity / 8;
+	bool needed = (int32_t)(fresh + fabric->margin_blocks - left) > 0;
 
-	/* Not && and ||: 'some' is true half of the time, and no pattern tells when. */
+	/* Not && and ||: 'some' is true half of the time, which a branch would mispredict. */
 	return (fabric->every_end | much | (some & needed)) != 0;
 }
 
-/* Outputs of which the last packet came from 'input': only they can be sending what lies there. */
+/* Outputs whose last packet came from 'input': only they can be sending packets of its buffer. */
 static inline uint64_t outputs_of(const struct virtual_fabric *fabric, uint32_t at, unsigned input)
 {
 	const struct virtual_crossbar *crossbar = &fabric->crossbar[at];
@@ -62,7 +61,7 @@ static void count_leaving(const struct virtual_fabric *fabric, uint32_t at, unsi
 	}
 }
 
-/* Sends a credit frame if what has left the buffer of (input, vc) is worth one. */
+/* Sends a credit frame if one is due for the blocks that have left the buffer of (input, vc). */
 static void grant(
 	struct virtual_fabric *fabric, uint32_t at, unsigned input, unsigned vc, weft_time now)
 {
@@ -84,8 +83,8 @@ static void grant(
 	fabric->crossbar[at].watched[input] = 0;
 }
 
-/* The end of anything that is leaving (input, vc) may make a credit frame due: each gets its event.
- * Those that begin later see to themselves. */
+/* The end of any packet that is leaving (input, vc) may make a credit frame due: arms an event for
+ * each. send() arms those that begin later. */
 static void watch_input(
 	struct virtual_fabric *fabric, uint32_t at, unsigned input, unsigned vc, weft_time now)
 {
@@ -95,7 +94,7 @@ static void watch_input(
 	if (*watched >> vc & 1)
 		return;
 	*watched |= (uint16_t)(1u << vc);
-	/* For the credit frame, a transmission from now or less. */
+	/* For the credit frame, which is at most one transmission away. */
 	virtual_fetch_link(&fabric->sw[at]->port[input].link);
 	__builtin_prefetch(back, 1);
 	__builtin_prefetch(virtual_tx_cold(fabric, back));
@@ -108,7 +107,7 @@ static void watch_input(
 	}
 }
 
-/* The packet, which the switch has given away, leaves by 'port'. */
+/* Begins to send a packet that has left the switch by 'port'. */
 static inline __attribute__((always_inline)) void send(struct virtual_fabric *fabric,
 	struct weft_switch *sw, uint32_t at, unsigned port, struct virtual_tx *channel,
 	struct weft_packet *packet, weft_time now, const bool voq)
@@ -123,14 +122,14 @@ static inline __attribute__((always_inline)) void send(struct virtual_fabric *fa
 	if (!voq)
 		switch_hold(sw, input);
 	near = grant_is_near(fabric, &sw->port[input].link.rx[vc]);
-	/* Without VOQs the input may go on only then. */
+	/* Without VOQs the input may send again only then. */
 	if (!voq || near || (sw->busy >> port & 1) != 0)
 		virtual_arm_begun(fabric, channel);
 	if (near)
 		watch_input(fabric, at, input, vc, now);
 }
 
-/* An output with something in its queues: sends, or will look again when it is free. */
+/* An output with packets in its queues sends one, or arms the event at which it is free. */
 static inline __attribute__((always_inline)) void transmit(struct virtual_fabric *fabric,
 	struct weft_switch *sw, uint32_t at, unsigned port, weft_time now, const bool voq)
 {
@@ -141,7 +140,7 @@ static inline __attribute__((always_inline)) void transmit(struct virtual_fabric
 		virtual_arm(fabric, channel);
 		return;
 	}
-	packet = forward_transmit_one(sw, port, now, voq);
+	packet = switch_transmit_one(sw, port, now, voq);
 	if (packet != NULL)
 		send(fabric, sw, at, port, channel, packet, now, voq);
 	else if (sw->port[port].output.stalled != 0)
@@ -160,8 +159,7 @@ void virtual_switch_try(struct virtual_fabric *fabric, uint32_t at, unsigned por
 		transmit(fabric, sw, at, port, now, false);
 }
 
-/* Without VOQs the heads of an input that has read a packet out may go now, wherever they want to.
- */
+/* Without VOQs the heads of an input that has read a packet out may leave now, by any output. */
 static void try_heads(struct virtual_fabric *fabric, uint32_t at, unsigned input, weft_time now)
 {
 	struct weft_switch *sw = fabric->sw[at];
@@ -211,19 +209,21 @@ static inline __attribute__((always_inline)) void arrive(struct virtual_fabric *
 	weft_time now, const bool voq)
 {
 	struct switch_port *port = &sw->port[input];
+	const uint32_t header = packet->mutable_word;
 	/* Before the packet can change that. */
-	const bool alert = (sw->decision_flags & CONGESTION_CONTROL_ALERT) != 0;
+	const bool alert = sw->signal.alert;
 	struct virtual_tx *channel;
 	unsigned output;
 
 	packet->in_port = (uint8_t)input;
 	packet->vc = packet->header_vc;
 	packet->hop = packet->route_length != 0 ? packet->route[packet->cursor] : 0;
-	port->count[SWITCH_BYTES_IN] += packet->bytes;
-	port->count[SWITCH_DATA_IN]++;
+	switch_count_in(port, 1, packet->bytes);
 	if (__builtin_expect(alert, 0) && switch_congestion_is_due(sw, now))
 		congestion_control_poll(sw->congestion, now);
-	output = forward_admit(sw, port, packet, now);
+	output = switch_admit(sw, port, packet, now);
+	if (__builtin_expect(fabric->watch != NULL, 0))
+		virtual_trace_admitted(fabric, at, packet, header, output, now);
 	if (__builtin_expect(alert, 0) && sw->congestion->out_count != 0)
 		virtual_send_arns(fabric, at, now);
 	if (__builtin_expect(output == SWITCH_PORT_NONE, 0)) {
@@ -232,12 +232,12 @@ static inline __attribute__((always_inline)) void arrive(struct virtual_fabric *
 	}
 	channel = virtual_switch_channel(fabric, at, output);
 	if (voq && !virtual_is_sending(fabric, channel, now) &&
-		forward_past_queues(sw, packet, output)) {
-		credit_release(&port->link.rx[packet->vc], packet->blocks);
+		switch_pass(sw, port, packet, output, voq)) {
+		switch_count_passed(sw, input, packet->vc, output, 1, packet->bytes);
 		send(fabric, sw, at, output, channel, packet, now, voq);
 		return;
 	}
-	forward_store(sw, packet, output);
+	switch_store(sw, packet, output, now);
 	if ((sw->busy >> output & 1) != 0)
 		transmit(fabric, sw, at, output, now, voq);
 }

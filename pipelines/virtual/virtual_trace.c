@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "virtual_trace.h"
 
-#include "capture_foresee.h"
+#include "capture_decision.h"
 #include "capture_reason.h"
 #include "virtual_control.h"
 #include "virtual_private.h"
@@ -22,17 +22,14 @@ static struct topology_port port_of(const struct virtual_fabric *fabric, uint32_
 	return (struct topology_port){DEVICE_HOST, device - fabric->switches, 0};
 }
 
+/* 'header': the mutable bytes to show. */
 static void show_packet(struct virtual_fabric *fabric, struct virtual_trace_record *record,
-	const struct weft_packet *packet)
+	const struct weft_packet *packet, uint32_t header)
 {
 	struct weft_packet seen = *packet;
 
+	seen.mutable_word = header;
 	seen.injected_ns = (uint32_t)(virtual_origin_of(fabric, packet)->injected_ps / PS_PER_NS);
-	if (!record->out) {
-		seen.in_port = record->at.port;
-		seen.vc = packet->header_vc;
-		seen.hop = packet->route_length != 0 ? packet->route[packet->cursor] : 0;
-	}
 	record->packet = &seen;
 	fabric->watch(fabric->watch_ctx, record);
 }
@@ -55,13 +52,13 @@ void virtual_trace_in(struct virtual_fabric *fabric, const struct sim_event *eve
 {
 	struct virtual_trace_record record = {
 		.now = event->at, .at = port_of(fabric, event->order)};
-	struct weft_packet *packet;
+	const struct weft_packet *packet;
 
 	switch (VIRTUAL_KIND(event->order)) {
 	case VIRTUAL_ARRIVE:
 		packet = &fabric->pool.packet[event->item];
-		packet->stalled = 0; /* at the switch before; only captures read it */
-		show_packet(fabric, &record, packet);
+		if (record.at.kind == DEVICE_HOST)
+			show_packet(fabric, &record, packet, packet->mutable_word);
 		return;
 	case VIRTUAL_CREDIT:
 		if (virtual_is_arn(fabric, event->item))
@@ -75,13 +72,23 @@ void virtual_trace_in(struct virtual_fabric *fabric, const struct sim_event *eve
 	}
 }
 
+void virtual_trace_admitted(struct virtual_fabric *fabric, uint32_t at, struct weft_packet *packet,
+	uint32_t header, unsigned output, weft_time now)
+{
+	struct virtual_trace_record record = {
+		.now = now, .at = {DEVICE_SWITCH, at, packet->in_port}, .output = output};
+
+	packet->stalled = 0; /* at the switch before; only captures read it */
+	show_packet(fabric, &record, packet, header);
+}
+
 void virtual_trace_out(struct virtual_fabric *fabric, uint32_t order,
 	const struct weft_packet *packet, weft_time now)
 {
 	struct virtual_trace_record record = {
 		.now = now, .at = port_of(fabric, order), .out = true};
 
-	show_packet(fabric, &record, packet);
+	show_packet(fabric, &record, packet, packet->mutable_word);
 }
 
 void virtual_trace_credit(struct virtual_fabric *fabric, uint32_t order,
@@ -135,6 +142,6 @@ void virtual_trace_state(const struct virtual_fabric *fabric,
 	} else if (record->out) {
 		tell_out(fabric->sw[record->at.device], record, state);
 	} else {
-		capture_foresee(fabric->sw[record->at.device], packet, record->now, state);
+		capture_decision(fabric->sw[record->at.device], packet, record->output, state);
 	}
 }

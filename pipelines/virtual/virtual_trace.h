@@ -25,7 +25,8 @@ struct virtual_fabric;
  * A frame at a port. One that leaves begins to do so at 'now'. One that comes in has come so far
  * that its device can do something with it: a credit frame when it is there; a packet when its
  * header is there and has been routed, or, where the tail is waited for (store-and-forward, a
- * slower input, a host), with its tail. The device has done nothing with it yet.
+ * slower input, a host), with its tail. A switch has decided on it and done nothing else, a host
+ * has done nothing with it.
  */
 struct virtual_trace_record {
 	weft_time now;
@@ -33,6 +34,7 @@ struct virtual_trace_record {
 	bool out;
 	const struct weft_packet
 		*packet; /* with vc, in_port and injected_ns; NULL: a control frame */
+	unsigned output; /* of a packet that comes into a switch; SWITCH_PORT_NONE: discarded */
 	/* One of them, of a control frame. */
 	const struct control_credit *credit;
 	const struct control_arn *arn;
@@ -48,8 +50,13 @@ void virtual_fabric_trace(struct virtual_fabric *fabric, virtual_trace_fn *watch
 void virtual_trace_state(const struct virtual_fabric *fabric,
 	const struct virtual_trace_record *record, struct capture_state *state);
 
-/* For virtual_*.c, and only while a trace function is set. An event is about to happen. */
+/* For virtual_*.c, and only while a trace function is set. An event is about to happen; packets
+ * at switches are left to virtual_trace_admitted(). */
 void virtual_trace_in(struct virtual_fabric *fabric, const struct sim_event *event);
+/* Switch 'at' has admitted or discarded a packet and done nothing else with it. 'header': its
+ * mutable bytes on arrival. */
+void virtual_trace_admitted(struct virtual_fabric *fabric, uint32_t at, struct weft_packet *packet,
+	uint32_t header, unsigned output, weft_time now);
 /* The port of which 'order' is an event begins to send the packet. */
 void virtual_trace_out(struct virtual_fabric *fabric, uint32_t order,
 	const struct weft_packet *packet, weft_time now);

@@ -36,12 +36,6 @@ static void add_switch_port(const struct fabric_switch *at, unsigned input, stru
 				packet = packet->next)
 				blocks->vc[vc] += packet->blocks;
 		}
-	for (uint32_t i = at->release_head; i != at->release_tail; i++) {
-		const struct weft_packet *left = &at->release[i & at->release_mask].what;
-
-		if (left->in_port == input)
-			blocks->vc[left->vc] += left->blocks;
-	}
 }
 
 static void add_host(const struct fabric_host *host, struct blocks *blocks, uint64_t *packets)

@@ -90,7 +90,6 @@ static void create_switch(struct fabric *fabric, uint32_t i)
 		.vc_rule = fabric->table->vc_rule,
 		.vc_rule_at = i,
 	};
-	uint32_t room = 1;
 
 	for (unsigned port = 0; port < config.ports; port++)
 		if (at->end[port] == NULL)
@@ -102,10 +101,6 @@ static void create_switch(struct fabric *fabric, uint32_t i)
 	for (unsigned port = 0; port < config.ports; port++)
 		if (at->end[port] != NULL)
 			at->end[port]->link = &at->sw->port[port].link;
-	while (room < config.ports * config.buffer_blocks)
-		room *= 2;
-	at->release_mask = room - 1;
-	at->release = zeroed(room, sizeof(*at->release));
 }
 
 static void create_host(struct fabric *fabric, uint32_t i)
@@ -219,7 +214,6 @@ void fabric_destroy(struct fabric *fabric)
 	for (uint32_t i = 0; i < fabric->topology->switches; i++) {
 		switch_drain(fabric->switch_at[i].sw);
 		switch_destroy(fabric->switch_at[i].sw);
-		free(fabric->switch_at[i].release);
 	}
 	for (unsigned i = 0; i < fabric->ends; i++)
 		free(fabric->wire[i].item);

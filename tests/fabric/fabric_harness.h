@@ -29,9 +29,9 @@
 
 /* How the switches are driven. */
 enum fabric_driver {
-	FABRIC_DIRECT,   /* as the poll driver: past the queues where that is possible */
-	FABRIC_RELEASED, /* through the queues; the space is free when a packet leaves */
-	FABRIC_DELAYED,  /* as the virtual driver: the space is free when the tail has left */
+	FABRIC_DIRECT, /* as the poll driver: past the queues where that is possible */
+	FABRIC_STORED, /* the same, always through the queues */
+	FABRIC_SINGLE, /* as the virtual driver: admits, then passes or stores; sends one by one */
 	FABRIC_DRIVERS
 };
 
@@ -84,17 +84,9 @@ struct fabric_end {
 	struct topology_port at;
 };
 
-/* A packet's space that is still taken while its tail leaves. */
-struct fabric_release {
-	weft_time due_ps;
-	struct weft_packet what; /* in_port, vc, blocks */
-};
-
 struct fabric_switch {
 	struct weft_switch *sw;
 	struct fabric_end *end[SWITCH_PORTS_MAX]; /* NULL: no cable */
-	struct fabric_release *release;
-	uint32_t release_head, release_tail, release_mask;
 };
 
 struct fabric_host {

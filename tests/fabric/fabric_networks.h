@@ -64,7 +64,7 @@ static inline struct fabric_config fabric_config_default(uint64_t seed)
 		.seed = seed,
 		.vcs = 2,
 		.voq = true,
-		.driver = FABRIC_RELEASED,
+		.driver = FABRIC_STORED,
 		.buffer_blocks = 2 * 64,
 		.link_blocks = 32,
 		.consume_blocks = 32,

@@ -16,32 +16,42 @@ static void fill_descriptor(struct weft_packet *packet)
 	packet->stalled = 0;
 }
 
-static void receive_direct(struct fabric *fabric, struct fabric_switch *at, unsigned input,
-	struct weft_packet *packet, uint64_t outputs)
+static void send_passed(struct fabric *fabric, struct fabric_switch *at, struct weft_packet *packet,
+	unsigned output)
 {
-	struct switch_port *port = &at->sw->port[input];
-	struct arrival arrival = {
-		.blocks = packet->blocks,
-		.mutable_word = packet->mutable_word,
-		.destination = packet->destination,
-		.vc = packet->vc,
-		.sl = packet->sl,
-		.route_length = packet->route_length,
-		.hop = packet->hop,
-	};
-	unsigned output = at->sw->voq
-				  ? forward_direct(at->sw, port, input, &arrival, outputs, true)
-				  : forward_direct(at->sw, port, input, &arrival, outputs, false);
+	switch_count_passed(at->sw, packet->in_port, packet->vc, output, 1, packet->bytes);
+	fabric_wire_send(fabric, at->end[output]->out, packet);
+}
+
+/* As the poll driver: first without a descriptor. */
+static void receive_direct(struct fabric *fabric, struct fabric_switch *at,
+	struct switch_port *port, struct weft_packet *packet, uint64_t outputs)
+{
+	struct weft_packet read = *packet;
+	unsigned output = at->sw->voq ? switch_receive_direct(at->sw, port, &read, outputs, true)
+				      : switch_receive_direct(at->sw, port, &read, outputs, false);
 
 	if (output == SWITCH_PORT_NONE) {
-		switch_receive(at->sw, input, &packet, 1, fabric->now);
+		switch_receive(at->sw, packet, fabric->now);
 		return;
 	}
-	port->count[SWITCH_DATA_IN]++;
-	port->count[SWITCH_BYTES_IN] += packet->bytes;
-	forward_direct_sent(at->sw, input, packet->vc, output, 1, packet->bytes);
-	packet->mutable_word = arrival.mutable_word;
-	fabric_wire_send(fabric, at->end[output]->out, packet);
+	packet->mutable_word = read.mutable_word;
+	send_passed(fabric, at, packet, output);
+}
+
+/* As the virtual driver. */
+static void receive_single(struct fabric *fabric, struct fabric_switch *at,
+	struct switch_port *port, struct weft_packet *packet, uint64_t outputs)
+{
+	unsigned output = switch_admit(at->sw, port, packet, fabric->now);
+
+	if (output == SWITCH_PORT_NONE)
+		return;
+	if (at->sw->voq && (outputs >> output & 1) != 0 &&
+		switch_pass(at->sw, port, packet, output, true))
+		send_passed(fabric, at, packet, output);
+	else
+		switch_store(at->sw, packet, output, fabric->now);
 }
 
 static uint64_t open_outputs(const struct fabric_switch *at)
@@ -65,74 +75,58 @@ static void receive_control(struct fabric *fabric, struct fabric_switch *at, uns
 		switch_on_hello(at->sw, input, &frame.hello, fabric->now);
 }
 
+static void receive_packet(struct fabric *fabric, struct fabric_switch *at, unsigned input,
+	struct weft_packet *packet, uint64_t outputs)
+{
+	struct switch_port *port = &at->sw->port[input];
+
+	fill_descriptor(packet);
+	packet->in_port = (uint8_t)input;
+	switch_count_in(port, 1, packet->bytes);
+	if (fabric->config.driver == FABRIC_DIRECT)
+		receive_direct(fabric, at, port, packet, outputs);
+	else if (fabric->config.driver == FABRIC_SINGLE)
+		receive_single(fabric, at, port, packet, outputs);
+	else
+		switch_receive(at->sw, packet, fabric->now);
+}
+
 static void receive(struct fabric *fabric, struct fabric_switch *at, unsigned input)
 {
 	struct fabric_wire *wire = at->end[input]->in;
-	struct weft_packet *burst[BURST];
 	struct fabric_item *item;
-	unsigned count = 0;
 
 	while ((item = fabric_wire_next(fabric, wire)) != NULL) {
 		wire->head++;
-		/* A credit frame speaks of exactly the data before it. */
-		if (count == BURST || (item->packet == NULL && count > 0)) {
-			switch_receive(at->sw, input, burst, count, fabric->now);
-			count = 0;
-		}
-		if (item->packet == NULL) {
+		if (item->packet == NULL)
 			receive_control(fabric, at, input);
-			continue;
-		}
-		fill_descriptor(item->packet);
-		if (fabric->config.driver == FABRIC_DIRECT)
-			receive_direct(fabric, at, input, item->packet, open_outputs(at));
 		else
-			burst[count++] = item->packet;
+			receive_packet(fabric, at, input, item->packet, open_outputs(at));
 	}
-	if (count > 0)
-		switch_receive(at->sw, input, burst, count, fabric->now);
 }
 
-static void keep_release(
-	struct fabric *fabric, struct fabric_switch *at, const struct weft_packet *packet)
+static unsigned take(struct fabric *fabric, struct fabric_switch *at, unsigned output,
+	struct weft_packet **burst)
 {
-	if (at->release_tail - at->release_head > at->release_mask)
-		fabric_fail(fabric, "more packets leave than a switch holds");
-	at->release[at->release_tail++ & at->release_mask] =
-		(struct fabric_release){.due_ps = fabric->now + FABRIC_STEP_PS, .what = *packet};
-}
-
-static void do_releases(const struct fabric *fabric, struct fabric_switch *at)
-{
-	while (at->release_head != at->release_tail) {
-		struct fabric_release *release = &at->release[at->release_head & at->release_mask];
-
-		if (release->due_ps > fabric->now)
-			return;
-		switch_release(at->sw, &release->what);
-		at->release_head++;
-	}
+	if (fabric->config.driver != FABRIC_SINGLE)
+		return switch_transmit(at->sw, output, burst, BURST, fabric->now);
+	burst[0] = at->sw->voq ? switch_transmit_one(at->sw, output, fabric->now, true)
+			       : switch_transmit_one(at->sw, output, fabric->now, false);
+	return burst[0] != NULL;
 }
 
 static void transmit(struct fabric *fabric, struct fabric_switch *at, unsigned output)
 {
 	struct fabric_wire *wire = at->end[output]->out;
-	bool delayed = fabric->config.driver == FABRIC_DELAYED;
 	struct weft_packet *burst[BURST];
 
 	while (wire->budget_blocks > 0) {
-		unsigned count =
-			delayed ? switch_transmit(at->sw, output, burst, BURST, fabric->now)
-				: switch_transmit_released(
-					  at->sw, output, burst, BURST, fabric->now);
+		unsigned count = take(fabric, at, output, burst);
 
 		if (count == 0)
 			return;
-		for (unsigned i = 0; i < count; i++) {
-			if (delayed)
-				keep_release(fabric, at, burst[i]);
+		for (unsigned i = 0; i < count; i++)
 			fabric_wire_send(fabric, wire, burst[i]);
-		}
 	}
 }
 
@@ -151,7 +145,6 @@ void fabric_switch_turn(struct fabric *fabric, struct fabric_switch *at)
 {
 	unsigned ports = at->sw->ports;
 
-	do_releases(fabric, at);
 	for (unsigned port = 0; port < ports; port++)
 		if (at->end[port] != NULL)
 			fabric_wire_refill(at->end[port]->out, fabric->config.link_blocks);

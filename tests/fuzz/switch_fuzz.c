@@ -100,12 +100,15 @@ static void arrive(struct bed *bed, struct buffer *buffer, unsigned input, unsig
 {
 	const struct frame_header *header = frame_header_const(buffer->frame);
 	struct weft_packet *packet = &buffer->packet;
-	struct arrival arrival;
 
 	*packet = (struct weft_packet){.kind = header->kind};
-	rx_meta_read(&arrival, buffer->frame, bytes);
-	rx_meta_fill(packet, &arrival, bytes, input, header->kind != FRAME_DATA);
-	switch_receive(bed->sw, input, &packet, 1, bed->now);
+	rx_meta_fill(packet, buffer->frame, bytes, input, header->kind != FRAME_DATA);
+	if (packet->control) {
+		switch_receive_control(bed->sw, packet, bed->now);
+		return;
+	}
+	switch_count_in(&bed->sw->port[input], 1, bytes);
+	switch_receive(bed->sw, packet, bed->now);
 }
 
 /* First the kind, the cursor, VC and SL, the length of the route, the destination; then the route
@@ -205,7 +208,7 @@ static void exchange(struct bed *bed, const uint8_t *data, unsigned bytes, bool 
 static void send_some(struct bed *bed, unsigned output)
 {
 	struct weft_packet *packets[4];
-	unsigned count = switch_transmit_released(bed->sw, output, packets, 4, bed->now);
+	unsigned count = switch_transmit(bed->sw, output, packets, 4, bed->now);
 
 	for (unsigned i = 0; i < count; i++) {
 		REQUIRE(packets[i]->out_port == output);
@@ -281,7 +284,7 @@ static void begin(struct bed *bed, unsigned kind)
 	const struct arn_table_config table = {
 		.entries = 4, .ttl_ps = 100 * STEP_PS, .refresh_ps = STEP_PS};
 	const struct switch_congestion_config adapt = {.seed = 1,
-		.mode = (kind & 4) != 0 ? &adaptive_oblivious : &adaptive_none,
+		.mode = adaptive_mode_find((kind & 4) != 0 ? "oblivious" : "none"),
 		.afi = true,
 		.stage = 1,
 		.up_ports = 12,

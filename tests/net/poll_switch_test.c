@@ -186,14 +186,14 @@ static void with_adaptation_the_order_is_kept_too(void **state)
 	start(&bench, &(struct bench_config){.voq = true, .slots = 8});
 	adapt(&bench);
 	turns(&bench, 4000);
-	assert_int_equal(bench.sw->direct_vcs, VCS);
+	assert_int_equal(bench.sw->signal.plain_vcs, VCS);
 	congestion_control_on_arn(bench.sw->congestion, 2, &arn, bench.now);
 	turns(&bench, 4000);
-	assert_int_equal(bench.sw->direct_vcs, 0);
+	assert_int_equal(bench.sw->signal.plain_vcs, 0);
 	assert_true(bench.ps->port[0].arns_out > 0);
 	let_pass(&bench, PS_PER_S);
 	turns(&bench, 4000);
-	assert_int_equal(bench.sw->direct_vcs, VCS);
+	assert_int_equal(bench.sw->signal.plain_vcs, VCS);
 	bench.sending = false;
 	turns(&bench, 2000);
 	check_end(&bench);

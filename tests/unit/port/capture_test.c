@@ -157,6 +157,24 @@ static void packet_says_why_in_its_comment(void **state)
 }
 
 /* A FIFO without a reader takes nothing, so the ring fills up exactly. */
+/* A device may change or free the frame before it knows the state. */
+static void frame_is_kept_as_it_was_when_its_capture_began(void **state)
+{
+	const struct capture_state known = {.vc = 1};
+	struct bench *bench = *state;
+	struct capture_slot *slot;
+	struct walk_block block;
+	uint8_t frame[64] = {1};
+
+	start(bench, "s0:0");
+	slot = capture_begin(capture_of(&bench->a), PCAPNG_IN, frame, sizeof(frame), 1);
+	frame[0] = 2;
+	capture_end(capture_of(&bench->a), slot, &known);
+	capture_stop(bench->manager, "s0:0", NULL, NULL);
+	block = first_block(read_back(bench), WALK_PACKET);
+	assert_int_equal(block.body[20], 1);
+}
+
 static void full_ring_drops_and_counts(void **state)
 {
 	struct bench *bench = *state;
@@ -382,6 +400,7 @@ static void start_and_stop_while_frames_flow(void **state)
 static const struct CMUnitTest tests[] = {
 	TEST(all_that_fits_is_in_the_file),
 	TEST(packet_says_why_in_its_comment),
+	TEST(frame_is_kept_as_it_was_when_its_capture_began),
 	TEST(full_ring_drops_and_counts),
 	TEST(reader_that_comes_late_gets_what_the_ring_kept),
 	TEST(reader_that_goes_away_ends_the_capture),

@@ -126,7 +126,7 @@ static void a_burst_has_the_order_of_single_packets(void **state)
 	fill(single, 4, VCS, 3);
 	fill(burst, 4, VCS, 3);
 	for (unsigned left = 4 * VCS * 3; left > 0; left -= count) {
-		count = switch_transmit_released(burst->sw, OUT, packets, 7, burst->now);
+		count = switch_transmit(burst->sw, OUT, packets, 7, burst->now);
 		assert_true(count > 0);
 		for (unsigned i = 0; i < count; i++)
 			assert_int_equal(bench_leave(single, OUT), packets[i]->sequence);
@@ -335,7 +335,7 @@ static void control_frames_of_a_burst_come_first_and_data_fills_it_up(void **sta
 	bench_grant_all(bench);
 	fill(bench, 1, 1, 3);
 	bench_arrive(bench, 1, &control);
-	assert_int_equal(switch_transmit_released(bench->sw, OUT, packets, 4, bench->now), 4);
+	assert_int_equal(switch_transmit(bench->sw, OUT, packets, 4, bench->now), 4);
 	assert_int_equal(packets[0]->control, 1);
 	for (unsigned i = 1; i < 4; i++)
 		assert_int_equal(packets[i]->control, 0);
@@ -368,22 +368,6 @@ static void all_of_16_vcs_take_their_turns(void **state)
 		bench_send(bench, 63, i % FRAME_VCS_MAX, 63);
 	for (unsigned i = 0; i < 3 * FRAME_VCS_MAX; i++)
 		assert_int_equal(bench_leave(bench, 63), i);
-	bench_destroy(bench);
-}
-
-/* switch_release() is the driver's when it says so: until then the blocks count as stored. */
-static void a_packet_that_leaves_holds_its_space_until_it_is_released(void **state)
-{
-	struct bench *bench = start(true);
-	struct weft_packet *packet;
-
-	bench_grant_all(bench);
-	bench_send(bench, 0, 0, OUT);
-	assert_int_equal(switch_transmit(bench->sw, OUT, &packet, 1, bench->now), 1);
-	assert_int_equal(credit_stored(&bench->sw->port[0].link.rx[0]), 1);
-	bench_check(bench);
-	switch_release(bench->sw, packet);
-	assert_int_equal(credit_stored(&bench->sw->port[0].link.rx[0]), 0);
 	bench_destroy(bench);
 }
 
@@ -462,7 +446,6 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(control_frames_of_a_burst_come_first_and_data_fills_it_up),
 	cmocka_unit_test(all_of_64_inputs_take_their_turns),
 	cmocka_unit_test(all_of_16_vcs_take_their_turns),
-	cmocka_unit_test(a_packet_that_leaves_holds_its_space_until_it_is_released),
 	cmocka_unit_test(the_sets_are_right_and_order_is_kept_under_random_load_with_voqs),
 	cmocka_unit_test(the_sets_are_right_and_order_is_kept_under_random_load_without_voqs),
 };

@@ -35,7 +35,7 @@ struct bench {
 	struct arn_table_config table;
 	struct congestion_control_config config;
 	weft_time now;
-	uint8_t alert;
+	struct congestion_signal signal;
 };
 
 static const struct weft_packet *head(void *ctx, unsigned input, unsigned vc, unsigned output)
@@ -76,7 +76,7 @@ static void prepare(struct bench *bench, const char *mode, bool afi)
 		.table = &bench->table,
 		.head = head,
 		.ctx = bench,
-		.alert = &bench->alert};
+		.signal = &bench->signal};
 }
 
 static void begin(struct bench *bench)
@@ -126,7 +126,10 @@ static void store(struct bench *bench, uint8_t input, uint16_t to, uint8_t flags
 	struct voq *queue = &bench->voq[packet->out_port][input][packet->vc];
 
 	voq_push(queue, packet);
-	congestion_control_stored(bench->congestion, packet, packet->out_port, queue, bench->now);
+	if (bench->congestion->detector != NULL &&
+		queue->blocks > congestion_detector_report_above(bench->congestion->detector))
+		congestion_control_grown(
+			bench->congestion, packet, packet->out_port, queue, bench->now);
 }
 
 static void leave(struct bench *bench, unsigned input, unsigned vc, unsigned output)
@@ -240,7 +243,7 @@ static void an_entry_lives_while_its_root_stands_and_a_ttl_longer(void **state)
 	for (weft_time time = 0; time < 3 * TTL; time += REFRESH)
 		pass(&bench, REFRESH);
 	assert_true(arn_table_concerns(bench.congestion->table, HOT));
-	assert_int_equal(congestion_control_next_due(bench.congestion), bench.now + REFRESH);
+	assert_int_equal(bench.congestion->due, bench.now + REFRESH);
 	leave(&bench, 4, 0, DOWN);
 	leave(&bench, 4, 0, DOWN);
 	assert_int_equal(bench.congestion->detector->output[DOWN].state, CONGESTION_ROOT);
@@ -253,39 +256,61 @@ static void an_entry_lives_while_its_root_stands_and_a_ttl_longer(void **state)
 	stop(&bench);
 }
 
-/* By what is known, a queue above HCDTh, a time that runs, or a mode that chooses; nobody else's
- * bits change. */
-static void the_alert_stands_while_a_packet_may_make_a_difference(void **state)
+/* A queue above HCDTh, or a time that runs. */
+static void the_alert_stands_while_time_or_departures_count(void **state)
 {
 	struct bench bench;
 
 	(void)state;
 	prepare(&bench, "none", true);
-	bench.alert = 0x41 | CONGESTION_CONTROL_ALERT;
 	begin(&bench);
-	assert_int_equal(bench.alert, 0x41);
+	assert_false(bench.signal.alert);
 	notify(&bench, 4, 2);
-	assert_int_equal(bench.alert, 0x41 | CONGESTION_CONTROL_ALERT);
+	assert_true(bench.signal.alert);
 	pass(&bench, TTL);
-	assert_int_equal(bench.alert, 0x41);
+	assert_false(bench.signal.alert);
 	bench.tx[DOWN][0].sent = 22;
 	fill(&bench, 5, HOT, 0, 9);
 	assert_int_equal(bench.congestion->detector->output[DOWN].state, CONGESTION_BRANCH);
-	assert_int_equal(bench.alert, 0x41 | CONGESTION_CONTROL_ALERT);
+	assert_true(bench.signal.alert);
 	for (unsigned i = 0; i < 9; i++)
 		leave(&bench, 5, 0, DOWN);
-	assert_int_equal(bench.alert, 0x41);
+	assert_false(bench.signal.alert);
 	bench.tx[DOWN][0].sent = 0;
 	fill(&bench, 4, HOT, 0, 9);
 	pass(&bench, CRT);
 	for (unsigned i = 0; i < 9; i++)
 		leave(&bench, 4, 0, DOWN);
-	assert_int_equal(bench.alert, 0x41 | CONGESTION_CONTROL_ALERT);
+	assert_true(bench.signal.alert);
 	pass(&bench, TTL);
-	assert_int_equal(bench.alert, 0x41);
+	assert_false(bench.signal.alert);
 	stop(&bench);
 	start(&bench, "adaptive-th", true);
-	assert_int_equal(bench.alert, CONGESTION_CONTROL_ALERT);
+	assert_false(bench.signal.alert);
+	stop(&bench);
+}
+
+/* All but the AFC's, until an entry or a mode may change the output. */
+static void packets_are_plain_while_there_is_nothing_to_decide(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	start(&bench, "none", true);
+	assert_int_equal(bench.signal.plain_vcs, AFC);
+	fill(&bench, 5, HOT, 0, 9);
+	assert_int_equal(bench.signal.plain_vcs, AFC);
+	notify(&bench, 4, 2);
+	assert_int_equal(bench.signal.plain_vcs, 0);
+	pass(&bench, TTL);
+	congestion_control_set_calm(bench.congestion, 0);
+	assert_int_equal(bench.signal.plain_vcs, 0);
+	stop(&bench);
+	start(&bench, "none", false);
+	assert_int_equal(bench.signal.plain_vcs, VCS);
+	stop(&bench);
+	start(&bench, "adaptive-th", true);
+	assert_int_equal(bench.signal.plain_vcs, 0);
 	stop(&bench);
 }
 
@@ -299,7 +324,7 @@ static void the_alert_always_stands_where_vcs_count_together(void **state)
 	bench.detector.by_vc = false;
 	begin(&bench);
 	pass(&bench, CRT);
-	assert_int_equal(bench.alert, CONGESTION_CONTROL_ALERT);
+	assert_true(bench.signal.alert);
 	stop(&bench);
 }
 
@@ -525,7 +550,7 @@ static void adaptive_modes_work_without_notifications(void **state)
 	assert_int_equal(bench.congestion->adapted, 1);
 	fill(&bench, 4, HOT, 0, 9);
 	pass(&bench, CRT);
-	assert_int_equal(congestion_control_next_due(bench.congestion), WEFT_TIME_NEVER);
+	assert_int_equal(bench.congestion->due, WEFT_TIME_NEVER);
 	stop(&bench);
 }
 
@@ -576,7 +601,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_branch_makes_none),
 	cmocka_unit_test(credits_are_those_of_the_vc_where_the_head_is_stored_next),
 	cmocka_unit_test(an_entry_lives_while_its_root_stands_and_a_ttl_longer),
-	cmocka_unit_test(the_alert_stands_while_a_packet_may_make_a_difference),
+	cmocka_unit_test(the_alert_stands_while_time_or_departures_count),
+	cmocka_unit_test(packets_are_plain_while_there_is_nothing_to_decide),
 	cmocka_unit_test(the_alert_always_stands_where_vcs_count_together),
 	cmocka_unit_test(every_voq_of_a_root_tells_of_its_own_head),
 	cmocka_unit_test(the_head_is_responsible_not_who_comes_in),

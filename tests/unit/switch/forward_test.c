@@ -433,6 +433,18 @@ static void draw_packet(struct rng *rng, struct bench_packet *what)
 	}
 }
 
+static void a_discarded_packet_says_which_counter_it_is_in(void **state)
+{
+	struct bench *bench = *state;
+	const struct bench_packet what = {.destination = BENCH_HOSTS};
+	const struct weft_packet *packet = &bench->packet[bench_arrive(bench, 0, &what)];
+
+	assert_int_equal(packet->out_port, SWITCH_PORT_NONE);
+	assert_int_equal(packet->discard, SWITCH_DISCARD_NO_ROUTE);
+	assert_int_equal(bench_count(bench, 0, (enum switch_counter)packet->discard), 1);
+	bench_discarded(bench);
+}
+
 /* One in four is bad in some way. */
 static void spoil_packet(struct rng *rng, struct bench_packet *what)
 {
@@ -471,8 +483,8 @@ static void nothing_is_unaccounted_for_whatever_arrives(void **state)
 		spoil_packet(&rng, &what);
 		bench_arrive(bench, port, &what);
 		in++;
-		out += switch_transmit_released(bench->sw, (unsigned)rng_below(&rng, PORTS),
-			packets, (unsigned)rng_below(&rng, 8), bench->now);
+		out += switch_transmit(bench->sw, (unsigned)rng_below(&rng, PORTS), packets,
+			(unsigned)rng_below(&rng, 8), bench->now);
 		discarded += bench_discarded(bench);
 		if (rng_below(&rng, 8) == 0)
 			bench_told(bench, port);
@@ -524,29 +536,16 @@ static void assert_same_state(const struct twins *twins)
 /* As the poll driver: past the queues if it can, else the usual way. */
 static unsigned drive_direct(struct twins *twins, unsigned input, struct weft_packet *packet)
 {
-	struct weft_switch *sw = twins->direct->sw;
-	struct switch_port *port = &sw->port[input];
-	struct arrival arrival = {
-		.blocks = packet->blocks,
-		.mutable_word = packet->mutable_word,
-		.destination = packet->destination,
-		.vc = packet->vc,
-		.sl = packet->sl,
-		.route_length = packet->route_length,
-		.hop = packet->hop,
-	};
-	unsigned output =
-		twins->voq ? forward_direct(sw, port, input, &arrival, twins->outputs, true)
-			   : forward_direct(sw, port, input, &arrival, twins->outputs, false);
+	struct weft_packet read = *packet;
+	unsigned output = bench_pass_queues(twins->direct, input, &read, twins->outputs);
 
 	if (output == SWITCH_PORT_NONE) {
-		switch_receive(sw, input, &packet, 1, twins->direct->now);
+		bench_receive(twins->direct, input, packet);
 		return output;
 	}
-	port->count[SWITCH_DATA_IN]++;
-	port->count[SWITCH_BYTES_IN] += packet->bytes;
-	packet->mutable_word = arrival.mutable_word;
-	forward_direct_sent(sw, input, packet->vc, output, 1, packet->bytes);
+	switch_count_in(&twins->direct->sw->port[input], 1, packet->bytes);
+	packet->mutable_word = read.mutable_word;
+	switch_count_passed(twins->direct->sw, input, packet->vc, output, 1, packet->bytes);
 	return output;
 }
 
@@ -561,7 +560,7 @@ static void twins_receive(struct twins *twins)
 	direct = bench_make(twins->direct, &what);
 	usual = bench_make(twins->usual, &what);
 	output = drive_direct(twins, input, direct);
-	switch_receive(twins->usual->sw, input, &usual, 1, twins->usual->now);
+	bench_receive(twins->usual, input, usual);
 	if (output == SWITCH_PORT_NONE) {
 		twins->stored++;
 		return;
@@ -642,9 +641,9 @@ static void the_way_past_the_queues_is_right_without_voqs_too(void **state)
 
 static unsigned try_direct(struct bench *bench, unsigned vc, uint64_t outputs)
 {
-	struct arrival arrival = {.blocks = 1, .destination = OUT, .vc = (uint8_t)vc};
+	struct weft_packet packet = {.blocks = 1, .destination = OUT, .vc = (uint8_t)vc};
 
-	return forward_direct(bench->sw, &bench->sw->port[0], 0, &arrival, outputs, true);
+	return bench_pass_queues(bench, 0, &packet, outputs);
 }
 
 static void nothing_goes_past_a_packet_that_waits_for_the_same_output(void **state)
@@ -655,8 +654,8 @@ static void nothing_goes_past_a_packet_that_waits_for_the_same_output(void **sta
 	assert_int_equal(try_direct(bench, 0, UINT64_MAX), SWITCH_PORT_NONE);
 	bench_leave(bench, OUT);
 	assert_int_equal(try_direct(bench, 0, UINT64_MAX), OUT);
-	forward_direct_sent(bench->sw, 0, 0, OUT, 1, 64);
-	bench->sw->port[0].count[SWITCH_DATA_IN]++;
+	switch_count_in(&bench->sw->port[0], 1, 64);
+	switch_count_passed(bench->sw, 0, 0, OUT, 1, 64);
 }
 
 static void nothing_goes_past_a_control_frame(void **state)
@@ -676,12 +675,11 @@ static void nothing_goes_past_where_the_driver_cannot_send(void **state)
 static void a_source_route_goes_past_the_queues_too(void **state)
 {
 	struct bench *bench = *state;
-	struct arrival arrival = {
+	struct weft_packet packet = {
 		.blocks = 1, .route_length = 1, .hop = ROUTE_PORT_BIT | ROUTE_ADAPTIVE | OUT};
 
-	assert_int_equal(
-		forward_direct(bench->sw, &bench->sw->port[0], 0, &arrival, UINT64_MAX, true), OUT);
-	assert_int_equal(arrival.mutable_word, MUTABLE_CURSOR(1));
+	assert_int_equal(bench_pass_queues(bench, 0, &packet, UINT64_MAX), OUT);
+	assert_int_equal(packet.mutable_word, MUTABLE_CURSOR(1));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -718,6 +716,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(a_control_frame_keeps_the_vc_of_its_header),
 	TEST(a_full_control_reserve_discards_and_data_goes_on),
 	TEST(full_data_buffers_do_not_hold_up_control_frames),
+	TEST(a_discarded_packet_says_which_counter_it_is_in),
 	TEST(nothing_is_unaccounted_for_whatever_arrives),
 	cmocka_unit_test(the_way_past_the_queues_has_the_outcome_of_the_usual_way),
 	cmocka_unit_test(the_way_past_the_queues_is_right_without_voqs_too),

@@ -118,10 +118,9 @@ static inline void bench_meet(struct bench *bench, unsigned port, uint32_t sessi
 
 static inline void bench_meet_all(struct bench *bench)
 {
-	uint64_t nobody = bench->sw->config.open_ports | bench->sw->config.absent_ports;
-
 	for (unsigned port = 0; port < bench->sw->ports; port++)
-		if ((nobody & BIT64(port)) == 0)
+		if ((bench->sw->absent & BIT64(port)) == 0 &&
+			!bench->sw->port[port].link.config.open)
 			bench_meet(bench, port, 1000 + port);
 }
 
@@ -189,13 +188,36 @@ static inline struct weft_packet *bench_make(struct bench *bench, const struct b
 	return packet;
 }
 
+/* One packet arrives at 'input', as a driver hands it over that does not let it pass the queues. */
+static inline void bench_receive(struct bench *bench, unsigned input, struct weft_packet *packet)
+{
+	packet->in_port = (uint8_t)input;
+	if (packet->control) {
+		switch_receive_control(bench->sw, packet, bench->now);
+		return;
+	}
+	switch_count_in(&bench->sw->port[input], 1, packet->bytes);
+	switch_receive(bench->sw, packet, bench->now);
+}
+
+/* A packet that may pass the queues to 'outputs'; returns the output, or SWITCH_PORT_NONE. */
+static inline unsigned bench_pass_queues(
+	struct bench *bench, unsigned input, struct weft_packet *packet, uint64_t outputs)
+{
+	struct switch_port *port = &bench->sw->port[input];
+
+	packet->in_port = (uint8_t)input;
+	return bench->sw->voq ? switch_receive_direct(bench->sw, port, packet, outputs, true)
+			      : switch_receive_direct(bench->sw, port, packet, outputs, false);
+}
+
 /* One packet arrives at 'input'; returns its number. */
 static inline unsigned bench_arrive(
 	struct bench *bench, unsigned input, const struct bench_packet *what)
 {
 	struct weft_packet *packet = bench_make(bench, what);
 
-	switch_receive(bench->sw, input, &packet, 1, bench->now);
+	bench_receive(bench, input, packet);
 	return packet->sequence;
 }
 
@@ -213,7 +235,7 @@ static inline int bench_leave(struct bench *bench, unsigned output)
 {
 	struct weft_packet *packet;
 
-	if (switch_transmit_released(bench->sw, output, &packet, 1, bench->now) == 0)
+	if (switch_transmit(bench->sw, output, &packet, 1, bench->now) == 0)
 		return -1;
 	return (int)packet->sequence;
 }

@@ -148,24 +148,24 @@ static void a_source_route_is_not_adapted(void **state)
 	bench_destroy(bed.bench);
 }
 
-static void nothing_passes_the_queues_by_where_something_is_decided(void **state)
+static void no_packet_is_plain_where_marks_are_set(void **state)
 {
 	struct bed bed;
 
 	(void)state;
-	start(&bed, "none");
-	assert_int_equal(bed.bench->sw->direct_vcs, 0);
+	start(&bed, "oblivious");
+	assert_int_equal(bed.bench->sw->signal.plain_vcs, 0);
 	switch_congestion_end(bed.bench->sw);
-	assert_int_equal(bed.bench->sw->direct_vcs, VCS);
+	assert_int_equal(bed.bench->sw->signal.plain_vcs, VCS);
 	switch_set_fecn(bed.bench->sw, &bed.fecn);
-	assert_int_equal(bed.bench->sw->direct_vcs, 0);
+	assert_int_equal(bed.bench->sw->signal.plain_vcs, 0);
 	switch_set_fecn(bed.bench->sw, NULL);
-	assert_int_equal(bed.bench->sw->direct_vcs, VCS);
+	assert_int_equal(bed.bench->sw->signal.plain_vcs, VCS);
 	bench_destroy(bed.bench);
 }
 
-/* Until there is an entry, and again when it is gone; never out of the AFC. */
-static void a_quiet_switch_may_let_packets_pass_its_queues_by(void **state)
+/* And again when it is gone; never those of the AFC. */
+static void packets_are_plain_until_there_is_an_entry(void **state)
 {
 	const struct control_arn arn = {.id = 5, .destination = FAR, .vc = 1, .root_info = 1};
 	struct weft_switch *sw;
@@ -174,28 +174,23 @@ static void a_quiet_switch_may_let_packets_pass_its_queues_by(void **state)
 	(void)state;
 	start(&bed, "none");
 	sw = bed.bench->sw;
-	switch_congestion_note_quiet(sw);
-	assert_int_equal(sw->direct_vcs, AFC);
+	assert_int_equal(sw->signal.plain_vcs, AFC);
 	congestion_control_on_arn(sw->congestion, 4, &arn, bed.bench->now);
-	switch_congestion_note_quiet(sw);
-	assert_int_equal(sw->direct_vcs, 0);
+	assert_int_equal(sw->signal.plain_vcs, 0);
 	congestion_control_poll(sw->congestion, bed.bench->now + bed.table.ttl_ps);
-	switch_congestion_note_quiet(sw);
-	assert_int_equal(sw->direct_vcs, AFC);
+	assert_int_equal(sw->signal.plain_vcs, AFC);
 	switch_set_fecn(sw, &bed.fecn);
-	switch_congestion_note_quiet(sw);
-	assert_int_equal(sw->direct_vcs, 0);
+	assert_int_equal(sw->signal.plain_vcs, 0);
 	bench_destroy(bed.bench);
 }
 
-static void a_switch_that_chooses_each_time_is_never_quiet(void **state)
+static void no_packet_is_plain_where_the_mode_chooses(void **state)
 {
 	struct bed bed;
 
 	(void)state;
 	start(&bed, "adaptive-th");
-	switch_congestion_note_quiet(bed.bench->sw);
-	assert_int_equal(bed.bench->sw->direct_vcs, 0);
+	assert_int_equal(bed.bench->sw->signal.plain_vcs, 0);
 	bench_destroy(bed.bench);
 }
 
@@ -380,7 +375,7 @@ static void expect_refusal(struct bed *bed)
 {
 	assert_int_equal(switch_congestion(bed->bench->sw, &bed->config), -EINVAL);
 	assert_null(bed->bench->sw->congestion);
-	assert_false(bed->bench->sw->decision_flags);
+	assert_int_equal(bed->bench->sw->signal.plain_vcs, bed->bench->sw->vcs);
 }
 
 static void what_cannot_be_is_refused(void **state)
@@ -423,9 +418,7 @@ static void what_cannot_be_is_refused(void **state)
 struct load {
 	struct bed bed;
 	struct rng rng;
-	uint64_t outputs; /* a digest of where packets went */
-	uint64_t sent_back, marked;
-	bool foresee;
+	uint64_t sent_back;
 };
 
 static void arrive_somewhere(struct load *load)
@@ -437,7 +430,7 @@ static void arrive_somewhere(struct load *load)
 								 : rng_below(&load->rng, 4)),
 		.sl = (uint8_t)rng_below(&load->rng, 2),
 		.blocks = (uint16_t)(1 + rng_below(&load->rng, 12))};
-	unsigned input = (unsigned)rng_below(&load->rng, 4), foreseen = SWITCH_PORT_NONE;
+	unsigned input = (unsigned)rng_below(&load->rng, 4);
 	struct weft_packet *packet;
 
 	what.vc = what.vc_original = what.sl;
@@ -450,16 +443,9 @@ static void arrive_somewhere(struct load *load)
 		return;
 	bench->packets %= BENCH_PACKETS / 2; /* never so many are stored */
 	packet = bench_make(bench, &what);
-	packet->in_port = (uint8_t)input;
-	if (load->foresee)
-		assert_int_equal(forward_foresee(bench->sw, packet, bench->now, &foreseen),
-			SWITCH_COUNTER_COUNT);
-	switch_receive(bench->sw, input, &packet, 1, bench->now);
-	if (load->foresee)
-		assert_int_equal(packet->out_port, foreseen);
+	bench_receive(bench, input, packet);
 	if ((packet->flags & FRAME_F_ADAPTED) != 0)
 		assert_int_equal(packet->header_vc, AFC);
-	load->outputs = rng_mix(load->outputs ^ packet->out_port ^ packet->mutable_word << 8);
 }
 
 static void notify(struct load *load)
@@ -502,11 +488,11 @@ static void load_once(struct load *load)
 	bench_check(bench);
 }
 
-static void run_load(struct load *load, const char *mode, uint64_t seed, bool foresee)
+static void run_load(struct load *load, const char *mode, uint64_t seed)
 {
 	struct switch_config config = switch_of(true);
 
-	*load = (struct load){.foresee = foresee};
+	*load = (struct load){0};
 	rng_init(&load->rng, seed, 0, 0);
 	config.watchdog_ps = 20 * PS_PER_MS;
 	prepare(&load->bed, &config, mode);
@@ -527,7 +513,7 @@ static void the_detector_is_told_of_all_that_comes_and_goes(void **state)
 	for (uint64_t seed = 1; seed <= 4; seed++) {
 		struct load load;
 
-		run_load(&load, seed % 2 == 0 ? "none" : "adaptive-th", seed, false);
+		run_load(&load, seed % 2 == 0 ? "none" : "adaptive-th", seed);
 		roots += congestion_control_of(&load.bed)->detector->roots;
 		adapted += congestion_control_of(&load.bed)->adapted;
 		sent_back += load.sent_back;
@@ -538,30 +524,13 @@ static void the_detector_is_told_of_all_that_comes_and_goes(void **state)
 	assert_true(adapted > 0);
 }
 
-static void to_foresee_is_right_and_changes_nothing(void **state)
-{
-	static const char *const mode[] = {"none", "oblivious", "adaptive", "adaptive-th"};
-
-	(void)state;
-	for (unsigned i = 0; i < 4; i++) {
-		struct load seen, unseen;
-
-		run_load(&unseen, mode[i], 9 + i, false);
-		run_load(&seen, mode[i], 9 + i, true);
-		assert_int_equal(seen.outputs, unseen.outputs);
-		assert_int_equal(seen.sent_back, unseen.sent_back);
-		bench_destroy(seen.bed.bench);
-		bench_destroy(unseen.bed.bench);
-	}
-}
-
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_packet_that_leaves_its_primary_port_is_sent_into_the_afc),
 	cmocka_unit_test(an_adapted_packet_goes_the_deterministic_way_in_the_afc),
 	cmocka_unit_test(a_source_route_is_not_adapted),
-	cmocka_unit_test(nothing_passes_the_queues_by_where_something_is_decided),
-	cmocka_unit_test(a_quiet_switch_may_let_packets_pass_its_queues_by),
-	cmocka_unit_test(a_switch_that_chooses_each_time_is_never_quiet),
+	cmocka_unit_test(no_packet_is_plain_where_marks_are_set),
+	cmocka_unit_test(packets_are_plain_until_there_is_an_entry),
+	cmocka_unit_test(no_packet_is_plain_where_the_mode_chooses),
 	cmocka_unit_test(who_goes_around_a_dead_link_is_adapted),
 	cmocka_unit_test(the_far_buffer_is_the_most_that_was_granted_until_the_link_goes_down),
 	cmocka_unit_test(buffers_that_were_granted_before_are_known),
@@ -573,7 +542,6 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_finds_its_vc_above_the_threshold_is_marked),
 	cmocka_unit_test(what_cannot_be_is_refused),
 	cmocka_unit_test(the_detector_is_told_of_all_that_comes_and_goes),
-	cmocka_unit_test(to_foresee_is_right_and_changes_nothing),
 };
 
 UNIT_MAIN(tests)

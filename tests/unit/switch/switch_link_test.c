@@ -170,13 +170,11 @@ static void a_source_route_has_no_alternative(void **state)
 static void nothing_goes_past_the_queues_to_a_link_that_is_down(void **state)
 {
 	struct bench *bench = *state;
-	struct arrival arrival = {.blocks = 1, .destination = OUT};
+	struct weft_packet packet = {.blocks = 1, .destination = OUT};
 
 	bench_grant(bench, OUT, 0, 10);
 	cut(bench, OUT);
-	assert_int_equal(
-		forward_direct(bench->sw, &bench->sw->port[0], 0, &arrival, UINT64_MAX, true),
-		SWITCH_PORT_NONE);
+	assert_int_equal(bench_pass_queues(bench, 0, &packet, UINT64_MAX), SWITCH_PORT_NONE);
 }
 
 static void a_link_that_is_up_again_carries_packets_with_its_old_credits(void **state)

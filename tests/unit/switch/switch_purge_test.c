@@ -127,7 +127,7 @@ static void the_detector_hears_of_a_purge(void **state)
 	const struct congestion_detector_config detector = paper_detector();
 	const struct arn_table_config table = paper_table();
 	const struct switch_congestion_config config = {.seed = 1,
-		.mode = &adaptive_none,
+		.mode = adaptive_mode_find("none"),
 		.stage = 1,
 		.up_ports = BIT64(3),
 		.detector = &detector,

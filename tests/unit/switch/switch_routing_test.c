@@ -117,14 +117,13 @@ static void what_goes_past_the_queues_goes_by_the_new_table_too(void **state)
 {
 	struct tables tables = make_tables(1, 0);
 	struct bench *bench = make(true);
-	struct arrival arrival = {.blocks = 1, .destination = 3};
+	struct weft_packet packet = {.blocks = 1, .destination = 3};
 
 	(void)state;
 	assert_int_equal(set_tables(bench, &tables), 0);
 	bench_grant_all(bench);
 	exchange(bench, &tables, make_tables(2, 0));
-	assert_int_equal(
-		forward_direct(bench->sw, &bench->sw->port[0], 0, &arrival, UINT64_MAX, true), 2);
+	assert_int_equal(bench_pass_queues(bench, 0, &packet, UINT64_MAX), 2);
 	finish(bench, &tables);
 }
 
@@ -195,7 +194,7 @@ static struct tables make_ring(void)
 static void a_vc_rule_comes_and_goes_with_the_tables(void **state)
 {
 	struct tables tables = make_tables(1, 0);
-	struct arrival arrival = {.blocks = 1};
+	struct weft_packet packet = {.blocks = 1};
 	struct bench *bench = make(true);
 
 	(void)state;
@@ -207,9 +206,7 @@ static void a_vc_rule_comes_and_goes_with_the_tables(void **state)
 	assert_int_equal(arrive(bench, 0, 3)->header_vc, 1);
 	assert_true(bench_leave(bench, 1) >= 0);
 	/* A class has to be chosen: nothing may pass the queues by. */
-	assert_int_equal(
-		forward_direct(bench->sw, &bench->sw->port[0], 0, &arrival, UINT64_MAX, true),
-		SWITCH_PORT_NONE);
+	assert_int_equal(bench_pass_queues(bench, 0, &packet, UINT64_MAX), SWITCH_PORT_NONE);
 	exchange(bench, &tables, make_tables(1, 0));
 	assert_int_equal(arrive(bench, 0, 3)->header_vc, 0);
 	finish(bench, &tables);

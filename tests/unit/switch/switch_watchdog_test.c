@@ -220,7 +220,7 @@ static void a_watchdog_that_is_off_discards_nothing(void **state)
 static void a_stall_at_time_zero_is_given_its_time_too(void **state)
 {
 	struct switch_config config = bench_config(PORTS, VCS);
-	struct weft_packet packet = {.blocks = 1, .destination = OUT}, *one = &packet, *left;
+	struct weft_packet packet = {.blocks = 1, .destination = OUT}, *left;
 	const uint8_t table[PORTS] = {0, 1, 2, 3, 4, 5};
 	struct weft_switch *sw;
 
@@ -231,8 +231,9 @@ static void a_stall_at_time_zero_is_given_its_time_too(void **state)
 	sw = switch_create(&config, 0);
 	assert_non_null(sw);
 	sw->port[OUT].link.tx[0].limit = 0;
-	switch_receive(sw, 0, &one, 1, 0);
-	assert_int_equal(switch_transmit_released(sw, OUT, &left, 1, 0), 0);
+	switch_count_in(&sw->port[0], 1, packet.bytes);
+	switch_receive(sw, &packet, 0);
+	assert_int_equal(switch_transmit(sw, OUT, &left, 1, 0), 0);
 	switch_poll_watchdog(sw, 0);
 	assert_null(switch_take_discards(sw));
 	switch_drain(sw);
