@@ -28,9 +28,9 @@ static int check_file(const char *path, struct fault *fault)
 	if (path == NULL || is_standard_output(path))
 		return 0;
 	if (path[0] == '\0')
-		return fault_set(fault, EINVAL, "'': a file was expected");
+		return fault_set(fault, EINVAL, "'': expected a file");
 	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-		return fault_set(fault, EINVAL, "%s: is a folder, a file was expected", path);
+		return fault_set(fault, EINVAL, "%s: is a folder, expected a file", path);
 	slash = strrchr(path, '/');
 	if (access(path, F_OK) != 0) {
 		size_t length = slash == NULL ? 0 : (size_t)(slash - path) + 1;
@@ -68,7 +68,7 @@ int report_check(const struct options *options, struct fault *fault)
 		result = fault_set(fault, EINVAL,
 			"--json - and --csv -: only one of them can be standard output");
 	if (result == 0 && are_one_file(options->json, options->csv))
-		result = fault_set(fault, EINVAL, "--json %s and --csv %s: two files were expected",
+		result = fault_set(fault, EINVAL, "--json %s and --csv %s: expected two files",
 			options->json, options->csv);
 	return result;
 }

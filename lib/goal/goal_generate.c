@@ -197,8 +197,8 @@ static int check_length(
 	if (round == 0 || config->rounds <= GOAL_OPS_MAX / round)
 		return 0;
 	return fault_set(fault, EINVAL,
-		"a round has %" PRIu64 " operations, a schedule at most %u: fewer ranks or rounds "
-		"were expected",
+		"a round has %" PRIu64
+		" operations, a schedule at most %u: expected fewer ranks or rounds",
 		round, GOAL_OPS_MAX);
 }
 
@@ -209,14 +209,14 @@ static int check(const struct goal_generate_config *config, struct fault *fault)
 	if (kind == NULL)
 		return -EINVAL;
 	if (config->ranks < 2 || config->ranks > GOAL_RANKS_MAX)
-		return fault_set(fault, EINVAL, "2 to %u ranks were expected", GOAL_RANKS_MAX);
+		return fault_set(fault, EINVAL, "expected 2 to %u ranks", GOAL_RANKS_MAX);
 	if (config->bytes > GOAL_BYTES_MAX)
-		return fault_set(fault, EINVAL, "messages of at most %u bytes were expected",
-			GOAL_BYTES_MAX);
+		return fault_set(
+			fault, EINVAL, "expected messages of at most %u bytes", GOAL_BYTES_MAX);
 	if (config->rounds == 0)
-		return fault_set(fault, EINVAL, "1 or more rounds were expected");
+		return fault_set(fault, EINVAL, "expected 1 or more rounds");
 	if (config->calc_ns > GOAL_CALC_MAX_NS)
-		return fault_set(fault, EINVAL, "a time to compute of at most 1000s was expected");
+		return fault_set(fault, EINVAL, "expected a time to compute of at most 1000s");
 	if (kind->check != NULL && kind->check(config, fault) < 0)
 		return -EINVAL;
 	return check_length(config, kind, fault);

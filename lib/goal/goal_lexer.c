@@ -155,7 +155,7 @@ int goal_expected(
 	char found[SHOWN + 16];
 
 	describe(token, found, sizeof(found));
-	return goal_refuse(lexer, token, "%s was expected, here is %s", expected, found);
+	return goal_refuse(lexer, token, "expected %s, found %s", expected, found);
 }
 
 int goal_refuse(

@@ -38,7 +38,7 @@ void goal_lexer_init(struct goal_lexer *lexer, const char *text, size_t length, 
 /* The next token. -EINVAL and fault: a character outside all tokens, an unterminated comment. */
 int goal_lexer_next(struct goal_lexer *lexer, struct goal_token *token);
 
-/* -EINVAL with "ORIGIN:LINE:COLUMN: 'TOKEN': EXPECTED was expected". */
+/* -EINVAL with "ORIGIN:LINE:COLUMN: 'TOKEN': expected WHAT". */
 int goal_expected(
 	const struct goal_lexer *lexer, const struct goal_token *token, const char *expected);
 /* -EINVAL with the place and this text. */

@@ -65,8 +65,7 @@ static int take_number(struct parser *parser, const char *what, uint64_t max, ui
 		return expected(parser, what);
 	if (parser->token.number > max)
 		return goal_refuse(&parser->lexer, &parser->token,
-			"%s of at most %llu was expected, here is %.*s", what,
-			(unsigned long long)max,
+			"expected %s of at most %llu, found %.*s", what, (unsigned long long)max,
 			parser->token.length > 32 ? 32 : (int)parser->token.length,
 			parser->token.text);
 	*number = parser->token.number;
@@ -97,11 +96,11 @@ static int take_peer(struct parser *parser, struct goal_op *op)
 
 	place = parser->token;
 	if (result == 0)
-		result = take_match(parser, recv ? "a rank, or -1," : "a rank", recv,
+		result = take_match(parser, recv ? "a rank, or -1" : "a rank", recv,
 			parser->build.goal->ranks - 1, &op->peer);
 	if (result == 0 && op->peer == parser->rank)
-		return goal_refuse(&parser->lexer, &place,
-			"another rank was expected, %u is this one", parser->rank);
+		return goal_refuse(&parser->lexer, &place, "expected another rank, %u is this one",
+			parser->rank);
 	return result;
 }
 

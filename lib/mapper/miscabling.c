@@ -116,7 +116,7 @@ static void say_ports(struct comparison *comparison, enum device_kind kind,
 {
 	char text[64];
 
-	snprintf(text, sizeof(text), "has %u ports, %u were expected", found, expected->ports);
+	snprintf(text, sizeof(text), "has %u ports, expected %u", found, expected->ports);
 	say_device(comparison, kind, expected->name, text);
 }
 

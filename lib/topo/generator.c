@@ -113,7 +113,7 @@ static int value_parse(const struct generator_option *option,
 		if (dims_parse(option, text, value))
 			return 0;
 		return fault_set(request->fault, EINVAL,
-			"%s: %s=%s: sizes such as 4x4 were expected, 1 to %u of them, each %" PRIu64
+			"%s: %s=%s: expected sizes such as 4x4, 1 to %u of them, each %" PRIu64
 			" to %" PRIu64,
 			request->spec, option->name, text, GENERATOR_DIMS_MAX, option->min,
 			option->max);
@@ -121,8 +121,8 @@ static int value_parse(const struct generator_option *option,
 	if (number_parse(text, '\0', &value->number, &rest) && in_range(option, value->number))
 		return 0;
 	return fault_set(request->fault, EINVAL,
-		"%s: %s=%s: a whole number from %" PRIu64 " to %" PRIu64 " was expected",
-		request->spec, option->name, text, option->min, option->max);
+		"%s: %s=%s: expected a whole number from %" PRIu64 " to %" PRIu64, request->spec,
+		option->name, text, option->min, option->max);
 }
 
 static int link_option_parse(struct generator_request *request, enum quantity_kind kind,
@@ -132,17 +132,17 @@ static int link_option_parse(struct generator_request *request, enum quantity_ki
 	int result = quantity_parse(kind, text, &value);
 
 	if (result < 0)
-		return fault_set(request->fault, EINVAL, "%s: %s=%s: %s was expected",
-			request->spec, key, text, quantity_expected(kind));
+		return fault_set(request->fault, EINVAL, "%s: %s=%s: expected %s", request->spec,
+			key, text, quantity_expected(kind));
 	if (kind == QUANTITY_RATE &&
 		(value < TOPOLOGY_RATE_MIN_BPS || value > TOPOLOGY_RATE_MAX_BPS))
 		return fault_set(request->fault, EINVAL,
-			"%s: %s=%s: a rate from " TOPOLOGY_RATE_RANGE " was expected",
-			request->spec, key, text);
+			"%s: %s=%s: expected a rate from " TOPOLOGY_RATE_RANGE, request->spec, key,
+			text);
 	if (kind == QUANTITY_TIME && value > TOPOLOGY_DELAY_MAX_PS)
 		return fault_set(request->fault, EINVAL,
-			"%s: %s=%s: a delay from " TOPOLOGY_DELAY_RANGE " was expected",
-			request->spec, key, text);
+			"%s: %s=%s: expected a delay from " TOPOLOGY_DELAY_RANGE, request->spec,
+			key, text);
 	if (kind == QUANTITY_RATE)
 		request->links.rate_bps = value;
 	else
@@ -159,7 +159,7 @@ static int pair_parse(const struct generator *generator, struct generator_reques
 	uint32_t bit;
 
 	if (equals == NULL)
-		return fault_set(request->fault, EINVAL, "%s: '%s': KEY=VALUE was expected",
+		return fault_set(request->fault, EINVAL, "%s: '%s': expected KEY=VALUE",
 			request->spec, pair);
 	*equals = '\0';
 	option = option_find(generator, pair);
@@ -191,7 +191,7 @@ static int options_parse(
 
 		if (length == 0 || length >= sizeof(pair))
 			return fault_set(request->fault, EINVAL,
-				"%s: KEY=VALUE was expected at '%.20s'", request->spec, text);
+				"%s: expected KEY=VALUE at '%.20s'", request->spec, text);
 		memcpy(pair, text, length);
 		pair[length] = '\0';
 		result = pair_parse(generator, request, pair, &given);

@@ -105,8 +105,7 @@ int topology_refuse_port(const struct topology *topology, const struct yaml_tree
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, ":"), text);
 	if (topology_find_switch(topology, name) >= 0 || topology_find_host(topology, name) >= 0)
 		return yaml_tree_refuse(node, fault,
-			"'%.80s' is no port: device and number were expected, such as %s:0", text,
-			name);
+			"'%.80s' is no port: expected device and number, such as %s:0", text, name);
 	nearest = topology_nearest_device(topology, text);
 	return yaml_tree_refuse(node, fault, "there is no device '%s'%s%s%s", name,
 		nearest != NULL ? ", nearest is '" : "", nearest != NULL ? nearest : "",

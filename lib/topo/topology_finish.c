@@ -202,7 +202,7 @@ static int check_hosts(const struct check *check)
 	for (uint32_t h = 0; h < check->topology->hosts; h++)
 		if (check->topology->host_link[h] < 0 && !check->topology->host_at[h].cut_off)
 			return fault_set(check->fault, EINVAL,
-				"%s: host %s has no link, one to a switch was expected",
+				"%s: host %s has no link, expected one to a switch",
 				place(check, check->topology->host_at[h].line, at),
 				check->topology->host_at[h].name);
 	return 0;

@@ -66,8 +66,7 @@ static int check_bursts(const struct traffic_config *config, struct fault *fault
 	if (config->on_ps == 0 || config->on_ps > TRAFFIC_BURST_MAX_PS ||
 		config->off_ps > TRAFFIC_BURST_MAX_PS)
 		return fault_set(fault, EINVAL,
-			"bursty traffic: mean times on (above 0) and off of up to 1000s were "
-			"expected");
+			"bursty traffic: expected mean times on (above 0) and off of up to 1000s");
 	if ((unsigned __int128)config->load_ppm * cycle > (unsigned __int128)PPM * config->on_ps)
 		return fault_set(fault, EINVAL,
 			"bursty traffic that is on for %.4g%% of the time cannot have a mean load "

@@ -19,8 +19,7 @@ static int refuse(const struct traffic_config *config, struct fault *fault)
 		if (config->targets[i] >= config->hosts ||
 			(i > 0 && config->targets[i] <= config->targets[i - 1]))
 			return fault_set(fault, EINVAL,
-				"all-to-all traffic: targets in ascending order below %u were "
-				"expected",
+				"all-to-all traffic: expected targets in ascending order below %u",
 				config->hosts);
 	return 0;
 }

@@ -66,8 +66,8 @@ static int init(void **state, const struct traffic_config *config, traffic_bits_
 
 	if (config->hosts < 2 || config->hosts != 1u << bits)
 		return fault_set(fault, EINVAL,
-			"%s traffic permutes the bits of host numbers: a power of two of hosts was "
-			"expected, there are %u",
+			"%s traffic permutes the bits of host numbers: expected a power of two of "
+			"hosts, found %u",
 			config->pattern->name, config->hosts);
 	to = malloc(sizeof(*to));
 	if (to == NULL)
@@ -96,8 +96,8 @@ static int init_transpose(void **state, const struct traffic_config *config, str
 {
 	if (bits_of(config->hosts) % 2 != 0 && config->hosts == 1u << bits_of(config->hosts))
 		return fault_set(fault, EINVAL,
-			"%s traffic exchanges the halves of host numbers: an even power of two of "
-			"hosts (4, 16, 64, ...) was expected, there are %u",
+			"%s traffic exchanges the halves of host numbers: expected an even power "
+			"of two of hosts (4, 16, 64, ...), found %u",
 			config->pattern->name, config->hosts);
 	return init(state, config, transpose, fault);
 }

@@ -44,19 +44,19 @@ static int check_link(const struct topology *topology, const struct topology_lin
 			(unsigned long long)parameters->cycle_ps);
 	if (delay > DELAY_MAX)
 		return fault_set(fault, EINVAL,
-			"link %s - %s: a delay of %llu flits, at most %u were expected", a, b,
+			"link %s - %s: a delay of %llu flits, expected at most %u", a, b,
 			(unsigned long long)delay, DELAY_MAX);
 	if (!stop_go_never_over(marks, delay))
 		return fault_set(fault, EINVAL,
 			"link %s - %s: %llu flits are under way; a buffer of %u flits with STOP "
-			"above %u and GO below %u would overflow: go <= stop and stop + 2 * %llu "
-			"<= buffer were expected",
+			"above %u and GO below %u would overflow: expected go <= stop and stop + "
+			"2 * %llu <= buffer",
 			a, b, (unsigned long long)delay, marks->slack, marks->stop, marks->go,
 			(unsigned long long)delay);
 	if (!stop_go_never_empty(marks, delay))
 		return fault_set(fault, EINVAL,
 			"link %s - %s: %llu flits are under way; with GO below %u a buffer would "
-			"run empty in the middle of a message: go of %llu or more was expected",
+			"run empty in the middle of a message: expected go of %llu or more",
 			a, b, (unsigned long long)delay, marks->go,
 			(unsigned long long)(2 * delay + 2));
 	return 0;
@@ -70,8 +70,8 @@ int wormhole_net_check_links(const struct topology *topology,
 	if (parameters->cycle_ps == 0 || parameters->routing_cycles == 0 ||
 		parameters->detection_cycles + parameters->programming_cycles == 0)
 		return fault_set(fault, EINVAL,
-			"wormhole switching: a routing delay and an ITB delay of one cycle or more "
-			"were expected");
+			"wormhole switching: expected a routing delay and an ITB delay of one "
+			"cycle or more");
 	for (uint32_t i = 0; i < topology->links && result == 0; i++)
 		result = check_link(topology, &topology->link_at[i], parameters, fault);
 	return result;

@@ -58,8 +58,8 @@ int yaml_read_name(const struct yaml_tree_node *node, char *name, size_t size, s
 	for (const char *c = node->text; *c != '\0'; c++)
 		if (!name_letter(*c) && (c == node->text || (*c != '.' && *c != '-')))
 			return yaml_tree_refuse(node, fault,
-				"'%s' is no name: letters, digits, '_', '.' and '-' were expected, "
-				"the first one a letter, digit or '_'",
+				"'%s' is no name: expected letters, digits, '_', '.' and '-', the "
+				"first one a letter, digit or '_'",
 				node->text);
 	return yaml_read_text(node, name, size, fault);
 }
@@ -84,7 +84,7 @@ int yaml_read_number(const struct yaml_tree_node *node, uint64_t min, uint64_t m
 		return result;
 	if (!number_parse(node->text, &value) || value < min || value > max)
 		return yaml_tree_refuse(node, fault,
-			"'%s: %s': a whole number from %" PRIu64 " to %" PRIu64 " was expected",
+			"'%s: %s': expected a whole number from %" PRIu64 " to %" PRIu64,
 			node_name(node), node->text, min, max);
 	*number = value;
 	return 0;
@@ -104,14 +104,14 @@ int yaml_read_quantity(const struct yaml_tree_node *node, enum quantity_kind kin
 		return yaml_tree_refuse(node, fault, "'%s: %s' is finer than can be told: %s",
 			node_name(node), node->text, quantity_expected(kind));
 	if (result == -EINVAL)
-		return yaml_tree_refuse(node, fault, "'%s: %s': %s was expected", node_name(node),
+		return yaml_tree_refuse(node, fault, "'%s: %s': expected %s", node_name(node),
 			node->text, quantity_expected(kind));
 	if (max == 0)
 		max = UINT64_MAX - 1;
 	if (result < 0 || parsed < min || parsed > max) {
 		quantity_format(kind, min, from);
 		quantity_format(kind, max, to);
-		return yaml_tree_refuse(node, fault, "'%s: %s': from %s to %s was expected",
+		return yaml_tree_refuse(node, fault, "'%s: %s': expected from %s to %s",
 			node_name(node), node->text, from, to);
 	}
 	*value = parsed;
@@ -133,8 +133,8 @@ static int refuse_choice(
 			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
 				i == 0 ? "" : ", ", choices[i]);
 	}
-	return yaml_tree_refuse(node, fault, "'%s: %s': one of %s was expected%s%s%s",
-		node_name(node), node->text, known, nearest.best != NULL ? "; nearest is '" : "",
+	return yaml_tree_refuse(node, fault, "'%s: %s': expected one of %s%s%s%s", node_name(node),
+		node->text, known, nearest.best != NULL ? "; nearest is '" : "",
 		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
 }
 

@@ -78,9 +78,9 @@ int yaml_tree_expect(
 	/* The root and the elements of a list have no key. */
 	if (node->key == NULL)
 		return yaml_tree_refuse(
-			node, fault, "%s was expected, here is %s", names[kind], names[node->kind]);
-	return yaml_tree_refuse(node, fault, "'%s': %s was expected, here is %s", node->key,
-		names[kind], names[node->kind]);
+			node, fault, "expected %s, found %s", names[kind], names[node->kind]);
+	return yaml_tree_refuse(node, fault, "'%s': expected %s, found %s", node->key, names[kind],
+		names[node->kind]);
 }
 
 int yaml_tree_expect_format(
@@ -96,7 +96,7 @@ int yaml_tree_expect_format(
 		return yaml_tree_refuse(root, fault,
 			"'weft: %s' is missing, it tells what kind of file this is", format);
 	if (node->kind != YAML_TREE_SCALAR || strcmp(node->text, format) != 0)
-		return yaml_tree_refuse(node, fault, "'weft: %s' was expected, not '%s'", format,
+		return yaml_tree_refuse(node, fault, "expected 'weft: %s', found '%s'", format,
 			node->kind == YAML_TREE_SCALAR ? node->text : "…");
 	return 0;
 }

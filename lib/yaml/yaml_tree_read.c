@@ -208,7 +208,7 @@ static int take_event(struct reader *reader, const yaml_event_t *event)
 	case YAML_DOCUMENT_START_EVENT:
 		return reader->root == NULL ? 0
 					    : refuse(reader, event->start_mark,
-						      "a second document, one was expected");
+						      "a second document, expected one");
 	default:
 		return 0;
 	}

@@ -47,8 +47,7 @@ static int step_key(const struct setter *setter, const char **path, struct yaml_
 	char key[KEY_MAX];
 
 	if (length == 0 || length >= sizeof(key))
-		return refuse(
-			setter, "a key was expected, such as switch.buffer or traffic[0].load");
+		return refuse(setter, "expected a key, such as switch.buffer or traffic[0].load");
 	memcpy(key, *path, length);
 	key[length] = '\0';
 	*path += length;
@@ -88,10 +87,10 @@ static int step_index(const struct setter *setter, const char **path, struct yam
 	char *end;
 
 	if ((*path)[1] < '0' || (*path)[1] > '9')
-		return refuse(setter, "an index was expected, such as [0]");
+		return refuse(setter, "expected an index, such as [0]");
 	index = strtoul(*path + 1, &end, 10);
 	if (*end != ']')
-		return refuse(setter, "']' was expected after the index");
+		return refuse(setter, "expected ']' after the index");
 	*path = end + 1;
 	return step_into(setter, index, at);
 }
@@ -123,7 +122,7 @@ static int follow(const struct setter *setter, const char *path, struct yaml_tre
 			path++;
 			result = step_point(setter, &path, at);
 		} else {
-			result = refuse(setter, "'.' or '[' was expected after ']'");
+			result = refuse(setter, "expected '.' or '[' after ']'");
 		}
 	}
 	return result;
@@ -153,7 +152,7 @@ int yaml_tree_set(
 	if (setter.origin == NULL)
 		return fault_set(fault, ENOMEM, "%s: no memory", tree->origin);
 	if (equals == NULL)
-		return refuse(&setter, "KEY=VALUE was expected");
+		return refuse(&setter, "expected KEY=VALUE");
 	path = yaml_tree_copy_text(tree, assignment, (size_t)(equals - assignment));
 	if (path == NULL)
 		return fault_set(fault, ENOMEM, "%s: no memory", tree->origin);

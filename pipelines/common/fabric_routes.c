@@ -42,7 +42,8 @@ static int check_union(const struct route_set *set, const struct topology *topol
 	run_routing_name(&run->routing, name);
 	return good ? 0
 		    : fault_set(fault, EINVAL,
-			      "%s: routing.algorithm %s: the sets of routes could deadlock together",
+			      "%s: routing.algorithm %s: the sets of routes could deadlock "
+			      "together",
 			      run->origin, name);
 }
 
@@ -139,8 +140,8 @@ static int check_classes(
 	if (rule == NULL || rule->classes <= run->sw.vcs)
 		return 0;
 	return fault_set(fault, EINVAL,
-		"%s: switch.vcs is %u, %u or more were expected: on this topology "
-		"%s needs so many VC classes",
+		"%s: switch.vcs is %u, expected %u or more: on this topology %s needs so many VC "
+		"classes",
 		run->origin, run->sw.vcs, rule->classes, run_routing_origin(&run->routing, origin));
 }
 
@@ -152,8 +153,8 @@ static int check_alternatives(bool has_them, const struct run_config *run, struc
 	if (!run_config_is_adaptive(run) || has_them)
 		return 0;
 	return fault_set(fault, EINVAL,
-		"%s: routing.adaptive: %s has nothing to choose from, because the tables of "
-		"%s have no alternative ports; dmodk was expected",
+		"%s: routing.adaptive: %s has nothing to choose from, because the tables of %s "
+		"have no alternative ports; expected dmodk",
 		run->origin, run->routing.adaptive->name,
 		run_routing_origin(&run->routing, origin));
 }

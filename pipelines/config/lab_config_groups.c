@@ -20,7 +20,7 @@ static int read_group(
 		return result;
 	if (node->count == 0 || node->count > TOPOLOGY_HOSTS_MAX)
 		return yaml_tree_refuse(
-			node, fault, "a group of 1 to %u devices was expected", TOPOLOGY_HOSTS_MAX);
+			node, fault, "expected a group of 1 to %u devices", TOPOLOGY_HOSTS_MAX);
 	result = run_read_names(node, &group->device, &group->count, fault);
 	if (result == 0 && node->key != NULL && strlen(node->key) >= sizeof(group->name))
 		result = yaml_tree_refuse_key(node, fault,
@@ -52,8 +52,8 @@ int lab_read_groups(const struct yaml_tree_node *node, void *member, struct faul
 
 	if (node->kind == YAML_TREE_SCALAR)
 		return yaml_tree_refuse(node, fault,
-			"'groups': groups of devices were expected, such as {edge: [s0, s1]} or "
-			"[[s0, s1]]");
+			"'groups': expected groups of devices, such as {edge: [s0, s1]} or [[s0, "
+			"s1]]");
 	if (node->count > LAB_GROUPS_MAX)
 		return yaml_tree_refuse(node, fault, "'groups': %u groups, at most %u are possible",
 			node->count, LAB_GROUPS_MAX);

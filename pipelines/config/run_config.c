@@ -201,7 +201,7 @@ int run_resolve_path(
 	if (length >= RUN_PATH_MAX) {
 		free(whole);
 		return yaml_tree_refuse(node, fault,
-			"'%s': with its folder the path has %d bytes, at most %d were expected",
+			"'%s': with its folder the path has %d bytes, expected at most %d",
 			node->key, length, RUN_PATH_MAX - 1);
 	}
 	*path = whole;
@@ -248,8 +248,8 @@ static int check_buffer(
 		return 0;
 	quantity_format(QUANTITY_SIZE, least, size);
 	return yaml_tree_refuse(run_config_nearest(root, "switch", "buffer"), fault,
-		"switch.buffer: each of %u VCs must hold a frame of switch.mtu: %s or more was "
-		"expected",
+		"switch.buffer: each of %u VCs must hold a frame of switch.mtu: expected %s or "
+		"more",
 		vcs, size);
 }
 
@@ -265,7 +265,7 @@ static int check_itb(
 		return 0;
 	quantity_format(QUANTITY_SIZE, frame, size);
 	return yaml_tree_refuse(run_config_nearest(nic != NULL ? nic : root, "itb", "pool"), fault,
-		"nic.itb.pool: it must hold a frame of nic.mtu: %s or more was expected", size);
+		"nic.itb.pool: it must hold a frame of nic.mtu: expected %s or more", size);
 }
 
 static int check_nic(
@@ -280,10 +280,10 @@ static int check_nic(
 			config->sw.mtu_bytes);
 	if ((nic->window_frames & (nic->window_frames - 1)) != 0)
 		return yaml_tree_refuse(run_config_nearest(root, "nic", "window"), fault,
-			"nic.window: a power of two was expected");
+			"nic.window: expected a power of two");
 	if (nic->give_up_ps <= nic->retry_ps)
 		return yaml_tree_refuse(run_config_nearest(root, "nic", "give-up"), fault,
-			"nic.give-up: a longer time than nic.retry was expected");
+			"nic.give-up: expected a longer time than nic.retry");
 	return check_itb(config, root, fault);
 }
 
@@ -321,15 +321,15 @@ int run_config_check(
 		result = run_config_check_bursts(config, root, fault);
 	if (result == 0 && config->queuing != &queuing_1q && config->sw.vcs == 1)
 		result = yaml_tree_refuse(yaml_tree_get(root, "queuing"), fault,
-			"queuing: %s spreads over the VCs, of which there is one: switch.vcs of 2 or "
-			"more was expected",
+			"queuing: %s spreads over the VCs, of which there is one: expected "
+			"switch.vcs of 2 or more",
 			config->queuing->name);
 	if (result == 0 && config->measure.sample_ps > config->measure.duration_ps)
 		result = yaml_tree_refuse(run_config_nearest(root, "measure", "sample"), fault,
-			"measure.sample: at most measure.duration was expected");
+			"measure.sample: expected at most measure.duration");
 	if (result == 0 && config->measure.warmup_ps >= config->measure.duration_ps)
 		result = yaml_tree_refuse(run_config_nearest(root, "measure", "warmup"), fault,
-			"measure.warmup: less than measure.duration was expected, which includes it");
+			"measure.warmup: expected less than measure.duration, which includes it");
 	return result;
 }
 
@@ -444,7 +444,7 @@ int run_config_set_clock(struct run_config *config, const char *name, struct fau
 			config->clock = (enum run_clock)i;
 			return 0;
 		}
-	return fault_set(fault, EINVAL, "--clock %s: virtual or real was expected", name);
+	return fault_set(fault, EINVAL, "--clock %s: expected virtual or real", name);
 }
 
 int run_config_explain(const struct run_config *config, FILE *out)

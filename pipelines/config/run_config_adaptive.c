@@ -21,10 +21,10 @@ static int check_detector(
 
 	if (result == 0 && config->detector.lcdth_ppm >= config->detector.hcdth_ppm)
 		result = yaml_tree_refuse(run_config_nearest(root, "detector", "lcdth"), fault,
-			"detector.lcdth: less than detector.hcdth was expected");
+			"detector.lcdth: expected less than detector.hcdth");
 	if (result == 0 && config->detector.arn_ttl_ps <= config->detector.arn_refresh_ps)
 		result = yaml_tree_refuse(run_config_nearest(root, "detector", "arn-ttl"), fault,
-			"detector.arn-ttl: longer than detector.arn-refresh was expected, or what is "
+			"detector.arn-ttl: expected longer than detector.arn-refresh, or what is "
 			"known goes before it is told again");
 	return result;
 }
@@ -37,17 +37,17 @@ static int check_needs(
 
 	if (config->routing.mode == RUN_ROUTING_SOURCE)
 		return yaml_tree_refuse(run_config_nearest(root, "routing", "mode"), fault,
-			"routing.mode: source routes leave the switches nothing to choose: 'table' was "
-			"expected with 'adaptive: %s'",
+			"routing.mode: source routes leave the switches nothing to choose: "
+			"expected 'table' with 'adaptive: %s'",
 			name);
 	if (config->routing.algorithm->vc_classes)
 		return yaml_tree_refuse(run_config_nearest(root, "routing", "algorithm"), fault,
-			"routing.algorithm: %s's VC classes count on its own ways: another one was "
-			"expected with 'adaptive: %s'",
+			"routing.algorithm: %s's VC classes count on its own ways: expected "
+			"another one with 'adaptive: %s'",
 			config->routing.algorithm->name, name);
 	if (config->routing.adaptive->notified && !config->sw.voq)
 		return yaml_tree_refuse(run_config_nearest(root, "switch", "voq"), fault,
-			"switch.voq: the detector looks at VOQs: 'true' was expected with 'adaptive: "
+			"switch.voq: the detector looks at VOQs: expected 'true' with 'adaptive: "
 			"%s'",
 			name);
 	return 0;
@@ -58,12 +58,12 @@ static int check_afi(
 {
 	if (!run_config_is_adaptive(config))
 		return yaml_tree_refuse(run_config_nearest(root, "routing", "afi"), fault,
-			"routing.afi: there is nothing to isolate: an 'adaptive' other than 'none' was "
-			"expected with it");
+			"routing.afi: there is nothing to isolate: expected an 'adaptive' other "
+			"than 'none' with it");
 	if (run_config_vcs(config) > FRAME_VCS_MAX)
 		return yaml_tree_refuse(run_config_nearest(root, "switch", "vcs"), fault,
-			"switch.vcs: with the adapted-flow channel of routing.afi there would be %u: at "
-			"most %u was expected",
+			"switch.vcs: with the adapted-flow channel of routing.afi there would be "
+			"%u: expected at most %u",
 			run_config_vcs(config), FRAME_VCS_MAX - 1);
 	return 0;
 }

@@ -53,7 +53,7 @@ int run_read_time_or(
 	}
 	if (node->kind == YAML_TREE_SCALAR &&
 		quantity_parse(QUANTITY_TIME, node->text, &value) == -EINVAL)
-		return yaml_tree_refuse(node, fault, "'%s: %s': %s, or %s, was expected", node->key,
+		return yaml_tree_refuse(node, fault, "'%s: %s': expected %s, or %s", node->key,
 			node->text, quantity_expected(QUANTITY_TIME), never);
 	result = yaml_read_quantity(node, QUANTITY_TIME, 1, 0, &value, fault);
 	if (result == 0)
@@ -76,8 +76,8 @@ int run_read_watchdog(const struct yaml_tree_node *node, void *member, struct fa
 
 	/* The watchdog checks every sixteenth of its time. */
 	if (result == 0 && *(weft_time *)member < PS_PER_US)
-		return yaml_tree_refuse(node, fault,
-			"'watchdog: %s': off, or 1us or more was expected", node->text);
+		return yaml_tree_refuse(
+			node, fault, "'watchdog: %s': expected off, or 1us or more", node->text);
 	return result;
 }
 
@@ -148,7 +148,7 @@ static int read_address(const struct yaml_tree_node *node, void *member, struct 
 
 	if (result == 0 && !address_is_valid(member))
 		return yaml_tree_refuse(node, fault,
-			"'address: %s': an IPv4 address with its prefix was expected, such as "
+			"'address: %s': expected an IPv4 address with its prefix, such as "
 			"10.87.0.1/24",
 			node->text);
 	return result;

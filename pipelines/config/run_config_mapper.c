@@ -36,8 +36,8 @@ static int read_hosts(const struct yaml_tree_node *node, void *member, struct fa
 	if (node->kind == YAML_TREE_SCALAR && strcmp(node->text, "all") == 0)
 		return 0;
 	if (node->kind != YAML_TREE_SEQUENCE || node->count == 0 || node->count > RUN_NAMES_MAX)
-		return yaml_tree_refuse(node, fault,
-			"'hosts': all, or a list of hosts such as [h0, h4] was expected");
+		return yaml_tree_refuse(
+			node, fault, "'hosts': expected all, or a list of hosts such as [h0, h4]");
 	return run_read_names(node, &hosts->name, &hosts->count, fault);
 }
 
@@ -100,11 +100,11 @@ int run_config_check_mapper(
 
 	if (mapper->lease_ps <= mapper->heartbeat_ps)
 		return yaml_tree_refuse(run_config_nearest(root, "mapper", "lease"), fault,
-			"mapper.lease: longer than mapper.heartbeat was expected, or who leads is "
+			"mapper.lease: expected longer than mapper.heartbeat, or who leads is "
 			"forgotten between two of them");
 	if (mapper->takeover_ps <= mapper->lease_ps)
 		return yaml_tree_refuse(run_config_nearest(root, "mapper", "takeover"), fault,
-			"mapper.takeover: longer than mapper.lease was expected, or devices still "
+			"mapper.takeover: expected longer than mapper.lease, or devices still "
 			"obey the mapper that is taken over from");
 	return 0;
 }

@@ -49,7 +49,7 @@ int run_read_algorithms(const struct yaml_tree_node *node, void *member, struct 
 
 		part.text = strsep(&rest, "+");
 		if (i > RUN_ALGORITHMS_MORE)
-			return yaml_tree_refuse(node, fault, "at most %u algorithms were expected",
+			return yaml_tree_refuse(node, fault, "expected at most %u algorithms",
 				RUN_ALGORITHMS_MORE + 1);
 		result = yaml_read_word(&part, &route_algorithms, &algorithm, fault);
 		if (result == 0 && i == 0)
@@ -109,7 +109,7 @@ static int read_factor(const struct yaml_tree_node *node, void *member, struct f
 
 	if (result == 0 && !parse_thousandths(text, member))
 		result = yaml_tree_refuse(node, fault,
-			"'%s: %s': a number from 0 to %u was expected, such as 0.1 (at most three "
+			"'%s: %s': expected a number from 0 to %u, such as 0.1 (at most three "
 			"digits after the point)",
 			node->key, text, FACTOR_MAX / 1000);
 	return result;

@@ -25,7 +25,8 @@ static int check_virtual(const struct run_config *config, struct fault *fault)
 		return 0;
 	if (config->edges.count > 0)
 		return fault_set(fault, EINVAL,
-			"%s: edges on the virtual clock: programs live on the real one; use clock: real",
+			"%s: edges on the virtual clock: programs live on the real one; use "
+			"clock: real",
 			config->origin);
 	if (config->faults.credit_loss_ppm != 0 || config->faults.corrupt_ppm != 0)
 		return refuse(config, fault, "'faults' on the virtual clock", "clock: real");
@@ -42,12 +43,11 @@ static int check_wormhole(const struct run_config *config, struct fault *fault)
 	else if (config->sw.flow_control != RUN_FLOW_CONTROL_STOP_GO)
 		what = "goes with 'flow-control: stop-go'";
 	else if (config->sw.vcs != 1 || config->sw.voq || config->queuing != &queuing_1q)
-		what = "has one queue an input: 'vcs: 1', 'voq: false' and 'queuing: 1q' were "
-		       "expected";
+		what = "has one queue an input: expected 'vcs: 1', 'voq: false' and 'queuing: 1q'";
 	else if (config->sw.fecn != 0)
-		what = "has no VCs to mark by: 'fecn: 0' was expected";
+		what = "has no VCs to mark by: expected 'fecn: 0'";
 	else if (run_config_is_adaptive(config))
-		what = "has no credits to route by: 'routing.adaptive: none' was expected";
+		what = "has no credits to route by: expected 'routing.adaptive: none'";
 	else if (config->routing.mode != RUN_ROUTING_SOURCE)
 		what = "goes with 'routing.mode: source'";
 	return what == NULL ? 0
@@ -153,8 +153,8 @@ static int check_mapper(const struct run_config *config, struct fault *fault)
 	if (config->clock == RUN_CLOCK_VIRTUAL)
 		what = "goes with 'clock: real'; 'static' has the file's routes";
 	else if (may_deadlock(&config->routing) && !config->routing.may_deadlock)
-		what = "puts no routes in use that may deadlock; another routing.algorithm was "
-		       "expected, or routing.may-deadlock: true";
+		what = "puts no routes in use that may deadlock; expected another "
+		       "routing.algorithm, or routing.may-deadlock: true";
 	return what == NULL ? 0
 			    : fault_set(fault, EINVAL, "%s: mapper.routes: mapper %s",
 				      config->origin, what);

@@ -22,7 +22,7 @@ static int read_host_list(
 {
 	if (node->count == 0 || node->count > RUN_NAMES_MAX)
 		return yaml_tree_refuse(
-			node, fault, "'%s': 1 to %u hosts were expected", node->key, RUN_NAMES_MAX);
+			node, fault, "'%s': expected 1 to %u hosts", node->key, RUN_NAMES_MAX);
 	hosts->kind = RUN_HOSTS_LIST;
 	return run_read_names(node, &hosts->name, &hosts->count, fault);
 }
@@ -46,8 +46,8 @@ static int read_hosts(const struct yaml_tree_node *node, void *member, struct fa
 		hosts->share_ppm = (uint32_t)share;
 	} else
 		return yaml_tree_refuse(node, fault,
-			"'%s: %s': all, rest, a percentage such as 10%% or a list of hosts such as "
-			"[h4] was expected",
+			"'%s: %s': expected all, rest, a percentage such as 10%% or a list of "
+			"hosts such as [h4]",
 			node->key, node->kind == YAML_TREE_SCALAR ? node->text : "{...}");
 	return 0;
 }
@@ -204,8 +204,8 @@ static int complete_bursts(const struct run_config_traffic *traffic,
 			traffic->on_ps == 0 ? "on" : "off");
 	if (bursty && traffic->load_ppm * cycle > 1e6 * (double)traffic->on_ps)
 		return yaml_tree_refuse(node, fault,
-			"'load' is the mean and above 100%% in the bursts: with these 'on' and "
-			"'off' at most %.4g%% was expected",
+			"'load' is the mean and above 100%% in the bursts: expected at most "
+			"%.4g%% with these 'on' and 'off'",
 			100 * (double)traffic->on_ps / cycle);
 	return 0;
 }
@@ -304,8 +304,8 @@ int run_config_check_bursts(
 
 		if (bursts > RUN_BURSTS_MAX)
 			return yaml_tree_refuse(row, fault,
-				"bursty arrivals: with this 'load', a message in %.0f bursts; at "
-				"most %u were expected: longer 'on' or 'off'",
+				"bursty arrivals: with this 'load', a message in %.0f bursts; "
+				"expected at most %u: longer 'on' or 'off'",
 				bursts, RUN_BURSTS_MAX);
 	}
 	return 0;

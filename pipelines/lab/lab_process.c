@@ -118,7 +118,7 @@ static int choose_mapper(struct lab_process *process, struct fault *fault)
 	if ((options->mapper != NULL || options->expect != NULL || options->key != NULL) &&
 		mapper->routes != RUN_ROUTES_MAPPER)
 		return fault_set(fault, EINVAL,
-			"%s: its routes are static, 'mapper.routes: mapper' was expected with "
+			"%s: its routes are static, expected 'mapper.routes: mapper' with "
 			"--mapper, --expect and --fabric-key",
 			process->lab.path);
 	if (options->mapper != NULL) {
@@ -126,7 +126,7 @@ static int choose_mapper(struct lab_process *process, struct fault *fault)
 		mapper->hosts.count = 0; /* all hosts of this process */
 	}
 	if (result < 0)
-		return fault_set(fault, EINVAL, "--mapper %s: auto, always or never was expected",
+		return fault_set(fault, EINVAL, "--mapper %s: expected auto, always or never",
 			options->mapper);
 	result = change_text(&mapper->expect, options->expect, fault);
 	if (result == 0)

@@ -212,7 +212,7 @@ static int create_plane(struct real_control *control, struct fault *fault)
 
 	if (run->nic.mtu_bytes < PAYLOAD_MIN)
 		return fault_set(fault, EINVAL,
-			"%s: nic.mtu is %u, %u or more were expected with 'mapper.routes: mapper'",
+			"%s: nic.mtu is %u, expected %u or more with 'mapper.routes: mapper'",
 			run->origin, run->nic.mtu_bytes, PAYLOAD_MIN);
 	control->plane = control_plane_create(&config, 0);
 	return control->plane != NULL ? 0

@@ -18,8 +18,8 @@ static int take_line(struct pair_file *file, char *line)
 		return 0;
 	second = strtok_r(NULL, BLANKS, &rest);
 	if (second == NULL || strtok_r(NULL, BLANKS, &rest) != NULL)
-		return fault_set(file->fault, EINVAL, "%s:%u: %s was expected", file->path,
-			file->line, file->words);
+		return fault_set(file->fault, EINVAL, "%s:%u: expected %s", file->path, file->line,
+			file->words);
 	return file->take(file->ctx, first, second);
 }
 

@@ -97,9 +97,7 @@ int permutation_draw(uint64_t seed, uint64_t stream, const char *origin,
 		return fault_set(fault, ENOMEM, "%s: no memory", origin);
 	if (hosts < 2)
 		return fault_set(fault, EINVAL,
-			"%s: a permutation of %u hosts, two or more were "
-			"expected",
-			origin, hosts);
+			"%s: a permutation of %u hosts, expected two or more", origin, hosts);
 	for (uint32_t i = 0; i < hosts; i++)
 		(*from)[i] = (*to)[i] = (uint16_t)i;
 	/* Sattolo's algorithm: swaps with earlier places only, which makes a single cycle. */

@@ -22,7 +22,7 @@ static int take_rank(const struct reader *reader, const char *text, uint32_t *ra
 
 	if (text[0] < '0' || text[0] > '9' || *end != '\0' || number >= reader->goal->goal->ranks)
 		return fault_set(reader->file.fault, EINVAL,
-			"%s:%u: '%s': a rank from 0 to %u was expected", reader->file.path,
+			"%s:%u: '%s': expected a rank from 0 to %u", reader->file.path,
 			reader->file.line, text, reader->goal->goal->ranks - 1);
 	*rank = (uint32_t)number;
 	if (reader->rank_line[*rank] != 0)

@@ -218,7 +218,7 @@ static int refuse_entry(const struct run_config *run, const struct run_hosts *tr
 
 	snprintf(what, sizeof(what),
 		"%s sends by %u entries of traffic, each of %u sources: a host has room for %u "
-		"sources, %u such entries were expected",
+		"sources, expected %u such entries",
 		topology->host_at[at].name, entries, lanes, room, room / lanes);
 	return refuse(run, &run->traffic.at[which].place, what, fault);
 }

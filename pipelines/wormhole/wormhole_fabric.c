@@ -75,8 +75,8 @@ static int refuse_sample(const struct wormhole_fabric *fabric, struct fault *fau
 	quantity_format(QUANTITY_TIME, fabric->run->measure.sample_ps, sample);
 	quantity_format(QUANTITY_TIME, fabric->cycle_ps, cycle);
 	return fault_set(fault, EINVAL,
-		"%s: measure.sample: %s is less than a cycle; %s or more was expected, the time of "
-		"a byte on a link",
+		"%s: measure.sample: %s is less than a cycle; expected %s or more, the time of a "
+		"byte on a link",
 		fabric->run->origin, sample, cycle);
 }
 

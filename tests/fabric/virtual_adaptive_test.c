@@ -301,7 +301,7 @@ static void tables_without_alternatives_are_refused(void **state)
 	virtual_lab_assert_refused(tree,
 		VIRTUAL_LAB_SET("routing.algorithm=ud", "routing.adaptive=arn"),
 		"test: routing.adaptive: arn has nothing to choose from, because the tables of "
-		"routing.algorithm ud have no alternative ports; dmodk was expected");
+		"routing.algorithm ud have no alternative ports; expected dmodk");
 }
 
 static const struct CMUnitTest tests[] = {

@@ -306,8 +306,8 @@ static void a_sample_shorter_than_a_cycle_is_refused(void **state)
 {
 	static const char *const slow[] = {"link.rate=1Mbps", "measure.sample=7999ns"};
 
-	expect_refusal_of(slow, 2,
-		"test: measure.sample: 7999ns is less than a cycle; 8us or more was expected");
+	expect_refusal_of(
+		slow, 2, "test: measure.sample: 7999ns is less than a cycle; expected 8us or more");
 }
 
 static void what_it_cannot_be_is_refused(void **state)

@@ -67,7 +67,7 @@ class VirtualRun(unittest.TestCase):
         for option in ("--json", "--csv"):
             done = self.run_file(option, str(self.dir), "--set", "measure.duration=1000s")
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertIn("is a folder, a file was expected", done.stderr)
+            self.assertIn("is a folder, expected a file", done.stderr)
 
     def test_samples_on_standard_output_are_nothing_else(self):
         done = subprocess.run([os.path.abspath(WEFT), "run", "run.yaml", "--csv", "-"], cwd=self.dir, timeout=60,
@@ -86,7 +86,7 @@ class VirtualRun(unittest.TestCase):
         path = str(self.dir / "out")
         done = self.run_file("--json", path, "--csv", path)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("two files were expected", done.stderr)
+        self.assertIn("expected two files", done.stderr)
         self.assertEqual(self.run_file("--json", "/dev/null", "--csv", "/dev/null").returncode, 0)
 
     def test_any_run_can_be_explained_instead(self):
@@ -94,7 +94,7 @@ class VirtualRun(unittest.TestCase):
                              "--pcap", "s0:0=x", "--quiet", "--lcores", "2")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("clock: real\nseed: 7\n", done.stdout)
-        for args, words in ((("--clock", "x"), "virtual or real was expected"), (("--jsn",), "--jsn")):
+        for args, words in ((("--clock", "x"), "expected virtual or real"), (("--jsn",), "--jsn")):
             done = self.run_file("--explain", *args)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(words, done.stderr)

@@ -153,7 +153,7 @@ class Plot(unittest.TestCase):
         plain = self.single("plain.json", 0.5, links=False)
         for args, text in (
                 ((plain, "--kind", "link-load"), "run it with --set measure.links=true"),
-                ((plain, "--kind", "pie"), "--kind pie: latency-throughput"),
+                ((plain, "--kind", "pie"), "--kind pie: expected latency-throughput"),
                 ((plain,), "--kind is missing"),
                 (("--kind", "link-load"), "which results?"),
                 ((str(self.dir), "--kind", "link-load"), "no manifest.json of a sweep"),
@@ -169,7 +169,7 @@ class Plot(unittest.TestCase):
                 output = self.dir / "x.png"
                 self.assertIn(text, self.plot(*args, "-o", str(output), code=2))
                 self.assertFalse(output.exists())
-        self.assertIn("-o x.jpg: a file that ends in .png",
+        self.assertIn("-o x.jpg: expected a file that ends in .png",
                       self.plot(plain, "--kind", KINDS[0], "-o", "x.jpg", code=2))
 
     def test_a_file_that_cannot_be_written_is_no_success(self):

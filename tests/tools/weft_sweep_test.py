@@ -143,7 +143,7 @@ class Sweep(unittest.TestCase):
         done = subprocess.run([WEFT, "sweep", str(self.run_file), *LOADS, "-o", ""],
                               capture_output=True, text=True, check=False, env=self.env)
         self.assertEqual((done.returncode, done.stderr),
-                         (2, "weft sweep: -o '': a folder was expected\n"))
+                         (2, "weft sweep: -o '': expected a folder\n"))
         self.assertEqual(self.calls(), [])
 
     def test_set_holds_for_all_points(self):
@@ -405,10 +405,10 @@ class Sweep(unittest.TestCase):
     def test_a_bad_value_is_refused_as_one_of_the_option_that_said_it(self):
         for args, text in (
                 (("--vary", "switch.buffer=64KiB,big"),
-                 "weft sweep: --vary switch.buffer=big: 'buffer: big': a size with its unit"),
+                 "weft sweep: --vary switch.buffer=big: 'buffer: big': expected a size with its unit"),
                 (("--vary", "traffic.0.lod=10%"), "weft sweep: --vary traffic.0.lod=10%: unknown"),
                 (("--set", "switch.buffer=big", *LOADS),
-                 "weft sweep: --set switch.buffer=big: 'buffer: big': a size with its unit"),
+                 "weft sweep: --set switch.buffer=big: 'buffer: big': expected a size with its unit"),
                 (("--vary", "switch.buffer=1MiB", "--set", "seed=x"), "weft sweep: --set seed=x:")):
             with self.subTest(args=args):
                 self.assertTrue(self.sweep(*args, code=2).stderr.startswith(text))
@@ -419,12 +419,12 @@ class Sweep(unittest.TestCase):
 
     def test_bad_requests_are_refused_before_anything_runs(self):
         for args, text in (
-                (("--vary", "traffic.0.load=10%:x"), "LO:HI:STEP was expected"),
+                (("--vary", "traffic.0.load=10%:x"), "expected LO:HI:STEP"),
                 (("--vary", "traffic.0.lod=10%"), "unknown key"),
                 (("--vary", "traffic.7.load=10%"), "the list has no such element"),
                 (("--vary", "traffic.0.load=10%,200%"), "load: 200%"),
                 (("--vary", "switch.buffer=64KiB,1KiB"), "must hold a frame of switch.mtu"),
-                (("--vary", "seed=1:3:1"), "--seeds LO:HI was expected"),
+                (("--vary", "seed=1:3:1"), "expected --seeds LO:HI"),
                 (("--seeds", "3:1"), "--seeds 3:1"),
                 (("--jobs", "0", *LOADS), "--jobs 0"),
                 ((), "--vary or --seeds is missing"),

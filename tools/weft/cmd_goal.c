@@ -25,7 +25,8 @@ static const char usage[] =
 	"         transpose  (i, j) with (j, i) of a square of ranks, as PTRANS\n"
 	"         ring       to the next rank, from the previous one\n"
 	"  check  checks that a schedule is valid and ends on a network without delay\n"
-	"SIZE of each message such as 64KiB or 65536, TIME to compute before each round such as 10us.\n"
+	"SIZE of each message such as 64KiB or 65536, TIME to compute before each round such as "
+	"10us.\n"
 	"Exit: 0 done, 1 the schedule does not end, 2 bad request or bad file, 3 not able.\n";
 
 struct request {
@@ -36,7 +37,7 @@ struct request {
 static int refuse(const char *option, const char *value, const char *expected)
 {
 	return command_fail(
-		"goal gen", EXIT_BAD_REQUEST, "%s '%s': %s was expected", option, value, expected);
+		"goal gen", EXIT_BAD_REQUEST, "%s '%s': expected %s", option, value, expected);
 }
 
 /* The limit of 'weft run'. */
@@ -51,7 +52,7 @@ static int take_bytes(struct request *request, const char *value)
 		return EXIT_DONE;
 	quantity_format(QUANTITY_SIZE, RUN_MESSAGE_MAX, most);
 	return command_fail("goal gen", EXIT_BAD_REQUEST,
-		"--bytes '%s': at most %s was expected, the largest message of a run", value, most);
+		"--bytes '%s': expected at most %s, the largest message of a run", value, most);
 }
 
 static int take_option(struct request *request, int option, const char *value)
@@ -103,7 +104,7 @@ static int parse(struct request *request, int argc, char **argv)
 		return result;
 	if (optind + 1 != argc)
 		return command_fail("goal gen", EXIT_BAD_REQUEST,
-			"one of allreduce, alltoall, transpose, ring was expected");
+			"expected one of allreduce, alltoall, transpose, ring");
 	request->config.kind = argv[optind];
 	if (request->config.ranks == 0 || request->config.bytes == UINT64_MAX)
 		return command_fail("goal gen", EXIT_BAD_REQUEST, "%s is missing",
@@ -201,7 +202,7 @@ static int check(int argc, char **argv)
 	int result;
 
 	if (argc != 2)
-		return command_fail("goal check", EXIT_BAD_REQUEST, "one file was expected");
+		return command_fail("goal check", EXIT_BAD_REQUEST, "expected one file");
 	goal = goal_load(argv[1], &fault);
 	if (goal == NULL)
 		return command_fail("goal check", fault_exit_code(-errno), "%s", fault.text);
@@ -220,6 +221,6 @@ int cmd_goal(int argc, char **argv)
 		return gen(argc - 1, argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "check") == 0)
 		return check(argc - 1, argv + 1);
-	return command_fail("goal", EXIT_BAD_REQUEST,
-		"gen or check was expected; 'weft goal --help' tells more");
+	return command_fail(
+		"goal", EXIT_BAD_REQUEST, "expected gen or check; 'weft goal --help' tells more");
 }

@@ -61,7 +61,7 @@ int command_jobs(const char *text, unsigned most, unsigned *jobs, struct fault *
 	uint64_t number;
 
 	if (!command_number(text, 1, most, &number))
-		return fault_set(fault, EINVAL, "--jobs %s: 1 to %u was expected", text, most);
+		return fault_set(fault, EINVAL, "--jobs %s: expected 1 to %u", text, most);
 	*jobs = (unsigned)number;
 	return 0;
 }

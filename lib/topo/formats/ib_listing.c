@@ -67,7 +67,7 @@ static int expect(struct line *line, char letter, const char *what)
 {
 	if (take(line, letter))
 		return 0;
-	return refuse(line, line->at, "%s was expected, not '%.*s'", what, rest(line), line->at);
+	return refuse(line, line->at, "expected %s, found '%.*s'", what, rest(line), line->at);
 }
 
 static int read_number(
@@ -82,7 +82,7 @@ static int read_number(
 	if (line->at != start && value >= least && value <= most)
 		return 0;
 	line->at = start;
-	return refuse(line, start, "%s from %u to %u was expected, not '%.*s'", what, least, most,
+	return refuse(line, start, "expected %s from %u to %u, found '%.*s'", what, least, most,
 		rest(line), start);
 }
 
@@ -124,7 +124,7 @@ static int expect_end(struct line *line)
 	skip_blanks(line);
 	if (line->at == line->end || *line->at == '#')
 		return 0;
-	return refuse(line, line->at, "'#' or the end of the line was expected, not '%.*s'",
+	return refuse(line, line->at, "expected '#' or the end of the line, found '%.*s'",
 		rest(line), line->at);
 }
 
@@ -193,13 +193,11 @@ static int read_rate(struct line *line, uint64_t *rate_bps)
 		if (ib_rate_parse(word, length, rate_bps)) {
 			if (*rate_bps <= TOPOLOGY_RATE_MAX_BPS)
 				return 0;
-			return refuse(line, word,
-				"%.*s: a rate from " TOPOLOGY_RATE_RANGE " was expected",
+			return refuse(line, word, "%.*s: expected a rate from " TOPOLOGY_RATE_RANGE,
 				(int)length, word);
 		}
 		if (looks_like_rate(word, length))
-			return refuse(line, word,
-				"'%.*s' is no rate, one such as 4xEDR was expected",
+			return refuse(line, word, "'%.*s' is no rate, expected one such as 4xEDR",
 				length < SHOWN ? (int)length : SHOWN, word);
 	}
 	return 0;
@@ -298,7 +296,7 @@ static int read_line(struct line *line, bool *in_node)
 		return read_node(line, kinds[i].kind);
 	}
 	return refuse(line, line->at,
-		"a node (Switch, Ca, Rt), a port such as [1] or a comment was expected, not '%.*s'",
+		"expected a node (Switch, Ca, Rt), a port such as [1] or a comment, found '%.*s'",
 		rest(line), line->at);
 }
 

@@ -383,8 +383,7 @@ static int build(struct builder *builder, struct topology **made)
 
 	if (builder->listing->nodes == 0)
 		return fault_set(builder->fault, EINVAL,
-			"%s: no node (Switch, Ca, Rt) is in it, what ibnetdiscover prints was "
-			"expected",
+			"%s: no node (Switch, Ca, Rt) is in it, expected what ibnetdiscover prints",
 			builder->listing->origin);
 	result = allocate(builder);
 	if (result == 0)
@@ -400,7 +399,7 @@ static int build(struct builder *builder, struct topology **made)
 	number_devices(builder);
 	if (builder->switches == 0 && builder->hosts == 0)
 		return fault_set(builder->fault, EINVAL,
-			"%s: no switch is in it and nothing else is connected, a network was expected",
+			"%s: no switch is in it and nothing else is connected, expected a network",
 			builder->listing->origin);
 	return make(builder, made);
 }

@@ -135,10 +135,10 @@ static void what_makes_no_sense_is_refused_with_a_reason(void **state)
 	} bad[] = {
 		{{"alreduce", 4, 8, 1, 0}, "no exchange 'alreduce'; there are allreduce, alltoall, "
 					   "transpose, ring; nearest is allreduce"},
-		{{"ring", 1, 8, 1, 0}, "2 to 65534 ranks were expected"},
+		{{"ring", 1, 8, 1, 0}, "expected 2 to 65534 ranks"},
 		{{"ring", 2, (uint64_t)1 << 32, 1, 0},
-			"messages of at most 4294967295 bytes were expected"},
-		{{"ring", 2, 8, 0, 0}, "1 or more rounds were expected"},
+			"expected messages of at most 4294967295 bytes"},
+		{{"ring", 2, 8, 0, 0}, "expected 1 or more rounds"},
 		{{"transpose", 12, 8, 1, 0},
 			"a transpose needs a square number of ranks, such as 9 or 16, not 12"},
 	};

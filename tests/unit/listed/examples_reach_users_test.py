@@ -53,7 +53,7 @@ class Examples(unittest.TestCase):
             with self.subTest(word):
                 done = self.explain(f"{key}=xyz")
                 self.assertEqual(done.returncode, 2)
-                self.assertRegex(done.stderr, rf"[ ,]{word}[ ,;]")
+                self.assertRegex(done.stderr, rf"[ ,]{word}[ ,;\n]")
 
     def test_help_names_every_word(self):
         text = weft("run", "--help").stdout.split()

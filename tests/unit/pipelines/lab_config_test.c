@@ -182,24 +182,23 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 	static const struct {
 		const char *text, *message;
 	} bad[] = {
-		{"weft: run/1\n", "some/l.yaml:1:7: 'weft: lab/1' was expected, not 'run/1'"},
+		{"weft: run/1\n", "some/l.yaml:1:7: expected 'weft: lab/1', found 'run/1'"},
 		{HEAD "clock: real\n",
 			"some/l.yaml:3:1: unknown key 'clock', nearest is link; known are: weft, "
 			"name, topology, links, groups, eal, cores, seed, link, switch, queuing, "
 			"routing, detector, nic, hello, watchdog, mapper, measure, edges, traffic"},
-		{HEAD "links: mem\n", "some/l.yaml:3:8: 'links: mem': one of memif, veth, dpdk was "
-				      "expected; nearest is 'memif'"},
+		{HEAD "links: mem\n",
+			"some/l.yaml:3:8: 'links: mem': expected one of memif, veth, dpdk; nearest is 'memif'"},
 		{HEAD "groups: [[s0, s1], [s0]]\n",
 			"some/l.yaml:3:20: a second group 's0', the first one is in line 3"},
 		{HEAD "groups: s0\n",
-			"some/l.yaml:3:9: 'groups': groups of devices were expected, such as {edge: "
-			"[s0, s1]} or [[s0, s1]]"},
+			"some/l.yaml:3:9: 'groups': expected groups of devices, such as {edge: [s0, s1]} or [[s0, s1]]"},
 		{HEAD "groups: {edge: []}\n",
-			"some/l.yaml:3:16: a group of 1 to 65534 devices was expected"},
+			"some/l.yaml:3:16: expected a group of 1 to 65534 devices"},
 		{HEAD "name: a-name-that-is-too-long-for-a-lab\n",
 			"some/l.yaml:3:7: 'name' is 33 characters long, at most 23 are possible"},
 		{HEAD "eal: --no-pci\n",
-			"some/l.yaml:3:6: 'eal': a list [...] was expected, here is a value"},
+			"some/l.yaml:3:6: 'eal': expected a list [...], found a value"},
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

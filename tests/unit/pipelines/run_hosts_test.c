@@ -198,8 +198,8 @@ static void a_bad_permutation_file_is_refused_with_its_line(void **state)
 	static const struct {
 		const char *contents, *message;
 	} bad[] = {
-		{"h0\n", ":1: SOURCE DESTINATION was expected"},
-		{"h0 h1 h2\n", ":1: SOURCE DESTINATION was expected"},
+		{"h0\n", ":1: expected SOURCE DESTINATION"},
+		{"h0 h1 h2\n", ":1: expected SOURCE DESTINATION"},
 		{"h0 h1\nh0 h2\n", ":2: host h0 is a source in line 1 already"},
 		{"h0 h1\nh2 h1\n", ":2: host h1 is a destination in line 1 already"},
 		{"\nh99 h1\n", ":2: topology ring-10-2 has no host 'h99'"},
@@ -230,10 +230,12 @@ static void hosts_that_cannot_be_are_refused_with_their_place(void **state)
 		{"edges: [{host: x, tap: t}]\n",
 			"r.yaml:5:9: topology ring-10-2 has no host 'x', its 20 hosts are h0 to h19"},
 		{"traffic: [{pattern: uniform, from: 1%}]\n",
-			"r.yaml:5:36: the percentage makes 0 of 20 hosts, and 20 are left to choose "
+			"r.yaml:5:36: the percentage makes 0 of 20 hosts, and 20 are left to "
+			"choose "
 			"from"},
 		{"traffic: [{pattern: uniform, from: 80%}, {pattern: uniform, from: 50%}]\n",
-			"r.yaml:5:67: the percentage makes 10 of 20 hosts, and 4 are left to choose "
+			"r.yaml:5:67: the percentage makes 10 of 20 hosts, and 4 are left to "
+			"choose "
 			"from"},
 		{"traffic: [{pattern: uniform, from: 100%}, {pattern: uniform}]\n",
 			"r.yaml:5:43: no host is left for 'rest'"},

@@ -190,8 +190,8 @@ static void what_the_topology_cannot_have_is_refused_with_its_place(void **state
 	hosts = run_config_resolve(config, topology, &fault);
 	assert_int_equal(run_source_check(config, hosts, &fault), -EINVAL);
 	assert_string_equal(fault.text,
-		"r.yaml:6:5: shuffle traffic permutes the bits of host numbers: a power of two of "
-		"hosts was expected, there are 12");
+		"r.yaml:6:5: shuffle traffic permutes the bits of host numbers: expected a power "
+		"of two of hosts, found 12");
 	run_hosts_destroy(hosts);
 	topology_destroy(topology);
 	run_config_destroy(config);
@@ -208,7 +208,7 @@ static void entries_that_a_host_has_no_room_for_are_refused_with_their_place(voi
 	assert_int_equal(run_source_check_room(run.config, run.hosts, 2, 5, &run.fault), -EINVAL);
 	assert_string_equal(run.fault.text,
 		"r.yaml:7:5: h3 sends by 3 entries of traffic, each of 2 sources: a host has room "
-		"for 5 sources, 2 such entries were expected");
+		"for 5 sources, expected 2 such entries");
 	close_run(&run);
 }
 

@@ -53,7 +53,8 @@ static const char cluster[] =
 	"devid=0xbd36\n"
 	"sysimgguid=0x2c90200404783\t\t# Chassis 1\n"
 	"switchguid=0x2c90200404780(2c90200404780)\t# Spine 1 Chip 1\n"
-	"Switch\t36 \"S-0002c90200404780\"\t\t# \"MF0;core:IS5200/S01/U1\" enhanced port 0 lid 3 lmc 0\n"
+	"Switch\t36 \"S-0002c90200404780\"\t\t# \"MF0;core:IS5200/S01/U1\" enhanced port 0 lid 3 "
+	"lmc 0\n"
 	"[1]\t\"S-0002c90200404790\"[36]\t\t# \"leaf 1\" lid 4 4xFDR10\n"
 	"[2][ext 12]\t\"S-0002c90200404790\"[35][ext 3]\t\t# \"leaf 1\" lid 4 1xDDR s=2 w=1 v=4\n"
 	"\n"
@@ -200,40 +201,38 @@ static void what_is_wrong_is_said_with_line_and_column(void **state)
 		const char *text, *message;
 	} bad[] = {
 		{"Swich 8 \"a\"\n",
-			"net.txt:1:1: a node (Switch, Ca, Rt), a port such as [1] or a comment was "
-			"expected, not 'Swich 8 \"a\"'"},
+			"net.txt:1:1: expected a node (Switch, Ca, Rt), a port such as [1] or a comment, found 'Swich 8 \"a\"'"},
 		{"\n[1] \"b\"[1]\n", "net.txt:2:1: a port without a node above it"},
 		{"Switch 8 \"a\"\n\n[1] \"b\"[1]\n", "net.txt:3:1: a port without a node above it"},
 		{"Switch \"a\"\n",
-			"net.txt:1:8: a number of ports from 1 to 64 was expected, not '\"a\"'"},
-		{"Switch\t65 \"a\"\n", "net.txt:1:8: a number of ports from 1 to 64 was expected, "
-				       "not '65 \"a\"'"},
-		{"Ca 255 \"a\"\n", "net.txt:1:4: a number of ports from 1 to 254 was expected, not "
-				   "'255 \"a\"'"},
-		{"Switch 8 a\n", "net.txt:1:10: a node in quotes was expected, not 'a'"},
+			"net.txt:1:8: expected a number of ports from 1 to 64, found '\"a\"'"},
+		{"Switch\t65 \"a\"\n",
+			"net.txt:1:8: expected a number of ports from 1 to 64, found '65 \"a\"'"},
+		{"Ca 255 \"a\"\n",
+			"net.txt:1:4: expected a number of ports from 1 to 254, found '255 \"a\"'"},
+		{"Switch 8 a\n", "net.txt:1:10: expected a node in quotes, found 'a'"},
 		{"Switch 8 \"a\n", "net.txt:1:10: the closing quote is missing"},
 		{"Switch 8 \"\"\n", "net.txt:1:10: a node without a name"},
 		{"Switch 8 \"a\" leaf\n",
-			"net.txt:1:14: '#' or the end of the line was expected, not 'leaf'"},
+			"net.txt:1:14: expected '#' or the end of the line, found 'leaf'"},
 		{"Switch 8 \"a\"\n[9] \"b\"[1]\n",
-			"net.txt:2:2: a port from 1 to 8 was expected, not '9] \"b\"[1]'"},
+			"net.txt:2:2: expected a port from 1 to 8, found '9] \"b\"[1]'"},
 		{"Switch 8 \"a\"\n[0] \"b\"[1]\n",
-			"net.txt:2:2: a port from 1 to 8 was expected, not '0] \"b\"[1]'"},
-		{"Switch 8 \"a\"\n[1 \"b\"[1]\n", "net.txt:2:3: ']' was expected, not ' \"b\"[1]'"},
+			"net.txt:2:2: expected a port from 1 to 8, found '0] \"b\"[1]'"},
+		{"Switch 8 \"a\"\n[1 \"b\"[1]\n", "net.txt:2:3: expected ']', found ' \"b\"[1]'"},
 		{"Switch 8 \"a\"\n[1](12 \"b\"[1]\n", "net.txt:2:4: the closing ')' is missing"},
 		{"Switch 8 \"a\"\n[1] \"b\"[x]\n",
-			"net.txt:2:9: a port from 1 to 254 was expected, not 'x]'"},
+			"net.txt:2:9: expected a port from 1 to 254, found 'x]'"},
 		{"Switch 8 \"a\"\n[1] \"b\"[1] w=4\n",
-			"net.txt:2:12: '#' or the end of the line was expected, not 'w=4'"},
+			"net.txt:2:12: expected '#' or the end of the line, found 'w=4'"},
 		{"Switch 8 \"a\"\n[1] \"b\"[1] # \"b\" lid 3 4xABC\n",
-			"net.txt:2:24: '4xABC' is no rate, one such as 4xEDR was expected"},
+			"net.txt:2:24: '4xABC' is no rate, expected one such as 4xEDR"},
 		{"Switch 8 \"a\"\n[1] \"b\"[1] # \"b\" lid 3 12xXDR\n",
-			"net.txt:2:24: 12xXDR: a rate from 1kbps to 1000Gbps was expected"},
+			"net.txt:2:24: 12xXDR: expected a rate from 1kbps to 1000Gbps"},
 		{"Switch 8 \"a\"\n[1] \"b\"[1]\n",
 			"net.txt:2:5: there is no node \"b\" in the file"},
 		{"Ca 2 \"a\"\n",
-			"net.txt: no switch is in it and nothing else is connected, a network "
-			"was expected"},
+			"net.txt: no switch is in it and nothing else is connected, expected a network"},
 		{"Switch 8 \"a\"\n[1] \"b\"[5]\n\nSwitch 4 \"b\"\n",
 			"net.txt:2:5: \"b\" has no port 5, it has 4"},
 		{"Switch 8 \"a\"\nSwitch 8 \"b\"\nSwitch 8 \"a\"\n",

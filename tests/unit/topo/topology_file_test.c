@@ -65,7 +65,7 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 	static const struct {
 		const char *text, *message;
 	} bad[] = {
-		{"weft: run/1\n", "t.yaml:1:7: 'weft: topology/1' was expected, not 'run/1'"},
+		{"weft: run/1\n", "t.yaml:1:7: expected 'weft: topology/1', found 'run/1'"},
 		{"name: x\n", "t.yaml:1:1: 'weft: topology/1' is missing, it tells what kind of "
 			      "file this is"},
 		{"weft: topology/1\nswitchs: []\n",
@@ -74,7 +74,7 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		{"weft: topology/1\nswitches: []\nhosts: []\n",
 			"t.yaml:1:1: key 'links' is missing"},
 		{"weft: topology/1\nswitches: 3\nhosts: []\nlinks: []\n",
-			"t.yaml:2:11: 'switches': a list [...] was expected, here is a value"},
+			"t.yaml:2:11: 'switches': expected a list [...], found a value"},
 		{HEAD "  - {a: s0:4, b: s1:2}\n",
 			"t.yaml:11: no port 4 at switch s0 in line 5: it has 4, 0 to 3"},
 		{HEAD "  - {a: h0:1, b: s1:2}\n",
@@ -85,20 +85,17 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		{HEAD "  - {a: s2:0, b: s1:2}\n",
 			"t.yaml:11:9: there is no device 's2', nearest is 's0'"},
 		{HEAD "  - {a: s0, b: s1:2}\n",
-			"t.yaml:11:9: 's0' is no port: device and number were expected, such as "
-			"s0:0"},
+			"t.yaml:11:9: 's0' is no port: expected device and number, such as s0:0"},
 		{HEAD "  - {a: s0:2}\n", "t.yaml:11:5: key 'b' is missing"},
 		{HEAD "  - {a: s0:2, b: s1:2, rat: 1Gbps}\n",
 			"t.yaml:11:24: unknown key 'rat', nearest is rate; known are: a, b, rate, "
 			"delay"},
 		{HEAD "  - {a: s0:2, b: s1:2, rate: 10}\n",
-			"t.yaml:11:30: 'rate: 10': a rate with its unit, such as 10Gbps (bps, kbps, "
-			"Mbps, Gbps) was expected"},
+			"t.yaml:11:30: 'rate: 10': expected a rate with its unit, such as 10Gbps (bps, kbps, Mbps, Gbps)"},
 		{HEAD "  - {a: s0:2, b: s1:2, rate: 10ns}\n",
-			"t.yaml:11:30: 'rate: 10ns': a rate with its unit, such as 10Gbps (bps, "
-			"kbps, Mbps, Gbps) was expected"},
+			"t.yaml:11:30: 'rate: 10ns': expected a rate with its unit, such as 10Gbps (bps, kbps, Mbps, Gbps)"},
 		{HEAD "  - {a: s0:2, b: s1:2, rate: 0Gbps}\n",
-			"t.yaml:11:30: 'rate: 0Gbps': from 1kbps to 1000Gbps was expected"},
+			"t.yaml:11:30: 'rate: 0Gbps': expected from 1kbps to 1000Gbps"},
 		{HEAD "  - {a: s0:2, b: s0:3}\n",
 			"t.yaml:11: the link leads from switch s0 to itself"},
 		{HEAD TAIL "ports: [{port: s0:3, dpdk: x}]\n",
@@ -106,17 +103,16 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		{HEAD TAIL "ports: [{port: s0:2, dpdk: x}, {port: s0:2, dpdk: y}]\n",
 			"t.yaml:12:39: port s0:2 is listed twice"},
 		{"weft: topology/1\nswitches: [{name: s0, ports: 65}]\nhosts: []\nlinks: []\n",
-			"t.yaml:2:30: 'ports: 65': a whole number from 1 to 64 was expected"},
+			"t.yaml:2:30: 'ports: 65': expected a whole number from 1 to 64"},
 		{"weft: topology/1\nswitches: [{name: 's 0', ports: 6}]\nhosts: []\nlinks: []\n",
-			"t.yaml:2:19: 's 0' is no name: letters, digits, '_', '.' and '-' were "
-			"expected, the first one a letter, digit or '_'"},
+			"t.yaml:2:19: 's 0' is no name: expected letters, digits, '_', '.' and '-', the first one a letter, digit or '_'"},
 		{"weft: topology/1\nswitches: [{name: a, ports: 6}]\nhosts: [{name: a}]\n"
 		 "links: []\n",
 			"t.yaml:3: a second device is named 'a', the first one is in line 2; names "
 			"are unique over switches and hosts"},
 		{"weft: topology/1\nswitches: [{name: s0, ports: 6}]\nhosts: [{name: h0}]\n"
 		 "links: []\n",
-			"t.yaml:3: host h0 has no link, one to a switch was expected"},
+			"t.yaml:3: host h0 has no link, expected one to a switch"},
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

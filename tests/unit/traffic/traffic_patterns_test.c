@@ -71,7 +71,7 @@ static void assert_share(unsigned counted, double share)
 	double wanted = share * MESSAGES, sigma = sqrt(wanted * (1 - share));
 
 	if (fabs(counted - wanted) > 5 * sigma + 0.5)
-		fail_msg("%u messages, %.0f were expected", counted, wanted);
+		fail_msg("expected %u messages, %.0f", counted, wanted);
 }
 
 /* The definitions once more, on digits: digit[0] is the lowest bit. */
@@ -179,17 +179,13 @@ static void other_numbers_of_hosts_are_refused_with_the_reason(void **state)
 		const char *reason;
 	} refused[] = {
 		{"bit-reversal", 12,
-			"bit-reversal traffic permutes the bits of host numbers: a power of two of "
-			"hosts was expected, there are 12"},
+			"bit-reversal traffic permutes the bits of host numbers: expected a power of two of hosts, found 12"},
 		{"shuffle", 1,
-			"shuffle traffic permutes the bits of host numbers: a power of two of hosts "
-			"was expected, there are 1"},
+			"shuffle traffic permutes the bits of host numbers: expected a power of two of hosts, found 1"},
 		{"butterfly", 65534,
-			"butterfly traffic permutes the bits of host numbers: a power of two of "
-			"hosts was expected, there are 65534"},
+			"butterfly traffic permutes the bits of host numbers: expected a power of two of hosts, found 65534"},
 		{"transpose", 32,
-			"transpose traffic exchanges the halves of host numbers: an even power of "
-			"two of hosts (4, 16, 64, ...) was expected, there are 32"},
+			"transpose traffic exchanges the halves of host numbers: expected an even power of two of hosts (4, 16, 64, ...), found 32"},
 	};
 
 	for (unsigned i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {

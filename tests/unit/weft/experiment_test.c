@@ -85,9 +85,9 @@ static void wrong_definitions_are_refused_with_their_place(void **state)
 	static const struct {
 		const char *text, *message;
 	} cases[] = {
-		{HEAD "cases: [{name: C, set: [load]}]\n", "e.yaml:11:25: KEY=VALUE was expected"},
+		{HEAD "cases: [{name: C, set: [load]}]\n", "e.yaml:11:25: expected KEY=VALUE"},
 		{HEAD "cases: [{name: C, traffic: 0}]\n",
-			"e.yaml:11:28: flits/ns/switch, such as 0.015, were expected"},
+			"e.yaml:11:28: expected flits/ns/switch, such as 0.015"},
 		{HEAD "nothing: 1\n", "nothing"},
 		{"weft: run/1\n", "reproduce/1"},
 	};

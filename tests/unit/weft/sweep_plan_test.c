@@ -75,8 +75,8 @@ static void commas_inside_a_value_do_not_separate(void **state)
 
 static void a_bad_vary_says_what_was_expected(void **state)
 {
-	assert_refused("load", "--vary load: KEY=A,B,C or KEY=LO:HI:STEP was expected");
-	assert_refused("=1", "--vary =1: KEY=A,B,C or KEY=LO:HI:STEP was expected");
+	assert_refused("load", "--vary load: expected KEY=A,B,C or KEY=LO:HI:STEP");
+	assert_refused("=1", "--vary =1: expected KEY=A,B,C or KEY=LO:HI:STEP");
 	assert_refused("a=", "--vary a: an empty value");
 	assert_refused("a=1,,2", "--vary a: an empty value");
 	assert_refused("a=1,2,1", "--vary a: '1' stands there twice");
@@ -89,8 +89,8 @@ static void a_bad_vary_says_what_was_expected(void **state)
 
 		snprintf(text, sizeof(text), "a=%s", bad[i]);
 		snprintf(message, sizeof(message),
-			"--vary a: '%s': LO:HI:STEP was expected, three numbers with the same kind "
-			"of unit or none, such as 10%%:100%%:10%%",
+			"--vary a: '%s': expected LO:HI:STEP, three numbers with the same kind of "
+			"unit or none, such as 10%%:100%%:10%%",
 			bad[i]);
 		assert_refused(text, message);
 	}

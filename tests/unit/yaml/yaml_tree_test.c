@@ -53,7 +53,7 @@ static void anchors_aliases_and_tags_are_refused(void **state)
 
 static void a_second_document_is_refused(void **state)
 {
-	assert_refused("a: 1\n---\nb: 1\n", "t.yaml:2:1: a second document, one was expected");
+	assert_refused("a: 1\n---\nb: 1\n", "t.yaml:2:1: a second document, expected one");
 }
 
 static void an_empty_file_is_refused(void **state)
@@ -131,7 +131,7 @@ static void the_kind_of_file_is_told_by_its_first_key(void **state)
 
 	assert_int_equal(yaml_tree_expect_format(yaml_tree_root(tree), "run/1", &fault), 0);
 	assert_int_equal(yaml_tree_expect_format(yaml_tree_root(tree), "lab/1", &fault), -EINVAL);
-	assert_string_equal(fault.text, "t.yaml:1:7: 'weft: lab/1' was expected, not 'run/1'");
+	assert_string_equal(fault.text, "t.yaml:1:7: expected 'weft: lab/1', found 'run/1'");
 	yaml_tree_destroy(tree);
 }
 
@@ -183,14 +183,13 @@ static void a_bad_set_says_which(void **state)
 	static const struct {
 		const char *set, *message;
 	} bad[] = {
-		{"s", "--set s: KEY=VALUE was expected"},
+		{"s", "--set s: expected KEY=VALUE"},
 		{"s.a.b=1", "--set s.a.b=1: the path goes through a value that is no map"},
 		{"t[2].b=1", "--set t[2].b=1: the list has no such element"},
 		{"s[0]=1", "--set s[0]=1: the index is for a list, here is none"},
-		{"t[x]=1", "--set t[x]=1: an index was expected, such as [0]"},
-		{"t[0=1", "--set t[0=1: ']' was expected after the index"},
-		{".a=1",
-			"--set .a=1: a key was expected, such as switch.buffer or traffic[0].load"},
+		{"t[x]=1", "--set t[x]=1: expected an index, such as [0]"},
+		{"t[0=1", "--set t[0=1: expected ']' after the index"},
+		{".a=1", "--set .a=1: expected a key, such as switch.buffer or traffic[0].load"},
 		{"a=", "--set a=: nothing is in it"},
 	};
 	struct fault fault;

@@ -105,7 +105,7 @@ static int choose_form(const struct lab_arguments *arguments, enum form *form, s
 	const char *ending = strrchr(slash != NULL ? slash : path, '.');
 
 	if (arguments->json && arguments->dot)
-		return fault_set(fault, EINVAL, "--dot --json: one of them was expected");
+		return fault_set(fault, EINVAL, "--dot --json: expected one of them");
 	*form = arguments->json ? DOCUMENT : arguments->dot ? GRAPHVIZ : TOPOLOGY_FILE;
 	if (*form != TOPOLOGY_FILE || ending == NULL)
 		return 0;
@@ -115,7 +115,7 @@ static int choose_form(const struct lab_arguments *arguments, enum form *form, s
 			return 0;
 		}
 	return fault_set(fault, EINVAL,
-		"-o %s: a file that ends in .yaml, .yml, .json, .dot or .gv was expected", path);
+		"-o %s: expected a file that ends in .yaml, .yml, .json, .dot or .gv", path);
 }
 
 /* "one difference a line". NULL without memory. */
@@ -307,8 +307,8 @@ static enum weft_exit show_map(const struct lab_arguments *arguments, enum form 
 
 	if (lab->config->run.mapper.routes == RUN_ROUTES_STATIC)
 		return command_fail(COMMAND, EXIT_BAD_REQUEST,
-			"%s: its routes are static, nobody maps it; 'mapper: {routes: mapper}' was "
-			"expected",
+			"%s: its routes are static, nobody maps it; expected 'mapper: {routes: "
+			"mapper}'",
 			lab->path);
 	mapping = ask_all(state);
 	if (lab_mapping_leader(mapping) != NULL)

@@ -14,17 +14,20 @@ static const char usage[] =
 	"usage: weft plot DIR|RESULT... --kind KIND -o FILE.png|.svg|.pdf|.gp\n"
 	"                 [--where KEY=VALUE]... [--along KEY] [--unit share|flits]\n"
 	"\n"
-	"Draws sweeps (their folders) and single results (their JSON). Differing keys become curves\n"
+	"Draws sweeps (their folders) and single results (their JSON). Differing keys become "
+	"curves\n"
 	"with a legend; seeds become means with 95 % confidence intervals.\n"
 	"  --kind latency-throughput   total and network latency against accepted traffic\n"
-	"  --kind throughput-load      accepted against offered traffic, points of sweeps over a load\n"
+	"  --kind throughput-load      accepted against offered traffic, points of sweeps over a "
+	"load\n"
 	"  --kind efficiency-time      accepted traffic against time\n"
 	"  --kind link-load            utilisation of every link, sorted (measure.links: true)\n"
 	"  --kind blocked-time         time for which links wait for credit, sorted (the same)\n"
 	"  --where KEY=VALUE           of a sweep only the points with this value\n"
 	"  --along KEY                 the key that changes along a curve of latency-throughput\n"
 	"                              (default: the first that ends in 'load', else the last)\n"
-	"  --unit share|flits          accepted traffic of latency-throughput: share of the hosts'\n"
+	"  --unit share|flits          accepted traffic of latency-throughput: share of the "
+	"hosts'\n"
 	"                              links (default), or flits/ns/switch\n"
 	"A .gp file is the script for gnuplot with the data in it.\n"
 	"Exit: 0 done, 2 bad request, 3 not able (no gnuplot).\n";
@@ -47,7 +50,7 @@ static int fail(int result, const struct fault *fault)
 static int take_where(struct plot_runs *runs, const char *text, struct fault *fault)
 {
 	if (strchr(text, '=') == NULL)
-		return fault_set(fault, EINVAL, "--where %s: KEY=VALUE was expected", text);
+		return fault_set(fault, EINVAL, "--where %s: expected KEY=VALUE", text);
 	if (runs->wheres == PLOT_WHERE_MAX)
 		return fault_set(fault, EINVAL, "--where: at most %u of them", PLOT_WHERE_MAX);
 	runs->where[runs->wheres++] = text;
@@ -64,8 +67,8 @@ static int take_option(struct request *request, int option, const char *value, s
 		request->runs.kind = plot_kind_find(value);
 		if (request->runs.kind == PLOT_KIND_COUNT)
 			return fault_set(fault, EINVAL,
-				"--kind %s: latency-throughput, throughput-load, efficiency-time, "
-				"link-load or blocked-time was expected",
+				"--kind %s: expected latency-throughput, throughput-load, "
+				"efficiency-time, link-load or blocked-time",
 				value);
 		return 0;
 	case OPTION_WHERE:
@@ -76,7 +79,7 @@ static int take_option(struct request *request, int option, const char *value, s
 	case OPTION_UNIT:
 		if (strcmp(value, "share") != 0 && strcmp(value, "flits") != 0)
 			return fault_set(
-				fault, EINVAL, "--unit %s: share or flits was expected", value);
+				fault, EINVAL, "--unit %s: expected share or flits", value);
 		request->runs.flits = value[0] == 'f';
 		return 0;
 	case 'o':
@@ -110,11 +113,11 @@ static int parse(struct request *request, int argc, char **argv, struct fault *f
 		return fault_set(fault, EINVAL, "which results? A sweep's folder or a JSON file");
 	if (request->runs.kind == PLOT_KIND_COUNT)
 		return fault_set(fault, EINVAL,
-			"--kind is missing: latency-throughput, throughput-load, efficiency-time, "
-			"link-load or blocked-time was expected");
+			"--kind is missing: expected latency-throughput, throughput-load, "
+			"efficiency-time, link-load or blocked-time");
 	if (request->output == NULL || request->format == PLOT_FORMAT_COUNT)
 		return fault_set(fault, EINVAL,
-			"-o %s: a file that ends in .png, .svg, .pdf or .gp was expected",
+			"-o %s: expected a file that ends in .png, .svg, .pdf or .gp",
 			request->output != NULL ? request->output : "is missing");
 	return 0;
 }

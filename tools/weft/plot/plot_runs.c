@@ -80,8 +80,7 @@ static int read_series(
 
 	if (json_array_size(series) == 0)
 		return fault_set(fault, EINVAL,
-			"%s: no samples ('series'): a measure.sample shorter than the run was "
-			"expected",
+			"%s: no samples ('series'): expected a measure.sample shorter than the run",
 			path);
 	made = make_room(run, json_array_size(series), fault);
 	if (made < 0)

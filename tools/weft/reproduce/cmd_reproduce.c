@@ -20,20 +20,25 @@
 
 static const char usage[] =
 	"usage: weft reproduce --list [--json]\n"
-	"       weft reproduce NAME [--quick] [--only A,B] [--jobs N] [--json] [--cache DIR] [--again]\n"
+	"       weft reproduce NAME [--quick] [--only A,B] [--jobs N] [--json] [--cache DIR] "
+	"[--again]\n"
 	"                           [-o DIR]\n"
 	"\n"
-	"Runs a figure or table of a paper and prints published | ours | ratio. NAME is one of --list\n"
-	"or a file like those in topo/reproduce. The same command continues after an interruption.\n"
+	"Runs a figure or table of a paper and prints published | ours | ratio. NAME is one of "
+	"--list\n"
+	"or a file like those in topo/reproduce. The same command continues after an "
+	"interruption.\n"
 	"  --list       name, paper, figure or table, and the time on two cores\n"
 	"  --quick      fewer networks and messages: orderings and coarse factors\n"
-	"  --only A,B   these networks, cases and algorithms; a list with none of them is run whole\n"
+	"  --only A,B   these networks, cases and algorithms; a list with none of them is run "
+	"whole\n"
 	"  --jobs N     runs at a time (default: the cores)\n"
 	"  --json       print one JSON document\n"
 	"  --cache DIR  where results are kept (default: $XDG_CACHE_HOME/weft or ~/.cache/weft)\n"
 	"  --again      run everything again\n"
 	"  -o DIR       where figures go (default: here)\n"
-	"Exit: 0 done, 1 a value is not as published, 2 bad request, 3 not able, 130 ended by Ctrl-C.\n";
+	"Exit: 0 done, 1 a value is not as published, 2 bad request, 3 not able, 130 ended by "
+	"Ctrl-C.\n";
 
 enum {
 	OPTION_LIST = 256,
@@ -127,7 +132,7 @@ static int parse(struct request *request, int argc, char **argv, struct fault *f
 	while (result == 0 && (option = getopt_long(argc, argv, "-o:", options, NULL)) != -1)
 		result = take_option(request, option, optarg, fault);
 	if (result == 0 && request->list == (request->name != NULL))
-		result = fault_set(fault, EINVAL, "--list or a NAME was expected, not both");
+		result = fault_set(fault, EINVAL, "expected --list or a NAME, not both");
 	if (request->cache == NULL)
 		default_cache(request);
 	if (request->folder == NULL)

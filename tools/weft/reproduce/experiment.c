@@ -38,11 +38,11 @@ static int read_sets(const struct yaml_tree_node *node, void *member, struct fau
 		char text[SET_TEXT];
 
 		if (choice->sets == EXPERIMENT_SETS_MAX)
-			return yaml_tree_refuse(row, fault, "at most %u of them were expected",
-				EXPERIMENT_SETS_MAX);
+			return yaml_tree_refuse(
+				row, fault, "expected at most %u of them", EXPERIMENT_SETS_MAX);
 		result = yaml_read_text(row, text, sizeof(text), fault);
 		if (result == 0 && strchr(text, '=') == NULL)
-			result = yaml_tree_refuse(row, fault, "KEY=VALUE was expected");
+			result = yaml_tree_refuse(row, fault, "expected KEY=VALUE");
 		if (result == 0)
 			choice->set[choice->sets++] = strdup(text);
 	}
@@ -60,8 +60,7 @@ static int read_traffic(const struct yaml_tree_node *node, void *member, struct 
 		return result;
 	*traffic = strtod(text, &end);
 	if (end == text || *end != '\0' || !(*traffic > 0 && *traffic < 1000))
-		return yaml_tree_refuse(
-			node, fault, "flits/ns/switch, such as 0.015, were expected");
+		return yaml_tree_refuse(node, fault, "expected flits/ns/switch, such as 0.015");
 	return 0;
 }
 
@@ -83,7 +82,7 @@ static int read_choices(const struct yaml_tree_node *node, void *member, struct 
 
 	if (result == 0 && (node->count == 0 || node->count > EXPERIMENT_LIST_MAX))
 		return yaml_tree_refuse(
-			node, fault, "1 to %u of them were expected", EXPERIMENT_LIST_MAX);
+			node, fault, "expected 1 to %u of them", EXPERIMENT_LIST_MAX);
 	if (result == 0)
 		list->at = calloc(node->count, sizeof(list->at[0]));
 	if (result == 0 && list->at == NULL)

@@ -131,10 +131,10 @@ static int read_lines(struct published *published, const struct experiment *expe
 		if (line[0] == '#' || line[0] == '\n')
 			continue;
 		if (!begun && strncmp(line, header, strlen(header)) != 0)
-			return fault_set(fault, EINVAL, "%s:%u: '%s' was expected",
+			return fault_set(fault, EINVAL, "%s:%u: expected '%s'",
 				experiment->published, number, header);
 		if (begun && (split(line, cell) != COLUMNS || !read_row(cell, experiment, &row)))
-			return fault_set(fault, EINVAL, "%s:%u: a row of '%s' was expected",
+			return fault_set(fault, EINVAL, "%s:%u: expected a row of '%s'",
 				experiment->published, number, header);
 		if (begun && is_wanted(&row, experiment))
 			result = add(published, &row);

@@ -137,8 +137,8 @@ static int check_entries(
 {
 	if (trial->entries > 0 && trial->entries <= TRIAL_ENTRIES_MAX)
 		return 0;
-	return fault_set(fault, EINVAL, "%s: 1 to %u entries of traffic were expected",
-		config->origin, TRIAL_ENTRIES_MAX);
+	return fault_set(fault, EINVAL, "%s: expected 1 to %u entries of traffic", config->origin,
+		TRIAL_ENTRIES_MAX);
 }
 
 /* Reads the network and its traffic from the run file. */
@@ -162,7 +162,7 @@ static int read_network(struct trial *trial, const struct run_config *config, st
 		return result == 0 ? check_entries(trial, config, fault) : result;
 	if (config->traffic.count != 1)
 		return fault_set(
-			fault, EINVAL, "%s: one entry of traffic was expected", config->origin);
+			fault, EINVAL, "%s: expected one entry of traffic", config->origin);
 	traffic = &config->traffic.at[0];
 	other = traffic->other_share_ppm / PPM;
 	trial->message_bytes = (1 - other) * (double)traffic->message_bytes +

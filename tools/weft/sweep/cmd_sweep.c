@@ -22,7 +22,8 @@ static const char usage[] =
 	"                  [--jobs N] [--restart] [--json] -o DIR\n"
 	"\n"
 	"Runs every combination of the values, each with every seed, and writes DIR/sweep.csv,\n"
-	"sweep.json and sweep-mean.csv (mean and 95 % confidence interval over the seeds). The same\n"
+	"sweep.json and sweep-mean.csv (mean and 95 % confidence interval over the seeds). The "
+	"same\n"
 	"command continues after an interruption.\n"
 	"  --vary KEY=A,B,C       the values of a key of the run file: routing.algorithm=ud,dmodk\n"
 	"  --vary KEY=LO:HI:STEP  the same, counted: traffic.0.load=10%:100%:10%\n"
@@ -77,7 +78,7 @@ static int check_request(struct sweep *sweep, const char *run_file, struct fault
 	if (sweep->folder == NULL)
 		return fault_set(fault, EINVAL, "-o DIR is missing");
 	if (sweep->folder[0] == '\0')
-		return fault_set(fault, EINVAL, "-o '': a folder was expected");
+		return fault_set(fault, EINVAL, "-o '': expected a folder");
 	if (sweep->plan.varies == 0 && sweep->plan.seeds == 0)
 		return fault_set(fault, EINVAL, "--vary or --seeds is missing");
 	if (realpath(run_file, sweep->run_file) == NULL)

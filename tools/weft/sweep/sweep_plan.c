@@ -20,7 +20,8 @@ int sweep_plan_add(struct sweep_plan *plan, const char *text, struct fault *faul
 	for (unsigned i = 0; i + 1 < plan->varies && result == 0; i++)
 		if (strcmp(plan->vary[i].key, vary->key) == 0)
 			result = fault_set(fault, EINVAL,
-				"--vary %s: that key is varied already; put all its values into one "
+				"--vary %s: that key is varied already; put all its values into "
+				"one "
 				"--vary",
 				vary->key);
 	return result;
@@ -32,7 +33,7 @@ int sweep_plan_finish(struct sweep_plan *plan, struct fault *fault)
 
 	for (unsigned i = 0; i < plan->varies; i++) {
 		if (strcmp(plan->vary[i].key, "seed") == 0)
-			return fault_set(fault, EINVAL, "--vary seed: --seeds LO:HI was expected");
+			return fault_set(fault, EINVAL, "--vary seed: expected --seeds LO:HI");
 		points *= plan->vary[i].count;
 		if (points > SWEEP_POINTS_MAX)
 			return fault_set(fault, EINVAL, "more than %u points are too many",

@@ -86,8 +86,8 @@ static int add_range(struct sweep_vary *vary, const char *text, size_t length, s
 
 	if (!parse_range(text, length, &range))
 		return fault_set(fault, EINVAL,
-			"--vary %s: '%.*s': LO:HI:STEP was expected, three numbers with the same "
-			"kind of unit or none, such as 10%%:100%%:10%%",
+			"--vary %s: '%.*s': expected LO:HI:STEP, three numbers with the same kind "
+			"of unit or none, such as 10%%:100%%:10%%",
 			vary->key, (int)length, text);
 	if (range.step == 0 || range.low > range.high)
 		return fault_set(fault, EINVAL,
@@ -175,7 +175,7 @@ int sweep_vary_parse(struct sweep_vary *vary, const char *text, struct fault *fa
 	*vary = (struct sweep_vary){.key = NULL};
 	if (equals == NULL || equals == text)
 		return fault_set(
-			fault, EINVAL, "--vary %s: KEY=A,B,C or KEY=LO:HI:STEP was expected", text);
+			fault, EINVAL, "--vary %s: expected KEY=A,B,C or KEY=LO:HI:STEP", text);
 	vary->key = normal_key(text, (size_t)(equals - text));
 	if (vary->key == NULL)
 		return refuse_memory(fault);
@@ -209,12 +209,10 @@ int sweep_seeds_parse(const char *text, uint64_t *first, unsigned *count, struct
 	snprintf(low, sizeof(low), "%.*s", colon != NULL ? (int)(colon - text) : NUMBER_MAX, text);
 	if (!parse_number(-1, low, first) ||
 		!parse_number(-1, colon != NULL ? colon + 1 : low, &last))
-		return fault_set(
-			fault, EINVAL, "--seeds %s: LO:HI was expected, such as 1:10", text);
+		return fault_set(fault, EINVAL, "--seeds %s: expected LO:HI, such as 1:10", text);
 	if (last < *first || last - *first >= SWEEP_VALUES_MAX)
-		return fault_set(fault, EINVAL,
-			"--seeds %s: 1 to %u seeds, counted up, were expected", text,
-			SWEEP_VALUES_MAX);
+		return fault_set(fault, EINVAL, "--seeds %s: expected 1 to %u seeds, counted up",
+			text, SWEEP_VALUES_MAX);
 	*count = (unsigned)(last - *first) + 1;
 	return 0;
 }

@@ -24,7 +24,8 @@ static const char usage[] =
 	"  check  checks ports, links, names, and that every host reaches every other\n"
 	"  dot    writes it for graphviz: weft topo dot TOPO | dot -Tsvg -o topo.svg\n"
 	"  import makes a topology file from the output of ibnetdiscover\n"
-	"  export writes another program's format: ibnetdiscover (also what ibsim reads), booksim, dot\n"
+	"  export writes another program's format: ibnetdiscover (also what ibsim reads), "
+	"booksim, dot\n"
 	"Exit: 0 done, 2 bad request or bad topology, 3 not able.\n"
 	"\n"
 	"Kinds and their options (every kind takes --rate 10Gbps and --delay 30ns too):\n";
@@ -65,7 +66,8 @@ static void print_help(int argc, char **argv)
 	}
 	printf("usage: weft topo gen %s [--OPTION VALUE]... [-o FILE]\n\n", generator->name);
 	print_kind(generator, stdout);
-	fputs("Every kind takes --rate 10Gbps and --delay 30ns too; 'weft topo --help' has them all.\n",
+	fputs("Every kind takes --rate 10Gbps and --delay 30ns too; 'weft topo --help' has them "
+	      "all.\n",
 		stdout);
 }
 
@@ -82,7 +84,7 @@ int cmd_topo_arguments(int argc, char **argv, const char **spec, bool *json)
 			return command_fail(name, EXIT_BAD_REQUEST, "unknown option '%s'", argv[i]);
 		else if (*spec != NULL)
 			return command_fail(name, EXIT_BAD_REQUEST,
-				"one topology was expected, not also '%s'", argv[i]);
+				"expected one topology, found another: '%s'", argv[i]);
 		else
 			*spec = argv[i];
 	}

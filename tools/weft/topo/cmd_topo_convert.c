@@ -42,8 +42,8 @@ static int take_format(struct request *request, const char *name, bool reading)
 	if (request->format != NULL && (!reading || request->format->read != NULL))
 		return EXIT_DONE;
 	list_formats(reading, known, sizeof(known));
-	return command_fail(request->name, EXIT_BAD_REQUEST, "--format %s: one of %s was expected",
-		name, known);
+	return command_fail(
+		request->name, EXIT_BAD_REQUEST, "--format %s: expected one of %s", name, known);
 }
 
 /* The value of "--option VALUE" or "--option=VALUE"; NULL if argv[*i] is another argument; "" if
@@ -72,14 +72,14 @@ static int take_argument(struct request *request, int argc, char **argv, int *i,
 		request->out = value;
 		return value[0] != '\0' ? EXIT_DONE
 					: (int)command_fail(request->name, EXIT_BAD_REQUEST,
-						  "-o: a file was expected after it");
+						  "-o: expected a file after it");
 	}
 	if (argv[*i][0] == '-' && argv[*i][1] != '\0')
 		return command_fail(
 			request->name, EXIT_BAD_REQUEST, "unknown option '%s'", argv[*i]);
 	if (request->in != NULL)
 		return command_fail(request->name, EXIT_BAD_REQUEST,
-			"one file was expected, not also '%s'", argv[*i]);
+			"expected one file, found another: '%s'", argv[*i]);
 	request->in = argv[*i];
 	return EXIT_DONE;
 }

@@ -37,7 +37,7 @@ static int take_option(struct request *request, char **argv)
 	const char *before = strchr(request->spec, ':') == NULL ? ":" : ",";
 
 	if (equals == NULL && argv[1] == NULL)
-		return command_fail(NAME, 0, "%s: a value was expected after it", argv[0]);
+		return command_fail(NAME, 0, "%s: expected a value after it", argv[0]);
 	if (append(request, before, key) != EXIT_DONE)
 		return 0;
 	if (equals != NULL)
@@ -50,7 +50,7 @@ static int take_argument(struct request *request, char **argv)
 {
 	if (strcmp(argv[0], "-o") == 0) {
 		if (argv[1] == NULL)
-			return command_fail(NAME, 0, "-o: a file was expected after it");
+			return command_fail(NAME, 0, "-o: expected a file after it");
 		request->out = argv[1];
 		return 2;
 	}
