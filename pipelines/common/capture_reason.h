@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * What a capture says about a frame that did not simply pass (struct capture_state.reason): why it
- * was refused, discarded, delayed or sent another way. One numbering for all devices, because the
+ * The reason of a capture record (struct capture_state.reason): why a frame was refused, discarded,
+ * delayed or sent another way. One numbering for all devices, because the
  * ports of a fabric share a capture file; the words are those of the counters that move.
  */
 

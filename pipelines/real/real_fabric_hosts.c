@@ -137,7 +137,7 @@ static int create_host(struct real_fabric *fabric, struct real_host *host, struc
 	config.timed = host->end->timed;
 	config.rate_bps = link->rate_bps;
 	config.delay_ps = link->delay_ps;
-	config.impairment = real_end_damage(host->end);
+	config.impairment = real_end_impairment(host->end);
 	host->poll = poll_nic_create(&config, clock_now(&fabric->clock), fault);
 	if (host->poll == NULL)
 		return -EINVAL;

@@ -57,14 +57,14 @@ static int check_longest(
 		&end->port, &needs, fabric->options.run->nic.mtu_bytes, "nic.mtu", fault);
 }
 
-static void init_damage(struct real_fabric *fabric, struct real_end *end, unsigned side)
+static void init_impairment(struct real_fabric *fabric, struct real_end *end, unsigned side)
 {
 	const struct run_config *run = fabric->options.run;
 
 	end->impairment.credit_loss_ppm = run->faults.credit_loss_ppm;
 	end->impairment.corrupt_ppm = run->faults.corrupt_ppm;
 	rng_init(&end->impairment.rng, run->seed, 2 * (uint64_t)end->link + side,
-		REAL_STREAM_DAMAGE);
+		REAL_STREAM_IMPAIRMENT);
 }
 
 static void init_end(struct real_fabric *fabric, uint32_t link, unsigned side)
@@ -74,7 +74,7 @@ static void init_end(struct real_fabric *fabric, uint32_t link, unsigned side)
 
 	end->at = side == 0 ? cable->a : cable->b;
 	end->link = link;
-	init_damage(fabric, end, side);
+	init_impairment(fabric, end, side);
 }
 
 /* The device of a link with its far end elsewhere; NULL: none is named. */
@@ -202,7 +202,7 @@ struct real_end *real_end_at(struct real_fabric *fabric, struct topology_port at
 	return end->open ? end : NULL;
 }
 
-struct impairment *real_end_damage(struct real_end *end)
+struct impairment *real_end_impairment(struct real_end *end)
 {
 	return end->impairment.credit_loss_ppm != 0 || end->impairment.corrupt_ppm != 0
 		       ? &end->impairment

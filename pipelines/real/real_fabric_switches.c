@@ -41,7 +41,7 @@ static void attach_ports(struct real_fabric *fabric, struct real_switch *device)
 			continue;
 		link = &fabric->options.topology->link_at[end->link];
 		poll_switch_attach(device->poll, port, &end->port, end->timed, link->rate_bps,
-			link->delay_ps, REAL_SLACK_PS, real_end_damage(end));
+			link->delay_ps, REAL_SLACK_PS, real_end_impairment(end));
 	}
 }
 

@@ -24,7 +24,7 @@
 #include "switch_metrics.h"
 
 /* Streams of random numbers of a device (lib/base/rng.h). */
-enum real_stream { REAL_STREAM_DAMAGE = 100, REAL_STREAM_TRAFFIC, REAL_STREAM_CHOICE };
+enum real_stream { REAL_STREAM_IMPAIRMENT = 100, REAL_STREAM_TRAFFIC, REAL_STREAM_CHOICE };
 
 /* One end of a link; 'open' if it lives here. */
 struct real_end {
@@ -146,7 +146,7 @@ struct real_end *real_end_at(struct real_fabric *fabric, struct topology_port at
 /* "s0:2 down" cuts the cable at this port, if that is here, "s0:2 up" joins it again. */
 void real_links_cut(struct real_fabric *fabric, const char *text);
 /* NULL if none is wanted. */
-struct impairment *real_end_damage(struct real_end *end);
+struct impairment *real_end_impairment(struct real_end *end);
 
 int real_switches_create(struct real_fabric *fabric, struct fault *fault);
 void real_switches_destroy(struct real_fabric *fabric);

@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * What a run has measured (files.md, 'Result'), the same at both clocks, and its JSON form.
+ * The measurements of a run (files.md, 'Result'), the same at both clocks, and its JSON form.
  * Filled by the pipeline that ran; owns its arrays; run_result_free().
  */
 
@@ -51,7 +51,7 @@ struct run_cycle {
 	char from[64];
 };
 
-/* What messages do at a host, at the end of the run (wormhole). */
+/* Messages at a host, at the end of the run (wormhole). */
 struct run_host {
 	char name[64];
 	uint64_t injected, waiting;               /* its own: sent, and not yet */
@@ -128,7 +128,7 @@ struct run_sample *run_result_add_sample(struct run_result *result);
 /* Appends the other's samples. -ENOMEM. */
 int run_result_copy_samples(struct run_result *result, const struct run_result *from);
 struct run_link *run_result_add_link(struct run_result *result);
-/* What is known of one direction of a link, whose ends' names are filled in. */
+/* Measures one direction of a link; the names of its ends are filled in. */
 typedef void (*run_link_fn)(const void *ctx, struct topology_port from, struct run_link *link);
 /* Both directions of all links. -ENOMEM. */
 int run_result_add_links(struct run_result *result, const struct topology *topology,
@@ -138,13 +138,13 @@ struct run_host *run_result_add_host(struct run_result *result);
 /* Adds 'value' to the counter of this name, which it makes if there is none. 0 or -ENOMEM. */
 int run_result_count(struct run_result *result, const char *name, uint64_t value);
 
-/* What a run was of. */
+/* Sets seed, topology name and sizes. */
 void run_result_identify(
 	struct run_result *result, const struct run_config *run, const struct topology *topology);
-/* What it cost: 'seconds' it took for its packet-hops, and the most memory of this process. */
+/* The cost of the run: 'seconds' for its packet-hops, and the peak memory of this process. */
 void run_result_set_wall(struct run_result *result, double seconds);
 
-/* What a replayed schedule leaves in a result: counters goal_operations, goal_unfinished and
+/* The counters of a replayed schedule: goal_operations, goal_unfinished and
  * goal_completion_ns. */
 void run_goal_result(
 	const struct goal *goal, const struct goal_replay *replay, struct run_result *result);

@@ -208,8 +208,8 @@ static int add_head(struct run_result *into, const json_t *part)
 	return 0;
 }
 
-/* What is pending is not the sum of what parts think of it: sender and receiver of a message may be
- * in different ones. */
+/* Pending messages are not the sum over the parts: the sender and the receiver of a message may be
+ * in different parts. */
 static void count_pending(struct run_result *into)
 {
 	struct run_traffic *packets = &into->packets, *messages = &into->messages;

@@ -32,7 +32,7 @@ struct virtual_mapping_options {
 		       * two */
 };
 
-/* What weft-bench-mapping measures: 1 us for every answer and every frame of the mapper, 64
+/* The assumptions of weft-bench-mapping: 1 us for every answer and every frame of the mapper, 64
  * questions at a time, parts of 8 KiB, and the cable to cut left open. */
 static inline struct virtual_mapping_options virtual_mapping_usual(
 	const struct route_algorithm *algorithm, bool tables)

@@ -311,8 +311,8 @@ class Memif(LabCase):
         path = os.path.join(lab.folder, "found.png")
         done = lab.weft("map", "-o", path)
         self.assertEqual(done.returncode, 2)
-        self.assertEqual(done.stderr, f"weft lab map: -o {path}: a file that ends in .yaml, .yml, .json, "
-                         "expected .dot or .gv\n")
+        self.assertEqual(done.stderr, f"weft lab map: -o {path}: expected a file that ends in .yaml, .yml, "
+                         ".json, .dot or .gv\n")
         self.assertFalse(os.path.exists(path))
 
     def test_a_killed_memif_server_is_refused_before_it_is_started(self):

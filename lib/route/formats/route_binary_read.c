@@ -185,7 +185,7 @@ static int make_contents(struct reader *reader)
 	return 0;
 }
 
-/* What a header says, whatever the topology is. */
+/* Reads the header, without a topology. */
 static int take_origin(struct reader *reader, struct route_origin *origin)
 {
 	int result = read_section(reader, "a header", ROUTE_BINARY_HEADER, ROUTE_BINARY_HEADER);

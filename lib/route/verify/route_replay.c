@@ -40,7 +40,7 @@ static inline const char *replay_port(
 	if (out == CHANNEL_NONE)
 		return "it leaves by a port without a link";
 	if (adaptive)
-		return "it lets a switch replace a hop, which cannot be judged,";
+		return "it lets a switch replace a hop, which cannot be verified,";
 	channel_graph_depend(channels, replay->node, port);
 	replay->verifier->load[out]++;
 	replay->links += channels->to[out].kind == DEVICE_SWITCH;

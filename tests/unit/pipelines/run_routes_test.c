@@ -49,7 +49,7 @@ static void write_text(const char *text)
 	assert_int_equal(fclose(out), 0);
 }
 
-/* What the algorithm computes for the network, in the file. */
+/* The file holds the routes that the algorithm computes for the network. */
 static void write_routes(const char *network, const char *algorithm, unsigned alternatives)
 {
 	const struct route_options options = {.seed = 1, .alternatives = alternatives};
@@ -120,7 +120,7 @@ static void refuse(const char *text, const char *set, const char *end)
 	assert_ends(&fault, end);
 }
 
-/* What run_routes_load() says of the file; "" if it takes it. */
+/* The fault of run_routes_load() for the file; "" if it accepts it. */
 static struct fault load(const char *text, const char *set)
 {
 	struct run_config *config = accept(text, set);

@@ -19,7 +19,7 @@
 
 #define BODY "topology: \"rlft:ports=4,stages=2\"\nswitch: {vcs: 4}\n"
 
-/* What an entry of 'traffic' with this pattern needs beside it. */
+/* The keys that an entry of 'traffic' with this pattern needs beside it. */
 static const char *needs_of(const struct traffic_pattern *pattern)
 {
 	if (pattern->schedule)

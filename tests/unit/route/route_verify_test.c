@@ -217,7 +217,7 @@ static void a_hop_that_a_switch_may_replace_is_found(void **state)
 	const uint8_t route[] = {TO_NEXT, TO_NEXT | ROUTE_ADAPTIVE, TO_HOST, ROUTE_TYPE_HOST};
 
 	expect_invalid(*state, route, sizeof(route),
-		"h0 to h2: it lets a switch replace a hop, which cannot be judged, at s1:1");
+		"h0 to h2: it lets a switch replace a hop, which cannot be verified, at s1:1");
 }
 
 static void a_route_without_an_end_is_found(void **state)
