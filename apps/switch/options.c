@@ -55,7 +55,8 @@ static const struct argp_option list[] = {
 		0},
 	{"adaptive", KEY_ADAPTIVE, "MODE", 0,
 		"For measurements, with --table modulo: each port leads to all HOSTS; with several "
-		"VCs the last one is the adapted-flow channel. MODE is one of ",
+		"VCs the last one is the adapted-flow channel ('none': as without the option). MODE is "
+		"one of ",
 		0},
 	{"watchdog", KEY_WATCHDOG, "TIME|off", 0,
 		"Discards what could not move for this long (50ms)", 0},

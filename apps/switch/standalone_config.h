@@ -10,10 +10,10 @@
 #include "options.h"
 #include "run_config.h"
 
-/* Keys without an option keep their defaults, the values of the papers. With --adaptive and more
- * than one VC the last VC is the adapted-flow channel. */
+/* Keys without an option keep their defaults, the values of the papers. With --adaptive, except
+ * 'none', and more than one VC, the last VC is the adapted-flow channel. */
 struct run_config standalone_run_config(const struct switch_options *options);
 
-/* With --adaptive, which is for measurements (what it costs a packet), each port leads to all
- * destinations: their sets of ports, the caller's to free. NULL: no memory. */
+/* With --adaptive, except 'none', which is for measurements (what it costs a packet), each port
+ * leads to all destinations: their sets of ports, the caller's to free. NULL: no memory. */
 uint64_t *standalone_alternatives(uint32_t hosts, unsigned ports);

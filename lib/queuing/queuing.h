@@ -8,7 +8,7 @@
  * the frame as the service level, every device stores service level n in VC n, so the choice is
  * made once. Q does not count the adapted-flow channel of AFI.
  *
- * A scheme is one file with one struct queuing_scheme and one word in QUEUING_SCHEMES; it sees
+ * A scheme is one struct queuing_scheme and one word in QUEUING_SCHEMES; it sees
  * numbers of hosts and leaves and nothing else (docs/adding-a-queuing-scheme.md). Constant once
  * created; any thread may read.
  */

@@ -5,7 +5,7 @@
 /*
  * Adaptive routing: chooses among the primary port of a packet's destination and the other ports
  * that lead there, by the credits for the buffers behind them. Adding a mode: a function and an
- * entry in adaptive_routing.c.
+ * entry in adaptive_routing.c, and its word in ADAPTIVE_MODES.
  *
  * With AFI (afi.h) a packet that leaves its primary port will be stored in the AFC, so alternatives
  * are compared by the credits of the AFC there, the primary port by those of the packet's own VC;

@@ -117,7 +117,7 @@ static struct link_end_config host_link(
 	};
 }
 
-/* A route file may have any number of routes for a pair. */
+/* A run file does not say how many alternatives a route file has. */
 static unsigned most_routes(const struct route_set *set, uint32_t host)
 {
 	unsigned most = 1;

@@ -32,12 +32,13 @@ void real_pool_add(struct real_pool_request *request, const struct port_ethdev_n
 
 void real_pool_sizes(const struct real_pool_request *request, struct real_pool_sizes *sizes)
 {
-	unsigned stored = request->stored != 0 ? request->stored : DATA_MBUFS_A_PORT;
-	unsigned data = request->ends * stored + request->transit;
+	unsigned data = request->ends * DATA_MBUFS_A_PORT + request->transit;
 	unsigned control = request->ends * CONTROL_MBUFS_A_PORT;
 	unsigned cached = RTE_MAX(request->lcores, 1u) * CACHED_MBUFS;
 
 	data = RTE_MIN(RTE_MAX(data, DATA_MBUFS_MIN), DATA_MBUFS_MAX);
+	/* A promise to the neighbours is no estimate: it has no upper limit. */
+	data = RTE_MAX(data, request->ends * request->stored);
 	control = RTE_MIN(RTE_MAX(control, CONTROL_MBUFS_MIN), CONTROL_MBUFS_MAX);
 	sizes->data_mbufs = data + request->received_mbufs + request->sent_mbufs + cached;
 	/* The rings of a port may hold nothing but control frames. */

@@ -29,6 +29,11 @@ static void show_packet(struct virtual_fabric *fabric, struct virtual_trace_reco
 	struct weft_packet seen = *packet;
 
 	seen.mutable_word = header;
+	if (record->at.kind == DEVICE_HOST && !record->out) {
+		seen.in_port = 0;
+		seen.vc = seen.header_vc;
+		seen.hop = seen.route_length != 0 ? seen.route[seen.cursor] : 0;
+	}
 	seen.injected_ns = (uint32_t)(virtual_origin_of(fabric, packet)->injected_ps / PS_PER_NS);
 	record->packet = &seen;
 	fabric->watch(fabric->watch_ctx, record);

@@ -254,6 +254,31 @@ static uint64_t keep_account(const char *buffer, unsigned seed)
 	return account.frames;
 }
 
+static void see_host(void *ctx, const struct virtual_trace_record *record)
+{
+	const struct weft_packet *packet = record->packet;
+	uint64_t *seen = ctx;
+
+	if (record->at.kind != DEVICE_HOST || record->out || packet == NULL)
+		return;
+	assert_int_equal(packet->in_port, 0);
+	assert_int_equal(packet->vc, packet->header_vc);
+	(*seen)++;
+}
+
+static void a_packet_at_a_host_is_shown_by_the_hosts_own_port_and_vc(void **state)
+{
+	const char *set[] = {"traffic[0].load=50%", "measure.duration=100us"};
+	struct virtual_lab lab;
+	uint64_t seen = 0;
+
+	virtual_lab_open(&lab, tree, set, 2);
+	virtual_fabric_trace(lab.fabric, see_host, &seen);
+	virtual_lab_run(&lab);
+	virtual_lab_close(&lab);
+	assert_true(seen > 0);
+}
+
 static void a_credit_frame_speaks_of_what_has_left_as_soon_as_it_is_due(void **state)
 {
 	static const char *const buffer[] = {
@@ -265,6 +290,7 @@ static void a_credit_frame_speaks_of_what_has_left_as_soon_as_it_is_due(void **s
 }
 
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_packet_at_a_host_is_shown_by_the_hosts_own_port_and_vc),
 	cmocka_unit_test(a_credit_frame_speaks_of_what_has_left_as_soon_as_it_is_due),
 	cmocka_unit_test(ends_without_an_event_change_no_delivery_and_no_link),
 	cmocka_unit_test(leaving_the_stream_changes_no_delivery),

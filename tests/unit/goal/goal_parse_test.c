@@ -115,8 +115,7 @@ static void what_is_wrong_is_said_with_its_place(void **state)
 		{TWO "a: calc 1\na requires a\n}",
 			"g:4:1: 'a' waits for itself, through what it requires"},
 		{TWO "?\n}", "g:4:1: expected a word, a number, ':', '{' or '}', found '?'"},
-		{TWO "\1\n}",
-			"g:4:1: expected a word, a number, ':', '{' or '}', found byte 0x01"},
+		{TWO "\1\n}", "g:4:1: expected a word, a number, ':', '{' or '}', found byte 0x01"},
 		{TWO "calc 1 /* no end", "g:4:8: a comment that does not end"},
 		{TWO "}\nextra", "g:5:1: expected rank, found 'extra'"},
 	};

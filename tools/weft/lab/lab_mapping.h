@@ -25,7 +25,7 @@ struct lab_lead {
 	json_int_t heard_ns; /* how long ago it was heard; of one elsewhere */
 };
 
-/* 'elsewhere': devices that run on other machines (lab_elsewhere.h). */
+/* 'elsewhere': devices that run on other machines (lab_state.h). */
 struct lab_lead lab_mapping_lead(const json_t *mapping, const json_t *elsewhere);
 /* A mapper leads and is heard. Otherwise 'why' gives the reason. */
 bool lab_lead_lives(const struct lab_lead *lead, struct fault *why);

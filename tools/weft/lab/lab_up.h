@@ -14,7 +14,7 @@ struct lab_up {
 	bool again;  /* the lab is up, but for processes that have ended */
 	struct lab_mapper mapper;
 	uint64_t mapped_ms; /* after the links were up */
-	json_t *elsewhere;  /* devices of other machines (lab_elsewhere.h), from the start on */
+	json_t *elsewhere;  /* devices of other machines (lab_state.h), from the start on */
 	uint64_t kills;     /* lab_ending_kills() before the start */
 	bool exhausted;     /* it is up and no use: a pool has run out */
 };
