@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "../unit/mapper_samples.h"
+#include "../unit/mapper/mapper_samples.h"
 #include "seed_file.h"
 
 static int write_seed(const char *folder, enum mapper_type type, struct rng *rng)
