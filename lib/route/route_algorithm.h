@@ -3,10 +3,18 @@
 #pragma once
 
 /*
- * The interface between routing algorithms and the rest: an algorithm is one file with one struct
- * route_algorithm, and one word in ROUTE_ALGORITHMS. It sees a topology (as a route_graph) and its
- * options, and fills a set of source routes, destination tables, or either. Code that knows none of
- * them checks what it claims (route_verify.h). docs/adding-a-routing-algorithm.md adds one.
+ * The interface between routing algorithms and the rest.
+ *
+ * What it is     one struct route_algorithm for each word of ROUTE_ALGORITHMS
+ * Input          a topology (as a route_graph) and struct route_options; nothing else
+ * Output         a set of source routes (route_set.h), destination tables (route_table.h), or both
+ * Callers        runs and labs (fabric_routes.h), the mapper, 'weft route compute'; any thread, and
+ *                several at once: an algorithm keeps no state
+ * Failure        0 or -errno with a fault; a network that the algorithm does not do is -EINVAL
+ * Verification   route_verify.h, which knows no algorithm, checks what it claims
+ * Source         each algorithm names its paper and section in its own file
+ *
+ * docs/adding-a-routing-algorithm.md adds one.
  */
 
 #include <stdbool.h>

@@ -47,11 +47,11 @@ static __attribute__((always_inline)) inline void step(
 static inline void look_ahead(struct virtual_fabric *fabric, unsigned from)
 {
 	if (from == VIRTUAL_LANE_HOST)
-		virtual_look_ahead_host(fabric);
+		virtual_prefetch_host(fabric);
 	else if (from == VIRTUAL_LANE_END)
-		virtual_look_ahead_end(fabric);
+		virtual_prefetch_end(fabric);
 	else if (event_queue_has_begun(fabric->events))
-		virtual_look_ahead(fabric);
+		virtual_prefetch(fabric);
 }
 
 /* The limit may come nearer on the way where there is a schedule, and nowhere else. */
@@ -74,7 +74,7 @@ static __attribute__((always_inline)) inline bool steps(
 		/* Switches are far more than a first-level cache holds, in any fabric of interest.
 		 */
 		if (from == VIRTUAL_LANE_SWITCH) {
-			virtual_look_ahead_switch(fabric);
+			virtual_prefetch_switch(fabric);
 			virtual_switch_arrive(fabric, VIRTUAL_DEVICE(event.order),
 				VIRTUAL_PORT(event.order), &fabric->pool.packet[event.item],
 				event.at);

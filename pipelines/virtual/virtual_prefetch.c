@@ -28,7 +28,7 @@ INLINE void fetch(const void *memory)
 	__builtin_prefetch(memory, 1);
 }
 
-/* Kinds of events: VIRTUAL_AHEAD_KINDS. */
+/* Kinds of events: VIRTUAL_PREFETCH_KINDS. */
 enum { LEAVE, HOST_SEND };
 
 /* Arrivals between one step and the next. */
@@ -38,7 +38,7 @@ enum { LEAVE, HOST_SEND };
 
 static struct virtual_prefetch_list *list_at(struct virtual_prefetch *ahead, unsigned distance)
 {
-	return &ahead->list[(ahead->first + distance) % VIRTUAL_AHEAD_LISTS];
+	return &ahead->list[(ahead->first + distance) % VIRTUAL_PREFETCH_LISTS];
 }
 
 /* Sorts the bucket after those known; false: there is none. */
@@ -72,7 +72,7 @@ static bool sort_next(struct virtual_fabric *fabric)
 static void drop_past(struct virtual_prefetch *ahead, uint64_t current)
 {
 	while (ahead->count > 0 && ahead->list[ahead->first].number <= current) {
-		ahead->first = (ahead->first + 1) % VIRTUAL_AHEAD_LISTS;
+		ahead->first = (ahead->first + 1) % VIRTUAL_PREFETCH_LISTS;
 		ahead->count--;
 	}
 }
@@ -204,7 +204,7 @@ INLINE void third_step(
 	third_step_hosts(fabric, list);
 }
 
-void virtual_look_ahead(struct virtual_fabric *fabric)
+void virtual_prefetch(struct virtual_fabric *fabric)
 {
 	struct virtual_prefetch *ahead = &fabric->ahead;
 
@@ -213,7 +213,7 @@ void virtual_look_ahead(struct virtual_fabric *fabric)
 		third_step(fabric, list_at(ahead, 0));
 	if (ahead->count > 1)
 		second_step(fabric, list_at(ahead, 1));
-	while (ahead->count < VIRTUAL_AHEAD_STEPS && sort_next(fabric))
+	while (ahead->count < VIRTUAL_PREFETCH_STEPS && sort_next(fabric))
 		first_step(fabric, list_at(ahead, ahead->count - 1));
 }
 
@@ -222,7 +222,7 @@ INLINE struct virtual_prefetch_arrival *arrival_at(struct virtual_fabric *fabric
 {
 	uint32_t place = event_lane_place(&fabric->events->lane[VIRTUAL_LANE_SWITCH], places);
 
-	return &fabric->ahead.arrival[place % VIRTUAL_AHEAD_ARRIVALS];
+	return &fabric->ahead.arrival[place % VIRTUAL_PREFETCH_ARRIVALS];
 }
 
 /* The packet and the switch. */
@@ -276,7 +276,7 @@ INLINE void third_arrival(const struct virtual_prefetch_arrival *arrival)
 	fetch_queue(sw, output, arrival->input);
 }
 
-void virtual_look_ahead_switch(struct virtual_fabric *fabric)
+void virtual_prefetch_switch(struct virtual_fabric *fabric)
 {
 	const struct event_lane *lane = &fabric->events->lane[VIRTUAL_LANE_SWITCH];
 
@@ -301,7 +301,7 @@ INLINE struct arrival arrival(
 }
 
 /* An arrival at a host uses the packet's origin and the host's record of the sender. */
-void virtual_look_ahead_host(struct virtual_fabric *fabric)
+void virtual_prefetch_host(struct virtual_fabric *fabric)
 {
 	struct arrival first = arrival(fabric, VIRTUAL_LANE_HOST, 2 * HOST_STEP);
 	struct arrival second = arrival(fabric, VIRTUAL_LANE_HOST, HOST_STEP);
@@ -316,7 +316,7 @@ void virtual_look_ahead_host(struct virtual_fabric *fabric)
 }
 
 /* The same steps as for buckets. */
-void virtual_look_ahead_end(struct virtual_fabric *fabric)
+void virtual_prefetch_end(struct virtual_fabric *fabric)
 {
 	const struct event_queue *events = fabric->events;
 	const struct event_lane *lane = &events->lane[VIRTUAL_LANE_END];

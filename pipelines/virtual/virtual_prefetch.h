@@ -7,9 +7,9 @@
 #include "virtual_private.h"
 
 /* When the events of a bucket of the calendar begin. */
-void virtual_look_ahead(struct virtual_fabric *fabric);
+void virtual_prefetch(struct virtual_fabric *fabric);
 /* When a packet arrives at a switch, or at a host. */
-void virtual_look_ahead_switch(struct virtual_fabric *fabric);
-void virtual_look_ahead_host(struct virtual_fabric *fabric);
+void virtual_prefetch_switch(struct virtual_fabric *fabric);
+void virtual_prefetch_host(struct virtual_fabric *fabric);
 /* When a switch has sent what it was sending. */
-void virtual_look_ahead_end(struct virtual_fabric *fabric);
+void virtual_prefetch_end(struct virtual_fabric *fabric);

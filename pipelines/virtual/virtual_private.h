@@ -110,14 +110,14 @@ struct virtual_control {
 };
 
 /* Events of buckets to come, by what they need (virtual_prefetch.c). */
-#define VIRTUAL_AHEAD_STEPS 3u
-#define VIRTUAL_AHEAD_LISTS 4u /* a power of two, above the steps */
-#define VIRTUAL_AHEAD_KINDS 2u
+#define VIRTUAL_PREFETCH_STEPS 3u
+#define VIRTUAL_PREFETCH_LISTS 4u /* a power of two, above the steps */
+#define VIRTUAL_PREFETCH_KINDS 2u
 
 struct virtual_prefetch_list {
 	uint64_t number; /* of the bucket */
-	uint8_t count[VIRTUAL_AHEAD_KINDS];
-	uint32_t order[VIRTUAL_AHEAD_KINDS][EVENT_SORT_FEW];
+	uint8_t count[VIRTUAL_PREFETCH_KINDS];
+	uint32_t order[VIRTUAL_PREFETCH_KINDS][EVENT_SORT_FEW];
 };
 
 /* An arrival to come at a switch. */
@@ -128,12 +128,13 @@ struct virtual_prefetch_arrival {
 	uint32_t input;
 };
 
-#define VIRTUAL_AHEAD_ARRIVALS 16u /* a power of two */
+#define VIRTUAL_PREFETCH_ARRIVALS 16u /* a power of two */
 
 struct virtual_prefetch {
 	unsigned first, count; /* in use */
-	struct virtual_prefetch_list list[VIRTUAL_AHEAD_LISTS];
-	struct virtual_prefetch_arrival arrival[VIRTUAL_AHEAD_ARRIVALS]; /* by place in the lane */
+	struct virtual_prefetch_list list[VIRTUAL_PREFETCH_LISTS];
+	struct virtual_prefetch_arrival
+		arrival[VIRTUAL_PREFETCH_ARRIVALS]; /* by place in the lane */
 };
 
 struct virtual_fabric {
