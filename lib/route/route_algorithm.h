@@ -5,7 +5,7 @@
 /*
  * The interface between routing algorithms and the rest.
  *
- * What it is     one struct route_algorithm for each word of ROUTE_ALGORITHMS
+ * Contents       one struct route_algorithm for each word of ROUTE_ALGORITHMS
  * Input          a topology (as a route_graph) and struct route_options; nothing else
  * Output         a set of source routes (route_set.h), destination tables (route_table.h), or both
  * Callers        runs and labs (fabric_routes.h), the mapper, 'weft route compute'; any thread, and

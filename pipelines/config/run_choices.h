@@ -11,75 +11,53 @@
 /* By hand: several words a line. */
 /* clang-format off */
 #define RUN_CLOCKS(X) \
-	X(VIRTUAL, "virtual") X(REAL, "real")
+	X(RUN_CLOCK_VIRTUAL, "virtual") X(RUN_CLOCK_REAL, "real")
 #define RUN_SWITCHINGS(X) \
-	X(CUT_THROUGH, "cut-through") X(STORE_AND_FORWARD, "store-and-forward") \
-	X(WORMHOLE, "wormhole")
+	X(RUN_SWITCHING_CUT_THROUGH, "cut-through") \
+	X(RUN_SWITCHING_STORE_AND_FORWARD, "store-and-forward") \
+	X(RUN_SWITCHING_WORMHOLE, "wormhole")
 #define RUN_FLOW_CONTROLS(X) \
-	X(CREDIT, "credit") X(STOP_GO, "stop-go")
+	X(RUN_FLOW_CONTROL_CREDIT, "credit") X(RUN_FLOW_CONTROL_STOP_GO, "stop-go")
 #define RUN_CREDITS(X) \
-	X(COALESCED, "coalesced") X(EACH, "each")
+	X(RUN_CREDITS_COALESCED, "coalesced") X(RUN_CREDITS_EACH, "each")
 #define RUN_ROUTING_MODES(X) \
-	X(SOURCE, "source") X(TABLE, "table")
+	X(RUN_ROUTING_SOURCE, "source") X(RUN_ROUTING_TABLE, "table")
 #define RUN_GRANULARITIES(X) \
-	X(HOST, "host") X(SWITCH, "switch")
+	X(RUN_GRANULARITY_HOST, "host") X(RUN_GRANULARITY_SWITCH, "switch")
 /* Readings of the ARN+AFI paper (congestion.md). */
 #define RUN_RETESTS(X) \
-	X(STARTS, "starts") X(HOLDS, "holds") X(NEVER, "never")
+	X(RUN_RETEST_STARTS, "starts") X(RUN_RETEST_HOLDS, "holds") X(RUN_RETEST_NEVER, "never")
 #define RUN_OCCUPANCIES(X) \
-	X(VC, "vc") X(BUFFER, "buffer")
+	X(RUN_OCCUPANCY_VC, "vc") X(RUN_OCCUPANCY_BUFFER, "buffer")
 #define RUN_SPEAKERS(X) \
-	X(ALL, "all") X(FIRST, "first")
+	X(RUN_SPEAKERS_ALL, "all") X(RUN_SPEAKERS_FIRST, "first")
 #define RUN_DOWN_ROOTS(X) \
-	X(HOSTS, "hosts") X(STAGE, "stage")
+	X(RUN_DOWN_ROOTS_HOSTS, "hosts") X(RUN_DOWN_ROOTS_STAGE, "stage")
 /* Where routes come from, and which hosts may be the mapper (docs/mapper.md). */
 #define RUN_MAPPER_ROUTES(X) \
-	X(MAPPER, "mapper") X(STATIC, "static")
+	X(RUN_ROUTES_MAPPER, "mapper") X(RUN_ROUTES_STATIC, "static")
 #define RUN_MAPPER_MODES(X) \
-	X(AUTO, "auto") X(ALWAYS, "always") X(NEVER, "never")
+	X(RUN_MAPPER_AUTO, "auto") X(RUN_MAPPER_ALWAYS, "always") X(RUN_MAPPER_NEVER, "never")
 /* Forms of 'from' and 'to'. */
 #define RUN_HOST_SETS(X) \
-	X(UNSET, "") X(ALL, "all") X(REST, "rest") X(SHARE, "%") X(LIST, "[]")
+	X(RUN_HOSTS_UNSET, "") X(RUN_HOSTS_ALL, "all") X(RUN_HOSTS_REST, "rest") \
+	X(RUN_HOSTS_SHARE, "%") X(RUN_HOSTS_LIST, "[]")
 /* clang-format on */
 
-#define X(id, text) RUN_CLOCK_##id,
+#define X(id, text) id,
 enum run_clock { RUN_CLOCKS(X) };
-#undef X
-#define X(id, text) RUN_SWITCHING_##id,
 enum run_switching { RUN_SWITCHINGS(X) };
-#undef X
-#define X(id, text) RUN_FLOW_CONTROL_##id,
 enum run_flow_control { RUN_FLOW_CONTROLS(X) };
-#undef X
-#define X(id, text) RUN_CREDITS_##id,
 enum run_credits { RUN_CREDITS(X) };
-#undef X
-#define X(id, text) RUN_ROUTING_##id,
 enum run_routing_mode {
 	RUN_ROUTING_MODES(X) RUN_ROUTING_UNSET /* adaptive routing, or the file */
 };
-#undef X
-#define X(id, text) RUN_GRANULARITY_##id,
 enum run_granularity { RUN_GRANULARITIES(X) RUN_GRANULARITY_UNSET /* of a route file */ };
-#undef X
-#define X(id, text) RUN_RETEST_##id,
 enum run_retest { RUN_RETESTS(X) };
-#undef X
-#define X(id, text) RUN_OCCUPANCY_##id,
 enum run_occupancy { RUN_OCCUPANCIES(X) };
-#undef X
-#define X(id, text) RUN_SPEAKERS_##id,
 enum run_speakers { RUN_SPEAKERS(X) };
-#undef X
-#define X(id, text) RUN_DOWN_ROOTS_##id,
 enum run_down_roots { RUN_DOWN_ROOTS(X) };
-#undef X
-#define X(id, text) RUN_ROUTES_##id,
 enum run_mapper_routes { RUN_MAPPER_ROUTES(X) };
-#undef X
-#define X(id, text) RUN_MAPPER_##id,
 enum run_mapper_mode { RUN_MAPPER_MODES(X) };
-#undef X
-#define X(id, text) RUN_HOSTS_##id,
 enum run_hosts_kind { RUN_HOST_SETS(X) };
 #undef X

@@ -22,7 +22,7 @@
  * them. Where no third switch serves, the pair goes the legal way without a detour.
  */
 
-/* What all jobs share; they only read it, and write routes to different destinations. */
+/* All jobs share it: they only read it, and write routes to different destinations. */
 struct valiant {
 	const struct route_graph *graph;
 	const struct route_options *options;

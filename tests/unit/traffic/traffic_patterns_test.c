@@ -3,41 +3,18 @@
 
 /* Where messages go: each pattern against its definition. */
 
-#include "traffic_pattern.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "unit.h"
+#include "traffic_bench.h"
 
 #define MESSAGES 80000
 #define HOSTS    16
 
 static struct traffic_config config(const char *pattern, uint16_t host, uint16_t hosts)
 {
-	return (struct traffic_config){
-		.pattern = word_list_find(&traffic_patterns, pattern),
-		.host = host,
-		.hosts = hosts,
-		.seed = 9,
-		.rate_bps = 10000000000,
-		.load_ppm = 500000,
-		.frame_bytes = 1000,
-		.mean_route = 4 * TRAFFIC_ROUTE_BYTE,
-		.message_bytes = 100,
-		.stop_ps = WEFT_TIME_NEVER,
-	};
-}
-
-static struct traffic *start(const struct traffic_config *from)
-{
-	struct fault fault = {""};
-	struct traffic *traffic = traffic_create(from, &fault);
-
-	if (traffic == NULL)
-		fail_msg("%s", fault.text);
-	return traffic;
+	return traffic_at_half_load(pattern, host, hosts, 100);
 }
 
 /* Where the next message goes, TRAFFIC_NOWHERE if the source is silent. */

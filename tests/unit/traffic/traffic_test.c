@@ -1,40 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "traffic_pattern.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "frame.h"
-#include "unit.h"
+#include "traffic_bench.h"
 
 #define HOSTS 10
 
 static struct traffic_config config(const char *pattern)
 {
-	return (struct traffic_config){
-		.pattern = word_list_find(&traffic_patterns, pattern),
-		.host = 3,
-		.hosts = HOSTS,
-		.seed = 9,
-		.rate_bps = 10000000000,
-		.load_ppm = 500000,
-		.frame_bytes = 1000,
-		.mean_route = 4 * TRAFFIC_ROUTE_BYTE,
-		.message_bytes = 1000,
-		.stop_ps = WEFT_TIME_NEVER,
-	};
-}
-
-static struct traffic *start(const struct traffic_config *from)
-{
-	struct fault fault = {""};
-	struct traffic *traffic = traffic_create(from, &fault);
-
-	if (traffic == NULL)
-		fail_msg("%s", fault.text);
-	return traffic;
+	return traffic_at_half_load(pattern, 3, HOSTS, 1000);
 }
 
 /* The next message, as soon as it is due. */

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* One traffic source at half of a 10 Gbps link, for the tests of sources and patterns. */
+
+#include "traffic_pattern.h"
+#include "unit.h"
+
+static inline struct traffic_config traffic_at_half_load(
+	const char *pattern, uint16_t host, uint16_t hosts, uint32_t message_bytes)
+{
+	return (struct traffic_config){
+		.pattern = word_list_find(&traffic_patterns, pattern),
+		.host = host,
+		.hosts = hosts,
+		.seed = 9,
+		.rate_bps = 10000000000,
+		.load_ppm = 500000,
+		.frame_bytes = 1000,
+		.mean_route = 4 * TRAFFIC_ROUTE_BYTE,
+		.message_bytes = message_bytes,
+		.stop_ps = WEFT_TIME_NEVER,
+	};
+}
+
+static inline struct traffic *start(const struct traffic_config *from)
+{
+	struct fault fault = {""};
+	struct traffic *traffic = traffic_create(from, &fault);
+
+	if (traffic == NULL)
+		fail_msg("%s", fault.text);
+	return traffic;
+}
