@@ -141,11 +141,6 @@ static int collect(struct lab_run *run, struct fault *fault)
 	return result;
 }
 
-static uint64_t minus(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
 static uint64_t counter_of(const struct run_result *result, const char *name)
 {
 	for (unsigned i = 0; i < result->counters; i++)
@@ -156,10 +151,10 @@ static uint64_t counter_of(const struct run_result *result, const char *name)
 
 static void take_off_traffic(struct run_traffic *traffic, const struct run_traffic *before)
 {
-	traffic->injected = minus(traffic->injected, before->injected);
-	traffic->delivered = minus(traffic->delivered, before->delivered);
-	traffic->dropped = minus(traffic->dropped, before->dropped);
-	traffic->retransmitted = minus(traffic->retransmitted, before->retransmitted);
+	traffic->injected = run_result_minus(traffic->injected, before->injected);
+	traffic->delivered = run_result_minus(traffic->delivered, before->delivered);
+	traffic->dropped = run_result_minus(traffic->dropped, before->dropped);
+	traffic->retransmitted = run_result_minus(traffic->retransmitted, before->retransmitted);
 }
 
 /* Traffic sources restart with each run; programs' messages through TAP edges do not. */
@@ -168,20 +163,22 @@ static void take_off(struct run_result *result, const struct run_result *before)
 	take_off_traffic(&result->packets, &before->packets);
 	take_off_traffic(&result->messages, &before->messages);
 	result->packets.generated = result->packets.injected;
-	result->packets.pending = minus(result->packets.injected, result->packets.delivered);
-	result->messages.generated =
-		minus(result->messages.generated, counter_of(before, "tap_messages_out"));
-	result->messages.pending = minus(
+	result->packets.pending =
+		run_result_minus(result->packets.injected, result->packets.delivered);
+	result->messages.generated = run_result_minus(
+		result->messages.generated, counter_of(before, "tap_messages_out"));
+	result->messages.pending = run_result_minus(
 		result->messages.generated, result->messages.delivered + result->messages.dropped);
-	result->lost = minus(result->lost, before->lost);
-	result->duplicated = minus(result->duplicated, before->duplicated);
-	result->out_of_order = minus(result->out_of_order, before->out_of_order);
-	result->wall.packet_hops = minus(result->wall.packet_hops, before->wall.packet_hops);
+	result->lost = run_result_minus(result->lost, before->lost);
+	result->duplicated = run_result_minus(result->duplicated, before->duplicated);
+	result->out_of_order = run_result_minus(result->out_of_order, before->out_of_order);
+	result->wall.packet_hops =
+		run_result_minus(result->wall.packet_hops, before->wall.packet_hops);
 	if (result->wall.seconds > 0)
 		result->wall.packet_hops_per_second =
 			(double)result->wall.packet_hops / result->wall.seconds;
 	for (unsigned i = 0; i < result->counters; i++)
-		result->counter[i].value = minus(
+		result->counter[i].value = run_result_minus(
 			result->counter[i].value, counter_of(before, result->counter[i].name));
 }
 
@@ -206,7 +203,7 @@ static uint64_t surplus(struct lab_run *run)
  * are pending too, but not lost.) */
 static uint64_t under_way(const struct run_result *result)
 {
-	return minus(result->messages.injected, result->messages.delivered);
+	return run_result_minus(result->messages.injected, result->messages.delivered);
 }
 
 /* Collects until everything has arrived, or nothing more will. The hosts are asked one after the
