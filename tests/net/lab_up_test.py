@@ -162,6 +162,15 @@ class Up(unittest.TestCase):
         self.assertIn("3 processes, 2 switches, 2 hosts, 3 links", done.stdout)
         self.assertNotIn("other machines", done.stdout)
 
+    def test_explain_prints_a_lab_file_that_reads_back_and_the_plan_and_starts_nothing(self):
+        first = self.lab("up", "--explain")
+        self.assertEqual(first.returncode, 0, first.stderr)
+        self.assertIn("\n# process s1: weft-switch, 1 devices, ", first.stdout)
+        self.assertFalse(os.path.exists(self.run_dir))
+        with open(self.file, "w", encoding="utf-8") as file:
+            file.write(first.stdout)
+        self.assertEqual(self.lab("up", "--explain").stdout, first.stdout)
+
     def test_a_process_that_was_killed_is_said_to_be(self):
         said = self.refused(3, r": s1 \(weft-switch\) was killed by signal 9 \(.*: see dmesg\)\Z",
                             s1="killed")

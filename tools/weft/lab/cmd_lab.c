@@ -30,6 +30,10 @@ static const struct argp_option up_options[] = {
 		"start only the process that holds this switch or host; may be repeated. The "
 		"others run on other machines, or are up and this one has ended",
 		0},
+	{"explain", 'e', NULL, 0,
+		"print the whole configuration, every default included, and the plan of processes "
+		"and links as comments, and start nothing",
+		0},
 	{0},
 };
 static const struct argp_option down_options[] = {OPTION_RUN_DIR, {0}};
@@ -118,6 +122,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case 'o':
 		arguments->output = text;
+		return 0;
+	case 'e':
+		arguments->explain = true;
 		return 0;
 	case 'D':
 		arguments->dot = true;

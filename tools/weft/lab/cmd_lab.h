@@ -26,7 +26,8 @@ struct lab_arguments {
 	unsigned only_count;
 	weft_time wait_ps, duration_ps;
 	bool json;
-	bool dot; /* map */
+	bool dot;     /* map */
+	bool explain; /* up */
 };
 
 enum weft_exit cmd_lab_up(const struct lab_arguments *arguments);

@@ -5,6 +5,7 @@
 
 #include "lab_up.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,13 +220,54 @@ static void tell(const struct lab_up *up, uint64_t took_ms)
 	warn_of_miscabling(up);
 }
 
+/* The plan as comments, so that the whole reads back as a lab file. */
+static int print_plan(const struct lab_plan *plan)
+{
+	char *text = NULL, *rest, *line;
+	size_t length;
+	FILE *memory = open_memstream(&text, &length);
+
+	if (memory == NULL)
+		return -ENOMEM;
+	lab_plan_write(plan, memory);
+	if (fclose(memory) != 0) {
+		free(text);
+		return -ENOMEM;
+	}
+	for (rest = text; (line = strsep(&rest, "\n")) != NULL && *line != '\0';)
+		printf("# %s\n", line);
+	free(text);
+	return fflush(stdout) == 0 ? 0 : -EIO;
+}
+
+static enum weft_exit explain(const struct lab_arguments *arguments)
+{
+	struct fault fault;
+	struct lab lab;
+	int result = lab_open(&lab, arguments->file, arguments->run_dir, &fault);
+
+	if (result < 0)
+		return command_fail("lab up", fault_exit_code(result), "%s", fault.text);
+	result = lab_config_explain(lab.config, stdout);
+	if (result == 0)
+		result = print_plan(lab.plan);
+	lab_close(&lab);
+	if (result == 0)
+		return EXIT_DONE;
+	return command_fail(
+		"lab up", fault_exit_code(result), "standard output: %s", strerror(-result));
+}
+
 enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 {
 	struct lab_up up = {.arguments = arguments};
 	uint64_t began = lab_up_now_ms();
 	struct fault fault;
-	int result = lab_open(&up.lab, arguments->file, arguments->run_dir, &fault);
+	int result;
 
+	if (arguments->explain)
+		return explain(arguments);
+	result = lab_open(&up.lab, arguments->file, arguments->run_dir, &fault);
 	if (result < 0)
 		return command_fail("lab up", fault_exit_code(result), "%s", fault.text);
 	lab_catch_signals();
