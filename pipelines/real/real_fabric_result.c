@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-
-/* Counters and result of a real-clock fabric. */
+#include "real_fabric_result.h"
 
 #include <string.h>
 
-#include "real_private.h"
+#include "real_fabric_control.h"
 
 /* Bytes of a frame on the wire beside its payload: header, a typical route, preamble and gap. */
 static uint64_t frame_overhead(const struct real_fabric *fabric)

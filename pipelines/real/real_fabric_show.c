@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-
-/* A real-clock fabric on DPDK's telemetry: switches, interfaces and links. */
+#include "real_fabric_show.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "port_ethdev.h"
-#include "real_private.h"
 
 /* An interface: what its state machine counts, what the driver refused, how it stands. */
 #define HOST_METRICS_MORE(X)                                               \
