@@ -11,7 +11,6 @@
 #include "poll_switch_capture.h"
 #include "poll_switch_control.h"
 #include "rx_meta.h"
-#include "switch_congestion.h"
 
 struct poll_switch *poll_switch_create(struct weft_switch *sw, struct rte_mempool *pool)
 {

@@ -6,9 +6,7 @@
 #include <inttypes.h>
 #include <rte_lcore.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

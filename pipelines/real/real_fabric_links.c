@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <rte_common.h>
-#include <string.h>
 
 #include "frame_fit.h"
 #include "frame_room.h"

@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "real_fabric_result.h"
 
-#include <string.h>
-
 #include "real_fabric_control.h"
 
 /* Bytes of a frame on the wire beside its payload: header, a typical route, preamble and gap. */

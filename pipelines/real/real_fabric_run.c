@@ -8,7 +8,6 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "poll_yield.h"

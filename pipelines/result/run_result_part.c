@@ -6,7 +6,6 @@
 
 #include "run_result.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define FORMAT "weft-result-part/1"

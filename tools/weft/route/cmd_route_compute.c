@@ -3,7 +3,6 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
