@@ -219,10 +219,7 @@ int real_fabric_result(struct real_fabric *fabric, struct run_result *result, st
 	if (!fabric->serving)
 		result->duplicated += run_result_surplus(result, NULL);
 	result->packets.generated = result->packets.injected;
-	result->packets.pending =
-		run_result_minus(result->packets.injected, result->packets.delivered);
-	result->messages.pending = run_result_minus(
-		result->messages.generated, result->messages.delivered + result->messages.dropped);
+	run_result_count_pending(result);
 	result->incomplete = fabric->incomplete;
 	run_result_set_wall(result, (double)running / (double)PS_PER_S);
 	if (deadlock_result(&fabric->circle, fabric->options.topology, result) < 0 ||
