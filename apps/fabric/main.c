@@ -24,11 +24,6 @@ static int fail(int result, const struct fault *fault)
 	return fault_exit_code(result);
 }
 
-static void parse_options(void *options, int argc, char **argv)
-{
-	options_parse(options, argc, argv);
-}
-
 static int report(struct real_fabric *fabric, const struct options *options,
 	const struct run_config *config, struct fault *fault)
 {
@@ -162,7 +157,7 @@ int main(int argc, char **argv)
 	struct fault fault;
 	int result;
 
-	program_parse(argc, argv, parse_options, &options);
+	options_parse(&options, argc, argv);
 	config = load(&options, &topology, &fault, &result);
 	if (config == NULL)
 		return fail(result, &fault);

@@ -18,11 +18,6 @@ static int fail(int result, const struct fault *fault)
 	return fault_exit_code(result);
 }
 
-static void parse_options(void *options, int argc, char **argv)
-{
-	switch_options_parse(options, argc, argv);
-}
-
 static int report(const struct standalone *standalone)
 {
 	const char *wrong = switch_check(standalone->sw);
@@ -72,7 +67,7 @@ int main(int argc, char **argv)
 
 	if (lab_process_asked_for(argc, argv))
 		return run_lab(argc, argv);
-	program_parse(argc, argv, parse_options, &options);
+	switch_options_parse(&options, argc, argv);
 	stop = program_catch_signals();
 	eal.memory_mib = standalone_memory_mib(&options, argc, argv);
 	result = eal_start(argc, argv, &eal, &fault);
