@@ -183,15 +183,13 @@ static int show_host(struct real_fabric *fabric, struct real_host *host, struct 
 		.snapshot = read_host,
 		.ctx = host,
 	};
-	int result;
 
 	host->shown = calloc(1, sizeof(*host->shown));
 	if (host->shown == NULL)
 		return fault_set(fault, ENOMEM, "%s: no memory", device.name);
 	name_metrics(host->shown);
 	device.counter = host->shown->name;
-	result = telemetry_add_device(fabric->telemetry, &device);
-	return result == 0 ? 0 : fault_set(fault, -result, "%s: cannot be shown", device.name);
+	return telemetry_add_device(fabric->telemetry, &device, fault);
 }
 
 static int show_switch(struct real_fabric *fabric, struct real_switch *device, struct fault *fault)
