@@ -62,8 +62,8 @@ open(words[words.index("--json") + 1], "w", encoding="utf-8").write(json.dumps({
     "throughput": {"offered": load, "accepted": accepted, "flits_per_ns_per_switch": accepted},
     "latency_ns": {"network": {"mean": 100 / (1.01 - load)}, "total": {"mean": 200}},
     "messages": {"dropped": 0}, "checks": {"deadlock": stuck}, "incomplete": stuck,
-    "links": [{"from": "h0:0", "to": "s0:0", "utilisation": 1}, {"from": "s0:1", "to": "s1:1", "utilisation": 0.2},
-              {"from": "s1:1", "to": "s0:1", "utilisation": 0.4}],
+    "links": [{"from": "h0:0", "to": "s0:0", "utilisation": 1}, {"from": "s0:1", "to": "s1:1", "utilisation": 0.2,
+              "blocked": 0.1}, {"from": "s1:1", "to": "s0:1", "utilisation": 0.4, "blocked": 0.3}],
     "counters": {"goal_unfinished": 0, "goal_completion_ns": 3000000},
     "series": [{"t_ns": (i + 1) * 1e6, "accepted": value} for i, value in enumerate(course)]}))
 sys.exit(1 if stuck else 0)
@@ -321,6 +321,24 @@ class Reproduce(unittest.TestCase):
         done = self.run_it()
         self.assertIn("e-small.png", done.stdout)
         self.assertEqual((self.dir / "e-small.png").read_bytes()[1:4], b"PNG")
+
+    def test_the_blocked_time_of_links_is_compared_and_drawn(self):
+        if shutil.which("gnuplot") is None:
+            self.skipTest("gnuplot is not installed")
+        self.write_measure("blocked", "quantity,case,network,algorithm,over,min,max,mean\n"
+                           "max,,small,UD,,25,,\nabove-10,,small,UD,,,,\n")
+        done = self.run_it()
+        self.assertRegex(done.stdout, r"greatest blocked time .*\n.*\n.*UD +\| at least 25\.00 +\| 30\.00 +\| +1\.20  holds")
+        self.assertEqual((self.dir / "e-small.png").read_bytes()[1:4], b"PNG")
+
+    def test_a_bound_of_ours_is_not_in_the_column_of_the_published(self):
+        self.write("rows.csv", ROWS + "value,,small,UD,,0.1,,,near 0.2\n")
+        text = self.run_it().stdout
+        self.assertRegex(text, r"published +\| our reading +\| ours")
+        self.assertRegex(text, r"UD +\| 'near 0\.2' +\| at least 0\.10 +\| 0\.\d+")
+        row = json.loads(self.run_it("--json").stdout)["rows"][2]
+        self.assertEqual(row["published"], {"min": None, "max": None, "mean": None, "words": "near 0.2"})
+        self.assertEqual(row["reading"], {"min": 0.1, "max": None, "mean": None})
 
     def test_waiting_messages_and_times_of_schedules_become_bars_of_all_cases(self):
         if shutil.which("gnuplot") is None:

@@ -20,13 +20,14 @@
 #define EXPERIMENT_COPIES   100u
 
 /* The measures, each a part of the results. */
-#define EXPERIMENT_MEASURES(X)                                                             \
-	X(SATURATION, "productivity") /* greatest accepted traffic, flits/ns/switch */     \
-	X(LATENCY, "latency")         /* mean network latency at a load, ns */             \
-	X(WAITING, "waiting")         /* own messages at the host with most, in the end */ \
-	X(LINKS, "links")             /* utilisation of switch-to-switch channels */       \
-	X(EFFICIENCY, "efficiency")   /* accepted over time, around a hot spot */          \
-	X(THROUGHPUT, "throughput")   /* accepted at each of several loads */              \
+#define EXPERIMENT_MEASURES(X)                                                                \
+	X(SATURATION, "productivity") /* greatest accepted traffic, flits/ns/switch */        \
+	X(LATENCY, "latency")         /* mean network latency at a load, ns */                \
+	X(WAITING, "waiting")         /* own messages at the host with most, in the end */    \
+	X(LINKS, "links")             /* utilisation of switch-to-switch channels */          \
+	X(BLOCKED, "blocked")         /* share of time for which STOP holds such a channel */ \
+	X(EFFICIENCY, "efficiency")   /* accepted over time, around a hot spot */             \
+	X(THROUGHPUT, "throughput")   /* accepted at each of several loads */                 \
 	X(COMPLETION, "completion")   /* time that a schedule takes, ms */
 
 enum experiment_measure {
@@ -103,6 +104,12 @@ int experiment_reduce(struct experiment *experiment, struct fault *fault);
 /* Keeps the networks, cases and algorithms of "A,B"; a list that has none of them is kept whole.
  * -EINVAL: a word is no name. */
 int experiment_select(struct experiment *experiment, const char *words, struct fault *fault);
+
+/* Whether the measure is one of each channel between switches. */
+static inline bool experiment_measures_links(enum experiment_measure measure)
+{
+	return measure == EXPERIMENT_LINKS || measure == EXPERIMENT_BLOCKED;
+}
 
 /* Whether every curve is measured, and not only those that published numbers name. */
 static inline bool experiment_wants_all(const struct experiment *experiment)

@@ -423,7 +423,7 @@ int trial_take(struct trial *trial, const json_t *result)
 	trial->value = measured(trial->experiment->measure, &point);
 	if (go_on_with_loads(trial))
 		return 0;
-	if (trial->experiment->measure == EXPERIMENT_LINKS && !point.ended_early)
+	if (experiment_measures_links(trial->experiment->measure) && !point.ended_early)
 		trial->links = json_deep_copy(json_object_get(result, "links"));
 	trial->stage = TRIAL_DONE;
 	return 0;
@@ -435,4 +435,11 @@ bool trial_link_counts(const json_t *link)
 	const char *to = json_string_value(json_object_get(link, "to"));
 
 	return from != NULL && to != NULL && from[0] == 's' && to[0] == 's';
+}
+
+double trial_link_value(const struct trial *trial, const json_t *link)
+{
+	bool blocked = trial->experiment->measure == EXPERIMENT_BLOCKED;
+
+	return json_number_value(json_object_get(link, blocked ? "blocked" : "utilisation"));
 }

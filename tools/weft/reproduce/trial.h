@@ -67,6 +67,8 @@ uint64_t trial_key(const struct trial *trial, const struct run_sets *sets, uint6
 
 /* Whether a link of a result is between switches; papers show only those. */
 bool trial_link_counts(const json_t *link);
+/* Its utilisation or, where the measure is that, the share of time for which it was blocked. */
+double trial_link_value(const struct trial *trial, const json_t *link);
 
 /* Takes the result of the next point, a document of a run. -EINVAL: a needed value is missing. */
 int trial_take(struct trial *trial, const json_t *result);
