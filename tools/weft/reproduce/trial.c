@@ -145,9 +145,7 @@ static int check_entries(
 static int read_network(struct trial *trial, const struct run_config *config, struct fault *fault)
 {
 	struct topology *topology = run_config_open_topology(config, fault);
-	const struct run_config_traffic *traffic;
 	int result = 0;
-	double other;
 
 	if (topology == NULL)
 		return -EINVAL;
@@ -163,10 +161,7 @@ static int read_network(struct trial *trial, const struct run_config *config, st
 	if (config->traffic.count != 1)
 		return fault_set(
 			fault, EINVAL, "%s: expected one entry of traffic", config->origin);
-	traffic = &config->traffic.at[0];
-	other = traffic->other_share_ppm / PPM;
-	trial->message_bytes = (1 - other) * (double)traffic->message_bytes +
-			       other * (double)traffic->other_message_bytes;
+	trial->message_bytes = run_config_mean_bytes(&config->traffic.at[0]);
 	return 0;
 }
 
