@@ -20,9 +20,8 @@
 
 static const char usage[] =
 	"usage: weft reproduce --list [--json]\n"
-	"       weft reproduce NAME [--quick] [--only A,B] [--jobs N] [--json] [--cache DIR] "
-	"[--again]\n"
-	"                           [-o DIR]\n"
+	"       weft reproduce NAME [--quick] [--only A,B] [--instances N] [--jobs N] [--json]\n"
+	"                           [--cache DIR] [--again] [-o DIR]\n"
 	"\n"
 	"Runs a figure or table of a paper and prints published | ours | ratio. NAME is one of "
 	"--list\n"
@@ -32,6 +31,7 @@ static const char usage[] =
 	"  --quick      fewer networks and messages: orderings and coarse factors\n"
 	"  --only A,B   these networks, cases and algorithms; a list with none of them is run "
 	"whole\n"
+	"  --instances N  of each random network or seed, up to 100, instead of the definition's\n"
 	"  --jobs N     runs at a time (default: the cores)\n"
 	"  --json       print one JSON document\n"
 	"  --cache DIR  where results are kept (default: $XDG_CACHE_HOME/weft or ~/.cache/weft)\n"
@@ -44,6 +44,7 @@ enum {
 	OPTION_LIST = 256,
 	OPTION_QUICK,
 	OPTION_ONLY,
+	OPTION_INSTANCES,
 	OPTION_JOBS,
 	OPTION_JSON,
 	OPTION_CACHE,
@@ -53,13 +54,24 @@ enum {
 struct request {
 	const char *name, *only, *folder, *cache;
 	char cache_path[PATH_MAX];
-	unsigned jobs;
+	unsigned jobs, instances; /* instances 0: as the definition says */
 	bool list, quick, json, again;
 };
 
 static int fail(int result, const struct fault *fault)
 {
 	return command_fail("reproduce", fault_exit_code(result), "%s", fault->text);
+}
+
+static int take_instances(struct request *request, const char *value, struct fault *fault)
+{
+	uint64_t count;
+
+	if (!command_number(value, 1, EXPERIMENT_COPIES, &count))
+		return fault_set(fault, EINVAL, "--instances %s: expected 1 to %u", value,
+			EXPERIMENT_COPIES);
+	request->instances = (unsigned)count;
+	return 0;
 }
 
 static int take_option(struct request *request, int option, const char *value, struct fault *fault)
@@ -74,6 +86,8 @@ static int take_option(struct request *request, int option, const char *value, s
 	case OPTION_ONLY:
 		request->only = value;
 		return 0;
+	case OPTION_INSTANCES:
+		return take_instances(request, value, fault);
 	case OPTION_JOBS:
 		return command_jobs(value, JOBS_MAX, &request->jobs, fault);
 	case OPTION_JSON:
@@ -121,6 +135,7 @@ static int parse(struct request *request, int argc, char **argv, struct fault *f
 		{"list", no_argument, NULL, OPTION_LIST},
 		{"quick", no_argument, NULL, OPTION_QUICK},
 		{"only", required_argument, NULL, OPTION_ONLY},
+		{"instances", required_argument, NULL, OPTION_INSTANCES},
 		{"jobs", required_argument, NULL, OPTION_JOBS},
 		{"json", no_argument, NULL, OPTION_JSON},
 		{"cache", required_argument, NULL, OPTION_CACHE},
@@ -338,6 +353,8 @@ static int reproduce(const struct request *request, struct experiment *experimen
 	unsigned trials = 0;
 	int result = request->quick ? experiment_reduce(experiment, &fault) : 0, code;
 
+	if (result == 0 && request->instances != 0)
+		result = experiment_set_instances(experiment, request->instances, &fault);
 	if (result == 0 && request->only != NULL)
 		result = experiment_select(experiment, request->only, &fault);
 	if (result == 0 && reproduce_plot_wanted(experiment))

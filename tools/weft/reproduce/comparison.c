@@ -65,6 +65,10 @@ static double own_value(const struct trial *trial, const struct published_row *r
 		return transient_end(transient);
 	case PUBLISHED_BACK:
 		return transient_back_ns(transient) / unit_ns;
+	case PUBLISHED_AFTER:
+		return settling_deviation(&trial->settling, row->limit / 1000.0);
+	case PUBLISHED_TRAFFIC_INTERVAL:
+		return trial->points > 0 ? trial->point[trial->points - 1].traffic : NAN;
 	default:
 		return trial->value;
 	}
@@ -103,6 +107,13 @@ static double reference(const struct published_row *row)
 	return isnan(row->min) ? row->max : row->min;
 }
 
+/* The row's value is the interval of its mean, not the mean. */
+static void become_interval(struct comparison_row *row)
+{
+	row->mean = 100 * 2 * row->half_width / row->mean;
+	row->min = row->max = row->half_width = NAN;
+}
+
 static void fill(struct comparison_row *row, const struct experiment *experiment,
 	const struct trial *trial, unsigned trials)
 {
@@ -124,6 +135,8 @@ static void fill(struct comparison_row *row, const struct experiment *experiment
 	}
 	row->mean = row->instances > 0 ? sum / row->instances : NAN;
 	row->half_width = confidence_of(values, row->instances).half_width;
+	if (published_is_interval(published))
+		become_interval(row);
 	row->ratio = published->quantity == PUBLISHED_PERCENT
 			     ? (100 + row->mean) / (100 + reference(published))
 			     : row->mean / reference(published);

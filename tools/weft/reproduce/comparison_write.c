@@ -129,7 +129,10 @@ static const char *const quantities[] = {"factor of %s", "increase of %s, per ce
 	"links with a %s below %u %%, per cent", "links with a %s above %u %%, per cent",
 	"efficiency before the hot spot", "least efficiency in the hot spot",
 	"efficiency %u ms into the hot spot", "efficiency at the end of the hot spot",
-	"time to recover, ms", "slowdown beside the other case"};
+	"time to recover, ms", "slowdown beside the other case",
+	"mean latency after %u thousandths of the messages, away from the final one, per cent",
+	"95 %% interval of the %s, per cent of the mean",
+	"95 %% interval of the accepted traffic, per cent of the mean"};
 
 /* The kind of numbers of a group of rows. */
 static void describe(
@@ -137,15 +140,15 @@ static void describe(
 {
 	static const char *const units[] = {"productivity, flits/ns/switch", "latency, ns",
 		"messages that wait at the host with most", "traffic, flits/ns/switch",
-		"traffic, flits/ns/switch", "efficiency of the run", "accepted at full load",
-		"time of the schedule, ms"};
+		"traffic, flits/ns/switch", "mean latency, ns", "efficiency of the run",
+		"accepted at full load", "time of the schedule, ms"};
 	const char *what = row->quantity == PUBLISHED_VALUE
 				   ? units[experiment->measure]
 				   : experiment_measure_name(experiment->measure);
 
 	if (published_is_link(row))
 		what = experiment->measure == EXPERIMENT_BLOCKED ? "blocked time" : "utilisation";
-	if (row->quantity == PUBLISHED_AT)
+	if (row->quantity == PUBLISHED_AT || row->quantity == PUBLISHED_AFTER)
 		snprintf(out, 96, quantities[row->quantity], row->limit);
 	else if (published_is_link(row))
 		snprintf(out, 96, quantities[row->quantity], what, row->limit);
@@ -337,7 +340,8 @@ static void add_reference(json_t *json, const struct published_row *published)
 static json_t *row_json(const struct comparison_row *row, const struct experiment *experiment)
 {
 	static const char *const names[] = {"factor", "percent", "value", "max", "min", "below",
-		"above", "before", "minimum", "at", "end", "back", "slowdown"};
+		"above", "before", "minimum", "at", "end", "back", "slowdown", "after", "interval",
+		"traffic-interval"};
 	const struct published_row *published = row->published;
 	json_t *json = json_pack("{s:s,s:s,s:s,s:s}", "quantity", names[published->quantity],
 		"case", experiment->cases.at[published->case_at].name, "network",
@@ -350,6 +354,8 @@ static json_t *row_json(const struct comparison_row *row, const struct experimen
 		json_object_set_new(json, "below", json_integer(published->limit));
 	if (published->quantity == PUBLISHED_LINK_ABOVE)
 		json_object_set_new(json, "above", json_integer(published->limit));
+	if (published->quantity == PUBLISHED_AFTER)
+		json_object_set_new(json, "thousandths", json_integer(published->limit));
 	if (published->quantity == PUBLISHED_AT)
 		json_object_set_new(json, "ms", json_integer(published->limit));
 	add_reference(json, published);

@@ -347,6 +347,41 @@ int experiment_reduce(struct experiment *experiment, struct fault *fault)
 	return result;
 }
 
+static bool varies(const struct experiment_list *list, unsigned at)
+{
+	bool found = false;
+
+	for (unsigned i = 0; i < list->at[at].sets; i++)
+		found = found || strstr(list->at[at].set[i], "{n") != NULL;
+	return found;
+}
+
+static bool any_varies(const struct experiment_list *list)
+{
+	bool found = false;
+
+	for (unsigned i = 0; i < list->count; i++)
+		found = found || varies(list, i);
+	return found;
+}
+
+int experiment_set_instances(struct experiment *experiment, unsigned count, struct fault *fault)
+{
+	bool all = any_varies(&experiment->cases) || any_varies(&experiment->algorithms);
+	bool found = false;
+
+	for (unsigned i = 0; i < experiment->networks.count; i++) {
+		if (!all && !varies(&experiment->networks, i))
+			continue;
+		experiment->networks.at[i].copies = count;
+		found = true;
+	}
+	if (found)
+		return 0;
+	return fault_set(fault, EINVAL,
+		"%s: --instances: expected a definition with {n}, found none", experiment->origin);
+}
+
 /* The words that are in the list, joined by commas. */
 static int words_of(const struct experiment_list *list, const char *words,
 	char out[EXPERIMENT_TEXT], unsigned *known)

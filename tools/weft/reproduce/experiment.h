@@ -26,6 +26,7 @@
 	X(WAITING, "waiting")         /* own messages at the host with most, in the end */    \
 	X(LINKS, "links")             /* utilisation of switch-to-switch channels */          \
 	X(BLOCKED, "blocked")         /* share of time for which STOP holds such a channel */ \
+	X(SETTLING, "settling")       /* mean latency so far against that of the whole run */ \
 	X(EFFICIENCY, "efficiency")   /* accepted over time, around a hot spot */             \
 	X(THROUGHPUT, "throughput")   /* accepted at each of several loads */                 \
 	X(COMPLETION, "completion")   /* time that a schedule takes, ms */
@@ -101,6 +102,8 @@ void experiment_destroy(struct experiment *experiment);
 
 /* Keeps only the parts that --quick uses. -EINVAL: it names an unknown part. */
 int experiment_reduce(struct experiment *experiment, struct fault *fault);
+/* So many instances of each network that has any: of which {n} is part. -EINVAL: there is none. */
+int experiment_set_instances(struct experiment *experiment, unsigned count, struct fault *fault);
 /* Keeps the networks, cases and algorithms of "A,B"; a list that has none of them is kept whole.
  * -EINVAL: a word is no name. */
 int experiment_select(struct experiment *experiment, const char *words, struct fault *fault);

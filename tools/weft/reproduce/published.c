@@ -41,6 +41,8 @@ static bool read_quantity(const char *text, struct published_row *row)
 		{"end", PUBLISHED_END},
 		{"back", PUBLISHED_BACK},
 		{"slowdown", PUBLISHED_SLOWDOWN},
+		{"interval", PUBLISHED_INTERVAL},
+		{"traffic-interval", PUBLISHED_TRAFFIC_INTERVAL},
 	};
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -51,6 +53,9 @@ static bool read_quantity(const char *text, struct published_row *row)
 	row->quantity = PUBLISHED_AT;
 	if (sscanf(text, "at-%u", &row->limit) == 1)
 		return true;
+	row->quantity = PUBLISHED_AFTER;
+	if (sscanf(text, "after-%u", &row->limit) == 1)
+		return row->limit <= 1000;
 	row->quantity = PUBLISHED_LINK_ABOVE;
 	if (sscanf(text, "above-%u", &row->limit) == 1)
 		return true;

@@ -14,10 +14,13 @@
  * above N per cent). Of an efficiency
  * over time (transient.h) 'before', 'minimum', 'at-N' (N ms after the hot spot began), 'end' and
  * 'back' (ms); with 'over', the algorithm's over the other's. 'slowdown': the algorithm's value
- * over that which it has in the case 'over'. What is empty was not printed; ours is shown all the
- * same. Rows with a least or greatest value and no mean are bounds: ours has to lie between the
- * two. With 'words', what the paper says without a number, the numbers are not the paper's but our
- * reading of them. '#' begins a comment line.
+ * over that which it has in the case 'over'. 'after-N': of the mean latency so far, the greatest
+ * deviation from that of the run after N thousandths of its messages, per cent (settling.h).
+ * 'interval', 'traffic-interval': the 95 % interval of the mean over the instances, from end to
+ * end, in per cent of the mean, of the value and of the accepted traffic. What is empty was not
+ * printed; ours is shown all the same. Rows with a least or greatest value and no mean are bounds:
+ * ours has to lie between the two. With 'words', what the paper says without a number, the numbers
+ * are not the paper's but our reading of them. '#' begins a comment line.
  */
 
 #include <math.h>
@@ -40,11 +43,15 @@ enum published_quantity {
 	PUBLISHED_END,
 	PUBLISHED_BACK,
 	PUBLISHED_SLOWDOWN,
+	PUBLISHED_AFTER,
+	PUBLISHED_INTERVAL,
+	PUBLISHED_TRAFFIC_INTERVAL,
 };
 
 struct published_row {
 	enum published_quantity quantity;
-	unsigned limit; /* of PUBLISHED_LINK_BELOW, _ABOVE in per cent; of PUBLISHED_AT in ms */
+	unsigned limit; /* of PUBLISHED_LINK_BELOW, _ABOVE in per cent; of PUBLISHED_AT in ms; of
+			   PUBLISHED_AFTER in thousandths */
 	/* In the experiment; over: an algorithm, of a slowdown a case, or beyond the count. */
 	unsigned case_at, network, algorithm, over;
 	bool has_over;
@@ -61,6 +68,11 @@ static inline bool published_is_transient(const struct published_row *row)
 static inline bool published_is_link(const struct published_row *row)
 {
 	return row->quantity >= PUBLISHED_LINK_MAX && row->quantity <= PUBLISHED_LINK_ABOVE;
+}
+
+static inline bool published_is_interval(const struct published_row *row)
+{
+	return row->quantity == PUBLISHED_INTERVAL || row->quantity == PUBLISHED_TRAFFIC_INTERVAL;
 }
 
 /* Whether the row compares the algorithm with another. */

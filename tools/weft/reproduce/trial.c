@@ -14,7 +14,9 @@
 #define SCOUTED_FROM 100000u
 #define SCOUT_SHARE  10u
 #define NS_PER_MS    1e6
-#define PPM          1e6
+/* Of a run whose mean is to settle: 100 messages each, as in the thesis, of 200,000. */
+#define SETTLING_SAMPLES 2000u
+#define PPM              1e6
 
 /* Loads of a curve, in steps of the search below saturation, and one above it. */
 static const int curve_steps[] = {-90, -60, -42, -30, -22, -15, -10, -6, -3, 2};
@@ -84,6 +86,7 @@ static int add_schedule(struct run_sets *sets, const struct trial *trial)
 static int add_messages(struct run_sets *sets, const struct trial *trial)
 {
 	unsigned share = trial->scouting ? SCOUT_SHARE : 1;
+	unsigned samples = trial->experiment->measure == EXPERIMENT_SETTLING ? SETTLING_SAMPLES : 1;
 	double warmup = time_of(trial, trial->experiment->warmup_messages / share);
 	double duration = warmup + fmax(time_of(trial, trial->experiment->messages / share), 1000);
 	int result = add_load(sets, 0, trial->load);
@@ -92,7 +95,7 @@ static int add_messages(struct run_sets *sets, const struct trial *trial)
 		result = add_time(sets, "measure.warmup", warmup);
 	if (result == 0)
 		result = add_time(sets, "measure.duration", duration);
-	return result == 0 ? add_time(sets, "measure.sample", duration) : result;
+	return result == 0 ? add_time(sets, "measure.sample", ceil(duration / samples)) : result;
 }
 
 static int add_point(struct run_sets *sets, const struct trial *trial)
@@ -225,6 +228,7 @@ void trial_fini(struct trial *trial)
 	free(trial->point);
 	json_decref(trial->links);
 	transient_fini(&trial->transient);
+	settling_fini(&trial->settling);
 	trial->point = NULL;
 	trial->links = NULL;
 }
@@ -368,6 +372,7 @@ static double measured(enum experiment_measure measure, const struct trial_point
 		return NAN;
 	switch (measure) {
 	case EXPERIMENT_LATENCY:
+	case EXPERIMENT_SETTLING:
 		return point->network_ns > 0 ? point->network_ns : NAN; /* 0: none arrived */
 	case EXPERIMENT_WAITING:
 		return (double)point->waiting;
@@ -398,6 +403,8 @@ int trial_take(struct trial *trial, const json_t *result)
 	struct trial_point *more;
 	int answer = read_point(&point, result);
 
+	if (answer == 0 && trial->experiment->measure == EXPERIMENT_SETTLING)
+		answer = settling_take(&trial->settling, result);
 	if (answer == 0 && trial->experiment->measure == EXPERIMENT_EFFICIENCY)
 		answer = transient_take(&trial->transient, result);
 	if (answer < 0)

@@ -11,6 +11,7 @@
 #include "config_files.h"
 #include "experiment.h"
 #include "saturation.h"
+#include "settling.h"
 #include "transient.h"
 
 #define TRIAL_ENTRIES_MAX 4u /* of traffic, of which each point sets the load */
@@ -45,6 +46,7 @@ struct trial {
 	unsigned points;
 	json_t *links;              /* of a result, where the measure wants them */
 	struct transient transient; /* where the measure is an efficiency */
+	struct settling settling;   /* where it is that */
 	struct fault fault;
 };
 
