@@ -27,7 +27,7 @@ static const char usage[] =
 	"--list\n"
 	"or a file like those in topo/reproduce. The same command continues after an "
 	"interruption.\n"
-	"  --list       name, paper, figure or table, and the time on two cores\n"
+	"  --list       name, paper, figure or table, and the time on two cores, or why it is not run\n"
 	"  --quick      fewer networks and messages: orderings and coarse factors\n"
 	"  --only A,B   these networks, cases and algorithms; a list with none of them is run "
 	"whole\n"
@@ -187,16 +187,20 @@ static struct experiment *open_named(const char *name, struct fault *fault)
 
 static void list_one(const struct experiment *experiment, json_t *rows)
 {
+	bool missing = experiment->missing[0] != '\0';
+
 	if (rows == NULL) {
-		printf("%-22s %-20s %-14s %-10s %-10s %s\n", experiment->name, experiment->paper,
-			experiment->place, experiment->time, experiment->quick_time,
-			experiment->title);
+		printf("%-22s %-20s %-17s %-10s %-10s %s%s%s\n", experiment->name,
+			experiment->paper, experiment->place,
+			missing ? "not run" : experiment->time, experiment->quick_time,
+			experiment->title, missing ? "; " : "", experiment->missing);
 		return;
 	}
 	json_array_append_new(rows,
-		json_pack("{s:s,s:s,s:s,s:s,s:s,s:s}", "name", experiment->name, "paper",
+		json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s?}", "name", experiment->name, "paper",
 			experiment->paper, "place", experiment->place, "title", experiment->title,
-			"time", experiment->time, "quick_time", experiment->quick_time));
+			"time", experiment->time, "quick_time", experiment->quick_time, "missing",
+			missing ? experiment->missing : NULL));
 }
 
 static int list(const struct request *request)
@@ -211,7 +215,7 @@ static int list(const struct request *request)
 		return command_fail("reproduce", EXIT_NOT_ABLE, "%s: %s", experiments_folder(),
 			strerror(errno));
 	if (rows == NULL)
-		printf("%-22s %-20s %-14s %-10s %-10s %s\n", "NAME", "PAPER", "PLACE", "TIME",
+		printf("%-22s %-20s %-17s %-10s %-10s %s\n", "NAME", "PAPER", "PLACE", "TIME",
 			"--quick", "WHAT");
 	for (int i = 0; i < count; i++) {
 		char path[PATH_MAX];
@@ -394,7 +398,11 @@ int cmd_reproduce(int argc, char **argv)
 	experiment = open_named(request.name, &fault);
 	if (experiment == NULL)
 		return fail(-errno, &fault);
-	code = reproduce(&request, experiment);
+	if (experiment->missing[0] != '\0')
+		code = command_fail("reproduce", EXIT_NOT_ABLE, "%s cannot be run: %s",
+			experiment->name, experiment->missing);
+	else
+		code = reproduce(&request, experiment);
 	experiment_destroy(experiment);
 	return code;
 }

@@ -80,6 +80,7 @@ struct experiment {
 	char paper[EXPERIMENT_TEXT]; /* "Flich 2001" */
 	char place[EXPERIMENT_TEXT]; /* "table 6" */
 	char title[EXPERIMENT_TEXT];
+	char missing[EXPERIMENT_TEXT]; /* why it cannot be run: nothing below is set; "": it can */
 	char time[EXPERIMENT_NAME], quick_time[EXPERIMENT_NAME]; /* for people */
 	enum experiment_measure measure;
 	bool curves; /* latency against traffic, one picture for each network and case */

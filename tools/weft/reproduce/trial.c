@@ -95,7 +95,8 @@ static int add_messages(struct run_sets *sets, const struct trial *trial)
 		result = add_time(sets, "measure.warmup", warmup);
 	if (result == 0)
 		result = add_time(sets, "measure.duration", duration);
-	return result == 0 ? add_time(sets, "measure.sample", ceil(duration / samples)) : result;
+	return result == 0 ? add_time(sets, "measure.sample", fmax(ceil(duration / samples), 1000))
+			   : result;
 }
 
 static int add_point(struct run_sets *sets, const struct trial *trial)
