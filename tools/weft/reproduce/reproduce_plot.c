@@ -86,10 +86,8 @@ static int add_links(struct plot_curve *curve, const struct trial *trial)
 		return -ENOMEM;
 	json_array_foreach(trial->links, i, link)
 	{
-		double use = json_number_value(json_object_get(link, "utilisation"));
-
 		if (trial_link_counts(link))
-			add_point(curve, 0, use, 0);
+			add_point(curve, 0, trial_link_value(trial, link), 0);
 	}
 	qsort(curve->point, curve->points, sizeof(*curve->point), by_use);
 	for (unsigned rank = 0; rank < curve->points; rank++)
@@ -106,6 +104,8 @@ static enum plot_kind kind_of(enum experiment_measure measure)
 		return PLOT_THROUGHPUT_LOAD;
 	case EXPERIMENT_LINKS:
 		return PLOT_LINK_LOAD;
+	case EXPERIMENT_BLOCKED:
+		return PLOT_BLOCKED_TIME;
 	default:
 		return PLOT_LATENCY_THROUGHPUT;
 	}
@@ -120,7 +120,7 @@ static int add_curve(struct plot_curves *curves, const struct trial *trial)
 		result = add_transient(curve, trial);
 	else if (curves->kind == PLOT_THROUGHPUT_LOAD)
 		result = add_loads(curve, trial);
-	else if (curves->kind == PLOT_LINK_LOAD)
+	else if (experiment_measures_links(trial->experiment->measure))
 		result = add_links(curve, trial);
 	else
 		result = add_latencies(curve, trial);
@@ -240,7 +240,7 @@ bool reproduce_plot_wanted(const struct experiment *experiment)
 {
 	return experiment->curves || experiment->measure == EXPERIMENT_EFFICIENCY ||
 	       experiment->measure == EXPERIMENT_THROUGHPUT ||
-	       experiment->measure == EXPERIMENT_LINKS || has_bars(experiment);
+	       experiment_measures_links(experiment->measure) || has_bars(experiment);
 }
 
 int reproduce_plot_folder(const char *folder, struct fault *fault)
