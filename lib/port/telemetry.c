@@ -9,6 +9,8 @@
 
 #include <rte_telemetry.h>
 
+#include "arrays.h"
+
 #define LINKS_PER_PAGE 12 /* DPDK's replies are limited to 16 KiB */
 #define LIST_MAX       500
 
@@ -312,15 +314,9 @@ static int add_locked(struct telemetry *telemetry, const struct telemetry_device
 {
 	if (device_find(telemetry, device->class, device->name) != NULL)
 		return -EEXIST;
-	if (telemetry->devices == telemetry->room) {
-		unsigned room = telemetry->room == 0 ? 16 : 2 * telemetry->room;
-		struct telemetry_device *grown = realloc(telemetry->device, room * sizeof(*grown));
-
-		if (grown == NULL)
-			return -ENOMEM;
-		telemetry->device = grown;
-		telemetry->room = room;
-	}
+	if (!array_reserve(&telemetry->device, &telemetry->room, telemetry->devices + 1u,
+		    sizeof(*telemetry->device)))
+		return -ENOMEM;
 	telemetry->device[telemetry->devices++] = *device;
 	return 0;
 }
