@@ -158,6 +158,24 @@ static json_t *unknown_latency_json(void)
 		"{s:n,s:n,s:n,s:n,s:n,s:n}", "mean", "stddev", "p50", "p99", "p999", "max");
 }
 
+/* [ns, count] of each step that has values, the last at the greatest value. */
+static json_t *histogram_json(const struct histogram *histogram)
+{
+	json_t *steps = json_array();
+
+	for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
+		uint64_t upper = histogram_upper(i);
+
+		if (histogram->bucket[i] != 0)
+			json_array_append_new(steps,
+				json_pack("[I,I]",
+					(json_int_t)(upper < histogram->max ? upper
+									    : histogram->max),
+					(json_int_t)histogram->bucket[i]));
+	}
+	return steps;
+}
+
 static json_t *latency_json(
 	const struct run_result *result, const struct histogram *histogram, double mean)
 {
@@ -247,6 +265,21 @@ static json_t *checks_json(const struct run_result *result)
 	return checks;
 }
 
+static void add_histograms(json_t *root, const struct run_result *result)
+{
+	json_t *latency = json_object_get(root, "latency_ns");
+
+	json_object_set_new(json_object_get(latency, "network"), "histogram",
+		histogram_json(&result->network_ns));
+	json_object_set_new(
+		json_object_get(latency, "total"), "histogram", histogram_json(&result->total_ns));
+}
+
+static bool wants_histograms(const json_t *config)
+{
+	return json_is_true(json_object_get(json_object_get(config, "measure"), "latencies"));
+}
+
 json_t *run_result_json(const struct run_result *result, json_t *config)
 {
 	char fingerprint[32];
@@ -265,6 +298,8 @@ json_t *run_result_json(const struct run_result *result, json_t *config)
 		series_json(result));
 	if (root == NULL)
 		return NULL;
+	if (wants_histograms(json_object_get(root, "config")))
+		add_histograms(root, result);
 	if (result->links > 0)
 		json_object_set_new(root, "links", links_json(result));
 	if (result->host_count > 0)

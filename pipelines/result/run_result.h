@@ -97,8 +97,8 @@ struct run_result {
 	} wall;
 };
 
-/* The document of files.md; 'config' is put into it (its reference is taken; may be NULL). NULL
- * without memory. */
+/* The document of files.md; 'config' is put into it (its reference is taken; may be NULL); if its
+ * measure.latencies is true, the histograms are in it. NULL without memory. */
 json_t *run_result_json(const struct run_result *result, json_t *config);
 
 /* A process's part of a lab's result: everything that can be added up, histograms as sparse
