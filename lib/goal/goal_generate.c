@@ -22,7 +22,8 @@ struct writer {
 struct kind {
 	const char *name;
 	void (*round)(struct writer *writer);
-	uint64_t (*ops)(uint32_t ranks); /* sends and receives of a round, of all ranks */
+	/* Sends and receives of a round, of all ranks. */
+	uint64_t (*ops)(const struct goal_generate_config *config);
 	int (*check)(const struct goal_generate_config *config, struct fault *fault);
 };
 
@@ -94,8 +95,9 @@ static void allreduce(struct writer *writer)
 	exchange(writer, paired && !out ? rank - 1 : NOBODY, out ? rank + 1 : NOBODY);
 }
 
-static uint64_t allreduce_ops(uint32_t ranks)
+static uint64_t allreduce_ops(const struct goal_generate_config *config)
 {
+	uint32_t ranks = config->ranks;
 	uint64_t power = 1, steps = 0;
 
 	for (; power * 2 <= ranks; power *= 2)
@@ -111,44 +113,79 @@ static void alltoall(struct writer *writer)
 		exchange(writer, (writer->rank + i) % ranks, (writer->rank + ranks - i) % ranks);
 }
 
-static uint64_t alltoall_ops(uint32_t ranks)
+static uint64_t alltoall_ops(const struct goal_generate_config *config)
 {
-	return (uint64_t)2 * ranks * (ranks - 1);
+	return (uint64_t)2 * config->ranks * (config->ranks - 1);
 }
 
-static uint32_t root_of(uint32_t ranks)
-{
-	uint32_t root = 1;
+/* The processes of a matrix; 'common' is the greatest common divisor of both numbers. */
+struct grid {
+	uint32_t rows, columns, common;
+};
 
-	while (root * root < ranks)
-		root++;
-	return root;
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+	return b == 0 ? a : common_divisor(b, a % b);
 }
 
-static int check_square(const struct goal_generate_config *config, struct fault *fault)
+/* The one that was asked for, or the one of these ranks that is nearest to a square. */
+static struct grid grid_of(const struct goal_generate_config *config)
 {
-	uint32_t root = root_of(config->ranks);
+	struct grid grid = {config->rows, config->columns, 1};
 
-	if (root * root == config->ranks)
+	if (grid.rows == 0) {
+		grid.rows = 1;
+		for (uint32_t i = 2; (uint64_t)i * i <= config->ranks; i++)
+			if (config->ranks % i == 0)
+				grid.rows = i;
+		grid.columns = config->ranks / grid.rows;
+	}
+	grid.common = common_divisor(grid.rows, grid.columns);
+	return grid;
+}
+
+static int check_grid(const struct goal_generate_config *config, struct fault *fault)
+{
+	if ((uint64_t)config->rows * config->columns == config->ranks || config->rows == 0)
 		return 0;
 	return fault_set(fault, EINVAL,
-		"a transpose needs a square number of ranks, such as %u or %u, not %u",
-		(root - 1) * (root - 1), root * root, config->ranks);
+		"a grid of %" PRIu32 "x%" PRIu32 " has %" PRIu64 " ranks, expected %" PRIu32,
+		config->rows, config->columns, (uint64_t)config->rows * config->columns,
+		config->ranks);
 }
 
+/*
+ * Block (I, J) of the matrix is at (I mod rows, J mod columns). Its transpose belongs to (J mod
+ * rows, I mod columns). So rank (i, j) sends to all (p, q) with p = j and q = i modulo 'common'. In
+ * each of the steps every rank sends to one rank and receives from one.
+ */
 static void transpose(struct writer *writer)
 {
-	uint32_t root = root_of(writer->config->ranks);
-	uint32_t peer = writer->rank % root * root + writer->rank / root;
+	struct grid grid = grid_of(writer->config);
+	uint32_t common = grid.common, tall = grid.rows / common, wide = grid.columns / common;
+	uint32_t i = writer->rank / grid.columns, j = writer->rank % grid.columns;
 
-	if (peer == writer->rank)
-		peer = NOBODY;
-	exchange(writer, peer, peer);
+	for (uint32_t step = 0; step < tall * wide; step++) {
+		uint32_t down = step / wide, right = step % wide;
+		uint32_t to_row = (i / common + down) % tall * common + j % common;
+		uint32_t to_column = (j / common + right) % wide * common + i % common;
+		uint32_t from_row = (i / common + tall - down) % tall * common + j % common;
+		uint32_t from_column = (j / common + wide - right) % wide * common + i % common;
+		uint32_t to = to_row * grid.columns + to_column;
+		uint32_t from = from_row * grid.columns + from_column;
+
+		exchange(writer, to == writer->rank ? NOBODY : to,
+			from == writer->rank ? NOBODY : from);
+	}
 }
 
-static uint64_t transpose_ops(uint32_t ranks)
+/* Of the ranks, one in 'common' has a block that stays. */
+static uint64_t transpose_ops(const struct goal_generate_config *config)
 {
-	return 2 * (uint64_t)(ranks - root_of(ranks));
+	struct grid grid = grid_of(config);
+	uint64_t steps = (uint64_t)(grid.rows / grid.common) * (grid.columns / grid.common);
+
+	return 2 * (steps * config->ranks - config->ranks / grid.common);
 }
 
 static void ring(struct writer *writer)
@@ -158,15 +195,15 @@ static void ring(struct writer *writer)
 	exchange(writer, (writer->rank + 1) % ranks, (writer->rank + ranks - 1) % ranks);
 }
 
-static uint64_t ring_ops(uint32_t ranks)
+static uint64_t ring_ops(const struct goal_generate_config *config)
 {
-	return 2 * (uint64_t)ranks;
+	return 2 * (uint64_t)config->ranks;
 }
 
 static const struct kind kinds[] = {
 	{"allreduce", allreduce, allreduce_ops, NULL},
 	{"alltoall", alltoall, alltoall_ops, NULL},
-	{"transpose", transpose, transpose_ops, check_square},
+	{"transpose", transpose, transpose_ops, check_grid},
 	{"ring", ring, ring_ops, NULL},
 };
 
@@ -191,7 +228,7 @@ static const struct kind *find_kind(const char *name, struct fault *fault)
 static int check_length(
 	const struct goal_generate_config *config, const struct kind *kind, struct fault *fault)
 {
-	uint64_t round = kind->ops(config->ranks) + (config->calc_ns > 0 ? config->ranks : 0);
+	uint64_t round = kind->ops(config) + (config->calc_ns > 0 ? config->ranks : 0);
 
 	if (round == 0 || config->rounds <= GOAL_OPS_MAX / round)
 		return 0;
@@ -216,6 +253,9 @@ static int check(const struct goal_generate_config *config, struct fault *fault)
 		return fault_set(fault, EINVAL, "expected 1 or more rounds");
 	if (config->calc_ns > GOAL_CALC_MAX_NS)
 		return fault_set(fault, EINVAL, "expected a time to compute of at most 1000s");
+	if (config->rows != 0 && kind->check == NULL)
+		return fault_set(
+			fault, EINVAL, "only a transpose has a grid, not '%s'", kind->name);
 	if (kind->check != NULL && kind->check(config, fault) < 0)
 		return -EINVAL;
 	return check_length(config, kind, fault);

@@ -10,9 +10,12 @@
  *                up before and after, and one of each pair is idle in between (as in MPICH; Thakur,
  *                Rabenseifner, Gropp, IJHPCA 2005)
  *     alltoall   pairwise: in step i of ranks - 1, rank r sends to r + i and receives from r - i
- *     transpose  a square matrix, a block on each of P x P ranks, transposed as in HPCC's PTRANS:
- *                rank (i, j) exchanges its block with rank (j, i), all at once; the diagonal stays
- *     ring       rank r sends to r + 1 and receives from r - 1
+ *     transpose  a matrix in blocks that are dealt to a grid of R x C ranks by turns, in rows and
+ * in columns, transposed as in HPCC's PTRANS. On a square rank (i, j) exchanges its blocks with
+ * rank (j, i), all at once; the diagonal stays. In general each rank exchanges a part of them with
+ * each of R C / g^2 ranks, where g is the greatest common divisor of R and C, one after the other
+ * (Choi, Dongarra, Walker, Parallel Computing 21, 1995) ring       rank r sends to r + 1 and
+ * receives from r - 1
  *
  * A rank begins a step when it has sent and received in the step before; there is no other
  * synchronisation. Further rounds repeat the exchange.
@@ -24,12 +27,13 @@
 #include "fault.h"
 
 struct goal_generate_config {
-	const char *kind; /* one of the kinds above */
-	uint32_t ranks;   /* 2 to GOAL_RANKS_MAX */
-	uint64_t bytes;   /* of each message, up to GOAL_BYTES_MAX */
-	uint32_t rounds;  /* 1 or more */
-	uint64_t calc_ns; /* computation of each rank before each round; 0: none */
+	const char *kind;       /* one of the kinds above */
+	uint32_t ranks;         /* 2 to GOAL_RANKS_MAX */
+	uint64_t bytes;         /* of each message, up to GOAL_BYTES_MAX */
+	uint32_t rounds;        /* 1 or more */
+	uint64_t calc_ns;       /* computation of each rank before each round; 0: none */
+	uint32_t rows, columns; /* of a transpose, their product is ranks; 0: nearest to a square */
 };
 
-/* 0; -EINVAL with fault (unknown kind, numbers out of range, ranks not a square), -EIO. */
+/* 0; -EINVAL with fault (unknown kind, numbers out of range, a grid that does not fit), -EIO. */
 int goal_generate(const struct goal_generate_config *config, FILE *out, struct fault *fault);

@@ -321,16 +321,19 @@ static int add_locked(struct telemetry *telemetry, const struct telemetry_device
 	return 0;
 }
 
-int telemetry_add_device(struct telemetry *telemetry, const struct telemetry_device *device)
+int telemetry_add_device(
+	struct telemetry *telemetry, const struct telemetry_device *device, struct fault *fault)
 {
-	int result;
+	int result = -EINVAL;
 
-	if (device->counters > TELEMETRY_COUNTERS_MAX || device->class >= TELEMETRY_CLASS_COUNT)
-		return -EINVAL;
-	pthread_mutex_lock(&here.lock);
-	result = add_locked(telemetry, device);
-	pthread_mutex_unlock(&here.lock);
-	return result;
+	if (device->counters <= TELEMETRY_COUNTERS_MAX && device->class < TELEMETRY_CLASS_COUNT) {
+		pthread_mutex_lock(&here.lock);
+		result = add_locked(telemetry, device);
+		pthread_mutex_unlock(&here.lock);
+	}
+	return result == 0 ? 0
+			   : fault_set(fault, -result, "%s: cannot be shown in telemetry: %s",
+				     device->name, strerror(-result));
 }
 
 void telemetry_set_links(struct telemetry *telemetry, telemetry_link_fn *link, const void *ctx)

@@ -39,8 +39,10 @@ struct traffic {
 	uint16_t host, others;     /* others: hosts but for this one */
 	uint8_t sl;
 	bool constant : 1, uniform : 1; /* arrivals; pattern */
+	bool drawn : 1;                 /* lengths are drawn from a range */
 	/* The rest. */
 	struct schedule counted;
+	uint64_t handed_frames, counted_frames; /* so far, of each reader, if lengths are drawn */
 	const struct traffic_pattern *pattern;
 	void *state; /* of the pattern */
 	struct traffic_message message;
@@ -75,6 +77,11 @@ static int check_bursts(const struct traffic_config *config, struct fault *fault
 	return 0;
 }
 
+static bool is_range(uint32_t least, uint32_t most)
+{
+	return most == 0 || least <= most;
+}
+
 static int check(const struct traffic_config *config, struct fault *fault)
 {
 	if (config->pattern->schedule)
@@ -94,6 +101,9 @@ static int check(const struct traffic_config *config, struct fault *fault)
 			"messages shorter than %uB, the least that can be "
 			"measured",
 			SYNTHETIC_PREFIX_BYTES);
+	if (!is_range(config->message_bytes, config->message_max_bytes) ||
+		!is_range(config->other_message_bytes, config->other_message_max_bytes))
+		return fault_set(fault, EINVAL, "lengths of messages up to less than their least");
 	return check_bursts(config, fault);
 }
 
@@ -125,17 +135,45 @@ static bool is_due(const struct traffic *traffic, const struct schedule *schedul
 	return schedule->next_ps <= now && schedule->next_ps < traffic->until_ps;
 }
 
+static void skip_distance(struct traffic *traffic, struct schedule *schedule, weft_time mean)
+{
+	schedule->next_ps += traffic->constant
+				     ? mean
+				     : arrivals_next(&traffic->arrivals, &schedule->arrival, mean);
+}
+
+/* The same as advance() where lengths are drawn: each message takes the time of its own length. */
+static __attribute__((noinline)) uint32_t advance_drawn(
+	struct traffic *traffic, struct schedule *schedule, bool other)
+{
+	const struct traffic_config *config = &traffic->config;
+	uint32_t bytes = other ? config->other_message_bytes : config->message_bytes;
+	uint32_t most = other ? config->other_message_max_bytes : config->message_max_bytes;
+
+	if (most > bytes)
+		bytes += (uint32_t)rng_below(&schedule->length, most - bytes + 1);
+	*(schedule == &traffic->handed ? &traffic->handed_frames : &traffic->counted_frames) +=
+		frames_of(config, bytes);
+	skip_distance(traffic, schedule, mean_distance(traffic, bytes));
+	return bytes;
+}
+
 /* Length of the message that falls due at next_ps; on to the one after it. */
 static inline uint32_t advance(struct traffic *traffic, struct schedule *schedule)
 {
 	bool other = traffic->other_share_ppm > 0 &&
 		     rng_chance_ppm(&schedule->length, traffic->other_share_ppm);
-	weft_time mean = other ? traffic->other_distance_ps : traffic->distance_ps;
 
-	schedule->next_ps += traffic->constant
-				     ? mean
-				     : arrivals_next(&traffic->arrivals, &schedule->arrival, mean);
+	if (traffic->drawn)
+		return advance_drawn(traffic, schedule, other);
+	skip_distance(traffic, schedule, other ? traffic->other_distance_ps : traffic->distance_ps);
 	return other ? traffic->config.other_message_bytes : traffic->message_bytes;
+}
+
+static void count_what_was_handed(struct traffic *traffic)
+{
+	traffic->counted = traffic->handed;
+	traffic->counted_frames = traffic->handed_frames;
 }
 
 /* Messages taken ahead of the clock have been drawn and need not be drawn again. */
@@ -145,7 +183,7 @@ static void count_taken(struct traffic *traffic)
 
 	if (count->accepted_messages <= count->generated_messages)
 		return;
-	traffic->counted = traffic->handed;
+	count_what_was_handed(traffic);
 	count->generated_messages = count->accepted_messages;
 	count->generated_bytes = count->accepted_bytes;
 }
@@ -202,7 +240,7 @@ static void hand_out_in_step(struct traffic *traffic, weft_time now)
 	traffic->pending = true;
 	traffic->counters.generated_messages++;
 	traffic->counters.generated_bytes += traffic->message.bytes;
-	traffic->counted = traffic->handed;
+	count_what_was_handed(traffic);
 }
 
 static void hand_out(struct traffic *traffic, weft_time now)
@@ -272,6 +310,8 @@ struct traffic *traffic_create(const struct traffic_config *config, struct fault
 	traffic->ps_per_byte = ps_per_byte(config->rate_bps);
 	traffic->message_bytes = config->message_bytes;
 	traffic->other_share_ppm = config->other_share_ppm;
+	traffic->drawn = config->message_max_bytes != 0 ||
+			 (config->other_share_ppm != 0 && config->other_message_max_bytes != 0);
 	traffic->host = config->host;
 	traffic->others = (uint16_t)(config->hosts - 1);
 	traffic->sl = config->sl;
@@ -417,6 +457,8 @@ uint64_t traffic_generated_frames(const struct traffic *traffic)
 	uint64_t others = generated_others(traffic);
 	uint64_t usual = traffic->counters.generated_messages - others;
 
+	if (traffic->drawn)
+		return traffic->counted_frames;
 	return usual * frames_of(config, config->message_bytes) +
 	       (others > 0 ? others * frames_of(config, config->other_message_bytes) : 0);
 }

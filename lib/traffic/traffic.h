@@ -44,6 +44,8 @@ struct traffic_config {
 	uint32_t message_bytes;       /* SYNTHETIC_PREFIX_BYTES or more */
 	uint32_t other_message_bytes; /* bimodal: the other length */
 	uint32_t other_share_ppm;     /* of messages that have it; 0: fixed length */
+	/* Lengths drawn, all equally likely, from each of the two up to this; 0: fixed. */
+	uint32_t message_max_bytes, other_message_max_bytes;
 	enum arrivals_kind arrivals;
 	weft_time on_ps, off_ps;     /* bursty: mean times, up to TRAFFIC_BURST_MAX_PS */
 	weft_time start_ps, stop_ps; /* stop_ps WEFT_TIME_NEVER: no end */

@@ -154,6 +154,7 @@ struct run_config_measure {
 	uint64_t warmup_messages, messages;
 	bool hosts; /* wormhole: figures of each host */
 	bool links;
+	bool latencies; /* the histograms of the latencies are in the result */
 };
 
 struct run_config_topology {
@@ -186,6 +187,7 @@ struct run_config_traffic {
 	uint32_t share_ppm; /* hotspot, combined: of the messages to hot spots that go to 'to' */
 	uint32_t load_ppm;  /* of the host's link rate */
 	uint64_t message_bytes, other_message_bytes;
+	uint64_t message_max_bytes, other_message_max_bytes; /* drawn up to these; 0: fixed */
 	uint32_t other_share_ppm; /* of the messages, that have the other length */
 	enum arrivals_kind arrivals;
 	weft_time on_ps, off_ps;     /* bursty: mean times */
@@ -242,6 +244,9 @@ extern const struct run_words run_words[];
 bool run_config_is_adaptive(const struct run_config *config);
 
 /* The text of a choice: run_clock_name(RUN_CLOCK_REAL) is "real". */
+/* Mean length of the messages of an entry of traffic. */
+double run_config_mean_bytes(const struct run_config_traffic *traffic);
+
 const char *run_clock_name(enum run_clock clock);
 const char *run_switching_name(enum run_switching switching);
 /* All algorithms, joined by '+'. */

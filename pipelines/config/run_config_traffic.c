@@ -3,8 +3,6 @@
 
 /* The traffic of a run file: its entries. */
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "run_config_private.h"
@@ -122,7 +120,11 @@ static const struct yaml_field traffic_fields[] = {
 		.present = word_present},
 	{"message", YAML_FIELD_BYTES, YAML_MEMBER(S, message_bytes), .min = RUN_MESSAGE_MIN,
 		.max = RUN_MESSAGE_MAX, .present = long_present},
+	{"message-max", YAML_FIELD_BYTES, YAML_MEMBER(S, message_max_bytes), .min = RUN_MESSAGE_MIN,
+		.max = RUN_MESSAGE_MAX, .present = long_present},
 	{"other-message", YAML_FIELD_BYTES, YAML_MEMBER(S, other_message_bytes),
+		.min = RUN_MESSAGE_MIN, .max = RUN_MESSAGE_MAX, .present = long_present},
+	{"other-message-max", YAML_FIELD_BYTES, YAML_MEMBER(S, other_message_max_bytes),
 		.min = RUN_MESSAGE_MIN, .max = RUN_MESSAGE_MAX, .present = long_present},
 	{"other-share", YAML_FIELD_SHARE, YAML_MEMBER(S, other_share_ppm), .min = 1,
 		.max = QUANTITY_WHOLE_PPM, .present = word_present},
@@ -155,7 +157,9 @@ static int check_keys(const struct run_config_traffic *traffic, const struct yam
 		{"ranks", TRAFFIC_RANKS, traffic->ranks != NULL},
 		{"load", TRAFFIC_RATE, traffic->load_ppm != 0},
 		{"message", TRAFFIC_RATE, traffic->message_bytes != 0},
+		{"message-max", TRAFFIC_RATE, traffic->message_max_bytes != 0},
 		{"other-message", TRAFFIC_RATE, traffic->other_message_bytes != 0},
+		{"other-message-max", TRAFFIC_RATE, traffic->other_message_max_bytes != 0},
 		{"other-share", TRAFFIC_RATE, traffic->other_share_ppm != 0},
 		{"arrivals", TRAFFIC_RATE, traffic->arrivals != ARRIVALS_UNSET},
 		{"on", TRAFFIC_RATE, traffic->on_ps != 0},
@@ -210,6 +214,33 @@ static int complete_bursts(const struct run_config_traffic *traffic,
 	return 0;
 }
 
+static int check_length(const char *key, uint64_t least, uint64_t most,
+	const struct yaml_tree_node *node, struct fault *fault)
+{
+	char expected[QUANTITY_TEXT], found[QUANTITY_TEXT];
+
+	if (most == 0 || (least != 0 && most >= least))
+		return 0;
+	if (least == 0)
+		return yaml_tree_refuse(
+			node, fault, "'%s-max' without '%s', the least length", key, key);
+	quantity_format(QUANTITY_SIZE, least, expected);
+	quantity_format(QUANTITY_SIZE, most, found);
+	return yaml_tree_refuse(node, fault, "'%s-max': expected at least '%s', %s, found %s", key,
+		key, expected, found);
+}
+
+static int check_lengths(const struct run_config_traffic *traffic,
+	const struct yaml_tree_node *node, struct fault *fault)
+{
+	int result = check_length(
+		"message", traffic->message_bytes, traffic->message_max_bytes, node, fault);
+
+	return result < 0 ? result
+			  : check_length("other-message", traffic->other_message_bytes,
+				    traffic->other_message_max_bytes, node, fault);
+}
+
 static int complete_rate(
 	struct run_config_traffic *traffic, const struct yaml_tree_node *node, struct fault *fault)
 {
@@ -220,6 +251,8 @@ static int complete_rate(
 	if ((traffic->other_message_bytes != 0) != (traffic->other_share_ppm != 0))
 		return yaml_tree_refuse(node, fault,
 			"'other-message' and 'other-share' belong together, one is missing");
+	if (check_lengths(traffic, node, fault) < 0)
+		return -EINVAL;
 	if (traffic->arrivals == ARRIVALS_UNSET)
 		traffic->arrivals = traffic->pattern->bursty ? ARRIVALS_BURSTY : ARRIVALS_CONSTANT;
 	return complete_bursts(traffic, node, fault);
@@ -278,13 +311,24 @@ int run_read_traffic(const struct yaml_tree_node *node, void *member, struct fau
 	return result;
 }
 
+static double mean_of(uint64_t least, uint64_t most)
+{
+	return most == 0 ? (double)least : ((double)least + (double)most) / 2;
+}
+
+double run_config_mean_bytes(const struct run_config_traffic *traffic)
+{
+	double other = traffic->other_share_ppm / 1e6;
+
+	return (1 - other) * mean_of(traffic->message_bytes, traffic->message_max_bytes) +
+	       other * mean_of(traffic->other_message_bytes, traffic->other_message_max_bytes);
+}
+
 /* Mean, on links of the default rate. */
 static double bursts_per_message(
 	const struct run_config_traffic *traffic, const struct topology_defaults *link)
 {
-	double other = traffic->other_share_ppm / 1e6;
-	double bytes = (1 - other) * (double)traffic->message_bytes +
-		       other * (double)traffic->other_message_bytes;
+	double bytes = run_config_mean_bytes(traffic);
 	double distance_ps = bytes * 8e12 / (double)link->rate_bps * 1e6 / traffic->load_ppm;
 
 	return distance_ps / ((double)traffic->on_ps + (double)traffic->off_ps);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "congestion_setup.h"
 #include "device_config.h"
@@ -194,13 +193,16 @@ static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 								   : fabric->items));
 }
 
-/* Payload of the last frame of such messages, if that is less. */
-static uint64_t shorter(const struct virtual_fabric *fabric, uint64_t bytes, uint64_t least)
+/* Payload of the last frame of messages of such a length, or up to 'most' (0: all have it), if that
+ * is less. */
+static uint64_t shorter(
+	const struct virtual_fabric *fabric, uint64_t bytes, uint64_t most, uint64_t least)
 {
-	uint64_t last = bytes % fabric->run->nic.mtu_bytes;
+	uint64_t mtu = fabric->run->nic.mtu_bytes, last = (bytes - 1) % mtu + 1;
 
-	if (last == 0)
-		last = fabric->run->nic.mtu_bytes;
+	/* Among them is one that exceeds full frames by a byte. */
+	if (most != 0 && (most - 1) / mtu > (bytes - 1) / mtu)
+		last = 1;
 	return last < least ? last : least;
 }
 
@@ -212,9 +214,10 @@ static uint64_t packets_max(const struct virtual_fabric *fabric)
 	for (uint32_t i = 0; i < fabric->run->traffic.count; i++) {
 		const struct run_config_traffic *traffic = &fabric->run->traffic.at[i];
 
-		least = shorter(fabric, traffic->message_bytes, least);
+		least = shorter(fabric, traffic->message_bytes, traffic->message_max_bytes, least);
 		if (traffic->other_share_ppm != 0)
-			least = shorter(fabric, traffic->other_message_bytes, least);
+			least = shorter(fabric, traffic->other_message_bytes,
+				traffic->other_message_max_bytes, least);
 		if (traffic->pattern->schedule)
 			least = RUN_MESSAGE_MIN; /* any length */
 	}

@@ -149,6 +149,8 @@ int run_source_config(const struct run_config *run, const struct run_hosts *traf
 		.message_bytes = (uint32_t)entry->message_bytes,
 		.other_message_bytes = (uint32_t)entry->other_message_bytes,
 		.other_share_ppm = entry->other_share_ppm,
+		.message_max_bytes = (uint32_t)entry->message_max_bytes,
+		.other_message_max_bytes = (uint32_t)entry->other_message_max_bytes,
 		.arrivals = entry->arrivals,
 		.on_ps = entry->on_ps,
 		.off_ps = entry->off_ps,

@@ -165,6 +165,14 @@ static void frames_of_two_lengths_are_in_the_offered_load(void **state)
 		0.2);
 }
 
+static void frames_of_drawn_lengths_are_in_the_offered_load(void **state)
+{
+	assert_offered_and_accepted(
+		RUN(star, "traffic[0].load=20%", "traffic[0].message=16B",
+			"traffic[0].message-max=9000B", "measure.duration=20ms"),
+		0.2);
+}
+
 static void the_same_seed_gives_the_same_deliveries_to_the_last_bit(void **state)
 {
 	uint64_t print[3];
@@ -371,6 +379,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_run_in_which_nothing_happens_can_be_stopped),
 	cmocka_unit_test(source_routes_of_all_lengths_are_in_the_load),
 	cmocka_unit_test(frames_of_two_lengths_are_in_the_offered_load),
+	cmocka_unit_test(frames_of_drawn_lengths_are_in_the_offered_load),
 	cmocka_unit_test(the_same_seed_gives_the_same_deliveries_to_the_last_bit),
 	cmocka_unit_test(nothing_is_lost_doubled_or_reordered_and_credits_agree_under_any_load),
 	cmocka_unit_test(a_torus_in_dimension_order_uses_its_classes_and_does_not_stand_still),

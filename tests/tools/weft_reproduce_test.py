@@ -9,6 +9,7 @@ usage: weft_reproduce_test.py WEFT [TEST]...
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -62,10 +63,10 @@ open(words[words.index("--json") + 1], "w", encoding="utf-8").write(json.dumps({
     "throughput": {"offered": load, "accepted": accepted, "flits_per_ns_per_switch": accepted},
     "latency_ns": {"network": {"mean": 100 / (1.01 - load)}, "total": {"mean": 200}},
     "messages": {"dropped": 0}, "checks": {"deadlock": stuck}, "incomplete": stuck,
-    "links": [{"from": "h0:0", "to": "s0:0", "utilisation": 1}, {"from": "s0:1", "to": "s1:1", "utilisation": 0.2},
-              {"from": "s1:1", "to": "s0:1", "utilisation": 0.4}],
+    "links": [{"from": "h0:0", "to": "s0:0", "utilisation": 1}, {"from": "s0:1", "to": "s1:1", "utilisation": 0.2,
+              "blocked": 0.1}, {"from": "s1:1", "to": "s0:1", "utilisation": 0.4, "blocked": 0.3}],
     "counters": {"goal_unfinished": 0, "goal_completion_ns": 3000000},
-    "series": [{"t_ns": (i + 1) * 1e6, "accepted": value} for i, value in enumerate(course)]}))
+    "series": [{"t_ns": (i + 1) * 1e6, "accepted": value, "latency_ns": 100 * (i + 1)} for i, value in enumerate(course)]}))
 sys.exit(1 if stuck else 0)
 """
 HOT_SPOT = """cases:
@@ -322,6 +323,24 @@ class Reproduce(unittest.TestCase):
         self.assertIn("e-small.png", done.stdout)
         self.assertEqual((self.dir / "e-small.png").read_bytes()[1:4], b"PNG")
 
+    def test_the_blocked_time_of_links_is_compared_and_drawn(self):
+        if shutil.which("gnuplot") is None:
+            self.skipTest("gnuplot is not installed")
+        self.write_measure("blocked", "quantity,case,network,algorithm,over,min,max,mean\n"
+                           "max,,small,UD,,25,,\nabove-10,,small,UD,,,,\n")
+        done = self.run_it()
+        self.assertRegex(done.stdout, r"greatest blocked time .*\n.*\n.*UD +\| at least 25\.00 +\| 30\.00 +\| +1\.20  holds")
+        self.assertEqual((self.dir / "e-small.png").read_bytes()[1:4], b"PNG")
+
+    def test_a_bound_of_ours_is_not_in_the_column_of_the_published(self):
+        self.write("rows.csv", ROWS + "value,,small,UD,,0.1,,,near 0.2\n")
+        text = self.run_it().stdout
+        self.assertRegex(text, r"published +\| our reading +\| ours")
+        self.assertRegex(text, r"UD +\| 'near 0\.2' +\| at least 0\.10 +\| 0\.\d+")
+        row = json.loads(self.run_it("--json").stdout)["rows"][2]
+        self.assertEqual(row["published"], {"min": None, "max": None, "mean": None, "words": "near 0.2"})
+        self.assertEqual(row["reading"], {"min": 0.1, "max": None, "mean": None})
+
     def test_waiting_messages_and_times_of_schedules_become_bars_of_all_cases(self):
         if shutil.which("gnuplot") is None:
             self.skipTest("gnuplot is not installed")
@@ -423,13 +442,67 @@ class Reproduce(unittest.TestCase):
         self.assertTrue(all(name in text for name in rows))
         self.assertNotIn("run-wormhole", text)
 
-    def test_every_table_and_figure_that_is_promised_is_listed(self):
-        names = {row["name"] for row in json.loads(self.weft("--list", "--json").stdout)}
-        tables = range(2, 24)
-        figures = [*range(77, 87), 93, 94, 95, 96, 97]
-        wanted = {f"table-{n}" for n in tables} | {f"figure-{n}" for n in figures}
-        wanted |= {f"arn-figure-{n}" for n in (6, 7, 8)} | {f"afi-figure-{n}" for n in (5, 6)}
-        self.assertEqual(wanted - names, set())
+    def places(self, paper):
+        """The numbers of its listed figures and tables; 'figures 62 to 66' are five."""
+        found = set()
+        for row in json.loads(self.weft("--list", "--json").stdout):
+            match = re.fullmatch(r"(figure|table)s? ([0-9, to]+)( \([a-z]\))?", row["place"])
+            if row["paper"] != paper or match is None:
+                continue
+            for part in match[2].split(", "):
+                ends = [int(number) for number in part.split(" to ")]
+                found |= {f"{match[1]} {number}" for number in range(ends[0], ends[-1] + 1)}
+        return found
+
+    def test_every_result_of_the_papers_is_listed(self):
+        for paper, figures, tables in (("Flich 2001", range(62, 98), range(2, 24)),
+                                       ("Rocher-Gonzalez 2019", (5, 6, 7), ()),
+                                       ("Rocher-Gonzalez 2021", (6, 7, 8), ()),
+                                       ("Lugones 2007", (1, 8, 9, 10), ()),
+                                       ("Nunez 2010", (4, 5), ())):
+            wanted = {f"figure {n}" for n in figures} | {f"table {n}" for n in tables}
+            self.assertEqual(self.places(paper), wanted)
+
+    def test_a_result_that_cannot_be_run_is_listed_with_the_reason(self):
+        self.write("e.yaml", "weft: reproduce/1\npaper: A\nplace: B\ntitle: C\nmissing: no trace of it\n")
+        done = self.run_it(code=3)
+        self.assertIn("e cannot be run: no trace of it", done.stderr)
+        self.write("e.yaml", "weft: reproduce/1\npaper: A\nplace: B\nmissing: no trace of it\n")
+        self.assertIn("'title' is missing", self.run_it(code=2).stderr)
+        reasons = {row["name"]: row["missing"] for row in json.loads(self.weft("--list", "--json").stdout)}
+        self.assertIn("not public", reasons["arn-figure-8b"])
+        self.assertIsNone(reasons["table-6"])
+
+    def test_instances_are_as_many_as_asked_for(self):
+        document = json.loads(self.run_it("--instances", "5", "--json").stdout)
+        self.assertEqual(document["rows"][0]["ours"]["instances"], 5)
+        self.assertEqual({call["topology"][-6:] for call in self.calls()},
+                         {f"seed={n}" for n in range(1, 6)})
+        self.assertIn("--instances 101: expected 1 to 100", self.run_it("--instances", "101", code=2).stderr)
+        self.write("e.yaml", EXPERIMENT.replace("seed={n}", "seed=1"))
+        self.assertIn("expected a definition with {n}", self.run_it("--instances", "5", code=2).stderr)
+
+    def test_the_mean_latency_of_a_run_settles(self):
+        self.write_measure("settling", "quantity,case,network,algorithm,over,min,max,mean\n"
+                           "after-0,,small,UD,,,60,\nafter-1000,,small,UD,,,0,\n")
+        self.write("e.yaml", (self.dir / "e.yaml").read_text().replace("messages: 1000\n", "messages: 200000\n", 1))
+        rows = json.loads(self.run_it("--json").stdout)["rows"]
+        # 900 messages of 100 ns and then 100 each of 200, 300 and 400 ns: 150 in all.
+        self.assertAlmostEqual(rows[0]["ours"]["mean"], 100 / 3)
+        self.assertEqual((rows[0]["thousandths"], rows[1]["ours"]["mean"]), (0, 0))
+        spans = {float(call["measure.duration"][:-2]) / float(call["measure.sample"][:-2]) for call in self.calls()}
+        self.assertEqual({round(span / 100) for span in spans}, {20})
+
+    def test_the_interval_of_replicas_is_a_share_of_their_mean(self):
+        self.write("e.yaml", EXPERIMENT.replace("productivity", "latency").replace("20%", "1%"))
+        fabric = self.dir / "programs" / "weft-fabric"
+        fabric.write_text(FABRIC.replace("100 / (1.01 - load)", "100 + int(sets['topology'][-1])"))
+        self.write("rows.csv", "quantity,case,network,algorithm,over,min,max,mean\n"
+                   "interval,,small,UD,,,20,\ntraffic-interval,,small,UD,,,0.01,\n")
+        rows = json.loads(self.run_it("--json").stdout)["rows"]
+        # Of 101 and 102 ns the half-width is 12.706 * 0.5.
+        self.assertAlmostEqual(rows[0]["ours"]["mean"], 100 * 12.706 / 101.5, delta=0.01)
+        self.assertAlmostEqual(rows[1]["ours"]["mean"], 0)
 
 
 if __name__ == "__main__":

@@ -16,13 +16,15 @@
 #include "run_config.h"
 
 static const char usage[] =
-	"usage: weft goal gen KIND --ranks N --bytes SIZE [--rounds N] [--calc TIME] [-o FILE]\n"
+	"usage: weft goal gen KIND --ranks N --bytes SIZE [--rounds N] [--calc TIME]\n"
+	"                     [--grid RxC] [-o FILE]\n"
 	"       weft goal check FILE\n"
 	"\n"
 	"  gen    writes a schedule, on standard output without -o\n"
 	"         allreduce  recursive doubling\n"
 	"         alltoall   pairwise exchange, ranks - 1 steps\n"
-	"         transpose  (i, j) with (j, i) of a square of ranks, as PTRANS\n"
+	"         transpose  of a matrix on a grid of ranks, as PTRANS: with --grid 18x24, else on\n"
+	"                    the grid that is nearest to a square\n"
 	"         ring       to the next rank, from the previous one\n"
 	"  check  checks that a schedule is valid and ends on a network without delay\n"
 	"SIZE of each message such as 64KiB or 65536, TIME to compute before each round such as "
@@ -55,6 +57,22 @@ static int take_bytes(struct request *request, const char *value)
 		"--bytes '%s': expected at most %s, the largest message of a run", value, most);
 }
 
+/* "18x24": rows and columns. */
+static int take_grid(struct request *request, const char *value)
+{
+	char rows[16] = "", columns[16] = "";
+	uint64_t number[2];
+
+	if (sscanf(value, "%15[0-9]x%15[0-9]", rows, columns) != 2 ||
+		strlen(rows) + 1 + strlen(columns) != strlen(value) ||
+		!command_number(rows, 1, UINT16_MAX, &number[0]) ||
+		!command_number(columns, 1, UINT16_MAX, &number[1]))
+		return refuse("--grid", value, "rows and columns, such as 18x24");
+	request->config.rows = (uint32_t)number[0];
+	request->config.columns = (uint32_t)number[1];
+	return EXIT_DONE;
+}
+
 static int take_option(struct request *request, int option, const char *value)
 {
 	uint64_t number = 0;
@@ -78,6 +96,8 @@ static int take_option(struct request *request, int option, const char *value)
 				"--calc", value, "a time in whole nanoseconds, such as 10us,");
 		request->config.calc_ns = number / 1000;
 		return EXIT_DONE;
+	case 'g':
+		return take_grid(request, value);
 	case 'o':
 		request->out = value;
 		return EXIT_DONE;
@@ -93,6 +113,7 @@ static int parse(struct request *request, int argc, char **argv)
 		{"bytes", required_argument, NULL, 'b'},
 		{"rounds", required_argument, NULL, 'r'},
 		{"calc", required_argument, NULL, 'c'},
+		{"grid", required_argument, NULL, 'g'},
 		{"output", required_argument, NULL, 'o'},
 		{NULL, 0, NULL, 0},
 	};

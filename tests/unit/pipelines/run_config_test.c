@@ -394,7 +394,7 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		{HEAD "traffic: [{pattern: uniform, arivals: poisson}]\n",
 			"r.yaml:4:30: unknown key 'arivals', nearest is arrivals; known "
 			"are: pattern, from, to, share, switches, file, ranks, load, message, "
-			"other-message, other-share, arrivals, on, off, start, stop"},
+			"message-max, other-message, other-message-max, other-share, arrivals, on, off, start, stop"},
 		{HEAD "traffic: [{pattern: uniform, arrivals: bursty, off: 1us}]\n",
 			"r.yaml:4:11: bursty arrivals: 'on', the mean time of it, is missing, such "
 			"as 10us"},
@@ -414,6 +414,12 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		{HEAD "traffic: [{pattern: uniform, other-message: 512B}]\n",
 			"r.yaml:4:11: 'other-message' and 'other-share' belong together, one is "
 			"missing"},
+		{HEAD "traffic: [{pattern: uniform, message: 64B, message-max: 32B}]\n",
+			"r.yaml:4:11: 'message-max': expected at least 'message', 64B, found 32B"},
+		{HEAD "traffic: [{pattern: uniform, other-message-max: 1KiB}]\n",
+			"r.yaml:4:11: 'other-message-max' without 'other-message', the least length"},
+		{HEAD "traffic: [{pattern: uniform, message-max: 15B}]\n",
+			"r.yaml:4:43: 'message-max: 15B': expected from 16B to 64MiB"},
 		{HEAD "watchdog: 999ns\n",
 			"r.yaml:4:11: 'watchdog: 999ns': expected off, or 1us or more"},
 		{HEAD "traffic: [{pattern: goal}]\n",

@@ -119,9 +119,10 @@ static double load_of(const struct traffic_config *from, weft_time duration)
 /* By the length of each message, with warm-ups of any length before. */
 static void generated_bytes_on_the_wire_are_those_of_each_frame(void **state)
 {
-	static const uint32_t lengths[][2] = {{32, 5000}, {5000, 32}, {1000, 1001}, {500, 500}};
+	static const uint32_t lengths[][2] = {
+		{32, 5000}, {5000, 32}, {1000, 1001}, {500, 500}, {32, 5000}, {500, 500}};
 
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < 6; i++) {
 		struct traffic_config from = config("uniform");
 		struct traffic_message message;
 		struct traffic *traffic;
@@ -130,6 +131,7 @@ static void generated_bytes_on_the_wire_are_those_of_each_frame(void **state)
 		from.message_bytes = lengths[i][0];
 		from.other_message_bytes = lengths[i][1];
 		from.other_share_ppm = 300000;
+		from.message_max_bytes = i < 4 ? 0 : lengths[i][0] + 3000;
 		from.arrivals = ARRIVALS_POISSON;
 		traffic = start(&from);
 		for (weft_time now = 0; now < PS_PER_MS; now += PS_PER_US) {
@@ -185,6 +187,42 @@ static void bimodal_lengths_have_their_shares(void **state)
 	}
 	assert_in_range(long_ones, 29400, 30600);
 	traffic_destroy(traffic);
+}
+
+static void drawn_lengths_lie_between_the_two_and_are_equally_likely(void **state)
+{
+	struct traffic_config from = config("uniform");
+	unsigned of[3] = {0};
+	struct traffic *traffic;
+	weft_time now = 0;
+
+	from.message_bytes = 32;
+	from.message_max_bytes = 34;
+	traffic = start(&from);
+	for (unsigned i = 0; i < 30000; i++) {
+		uint32_t bytes = next(traffic, &now).bytes;
+
+		assert_in_range(bytes, 32, 34);
+		of[bytes - 32]++;
+	}
+	for (unsigned i = 0; i < 3; i++)
+		assert_in_range(of[i], 9700, 10300);
+	traffic_destroy(traffic);
+}
+
+/* Long messages take longer, so that bytes per time are those of the load. */
+static void the_load_of_drawn_lengths_is_a_share_of_the_link(void **state)
+{
+	struct traffic_config from = config("uniform");
+
+	from.load_ppm = 700000;
+	from.message_bytes = 16;
+	from.message_max_bytes = 5000;
+	assert_true(fabs(load_of(&from, 50 * PS_PER_MS) - 0.7) < 0.003);
+	from.other_message_bytes = 6000;
+	from.other_message_max_bytes = 9000;
+	from.other_share_ppm = 300000;
+	assert_true(fabs(load_of(&from, 50 * PS_PER_MS) - 0.7) < 0.003);
 }
 
 static void nothing_is_due_before_start_or_after_stop(void **state)
@@ -514,6 +552,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(load_is_a_share_of_what_the_link_carries),
 	cmocka_unit_test(generated_bytes_on_the_wire_are_those_of_each_frame),
 	cmocka_unit_test(bimodal_lengths_have_their_shares),
+	cmocka_unit_test(drawn_lengths_lie_between_the_two_and_are_equally_likely),
+	cmocka_unit_test(the_load_of_drawn_lengths_is_a_share_of_the_link),
 	cmocka_unit_test(nothing_is_due_before_start_or_after_stop),
 	cmocka_unit_test(a_message_stays_due_until_it_is_accepted),
 	cmocka_unit_test(what_is_not_accepted_counts_as_generated),

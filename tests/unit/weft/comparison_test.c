@@ -237,7 +237,7 @@ static void a_course_is_judged_at_its_moments(void **state)
 	struct transient_sample sample[] = {{1e6, 0.9}, {2e6, 0.9}, {3e6, 0.1}, {4e6, 0.8}};
 	struct published_row rows[] = {
 		{.quantity = PUBLISHED_MINIMUM, .over = Z, .min = NAN, .max = NAN, .mean = 0.1},
-		{.quantity = PUBLISHED_AT, .below = 2, .min = 0.7, .max = NAN, .mean = NAN},
+		{.quantity = PUBLISHED_AT, .limit = 2, .min = 0.7, .max = NAN, .mean = NAN},
 		{.quantity = PUBLISHED_END, .min = NAN, .max = 0.5, .mean = NAN},
 		{.quantity = PUBLISHED_BACK, .min = NAN, .max = 2, .mean = NAN},
 		{.quantity = PUBLISHED_BEFORE,
@@ -288,23 +288,74 @@ static void a_slowdown_is_over_the_same_algorithm_in_the_other_case(void **state
 	network.copies = COPIES;
 }
 
+/* Two between switches, used 40 and 5 % and blocked 20 and 0 %, and one from a host. */
+static json_t *some_links(void)
+{
+	return json_pack("[{s:s,s:s,s:f,s:f},{s:s,s:s,s:f,s:f},{s:s,s:s,s:f,s:f}]", "from", "s0:1",
+		"to", "s1:2", "utilisation", 0.4, "blocked", 0.2, "from", "s1:2", "to", "s0:1",
+		"utilisation", 0.05, "blocked", 0., "from", "h0:0", "to", "s0:0", "utilisation",
+		0.9, "blocked", 0.8);
+}
+
 static void links_between_switches_are_looked_at(void **state)
 {
 	struct published_row rows[] = {{.quantity = PUBLISHED_LINK_MAX, .mean = 50},
 		{.quantity = PUBLISHED_LINK_MIN, .mean = 1},
-		{.quantity = PUBLISHED_LINK_BELOW, .below = 10, .mean = 64}};
+		{.quantity = PUBLISHED_LINK_BELOW, .limit = 10, .mean = 64},
+		{.quantity = PUBLISHED_LINK_ABOVE, .limit = 4, .mean = 64}};
 	struct trial trial[ALGORITHMS * COPIES];
 	struct comparison comparison;
 
 	network.copies = 1;
 	measure(trial, reached);
-	trial[0].links = json_pack("[{s:s,s:s,s:f},{s:s,s:s,s:f},{s:s,s:s,s:f}]", "from", "s0:1",
-		"to", "s1:2", "utilisation", 0.4, "from", "s1:2", "to", "s0:1", "utilisation", 0.05,
-		"from", "h0:0", "to", "s0:0", "utilisation", 0.9);
-	compare(&comparison, rows, 3, trial);
+	trial[0].links = some_links();
+	compare(&comparison, rows, 4, trial);
 	assert_true(fabs(comparison.row[0].mean - 40) < 1e-9);
 	assert_true(fabs(comparison.row[1].mean - 5) < 1e-9);
 	assert_true(fabs(comparison.row[2].mean - 50) < 1e-9);
+	assert_true(fabs(comparison.row[3].mean - 100) < 1e-9);
+	comparison_fini(&comparison);
+	json_decref(trial[0].links);
+	network.copies = COPIES;
+}
+
+static void blocked_time_is_that_of_links_between_switches(void **state)
+{
+	struct published_row rows[] = {{.quantity = PUBLISHED_LINK_MAX, .mean = 50},
+		{.quantity = PUBLISHED_LINK_BELOW, .limit = 10, .mean = 64}};
+	struct trial trial[ALGORITHMS * COPIES];
+	struct comparison comparison;
+
+	network.copies = 1;
+	experiment.measure = EXPERIMENT_BLOCKED;
+	measure(trial, reached);
+	trial[0].links = some_links();
+	compare(&comparison, rows, 2, trial);
+	assert_true(fabs(comparison.row[0].mean - 20) < 1e-9);
+	assert_true(fabs(comparison.row[1].mean - 50) < 1e-9);
+	comparison_fini(&comparison);
+	json_decref(trial[0].links);
+	experiment.measure = EXPERIMENT_SATURATION;
+	network.copies = COPIES;
+}
+
+/* The thesis shows the links of one network, which it does not print. */
+static void a_bound_of_links_has_the_tolerance_of_a_mean(void **state)
+{
+	struct published_row rows[] = {
+		{.quantity = PUBLISHED_LINK_MAX, .min = 44, .max = NAN, .mean = NAN},
+		{.quantity = PUBLISHED_LINK_MAX, .min = 45, .max = NAN, .mean = NAN},
+		{.quantity = PUBLISHED_LINK_MAX, .min = NAN, .max = 36, .mean = NAN}};
+	struct trial trial[ALGORITHMS * COPIES];
+	struct comparison comparison;
+
+	network.copies = 1;
+	measure(trial, reached);
+	trial[0].links = some_links();
+	compare(&comparison, rows, 3, trial);
+	assert_true(comparison.row[0].within);
+	assert_false(comparison.row[1].within);
+	assert_false(comparison.row[2].within);
 	comparison_fini(&comparison);
 	json_decref(trial[0].links);
 	network.copies = COPIES;
@@ -324,6 +375,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_course_is_judged_at_its_moments),
 	cmocka_unit_test(a_slowdown_is_over_the_same_algorithm_in_the_other_case),
 	cmocka_unit_test(links_between_switches_are_looked_at),
+	cmocka_unit_test(blocked_time_is_that_of_links_between_switches),
+	cmocka_unit_test(a_bound_of_links_has_the_tolerance_of_a_mean),
 };
 
 UNIT_MAIN(tests)

@@ -152,7 +152,7 @@ static void published_rows_are_those_of_what_is_there(void **state)
 	assert_int_equal(published.row[1].quantity, PUBLISHED_VALUE);
 	assert_true(isnan(published.row[1].min));
 	assert_int_equal(published.row[2].quantity, PUBLISHED_LINK_BELOW);
-	assert_int_equal(published.row[2].below, 10);
+	assert_int_equal(published.row[2].limit, 10);
 	assert_true(isnan(published.row[3].mean));
 	published_fini(&published);
 	experiment_destroy(experiment);
@@ -162,7 +162,8 @@ static void wrong_rows_are_refused_with_their_line(void **state)
 {
 	static const char *const rows[] = {"factor,,B,Y,X,0.9,1.1\n", "factor,,B,Y,X,a,1.1,1\n",
 		"factor,,B,Y,,,,1\n", "value,,B,Y,X,,,1\n", "ratio,,B,Y,X,,,1\n",
-		"slowdown,,B,Y,,,,1\n", "at-,,B,Y,,,,1\n", "factor,,B,Y,X,,,1,\n"};
+		"slowdown,,B,Y,,,,1\n", "at-,,B,Y,,,,1\n", "factor,,B,Y,X,,,1,,\n",
+		"max,,B,Y,,,1,,near one that is far too long for the column\n"};
 	struct experiment *experiment = load(HEAD);
 
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -180,6 +181,24 @@ static void wrong_rows_are_refused_with_their_line(void **state)
 	experiment_destroy(experiment);
 }
 
+static void words_of_a_paper_make_its_numbers_our_reading(void **state)
+{
+	struct experiment *experiment = load(HEAD);
+	struct published published;
+	struct fault fault = {""};
+
+	write_file("rows.csv", "quantity,case,network,algorithm,over,min,max,mean,words\n"
+			       "above-30,,A,Y,,,0.1,,near 0\nmax,,B,Y,,,8,\n");
+	assert_int_equal(published_load(&published, experiment, &fault), 0);
+	assert_int_equal(published.row[0].quantity, PUBLISHED_LINK_ABOVE);
+	assert_int_equal(published.row[0].limit, 30);
+	assert_string_equal(published.row[0].words, "near 0");
+	assert_true(published_is_reading(&published.row[0]));
+	assert_false(published_is_reading(&published.row[1]));
+	published_fini(&published);
+	experiment_destroy(experiment);
+}
+
 static void moments_of_a_course_are_rows(void **state)
 {
 	struct experiment *experiment = load(HEAD "cases: [{name: P}, {name: Q}]\n");
@@ -192,7 +211,7 @@ static void moments_of_a_course_are_rows(void **state)
 	assert_int_equal(published_load(&published, experiment, &fault), 0);
 	assert_int_equal(published.rows, 3);
 	assert_int_equal(published.row[0].quantity, PUBLISHED_AT);
-	assert_int_equal(published.row[0].below, 13);
+	assert_int_equal(published.row[0].limit, 13);
 	assert_true(published_is_claim(&published.row[0]));
 	assert_true(published_is_relative(&published.row[1]));
 	assert_int_equal(published.row[2].over, 0);
@@ -278,9 +297,11 @@ static void our_experiments_use_every_row_and_make_run_files_that_run(void **sta
 		snprintf(path, sizeof(path), FOLDER "/%s", entry->d_name);
 		experiment = experiment_load(path, &fault);
 		assert_string_equal(fault.text, "");
-		check_rows(experiment);
-		check_run_files(experiment);
-		assert_int_equal(experiment_reduce(experiment, &fault), 0);
+		if (experiment->missing[0] == '\0') {
+			check_rows(experiment);
+			check_run_files(experiment);
+			assert_int_equal(experiment_reduce(experiment, &fault), 0);
+		}
 		experiment_destroy(experiment);
 		experiments++;
 	}
@@ -295,6 +316,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(the_number_of_the_instance_stands_where_n_does),
 	cmocka_unit_test(published_rows_are_those_of_what_is_there),
 	cmocka_unit_test(wrong_rows_are_refused_with_their_line),
+	cmocka_unit_test(words_of_a_paper_make_its_numbers_our_reading),
 	cmocka_unit_test(moments_of_a_course_are_rows),
 	cmocka_unit_test(a_selection_may_name_networks_cases_and_algorithms),
 	cmocka_unit_test(our_experiments_use_every_row_and_make_run_files_that_run),

@@ -12,6 +12,7 @@
 
 #include "commands.h"
 #include "comparison.h"
+#include "option_key.h"
 #include "reproduce_plot.h"
 #include "trial_run.h"
 
@@ -20,18 +21,18 @@
 
 static const char usage[] =
 	"usage: weft reproduce --list [--json]\n"
-	"       weft reproduce NAME [--quick] [--only A,B] [--jobs N] [--json] [--cache DIR] "
-	"[--again]\n"
-	"                           [-o DIR]\n"
+	"       weft reproduce NAME [--quick] [--only A,B] [--instances N] [--jobs N] [--json]\n"
+	"                           [--cache DIR] [--again] [-o DIR]\n"
 	"\n"
 	"Runs a figure or table of a paper and prints published | ours | ratio. NAME is one of "
 	"--list\n"
 	"or a file like those in topo/reproduce. The same command continues after an "
 	"interruption.\n"
-	"  --list       name, paper, figure or table, and the time on two cores\n"
+	"  --list       name, paper, figure or table, and the time on two cores, or why it is not run\n"
 	"  --quick      fewer networks and messages: orderings and coarse factors\n"
 	"  --only A,B   these networks, cases and algorithms; a list with none of them is run "
 	"whole\n"
+	"  --instances N  of each random network or seed, up to 100, instead of the definition's\n"
 	"  --jobs N     runs at a time (default: the cores)\n"
 	"  --json       print one JSON document\n"
 	"  --cache DIR  where results are kept (default: $XDG_CACHE_HOME/weft or ~/.cache/weft)\n"
@@ -40,20 +41,10 @@ static const char usage[] =
 	"Exit: 0 done, 1 a value is not as published, 2 bad request, 3 not able, 130 ended by "
 	"Ctrl-C.\n";
 
-enum {
-	OPTION_LIST = 256,
-	OPTION_QUICK,
-	OPTION_ONLY,
-	OPTION_JOBS,
-	OPTION_JSON,
-	OPTION_CACHE,
-	OPTION_AGAIN
-};
-
 struct request {
 	const char *name, *only, *folder, *cache;
 	char cache_path[PATH_MAX];
-	unsigned jobs;
+	unsigned jobs, instances; /* instances 0: as the definition says */
 	bool list, quick, json, again;
 };
 
@@ -62,29 +53,24 @@ static int fail(int result, const struct fault *fault)
 	return command_fail("reproduce", fault_exit_code(result), "%s", fault->text);
 }
 
+static int take_instances(struct request *request, const char *value, struct fault *fault)
+{
+	uint64_t count;
+
+	if (!command_number(value, 1, EXPERIMENT_COPIES, &count))
+		return fault_set(fault, EINVAL, "--instances %s: expected 1 to %u", value,
+			EXPERIMENT_COPIES);
+	request->instances = (unsigned)count;
+	return 0;
+}
+
 static int take_option(struct request *request, int option, const char *value, struct fault *fault)
 {
 	switch (option) {
-	case OPTION_LIST:
-		request->list = true;
-		return 0;
-	case OPTION_QUICK:
-		request->quick = true;
-		return 0;
-	case OPTION_ONLY:
-		request->only = value;
-		return 0;
-	case OPTION_JOBS:
+	case 'n':
+		return take_instances(request, value, fault);
+	case 'j':
 		return command_jobs(value, JOBS_MAX, &request->jobs, fault);
-	case OPTION_JSON:
-		request->json = true;
-		return 0;
-	case OPTION_CACHE:
-		request->cache = value;
-		return 0;
-	case OPTION_AGAIN:
-		request->again = true;
-		return 0;
 	case 'o':
 		request->folder = value;
 		return 0;
@@ -94,6 +80,8 @@ static int take_option(struct request *request, int option, const char *value, s
 		request->name = value;
 		return 0;
 	default:
+		if (option_key_store(request, option, value))
+			return 0;
 		return fault_set(fault, EINVAL, "'weft reproduce --help' lists the options");
 	}
 }
@@ -117,16 +105,19 @@ static void default_cache(struct request *request)
 
 static int parse(struct request *request, int argc, char **argv, struct fault *fault)
 {
+#define S struct request
 	static const struct option options[] = {
-		{"list", no_argument, NULL, OPTION_LIST},
-		{"quick", no_argument, NULL, OPTION_QUICK},
-		{"only", required_argument, NULL, OPTION_ONLY},
-		{"jobs", required_argument, NULL, OPTION_JOBS},
-		{"json", no_argument, NULL, OPTION_JSON},
-		{"cache", required_argument, NULL, OPTION_CACHE},
-		{"again", no_argument, NULL, OPTION_AGAIN},
+		{"list", no_argument, NULL, OPTION_SET(S, list)},
+		{"quick", no_argument, NULL, OPTION_SET(S, quick)},
+		{"only", required_argument, NULL, OPTION_TEXT(S, only)},
+		{"instances", required_argument, NULL, 'n'},
+		{"jobs", required_argument, NULL, 'j'},
+		{"json", no_argument, NULL, OPTION_SET(S, json)},
+		{"cache", required_argument, NULL, OPTION_TEXT(S, cache)},
+		{"again", no_argument, NULL, OPTION_SET(S, again)},
 		{NULL, 0, NULL, 0},
 	};
+#undef S
 	int option, result = 0;
 
 	while (result == 0 && (option = getopt_long(argc, argv, "-o:", options, NULL)) != -1)
@@ -172,16 +163,20 @@ static struct experiment *open_named(const char *name, struct fault *fault)
 
 static void list_one(const struct experiment *experiment, json_t *rows)
 {
+	bool missing = experiment->missing[0] != '\0';
+
 	if (rows == NULL) {
-		printf("%-22s %-20s %-14s %-10s %-10s %s\n", experiment->name, experiment->paper,
-			experiment->place, experiment->time, experiment->quick_time,
-			experiment->title);
+		printf("%-22s %-20s %-17s %-10s %-10s %s%s%s\n", experiment->name,
+			experiment->paper, experiment->place,
+			missing ? "not run" : experiment->time, experiment->quick_time,
+			experiment->title, missing ? "; " : "", experiment->missing);
 		return;
 	}
 	json_array_append_new(rows,
-		json_pack("{s:s,s:s,s:s,s:s,s:s,s:s}", "name", experiment->name, "paper",
+		json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s?}", "name", experiment->name, "paper",
 			experiment->paper, "place", experiment->place, "title", experiment->title,
-			"time", experiment->time, "quick_time", experiment->quick_time));
+			"time", experiment->time, "quick_time", experiment->quick_time, "missing",
+			missing ? experiment->missing : NULL));
 }
 
 static int list(const struct request *request)
@@ -196,7 +191,7 @@ static int list(const struct request *request)
 		return command_fail("reproduce", EXIT_NOT_ABLE, "%s: %s", experiments_folder(),
 			strerror(errno));
 	if (rows == NULL)
-		printf("%-22s %-20s %-14s %-10s %-10s %s\n", "NAME", "PAPER", "PLACE", "TIME",
+		printf("%-22s %-20s %-17s %-10s %-10s %s\n", "NAME", "PAPER", "PLACE", "TIME",
 			"--quick", "WHAT");
 	for (int i = 0; i < count; i++) {
 		char path[PATH_MAX];
@@ -338,6 +333,8 @@ static int reproduce(const struct request *request, struct experiment *experimen
 	unsigned trials = 0;
 	int result = request->quick ? experiment_reduce(experiment, &fault) : 0, code;
 
+	if (result == 0 && request->instances != 0)
+		result = experiment_set_instances(experiment, request->instances, &fault);
 	if (result == 0 && request->only != NULL)
 		result = experiment_select(experiment, request->only, &fault);
 	if (result == 0 && reproduce_plot_wanted(experiment))
@@ -377,7 +374,11 @@ int cmd_reproduce(int argc, char **argv)
 	experiment = open_named(request.name, &fault);
 	if (experiment == NULL)
 		return fail(-errno, &fault);
-	code = reproduce(&request, experiment);
+	if (experiment->missing[0] != '\0')
+		code = command_fail("reproduce", EXIT_NOT_ABLE, "%s cannot be run: %s",
+			experiment->name, experiment->missing);
+	else
+		code = reproduce(&request, experiment);
 	experiment_destroy(experiment);
 	return code;
 }

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "confidence.h"
 
@@ -24,25 +23,28 @@ static const struct trial *find(const struct trial *trial, unsigned trials,
 /* In per cent. */
 static double link_value(const struct trial *trial, const struct published_row *row)
 {
-	double least = INFINITY, most = -INFINITY, below = 0, count = 0;
+	double least = INFINITY, most = -INFINITY, below = 0, above = 0, count = 0;
 	const json_t *link;
 	size_t i;
 
 	json_array_foreach(trial->links, i, link)
 	{
-		double use = 100 * json_number_value(json_object_get(link, "utilisation"));
+		double use = 100 * trial_link_value(trial, link);
 
 		if (!trial_link_counts(link))
 			continue;
 		least = fmin(least, use);
 		most = fmax(most, use);
-		below += use < row->below;
+		below += use < row->limit;
+		above += use > row->limit;
 		count++;
 	}
 	if (count == 0)
 		return NAN;
 	if (row->quantity == PUBLISHED_LINK_BELOW)
 		return 100 * below / count;
+	if (row->quantity == PUBLISHED_LINK_ABOVE)
+		return 100 * above / count;
 	return row->quantity == PUBLISHED_LINK_MAX ? most : least;
 }
 
@@ -57,11 +59,15 @@ static double own_value(const struct trial *trial, const struct published_row *r
 	case PUBLISHED_MINIMUM:
 		return transient_minimum(transient);
 	case PUBLISHED_AT:
-		return transient_at(transient, row->below * unit_ns);
+		return transient_at(transient, row->limit * unit_ns);
 	case PUBLISHED_END:
 		return transient_end(transient);
 	case PUBLISHED_BACK:
 		return transient_back_ns(transient) / unit_ns;
+	case PUBLISHED_AFTER:
+		return settling_deviation(&trial->settling, row->limit / 1000.0);
+	case PUBLISHED_TRAFFIC_INTERVAL:
+		return trial->points > 0 ? trial->point[trial->points - 1].traffic : NAN;
 	default:
 		return trial->value;
 	}
@@ -100,6 +106,13 @@ static double reference(const struct published_row *row)
 	return isnan(row->min) ? row->max : row->min;
 }
 
+/* The row's value is the interval of its mean, not the mean. */
+static void become_interval(struct comparison_row *row)
+{
+	row->mean = 100 * 2 * row->half_width / row->mean;
+	row->min = row->max = row->half_width = NAN;
+}
+
 static void fill(struct comparison_row *row, const struct experiment *experiment,
 	const struct trial *trial, unsigned trials)
 {
@@ -121,6 +134,8 @@ static void fill(struct comparison_row *row, const struct experiment *experiment
 	}
 	row->mean = row->instances > 0 ? sum / row->instances : NAN;
 	row->half_width = confidence_of(values, row->instances).half_width;
+	if (published_is_interval(published))
+		become_interval(row);
 	row->ratio = published->quantity == PUBLISHED_PERCENT
 			     ? (100 + row->mean) / (100 + reference(published))
 			     : row->mean / reference(published);
@@ -130,11 +145,15 @@ static void fill(struct comparison_row *row, const struct experiment *experiment
 static bool is_within(const struct comparison_row *row, const struct experiment *experiment)
 {
 	const struct published_row *published = row->published;
-	/* A claim of 'better' also holds for 'equal'. */
-	double slack = published_is_relative(published) ? experiment->order_ppm / PPM : 0;
+	double tolerance = experiment->tolerance_ppm / PPM, slack = 0;
 
 	if (!published_is_claim(published))
-		return fabs(row->ratio - 1) <= experiment->tolerance_ppm / PPM;
+		return fabs(row->ratio - 1) <= tolerance;
+	/* A claim of 'better' also holds for 'equal'; the links are those of another network. */
+	if (published_is_relative(published))
+		slack = experiment->order_ppm / PPM;
+	else if (published_is_link(published))
+		slack = tolerance;
 	return !(row->mean < published->min * (1 - slack)) &&
 	       !(row->mean > published->max * (1 + slack));
 }
@@ -146,7 +165,7 @@ static void check_row(struct comparison_row *row, const struct experiment *exper
 	row->checked =
 		published_is_claim(published) ||
 		(!isnan(published->mean) && (published_is_relative(published) ||
-						    published->quantity > PUBLISHED_LINK_BELOW));
+						    published->quantity > PUBLISHED_LINK_ABOVE));
 	row->within = comparison_is_whole(row) && is_within(row, experiment);
 }
 

@@ -125,11 +125,14 @@ static json_t *transient_json(const struct trial *trial)
 }
 
 static const char *const quantities[] = {"factor of %s", "increase of %s, per cent", "%s",
-	"greatest utilisation of a link, per cent", "least utilisation of a link, per cent",
-	"links below %u per cent of use, per cent", "efficiency before the hot spot",
-	"least efficiency in the hot spot", "efficiency %u ms into the hot spot",
-	"efficiency at the end of the hot spot", "time to recover, ms",
-	"slowdown beside the other case"};
+	"greatest %s of a link, per cent", "least %s of a link, per cent",
+	"links with a %s below %u %%, per cent", "links with a %s above %u %%, per cent",
+	"efficiency before the hot spot", "least efficiency in the hot spot",
+	"efficiency %u ms into the hot spot", "efficiency at the end of the hot spot",
+	"time to recover, ms", "slowdown beside the other case",
+	"mean latency after %u thousandths of the messages, away from the final one, per cent",
+	"95 %% interval of the %s, per cent of the mean",
+	"95 %% interval of the accepted traffic, per cent of the mean"};
 
 /* The kind of numbers of a group of rows. */
 static void describe(
@@ -137,13 +140,18 @@ static void describe(
 {
 	static const char *const units[] = {"productivity, flits/ns/switch", "latency, ns",
 		"messages that wait at the host with most", "traffic, flits/ns/switch",
-		"efficiency of the run", "accepted at full load", "time of the schedule, ms"};
+		"traffic, flits/ns/switch", "mean latency, ns", "efficiency of the run",
+		"accepted at full load", "time of the schedule, ms"};
 	const char *what = row->quantity == PUBLISHED_VALUE
 				   ? units[experiment->measure]
 				   : experiment_measure_name(experiment->measure);
 
-	if (row->quantity == PUBLISHED_LINK_BELOW || row->quantity == PUBLISHED_AT)
-		snprintf(out, 96, quantities[row->quantity], row->below);
+	if (published_is_link(row))
+		what = experiment->measure == EXPERIMENT_BLOCKED ? "blocked time" : "utilisation";
+	if (row->quantity == PUBLISHED_AT || row->quantity == PUBLISHED_AFTER)
+		snprintf(out, 96, quantities[row->quantity], row->limit);
+	else if (published_is_link(row))
+		snprintf(out, 96, quantities[row->quantity], what, row->limit);
 	else
 		snprintf(out, 96, quantities[row->quantity], what);
 }
@@ -203,16 +211,20 @@ static void describe_match(const struct comparison_row *row, char out[CELL])
 		snprintf(out, CELL, "%s", text);
 }
 
-static void print_row(
-	const struct comparison_row *row, const struct experiment *experiment, FILE *out)
+static void print_row(const struct comparison_row *row, const struct experiment *experiment,
+	bool readings, FILE *out)
 {
 	const struct published_row *published = row->published;
 	const struct experiment_choice *case_at = &experiment->cases.at[published->case_at];
-	char what[CELL * 3], theirs[CELL], ours[CELL], ratio[16] = "-", network[2 * CELL + 16];
-	char spread[24] = "", met[CELL];
+	char what[CELL * 3], theirs[CELL], reading[CELL] = "", ours[CELL], ratio[16] = "-";
+	char spread[24] = "", met[CELL], network[2 * CELL + 16];
 
 	subject(published, experiment, what);
 	numbers(published->quantity, published->min, published->max, published->mean, theirs);
+	if (published_is_reading(published)) {
+		strcpy(reading, theirs);
+		snprintf(theirs, sizeof(theirs), "'%s'", published->words);
+	}
 	numbers(published->quantity, row->instances > 1 ? row->min : NAN,
 		row->instances > 1 ? row->max : NAN, row->mean, ours);
 	if (row->instances > 0 && isfinite(row->ratio))
@@ -223,8 +235,10 @@ static void print_row(
 	snprintf(network, sizeof(network), "%s%s%s",
 		experiment->networks.at[published->network].name,
 		case_at->name[0] != '\0' ? ", " : "", case_at->name);
-	fprintf(out, "  %-24s %-24s | %-22s | %-22s | %5s  %s%s\n", network, what, theirs, ours,
-		ratio, met, spread);
+	fprintf(out, "  %-24s %-24s | %-22s |", network, what, theirs);
+	if (readings)
+		fprintf(out, " %-15s |", reading);
+	fprintf(out, " %-22s | %5s  %s%s\n", ours, ratio, met, spread);
 }
 
 static void print_wrong(const struct comparison *comparison, const struct experiment *experiment,
@@ -264,9 +278,18 @@ static void print_troubles(const struct trial *trial, unsigned trials, FILE *out
 	}
 }
 
+static bool has_readings(const struct comparison *comparison)
+{
+	for (unsigned i = 0; i < comparison->rows; i++)
+		if (published_is_reading(comparison->row[i].published))
+			return true;
+	return false;
+}
+
 void comparison_print(const struct comparison *comparison, const struct experiment *experiment,
 	const struct trial *trial, unsigned trials, FILE *out)
 {
+	bool readings = has_readings(comparison);
 	char before[96] = "", now[96];
 
 	fprintf(out, "%s, %s: %s\n", experiment->paper, experiment->place, experiment->title);
@@ -274,10 +297,11 @@ void comparison_print(const struct comparison *comparison, const struct experime
 	for (unsigned i = 0; i < comparison->rows; i++) {
 		describe(comparison->row[i].published, experiment, now);
 		if (strcmp(now, before) != 0)
-			fprintf(out, "%s\n  %-24s %-24s | %-22s | %-22s | ratio\n", now, "network",
-				"algorithm", "published", "ours");
+			fprintf(out, "%s\n  %-24s %-24s | %-22s |%s %-22s | ratio\n", now,
+				"network", "algorithm", "published",
+				readings ? " our reading     |" : "", "ours");
 		strcpy(before, now);
-		print_row(&comparison->row[i], experiment, out);
+		print_row(&comparison->row[i], experiment, readings, out);
 	}
 	print_troubles(trial, trials, out);
 	if (comparison->failed > 0)
@@ -299,10 +323,25 @@ static const char *over_name(
 		       : algorithm_name(experiment, published->over);
 }
 
+/* The numbers: the paper's, or our reading of its words. */
+static void add_reference(json_t *json, const struct published_row *published)
+{
+	json_t *numbers = json_pack("{s:o,s:o,s:o}", "min", number(published->min), "max",
+		number(published->max), "mean", number(published->mean));
+	bool reading = published_is_reading(published);
+
+	json_object_set_new(json, "published",
+		reading ? json_pack("{s:n,s:n,s:n,s:s}", "min", "max", "mean", "words",
+				  published->words)
+			: numbers);
+	json_object_set_new(json, "reading", reading ? numbers : json_null());
+}
+
 static json_t *row_json(const struct comparison_row *row, const struct experiment *experiment)
 {
 	static const char *const names[] = {"factor", "percent", "value", "max", "min", "below",
-		"before", "minimum", "at", "end", "back", "slowdown"};
+		"above", "before", "minimum", "at", "end", "back", "slowdown", "after", "interval",
+		"traffic-interval"};
 	const struct published_row *published = row->published;
 	json_t *json = json_pack("{s:s,s:s,s:s,s:s}", "quantity", names[published->quantity],
 		"case", experiment->cases.at[published->case_at].name, "network",
@@ -312,12 +351,14 @@ static json_t *row_json(const struct comparison_row *row, const struct experimen
 	json_object_set_new(json, "over",
 		published->has_over ? json_string(over_name(experiment, published)) : json_null());
 	if (published->quantity == PUBLISHED_LINK_BELOW)
-		json_object_set_new(json, "below", json_integer(published->below));
+		json_object_set_new(json, "below", json_integer(published->limit));
+	if (published->quantity == PUBLISHED_LINK_ABOVE)
+		json_object_set_new(json, "above", json_integer(published->limit));
+	if (published->quantity == PUBLISHED_AFTER)
+		json_object_set_new(json, "thousandths", json_integer(published->limit));
 	if (published->quantity == PUBLISHED_AT)
-		json_object_set_new(json, "ms", json_integer(published->below));
-	json_object_set_new(json, "published",
-		json_pack("{s:o,s:o,s:o}", "min", number(published->min), "max",
-			number(published->max), "mean", number(published->mean)));
+		json_object_set_new(json, "ms", json_integer(published->limit));
+	add_reference(json, published);
 	json_object_set_new(json, "ours",
 		json_pack("{s:o,s:o,s:o,s:i,s:i}", "min", number(row->min), "max", number(row->max),
 			"mean", number(row->mean), "instances", (int)row->instances, "wanted",

@@ -164,6 +164,18 @@ static const struct yaml_field experiment_fields[] = {
 };
 #undef S
 
+/* Of a result that is listed and cannot be run. */
+#define S struct experiment
+static const struct yaml_field missing_fields[] = {
+	{"weft", YAML_FIELD_CUSTOM, .read = skip},
+	{"paper", YAML_FIELD_TEXT, true, YAML_MEMBER(S, paper)},
+	{"place", YAML_FIELD_TEXT, true, YAML_MEMBER(S, place)},
+	{"title", YAML_FIELD_TEXT, true, YAML_MEMBER(S, title)},
+	{"missing", YAML_FIELD_TEXT, true, YAML_MEMBER(S, missing)},
+	{NULL},
+};
+#undef S
+
 /* The thesis' methods (its section 4.6), and what fits a test. */
 static const struct experiment defaults = {
 	.load_ppm = 100000,
@@ -225,6 +237,8 @@ static int read_root(
 {
 	int result = yaml_tree_expect_format(root, FORMAT, fault);
 
+	if (result == 0 && yaml_tree_get(root, "missing") != NULL)
+		return yaml_fields_read(missing_fields, root, experiment, fault);
 	if (result == 0)
 		result = yaml_fields_read(experiment_fields, root, experiment, fault);
 	if (result == 0 && one_case(experiment) < 0)
@@ -345,6 +359,41 @@ int experiment_reduce(struct experiment *experiment, struct fault *fault)
 	experiment->tolerance_ppm = quick->tolerance_ppm;
 	experiment->order_ppm = quick->tolerance_ppm;
 	return result;
+}
+
+static bool varies(const struct experiment_list *list, unsigned at)
+{
+	bool found = false;
+
+	for (unsigned i = 0; i < list->at[at].sets; i++)
+		found = found || strstr(list->at[at].set[i], "{n") != NULL;
+	return found;
+}
+
+static bool any_varies(const struct experiment_list *list)
+{
+	bool found = false;
+
+	for (unsigned i = 0; i < list->count; i++)
+		found = found || varies(list, i);
+	return found;
+}
+
+int experiment_set_instances(struct experiment *experiment, unsigned count, struct fault *fault)
+{
+	bool all = any_varies(&experiment->cases) || any_varies(&experiment->algorithms);
+	bool found = false;
+
+	for (unsigned i = 0; i < experiment->networks.count; i++) {
+		if (!all && !varies(&experiment->networks, i))
+			continue;
+		experiment->networks.at[i].copies = count;
+		found = true;
+	}
+	if (found)
+		return 0;
+	return fault_set(fault, EINVAL,
+		"%s: --instances: expected a definition with {n}, found none", experiment->origin);
 }
 
 /* The words that are in the list, joined by commas. */

@@ -20,13 +20,15 @@
 #define EXPERIMENT_COPIES   100u
 
 /* The measures, each a part of the results. */
-#define EXPERIMENT_MEASURES(X)                                                             \
-	X(SATURATION, "productivity") /* greatest accepted traffic, flits/ns/switch */     \
-	X(LATENCY, "latency")         /* mean network latency at a load, ns */             \
-	X(WAITING, "waiting")         /* own messages at the host with most, in the end */ \
-	X(LINKS, "links")             /* utilisation of switch-to-switch channels */       \
-	X(EFFICIENCY, "efficiency")   /* accepted over time, around a hot spot */          \
-	X(THROUGHPUT, "throughput")   /* accepted at each of several loads */              \
+#define EXPERIMENT_MEASURES(X)                                                                \
+	X(SATURATION, "productivity") /* greatest accepted traffic, flits/ns/switch */        \
+	X(LATENCY, "latency")         /* mean network latency at a load, ns */                \
+	X(WAITING, "waiting")         /* own messages at the host with most, in the end */    \
+	X(LINKS, "links")             /* utilisation of switch-to-switch channels */          \
+	X(BLOCKED, "blocked")         /* share of time for which STOP holds such a channel */ \
+	X(SETTLING, "settling")       /* mean latency so far against that of the whole run */ \
+	X(EFFICIENCY, "efficiency")   /* accepted over time, around a hot spot */             \
+	X(THROUGHPUT, "throughput")   /* accepted at each of several loads */                 \
 	X(COMPLETION, "completion")   /* time that a schedule takes, ms */
 
 enum experiment_measure {
@@ -78,6 +80,7 @@ struct experiment {
 	char paper[EXPERIMENT_TEXT]; /* "Flich 2001" */
 	char place[EXPERIMENT_TEXT]; /* "table 6" */
 	char title[EXPERIMENT_TEXT];
+	char missing[EXPERIMENT_TEXT]; /* why it cannot be run: nothing below is set; "": it can */
 	char time[EXPERIMENT_NAME], quick_time[EXPERIMENT_NAME]; /* for people */
 	enum experiment_measure measure;
 	bool curves; /* latency against traffic, one picture for each network and case */
@@ -100,9 +103,17 @@ void experiment_destroy(struct experiment *experiment);
 
 /* Keeps only the parts that --quick uses. -EINVAL: it names an unknown part. */
 int experiment_reduce(struct experiment *experiment, struct fault *fault);
+/* So many instances of each network that has any: of which {n} is part. -EINVAL: there is none. */
+int experiment_set_instances(struct experiment *experiment, unsigned count, struct fault *fault);
 /* Keeps the networks, cases and algorithms of "A,B"; a list that has none of them is kept whole.
  * -EINVAL: a word is no name. */
 int experiment_select(struct experiment *experiment, const char *words, struct fault *fault);
+
+/* Whether the measure is one of each channel between switches. */
+static inline bool experiment_measures_links(enum experiment_measure measure)
+{
+	return measure == EXPERIMENT_LINKS || measure == EXPERIMENT_BLOCKED;
+}
 
 /* Whether every curve is measured, and not only those that published numbers name. */
 static inline bool experiment_wants_all(const struct experiment *experiment)

@@ -8,19 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS 8u
+#define COLUMNS 8u /* at least; the words are one more */
 
 static const char header[] = "quantity,case,network,algorithm,over,min,max,mean";
 
-/* Cuts a line into its cells. The number of them. */
-static unsigned split(char *line, char *cell[COLUMNS])
+/* Cuts a line into its cells; those that it lacks are empty. False: too few or too many. */
+static bool split(char *line, char *cell[COLUMNS + 1])
 {
+	static char empty[] = "";
 	unsigned count = 0;
 
 	line[strcspn(line, "\r\n")] = '\0';
-	while (line != NULL && count < COLUMNS)
+	cell[COLUMNS] = empty;
+	while (line != NULL && count <= COLUMNS)
 		cell[count++] = strsep(&line, ",");
-	return line == NULL ? count : COLUMNS + 1;
+	return line == NULL && count >= COLUMNS;
 }
 
 static bool read_quantity(const char *text, struct published_row *row)
@@ -39,6 +41,8 @@ static bool read_quantity(const char *text, struct published_row *row)
 		{"end", PUBLISHED_END},
 		{"back", PUBLISHED_BACK},
 		{"slowdown", PUBLISHED_SLOWDOWN},
+		{"interval", PUBLISHED_INTERVAL},
+		{"traffic-interval", PUBLISHED_TRAFFIC_INTERVAL},
 	};
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -47,10 +51,16 @@ static bool read_quantity(const char *text, struct published_row *row)
 			return true;
 	}
 	row->quantity = PUBLISHED_AT;
-	if (sscanf(text, "at-%u", &row->below) == 1)
+	if (sscanf(text, "at-%u", &row->limit) == 1)
+		return true;
+	row->quantity = PUBLISHED_AFTER;
+	if (sscanf(text, "after-%u", &row->limit) == 1)
+		return row->limit <= 1000;
+	row->quantity = PUBLISHED_LINK_ABOVE;
+	if (sscanf(text, "above-%u", &row->limit) == 1)
 		return true;
 	row->quantity = PUBLISHED_LINK_BELOW;
-	return sscanf(text, "below-%u", &row->below) == 1;
+	return sscanf(text, "below-%u", &row->limit) == 1;
 }
 
 static bool read_number(const char *text, double *value)
@@ -76,7 +86,7 @@ static bool over_fits(const struct published_row *row)
 
 /* False: there is something wrong with it. */
 static bool read_row(
-	char *cell[COLUMNS], const struct experiment *experiment, struct published_row *row)
+	char *cell[COLUMNS + 1], const struct experiment *experiment, struct published_row *row)
 {
 	*row = (struct published_row){
 		.case_at = experiment_find(&experiment->cases, cell[1]),
@@ -85,8 +95,10 @@ static bool read_row(
 		.has_over = cell[4][0] != '\0',
 	};
 	if (!read_quantity(cell[0], row) || !read_number(cell[5], &row->min) ||
-		!read_number(cell[6], &row->max) || !read_number(cell[7], &row->mean))
+		!read_number(cell[6], &row->max) || !read_number(cell[7], &row->mean) ||
+		strlen(cell[COLUMNS]) >= sizeof(row->words))
 		return false;
+	strcpy(row->words, cell[COLUMNS]);
 	row->over = experiment_find(
 		row->quantity == PUBLISHED_SLOWDOWN ? &experiment->cases : &experiment->algorithms,
 		cell[4]);
@@ -119,7 +131,7 @@ static int add(struct published *published, const struct published_row *row)
 static int read_lines(struct published *published, const struct experiment *experiment, FILE *in,
 	struct fault *fault)
 {
-	char line[512], *cell[COLUMNS];
+	char line[512], *cell[COLUMNS + 1];
 	unsigned number = 0;
 	bool begun = false;
 	int result = 0;
@@ -133,7 +145,7 @@ static int read_lines(struct published *published, const struct experiment *expe
 		if (!begun && strncmp(line, header, strlen(header)) != 0)
 			return fault_set(fault, EINVAL, "%s:%u: expected '%s'",
 				experiment->published, number, header);
-		if (begun && (split(line, cell) != COLUMNS || !read_row(cell, experiment, &row)))
+		if (begun && (!split(line, cell) || !read_row(cell, experiment, &row)))
 			return fault_set(fault, EINVAL, "%s:%u: expected a row of '%s'",
 				experiment->published, number, header);
 		if (begun && is_wanted(&row, experiment))

@@ -6,21 +6,28 @@
  * Numbers that a paper has printed, from a CSV file beside the experiment: a line of column names,
  * then rows of
  *
- *     quantity,case,network,algorithm,over,min,max,mean
+ *     quantity,case,network,algorithm,over,min,max,mean[,words]
  *
  * quantity: 'factor' (the algorithm's value over that of 'over', of each instance of the network),
  * 'percent' (the same as an increase), or 'value' (the algorithm's own; 'over' is empty), or for
- * links 'max', 'min' and 'below-N' (per cent; share of channels below N per cent). Of an efficiency
+ * links and blocked 'max', 'min', 'below-N' and 'above-N' (per cent; share of channels below or
+ * above N per cent). Of an efficiency
  * over time (transient.h) 'before', 'minimum', 'at-N' (N ms after the hot spot began), 'end' and
  * 'back' (ms); with 'over', the algorithm's over the other's. 'slowdown': the algorithm's value
- * over that which it has in the case 'over'. What is empty was not printed; ours is shown all the
- * same. Rows with a least or greatest value and no mean are claims: ours has to lie between the
- * two. '#' begins a comment line.
+ * over that which it has in the case 'over'. 'after-N': of the mean latency so far, the greatest
+ * deviation from that of the run after N thousandths of its messages, per cent (settling.h).
+ * 'interval', 'traffic-interval': the 95 % interval of the mean over the instances, from end to
+ * end, in per cent of the mean, of the value and of the accepted traffic. What is empty was not
+ * printed; ours is shown all the same. Rows with a least or greatest value and no mean are bounds:
+ * ours has to lie between the two. With 'words', what the paper says without a number, the numbers
+ * are not the paper's but our reading of them. '#' begins a comment line.
  */
 
 #include <math.h>
 
 #include "experiment.h"
+
+#define PUBLISHED_WORDS 40
 
 enum published_quantity {
 	PUBLISHED_FACTOR,
@@ -29,21 +36,27 @@ enum published_quantity {
 	PUBLISHED_LINK_MAX,
 	PUBLISHED_LINK_MIN,
 	PUBLISHED_LINK_BELOW,
+	PUBLISHED_LINK_ABOVE,
 	PUBLISHED_BEFORE,
 	PUBLISHED_MINIMUM,
 	PUBLISHED_AT,
 	PUBLISHED_END,
 	PUBLISHED_BACK,
 	PUBLISHED_SLOWDOWN,
+	PUBLISHED_AFTER,
+	PUBLISHED_INTERVAL,
+	PUBLISHED_TRAFFIC_INTERVAL,
 };
 
 struct published_row {
 	enum published_quantity quantity;
-	unsigned below; /* per cent; ms of PUBLISHED_AT */
+	unsigned limit; /* of PUBLISHED_LINK_BELOW, _ABOVE in per cent; of PUBLISHED_AT in ms; of
+			   PUBLISHED_AFTER in thousandths */
 	/* In the experiment; over: an algorithm, of a slowdown a case, or beyond the count. */
 	unsigned case_at, network, algorithm, over;
 	bool has_over;
-	double min, max, mean; /* NAN: not printed */
+	double min, max, mean;       /* NAN: not printed */
+	char words[PUBLISHED_WORDS]; /* of the paper; "": the numbers are its own */
 };
 
 /* Of an efficiency over time. */
@@ -54,7 +67,12 @@ static inline bool published_is_transient(const struct published_row *row)
 
 static inline bool published_is_link(const struct published_row *row)
 {
-	return row->quantity >= PUBLISHED_LINK_MAX && row->quantity <= PUBLISHED_LINK_BELOW;
+	return row->quantity >= PUBLISHED_LINK_MAX && row->quantity <= PUBLISHED_LINK_ABOVE;
+}
+
+static inline bool published_is_interval(const struct published_row *row)
+{
+	return row->quantity == PUBLISHED_INTERVAL || row->quantity == PUBLISHED_TRAFFIC_INTERVAL;
 }
 
 /* Whether the row compares the algorithm with another. */
@@ -63,7 +81,13 @@ static inline bool published_is_relative(const struct published_row *row)
 	return row->quantity <= PUBLISHED_PERCENT || (published_is_transient(row) && row->has_over);
 }
 
-/* A claim without a number of its own. */
+/* Whether the numbers are our reading of the paper's words. */
+static inline bool published_is_reading(const struct published_row *row)
+{
+	return row->words[0] != '\0';
+}
+
+/* A bound, without a number of its own. */
 static inline bool published_is_claim(const struct published_row *row)
 {
 	return isnan(row->mean) && (!isnan(row->min) || !isnan(row->max));

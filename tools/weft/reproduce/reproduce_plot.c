@@ -30,6 +30,15 @@ static void add_point(struct plot_curve *curve, double x, double y, double y2)
 		(struct plot_point){.x = single(x), .y = single(y), .y2 = single(y2)};
 }
 
+/* The same with the mark that the result deserves. */
+static void add_measured(
+	struct plot_curve *curve, double x, double y, double y2, const struct trial_point *measured)
+{
+	add_point(curve, x, y, y2);
+	curve->point[curve->points - 1].saturated =
+		measured->accepted < SATURATION_ACCEPTED * measured->offered;
+}
+
 /* Samples over time. */
 static int add_transient(struct plot_curve *curve, const struct trial *trial)
 {
@@ -45,7 +54,8 @@ static int add_loads(struct plot_curve *curve, const struct trial *trial)
 {
 	curve->point = calloc(trial->points, sizeof(*curve->point));
 	for (unsigned i = 0; i < trial->points && curve->point != NULL; i++)
-		add_point(curve, trial->point[i].load, trial->point[i].accepted, 0);
+		add_measured(
+			curve, trial->point[i].load, trial->point[i].accepted, 0, &trial->point[i]);
 	return curve->point == NULL ? -ENOMEM : 0;
 }
 
@@ -62,8 +72,8 @@ static int add_latencies(struct plot_curve *curve, const struct trial *trial)
 	qsort(sorted, trial->points, sizeof(*sorted), by_load);
 	for (unsigned i = 0; i < trial->points; i++)
 		if (sorted[i].traffic > 0)
-			add_point(
-				curve, sorted[i].traffic, sorted[i].total_ns, sorted[i].network_ns);
+			add_measured(curve, sorted[i].traffic, sorted[i].total_ns,
+				sorted[i].network_ns, &sorted[i]);
 	free(sorted);
 	return 0;
 }
@@ -86,10 +96,8 @@ static int add_links(struct plot_curve *curve, const struct trial *trial)
 		return -ENOMEM;
 	json_array_foreach(trial->links, i, link)
 	{
-		double use = json_number_value(json_object_get(link, "utilisation"));
-
 		if (trial_link_counts(link))
-			add_point(curve, 0, use, 0);
+			add_point(curve, 0, trial_link_value(trial, link), 0);
 	}
 	qsort(curve->point, curve->points, sizeof(*curve->point), by_use);
 	for (unsigned rank = 0; rank < curve->points; rank++)
@@ -106,6 +114,8 @@ static enum plot_kind kind_of(enum experiment_measure measure)
 		return PLOT_THROUGHPUT_LOAD;
 	case EXPERIMENT_LINKS:
 		return PLOT_LINK_LOAD;
+	case EXPERIMENT_BLOCKED:
+		return PLOT_BLOCKED_TIME;
 	default:
 		return PLOT_LATENCY_THROUGHPUT;
 	}
@@ -120,7 +130,7 @@ static int add_curve(struct plot_curves *curves, const struct trial *trial)
 		result = add_transient(curve, trial);
 	else if (curves->kind == PLOT_THROUGHPUT_LOAD)
 		result = add_loads(curve, trial);
-	else if (curves->kind == PLOT_LINK_LOAD)
+	else if (experiment_measures_links(trial->experiment->measure))
 		result = add_links(curve, trial);
 	else
 		result = add_latencies(curve, trial);
@@ -240,7 +250,7 @@ bool reproduce_plot_wanted(const struct experiment *experiment)
 {
 	return experiment->curves || experiment->measure == EXPERIMENT_EFFICIENCY ||
 	       experiment->measure == EXPERIMENT_THROUGHPUT ||
-	       experiment->measure == EXPERIMENT_LINKS || has_bars(experiment);
+	       experiment_measures_links(experiment->measure) || has_bars(experiment);
 }
 
 int reproduce_plot_folder(const char *folder, struct fault *fault)

@@ -14,7 +14,9 @@
 #define SCOUTED_FROM 100000u
 #define SCOUT_SHARE  10u
 #define NS_PER_MS    1e6
-#define PPM          1e6
+/* Of a run whose mean is to settle: 100 messages each, as in the thesis, of 200,000. */
+#define SETTLING_SAMPLES 2000u
+#define PPM              1e6
 
 /* Loads of a curve, in steps of the search below saturation, and one above it. */
 static const int curve_steps[] = {-90, -60, -42, -30, -22, -15, -10, -6, -3, 2};
@@ -84,6 +86,7 @@ static int add_schedule(struct run_sets *sets, const struct trial *trial)
 static int add_messages(struct run_sets *sets, const struct trial *trial)
 {
 	unsigned share = trial->scouting ? SCOUT_SHARE : 1;
+	unsigned samples = trial->experiment->measure == EXPERIMENT_SETTLING ? SETTLING_SAMPLES : 1;
 	double warmup = time_of(trial, trial->experiment->warmup_messages / share);
 	double duration = warmup + fmax(time_of(trial, trial->experiment->messages / share), 1000);
 	int result = add_load(sets, 0, trial->load);
@@ -92,7 +95,8 @@ static int add_messages(struct run_sets *sets, const struct trial *trial)
 		result = add_time(sets, "measure.warmup", warmup);
 	if (result == 0)
 		result = add_time(sets, "measure.duration", duration);
-	return result == 0 ? add_time(sets, "measure.sample", duration) : result;
+	return result == 0 ? add_time(sets, "measure.sample", fmax(ceil(duration / samples), 1000))
+			   : result;
 }
 
 static int add_point(struct run_sets *sets, const struct trial *trial)
@@ -145,9 +149,7 @@ static int check_entries(
 static int read_network(struct trial *trial, const struct run_config *config, struct fault *fault)
 {
 	struct topology *topology = run_config_open_topology(config, fault);
-	const struct run_config_traffic *traffic;
 	int result = 0;
-	double other;
 
 	if (topology == NULL)
 		return -EINVAL;
@@ -163,10 +165,7 @@ static int read_network(struct trial *trial, const struct run_config *config, st
 	if (config->traffic.count != 1)
 		return fault_set(
 			fault, EINVAL, "%s: expected one entry of traffic", config->origin);
-	traffic = &config->traffic.at[0];
-	other = traffic->other_share_ppm / PPM;
-	trial->message_bytes = (1 - other) * (double)traffic->message_bytes +
-			       other * (double)traffic->other_message_bytes;
+	trial->message_bytes = run_config_mean_bytes(&config->traffic.at[0]);
 	return 0;
 }
 
@@ -230,6 +229,7 @@ void trial_fini(struct trial *trial)
 	free(trial->point);
 	json_decref(trial->links);
 	transient_fini(&trial->transient);
+	settling_fini(&trial->settling);
 	trial->point = NULL;
 	trial->links = NULL;
 }
@@ -373,6 +373,7 @@ static double measured(enum experiment_measure measure, const struct trial_point
 		return NAN;
 	switch (measure) {
 	case EXPERIMENT_LATENCY:
+	case EXPERIMENT_SETTLING:
 		return point->network_ns > 0 ? point->network_ns : NAN; /* 0: none arrived */
 	case EXPERIMENT_WAITING:
 		return (double)point->waiting;
@@ -403,6 +404,8 @@ int trial_take(struct trial *trial, const json_t *result)
 	struct trial_point *more;
 	int answer = read_point(&point, result);
 
+	if (answer == 0 && trial->experiment->measure == EXPERIMENT_SETTLING)
+		answer = settling_take(&trial->settling, result);
 	if (answer == 0 && trial->experiment->measure == EXPERIMENT_EFFICIENCY)
 		answer = transient_take(&trial->transient, result);
 	if (answer < 0)
@@ -423,7 +426,7 @@ int trial_take(struct trial *trial, const json_t *result)
 	trial->value = measured(trial->experiment->measure, &point);
 	if (go_on_with_loads(trial))
 		return 0;
-	if (trial->experiment->measure == EXPERIMENT_LINKS && !point.ended_early)
+	if (experiment_measures_links(trial->experiment->measure) && !point.ended_early)
 		trial->links = json_deep_copy(json_object_get(result, "links"));
 	trial->stage = TRIAL_DONE;
 	return 0;
@@ -435,4 +438,11 @@ bool trial_link_counts(const json_t *link)
 	const char *to = json_string_value(json_object_get(link, "to"));
 
 	return from != NULL && to != NULL && from[0] == 's' && to[0] == 's';
+}
+
+double trial_link_value(const struct trial *trial, const json_t *link)
+{
+	bool blocked = trial->experiment->measure == EXPERIMENT_BLOCKED;
+
+	return json_number_value(json_object_get(link, blocked ? "blocked" : "utilisation"));
 }

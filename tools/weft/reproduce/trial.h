@@ -11,6 +11,7 @@
 #include "config_files.h"
 #include "experiment.h"
 #include "saturation.h"
+#include "settling.h"
 #include "transient.h"
 
 #define TRIAL_ENTRIES_MAX 4u /* of traffic, of which each point sets the load */
@@ -45,6 +46,7 @@ struct trial {
 	unsigned points;
 	json_t *links;              /* of a result, where the measure wants them */
 	struct transient transient; /* where the measure is an efficiency */
+	struct settling settling;   /* where it is that */
 	struct fault fault;
 };
 
@@ -67,6 +69,8 @@ uint64_t trial_key(const struct trial *trial, const struct run_sets *sets, uint6
 
 /* Whether a link of a result is between switches; papers show only those. */
 bool trial_link_counts(const json_t *link);
+/* Its utilisation or, where the measure is that, the share of time for which it was blocked. */
+double trial_link_value(const struct trial *trial, const json_t *link);
 
 /* Takes the result of the next point, a document of a run. -EINVAL: a needed value is missing. */
 int trial_take(struct trial *trial, const json_t *result);

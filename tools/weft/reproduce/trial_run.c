@@ -70,9 +70,9 @@ static json_t *extract(const json_t *result, enum experiment_measure measure)
 
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		json_object_set(out, keys[i], json_object_get(result, keys[i]));
-	if (measure == EXPERIMENT_LINKS)
+	if (experiment_measures_links(measure))
 		json_object_set(out, "links", json_object_get(result, "links"));
-	if (measure == EXPERIMENT_EFFICIENCY)
+	if (measure == EXPERIMENT_EFFICIENCY || measure == EXPERIMENT_SETTLING)
 		json_object_set(out, "series", json_object_get(result, "series"));
 	return out;
 }
