@@ -34,9 +34,18 @@ struct run_link *run_result_add_link(struct run_result *result)
 	return grow(&result->link, &result->links, sizeof(*result->link));
 }
 
-struct run_cycle *run_result_add_cycle(struct run_result *result)
+int run_result_add_cycle(struct run_result *result, const struct topology *topology,
+	const struct topology_port *port, unsigned count)
 {
-	return grow(&result->cycle, &result->cycles, sizeof(*result->cycle));
+	for (unsigned i = 0; i < count; i++) {
+		struct run_cycle *channel =
+			grow(&result->cycle, &result->cycles, sizeof(*result->cycle));
+
+		if (channel == NULL)
+			return -ENOMEM;
+		topology_port_name(topology, port[i], channel->from, sizeof(channel->from));
+	}
+	return 0;
 }
 
 struct run_host *run_result_add_host(struct run_result *result)

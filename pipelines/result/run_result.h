@@ -133,7 +133,9 @@ typedef void (*run_link_fn)(const void *ctx, struct topology_port from, struct r
 /* Both directions of all links. -ENOMEM. */
 int run_result_add_links(struct run_result *result, const struct topology *topology,
 	run_link_fn measure, const void *ctx);
-struct run_cycle *run_result_add_cycle(struct run_result *result);
+/* Channels that wait for each other, by their sending ports. -ENOMEM. */
+int run_result_add_cycle(struct run_result *result, const struct topology *topology,
+	const struct topology_port *port, unsigned count);
 struct run_host *run_result_add_host(struct run_result *result);
 /* Adds 'value' to the counter of this name, which it makes if there is none. 0 or -ENOMEM. */
 int run_result_count(struct run_result *result, const char *name, uint64_t value);
