@@ -127,7 +127,9 @@ void run_result_print(const struct run_result *result, FILE *out);
 struct run_sample *run_result_add_sample(struct run_result *result);
 /* Appends the other's samples. -ENOMEM. */
 int run_result_copy_samples(struct run_result *result, const struct run_result *from);
-struct run_link *run_result_add_link(struct run_result *result);
+/* From a port to that at its other end. */
+struct run_link *run_result_add_link(struct run_result *result, const struct topology *topology,
+	struct topology_port from, struct topology_port to);
 /* Measures one direction of a link; the names of its ends are filled in. */
 typedef void (*run_link_fn)(const void *ctx, struct topology_port from, struct run_link *link);
 /* Both directions of all links. -ENOMEM. */
