@@ -145,7 +145,7 @@ int run_result_count(struct run_result *result, const char *name, uint64_t value
 uint64_t run_result_counter(const struct run_result *result, const char *name);
 /* All counters, {name: value}. */
 json_t *run_result_counters_json(const struct run_result *result);
-/* What is pending is what was sent and has neither arrived nor been given up. */
+/* Pending: sent, neither arrived nor given up. */
 void run_result_count_pending(struct run_result *result);
 
 /* Sets seed, topology name and sizes. */
