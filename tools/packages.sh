@@ -12,11 +12,12 @@ weft_packages='gcc libc6-dev meson ninja-build pkg-config python3
 	iproute2 iputils-ping iperf3 gnuplot-nox'
 
 # For the whole test suite: the fuzz targets need clang, the captures tshark and tcpdump, exported
-# topologies ibsim and ibnetdiscover; ibutils' ibdmchk is the second verifier of destination tables. Labs
-# on PCI NICs run in guests of QEMU, whose kernel is downloaded and not installed.
+# topologies ibsim and ibnetdiscover; ibutils' ibdmchk is the second verifier of destination tables, and
+# opensm computes tables to compare with. Labs on PCI NICs run in guests of QEMU, whose kernel is downloaded
+# and not installed.
 weft_check_packages='clang libclang-rt-14-dev clang-format libasan8
 	tshark tcpdump dpdk procps util-linux
-	ibsim-utils libumad2sim0 infiniband-diags ibutils
+	ibsim-utils libumad2sim0 infiniband-diags ibutils opensm
 	qemu-system-x86'
 
 weft_package_list() {

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "eal.h"
@@ -14,8 +13,7 @@
 #include "program.h"
 #include "real_fabric.h"
 #include "report.h"
-#include "virtual_run.h"
-#include "wormhole_run.h"
+#include "simulated_run.h"
 
 #define EAL_MEMORY_MIB 1024
 
@@ -23,11 +21,6 @@ static int fail(int result, const struct fault *fault)
 {
 	fprintf(stderr, "weft-fabric: %s\n", fault->text);
 	return fault_exit_code(result);
-}
-
-static void parse_options(void *options, int argc, char **argv)
-{
-	options_parse(options, argc, argv);
 }
 
 static int report(struct real_fabric *fabric, const struct options *options,
@@ -75,7 +68,7 @@ static void stop_captures(struct real_fabric *fabric, const struct options *opti
 }
 
 static int run(const struct options *options, const struct run_config *config,
-	const struct topology *topology, const atomic_bool *stop)
+	const struct topology *topology, const atomic_bool *stop, struct fault *fault)
 {
 	const struct real_fabric_options fabric_options = {
 		.topology = topology,
@@ -85,20 +78,19 @@ static int run(const struct options *options, const struct run_config *config,
 		.lcores = options->lcores,
 		.snap_bytes = options->snap_bytes,
 	};
-	struct fault fault;
-	struct real_fabric *fabric = real_fabric_create(&fabric_options, &fault);
+	struct real_fabric *fabric = real_fabric_create(&fabric_options, fault);
 	int result;
 
 	if (fabric == NULL)
-		return fail(-errno, &fault);
-	result = start_captures(fabric, options, &fault);
+		return -errno;
+	result = start_captures(fabric, options, fault);
 	if (result == 0) {
 		real_fabric_run(fabric, config->measure.duration_ps, stop);
 		stop_captures(fabric, options);
-		result = report(fabric, options, config, &fault);
+		result = report(fabric, options, config, fault);
 	}
 	real_fabric_destroy(fabric);
-	return result < 0 ? fail(result, &fault) : result;
+	return result;
 }
 
 /* Reads and checks the run file before EAL starts, so that an error is reported at once. */
@@ -128,15 +120,15 @@ static struct run_config *load(
 }
 
 static int run_real(const struct options *options, const struct run_config *config,
-	const struct topology *topology, const atomic_bool *stop, int argc, char **argv)
+	const struct topology *topology, const atomic_bool *stop, int argc, char **argv,
+	struct fault *fault)
 {
 	const struct eal_options eal = {.memory_mib = EAL_MEMORY_MIB, .lcores = options->lcores};
-	struct fault fault;
-	int result = eal_start(argc, argv, &eal, &fault);
+	int result = eal_start(argc, argv, &eal, fault);
 
 	if (result < 0)
-		return fail(result, &fault);
-	result = run(options, config, topology, stop);
+		return result;
+	result = run(options, config, topology, stop, fault);
 	eal_stop();
 	return result;
 }
@@ -163,20 +155,19 @@ int main(int argc, char **argv)
 	struct fault fault;
 	int result;
 
-	program_parse(argc, argv, parse_options, &options);
+	options_parse(&options, argc, argv);
 	config = load(&options, &topology, &fault, &result);
 	if (config == NULL)
 		return fail(result, &fault);
 	stop = program_catch_signals();
-	if (config->sw.switching == RUN_SWITCHING_WORMHOLE) {
+	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
 		result = wormhole_run(&options, config, topology, stop, &fault);
-		result = result < 0 ? fail(result, &fault) : result;
-	} else if (config->clock == RUN_CLOCK_VIRTUAL) {
+	else if (config->clock == RUN_CLOCK_VIRTUAL)
 		result = virtual_run(&options, config, topology, stop, &fault);
-		result = result < 0 ? fail(result, &fault) : result;
-	} else {
-		result = run_real(&options, config, topology, stop, argc, argv);
-	}
+	else
+		result = run_real(&options, config, topology, stop, argc, argv, &fault);
+	if (result < 0)
+		result = fail(result, &fault);
 	topology_destroy(topology);
 	run_config_destroy(config);
 	return check_output(result);

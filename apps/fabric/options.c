@@ -6,14 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_SET = 256, KEY_JSON, KEY_CSV, KEY_PCAP, KEY_CLOCK, KEY_LCORES, KEY_SNAPLEN };
+#include "option_key.h"
+#include "program.h"
+
+enum { KEY_SET = 256, KEY_PCAP, KEY_LCORES, KEY_SNAPLEN };
 
 static const struct argp_option argp_options[] = {
-	{"clock", KEY_CLOCK, "CLOCK", 0, "virtual or real; overrides the run file", 0},
+	{"clock", OPTION_TEXT(struct options, clock), "CLOCK", 0,
+		"virtual or real; overrides the run file", 0},
 	{"set", KEY_SET, "KEY=VALUE", 0,
 		"change a key of the run file, such as switch.buffer=64KiB", 0},
-	{"json", KEY_JSON, "FILE", 0, "write the result ('-': standard output)", 0},
-	{"csv", KEY_CSV, "FILE", 0, "write the samples ('-': standard output)", 0},
+	{"json", OPTION_TEXT(struct options, json), "FILE", 0,
+		"write the result ('-': standard output)", 0},
+	{"csv", OPTION_TEXT(struct options, csv), "FILE", 0,
+		"write the samples ('-': standard output)", 0},
 	{"pcap", KEY_PCAP, "PORT=FILE", 0,
 		"capture a port such as s0:1, or all, into a pcapng file", 0},
 	{"snaplen", KEY_SNAPLEN, "BYTES", 0, "keep so much of each captured frame (default: all)",
@@ -53,19 +59,10 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 	struct options *options = state->input;
 
 	switch (key) {
-	case KEY_CLOCK:
-		options->clock = argument;
-		return 0;
 	case KEY_SET:
 		if (options->sets == OPTIONS_SETS_MAX)
 			argp_error(state, "--set: at most %d of them", OPTIONS_SETS_MAX);
 		options->set[options->sets++] = argument;
-		return 0;
-	case KEY_JSON:
-		options->json = argument;
-		return 0;
-	case KEY_CSV:
-		options->csv = argument;
 		return 0;
 	case KEY_PCAP:
 		add_capture(options, argument, state);
@@ -88,7 +85,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 		argp_error(state, "a run file is needed");
 		return EINVAL;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return option_key_store(options, key, argument) ? 0 : ARGP_ERR_UNKNOWN;
 	}
 }
 
@@ -103,7 +100,6 @@ void options_parse(struct options *options, int argc, char **argv)
 		       "docs/files.md; 'weft run' calls this program.",
 	};
 
-	argp_err_exit_status = EXIT_BAD_REQUEST;
 	memset(options, 0, sizeof(*options));
-	argp_parse(&argp, argc, argv, 0, NULL, options);
+	program_parse(&argp, 0, argc, argv, options);
 }

@@ -27,5 +27,5 @@ struct options {
 	bool quiet;
 };
 
-/* Parses argv[1…]; prints help or a usage error itself and exits with 0 or 2. */
+/* 'argc', 'argv': of main(). Prints help or a usage error itself and exits with 0 or 2. */
 void options_parse(struct options *options, int argc, char **argv);

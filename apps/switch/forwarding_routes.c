@@ -10,7 +10,6 @@
 #include "forwarding_table.h"
 #include "route_file.h"
 #include "switch.h"
-#include "topology_file.h"
 
 static int check_ports(const struct topology *topology, const struct forwarding_request *request,
 	const uint8_t *row, struct fault *fault)

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "eal.h"
 #include "lab_process.h"
@@ -17,11 +16,6 @@ static int fail(int result, const struct fault *fault)
 {
 	fprintf(stderr, "weft-switch: %s\n", fault->text);
 	return fault_exit_code(result);
-}
-
-static void parse_options(void *options, int argc, char **argv)
-{
-	switch_options_parse(options, argc, argv);
 }
 
 static int report(const struct standalone *standalone)
@@ -73,7 +67,7 @@ int main(int argc, char **argv)
 
 	if (lab_process_asked_for(argc, argv))
 		return run_lab(argc, argv);
-	program_parse(argc, argv, parse_options, &options);
+	switch_options_parse(&options, argc, argv);
 	stop = program_catch_signals();
 	eal.memory_mib = standalone_memory_mib(&options, argc, argv);
 	result = eal_start(argc, argv, &eal, &fault);

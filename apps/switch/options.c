@@ -10,6 +10,8 @@
 #include "adaptive_routing.h"
 #include "fault.h"
 #include "frame.h"
+#include "option_key.h"
+#include "program.h"
 #include "quantity.h"
 #include "switch.h"
 
@@ -19,9 +21,6 @@ enum {
 	KEY_NAME = 256,
 	KEY_VCS,
 	KEY_BUFFER,
-	KEY_NO_VOQ,
-	KEY_TABLE,
-	KEY_TOPOLOGY,
 	KEY_ADAPTIVE,
 	KEY_PEER,
 	KEY_MTU,
@@ -33,23 +32,23 @@ enum {
 	KEY_SEED_FRAMES,
 	KEY_FRAME_BYTES,
 	KEY_YIELD,
-	KEY_PROFILE,
 	KEY_PCAP,
-	KEY_JSON,
 };
 
+#define S struct switch_options
 static const struct argp_option list[] = {
 	{NULL, 0, NULL, 0, "The switch:", 1},
 	{"name", KEY_NAME, "NAME", 0, "Its name (s0); its ports are NAME:0, NAME:1, …", 0},
 	{"vcs", KEY_VCS, "N", 0, "Virtual channels, 1 to 16 (1); SL i goes to VC i mod N", 0},
 	{"buffer", KEY_BUFFER, "SIZE", 0,
 		"Buffer of an input port, shared equally by its VCs (128KiB)", 0},
-	{"no-voq", KEY_NO_VOQ, NULL, 0, "One queue per input and VC instead of one per output", 0},
-	{"table", KEY_TABLE, "FILE|modulo:HOSTS", 0,
+	{"no-voq", OPTION_CLEAR(S, voq), NULL, 0,
+		"One queue per input and VC instead of one per output", 0},
+	{"table", OPTION_TEXT(S, table), "FILE|modulo:HOSTS", 0,
 		"Where frames without a route go: lines 'DESTINATION PORT', or destination d of "
 		"HOSTS leaves by port d mod ports",
 		0},
-	{"topology", KEY_TOPOLOGY, "TOPO", 0,
+	{"topology", OPTION_TEXT(S, topology), "TOPO", 0,
 		"The topology in which --name is a switch, a generator or a file: --table is then a "
 		"route file with tables, as 'weft route compute --tables' writes it",
 		0},
@@ -75,14 +74,15 @@ static const struct argp_option list[] = {
 		"Whether an idle loop leaves its core to others; auto: if it shares it", 0},
 	{"pcap", KEY_PCAP, "PORT=FILE", 0,
 		"Captures a port, or all, from the start on (pcapng); can be repeated", 0},
-	{"json", KEY_JSON, NULL, 0, "Result as one JSON document", 0},
+	{"json", OPTION_SET(S, json), NULL, 0, "Result as one JSON document", 0},
 	{NULL, 0, NULL, 0, "Measuring:", 4},
 	{"seed-frames", KEY_SEED_FRAMES, "N", 0,
 		"Sends N data frames, routed by the table, into each port when its link is up", 0},
 	{"frame-bytes", KEY_FRAME_BYTES, "B", 0, "Their length without FCS (60)", 0},
-	{"profile", KEY_PROFILE, NULL, 0, "Tells how the loop's time is spent", 0},
+	{"profile", OPTION_SET(S, profile), NULL, 0, "Tells how the loop's time is spent", 0},
 	{NULL, 0, NULL, 0, NULL, 0},
 };
+#undef S
 
 static void refuse(struct argp_state *state, const char *option, const char *arg, const char *why)
 {
@@ -141,15 +141,6 @@ static bool parse_switch(
 	case KEY_BUFFER:
 		options->buffer_bytes = (uint32_t)quantity(state, "--buffer", arg, QUANTITY_SIZE,
 			FRAME_BLOCK_BYTES, 1u << 30, "64B to 1024MiB");
-		return true;
-	case KEY_NO_VOQ:
-		options->voq = false;
-		return true;
-	case KEY_TABLE:
-		options->table = arg;
-		return true;
-	case KEY_TOPOLOGY:
-		options->topology = arg;
 		return true;
 	case KEY_ADAPTIVE:
 		options->adaptive = find_mode(state, arg);
@@ -234,9 +225,6 @@ static bool parse_run(struct switch_options *options, int key, char *arg, struct
 			refuse(state, "--pcap", arg, "PORT=FILE, 16 times at most");
 		options->pcap[options->pcaps++] = arg;
 		return true;
-	case KEY_JSON:
-		options->json = true;
-		return true;
 	default:
 		return false;
 	}
@@ -253,9 +241,6 @@ static bool parse_measuring(
 	case KEY_FRAME_BYTES:
 		options->frame_bytes = (uint32_t)number(state, "--frame-bytes", arg,
 			FRAME_BYTES_MIN, FRAME_BYTES_MAX, "60 to 9078");
-		return true;
-	case KEY_PROFILE:
-		options->profile = true;
 		return true;
 	default:
 		return false;
@@ -296,8 +281,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			"'%s': nothing but options expected; EAL's go before '--'", arg);
 	if (key == ARGP_KEY_END)
 		check_all(options, state);
-	if (parse_switch(options, key, arg, state) || parse_ports(options, key, arg, state) ||
-		parse_run(options, key, arg, state) || parse_measuring(options, key, arg, state))
+	if (option_key_store(options, key, arg) || parse_switch(options, key, arg, state) ||
+		parse_ports(options, key, arg, state) || parse_run(options, key, arg, state) ||
+		parse_measuring(options, key, arg, state))
 		return 0;
 	return ARGP_ERR_UNKNOWN;
 }
@@ -338,6 +324,5 @@ void switch_options_parse(struct switch_options *options, int argc, char **argv)
 		.frame_bytes = FRAME_BYTES_MIN,
 		.yield = POLL_YIELD_AUTO,
 	};
-	argp_err_exit_status = EXIT_BAD_REQUEST;
-	argp_parse(&argp, argc, argv, 0, NULL, options);
+	program_parse(&argp, 0, argc, argv, options);
 }

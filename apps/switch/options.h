@@ -35,6 +35,6 @@ struct switch_options {
 	unsigned pcaps;
 };
 
-/* 'argv' has the program and its own options. Exits for --help and --version (0) and for errors (2,
- * one line on standard error). */
+/* 'argc', 'argv': of main(). Exits for --help and --version (0) and for errors (2, one line on
+ * standard error). */
 void switch_options_parse(struct switch_options *options, int argc, char **argv);

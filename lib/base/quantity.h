@@ -8,7 +8,6 @@
  * is required. Nothing is rounded: a value that is not a whole number of base units is refused.
  */
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* kind, and its description for messages */

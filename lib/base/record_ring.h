@@ -8,7 +8,6 @@
  * leave an answer in it. A record that does not fit is refused.
  */
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct record_ring;

@@ -27,10 +27,8 @@
  * A schedule is constant once read; any thread may read it.
  */
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "fault.h"
 

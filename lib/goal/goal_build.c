@@ -5,24 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arrays.h"
+
 #define ROOM_FIRST 64
-
-static int grow(void **array, size_t size, size_t used, size_t more, size_t *room)
-{
-	size_t wanted = *room > ROOM_FIRST ? *room : ROOM_FIRST;
-	void *grown;
-
-	if (used + more <= *room)
-		return 0;
-	while (wanted < used + more)
-		wanted *= 2;
-	grown = realloc(*array, wanted * size);
-	if (grown == NULL)
-		return -ENOMEM;
-	*array = grown;
-	*room = wanted;
-	return 0;
-}
 
 int goal_build_begin(struct goal_builder *build, const struct goal_lexer *lexer, uint32_t ranks)
 {
@@ -54,14 +39,12 @@ int goal_build_rank(struct goal_builder *build, uint32_t rank, const struct goal
 static int keep_label(struct goal_builder *build, const struct goal_token *label, uint32_t *offset)
 {
 	struct goal *goal = build->goal;
-	int result = grow((void **)&goal->labels, 1, build->labels_length, label->length + 1,
-		&build->labels_room);
 
-	if (result == 0)
-		result = grow((void **)&build->by_label, sizeof(*build->by_label), build->labelled,
-			1, &build->by_label_room);
-	if (result < 0)
-		return result;
+	if (!array_reserve(&goal->labels, &build->labels_room,
+		    build->labels_length + label->length + 1, 1) ||
+		!array_reserve(&build->by_label, &build->by_label_room, build->labelled + 1,
+			sizeof(*build->by_label)))
+		return -ENOMEM;
 	*offset = (uint32_t)build->labels_length;
 	memcpy(goal->labels + build->labels_length, label->text, label->length);
 	goal->labels[build->labels_length + label->length] = '\0';
@@ -75,12 +58,14 @@ int goal_build_op(
 {
 	struct goal *goal = build->goal;
 	struct goal_op kept = *op;
-	int result = grow((void **)&goal->op, sizeof(*goal->op), goal->ops, 1, &build->ops_room);
+	int result = 0;
 
-	if (result == 0 && goal->ops == GOAL_OPS_MAX)
+	if (!array_reserve(&goal->op, &build->ops_room, goal->ops + 1u, sizeof(*goal->op)))
+		return -ENOMEM;
+	if (goal->ops == GOAL_OPS_MAX)
 		return fault_set(build->lexer->fault, EINVAL, "%s:%u:1: more than %u operations",
 			build->lexer->origin, op->line, GOAL_OPS_MAX);
-	if (result == 0 && label != NULL)
+	if (label != NULL)
 		result = keep_label(build, label, &kept.label);
 	if (result < 0)
 		return result;
@@ -92,11 +77,9 @@ int goal_build_op(
 int goal_build_requires(struct goal_builder *build, const struct goal_token *waiting,
 	const struct goal_token *other, bool started)
 {
-	int result = grow((void **)&build->requires, sizeof(*build->requires),
-		build->requires_count, 1, &build->requires_room);
-
-	if (result < 0)
-		return result;
+	if (!array_reserve(&build->requires, &build->requires_room, build->requires_count + 1,
+		    sizeof(*build->requires)))
+		return -ENOMEM;
 	build->requires[build->requires_count++] =
 		(struct goal_requires){*waiting, *other, started};
 	return 0;
@@ -170,9 +153,9 @@ static int tie(struct goal_builder *build, const struct goal_requires *requires)
 	if (result == 0 && build->pairs == GOAL_EDGES_MAX)
 		return goal_refuse(build->lexer, &requires->waiting, "more than %u dependencies",
 			GOAL_EDGES_MAX);
-	if (result == 0)
-		result = grow((void **)&build->pair, sizeof(*build->pair), build->pairs, 1,
-			&build->pairs_room);
+	if (result == 0 && !array_reserve(&build->pair, &build->pairs_room, build->pairs + 1,
+				   sizeof(*build->pair)))
+		return -ENOMEM;
 	if (result < 0)
 		return result;
 	build->pair[build->pairs++] =

@@ -23,15 +23,19 @@ struct goal_builder {
 	const struct goal_lexer *lexer;
 	uint32_t rank;
 	uint32_t *rank_line; /* [ranks] line on which a rank begins; 0: not seen yet */
-	size_t ops_room, labels_length, labels_room;
+	size_t labels_length;
+	uint32_t ops_room, labels_room;
 	/* Of the current rank. */
 	struct goal_requires *requires;
-	size_t requires_count, requires_room;
+	size_t requires_count;
+	uint32_t requires_room;
 	uint32_t *by_label; /* operations with labels, sorted */
-	size_t labelled, by_label_room;
+	size_t labelled;
+	uint32_t by_label_room;
 	/* Of all ranks. */
 	struct goal_pair *pair;
-	size_t pairs, pairs_room;
+	size_t pairs;
+	uint32_t pairs_room;
 };
 
 int goal_build_begin(struct goal_builder *build, const struct goal_lexer *lexer, uint32_t ranks);

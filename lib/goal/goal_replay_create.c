@@ -56,7 +56,7 @@ static int make_cpus(struct goal_replay *replay)
 		replay->rank[i].cpus = count_cpus(replay->goal, i);
 		cpus += replay->rank[i].cpus;
 	}
-	replay->cpu = malloc(cpus * sizeof(*replay->cpu));
+	ARRAYS_ADD(replay, cpu, cpus);
 	if (replay->cpu == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < cpus; i++)
@@ -70,18 +70,16 @@ static int make_rooms(struct goal_replay *replay)
 	const struct goal *goal = replay->goal;
 	size_t ops = (size_t)goal->ops + 1;
 
-	replay->rank = calloc(goal->ranks, sizeof(*replay->rank));
-	replay->channel = calloc(ops, sizeof(*replay->channel));
-	replay->slot = calloc(ops, sizeof(*replay->slot));
-	replay->waits = calloc(ops, sizeof(*replay->waits));
-	replay->next = calloc(ops, sizeof(*replay->next));
-	replay->next_message = calloc(ops, sizeof(*replay->next_message));
-	replay->source = calloc(ops, sizeof(*replay->source));
-	replay->due_ps = calloc(ops, sizeof(*replay->due_ps));
-	replay->state = calloc(ops, sizeof(*replay->state));
-	if (replay->rank == NULL || replay->channel == NULL || replay->slot == NULL ||
-		replay->waits == NULL || replay->next == NULL || replay->next_message == NULL ||
-		replay->source == NULL || replay->due_ps == NULL || replay->state == NULL)
+	ARRAYS_ADD(replay, rank, goal->ranks);
+	ARRAYS_ADD(replay, channel, ops);
+	ARRAYS_ADD(replay, slot, ops);
+	ARRAYS_ADD(replay, waits, ops);
+	ARRAYS_ADD(replay, next, ops);
+	ARRAYS_ADD(replay, next_message, ops);
+	ARRAYS_ADD(replay, source, ops);
+	ARRAYS_ADD(replay, due_ps, ops);
+	ARRAYS_ADD(replay, state, ops);
+	if (replay->arrays.failed)
 		return -ENOMEM;
 	return make_cpus(replay);
 }
@@ -129,15 +127,6 @@ void goal_replay_destroy(struct goal_replay *replay)
 {
 	if (replay == NULL)
 		return;
-	free(replay->rank);
-	free(replay->cpu);
-	free(replay->channel);
-	free(replay->slot);
-	free(replay->waits);
-	free(replay->next);
-	free(replay->next_message);
-	free(replay->source);
-	free(replay->due_ps);
-	free(replay->state);
+	arrays_free(&replay->arrays);
 	free(replay);
 }

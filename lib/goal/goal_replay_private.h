@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 
+#include "arrays.h"
 #include "goal_replay.h"
 
 #define GOAL_NONE UINT32_MAX
@@ -54,6 +55,7 @@ struct goal_replay {
 	uint32_t *source;                      /* of a send: its rank */
 	weft_time *due_ps;
 	uint8_t *state;
+	struct arrays arrays; /* all of these */
 };
 
 static inline void op_list_push(struct op_list *list, uint32_t *next, uint32_t op)

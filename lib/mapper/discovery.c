@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arrays.h"
 #include "mapper_agent.h"
 
 const char *discovery_finding_name(enum discovery_finding_kind kind)
@@ -87,16 +88,10 @@ void discovery_ask(struct discovery *discovery, uint32_t device, uint8_t port, b
 {
 	if (discovery->tail == discovery->room && discovery->head >= discovery->room / 2)
 		compact(discovery);
-	if (discovery->tail == discovery->room) {
-		struct discovery_place *queue =
-			realloc(discovery->queue, 2u * discovery->room * sizeof(*queue));
-
-		if (queue == NULL) {
-			discovery->failed = true;
-			return;
-		}
-		discovery->queue = queue;
-		discovery->room *= 2;
+	if (!array_reserve(&discovery->queue, &discovery->room, discovery->tail + 1u,
+		    sizeof(*discovery->queue))) {
+		discovery->failed = true;
+		return;
 	}
 	discovery->queue[discovery->tail++] = (struct discovery_place){device, port, again};
 }

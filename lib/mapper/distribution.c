@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arrays.h"
 #include "fabric_map.h"
 #include "mapper_agent.h"
 
@@ -51,15 +52,9 @@ int distribution_clear(struct distribution *distribution)
 int distribution_add(
 	struct distribution *distribution, uint32_t device, const struct table_image *image)
 {
-	if (distribution->targets == distribution->room) {
-		struct distribution_target *target =
-			realloc(distribution->target, 2u * distribution->room * sizeof(*target));
-
-		if (target == NULL)
-			return -ENOMEM;
-		distribution->target = target;
-		distribution->room *= 2;
-	}
+	if (!array_reserve(&distribution->target, &distribution->room, distribution->targets + 1u,
+		    sizeof(*distribution->target)))
+		return -ENOMEM;
 	distribution->target_of[device] = distribution->targets;
 	distribution->target[distribution->targets++] =
 		(struct distribution_target){.device = device, .image = *image};

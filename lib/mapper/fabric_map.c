@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arrays.h"
 #include "rng.h"
 
 #define FIRST_ROOM 64
@@ -173,12 +174,12 @@ static void lose(struct fabric_map *map, uint32_t at)
 
 int fabric_map_find_ways(struct fabric_map *map)
 {
-	struct way *way = calloc(map->devices, sizeof(*way));
-	uint32_t *queue = calloc(map->devices, sizeof(*queue)), found;
+	struct arrays scratch = {0};
+	struct way *way = arrays_add(&scratch, map->devices, sizeof(*way));
+	uint32_t *queue = arrays_add(&scratch, map->devices, sizeof(*queue)), found;
 
-	if (way == NULL || queue == NULL) {
-		free(way);
-		free(queue);
+	if (scratch.failed) {
+		arrays_free(&scratch);
 		return -ENOMEM;
 	}
 	search(map, way, queue, &found);
@@ -192,8 +193,7 @@ int fabric_map_find_ways(struct fabric_map *map)
 		if (!way[i].reached)
 			lose(map, i);
 	map->device[0].moved = false;
-	free(way);
-	free(queue);
+	arrays_free(&scratch);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arrays.h"
 #include "fabric_map.h"
 
 void image_reading_init(struct image_reading *reading, const struct distribution_config *config,
@@ -32,15 +33,9 @@ void image_reading_fini(struct image_reading *reading)
 
 int image_reading_add(struct image_reading *reading, uint32_t device)
 {
-	if (reading->reads == reading->room) {
-		uint32_t room = reading->room == 0 ? 64 : 2 * reading->room;
-		struct image_read *read = realloc(reading->read, room * sizeof(*read));
-
-		if (read == NULL)
-			return -ENOMEM;
-		reading->read = read;
-		reading->room = room;
-	}
+	if (!array_reserve(
+		    &reading->read, &reading->room, reading->reads + 1u, sizeof(*reading->read)))
+		return -ENOMEM;
 	reading->read[reading->reads++] = (struct image_read){.device = device};
 	reading->open++;
 	return 0;

@@ -8,7 +8,6 @@
  * meant for the current session of this device.
  */
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "fabric_key.h"

@@ -2,9 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "miscabling.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define PLACE_MAX (TOPOLOGY_NAME_MAX + 8)
 
 struct comparison {

@@ -2,9 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "transition_check.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "channel_graph.h"
 
@@ -15,6 +13,7 @@ struct mixture {
 	struct channel_graph *channels;
 	uint32_t *visited; /* by node: destination + 1 of the last walk */
 	uint32_t *queue;
+	struct arrays arrays;
 };
 
 static int refuse(struct fault *reason, const char *text)
@@ -87,10 +86,6 @@ static int merge_cables(struct mixture *mixture, struct fault *reason)
 	mixture->cables = topology_create("mixture", switches, hosts);
 	if (mixture->cables == NULL)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < switches; i++)
-		snprintf(mixture->cables->switch_at[i].name, TOPOLOGY_NAME_MAX, "s%u", i);
-	for (uint32_t i = 0; i < hosts; i++)
-		snprintf(mixture->cables->host_at[i].name, TOPOLOGY_NAME_MAX, "h%u", i);
 	free_ports(mixture->cables);
 	for (unsigned i = 0; i < mixture->generations && result == 0; i++) {
 		/* The index of ports shows which cables are already there. */
@@ -240,9 +235,9 @@ static int add_generations(struct mixture *mixture)
 	if (mixture->channels == NULL)
 		return -ENOMEM;
 	nodes = (size_t)mixture->channels->channels * mixture->channels->classes + 1;
-	mixture->visited = calloc(nodes, sizeof(*mixture->visited));
-	mixture->queue = calloc(nodes, sizeof(*mixture->queue));
-	if (mixture->visited == NULL || mixture->queue == NULL)
+	ARRAYS_ADD(mixture, visited, nodes);
+	ARRAYS_ADD(mixture, queue, nodes);
+	if (mixture->arrays.failed)
 		return -ENOMEM;
 	for (unsigned i = 0; i < mixture->generations; i++) {
 		tables |= mixture->generation[i].table != NULL;
@@ -286,8 +281,7 @@ int transition_check(
 	channel_graph_destroy(mixture.channels);
 	if (mixture.cables != NULL)
 		topology_destroy(mixture.cables);
-	free(mixture.visited);
-	free(mixture.queue);
+	arrays_free(&mixture.arrays);
 	if (result < 0 && result != -EBUSY)
 		return result;
 	*live = result == 0;

@@ -3,9 +3,10 @@
 #include "edge.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "arrays.h"
 
 #define ETHERTYPE_IPV4 0x0800
 #define ETHERTYPE_ARP  0x0806
@@ -26,6 +27,7 @@ struct edge {
 	uint16_t *free;
 	uint16_t free_count;
 	uint64_t count[EDGE_COUNTER_COUNT];
+	struct arrays arrays;
 };
 
 const char *edge_counter_name(unsigned counter)
@@ -54,11 +56,10 @@ struct edge *edge_create(const struct edge_config *config)
 	if (edge == NULL)
 		return NULL;
 	edge->config = *config;
-	edge->progress = calloc(config->hosts, sizeof(edge->progress[0]));
-	edge->buffer = calloc(config->reassemblies ? config->reassemblies : 1u, config->mtu_bytes);
-	edge->free =
-		calloc(config->reassemblies ? config->reassemblies : 1u, sizeof(edge->free[0]));
-	if (edge->progress == NULL || edge->buffer == NULL || edge->free == NULL) {
+	ARRAYS_ADD(edge, progress, config->hosts);
+	ARRAYS_ADD(edge, buffer, (size_t)config->reassemblies * config->mtu_bytes);
+	ARRAYS_ADD(edge, free, config->reassemblies);
+	if (edge->arrays.failed) {
 		edge_destroy(edge);
 		errno = ENOMEM;
 		return NULL;
@@ -72,9 +73,7 @@ void edge_destroy(struct edge *edge)
 {
 	if (edge == NULL)
 		return;
-	free(edge->free);
-	free(edge->buffer);
-	free(edge->progress);
+	arrays_free(&edge->arrays);
 	free(edge);
 }
 

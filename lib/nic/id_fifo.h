@@ -7,7 +7,6 @@
  * one queue of an array at a time.
  */
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define ID_NONE 0xFFFF

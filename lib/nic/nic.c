@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "flow_rx.h"
 #include "flow_tx.h"
@@ -73,11 +72,11 @@ static int allocate(struct nic *nic)
 {
 	const struct nic_config *config = &nic->config;
 
-	nic->tx = calloc(config->hosts, sizeof(nic->tx[0]));
-	nic->rx = calloc(config->hosts, sizeof(nic->rx[0]));
-	nic->ready_next = calloc(config->hosts, sizeof(nic->ready_next[0]));
-	nic->ack_next = calloc(config->hosts, sizeof(nic->ack_next[0]));
-	if (nic->tx == NULL || nic->rx == NULL || nic->ready_next == NULL || nic->ack_next == NULL)
+	nic->tx = arrays_add(&nic->arrays, config->hosts, sizeof(nic->tx[0]));
+	nic->rx = arrays_add(&nic->arrays, config->hosts, sizeof(nic->rx[0]));
+	nic->ready_next = arrays_add(&nic->arrays, config->hosts, sizeof(nic->ready_next[0]));
+	nic->ack_next = arrays_add(&nic->arrays, config->hosts, sizeof(nic->ack_next[0]));
+	if (nic->arrays.failed)
 		return -ENOMEM;
 	if (route_choice_init(&nic->choice, config->choice, &config->selection, config->seed,
 		    config->host, config->hosts) < 0)
@@ -145,10 +144,7 @@ void nic_destroy(struct nic *nic)
 	deadline_queue_fini(&nic->ack_delay);
 	deadline_queue_fini(&nic->retry);
 	route_choice_fini(&nic->choice);
-	free(nic->ack_next);
-	free(nic->ready_next);
-	free(nic->rx);
-	free(nic->tx);
+	arrays_free(&nic->arrays);
 	free(nic);
 }
 

@@ -11,6 +11,7 @@
  */
 
 #include "arn_marks.h"
+#include "arrays.h"
 #include "control.h"
 #include "deadline_queue.h"
 #include "id_fifo.h"
@@ -116,6 +117,7 @@ struct nic {
 
 	struct id_fifo acks; /* peers to acknowledge now */
 	uint16_t *ack_next;
+	struct arrays arrays; /* the arrays by host */
 
 	struct resequencer resequencer;
 	struct weft_packet *released;

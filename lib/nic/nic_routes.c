@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arrays.h"
 #include "frame.h"
 
 struct nic_routes *nic_routes_create(uint16_t hosts)
@@ -35,29 +36,6 @@ void nic_routes_destroy(struct nic_routes *routes)
 	free(routes);
 }
 
-static int make_room(struct nic_routes *routes, uint32_t more)
-{
-	if (routes->routes == routes->routes_room) {
-		uint32_t room = routes->routes_room * 2 + 64;
-		uint32_t *offset = realloc(routes->offset, room * sizeof(offset[0]));
-
-		if (offset == NULL)
-			return -ENOMEM;
-		routes->offset = offset;
-		routes->routes_room = room;
-	}
-	if (routes->used + more > routes->room) {
-		uint32_t room = routes->room * 2 + 1024;
-		uint8_t *bytes = realloc(routes->bytes, room);
-
-		if (bytes == NULL)
-			return -ENOMEM;
-		routes->bytes = bytes;
-		routes->room = room;
-	}
-	return 0;
-}
-
 int nic_routes_add(
 	struct nic_routes *routes, uint16_t destination, const uint8_t *elements, unsigned length)
 {
@@ -70,7 +48,9 @@ int nic_routes_add(
 		return -EINVAL;
 	if (set->count == NIC_ROUTES_MAX)
 		return -ENOSPC;
-	if (make_room(routes, length + 1) < 0)
+	if (!array_reserve(&routes->offset, &routes->routes_room, routes->routes + 1,
+		    sizeof(routes->offset[0])) ||
+		!array_reserve(&routes->bytes, &routes->room, routes->used + length + 1, 1))
 		return -ENOMEM;
 	if (set->count++ == 0)
 		set->first = routes->routes;

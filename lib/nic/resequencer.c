@@ -3,16 +3,14 @@
 #include "resequencer.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 int resequencer_init(struct resequencer *resequencer, uint16_t windows, uint32_t frames)
 {
 	*resequencer = (struct resequencer){.windows = windows, .mask = frames - 1};
-	resequencer->slot = calloc((size_t)windows * frames, sizeof(resequencer->slot[0]));
-	resequencer->held = calloc(windows, sizeof(resequencer->held[0]));
-	resequencer->free_stack = calloc(windows, sizeof(resequencer->free_stack[0]));
-	if (resequencer->slot == NULL || resequencer->held == NULL ||
-		resequencer->free_stack == NULL) {
+	ARRAYS_ADD(resequencer, slot, (size_t)windows * frames);
+	ARRAYS_ADD(resequencer, held, windows);
+	ARRAYS_ADD(resequencer, free_stack, windows);
+	if (resequencer->arrays.failed) {
 		resequencer_fini(resequencer);
 		return -ENOMEM;
 	}
@@ -23,12 +21,7 @@ int resequencer_init(struct resequencer *resequencer, uint16_t windows, uint32_t
 
 void resequencer_fini(struct resequencer *resequencer)
 {
-	free(resequencer->slot);
-	free(resequencer->held);
-	free(resequencer->free_stack);
-	resequencer->slot = NULL;
-	resequencer->held = NULL;
-	resequencer->free_stack = NULL;
+	arrays_free(&resequencer->arrays);
 }
 
 uint16_t resequencer_open(struct resequencer *resequencer)

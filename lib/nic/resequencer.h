@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "arrays.h"
 #include "packet.h"
 
 #define RESEQUENCER_NONE 0xFFFF
@@ -27,6 +28,7 @@ struct resequencer {
 	uint16_t free_count, windows;
 	uint32_t mask;  /* frames a window - 1 */
 	uint32_t total; /* waiting frames in total */
+	struct arrays arrays;
 };
 
 /* 'frames' is a power of two. 0 or -ENOMEM. */

@@ -7,8 +7,6 @@
  * find a program's telemetry there, and clean up after a killed program.
  */
 
-#include <stddef.h>
-
 #define RUNTIME_DIR_MAX 256
 
 /* "/var/run/dpdk/PREFIX", or the path that DPDK 22.11 uses for an unprivileged user. */

@@ -6,13 +6,14 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "arrays.h"
 
 #define ROUND_MS       1
 #define READER_WAIT_MS 20           /* between checks for the reader of a FIFO */
@@ -40,7 +41,8 @@ struct capture_file {
 	unsigned members, room;
 	struct pcapng pcapng;
 	uint8_t *out; /* formatted, not yet written */
-	size_t out_used, out_room;
+	size_t out_used;
+	uint32_t out_room;
 	weft_time newest;
 	bool closing;
 	bool ended; /* on its own: the reader has gone, or an error */
@@ -51,15 +53,8 @@ static int out_append(void *ctx, const void *bytes, size_t count)
 {
 	struct capture_file *file = ctx;
 
-	if (file->out_used + count > file->out_room) {
-		size_t room = 2 * (file->out_used + count);
-		uint8_t *out = realloc(file->out, room);
-
-		if (out == NULL)
-			return -ENOMEM;
-		file->out = out;
-		file->out_room = room;
-	}
+	if (!array_reserve(&file->out, &file->out_room, file->out_used + count, 1))
+		return -ENOMEM;
 	memcpy(file->out + file->out_used, bytes, count);
 	file->out_used += count;
 	return 0;
@@ -399,15 +394,8 @@ static struct member *find(struct capture_file *file, const struct port *port)
 
 static struct member *member_new(struct capture_file *file)
 {
-	if (file->members == file->room) {
-		unsigned room = file->room == 0 ? 8 : 2 * file->room;
-		struct member *member = realloc(file->member, room * sizeof(*member));
-
-		if (member == NULL)
-			return NULL;
-		file->member = member;
-		file->room = room;
-	}
+	if (!array_reserve(&file->member, &file->room, file->members + 1u, sizeof(*file->member)))
+		return NULL;
 	return &file->member[file->members];
 }
 

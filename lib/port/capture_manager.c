@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arrays.h"
 #include "capture_file.h"
 #include "spsc_ring.h"
 
@@ -28,21 +29,6 @@ struct capture_manager {
 	unsigned files, files_room;
 	char failed[FAULT_TEXT]; /* error of the last file that ended on its own */
 };
-
-static bool reserve(void **array, unsigned *room, unsigned used, size_t size)
-{
-	unsigned wanted = *room == 0 ? 8 : 2 * *room;
-	void *grown;
-
-	if (used < *room)
-		return true;
-	grown = realloc(*array, wanted * size);
-	if (grown == NULL)
-		return false;
-	*array = grown;
-	*room = wanted;
-	return true;
-}
 
 static void point_destroy(struct known_port *known)
 {
@@ -128,7 +114,7 @@ static struct capture_file *file_get(
 
 	if (file != NULL)
 		return file;
-	if (!reserve((void **)&manager->file, &manager->files_room, manager->files,
+	if (!array_reserve(&manager->file, &manager->files_room, manager->files + 1u,
 		    sizeof(struct capture_file *))) {
 		errno = -fault_set(fault, ENOMEM, "%s: no memory for a capture", path);
 		return NULL;
@@ -255,7 +241,7 @@ int capture_manager_add_port(struct capture_manager *manager, struct port *port)
 	int result = -ENOMEM;
 
 	pthread_mutex_lock(&manager->lock);
-	if (reserve((void **)&manager->port, &manager->ports_room, manager->ports,
+	if (array_reserve(&manager->port, &manager->ports_room, manager->ports + 1u,
 		    sizeof(struct known_port))) {
 		manager->port[manager->ports++] = (struct known_port){.port = port};
 		result = 0;

@@ -9,6 +9,8 @@
 
 #include <rte_telemetry.h>
 
+#include "arrays.h"
+
 #define LINKS_PER_PAGE 12 /* DPDK's replies are limited to 16 KiB */
 #define LIST_MAX       500
 
@@ -312,29 +314,26 @@ static int add_locked(struct telemetry *telemetry, const struct telemetry_device
 {
 	if (device_find(telemetry, device->class, device->name) != NULL)
 		return -EEXIST;
-	if (telemetry->devices == telemetry->room) {
-		unsigned room = telemetry->room == 0 ? 16 : 2 * telemetry->room;
-		struct telemetry_device *grown = realloc(telemetry->device, room * sizeof(*grown));
-
-		if (grown == NULL)
-			return -ENOMEM;
-		telemetry->device = grown;
-		telemetry->room = room;
-	}
+	if (!array_reserve(&telemetry->device, &telemetry->room, telemetry->devices + 1u,
+		    sizeof(*telemetry->device)))
+		return -ENOMEM;
 	telemetry->device[telemetry->devices++] = *device;
 	return 0;
 }
 
-int telemetry_add_device(struct telemetry *telemetry, const struct telemetry_device *device)
+int telemetry_add_device(
+	struct telemetry *telemetry, const struct telemetry_device *device, struct fault *fault)
 {
-	int result;
+	int result = -EINVAL;
 
-	if (device->counters > TELEMETRY_COUNTERS_MAX || device->class >= TELEMETRY_CLASS_COUNT)
-		return -EINVAL;
-	pthread_mutex_lock(&here.lock);
-	result = add_locked(telemetry, device);
-	pthread_mutex_unlock(&here.lock);
-	return result;
+	if (device->counters <= TELEMETRY_COUNTERS_MAX && device->class < TELEMETRY_CLASS_COUNT) {
+		pthread_mutex_lock(&here.lock);
+		result = add_locked(telemetry, device);
+		pthread_mutex_unlock(&here.lock);
+	}
+	return result == 0 ? 0
+			   : fault_set(fault, -result, "%s: cannot be shown in telemetry: %s",
+				     device->name, strerror(-result));
 }
 
 void telemetry_set_links(struct telemetry *telemetry, telemetry_link_fn *link, const void *ctx)

@@ -4,19 +4,14 @@
 
 #include <stdlib.h>
 
-static int graph_allocate(struct route_graph *graph, uint32_t links)
+static void graph_allocate(struct route_graph *graph, uint32_t links)
 {
-	graph->first_arc = calloc(graph->switches + 1u, sizeof(*graph->first_arc));
-	graph->arc = calloc(2u * links + 1u, sizeof(*graph->arc));
-	graph->host_switch = calloc(graph->hosts + 1u, sizeof(*graph->host_switch));
-	graph->host_port = calloc(graph->hosts + 1u, sizeof(*graph->host_port));
-	graph->first_host = calloc(graph->switches + 2u, sizeof(*graph->first_host));
-	graph->host_of = calloc(graph->hosts + 1u, sizeof(*graph->host_of));
-	return graph->first_arc == NULL || graph->arc == NULL || graph->host_switch == NULL ||
-			       graph->host_port == NULL || graph->first_host == NULL ||
-			       graph->host_of == NULL
-		       ? -ENOMEM
-		       : 0;
+	ARRAYS_ADD(graph, first_arc, graph->switches + 1u);
+	ARRAYS_ADD(graph, arc, 2u * links + 1u);
+	ARRAYS_ADD(graph, host_switch, graph->hosts + 1u);
+	ARRAYS_ADD(graph, host_port, graph->hosts + 1u);
+	ARRAYS_ADD(graph, first_host, graph->switches + 2u);
+	ARRAYS_ADD(graph, host_of, graph->hosts + 1u);
 }
 
 /* Adds the arc that leaves by this port, if it leads to a switch. 'seen' has, by link, the arc that
@@ -89,7 +84,8 @@ struct route_graph *route_graph_create(const struct topology *topology)
 	graph->topology = topology;
 	graph->switches = topology->switches;
 	graph->hosts = topology->hosts;
-	if (graph_allocate(graph, topology->links) < 0)
+	graph_allocate(graph, topology->links);
+	if (graph->arrays.failed)
 		goto err;
 	add_arcs(graph, seen);
 	place_hosts(graph);
@@ -106,11 +102,31 @@ void route_graph_destroy(struct route_graph *graph)
 {
 	if (graph == NULL)
 		return;
-	free(graph->first_arc);
-	free(graph->arc);
-	free(graph->host_switch);
-	free(graph->host_port);
-	free(graph->first_host);
-	free(graph->host_of);
+	arrays_free(&graph->arrays);
 	free(graph);
+}
+
+void route_graph_spread(const struct route_graph *graph, uint32_t root, uint32_t *distance,
+	uint32_t *order, uint32_t *count)
+{
+	uint32_t head = *count;
+
+	distance[root] = 0;
+	for (order[(*count)++] = root; head < *count; head++) {
+		uint32_t at = order[head];
+
+		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
+			uint32_t to = graph->arc[arc].to;
+
+			if (distance[to] != ROUTE_GRAPH_NONE)
+				continue;
+			distance[to] = distance[at] + 1;
+			order[(*count)++] = to;
+		}
+	}
+}
+
+int route_graph_no_memory(const struct route_graph *graph, struct fault *fault)
+{
+	return fault_set(fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
 }

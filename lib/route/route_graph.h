@@ -13,6 +13,8 @@
 
 #include <stdint.h>
 
+#include "arrays.h"
+#include "fault.h"
 #include "topology.h"
 
 #define ROUTE_GRAPH_NONE UINT32_MAX
@@ -32,11 +34,20 @@ struct route_graph {
 	uint8_t *host_port;    /* the switch's port there */
 	uint32_t *first_host;  /* of switch s: host_of[first_host[s]] .. [first_host[s + 1] - 1] */
 	uint32_t *host_of;     /* hosts by switch, then by number */
+	struct arrays arrays;  /* all of these */
 };
 
 /* Built from a finished topology. NULL with errno ENOMEM. */
 struct route_graph *route_graph_create(const struct topology *topology);
 void route_graph_destroy(struct route_graph *graph);
+
+/* Breadth first from switch 'root' over all switches whose distance (in links) is ROUTE_GRAPH_NONE:
+ * sets it, and appends them to order[*count], .. as they are met, 'root' first. */
+void route_graph_spread(const struct route_graph *graph, uint32_t root, uint32_t *distance,
+	uint32_t *order, uint32_t *count);
+
+/* -ENOMEM with 'fault': no memory for the routes of this topology. */
+int route_graph_no_memory(const struct route_graph *graph, struct fault *fault);
 
 static inline uint32_t route_graph_hosts_at(const struct route_graph *graph, uint32_t at)
 {

@@ -22,15 +22,20 @@ static unsigned absorb(
 	return 2;
 }
 
-static int refuse_length(const struct route_graph *graph, uint32_t source, uint32_t destination,
+int route_path_refuse(const struct route_graph *graph, const char *from, const char *to,
 	unsigned elements, struct fault *fault)
 {
-	const struct topology *topology = graph->topology;
-
 	return fault_set(fault, EINVAL,
 		"%s: the way from %s to %s takes %u route elements, expected at most %u",
-		topology->name, topology->host_at[source].name, topology->host_at[destination].name,
-		elements, ROUTE_ELEMENTS_MAX);
+		graph->topology->name, from, to, elements, ROUTE_ELEMENTS_MAX);
+}
+
+static int refuse_hosts(const struct route_graph *graph, uint32_t source, uint32_t destination,
+	unsigned elements, struct fault *fault)
+{
+	const struct topology_device *host = graph->topology->host_at;
+
+	return route_path_refuse(graph, host[source].name, host[destination].name, elements, fault);
 }
 
 /* Writes the elements of the links, and an ITB's host where needed. Returns their number or
@@ -64,8 +69,7 @@ static int finish(const struct route_graph *graph, struct route_set *set, uint32
 	route[length + 1] = ROUTE_TYPE_HOST;
 	result = route_set_add(set, source, destination, route, length + 2);
 	if (result == -ENOMEM)
-		return fault_set(
-			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+		return route_graph_no_memory(graph, fault);
 	return result;
 }
 
@@ -79,7 +83,7 @@ int route_path_add(const struct route_graph *graph, const struct route_options *
 	int length;
 
 	if (elements > ROUTE_ELEMENTS_MAX)
-		return refuse_length(graph, source, destination, elements, fault);
+		return refuse_hosts(graph, source, destination, elements, fault);
 	if (path->itb != 0)
 		rng_init(&rng, options->seed, source, ITB_STREAM | destination);
 	length = encode(graph, path, &rng, route, fault);
@@ -117,7 +121,7 @@ int route_path_add_all(const struct route_graph *graph, const struct route_optio
 
 	for (unsigned k = 0; k < paths; k++)
 		if (route_path_elements(&path[k]) > ROUTE_ELEMENTS_MAX)
-			return refuse_length(graph, graph->host_of[graph->first_host[from]],
+			return refuse_hosts(graph, graph->host_of[graph->first_host[from]],
 				graph->host_of[graph->first_host[to]],
 				route_path_elements(&path[k]), fault);
 	rng_init(&rng, options->seed, from, ITB_STREAM | to);

@@ -27,6 +27,10 @@ static inline unsigned route_path_elements(const struct route_path *path)
 	return path->links + 2 + 2 * (unsigned)__builtin_popcount(path->itb);
 }
 
+/* -EINVAL with 'fault': the way between two hosts or switches has too many elements. */
+int route_path_refuse(const struct route_graph *graph, const char *from, const char *to,
+	unsigned elements, struct fault *fault);
+
 /* Adds the path from the source host's switch to the destination host's switch to the routes of the
  * pair. Each ITB gets a host of its switch, drawn by options->seed for this pair, to spread the
  * load of absorbing. -EINVAL: it does not fit into a frame, or an ITB is at a switch without hosts;

@@ -15,13 +15,21 @@ static uint64_t bucket_low(unsigned index)
 	return (uint64_t)(index - (shift << HISTOGRAM_STEPS_LOG2)) << shift;
 }
 
+static uint64_t bucket_width(unsigned index)
+{
+	return index < (2u << HISTOGRAM_STEPS_LOG2)
+		       ? 1
+		       : (uint64_t)1 << ((index >> HISTOGRAM_STEPS_LOG2) - 1);
+}
+
 static double bucket_middle(unsigned index)
 {
-	uint64_t width = index < (2u << HISTOGRAM_STEPS_LOG2)
-				 ? 1
-				 : (uint64_t)1 << ((index >> HISTOGRAM_STEPS_LOG2) - 1);
+	return (double)bucket_low(index) + (double)(bucket_width(index) - 1) / 2;
+}
 
-	return (double)bucket_low(index) + (double)(width - 1) / 2;
+uint64_t histogram_upper(unsigned index)
+{
+	return bucket_low(index) + (bucket_width(index) - 1);
 }
 
 void histogram_reset(struct histogram *histogram)

@@ -47,6 +47,8 @@ void histogram_merge(struct histogram *into, const struct histogram *from);
 /* The value at or below which 'fraction' (0..1) of the samples lie, as the middle of its step; the
  * exact maximum for 1. 0 when empty. */
 uint64_t histogram_quantile(const struct histogram *histogram, double fraction);
+/* The greatest value that counts into bucket[index]. */
+uint64_t histogram_upper(unsigned index);
 /* 0 when empty. */
 double histogram_mean(const struct histogram *histogram);
 /* From the middles of the steps. 0 when empty. */

@@ -4,8 +4,8 @@
 
 /*
  * Adaptive routing: chooses among the primary port of a packet's destination and the other ports
- * that lead there, by the credits for the buffers behind them. Adding a mode: a function and an
- * entry in adaptive_routing.c, and its word in ADAPTIVE_MODES.
+ * that lead there, by the credits for the buffers behind them. docs/adding-an-adaptive-mode.md
+ * shows how to add a mode.
  *
  * With AFI (afi.h) a packet that leaves its primary port will be stored in the AFC, so alternatives
  * are compared by the credits of the AFC there, the primary port by those of the packet's own VC;

@@ -10,7 +10,6 @@
  */
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "topology.h"
 #include "word_list.h"

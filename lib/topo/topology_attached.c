@@ -3,12 +3,14 @@
 #include "topology_without.h"
 
 #include <errno.h>
-#include <stdlib.h>
+
+#include "arrays.h"
 
 /* New numbers of the kept devices by old number. */
 struct renumbering {
 	uint32_t *switch_at, *host_at;
 	uint32_t switches, hosts;
+	struct arrays arrays;
 };
 
 static bool has_link(const struct topology *topology, uint32_t device)
@@ -62,14 +64,13 @@ static int fill(
 
 struct topology *topology_attached(const struct topology *topology, struct fault *fault)
 {
-	struct renumbering numbers = {
-		.switch_at = calloc((size_t)topology->switches + 1, sizeof(uint32_t)),
-		.host_at = calloc((size_t)topology->hosts + 1, sizeof(uint32_t)),
-	};
+	struct renumbering numbers = {0};
 	struct topology *copy = NULL;
 	int result = -ENOMEM;
 
-	if (numbers.switch_at != NULL && numbers.host_at != NULL) {
+	ARRAYS_ADD(&numbers, switch_at, topology->switches);
+	ARRAYS_ADD(&numbers, host_at, topology->hosts);
+	if (!numbers.arrays.failed) {
 		number(topology, &numbers);
 		copy = topology_create(topology->name, numbers.switches, numbers.hosts);
 	}
@@ -79,8 +80,7 @@ struct topology *topology_attached(const struct topology *topology, struct fault
 		result = topology_finish(copy, topology->name, fault);
 	else
 		fault_set(fault, ENOMEM, "%s: no memory for a copy", topology->name);
-	free(numbers.switch_at);
-	free(numbers.host_at);
+	arrays_free(&numbers.arrays);
 	if (result == 0)
 		return copy;
 	topology_destroy(copy);

@@ -4,26 +4,22 @@
 #include "topology.h"
 
 #include <errno.h>
-#include <stdlib.h>
+
+#include "arrays.h"
 
 struct reach {
 	const struct topology *topology;
 	bool *seen;      /* switches that were reached */
 	uint32_t *queue; /* room for all switches */
+	struct arrays arrays;
 };
 
 static int reach_init(struct reach *reach, const struct topology *topology)
 {
-	reach->topology = topology;
-	reach->seen = calloc((size_t)topology->switches + 1, sizeof(*reach->seen));
-	reach->queue = malloc(((size_t)topology->switches + 1) * sizeof(*reach->queue));
-	return reach->seen != NULL && reach->queue != NULL ? 0 : -ENOMEM;
-}
-
-static void reach_fini(struct reach *reach)
-{
-	free(reach->seen);
-	free(reach->queue);
+	*reach = (struct reach){.topology = topology};
+	ARRAYS_ADD(reach, seen, topology->switches);
+	ARRAYS_ADD(reach, queue, topology->switches);
+	return reach->arrays.failed ? -ENOMEM : 0;
 }
 
 static void reach_from(struct reach *reach, uint32_t start)
@@ -120,7 +116,7 @@ int topology_check_connected(
 		}
 	if (unreachable > 0)
 		result = refuse(&reach, first, unreachable, origin, fault);
-	reach_fini(&reach);
+	arrays_free(&reach.arrays);
 	return result;
 }
 
@@ -139,6 +135,6 @@ int topology_unused_switches(const struct topology *topology, uint32_t *first, u
 			*first = s;
 			(*count)++;
 		}
-	reach_fini(&reach);
+	arrays_free(&reach.arrays);
 	return result;
 }

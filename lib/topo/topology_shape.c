@@ -3,7 +3,8 @@
 #include "topology_shape.h"
 
 #include <errno.h>
-#include <stdlib.h>
+
+#include "arrays.h"
 
 #define UNREACHED UINT32_MAX
 
@@ -12,29 +13,19 @@ struct graph {
 	uint32_t switches;
 	uint32_t *first, *neighbour;
 	uint32_t *distance, *queue;
+	struct arrays arrays;
 };
-
-static void graph_free(struct graph *graph)
-{
-	free(graph->first);
-	free(graph->neighbour);
-	free(graph->distance);
-	free(graph->queue);
-}
 
 static int graph_allocate(struct graph *graph, const struct topology *topology)
 {
 	size_t switches = (size_t)topology->switches + 1;
 
 	graph->switches = topology->switches;
-	graph->first = calloc(switches, sizeof(*graph->first));
-	graph->neighbour = calloc(2 * (size_t)topology->links + 1, sizeof(*graph->neighbour));
-	graph->distance = calloc(switches, sizeof(*graph->distance));
-	graph->queue = calloc(switches, sizeof(*graph->queue));
-	return graph->first == NULL || graph->neighbour == NULL || graph->distance == NULL ||
-			       graph->queue == NULL
-		       ? -ENOMEM
-		       : 0;
+	ARRAYS_ADD(graph, first, switches);
+	ARRAYS_ADD(graph, neighbour, 2 * (size_t)topology->links + 1);
+	ARRAYS_ADD(graph, distance, switches);
+	ARRAYS_ADD(graph, queue, switches);
+	return graph->arrays.failed ? -ENOMEM : 0;
 }
 
 static void graph_fill(struct graph *graph, const struct topology *topology)
@@ -125,6 +116,6 @@ int topology_shape(const struct topology *topology, struct topology_shape *shape
 		measure_degrees(&graph, topology, shape);
 		measure_distances(&graph, shape);
 	}
-	graph_free(&graph);
+	arrays_free(&graph.arrays);
 	return result;
 }

@@ -205,7 +205,7 @@ int fabric_routes_compute(struct fabric_routes *routes, const struct topology *t
 	return result;
 }
 
-int fabric_routes_leave(struct fabric_routes *routes, const struct topology *topology,
+int fabric_routes_init_mapped(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct fault *fault)
 {
 	int result;

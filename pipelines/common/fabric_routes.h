@@ -25,7 +25,7 @@ int fabric_routes_compute(struct fabric_routes *routes, const struct topology *t
 	const struct run_config *run, struct fault *fault);
 /* Leaves routes to a mapper, but not the queuing scheme: the rest of the above, as far as the
  * algorithm's name tells. */
-int fabric_routes_leave(struct fabric_routes *routes, const struct topology *topology,
+int fabric_routes_init_mapped(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct fault *fault);
 void fabric_routes_free(struct fabric_routes *routes);
 

@@ -154,6 +154,7 @@ struct run_config_measure {
 	uint64_t warmup_messages, messages;
 	bool hosts; /* wormhole: figures of each host */
 	bool links;
+	bool latencies; /* the histograms of the latencies are in the result */
 };
 
 struct run_config_topology {

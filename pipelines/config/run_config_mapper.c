@@ -5,7 +5,6 @@
  * topology, times. */
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "did_you_mean.h"

@@ -180,6 +180,7 @@ const struct yaml_field run_measure_fields[] = {
 	{"messages", YAML_FIELD_NUMBER, YAML_MEMBER(S, messages), .max = UINT32_MAX},
 	{"links", YAML_FIELD_BOOL, YAML_MEMBER(S, links)},
 	{"hosts", YAML_FIELD_BOOL, YAML_MEMBER(S, hosts)},
+	{"latencies", YAML_FIELD_BOOL, YAML_MEMBER(S, latencies)},
 	{NULL},
 };
 #undef S

@@ -3,7 +3,6 @@
 
 /* Route sets of a run file, and the choice between them. */
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "route_algorithm.h"

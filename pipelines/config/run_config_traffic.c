@@ -3,8 +3,6 @@
 
 /* The traffic of a run file: its entries. */
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "run_config_private.h"

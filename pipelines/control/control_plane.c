@@ -17,7 +17,7 @@
 #define REQUESTS       16
 /* Longest image; 16 MiB hold the routes of some 30,000 hosts. */
 #define IMAGE_BYTES_MAX (1u << 24)
-/* Bounds per turn: a mapper must not starve the agents, nor a flooded device the others. */
+/* Bounds per poll: a mapper must not starve the agents, nor a flooded device the others. */
 #define MAPPER_FRAMES_A_TURN 64
 #define DEVICE_FRAMES_A_TURN 64
 
@@ -156,7 +156,7 @@ void control_plane_name_of(const struct control_plane *plane, uint64_t id, char 
 /* --- orders of agents --- */
 
 /* Hands the image that the agent has committed to the device, in the device's form. Without memory
- * the device keeps its former tables and a later turn retries. */
+ * the device keeps its former tables and a later poll retries. */
 static void commit(struct control_plane *plane, struct control_device *device)
 {
 	const struct mapper_agent *agent = &device->agent;
@@ -389,7 +389,7 @@ static void serve_requests(struct control_plane *plane, weft_time now)
 		control_plane_serve(plane, text, now);
 }
 
-weft_time control_plane_turn(struct control_plane *plane, weft_time now, weft_time wall)
+weft_time control_plane_poll(struct control_plane *plane, weft_time now, weft_time wall)
 {
 	unsigned done = 0;
 

@@ -6,7 +6,7 @@
  * The control plane of a process with mapped routes (docs/mapper.md, 'In a process'): the agents of
  * all its devices and the mappers of its candidate hosts. The devices' poll loops deliver frames
  * and link states, and receive answers and tables (device_control.h). It has no clock and no thread
- * of its own: one thread calls control_plane_turn().
+ * of its own: one thread calls control_plane_poll().
  */
 
 #include <stdbool.h>
@@ -57,13 +57,13 @@ struct device_control *control_plane_control(
 /* Does all work due at 'now', which never goes back. Returns the latest time of the next call if no
  * loop delivers anything before; 'now' if more work is due at once. Computes routes, which may take
  * long: 'now' may leave that time out. The status measures the duration of changes by 'wall'. */
-weft_time control_plane_turn(struct control_plane *plane, weft_time now, weft_time wall);
+weft_time control_plane_poll(struct control_plane *plane, weft_time now, weft_time wall);
 
 /* Takes the oldest message for the user (one or more lines) and whether it is a warning; the caller
- * frees it. NULL: none. A full queue drops its oldest message. Thread of control_plane_turn(). */
+ * frees it. NULL: none. A full queue drops its oldest message. Thread of control_plane_poll(). */
 char *control_plane_message(struct control_plane *plane, bool *warning);
 
-/* A change is in progress, so frequent polling pays. Thread of control_plane_turn(). */
+/* A change is in progress, so frequent polling pays. Thread of control_plane_poll(). */
 bool control_plane_is_busy(const struct control_plane *plane);
 
 /* Why the leading mapper of this process has no routes; NULL: none leads, or it has routes. The
@@ -72,11 +72,11 @@ const char *control_plane_why(const struct control_plane *plane);
 
 /* ---- For one other thread. */
 
-/* As of the last turn: all devices of this process use tables, none is paused, and each host has a
+/* As of the last poll: all devices of this process use tables, none is paused, and each host has a
  * route to every other host of the topology. */
 bool control_plane_is_routed(const struct control_plane *plane);
 
-/* Queues a request for the next turn; false if the queue is full.
+/* Queues a request for the next poll; false if the queue is full.
  *     status PATH      writes the state of agents and mappers as JSON
  *     map HOST PATH    writes the topology that this host's mapper has found, if any
  * The file appears complete or not at all. */

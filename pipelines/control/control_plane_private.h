@@ -13,7 +13,7 @@
 
 struct control_mapper {
 	struct mapper mapper;
-	bool changing;    /* as of the last turn */
+	bool changing;    /* as of the last poll */
 	uint32_t settled; /* generation in use when the last change ended */
 	weft_time began;  /* start of the present change */
 	/* A request to the agent of the same host, held until the loop has made an iteration. */

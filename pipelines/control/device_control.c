@@ -150,7 +150,7 @@ bool device_control_up(
 	return true;
 }
 
-void device_control_note(struct device_control *control, uint64_t linked, bool idle)
+void device_control_update(struct device_control *control, uint64_t linked, bool idle)
 {
 	uint64_t iterations = atomic_load_explicit(&control->iterations, memory_order_relaxed);
 

@@ -82,7 +82,7 @@ bool device_control_up(
 /* At the end of each iteration: the ports whose link_end is LINK_UP, and whether the device is
  * idle. It is idle if it is paused, no data frame came in or went out in this iteration, none is
  * stored or half sent, and no transmit queue holds one. */
-void device_control_note(struct device_control *control, uint64_t linked, bool idle);
+void device_control_update(struct device_control *control, uint64_t linked, bool idle);
 
 /* The oldest order that is not done, or NULL; one load if there is none. While the port has no room
  * the loop may leave a DEVICE_SEND, and all orders behind it, for a later iteration. It drops

@@ -3,45 +3,42 @@
 
 /* The command line of weft-switch and weft-nic as processes of a lab. */
 
-#include <argp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lab_process.h"
+#include "option_key.h"
 #include "program.h"
 
-enum {
-	KEY_LAB = 256,
-	KEY_RUN_DIR,
-	KEY_SWITCH,
-	KEY_HOST,
-	KEY_LCORES,
-	KEY_MAPPER,
-	KEY_EXPECT,
-	KEY_FABRIC_KEY
-};
+enum { KEY_DEVICE = 256, KEY_LCORES };
+
+#define S struct lab_process_options
+#define OPTIONS_SHARED                                                        \
+	{"lab", OPTION_TEXT(S, lab_file), "LAB.yaml", 0, "the lab file", 0},  \
+		{"run-dir", OPTION_TEXT(S, run_dir), "DIR", 0,                \
+			"where the lab keeps its files (/run/weft/NAME)", 0}, \
+		{"lcores", KEY_LCORES, "N", 0, "poll loops (1)", 0},          \
+	{                                                                     \
+		"fabric-key", OPTION_TEXT(S, key), "FILE", 0,                 \
+			"the fabric key, in place of the lab file's", 0       \
+	}
 
 static const struct argp_option switch_options[] = {
-	{"lab", KEY_LAB, "LAB.yaml", 0, "the lab file", 0},
-	{"switch", KEY_SWITCH, "NAME", 0, "a switch to run; may be repeated", 0},
-	{"run-dir", KEY_RUN_DIR, "DIR", 0, "where the lab keeps its files (/run/weft/NAME)", 0},
-	{"lcores", KEY_LCORES, "N", 0, "poll loops (1)", 0},
-	{"fabric-key", KEY_FABRIC_KEY, "FILE", 0, "the fabric key, in place of the lab file's", 0},
+	{"switch", KEY_DEVICE, "NAME", 0, "a switch to run; may be repeated", 0},
+	OPTIONS_SHARED,
 	{0},
 };
 
 static const struct argp_option nic_options[] = {
-	{"lab", KEY_LAB, "LAB.yaml", 0, "the lab file", 0},
-	{"host", KEY_HOST, "NAME", 0, "a host to run; may be repeated", 0},
-	{"run-dir", KEY_RUN_DIR, "DIR", 0, "where the lab keeps its files (/run/weft/NAME)", 0},
-	{"lcores", KEY_LCORES, "N", 0, "poll loops (1)", 0},
-	{"mapper", KEY_MAPPER, "MODE", 0,
+	{"host", KEY_DEVICE, "NAME", 0, "a host to run; may be repeated", 0},
+	OPTIONS_SHARED,
+	{"mapper", OPTION_TEXT(S, mapper), "MODE", 0,
 		"auto, always or never: whether these hosts may be the mapper", 0},
-	{"expect", KEY_EXPECT, "TOPO", 0,
+	{"expect", OPTION_TEXT(S, expect), "TOPO", 0,
 		"a topology file or generator: print how the fabric differs from it", 0},
-	{"fabric-key", KEY_FABRIC_KEY, "FILE", 0, "the fabric key, in place of the lab file's", 0},
 	{0},
 };
+#undef S
 
 static unsigned parse_lcores(const char *text, struct argp_state *state)
 {
@@ -67,29 +64,13 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	struct lab_process_options *options = state->input;
 
 	switch (key) {
-	case KEY_LAB:
-		options->lab_file = text;
-		return 0;
-	case KEY_RUN_DIR:
-		options->run_dir = text;
-		return 0;
-	case KEY_SWITCH:
-	case KEY_HOST:
+	case KEY_DEVICE:
 		if (options->devices == LAB_PROCESS_DEVICES_MAX)
 			argp_error(state, "at most %d devices", LAB_PROCESS_DEVICES_MAX);
 		options->device[options->devices++] = text;
 		return 0;
 	case KEY_LCORES:
 		options->lcores = parse_lcores(text, state);
-		return 0;
-	case KEY_MAPPER:
-		options->mapper = text;
-		return 0;
-	case KEY_EXPECT:
-		options->expect = text;
-		return 0;
-	case KEY_FABRIC_KEY:
-		options->key = text;
 		return 0;
 	case ARGP_KEY_END:
 		check(options, state);
@@ -98,7 +79,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		argp_error(state, "'%s': nothing but options expected", text);
 		return EINVAL;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return option_key_store(options, key, text) ? 0 : ARGP_ERR_UNKNOWN;
 	}
 }
 
@@ -124,13 +105,8 @@ void lab_process_parse(
 			      "Arguments before a '--' go to DPDK's EAL. 'weft lab up' starts this "
 			      "program; weft-switch(8) and docs/labs.md tell more.",
 	};
-	int first = program_separator(argc, argv);
-	char *separator = argv[first];
 
 	*options = (struct lab_process_options){
 		.program = program, .nics = nics, .argc = argc, .argv = argv};
-	argp_err_exit_status = EXIT_BAD_REQUEST;
-	argv[first] = (char *)program;
-	argp_parse(&argp, argc - first, argv + first, ARGP_IN_ORDER, NULL, options);
-	argv[first] = separator;
+	program_parse(&argp, ARGP_IN_ORDER, argc, argv, options);
 }

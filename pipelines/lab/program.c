@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <string.h>
 
+#include "fault.h"
+
 /* Global: a signal handler can reach nothing else. */
 static atomic_bool stop;
 
@@ -32,13 +34,13 @@ int program_separator(int argc, char **argv)
 	return 0;
 }
 
-void program_parse(
-	int argc, char **argv, void (*parse)(void *options, int argc, char **argv), void *options)
+void program_parse(const struct argp *argp, unsigned flags, int argc, char **argv, void *options)
 {
 	int first = program_separator(argc, argv);
 	char *separator = argv[first];
 
+	argp_err_exit_status = EXIT_BAD_REQUEST;
 	argv[first] = argv[0];
-	parse(options, argc - first, argv + first);
+	argp_parse(argp, argc - first, argv + first, flags, NULL, options);
 	argv[first] = separator;
 }

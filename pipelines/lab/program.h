@@ -4,6 +4,7 @@
 
 /* Signals and arguments, the same for weft-switch, weft-nic and weft-fabric. */
 
+#include <argp.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -14,6 +15,6 @@ const atomic_bool *program_catch_signals(void);
 /* The index of "--", which ends EAL's options; 0: all options are the program's own. */
 int program_separator(int argc, char **argv);
 
-/* Hands argv[0] and the program's own options to 'parse'. */
-void program_parse(
-	int argc, char **argv, void (*parse)(void *options, int argc, char **argv), void *options);
+/* Parses argv[0] and the program's own options, with 'flags' of argp_parse(). Exits for --help (0)
+ * and for errors (2). */
+void program_parse(const struct argp *argp, unsigned flags, int argc, char **argv, void *options);

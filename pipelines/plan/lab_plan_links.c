@@ -3,7 +3,6 @@
 
 /* The links of a lab: memory, memif, veth or real ports. */
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "lab_plan_private.h"

@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "congestion_metrics.h"
 
-#include <string.h>
-
 struct reader {
 	const char **name; /* NULL: not wanted */
 	uint64_t *value;   /* likewise */
@@ -63,13 +61,9 @@ int congestion_metrics_show(struct congestion_metrics *metrics, struct telemetry
 		.snapshot = snapshot,
 		.ctx = metrics};
 	struct reader reader = {.name = metrics->name};
-	int result;
 
 	metrics->congestion = congestion;
 	read_all(congestion, &reader);
 	device.counters = reader.count;
-	result = telemetry_add_device(telemetry, &device);
-	return result == 0 ? 0
-			   : fault_set(fault, -result, "%s: cannot be shown in telemetry: %s", name,
-				     strerror(-result));
+	return telemetry_add_device(telemetry, &device, fault);
 }

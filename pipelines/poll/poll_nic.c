@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "poll_nic_private.h"
 
@@ -326,7 +325,7 @@ unsigned poll_nic_run(struct poll_nic *pn, weft_time now)
 		tx_queue_drain(&pn->tx);
 	moved += transmit(pn, now);
 	if (__builtin_expect(pn->mapper.control != NULL, 0))
-		poll_nic_control_turn(pn, now);
+		poll_nic_control_poll(pn, now);
 	if (moved == 0)
 		port_idle(pn->port, now);
 	return moved;

@@ -3,7 +3,6 @@
 
 /* Captures of the frames of an interface. */
 
-#include "capture_reason.h"
 #include "frame_check.h"
 #include "poll_capture.h"
 #include "poll_nic_private.h"

@@ -102,8 +102,8 @@ static bool is_idle(struct poll_nic *pn)
 	       !tx_queue_holds_data(&pn->tx);
 }
 
-void poll_nic_control_turn(struct poll_nic *pn, weft_time now)
+void poll_nic_control_poll(struct poll_nic *pn, weft_time now)
 {
 	poll_control_orders(pn->mapper.control, obey, pn, now);
-	device_control_note(pn->mapper.control, is_linked(pn), is_idle(pn));
+	device_control_update(pn->mapper.control, is_linked(pn), is_idle(pn));
 }

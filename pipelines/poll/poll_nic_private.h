@@ -57,7 +57,7 @@ static inline bool poll_nic_control_is_for(const struct poll_nic *pn, const uint
 }
 
 /* At the end of an iteration: carries out orders, then reports links and idleness. */
-void poll_nic_control_turn(struct poll_nic *pn, weft_time now);
+void poll_nic_control_poll(struct poll_nic *pn, weft_time now);
 
 /* ---- poll_nic_tap.c: the TAP of an emulated host. */
 

@@ -11,7 +11,6 @@
 #include "poll_switch_capture.h"
 #include "poll_switch_control.h"
 #include "rx_meta.h"
-#include "switch_congestion.h"
 
 struct poll_switch *poll_switch_create(struct weft_switch *sw, struct rte_mempool *pool)
 {
@@ -441,7 +440,7 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 		poll_congestion_control(ps, now);
 	switch_poll_watchdog(ps->sw, now);
 	if (__builtin_expect(ps->mapper.control != NULL, 0))
-		poll_switch_control_turn(ps, now);
+		poll_switch_control_poll(ps, now);
 	if (ps->sw->discarded != NULL)
 		poll_switch_free_list(switch_take_discards(ps->sw));
 	if (moved == 0 && ps->keeps_house != 0)

@@ -8,7 +8,7 @@
  * private area; on departure the mutable header bytes and the CRC are brought up to date.
  * Link-local control frames (credit, hello, adaptive-routing notification) end and begin here.
  * Where there is a mapper, its frames for this switch go up to the control thread of the process
- * and that thread's orders are done, between turns (device_control.h).
+ * and that thread's orders are done, between iterations (device_control.h).
  *
  * One thread calls poll_switch_run(); counters may be read by others at any time (each is one
  * aligned 64-bit word, written by that thread alone).
@@ -45,7 +45,7 @@ struct poll_switch_control {
 	struct rte_mempool *pool;       /* of the frames that it sends for the agent */
 	struct switch_tables *tables;   /* in use; NULL: none came yet */
 	bool paused;
-	uint64_t data_moved; /* data frames in and out until the last turn, while paused */
+	uint64_t data_moved; /* data frames in and out until the last iteration, while paused */
 };
 
 struct poll_switch {
@@ -74,10 +74,10 @@ void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port, 
 /* The switch has an agent in the control thread, and its tables from there: those of its
  * switch_config, if any, count until the first ones come. 'pool': buffers for the longest frame.
  * Both stay the caller's and outlive it; the tables in use are freed with it. At most once, before
- * the first turn. */
+ * the first poll_switch_run(). */
 void poll_switch_set_control(
 	struct poll_switch *ps, struct device_control *control, struct rte_mempool *pool);
 
-/* One turn: every port is read once, every output that can send does, due control frames leave.
- * Returns the number of frames moved: 0 means that the loop may yield. */
+/* One iteration: every port is read once, every output that can send does, due control frames
+ * leave. Returns the number of frames moved: 0 means that the loop may yield. */
 unsigned poll_switch_run(struct poll_switch *ps, weft_time now);

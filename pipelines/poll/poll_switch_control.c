@@ -115,7 +115,8 @@ static bool obey(void *device, struct device_order *order, weft_time now)
 	return true;
 }
 
-/* No data is here, and in this turn none was. Frames of the mapper come and go all the time. */
+/* No data is here, and in this iteration none was. Frames of the mapper come and go all the time.
+ */
 static bool is_idle(struct poll_switch *ps)
 {
 	uint64_t before = ps->mapper.data_moved;
@@ -131,10 +132,10 @@ static bool is_idle(struct poll_switch *ps)
 	return true;
 }
 
-void poll_switch_control_turn(struct poll_switch *ps, weft_time now)
+void poll_switch_control_poll(struct poll_switch *ps, weft_time now)
 {
 	poll_control_orders(ps->mapper.control, obey, ps, now);
-	device_control_note(ps->mapper.control, ps->sw->linked & ps->present, is_idle(ps));
+	device_control_update(ps->mapper.control, ps->sw->linked & ps->present, is_idle(ps));
 }
 
 void poll_switch_control_end(struct poll_switch *ps)

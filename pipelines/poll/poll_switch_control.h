@@ -12,7 +12,7 @@ void poll_switch_control_up(struct poll_switch *ps);
 
 /* At the end of a loop: executes orders, then reports state. No frame of this loop is between ports
  * and queues any more. */
-void poll_switch_control_turn(struct poll_switch *ps, weft_time now);
+void poll_switch_control_poll(struct poll_switch *ps, weft_time now);
 
 /* Frees what is stored between loops; the switch has no tables afterwards. */
 void poll_switch_control_end(struct poll_switch *ps);

@@ -11,8 +11,8 @@
  * than a neighbour on another core needs to answer. Then it yields for about the time that a
  * neighbour on this core needs for a burst. 20 us is the cost of waking up; 50 us is still short
  * against a hello interval and against what a credit loop has in flight. */
-#define TURNS_SPINNING 64
-#define TURNS_YIELDING 128
+#define IDLE_SPINNING  64
+#define IDLE_YIELDING  128
 #define SLEEP_SHORT_NS 20000
 #define SLEEP_LONG_NS  50000
 #define SLEEPS_SHORT   32
@@ -57,13 +57,13 @@ void poll_yield_idle(struct poll_yield *yield)
 {
 	struct timespec sleep = {.tv_nsec = SLEEP_SHORT_NS};
 
-	if (yield->idle < TURNS_YIELDING + SLEEPS_SHORT)
+	if (yield->idle < IDLE_YIELDING + SLEEPS_SHORT)
 		yield->idle++;
 	else
 		sleep.tv_nsec = SLEEP_LONG_NS;
-	if (yield->idle <= TURNS_SPINNING)
+	if (yield->idle <= IDLE_SPINNING)
 		rte_pause();
-	else if (yield->idle <= TURNS_YIELDING)
+	else if (yield->idle <= IDLE_YIELDING)
 		sched_yield();
 	else
 		nanosleep(&sleep, NULL);

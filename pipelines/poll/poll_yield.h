@@ -37,7 +37,7 @@ void poll_yield_init(
 void poll_yield_idle(struct poll_yield *yield);
 
 /* After each iteration, which moved so many frames. */
-static inline void poll_yield_turn(struct poll_yield *yield, unsigned moved)
+static inline void poll_yield_update(struct poll_yield *yield, unsigned moved)
 {
 	if (moved != 0)
 		yield->idle = 0;

@@ -102,17 +102,6 @@ static void snapshot_switch(const void *ctx, uint64_t *value)
 	switch_metrics_sum(ctx, value);
 }
 
-static int add(
-	struct telemetry *telemetry, const struct telemetry_device *device, struct fault *fault)
-{
-	int result = telemetry_add_device(telemetry, device);
-
-	if (result < 0)
-		return fault_set(fault, -result, "%s: cannot be shown in telemetry: %s",
-			device->name, strerror(-result));
-	return 0;
-}
-
 int switch_metrics_show(struct switch_metrics_shown *shown, struct telemetry *telemetry,
 	const char *name, const struct poll_switch *ps, struct fault *fault)
 {
@@ -128,7 +117,7 @@ int switch_metrics_show(struct switch_metrics_shown *shown, struct telemetry *te
 
 	for (unsigned i = 0; i < SWITCH_METRIC_COUNT; i++)
 		shown->metric[i] = switch_metric_name(i);
-	result = add(telemetry, &device, fault);
+	result = telemetry_add_device(telemetry, &device, fault);
 	device.class = TELEMETRY_PORT;
 	device.snapshot = snapshot_port;
 	for (unsigned at = 0; at < ps->ports && result == 0; at++) {
@@ -138,7 +127,7 @@ int switch_metrics_show(struct switch_metrics_shown *shown, struct telemetry *te
 		shown->port[at].at = at;
 		device.name = ps->port[at].port->name;
 		device.ctx = &shown->port[at];
-		result = add(telemetry, &device, fault);
+		result = telemetry_add_device(telemetry, &device, fault);
 	}
 	return result;
 }

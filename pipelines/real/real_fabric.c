@@ -7,6 +7,11 @@
 
 #include "capture_reason.h"
 #include "frame_room.h"
+#include "real_fabric_control.h"
+#include "real_fabric_hosts.h"
+#include "real_fabric_links.h"
+#include "real_fabric_show.h"
+#include "real_fabric_switches.h"
 #include "real_pools.h"
 #include "real_private.h"
 #include "run_source.h"
@@ -123,7 +128,7 @@ static int make_routes(struct real_fabric *fabric, struct fault *fault)
 	const struct topology *topology = fabric->options.topology;
 
 	if (run->mapper.routes == RUN_ROUTES_MAPPER)
-		return fabric_routes_leave(&fabric->routes, topology, run, fault);
+		return fabric_routes_init_mapped(&fabric->routes, topology, run, fault);
 	return fabric_routes_compute(&fabric->routes, topology, run, fault);
 }
 
@@ -152,7 +157,6 @@ static int build(struct real_fabric *fabric, struct fault *fault)
 		(result = real_links_open(fabric, fault)) < 0 ||
 		(result = real_control_create(fabric, fault)) < 0 ||
 		(result = real_switches_create(fabric, fault)) < 0 ||
-		(result = real_deadlock_create(fabric, fault)) < 0 ||
 		(result = real_hosts_create(fabric, fault)) < 0 ||
 		(result = create_captures(fabric, fault)) < 0)
 		return result;

@@ -19,13 +19,8 @@
 
 #include "capture.h"
 #include "fault.h"
-#include "poll_nic.h"
-#include "poll_switch.h"
-#include "route_set.h"
-#include "route_table.h"
 #include "run_config.h"
 #include "run_result.h"
-#include "telemetry.h"
 #include "topology.h"
 #include "tsc_clock.h"
 

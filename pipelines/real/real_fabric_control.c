@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-
-/* Mapped routes of a real-clock fabric: the control plane of its devices, as its file says, and the
- * control thread that runs it. */
+#include "real_fabric_control.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <rte_lcore.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "control_plane.h"
-#include "real_private.h"
 #include "route_algorithm.h"
 #include "text_output.h"
 
@@ -329,7 +324,7 @@ static void *run_plane(void *ctx)
 
 		now += wall - before < STEP_MAX_PS ? wall - before : STEP_MAX_PS;
 		before = wall;
-		due = control_plane_turn(control->plane, now, wall);
+		due = control_plane_poll(control->plane, now, wall);
 		print_messages(control);
 		if (control_plane_is_busy(control->plane))
 			busy_until = wall + BUSY_FOR_PS;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-
-/* The hosts of a real-clock fabric: interfaces, their routes, traffic and TAP edges. */
+#include "real_fabric_hosts.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -10,7 +9,8 @@
 
 #include "congestion_control.h"
 #include "netns.h"
-#include "real_private.h"
+#include "real_fabric_control.h"
+#include "real_fabric_links.h"
 #include "run_source.h"
 #include "tap.h"
 

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-
-/* The links of a real-clock fabric: in-memory ones between devices of this process, ethdevs where
- * the other end is elsewhere. */
+#include "real_fabric_links.h"
 
 #include <errno.h>
 #include <rte_common.h>
-#include <string.h>
 
 #include "frame_fit.h"
 #include "frame_room.h"
 #include "link_order.h"
 #include "port_ethdev.h"
-#include "real_private.h"
 
 /* Frames that may wait in a memory link: all that the credits of both ends can have on the way. */
 #define MEMORY_LINK_SLOTS 4096

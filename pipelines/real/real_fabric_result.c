@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
+#include "real_fabric_result.h"
 
-/* Counters and result of a real-clock fabric. */
-
-#include <string.h>
-
-#include "real_private.h"
+#include "real_fabric_control.h"
 
 /* Bytes of a frame on the wire beside its payload: header, a typical route, preamble and gap. */
 static uint64_t frame_overhead(const struct real_fabric *fabric)
@@ -222,10 +219,7 @@ int real_fabric_result(struct real_fabric *fabric, struct run_result *result, st
 	if (!fabric->serving)
 		result->duplicated += run_result_surplus(result, NULL);
 	result->packets.generated = result->packets.injected;
-	result->packets.pending =
-		run_result_minus(result->packets.injected, result->packets.delivered);
-	result->messages.pending = run_result_minus(
-		result->messages.generated, result->messages.delivered + result->messages.dropped);
+	run_result_count_pending(result);
 	result->incomplete = fabric->incomplete;
 	run_result_set_wall(result, (double)running / (double)PS_PER_S);
 	if (deadlock_result(&fabric->circle, fabric->options.topology, result) < 0 ||

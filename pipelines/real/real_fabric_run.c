@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The loops of a real-clock fabric: every device in turn, shared out among the lcores. The first
+/* The loops of a real-clock fabric: polling every device, shared out among the lcores. The first
  * loop, the leader, also watches the clock, takes samples and gives the orders. */
 
 #include <inttypes.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "poll_yield.h"
+#include "real_fabric_control.h"
+#include "real_fabric_hosts.h"
+#include "real_fabric_links.h"
+#include "real_fabric_result.h"
+#include "real_fabric_shortage.h"
+#include "real_fabric_show.h"
+#include "real_fabric_switches.h"
 #include "real_private.h"
 
 #define WORKERS_MAX    64
@@ -19,7 +25,7 @@
 #define ROUTES_WAIT_PS (20 * PS_PER_S) /* from the same moment on */
 #define DRAIN_WAIT_PS  (2 * PS_PER_S)
 #define DRAIN_LOOK_PS  (1 * PS_PER_MS)
-#define WATCH_EACH     16 /* turns of the leader between two readings of the clock */
+#define WATCH_EACH     16 /* iterations of the leader between two readings of the clock */
 
 /* Without memory for its sources a host sends less: reported here and counted; the run continues.
  */
@@ -56,7 +62,7 @@ static void give_order(struct real_fabric *fabric, enum real_order order)
 	atomic_fetch_add_explicit(&fabric->orders, 1, memory_order_release);
 }
 
-static unsigned turn(struct real_worker *worker)
+static unsigned poll_devices(struct real_worker *worker)
 {
 	struct real_fabric *fabric = worker->fabric;
 	unsigned moved = 0;
@@ -258,14 +264,13 @@ static int work(void *ctx)
 	struct poll_yield yield;
 
 	poll_yield_init(&yield, POLL_YIELD_ALWAYS, 1, 1);
-	for (uint64_t turns = 0; !atomic_load_explicit(&fabric->halt, memory_order_relaxed);
-		turns++) {
-		unsigned moved = turn(worker);
+	for (uint64_t i = 0; !atomic_load_explicit(&fabric->halt, memory_order_relaxed); i++) {
+		unsigned moved = poll_devices(worker);
 
 		obey(worker, clock_now(&fabric->clock));
-		if (worker->leader && (turns % WATCH_EACH == 0 || moved == 0) && lead(fabric))
+		if (worker->leader && (i % WATCH_EACH == 0 || moved == 0) && lead(fabric))
 			atomic_store(&fabric->halt, true);
-		poll_yield_turn(&yield, moved);
+		poll_yield_update(&yield, moved);
 	}
 	return 0;
 }

@@ -1,46 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-
-/*
- * Pools that run dry. A switch without buffers for control frames falls silent and its neighbours
- * take it for dead, so the process says it, with the cause that can be seen: once when it happens,
- * and again each time the count has doubled. The counters are in telemetry (no_mbuf,
- * device_rx_no_buffer).
- */
+#include "real_fabric_shortage.h"
 
 #include <inttypes.h>
 #include <rte_mempool.h>
 #include <stdio.h>
 
-#include "real_private.h"
-
 #define LOOK_PS (1 * PS_PER_S)
 
-/* The port of a switch here that lacked a buffer most often. */
-static uint64_t worst_port(const struct real_fabric *fabric, const char **name)
+/* Frames that the switches here had no buffer for; '*name' is the port that lacked it most often.
+ */
+static uint64_t sum_switches(const struct real_fabric *fabric, const char **name)
 {
-	uint64_t worst = 0;
+	uint64_t sum = 0, worst = 0;
 
 	for (unsigned i = 0; i < fabric->switch_count; i++) {
 		const struct poll_switch *poll = fabric->switches[i].poll;
 
 		for (unsigned at = 0; at < poll->ports; at++) {
+			sum += poll->port[at].no_mbuf;
 			if (poll->port[at].no_mbuf <= worst)
 				continue;
 			worst = poll->port[at].no_mbuf;
 			*name = poll->port[at].port->name;
 		}
 	}
-	return worst;
-}
-
-static uint64_t sum_switches(const struct real_fabric *fabric)
-{
-	uint64_t sum = 0;
-
-	for (unsigned i = 0; i < fabric->switch_count; i++)
-		for (unsigned at = 0; at < fabric->switches[i].poll->ports; at++)
-			sum += fabric->switches[i].poll->port[at].no_mbuf;
 	return sum;
 }
 
@@ -72,18 +56,20 @@ static void warn(const char *port, uint64_t times, const char *what, const struc
 void real_shortage_check(struct real_fabric *fabric, weft_time now)
 {
 	struct real_shortage *seen = &fabric->shortage;
-	const char *port = "";
+	const char *port = "", *device_port = "";
 	uint64_t control, device;
 
 	if (now < seen->due)
 		return;
 	seen->due = now + LOOK_PS;
-	control = sum_switches(fabric);
-	device = sum_devices(fabric, &port);
-	if (device > 2 * seen->device)
-		warn(port, device, "frames that come", fabric->data_pool);
-	if (control > 2 * seen->control && worst_port(fabric, &port) > 0)
+	control = sum_switches(fabric, &port);
+	device = sum_devices(fabric, &device_port);
+	if (device > 2 * seen->device) {
+		warn(device_port, device, "frames that come", fabric->data_pool);
+		seen->device = device;
+	}
+	if (control > 2 * seen->control) {
 		warn(port, control, "control frames", fabric->control_pool);
-	seen->device = device > 2 * seen->device ? device : seen->device;
-	seen->control = control > 2 * seen->control ? control : seen->control;
+		seen->control = control;
+	}
 }

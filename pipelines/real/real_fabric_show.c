@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-
-/* A real-clock fabric on DPDK's telemetry: switches, interfaces and links. */
+#include "real_fabric_show.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "port_ethdev.h"
-#include "real_private.h"
 
 /* An interface: what its state machine counts, what the driver refused, how it stands. */
 #define HOST_METRICS_MORE(X)                                               \
@@ -185,15 +183,13 @@ static int show_host(struct real_fabric *fabric, struct real_host *host, struct 
 		.snapshot = read_host,
 		.ctx = host,
 	};
-	int result;
 
 	host->shown = calloc(1, sizeof(*host->shown));
 	if (host->shown == NULL)
 		return fault_set(fault, ENOMEM, "%s: no memory", device.name);
 	name_metrics(host->shown);
 	device.counter = host->shown->name;
-	result = telemetry_add_device(fabric->telemetry, &device);
-	return result == 0 ? 0 : fault_set(fault, -result, "%s: cannot be shown", device.name);
+	return telemetry_add_device(fabric->telemetry, &device, fault);
 }
 
 static int show_switch(struct real_fabric *fabric, struct real_switch *device, struct fault *fault)

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
+#include "real_fabric_switches.h"
 
-/* The switches of a real-clock fabric. */
-
+#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "congestion_setup.h"
-#include "real_private.h"
+#include "real_fabric_control.h"
+#include "real_fabric_links.h"
+
+/* Without a watchdog heads count that have waited for half of what it takes by default. */
+#define PATIENCE_PS (50 * PS_PER_MS)
 
 static void count_switches(struct real_fabric *fabric)
 {
@@ -83,6 +86,20 @@ static int create_switch(
 	return 0;
 }
 
+/* When the switches are there. */
+static int prepare_deadlock(struct real_fabric *fabric, struct fault *fault)
+{
+	weft_time watchdog = fabric->options.run->watchdog_ps;
+
+	fabric->deadlock_age = (watchdog < PATIENCE_PS ? watchdog : PATIENCE_PS) / 2;
+	fabric->sw = calloc(fabric->options.topology->switches + 1u, sizeof(struct weft_switch *));
+	if (fabric->sw == NULL)
+		return fault_set(fault, ENOMEM, "no memory for %u switches", fabric->switch_count);
+	for (unsigned i = 0; i < fabric->switch_count; i++)
+		fabric->sw[fabric->switches[i].number] = fabric->switches[i].sw;
+	return 0;
+}
+
 int real_switches_create(struct real_fabric *fabric, struct fault *fault)
 {
 	const bool *here = fabric->options.switch_here;
@@ -99,7 +116,7 @@ int real_switches_create(struct real_fabric *fabric, struct fault *fault)
 		fabric->switches[next].number = i;
 		result = create_switch(fabric, &fabric->switches[next++], fault);
 	}
-	return result;
+	return result == 0 ? prepare_deadlock(fabric, fault) : result;
 }
 
 void real_switches_destroy(struct real_fabric *fabric)
@@ -112,4 +129,14 @@ void real_switches_destroy(struct real_fabric *fabric)
 	}
 	free(fabric->switches);
 	free(fabric->sw);
+}
+
+void real_deadlock_check(struct real_fabric *fabric, weft_time now)
+{
+	const struct deadlock_view view = {fabric->options.topology, fabric->sw, now};
+
+	fabric->deadlock_due = now + fabric->deadlock_age / 4;
+	if (fabric->circle.channels == 0 && deadlock_is_possible(&view, fabric->deadlock_age))
+		fabric->circle.channels = deadlock_find(
+			&view, fabric->deadlock_age, fabric->circle.port, DEADLOCK_CIRCLE_MAX);
 }

@@ -3,7 +3,8 @@
 #pragma once
 
 /*
- * The parts of a real-clock fabric, for its files (real_fabric_*.c) alone.
+ * The structs of a real-clock fabric, for its files (real_fabric_*.c) alone. The functions of a
+ * file are in the header beside it.
  */
 
 #include <stdatomic.h>
@@ -134,65 +135,3 @@ static inline struct device_config real_device_config(const struct real_fabric *
 		.session = fabric->options.session,
 	};
 }
-
-/* Finds the devices of external links, which the pools depend on. */
-int real_links_attach(struct real_fabric *fabric, struct fault *fault);
-void real_links_needs(const struct real_fabric *fabric, struct real_pool_request *request);
-/* Opens all links, when there are pools. */
-int real_links_open(struct real_fabric *fabric, struct fault *fault);
-void real_links_close(struct real_fabric *fabric);
-/* The open end at a port of a device that lives here; NULL if there is no cable. */
-struct real_end *real_end_at(struct real_fabric *fabric, struct topology_port at);
-/* "s0:2 down" cuts the cable at this port, if that is here, "s0:2 up" joins it again. */
-void real_links_cut(struct real_fabric *fabric, const char *text);
-/* NULL if none is wanted. */
-struct impairment *real_end_impairment(struct real_end *end);
-
-int real_switches_create(struct real_fabric *fabric, struct fault *fault);
-void real_switches_destroy(struct real_fabric *fabric);
-
-/* When the switches are there. */
-int real_deadlock_create(struct real_fabric *fabric, struct fault *fault);
-/* Keeps the first circle of waiting that is found. No other loop may be running. */
-void real_deadlock_check(struct real_fabric *fabric, weft_time now);
-
-int real_hosts_create(struct real_fabric *fabric, struct fault *fault);
-void real_hosts_destroy(struct real_fabric *fabric);
-/* In the host's own loop. */
-int real_host_start_traffic(
-	struct real_fabric *fabric, struct real_host *host, struct fault *fault);
-/* Of the sources. A TAP is read on until the fabric ends. */
-void real_host_stop_traffic(
-	const struct real_fabric *fabric, struct real_host *host, weft_time now);
-
-/* At 'now', in time since the traffic began. */
-void real_totals_read(
-	const struct real_fabric *fabric, weft_time now, struct measure_totals *totals);
-
-/* real_fabric_control.c. Create: nothing if routes are static, before there are devices. Start and
- * stop: the control thread. */
-int real_control_create(struct real_fabric *fabric, struct fault *fault);
-void real_control_destroy(struct real_fabric *fabric);
-void real_control_start(struct real_fabric *fabric);
-void real_control_stop(struct real_fabric *fabric);
-/* Of a device that lives here; NULL if routes are static. */
-struct device_control *real_control_of(
-	const struct real_fabric *fabric, enum device_kind kind, uint32_t number);
-/* Static routes, or mapped ones from each host here to all others. */
-bool real_is_routed(const struct real_fabric *fabric);
-/* Routes may come: there is a control thread, and a host here that may be the mapper. */
-bool real_may_be_routed(const struct real_fabric *fabric);
-/* Why there are none, when the control thread is stopped. */
-void real_control_why(const struct real_fabric *fabric, struct fault *fault);
-/* control_plane_ask(); false if routes are static, too. */
-bool real_control_ask(struct real_fabric *fabric, const char *request);
-
-/* All links of devices that live here are up. */
-bool real_links_are_up(const struct real_fabric *fabric);
-
-/* Warns on standard error of pools that ran dry. */
-void real_shortage_check(struct real_fabric *fabric, weft_time now);
-
-/* telemetry: switches, interfaces, links. */
-int real_show(struct real_fabric *fabric, struct fault *fault);
-void real_show_end(struct real_fabric *fabric);

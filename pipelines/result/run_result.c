@@ -9,23 +9,39 @@
 
 #include "goal_replay.h"
 
+/* 'array' is the address of the pointer to the elements. */
 static void *grow(void *array, unsigned *count, size_t size)
 {
-	void *more = *count % 64 == 0 ? realloc(array, (*count + 64) * size) : array;
+	char *elements;
 
-	if (more != NULL)
-		memset((char *)more + (*count)++ * size, 0, size);
-	return more;
+	memcpy(&elements, array, sizeof(elements));
+	if (*count % 64 == 0) {
+		elements = realloc(elements, (*count + 64) * size);
+		if (elements == NULL)
+			return NULL;
+		memcpy(array, &elements, sizeof(elements));
+	}
+	return memset(elements + (*count)++ * size, 0, size);
 }
 
 struct run_sample *run_result_add_sample(struct run_result *result)
 {
-	void *more = grow(result->sample, &result->samples, sizeof(*result->sample));
+	return grow(&result->sample, &result->samples, sizeof(*result->sample));
+}
 
-	if (more == NULL)
-		return NULL;
-	result->sample = more;
-	return &result->sample[result->samples - 1];
+struct run_link *run_result_add_link(struct run_result *result)
+{
+	return grow(&result->link, &result->links, sizeof(*result->link));
+}
+
+struct run_cycle *run_result_add_cycle(struct run_result *result)
+{
+	return grow(&result->cycle, &result->cycles, sizeof(*result->cycle));
+}
+
+struct run_host *run_result_add_host(struct run_result *result)
+{
+	return grow(&result->host, &result->host_count, sizeof(*result->host));
 }
 
 int run_result_copy_samples(struct run_result *result, const struct run_result *from)
@@ -38,16 +54,6 @@ int run_result_copy_samples(struct run_result *result, const struct run_result *
 		*sample = from->sample[i];
 	}
 	return 0;
-}
-
-struct run_link *run_result_add_link(struct run_result *result)
-{
-	void *more = grow(result->link, &result->links, sizeof(*result->link));
-
-	if (more == NULL)
-		return NULL;
-	result->link = more;
-	return &result->link[result->links - 1];
 }
 
 int run_result_add_links(struct run_result *result, const struct topology *topology,
@@ -68,45 +74,42 @@ int run_result_add_links(struct run_result *result, const struct topology *topol
 	return 0;
 }
 
-struct run_cycle *run_result_add_cycle(struct run_result *result)
+static struct run_counter *find_counter(const struct run_result *result, const char *name)
 {
-	void *more = grow(result->cycle, &result->cycles, sizeof(*result->cycle));
-
-	if (more == NULL)
-		return NULL;
-	result->cycle = more;
-	return &result->cycle[result->cycles - 1];
+	for (unsigned i = 0; i < result->counters; i++)
+		if (strcmp(result->counter[i].name, name) == 0)
+			return &result->counter[i];
+	return NULL;
 }
 
-struct run_host *run_result_add_host(struct run_result *result)
+uint64_t run_result_counter(const struct run_result *result, const char *name)
 {
-	void *more = grow(result->host, &result->host_count, sizeof(*result->host));
+	const struct run_counter *counter = find_counter(result, name);
 
-	if (more == NULL)
-		return NULL;
-	result->host = more;
-	return &result->host[result->host_count - 1];
+	return counter != NULL ? counter->value : 0;
 }
 
 int run_result_count(struct run_result *result, const char *name, uint64_t value)
 {
-	struct run_counter *counter;
-	void *more;
+	struct run_counter *counter = find_counter(result, name);
 
-	for (unsigned i = 0; i < result->counters; i++) {
-		if (strcmp(result->counter[i].name, name) == 0) {
-			result->counter[i].value += value;
-			return 0;
-		}
+	if (counter == NULL) {
+		counter = grow(&result->counter, &result->counters, sizeof(*counter));
+		if (counter == NULL)
+			return -ENOMEM;
+		snprintf(counter->name, sizeof(counter->name), "%s", name);
 	}
-	more = grow(result->counter, &result->counters, sizeof(*result->counter));
-	if (more == NULL)
-		return -ENOMEM;
-	result->counter = more;
-	counter = &result->counter[result->counters - 1];
-	snprintf(counter->name, sizeof(counter->name), "%s", name);
-	counter->value = value;
+	counter->value += value;
 	return 0;
+}
+
+void run_result_count_pending(struct run_result *result)
+{
+	struct run_traffic *packets = &result->packets, *messages = &result->messages;
+
+	packets->pending = run_result_minus(packets->injected, packets->delivered);
+	messages->pending =
+		run_result_minus(messages->generated, messages->delivered + messages->dropped);
 }
 
 void run_result_identify(
@@ -153,6 +156,24 @@ static json_t *unknown_latency_json(void)
 {
 	return json_pack(
 		"{s:n,s:n,s:n,s:n,s:n,s:n}", "mean", "stddev", "p50", "p99", "p999", "max");
+}
+
+/* [ns, count] of each step that has values, the last at the greatest value. */
+static json_t *histogram_json(const struct histogram *histogram)
+{
+	json_t *steps = json_array();
+
+	for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
+		uint64_t upper = histogram_upper(i);
+
+		if (histogram->bucket[i] != 0)
+			json_array_append_new(steps,
+				json_pack("[I,I]",
+					(json_int_t)(upper < histogram->max ? upper
+									    : histogram->max),
+					(json_int_t)histogram->bucket[i]));
+	}
+	return steps;
 }
 
 static json_t *latency_json(
@@ -219,7 +240,7 @@ static json_t *hosts_json(const struct run_result *result)
 	return hosts;
 }
 
-static json_t *counters_json(const struct run_result *result)
+json_t *run_result_counters_json(const struct run_result *result)
 {
 	json_t *counters = json_object();
 
@@ -244,6 +265,21 @@ static json_t *checks_json(const struct run_result *result)
 	return checks;
 }
 
+static void add_histograms(json_t *root, const struct run_result *result)
+{
+	json_t *latency = json_object_get(root, "latency_ns");
+
+	json_object_set_new(json_object_get(latency, "network"), "histogram",
+		histogram_json(&result->network_ns));
+	json_object_set_new(
+		json_object_get(latency, "total"), "histogram", histogram_json(&result->total_ns));
+}
+
+static bool wants_histograms(const json_t *config)
+{
+	return json_is_true(json_object_get(json_object_get(config, "measure"), "latencies"));
+}
+
 json_t *run_result_json(const struct run_result *result, json_t *config)
 {
 	char fingerprint[32];
@@ -262,12 +298,14 @@ json_t *run_result_json(const struct run_result *result, json_t *config)
 		series_json(result));
 	if (root == NULL)
 		return NULL;
+	if (wants_histograms(json_object_get(root, "config")))
+		add_histograms(root, result);
 	if (result->links > 0)
 		json_object_set_new(root, "links", links_json(result));
 	if (result->host_count > 0)
 		json_object_set_new(root, "hosts", hosts_json(result));
 	json_object_set_new(root, "checks", checks_json(result));
-	json_object_set_new(root, "counters", counters_json(result));
+	json_object_set_new(root, "counters", run_result_counters_json(result));
 	json_object_set_new(root, "fingerprint",
 		result->fingerprinted ? json_string(fingerprint) : json_null());
 	json_object_set_new(root, "incomplete", json_boolean(result->incomplete));
@@ -305,21 +343,13 @@ static void print_latency(const struct run_result *result, const char *name,
 		result->clocks_differ ? " between hosts of this machine" : "");
 }
 
-static uint64_t counter_of(const struct run_result *result, const char *name)
-{
-	for (unsigned i = 0; i < result->counters; i++)
-		if (strcmp(result->counter[i].name, name) == 0)
-			return result->counter[i].value;
-	return 0;
-}
-
 uint64_t run_result_surplus(const struct run_result *result, const struct run_result *before)
 {
-	uint64_t left = result->messages.injected, arrived = result->messages.delivered;
+	uint64_t left = result->messages.injected;
 
-	if (before != NULL && before->messages.injected > before->messages.delivered)
-		left += before->messages.injected - before->messages.delivered;
-	return arrived > left ? arrived - left : 0;
+	if (before != NULL)
+		left += run_result_minus(before->messages.injected, before->messages.delivered);
+	return run_result_minus(result->messages.delivered, left);
 }
 
 void run_result_print(const struct run_result *result, FILE *out)
@@ -343,17 +373,18 @@ void run_result_print(const struct run_result *result, FILE *out)
 	print_latency(result, "total latency", &result->total_ns, out);
 	fprintf(out, "  %-22s %" PRIu64 " lost, %" PRIu64 " duplicated, %" PRIu64 " out of order\n",
 		"checks", result->lost, result->duplicated, result->out_of_order);
-	if (counter_of(result, "host_itb_absorbed") + counter_of(result, "host_itb_discarded") > 0)
+	if (run_result_counter(result, "host_itb_absorbed") +
+			run_result_counter(result, "host_itb_discarded") >
+		0)
 		fprintf(out,
 			"  %-22s %" PRIu64 " frames absorbed, %" PRIu64 " re-injected, %" PRIu64
 			" discarded\n",
-			"in-transit buffers", counter_of(result, "host_itb_absorbed"),
-			counter_of(result, "host_itb_reinjected"),
-			counter_of(result, "host_itb_discarded"));
-	for (unsigned i = 0; i < result->counters; i++)
-		if (strcmp(result->counter[i].name, "stall_credit") == 0)
-			fprintf(out, "  %-22s %" PRIu64 "\n", "credit stalls",
-				result->counter[i].value);
+			"in-transit buffers", run_result_counter(result, "host_itb_absorbed"),
+			run_result_counter(result, "host_itb_reinjected"),
+			run_result_counter(result, "host_itb_discarded"));
+	if (find_counter(result, "stall_credit") != NULL)
+		fprintf(out, "  %-22s %" PRIu64 "\n", "credit stalls",
+			run_result_counter(result, "stall_credit"));
 }
 
 void run_goal_result(

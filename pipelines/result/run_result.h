@@ -97,8 +97,8 @@ struct run_result {
 	} wall;
 };
 
-/* The document of files.md; 'config' is put into it (its reference is taken; may be NULL). NULL
- * without memory. */
+/* The document of files.md; 'config' is put into it (its reference is taken; may be NULL); if its
+ * measure.latencies is true, the histograms are in it. NULL without memory. */
 json_t *run_result_json(const struct run_result *result, json_t *config);
 
 /* A process's part of a lab's result: everything that can be added up, histograms as sparse
@@ -137,6 +137,12 @@ struct run_cycle *run_result_add_cycle(struct run_result *result);
 struct run_host *run_result_add_host(struct run_result *result);
 /* Adds 'value' to the counter of this name, which it makes if there is none. 0 or -ENOMEM. */
 int run_result_count(struct run_result *result, const char *name, uint64_t value);
+/* Its value; 0 if there is none. */
+uint64_t run_result_counter(const struct run_result *result, const char *name);
+/* All counters, {name: value}. */
+json_t *run_result_counters_json(const struct run_result *result);
+/* What is pending is what was sent and has neither arrived nor been given up. */
+void run_result_count_pending(struct run_result *result);
 
 /* Sets seed, topology name and sizes. */
 void run_result_identify(

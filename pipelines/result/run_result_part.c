@@ -6,7 +6,6 @@
 
 #include "run_result.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define FORMAT "weft-result-part/1"
@@ -58,16 +57,6 @@ static json_t *samples_part(const struct run_result *result)
 	return samples;
 }
 
-static json_t *counters_part(const struct run_result *result)
-{
-	json_t *counters = json_object();
-
-	for (unsigned i = 0; i < result->counters; i++)
-		json_object_set_new(counters, result->counter[i].name,
-			json_integer((json_int_t)result->counter[i].value));
-	return counters;
-}
-
 json_t *run_result_part_json(const struct run_result *result)
 {
 	json_t *part = json_pack("{s:s,s:I,s:s,s:I,s:I,s:f,s:f,s:f,s:f,s:b,s:b}", "weft", FORMAT,
@@ -85,7 +74,7 @@ json_t *run_result_part_json(const struct run_result *result)
 	json_object_set_new(part, "network_ns", histogram_part(&result->network_ns));
 	json_object_set_new(part, "total_ns", histogram_part(&result->total_ns));
 	json_object_set_new(part, "samples", samples_part(result));
-	json_object_set_new(part, "counters", counters_part(result));
+	json_object_set_new(part, "counters", run_result_counters_json(result));
 	return part;
 }
 
@@ -208,26 +197,14 @@ static int add_head(struct run_result *into, const json_t *part)
 	return 0;
 }
 
-/* Pending messages are not the sum over the parts: the sender and the receiver of a message may be
- * in different parts. */
-static void count_pending(struct run_result *into)
-{
-	struct run_traffic *packets = &into->packets, *messages = &into->messages;
-
-	packets->pending =
-		packets->injected > packets->delivered ? packets->injected - packets->delivered : 0;
-	messages->pending = messages->generated > messages->delivered + messages->dropped
-				    ? messages->generated - messages->delivered - messages->dropped
-				    : 0;
-}
-
 int run_result_add_part(struct run_result *into, const json_t *part)
 {
 	int result = add_head(into, part);
 
 	if (result == 0)
 		result = add_numbers(into, part);
-	count_pending(into);
+	/* No sum over the parts: sender and receiver of a message may be in different ones. */
+	run_result_count_pending(into);
 	if (result == 0)
 		result = add_histogram(&into->network_ns, json_object_get(part, "network_ns"));
 	if (result == 0)

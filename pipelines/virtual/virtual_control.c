@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "switch_congestion.h"
 #include "virtual_send.h"
 #include "virtual_trace.h"
 

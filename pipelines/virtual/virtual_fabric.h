@@ -17,7 +17,6 @@
  */
 
 #include <stdatomic.h>
-#include <stdbool.h>
 
 #include "fault.h"
 #include "run_config.h"

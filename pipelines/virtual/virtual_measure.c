@@ -3,9 +3,6 @@
 
 #include "virtual_measure.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "congestion_control.h"
 #include "congestion_setup.h"
 #include "switch_counters.h"

@@ -3,7 +3,6 @@
 #include "wormhole_fabric.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "quantity.h"

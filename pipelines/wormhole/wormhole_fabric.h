@@ -9,7 +9,6 @@
  */
 
 #include <stdatomic.h>
-#include <stdbool.h>
 
 #include "fault.h"
 #include "run_config.h"

@@ -82,6 +82,22 @@ static void nothing_is_lost_or_stuck_in_any_mode(void **state)
 	assert_true(diverted > 100);
 }
 
+static void no_mode_of_the_list_loses_or_reorders_frames(void **state)
+{
+	for (unsigned i = 0; i < 2 * adaptive_modes.count; i++) {
+		struct virtual_lab lab;
+		char mode[64];
+
+		snprintf(mode, sizeof(mode), "routing.adaptive=%s",
+			word_list_name(adaptive_modes.entry[i / 2]));
+		if (adaptive_modes.entry[i / 2] == &adaptive_none)
+			RUN(&lab, mode, "routing.mode=table");
+		else
+			RUN(&lab, mode, i % 2 == 0 ? "routing.afi=true" : "routing.afi=false");
+		virtual_lab_close(&lab);
+	}
+}
+
 static void modes_without_a_detector_do_without_voqs(void **state)
 {
 	for (unsigned i = 0; i < 3; i++) {
@@ -306,6 +322,7 @@ static void tables_without_alternatives_are_refused(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(nothing_is_lost_or_stuck_in_any_mode),
+	cmocka_unit_test(no_mode_of_the_list_loses_or_reorders_frames),
 	cmocka_unit_test(modes_without_a_detector_do_without_voqs),
 	cmocka_unit_test(frames_overtake_only_where_something_is_adapted),
 	cmocka_unit_test(the_same_seed_gives_the_same_run),

@@ -65,11 +65,11 @@ static int setup(void **state)
 	capture_manager_add_port(bench->captures, &bench->port);
 	bench->telemetry = telemetry_create(bench->captures, NULL);
 	assert_non_null(bench->telemetry);
-	assert_int_equal(telemetry_add_device(bench->telemetry, &device), 0);
+	assert_int_equal(telemetry_add_device(bench->telemetry, &device, NULL), 0);
 	device.class = TELEMETRY_NIC;
 	device.name = "h3";
 	device.ctx = &second;
-	assert_int_equal(telemetry_add_device(bench->telemetry, &device), 0);
+	assert_int_equal(telemetry_add_device(bench->telemetry, &device, NULL), 0);
 	telemetry_set_links(bench->telemetry, link_at, NULL);
 	bench->client = telemetry_client_open(eal_prefix(), TIMEOUT_MS, NULL);
 	return bench->client < 0;
@@ -187,10 +187,10 @@ static void second_device_of_a_name_is_refused(void **state)
 	struct bench *bench = *state;
 	struct telemetry_device device = {.class = TELEMETRY_SWITCH, .name = "s0"};
 
-	assert_int_equal(telemetry_add_device(bench->telemetry, &device), -EEXIST);
+	assert_int_equal(telemetry_add_device(bench->telemetry, &device, NULL), -EEXIST);
 	device.name = "s1";
 	device.counters = TELEMETRY_COUNTERS_MAX + 1;
-	assert_int_equal(telemetry_add_device(bench->telemetry, &device), -EINVAL);
+	assert_int_equal(telemetry_add_device(bench->telemetry, &device, NULL), -EINVAL);
 }
 
 static void there_is_one_in_a_process(void **state)

@@ -15,7 +15,8 @@ import tempfile
 import unittest
 
 WEFT = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
-KINDS = ("latency-throughput", "efficiency-time", "link-load", "blocked-time")
+KINDS = ("latency-throughput", "efficiency-time", "link-load", "blocked-time", "throughput-load",
+         "latency-cdf", "completion")
 FORMS = {".png": b"\x89PNG\r\n", ".svg": b"<?xml", ".pdf": b"%PDF-"}
 
 
@@ -32,7 +33,10 @@ def result(load, seed=1, clock="virtual", links=True):
         "latency_ns": {"network": latency(900 / (1.2 - load)), "total": latency(1000 / (1.2 - load))},
         "series": [{"t_ns": 1000000 * (i + 1), "accepted": load - i / 100, "latency_ns": 900.0 + i}
                    for i in range(5)],
+        "counters": {"goal_completion_ns": int(1e6 * load) + seed, "goal_unfinished": 0},
         "checks": {"lost": 0, "duplicated": 0, "out_of_order": 0, "deadlock": False}}
+    for which, steps in document["latency_ns"].items():
+        steps["histogram"] = [[100 * (i + 1), 10 * (i + len(which))] for i in range(40)]
     if links:
         document["links"] = [{"from": f"s{i}:0", "to": f"s{i + 1}:0", "utilisation": load / (i + 1),
                               "blocked": load / 10, "stalls": 4} for i in range(6)]
@@ -102,7 +106,7 @@ class Plot(unittest.TestCase):
             document["latency_ns"] = {"network": latency(0.0), "total": latency(0.0)}
             (folder / file).write_text(json.dumps(document))
         lines = self.script(str(folder), "--kind", KINDS[0]).split("END\n")[1].splitlines()
-        self.assertEqual([line.split()[3:] for line in lines[:1]], [["NaN"] * 6])
+        self.assertEqual([line.split()[3:9] for line in lines[:1]], [["NaN"] * 6])
         # One of two seeds has one: it is the mean, without an interval.
         mean, low, high = lines[1].split()[3:6]
         self.assertGreater(float(mean), 0)
@@ -118,11 +122,11 @@ class Plot(unittest.TestCase):
 
     def test_curves_are_called_by_what_differs(self):
         text = self.script(self.sweep("a", (10, 50), vcs=("1", "2")), "--kind", KINDS[0])
-        self.assertIn("title 'vcs 1'", text)
-        self.assertIn("title 'vcs 2'", text)
+        self.assertIn("title 'vcs 1, total'", text)
+        self.assertIn("title 'vcs 2, network'", text)
         text = self.script(self.sweep("b", (10, 50)), self.single("c.json", 0.5), "--kind", KINDS[0])
-        self.assertIn("title 'b'", text)
-        self.assertIn("title 'c'", text)
+        self.assertIn("title 'b, total'", text)
+        self.assertIn("title 'c, total'", text)
 
     def test_a_folder_that_is_no_sweep_is_named(self):
         (self.dir / "other").mkdir()
@@ -149,12 +153,75 @@ class Plot(unittest.TestCase):
         data = self.script(folder, "--kind", KINDS[0]).split("$curve0 << END\n")[1].split("END")[0]
         self.assertEqual(len(data.splitlines()), 2)
 
+    def test_a_size_in_inches_is_300_pixels_per_inch(self):
+        output = self.dir / "a.png"
+        self.plot(self.single("r.json", 0.5), "--kind", KINDS[0], "--size", "3.4x2.5in", "-o", str(output))
+        head = output.read_bytes()[16:24]
+        self.assertEqual((int.from_bytes(head[:4], "big"), int.from_bytes(head[4:], "big")),
+                         (1020, 750))
+
+    def test_every_kind_fits_a_column_of_a_paper(self):
+        folder = self.sweep("a", (10, 50, 90), seeds=(1, 2, 3), vcs=("1", "2"))
+        for kind in KINDS:
+            output = self.dir / (kind + ".pdf")
+            self.assertEqual(self.plot(folder, "--kind", kind, "--size", "86mm", "--font", "serif,7",
+                                       "--title", "it's", "-o", str(output)), "")
+            self.assertTrue(output.read_bytes().startswith(b"%PDF-"))
+
+    def test_labels_are_in_the_legend(self):
+        folder = self.sweep("a", (10, 50), vcs=("1", "2"))
+        text = self.script(folder, "--kind", KINDS[0], "--label", "switch.vcs=1=one 'lane'")
+        self.assertIn("title 'one ''lane'', total'", text)
+        self.assertIn("title 'vcs 2, total'", text)
+        text = self.script(folder, "--kind", KINDS[0], "--latency", "total")
+        self.assertIn("title 'vcs 2'", text)
+        self.assertNotIn("network", text)
+
+    def test_a_picture_without_a_value_is_refused(self):
+        document = result(0.5)
+        document["latency_ns"]["total"] = {**latency(0.0), "histogram": []}
+        (self.dir / "r.json").write_text(json.dumps(document))
+        for args in (("--kind", KINDS[0], "--latency", "total"), ("--kind", "latency-cdf")):
+            self.assertIn("nothing to draw: none of the 1 results has a value of this kind (nothing "
+                          "was delivered)", self.plot(str(self.dir / "r.json"), *args, "-o",
+                                                      str(self.dir / "x.png"), code=2))
+        self.plot(str(self.dir / "r.json"), "--kind", KINDS[0], "-o", str(self.dir / "x.png"))
+
+    def test_a_schedule_that_did_not_end_has_no_time(self):
+        folder = pathlib.Path(self.sweep("a", (10, 50, 90)))
+        document = json.loads((folder / "1.json").read_text())
+        document["counters"]["goal_unfinished"] = 1
+        (folder / "1.json").write_text(json.dumps(document))
+        lines = self.script(str(folder), "--kind", "completion").split("END\n")[1].splitlines()
+        self.assertEqual([line.split()[3] == "NaN" for line in lines], [False, True, False])
+        error = self.plot(str(folder / "1.json"), "--kind", "completion", "-o",
+                          str(self.dir / "x.png"), code=2)
+        self.assertIn("nothing to draw: none of the 1 results has a value of this kind (no schedule "
+                      "ended)", error)
+
     def test_what_is_missing_is_said(self):
         plain = self.single("plain.json", 0.5, links=False)
+        bare = self.dir / "bare.json"
+        document = result(0.5)
+        del document["counters"]["goal_completion_ns"], document["latency_ns"]["total"]["histogram"]
+        bare.write_text(json.dumps(document))
+        bare = str(bare)
         for args, text in (
                 ((plain, "--kind", "link-load"), "run it with --set measure.links=true"),
                 ((plain, "--kind", "pie"), "--kind pie: expected latency-throughput"),
-                ((plain,), "--kind is missing"),
+                ((plain,), "--kind is missing: expected latency-throughput, "),
+                ((plain, "--kind", "latency-cdf", "--size", "3ft"), "--size 3ft: expected"),
+                ((plain, "--kind", "latency-cdf", "--font", "x,0"), "--font x,0: expected"),
+                ((plain, "--kind", "latency-cdf", "--latency", "both"),
+                 "--latency both: expected total or network"),
+                ((plain, "--kind", "link-load", "--latency", "total"),
+                 "--latency goes with latency-throughput and latency-cdf"),
+                ((plain, "--kind", "latency-cdf", "--label", "a=b"),
+                 "--label a=b: expected KEY=VALUE=TEXT"),
+                ((plain, "--kind", "latency-cdf", "--label", "a=b=c"),
+                 "--label a=b=c: no point of a sweep has this value"),
+                ((bare, "--kind", "latency-cdf"), "run it with --set measure.latencies=true"),
+                ((bare, "--kind", "completion"), "expected a run whose traffic is 'pattern: goal'"),
                 (("--kind", "link-load"), "which results?"),
                 ((str(self.dir), "--kind", "link-load"), "no manifest.json of a sweep"),
                 ((str(self.dir / "none"), "--kind", "link-load"), "No such file"),

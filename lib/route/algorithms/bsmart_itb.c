@@ -22,8 +22,7 @@ static int break_cycles(const struct route_graph *graph, uint64_t seed, struct r
 	bool cycle = false;
 
 	if (acyclic == NULL)
-		return fault_set(
-			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+		return route_graph_no_memory(graph, fault);
 	for (uint32_t p = 0; p < paths && !cycle; p++)
 		for (unsigned i = 0; i + 1 < path[p].links && !cycle; i++)
 			cycle = !acyclic_add(acyclic, path[p].arc[i], path[p].arc[i + 1]);
@@ -40,16 +39,14 @@ static int bsmart_itb_routes(const struct route_graph *graph, const struct route
 	int result;
 
 	if (turns_init(&turns, graph) < 0)
-		return fault_set(
-			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+		return route_graph_no_memory(graph, fault);
 	result = smart_plan_make(&plan, &turns, options, false, fault);
 	turns_fini(&turns);
 	if (result < 0)
 		return result;
 	path = calloc(plan.paths.paths + 1u, sizeof(*path));
 	if (path == NULL)
-		result = fault_set(
-			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+		result = route_graph_no_memory(graph, fault);
 	for (uint32_t i = 0; i < plan.paths.paths && result == 0; i++)
 		if (plan.count[i] > 0)
 			path[i] = smart_plan_path(&plan, i);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "legal_routes.h"
@@ -40,30 +39,19 @@ struct tree {
 	uint32_t *linked; /* by switch: links to switches in the tree */
 	uint64_t *remote; /* by switch: sum of the distances to all others of its component */
 	uint32_t *distance, *queue;
+	struct arrays arrays;
 	uint32_t entered;
 };
 
 static uint64_t sum_distances(struct tree *tree, uint32_t from)
 {
-	const struct route_graph *graph = tree->graph;
-	uint32_t head = 0, tail = 0;
+	uint32_t count = 0;
 	uint64_t sum = 0;
 
-	memset(tree->distance, 0xFF, graph->switches * sizeof(*tree->distance));
-	tree->distance[from] = 0;
-	for (tree->queue[tail++] = from; head < tail; head++) {
-		uint32_t at = tree->queue[head];
-
-		sum += tree->distance[at];
-		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
-			uint32_t to = graph->arc[arc].to;
-
-			if (tree->distance[to] != NOWHERE)
-				continue;
-			tree->distance[to] = tree->distance[at] + 1;
-			tree->queue[tail++] = to;
-		}
-	}
+	memset(tree->distance, 0xFF, tree->graph->switches * sizeof(*tree->distance));
+	route_graph_spread(tree->graph, from, tree->distance, tree->queue, &count);
+	for (uint32_t i = 0; i < count; i++)
+		sum += tree->distance[tree->queue[i]];
 	return sum;
 }
 
@@ -132,50 +120,31 @@ static void grow(struct tree *tree, uint32_t root)
 
 static bool tree_allocate(struct tree *tree)
 {
-	size_t switches = tree->graph->switches + 1u;
+	size_t switches = tree->graph->switches;
 
-	tree->parent = calloc(switches, sizeof(*tree->parent));
-	tree->linked = calloc(switches, sizeof(*tree->linked));
-	tree->remote = calloc(switches, sizeof(*tree->remote));
-	tree->distance = calloc(switches, sizeof(*tree->distance));
-	tree->queue = calloc(switches, sizeof(*tree->queue));
-	return tree->parent != NULL && tree->linked != NULL && tree->remote != NULL &&
-	       tree->distance != NULL && tree->queue != NULL;
-}
-
-static void tree_free(struct tree *tree)
-{
-	free(tree->parent);
-	free(tree->linked);
-	free(tree->remote);
-	free(tree->distance);
-	free(tree->queue);
+	ARRAYS_ADD(tree, parent, switches);
+	ARRAYS_ADD(tree, linked, switches);
+	ARRAYS_ADD(tree, remote, switches);
+	ARRAYS_ADD(tree, distance, switches);
+	ARRAYS_ADD(tree, queue, switches);
+	return !tree->arrays.failed;
 }
 
 int depth_first_labels_make(const struct route_graph *graph, uint32_t root,
 	struct up_down_labels *labels, struct fault *fault)
 {
 	struct tree tree = {.graph = graph, .labels = labels};
-	size_t switches = graph->switches + 1u;
 
-	*labels = (struct up_down_labels){
-		.level = malloc(switches * sizeof(*labels->level)),
-		.order = calloc(switches, sizeof(*labels->order)),
-		.up = calloc(graph->arcs + 1u, sizeof(*labels->up)),
-	};
-	if (!tree_allocate(&tree) || labels->level == NULL || labels->order == NULL ||
-		labels->up == NULL) {
-		tree_free(&tree);
+	if (!up_down_labels_init(graph, labels) || !tree_allocate(&tree)) {
+		arrays_free(&tree.arrays);
 		up_down_labels_free(labels);
-		return fault_set(
-			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+		return route_graph_no_memory(graph, fault);
 	}
-	memset(labels->level, 0xFF, switches * sizeof(*labels->level));
 	grow(&tree, root);
 	for (uint32_t at = 0; at < graph->switches; at++)
 		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++)
 			labels->up[arc] = labels->level[graph->arc[arc].to] < labels->level[at];
-	tree_free(&tree);
+	arrays_free(&tree.arrays);
 	return 0;
 }
 

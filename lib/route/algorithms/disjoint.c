@@ -86,8 +86,7 @@ static int fill_part(void *context, unsigned job, unsigned jobs, struct fault *f
 	int result = 0;
 
 	if (detour == NULL)
-		return fault_set(
-			fault, ENOMEM, "%s: no memory for its routes", fill->graph->topology->name);
+		return route_graph_no_memory(fill->graph, fault);
 	for (uint32_t to = job; to < fill->graph->hosts; to += jobs)
 		for (uint32_t from = 0; from < fill->graph->hosts && result == 0; from++)
 			if (route_set_count(fill->set, from, to) > 0)
@@ -105,8 +104,7 @@ static int disjoint_routes(const struct route_graph *graph, const struct route_o
 	int result;
 
 	if (up == NULL)
-		return fault_set(
-			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+		return route_graph_no_memory(graph, fault);
 	one.alternatives = 1;
 	result = up_down_label(graph, options->root, up, fault);
 	if (result == 0)

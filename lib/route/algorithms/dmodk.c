@@ -193,8 +193,7 @@ static int dmodk_tables(const struct route_graph *graph, const struct route_opti
 	table->alternatives =
 		calloc((size_t)graph->switches * graph->hosts + 1, sizeof(*table->alternatives));
 	if (table->alternatives == NULL || list_runs(&tables) < 0)
-		result = fault_set(
-			fault, ENOMEM, "%s: no memory for its tables", graph->topology->name);
+		result = route_graph_no_memory(graph, fault);
 	else
 		result = route_jobs_run(options->jobs, fill_tables, &tables, fault);
 	free(tables.run);

@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bits.h"
 #include "rng.h"
@@ -224,8 +223,7 @@ static int compute(struct dor *dor, const struct route_graph *graph, struct faul
 		rule = make_rule(&grid);
 	if (rank == NULL || (has_rings(&grid) && rule == NULL)) {
 		vc_rule_destroy(rule);
-		result = fault_set(
-			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+		result = route_graph_no_memory(graph, fault);
 		goto out;
 	}
 	if (dor->set != NULL)

@@ -17,8 +17,7 @@ static int minhop_routes(const struct route_graph *graph, const struct route_opt
 	int result;
 
 	if (up == NULL)
-		return fault_set(
-			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+		return route_graph_no_memory(graph, fault);
 	result = legal_routes_fill(graph, up, options, set, fault);
 	free(up);
 	return result;
@@ -29,15 +28,11 @@ static int minhop_routes(const struct route_graph *graph, const struct route_opt
 static int minhop_tables(const struct route_graph *graph, const struct route_options *options,
 	struct route_table *table, struct fault *fault)
 {
-	struct up_down_labels labels = {
-		.order = calloc(graph->switches + 1u, sizeof(*labels.order)),
-		.up = calloc(graph->arcs + 1u, sizeof(*labels.up)),
-	};
+	struct up_down_labels labels;
 	int result;
 
-	if (labels.order == NULL || labels.up == NULL) {
-		result = fault_set(
-			fault, ENOMEM, "%s: no memory for its tables", graph->topology->name);
+	if (!up_down_labels_init(graph, &labels)) {
+		result = route_graph_no_memory(graph, fault);
 	} else {
 		for (uint32_t at = 0; at < graph->switches; at++)
 			labels.order[at] = at;

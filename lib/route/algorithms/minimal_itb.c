@@ -28,35 +28,25 @@ static int minimal_itb_routes(bool balanced, const struct route_graph *graph,
 	int result;
 
 	if (breaker == NULL)
-		return fault_set(
-			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+		return route_graph_no_memory(graph, fault);
 	result = itb_routes_fill(graph, options, balanced, &rule, set, fault);
 	cycle_break_destroy(breaker);
 	return result;
 }
 
-static int random_itb_routes(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct fault *fault)
-{
-	return minimal_itb_routes(false, graph, options, set, fault);
-}
+#define MINIMAL_ITB(id, name_text, balanced, summary_text)                                       \
+	static int id##_routes(const struct route_graph *graph,                                  \
+		const struct route_options *options, struct route_set *set, struct fault *fault) \
+	{                                                                                        \
+		return minimal_itb_routes(balanced, graph, options, set, fault);                 \
+	}                                                                                        \
+	const struct route_algorithm route_##id = {                                              \
+		.name = name_text,                                                               \
+		.summary = summary_text,                                                         \
+		.deadlock_free = true,                                                           \
+		.routes = id##_routes,                                                           \
+	};
 
-static int bmin_itb_routes(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct fault *fault)
-{
-	return minimal_itb_routes(true, graph, options, set, fault);
-}
-
-const struct route_algorithm route_random_itb = {
-	.name = "random-itb",
-	.summary = "random minimal paths, ITBs where a cycle would remain",
-	.deadlock_free = true,
-	.routes = random_itb_routes,
-};
-
-const struct route_algorithm route_bmin_itb = {
-	.name = "bmin-itb",
-	.summary = "balanced minimal paths, ITBs where a cycle would remain",
-	.deadlock_free = true,
-	.routes = bmin_itb_routes,
-};
+MINIMAL_ITB(
+	random_itb, "random-itb", false, "random minimal paths, ITBs where a cycle would remain")
+MINIMAL_ITB(bmin_itb, "bmin-itb", true, "balanced minimal paths, ITBs where a cycle would remain")

@@ -155,8 +155,7 @@ static int rank_itb_routes(rank_rule_fn wants_itb, const struct route_graph *gra
 
 	ranks.rank = switch_rank_make(graph, options->seed);
 	if (ranks.rank == NULL)
-		return fault_set(
-			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+		return route_graph_no_memory(graph, fault);
 	result = itb_routes_fill(graph, options, true, &rule, set, fault);
 	cycle_break_destroy(ranks.breaker);
 	free(ranks.rank);

@@ -43,8 +43,7 @@ static int break_some(struct turns *turns, const struct route_options *options, 
 		result = smart_lp_balance(&paths, graph->arcs, flow, NULL, fault);
 	if (flow == NULL || (result == 0 && smart_cycles_break(turns, &paths, flow,
 						    1 + turns->turns / ROUNDS, forbidden) < 0))
-		result = fault_set(
-			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+		result = route_graph_no_memory(graph, fault);
 	free(flow);
 	smart_paths_fini(&paths);
 	return result;
@@ -71,8 +70,7 @@ static int add_routes(const struct route_graph *graph, const struct smart_plan *
 	int result;
 
 	if (path == NULL)
-		return fault_set(
-			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+		return route_graph_no_memory(graph, fault);
 	for (uint32_t i = 0; i < plan->paths.paths; i++)
 		path[i] = smart_plan_path(plan, i);
 	result = smart_plan_add_routes(plan, graph, path, options, set, fault);
@@ -88,8 +86,7 @@ static int smart_routes(const struct route_graph *graph, const struct route_opti
 	int result;
 
 	if (turns_init(&turns, graph) < 0)
-		return fault_set(
-			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+		return route_graph_no_memory(graph, fault);
 	result = smart_break_cycles(&turns, options, fault);
 	if (result == 0)
 		result = smart_plan_make(&plan, &turns, options, true, fault);

@@ -120,12 +120,10 @@ static unsigned paths_of(const struct fill *fill, struct searches *searches, uin
 static int refuse(const struct fill *fill, const struct searches *searches, uint32_t at,
 	uint32_t source, uint32_t destination, struct fault *fault)
 {
-	const struct topology *topology = fill->graph->topology;
+	const struct topology_device *host = fill->graph->topology->host_at;
 
-	return fault_set(fault, EINVAL,
-		"%s: the way from %s to %s takes %u route elements, expected at most %u",
-		topology->name, topology->host_at[source].name, topology->host_at[destination].name,
-		legal_search_links(searches->legal, at) + 2, ROUTE_ELEMENTS_MAX);
+	return route_path_refuse(fill->graph, host[source].name, host[destination].name,
+		legal_search_links(searches->legal, at) + 2, fault);
 }
 
 /* Each host of the switch chooses for itself. */
@@ -190,8 +188,7 @@ static int fill_part(void *context, unsigned job, unsigned jobs, struct fault *f
 	int result = 0;
 
 	if (searches.itb == NULL || searches.legal == NULL)
-		result = fault_set(
-			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+		result = route_graph_no_memory(graph, fault);
 	for (uint32_t at = job; at < graph->switches && result == 0; at += jobs) {
 		if (route_graph_hosts_at(graph, at) == 0)
 			continue;
@@ -214,8 +211,7 @@ static int tree_itb_routes(route_label_fn label, bool spare, const struct route_
 	int result;
 
 	if (up == NULL)
-		return fault_set(
-			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+		return route_graph_no_memory(graph, fault);
 	result = label(graph, options->root, up, fault);
 	if (result == 0)
 		result = route_jobs_run(options->jobs, fill_part, &fill, fault);
@@ -223,58 +219,25 @@ static int tree_itb_routes(route_label_fn label, bool spare, const struct route_
 	return result;
 }
 
-static int ud_mitb_routes(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct fault *fault)
-{
-	return tree_itb_routes(up_down_label, true, graph, options, set, fault);
-}
+#define TREE_ITB(id, name_text, label_fn, spare, summary_text)                                   \
+	static int id##_routes(const struct route_graph *graph,                                  \
+		const struct route_options *options, struct route_set *set, struct fault *fault) \
+	{                                                                                        \
+		return tree_itb_routes(label_fn, spare, graph, options, set, fault);             \
+	}                                                                                        \
+	const struct route_algorithm route_##id = {                                              \
+		.name = name_text,                                                               \
+		.summary = summary_text,                                                         \
+		.deadlock_free = true,                                                           \
+		.label = label_fn,                                                               \
+		.routes = id##_routes,                                                           \
+	};
 
-static int ud_itb_routes(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct fault *fault)
-{
-	return tree_itb_routes(up_down_label, false, graph, options, set, fault);
-}
-
-static int dfs_itb_routes(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct fault *fault)
-{
-	return tree_itb_routes(depth_first_label, true, graph, options, set, fault);
-}
-
-static int dfs_itb_any_routes(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct fault *fault)
-{
-	return tree_itb_routes(depth_first_label, false, graph, options, set, fault);
-}
-
-const struct route_algorithm route_ud_mitb = {
-	.name = "ud-mitb",
-	.summary = "minimal paths, ITBs at the turns that ud forbids, without ITBs where possible",
-	.deadlock_free = true,
-	.label = up_down_label,
-	.routes = ud_mitb_routes,
-};
-
-const struct route_algorithm route_ud_itb = {
-	.name = "ud-itb",
-	.summary = "a random minimal path, ITBs at the turns that ud forbids",
-	.deadlock_free = true,
-	.label = up_down_label,
-	.routes = ud_itb_routes,
-};
-
-const struct route_algorithm route_dfs_itb = {
-	.name = "dfs-itb",
-	.summary = "minimal paths, ITBs at the turns that dfs forbids, without ITBs where possible",
-	.deadlock_free = true,
-	.label = depth_first_label,
-	.routes = dfs_itb_routes,
-};
-
-const struct route_algorithm route_dfs_itb_any = {
-	.name = "dfs-itb-any",
-	.summary = "a random minimal path, ITBs at the turns that dfs forbids",
-	.deadlock_free = true,
-	.label = depth_first_label,
-	.routes = dfs_itb_any_routes,
-};
+TREE_ITB(ud_mitb, "ud-mitb", up_down_label, true,
+	"minimal paths, ITBs at the turns that ud forbids, without ITBs where possible")
+TREE_ITB(ud_itb, "ud-itb", up_down_label, false,
+	"a random minimal path, ITBs at the turns that ud forbids")
+TREE_ITB(dfs_itb, "dfs-itb", depth_first_label, true,
+	"minimal paths, ITBs at the turns that dfs forbids, without ITBs where possible")
+TREE_ITB(dfs_itb_any, "dfs-itb-any", depth_first_label, false,
+	"a random minimal path, ITBs at the turns that dfs forbids")

@@ -16,34 +16,20 @@
  * the root is rooted at its first switch.
  */
 
-#define NO_WAY UINT32_MAX
-
-static void level_piece(const struct route_graph *graph, uint32_t root,
-	struct up_down_labels *labels, uint32_t *tail)
+bool up_down_labels_init(const struct route_graph *graph, struct up_down_labels *labels)
 {
-	uint32_t head = *tail;
-
-	labels->level[root] = 0;
-	labels->order[(*tail)++] = root;
-	for (; head < *tail; head++) {
-		uint32_t at = labels->order[head];
-
-		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
-			uint32_t to = graph->arc[arc].to;
-
-			if (labels->level[to] != NO_WAY)
-				continue;
-			labels->level[to] = labels->level[at] + 1;
-			labels->order[(*tail)++] = to;
-		}
-	}
+	*labels = (struct up_down_labels){0};
+	ARRAYS_ADD(labels, level, graph->switches);
+	ARRAYS_ADD(labels, order, graph->switches);
+	ARRAYS_ADD(labels, up, graph->arcs);
+	if (!labels->arrays.failed)
+		memset(labels->level, 0xFF, graph->switches * sizeof(*labels->level));
+	return !labels->arrays.failed;
 }
 
 void up_down_labels_free(struct up_down_labels *labels)
 {
-	free(labels->level);
-	free(labels->order);
-	free(labels->up);
+	arrays_free(&labels->arrays);
 }
 
 static bool leads_up(const struct up_down_labels *labels, uint32_t from, uint32_t to)
@@ -78,21 +64,15 @@ static int sort_order(const struct route_graph *graph, struct up_down_labels *la
 int up_down_labels_make(const struct route_graph *graph, uint32_t root,
 	struct up_down_labels *labels, struct fault *fault)
 {
-	uint32_t tail = 0;
+	uint32_t count = 0;
 
-	*labels = (struct up_down_labels){
-		.level = malloc((graph->switches + 1u) * sizeof(*labels->level)),
-		.order = calloc(graph->switches + 1u, sizeof(*labels->order)),
-		.up = calloc(graph->arcs + 1u, sizeof(*labels->up)),
-	};
-	if (labels->level == NULL || labels->order == NULL || labels->up == NULL)
+	if (!up_down_labels_init(graph, labels))
 		goto err;
-	memset(labels->level, 0xFF, graph->switches * sizeof(*labels->level));
 	if (graph->switches > 0)
-		level_piece(graph, root, labels, &tail);
+		route_graph_spread(graph, root, labels->level, labels->order, &count);
 	for (uint32_t at = 0; at < graph->switches; at++)
-		if (labels->level[at] == NO_WAY)
-			level_piece(graph, at, labels, &tail);
+		if (labels->level[at] == ROUTE_GRAPH_NONE)
+			route_graph_spread(graph, at, labels->level, labels->order, &count);
 	for (uint32_t at = 0; at < graph->switches; at++)
 		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++)
 			labels->up[arc] = leads_up(labels, at, graph->arc[arc].to);
@@ -100,7 +80,7 @@ int up_down_labels_make(const struct route_graph *graph, uint32_t root,
 		return 0;
 err:
 	up_down_labels_free(labels);
-	return fault_set(fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+	return route_graph_no_memory(graph, fault);
 }
 
 int up_down_label(const struct route_graph *graph, uint32_t root, bool *up, struct fault *fault)
@@ -129,3 +109,26 @@ const struct route_algorithm route_up_down = {
 	.routes = up_down_routes,
 	.tables = up_down_tables,
 };
+
+/*
+ * The thesis' RSUD, RRSUD and DET: the interface has several shortest legal routes to each
+ * destination, as many as fit, and chooses when it sends. They differ only in the selector. No
+ * tables: a table has one path.
+ */
+#define UP_DOWN_VARIANT(id, name_text, selector_name, summary_text) \
+	const struct route_algorithm route_##id = {                 \
+		.name = name_text,                                  \
+		.summary = summary_text,                            \
+		.deadlock_free = true,                              \
+		.alternatives = ROUTE_ALTERNATIVES_MAX,             \
+		.selector = selector_name,                          \
+		.label = up_down_label,                             \
+		.routes = up_down_routes,                           \
+	};
+
+UP_DOWN_VARIANT(ud_random, "ud-random", "random",
+	"up*/down* with all shortest legal paths, one at random for each message")
+UP_DOWN_VARIANT(
+	ud_rr, "ud-rr", "round-robin", "up*/down* with all shortest legal paths, taken in turn")
+UP_DOWN_VARIANT(ud_det, "ud-det", "contention",
+	"up*/down* with all shortest legal paths, chosen by contention coefficient")

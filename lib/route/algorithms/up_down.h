@@ -13,12 +13,15 @@ struct up_down_labels {
 	uint32_t *level; /* by switch: distance from the root of its component */
 	uint32_t *order; /* switches in the order (level, number): up leads to an earlier one */
 	bool *up;        /* by arc */
+	struct arrays arrays;
 };
 
 /* -ENOMEM. On success the caller frees. */
 int up_down_labels_make(const struct route_graph *graph, uint32_t root,
 	struct up_down_labels *labels, struct fault *fault);
 void up_down_labels_free(struct up_down_labels *labels);
+/* For those who make labels: no switch has a level (UINT32_MAX). False: no memory; free anyway. */
+bool up_down_labels_init(const struct route_graph *graph, struct up_down_labels *labels);
 
 /* Only the labels, for route_algorithm.label. */
 int up_down_label(const struct route_graph *graph, uint32_t root, bool *up, struct fault *fault);

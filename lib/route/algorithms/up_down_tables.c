@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include <stdlib.h>
 #include <string.h>
 
 #include "up_down.h"
@@ -36,38 +35,22 @@ struct tables {
 	uint32_t *choice; /* arcs; of switch s: [first_choice[s]] .. [first_choice[s + 1] - 1] */
 	uint64_t *load;   /* by arc: pairs of hosts so far */
 	uint64_t *flow;   /* by switch: sources whose packets pass here */
+	struct arrays arrays;
 };
 
 static int tables_allocate(struct tables *tables)
 {
 	size_t switches = tables->graph->switches + 2u, arcs = tables->graph->arcs + 1u;
 
-	tables->cost = calloc(switches, sizeof(*tables->cost));
-	tables->descends = calloc(switches, sizeof(*tables->descends));
-	tables->by_cost = calloc(switches, sizeof(*tables->by_cost));
-	tables->first_count = calloc(switches, sizeof(*tables->first_count));
-	tables->first_choice = calloc(switches, sizeof(*tables->first_choice));
-	tables->choice = calloc(arcs, sizeof(*tables->choice));
-	tables->load = calloc(arcs, sizeof(*tables->load));
-	tables->flow = calloc(switches, sizeof(*tables->flow));
-	return tables->cost == NULL || tables->descends == NULL || tables->by_cost == NULL ||
-			       tables->first_count == NULL || tables->first_choice == NULL ||
-			       tables->choice == NULL || tables->load == NULL ||
-			       tables->flow == NULL
-		       ? -ENOMEM
-		       : 0;
-}
-
-static void tables_free(struct tables *tables)
-{
-	free(tables->cost);
-	free(tables->descends);
-	free(tables->by_cost);
-	free(tables->first_count);
-	free(tables->first_choice);
-	free(tables->choice);
-	free(tables->load);
-	free(tables->flow);
+	ARRAYS_ADD(tables, cost, switches);
+	ARRAYS_ADD(tables, descends, switches);
+	ARRAYS_ADD(tables, by_cost, switches);
+	ARRAYS_ADD(tables, first_count, switches);
+	ARRAYS_ADD(tables, first_choice, switches);
+	ARRAYS_ADD(tables, choice, arcs);
+	ARRAYS_ADD(tables, load, arcs);
+	ARRAYS_ADD(tables, flow, switches);
+	return tables->arrays.failed ? -ENOMEM : 0;
 }
 
 /* Rule 1: lengths of the paths by down arcs only, backwards from the destination. */
@@ -216,8 +199,7 @@ int up_down_tables_of_labels(const struct route_graph *graph, const struct up_do
 	int result = 0;
 
 	if (tables_allocate(&tables) < 0)
-		result = fault_set(
-			fault, ENOMEM, "%s: no memory for its tables", graph->topology->name);
+		result = route_graph_no_memory(graph, fault);
 	for (uint32_t at = 0; at < graph->switches && result == 0; at++) {
 		uint32_t reach;
 
@@ -230,7 +212,7 @@ int up_down_tables_of_labels(const struct route_graph *graph, const struct up_do
 		for (uint32_t i = graph->first_host[at]; i < graph->first_host[at + 1]; i++)
 			fill_host(&tables, graph->host_of[i], reach);
 	}
-	tables_free(&tables);
+	arrays_free(&tables.arrays);
 	return result;
 }
 

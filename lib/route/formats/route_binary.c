@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arrays.h"
 #include "crc.h"
 
 enum { CONTENTS_ROUTES = 1, CONTENTS_TABLES = 2, CONTENTS_ADAPTIVE = 3 };
@@ -13,21 +14,12 @@ enum { CONTENTS_ROUTES = 1, CONTENTS_TABLES = 2, CONTENTS_ADAPTIVE = 3 };
 struct writer {
 	FILE *out;
 	uint8_t *room; /* for one section */
-	size_t size;
+	uint32_t size;
 };
 
 static int reserve(struct writer *writer, size_t size)
 {
-	uint8_t *room;
-
-	if (size <= writer->size)
-		return 0;
-	room = realloc(writer->room, size);
-	if (room == NULL)
-		return -ENOMEM;
-	writer->room = room;
-	writer->size = size;
-	return 0;
+	return array_reserve(&writer->room, &writer->size, size, 1) ? 0 : -ENOMEM;
 }
 
 static int write_section(struct writer *writer, size_t length)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arrays.h"
 #include "crc.h"
 #include "frame.h"
 #include "route_binary.h"
@@ -24,10 +25,12 @@ struct reader {
 	uint64_t place; /* of the next byte of the file */
 	uint64_t start; /* of the section in the room */
 	uint8_t *room;
-	size_t size, length;
+	uint32_t size;
+	size_t length;
 	uint32_t contents, classes;
 	struct topology_port *peer; /* of switch ports: [switch * TOPOLOGY_PORTS_MAX + port] */
 	uint64_t *linked;           /* by switch: ports with a link */
+	struct arrays arrays;       /* these two */
 };
 
 static int refuse(struct reader *reader, uint64_t place, const char *format, ...)
@@ -43,6 +46,11 @@ static int refuse(struct reader *reader, uint64_t place, const char *format, ...
 	va_end(args);
 	return fault_set(
 		reader->fault, EINVAL, "%s: byte %" PRIu64 ": %s", reader->origin, place, text);
+}
+
+static int no_memory(const struct reader *reader)
+{
+	return fault_set(reader->fault, ENOMEM, "%s: no memory for its routes", reader->origin);
 }
 
 static int read_bytes(struct reader *reader, void *to, size_t bytes)
@@ -72,16 +80,8 @@ static int read_body(struct reader *reader, size_t length)
 	for (size_t got = 0; got < length && result == 0;) {
 		size_t more = length - got < STEP ? length - got : STEP;
 
-		if (got + more > reader->size) {
-			size_t size = got + more + got / 2;
-			uint8_t *room = realloc(reader->room, size);
-
-			if (room == NULL)
-				return fault_set(reader->fault, ENOMEM,
-					"%s: no memory for its routes", reader->origin);
-			reader->room = room;
-			reader->size = size;
-		}
+		if (!array_reserve(&reader->room, &reader->size, got + more, 1))
+			return no_memory(reader);
 		result = read_bytes(reader, reader->room + got, more);
 		got += more;
 	}
@@ -180,8 +180,7 @@ static int make_contents(struct reader *reader)
 			sizeof(*file->table->alternatives));
 	if ((file->set == NULL && file->table == NULL) ||
 		(reader->contents == CONTENTS_ADAPTIVE && file->table->alternatives == NULL))
-		return fault_set(
-			reader->fault, ENOMEM, "%s: no memory for its routes", reader->origin);
+		return no_memory(reader);
 	return 0;
 }
 
@@ -238,8 +237,7 @@ static int take_vc_rule(struct reader *reader)
 		return result;
 	rule = vc_rule_create(switches, (uint8_t)reader->classes);
 	if (rule == NULL)
-		return fault_set(
-			reader->fault, ENOMEM, "%s: no memory for its routes", reader->origin);
+		return no_memory(reader);
 	for (uint32_t at = 0; at < switches; at++) {
 		memcpy(rule->ring + (size_t)at * TOPOLOGY_PORTS_MAX, reader->room + at * each,
 			TOPOLOGY_PORTS_MAX);
@@ -256,12 +254,10 @@ static int index_links(struct reader *reader)
 {
 	const struct topology *topology = reader->topology;
 
-	reader->peer =
-		calloc((size_t)topology->switches * TOPOLOGY_PORTS_MAX + 1, sizeof(*reader->peer));
-	reader->linked = calloc(topology->switches + 1u, sizeof(*reader->linked));
-	if (reader->peer == NULL || reader->linked == NULL)
-		return fault_set(
-			reader->fault, ENOMEM, "%s: no memory for its routes", reader->origin);
+	ARRAYS_ADD(reader, peer, (size_t)topology->switches * TOPOLOGY_PORTS_MAX);
+	ARRAYS_ADD(reader, linked, topology->switches);
+	if (reader->arrays.failed)
+		return no_memory(reader);
 	for (uint32_t i = 0; i < topology->links; i++) {
 		const struct topology_port end[2] = {
 			topology->link_at[i].a, topology->link_at[i].b};
@@ -343,8 +339,7 @@ static int take_routes(struct reader *reader)
 		result = route_set_unpack(
 			reader->file->set, to, reader->room, reader->length, &where);
 		if (result == -ENOMEM)
-			return fault_set(reader->fault, ENOMEM, "%s: no memory for its routes",
-				reader->origin);
+			return no_memory(reader);
 		if (result < 0)
 			return refuse(reader, reader->start + where,
 				"bad routes to %s, expected at most %u for each other host, of 1 "
@@ -418,8 +413,7 @@ int route_binary_read(const struct topology *topology, FILE *in, const char *ori
 	if (result == 0 && fgetc(in) != EOF)
 		result = refuse(&reader, reader.place, "more bytes, expected the end of the file");
 	free(reader.room);
-	free(reader.peer);
-	free(reader.linked);
+	arrays_free(&reader.arrays);
 	if (result < 0)
 		route_file_close(file);
 	return result;

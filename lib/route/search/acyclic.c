@@ -20,6 +20,7 @@ struct acyclic {
 	uint32_t search;
 	struct places ahead, behind; /* found by the searches; also their queues */
 	uint32_t *pool;              /* both together */
+	struct arrays arrays;
 };
 
 struct acyclic *acyclic_create(const struct route_graph *graph)
@@ -30,17 +31,15 @@ struct acyclic *acyclic_create(const struct route_graph *graph)
 	if (acyclic == NULL)
 		return NULL;
 	acyclic->graph = graph;
-	acyclic->accepted = calloc(arcs, sizeof(*acyclic->accepted));
-	acyclic->refused = calloc(arcs, sizeof(*acyclic->refused));
-	acyclic->place = calloc(arcs, sizeof(*acyclic->place));
-	acyclic->arc_at = calloc(arcs, sizeof(*acyclic->arc_at));
-	acyclic->seen = calloc(arcs, sizeof(*acyclic->seen));
-	acyclic->ahead.place = calloc(arcs, sizeof(uint32_t));
-	acyclic->behind.place = calloc(arcs, sizeof(uint32_t));
-	acyclic->pool = calloc(arcs, sizeof(*acyclic->pool));
-	if (acyclic->accepted == NULL || acyclic->refused == NULL || acyclic->place == NULL ||
-		acyclic->arc_at == NULL || acyclic->seen == NULL || acyclic->ahead.place == NULL ||
-		acyclic->behind.place == NULL || acyclic->pool == NULL) {
+	ARRAYS_ADD(acyclic, accepted, arcs);
+	ARRAYS_ADD(acyclic, refused, arcs);
+	ARRAYS_ADD(acyclic, place, arcs);
+	ARRAYS_ADD(acyclic, arc_at, arcs);
+	ARRAYS_ADD(acyclic, seen, arcs);
+	acyclic->ahead.place = arrays_add(&acyclic->arrays, arcs, sizeof(uint32_t));
+	acyclic->behind.place = arrays_add(&acyclic->arrays, arcs, sizeof(uint32_t));
+	ARRAYS_ADD(acyclic, pool, arcs);
+	if (acyclic->arrays.failed) {
 		acyclic_destroy(acyclic);
 		errno = ENOMEM;
 		return NULL;
@@ -54,14 +53,7 @@ void acyclic_destroy(struct acyclic *acyclic)
 {
 	if (acyclic == NULL)
 		return;
-	free(acyclic->accepted);
-	free(acyclic->refused);
-	free(acyclic->place);
-	free(acyclic->arc_at);
-	free(acyclic->seen);
-	free(acyclic->ahead.place);
-	free(acyclic->behind.place);
-	free(acyclic->pool);
+	arrays_free(&acyclic->arrays);
 	free(acyclic);
 }
 

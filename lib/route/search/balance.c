@@ -3,8 +3,6 @@
 #include "balance.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "balance_lane.h"
 
@@ -28,6 +26,7 @@ struct work {
 	uint32_t *spare;   /* by pair: copies beyond one for each pair of hosts */
 	uint64_t *deleted; /* by path: when its last copy was deleted */
 	uint64_t deletions;
+	struct arrays arrays;
 	struct balance_lane lane[ROUTE_LINKS_MAX + 1]; /* by links */
 	struct balance_lane *busy[ROUTE_LINKS_MAX];    /* those with routes */
 	unsigned busy_lanes;
@@ -143,14 +142,14 @@ static int work_init(struct work *work, const struct minimal_paths *paths, struc
 	size_t pairs = (size_t)paths->places * paths->places;
 
 	*work = (struct work){.paths = paths, .balance = balance};
-	balance->copies = calloc(paths->paths + 1u, sizeof(*balance->copies));
-	balance->order = calloc(paths->paths + 1u, sizeof(*balance->order));
-	work->count = calloc(paths->graph->arcs + 1u, sizeof(*work->count));
-	work->pair_of = calloc(paths->paths + 1u, sizeof(*work->pair_of));
-	work->spare = calloc(pairs + 1, sizeof(*work->spare));
-	work->deleted = calloc(paths->paths + 1u, sizeof(*work->deleted));
-	if (balance->copies == NULL || balance->order == NULL || work->count == NULL ||
-		work->pair_of == NULL || work->spare == NULL || work->deleted == NULL)
+	*balance = (struct balance){0};
+	ARRAYS_ADD(balance, copies, paths->paths + 1u);
+	ARRAYS_ADD(balance, order, paths->paths + 1u);
+	ARRAYS_ADD(work, count, paths->graph->arcs + 1u);
+	ARRAYS_ADD(work, pair_of, paths->paths + 1u);
+	ARRAYS_ADD(work, spare, pairs + 1);
+	ARRAYS_ADD(work, deleted, paths->paths + 1u);
+	if (work->arrays.failed || balance->arrays.failed)
 		return -ENOMEM;
 	return 0;
 }
@@ -159,10 +158,7 @@ static void work_fini(struct work *work)
 {
 	for (unsigned links = 1; links <= ROUTE_LINKS_MAX; links++)
 		balance_lane_fini(&work->lane[links]);
-	free(work->count);
-	free(work->pair_of);
-	free(work->spare);
-	free(work->deleted);
+	arrays_free(&work->arrays);
 }
 
 static bool stays_longer(const struct work *work, uint32_t a, uint32_t b)
@@ -221,8 +217,7 @@ int balance_make(const struct minimal_paths *paths, enum route_granularity granu
 	if (work_init(&work, paths, balance) == 0)
 		result = delete_all(&work, granularity, fault);
 	else
-		result = fault_set(fault, ENOMEM, "%s: no memory for its routes",
-			paths->graph->topology->name);
+		result = route_graph_no_memory(paths->graph, fault);
 	work_fini(&work);
 	if (result < 0)
 		balance_free(balance);
@@ -231,6 +226,5 @@ int balance_make(const struct minimal_paths *paths, enum route_granularity granu
 
 void balance_free(struct balance *balance)
 {
-	free(balance->copies);
-	free(balance->order);
+	arrays_free(&balance->arrays);
 }

@@ -23,6 +23,7 @@ struct balance {
 			     pairs of hosts, or one (ROUTE_PER_SWITCH_PAIR); 0 within a switch */
 	uint8_t *order;   /* by path: order[first + i] is the i-th candidate in order of preference:
 			     remaining ones, then the others, the last deleted first */
+	struct arrays arrays;
 };
 
 /* -ENOMEM; -EINVAL for a network too large to count its routes. On success the caller frees. */

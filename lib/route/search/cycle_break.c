@@ -216,8 +216,7 @@ static int break_one(struct cycle_break *breaker, struct route_path *path, struc
 	if (!cycle_break_path(breaker, path))
 		result = cycle_break_find(breaker, from, to, path);
 	if (result == -ENOMEM)
-		return fault_set(
-			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+		return route_graph_no_memory(graph, fault);
 	if (result < 0)
 		return fault_set(fault, EINVAL,
 			"%s: no way from %s to %s has at most %u route elements",
@@ -233,8 +232,7 @@ int cycle_break_all(const struct route_graph *graph, uint64_t seed, struct route
 	int result = 0;
 
 	if (breaker == NULL)
-		return fault_set(
-			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+		return route_graph_no_memory(graph, fault);
 	for (uint64_t i = 0; i < paths && result == 0; i++)
 		if (path[i].links > 0)
 			result = break_one(breaker, &path[i], fault);

@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "fat_tree.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "bits.h"
@@ -116,9 +115,10 @@ static void climb(struct fat_tree *tree, uint32_t at, uint64_t *ups)
 static int fill_rows(struct fat_tree *tree)
 {
 	uint32_t switches = tree->graph->switches;
-	uint32_t *order = calloc(switches + 1u, sizeof(*order));
-	uint64_t *ups = calloc(tree->columns + 1u, sizeof(*ups));
-	int result = order == NULL || ups == NULL ? -ENOMEM : 0;
+	struct arrays scratch = {0};
+	uint32_t *order = arrays_add(&scratch, switches, sizeof(*order));
+	uint64_t *ups = arrays_add(&scratch, tree->columns, sizeof(*ups));
+	int result = scratch.failed ? -ENOMEM : 0;
 
 	if (result == 0) {
 		sort_by_stage(tree, order);
@@ -127,8 +127,7 @@ static int fill_rows(struct fat_tree *tree)
 		for (uint32_t i = switches; i-- > 0;)
 			climb(tree, order[i], ups);
 	}
-	free(order);
-	free(ups);
+	arrays_free(&scratch);
 	return result;
 }
 
@@ -141,23 +140,21 @@ int fat_tree_make(struct fat_tree *tree, const struct route_graph *graph, struct
 		result = check_switch(tree, at, fault);
 	if (result < 0)
 		return result;
-	tree->column = calloc(graph->switches + 1u, sizeof(*tree->column));
-	tree->up = calloc(graph->switches + 1u, sizeof(*tree->up));
-	if (tree->column == NULL || tree->up == NULL)
+	ARRAYS_ADD(tree, column, graph->switches + 1u);
+	ARRAYS_ADD(tree, up, graph->switches + 1u);
+	if (tree->arrays.failed)
 		goto err;
 	number_columns(tree);
 	find_ups(tree);
-	tree->ports = calloc((size_t)graph->switches * tree->columns + 1, sizeof(*tree->ports));
+	ARRAYS_ADD(tree, ports, (size_t)graph->switches * tree->columns + 1);
 	if (tree->ports != NULL && fill_rows(tree) == 0)
 		return 0;
 err:
 	fat_tree_free(tree);
-	return fault_set(fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+	return route_graph_no_memory(graph, fault);
 }
 
 void fat_tree_free(struct fat_tree *tree)
 {
-	free(tree->column);
-	free(tree->up);
-	free(tree->ports);
+	arrays_free(&tree->arrays);
 }

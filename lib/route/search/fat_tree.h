@@ -30,6 +30,7 @@ struct fat_tree {
 	uint64_t *ports;  /* [switch * columns + column]; for the switch itself: the ports of its
 			     hosts */
 	uint64_t *up;     /* by switch: its ports that lead to higher stages */
+	struct arrays arrays;
 	/* By stage: K^(stage - 1) if all lower stages have K ports up; in general the product of
 	 * the largest number of ports up in each of them, at most UINT32_MAX. */
 	uint32_t divisor[FAT_TREE_STAGES];

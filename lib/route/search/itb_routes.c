@@ -29,13 +29,8 @@ struct fill {
 	uint32_t *found_at;     /* by pair of switches: where in 'found', plus 1 */
 	struct route_path *found;
 	uint32_t founds, found_room;
+	struct arrays arrays;
 };
-
-static int no_memory(const struct fill *fill, struct fault *fault)
-{
-	return fault_set(
-		fault, ENOMEM, "%s: no memory for its routes", fill->graph->topology->name);
-}
 
 struct route_path itb_routes_path(const struct minimal_paths *paths, size_t pair, unsigned i)
 {
@@ -96,15 +91,15 @@ static int share_out_all(struct fill *fill)
 	size_t pairs = (size_t)paths->places * paths->places;
 	uint64_t shares = 0;
 
-	fill->first_share = calloc(pairs + 1, sizeof(*fill->first_share));
-	if (fill->first_share == NULL)
+	ARRAYS_ADD(fill, first_share, pairs + 1);
+	if (fill->arrays.failed)
 		return -ENOMEM;
 	for (size_t i = 0; i < pairs; i++) {
 		fill->first_share[i] = shares;
 		shares += minimal_paths_host_pairs(paths, i);
 	}
-	fill->share = calloc(shares + 1, sizeof(*fill->share));
-	if (fill->share == NULL)
+	ARRAYS_ADD(fill, share, shares + 1);
+	if (fill->arrays.failed)
 		return -ENOMEM;
 	for (size_t i = 0; i < pairs; i++)
 		share_out(fill, i, fill->share + fill->first_share[i]);
@@ -167,7 +162,7 @@ static int refuse(const struct fill *fill, size_t pair, int result, struct fault
 	const struct minimal_paths *paths = &fill->paths;
 
 	if (result == -ENOMEM)
-		return no_memory(fill, fault);
+		return route_graph_no_memory(fill->graph, fault);
 	return fault_set(fault, EINVAL, "%s: no way from %s to %s has at most %u route elements",
 		topology->name, topology->switch_at[paths->switch_of[pair / paths->places]].name,
 		topology->switch_at[paths->switch_of[pair % paths->places]].name,
@@ -180,15 +175,8 @@ static int find(struct fill *fill, size_t pair, struct fault *fault)
 
 	if (fill->found_at[pair] != 0)
 		return 0;
-	if (fill->founds == fill->found_room) {
-		uint32_t room = 2 * fill->found_room + 16;
-		struct route_path *found = realloc(fill->found, room * sizeof(*found));
-
-		if (found == NULL)
-			return no_memory(fill, fault);
-		fill->found = found;
-		fill->found_room = room;
-	}
+	if (!array_reserve(&fill->found, &fill->found_room, fill->founds + 1, sizeof(*fill->found)))
+		return route_graph_no_memory(fill->graph, fault);
 	result = fill->rule->find(
 		fill->rule->context, &fill->paths, pair, &fill->found[fill->founds]);
 	if (result < 0)
@@ -344,11 +332,11 @@ static int fill_init(struct fill *fill, bool balanced, struct fault *fault)
 		*paths = (struct minimal_paths){.graph = fill->graph};
 		return result;
 	}
-	fill->itb = calloc(paths->paths + 1u, sizeof(*fill->itb));
-	fill->state = calloc(paths->paths + 1u, sizeof(*fill->state));
-	fill->found_at = calloc((size_t)paths->places * paths->places + 1, sizeof(*fill->found_at));
-	if (fill->itb == NULL || fill->state == NULL || fill->found_at == NULL)
-		return no_memory(fill, fault);
+	ARRAYS_ADD(fill, itb, paths->paths + 1u);
+	ARRAYS_ADD(fill, state, paths->paths + 1u);
+	ARRAYS_ADD(fill, found_at, (size_t)paths->places * paths->places + 1);
+	if (fill->arrays.failed)
+		return route_graph_no_memory(fill->graph, fault);
 	if (!balanced)
 		return 0;
 	result = balance_make(paths, fill->options->granularity, &fill->balance, fault);
@@ -356,18 +344,14 @@ static int fill_init(struct fill *fill, bool balanced, struct fault *fault)
 		fill->balance = (struct balance){0};
 		return result;
 	}
-	return share_out_all(fill) < 0 ? no_memory(fill, fault) : 0;
+	return share_out_all(fill) < 0 ? route_graph_no_memory(fill->graph, fault) : 0;
 }
 
 static void fill_fini(struct fill *fill)
 {
 	minimal_paths_free(&fill->paths);
 	balance_free(&fill->balance);
-	free(fill->share);
-	free(fill->first_share);
-	free(fill->itb);
-	free(fill->state);
-	free(fill->found_at);
+	arrays_free(&fill->arrays);
 	free(fill->found);
 }
 

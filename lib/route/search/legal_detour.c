@@ -25,6 +25,7 @@ struct legal_detour {
 	uint32_t *avoided; /* by arc: the round in which it was avoided */
 	uint32_t search, round;
 	uint32_t tail;
+	struct arrays arrays;
 };
 
 struct legal_detour *legal_detour_create(const struct route_graph *graph, const bool *up)
@@ -35,11 +36,11 @@ struct legal_detour *legal_detour_create(const struct route_graph *graph, const 
 		return NULL;
 	detour->graph = graph;
 	detour->up = up;
-	detour->step = calloc(2u * graph->switches + 1u, sizeof(*detour->step));
-	detour->queue = calloc(2u * graph->switches + 1u, sizeof(*detour->queue));
-	detour->avoided = calloc(graph->arcs + 1u, sizeof(*detour->avoided));
+	ARRAYS_ADD(detour, step, 2u * graph->switches + 1u);
+	ARRAYS_ADD(detour, queue, 2u * graph->switches + 1u);
+	ARRAYS_ADD(detour, avoided, graph->arcs + 1u);
 	detour->round = 1;
-	if (detour->step != NULL && detour->queue != NULL && detour->avoided != NULL)
+	if (!detour->arrays.failed)
 		return detour;
 	legal_detour_destroy(detour);
 	errno = ENOMEM;
@@ -50,9 +51,7 @@ void legal_detour_destroy(struct legal_detour *detour)
 {
 	if (detour == NULL)
 		return;
-	free(detour->step);
-	free(detour->queue);
-	free(detour->avoided);
+	arrays_free(&detour->arrays);
 	free(detour);
 }
 

@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 
-#include "frame.h"
 #include "legal_search.h"
 #include "rank_draw.h"
 #include "rng.h"
 #include "route_jobs.h"
+#include "route_path.h"
 
 struct fill {
 	const struct route_graph *graph;
@@ -22,33 +22,23 @@ static int add_pair(const struct fill *fill, const struct legal_search *search, 
 {
 	const struct route_graph *graph = fill->graph;
 	const struct route_options *options = fill->options;
-	const struct topology *topology = graph->topology;
 	uint32_t at = graph->host_switch[source], to = graph->host_switch[destination];
 	bool per_host = options->granularity == ROUTE_PER_HOST_PAIR;
-	unsigned links = legal_search_links(search, at), drawn;
+	struct route_path path = {.links = legal_search_links(search, at)};
 	uint64_t ranks[ROUTE_ALTERNATIVES_MAX];
-	uint8_t route[ROUTE_ELEMENTS_MAX];
 	struct rng rng;
+	unsigned drawn;
+	int result = 0;
 
-	if (links + 2 > ROUTE_ELEMENTS_MAX)
-		return fault_set(fault, EINVAL,
-			"%s: the way from %s to %s takes %u route elements, expected at most %u",
-			topology->name, topology->host_at[source].name,
-			topology->host_at[destination].name, links + 2, ROUTE_ELEMENTS_MAX);
 	rng_init(&rng, options->seed, per_host ? source : at, per_host ? destination : to);
 	drawn = rank_draw(&rng, legal_search_count(search, at), options->alternatives, ranks);
-	route[links] = ROUTE_PORT_BIT | graph->host_port[destination];
-	route[links + 1] = ROUTE_TYPE_HOST;
-	for (unsigned i = 0; i < drawn; i++) {
-		int result;
-
-		legal_search_route(search, at, ranks[i], route);
-		result = route_set_add(fill->set, source, destination, route, links + 2);
-		if (result < 0)
-			return fault_set(
-				fault, -result, "%s: no memory for its routes", topology->name);
+	for (unsigned i = 0; i < drawn && result == 0; i++) {
+		if (path.links <= ROUTE_LINKS_MAX) /* else route_path_add() refuses it */
+			legal_search_arcs(search, at, ranks[i], path.arc);
+		result = route_path_add(
+			graph, options, fill->set, source, destination, &path, fault);
 	}
-	return 0;
+	return result;
 }
 
 static int add_destination(const struct fill *fill, const struct legal_search *search,
@@ -76,8 +66,7 @@ static int fill_part(void *context, unsigned job, unsigned jobs, struct fault *f
 	int result = 0;
 
 	if (search == NULL)
-		return fault_set(
-			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+		return route_graph_no_memory(graph, fault);
 	for (uint32_t at = job; at < graph->switches && result == 0; at += jobs) {
 		if (route_graph_hosts_at(graph, at) == 0)
 			continue;
@@ -105,8 +94,7 @@ int legal_routes_of_labels(route_label_fn label, const struct route_graph *graph
 	int result;
 
 	if (up == NULL)
-		return fault_set(
-			fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+		return route_graph_no_memory(graph, fault);
 	result = label(graph, options->root, up, fault);
 	if (result == 0)
 		result = legal_routes_fill(graph, up, options, set, fault);

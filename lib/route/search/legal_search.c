@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frame.h"
-
 /*
  * States. A message at switch s may still go up (state 2s) or has gone down already (2s + 1).
  *     an up arc s -> t leads from (s, up) to (t, up);
@@ -27,6 +25,7 @@ struct legal_search {
 	uint32_t *first_step; /* by state: its steps are step[first_step[i]] .. [first_step[i + 1] -
 				 1] */
 	uint32_t *step;       /* arcs that begin a shortest rest */
+	struct arrays arrays;
 };
 
 static struct legal_search *create(const struct route_graph *graph, const bool *up, bool absorb)
@@ -39,13 +38,12 @@ static struct legal_search *create(const struct route_graph *graph, const bool *
 	search->graph = graph;
 	search->up = up;
 	search->absorb = absorb;
-	search->links = calloc(states + 1, sizeof(*search->links));
-	search->count = calloc(states + 1, sizeof(*search->count));
-	search->queue = calloc(states + 1, sizeof(*search->queue));
-	search->first_step = calloc(states + 1, sizeof(*search->first_step));
-	search->step = calloc(2u * graph->arcs + 1u, sizeof(*search->step));
-	if (search->links != NULL && search->count != NULL && search->queue != NULL &&
-		search->first_step != NULL && search->step != NULL)
+	ARRAYS_ADD(search, links, states + 1);
+	ARRAYS_ADD(search, count, states + 1);
+	ARRAYS_ADD(search, queue, states + 1);
+	ARRAYS_ADD(search, first_step, states + 1);
+	ARRAYS_ADD(search, step, 2u * graph->arcs + 1u);
+	if (!search->arrays.failed)
 		return search;
 	legal_search_destroy(search);
 	errno = ENOMEM;
@@ -66,11 +64,7 @@ void legal_search_destroy(struct legal_search *search)
 {
 	if (search == NULL)
 		return;
-	free(search->links);
-	free(search->count);
-	free(search->queue);
-	free(search->first_step);
-	free(search->step);
+	arrays_free(&search->arrays);
 	free(search);
 }
 
@@ -178,15 +172,4 @@ void legal_search_arcs(
 		*arcs++ = *step;
 		state = state_after(search, *step);
 	}
-}
-
-void legal_search_route(
-	const struct legal_search *search, uint32_t source, uint64_t rank, uint8_t *elements)
-{
-	uint32_t arcs[FRAME_ROUTE_MAX];
-	unsigned links = legal_search_links(search, source);
-
-	legal_search_arcs(search, source, rank, arcs);
-	for (unsigned i = 0; i < links; i++)
-		elements[i] = ROUTE_PORT_BIT | search->graph->arc[arcs[i]].port;
 }

@@ -42,6 +42,3 @@ unsigned legal_search_links(const struct legal_search *search, uint32_t source);
 /* Writes the arcs of route 'rank' < count, as many as links. */
 void legal_search_arcs(
 	const struct legal_search *search, uint32_t source, uint64_t rank, uint32_t *arcs);
-/* The same as port elements, for routes of at most FRAME_ROUTE_MAX links. */
-void legal_search_route(
-	const struct legal_search *search, uint32_t source, uint64_t rank, uint8_t *elements);

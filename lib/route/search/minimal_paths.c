@@ -19,26 +19,13 @@ struct work {
 	bool *down; /* no arc is up: nothing is forbidden */
 };
 
-static int no_memory(const struct route_graph *graph, struct fault *fault)
-{
-	return fault_set(fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
-}
-
-static int refuse_length(const struct route_graph *graph, uint32_t from, uint32_t to,
-	unsigned links, struct fault *fault)
-{
-	return fault_set(fault, EINVAL,
-		"%s: the way from %s to %s takes %u route elements, expected at most %u",
-		graph->topology->name, graph->topology->switch_at[from].name,
-		graph->topology->switch_at[to].name, links + 2, ROUTE_ELEMENTS_MAX);
-}
-
 /* Records for each pair towards the switch the number and length of its paths; '*arcs' is the room
  * that they need. */
 static int measure(const struct work *work, const struct legal_search *search, uint32_t to,
 	size_t *arcs, struct fault *fault)
 {
 	const struct minimal_paths *paths = work->paths;
+	const struct topology_device *name = paths->graph->topology->switch_at;
 
 	*arcs = 0;
 	for (uint32_t place = 0; place < paths->places; place++) {
@@ -50,8 +37,8 @@ static int measure(const struct work *work, const struct legal_search *search, u
 		if (count == 0)
 			continue;
 		if (legal_search_links(search, from) > ROUTE_LINKS_MAX)
-			return refuse_length(
-				paths->graph, from, to, legal_search_links(search, from), fault);
+			return route_path_refuse(paths->graph, name[from].name, name[to].name,
+				legal_search_links(search, from) + 2, fault);
 		pair->paths = count < MINIMAL_PATHS_MAX ? (uint8_t)count : MINIMAL_PATHS_MAX;
 		pair->links = (uint8_t)legal_search_links(search, from);
 		*arcs += (size_t)pair->paths * pair->links;
@@ -87,7 +74,7 @@ static int make_part(void *context, unsigned job, unsigned jobs, struct fault *f
 	int result = 0;
 
 	if (search == NULL)
-		return no_memory(paths->graph, fault);
+		return route_graph_no_memory(paths->graph, fault);
 	for (uint32_t place = job; place < paths->places && result == 0; place += jobs) {
 		uint32_t to = paths->switch_of[place];
 		size_t arcs;
@@ -98,7 +85,7 @@ static int make_part(void *context, unsigned job, unsigned jobs, struct fault *f
 			break;
 		paths->column[place] = calloc(arcs + 1, sizeof(uint32_t));
 		if (paths->column[place] == NULL)
-			result = no_memory(paths->graph, fault);
+			result = route_graph_no_memory(paths->graph, fault);
 		else
 			draw(work, search, to, paths->column[place]);
 	}
@@ -110,9 +97,9 @@ static int find_places(struct minimal_paths *paths)
 {
 	const struct route_graph *graph = paths->graph;
 
-	paths->switch_of = calloc(graph->switches + 1u, sizeof(*paths->switch_of));
-	paths->place_of = calloc(graph->switches + 1u, sizeof(*paths->place_of));
-	if (paths->switch_of == NULL || paths->place_of == NULL)
+	ARRAYS_ADD(paths, switch_of, graph->switches + 1u);
+	ARRAYS_ADD(paths, place_of, graph->switches + 1u);
+	if (paths->arrays.failed)
 		return -ENOMEM;
 	for (uint32_t at = 0; at < graph->switches; at++) {
 		paths->place_of[at] = ROUTE_GRAPH_NONE;
@@ -121,9 +108,9 @@ static int find_places(struct minimal_paths *paths)
 		paths->place_of[at] = paths->places;
 		paths->switch_of[paths->places++] = at;
 	}
-	paths->pair = calloc((size_t)paths->places * paths->places + 1, sizeof(*paths->pair));
-	paths->column = calloc(paths->places + 1u, sizeof(*paths->column));
-	return paths->pair == NULL || paths->column == NULL ? -ENOMEM : 0;
+	ARRAYS_ADD(paths, pair, (size_t)paths->places * paths->places + 1);
+	ARRAYS_ADD(paths, column, paths->places + 1u);
+	return paths->arrays.failed ? -ENOMEM : 0;
 }
 
 static int number_paths(struct minimal_paths *paths, struct fault *fault)
@@ -135,7 +122,7 @@ static int number_paths(struct minimal_paths *paths, struct fault *fault)
 		number += paths->pair[i].paths;
 	}
 	if (number > UINT32_MAX)
-		return no_memory(paths->graph, fault);
+		return route_graph_no_memory(paths->graph, fault);
 	paths->paths = (uint32_t)number;
 	return 0;
 }
@@ -148,7 +135,7 @@ int minimal_paths_make(const struct route_graph *graph, const struct route_optio
 
 	*paths = (struct minimal_paths){.graph = graph};
 	if (work.down == NULL || find_places(paths) < 0)
-		result = no_memory(graph, fault);
+		result = route_graph_no_memory(graph, fault);
 	else
 		result = route_jobs_run(options->jobs, make_part, &work, fault);
 	if (result == 0)
@@ -163,8 +150,5 @@ void minimal_paths_free(struct minimal_paths *paths)
 {
 	for (uint32_t place = 0; paths->column != NULL && place < paths->places; place++)
 		free(paths->column[place]);
-	free(paths->column);
-	free(paths->pair);
-	free(paths->switch_of);
-	free(paths->place_of);
+	arrays_free(&paths->arrays);
 }

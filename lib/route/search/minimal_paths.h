@@ -35,6 +35,7 @@ struct minimal_paths {
 	struct minimal_pair *pair; /* [place from * places + place to] */
 	uint32_t paths;            /* of all pairs */
 	uint32_t **column;         /* by place: arcs of all paths that lead there */
+	struct arrays arrays;      /* all of these but the columns */
 };
 
 /* options->seed draws, options->jobs threads. -ENOMEM; -EINVAL if minimal paths do not fit into a

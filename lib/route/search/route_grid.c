@@ -19,6 +19,7 @@ struct survey {
 	bool whole[ROUTE_GRID_DIMS]; /* by dimension: a complete ring was found */
 	uint32_t *queue; /* switches in the order of positioning, component by component */
 	uint32_t *mark;
+	struct arrays arrays;
 };
 
 static int refuse_arc(const struct survey *survey, uint32_t arc, const char *expected)
@@ -286,15 +287,13 @@ static int make(struct survey *survey)
 	struct route_grid *grid = survey->grid;
 	size_t entries = (size_t)survey->graph->switches * grid->dims + 1;
 
-	grid->place = calloc(entries, sizeof(*grid->place));
-	grid->arc = calloc(2 * entries, sizeof(*grid->arc));
-	grid->piece = malloc((survey->graph->switches + 1u) * sizeof(*grid->piece));
-	survey->queue = calloc(survey->graph->switches + 1u, sizeof(*survey->queue));
-	survey->mark = calloc(TOPOLOGY_SWITCHES_MAX + 1u, sizeof(*survey->mark));
-	if (grid->place == NULL || grid->arc == NULL || grid->piece == NULL ||
-		survey->queue == NULL || survey->mark == NULL)
-		return fault_set(survey->fault, ENOMEM, "%s: no memory for its routes",
-			survey->graph->topology->name);
+	ARRAYS_ADD(grid, place, entries);
+	ARRAYS_ADD(grid, arc, 2 * entries);
+	ARRAYS_ADD(grid, piece, survey->graph->switches);
+	ARRAYS_ADD(survey, queue, survey->graph->switches + 1u);
+	ARRAYS_ADD(survey, mark, TOPOLOGY_SWITCHES_MAX + 1u);
+	if (survey->arrays.failed || grid->arrays.failed || grid->piece == NULL)
+		return route_graph_no_memory(survey->graph, survey->fault);
 	memset(grid->piece, 0xFF, survey->graph->switches * sizeof(*grid->piece));
 	if (!survey->cube) {
 		int result;
@@ -320,14 +319,11 @@ int route_grid_make(struct route_grid *grid, const struct route_graph *graph, st
 		list_arcs(&survey); /* the direction of a hypercube's arcs is known only now */
 	else
 		route_grid_free(grid);
-	free(survey.queue);
-	free(survey.mark);
+	arrays_free(&survey.arrays);
 	return result;
 }
 
 void route_grid_free(struct route_grid *grid)
 {
-	free(grid->place);
-	free(grid->arc);
-	free(grid->piece);
+	arrays_free(&grid->arrays);
 }

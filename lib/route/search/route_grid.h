@@ -28,6 +28,7 @@ struct route_grid {
 	int32_t *place;
 	uint32_t *piece; /* by switch: the first of its component */
 	uint32_t *arc;   /* [(switch * dims + dimension) * 2 + back], or ROUTE_GRAPH_NONE */
+	struct arrays arrays;
 };
 
 /* -EINVAL with 'fault' naming the first place where the ports are not those of a grid; -ENOMEM. */

@@ -2,13 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "route_root.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "legal_search.h"
 #include "rng.h"
-
-#define NO_WAY UINT32_MAX
 
 /* Separates the draw from all others of the seed. */
 #define ROOT_STREAM UINT64_C(0x726f6f74)
@@ -19,6 +16,7 @@ struct chooser {
 	bool *up;
 	struct legal_search *search;
 	uint32_t *distance, *queue;
+	struct arrays arrays;
 };
 
 /* The smaller, the better a root. */
@@ -63,26 +61,15 @@ static int cost_of_labels(
 
 static void cost_of_distance(struct chooser *chooser, uint32_t root, struct cost *cost)
 {
-	const struct route_graph *graph = chooser->graph;
-	uint32_t head = 0, tail = 0;
+	uint32_t switches = chooser->graph->switches, count = 0;
 
-	memset(chooser->distance, 0xFF, graph->switches * sizeof(*chooser->distance));
-	chooser->distance[root] = 0;
-	for (chooser->queue[tail++] = root; head < tail; head++) {
-		uint32_t at = chooser->queue[head];
-
-		cost->first = chooser->distance[at];
-		cost->second += chooser->distance[at];
-		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
-			uint32_t to = graph->arc[arc].to;
-
-			if (chooser->distance[to] != NO_WAY)
-				continue;
-			chooser->distance[to] = chooser->distance[at] + 1;
-			chooser->queue[tail++] = to;
-		}
+	memset(chooser->distance, 0xFF, switches * sizeof(*chooser->distance));
+	route_graph_spread(chooser->graph, root, chooser->distance, chooser->queue, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		cost->first = chooser->distance[chooser->queue[i]];
+		cost->second += cost->first;
 	}
-	cost->missed = graph->switches - tail;
+	cost->missed = switches - count;
 }
 
 static int choose_cheapest(
@@ -110,22 +97,18 @@ static int choose_cheapest(
 static int chooser_init(struct chooser *chooser, const struct route_graph *graph)
 {
 	chooser->graph = graph;
-	chooser->up = calloc(graph->arcs + 1u, sizeof(*chooser->up));
-	chooser->distance = calloc(graph->switches + 1u, sizeof(*chooser->distance));
-	chooser->queue = calloc(graph->switches + 1u, sizeof(*chooser->queue));
+	ARRAYS_ADD(chooser, up, graph->arcs + 1u);
+	ARRAYS_ADD(chooser, distance, graph->switches + 1u);
+	ARRAYS_ADD(chooser, queue, graph->switches + 1u);
 	if (chooser->up != NULL)
 		chooser->search = legal_search_create(graph, chooser->up);
-	return chooser->search == NULL || chooser->distance == NULL || chooser->queue == NULL
-		       ? -ENOMEM
-		       : 0;
+	return chooser->search == NULL || chooser->arrays.failed ? -ENOMEM : 0;
 }
 
 static void chooser_fini(struct chooser *chooser)
 {
 	legal_search_destroy(chooser->search);
-	free(chooser->up);
-	free(chooser->distance);
-	free(chooser->queue);
+	arrays_free(&chooser->arrays);
 }
 
 int route_root_choose(const struct topology *topology, const struct route_algorithm *algorithm,

@@ -3,7 +3,6 @@
 #include "switch_rank.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,14 +48,14 @@ static void rank_group(const struct route_graph *graph, uint32_t start, uint32_t
 
 uint32_t *switch_rank_make(const struct route_graph *graph, uint64_t seed)
 {
-	uint32_t *rank = malloc((graph->switches + 1u) * sizeof(*rank));
-	uint32_t *order = calloc(graph->switches + 1u, sizeof(*order));
-	uint32_t *queue = calloc(graph->switches + 1u, sizeof(*queue)), ranked = 0;
+	uint32_t *rank = malloc((graph->switches + 1u) * sizeof(*rank)), ranked = 0;
+	struct arrays scratch = {0};
+	uint32_t *order = arrays_add(&scratch, graph->switches, sizeof(*order));
+	uint32_t *queue = arrays_add(&scratch, graph->switches, sizeof(*queue));
 
-	if (rank == NULL || order == NULL || queue == NULL) {
+	if (rank == NULL || scratch.failed) {
 		free(rank);
-		free(order);
-		free(queue);
+		arrays_free(&scratch);
 		errno = ENOMEM;
 		return NULL;
 	}
@@ -68,7 +67,6 @@ uint32_t *switch_rank_make(const struct route_graph *graph, uint64_t seed)
 	for (uint32_t i = 0; i < graph->switches; i++)
 		if (route_graph_hosts_at(graph, order[i]) > 0)
 			rank[order[i]] = ranked++;
-	free(order);
-	free(queue);
+	arrays_free(&scratch);
 	return rank;
 }

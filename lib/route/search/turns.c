@@ -3,7 +3,6 @@
 #include "turns.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 /* Breadth first from the first switch of each component; marks both arcs of each tree link. */
 static void find_tree(const struct route_graph *graph, bool *reached, uint32_t *queue, bool *tree)
@@ -61,19 +60,20 @@ static void allow_turns(struct turns *turns, const bool *tree)
 
 int turns_init(struct turns *turns, const struct route_graph *graph)
 {
-	bool *reached = calloc(graph->switches + 1u, sizeof(*reached));
-	bool *tree = calloc(graph->arcs + 1u, sizeof(*tree));
-	uint32_t *queue = calloc(graph->switches + 1u, sizeof(*queue));
+	struct arrays scratch = {0};
+	bool *reached = arrays_add(&scratch, graph->switches, sizeof(*reached));
+	bool *tree = arrays_add(&scratch, graph->arcs, sizeof(*tree));
+	uint32_t *queue = arrays_add(&scratch, graph->switches, sizeof(*queue));
 	int result = -ENOMEM;
 
 	*turns = (struct turns){.graph = graph};
-	turns->first = calloc(graph->arcs + 1u, sizeof(*turns->first));
-	if (reached == NULL || tree == NULL || queue == NULL || turns->first == NULL)
+	ARRAYS_ADD(turns, first, graph->arcs + 1u);
+	if (turns->arrays.failed || reached == NULL || tree == NULL || queue == NULL)
 		goto out;
 	number_turns(turns);
-	turns->allowed = calloc(turns->turns + 1u, sizeof(*turns->allowed));
-	turns->kept = calloc(turns->turns + 1u, sizeof(*turns->kept));
-	if (turns->allowed == NULL || turns->kept == NULL)
+	ARRAYS_ADD(turns, allowed, turns->turns + 1u);
+	ARRAYS_ADD(turns, kept, turns->turns + 1u);
+	if (turns->arrays.failed)
 		goto out;
 	find_tree(graph, reached, queue, tree);
 	allow_turns(turns, tree);
@@ -81,17 +81,13 @@ int turns_init(struct turns *turns, const struct route_graph *graph)
 out:
 	if (result < 0)
 		turns_fini(turns);
-	free(reached);
-	free(tree);
-	free(queue);
+	arrays_free(&scratch);
 	return result;
 }
 
 void turns_fini(struct turns *turns)
 {
-	free(turns->first);
-	free(turns->allowed);
-	free(turns->kept);
+	arrays_free(&turns->arrays);
 	*turns = (struct turns){0};
 }
 

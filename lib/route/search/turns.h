@@ -24,6 +24,7 @@ struct turns {
 	uint32_t *first;
 	bool *allowed; /* by turn */
 	bool *kept;    /* by turn */
+	struct arrays arrays;
 };
 
 /* All turns allowed except turning back. -ENOMEM; on success the caller calls turns_fini(). */

@@ -36,31 +36,28 @@ struct breaking {
 	struct tally *tally;
 	struct offer *offer;
 	uint32_t offers;
+	struct arrays arrays;
 };
 
 static bool breaking_init(struct breaking *breaking, const struct turns *turns)
 {
-	size_t all = turns->turns + 1u;
+	size_t all = turns->turns;
 
 	*breaking = (struct breaking){
 		.turns = turns,
 		.acyclic = acyclic_create(turns->graph),
-		.accepted = calloc(all, sizeof(*breaking->accepted)),
-		.cost = calloc(all, sizeof(*breaking->cost)),
-		.tally = calloc(all, sizeof(*breaking->tally)),
-		.offer = calloc(all, sizeof(*breaking->offer)),
 	};
-	return breaking->acyclic != NULL && breaking->accepted != NULL && breaking->cost != NULL &&
-	       breaking->tally != NULL && breaking->offer != NULL;
+	ARRAYS_ADD(breaking, accepted, all);
+	ARRAYS_ADD(breaking, cost, all);
+	ARRAYS_ADD(breaking, tally, all);
+	ARRAYS_ADD(breaking, offer, all);
+	return breaking->acyclic != NULL && !breaking->arrays.failed;
 }
 
 static void breaking_fini(struct breaking *breaking)
 {
 	acyclic_destroy(breaking->acyclic);
-	free(breaking->accepted);
-	free(breaking->cost);
-	free(breaking->tally);
-	free(breaking->offer);
+	arrays_free(&breaking->arrays);
 }
 
 static void tally_path(

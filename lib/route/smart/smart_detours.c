@@ -25,32 +25,24 @@ struct search {
 	uint32_t *queue;     /* a ring of arcs */
 	bool *queued;
 	uint32_t head, waiting;
+	struct arrays arrays;
 };
 
 static bool search_init(
 	struct search *search, const struct turns *turns, const struct smart_prices *prices)
 {
-	size_t arcs = turns->graph->arcs + 1u;
+	size_t arcs = turns->graph->arcs;
 
 	*search = (struct search){
 		.turns = turns,
 		.graph = turns->graph,
 		.price = prices->arc,
-		.cost = calloc(arcs, sizeof(*search->cost)),
-		.next = calloc(arcs, sizeof(*search->next)),
-		.queue = calloc(arcs, sizeof(*search->queue)),
-		.queued = calloc(arcs, sizeof(*search->queued)),
 	};
-	return search->cost != NULL && search->next != NULL && search->queue != NULL &&
-	       search->queued != NULL;
-}
-
-static void search_fini(struct search *search)
-{
-	free(search->cost);
-	free(search->next);
-	free(search->queue);
-	free(search->queued);
+	ARRAYS_ADD(search, cost, arcs);
+	ARRAYS_ADD(search, next, arcs);
+	ARRAYS_ADD(search, queue, arcs);
+	ARRAYS_ADD(search, queued, arcs);
+	return !search->arrays.failed;
 }
 
 static void push(struct search *search, uint32_t arc)
@@ -183,7 +175,7 @@ int smart_detours_add(struct smart_paths *paths, const struct turns *turns,
 	*added = 0;
 	if (search_init(&search, turns, prices) && more.pair != NULL)
 		result = extend(&more, paths, &search, prices, added);
-	search_fini(&search);
+	arrays_free(&search.arrays);
 	if (result < 0) {
 		smart_paths_fini(&more);
 		return result;

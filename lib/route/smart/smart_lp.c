@@ -4,7 +4,6 @@
 
 #include <coin/Clp_C_Interface.h>
 #include <math.h>
-#include <stdlib.h>
 
 /*
  * Columns: the largest load L, then one for each path: the part of its pair's traffic that takes
@@ -39,6 +38,7 @@ struct program {
 	double *value;
 	CoinBigIndex used;
 	double *column_lower, *column_upper, *objective, *row_lower, *row_upper;
+	struct arrays arrays;
 };
 
 static uint32_t paths_of(const struct smart_paths *paths, uint32_t pair)
@@ -59,32 +59,16 @@ static bool program_allocate(struct program *program)
 
 	if (paths->paths > 0)
 		elements += paths->first_arc[paths->paths];
-	program->path = calloc(columns, sizeof(*program->path));
-	program->start = calloc(columns + 1, sizeof(*program->start));
-	program->index = calloc(elements + 1, sizeof(*program->index));
-	program->value = calloc(elements + 1, sizeof(*program->value));
-	program->column_lower = calloc(columns, sizeof(*program->column_lower));
-	program->column_upper = calloc(columns, sizeof(*program->column_upper));
-	program->objective = calloc(columns, sizeof(*program->objective));
-	program->row_lower = calloc(rows, sizeof(*program->row_lower));
-	program->row_upper = calloc(rows, sizeof(*program->row_upper));
-	return program->path != NULL && program->start != NULL && program->index != NULL &&
-	       program->value != NULL && program->column_lower != NULL &&
-	       program->column_upper != NULL && program->objective != NULL &&
-	       program->row_lower != NULL && program->row_upper != NULL;
-}
-
-static void program_free(struct program *program)
-{
-	free(program->path);
-	free(program->start);
-	free(program->index);
-	free(program->value);
-	free(program->column_lower);
-	free(program->column_upper);
-	free(program->objective);
-	free(program->row_lower);
-	free(program->row_upper);
+	ARRAYS_ADD(program, path, columns);
+	ARRAYS_ADD(program, start, columns + 1);
+	ARRAYS_ADD(program, index, elements + 1);
+	ARRAYS_ADD(program, value, elements + 1);
+	ARRAYS_ADD(program, column_lower, columns);
+	ARRAYS_ADD(program, column_upper, columns);
+	ARRAYS_ADD(program, objective, columns);
+	ARRAYS_ADD(program, row_lower, rows);
+	ARRAYS_ADD(program, row_upper, rows);
+	return !program->arrays.failed;
 }
 
 static void add_element(struct program *program, uint32_t row, double value)
@@ -188,7 +172,7 @@ int smart_lp_balance(const struct smart_paths *paths, uint32_t arcs, double *flo
 	int result;
 
 	if (!program_allocate(&program)) {
-		program_free(&program);
+		arrays_free(&program.arrays);
 		return fault_set(fault, ENOMEM, "no memory for the linear program");
 	}
 	if (arcs > 0)
@@ -200,6 +184,6 @@ int smart_lp_balance(const struct smart_paths *paths, uint32_t arcs, double *flo
 			flow[paths->pair[pair].first_path] = traffic_of(paths, pair);
 	}
 	result = program.columns > 1 ? solve(&program, flow, prices, fault) : 0;
-	program_free(&program);
+	arrays_free(&program.arrays);
 	return result;
 }

@@ -26,28 +26,22 @@ struct search {
 			    there */
 	uint64_t *count; /* by arc: shortest paths that begin with it */
 	uint32_t *queue;
+	struct arrays arrays;
 	uint32_t destination;
 };
 
 static bool search_init(struct search *search, const struct turns *turns)
 {
-	size_t arcs = turns->graph->arcs + 1u;
+	size_t arcs = turns->graph->arcs;
 
 	*search = (struct search){
 		.turns = turns,
 		.graph = turns->graph,
-		.links = calloc(arcs, sizeof(*search->links)),
-		.count = calloc(arcs, sizeof(*search->count)),
-		.queue = calloc(arcs, sizeof(*search->queue)),
 	};
-	return search->links != NULL && search->count != NULL && search->queue != NULL;
-}
-
-static void search_fini(struct search *search)
-{
-	free(search->links);
-	free(search->count);
-	free(search->queue);
+	ARRAYS_ADD(search, links, arcs);
+	ARRAYS_ADD(search, count, arcs);
+	ARRAYS_ADD(search, queue, arcs);
+	return !search->arrays.failed;
 }
 
 static uint64_t add_counts(uint64_t a, uint64_t b)
@@ -137,31 +131,13 @@ static void search_path(
 	}
 }
 
-static bool make_room(void **array, uint32_t *room, uint32_t wanted, size_t size)
-{
-	uint32_t more = *room;
-	void *grown;
-
-	while (more < wanted)
-		more = more < 256 ? 512 : more * 2;
-	if (more == *room)
-		return true;
-	grown = realloc(*array, more * size);
-	if (grown == NULL)
-		return false;
-	*array = grown;
-	*room = more;
-	return true;
-}
-
 uint32_t *smart_paths_append(struct smart_paths *paths, uint32_t links)
 {
 	uint32_t used = paths->paths == 0 ? 0 : paths->first_arc[paths->paths];
 
-	if (!make_room((void **)&paths->first_arc, &paths->path_room, paths->paths + 2,
+	if (!array_reserve(&paths->first_arc, &paths->path_room, paths->paths + 2,
 		    sizeof(*paths->first_arc)) ||
-		!make_room(
-			(void **)&paths->arc, &paths->arc_room, used + links, sizeof(*paths->arc)))
+		!array_reserve(&paths->arc, &paths->arc_room, used + links, sizeof(*paths->arc)))
 		return NULL;
 	paths->first_arc[paths->paths++] = used;
 	paths->first_arc[paths->paths] = used + links;
@@ -242,11 +218,10 @@ int smart_paths_find(struct smart_paths *paths, const struct turns *turns,
 	*paths = (struct smart_paths){0};
 	paths->pair = calloc(switches * switches + 1, sizeof(*paths->pair));
 	if (!search_init(&search, turns) || paths->pair == NULL)
-		result = fault_set(
-			fault, ENOMEM, "%s: no memory for its paths", graph->topology->name);
+		result = route_graph_no_memory(graph, fault);
 	else
 		result = find_all(paths, &search, options, limit, fault);
-	search_fini(&search);
+	arrays_free(&search.arrays);
 	if (result < 0)
 		smart_paths_fini(paths);
 	return result;

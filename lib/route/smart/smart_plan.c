@@ -10,11 +10,6 @@
 /* Each round brings the largest load closer to its optimum, the first ones most. */
 #define DETOUR_ROUNDS 30
 
-static int no_memory(const struct route_graph *graph, struct fault *fault)
-{
-	return fault_set(fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
-}
-
 /* One round: the balance over the current paths, and the paths that could be added. */
 static int detour(struct smart_paths *paths, const struct turns *turns, double **flow,
 	uint32_t *added, struct fault *fault)
@@ -29,11 +24,11 @@ static int detour(struct smart_paths *paths, const struct turns *turns, double *
 	free(*flow);
 	*flow = calloc(paths->paths + 1u, sizeof(**flow));
 	if (prices.arc == NULL || prices.pair == NULL || *flow == NULL)
-		result = no_memory(turns->graph, fault);
+		result = route_graph_no_memory(turns->graph, fault);
 	else
 		result = smart_lp_balance(paths, arcs, *flow, &prices, fault);
 	if (result == 0 && smart_detours_add(paths, turns, &prices, added) < 0)
-		result = no_memory(turns->graph, fault);
+		result = route_graph_no_memory(turns->graph, fault);
 	free(prices.arc);
 	free(prices.pair);
 	return result;
@@ -55,7 +50,7 @@ static int balance(struct smart_paths *paths, const struct turns *turns, bool de
 	free(*flow);
 	*flow = calloc(paths->paths + 1u, sizeof(**flow));
 	if (*flow == NULL)
-		return no_memory(turns->graph, fault);
+		return route_graph_no_memory(turns->graph, fault);
 	return smart_lp_balance(paths, turns->graph->arcs, *flow, NULL, fault);
 }
 
@@ -75,7 +70,7 @@ int smart_plan_make(struct smart_plan *plan, const struct turns *turns,
 		plan->count = calloc(plan->paths.paths + 1u, sizeof(*plan->count));
 		if (plan->count == NULL ||
 			smart_share(&plan->paths, turns->graph->arcs, flow, plan->count) < 0)
-			result = no_memory(turns->graph, fault);
+			result = route_graph_no_memory(turns->graph, fault);
 	}
 	free(flow);
 	if (result < 0)

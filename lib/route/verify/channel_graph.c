@@ -19,14 +19,12 @@ static int graph_allocate(struct channel_graph *graph)
 {
 	size_t ports = (size_t)graph->topology->switches * TOPOLOGY_PORTS_MAX;
 
-	graph->from = calloc(graph->channels + 1u, sizeof(*graph->from));
-	graph->to = calloc(graph->channels + 1u, sizeof(*graph->to));
-	graph->dependencies =
-		calloc((size_t)graph->channels * graph->classes + 1u, sizeof(*graph->dependencies));
-	graph->switch_out = malloc((ports + 1) * sizeof(*graph->switch_out));
-	graph->host_out = malloc((graph->topology->hosts + 1u) * sizeof(*graph->host_out));
-	if (graph->from == NULL || graph->to == NULL || graph->dependencies == NULL ||
-		graph->switch_out == NULL || graph->host_out == NULL)
+	ARRAYS_ADD(graph, from, graph->channels + 1u);
+	ARRAYS_ADD(graph, to, graph->channels + 1u);
+	ARRAYS_ADD(graph, dependencies, (size_t)graph->channels * graph->classes + 1u);
+	ARRAYS_ADD(graph, switch_out, ports);
+	ARRAYS_ADD(graph, host_out, graph->topology->hosts);
+	if (graph->arrays.failed || graph->switch_out == NULL || graph->host_out == NULL)
 		return -ENOMEM;
 	memset(graph->switch_out, 0xFF, ports * sizeof(*graph->switch_out));
 	memset(graph->host_out, 0xFF, graph->topology->hosts * sizeof(*graph->host_out));
@@ -62,11 +60,7 @@ void channel_graph_destroy(struct channel_graph *graph)
 {
 	if (graph == NULL)
 		return;
-	free(graph->from);
-	free(graph->to);
-	free(graph->dependencies);
-	free(graph->switch_out);
-	free(graph->host_out);
+	arrays_free(&graph->arrays);
 	free(graph);
 }
 
@@ -86,32 +80,20 @@ struct components {
 	uint32_t *stack;  /* nodes visited whose component is not complete */
 	bool *stacked;
 	uint32_t visited, depth, height;
+	struct arrays arrays; /* all of these */
 };
 
 static int components_allocate(struct components *work)
 {
-	size_t nodes = count_nodes(work->graph) + 1u;
+	size_t nodes = count_nodes(work->graph);
 
-	work->number = calloc(nodes, sizeof(*work->number));
-	work->low = calloc(nodes, sizeof(*work->low));
-	work->left = calloc(nodes, sizeof(*work->left));
-	work->path = calloc(nodes, sizeof(*work->path));
-	work->stack = calloc(nodes, sizeof(*work->stack));
-	work->stacked = calloc(nodes, sizeof(*work->stacked));
-	return work->number == NULL || work->low == NULL || work->left == NULL ||
-			       work->path == NULL || work->stack == NULL || work->stacked == NULL
-		       ? -ENOMEM
-		       : 0;
-}
-
-static void components_free(struct components *work)
-{
-	free(work->number);
-	free(work->low);
-	free(work->left);
-	free(work->path);
-	free(work->stack);
-	free(work->stacked);
+	ARRAYS_ADD(work, number, nodes);
+	ARRAYS_ADD(work, low, nodes);
+	ARRAYS_ADD(work, left, nodes);
+	ARRAYS_ADD(work, path, nodes);
+	ARRAYS_ADD(work, stack, nodes);
+	ARRAYS_ADD(work, stacked, nodes);
+	return work->arrays.failed ? -ENOMEM : 0;
 }
 
 static void enter(struct components *work, uint32_t node)
@@ -243,6 +225,6 @@ int channel_graph_find_cycle(const struct channel_graph *graph, uint32_t **cycle
 		result = write_cycle(start, last, work.path, cycle, length);
 	}
 out:
-	components_free(&work);
+	arrays_free(&work.arrays);
 	return result;
 }

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arrays.h"
 #include "topology.h"
 #include "vc_rule.h"
 
@@ -30,6 +31,7 @@ struct channel_graph {
 	uint64_t *dependencies;          /* by node: output ports used right after it */
 	uint32_t *switch_out;            /* [switch * TOPOLOGY_PORTS_MAX + port], or CHANNEL_NONE */
 	uint32_t *host_out;              /* by host, or CHANNEL_NONE */
+	struct arrays arrays;            /* all of these */
 };
 
 /* Without dependencies. The rule (may be NULL) outlives the graph. NULL with errno ENOMEM. */

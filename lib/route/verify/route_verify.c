@@ -17,12 +17,11 @@ static int verifier_init(struct verifier *verifier, const struct topology *topol
 	*verifier =
 		(struct verifier){.topology = topology, .report = report, .centre = VERIFY_NO_WAY};
 	verifier->channels = channel_graph_create(topology, rule);
-	verifier->load = calloc(2u * topology->links + 1u, sizeof(*verifier->load));
-	verifier->distance = malloc((topology->switches + 1u) * sizeof(*verifier->distance));
-	verifier->queue = calloc(topology->switches + 1u, sizeof(*verifier->queue));
-	verifier->answered = calloc(topology->hosts + 1u, sizeof(*verifier->answered));
-	if (verifier->channels == NULL || verifier->load == NULL || verifier->distance == NULL ||
-		verifier->queue == NULL || verifier->answered == NULL ||
+	ARRAYS_ADD(verifier, load, 2u * topology->links + 1u);
+	ARRAYS_ADD(verifier, distance, topology->switches);
+	ARRAYS_ADD(verifier, queue, topology->switches + 1u);
+	ARRAYS_ADD(verifier, answered, topology->hosts + 1u);
+	if (verifier->arrays.failed || verifier->channels == NULL ||
 		verify_walk_create(verifier) < 0)
 		return fault_set(
 			fault, ENOMEM, "%s: no memory to verify its routes", topology->name);
@@ -35,10 +34,7 @@ static void verifier_fini(struct verifier *verifier)
 {
 	verify_walk_destroy(verifier);
 	channel_graph_destroy(verifier->channels);
-	free(verifier->load);
-	free(verifier->distance);
-	free(verifier->queue);
-	free(verifier->answered);
+	arrays_free(&verifier->arrays);
 }
 
 void verify_report(struct verifier *verifier, const char *format, ...)

@@ -21,13 +21,14 @@ struct table_walk {
 	uint32_t *hops; /* by switch: links to the destination by primary ports, or one of these */
 	uint32_t *path; /* of switches */
 	uint64_t *flow; /* by switch: sources whose packets pass */
-	uint32_t *by_hops; /* switches that arrive, the farthest first */
-	uint32_t *count;   /* scratch space of the counting sort */
-	uint64_t *inner;   /* by switch: its ports that lead to switches */
-	uint64_t *ports;   /* by switch: all ports that packets to the destination may use */
-	uint8_t last_port; /* of the destination, at its switch */
-	bool *reached;     /* by switch, or by node if there are classes */
-	uint32_t *queue;   /* by switch or node, likewise */
+	uint32_t *by_hops;    /* switches that arrive, the farthest first */
+	uint32_t *count;      /* scratch space of the counting sort */
+	uint64_t *inner;      /* by switch: its ports that lead to switches */
+	uint64_t *ports;      /* by switch: all ports that packets to the destination may use */
+	uint8_t last_port;    /* of the destination, at its switch */
+	bool *reached;        /* by switch, or by node if there are classes */
+	uint32_t *queue;      /* by switch or node, likewise */
+	struct arrays arrays; /* all of these */
 };
 
 static void note_inner_ports(struct verifier *verifier)
@@ -50,18 +51,16 @@ int verify_walk_create(struct verifier *verifier)
 	verifier->walk = walk;
 	if (walk == NULL)
 		return -ENOMEM;
-	walk->hops = calloc(switches, sizeof(*walk->hops));
-	walk->path = calloc(switches, sizeof(*walk->path));
-	walk->flow = calloc(switches, sizeof(*walk->flow));
-	walk->by_hops = calloc(switches, sizeof(*walk->by_hops));
-	walk->count = calloc(switches, sizeof(*walk->count));
-	walk->inner = calloc(switches, sizeof(*walk->inner));
-	walk->ports = calloc(switches, sizeof(*walk->ports));
-	walk->reached = calloc(nodes, sizeof(*walk->reached));
-	walk->queue = calloc(nodes, sizeof(*walk->queue));
-	if (walk->hops == NULL || walk->path == NULL || walk->flow == NULL ||
-		walk->by_hops == NULL || walk->count == NULL || walk->inner == NULL ||
-		walk->ports == NULL || walk->reached == NULL || walk->queue == NULL)
+	ARRAYS_ADD(walk, hops, switches);
+	ARRAYS_ADD(walk, path, switches);
+	ARRAYS_ADD(walk, flow, switches);
+	ARRAYS_ADD(walk, by_hops, switches);
+	ARRAYS_ADD(walk, count, switches);
+	ARRAYS_ADD(walk, inner, switches);
+	ARRAYS_ADD(walk, ports, switches);
+	ARRAYS_ADD(walk, reached, nodes);
+	ARRAYS_ADD(walk, queue, nodes);
+	if (walk->arrays.failed)
 		return -ENOMEM;
 	note_inner_ports(verifier);
 	return 0;
@@ -73,15 +72,7 @@ void verify_walk_destroy(struct verifier *verifier)
 
 	if (walk == NULL)
 		return;
-	free(walk->hops);
-	free(walk->path);
-	free(walk->flow);
-	free(walk->by_hops);
-	free(walk->count);
-	free(walk->inner);
-	free(walk->ports);
-	free(walk->reached);
-	free(walk->queue);
+	arrays_free(&walk->arrays);
 	free(walk);
 }
 

@@ -23,6 +23,7 @@ struct verifier {
 	bool *answered;                /* by source: a route to the current destination exists */
 	uint64_t links, minimal, itbs; /* sums over routes between different switches */
 	struct table_walk *walk;       /* scratch space of route_walk.c */
+	struct arrays arrays;
 };
 
 /* The switch of a host, VERIFY_NO_WAY if none. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arrays.h"
 #include "ib_rate.h"
 
 #define PORTS_MAX 254 /* of a channel adapter; InfiniBand's limit */
@@ -39,14 +40,6 @@ static int refuse(const struct line *line, const char *at, const char *format, .
 static int rest(const struct line *line)
 {
 	return line->end - line->at < SHOWN ? (int)(line->end - line->at) : SHOWN;
-}
-
-/* Adds an element to an array that grows in powers of two; NULL without memory. */
-static void *grow(void *array, uint32_t count, size_t bytes)
-{
-	if (count != 0 && (count & (count - 1)) != 0)
-		return array;
-	return realloc(array, (count == 0 ? 1 : 2 * (size_t)count) * bytes);
 }
 
 static void skip_blanks(struct line *line)
@@ -143,7 +136,6 @@ static int read_node(struct line *line, enum device_kind kind)
 {
 	struct ib_listing *listing = line->listing;
 	struct ib_node node = {.kind = kind, .line = line->number};
-	struct ib_node *grown;
 	int result;
 
 	skip_blanks(line);
@@ -160,10 +152,9 @@ static int read_node(struct line *line, enum device_kind kind)
 	if (result < 0)
 		return result;
 	node.name = find_description(line, node.id);
-	grown = grow(listing->node_at, listing->nodes, sizeof(node));
-	if (grown == NULL)
+	if (!array_reserve(
+		    &listing->node_at, &listing->node_room, listing->nodes + 1u, sizeof(node)))
 		return -ENOMEM;
-	listing->node_at = grown;
 	listing->node_at[listing->nodes++] = node;
 	return 0;
 }
@@ -223,7 +214,7 @@ static int read_peer(struct line *line, struct ib_port *port)
 static int read_port(struct line *line, bool in_node)
 {
 	struct ib_listing *listing = line->listing;
-	struct ib_port port = {.node = listing->nodes - 1, .line = line->number}, *grown;
+	struct ib_port port = {.node = listing->nodes - 1, .line = line->number};
 	int result;
 
 	if (!in_node)
@@ -242,10 +233,9 @@ static int read_port(struct line *line, bool in_node)
 		result = read_rate(line, &port.rate_bps);
 	if (result < 0)
 		return result;
-	grown = grow(listing->port_at, listing->ports, sizeof(port));
-	if (grown == NULL)
+	if (!array_reserve(
+		    &listing->port_at, &listing->port_room, listing->ports + 1u, sizeof(port)))
 		return -ENOMEM;
-	listing->port_at = grown;
 	listing->port_at[listing->ports++] = port;
 	return 0;
 }

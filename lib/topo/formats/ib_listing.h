@@ -38,7 +38,7 @@ struct ib_listing {
 	const char *origin; /* for messages */
 	struct ib_node *node_at;
 	struct ib_port *port_at; /* by node, in the order of the file */
-	uint32_t nodes, ports;
+	uint32_t nodes, ports, node_room, port_room;
 };
 
 /* Reads the lines. 0; -EINVAL with FILE:LINE:COLUMN, -ENOMEM. The caller frees the listing in every

@@ -11,10 +11,10 @@
  */
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "arrays.h"
 #include "ib_listing.h"
 #include "unique_names.h"
 
@@ -43,6 +43,7 @@ struct builder {
 	struct cable *cable;
 	struct end *host; /* index is the host number; ordered by node and port */
 	uint32_t cables, switches, hosts;
+	struct arrays arrays;
 };
 
 static int refuse_at(const struct builder *builder, uint32_t line, uint32_t column,
@@ -361,20 +362,15 @@ static int make(const struct builder *builder, struct topology **made)
 
 static int allocate(struct builder *builder)
 {
-	size_t nodes = (size_t)builder->listing->nodes + 1;
-	size_t ports = (size_t)builder->listing->ports + 1;
+	size_t nodes = builder->listing->nodes, ports = builder->listing->ports;
 
-	builder->by_id = calloc(nodes, sizeof(*builder->by_id));
-	builder->number = calloc(nodes, sizeof(*builder->number));
-	builder->by_end = calloc(ports, sizeof(*builder->by_end));
-	builder->peer = calloc(ports, sizeof(*builder->peer));
-	builder->cable = calloc(ports, sizeof(*builder->cable));
-	builder->host = calloc(2 * ports, sizeof(*builder->host));
-	return builder->by_id == NULL || builder->number == NULL || builder->by_end == NULL ||
-			       builder->peer == NULL || builder->cable == NULL ||
-			       builder->host == NULL
-		       ? -ENOMEM
-		       : 0;
+	ARRAYS_ADD(builder, by_id, nodes);
+	ARRAYS_ADD(builder, number, nodes);
+	ARRAYS_ADD(builder, by_end, ports);
+	ARRAYS_ADD(builder, peer, ports);
+	ARRAYS_ADD(builder, cable, ports);
+	ARRAYS_ADD(builder, host, 2 * ports);
+	return builder->arrays.failed ? -ENOMEM : 0;
 }
 
 static int build(struct builder *builder, struct topology **made)
@@ -413,12 +409,7 @@ struct topology *ib_listing_topology(const struct ib_listing *listing, struct fa
 	if (result == -ENOMEM)
 		fault_set(fault, ENOMEM, "%s: no memory for %u nodes", listing->origin,
 			listing->nodes);
-	free(builder.by_id);
-	free(builder.by_end);
-	free(builder.peer);
-	free(builder.number);
-	free(builder.cable);
-	free(builder.host);
+	arrays_free(&builder.arrays);
 	errno = -result;
 	return topology;
 }

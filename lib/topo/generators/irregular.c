@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "arrays.h"
 #include "generator.h"
 #include "rng.h"
 
@@ -40,26 +41,18 @@ struct graph {
 	struct edge *edge;
 	bool *seen;
 	uint32_t *queue;
+	struct arrays arrays;
 };
-
-static void graph_free(struct graph *graph)
-{
-	free(graph->neighbour);
-	free(graph->edge);
-	free(graph->seen);
-	free(graph->queue);
-}
 
 static bool graph_allocate(struct graph *graph)
 {
 	size_t ends = (size_t)graph->switches * graph->degree;
 
-	graph->neighbour = calloc(ends + 1, sizeof(*graph->neighbour));
-	graph->edge = calloc(ends / 2 + 1, sizeof(*graph->edge));
-	graph->seen = calloc(graph->switches, sizeof(*graph->seen));
-	graph->queue = calloc(graph->switches, sizeof(*graph->queue));
-	return graph->neighbour != NULL && graph->edge != NULL && graph->seen != NULL &&
-	       graph->queue != NULL;
+	ARRAYS_ADD(graph, neighbour, ends + 1);
+	ARRAYS_ADD(graph, edge, ends / 2 + 1);
+	ARRAYS_ADD(graph, seen, graph->switches);
+	ARRAYS_ADD(graph, queue, graph->switches);
+	return !graph->arrays.failed;
 }
 
 /* Links every switch to the next degree / 2 ones on a ring, and to the opposite one if the degree
@@ -256,7 +249,7 @@ static int build(const struct generator_request *request, struct topology **topo
 			generator_link_hosts(request, *topology, (uint32_t)hosts, (unsigned)degree);
 	if (result == 0)
 		result = link_graph(request, &graph, *topology);
-	graph_free(&graph);
+	arrays_free(&graph.arrays);
 	return result;
 }
 

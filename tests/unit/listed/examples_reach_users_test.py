@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""What docs/adding-a-*.md say to do makes an example known to run files, commands, help and messages: 'weft' with the
-examples in its lists, called as a user would."""
+"""The steps of docs/adding-a*.md make each example known to run files, commands, help and messages. The test calls a
+'weft' with the examples in its lists as a user would."""
 import pathlib
 import subprocess
 import sys
@@ -18,9 +18,10 @@ switch: {vcs: 2}
 traffic: [{pattern: uniform}]
 """
 
-# Key of run files, word of the page, word as --explain prints it.
+# Key of run files, word of the page, word as --explain prints it, settings that the word needs.
 WORDS = [
     ("routing.algorithm", "valiant", "algorithm: valiant"),
+    ("routing.adaptive", "sampled", "adaptive: sampled", "topology=rlft:ports=4,stages=2", "routing.algorithm=dmodk"),
     ("nic.selector", "two-choices", "selector: two-choices"),
     ("queuing", "by-source", "queuing: by-source"),
     ("traffic[0].pattern", "tornado", "pattern: tornado"),
@@ -42,14 +43,14 @@ class Examples(unittest.TestCase):
         return weft("run", "--explain", str(self.file), *[part for one in settings for part in ("--set", one)])
 
     def test_run_files_accept_every_word(self):
-        for key, word, printed in WORDS:
+        for key, word, printed, *needs in WORDS:
             with self.subTest(word):
-                done = self.explain(f"{key}={word}")
+                done = self.explain(*needs, f"{key}={word}")
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assertIn(printed, done.stdout)
 
     def test_messages_about_unknown_words_name_every_word(self):
-        for key, word, _ in WORDS:
+        for key, word, *_ in WORDS:
             with self.subTest(word):
                 done = self.explain(f"{key}=xyz")
                 self.assertEqual(done.returncode, 2)
@@ -57,7 +58,7 @@ class Examples(unittest.TestCase):
 
     def test_help_names_every_word(self):
         text = weft("run", "--help").stdout.split()
-        for _, word, _ in WORDS:
+        for _, word, *_ in WORDS:
             self.assertIn(word, text)
 
     def test_the_algorithm_computes_good_routes(self):

@@ -167,7 +167,7 @@ static void turn_loop(struct world *world, struct device *device)
 		obey(world, device, order);
 		device_control_done(device->control);
 	}
-	device_control_note(device->control, linked(world, device->at, ports), device->paused);
+	device_control_update(device->control, linked(world, device->at, ports), device->paused);
 }
 
 /* --- the world --- */
@@ -283,7 +283,7 @@ static void step(struct world *world)
 		turn_loop(world, &world->device[i]);
 	for (unsigned i = 0; i < PLANES; i++)
 		if (world->plane[i] != NULL)
-			control_plane_turn(world->plane[i], world->now, world->now);
+			control_plane_poll(world->plane[i], world->now, world->now);
 	world->now += TURN_PS;
 }
 
@@ -928,8 +928,8 @@ static void a_device_that_is_flooded_keeps_nobody_else_waiting(void **state)
 	while (device_control_up(device->control, 0, nonsense, sizeof(nonsense)))
 		;
 	for (unsigned turn = 0; turn < 3; turn++)
-		device_control_note(device->control, 0, false);
-	control_plane_turn(world.plane[0], world.now, world.now);
+		device_control_update(device->control, 0, false);
+	control_plane_poll(world.plane[0], world.now, world.now);
 	assert_non_null(device_control_take(device->control, &port, &bytes));
 	run(&world, A_WHILE);
 	stop(&world);

@@ -44,7 +44,7 @@ static bool down(struct device_control *control, uint8_t number)
 static void turns(struct device_control *control, unsigned count, bool idle)
 {
 	for (unsigned i = 0; i < count; i++)
-		device_control_note(control, 0, idle);
+		device_control_update(control, 0, idle);
 }
 
 static bool take(struct device_control *control, uint8_t number)
@@ -97,11 +97,11 @@ static void a_question_waits_for_a_whole_turn_of_the_loop(void **state)
 	assert_true(take(*state, 1));
 }
 
-static void the_links_are_those_of_the_last_turn(void **state)
+static void the_links_are_those_of_the_last_iteration(void **state)
 {
-	device_control_note(*state, 5, false);
+	device_control_update(*state, 5, false);
 	assert_int_equal(device_control_linked(*state), 5);
-	device_control_note(*state, 4, false);
+	device_control_update(*state, 4, false);
 	assert_int_equal(device_control_linked(*state), 4);
 }
 
@@ -280,7 +280,7 @@ static void *loop(void *ctx)
 				load->refused++;
 		}
 		serve_orders(load, &paused);
-		device_control_note(load->control, paused, paused);
+		device_control_update(load->control, paused, paused);
 		if (rng_below(&rng, 8) == 0)
 			sched_yield();
 	}
@@ -354,7 +354,7 @@ int main(void)
 		TEST(frames_come_up_whole_and_in_order),
 		TEST(a_frame_without_room_is_refused_and_counted),
 		TEST(a_question_waits_for_a_whole_turn_of_the_loop),
-		TEST(the_links_are_those_of_the_last_turn),
+		TEST(the_links_are_those_of_the_last_iteration),
 		TEST(orders_arrive_in_order_with_frames_between_them),
 		TEST(idle_is_said_of_what_came_after_the_last_order),
 		TEST(frames_leave_room_for_other_orders),

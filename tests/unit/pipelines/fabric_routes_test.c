@@ -28,7 +28,7 @@ static int request(const char *algorithm, const char *mode, const char *adaptive
 	run = run_config_parse(text, strlen(text), "test", NULL, 0, &fault);
 	if (run == NULL)
 		fail_msg("%s", fault.text);
-	result = mapped ? fabric_routes_leave(&routes, topology, run, &fault)
+	result = mapped ? fabric_routes_init_mapped(&routes, topology, run, &fault)
 			: fabric_routes_compute(&routes, topology, run, &fault);
 	if (result < 0)
 		assert_non_null(strstr(fault.text, "nothing to choose from"));

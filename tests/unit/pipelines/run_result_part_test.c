@@ -138,6 +138,31 @@ static void a_latency_between_machines_is_null(void **state)
 	free_result(run);
 }
 
+static void histograms_are_in_the_document_only_if_asked_for(void **state)
+{
+	struct run_result *run = new_result();
+	json_t *json = run_result_json(run, json_pack("{s:{s:b}}", "measure", "latencies", 0));
+	json_t *total, *expected;
+
+	(void)state;
+	total = json_object_get(json_object_get(json, "latency_ns"), "total");
+	assert_null(json_object_get(total, "histogram"));
+	json_decref(json);
+	histogram_record(&run->total_ns, 100);
+	histogram_record(&run->total_ns, 1000);
+	histogram_record(&run->total_ns, 1001);
+	histogram_record(&run->total_ns, 5000);
+	json = run_result_json(run, json_pack("{s:{s:b}}", "measure", "latencies", 1));
+	total = json_object_get(json_object_get(json, "latency_ns"), "total");
+	/* 1000 and 1001 are in the step 1000 to 1007; the last step ends at the greatest value. */
+	total = json_object_get(total, "histogram");
+	expected = json_loads("[[100,1],[1007,2],[5000,1]]", 0, NULL);
+	assert_true(json_equal(total, expected));
+	json_decref(expected);
+	json_decref(json);
+	free_result(run);
+}
+
 static void shares_of_the_fabric_add_up(void **state)
 {
 	struct run_result *part = new_result(), *all = new_result();
@@ -183,6 +208,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(messages_that_arrive_more_often_than_they_left_are_a_surplus),
 	cmocka_unit_test(what_one_part_sent_and_another_received_is_not_pending),
 	cmocka_unit_test(a_latency_between_machines_is_null),
+	cmocka_unit_test(histograms_are_in_the_document_only_if_asked_for),
 	cmocka_unit_test(shares_of_the_fabric_add_up),
 	cmocka_unit_test(something_else_is_refused),
 	cmocka_unit_test(a_bucket_out_of_range_is_refused),

@@ -61,7 +61,7 @@ static void random_and_bmin_have_no_itb_that_is_not_needed(void **state)
 		struct route_options options = {.seed = seed};
 
 		for (unsigned i = 0; i < 2 && topology->switches < 20; i++) {
-			struct route_set *set = itb_compute(topology, names[i], &options);
+			struct route_set *set = bench_compute(topology, names[i], &options);
 
 			itbs += itb_expect_all_needed(topology, set);
 			route_set_destroy(set);
@@ -92,7 +92,7 @@ static void cycles_are_broken_in_the_order_of_sources(void **state)
 	for (uint64_t seed = 0; seed < 20; seed++)
 		for (unsigned i = 0; i < 2; i++) {
 			struct route_options options = {.seed = seed};
-			struct route_set *set = itb_compute(topology, names[i], &options);
+			struct route_set *set = bench_compute(topology, names[i], &options);
 
 			itb_for_each(topology, set, check_at_first_switch, &itbs);
 			route_set_destroy(set);
@@ -153,7 +153,7 @@ static void run_rule(struct rule *rule, const struct topology *topology, uint64_
 {
 	struct route_graph *graph = route_graph_create(topology);
 	struct route_options options = {.seed = seed, .alternatives = 1 + (unsigned)seed % 3};
-	struct route_set *set = itb_compute(topology, rule->name, &options);
+	struct route_set *set = bench_compute(topology, rule->name, &options);
 	uint32_t *rank;
 
 	assert_non_null(graph);
@@ -291,11 +291,11 @@ static void the_b_family_has_the_same_paths(void **state)
 {
 	struct topology *topology = network_torus(4, 2);
 	struct route_options options = {.seed = 3};
-	struct route_set *first = itb_compute(topology, "bmin-itb", &options);
-	struct route_set *random = itb_compute(topology, "random-itb", &options);
+	struct route_set *first = bench_compute(topology, "bmin-itb", &options);
+	struct route_set *random = bench_compute(topology, "random-itb", &options);
 
 	for (unsigned i = 2; i < NAMES; i++) {
-		struct route_set *set = itb_compute(topology, names[i], &options);
+		struct route_set *set = bench_compute(topology, names[i], &options);
 
 		assert_true(same_ways(topology, first, set));
 		route_set_destroy(set);
@@ -328,8 +328,8 @@ static void more_alternatives_do_not_change_the_first_routes(void **state)
 	struct route_options one = {.seed = 3}, ten = {.seed = 3, .alternatives = 10};
 
 	for (unsigned i = 0; i < NAMES; i++) {
-		struct route_set *few = itb_compute(topology, names[i], &one);
-		struct route_set *many = itb_compute(topology, names[i], &ten);
+		struct route_set *few = bench_compute(topology, names[i], &one);
+		struct route_set *many = bench_compute(topology, names[i], &ten);
 
 		for (uint32_t source = 0; source < topology->hosts; source++)
 			for (uint32_t to = 0; to < topology->hosts; to++) {
@@ -356,7 +356,7 @@ static void a_pair_has_as_many_routes_as_asked_for_or_as_there_are(void **state)
 	struct route_options ten = {.seed = 3, .alternatives = 10};
 
 	for (unsigned i = 0; i < NAMES; i++) {
-		struct route_set *set = itb_compute(topology, names[i], &ten);
+		struct route_set *set = bench_compute(topology, names[i], &ten);
 
 		assert_int_equal(route_set_count(set, 0, 10), 10);
 		assert_int_equal(route_set_count(set, 0, 1), 1);
@@ -401,7 +401,7 @@ static void which_pair_of_hosts_gets_which_path_is_random(void **state)
 
 	for (uint64_t seed = 0; seed < 150; seed++) {
 		struct route_set *set =
-			itb_compute(topology, "bmin-itb", &(struct route_options){.seed = seed});
+			bench_compute(topology, "bmin-itb", &(struct route_options){.seed = seed});
 
 		for (uint32_t at = 0; at < 16; at++) {
 			uint32_t a = 2 * at, b = 2 * ((at / 4 + 1) % 4 * 4 + (at + 1) % 4);
@@ -426,7 +426,7 @@ static void random_itb_takes_each_minimal_path_alike(void **state)
 
 	for (uint64_t seed = 0; seed < 1000; seed++) {
 		struct route_options options = {.seed = seed};
-		struct route_set *set = itb_compute(topology, "random-itb", &options);
+		struct route_set *set = bench_compute(topology, "random-itb", &options);
 
 		clockwise += itb_walk(topology, set, 0, 2, 0).at[1] == 1;
 		route_set_destroy(set);
@@ -441,7 +441,7 @@ static void hosts_of_the_same_switches_share_a_route_per_switch_pair(void **stat
 	struct route_options options = {.seed = 1, .granularity = ROUTE_PER_SWITCH_PAIR};
 
 	for (unsigned i = 0; i < NAMES; i++) {
-		struct route_set *set = itb_compute(topology, names[i], &options);
+		struct route_set *set = bench_compute(topology, names[i], &options);
 
 		for (uint32_t to = 2; to < topology->hosts; to++) {
 			struct itb_walk even = itb_walk(topology, set, 0, to, 0);

@@ -11,30 +11,9 @@
 
 #include "failures.h"
 #include "networks.h"
+#include "route_bench.h"
 
 #define NETWORKS 300
-
-static struct topology *generate(const char *spec)
-{
-	struct fault fault;
-	struct topology *topology = topology_generate(spec, &fault);
-
-	if (topology == NULL)
-		fail_msg("%s", fault.text);
-	return topology;
-}
-
-static struct route_set *compute(
-	const struct topology *topology, const char *name, const struct route_options *options)
-{
-	struct fault fault = {""};
-	struct route_set *set =
-		route_compute(topology, route_algorithm_find(name), options, NULL, &fault);
-
-	if (set == NULL)
-		fail_msg("%s", fault.text);
-	return set;
-}
 
 static struct route_set *disjoint(
 	const struct topology *topology, uint64_t seed, unsigned alternatives)
@@ -45,7 +24,7 @@ static struct route_set *disjoint(
 		.alternatives = alternatives,
 	};
 
-	return compute(topology, "disjoint", &options);
+	return bench_compute(topology, "disjoint", &options);
 }
 
 /* The links and ITBs of a route; 'uses' counts it at each link between switches. */
@@ -136,8 +115,8 @@ static void the_first_route_is_that_of_up_down(void **state)
 		struct route_options options = {.seed = seed,
 			.root = (uint32_t)(seed % topology->switches),
 			.granularity = seed % 2 == 0 ? ROUTE_PER_HOST_PAIR : ROUTE_PER_SWITCH_PAIR};
-		struct route_set *set = compute(topology, "disjoint", &options);
-		struct route_set *plain = compute(topology, "ud", &options);
+		struct route_set *set = bench_compute(topology, "disjoint", &options);
+		struct route_set *plain = bench_compute(topology, "ud", &options);
 
 		for (uint32_t from = 0; from < topology->hosts; from++)
 			for (uint32_t to = 0; to < topology->hosts; to++) {
@@ -185,7 +164,7 @@ static void on_every_kind_of_topology_they_cannot_deadlock(void **state)
 		"torus-express:dims=5x5"};
 
 	for (unsigned i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
-		struct topology *topology = generate(specs[i]);
+		struct topology *topology = bench_generate(specs[i]);
 		struct route_set *set = disjoint(topology, i, 10);
 		struct route_report report;
 
@@ -200,7 +179,7 @@ static void on_every_kind_of_topology_they_cannot_deadlock(void **state)
 static void after_failures_they_cannot_deadlock(void **state)
 {
 	for (uint64_t seed = 0; seed < 30; seed++) {
-		struct topology *topology = generate("torus:dims=4x4");
+		struct topology *topology = bench_generate("torus:dims=4x4");
 		struct route_set *set;
 		struct rng rng;
 
@@ -216,7 +195,7 @@ static void after_failures_they_cannot_deadlock(void **state)
 /* Every pair of different switches has as many as the least cut between them. */
 static void expect_count(const char *spec, unsigned alternatives, unsigned count)
 {
-	struct topology *topology = generate(spec);
+	struct topology *topology = bench_generate(spec);
 	struct route_set *set = disjoint(topology, 1, alternatives);
 
 	for (uint32_t from = 0; from < topology->hosts; from++)
@@ -324,7 +303,7 @@ static void a_path_comes_back_by_another_link_or_not_at_all(void **state)
 			network_link(&network, 3, 4);
 		network_host(&network, 2, 4);
 		topology = network_end(&network);
-		set = compute(topology, "disjoint", &options);
+		set = bench_compute(topology, "disjoint", &options);
 		assert_int_equal(route_set_count(set, 0, 1), 1 + seed % 2);
 		if (seed % 2 == 1)
 			assert_int_equal(travel(topology, set, 0, 1, 1, NULL).links, 4);
@@ -349,7 +328,7 @@ static void no_path_uses_a_link_twice_itself(void **state)
 	network_link(&network, 6, 4);
 	network_host(&network, 2, 6);
 	topology = network_end(&network);
-	set = compute(topology, "disjoint", &options);
+	set = bench_compute(topology, "disjoint", &options);
 	assert_int_equal(route_set_count(set, 0, 1), 1);
 	route_set_destroy(set);
 	topology_destroy(topology);
@@ -460,8 +439,8 @@ static void each_route_is_a_shortest_one_of_what_is_left_with_fewest_itbs(void *
 
 		snprintf(spec, sizeof(spec), "irregular:switches=%u,degree=%u,hosts=1,seed=%u",
 			SWITCHES, 3 + seed % 3, seed);
-		topology = generate(spec);
-		set = compute(topology, "disjoint", &options);
+		topology = bench_generate(spec);
+		set = bench_compute(topology, "disjoint", &options);
 		oracle.topology = topology;
 		oracle.used = calloc(topology->links, sizeof(*oracle.used));
 		find_levels(&oracle);
@@ -493,7 +472,7 @@ static void of_equally_long_paths_those_without_itbs_come_first(void **state)
 		network_host(&network, 1, 4);
 		network_host(&network, 2, 5);
 		topology = network_end(&network);
-		set = compute(topology, "disjoint", &options);
+		set = bench_compute(topology, "disjoint", &options);
 		assert_int_equal(route_set_count(set, 0, 1), 3);
 		for (unsigned i = 0; i < 3; i++) {
 			struct trip trip = travel(topology, set, 0, 1, i, NULL);
@@ -506,35 +485,14 @@ static void of_equally_long_paths_those_without_itbs_come_first(void **state)
 	}
 }
 
-static bool equal(const struct topology *topology, const struct route_options *a,
-	const struct route_options *b)
-{
-	struct route_set *left = compute(topology, "disjoint", a);
-	struct route_set *right = compute(topology, "disjoint", b);
-	bool same = true;
-
-	for (uint32_t from = 0; from < topology->hosts; from++)
-		for (uint32_t to = 0; to < topology->hosts; to++)
-			for (unsigned i = 0; i < route_set_count(left, from, to); i++) {
-				unsigned m = 0, n = 0;
-				const uint8_t *one = route_set_get(left, from, to, i, &m);
-				const uint8_t *other = route_set_get(right, from, to, i, &n);
-
-				same = same && m == n && memcmp(one, other, m) == 0;
-			}
-	route_set_destroy(left);
-	route_set_destroy(right);
-	return same;
-}
-
 static void the_seed_decides_and_the_threads_do_not(void **state)
 {
-	struct topology *topology = generate("torus:dims=5x5,hosts=2");
+	struct topology *topology = bench_generate("torus:dims=5x5,hosts=2");
 	struct route_options one = {.seed = 1, .jobs = 1}, three = {.seed = 1, .jobs = 3};
 	struct route_options other = {.seed = 2, .jobs = 1};
 
-	assert_true(equal(topology, &one, &three));
-	assert_false(equal(topology, &one, &other));
+	assert_true(bench_options_agree(topology, "disjoint", &one, &three));
+	assert_false(bench_options_agree(topology, "disjoint", &one, &other));
 	topology_destroy(topology);
 }
 

@@ -11,6 +11,7 @@
 
 #include "failures.h"
 #include "networks.h"
+#include "route_bench.h"
 
 /* Sizes with 0 after the last dimension. */
 struct shape {
@@ -32,25 +33,11 @@ static const struct shape shapes[] = {
 
 #define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
 
-static struct topology *generate(const char *spec)
-{
-	struct fault fault;
-	struct topology *topology = topology_generate(spec, &fault);
-
-	if (topology == NULL)
-		fail_msg("%s", fault.text);
-	return topology;
-}
-
 static struct route_set *routes(const struct topology *topology, uint64_t seed, unsigned jobs)
 {
 	struct route_options options = {.seed = seed, .jobs = jobs};
-	struct fault fault = {""};
-	struct route_set *set = route_compute(topology, &route_dor, &options, NULL, &fault);
 
-	if (set == NULL)
-		fail_msg("%s", fault.text);
-	return set;
+	return bench_compute(topology, "dor", &options);
 }
 
 static struct route_table *tables(const struct topology *topology, uint64_t seed)
@@ -118,7 +105,7 @@ static void check_order(const struct shape *shape, const uint8_t *route, unsigne
 static void dimension_after_dimension_the_shorter_way_around(void **state)
 {
 	for (unsigned i = 0; i < SHAPES; i++) {
-		struct topology *topology = generate(shapes[i].spec);
+		struct topology *topology = bench_generate(shapes[i].spec);
 		struct route_set *set = routes(topology, i, 1);
 
 		for (uint32_t from = 0; from < topology->hosts; from++)
@@ -161,7 +148,7 @@ static void expect_good(const struct topology *topology, const struct route_set 
 static void routes_are_minimal_and_cannot_deadlock(void **state)
 {
 	for (unsigned i = 0; i < SHAPES; i++) {
-		struct topology *topology = generate(shapes[i].spec);
+		struct topology *topology = bench_generate(shapes[i].spec);
 		struct route_set *set = routes(topology, i, 1);
 
 		expect_good(topology, set, NULL);
@@ -173,7 +160,7 @@ static void routes_are_minimal_and_cannot_deadlock(void **state)
 static void tables_are_minimal_and_cannot_deadlock(void **state)
 {
 	for (unsigned i = 0; i < SHAPES; i++) {
-		struct topology *topology = generate(shapes[i].spec);
+		struct topology *topology = bench_generate(shapes[i].spec);
 		struct route_table *table = tables(topology, i);
 
 		expect_good(topology, NULL, table);
@@ -184,7 +171,7 @@ static void tables_are_minimal_and_cannot_deadlock(void **state)
 
 static void without_the_classes_a_torus_has_a_cycle(void **state)
 {
-	struct topology *topology = generate("torus:dims=8x8,hosts=2");
+	struct topology *topology = bench_generate("torus:dims=8x8,hosts=2");
 	struct route_set *set = routes(topology, 1, 1);
 	struct route_report report;
 
@@ -200,7 +187,7 @@ static void without_the_classes_a_torus_has_a_cycle(void **state)
 static void only_rings_need_classes(void **state)
 {
 	for (unsigned i = 0; i < SHAPES; i++) {
-		struct topology *topology = generate(shapes[i].spec);
+		struct topology *topology = bench_generate(shapes[i].spec);
 		struct route_set *set = routes(topology, 0, 1);
 		bool rings = false;
 
@@ -243,7 +230,7 @@ static void check_classes(const struct shape *shape, const struct topology *topo
 static void a_message_changes_class_where_it_crosses_a_dateline_and_nowhere_else(void **state)
 {
 	const struct shape *shape = &shapes[0];
-	struct topology *topology = generate(shape->spec);
+	struct topology *topology = bench_generate(shape->spec);
 	struct route_set *set = routes(topology, 1, 1);
 
 	for (uint32_t from = 0; from < topology->hosts; from++)
@@ -264,7 +251,7 @@ static void ties_load_both_directions_of_every_ring_alike(void **state)
 		"torus:dims=8x8,hosts=1", "torus:dims=4x4x4,hosts=2"};
 
 	for (unsigned i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
-		struct topology *topology = generate(specs[i]);
+		struct topology *topology = bench_generate(specs[i]);
 		struct route_set *set = routes(topology, i, 1);
 		struct route_report report;
 
@@ -278,7 +265,7 @@ static void ties_load_both_directions_of_every_ring_alike(void **state)
 
 static void the_seed_turns_ties_around(void **state)
 {
-	struct topology *topology = generate("ring:switches=4,hosts=1");
+	struct topology *topology = bench_generate("ring:switches=4,hosts=1");
 	bool seen[2] = {false, false};
 
 	for (uint64_t seed = 0; seed < 20; seed++) {
@@ -326,7 +313,7 @@ static bool way_exists(
 
 static struct topology *damaged(const struct shape *shape, uint64_t seed)
 {
-	struct topology *topology = generate(shape->spec);
+	struct topology *topology = bench_generate(shape->spec);
 	struct rng rng;
 
 	rng_init(&rng, seed, 0, 2);
@@ -391,7 +378,7 @@ static void damaged_grids_cannot_deadlock(void **state)
 /* Ports tell places, numbers do not. */
 static void switches_may_be_numbered_in_any_order(void **state)
 {
-	struct topology *topology = generate("torus:dims=4x5,hosts=2");
+	struct topology *topology = bench_generate("torus:dims=4x5,hosts=2");
 	struct route_set *set;
 
 	for (uint32_t i = 0; i < topology->links; i++) {
@@ -412,7 +399,7 @@ static void switches_may_be_numbered_in_any_order(void **state)
 /* Port d of dimension d at both ends. */
 static void hypercubes_are_crossed_by_ascending_ports(void **state)
 {
-	struct topology *topology = generate("hypercube:dims=4,hosts=2");
+	struct topology *topology = bench_generate("hypercube:dims=4,hosts=2");
 	struct route_set *set = routes(topology, 1, 1);
 	struct route_table *table = tables(topology, 1);
 
@@ -439,7 +426,7 @@ static void other_networks_are_refused(void **state)
 		"cplant"};
 
 	for (unsigned i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
-		struct topology *topology = generate(specs[i]);
+		struct topology *topology = bench_generate(specs[i]);
 		struct route_options options = {0};
 		struct fault fault = {""};
 		int result = 0;
@@ -453,7 +440,7 @@ static void other_networks_are_refused(void **state)
 
 static void the_first_link_that_is_none_of_a_grid_is_named(void **state)
 {
-	struct topology *topology = generate("full:switches=4");
+	struct topology *topology = bench_generate("full:switches=4");
 	struct route_options options = {0};
 	struct fault fault = {""};
 
@@ -465,7 +452,7 @@ static void the_first_link_that_is_none_of_a_grid_is_named(void **state)
 
 static void a_way_too_long_for_a_frame_is_refused(void **state)
 {
-	struct topology *topology = generate("ring:switches=70");
+	struct topology *topology = bench_generate("ring:switches=70");
 	struct route_options options = {0};
 	struct route_table *table = tables(topology, 0);
 	struct fault fault = {""};
@@ -481,19 +468,10 @@ static void a_way_too_long_for_a_frame_is_refused(void **state)
 
 static void the_number_of_jobs_changes_nothing(void **state)
 {
-	struct topology *topology = generate("torus:dims=4x4,hosts=2");
+	struct topology *topology = bench_generate("torus:dims=4x4,hosts=2");
 	struct route_set *one = routes(topology, 1, 1), *three = routes(topology, 1, 3);
 
-	for (uint32_t from = 0; from < topology->hosts; from++)
-		for (uint32_t to = 0; to < topology->hosts; to++) {
-			unsigned a = 0, b = 0;
-			const uint8_t *left = route_set_get(one, from, to, 0, &a);
-			const uint8_t *right = route_set_get(three, from, to, 0, &b);
-
-			assert_int_equal(a, b);
-			if (a > 0)
-				assert_memory_equal(left, right, a);
-		}
+	assert_true(bench_same_routes(one, three));
 	route_set_destroy(one);
 	route_set_destroy(three);
 	topology_destroy(topology);

@@ -12,18 +12,7 @@
 #include "unit.h"
 
 #include "networks.h"
-
-static inline struct route_set *itb_compute(
-	const struct topology *topology, const char *name, const struct route_options *options)
-{
-	struct fault fault = {""};
-	struct route_set *set =
-		route_compute(topology, route_algorithm_find(name), options, NULL, &fault);
-
-	if (set == NULL)
-		fail_msg("%s: %s", name, fault.text);
-	return set;
-}
+#include "route_bench.h"
 
 /* A connected network of 4 to 64 switches with parallel links, switches of degree 1 and, unless
  * 'hosts_everywhere', switches without hosts. */
@@ -106,36 +95,13 @@ static inline void itb_for_each(const struct topology *topology, const struct ro
 			}
 }
 
-static inline bool itb_same_routes(const struct route_set *a, const struct route_set *b)
-{
-	for (uint32_t source = 0; source < route_set_hosts(a); source++)
-		for (uint32_t to = 0; to < route_set_hosts(a); to++) {
-			unsigned length[2];
-
-			if (route_set_count(a, source, to) != route_set_count(b, source, to))
-				return false;
-			for (unsigned i = 0; i < route_set_count(a, source, to); i++) {
-				const uint8_t *left = route_set_get(a, source, to, i, &length[0]);
-				const uint8_t *right = route_set_get(b, source, to, i, &length[1]);
-
-				if (length[0] != length[1] || memcmp(left, right, length[0]) != 0)
-					return false;
-			}
-		}
-	return true;
-}
-
 /* Whether two requests for routes of a small torus give the same. */
 static inline bool itb_options_agree(
 	const char *name, const struct route_options *a, const struct route_options *b)
 {
 	struct topology *topology = network_torus(4, 2);
-	struct route_set *left = itb_compute(topology, name, a);
-	struct route_set *right = itb_compute(topology, name, b);
-	bool same = itb_same_routes(left, right);
+	bool same = bench_options_agree(topology, name, a, b);
 
-	route_set_destroy(left);
-	route_set_destroy(right);
 	topology_destroy(topology);
 	return same;
 }
@@ -144,7 +110,7 @@ static inline bool itb_options_agree(
 static inline struct route_report itb_judge(
 	const struct topology *topology, const char *name, const struct route_options *options)
 {
-	struct route_set *set = itb_compute(topology, name, options);
+	struct route_set *set = bench_compute(topology, name, options);
 	struct route_report report;
 
 	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));

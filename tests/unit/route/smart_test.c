@@ -8,36 +8,15 @@
 #include "unit.h"
 
 #include "networks.h"
+#include "route_bench.h"
 
 #define NETWORKS 150
-
-static struct topology *generate(const char *spec)
-{
-	struct fault fault = {""};
-	struct topology *topology = topology_generate(spec, &fault);
-
-	if (topology == NULL)
-		fail_msg("%s", fault.text);
-	return topology;
-}
-
-static struct route_set *compute(
-	const struct topology *topology, const char *algorithm, const struct route_options *options)
-{
-	struct fault fault = {""};
-	struct route_set *set =
-		route_compute(topology, route_algorithm_find(algorithm), options, NULL, &fault);
-
-	if (set == NULL)
-		fail_msg("%s", fault.text);
-	return set;
-}
 
 /* The report has no evidence of its own to be freed afterwards. */
 static struct route_report judge(
 	const struct topology *topology, const char *algorithm, const struct route_options *options)
 {
-	struct route_set *set = compute(topology, algorithm, options);
+	struct route_set *set = bench_compute(topology, algorithm, options);
 	struct route_report report;
 
 	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
@@ -48,7 +27,7 @@ static struct route_report judge(
 
 static struct route_report judge_spec(const char *spec, const char *algorithm)
 {
-	struct topology *topology = generate(spec);
+	struct topology *topology = bench_generate(spec);
 	struct route_options options = {.seed = 1};
 	struct route_report report = judge(topology, algorithm, &options);
 
@@ -192,13 +171,13 @@ static void bsmart_itb_leaves_paths_without_cycles_as_they_are(void **state)
 
 static void the_same_seed_gives_the_same_routes(void **state)
 {
-	struct topology *topology = generate("irregular:switches=12,hosts=2,seed=3");
+	struct topology *topology = bench_generate("irregular:switches=12,hosts=2,seed=3");
 	struct route_options options = {.seed = 9, .alternatives = 2};
 
 	for (unsigned k = 0; k < 2; k++) {
 		const char *algorithm = k == 0 ? "smart" : "bsmart-itb";
-		struct route_set *a = compute(topology, algorithm, &options);
-		struct route_set *b = compute(topology, algorithm, &options);
+		struct route_set *a = bench_compute(topology, algorithm, &options);
+		struct route_set *b = bench_compute(topology, algorithm, &options);
 
 		for (uint32_t from = 0; from < topology->hosts; from++)
 			for (uint32_t to = 0; to < topology->hosts; to++)
@@ -223,7 +202,7 @@ static void hosts_of_the_same_switches_share_a_route_per_switch_pair(void **stat
 {
 	struct topology *topology = make_bypass();
 	struct route_options options = {.granularity = ROUTE_PER_SWITCH_PAIR};
-	struct route_set *set = compute(topology, "smart", &options);
+	struct route_set *set = bench_compute(topology, "smart", &options);
 	unsigned length[2];
 
 	for (uint32_t from = 0; from < 4; from++) {
@@ -252,7 +231,7 @@ static void alternatives_are_the_other_paths_in_use(void **state)
 	for (uint32_t host = 0; host < 4; host++)
 		network_host(&network, host, host / 2);
 	topology = network_end(&network);
-	set = compute(topology, "smart", &options);
+	set = bench_compute(topology, "smart", &options);
 	for (uint32_t from = 0; from < 2; from++)
 		for (uint32_t to = 2; to < 4; to++) {
 			assert_int_equal(route_set_count(set, from, to), 2);
@@ -266,13 +245,8 @@ static void alternatives_are_the_other_paths_in_use(void **state)
 static void a_way_that_does_not_fit_into_a_frame_is_refused(void **state)
 {
 	struct topology *topology = network_ring(80);
-	struct route_options options = {0};
-	struct fault fault;
-	int result;
 
-	assert_null(route_compute(topology, &route_smart, &options, &result, &fault));
-	assert_int_equal(result, -EINVAL);
-	assert_non_null(strstr(fault.text, "links, expected at most 30"));
+	bench_expect_refused(topology, "smart", "links, expected at most 30");
 	topology_destroy(topology);
 }
 

@@ -44,7 +44,7 @@ static void the_hosts_of_two_switches_share_their_paths_in_the_same_order(void *
 	struct route_options options = per_switch(5, 4);
 
 	for (unsigned name = 0; name < NAMES; name++) {
-		struct route_set *set = itb_compute(topology, names[name], &options);
+		struct route_set *set = bench_compute(topology, names[name], &options);
 
 		for (uint32_t source = 0; source < topology->hosts; source++)
 			for (uint32_t to = 0; to < topology->hosts; to++) {
@@ -86,7 +86,7 @@ static void the_hosts_that_absorb_are_spread_all_the_same(void **state)
 {
 	struct topology *topology = network_torus(4, 4);
 	struct route_options options = per_switch(5, 1);
-	struct route_set *set = itb_compute(topology, "ud-itb", &options);
+	struct route_set *set = bench_compute(topology, "ud-itb", &options);
 	unsigned absorbed[4] = {0}, sum;
 
 	count_absorbing(topology, set, absorbed);

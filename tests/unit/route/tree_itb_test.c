@@ -72,7 +72,7 @@ static void itbs_stand_at_the_forbidden_turns_and_nowhere_else(void **state)
 
 		for (unsigned i = 0; i < 3; i++) {
 			struct labels labels = {.graph = route_graph_create(topology)};
-			struct route_set *set = itb_compute(topology, names[i], &options);
+			struct route_set *set = bench_compute(topology, names[i], &options);
 
 			assert_non_null(labels.graph);
 			labels.up = calloc(labels.graph->arcs + 1u, sizeof(*labels.up));
@@ -92,8 +92,8 @@ static void itbs_stand_at_the_forbidden_turns_and_nowhere_else(void **state)
 static unsigned count_spared(const struct topology *topology, const char *name, const char *tree,
 	const struct route_options *options)
 {
-	struct route_set *plain_set = itb_compute(topology, tree, options);
-	struct route_set *set = itb_compute(topology, name, options);
+	struct route_set *plain_set = bench_compute(topology, tree, options);
+	struct route_set *set = bench_compute(topology, name, options);
 	unsigned found = 0;
 
 	for (uint32_t source = 0; source < topology->hosts; source++)
@@ -147,7 +147,7 @@ static unsigned count_below(const char *name, unsigned seeds)
 	topology = network_end(&network);
 	for (uint64_t seed = 0; seed < seeds; seed++) {
 		struct route_options options = {.seed = seed};
-		struct route_set *set = itb_compute(topology, name, &options);
+		struct route_set *set = bench_compute(topology, name, &options);
 		struct itb_walk walk = itb_walk(topology, set, 1, 2, 0);
 
 		assert_int_equal(walk.links, 2);
@@ -175,7 +175,7 @@ static void on_a_ring_every_itb_is_needed(void **state)
 
 	for (unsigned i = 0; i < 3; i++) {
 		struct route_options options = {.seed = i};
-		struct route_set *set = itb_compute(topology, names[i], &options);
+		struct route_set *set = bench_compute(topology, names[i], &options);
 
 		assert_true(itb_expect_all_needed(topology, set) >= 2);
 		route_set_destroy(set);
@@ -198,7 +198,7 @@ static void without_hosts_at_the_turn_the_way_leads_round(void **state)
 	for (uint32_t i = 0; i < 5; i++)
 		network_host(&network, i, i < 3 ? i : i + 1);
 	topology = network_end(&network);
-	set = itb_compute(topology, "ud-itb", &options);
+	set = bench_compute(topology, "ud-itb", &options);
 	walk = itb_walk(topology, set, 2, 3, 0); /* from s2 to s4 */
 	assert_int_equal(walk.links, 4);
 	assert_int_equal(walk.itbs, 0);
@@ -238,7 +238,7 @@ static void routes_that_do_not_fit_into_a_frame_give_way_to_legal_ones(void **st
 	for (uint32_t i = 0; i + 1 < ROW; i++)
 		network_link(&network, row_switch(i), row_switch(i + 1));
 	topology = network_end(&network);
-	set = itb_compute(topology, "ud-itb", &options);
+	set = bench_compute(topology, "ud-itb", &options);
 	walk = itb_walk(topology, set, 0, ROW - 1, 0);
 	assert_int_equal(walk.links, 22);
 	assert_int_equal(walk.itbs, 0);

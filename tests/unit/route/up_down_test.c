@@ -10,6 +10,7 @@
 #include "unit.h"
 
 #include "networks.h"
+#include "route_bench.h"
 
 #define NETWORKS 200
 #define NO_WAY   UINT32_MAX
@@ -115,18 +116,6 @@ static unsigned replay(const struct topology *topology, const uint32_t *level, u
 	return links;
 }
 
-static struct route_set *compute(
-	const struct topology *topology, const char *name, const struct route_options *options)
-{
-	struct fault fault = {""};
-	struct route_set *set =
-		route_compute(topology, route_algorithm_find(name), options, NULL, &fault);
-
-	if (set == NULL)
-		fail_msg("%s", fault.text);
-	return set;
-}
-
 typedef void pair_fn(const struct topology *topology, const struct route_set *set,
 	const uint32_t *level, uint32_t source, uint32_t destination, unsigned alternatives);
 
@@ -138,7 +127,7 @@ static void on_random_networks(pair_fn *check)
 		struct route_options options = {.seed = seed,
 			.root = (uint32_t)(seed % topology->switches),
 			.alternatives = 1 + (unsigned)seed % ROUTE_ALTERNATIVES_MAX};
-		struct route_set *set = compute(topology, "ud", &options);
+		struct route_set *set = bench_compute(topology, "ud", &options);
 		uint32_t *level = calloc(topology->switches, sizeof(*level));
 
 		assert_non_null(level);
@@ -214,7 +203,7 @@ static void the_union_of_all_routes_is_deadlock_free(void **state)
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct topology *topology = network_random(seed, true);
 		struct route_options options = {.seed = seed, .alternatives = 10};
-		struct route_set *set = compute(topology, "ud", &options);
+		struct route_set *set = bench_compute(topology, "ud", &options);
 		struct route_report report;
 
 		assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
@@ -241,7 +230,7 @@ static void each_shortest_route_is_as_likely_as_the_others(void **state)
 	topology = network_end(&network);
 	for (uint64_t seed = 0; seed < 4000; seed++) {
 		struct route_options options = {.seed = seed};
-		struct route_set *set = compute(topology, "ud", &options);
+		struct route_set *set = bench_compute(topology, "ud", &options);
 
 		chosen[route_set_get(set, 0, 1, 0, &length)[0] & ROUTE_PORT_MASK]++;
 		route_set_destroy(set);
@@ -251,33 +240,11 @@ static void each_shortest_route_is_as_likely_as_the_others(void **state)
 	topology_destroy(topology);
 }
 
-static bool same_routes(const struct route_set *a, const struct route_set *b)
-{
-	for (uint32_t source = 0; source < route_set_hosts(a); source++)
-		for (uint32_t to = 0; to < route_set_hosts(a); to++) {
-			unsigned length[2];
-
-			if (route_set_count(a, source, to) != route_set_count(b, source, to))
-				return false;
-			for (unsigned i = 0; i < route_set_count(a, source, to); i++) {
-				const uint8_t *left = route_set_get(a, source, to, i, &length[0]);
-				const uint8_t *right = route_set_get(b, source, to, i, &length[1]);
-
-				if (length[0] != length[1] || memcmp(left, right, length[0]) != 0)
-					return false;
-			}
-		}
-	return true;
-}
-
 static bool options_agree(const struct route_options *a, const struct route_options *b)
 {
 	struct topology *topology = network_torus(4, 2);
-	struct route_set *left = compute(topology, "ud", a), *right = compute(topology, "ud", b);
-	bool same = same_routes(left, right);
+	bool same = bench_options_agree(topology, "ud", a, b);
 
-	route_set_destroy(left);
-	route_set_destroy(right);
 	topology_destroy(topology);
 	return same;
 }
@@ -304,8 +271,8 @@ static void more_alternatives_begin_with_the_same_route(void **state)
 {
 	struct topology *topology = network_torus(4, 1);
 	struct route_options one = {.seed = 3}, ten = {.seed = 3, .alternatives = 10};
-	struct route_set *few = compute(topology, "ud", &one);
-	struct route_set *many = compute(topology, "ud", &ten);
+	struct route_set *few = bench_compute(topology, "ud", &one);
+	struct route_set *many = bench_compute(topology, "ud", &ten);
 
 	for (uint32_t source = 0; source < topology->hosts; source++)
 		for (uint32_t to = 0; to < topology->hosts; to++) {
@@ -328,7 +295,7 @@ static void hosts_of_the_same_switches_share_a_route_per_switch_pair(void **stat
 {
 	struct topology *topology = network_torus(4, 2);
 	struct route_options options = {.granularity = ROUTE_PER_SWITCH_PAIR};
-	struct route_set *set = compute(topology, "ud", &options);
+	struct route_set *set = bench_compute(topology, "ud", &options);
 	unsigned length[2];
 
 	for (uint32_t to = 2; to < topology->hosts; to++) {
@@ -355,7 +322,7 @@ static void a_pair_that_nothing_connects_is_named(void **state)
 	for (uint32_t i = 0; i < 3; i++)
 		network_host(&network, i, i);
 	topology = network_end(&network);
-	set = compute(topology, "ud", &options);
+	set = bench_compute(topology, "ud", &options);
 	assert_int_equal(route_set_count(set, 0, 1), 1);
 	assert_int_equal(route_set_check_connected(set, topology, &fault), -EINVAL);
 	assert_string_equal(fault.text,
@@ -368,13 +335,8 @@ static void a_pair_that_nothing_connects_is_named(void **state)
 static void a_way_that_does_not_fit_into_a_frame_is_refused(void **state)
 {
 	struct topology *topology = network_ring(80);
-	struct route_options options = {0};
-	struct fault fault;
-	int result;
 
-	assert_null(route_compute(topology, &route_up_down, &options, &result, &fault));
-	assert_int_equal(result, -EINVAL);
-	assert_non_null(strstr(fault.text, "route elements, expected at most 32"));
+	bench_expect_refused(topology, "ud", "route elements, expected at most 32");
 	topology_destroy(topology);
 }
 
@@ -395,7 +357,7 @@ static void on_the_8_by_8_torus_the_figures_are_the_known_ones(void **state)
 {
 	struct topology *topology = network_torus(8, 8);
 	struct route_options options = {.seed = 1};
-	struct route_set *set = compute(topology, "ud", &options);
+	struct route_set *set = bench_compute(topology, "ud", &options);
 	struct route_report report;
 
 	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
@@ -410,7 +372,7 @@ static void minhop_is_always_minimal(void **state)
 {
 	struct topology *topology = network_torus(5, 1);
 	struct route_options options = {.seed = 1, .alternatives = 4};
-	struct route_set *set = compute(topology, "minhop", &options);
+	struct route_set *set = bench_compute(topology, "minhop", &options);
 	struct route_report report;
 
 	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
@@ -428,11 +390,11 @@ static void the_variants_have_all_shortest_routes_up_to_ten(void **state)
 	static const char *const names[] = {"ud-random", "ud-rr", "ud-det"};
 	struct topology *topology = network_torus(4, 1);
 	struct route_options own = {.seed = 3}, ten = {.seed = 3, .alternatives = 10};
-	struct route_set *all = compute(topology, "ud", &ten);
+	struct route_set *all = bench_compute(topology, "ud", &ten);
 	unsigned most = 0;
 
 	for (unsigned i = 0; i < 3; i++) {
-		struct route_set *set = compute(topology, names[i], &own);
+		struct route_set *set = bench_compute(topology, names[i], &own);
 
 		for (uint32_t from = 0; from < topology->hosts; from++)
 			for (uint32_t to = 0; to < topology->hosts; to++) {

@@ -170,6 +170,15 @@ static void merging_equals_recording_everything_in_one(void **state)
 	assert_memory_equal(&fixture->histogram, &all, sizeof(all));
 }
 
+static void the_upper_end_of_a_step_is_its_last_value(void **state)
+{
+	for (unsigned i = 0; i + 1 < HISTOGRAM_BUCKETS; i++) {
+		assert_int_equal(histogram_index(histogram_upper(i)), i);
+		assert_int_equal(histogram_index(histogram_upper(i) + 1), i + 1);
+	}
+	assert_true(histogram_upper(HISTOGRAM_BUCKETS - 1) == UINT64_MAX);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 static const struct CMUnitTest tests[] = {
@@ -182,6 +191,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(the_mean_is_exact_and_the_deviation_within_the_promised_error),
 	TEST(values_that_are_all_equal_deviate_by_nothing),
 	TEST(merging_equals_recording_everything_in_one),
+	TEST(the_upper_end_of_a_step_is_its_last_value),
 };
 
 UNIT_MAIN(tests)

@@ -198,6 +198,160 @@ static void blocked_links_of_two_clocks_cannot_be_compared(void **state)
 	plot_curves_fini(&bench.curves);
 }
 
+/* A point at which the network accepts this share of what is offered. */
+static void add_accepted(struct bench *bench, const char *vary, double share)
+{
+	add(bench, 0, vary, 10, 0);
+	bench->value[bench->runs.runs - 1][0].offered = 0.5;
+	bench->value[bench->runs.runs - 1][0].accepted = 0.5 * share;
+}
+
+static void a_point_is_saturated_below_97_percent_in_the_mean(void **state)
+{
+	struct bench bench;
+
+	begin(&bench, PLOT_LATENCY_THROUGHPUT);
+	add_accepted(&bench, "{\"load\": \"1%\"}", 0.975);
+	add_accepted(&bench, "{\"load\": \"2%\"}", 0.965);
+	add_accepted(&bench, "{\"load\": \"3%\"}", 0.95);
+	add_accepted(&bench, "{\"load\": \"3%\"}", 1);
+	assert_int_equal(make(&bench, NULL), 0);
+	assert_int_equal(bench.curves.curve[0].points, 3);
+	assert_false(bench.curves.curve[0].point[0].saturated);
+	assert_true(bench.curves.curve[0].point[1].saturated);
+	assert_false(bench.curves.curve[0].point[2].saturated);
+	end(&bench);
+}
+
+static void points_are_joined_in_the_order_of_their_numbers(void **state)
+{
+	struct bench bench;
+
+	begin(&bench, PLOT_LATENCY_THROUGHPUT);
+	add(&bench, 0, "{\"size\": \"1KiB\"}", 20, 0);
+	add(&bench, 0, "{\"size\": \"2KiB\"}", 30, 0);
+	add(&bench, 0, "{\"size\": \"512B\"}", 10, 0);
+	assert_int_equal(make(&bench, NULL), 0);
+	assert_true(bench.curves.curve[0].point[0].y.mean == 10);
+	assert_true(bench.curves.curve[0].point[2].y.mean == 30);
+	assert_false(bench.curves.curve[0].apart);
+	end(&bench);
+}
+
+static void words_stand_apart_in_the_order_of_the_sweep(void **state)
+{
+	struct bench bench;
+
+	begin(&bench, PLOT_LATENCY_THROUGHPUT);
+	add(&bench, 0, "{\"algorithm\": \"ud\"}", 20, 0);
+	add(&bench, 0, "{\"algorithm\": \"dfs\"}", 10, 0);
+	assert_int_equal(make(&bench, NULL), 0);
+	assert_true(bench.curves.curve[0].apart);
+	assert_true(bench.curves.curve[0].point[0].y.mean == 20);
+	end(&bench);
+}
+
+static void steps_of_all_seeds_make_one_distribution(void **state)
+{
+	struct bench bench;
+
+	begin(&bench, PLOT_LATENCY_CDF);
+	add(&bench, 0, "{\"load\": \"1%\"}", 3, 1); /* 3 values to 1, 1 to 2 */
+	add(&bench, 0, "{\"load\": \"1%\"}", 1, 0);
+	add(&bench, 0, "{\"load\": \"1%\"}", 5, 0);
+	bench.value[2][0].x = 1.5;
+	assert_int_equal(make(&bench, NULL), 0);
+	assert_int_equal(bench.curves.curves, 1);
+	assert_int_equal(bench.curves.curve[0].points, 3);
+	assert_true(bench.curves.curve[0].point[0].y.mean == 0.4);
+	assert_true(bench.curves.curve[0].point[1].x.mean == 1.5);
+	assert_true(bench.curves.curve[0].point[1].y.mean == 0.9);
+	assert_true(bench.curves.curve[0].point[2].y.mean == 1);
+	assert_false(bench.curves.intervals);
+	end(&bench);
+}
+
+static void a_label_stands_for_its_value(void **state)
+{
+	struct bench bench;
+
+	begin(&bench, PLOT_LATENCY_THROUGHPUT);
+	bench.runs.label[0] = "r[0].algorithm=ud=up*/down*";
+	bench.runs.label[1] = "r.0.algorithm=a=b=c";
+	bench.runs.labels = 2;
+	add(&bench, 0, "{\"load\": \"1%\", \"r.0.algorithm\": \"ud\"}", 10, 0);
+	add(&bench, 0, "{\"load\": \"1%\", \"r.0.algorithm\": \"a=b\"}", 20, 0);
+	add(&bench, 0, "{\"load\": \"1%\", \"r.0.algorithm\": \"dfs\"}", 30, 0);
+	assert_int_equal(make(&bench, NULL), 0);
+	assert_curve(&bench, 0, "up*/down*", 1, 10);
+	assert_curve(&bench, 1, "c", 1, 20);
+	assert_curve(&bench, 2, "algorithm dfs", 1, 30);
+	end(&bench);
+}
+
+static void cases_are_called_by_their_names(void **state)
+{
+	struct bench bench;
+
+	begin(&bench, PLOT_LATENCY_THROUGHPUT);
+	add(&bench, 0, "{\"case\": \"four VCs\", \"load\": \"1%\"}", 10, 0);
+	add(&bench, 0, "{\"case\": \"one VC\", \"load\": \"1%\"}", 20, 0);
+	assert_int_equal(make(&bench, NULL), 0);
+	assert_curve(&bench, 0, "four VCs", 1, 10);
+	assert_curve(&bench, 1, "one VC", 1, 20);
+	end(&bench);
+}
+
+static void completion_goes_along_numbers_at_their_places(void **state)
+{
+	struct bench bench;
+
+	begin(&bench, PLOT_COMPLETION);
+	bench.runs.label[0] = "size=1KiB=small";
+	bench.runs.labels = 1;
+	add(&bench, 0, "{\"size\": \"4KiB\"}", 20, 0);
+	add(&bench, 0, "{\"size\": \"1KiB\"}", 10, 0);
+	assert_int_equal(make(&bench, NULL), 0);
+	assert_false(bench.curves.words);
+	assert_string_equal(bench.curves.axis, "size");
+	assert_int_equal(bench.curves.ticks, 2);
+	assert_string_equal(bench.curves.tick[1].text, "small");
+	assert_true(bench.curves.tick[1].at == 1024);
+	assert_true(bench.curves.curve[0].point[0].x.mean == 1024);
+	assert_true(bench.curves.curve[0].point[1].x.mean == 4096);
+	end(&bench);
+}
+
+static void completion_of_words_stands_side_by_side(void **state)
+{
+	struct bench bench;
+
+	begin(&bench, PLOT_COMPLETION);
+	add(&bench, 0, "{\"a\": \"x\", \"file\": \"one\"}", 10, 0);
+	add(&bench, 0, "{\"a\": \"x\", \"file\": \"two\"}", 20, 0);
+	add(&bench, 0, "{\"a\": \"y\", \"file\": \"one\"}", 30, 0);
+	assert_int_equal(make(&bench, NULL), 0);
+	assert_true(bench.curves.words);
+	assert_int_equal(bench.curves.curves, 2);
+	assert_true(bench.curves.curve[0].apart);
+	assert_true(bench.curves.curve[0].point[0].x.mean == -0.125);
+	assert_true(bench.curves.curve[0].point[1].x.mean == 0.875);
+	assert_true(bench.curves.curve[1].point[0].x.mean == 0.125);
+	end(&bench);
+}
+
+static void only_some_kinds_go_along_a_key(void **state)
+{
+	struct bench bench;
+
+	begin(&bench, PLOT_LINK_LOAD);
+	add(&bench, 0, "{\"load\": \"1%\"}", 10, 0);
+	assert_int_equal(make(&bench, "load"), -EINVAL);
+	assert_string_equal(bench.fault.text,
+		"--along load: goes with latency-throughput, throughput-load and completion");
+	end(&bench);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_curve_goes_along_the_load),
 	cmocka_unit_test(it_goes_along_another_key_if_asked),
@@ -207,6 +361,15 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(inputs_are_curves_with_their_names),
 	cmocka_unit_test(equal_points_of_two_sweeps_are_not_seeds_of_one),
 	cmocka_unit_test(blocked_links_of_two_clocks_cannot_be_compared),
+	cmocka_unit_test(a_point_is_saturated_below_97_percent_in_the_mean),
+	cmocka_unit_test(points_are_joined_in_the_order_of_their_numbers),
+	cmocka_unit_test(words_stand_apart_in_the_order_of_the_sweep),
+	cmocka_unit_test(steps_of_all_seeds_make_one_distribution),
+	cmocka_unit_test(a_label_stands_for_its_value),
+	cmocka_unit_test(cases_are_called_by_their_names),
+	cmocka_unit_test(completion_goes_along_numbers_at_their_places),
+	cmocka_unit_test(completion_of_words_stands_side_by_side),
+	cmocka_unit_test(only_some_kinds_go_along_a_key),
 };
 
 UNIT_MAIN(tests)

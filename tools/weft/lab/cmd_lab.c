@@ -8,7 +8,6 @@
 #include <argp.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lab_spawn.h"

@@ -6,7 +6,6 @@
 #include "cmd_lab.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "lab_lock.h"

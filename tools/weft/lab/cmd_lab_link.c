@@ -47,11 +47,8 @@ static bool is_cut(json_t *links, const char *port)
 
 	json_array_foreach(links, index, link)
 	{
-		const char *name = json_string_value(json_object_get(link, "port"));
-		const char *state = json_string_value(json_object_get(link, "state"));
-
-		if (name != NULL && state != NULL && strcmp(name, port) == 0)
-			return strcmp(state, "cut") == 0;
+		if (strcmp(lab_text(link, "port"), port) == 0)
+			return strcmp(lab_text(link, "state"), "cut") == 0;
 	}
 	return false;
 }

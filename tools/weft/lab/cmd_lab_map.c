@@ -29,15 +29,11 @@ static json_t *ask_all(const struct lab_state *state)
 
 	for (unsigned i = 0; i < state->processes; i++) {
 		const struct lab_record *record = &state->process[i];
-		struct lab_connection connection;
 		struct fault fault;
 
-		if (!lab_record_alive(record) ||
-			lab_connect(&connection, record->prefix, &fault) < 0)
-			continue;
-		if (lab_mapping_add(mapping, &connection, record, state->dir, &fault) < 0)
+		if (lab_record_alive(record) &&
+			lab_mapping_add(mapping, record, state->dir, &fault) < 0)
 			fprintf(stderr, "weft " COMMAND ": %s\n", fault.text);
-		lab_disconnect(&connection);
 	}
 	return mapping;
 }

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lab_lock.h"
 #include "lab_query.h"
@@ -141,14 +140,6 @@ static int collect(struct lab_run *run, struct fault *fault)
 	return result;
 }
 
-static uint64_t counter_of(const struct run_result *result, const char *name)
-{
-	for (unsigned i = 0; i < result->counters; i++)
-		if (strcmp(result->counter[i].name, name) == 0)
-			return result->counter[i].value;
-	return 0;
-}
-
 static void take_off_traffic(struct run_traffic *traffic, const struct run_traffic *before)
 {
 	traffic->injected = run_result_minus(traffic->injected, before->injected);
@@ -163,12 +154,9 @@ static void take_off(struct run_result *result, const struct run_result *before)
 	take_off_traffic(&result->packets, &before->packets);
 	take_off_traffic(&result->messages, &before->messages);
 	result->packets.generated = result->packets.injected;
-	result->packets.pending =
-		run_result_minus(result->packets.injected, result->packets.delivered);
 	result->messages.generated = run_result_minus(
-		result->messages.generated, counter_of(before, "tap_messages_out"));
-	result->messages.pending = run_result_minus(
-		result->messages.generated, result->messages.delivered + result->messages.dropped);
+		result->messages.generated, run_result_counter(before, "tap_messages_out"));
+	run_result_count_pending(result);
 	result->lost = run_result_minus(result->lost, before->lost);
 	result->duplicated = run_result_minus(result->duplicated, before->duplicated);
 	result->out_of_order = run_result_minus(result->out_of_order, before->out_of_order);
@@ -178,8 +166,8 @@ static void take_off(struct run_result *result, const struct run_result *before)
 		result->wall.packet_hops_per_second =
 			(double)result->wall.packet_hops / result->wall.seconds;
 	for (unsigned i = 0; i < result->counters; i++)
-		result->counter[i].value = run_result_minus(
-			result->counter[i].value, counter_of(before, result->counter[i].name));
+		result->counter[i].value = run_result_minus(result->counter[i].value,
+			run_result_counter(before, result->counter[i].name));
 }
 
 static int collect_fresh(struct lab_run *run, struct fault *fault)
@@ -379,7 +367,7 @@ static bool good(const struct lab_run *run)
 
 	return !nothing_was_sent(result) &&
 	       (result->lost | result->duplicated | result->out_of_order) == 0 &&
-	       counter_of(result, "host_sources_failed") == 0 &&
+	       run_result_counter(result, "host_sources_failed") == 0 &&
 	       (partial(run) || under_way(result) == 0);
 }
 

@@ -30,25 +30,22 @@ static int add_links(struct lab_connection *connection, json_t *into, struct fau
 static int add_process(
 	const struct lab_record *record, const char *dir, json_t *into, struct fault *fault)
 {
+	static const char *const classes[][2] = {{"switch", "switches"}, {"nic", "nics"},
+		{"port", "ports"}, {"congestion", "congestion"}};
 	json_t *mapping = json_object_get(into, "mapping");
 	struct lab_connection connection;
 	int result = lab_connect(&connection, record->prefix, fault);
 
 	if (result < 0)
 		return result;
-	result = lab_ask_class(&connection, "switch", json_object_get(into, "switches"), fault);
-	if (result == 0)
-		result = lab_ask_class(&connection, "nic", json_object_get(into, "nics"), fault);
-	if (result == 0)
-		result = lab_ask_class(&connection, "port", json_object_get(into, "ports"), fault);
-	if (result == 0)
+	for (unsigned i = 0; i < sizeof(classes) / sizeof(classes[0]) && result == 0; i++)
 		result = lab_ask_class(
-			&connection, "congestion", json_object_get(into, "congestion"), fault);
+			&connection, classes[i][0], json_object_get(into, classes[i][1]), fault);
 	if (result == 0)
 		result = add_links(&connection, json_object_get(into, "links"), fault);
-	if (result == 0 && mapping != NULL)
-		result = lab_mapping_add(mapping, &connection, record, dir, fault);
 	lab_disconnect(&connection);
+	if (result == 0 && mapping != NULL)
+		result = lab_mapping_add(mapping, record, dir, fault);
 	return result;
 }
 
@@ -144,9 +141,7 @@ static unsigned count_not(json_t *list, const char *wanted)
 
 	json_array_foreach(list, index, entry)
 	{
-		const char *is = json_string_value(json_object_get(entry, "state"));
-
-		count += is == NULL || strcmp(is, wanted) != 0;
+		count += strcmp(lab_text(entry, "state"), wanted) != 0;
 	}
 	return count;
 }

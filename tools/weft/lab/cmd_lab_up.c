@@ -261,7 +261,7 @@ static enum weft_exit explain(const struct lab_arguments *arguments)
 enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 {
 	struct lab_up up = {.arguments = arguments};
-	uint64_t began = lab_up_now_ms();
+	uint64_t began = lab_now_ms();
 	struct fault fault;
 	int result;
 
@@ -278,7 +278,7 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 	if (result < 0 && lab_interrupted())
 		result = fault_set(&fault, EINTR, "interrupted");
 	if (result == 0)
-		tell(&up, lab_up_now_ms() - began);
+		tell(&up, lab_now_ms() - began);
 	json_decref(up.elsewhere);
 	free(up.ready);
 	lab_state_free(&up.state);

@@ -11,11 +11,17 @@ json_t *lab_mapping_create(void)
 	return json_pack("{s:[],s:[]}", "mappers", "agents");
 }
 
-int lab_mapping_add(json_t *mapping, struct lab_connection *connection,
-	const struct lab_record *record, const char *dir, struct fault *fault)
+int lab_mapping_add(
+	json_t *mapping, const struct lab_record *record, const char *dir, struct fault *fault)
 {
-	json_t *part = lab_control_json(connection, record, dir, "mapper status", fault);
+	struct lab_connection connection;
+	int result = lab_connect(&connection, record->prefix, fault);
+	json_t *part;
 
+	if (result < 0)
+		return result;
+	part = lab_control_json(&connection, record, dir, "mapper status", fault);
+	lab_disconnect(&connection);
 	if (part == NULL)
 		return -EPROTO;
 	json_array_extend(json_object_get(mapping, "mappers"), json_object_get(part, "mappers"));

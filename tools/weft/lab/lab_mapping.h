@@ -9,8 +9,8 @@
 
 json_t *lab_mapping_create(void);
 /* Asks a process and adds its answer. 0, or -errno and fault. */
-int lab_mapping_add(json_t *mapping, struct lab_connection *connection,
-	const struct lab_record *record, const char *dir, struct fault *fault);
+int lab_mapping_add(
+	json_t *mapping, const struct lab_record *record, const char *dir, struct fault *fault);
 
 /* This candidate leads, with or without routes. */
 bool lab_mapping_leads(const json_t *mapper);

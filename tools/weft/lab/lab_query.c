@@ -146,6 +146,14 @@ void lab_sleep_ms(int ms)
 	nanosleep(&time, NULL);
 }
 
+uint64_t lab_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
 int lab_control(struct lab_connection *connection, const char *text, struct fault *fault)
 {
 	char command[LAB_CONTROL_PATH + 64];

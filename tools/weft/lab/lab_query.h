@@ -54,3 +54,5 @@ json_t *lab_control_json(struct lab_connection *connection, const struct lab_rec
 
 /* Sleeps between two requests to a process. */
 void lab_sleep_ms(int ms);
+/* Monotonic time. */
+uint64_t lab_now_ms(void);

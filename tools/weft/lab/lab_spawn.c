@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "lab_query.h"
 #include "runtime_dir.h"
 
 #define STEP_MS 10
@@ -115,13 +115,6 @@ pid_t lab_spawn(char *const argv[], const char *netns, const char *log, lab_spaw
 
 /* --- ending --- */
 
-static void sleep_step(void)
-{
-	const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
-
-	nanosleep(&step, NULL);
-}
-
 /* Reaps our children, so that they do not stay as zombies. */
 static void reap(const struct lab_state *state)
 {
@@ -151,7 +144,7 @@ static unsigned wait_ended(const struct lab_state *state, int patience_ms)
 	unsigned alive = count_alive(state);
 
 	for (int waited = 0; alive > 0 && waited < patience_ms; waited += STEP_MS) {
-		sleep_step();
+		lab_sleep_ms(STEP_MS);
 		alive = count_alive(state);
 	}
 	return alive;

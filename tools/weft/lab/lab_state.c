@@ -163,9 +163,8 @@ int lab_state_save(const struct lab_state *state, struct fault *fault)
 
 static int load_line(struct lab_state *state, const char *line)
 {
-	struct lab_record record = {.pid = 0};
+	struct lab_record record = {.pid = 0}, *place;
 	char netns[LAB_NETNS_MAX];
-	struct lab_record *more;
 	long pid;
 
 	if (sscanf(line, "netns %63s", netns) == 1)
@@ -174,11 +173,10 @@ static int load_line(struct lab_state *state, const char *line)
 		    record.prefix, &pid, &record.start) != 5)
 		return -EINVAL;
 	record.pid = (pid_t)pid;
-	more = realloc(state->process, (state->processes + 1) * sizeof(*state->process));
-	if (more == NULL)
+	place = place_for(state, record.name);
+	if (place == NULL)
 		return -ENOMEM;
-	state->process = more;
-	more[state->processes++] = record;
+	*place = record;
 	return 0;
 }
 

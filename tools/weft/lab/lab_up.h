@@ -36,4 +36,3 @@ int lab_up_start(struct lab_up *up, struct fault *fault);
 /* lab_up_wait.c, for --wait at most: until all links are up; until there are routes, too. */
 int lab_up_wait_links(struct lab_up *up, struct fault *fault);
 int lab_up_wait_whole(struct lab_up *up, struct fault *fault);
-uint64_t lab_up_now_ms(void);

@@ -7,8 +7,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
-#include <time.h>
 
 #include "lab_ending.h"
 #include "lab_query.h"
@@ -153,7 +151,7 @@ static int wait_ready(struct lab_up *up, uint64_t deadline, struct fault *fault)
 	while ((missing = look(up, fault)) > 0) {
 		if (lab_interrupted())
 			return fault_set(fault, EINTR, "interrupted");
-		if (lab_up_now_ms() > deadline)
+		if (lab_now_ms() > deadline)
 			return fail_not_ready(up, fault);
 		lab_sleep_ms(STEP_MS);
 	}
@@ -178,7 +176,7 @@ static int blame_ended(const struct lab_up *up, int result, int patience_ms, str
 
 static int wait_mapped(struct lab_up *up, uint64_t deadline, struct fault *fault)
 {
-	uint64_t now = lab_up_now_ms();
+	uint64_t now = lab_now_ms();
 	struct fault why;
 	int result = lab_wait_mapped(&up->lab, &up->state, false,
 		deadline > now ? deadline - now : 0, &up->mapper, &why);
@@ -211,7 +209,7 @@ static int check_pools(struct lab_up *up, struct fault *fault)
 
 static uint64_t deadline_of(const struct lab_up *up)
 {
-	return lab_up_now_ms() + up->arguments->wait_ps / PS_PER_MS;
+	return lab_now_ms() + up->arguments->wait_ps / PS_PER_MS;
 }
 
 int lab_up_wait_links(struct lab_up *up, struct fault *fault)
@@ -225,18 +223,10 @@ int lab_up_wait_whole(struct lab_up *up, struct fault *fault)
 {
 	uint64_t deadline = deadline_of(up);
 	int result = wait_ready(up, deadline, fault);
-	uint64_t linked = lab_up_now_ms();
+	uint64_t linked = lab_now_ms();
 
 	if (result == 0)
 		result = wait_mapped(up, deadline, fault);
-	up->mapped_ms = lab_up_now_ms() - linked;
+	up->mapped_ms = lab_now_ms() - linked;
 	return result == 0 ? check_pools(up, fault) : result;
-}
-
-uint64_t lab_up_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "cmd_lab.h"
 #include "lab_mapping.h"
@@ -11,27 +9,6 @@
 #include "lab_state.h"
 
 #define STEP_MS 20
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-static int ask(
-	const struct lab_record *record, const char *dir, json_t *mapping, struct fault *fault)
-{
-	struct lab_connection connection;
-	int result = lab_connect(&connection, record->prefix, fault);
-
-	if (result < 0)
-		return result;
-	result = lab_mapping_add(mapping, &connection, record, dir, fault);
-	lab_disconnect(&connection);
-	return result;
-}
 
 /* The number of answers, or -errno. */
 static int ask_all(
@@ -41,7 +18,7 @@ static int ask_all(
 
 	for (unsigned i = 0; i < state->processes; i++) {
 		const struct lab_record *record = &state->process[i];
-		int result = ask(record, state->dir, mapping, fault);
+		int result = lab_mapping_add(mapping, record, state->dir, fault);
 
 		if (result < 0 && (!lenient || lab_record_alive(record)))
 			return result;
@@ -92,7 +69,7 @@ static int is_mapped(const struct lab *lab, const struct lab_state *state, bool 
 int lab_wait_mapped(const struct lab *lab, const struct lab_state *state, bool lenient,
 	uint64_t patience_ms, struct lab_mapper *leader, struct fault *fault)
 {
-	uint64_t began = now_ms();
+	uint64_t began = lab_now_ms();
 	struct fault why = {""};
 	int done;
 
@@ -103,9 +80,9 @@ int lab_wait_mapped(const struct lab *lab, const struct lab_state *state, bool l
 		(done == 1 && !lenient && leader->short_of.text[0] != '\0')) {
 		if (lab_interrupted())
 			return fault_set(fault, EINTR, "interrupted");
-		if (now_ms() - began > patience_ms && done == 1)
+		if (lab_now_ms() - began > patience_ms && done == 1)
 			return 0;
-		if (now_ms() - began > patience_ms)
+		if (lab_now_ms() - began > patience_ms)
 			return fault_set(
 				fault, ETIMEDOUT, "not every device has routes: %s", why.text);
 		lab_sleep_ms(STEP_MS);

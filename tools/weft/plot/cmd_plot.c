@@ -13,29 +13,50 @@
 static const char usage[] =
 	"usage: weft plot DIR|RESULT... --kind KIND -o FILE.png|.svg|.pdf|.gp\n"
 	"                 [--where KEY=VALUE]... [--along KEY] [--unit share|flits]\n"
+	"                 [--latency total|network] [--label KEY=VALUE=TEXT]...\n"
+	"                 [--size SIZE] [--font FONT] [--title TEXT]\n"
 	"\n"
-	"Draws sweeps (their folders) and single results (their JSON). Differing keys become "
-	"curves\n"
-	"with a legend; seeds become means with 95 % confidence intervals.\n"
+	"Draws sweeps (their folders) and single results (their JSON). Differing keys become curves\n"
+	"with a legend; seeds become means with 95 % confidence intervals. Points at which the\n"
+	"network accepts less than 97 % of what is offered are hollow.\n"
 	"  --kind latency-throughput   total and network latency against accepted traffic\n"
-	"  --kind throughput-load      accepted against offered traffic, points of sweeps over a "
-	"load\n"
+	"  --kind throughput-load      accepted against offered traffic, points of sweeps over a\n"
+	"                              load\n"
+	"  --kind latency-cdf          share of messages with at most this latency\n"
+	"                              (measure.latencies: true)\n"
+	"  --kind completion           time of a schedule against the key along which a sweep goes\n"
 	"  --kind efficiency-time      accepted traffic against time\n"
 	"  --kind link-load            utilisation of every link, sorted (measure.links: true)\n"
 	"  --kind blocked-time         time for which links wait for credit, sorted (the same)\n"
 	"  --where KEY=VALUE           of a sweep only the points with this value\n"
-	"  --along KEY                 the key that changes along a curve of latency-throughput\n"
-	"                              (default: the first that ends in 'load', else the last)\n"
-	"  --unit share|flits          accepted traffic of latency-throughput: share of the "
-	"hosts'\n"
+	"  --along KEY                 the key that changes along a curve of latency-throughput,\n"
+	"                              throughput-load or completion (default: the first that ends\n"
+	"                              in 'load', else the last)\n"
+	"  --unit share|flits          accepted traffic of latency-throughput: share of the hosts'\n"
 	"                              links (default), or flits/ns/switch\n"
+	"  --latency total|network     only this one (default: both, of latency-cdf total)\n"
+	"  --label KEY=VALUE=TEXT      TEXT stands for this value in legends\n"
+	"  --size SIZE                 900x600, 3.4in, 3.4x2.5in, 86x60mm\n"
+	"  --font FONT                 Times, Times,9 or ,9\n"
+	"  --title TEXT                instead of the kind's own; '' for none\n"
 	"A .gp file is the script for gnuplot with the data in it.\n"
 	"Exit: 0 done, 2 bad request, 3 not able (no gnuplot).\n";
 
-enum { OPTION_KIND = 256, OPTION_WHERE, OPTION_ALONG, OPTION_UNIT };
+enum {
+	OPTION_KIND = 256,
+	OPTION_WHERE,
+	OPTION_ALONG,
+	OPTION_UNIT,
+	OPTION_LATENCY,
+	OPTION_LABEL,
+	OPTION_SIZE,
+	OPTION_FONT,
+	OPTION_TITLE
+};
 
 struct request {
 	struct plot_runs runs;
+	struct plot_page page;
 	const char *output, *along;
 	const char **input;
 	unsigned inputs;
@@ -57,6 +78,61 @@ static int take_where(struct plot_runs *runs, const char *text, struct fault *fa
 	return 0;
 }
 
+static int take_label(struct plot_runs *runs, const char *text, struct fault *fault)
+{
+	const char *equals = strchr(text, '=');
+
+	if (equals == NULL || equals == text || strchr(equals + 1, '=') == NULL)
+		return fault_set(fault, EINVAL, "--label %s: expected KEY=VALUE=TEXT", text);
+	if (runs->labels == PLOT_LABELS_MAX)
+		return fault_set(fault, EINVAL, "--label: at most %u of them", PLOT_LABELS_MAX);
+	runs->label[runs->labels++] = text;
+	return 0;
+}
+
+static int take_kind(struct plot_runs *runs, const char *text, struct fault *fault)
+{
+	char kinds[FAULT_TEXT / 2];
+
+	plot_kind_list(kinds, sizeof(kinds));
+	runs->kind = text != NULL ? plot_kind_find(text) : PLOT_KIND_COUNT;
+	if (runs->kind != PLOT_KIND_COUNT)
+		return 0;
+	return text == NULL ? fault_set(fault, EINVAL, "--kind is missing: expected %s", kinds)
+			    : fault_set(fault, EINVAL, "--kind %s: expected %s", text, kinds);
+}
+
+/* The first of two words, or the second. */
+static int take_word(const char *option, const char *const words[2], const char *text,
+	unsigned *which, struct fault *fault)
+{
+	for (*which = 0; *which < 2; (*which)++)
+		if (strcmp(text, words[*which]) == 0)
+			return 0;
+	return fault_set(
+		fault, EINVAL, "%s %s: expected %s or %s", option, text, words[0], words[1]);
+}
+
+static int take_unit(struct plot_runs *runs, const char *text, struct fault *fault)
+{
+	static const char *const words[2] = {"share", "flits"};
+	unsigned which;
+	int result = take_word("--unit", words, text, &which, fault);
+
+	runs->flits = which == 1;
+	return result;
+}
+
+static int take_latency(struct plot_runs *runs, const char *text, struct fault *fault)
+{
+	static const char *const words[2] = {"total", "network"};
+	unsigned which;
+	int result = take_word("--latency", words, text, &which, fault);
+
+	runs->latency = which == 0 ? PLOT_LATENCY_TOTAL : PLOT_LATENCY_NETWORK;
+	return result;
+}
+
 static int take_option(struct request *request, int option, const char *value, struct fault *fault)
 {
 	switch (option) {
@@ -64,23 +140,24 @@ static int take_option(struct request *request, int option, const char *value, s
 		request->input[request->inputs++] = value;
 		return 0;
 	case OPTION_KIND:
-		request->runs.kind = plot_kind_find(value);
-		if (request->runs.kind == PLOT_KIND_COUNT)
-			return fault_set(fault, EINVAL,
-				"--kind %s: expected latency-throughput, throughput-load, "
-				"efficiency-time, link-load or blocked-time",
-				value);
-		return 0;
+		return take_kind(&request->runs, value, fault);
 	case OPTION_WHERE:
 		return take_where(&request->runs, value, fault);
 	case OPTION_ALONG:
 		request->along = value;
 		return 0;
 	case OPTION_UNIT:
-		if (strcmp(value, "share") != 0 && strcmp(value, "flits") != 0)
-			return fault_set(
-				fault, EINVAL, "--unit %s: expected share or flits", value);
-		request->runs.flits = value[0] == 'f';
+		return take_unit(&request->runs, value, fault);
+	case OPTION_LATENCY:
+		return take_latency(&request->runs, value, fault);
+	case OPTION_LABEL:
+		return take_label(&request->runs, value, fault);
+	case OPTION_SIZE:
+		return plot_page_set_size(&request->page, value, fault);
+	case OPTION_FONT:
+		return plot_page_set_font(&request->page, value, fault);
+	case OPTION_TITLE:
+		request->page.title = value;
 		return 0;
 	case 'o':
 		request->output = value;
@@ -91,6 +168,25 @@ static int take_option(struct request *request, int option, const char *value, s
 	}
 }
 
+/* What only the whole command line can tell. */
+static int check(struct request *request, struct fault *fault)
+{
+	if (request->inputs == 0)
+		return fault_set(fault, EINVAL, "which results? A sweep's folder or a JSON file");
+	if (request->runs.kind == PLOT_KIND_COUNT)
+		return take_kind(&request->runs, NULL, fault);
+	if (request->runs.latency != PLOT_LATENCY_BOTH &&
+		request->runs.kind != PLOT_LATENCY_THROUGHPUT &&
+		request->runs.kind != PLOT_LATENCY_CDF)
+		return fault_set(
+			fault, EINVAL, "--latency goes with latency-throughput and latency-cdf");
+	if (request->output == NULL || request->format == PLOT_FORMAT_COUNT)
+		return fault_set(fault, EINVAL,
+			"-o %s: expected a file that ends in .png, .svg, .pdf or .gp",
+			request->output != NULL ? request->output : "is missing");
+	return 0;
+}
+
 static int parse(struct request *request, int argc, char **argv, struct fault *fault)
 {
 	static const struct option options[] = {
@@ -98,6 +194,11 @@ static int parse(struct request *request, int argc, char **argv, struct fault *f
 		{"where", required_argument, NULL, OPTION_WHERE},
 		{"along", required_argument, NULL, OPTION_ALONG},
 		{"unit", required_argument, NULL, OPTION_UNIT},
+		{"latency", required_argument, NULL, OPTION_LATENCY},
+		{"label", required_argument, NULL, OPTION_LABEL},
+		{"size", required_argument, NULL, OPTION_SIZE},
+		{"font", required_argument, NULL, OPTION_FONT},
+		{"title", required_argument, NULL, OPTION_TITLE},
 		{NULL, 0, NULL, 0},
 	};
 	int option, result = 0;
@@ -107,19 +208,7 @@ static int parse(struct request *request, int argc, char **argv, struct fault *f
 		result = take_option(request, option, optarg, fault);
 	while (result == 0 && optind < argc)
 		request->input[request->inputs++] = argv[optind++];
-	if (result < 0)
-		return result;
-	if (request->inputs == 0)
-		return fault_set(fault, EINVAL, "which results? A sweep's folder or a JSON file");
-	if (request->runs.kind == PLOT_KIND_COUNT)
-		return fault_set(fault, EINVAL,
-			"--kind is missing: expected latency-throughput, throughput-load, "
-			"efficiency-time, link-load or blocked-time");
-	if (request->output == NULL || request->format == PLOT_FORMAT_COUNT)
-		return fault_set(fault, EINVAL,
-			"-o %s: expected a file that ends in .png, .svg, .pdf or .gp",
-			request->output != NULL ? request->output : "is missing");
-	return 0;
+	return result == 0 ? check(request, fault) : result;
 }
 
 static int plot(struct request *request, struct fault *fault)
@@ -133,6 +222,7 @@ static int plot(struct request *request, struct fault *fault)
 		result = plot_runs_check(&request->runs, fault);
 	if (result == 0)
 		result = plot_curves_make(&curves, &request->runs, request->along, fault);
+	curves.page = request->page;
 	if (result == 0)
 		result = plot_draw(&curves, request->output, fault);
 	plot_curves_fini(&curves);

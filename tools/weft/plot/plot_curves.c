@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plot_ticks.h"
+#include "saturation.h"
+#include "sweep_number.h"
+
 /* A group of runs: a curve, or within it a point. */
 struct maker {
 	struct plot_curves *curves;
@@ -44,17 +48,26 @@ static const char *find_along(json_t *vary, const char *asked)
 	return asked != NULL ? NULL : load != NULL ? load : last;
 }
 
+static bool has_along(enum plot_kind kind)
+{
+	return kind == PLOT_LATENCY_THROUGHPUT || kind == PLOT_THROUGHPUT_LOAD ||
+	       kind == PLOT_COMPLETION;
+}
+
 /* Finds the key for every input, by its first run. */
 static int find_all_along(struct maker *maker, const char *asked)
 {
 	bool found = asked == NULL;
 
+	if (!has_along(maker->runs->kind))
+		return found ? 0
+			     : fault_set(maker->fault, EINVAL,
+				       "--along %s: goes with latency-throughput, throughput-load "
+				       "and completion",
+				       asked);
 	for (unsigned i = 0; i < maker->runs->runs; i++) {
 		const struct plot_run *run = &maker->runs->run[i];
 
-		if (maker->runs->kind != PLOT_LATENCY_THROUGHPUT &&
-			maker->runs->kind != PLOT_THROUGHPUT_LOAD)
-			continue;
 		maker->along[run->input] = find_along(run->vary, asked);
 		found = found || maker->along[run->input] != NULL;
 	}
@@ -126,6 +139,21 @@ static void append(char out[PLOT_LABEL_MAX], const char *text, const char *value
 		value != NULL ? " " : "", value != NULL ? value : "");
 }
 
+/* What a legend says of the value of a key: the names of cases speak for themselves. */
+static void append_value(
+	const struct maker *maker, const struct plot_run *run, const char *key, char *out)
+{
+	const char *value = json_string_value(json_object_get(run->vary, key));
+	const char *text = plot_label_find(maker->runs, key, value);
+
+	if (text != NULL && text[0] == '\0')
+		return;
+	if (text != NULL || strcmp(key, "case") == 0)
+		append(out, text != NULL ? text : value, NULL);
+	else
+		append(out, short_key(run->vary, key), value);
+}
+
 /* The label of a curve: its input, and the keys that differ. */
 static void make_label(const struct maker *maker, const struct plot_run *run, char *out)
 {
@@ -138,7 +166,7 @@ static void make_label(const struct maker *maker, const struct plot_run *run, ch
 	json_object_foreach(run->vary, key, value)
 	{
 		if (!is_along(maker, run, key) && differs(maker, run, key))
-			append(out, short_key(run->vary, key), json_string_value(value));
+			append_value(maker, run, key, out);
 	}
 }
 
@@ -160,32 +188,126 @@ static struct confidence mean_of(const struct plot_run *const *group, unsigned c
 	return mean;
 }
 
+/* Room for more points of a curve. */
+static int make_room(struct maker *maker, struct plot_curve *curve, unsigned more)
+{
+	struct plot_point *room = realloc(curve->point, (curve->points + more + 1) * sizeof(*room));
+
+	if (room == NULL)
+		return refuse_memory(maker->fault);
+	curve->point = room;
+	return 0;
+}
+
+/* The number that the run has along its curve. */
+static bool number_along(
+	const struct maker *maker, const struct plot_run *run, struct sweep_number *number)
+{
+	const char *key = maker->along[run->input];
+	const char *value = key != NULL ? json_string_value(json_object_get(run->vary, key)) : NULL;
+
+	return value != NULL && sweep_number_parse(value, number);
+}
+
+/* The mean of one value of each run; with the whole point if 'index' is that of a run's only
+ * one. */
+static struct plot_point point_of(const struct maker *maker, const struct plot_run *const *group,
+	unsigned count, unsigned index, double *room)
+{
+	struct plot_point point = {
+		.x = mean_of(group, count, index, offsetof(struct plot_value, x), room),
+		.y = mean_of(group, count, index, offsetof(struct plot_value, y), room),
+		.y2 = mean_of(group, count, index, offsetof(struct plot_value, y2), room)};
+	double offered =
+		mean_of(group, count, index, offsetof(struct plot_value, offered), room).mean;
+	double accepted =
+		mean_of(group, count, index, offsetof(struct plot_value, accepted), room).mean;
+	struct sweep_number number;
+
+	point.saturated = accepted < SATURATION_ACCEPTED * offered;
+	if (number_along(maker, group[0], &number))
+		point.along = number.value;
+	return point;
+}
+
 /* Adds the points that runs with different seeds have in common to the curve. */
 static int add_points(struct maker *maker, struct plot_curve *curve,
 	const struct plot_run *const *group, unsigned count)
 {
 	unsigned values = group[0]->values;
-	struct plot_point *more;
-	double *room;
+	double *room = calloc(count, sizeof(*room));
+	struct sweep_number number;
 
 	for (unsigned i = 1; i < count; i++)
 		values = group[i]->values < values ? group[i]->values : values;
-	more = realloc(curve->point, (curve->points + values) * sizeof(*more));
-	if (more != NULL)
-		curve->point = more;
-	room = calloc(count, sizeof(*room));
-	if (more == NULL || room == NULL) {
+	if (room == NULL || make_room(maker, curve, values) < 0) {
 		free(room);
 		return refuse_memory(maker->fault);
 	}
 	for (unsigned i = 0; i < values; i++)
-		curve->point[curve->points++] = (struct plot_point){
-			mean_of(group, count, i, offsetof(struct plot_value, x), room),
-			mean_of(group, count, i, offsetof(struct plot_value, y), room),
-			mean_of(group, count, i, offsetof(struct plot_value, y2), room)};
+		curve->point[curve->points++] = point_of(maker, group, count, i, room);
+	if (maker->runs->kind == PLOT_COMPLETION)
+		curve->point[curve->points - 1].x.mean = plot_ticks_place(
+			maker->curves, maker->runs, group[0], maker->along[group[0]->input]);
 	free(room);
+	if (maker->along[group[0]->input] != NULL && !number_along(maker, group[0], &number))
+		curve->apart = true;
 	maker->curves->intervals = maker->curves->intervals || count > 1;
 	return 0;
+}
+
+static int by_x(const void *a, const void *b)
+{
+	const struct plot_point *one = a, *two = b;
+
+	return (one->x.mean > two->x.mean) - (one->x.mean < two->x.mean);
+}
+
+/* The share of the values at or below the end of each step, of all seeds together: steps of one
+ * seed are between those of another, so their shares have no mean. */
+static void accumulate(struct plot_curve *curve)
+{
+	double all = 0, sum = 0;
+	unsigned points = 0;
+
+	qsort(curve->point, curve->points, sizeof(*curve->point), by_x);
+	for (unsigned i = 0; i < curve->points; i++)
+		all += curve->point[i].y.mean;
+	for (unsigned i = 0; i < curve->points; i++) {
+		struct plot_point *before = points > 0 ? &curve->point[points - 1] : NULL;
+
+		sum += curve->point[i].y.mean;
+		if (before == NULL || before->x.mean != curve->point[i].x.mean)
+			before = &curve->point[points++];
+		*before = curve->point[i];
+		before->y.mean = sum / all;
+	}
+	curve->points = points;
+}
+
+/* Adds the steps of all these runs. */
+static int add_steps(struct maker *maker, struct plot_curve *curve,
+	const struct plot_run *const *group, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		if (make_room(maker, curve, group[i]->values) < 0)
+			return refuse_memory(maker->fault);
+		for (unsigned j = 0; j < group[i]->values; j++)
+			curve->point[curve->points++] = (struct plot_point){
+				.x = {1, group[i]->value[j].x, NAN},
+				.y = {1, group[i]->value[j].y, NAN},
+				.y2 = {0, NAN, NAN},
+			};
+	}
+	accumulate(curve);
+	return 0;
+}
+
+static int by_along(const void *a, const void *b)
+{
+	const struct plot_point *one = a, *two = b;
+
+	return (one->along > two->along) - (one->along < two->along);
 }
 
 static struct plot_curve *add_curve(struct maker *maker)
@@ -233,13 +355,20 @@ static int make_curve(
 	const struct plot_runs *runs = maker->runs;
 	struct plot_curve *curve = add_curve(maker);
 	int result = curve == NULL ? -errno : 0;
+	unsigned count;
 
 	if (curve != NULL)
 		make_label(maker, &runs->run[first], curve->label);
-	for (unsigned i = first; i < runs->runs && result == 0; i++)
-		if (!taken[i] && belong_together(maker, &runs->run[first], &runs->run[i], false))
-			result = add_points(
-				maker, curve, group, gather(maker, i, true, taken, group));
+	for (unsigned i = first; i < runs->runs && result == 0; i++) {
+		if (taken[i] || !belong_together(maker, &runs->run[first], &runs->run[i], false))
+			continue;
+		count = gather(maker, i, true, taken, group);
+		result = runs->kind == PLOT_LATENCY_CDF ? add_steps(maker, curve, group, count)
+							: add_points(maker, curve, group, count);
+	}
+	/* Whatever the order of the values of --vary is. */
+	if (result == 0 && maker->along[runs->run[first].input] != NULL && !curve->apart)
+		qsort(curve->point, curve->points, sizeof(*curve->point), by_along);
 	return result;
 }
 
@@ -263,6 +392,15 @@ static int describe_runs(struct maker *maker)
 	return 0;
 }
 
+/* Points of several curves at one word stand side by side. */
+static void spread_words(struct plot_curves *curves)
+{
+	for (unsigned i = 0; i < curves->curves; i++)
+		for (unsigned j = 0; j < curves->curve[i].points; j++)
+			curves->curve[i].point[j].x.mean +=
+				(i - (curves->curves - 1) / 2.0) * 0.5 / curves->curves;
+}
+
 int plot_curves_make(struct plot_curves *curves, const struct plot_runs *runs, const char *along,
 	struct fault *fault)
 {
@@ -272,16 +410,21 @@ int plot_curves_make(struct plot_curves *curves, const struct plot_runs *runs, c
 	int result = 0;
 
 	maker.along = calloc(runs->inputs + 1, sizeof(*maker.along));
-	*curves = (struct plot_curves){.kind = runs->kind, .flits = runs->flits};
+	*curves = (struct plot_curves){
+		.kind = runs->kind, .flits = runs->flits, .latency = runs->latency};
 	if (group == NULL || taken == NULL || maker.along == NULL)
 		result = refuse_memory(fault);
 	if (result == 0)
 		result = describe_runs(&maker);
 	if (result == 0)
 		result = find_all_along(&maker, along);
+	if (result == 0 && runs->kind == PLOT_COMPLETION)
+		result = plot_ticks_make(curves, runs, maker.along, fault);
 	for (unsigned i = 0; i < runs->runs && result == 0; i++)
 		if (!taken[i])
 			result = make_curve(&maker, i, taken, group);
+	if (result == 0 && curves->words)
+		spread_words(curves);
 	free(group);
 	free(taken);
 	free(maker.along);
@@ -293,4 +436,5 @@ void plot_curves_fini(struct plot_curves *curves)
 	for (unsigned i = 0; i < curves->curves; i++)
 		free(curves->curve[i].point);
 	free(curves->curve);
+	free(curves->tick);
 }

@@ -26,6 +26,18 @@ enum plot_kind plot_kind_find(const char *name)
 	return (enum plot_kind)kind;
 }
 
+void plot_kind_list(char *out, size_t size)
+{
+	size_t length = 0;
+
+	for (unsigned i = 0; i < PLOT_KIND_COUNT && length < size; i++)
+		length += (size_t)snprintf(out + length, size - length, "%s%s",
+			i == 0                     ? ""
+			: i + 1 == PLOT_KIND_COUNT ? " or "
+						   : ", ",
+			kind_names[i]);
+}
+
 static double number_at(const json_t *object, const char *key)
 {
 	return json_number_value(json_object_get(object, key));
@@ -47,12 +59,13 @@ static int make_room(struct plot_run *run, size_t values, struct fault *fault)
 	return run->value == NULL ? fault_set(fault, ENOMEM, "plot: no memory") : 0;
 }
 
-static int read_point(struct plot_run *run, const json_t *result, bool flits, const char *path,
-	struct fault *fault)
+static int read_point(const struct plot_runs *runs, struct plot_run *run, const json_t *result,
+	const char *path, struct fault *fault)
 {
+	bool flits = runs->flits;
 	const json_t *latency = json_object_get(result, "latency_ns");
-	double accepted = number_at(json_object_get(result, "throughput"),
-		flits ? "flits_per_ns_per_switch" : "accepted");
+	const json_t *throughput = json_object_get(result, "throughput");
+	double accepted = number_at(throughput, flits ? "flits_per_ns_per_switch" : "accepted");
 	int made = make_room(run, 1, fault);
 
 	if (made < 0)
@@ -64,8 +77,14 @@ static int read_point(struct plot_run *run, const json_t *result, bool flits, co
 			path);
 	run->value[0] = (struct plot_value){
 		.x = accepted,
-		.y = mean_latency(json_object_get(latency, "total")),
-		.y2 = mean_latency(json_object_get(latency, "network")),
+		.y = runs->latency == PLOT_LATENCY_NETWORK
+			     ? NAN
+			     : mean_latency(json_object_get(latency, "total")),
+		.y2 = runs->latency == PLOT_LATENCY_TOTAL
+			      ? NAN
+			      : mean_latency(json_object_get(latency, "network")),
+		.offered = number_at(throughput, "offered"),
+		.accepted = number_at(throughput, "accepted"),
 	};
 	return 0;
 }
@@ -126,9 +145,58 @@ static int read_load(struct plot_run *run, const json_t *result, struct fault *f
 	const json_t *throughput = json_object_get(result, "throughput");
 	int made = make_room(run, 1, fault);
 
+	if (made == 0) {
+		run->value[0] = (struct plot_value){.offered = number_at(throughput, "offered"),
+			.accepted = number_at(throughput, "accepted")};
+		run->value[0].x = run->value[0].offered;
+		run->value[0].y = run->value[0].accepted;
+	}
+	return made;
+}
+
+/* How many values are in each step of the histogram of a latency. */
+static int read_histogram(struct plot_run *run, const json_t *result, const char *latency,
+	const char *path, struct fault *fault)
+{
+	const json_t *steps = json_object_get(
+		json_object_get(json_object_get(result, "latency_ns"), latency), "histogram");
+	size_t index;
+	json_t *step;
+	int made;
+
+	if (steps == NULL)
+		return fault_set(fault, EINVAL,
+			"%s: no histogram of latencies ('latency_ns.%s.histogram'): run it with "
+			"--set measure.latencies=true",
+			path, latency);
+	made = make_room(run, json_array_size(steps), fault);
+	if (made < 0)
+		return made;
+	json_array_foreach((json_t *)steps, index, step) run->value[index] =
+		(struct plot_value){.x = json_number_value(json_array_get(step, 0)),
+			.y = json_number_value(json_array_get(step, 1))};
+	return 0;
+}
+
+/* NAN if the schedule did not end. */
+static int read_completion(
+	struct plot_run *run, const json_t *result, const char *path, struct fault *fault)
+{
+	const json_t *counters = json_object_get(result, "counters");
+	const json_t *completion = json_object_get(counters, "goal_completion_ns");
+	int made;
+
+	if (completion == NULL)
+		return fault_set(fault, EINVAL,
+			"%s: no schedule ('counters.goal_completion_ns'): expected a run whose "
+			"traffic is 'pattern: goal'",
+			path);
+	made = make_room(run, 1, fault);
 	if (made == 0)
-		run->value[0] = (struct plot_value){.x = number_at(throughput, "offered"),
-			.y = number_at(throughput, "accepted")};
+		run->value[0] = (struct plot_value){.y = number_at(counters, "goal_unfinished") > 0
+								 ? NAN
+								 : json_number_value(completion),
+			.y2 = NAN};
 	return made;
 }
 
@@ -137,13 +205,18 @@ static int read_values(const struct plot_runs *runs, struct plot_run *run, const
 {
 	switch (runs->kind) {
 	case PLOT_LATENCY_THROUGHPUT:
-		return read_point(run, result, runs->flits, path, fault);
+		return read_point(runs, run, result, path, fault);
 	case PLOT_THROUGHPUT_LOAD:
 		return read_load(run, result, fault);
 	case PLOT_EFFICIENCY_TIME:
 		return read_series(run, result, path, fault);
 	case PLOT_LINK_LOAD:
 		return read_links(run, result, "utilisation", path, fault);
+	case PLOT_LATENCY_CDF:
+		return read_histogram(run, result,
+			runs->latency == PLOT_LATENCY_NETWORK ? "network" : "total", path, fault);
+	case PLOT_COMPLETION:
+		return read_completion(run, result, path, fault);
 	default:
 		return read_links(run, result, "blocked", path, fault);
 	}
@@ -212,6 +285,42 @@ bool plot_key_is(const char *asked, size_t length, const char *key)
 	return *key == '\0';
 }
 
+/* "KEY=VALUE=TEXT" for this key and value: where TEXT begins; else NULL. */
+static const char *text_of_label(const char *label, const char *key, const char *value)
+{
+	size_t length = strcspn(label, "="), rest = strlen(value);
+
+	if (!plot_key_is(label, length, key) || strncmp(label + length + 1, value, rest) != 0 ||
+		label[length + 1 + rest] != '=')
+		return NULL;
+	return label + length + 1 + rest + 1;
+}
+
+const char *plot_label_find(const struct plot_runs *runs, const char *key, const char *value)
+{
+	for (unsigned i = 0; i < runs->labels; i++) {
+		const char *text = text_of_label(runs->label[i], key, value);
+
+		if (text != NULL)
+			return text;
+	}
+	return NULL;
+}
+
+/* Marks the labels whose value this point has. */
+static void mark_labels(struct plot_runs *runs, json_t *vary)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(vary, key, value)
+	{
+		for (unsigned i = 0; i < runs->labels; i++)
+			if (text_of_label(runs->label[i], key, json_string_value(value)) != NULL)
+				runs->labelled |= 1u << i;
+	}
+}
+
 /* Whether a point has every requested value of the keys that its sweep varies. */
 static bool is_wanted(struct plot_runs *runs, json_t *vary)
 {
@@ -234,6 +343,20 @@ static bool is_wanted(struct plot_runs *runs, json_t *vary)
 	return wanted;
 }
 
+/* Whether all values are texts, as 'weft sweep' writes them. */
+static bool has_texts(json_t *vary)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(vary, key, value)
+	{
+		if (!json_is_string(value))
+			return false;
+	}
+	return true;
+}
+
 static int add_points(
 	struct plot_runs *runs, const char *folder, const json_t *manifest, struct fault *fault)
 {
@@ -248,7 +371,13 @@ static int add_points(
 		const char *file = json_string_value(json_object_get(point, "file"));
 		char path[PATH_MAX];
 
-		if (file == NULL || strchr(file, '/') != NULL || !is_wanted(runs, vary))
+		if (file == NULL || strchr(file, '/') != NULL || !has_texts(vary))
+			return fault_set(fault, EINVAL,
+				"%s/" SWEEP_MANIFEST_NAME ": points[%zu]: expected a file and "
+				"texts in 'vary'",
+				folder, index);
+		mark_labels(runs, vary);
+		if (!is_wanted(runs, vary))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", folder, file);
 		if (access(path, F_OK) != 0)
@@ -288,13 +417,35 @@ int plot_runs_add(struct plot_runs *runs, const char *path, struct fault *fault)
 	return result;
 }
 
+static bool has_values(const struct plot_runs *runs)
+{
+	for (unsigned i = 0; i < runs->runs; i++)
+		for (unsigned j = 0; j < runs->run[i].values; j++)
+			if (!isnan(runs->run[i].value[j].y) || !isnan(runs->run[i].value[j].y2))
+				return true;
+	return false;
+}
+
 int plot_runs_check(const struct plot_runs *runs, struct fault *fault)
 {
 	for (unsigned i = 0; i < runs->wheres; i++)
 		if ((runs->varied >> i & 1) == 0)
 			return fault_set(fault, EINVAL, "--where %s: no sweep varies '%.*s'",
 				runs->where[i], (int)strcspn(runs->where[i], "="), runs->where[i]);
-	return 0;
+	for (unsigned i = 0; i < runs->labels; i++)
+		if ((runs->labelled >> i & 1) == 0)
+			return fault_set(fault, EINVAL,
+				"--label %s: no point of a sweep has this value: expected "
+				"KEY=VALUE=TEXT with a varied key and one of its values",
+				runs->label[i]);
+	return has_values(runs)
+		       ? 0
+		       : fault_set(fault, EINVAL,
+				 "nothing to draw: none of the %u results has a value of "
+				 "this kind%s",
+				 runs->runs,
+				 runs->kind == PLOT_COMPLETION ? " (no schedule ended)"
+							       : " (nothing was delivered)");
 }
 
 void plot_runs_fini(struct plot_runs *runs)

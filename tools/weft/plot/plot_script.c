@@ -4,421 +4,301 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
-#define LOG_FROM      15.0 /* ratio of latencies from which their axis is logarithmic */
-#define KEY_INSIDE    6u   /* curves whose legend has room in the picture */
-#define BANDS_MAX     4u   /* curves whose bands of confidence remain distinguishable */
-#define MARKS_MAX     40u  /* points of a curve that all get a mark */
-#define INTERVAL_ROOM 1.3  /* an interval may reach so far above the greatest mean */
+#include "plot_axes.h"
 
-struct unit {
-	const char *name;
-	double ns;
-};
+#define ROOM 1.06 /* of an axis above the greatest value */
 
-struct writer {
-	const struct plot_curves *curves;
-	FILE *out;
-	struct unit time; /* of latencies, or of the time axis */
-	bool log;
-};
+static const size_t of_x = offsetof(struct plot_point, x);
+static const size_t of_y = offsetof(struct plot_point, y);
+static const size_t of_y2 = offsetof(struct plot_point, y2);
 
-static const char *const colours[] = {
-	"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"};
-#define COLOURS (sizeof(colours) / sizeof(colours[0]))
-static const unsigned marks[] = {7, 5, 9, 13, 11, 6, 4, 8};
-#define MARKS (sizeof(marks) / sizeof(marks[0]))
-
-enum plot_format plot_format_find(const char *path)
+/* "set xrange [0:HIGH]" with room above the greatest value. */
+static void write_range(const struct plot_writer *writer, const char *axis, double greatest)
 {
-	static const char *const ends[] = {".png", ".svg", ".pdf", ".gp"};
-	size_t length = strlen(path);
-	unsigned format = 0;
-
-	while (format < PLOT_FORMAT_COUNT &&
-		(length <= strlen(ends[format]) ||
-			strcmp(path + length - strlen(ends[format]), ends[format]) != 0))
-		format++;
-	return (enum plot_format)format;
+	fprintf(writer->out, "set %srange [0:%.9g]\n", axis, fmax(greatest * ROOM, 1e-3));
 }
 
-/* gnuplot's single quotes: a quote inside is doubled, nothing else is special. */
-static void write_quoted(const char *text, FILE *out)
+static bool shows_total(const struct plot_curves *curves)
 {
-	fputc('\'', out);
-	for (; *text != '\0'; text++) {
-		if (*text == '\'')
-			fputc('\'', out);
-		fputc(*text == '\n' ? ' ' : *text, out);
-	}
-	fputc('\'', out);
+	return curves->latency != PLOT_LATENCY_NETWORK;
 }
 
-static void write_terminal(enum plot_format format, const char *output, FILE *out)
+static bool shows_network(const struct plot_curves *curves)
 {
-	static const char *const terminals[] = {
-		"pngcairo size 900,600 font 'sans,12' noenhanced",
-		"svg size 900,600 font 'sans,14' noenhanced background '#ffffff'",
-		"pdfcairo size 7.5in,5in font 'sans,12' noenhanced",
-	};
-
-	fputs("set encoding utf8\n", out);
-	if (output == NULL)
-		return;
-	fprintf(out, "set terminal %s\nset output ", terminals[format]);
-	write_quoted(output, out);
-	fputc('\n', out);
+	return curves->latency != PLOT_LATENCY_TOTAL;
 }
 
-/* The greatest mean of x, y or y2, by its offset in struct plot_point; 0 if there is none. */
-static double greatest(const struct plot_curves *curves, size_t offset)
+/* The total and the network latency of each curve, each with a look of its own. */
+static unsigned latency_lines(
+	const struct plot_curves *curves, struct plot_line line[2 * PLOT_CURVES_MAX])
 {
-	double most = 0;
+	bool both = shows_total(curves) && shows_network(curves);
+	unsigned lines = 0;
 
 	for (unsigned i = 0; i < curves->curves; i++) {
-		const struct plot_curve *curve = &curves->curve[i];
+		const char *alone = curves->curve[i].label[0] == '\0' ? "mean" : NULL;
 
-		for (unsigned j = 0; j < curve->points; j++)
-			most = fmax(
-				most, ((const struct confidence *)((const char *)&curve->point[j] +
-								   offset))
-					      ->mean);
+		if (shows_total(curves))
+			line[lines++] = (struct plot_line){i, 4, i, both ? "total" : alone, false};
+		if (shows_network(curves))
+			line[lines++] = (struct plot_line){i, 7, both ? curves->curves + i : i,
+				both ? "network" : alone, both};
 	}
-	return most;
+	return lines;
 }
 
-static double least_latency(const struct plot_curves *curves)
+/* The least and the greatest of the latencies that are shown. */
+static double least_latency(
+	const struct plot_curves *curves, double (*least)(const struct plot_curves *, size_t))
 {
-	double least = INFINITY;
+	double total = shows_total(curves) ? least(curves, of_y) : INFINITY;
 
-	for (unsigned i = 0; i < curves->curves; i++)
-		for (unsigned j = 0; j < curves->curve[i].points; j++) {
-			const struct plot_point *point = &curves->curve[i].point[j];
-
-			if (point->y.mean > 0)
-				least = fmin(least, point->y.mean);
-			if (point->y2.mean > 0)
-				least = fmin(least, point->y2.mean);
-		}
-	return least;
+	return shows_network(curves) ? fmin(total, least(curves, of_y2)) : total;
 }
 
-/* The unit that leaves few digits before the point. */
-static struct unit choose_unit(double ns)
+static double most_latency(
+	const struct plot_curves *curves, double (*most)(const struct plot_curves *, size_t))
 {
-	static const struct unit units[] = {{"s", 1e9}, {"ms", 1e6}, {"µs", 1e3}};
+	double total = shows_total(curves) ? most(curves, of_y) : 0;
 
-	for (unsigned i = 0; i < 3; i++)
-		if (ns >= 2 * units[i].ns)
-			return units[i];
-	return (struct unit){"ns", 1};
+	return shows_network(curves) ? fmax(total, most(curves, of_y2)) : total;
 }
 
-static double low_end(const struct confidence *c)
-{
-	return isnan(c->half_width) ? c->mean : c->mean - c->half_width;
-}
-
-static double high_end(const struct confidence *c)
-{
-	return isnan(c->half_width) ? c->mean : c->mean + c->half_width;
-}
-
-/* "mean low high", scaled. */
-static void write_interval(const struct confidence *c, double scale, FILE *out)
-{
-	if (isnan(c->mean)) {
-		fputs(" NaN NaN NaN", out);
-		return;
-	}
-	fprintf(out, " %.9g %.9g %.9g", c->mean * scale, low_end(c) * scale, high_end(c) * scale);
-}
-
-/* A block of data for each curve: x, y and y2, each with the ends of its interval. */
-static void write_data(const struct writer *writer, double x, double y, double y2)
-{
-	for (unsigned i = 0; i < writer->curves->curves; i++) {
-		const struct plot_curve *curve = &writer->curves->curve[i];
-
-		fprintf(writer->out, "$curve%u << END\n", i);
-		for (unsigned j = 0; j < curve->points; j++) {
-			write_interval(&curve->point[j].x, x, writer->out);
-			write_interval(&curve->point[j].y, y, writer->out);
-			write_interval(&curve->point[j].y2, y2, writer->out);
-			fputc('\n', writer->out);
-		}
-		fputs("END\n", writer->out);
-	}
-}
-
-static void write_frame(const struct writer *writer, const char *title)
+static void write_latency_axis(struct plot_writer *writer)
 {
 	const struct plot_curves *curves = writer->curves;
-	char text[128];
+	const char *which = curves->latency == PLOT_LATENCY_BOTH      ? "mean latency"
+			    : curves->latency == PLOT_LATENCY_NETWORK ? "mean network latency"
+								      : "mean total latency";
+	double most = most_latency(curves, plot_greatest_end) / writer->time.ns;
+	char name[64];
 
-	snprintf(text, sizeof(text), "%s%s%s", title, curves->topology[0] != '\0' ? ", " : "",
-		curves->topology);
-	fputs("set title ", writer->out);
-	write_quoted(text, writer->out);
-	fputs("\nset grid linecolor '#d0d0d0' linetype 1\nset border 3 linecolor '#404040'\n"
-	      "set tics nomirror\nset bars 0.6\n",
-		writer->out);
-	/* Latency curves leave the corner of low traffic free, the others leave none. */
-	if (curves->curves > KEY_INSIDE)
-		fputs("set key outside right top samplen 2\n", writer->out);
-	else if (curves->kind == PLOT_LATENCY_THROUGHPUT)
-		fputs("set key top left samplen 3 opaque\n", writer->out);
-	else
-		fputs("set key below samplen 3 height 1\n", writer->out);
-}
-
-/* The beginning of the i-th curve: its columns, style and colour. 'first': of the whole plot. */
-static void write_curve(
-	const struct writer *writer, unsigned i, bool first, const char *columns, const char *style)
-{
-	fprintf(writer->out, "%s  $curve%u using %s %s linecolor rgb '%s'", first ? "" : ", \\\n",
-		i, columns, style, colours[i % COLOURS]);
-}
-
-static void write_error_bars(const struct writer *writer, unsigned i, const char *columns)
-{
-	write_curve(writer, i, false, columns, "with xyerrorbars linewidth 1 pointtype 0");
-	fputs(" notitle", writer->out);
-}
-
-static void write_title(const struct writer *writer, unsigned i, const char *otherwise)
-{
-	const char *label = writer->curves->curve[i].label;
-
-	fputs(" title ", writer->out);
-	write_quoted(label[0] != '\0' ? label : otherwise, writer->out);
-}
-
-/* A range that shows all means; longer intervals are cut off. */
-static void write_latency_range(const struct writer *writer)
-{
-	const struct plot_curves *curves = writer->curves;
-	double most = fmax(greatest(curves, offsetof(struct plot_point, y)),
-		greatest(curves, offsetof(struct plot_point, y2)));
-
+	snprintf(name, sizeof(name), "%s [%s]", which, writer->time.name);
+	plot_write_name(writer, "y", name, NULL);
 	if (most <= 0)
 		return;
 	if (writer->log)
-		fprintf(writer->out, "set logscale y\nset yrange [%.9g:%.9g]\n",
-			least_latency(curves) * 0.7 / writer->time.ns,
-			most * INTERVAL_ROOM * 1.2 / writer->time.ns);
+		plot_write_log(writer, 'y', writer->floor, 1.3 * most);
 	else
-		fprintf(writer->out, "set yrange [0:%.9g]\n",
-			most * (curves->intervals ? INTERVAL_ROOM : 1.1) / writer->time.ns);
+		write_range(writer, "y", most);
 }
 
-static void write_latency_curve(const struct writer *writer, unsigned i)
-{
-	FILE *out = writer->out;
-	unsigned mark = marks[i % MARKS];
-
-	write_curve(writer, i, i == 0, "1:4", "with linespoints linewidth 2 pointsize 0.9");
-	fprintf(out, " pointtype %u", mark);
-	write_title(writer, i, "total");
-	write_curve(
-		writer, i, false, "1:7", "with linespoints linewidth 1.5 dashtype 2 pointsize 0.6");
-	fprintf(out, " pointtype %u", mark);
-	fputs(writer->curves->curves == 1 ? " title 'network'" : " notitle", out);
-	if (!writer->curves->intervals)
-		return;
-	write_error_bars(writer, i, "1:4:2:3:5:6");
-	write_error_bars(writer, i, "1:7:2:3:8:9");
-}
-
-static void write_latency(struct writer *writer)
+static void write_latency(struct plot_writer *writer)
 {
 	const struct plot_curves *curves = writer->curves;
-	double most = greatest(curves, offsetof(struct plot_point, y));
-	FILE *out = writer->out;
+	double least = least_latency(curves, plot_least),
+	       most = most_latency(curves, plot_greatest);
+	double share = curves->flits ? 1 : 100;
+	struct plot_line line[2 * PLOT_CURVES_MAX];
+	unsigned lines = latency_lines(curves, line);
 
-	writer->time = choose_unit(most / 10);
-	writer->log = most > LOG_FROM * least_latency(curves);
-	write_data(writer, curves->flits ? 1 : 100, 1 / writer->time.ns, 1 / writer->time.ns);
-	write_frame(writer, "Latency against throughput");
-	fprintf(out,
-		"set xlabel 'accepted traffic [%s]'\n"
-		"set ylabel 'mean latency [%s]'\nset xrange [0:*]\n",
-		curves->flits ? "flits/ns/switch" : "% of the hosts'' links", writer->time.name);
-	write_latency_range(writer);
-	fputs("plot \\\n", out);
-	for (unsigned i = 0; i < curves->curves; i++)
-		write_latency_curve(writer, i);
-	if (curves->curves > 1)
-		fputs(", \\\n  NaN with lines linewidth 2 linecolor '#808080' title 'total', \\\n"
-		      "  NaN with lines linewidth 1.5 dashtype 2 linecolor '#808080' title "
-		      "'network'",
-			out);
-	fputc('\n', out);
-}
-
-/* A single run has room for its latency, too. */
-static void write_latency_beside(const struct writer *writer)
-{
-	fprintf(writer->out,
-		", \\\n  $curve0 using 1:7 axes x1y2 with lines linewidth 1.5 dashtype 2 "
-		"linecolor rgb '%s' title 'mean network latency (right)'",
-		colours[1]);
-}
-
-static bool has_bands(const struct plot_curves *curves)
-{
-	return curves->intervals && curves->curves <= BANDS_MAX;
-}
-
-/* Normalised curves often coincide for a time: the first are the widest, so that they show below
- * the others. */
-static double line_width(const struct plot_curves *curves, unsigned i)
-{
-	return curves->normalised ? 2 + 0.6 * (curves->curves - 1 - i) : 2;
-}
-
-static void write_band(const struct writer *writer, unsigned i, bool first)
-{
-	write_curve(writer, i, first, "1:5:6", "with filledcurves fillstyle transparent solid 0.2");
-	fputs(" notitle", writer->out);
-}
-
-static void write_efficiency_curves(const struct writer *writer, bool alone)
-{
-	bool bands = has_bands(writer->curves);
-
-	for (unsigned i = 0; i < writer->curves->curves; i++) {
-		if (bands)
-			write_band(writer, i, i == 0);
-		write_curve(writer, i, i == 0 && !bands, "1:4", "with lines");
-		fprintf(writer->out, " linewidth %g", line_width(writer->curves, i));
-		fprintf(writer->out, " dashtype %u", 1 + 2 * (i / (unsigned)COLOURS));
-		write_title(writer, i, alone ? "accepted traffic" : "");
-	}
-}
-
-/* End of an axis of percentages, a little above 100. */
-static double range_end(double percent)
-{
-	return fmax(fmin(percent, fmax(105, percent / 1.2)), 1e-3);
+	writer->time = plot_choose_unit(most / 10);
+	writer->log = plot_is_wide(least, most);
+	/* Long intervals end at the axis: a logarithmic one has no 0. */
+	if (writer->log)
+		writer->floor = 0.7 * fmax(least_latency(curves, plot_least_end), least / 3) /
+				writer->time.ns;
+	plot_write_data(writer, share, 1 / writer->time.ns, 1 / writer->time.ns);
+	plot_write_frame(writer, "Latency against throughput", lines);
+	plot_write_name(writer, "x",
+		curves->flits ? "accepted traffic [flits/ns/switch]"
+			      : "accepted traffic [% of the hosts' links]",
+		NULL);
+	write_range(writer, "x", share * plot_greatest_end(curves, of_x));
+	write_latency_axis(writer);
+	fputs("plot \\\n", writer->out);
+	plot_write_lines(writer, line, lines, curves->intervals);
 }
 
 /* The axis of accepted traffic; 'name' is its name in the papers. */
-static void write_accepted_axis(const struct writer *writer, const char *name)
+static void write_accepted_axis(const struct plot_writer *writer, const char *name)
 {
 	const struct plot_curves *curves = writer->curves;
+	double most = plot_greatest_end(curves, of_y) * (curves->normalised ? 1 : 100);
 
+	plot_write_name(writer, "y",
+		curves->normalised ? name : "accepted traffic [% of the hosts' links]",
+		curves->normalised ? name : "accepted traffic [%]");
 	if (curves->normalised)
-		fprintf(writer->out, "set ylabel '%s'\nset yrange [0:1.05]\n", name);
+		fprintf(writer->out, "set yrange [0:%.9g]\n", fmax(1.05, ROOM * most));
 	else
-		fprintf(writer->out,
-			"set ylabel 'accepted traffic [%% of the hosts'' links]'\n"
-			"set yrange [0:%.9g]\n",
-			range_end(120 * greatest(curves, offsetof(struct plot_point, y))));
+		write_range(writer, "y", most);
 }
 
-static void write_throughput(struct writer *writer)
+static void write_throughput(struct plot_writer *writer)
 {
 	const struct plot_curves *curves = writer->curves;
 	double scale = curves->normalised ? 1 : 100;
-	FILE *out = writer->out;
+	struct plot_line line[PLOT_CURVES_MAX];
 
-	write_data(writer, scale, scale, 1);
-	write_frame(writer, "Accepted against offered traffic");
-	fprintf(out, "set xlabel 'offered traffic%s'\nset xrange [0:%g]\n",
-		curves->normalised ? "" : " [% of the hosts'' links]", scale);
+	for (unsigned i = 0; i < curves->curves; i++)
+		line[i] = (struct plot_line){
+			i, 4, i, curves->curve[i].label[0] == '\0' ? "accepted" : NULL, false};
+	plot_write_data(writer, scale, scale, 1);
+	plot_write_frame(writer, "Accepted against offered traffic", curves->curves);
+	plot_write_name(writer, "x",
+		curves->normalised ? "offered traffic" : "offered traffic [% of the hosts' links]",
+		NULL);
+	fprintf(writer->out, "set xrange [0:%.9g]\n",
+		fmax(scale, ROOM * scale * plot_greatest_end(curves, of_x)));
 	write_accepted_axis(writer, "normalised throughput");
-	fputs("plot \\\n", out);
-	for (unsigned i = 0; i < curves->curves; i++) {
-		write_curve(writer, i, i == 0, "1:4", "with linespoints linewidth 2 pointsize 0.9");
-		fprintf(out, " pointtype %u", marks[i % MARKS]);
-		write_title(writer, i, "accepted");
-		if (curves->intervals)
-			write_error_bars(writer, i, "1:4:2:3:5:6");
-	}
-	fputc('\n', out);
+	fputs("plot \\\n", writer->out);
+	plot_write_lines(writer, line, curves->curves, curves->intervals);
 }
 
-static void write_efficiency(struct writer *writer)
+/* A single run has room for its latency, too. */
+static void write_latency_beside(struct plot_writer *writer)
+{
+	plot_element(writer, 0, "1:7 axes x1y2");
+	fputs(" with lines linewidth 2", writer->out);
+	plot_write_colour(writer, 1);
+	plot_write_dash(writer, 1);
+	fputs(" title 'mean network latency (right)', \\\n  keyentry with lines linewidth 2",
+		writer->out);
+	plot_write_colour(writer, 0);
+	fputs(" title 'accepted traffic'", writer->out);
+}
+
+static void write_efficiency(struct plot_writer *writer)
 {
 	const struct plot_curves *curves = writer->curves;
-	double latency = greatest(curves, offsetof(struct plot_point, y2));
-	struct unit unit = choose_unit(latency / 10);
+	double latency = plot_greatest(curves, of_y2);
+	struct plot_unit unit = plot_choose_unit(latency / 10);
 	bool alone = curves->curves == 1 && latency > 0;
-	FILE *out = writer->out;
+	char name[64];
 
-	writer->time = choose_unit(greatest(curves, offsetof(struct plot_point, x)));
-	write_data(writer, 1 / writer->time.ns, curves->normalised ? 1 : 100, 1 / unit.ns);
-	write_frame(writer, "Efficiency against time");
-	fprintf(out, "set xlabel 'time [%s]'\nset xrange [0:*]\n", writer->time.name);
+	writer->time = plot_choose_unit(plot_greatest(curves, of_x));
+	plot_write_data(writer, 1 / writer->time.ns, curves->normalised ? 1 : 100, 1 / unit.ns);
+	plot_write_frame(writer, "Efficiency against time", curves->curves);
+	snprintf(name, sizeof(name), "time [%s]", writer->time.name);
+	plot_write_name(writer, "x", name, NULL);
+	fputs("set xrange [0:*]\n", writer->out);
 	write_accepted_axis(writer, "network efficiency");
-	if (alone)
-		fprintf(out,
-			"set border 11\nset y2tics\nset y2label 'mean network latency [%s]'\n"
-			"set y2range [0:*]\n",
-			unit.name);
-	fputs("plot \\\n", out);
-	write_efficiency_curves(writer, alone);
+	if (alone) {
+		snprintf(name, sizeof(name), "mean network latency [%s]", unit.name);
+		fputs("set border 11 back\nset y2tics\n", writer->out);
+		plot_write_name(writer, "y2", name, NULL);
+		write_range(writer, "y2", latency / unit.ns);
+	}
+	fputs("plot \\\n", writer->out);
+	plot_write_dense(writer, NULL);
 	if (alone)
 		write_latency_beside(writer);
-	fputc('\n', out);
-}
-
-static bool has_many_points(const struct plot_curves *curves)
-{
-	for (unsigned i = 0; i < curves->curves; i++)
-		if (curves->curve[i].points > MARKS_MAX)
-			return true;
-	return false;
+	fputc('\n', writer->out);
 }
 
 /* Links in descending order, by rank. */
-static void write_ranked(struct writer *writer, const char *title, const char *ylabel, double scale)
+static void write_ranked(
+	struct plot_writer *writer, const char *title, const char *name, double scale)
 {
 	const struct plot_curves *curves = writer->curves;
-	bool many = has_many_points(curves);
-	const char *style =
-		many ? "with lines linewidth 2" : "with linespoints linewidth 2 pointsize 0.7";
-	FILE *out = writer->out;
 
-	write_data(writer, 1, scale, 1);
-	write_frame(writer, title);
-	fprintf(out,
-		"set xlabel 'link directions, the greatest first'\nset ylabel '%s'\n"
-		"set xrange [0:*]\nset yrange [0:%.9g]\nplot \\\n",
-		ylabel, fmax(1.1 * scale * greatest(curves, offsetof(struct plot_point, y)), 1e-3));
-	for (unsigned i = 0; i < curves->curves; i++) {
-		write_curve(writer, i, i == 0, "1:4", style);
-		if (!many)
-			fprintf(out, " pointtype %u", marks[i % MARKS]);
-		fprintf(out, " dashtype %u", 1 + 2 * (i / (unsigned)COLOURS));
-		if (curves->curve[i].label[0] != '\0')
-			write_title(writer, i, "");
-		else
-			fputs(" notitle", out);
-		if (has_bands(curves))
-			write_band(writer, i, false);
+	plot_write_data(writer, 1, scale, 1);
+	plot_write_frame(writer, title, curves->curves);
+	plot_write_name(writer, "x", "link directions, the greatest first", NULL);
+	plot_write_name(writer, "y", name, NULL);
+	fputs("set xrange [0:*]\n", writer->out);
+	write_range(writer, "y", scale * plot_greatest_end(curves, of_y));
+	fputs("plot \\\n", writer->out);
+	plot_write_dense(writer, NULL);
+	fputc('\n', writer->out);
+}
+
+/* Shares of all values at or below a latency. */
+static void write_distribution(struct plot_writer *writer)
+{
+	const struct plot_curves *curves = writer->curves;
+	bool network = curves->latency == PLOT_LATENCY_NETWORK;
+	double most = plot_greatest(curves, of_x), least = plot_least(curves, of_x);
+	char name[64];
+
+	writer->time = plot_choose_unit(most / 10);
+	plot_write_data(writer, 1 / writer->time.ns, 100, 1);
+	plot_write_frame(writer, network ? "Network latency" : "Total latency", curves->curves);
+	snprintf(name, sizeof(name), "%s latency [%s]", network ? "network" : "total",
+		writer->time.name);
+	plot_write_name(writer, "x", name, NULL);
+	plot_write_name(writer, "y",
+		network ? "frames with at most this latency [%]"
+			: "messages with at most this latency [%]",
+		network ? "frames [%]" : "messages [%]");
+	if (plot_is_wide(least, most))
+		plot_write_log(
+			writer, 'x', 0.9 * least / writer->time.ns, 1.1 * most / writer->time.ns);
+	else
+		write_range(writer, "x", most / writer->time.ns);
+	fputs("set yrange [0:103]\nset ytics 20\nplot \\\n", writer->out);
+	plot_write_dense(writer, NULL);
+	fputc('\n', writer->out);
+}
+
+static void write_ticks(const struct plot_writer *writer)
+{
+	const struct plot_curves *curves = writer->curves;
+	double least = INFINITY, most = 0;
+
+	for (unsigned i = 0; i < curves->ticks; i++) {
+		least = fmin(least, curves->tick[i].at);
+		most = fmax(most, curves->tick[i].at);
 	}
-	fputc('\n', out);
+	if (curves->words)
+		fprintf(writer->out, "set xrange [-0.5:%g]\n", curves->ticks - 0.5);
+	else if (least > 0 && plot_is_wide(least, most))
+		plot_write_log(writer, 'x', least / 1.4, most * 1.4);
+	else
+		fprintf(writer->out, "set xrange [%.9g:%.9g]\n", fmin(0, least),
+			most > 0 ? ROOM * most : 1);
+	fputs("set xtics (", writer->out);
+	for (unsigned i = 0; i < curves->ticks; i++) {
+		fputs(i > 0 ? ", " : "", writer->out);
+		plot_write_tick(curves->tick[i].text, curves->tick[i].at, writer->out);
+	}
+	fputs(")\n", writer->out);
+}
+
+static void write_completion(struct plot_writer *writer)
+{
+	const struct plot_curves *curves = writer->curves;
+	double most = plot_greatest_end(curves, of_y), least = plot_least(curves, of_y);
+	struct plot_line line[PLOT_CURVES_MAX];
+	char name[64];
+
+	for (unsigned i = 0; i < curves->curves; i++)
+		line[i] = (struct plot_line){i, 4, i, NULL, false};
+	writer->log = plot_is_wide(least, plot_greatest(curves, of_y));
+	writer->time = plot_choose_unit(plot_greatest(curves, of_y) / (writer->log ? 10 : 2));
+	if (writer->log)
+		writer->floor =
+			0.7 * fmax(plot_least_end(curves, of_y), least / 3) / writer->time.ns;
+	plot_write_data(writer, 1, 1 / writer->time.ns, 1);
+	plot_write_frame(writer, "Completion of the schedule", curves->curves);
+	plot_write_name(writer, "x", curves->axis, NULL);
+	snprintf(name, sizeof(name), "completion time [%s]", writer->time.name);
+	plot_write_name(writer, "y", name, NULL);
+	write_ticks(writer);
+	if (writer->log)
+		plot_write_log(writer, 'y', writer->floor, 1.3 * most / writer->time.ns);
+	else
+		write_range(writer, "y", most / writer->time.ns);
+	fputs("plot \\\n", writer->out);
+	plot_write_lines(writer, line, curves->curves, curves->intervals);
 }
 
 /* A bar of each curve in every group. */
-static void write_bars(struct writer *writer)
+static void write_bars(struct plot_writer *writer)
 {
 	const struct plot_curves *curves = writer->curves;
 	double width = 0.8 / (curves->curves > 0 ? curves->curves : 1);
 	FILE *out = writer->out;
 
-	write_data(writer, 1, 1, 1);
-	write_frame(writer, curves->quantity);
-	fputs("set ylabel ", out);
-	write_quoted(curves->quantity, out);
-	fputs("\nset xtics (", out);
+	plot_write_data(writer, 1, 1, 1);
+	plot_write_frame(writer, curves->quantity, curves->curves);
+	plot_write_name(writer, "y", curves->quantity, NULL);
+	fputs("set xtics (", out);
 	for (unsigned i = 0; i < curves->groups; i++) {
 		fputs(i > 0 ? ", " : "", out);
-		write_quoted(curves->group[i], out);
-		fprintf(out, " %u", i);
+		plot_write_tick(curves->group[i], i, out);
 	}
 	fprintf(out, ")\nset xrange [-0.5:%g]\nset yrange [0:*]\nset boxwidth %.6g\nplot \\\n",
 		curves->groups - 0.5, 0.9 * width);
@@ -427,8 +307,11 @@ static void write_bars(struct writer *writer)
 
 		snprintf(columns, sizeof(columns), "($1 + %.6g):4",
 			(i - (curves->curves - 1) / 2.0) * width);
-		write_curve(writer, i, i == 0, columns, "with boxes fillstyle solid 0.8");
-		write_title(writer, i, "");
+		plot_element(writer, i, columns);
+		fputs(" with boxes", out);
+		plot_write_colour(writer, i);
+		fprintf(out, " fillstyle pattern %u title ", i);
+		plot_write_quoted(curves->curve[i].label, out);
 	}
 	fputc('\n', out);
 }
@@ -436,9 +319,9 @@ static void write_bars(struct writer *writer)
 void plot_script_write(
 	const struct plot_curves *curves, enum plot_format format, const char *output, FILE *out)
 {
-	struct writer writer = {.curves = curves, .out = out};
+	struct plot_writer writer = {.curves = curves, .out = out};
 
-	write_terminal(format, output, out);
+	plot_page_write(&curves->page, format, output, out);
 	switch (curves->kind) {
 	case PLOT_LATENCY_THROUGHPUT:
 		write_latency(&writer);
@@ -451,6 +334,12 @@ void plot_script_write(
 		break;
 	case PLOT_LINK_LOAD:
 		write_ranked(&writer, "Link load", "utilisation [%]", 100);
+		break;
+	case PLOT_LATENCY_CDF:
+		write_distribution(&writer);
+		break;
+	case PLOT_COMPLETION:
+		write_completion(&writer);
 		break;
 	case PLOT_BARS:
 		write_bars(&writer);

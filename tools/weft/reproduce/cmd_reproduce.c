@@ -12,6 +12,7 @@
 
 #include "commands.h"
 #include "comparison.h"
+#include "option_key.h"
 #include "reproduce_plot.h"
 #include "trial_run.h"
 
@@ -40,17 +41,6 @@ static const char usage[] =
 	"Exit: 0 done, 1 a value is not as published, 2 bad request, 3 not able, 130 ended by "
 	"Ctrl-C.\n";
 
-enum {
-	OPTION_LIST = 256,
-	OPTION_QUICK,
-	OPTION_ONLY,
-	OPTION_INSTANCES,
-	OPTION_JOBS,
-	OPTION_JSON,
-	OPTION_CACHE,
-	OPTION_AGAIN
-};
-
 struct request {
 	const char *name, *only, *folder, *cache;
 	char cache_path[PATH_MAX];
@@ -77,28 +67,10 @@ static int take_instances(struct request *request, const char *value, struct fau
 static int take_option(struct request *request, int option, const char *value, struct fault *fault)
 {
 	switch (option) {
-	case OPTION_LIST:
-		request->list = true;
-		return 0;
-	case OPTION_QUICK:
-		request->quick = true;
-		return 0;
-	case OPTION_ONLY:
-		request->only = value;
-		return 0;
-	case OPTION_INSTANCES:
+	case 'n':
 		return take_instances(request, value, fault);
-	case OPTION_JOBS:
+	case 'j':
 		return command_jobs(value, JOBS_MAX, &request->jobs, fault);
-	case OPTION_JSON:
-		request->json = true;
-		return 0;
-	case OPTION_CACHE:
-		request->cache = value;
-		return 0;
-	case OPTION_AGAIN:
-		request->again = true;
-		return 0;
 	case 'o':
 		request->folder = value;
 		return 0;
@@ -108,6 +80,8 @@ static int take_option(struct request *request, int option, const char *value, s
 		request->name = value;
 		return 0;
 	default:
+		if (option_key_store(request, option, value))
+			return 0;
 		return fault_set(fault, EINVAL, "'weft reproduce --help' lists the options");
 	}
 }
@@ -131,17 +105,19 @@ static void default_cache(struct request *request)
 
 static int parse(struct request *request, int argc, char **argv, struct fault *fault)
 {
+#define S struct request
 	static const struct option options[] = {
-		{"list", no_argument, NULL, OPTION_LIST},
-		{"quick", no_argument, NULL, OPTION_QUICK},
-		{"only", required_argument, NULL, OPTION_ONLY},
-		{"instances", required_argument, NULL, OPTION_INSTANCES},
-		{"jobs", required_argument, NULL, OPTION_JOBS},
-		{"json", no_argument, NULL, OPTION_JSON},
-		{"cache", required_argument, NULL, OPTION_CACHE},
-		{"again", no_argument, NULL, OPTION_AGAIN},
+		{"list", no_argument, NULL, OPTION_SET(S, list)},
+		{"quick", no_argument, NULL, OPTION_SET(S, quick)},
+		{"only", required_argument, NULL, OPTION_TEXT(S, only)},
+		{"instances", required_argument, NULL, 'n'},
+		{"jobs", required_argument, NULL, 'j'},
+		{"json", no_argument, NULL, OPTION_SET(S, json)},
+		{"cache", required_argument, NULL, OPTION_TEXT(S, cache)},
+		{"again", no_argument, NULL, OPTION_SET(S, again)},
 		{NULL, 0, NULL, 0},
 	};
+#undef S
 	int option, result = 0;
 
 	while (result == 0 && (option = getopt_long(argc, argv, "-o:", options, NULL)) != -1)

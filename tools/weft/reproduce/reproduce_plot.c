@@ -30,6 +30,15 @@ static void add_point(struct plot_curve *curve, double x, double y, double y2)
 		(struct plot_point){.x = single(x), .y = single(y), .y2 = single(y2)};
 }
 
+/* The same with the mark that the result deserves. */
+static void add_measured(
+	struct plot_curve *curve, double x, double y, double y2, const struct trial_point *measured)
+{
+	add_point(curve, x, y, y2);
+	curve->point[curve->points - 1].saturated =
+		measured->accepted < SATURATION_ACCEPTED * measured->offered;
+}
+
 /* Samples over time. */
 static int add_transient(struct plot_curve *curve, const struct trial *trial)
 {
@@ -45,7 +54,8 @@ static int add_loads(struct plot_curve *curve, const struct trial *trial)
 {
 	curve->point = calloc(trial->points, sizeof(*curve->point));
 	for (unsigned i = 0; i < trial->points && curve->point != NULL; i++)
-		add_point(curve, trial->point[i].load, trial->point[i].accepted, 0);
+		add_measured(
+			curve, trial->point[i].load, trial->point[i].accepted, 0, &trial->point[i]);
 	return curve->point == NULL ? -ENOMEM : 0;
 }
 
@@ -62,8 +72,8 @@ static int add_latencies(struct plot_curve *curve, const struct trial *trial)
 	qsort(sorted, trial->points, sizeof(*sorted), by_load);
 	for (unsigned i = 0; i < trial->points; i++)
 		if (sorted[i].traffic > 0)
-			add_point(
-				curve, sorted[i].traffic, sorted[i].total_ns, sorted[i].network_ns);
+			add_measured(curve, sorted[i].traffic, sorted[i].total_ns,
+				sorted[i].network_ns, &sorted[i]);
 	free(sorted);
 	return 0;
 }

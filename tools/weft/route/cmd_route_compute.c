@@ -3,10 +3,10 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "option_key.h"
 #include "output_file.h"
 #include "route_binary.h"
 #include "route_gaps.h"
@@ -70,12 +70,6 @@ static int take_option(struct request *request, int option, const char *value)
 		return take_algorithms(request, value);
 	case 'w':
 		return topology_cut_add(&request->cut, "route compute", value);
-	case 't':
-		request->tables = true;
-		return EXIT_DONE;
-	case 'b':
-		request->binary = true;
-		return EXIT_DONE;
 	case 's':
 		/* The largest integer that JSON readers support. */
 		if (!command_number(value, 0, INT64_MAX, &number))
@@ -94,16 +88,12 @@ static int take_option(struct request *request, int option, const char *value)
 		return EXIT_DONE;
 	case 'g':
 		return take_granularity(request, value);
-	case 'r':
-		request->root = value;
-		return EXIT_DONE;
 	case 'o':
 		request->output = value;
 		return EXIT_DONE;
-	case 'J':
-		request->json = true;
-		return EXIT_DONE;
 	default:
+		if (option_key_store(request, option, value))
+			return EXIT_DONE;
 		return EXIT_BAD_REQUEST; /* getopt_long() has said why */
 	}
 }
@@ -127,20 +117,22 @@ static int check(const struct request *request)
 
 static int parse(struct request *request, int argc, char **argv)
 {
+#define S struct request
 	static const struct option options[] = {
 		{"algorithm", required_argument, NULL, 'a'},
 		{"seed", required_argument, NULL, 's'},
-		{"root", required_argument, NULL, 'r'},
+		{"root", required_argument, NULL, OPTION_TEXT(S, root)},
 		{"alternatives", required_argument, NULL, 'n'},
 		{"granularity", required_argument, NULL, 'g'},
 		{"jobs", required_argument, NULL, 'j'},
 		{"output", required_argument, NULL, 'o'},
 		{"without", required_argument, NULL, 'w'},
-		{"tables", no_argument, NULL, 't'},
-		{"binary", no_argument, NULL, 'b'},
-		{"json", no_argument, NULL, 'J'},
+		{"tables", no_argument, NULL, OPTION_SET(S, tables)},
+		{"binary", no_argument, NULL, OPTION_SET(S, binary)},
+		{"json", no_argument, NULL, OPTION_SET(S, json)},
 		{NULL, 0, NULL, 0},
 	};
+#undef S
 	int option, result = EXIT_DONE;
 
 	optind = 1;

@@ -3,9 +3,6 @@
 
 /* weft route show: the routes of one pair of hosts, or its way through the tables. */
 
-#include <string.h>
-
-#include "frame.h"
 #include "route_subject.h"
 
 #define NAME "route show"

@@ -7,7 +7,6 @@
 
 #include <jansson.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "quantity.h"
 #include "topology_shape.h"

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A run on the virtual clock. */
+/* Runs on the virtual clock: of packets, and of flits with wormhole switches. */
 
 #include <stdatomic.h>
 
@@ -12,4 +12,6 @@
 
 /* As report_result(). '*stop' ends the run early. */
 int virtual_run(const struct options *options, const struct run_config *config,
+	const struct topology *topology, const atomic_bool *stop, struct fault *fault);
+int wormhole_run(const struct options *options, const struct run_config *config,
 	const struct topology *topology, const atomic_bool *stop, struct fault *fault);

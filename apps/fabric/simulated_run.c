@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "simulated_run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "measure_window.h"
+#include "report.h"
+#include "virtual_capture.h"
+#include "virtual_fabric.h"
+#include "wormhole_fabric.h"
+
+#define TELL_EACH_S 0.5
+
+/* Progress of a run: one line on a terminal, written over again. */
+struct progress {
+	double scale; /* of the unit */
+	const char *unit;
+	double started, told;
+	bool shown;
+};
+
+/* Nothing, unless half a second has gone since it told something. */
+static void tell(void *ctx, uint64_t done, uint64_t whole, uint64_t packet_hops)
+{
+	struct progress *progress = ctx;
+	double now = measure_wall_seconds(), gone = now - progress->started;
+
+	if (now - progress->told < TELL_EACH_S || done == 0)
+		return;
+	progress->told = now;
+	progress->shown = true;
+	fprintf(stderr, "\r%5.1f %%  %.3f of %.3f %s  %.1f million packet-hops/s  %.0f s left   ",
+		100 * (double)done / (double)whole, (double)done / progress->scale,
+		(double)whole / progress->scale, progress->unit, (double)packet_hops / gone / 1e6,
+		gone * (double)(whole - done) / (double)done);
+}
+
+static void wipe(const struct progress *progress)
+{
+	if (progress->shown)
+		fprintf(stderr, "\r%*s\r", 78, "");
+}
+
+static bool is_told(const struct options *options)
+{
+	return !options->quiet && isatty(STDERR_FILENO);
+}
+
+/* --- packets --- */
+
+static int run_virtual(struct virtual_fabric *fabric, const struct options *options,
+	const atomic_bool *stop, struct fault *fault)
+{
+	struct progress progress = {
+		.scale = (double)PS_PER_MS, .unit = "ms", .started = measure_wall_seconds()};
+	int result =
+		virtual_fabric_run(fabric, stop, is_told(options) ? tell : NULL, &progress, fault);
+
+	wipe(&progress);
+	return result;
+}
+
+/* Captures and the run. */
+static int run_captured(struct virtual_fabric *fabric, const struct options *options,
+	const atomic_bool *stop, struct fault *fault)
+{
+	struct virtual_capture *capture;
+	int result = 0;
+
+	if (options->captures == 0)
+		return run_virtual(fabric, options, stop, fault);
+	capture = virtual_capture_create(fabric, options->snap_bytes, fault);
+	if (capture == NULL)
+		return -errno;
+	for (unsigned i = 0; i < options->captures && result == 0; i++)
+		result = virtual_capture_add(
+			capture, options->capture[i].port, options->capture[i].path, fault);
+	if (result == 0)
+		result = run_virtual(fabric, options, stop, fault);
+	if (result == 0)
+		result = virtual_capture_end(capture, fault);
+	virtual_capture_destroy(capture);
+	return result;
+}
+
+int virtual_run(const struct options *options, const struct run_config *config,
+	const struct topology *topology, const atomic_bool *stop, struct fault *fault)
+{
+	struct virtual_fabric *fabric = virtual_fabric_create(topology, config, fault);
+	int result = fabric == NULL ? -errno : run_captured(fabric, options, stop, fault);
+	struct run_result measured = {0};
+
+	if (result == 0)
+		result = virtual_fabric_result(fabric, &measured, fault);
+	if (result == 0)
+		result = report_result(&measured, options, config, fault);
+	if (result == 0 && virtual_fabric_check_complete(fabric, fault) < 0) {
+		fprintf(stderr, "weft-fabric: %s\n", fault->text);
+		result = EXIT_BAD_ANSWER;
+	}
+	virtual_fabric_destroy(fabric);
+	run_result_free(&measured);
+	return result;
+}
+
+/* --- flits --- */
+
+static int run_wormhole(struct wormhole_fabric *fabric, const struct options *options,
+	const struct run_config *config, const atomic_bool *stop, struct fault *fault)
+{
+	bool messages = config->measure.messages > 0; /* the run counts them */
+	struct progress progress = {.scale = messages ? 1000 : (double)PS_PER_MS,
+		.unit = messages ? "thousand messages" : "ms",
+		.started = measure_wall_seconds()};
+	int result =
+		wormhole_fabric_run(fabric, stop, is_told(options) ? tell : NULL, &progress, fault);
+
+	wipe(&progress);
+	return result;
+}
+
+int wormhole_run(const struct options *options, const struct run_config *config,
+	const struct topology *topology, const atomic_bool *stop, struct fault *fault)
+{
+	struct run_result measured = {0};
+	struct wormhole_fabric *fabric;
+	int result;
+
+	if (options->captures > 0)
+		return fault_set(fault, EINVAL,
+			"--pcap: wormhole switches move flits, not frames that could be captured");
+	fabric = wormhole_fabric_create(topology, config, fault);
+	if (fabric == NULL)
+		return -errno;
+	result = run_wormhole(fabric, options, config, stop, fault);
+	if (result == 0)
+		result = wormhole_fabric_result(fabric, &measured, fault);
+	if (result == 0)
+		result = report_result(&measured, options, config, fault);
+	run_result_free(&measured);
+	wormhole_fabric_destroy(fabric);
+	return result;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "arrays.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROOM_MIN 16u /* elements */
+
+struct arrays_block {
+	struct arrays_block *before;
+	max_align_t data[];
+};
+
+void *arrays_add(struct arrays *arrays, size_t count, size_t size)
+{
+	struct arrays_block *block = NULL;
+	size_t bytes;
+
+	if (!__builtin_mul_overflow(count, size, &bytes) &&
+		!__builtin_add_overflow(bytes, sizeof(*block), &bytes))
+		block = calloc(1, bytes);
+	if (block == NULL) {
+		arrays->failed = true;
+		return NULL;
+	}
+	block->before = arrays->last;
+	arrays->last = block;
+	return block->data;
+}
+
+void arrays_free(struct arrays *arrays)
+{
+	while (arrays->last != NULL) {
+		struct arrays_block *block = arrays->last;
+
+		arrays->last = block->before;
+		free(block);
+	}
+	arrays->failed = false;
+}
+
+bool array_reserve(void *array, uint32_t *room, size_t wanted, size_t size)
+{
+	size_t more = *room > ROOM_MIN / 2 ? 2 * (size_t)*room : ROOM_MIN;
+	void *old, *grown;
+
+	if (wanted <= *room)
+		return true;
+	more = more < wanted ? wanted : more;
+	if (more > UINT32_MAX)
+		return false;
+	memcpy(&old, array, sizeof(old));
+	grown = reallocarray(old, more, size);
+	if (grown == NULL)
+		return false;
+	memcpy(array, &grown, sizeof(grown));
+	*room = (uint32_t)more;
+	return true;
+}

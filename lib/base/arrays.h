@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Arrays on the heap: those of one owner, which live and die together, and those that grow. For
+ * set-up, never per packet.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The arrays of one owner. Zero-initialised it is empty. */
+struct arrays {
+	struct arrays_block *last;
+	bool failed; /* one of them did not get its memory: the owner asks once, after all */
+};
+
+/* 'count' zeroed elements of 'size' bytes; never NULL for 0 of them. NULL and 'failed': no memory.
+ */
+void *arrays_add(struct arrays *arrays, size_t count, size_t size);
+/* The same for the array 'name' of an owner whose member 'arrays' has all its arrays. */
+#define ARRAYS_ADD(owner, name, count) \
+	((owner)->name = arrays_add(&(owner)->arrays, (count), sizeof(*(owner)->name)))
+/* Frees all of them; 'arrays' is empty again. */
+void arrays_free(struct arrays *arrays);
+
+/* Makes room for 'wanted' elements of 'size' bytes in an array on the heap, at least twice the room
+ * that it had. 'array' is the address of the pointer to it, which may be NULL; '*room' counts
+ * elements. False: no memory or more than UINT32_MAX elements, and nothing changed. New elements
+ * are not zeroed. */
+bool array_reserve(void *array, uint32_t *room, size_t wanted, size_t size);

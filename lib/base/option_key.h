@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Command line options whose value is only stored: the key of such an option, for argp or
+ * getopt_long(), gives the kind and the place of its member in the struct of all options. Our
+ * choice, so that a plain option is one line of a table. Other keys are below OPTION_KEYS. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define OPTION_KEYS   0x100000
+#define OPTION_TEXT_  (1 * OPTION_KEYS)
+#define OPTION_SET_   (2 * OPTION_KEYS)
+#define OPTION_CLEAR_ (3 * OPTION_KEYS)
+
+/* A member of this type, at an offset below OPTION_KEYS; other types do not compile. */
+#define OPTION_KEY_(kind, type, member, member_type) \
+	((kind) + _Generic(((type *)0)->member, member_type : (int)offsetof(type, member)))
+
+/* The option's value, a const char *. */
+#define OPTION_TEXT(type, member) OPTION_KEY_(OPTION_TEXT_, type, member, const char *)
+/* A bool that the option sets, or clears. */
+#define OPTION_SET(type, member)   OPTION_KEY_(OPTION_SET_, type, member, bool)
+#define OPTION_CLEAR(type, member) OPTION_KEY_(OPTION_CLEAR_, type, member, bool)
+
+/* Stores the option with this key. False: the key is another one, and nothing is stored. */
+static inline bool option_key_store(void *options, int key, const char *value)
+{
+	char *member = (char *)options + key % OPTION_KEYS;
+
+	switch (key < OPTION_KEYS ? 0 : key - key % OPTION_KEYS) {
+	case OPTION_TEXT_:
+		*(const char **)(void *)member = value;
+		return true;
+	case OPTION_SET_:
+	case OPTION_CLEAR_:
+		*(bool *)member = key < OPTION_CLEAR_;
+		return true;
+	default:
+		return false;
+	}
+}

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""The published figures: 'weft reproduce' compares them one by one; a cell counts those within its bounds."""
+
+import json
+
+from .cell import Cell, NotAble
+
+# Experiment, paper, whether --quick, the share of rows that must be within the experiment's own bounds.
+EXPERIMENTS = (
+    ("table-6", "Flich 2001", False, 0.9),
+    ("table-15", "Flich 2001", False, 0.9),
+    ("figure-77", "Flich 2001", True, 0.9),
+    ("afi-figure-5", "Rocher-Gonzalez 2019", True, 0.9),
+    ("afi-figure-6", "Rocher-Gonzalez 2019", True, 0.9),
+    ("arn-figure-6", "Rocher-Gonzalez 2021", True, 0.9),
+    ("arn-figure-8", "Rocher-Gonzalez 2021", True, 0.9),
+)
+
+
+def experiment_cell(name, paper, quick, share):
+    words = ["reproduce", name, "--json", *(["--quick"] if quick else [])]
+
+    def measure(weft):
+        found = json.loads(weft.call([*words, "--cache", "cache"], good=(0, 1)))
+        if found["failed"]:
+            raise NotAble(f"{found['failed']} runs failed")
+        within = [row["within"] for row in found["rows"] if row.get("within") is not None]
+        if not within:
+            raise NotAble("no row has a bound")
+        return len(within), sum(within)
+
+    return Cell(paper, f"{name}: values within their bounds", ("at least", share), measure,
+                command="weft " + " ".join(words))
+
+
+def cells(_):
+    for experiment in EXPERIMENTS:
+        yield experiment_cell(*experiment)

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "arrays.h"
+
+#include <stdlib.h>
+
+#include "unit.h"
+
+struct owner {
+	uint64_t *first;
+	uint32_t *second;
+	struct arrays arrays;
+};
+
+static void arrays_are_zeroed_aligned_and_never_null(void **state)
+{
+	struct owner owner = {0};
+
+	(void)state;
+	for (unsigned count = 0; count < 100; count++) {
+		ARRAYS_ADD(&owner, first, count);
+		ARRAYS_ADD(&owner, second, count);
+		assert_non_null(owner.first);
+		assert_non_null(owner.second);
+		assert_int_equal(0, (uintptr_t)owner.second % _Alignof(max_align_t));
+		for (unsigned i = 0; i < count; i++)
+			assert_int_equal(0, owner.first[i] + owner.second[i]);
+	}
+	assert_false(owner.arrays.failed);
+	arrays_free(&owner.arrays);
+	assert_null(owner.arrays.last);
+}
+
+static void an_array_without_memory_is_remembered(void **state)
+{
+	struct owner owner = {0};
+
+	(void)state;
+	assert_null(ARRAYS_ADD(&owner, first, SIZE_MAX));
+	assert_null(ARRAYS_ADD(&owner, first, SIZE_MAX / sizeof(*owner.first)));
+	assert_non_null(ARRAYS_ADD(&owner, second, 1));
+	assert_true(owner.arrays.failed);
+	arrays_free(&owner.arrays);
+	assert_false(owner.arrays.failed);
+}
+
+static void an_array_keeps_its_elements_while_it_grows(void **state)
+{
+	uint32_t *number = NULL, room = 0, grown = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 10000; i++) {
+		uint32_t before = room;
+
+		assert_true(array_reserve(&number, &room, i + 1u, sizeof(*number)));
+		assert_true(room > i);
+		grown += room != before;
+		number[i] = i;
+	}
+	for (uint32_t i = 0; i < 10000; i++)
+		assert_int_equal(i, number[i]);
+	assert_in_range(grown, 1, 14);
+	free(number);
+}
+
+static void an_array_that_cannot_grow_is_unchanged(void **state)
+{
+	uint8_t *byte = NULL;
+	uint32_t room = 0;
+
+	(void)state;
+	assert_true(array_reserve(&byte, &room, 100, 1));
+	assert_int_equal(100, room);
+	byte[99] = 7;
+	assert_false(array_reserve(&byte, &room, (size_t)UINT32_MAX + 1, 1));
+	assert_false(array_reserve(&byte, &room, UINT32_MAX, SIZE_MAX / 2));
+	assert_int_equal(100, room);
+	assert_int_equal(7, byte[99]);
+	free(byte);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(arrays_are_zeroed_aligned_and_never_null),
+	cmocka_unit_test(an_array_without_memory_is_remembered),
+	cmocka_unit_test(an_array_keeps_its_elements_while_it_grows),
+	cmocka_unit_test(an_array_that_cannot_grow_is_unchanged),
+};
+
+UNIT_MAIN(tests)

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "option_key.h"
+#include "unit.h"
+
+struct options {
+	const char *first, *second;
+	bool quick, ordered;
+};
+
+#define S struct options
+
+static void a_text_is_stored_in_its_own_member(void **state)
+{
+	struct options options = {.first = "one"};
+
+	assert_true(option_key_store(&options, OPTION_TEXT(S, second), "two"));
+	assert_string_equal(options.first, "one");
+	assert_string_equal(options.second, "two");
+}
+
+static void a_flag_is_set_or_cleared(void **state)
+{
+	struct options options = {.ordered = true};
+
+	assert_true(option_key_store(&options, OPTION_SET(S, quick), NULL));
+	assert_true(option_key_store(&options, OPTION_CLEAR(S, ordered), NULL));
+	assert_true(options.quick);
+	assert_false(options.ordered);
+}
+
+static void other_keys_store_nothing(void **state)
+{
+	/* A letter, argp's own keys, an error of getopt_long(), a key of the program's. */
+	static const int keys[] = {'o', 0x1000000, 0x2000004, '?', 256, -1};
+	struct options options = {.first = "one"};
+
+	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		assert_false(option_key_store(&options, keys[i], "two"));
+	assert_string_equal(options.first, "one");
+	assert_null(options.second);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_text_is_stored_in_its_own_member),
+		cmocka_unit_test(a_flag_is_set_or_cleared),
+		cmocka_unit_test(other_keys_store_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "adaptive_routing.h"
+
+/* Two choices (Mitzenmacher, The Power of Two Choices in Randomized Load Balancing, IEEE TPDS 12,
+ * 2001): the primary port, unless one alternative drawn at random has more credits where the packet
+ * would be stored. The cost does not grow with the number of ports. */
+
+static unsigned choose(struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc)
+{
+	unsigned other = bits_draw(others, &adaptive->rng);
+	uint32_t credits = adaptive_credits(adaptive, other, adaptive_vc(adaptive, vc));
+
+	return credits > adaptive_credits(adaptive, primary, vc) ? other : primary;
+}
+
+const struct adaptive_mode adaptive_sampled = {.name = "sampled", .choose = choose};

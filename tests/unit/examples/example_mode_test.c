@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The example of docs/adding-an-adaptive-mode.md: the page shows example_mode.c as it is compiled
+ * here, and it does what the page says. */
+
+#include "adaptive_routing.h"
+#include "afi.h"
+#include "example_page.h"
+
+extern const struct adaptive_mode adaptive_sampled;
+
+#define PORTS   4
+#define VCS     2
+#define BLOCKS  100
+#define PACKETS 3000
+
+/* A switch whose primary port is 0, with the credits for the buffers behind its ports. */
+struct bed {
+	struct credit_tx tx[PORTS][VCS];
+	struct adaptive_output output[PORTS];
+	struct adaptive adaptive;
+	unsigned taken[PORTS];
+};
+
+static void start(struct bed *bed, bool afi)
+{
+	*bed = (struct bed){.adaptive = {.mode = &adaptive_sampled,
+				    .output = bed->output,
+				    .afi = afi,
+				    .channel = afi_channel(VCS)}};
+	rng_init(&bed->adaptive.rng, 1, 2, 3);
+	for (unsigned port = 0; port < PORTS; port++) {
+		bed->output[port] = (struct adaptive_output){bed->tx[port], BLOCKS};
+		for (unsigned vc = 0; vc < VCS; vc++)
+			bed->tx[port][vc].limit = BLOCKS;
+	}
+}
+
+static void count(struct bed *bed)
+{
+	for (unsigned port = 0; port < PORTS; port++)
+		bed->taken[port] = 0;
+	for (unsigned i = 0; i < PACKETS; i++)
+		bed->taken[adaptive_route(&bed->adaptive, 0, BIT64(PORTS) - 1, 0, false)]++;
+}
+
+static void the_page_shows_the_file(void **state)
+{
+	example_expect_shown(SOURCE_ROOT "/docs/adding-an-adaptive-mode.md",
+		SOURCE_ROOT "/tests/unit/examples/example_mode.c");
+}
+
+static void a_primary_port_with_as_many_credits_is_kept(void **state)
+{
+	struct bed bed;
+
+	start(&bed, false);
+	count(&bed);
+	assert_int_equal(bed.taken[0], PACKETS);
+}
+
+/* Port 1 is as full as the primary port: a packet that draws it stays. */
+static void a_fuller_primary_port_is_left_for_the_port_drawn(void **state)
+{
+	struct bed bed;
+
+	start(&bed, false);
+	bed.tx[0][0].sent = bed.tx[1][0].sent = BLOCKS / 2;
+	count(&bed);
+	assert_int_equal(bed.taken[1], 0);
+	for (unsigned port = 0; port < PORTS; port += port == 0 ? 2 : 1)
+		assert_in_range(bed.taken[port], PACKETS / 3 * 9 / 10, PACKETS / 3 * 11 / 10);
+}
+
+static void with_afi_the_adapted_flow_channel_of_alternatives_counts(void **state)
+{
+	struct bed bed;
+
+	start(&bed, true);
+	bed.tx[0][0].sent = BLOCKS / 2;
+	for (unsigned port = 1; port < PORTS; port++)
+		bed.tx[port][bed.adaptive.channel].sent = BLOCKS;
+	count(&bed);
+	assert_int_equal(bed.taken[0], PACKETS);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_page_shows_the_file),
+	cmocka_unit_test(a_primary_port_with_as_many_credits_is_kept),
+	cmocka_unit_test(a_fuller_primary_port_is_left_for_the_port_drawn),
+	cmocka_unit_test(with_afi_the_adapted_flow_channel_of_alternatives_counts),
+};
+
+UNIT_MAIN(tests)

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Topologies and routes for the tests of route algorithms: a test fails if there is none. */
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fault.h"
+#include "generator.h"
+#include "route_algorithm.h"
+#include "route_set.h"
+#include "topology.h"
+#include "unit.h"
+
+static inline struct topology *bench_generate(const char *spec)
+{
+	struct fault fault = {""};
+	struct topology *topology = topology_generate(spec, &fault);
+
+	if (topology == NULL)
+		fail_msg("%s: %s", spec, fault.text);
+	return topology;
+}
+
+static inline struct route_set *bench_compute(
+	const struct topology *topology, const char *name, const struct route_options *options)
+{
+	struct fault fault = {""};
+	struct route_set *set =
+		route_compute(topology, route_algorithm_find(name), options, NULL, &fault);
+
+	if (set == NULL)
+		fail_msg("%s: %s", name, fault.text);
+	return set;
+}
+
+/* The algorithm refuses the topology, and says so with 'text'. */
+static inline void bench_expect_refused(
+	const struct topology *topology, const char *name, const char *text)
+{
+	struct route_options options = {0};
+	struct fault fault = {""};
+	int result;
+
+	assert_null(route_compute(topology, route_algorithm_find(name), &options, &result, &fault));
+	assert_int_equal(result, -EINVAL);
+	assert_non_null(strstr(fault.text, text));
+}
+
+/* Whether every pair has the same routes, in the same order. */
+static inline bool bench_same_routes(const struct route_set *a, const struct route_set *b)
+{
+	for (uint32_t source = 0; source < route_set_hosts(a); source++)
+		for (uint32_t to = 0; to < route_set_hosts(a); to++) {
+			unsigned length[2];
+
+			if (route_set_count(a, source, to) != route_set_count(b, source, to))
+				return false;
+			for (unsigned i = 0; i < route_set_count(a, source, to); i++) {
+				const uint8_t *left = route_set_get(a, source, to, i, &length[0]);
+				const uint8_t *right = route_set_get(b, source, to, i, &length[1]);
+
+				if (length[0] != length[1] || memcmp(left, right, length[0]) != 0)
+					return false;
+			}
+		}
+	return true;
+}
+
+/* Whether two requests for routes of a topology give the same. */
+static inline bool bench_options_agree(const struct topology *topology, const char *name,
+	const struct route_options *a, const struct route_options *b)
+{
+	struct route_set *left = bench_compute(topology, name, a);
+	struct route_set *right = bench_compute(topology, name, b);
+	bool same = bench_same_routes(left, right);
+
+	route_set_destroy(left);
+	route_set_destroy(right);
+	return same;
+}
