@@ -3,6 +3,7 @@
 #include "did_you_mean.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #define NAME_MAX_BYTES 63
@@ -53,4 +54,8 @@ void did_you_mean_offer(struct did_you_mean *nearest, const char *name)
 		nearest->best = name;
 		nearest->distance = distance;
 	}
+	if (nearest->used < sizeof(nearest->known))
+		nearest->used += (unsigned)snprintf(nearest->known + nearest->used,
+			sizeof(nearest->known) - nearest->used, "%s%s",
+			nearest->used == 0 ? "" : ", ", name);
 }

@@ -7,10 +7,14 @@
  * 'best'. Distance is Levenshtein's, where a swap of neighbouring letters counts one.
  */
 
+#define DID_YOU_MEAN_KNOWN 384
+
 struct did_you_mean {
-	const char *text;  /* as written */
-	const char *best;  /* of the names offered so far; NULL if none is close */
-	unsigned distance; /* of 'best' */
+	const char *text;               /* as written */
+	const char *best;               /* of the names offered so far; NULL if none is close */
+	unsigned distance;              /* of 'best' */
+	char known[DID_YOU_MEAN_KNOWN]; /* the names offered so far: "a, b, c", cut if too long */
+	unsigned used;                  /* bytes of 'known' */
 };
 
 void did_you_mean_init(struct did_you_mean *nearest, const char *text);

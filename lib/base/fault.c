@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "fault.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 int fault_set(struct fault *fault, int code, const char *format, ...)
@@ -15,6 +14,31 @@ int fault_set(struct fault *fault, int code, const char *format, ...)
 		va_end(args);
 	}
 	return -code;
+}
+
+int fault_at_va(struct fault *fault, const char *origin, uint32_t line, uint32_t column,
+	const char *format, va_list args)
+{
+	char text[FAULT_TEXT], place[32] = "";
+
+	vsnprintf(text, sizeof(text), format, args);
+	if (line != 0 && column != 0)
+		snprintf(place, sizeof(place), ":%u:%u", line, column);
+	else if (line != 0)
+		snprintf(place, sizeof(place), ":%u", line);
+	return fault_set(fault, EINVAL, "%s%s: %s", origin, place, text);
+}
+
+int fault_at(struct fault *fault, const char *origin, uint32_t line, uint32_t column,
+	const char *format, ...)
+{
+	va_list args;
+	int result;
+
+	va_start(args, format);
+	result = fault_at_va(fault, origin, line, column, format, args);
+	va_end(args);
+	return result;
 }
 
 enum weft_exit fault_exit_code(int result)

@@ -9,6 +9,8 @@
  */
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
 
 #define FAULT_TEXT 512
 
@@ -31,6 +33,12 @@ struct fault {
  * request, ENODEV, EPERM, ENOMEM and the like for a bad environment. */
 int fault_set(struct fault *fault, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* -EINVAL with "ORIGIN:LINE:COLUMN: " before the text; a line or column of 0 is left out. */
+int fault_at(struct fault *fault, const char *origin, uint32_t line, uint32_t column,
+	const char *format, ...) __attribute__((format(printf, 5, 6)));
+int fault_at_va(struct fault *fault, const char *origin, uint32_t line, uint32_t column,
+	const char *format, va_list args);
 
 /* The exit code for a negative return value: EINVAL, ENOENT, ERANGE, EISDIR, ENOTDIR and
  * ENAMETOOLONG are bad requests (2), EINTR is a signal (130), everything else is the environment

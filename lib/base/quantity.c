@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "word_list.h"
+
 #define UNITS_MAX 6
 
 struct unit {
@@ -128,11 +130,7 @@ void quantity_format(enum quantity_kind kind, uint64_t value, char out[QUANTITY_
 
 const char *quantity_expected(enum quantity_kind kind)
 {
-	static const char *const expected[] = {
-#define X(name, text) text,
-		QUANTITY_KINDS(X)
-#undef X
-	};
+	static const char *const expected[] = {QUANTITY_KINDS(WORD_TEXT)};
 
 	return expected[kind];
 }

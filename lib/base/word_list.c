@@ -27,16 +27,12 @@ void word_list_names(const struct word_list *list, const char *names[WORD_LIST_M
 void word_list_hint(const struct word_list *list, const char *word, char hint[WORD_LIST_HINT])
 {
 	struct did_you_mean nearest;
-	size_t used = 0;
 
 	did_you_mean_init(&nearest, word != NULL ? word : "");
-	for (unsigned i = 0; i < list->count && used < WORD_LIST_HINT; i++) {
-		const char *name = word_list_name(list->entry[i]);
-
-		did_you_mean_offer(&nearest, name);
-		used += (size_t)snprintf(
-			hint + used, WORD_LIST_HINT - used, "%s%s", i == 0 ? "" : ", ", name);
-	}
-	if (word != NULL && nearest.best != NULL && used < WORD_LIST_HINT)
-		snprintf(hint + used, WORD_LIST_HINT - used, "; nearest is '%s'", nearest.best);
+	for (unsigned i = 0; i < list->count; i++)
+		did_you_mean_offer(&nearest, word_list_name(list->entry[i]));
+	if (word != NULL && nearest.best != NULL)
+		snprintf(hint, WORD_LIST_HINT, "%s; nearest is '%s'", nearest.known, nearest.best);
+	else
+		snprintf(hint, WORD_LIST_HINT, "%s", nearest.known);
 }

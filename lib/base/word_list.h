@@ -14,6 +14,9 @@
 #define WORD_LIST_MAX  64  /* entries */
 #define WORD_LIST_HINT 384 /* bytes of word_list_hint() */
 
+/* For the texts of an X-macro list of (id, text), in its order: {COUNTERS(WORD_TEXT)}. */
+#define WORD_TEXT(id, text) text,
+
 struct word_list {
 	const void *const *entry;
 	unsigned count;

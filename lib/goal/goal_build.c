@@ -26,7 +26,7 @@ int goal_build_begin(struct goal_builder *build, const struct goal_lexer *lexer,
 int goal_build_rank(struct goal_builder *build, uint32_t rank, const struct goal_token *place)
 {
 	if (build->rank_line[rank] != 0)
-		return goal_refuse(build->lexer, place,
+		return GOAL_REFUSE(build->lexer, place,
 			"a second schedule of rank %u, the first one is in line %u", rank,
 			build->rank_line[rank]);
 	build->rank = rank;
@@ -63,8 +63,8 @@ int goal_build_op(
 	if (!array_reserve(&goal->op, &build->ops_room, goal->ops + 1u, sizeof(*goal->op)))
 		return -ENOMEM;
 	if (goal->ops == GOAL_OPS_MAX)
-		return fault_set(build->lexer->fault, EINVAL, "%s:%u:1: more than %u operations",
-			build->lexer->origin, op->line, GOAL_OPS_MAX);
+		return fault_at(build->lexer->fault, build->lexer->origin, op->line, 1,
+			"more than %u operations", GOAL_OPS_MAX);
 	if (label != NULL)
 		result = keep_label(build, label, &kept.label);
 	if (result < 0)
@@ -139,7 +139,7 @@ static int find_label(
 		else
 			low = middle + 1;
 	}
-	return goal_refuse(build->lexer, token, "rank %u has no operation '%.*s'", build->rank,
+	return GOAL_REFUSE(build->lexer, token, "rank %u has no operation '%.*s'", build->rank,
 		token->length > 32 ? 32 : (int)token->length, token->text);
 }
 
@@ -151,7 +151,7 @@ static int tie(struct goal_builder *build, const struct goal_requires *requires)
 	if (result == 0)
 		result = find_label(build, &requires->other, &from);
 	if (result == 0 && build->pairs == GOAL_EDGES_MAX)
-		return goal_refuse(build->lexer, &requires->waiting, "more than %u dependencies",
+		return GOAL_REFUSE(build->lexer, &requires->waiting, "more than %u dependencies",
 			GOAL_EDGES_MAX);
 	if (result == 0 && !array_reserve(&build->pair, &build->pairs_room, build->pairs + 1,
 				   sizeof(*build->pair)))
@@ -176,7 +176,7 @@ int goal_build_end(struct goal_builder *build, const struct goal_token *place)
 {
 	for (uint32_t rank = 0; rank < build->goal->ranks; rank++)
 		if (build->rank_line[rank] == 0)
-			return goal_refuse(build->lexer, place, "rank %u of %u has no schedule",
+			return GOAL_REFUSE(build->lexer, place, "rank %u of %u has no schedule",
 				rank, build->goal->ranks);
 	return goal_build_edges(build);
 }

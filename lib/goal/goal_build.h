@@ -5,6 +5,8 @@
 /* A schedule under construction. For goal_parse.c. All functions return 0, -ENOMEM, or -EINVAL with
  * fault. */
 
+#include <stdbool.h>
+
 #include "goal.h"
 #include "goal_lexer.h"
 

@@ -219,8 +219,7 @@ static const struct kind *find_kind(const char *name, struct fault *fault)
 			return &kinds[i];
 		did_you_mean_offer(&nearest, kinds[i].name);
 	}
-	fault_set(fault, EINVAL,
-		"no exchange '%s'; there are allreduce, alltoall, transpose, ring%s%s", name,
+	fault_set(fault, EINVAL, "no exchange '%s'; there are %s%s%s", name, nearest.known,
 		nearest.best != NULL ? "; nearest is " : "",
 		nearest.best != NULL ? nearest.best : "");
 	return NULL;

@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "goal_lexer.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +45,7 @@ static int skip_comment(struct goal_lexer *lexer)
 	set_place(lexer, &begin);
 	for (lexer->at += 2; !starts(lexer, "*/"); lexer->at++) {
 		if (lexer->at == lexer->end)
-			return goal_refuse(lexer, &begin, "a comment that does not end");
+			return GOAL_REFUSE(lexer, &begin, "a comment that does not end");
 		if (*lexer->at == '\n')
 			next_line(lexer);
 	}
@@ -155,18 +154,5 @@ int goal_expected(
 	char found[SHOWN + 16];
 
 	describe(token, found, sizeof(found));
-	return goal_refuse(lexer, token, "expected %s, found %s", expected, found);
-}
-
-int goal_refuse(
-	const struct goal_lexer *lexer, const struct goal_token *token, const char *format, ...)
-{
-	char what[FAULT_TEXT];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(what, sizeof(what), format, args);
-	va_end(args);
-	return fault_set(lexer->fault, EINVAL, "%s:%u:%u: %s", lexer->origin, token->line,
-		token->column, what);
+	return GOAL_REFUSE(lexer, token, "expected %s, found %s", expected, found);
 }

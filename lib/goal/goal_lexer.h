@@ -42,5 +42,5 @@ int goal_lexer_next(struct goal_lexer *lexer, struct goal_token *token);
 int goal_expected(
 	const struct goal_lexer *lexer, const struct goal_token *token, const char *expected);
 /* -EINVAL with the place and this text. */
-int goal_refuse(const struct goal_lexer *lexer, const struct goal_token *token, const char *format,
-	...) __attribute__((format(printf, 3, 4)));
+#define GOAL_REFUSE(lexer, token, ...) \
+	fault_at((lexer)->fault, (lexer)->origin, (token)->line, (token)->column, __VA_ARGS__)

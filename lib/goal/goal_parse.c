@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "file_text.h"
 #include "goal_build.h"
 #include "goal_lexer.h"
 
@@ -64,7 +65,7 @@ static int take_number(struct parser *parser, const char *what, uint64_t max, ui
 	if (parser->token.kind != GOAL_TOKEN_NUMBER)
 		return expected(parser, what);
 	if (parser->token.number > max)
-		return goal_refuse(&parser->lexer, &parser->token,
+		return GOAL_REFUSE(&parser->lexer, &parser->token,
 			"expected %s of at most %llu, found %.*s", what, (unsigned long long)max,
 			parser->token.length > 32 ? 32 : (int)parser->token.length,
 			parser->token.text);
@@ -99,7 +100,7 @@ static int take_peer(struct parser *parser, struct goal_op *op)
 		result = take_match(parser, recv ? "a rank, or -1" : "a rank", recv,
 			parser->build.goal->ranks - 1, &op->peer);
 	if (result == 0 && op->peer == parser->rank)
-		return goal_refuse(&parser->lexer, &place, "expected another rank, %u is this one",
+		return GOAL_REFUSE(&parser->lexer, &place, "expected another rank, %u is this one",
 			parser->rank);
 	return result;
 }
@@ -270,4 +271,35 @@ struct goal *goal_parse(const char *text, size_t length, const char *origin, str
 	goal_destroy(parser.build.goal);
 	errno = -result;
 	return NULL;
+}
+
+const char *goal_kind_name(enum goal_kind kind)
+{
+	static const char *const names[] = {"send", "recv", "calc"};
+
+	return names[kind];
+}
+
+void goal_destroy(struct goal *goal)
+{
+	if (goal == NULL)
+		return;
+	free(goal->rank);
+	free(goal->op);
+	free(goal->first_edge);
+	free(goal->edge);
+	free(goal->labels);
+	free(goal);
+}
+
+struct goal *goal_load(const char *path, struct fault *fault)
+{
+	size_t length;
+	char *text = file_text_read(path, GOAL_TEXT_MAX, &length, fault);
+	struct goal *goal = text != NULL ? goal_parse(text, length, path, fault) : NULL;
+	int error = errno;
+
+	free(text);
+	errno = error;
+	return goal;
 }

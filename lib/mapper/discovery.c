@@ -7,14 +7,11 @@
 
 #include "arrays.h"
 #include "mapper_agent.h"
+#include "word_list.h"
 
 const char *discovery_finding_name(enum discovery_finding_kind kind)
 {
-	static const char *const names[] = {
-#define X(name, text) text,
-		DISCOVERY_FINDINGS(X)
-#undef X
-	};
+	static const char *const names[] = {DISCOVERY_FINDINGS(WORD_TEXT)};
 
 	return names[kind];
 }

@@ -4,13 +4,11 @@
 
 #include <arpa/inet.h>
 
+#include "word_list.h"
+
 const char *mapper_refusal_name(enum mapper_refusal refusal)
 {
-	static const char *const names[] = {
-#define X(name, text) text,
-		MAPPER_REFUSALS(X)
-#undef X
-	};
+	static const char *const names[] = {MAPPER_REFUSALS(WORD_TEXT)};
 
 	return names[refusal];
 }

@@ -9,8 +9,7 @@
 
 static void free_generation(struct mapper_generation *generation)
 {
-	if (generation->topology != NULL)
-		topology_destroy(generation->topology);
+	topology_destroy(generation->topology);
 	route_set_destroy(generation->set);
 	route_table_destroy(generation->table);
 	queuing_destroy(generation->queuing);

@@ -30,10 +30,10 @@ static uint8_t *put_header(uint8_t *at, unsigned kind, uint32_t number, uint32_t
 
 static bool reaches(const struct table_image_source *source, uint32_t host, uint32_t destination)
 {
-	struct topology_port peer, port = {.kind = DEVICE_HOST, .device = host};
+	struct topology_port peer;
 
 	return source->table != NULL && host != destination &&
-	       topology_peer(source->topology, port, &peer) && peer.kind == DEVICE_SWITCH &&
+	       topology_host_switch(source->topology, host, &peer) &&
 	       route_table_row(source->table, peer.device)[destination] != ROUTE_TABLE_NONE;
 }
 

@@ -279,8 +279,7 @@ int transition_check(
 	if (result == 0)
 		result = look_for_cycle(&mixture, reason);
 	channel_graph_destroy(mixture.channels);
-	if (mixture.cables != NULL)
-		topology_destroy(mixture.cables);
+	topology_destroy(mixture.cables);
 	arrays_free(&mixture.arrays);
 	if (result < 0 && result != -EBUSY)
 		return result;

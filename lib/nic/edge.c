@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "arrays.h"
+#include "word_list.h"
 
 #define ETHERTYPE_IPV4 0x0800
 #define ETHERTYPE_ARP  0x0806
@@ -32,11 +33,7 @@ struct edge {
 
 const char *edge_counter_name(unsigned counter)
 {
-	static const char *const name[] = {
-#define X(id, text) [EDGE_##id] = text,
-		EDGE_COUNTERS(X)
-#undef X
-	};
+	static const char *const name[] = {EDGE_COUNTERS(WORD_TEXT)};
 
 	return counter < EDGE_COUNTER_COUNT ? name[counter] : NULL;
 }

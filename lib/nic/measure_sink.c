@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "measure_sink.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "synthetic.h"
@@ -14,26 +13,17 @@
 
 struct measure_sink *measure_sink_create(uint16_t host, uint16_t hosts)
 {
-	struct measure_sink *sink = calloc(1, sizeof(*sink));
+	struct measure_sink *sink = calloc(1, sizeof(*sink) + hosts * sizeof(sink->source[0]));
 
 	if (sink == NULL)
 		return NULL;
 	sink->host = host;
 	sink->hosts = hosts;
-	sink->source = calloc(hosts, sizeof(sink->source[0]));
-	if (sink->source == NULL) {
-		free(sink);
-		errno = ENOMEM;
-		return NULL;
-	}
 	return sink;
 }
 
 void measure_sink_destroy(struct measure_sink *sink)
 {
-	if (sink == NULL)
-		return;
-	free(sink->source);
 	free(sink);
 }
 

@@ -30,12 +30,12 @@ struct measure_source {
 struct measure_sink {
 	uint16_t host, hosts;
 	weft_time measure_from;
-	struct measure_source *source; /* [hosts] */
 	struct histogram network_ns, total_ns;
 	uint64_t frames, messages, bytes;
 	uint64_t measured_messages, measured_bytes; /* from measure_from on */
 	uint64_t lost, duplicated, out_of_order;    /* frames; 0 if delivery keeps its guarantees */
 	uint64_t altered;                           /* frames whose bytes were changed */
+	struct measure_source source[];             /* [hosts] */
 };
 
 /* NULL with errno ENOMEM. */

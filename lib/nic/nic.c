@@ -9,17 +9,14 @@
 #include "flow_tx.h"
 #include "nic_private.h"
 #include "synthetic.h"
+#include "word_list.h"
 
 #define WINDOW_FRAMES_MAX 4096
 #define MTU_BYTES_MIN     64
 
 const char *nic_counter_name(unsigned counter)
 {
-	static const char *const name[] = {
-#define X(id, text) [NIC_##id] = text,
-		NIC_COUNTERS(X)
-#undef X
-	};
+	static const char *const name[] = {NIC_COUNTERS(WORD_TEXT)};
 
 	return counter < NIC_COUNTER_COUNT ? name[counter] : NULL;
 }

@@ -54,7 +54,7 @@ static int check_name(const char *name, struct fault *fault)
 	return 0;
 }
 
-static int fault_at(
+static int fault_step(
 	const struct tap_options *options, const char *step, int code, struct fault *fault)
 {
 	return fault_set(fault, code, "TAP %s: cannot %s: %s%s", options->name, step,
@@ -80,7 +80,7 @@ static int create(const struct tap_options *options, struct fault *fault)
 		return fd;
 	code = errno;
 	close(fd);
-	return fault_at(options, "make it", code, fault);
+	return fault_step(options, "make it", code, fault);
 }
 
 static struct ifreq request_for(const struct tap_options *options)
@@ -153,17 +153,17 @@ static int set_properties(int socket_fd, const struct tap_job *job, struct fault
 	const struct tap_options *options = job->options;
 
 	if (set_mac(socket_fd, options) != 0)
-		return fault_at(options, "set its Ethernet address", errno, fault);
+		return fault_step(options, "set its Ethernet address", errno, fault);
 	if (set_mtu(socket_fd, options) != 0)
-		return fault_at(options, "set its MTU", errno, fault);
+		return fault_step(options, "set its MTU", errno, fault);
 	if (!options->ipv6)
 		ipv6_off(options);
 	if (options->ipv4 != NULL &&
 		(set_address(socket_fd, options, SIOCSIFADDR, job->address) != 0 ||
 			set_address(socket_fd, options, SIOCSIFNETMASK, job->mask) != 0))
-		return fault_at(options, "set its IPv4 address", errno, fault);
+		return fault_step(options, "set its IPv4 address", errno, fault);
 	if (set_up(socket_fd, options) != 0)
-		return fault_at(options, "bring it up", errno, fault);
+		return fault_step(options, "bring it up", errno, fault);
 	return 0;
 }
 
@@ -177,7 +177,7 @@ static int make(void *ctx, struct fault *fault)
 		return job->fd;
 	socket_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (socket_fd < 0) {
-		result = fault_at(job->options, "open a socket", errno, fault);
+		result = fault_step(job->options, "open a socket", errno, fault);
 	} else {
 		result = set_properties(socket_fd, job, fault);
 		close(socket_fd);

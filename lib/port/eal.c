@@ -16,6 +16,7 @@
 
 #include "hugepages.h"
 #include "log_capture.h"
+#include "pci_fault.h"
 #include "runtime_dir.h"
 
 #define ARGUMENTS_MAX      192
@@ -258,7 +259,7 @@ static int fault_from_texts(struct fault *fault, int code, const struct argument
 		return fault_set(fault, EINVAL, "DPDK does not start: %.*s",
 			(int)strcspn(cause, "\n"), cause);
 	}
-	count = log_capture_cause(log, &cause);
+	count = log_lines_cause(log->text, &cause);
 	if (count > 0)
 		return fault_set(fault, code, "DPDK does not start: %.*s%s", count, cause, hint);
 	return fault_set(fault, code, "DPDK does not start: %s%s",

@@ -53,7 +53,7 @@ static int fault_vdev(const char *name, const char *dpdk, int result, const stru
 	struct fault *fault)
 {
 	const char *cause;
-	int length = log_capture_cause(log, &cause);
+	int length = log_lines_cause(log->text, &cause);
 
 	if (geteuid() != 0 &&
 		(strncmp(dpdk, "net_tap", 7) == 0 || strncmp(dpdk, "net_af_packet", 13) == 0))

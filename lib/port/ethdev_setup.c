@@ -9,6 +9,7 @@
 #include <rte_errno.h>
 
 #include "ethdev_private.h"
+#include "pci_fault.h"
 
 /* An attempt and the step that failed, for the message. */
 struct attempt {
@@ -126,7 +127,7 @@ static int fault_attempt(const struct ethdev_ctx *ctx, const struct attempt *att
 	struct fault *fault)
 {
 	const char *cause;
-	int length = log_capture_cause(&attempt->log, &cause);
+	int length = log_lines_cause(attempt->log.text, &cause);
 
 	if (length == 0)
 		return fault_set(fault, -result, "%s: %s: cannot %s: %s", ctx->port->name,

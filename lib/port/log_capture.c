@@ -6,8 +6,6 @@
 
 #include <rte_log.h>
 
-#include "pci_fault.h"
-
 void log_capture_begin(struct log_capture *log)
 {
 	*log = (struct log_capture){.text = NULL};
@@ -29,9 +27,4 @@ void log_capture_free(struct log_capture *log)
 {
 	free(log->text);
 	log->text = NULL;
-}
-
-int log_capture_cause(const struct log_capture *log, const char **line)
-{
-	return log_lines_cause(log->text, line);
 }

@@ -19,6 +19,3 @@ void log_capture_begin(struct log_capture *log);
 void log_capture_end(struct log_capture *log);
 /* Frees the text. */
 void log_capture_free(struct log_capture *log);
-
-/* log_lines_cause() of the text. */
-int log_capture_cause(const struct log_capture *log, const char **line);

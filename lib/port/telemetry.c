@@ -10,6 +10,7 @@
 #include <rte_telemetry.h>
 
 #include "arrays.h"
+#include "word_list.h"
 
 #define LINKS_PER_PAGE 12 /* DPDK's replies are limited to 16 KiB */
 #define LIST_MAX       500
@@ -35,11 +36,7 @@ static struct {
 
 static const char *class_name(enum telemetry_class class)
 {
-	static const char *const name[] = {
-#define X(id, text) [TELEMETRY_##id] = text,
-		TELEMETRY_CLASSES(X)
-#undef X
-	};
+	static const char *const name[] = {TELEMETRY_CLASSES(WORD_TEXT)};
 
 	return name[class];
 }

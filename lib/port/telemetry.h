@@ -71,8 +71,8 @@ struct telemetry *telemetry_create(struct capture_manager *captures, struct faul
 void telemetry_destroy(struct telemetry *telemetry);
 
 /* 0, or fault: -EINVAL for too many counters, -EEXIST for a duplicate class and name, -ENOMEM. */
-int telemetry_add_device(struct telemetry *telemetry, const struct telemetry_device *device,
-	struct fault *fault);
+int telemetry_add_device(
+	struct telemetry *telemetry, const struct telemetry_device *device, struct fault *fault);
 void telemetry_set_links(struct telemetry *telemetry, telemetry_link_fn *link, const void *ctx);
 
 /* Takes the pending command; false if none. Called from the program's loop; costs one load. */

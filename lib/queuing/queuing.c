@@ -15,17 +15,6 @@ static const void *const schemes[] = {QUEUING_SCHEMES(X)};
 
 const struct word_list queuing_schemes = WORD_LIST(schemes);
 
-/* The switch of a host; NO_LEAF if it is cut off. */
-static uint32_t switch_of(const struct topology *topology, uint32_t host)
-{
-	struct topology_port peer;
-
-	if (!topology_peer(topology, (struct topology_port){DEVICE_HOST, host, 0}, &peer) ||
-		peer.kind != DEVICE_SWITCH)
-		return NO_LEAF;
-	return peer.device;
-}
-
 static int number_leaves(struct queuing *queuing, const struct topology *topology)
 {
 	uint32_t *number = malloc((topology->switches + 1u) * sizeof(*number));
@@ -35,12 +24,14 @@ static int number_leaves(struct queuing *queuing, const struct topology *topolog
 	for (uint32_t at = 0; at < topology->switches; at++)
 		number[at] = NO_LEAF;
 	for (uint32_t host = 0; host < topology->hosts; host++) {
-		uint32_t at = switch_of(topology, host);
+		struct topology_port at;
 
-		if (at != NO_LEAF && number[at] == NO_LEAF)
-			number[at] = queuing->leaves++;
 		/* Nobody sends to a host that is cut off. */
-		queuing->leaf[host] = at != NO_LEAF ? number[at] : 0;
+		if (!topology_host_switch(topology, host, &at))
+			continue;
+		if (number[at.device] == NO_LEAF)
+			number[at.device] = queuing->leaves++;
+		queuing->leaf[host] = number[at.device];
 	}
 	free(number);
 	return 0;

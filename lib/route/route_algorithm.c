@@ -37,78 +37,68 @@ static void note_origin(struct route_origin *origin, const struct topology *topo
 	origin->seed = options->seed;
 }
 
-static struct route_options complete_options(
-	const struct route_algorithm *algorithm, const struct route_options *options)
+/* Fills the set or the table, whichever is not NULL. */
+static int compute(const struct topology *topology, const struct route_algorithm *algorithm,
+	const struct route_options *options, struct route_set *set, struct route_table *table,
+	struct fault *fault)
 {
+	struct route_graph *graph = route_graph_create(topology);
 	struct route_options complete = *options;
+	int result;
 
 	if (complete.alternatives == 0)
 		complete.alternatives = algorithm->alternatives;
 	if (complete.alternatives == 0)
 		complete.alternatives = 1;
-	return complete;
+	if (graph == NULL || (set == NULL && table == NULL))
+		result = fault_set(fault, ENOMEM, "%s: no memory for its routes", topology->name);
+	else if (set != NULL)
+		result = algorithm->routes(graph, &complete, set, fault);
+	else
+		result = algorithm->tables(graph, &complete, table, fault);
+	if (result == 0)
+		note_origin(set != NULL ? route_set_origin(set) : &table->origin, topology,
+			algorithm, options);
+	route_graph_destroy(graph);
+	return result;
 }
 
 struct route_set *route_compute(const struct topology *topology,
 	const struct route_algorithm *algorithm, const struct route_options *options, int *result,
 	struct fault *fault)
 {
-	struct route_graph *graph = NULL;
-	struct route_options complete = complete_options(algorithm, options);
 	struct route_set *set = NULL;
 	int code = check_request(
 		topology, algorithm, options, algorithm->routes != NULL, "source routes", fault);
 
-	if (code < 0)
-		goto err;
-	graph = route_graph_create(topology);
-	set = route_set_create(topology->hosts);
-	if (graph == NULL || set == NULL) {
-		code = fault_set(fault, ENOMEM, "%s: no memory for its routes", topology->name);
-		goto err;
+	if (code == 0) {
+		set = route_set_create(topology->hosts);
+		code = compute(topology, algorithm, options, set, NULL, fault);
 	}
-	note_origin(route_set_origin(set), topology, algorithm, options);
-	code = algorithm->routes(graph, &complete, set, fault);
-	if (code == 0)
-		goto out;
-err:
-	route_set_destroy(set);
-	set = NULL;
-out:
-	route_graph_destroy(graph);
 	if (result != NULL)
 		*result = code;
-	return set;
+	if (code == 0)
+		return set;
+	route_set_destroy(set);
+	return NULL;
 }
 
 struct route_table *route_compute_table(const struct topology *topology,
 	const struct route_algorithm *algorithm, const struct route_options *options, int *result,
 	struct fault *fault)
 {
-	struct route_graph *graph = NULL;
-	struct route_options complete = complete_options(algorithm, options);
 	struct route_table *table = NULL;
 	int code = check_request(topology, algorithm, options, algorithm->tables != NULL,
 		"destination tables", fault);
 
-	if (code < 0)
-		goto err;
-	graph = route_graph_create(topology);
-	table = route_table_create(topology->switches, topology->hosts);
-	if (graph == NULL || table == NULL) {
-		code = fault_set(fault, ENOMEM, "%s: no memory for its tables", topology->name);
-		goto err;
+	if (code == 0) {
+		table = route_table_create(topology->switches, topology->hosts);
+		code = compute(topology, algorithm, options, NULL, table, fault);
 	}
-	note_origin(&table->origin, topology, algorithm, options);
-	code = algorithm->tables(graph, &complete, table, fault);
-	if (code == 0)
-		goto out;
-err:
-	route_table_destroy(table);
-	table = NULL;
-out:
-	route_graph_destroy(graph);
 	if (result != NULL)
 		*result = code;
-	return table;
+	if (code == 0)
+		return table;
+	route_table_destroy(table);
+	return NULL;
 }

@@ -58,10 +58,10 @@ static void place_hosts(struct route_graph *graph)
 	uint32_t *first = graph->first_host;
 
 	for (uint32_t host = 0; host < graph->hosts; host++) {
-		struct topology_port port = {.kind = DEVICE_HOST, .device = host}, peer;
+		struct topology_port peer;
 
 		graph->host_switch[host] = ROUTE_GRAPH_NONE;
-		if (!topology_peer(graph->topology, port, &peer) || peer.kind != DEVICE_SWITCH)
+		if (!topology_host_switch(graph->topology, host, &peer))
 			continue;
 		graph->host_switch[host] = peer.device;
 		graph->host_port[host] = peer.port;

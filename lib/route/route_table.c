@@ -8,19 +8,13 @@
 
 struct route_table *route_table_create(uint32_t switches, uint32_t hosts)
 {
-	struct route_table *table = calloc(1, sizeof(*table));
 	size_t entries = (size_t)switches * hosts;
+	struct route_table *table = calloc(1, sizeof(*table) + entries);
 
 	if (table == NULL)
 		return NULL;
 	table->switches = switches;
 	table->hosts = hosts;
-	table->primary = malloc(entries + 1);
-	if (table->primary == NULL) {
-		free(table);
-		errno = ENOMEM;
-		return NULL;
-	}
 	memset(table->primary, ROUTE_TABLE_NONE, entries);
 	return table;
 }
@@ -29,7 +23,6 @@ void route_table_destroy(struct route_table *table)
 {
 	if (table == NULL)
 		return;
-	free(table->primary);
 	free(table->alternatives);
 	vc_rule_destroy(table->vc_rule);
 	free(table);
@@ -56,8 +49,8 @@ int route_table_check_connected(
 	uint64_t missing = 0;
 
 	for (uint32_t host = 0; host < table->hosts; host++) {
-		struct topology_port port = {.kind = DEVICE_HOST, .device = host}, peer;
-		bool attached = topology_peer(topology, port, &peer) && peer.kind == DEVICE_SWITCH;
+		struct topology_port peer;
+		bool attached = topology_host_switch(topology, host, &peer);
 		uint32_t holes =
 			attached ? row_holes(table, peer.device, &unreached) : table->hosts - 1;
 

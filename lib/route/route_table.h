@@ -19,9 +19,9 @@
 struct route_table {
 	struct route_origin origin;
 	uint32_t switches, hosts;
-	uint8_t *primary;        /* [switch * hosts + host] */
 	uint64_t *alternatives;  /* [switch * hosts + host], sets of ports; NULL: none */
 	struct vc_rule *vc_rule; /* owned by the table; NULL if one class is enough */
+	uint8_t primary[];       /* [switch * hosts + host] */
 };
 
 /* All entries ROUTE_TABLE_NONE, no alternatives. NULL with errno ENOMEM. */
@@ -31,7 +31,7 @@ void route_table_destroy(struct route_table *table);
 /* The switch's row: one port for each destination host. */
 static inline uint8_t *route_table_row(const struct route_table *table, uint32_t at)
 {
-	return table->primary + (size_t)at * table->hosts;
+	return (uint8_t *)table->primary + (size_t)at * table->hosts;
 }
 
 /* The switch's sets of alternatives, one for each destination host; NULL if there are none. */

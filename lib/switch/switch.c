@@ -9,14 +9,11 @@
 #include "arbiter.h"
 #include "discard.h"
 #include "switch_congestion.h"
+#include "word_list.h"
 
 const char *switch_counter_name(unsigned counter)
 {
-	static const char *const name[] = {
-#define X(id, text) [SWITCH_##id] = text,
-		SWITCH_COUNTERS(X)
-#undef X
-	};
+	static const char *const name[] = {SWITCH_COUNTERS(WORD_TEXT)};
 
 	return counter < SWITCH_COUNTER_COUNT ? name[counter] : NULL;
 }

@@ -39,34 +39,20 @@ static int option_find(const struct generator *generator, const char *name)
 	return -1;
 }
 
-/* "ports, stages, rate, delay" */
-static void list_options(const struct generator *generator, char *out, size_t size)
-{
-	size_t used = 0;
-
-	for (unsigned i = 0; generator->options[i].name != NULL && used < size; i++)
-		used += (size_t)snprintf(
-			out + used, size - used, "%s, ", generator->options[i].name);
-	if (used < size)
-		snprintf(out + used, size - used, "rate, delay");
-}
-
 static int refuse_option(const struct generator *generator, const struct generator_request *request,
 	const char *name)
 {
 	struct did_you_mean nearest;
-	char known[128];
 
 	did_you_mean_init(&nearest, name);
 	for (unsigned i = 0; generator->options[i].name != NULL; i++)
 		did_you_mean_offer(&nearest, generator->options[i].name);
 	did_you_mean_offer(&nearest, "rate");
 	did_you_mean_offer(&nearest, "delay");
-	list_options(generator, known, sizeof(known));
 	return fault_set(request->fault, EINVAL, "%s: unknown option '%s'%s%s%s; %s takes %s",
 		request->spec, name, nearest.best != NULL ? ", nearest is '" : "",
 		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "",
-		generator->name, known);
+		generator->name, nearest.known);
 }
 
 /* Decimal digits up to 'stop'; false if there are none, or too many. */

@@ -159,3 +159,10 @@ bool topology_peer(
 			: link->a;
 	return true;
 }
+
+bool topology_host_switch(const struct topology *topology, uint32_t host, struct topology_port *at)
+{
+	struct topology_port port = {DEVICE_HOST, host, 0};
+
+	return topology_peer(topology, port, at) && at->kind == DEVICE_SWITCH;
+}

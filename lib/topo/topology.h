@@ -129,6 +129,9 @@ int topology_unused_switches(const struct topology *topology, uint32_t *first, u
  * if two devices have the same name, -ENOMEM. */
 int topology_index_names(struct topology *topology, const char *origin, struct fault *fault);
 
+/* The switch's port to which a host is attached; false if it has no link to a switch. */
+bool topology_host_switch(const struct topology *topology, uint32_t host, struct topology_port *at);
+
 /* Writes a topology file (docs/files.md). Loading it gives the same topology, but refuses a host
  * that is cut off. -EIO. */
 int topology_write(const struct topology *topology, FILE *out);

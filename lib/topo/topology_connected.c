@@ -42,42 +42,26 @@ static void reach_from(struct reach *reach, uint32_t start)
 	}
 }
 
-static bool host_switch(const struct topology *topology, uint32_t host, uint32_t *at)
-{
-	struct topology_port peer;
-
-	if (!topology_peer(topology, (struct topology_port){DEVICE_HOST, host, 0}, &peer))
-		return false;
-	*at = peer.device;
-	return true;
-}
-
 static bool host_reached(const struct reach *reach, uint32_t host)
 {
-	uint32_t at;
+	struct topology_port at;
 
-	return host_switch(reach->topology, host, &at) && reach->seen[at];
-}
-
-/* "FILE:LINE", or the origin alone for generated topologies. */
-static void place(const char *origin, uint32_t line, char *out, size_t size)
-{
-	if (line != 0)
-		snprintf(out, size, "%s:%u", origin, line);
-	else
-		snprintf(out, size, "%s", origin);
+	return topology_host_switch(reach->topology, host, &at) && reach->seen[at.device];
 }
 
 static void explain(const struct topology *topology, uint32_t host, char *out, size_t size)
 {
-	uint32_t first = 0, other = 0;
+	struct topology_port first, other;
 
-	if (!host_switch(topology, 0, &first) || !host_switch(topology, host, &other))
+	if (!topology_host_switch(topology, 0, &first) ||
+		!topology_host_switch(topology, host, &other))
 		snprintf(out, size, "host %s has no link",
-			topology->host_at[host_switch(topology, 0, &first) ? host : 0].name);
+			topology->host_at[topology_host_switch(topology, 0, &first) ? host : 0]
+				.name);
 	else
 		snprintf(out, size, "no links lead from switch %s to switch %s",
-			topology->switch_at[other].name, topology->switch_at[first].name);
+			topology->switch_at[other.device].name,
+			topology->switch_at[first.device].name);
 }
 
 static int refuse(const struct reach *reach, uint32_t host, uint32_t unreachable,
@@ -85,30 +69,31 @@ static int refuse(const struct reach *reach, uint32_t host, uint32_t unreachable
 {
 	const struct topology *topology = reach->topology;
 	const struct topology_device *from = &topology->host_at[0], *to = &topology->host_at[host];
-	char at[256], line[32] = "", why[192], how_many[64] = "";
+	char line[32] = "", why[192], how_many[64] = "";
 
-	place(origin, to->line, at, sizeof(at));
 	if (from->line != 0)
 		snprintf(line, sizeof(line), " in line %u", from->line);
 	explain(topology, host, why, sizeof(why));
 	if (unreachable > 1)
 		snprintf(how_many, sizeof(how_many), "; nor can %u other%s of %u hosts",
 			unreachable - 1, unreachable == 2 ? "" : "s", topology->hosts);
-	return fault_set(fault, EINVAL, "%s: host %s cannot be reached from host %s%s: %s%s", at,
-		to->name, from->name, line, why, how_many);
+	return fault_at(fault, origin, to->line, 0,
+		"host %s cannot be reached from host %s%s: %s%s", to->name, from->name, line, why,
+		how_many);
 }
 
 int topology_check_connected(
 	const struct topology *topology, const char *origin, struct fault *fault)
 {
-	uint32_t start, first = 0, unreachable = 0;
+	uint32_t first = 0, unreachable = 0;
+	struct topology_port start;
 	struct reach reach;
 	int result = reach_init(&reach, topology);
 
 	if (result < 0)
 		fault_set(fault, ENOMEM, "%s: no memory", origin);
-	else if (topology->hosts > 0 && host_switch(topology, 0, &start))
-		reach_from(&reach, start);
+	else if (topology->hosts > 0 && topology_host_switch(topology, 0, &start))
+		reach_from(&reach, start.device);
 	for (uint32_t h = topology->hosts; h-- > 1 && result == 0;)
 		if (!host_reached(&reach, h)) {
 			first = h;
@@ -124,12 +109,12 @@ int topology_unused_switches(const struct topology *topology, uint32_t *first, u
 {
 	struct reach reach;
 	int result = reach_init(&reach, topology);
-	uint32_t at;
+	struct topology_port at;
 
 	*first = *count = 0;
 	for (uint32_t h = 0; h < topology->hosts && result == 0; h++)
-		if (host_switch(topology, h, &at))
-			reach_from(&reach, at);
+		if (topology_host_switch(topology, h, &at))
+			reach_from(&reach, at.device);
 	for (uint32_t s = topology->switches; s-- > 0 && result == 0;)
 		if (!reach.seen[s]) {
 			*first = s;

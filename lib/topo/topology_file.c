@@ -283,31 +283,23 @@ static struct topology *or_errno(struct topology *topology, int code)
 	return NULL;
 }
 
-struct topology *topology_parse(
-	const char *text, size_t length, const char *origin, struct fault *fault)
+/* Takes over the tree; NULL stays NULL. */
+static struct topology *of_tree(
+	struct yaml_tree *tree, const struct topology_defaults *defaults, struct fault *fault)
 {
 	struct topology *topology = NULL;
-	struct yaml_tree *tree = yaml_tree_parse(text, length, origin, fault);
-
-	int code;
-
-	if (tree == NULL)
-		return NULL;
-	code = read_tree(tree, NULL, &topology, fault);
-	return or_errno(topology, code);
-}
-
-static struct topology *load(
-	const char *path, const struct topology_defaults *defaults, struct fault *fault)
-{
-	struct topology *topology = NULL;
-	struct yaml_tree *tree = yaml_tree_load(path, fault);
 	int code;
 
 	if (tree == NULL)
 		return NULL;
 	code = read_tree(tree, defaults, &topology, fault);
 	return or_errno(topology, code);
+}
+
+struct topology *topology_parse(
+	const char *text, size_t length, const char *origin, struct fault *fault)
+{
+	return of_tree(yaml_tree_parse(text, length, origin, fault), NULL, fault);
 }
 
 static struct topology *generate(
@@ -321,7 +313,7 @@ static struct topology *generate(
 
 struct topology *topology_load(const char *path, struct fault *fault)
 {
-	return load(path, NULL, fault);
+	return of_tree(yaml_tree_load(path, fault), NULL, fault);
 }
 
 struct topology *topology_generate(const char *spec, struct fault *fault)
@@ -344,7 +336,7 @@ struct topology *topology_open_with(
 	const char *spec, const struct topology_defaults *defaults, struct fault *fault)
 {
 	return topology_is_generated(spec) ? generate(spec, defaults, fault)
-					   : load(spec, defaults, fault);
+					   : of_tree(yaml_tree_load(spec, fault), defaults, fault);
 }
 
 struct topology *topology_open(const char *spec, struct fault *fault)

@@ -16,18 +16,6 @@ struct check {
 	struct fault *fault;
 };
 
-#define PLACE_TEXT 256
-
-/* "FILE:LINE", or the origin alone for generated topologies. */
-static const char *place(const struct check *check, uint32_t line, char out[PLACE_TEXT])
-{
-	if (line != 0)
-		snprintf(out, PLACE_TEXT, "%s:%u", check->origin, line);
-	else
-		snprintf(out, PLACE_TEXT, "%s", check->origin);
-	return out;
-}
-
 /* ", line 12" if the line is known. */
 static const char *other_line(uint32_t line, char out[32])
 {
@@ -42,35 +30,33 @@ static int check_device_exists(
 {
 	uint32_t count =
 		port.kind == DEVICE_HOST ? check->topology->hosts : check->topology->switches;
-	char at[PLACE_TEXT];
 
 	if (port.device < count)
 		return 0;
-	return fault_set(check->fault, EINVAL, "%s: the link leads to %s number %u, there are %u",
-		place(check, link->line, at), port.kind == DEVICE_HOST ? "host" : "switch",
-		port.device, count);
+	return fault_at(check->fault, check->origin, link->line, 0,
+		"the link leads to %s number %u, there are %u",
+		port.kind == DEVICE_HOST ? "host" : "switch", port.device, count);
 }
 
 static int check_port_exists(
 	const struct check *check, const struct topology_link *link, struct topology_port port)
 {
 	const struct topology_device *device;
-	char at[PLACE_TEXT], line[32];
+	char line[32];
 
 	if (port.kind == DEVICE_HOST) {
 		device = &check->topology->host_at[port.device];
 		if (port.port == 0)
 			return 0;
-		return fault_set(check->fault, EINVAL,
-			"%s: no port %u at host %s%s: a host has one port, %s:0",
-			place(check, link->line, at), port.port, device->name,
-			other_line(device->line, line), device->name);
+		return fault_at(check->fault, check->origin, link->line, 0,
+			"no port %u at host %s%s: a host has one port, %s:0", port.port,
+			device->name, other_line(device->line, line), device->name);
 	}
 	device = &check->topology->switch_at[port.device];
 	if (port.port < device->ports)
 		return 0;
-	return fault_set(check->fault, EINVAL, "%s: no port %u at switch %s%s: it has %u, 0 to %u",
-		place(check, link->line, at), port.port, device->name,
+	return fault_at(check->fault, check->origin, link->line, 0,
+		"no port %u at switch %s%s: it has %u, 0 to %u", port.port, device->name,
 		other_line(device->line, line), device->ports, device->ports - 1);
 }
 
@@ -78,16 +64,14 @@ static int check_link_ends(const struct check *check, const struct topology_link
 {
 	struct topology_port a = link->a, b = link->b;
 	const struct topology *topology = check->topology;
-	char at[PLACE_TEXT];
 
 	if (a.kind == DEVICE_HOST && b.kind == DEVICE_HOST)
-		return fault_set(check->fault, EINVAL,
-			"%s: hosts %s and %s are linked directly, one end must be a switch",
-			place(check, link->line, at), topology->host_at[a.device].name,
-			topology->host_at[b.device].name);
+		return fault_at(check->fault, check->origin, link->line, 0,
+			"hosts %s and %s are linked directly, one end must be a switch",
+			topology->host_at[a.device].name, topology->host_at[b.device].name);
 	if (a.kind == b.kind && a.device == b.device)
-		return fault_set(check->fault, EINVAL,
-			"%s: the link leads from switch %s to itself", place(check, link->line, at),
+		return fault_at(check->fault, check->origin, link->line, 0,
+			"the link leads from switch %s to itself",
 			topology->switch_at[a.device].name);
 	return 0;
 }
@@ -121,16 +105,14 @@ static int count_ports(const struct check *check)
 
 static int check_switches(const struct check *check)
 {
-	char at[PLACE_TEXT];
 
 	for (uint32_t s = 0; s < check->topology->switches; s++) {
 		const struct topology_device *device = &check->topology->switch_at[s];
 
 		if (device->ports > TOPOLOGY_PORTS_MAX)
-			return fault_set(check->fault, EINVAL,
-				"%s: switch %s has %u ports, at most %u are possible",
-				place(check, device->line, at), device->name, device->ports,
-				TOPOLOGY_PORTS_MAX);
+			return fault_at(check->fault, check->origin, device->line, 0,
+				"switch %s has %u ports, at most %u are possible", device->name,
+				device->ports, TOPOLOGY_PORTS_MAX);
 	}
 	return 0;
 }
@@ -158,16 +140,15 @@ static int plug_in(const struct check *check, uint32_t number, struct topology_p
 		port.kind == DEVICE_HOST
 			? &topology->host_link[port.device]
 			: &topology->switch_port_link[port.device * TOPOLOGY_PORTS_MAX + port.port];
-	char at[PLACE_TEXT], line[32], name[TOPOLOGY_NAME_MAX + 8];
+	char line[32], name[TOPOLOGY_NAME_MAX + 8];
 
 	if (*slot < 0) {
 		*slot = (int32_t)number;
 		return 0;
 	}
 	topology_port_name(topology, port, name, sizeof(name));
-	return fault_set(check->fault, EINVAL,
-		"%s: a second link in port %s, which has the one%s already",
-		place(check, topology->link_at[number].line, at), name,
+	return fault_at(check->fault, check->origin, topology->link_at[number].line, 0,
+		"a second link in port %s, which has the one%s already", name,
 		other_line(topology->link_at[*slot].line, line));
 }
 
@@ -197,13 +178,12 @@ static int check_link(const struct check *check, uint32_t number)
 
 static int check_hosts(const struct check *check)
 {
-	char at[PLACE_TEXT];
 
 	for (uint32_t h = 0; h < check->topology->hosts; h++)
 		if (check->topology->host_link[h] < 0 && !check->topology->host_at[h].cut_off)
-			return fault_set(check->fault, EINVAL,
-				"%s: host %s has no link, expected one to a switch",
-				place(check, check->topology->host_at[h].line, at),
+			return fault_at(check->fault, check->origin,
+				check->topology->host_at[h].line, 0,
+				"host %s has no link, expected one to a switch",
 				check->topology->host_at[h].name);
 	return 0;
 }

@@ -96,7 +96,7 @@ static void measure_degrees(
 	struct topology_port peer;
 
 	for (uint32_t h = 0; h < topology->hosts; h++)
-		if (topology_peer(topology, (struct topology_port){DEVICE_HOST, h, 0}, &peer))
+		if (topology_host_switch(topology, h, &peer))
 			graph->distance[peer.device]++;
 	for (uint32_t s = 0; s < graph->switches; s++) {
 		widen(graph->first[s + 1] - graph->first[s], s == 0, &shape->degree_min,

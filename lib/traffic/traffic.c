@@ -8,7 +8,7 @@
 
 #include "frame.h"
 #include "synthetic.h"
-#include "traffic_targets.h"
+#include "traffic_pattern.h"
 
 #define PPM 1000000u
 

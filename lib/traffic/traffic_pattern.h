@@ -69,3 +69,15 @@ TRAFFIC_PATTERNS(X)
 
 /* The list of patterns. */
 extern const struct word_list traffic_patterns;
+
+/* The drawn-th of the hosts but 'host'. */
+static inline uint16_t traffic_other(uint16_t host, uint64_t drawn)
+{
+	return (uint16_t)(drawn + (drawn >= host));
+}
+
+/* Any host but the sender. */
+static inline uint16_t traffic_draw_other(const struct traffic_config *config, struct rng *rng)
+{
+	return traffic_other(config->host, rng_below(rng, config->hosts - 1u));
+}

@@ -4,14 +4,25 @@
 /* Patterns that draw each message's destination from a list: of all hosts, of hot spots, of
  * neighbours. */
 
-#include "traffic_targets.h"
-
 #include <stdlib.h>
 
-int traffic_targets_create(struct traffic_targets **targets, const struct traffic_config *config,
-	const uint16_t *list, uint16_t count, const char *what, struct fault *fault)
+#include "traffic_pattern.h"
+
+struct targets {
+	uint16_t count;
+	uint16_t target[]; /* never the sender */
+};
+
+static uint16_t draw_of(const struct targets *targets, struct rng *rng)
 {
-	struct traffic_targets *made = malloc(sizeof(*made) + count * sizeof(made->target[0]));
+	return targets->target[rng_below(rng, targets->count)];
+}
+
+/* Copies the list without the sender into '*state'; 'what' is for messages. */
+static int keep(void **state, const struct traffic_config *config, const uint16_t *list,
+	uint16_t count, const char *what, struct fault *fault)
+{
+	struct targets *made = malloc(sizeof(*made) + count * sizeof(made->target[0]));
 
 	if (made == NULL)
 		return fault_set(fault, ENOMEM, "no memory for a list of %ss", what);
@@ -25,43 +36,36 @@ int traffic_targets_create(struct traffic_targets **targets, const struct traffi
 		if (list[i] != config->host)
 			made->target[made->count++] = list[i];
 	}
-	*targets = made;
+	*state = made;
 	return 0;
 }
 
 /* False: the list has no host but the sender. */
 static bool has_targets(const void *state, const struct traffic_config *config)
 {
-	return state == NULL || ((const struct traffic_targets *)state)->count > 0;
+	return state == NULL || ((const struct targets *)state)->count > 0;
 }
 
 static uint16_t draw_target(void *state, const struct traffic_config *config, struct rng *rng)
 {
-	return traffic_targets_draw(state, rng);
+	return draw_of(state, rng);
 }
 
 /* Uniform: each message to any other host, or to any of the targets, all equally likely. */
 
 static int init_uniform(void **state, const struct traffic_config *config, struct fault *fault)
 {
-	struct traffic_targets *targets;
-	int result;
-
 	if (config->hosts < 2)
 		return fault_set(
 			fault, EINVAL, "%s traffic needs 2 hosts or more", config->pattern->name);
 	if (config->targets_count == 0)
 		return 0;
-	result = traffic_targets_create(
-		&targets, config, config->targets, config->targets_count, "target", fault);
-	if (result == 0)
-		*state = targets;
-	return result;
+	return keep(state, config, config->targets, config->targets_count, "target", fault);
 }
 
 static uint16_t draw_uniform(void *state, const struct traffic_config *config, struct rng *rng)
 {
-	return state == NULL ? traffic_draw_other(config, rng) : traffic_targets_draw(state, rng);
+	return state == NULL ? traffic_draw_other(config, rng) : draw_of(state, rng);
 }
 
 #define UNIFORM_PATTERN(name_text, bursts)                                                  \
@@ -80,19 +84,12 @@ const struct traffic_pattern traffic_bursty = UNIFORM_PATTERN("bursty", true);
 
 static int init_hotspot(void **state, const struct traffic_config *config, struct fault *fault)
 {
-	struct traffic_targets *targets;
-	int result;
-
 	if (config->targets_count == 0)
 		return fault_set(fault, EINVAL, "%s traffic needs at least one target",
 			config->pattern->name);
 	if (config->elsewhere_ppm > 0 && config->hosts < 2)
 		return fault_set(fault, EINVAL, "hotspot traffic needs 2 hosts or more");
-	result = traffic_targets_create(
-		&targets, config, config->targets, config->targets_count, "hotspot target", fault);
-	if (result == 0)
-		*state = targets;
-	return result;
+	return keep(state, config, config->targets, config->targets_count, "hotspot target", fault);
 }
 
 static bool hotspot_sends(const void *state, const struct traffic_config *config)
@@ -102,12 +99,12 @@ static bool hotspot_sends(const void *state, const struct traffic_config *config
 
 static uint16_t draw_hotspot(void *state, const struct traffic_config *config, struct rng *rng)
 {
-	const struct traffic_targets *targets = state;
+	const struct targets *targets = state;
 
 	if (config->elsewhere_ppm > 0 &&
 		(targets->count == 0 || rng_chance_ppm(rng, config->elsewhere_ppm)))
 		return traffic_draw_other(config, rng);
-	return traffic_targets_draw(targets, rng);
+	return draw_of(targets, rng);
 }
 
 const struct traffic_pattern traffic_hotspot = {.name = "hotspot",
@@ -122,13 +119,7 @@ const struct traffic_pattern traffic_hotspot = {.name = "hotspot",
 
 static int init_local(void **state, const struct traffic_config *config, struct fault *fault)
 {
-	struct traffic_targets *targets;
-	int result = traffic_targets_create(
-		&targets, config, config->near, config->near_count, "near host", fault);
-
-	if (result == 0)
-		*state = targets;
-	return result;
+	return keep(state, config, config->near, config->near_count, "near host", fault);
 }
 
 const struct traffic_pattern traffic_local = {.name = "local",

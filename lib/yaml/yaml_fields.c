@@ -123,18 +123,12 @@ static int refuse_choice(
 	const struct yaml_tree_node *node, const char *const *choices, struct fault *fault)
 {
 	struct did_you_mean nearest;
-	char known[WORD_LIST_HINT] = "";
-	size_t used = 0;
 
 	did_you_mean_init(&nearest, node->text);
-	for (unsigned i = 0; choices[i] != NULL; i++) {
+	for (unsigned i = 0; choices[i] != NULL; i++)
 		did_you_mean_offer(&nearest, choices[i]);
-		if (used < sizeof(known))
-			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
-				i == 0 ? "" : ", ", choices[i]);
-	}
 	return yaml_tree_refuse(node, fault, "'%s: %s': expected one of %s%s%s%s", node_name(node),
-		node->text, known, nearest.best != NULL ? "; nearest is '" : "",
+		node->text, nearest.known, nearest.best != NULL ? "; nearest is '" : "",
 		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
 }
 
@@ -289,20 +283,14 @@ static int refuse_key(const struct yaml_field *fields, const struct yaml_tree_no
 	const struct yaml_tree_node *node, struct fault *fault)
 {
 	struct did_you_mean nearest;
-	char known[256] = "";
-	size_t used = 0;
 
 	did_you_mean_init(&nearest, node->key);
-	for (unsigned i = 0; fields[i].key != NULL; i++) {
+	for (unsigned i = 0; fields[i].key != NULL; i++)
 		did_you_mean_offer(&nearest, fields[i].key);
-		if (used < sizeof(known))
-			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
-				i == 0 ? "" : ", ", fields[i].key);
-	}
 	return yaml_tree_refuse_key(node, fault, "unknown key '%.64s'%s%s%s%s%s; known are: %s",
 		node->key, map->key != NULL ? " in '" : "", map->key != NULL ? map->key : "",
 		map->key != NULL ? "'" : "", nearest.best != NULL ? ", nearest is " : "",
-		nearest.best != NULL ? nearest.best : "", known);
+		nearest.best != NULL ? nearest.best : "", nearest.known);
 }
 
 static const struct yaml_field *field_find(const struct yaml_field *fields, const char *key)

@@ -3,7 +3,6 @@
 #include "yaml_tree.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "yaml_tree_private.h"
@@ -33,17 +32,6 @@ const struct yaml_tree_node *yaml_tree_get(const struct yaml_tree_node *map, con
 	return yaml_tree_find((struct yaml_tree_node *)map, key);
 }
 
-static int refuse_at(const struct yaml_tree_node *node, uint32_t line, uint32_t column,
-	struct fault *fault, const char *format, va_list args)
-{
-	char text[FAULT_TEXT];
-
-	vsnprintf(text, sizeof(text), format, args);
-	if (line == 0)
-		return fault_set(fault, EINVAL, "%s: %s", node->origin, text);
-	return fault_set(fault, EINVAL, "%s:%u:%u: %s", node->origin, line, column, text);
-}
-
 int yaml_tree_refuse(
 	const struct yaml_tree_node *node, struct fault *fault, const char *format, ...)
 {
@@ -51,7 +39,7 @@ int yaml_tree_refuse(
 	int result;
 
 	va_start(args, format);
-	result = refuse_at(node, node->line, node->column, fault, format, args);
+	result = fault_at_va(fault, node->origin, node->line, node->column, format, args);
 	va_end(args);
 	return result;
 }
@@ -63,7 +51,7 @@ int yaml_tree_refuse_key(
 	int result;
 
 	va_start(args, format);
-	result = refuse_at(node, node->key_line, node->key_column, fault, format, args);
+	result = fault_at_va(fault, node->origin, node->key_line, node->key_column, format, args);
 	va_end(args);
 	return result;
 }

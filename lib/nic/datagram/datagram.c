@@ -74,7 +74,7 @@ static int allocate_order(struct datagram *nic)
 	if (config->held_max == 0)
 		return 0;
 	nic->order = datagram_order_create(config->held_max, config->hosts);
-	nic->recovery = config->itb != NULL ? datagram_recovery_create() : NULL;
+	nic->recovery = config->itb != NULL ? calloc(1, sizeof(*nic->recovery)) : NULL;
 	return nic->order == NULL || (config->itb != NULL && nic->recovery == NULL) ? -ENOMEM : 0;
 }
 
@@ -123,8 +123,8 @@ void datagram_fini(struct datagram *nic)
 	if (nic->config.numbers == NULL)
 		free(nic->sent);
 	itb_destroy(nic->itb);
-	datagram_recovery_destroy(nic->recovery);
-	datagram_order_destroy(nic->order);
+	free(nic->recovery);
+	free(nic->order);
 	route_choice_fini(&nic->choice);
 	memset(nic, 0, sizeof(*nic));
 }

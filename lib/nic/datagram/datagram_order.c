@@ -8,24 +8,11 @@
 
 struct datagram_order *datagram_order_create(uint32_t held_max, uint16_t hosts)
 {
-	struct datagram_order *order = calloc(1, sizeof(*order));
+	struct datagram_order *order = calloc(1, sizeof(*order) + hosts * sizeof(order->latest[0]));
 
-	if (order == NULL)
-		return NULL;
-	order->held_max = held_max;
-	order->latest = calloc(hosts, sizeof(*order->latest));
-	if (order->latest != NULL)
-		return order;
-	free(order);
-	return NULL;
-}
-
-void datagram_order_destroy(struct datagram_order *order)
-{
-	if (order == NULL)
-		return;
-	free(order->latest);
-	free(order);
+	if (order != NULL)
+		order->held_max = held_max;
+	return order;
 }
 
 /* Consecutive frames of a source are in consecutive chains. */

@@ -23,7 +23,7 @@ struct datagram_order {
 	uint64_t overtaken;      /* frames that arrived after later ones */
 	uint64_t no_room;        /* frames refused at the limit */
 	weft_time held_ps;       /* total waiting time of frames */
-	uint32_t *latest;        /* [hosts] one more than the latest held number, by source */
+	uint32_t latest[];       /* [hosts] one more than the latest held number, by source */
 };
 
 enum datagram_arrival {
@@ -32,10 +32,9 @@ enum datagram_arrival {
 	DATAGRAM_REFUSED, /* stays the caller's */
 };
 
-/* held_max: maximum of concurrently held frames. NULL: no memory. */
+/* held_max: maximum of concurrently held frames. NULL: no memory. The caller calls free(), after it
+ * has freed held frames. */
 struct datagram_order *datagram_order_create(uint32_t held_max, uint16_t hosts);
-/* The caller frees held frames first. NULL is allowed. */
-void datagram_order_destroy(struct datagram_order *order);
 
 /* True if nothing waits and the frame is the expected one: then datagram_receive() suffices. */
 static inline bool datagram_order_is_kept(

@@ -2,18 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "datagram_recovery.h"
 
-#include <stdlib.h>
-
-struct datagram_recovery *datagram_recovery_create(void)
-{
-	return calloc(1, sizeof(struct datagram_recovery));
-}
-
-void datagram_recovery_destroy(struct datagram_recovery *recovery)
-{
-	free(recovery);
-}
-
 /* Restores the header that datagram_inject() made. */
 static void renew(const struct datagram *nic, struct weft_packet *packet)
 {

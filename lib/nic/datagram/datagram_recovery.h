@@ -14,7 +14,7 @@
  * destination that can hold no more refuses early frames, which is reported in the same way; it
  * always accepts the expected frame.
  *
- * A plain state machine, no allocation after datagram_recovery_create(). One thread.
+ * A plain state machine, zero-initialised, no allocation. One thread.
  */
 
 #include "datagram.h"
@@ -27,11 +27,6 @@ struct datagram_recovery {
 	uint64_t reported;      /* frames of this host that another host discarded */
 	uint64_t retransmitted; /* reported = retransmitted + those in 'again' */
 };
-
-/* NULL: no memory. */
-struct datagram_recovery *datagram_recovery_create(void);
-/* The caller frees the frames to resend first. NULL is allowed. */
-void datagram_recovery_destroy(struct datagram_recovery *recovery);
 
 /* At the source: the frame was discarded, and the report arrives at 'due'. The frame belongs to the
  * interface again, with its original header. */

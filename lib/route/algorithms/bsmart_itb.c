@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include <stdlib.h>
-
 #include "acyclic.h"
 #include "cycle_break.h"
 #include "smart_plan.h"
@@ -33,7 +31,6 @@ static int break_cycles(const struct route_graph *graph, uint64_t seed, struct r
 static int bsmart_itb_routes(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, struct fault *fault)
 {
-	struct route_path *path = NULL;
 	struct smart_plan plan;
 	struct turns turns;
 	int result;
@@ -44,17 +41,12 @@ static int bsmart_itb_routes(const struct route_graph *graph, const struct route
 	turns_fini(&turns);
 	if (result < 0)
 		return result;
-	path = calloc(plan.paths.paths + 1u, sizeof(*path));
-	if (path == NULL)
-		result = route_graph_no_memory(graph, fault);
-	for (uint32_t i = 0; i < plan.paths.paths && result == 0; i++)
-		if (plan.count[i] > 0)
-			path[i] = smart_plan_path(&plan, i);
+	for (uint32_t i = 0; i < plan.paths.paths; i++)
+		if (plan.count[i] == 0)
+			plan.path[i].links = 0;
+	result = break_cycles(graph, options->seed, plan.path, plan.paths.paths, fault);
 	if (result == 0)
-		result = break_cycles(graph, options->seed, path, plan.paths.paths, fault);
-	if (result == 0)
-		result = smart_plan_add_routes(&plan, graph, path, options, set, fault);
-	free(path);
+		result = smart_plan_add_routes(&plan, graph, options, set, fault);
 	smart_plan_fini(&plan);
 	return result;
 }

@@ -63,21 +63,6 @@ int smart_break_cycles(
 	return 0;
 }
 
-static int add_routes(const struct route_graph *graph, const struct smart_plan *plan,
-	const struct route_options *options, struct route_set *set, struct fault *fault)
-{
-	struct route_path *path = calloc(plan->paths.paths + 1u, sizeof(*path));
-	int result;
-
-	if (path == NULL)
-		return route_graph_no_memory(graph, fault);
-	for (uint32_t i = 0; i < plan->paths.paths; i++)
-		path[i] = smart_plan_path(plan, i);
-	result = smart_plan_add_routes(plan, graph, path, options, set, fault);
-	free(path);
-	return result;
-}
-
 static int smart_routes(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, struct fault *fault)
 {
@@ -93,7 +78,7 @@ static int smart_routes(const struct route_graph *graph, const struct route_opti
 	turns_fini(&turns);
 	if (result < 0)
 		return result;
-	result = add_routes(graph, &plan, options, set, fault);
+	result = smart_plan_add_routes(&plan, graph, options, set, fault);
 	smart_plan_fini(&plan);
 	return result;
 }

@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,28 +31,17 @@ struct reader {
 	uint64_t announced; /* by the header; UINT64_MAX: not given */
 };
 
-static int refuse(struct reader *reader, const char *at, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
 /* "ORIGIN:LINE:COLUMN: …", the column being that of 'at' in the line. */
-static int refuse(struct reader *reader, const char *at, const char *format, ...)
-{
-	char text[FAULT_TEXT / 2];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	return fault_set(reader->fault, EINVAL, "%s:%u:%u: %s", reader->origin, reader->number,
-		(unsigned)(at - reader->line) + 1, text);
-}
+#define REFUSE(reader, at, ...)                                       \
+	fault_at((reader)->fault, (reader)->origin, (reader)->number, \
+		(uint32_t)((at) - (reader)->line) + 1, __VA_ARGS__)
 
 static int find_host(struct reader *reader, const char *token, uint32_t *host)
 {
 	int32_t found = topology_find_host(reader->topology, token);
 
 	if (found < 0)
-		return refuse(reader, token, "no host '%.64s' in topology %s, expected a host",
+		return REFUSE(reader, token, "no host '%.64s' in topology %s, expected a host",
 			token, reader->topology->name);
 	*host = (uint32_t)found;
 	return 0;
@@ -62,11 +50,11 @@ static int find_host(struct reader *reader, const char *token, uint32_t *host)
 static int take_label(struct reader *reader, const char *value, char label[ROUTE_LABEL_MAX])
 {
 	if (strlen(value) >= ROUTE_LABEL_MAX)
-		return refuse(reader, value, "a name of %zu characters, expected at most %u",
+		return REFUSE(reader, value, "a name of %zu characters, expected at most %u",
 			strlen(value), ROUTE_LABEL_MAX - 1);
 	for (const char *at = value; *at != '\0'; at++)
 		if ((unsigned char)*at < ' ')
-			return refuse(reader, at, "a control character in a name");
+			return REFUSE(reader, at, "a control character in a name");
 	strcpy(label, value);
 	return 0;
 }
@@ -78,7 +66,7 @@ static int take_number(struct reader *reader, const char *key, const char *value
 	errno = 0;
 	*number = strtoull(value, &end, 10);
 	if (errno != 0 || !isdigit((unsigned char)value[0]) || *end != '\0')
-		return refuse(
+		return REFUSE(
 			reader, value, "%s '%.32s', expected a number of 64 bits", key, value);
 	return 0;
 }
@@ -88,7 +76,7 @@ static int take_classes(struct reader *reader, const char *value)
 	struct vc_rule *rule;
 
 	if (value[0] < '1' || value[0] > '0' + VC_RULE_CLASSES_MAX || value[1] != '\0')
-		return refuse(reader, value, "vcs '%.32s', expected 1 to %u VC classes", value,
+		return REFUSE(reader, value, "vcs '%.32s', expected 1 to %u VC classes", value,
 			VC_RULE_CLASSES_MAX);
 	if (reader->topology == NULL)
 		return 0;
@@ -107,7 +95,7 @@ static int take_topology(struct reader *reader, const char *value, struct route_
 	if (reader->topology != NULL)
 		route_file_label(reader->topology->name, label);
 	if (reader->topology != NULL && strcmp(label, value) != 0)
-		return refuse(
+		return REFUSE(
 			reader, value, "routes of topology '%.64s', expected '%s'", value, label);
 	return take_label(reader, value, origin->topology);
 }
@@ -118,7 +106,7 @@ static int take_field(struct reader *reader, char *token)
 	char *value = strchr(token, '=');
 
 	if (value == NULL)
-		return refuse(reader, token, "'%.64s' in the header, expected KEY=VALUE", token);
+		return REFUSE(reader, token, "'%.64s' in the header, expected KEY=VALUE", token);
 	*value++ = '\0';
 	if (strcmp(token, "topology") == 0)
 		return take_topology(reader, value, origin);
@@ -132,7 +120,7 @@ static int take_field(struct reader *reader, char *token)
 		return take_number(reader, token, value, &reader->announced);
 	if (strcmp(token, "vcs") == 0)
 		return take_classes(reader, value);
-	return refuse(reader, token,
+	return REFUSE(reader, token,
 		"unknown key '%.64s' in the header, expected topology, algorithm, seed, root, vcs "
 		"or routes",
 		token);
@@ -146,13 +134,13 @@ static int take_header(struct reader *reader)
 
 	if (strncmp(reader->line, ROUTE_FILE_MAGIC, magic) != 0 ||
 		!isspace((unsigned char)reader->line[magic]))
-		return refuse(reader, reader->line,
+		return REFUSE(reader, reader->line,
 			"no route file of ours, expected '" ROUTE_FILE_MAGIC " topology=…'");
 	for (token = strtok_r(reader->line + magic, BLANK, &rest); token != NULL && result == 0;
 		token = strtok_r(NULL, BLANK, &rest))
 		result = take_field(reader, token);
 	if (result == 0 && route_set_origin(reader->set)->topology[0] == '\0')
-		return refuse(reader, reader->line,
+		return REFUSE(reader, reader->line,
 			"no topology in the header, expected topology=%s",
 			reader->topology != NULL ? reader->topology->name : "NAME");
 	return result;
@@ -168,7 +156,7 @@ struct partial {
 static int push(struct reader *reader, const char *token, struct partial *route, uint8_t element)
 {
 	if (route->length == ROUTE_ELEMENTS_MAX)
-		return refuse(reader, token, "too many route elements, expected at most %u",
+		return REFUSE(reader, token, "too many route elements, expected at most %u",
 			ROUTE_ELEMENTS_MAX);
 	route->element[route->length++] = element;
 	return 0;
@@ -184,15 +172,15 @@ static int take_switch(struct reader *reader, const char *token, struct partial 
 
 	if (strncmp(token, name, length) != 0 || token[length] != ':' ||
 		!isdigit((unsigned char)token[length + 1]))
-		return refuse(reader, token, "'%.80s', expected '%s:PORT': the message is at %s",
+		return REFUSE(reader, token, "'%.80s', expected '%s:PORT': the message is at %s",
 			token, name, name);
 	port = strtoul(token + length + 1, &end, 10);
 	if (*end != '\0' || port >= TOPOLOGY_PORTS_MAX)
-		return refuse(reader, token, "'%.80s', expected a port of 0 .. %u", token,
+		return REFUSE(reader, token, "'%.80s', expected a port of 0 .. %u", token,
 			TOPOLOGY_PORTS_MAX - 1);
 	route->at.port = (uint8_t)port;
 	if (!topology_peer(reader->topology, route->at, &route->at))
-		return refuse(
+		return REFUSE(
 			reader, token, "'%.80s' has no link, expected a port with one", token);
 	return push(reader, token, route, (uint8_t)(ROUTE_PORT_BIT | port));
 }
@@ -203,11 +191,11 @@ static int take_absorber(struct reader *reader, const char *token, struct partia
 	const char *name = reader->topology->host_at[route->at.device].name;
 
 	if (token[0] != '!' || strcmp(token + 1, name) != 0)
-		return refuse(reader, token,
+		return REFUSE(reader, token,
 			"'%.80s', expected the end of the route or '!%s': the message is at %s",
 			token, name, name);
 	if (!topology_peer(reader->topology, host_end(route->at.device), &route->at))
-		return refuse(reader, token, "host %s has no link", name);
+		return REFUSE(reader, token, "host %s has no link", name);
 	return push(reader, token, route, ROUTE_TYPE_ITB);
 }
 
@@ -229,7 +217,7 @@ static int add_route(
 	int result;
 
 	if (route->at.kind != DEVICE_HOST || route->at.device != destination)
-		return refuse(reader, reader->line, "the route ends at %s, expected %s",
+		return REFUSE(reader, reader->line, "the route ends at %s, expected %s",
 			route->at.kind == DEVICE_HOST
 				? host[route->at.device].name
 				: reader->topology->switch_at[route->at.device].name,
@@ -239,7 +227,7 @@ static int add_route(
 		result = route_set_add(
 			reader->set, source, destination, route->element, route->length);
 	if (result == -ENOSPC)
-		return refuse(reader, reader->line, "too many routes from %s to %s, expected %u",
+		return REFUSE(reader, reader->line, "too many routes from %s to %s, expected %u",
 			host[source].name, host[destination].name, ROUTE_ALTERNATIVES_MAX);
 	return result;
 }
@@ -252,16 +240,16 @@ static int take_route(struct reader *reader, char *first, char **rest)
 	int result = find_host(reader, first, &source);
 
 	if (result == 0 && second == NULL)
-		result = refuse(reader, first, "a source only, expected SOURCE DESTINATION HOP...");
+		result = REFUSE(reader, first, "a source only, expected SOURCE DESTINATION HOP...");
 	if (result == 0)
 		result = find_host(reader, second, &destination);
 	if (result != 0)
 		return result;
 	if (source == destination)
-		return refuse(
+		return REFUSE(
 			reader, second, "a route from %s to itself, expected another host", first);
 	if (!topology_peer(reader->topology, host_end(source), &route.at))
-		return refuse(reader, first, "host %s has no link", first);
+		return REFUSE(reader, first, "host %s has no link", first);
 	result = take_hops(reader, rest, &route);
 	if (result == 0)
 		result = add_route(reader, source, destination, &route);
@@ -278,20 +266,20 @@ static int take_vc(struct reader *reader, char *line)
 	unsigned long number;
 
 	if (reader->rule == NULL)
-		return refuse(reader, line, "a VC class, expected vcs= in the header first");
+		return REFUSE(reader, line, "a VC class, expected vcs= in the header first");
 	if (name == NULL || topology_find_port(reader->topology, name, &port) != 0 ||
 		port.kind != DEVICE_SWITCH)
-		return refuse(reader, name == NULL ? line : name,
+		return REFUSE(reader, name == NULL ? line : name,
 			"'%.80s', expected the port of a switch", name == NULL ? "" : name);
 	if (ring == NULL || strncmp(ring, "ring=", 5) != 0 || !isdigit((unsigned char)ring[5]))
-		return refuse(reader, ring == NULL ? name : ring, "'%.32s', expected ring=NUMBER",
+		return REFUSE(reader, ring == NULL ? name : ring, "'%.32s', expected ring=NUMBER",
 			ring == NULL ? "" : ring);
 	number = strtoul(ring + 5, &end, 10);
 	if (*end != '\0' || number >= VC_RULE_NO_RING)
-		return refuse(reader, ring, "'%.32s', expected a ring of 0 .. %u", ring,
+		return REFUSE(reader, ring, "'%.32s', expected a ring of 0 .. %u", ring,
 			VC_RULE_NO_RING - 1);
 	if (dateline != NULL && strcmp(dateline, "dateline") != 0)
-		return refuse(reader, dateline, "'%.32s', expected dateline or nothing", dateline);
+		return REFUSE(reader, dateline, "'%.32s', expected dateline or nothing", dateline);
 	reader->rule->ring[(size_t)port.device * TOPOLOGY_PORTS_MAX + port.port] = (uint8_t)number;
 	if (dateline != NULL)
 		reader->rule->dateline[port.device] |= (uint64_t)1 << port.port;
@@ -304,10 +292,10 @@ static int take_line(struct reader *reader, size_t length)
 
 	reader->number++;
 	if (length == LINE_MAX_BYTES && reader->line[length - 1] != '\n')
-		return refuse(reader, reader->line, "a line of more than %u characters",
+		return REFUSE(reader, reader->line, "a line of more than %u characters",
 			LINE_MAX_BYTES - 1);
 	if (strlen(reader->line) != length)
-		return refuse(
+		return REFUSE(
 			reader, reader->line + strlen(reader->line), "a NUL byte, expected text");
 	if (reader->number == 1)
 		return take_header(reader);
@@ -334,9 +322,8 @@ static size_t read_line(struct reader *reader, FILE *in)
 
 static int refuse_empty(struct reader *reader)
 {
-	return fault_set(reader->fault, EINVAL,
-		"%s:1:1: an empty file, expected '" ROUTE_FILE_MAGIC " topology=…'",
-		reader->origin);
+	return fault_at(reader->fault, reader->origin, 1, 1,
+		"an empty file, expected '" ROUTE_FILE_MAGIC " topology=…'");
 }
 
 static int read_lines(struct reader *reader, FILE *in)
@@ -354,11 +341,11 @@ static int read_lines(struct reader *reader, FILE *in)
 	if (result == 0 && reader->number == 0)
 		return refuse_empty(reader);
 	if (result == 0 && reader->announced != UINT64_MAX && reader->announced != reader->routes)
-		return fault_set(reader->fault, EINVAL,
-			"%s:%u: the end after %" PRIu64 " routes, expected the %" PRIu64
+		return fault_at(reader->fault, reader->origin, reader->number, 0,
+			"the end after %" PRIu64 " routes, expected the %" PRIu64
 			" that the header announces: the file is cut off (or was edited: then "
 			"routes= can be taken out of the header)",
-			reader->origin, reader->number, reader->routes, reader->announced);
+			reader->routes, reader->announced);
 	return result;
 }
 

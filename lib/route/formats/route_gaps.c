@@ -10,11 +10,11 @@
 static bool has_way(const struct topology *topology, const struct route_file *file, uint32_t source,
 	uint32_t destination)
 {
-	struct topology_port at = {.kind = DEVICE_HOST, .device = source};
+	struct topology_port at;
 
 	if (file->set != NULL)
 		return route_set_count(file->set, source, destination) > 0;
-	return topology_peer(topology, at, &at) && at.kind == DEVICE_SWITCH &&
+	return topology_host_switch(topology, source, &at) &&
 	       route_table_row(file->table, at.device)[destination] != ROUTE_TABLE_NONE;
 }
 

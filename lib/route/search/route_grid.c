@@ -292,7 +292,7 @@ static int make(struct survey *survey)
 	ARRAYS_ADD(grid, piece, survey->graph->switches);
 	ARRAYS_ADD(survey, queue, survey->graph->switches + 1u);
 	ARRAYS_ADD(survey, mark, TOPOLOGY_SWITCHES_MAX + 1u);
-	if (survey->arrays.failed || grid->arrays.failed || grid->piece == NULL)
+	if (survey->arrays.failed || grid->arrays.failed)
 		return route_graph_no_memory(survey->graph, survey->fault);
 	memset(grid->piece, 0xFF, survey->graph->switches * sizeof(*grid->piece));
 	if (!survey->cube) {

@@ -68,7 +68,7 @@ int turns_init(struct turns *turns, const struct route_graph *graph)
 
 	*turns = (struct turns){.graph = graph};
 	ARRAYS_ADD(turns, first, graph->arcs + 1u);
-	if (turns->arrays.failed || reached == NULL || tree == NULL || queue == NULL)
+	if (scratch.failed || turns->arrays.failed)
 		goto out;
 	number_turns(turns);
 	ARRAYS_ADD(turns, allowed, turns->turns + 1u);

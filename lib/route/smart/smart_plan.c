@@ -54,6 +54,16 @@ static int balance(struct smart_paths *paths, const struct turns *turns, bool de
 	return smart_lp_balance(paths, turns->graph->arcs, *flow, NULL, fault);
 }
 
+/* Without ITBs. */
+static void copy_paths(struct smart_plan *plan)
+{
+	const struct smart_paths *paths = &plan->paths;
+
+	for (uint32_t p = 0; p < paths->paths; p++)
+		for (uint32_t i = paths->first_arc[p]; i < paths->first_arc[p + 1]; i++)
+			plan->path[p].arc[plan->path[p].links++] = paths->arc[i];
+}
+
 int smart_plan_make(struct smart_plan *plan, const struct turns *turns,
 	const struct route_options *options, bool detours, struct fault *fault)
 {
@@ -67,10 +77,13 @@ int smart_plan_make(struct smart_plan *plan, const struct turns *turns,
 		return result;
 	result = balance(&plan->paths, turns, detours, &flow, fault);
 	if (result == 0) {
-		plan->count = calloc(plan->paths.paths + 1u, sizeof(*plan->count));
-		if (plan->count == NULL ||
+		ARRAYS_ADD(plan, count, plan->paths.paths);
+		ARRAYS_ADD(plan, path, plan->paths.paths);
+		if (plan->arrays.failed ||
 			smart_share(&plan->paths, turns->graph->arcs, flow, plan->count) < 0)
 			result = route_graph_no_memory(turns->graph, fault);
+		else
+			copy_paths(plan);
 	}
 	free(flow);
 	if (result < 0)
@@ -81,24 +94,12 @@ int smart_plan_make(struct smart_plan *plan, const struct turns *turns,
 void smart_plan_fini(struct smart_plan *plan)
 {
 	smart_paths_fini(&plan->paths);
-	free(plan->count);
-	plan->count = NULL;
-}
-
-struct route_path smart_plan_path(const struct smart_plan *plan, uint32_t path)
-{
-	const struct smart_paths *paths = &plan->paths;
-	struct route_path out = {.links = 0};
-
-	for (uint32_t i = paths->first_arc[path]; i < paths->first_arc[path + 1]; i++)
-		out.arc[out.links++] = paths->arc[i];
-	return out;
+	arrays_free(&plan->arrays);
 }
 
 struct adding {
 	const struct smart_plan *plan;
 	const struct route_graph *graph;
-	const struct route_path *path;
 	const struct route_options *options;
 	struct route_set *set;
 };
@@ -129,12 +130,13 @@ static uint32_t path_after(const struct smart_plan *plan, uint32_t pair, uint32_
 /* Cycle breaking may replace two paths of a pair by the same one. */
 static bool is_double(const struct adding *adding, uint32_t pair, uint32_t share, uint32_t i)
 {
-	const struct route_path *path = &adding->path[path_after(adding->plan, pair, share, i)];
+	const struct route_path *path =
+		&adding->plan->path[path_after(adding->plan, pair, share, i)];
 
 	for (uint32_t k = 0; k < i; k++) {
 		uint32_t before = path_after(adding->plan, pair, share, k);
 
-		if (adding->plan->count[before] > 0 && same_path(path, &adding->path[before]))
+		if (adding->plan->count[before] > 0 && same_path(path, &adding->plan->path[before]))
 			return true;
 	}
 	return false;
@@ -154,7 +156,7 @@ static int add_hosts(const struct adding *adding, uint32_t pair, uint32_t share,
 		if (plan->count[path] == 0 || is_double(adding, pair, share, i))
 			continue;
 		result = route_path_add(adding->graph, adding->options, adding->set, source,
-			destination, &adding->path[path], fault);
+			destination, &adding->plan->path[path], fault);
 		if (result < 0)
 			return result;
 		added++;
@@ -204,10 +206,9 @@ static int add_near(const struct adding *adding, uint32_t at, struct fault *faul
 }
 
 int smart_plan_add_routes(const struct smart_plan *plan, const struct route_graph *graph,
-	const struct route_path *path, const struct route_options *options, struct route_set *set,
-	struct fault *fault)
+	const struct route_options *options, struct route_set *set, struct fault *fault)
 {
-	struct adding adding = {plan, graph, path, options, set};
+	struct adding adding = {plan, graph, options, set};
 	int result = 0;
 
 	for (uint32_t pair = 0; pair < plan->paths.pairs && result == 0; pair++)

@@ -16,6 +16,8 @@
 struct smart_plan {
 	struct smart_paths paths;
 	uint32_t *count; /* by path: number of routes on it; a pair's add up to its routes */
+	struct route_path *path; /* by path: the same in the form of route_path.h, without ITBs */
+	struct arrays arrays;    /* these two */
 };
 
 /* Candidate shortest paths per pair. With detours fewer suffice, because they add the missing ones,
@@ -31,15 +33,10 @@ int smart_plan_make(struct smart_plan *plan, const struct turns *turns,
 	const struct route_options *options, bool detours, struct fault *fault);
 void smart_plan_fini(struct smart_plan *plan);
 
-/* The path in the form of route_path.h, without ITBs. */
-struct route_path smart_plan_path(const struct smart_plan *plan, uint32_t path);
-
-/* Adds the routes of all pairs of hosts. 'path' has the plan's paths with their ITBs. Each pair
- * gets its assigned path, and up to options->alternatives - 1 of the others between the same
- * switches. -ENOMEM. */
+/* Adds the routes of all pairs of hosts along plan->path. Each pair gets its assigned path, and up
+ * to options->alternatives - 1 of the others between the same switches. -ENOMEM. */
 int smart_plan_add_routes(const struct smart_plan *plan, const struct route_graph *graph,
-	const struct route_path *path, const struct route_options *options, struct route_set *set,
-	struct fault *fault);
+	const struct route_options *options, struct route_set *set, struct fault *fault);
 
 /* Forbids turns until the allowed ones close no cycle, round by round at the least cost for the
  * balance. 'turns' comes from turns_init(). -ENOMEM; -EINVAL if a path does not fit into a frame;

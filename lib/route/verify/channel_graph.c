@@ -24,7 +24,7 @@ static int graph_allocate(struct channel_graph *graph)
 	ARRAYS_ADD(graph, dependencies, (size_t)graph->channels * graph->classes + 1u);
 	ARRAYS_ADD(graph, switch_out, ports);
 	ARRAYS_ADD(graph, host_out, graph->topology->hosts);
-	if (graph->arrays.failed || graph->switch_out == NULL || graph->host_out == NULL)
+	if (graph->arrays.failed)
 		return -ENOMEM;
 	memset(graph->switch_out, 0xFF, ports * sizeof(*graph->switch_out));
 	memset(graph->host_out, 0xFF, graph->topology->hosts * sizeof(*graph->host_out));

@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,20 +20,9 @@ struct line {
 	struct fault *fault;
 };
 
-static int refuse(const struct line *line, const char *at, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static int refuse(const struct line *line, const char *at, const char *format, ...)
-{
-	char what[FAULT_TEXT / 2];
-	va_list list;
-
-	va_start(list, format);
-	vsnprintf(what, sizeof(what), format, list);
-	va_end(list);
-	return fault_set(line->fault, EINVAL, "%s:%u:%u: %s", line->listing->origin, line->number,
-		(unsigned)(at - line->start) + 1, what);
-}
+#define REFUSE(line, at, ...)                                            \
+	fault_at((line)->fault, (line)->listing->origin, (line)->number, \
+		(uint32_t)((at) - (line)->start) + 1, __VA_ARGS__)
 
 /* Length of the unread rest of the line, cut to fit into a message. */
 static int rest(const struct line *line)
@@ -60,7 +48,7 @@ static int expect(struct line *line, char letter, const char *what)
 {
 	if (take(line, letter))
 		return 0;
-	return refuse(line, line->at, "expected %s, found '%.*s'", what, rest(line), line->at);
+	return REFUSE(line, line->at, "expected %s, found '%.*s'", what, rest(line), line->at);
 }
 
 static int read_number(
@@ -75,7 +63,7 @@ static int read_number(
 	if (line->at != start && value >= least && value <= most)
 		return 0;
 	line->at = start;
-	return refuse(line, start, "expected %s from %u to %u, found '%.*s'", what, least, most,
+	return REFUSE(line, start, "expected %s from %u to %u, found '%.*s'", what, least, most,
 		rest(line), start);
 }
 
@@ -88,9 +76,9 @@ static int read_id(struct line *line, struct ib_text *id)
 		return -EINVAL;
 	close = memchr(line->at, '"', (size_t)(line->end - line->at));
 	if (close == NULL)
-		return refuse(line, line->at - 1, "the closing quote is missing");
+		return REFUSE(line, line->at - 1, "the closing quote is missing");
 	if (close == line->at)
-		return refuse(line, line->at - 1, "a node without a name");
+		return REFUSE(line, line->at - 1, "a node without a name");
 	*id = (struct ib_text){line->at, (uint32_t)(close - line->at)};
 	line->at = close + 1;
 	return 0;
@@ -106,7 +94,7 @@ static int skip_extras(struct line *line)
 		const char *close = memchr(line->at, closing, (size_t)(line->end - line->at));
 
 		if (close == NULL)
-			return refuse(line, line->at, "the closing '%c' is missing", closing);
+			return REFUSE(line, line->at, "the closing '%c' is missing", closing);
 		line->at = close + 1;
 	}
 	return 0;
@@ -117,7 +105,7 @@ static int expect_end(struct line *line)
 	skip_blanks(line);
 	if (line->at == line->end || *line->at == '#')
 		return 0;
-	return refuse(line, line->at, "expected '#' or the end of the line, found '%.*s'",
+	return REFUSE(line, line->at, "expected '#' or the end of the line, found '%.*s'",
 		rest(line), line->at);
 }
 
@@ -184,11 +172,11 @@ static int read_rate(struct line *line, uint64_t *rate_bps)
 		if (ib_rate_parse(word, length, rate_bps)) {
 			if (*rate_bps <= TOPOLOGY_RATE_MAX_BPS)
 				return 0;
-			return refuse(line, word, "%.*s: expected a rate from " TOPOLOGY_RATE_RANGE,
+			return REFUSE(line, word, "%.*s: expected a rate from " TOPOLOGY_RATE_RANGE,
 				(int)length, word);
 		}
 		if (looks_like_rate(word, length))
-			return refuse(line, word, "'%.*s' is no rate, expected one such as 4xEDR",
+			return REFUSE(line, word, "'%.*s' is no rate, expected one such as 4xEDR",
 				length < SHOWN ? (int)length : SHOWN, word);
 	}
 	return 0;
@@ -218,7 +206,7 @@ static int read_port(struct line *line, bool in_node)
 	int result;
 
 	if (!in_node)
-		return refuse(line, line->at, "a port without a node above it");
+		return REFUSE(line, line->at, "a port without a node above it");
 	line->at++;
 	result = read_number(line, 1, listing->node_at[port.node].ports, "a port", &port.port);
 	if (result == 0)
@@ -285,7 +273,7 @@ static int read_line(struct line *line, bool *in_node)
 		*in_node = true;
 		return read_node(line, kinds[i].kind);
 	}
-	return refuse(line, line->at,
+	return REFUSE(line, line->at,
 		"expected a node (Switch, Ca, Rt), a port such as [1] or a comment, found '%.*s'",
 		rest(line), line->at);
 }

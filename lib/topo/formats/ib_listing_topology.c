@@ -49,8 +49,8 @@ struct builder {
 static int refuse_at(const struct builder *builder, uint32_t line, uint32_t column,
 	const char *what, struct ib_text id, const char *why)
 {
-	return fault_set(builder->fault, EINVAL, "%s:%u:%u: %s\"%.*s\"%s", builder->listing->origin,
-		line, column, what, id.length < SHOWN ? (int)id.length : SHOWN, id.start, why);
+	return fault_at(builder->fault, builder->listing->origin, line, column, "%s\"%.*s\"%s",
+		what, id.length < SHOWN ? (int)id.length : SHOWN, id.start, why);
 }
 
 static int compare_texts(struct ib_text a, struct ib_text b)
@@ -170,9 +170,8 @@ static int index_ports(struct builder *builder)
 		const struct ib_port *second = &listing->port_at[builder->by_end[i]];
 
 		if (first->node == second->node && first->port == second->port)
-			return fault_set(builder->fault, EINVAL,
-				"%s:%u:1: port %u is in line %u already", listing->origin,
-				second->line, second->port, first->line);
+			return fault_at(builder->fault, listing->origin, second->line, 1,
+				"port %u is in line %u already", second->port, first->line);
 	}
 	return 0;
 }

@@ -1,8 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "grid.h"
+
+/*
+ * Torus, torus-express, mesh and ring: switches at the points of a grid, switch
+ * number = x0 + x1 * d0 + x2 * d0 * d1 + … In dimension i, port 2i leads to the next switch (+) and
+ * port 2i + 1 to the previous one (-). The ports of express links follow those of all D dimensions:
+ * port 2D + 2i leads two switches forward, port 2D + 2i + 1 two back. Host ports follow.
+ *
+ * No two links join the same pair of switches: a dimension of size 2 has one link, one of size 1
+ * has none, and an express link exists only if it leads to a switch that is not already a
+ * neighbour. The ports of omitted links, like those at the edge of a mesh, stay free, so that a
+ * port number means the same direction at every switch.
+ */
 
 #include <errno.h>
+
+#include "generator.h"
+
+struct grid {
+	const uint32_t *dims;
+	unsigned dim_count;
+	uint64_t hosts_per_switch;
+	bool around;  /* the last switch of a row is linked to the first */
+	bool express; /* every switch is also linked to its second-order neighbours */
+};
 
 /* Links over a distance of 'step' switches in one dimension of 'size' switches whose numbers differ
  * by 'stride', from port 'first_port' to the next one. */
@@ -60,7 +81,7 @@ static int link_grid(
 	return result;
 }
 
-int grid_build(const struct generator_request *request, const struct grid *grid,
+static int grid_build(const struct generator_request *request, const struct grid *grid,
 	struct topology **topology)
 {
 	unsigned first_host = 2 * grid->dim_count * (grid->express ? 2 : 1);
@@ -81,3 +102,90 @@ int grid_build(const struct generator_request *request, const struct grid *grid,
 		result = link_grid(request, *topology, grid);
 	return result;
 }
+
+enum { DIMS, HOSTS };
+
+#define DIMS_OPTION                                                        \
+	{                                                                  \
+		"dims", GENERATOR_DIMS, true, 1, TOPOLOGY_SWITCHES_MAX, 0, \
+			"switches in each dimension, such as 8x8"          \
+	}
+#define HOSTS_OPTION                                                                         \
+	{                                                                                    \
+		"hosts", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 1, "hosts a switch" \
+	}
+
+static int build(const struct generator_request *request, bool around, bool express,
+	struct topology **topology)
+{
+	const struct generator_value *dims = &request->values[DIMS];
+	struct grid grid = {
+		.dims = dims->dims,
+		.dim_count = dims->dim_count,
+		.hosts_per_switch = request->values[HOSTS].number,
+		.around = around,
+		.express = express,
+	};
+
+	return grid_build(request, &grid, topology);
+}
+
+static int build_mesh(const struct generator_request *request, struct topology **topology)
+{
+	return build(request, false, false, topology);
+}
+
+static int build_torus(const struct generator_request *request, struct topology **topology)
+{
+	return build(request, true, false, topology);
+}
+
+/* A torus in which every switch is also linked to its second-order neighbours in each dimension
+ * (Dally, "Express Cubes", IEEE TC 1991; thesis, section 4.4). */
+static int build_torus_express(const struct generator_request *request, struct topology **topology)
+{
+	return build(request, true, true, topology);
+}
+
+const struct generator generator_mesh = {
+	.name = "mesh",
+	.help = "grid that is open at its rim",
+	.options = {DIMS_OPTION, HOSTS_OPTION},
+	.build = build_mesh,
+};
+
+const struct generator generator_torus = {
+	.name = "torus",
+	.help = "grid that is closed in every dimension",
+	.options = {DIMS_OPTION, HOSTS_OPTION},
+	.build = build_torus,
+};
+
+const struct generator generator_torus_express = {
+	.name = "torus-express",
+	.help = "torus with links to the second-order neighbours too",
+	.options = {DIMS_OPTION, HOSTS_OPTION},
+	.build = build_torus_express,
+};
+
+/* A torus of one dimension. */
+static int build_ring(const struct generator_request *request, struct topology **topology)
+{
+	uint32_t switches = (uint32_t)request->values[DIMS].number;
+	struct grid grid = {
+		.dims = &switches,
+		.dim_count = 1,
+		.hosts_per_switch = request->values[HOSTS].number,
+		.around = true,
+	};
+
+	return grid_build(request, &grid, topology);
+}
+
+const struct generator generator_ring = {
+	.name = "ring",
+	.help = "closed row of switches",
+	.options = {{"switches", GENERATOR_NUMBER, true, 1, TOPOLOGY_SWITCHES_MAX, 0, "switches"},
+		{"hosts", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 1, "hosts a switch"}},
+	.build = build_ring,
+};

@@ -2,14 +2,62 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /*
- * Patterns that permute the bits of the host's number (Duato, Yalamanchili, Ni, Interconnection
- * Networks, 9.1; the thesis, 4.5): each host sends to one other, always the same. They need 2^n
- * hosts. A host that is its own partner sends nothing.
+ * Patterns in which each host sends to one other, always the same: by a list of all hosts, or by
+ * permuting the bits of the host's number (Duato, Yalamanchili, Ni, Interconnection Networks, 9.1;
+ * the thesis, 4.5), which needs 2^n hosts. A host that is its own partner sends nothing.
  */
 
 #include <stdlib.h>
 
 #include "traffic_pattern.h"
+
+/* Keeps the partner in '*state'. */
+static int keep(
+	void **state, const struct traffic_config *config, uint16_t partner, struct fault *fault)
+{
+	uint16_t *to = malloc(sizeof(*to));
+
+	if (to == NULL)
+		return fault_set(fault, ENOMEM, "no memory for %s traffic", config->pattern->name);
+	*to = partner;
+	*state = to;
+	return 0;
+}
+
+static bool sends(const void *state, const struct traffic_config *config)
+{
+	return *(const uint16_t *)state != config->host;
+}
+
+static uint16_t destination(void *state, const struct traffic_config *config, struct rng *rng)
+{
+	return *(uint16_t *)state;
+}
+
+#define PARTNER_PATTERN(name_text, key_set, init_fn, in_pairs)                            \
+	{                                                                                 \
+		.name = name_text, .keys = (key_set), .pairs = in_pairs, .init = init_fn, \
+		.fini = free, .sends = sends, .destination = destination                  \
+	}
+
+static int init_permutation(void **state, const struct traffic_config *config, struct fault *fault)
+{
+	uint16_t to;
+
+	if (config->permutation == NULL)
+		return fault_set(fault, EINVAL, "permutation traffic needs a list of pairs");
+	to = config->permutation[config->host];
+	if (to == TRAFFIC_NOWHERE)
+		to = config->host;
+	if (to >= config->hosts)
+		return fault_set(fault, EINVAL,
+			"permutation target %u does not exist, there are %u hosts", to,
+			config->hosts);
+	return keep(state, config, to, fault);
+}
+
+const struct traffic_pattern traffic_permutation =
+	PARTNER_PATTERN("permutation", TRAFFIC_FILE | TRAFFIC_RATE, init_permutation, true);
 
 /* 'host' and the result have 'bits' bits. */
 typedef uint16_t traffic_bits_fn(uint16_t host, unsigned bits);
@@ -57,34 +105,17 @@ static unsigned bits_of(uint16_t hosts)
 	return bits;
 }
 
-/* Keeps the partner in '*state'. */
 static int init(void **state, const struct traffic_config *config, traffic_bits_fn *partner,
 	struct fault *fault)
 {
 	unsigned bits = bits_of(config->hosts);
-	uint16_t *to;
 
 	if (config->hosts < 2 || config->hosts != 1u << bits)
 		return fault_set(fault, EINVAL,
 			"%s traffic permutes the bits of host numbers: expected a power of two of "
 			"hosts, found %u",
 			config->pattern->name, config->hosts);
-	to = malloc(sizeof(*to));
-	if (to == NULL)
-		return fault_set(fault, ENOMEM, "no memory for %s traffic", config->pattern->name);
-	*to = partner(config->host, bits);
-	*state = to;
-	return 0;
-}
-
-static bool sends(const void *state, const struct traffic_config *config)
-{
-	return *(const uint16_t *)state != config->host;
-}
-
-static uint16_t destination(void *state, const struct traffic_config *config, struct rng *rng)
-{
-	return *(uint16_t *)state;
+	return keep(state, config, partner(config->host, bits), fault);
 }
 
 static int init_reverse(void **state, const struct traffic_config *config, struct fault *fault)
@@ -112,11 +143,8 @@ static int init_butterfly(void **state, const struct traffic_config *config, str
 	return init(state, config, exchange_ends, fault);
 }
 
-#define BITS_PATTERN(name_text, init_fn)                                                 \
-	{                                                                                \
-		.name = name_text, .keys = TRAFFIC_FROM | TRAFFIC_RATE, .init = init_fn, \
-		.fini = free, .sends = sends, .destination = destination                 \
-	}
+#define BITS_PATTERN(name_text, init_fn) \
+	PARTNER_PATTERN(name_text, TRAFFIC_FROM | TRAFFIC_RATE, init_fn, false)
 
 const struct traffic_pattern traffic_bit_reversal = BITS_PATTERN("bit-reversal", init_reverse);
 const struct traffic_pattern traffic_transpose = BITS_PATTERN("transpose", init_transpose);
