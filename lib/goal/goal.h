@@ -27,8 +27,10 @@
  * A schedule is constant once read; any thread may read it.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "fault.h"
 

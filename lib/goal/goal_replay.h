@@ -29,6 +29,8 @@
  * ranks may have different threads.
  */
 
+#include <stdbool.h>
+
 #include "goal.h"
 #include "weft_time.h"
 

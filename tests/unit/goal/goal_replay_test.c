@@ -4,6 +4,7 @@
 
 #include "unit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "goal_loop.h"
