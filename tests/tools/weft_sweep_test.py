@@ -88,6 +88,15 @@ class Sweep(unittest.TestCase):
                           for voq in ("true", "false") for seed in ("3", "4")])
         self.assertEqual(float(self.rows()[0]["accepted"]), 0.1 - 0.003)
 
+    def test_a_program_compares_loads_as_numbers(self):
+        self.sweep("--vary", "traffic[0].load=100%,5%,20%", "--seeds", "1:2")
+        loads = {float(row["traffic.0.load_share"]): row["traffic.0.load"] for row in self.rows()}
+        self.assertEqual([loads[load] for load in sorted(loads)], ["5%", "20%", "100%"])
+        self.assertEqual(min(float(row["traffic.0.load_share"])
+                             for row in self.rows("sweep-mean.csv")), 0.05)
+        document = json.loads((self.out / "sweep.json").read_text())
+        self.assertEqual([row["traffic.0.load_share"] for row in document["means"]], [1.0, 0.05, 0.2])
+
     def test_points_have_speaking_names(self):
         self.sweep(*LOADS, "--seeds", "3:4")
         self.assertEqual(self.files()[:3], ["0_load=10%_seed=3.json", "1_load=10%_seed=4.json",

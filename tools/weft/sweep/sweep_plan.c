@@ -69,6 +69,23 @@ uint64_t sweep_plan_seed(const struct sweep_plan *plan, unsigned point)
 	return plan->first_seed + point % sweep_plan_repeats(plan);
 }
 
+bool sweep_plan_number_name(const struct sweep_plan *plan, unsigned key, char *out, size_t size)
+{
+	const struct sweep_vary *vary = &plan->vary[key];
+	struct sweep_number first = {SWEEP_NUMBER_NONE, 0}, number;
+
+	for (unsigned i = 0; i < vary->count; i++) {
+		if (!sweep_number_parse(vary->value[i], &number))
+			return false;
+		if (i == 0)
+			first = number;
+		if (number.kind != first.kind)
+			return false;
+	}
+	snprintf(out, size, "%s%s", vary->key, sweep_number_suffix(first.kind));
+	return first.kind != SWEEP_NUMBER_NONE;
+}
+
 static const char *last_part(const char *key)
 {
 	const char *point = strrchr(key, '.');
