@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define END_MAX 16 /* room for ".json" and the like */
@@ -25,6 +26,30 @@ int sweep_plan_add(struct sweep_plan *plan, const char *text, struct fault *faul
 				"--vary",
 				vary->key);
 	return result;
+}
+
+int sweep_plan_add_names(struct sweep_plan *plan, const char *key, sweep_plan_name_fn *name,
+	const void *ctx, struct fault *fault)
+{
+	struct sweep_vary *vary = &plan->vary[plan->varies];
+	unsigned count = 0;
+
+	if (plan->varies == SWEEP_KEYS_MAX)
+		return fault_set(fault, EINVAL, "--vary: at most %u keys", SWEEP_KEYS_MAX);
+	while (name(ctx, count) != NULL)
+		count++;
+	plan->varies++;
+	*vary = (struct sweep_vary){
+		.key = strdup(key), .value = calloc(count + 1, sizeof(*vary->value))};
+	for (unsigned i = 0; i < count && vary->value != NULL; i++) {
+		vary->value[i] = strdup(name(ctx, i));
+		if (vary->value[i] == NULL)
+			break;
+		vary->count++;
+	}
+	return vary->key == NULL || vary->count < count
+		       ? fault_set(fault, ENOMEM, "sweep: no memory")
+		       : 0;
 }
 
 int sweep_plan_finish(struct sweep_plan *plan, struct fault *fault)

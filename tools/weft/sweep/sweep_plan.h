@@ -25,6 +25,11 @@ struct sweep_plan {
 
 /* Adds one --vary. -EINVAL also for a duplicate key and for too many. */
 int sweep_plan_add(struct sweep_plan *plan, const char *text, struct fault *fault);
+/* Adds a key with the values that 'name' gives, one by one from 0, until it gives NULL. -ENOMEM,
+ * -EINVAL: too many keys, or the key is there. */
+typedef const char *sweep_plan_name_fn(const void *ctx, unsigned index);
+int sweep_plan_add_names(struct sweep_plan *plan, const char *key, sweep_plan_name_fn *name,
+	const void *ctx, struct fault *fault);
 /* Counts the points, once everything has been added. -EINVAL: too many, or the seed among the
  * varied keys. */
 int sweep_plan_finish(struct sweep_plan *plan, struct fault *fault);
