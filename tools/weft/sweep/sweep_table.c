@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "confidence.h"
-#include "saturation.h"
+#include "saturation_limit.h"
 
 enum column_kind {
 	MEASURE, /* has a mean and an interval */
