@@ -65,6 +65,10 @@ static int check_switch(const struct run_config *config, struct fault *fault)
 		return fault_set(fault, EINVAL,
 			"%s: switch.flow-control: stop-go goes with 'switching: wormhole' alone",
 			config->origin);
+	if (config->sw.routing_start != RUN_ROUTING_STARTS_GRANT)
+		return fault_set(fault, EINVAL,
+			"%s: switch.routing-start: header goes with 'switching: wormhole' alone",
+			config->origin);
 	if (config->measure.hosts)
 		return fault_set(fault, EINVAL,
 			"%s: measure.hosts goes with 'switching: wormhole' alone", config->origin);
