@@ -68,6 +68,8 @@ static int check_switch(const struct run_config *config, struct fault *fault)
 	const struct rule rules[] = {
 		{config->sw.flow_control != RUN_FLOW_CONTROL_CREDIT,
 			"switch.flow-control: stop-go goes with 'switching: wormhole' alone"},
+		{config->sw.routing_start != RUN_ROUTING_STARTS_GRANT,
+			"switch.routing-start: header goes with 'switching: wormhole' alone"},
 		{config->measure.hosts, "measure.hosts goes with 'switching: wormhole' alone"},
 		{config->measure.messages != 0 || config->measure.warmup_messages != 0,
 			"measure.messages: numbers of messages go with 'switching: wormhole' "
