@@ -288,6 +288,8 @@ static void write_completion(struct plot_writer *writer)
 /* A bar of each curve in every group. */
 static void write_bars(struct plot_writer *writer)
 {
+	/* gnuplot's patterns: solid, hatched, striped and so on; the last is empty. */
+	static const unsigned patterns[] = {3, 1, 4, 2, 5, 6, 7, 0};
 	const struct plot_curves *curves = writer->curves;
 	double width = 0.8 / (curves->curves > 0 ? curves->curves : 1);
 	FILE *out = writer->out;
@@ -310,7 +312,7 @@ static void write_bars(struct plot_writer *writer)
 		plot_element(writer, i, columns);
 		fputs(" with boxes", out);
 		plot_write_colour(writer, i);
-		fprintf(out, " fillstyle pattern %u title ", i);
+		fprintf(out, " fillstyle pattern %u title ", patterns[i % 8]);
 		plot_write_quoted(curves->curve[i].label, out);
 	}
 	fputc('\n', out);
