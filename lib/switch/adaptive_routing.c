@@ -8,21 +8,34 @@ static const void *const modes[] = {ADAPTIVE_MODES(X)};
 
 const struct word_list adaptive_modes = WORD_LIST(modes);
 
-unsigned adaptive_most_credits(struct adaptive *adaptive, uint64_t set, unsigned vc)
+typedef uint32_t measure_fn(const struct adaptive *adaptive, unsigned port, unsigned vc);
+
+static inline __attribute__((always_inline)) unsigned most(
+	struct adaptive *adaptive, uint64_t set, unsigned vc, measure_fn *measure)
 {
-	uint32_t most = 0;
+	uint32_t greatest = 0;
 	uint64_t best = 0;
 
 	for (; set != 0; set &= set - 1) {
 		unsigned port = (unsigned)__builtin_ctzll(set);
-		uint32_t credits = adaptive_credits(adaptive, port, vc);
+		uint32_t blocks = measure(adaptive, port, vc);
 
-		if (best != 0 && credits < most)
+		if (best != 0 && blocks < greatest)
 			continue;
-		best = credits > most ? BIT64(port) : best | BIT64(port);
-		most = credits;
+		best = blocks > greatest ? BIT64(port) : best | BIT64(port);
+		greatest = blocks;
 	}
 	return bits_draw(best, &adaptive->rng);
+}
+
+unsigned adaptive_most_credits(struct adaptive *adaptive, uint64_t set, unsigned vc)
+{
+	return most(adaptive, set, vc, adaptive_credits);
+}
+
+unsigned adaptive_most_free(struct adaptive *adaptive, uint64_t set, unsigned vc)
+{
+	return most(adaptive, set, vc, adaptive_free);
 }
 
 /* Any of the ports, whatever the traffic. */
@@ -53,9 +66,9 @@ static unsigned choose_always(
 static bool is_congested(const struct adaptive *adaptive, unsigned port, unsigned vc)
 {
 	uint64_t blocks = adaptive->output[port].vc_blocks;
-	uint64_t left = adaptive_credits(adaptive, port, vc);
+	uint64_t space = adaptive_free(adaptive, port, vc);
 
-	return left < blocks && (blocks - left) * 1000000 > blocks * adaptive->threshold_ppm;
+	return space < blocks && (blocks - space) * 1000000 > blocks * adaptive->threshold_ppm;
 }
 
 /* Adaptive-Th (Rocher-Gonzalez et al., JPDC 147, 2021): the primary port, unless the VC in which
@@ -79,6 +92,8 @@ static unsigned choose_threshold(
 /* "none" is the deterministic route: D-mod-K in fat trees. */
 const struct adaptive_mode adaptive_none = {.name = "none"};
 const struct adaptive_mode adaptive_oblivious = {.name = "oblivious", .choose = choose_oblivious};
-const struct adaptive_mode adaptive_always = {.name = "adaptive", .choose = choose_always};
-const struct adaptive_mode adaptive_threshold = {.name = "adaptive-th", .choose = choose_threshold};
+const struct adaptive_mode adaptive_always = {
+	.name = "adaptive", .compares = true, .choose = choose_always};
+const struct adaptive_mode adaptive_threshold = {
+	.name = "adaptive-th", .compares = true, .choose = choose_threshold};
 const struct adaptive_mode adaptive_arn = {.name = "arn", .notified = true};

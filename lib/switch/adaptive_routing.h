@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "bits.h"
-#include "credit.h"
+#include "peer_buffer.h"
 #include "rng.h"
 #include "word_list.h"
 
@@ -30,6 +30,9 @@ struct adaptive_mode {
 	/* Goes with notifications (ARN): packets keep their way, as with 'none', until one says
 	 * otherwise; the switch has a detector and an ARN table. */
 	bool notified;
+	/* Compares ports by their credits. Withheld credits (credit_grant_due()) are more than the
+	 * differences that it looks for: it needs a credit frame for each packet. */
+	bool compares;
 	/* NULL: always 'primary'. Returns 'primary' or a member of 'others', which is neither empty
 	 * nor has 'primary' in it. 'vc' is where the packet is stored next if it stays on the
 	 * primary port. */
@@ -37,18 +40,12 @@ struct adaptive_mode {
 		struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc);
 };
 
-/* The buffer behind an output. */
-struct adaptive_output {
-	const struct credit_tx *tx; /* [VCs] */
-	uint32_t vc_blocks;         /* of each VC there */
-};
-
 struct adaptive {
 	bool afi;
 	uint8_t channel;        /* the AFC */
 	uint32_t threshold_ppm; /* adaptive-th: occupancy above which the primary is left */
 	const struct adaptive_mode *mode;
-	const struct adaptive_output *output; /* [ports], the owner's */
+	const struct peer_buffer *output; /* [ports], the buffers behind; the owner's */
 	struct rng rng;
 };
 
@@ -76,14 +73,24 @@ static inline unsigned adaptive_vc(const struct adaptive *adaptive, unsigned vc)
 	return adaptive->afi ? adaptive->channel : vc;
 }
 
+/* Blocks that may be sent now. For comparing ports packet by packet: it counts the packets that
+ * have just gone there, which the space below does not yet. */
 static inline uint32_t adaptive_credits(const struct adaptive *adaptive, unsigned port, unsigned vc)
 {
 	return credit_available(&adaptive->output[port].tx[vc]);
 }
 
+/* The space that is free there (peer_buffer.h). For comparing with a share of the buffer. */
+static inline uint32_t adaptive_free(const struct adaptive *adaptive, unsigned port, unsigned vc)
+{
+	return peer_buffer_free(&adaptive->output[port], vc);
+}
+
 /* The member of 'set', not empty, with most credits in 'vc'; any of several, equally likely. Walks
- * the set: only for packets that may leave their primary port, and for notifications. */
+ * the set: only for packets that may leave their primary port. */
 unsigned adaptive_most_credits(struct adaptive *adaptive, uint64_t set, unsigned vc);
+/* The same by free space, for a choice that lasts. */
+unsigned adaptive_most_free(struct adaptive *adaptive, uint64_t set, unsigned vc);
 
 /* All modes, adaptive_NAME each. */
 #define ADAPTIVE_MODES(X) X(none) X(oblivious) X(always) X(threshold) X(arn)

@@ -17,7 +17,7 @@ static unsigned choose_alternative(void *ctx, uint16_t destination, uint8_t vc, 
 		set = congestion->alternatives[destination] & *congestion->usable & ~BIT64(port);
 	if (set == 0)
 		return ARN_NO_ALTERNATIVE;
-	return adaptive_most_credits(
+	return adaptive_most_free(
 		&congestion->adaptive, set, adaptive_vc(&congestion->adaptive, vc));
 }
 
@@ -233,21 +233,20 @@ static void process_all_voqs(struct congestion_control *congestion, unsigned out
 	}
 }
 
-/* Credits left for a packet in the next device, and its VC's size there. */
-static uint32_t credits_for(const struct congestion_control *congestion, unsigned output,
+/* Free space for a packet in the next device, and its VC's size there. */
+static uint32_t space_for(const struct congestion_control *congestion, unsigned output,
 	const struct weft_packet *packet, uint32_t *capacity)
 {
 	*capacity = congestion->adaptive.output[output].vc_blocks;
-	return packet == NULL ? 0
-			      : adaptive_credits(&congestion->adaptive, output, packet->vc_next);
+	return packet == NULL ? 0 : adaptive_free(&congestion->adaptive, output, packet->vc_next);
 }
 
 static void above(struct congestion_control *congestion, unsigned input, unsigned vc,
 	unsigned output, const struct weft_packet *head, weft_time now)
 {
-	uint32_t capacity, left = credits_for(congestion, output, head, &capacity);
+	uint32_t capacity, free = space_for(congestion, output, head, &capacity);
 
-	if (congestion_detector_above(congestion->detector, input, vc, output, left, capacity,
+	if (congestion_detector_above(congestion->detector, input, vc, output, free, capacity,
 		    now) == CONGESTION_ROOT_GROWS)
 		process_root(congestion, output, head, now);
 	update(congestion);
@@ -281,9 +280,9 @@ static void confirm(struct congestion_control *congestion, unsigned output, weft
 	const struct congestion_detector_output *out = &congestion->detector->output[output];
 	const struct weft_packet *head =
 		congestion->head(congestion->ctx, out->input, out->vc, output);
-	uint32_t capacity, left = credits_for(congestion, output, head, &capacity);
+	uint32_t capacity, free = space_for(congestion, output, head, &capacity);
 
-	if (congestion_detector_confirm(congestion->detector, output, left, capacity, now))
+	if (congestion_detector_confirm(congestion->detector, output, free, capacity, now))
 		process_all_voqs(congestion, output, now);
 }
 

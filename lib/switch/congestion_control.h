@@ -48,8 +48,8 @@ struct congestion_control_config {
 	 * congestion_control_set_tables(), which may not bring more hosts than these. */
 	const uint64_t *alternatives;
 	uint32_t hosts;
-	const struct adaptive_output *output; /* [ports], the caller's */
-	const uint64_t *usable;               /* set: outputs whose link is up, the caller's */
+	const struct peer_buffer *output; /* [ports], the caller's */
+	const uint64_t *usable;           /* set: outputs whose link is up, the caller's */
 	/* Detector and notifications; NULL: without. Filled in here: vcs, hosts, stage,
 	 * alternative, ctx. */
 	const struct congestion_detector_config *detector;

@@ -8,6 +8,7 @@
 
 #include "arbiter.h"
 #include "discard.h"
+#include "peer_buffer.h"
 #include "switch_congestion.h"
 #include "word_list.h"
 
@@ -254,21 +255,6 @@ void switch_purge(struct weft_switch *sw)
 	discard_all_data(sw, SWITCH_DISCARD_PURGED);
 }
 
-/* The greatest credit seen is the size of a VC of the peer: all its VCs are equally large. */
-static void learn_peer_buffer(struct weft_switch *sw, unsigned port)
-{
-	uint32_t blocks = credit_available(&sw->port[port].link.tx[0]);
-
-	if (blocks > sw->peer_buffers[port].vc_blocks)
-		sw->peer_buffers[port].vc_blocks = blocks;
-}
-
-static void forget_peer_buffer(struct weft_switch *sw, unsigned port)
-{
-	if (sw->peer_buffers != NULL)
-		sw->peer_buffers[port].vc_blocks = 0;
-}
-
 static void link_is_up(struct weft_switch *sw, unsigned port)
 {
 	sw->usable |= BIT64(port);
@@ -293,7 +279,8 @@ unsigned switch_poll_link(struct weft_switch *sw, unsigned port, weft_time now)
 	if (due & LINK_WENT_DOWN) {
 		sw->usable &= ~BIT64(port);
 		sw->idle &= ~BIT64(port);
-		forget_peer_buffer(sw, port);
+		if (sw->peer_buffers != NULL)
+			peer_buffer_forget(&sw->peer_buffers[port]);
 		sw->linked &= ~BIT64(port);
 		discard_data(sw, port, SWITCH_DISCARD_LINK_DOWN);
 		discard_waiting_control(sw, port);
@@ -307,7 +294,7 @@ void switch_on_credit(
 	bool more = link_end_on_credit(&sw->port[port].link, credit, now);
 
 	if (__builtin_expect(sw->peer_buffers != NULL, 0))
-		learn_peer_buffer(sw, port);
+		peer_buffer_told(&sw->peer_buffers[port], sw->vcs);
 	if (more)
 		link_is_up(sw, port);
 }

@@ -139,7 +139,7 @@ _Static_assert(SWITCH_LINE_OF(count[SWITCH_DATA_OUT]) == SWITCH_LINE_OF(output) 
 	"what leaves needs one line");
 _Static_assert(offsetof(struct switch_port, link.rx) % 64 == 0, "VCs 0 to 3 in one line");
 
-struct adaptive_output;
+struct peer_buffer;
 struct fecn;
 
 /* The first cache line has all that a plain packet needs. */
@@ -173,9 +173,9 @@ struct weft_switch {
 	weft_time watchdog_ps, watchdog_due;
 	uint32_t vc_rule_at;
 	uint16_t control_reserve;
-	struct fecn *fecn;                    /* the caller's; NULL: nothing is marked */
-	struct adaptive_output *peer_buffers; /* [ports], behind the outputs, if there is
-					       * congestion control */
+	struct fecn *fecn;                /* the caller's; NULL: nothing is marked */
+	struct peer_buffer *peer_buffers; /* [ports], behind the outputs, if there is
+					   * congestion control */
 };
 
 _Static_assert(offsetof(struct weft_switch, queue) == 64, "the rest is in other lines");

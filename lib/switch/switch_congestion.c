@@ -24,14 +24,14 @@ static bool is_valid(const struct weft_switch *sw, const struct switch_congestio
 	return true;
 }
 
-static struct adaptive_output *make_peer_buffers(const struct weft_switch *sw)
+static struct peer_buffer *make_peer_buffers(const struct weft_switch *sw, bool exact)
 {
-	struct adaptive_output *peer_buffers = calloc(sw->ports, sizeof(*peer_buffers));
+	struct peer_buffer *peer_buffers = calloc(sw->ports, sizeof(*peer_buffers));
 
 	for (unsigned port = 0; peer_buffers != NULL && port < sw->ports; port++) {
-		const struct credit_tx *tx = sw->port[port].link.tx;
-
-		peer_buffers[port] = (struct adaptive_output){tx, credit_available(tx)};
+		peer_buffers[port] =
+			(struct peer_buffer){.tx = sw->port[port].link.tx, .exact = exact};
+		peer_buffer_told(&peer_buffers[port], sw->vcs);
 	}
 	return peer_buffers;
 }
@@ -49,7 +49,7 @@ static struct congestion_detector_config complete(
 
 int switch_congestion(struct weft_switch *sw, const struct switch_congestion_config *config)
 {
-	struct adaptive_output *peer_buffers;
+	struct peer_buffer *peer_buffers;
 	struct congestion_detector_config detector;
 	struct congestion_control_config own = {.device = (uint32_t)sw->port[0].link.config.device,
 		.seed = config->seed,
@@ -69,7 +69,7 @@ int switch_congestion(struct weft_switch *sw, const struct switch_congestion_con
 
 	if (!is_valid(sw, config))
 		return -EINVAL;
-	peer_buffers = make_peer_buffers(sw);
+	peer_buffers = make_peer_buffers(sw, config->credits_each);
 	if (peer_buffers == NULL)
 		return -ENOMEM;
 	own.output = peer_buffers;

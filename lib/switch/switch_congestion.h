@@ -21,6 +21,9 @@ struct switch_congestion_config {
 	uint64_t seed;
 	const struct adaptive_mode *mode;
 	bool afi; /* the last VC is the AFC; no SL maps to it */
+	/* The neighbours send a credit frame for each packet. False: they withhold credits as
+	 * credit_grant_due() says, which the switch allows for (peer_buffer.h). */
+	bool credits_each;
 	uint32_t threshold_ppm;
 	uint8_t stage;     /* 1 next to the hosts; 0: none, entries are never consumed here */
 	uint64_t up_ports; /* set: towards higher stages, with all later tables, too */

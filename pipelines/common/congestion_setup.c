@@ -90,6 +90,7 @@ int congestion_setup_alone(struct weft_switch *sw, const struct topology *topolo
 		.seed = run->seed,
 		.mode = find_mode(run),
 		.afi = run->routing.afi,
+		.credits_each = run->sw.credits == RUN_CREDITS_EACH,
 		.threshold_ppm = run->routing.threshold_ppm,
 		.stage = topology != NULL ? topology->switch_at[at].stage : 1,
 		.up_ports = topology != NULL ? find_up_ports(topology, at) : 0,

@@ -63,6 +63,7 @@ static const struct run_config config_default = {
 		.mtu_bytes = 4096,
 		.vcs = 1,
 		.voq = true,
+		.credits = RUN_CREDITS_UNSET,
 		.stop_bytes = STOP_GO_STOP,
 		.go_bytes = STOP_GO_GO},
 	.queuing = &queuing_1q,
@@ -287,12 +288,22 @@ static int check_nic(
 	return check_itb(config, root, fault);
 }
 
+/* Modes that compare ports need credits that are exact to the packet. */
+static enum run_credits find_credits(const struct run_config *config)
+{
+	bool compares = config->clock == RUN_CLOCK_VIRTUAL && config->routing.adaptive->compares;
+
+	return compares ? RUN_CREDITS_EACH : RUN_CREDITS_COALESCED;
+}
+
 void run_config_complete(struct run_config *config)
 {
 	bool computed = config->routing.file == NULL;
 	const struct route_algorithm *algorithm =
 		computed ? config->routing.algorithm : config->routing.file_algorithm;
 
+	if (config->sw.credits == RUN_CREDITS_UNSET)
+		config->sw.credits = find_credits(config);
 	if (config->routing.mode == RUN_ROUTING_UNSET)
 		config->routing.mode =
 			run_config_is_adaptive(config) ? RUN_ROUTING_TABLE : RUN_ROUTING_SOURCE;

@@ -208,6 +208,26 @@ static void hosts_that_do_not_act_are_told_in_vain(void **state)
 	virtual_lab_close(&story.lab);
 }
 
+/* The top forwards to an empty switch all the time that its output is suspected. */
+static void withheld_credits_do_not_put_off_a_root(void **state)
+{
+	for (unsigned i = 0; i < 8; i++) {
+		struct story each, coalesced;
+		char crt[64];
+
+		/* A packet later each time: the credits that are left when CRT ends differ. */
+		snprintf(crt, sizeof(crt), "detector.crt=%uns", 50000 + 90 * i);
+		TELL(&each, crt, "switch.credits=each");
+		TELL(&coalesced, crt, "switch.credits=coalesced");
+		assert_true(coalesced.first_arn < each.first_arn + CRT / 10);
+		assert_true(each.first_arn < coalesced.first_arn + CRT / 10);
+		assert_int_equal(coalesced.root_stage, each.root_stage);
+		assert_int_equal(coalesced.actor, each.actor);
+		virtual_lab_close(&each.lab);
+		virtual_lab_close(&coalesced.lab);
+	}
+}
+
 static weft_time mark_of(const char *set)
 {
 	const char *const sets[] = {set};
@@ -235,6 +255,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(by_the_default_reading_the_hosts_act_on_all_of_them),
 	cmocka_unit_test(on_the_way_up_the_switch_itself_acts),
 	cmocka_unit_test(hosts_that_do_not_act_are_told_in_vain),
+	cmocka_unit_test(withheld_credits_do_not_put_off_a_root),
 	cmocka_unit_test(the_mark_of_a_host_lives_as_long_as_an_entry),
 };
 

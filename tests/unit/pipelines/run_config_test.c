@@ -697,6 +697,41 @@ static void what_selectors_are_told_has_three_digits_after_the_point(void **stat
 		assert_null(parse_set(HEAD, bad[i], &fault));
 }
 
+/* Modes that compare ports by credits need them exact; the real clock has no such credits. */
+static void credits_are_by_default_as_exact_as_the_mode_needs(void **state)
+{
+	static const struct {
+		const char *clock, *mode;
+		enum run_credits credits;
+	} cases[] = {
+		{"virtual", "none", RUN_CREDITS_COALESCED},
+		{"virtual", "oblivious", RUN_CREDITS_COALESCED},
+		{"virtual", "arn", RUN_CREDITS_COALESCED},
+		{"virtual", "adaptive", RUN_CREDITS_EACH},
+		{"virtual", "adaptive-th", RUN_CREDITS_EACH},
+		{"real", "adaptive", RUN_CREDITS_COALESCED},
+		{"virtual", "adaptive, credits: coalesced", RUN_CREDITS_COALESCED},
+	};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *own = strstr(cases[i].mode, ", credits: ");
+		struct run_config *config;
+		char text[512];
+
+		snprintf(text, sizeof(text),
+			"weft: run/1\ntopology: \"rlft:ports=4,stages=2\"\nclock: %s\n"
+			"switch: {vcs: 1%s}\n"
+			"routing: {algorithm: dmodk, adaptive: %.*s}\n"
+			"traffic: [{pattern: uniform}]\n",
+			cases[i].clock, own != NULL ? own : "",
+			(int)(own != NULL ? (size_t)(own - cases[i].mode) : strlen(cases[i].mode)),
+			cases[i].mode);
+		config = parse(text);
+		assert_int_equal(config->sw.credits, cases[i].credits);
+		run_config_destroy(config);
+	}
+}
+
 static void the_defaults_are_supported(void **state)
 {
 	struct run_config *config = parse(HEAD "traffic: [{pattern: uniform}]\n");
@@ -813,6 +848,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(an_override_changes_one_key),
 	cmocka_unit_test(an_override_is_checked_like_the_file),
 	cmocka_unit_test(what_is_not_built_is_refused_by_name),
+	cmocka_unit_test(credits_are_by_default_as_exact_as_the_mode_needs),
 	cmocka_unit_test(the_defaults_are_supported),
 	cmocka_unit_test(adaptive_routing_brings_what_it_needs_or_says_what_is_missing),
 	cmocka_unit_test(hosts_say_who_may_be_the_mapper),

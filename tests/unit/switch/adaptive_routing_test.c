@@ -14,7 +14,7 @@
 /* The up side of a switch of a fat tree, as it knows its neighbours. */
 struct ups {
 	struct credit_tx tx[PORTS][VCS];
-	struct adaptive_output output[PORTS];
+	struct peer_buffer output[PORTS];
 	struct adaptive adaptive;
 };
 
@@ -28,7 +28,7 @@ static void start(struct ups *ups, const char *mode, bool afi)
 	assert_non_null(ups->adaptive.mode);
 	rng_init(&ups->adaptive.rng, 1, 2, 3);
 	for (unsigned port = 0; port < PORTS; port++) {
-		ups->output[port] = (struct adaptive_output){ups->tx[port], BLOCKS};
+		ups->output[port] = (struct peer_buffer){ups->tx[port], BLOCKS, .exact = true};
 		for (unsigned vc = 0; vc < VCS; vc++)
 			ups->tx[port][vc].limit = BLOCKS;
 	}
@@ -135,6 +135,23 @@ static void adaptive_th_leaves_the_primary_above_the_threshold_only(void **state
 	/* Below it again, the primary is used again. */
 	fill(&ups, 4, 0, 75);
 	assert_int_equal(route(&ups), 4);
+}
+
+/* 60 of 100 blocks are stored there, whatever has come and gone since without a credit frame. */
+static void adaptive_th_does_not_take_withheld_credits_for_packets(void **state)
+{
+	struct ups ups;
+
+	start(&ups, "adaptive-th", false);
+	for (unsigned port = 4; port < PORTS; port++)
+		ups.output[port].exact = false;
+	fill(&ups, 4, 0, 60);
+	peer_buffer_told(&ups.output[4], VCS);
+	fill(&ups, 4, 0, 80);
+	assert_int_equal(route(&ups), 4);
+	/* The most that it can withhold there is an eighth. */
+	fill(&ups, 4, 0, 90);
+	assert_int_not_equal(route(&ups), 4);
 }
 
 static void adaptive_th_stays_where_no_alternative_has_more_credits(void **state)
@@ -264,6 +281,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(adaptive_draws_among_equals),
 	cmocka_unit_test(adaptive_with_afi_leaves_only_for_an_afc_with_more_credits),
 	cmocka_unit_test(adaptive_th_leaves_the_primary_above_the_threshold_only),
+	cmocka_unit_test(adaptive_th_does_not_take_withheld_credits_for_packets),
 	cmocka_unit_test(adaptive_th_stays_where_no_alternative_has_more_credits),
 	cmocka_unit_test(adaptive_th_with_afi_goes_to_the_emptiest_afc_even_so),
 	cmocka_unit_test(the_alternatives_do_not_contain_the_primary),

@@ -25,7 +25,7 @@
 
 struct bench {
 	struct credit_tx tx[PORTS][VCS];
-	struct adaptive_output output[PORTS];
+	struct peer_buffer output[PORTS];
 	uint64_t alternatives[HOSTS], usable;
 	struct voq voq[PORTS][PORTS][VCS]; /* [output][input][vc] */
 	struct weft_packet packet[PACKETS];
@@ -53,7 +53,7 @@ static void prepare(struct bench *bench, const char *mode, bool afi)
 	bench->detector.ports = PORTS;
 	bench->table = paper_table();
 	for (unsigned port = 0; port < PORTS; port++) {
-		bench->output[port] = (struct adaptive_output){bench->tx[port], BLOCKS};
+		bench->output[port] = (struct peer_buffer){bench->tx[port], BLOCKS, .exact = true};
 		bench->detector.vc_blocks[port] = BLOCKS;
 		for (unsigned vc = 0; vc < VCS; vc++)
 			bench->tx[port][vc].limit = BLOCKS;

@@ -260,6 +260,42 @@ static void make_root(struct bed *bed, unsigned input, uint16_t to)
 	assert_int_equal(congestion_control_of(bed)->detector->roots, 1);
 }
 
+/* Roots of a switch in which a VOQ for FAR is full and whose next buffer has taken so many blocks
+ * at the end of CRT that it has not reported as free again. */
+static uint64_t roots_with_unreported(uint32_t blocks, bool each)
+{
+	const struct switch_config config = switch_of(true);
+	struct bed bed;
+	uint64_t roots;
+
+	prepare(&bed, &config, "none");
+	bed.config.credits_each = each;
+	begin(&bed);
+	open_all(&bed);
+	fill(&bed, 1, FAR);
+	bed.bench->sw->port[4].link.tx[0].sent += blocks;
+	bench_pass(bed.bench, CRT, 0);
+	congestion_control_poll(congestion_control_of(&bed), bed.bench->now);
+	roots = congestion_control_of(&bed)->detector->roots;
+	bench_destroy(bed.bench);
+	return roots;
+}
+
+/* FCTh is 78 %: credits for 49 of 64 blocks are less. */
+static void credits_that_the_neighbour_may_withhold_are_no_packets_there(void **state)
+{
+	(void)state;
+	assert_int_equal(roots_with_unreported(15, false), 1);
+	assert_int_equal(roots_with_unreported(15, true), 0);
+}
+
+/* No more than a quarter is withheld: the rest is stored there. */
+static void a_neighbour_that_fills_is_no_place_to_get_away_to(void **state)
+{
+	(void)state;
+	assert_int_equal(roots_with_unreported(32, false), 0);
+}
+
 static void a_root_on_the_way_up_is_consumed_where_it_is(void **state)
 {
 	const struct bench_packet what = {.destination = FAR};
@@ -534,6 +570,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(who_goes_around_a_dead_link_is_adapted),
 	cmocka_unit_test(the_far_buffer_is_the_most_that_was_granted_until_the_link_goes_down),
 	cmocka_unit_test(buffers_that_were_granted_before_are_known),
+	cmocka_unit_test(credits_that_the_neighbour_may_withhold_are_no_packets_there),
+	cmocka_unit_test(a_neighbour_that_fills_is_no_place_to_get_away_to),
 	cmocka_unit_test(a_root_on_the_way_up_is_consumed_where_it_is),
 	cmocka_unit_test(a_root_on_the_way_down_is_told_to_the_input_of_its_packets),
 	cmocka_unit_test(a_notification_that_comes_in_turns_packets_away),

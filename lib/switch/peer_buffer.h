@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The buffer behind an output, as the switch in front of it knows it: by credits alone.
+ *
+ * The credits that are left are not the space that is free. A receiver keeps freed blocks to itself
+ * until they are worth a credit frame (credit_grant_due()), so what is left falls by up to a
+ * quarter of the buffer and jumps up again while the buffer stays as empty as it is. Nobody may
+ * take that for packets. The space is known exactly when a credit frame comes. Afterwards it lies
+ * between what is left and that plus the most that can be withheld (credit_withheld_most()).
+ * So the estimate is the space at the last credit frame, limited by the latter. It costs no credit
+ * frame.
+ *
+ * Inline: per packet where a mode compares ports. One thread, that of the switch.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "credit.h"
+#include "frame.h"
+
+struct peer_buffer {
+	const struct credit_tx *tx; /* [VCs], those of the link */
+	uint32_t vc_blocks;         /* of each VC there: the most that was ever left */
+	bool exact;                 /* a credit frame comes for each packet: nothing is withheld */
+	uint32_t told[FRAME_VCS_MAX]; /* what was left when the last credit frame came */
+};
+
+/* A credit frame has come, and 'tx' has what it says. The first VC tells the size, which all
+ * share. */
+static inline void peer_buffer_told(struct peer_buffer *buffer, unsigned vcs)
+{
+	uint32_t blocks = credit_available(&buffer->tx[0]);
+
+	if (blocks > buffer->vc_blocks)
+		buffer->vc_blocks = blocks;
+	for (unsigned vc = 0; vc < vcs && !buffer->exact; vc++)
+		buffer->told[vc] = credit_available(&buffer->tx[vc]);
+}
+
+/* The link is down: the next neighbour may have another buffer. */
+static inline void peer_buffer_forget(struct peer_buffer *buffer)
+{
+	buffer->vc_blocks = 0;
+}
+
+/* Free blocks of a VC there. Never less than credit_available(). */
+static inline uint32_t peer_buffer_free(const struct peer_buffer *buffer, unsigned vc)
+{
+	uint32_t left = credit_available(&buffer->tx[vc]), most;
+
+	if (buffer->exact)
+		return left;
+	most = left + credit_withheld_most(buffer->vc_blocks, left);
+	if (buffer->told[vc] < most)
+		most = buffer->told[vc];
+	return most > left ? most : left;
+}
