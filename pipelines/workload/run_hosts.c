@@ -19,12 +19,15 @@ struct run_host_list {
 	uint32_t count;
 };
 
+enum side { FROM, TO };
+
 struct resolver {
 	const struct run_config *config;
 	const struct topology *topology;
 	struct run_hosts *hosts;
 	uint16_t *scratch; /* [hosts] */
 	bool *taken;       /* [hosts]: an edge, listed, or drawn */
+	bool *opposite;    /* [hosts]: on the other side of a hot spot's entry (note_opposite()) */
 	struct fault *fault;
 };
 
@@ -113,30 +116,79 @@ static uint32_t gather(const struct resolver *resolver, bool free_only)
 	return count;
 }
 
-/* Draws a share of all hosts among those that are free (Fisher and Yates, as far as needed). */
-static int resolve_share(const struct resolver *resolver, const struct run_config_hosts *hosts,
-	uint64_t stream, struct run_host_list *list)
+/* Notes the hosts on the other side of an entry with hot spots, if they are listed or drawn: a hot
+ * host is no sender to itself. 'rest' and 'all' may contain both. */
+static void note_opposite(const struct resolver *resolver, enum side side, uint32_t number)
 {
+	const struct run_config_traffic *traffic = &resolver->config->traffic.at[number];
+	const struct run_hosts_entry *entry = &resolver->hosts->entry[number];
+	bool drawn = traffic->from.kind == RUN_HOSTS_LIST || traffic->from.kind == RUN_HOSTS_SHARE;
+
+	memset(resolver->opposite, 0, resolver->topology->hosts);
+	if ((traffic->pattern->keys & TRAFFIC_SHARE) == 0)
+		return;
+	for (uint32_t i = 0; side == TO && drawn && i < entry->from_count; i++)
+		resolver->opposite[entry->from[i]] = true;
+	if (side == TO || traffic->to.kind != RUN_HOSTS_LIST)
+		return;
+	/* The names are checked when 'to' has its turn. */
+	for (uint32_t i = 0; i < traffic->to.count; i++) {
+		int32_t host = topology_find_host(resolver->topology, traffic->to.name[i]);
+
+		if (host >= 0)
+			resolver->opposite[host] = true;
+	}
+}
+
+static uint32_t count_drawable(const struct resolver *resolver, uint32_t gathered)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < gathered; i++)
+		count += !resolver->opposite[resolver->scratch[i]];
+	return count;
+}
+
+/* Moves 'wanted' of the scratch's hosts to its front (Fisher and Yates, as far as needed). Those
+ * that may not be drawn are skipped when their turn comes, so that they change no other draw. */
+static void draw(
+	const struct resolver *resolver, uint64_t stream, uint32_t gathered, uint32_t wanted)
+{
+	uint16_t *scratch = resolver->scratch;
+	uint32_t kept = 0;
+	struct rng rng;
+
+	rng_init(&rng, resolver->config->seed, stream, STREAM_DRAW);
+	for (uint32_t i = 0; kept < wanted; i++) {
+		uint32_t other = i + (uint32_t)rng_below(&rng, gathered - i);
+		uint16_t drawn = scratch[other];
+
+		scratch[other] = scratch[i];
+		if (!resolver->opposite[drawn])
+			scratch[kept++] = drawn;
+	}
+}
+
+/* Draws a share of all hosts among those that are free. */
+static int resolve_share(const struct resolver *resolver, enum side side, uint32_t number,
+	struct run_host_list *list)
+{
+	const struct run_config_traffic *traffic = &resolver->config->traffic.at[number];
+	const struct run_config_hosts *hosts = side == FROM ? &traffic->from : &traffic->to;
 	uint64_t wanted =
 		((uint64_t)resolver->topology->hosts * hosts->share_ppm + 500000) / 1000000;
-	uint32_t count = gather(resolver, true);
-	struct rng rng;
+	uint32_t gathered = gather(resolver, true), left;
 	char what[128];
 
-	if (wanted == 0 || wanted > count) {
+	note_opposite(resolver, side, number);
+	left = count_drawable(resolver, gathered);
+	if (wanted == 0 || wanted > left) {
 		snprintf(what, sizeof(what),
 			"the percentage makes %u of %u hosts, and %u are left to choose from",
-			(unsigned)wanted, resolver->topology->hosts, count);
+			(unsigned)wanted, resolver->topology->hosts, left);
 		return refuse(resolver, hosts->place, what);
 	}
-	rng_init(&rng, resolver->config->seed, stream, STREAM_DRAW);
-	for (uint32_t i = 0; i < wanted; i++) {
-		uint32_t other = i + (uint32_t)rng_below(&rng, count - i);
-		uint16_t drawn = resolver->scratch[other];
-
-		resolver->scratch[other] = resolver->scratch[i];
-		resolver->scratch[i] = drawn;
-	}
+	draw(resolver, 2 * (uint64_t)number + side, gathered, (uint32_t)wanted);
 	return keep(resolver, (uint32_t)wanted, list);
 }
 
@@ -145,8 +197,6 @@ static void take(const struct resolver *resolver, const uint16_t *host, uint32_t
 	for (uint32_t i = 0; i < count; i++)
 		resolver->taken[host[i]] = true;
 }
-
-enum side { FROM, TO };
 
 static void store(struct run_hosts_entry *entry, enum side side, const struct run_host_list *list)
 {
@@ -173,7 +223,7 @@ static int resolve_set(
 	if (kind == RUN_HOSTS_LIST)
 		result = resolve_list(resolver, hosts, &list);
 	else if (kind == RUN_HOSTS_SHARE)
-		result = resolve_share(resolver, hosts, 2 * (uint64_t)number + side, &list);
+		result = resolve_share(resolver, side, number, &list);
 	else
 		result = keep(resolver, gather(resolver, kind == RUN_HOSTS_REST), &list);
 	store(&resolver->hosts->entry[number], side, &list);
@@ -268,7 +318,7 @@ static int resolve(const struct resolver *resolver)
 {
 	int result;
 
-	if (resolver->scratch == NULL || resolver->taken == NULL ||
+	if (resolver->scratch == NULL || resolver->taken == NULL || resolver->opposite == NULL ||
 		resolver->hosts->entry == NULL || resolver->hosts->edge == NULL)
 		return refuse_memory(resolver);
 	result = resolve_edges(resolver);
@@ -289,6 +339,7 @@ struct run_hosts *run_config_resolve(
 		.hosts = hosts,
 		.scratch = malloc(((size_t)topology->hosts + 1) * sizeof(*resolver.scratch)),
 		.taken = calloc((size_t)topology->hosts + 1, sizeof(*resolver.taken)),
+		.opposite = calloc((size_t)topology->hosts + 1, sizeof(*resolver.opposite)),
 		.fault = fault,
 	};
 	int result = hosts == NULL ? refuse_memory(&resolver) : 0;
@@ -302,6 +353,7 @@ struct run_hosts *run_config_resolve(
 	}
 	free(resolver.scratch);
 	free(resolver.taken);
+	free(resolver.opposite);
 	if (result == 0)
 		return hosts;
 	run_hosts_destroy(hosts);

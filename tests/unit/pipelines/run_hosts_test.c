@@ -122,6 +122,68 @@ static void a_share_is_drawn_among_those_that_nothing_names(void **state)
 	}
 }
 
+/* Of 20 hosts, with half of them senders, some seed would draw it. */
+static void a_hot_host_is_not_drawn_among_its_senders(void **state)
+{
+	for (unsigned seed = 1; seed <= 20; seed++) {
+		char text[16];
+		struct resolved r;
+
+		snprintf(text, sizeof(text), "%u", seed);
+		resolve(&r, text,
+			"traffic:\n  - {pattern: hotspot, from: 50%, to: [h3, h7]}\n"
+			"  - {pattern: uniform, from: rest}\n");
+		assert_non_null(r.hosts);
+		assert_int_equal(r.hosts->entry[0].from_count, 10);
+		assert_false(contains(r.hosts->entry[0].from, 10, 3));
+		assert_false(contains(r.hosts->entry[0].from, 10, 7));
+		assert_true(contains(r.hosts->entry[1].from, r.hosts->entry[1].from_count, 3));
+		finish(&r);
+	}
+}
+
+/* Hosts that are drawn where nothing is hot, and with a hot host that is not among them. */
+static void a_hot_host_changes_no_other_draw(void **state)
+{
+	struct resolved plain, hot;
+	char rows[128];
+	uint16_t spot = 0;
+
+	resolve(&plain, "5", "traffic: [{pattern: uniform, from: 50%}]\n");
+	while (contains(plain.hosts->entry[0].from, 10, spot))
+		spot++;
+	snprintf(
+		rows, sizeof(rows), "traffic: [{pattern: hotspot, from: 50%%, to: [h%u]}]\n", spot);
+	resolve(&hot, "5", rows);
+	assert_memory_equal(plain.hosts->entry[0].from, hot.hosts->entry[0].from, 20);
+	finish(&hot);
+	/* One that is among them: all others stay. */
+	snprintf(rows, sizeof(rows), "traffic: [{pattern: hotspot, from: 50%%, to: [h%u]}]\n",
+		plain.hosts->entry[0].from[4]);
+	resolve(&hot, "5", rows);
+	for (unsigned i = 0; i < 10; i++)
+		assert_int_equal(
+			contains(hot.hosts->entry[0].from, 10, plain.hosts->entry[0].from[i]),
+			i != 4);
+	finish(&hot);
+	finish(&plain);
+}
+
+static void hot_hosts_that_are_drawn_are_none_of_the_senders(void **state)
+{
+	for (unsigned seed = 1; seed <= 20; seed++) {
+		char text[16];
+		struct resolved r;
+
+		snprintf(text, sizeof(text), "%u", seed);
+		resolve(&r, text, "traffic: [{pattern: hotspot, from: 50%, to: 50%}]\n");
+		assert_non_null(r.hosts);
+		for (unsigned i = 0; i < 10; i++)
+			assert_false(contains(r.hosts->entry[0].to, 10, r.hosts->entry[0].from[i]));
+		finish(&r);
+	}
+}
+
 static void the_same_seed_draws_the_same_hosts_and_another_one_others(void **state)
 {
 	struct resolved a, b, c;
@@ -258,6 +320,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(rest_is_who_no_other_entry_names),
 	cmocka_unit_test(rest_leaves_out_edges_and_all_does_not),
 	cmocka_unit_test(a_share_is_drawn_among_those_that_nothing_names),
+	cmocka_unit_test(a_hot_host_is_not_drawn_among_its_senders),
+	cmocka_unit_test(a_hot_host_changes_no_other_draw),
+	cmocka_unit_test(hot_hosts_that_are_drawn_are_none_of_the_senders),
 	cmocka_unit_test(the_same_seed_draws_the_same_hosts_and_another_one_others),
 	cmocka_unit_test(a_single_destination_does_not_send_to_itself),
 	cmocka_unit_test(a_permutation_of_the_seed_has_everybody_once),
