@@ -21,8 +21,8 @@
 
 static const char usage[] =
 	"usage: weft reproduce --list [--json]\n"
-	"       weft reproduce NAME [--quick] [--only A,B] [--instances N] [--jobs N] [--json]\n"
-	"                           [--cache DIR] [--again] [-o DIR]\n"
+	"       weft reproduce NAME [--quick] [--only A,B] [--instances N] [--jobs N]\n"
+	"                           [--json|--markdown] [--cache DIR] [--again] [-o DIR]\n"
 	"\n"
 	"Runs a figure or table of a paper and prints published | ours | ratio. NAME is one of "
 	"--list\n"
@@ -35,6 +35,7 @@ static const char usage[] =
 	"  --instances N  of each random network or seed, up to 100, instead of the definition's\n"
 	"  --jobs N     runs at a time (default: the cores)\n"
 	"  --json       print one JSON document\n"
+	"  --markdown   print tables in Markdown, as the pages of the documentation have them\n"
 	"  --cache DIR  where results are kept (default: $XDG_CACHE_HOME/weft or ~/.cache/weft)\n"
 	"  --again      run everything again\n"
 	"  -o DIR       where figures go (default: here)\n"
@@ -45,7 +46,7 @@ struct request {
 	const char *name, *only, *folder, *cache;
 	char cache_path[PATH_MAX];
 	unsigned jobs, instances; /* instances 0: as the definition says */
-	bool list, quick, json, again;
+	bool list, quick, json, markdown, again;
 };
 
 static int fail(int result, const struct fault *fault)
@@ -113,6 +114,7 @@ static int parse(struct request *request, int argc, char **argv, struct fault *f
 		{"instances", required_argument, NULL, 'n'},
 		{"jobs", required_argument, NULL, 'j'},
 		{"json", no_argument, NULL, OPTION_SET(S, json)},
+		{"markdown", no_argument, NULL, OPTION_SET(S, markdown)},
 		{"cache", required_argument, NULL, OPTION_TEXT(S, cache)},
 		{"again", no_argument, NULL, OPTION_SET(S, again)},
 		{NULL, 0, NULL, 0},
@@ -124,6 +126,9 @@ static int parse(struct request *request, int argc, char **argv, struct fault *f
 		result = take_option(request, option, optarg, fault);
 	if (result == 0 && request->list == (request->name != NULL))
 		result = fault_set(fault, EINVAL, "expected --list or a NAME, not both");
+	if (result == 0 && request->markdown && (request->json || request->list))
+		result = fault_set(
+			fault, EINVAL, "--markdown is for tables of a NAME, without --json");
 	if (request->cache == NULL)
 		default_cache(request);
 	if (request->folder == NULL)
@@ -288,11 +293,13 @@ static int show(const struct request *request, const struct experiment *experime
 	if (request->json)
 		command_print_json(comparison_json(comparison, experiment, trial, trials),
 			JSON_REAL_PRECISION(10));
+	else if (request->markdown)
+		comparison_markdown(comparison, experiment, trial, trials, stdout);
 	else
 		comparison_print(comparison, experiment, trial, trials, stdout);
 	if (reproduce_plot_wanted(experiment))
 		result = reproduce_plot(experiment, trial, trials, request->folder,
-			request->json ? stderr : stdout, &fault);
+			request->json || request->markdown ? stderr : stdout, &fault);
 	if (result < 0)
 		return fail(result, &fault);
 	return comparison_good(comparison) ? EXIT_DONE : EXIT_BAD_ANSWER;

@@ -52,10 +52,13 @@ static inline bool comparison_good(const struct comparison *comparison)
 	return comparison->missed == 0 && comparison->wrongs == 0 && comparison->failed == 0;
 }
 
-/* Output of a comparison as text and as JSON. */
+/* Output of a comparison as text, as Markdown and as JSON. */
 
 /* A table: published, ours, ratio, and then the misses. */
 void comparison_print(const struct comparison *comparison, const struct experiment *experiment,
+	const struct trial *trial, unsigned trials, FILE *out);
+/* The same as tables in Markdown, with the version of Weft, for docs/reproduction*.md. */
+void comparison_markdown(const struct comparison *comparison, const struct experiment *experiment,
 	const struct trial *trial, unsigned trials, FILE *out);
 /* "reproduction/1"; NULL without memory. */
 json_t *comparison_json(const struct comparison *comparison, const struct experiment *experiment,

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "comparison_cells.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const quantities[] = {"factor of %s", "increase of %s, per cent", "%s",
+	"greatest %s of a link, per cent", "least %s of a link, per cent",
+	"links with a %s below %u %%, per cent", "links with a %s above %u %%, per cent",
+	"efficiency before the hot spot", "least efficiency in the hot spot",
+	"efficiency %u ms into the hot spot", "efficiency at the end of the hot spot",
+	"time to recover, ms", "slowdown beside the other case",
+	"mean latency after %u thousandths of the messages, away from the final one, per cent",
+	"95 %% interval of the %s, per cent of the mean",
+	"95 %% interval of the accepted traffic, per cent of the mean"};
+
+/* The kind of numbers of a group of rows. */
+void comparison_quantity(
+	const struct published_row *row, const struct experiment *experiment, char out[96])
+{
+	static const char *const units[] = {"productivity, flits/ns/switch", "latency, ns",
+		"messages that wait at the host with most", "traffic, flits/ns/switch",
+		"traffic, flits/ns/switch", "mean latency, ns", "efficiency of the run",
+		"accepted at full load", "time of the schedule, ms"};
+	const char *what = row->quantity == PUBLISHED_VALUE
+				   ? units[experiment->measure]
+				   : experiment_measure_name(experiment->measure);
+
+	if (published_is_link(row))
+		what = experiment->measure == EXPERIMENT_BLOCKED ? "blocked time" : "utilisation";
+	if (row->quantity == PUBLISHED_AT || row->quantity == PUBLISHED_AFTER)
+		snprintf(out, 96, quantities[row->quantity], row->limit);
+	else if (published_is_link(row))
+		snprintf(out, 96, quantities[row->quantity], what, row->limit);
+	else
+		snprintf(out, 96, quantities[row->quantity], what);
+}
+
+static const char *algorithm_name(const struct experiment *experiment, unsigned at)
+{
+	return experiment->algorithms.at[at].name;
+}
+
+void comparison_subject(
+	const struct published_row *row, const struct experiment *experiment, char out[CELL * 3])
+{
+	const char *own = algorithm_name(experiment, row->algorithm);
+
+	if (published_is_relative(row))
+		snprintf(out, CELL * 3, "%s / %s", own, algorithm_name(experiment, row->over));
+	else
+		snprintf(out, CELL * 3, "%s", own);
+}
+
+/* "1.42 (1.27-1.56)". */
+static void numbers(
+	enum published_quantity quantity, double min, double max, double mean, char out[CELL])
+{
+	int digits = quantity != PUBLISHED_VALUE ? 2 : mean < 10 && mean != floor(mean) ? 4 : 0;
+
+	if (isnan(mean) && !isnan(min) && !isnan(max))
+		snprintf(out, CELL, "%.2f to %.2f", min, max);
+	else if (isnan(mean) && !isnan(min))
+		snprintf(out, CELL, "at least %.2f", min);
+	else if (isnan(mean) && !isnan(max))
+		snprintf(out, CELL, "at most %.2f", max);
+	else if (isinf(mean))
+		snprintf(out, CELL, "never");
+	else if (isnan(mean))
+		snprintf(out, CELL, "-");
+	else if (isnan(min) || isnan(max) || isinf(min) ||
+		 (quantity >= PUBLISHED_BEFORE && min == max))
+		snprintf(out, CELL, "%.*f", digits, mean);
+	else
+		snprintf(out, CELL, "%.*f (%.*f..%.*f)", digits, mean, digits, min, digits, max);
+}
+
+static void describe_match(const struct comparison_row *row, char out[CELL])
+{
+	const char *text = "";
+
+	if (row->instances == 0)
+		text = "not measured";
+	else if (row->checked && published_is_claim(row->published))
+		text = row->within ? "holds" : "does not hold";
+	else if (row->checked)
+		text = row->within ? "near" : "apart";
+	if (row->instances > 0 && !comparison_is_whole(row))
+		snprintf(out, CELL, "%u of %u measured", row->instances, row->wanted);
+	else
+		snprintf(out, CELL, "%s", text);
+}
+
+void comparison_cells(const struct comparison_row *row, const struct experiment *experiment,
+	struct comparison_cells *cells)
+{
+	const struct published_row *published = row->published;
+	const char *name = experiment->cases.at[published->case_at].name;
+
+	*cells = (struct comparison_cells){.ratio = "-"};
+	comparison_subject(published, experiment, cells->subject);
+	numbers(published->quantity, published->min, published->max, published->mean,
+		cells->theirs);
+	if (published_is_reading(published)) {
+		strcpy(cells->reading, cells->theirs);
+		snprintf(cells->theirs, sizeof(cells->theirs), "'%s'", published->words);
+	}
+	numbers(published->quantity, row->instances > 1 ? row->min : NAN,
+		row->instances > 1 ? row->max : NAN, row->mean, cells->ours);
+	if (row->instances > 0 && isfinite(row->ratio))
+		snprintf(cells->ratio, sizeof(cells->ratio), "%.2f", row->ratio);
+	if (published_is_relative(published) && isfinite(row->half_width))
+		snprintf(cells->spread, sizeof(cells->spread), "%.2f", row->half_width);
+	describe_match(row, cells->match);
+	snprintf(cells->network, sizeof(cells->network), "%s%s%s",
+		experiment->networks.at[published->network].name, name[0] != '\0' ? ", " : "",
+		name);
+}
+
+bool comparison_has_readings(const struct comparison *comparison)
+{
+	for (unsigned i = 0; i < comparison->rows; i++)
+		if (published_is_reading(comparison->row[i].published))
+			return true;
+	return false;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The texts of a comparison's rows, for the table on a terminal and the one in Markdown. */
+
+#include "comparison.h"
+
+#define CELL 40
+/* ms into a hot spot: the paper's "less than 8 ms", and the same after the detector's 5 ms, before
+ * which no output can become a root. */
+#define AFTER     8
+#define AFTER_CRT 13
+
+struct comparison_cells {
+	char network[2 * CELL + 16]; /* and case */
+	char subject[3 * CELL];      /* "UD_ITB / UD" */
+	char theirs[CELL], reading[CELL];
+	char ours[CELL];             /* "1.42 (1.27..1.56)" */
+	char ratio[16], match[CELL]; /* "near", "apart", "holds", ... */
+	char spread[24];             /* half of the 95 % interval, or empty */
+};
+
+void comparison_cells(const struct comparison_row *row, const struct experiment *experiment,
+	struct comparison_cells *cells);
+
+/* The kind of numbers of a group of rows: "factor of productivity". */
+void comparison_quantity(
+	const struct published_row *row, const struct experiment *experiment, char out[96]);
+
+/* "UD_ITB", "UD_ITB / UD". */
+void comparison_subject(
+	const struct published_row *row, const struct experiment *experiment, char out[3 * CELL]);
+
+bool comparison_has_readings(const struct comparison *comparison);
+
+/* The paper's ms in ns. */
+static inline double comparison_unit_ns(const struct experiment *experiment)
+{
+	return (double)experiment->unit_ps / PS_PER_NS;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "comparison.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "comparison_cells.h"
+
+static void print_share(double value, FILE *out)
+{
+	if (isnan(value))
+		fputs(" - |", out);
+	else
+		fprintf(out, " %.3f |", value);
+}
+
+static void print_transient(const struct trial *trial, FILE *out)
+{
+	const struct transient *transient = &trial->transient;
+	double unit = comparison_unit_ns(trial->experiment), back = transient_back_ns(transient);
+
+	print_share(transient->deliverable, out);
+	print_share(transient_before(transient), out);
+	print_share(transient_minimum(transient), out);
+	print_share(transient_at(transient, AFTER * unit), out);
+	print_share(transient_at(transient, AFTER_CRT * unit), out);
+	print_share(transient_end(transient), out);
+	if (isinf(back))
+		fputs(" never |", out);
+	else
+		fprintf(out, " %.1f |", back / unit);
+}
+
+static void print_curve_head(const struct trial *trial, FILE *out)
+{
+	unsigned columns = 1;
+
+	fputs("\n| |", out);
+	switch (trial->experiment->measure) {
+	case EXPERIMENT_EFFICIENCY:
+		fprintf(out, " possible | before | minimum | +%u ms | +%u ms | end | back, ms |",
+			AFTER, AFTER_CRT);
+		columns = 7;
+		break;
+	case EXPERIMENT_THROUGHPUT:
+		for (unsigned i = 0; i < trial->points; i++)
+			fprintf(out, " %.0f %% |", 100 * trial->point[i].load);
+		columns = trial->points;
+		break;
+	default:
+		fputs(" time, ms |", out);
+	}
+	fputs("\n|---|", out);
+	while (columns-- > 0)
+		fputs("---|", out);
+	fputc('\n', out);
+}
+
+static void print_curve(const struct trial *trial, FILE *out)
+{
+	char label[EXPERIMENT_TEXT];
+
+	trial_label(trial, label);
+	fprintf(out, "| %s |", label);
+	switch (trial->experiment->measure) {
+	case EXPERIMENT_EFFICIENCY:
+		print_transient(trial, out);
+		break;
+	case EXPERIMENT_THROUGHPUT:
+		for (unsigned i = 0; i < trial->points; i++)
+			print_share(trial->point[i].accepted, out);
+		break;
+	default:
+		print_share(trial->value, out);
+	}
+	fputc('\n', out);
+}
+
+static void print_curves(const struct trial *trial, unsigned trials, FILE *out)
+{
+	bool head = false;
+
+	for (unsigned i = 0; i < trials; i++) {
+		if (trial[i].stage != TRIAL_DONE)
+			continue;
+		if (!head)
+			print_curve_head(&trial[i], out);
+		head = true;
+		print_curve(&trial[i], out);
+	}
+}
+
+static void print_row(const struct comparison_row *row, const struct experiment *experiment,
+	bool readings, FILE *out)
+{
+	struct comparison_cells cells;
+
+	comparison_cells(row, experiment, &cells);
+	fprintf(out, "| %s | %s | %s |", cells.network, cells.subject, cells.theirs);
+	if (readings)
+		fprintf(out, " %s |", cells.reading);
+	fprintf(out, " %s%s%s | %s | %s |\n", cells.ours, cells.spread[0] != '\0' ? " ± " : "",
+		cells.spread, cells.ratio, cells.match);
+}
+
+static void print_rows(
+	const struct comparison *comparison, const struct experiment *experiment, FILE *out)
+{
+	bool readings = comparison_has_readings(comparison);
+	char before[96] = "", now[96];
+
+	for (unsigned i = 0; i < comparison->rows; i++) {
+		comparison_quantity(comparison->row[i].published, experiment, now);
+		if (strcmp(now, before) != 0)
+			fprintf(out,
+				"\n| %s | | published |%s ours | ratio | |\n|---|---|---|%s---|---|---|\n",
+				now, readings ? " our reading |" : "", readings ? "---|" : "");
+		strcpy(before, now);
+		print_row(&comparison->row[i], experiment, readings, out);
+	}
+}
+
+void comparison_markdown(const struct comparison *comparison, const struct experiment *experiment,
+	const struct trial *trial, unsigned trials, FILE *out)
+{
+	fprintf(out, "%s, %s: %s (weft %s)\n", experiment->paper, experiment->place,
+		experiment->title, WEFT_VERSION);
+	if (experiment_wants_all(experiment))
+		print_curves(trial, trials, out);
+	print_rows(comparison, experiment, out);
+	fprintf(out,
+		"\n%u of %u rows not measured or away from the published by more than %.4g %%; "
+		"%u of %u orders not as published; %u of %u measurements failed.\n",
+		comparison->missed, comparison->rows, experiment->tolerance_ppm / 1e4,
+		comparison->wrongs, comparison->orders, comparison->failed, trials);
+}
