@@ -30,7 +30,4 @@ struct forwarding_request {
 /* 0, or -errno and fault ("FILE:LINE: …"). */
 int forwarding_table_load(struct forwarding_table *table, const struct forwarding_request *request,
 	struct fault *fault);
-/* The part of the above for route files. */
-int forwarding_routes_load(struct forwarding_table *table, const struct forwarding_request *request,
-	struct fault *fault);
 void forwarding_table_free(struct forwarding_table *table);

@@ -44,7 +44,7 @@ static void grant(struct wormhole_net *net, uint32_t number, uint64_t now)
 	buffer->out = number;
 	out->holder = buffer->head;
 	out->base = out->runs.total;
-	out->start_at = now + net->parameters.routing_cycles;
+	out->start_at = now + net->grant_cycles;
 	net->message[out->holder].channel = number;
 	net->message[out->holder].route++;
 	if (!out->stopped)

@@ -193,6 +193,11 @@ struct wormhole_net *wormhole_net_create(const struct topology *topology,
 		net->parameters = *parameters;
 		net->ops = ops;
 		net->ctx = ctx;
+		net->grant_cycles = parameters->routing_cycles;
+		if (parameters->routed_before_grant) {
+			net->grant_cycles = 1;
+			net->request_cycles = parameters->routing_cycles - 1;
+		}
 		if (create_channels(net) == 0 && create_hosts(net) == 0)
 			return net;
 	}

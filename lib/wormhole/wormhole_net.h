@@ -26,6 +26,10 @@
 struct wormhole_parameters {
 	weft_time cycle_ps;      /* time of one flit on a link */
 	uint32_t routing_cycles; /* latency of the first flit through a switch; the others follow */
+	/* Which reading of thesis 004, section 1.3.1: a header is routed when it gets its output
+	 * (false), or when it is first in its buffer, so that only the cycle through the crossbar
+	 * remains after that (docs/wormhole.md). */
+	bool routed_before_grant;
 	uint32_t detection_cycles;   /* until a host detects a message in transit */
 	uint32_t programming_cycles; /* until it can re-inject it */
 	uint64_t itb_pool_bytes;     /* per host, for messages in transit */

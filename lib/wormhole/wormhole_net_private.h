@@ -29,6 +29,7 @@ enum wormhole_event {
 	WORMHOLE_WAKE,   /* host 'item' may have something to send */
 	WORMHOLE_TAIL,   /* the tail leaves on channel 'item' */
 	WORMHOLE_LEVEL,  /* the buffer of channel 'item' may have passed a mark */
+	WORMHOLE_ROUTED, /* the first header of the buffer of channel 'item' knows its output */
 };
 
 /* One direction of a link: its sender, and the buffer at its end. The counts of flits are totals
@@ -78,6 +79,8 @@ struct wormhole_list {
 struct wormhole_net {
 	const struct topology *topology;
 	struct wormhole_parameters parameters;
+	/* Cycles from first in the buffer to the request, and from the grant to the first flit. */
+	uint32_t request_cycles, grant_cycles;
 	const struct wormhole_ops *ops;
 	void *ctx;
 	struct event_queue *events;

@@ -39,6 +39,17 @@ void wormhole_request(struct wormhole_net *net, uint32_t number, uint64_t cycle)
 	wormhole_ask(net, out, cycle);
 }
 
+/* From 'cycle' on the buffer has another first message. It requests its output at once, or when it
+ * has been routed. */
+static void become_first(struct wormhole_net *net, uint32_t number, uint64_t cycle)
+{
+	if (net->request_cycles == 0)
+		wormhole_request(net, number, cycle);
+	else
+		wormhole_push(net, cycle + net->request_cycles, WORMHOLE_ARRIVAL, WORMHOLE_ROUTED,
+			number);
+}
+
 static void enter_buffer(struct wormhole_net *net, uint32_t number, uint32_t message, uint64_t now)
 {
 	struct wormhole_channel *buffer = &net->channel[number];
@@ -46,7 +57,7 @@ static void enter_buffer(struct wormhole_net *net, uint32_t number, uint32_t mes
 	net->message[message].next = WORMHOLE_NONE;
 	if (buffer->head == WORMHOLE_NONE) {
 		buffer->head = message;
-		wormhole_request(net, number, now);
+		become_first(net, number, now);
 	} else if (buffer->waiting == WORMHOLE_NONE) {
 		buffer->waiting = buffer->last = message;
 	} else {
@@ -116,7 +127,7 @@ static void leave_buffer(struct wormhole_net *net, uint32_t number, uint32_t byt
 	buffer->head = buffer->waiting;
 	if (buffer->head != WORMHOLE_NONE) {
 		buffer->waiting = net->message[buffer->head].next;
-		wormhole_request(net, number, now + 1);
+		become_first(net, number, now + 1);
 	}
 	if (!buffer->stop_sent)
 		wormhole_predict(net, number, now);
@@ -253,6 +264,9 @@ static void step(struct wormhole_net *net, const struct sim_event *event)
 		return;
 	case WORMHOLE_GO:
 		on_go(net, event->item, now);
+		return;
+	case WORMHOLE_ROUTED:
+		wormhole_request(net, event->item, now);
 		return;
 	}
 }

@@ -10,7 +10,9 @@
 
 #include <stdint.h>
 
+#include "capture_state.h"
 #include "frame.h"
+#include "switch.h"
 #include "switch_counters.h"
 
 #define CAPTURE_REASON_FAULT  1  /* + enum frame_fault */
@@ -44,3 +46,13 @@ static inline uint8_t capture_reason_switch(enum switch_counter counter)
 
 /* A capture_reason_fn. */
 const char *capture_reason_text(uint8_t reason);
+
+/*
+ * The state that a capture adds to a data frame that has come into a switch, at either clock: the
+ * decision on it. Credits: what its sender has left in its VC after it. Depth: the blocks before it
+ * in the queue that it is to join.
+ *
+ * The switch has admitted 'packet' for 'output' but not stored it yet (switch_admit()), or, with
+ * SWITCH_PORT_NONE, discarded it. Sets the fields that can be known. */
+void capture_decision(const struct weft_switch *sw, const struct weft_packet *packet,
+	unsigned output, struct capture_state *state);

@@ -206,12 +206,6 @@ int deadlock_result(const struct deadlock_circle *circle, const struct topology 
 	struct run_result *result)
 {
 	result->deadlock = result->deadlock || circle->channels > 0;
-	for (unsigned i = 0; i < circle->channels && i < DEADLOCK_CIRCLE_MAX; i++) {
-		struct run_cycle *channel = run_result_add_cycle(result);
-
-		if (channel == NULL)
-			return -ENOMEM;
-		topology_port_name(topology, circle->port[i], channel->from, sizeof(channel->from));
-	}
-	return 0;
+	return run_result_add_cycle(result, topology, circle->port,
+		circle->channels < DEADLOCK_CIRCLE_MAX ? circle->channels : DEADLOCK_CIRCLE_MAX);
 }

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "lab_config.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,12 +45,6 @@ void lab_config_destroy(struct lab_config *config)
 	free(config);
 }
 
-static bool name_letter(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       c == '_';
-}
-
 /* A lab without a name takes that of its file: "labs/two-leaves.yaml" is two-leaves. */
 static void default_name(struct lab_config *config)
 {
@@ -59,7 +54,7 @@ static void default_name(struct lab_config *config)
 	if (slash != NULL)
 		origin = slash + 1;
 	for (; *origin != '\0' && *origin != '.' && used + 1 < sizeof(config->name); origin++)
-		if (name_letter(*origin))
+		if (isalnum((unsigned char)*origin) || *origin == '_')
 			config->name[used++] = *origin;
 		else if (used > 0 && config->name[used - 1] != '-')
 			config->name[used++] = '-';

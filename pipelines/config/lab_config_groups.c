@@ -62,8 +62,7 @@ int lab_read_groups(const struct yaml_tree_node *node, void *member, struct faul
 		return run_refuse_memory(node, fault);
 	for (const struct yaml_tree_node *group = node->first; group != NULL && result == 0;
 		group = group->next) {
-		groups->at[groups->count].place =
-			(struct run_config_place){group->line, group->column};
+		groups->at[groups->count].place = run_place_of(group);
 		result = read_group(group, &groups->at[groups->count++], fault);
 		if (result == 0)
 			result = check_name(groups, group, fault);
@@ -99,16 +98,12 @@ int lab_read_words(const struct yaml_tree_node *node, void *member, struct fault
 {
 	struct lab_config_words *words = member;
 	char text[YAML_TREE_SCALAR_MAX + 1];
-	int result = yaml_tree_expect(node, YAML_TREE_SEQUENCE, fault);
+	void *rows;
+	int result = run_read_rows(node, LAB_EAL_MAX, sizeof(*words->at), &rows, fault);
 
 	if (result < 0)
 		return result;
-	if (node->count > LAB_EAL_MAX)
-		return yaml_tree_refuse(node, fault, "'%s': %u words, at most %u are possible",
-			node->key, node->count, LAB_EAL_MAX);
-	words->at = calloc((size_t)node->count + 1, sizeof(*words->at));
-	if (words->at == NULL)
-		return run_refuse_memory(node, fault);
+	words->at = rows;
 	for (const struct yaml_tree_node *word = node->first; word != NULL && result == 0;
 		word = word->next) {
 		result = yaml_read_text(word, text, sizeof(text), fault);

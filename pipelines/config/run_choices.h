@@ -20,6 +20,9 @@
 	X(RUN_FLOW_CONTROL_CREDIT, "credit") X(RUN_FLOW_CONTROL_STOP_GO, "stop-go")
 #define RUN_CREDITS(X) \
 	X(RUN_CREDITS_COALESCED, "coalesced") X(RUN_CREDITS_EACH, "each")
+/* Readings of the thesis on wormhole switches (wormhole.md). */
+#define RUN_ROUTING_STARTS(X) \
+	X(RUN_ROUTING_STARTS_GRANT, "grant") X(RUN_ROUTING_STARTS_HEADER, "header")
 #define RUN_ROUTING_MODES(X) \
 	X(RUN_ROUTING_SOURCE, "source") X(RUN_ROUTING_TABLE, "table")
 #define RUN_GRANULARITIES(X) \
@@ -49,6 +52,7 @@ enum run_clock { RUN_CLOCKS(X) };
 enum run_switching { RUN_SWITCHINGS(X) };
 enum run_flow_control { RUN_FLOW_CONTROLS(X) };
 enum run_credits { RUN_CREDITS(X) };
+enum run_routing_start { RUN_ROUTING_STARTS(X) };
 enum run_routing_mode {
 	RUN_ROUTING_MODES(X) RUN_ROUTING_UNSET /* adaptive routing, or the file */
 };

@@ -59,6 +59,7 @@ struct run_config_switch {
 	bool voq;
 	uint32_t fecn; /* threshold of every input buffer, 0: nothing is marked (fecn.h) */
 	weft_time routing_delay_ps;
+	enum run_routing_start routing_start; /* of it, in wormhole switches */
 };
 
 struct run_config_routing {

@@ -100,6 +100,17 @@ int run_read_rows(const struct yaml_tree_node *node, uint32_t max, size_t size, 
 	return *rows == NULL ? run_refuse_memory(node, fault) : 0;
 }
 
+void run_write_rows(const struct yaml_field *fields, const void *rows, size_t size, uint32_t count,
+	FILE *out, unsigned indent)
+{
+	if (count == 0)
+		fputs(" []", out);
+	for (uint32_t i = 0; i < count; i++) {
+		fprintf(out, "\n%*s- ", (int)indent, "");
+		yaml_fields_write_row(fields, (const char *)rows + i * size, out);
+	}
+}
+
 /* Paths: char *, NULL where the file has none. */
 
 int run_read_path(const struct yaml_tree_node *node, void *member, struct fault *fault)
@@ -225,10 +236,5 @@ void run_write_edges(const void *member, FILE *out, unsigned indent)
 {
 	const struct run_config_edge_list *list = member;
 
-	if (list->count == 0)
-		fputs(" []", out);
-	for (uint32_t i = 0; i < list->count; i++) {
-		fprintf(out, "\n%*s- ", (int)indent, "");
-		yaml_fields_write_row(edge_fields, &list->at[i], out);
-	}
+	run_write_rows(edge_fields, list->at, sizeof(*list->at), list->count, out, indent);
 }

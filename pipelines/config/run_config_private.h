@@ -33,6 +33,9 @@ void run_write_topology(const void *member, FILE *out, unsigned indent);
 /* Helpers of custom readers. A list of at most 'max' rows; allocates 'size' bytes for each. */
 int run_read_rows(const struct yaml_tree_node *node, uint32_t max, size_t size, void **rows,
 	struct fault *fault);
+/* The same list as a value: its rows, each by these fields. */
+void run_write_rows(const struct yaml_field *fields, const void *rows, size_t size, uint32_t count,
+	FILE *out, unsigned indent);
 /* A time, or a word that stands for never. */
 int run_read_time_or(
 	const char *never, const struct yaml_tree_node *node, void *member, struct fault *fault);

@@ -15,6 +15,7 @@ const char *const run_clock_choices[] = {RUN_CLOCKS(X) NULL};
 static const char *const switching_choices[] = {RUN_SWITCHINGS(X) NULL};
 static const char *const flow_control_choices[] = {RUN_FLOW_CONTROLS(X) NULL};
 static const char *const credits_choices[] = {RUN_CREDITS(X) NULL};
+static const char *const routing_start_choices[] = {RUN_ROUTING_STARTS(X) NULL};
 static const char *const mode_choices[] = {RUN_ROUTING_MODES(X) NULL};
 static const char *const granularity_choices[] = {RUN_GRANULARITIES(X) NULL};
 static const char *const retest_choices[] = {RUN_RETESTS(X) NULL};
@@ -70,6 +71,8 @@ const struct yaml_field run_switch_fields[] = {
 	{"credits", YAML_FIELD_CHOICE, YAML_MEMBER(S, credits), .choices = credits_choices},
 	{"fecn", YAML_FIELD_NUMBER, YAML_MEMBER(S, fecn), .max = 15},
 	{"routing-delay", YAML_FIELD_TIME, YAML_MEMBER(S, routing_delay_ps), .max = PS_PER_MS},
+	{"routing-start", YAML_FIELD_CHOICE, YAML_MEMBER(S, routing_start),
+		.choices = routing_start_choices},
 	{NULL},
 };
 #undef S

@@ -11,79 +11,85 @@
 #include "run_config.h"
 #include "traffic_pattern.h"
 
-static int refuse(
-	const struct run_config *config, struct fault *fault, const char *what, const char *instead)
+struct rule {
+	bool broken;
+	const char *text;
+};
+
+/* Refuses the first rule that is broken. */
+static int check_rules(const struct run_config *config, const char *key, const struct rule *rule,
+	size_t rules, struct fault *fault)
 {
-	return fault_set(
-		fault, EINVAL, "%s: %s is not built yet; use %s", config->origin, what, instead);
+	for (size_t i = 0; i < rules; i++)
+		if (rule[i].broken)
+			return fault_set(
+				fault, EINVAL, "%s: %s%s", config->origin, key, rule[i].text);
+	return 0;
 }
+
+#define CHECK_RULES(config, key, rules, fault) \
+	check_rules(config, key, rules, sizeof(rules) / sizeof((rules)[0]), fault)
 
 /* Edges and faults need the real clock. */
 static int check_virtual(const struct run_config *config, struct fault *fault)
 {
-	if (config->clock == RUN_CLOCK_REAL)
-		return 0;
-	if (config->edges.count > 0)
-		return fault_set(fault, EINVAL,
-			"%s: edges on the virtual clock: programs live on the real one; use "
-			"clock: real",
-			config->origin);
-	if (config->faults.credit_loss_ppm != 0 || config->faults.corrupt_ppm != 0)
-		return refuse(config, fault, "'faults' on the virtual clock", "clock: real");
-	return 0;
+	const struct rule rules[] = {
+		{config->edges.count > 0, "edges on the virtual clock: programs live on the real "
+					  "one; use clock: real"},
+		{config->faults.credit_loss_ppm != 0 || config->faults.corrupt_ppm != 0,
+			"'faults' on the virtual clock is not built yet; use clock: real"},
+	};
+
+	return config->clock == RUN_CLOCK_REAL ? 0 : CHECK_RULES(config, "", rules, fault);
 }
 
 /* Wormhole switches have fixed mechanisms, those of the thesis. */
 static int check_wormhole(const struct run_config *config, struct fault *fault)
 {
-	const char *what = NULL;
+	const struct rule rules[] = {
+		{config->clock == RUN_CLOCK_REAL, "goes with 'clock: virtual'"},
+		{config->sw.flow_control != RUN_FLOW_CONTROL_STOP_GO,
+			"goes with 'flow-control: stop-go'"},
+		{config->sw.vcs != 1 || config->sw.voq || config->queuing != &queuing_1q,
+			"has one queue an input: expected 'vcs: 1', 'voq: false' and 'queuing: "
+			"1q'"},
+		{config->sw.fecn != 0, "has no VCs to mark by: expected 'fecn: 0'"},
+		{run_config_is_adaptive(config),
+			"has no credits to route by: expected 'routing.adaptive: none'"},
+		{config->routing.mode != RUN_ROUTING_SOURCE, "goes with 'routing.mode: source'"},
+	};
 
-	if (config->clock == RUN_CLOCK_REAL)
-		what = "goes with 'clock: virtual'";
-	else if (config->sw.flow_control != RUN_FLOW_CONTROL_STOP_GO)
-		what = "goes with 'flow-control: stop-go'";
-	else if (config->sw.vcs != 1 || config->sw.voq || config->queuing != &queuing_1q)
-		what = "has one queue an input: expected 'vcs: 1', 'voq: false' and 'queuing: 1q'";
-	else if (config->sw.fecn != 0)
-		what = "has no VCs to mark by: expected 'fecn: 0'";
-	else if (run_config_is_adaptive(config))
-		what = "has no credits to route by: expected 'routing.adaptive: none'";
-	else if (config->routing.mode != RUN_ROUTING_SOURCE)
-		what = "goes with 'routing.mode: source'";
-	return what == NULL ? 0
-			    : fault_set(fault, EINVAL, "%s: switch.switching: wormhole %s",
-				      config->origin, what);
+	return CHECK_RULES(config, "switch.switching: wormhole ", rules, fault);
 }
 
 static int check_switch(const struct run_config *config, struct fault *fault)
 {
-	bool wormhole = config->sw.switching == RUN_SWITCHING_WORMHOLE;
+	bool real = config->clock == RUN_CLOCK_REAL;
+	const struct rule rules[] = {
+		{config->sw.flow_control != RUN_FLOW_CONTROL_CREDIT,
+			"switch.flow-control: stop-go goes with 'switching: wormhole' alone"},
+		{config->sw.routing_start != RUN_ROUTING_STARTS_GRANT,
+			"switch.routing-start: header goes with 'switching: wormhole' alone"},
+		{config->measure.hosts, "measure.hosts goes with 'switching: wormhole' alone"},
+		{config->measure.messages != 0 || config->measure.warmup_messages != 0,
+			"measure.messages: numbers of messages go with 'switching: wormhole' "
+			"alone; use measure.duration"},
+		{config->sw.credits != RUN_CREDITS_COALESCED && real,
+			"'switch.credits: each' on the real clock is not built yet; use coalesced"},
+		{config->sw.routing_delay_ps != 0 && real,
+			"a switch.routing-delay on the real clock is not built yet; use 0ns"},
+	};
+	int result;
 
-	if (wormhole)
+	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
 		return check_wormhole(config, fault);
-	if (config->sw.flow_control != RUN_FLOW_CONTROL_CREDIT)
-		return fault_set(fault, EINVAL,
-			"%s: switch.flow-control: stop-go goes with 'switching: wormhole' alone",
-			config->origin);
-	if (config->measure.hosts)
-		return fault_set(fault, EINVAL,
-			"%s: measure.hosts goes with 'switching: wormhole' alone", config->origin);
-	if (config->measure.messages != 0 || config->measure.warmup_messages != 0)
-		return fault_set(fault, EINVAL,
-			"%s: measure.messages: numbers of messages go with 'switching: wormhole' "
-			"alone; use measure.duration",
-			config->origin);
-	if (config->sw.credits != RUN_CREDITS_COALESCED && config->clock == RUN_CLOCK_REAL)
-		return refuse(
-			config, fault, "'switch.credits: each' on the real clock", "coalesced");
-	if (config->sw.routing_delay_ps != 0 && config->clock == RUN_CLOCK_REAL)
-		return refuse(config, fault, "a switch.routing-delay on the real clock", "0ns");
-	if (config->queuing->reference && config->clock == RUN_CLOCK_REAL)
-		return fault_set(fault, EINVAL,
+	result = CHECK_RULES(config, "", rules, fault);
+	if (result == 0 && config->queuing->reference && real)
+		result = fault_set(fault, EINVAL,
 			"%s: queuing %s on the real clock: it is a reference for the virtual one; "
 			"use clock: virtual",
 			config->origin, config->queuing->name);
-	return 0;
+	return result;
 }
 
 static int check_algorithm(const struct run_config *config, const struct route_algorithm *algorithm,
@@ -146,18 +152,17 @@ static bool may_deadlock(const struct run_config_routing *routing)
 /* Rejects routes that a mapper cannot compute or distribute. */
 static int check_mapper(const struct run_config *config, struct fault *fault)
 {
-	const char *what = NULL;
+	const struct rule rules[] = {
+		{config->clock == RUN_CLOCK_VIRTUAL,
+			"goes with 'clock: real'; 'static' has the file's routes"},
+		{may_deadlock(&config->routing) && !config->routing.may_deadlock,
+			"puts no routes in use that may deadlock; expected another "
+			"routing.algorithm, or routing.may-deadlock: true"},
+	};
 
 	if (config->mapper.routes == RUN_ROUTES_STATIC)
 		return 0;
-	if (config->clock == RUN_CLOCK_VIRTUAL)
-		what = "goes with 'clock: real'; 'static' has the file's routes";
-	else if (may_deadlock(&config->routing) && !config->routing.may_deadlock)
-		what = "puts no routes in use that may deadlock; expected another "
-		       "routing.algorithm, or routing.may-deadlock: true";
-	return what == NULL ? 0
-			    : fault_set(fault, EINVAL, "%s: mapper.routes: mapper %s",
-				      config->origin, what);
+	return CHECK_RULES(config, "mapper.routes: mapper ", rules, fault);
 }
 
 static const char *why_no_goal(const struct run_config *config)

@@ -359,10 +359,5 @@ void run_write_traffic(const void *member, FILE *out, unsigned indent)
 {
 	const struct run_config_traffic_list *list = member;
 
-	if (list->count == 0)
-		fputs(" []", out);
-	for (uint32_t i = 0; i < list->count; i++) {
-		fprintf(out, "\n%*s- ", (int)indent, "");
-		yaml_fields_write_row(traffic_fields, &list->at[i], out);
-	}
+	run_write_rows(traffic_fields, list->at, sizeof(*list->at), list->count, out, indent);
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "atomic_file.h"
 #include "control_plane_private.h"
 #include "topology_without.h"
 
@@ -208,54 +209,35 @@ static json_t *status(const struct control_plane *plane, weft_time now)
 
 /* --- files --- */
 
-typedef int (*write_fn)(const void *what, FILE *out);
-
 /* The file appears complete or not at all. */
-static void write_file(const char *path, write_fn write, const void *what)
-{
-	char part[CONTROL_REQUEST_MAX + 8];
-	FILE *out;
-	bool good;
-
-	snprintf(part, sizeof(part), "%s.part", path);
-	out = fopen(part, "w");
-	if (out == NULL)
-		return;
-	good = write(what, out) == 0;
-	if (fclose(out) == 0 && good)
-		rename(part, path);
-	else
-		remove(part);
-}
-
-static int write_status(const void *what, FILE *out)
-{
-	return json_dumpf(what, out, JSON_COMPACT);
-}
-
-static int write_topology(const void *what, FILE *out)
-{
-	return topology_write(what, out);
-}
-
 static void serve_status(const struct control_plane *plane, const char *path, weft_time now)
 {
+	struct atomic_file file = {.path = path};
 	json_t *all = status(plane, now);
 
-	if (all != NULL)
-		write_file(path, write_status, all);
+	if (all != NULL && atomic_file_open(&file, NULL) == 0) {
+		if (json_dumpf(all, file.file, JSON_COMPACT) == 0)
+			atomic_file_close(&file, NULL);
+		else
+			atomic_file_discard(&file);
+	}
 	json_decref(all);
 }
 
 /* Leaves out hosts without a link, which a topology file cannot express. */
 static void write_map(const struct fabric_map *map, const char *path)
 {
+	struct atomic_file file = {.path = path};
 	struct fault fault;
 	struct topology *found = fabric_map_found(map, &fault);
 	struct topology *attached = found != NULL ? topology_attached(found, &fault) : NULL;
 
-	if (attached != NULL)
-		write_file(path, write_topology, attached);
+	if (attached != NULL && atomic_file_open(&file, NULL) == 0) {
+		if (topology_write(attached, file.file) == 0)
+			atomic_file_close(&file, NULL);
+		else
+			atomic_file_discard(&file);
+	}
 	topology_destroy(attached);
 	topology_destroy(found);
 }

@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "poll_switch_capture.h"
 
-#include "capture_decision.h"
 #include "capture_reason.h"
 #include "poll_capture.h"
 

@@ -157,11 +157,9 @@ static int add_links(const struct real_fabric *fabric, struct run_result *result
 
 			if (wire == NULL || !topology_peer(topology, at, &peer))
 				continue;
-			link = run_result_add_link(result);
+			link = run_result_add_link(result, topology, at, peer);
 			if (link == NULL)
 				return -ENOMEM;
-			topology_port_name(topology, at, link->from, sizeof(link->from));
-			topology_port_name(topology, peer, link->to, sizeof(link->to));
 			sent = 8 * (double)(count[SWITCH_BYTES_OUT] +
 					    count[SWITCH_DATA_OUT] * FRAME_WIRE_OVERHEAD);
 			link->utilisation = sent * (double)PS_PER_S /

@@ -8,24 +8,25 @@
 #include "port_ethdev.h"
 
 /* An interface: what its state machine counts, what the driver refused, how it stands. */
-#define HOST_METRICS_MORE(X)                                               \
-	X(CREDITS_SENT, "credit_frames_sent")                              \
-	X(HEALED, "blocks_healed")                                         \
-	X(DOWNS, "link_downs")                                             \
-	X(TRANSMIT_LOST, "transmit_lost")                                  \
-	X(NO_MBUF, "no_mbuf")                                              \
-	X(SINK_LOST, "sink_lost")                                          \
-	X(SINK_DUPLICATED, "sink_duplicated")                              \
-	X(SINK_OUT_OF_ORDER, "sink_out_of_order")                          \
-	X(LATENCY_P50, "network_latency_p50_ns") /* gauges from here on */ \
-	X(LATENCY_P99, "network_latency_p99_ns")                           \
-	X(UP, "link_up")
+#define HOST_METRICS_MORE(X)                                                                  \
+	X(CREDITS_SENT, "credit_frames_sent", link->credit_frames_sent)                       \
+	X(HEALED, "blocks_healed", link->blocks_healed)                                       \
+	X(DOWNS, "link_downs", link->downs)                                                   \
+	X(TRANSMIT_LOST, "transmit_lost", poll->tx.lost)                                      \
+	X(NO_MBUF, "no_mbuf", poll->no_mbuf)                                                  \
+	X(SINK_LOST, "sink_lost", sink->lost)                                                 \
+	X(SINK_DUPLICATED, "sink_duplicated", sink->duplicated)                               \
+	X(SINK_OUT_OF_ORDER, "sink_out_of_order", sink->out_of_order)                         \
+	/* gauges from here on */                                                             \
+	X(LATENCY_P50, "network_latency_p50_ns", histogram_quantile(&sink->network_ns, 0.5))  \
+	X(LATENCY_P99, "network_latency_p99_ns", histogram_quantile(&sink->network_ns, 0.99)) \
+	X(UP, "link_up", nic_link_up(poll->nic))
 
 enum host_metric {
 	HOST_METRIC_FAULTS = NIC_COUNTER_COUNT,
 	HOST_METRIC_MORE = HOST_METRIC_FAULTS + FRAME_FAULT_COUNT - 1,
 	HOST_METRIC_LAST = HOST_METRIC_MORE - 1,
-#define X(id, text) HOST_METRIC_##id,
+#define X(id, text, value) HOST_METRIC_##id,
 	HOST_METRICS_MORE(X)
 #undef X
 		HOST_METRIC_COUNT
@@ -45,7 +46,7 @@ static void name_metrics(struct real_host_metrics *shown)
 			frame_fault_name(i));
 		shown->name[HOST_METRIC_FAULTS + i - 1] = shown->fault_name[i];
 	}
-#define X(id, text) shown->name[HOST_METRIC_##id] = text;
+#define X(id, text, value) shown->name[HOST_METRIC_##id] = text;
 	HOST_METRICS_MORE(X)
 #undef X
 }
@@ -54,21 +55,15 @@ static void read_host(const void *ctx, uint64_t *value)
 {
 	const struct real_host *host = ctx;
 	const struct poll_nic *poll = host->poll;
+	const struct measure_sink *sink = poll->sink;
+	const struct link_end *link = nic_link(poll->nic);
 
 	memcpy(value, nic_counters(poll->nic), NIC_COUNTER_COUNT * sizeof(*value));
 	memcpy(value + HOST_METRIC_FAULTS, poll->faults + 1,
 		(FRAME_FAULT_COUNT - 1) * sizeof(*value));
-	value[HOST_METRIC_CREDITS_SENT] = nic_link(poll->nic)->credit_frames_sent;
-	value[HOST_METRIC_HEALED] = nic_link(poll->nic)->blocks_healed;
-	value[HOST_METRIC_DOWNS] = nic_link(poll->nic)->downs;
-	value[HOST_METRIC_TRANSMIT_LOST] = poll->tx.lost;
-	value[HOST_METRIC_NO_MBUF] = poll->no_mbuf;
-	value[HOST_METRIC_SINK_LOST] = poll->sink->lost;
-	value[HOST_METRIC_SINK_DUPLICATED] = poll->sink->duplicated;
-	value[HOST_METRIC_SINK_OUT_OF_ORDER] = poll->sink->out_of_order;
-	value[HOST_METRIC_LATENCY_P50] = histogram_quantile(&poll->sink->network_ns, 0.5);
-	value[HOST_METRIC_LATENCY_P99] = histogram_quantile(&poll->sink->network_ns, 0.99);
-	value[HOST_METRIC_UP] = nic_link_up(poll->nic);
+#define X(id, text, expression) value[HOST_METRIC_##id] = (expression);
+	HOST_METRICS_MORE(X)
+#undef X
 }
 
 static struct link_end *end_link(const struct real_fabric *fabric, const struct topology_port *at)

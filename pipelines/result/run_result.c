@@ -29,14 +29,30 @@ struct run_sample *run_result_add_sample(struct run_result *result)
 	return grow(&result->sample, &result->samples, sizeof(*result->sample));
 }
 
-struct run_link *run_result_add_link(struct run_result *result)
+struct run_link *run_result_add_link(struct run_result *result, const struct topology *topology,
+	struct topology_port from, struct topology_port to)
 {
-	return grow(&result->link, &result->links, sizeof(*result->link));
+	struct run_link *link = grow(&result->link, &result->links, sizeof(*result->link));
+
+	if (link == NULL)
+		return NULL;
+	topology_port_name(topology, from, link->from, sizeof(link->from));
+	topology_port_name(topology, to, link->to, sizeof(link->to));
+	return link;
 }
 
-struct run_cycle *run_result_add_cycle(struct run_result *result)
+int run_result_add_cycle(struct run_result *result, const struct topology *topology,
+	const struct topology_port *port, unsigned count)
 {
-	return grow(&result->cycle, &result->cycles, sizeof(*result->cycle));
+	for (unsigned i = 0; i < count; i++) {
+		struct run_cycle *channel =
+			grow(&result->cycle, &result->cycles, sizeof(*result->cycle));
+
+		if (channel == NULL)
+			return -ENOMEM;
+		topology_port_name(topology, port[i], channel->from, sizeof(channel->from));
+	}
+	return 0;
 }
 
 struct run_host *run_result_add_host(struct run_result *result)
@@ -63,12 +79,10 @@ int run_result_add_links(struct run_result *result, const struct topology *topol
 		const struct topology_link *wire = &topology->link_at[i / 2];
 		struct topology_port from = i % 2 == 0 ? wire->a : wire->b;
 		struct topology_port to = i % 2 == 0 ? wire->b : wire->a;
-		struct run_link *link = run_result_add_link(result);
+		struct run_link *link = run_result_add_link(result, topology, from, to);
 
 		if (link == NULL)
 			return -ENOMEM;
-		topology_port_name(topology, from, link->from, sizeof(link->from));
-		topology_port_name(topology, to, link->to, sizeof(link->to));
 		measure(ctx, from, link);
 	}
 	return 0;

@@ -127,13 +127,17 @@ void run_result_print(const struct run_result *result, FILE *out);
 struct run_sample *run_result_add_sample(struct run_result *result);
 /* Appends the other's samples. -ENOMEM. */
 int run_result_copy_samples(struct run_result *result, const struct run_result *from);
-struct run_link *run_result_add_link(struct run_result *result);
+/* From a port to that at its other end. */
+struct run_link *run_result_add_link(struct run_result *result, const struct topology *topology,
+	struct topology_port from, struct topology_port to);
 /* Measures one direction of a link; the names of its ends are filled in. */
 typedef void (*run_link_fn)(const void *ctx, struct topology_port from, struct run_link *link);
 /* Both directions of all links. -ENOMEM. */
 int run_result_add_links(struct run_result *result, const struct topology *topology,
 	run_link_fn measure, const void *ctx);
-struct run_cycle *run_result_add_cycle(struct run_result *result);
+/* Channels that wait for each other, by their sending ports. -ENOMEM. */
+int run_result_add_cycle(struct run_result *result, const struct topology *topology,
+	const struct topology_port *port, unsigned count);
 struct run_host *run_result_add_host(struct run_result *result);
 /* Adds 'value' to the counter of this name, which it makes if there is none. 0 or -ENOMEM. */
 int run_result_count(struct run_result *result, const char *name, uint64_t value);
@@ -141,7 +145,7 @@ int run_result_count(struct run_result *result, const char *name, uint64_t value
 uint64_t run_result_counter(const struct run_result *result, const char *name);
 /* All counters, {name: value}. */
 json_t *run_result_counters_json(const struct run_result *result);
-/* What is pending is what was sent and has neither arrived nor been given up. */
+/* Pending: sent, neither arrived nor given up. */
 void run_result_count_pending(struct run_result *result);
 
 /* Sets seed, topology name and sizes. */

@@ -3,23 +3,18 @@
 
 /* Invariants of a virtual fabric between two events. */
 
+#include "virtual_links.h"
 #include "virtual_order.h"
 #include "virtual_private.h"
 #include "virtual_recovery.h"
 #include "virtual_transit.h"
-
-static const struct link_end *end_of(const struct virtual_fabric *fabric, struct topology_port at)
-{
-	return at.kind == DEVICE_SWITCH ? &fabric->sw[at.device]->port[at.port].link
-					: &fabric->host[at.device].nic.link;
-}
 
 /* The receiver has no more than was sent, the sender no more credits than were granted (a credit
  * frame may be under way), and no more was granted than the buffer holds. */
 static const char *check_direction(
 	const struct virtual_fabric *fabric, struct topology_port from, struct topology_port to)
 {
-	const struct link_end *a = end_of(fabric, from), *b = end_of(fabric, to);
+	const struct link_end *a = virtual_end_at(fabric, from), *b = virtual_end_at(fabric, to);
 
 	for (unsigned vc = 0; vc < a->config.vcs; vc++) {
 		const struct credit_tx *tx = &a->tx[vc];

@@ -20,18 +20,6 @@ static uint32_t device_of(const struct virtual_fabric *fabric, struct topology_p
 	return at.kind == DEVICE_SWITCH ? at.device : fabric->switches + at.device;
 }
 
-static struct virtual_tx *channel_of(const struct virtual_fabric *fabric, struct topology_port at)
-{
-	return at.kind == DEVICE_SWITCH ? virtual_switch_channel(fabric, at.device, at.port)
-					: virtual_host_channel(fabric, at.device);
-}
-
-static struct link_end *end_of(const struct virtual_fabric *fabric, struct topology_port at)
-{
-	return at.kind == DEVICE_SWITCH ? &fabric->sw[at.device]->port[at.port].link
-					: &fabric->host[at.device].nic.link;
-}
-
 /* True if this switch has an output that is faster than a link into it: what cuts through there
  * could run dry. */
 static bool has_faster_output(const struct virtual_fabric *fabric, uint32_t at, uint64_t rate_bps)
@@ -49,7 +37,7 @@ static bool has_faster_output(const struct virtual_fabric *fabric, uint32_t at, 
 static void open_channel(struct virtual_fabric *fabric, const struct topology_link *link,
 	struct topology_port from, struct topology_port to)
 {
-	struct virtual_tx *channel = channel_of(fabric, from);
+	struct virtual_tx *channel = virtual_channel_at(fabric, from);
 	uint32_t device = device_of(fabric, to);
 	unsigned port = to.kind == DEVICE_SWITCH ? to.port : 0;
 	unsigned own_port = from.kind == DEVICE_SWITCH ? from.port : 0;
@@ -75,22 +63,22 @@ static void say_hello(
 {
 	struct control_hello hello;
 
-	link_end_fill_hello(end_of(fabric, from), &hello, 0);
+	link_end_fill_hello(virtual_end_at(fabric, from), &hello, 0);
 	if (to.kind == DEVICE_SWITCH)
 		switch_on_hello(fabric->sw[to.device], to.port, &hello, 0);
 	else
-		link_end_on_hello(end_of(fabric, to), &hello, 0);
+		link_end_on_hello(virtual_end_at(fabric, to), &hello, 0);
 }
 
 static void grant(struct virtual_fabric *fabric, struct topology_port from, struct topology_port to)
 {
 	struct control_credit credit;
 
-	link_end_fill_credit(end_of(fabric, from), &credit, 0);
+	link_end_fill_credit(virtual_end_at(fabric, from), &credit, 0);
 	if (to.kind == DEVICE_SWITCH)
 		switch_on_credit(fabric->sw[to.device], to.port, &credit, 0);
 	else
-		link_end_on_credit(end_of(fabric, to), &credit, 0);
+		link_end_on_credit(virtual_end_at(fabric, to), &credit, 0);
 }
 
 /* Channels of a switch lie together, and each switch has as many as it has ports. */

@@ -6,6 +6,7 @@
 #include "congestion_control.h"
 #include "congestion_setup.h"
 #include "switch_counters.h"
+#include "virtual_links.h"
 #include "virtual_order.h"
 #include "virtual_recovery.h"
 #include "virtual_transit.h"
@@ -78,17 +79,11 @@ static void add_congestion_control(const struct virtual_fabric *fabric, struct r
 		run_result_count(result, "host_messages_diverted", fabric->host[i].nic.diverted);
 }
 
-static struct virtual_tx *channel_of(const struct virtual_fabric *fabric, struct topology_port from)
-{
-	return from.kind == DEVICE_SWITCH ? virtual_switch_channel(fabric, from.device, from.port)
-					  : virtual_host_channel(fabric, from.device);
-}
-
 /* Until now; of what is being sent or waits, as much as has passed. */
 static struct virtual_link_use use_of(
 	const struct virtual_fabric *fabric, struct topology_port from)
 {
-	const struct virtual_tx *channel = channel_of(fabric, from);
+	const struct virtual_tx *channel = virtual_channel_at(fabric, from);
 	struct virtual_link_use use = {
 		.busy_ps = channel->busy_ps - run_result_minus(channel->free_at, fabric->now),
 		.blocked_ps = virtual_tx_cold(fabric, channel)->blocked_ps,
@@ -109,7 +104,8 @@ void virtual_links_mark(struct virtual_fabric *fabric)
 		const struct topology_link *wire = &topology->link_at[i / 2];
 		struct topology_port from = i % 2 == 0 ? wire->a : wire->b;
 
-		virtual_tx_cold(fabric, channel_of(fabric, from))->warm = use_of(fabric, from);
+		virtual_tx_cold(fabric, virtual_channel_at(fabric, from))->warm =
+			use_of(fabric, from);
 	}
 }
 
@@ -117,7 +113,7 @@ static void measure_link(const void *ctx, struct topology_port from, struct run_
 {
 	const struct virtual_fabric *fabric = ctx;
 	const struct virtual_link_use *warm =
-		&virtual_tx_cold(fabric, channel_of(fabric, from))->warm;
+		&virtual_tx_cold(fabric, virtual_channel_at(fabric, from))->warm;
 	struct virtual_link_use use = use_of(fabric, from);
 	weft_time measured = run_result_minus(fabric->now, fabric->measure_from);
 

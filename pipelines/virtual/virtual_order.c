@@ -43,20 +43,9 @@ const char *virtual_order_check(const struct virtual_fabric *fabric)
 	return wrong;
 }
 
-/* The greatest value over all hosts. */
-static uint64_t most_held(const struct virtual_fabric *fabric)
-{
-	uint64_t most = 0;
-
-	for (uint32_t i = 0; i < fabric->hosts; i++)
-		if (fabric->host[i].nic.order->most > most)
-			most = fabric->host[i].nic.order->most;
-	return most;
-}
-
 void virtual_order_result(const struct virtual_fabric *fabric, struct run_result *result)
 {
-	uint64_t held_ps = 0;
+	uint64_t held_ps = 0, most = 0;
 
 	if (!congestion_setup_is_needed(fabric->run))
 		return;
@@ -66,7 +55,8 @@ void virtual_order_result(const struct virtual_fabric *fabric, struct run_result
 		run_result_count(result, "host_frames_overtaken", order->overtaken);
 		run_result_count(result, "host_frames_reordered", order->reordered);
 		held_ps += order->held_ps;
+		most = order->most > most ? order->most : most;
 	}
 	run_result_count(result, "host_frames_held_ns", held_ps / PS_PER_NS);
-	run_result_count(result, "host_frames_held_peak", most_held(fabric));
+	run_result_count(result, "host_frames_held_peak", most);
 }

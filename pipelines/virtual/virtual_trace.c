@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "virtual_trace.h"
 
-#include "capture_decision.h"
 #include "capture_reason.h"
 #include "virtual_control.h"
 #include "virtual_private.h"

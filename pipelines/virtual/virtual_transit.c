@@ -63,22 +63,10 @@ const char *virtual_transit_check(const struct virtual_fabric *fabric)
 	return wrong;
 }
 
-/* The greatest value over all hosts. */
-static uint64_t peak_bytes(const struct virtual_fabric *fabric)
-{
-	uint64_t peak = 0;
-
-	for (uint32_t i = 0; i < fabric->hosts; i++) {
-		const struct itb *itb = fabric->host[i].nic.itb;
-
-		if (itb != NULL && itb->pool.peak > peak)
-			peak = itb->pool.peak;
-	}
-	return peak;
-}
-
 void virtual_transit_result(const struct virtual_fabric *fabric, struct run_result *result)
 {
+	uint64_t peak_bytes = 0;
+
 	if (!fabric->routes.itbs)
 		return;
 	for (uint32_t i = 0; i < fabric->hosts; i++) {
@@ -92,6 +80,8 @@ void virtual_transit_result(const struct virtual_fabric *fabric, struct run_resu
 		run_result_count(result, "host_itb_overtaken", itb->overtaken);
 		run_result_count(result, "host_discard_end_mark", nic->refused);
 		run_result_count(result, "host_discard_routing_error", nic->misrouted);
+		if (itb->pool.peak > peak_bytes)
+			peak_bytes = itb->pool.peak;
 	}
-	run_result_count(result, "host_itb_peak_bytes", peak_bytes(fabric));
+	run_result_count(result, "host_itb_peak_bytes", peak_bytes);
 }

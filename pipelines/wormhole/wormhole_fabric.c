@@ -37,6 +37,7 @@ static struct wormhole_parameters parameters_of(
 		return parameters;
 	parameters.cycle_ps = cycle_ps;
 	parameters.routing_cycles = cycles_of(run->sw.routing_delay_ps, cycle_ps);
+	parameters.routed_before_grant = run->sw.routing_start == RUN_ROUTING_STARTS_HEADER;
 	parameters.detection_cycles = cycles_of(run->nic.itb.detection_ps, cycle_ps);
 	parameters.programming_cycles = cycles_of(run->nic.itb.programming_ps, cycle_ps);
 	parameters.itb_pool_bytes = run->nic.itb.pool_bytes;

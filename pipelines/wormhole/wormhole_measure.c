@@ -171,18 +171,11 @@ static int add_cycle(const struct wormhole_fabric *fabric, struct run_result *re
 {
 	unsigned count = wormhole_net_deadlock(fabric->net, NULL, 0);
 	struct topology_port *port = calloc(count + 1u, sizeof(*port));
-	int code = port == NULL ? -ENOMEM : 0;
+	int code = -ENOMEM;
 
-	if (code == 0)
+	if (port != NULL) {
 		wormhole_net_deadlock(fabric->net, port, count);
-	for (unsigned i = 0; i < count && code == 0; i++) {
-		struct run_cycle *channel = run_result_add_cycle(result);
-
-		if (channel == NULL)
-			code = -ENOMEM;
-		else
-			topology_port_name(
-				fabric->topology, port[i], channel->from, sizeof(channel->from));
+		code = run_result_add_cycle(result, fabric->topology, port, count);
 	}
 	free(port);
 	return code;

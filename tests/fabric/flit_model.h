@@ -31,7 +31,10 @@
 
 struct flit_parameters {
 	uint64_t cycle_ps;
-	unsigned routing;     /* cycles that a header takes through a switch, crossbar included */
+	unsigned routing; /* cycles that a header takes through a switch, crossbar included */
+	/* All but the crossbar's one are those of the first flit in its buffer, before it asks for
+	 * its output, and not after it has got it. */
+	bool routed_before_grant;
 	unsigned slots;       /* flits that an input buffer holds */
 	unsigned stop, go;    /* STOP is sent above 'stop', GO below 'go' */
 	unsigned detection;   /* cycles until a host has seen that a message is in transit */

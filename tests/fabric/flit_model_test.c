@@ -80,6 +80,26 @@ static void a_saturated_channel_carries_a_message_of_512_in_536_cycles(void **st
 	}
 }
 
+/* Two hosts take turns: the header that waits has been routed when the tail leaves. Behind a tail
+ * of its own host it has not. */
+static void a_header_routed_before_its_grant_leaves_a_cycle_between_messages(void **state)
+{
+	(void)state;
+	for (unsigned sources = 1; sources <= 2; sources++) {
+		uint64_t distance = sources == 1 ? 512 + 1 + 23 : 512 + 1;
+		struct flit_bed bed;
+
+		flit_bed_row(&bed, 1, 3);
+		bed.parameters.routed_before_grant = true;
+		for (unsigned i = 0; i < 20; i++)
+			flit_bed_add(&bed, 0, i % sources, 2, 512, "2");
+		flit_bed_run(&bed);
+		for (uint32_t i = 0; i < 20; i++)
+			assert_int_equal(flit_bed_fate(&bed, i)->tail, 8 + 32 + 511 + distance * i);
+		flit_bed_end(&bed);
+	}
+}
+
 /* h1's message holds the output until its tail leaves; h0's header has come meanwhile. */
 static void stop_and_go_are_sent_at_their_marks(void **state)
 {
@@ -423,6 +443,7 @@ int main(void)
 		cmocka_unit_test(an_empty_network_takes_8_and_32_a_switch_and_the_payload),
 		cmocka_unit_test(an_in_transit_buffer_takes_84_and_its_switch_a_second_time),
 		cmocka_unit_test(a_saturated_channel_carries_a_message_of_512_in_536_cycles),
+		cmocka_unit_test(a_header_routed_before_its_grant_leaves_a_cycle_between_messages),
 		cmocka_unit_test(stop_and_go_are_sent_at_their_marks),
 		cmocka_unit_test(a_message_of_56_flits_stops_nobody),
 		cmocka_unit_test(a_stopped_switch_stops_the_one_before_it),

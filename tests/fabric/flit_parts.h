@@ -32,10 +32,11 @@ struct flit_link {
 
 /* A port of a switch, seen as an input: the slack buffer behind the link. */
 struct flit_input {
-	unsigned used;    /* slots; slot 0 is the front */
-	bool told_stop;   /* the last symbol sent was STOP */
-	int output;       /* the port that its front message has been given, or -1 */
-	uint64_t granted; /* the cycle in which it was */
+	unsigned used;        /* slots; slot 0 is the front */
+	bool told_stop;       /* the last symbol sent was STOP */
+	int output;           /* the port that its front message has been given, or -1 */
+	uint64_t granted;     /* the cycle in which it was */
+	uint64_t front_since; /* the cycle from which the front message has been the front one */
 	struct flit slot[FLIT_SLOTS_MAX];
 };
 

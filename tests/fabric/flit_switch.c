@@ -17,6 +17,8 @@ void flit_switch_take(struct flit_model *model, struct topology_port port, struc
 		flit_model_break(model, "a flit came to a full buffer");
 		return;
 	}
+	if (input->used == 0)
+		input->front_since = model->cycle;
 	input->slot[input->used++] = flit;
 	if (input->used > model->fullest)
 		model->fullest = input->used;
@@ -42,6 +44,9 @@ static int wanted(struct flit_model *model, const struct flit_input *input)
 		flit_model_break(model, "a route that ends at a switch");
 		return -1;
 	}
+	if (model->parameters.routed_before_grant &&
+		model->cycle + 1 < input->front_since + model->parameters.routing)
+		return -1;
 	return message->route[front.cursor] & ROUTE_PORT_MASK;
 }
 
@@ -84,10 +89,10 @@ static void cross(struct flit_model *model, uint32_t number, struct flit_input *
 	struct flit_output *output = &model->switch_at[number].output[input->output];
 	struct topology_port port = {DEVICE_SWITCH, number, (uint8_t)input->output};
 	struct flit_link *link = flit_link_of(model, port);
+	unsigned wait = model->parameters.routed_before_grant ? 1 : model->parameters.routing;
 	struct flit flit;
 
-	if (input->used == 0 || link->stopped ||
-		model->cycle < input->granted + model->parameters.routing)
+	if (input->used == 0 || link->stopped || model->cycle < input->granted + wait)
 		return;
 	flit = buffer_pop(input);
 	if (flit.index == 0)
@@ -96,6 +101,7 @@ static void cross(struct flit_model *model, uint32_t number, struct flit_input *
 	if (flit_is_tail(model, flit)) {
 		output->busy = false;
 		input->output = -1;
+		input->front_since = model->cycle + 1;
 	}
 }
 

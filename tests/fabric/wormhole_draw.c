@@ -241,6 +241,7 @@ void wormhole_case_draw(struct wormhole_case *the_case, uint64_t seed)
 	} while (the_case->topology->hosts < 2 || the_case->topology->hosts > HOSTS_MAX);
 	trim_ports(the_case->topology);
 	draw_parameters(the_case, &rng);
+	the_case->parameters.routed_before_grant = seed % 3 == 0;
 	draw_routes(the_case, prone, &rng);
 	draw_messages(the_case, prone, &rng);
 	the_case->until = !prone && rng_below(&rng, 4) == 0 ? between(&rng, 1, 8000) : FLIT_NEVER;

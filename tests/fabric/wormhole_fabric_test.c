@@ -98,6 +98,40 @@ static void a_saturated_channel_carries_what_the_routing_delay_leaves(void **sta
 	run_result_free(&outcome.result);
 }
 
+/* Flits a cycle on the channel to h2, for which two other hosts of its switch take turns. */
+static double channel_of_two(const char *start)
+{
+	static const char text[] =
+		"weft: run/1\n"
+		"topology: \"mesh:dims=2,hosts=3\"\n"
+		"clock: virtual\n"
+		"switch: {switching: wormhole}\n"
+		"measure: {warmup: 1ms, duration: 10ms}\n"
+		"traffic:\n"
+		"  - {pattern: uniform, from: [h0, h1], to: [h2], load: 100%, message: 512B}\n";
+	struct outcome outcome = RUN(text, start);
+	double accepted = 6 * outcome.result.accepted;
+
+	run_result_free(&outcome.result);
+	return accepted;
+}
+
+static void routing_starts_with_the_grant_or_with_the_header(void **state)
+{
+	(void)state;
+	assert_float_equal(channel_of_two("seed=1"), 512.0 / 536, 0.001);
+	assert_float_equal(channel_of_two("switch.routing-start=grant"), 512.0 / 536, 0.001);
+	assert_float_equal(channel_of_two("switch.routing-start=header"), 512.0 / 513, 0.001);
+}
+
+static void both_readings_agree_without_load(void **state)
+{
+	struct outcome outcome = RUN(pair, "switch.routing-start=header");
+
+	assert_float_equal(outcome.result.network_mean_ns, (8 + 2 * 32 + 512) * 6.25, 1e-6);
+	run_result_free(&outcome.result);
+}
+
 static void the_same_seed_gives_the_same_result(void **state)
 {
 	struct outcome a = RUN(irregular, "seed=5"), b = RUN(irregular, "seed=5"),
@@ -328,6 +362,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_defaults_are_those_of_the_thesis),
 		cmocka_unit_test(a_saturated_channel_carries_what_the_routing_delay_leaves),
+		cmocka_unit_test(routing_starts_with_the_grant_or_with_the_header),
+		cmocka_unit_test(both_readings_agree_without_load),
 		cmocka_unit_test(the_same_seed_gives_the_same_result),
 		cmocka_unit_test(below_saturation_what_is_offered_is_accepted),
 		cmocka_unit_test(more_goes_over_itbs_than_over_up_down),

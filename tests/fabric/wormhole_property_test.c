@@ -20,6 +20,8 @@
 #include "unit.h"
 
 #include "flit_bed.h"
+#include "rng.h"
+#include "route_algorithm.h"
 #include "wormhole_case.h"
 
 #ifndef WORMHOLE_CASES
@@ -187,6 +189,76 @@ static void a_run_may_end_in_any_cycle(void **state)
 	topology_destroy(bed.topology);
 }
 
+#define JAM_MESSAGES 700
+#define JAM_BYTES    512
+
+/* Uniform traffic, more than the routes can carry. */
+static void fill_jam(struct wormhole_case *the_case)
+{
+	uint32_t hosts = the_case->topology->hosts;
+	struct rng rng;
+
+	rng_init(&rng, 3, 0, 0);
+	the_case->message = calloc(JAM_MESSAGES, sizeof(*the_case->message));
+	assert_non_null(the_case->message);
+	for (uint32_t i = 0; i < JAM_MESSAGES; i++) {
+		struct flit_message *message = &the_case->message[i];
+
+		message->source = i % hosts;
+		message->destination =
+			(message->source + 1 + (uint32_t)rng_below(&rng, hosts - 1)) % hosts;
+		message->bytes = JAM_BYTES;
+		message->cycle = 20 * i;
+		message->route = route_set_get(the_case->routes, message->source,
+			message->destination, 0, &message->route_length);
+	}
+	the_case->messages = JAM_MESSAGES;
+}
+
+static void open_jam(struct wormhole_case *the_case)
+{
+	const struct topology_defaults links = {
+		.rate_bps = FLIT_RATE_THESIS_BPS, .delay_ps = FLIT_DELAY_THESIS_PS};
+	struct route_options options = {.seed = 1, .alternatives = 1};
+	struct fault fault = {""};
+
+	*the_case = (struct wormhole_case){
+		.name = "jam", .parameters = FLIT_PARAMETERS_THESIS, .until = FLIT_NEVER};
+	the_case->topology = topology_open_with("torus:dims=6x6,hosts=2", &links, &fault);
+	if (the_case->topology == NULL)
+		fail_msg("%s", fault.text);
+	the_case->routes = route_compute(
+		the_case->topology, route_algorithm_find("bmin-itb"), &options, NULL, &fault);
+	if (the_case->routes == NULL)
+		fail_msg("%s", fault.text);
+	fill_jam(the_case);
+}
+
+/* Re-injection waits behind full channels, and fills them: the jams of a torus close to saturation
+ * (docs/wormhole.md). */
+static void trains_and_flits_agree_in_a_jam_at_in_transit_buffers(void **state)
+{
+	struct wormhole_outcome flits;
+	struct wormhole_case the_case;
+	uint64_t sum = 0;
+	char text[512];
+
+	(void)state;
+	open_jam(&the_case);
+	if (disagree(&the_case, text, sizeof(text), NULL))
+		fail_msg("%s", text);
+	wormhole_run_flits(&the_case, &flits);
+	for (uint32_t i = 0; i < the_case.messages; i++) {
+		assert_true(flits.fate[i].tail != FLIT_NEVER);
+		sum += flits.fate[i].tail + 1 - flits.fate[i].left;
+	}
+	/* It is a jam (without load a message takes some 800 cycles), and it ends. */
+	assert_true(sum > UINT64_C(3000) * the_case.messages);
+	assert_true(flits.pool_peak >= 6 * JAM_BYTES);
+	wormhole_outcome_free(&flits);
+	wormhole_case_free(&the_case);
+}
+
 /* Feature that a case needs so that a change must show. */
 enum change { ROUTING, STOP_MARK, DETECTION, PROGRAMMING, CHANGES };
 
@@ -266,6 +338,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_message_may_be_discarded_while_it_still_comes_to_another_host),
 		cmocka_unit_test(a_pool_is_given_back_in_the_same_cycle),
 		cmocka_unit_test(a_run_may_end_in_any_cycle),
+		cmocka_unit_test(trains_and_flits_agree_in_a_jam_at_in_transit_buffers),
 		cmocka_unit_test_prestate(trains_and_flits_agree_in_every_cycle, &wanted),
 	};
 

@@ -147,10 +147,11 @@ void wormhole_case_print(const struct wormhole_case *the_case, FILE *out)
 
 	fprintf(out, "seed %" PRIu64 ": %s\n", the_case->seed, the_case->name);
 	fprintf(out,
-		"routing %u, buffers %u, STOP above %u, GO below %u, detection %u, programming %u, "
+		"routing %u %s the grant, buffers %u, STOP above %u, GO below %u, detection %u, programming %u, "
 		"pool %" PRIu64 "\n",
-		parameters->routing, parameters->slots, parameters->stop, parameters->go,
-		parameters->detection, parameters->programming, parameters->pool);
+		parameters->routing, parameters->routed_before_grant ? "before" : "from",
+		parameters->slots, parameters->stop, parameters->go, parameters->detection,
+		parameters->programming, parameters->pool);
 	if (the_case->until != FLIT_NEVER)
 		fprintf(out, "until cycle %" PRIu64 "\n", the_case->until);
 	for (uint32_t i = 0; i < the_case->messages; i++) {

@@ -172,6 +172,7 @@ static struct wormhole_parameters parameters_of(const struct flit_parameters *fl
 
 	parameters.cycle_ps = flits->cycle_ps;
 	parameters.routing_cycles = flits->routing;
+	parameters.routed_before_grant = flits->routed_before_grant;
 	parameters.detection_cycles = flits->detection;
 	parameters.programming_cycles = flits->programming;
 	parameters.itb_pool_bytes = (uint32_t)flits->pool;

@@ -28,6 +28,12 @@ clock: real
 traffic:
   - {pattern: uniform, from: all, load: 5%, message: 4KiB}
 """
+CASES = """
+weft: cases/1
+cases:
+  - {name: "one, plain", set: {switch.vcs: 1, switch.voq: false}}
+  - {name: two, set: {switch.vcs: 2}}
+"""
 LOADS = ("--vary", "traffic[0].load=10%:40%:10%")
 
 
@@ -87,6 +93,15 @@ class Sweep(unittest.TestCase):
                          [(f"{load}%", voq, seed) for load in (10, 20, 30, 40)
                           for voq in ("true", "false") for seed in ("3", "4")])
         self.assertEqual(float(self.rows()[0]["accepted"]), 0.1 - 0.003)
+
+    def test_a_program_compares_loads_as_numbers(self):
+        self.sweep("--vary", "traffic[0].load=100%,5%,20%", "--seeds", "1:2")
+        loads = {float(row["traffic.0.load_share"]): row["traffic.0.load"] for row in self.rows()}
+        self.assertEqual([loads[load] for load in sorted(loads)], ["5%", "20%", "100%"])
+        self.assertEqual(min(float(row["traffic.0.load_share"])
+                             for row in self.rows("sweep-mean.csv")), 0.05)
+        document = json.loads((self.out / "sweep.json").read_text())
+        self.assertEqual([row["traffic.0.load_share"] for row in document["means"]], [1.0, 0.05, 0.2])
 
     def test_points_have_speaking_names(self):
         self.sweep(*LOADS, "--seeds", "3:4")
@@ -417,6 +432,101 @@ class Sweep(unittest.TestCase):
         done = self.sweep("--vary", "switch.mtu=4KiB,2KiB", "--set", "traffic.0.load=9%", code=2)
         self.assertTrue(done.stderr.endswith(", at the point mtu=2KiB\n"), done.stderr)
 
+    def test_a_case_sets_all_its_keys(self):
+        self.write("cases.yaml", CASES)
+        self.sweep("--cases", str(self.dir / "cases.yaml"), "--vary", "traffic.0.load=10%,20%",
+                   "--jobs", "1")
+        self.assertEqual(self.calls(), [
+            "switch.vcs=1 switch.voq=false traffic.0.load=10%",
+            "switch.vcs=1 switch.voq=false traffic.0.load=20%",
+            "switch.vcs=2 traffic.0.load=10%", "switch.vcs=2 traffic.0.load=20%"])
+        self.assertEqual([row["case"] for row in self.rows()], ["one, plain"] * 2 + ["two"] * 2)
+        manifest = json.loads((self.out / "manifest.json").read_text())
+        self.assertEqual(manifest["cases"][0],
+                         {"name": "one, plain", "set": ["switch.vcs=1", "switch.voq=false"]})
+
+    def test_a_changed_case_is_refused_with_the_place(self):
+        self.write("cases.yaml", CASES)
+        args = ("--cases", str(self.dir / "cases.yaml"))
+        self.sweep(*args)
+        self.write("cases.yaml", CASES + "# a comment changes nothing\n")
+        self.sweep(*args)
+        self.write("cases.yaml", CASES.replace("vcs: 2", "vcs: 3"))
+        self.assertIn('--cases[1].set[0] is now "switch.vcs=3", the sweep there began with '
+                      '"switch.vcs=2"; --restart', self.sweep(*args, code=2).stderr)
+
+    def test_bad_cases_are_refused_with_their_place(self):
+        for text, why in (
+                ("weft: run/1\n", "expected 'weft: cases/1'"),
+                ("weft: cases/1\n", "'cases' is missing: expected a list"),
+                ("weft: cases/1\ncases: []\n", "cases.yaml:2:8: expected 1 to 1000 cases"),
+                ("weft: cases/1\nmore: 1\n", "cases.yaml:2:1: unknown key 'more', expected cases"),
+                ("weft: cases/1\ncases: [7]\n", "cases.yaml:2:9:"),
+                ("weft: cases/1\ncases: [{name: a}]\n", "'set' is missing"),
+                ("weft: cases/1\ncases: [{set: {seed: 1}}]\n", "'name' is missing"),
+                ("weft: cases/1\ncases: [{name: '', set: {}}]\n", "a name that is not empty"),
+                ("weft: cases/1\ncases: [{name: a, set: {}, sets: {}}]\n", "unknown key 'sets'"),
+                ("weft: cases/1\ncases: [{name: a, set: {seed: 1}}]\n", "expected --seeds LO:HI"),
+                ("weft: cases/1\ncases: [{name: a, set: {switch.vcs: [1]}}]\n", "cases.yaml:2:37:"),
+                ("weft: cases/1\ncases: [{name: a, set: {}}, {name: a, set: {}}]\n",
+                 "'a' is the name of two cases"),
+                ("weft: cases/1\ncases: [{name: a, set: {switch.vcz: 1}}]\n",
+                 "unknown key 'vcz' in 'switch'"),
+                ("weft: cases/1\ncases: [{name: a, set: {'traffic[0].load': 1%}}]\n",
+                 "--vary traffic.0.load: the case 'a' sets that key, too")):
+            with self.subTest(text=text):
+                self.write("cases.yaml", text)
+                done = self.sweep("--cases", str(self.dir / "cases.yaml"), *LOADS, code=2)
+                self.assertIn(why, done.stderr)
+        self.assertIn("No such file",
+                      self.sweep("--cases", str(self.dir / "none.yaml"), code=2).stderr)
+        self.assertEqual(self.calls(), [])
+
+    def test_skip_invalid_leaves_bad_points_out_and_says_why(self):
+        args = ("--vary", "switch.buffer=1KiB,64KiB", "--vary", "traffic.0.load=10%,20%")
+        self.sweep(*args, code=2)
+        done = self.sweep(*args, "--skip-invalid")
+        self.assertIn("weft sweep: skipped: buffer=1KiB, load=10%: ", done.stderr)
+        self.assertIn("must hold a frame of switch.mtu", done.stderr)
+        self.assertIn("2 of 4 points, 2 skipped because they are not valid", done.stdout)
+        self.assertEqual([row["switch.buffer"] for row in self.rows()], ["64KiB"] * 2)
+        document = json.loads((self.out / "sweep.json").read_text())
+        self.assertEqual(document["missing"], [])
+        self.assertEqual([point["point"] for point in document["skipped"]],
+                         ["0_buffer=1KiB_load=10%", "1_buffer=1KiB_load=20%"])
+        self.sweep(*args, "--skip-invalid")
+        self.assertEqual(len(self.calls()), 2)
+        self.assertIn("none of 1 points is valid", self.sweep(
+            "--vary", "switch.buffer=1KiB", "--skip-invalid", code=2).stderr)
+
+    def test_skip_invalid_holds_for_points_that_the_fabric_refuses(self):
+        self.write("refuse", "traffic.0.load=20%")
+        self.sweep(*LOADS, code=1)
+        done = self.sweep(*LOADS, "--skip-invalid")
+        self.assertIn("load=20%: skipped: exit code 2: weft-fabric: that does not go together",
+                      done.stderr)
+        self.assertIn("3 of 4 points, 1 skipped", done.stdout)
+        self.assertNotIn("1_load=20%.log", self.files())
+        self.write("refuse", "")
+        self.write("fail", "traffic.0.load=20%")
+        self.sweep(*LOADS, "--skip-invalid", code=1)
+
+    def test_dry_run_counts_points_and_estimates_from_short_runs(self):
+        done = self.sweep(*LOADS, "--seeds", "1:3", "--set", "clock=virtual", "--dry-run",
+                          "--jobs", "2")
+        self.assertRegex(done.stdout, r"^12 points, about [\d.]+ (s|min|h) of CPU time, [\d.]+ "
+                                      r"(s|min|h) with 2 at a time \(from short runs of 6 points\)$")
+        self.assertFalse(self.out.exists())
+        self.assertTrue(all("measure.duration=" in call for call in self.calls()))
+        self.write("fail", "traffic.0.load=10%")
+        self.assertIn("load=10%, seed=1: no whole result: weft-fabric: no memory", self.sweep(
+            *LOADS, "--seeds", "1:3", "--set", "clock=virtual", "--dry-run", code=3).stderr)
+
+    def test_dry_run_on_the_real_clock_runs_nothing(self):
+        done = self.sweep(*LOADS, "--set", "measure.duration=59s", "--dry-run")
+        self.assertEqual(done.stdout, "4 points, about 4.0 min, 1 at a time on the real clock\n")
+        self.assertEqual(self.calls(), [])
+
     def test_bad_requests_are_refused_before_anything_runs(self):
         for args, text in (
                 (("--vary", "traffic.0.load=10%:x"), "expected LO:HI:STEP"),
@@ -427,7 +537,8 @@ class Sweep(unittest.TestCase):
                 (("--vary", "seed=1:3:1"), "expected --seeds LO:HI"),
                 (("--seeds", "3:1"), "--seeds 3:1"),
                 (("--jobs", "0", *LOADS), "--jobs 0"),
-                ((), "--vary or --seeds is missing"),
+                ((), "--vary, --cases or --seeds is missing"),
+                (("--dry-run", "--json", *LOADS), "--dry-run: not with --restart or --json"),
                 (("more.yaml", *LOADS), "one run file, not also 'more.yaml'")):
             with self.subTest(args=args):
                 done = self.sweep(*args, code=2)

@@ -115,7 +115,7 @@ def comparison(setting):
     if shutil.which("dpdk-testpmd"):
         programs.append(macswap(setting))
     else:
-        missing.append("macswap: no dpdk-testpmd (package dpdk)")
+        missing.append("macswap: no dpdk-testpmd (package dpdk-dev)")
     if setting.device == "net_ring":
         missing.append("l3fwd, OVS on net_ring: neither can send the first frames")
         return programs, missing

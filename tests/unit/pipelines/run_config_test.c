@@ -108,7 +108,7 @@ static const char full[] =
 	"seed: 7\n"
 	"link: {rate: 100Gbps, delay: 6ns}\n"
 	"switch: {switching: wormhole, buffer: 344KiB, mtu: 2KiB, vcs: 2, voq: false, "
-	"flow-control: stop-go, fecn: 7, routing-delay: 150ns}\n"
+	"flow-control: stop-go, fecn: 7, routing-delay: 150ns, routing-start: header}\n"
 	"queuing: vftree\n"
 	"routing: {algorithm: dmodk, adaptive: adaptive-th, afi: true, threshold: 70%, mode: "
 	"table, "
@@ -156,6 +156,7 @@ static void every_key_is_read(void **state)
 	assert_false(config->sw.voq);
 	assert_int_equal(config->sw.flow_control, RUN_FLOW_CONTROL_STOP_GO);
 	assert_int_equal(config->sw.routing_delay_ps, 150000);
+	assert_int_equal(config->sw.routing_start, RUN_ROUTING_STARTS_HEADER);
 	assert_ptr_equal(config->queuing, &queuing_vftree);
 	assert_ptr_equal(config->routing.algorithm, &route_dmodk);
 	assert_int_equal(config->sw.fecn, 7);
@@ -299,11 +300,14 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		{HEAD "switch: {bufer: 1KiB}\n",
 			"r.yaml:4:10: unknown key 'bufer' in 'switch', nearest is buffer; known "
 			"are: "
-			"switching, buffer, stop, go, mtu, vcs, voq, flow-control, credits, fecn, routing-delay"},
+			"switching, buffer, stop, go, mtu, vcs, voq, flow-control, credits, fecn, routing-delay, "
+			"routing-start"},
 		{HEAD "switch: {buffer: 128}\n",
 			"r.yaml:4:18: 'buffer: 128': expected a size with its unit, such as 128KiB (B, KiB, MiB)"},
 		{HEAD "switch: {voq: yes}\n",
 			"r.yaml:4:15: 'voq: yes': expected one of false, true"},
+		{HEAD "switch: {routing-start: tail}\n",
+			"r.yaml:4:25: 'routing-start: tail': expected one of grant, header"},
 		{HEAD "switch: {vcs: 17}\n",
 			"r.yaml:4:15: 'vcs: 17': expected a whole number from 1 to 16"},
 		{HEAD "switch: {vcs: 2, buffer: 8KiB}\n",
@@ -474,7 +478,7 @@ static void an_override_is_checked_like_the_file(void **state)
 		"--set switch.bufer=64KiB: unknown key 'bufer' in 'switch', nearest is buffer; "
 		"known "
 		"are: switching, buffer, stop, go, mtu, vcs, voq, flow-control, credits, fecn, "
-		"routing-delay");
+		"routing-delay, routing-start");
 	assert_refused(HEAD, "switch.buffer=64",
 		"--set switch.buffer=64: 'buffer: 64': expected a size with its unit, such as "
 		"128KiB (B, KiB, MiB)");
@@ -501,6 +505,9 @@ static void what_is_not_built_is_refused_by_name(void **state)
 		{"switch.credits=each",
 			"r.yaml: 'switch.credits: each' on the real clock is not built "
 			"yet; use coalesced"},
+		{"switch.routing-start=header",
+			"r.yaml: switch.routing-start: header goes with 'switching: wormhole' "
+			"alone"},
 		{"switch.routing-delay=1ns",
 			"r.yaml: a switch.routing-delay on the real clock is not built yet; use 0ns"},
 		{"nic.selector=detect",

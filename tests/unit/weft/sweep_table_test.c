@@ -91,13 +91,14 @@ static void a_row_for_each_point_in_their_order(void **state)
 		"network_ns_max,total_ns_mean,total_ns_stddev,total_ns_p50,total_ns_p99,"
 		"total_ns_p999,total_ns_max,packets_injected,packets_delivered,packets_dropped,"
 		"packets_retransmitted,packets_pending,messages_generated,messages_delivered,"
-		"messages_pending,lost,duplicated,out_of_order,deadlock,fingerprint\n"
+		"messages_pending,lost,duplicated,out_of_order,deadlock,fingerprint,saturated,"
+		"goal_completion_ns\n"
 		"\"\"\"a,b\"\"\",8,0.1,0.1,,100,1.5,10,20,30,40,200,1.5,10,20,30,40,"
-		"7,6,5,4,1,3,2,1,0,0,0,0,\n"
+		"7,6,5,4,1,3,2,1,0,0,0,0,,0,\n"
 		"\"\"\"a,b\"\"\",9,0.3,0.3,,100,1.5,10,20,30,40,200,1.5,10,20,30,40,"
-		"7,6,5,4,1,3,2,1,0,0,0,0,\n"
-		"[h1],8,0.5,0.5,,100,1.5,10,20,30,40,200,1.5,10,20,30,40,7,6,5,4,1,3,2,1,0,0,0,0,\n"
-		"[h1],9,0.5,0.5,,100,1.5,10,20,30,40,200,1.5,10,20,30,40,7,6,5,4,1,3,2,1,0,0,0,0,"
+		"7,6,5,4,1,3,2,1,0,0,0,0,,0,\n"
+		"[h1],8,0.5,0.5,,100,1.5,10,20,30,40,200,1.5,10,20,30,40,7,6,5,4,1,3,2,1,0,0,0,0,,0,\n"
+		"[h1],9,0.5,0.5,,100,1.5,10,20,30,40,200,1.5,10,20,30,40,7,6,5,4,1,3,2,1,0,0,0,0,,0,"
 		"\n");
 }
 
@@ -224,6 +225,99 @@ static void a_result_with_a_loss_is_bad(void **state)
 	}
 }
 
+/* Line 'line', from 0, ends like this. */
+static void assert_last_fields(const char *text, unsigned line, const char *expected)
+{
+	const char *end;
+
+	while (line-- > 0)
+		text = strchr(text, '\n') + 1;
+	end = strchr(text, '\n');
+	assert_true((size_t)(end - text) > strlen(expected));
+	assert_memory_equal(end - strlen(expected), expected, strlen(expected));
+}
+
+/* Two rows of a sweep over keys of these values. */
+static void table_of_vary(write_fn *write, const char *const *vary, unsigned varies,
+	char text[TEXT_MAX], const char *counters)
+{
+	struct bench bench = {.plan = {.varies = 0}};
+	struct fault fault;
+
+	for (unsigned i = 0; i < varies; i++)
+		assert_int_equal(sweep_plan_add(&bench.plan, vary[i], &fault), 0);
+	assert_int_equal(sweep_plan_finish(&bench.plan, &fault), 0);
+	assert_int_equal(bench.plan.points, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		json_t *result = make_result(0.5, 1);
+
+		json_object_set_new(json_object_get(result, "throughput"), "offered",
+			json_real(i == 0 ? 0.515 : 0.516));
+		json_object_set_new(result, "counters", json_loads(counters, 0, NULL));
+		bench.rows[i] = sweep_row(&bench.plan, i, result);
+		json_decref(result);
+	}
+	text_of(write, &bench, text);
+	for (unsigned i = 0; i < 2; i++)
+		json_decref(bench.rows[i]);
+	sweep_plan_fini(&bench.plan);
+}
+
+static void quantities_are_also_numbers_at_the_end_of_a_row(void **state)
+{
+	static const char *const vary[] = {"traffic.0.load=0.5%,20%", "switch.buffer=4KiB",
+		"link.delay=1.5us", "link.rate=100Gbps", "switch.vcs=2", "switch.voq=true",
+		"queuing=1q"};
+	char text[TEXT_MAX];
+
+	table_of_vary(sweep_table_write, vary, 7, text, "{}");
+	assert_last_fields(text, 0,
+		",goal_completion_ns,traffic.0.load_share,switch.buffer_bytes,link.delay_ns,"
+		"link.rate_bps");
+	assert_last_fields(text, 1, ",,0.005,4096,1500,100000000000");
+	assert_last_fields(text, 2, ",,0.2,4096,1500,100000000000");
+	table_of_vary(sweep_means_write, vary, 7, text, "{}");
+	assert_last_fields(text, 0,
+		",traffic.0.load_share,switch.buffer_bytes,link.delay_ns,"
+		"link.rate_bps");
+	assert_last_fields(text, 2, ",,,0.2,4096,1500,100000000000");
+}
+
+static void words_among_quantities_make_no_numbers(void **state)
+{
+	static const char *const vary[] = {"traffic.0.stop=1ms,end"};
+	char text[TEXT_MAX];
+
+	table_of_vary(sweep_table_write, vary, 1, text, "{}");
+	assert_last_fields(text, 0, ",saturated,goal_completion_ns");
+}
+
+static void the_time_of_a_schedule_is_a_measure(void **state)
+{
+	static const char *const vary[] = {"a=1,2"};
+	char text[TEXT_MAX];
+
+	table_of_vary(sweep_table_write, vary, 1, text,
+		"{\"goal_completion_ns\": 7000, \"goal_unfinished\": 0}");
+	/* 0.5 of 0.515 are above 97 %, of 0.516 below. */
+	assert_last_fields(text, 1, ",,0,7000");
+	assert_last_fields(text, 2, ",,1,7000");
+	table_of_vary(sweep_means_write, vary, 1, text,
+		"{\"goal_completion_ns\": 7000, \"goal_unfinished\": 0}");
+	assert_last_fields(text, 0, ",saturated,goal_completion_ns,goal_completion_ns_ci95");
+	assert_last_fields(text, 1, ",0,7000,");
+}
+
+static void a_schedule_that_did_not_end_has_no_time(void **state)
+{
+	static const char *const vary[] = {"a=1,2"};
+	char text[TEXT_MAX];
+
+	table_of_vary(sweep_table_write, vary, 1, text,
+		"{\"goal_completion_ns\": 7000, \"goal_unfinished\": 3}");
+	assert_last_fields(text, 1, ",,0,");
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(a_row_for_each_point_in_their_order, make, drop),
 	cmocka_unit_test_setup_teardown(means_have_their_interval_and_counts_their_sum, make, drop),
@@ -231,6 +325,10 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(points_that_are_missing_are_left_out, make, drop),
 	cmocka_unit_test_setup_teardown(a_run_that_delivered_nothing_has_no_latency, make, drop),
 	cmocka_unit_test(a_result_with_a_loss_is_bad),
+	cmocka_unit_test(quantities_are_also_numbers_at_the_end_of_a_row),
+	cmocka_unit_test(words_among_quantities_make_no_numbers),
+	cmocka_unit_test(the_time_of_a_schedule_is_a_measure),
+	cmocka_unit_test(a_schedule_that_did_not_end_has_no_time),
 };
 
 UNIT_MAIN(tests)

@@ -24,14 +24,18 @@
 #define DRAIN_MS 4000  /* for what is under way when traffic ends */
 #define MAP_MS   10000 /* for a mapper that is at work when traffic is to begin */
 
+struct asked {
+	struct lab_connection connection; /* fd -1: gone */
+	bool told;                        /* that it is gone */
+	json_t *before;                   /* what it had counted before */
+};
+
 struct lab_run {
 	const struct lab_arguments *arguments;
 	struct output_file output; /* of --json */
 	struct lab lab;
 	struct lab_state state;
-	struct lab_connection *connection; /* [process of the state]; fd -1: gone */
-	bool *told;                        /* [process]: that it is gone */
-	json_t **part_before;              /* [process] what it had counted before */
+	struct asked *asked; /* [process of the state] */
 	struct run_result *before, *result;
 	json_t *elsewhere; /* devices of other machines */
 };
@@ -49,13 +53,13 @@ static bool is_gone(struct lab_run *run, unsigned i)
 {
 	const struct lab_record *record = &run->state.process[i];
 
-	if (run->connection[i].fd >= 0 && lab_record_alive(record))
+	if (run->asked[i].connection.fd >= 0 && lab_record_alive(record))
 		return false;
-	if (!run->told[i])
+	if (!run->asked[i].told)
 		fprintf(stderr, "weft lab run: %s is gone, and with it what it has counted\n",
 			record->name);
-	run->told[i] = true;
-	lab_disconnect(&run->connection[i]);
+	run->asked[i].told = true;
+	lab_disconnect(&run->asked[i].connection);
 	return true;
 }
 
@@ -75,7 +79,7 @@ static int order_all(struct lab_run *run, const char *text, struct fault *fault)
 	for (unsigned i = 0; i < run->state.processes && result == 0; i++) {
 		if (is_gone(run, i))
 			continue;
-		result = lab_control(&run->connection[i], text, fault);
+		result = lab_control(&run->asked[i].connection, text, fault);
 		if (result < 0 && is_gone(run, i))
 			result = 0;
 	}
@@ -102,7 +106,7 @@ static json_t *ask_part(struct lab_run *run, unsigned i, int *result, struct fau
 	if (is_gone(run, i))
 		return NULL;
 	part = lab_control_json(
-		&run->connection[i], &run->state.process[i], run->state.dir, "report", fault);
+		&run->asked[i].connection, &run->state.process[i], run->state.dir, "report", fault);
 	if (part == NULL && !is_gone(run, i))
 		*result = -ENODEV;
 	return part;
@@ -114,7 +118,7 @@ static int collect_before(struct lab_run *run, struct fault *fault)
 	int result = 0;
 
 	for (unsigned i = 0; i < run->state.processes && result == 0; i++)
-		run->part_before[i] = ask_part(run, i, &result, fault);
+		run->asked[i].before = ask_part(run, i, &result, fault);
 	return result;
 }
 
@@ -128,13 +132,13 @@ static int collect(struct lab_run *run, struct fault *fault)
 	for (unsigned i = 0; i < run->state.processes && result == 0; i++) {
 		json_t *part = ask_part(run, i, &result, fault);
 
-		if (part == NULL || run->part_before[i] == NULL) {
+		if (part == NULL || run->asked[i].before == NULL) {
 			json_decref(part);
 			continue;
 		}
 		result = add_part(run, i, run->result, part, fault);
 		if (result == 0)
-			result = add_part(run, i, run->before, run->part_before[i], fault);
+			result = add_part(run, i, run->before, run->asked[i].before, fault);
 		json_decref(part);
 	}
 	return result;
@@ -274,32 +278,28 @@ static int connect_all(struct lab_run *run, struct fault *fault)
 
 	run->before = calloc(1, sizeof(*run->before));
 	run->result = calloc(1, sizeof(*run->result));
-	run->connection = calloc(run->state.processes + 1, sizeof(*run->connection));
-	run->told = calloc(run->state.processes + 1, sizeof(*run->told));
+	run->asked = calloc(run->state.processes + 1, sizeof(*run->asked));
 	run->elsewhere = lab_elsewhere(run->lab.plan, &run->state);
-	run->part_before = calloc(run->state.processes + 1, sizeof(json_t *));
-	if (run->before == NULL || run->result == NULL || run->connection == NULL ||
-		run->told == NULL || run->part_before == NULL || run->elsewhere == NULL)
+	if (run->before == NULL || run->result == NULL || run->asked == NULL ||
+		run->elsewhere == NULL)
 		return fault_set(fault, ENOMEM, "no memory");
 	for (unsigned i = 0; i < run->state.processes; i++)
-		run->connection[i].fd = -1;
+		run->asked[i].connection.fd = -1;
 	for (unsigned i = 0; i < run->state.processes && result == 0; i++)
 		if (lab_record_alive(&run->state.process[i]))
 			result = lab_connect(
-				&run->connection[i], run->state.process[i].prefix, fault);
+				&run->asked[i].connection, run->state.process[i].prefix, fault);
 	return result;
 }
 
 static void disconnect_all(struct lab_run *run)
 {
-	for (unsigned i = 0; run->connection != NULL && i < run->state.processes; i++)
-		lab_disconnect(&run->connection[i]);
-	for (unsigned i = 0; run->part_before != NULL && i < run->state.processes; i++)
-		json_decref(run->part_before[i]);
+	for (unsigned i = 0; run->asked != NULL && i < run->state.processes; i++) {
+		lab_disconnect(&run->asked[i].connection);
+		json_decref(run->asked[i].before);
+	}
 	json_decref(run->elsewhere);
-	free(run->part_before);
-	free(run->told);
-	free(run->connection);
+	free(run->asked);
 	if (run->before != NULL)
 		run_result_free(run->before);
 	if (run->result != NULL)

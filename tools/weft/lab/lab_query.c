@@ -25,7 +25,8 @@ void lab_disconnect(struct lab_connection *connection)
 	connection->fd = -1;
 }
 
-json_t *lab_ask(struct lab_connection *connection, const char *command, struct fault *fault)
+/* The value that telemetry gives for "/weft/…"; the caller's reference. NULL and fault. */
+static json_t *ask(struct lab_connection *connection, const char *command, struct fault *fault)
 {
 	static char reply[TELEMETRY_REPLY_MAX];
 	json_t *document, *value;
@@ -54,7 +55,7 @@ json_t *lab_ask(struct lab_connection *connection, const char *command, struct f
 int lab_order(struct lab_connection *connection, const char *command, char *answer, size_t size,
 	struct fault *fault)
 {
-	json_t *value = lab_ask(connection, command, fault);
+	json_t *value = ask(connection, command, fault);
 	const char *text = json_string_value(value);
 	int result = 0;
 
@@ -77,7 +78,7 @@ int lab_ask_class(
 	size_t index;
 
 	snprintf(command, sizeof(command), "/weft/%s/list", class);
-	names = lab_ask(connection, command, fault);
+	names = ask(connection, command, fault);
 	if (names == NULL)
 		return -EPROTO;
 	json_array_foreach(names, index, name)
@@ -86,7 +87,7 @@ int lab_ask_class(
 
 		snprintf(command, sizeof(command), "/weft/%s/stats,%s", class,
 			json_string_value(name));
-		stats = lab_ask(connection, command, fault);
+		stats = ask(connection, command, fault);
 		if (stats == NULL) {
 			json_decref(names);
 			return -EPROTO;
@@ -124,7 +125,7 @@ json_t *lab_ask_links(struct lab_connection *connection, struct fault *fault)
 
 	do {
 		snprintf(command, sizeof(command), "/weft/links,%zu", json_array_size(links));
-		page = lab_ask(connection, command, fault);
+		page = ask(connection, command, fault);
 		if (page == NULL) {
 			json_decref(links);
 			return NULL;

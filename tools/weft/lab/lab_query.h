@@ -18,9 +18,6 @@ struct lab_connection {
 int lab_connect(struct lab_connection *connection, const char *prefix, struct fault *fault);
 void lab_disconnect(struct lab_connection *connection);
 
-/* The value that telemetry gives for "/weft/…"; the caller's reference. NULL and fault. */
-json_t *lab_ask(struct lab_connection *connection, const char *command, struct fault *fault);
-
 /* A command that answers "ok …" or "error: …". 0 and what follows "ok " in 'answer' (may be NULL),
  * or -EINVAL and fault. */
 int lab_order(struct lab_connection *connection, const char *command, char *answer, size_t size,

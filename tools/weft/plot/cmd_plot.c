@@ -168,7 +168,7 @@ static int take_option(struct request *request, int option, const char *value, s
 	}
 }
 
-/* What only the whole command line can tell. */
+/* Checks the options together, after the last of them. */
 static int check(struct request *request, struct fault *fault)
 {
 	if (request->inputs == 0)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "plot_ticks.h"
-#include "saturation.h"
+#include "saturation_limit.h"
 #include "sweep_number.h"
 
 /* A group of runs: a curve, or within it a point. */
@@ -139,7 +139,7 @@ static void append(char out[PLOT_LABEL_MAX], const char *text, const char *value
 		value != NULL ? " " : "", value != NULL ? value : "");
 }
 
-/* What a legend says of the value of a key: the names of cases speak for themselves. */
+/* Adds the text of a legend for the value of a key; the name of a case stands alone. */
 static void append_value(
 	const struct maker *maker, const struct plot_run *run, const char *key, char *out)
 {

@@ -15,7 +15,8 @@
 
 struct plot_point {
 	struct confidence x, y, y2;
-	/* The network accepts less than SATURATION_ACCEPTED (saturation.h) of what is offered. */
+	/* The network accepts less than SATURATION_ACCEPTED (saturation_limit.h) of what is
+	 * offered. */
 	bool saturated;
 	double along; /* number of the key along which the curve goes; 0: it has none */
 };

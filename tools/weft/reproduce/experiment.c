@@ -16,15 +16,15 @@
 #define LOADS_MAX   100u
 #define SET_TEXT    2048 /* a list of hosts may be long */
 
+static const char *const measures[] = {
+#define X(id, name) name,
+	EXPERIMENT_MEASURES(X)
+#undef X
+		NULL};
+
 const char *experiment_measure_name(enum experiment_measure measure)
 {
-	static const char *const names[] = {
-#define X(id, name) name,
-		EXPERIMENT_MEASURES(X)
-#undef X
-	};
-
-	return names[measure];
+	return measures[measure];
 }
 
 /* Any number of "KEY=VALUE". */
@@ -123,12 +123,6 @@ static const struct yaml_field schedule_fields[] = {
 	{NULL},
 };
 #undef S
-
-static const char *const measures[] = {
-#define X(id, name) name,
-	EXPERIMENT_MEASURES(X)
-#undef X
-		NULL};
 
 /* The format was checked before. */
 static int skip(const struct yaml_tree_node *node, void *member, struct fault *fault)

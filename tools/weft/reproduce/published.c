@@ -27,40 +27,21 @@ static bool split(char *line, char *cell[COLUMNS + 1])
 
 static bool read_quantity(const char *text, struct published_row *row)
 {
-	static const struct {
-		const char *name;
-		enum published_quantity quantity;
-	} names[] = {
-		{"factor", PUBLISHED_FACTOR},
-		{"percent", PUBLISHED_PERCENT},
-		{"value", PUBLISHED_VALUE},
-		{"max", PUBLISHED_LINK_MAX},
-		{"min", PUBLISHED_LINK_MIN},
-		{"before", PUBLISHED_BEFORE},
-		{"minimum", PUBLISHED_MINIMUM},
-		{"end", PUBLISHED_END},
-		{"back", PUBLISHED_BACK},
-		{"slowdown", PUBLISHED_SLOWDOWN},
-		{"interval", PUBLISHED_INTERVAL},
-		{"traffic-interval", PUBLISHED_TRAFFIC_INTERVAL},
+	static const char *const names[] = {
+#define X(id, name) name,
+		PUBLISHED_QUANTITIES(X)
+#undef X
 	};
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		row->quantity = names[i].quantity;
-		if (strcmp(text, names[i].name) == 0)
-			return true;
+		bool numbered = strchr(names[i], '%') != NULL;
+
+		row->quantity = (enum published_quantity)i;
+		if (numbered ? sscanf(text, names[i], &row->limit) == 1
+			     : strcmp(text, names[i]) == 0)
+			return row->quantity != PUBLISHED_AFTER || row->limit <= 1000;
 	}
-	row->quantity = PUBLISHED_AT;
-	if (sscanf(text, "at-%u", &row->limit) == 1)
-		return true;
-	row->quantity = PUBLISHED_AFTER;
-	if (sscanf(text, "after-%u", &row->limit) == 1)
-		return row->limit <= 1000;
-	row->quantity = PUBLISHED_LINK_ABOVE;
-	if (sscanf(text, "above-%u", &row->limit) == 1)
-		return true;
-	row->quantity = PUBLISHED_LINK_BELOW;
-	return sscanf(text, "below-%u", &row->limit) == 1;
+	return false;
 }
 
 static bool read_number(const char *text, double *value)

@@ -29,23 +29,29 @@
 
 #define PUBLISHED_WORDS 40
 
+/* Identifier and name in the file; '%u': a number (published_row.limit). */
+#define PUBLISHED_QUANTITIES(X)   \
+	X(FACTOR, "factor")       \
+	X(PERCENT, "percent")     \
+	X(VALUE, "value")         \
+	X(LINK_MAX, "max")        \
+	X(LINK_MIN, "min")        \
+	X(LINK_BELOW, "below-%u") \
+	X(LINK_ABOVE, "above-%u") \
+	X(BEFORE, "before")       \
+	X(MINIMUM, "minimum")     \
+	X(AT, "at-%u")            \
+	X(END, "end")             \
+	X(BACK, "back")           \
+	X(SLOWDOWN, "slowdown")   \
+	X(AFTER, "after-%u")      \
+	X(INTERVAL, "interval")   \
+	X(TRAFFIC_INTERVAL, "traffic-interval")
+
 enum published_quantity {
-	PUBLISHED_FACTOR,
-	PUBLISHED_PERCENT,
-	PUBLISHED_VALUE,
-	PUBLISHED_LINK_MAX,
-	PUBLISHED_LINK_MIN,
-	PUBLISHED_LINK_BELOW,
-	PUBLISHED_LINK_ABOVE,
-	PUBLISHED_BEFORE,
-	PUBLISHED_MINIMUM,
-	PUBLISHED_AT,
-	PUBLISHED_END,
-	PUBLISHED_BACK,
-	PUBLISHED_SLOWDOWN,
-	PUBLISHED_AFTER,
-	PUBLISHED_INTERVAL,
-	PUBLISHED_TRAFFIC_INTERVAL,
+#define X(id, name) PUBLISHED_##id,
+	PUBLISHED_QUANTITIES(X)
+#undef X
 };
 
 struct published_row {

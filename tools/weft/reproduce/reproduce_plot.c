@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "plot_script.h"
+#include "saturation_limit.h"
 
 static struct confidence single(double value)
 {

@@ -10,9 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SATURATION_STEP     1.025
-#define SATURATION_ACCEPTED 0.97
-#define SATURATION_LEAST    0.001 /* load of step 0, a share of the hosts' links */
+#include "saturation_limit.h"
+
+#define SATURATION_STEP  1.025
+#define SATURATION_LEAST 0.001 /* load of step 0, a share of the hosts' links */
 
 struct saturation {
 	int at;        /* step to be tried next */

@@ -304,29 +304,24 @@ static double completion_ms(const json_t *counters)
 
 static int read_point(struct trial_point *point, const json_t *result)
 {
-	const json_t *throughput = json_object_get(result, "throughput");
-	const json_t *latency = json_object_get(result, "latency_ns");
 	const json_t *counters = json_object_get(result, "counters");
-	const json_t *flits = json_object_get(throughput, "flits_per_ns_per_switch");
+	json_int_t dropped = 0, discarded = 0, waiting = 0;
+	int deadlock = 0, incomplete = 0;
 
-	if (!json_is_number(flits) || !json_is_object(latency))
+	/* jansson reads it without changing it and has no const for that. */
+	if (json_unpack((json_t *)result,
+		    "{s:{s:F,s:F,s:F},s:{s:{s:F},s:{s:F}},s:{s:I},s?{s?I,s?I},s:{s:b},s:b}",
+		    "throughput", "offered", &point->offered, "accepted", &point->accepted,
+		    "flits_per_ns_per_switch", &point->traffic, "latency_ns", "network", "mean",
+		    &point->network_ns, "total", "mean", &point->total_ns, "messages", "dropped",
+		    &dropped, "counters", "itb_discarded", &discarded, "host_messages_waiting_most",
+		    &waiting, "checks", "deadlock", &deadlock, "incomplete", &incomplete) != 0)
 		return -EINVAL;
 	point->completion_ms = completion_ms(counters);
-	point->offered = json_number_value(json_object_get(throughput, "offered"));
-	point->accepted = json_number_value(json_object_get(throughput, "accepted"));
-	point->traffic = json_number_value(flits);
-	point->network_ns =
-		json_number_value(json_object_get(json_object_get(latency, "network"), "mean"));
-	point->total_ns =
-		json_number_value(json_object_get(json_object_get(latency, "total"), "mean"));
-	point->dropped = (uint64_t)(json_integer_value(json_object_get(
-					    json_object_get(result, "messages"), "dropped")) +
-				    json_integer_value(json_object_get(counters, "itb_discarded")));
-	point->waiting = (uint64_t)json_integer_value(
-		json_object_get(counters, "host_messages_waiting_most"));
-	point->deadlock =
-		json_is_true(json_object_get(json_object_get(result, "checks"), "deadlock"));
-	point->ended_early = json_is_true(json_object_get(result, "incomplete"));
+	point->dropped = (uint64_t)(dropped + discarded);
+	point->waiting = (uint64_t)waiting;
+	point->deadlock = deadlock != 0;
+	point->ended_early = incomplete != 0;
 	if (point->ended_early)
 		point->accepted = point->traffic = 0;
 	return 0;

@@ -80,14 +80,9 @@ static const struct {
 
 int cmd_route(int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++)
-		if (strcmp(argv[i], "--help") == 0) {
-			fputs(usage, stdout);
-			return EXIT_DONE;
-		}
-	if (argc < 2) {
-		fputs(usage, stderr);
-		return EXIT_BAD_REQUEST;
+	if (argc < 2 || command_wants_help(argc, argv)) {
+		fputs(usage, argc < 2 ? stderr : stdout);
+		return argc < 2 ? EXIT_BAD_REQUEST : EXIT_DONE;
 	}
 	for (unsigned i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (strcmp(argv[1], parts[i].name) == 0)

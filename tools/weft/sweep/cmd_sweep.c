@@ -13,13 +13,15 @@
 
 #include "child_process.h"
 #include "commands.h"
+#include "sweep_estimate.h"
 #include "sweep_manifest.h"
 #include "sweep_run.h"
 #include "sweep_table.h"
 
 static const char usage[] =
-	"usage: weft sweep RUN.yaml --vary KEY=VALUES... [--seeds LO:HI] [--set KEY=VALUE]...\n"
-	"                  [--jobs N] [--restart] [--json] -o DIR\n"
+	"usage: weft sweep RUN.yaml [--vary KEY=VALUES]... [--cases FILE] [--seeds LO:HI]\n"
+	"                  [--set KEY=VALUE]... [--jobs N] [--skip-invalid] [--restart] [--json] -o DIR\n"
+	"       weft sweep RUN.yaml ... --dry-run\n"
 	"\n"
 	"Runs every combination of the values, each with every seed, and writes DIR/sweep.csv,\n"
 	"sweep.json and sweep-mean.csv (mean and 95 % confidence interval over the seeds). The "
@@ -27,19 +29,50 @@ static const char usage[] =
 	"command continues after an interruption.\n"
 	"  --vary KEY=A,B,C       the values of a key of the run file: routing.algorithm=ud,dmodk\n"
 	"  --vary KEY=LO:HI:STEP  the same, counted: traffic.0.load=10%:100%:10%\n"
+	"  --cases FILE           named settings of several keys each, as the values of 'case'\n"
 	"  --seeds LO:HI          every point once with each seed\n"
 	"  --set KEY=VALUE        change a key for all points\n"
 	"  --jobs N               points at a time (default: the cores; 1 on the real clock)\n"
+	"  --skip-invalid         leave points out that are no good run files; say which\n"
+	"  --dry-run              only say how many points there are and about how long they take\n"
 	"  --restart              delete the results of another sweep in DIR\n"
 	"  --json                 print sweep.json\n"
 	"Exit: 0 done, 1 a point failed or packets were lost, duplicated or out of order, 2 bad\n"
 	"request, 3 not able, 130 ended by Ctrl-C.\n";
 
-enum { OPTION_VARY = 256, OPTION_SEEDS, OPTION_SET, OPTION_JOBS, OPTION_RESTART, OPTION_JSON };
+enum {
+	OPTION_VARY = 256,
+	OPTION_CASES,
+	OPTION_SEEDS,
+	OPTION_SET,
+	OPTION_JOBS,
+	OPTION_SKIP_INVALID,
+	OPTION_DRY_RUN,
+	OPTION_RESTART,
+	OPTION_JSON
+};
+
+#define SKIPPED_SHOWN 5u
 
 static int fail(int result, const struct fault *fault)
 {
 	return command_fail("sweep", fault_exit_code(result), "%s", fault->text);
+}
+
+static const char *case_name(const void *ctx, unsigned index)
+{
+	const struct sweep_cases *cases = ctx;
+
+	return index < cases->count ? cases->at[index].name : NULL;
+}
+
+static int take_cases(struct sweep *sweep, const char *path, struct fault *fault)
+{
+	int result = sweep_cases_load(&sweep->cases, path, fault);
+
+	return result < 0 ? result
+			  : sweep_plan_add_names(
+				    &sweep->plan, SWEEP_CASES_KEY, case_name, &sweep->cases, fault);
 }
 
 static int take_option(struct sweep *sweep, int option, const char *value, struct fault *fault)
@@ -47,6 +80,14 @@ static int take_option(struct sweep *sweep, int option, const char *value, struc
 	switch (option) {
 	case OPTION_VARY:
 		return sweep_plan_add(&sweep->plan, value, fault);
+	case OPTION_CASES:
+		return take_cases(sweep, value, fault);
+	case OPTION_SKIP_INVALID:
+		sweep->skip_invalid = true;
+		return 0;
+	case OPTION_DRY_RUN:
+		sweep->dry_run = true;
+		return 0;
 	case OPTION_SEEDS:
 		return sweep_seeds_parse(value, &sweep->plan.first_seed, &sweep->plan.seeds, fault);
 	case OPTION_SET:
@@ -71,16 +112,41 @@ static int take_option(struct sweep *sweep, int option, const char *value, struc
 	}
 }
 
+/* A key has one value at a point, and weft-fabric takes so many changes. */
+static int check_cases(const struct sweep *sweep, struct fault *fault)
+{
+	unsigned most = sweep->sets + sweep->plan.varies + sweep_cases_most(&sweep->cases) + 1;
+
+	for (unsigned i = 0; i < sweep->plan.varies; i++) {
+		int result = sweep_cases_check_key(&sweep->cases, sweep->plan.vary[i].key, fault);
+
+		if (result < 0)
+			return result;
+	}
+	/* A trial of --dry-run sets three more. */
+	return most + 3 <= RUN_SETS_MAX
+		       ? 0
+		       : fault_set(fault, EINVAL, "--set and --cases: together more than %u keys",
+				 RUN_SETS_MAX - 3 - sweep->plan.varies);
+}
+
 static int check_request(struct sweep *sweep, const char *run_file, struct fault *fault)
 {
+	int result;
+
 	if (run_file == NULL)
 		return fault_set(fault, EINVAL, "which run file?");
-	if (sweep->folder == NULL)
+	if (sweep->folder == NULL && !sweep->dry_run)
 		return fault_set(fault, EINVAL, "-o DIR is missing");
-	if (sweep->folder[0] == '\0')
+	if (sweep->folder != NULL && sweep->folder[0] == '\0')
 		return fault_set(fault, EINVAL, "-o '': expected a folder");
+	if (sweep->dry_run && (sweep->restart || sweep->json))
+		return fault_set(fault, EINVAL, "--dry-run: not with --restart or --json");
 	if (sweep->plan.varies == 0 && sweep->plan.seeds == 0)
-		return fault_set(fault, EINVAL, "--vary or --seeds is missing");
+		return fault_set(fault, EINVAL, "--vary, --cases or --seeds is missing");
+	result = check_cases(sweep, fault);
+	if (result < 0)
+		return result;
 	if (realpath(run_file, sweep->run_file) == NULL)
 		return fault_set(fault, errno, "%s: %s", run_file, strerror(errno));
 	return sweep_plan_finish(&sweep->plan, fault);
@@ -90,6 +156,9 @@ static int parse(struct sweep *sweep, int argc, char **argv, struct fault *fault
 {
 	static const struct option options[] = {
 		{"vary", required_argument, NULL, OPTION_VARY},
+		{"cases", required_argument, NULL, OPTION_CASES},
+		{"skip-invalid", no_argument, NULL, OPTION_SKIP_INVALID},
+		{"dry-run", no_argument, NULL, OPTION_DRY_RUN},
 		{"seeds", required_argument, NULL, OPTION_SEEDS},
 		{"set", required_argument, NULL, OPTION_SET},
 		{"jobs", required_argument, NULL, OPTION_JOBS},
@@ -238,7 +307,7 @@ static int write_table(const struct sweep *sweep, const char *name,
 static json_t *summary(
 	const struct sweep *sweep, const json_t *manifest, const struct sweep_outcome *outcome)
 {
-	json_t *rows = json_array(), *missing = json_array();
+	json_t *rows = json_array(), *missing = json_array(), *skipped = json_array();
 
 	for (unsigned i = 0; i < sweep->plan.points; i++) {
 		char name[SWEEP_NAME_MAX];
@@ -246,14 +315,17 @@ static json_t *summary(
 		sweep_plan_name(&sweep->plan, i, name);
 		if (outcome->row[i] != NULL)
 			json_array_append(rows, outcome->row[i]);
+		else if (sweep_is_invalid(sweep, i))
+			json_array_append_new(skipped,
+				json_pack("{s:s,s:s}", "point", name, "why", sweep->invalid[i]));
 		else
 			json_array_append_new(missing, json_string(name));
 	}
-	return json_pack("{s:s,s:O,s:O,s:O,s:o,s:o,s:o}", "weft", "sweep-result/1", "configuration",
-		json_object_get(manifest, "configuration"), "vary",
+	return json_pack("{s:s,s:O,s:O,s:O,s:o,s:o,s:o,s:o}", "weft", "sweep-result/1",
+		"configuration", json_object_get(manifest, "configuration"), "vary",
 		json_object_get(manifest, "vary"), "seeds", json_object_get(manifest, "seeds"),
 		"points", rows, "means", sweep_means(&sweep->plan, outcome->row), "missing",
-		missing);
+		missing, "skipped", skipped);
 }
 
 static int write_tables(const struct sweep *sweep, const json_t *manifest,
@@ -279,6 +351,8 @@ static int report(const struct sweep *sweep, const struct sweep_outcome *outcome
 	FILE *out = sweep->json ? stderr : stdout;
 
 	fprintf(out, "%u of %u points", outcome->done, sweep->plan.points);
+	if (sweep_count_invalid(sweep) > 0)
+		fprintf(out, ", %u skipped because they are not valid", sweep_count_invalid(sweep));
 	if (outcome->had > 0)
 		fprintf(out, ", %u of them there before", outcome->had);
 	if (outcome->strange > 0)
@@ -294,7 +368,7 @@ static int report(const struct sweep *sweep, const struct sweep_outcome *outcome
 		fprintf(stderr,
 			"weft sweep: ended early; the same command goes on with the %u points that "
 			"are missing\n",
-			sweep->plan.points - outcome->done);
+			sweep->plan.points - sweep_count_invalid(sweep) - outcome->done);
 	if (outcome->interrupted)
 		return EXIT_INTERRUPTED;
 	return outcome->failed + outcome->bad > 0 ? EXIT_BAD_ANSWER : EXIT_DONE;
@@ -313,6 +387,56 @@ static int run(const struct sweep *sweep, const json_t *manifest)
 	return code;
 }
 
+/* The first points that are left out, and why. */
+static void print_skipped(const struct sweep *sweep)
+{
+	unsigned count = sweep_count_invalid(sweep), shown = 0;
+
+	for (unsigned i = 0; i < sweep->plan.points && shown < count; i++) {
+		char label[SWEEP_LABEL_MAX];
+
+		if (!sweep_is_invalid(sweep, i))
+			continue;
+		if (shown++ == SKIPPED_SHOWN) {
+			fprintf(stderr, "weft sweep: and %u more skipped\n", count - SKIPPED_SHOWN);
+			return;
+		}
+		sweep_plan_label(&sweep->plan, i, label);
+		fprintf(stderr, "weft sweep: skipped: %s: %s\n", label, sweep->invalid[i]);
+	}
+}
+
+/* How many points there are and about how long they take. */
+static int estimate_only(struct sweep *sweep, bool real_clock)
+{
+	struct sweep_estimate estimate;
+	char cpu[32], wall[32];
+	struct fault fault;
+	int result;
+
+	choose_jobs(sweep, real_clock);
+	result = sweep_estimate(sweep, real_clock, &estimate, &fault);
+	if (result == -EINTR)
+		return EXIT_INTERRUPTED;
+	if (result < 0)
+		return fail(result, &fault);
+	sweep_estimate_time(estimate.cpu_s, cpu);
+	sweep_estimate_time(estimate.wall_s, wall);
+	printf("%u points", estimate.points);
+	if (sweep_count_invalid(sweep) > 0)
+		printf(" (%u more are not valid)", sweep_count_invalid(sweep));
+	if (real_clock)
+		printf(", about %s, %u at a time on the real clock\n", wall, sweep->jobs);
+	else if (estimate.trials == 0)
+		printf("; none of those that were tried is valid\n");
+	else
+		printf(", %s %s of CPU time, %s with %u at a time (from short runs of %u "
+		       "points)\n",
+			estimate.at_most ? "at most" : "about", cpu, wall, sweep->jobs,
+			estimate.trials);
+	return EXIT_DONE;
+}
+
 static int sweep_in_folder(struct sweep *sweep)
 {
 	bool real_clock;
@@ -320,10 +444,19 @@ static int sweep_in_folder(struct sweep *sweep)
 	json_t *manifest;
 	int folder, result, code;
 
+	if (sweep->skip_invalid)
+		sweep->invalid = calloc(sweep->plan.points, sizeof(*sweep->invalid));
+	if (sweep->skip_invalid && sweep->invalid == NULL)
+		return command_fail("sweep", EXIT_NOT_ABLE, "no memory");
 	sweep->program = child_program_mark("weft-fabric");
 	manifest = sweep_manifest_make(sweep, &real_clock, &fault);
 	if (manifest == NULL)
 		return fail(-errno, &fault);
+	print_skipped(sweep);
+	if (sweep->dry_run) {
+		json_decref(manifest);
+		return estimate_only(sweep, real_clock);
+	}
 	folder = open_folder(sweep, &fault);
 	result = folder < 0 ? folder : settle(sweep, manifest, &fault);
 	if (result == 0) {
@@ -353,6 +486,10 @@ int cmd_sweep(int argc, char **argv)
 		return command_fail("sweep", EXIT_NOT_ABLE, "no memory");
 	result = parse(sweep, argc, argv, &fault);
 	code = result == 0 ? sweep_in_folder(sweep) : fail(result, &fault);
+	for (unsigned i = 0; sweep->invalid != NULL && i < sweep->plan.points; i++)
+		free(sweep->invalid[i]);
+	free(sweep->invalid);
+	sweep_cases_fini(&sweep->cases);
 	sweep_plan_fini(&sweep->plan);
 	free(sweep);
 	return code;

@@ -6,6 +6,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool sweep_is_invalid(const struct sweep *sweep, unsigned point)
+{
+	return sweep->invalid != NULL && sweep->invalid[point] != NULL;
+}
+
+unsigned sweep_count_invalid(const struct sweep *sweep)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < sweep->plan.points; i++)
+		count += sweep_is_invalid(sweep, i);
+	return count;
+}
+
+int sweep_skip(const struct sweep *sweep, unsigned point, const char *why)
+{
+	sweep->invalid[point] = strdup(why);
+	return sweep->invalid[point] == NULL ? -ENOMEM : 0;
+}
+
+/* A varied key and its value, or what a case sets. */
+static int add_value(
+	struct run_sets *sets, const struct sweep *sweep, const char *key, const char *value)
+{
+	const struct sweep_case *one =
+		strcmp(key, SWEEP_CASES_KEY) == 0 ? sweep_cases_find(&sweep->cases, value) : NULL;
+	int result = 0;
+
+	if (one == NULL)
+		return run_sets_add(sets, "%s=%s", key, value);
+	for (unsigned i = 0; i < one->sets && result == 0; i++)
+		result = run_sets_add(sets, "%s", one->set[i]);
+	return result;
+}
+
 int sweep_sets_init(struct run_sets *sets, const struct sweep *sweep, unsigned point)
 {
 	const struct sweep_plan *plan = &sweep->plan;
@@ -15,8 +50,8 @@ int sweep_sets_init(struct run_sets *sets, const struct sweep *sweep, unsigned p
 	for (unsigned i = 0; i < sweep->sets; i++)
 		sets->set[sets->count++] = sweep->set[i];
 	for (unsigned i = 0; i < plan->varies && result == 0; i++)
-		result = run_sets_add(
-			sets, "%s=%s", plan->vary[i].key, sweep_plan_value(plan, point, i));
+		result =
+			add_value(sets, sweep, plan->vary[i].key, sweep_plan_value(plan, point, i));
 	if (plan->seeds == 0 || result < 0)
 		return result;
 	return run_sets_add(sets, "seed=%" PRIu64, sweep_plan_seed(plan, point));

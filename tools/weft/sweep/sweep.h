@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "config_files.h"
+#include "sweep_cases.h"
 #include "sweep_plan.h"
 
 #define SWEEP_SETS_MAX 48u /* --set of the user; weft-fabric takes 64 */
@@ -17,15 +18,25 @@
 
 struct sweep {
 	struct sweep_plan plan;
-	char run_file[PATH_MAX]; /* absolute */
+	struct sweep_cases cases; /* none: count 0 */
+	char run_file[PATH_MAX];  /* absolute */
 	const char *set[SWEEP_SETS_MAX];
 	unsigned sets;
 	const char *folder;
 	unsigned jobs; /* 0: not said */
-	bool restart;
+	bool restart, skip_invalid, dry_run;
+	/* --skip-invalid: why each point is left out, NULL: it is not; NULL: a bad point ends the
+	 * sweep before it begins. */
+	char **invalid;
 	uint64_t program; /* child_program_mark() of what runs the points */
 	bool json;
 };
+
+/* Whether --skip-invalid leaves the point out. */
+bool sweep_is_invalid(const struct sweep *sweep, unsigned point);
+unsigned sweep_count_invalid(const struct sweep *sweep);
+/* Leaves it out. -ENOMEM. */
+int sweep_skip(const struct sweep *sweep, unsigned point, const char *why);
 
 /* The changes of a point. 0 or -ENOMEM; run_sets_fini() in any case. */
 int sweep_sets_init(struct run_sets *sets, const struct sweep *sweep, unsigned point);

@@ -99,15 +99,31 @@ static int add_file(void *ctx, const char *path, struct fault *fault)
 
 /* The error may come from a value of the file that is incompatible with a value of --vary: adds
  * the point, unless the option is named already. */
-static void name_point(const struct sweep_plan *plan, unsigned point, struct fault *fault)
+static void name_point(
+	const struct sweep_plan *plan, unsigned point, bool has_cases, struct fault *fault)
 {
 	struct fault why = *fault;
 	char label[SWEEP_LABEL_MAX];
 
-	if (plan->varies == 0 || strncmp(why.text, "--", 2) == 0)
+	if (plan->varies == 0 || (strncmp(why.text, "--", 2) == 0 && !has_cases))
 		return;
 	sweep_plan_label(plan, point, label);
-	fault_set(fault, EINVAL, "%.*s, at the point %s", REASON_SHOWN, why.text, label);
+	fault_set(fault, EINVAL, "%s%.*s, at the point %s",
+		has_cases && strncmp(why.text, "--vary", 6) == 0 ? "--cases or " : "", REASON_SHOWN,
+		why.text, label);
+}
+
+/* Leaves out a point whose configuration is bad, if that is wanted. */
+static int settle_point(const struct sweep *sweep, unsigned point, int result, struct fault *fault)
+{
+	if (result == 0)
+		return 0;
+	if (sweep->invalid != NULL && fault_exit_code(result) == EXIT_BAD_REQUEST)
+		return sweep_skip(sweep, point, fault->text) == 0
+			       ? 0
+			       : fault_set(fault, ENOMEM, "sweep: no memory");
+	name_point(&sweep->plan, point, sweep->cases.count > 0, fault);
+	return result;
 }
 
 /* Checks the configuration of every point before the first run. */
@@ -124,10 +140,14 @@ static int check_points(
 			*real_clock = *real_clock || config->clock == RUN_CLOCK_REAL;
 		if (result == 0)
 			result = config_files_each(config, add_file, files, fault);
-		if (result < 0)
-			name_point(&sweep->plan, i, fault);
+		result = settle_point(sweep, i, result, fault);
 		run_config_destroy(config);
 	}
+	if (result == 0 && sweep->invalid != NULL &&
+		sweep_count_invalid(sweep) == sweep->plan.points)
+		result = fault_set(fault, EINVAL,
+			"--skip-invalid: none of %u points is valid: %.300s", sweep->plan.points,
+			sweep->invalid[0]);
 	return result;
 }
 
@@ -148,6 +168,8 @@ json_t *sweep_manifest_make(const struct sweep *sweep, bool *real_clock, struct 
 			"run_file", sweep->run_file, "vary", vary_json(&sweep->plan), "seeds",
 			seeds_json(&sweep->plan), "configuration", run_config_json(config), "files",
 			files, "points", points_json(&sweep->plan));
+		if (sweep->cases.count > 0)
+			json_object_set_new(manifest, "cases", sweep_cases_json(&sweep->cases));
 		if (manifest == NULL)
 			result = fault_set(fault, ENOMEM, "sweep: no memory");
 	}
@@ -254,6 +276,10 @@ int sweep_manifest_compare(const json_t *there, const json_t *asked, struct faul
 	for (unsigned i = 0; i < 3 && result == 0; i++)
 		result = compare_json(parts[i].path, json_object_get(there, parts[i].key),
 			json_object_get(asked, parts[i].key), fault);
+	if (result == 0 && (json_object_get(there, "cases") != NULL ||
+				   json_object_get(asked, "cases") != NULL))
+		result = compare_json("--cases", json_object_get(there, "cases"),
+			json_object_get(asked, "cases"), fault);
 	if (result < 0)
 		return result;
 	json_object_foreach(json_object_get(asked, "files"), path, sum)

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define END_MAX 16 /* room for ".json" and the like */
@@ -25,6 +26,30 @@ int sweep_plan_add(struct sweep_plan *plan, const char *text, struct fault *faul
 				"--vary",
 				vary->key);
 	return result;
+}
+
+int sweep_plan_add_names(struct sweep_plan *plan, const char *key, sweep_plan_name_fn *name,
+	const void *ctx, struct fault *fault)
+{
+	struct sweep_vary *vary = &plan->vary[plan->varies];
+	unsigned count = 0;
+
+	if (plan->varies == SWEEP_KEYS_MAX)
+		return fault_set(fault, EINVAL, "--vary: at most %u keys", SWEEP_KEYS_MAX);
+	while (name(ctx, count) != NULL)
+		count++;
+	plan->varies++;
+	*vary = (struct sweep_vary){
+		.key = strdup(key), .value = calloc(count + 1, sizeof(*vary->value))};
+	for (unsigned i = 0; i < count && vary->value != NULL; i++) {
+		vary->value[i] = strdup(name(ctx, i));
+		if (vary->value[i] == NULL)
+			break;
+		vary->count++;
+	}
+	return vary->key == NULL || vary->count < count
+		       ? fault_set(fault, ENOMEM, "sweep: no memory")
+		       : 0;
 }
 
 int sweep_plan_finish(struct sweep_plan *plan, struct fault *fault)
@@ -67,6 +92,23 @@ const char *sweep_plan_value(const struct sweep_plan *plan, unsigned point, unsi
 uint64_t sweep_plan_seed(const struct sweep_plan *plan, unsigned point)
 {
 	return plan->first_seed + point % sweep_plan_repeats(plan);
+}
+
+bool sweep_plan_number_name(const struct sweep_plan *plan, unsigned key, char *out, size_t size)
+{
+	const struct sweep_vary *vary = &plan->vary[key];
+	struct sweep_number first = {SWEEP_NUMBER_NONE, 0}, number;
+
+	for (unsigned i = 0; i < vary->count; i++) {
+		if (!sweep_number_parse(vary->value[i], &number))
+			return false;
+		if (i == 0)
+			first = number;
+		if (number.kind != first.kind)
+			return false;
+	}
+	snprintf(out, size, "%s%s", vary->key, sweep_number_suffix(first.kind));
+	return first.kind != SWEEP_NUMBER_NONE;
 }
 
 static const char *last_part(const char *key)

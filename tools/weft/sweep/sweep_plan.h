@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "sweep_number.h"
 #include "sweep_vary.h"
 
 #define SWEEP_KEYS_MAX   8u
@@ -24,6 +25,11 @@ struct sweep_plan {
 
 /* Adds one --vary. -EINVAL also for a duplicate key and for too many. */
 int sweep_plan_add(struct sweep_plan *plan, const char *text, struct fault *fault);
+/* Adds a key with the values that 'name' gives, one by one from 0, until it gives NULL. -ENOMEM,
+ * -EINVAL: too many keys, or the key is there. */
+typedef const char *sweep_plan_name_fn(const void *ctx, unsigned index);
+int sweep_plan_add_names(struct sweep_plan *plan, const char *key, sweep_plan_name_fn *name,
+	const void *ctx, struct fault *fault);
 /* Counts the points, once everything has been added. -EINVAL: too many, or the seed among the
  * varied keys. */
 int sweep_plan_finish(struct sweep_plan *plan, struct fault *fault);
@@ -35,6 +41,10 @@ const char *sweep_plan_value(const struct sweep_plan *plan, unsigned point, unsi
 uint64_t sweep_plan_seed(const struct sweep_plan *plan, unsigned point);
 /* The number of consecutive points that differ only in their seed. */
 unsigned sweep_plan_repeats(const struct sweep_plan *plan);
+
+/* Whether all values of vary[key] are numbers with one kind of unit: then their name as a column,
+ * "traffic.0.load_share". Numbers without a unit are numbers in their texts already. */
+bool sweep_plan_number_name(const struct sweep_plan *plan, unsigned key, char *out, size_t size);
 
 /* The last part of a key, or all of it if another key ends in the same. */
 const char *sweep_plan_short_key(const struct sweep_plan *plan, unsigned key);

@@ -129,3 +129,13 @@ void sweep_progress_failed(
 	fprintf(progress->out, "%s: failed: %s\n", label, why);
 	fflush(progress->out);
 }
+
+void sweep_progress_skipped(
+	struct sweep_progress *progress, const char *label, const char *why, double now)
+{
+	progress->points--;
+	progress->last_ended = now;
+	begin_line(progress);
+	fprintf(progress->out, "%s: skipped: %s\n", label, why);
+	fflush(progress->out);
+}

@@ -28,6 +28,9 @@ void sweep_progress_done(struct sweep_progress *progress, const char *label, con
 	double seconds, double now);
 void sweep_progress_failed(
 	struct sweep_progress *progress, const char *label, const char *why, double now);
+/* A point proves to be invalid: there is one less. */
+void sweep_progress_skipped(
+	struct sweep_progress *progress, const char *label, const char *why, double now);
 /* Redraws the bar; does nothing without a terminal. */
 void sweep_progress_draw(const struct sweep_progress *progress, double now);
 /* Clears the bar. */

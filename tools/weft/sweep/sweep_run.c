@@ -52,6 +52,8 @@ static void find_done(struct runner *runner)
 		char path[PATH_MAX];
 		json_t *result;
 
+		if (sweep_is_invalid(sweep, point))
+			continue;
 		sweep_point_path(sweep, point, ".json", path);
 		result = sweep_result_load(path, false);
 		if (result == NULL)
@@ -121,7 +123,8 @@ static bool start_next(struct runner *runner, int *result, struct fault *fault)
 	const struct sweep *sweep = runner->sweep;
 	unsigned slot = 0;
 
-	while (runner->next < sweep->plan.points && runner->outcome->row[runner->next] != NULL)
+	while (runner->next < sweep->plan.points && (runner->outcome->row[runner->next] != NULL ||
+							    sweep_is_invalid(sweep, runner->next)))
 		runner->next++;
 	if (runner->next == sweep->plan.points)
 		return false;
@@ -133,6 +136,14 @@ static bool start_next(struct runner *runner, int *result, struct fault *fault)
 	runner->next++;
 	runner->running++;
 	return true;
+}
+
+static void remove_log(const struct sweep *sweep, unsigned point)
+{
+	char log[PATH_MAX];
+
+	sweep_point_path(sweep, point, ".log", log);
+	unlink(log);
 }
 
 static void end_child(struct runner *runner, struct sweep_child *child, int status)
@@ -153,10 +164,12 @@ static void end_child(struct runner *runner, struct sweep_child *child, int stat
 		outcome->bad += sweep_result_is_bad(result);
 		sweep_progress_done(&runner->progress, label, result, now - child->started, now);
 	} else if (outcome->interrupted) {
-		char log[PATH_MAX];
-
-		sweep_point_path(sweep, child->point, ".log", log);
-		unlink(log);
+		remove_log(sweep, child->point);
+	} else if (sweep->invalid != NULL && WIFEXITED(status) &&
+		   WEXITSTATUS(status) == EXIT_BAD_REQUEST &&
+		   sweep_skip(sweep, child->point, fault.text) == 0) {
+		remove_log(sweep, child->point);
+		sweep_progress_skipped(&runner->progress, label, fault.text, now);
 	} else {
 		outcome->failed++;
 		sweep_progress_failed(&runner->progress, label, fault.text, now);
@@ -221,7 +234,8 @@ int sweep_run(const struct sweep *sweep, struct sweep_outcome *outcome, struct f
 	find_done(runner);
 	runner->watch = (struct child_watch){.signal_all = signal_children, .ctx = runner};
 	child_watch_begin(&runner->watch);
-	sweep_progress_init(&runner->progress, sweep->plan.points, outcome->had, child_clock());
+	sweep_progress_init(&runner->progress, sweep->plan.points - sweep_count_invalid(sweep),
+		outcome->had, child_clock());
 	result = run_points(runner, fault);
 	sweep_progress_end(&runner->progress);
 	child_watch_end(&runner->watch);

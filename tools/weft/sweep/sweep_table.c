@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "confidence.h"
+#include "saturation_limit.h"
 
 enum column_kind {
 	MEASURE, /* has a mean and an interval */
@@ -29,6 +30,9 @@ struct column {
 		name "_ns_max", {"latency_ns", of, "max"}, MEASURE          \
 	}
 
+#define SATURATED  "saturated"
+#define COMPLETION "goal_completion_ns"
+
 static const struct column columns[] = {
 	{"offered", {"throughput", "offered"}, MEASURE},
 	{"accepted", {"throughput", "accepted"}, MEASURE},
@@ -48,9 +52,12 @@ static const struct column columns[] = {
 	{"out_of_order", {"checks", "out_of_order"}, COUNT},
 	{"deadlock", {"checks", "deadlock"}, COUNT},
 	{"fingerprint", {"fingerprint"}, TEXT},
+	{SATURATED, {NULL}, COUNT},
+	{COMPLETION, {"counters", COMPLETION}, MEASURE},
 };
 #define COLUMNS         (sizeof(columns) / sizeof(columns[0]))
 #define COLUMN_NAME_MAX 64
+#define NUMBER_NAME_MAX 512 /* of a key as a column of numbers */
 
 json_t *sweep_result_load(const char *path, bool cut_short)
 {
@@ -85,18 +92,71 @@ static bool lacks_latency(const struct column *column, const json_t *result)
 		       json_object_get(json_object_get(latency, column->path[1]), "mean")) == 0;
 }
 
+/* Whether the network accepts less than it would if it had room for all that is offered. */
+static json_t *saturated(const json_t *result)
+{
+	const json_t *throughput = json_object_get(result, "throughput");
+
+	return json_integer(
+		json_number_value(json_object_get(throughput, "accepted")) <
+		SATURATION_ACCEPTED * json_number_value(json_object_get(throughput, "offered")));
+}
+
+/* A schedule that did not end has no time. */
+static bool lacks_completion(const struct column *column, const json_t *result)
+{
+	return strcmp(column->name, COMPLETION) == 0 &&
+	       json_integer_value(
+		       json_object_get(json_object_get(result, "counters"), "goal_unfinished")) > 0;
+}
+
 /* Booleans as 0 or 1, missing values as null. */
 static json_t *column_value(const struct column *column, const json_t *result)
 {
 	const json_t *value = result;
 
-	if (lacks_latency(column, result))
+	if (strcmp(column->name, SATURATED) == 0)
+		return saturated(result);
+	if (lacks_latency(column, result) || lacks_completion(column, result))
 		return json_null();
 	for (unsigned i = 0; i < 3 && column->path[i] != NULL; i++)
 		value = json_object_get(value, column->path[i]);
 	if (json_is_boolean(value))
 		return json_integer(json_is_true(value));
 	return value != NULL ? json_deep_copy(value) : json_null();
+}
+
+/* The numbers that the texts of the varied keys mean, at the end of a row. */
+static void set_numbers(json_t *row, const struct sweep_plan *plan, unsigned point)
+{
+	for (unsigned i = 0; i < plan->varies; i++) {
+		char name[NUMBER_NAME_MAX];
+		struct sweep_number number;
+
+		if (sweep_plan_number_name(plan, i, name, sizeof(name)) &&
+			sweep_number_parse(sweep_plan_value(plan, point, i), &number))
+			json_object_set_new(row, name, json_real(number.value));
+	}
+}
+
+static void write_number_names(const struct sweep_plan *plan, FILE *out)
+{
+	for (unsigned i = 0; i < plan->varies; i++) {
+		char name[NUMBER_NAME_MAX];
+
+		if (sweep_plan_number_name(plan, i, name, sizeof(name)))
+			fprintf(out, ",%s", name);
+	}
+}
+
+static void write_numbers(const struct sweep_plan *plan, const json_t *row, FILE *out)
+{
+	for (unsigned i = 0; i < plan->varies; i++) {
+		char name[NUMBER_NAME_MAX];
+
+		if (sweep_plan_number_name(plan, i, name, sizeof(name)))
+			fprintf(out, ",%.12g", json_number_value(json_object_get(row, name)));
+	}
 }
 
 json_t *sweep_row(const struct sweep_plan *plan, unsigned point, const json_t *result)
@@ -109,6 +169,7 @@ json_t *sweep_row(const struct sweep_plan *plan, unsigned point, const json_t *r
 	json_object_set(row, "seed", json_object_get(result, "seed"));
 	for (unsigned i = 0; i < COLUMNS; i++)
 		json_object_set_new(row, columns[i].name, column_value(&columns[i], result));
+	set_numbers(row, plan, point);
 	return row;
 }
 
@@ -159,6 +220,7 @@ void sweep_table_write(const struct sweep_plan *plan, json_t *const *rows, FILE 
 	fputs("seed", out);
 	for (unsigned i = 0; i < COLUMNS; i++)
 		fprintf(out, ",%s", columns[i].name);
+	write_number_names(plan, out);
 	fputc('\n', out);
 	for (unsigned point = 0; point < plan->points; point++) {
 		if (rows[point] == NULL)
@@ -169,6 +231,7 @@ void sweep_table_write(const struct sweep_plan *plan, json_t *const *rows, FILE 
 			fputc(',', out);
 			write_cell(json_object_get(rows[point], columns[i].name), out);
 		}
+		write_numbers(plan, rows[point], out);
 		fputc('\n', out);
 	}
 }
@@ -184,6 +247,7 @@ static void write_means_heading(const struct sweep_plan *plan, FILE *out)
 		if (columns[i].kind == MEASURE)
 			fprintf(out, ",%s_ci95", columns[i].name);
 	}
+	write_number_names(plan, out);
 	fputc('\n', out);
 }
 
@@ -242,6 +306,7 @@ static json_t *mean_of(const struct sweep_plan *plan, json_t *const *rows, unsig
 	for (unsigned i = 0; i < COLUMNS; i++)
 		if (columns[i].kind != TEXT)
 			set_mean(mean, &columns[i], rows + first, repeats);
+	set_numbers(mean, plan, first);
 	return mean;
 }
 
@@ -279,6 +344,7 @@ static void write_mean(const struct sweep_plan *plan, const json_t *mean, FILE *
 		name_interval(&columns[i], interval);
 		write_cell(json_object_get(mean, interval), out);
 	}
+	write_numbers(plan, mean, out);
 	fputc('\n', out);
 }
 

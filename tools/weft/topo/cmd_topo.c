@@ -108,11 +108,10 @@ static const struct {
 
 int cmd_topo(int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++)
-		if (strcmp(argv[i], "--help") == 0) {
-			print_help(argc, argv);
-			return EXIT_DONE;
-		}
+	if (command_wants_help(argc, argv)) {
+		print_help(argc, argv);
+		return EXIT_DONE;
+	}
 	if (argc < 2) {
 		print_usage(stderr);
 		return EXIT_BAD_REQUEST;
