@@ -17,6 +17,7 @@ weft_packages='gcc libc6-dev meson ninja-build pkg-config python3
 # and not installed.
 weft_check_packages='clang libclang-rt-14-dev clang-format libasan8
 	tshark tcpdump dpdk procps util-linux
+	python3-jsonschema python3-yaml
 	ibsim-utils libumad2sim0 infiniband-diags ibutils opensm
 	qemu-system-x86'
 

@@ -24,13 +24,13 @@ static int fail(int result, const struct fault *fault)
 }
 
 static int report(struct real_fabric *fabric, const struct options *options,
-	const struct run_config *config, struct fault *fault)
+	const struct run_config *config, const struct topology *topology, struct fault *fault)
 {
 	struct run_result result = {0};
 	int code = real_fabric_result(fabric, &result, fault);
 
 	if (code == 0)
-		code = report_result(&result, options, config, fault);
+		code = report_result(&result, options, config, topology, fault);
 	if (code == 0 && real_fabric_check_complete(fabric, fault) < 0) {
 		fprintf(stderr, "weft-fabric: %s\n", fault->text);
 		code = EXIT_BAD_ANSWER;
@@ -87,7 +87,7 @@ static int run(const struct options *options, const struct run_config *config,
 	if (result == 0) {
 		real_fabric_run(fabric, config->measure.duration_ps, stop);
 		stop_captures(fabric, options);
-		result = report(fabric, options, config, fault);
+		result = report(fabric, options, config, topology, fault);
 	}
 	real_fabric_destroy(fabric);
 	return result;

@@ -138,9 +138,10 @@ static void tell_deadlock(const struct run_result *result)
 }
 
 int report_result(const struct run_result *result, const struct options *options,
-	const struct run_config *config, struct fault *fault)
+	const struct run_config *config, const struct topology *topology, struct fault *fault)
 {
 	const struct report report = {result, config};
+	char advice[RUN_ADVICE_MAX];
 	int code = write_to(options->json, write_json, &report, fault);
 
 	if (code == 0)
@@ -149,7 +150,9 @@ int report_result(const struct run_result *result, const struct options *options
 		return code;
 	if (!options->quiet && !is_standard_output(options->json) &&
 		!is_standard_output(options->csv))
-		run_result_print(result, stdout);
+		run_result_print(result, config, stdout);
+	if (!options->quiet && run_result_advise(result, config, topology, advice))
+		fprintf(stderr, "weft-fabric: warning: %s\n", advice);
 	if (result->deadlock)
 		tell_deadlock(result);
 	return (result->lost | result->duplicated | result->out_of_order) != 0 || result->deadlock

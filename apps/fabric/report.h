@@ -15,4 +15,4 @@ int report_check(const struct options *options, struct fault *fault);
 /* 0, EXIT_BAD_ANSWER if something was lost, doubled, out of order or stands still, or a negative
  * code. */
 int report_result(const struct run_result *result, const struct options *options,
-	const struct run_config *config, struct fault *fault);
+	const struct run_config *config, const struct topology *topology, struct fault *fault);

@@ -96,7 +96,7 @@ int virtual_run(const struct options *options, const struct run_config *config,
 	if (result == 0)
 		result = virtual_fabric_result(fabric, &measured, fault);
 	if (result == 0)
-		result = report_result(&measured, options, config, fault);
+		result = report_result(&measured, options, config, topology, fault);
 	if (result == 0 && virtual_fabric_check_complete(fabric, fault) < 0) {
 		fprintf(stderr, "weft-fabric: %s\n", fault->text);
 		result = EXIT_BAD_ANSWER;
@@ -139,7 +139,7 @@ int wormhole_run(const struct options *options, const struct run_config *config,
 	if (result == 0)
 		result = wormhole_fabric_result(fabric, &measured, fault);
 	if (result == 0)
-		result = report_result(&measured, options, config, fault);
+		result = report_result(&measured, options, config, topology, fault);
 	run_result_free(&measured);
 	wormhole_fabric_destroy(fabric);
 	return result;

@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "port_ethdev.h"
+#include "provenance.h"
 #include "quantity.h"
 #include "standalone.h"
 
@@ -99,13 +100,16 @@ static json_t *wall_json(const struct standalone *standalone, const uint64_t *va
 {
 	const struct standalone_wall *wall = &standalone->wall;
 	double packets = (double)value[SWITCH_DATA_OUT];
-
-	return json_pack("{s:f, s:f, s:f, s:f, s:I, s:I, s:I}", "seconds", wall->seconds,
+	json_t *object = json_pack("{s:f, s:f, s:f, s:f, s:I, s:I, s:I}", "seconds", wall->seconds,
 		"cpu_seconds", wall->cpu_seconds, "packets_per_cpu_second",
 		ratio(packets, wall->cpu_seconds), "tsc_cycles_per_packet",
 		ratio((double)wall->tsc_cycles, packets), "turns", (json_int_t)wall->turns,
 		"idle_turns", (json_int_t)wall->idle_turns, "tsc_hz",
 		(json_int_t)standalone->clock.hz);
+
+	if (object != NULL)
+		provenance_add(object);
+	return object;
 }
 
 static struct port_profile profile_sum(const struct standalone *standalone)
@@ -151,10 +155,10 @@ int result_print_json(const struct standalone *standalone, FILE *out)
 	switch_metrics_sum(standalone->ps, value);
 	for (unsigned at = 0; at < standalone->ports; at++)
 		json_array_append_new(ports, port_json(standalone, at));
-	document = json_pack("{s:o, s:[{s:s, s:o, s:o, s:I, s:s}], s:o}", "config",
-		config_json(standalone->options), "switches", "name", standalone->options->name,
-		"counters", values_json(standalone, value), "ports", ports, "stored",
-		(json_int_t)switch_stored_packets(standalone->sw), "check",
+	document = json_pack("{s:s, s:o, s:[{s:s, s:o, s:o, s:I, s:s}], s:o}", "weft",
+		"switch-result/1", "config", config_json(standalone->options), "switches", "name",
+		standalone->options->name, "counters", values_json(standalone, value), "ports",
+		ports, "stored", (json_int_t)switch_stored_packets(standalone->sw), "check",
 		wrong != NULL ? wrong : "ok", "wall", wall_json(standalone, value));
 	if (document == NULL)
 		return -ENOMEM;

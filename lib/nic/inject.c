@@ -311,6 +311,7 @@ static void write_data(struct nic *nic, const struct weft_packet *packet, uint8_
 		.destination = packet->destination,
 		.message = packet->message,
 		.message_bytes = message->bytes,
+		.entry = message->entry,
 		.generated_ns = message->generated_ps / PS_PER_NS};
 
 	if (message->payload != NULL)

@@ -2,7 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "measure_sink.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "synthetic.h"
 
@@ -22,15 +24,60 @@ struct measure_sink *measure_sink_create(uint16_t host, uint16_t hosts)
 	return sink;
 }
 
+static void free_entries(struct measure_sink_entry *entry, unsigned entries)
+{
+	for (unsigned i = 0; entry != NULL && i < entries; i++)
+		free(entry[i].flow);
+	free(entry);
+}
+
 void measure_sink_destroy(struct measure_sink *sink)
 {
+	if (sink == NULL)
+		return;
+	free_entries(sink->entry, sink->entries);
 	free(sink);
+}
+
+int measure_sink_set_entries(struct measure_sink *sink, unsigned entries, const bool *flows)
+{
+	struct measure_sink_entry *entry = calloc(entries + 1u, sizeof(*entry));
+
+	if (entry == NULL)
+		return -ENOMEM;
+	for (unsigned i = 0; i < entries; i++) {
+		if (!flows[i])
+			continue;
+		entry[i].flow = calloc(sink->hosts, sizeof(*entry[i].flow));
+		if (entry[i].flow == NULL) {
+			free_entries(entry, entries);
+			return -ENOMEM;
+		}
+	}
+	free_entries(sink->entry, sink->entries);
+	sink->entry = entry;
+	sink->entries = entries;
+	return 0;
+}
+
+/* A histogram that nothing was recorded in is not touched: it may have no memory yet. */
+static void reset_entry(struct measure_sink_entry *entry, uint16_t hosts)
+{
+	if (entry->network_ns.count > 0)
+		histogram_reset(&entry->network_ns);
+	if (entry->total_ns.count > 0)
+		histogram_reset(&entry->total_ns);
+	entry->frames = entry->messages = entry->bytes = 0;
+	if (entry->flow != NULL)
+		memset(entry->flow, 0, hosts * sizeof(*entry->flow));
 }
 
 void measure_sink_reset(struct measure_sink *sink, weft_time measure_from)
 {
 	histogram_reset(&sink->network_ns);
 	histogram_reset(&sink->total_ns);
+	for (unsigned i = 0; i < sink->entries; i++)
+		reset_entry(&sink->entry[i], sink->hosts);
 	sink->measured_messages = sink->measured_bytes = 0;
 	sink->measure_from = measure_from;
 }
@@ -90,6 +137,7 @@ static void check_content(struct measure_sink *sink, struct measure_source *sour
 		source->message = delivery->message;
 		source->message_bytes = synthetic.message_bytes;
 		source->generated_ns = synthetic.generated_ns;
+		source->entry = synthetic.entry;
 	}
 	if (!source->open || delivery->message != source->message ||
 		(delivery->tail ? end != source->message_bytes : end >= source->message_bytes) ||
@@ -101,37 +149,60 @@ static void check_content(struct measure_sink *sink, struct measure_source *sour
 }
 
 static void record_message(struct measure_sink *sink, const struct measure_source *source,
-	const struct nic_delivery *delivery)
+	struct measure_sink_entry *entry, const struct nic_delivery *delivery)
 {
 	uint64_t now_ns = delivery->now / PS_PER_NS;
+	uint64_t total_ns = now_ns > source->generated_ns ? now_ns - source->generated_ns : 0;
 
-	if (source->open && !source->other_clock)
-		histogram_record(&sink->total_ns,
-			now_ns > source->generated_ns ? now_ns - source->generated_ns : 0);
+	if (source->open && !source->other_clock) {
+		histogram_record(&sink->total_ns, total_ns);
+		if (entry != NULL)
+			histogram_record(&entry->total_ns, total_ns);
+	}
 	sink->measured_messages++;
 }
 
 static void record(struct measure_sink *sink, const struct measure_source *source,
-	const struct nic_delivery *delivery)
+	struct measure_sink_entry *entry, const struct nic_delivery *delivery)
 {
 	uint32_t network_ns = (uint32_t)(delivery->now / PS_PER_NS) - delivery->injected_ns;
 
 	if (delivery->now < sink->measure_from)
 		return;
-	if (!source->other_clock)
-		histogram_record(
-			&sink->network_ns, network_ns > UINT32_MAX - SKEW_NS ? 0 : network_ns);
+	if (network_ns > UINT32_MAX - SKEW_NS)
+		network_ns = 0;
+	if (!source->other_clock) {
+		histogram_record(&sink->network_ns, network_ns);
+		if (entry != NULL)
+			histogram_record(&entry->network_ns, network_ns);
+	}
 	sink->measured_bytes += delivery->bytes;
 	if (delivery->tail)
-		record_message(sink, source, delivery);
+		record_message(sink, source, entry, delivery);
+}
+
+static void count_entry(struct measure_sink_entry *entry, const struct nic_delivery *delivery)
+{
+	entry->frames++;
+	entry->bytes += delivery->bytes;
+	entry->messages += delivery->tail;
+	if (entry->flow == NULL || !delivery->tail)
+		return;
+	entry->flow[delivery->source].messages++;
+	entry->flow[delivery->source].last_ps = delivery->now;
 }
 
 void measure_sink_take(struct measure_sink *sink, const struct nic_delivery *delivery)
 {
 	struct measure_source *source = &sink->source[delivery->source];
+	struct measure_sink_entry *entry = NULL;
 
 	check_content(sink, source, delivery);
-	record(sink, source, delivery);
+	if (source->open && source->entry < sink->entries)
+		entry = &sink->entry[source->entry];
+	record(sink, source, entry, delivery);
+	if (entry != NULL)
+		count_entry(entry, delivery);
 	sink->frames++;
 	sink->bytes += delivery->bytes;
 	sink->messages += delivery->tail;

@@ -11,6 +11,8 @@
  * Total latency: from the generation of a message to the arrival of its last frame, one sample per
  * message. Both clocks must have one origin; a source with another clock, on another machine,
  * contributes no sample. Nothing that arrives before 'measure_from' is recorded.
+ *
+ * Messages are also counted by the entry of the run's traffic that they belong to (synthetic.h).
  */
 
 #include "histogram.h"
@@ -23,13 +25,29 @@ struct measure_source {
 	uint32_t message_bytes;
 	uint64_t generated_ns;
 	uint16_t flow;
+	uint8_t entry;    /* of 'message' */
 	bool known, open; /* 'open': the prefix of 'message' was valid */
 	bool other_clock; /* its time stamps are not comparable */
+};
+
+struct measure_sink_flow {
+	uint64_t messages;
+	weft_time last_ps;
+};
+
+/* Arrivals of one entry of the traffic, from the last reset on. */
+struct measure_sink_entry {
+	uint64_t frames, messages, bytes;
+	struct histogram network_ns, total_ns; /* from measure_from on */
+	/* [hosts] messages by source, and when the last one came; NULL: not wanted. */
+	struct measure_sink_flow *flow;
 };
 
 struct measure_sink {
 	uint16_t host, hosts;
 	weft_time measure_from;
+	struct measure_sink_entry *entry; /* [entries]; NULL: not told apart */
+	unsigned entries;
 	struct histogram network_ns, total_ns;
 	uint64_t frames, messages, bytes;
 	uint64_t measured_messages, measured_bytes; /* from measure_from on */
@@ -41,6 +59,10 @@ struct measure_sink {
 /* NULL with errno ENOMEM. */
 struct measure_sink *measure_sink_create(uint16_t host, uint16_t hosts);
 void measure_sink_destroy(struct measure_sink *sink);
+
+/* Tells 'entries' entries apart from now on; with 'flows' [entries], where it is true, by source,
+ * too. 0 or -ENOMEM: the sink is as before. */
+int measure_sink_set_entries(struct measure_sink *sink, unsigned entries, const bool *flows);
 
 /* The time stamps in frames of 'source' are not comparable. Call before the first frame. */
 void measure_sink_set_other_clock(struct measure_sink *sink, uint16_t source);

@@ -250,6 +250,7 @@ int nic_send(struct nic *nic, const struct nic_message *from, weft_time now)
 	message->frames = frame_count(from->bytes, mtu);
 	message->destination = from->destination;
 	message->sl = sl;
+	message->entry = from->entry;
 	message->vc = message->share = vc;
 	message->generated_ps = from->generated_ps;
 	message->queued_ps = now;

@@ -130,6 +130,7 @@ void nic_destroy(struct nic *nic);
 struct nic_message {
 	uint16_t destination;
 	uint8_t sl;
+	uint8_t entry; /* synthetic: of the run's traffic; the sink reads it from the prefix */
 	const void
 		*payload; /* copied; NULL: synthetic, generated when sent and checked by the sink */
 	uint32_t bytes;   /* synthetic: SYNTHETIC_PREFIX_BYTES or more */

@@ -56,19 +56,6 @@ static const struct yaml_field link_defaults_fields[] = {
 	{NULL},
 };
 
-static const struct yaml_field file_fields[] = {
-	{"weft", YAML_FIELD_TEXT, YAML_MEMBER(struct file, weft)},
-	{"name", YAML_FIELD_NAME, YAML_MEMBER(struct file, name)},
-	{"link", YAML_FIELD_SECTION, YAML_MEMBER(struct file, link),
-		.fields = link_defaults_fields},
-	{"switches", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct file, switches),
-		.read = read_list},
-	{"hosts", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct file, hosts), .read = read_list},
-	{"links", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct file, links), .read = read_list},
-	{"ports", YAML_FIELD_CUSTOM, YAML_MEMBER(struct file, ports), .read = read_list},
-	{NULL},
-};
-
 static const struct yaml_field switch_fields[] = {
 	{"name", YAML_FIELD_NAME, true, YAML_MEMBER(struct topology_device, name)},
 	{"ports", YAML_FIELD_NUMBER, true, YAML_MEMBER(struct topology_device, ports), .min = 1,
@@ -93,6 +80,22 @@ static const struct yaml_field link_fields[] = {
 static const struct yaml_field port_fields[] = {
 	{"port", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct port_row, port), .read = read_end},
 	{"dpdk", YAML_FIELD_TEXT, true, YAML_MEMBER(struct port_row, dpdk)},
+	{NULL},
+};
+
+const struct yaml_field topology_file_fields[] = {
+	{"weft", YAML_FIELD_TEXT, YAML_MEMBER(struct file, weft)},
+	{"name", YAML_FIELD_NAME, YAML_MEMBER(struct file, name)},
+	{"link", YAML_FIELD_SECTION, YAML_MEMBER(struct file, link),
+		.fields = link_defaults_fields},
+	{"switches", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct file, switches), .read = read_list,
+		.fields = switch_fields},
+	{"hosts", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct file, hosts), .read = read_list,
+		.fields = host_fields},
+	{"links", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct file, links), .read = read_list,
+		.fields = link_fields},
+	{"ports", YAML_FIELD_CUSTOM, YAML_MEMBER(struct file, ports), .read = read_list,
+		.fields = port_fields},
 	{NULL},
 };
 
@@ -223,7 +226,7 @@ static int fill(struct topology *topology, const struct file *file,
 
 static int read_keys(const struct yaml_tree_node *node, struct file *file, struct fault *fault)
 {
-	int result = yaml_fields_read(file_fields, node, file, fault);
+	int result = yaml_fields_read(topology_file_fields, node, file, fault);
 
 	if (result == 0 && file->weft[0] != '\0')
 		result = yaml_tree_expect_format(node, FORMAT, fault);

@@ -5,7 +5,11 @@
 /* The topology file as part of run and lab files, which may contain one as a map. */
 
 #include "topology.h"
+#include "yaml_fields.h"
 #include "yaml_tree.h"
+
+/* The keys of a topology file. */
+extern const struct yaml_field topology_file_fields[];
 
 /* Reads a node in the form of a topology file; the 'weft' key may be missing. 'defaults' may be
  * NULL. 0, -EINVAL, -ENOMEM. */

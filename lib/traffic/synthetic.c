@@ -8,6 +8,8 @@
 #include "rng.h"
 
 #define STEP 0x9e3779b97f4a7c15u
+/* An entry is in each byte of the check value, so that no change of three bits passes. */
+#define ENTRY_BYTES 0x01010101u
 
 struct prefix {
 	uint64_t generated_ns_be;
@@ -62,7 +64,7 @@ void synthetic_fill(const struct synthetic *message, uint32_t offset, uint8_t *o
 	if (offset == 0 && bytes >= sizeof(prefix)) {
 		prefix.generated_ns_be = htobe64(message->generated_ns);
 		prefix.message_bytes_be = htobe32(message->message_bytes);
-		prefix.check_be = htobe32(check_of(message, prefix));
+		prefix.check_be = htobe32(check_of(message, prefix) ^ message->entry * ENTRY_BYTES);
 		memcpy(out, &prefix, sizeof(prefix));
 		out += sizeof(prefix);
 		bytes -= (uint32_t)sizeof(prefix);
@@ -73,11 +75,14 @@ void synthetic_fill(const struct synthetic *message, uint32_t offset, uint8_t *o
 bool synthetic_open(struct synthetic *message, const uint8_t *payload, uint32_t bytes)
 {
 	struct prefix prefix;
+	uint32_t entry;
 
 	if (bytes < sizeof(prefix))
 		return false;
 	memcpy(&prefix, payload, sizeof(prefix));
-	if (prefix.check_be != htobe32(check_of(message, prefix)))
+	entry = be32toh(prefix.check_be) ^ check_of(message, prefix);
+	message->entry = (uint8_t)entry;
+	if (entry != message->entry * ENTRY_BYTES)
 		return false;
 	message->generated_ns = be64toh(prefix.generated_ns_be);
 	message->message_bytes = be32toh(prefix.message_bytes_be);

@@ -5,7 +5,8 @@
 /*
  * Payloads that need no memory: made from (source, destination, message, offset) when a frame
  * is built, checked against the same when it arrives. The first frame begins with 16 bytes: when
- * the message was generated (ns), its length, and a check value of the flow; all big-endian. The
+ * the message was generated (ns), its length, and a check value of the flow, with each byte of
+ * which the message's entry of the run's traffic is combined by exclusive or; all big-endian. The
  * rest is a pattern of 64-bit words that depends on all of the above, so that a frame of another
  * message, or of another place in this one, does not pass.
  *
@@ -22,6 +23,7 @@ struct synthetic {
 	uint16_t source, destination;
 	uint32_t message; /* flow and number, as in the frame */
 	uint32_t message_bytes;
+	uint8_t entry; /* of the run's traffic */
 	uint64_t generated_ns;
 };
 
@@ -29,7 +31,8 @@ struct synthetic {
 void synthetic_fill(const struct synthetic *message, uint32_t offset, uint8_t *out, uint32_t bytes);
 
 /* Reads the prefix of a first frame; 'source', 'destination' and 'message' are given. False if the
- * check value is wrong or there are too few bytes. */
+ * check value is wrong or there are too few bytes. Any of the 256 entries is
+ * right: the caller knows how many there are. */
 bool synthetic_open(struct synthetic *message, const uint8_t *payload, uint32_t bytes);
 
 /* True if these are the bytes of the message from 'offset' on, without the prefix. */

@@ -35,6 +35,7 @@ struct traffic_config {
 	const struct traffic_pattern *pattern;
 	uint16_t host, hosts; /* the sender, and how many hosts there are */
 	uint16_t index;       /* distinguishes several sources of one host */
+	uint8_t entry;        /* of the run's traffic: for measurements, of no effect */
 	uint64_t seed;
 	uint64_t rate_bps;            /* of the link */
 	uint32_t load_ppm;            /* of it */

@@ -45,7 +45,7 @@ struct weft_packet {
 	uint8_t kind;    /* enum frame_kind */
 	uint8_t stalled; /* 1: was a queue head without credits (for captures) */
 	uint8_t discard; /* of a discarded packet: enum switch_counter */
-	uint8_t reserved;
+	uint8_t entry;   /* of the run's traffic (virtual clock; on the real one synthetic.h) */
 	const uint8_t *route; /* route_length elements, in the frame or the route table */
 	uint32_t message;
 	uint32_t sequence;

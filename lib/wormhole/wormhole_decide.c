@@ -111,6 +111,7 @@ static bool send_own(struct wormhole_net *net, uint32_t host, uint64_t now)
 		.source = (uint16_t)host,
 		.destination = offer.destination,
 		.choice = offer.choice,
+		.entry = offer.entry,
 	};
 	net->count.taken++;
 	itb_share_sent_own(&net->host[host].turn);

@@ -56,6 +56,7 @@ struct wormhole_offer {
 	uint32_t bytes;       /* as many flits, at least 1 */
 	uint16_t destination;
 	uint8_t choice; /* the caller's, likewise */
+	uint8_t entry;  /* likewise */
 };
 
 /* A message in flight, or its final state. */
@@ -71,6 +72,7 @@ struct wormhole_message {
 	uint16_t source, destination;
 	uint8_t itbs; /* times absorbed */
 	uint8_t choice;
+	uint8_t entry;
 	bool discarded;
 	bool in_transit; /* absorbed, and not yet chosen for re-injection at that host */
 	bool announced;  /* an event for header_at exists */

@@ -41,6 +41,7 @@ struct yaml_field {
 	uint64_t min, max;          /* of numbers and quantities; max 0: no limit */
 	const char *const *choices; /* NULL ends the list */
 	const struct word_list *words;
+	/* Of a section; of a custom list the keys of its rows, for programs that list all keys. */
 	const struct yaml_field *fields;
 	int (*read)(const struct yaml_tree_node *node, void *member, struct fault *fault);
 	/* Writes the value: everything after "key:", including the leading blank or line end,

@@ -7,6 +7,7 @@
 
 #include "congestion_control.h"
 #include "fecn.h"
+#include "measure_entries.h"
 
 void measure_window_open(
 	struct measure_window *window, const struct topology *topology, weft_time cycle_ps)
@@ -14,31 +15,28 @@ void measure_window_open(
 	*window = (struct measure_window){.unit = 8, .second = (double)PS_PER_S};
 	if (cycle_ps != 0)
 		*window = (struct measure_window){.unit = (double)cycle_ps, .second = 1};
-	for (uint32_t i = 0; i < topology->hosts; i++) {
-		int32_t link = topology->host_link[i];
-
-		if (link >= 0)
-			window->capacity +=
-				cycle_ps != 0 ? 1 : (double)topology->link_at[link].rate_bps;
-	}
+	for (uint32_t i = 0; i < topology->hosts; i++)
+		window->capacity += measure_capacity(window, topology, i);
 }
 
 void measure_window_close(struct measure_window *window)
 {
 	run_result_free(&window->samples);
+	measure_entries_free(window);
 }
 
 static double share(const struct measure_window *window, uint64_t bytes, weft_time time_ps)
 {
-	double capacity = window->capacity * ((double)time_ps / window->second);
-
-	return capacity > 0 ? window->unit * (double)bytes / capacity : 0;
+	return measure_share(window, window->capacity, bytes, time_ps);
 }
 
 void measure_window_begin(struct measure_window *window, const struct measure_totals *now)
 {
 	run_result_free(&window->samples);
 	window->from = window->sampled = *now;
+	window->halved = false;
+	for (unsigned i = 0; i < window->entries; i++)
+		window->entry[i].from = window->entry[i].now;
 }
 
 int measure_window_sample(struct measure_window *window, const struct measure_totals *now)
@@ -62,9 +60,18 @@ int measure_window_sample(struct measure_window *window, const struct measure_to
 	return 0;
 }
 
+void measure_window_middle(struct measure_window *window)
+{
+	window->halved = true;
+	for (unsigned i = 0; i < window->entries; i++)
+		window->entry[i].middle = window->entry[i].now;
+}
+
 void measure_window_end(struct measure_window *window, const struct measure_totals *now)
 {
 	window->to = *now;
+	for (unsigned i = 0; i < window->entries; i++)
+		window->entry[i].to = window->entry[i].now;
 }
 
 int measure_window_result(
@@ -73,6 +80,8 @@ int measure_window_result(
 	const struct measure_totals *from = &window->from, *to = &window->to;
 	weft_time time_ps = run_result_minus(to->at_ps, from->at_ps);
 
+	result->from_ns = from->at_ps / PS_PER_NS;
+	result->to_ns = to->at_ps / PS_PER_NS;
 	result->offered =
 		share(window, to->generated_wire_bytes - from->generated_wire_bytes, time_ps);
 	result->accepted = share(window, to->wire_bytes - from->wire_bytes, time_ps);
@@ -80,6 +89,8 @@ int measure_window_result(
 		result->flits_per_ns_per_switch = (double)(to->bytes - from->bytes) /
 						  ((double)time_ps / (double)PS_PER_NS) /
 						  (double)switches;
+	if (measure_entries_result(window, result) < 0)
+		return -ENOMEM;
 	return run_result_copy_samples(result, &window->samples);
 }
 

@@ -8,6 +8,8 @@
  * the throughput and samples that follow. An engine reads its counters; the arithmetic is here.
  */
 
+#include "run_goal.h"
+#include "run_hosts.h"
 #include "run_result.h"
 #include "switch.h"
 #include "topology.h"
@@ -23,16 +25,49 @@ struct measure_totals {
 	uint64_t adapted, arns;         /* by switches: packets sent another way, notifications */
 };
 
+/* Counters of an entry of the traffic, likewise. */
+struct measure_entry_totals {
+	uint64_t generated_messages, generated_wire_bytes;
+	uint64_t messages, wire_bytes;  /* delivered */
+	uint64_t timed, latency_sum_ns; /* messages with a known total latency, from warm-up on */
+};
+
+/* The messages of one host for an entry that ends: one with 'stop', or a schedule. */
+struct measure_flow {
+	uint64_t generated, delivered; /* messages */
+	weft_time last_ps;             /* when the last one arrived, since the traffic began */
+};
+
+struct measure_entry {
+	const uint16_t *sender; /* [senders], the caller's */
+	uint32_t senders;
+	weft_time start_ps;
+	double capacity; /* of the senders' links, as that of the window */
+	/* The engine writes 'now' before each call that begins, halves or ends the measuring, and
+	 * once more before the result if it has changed. */
+	struct measure_entry_totals now, from, middle, to;
+	struct measure_flow *flow; /* [hosts], the engine writes it; NULL: the entry has no end */
+};
+
 struct measure_window {
 	double unit, capacity, second; /* see measure_window_open() */
 	struct measure_totals from, to, sampled;
 	struct run_result samples;
+	const struct run_config *run; /* of the entries */
+	const struct topology *topology;
+	struct measure_entry *entry; /* as run->traffic */
+	unsigned entries;
+	bool halved; /* measure_window_middle() was called */
 };
 
 /* Shares are of what the links of all hosts carry: by their rates, or, if 'cycle_ps' is not 0, a
  * byte a cycle each. */
 void measure_window_open(
 	struct measure_window *window, const struct topology *topology, weft_time cycle_ps);
+/* Opens the entries of the traffic, too. 'goal' NULL: no schedule. All stay the caller's, for as
+ * long as the window. 0 or -ENOMEM. */
+int measure_window_add_entries(struct measure_window *window, const struct topology *topology,
+	const struct run_config *run, const struct run_hosts *traffic, const struct run_goal *goal);
 /* Also closes a window that was never opened, if it is zeroed. */
 void measure_window_close(struct measure_window *window);
 
@@ -40,11 +75,14 @@ void measure_window_close(struct measure_window *window);
 void measure_window_begin(struct measure_window *window, const struct measure_totals *now);
 /* A sample of the time since the last one, or since the beginning. -ENOMEM. */
 int measure_window_sample(struct measure_window *window, const struct measure_totals *now);
+/* Half of the time of measuring has passed: what is in its halves shows whether backlog and latency
+ * grow (run_entry_is_saturated()). Without it nothing is said of that. */
+void measure_window_middle(struct measure_window *window);
 /* Measuring ends. */
 void measure_window_end(struct measure_window *window, const struct measure_totals *now);
 
-/* Fills throughput and samples. 'switches': flits per ns are shared among so many; 0: none.
- * -ENOMEM.
+/* Fills throughput, samples, and an entry for each of the traffic but for its histograms.
+ * 'switches': flits per ns are shared among so many; 0: none. -ENOMEM.
  */
 int measure_window_result(
 	const struct measure_window *window, uint32_t switches, struct run_result *result);

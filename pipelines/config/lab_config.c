@@ -19,7 +19,7 @@
 static const char *const links_choices[] = {LAB_CONFIG_LINKS(X) NULL};
 #undef X
 
-static const struct yaml_field lab_fields[] = {
+const struct yaml_field lab_file_fields[] = {
 	{"weft", YAML_FIELD_CUSTOM, .read = run_read_later, .present = run_present_never},
 	{"name", YAML_FIELD_NAME, YAML_MEMBER(struct lab_config, name)},
 	{"topology", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct lab_config, run.topology),
@@ -71,7 +71,7 @@ static int read_root(
 	int result = yaml_tree_expect_format(root, FORMAT, fault);
 
 	if (result == 0)
-		result = yaml_fields_read(lab_fields, root, config, fault);
+		result = yaml_fields_read(lab_file_fields, root, config, fault);
 	if (result == 0)
 		result = run_config_read_topology(
 			&config->run, yaml_tree_get(root, "topology"), fault);
@@ -220,6 +220,6 @@ int lab_config_supported(const struct lab_config *config, struct fault *fault)
 int lab_config_explain(const struct lab_config *config, FILE *out)
 {
 	fputs("weft: " FORMAT "\n", out);
-	yaml_fields_write(lab_fields, config, out, 0);
+	yaml_fields_write(lab_file_fields, config, out, 0);
 	return fflush(out) == 0 && !ferror(out) ? 0 : -EIO;
 }

@@ -42,7 +42,7 @@ void run_write_topology(const void *member, FILE *out, unsigned indent)
 	topology_write_keys(topology->in_place, out, indent);
 }
 
-static const struct yaml_field run_fields[] = {
+const struct yaml_field run_file_fields[] = {
 	{"weft", YAML_FIELD_CUSTOM, .read = run_read_later, .present = run_present_never},
 	{"topology", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct run_config, topology),
 		.read = run_read_later, .write = run_write_topology},
@@ -351,7 +351,7 @@ static int read_root(
 
 	default_by_file(config, root);
 	if (result == 0)
-		result = yaml_fields_read(run_fields, root, config, fault);
+		result = yaml_fields_read(run_file_fields, root, config, fault);
 	if (result == 0)
 		result = run_config_read_topology(config, yaml_tree_get(root, "topology"), fault);
 	if (result == 0)
@@ -461,6 +461,6 @@ int run_config_set_clock(struct run_config *config, const char *name, struct fau
 int run_config_explain(const struct run_config *config, FILE *out)
 {
 	fputs("weft: " FORMAT "\n", out);
-	yaml_fields_write(run_fields, config, out, 0);
+	yaml_fields_write(run_file_fields, config, out, 0);
 	return fflush(out) == 0 && !ferror(out) ? 0 : -EIO;
 }

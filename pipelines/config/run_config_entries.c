@@ -176,7 +176,7 @@ static bool address_present(const void *member)
 }
 
 #define S struct run_config_edge
-static const struct yaml_field edge_fields[] = {
+const struct yaml_field run_edge_fields[] = {
 	{"host", YAML_FIELD_NAME, true, YAML_MEMBER(S, host)},
 	{"tap", YAML_FIELD_NAME, true, YAML_MEMBER(S, tap)},
 	{"namespace", YAML_FIELD_NAME, YAML_MEMBER(S, netns)},
@@ -225,7 +225,7 @@ int run_read_edges(const struct yaml_tree_node *node, void *member, struct fault
 	for (const struct yaml_tree_node *row = node->first; row != NULL && result == 0;
 		row = row->next) {
 		list->at[list->count].place = run_place_of(row);
-		result = yaml_fields_read(edge_fields, row, &list->at[list->count++], fault);
+		result = yaml_fields_read(run_edge_fields, row, &list->at[list->count++], fault);
 		if (result == 0)
 			result = check_edge(list, row, fault);
 	}
@@ -236,5 +236,5 @@ void run_write_edges(const void *member, FILE *out, unsigned indent)
 {
 	const struct run_config_edge_list *list = member;
 
-	run_write_rows(edge_fields, list->at, sizeof(*list->at), list->count, out, indent);
+	run_write_rows(run_edge_fields, list->at, sizeof(*list->at), list->count, out, indent);
 }

@@ -10,7 +10,9 @@
 
 extern const struct yaml_field run_link_fields[], run_switch_fields[], run_routing_fields[],
 	run_detector_fields[], run_nic_fields[], run_selection_fields[], run_faults_fields[],
-	run_mapper_fields[], run_measure_fields[];
+	run_mapper_fields[], run_measure_fields[], run_edge_fields[], run_traffic_fields[];
+/* Of whole files. */
+extern const struct yaml_field run_file_fields[], lab_file_fields[];
 extern const char *const run_clock_choices[];
 
 /* Custom readers and writers (yaml_fields.h). */
@@ -77,10 +79,11 @@ int run_resolve_path(
 		{"measure", YAML_FIELD_SECTION, YAML_MEMBER(type, in measure),                     \
 			.fields = run_measure_fields},                                             \
 		{"edges", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in edges), .read = run_read_edges,  \
-			.write = run_write_edges},                                                 \
+			.write = run_write_edges, .fields = run_edge_fields},                      \
 	{                                                                                          \
 		"traffic", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in traffic),                       \
-			.read = run_read_traffic, .write = run_write_traffic                       \
+			.read = run_read_traffic, .write = run_write_traffic,                      \
+			.fields = run_traffic_fields                                               \
 	}
 
 /* Decides between 'routing.file' and the keys by which routes are computed: one on the command line

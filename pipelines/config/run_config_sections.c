@@ -92,7 +92,7 @@ static bool granularity_present(const void *member)
 const struct yaml_field run_routing_fields[] = {
 	{"file", YAML_FIELD_CUSTOM, YAML_MEMBER(S, file), .read = run_read_path,
 		.write = run_write_path, .present = run_path_present},
-	{"algorithm", YAML_FIELD_CUSTOM, .offset = 0, .size = sizeof(S),
+	{"algorithm", YAML_FIELD_CUSTOM, .offset = 0, .size = sizeof(S), .words = &route_algorithms,
 		.read = run_read_algorithms, .write = run_write_algorithms,
 		.present = run_algorithms_present},
 	{"mode", YAML_FIELD_CHOICE, YAML_MEMBER(S, mode), .choices = mode_choices},

@@ -102,7 +102,7 @@ static bool arrivals_present(const void *member)
 }
 
 #define S struct run_config_traffic
-static const struct yaml_field traffic_fields[] = {
+const struct yaml_field run_traffic_fields[] = {
 	{"pattern", YAML_FIELD_WORD, true, YAML_MEMBER(S, pattern), .words = &traffic_patterns},
 	{"from", YAML_FIELD_CUSTOM, YAML_MEMBER(S, from), .read = read_hosts, .write = write_hosts,
 		.present = hosts_present},
@@ -304,7 +304,7 @@ int run_read_traffic(const struct yaml_tree_node *node, void *member, struct fau
 		*traffic = traffic_default;
 		traffic->place = run_place_of(row);
 		traffic->from.place = traffic->to.place = traffic->place;
-		result = yaml_fields_read(traffic_fields, row, traffic, fault);
+		result = yaml_fields_read(run_traffic_fields, row, traffic, fault);
 		if (result == 0)
 			result = complete_traffic(traffic, row, fault);
 	}
@@ -359,5 +359,5 @@ void run_write_traffic(const void *member, FILE *out, unsigned indent)
 {
 	const struct run_config_traffic_list *list = member;
 
-	run_write_rows(traffic_fields, list->at, sizeof(*list->at), list->count, out, indent);
+	run_write_rows(run_traffic_fields, list->at, sizeof(*list->at), list->count, out, indent);
 }

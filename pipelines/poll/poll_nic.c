@@ -175,6 +175,7 @@ static unsigned generate(struct poll_nic *pn, struct traffic *source, weft_time 
 	while (traffic_poll(source, now, &due) && count < MESSAGES_A_TURN && can_offer(pn, &due)) {
 		struct nic_message message = {.destination = due.destination,
 			.sl = due.sl,
+			.entry = traffic_config(source)->entry,
 			.bytes = due.bytes,
 			.generated_ps = due.generated_ps};
 		int result = nic_send(pn->nic, &message, now);
@@ -206,6 +207,7 @@ static unsigned replay_goal(struct poll_nic *pn, weft_time now)
 		goal_replay_poll(goal->replay, goal->rank, now - goal->from_ps, &due) &&
 		can_take(pn, goal->goal->host_of[due.to])) {
 		struct nic_message message = {.destination = goal->goal->host_of[due.to],
+			.entry = goal->goal->entry,
 			.bytes = run_goal_bytes(due.bytes),
 			.generated_ps = goal->from_ps + due.due_ps};
 

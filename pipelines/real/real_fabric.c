@@ -111,6 +111,14 @@ static int create_captures(struct real_fabric *fabric, struct fault *fault)
 	return 0;
 }
 
+static int open_entries(struct real_fabric *fabric, struct fault *fault)
+{
+	return measure_window_add_entries(&fabric->window, fabric->options.topology,
+		       fabric->options.run, fabric->traffic, fabric->goal) == 0
+		       ? 0
+		       : fault_set(fault, ENOMEM, "no memory for measurements");
+}
+
 static int open_goal(struct real_fabric *fabric, struct fault *fault)
 {
 	int result =
@@ -148,7 +156,7 @@ static int build(struct real_fabric *fabric, struct fault *fault)
 	fabric->traffic = run_config_resolve(fabric->options.run, fabric->options.topology, fault);
 	if (fabric->traffic == NULL)
 		return -EINVAL;
-	if ((result = open_goal(fabric, fault)) < 0 ||
+	if ((result = open_goal(fabric, fault)) < 0 || (result = open_entries(fabric, fault)) < 0 ||
 		(result = run_source_check(fabric->options.run, fabric->traffic, fault)) < 0 ||
 		(result = make_routes(fabric, fault)) < 0 ||
 		(result = check_sources(fabric, fault)) < 0 ||

@@ -3,9 +3,9 @@
 #include "real_fabric_result.h"
 
 #include "real_fabric_control.h"
+#include "real_fabric_entries.h"
 
-/* Bytes of a frame on the wire beside its payload: header, a typical route, preamble and gap. */
-static uint64_t frame_overhead(const struct real_fabric *fabric)
+uint64_t real_frame_overhead(const struct real_fabric *fabric)
 {
 	const struct nic_routes *routes = fabric->host_count > 0 ? fabric->hosts[0].routes : NULL;
 	uint8_t length = 0;
@@ -32,7 +32,7 @@ static void read_switches(const struct real_fabric *fabric, struct measure_total
 void real_totals_read(
 	const struct real_fabric *fabric, weft_time now, struct measure_totals *totals)
 {
-	uint64_t overhead = frame_overhead(fabric);
+	uint64_t overhead = real_frame_overhead(fabric);
 
 	*totals = (struct measure_totals){.at_ps = now - fabric->traffic_from};
 	read_switches(fabric, totals);
@@ -219,10 +219,12 @@ int real_fabric_result(struct real_fabric *fabric, struct run_result *result, st
 	result->packets.generated = result->packets.injected;
 	run_result_count_pending(result);
 	result->incomplete = fabric->incomplete;
+	real_entries_read(fabric, false);
 	run_result_set_wall(result, (double)running / (double)PS_PER_S);
 	if (deadlock_result(&fabric->circle, fabric->options.topology, result) < 0 ||
 		measure_window_result(&fabric->window, 0, result) < 0 ||
 		(fabric->options.run->measure.links && add_links(fabric, result, running) < 0))
 		return fault_set(fault, ENOMEM, "no memory for the result");
+	real_entries_add_latencies(fabric, result);
 	return 0;
 }

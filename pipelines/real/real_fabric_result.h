@@ -6,6 +6,8 @@
 
 #include "real_private.h"
 
+/* Bytes of a frame on the wire beside its payload: header, a typical route, preamble and gap. */
+uint64_t real_frame_overhead(const struct real_fabric *fabric);
 /* At 'now', in time since the traffic began. */
 void real_totals_read(
 	const struct real_fabric *fabric, weft_time now, struct measure_totals *totals);

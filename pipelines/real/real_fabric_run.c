@@ -12,6 +12,7 @@
 
 #include "poll_yield.h"
 #include "real_fabric_control.h"
+#include "real_fabric_entries.h"
 #include "real_fabric_hosts.h"
 #include "real_fabric_links.h"
 #include "real_fabric_result.h"
@@ -90,12 +91,26 @@ static bool sample_is_due(const struct real_fabric *fabric, weft_time now)
 	       fabric->window.sampled.at_ps + fabric->options.run->measure.sample_ps;
 }
 
+static bool is_half_over(const struct real_fabric *fabric, weft_time now)
+{
+	return fabric->traffic_until != WEFT_TIME_NEVER &&
+	       fabric->traffic_until > fabric->measure_from &&
+	       now >= fabric->measure_from + (fabric->traffic_until - fabric->measure_from) / 2;
+}
+
+static void take_middle(struct real_fabric *fabric)
+{
+	real_entries_read(fabric, false);
+	measure_window_middle(&fabric->window);
+}
+
 /* 'fresh': sources and latencies are about to begin anew, in each host's loop. */
 static void begin_measuring(struct real_fabric *fabric, weft_time now, bool fresh)
 {
 	struct measure_totals totals;
 
 	real_totals_read(fabric, now, &totals);
+	real_entries_read(fabric, fresh);
 	if (fresh)
 		totals.generated_wire_bytes = totals.timed = totals.latency_sum_ps = 0;
 	measure_window_begin(&fabric->window, &totals);
@@ -129,6 +144,7 @@ static void stop_traffic(struct real_fabric *fabric, weft_time now)
 	if (fabric->phase == REAL_WARMING)
 		begin_measuring(fabric, now, false);
 	real_totals_read(fabric, now, &totals);
+	real_entries_read(fabric, false);
 	measure_window_end(&fabric->window, &totals);
 	fabric->ended_at = now;
 	fabric->phase = REAL_DRAINING;
@@ -174,6 +190,8 @@ static bool watch(struct real_fabric *fabric, weft_time now)
 	case REAL_MEASURING:
 		if (sample_is_due(fabric, now))
 			take_sample(fabric, now);
+		if (!fabric->window.halved && is_half_over(fabric, now))
+			take_middle(fabric);
 		if (now >= fabric->traffic_until || goal_is_over(fabric))
 			stop_traffic(fabric, now);
 		return false;

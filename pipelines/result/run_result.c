@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "run_result.h"
+#include "run_result_private.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,6 +8,9 @@
 #include <sys/resource.h>
 
 #include "goal_replay.h"
+#include "provenance.h"
+
+#define FORMAT "result/1"
 
 /* 'array' is the address of the pointer to the elements. */
 static void *grow(void *array, unsigned *count, size_t size)
@@ -152,6 +155,9 @@ void run_result_free(struct run_result *result)
 	free(result->link);
 	free(result->cycle);
 	free(result->host);
+	for (unsigned i = 0; i < result->entries; i++)
+		free(result->entry[i].flow);
+	free(result->entry);
 	free(result->counter);
 	memset(result, 0, sizeof(*result));
 }
@@ -201,6 +207,19 @@ static json_t *latency_json(
 		(json_int_t)histogram_quantile(histogram, 0.99), "p999",
 		(json_int_t)histogram_quantile(histogram, 0.999), "max",
 		(json_int_t)histogram->max);
+}
+
+json_t *run_result_latencies_json(
+	const struct run_result *result, const struct run_latencies *latencies, bool histograms)
+{
+	json_t *network = latency_json(result, latencies->network_ns, latencies->network_mean_ns);
+	json_t *total = latency_json(result, latencies->total_ns, latencies->total_mean_ns);
+
+	if (histograms) {
+		json_object_set_new(network, "histogram", histogram_json(latencies->network_ns));
+		json_object_set_new(total, "histogram", histogram_json(latencies->total_ns));
+	}
+	return json_pack("{s:o,s:o}", "network", network, "total", total);
 }
 
 static json_t *series_json(const struct run_result *result)
@@ -279,41 +298,33 @@ static json_t *checks_json(const struct run_result *result)
 	return checks;
 }
 
-static void add_histograms(json_t *root, const struct run_result *result)
-{
-	json_t *latency = json_object_get(root, "latency_ns");
-
-	json_object_set_new(json_object_get(latency, "network"), "histogram",
-		histogram_json(&result->network_ns));
-	json_object_set_new(
-		json_object_get(latency, "total"), "histogram", histogram_json(&result->total_ns));
-}
-
 static bool wants_histograms(const json_t *config)
 {
 	return json_is_true(json_object_get(json_object_get(config, "measure"), "latencies"));
 }
 
-json_t *run_result_json(const struct run_result *result, json_t *config)
+static json_t *wall_json(const struct run_result *result)
+{
+	json_t *wall = json_pack("{s:f,s:I,s:f,s:I}", "seconds", result->wall.seconds,
+		"packet_hops", (json_int_t)result->wall.packet_hops, "packet_hops_per_second",
+		result->wall.packet_hops_per_second, "peak_rss_bytes",
+		(json_int_t)result->wall.peak_rss_bytes);
+
+	if (wall != NULL)
+		provenance_add(wall);
+	return wall;
+}
+
+static void add_rest(json_t *root, const struct run_result *result, bool histograms)
 {
 	char fingerprint[32];
-	json_t *root;
 
 	snprintf(fingerprint, sizeof(fingerprint), "%016" PRIx64, result->fingerprint);
-	root = json_pack("{s:o,s:I,s:{s:s,s:I,s:I},s:o,s:o,s:{s:f,s:f,s:f},s:{s:o,s:o},s:o}",
-		"config", config != NULL ? config : json_object(), "seed", (json_int_t)result->seed,
-		"topology", "name", result->topology, "hosts", (json_int_t)result->hosts,
-		"switches", (json_int_t)result->switches, "packets", traffic_json(&result->packets),
-		"messages", traffic_json(&result->messages), "throughput", "offered",
-		result->offered, "accepted", result->accepted, "flits_per_ns_per_switch",
-		result->flits_per_ns_per_switch, "latency_ns", "network",
-		latency_json(result, &result->network_ns, result->network_mean_ns), "total",
-		latency_json(result, &result->total_ns, result->total_mean_ns), "series",
-		series_json(result));
-	if (root == NULL)
-		return NULL;
-	if (wants_histograms(json_object_get(root, "config")))
-		add_histograms(root, result);
+	json_object_set_new(root, "measured_ns",
+		json_pack("{s:I,s:I}", "from", (json_int_t)result->from_ns, "to",
+			(json_int_t)result->to_ns));
+	json_object_set_new(root, "traffic", run_result_entries_json(result, histograms));
+	json_object_set_new(root, "saturated", json_boolean(run_result_is_saturated(result)));
 	if (result->links > 0)
 		json_object_set_new(root, "links", links_json(result));
 	if (result->host_count > 0)
@@ -323,11 +334,28 @@ json_t *run_result_json(const struct run_result *result, json_t *config)
 	json_object_set_new(root, "fingerprint",
 		result->fingerprinted ? json_string(fingerprint) : json_null());
 	json_object_set_new(root, "incomplete", json_boolean(result->incomplete));
-	json_object_set_new(root, "wall",
-		json_pack("{s:f,s:I,s:f,s:I}", "seconds", result->wall.seconds, "packet_hops",
-			(json_int_t)result->wall.packet_hops, "packet_hops_per_second",
-			result->wall.packet_hops_per_second, "peak_rss_bytes",
-			(json_int_t)result->wall.peak_rss_bytes));
+	json_object_set_new(root, "wall", wall_json(result));
+}
+
+json_t *run_result_json(const struct run_result *result, json_t *config)
+{
+	const struct run_latencies latencies = {.network_ns = &result->network_ns,
+		.total_ns = &result->total_ns,
+		.network_mean_ns = result->network_mean_ns,
+		.total_mean_ns = result->total_mean_ns};
+	bool histograms = wants_histograms(config);
+	json_t *root = json_pack("{s:s,s:o,s:I,s:{s:s,s:I,s:I},s:o,s:o,s:{s:f,s:f,s:f},s:o,s:o}",
+		"weft", FORMAT, "config", config != NULL ? config : json_object(), "seed",
+		(json_int_t)result->seed, "topology", "name", result->topology, "hosts",
+		(json_int_t)result->hosts, "switches", (json_int_t)result->switches, "packets",
+		traffic_json(&result->packets), "messages", traffic_json(&result->messages),
+		"throughput", "offered", result->offered, "accepted", result->accepted,
+		"flits_per_ns_per_switch", result->flits_per_ns_per_switch, "latency_ns",
+		run_result_latencies_json(result, &latencies, histograms), "series",
+		series_json(result));
+
+	if (root != NULL)
+		add_rest(root, result, histograms);
 	return root;
 }
 
@@ -343,20 +371,6 @@ void run_result_write_csv(const struct run_result *result, FILE *out)
 	}
 }
 
-static void print_latency(const struct run_result *result, const char *name,
-	const struct histogram *histogram, FILE *out)
-{
-	if (histogram->count == 0 && result->clocks_differ)
-		fprintf(out, "  %-22s - (the senders' machines have clocks of their own)\n", name);
-	if (histogram->count == 0)
-		return;
-	fprintf(out, "  %-22s p50 %.1f us, p99 %.1f us, p99.9 %.1f us, max %.1f us%s\n", name,
-		(double)histogram_quantile(histogram, 0.5) / 1e3,
-		(double)histogram_quantile(histogram, 0.99) / 1e3,
-		(double)histogram_quantile(histogram, 0.999) / 1e3, (double)histogram->max / 1e3,
-		result->clocks_differ ? " between hosts of this machine" : "");
-}
-
 uint64_t run_result_surplus(const struct run_result *result, const struct run_result *before)
 {
 	uint64_t left = result->messages.injected;
@@ -364,41 +378,6 @@ uint64_t run_result_surplus(const struct run_result *result, const struct run_re
 	if (before != NULL)
 		left += run_result_minus(before->messages.injected, before->messages.delivered);
 	return run_result_minus(result->messages.delivered, left);
-}
-
-void run_result_print(const struct run_result *result, FILE *out)
-{
-	fprintf(out, "%s: %" PRIu32 " switches, %" PRIu32 " hosts, %.1f s%s\n", result->topology,
-		result->switches, result->hosts, result->wall.seconds,
-		result->incomplete ? " (ended early)" : "");
-	fprintf(out, "  %-22s offered %.1f %%, accepted %.1f %% of the hosts' links\n",
-		"throughput", 100 * result->offered, 100 * result->accepted);
-	fprintf(out,
-		"  %-22s %" PRIu64 " delivered, %" PRIu64 " retransmitted, %" PRIu64
-		" discarded on the way\n",
-		"frames", result->packets.delivered, result->packets.retransmitted,
-		result->packets.dropped);
-	fprintf(out, "  %-22s %" PRIu64 " delivered, %" PRIu64 " pending at the end", "messages",
-		result->messages.delivered, result->messages.pending);
-	if (result->messages.dropped > 0)
-		fprintf(out, ", %" PRIu64 " dropped", result->messages.dropped);
-	putc('\n', out);
-	print_latency(result, "network latency", &result->network_ns, out);
-	print_latency(result, "total latency", &result->total_ns, out);
-	fprintf(out, "  %-22s %" PRIu64 " lost, %" PRIu64 " duplicated, %" PRIu64 " out of order\n",
-		"checks", result->lost, result->duplicated, result->out_of_order);
-	if (run_result_counter(result, "host_itb_absorbed") +
-			run_result_counter(result, "host_itb_discarded") >
-		0)
-		fprintf(out,
-			"  %-22s %" PRIu64 " frames absorbed, %" PRIu64 " re-injected, %" PRIu64
-			" discarded\n",
-			"in-transit buffers", run_result_counter(result, "host_itb_absorbed"),
-			run_result_counter(result, "host_itb_reinjected"),
-			run_result_counter(result, "host_itb_discarded"));
-	if (find_counter(result, "stall_credit") != NULL)
-		fprintf(out, "  %-22s %" PRIu64 "\n", "credit stalls",
-			run_result_counter(result, "stall_credit"));
 }
 
 void run_goal_result(

@@ -19,6 +19,8 @@
 #include "run_config.h"
 #include "topology.h"
 
+#define RUN_ADVICE_MAX 256
+
 struct goal;
 struct goal_replay;
 
@@ -59,6 +61,34 @@ struct run_host {
 	uint64_t pool_peak_bytes;
 };
 
+/* Half of the time of measuring: of an entry, messages. */
+struct run_half {
+	uint64_t generated, delivered;
+	uint64_t timed, latency_sum_ns; /* with a known total latency */
+};
+
+/* The messages of one host for an entry that ends. */
+struct run_flow {
+	char from[64];
+	uint64_t generated, delivered; /* messages */
+	uint64_t last_ns;              /* when the last one arrived, since the entry's start */
+};
+
+/* An entry of the run file's traffic. */
+struct run_entry {
+	char pattern[32];
+	uint32_t senders;
+	uint64_t generated, delivered; /* messages of the whole run */
+	double offered, accepted;      /* fractions of the senders' link rate */
+	struct histogram network_ns, total_ns;
+	bool halved; /* half[] is known */
+	struct run_half half[2];
+	bool finite;           /* it has 'stop', or is a schedule: */
+	bool ended;            /* the run has come to its 'stop' */
+	struct run_flow *flow; /* a flow for each sender */
+	unsigned flows;
+};
+
 struct run_counter {
 	char name[64];
 	uint64_t value;
@@ -69,6 +99,7 @@ struct run_result {
 	char topology[64];
 	uint32_t hosts, switches;
 	struct run_traffic packets, messages;
+	uint64_t from_ns, to_ns;  /* of the measuring, since the traffic began */
 	double offered, accepted; /* fractions of the hosts' link rate */
 	double flits_per_ns_per_switch;
 	struct histogram network_ns, total_ns;
@@ -82,6 +113,8 @@ struct run_result {
 	unsigned links;
 	struct run_host *host; /* when asked for */
 	unsigned host_count;
+	struct run_entry *entry; /* of the traffic, in its order */
+	unsigned entries;
 	struct run_counter *counter;
 	unsigned counters;
 	uint64_t lost, duplicated, out_of_order;
@@ -112,6 +145,18 @@ static inline uint64_t run_result_minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
+/* True if an entry's hosts generate more than the fabric delivers, so that latency depends on how
+ * long the run is: in each half of the measuring the messages not yet delivered become more by over
+ * 2 % of those generated (and one for each sender), and their mean total latency in the second half
+ * is over 5 % above that in the first. */
+bool run_entry_is_saturated(const struct run_entry *entry);
+bool run_result_is_saturated(const struct run_result *result);
+
+/* When the last message of the flow, or of the whole entry, arrived, since the entry's start: false
+ * if not all that was generated has. */
+bool run_flow_completion(const struct run_flow *flow, uint64_t *ns);
+bool run_entry_completion(const struct run_entry *entry, uint64_t *ns);
+
 /* Samples as CSV with a heading. */
 void run_result_write_csv(const struct run_result *result, FILE *out);
 
@@ -120,8 +165,14 @@ void run_result_write_csv(const struct run_result *result, FILE *out);
  * repetitions within a flow only, this one also what a flow that was begun anew delivers twice. */
 uint64_t run_result_surplus(const struct run_result *result, const struct run_result *before);
 
-/* A table for people. */
-void run_result_print(const struct run_result *result, FILE *out);
+/* A table for people. 'run' is what was run. */
+void run_result_print(const struct run_result *result, const struct run_config *run, FILE *out);
+
+/* True, and a line of advice without its end: hosts were to send more than the default algorithm ud
+ * could carry, to each other and not to a hot spot, in a network for which there are better ones.
+ */
+bool run_result_advise(const struct run_result *result, const struct run_config *run,
+	const struct topology *topology, char out[RUN_ADVICE_MAX]);
 
 /* Grow by one, zeroed; NULL without memory. */
 struct run_sample *run_result_add_sample(struct run_result *result);
@@ -139,6 +190,8 @@ int run_result_add_links(struct run_result *result, const struct topology *topol
 int run_result_add_cycle(struct run_result *result, const struct topology *topology,
 	const struct topology_port *port, unsigned count);
 struct run_host *run_result_add_host(struct run_result *result);
+struct run_entry *run_result_add_entry(struct run_result *result);
+struct run_flow *run_entry_add_flow(struct run_entry *entry);
 /* Adds 'value' to the counter of this name, which it makes if there is none. 0 or -ENOMEM. */
 int run_result_count(struct run_result *result, const char *name, uint64_t value);
 /* Its value; 0 if there is none. */

@@ -4,11 +4,11 @@
 /* The parts of a result that several processes of a lab measured together. Shares are of the link
  * rate of all the fabric's hosts, so they add up as counts do. */
 
-#include "run_result.h"
+#include "run_result_private.h"
 
 #include <string.h>
 
-#define FORMAT "weft-result-part/1"
+#define FORMAT "weft-result-part/2"
 
 /* The whole numbers of a part and where they are in the result. */
 #define NUMBERS(X)                                          \
@@ -30,7 +30,7 @@
 
 /* --- writing --- */
 
-static json_t *histogram_part(const struct histogram *histogram)
+json_t *run_result_histogram_part(const struct histogram *histogram)
 {
 	json_t *buckets = json_array();
 
@@ -71,16 +71,19 @@ json_t *run_result_part_json(const struct run_result *result)
 #define X(name, field) json_object_set_new(part, name, json_integer((json_int_t)result->field));
 	NUMBERS(X)
 #undef X
-	json_object_set_new(part, "network_ns", histogram_part(&result->network_ns));
-	json_object_set_new(part, "total_ns", histogram_part(&result->total_ns));
+	json_object_set_new(part, "network_ns", run_result_histogram_part(&result->network_ns));
+	json_object_set_new(part, "total_ns", run_result_histogram_part(&result->total_ns));
 	json_object_set_new(part, "samples", samples_part(result));
 	json_object_set_new(part, "counters", run_result_counters_json(result));
+	json_object_set_new(part, "measured_ns",
+		json_pack("[I,I]", (json_int_t)result->from_ns, (json_int_t)result->to_ns));
+	json_object_set_new(part, "traffic", run_result_entries_part(result));
 	return part;
 }
 
 /* --- reading --- */
 
-static int add_histogram(struct histogram *into, const json_t *part)
+int run_result_add_histogram(struct histogram *into, const json_t *part)
 {
 	uint64_t max = (uint64_t)json_integer_value(json_object_get(part, "max"));
 	json_t *buckets = json_object_get(part, "buckets"), *bucket;
@@ -137,6 +140,20 @@ static int add_samples(struct run_result *into, json_t *samples)
 		sample->arn += (uint64_t)arn;
 		sample->itb += (uint64_t)itb;
 	}
+	return 0;
+}
+
+/* The processes begin and end at nearly the same time: it is all of it. */
+static int add_measured(struct run_result *into, json_t *part)
+{
+	json_int_t from, to;
+
+	if (json_unpack(part, "[I,I]", &from, &to) != 0)
+		return -EINVAL;
+	if ((uint64_t)to > into->to_ns)
+		into->to_ns = (uint64_t)to;
+	if (into->from_ns == 0 || (uint64_t)from < into->from_ns)
+		into->from_ns = (uint64_t)from;
 	return 0;
 }
 
@@ -206,13 +223,19 @@ int run_result_add_part(struct run_result *into, const json_t *part)
 	/* No sum over the parts: sender and receiver of a message may be in different ones. */
 	run_result_count_pending(into);
 	if (result == 0)
-		result = add_histogram(&into->network_ns, json_object_get(part, "network_ns"));
+		result = run_result_add_histogram(
+			&into->network_ns, json_object_get(part, "network_ns"));
 	if (result == 0)
-		result = add_histogram(&into->total_ns, json_object_get(part, "total_ns"));
+		result = run_result_add_histogram(
+			&into->total_ns, json_object_get(part, "total_ns"));
 	if (result == 0)
 		result = add_samples(into, json_object_get(part, "samples"));
 	if (result == 0)
 		result = add_counters(into, json_object_get(part, "counters"));
+	if (result == 0)
+		result = add_measured(into, json_object_get(part, "measured_ns"));
+	if (result == 0)
+		result = run_result_add_entries(into, json_object_get(part, "traffic"));
 	if (into->wall.seconds > 0)
 		into->wall.packet_hops_per_second =
 			(double)into->wall.packet_hops / into->wall.seconds;

@@ -13,6 +13,7 @@
 #include "virtual_control.h"
 #include "virtual_goal.h"
 #include "virtual_links.h"
+#include "virtual_measure.h"
 #include "virtual_order.h"
 #include "virtual_private.h"
 #include "virtual_wire_cost.h"
@@ -251,6 +252,7 @@ static int build(struct virtual_fabric *fabric, struct fault *fault)
 		return -EINVAL;
 	result = run_source_check(fabric->run, fabric->traffic, fault);
 	if (result < 0 || (result = virtual_goal_open(fabric, fault)) < 0 ||
+		(result = virtual_entries_open(fabric, fault)) < 0 ||
 		(result = fabric_routes_compute(
 			 &fabric->routes, fabric->topology, fabric->run, fault)) < 0 ||
 		(result = virtual_wire_cost_open(fabric, fault)) < 0 ||
@@ -327,6 +329,7 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 	virtual_goal_close(fabric);
 	virtual_wire_cost_close(fabric);
 	measure_window_close(&fabric->window);
+	virtual_entries_close(fabric);
 	virtual_arena_free(&fabric->arena);
 	free(fabric);
 }

@@ -39,13 +39,15 @@ weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t number, weft
 	while (goal_replay_poll(fabric->replay, rank, now - from, &due)) {
 		const struct datagram_message message = {.generated_ps = from + due.due_ps,
 			.bytes = run_goal_bytes(due.bytes),
-			.destination = fabric->goal->host_of[due.to]};
+			.destination = fabric->goal->host_of[due.to],
+			.entry = fabric->goal->entry};
 
 		if (!datagram_has_room(nic, &message))
 			return WEFT_TIME_NEVER; /* until something has left */
 		datagram_send(nic, &message);
 		goal_replay_accept(fabric->replay, rank, now - from);
 		fabric->goal_messages++;
+		fabric->window.entry[message.entry].flow[number].generated++;
 		fabric->goal_wire_bytes += virtual_wire_cost_wire_bytes(
 			fabric, number, message.destination, message.bytes);
 	}

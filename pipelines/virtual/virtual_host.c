@@ -9,6 +9,7 @@
 #include "rng.h"
 #include "virtual_control.h"
 #include "virtual_goal.h"
+#include "virtual_measure.h"
 #include "virtual_order.h"
 #include "virtual_recovery.h"
 #include "virtual_send.h"
@@ -33,7 +34,8 @@ static weft_time poll_sources(struct virtual_host *host, weft_time now)
 			const struct datagram_message message = {.generated_ps = from.generated_ps,
 				.bytes = from.bytes,
 				.destination = from.destination,
-				.sl = from.sl};
+				.sl = from.sl,
+				.entry = traffic_config(source)->entry};
 
 			full = !datagram_has_room(&host->nic, &message);
 			if (full)
@@ -266,16 +268,21 @@ static inline void deliver(
 	struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet, weft_time now)
 {
 	const struct datagram_origin *origin = virtual_origin_of(fabric, packet);
+	struct virtual_entry *entry = &fabric->entry[packet->entry];
 	weft_time latency = now - origin->injected_ps;
 
-	fabric->wire_bytes += packet->bytes + FRAME_WIRE_OVERHEAD;
-	fabric->latency_sum_ps += latency;
+	entry->wire_bytes += packet->bytes + FRAME_WIRE_OVERHEAD;
+	entry->latency_sum_ps += latency;
 	if (now >= fabric->measure_from) {
-		histogram_record(&fabric->network_ns, latency / PS_PER_NS);
+		histogram_record(&entry->network_ns, latency / PS_PER_NS);
 		if (packet->flags & FRAME_F_TAIL)
 			histogram_record(
-				&fabric->total_ns, (now - origin->generated_ps) / PS_PER_NS);
+				&entry->total_ns, (now - origin->generated_ps) / PS_PER_NS);
+	} else if (packet->flags & FRAME_F_TAIL) {
+		entry->warm_messages++;
 	}
+	if (__builtin_expect(fabric->flows, 0))
+		virtual_flow_deliver(fabric, packet, now);
 	fabric->fingerprint = rng_mix(fabric->fingerprint ^ now ^ (uint64_t)packet->source << 48 ^
 				      (uint64_t)packet->destination << 32 ^ packet->sequence);
 	if (__builtin_expect(fabric->replay != NULL, 0))
@@ -430,7 +437,8 @@ void virtual_hosts_open(struct virtual_fabric *fabric)
 			continue;
 		host->stream = host->source[0];
 		host->next_ps = traffic_due(host->stream);
-		datagram_stream_open(&host->nic, traffic_config(host->stream)->sl);
+		datagram_stream_open(&host->nic, traffic_config(host->stream)->sl,
+			traffic_config(host->stream)->entry);
 	}
 }
 

@@ -3,6 +3,9 @@
 
 #include "virtual_measure.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "congestion_control.h"
 #include "congestion_setup.h"
 #include "switch_counters.h"
@@ -14,12 +17,14 @@
 void virtual_totals_read(const struct virtual_fabric *fabric, struct measure_totals *totals)
 {
 	*totals = (struct measure_totals){.at_ps = fabric->now,
-		.wire_bytes = fabric->wire_bytes,
-		.latency_sum_ps = fabric->latency_sum_ps,
 		.generated_messages = fabric->goal_messages,
 		.generated_wire_bytes = fabric->goal_wire_bytes,
 		.absorbed = virtual_transit_absorbed(fabric),
 		.arns = fabric->arns_sent};
+	for (unsigned i = 0; i < fabric->window.entries; i++) {
+		totals->wire_bytes += fabric->entry[i].wire_bytes;
+		totals->latency_sum_ps += fabric->entry[i].latency_sum_ps;
+	}
 	for (uint32_t at = 0; at < fabric->switches; at++)
 		if (fabric->sw[at]->congestion != NULL)
 			totals->adapted += fabric->sw[at]->congestion->adapted;
@@ -35,6 +40,70 @@ void virtual_totals_read(const struct virtual_fabric *fabric, struct measure_tot
 			totals->generated_wire_bytes +=
 				traffic_generated_wire_bytes(host->source[k]);
 		}
+	}
+}
+
+int virtual_entries_open(struct virtual_fabric *fabric, struct fault *fault)
+{
+	struct measure_window *window = &fabric->window;
+
+	fabric->entry = calloc((size_t)fabric->traffic->entries + 1, sizeof(*fabric->entry));
+	if (fabric->entry == NULL || measure_window_add_entries(window, fabric->topology,
+					     fabric->run, fabric->traffic, fabric->goal) < 0)
+		return fault_set(fault, ENOMEM, "no memory for measurements");
+	for (unsigned i = 0; i < window->entries; i++)
+		fabric->flows = fabric->flows || window->entry[i].flow != NULL;
+	return 0;
+}
+
+void virtual_entries_close(struct virtual_fabric *fabric)
+{
+	free(fabric->entry);
+}
+
+void virtual_flow_deliver(
+	struct virtual_fabric *fabric, const struct weft_packet *packet, weft_time now)
+{
+	struct measure_flow *flow = fabric->window.entry[packet->entry].flow;
+
+	if (flow == NULL || (packet->flags & FRAME_F_TAIL) == 0)
+		return;
+	flow[packet->source].delivered++;
+	flow[packet->source].last_ps = now;
+}
+
+static void read_source(struct virtual_fabric *fabric, const struct traffic *source)
+{
+	const struct traffic_config *config = traffic_config(source);
+	struct measure_entry *entry = &fabric->window.entry[config->entry];
+	uint64_t messages = traffic_counters(source)->generated_messages;
+
+	entry->now.generated_messages += messages;
+	entry->now.generated_wire_bytes += traffic_generated_wire_bytes(source);
+	/* Of several lanes one counts for all. */
+	if (entry->flow != NULL && config->lane == 0)
+		entry->flow[config->host].generated = messages;
+}
+
+void virtual_entries_read(struct virtual_fabric *fabric)
+{
+	for (unsigned i = 0; i < fabric->window.entries; i++) {
+		const struct virtual_entry *from = &fabric->entry[i];
+
+		fabric->window.entry[i].now = (struct measure_entry_totals){
+			.messages = from->warm_messages + from->total_ns.count,
+			.wire_bytes = from->wire_bytes,
+			.timed = from->total_ns.count,
+			.latency_sum_ns = from->total_ns.sum};
+	}
+	for (uint32_t i = 0; i < fabric->hosts; i++)
+		for (unsigned k = 0; k < fabric->host[i].sources; k++)
+			read_source(fabric, fabric->host[i].source[k]);
+	if (fabric->goal != NULL) {
+		struct measure_entry_totals *now = &fabric->window.entry[fabric->goal->entry].now;
+
+		now->generated_messages += fabric->goal_messages;
+		now->generated_wire_bytes += fabric->goal_wire_bytes;
 	}
 }
 
@@ -124,6 +193,19 @@ static void measure_link(const void *ctx, struct topology_port from, struct run_
 	link->stalls = use.stalls - warm->stalls;
 }
 
+/* The result has an entry for each. */
+static void add_latencies(const struct virtual_fabric *fabric, struct run_result *result)
+{
+	for (unsigned i = 0; i < fabric->window.entries; i++) {
+		const struct virtual_entry *from = &fabric->entry[i];
+
+		result->entry[i].network_ns = from->network_ns;
+		result->entry[i].total_ns = from->total_ns;
+		histogram_merge(&result->network_ns, &from->network_ns);
+		histogram_merge(&result->total_ns, &from->total_ns);
+	}
+}
+
 static void fill_figures(const struct virtual_fabric *fabric, struct run_result *result)
 {
 	result->packets.generated = result->packets.injected;
@@ -158,8 +240,6 @@ int virtual_fabric_result(
 	if (fabric->replay != NULL)
 		run_goal_result(fabric->goal->goal, fabric->replay, result);
 	fill_figures(fabric, result);
-	result->network_ns = fabric->network_ns;
-	result->total_ns = fabric->total_ns;
 	result->incomplete = fabric->incomplete;
 	result->deadlock = fabric->deadlock;
 	result->fingerprint = fabric->fingerprint;
@@ -170,5 +250,6 @@ int virtual_fabric_result(
 		(fabric->run->measure.links &&
 			run_result_add_links(result, fabric->topology, measure_link, fabric) < 0))
 		return fault_set(fault, ENOMEM, "no memory for the result");
+	add_latencies(fabric, result);
 	return 0;
 }

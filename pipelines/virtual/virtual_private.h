@@ -137,6 +137,14 @@ struct virtual_prefetch {
 		arrival[VIRTUAL_PREFETCH_ARRIVALS]; /* by place in the lane */
 };
 
+/* Deliveries of an entry of the traffic. */
+struct virtual_entry {
+	uint64_t wire_bytes;     /* with everything that a frame costs */
+	uint64_t latency_sum_ps; /* of all frames */
+	uint64_t warm_messages;  /* before measuring began; the others are in total_ns */
+	struct histogram network_ns, total_ns;
+};
+
 struct virtual_fabric {
 	const struct topology *topology;
 	const struct run_config *run;
@@ -176,12 +184,11 @@ struct virtual_fabric {
 	bool goal_over;                          /* so have all, and their messages have arrived */
 	/* Measurements. */
 	weft_time now, measure_from;
-	weft_time limit; /* no event at that time or later happens for now */
-	uint32_t order;  /* of the event that is happening; 0: none is */
-	struct histogram network_ns, total_ns;
+	weft_time limit;             /* no event at that time or later happens for now */
+	uint32_t order;              /* of the event that is happening; 0: none is */
+	struct virtual_entry *entry; /* as window.entry */
+	bool flows;                  /* some of window.entry have flows */
 	uint64_t dropped, fingerprint;
-	uint64_t latency_sum_ps; /* of all frames */
-	uint64_t wire_bytes;     /* delivered, with everything that a frame costs */
 	struct measure_window window;
 	double wall_seconds;
 	bool failed, deadlock, incomplete;

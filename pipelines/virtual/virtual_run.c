@@ -20,7 +20,7 @@ struct run_loop {
 	const atomic_bool *stop;
 	virtual_progress_fn progress;
 	void *ctx;
-	weft_time end;
+	weft_time end, middle; /* middle: of the measuring */
 	bool stopped;
 	uint32_t steps_left; /* until the next check */
 };
@@ -145,6 +145,30 @@ static void take_sample(struct virtual_fabric *fabric)
 		fabric->failed = true;
 }
 
+static void count_sources(struct virtual_fabric *fabric)
+{
+	for (uint32_t i = 0; i < fabric->hosts; i++)
+		for (unsigned k = 0; k < fabric->host[i].sources; k++)
+			traffic_count(fabric->host[i].source[k], fabric->now);
+}
+
+static void take_middle(struct virtual_fabric *fabric)
+{
+	count_sources(fabric);
+	virtual_entries_read(fabric);
+	measure_window_middle(&fabric->window);
+}
+
+/* The next moment up to 'until' at which something is measured. */
+static weft_time next_measured(const struct run_loop *loop, weft_time until)
+{
+	const struct virtual_fabric *fabric = loop->fabric;
+	weft_time next =
+		earlier(until, fabric->window.sampled.at_ps + fabric->run->measure.sample_ps);
+
+	return fabric->now < loop->middle ? earlier(next, loop->middle) : next;
+}
+
 /* Up to 'until', in steps that serve samples and watchdog. */
 static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 {
@@ -157,7 +181,7 @@ static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 		weft_time next = until;
 
 		if (sampling)
-			next = earlier(next, fabric->window.sampled.at_ps + sample);
+			next = next_measured(loop, until);
 		run_until(loop, earlier(next, watch_at));
 		if (fabric->now >= watch_at) {
 			watch(fabric);
@@ -165,6 +189,8 @@ static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 		}
 		if (sampling && fabric->now >= fabric->window.sampled.at_ps + sample)
 			take_sample(fabric);
+		if (sampling && fabric->now == loop->middle)
+			take_middle(fabric);
 	}
 }
 
@@ -179,6 +205,7 @@ static void begin_measuring(struct virtual_fabric *fabric)
 {
 	struct measure_totals totals;
 
+	virtual_entries_read(fabric);
 	virtual_totals_read(fabric, &totals);
 	measure_window_begin(&fabric->window, &totals);
 }
@@ -189,9 +216,7 @@ static void warm_up(struct run_loop *loop)
 	struct virtual_fabric *fabric = loop->fabric;
 
 	run_phase(loop, fabric->run->measure.warmup_ps, false);
-	for (uint32_t i = 0; i < fabric->hosts; i++)
-		for (unsigned k = 0; k < fabric->host[i].sources; k++)
-			traffic_count(fabric->host[i].source[k], fabric->now);
+	count_sources(fabric);
 	begin_measuring(fabric);
 	virtual_links_mark(fabric);
 }
@@ -205,6 +230,8 @@ int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 		.progress = progress,
 		.ctx = ctx,
 		.end = measure->duration_ps,
+		.middle = measure->warmup_ps +
+			  (run_result_minus(measure->duration_ps, measure->warmup_ps) / 2),
 		.steps_left = CHECK_EACH};
 	double start = measure_wall_seconds();
 	struct measure_totals totals;
@@ -220,6 +247,7 @@ int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 		warm_up(&loop);
 	run_phase(&loop, loop.end, true);
 	abandon_sources(fabric);
+	virtual_entries_read(fabric);
 	virtual_totals_read(fabric, &totals);
 	measure_window_end(&fabric->window, &totals);
 	fabric->incomplete = loop.stopped || fabric->deadlock;

@@ -153,6 +153,7 @@ int run_goal_open(const struct run_config *run, const struct topology *topology,
 	opened = calloc(1, sizeof(*opened));
 	if (opened == NULL)
 		return fault_set(fault, ENOMEM, "%s: no memory", traffic->file);
+	opened->entry = (uint8_t)(traffic - run->traffic.at);
 	result = open_entry(opened, traffic, topology, fault);
 	if (result < 0)
 		run_goal_close(opened);

@@ -20,6 +20,7 @@ struct run_goal {
 	uint16_t *host_of;  /* [ranks] */
 	uint32_t *rank_of;  /* [hosts]; RUN_GOAL_NO_RANK */
 	weft_time start_ps; /* after the start of the traffic */
+	uint8_t entry;      /* of the run's traffic */
 };
 
 /* Opens the run's schedule; '*goal' is NULL if it has none. 0, or a negative errno and fault: a bad

@@ -141,6 +141,7 @@ int run_source_config(const struct run_config *run, const struct run_hosts *traf
 	*config = (struct traffic_config){
 		.host = place->host,
 		.hosts = place->hosts,
+		.entry = (uint8_t)which,
 		.seed = run->seed,
 		.rate_bps = place->rate_bps,
 		.load_ppm = entry->load_ppm,

@@ -80,6 +80,15 @@ static int refuse_sample(const struct wormhole_fabric *fabric, struct fault *fau
 		fabric->run->origin, sample, cycle);
 }
 
+static int open_entries(struct wormhole_fabric *fabric, struct fault *fault)
+{
+	fabric->entry = calloc((size_t)fabric->traffic->entries + 1, sizeof(*fabric->entry));
+	if (fabric->entry == NULL || measure_window_add_entries(&fabric->window, fabric->topology,
+					     fabric->run, fabric->traffic, NULL) < 0)
+		return fault_set(fault, ENOMEM, "no memory for measurements");
+	return 0;
+}
+
 static int build(struct wormhole_fabric *fabric, struct fault *fault)
 {
 	const struct wormhole_parameters parameters = parameters_of(fabric->topology, fabric->run);
@@ -93,7 +102,9 @@ static int build(struct wormhole_fabric *fabric, struct fault *fault)
 	fabric->traffic = run_config_resolve(fabric->run, fabric->topology, fault);
 	if (fabric->traffic == NULL)
 		return -EINVAL;
-	result = run_source_check(fabric->run, fabric->traffic, fault);
+	result = open_entries(fabric, fault);
+	if (result == 0)
+		result = run_source_check(fabric->run, fabric->traffic, fault);
 	if (result == 0)
 		result = fabric_routes_compute(
 			&fabric->routes, fabric->topology, fabric->run, fault);
@@ -141,6 +152,7 @@ void wormhole_fabric_destroy(struct wormhole_fabric *fabric)
 	fabric_routes_free(&fabric->routes);
 	run_hosts_destroy(fabric->traffic);
 	measure_window_close(&fabric->window);
+	free(fabric->entry);
 	free(fabric->newest);
 	free(fabric);
 }
@@ -227,7 +239,10 @@ static void run_all(struct run_loop *loop)
 	uint64_t end = measure->duration_ps / fabric->cycle_ps, now = 0;
 	uint64_t warmup =
 		measure->messages > 0 ? WORMHOLE_NEVER : measure->warmup_ps / fabric->cycle_ps;
+	uint64_t middle = 0; /* of the time of measuring; 0: it counts messages, or has no time */
 
+	if (measure->messages == 0 && end > warmup)
+		middle = warmup + (end - warmup) / 2;
 	loop->sample_cycles = measure->sample_ps / fabric->cycle_ps;
 	take_samples(loop, 0);
 	while (now < end && !enough(fabric) && !loop->stopped && !fabric->failed &&
@@ -237,10 +252,14 @@ static void run_all(struct run_loop *loop)
 
 		if (warmup > now)
 			next = earlier(next, warmup);
+		else if (middle > now)
+			next = earlier(next, middle);
 		alive = wormhole_net_run(fabric->net, next);
 		now = next;
 		if (now == warmup)
 			wormhole_measure_begin(fabric, now);
+		if (now == middle)
+			wormhole_measure_middle(fabric, now);
 		take_samples(loop, now);
 		check_loop(loop, alive);
 		/* Sources have their end too. */

@@ -20,6 +20,12 @@ struct wormhole_source {
 	struct route_choice choice;
 };
 
+/* Deliveries of an entry of the traffic. */
+struct wormhole_entry {
+	uint64_t messages, bytes;
+	struct histogram network_ns, total_ns; /* while measuring */
+};
+
 struct wormhole_fabric {
 	const struct topology *topology;
 	const struct run_config *run;
@@ -34,7 +40,7 @@ struct wormhole_fabric {
 	bool measuring;
 	uint64_t last_at;                      /* cycle of the message that was measured last */
 	uint64_t network_sum_ps, total_sum_ps; /* of measured messages */
-	struct histogram network_ns, total_ns;
+	struct wormhole_entry *entry;          /* as window.entry */
 	uint32_t *newest; /* [source][destination]: 1 + number of the last that arrived */
 	uint64_t overtaken;
 	uint64_t fingerprint;
@@ -53,6 +59,8 @@ void wormhole_measure_message(
 	struct wormhole_fabric *fabric, const struct wormhole_message *message, uint64_t at);
 /* Messages that arrive at or after the beginning of this cycle count. */
 void wormhole_measure_begin(struct wormhole_fabric *fabric, uint64_t cycle);
+/* Half of what is to be measured has been, at the beginning of this cycle. */
+void wormhole_measure_middle(struct wormhole_fabric *fabric, uint64_t cycle);
 /* With the last message that is wanted, or now. Nothing is generated any more. */
 void wormhole_measure_end(struct wormhole_fabric *fabric);
 void wormhole_take_sample(struct wormhole_fabric *fabric, uint64_t cycle);

@@ -169,6 +169,7 @@ static bool take(void *ctx, uint32_t number, uint64_t now, struct wormhole_offer
 		.bytes = message.bytes,
 		.destination = message.destination,
 		.choice = (uint8_t)index,
+		.entry = traffic_config(source)->entry,
 	};
 	traffic_accept(source);
 	return true;

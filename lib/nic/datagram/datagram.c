@@ -251,6 +251,7 @@ static void fill(struct datagram *nic, unsigned vc, uint32_t payload, struct wef
 	packet->route = fifo->chosen.route;
 	packet->route_length = fifo->chosen.length;
 	packet->sl = message->sl;
+	packet->entry = message->entry;
 	packet->control = 0;
 	packet->kind = FRAME_DATA;
 	packet->stalled = 0;

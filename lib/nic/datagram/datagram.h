@@ -66,6 +66,7 @@ struct datagram_message {
 	uint32_t bytes; /* 1 or more */
 	uint16_t destination;
 	uint8_t sl;
+	uint8_t entry; /* the caller's, returned in its packets */
 };
 
 /* Data that accompany a packet's descriptor. */

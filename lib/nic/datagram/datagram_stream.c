@@ -9,7 +9,7 @@ bool datagram_stream_suits(const struct datagram *nic)
 	       nic->waiting == 0;
 }
 
-void datagram_stream_open(struct datagram *nic, uint8_t sl)
+void datagram_stream_open(struct datagram *nic, uint8_t sl, uint8_t entry)
 {
 	uint8_t vc = nic->config.sl_to_vc[sl & 15];
 
@@ -20,6 +20,7 @@ void datagram_stream_open(struct datagram *nic, uint8_t sl)
 			.vc_original = vc,
 			.sl = sl & 15,
 			.kind = FRAME_DATA,
+			.entry = entry,
 			.source = nic->config.host},
 		.tx = &nic->link.tx[vc],
 	};
@@ -31,7 +32,8 @@ void datagram_stream_close(struct datagram *nic)
 	const struct datagram_message rest = {.generated_ps = stream->generated_ps,
 		.bytes = stream->left_bytes,
 		.destination = stream->frame.destination,
-		.sl = stream->frame.sl};
+		.sl = stream->frame.sl,
+		.entry = stream->frame.entry};
 
 	if (nic->frames_sent > 0)
 		nic->next_vc = (uint8_t)((stream->frame.vc + 1) & (FRAME_VCS_MAX - 1));

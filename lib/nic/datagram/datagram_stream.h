@@ -15,8 +15,8 @@
 /* True if the interface can use the fast path. */
 bool datagram_stream_suits(const struct datagram *nic);
 
-/* Before the first message: sets the service level of all. */
-void datagram_stream_open(struct datagram *nic, uint8_t sl);
+/* Before the first message: sets the service level and the entry (datagram_message) of all. */
+void datagram_stream_open(struct datagram *nic, uint8_t sl, uint8_t entry);
 
 /* From now on messages use the FIFOs, beginning with the rest of this one. There are no routes, and
  * the FIFOs are empty. */

@@ -14,4 +14,5 @@ static unsigned choose(struct adaptive *adaptive, unsigned primary, uint64_t oth
 	return credits > adaptive_credits(adaptive, primary, vc) ? other : primary;
 }
 
-const struct adaptive_mode adaptive_sampled = {.name = "sampled", .choose = choose};
+const struct adaptive_mode adaptive_sampled = {
+	.name = "sampled", .compares = true, .choose = choose};

@@ -18,7 +18,7 @@ extern const struct adaptive_mode adaptive_sampled;
 /* A switch whose primary port is 0, with the credits for the buffers behind its ports. */
 struct bed {
 	struct credit_tx tx[PORTS][VCS];
-	struct adaptive_output output[PORTS];
+	struct peer_buffer output[PORTS];
 	struct adaptive adaptive;
 	unsigned taken[PORTS];
 };
@@ -31,7 +31,7 @@ static void start(struct bed *bed, bool afi)
 				    .channel = afi_channel(VCS)}};
 	rng_init(&bed->adaptive.rng, 1, 2, 3);
 	for (unsigned port = 0; port < PORTS; port++) {
-		bed->output[port] = (struct adaptive_output){bed->tx[port], BLOCKS};
+		bed->output[port] = (struct peer_buffer){bed->tx[port], BLOCKS, .exact = true};
 		for (unsigned vc = 0; vc < VCS; vc++)
 			bed->tx[port][vc].limit = BLOCKS;
 	}

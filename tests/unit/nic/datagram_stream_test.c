@@ -36,7 +36,7 @@ static void a_stream_sends_the_frames_that_a_fifo_sends(void **state)
 	init_one(&fifo, 0);
 	init_one(&stream, 0);
 	assert_true(datagram_stream_suits(&stream));
-	datagram_stream_open(&stream, 1);
+	datagram_stream_open(&stream, 1, 0);
 	for (unsigned i = 0; i < 2000; i++) {
 		struct weft_packet a = {.bytes = 0}, b = {.bytes = 0};
 		struct datagram_origin from_a, from_b;
@@ -88,7 +88,7 @@ static void a_stream_that_is_closed_goes_on_as_the_fifo_would(void **state)
 		init_one(&fifo, 1000);
 		init_one(&stream, 1000);
 		assert_true(datagram_stream_suits(&stream));
-		datagram_stream_open(&stream, 1);
+		datagram_stream_open(&stream, 1, 0);
 		datagram_send(&fifo, &message);
 		assert_true(datagram_stream_begin(
 			&stream, message.destination, message.bytes, message.generated_ps));

@@ -208,6 +208,49 @@ static void a_message_of_another_length_than_it_says_is_altered(void **state)
 	measure_sink_destroy(sender.sink);
 }
 
+static void entries_of_the_traffic_are_told_apart(void **state)
+{
+	static const bool flows[2] = {false, true};
+	struct sender sender;
+
+	start(&sender);
+	assert_int_equal(measure_sink_set_entries(sender.sink, 2, flows), 0);
+	frame(&sender, 0, 0, 0, 20, 20, 2030);
+	sender.message.entry = 1;
+	frame(&sender, 1, 1, 0, 100, 150, 2040);
+	frame(&sender, 2, 1, 100, 50, 150, 2050);
+	assert_int_equal(sender.sink->altered, 0);
+	assert_int_equal(sender.sink->network_ns.count, 3);
+	assert_int_equal(sender.sink->entry[0].network_ns.max, 30);
+	assert_int_equal(sender.sink->entry[0].messages, 1);
+	assert_int_equal(sender.sink->entry[1].network_ns.count, 2);
+	assert_int_equal(sender.sink->entry[1].total_ns.max, 1050);
+	assert_int_equal(sender.sink->entry[1].bytes, 150);
+	assert_int_equal(sender.sink->entry[1].frames, 2);
+	assert_null(sender.sink->entry[0].flow);
+	assert_int_equal(sender.sink->entry[1].flow[2].messages, 1);
+	assert_int_equal(sender.sink->entry[1].flow[2].last_ps, 2050 * PS_PER_NS);
+	measure_sink_reset(sender.sink, 0);
+	assert_int_equal(sender.sink->entry[1].total_ns.count, 0);
+	assert_int_equal(sender.sink->entry[1].messages, 0);
+	assert_int_equal(sender.sink->entry[1].flow[2].messages, 0);
+	measure_sink_destroy(sender.sink);
+}
+
+static void an_entry_that_the_run_does_not_have_counts_for_none(void **state)
+{
+	static const bool flows[1] = {false};
+	struct sender sender;
+
+	start(&sender);
+	assert_int_equal(measure_sink_set_entries(sender.sink, 1, flows), 0);
+	sender.message.entry = 1;
+	frame(&sender, 0, 0, 0, 20, 20, 2030);
+	assert_int_equal(sender.sink->messages, 1);
+	assert_int_equal(sender.sink->entry[0].messages, 0);
+	measure_sink_destroy(sender.sink);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(latencies_are_of_the_header_and_of_the_message),
 	cmocka_unit_test(network_latency_survives_the_wrap_of_the_senders_clock),
@@ -219,6 +262,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_new_flow_begins_anew),
 	cmocka_unit_test(altered_bytes_are_noticed_in_every_frame),
 	cmocka_unit_test(a_message_of_another_length_than_it_says_is_altered),
+	cmocka_unit_test(entries_of_the_traffic_are_told_apart),
+	cmocka_unit_test(an_entry_that_the_run_does_not_have_counts_for_none),
 };
 
 UNIT_MAIN(tests)

@@ -3,6 +3,8 @@
 
 #include "measure_window.h"
 
+#include <stdlib.h>
+
 #include "unit.h"
 
 /* Three hosts at 10 Gbps: 3.75 bytes a ns. */
@@ -91,6 +93,60 @@ static void a_window_without_time_shows_nothing(void **state)
 	measure_window_close(&window);
 }
 
+/* h0 sends by both entries, h1 by the second only. */
+static void an_entrys_share_is_of_what_its_senders_links_carry(void **state)
+{
+	static const char text[] =
+		"weft: run/1\ntopology: \"ring:switches=3,hosts=1\"\nclock: virtual\n"
+		"link: {rate: 10Gbps, delay: 30ns}\ntraffic:\n"
+		"  - {pattern: uniform, from: [h0], to: all, load: 10%}\n"
+		"  - {pattern: uniform, from: [h0, h1], to: all, load: 10%, start: 1us, stop: 1ms}\n";
+	const struct measure_totals from = {.at_ps = 0}, to = {.at_ps = PS_PER_US};
+	struct fault fault = {""};
+	struct run_config *run = run_config_parse(text, sizeof(text) - 1, "test", NULL, 0, &fault);
+	struct topology *topology = run != NULL ? run_config_open_topology(run, &fault) : NULL;
+	struct run_hosts *hosts =
+		topology != NULL ? run_config_resolve(run, topology, &fault) : NULL;
+	struct run_result *result = calloc(1, sizeof(*result));
+	struct measure_window window;
+
+	assert_string_equal(fault.text, "");
+	assert_non_null(hosts);
+	assert_non_null(result);
+	measure_window_open(&window, topology, 0);
+	assert_int_equal(measure_window_add_entries(&window, topology, run, hosts, NULL), 0);
+	assert_null(window.entry[0].flow);
+	assert_non_null(window.entry[1].flow);
+	measure_window_begin(&window, &from);
+	window.entry[0].now.wire_bytes = window.entry[1].now.wire_bytes = 625;
+	window.entry[0].now.generated_wire_bytes = 1250;
+	window.entry[0].now.generated_messages = 5;
+	measure_window_middle(&window);
+	window.entry[0].now.generated_messages = 12;
+	window.entry[1].flow[1] = (struct measure_flow){1, 1, 3 * PS_PER_US};
+	measure_window_end(&window, &to);
+	assert_int_equal(measure_window_result(&window, 0, result), 0);
+	assert_int_equal(result->entries, 2);
+	assert_true(result->entry[0].accepted == 0.5 && result->entry[1].accepted == 0.25);
+	assert_true(result->entry[0].offered == 1);
+	assert_int_equal(result->entry[1].senders, 2);
+	assert_int_equal(result->entry[0].half[0].generated, 5);
+	assert_int_equal(result->entry[0].half[1].generated, 7);
+	assert_int_equal(result->entry[0].generated, 12);
+	assert_false(result->entry[0].finite);
+	/* From its own start on. */
+	assert_int_equal(result->entry[1].flows, 2);
+	assert_string_equal(result->entry[1].flow[1].from, "h1");
+	assert_int_equal(result->entry[1].flow[1].last_ns, 2000);
+	assert_false(result->entry[1].ended);
+	measure_window_close(&window);
+	run_result_free(result);
+	free(result);
+	run_hosts_destroy(hosts);
+	topology_destroy(topology);
+	run_config_destroy(run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -98,6 +154,7 @@ int main(void)
 		cmocka_unit_test(the_latency_of_a_sample_is_that_of_what_was_timed),
 		cmocka_unit_test(each_sample_counts_from_the_one_before),
 		cmocka_unit_test(a_window_without_time_shows_nothing),
+		cmocka_unit_test(an_entrys_share_is_of_what_its_senders_links_carry),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

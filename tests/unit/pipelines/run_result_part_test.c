@@ -115,6 +115,47 @@ static void what_one_part_sent_and_another_received_is_not_pending(void **state)
 	free_result(all);
 }
 
+/* One process has the sender, the other the receiver. */
+static void entries_add_up_over_senders_and_receivers(void **state)
+{
+	struct run_result *a = new_result(), *b = new_result(), *all = new_result();
+	struct run_entry *from = run_result_add_entry(a), *to = run_result_add_entry(b), *whole;
+	uint64_t ns;
+
+	(void)state;
+	assert_non_null(from);
+	assert_non_null(to);
+	from->finite = to->finite = from->ended = to->ended = true;
+	from->halved = to->halved = true;
+	from->generated = 8;
+	from->offered = 0.5;
+	from->half[1].generated = 6;
+	*run_entry_add_flow(from) = (struct run_flow){.from = "h1", .generated = 8};
+	to->delivered = 8;
+	to->accepted = 0.25;
+	to->half[1].delivered = 5;
+	histogram_record(&to->network_ns, 70);
+	histogram_record(&to->total_ns, 90);
+	*run_entry_add_flow(to) = (struct run_flow){.from = "h1", .delivered = 8, .last_ns = 500};
+	add(all, a);
+	add(all, b);
+	assert_int_equal(all->entries, 1);
+	whole = &all->entry[0];
+	assert_int_equal(whole->generated, 8);
+	assert_int_equal(whole->delivered, 8);
+	assert_true(whole->offered == 0.5 && whole->accepted == 0.25);
+	assert_int_equal(whole->half[1].generated, 6);
+	assert_int_equal(whole->half[1].delivered, 5);
+	assert_int_equal(whole->network_ns.max, 70);
+	assert_int_equal(whole->total_ns.max, 90);
+	assert_int_equal(whole->flows, 1);
+	assert_true(run_entry_completion(whole, &ns));
+	assert_int_equal(ns, 500);
+	free_result(a);
+	free_result(b);
+	free_result(all);
+}
+
 static void a_latency_between_machines_is_null(void **state)
 {
 	struct run_result *run = new_result();
@@ -207,6 +248,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(counts_add_up),
 	cmocka_unit_test(messages_that_arrive_more_often_than_they_left_are_a_surplus),
 	cmocka_unit_test(what_one_part_sent_and_another_received_is_not_pending),
+	cmocka_unit_test(entries_add_up_over_senders_and_receivers),
 	cmocka_unit_test(a_latency_between_machines_is_null),
 	cmocka_unit_test(histograms_are_in_the_document_only_if_asked_for),
 	cmocka_unit_test(shares_of_the_fabric_add_up),

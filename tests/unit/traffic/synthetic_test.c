@@ -11,6 +11,7 @@ static const struct synthetic some = {.source = 3,
 	.destination = 9,
 	.message = 0x10002,
 	.message_bytes = 1000,
+	.entry = 200,
 	.generated_ns = 123456789};
 
 static void what_is_made_is_recognised(void **state)
@@ -24,6 +25,7 @@ static void what_is_made_is_recognised(void **state)
 		assert_true(synthetic_open(&found, payload, bytes));
 		assert_int_equal(found.generated_ns, some.generated_ns);
 		assert_int_equal(found.message_bytes, some.message_bytes);
+		assert_int_equal(found.entry, some.entry);
 		assert_true(synthetic_matches(&found, 0, payload, bytes));
 	}
 }

@@ -336,7 +336,7 @@ static enum weft_exit write_result(struct lab_run *run)
 	int written = -1;
 
 	if (path == NULL || strcmp(path, "-") != 0) {
-		run_result_print(run->result, stdout);
+		run_result_print(run->result, &run->lab.config->run, stdout);
 		print_elsewhere(run);
 	}
 	if (path == NULL)

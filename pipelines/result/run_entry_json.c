@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The entries of the traffic in the JSON of a result and of a part of one. */
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "run_result_private.h"
+
+static json_t *completion_json(bool complete, uint64_t ns)
+{
+	return complete ? json_integer((json_int_t)ns) : json_null();
+}
+
+static json_t *flows_json(const struct run_entry *entry)
+{
+	json_t *flows = json_array();
+
+	for (unsigned i = 0; i < entry->flows; i++) {
+		const struct run_flow *flow = &entry->flow[i];
+		uint64_t ns = 0;
+		bool complete = entry->ended && run_flow_completion(flow, &ns);
+
+		json_array_append_new(
+			flows, json_pack("{s:s,s:I,s:I,s:o}", "from", flow->from, "generated",
+				       (json_int_t)flow->generated, "delivered",
+				       (json_int_t)flow->delivered, "completion_ns",
+				       completion_json(complete, ns)));
+	}
+	return flows;
+}
+
+static json_t *entry_json(
+	const struct run_result *result, const struct run_entry *entry, bool histograms)
+{
+	const struct run_latencies latencies = {
+		.network_ns = &entry->network_ns, .total_ns = &entry->total_ns};
+	json_t *json = json_pack("{s:s,s:I,s:{s:I,s:I},s:{s:f,s:f},s:o,s:b}", "pattern",
+		entry->pattern, "senders", (json_int_t)entry->senders, "messages", "generated",
+		(json_int_t)entry->generated, "delivered", (json_int_t)entry->delivered,
+		"throughput", "offered", entry->offered, "accepted", entry->accepted, "latency_ns",
+		run_result_latencies_json(result, &latencies, histograms), "saturated",
+		run_entry_is_saturated(entry));
+	uint64_t ns = 0;
+	bool complete = run_entry_completion(entry, &ns);
+
+	if (json == NULL || !entry->finite)
+		return json;
+	json_object_set_new(json, "completion_ns", completion_json(complete, ns));
+	json_object_set_new(json, "flows", flows_json(entry));
+	return json;
+}
+
+json_t *run_result_entries_json(const struct run_result *result, bool histograms)
+{
+	json_t *entries = json_array();
+
+	for (unsigned i = 0; i < result->entries; i++)
+		json_array_append_new(entries, entry_json(result, &result->entry[i], histograms));
+	return entries;
+}
+
+/* --- parts --- */
+
+static json_t *half_part(const struct run_half *half)
+{
+	return json_pack("[I,I,I,I]", (json_int_t)half->generated, (json_int_t)half->delivered,
+		(json_int_t)half->timed, (json_int_t)half->latency_sum_ns);
+}
+
+static json_t *entry_part(const struct run_entry *entry)
+{
+	json_t *flows = json_array();
+
+	for (unsigned i = 0; i < entry->flows; i++) {
+		const struct run_flow *flow = &entry->flow[i];
+
+		json_array_append_new(
+			flows, json_pack("[s,I,I,I]", flow->from, (json_int_t)flow->generated,
+				       (json_int_t)flow->delivered, (json_int_t)flow->last_ns));
+	}
+	return json_pack("{s:s,s:I,s:I,s:I,s:f,s:f,s:o,s:o,s:b,s:[o,o],s:b,s:b,s:o}", "pattern",
+		entry->pattern, "senders", (json_int_t)entry->senders, "generated",
+		(json_int_t)entry->generated, "delivered", (json_int_t)entry->delivered, "offered",
+		entry->offered, "accepted", entry->accepted, "network_ns",
+		run_result_histogram_part(&entry->network_ns), "total_ns",
+		run_result_histogram_part(&entry->total_ns), "halved", entry->halved, "half",
+		half_part(&entry->half[0]), half_part(&entry->half[1]), "finite", entry->finite,
+		"ended", entry->ended, "flows", flows);
+}
+
+json_t *run_result_entries_part(const struct run_result *result)
+{
+	json_t *entries = json_array();
+
+	for (unsigned i = 0; i < result->entries; i++)
+		json_array_append_new(entries, entry_part(&result->entry[i]));
+	return entries;
+}
+
+static int add_half(struct run_half *into, json_t *part)
+{
+	json_int_t generated, delivered, timed, sum;
+
+	if (json_unpack(part, "[I,I,I,I]", &generated, &delivered, &timed, &sum) != 0)
+		return -EINVAL;
+	into->generated += (uint64_t)generated;
+	into->delivered += (uint64_t)delivered;
+	into->timed += (uint64_t)timed;
+	into->latency_sum_ns += (uint64_t)sum;
+	return 0;
+}
+
+/* The parts list the same senders in the same order. */
+static int add_flow(struct run_entry *into, size_t index, json_t *part)
+{
+	struct run_flow *flow = index < into->flows ? &into->flow[index] : run_entry_add_flow(into);
+	json_int_t generated, delivered, last;
+	const char *from;
+
+	if (flow == NULL)
+		return -ENOMEM;
+	if (json_unpack(part, "[s,I,I,I]", &from, &generated, &delivered, &last) != 0)
+		return -EINVAL;
+	snprintf(flow->from, sizeof(flow->from), "%s", from);
+	flow->generated += (uint64_t)generated;
+	flow->delivered += (uint64_t)delivered;
+	flow->last_ns = (uint64_t)last > flow->last_ns ? (uint64_t)last : flow->last_ns;
+	return 0;
+}
+
+static int add_lists(struct run_entry *into, json_t *part)
+{
+	json_t *half = json_object_get(part, "half"), *flow;
+	size_t index;
+	int result;
+
+	if ((result = add_half(&into->half[0], json_array_get(half, 0))) < 0 ||
+		(result = add_half(&into->half[1], json_array_get(half, 1))) < 0 ||
+		(result = run_result_add_histogram(
+			 &into->network_ns, json_object_get(part, "network_ns"))) < 0 ||
+		(result = run_result_add_histogram(
+			 &into->total_ns, json_object_get(part, "total_ns"))) < 0)
+		return result;
+	json_array_foreach(json_object_get(part, "flows"), index, flow)
+	{
+		result = add_flow(into, index, flow);
+		if (result < 0)
+			return result;
+	}
+	return 0;
+}
+
+/* The shares of the senders' links add up, as those of all hosts do. */
+static int add_entry(struct run_entry *into, json_t *part)
+{
+	json_int_t senders, generated, delivered;
+	double offered, accepted;
+	int halved, finite, ended;
+	const char *pattern;
+
+	if (json_unpack(part, "{s:s,s:I,s:I,s:I,s:F,s:F,s:b,s:b,s:b}", "pattern", &pattern,
+		    "senders", &senders, "generated", &generated, "delivered", &delivered,
+		    "offered", &offered, "accepted", &accepted, "halved", &halved, "finite",
+		    &finite, "ended", &ended) != 0)
+		return -EINVAL;
+	snprintf(into->pattern, sizeof(into->pattern), "%s", pattern);
+	into->senders = (uint32_t)senders;
+	into->generated += (uint64_t)generated;
+	into->delivered += (uint64_t)delivered;
+	into->offered += offered;
+	into->accepted += accepted;
+	into->halved |= halved != 0;
+	into->finite = finite != 0;
+	into->ended |= ended != 0;
+	return add_lists(into, part);
+}
+
+int run_result_add_entries(struct run_result *into, const json_t *entries)
+{
+	json_t *part;
+	size_t index;
+
+	json_array_foreach((json_t *)entries, index, part)
+	{
+		struct run_entry *entry =
+			index < into->entries ? &into->entry[index] : run_result_add_entry(into);
+		int result = entry == NULL ? -ENOMEM : add_entry(entry, part);
+
+		if (result < 0)
+			return result;
+	}
+	return 0;
+}

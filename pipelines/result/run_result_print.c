@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* A result as a table for people. */
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "adaptive_routing.h"
+#include "run_result.h"
+
+#define NS_PER_S 1e9
+
+/* To four digits, in the unit that suits it. */
+static const char *time_text(uint64_t ns, char text[32])
+{
+	double value = (double)ns;
+
+	if (ns < 1000)
+		snprintf(text, 32, "%" PRIu64 " ns", ns);
+	else if (ns < 1000000)
+		snprintf(text, 32, "%.4g us", value / 1e3);
+	else if (ns < 1000000000)
+		snprintf(text, 32, "%.4g ms", value / 1e6);
+	else
+		snprintf(text, 32, "%.6g s", value / NS_PER_S);
+	return text;
+}
+
+static void print_routing(const struct run_config_routing *routing, FILE *out)
+{
+	char origin[RUN_ROUTING_ORIGIN], name[RUN_ROUTING_NAME];
+
+	if (routing->file != NULL) {
+		fprintf(out, "  %-22s %s", "routing", run_routing_origin(routing, origin));
+	} else {
+		run_routing_name(routing, name);
+		fprintf(out, "  %-22s %s", "routing", name);
+	}
+	if (strcmp(routing->adaptive->name, "none") != 0)
+		fprintf(out, ", adaptive %s", routing->adaptive->name);
+	fprintf(out, "%s\n", routing->afi ? ", adapted flows isolated" : "");
+}
+
+/* Two clocks, if the run had a virtual one: the fabric's is what everything else refers to. */
+static void print_time(const struct run_result *result, const struct run_config *run, FILE *out)
+{
+	char from[32], to[32];
+
+	fprintf(out, "  %-22s from %s to %s of %s time", "measured",
+		time_text(result->from_ns, from), time_text(result->to_ns, to),
+		run->clock == RUN_CLOCK_VIRTUAL ? "virtual" : "real");
+	if (run->clock == RUN_CLOCK_VIRTUAL)
+		fprintf(out, ", computed in %.1f s of wall time", result->wall.seconds);
+	fputs(result->incomplete ? " (ended early)\n" : "\n", out);
+}
+
+static void print_latency(const struct run_result *result, const char *name,
+	const struct histogram *histogram, FILE *out)
+{
+	if (histogram->count == 0 && result->clocks_differ)
+		fprintf(out, "  %-22s - (the senders' machines have clocks of their own)\n", name);
+	if (histogram->count == 0)
+		return;
+	fprintf(out, "  %-22s p50 %.1f us, p99 %.1f us, p99.9 %.1f us, max %.1f us%s\n", name,
+		(double)histogram_quantile(histogram, 0.5) / 1e3,
+		(double)histogram_quantile(histogram, 0.99) / 1e3,
+		(double)histogram_quantile(histogram, 0.999) / 1e3, (double)histogram->max / 1e3,
+		result->clocks_differ ? " between hosts of this machine" : "");
+}
+
+static void print_entry(const struct run_entry *entry, unsigned which, FILE *out)
+{
+	char name[64];
+	uint64_t ns;
+	char text[32];
+
+	snprintf(name, sizeof(name), "traffic[%u] %.12s", which, entry->pattern);
+	fprintf(out, "  %-22s accepted %.1f %% of %.1f %% offered by %u hosts", name,
+		100 * entry->accepted, 100 * entry->offered, entry->senders);
+	if (entry->total_ns.count > 0)
+		fprintf(out, ", total latency p50 %.1f us, p99 %.1f us, p99.9 %.1f us",
+			(double)histogram_quantile(&entry->total_ns, 0.5) / 1e3,
+			(double)histogram_quantile(&entry->total_ns, 0.99) / 1e3,
+			(double)histogram_quantile(&entry->total_ns, 0.999) / 1e3);
+	if (run_entry_completion(entry, &ns))
+		fprintf(out, ", completed in %s", time_text(ns, text));
+	putc('\n', out);
+}
+
+static void print_schedule(const struct run_result *result, FILE *out)
+{
+	uint64_t operations = run_result_counter(result, "goal_operations");
+	uint64_t left = run_result_counter(result, "goal_unfinished");
+	char text[32];
+
+	if (operations == 0)
+		return;
+	if (left > 0)
+		fprintf(out,
+			"  %-22s not completed: %" PRIu64 " of %" PRIu64 " operations unfinished\n",
+			"schedule", left, operations);
+	else
+		fprintf(out, "  %-22s completed in %s\n", "schedule",
+			time_text(run_result_counter(result, "goal_completion_ns"), text));
+}
+
+static void print_saturation(const struct run_result *result, FILE *out)
+{
+	if (!run_result_is_saturated(result))
+		return;
+	fprintf(out, "  %-22s", "saturated");
+	for (unsigned i = 0; i < result->entries && result->entries > 1; i++)
+		if (run_entry_is_saturated(&result->entry[i]))
+			fprintf(out, " traffic[%u]", i);
+	fputs(result->entries > 1 ? ": latency grows with the run\n"
+				  : " latency grows with the run\n",
+		out);
+}
+
+static void print_counts(const struct run_result *result, FILE *out)
+{
+	fprintf(out,
+		"  %-22s %" PRIu64 " delivered, %" PRIu64 " retransmitted, %" PRIu64
+		" discarded on the way\n",
+		"frames", result->packets.delivered, result->packets.retransmitted,
+		result->packets.dropped);
+	fprintf(out, "  %-22s %" PRIu64 " delivered, %" PRIu64 " pending at the end", "messages",
+		result->messages.delivered, result->messages.pending);
+	if (result->messages.dropped > 0)
+		fprintf(out, ", %" PRIu64 " dropped", result->messages.dropped);
+	putc('\n', out);
+}
+
+static void print_counters(const struct run_result *result, FILE *out)
+{
+	uint64_t absorbed = run_result_counter(result, "host_itb_absorbed");
+	uint64_t discarded = run_result_counter(result, "host_itb_discarded");
+
+	if (absorbed + discarded > 0)
+		fprintf(out,
+			"  %-22s %" PRIu64 " frames absorbed, %" PRIu64 " re-injected, %" PRIu64
+			" discarded\n",
+			"in-transit buffers", absorbed,
+			run_result_counter(result, "host_itb_reinjected"), discarded);
+	for (unsigned i = 0; i < result->counters; i++)
+		if (strcmp(result->counter[i].name, "stall_credit") == 0)
+			fprintf(out, "  %-22s %" PRIu64 "\n", "credit stalls",
+				result->counter[i].value);
+}
+
+void run_result_print(const struct run_result *result, const struct run_config *run, FILE *out)
+{
+	fprintf(out, "%s: %" PRIu32 " switches, %" PRIu32 " hosts\n", result->topology,
+		result->switches, result->hosts);
+	print_routing(&run->routing, out);
+	print_time(result, run, out);
+	fprintf(out, "  %-22s offered %.1f %%, accepted %.1f %% of the hosts' links\n",
+		"throughput", 100 * result->offered, 100 * result->accepted);
+	print_saturation(result, out);
+	print_schedule(result, out);
+	print_counts(result, out);
+	print_latency(result, "network latency", &result->network_ns, out);
+	print_latency(result, "total latency", &result->total_ns, out);
+	for (unsigned i = 0; i < result->entries; i++)
+		if (result->entries > 1 || result->entry[i].finite)
+			print_entry(&result->entry[i], i, out);
+	fprintf(out, "  %-22s %" PRIu64 " lost, %" PRIu64 " duplicated, %" PRIu64 " out of order\n",
+		"checks", result->lost, result->duplicated, result->out_of_order);
+	print_counters(result, out);
+}

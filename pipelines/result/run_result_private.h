@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* For the files run_result*.c alone. */
+
+#include "run_result.h"
+
+struct run_latencies {
+	const struct histogram *network_ns, *total_ns;
+	double network_mean_ns, total_mean_ns; /* 0: those of the histograms will do */
+};
+
+/* {network, total}, each with mean, deviation and percentiles, and if 'histograms' the steps. All
+ * null if clocks differ and nothing could be measured. */
+json_t *run_result_latencies_json(
+	const struct run_result *result, const struct run_latencies *latencies, bool histograms);
+/* An object for each entry of the traffic. */
+json_t *run_result_entries_json(const struct run_result *result, bool histograms);
+
+/* A histogram as a part has it, and back: adds it. -EINVAL. */
+json_t *run_result_histogram_part(const struct histogram *histogram);
+int run_result_add_histogram(struct histogram *into, const json_t *part);
+/* The entries as a part has them, and back. -EINVAL, -ENOMEM. */
+json_t *run_result_entries_part(const struct run_result *result);
+int run_result_add_entries(struct run_result *into, const json_t *entries);
