@@ -203,6 +203,7 @@ int real_fabric_result(struct real_fabric *fabric, struct run_result *result, st
 
 	result->seed = fabric->options.run->seed;
 	snprintf(result->topology, sizeof(result->topology), "%s", fabric->options.topology->name);
+	run_result_set_buffer(result, fabric->options.run);
 	result->switches = fabric->switch_count;
 	result->hosts = fabric->host_count;
 	for (unsigned i = 0; i < fabric->switch_count; i++)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "frame.h"
 #include "goal_replay.h"
 #include "provenance.h"
 
@@ -129,9 +130,20 @@ void run_result_count_pending(struct run_result *result)
 		run_result_minus(messages->generated, messages->delivered + messages->dropped);
 }
 
+/* Frames of table routes; a source route makes them longer. */
+void run_result_set_buffer(struct run_result *result, const struct run_config *run)
+{
+	uint64_t blocks = run->sw.buffer_bytes / FRAME_BLOCK_BYTES;
+
+	result->vcs = run_config_vcs(run);
+	result->vc_frames = (uint32_t)(blocks / result->vcs /
+				       frame_blocks(FRAME_HEADER_BYTES + run->nic.mtu_bytes));
+}
+
 void run_result_identify(
 	struct run_result *result, const struct run_config *run, const struct topology *topology)
 {
+	run_result_set_buffer(result, run);
 	result->seed = run->seed;
 	snprintf(result->topology, sizeof(result->topology), "%s", topology->name);
 	result->switches = topology->switches;
@@ -323,6 +335,9 @@ static void add_rest(json_t *root, const struct run_result *result, bool histogr
 	json_object_set_new(root, "measured_ns",
 		json_pack("{s:I,s:I}", "from", (json_int_t)result->from_ns, "to",
 			(json_int_t)result->to_ns));
+	json_object_set_new(root, "buffer",
+		json_pack("{s:i,s:i}", "vcs", (int)result->vcs, "frames_per_vc",
+			(int)result->vc_frames));
 	json_object_set_new(root, "traffic", run_result_entries_json(result, histograms));
 	json_object_set_new(root, "saturated", json_boolean(run_result_is_saturated(result)));
 	if (result->links > 0)

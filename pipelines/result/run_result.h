@@ -98,6 +98,8 @@ struct run_result {
 	uint64_t seed;
 	char topology[64];
 	uint32_t hosts, switches;
+	uint32_t vcs,
+		vc_frames; /* of an input port; the frames of nic.mtu that a VC's buffer holds */
 	struct run_traffic packets, messages;
 	uint64_t from_ns, to_ns;  /* of the measuring, since the traffic began */
 	double offered, accepted; /* fractions of the hosts' link rate */
@@ -201,7 +203,9 @@ json_t *run_result_counters_json(const struct run_result *result);
 /* Pending: sent, neither arrived nor given up. */
 void run_result_count_pending(struct run_result *result);
 
-/* Sets seed, topology name and sizes. */
+/* Sets what the buffer of an input port holds. */
+void run_result_set_buffer(struct run_result *result, const struct run_config *run);
+/* The same, seed, topology name and sizes. */
 void run_result_identify(
 	struct run_result *result, const struct run_config *run, const struct topology *topology);
 /* The cost of the run: 'seconds' for its packet-hops, and the peak memory of this process. */

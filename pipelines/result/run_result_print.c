@@ -42,6 +42,16 @@ static void print_routing(const struct run_config_routing *routing, FILE *out)
 	fprintf(out, "%s\n", routing->afi ? ", adapted flows isolated" : "");
 }
 
+/* Papers give buffers in packets. In wormhole switching a buffer holds no whole message. */
+static void print_buffer(const struct run_result *result, const struct run_config *run, FILE *out)
+{
+	if (run->sw.switching == RUN_SWITCHING_WORMHOLE)
+		return;
+	fprintf(out, "  %-22s %u frames of %u bytes for each of %u VC%s of a port\n",
+		"input buffer", result->vc_frames, (unsigned)run->nic.mtu_bytes, result->vcs,
+		result->vcs == 1 ? "" : "s");
+}
+
 /* Two clocks, if the run had a virtual one: the fabric's is what everything else refers to. */
 static void print_time(const struct run_result *result, const struct run_config *run, FILE *out)
 {
@@ -154,6 +164,7 @@ void run_result_print(const struct run_result *result, const struct run_config *
 	fprintf(out, "%s: %" PRIu32 " switches, %" PRIu32 " hosts\n", result->topology,
 		result->switches, result->hosts);
 	print_routing(&run->routing, out);
+	print_buffer(result, run, out);
 	print_time(result, run, out);
 	fprintf(out, "  %-22s offered %.1f %%, accepted %.1f %% of the hosts' links\n",
 		"throughput", 100 * result->offered, 100 * result->accepted);

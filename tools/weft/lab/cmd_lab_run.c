@@ -335,6 +335,7 @@ static enum weft_exit write_result(struct lab_run *run)
 	json_t *document;
 	int written = -1;
 
+	run_result_set_buffer(run->result, &run->lab.config->run);
 	if (path == NULL || strcmp(path, "-") != 0) {
 		run_result_print(run->result, &run->lab.config->run, stdout);
 		print_elsewhere(run);
