@@ -21,7 +21,7 @@ class Congestion(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="weft-congestion-") as folder:
             done = subprocess.run(
                 [WEFT, "reproduce", "arn-figure-6", "--quick", "--only",
-                 "1q,H10,dmodk,adaptive-th,ARN,ARN+AFI", "--json", "--cache", folder, "-o", folder],
+                 "1q,H10,dmodk,adaptive-th,ARN,ARN+AFI", "--json", "-o", folder],
                 capture_output=True, text=True, timeout=280, check=False)
         # 1: one tenth is not where a small tree ends.
         self.assertIn(done.returncode, (0, 1), done.stdout[-3000:] + done.stderr)

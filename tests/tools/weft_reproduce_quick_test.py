@@ -21,7 +21,7 @@ class Quick(unittest.TestCase):
         """Values of each network and algorithm, by instance."""
         with tempfile.TemporaryDirectory(prefix="weft-quick-") as folder:
             done = subprocess.run(
-                [WEFT, "reproduce", name, "--quick", "--json", "--cache", folder, "-o", folder],
+                [WEFT, "reproduce", name, "--quick", "--json", "-o", folder],
                 capture_output=True, text=True, timeout=280, check=False)
         self.assertEqual(done.returncode, 0, done.stdout[-3000:] + done.stderr)
         document = json.loads(done.stdout)
