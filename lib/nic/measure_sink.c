@@ -133,7 +133,8 @@ static void check_content(struct measure_sink *sink, struct measure_source *sour
 	uint32_t end = delivery->offset + delivery->bytes;
 
 	if (delivery->first) {
-		source->open = synthetic_open(&synthetic, delivery->payload, delivery->bytes);
+		source->open = synthetic_open(&synthetic, delivery->payload, delivery->bytes) &&
+			       (sink->entries == 0 || synthetic.entry < sink->entries);
 		source->message = delivery->message;
 		source->message_bytes = synthetic.message_bytes;
 		source->generated_ns = synthetic.generated_ns;

@@ -41,9 +41,6 @@ static inline void histogram_record(struct histogram *histogram, uint64_t value)
 		histogram->max = value;
 }
 
-/* The least value of bucket 'index', up to HISTOGRAM_BUCKETS (above all: UINT64_MAX). */
-uint64_t histogram_low(unsigned index);
-
 void histogram_reset(struct histogram *histogram);
 /* Adds 'from' to 'into'. */
 void histogram_merge(struct histogram *into, const struct histogram *from);

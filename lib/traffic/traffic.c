@@ -251,6 +251,14 @@ static void hand_out(struct traffic *traffic, weft_time now)
 	}
 }
 
+/* Of the messages of the ordinary length, or range of lengths. */
+static uint32_t mean_bytes(const struct traffic_config *config)
+{
+	uint32_t most = config->message_max_bytes;
+
+	return most == 0 ? config->message_bytes : (config->message_bytes + most) / 2;
+}
+
 static void init_schedule(struct traffic *traffic)
 {
 	const struct traffic_config *config = &traffic->config;
@@ -269,8 +277,7 @@ static void init_schedule(struct traffic *traffic)
 	/* Sources do not beat in time: the first message falls due within the first distance. */
 	if (traffic->until_ps != 0)
 		schedule->next_ps += arrivals_first(&traffic->arrivals, &schedule->arrival,
-			rng_below(
-				&schedule->length, mean_distance(traffic, config->message_bytes)));
+			rng_below(&schedule->length, mean_distance(traffic, mean_bytes(config))));
 	traffic->handed = *schedule;
 	if (traffic->until_ps != 0)
 		draw_next_destination(traffic);

@@ -126,8 +126,11 @@ static int add_result(
 		entry->half[0] = half_of(&from->from, &from->middle);
 		entry->half[1] = half_of(&from->middle, &from->to);
 	}
-	entry->ended = window->run->traffic.at[which].pattern->schedule ||
-		       window->run->traffic.at[which].stop_ps <= window->to.at_ps;
+	/* A schedule has generated only what its operations have reached. */
+	if (window->run->traffic.at[which].pattern->schedule)
+		entry->ended = run_result_counter(result, "goal_unfinished") == 0;
+	else
+		entry->ended = window->run->traffic.at[which].stop_ps <= window->to.at_ps;
 	return add_flows(window, from, entry);
 }
 

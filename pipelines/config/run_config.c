@@ -302,7 +302,8 @@ void run_config_complete(struct run_config *config)
 	const struct route_algorithm *algorithm =
 		computed ? config->routing.algorithm : config->routing.file_algorithm;
 
-	if (config->sw.credits == RUN_CREDITS_UNSET)
+	config->sw.credits_by_default = config->sw.credits == RUN_CREDITS_UNSET;
+	if (config->sw.credits_by_default)
 		config->sw.credits = find_credits(config);
 	if (config->routing.mode == RUN_ROUTING_UNSET)
 		config->routing.mode =
@@ -453,6 +454,8 @@ int run_config_set_clock(struct run_config *config, const char *name, struct fau
 	for (unsigned i = RUN_CLOCK_VIRTUAL; i <= RUN_CLOCK_REAL; i++)
 		if (strcmp(name, run_clock_name((enum run_clock)i)) == 0) {
 			config->clock = (enum run_clock)i;
+			if (config->sw.credits_by_default)
+				config->sw.credits = find_credits(config);
 			return 0;
 		}
 	return fault_set(fault, EINVAL, "--clock %s: expected virtual or real", name);

@@ -52,6 +52,7 @@ struct run_config_switch {
 	enum run_switching switching;
 	enum run_flow_control flow_control;
 	enum run_credits credits;      /* when a credit frame is sent (lib/link/credit.h) */
+	bool credits_by_default;       /* the file has none: they depend on clock and mode */
 	uint64_t buffer_bytes;         /* per input port, split equally among the VCs */
 	uint32_t stop_bytes, go_bytes; /* stop-go: STOP above, GO below this level */
 	uint32_t mtu_bytes;            /* payload of the longest frame that must fit */
@@ -244,10 +245,10 @@ extern const struct run_words run_words[];
 /* Switches choose among several ports. */
 bool run_config_is_adaptive(const struct run_config *config);
 
-/* The text of a choice: run_clock_name(RUN_CLOCK_REAL) is "real". */
 /* Mean length of the messages of an entry of traffic. */
 double run_config_mean_bytes(const struct run_config_traffic *traffic);
 
+/* The text of a choice: run_clock_name(RUN_CLOCK_REAL) is "real". */
 const char *run_clock_name(enum run_clock clock);
 const char *run_switching_name(enum run_switching switching);
 /* All algorithms, joined by '+'. */

@@ -84,7 +84,7 @@ struct run_entry {
 	bool halved; /* half[] is known */
 	struct run_half half[2];
 	bool finite;           /* it has 'stop', or is a schedule: */
-	bool ended;            /* the run has come to its 'stop' */
+	bool ended;            /* the run has come to its 'stop', or the schedule to its end */
 	struct run_flow *flow; /* a flow for each sender */
 	unsigned flows;
 };

@@ -33,8 +33,8 @@ class Text:
 
 
 class Markdown(Text):
-    def __init__(self, version):
-        print(f"Made by `tests/bench/trust --markdown` with {version}.\n\n"
+    def __init__(self, version, quick):
+        print(f"Made by `tests/bench/trust {'--quick ' if quick else ''}--markdown` with {version}.\n\n"
               "| Peer | Claim | Theirs | Ours | Bound | | Command |\n|---|---|---|---|---|---|---|", flush=True)
 
     def line(self, cell):

@@ -732,6 +732,21 @@ static void credits_are_by_default_as_exact_as_the_mode_needs(void **state)
 	}
 }
 
+static void another_clock_has_its_own_default_of_credits(void **state)
+{
+	struct fault fault;
+	struct run_config *config = parse("weft: run/1\ntopology: \"rlft:ports=4,stages=2\"\n"
+					  "clock: real\n"
+					  "routing: {algorithm: dmodk, adaptive: adaptive}\n"
+					  "traffic: [{pattern: uniform}]\n");
+
+	assert_int_equal(run_config_set_clock(config, "virtual", &fault), 0);
+	assert_int_equal(config->sw.credits, RUN_CREDITS_EACH);
+	assert_int_equal(run_config_set_clock(config, "real", &fault), 0);
+	assert_int_equal(config->sw.credits, RUN_CREDITS_COALESCED);
+	run_config_destroy(config);
+}
+
 static void the_defaults_are_supported(void **state)
 {
 	struct run_config *config = parse(HEAD "traffic: [{pattern: uniform}]\n");
@@ -849,6 +864,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(an_override_is_checked_like_the_file),
 	cmocka_unit_test(what_is_not_built_is_refused_by_name),
 	cmocka_unit_test(credits_are_by_default_as_exact_as_the_mode_needs),
+	cmocka_unit_test(another_clock_has_its_own_default_of_credits),
 	cmocka_unit_test(the_defaults_are_supported),
 	cmocka_unit_test(adaptive_routing_brings_what_it_needs_or_says_what_is_missing),
 	cmocka_unit_test(hosts_say_who_may_be_the_mapper),
