@@ -47,9 +47,11 @@ static void print_buffer(const struct run_result *result, const struct run_confi
 {
 	if (run->sw.switching == RUN_SWITCHING_WORMHOLE)
 		return;
-	fprintf(out, "  %-22s %u frames of %u bytes for each of %u VC%s of a port\n",
-		"input buffer", result->vc_frames, (unsigned)run->nic.mtu_bytes, result->vcs,
-		result->vcs == 1 ? "" : "s");
+	fprintf(out, "  %-22s %u frames of %u bytes", "input buffer", result->vc_frames,
+		(unsigned)run->nic.mtu_bytes);
+	if (result->vcs > 1)
+		fprintf(out, " in each of %u VCs", result->vcs);
+	putc('\n', out);
 }
 
 /* Two clocks, if the run had a virtual one: the fabric's is what everything else refers to. */
