@@ -10,7 +10,6 @@
 #include "congestion_control.h"
 #include "netns.h"
 #include "real_fabric_control.h"
-#include "real_fabric_entries.h"
 #include "real_fabric_links.h"
 #include "run_source.h"
 #include "tap.h"
@@ -142,8 +141,6 @@ static int create_host(struct real_fabric *fabric, struct real_host *host, struc
 	host->poll = poll_nic_create(&config, clock_now(&fabric->clock), fault);
 	if (host->poll == NULL)
 		return -EINVAL;
-	if (real_host_set_entries(fabric, host) < 0)
-		return fault_set(fault, ENOMEM, "no memory for measurements");
 	poll_nic_set_control(host->poll, real_control_of(fabric, DEVICE_HOST, host->number));
 	return host->edge != NULL ? open_edge(fabric, host, fault) : 0;
 }

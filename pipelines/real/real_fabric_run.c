@@ -21,7 +21,6 @@
 #include "real_fabric_switches.h"
 #include "real_private.h"
 
-#define WORKERS_MAX    64
 #define LINKS_WAIT_PS  (5 * PS_PER_S)
 #define ROUTES_WAIT_PS (20 * PS_PER_S) /* from the same moment on */
 #define DRAIN_WAIT_PS  (2 * PS_PER_S)
@@ -49,6 +48,8 @@ static void obey(struct real_worker *worker, weft_time now)
 	if (orders == worker->orders_seen)
 		return;
 	worker->orders_seen = orders;
+	if (fabric->order == REAL_ORDER_START)
+		real_flows_clear(fabric, worker->number);
 	for (unsigned i = worker->first_host; i < worker->last_host; i++) {
 		if (fabric->order == REAL_ORDER_START)
 			start_host(fabric, &fabric->hosts[i]);
@@ -268,7 +269,7 @@ static bool lead(struct real_fabric *fabric)
 	bool over = watch(fabric, now);
 
 	/* Not with several loops: the others change the switches meanwhile. */
-	if (fabric->alone && now >= fabric->deadlock_due)
+	if (fabric->loops == 1 && now >= fabric->deadlock_due)
 		real_deadlock_check(fabric, now);
 	serve_command(fabric, now);
 	real_shortage_check(fabric, now);
@@ -293,17 +294,16 @@ static int work(void *ctx)
 	return 0;
 }
 
-/* Device i of n goes to worker i * workers / n: neighbours in number, which are neighbours in the
- * network, stay together. */
-static void share_out(struct real_fabric *fabric, struct real_worker *worker, unsigned workers)
+static void share_out(struct real_fabric *fabric, struct real_worker *worker)
 {
-	for (unsigned i = 0; i < workers; i++)
+	for (unsigned i = 0; i < fabric->loops; i++)
 		worker[i] = (struct real_worker){
 			.fabric = fabric,
-			.first_switch = i * fabric->switch_count / workers,
-			.last_switch = (i + 1) * fabric->switch_count / workers,
-			.first_host = i * fabric->host_count / workers,
-			.last_host = (i + 1) * fabric->host_count / workers,
+			.number = i,
+			.first_switch = real_share(fabric, i, fabric->switch_count),
+			.last_switch = real_share(fabric, i + 1, fabric->switch_count),
+			.first_host = real_share(fabric, i, fabric->host_count),
+			.last_host = real_share(fabric, i + 1, fabric->host_count),
 			.orders_seen = atomic_load(&fabric->orders),
 			.leader = i == 0,
 		};
@@ -311,18 +311,14 @@ static void share_out(struct real_fabric *fabric, struct real_worker *worker, un
 
 static void run_workers(struct real_fabric *fabric)
 {
-	struct real_worker worker[WORKERS_MAX];
-	unsigned workers = fabric->options.lcores, next = 1, lcore;
+	struct real_worker worker[REAL_LOOPS_MAX];
+	unsigned next = 1, lcore;
 
-	workers = workers == 0 ? 1 : workers > WORKERS_MAX ? WORKERS_MAX : workers;
-	if (workers > rte_lcore_count())
-		workers = rte_lcore_count();
-	fabric->alone = workers == 1;
-	share_out(fabric, worker, workers);
+	share_out(fabric, worker);
 	atomic_store(&fabric->halt, false);
 	real_control_start(fabric);
 	RTE_LCORE_FOREACH_WORKER(lcore)
-	if (next < workers)
+	if (next < fabric->loops)
 		rte_eal_remote_launch(work, &worker[next++], lcore);
 	work(&worker[0]);
 	rte_eal_mp_wait_lcore();
