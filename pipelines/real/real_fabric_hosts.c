@@ -239,11 +239,12 @@ static void start_goal(struct real_fabric *fabric, struct real_host *host)
 
 int real_host_start_traffic(struct real_fabric *fabric, struct real_host *host, struct fault *fault)
 {
+	unsigned former = host->poll->sources;
 	int result = 0;
 
-	for (unsigned i = 0; i < host->poll->sources; i++)
-		traffic_destroy(host->poll->source[i]);
 	host->poll->sources = 0;
+	for (unsigned i = 0; i < former; i++)
+		traffic_destroy(host->poll->source[i]);
 	for (uint32_t i = 0; i < fabric->traffic->entries && result == 0; i++)
 		if (run_source_sends(&fabric->traffic->entry[i], host->number))
 			result = add_source(fabric, host, i, fault);

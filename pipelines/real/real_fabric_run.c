@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-
-/* The loops of a real-clock fabric: polling every device, shared out among the lcores. The first
- * loop, the leader, also watches the clock, takes samples and gives the orders. */
+#include "real_fabric_run.h"
 
 #include <inttypes.h>
 #include <rte_launch.h>
@@ -19,7 +17,6 @@
 #include "real_fabric_shortage.h"
 #include "real_fabric_show.h"
 #include "real_fabric_switches.h"
-#include "real_private.h"
 
 #define LINKS_WAIT_PS  (5 * PS_PER_S)
 #define ROUTES_WAIT_PS (20 * PS_PER_S) /* from the same moment on */
@@ -43,11 +40,9 @@ static void start_host(struct real_fabric *fabric, struct real_host *host)
 static void obey(struct real_worker *worker, weft_time now)
 {
 	struct real_fabric *fabric = worker->fabric;
-	unsigned orders = atomic_load_explicit(&fabric->orders, memory_order_acquire);
 
-	if (orders == worker->orders_seen)
+	if (!loop_orders_take(&fabric->orders, &worker->orders_seen))
 		return;
-	worker->orders_seen = orders;
 	if (fabric->order == REAL_ORDER_START)
 		real_flows_clear(fabric, worker->number);
 	for (unsigned i = worker->first_host; i < worker->last_host; i++) {
@@ -56,12 +51,13 @@ static void obey(struct real_worker *worker, weft_time now)
 		else
 			real_host_stop_traffic(fabric, &fabric->hosts[i], now);
 	}
+	loop_orders_obeyed(&fabric->orders);
 }
 
 static void give_order(struct real_fabric *fabric, enum real_order order)
 {
 	fabric->order = order;
-	atomic_fetch_add_explicit(&fabric->orders, 1, memory_order_release);
+	loop_orders_give(&fabric->orders, fabric->loops);
 }
 
 static unsigned poll_devices(struct real_worker *worker)
@@ -263,11 +259,14 @@ static void serve_command(struct real_fabric *fabric, weft_time now)
 		report(fabric, text + 7);
 }
 
-static bool lead(struct real_fabric *fabric)
+bool real_lead(struct real_fabric *fabric)
 {
 	weft_time now = clock_now(&fabric->clock);
-	bool over = watch(fabric, now);
+	bool over;
 
+	if (!loop_orders_done(&fabric->orders))
+		return false;
+	over = watch(fabric, now);
 	/* Not with several loops: the others change the switches meanwhile. */
 	if (fabric->loops == 1 && now >= fabric->deadlock_due)
 		real_deadlock_check(fabric, now);
@@ -287,7 +286,7 @@ static int work(void *ctx)
 		unsigned moved = poll_devices(worker);
 
 		obey(worker, clock_now(&fabric->clock));
-		if (worker->leader && (i % WATCH_EACH == 0 || moved == 0) && lead(fabric))
+		if (worker->leader && (i % WATCH_EACH == 0 || moved == 0) && real_lead(fabric))
 			atomic_store(&fabric->halt, true);
 		poll_yield_update(&yield, moved);
 	}
@@ -304,7 +303,7 @@ static void share_out(struct real_fabric *fabric, struct real_worker *worker)
 			.last_switch = real_share(fabric, i + 1, fabric->switch_count),
 			.first_host = real_share(fabric, i, fabric->host_count),
 			.last_host = real_share(fabric, i + 1, fabric->host_count),
-			.orders_seen = atomic_load(&fabric->orders),
+			.orders_seen = atomic_load(&fabric->orders.given),
 			.leader = i == 0,
 		};
 }
@@ -315,6 +314,7 @@ static void run_workers(struct real_fabric *fabric)
 	unsigned next = 1, lcore;
 
 	share_out(fabric, worker);
+	atomic_store(&fabric->orders.pending, 0);
 	atomic_store(&fabric->halt, false);
 	real_control_start(fabric);
 	RTE_LCORE_FOREACH_WORKER(lcore)

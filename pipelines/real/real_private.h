@@ -15,6 +15,7 @@
 #include "fabric_routes.h"
 #include "fecn.h"
 #include "impairment.h"
+#include "loop_orders.h"
 #include "measure_window.h"
 #include "nic.h"
 #include "poll_nic.h"
@@ -106,9 +107,9 @@ struct real_fabric {
 	struct measure_sink_flow *flows; /* of the entries that end (real_fabric_entries.h) */
 	struct capture_manager *captures;
 	struct telemetry *telemetry;
-	/* Orders to the loops: written by the leader before the counter moves on. */
+	/* The leader's order to the loops, and the times that it is about. */
+	struct loop_orders orders;
 	enum real_order order;
-	atomic_uint orders;
 	atomic_bool halt;
 	weft_time traffic_from, measure_from, traffic_until;
 	/* The leader's. */
