@@ -8,6 +8,6 @@
 
 #include "real_private.h"
 
-/* What the leader does between two rounds of polling: advances the phases, obeys commands. It does
+/* The leader, between two rounds of polling, advances the phases and obeys commands. It does
  * nothing while a loop has not obeyed the last order. True when the run is over. */
 bool real_lead(struct real_fabric *fabric);
