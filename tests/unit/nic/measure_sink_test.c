@@ -268,6 +268,24 @@ static void an_entry_that_the_run_does_not_have_counts_for_none(void **state)
 	measure_sink_destroy(sender.sink);
 }
 
+/* Who sends it has not read the same run. */
+static void a_prefix_with_an_entry_that_the_run_does_not_have_is_altered(void **state)
+{
+	struct measure_sink_flow *const flow[2] = {NULL, NULL};
+	struct sender sender;
+
+	start(&sender);
+	assert_int_equal(measure_sink_set_entries(sender.sink, 2, flow), 0);
+	sender.message.entry = 1;
+	frame(&sender, 0, 0, 0, 20, 20, 2030);
+	assert_int_equal(sender.sink->altered, 0);
+	sender.message.entry = 2;
+	frame(&sender, 1, 1, 0, 20, 20, 2040);
+	assert_int_equal(sender.sink->altered, 1);
+	assert_int_equal(sender.sink->total_ns.count, 1);
+	measure_sink_destroy(sender.sink);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(latencies_are_of_the_header_and_of_the_message),
 	cmocka_unit_test(network_latency_survives_the_wrap_of_the_senders_clock),
@@ -282,6 +300,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(entries_of_the_traffic_are_told_apart),
 	cmocka_unit_test(sinks_may_share_the_counters_by_source),
 	cmocka_unit_test(an_entry_that_the_run_does_not_have_counts_for_none),
+	cmocka_unit_test(a_prefix_with_an_entry_that_the_run_does_not_have_is_altered),
 };
 
 UNIT_MAIN(tests)
