@@ -118,6 +118,97 @@ void comparison_cells(const struct comparison_row *row, const struct experiment 
 		name);
 }
 
+void comparison_course(const struct trial *trial, double number[COURSE_NUMBERS])
+{
+	const struct transient *transient = &trial->transient;
+	double unit_ns = comparison_unit_ns(trial->experiment);
+
+	number[COURSE_DELIVERABLE] = transient->deliverable;
+	number[COURSE_BEFORE] = transient_before(transient);
+	number[COURSE_MINIMUM] = transient_minimum(transient);
+	number[COURSE_AFTER] = transient_at(transient, AFTER * unit_ns);
+	number[COURSE_AFTER_CRT] = transient_at(transient, AFTER_CRT * unit_ns);
+	number[COURSE_END] = transient_end(transient);
+	number[COURSE_BACK] = transient_back_ns(transient) / unit_ns;
+}
+
+unsigned comparison_curve_columns(const struct trial *trial)
+{
+	switch (trial->experiment->measure) {
+	case EXPERIMENT_EFFICIENCY:
+		return COURSE_NUMBERS;
+	case EXPERIMENT_THROUGHPUT:
+		return trial->points;
+	default:
+		return 1;
+	}
+}
+
+static void course_head(enum comparison_course column, char out[CELL])
+{
+	static const char *const heads[] = {
+		[COURSE_DELIVERABLE] = "possible",
+		[COURSE_BEFORE] = "before",
+		[COURSE_MINIMUM] = "minimum",
+		[COURSE_END] = "end",
+		[COURSE_BACK] = "back, ms",
+	};
+
+	if (column == COURSE_AFTER || column == COURSE_AFTER_CRT)
+		snprintf(out, CELL, "+%u ms", column == COURSE_AFTER ? AFTER : AFTER_CRT);
+	else
+		snprintf(out, CELL, "%s", heads[column]);
+}
+
+void comparison_curve_head(const struct trial *trial, unsigned column, char out[CELL])
+{
+	switch (trial->experiment->measure) {
+	case EXPERIMENT_EFFICIENCY:
+		course_head(column, out);
+		break;
+	case EXPERIMENT_THROUGHPUT:
+		snprintf(out, CELL, "%.0f %%", 100 * trial->point[column].load);
+		break;
+	default:
+		snprintf(out, CELL, "time, ms");
+	}
+}
+
+static void share_cell(double value, char out[CELL])
+{
+	if (isnan(value))
+		snprintf(out, CELL, "-");
+	else
+		snprintf(out, CELL, "%.3f", value);
+}
+
+static void course_cell(const struct trial *trial, enum comparison_course column, char out[CELL])
+{
+	double number[COURSE_NUMBERS];
+
+	comparison_course(trial, number);
+	if (column != COURSE_BACK)
+		share_cell(number[column], out);
+	else if (isinf(number[column]))
+		snprintf(out, CELL, "never");
+	else
+		snprintf(out, CELL, "%.1f", number[column]);
+}
+
+void comparison_curve_cell(const struct trial *trial, unsigned column, char out[CELL])
+{
+	switch (trial->experiment->measure) {
+	case EXPERIMENT_EFFICIENCY:
+		course_cell(trial, column, out);
+		break;
+	case EXPERIMENT_THROUGHPUT:
+		share_cell(trial->point[column].accepted, out);
+		break;
+	default:
+		share_cell(trial->value, out);
+	}
+}
+
 bool comparison_has_readings(const struct comparison *comparison)
 {
 	for (unsigned i = 0; i < comparison->rows; i++)

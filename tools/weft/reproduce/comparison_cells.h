@@ -2,7 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The texts of a comparison's rows, for the table on a terminal and the one in Markdown. */
+/* The texts of a comparison's rows and of its curves, for the table on a terminal and the one in
+ * Markdown. */
 
 #include "comparison.h"
 
@@ -31,6 +32,29 @@ void comparison_quantity(
 /* "UD_ITB", "UD_ITB / UD". */
 void comparison_subject(
 	const struct published_row *row, const struct experiment *experiment, char out[3 * CELL]);
+
+/* The course of a trial around its hot spot: shares of the hosts' links, NAN where there is no
+ * sample, and the time to recover in the paper's ms, INFINITY for never. */
+enum comparison_course {
+	COURSE_DELIVERABLE,
+	COURSE_BEFORE,
+	COURSE_MINIMUM,
+	COURSE_AFTER,
+	COURSE_AFTER_CRT,
+	COURSE_END,
+	COURSE_BACK,
+	COURSE_NUMBERS
+};
+
+void comparison_course(const struct trial *trial, double number[COURSE_NUMBERS]);
+
+/* A trial's curve: the numbers of its course, or a share at each load, or a time. Trials of an
+ * experiment that have ended have the same columns. */
+unsigned comparison_curve_columns(const struct trial *trial);
+/* "minimum", "5 %", "time, ms". */
+void comparison_curve_head(const struct trial *trial, unsigned column, char out[CELL]);
+/* "0.850"; "-": there is none. */
+void comparison_curve_cell(const struct trial *trial, unsigned column, char out[CELL]);
 
 bool comparison_has_readings(const struct comparison *comparison);
 

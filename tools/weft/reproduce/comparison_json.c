@@ -18,22 +18,28 @@ static json_t *number(double value)
  * no such sample. */
 static json_t *transient_json(const struct trial *trial)
 {
+	static const char *const names[] = {
+		[COURSE_DELIVERABLE] = "deliverable",
+		[COURSE_BEFORE] = "before",
+		[COURSE_MINIMUM] = "minimum",
+		[COURSE_AFTER] = "at_8ms",
+		[COURSE_AFTER_CRT] = "at_13ms",
+		[COURSE_END] = "end",
+		[COURSE_BACK] = "back_ms",
+	};
 	const struct transient *transient = &trial->transient;
-	json_t *samples = json_array();
+	json_t *samples = json_array(), *json = json_object();
+	double course[COURSE_NUMBERS];
 
 	for (unsigned i = 0; i < transient->samples; i++)
 		json_array_append_new(
 			samples, json_pack("{s:f,s:f}", "t_ns", transient->sample[i].t_ns,
 					 "accepted", transient->sample[i].accepted));
-	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "deliverable",
-		number(transient->deliverable), "before", number(transient_before(transient)),
-		"minimum", number(transient_minimum(transient)), "at_8ms",
-		number(transient_at(transient, AFTER * comparison_unit_ns(trial->experiment))),
-		"at_13ms",
-		number(transient_at(transient, AFTER_CRT * comparison_unit_ns(trial->experiment))),
-		"end", number(transient_end(transient)), "back_ms",
-		number(transient_back_ns(transient) / comparison_unit_ns(trial->experiment)),
-		"samples", samples);
+	comparison_course(trial, course);
+	for (unsigned i = 0; i < COURSE_NUMBERS; i++)
+		json_object_set_new(json, names[i], number(course[i]));
+	json_object_set_new(json, "samples", samples);
+	return json;
 }
 
 static const char *algorithm_name(const struct experiment *experiment, unsigned at)

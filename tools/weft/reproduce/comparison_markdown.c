@@ -2,54 +2,19 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "comparison.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "comparison_cells.h"
 
-static void print_share(double value, FILE *out)
-{
-	if (isnan(value))
-		fputs(" - |", out);
-	else
-		fprintf(out, " %.3f |", value);
-}
-
-static void print_transient(const struct trial *trial, FILE *out)
-{
-	const struct transient *transient = &trial->transient;
-	double unit = comparison_unit_ns(trial->experiment), back = transient_back_ns(transient);
-
-	print_share(transient->deliverable, out);
-	print_share(transient_before(transient), out);
-	print_share(transient_minimum(transient), out);
-	print_share(transient_at(transient, AFTER * unit), out);
-	print_share(transient_at(transient, AFTER_CRT * unit), out);
-	print_share(transient_end(transient), out);
-	if (isinf(back))
-		fputs(" never |", out);
-	else
-		fprintf(out, " %.1f |", back / unit);
-}
-
 static void print_curve_head(const struct trial *trial, FILE *out)
 {
-	unsigned columns = 1;
+	unsigned columns = comparison_curve_columns(trial);
+	char head[CELL];
 
 	fputs("\n| |", out);
-	switch (trial->experiment->measure) {
-	case EXPERIMENT_EFFICIENCY:
-		fprintf(out, " possible | before | minimum | +%u ms | +%u ms | end | back, ms |",
-			AFTER, AFTER_CRT);
-		columns = 7;
-		break;
-	case EXPERIMENT_THROUGHPUT:
-		for (unsigned i = 0; i < trial->points; i++)
-			fprintf(out, " %.0f %% |", 100 * trial->point[i].load);
-		columns = trial->points;
-		break;
-	default:
-		fputs(" time, ms |", out);
+	for (unsigned i = 0; i < columns; i++) {
+		comparison_curve_head(trial, i, head);
+		fprintf(out, " %s |", head);
 	}
 	fputs("\n|---|", out);
 	while (columns-- > 0)
@@ -59,20 +24,13 @@ static void print_curve_head(const struct trial *trial, FILE *out)
 
 static void print_curve(const struct trial *trial, FILE *out)
 {
-	char label[EXPERIMENT_TEXT];
+	char label[EXPERIMENT_TEXT], cell[CELL];
 
 	trial_label(trial, label);
 	fprintf(out, "| %s |", label);
-	switch (trial->experiment->measure) {
-	case EXPERIMENT_EFFICIENCY:
-		print_transient(trial, out);
-		break;
-	case EXPERIMENT_THROUGHPUT:
-		for (unsigned i = 0; i < trial->points; i++)
-			print_share(trial->point[i].accepted, out);
-		break;
-	default:
-		print_share(trial->value, out);
+	for (unsigned i = 0; i < comparison_curve_columns(trial); i++) {
+		comparison_curve_cell(trial, i, cell);
+		fprintf(out, " %s |", cell);
 	}
 	fputc('\n', out);
 }
