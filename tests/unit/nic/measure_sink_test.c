@@ -268,7 +268,7 @@ static void an_entry_that_the_run_does_not_have_counts_for_none(void **state)
 	measure_sink_destroy(sender.sink);
 }
 
-/* Who sends it has not read the same run. */
+/* The sender has read another run file. */
 static void a_prefix_with_an_entry_that_the_run_does_not_have_is_altered(void **state)
 {
 	struct measure_sink_flow *const flow[2] = {NULL, NULL};

@@ -38,7 +38,7 @@ static struct experiment experiment_of(enum experiment_measure measure)
 		.algorithms = {algorithms, 2}};
 }
 
-/* What is printed between the title and the summary; the caller frees it. */
+/* The text between the title and the summary; the caller frees it. */
 static char *printed(print_fn *print, const struct experiment *experiment)
 {
 	const struct comparison none = {.rows = 0};
