@@ -539,14 +539,15 @@ class Reproduce(unittest.TestCase):
         self.assertEqual((document["means"], document["near"], document["claims"], document["held"]), (3, 2, 0, 0))
 
     def test_a_bound_and_words_stand_in_a_plain_table(self):
-        self.write_networks(("small", "large"), "factor,,small,DFS,UD,,,1.5\nfactor,,large,DFS,UD,,,1.5\n"
-                            "factor,,small,UD,DFS,,1,\nfactor,,large,UD,DFS,,,1,alike\nvalue,,large,UD,,,,\n")
+        self.write_networks(("small", "large", "huge"), "factor,,small,DFS,UD,,,1.5\nfactor,,large,DFS,UD,,,1.5\n"
+                            "factor,,small,UD,DFS,,,0.67\nfactor,,huge,UD,DFS,,1,\nfactor,,large,UD,DFS,,,1,alike\n"
+                            "value,,large,UD,,,,\n")
         text = self.run_it("--markdown", code=1).stdout
-        self.assertEqual(text.count(" → "), 3, "two cells and the line that explains them")
-        self.assertRegex(text, r"\| small \| UD / DFS \| at most 1\.00 \|  \| 0\.\d.* holds \|")
+        self.assertRegex(text, r"\| UD / DFS \| 0\.67 → 0\.6\d [^|]* \| \|\n")
+        self.assertRegex(text, r"\| huge \| UD / DFS \| at most 1\.00 \|  \| 0\.\d.* holds \|")
         self.assertRegex(text, r"\| large \| UD / DFS \| 'alike' \| 1\.00 \| 0\.\d.* apart \|")
         self.assertRegex(text, r"\| large \| UD \| - \|  \| 0\.\d")
-        self.assertIn("2 of 2 published means within 10 %; 1 of 2 bounds and readings hold; ", text)
+        self.assertIn("3 of 3 published means within 10 %; 1 of 2 bounds and readings hold; ", text)
 
     def test_one_network_needs_no_columns(self):
         text = self.run_it("--markdown").stdout
