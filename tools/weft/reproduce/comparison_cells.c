@@ -108,6 +108,7 @@ void comparison_cells(const struct comparison_row *row, const struct experiment 
 	}
 	numbers(published->quantity, row->instances > 1 ? row->min : NAN,
 		row->instances > 1 ? row->max : NAN, row->mean, cells->ours);
+	numbers(published->quantity, NAN, NAN, row->mean, cells->mean);
 	if (row->instances > 0 && isfinite(row->ratio))
 		snprintf(cells->ratio, sizeof(cells->ratio), "%.2f", row->ratio);
 	if (published_is_relative(published) && isfinite(row->half_width))
@@ -215,4 +216,54 @@ bool comparison_has_readings(const struct comparison *comparison)
 		if (published_is_reading(comparison->row[i].published))
 			return true;
 	return false;
+}
+
+void comparison_extent(const struct experiment *experiment, FILE *out)
+{
+	if (experiment_counts_messages(experiment)) {
+		fprintf(out, "Each run: %llu messages discarded, %llu measured",
+			(unsigned long long)experiment->warmup_messages,
+			(unsigned long long)experiment->messages);
+		if (experiment->warmup_messages != experiment->defined_warmup ||
+			experiment->messages != experiment->defined_messages)
+			fprintf(out, " (the full run: %llu, %llu)",
+				(unsigned long long)experiment->defined_warmup,
+				(unsigned long long)experiment->defined_messages);
+	}
+	if (experiment->instances > 0)
+		fprintf(out, "%s%u instances of each network",
+			experiment_counts_messages(experiment) ? "; " : "", experiment->instances);
+	if (experiment_counts_messages(experiment) || experiment->instances > 0)
+		fputs(".\n", out);
+}
+
+void comparison_counts(
+	const struct comparison *comparison, const struct experiment *experiment, FILE *out)
+{
+	double per_cent = experiment->tolerance_ppm / 1e4;
+
+	if (comparison->means > 0)
+		fprintf(out, "%u of %u published means within %.4g %%; ", comparison->near,
+			comparison->means, per_cent);
+	if (comparison->claims > 0)
+		fprintf(out, "%u of %u bounds and readings hold; ", comparison->held,
+			comparison->claims);
+	fprintf(out,
+		"%u of %u rows not measured or away from the published by more than %.4g %%; "
+		"%u of %u orders not as published",
+		comparison->missed, comparison->rows, per_cent, comparison->wrongs,
+		comparison->orders);
+}
+
+void comparison_wrong(const struct comparison *comparison, const struct experiment *experiment,
+	const struct comparison_order *order, FILE *out)
+{
+	const struct comparison_row *greater = &comparison->row[order->greater];
+	const struct comparison_row *less = &comparison->row[order->less];
+	struct comparison_cells a, b;
+
+	comparison_cells(greater, experiment, &a);
+	comparison_cells(less, experiment, &b);
+	fprintf(out, "%s is published above %s, here below (%s: %.2f, %.2f)", a.subject, b.subject,
+		a.network, greater->mean, less->mean);
 }

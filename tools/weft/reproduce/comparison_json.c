@@ -125,6 +125,17 @@ static json_t *trial_json(const struct trial *trial)
 		"fault", trial->stage == TRIAL_FAILED ? trial->fault.text : "");
 }
 
+/* Messages of each run, and those of the definition; null if runs do not count messages. */
+static json_t *length_json(const struct experiment *experiment)
+{
+	if (!experiment_counts_messages(experiment))
+		return json_null();
+	return json_pack("{s:I,s:I,s:I,s:I}", "warmup", (json_int_t)experiment->warmup_messages,
+		"messages", (json_int_t)experiment->messages, "defined_warmup",
+		(json_int_t)experiment->defined_warmup, "defined_messages",
+		(json_int_t)experiment->defined_messages);
+}
+
 json_t *comparison_json(const struct comparison *comparison, const struct experiment *experiment,
 	const struct trial *trial, unsigned trials)
 {
@@ -137,11 +148,15 @@ json_t *comparison_json(const struct comparison *comparison, const struct experi
 						     (int)comparison->wrong[i].less));
 	for (unsigned i = 0; i < trials; i++)
 		json_array_append_new(measured, trial_json(&trial[i]));
-	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:f,s:o,s:i,s:o,s:o,s:i,s:i,s:b}", "weft",
-		FORMAT, "name", experiment->name, "paper", experiment->paper, "place",
+	return json_pack(
+		"{s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:f,s:o,s:i,s:o,s:o,s:i,s:i,s:i,s:i,s:i,s:i,s:b}",
+		"weft", FORMAT, "name", experiment->name, "paper", experiment->paper, "place",
 		experiment->place, "title", experiment->title, "measure",
-		experiment_measure_name(experiment->measure), "tolerance",
-		experiment->tolerance_ppm / 1e6, "rows", rows, "orders", (int)comparison->orders,
-		"wrong_orders", wrong, "trials", measured, "missed", (int)comparison->missed,
-		"failed", (int)comparison->failed, "good", comparison_good(comparison));
+		experiment_measure_name(experiment->measure), "length", length_json(experiment),
+		"tolerance", experiment->tolerance_ppm / 1e6, "rows", rows, "orders",
+		(int)comparison->orders, "wrong_orders", wrong, "trials", measured, "means",
+		(int)comparison->means, "near", (int)comparison->near, "claims",
+		(int)comparison->claims, "held", (int)comparison->held, "missed",
+		(int)comparison->missed, "failed", (int)comparison->failed, "good",
+		comparison_good(comparison));
 }

@@ -69,6 +69,8 @@ static void print_rows(
 	char before[96] = "", now[96];
 
 	for (unsigned i = 0; i < comparison->rows; i++) {
+		if (comparison_is_wide(comparison, experiment, i))
+			continue;
 		comparison_quantity(comparison->row[i].published, experiment, now);
 		if (strcmp(now, before) != 0)
 			fprintf(out,
@@ -79,17 +81,28 @@ static void print_rows(
 	}
 }
 
+static void print_counts(const struct comparison *comparison, const struct experiment *experiment,
+	unsigned trials, FILE *out)
+{
+	fputc('\n', out);
+	comparison_counts(comparison, experiment, out);
+	fprintf(out, "; %u of %u measurements failed.\n", comparison->failed, trials);
+	for (unsigned i = 0; i < comparison->wrongs; i++) {
+		fputs("Order: ", out);
+		comparison_wrong(comparison, experiment, &comparison->wrong[i], out);
+		fputs(".\n", out);
+	}
+}
+
 void comparison_markdown(const struct comparison *comparison, const struct experiment *experiment,
 	const struct trial *trial, unsigned trials, FILE *out)
 {
 	fprintf(out, "%s, %s: %s (weft %s)\n", experiment->paper, experiment->place,
 		experiment->title, WEFT_VERSION);
+	comparison_extent(experiment, out);
 	if (experiment_wants_all(experiment))
 		print_curves(trial, trials, out);
+	comparison_wide(comparison, experiment, out);
 	print_rows(comparison, experiment, out);
-	fprintf(out,
-		"\n%u of %u rows not measured or away from the published by more than %.4g %%; "
-		"%u of %u orders not as published; %u of %u measurements failed.\n",
-		comparison->missed, comparison->rows, experiment->tolerance_ppm / 1e4,
-		comparison->wrongs, comparison->orders, comparison->failed, trials);
+	print_counts(comparison, experiment, trials, out);
 }

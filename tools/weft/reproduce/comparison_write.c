@@ -82,20 +82,6 @@ static void print_row(const struct comparison_row *row, const struct experiment 
 		cells.spread[0] != '\0' ? " ours +-" : "", cells.spread);
 }
 
-static void print_wrong(const struct comparison *comparison, const struct experiment *experiment,
-	const struct comparison_order *order, FILE *out)
-{
-	const struct comparison_row *greater = &comparison->row[order->greater];
-	const struct comparison_row *less = &comparison->row[order->less];
-	char a[CELL * 3], b[CELL * 3];
-
-	comparison_subject(greater->published, experiment, a);
-	comparison_subject(less->published, experiment, b);
-	fprintf(out, "  order: %s is published above %s, here below (%s: %.2f, %.2f)\n", a, b,
-		experiment->networks.at[greater->published->network].name, greater->mean,
-		less->mean);
-}
-
 /* Discards and deadlocks of the networks. */
 static void print_troubles(const struct trial *trial, unsigned trials, FILE *out)
 {
@@ -126,6 +112,7 @@ void comparison_print(const struct comparison *comparison, const struct experime
 	char before[96] = "", now[96];
 
 	fprintf(out, "%s, %s: %s\n", experiment->paper, experiment->place, experiment->title);
+	comparison_extent(experiment, out);
 	print_curves(experiment, trial, trials, out);
 	for (unsigned i = 0; i < comparison->rows; i++) {
 		comparison_quantity(comparison->row[i].published, experiment, now);
@@ -139,11 +126,11 @@ void comparison_print(const struct comparison *comparison, const struct experime
 	print_troubles(trial, trials, out);
 	if (comparison->failed > 0)
 		fprintf(out, "%u of %u measurements failed\n", comparison->failed, trials);
-	fprintf(out,
-		"%u of %u rows not measured or away from the published by more than %.4g %%; "
-		"%u of %u orders not as published\n",
-		comparison->missed, comparison->rows, experiment->tolerance_ppm / 1e4,
-		comparison->wrongs, comparison->orders);
-	for (unsigned i = 0; i < comparison->wrongs; i++)
-		print_wrong(comparison, experiment, &comparison->wrong[i], out);
+	comparison_counts(comparison, experiment, out);
+	fputc('\n', out);
+	for (unsigned i = 0; i < comparison->wrongs; i++) {
+		fputs("  order: ", out);
+		comparison_wrong(comparison, experiment, &comparison->wrong[i], out);
+		fputc('\n', out);
+	}
 }
