@@ -155,7 +155,9 @@ int report_result(const struct run_result *result, const struct options *options
 		fprintf(stderr, "weft-fabric: warning: %s\n", advice);
 	if (result->deadlock)
 		tell_deadlock(result);
-	return (result->lost | result->duplicated | result->out_of_order) != 0 || result->deadlock
+	run_result_print_reasons(result, "weft-fabric: incomplete: ", stderr);
+	return (result->lost | result->duplicated | result->out_of_order) != 0 ||
+			       result->deadlock || run_result_is_broken(result)
 		       ? EXIT_BAD_ANSWER
 		       : 0;
 }

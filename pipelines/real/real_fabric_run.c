@@ -21,7 +21,6 @@
 #include "real_fabric_switches.h"
 #include "real_private.h"
 
-#define WORKERS_MAX    64
 #define LINKS_WAIT_PS  (5 * PS_PER_S)
 #define ROUTES_WAIT_PS (20 * PS_PER_S) /* from the same moment on */
 #define DRAIN_WAIT_PS  (2 * PS_PER_S)
@@ -41,6 +40,25 @@ static void start_host(struct real_fabric *fabric, struct real_host *host)
 	atomic_fetch_add(&fabric->sources_failed, 1);
 }
 
+/* A loop is away while its process is stopped or has no CPU. */
+static void note_presence(struct real_worker *worker, weft_time now)
+{
+	weft_time seen = atomic_load_explicit(&worker->seen, memory_order_relaxed);
+
+	atomic_store_explicit(&worker->seen, now, memory_order_relaxed);
+	if (now - seen > atomic_load_explicit(&worker->away, memory_order_relaxed))
+		atomic_store_explicit(&worker->away, now - seen, memory_order_relaxed);
+	if (unlikely(now - seen > RUN_AWAY_MAX_NS * PS_PER_NS))
+		atomic_fetch_add_explicit(&worker->absent, now - seen, memory_order_relaxed);
+}
+
+/* What the loop did itself, at one go, such as a report. */
+static void forget_absence(struct real_worker *worker)
+{
+	atomic_store_explicit(
+		&worker->seen, clock_now(&worker->fabric->clock), memory_order_relaxed);
+}
+
 static void obey(struct real_worker *worker, weft_time now)
 {
 	struct real_fabric *fabric = worker->fabric;
@@ -49,12 +67,15 @@ static void obey(struct real_worker *worker, weft_time now)
 	if (orders == worker->orders_seen)
 		return;
 	worker->orders_seen = orders;
+	if (fabric->order == REAL_ORDER_START)
+		atomic_store_explicit(&worker->away, 0, memory_order_relaxed);
 	for (unsigned i = worker->first_host; i < worker->last_host; i++) {
 		if (fabric->order == REAL_ORDER_START)
 			start_host(fabric, &fabric->hosts[i]);
 		else
 			real_host_stop_traffic(fabric, &fabric->hosts[i], now);
 	}
+	forget_absence(worker);
 }
 
 static void give_order(struct real_fabric *fabric, enum real_order order)
@@ -260,6 +281,7 @@ static void serve_command(struct real_fabric *fabric, weft_time now)
 		stop_traffic(fabric, now);
 	else if (strncmp(text, "report ", 7) == 0)
 		report(fabric, text + 7);
+	forget_absence(&fabric->worker[0]);
 }
 
 static bool lead(struct real_fabric *fabric)
@@ -282,10 +304,13 @@ static int work(void *ctx)
 	struct poll_yield yield;
 
 	poll_yield_init(&yield, POLL_YIELD_ALWAYS, 1, 1);
+	forget_absence(worker);
 	for (uint64_t i = 0; !atomic_load_explicit(&fabric->halt, memory_order_relaxed); i++) {
 		unsigned moved = poll_devices(worker);
+		weft_time now = clock_now(&fabric->clock);
 
-		obey(worker, clock_now(&fabric->clock));
+		note_presence(worker, now);
+		obey(worker, now);
 		if (worker->leader && (i % WATCH_EACH == 0 || moved == 0) && lead(fabric))
 			atomic_store(&fabric->halt, true);
 		poll_yield_update(&yield, moved);
@@ -295,10 +320,11 @@ static int work(void *ctx)
 
 /* Device i of n goes to worker i * workers / n: neighbours in number, which are neighbours in the
  * network, stay together. */
-static void share_out(struct real_fabric *fabric, struct real_worker *worker, unsigned workers)
+static void share_out(struct real_fabric *fabric, unsigned workers)
 {
+	fabric->workers = workers;
 	for (unsigned i = 0; i < workers; i++)
-		worker[i] = (struct real_worker){
+		fabric->worker[i] = (struct real_worker){
 			.fabric = fabric,
 			.first_switch = i * fabric->switch_count / workers,
 			.last_switch = (i + 1) * fabric->switch_count / workers,
@@ -306,25 +332,25 @@ static void share_out(struct real_fabric *fabric, struct real_worker *worker, un
 			.last_host = (i + 1) * fabric->host_count / workers,
 			.orders_seen = atomic_load(&fabric->orders),
 			.leader = i == 0,
+			.seen = clock_now(&fabric->clock),
 		};
 }
 
 static void run_workers(struct real_fabric *fabric)
 {
-	struct real_worker worker[WORKERS_MAX];
 	unsigned workers = fabric->options.lcores, next = 1, lcore;
 
-	workers = workers == 0 ? 1 : workers > WORKERS_MAX ? WORKERS_MAX : workers;
+	workers = workers == 0 ? 1 : workers > REAL_WORKERS_MAX ? REAL_WORKERS_MAX : workers;
 	if (workers > rte_lcore_count())
 		workers = rte_lcore_count();
 	fabric->alone = workers == 1;
-	share_out(fabric, worker, workers);
+	share_out(fabric, workers);
 	atomic_store(&fabric->halt, false);
 	real_control_start(fabric);
 	RTE_LCORE_FOREACH_WORKER(lcore)
 	if (next < workers)
-		rte_eal_remote_launch(work, &worker[next++], lcore);
-	work(&worker[0]);
+		rte_eal_remote_launch(work, &fabric->worker[next++], lcore);
+	work(&fabric->worker[0]);
 	rte_eal_mp_wait_lcore();
 	real_control_stop(fabric);
 	fabric->stopped_at = clock_now(&fabric->clock);

@@ -13,14 +13,19 @@
 
 #define FORMAT "result/1"
 
-/* 'array' is the address of the pointer to the elements. */
-static void *grow(void *array, unsigned *count, size_t size)
+#define FIRST_ELEMENTS 64
+
+/* 'array' is the address of the pointer to the elements. Its room doubles, so that many elements
+ * are not copied many times. */
+void *run_result_grow(void *array, unsigned *count, size_t size)
 {
+	bool full = *count == 0 || (*count >= FIRST_ELEMENTS && (*count & (*count - 1)) == 0);
 	char *elements;
 
 	memcpy(&elements, array, sizeof(elements));
-	if (*count % 64 == 0) {
-		elements = realloc(elements, (*count + 64) * size);
+	if (full) {
+		elements = realloc(elements,
+			(*count == 0 ? (size_t)FIRST_ELEMENTS : 2 * (size_t)*count) * size);
 		if (elements == NULL)
 			return NULL;
 		memcpy(array, &elements, sizeof(elements));
@@ -30,13 +35,14 @@ static void *grow(void *array, unsigned *count, size_t size)
 
 struct run_sample *run_result_add_sample(struct run_result *result)
 {
-	return grow(&result->sample, &result->samples, sizeof(*result->sample));
+	return run_result_grow(&result->sample, &result->samples, sizeof(*result->sample));
 }
 
 struct run_link *run_result_add_link(struct run_result *result, const struct topology *topology,
 	struct topology_port from, struct topology_port to)
 {
-	struct run_link *link = grow(&result->link, &result->links, sizeof(*result->link));
+	struct run_link *link =
+		run_result_grow(&result->link, &result->links, sizeof(*result->link));
 
 	if (link == NULL)
 		return NULL;
@@ -50,7 +56,7 @@ int run_result_add_cycle(struct run_result *result, const struct topology *topol
 {
 	for (unsigned i = 0; i < count; i++) {
 		struct run_cycle *channel =
-			grow(&result->cycle, &result->cycles, sizeof(*result->cycle));
+			run_result_grow(&result->cycle, &result->cycles, sizeof(*result->cycle));
 
 		if (channel == NULL)
 			return -ENOMEM;
@@ -61,7 +67,7 @@ int run_result_add_cycle(struct run_result *result, const struct topology *topol
 
 struct run_host *run_result_add_host(struct run_result *result)
 {
-	return grow(&result->host, &result->host_count, sizeof(*result->host));
+	return run_result_grow(&result->host, &result->host_count, sizeof(*result->host));
 }
 
 int run_result_copy_samples(struct run_result *result, const struct run_result *from)
@@ -112,7 +118,7 @@ int run_result_count(struct run_result *result, const char *name, uint64_t value
 	struct run_counter *counter = find_counter(result, name);
 
 	if (counter == NULL) {
-		counter = grow(&result->counter, &result->counters, sizeof(*counter));
+		counter = run_result_grow(&result->counter, &result->counters, sizeof(*counter));
 		if (counter == NULL)
 			return -ENOMEM;
 		snprintf(counter->name, sizeof(counter->name), "%s", name);
@@ -171,6 +177,7 @@ void run_result_free(struct run_result *result)
 		free(result->entry[i].flow);
 	free(result->entry);
 	free(result->counter);
+	free(result->reason);
 	memset(result, 0, sizeof(*result));
 }
 
@@ -322,6 +329,9 @@ static json_t *wall_json(const struct run_result *result)
 		result->wall.packet_hops_per_second, "peak_rss_bytes",
 		(json_int_t)result->wall.peak_rss_bytes);
 
+	if (wall != NULL && !result->fingerprinted)
+		json_object_set_new(
+			wall, "away_ns", json_integer((json_int_t)result->wall.away_ns));
 	if (wall != NULL)
 		provenance_add(wall);
 	return wall;
@@ -349,6 +359,7 @@ static void add_rest(json_t *root, const struct run_result *result, bool histogr
 	json_object_set_new(root, "fingerprint",
 		result->fingerprinted ? json_string(fingerprint) : json_null());
 	json_object_set_new(root, "incomplete", json_boolean(result->incomplete));
+	json_object_set_new(root, "incomplete_reasons", run_result_reasons_json(result));
 	json_object_set_new(root, "wall", wall_json(result));
 }
 
@@ -391,8 +402,8 @@ uint64_t run_result_surplus(const struct run_result *result, const struct run_re
 	uint64_t left = result->messages.injected;
 
 	if (before != NULL)
-		left += run_result_minus(before->messages.injected, before->messages.delivered);
-	return run_result_minus(result->messages.delivered, left);
+		left += run_result_under_way(before);
+	return run_result_minus(result->messages.delivered + result->behind, left);
 }
 
 void run_goal_result(

@@ -250,7 +250,7 @@ int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 	virtual_entries_read(fabric);
 	virtual_totals_read(fabric, &totals);
 	measure_window_end(&fabric->window, &totals);
-	fabric->incomplete = loop.stopped || fabric->deadlock;
+	fabric->stopped = loop.stopped;
 	fabric->wall_seconds = measure_wall_seconds() - start;
 	return fabric->failed ? fault_set(fault, ENOMEM, "no memory for more packets or events")
 			      : 0;

@@ -279,8 +279,8 @@ int wormhole_fabric_run(struct wormhole_fabric *fabric, const atomic_bool *stop,
 		wormhole_measure_begin(fabric, 0);
 	run_all(&loop);
 	wormhole_measure_end(fabric);
-	fabric->incomplete =
-		loop.stopped || fabric->deadlock || (measure->messages > 0 && !enough(fabric));
+	fabric->stopped = loop.stopped;
+	fabric->wanting = measure->messages > 0 && !enough(fabric);
 	fabric->wall_seconds = measure_wall_seconds() - start;
 	return fabric->failed ? fault_set(fault, ENOMEM, "no memory for more messages or events")
 			      : 0;
