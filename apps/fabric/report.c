@@ -82,9 +82,8 @@ struct report {
 static bool write_json(const struct report *report, FILE *out)
 {
 	json_t *document = run_result_json(report->result, run_config_json(report->config));
-	bool good = document != NULL && json_dumpf(document, out, JSON_INDENT(2)) == 0;
+	bool good = document != NULL && run_result_dump(report->result, document, out) == 0;
 
-	fputc('\n', out);
 	json_decref(document);
 	return good;
 }
@@ -92,7 +91,12 @@ static bool write_json(const struct report *report, FILE *out)
 static bool write_csv(const struct report *report, FILE *out)
 {
 	run_result_write_csv(report->result, out);
-	return !ferror(out);
+	return !ferror(out) && !run_result_is_stopped(report->result);
+}
+
+static int fault_stopped(struct fault *fault)
+{
+	return fault_set(fault, EINTR, "a signal came before the result was written");
 }
 
 /* A file that is there keeps what it has unless all of this gets into it. */
@@ -108,7 +112,9 @@ static int write_to(const char *path, bool (*write)(const struct report *, FILE 
 		/* main() looks whether it got there. */
 		if (write(report, stdout) || ferror(stdout))
 			return 0;
-		return fault_set(fault, ENOMEM, "no memory for the result");
+		return run_result_is_stopped(report->result)
+			       ? fault_stopped(fault)
+			       : fault_set(fault, ENOMEM, "no memory for the result");
 	}
 	result = atomic_file_open(&file, fault);
 	if (result < 0)
@@ -116,8 +122,11 @@ static int write_to(const char *path, bool (*write)(const struct report *, FILE 
 	errno = 0;
 	if (write(report, file.file))
 		return atomic_file_close(&file, fault);
-	result = fault_set(
-		fault, EIO, "%s: cannot be written: %s", path, strerror(errno != 0 ? errno : EIO));
+	if (run_result_is_stopped(report->result))
+		result = fault_stopped(fault);
+	else
+		result = fault_set(fault, EIO, "%s: cannot be written: %s", path,
+			strerror(errno != 0 ? errno : EIO));
 	atomic_file_discard(&file);
 	return result;
 }

@@ -242,7 +242,8 @@ static void judge(const struct real_fabric *fabric, struct run_result *result)
 	if (fabric->serving)
 		return;
 	run_result_judge_away(result, "", result->wall.away_ns);
-	run_result_judge_under_way(result, in_flight_most(fabric));
+	if (!fabric->incomplete) /* whoever ends it does not wait for what is under way */
+		run_result_judge_under_way(result, in_flight_most(fabric));
 }
 
 int real_fabric_result(struct real_fabric *fabric, struct run_result *result, struct fault *fault)

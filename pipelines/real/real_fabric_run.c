@@ -24,6 +24,7 @@
 #define LINKS_WAIT_PS  (5 * PS_PER_S)
 #define ROUTES_WAIT_PS (20 * PS_PER_S) /* from the same moment on */
 #define DRAIN_WAIT_PS  (2 * PS_PER_S)
+#define HURRY_WAIT_PS  (500 * PS_PER_MS) /* the same after a signal */
 #define DRAIN_LOOK_PS  (1 * PS_PER_MS)
 #define WATCH_EACH     16 /* iterations of the leader between two readings of the clock */
 
@@ -193,6 +194,14 @@ static bool may_begin(struct real_fabric *fabric, weft_time now)
 	return true;
 }
 
+static weft_time drain_wait(const struct real_fabric *fabric)
+{
+	bool hurry =
+		fabric->stop != NULL && atomic_load_explicit(fabric->stop, memory_order_relaxed);
+
+	return hurry ? HURRY_WAIT_PS : DRAIN_WAIT_PS;
+}
+
 /* Advances the phases of a run, in the leader. True when the run is over. */
 static bool watch(struct real_fabric *fabric, weft_time now)
 {
@@ -220,7 +229,7 @@ static bool watch(struct real_fabric *fabric, weft_time now)
 		if (now < fabric->look_due)
 			return false;
 		fabric->look_due = now + DRAIN_LOOK_PS;
-		if (!all_delivered(fabric, now) && now - fabric->ended_at < DRAIN_WAIT_PS)
+		if (!all_delivered(fabric, now) && now - fabric->ended_at < drain_wait(fabric))
 			return false;
 		fabric->phase = REAL_IDLE;
 		return true;

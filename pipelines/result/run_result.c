@@ -72,7 +72,7 @@ struct run_host *run_result_add_host(struct run_result *result)
 
 int run_result_copy_samples(struct run_result *result, const struct run_result *from)
 {
-	for (unsigned i = 0; i < from->samples; i++) {
+	for (unsigned i = 0; i < from->samples && !run_result_is_stopped(result); i++) {
 		struct run_sample *sample = run_result_add_sample(result);
 
 		if (sample == NULL)
@@ -167,6 +167,17 @@ void run_result_set_wall(struct run_result *result, double seconds)
 		result->wall.peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
 }
 
+void run_result_heed(struct run_result *result, const atomic_bool *stop)
+{
+	result->stop =
+		stop != NULL && !atomic_load_explicit(stop, memory_order_relaxed) ? stop : NULL;
+}
+
+bool run_result_is_stopped(const struct run_result *result)
+{
+	return result->stop != NULL && atomic_load_explicit(result->stop, memory_order_relaxed);
+}
+
 void run_result_free(struct run_result *result)
 {
 	free(result->sample);
@@ -245,7 +256,7 @@ static json_t *series_json(const struct run_result *result)
 {
 	json_t *series = json_array();
 
-	for (unsigned i = 0; i < result->samples; i++) {
+	for (unsigned i = 0; i < result->samples && !run_result_is_stopped(result); i++) {
 		const struct run_sample *sample = &result->sample[i];
 		json_t *latency =
 			result->clocks_differ ? json_null() : json_real(sample->latency_ns);
@@ -382,13 +393,40 @@ json_t *run_result_json(const struct run_result *result, json_t *config)
 
 	if (root != NULL)
 		add_rest(root, result, histograms);
-	return root;
+	if (!run_result_is_stopped(result))
+		return root;
+	json_decref(root);
+	return NULL;
+}
+
+struct dump {
+	const struct run_result *result;
+	FILE *out;
+};
+
+static int dump_piece(const char *text, size_t bytes, void *ctx)
+{
+	const struct dump *dump = ctx;
+
+	if (run_result_is_stopped(dump->result))
+		return -1;
+	return fwrite(text, 1, bytes, dump->out) == bytes ? 0 : -1;
+}
+
+int run_result_dump(const struct run_result *result, const json_t *document, FILE *out)
+{
+	struct dump dump = {.result = result, .out = out};
+
+	if (json_dump_callback(document, dump_piece, &dump, JSON_INDENT(2)) == 0 &&
+		fputc('\n', out) != EOF)
+		return 0;
+	return run_result_is_stopped(result) ? -EINTR : -EIO;
 }
 
 void run_result_write_csv(const struct run_result *result, FILE *out)
 {
 	fputs("t_ns,accepted,latency_ns,adapted,arn,itb\n", out);
-	for (unsigned i = 0; i < result->samples; i++) {
+	for (unsigned i = 0; i < result->samples && !run_result_is_stopped(result); i++) {
 		const struct run_sample *sample = &result->sample[i];
 
 		fprintf(out, "%" PRIu64 ",%.6f,%.1f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",

@@ -7,6 +7,7 @@
  * Filled by the pipeline that ran; owns its arrays; run_result_free().
  */
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -142,6 +143,8 @@ struct run_result {
 	/* Messages that reached their host and got no further, because its TAP did not take them.
 	 * They are among messages.dropped, not among messages.delivered. */
 	uint64_t behind;
+	/* Once it is set, making and writing the documents ends; NULL: nothing ends them. */
+	const atomic_bool *stop;
 	bool incomplete; /* it has reasons */
 	struct run_reason *reason;
 	unsigned reasons;
@@ -158,8 +161,16 @@ struct run_result {
 };
 
 /* The document of files.md; 'config' is put into it (its reference is taken; may be NULL); if its
- * measure.latencies is true, the histograms are in it. NULL without memory. */
+ * measure.latencies is true, the histograms are in it. NULL without memory, or if
+ * '*result->stop'. */
 json_t *run_result_json(const struct run_result *result, json_t *config);
+/* Writes the document and a line feed. 0, -EINTR if '*result->stop', -EIO. */
+int run_result_dump(const struct run_result *result, const json_t *document, FILE *out);
+
+/* A signal from now on ends the documents, unless one has ended the run: then they are what it was
+ * sent for. */
+void run_result_heed(struct run_result *result, const atomic_bool *stop);
+bool run_result_is_stopped(const struct run_result *result);
 
 /* A process's part of a lab's result: everything that can be added up, histograms as sparse
  * buckets. And the way back: adds the part to 'result'; -EINVAL if it is no such document. */
@@ -200,7 +211,7 @@ uint64_t run_result_under_way(const struct run_result *result);
 /* Prints a line for each reason: "PREFIX" and the reason. */
 void run_result_print_reasons(const struct run_result *result, const char *prefix, FILE *out);
 
-/* Samples as CSV with a heading. */
+/* Samples as CSV with a heading; not all of them if '*result->stop'. */
 void run_result_write_csv(const struct run_result *result, FILE *out);
 
 /* Messages that arrived in a run more often than they left, by sums over all hosts: those that were

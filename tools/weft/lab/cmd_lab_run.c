@@ -298,7 +298,7 @@ static void judge(struct lab_run *run)
 			run_result_judge_away(
 				run->result, run->state.process[i].name, run->asked[i].away_ns);
 	}
-	if (!partial(run))
+	if (!partial(run) && !lab_interrupted())
 		run_result_judge_under_way(run->result, in_flight_most(run));
 }
 
@@ -313,6 +313,8 @@ static int measure(struct lab_run *run, struct fault *fault)
 	if (run->lab.config->run.traffic.count == 0)
 		return fault_set(
 			fault, EINVAL, "%s: it has no 'traffic' to be sent", run->lab.path);
+	if (run_config_check_samples(&run->lab.config->run.measure, duration, fault) < 0)
+		return -EINVAL;
 	/* Messages sent before there are routes would wait, and their waiting would be measured. */
 	result = lab_wait_mapped(&run->lab, &run->state, true, MAP_MS, &mapper, fault);
 	if (result < 0)
@@ -414,12 +416,14 @@ static enum weft_exit write_result(struct lab_run *run)
 	if (document != NULL)
 		json_object_set(document, "elsewhere", run->elsewhere);
 	if (document != NULL)
-		written = json_dumpf(document, run->output.file, JSON_INDENT(2));
-	fputc('\n', run->output.file);
+		written = run_result_dump(run->result, document, run->output.file);
 	json_decref(document);
 	if (written == 0)
 		return output_file_close(&run->output);
 	output_file_discard(&run->output);
+	if (run_result_is_stopped(run->result))
+		return command_fail(
+			COMMAND, EXIT_INTERRUPTED, "a signal came before the result was written");
 	return command_fail(COMMAND, EXIT_NOT_ABLE, "%s: cannot be written", path);
 }
 
@@ -453,6 +457,7 @@ static enum weft_exit measure_and_write(struct lab_run *run)
 		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
 	}
 	run->result->clocks_differ = hosts_elsewhere(run);
+	run_result_heed(run->result, lab_stop_flag());
 	run_result_print_reasons(run->result, "weft lab run: incomplete: ", stderr);
 	warn_of_refused(run);
 	code = write_result(run);
