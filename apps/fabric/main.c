@@ -15,6 +15,7 @@
 #include "real_fabric.h"
 #include "report.h"
 #include "simulated_run.h"
+#include "terminal_guard.h"
 
 #define EAL_MEMORY_MIB 1024
 
@@ -127,7 +128,9 @@ static int run_real(const struct options *options, const struct run_config *conf
 	const struct topology *topology, const atomic_bool *stop, int argc, char **argv,
 	struct fault *fault)
 {
-	const struct eal_options eal = {.memory_mib = EAL_MEMORY_MIB, .lcores = options->lcores};
+	const struct eal_options eal = {.memory_mib = EAL_MEMORY_MIB,
+		.lcores = options->lcores,
+		.files = options->captures + config->edges.count};
 	int result = eal_start(argc, argv, &eal, fault);
 
 	if (result < 0)
@@ -142,6 +145,8 @@ static int check_output(int result)
 {
 	bool bad = ferror(stdout) != 0;
 
+	if (result == EXIT_INTERRUPTED)
+		return result;
 	errno = 0;
 	if ((fflush(stdout) == 0 && !bad) || errno == EPIPE) /* a reader has seen enough */
 		return result;
@@ -158,6 +163,7 @@ int main(int argc, char **argv)
 	struct fault fault;
 	int result;
 
+	terminal_guard();
 	options_parse(&options, argc, argv);
 	config = load(&options, &topology, &fault, &result);
 	if (config == NULL)
