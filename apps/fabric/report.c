@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -110,11 +111,13 @@ static int write_to(const char *path, bool (*write)(const struct report *, FILE 
 		return 0;
 	if (is_standard_output(path)) {
 		/* main() looks whether it got there. */
-		if (write(report, stdout) || ferror(stdout))
+		if (write(report, stdout))
 			return 0;
-		return run_result_is_stopped(report->result)
-			       ? fault_stopped(fault)
-			       : fault_set(fault, ENOMEM, "no memory for the result");
+		if (run_result_is_stopped(report->result)) {
+			__fpurge(stdout); /* a reader that reads no more must not hold us up */
+			return fault_stopped(fault);
+		}
+		return ferror(stdout) ? 0 : fault_set(fault, ENOMEM, "no memory for the result");
 	}
 	result = atomic_file_open(&file, fault);
 	if (result < 0)

@@ -325,7 +325,8 @@ int run_config_check_samples(
 	char sample[QUANTITY_TEXT], duration[QUANTITY_TEXT], least[QUANTITY_TEXT];
 	uint64_t samples = duration_ps / measure->sample_ps;
 	/* In whole nanoseconds. */
-	weft_time enough = (duration_ps / RUN_SAMPLES_MAX / PS_PER_NS + 1) * PS_PER_NS;
+	uint64_t unit = (uint64_t)RUN_SAMPLES_MAX * PS_PER_NS;
+	weft_time enough = (duration_ps / unit + (duration_ps % unit != 0)) * PS_PER_NS;
 
 	if (samples <= RUN_SAMPLES_MAX)
 		return 0;

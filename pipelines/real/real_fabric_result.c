@@ -130,7 +130,7 @@ static void add_host(struct run_result *result, const struct real_host *host)
 	result->out_of_order += sink->out_of_order;
 	histogram_merge(&result->network_ns, &sink->network_ns);
 	histogram_merge(&result->total_ns, &sink->total_ns);
-	/* What found no route, or a silent host. */
+	/* Messages without a route, or for a silent host. */
 	result->messages.dropped += count[NIC_MESSAGES_UNREACHABLE] + count[NIC_MESSAGES_SILENT];
 	if (host->poll->tap.edge != NULL)
 		add_tap(result, host->poll->tap.edge, count);

@@ -53,7 +53,7 @@ static void note_presence(struct real_worker *worker, weft_time now)
 		atomic_fetch_add_explicit(&worker->absent, now - seen, memory_order_relaxed);
 }
 
-/* What the loop did itself, at one go, such as a report. */
+/* After work of its own that takes long, such as a report. */
 static void forget_absence(struct real_worker *worker)
 {
 	atomic_store_explicit(
