@@ -349,7 +349,9 @@ static int check_samples(
 	if (measure->sample_ps > measure->duration_ps)
 		return yaml_tree_refuse(
 			place, fault, "measure.sample: expected at most measure.duration");
-	if (run_config_check_samples(measure, measure->duration_ps, &why) < 0)
+	/* A run that counts messages usually ends long before its duration. */
+	if (measure->messages == 0 &&
+		run_config_check_samples(measure, measure->duration_ps, &why) < 0)
 		return yaml_tree_refuse(place, fault, "%s", why.text);
 	return 0;
 }

@@ -194,12 +194,10 @@ static bool may_begin(struct real_fabric *fabric, weft_time now)
 	return true;
 }
 
+/* A run without an end of its own ends with a signal as any other does. */
 static weft_time drain_wait(const struct real_fabric *fabric)
 {
-	bool hurry =
-		fabric->stop != NULL && atomic_load_explicit(fabric->stop, memory_order_relaxed);
-
-	return hurry ? HURRY_WAIT_PS : DRAIN_WAIT_PS;
+	return fabric->incomplete ? HURRY_WAIT_PS : DRAIN_WAIT_PS;
 }
 
 /* Advances the phases of a run, in the leader. True when the run is over. */

@@ -236,17 +236,18 @@ static uint64_t next_sample(const struct run_loop *loop, uint64_t now)
 	return loop->sample_at != 0 ? loop->sample_at : now + loop->sample_cycles;
 }
 
-/* Up to '*until', or, after a signal, up to a moment before. False: nothing will happen any more.
- */
+/* Up to '*until', or until enough was delivered; after a signal up to a moment before. False:
+ * nothing will happen any more. */
 static bool run_on(struct run_loop *loop, uint64_t now, uint64_t *until)
 {
 	bool alive = true;
 
-	while (now < *until && !is_stopped(loop)) {
+	while (now < *until && !enough(loop->fabric)) {
 		now = earlier(*until, now + STOP_EACH);
 		alive = wormhole_net_run(loop->fabric->net, now);
+		if (is_stopped(loop))
+			*until = now;
 	}
-	*until = now;
 	return alive;
 }
 
