@@ -4,6 +4,7 @@
 /* weft-fabric: a whole fabric in one process. EAL's options stand before '--', ours after it. */
 
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "real_fabric.h"
 #include "report.h"
 #include "simulated_run.h"
+#include "terminal_guard.h"
 
 #define EAL_MEMORY_MIB 1024
 
@@ -24,11 +26,14 @@ static int fail(int result, const struct fault *fault)
 }
 
 static int report(struct real_fabric *fabric, const struct options *options,
-	const struct run_config *config, const struct topology *topology, struct fault *fault)
+	const struct run_config *config, const struct topology *topology, const atomic_bool *stop,
+	struct fault *fault)
 {
 	struct run_result result = {0};
-	int code = real_fabric_result(fabric, &result, fault);
+	int code;
 
+	run_result_heed(&result, stop);
+	code = real_fabric_result(fabric, &result, fault);
 	if (code == 0)
 		code = report_result(&result, options, config, topology, fault);
 	if (code == 0 && real_fabric_check_complete(fabric, fault) < 0) {
@@ -87,7 +92,7 @@ static int run(const struct options *options, const struct run_config *config,
 	if (result == 0) {
 		real_fabric_run(fabric, config->measure.duration_ps, stop);
 		stop_captures(fabric, options);
-		result = report(fabric, options, config, topology, fault);
+		result = report(fabric, options, config, topology, stop, fault);
 	}
 	real_fabric_destroy(fabric);
 	return result;
@@ -123,7 +128,9 @@ static int run_real(const struct options *options, const struct run_config *conf
 	const struct topology *topology, const atomic_bool *stop, int argc, char **argv,
 	struct fault *fault)
 {
-	const struct eal_options eal = {.memory_mib = EAL_MEMORY_MIB, .lcores = options->lcores};
+	const struct eal_options eal = {.memory_mib = EAL_MEMORY_MIB,
+		.lcores = options->lcores,
+		.files = options->captures + config->edges.count};
 	int result = eal_start(argc, argv, &eal, fault);
 
 	if (result < 0)
@@ -138,6 +145,8 @@ static int check_output(int result)
 {
 	bool bad = ferror(stdout) != 0;
 
+	if (result == EXIT_INTERRUPTED)
+		return result;
 	errno = 0;
 	if ((fflush(stdout) == 0 && !bad) || errno == EPIPE) /* a reader has seen enough */
 		return result;
@@ -149,23 +158,24 @@ static int check_output(int result)
 int main(int argc, char **argv)
 {
 	struct topology *topology = NULL;
-	const atomic_bool *stop;
 	struct run_config *config;
 	struct options options;
 	struct fault fault;
 	int result;
 
+	terminal_guard();
 	options_parse(&options, argc, argv);
 	config = load(&options, &topology, &fault, &result);
 	if (config == NULL)
 		return fail(result, &fault);
-	stop = program_catch_signals();
+	signal(SIGPIPE, SIG_IGN);
 	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
-		result = wormhole_run(&options, config, topology, stop, &fault);
+		result = wormhole_run(&options, config, topology, &fault);
 	else if (config->clock == RUN_CLOCK_VIRTUAL)
-		result = virtual_run(&options, config, topology, stop, &fault);
+		result = virtual_run(&options, config, topology, &fault);
 	else
-		result = run_real(&options, config, topology, stop, argc, argv, &fault);
+		result = run_real(
+			&options, config, topology, program_catch_signals(), argc, argv, &fault);
 	if (result < 0)
 		result = fail(result, &fault);
 	topology_destroy(topology);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -82,9 +83,8 @@ struct report {
 static bool write_json(const struct report *report, FILE *out)
 {
 	json_t *document = run_result_json(report->result, run_config_json(report->config));
-	bool good = document != NULL && json_dumpf(document, out, JSON_INDENT(2)) == 0;
+	bool good = document != NULL && run_result_dump(report->result, document, out) == 0;
 
-	fputc('\n', out);
 	json_decref(document);
 	return good;
 }
@@ -92,7 +92,12 @@ static bool write_json(const struct report *report, FILE *out)
 static bool write_csv(const struct report *report, FILE *out)
 {
 	run_result_write_csv(report->result, out);
-	return !ferror(out);
+	return !ferror(out) && !run_result_is_stopped(report->result);
+}
+
+static int fault_stopped(struct fault *fault)
+{
+	return fault_set(fault, EINTR, "a signal came before the result was written");
 }
 
 /* A file that is there keeps what it has unless all of this gets into it. */
@@ -106,9 +111,13 @@ static int write_to(const char *path, bool (*write)(const struct report *, FILE 
 		return 0;
 	if (is_standard_output(path)) {
 		/* main() looks whether it got there. */
-		if (write(report, stdout) || ferror(stdout))
+		if (write(report, stdout))
 			return 0;
-		return fault_set(fault, ENOMEM, "no memory for the result");
+		if (run_result_is_stopped(report->result)) {
+			__fpurge(stdout); /* a reader that reads no more must not hold us up */
+			return fault_stopped(fault);
+		}
+		return ferror(stdout) ? 0 : fault_set(fault, ENOMEM, "no memory for the result");
 	}
 	result = atomic_file_open(&file, fault);
 	if (result < 0)
@@ -116,8 +125,11 @@ static int write_to(const char *path, bool (*write)(const struct report *, FILE 
 	errno = 0;
 	if (write(report, file.file))
 		return atomic_file_close(&file, fault);
-	result = fault_set(
-		fault, EIO, "%s: cannot be written: %s", path, strerror(errno != 0 ? errno : EIO));
+	if (run_result_is_stopped(report->result))
+		result = fault_stopped(fault);
+	else
+		result = fault_set(fault, EIO, "%s: cannot be written: %s", path,
+			strerror(errno != 0 ? errno : EIO));
 	atomic_file_discard(&file);
 	return result;
 }
@@ -155,7 +167,9 @@ int report_result(const struct run_result *result, const struct options *options
 		fprintf(stderr, "weft-fabric: warning: %s\n", advice);
 	if (result->deadlock)
 		tell_deadlock(result);
-	return (result->lost | result->duplicated | result->out_of_order) != 0 || result->deadlock
+	run_result_print_reasons(result, "weft-fabric: incomplete: ", stderr);
+	return (result->lost | result->duplicated | result->out_of_order) != 0 ||
+			       result->deadlock || run_result_is_broken(result)
 		       ? EXIT_BAD_ANSWER
 		       : 0;
 }

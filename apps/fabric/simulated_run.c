@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "measure_window.h"
+#include "program.h"
 #include "report.h"
 #include "virtual_capture.h"
 #include "virtual_fabric.h"
@@ -87,12 +88,16 @@ static int run_captured(struct virtual_fabric *fabric, const struct options *opt
 }
 
 int virtual_run(const struct options *options, const struct run_config *config,
-	const struct topology *topology, const atomic_bool *stop, struct fault *fault)
+	const struct topology *topology, struct fault *fault)
 {
+	/* Signals end the program while it is created, which may take long: nothing is left
+	 * behind. */
 	struct virtual_fabric *fabric = virtual_fabric_create(topology, config, fault);
+	const atomic_bool *stop = program_catch_signals();
 	int result = fabric == NULL ? -errno : run_captured(fabric, options, stop, fault);
 	struct run_result measured = {0};
 
+	run_result_heed(&measured, stop);
 	if (result == 0)
 		result = virtual_fabric_result(fabric, &measured, fault);
 	if (result == 0)
@@ -123,10 +128,11 @@ static int run_wormhole(struct wormhole_fabric *fabric, const struct options *op
 }
 
 int wormhole_run(const struct options *options, const struct run_config *config,
-	const struct topology *topology, const atomic_bool *stop, struct fault *fault)
+	const struct topology *topology, struct fault *fault)
 {
 	struct run_result measured = {0};
 	struct wormhole_fabric *fabric;
+	const atomic_bool *stop;
 	int result;
 
 	if (options->captures > 0)
@@ -135,7 +141,9 @@ int wormhole_run(const struct options *options, const struct run_config *config,
 	fabric = wormhole_fabric_create(topology, config, fault);
 	if (fabric == NULL)
 		return -errno;
+	stop = program_catch_signals();
 	result = run_wormhole(fabric, options, config, stop, fault);
+	run_result_heed(&measured, stop);
 	if (result == 0)
 		result = wormhole_fabric_result(fabric, &measured, fault);
 	if (result == 0)

@@ -10,8 +10,8 @@
 #include "run_config.h"
 #include "topology.h"
 
-/* As report_result(). '*stop' ends the run early. */
+/* As report_result(). SIGINT and SIGTERM end the program before the run has begun, then the run. */
 int virtual_run(const struct options *options, const struct run_config *config,
-	const struct topology *topology, const atomic_bool *stop, struct fault *fault);
+	const struct topology *topology, struct fault *fault);
 int wormhole_run(const struct options *options, const struct run_config *config,
-	const struct topology *topology, const atomic_bool *stop, struct fault *fault);
+	const struct topology *topology, struct fault *fault);

@@ -6,6 +6,7 @@
 #include <argp.h>
 
 #include "lab_process.h"
+#include "terminal_guard.h"
 
 const char *argp_program_version = "weft-nic " WEFT_VERSION;
 
@@ -13,6 +14,7 @@ int main(int argc, char **argv)
 {
 	static struct lab_process_options options;
 
+	terminal_guard();
 	lab_process_parse(&options, "weft-nic", true, argc, argv);
 	return (int)lab_process_main(&options);
 }

@@ -11,6 +11,7 @@
 #include "options.h"
 #include "program.h"
 #include "standalone.h"
+#include "terminal_guard.h"
 
 static int fail(int result, const struct fault *fault)
 {
@@ -65,6 +66,7 @@ int main(int argc, char **argv)
 	struct fault fault;
 	int result;
 
+	terminal_guard();
 	if (lab_process_asked_for(argc, argv))
 		return run_lab(argc, argv);
 	switch_options_parse(&options, argc, argv);

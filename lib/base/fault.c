@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "text_escape.h"
+
 int fault_set(struct fault *fault, int code, const char *format, ...)
 {
 	va_list args;
@@ -12,6 +14,7 @@ int fault_set(struct fault *fault, int code, const char *format, ...)
 		va_start(args, format);
 		vsnprintf(fault->text, sizeof(fault->text), format, args);
 		va_end(args);
+		text_escape(fault->text, sizeof(fault->text));
 	}
 	return -code;
 }

@@ -2,9 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "file_text.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static char *refuse_file(const char *path, struct fault *fault)
 {
@@ -45,13 +48,55 @@ static char *read_all(FILE *in, size_t most, size_t *length)
 	return text;
 }
 
+/* A FIFO with a writer is a pipe, such as that of a shell's <(…). Opening one without a writer
+ * would wait for ever. */
+static FILE *open_fifo(int fd, const char *path, struct fault *fault)
+{
+	unsigned char first;
+	ssize_t got = read(fd, &first, 1);
+	FILE *in;
+
+	if (got == 0) {
+		close(fd);
+		fault_set(fault, EINVAL, "%s: nobody writes into this FIFO, expected a file", path);
+		errno = EINVAL;
+		return NULL;
+	}
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	in = fdopen(fd, "r");
+	if (in == NULL)
+		close(fd);
+	else if (got == 1)
+		ungetc(first, in);
+	return in;
+}
+
+FILE *file_text_open(const char *path, struct fault *fault)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat about;
+	FILE *in;
+
+	if (fd >= 0 && fstat(fd, &about) == 0 && S_ISFIFO(about.st_mode))
+		return open_fifo(fd, path, fault);
+	if (fd >= 0)
+		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	in = fd >= 0 ? fdopen(fd, "r") : NULL;
+	if (in != NULL)
+		return in;
+	refuse_file(path, fault);
+	if (fd >= 0)
+		close(fd);
+	return NULL;
+}
+
 char *file_text_read(const char *path, size_t most, size_t *length, struct fault *fault)
 {
-	FILE *in = fopen(path, "r");
+	FILE *in = file_text_open(path, fault);
 	char *text;
 
 	if (in == NULL)
-		return refuse_file(path, fault);
+		return NULL;
 	text = read_all(in, most, length);
 	if (text == NULL)
 		refuse_file(path, fault);

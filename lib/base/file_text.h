@@ -5,6 +5,7 @@
 /* Reads a whole file into memory. */
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "fault.h"
 
@@ -12,3 +13,7 @@
  * errno: EINVAL for a bad request (a folder, a file that is too large), ENOENT, EACCES, ENOMEM, …
  * The caller frees it. */
 char *file_text_read(const char *path, size_t most, size_t *length, struct fault *fault);
+
+/* Opens it for reading. A FIFO into which nobody writes is refused (EINVAL), because opening it
+ * would wait for a writer. NULL with 'fault' and errno as above. */
+FILE *file_text_open(const char *path, struct fault *fault);

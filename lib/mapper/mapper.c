@@ -178,6 +178,14 @@ static bool has_priority(const struct mapper *mapper)
 	       mapper->agent->config.priority > mapper->agent->followed_priority;
 }
 
+void mapper_absent(struct mapper *mapper, weft_time away_ps, weft_time now)
+{
+	if (away_ps <= mapper->agent->config.lease_ps || !mapper_leads(mapper))
+		return;
+	step_down(mapper, now);
+	take_lead(mapper, now);
+}
+
 static void poll_election(struct mapper *mapper, weft_time now)
 {
 	if (mapper_leads(mapper)) {

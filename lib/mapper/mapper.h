@@ -157,6 +157,11 @@ void mapper_receive(struct mapper *mapper, weft_time now, const uint8_t *data, u
 bool mapper_poll(struct mapper *mapper, weft_time now, struct mapper_frame *frame);
 weft_time mapper_due(const struct mapper *mapper, weft_time now);
 
+/* The process was stopped, or had no CPU, for so long, of which 'now' may know nothing. Above the
+ * lease, another mapper may have led meanwhile and given other tables, also such without this host:
+ * a mapper that leads then takes the lead anew and asks all devices. */
+void mapper_absent(struct mapper *mapper, weft_time away_ps, weft_time now);
+
 /* Upper bound on takeover, after which a paused device resumes on its own: the longest standby
  * time, and as long again for the new leader to reach all devices. */
 static inline weft_time mapper_patience_ps(const struct mapper_config *config)

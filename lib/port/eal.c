@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <rte_eal.h>
@@ -19,6 +20,7 @@
 #include "pci_fault.h"
 #include "runtime_dir.h"
 
+#define FILES_OF_EAL       32 /* it has 16 open with one lcore, and opens more for a while */
 #define ARGUMENTS_MAX      192
 #define MEMORY_MIB_DEFAULT 256
 
@@ -295,13 +297,34 @@ static int init(struct arguments *arguments, const struct user_arguments *user, 
 	return result < 0 ? result : 0;
 }
 
+/* EAL and drivers report a lack of descriptors in several ways, or crash. */
+static int provide_files(unsigned files, struct fault *fault)
+{
+	rlim_t needed = FILES_OF_EAL + files;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
+		return 0;
+	if (limit.rlim_max < needed)
+		return fault_set(fault, EMFILE,
+			"too few file descriptors: %llu may be open, expected %llu or more "
+			"('ulimit -n')",
+			(unsigned long long)limit.rlim_max, (unsigned long long)needed);
+	limit.rlim_cur = needed;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	return 0;
+}
+
 int eal_start(int argc, char **argv, const struct eal_options *options, struct fault *fault)
 {
 	struct user_arguments user = user_arguments(argc, argv);
 	struct arguments arguments = {.count = 0};
-	int lock = has_pci(&user, options) ? hugepages_lock() : -1;
-	int result = arguments_build(&arguments, &user, options, fault);
+	int result = provide_files(options->files, fault), lock;
 
+	if (result < 0)
+		return result;
+	lock = has_pci(&user, options) ? hugepages_lock() : -1;
+	result = arguments_build(&arguments, &user, options, fault);
 	if (result == 0)
 		result = init(&arguments, &user, fault);
 	hugepages_unlock(lock);

@@ -9,6 +9,7 @@
 #include <rte_errno.h>
 
 #include "ethdev_private.h"
+#include "packet_socket.h"
 #include "pci_fault.h"
 
 /* An attempt and the step that failed, for the message. */
@@ -194,6 +195,20 @@ static void forget_overheard(const struct port *port)
 	} while (count > 0 && taken < port->slots);
 }
 
+/* Of a packet socket, which also hears what is sent by its own interface. */
+static int hear_the_other_end_only(struct port *port, struct fault *fault)
+{
+	const struct ethdev_ctx *ctx = port->ctx;
+	int result = packet_socket_ignore_outgoing(ctx->info.if_index);
+
+	if (result < 0)
+		return fault_set(fault, -result,
+			"%s: %s: outgoing frames cannot be told from others: %s", port->name,
+			ctx->dpdk, rte_strerror(-result));
+	forget_overheard(port);
+	return 0;
+}
+
 int ethdev_set_up(struct port *port, const struct port_ethdev_config *config,
 	struct rte_mempool *pool, struct fault *fault)
 {
@@ -215,6 +230,6 @@ int ethdev_set_up(struct port *port, const struct port_ethdev_config *config,
 		ctx->rx_descriptors, config->frame_bytes);
 	result = hear_all(ctx, fault);
 	if (result == 0 && ctx->driver->overhears)
-		forget_overheard(port);
+		result = hear_the_other_end_only(port, fault);
 	return result;
 }

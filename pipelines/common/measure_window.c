@@ -41,10 +41,13 @@ void measure_window_begin(struct measure_window *window, const struct measure_to
 
 int measure_window_sample(struct measure_window *window, const struct measure_totals *now)
 {
-	struct run_sample *sample = run_result_add_sample(&window->samples);
 	const struct measure_totals *since = &window->sampled;
 	uint64_t timed = now->timed - since->timed;
+	struct run_sample *sample;
 
+	if (window->samples.samples == RUN_SAMPLES_MAX)
+		return 0;
+	sample = run_result_add_sample(&window->samples);
 	if (sample == NULL)
 		return -ENOMEM;
 	sample->t_ns = now->at_ps / PS_PER_NS;

@@ -3,6 +3,7 @@
 #include "run_config.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -318,6 +319,43 @@ void run_config_complete(struct run_config *config)
 		config->nic.selector = &route_choice_first;
 }
 
+int run_config_check_samples(
+	const struct run_config_measure *measure, weft_time duration_ps, struct fault *fault)
+{
+	char sample[QUANTITY_TEXT], duration[QUANTITY_TEXT], least[QUANTITY_TEXT];
+	uint64_t samples = duration_ps / measure->sample_ps;
+	/* In whole nanoseconds. */
+	uint64_t unit = (uint64_t)RUN_SAMPLES_MAX * PS_PER_NS;
+	weft_time enough = (duration_ps / unit + (duration_ps % unit != 0)) * PS_PER_NS;
+
+	if (samples <= RUN_SAMPLES_MAX)
+		return 0;
+	quantity_format(QUANTITY_TIME, measure->sample_ps, sample);
+	quantity_format(QUANTITY_TIME, duration_ps, duration);
+	quantity_format(QUANTITY_TIME, enough, least);
+	return fault_set(fault, EINVAL,
+		"measure.sample: %s makes %" PRIu64 " samples of a run of %s, expected at most %d: "
+		"%s or more",
+		sample, samples, duration, RUN_SAMPLES_MAX, least);
+}
+
+static int check_samples(
+	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
+{
+	const struct run_config_measure *measure = &config->measure;
+	const struct yaml_tree_node *place = run_config_nearest(root, "measure", "sample");
+	struct fault why;
+
+	if (measure->sample_ps > measure->duration_ps)
+		return yaml_tree_refuse(
+			place, fault, "measure.sample: expected at most measure.duration");
+	/* A run that counts messages usually ends long before its duration. */
+	if (measure->messages == 0 &&
+		run_config_check_samples(measure, measure->duration_ps, &why) < 0)
+		return yaml_tree_refuse(place, fault, "%s", why.text);
+	return 0;
+}
+
 int run_config_check(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
 {
@@ -336,9 +374,8 @@ int run_config_check(
 			"queuing: %s spreads over the VCs, of which there is one: expected "
 			"switch.vcs of 2 or more",
 			config->queuing->name);
-	if (result == 0 && config->measure.sample_ps > config->measure.duration_ps)
-		result = yaml_tree_refuse(run_config_nearest(root, "measure", "sample"), fault,
-			"measure.sample: expected at most measure.duration");
+	if (result == 0)
+		result = check_samples(config, root, fault);
 	if (result == 0 && config->measure.warmup_ps >= config->measure.duration_ps)
 		result = yaml_tree_refuse(run_config_nearest(root, "measure", "warmup"), fault,
 			"measure.warmup: expected less than measure.duration, which includes it");

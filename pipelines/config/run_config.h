@@ -149,6 +149,9 @@ struct run_config_faults {
 	uint32_t corrupt_ppm;     /* share of the data frames with a flipped bit */
 };
 
+/* Of a run: a million take some 50 MB of memory, and 150 MB of JSON. */
+#define RUN_SAMPLES_MAX 1000000
+
 struct run_config_measure {
 	weft_time warmup_ps, duration_ps, sample_ps;
 	/* Wormhole: messages delivered before counting starts, and messages counted; 0: by time.
@@ -290,3 +293,7 @@ int run_config_set_clock(struct run_config *config, const char *name, struct fau
 
 /* Writes the full configuration as a run file that reads back to the same. 0 or -EIO. */
 int run_config_explain(const struct run_config *config, FILE *out);
+
+/* 0, or -EINVAL and fault if a run of 'duration_ps' has more samples than RUN_SAMPLES_MAX. */
+int run_config_check_samples(
+	const struct run_config_measure *measure, weft_time duration_ps, struct fault *fault);

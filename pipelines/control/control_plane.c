@@ -404,6 +404,13 @@ weft_time control_plane_poll(struct control_plane *plane, weft_time now, weft_ti
 	return done > 0 ? now : next_due(plane, now);
 }
 
+void control_plane_absent(struct control_plane *plane, weft_time away_ps, weft_time now)
+{
+	for (unsigned i = 0; i < plane->devices; i++)
+		if (plane->device[i].mapper != NULL)
+			mapper_absent(&plane->device[i].mapper->mapper, away_ps, now);
+}
+
 const char *control_plane_why(const struct control_plane *plane)
 {
 	for (unsigned i = 0; i < plane->devices; i++) {

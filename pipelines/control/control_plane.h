@@ -59,6 +59,10 @@ struct device_control *control_plane_control(
  * long: 'now' may leave that time out. The status measures the duration of changes by 'wall'. */
 weft_time control_plane_poll(struct control_plane *plane, weft_time now, weft_time wall);
 
+/* Between two calls of control_plane_poll() the thread was away for so long: a leading mapper may
+ * have to take the lead anew (mapper_absent()). */
+void control_plane_absent(struct control_plane *plane, weft_time away_ps, weft_time now);
+
 /* Takes the oldest message for the user (one or more lines) and whether it is a warning; the caller
  * frees it. NULL: none. A full queue drops its oldest message. Thread of control_plane_poll(). */
 char *control_plane_message(struct control_plane *plane, bool *warning);

@@ -18,6 +18,8 @@
 /* Of a process without NICs: the kernel allocates it page by page. A process with NICs locks all
  * its memory at the start. */
 #define MEMORY_MIB 1024
+/* Of memif: listener, connection, memory, interrupts of both rings. */
+#define FILES_OF_A_PORT 8
 
 struct lab_process {
 	const struct lab_process_options *options;
@@ -291,6 +293,8 @@ static int run_with_eal(struct lab_process *process, struct fault *fault)
 		.prefix = process->lab.plan->process[process->number].prefix,
 		.lcores = options->lcores,
 		.memory_mib = memory_mib(process),
+		.files = FILES_OF_A_PORT * process->lab.plan->process[process->number].ethdevs +
+			 process->lab.config->run.edges.count,
 		.pci = process->pci,
 	};
 	int result;

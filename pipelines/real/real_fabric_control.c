@@ -317,14 +317,17 @@ static void *run_plane(void *ctx)
 {
 	struct real_control *control = ctx;
 	const struct clock *clock = &control->fabric->clock;
-	weft_time now = 0, before = clock_now(clock), busy_until = 0;
+	weft_time now = 0, before = clock_now(clock), left = before, busy_until = 0;
 
 	while (!atomic_load_explicit(&control->halt, memory_order_relaxed)) {
 		weft_time wall = clock_now(clock), due, longest;
 
 		now += wall - before < STEP_MAX_PS ? wall - before : STEP_MAX_PS;
 		before = wall;
+		/* The plane's own work, such as computing routes, is no absence. */
+		control_plane_absent(control->plane, wall - left, now);
 		due = control_plane_poll(control->plane, now, wall);
+		left = clock_now(clock);
 		print_messages(control);
 		if (control_plane_is_busy(control->plane))
 			busy_until = wall + BUSY_FOR_PS;

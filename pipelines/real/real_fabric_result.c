@@ -82,17 +82,23 @@ static void add_faults(struct run_result *result, const uint64_t faults[FRAME_FA
 	}
 }
 
-/* Messages of traffic sources that found no route, or a host silent. Those of a TAP are none of the
- * run's. */
-static uint64_t passed_over(const struct poll_nic *pn)
+/* Packets of programs for hosts of the fabric are messages, generated where they are queued or
+ * refused. The interface counts those without a route, or for a silent host, as refused itself. */
+static void add_tap(struct run_result *result, struct edge *from, const uint64_t *count)
 {
-	const uint64_t *count = nic_counters(pn->nic), *edge;
-	uint64_t refused = count[NIC_MESSAGES_UNREACHABLE] + count[NIC_MESSAGES_SILENT];
+	const uint64_t *edge = edge_counters(from);
+	uint64_t refused = edge[EDGE_DROP_UNREACHABLE] + edge[EDGE_DROP_SILENT];
+	uint64_t counted = count[NIC_MESSAGES_UNREACHABLE] + count[NIC_MESSAGES_SILENT];
+	uint64_t behind = edge[EDGE_DROP_TAP_FULL] + edge[EDGE_DROP_NO_BUFFER] +
+			  edge[EDGE_DROP_OVERSIZE] + edge[EDGE_DROP_NOT_IP];
 
-	if (pn->tap.edge == NULL)
-		return refused;
-	edge = edge_counters(pn->tap.edge);
-	return run_result_minus(refused, edge[EDGE_DROP_UNREACHABLE] + edge[EDGE_DROP_SILENT]);
+	for (unsigned i = 0; i < EDGE_COUNTER_COUNT; i++)
+		run_result_count(result, edge_counter_name(i), edge[i]);
+	result->messages.generated += edge[EDGE_MESSAGES_OUT] + refused + edge[EDGE_DROP_TOO_LONG];
+	result->messages.dropped +=
+		run_result_minus(refused, counted) + edge[EDGE_DROP_TOO_LONG] + behind;
+	result->messages.delivered = run_result_minus(result->messages.delivered, behind);
+	result->behind += behind;
 }
 
 static void add_host(struct run_result *result, const struct real_host *host)
@@ -106,9 +112,6 @@ static void add_host(struct run_result *result, const struct real_host *host)
 		snprintf(name, sizeof(name), "host_%s", nic_counter_name(i));
 		run_result_count(result, name, count[i]);
 	}
-	for (unsigned i = 0; host->poll->tap.edge != NULL && i < EDGE_COUNTER_COUNT; i++)
-		run_result_count(
-			result, edge_counter_name(i), edge_counters(host->poll->tap.edge)[i]);
 	add_faults(result, host->poll->faults);
 	result->messages.generated += traffic.generated_messages;
 	result->messages.injected += count[NIC_MESSAGES_INJECTED];
@@ -127,11 +130,10 @@ static void add_host(struct run_result *result, const struct real_host *host)
 	result->out_of_order += sink->out_of_order;
 	histogram_merge(&result->network_ns, &sink->network_ns);
 	histogram_merge(&result->total_ns, &sink->total_ns);
-	result->messages.dropped += passed_over(host->poll);
-	/* Messages of a TAP are generated where they are queued. */
+	/* Messages without a route, or for a silent host. */
+	result->messages.dropped += count[NIC_MESSAGES_UNREACHABLE] + count[NIC_MESSAGES_SILENT];
 	if (host->poll->tap.edge != NULL)
-		result->messages.generated +=
-			edge_counters(host->poll->tap.edge)[EDGE_MESSAGES_OUT];
+		add_tap(result, host->poll->tap.edge, count);
 	if (host->poll->mapper.control != NULL) {
 		run_result_count(result, "host_orders_lost", host->poll->mapper.orders_lost);
 		run_result_count(result, "host_commits_refused",
@@ -195,6 +197,55 @@ int real_fabric_check_complete(const struct real_fabric *fabric, struct fault *f
 	return fabric->replay != NULL ? goal_replay_diagnose(fabric->replay, fault) : 0;
 }
 
+static uint64_t longest_away_ns(const struct real_fabric *fabric)
+{
+	weft_time now = clock_now(&fabric->clock), most = 0;
+
+	for (unsigned i = 0; i < fabric->loops; i++) {
+		const struct real_worker *worker = &fabric->worker[i];
+		weft_time away = atomic_load_explicit(&worker->away, memory_order_relaxed);
+		weft_time seen = atomic_load_explicit(&worker->seen, memory_order_relaxed);
+
+		most = away > most ? away : most;
+		/* It may still be away. Only a lab's process is asked while its loops run. */
+		if (fabric->serving && !worker->leader && now > seen && now - seen > most)
+			most = now - seen;
+	}
+	return most / PS_PER_NS;
+}
+
+static uint64_t absent_ns(const struct real_fabric *fabric)
+{
+	weft_time sum = 0;
+
+	for (unsigned i = 0; i < fabric->loops; i++)
+		sum += atomic_load_explicit(&fabric->worker[i].absent, memory_order_relaxed);
+	return sum / PS_PER_NS;
+}
+
+/* Programs send through TAPs while the result is made: a window to each destination. */
+static uint64_t in_flight_most(const struct real_fabric *fabric)
+{
+	const struct run_config *run = fabric->options.run;
+
+	return (uint64_t)run->edges.count * fabric->options.topology->hosts *
+	       run->nic.window_frames;
+}
+
+/* The whole lab is judged by 'weft lab run'. */
+static void judge(const struct real_fabric *fabric, struct run_result *result)
+{
+	result->wall.away_ns = longest_away_ns(fabric);
+	result->wall.absent_ns = absent_ns(fabric);
+	if (fabric->incomplete)
+		run_result_add_reason(result, true, RUN_REASON_SIGNAL);
+	if (fabric->serving)
+		return;
+	run_result_judge_away(result, "", result->wall.away_ns);
+	if (!fabric->incomplete) /* whoever ends it does not wait for what is under way */
+		run_result_judge_under_way(result, in_flight_most(fabric));
+}
+
 int real_fabric_result(struct real_fabric *fabric, struct run_result *result, struct fault *fault)
 {
 	weft_time running = run_result_minus(
@@ -219,7 +270,7 @@ int real_fabric_result(struct real_fabric *fabric, struct run_result *result, st
 		result->duplicated += run_result_surplus(result, NULL);
 	result->packets.generated = result->packets.injected;
 	run_result_count_pending(result);
-	result->incomplete = fabric->incomplete;
+	judge(fabric, result);
 	real_entries_read(fabric, false);
 	real_flows_read(fabric);
 	run_result_set_wall(result, (double)running / (double)PS_PER_S);

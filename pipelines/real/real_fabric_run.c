@@ -21,6 +21,7 @@
 #define LINKS_WAIT_PS  (5 * PS_PER_S)
 #define ROUTES_WAIT_PS (20 * PS_PER_S) /* from the same moment on */
 #define DRAIN_WAIT_PS  (2 * PS_PER_S)
+#define HURRY_WAIT_PS  (500 * PS_PER_MS) /* the same after a signal */
 #define DRAIN_LOOK_PS  (1 * PS_PER_MS)
 #define WATCH_EACH     16 /* iterations of the leader between two readings of the clock */
 
@@ -37,20 +38,42 @@ static void start_host(struct real_fabric *fabric, struct real_host *host)
 	atomic_fetch_add(&fabric->sources_failed, 1);
 }
 
+/* A loop is away while its process is stopped or has no CPU. */
+static void note_presence(struct real_worker *worker, weft_time now)
+{
+	weft_time seen = atomic_load_explicit(&worker->seen, memory_order_relaxed);
+
+	atomic_store_explicit(&worker->seen, now, memory_order_relaxed);
+	if (now - seen > atomic_load_explicit(&worker->away, memory_order_relaxed))
+		atomic_store_explicit(&worker->away, now - seen, memory_order_relaxed);
+	if (unlikely(now - seen > RUN_AWAY_MAX_NS * PS_PER_NS))
+		atomic_fetch_add_explicit(&worker->absent, now - seen, memory_order_relaxed);
+}
+
+/* After work of its own that takes long, such as a report. */
+static void forget_absence(struct real_worker *worker)
+{
+	atomic_store_explicit(
+		&worker->seen, clock_now(&worker->fabric->clock), memory_order_relaxed);
+}
+
 static void obey(struct real_worker *worker, weft_time now)
 {
 	struct real_fabric *fabric = worker->fabric;
 
 	if (!loop_orders_take(&fabric->orders, &worker->orders_seen))
 		return;
-	if (fabric->order == REAL_ORDER_START)
+	if (fabric->order == REAL_ORDER_START) {
 		real_flows_clear(fabric, worker->number);
+		atomic_store_explicit(&worker->away, 0, memory_order_relaxed);
+	}
 	for (unsigned i = worker->first_host; i < worker->last_host; i++) {
 		if (fabric->order == REAL_ORDER_START)
 			start_host(fabric, &fabric->hosts[i]);
 		else
 			real_host_stop_traffic(fabric, &fabric->hosts[i], now);
 	}
+	forget_absence(worker);
 	loop_orders_obeyed(&fabric->orders);
 }
 
@@ -169,6 +192,12 @@ static bool may_begin(struct real_fabric *fabric, weft_time now)
 	return true;
 }
 
+/* A run without an end of its own ends with a signal as any other does. */
+static weft_time drain_wait(const struct real_fabric *fabric)
+{
+	return fabric->incomplete ? HURRY_WAIT_PS : DRAIN_WAIT_PS;
+}
+
 /* Advances the phases of a run, in the leader. True when the run is over. */
 static bool watch(struct real_fabric *fabric, weft_time now)
 {
@@ -196,7 +225,7 @@ static bool watch(struct real_fabric *fabric, weft_time now)
 		if (now < fabric->look_due)
 			return false;
 		fabric->look_due = now + DRAIN_LOOK_PS;
-		if (!all_delivered(fabric, now) && now - fabric->ended_at < DRAIN_WAIT_PS)
+		if (!all_delivered(fabric, now) && now - fabric->ended_at < drain_wait(fabric))
 			return false;
 		fabric->phase = REAL_IDLE;
 		return true;
@@ -257,6 +286,7 @@ static void serve_command(struct real_fabric *fabric, weft_time now)
 		stop_traffic(fabric, now);
 	else if (strncmp(text, "report ", 7) == 0)
 		report(fabric, text + 7);
+	forget_absence(&fabric->worker[0]);
 }
 
 bool real_lead(struct real_fabric *fabric)
@@ -282,10 +312,13 @@ static int work(void *ctx)
 	struct poll_yield yield;
 
 	poll_yield_init(&yield, POLL_YIELD_ALWAYS, 1, 1);
+	forget_absence(worker);
 	for (uint64_t i = 0; !atomic_load_explicit(&fabric->halt, memory_order_relaxed); i++) {
 		unsigned moved = poll_devices(worker);
+		weft_time now = clock_now(&fabric->clock);
 
-		obey(worker, clock_now(&fabric->clock));
+		note_presence(worker, now);
+		obey(worker, now);
 		if (worker->leader && (i % WATCH_EACH == 0 || moved == 0) && real_lead(fabric))
 			atomic_store(&fabric->halt, true);
 		poll_yield_update(&yield, moved);
@@ -293,10 +326,10 @@ static int work(void *ctx)
 	return 0;
 }
 
-static void share_out(struct real_fabric *fabric, struct real_worker *worker)
+static void share_out(struct real_fabric *fabric)
 {
 	for (unsigned i = 0; i < fabric->loops; i++)
-		worker[i] = (struct real_worker){
+		fabric->worker[i] = (struct real_worker){
 			.fabric = fabric,
 			.number = i,
 			.first_switch = real_share(fabric, i, fabric->switch_count),
@@ -305,22 +338,22 @@ static void share_out(struct real_fabric *fabric, struct real_worker *worker)
 			.last_host = real_share(fabric, i + 1, fabric->host_count),
 			.orders_seen = atomic_load(&fabric->orders.given),
 			.leader = i == 0,
+			.seen = clock_now(&fabric->clock),
 		};
 }
 
 static void run_workers(struct real_fabric *fabric)
 {
-	struct real_worker worker[REAL_LOOPS_MAX];
 	unsigned next = 1, lcore;
 
-	share_out(fabric, worker);
+	share_out(fabric);
 	atomic_store(&fabric->orders.pending, 0);
 	atomic_store(&fabric->halt, false);
 	real_control_start(fabric);
 	RTE_LCORE_FOREACH_WORKER(lcore)
 	if (next < fabric->loops)
-		rte_eal_remote_launch(work, &worker[next++], lcore);
-	work(&worker[0]);
+		rte_eal_remote_launch(work, &fabric->worker[next++], lcore);
+	work(&fabric->worker[0]);
 	rte_eal_mp_wait_lcore();
 	real_control_stop(fabric);
 	fabric->stopped_at = clock_now(&fabric->clock);

@@ -80,6 +80,10 @@ struct real_worker {
 	unsigned first_switch, last_switch, first_host, last_host; /* last: one behind */
 	unsigned orders_seen;
 	bool leader; /* main thread's: supervises, too */
+	/* Writer: its loop; readers: the leader, the main thread after the loop. */
+	_Atomic weft_time seen;   /* beginning of the last iteration */
+	_Atomic weft_time away;   /* the longest iteration since the traffic began */
+	_Atomic weft_time absent; /* sum of all iterations that were too long, ever */
 };
 
 /* Reported failures of allocation; reported again when their number has doubled. */
@@ -112,6 +116,7 @@ struct real_fabric {
 	enum real_order order;
 	atomic_bool halt;
 	weft_time traffic_from, measure_from, traffic_until;
+	struct real_worker worker[REAL_LOOPS_MAX];
 	/* The leader's. */
 	enum real_phase phase;
 	bool serving; /* part of a lab: phases begin by command */

@@ -13,14 +13,19 @@
 
 #define FORMAT "result/1"
 
-/* 'array' is the address of the pointer to the elements. */
-static void *grow(void *array, unsigned *count, size_t size)
+#define FIRST_ELEMENTS 64
+
+/* 'array' is the address of the pointer to the elements. Its room doubles, so that many elements
+ * are not copied many times. */
+void *run_result_grow(void *array, unsigned *count, size_t size)
 {
+	bool full = *count == 0 || (*count >= FIRST_ELEMENTS && (*count & (*count - 1)) == 0);
 	char *elements;
 
 	memcpy(&elements, array, sizeof(elements));
-	if (*count % 64 == 0) {
-		elements = realloc(elements, (*count + 64) * size);
+	if (full) {
+		elements = realloc(elements,
+			(*count == 0 ? (size_t)FIRST_ELEMENTS : 2 * (size_t)*count) * size);
 		if (elements == NULL)
 			return NULL;
 		memcpy(array, &elements, sizeof(elements));
@@ -30,13 +35,14 @@ static void *grow(void *array, unsigned *count, size_t size)
 
 struct run_sample *run_result_add_sample(struct run_result *result)
 {
-	return grow(&result->sample, &result->samples, sizeof(*result->sample));
+	return run_result_grow(&result->sample, &result->samples, sizeof(*result->sample));
 }
 
 struct run_link *run_result_add_link(struct run_result *result, const struct topology *topology,
 	struct topology_port from, struct topology_port to)
 {
-	struct run_link *link = grow(&result->link, &result->links, sizeof(*result->link));
+	struct run_link *link =
+		run_result_grow(&result->link, &result->links, sizeof(*result->link));
 
 	if (link == NULL)
 		return NULL;
@@ -50,7 +56,7 @@ int run_result_add_cycle(struct run_result *result, const struct topology *topol
 {
 	for (unsigned i = 0; i < count; i++) {
 		struct run_cycle *channel =
-			grow(&result->cycle, &result->cycles, sizeof(*result->cycle));
+			run_result_grow(&result->cycle, &result->cycles, sizeof(*result->cycle));
 
 		if (channel == NULL)
 			return -ENOMEM;
@@ -61,12 +67,12 @@ int run_result_add_cycle(struct run_result *result, const struct topology *topol
 
 struct run_host *run_result_add_host(struct run_result *result)
 {
-	return grow(&result->host, &result->host_count, sizeof(*result->host));
+	return run_result_grow(&result->host, &result->host_count, sizeof(*result->host));
 }
 
 int run_result_copy_samples(struct run_result *result, const struct run_result *from)
 {
-	for (unsigned i = 0; i < from->samples; i++) {
+	for (unsigned i = 0; i < from->samples && !run_result_is_stopped(result); i++) {
 		struct run_sample *sample = run_result_add_sample(result);
 
 		if (sample == NULL)
@@ -112,7 +118,7 @@ int run_result_count(struct run_result *result, const char *name, uint64_t value
 	struct run_counter *counter = find_counter(result, name);
 
 	if (counter == NULL) {
-		counter = grow(&result->counter, &result->counters, sizeof(*counter));
+		counter = run_result_grow(&result->counter, &result->counters, sizeof(*counter));
 		if (counter == NULL)
 			return -ENOMEM;
 		snprintf(counter->name, sizeof(counter->name), "%s", name);
@@ -161,6 +167,17 @@ void run_result_set_wall(struct run_result *result, double seconds)
 		result->wall.peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
 }
 
+void run_result_heed(struct run_result *result, const atomic_bool *stop)
+{
+	result->stop =
+		stop != NULL && !atomic_load_explicit(stop, memory_order_relaxed) ? stop : NULL;
+}
+
+bool run_result_is_stopped(const struct run_result *result)
+{
+	return result->stop != NULL && atomic_load_explicit(result->stop, memory_order_relaxed);
+}
+
 void run_result_free(struct run_result *result)
 {
 	free(result->sample);
@@ -171,6 +188,7 @@ void run_result_free(struct run_result *result)
 		free(result->entry[i].flow);
 	free(result->entry);
 	free(result->counter);
+	free(result->reason);
 	memset(result, 0, sizeof(*result));
 }
 
@@ -238,7 +256,7 @@ static json_t *series_json(const struct run_result *result)
 {
 	json_t *series = json_array();
 
-	for (unsigned i = 0; i < result->samples; i++) {
+	for (unsigned i = 0; i < result->samples && !run_result_is_stopped(result); i++) {
 		const struct run_sample *sample = &result->sample[i];
 		json_t *latency =
 			result->clocks_differ ? json_null() : json_real(sample->latency_ns);
@@ -322,6 +340,9 @@ static json_t *wall_json(const struct run_result *result)
 		result->wall.packet_hops_per_second, "peak_rss_bytes",
 		(json_int_t)result->wall.peak_rss_bytes);
 
+	if (wall != NULL && !result->fingerprinted)
+		json_object_set_new(
+			wall, "away_ns", json_integer((json_int_t)result->wall.away_ns));
 	if (wall != NULL)
 		provenance_add(wall);
 	return wall;
@@ -349,6 +370,7 @@ static void add_rest(json_t *root, const struct run_result *result, bool histogr
 	json_object_set_new(root, "fingerprint",
 		result->fingerprinted ? json_string(fingerprint) : json_null());
 	json_object_set_new(root, "incomplete", json_boolean(result->incomplete));
+	json_object_set_new(root, "incomplete_reasons", run_result_reasons_json(result));
 	json_object_set_new(root, "wall", wall_json(result));
 }
 
@@ -371,13 +393,40 @@ json_t *run_result_json(const struct run_result *result, json_t *config)
 
 	if (root != NULL)
 		add_rest(root, result, histograms);
-	return root;
+	if (!run_result_is_stopped(result))
+		return root;
+	json_decref(root);
+	return NULL;
+}
+
+struct dump {
+	const struct run_result *result;
+	FILE *out;
+};
+
+static int dump_piece(const char *text, size_t bytes, void *ctx)
+{
+	const struct dump *dump = ctx;
+
+	if (run_result_is_stopped(dump->result))
+		return -1;
+	return fwrite(text, 1, bytes, dump->out) == bytes ? 0 : -1;
+}
+
+int run_result_dump(const struct run_result *result, const json_t *document, FILE *out)
+{
+	struct dump dump = {.result = result, .out = out};
+
+	if (json_dump_callback(document, dump_piece, &dump, JSON_INDENT(2)) == 0 &&
+		fputc('\n', out) != EOF)
+		return 0;
+	return run_result_is_stopped(result) ? -EINTR : -EIO;
 }
 
 void run_result_write_csv(const struct run_result *result, FILE *out)
 {
 	fputs("t_ns,accepted,latency_ns,adapted,arn,itb\n", out);
-	for (unsigned i = 0; i < result->samples; i++) {
+	for (unsigned i = 0; i < result->samples && !run_result_is_stopped(result); i++) {
 		const struct run_sample *sample = &result->sample[i];
 
 		fprintf(out, "%" PRIu64 ",%.6f,%.1f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
@@ -391,8 +440,8 @@ uint64_t run_result_surplus(const struct run_result *result, const struct run_re
 	uint64_t left = result->messages.injected;
 
 	if (before != NULL)
-		left += run_result_minus(before->messages.injected, before->messages.delivered);
-	return run_result_minus(result->messages.delivered, left);
+		left += run_result_under_way(before);
+	return run_result_minus(result->messages.delivered + result->behind, left);
 }
 
 void run_goal_result(

@@ -7,6 +7,7 @@
  * Filled by the pipeline that ran; owns its arrays; run_result_free().
  */
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,6 +21,16 @@
 #include "topology.h"
 
 #define RUN_ADVICE_MAX 256
+#define RUN_REASON_MAX 200
+
+/* Reasons of both clocks. */
+#define RUN_REASON_SIGNAL   "a signal ended the run before its time"
+#define RUN_REASON_DEADLOCK "a deadlock ended the run"
+
+/* The longest time that a loop on the real clock may be away (stopped, or without a CPU). Within it
+ * the neighbours' links come back and what was late is sent; a longer one leaves a hole in the run.
+ * On a busy machine loops are away for some ten milliseconds. */
+#define RUN_AWAY_MAX_NS 500000000
 
 struct goal;
 struct goal_replay;
@@ -94,6 +105,12 @@ struct run_counter {
 	uint64_t value;
 };
 
+/* Why a result is incomplete. */
+struct run_reason {
+	char text[RUN_REASON_MAX];
+	bool asked_for; /* by a signal or by the run file: the answer is not bad */
+};
+
 struct run_result {
 	uint64_t seed;
 	char topology[64];
@@ -124,18 +141,37 @@ struct run_result {
 	bool deadlock;
 	struct run_cycle *cycle; /* channels that wait for each other, where that is known */
 	unsigned cycles;
-	bool incomplete; /* ended by a signal before its time */
+	/* Messages that reached their host and got no further, because its TAP did not take them.
+	 * They are among messages.dropped, not among messages.delivered. */
+	uint64_t behind;
+	/* Once it is set, making and writing the documents ends; NULL: nothing ends them. */
+	const atomic_bool *stop;
+	bool incomplete; /* it has reasons */
+	struct run_reason *reason;
+	unsigned reasons;
 	uint64_t fingerprint;
 	bool fingerprinted; /* virtual clock only: a real one has no order that could be repeated */
 	struct {
 		double seconds, packet_hops_per_second;
 		uint64_t packet_hops, peak_rss_bytes;
+		uint64_t away_ns; /* real clock: the longest time that a loop was away */
+		/* In a part: of all times above RUN_AWAY_MAX_NS in the life of the process, the
+		 * sum. What it was before a run tells of a process that was away at its start. */
+		uint64_t absent_ns;
 	} wall;
 };
 
 /* The document of files.md; 'config' is put into it (its reference is taken; may be NULL); if its
- * measure.latencies is true, the histograms are in it. NULL without memory. */
+ * measure.latencies is true, the histograms are in it. NULL without memory, or if
+ * '*result->stop'. */
 json_t *run_result_json(const struct run_result *result, json_t *config);
+/* Writes the document and a line feed. 0, -EINTR if '*result->stop', -EIO. */
+int run_result_dump(const struct run_result *result, const json_t *document, FILE *out);
+
+/* A signal from now on ends the documents, unless one has ended the run: then they are what it was
+ * sent for. */
+void run_result_heed(struct run_result *result, const atomic_bool *stop);
+bool run_result_is_stopped(const struct run_result *result);
 
 /* A process's part of a lab's result: everything that can be added up, histograms as sparse
  * buckets. And the way back: adds the part to 'result'; -EINVAL if it is no such document. */
@@ -160,7 +196,23 @@ bool run_result_is_saturated(const struct run_result *result);
 bool run_flow_completion(const struct run_flow *flow, uint64_t *ns);
 bool run_entry_completion(const struct run_entry *entry, uint64_t *ns);
 
-/* Samples as CSV with a heading. */
+/* Adds a reason and makes the result incomplete, even without memory for the text. The same text is
+ * added once. */
+void run_result_add_reason(struct run_result *result, bool asked_for, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Adds a reason if a loop of 'who' ("" for the only process) was away for longer than
+ * RUN_AWAY_MAX_NS. */
+void run_result_judge_away(struct run_result *result, const char *who, uint64_t away_ns);
+/* Adds a reason if more than 'most' messages have left their hosts and not arrived. */
+void run_result_judge_under_way(struct run_result *result, uint64_t most);
+/* A reason that nobody asked for: exit code 1. */
+bool run_result_is_broken(const struct run_result *result);
+/* Messages that have left their hosts and have not arrived. */
+uint64_t run_result_under_way(const struct run_result *result);
+/* Prints a line for each reason: "PREFIX" and the reason. */
+void run_result_print_reasons(const struct run_result *result, const char *prefix, FILE *out);
+
+/* Samples as CSV with a heading; not all of them if '*result->stop'. */
 void run_result_write_csv(const struct run_result *result, FILE *out);
 
 /* Messages that arrived in a run more often than they left, by sums over all hosts: those that were

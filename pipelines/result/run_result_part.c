@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define FORMAT "weft-result-part/2"
+#define FORMAT "weft-result-part/3"
 
 /* The whole numbers of a part and where they are in the result. */
 #define NUMBERS(X)                                          \
@@ -25,6 +25,8 @@
 	X("lost", lost)                                     \
 	X("duplicated", duplicated)                         \
 	X("out_of_order", out_of_order)                     \
+	X("behind", behind)                                 \
+	X("absent_ns", wall.absent_ns)                      \
 	X("packet_hops", wall.packet_hops)                  \
 	X("peak_rss_bytes", wall.peak_rss_bytes)
 
@@ -59,12 +61,12 @@ static json_t *samples_part(const struct run_result *result)
 
 json_t *run_result_part_json(const struct run_result *result)
 {
-	json_t *part = json_pack("{s:s,s:I,s:s,s:I,s:I,s:f,s:f,s:f,s:f,s:b,s:b}", "weft", FORMAT,
+	json_t *part = json_pack("{s:s,s:I,s:s,s:I,s:I,s:f,s:f,s:f,s:f,s:b,s:I}", "weft", FORMAT,
 		"seed", (json_int_t)result->seed, "topology", result->topology, "hosts",
 		(json_int_t)result->hosts, "switches", (json_int_t)result->switches, "offered",
 		result->offered, "accepted", result->accepted, "flits",
 		result->flits_per_ns_per_switch, "seconds", result->wall.seconds, "deadlock",
-		result->deadlock, "incomplete", result->incomplete);
+		result->deadlock, "away_ns", (json_int_t)result->wall.away_ns);
 
 	if (part == NULL)
 		return NULL;
@@ -78,6 +80,7 @@ json_t *run_result_part_json(const struct run_result *result)
 	json_object_set_new(part, "measured_ns",
 		json_pack("[I,I]", (json_int_t)result->from_ns, (json_int_t)result->to_ns));
 	json_object_set_new(part, "traffic", run_result_entries_part(result));
+	json_object_set_new(part, "reasons", run_result_reasons_part(result));
 	return part;
 }
 
@@ -190,15 +193,15 @@ static int add_numbers(struct run_result *into, const json_t *part)
 static int add_head(struct run_result *into, const json_t *part)
 {
 	const char *format, *topology;
-	json_int_t seed, hosts, switches;
+	json_int_t seed, hosts, switches, away;
 	double offered, accepted, flits, seconds;
-	int deadlock, incomplete;
+	int deadlock;
 
 	/* jansson reads it without changing it and has no const for that. */
-	if (json_unpack((json_t *)part, "{s:s,s:I,s:s,s:I,s:I,s:F,s:F,s:F,s:F,s:b,s:b}", "weft",
+	if (json_unpack((json_t *)part, "{s:s,s:I,s:s,s:I,s:I,s:F,s:F,s:F,s:F,s:b,s:I}", "weft",
 		    &format, "seed", &seed, "topology", &topology, "hosts", &hosts, "switches",
 		    &switches, "offered", &offered, "accepted", &accepted, "flits", &flits,
-		    "seconds", &seconds, "deadlock", &deadlock, "incomplete", &incomplete) != 0 ||
+		    "seconds", &seconds, "deadlock", &deadlock, "away_ns", &away) != 0 ||
 		strcmp(format, FORMAT) != 0)
 		return -EINVAL;
 	into->seed = (uint64_t)seed;
@@ -211,7 +214,8 @@ static int add_head(struct run_result *into, const json_t *part)
 	if (seconds > into->wall.seconds)
 		into->wall.seconds = seconds;
 	into->deadlock |= deadlock != 0;
-	into->incomplete |= incomplete != 0;
+	if ((uint64_t)away > into->wall.away_ns)
+		into->wall.away_ns = (uint64_t)away;
 	return 0;
 }
 
@@ -237,6 +241,8 @@ int run_result_add_part(struct run_result *into, const json_t *part)
 		result = add_measured(into, json_object_get(part, "measured_ns"));
 	if (result == 0)
 		result = run_result_add_entries(into, json_object_get(part, "traffic"));
+	if (result == 0)
+		result = run_result_add_reasons(into, json_object_get(part, "reasons"));
 	if (into->wall.seconds > 0)
 		into->wall.packet_hops_per_second =
 			(double)into->wall.packet_hops / into->wall.seconds;

@@ -64,7 +64,7 @@ static void print_time(const struct run_result *result, const struct run_config 
 		run->clock == RUN_CLOCK_VIRTUAL ? "virtual" : "real");
 	if (run->clock == RUN_CLOCK_VIRTUAL)
 		fprintf(out, ", computed in %.1f s of wall time", result->wall.seconds);
-	fputs(result->incomplete ? " (ended early)\n" : "\n", out);
+	fputs(result->incomplete ? " (incomplete)\n" : "\n", out);
 }
 
 static void print_latency(const struct run_result *result, const char *name,
@@ -132,6 +132,8 @@ static void print_saturation(const struct run_result *result, FILE *out)
 
 static void print_counts(const struct run_result *result, FILE *out)
 {
+	uint64_t unsent;
+
 	fprintf(out,
 		"  %-22s %" PRIu64 " delivered, %" PRIu64 " retransmitted, %" PRIu64
 		" discarded on the way\n",
@@ -139,6 +141,9 @@ static void print_counts(const struct run_result *result, FILE *out)
 		result->packets.dropped);
 	fprintf(out, "  %-22s %" PRIu64 " delivered, %" PRIu64 " pending at the end", "messages",
 		result->messages.delivered, result->messages.pending);
+	unsent = run_result_minus(result->messages.pending, run_result_under_way(result));
+	if (unsent > 0)
+		fprintf(out, " (%" PRIu64 " of them never sent)", unsent);
 	if (result->messages.dropped > 0)
 		fprintf(out, ", %" PRIu64 " dropped", result->messages.dropped);
 	putc('\n', out);
@@ -165,6 +170,7 @@ void run_result_print(const struct run_result *result, const struct run_config *
 {
 	fprintf(out, "%s: %" PRIu32 " switches, %" PRIu32 " hosts\n", result->topology,
 		result->switches, result->hosts);
+	run_result_print_reasons(result, "  incomplete             ", out);
 	print_routing(&run->routing, out);
 	print_buffer(result, run, out);
 	print_time(result, run, out);

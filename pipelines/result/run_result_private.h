@@ -18,6 +18,16 @@ json_t *run_result_latencies_json(
 /* An object for each entry of the traffic. */
 json_t *run_result_entries_json(const struct run_result *result, bool histograms);
 
+/* The texts of the reasons. */
+json_t *run_result_reasons_json(const struct run_result *result);
+/* Reasons as a part has them, and back. -EINVAL. */
+json_t *run_result_reasons_part(const struct run_result *result);
+int run_result_add_reasons(struct run_result *into, const json_t *reasons);
+
+/* A zeroed element more; NULL without memory. 'array' is the address of the pointer to the
+ * elements. */
+void *run_result_grow(void *array, unsigned *count, size_t size);
+
 /* A histogram as a part has it, and back: adds it. -EINVAL. */
 json_t *run_result_histogram_part(const struct histogram *histogram);
 int run_result_add_histogram(struct histogram *into, const json_t *part);

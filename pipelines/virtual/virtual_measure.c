@@ -240,7 +240,10 @@ int virtual_fabric_result(
 	if (fabric->replay != NULL)
 		run_goal_result(fabric->goal->goal, fabric->replay, result);
 	fill_figures(fabric, result);
-	result->incomplete = fabric->incomplete;
+	if (fabric->stopped)
+		run_result_add_reason(result, true, RUN_REASON_SIGNAL);
+	if (fabric->deadlock)
+		run_result_add_reason(result, false, RUN_REASON_DEADLOCK);
 	result->deadlock = fabric->deadlock;
 	result->fingerprint = fabric->fingerprint;
 	result->fingerprinted = true;

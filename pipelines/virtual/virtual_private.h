@@ -191,7 +191,7 @@ struct virtual_fabric {
 	uint64_t dropped, fingerprint;
 	struct measure_window window;
 	double wall_seconds;
-	bool failed, deadlock, incomplete;
+	bool failed, deadlock, stopped;
 	/* The first circle of waiting that was found (deadlock.h). */
 	struct deadlock_circle circle;
 	virtual_trace_fn *watch; /* called for every frame; NULL: none */

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "file_text.h"
+
 #define LINE_MAX_BYTES 256
 #define BLANKS         " \t\r\n"
 
@@ -25,12 +27,12 @@ static int take_line(struct pair_file *file, char *line)
 
 int pair_file_read(struct pair_file *file)
 {
-	FILE *in = fopen(file->path, "r");
+	FILE *in = file_text_open(file->path, file->fault);
 	char line[LINE_MAX_BYTES];
 	int result = 0;
 
 	if (in == NULL)
-		return fault_set(file->fault, errno, "%s: %s", file->path, strerror(errno));
+		return -errno;
 	while (result == 0 && fgets(line, sizeof(line), in) != NULL) {
 		file->line++;
 		if (strchr(line, '\n') == NULL && !feof(in))

@@ -9,8 +9,9 @@
 #include "run_source.h"
 #include "wormhole_fabric_private.h"
 
-/* Cycles between checks of the stop flag and for deadlock, and progress reports. */
+/* Cycles between checks for deadlock and progress reports, and between those of the stop flag. */
 #define CHECK_EACH (1u << 16)
+#define STOP_EACH  (1u << 11)
 
 struct run_loop {
 	struct wormhole_fabric *fabric;
@@ -186,6 +187,11 @@ static void report_progress(const struct run_loop *loop)
 			measure->duration_ps, passed);
 }
 
+static bool is_stopped(const struct run_loop *loop)
+{
+	return loop->stop != NULL && atomic_load_explicit(loop->stop, memory_order_relaxed);
+}
+
 /* Where nothing will ever happen again, messages that are still under way wait for each other; but
  * a part of the network may stand still while the rest still moves. */
 static void check_loop(struct run_loop *loop, bool alive)
@@ -193,8 +199,7 @@ static void check_loop(struct run_loop *loop, bool alive)
 	struct wormhole_fabric *fabric = loop->fabric;
 	struct wormhole_counters count = wormhole_net_counters(fabric->net);
 
-	if (loop->stop != NULL && atomic_load_explicit(loop->stop, memory_order_relaxed))
-		loop->stopped = true;
+	loop->stopped = is_stopped(loop);
 	if (wormhole_net_failed(fabric->net))
 		fabric->failed = true;
 	else if (!alive && wormhole_net_under_way(fabric->net) > 0)
@@ -231,6 +236,21 @@ static uint64_t next_sample(const struct run_loop *loop, uint64_t now)
 	return loop->sample_at != 0 ? loop->sample_at : now + loop->sample_cycles;
 }
 
+/* Up to '*until', or until enough was delivered; after a signal up to a moment before. False:
+ * nothing will happen any more. */
+static bool run_on(struct run_loop *loop, uint64_t now, uint64_t *until)
+{
+	bool alive = true;
+
+	while (now < *until && !enough(loop->fabric)) {
+		now = earlier(*until, now + STOP_EACH);
+		alive = wormhole_net_run(loop->fabric->net, now);
+		if (is_stopped(loop))
+			*until = now;
+	}
+	return alive;
+}
+
 /* Up to the end of the time, or until enough was delivered. */
 static void run_all(struct run_loop *loop)
 {
@@ -254,7 +274,7 @@ static void run_all(struct run_loop *loop)
 			next = earlier(next, warmup);
 		else if (middle > now)
 			next = earlier(next, middle);
-		alive = wormhole_net_run(fabric->net, next);
+		alive = run_on(loop, now, &next);
 		now = next;
 		if (now == warmup)
 			wormhole_measure_begin(fabric, now);
@@ -279,8 +299,8 @@ int wormhole_fabric_run(struct wormhole_fabric *fabric, const atomic_bool *stop,
 		wormhole_measure_begin(fabric, 0);
 	run_all(&loop);
 	wormhole_measure_end(fabric);
-	fabric->incomplete =
-		loop.stopped || fabric->deadlock || (measure->messages > 0 && !enough(fabric));
+	fabric->stopped = loop.stopped;
+	fabric->wanting = measure->messages > 0 && !enough(fabric);
 	fabric->wall_seconds = measure_wall_seconds() - start;
 	return fabric->failed ? fault_set(fault, ENOMEM, "no memory for more messages or events")
 			      : 0;

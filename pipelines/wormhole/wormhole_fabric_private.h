@@ -45,7 +45,8 @@ struct wormhole_fabric {
 	uint64_t overtaken;
 	uint64_t fingerprint;
 	double wall_seconds;
-	bool failed, deadlock, incomplete;
+	bool failed, deadlock, stopped;
+	bool wanting; /* the messages that the run wanted were not all measured */
 };
 
 /* wormhole_traffic.c */

@@ -4,6 +4,7 @@
 /* Counters and result of a wormhole fabric. */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -271,6 +272,18 @@ static void fill_figures(const struct wormhole_fabric *fabric, struct run_result
 	}
 }
 
+static void add_reasons(const struct wormhole_fabric *fabric, struct run_result *result)
+{
+	if (fabric->stopped)
+		run_result_add_reason(result, true, RUN_REASON_SIGNAL);
+	if (fabric->deadlock)
+		run_result_add_reason(result, false, RUN_REASON_DEADLOCK);
+	if (fabric->wanting)
+		run_result_add_reason(result, true,
+			"the run ended before it had measured %" PRIu64 " messages",
+			(uint64_t)fabric->run->measure.messages);
+}
+
 int wormhole_fabric_result(
 	const struct wormhole_fabric *fabric, struct run_result *result, struct fault *fault)
 {
@@ -284,7 +297,7 @@ int wormhole_fabric_result(
 		return fault_set(fault, ENOMEM, "no memory for the result");
 	fill_figures(fabric, result);
 	result->deadlock = fabric->deadlock;
-	result->incomplete = fabric->incomplete;
+	add_reasons(fabric, result);
 	result->fingerprint = fabric->fingerprint;
 	result->fingerprinted = true;
 	run_result_set_wall(result, fabric->wall_seconds);

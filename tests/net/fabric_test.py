@@ -439,6 +439,24 @@ class Fabric(unittest.TestCase):
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
             self.assertIn(place, done.stderr)
 
+    def test_too_few_descriptors_are_one_message(self):
+        done = subprocess.run(["prlimit", "--nofile=12:12", WEFT, "run", self.file, "--quiet"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertRegex(done.stderr, r"\Aweft-fabric: too few file descriptors: 12 may be open, expected "
+                         r"\d+ or more \('ulimit -n'\)\n\Z")
+
+    def test_a_low_limit_of_descriptors_is_raised_where_that_is_allowed(self):
+        done = subprocess.run(["prlimit", "--nofile=12:1024", WEFT, "run", self.file, "--quiet", "--set",
+                               "measure.duration=100ms"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_more_samples_than_a_result_can_have_are_refused(self):
+        done = self.weft("run", self.file, "--set", "measure.duration=86400s", "--set", "measure.sample=1us")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn(": measure.sample: 1us makes 86400000000 samples of a run of 86400s, expected at most "
+                      "1000000: ", done.stderr)
+
     def test_a_missing_file_and_a_wrong_flag_are_bad_requests(self):
         for args in (["run", "/nonexistent.yaml"], ["run", self.file, "--nonsense"], ["run"],
                      ["nonsense"]):
@@ -503,6 +521,21 @@ class Edge(Fabric):
 
     def test_ping_and_tcp_cross_three_switches_and_nothing_stays_behind(self):
         self.cross(("10.87.0.1", "10.87.0.7"))
+
+    def test_packets_that_a_tap_does_not_take_are_dropped_messages(self):
+        def ping_into_nothing(address):
+            subprocess.run(["ip", "-n", "weft-test-b", "link", "set", "wtest6", "down"], check=True)
+            ping = subprocess.run(["ip", "netns", "exec", "weft-test-a", "ping", "-n", "-c", "5", "-i",
+                                   "0.2", "-W", "1", address], capture_output=True, text=True, check=False)
+            self.assertIn("100% packet loss", ping.stdout)
+
+        result = self.cross(("10.87.0.1", "10.87.0.7"), more=ping_into_nothing)
+        messages, lost = result["messages"], result["counters"]["tap_drop_full"]
+        self.assertGreaterEqual(lost, 5)
+        self.assertGreaterEqual(messages["dropped"], lost)
+        self.assertEqual(messages["generated"],
+                         messages["delivered"] + messages["dropped"] + messages["pending"])
+        self.assertLessEqual(messages["delivered"] + lost, messages["injected"])
 
     def test_ping_and_tcp_cross_a_host_that_re_injects(self):
         # h6 stands on the way from h1 to h7, and on the way back: 'weft route show'.

@@ -289,9 +289,18 @@ class Memif(LabCase):
         done = self.run_without("K", "left: [h0], right: [h1, h2, h3]", "h1", 1)
         self.assertEqual(done.returncode, 1, done.stderr)
 
-    def test_messages_that_were_not_sent_are_no_loss_where_others_arrive(self):
+    def test_messages_that_were_not_sent_are_no_loss_but_the_lab_is_not_whole(self):
         done = self.run_without("N", "left: [h0, h1], right: [h2, h3]", "h2", 2)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("incomplete: h2 is gone, and with it what it has counted\n", done.stderr)
+
+    def test_a_run_of_too_many_samples_is_refused(self):
+        lab = self.lab("P")
+        lab.up()
+        done = lab.weft("run", "--duration", "86400s")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("measure.sample: 10ms makes 8640000 samples of a run of 86400s, expected at most "
+                      "1000000: ", done.stderr)
 
     def test_the_ending_of_a_maps_file_says_what_is_written(self):
         lab = self.lab("G")

@@ -331,6 +331,38 @@ static void af_packet_port_hears_nothing_of_other_interfaces(void **state)
 	pool_is_whole();
 }
 
+/* As tcpdump hears it there; the port at the other end is the one that it is meant for. */
+static void frame_that_a_program_writes_into_a_veth_end_arrives_at_the_other_end_only(void **state)
+{
+	static const uint8_t frame[64] = {[12] = FRAME_ETHERTYPE >> 8, FRAME_ETHERTYPE & 0xff};
+	struct sockaddr_ll at = {.sll_family = AF_PACKET};
+	int talker = socket(AF_PACKET, SOCK_RAW, 0);
+	unsigned heard[2] = {0, 0};
+	struct port port[2];
+	struct rte_mbuf *mbuf;
+
+	make_veth();
+	open_port(&port[0], "net_af_packet0,iface=wefta");
+	open_port(&port[1], "net_af_packet1,iface=weftb");
+	at.sll_ifindex = (int)if_nametoindex("wefta");
+	assert_int_equal(bind(talker, (struct sockaddr *)&at, sizeof(at)), 0);
+	for (unsigned i = 0; i < 10; i++)
+		assert_int_equal(send(talker, frame, sizeof(frame), 0), sizeof(frame));
+	/* A frame is at the ports when send() has returned. */
+	for (unsigned i = 0; i < 2; i++)
+		while (port_rx(&port[i], &mbuf, 1, 0) == 1) {
+			heard[i] += is_weft(mbuf);
+			rte_pktmbuf_free(mbuf);
+		}
+	assert_int_equal(heard[0], 0);
+	assert_int_equal(heard[1], 10);
+	close(talker);
+	port_close(&port[0]);
+	port_close(&port[1]);
+	remove_veth();
+	pool_is_whole();
+}
+
 static void tap_device_carries_frames_to_the_kernel(void **state)
 {
 	struct port tap, socket;
@@ -517,6 +549,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(chained_frame_is_made_one_segment_or_counted),
 	cmocka_unit_test(veth_carries_frames_between_af_packet_ports),
 	cmocka_unit_test(af_packet_port_hears_nothing_of_other_interfaces),
+	cmocka_unit_test(frame_that_a_program_writes_into_a_veth_end_arrives_at_the_other_end_only),
 	cmocka_unit_test(tap_device_carries_frames_to_the_kernel),
 	cmocka_unit_test(pcap_file_is_a_source),
 	cmocka_unit_test(absent_pci_device_is_named),

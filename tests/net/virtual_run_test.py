@@ -50,7 +50,7 @@ class VirtualRun(unittest.TestCase):
                               capture_output=True, text=True, timeout=60, check=False)
 
     def test_the_result_files_are_looked_at_before_the_run(self):
-        long_run = ("--set", "measure.duration=1000s")
+        long_run = ("--set", "measure.duration=1000s", "--set", "measure.sample=1s")
         for option in ("--json", "--csv"):
             done = self.run_file(option, "/nowhere/x", *long_run)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
@@ -65,7 +65,7 @@ class VirtualRun(unittest.TestCase):
 
     def test_a_folder_is_no_result_file(self):
         for option in ("--json", "--csv"):
-            done = self.run_file(option, str(self.dir), "--set", "measure.duration=1000s")
+            done = self.run_file(option, str(self.dir), "--set", "measure.duration=1000s", "--set", "measure.sample=1s")
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn("is a folder, expected a file", done.stderr)
 
@@ -87,7 +87,7 @@ class VirtualRun(unittest.TestCase):
             self.assertEqual(result["buffer"], {"vcs": vcs, "frames_per_vc": frames})
 
     def test_only_one_of_both_can_be_standard_output(self):
-        done = self.run_file("--json", "-", "--csv", "-", "--set", "measure.duration=1000s")
+        done = self.run_file("--json", "-", "--csv", "-", "--set", "measure.duration=1000s", "--set", "measure.sample=1s")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("only one of them", done.stderr)
 
@@ -175,6 +175,22 @@ class VirtualRun(unittest.TestCase):
         result = json.loads(path.read_text())
         self.assertTrue(result["incomplete"])
         self.assertGreater(result["messages"]["delivered"], 0)
+
+    def test_a_signal_while_the_result_is_written_is_heard(self):
+        # The reader stops reading in the middle.
+        for option in ("--json", "--csv"):
+            with subprocess.Popen([WEFT, "run", str(self.dir / "run.yaml"), option, "-", "--set",
+                                   "measure.duration=100ms", "--set", "measure.sample=1us", "--set",
+                                   "traffic[0].load=0.01%"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                process.stdout.read(1)
+                began = time.monotonic()
+                process.send_signal(signal.SIGTERM)
+                self.assertEqual(process.wait(timeout=30), 130, option)
+                took = time.monotonic() - began
+                self.assertEqual(process.stderr.read(),
+                                 b"weft-fabric: a signal came before the result was written\n")
+            print(f"MEASURED {option}: ended {took:.3f} s after the signal")
 
 
 @unittest.skipIf(shutil.which("tshark") is None, "tshark is not installed")

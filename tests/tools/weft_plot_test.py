@@ -70,6 +70,15 @@ class Plot(unittest.TestCase):
         path.write_text(json.dumps(result(load, **options)))
         return str(path)
 
+    def test_a_full_disk_is_an_error(self):
+        """gnuplot itself does not notice."""
+        for form in [*FORMS, ".gp"]:
+            full = self.dir / f"full{form}"
+            full.symlink_to("/dev/full")
+            done = self.plot(self.single("one.json", 0.5), "--kind", "link-load", "-o", str(full), code=3)
+            self.assertEqual(done,
+                             f"weft plot: {full}: cannot be written: No space left on device\n")
+
     def plot(self, *args, code=0):
         done = subprocess.run([WEFT, "plot", *args], capture_output=True, text=True, timeout=60,
                               check=False, env=self.env)

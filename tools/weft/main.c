@@ -8,6 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "terminal_guard.h"
+#include "text_escape.h"
+
+#define MESSAGE_BYTES 4096
+
 struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
@@ -28,13 +33,14 @@ static const struct command commands[] = {
 
 enum weft_exit command_fail(const char *name, enum weft_exit code, const char *format, ...)
 {
+	char text[MESSAGE_BYTES];
 	va_list args;
 
-	fprintf(stderr, "weft %s: ", name);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	fputc('\n', stderr);
+	text_escape(text, sizeof(text));
+	fprintf(stderr, "weft %s: %s\n", name, text);
 	return code;
 }
 
@@ -105,6 +111,7 @@ static int check_output(const char *name, int result)
 
 int main(int argc, char **argv)
 {
+	terminal_guard();
 	if (argc < 2) {
 		print_usage(stderr);
 		return EXIT_BAD_REQUEST;

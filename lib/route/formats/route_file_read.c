@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "file_text.h"
 #include "frame.h"
 #include "route_binary.h"
 #include "route_file.h"
@@ -444,15 +445,17 @@ static bool is_folder(FILE *in)
 int route_file_load(const struct topology *topology, const char *path, struct route_file *file,
 	struct fault *fault)
 {
+	struct fault why;
 	FILE *in;
 	int result;
 
 	if (strcmp(path, "-") == 0)
 		return route_file_read(topology, stdin, path, file, fault);
-	in = fopen(path, "r");
+	in = file_text_open(path, &why);
 	if (in == NULL)
-		return fault_set(
-			fault, errno, "%s: %s, expected a route file", path, strerror(errno));
+		return errno == EINVAL
+			       ? fault_set(fault, EINVAL, "%s", why.text)
+			       : fault_set(fault, errno, "%s, expected a route file", why.text);
 	result = is_folder(in)
 			 ? fault_set(fault, EINVAL, "%s: a folder, expected a route file", path)
 			 : route_file_read(topology, in, path, file, fault);

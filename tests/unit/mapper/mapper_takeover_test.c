@@ -278,7 +278,39 @@ static void those_without_a_rank_take_over_after_those_who_have_one(void **state
 	end(&fabric);
 }
 
+/* The others see its link go down, and up again when it goes on. */
+static void freeze(struct mapper_fabric *fabric, uint32_t host, bool frozen)
+{
+	const struct topology_port at = {DEVICE_HOST, host, 0};
+	const struct topology_link *link = topology_link_at(fabric->net.topology, at);
+
+	fabric->net.host_dead[host] = frozen;
+	net_cut_link(&fabric->net, (uint32_t)(link - fabric->net.topology->link_at), frozen);
+}
+
+/* Another one has led meanwhile, and has given tables without its host. */
+static void a_mapper_that_was_stopped_and_goes_on_finds_what_others_did(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
+		struct mapper_fabric fabric;
+		uint32_t first = 0;
+
+		start(&fabric, seed, "ud", seed % 2 != 0);
+		assert_int_equal(fabric_leaders(&fabric, &first), 1);
+		freeze(&fabric, first, true);
+		run(&fabric, 4 * A_WHILE);
+		freeze(&fabric, first, false);
+		mapper_absent(&fabric.mapper[first], 4 * A_WHILE, fabric.net.now);
+		run(&fabric, 2 * A_WHILE);
+		the_leader(&fabric);
+		fabric_assert_works(&fabric);
+		end(&fabric);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_mapper_that_was_stopped_and_goes_on_finds_what_others_did),
 	cmocka_unit_test(tables_that_were_found_are_replaced_live_where_that_is_safe),
 	cmocka_unit_test(the_mappers_host_dies_and_its_number_with_it),
 	cmocka_unit_test(young_tables_are_replaced_behind_a_pause),

@@ -239,6 +239,128 @@ static void the_measuring_is_from_the_first_beginning_to_the_last_end(void **sta
 	free_result(late);
 }
 
+/* --- reasons --- */
+
+static void reasons_of_parts_are_those_of_the_whole_once_each(void **state)
+{
+	struct run_result *a = new_result(), *b = new_result(), *all = new_result();
+
+	(void)state;
+	run_result_add_reason(a, true, "a %s", "signal");
+	run_result_add_reason(b, true, "a signal");
+	add(all, a);
+	add(all, b);
+	assert_true(all->incomplete);
+	assert_int_equal(all->reasons, 1);
+	assert_string_equal(all->reason[0].text, "a signal");
+	assert_false(run_result_is_broken(all));
+	run_result_add_reason(b, false, "another");
+	add(all, b);
+	assert_int_equal(all->reasons, 2);
+	assert_true(run_result_is_broken(all));
+	free_result(a);
+	free_result(b);
+	free_result(all);
+}
+
+static void a_loop_that_is_away_for_longer_than_the_bound_is_a_reason(void **state)
+{
+	struct run_result *run = new_result();
+
+	(void)state;
+	run_result_judge_away(run, "s0", RUN_AWAY_MAX_NS);
+	assert_false(run->incomplete);
+	run_result_judge_away(run, "s0", RUN_AWAY_MAX_NS + 1);
+	assert_true(run->incomplete && run_result_is_broken(run));
+	assert_int_equal(strncmp(run->reason[0].text, "s0: the loop was away for 0.50 s", 32), 0);
+	free_result(run);
+}
+
+static void messages_that_do_not_arrive_are_a_reason(void **state)
+{
+	struct run_result *run = new_result();
+
+	(void)state;
+	run->messages.generated = 100; /* not sent in time: no loss */
+	run->messages.injected = 10;
+	run->messages.delivered = 7;
+	run->behind = 1; /* lost at a TAP: it has arrived */
+	run_result_judge_under_way(run, 2);
+	assert_false(run->incomplete);
+	run_result_judge_under_way(run, 1);
+	assert_true(run_result_is_broken(run));
+	assert_string_equal(
+		run->reason[0].text, "2 messages have left their hosts and not arrived");
+	free_result(run);
+}
+
+static void the_document_has_the_reasons(void **state)
+{
+	struct run_result *run = new_result();
+	json_t *json;
+
+	(void)state;
+	run->wall.away_ns = 70;
+	run_result_add_reason(run, false, "s0 is gone");
+	json = run_result_json(run, NULL);
+	assert_true(json_is_true(json_object_get(json, "incomplete")));
+	assert_string_equal(
+		json_string_value(json_array_get(json_object_get(json, "incomplete_reasons"), 0)),
+		"s0 is gone");
+	assert_int_equal(
+		json_integer_value(json_object_get(json_object_get(json, "wall"), "away_ns")), 70);
+	json_decref(json);
+	free_result(run);
+}
+
+/* --- many samples --- */
+
+static void samples_keep_their_values_while_their_room_grows(void **state)
+{
+	struct run_result *run = new_result(), *copy = new_result();
+
+	(void)state;
+	for (unsigned i = 0; i < 1000; i++) {
+		struct run_sample *sample = run_result_add_sample(run);
+
+		assert_non_null(sample);
+		assert_int_equal(sample->t_ns, 0);
+		sample->t_ns = i;
+	}
+	assert_int_equal(run_result_copy_samples(copy, run), 0);
+	assert_int_equal(copy->samples, 1000);
+	for (unsigned i = 0; i < 1000; i++)
+		assert_int_equal(copy->sample[i].t_ns, i);
+	free_result(run);
+	free_result(copy);
+}
+
+static void a_signal_ends_a_document_but_not_that_of_a_run_that_it_ended(void **state)
+{
+	struct run_result *run = new_result();
+	atomic_bool stop = false;
+	json_t *json;
+	FILE *out = tmpfile();
+
+	(void)state;
+	assert_non_null(out);
+	assert_non_null(run_result_add_sample(run));
+	run_result_heed(run, &stop);
+	json = run_result_json(run, NULL);
+	assert_non_null(json);
+	assert_int_equal(run_result_dump(run, json, out), 0);
+	atomic_store(&stop, true);
+	assert_int_equal(run_result_dump(run, json, out), -EINTR);
+	json_decref(json);
+	assert_null(run_result_json(run, NULL));
+	run_result_heed(run, &stop);
+	json = run_result_json(run, NULL);
+	assert_non_null(json);
+	json_decref(json);
+	fclose(out);
+	free_result(run);
+}
+
 static void something_else_is_refused(void **state)
 {
 	struct run_result *all = new_result();
@@ -274,6 +396,12 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(histograms_are_in_the_document_only_if_asked_for),
 	cmocka_unit_test(shares_of_the_fabric_add_up),
 	cmocka_unit_test(the_measuring_is_from_the_first_beginning_to_the_last_end),
+	cmocka_unit_test(reasons_of_parts_are_those_of_the_whole_once_each),
+	cmocka_unit_test(a_loop_that_is_away_for_longer_than_the_bound_is_a_reason),
+	cmocka_unit_test(messages_that_do_not_arrive_are_a_reason),
+	cmocka_unit_test(the_document_has_the_reasons),
+	cmocka_unit_test(samples_keep_their_values_while_their_room_grows),
+	cmocka_unit_test(a_signal_ends_a_document_but_not_that_of_a_run_that_it_ended),
 	cmocka_unit_test(something_else_is_refused),
 	cmocka_unit_test(a_bucket_out_of_range_is_refused),
 };

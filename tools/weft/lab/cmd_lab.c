@@ -204,12 +204,13 @@ int cmd_lab(int argc, char **argv)
 
 /* --- signals --- */
 
-static volatile sig_atomic_t interrupted;
+/* Global: a signal handler can reach nothing else. */
+static atomic_bool interrupted;
 
 static void on_signal(int number)
 {
 	(void)number;
-	interrupted = 1;
+	atomic_store(&interrupted, true);
 }
 
 void lab_catch_signals(void)
@@ -223,7 +224,12 @@ void lab_catch_signals(void)
 
 bool lab_interrupted(void)
 {
-	return interrupted != 0;
+	return atomic_load(&interrupted);
+}
+
+const atomic_bool *lab_stop_flag(void)
+{
+	return &interrupted;
 }
 
 /* --- the running lab --- */

@@ -4,6 +4,7 @@
 
 /* Shared by the subcommands of 'weft lab'; used only by its files. */
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "commands.h"
@@ -54,6 +55,7 @@ const struct lab_record *lab_record_of(
 /* SIGINT and SIGTERM set a flag instead of ending the program. */
 void lab_catch_signals(void);
 bool lab_interrupted(void);
+const atomic_bool *lab_stop_flag(void);
 
 /* Waiting for the mapper of a lab. */
 

@@ -22,12 +22,15 @@
 
 #define STEP_MS  20
 #define DRAIN_MS 4000  /* for what is under way when traffic ends */
+#define HURRY_MS 600   /* the same after a signal */
+#define LOOK_MS  200   /* between two looks whether any process is left */
 #define MAP_MS   10000 /* for a mapper that is at work when traffic is to begin */
 
 struct asked {
-	struct lab_connection connection; /* fd -1: gone */
-	bool told;                        /* that it is gone */
+	struct lab_connection connection; /* fd -1: it is asked no more */
+	char why[RUN_REASON_MAX];         /* ... and why */
 	json_t *before;                   /* what it had counted before */
+	uint64_t away_ns;                 /* of its loops, by its last report */
 };
 
 struct lab_run {
@@ -48,42 +51,55 @@ static bool partial(const struct lab_run *run)
 
 /* --- orders --- */
 
-/* True if the process is gone; its counts are then left out. */
+/* Asks this process no more: its counts are left out, and the run is incomplete. */
+static void give_up(struct lab_run *run, unsigned i, const char *why)
+{
+	struct asked *asked = &run->asked[i];
+
+	if (asked->why[0] == '\0')
+		snprintf(asked->why, sizeof(asked->why), "%s %s", run->state.process[i].name, why);
+	lab_disconnect(&asked->connection);
+}
+
+/* True if the process is gone, or does not answer. A process that was started again meanwhile is
+ * another one, with counts of its own. */
 static bool is_gone(struct lab_run *run, unsigned i)
 {
-	const struct lab_record *record = &run->state.process[i];
-
-	if (run->asked[i].connection.fd >= 0 && lab_record_alive(record))
+	if (run->asked[i].connection.fd >= 0 && lab_record_alive(&run->state.process[i]))
 		return false;
-	if (!run->asked[i].told)
-		fprintf(stderr, "weft lab run: %s is gone, and with it what it has counted\n",
-			record->name);
-	run->asked[i].told = true;
-	lab_disconnect(&run->asked[i].connection);
+	give_up(run, i, "is gone, and with it what it has counted");
 	return true;
 }
 
-static bool is_any_gone(struct lab_run *run)
+/* The number of processes that still answer. */
+static unsigned count_left(struct lab_run *run)
 {
-	bool gone = false;
+	unsigned left = 0;
 
 	for (unsigned i = 0; i < run->state.processes; i++)
-		gone |= is_gone(run, i);
-	return gone;
+		left += !is_gone(run, i);
+	return left;
 }
 
-static int order_all(struct lab_run *run, const char *text, struct fault *fault)
+/* A process that is stopped, for example, does not obey and does not report. */
+static void give_up_silent(
+	struct lab_run *run, unsigned i, const char *what, const struct fault *fault)
 {
-	int result = 0;
+	char why[FAULT_TEXT + 64];
 
-	for (unsigned i = 0; i < run->state.processes && result == 0; i++) {
-		if (is_gone(run, i))
-			continue;
-		result = lab_control(&run->asked[i].connection, text, fault);
-		if (result < 0 && is_gone(run, i))
-			result = 0;
-	}
-	return result;
+	if (is_gone(run, i))
+		return;
+	snprintf(why, sizeof(why), "%s, and its counts are missing: %s", what, fault->text);
+	give_up(run, i, why);
+}
+
+static void order_all(struct lab_run *run, const char *text)
+{
+	struct fault fault;
+
+	for (unsigned i = 0; i < run->state.processes; i++)
+		if (!is_gone(run, i) && lab_control(&run->asked[i].connection, text, &fault) < 0)
+			give_up_silent(run, i, "does not obey", &fault);
 }
 
 /* --- reports --- */
@@ -97,29 +113,41 @@ static int add_part(const struct lab_run *run, unsigned i, struct run_result *in
 				 run->state.process[i].name);
 }
 
-/* The report of a process; NULL with fault, or with fault 0 if the process is gone. */
-static json_t *ask_part(struct lab_run *run, unsigned i, int *result, struct fault *fault)
+/* The report of a process; NULL if it gives none. */
+static json_t *ask_part(struct lab_run *run, unsigned i)
 {
-	json_t *part = NULL;
+	struct fault fault;
+	json_t *part;
 
-	*result = 0;
 	if (is_gone(run, i))
 		return NULL;
-	part = lab_control_json(
-		&run->asked[i].connection, &run->state.process[i], run->state.dir, "report", fault);
-	if (part == NULL && !is_gone(run, i))
-		*result = -ENODEV;
+	part = lab_control_json(&run->asked[i].connection, &run->state.process[i], run->state.dir,
+		"report", &fault);
+	if (part == NULL)
+		give_up_silent(run, i, "does not report", &fault);
 	return part;
 }
 
 /* Collects the counts of all processes before the run. */
-static int collect_before(struct lab_run *run, struct fault *fault)
+static void collect_before(struct lab_run *run)
 {
-	int result = 0;
+	for (unsigned i = 0; i < run->state.processes; i++)
+		run->asked[i].before = ask_part(run, i);
+}
 
-	for (unsigned i = 0; i < run->state.processes && result == 0; i++)
-		run->asked[i].before = ask_part(run, i, &result, fault);
-	return result;
+static uint64_t part_number(const json_t *part, const char *name)
+{
+	return (uint64_t)json_integer_value(json_object_get(part, name));
+}
+
+/* While traffic flowed, or before: the order to begin may have found the process stopped. */
+static uint64_t away_of(const json_t *before, const json_t *part)
+{
+	uint64_t away = part_number(part, "away_ns");
+	uint64_t absent =
+		run_result_minus(part_number(part, "absent_ns"), part_number(before, "absent_ns"));
+
+	return absent > away ? absent : away;
 }
 
 /* The sums over the processes that answer, now and before. */
@@ -130,12 +158,13 @@ static int collect(struct lab_run *run, struct fault *fault)
 	run_result_free(run->before);
 	run_result_free(run->result);
 	for (unsigned i = 0; i < run->state.processes && result == 0; i++) {
-		json_t *part = ask_part(run, i, &result, fault);
+		json_t *part = ask_part(run, i);
 
 		if (part == NULL || run->asked[i].before == NULL) {
 			json_decref(part);
 			continue;
 		}
+		run->asked[i].away_ns = away_of(run->asked[i].before, part);
 		result = add_part(run, i, run->result, part, fault);
 		if (result == 0)
 			result = add_part(run, i, run->before, run->asked[i].before, fault);
@@ -152,14 +181,27 @@ static void take_off_traffic(struct run_traffic *traffic, const struct run_traff
 	traffic->retransmitted = run_result_minus(traffic->retransmitted, before->retransmitted);
 }
 
+/* Of programs, by the counts of their TAPs (add_tap() of the real-clock fabric). */
+static uint64_t tap_messages(const struct run_result *result)
+{
+	static const char *const counters[] = {
+		"tap_messages_out", "tap_drop_unreachable", "tap_drop_silent", "tap_drop_too_long"};
+	uint64_t messages = 0;
+
+	for (unsigned i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+		messages += run_result_counter(result, counters[i]);
+	return messages;
+}
+
 /* Traffic sources restart with each run; programs' messages through TAP edges do not. */
 static void take_off(struct run_result *result, const struct run_result *before)
 {
 	take_off_traffic(&result->packets, &before->packets);
 	take_off_traffic(&result->messages, &before->messages);
 	result->packets.generated = result->packets.injected;
-	result->messages.generated = run_result_minus(
-		result->messages.generated, run_result_counter(before, "tap_messages_out"));
+	result->messages.generated =
+		run_result_minus(result->messages.generated, tap_messages(before));
+	result->behind = run_result_minus(result->behind, before->behind);
 	run_result_count_pending(result);
 	result->lost = run_result_minus(result->lost, before->lost);
 	result->duplicated = run_result_minus(result->duplicated, before->duplicated);
@@ -188,14 +230,9 @@ static int collect_fresh(struct lab_run *run, struct fault *fault)
  * some of them. */
 static uint64_t surplus(struct lab_run *run)
 {
-	return partial(run) || is_any_gone(run) ? 0 : run_result_surplus(run->result, run->before);
-}
-
-/* Messages that have left their hosts and not arrived. (Messages that a host had no time to send
- * are pending too, but not lost.) */
-static uint64_t under_way(const struct run_result *result)
-{
-	return run_result_minus(result->messages.injected, result->messages.delivered);
+	return partial(run) || count_left(run) < run->state.processes
+		       ? 0
+		       : run_result_surplus(run->result, run->before);
 }
 
 /* Collects until everything has arrived, or nothing more will. The hosts are asked one after the
@@ -204,8 +241,9 @@ static int collect_drained(struct lab_run *run, struct fault *fault)
 {
 	int result = collect_fresh(run, fault);
 
-	for (int waited = 0; result == 0 && (under_way(run->result) > 0 || surplus(run) > 0) &&
-			     waited < DRAIN_MS;
+	for (int waited = 0;
+		result == 0 && (run_result_under_way(run->result) > 0 || surplus(run) > 0) &&
+		waited < (lab_interrupted() ? HURRY_MS : DRAIN_MS);
 		waited += 10 * STEP_MS) {
 		lab_sleep_ms(10 * STEP_MS);
 		result = collect_fresh(run, fault);
@@ -217,20 +255,51 @@ static int collect_drained(struct lab_run *run, struct fault *fault)
 
 /* --- the run --- */
 
-static int send_traffic(struct lab_run *run, weft_time duration, struct fault *fault)
+static void send_traffic(struct lab_run *run, weft_time duration)
 {
+	uint64_t began, looked, now;
 	char text[64];
-	int result;
 
 	snprintf(text, sizeof(text), "traffic start %" PRIu64, duration / PS_PER_NS);
-	result = order_all(run, text, fault);
-	for (uint64_t waited = 0;
-		result == 0 && waited < duration / PS_PER_MS && !lab_interrupted();
-		waited += STEP_MS)
+	order_all(run, text);
+	began = looked = lab_now_ms();
+	while ((now = lab_now_ms()) - began < duration / PS_PER_MS && !lab_interrupted()) {
 		lab_sleep_ms(STEP_MS);
-	if (result == 0 && lab_interrupted())
-		result = order_all(run, "traffic stop", fault);
-	return result;
+		if (now - looked < LOOK_MS)
+			continue;
+		looked = now;
+		/* The lab was taken down. */
+		if (count_left(run) == 0)
+			return;
+	}
+	if (lab_interrupted())
+		order_all(run, "traffic stop");
+}
+
+/* Programs send through TAPs while the processes report: a window to each destination. */
+static uint64_t in_flight_most(const struct lab_run *run)
+{
+	const struct run_config *config = &run->lab.config->run;
+
+	return (uint64_t)config->edges.count * run->lab.topology->hosts * config->nic.window_frames;
+}
+
+/* Where a part of the lab is on another machine, messages may have arrived there. */
+static void judge(struct lab_run *run)
+{
+	if (lab_interrupted())
+		run_result_add_reason(run->result, true, RUN_REASON_SIGNAL);
+	if (run->state.processes > 0 && count_left(run) == 0)
+		run_result_add_reason(run->result, false, "the lab was taken down");
+	for (unsigned i = 0; i < run->state.processes; i++) {
+		if (is_gone(run, i))
+			run_result_add_reason(run->result, false, "%s", run->asked[i].why);
+		else
+			run_result_judge_away(
+				run->result, run->state.process[i].name, run->asked[i].away_ns);
+	}
+	if (!partial(run) && !lab_interrupted())
+		run_result_judge_under_way(run->result, in_flight_most(run));
 }
 
 static int measure(struct lab_run *run, struct fault *fault)
@@ -244,18 +313,19 @@ static int measure(struct lab_run *run, struct fault *fault)
 	if (run->lab.config->run.traffic.count == 0)
 		return fault_set(
 			fault, EINVAL, "%s: it has no 'traffic' to be sent", run->lab.path);
+	if (run_config_check_samples(&run->lab.config->run.measure, duration, fault) < 0)
+		return -EINVAL;
 	/* Messages sent before there are routes would wait, and their waiting would be measured. */
 	result = lab_wait_mapped(&run->lab, &run->state, true, MAP_MS, &mapper, fault);
-	if (result == 0)
-		result = collect_before(run, fault);
-	if (result == 0)
-		result = send_traffic(run, duration, fault);
+	if (result < 0)
+		return result;
+	collect_before(run);
+	send_traffic(run, duration);
 	/* The processes began a little later than this program. */
 	lab_sleep_ms(STEP_MS);
+	result = collect_drained(run, fault);
 	if (result == 0)
-		result = collect_drained(run, fault);
-	if (result == 0)
-		run->result->incomplete |= lab_interrupted() || is_any_gone(run);
+		judge(run);
 	return result;
 }
 
@@ -346,12 +416,14 @@ static enum weft_exit write_result(struct lab_run *run)
 	if (document != NULL)
 		json_object_set(document, "elsewhere", run->elsewhere);
 	if (document != NULL)
-		written = json_dumpf(document, run->output.file, JSON_INDENT(2));
-	fputc('\n', run->output.file);
+		written = run_result_dump(run->result, document, run->output.file);
 	json_decref(document);
 	if (written == 0)
 		return output_file_close(&run->output);
 	output_file_discard(&run->output);
+	if (run_result_is_stopped(run->result))
+		return command_fail(
+			COMMAND, EXIT_INTERRUPTED, "a signal came before the result was written");
 	return command_fail(COMMAND, EXIT_NOT_ABLE, "%s: cannot be written", path);
 }
 
@@ -369,7 +441,7 @@ static bool good(const struct lab_run *run)
 	return !nothing_was_sent(result) &&
 	       (result->lost | result->duplicated | result->out_of_order) == 0 &&
 	       run_result_counter(result, "host_sources_failed") == 0 &&
-	       (partial(run) || under_way(result) == 0);
+	       !run_result_is_broken(result);
 }
 
 static enum weft_exit measure_and_write(struct lab_run *run)
@@ -385,6 +457,8 @@ static enum weft_exit measure_and_write(struct lab_run *run)
 		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
 	}
 	run->result->clocks_differ = hosts_elsewhere(run);
+	run_result_heed(run->result, lab_stop_flag());
+	run_result_print_reasons(run->result, "weft lab run: incomplete: ", stderr);
 	warn_of_refused(run);
 	code = write_result(run);
 	return code == EXIT_DONE && !good(run) ? EXIT_BAD_ANSWER : code;

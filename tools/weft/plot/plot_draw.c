@@ -3,13 +3,14 @@
 #include "plot_script.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "atomic_file.h"
 
 #define NO_PROGRAM 127
 
@@ -28,7 +29,7 @@ static pid_t start_gnuplot(const int script[2])
 	_exit(errno == ENOENT ? NO_PROGRAM : EXIT_NOT_ABLE);
 }
 
-static int check_gnuplot(int status, const char *part, struct fault *fault)
+static int check_gnuplot(int status, int drawn, struct fault *fault)
 {
 	struct stat about;
 
@@ -36,17 +37,18 @@ static int check_gnuplot(int status, const char *part, struct fault *fault)
 		return fault_set(fault, ENODEV,
 			"gnuplot is not installed: it is in the package gnuplot-nox (apt install "
 			"gnuplot-nox)");
-	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || stat(part, &about) < 0 ||
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || fstat(drawn, &about) < 0 ||
 		about.st_size == 0)
 		return fault_set(fault, EIO, "gnuplot failed (status %d)", status);
 	return 0;
 }
 
-/* Pipes the script into gnuplot, which writes 'part'. */
-static int draw(const struct plot_curves *curves, enum plot_format format, const char *part,
-	struct fault *fault)
+/* Pipes the script into gnuplot, which draws into 'drawn'. */
+static int run_gnuplot(
+	const struct plot_curves *curves, enum plot_format format, int drawn, struct fault *fault)
 {
 	int script[2], status;
+	char path[64];
 	FILE *out;
 	pid_t pid;
 
@@ -59,43 +61,55 @@ static int draw(const struct plot_curves *curves, enum plot_format format, const
 	if (out == NULL) {
 		close(script[1]);
 	} else {
-		plot_script_write(curves, format, part, out);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", drawn);
+		plot_script_write(curves, format, path, out);
 		fclose(out);
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		return fault_set(fault, errno, "gnuplot: %s", strerror(errno));
-	return check_gnuplot(status, part, fault);
+	return check_gnuplot(status, drawn, fault);
 }
 
-static int write_script(const struct plot_curves *curves, const char *part, struct fault *fault)
+static void copy(int from, FILE *to)
 {
-	FILE *out = fopen(part, "w");
+	char piece[4096];
+	ssize_t bytes;
+	off_t at = 0;
 
-	if (out != NULL) {
-		plot_script_write(curves, PLOT_GNUPLOT, NULL, out);
-		if (fclose(out) == 0)
-			return 0;
-	}
-	return fault_set(fault, EIO, "%s: %s", part, strerror(errno));
+	for (; (bytes = pread(from, piece, sizeof(piece), at)) > 0; at += bytes)
+		if (fwrite(piece, 1, (size_t)bytes, to) != (size_t)bytes)
+			return; /* the stream knows */
+}
+
+/* gnuplot does not notice a full disk: it draws into memory, and this program writes the file. */
+static int draw(
+	const struct plot_curves *curves, enum plot_format format, FILE *out, struct fault *fault)
+{
+	int drawn = memfd_create("weft-plot", 0), result;
+
+	if (drawn < 0)
+		return fault_set(fault, errno, "no memory to draw in: %s", strerror(errno));
+	result = run_gnuplot(curves, format, drawn, fault);
+	if (result == 0)
+		copy(drawn, out);
+	close(drawn);
+	return result;
 }
 
 int plot_draw(const struct plot_curves *curves, const char *output, struct fault *fault)
 {
 	enum plot_format format = plot_format_find(output);
-	char part[PATH_MAX];
-	int result, file;
+	struct atomic_file file = {.path = output};
+	int result = atomic_file_open(&file, fault);
 
-	snprintf(part, sizeof(part), "%s.part", output);
-	/* Without a writable file gnuplot would write to its standard output. */
-	file = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (file < 0)
-		return fault_set(fault, errno, "%s: %s", output, strerror(errno));
-	close(file);
-	result = format == PLOT_GNUPLOT ? write_script(curves, part, fault)
-					: draw(curves, format, part, fault);
-	if (result == 0 && rename(part, output) != 0)
-		result = fault_set(fault, errno, "%s: %s", output, strerror(errno));
 	if (result < 0)
-		unlink(part);
+		return result;
+	if (format == PLOT_GNUPLOT)
+		plot_script_write(curves, PLOT_GNUPLOT, NULL, file.file);
+	else
+		result = draw(curves, format, file.file, fault);
+	if (result == 0)
+		return atomic_file_close(&file, fault);
+	atomic_file_discard(&file);
 	return result;
 }

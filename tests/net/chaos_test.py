@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""Processes of a lab are killed, stopped and taken down while traffic flows: exit code, text and JSON
+of 'weft lab run' agree with what was lost, and undisturbed runs beside them end with 0. The time for
+which a process is stopped is real time; nothing else sleeps.
+
+usage: chaos_test.py WEFT [--long]
+--long takes 10 minutes: every kind of process, stopped for 1, 5 and 30 s, each also on a busy machine.
+"""
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import labs
+
+WEFT = None
+LONG = False
+RUN = "1500ms"
+
+LAB = """topology: "full:switches=2,hosts=1"
+links: {links}
+groups: {{left: [s0], right: [s1], mapper: [h0], sender: [h1]}}
+seed: 1
+hello: 20ms
+nic: {{retry: 50ms}}
+mapper: {{routes: mapper, mode: always, hosts: [h0]}}
+traffic: [{{pattern: uniform, from: all, load: 0.1%, message: 1KiB}}]
+"""
+KINDS = {"a switch": "s0", "the host of the mapper": "h0", "a host": "h1"}
+
+
+@contextlib.contextmanager
+def busy_machine(busy=True):
+    """Two programs for each core that never wait."""
+    burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
+               for _ in range(2 * os.cpu_count() if busy else 0)]
+    try:
+        yield
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()
+
+
+class Chaos(unittest.TestCase):
+    running = {}
+
+    def lab(self, links):
+        """One for all tests, until one of them spoils it."""
+        if links not in self.running:
+            self.running[links] = labs.Lab(WEFT, f"x{links[0]}", LAB.format(links=links))
+            self.running[links].up()
+        lab = self.running[links]
+        lab.wait(lambda: lab.status()["up"], "the lab is not up")
+        return lab
+
+    @classmethod
+    def spoil(cls, links):
+        cls.running.pop(links).remove()
+
+    @classmethod
+    def tearDownClass(cls):
+        for links in list(cls.running):
+            cls.spoil(links)
+
+    def disturbed(self, lab, disturb):
+        traffic = labs.Traffic(lab, RUN)
+        try:
+            traffic.wait_flow(20)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{traffic.run.communicate()[0]}") from error
+        disturb()
+        return traffic.finish()
+
+    def assert_whole(self, lab):
+        """Figures add up, and nothing is complained about."""
+        traffic = labs.Traffic(lab, RUN)
+        code, result, said = traffic.finish()
+        messages = result["messages"]
+        self.assertEqual((code, result["incomplete"], result["incomplete_reasons"]), (0, False, []), said)
+        self.assertNotIn("incomplete", said)
+        self.assertEqual((result["topology"]["switches"], result["topology"]["hosts"]), (2, 2))
+        self.assertGreater(messages["delivered"], 20)
+        self.assertEqual(messages["injected"], messages["delivered"], said)
+        self.assertEqual(messages["generated"],
+                         messages["delivered"] + messages["dropped"] + messages["pending"], said)
+        return result["wall"]["away_ns"]
+
+    def assert_incomplete(self, outcome, *about):
+        """Exit code, text and JSON say it, and of whom."""
+        code, result, said = outcome
+        self.assertEqual((code, result["incomplete"]), (1, True), said)
+        for reason in result["incomplete_reasons"]:
+            self.assertIn(f"weft lab run: incomplete: {reason}\n", said)
+            self.assertIn(f"  incomplete             {reason}\n", said)
+        for words in about:
+            self.assertTrue(any(words in reason for reason in result["incomplete_reasons"]), said)
+        return result["incomplete_reasons"]
+
+    def stop(self, lab, process, seconds):
+        """It is away for so long, or does not answer at the end, and nobody else is accused."""
+        def pause():
+            os.kill(lab.pids[process], signal.SIGSTOP)
+            time.sleep(seconds)
+            os.kill(lab.pids[process], signal.SIGCONT)
+        reasons = self.assert_incomplete(self.disturbed(lab, pause), process)
+        named = {reason.split(":")[0].split()[0] for reason in reasons}
+        self.assertLessEqual(named & {"s0", "s1", "h0", "h1"}, {process}, reasons)
+        lab.wait(lambda: lab.status()["up"], "the lab is not up again")
+
+    def kill(self, links, process):
+        lab = self.lab(links)
+        outcome = self.disturbed(lab, lambda: os.kill(lab.pids[process], signal.SIGKILL))
+        self.assert_incomplete(outcome, f"{process} is gone")
+        self.spoil(links)
+
+    def stops(self, links, seconds, kinds=KINDS, busy=False):
+        lab = self.lab(links)
+        with busy_machine(busy):
+            away = [self.assert_whole(lab)]
+            for process in kinds.values():
+                for pause in seconds:
+                    self.stop(lab, process, pause)
+            away.append(self.assert_whole(lab))
+        print(f"MEASURED {links}, {'busy' if busy else 'idle'}: loops of undisturbed runs away for at most "
+              f"{max(away) / 1e6:.1f} ms")
+
+    def test_a_process_that_was_stopped_makes_the_run_incomplete(self):
+        if not LONG:
+            self.stops("memif", [1])
+            self.stops("veth", [1], {"a host": "h1"}, busy=True)
+            return
+        for links in ("memif", "veth"):
+            for busy in (False, True):
+                self.stops(links, [1, 5, 30], busy=busy)
+
+    def test_a_process_that_does_not_answer_at_the_end_makes_the_run_incomplete(self):
+        lab = self.lab("veth")
+        outcome = self.disturbed(lab, lambda: os.kill(lab.pids["h1"], signal.SIGSTOP))
+        os.kill(lab.pids["h1"], signal.SIGCONT)
+        self.assert_incomplete(outcome, "h1 does not report, and its counts are missing: ")
+
+    def test_a_killed_process_makes_the_run_incomplete(self):
+        for links, kinds in {"memif": list(KINDS.values()) if LONG else ["h1"],
+                             "veth": list(KINDS.values()) if LONG else ["s0"]}.items():
+            for process in kinds:
+                with self.subTest(f"{links} {process}"):
+                    self.kill(links, process)
+
+    def test_a_lab_that_is_taken_down_ends_its_run_at_once(self):
+        lab = self.lab("memif")
+        traffic = labs.Traffic(lab, "60s")
+        traffic.wait_flow(20)
+        lab.must("down")
+        outcome = traffic.finish(timeout=20)
+        self.spoil("memif")
+        self.assert_incomplete(outcome, "the lab was taken down", *(f"{name} is gone" for name in lab.pids))
+
+    def test_a_signal_is_no_bad_answer(self):
+        lab = self.lab("memif")
+        traffic = labs.Traffic(lab, "60s")
+        traffic.wait_flow(20)
+        traffic.stop()
+        code, result, said = traffic.finish(timeout=20)
+        self.assertEqual((code, result["incomplete_reasons"]),
+                         (0, ["a signal ended the run before its time"]), said)
+
+    def test_a_fabric_in_one_process_that_was_stopped_is_incomplete(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, capture, file = (os.path.join(folder, name) for name in ("run.json", "h0.pcapng", "run.yaml"))
+            with open(file, "w") as out:
+                out.write("weft: run/1\nclock: real\ntopology: 'full:switches=2,hosts=1'\n"
+                          "traffic: [{pattern: uniform, from: all, load: 0.1%, message: 1KiB}]\n"
+                          "measure: {duration: 3s}\n")
+            run = subprocess.Popen([WEFT, "run", file, "--json", path, "--pcap", f"h0:0={capture}"],
+                                   text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.addCleanup(run.kill)
+            # It is in the middle of the traffic.
+            deadline = time.monotonic() + 30
+            while time.monotonic() < deadline and not (
+                    os.path.exists(capture) and os.path.getsize(capture) > 100000):
+                time.sleep(0.01)
+            os.kill(run.pid, signal.SIGSTOP)
+            time.sleep(1)
+            os.kill(run.pid, signal.SIGCONT)
+            said, errors = run.communicate(timeout=60)
+            self.assertEqual(run.returncode, 1, said + errors)
+            with open(path) as file:
+                result = json.load(file)
+        self.assertTrue(result["incomplete"])
+        self.assertRegex(errors, r"weft-fabric: incomplete: the loop was away for \d")
+        self.assertIn("  incomplete             the loop was away for ", said)
+
+
+if __name__ == "__main__":
+    LONG = "--long" in sys.argv
+    WEFT = sys.argv[1]
+    labs.need_lab()
+    unittest.main(argv=[sys.argv[0]] + [word for word in sys.argv[2:] if word != "--long"], verbosity=2)

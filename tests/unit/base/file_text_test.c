@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file_text.h"
+
+static char path[] = "/tmp/weft-file-text-XXXXXX/fifo";
+
+static int make(void **state)
+{
+	char *slash = strrchr(path, '/');
+
+	(void)state;
+	*slash = '\0';
+	if (mkdtemp(path) == NULL)
+		return -1;
+	*slash = '/';
+	return mkfifo(path, 0600);
+}
+
+static int clear(void **state)
+{
+	(void)state;
+	unlink(path);
+	*strrchr(path, '/') = '\0';
+	return rmdir(path);
+}
+
+static void a_fifo_without_a_writer_is_refused_at_once(void **state)
+{
+	struct fault fault;
+	size_t length;
+
+	(void)state;
+	assert_null(file_text_read(path, 100, &length, &fault));
+	assert_int_equal(errno, EINVAL);
+	assert_non_null(strstr(fault.text, "nobody writes into this FIFO, expected a file"));
+}
+
+static void a_fifo_with_a_writer_is_read(void **state)
+{
+	int fd = open(path, O_RDWR);
+	struct fault fault;
+	char text[6] = "";
+	FILE *in;
+
+	(void)state;
+	assert_int_equal(write(fd, "words", 5), 5);
+	in = file_text_open(path, &fault);
+	assert_non_null(in);
+	close(fd);
+	assert_int_equal(fread(text, 1, 6, in), 5);
+	assert_string_equal(text, "words");
+	assert_int_equal(fcntl(fileno(in), F_GETFL) & O_NONBLOCK, 0);
+	fclose(in);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_fifo_without_a_writer_is_refused_at_once),
+	cmocka_unit_test(a_fifo_with_a_writer_is_read),
+};
+
+int main(void)
+{
+	return cmocka_run_group_tests(tests, make, clear);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "fault.h"
+#include "text_escape.h"
+
+static void escapes_to(const char *text, const char *expected)
+{
+	char escaped[64];
+
+	snprintf(escaped, sizeof(escaped), "%s", text);
+	text_escape(escaped, sizeof(escaped));
+	assert_string_equal(escaped, expected);
+}
+
+static void control_characters_become_their_numbers(void **state)
+{
+	(void)state;
+	escapes_to("\x1b[31mred\a\r\x7f", "\\x1b[31mred\\x07\\x0d\\x7f");
+	escapes_to("\xc2\x9b"
+		   "31m",
+		"\\xc2\\x9b31m");
+	escapes_to("a\x9b"
+		   "31m",
+		"a\\x9b31m");
+}
+
+static void other_characters_stay(void **state)
+{
+	(void)state;
+	escapes_to("", "");
+	escapes_to("two\nlines\t", "two\nlines\t");
+	escapes_to("\xc3\x9c, \xc2\xb5s, \xe2\x82\xac", "\xc3\x9c, \xc2\xb5s, \xe2\x82\xac");
+}
+
+static void what_has_no_room_is_cut_off(void **state)
+{
+	char text[8] = "ab\x1b"
+		       "cdef",
+	     full[4] = "ab\x1b";
+
+	(void)state;
+	text_escape(text, sizeof(text));
+	assert_string_equal(text, "ab\\x1bc");
+	text_escape(full, sizeof(full));
+	assert_string_equal(full, "ab");
+}
+
+static void a_fault_has_no_control_characters(void **state)
+{
+	struct fault fault;
+
+	(void)state;
+	fault_set(&fault, EINVAL, "%s: no such file", "\x1b]0;title");
+	assert_string_equal(fault.text, "\\x1b]0;title: no such file");
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(control_characters_become_their_numbers),
+	cmocka_unit_test(other_characters_stay),
+	cmocka_unit_test(what_has_no_room_is_cut_off),
+	cmocka_unit_test(a_fault_has_no_control_characters),
+};
+
+UNIT_MAIN(tests)

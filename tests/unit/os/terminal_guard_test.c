@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "unit.h"
+
+#include <pty.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "terminal_guard.h"
+
+/* In the child, whose streams are the terminal. */
+static void speak(void)
+{
+	terminal_guard();
+	printf("name \x1b[31m\r\n");
+	fflush(stdout);
+	fprintf(stderr, "\r50 %% \x1b[2J");
+	fflush(stderr);
+	_exit(0);
+}
+
+static void a_terminal_gets_no_control_characters_but_those_of_progress(void **state)
+{
+	struct termios raw;
+	char text[256] = "";
+	size_t length = 0;
+	ssize_t got;
+	int terminal;
+	pid_t pid;
+
+	(void)state;
+	memset(&raw, 0, sizeof(raw));
+	cfmakeraw(&raw);
+	pid = forkpty(&terminal, NULL, &raw, NULL);
+	assert_true(pid >= 0);
+	if (pid == 0)
+		speak();
+	while (length < sizeof(text) - 1 &&
+		(got = read(terminal, text + length, sizeof(text) - 1 - length)) > 0)
+		length += (size_t)got;
+	assert_string_equal(text, "name \\x1b[31m\\x0d\n\r50 % \\x1b[2J");
+	waitpid(pid, NULL, 0);
+	close(terminal);
+}
+
+static void a_pipe_gets_all_bytes(void **state)
+{
+	FILE *out = stdout, *errors = stderr;
+
+	(void)state;
+	/* Tests run without a terminal, or with one of which nothing is known. */
+	if (isatty(STDOUT_FILENO) || isatty(STDERR_FILENO))
+		return;
+	terminal_guard();
+	assert_ptr_equal(stdout, out);
+	assert_ptr_equal(stderr, errors);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_terminal_gets_no_control_characters_but_those_of_progress),
+	cmocka_unit_test(a_pipe_gets_all_bytes),
+};
+
+UNIT_MAIN(tests)
