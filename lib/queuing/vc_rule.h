@@ -38,7 +38,7 @@ enum vc_steps {
 	VC_STEPS_COUNT
 };
 
-/* What a route says about steps at a switch. */
+/* Steps in a route as a switch sees them. */
 enum vc_turn {
 	VC_GO_ON,
 	VC_STEP_AHEAD, /* 'next step' follows the hop */

@@ -228,7 +228,7 @@ int multi_step_find(struct multi_step *search, uint32_t from, uint32_t to, unsig
 		return -ENOMEM;
 	collect(search, rng);
 	qsort(search->candidate, search->candidates, sizeof(*search->candidate), compare);
-	/* What is taken only grows, so one pass in order takes the shortest of the rest each time.
+	/* The links taken only grow, so one pass in order takes the shortest of the rest each time.
 	 */
 	for (size_t i = 0; i < search->candidates && count < wanted; i++)
 		if (build(search, search->candidate[i].in, &found[count]) &&
