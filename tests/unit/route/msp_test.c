@@ -9,6 +9,7 @@
 #include "route_verify.h"
 #include "unit.h"
 
+#include "failures.h"
 #include "networks.h"
 #include "route_bench.h"
 
@@ -47,6 +48,17 @@ static struct trip follow(const struct topology *topology, const struct route_se
 	trip.begin[trip.steps] = trip.links;
 	assert_int_equal(at.device, to);
 	return trip;
+}
+
+static void judge(
+	const struct topology *topology, const struct route_set *set, struct route_report *report)
+{
+	struct fault fault = {""};
+
+	if (route_verify_set(topology, set, report, &fault) != 0)
+		fail_msg("%s", fault.text);
+	assert_int_equal(report->invalid, 0);
+	assert_true(report->connected);
 }
 
 static struct route_set *msp(const char *spec, struct topology **topology, unsigned radius)
@@ -200,6 +212,30 @@ static void intermediate_switches_are_within_the_radius(void **state)
 	for_each_pair("torus:dims=6x5,hosts=1", 1, check_radius);
 	for_each_pair("torus:dims=6x5,hosts=1", 2, check_radius);
 	for_each_pair("mesh:dims=5x4,hosts=1", 3, check_radius);
+}
+
+/* Around a broken link an IN is as far as the step to it, not as the links that are left. */
+static void in_a_damaged_torus_the_steps_stay_within_the_radius_too(void **state)
+{
+	for (uint64_t seed = 0; seed < 6; seed++) {
+		struct topology *topology = bench_generate("torus:dims=6x6,hosts=1");
+		struct route_options options = {.seed = seed, .radius = 1 + seed % 2};
+		struct route_report report;
+		struct route_set *set;
+		struct rng rng;
+
+		rng_init(&rng, seed, 0, 1);
+		fail_links(topology, &rng, 5);
+		set = bench_compute(topology, "msp", &options);
+		for (uint32_t from = 0; from < topology->hosts; from++)
+			for (uint32_t to = 0; to < topology->hosts; to++)
+				if (from != to)
+					check_radius(topology, set, from, to, options.radius);
+		judge(topology, set, &report);
+		assert_true(report.deadlock_free);
+		route_report_free(&report);
+		finish(topology, set);
+	}
 }
 
 /* --- the rule, computed in another way: from dor's routes, one host a switch --- */
@@ -369,17 +405,6 @@ static void a_pair_has_as_many_routes_as_asked_for(void **state)
 }
 
 /* --- deadlock --- */
-
-static void judge(
-	const struct topology *topology, const struct route_set *set, struct route_report *report)
-{
-	struct fault fault = {""};
-
-	if (route_verify_set(topology, set, report, &fault) != 0)
-		fail_msg("%s", fault.text);
-	assert_int_equal(report->invalid, 0);
-	assert_true(report->connected);
-}
 
 /* The same routes without 'next step', with the same classes. */
 static struct route_set *without_steps(const struct route_set *set)
@@ -582,6 +607,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(routes_of_a_pair_share_no_link_in_either_direction),
 	cmocka_unit_test(no_route_visits_a_switch_twice),
 	cmocka_unit_test(intermediate_switches_are_within_the_radius),
+	cmocka_unit_test(in_a_damaged_torus_the_steps_stay_within_the_radius_too),
 	cmocka_unit_test(each_route_is_the_shortest_that_is_left_with_fewest_steps),
 	cmocka_unit_test(the_seed_decides_among_equals_and_threads_decide_nothing),
 	cmocka_unit_test(hosts_of_two_switches_can_share_their_paths),
