@@ -167,6 +167,52 @@ static void routes_of_a_pair_share_no_link_in_either_direction(void **state)
 	for_each_pair("rlft:ports=8,stages=3", 1, check_disjoint);
 }
 
+static void in_a_damaged_tree_they_share_none_either(void **state)
+{
+	for (uint64_t seed = 0; seed < 8; seed++) {
+		struct topology *topology = bench_generate("rlft:ports=8,stages=3");
+		struct route_options options = {.seed = seed};
+		struct route_set *set;
+		struct rng rng;
+
+		rng_init(&rng, seed, 0, 2);
+		fail_links(topology, &rng, 40);
+		set = bench_compute(topology, "msp", &options);
+		for (uint32_t from = 0; from < topology->hosts; from++)
+			for (uint32_t to = 0; to < topology->hosts; to++)
+				check_disjoint(topology, set, from, to, 1);
+		finish(topology, set);
+	}
+}
+
+/* Two leaves with a host each, both with three cables to one switch above. */
+static void parallel_links_carry_a_route_each(void **state)
+{
+	struct topology *topology = topology_create("parallel", 3, 2);
+	struct route_options options = {0};
+	struct route_set *set;
+
+	assert_non_null(topology);
+	for (uint32_t leaf = 0; leaf < 2; leaf++) {
+		topology->switch_at[leaf].stage = 1;
+		assert_int_equal(
+			0, topology_add_link(topology, network_port(DEVICE_HOST, leaf, 0),
+				   network_port(DEVICE_SWITCH, leaf, 0), 0, WEFT_TIME_NEVER, 0));
+		for (uint8_t i = 0; i < 3; i++)
+			assert_int_equal(
+				0, topology_add_link(topology,
+					   network_port(DEVICE_SWITCH, leaf, (uint8_t)(1 + i)),
+					   network_port(DEVICE_SWITCH, 2, (uint8_t)(3 * leaf + i)),
+					   0, WEFT_TIME_NEVER, 0));
+	}
+	topology->switch_at[2].stage = 2;
+	assert_int_equal(0, topology_finish(topology, "test", NULL));
+	set = bench_compute(topology, "msp", &options);
+	assert_int_equal(route_set_count(set, 0, 1), 3);
+	check_disjoint(topology, set, 0, 1, 1);
+	finish(topology, set);
+}
+
 static void check_visits(const struct topology *topology, const struct route_set *set,
 	uint32_t from, uint32_t to, unsigned radius)
 {
@@ -189,6 +235,7 @@ static void no_route_visits_a_switch_twice(void **state)
 {
 	for_each_pair("torus:dims=4x4,hosts=1", 2, check_visits);
 	for_each_pair("mesh:dims=3x4,hosts=1", 2, check_visits);
+	for_each_pair("mesh:dims=5x5,hosts=1", 2, check_visits);
 }
 
 /* The steps before the last are the ones to and from an IN. */
@@ -605,6 +652,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(grids_of_64_switches_have_the_numbers_of_paths_that_the_rule_gives),
 	cmocka_unit_test(the_first_route_is_the_deterministic_one),
 	cmocka_unit_test(routes_of_a_pair_share_no_link_in_either_direction),
+	cmocka_unit_test(in_a_damaged_tree_they_share_none_either),
+	cmocka_unit_test(parallel_links_carry_a_route_each),
 	cmocka_unit_test(no_route_visits_a_switch_twice),
 	cmocka_unit_test(intermediate_switches_are_within_the_radius),
 	cmocka_unit_test(in_a_damaged_torus_the_steps_stay_within_the_radius_too),
