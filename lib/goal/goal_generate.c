@@ -8,61 +8,65 @@
 
 #include "did_you_mean.h"
 #include "goal.h"
+#include "goal_generate_private.h"
 
 #define NOBODY UINT32_MAX
 
-struct writer {
-	const struct goal_generate_config *config;
-	FILE *out;
-	uint32_t rank, label, tag;
-	uint32_t before[2]; /* labels of the previous step */
-	unsigned before_count;
-};
-
 struct kind {
 	const char *name;
-	void (*round)(struct writer *writer);
+	void (*round)(struct goal_writer *writer);
 	/* Sends and receives of a round, of all ranks. */
 	uint64_t (*ops)(const struct goal_generate_config *config);
+	/* Of a kind with a grid. */
 	int (*check)(const struct goal_generate_config *config, struct fault *fault);
+	bool any_grid; /* of three dimensions too, and periodic, if the check lets it */
 };
 
-static void require_before(const struct writer *writer, uint32_t label)
+static void require_before(const struct goal_writer *writer, uint32_t label)
 {
 	for (unsigned i = 0; i < writer->before_count; i++)
 		fprintf(writer->out, "l%" PRIu32 " requires l%" PRIu32 "\n", label,
 			writer->before[i]);
 }
 
-/* Sends and receives concurrently; the next step waits for both. Every step of every rank has a
- * number, even if the rank is idle: the tag. */
-static void exchange(struct writer *writer, uint32_t to, uint32_t from)
+static uint32_t put(struct goal_writer *writer, bool send, const struct goal_partner *partner)
 {
-	uint32_t after[2];
+	fprintf(writer->out, "l%" PRIu32 ": %s %" PRIu64 "b %s %" PRIu32 " tag %" PRIu32 "\n",
+		++writer->label, send ? "send" : "recv", writer->config->bytes,
+		send ? "to" : "from", partner->rank, partner->tag);
+	require_before(writer, writer->label);
+	return writer->label;
+}
+
+void goal_writer_put(struct goal_writer *writer, const struct goal_step *step)
+{
+	uint32_t after[GOAL_STEP_MAX];
 	unsigned count = 0;
 
-	if (to != NOBODY) {
-		after[count++] = ++writer->label;
-		fprintf(writer->out,
-			"l%" PRIu32 ": send %" PRIu64 "b to %" PRIu32 " tag %" PRIu32 "\n",
-			writer->label, writer->config->bytes, to, writer->tag);
-		require_before(writer, writer->label);
-	}
-	if (from != NOBODY) {
-		after[count++] = ++writer->label;
-		fprintf(writer->out,
-			"l%" PRIu32 ": recv %" PRIu64 "b from %" PRIu32 " tag %" PRIu32 "\n",
-			writer->label, writer->config->bytes, from, writer->tag);
-		require_before(writer, writer->label);
-	}
-	writer->tag++;
+	for (unsigned i = 0; i < step->sends; i++)
+		after[count++] = put(writer, true, &step->to[i]);
+	for (unsigned i = 0; i < step->receives; i++)
+		after[count++] = put(writer, false, &step->from[i]);
 	if (count == 0)
 		return;
-	memcpy(writer->before, after, sizeof(after));
+	memcpy(writer->before, after, count * sizeof(*after));
 	writer->before_count = count;
 }
 
-static void compute(struct writer *writer)
+/* Sends and receives concurrently; the next step waits for both. Every step of every rank has a
+ * number, even if the rank is idle: the tag. */
+static void exchange(struct goal_writer *writer, uint32_t to, uint32_t from)
+{
+	const struct goal_step step = {.sends = to != NOBODY,
+		.receives = from != NOBODY,
+		.to = {{to, writer->tag}},
+		.from = {{from, writer->tag}}};
+
+	goal_writer_put(writer, &step);
+	writer->tag++;
+}
+
+static void compute(struct goal_writer *writer)
 {
 	writer->label++;
 	fprintf(writer->out, "l%" PRIu32 ": calc %" PRIu64 "\n", writer->label,
@@ -74,7 +78,7 @@ static void compute(struct writer *writer)
 
 /* Recursive doubling among the largest power of two of ranks. Of the first 2 * 'over' ranks, the
  * even ones pass their data to the odd ones before, and get the result after. */
-static void allreduce(struct writer *writer)
+static void allreduce(struct goal_writer *writer)
 {
 	uint32_t ranks = writer->config->ranks, rank = writer->rank, power = 1, over, place;
 	bool paired, out;
@@ -105,7 +109,7 @@ static uint64_t allreduce_ops(const struct goal_generate_config *config)
 	return 2 * power * steps + 4 * (ranks - power);
 }
 
-static void alltoall(struct writer *writer)
+static void alltoall(struct goal_writer *writer)
 {
 	uint32_t ranks = writer->config->ranks;
 
@@ -128,16 +132,23 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
 	return b == 0 ? a : common_divisor(b, a % b);
 }
 
+uint32_t goal_square_rows(uint32_t ranks)
+{
+	uint32_t rows = 1;
+
+	for (uint32_t i = 2; (uint64_t)i * i <= ranks; i++)
+		if (ranks % i == 0)
+			rows = i;
+	return rows;
+}
+
 /* The one that was asked for, or the one of these ranks that is nearest to a square. */
 static struct grid grid_of(const struct goal_generate_config *config)
 {
 	struct grid grid = {config->rows, config->columns, 1};
 
 	if (grid.rows == 0) {
-		grid.rows = 1;
-		for (uint32_t i = 2; (uint64_t)i * i <= config->ranks; i++)
-			if (config->ranks % i == 0)
-				grid.rows = i;
+		grid.rows = goal_square_rows(config->ranks);
 		grid.columns = config->ranks / grid.rows;
 	}
 	grid.common = common_divisor(grid.rows, grid.columns);
@@ -146,6 +157,8 @@ static struct grid grid_of(const struct goal_generate_config *config)
 
 static int check_grid(const struct goal_generate_config *config, struct fault *fault)
 {
+	if (config->layers != 0)
+		return fault_set(fault, EINVAL, "a transpose has a grid of two dimensions");
 	if ((uint64_t)config->rows * config->columns == config->ranks || config->rows == 0)
 		return 0;
 	return fault_set(fault, EINVAL,
@@ -159,7 +172,7 @@ static int check_grid(const struct goal_generate_config *config, struct fault *f
  * rows, I mod columns). So rank (i, j) sends to all (p, q) with p = j and q = i modulo 'common'. In
  * each of the steps every rank sends to one rank and receives from one.
  */
-static void transpose(struct writer *writer)
+static void transpose(struct goal_writer *writer)
 {
 	struct grid grid = grid_of(writer->config);
 	uint32_t common = grid.common, tall = grid.rows / common, wide = grid.columns / common;
@@ -188,7 +201,7 @@ static uint64_t transpose_ops(const struct goal_generate_config *config)
 	return 2 * (steps * config->ranks - config->ranks / grid.common);
 }
 
-static void ring(struct writer *writer)
+static void ring(struct goal_writer *writer)
 {
 	uint32_t ranks = writer->config->ranks;
 
@@ -201,10 +214,13 @@ static uint64_t ring_ops(const struct goal_generate_config *config)
 }
 
 static const struct kind kinds[] = {
-	{"allreduce", allreduce, allreduce_ops, NULL},
-	{"alltoall", alltoall, alltoall_ops, NULL},
-	{"transpose", transpose, transpose_ops, check_grid},
-	{"ring", ring, ring_ops, NULL},
+	{"allreduce", allreduce, allreduce_ops, NULL, false},
+	{"alltoall", alltoall, alltoall_ops, NULL, false},
+	{"transpose", transpose, transpose_ops, check_grid, false},
+	{"ring", ring, ring_ops, NULL, false},
+	{"halo", goal_halo, goal_halo_ops, goal_grid_check, true},
+	{"sweep", goal_sweep, goal_sweep_ops, goal_sweep_check, true},
+	{"multigrid", goal_multigrid, goal_multigrid_ops, goal_grid_check, true},
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -229,13 +245,16 @@ static int check_length(
 	const struct goal_generate_config *config, const struct kind *kind, struct fault *fault)
 {
 	uint64_t round = kind->ops(config) + (config->calc_ns > 0 ? config->ranks : 0);
+	/* Every operation of a step may wait for every one of the step before. */
+	unsigned step = !kind->any_grid ? 2 : config->layers == 0 ? 8 : GOAL_STEP_MAX;
+	uint64_t most = GOAL_EDGES_MAX / step < GOAL_OPS_MAX ? GOAL_EDGES_MAX / step : GOAL_OPS_MAX;
 
-	if (round == 0 || config->rounds <= GOAL_OPS_MAX / round)
+	if (round == 0 || config->rounds <= most / round)
 		return 0;
 	return fault_set(fault, EINVAL,
-		"a round has %" PRIu64
-		" operations, a schedule at most %u: expected fewer ranks or rounds",
-		round, GOAL_OPS_MAX);
+		"a round has %" PRIu64 " operations, a schedule at most %" PRIu64
+		": expected fewer ranks or rounds",
+		round, most);
 }
 
 static int check(const struct goal_generate_config *config, struct fault *fault)
@@ -254,8 +273,12 @@ static int check(const struct goal_generate_config *config, struct fault *fault)
 	if (config->calc_ns > GOAL_CALC_MAX_NS)
 		return fault_set(fault, EINVAL, "expected a time to compute of at most 1000s");
 	if (config->rows != 0 && kind->check == NULL)
-		return fault_set(
-			fault, EINVAL, "only a transpose has a grid, not '%s'", kind->name);
+		return fault_set(fault, EINVAL,
+			"only transpose, halo, sweep and multigrid have a grid, not '%s'",
+			kind->name);
+	if (config->periodic && !kind->any_grid)
+		return fault_set(fault, EINVAL, "only halo and multigrid can be periodic, not '%s'",
+			kind->name);
 	if (kind->check != NULL && kind->check(config, fault) < 0)
 		return -EINVAL;
 	return check_length(config, kind, fault);
@@ -263,7 +286,7 @@ static int check(const struct goal_generate_config *config, struct fault *fault)
 
 static void write_rank(const struct goal_generate_config *config, uint32_t rank, FILE *out)
 {
-	struct writer writer = {.config = config, .out = out, .rank = rank};
+	struct goal_writer writer = {.config = config, .out = out, .rank = rank};
 	const struct kind *kind = find_kind(config->kind, NULL);
 
 	fprintf(out, "rank %" PRIu32 " {\n", rank);

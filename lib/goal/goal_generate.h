@@ -11,28 +11,41 @@
  *                Rabenseifner, Gropp, IJHPCA 2005)
  *     alltoall   pairwise: in step i of ranks - 1, rank r sends to r + i and receives from r - i
  *     transpose  a matrix in blocks that are dealt to a grid of R x C ranks by turns, in rows and
- * in columns, transposed as in HPCC's PTRANS. On a square rank (i, j) exchanges its blocks with
- * rank (j, i), all at once; the diagonal stays. In general each rank exchanges a part of them with
- * each of R C / g^2 ranks, where g is the greatest common divisor of R and C, one after the other
- * (Choi, Dongarra, Walker, Parallel Computing 21, 1995) ring       rank r sends to r + 1 and
- * receives from r - 1
+ *                in columns, transposed as in HPCC's PTRANS. On a square rank (i, j) exchanges its
+ *                blocks with rank (j, i), all at once; the diagonal stays. In general each rank
+ *                exchanges a part of them with each of R C / g^2 ranks, where g is the greatest
+ *                common divisor of R and C, one after the other (Choi, Dongarra, Walker, Parallel
+ *                Computing 21, 1995)
+ *     ring       rank r sends to r + 1 and receives from r - 1
+ *     halo       on a grid of two or three dimensions, periodic or not: each rank exchanges
+ *                with its neighbours, all at once (the borders of POP and LAMMPS)
+ *     sweep      on such a grid, not periodic: a rank receives from its neighbours with lower
+ *                places, then sends to those with higher ones, so a wave goes from the first
+ *                corner to the last; then back (Sweep3D, LU)
+ *     multigrid  a halo at each level. At level l every 2^l-th rank of each dimension exchanges
+ *                with those 2^l places away, as long as two ranks are left in some dimension;
+ *                then the levels back (a V cycle as in MG), the coarsest one once
  *
  * A rank begins a step when it has sent and received in the step before; there is no other
  * synchronisation. Further rounds repeat the exchange.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "fault.h"
 
 struct goal_generate_config {
-	const char *kind;       /* one of the kinds above */
-	uint32_t ranks;         /* 2 to GOAL_RANKS_MAX */
-	uint64_t bytes;         /* of each message, up to GOAL_BYTES_MAX */
-	uint32_t rounds;        /* 1 or more */
-	uint64_t calc_ns;       /* computation of each rank before each round; 0: none */
-	uint32_t rows, columns; /* of a transpose, their product is ranks; 0: nearest to a square */
+	const char *kind; /* one of the kinds above */
+	uint32_t ranks;   /* 2 to GOAL_RANKS_MAX */
+	uint64_t bytes;   /* of each message, up to GOAL_BYTES_MAX */
+	uint32_t rounds;  /* 1 or more */
+	uint64_t calc_ns; /* computation of each rank before each round; 0: none */
+	/* Of the kinds with a grid: their product is ranks; 0: nearest to a square. */
+	uint32_t rows, columns;
+	uint32_t layers; /* third dimension of halo, sweep, multigrid; 0: none */
+	bool periodic;   /* halo and multigrid: the ends of each dimension are neighbours */
 };
 
 /* 0; -EINVAL with fault (unknown kind, numbers out of range, a grid that does not fit), -EIO. */

@@ -35,8 +35,8 @@ static bool has_rule(const uint8_t *image, unsigned ports, uint32_t at, const st
 	table_image_read_switch(image, ports, &tables, NULL);
 	if (rule == NULL)
 		return tables.vc_classes == 0;
-	if (tables.vc_classes != rule->classes || at >= rule->switches ||
-		tables.dateline != rule->dateline[at])
+	if (tables.vc_classes != rule->classes || tables.vc_steps != rule->steps ||
+		at >= rule->switches || tables.dateline != rule->dateline[at])
 		return false;
 	for (unsigned port = 0; port < ports; port++)
 		if (tables.ring[port] != vc_rule_ring(rule, at, port))

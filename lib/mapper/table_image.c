@@ -12,11 +12,13 @@
 #define IMAGE_VERSION 2
 /* Version, kind, number (2), hosts (2), a switch's stage or whether a host's routes have their
  * parts, queues. */
-#define HEADER_BYTES       8
-#define AT_STAGE           6
-#define AT_PARTS           6
-#define AT_QUEUES          7
-#define RUN_BYTES          10
+#define HEADER_BYTES 8
+#define AT_STAGE     6
+#define AT_PARTS     6
+#define AT_QUEUES    7
+#define RUN_BYTES    10
+/* VC classes and the layout of their steps (enum vc_steps) share a byte. */
+#define STEPS_SHIFT        4
 #define RUN_OF_TABLE_BYTES 3 /* TABLE_IMAGE_BY_TABLE, destinations (2) */
 
 static uint8_t *put_header(uint8_t *at, unsigned kind, uint32_t number, uint32_t hosts,
@@ -136,9 +138,9 @@ static uint32_t put_runs(uint8_t *at, const uint64_t *sets, uint32_t hosts)
 
 static uint8_t *put_rule(uint8_t *at, const struct vc_rule *rule, uint32_t number, unsigned ports)
 {
-	at = image_put(at, rule == NULL ? 0 : rule->classes, 1);
 	if (rule == NULL)
-		return at;
+		return image_put(at, 0, 1);
+	at = image_put(at, rule->classes | (unsigned)rule->steps << STEPS_SHIFT, 1);
 	for (unsigned port = 0; port < ports; port++)
 		at = image_put(at, vc_rule_ring(rule, number, port), 1);
 	return image_put(at, rule->dateline[number], 8);
@@ -252,6 +254,13 @@ static uint32_t check_runs(const uint8_t *at, uint32_t left, uint32_t hosts, uns
 	return runs > 0 && covered != hosts ? 0 : 2 + RUN_BYTES * runs;
 }
 
+static bool check_classes(uint8_t byte)
+{
+	unsigned classes = byte & ((1u << STEPS_SHIFT) - 1), steps = byte >> STEPS_SHIFT;
+
+	return classes <= VC_RULE_CLASSES_MAX && vc_steps_fit(steps, classes);
+}
+
 static bool check_switch(const uint8_t *bytes, uint32_t length, unsigned ports)
 {
 	uint32_t hosts = table_image_hosts(bytes), at = HEADER_BYTES, used;
@@ -263,7 +272,7 @@ static bool check_switch(const uint8_t *bytes, uint32_t length, unsigned ports)
 	if (used == 0)
 		return false;
 	at += used;
-	if (length - at < 1 || bytes[at] > VC_RULE_CLASSES_MAX)
+	if (length - at < 1 || !check_classes(bytes[at]))
 		return false;
 	return length - at == (bytes[at] == 0 ? 1 : 1 + ports + 8);
 }
@@ -365,7 +374,8 @@ void table_image_read_switch(const uint8_t *bytes, unsigned ports,
 		for (uint64_t left = image_get(at, 2); left > 0; left--, host++)
 			if (alternatives != NULL)
 				alternatives[host] = image_get(at + 2, 8);
-	tables->vc_classes = *at++;
+	tables->vc_steps = *at >> STEPS_SHIFT;
+	tables->vc_classes = *at++ & ((1u << STEPS_SHIFT) - 1);
 	if (tables->vc_classes == 0)
 		return;
 	tables->ring = at;

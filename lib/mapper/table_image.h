@@ -74,6 +74,7 @@ struct table_image_switch {
 	const uint8_t *primary; /* [hosts]; ROUTE_TABLE_NONE */
 	uint8_t stage;
 	uint8_t vc_classes;  /* 0: no rule */
+	uint8_t vc_steps;    /* enum vc_steps */
 	const uint8_t *ring; /* [ports] */
 	uint64_t dateline;
 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "channel_graph.h"
+#include "frame.h"
 
 struct mixture {
 	const struct live_generation *generation;
@@ -127,6 +128,13 @@ static uint32_t first_node(const struct mixture *mixture, uint32_t host)
 	return out == CHANNEL_NONE ? out : channel_graph_node(mixture->channels, out, 0);
 }
 
+static enum vc_turn turn_at(const uint8_t *element, unsigned length, unsigned i)
+{
+	if (i > 0 && element[i - 1] == ROUTE_TYPE_STEP)
+		return VC_NEXT_STEP;
+	return i + 1 < length && element[i + 1] == ROUTE_TYPE_STEP ? VC_STEP_AHEAD : VC_GO_ON;
+}
+
 /* An in-transit buffer ends the chain; re-injection starts a new one. */
 static void add_route(
 	struct mixture *mixture, uint32_t source, const uint8_t *element, unsigned length)
@@ -137,7 +145,10 @@ static void add_route(
 	for (unsigned i = 0; i < length && node != CHANNEL_NONE; i++) {
 		struct topology_port at = graph->to[channel_graph_channel(graph, node)];
 		unsigned port = element[i] & ROUTE_PORT_MASK;
+		enum vc_turn turn = turn_at(element, length, i);
 
+		if (element[i] == ROUTE_TYPE_STEP && at.kind == DEVICE_SWITCH)
+			continue;
 		if ((element[i] & ROUTE_PORT_BIT) == 0) {
 			if (at.kind != DEVICE_HOST || element[i] != ROUTE_TYPE_ITB)
 				return;
@@ -147,8 +158,8 @@ static void add_route(
 		if (at.kind != DEVICE_SWITCH ||
 			channel_graph_out(graph, at.device, port) == CHANNEL_NONE)
 			return;
-		channel_graph_depend(graph, node, port);
-		node = channel_graph_follow(graph, node, port);
+		channel_graph_depend(graph, node, port, turn);
+		node = channel_graph_follow(graph, node, port, turn);
 	}
 }
 
@@ -220,8 +231,9 @@ static void add_tables(struct mixture *mixture, uint32_t destination)
 
 			if (channel_graph_out(graph, at.device, port) == CHANNEL_NONE)
 				continue;
-			channel_graph_depend(graph, node, port);
-			visit(mixture, channel_graph_follow(graph, node, port), destination, &tail);
+			channel_graph_depend(graph, node, port, VC_GO_ON);
+			visit(mixture, channel_graph_follow(graph, node, port, VC_GO_ON),
+				destination, &tail);
 		}
 	}
 }

@@ -41,6 +41,7 @@ struct vc_rule *vc_rule_copy(const struct vc_rule *rule)
 
 	if (copy == NULL)
 		return NULL;
+	copy->steps = rule->steps;
 	memcpy(copy->ring, rule->ring, (size_t)rule->switches * TOPOLOGY_PORTS_MAX);
 	memcpy(copy->dateline, rule->dateline, rule->switches * sizeof(*rule->dateline));
 	return copy;
@@ -48,7 +49,78 @@ struct vc_rule *vc_rule_copy(const struct vc_rule *rule)
 
 bool vc_rule_equal(const struct vc_rule *a, const struct vc_rule *b)
 {
-	return a->switches == b->switches && a->classes == b->classes &&
+	return a->switches == b->switches && a->classes == b->classes && a->steps == b->steps &&
 	       memcmp(a->ring, b->ring, (size_t)a->switches * TOPOLOGY_PORTS_MAX) == 0 &&
 	       memcmp(a->dateline, b->dateline, a->switches * sizeof(*a->dateline)) == 0;
+}
+
+#define STEPS 3u
+
+static const char *const steps_name[VC_STEPS_COUNT] = {
+	[VC_STEPS_LINKS] = "links",
+	[VC_STEPS_EQUAL] = "equal",
+};
+
+bool vc_steps_fit(unsigned steps, unsigned classes)
+{
+	if (steps == VC_STEPS_LINKS)
+		return classes >= STEPS;
+	if (steps == VC_STEPS_EQUAL)
+		return classes >= STEPS && classes % STEPS == 0;
+	return steps == VC_STEPS_NONE;
+}
+
+const char *vc_steps_name(unsigned steps)
+{
+	return steps < VC_STEPS_COUNT ? steps_name[steps] : NULL;
+}
+
+unsigned vc_steps_find(const char *name)
+{
+	for (unsigned i = 0; i < VC_STEPS_COUNT; i++)
+		if (steps_name[i] != NULL && strcmp(steps_name[i], name) == 0)
+			return i;
+	return VC_STEPS_COUNT;
+}
+
+static unsigned first_of_step(const struct vc_rule *rule, unsigned step)
+{
+	if (rule->steps == VC_STEPS_EQUAL)
+		return step * (rule->classes / STEPS);
+	return step < STEPS - 1 ? step : rule->classes - 1u;
+}
+
+static unsigned classes_of_step(const struct vc_rule *rule, unsigned step)
+{
+	if (rule->steps == VC_STEPS_EQUAL)
+		return rule->classes / STEPS;
+	return step == 1 ? rule->classes - 2u : 1;
+}
+
+static unsigned step_of(const struct vc_rule *rule, unsigned class)
+{
+	unsigned step = STEPS - 1;
+
+	while (step > 0 && class < first_of_step(rule, step))
+		step--;
+	return step;
+}
+
+uint8_t vc_rule_next_of_steps(const struct vc_rule *rule, uint32_t at, unsigned input, uint8_t from,
+	unsigned output, enum vc_turn turn)
+{
+	uint8_t entered = vc_rule_ring(rule, at, input);
+	unsigned step, class = 0, last;
+
+	if (entered == VC_RULE_NO_RING)
+		step = rule->steps == VC_STEPS_LINKS && turn == VC_GO_ON;
+	else
+		step = step_of(rule, from);
+	if (turn == VC_NEXT_STEP && step < STEPS - 1)
+		step++;
+	else if (entered == vc_rule_ring(rule, at, output))
+		class = from - first_of_step(rule, step);
+	class += rule->dateline[at] >> output & 1;
+	last = classes_of_step(rule, step) - 1;
+	return (uint8_t)(first_of_step(rule, step) + (class < last ? class : last));
 }

@@ -9,6 +9,17 @@
  * in the next class once it crosses the ring's dateline, so no chain of dependencies closes around
  * the ring. The rule is local: it needs the two ports and the class in which the packet came.
  *
+ * Multi-step paths (msp.c) are up to three such paths one after the other. Each step has classes of
+ * its own, above those of the step before, so classes never fall along a path. A packet enters the
+ * next step's first class where its route says 'next step'. Two layouts:
+ *
+ *     VC_STEPS_LINKS  the first and the last step are single links and have one class each, the
+ *                     middle step has the rest. A path without such a first step begins in the
+ *                     middle: the switch of the source host sees whether 'next step' follows the
+ *                     first hop.
+ *     VC_STEPS_EQUAL  steps of any length with the same number of classes each; every path begins
+ *                     in the first step.
+ *
  * Part of a route set or of tables; the verifier applies it, and so do the switches.
  */
 
@@ -17,36 +28,66 @@
 
 #include "topology.h"
 
-#define VC_RULE_CLASSES_MAX 4
+#define VC_RULE_CLASSES_MAX 6 /* three steps in a torus, two classes each */
 #define VC_RULE_NO_RING     0xFF
+
+enum vc_steps {
+	VC_STEPS_NONE, /* 'next step' changes no class */
+	VC_STEPS_LINKS,
+	VC_STEPS_EQUAL,
+	VC_STEPS_COUNT
+};
+
+/* Steps in a route as a switch sees them. */
+enum vc_turn {
+	VC_GO_ON,
+	VC_STEP_AHEAD, /* 'next step' follows the hop */
+	VC_NEXT_STEP,  /* it precedes the hop */
+	VC_TURNS
+};
 
 struct vc_rule {
 	uint32_t switches;
 	uint8_t classes;
+	uint8_t steps;      /* enum vc_steps */
 	uint8_t *ring;      /* [switch * TOPOLOGY_PORTS_MAX + port]; VC_RULE_NO_RING: in none */
 	uint64_t *dateline; /* by switch: output ports whose link crosses a dateline */
 };
 
-/* Every port in no ring, which keeps all packets in class 0. NULL with errno ENOMEM. */
+/* Every port in no ring, which keeps all packets in class 0, and no steps. NULL with errno ENOMEM.
+ */
 struct vc_rule *vc_rule_create(uint32_t switches, uint8_t classes);
 void vc_rule_destroy(struct vc_rule *rule);
 struct vc_rule *vc_rule_copy(const struct vc_rule *rule);
 bool vc_rule_equal(const struct vc_rule *a, const struct vc_rule *b);
+
+/* Whether so many classes can be divided among the steps. */
+bool vc_steps_fit(unsigned steps, unsigned classes);
+/* The layout in route files: "links", "equal"; NULL for VC_STEPS_NONE and unknown ones. */
+const char *vc_steps_name(unsigned steps);
+/* The layout of this name, or VC_STEPS_COUNT. */
+unsigned vc_steps_find(const char *name);
 
 static inline uint8_t vc_rule_ring(const struct vc_rule *rule, uint32_t at, unsigned port)
 {
 	return rule->ring[(size_t)at * TOPOLOGY_PORTS_MAX + port];
 }
 
+/* vc_rule_next() of a rule with steps, between the ports of a ring or from a host. */
+uint8_t vc_rule_next_of_steps(const struct vc_rule *rule, uint32_t at, unsigned input, uint8_t from,
+	unsigned output, enum vc_turn turn);
+
 /* The class in which a packet goes on that came to switch 'at' by 'input' in class 'from' and
  * leaves by 'output'. From a host it comes by a port in no ring. */
-static inline uint8_t vc_rule_next(
-	const struct vc_rule *rule, uint32_t at, unsigned input, uint8_t from, unsigned output)
+static inline uint8_t vc_rule_next(const struct vc_rule *rule, uint32_t at, unsigned input,
+	uint8_t from, unsigned output, enum vc_turn turn)
 {
 	uint8_t ring = vc_rule_ring(rule, at, output), class = 0;
 
 	if (ring == VC_RULE_NO_RING)
 		return 0;
+	if (rule->steps != VC_STEPS_NONE)
+		return vc_rule_next_of_steps(rule, at, input, from, output, turn);
 	if (vc_rule_ring(rule, at, input) == ring)
 		class = from;
 	class += rule->dateline[at] >> output & 1;

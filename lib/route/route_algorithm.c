@@ -23,6 +23,9 @@ static int check_request(const struct topology *topology, const struct route_alg
 	if (options->alternatives > ROUTE_ALTERNATIVES_MAX)
 		return fault_set(fault, EINVAL, "%u alternatives, expected at most %u",
 			options->alternatives, ROUTE_ALTERNATIVES_MAX);
+	if (options->radius > ROUTE_RADIUS_MAX)
+		return fault_set(fault, EINVAL, "a radius of %u links, expected at most %u",
+			options->radius, ROUTE_RADIUS_MAX);
 	return 0;
 }
 
@@ -50,6 +53,8 @@ static int compute(const struct topology *topology, const struct route_algorithm
 		complete.alternatives = algorithm->alternatives;
 	if (complete.alternatives == 0)
 		complete.alternatives = 1;
+	if (complete.radius == 0)
+		complete.radius = 1;
 	if (graph == NULL || (set == NULL && table == NULL))
 		result = fault_set(fault, ENOMEM, "%s: no memory for its routes", topology->name);
 	else if (set != NULL)

@@ -31,12 +31,15 @@ enum route_granularity {
 	ROUTE_PER_SWITCH_PAIR, /* hosts of the same two switches share the choice */
 };
 
+#define ROUTE_RADIUS_MAX 4
+
 struct route_options {
 	uint64_t seed;
 	uint32_t root;         /* switch; the first one (0) by default. Where there is a tree */
 	unsigned alternatives; /* 0 means the algorithm's own number; at most
 				* ROUTE_ALTERNATIVES_MAX */
 	unsigned jobs;         /* threads; 0 means 1 */
+	unsigned radius;       /* of msp: most links from an end to its IN; 0 means 1 */
 	enum route_granularity granularity;
 };
 
@@ -52,6 +55,7 @@ struct route_algorithm {
 	unsigned alternatives; /* routes for each pair if options do not say; 0 means 1 */
 	bool adaptive;         /* its tables may give a switch several ports to choose from */
 	bool vc_classes;       /* its routes may need VC classes (vc_rule.h) */
+	bool steps;            /* its paths have several steps; options->radius counts */
 	/* How interfaces choose among the routes of a pair: the name of a selector
 	 * (lib/nic/selectors/route_choice.h); NULL means "first". */
 	const char *selector;
@@ -106,7 +110,8 @@ struct route_table *route_compute_table(const struct topology *topology,
 	X(dmodk)                                    \
 	X(dor)                                      \
 	/* Several paths for one message stream. */ \
-	X(disjoint)
+	X(disjoint)                                 \
+	X(msp)
 
 #define X(name) extern const struct route_algorithm route_##name;
 ROUTE_ALGORITHMS(X)

@@ -38,16 +38,18 @@ static int refuse_hosts(const struct route_graph *graph, uint32_t source, uint32
 	return route_path_refuse(graph, host[source].name, host[destination].name, elements, fault);
 }
 
-/* Writes the elements of the links, and an ITB's host where needed. Returns their number or
- * -EINVAL. */
-static int encode(const struct route_graph *graph, const struct route_path *path, struct rng *rng,
-	uint8_t *route, struct fault *fault)
+/* Writes the elements of the links and steps, and an ITB's host where needed. Returns their number
+ * or -EINVAL. */
+static int encode(const struct route_graph *graph, const struct route_path *path, uint32_t steps,
+	struct rng *rng, uint8_t *route, struct fault *fault)
 {
 	unsigned length = 0, added;
 
 	for (unsigned i = 0; i < path->links; i++) {
 		const struct route_arc *arc = &graph->arc[path->arc[i]];
 
+		if ((steps >> i & 1) != 0)
+			route[length++] = ROUTE_TYPE_STEP;
 		route[length++] = ROUTE_PORT_BIT | arc->port;
 		if ((path->itb >> i & 1) == 0)
 			continue;
@@ -73,11 +75,11 @@ static int finish(const struct route_graph *graph, struct route_set *set, uint32
 	return result;
 }
 
-int route_path_add(const struct route_graph *graph, const struct route_options *options,
+int route_path_add_steps(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, uint32_t source, uint32_t destination, const struct route_path *path,
-	struct fault *fault)
+	uint32_t steps, struct fault *fault)
 {
-	unsigned elements = route_path_elements(path);
+	unsigned elements = route_path_elements(path) + (unsigned)__builtin_popcount(steps);
 	uint8_t route[ROUTE_ELEMENTS_MAX];
 	struct rng rng;
 	int length;
@@ -86,10 +88,17 @@ int route_path_add(const struct route_graph *graph, const struct route_options *
 		return refuse_hosts(graph, source, destination, elements, fault);
 	if (path->itb != 0)
 		rng_init(&rng, options->seed, source, ITB_STREAM | destination);
-	length = encode(graph, path, &rng, route, fault);
+	length = encode(graph, path, steps, &rng, route, fault);
 	if (length < 0)
 		return length;
 	return finish(graph, set, source, destination, route, (unsigned)length, fault);
+}
+
+int route_path_add(const struct route_graph *graph, const struct route_options *options,
+	struct route_set *set, uint32_t source, uint32_t destination, const struct route_path *path,
+	struct fault *fault)
+{
+	return route_path_add_steps(graph, options, set, source, destination, path, 0, fault);
 }
 
 static int add_to_host(const struct route_graph *graph, struct route_set *set, struct rng *rng,
@@ -102,7 +111,7 @@ static int add_to_host(const struct route_graph *graph, struct route_set *set, s
 	for (uint32_t i = graph->first_host[from]; i < graph->first_host[from + 1]; i++)
 		for (unsigned k = 0; k < paths && graph->host_of[i] != destination; k++) {
 			if (path[k].itb != 0 || length[k] == 0)
-				length[k] = encode(graph, &path[k], rng, route[k], fault);
+				length[k] = encode(graph, &path[k], 0, rng, route[k], fault);
 			if (length[k] < 0)
 				return length[k];
 			result = finish(graph, set, graph->host_of[i], destination, route[k],

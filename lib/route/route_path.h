@@ -39,9 +39,15 @@ int route_path_add(const struct route_graph *graph, const struct route_options *
 	struct route_set *set, uint32_t source, uint32_t destination, const struct route_path *path,
 	struct fault *fault);
 
-/* The same for all hosts of two switches at once (ROUTE_PER_SWITCH_PAIR): adds the paths, in this
- * order, to the routes of each pair of different hosts. ITB hosts are drawn for each route. Both
- * switches have hosts; at most ROUTE_ALTERNATIVES_MAX paths. */
+/* The same for a multi-step path: bit i of 'steps': 'next step' precedes arc i. Never the first,
+ * and at most ROUTE_STEPS_MAX. */
+int route_path_add_steps(const struct route_graph *graph, const struct route_options *options,
+	struct route_set *set, uint32_t source, uint32_t destination, const struct route_path *path,
+	uint32_t steps, struct fault *fault);
+
+/* route_path_add() for all hosts of two switches at once (ROUTE_PER_SWITCH_PAIR): adds the paths,
+ * in this order, to the routes of each pair of different hosts. ITB hosts are drawn for each route.
+ * Both switches have hosts; at most ROUTE_ALTERNATIVES_MAX paths. */
 int route_path_add_all(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, uint32_t from, uint32_t to, const struct route_path *path,
 	unsigned paths, struct fault *fault);

@@ -10,6 +10,23 @@ static bool routing_error(const struct weft_switch *sw, const struct weft_packet
 	return (packet->hop & ROUTE_PORT_BIT) == 0 || (packet->hop & ROUTE_PORT_MASK) >= sw->ports;
 }
 
+/* Passes over 'next step' at the cursor: the element after it counts, and the cursor advances past
+ * both. What the route says about steps here. */
+static enum vc_turn find_turn(
+	const struct weft_switch *sw, struct weft_packet *packet, unsigned *output)
+{
+	if (packet->route_length == 0 || packet->cursor >= packet->route_length)
+		return VC_GO_ON;
+	if (packet->hop == ROUTE_TYPE_STEP) {
+		packet->hop = packet->route[packet->cursor];
+		*output = forward_output(sw, packet);
+		return VC_NEXT_STEP;
+	}
+	if (sw->vc_rule == NULL || sw->vc_rule->steps == VC_STEPS_NONE)
+		return VC_GO_ON;
+	return packet->route[packet->cursor] == ROUTE_TYPE_STEP ? VC_STEP_AHEAD : VC_GO_ON;
+}
+
 /* An alternative port whose link is up, for a destination whose primary port is down. */
 static unsigned alternative(const struct weft_switch *sw, const struct weft_packet *packet)
 {
@@ -44,15 +61,16 @@ static void mark(struct weft_switch *sw, struct weft_packet *packet)
 
 /* The output, and the VC in which the next device stores the packet: by SL; where routes have VC
  * classes by the ports between which it passes; with AFI the AFC for an adapted one. Sets marks. */
-static unsigned decide(
-	struct weft_switch *sw, struct weft_packet *packet, unsigned output, weft_time now)
+static unsigned decide(struct weft_switch *sw, struct weft_packet *packet, unsigned output,
+	enum vc_turn turn, weft_time now)
 {
 	uint8_t vc = sw->sl_to_vc[packet->sl & 15];
 
 	if (sw->fecn != NULL)
 		mark(sw, packet);
 	if (sw->vc_rule != NULL)
-		vc = vc_rule_next(sw->vc_rule, sw->vc_rule_at, packet->in_port, packet->vc, output);
+		vc = vc_rule_next(
+			sw->vc_rule, sw->vc_rule_at, packet->in_port, packet->vc, output, turn);
 	if (sw->congestion != NULL) {
 		if (packet->route_length == 0)
 			output = congestion_control_route(sw->congestion, packet, output, vc, now);
@@ -72,6 +90,7 @@ static unsigned refuse(
 unsigned forward_exception(
 	struct weft_switch *sw, struct weft_packet *packet, unsigned output, weft_time now)
 {
+	enum vc_turn turn = find_turn(sw, packet, &output);
 	enum switch_counter reason;
 
 	if (packet->vc >= sw->vcs)
@@ -85,7 +104,7 @@ unsigned forward_exception(
 		if (sw->congestion != NULL)
 			congestion_control_detour(sw->congestion, packet);
 	}
-	return decide(sw, packet, output, now);
+	return decide(sw, packet, output, turn, now);
 }
 
 /* Frames of the mapper have a list of ports, then an element for the device that they reach. */
@@ -97,10 +116,12 @@ static bool is_of_mapper(const struct weft_packet *packet)
 static bool control_route(
 	const struct weft_switch *sw, struct weft_packet *packet, unsigned *output)
 {
+	*output = forward_output(sw, packet);
+	if (!is_of_mapper(packet))
+		(void)find_turn(sw, packet, output);
 	/* No table knows a destination of the mapper's frames. */
 	if ((packet->route_length != 0 || is_of_mapper(packet)) && routing_error(sw, packet))
 		return false;
-	*output = forward_output(sw, packet);
 	return *output < sw->ports;
 }
 

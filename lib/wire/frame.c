@@ -137,12 +137,27 @@ unsigned frame_build(uint8_t *frame, const struct frame_fields *fields)
 	return bytes;
 }
 
+bool frame_steps_ok(const uint8_t *element, unsigned length)
+{
+	unsigned steps = 0;
+
+	for (unsigned i = 0; i < length; i++) {
+		if (element[i] != ROUTE_TYPE_STEP)
+			continue;
+		if (++steps > ROUTE_STEPS_MAX || i == 0 || i + 1 == length ||
+			(element[i - 1] & element[i + 1] & ROUTE_PORT_BIT) == 0)
+			return false;
+	}
+	return true;
+}
+
 bool frame_is_host_route(const uint8_t *element, unsigned length)
 {
 	if (length == 0 || length > FRAME_ROUTE_MAX || element[length - 1] != ROUTE_TYPE_HOST)
 		return false;
 	for (unsigned i = 0; i + 1 < length; i++)
-		if ((element[i] & ROUTE_PORT_BIT) == 0 && element[i] != ROUTE_TYPE_ITB)
+		if ((element[i] & ROUTE_PORT_BIT) == 0 && element[i] != ROUTE_TYPE_ITB &&
+			element[i] != ROUTE_TYPE_STEP)
 			return false;
-	return true;
+	return frame_steps_ok(element, length);
 }

@@ -60,6 +60,10 @@ enum frame_kind {
 /* In scout and mapper frames: for the device that it reaches, switch or interface, not its
  * neighbours. */
 #define ROUTE_TYPE_AGENT 0x03
+/* For the switch: the next element begins a step of a multi-step path. It stands between two ports,
+ * at most ROUTE_STEPS_MAX times in a route. */
+#define ROUTE_TYPE_STEP 0x04
+#define ROUTE_STEPS_MAX 2
 
 /* The fixed header in the frame, from offset 14 on. All fields are big-endian. */
 struct frame_header {
@@ -113,9 +117,12 @@ enum frame_fault {
 /* The counter name of a fault in the metrics: "short", "header_crc", … */
 const char *frame_fault_name(enum frame_fault fault);
 
-/* A source route from host to host: ports and in-transit marks, at most FRAME_ROUTE_MAX elements,
- * of which ROUTE_TYPE_HOST is the last. */
+/* A source route from host to host: ports, in-transit marks and next steps, at most FRAME_ROUTE_MAX
+ * elements, of which ROUTE_TYPE_HOST is the last. */
 bool frame_is_host_route(const uint8_t *element, unsigned length);
+
+/* Every ROUTE_TYPE_STEP of a route stands between two ports, and there are not too many. */
+bool frame_steps_ok(const uint8_t *element, unsigned length);
 
 static inline struct frame_header *frame_header(uint8_t *frame)
 {

@@ -41,6 +41,9 @@ int wormhole_net_check_route(const struct wormhole_net *net, uint32_t source, ui
 	if (length == 0 || net->channel[at].back == WORMHOLE_NONE)
 		return refuse_route(net, source, destination, 0, "it does not begin", fault);
 	for (unsigned i = 0; i + 1 < length; i++) {
+		if (route[i] == ROUTE_TYPE_STEP)
+			return refuse_route(net, source, destination, i,
+				"wormhole switches know no 'next step'", fault);
 		at = next_channel(net, at, route[i]);
 		if (at == WORMHOLE_NONE)
 			return refuse_route(

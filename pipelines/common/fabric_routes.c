@@ -70,6 +70,7 @@ static int compute(struct fabric_routes *routes, const struct topology *topology
 	const struct route_options options = {
 		.seed = run->seed,
 		.alternatives = run->routing.alternatives,
+		.radius = run->routing.radius,
 		.granularity = run->routing.granularity == RUN_GRANULARITY_SWITCH
 				       ? ROUTE_PER_SWITCH_PAIR
 				       : ROUTE_PER_HOST_PAIR,

@@ -297,6 +297,15 @@ static enum run_credits find_credits(const struct run_config *config)
 	return compares ? RUN_CREDITS_EACH : RUN_CREDITS_COALESCED;
 }
 
+bool run_routing_has_steps(const struct run_config_routing *routing)
+{
+	bool steps = routing->algorithm->steps;
+
+	for (uint32_t i = 0; i < routing->others; i++)
+		steps |= routing->other[i]->steps;
+	return steps;
+}
+
 void run_config_complete(struct run_config *config)
 {
 	bool computed = config->routing.file == NULL;
@@ -313,6 +322,8 @@ void run_config_complete(struct run_config *config)
 		config->routing.alternatives = algorithm->alternatives;
 	if (config->routing.alternatives == 0 && computed)
 		config->routing.alternatives = 1;
+	if (config->routing.radius == 0 && computed && run_routing_has_steps(&config->routing))
+		config->routing.radius = 1;
 	if (config->nic.selector == NULL && algorithm != NULL && algorithm->selector != NULL)
 		config->nic.selector = route_choice_find(algorithm->selector);
 	if (config->nic.selector == NULL)

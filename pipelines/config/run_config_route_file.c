@@ -13,7 +13,7 @@
 static bool computes(const char *key)
 {
 	return strcmp(key, "algorithm") == 0 || strcmp(key, "alternatives") == 0 ||
-	       strcmp(key, "granularity") == 0;
+	       strcmp(key, "granularity") == 0 || strcmp(key, "radius") == 0;
 }
 
 static bool on_command_line(const struct yaml_tree_node *node)
@@ -53,6 +53,7 @@ static void forget_computing(struct run_config_routing *routing)
 	routing->algorithm = fresh.routing.algorithm;
 	routing->others = 0;
 	routing->alternatives = 0;
+	routing->radius = 0;
 	routing->granularity = RUN_GRANULARITY_UNSET;
 }
 

@@ -77,8 +77,8 @@ const struct yaml_field run_switch_fields[] = {
 };
 #undef S
 
-/* A route file has its own. */
-static bool alternatives_present(const void *member)
+/* A route file has its own; only msp has a radius. */
+static bool number_present(const void *member)
 {
 	return *(const uint32_t *)member != 0;
 }
@@ -97,9 +97,11 @@ const struct yaml_field run_routing_fields[] = {
 		.present = run_algorithms_present},
 	{"mode", YAML_FIELD_CHOICE, YAML_MEMBER(S, mode), .choices = mode_choices},
 	{"alternatives", YAML_FIELD_NUMBER, YAML_MEMBER(S, alternatives), .min = 1, .max = 10,
-		.present = alternatives_present},
+		.present = number_present},
 	{"granularity", YAML_FIELD_CHOICE, YAML_MEMBER(S, granularity),
 		.choices = granularity_choices, .present = granularity_present},
+	{"radius", YAML_FIELD_NUMBER, YAML_MEMBER(S, radius), .min = 1, .max = ROUTE_RADIUS_MAX,
+		.present = number_present},
 	{"adaptive", YAML_FIELD_WORD, YAML_MEMBER(S, adaptive), .words = &adaptive_modes},
 	{"afi", YAML_FIELD_BOOL, YAML_MEMBER(S, afi)},
 	{"may-deadlock", YAML_FIELD_BOOL, YAML_MEMBER(S, may_deadlock)},

@@ -55,7 +55,8 @@ int run_read_algorithms(const struct yaml_tree_node *node, void *member, struct 
 			routing->algorithm = algorithm;
 		else if (result == 0)
 			routing->other[i - 1] = algorithm;
-		routing->others = i;
+		if (result == 0)
+			routing->others = i;
 	}
 	return result;
 }

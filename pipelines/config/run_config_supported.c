@@ -137,6 +137,10 @@ static int check_routing(const struct run_config *config, struct fault *fault)
 		result = check_algorithm(config, config->routing.algorithm, fault);
 	for (uint32_t i = 0; i < config->routing.others && result == 0; i++)
 		result = check_algorithm(config, config->routing.other[i], fault);
+	if (result == 0 && config->routing.radius != 0 && !run_routing_has_steps(&config->routing))
+		return fault_set(fault, EINVAL,
+			"%s: routing.radius goes with 'routing.algorithm: msp' alone",
+			config->origin);
 	return result == 0 ? check_sets(config, fault) : result;
 }
 

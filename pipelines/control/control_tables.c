@@ -18,6 +18,7 @@ static struct vc_rule *make_rule(const struct table_image_switch *tables, unsign
 
 	if (rule == NULL)
 		return NULL;
+	rule->steps = tables->vc_steps;
 	memcpy(rule->ring, tables->ring, ports);
 	rule->dateline[0] = tables->dateline;
 	return rule;

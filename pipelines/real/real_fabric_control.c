@@ -88,6 +88,7 @@ static struct mapper_config mapper_of(const struct run_config *run, const struct
 		.tables = run->routing.mode == RUN_ROUTING_TABLE,
 		.options = {.seed = run->seed,
 			.alternatives = run->routing.alternatives,
+			.radius = run->routing.radius,
 			.granularity = run->routing.granularity == RUN_GRANULARITY_SWITCH
 					       ? ROUTE_PER_SWITCH_PAIR
 					       : ROUTE_PER_HOST_PAIR},

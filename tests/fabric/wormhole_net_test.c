@@ -458,6 +458,7 @@ static void nothing_is_lost_under_random_load(void **state)
 static void routes_that_lead_nowhere_are_refused(void **state)
 {
 	static const uint8_t no_port[] = {0x80 | 9, 1}, short_one[] = {0x81}, no_itb[] = {0x82, 1};
+	static const uint8_t step[] = {ROUTE_TYPE_STEP, 0x82, 1};
 	struct row *row = row_create(2, 1, false, &parameters_default);
 	struct fault fault;
 
@@ -468,6 +469,9 @@ static void routes_that_lead_nowhere_are_refused(void **state)
 		-EINVAL);
 	assert_int_equal(
 		wormhole_net_check_route(row->net, 0, 1, no_itb, sizeof(no_itb), &fault), -EINVAL);
+	assert_int_equal(
+		wormhole_net_check_route(row->net, 0, 1, step, sizeof(step), &fault), -EINVAL);
+	assert_non_null(strstr(fault.text, "wormhole switches know no 'next step'"));
 	row_destroy(row);
 }
 

@@ -35,7 +35,8 @@ static unsigned fill_payload(enum frame_kind kind, uint8_t *at)
 
 static int write_seed(const char *folder, enum frame_kind kind, unsigned route_length)
 {
-	static const uint8_t route[FRAME_ROUTE_MAX] = {0x81, 0xC2, ROUTE_TYPE_ITB, 0x83};
+	static const uint8_t route[FRAME_ROUTE_MAX] = {
+		0x81, 0xC2, ROUTE_TYPE_ITB, 0x83, ROUTE_TYPE_STEP, 0x84};
 	uint8_t frame[FRAME_BYTES_MAX];
 	struct frame_fields fields = {.kind = kind,
 		.source = 1,

@@ -177,7 +177,8 @@ static void exchange(struct bed *bed, const uint8_t *data, unsigned bytes, bool 
 {
 	uint8_t *port = malloc(HOSTS);
 	uint64_t *alternatives = calloc(HOSTS, sizeof(*alternatives));
-	struct vc_rule *next = rule ? vc_rule_create(1, 2) : NULL;
+	bool steps = rule && bytes > 0 && (data[0] & 2) != 0;
+	struct vc_rule *next = rule ? vc_rule_create(1, steps ? VCS : 2) : NULL;
 	struct switch_routing routing = {.port = port,
 		.alternatives = alternatives,
 		.hosts = HOSTS,
@@ -189,6 +190,8 @@ static void exchange(struct bed *bed, const uint8_t *data, unsigned bytes, bool 
 		port[host] = host < bytes ? data[host] % (PORTS + 1) : 0;
 		alternatives[host] = bytes > 8 + host ? data[8 + host] & 15 : 0;
 	}
+	if (steps && next != NULL)
+		next->steps = (data[0] & 4) != 0 ? VC_STEPS_LINKS : VC_STEPS_EQUAL;
 	for (unsigned i = 0; next != NULL && i < PORTS; i++)
 		next->ring[i] = i < bytes ? data[i] & 1 : 0;
 	if (switch_set_routing(bed->sw, &routing) == 0) {

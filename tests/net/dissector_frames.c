@@ -381,6 +381,29 @@ static void put_bad_mapper(struct writer *writer)
 	put(writer, frame_build(writer->frame, &fields), NULL);
 }
 
+/* 48: a multi-step path on its way; 49: a step without a port before it; 50: three steps. */
+static void put_steps(struct writer *writer)
+{
+	static const uint8_t good[] = {PORT(2), ROUTE_TYPE_STEP, PORT(0), PORT(0), ROUTE_TYPE_STEP,
+		PORT(3), ROUTE_TYPE_HOST};
+	static const uint8_t early[] = {ROUTE_TYPE_STEP, PORT(0), ROUTE_TYPE_HOST};
+	static const uint8_t many[] = {PORT(1), ROUTE_TYPE_STEP, PORT(2), ROUTE_TYPE_STEP, PORT(3),
+		ROUTE_TYPE_STEP, PORT(4), ROUTE_TYPE_HOST};
+	struct frame_fields fields = data_fields();
+
+	fields.route = good;
+	fields.route_length = sizeof(good);
+	build_data(writer, &fields);
+	frame_update_mutable(writer->frame, frame_mutable_word(0, 0, 1, 0));
+	put(writer, FRAME_HEADER_BYTES + sizeof(good) + 100, NULL);
+	fields.route = early;
+	fields.route_length = sizeof(early);
+	put(writer, build_data(writer, &fields), NULL);
+	fields.route = many;
+	fields.route_length = sizeof(many);
+	put(writer, build_data(writer, &fields), NULL);
+}
+
 int main(int argc, char **argv)
 {
 	static struct writer writer;
@@ -401,6 +424,7 @@ int main(int argc, char **argv)
 	put_commands(&writer);
 	put_answers(&writer);
 	put_bad_mapper(&writer);
+	put_steps(&writer);
 	pcapng_write_counts(&writer.pcapng, 0, 1000000000000000000 + writer.written, 1000, 17);
 	return fclose(file) == 0 && writer.pcapng.failed == 0 ? 0 : 1;
 }

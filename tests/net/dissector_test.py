@@ -117,6 +117,8 @@ def check_fields(capture):
         expect(f"flag {name}", capture.field(3, name), "1")
     expect("frame without payload: CRC", capture.field(4, "weft.payload_crc.ok"), "1")
     expect("frame without payload: padding", len(capture.field(4, "weft.padding")), 2 * 14)
+    expect("multi-step path", capture.field(48, "weft.route"), "p2 | step p0 p0 step p3 host")
+    expect("multi-step path: types", capture.field(48, "weft.element.type"), "4,4,1")
     expect("greatest frame: both CRCs", capture.frames("weft.length == 9000 && weft.crc.ok && "
                                                        "weft.payload_crc.ok"), [31])
 
@@ -191,7 +193,7 @@ def check_expert(capture):
         "weft.bad_vc": [15], "weft.bad_sl": [16], "weft.bad_length": [17],
         "weft.bad_crc": [19], "weft.bad_payload_crc": [20],
         "weft.bad_route_length": [21], "weft.short": [22],
-        "weft.routing_error": [18, 23, 24, 25, 27, 47],
+        "weft.routing_error": [18, 23, 24, 25, 27, 47, 49, 50],
         "weft.bad_payload": [29, 30, 33, 44, 45, 46],
         "weft.again": [8], "weft.discarded": [28],
     }
@@ -210,7 +212,7 @@ def check_pcapng(capture):
     expect("direction", [capture.field(n, "frame.packet_flags_direction") for n in (1, 2)],
            ["0x00000001", "0x00000002"])
     expect("real length of a cut frame", capture.field(26, "frame.len"), "151")
-    expect("all frames are Weft's", capture.frames("weft"), list(range(1, 48)))
+    expect("all frames are Weft's", capture.frames("weft"), list(range(1, 51)))
 
 
 def check_page(capture):

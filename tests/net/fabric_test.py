@@ -96,6 +96,14 @@ class Fabric(unittest.TestCase):
         result = self.measure()
         self.assertEqual(result["packets"]["dropped"], 0)
 
+    def test_multi_step_paths_deliver_in_their_classes(self):
+        for topology, vcs in (("torus:dims=4x4,hosts=1", 4), ("mesh:dims=3x3,hosts=1", 3),
+                              ("rlft:ports=4,stages=2", 1)):
+            result = self.measure("--set", "topology=" + topology, "--set", f"switch.vcs={vcs}",
+                                  "--set", "routing.algorithm=msp", "--set",
+                                  "nic.selector=round-robin")
+            self.assertEqual(result["packets"]["dropped"], 0)
+
     def test_destination_tables_deliver_like_source_routes(self):
         self.measure("--set", "routing.mode=table")
 
@@ -114,7 +122,9 @@ class Fabric(unittest.TestCase):
                      ("topology=torus:dims=3x3,hosts=1", "routing.algorithm=ud+ud-itb",
                       "nic.selector=fraction"),
                      ("topology=torus:dims=3x3,hosts=1", "routing.algorithm=dor", "switch.vcs=2",
-                      "routing.mode=table")):
+                      "routing.mode=table"),
+                     ("topology=torus:dims=3x3,hosts=1", "routing.algorithm=msp", "switch.vcs=4",
+                      "nic.selector=round-robin")):
             sets = [word for arg in args for word in ("--set", arg)]
             result = self.measure("--set", "mapper.routes=mapper", *sets)
             # The counters of hosts that took routes while they ran.

@@ -17,7 +17,7 @@
 
 static const char usage[] =
 	"usage: weft goal gen KIND --ranks N --bytes SIZE [--rounds N] [--calc TIME]\n"
-	"                     [--grid RxC] [-o FILE]\n"
+	"                     [--grid RxC[xL]] [--periodic] [-o FILE]\n"
 	"       weft goal check FILE\n"
 	"\n"
 	"  gen    writes a schedule, on standard output without -o\n"
@@ -26,6 +26,10 @@ static const char usage[] =
 	"         transpose  of a matrix on a grid of ranks, as PTRANS: with --grid 18x24, else on\n"
 	"                    the grid that is nearest to a square\n"
 	"         ring       to the next rank, from the previous one\n"
+	"         halo       with all neighbours on a grid of ranks, such as --grid 8x8 or 4x4x4,\n"
+	"                    whose ends meet with --periodic\n"
+	"         sweep      on a grid, a wave from the first corner to the last and back\n"
+	"         multigrid  a halo on coarser and coarser grids and back\n"
 	"  check  checks that a schedule is valid and ends on a network without delay\n"
 	"SIZE of each message such as 64KiB or 65536, TIME to compute before each round such as "
 	"10us.\n"
@@ -57,19 +61,26 @@ static int take_bytes(struct request *request, const char *value)
 		"--bytes '%s': expected at most %s, the largest message of a run", value, most);
 }
 
-/* "18x24": rows and columns. */
+/* "18x24": rows and columns; "4x4x4": layers too. */
 static int take_grid(struct request *request, const char *value)
 {
-	char rows[16] = "", columns[16] = "";
-	uint64_t number[2];
+	uint32_t *const size[] = {
+		&request->config.rows, &request->config.columns, &request->config.layers};
+	char part[16];
+	unsigned count = 0;
+	const char *at = value, *end = value;
 
-	if (sscanf(value, "%15[0-9]x%15[0-9]", rows, columns) != 2 ||
-		strlen(rows) + 1 + strlen(columns) != strlen(value) ||
-		!command_number(rows, 1, UINT16_MAX, &number[0]) ||
-		!command_number(columns, 1, UINT16_MAX, &number[1]))
-		return refuse("--grid", value, "rows and columns, such as 18x24");
-	request->config.rows = (uint32_t)number[0];
-	request->config.columns = (uint32_t)number[1];
+	for (; count < 3 && *end != '\0'; count++, at = end + 1) {
+		uint64_t number;
+
+		end = at + strcspn(at, "x");
+		snprintf(part, sizeof(part), "%.*s", (int)(end - at), at);
+		if (end - at >= (int)sizeof(part) || !command_number(part, 1, UINT16_MAX, &number))
+			break;
+		*size[count] = (uint32_t)number;
+	}
+	if (count < 2 || *end != '\0')
+		return refuse("--grid", value, "rows and columns, such as 18x24 or 4x4x4");
 	return EXIT_DONE;
 }
 
@@ -98,6 +109,9 @@ static int take_option(struct request *request, int option, const char *value)
 		return EXIT_DONE;
 	case 'g':
 		return take_grid(request, value);
+	case 'p':
+		request->config.periodic = true;
+		return EXIT_DONE;
 	case 'o':
 		request->out = value;
 		return EXIT_DONE;
@@ -114,6 +128,7 @@ static int parse(struct request *request, int argc, char **argv)
 		{"rounds", required_argument, NULL, 'r'},
 		{"calc", required_argument, NULL, 'c'},
 		{"grid", required_argument, NULL, 'g'},
+		{"periodic", no_argument, NULL, 'p'},
 		{"output", required_argument, NULL, 'o'},
 		{NULL, 0, NULL, 0},
 	};
@@ -125,7 +140,7 @@ static int parse(struct request *request, int argc, char **argv)
 		return result;
 	if (optind + 1 != argc)
 		return command_fail("goal gen", EXIT_BAD_REQUEST,
-			"expected one of allreduce, alltoall, transpose, ring");
+			"expected one of allreduce, alltoall, transpose, ring, halo, sweep, multigrid");
 	request->config.kind = argv[optind];
 	if (request->config.ranks == 0 || request->config.bytes == UINT64_MAX)
 		return command_fail("goal gen", EXIT_BAD_REQUEST, "%s is missing",

@@ -20,8 +20,9 @@ local kinds = {
 }
 local KIND_DATA, KIND_CREDIT, KIND_ARN, KIND_ACK, KIND_HELLO, KIND_SCOUT, KIND_MAPPER = 1, 2, 3, 4, 6, 7, 8
 
-local element_types = { [1] = "host", [2] = "itb", [3] = "agent" }
-local TYPE_AGENT = 3
+local element_types = { [1] = "host", [2] = "itb", [3] = "agent", [4] = "step" }
+local TYPE_AGENT, TYPE_STEP = 3, 4
+local STEPS_MAX = 2
 local device_kinds = { [0] = "switch", [1] = "interface" }
 
 local MAPPER_ENVELOPE_BYTES, MAPPER_TAG_BYTES = 32, 16
@@ -284,6 +285,20 @@ local function agent_route_fault(elements)
 	return #elements == 0 and "no agent at the end" or nil
 end
 
+-- Next steps stand between two ports.
+local function steps_fault(elements)
+	local steps = 0
+	for i, element in ipairs(elements) do
+		if element == TYPE_STEP then
+			steps = steps + 1
+			if not is_port(elements[i - 1] or 0) or not is_port(elements[i + 1] or 0) then
+				return string.format("element %d: a step begins, and ports are not around it", i - 1)
+			end
+		end
+	end
+	return steps > STEPS_MAX and string.format("%d next steps, at most %d", steps, STEPS_MAX) or nil
+end
+
 -- The error of a route, for any device; nil if there is none.
 local function route_fault(elements, cursor, kind)
 	if kind == KIND_SCOUT or kind == KIND_MAPPER then
@@ -303,7 +318,7 @@ local function route_fault(elements, cursor, kind)
 	if #elements > 0 and cursor == #elements then
 		return "all elements are used"
 	end
-	return nil
+	return steps_fault(elements)
 end
 
 local function dissect_route(tvb, tree, elements, cursor, kind)

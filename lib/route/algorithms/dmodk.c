@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bits.h"
-#include "fat_tree.h"
+#include "mod_k.h"
 #include "route_jobs.h"
 #include "route_path.h"
 
@@ -23,45 +23,6 @@
  *
  * Alternatives are all ports that lead to D without going up after down (fat_tree.h).
  */
-
-static unsigned nth_port(uint64_t set, uint32_t n)
-{
-	while (n-- > 0)
-		set &= set - 1;
-	return (unsigned)__builtin_ctzll(set);
-}
-
-static uint32_t quotient(const struct fat_tree *tree, uint32_t at, uint32_t host)
-{
-	return host / tree->divisor[fat_tree_stage(tree, at)];
-}
-
-/* The port of the set, all ups, that D-mod-K takes, or the one 'shift' after it. */
-static unsigned port_up(
-	const struct fat_tree *tree, uint32_t at, uint64_t set, uint32_t host, uint32_t shift)
-{
-	uint32_t count = (uint32_t)__builtin_popcountll(set);
-
-	return nth_port(set, (quotient(tree, at, host) + shift) % count);
-}
-
-static unsigned port_down(const struct fat_tree *tree, uint32_t at, uint64_t set, uint32_t host)
-{
-	const struct route_arc *arc = tree->graph->arc;
-	uint32_t below = 0;
-
-	if ((set & (set - 1)) == 0)
-		return (unsigned)__builtin_ctzll(set);
-	for (uint64_t rest = set; rest != 0; rest &= rest - 1) {
-		unsigned port = (unsigned)__builtin_ctzll(rest);
-		uint32_t down = route_graph_arc_of_port(tree->graph, at, port);
-
-		below = arc[down].to;
-		if (port_up(tree, below, tree->up[below], host, 0) == arc[arc[down].back].port)
-			return port;
-	}
-	return nth_port(set, quotient(tree, below, host) % (uint32_t)__builtin_popcountll(set));
-}
 
 /*
  * Tables. Hosts of one switch with consecutive numbers are a run; adjacent runs for which a switch
@@ -150,7 +111,7 @@ static void fill_run(
 		fill_up(tables, at, set, first, end, row);
 	else
 		for (uint32_t host = first; host < end; host++)
-			row[host] = (uint8_t)port_down(tables->tree, at, set, host);
+			row[host] = (uint8_t)mod_k_down(tables->tree, at, set, host);
 }
 
 static void fill_switch(const struct tables *tables, uint32_t at)
@@ -226,11 +187,11 @@ static bool walk(const struct fat_tree *tree, uint32_t at, uint32_t host, uint32
 			uint32_t count = (uint32_t)__builtin_popcountll(set);
 
 			arc = route_graph_arc_of_port(
-				tree->graph, at, port_up(tree, at, set, host, number % count));
+				tree->graph, at, mod_k_up(tree, at, set, host, number % count));
 			number /= count;
 		} else {
 			arc = route_graph_arc_of_port(
-				tree->graph, at, port_down(tree, at, set, host));
+				tree->graph, at, mod_k_down(tree, at, set, host));
 		}
 		/* route_path_add() refuses longer paths. */
 		if (path->links < ROUTE_LINKS_MAX)

@@ -62,7 +62,7 @@ static int write_header(
 						      : CONTENTS_ADAPTIVE);
 	put32(at + 4, topology->switches);
 	put32(at + 8, topology->hosts);
-	put32(at + 12, rule == NULL ? 0 : rule->classes);
+	put32(at + 12, rule == NULL ? 0 : rule->classes | (uint32_t)rule->steps << 16);
 	put64(at + 16, origin->seed);
 	route_file_label(topology->name, (char *)at + 24);
 	strcpy((char *)at + 24 + ROUTE_LABEL_MAX, origin->algorithm);

@@ -10,7 +10,8 @@
  *     sections    4 bytes length, that many bytes, 4 bytes CRC-32C of them
  *
  *     1. header, 216 bytes: contents (4 bytes: 1 routes, 2 tables, 3 tables with alternatives),
- *        switches (4), hosts (4), VC classes (4; 0: no rule), seed (8), and the labels topology,
+ *        switches (4), hosts (4), VC classes (2; 0: no rule), layout of
+ *        steps (2; 0 none, 1 links, 2 equal; vc_rule.h), seed (8), and the labels topology,
  *        algorithm, root (64 each, zero-padded)
  *     2. if there are VC classes, for each switch: 64 bytes ring of each port (255: in none), 8
  *        bytes set of the ports whose link crosses a dateline

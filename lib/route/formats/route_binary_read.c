@@ -27,7 +27,7 @@ struct reader {
 	uint8_t *room;
 	uint32_t size;
 	size_t length;
-	uint32_t contents, classes;
+	uint32_t contents, classes, steps;
 	struct topology_port *peer; /* of switch ports: [switch * TOPOLOGY_PORTS_MAX + port] */
 	uint64_t *linked;           /* by switch: ports with a link */
 	struct arrays arrays;       /* these two */
@@ -141,7 +141,8 @@ static int check_numbers(struct reader *reader)
 	const struct topology *topology = reader->topology;
 	uint32_t switches = get32(reader->room + 4), hosts = get32(reader->room + 8);
 
-	reader->classes = get32(reader->room + 12);
+	reader->classes = get32(reader->room + 12) & 0xFFFF;
+	reader->steps = get32(reader->room + 12) >> 16;
 	if (switches != topology->switches || hosts != topology->hosts)
 		return refuse(reader, reader->start + 4,
 			"%u switches and %u hosts, expected %u and %u", switches, hosts,
@@ -149,6 +150,11 @@ static int check_numbers(struct reader *reader)
 	if (reader->classes > VC_RULE_CLASSES_MAX)
 		return refuse(reader, reader->start + 12, "%u VC classes, expected at most %u",
 			reader->classes, VC_RULE_CLASSES_MAX);
+	if (!vc_steps_fit(reader->steps, reader->classes))
+		return refuse(reader, reader->start + 14,
+			"layout %u of steps with %u VC classes, expected 0 none, 1 links (3 and "
+			"more) or 2 equal (3 or 6)",
+			reader->steps, reader->classes);
 	return 0;
 }
 
@@ -238,6 +244,7 @@ static int take_vc_rule(struct reader *reader)
 	rule = vc_rule_create(switches, (uint8_t)reader->classes);
 	if (rule == NULL)
 		return no_memory(reader);
+	rule->steps = (uint8_t)reader->steps;
 	for (uint32_t at = 0; at < switches; at++) {
 		memcpy(rule->ring + (size_t)at * TOPOLOGY_PORTS_MAX, reader->room + at * each,
 			TOPOLOGY_PORTS_MAX);
@@ -279,6 +286,8 @@ static const char *step(const struct reader *reader, uint8_t element, struct top
 	uint8_t port = element & ROUTE_PORT_MASK;
 
 	if (at->kind == DEVICE_SWITCH) {
+		if (element == ROUTE_TYPE_STEP)
+			return NULL;
 		if ((element & ROUTE_PORT_BIT) == 0)
 			return "has an interface element at a switch";
 		if ((element & ROUTE_ADAPTIVE) != 0)
@@ -309,6 +318,8 @@ static int check_routes(struct reader *reader, uint32_t source, uint32_t destina
 		const char *wrong =
 			topology_peer(reader->topology, host, &start) ? NULL : "has no first link";
 
+		if (wrong == NULL && !frame_steps_ok(route, length))
+			wrong = "has too many steps, or one that is not between two ports";
 		at = start;
 		for (unsigned k = 0; k + 1 < length && wrong == NULL; k++)
 			wrong = step(reader, route[k], &at);

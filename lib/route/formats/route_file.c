@@ -24,10 +24,12 @@ int route_text(const struct topology *topology, uint32_t source, const uint8_t *
 	for (unsigned i = 0; i < length; i++, gap = " ") {
 		char *to = used < size ? out + used : NULL;
 		size_t room = used < size ? size - used : 0;
+		bool step = route[i] == ROUTE_TYPE_STEP && i + 1 < length;
 
+		i += step;
 		if (at.kind == DEVICE_SWITCH) {
 			at.port = route[i] & ROUTE_PORT_MASK;
-			used += (size_t)snprintf(to, room, "%s%s:%u", gap,
+			used += (size_t)snprintf(to, room, "%s%s%s:%u", gap, step ? "^" : "",
 				topology->switch_at[at.device].name, at.port);
 		} else if (route[i] == ROUTE_TYPE_ITB) {
 			used += (size_t)snprintf(
@@ -66,6 +68,8 @@ static int write_header(const struct topology *topology, const struct route_set 
 		fprintf(out, " root=%s", origin->root);
 	if (rule != NULL)
 		fprintf(out, " vcs=%u", rule->classes);
+	if (rule != NULL && vc_steps_name(rule->steps) != NULL)
+		fprintf(out, " steps=%s", vc_steps_name(rule->steps));
 	fprintf(out, " routes=%" PRIu64, count_routes(topology, set));
 	return fputc('\n', out) == EOF ? -EIO : 0;
 }

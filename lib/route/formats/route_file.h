@@ -9,9 +9,10 @@
  *     # weft routes/1 topology=NAME algorithm=ud seed=7 root=s0 routes=56
  *     h0 h5 s0:9 s4:2 s6:1 !h12 s6:3 s1:0
  *
- * "s0:9" leaves switch s0 by port 9; "!h12" is absorbed and re-injected by host h12. Empty lines
- * and further lines that begin with '#' are ignored, except the VC classes of routes that have any:
- * 'vcs=2' in the header, and for each port of a ring (vc_rule.h)
+ * "s0:9" leaves switch s0 by port 9; "!h12" is absorbed and re-injected by host h12; "^s4:2" begins
+ * a step. Empty lines and further lines that begin with '#' are ignored, except the VC classes of
+ * routes that have any: 'vcs=2' in the header, with steps also 'steps=links' or 'steps=equal', and
+ * for each port of a ring (vc_rule.h)
  *
  *     # vc s0:1 ring=0 dateline
  *

@@ -26,6 +26,8 @@ struct reader {
 	struct fault *fault;
 	struct route_set *set;
 	struct vc_rule *rule; /* moves to the set when complete */
+	unsigned classes;     /* by the header, 0: none */
+	unsigned steps;       /* enum vc_steps, by the header */
 	char line[LINE_MAX_BYTES + 1];
 	unsigned number;    /* of the line, from 1 */
 	uint64_t routes;    /* read so far */
@@ -79,6 +81,7 @@ static int take_classes(struct reader *reader, const char *value)
 	if (value[0] < '1' || value[0] > '0' + VC_RULE_CLASSES_MAX || value[1] != '\0')
 		return REFUSE(reader, value, "vcs '%.32s', expected 1 to %u VC classes", value,
 			VC_RULE_CLASSES_MAX);
+	reader->classes = (unsigned)(value[0] - '0');
 	if (reader->topology == NULL)
 		return 0;
 	rule = vc_rule_create(reader->topology->switches, (uint8_t)(value[0] - '0'));
@@ -86,6 +89,27 @@ static int take_classes(struct reader *reader, const char *value)
 		return -ENOMEM;
 	reader->rule = rule;
 	route_set_use_vc_rule(reader->set, rule);
+	return 0;
+}
+
+static int take_layout(struct reader *reader, const char *value)
+{
+	reader->steps = vc_steps_find(value);
+	if (reader->steps == VC_STEPS_COUNT)
+		return REFUSE(reader, value, "steps '%.32s', expected links or equal", value);
+	return 0;
+}
+
+/* Once all keys of the header are known. */
+static int use_layout(struct reader *reader)
+{
+	if (!vc_steps_fit(reader->steps, reader->classes))
+		return REFUSE(reader, reader->line,
+			"steps=%s with vcs=%u in the header, expected vcs=3 or more%s",
+			vc_steps_name(reader->steps), reader->classes,
+			reader->steps == VC_STEPS_EQUAL ? ", a multiple of 3" : "");
+	if (reader->rule != NULL)
+		reader->rule->steps = (uint8_t)reader->steps;
 	return 0;
 }
 
@@ -121,9 +145,11 @@ static int take_field(struct reader *reader, char *token)
 		return take_number(reader, token, value, &reader->announced);
 	if (strcmp(token, "vcs") == 0)
 		return take_classes(reader, value);
+	if (strcmp(token, "steps") == 0)
+		return take_layout(reader, value);
 	return REFUSE(reader, token,
-		"unknown key '%.64s' in the header, expected topology, algorithm, seed, root, vcs "
-		"or routes",
+		"unknown key '%.64s' in the header, expected topology, algorithm, seed, root, vcs, "
+		"steps or routes",
 		token);
 }
 
@@ -140,6 +166,8 @@ static int take_header(struct reader *reader)
 	for (token = strtok_r(reader->line + magic, BLANK, &rest); token != NULL && result == 0;
 		token = strtok_r(NULL, BLANK, &rest))
 		result = take_field(reader, token);
+	if (result == 0)
+		result = use_layout(reader);
 	if (result == 0 && route_set_origin(reader->set)->topology[0] == '\0')
 		return REFUSE(reader, reader->line,
 			"no topology in the header, expected topology=%s",
@@ -200,13 +228,31 @@ static int take_absorber(struct reader *reader, const char *token, struct partia
 	return push(reader, token, route, ROUTE_TYPE_ITB);
 }
 
+/* "s0:9" or "^s0:9", the first hop of a step. */
+static int take_hop(struct reader *reader, const char *token, struct partial *route)
+{
+	bool step = token[0] == '^';
+	int result = 0;
+
+	if (step)
+		result = push(reader, token, route, ROUTE_TYPE_STEP);
+	if (result == 0)
+		result = take_switch(reader, token + step, route);
+	if (result == 0 && step && !frame_steps_ok(route->element, route->length))
+		return REFUSE(reader, token,
+			"'%.80s' begins a step, expected at most %u steps, none at the first hop "
+			"or behind a host",
+			token, ROUTE_STEPS_MAX);
+	return result;
+}
+
 static int take_hops(struct reader *reader, char **rest, struct partial *route)
 {
 	int result = 0;
 	char *token;
 
 	while (result == 0 && (token = strtok_r(NULL, BLANK, rest)) != NULL)
-		result = route->at.kind == DEVICE_SWITCH ? take_switch(reader, token, route)
+		result = route->at.kind == DEVICE_SWITCH ? take_hop(reader, token, route)
 							 : take_absorber(reader, token, route);
 	return result;
 }

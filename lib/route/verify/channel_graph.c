@@ -21,7 +21,8 @@ static int graph_allocate(struct channel_graph *graph)
 
 	ARRAYS_ADD(graph, from, graph->channels + 1u);
 	ARRAYS_ADD(graph, to, graph->channels + 1u);
-	ARRAYS_ADD(graph, dependencies, (size_t)graph->channels * graph->classes + 1u);
+	ARRAYS_ADD(
+		graph, dependencies, (size_t)graph->channels * graph->classes * graph->turns + 1u);
 	ARRAYS_ADD(graph, switch_out, ports);
 	ARRAYS_ADD(graph, host_out, graph->topology->hosts);
 	if (graph->arrays.failed)
@@ -42,6 +43,7 @@ struct channel_graph *channel_graph_create(
 	graph->rule = rule;
 	graph->channels = 2 * topology->links;
 	graph->classes = rule == NULL ? 1 : rule->classes;
+	graph->turns = rule == NULL || rule->steps == VC_STEPS_NONE ? 1 : VC_TURNS;
 	if (graph_allocate(graph) < 0) {
 		channel_graph_destroy(graph);
 		errno = ENOMEM;
@@ -75,7 +77,7 @@ struct components {
 	const struct channel_graph *graph;
 	uint32_t *number; /* order of the first visit, from 1; 0: not visited */
 	uint32_t *low;    /* smallest number known to be reachable */
-	uint64_t *left;   /* unvisited successors, as ports */
+	uint64_t *left;   /* by node and turn: unvisited successors, as ports */
 	uint32_t *path;   /* nodes being visited */
 	uint32_t *stack;  /* nodes visited whose component is not complete */
 	bool *stacked;
@@ -89,7 +91,7 @@ static int components_allocate(struct components *work)
 
 	ARRAYS_ADD(work, number, nodes);
 	ARRAYS_ADD(work, low, nodes);
-	ARRAYS_ADD(work, left, nodes);
+	ARRAYS_ADD(work, left, nodes * work->graph->turns);
 	ARRAYS_ADD(work, path, nodes);
 	ARRAYS_ADD(work, stack, nodes);
 	ARRAYS_ADD(work, stacked, nodes);
@@ -98,8 +100,11 @@ static int components_allocate(struct components *work)
 
 static void enter(struct components *work, uint32_t node)
 {
+	const uint32_t turns = work->graph->turns;
+
 	work->number[node] = work->low[node] = ++work->visited;
-	work->left[node] = work->graph->dependencies[node];
+	memcpy(work->left + (size_t)node * turns, work->graph->dependencies + (size_t)node * turns,
+		turns * sizeof(*work->left));
 	work->path[work->depth++] = node;
 	work->stack[work->height++] = node;
 	work->stacked[node] = true;
@@ -127,22 +132,37 @@ static bool leave(struct components *work)
 	return false;
 }
 
+/* The next unvisited successor; CHANNEL_NONE if there is none. */
+static uint32_t take_successor(struct components *work, uint32_t node)
+{
+	const uint32_t turns = work->graph->turns;
+
+	for (unsigned turn = 0; turn < turns; turn++) {
+		uint64_t *left = &work->left[(size_t)node * turns + turn];
+		unsigned port;
+
+		if (*left == 0)
+			continue;
+		port = (unsigned)__builtin_ctzll(*left);
+		*left &= *left - 1;
+		return channel_graph_follow(work->graph, node, port, turn);
+	}
+	return CHANNEL_NONE;
+}
+
 /* Visits everything reachable from 'start'. A node on a cycle, or CHANNEL_NONE. */
 static uint32_t visit_from(struct components *work, uint32_t start)
 {
 	enter(work, start);
 	while (work->depth > 0) {
-		uint32_t node = work->path[work->depth - 1], next;
-		unsigned port;
+		uint32_t node = work->path[work->depth - 1];
+		uint32_t next = take_successor(work, node);
 
-		if (work->left[node] == 0) {
+		if (next == CHANNEL_NONE) {
 			if (leave(work))
 				return node;
 			continue;
 		}
-		port = (unsigned)__builtin_ctzll(work->left[node]);
-		work->left[node] &= work->left[node] - 1;
-		next = channel_graph_follow(work->graph, node, port);
 		if (next == node)
 			return node;
 		if (work->number[next] == 0)
@@ -167,28 +187,44 @@ static uint32_t node_on_cycle(const struct channel_graph *graph, struct componen
 	return CHANNEL_NONE;
 }
 
-/* The shortest cycle through 'start', breadth first; 'before' and 'queue' are scratch space. */
+/* A breadth-first search for 'start': the node before each one met, and those met in order. */
+struct round_trip {
+	const struct channel_graph *graph;
+	uint32_t start, tail;
+	uint32_t *before, *queue;
+};
+
+/* Adds the successors of a node by one turn; true if 'start' is among them. */
+static bool spread(struct round_trip *trip, uint32_t node, enum vc_turn turn)
+{
+	uint64_t ports = *channel_graph_ports(trip->graph, node, turn);
+
+	for (; ports != 0; ports &= ports - 1) {
+		uint32_t next = channel_graph_follow(
+			trip->graph, node, (unsigned)__builtin_ctzll(ports), turn);
+
+		if (trip->before[next] != CHANNEL_NONE)
+			continue;
+		trip->before[next] = node;
+		if (next == trip->start)
+			return true;
+		trip->queue[trip->tail++] = next;
+	}
+	return false;
+}
+
+/* The shortest cycle through 'start': its last node; 'before' and 'queue' are scratch space. */
 static uint32_t shortest_cycle(
 	const struct channel_graph *graph, uint32_t start, uint32_t *before, uint32_t *queue)
 {
-	uint32_t head = 0, tail = 0;
+	struct round_trip trip = {graph, start, 0, before, queue};
 
 	memset(before, 0xFF, count_nodes(graph) * sizeof(*before));
-	for (queue[tail++] = start; head < tail; head++) {
-		uint64_t ports = graph->dependencies[queue[head]];
-
-		for (; ports != 0; ports &= ports - 1) {
-			uint32_t next = channel_graph_follow(
-				graph, queue[head], (unsigned)__builtin_ctzll(ports));
-
-			if (before[next] != CHANNEL_NONE)
-				continue;
-			before[next] = queue[head];
-			if (next == start)
+	queue[trip.tail++] = start;
+	for (uint32_t head = 0; head < trip.tail; head++)
+		for (unsigned turn = 0; turn < graph->turns; turn++)
+			if (spread(&trip, queue[head], turn))
 				return queue[head];
-			queue[tail++] = next;
-		}
-	}
 	return CHANNEL_NONE;
 }
 

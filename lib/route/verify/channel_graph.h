@@ -10,7 +10,8 @@
  * other. Without a cycle no deadlock is possible.
  *
  * The dependencies of a node are a set of output ports, 64 bits; adding one costs an OR. The class
- * at the far end follows from the rule.
+ * at the far end follows from the rule. Where it depends on steps too (enum vc_turn), a node has a
+ * set for each turn.
  */
 
 #include <stdbool.h>
@@ -27,8 +28,9 @@ struct channel_graph {
 	const struct topology *topology;
 	const struct vc_rule *rule; /* NULL: one class */
 	uint32_t channels, classes;
+	uint32_t turns; /* sets of dependencies of a node: VC_TURNS, or 1 without steps */
 	struct topology_port *from, *to; /* by channel */
-	uint64_t *dependencies;          /* by node: output ports used right after it */
+	uint64_t *dependencies;          /* by node and turn: output ports used right after it */
 	uint32_t *switch_out;            /* [switch * TOPOLOGY_PORTS_MAX + port], or CHANNEL_NONE */
 	uint32_t *host_out;              /* by host, or CHANNEL_NONE */
 	struct arrays arrays;            /* all of these */
@@ -59,10 +61,17 @@ static inline uint32_t channel_graph_channel(const struct channel_graph *graph, 
 	return graph->classes == 1 ? node : node / graph->classes;
 }
 
+/* The dependencies of a node with this turn. */
+static inline uint64_t *channel_graph_ports(
+	const struct channel_graph *graph, uint32_t node, enum vc_turn turn)
+{
+	return &graph->dependencies[(size_t)node * graph->turns + (graph->turns > 1 ? turn : 0)];
+}
+
 /* The next node of a message that arrived on 'node' at a switch and leaves it by 'port', which must
  * be connected. */
 static inline uint32_t channel_graph_follow(
-	const struct channel_graph *graph, uint32_t node, unsigned port)
+	const struct channel_graph *graph, uint32_t node, unsigned port, enum vc_turn turn)
 {
 	uint32_t channel = channel_graph_channel(graph, node);
 	struct topology_port at = graph->to[channel];
@@ -72,13 +81,14 @@ static inline uint32_t channel_graph_follow(
 		return out;
 	return channel_graph_node(graph, out,
 		vc_rule_next(graph->rule, at.device, at.port,
-			(uint8_t)(node - channel * graph->classes), port));
+			(uint8_t)(node - channel * graph->classes), port, turn));
 }
 
 /* Adds the dependency of a message that arrived on 'node' and leaves that switch by 'port'. */
-static inline void channel_graph_depend(struct channel_graph *graph, uint32_t node, unsigned port)
+static inline void channel_graph_depend(
+	struct channel_graph *graph, uint32_t node, unsigned port, enum vc_turn turn)
 {
-	graph->dependencies[node] |= (uint64_t)1 << port;
+	*channel_graph_ports(graph, node, turn) |= (uint64_t)1 << port;
 }
 
 /* True for a link between two switches. */

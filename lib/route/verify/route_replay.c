@@ -12,6 +12,7 @@ struct replay {
 	uint32_t node;
 	unsigned links; /* between switches */
 	unsigned itbs;
+	enum vc_turn turn; /* what the route says about steps at the next hop */
 	bool arrived;
 };
 
@@ -41,10 +42,11 @@ static inline const char *replay_port(
 		return "it leaves by a port without a link";
 	if (adaptive)
 		return "it lets a switch replace a hop, which cannot be verified,";
-	channel_graph_depend(channels, replay->node, port);
+	channel_graph_depend(channels, replay->node, port, replay->turn);
 	replay->verifier->load[out]++;
 	replay->links += channels->to[out].kind == DEVICE_SWITCH;
-	replay->node = channel_graph_follow(channels, replay->node, port);
+	replay->node = channel_graph_follow(channels, replay->node, port, replay->turn);
+	replay->turn = VC_GO_ON;
 	return NULL;
 }
 
@@ -76,6 +78,10 @@ static inline const char *replay_element(
 			       ? replay_port(replay, at.device, element & ROUTE_PORT_MASK,
 					 (element & ROUTE_ADAPTIVE) != 0)
 			       : "it has a port element";
+	if (element == ROUTE_TYPE_STEP && at.kind == DEVICE_SWITCH) {
+		replay->turn = VC_NEXT_STEP;
+		return NULL;
+	}
 	return at.kind == DEVICE_SWITCH ? "it has an interface element"
 					: replay_host(replay, at.device, element, destination);
 }
@@ -86,8 +92,13 @@ static bool replay_route(struct replay *replay, uint32_t source, uint32_t destin
 	const char *wrong = NULL;
 
 	replay_inject(replay, source);
-	for (unsigned i = 0; i < length && wrong == NULL; i++)
+	if (!frame_steps_ok(route, length))
+		wrong = "it has too many 'next step', or one that is not between two ports,";
+	for (unsigned i = 0; i < length && wrong == NULL; i++) {
+		if (i + 1 < length && route[i + 1] == ROUTE_TYPE_STEP)
+			replay->turn = replay->turn == VC_GO_ON ? VC_STEP_AHEAD : replay->turn;
 		wrong = replay_element(replay, route[i], destination);
+	}
 	if (wrong == NULL && !replay->arrived)
 		wrong = "it has no end";
 	if (wrong == NULL)

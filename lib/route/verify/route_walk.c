@@ -250,9 +250,9 @@ static void follow_switches(
 
 		for (uint64_t ports = walk->ports[at] & walk->inner[at]; ports != 0;
 			ports &= ports - 1)
-			channels->dependencies[channel_graph_out(
-				channels, at, (unsigned)__builtin_ctzll(ports))] |=
-				walk->ports[switch_after(channels, at, ports)];
+			*channel_graph_ports(channels,
+				channel_graph_out(channels, at, (unsigned)__builtin_ctzll(ports)),
+				VC_GO_ON) |= walk->ports[switch_after(channels, at, ports)];
 	}
 }
 
@@ -274,11 +274,11 @@ static void follow_nodes(
 		uint32_t at = channels->to[channel_graph_channel(channels, node)].device;
 		uint64_t ports = ports_of(verifier, table, at, destination);
 
-		channels->dependencies[node] |= ports;
+		*channel_graph_ports(channels, node, VC_GO_ON) |= ports;
 		for (ports &= walk->inner[at]; ports != 0; ports &= ports - 1)
 			reach(walk,
 				channel_graph_follow(
-					channels, node, (unsigned)__builtin_ctzll(ports)),
+					channels, node, (unsigned)__builtin_ctzll(ports), VC_GO_ON),
 				&tail);
 	}
 }

@@ -164,6 +164,136 @@ static void a_ring_sends_to_the_next_and_goes_round_in_as_many_rounds_as_ranks(v
 	goal_destroy(goal);
 }
 
+/* Grids with the number of messages of a halo, by hand. */
+static const struct {
+	struct goal_generate_config config;
+	uint32_t messages;
+} halos[] = {
+	{{"halo", 12, 1000, 1, 0, 3, 4}, 2 * (3 * 3 + 4 * 2)},
+	{{"halo", 12, 1000, 1, 0, 3, 4, 0, true}, 4 * 12},
+	{{"halo", 24, 1000, 1, 0, 2, 3, 4}, 2 * (12 * 1 + 8 * 2 + 6 * 3)},
+	{{"halo", 27, 1000, 1, 0, 3, 3, 3, true}, 6 * 27},
+	{{"halo", 4, 1000, 1, 0, 2, 2, 0, true}, 4 * 4}, /* both neighbours are the same rank */
+	{{"halo", 5, 1000, 1, 0, 1, 5, 0, true}, 2 * 5},
+	{{"halo", 16, 1000, 1, 0}, 2 * (4 * 3 + 4 * 3)},
+};
+
+/* Places apart in one dimension, whichever way is shorter if it is periodic. */
+static uint32_t apart(uint32_t a, uint32_t b, uint32_t size, bool periodic)
+{
+	uint32_t on = a < b ? b - a : a - b;
+
+	return periodic && size - on < on ? size - on : on;
+}
+
+/* The sum over the dimensions of a grid. */
+static uint32_t distance(const struct goal_generate_config *config, uint32_t a, uint32_t b)
+{
+	uint32_t layers = config->layers == 0 ? 1 : config->layers;
+	uint32_t rows = config->rows == 0 ? 4 : config->rows;
+	uint32_t columns = config->columns == 0 ? 4 : config->columns;
+
+	return apart(a / layers / columns, b / layers / columns, rows, config->periodic) +
+	       apart(a / layers % columns, b / layers % columns, columns, config->periodic) +
+	       apart(a % layers, b % layers, layers, config->periodic);
+}
+
+static void a_halo_goes_to_each_neighbour_in_the_grid_and_to_nobody_else(void **state)
+{
+	for (unsigned k = 0; k < sizeof(halos) / sizeof(halos[0]); k++) {
+		const struct goal_generate_config *config = &halos[k].config;
+		struct goal *goal = generate_of(config);
+		struct goal_loop loop;
+
+		run(&loop, goal, k);
+		assert_int_equal(loop.sent, halos[k].messages);
+		for (uint32_t i = 0; i < config->ranks * config->ranks; i++) {
+			uint32_t to = i / config->ranks, from = i % config->ranks;
+
+			assert_int_equal(loop.received[i] > 0, distance(config, from, to) == 1);
+		}
+		goal_loop_fini(&loop);
+		goal_destroy(goal);
+	}
+}
+
+/* All operations of a rank's round are free to begin when those of the round before have ended. */
+static void a_rank_exchanges_with_all_neighbours_at_once(void **state)
+{
+	const struct goal_generate_config config = {"halo", 27, 1000, 2, 0, 3, 3, 3, true};
+	struct goal *goal = generate_of(&config);
+
+	for (uint32_t rank = 0; rank < 27; rank++) {
+		const struct goal_rank *of = &goal->rank[rank];
+
+		assert_int_equal(of->count, 24);
+		for (uint32_t i = 0; i < of->count; i++)
+			assert_int_equal(goal->op[of->first + i].waits, i < 12 ? 0 : 12);
+	}
+	goal_destroy(goal);
+}
+
+/* Nothing but the first corner begins by itself; a wave takes a step for each place, there and
+ * back. */
+static void a_sweep_is_a_wave_from_the_first_corner_to_the_last_and_back(void **state)
+{
+	static const struct goal_generate_config configs[] = {
+		{"sweep", 12, 1000, 1, 0, 3, 4}, {"sweep", 24, 1000, 1, 0, 2, 3, 4}};
+	static const uint32_t steps[] = {2 + 3, 1 + 2 + 3};
+
+	for (unsigned k = 0; k < 2; k++) {
+		struct goal *goal = generate_of(&configs[k]);
+		struct goal_loop loop;
+
+		run(&loop, goal, k);
+		assert_int_equal(loop.sent, halos[2 * k].messages);
+		for (uint32_t rank = 1; rank < goal->ranks; rank++)
+			assert_int_equal(goal->op[goal->rank[rank].first].kind, GOAL_RECV);
+		for (uint32_t rank = 0; rank < goal->ranks; rank++)
+			assert_int_equal(
+				loop.contributions[rank], ((uint64_t)1 << goal->ranks) - 1);
+		assert_true(goal_replay_ended(loop.replay) >= 2 * steps[k] * 1000);
+		goal_loop_fini(&loop);
+		goal_destroy(goal);
+	}
+}
+
+/* 8 x 8: levels of 8, 4 and 2 ranks a row; the coarsest once, the others twice. */
+static void a_multigrid_is_a_halo_at_each_level_and_back(void **state)
+{
+	const struct goal_generate_config config = {"multigrid", 64, 1000, 1, 0, 8, 8};
+	struct goal *goal = generate_of(&config);
+	struct goal_loop loop;
+
+	run(&loop, goal, 1);
+	assert_int_equal(loop.sent, 2 * (4 * 8 * 7) + 2 * (4 * 4 * 3) + 4 * 2 * 1);
+	assert_int_equal(loop.received[1 * 64 + 0], 2);  /* next to each other */
+	assert_int_equal(loop.received[2 * 64 + 0], 2);  /* at level 1 */
+	assert_int_equal(loop.received[4 * 64 + 0], 1);  /* at level 2 */
+	assert_int_equal(loop.received[16 * 64 + 0], 2); /* two rows on */
+	assert_int_equal(loop.received[3 * 64 + 1], 0);  /* odd places are not at level 1 */
+	goal_loop_fini(&loop);
+	goal_destroy(goal);
+}
+
+static void rounds_of_grids_follow_each_other_and_end(void **state)
+{
+	static const char *const kinds[] = {"halo", "sweep", "multigrid"};
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct goal *one = generate(kinds[i], 30, 1, 0), *goal;
+		struct goal_loop loop;
+
+		goal = generate(kinds[i], 30, 3, 50);
+		assert_int_equal(goal->ops, 3 * (one->ops + 30));
+		run(&loop, goal, i);
+		assert_int_equal(loop.sent, 3 * one->ops / 2);
+		goal_loop_fini(&loop);
+		goal_destroy(goal);
+		goal_destroy(one);
+	}
+}
+
 /* A round begins at a rank after its calc, and that after the round before. */
 static void a_time_to_compute_stands_before_each_round(void **state)
 {
@@ -184,14 +314,24 @@ static void what_makes_no_sense_is_refused_with_a_reason(void **state)
 		struct goal_generate_config config;
 		const char *message;
 	} bad[] = {
-		{{"alreduce", 4, 8, 1, 0}, "no exchange 'alreduce'; there are allreduce, alltoall, "
-					   "transpose, ring; nearest is allreduce"},
+		{{"alreduce", 4, 8, 1, 0},
+			"no exchange 'alreduce'; there are allreduce, alltoall, "
+			"transpose, ring, halo, sweep, multigrid; nearest is allreduce"},
 		{{"ring", 1, 8, 1, 0}, "expected 2 to 65534 ranks"},
 		{{"ring", 2, (uint64_t)1 << 32, 1, 0},
 			"expected messages of at most 4294967295 bytes"},
 		{{"ring", 2, 8, 0, 0}, "expected 1 or more rounds"},
 		{{"transpose", 12, 8, 1, 0, 5, 2}, "a grid of 5x2 has 10 ranks, expected 12"},
-		{{"ring", 12, 8, 1, 0, 3, 4}, "only a transpose has a grid, not 'ring'"},
+		{{"ring", 12, 8, 1, 0, 3, 4},
+			"only transpose, halo, sweep and multigrid have a grid, not 'ring'"},
+		{{"transpose", 12, 8, 1, 0, 3, 2, 2}, "a transpose has a grid of two dimensions"},
+		{{"halo", 12, 8, 1, 0, 3, 5}, "a grid of 3x5 has 15 ranks, expected 12"},
+		{{"sweep", 12, 8, 1, 0, 3, 2, 3}, "a grid of 3x2x3 has 18 ranks, expected 12"},
+		{{"sweep", 12, 8, 1, 0, 3, 4, 0, true},
+			"a sweep has a first and a last rank, expected a grid that is not "
+			"periodic"},
+		{{"ring", 12, 8, 1, 0, 0, 0, 0, true},
+			"only halo and multigrid can be periodic, not 'ring'"},
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -205,11 +345,12 @@ static void what_makes_no_sense_is_refused_with_a_reason(void **state)
 /* So many rounds that a schedule of any length is refused: the reason says how many of how much. */
 static void a_schedule_is_refused_by_the_operations_that_a_round_has(void **state)
 {
-	static const char *const kinds[] = {"allreduce", "alltoall", "transpose", "ring"};
+	static const char *const kinds[] = {
+		"allreduce", "alltoall", "transpose", "ring", "halo", "sweep", "multigrid"};
 
-	for (unsigned i = 0; i < 4 * 2 * 3; i++) {
-		const char *kind = kinds[i % 4];
-		uint64_t calc_ns = i / 4 % 2;
+	for (unsigned i = 0; i < 7 * 2 * 3; i++) {
+		const char *kind = kinds[i % 7];
+		uint64_t calc_ns = i / 7 % 2;
 		uint32_t ranks = strcmp(kind, "transpose") == 0 ? 16 + i : 5 + i / 8;
 		struct goal *round = generate(kind, ranks, 1, calc_ns);
 		struct goal_generate_config config = {
@@ -233,6 +374,11 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(each_rank_of_any_grid_sends_once_to_each_owner_of_its_transposed_blocks),
 	cmocka_unit_test(the_grid_of_a_transpose_is_the_one_nearest_to_a_square),
 	cmocka_unit_test(a_ring_sends_to_the_next_and_goes_round_in_as_many_rounds_as_ranks),
+	cmocka_unit_test(a_halo_goes_to_each_neighbour_in_the_grid_and_to_nobody_else),
+	cmocka_unit_test(a_rank_exchanges_with_all_neighbours_at_once),
+	cmocka_unit_test(a_sweep_is_a_wave_from_the_first_corner_to_the_last_and_back),
+	cmocka_unit_test(a_multigrid_is_a_halo_at_each_level_and_back),
+	cmocka_unit_test(rounds_of_grids_follow_each_other_and_end),
 	cmocka_unit_test(a_time_to_compute_stands_before_each_round),
 	cmocka_unit_test(what_makes_no_sense_is_refused_with_a_reason),
 	cmocka_unit_test(a_schedule_is_refused_by_the_operations_that_a_round_has),

@@ -58,11 +58,25 @@ static inline void fabric_read_route(void *context, const struct table_image_rou
 
 /* The tables that all devices use now. A host's number is its place in the topology
  * (net_start_device()). */
+/* The part of one switch. */
+static inline void fabric_read_rule(struct vc_rule **rule, const struct topology *topology,
+	uint32_t at, const struct table_image_switch *tables)
+{
+	if (*rule == NULL)
+		*rule = vc_rule_create(topology->switches, tables->vc_classes);
+	assert_non_null(*rule);
+	(*rule)->steps = tables->vc_steps;
+	memcpy((*rule)->ring + (size_t)at * TOPOLOGY_PORTS_MAX, tables->ring,
+		topology->switch_at[at].ports);
+	(*rule)->dateline[at] = tables->dateline;
+}
+
 static inline struct live_generation fabric_snapshot(struct mapper_fabric *fabric)
 {
 	const struct topology *topology = fabric->net.topology;
 	struct route_table *table = route_table_create(topology->switches, topology->hosts);
 	struct route_set *set = route_set_create(topology->hosts);
+	struct vc_rule *rule = NULL;
 
 	for (uint32_t i = 0; i < topology->hosts; i++) {
 		struct fabric_reader reader = {set, i, topology->hosts};
@@ -82,7 +96,13 @@ static inline struct live_generation fabric_snapshot(struct mapper_fabric *fabri
 		table_image_read_switch(agent->image, agent->config.ports, &tables, NULL);
 		for (uint32_t to = 0; to < table_image_hosts(agent->image); to++)
 			route_table_row(table, i)[to] = tables.primary[to];
+		if (tables.vc_classes > 0)
+			fabric_read_rule(&rule, topology, i, &tables);
 	}
+	if (fabric->config.tables)
+		table->vc_rule = rule;
+	else
+		route_set_use_vc_rule(set, rule);
 	return (struct live_generation){fabric_cables(fabric), set, table};
 }
 

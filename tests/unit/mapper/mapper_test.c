@@ -491,6 +491,34 @@ static void routes_that_want_other_vcs_are_not_used(void **state)
 	}
 }
 
+/* Steps in the routes of hosts, their classes in the switches. A cut cable changes routes while
+ * others are in use; without enough VCs other routes are. */
+static void multi_step_paths_reach_their_devices_in_each_epoch(void **state)
+{
+	for (unsigned vcs = 3; vcs <= 4; vcs++) {
+		struct topology *topology =
+			topology_generate("torus:dims=5x4,hosts=1", &(struct fault){0});
+		struct mapper_config config = mapper_usual("msp", false);
+		struct mapper_fabric fabric;
+		const char *algorithm = vcs == 4 ? "msp" : "ud";
+
+		config.vcs = vcs;
+		fabric_start(&fabric, topology, &config, 1);
+		run(&fabric, A_WHILE);
+		for (unsigned epoch = 0; epoch < 3; epoch++) {
+			const struct route_set *set;
+
+			fabric_assert_works(&fabric);
+			set = mapper_current(the_leader(&fabric))->set;
+			assert_string_equal(route_set_origin_const(set)->algorithm, algorithm);
+			assert_true((route_set_count(set, 0, 7) > 1) == (vcs == 4));
+			net_cut_link(&fabric.net, 9, epoch == 0);
+			run(&fabric, A_WHILE);
+		}
+		end_all(&fabric);
+	}
+}
+
 /* Minimal paths on a ring of six can deadlock: refused, unless somebody wants it so. */
 static void routes_that_can_deadlock_are_used_only_if_that_is_wanted(void **state)
 {
@@ -572,6 +600,7 @@ static const struct CMUnitTest tests[] = {
 		several_algorithms_a_root_and_service_levels_are_as_static_routes_have_them),
 	cmocka_unit_test(however_many_lead_at_once_one_is_left),
 	cmocka_unit_test(routes_that_want_other_vcs_are_not_used),
+	cmocka_unit_test(multi_step_paths_reach_their_devices_in_each_epoch),
 	cmocka_unit_test(routes_that_can_deadlock_are_used_only_if_that_is_wanted),
 	cmocka_unit_test(a_mapper_has_more_patience_than_the_links),
 };

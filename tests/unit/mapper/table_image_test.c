@@ -132,6 +132,39 @@ static void a_switchs_tables_survive(void **state)
 	topology_destroy(topology);
 }
 
+/* The layout of steps is beside the classes; one that cannot divide them is refused. */
+static void the_classes_of_steps_survive(void **state)
+{
+	struct topology *topology = topology_generate("torus:dims=4x4,hosts=1", &(struct fault){0});
+	struct route_set *set = route_compute(topology, route_algorithm_find("msp"),
+		&(struct route_options){0}, NULL, &(struct fault){0});
+	unsigned ports = topology->switch_at[3].ports;
+	struct table_image_switch tables;
+	struct table_image image;
+	uint8_t *classes;
+
+	assert_non_null(set);
+	assert_int_equal(table_image_of_switch(
+				 &image, &(struct table_image_source){topology, .set = set}, 3),
+		0);
+	assert_true(table_image_check(image.bytes, image.length, 0, ports));
+	table_image_read_switch(image.bytes, ports, &tables, NULL);
+	assert_int_equal(tables.vc_classes, 4);
+	assert_int_equal(tables.vc_steps, VC_STEPS_LINKS);
+	classes = image.bytes + image.length - 8 - ports - 1;
+	assert_int_equal(*classes, 0x14);
+	for (unsigned byte = 1; byte < 256; byte++) {
+		bool good =
+			(byte & 15) <= VC_RULE_CLASSES_MAX && vc_steps_fit(byte >> 4, byte & 15);
+
+		*classes = (uint8_t)byte;
+		assert_true(table_image_check(image.bytes, image.length, 0, ports) == good);
+	}
+	free(image.bytes);
+	route_set_destroy(set);
+	topology_destroy(topology);
+}
+
 /* All pairs' service levels, as the image of each source says them. */
 static void compare_levels(const struct topology *topology, const struct queuing *queuing)
 {
@@ -287,6 +320,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_hosts_routes_survive),
 	cmocka_unit_test(a_host_in_a_fabric_of_tables_has_a_short_image),
 	cmocka_unit_test(a_switchs_tables_survive),
+	cmocka_unit_test(the_classes_of_steps_survive),
 	cmocka_unit_test(service_levels_survive_with_every_scheme),
 	cmocka_unit_test(the_leaves_of_a_fat_tree_take_nine_bytes),
 	cmocka_unit_test(no_other_length_and_no_damage_does_harm),

@@ -262,12 +262,53 @@ static void a_fabric_that_grows_is_judged(void **state)
 	generation_free(&large);
 }
 
+/* Multi-step paths of two seeds, with 'next step' or without. */
+static struct generation steps_generation(uint64_t seed, bool steps)
+{
+	struct topology *topology = topology_generate("torus:dims=5x5,hosts=1", NULL);
+	const struct route_options options = {.seed = seed};
+	struct route_set *all = route_compute(
+		topology, route_algorithm_find("msp"), &options, NULL, &(struct fault){0});
+	struct route_set *set = route_set_create(topology->hosts);
+
+	route_set_use_vc_rule(set, vc_rule_copy(route_set_vc_rule(all)));
+	for (uint32_t from = 0; from < topology->hosts; from++)
+		for (uint32_t to = 0; to < topology->hosts; to++)
+			for (unsigned i = 0; i < route_set_count(all, from, to); i++) {
+				uint8_t kept[ROUTE_ELEMENTS_MAX];
+				unsigned length, used = 0;
+				const uint8_t *route = route_set_get(all, from, to, i, &length);
+
+				for (unsigned k = 0; k < length; k++)
+					if (steps || route[k] != ROUTE_TYPE_STEP)
+						kept[used++] = route[k];
+				assert_int_equal(route_set_add(set, from, to, kept, used), 0);
+			}
+	route_set_destroy(all);
+	return (struct generation){topology, set, NULL};
+}
+
+static void the_classes_of_steps_count(void **state)
+{
+	struct generation one = steps_generation(1, true), two = steps_generation(2, true);
+	struct generation plain = steps_generation(1, false);
+
+	assert_true(check(&one, &two));
+	assert_false(check(&one, &plain));
+	((struct vc_rule *)(uintptr_t)route_set_vc_rule(two.set))->steps = VC_STEPS_NONE;
+	assert_false(check(&one, &two)); /* another rule */
+	generation_free(&one);
+	generation_free(&two);
+	generation_free(&plain);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(thousands_of_changes_are_judged_as_the_verifier_does),
 	cmocka_unit_test(three_generations_count_together),
 	cmocka_unit_test(what_half_old_and_half_new_tables_do_counts),
 	cmocka_unit_test(a_cable_that_leads_elsewhere_is_never_live),
 	cmocka_unit_test(a_fabric_that_grows_is_judged),
+	cmocka_unit_test(the_classes_of_steps_count),
 };
 
 UNIT_MAIN(tests)

@@ -470,8 +470,9 @@ static void a_cursor_that_is_not_at_a_host_element_is_a_routing_error(void **sta
 		{{0x81, 0x82, ROUTE_TYPE_HOST}, 3, 1, false}, /* a port's element */
 		{{0x81, 0x82, ROUTE_TYPE_HOST}, 3, 3, false}, /* used up */
 		{{0x81, 0x82, 0x83}, 3, 3, false},
-		{{0x81, ROUTE_TYPE_ITB, ROUTE_TYPE_HOST}, 3, 1, false}, /* not for this host */
-		{{0x81, 0x7F, 0}, 2, 1, false}, {{0}, 0, 0, true},      /* by table */
+		{{0x81, ROUTE_TYPE_ITB, ROUTE_TYPE_HOST}, 3, 1, false},  /* not for this host */
+		{{0x81, ROUTE_TYPE_STEP, ROUTE_TYPE_HOST}, 3, 1, false}, /* for a switch */
+		{{0x81, 0x7F, 0}, 2, 1, false}, {{0}, 0, 0, true},       /* by table */
 	};
 	struct box box;
 	struct end b;

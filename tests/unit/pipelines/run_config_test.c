@@ -644,6 +644,27 @@ static void what_a_mapper_cannot_do_is_refused(void **state)
 	}
 }
 
+static void a_radius_goes_with_multi_step_paths_alone(void **state)
+{
+	struct run_config *config = parse(HEAD "routing: {algorithm: msp}\n");
+	struct fault fault;
+
+	assert_int_equal(config->routing.radius, 1);
+	assert_int_equal(config->routing.alternatives, 4);
+	assert_int_equal(run_config_supported(config, &fault), 0);
+	run_config_destroy(config);
+	config = parse(HEAD "routing: {algorithm: dor}\n");
+	assert_int_equal(config->routing.radius, 0);
+	run_config_destroy(config);
+	config = parse(HEAD "routing: {algorithm: dor, radius: 2}\n");
+	assert_int_equal(run_config_supported(config, &fault), -EINVAL);
+	assert_non_null(
+		strstr(fault.text, "routing.radius goes with 'routing.algorithm: msp' alone"));
+	run_config_destroy(config);
+	assert_null(parse_set(HEAD, "routing.radius=5", &fault));
+	assert_null(parse_set(HEAD, "routing.radius=0", &fault));
+}
+
 static void sets_of_routes_are_named_with_plus(void **state)
 {
 	struct run_config *config = parse(
@@ -888,6 +909,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(hosts_say_who_may_be_the_mapper),
 	cmocka_unit_test(a_mapper_host_that_is_not_there_is_refused_with_its_place),
 	cmocka_unit_test(what_a_mapper_cannot_do_is_refused),
+	cmocka_unit_test(a_radius_goes_with_multi_step_paths_alone),
 	cmocka_unit_test(sets_of_routes_are_named_with_plus),
 	cmocka_unit_test(a_second_schedule_is_refused),
 	cmocka_unit_test(several_sets_of_tables_are_refused),

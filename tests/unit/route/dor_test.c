@@ -219,7 +219,7 @@ static void check_classes(const struct shape *shape, const struct topology *topo
 		crossed = port / 2 == dim ? crossed : 0;
 		dim = port / 2;
 		crossed += wraps(shape, at, port);
-		class = vc_rule_next(rule, at, input, (uint8_t) class, port);
+		class = vc_rule_next(rule, at, input, (uint8_t) class, port, VC_GO_ON);
 		assert_int_equal(class, crossed);
 		topology_peer(topology, network_port(DEVICE_SWITCH, at, (uint8_t)port), &next);
 		at = next.device;

@@ -152,6 +152,27 @@ static void vc_classes_are_read_back_the_same(void **state)
 	topology_destroy(topology);
 }
 
+static void steps_and_their_layout_are_read_back_the_same(void **state)
+{
+	static const uint8_t route[] = {0x80, ROUTE_TYPE_STEP, 0x80, 0x82, ROUTE_TYPE_HOST};
+	struct topology *topology = network_ring(5);
+	struct route_file file = {.set = route_set_create(5)}, again;
+	struct vc_rule *rule = vc_rule_create(5, 6);
+	struct bytes bytes;
+
+	assert_non_null(rule);
+	rule->steps = VC_STEPS_EQUAL;
+	route_set_use_vc_rule(file.set, rule);
+	assert_int_equal(0, route_set_add(file.set, 0, 2, route, sizeof(route)));
+	bytes = write_file(topology, &file);
+	assert_int_equal(0, read_file(topology, &bytes, &again, NULL));
+	assert_true(vc_rule_equal(route_set_vc_rule(again.set), rule));
+	route_file_close(&again);
+	free(bytes.at);
+	assert_round_trip(topology, &file);
+	topology_destroy(topology);
+}
+
 static void every_file_that_ends_too_early_is_refused(void **state)
 {
 	struct topology *topology = network_ring(4);
@@ -194,6 +215,25 @@ static void refuse(const struct topology *topology, const struct bytes *bytes, c
 
 	assert_int_equal(-EINVAL, read_file(topology, bytes, &again, &fault));
 	assert_string_equal(fault.text, text);
+}
+
+static void a_layout_that_cannot_divide_the_classes_is_refused(void **state)
+{
+	struct topology *topology = network_ring(5);
+	struct route_file file = {.set = some_routes(topology, 1)};
+	struct vc_rule *rule = vc_rule_create(5, 4);
+	struct bytes bytes;
+
+	assert_non_null(rule);
+	rule->steps = VC_STEPS_EQUAL;
+	route_set_use_vc_rule(file.set, rule);
+	bytes = write_file(topology, &file);
+	refuse(topology, &bytes,
+		"FILE: byte 26: layout 2 of steps with 4 VC classes, expected 0 none, 1 links (3 "
+		"and more) or 2 equal (3 or 6)");
+	free(bytes.at);
+	route_file_close(&file);
+	topology_destroy(topology);
 }
 
 static void bytes_after_the_end_are_refused(void **state)
@@ -241,6 +281,8 @@ static void a_route_that_does_not_lead_there_is_refused(void **state)
 		{{0xC0, 0x80, 0x82, 0x00}, "lets a switch replace a hop"},
 		{{0x80, 0x00, 0x82, 0x00}, "has an interface element at a switch"},
 		{{0x82, 0x80, 0x82, 0x00}, "goes on at a host without an ITB"},
+		{{0x04, 0x80, 0x82, 0x01},
+			"has too many steps, or one that is not between two ports"},
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -282,6 +324,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(each_route_is_the_same_as_in_memory),
 	cmocka_unit_test(tables_with_alternatives_are_read_back_the_same),
 	cmocka_unit_test(vc_classes_are_read_back_the_same),
+	cmocka_unit_test(steps_and_their_layout_are_read_back_the_same),
+	cmocka_unit_test(a_layout_that_cannot_divide_the_classes_is_refused),
 	cmocka_unit_test(every_file_that_ends_too_early_is_refused),
 	cmocka_unit_test(every_flipped_bit_is_refused),
 	cmocka_unit_test(bytes_after_the_end_are_refused),

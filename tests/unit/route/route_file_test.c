@@ -133,6 +133,31 @@ static void a_route_reads_as_the_elements_of_the_frame(void **state)
 	topology_destroy(topology);
 }
 
+static void a_step_reads_as_the_element_before_its_first_hop(void **state)
+{
+	const uint8_t wanted[] = {
+		0x80, ROUTE_TYPE_STEP, 0x80, 0x80, ROUTE_TYPE_STEP, 0x80, 0x82, ROUTE_TYPE_HOST};
+	const char text[] = "# weft routes/1 topology=ring seed=0 vcs=3 steps=links routes=1\n"
+			    "h0 h4 s0:0 ^s1:0 s2:0 ^s3:0 s4:2\n";
+	struct topology *topology = network_ring(5);
+	struct fault fault = {""};
+	struct route_set *set = read_text(topology, text, strlen(text), &fault);
+	const uint8_t *route;
+	unsigned length;
+	char *again;
+
+	assert_string_equal(fault.text, "");
+	route = route_set_get(set, 0, 4, 0, &length);
+	assert_int_equal(length, sizeof(wanted));
+	assert_memory_equal(route, wanted, sizeof(wanted));
+	assert_int_equal(route_set_vc_rule(set)->steps, VC_STEPS_LINKS);
+	again = write_text(topology, set);
+	assert_string_equal(again, text);
+	free(again);
+	route_set_destroy(set);
+	topology_destroy(topology);
+}
+
 static void lines_of_a_pair_keep_their_order_and_comments_are_passed_over(void **state)
 {
 	const char text[] = HEADER "\n# a comment\nh0 h2 s0:1 s3:1 s2:2\n"
@@ -170,9 +195,29 @@ static const struct bad bad[] = {
 	{"# weft routes/1 topology=ring algorithm=u\027d\n",
 		"FILE:1:42: a control character in a name"},
 	{"# weft routes/1 topology=ring what=1\n", "FILE:1:31: unknown key 'what' in the header, "
-						   "expected topology, algorithm, seed, root, vcs "
-						   "or routes"},
-	{"# weft routes/1 topology=ring vcs=9\n", "FILE:1:35: vcs '9', expected 1 to 4 VC classes"},
+						   "expected topology, algorithm, seed, root, vcs, "
+						   "steps or routes"},
+	{"# weft routes/1 topology=ring vcs=3 steps=some\n",
+		"FILE:1:43: steps 'some', expected links or equal"},
+	{"# weft routes/1 topology=ring steps=links vcs=2\n",
+		"FILE:1:1: steps=links with vcs=2 in the header, expected vcs=3 or more"},
+	{"# weft routes/1 topology=ring vcs=4 steps=equal\n",
+		"FILE:1:1: steps=equal with vcs=4 in the header, expected vcs=3 or more, a "
+		"multiple of 3"},
+	{HEADER "h0 h1 ^s0:0 s1:2\n",
+		"FILE:2:7: '^s0:0' begins a step, expected at most 2 steps, none at the first hop "
+		"or behind a host"},
+	{HEADER "h0 h3 s0:0 ^s1:0 ^s2:0 ^s3:2\n",
+		"FILE:2:24: '^s3:2' begins a step, expected at most 2 steps, none at the first hop "
+		"or behind a host"},
+	{HEADER "h0 h2 s0:0 s1:2 !h1 ^s1:0 s2:2\n",
+		"FILE:2:21: '^s1:0' begins a step, expected at most 2 steps, none at the first hop "
+		"or behind a host"},
+	{HEADER "h0 h1 s0:0 ^s0:2\n",
+		"FILE:2:13: 's0:2', expected 's1:PORT': the message is at s1"},
+	{HEADER "h0 h1 s0:0 s1:2 ^h1\n",
+		"FILE:2:17: '^h1', expected the end of the route or '!h1': the message is at h1"},
+	{"# weft routes/1 topology=ring vcs=9\n", "FILE:1:35: vcs '9', expected 1 to 6 VC classes"},
 	{HEADER "# vc s0:1 ring=0\n", "FILE:2:6: a VC class, expected vcs= in the header first"},
 	{CLASSES "# vc h0:0 ring=0\n", "FILE:2:6: 'h0:0', expected the port of a switch"},
 	{CLASSES "# vc \n", "FILE:2:6: '', expected the port of a switch"},
@@ -371,6 +416,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(the_header_says_where_the_routes_come_from),
 	cmocka_unit_test(a_file_that_is_cut_between_lines_is_refused),
 	cmocka_unit_test(a_route_reads_as_the_elements_of_the_frame),
+	cmocka_unit_test(a_step_reads_as_the_element_before_its_first_hop),
 	cmocka_unit_test(lines_of_a_pair_keep_their_order_and_comments_are_passed_over),
 	cmocka_unit_test(vc_classes_are_read_back_the_same),
 	cmocka_unit_test(a_bad_file_is_refused_where_it_is_bad),

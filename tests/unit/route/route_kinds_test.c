@@ -50,12 +50,14 @@ static bool serves(const struct route_algorithm *algorithm, unsigned i)
 		return networks[i].stages;
 	if (strcmp(algorithm->name, "dor") == 0)
 		return networks[i].grid;
+	if (strcmp(algorithm->name, "msp") == 0)
+		return networks[i].stages || networks[i].grid;
 	return true;
 }
 
 static bool minimal(const struct route_algorithm *algorithm, unsigned i)
 {
-	return !route_expect_serves_all(algorithm) ||
+	return (!route_expect_serves_all(algorithm) && strcmp(algorithm->name, "msp") != 0) ||
 	       (networks[i].hosts_everywhere && route_expect_minimal(algorithm));
 }
 

@@ -257,6 +257,25 @@ static void an_element_of_no_known_type_is_found(void **state)
 		"h0 to h2: it has an element of no known type at h2:0");
 }
 
+static void a_step_that_is_not_between_two_ports_is_found(void **state)
+{
+	const uint8_t route[] = {ROUTE_TYPE_STEP, TO_NEXT, TO_NEXT, TO_HOST, ROUTE_TYPE_HOST};
+
+	expect_invalid(*state, route, sizeof(route),
+		"h0 to h2: it has too many 'next step', or one that is not between two ports, at "
+		"s0:2");
+}
+
+static void more_than_two_steps_are_found(void **state)
+{
+	const uint8_t route[] = {TO_NEXT, ROUTE_TYPE_STEP, TO_NEXT, ROUTE_TYPE_STEP, TO_NEXT,
+		ROUTE_TYPE_STEP, TO_NEXT, TO_HOST, ROUTE_TYPE_HOST};
+
+	expect_invalid(*state, route, sizeof(route),
+		"h0 to h2: it has too many 'next step', or one that is not between two ports, at "
+		"s0:2");
+}
+
 static void a_set_for_another_number_of_hosts_is_refused(void **state)
 {
 	struct fixture *fixture = *state;
@@ -339,6 +358,8 @@ static const struct CMUnitTest tests[] = {
 	TEST(a_route_through_a_host_is_found),
 	TEST(a_route_that_goes_on_after_its_end_is_found),
 	TEST(an_element_of_no_known_type_is_found),
+	TEST(a_step_that_is_not_between_two_ports_is_found),
+	TEST(more_than_two_steps_are_found),
 	TEST(a_set_for_another_number_of_hosts_is_refused),
 	TEST(tables_that_send_round_in_a_circle_are_found),
 	TEST(a_table_with_a_hole_is_found),

@@ -11,7 +11,8 @@
 
 static const uint8_t to_agent[] = {ROUTE_PORT_BIT | 2, ROUTE_TYPE_AGENT};
 static const uint8_t agent_inside[] = {ROUTE_TYPE_AGENT, ROUTE_PORT_BIT | 2};
-static const uint8_t elsewhere[] = {ROUTE_TYPE_HOST, ROUTE_TYPE_ITB, ROUTE_PORT_BIT | PORTS, 0};
+static const uint8_t elsewhere[] = {
+	ROUTE_TYPE_HOST, ROUTE_TYPE_ITB, ROUTE_PORT_BIT | PORTS, 0, ROUTE_TYPE_STEP};
 
 static const uint8_t kinds[] = {FRAME_SCOUT, FRAME_MAPPER};
 
@@ -125,6 +126,19 @@ static void other_elements_and_ports_that_are_not_there_are_routing_errors(void 
 	}
 }
 
+/* Their routes are ports alone. */
+static void a_step_towards_a_port_is_a_routing_error(void **state)
+{
+	static const uint8_t steps[] = {
+		ROUTE_PORT_BIT | 2, ROUTE_TYPE_STEP, ROUTE_PORT_BIT | 2, ROUTE_TYPE_AGENT};
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct bench_packet what = frame_of(kinds[i], steps, sizeof(steps), 1);
+
+		expect_error(*state, &what);
+	}
+}
+
 static void a_cursor_past_the_end_is_a_routing_error(void **state)
 {
 	const struct bench_packet what = frame_of(FRAME_MAPPER, to_agent, 2, 2);
@@ -194,6 +208,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(frames_for_the_agent_come_in_their_order),
 	TEST(an_agent_that_is_not_the_last_element_is_a_routing_error),
 	TEST(other_elements_and_ports_that_are_not_there_are_routing_errors),
+	TEST(a_step_towards_a_port_is_a_routing_error),
 	TEST(a_cursor_past_the_end_is_a_routing_error),
 	TEST(the_table_says_nothing_about_frames_of_the_mapper),
 	TEST(a_switch_without_an_agent_takes_nothing),

@@ -151,6 +151,87 @@ static void a_port_that_is_not_there_is_a_routing_error(void **state)
 	expect_discard(*state, &what, SWITCH_DISCARD_ROUTING_ERROR);
 }
 
+/* Ports 4 and 3 with steps at either or none; then steps before what is no port. */
+static const uint8_t steps[] = {ROUTE_PORT_BIT | 4, ROUTE_TYPE_STEP, ROUTE_PORT_BIT | 3,
+	ROUTE_PORT_BIT | 2, ROUTE_TYPE_STEP, ROUTE_TYPE_STEP, ROUTE_PORT_BIT | 1, ROUTE_TYPE_STEP,
+	ROUTE_TYPE_HOST, ROUTE_TYPE_STEP, ROUTE_PORT_BIT | PORTS, ROUTE_TYPE_STEP};
+
+static void a_next_step_is_passed_over_and_the_element_after_it_counts(void **state)
+{
+	struct bench *bench = *state;
+	struct bench_packet what = {.route = steps, .route_length = sizeof(steps), .cursor = 1};
+
+	assert_int_equal(pass(bench, &what, 3)->cursor, 3);
+	what.control = true;
+	what.kind = FRAME_ACK;
+	assert_int_equal(pass(bench, &what, 3)->cursor, 3);
+	what.cursor = 2;
+	assert_int_equal(pass(bench, &what, 3)->cursor, 3);
+}
+
+static void a_next_step_before_anything_but_a_port_is_a_routing_error(void **state)
+{
+	static const uint8_t cursors[] = {4, 7, 9, sizeof(steps) - 1};
+	struct bench_packet what = {.route = steps, .route_length = sizeof(steps)};
+
+	for (unsigned i = 0; i < sizeof(cursors); i++) {
+		what.cursor = cursors[i];
+		what.control = false;
+		expect_discard(*state, &what, SWITCH_DISCARD_ROUTING_ERROR);
+		what.control = true;
+		what.kind = FRAME_ACK;
+		expect_discard(*state, &what, SWITCH_CONTROL_DISCARD_ROUTE);
+	}
+}
+
+static void a_next_step_towards_a_link_that_is_down_is_no_routing_error(void **state)
+{
+	struct switch_config config = bench_config(PORTS, VCS);
+	const struct bench_packet what = {
+		.route = steps, .route_length = sizeof(steps), .cursor = 1};
+	struct bench *bench;
+
+	config.absent_ports = BIT64(3);
+	bench = bench_create(&config);
+	expect_discard(bench, &what, SWITCH_DISCARD_LINK_DOWN);
+	bench_destroy(bench);
+}
+
+/* Ports 0 to 3 are of a ring, 5 is a host's; the classes are those of vc_rule_test.c. */
+static void what_the_route_says_about_steps_chooses_the_vc(void **state)
+{
+	static const struct {
+		unsigned input, vc, cursor, output, next;
+	} cases[] = {
+		{5, 0, 0, 4, 0},                  /* a step follows */
+		{5, 0, 2, 3, 1},                  /* none does */
+		{0, 0, 1, 3, 1},                  /* the second step begins */
+		{0, 1, 1, 3, 2},                  /* the last one */
+		{0, 1, 2, 3, 1}, {0, 1, 0, 4, 1}, /* nobody but a host's switch looks ahead */
+	};
+	struct switch_config config = bench_config(PORTS, VCS);
+	struct vc_rule *rule = vc_rule_create(1, VCS);
+
+	rule->steps = VC_STEPS_LINKS;
+	memset(rule->ring, 0, 5);
+	config.vc_rule = rule;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct bench_packet what = {.route = steps,
+			.route_length = sizeof(steps),
+			.cursor = (uint8_t)cases[i].cursor,
+			.vc = (uint8_t)cases[i].vc};
+		struct bench *bench = bench_create(&config);
+		unsigned number;
+
+		bench_grant_all(bench);
+		number = bench_arrive(bench, cases[i].input, &what);
+		assert_int_equal(bench_leave(bench, cases[i].output), number);
+		assert_int_equal(bench->packet[number].header_vc, cases[i].next);
+		bench_destroy(bench);
+	}
+	vc_rule_destroy(rule);
+}
+
 static void a_destination_beyond_the_table_has_no_route(void **state)
 {
 	const struct bench_packet what = {.destination = BENCH_HOSTS};
@@ -695,6 +776,10 @@ static const struct CMUnitTest tests[] = {
 	TEST(an_interface_element_at_the_cursor_is_a_routing_error),
 	TEST(a_cursor_past_the_end_is_a_routing_error),
 	TEST(a_port_that_is_not_there_is_a_routing_error),
+	TEST(a_next_step_is_passed_over_and_the_element_after_it_counts),
+	TEST(a_next_step_before_anything_but_a_port_is_a_routing_error),
+	cmocka_unit_test(a_next_step_towards_a_link_that_is_down_is_no_routing_error),
+	cmocka_unit_test(what_the_route_says_about_steps_chooses_the_vc),
 	TEST(a_destination_beyond_the_table_has_no_route),
 	TEST(a_destination_without_a_port_in_the_table_has_no_route),
 	TEST(without_a_table_only_source_routes_lead_on),

@@ -356,6 +356,28 @@ static void a_host_route_is_ports_and_transits_and_one_host_at_the_end(void **st
 	assert_true(frame_is_host_route(longest + 1, FRAME_ROUTE_MAX));
 }
 
+static void a_next_step_stands_between_two_ports_at_most_twice(void **state)
+{
+	static const struct {
+		uint8_t element[8];
+		bool good;
+	} routes[] = {
+		{{0x82, ROUTE_TYPE_STEP, 0x80, 0x80, ROUTE_TYPE_STEP, 0x83, 0x84, 1}, true},
+		{{0x82, ROUTE_TYPE_STEP, 0x80, 0x80, 0x81, 0x83, 0x84, 1}, true},
+		{{ROUTE_TYPE_STEP, 0x82, 0x80, 0x80, 0x81, 0x83, 0x84, 1}, false},
+		{{0x82, ROUTE_TYPE_STEP, ROUTE_TYPE_STEP, 0x80, 0x81, 0x83, 0x84, 1}, false},
+		{{0x82, 0x80, ROUTE_TYPE_ITB, ROUTE_TYPE_STEP, 0x81, 0x83, 0x84, 1}, false},
+		{{0x82, 0x80, ROUTE_TYPE_STEP, ROUTE_TYPE_ITB, 0x81, 0x83, 0x84, 1}, false},
+		{{0x82, 0x80, 0x81, 0x81, 0x83, 0x84, ROUTE_TYPE_STEP, 1}, false},
+		{{0x82, 4, 0x80, 4, 0x81, 4, 0x84, 1}, false}, /* three */
+	};
+
+	for (unsigned i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
+		assert_true(frame_is_host_route(routes[i].element, 8) == routes[i].good);
+		assert_true(frame_steps_ok(routes[i].element, 8) == routes[i].good);
+	}
+}
+
 static void every_fault_and_every_kind_has_its_own_name(void **state)
 {
 	for (unsigned i = 0; i < FRAME_FAULT_COUNT; i++)
@@ -385,6 +407,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(damage_before_an_update_is_still_seen_after_it),
 	cmocka_unit_test(blocks_are_those_of_64_bytes_rounded_up),
 	cmocka_unit_test(a_host_route_is_ports_and_transits_and_one_host_at_the_end),
+	cmocka_unit_test(a_next_step_stands_between_two_ports_at_most_twice),
 	cmocka_unit_test(every_fault_and_every_kind_has_its_own_name),
 };
 

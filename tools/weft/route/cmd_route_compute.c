@@ -81,6 +81,11 @@ static int take_option(struct request *request, int option, const char *value)
 			return refuse("--alternatives", value, "1 to 10");
 		request->options.alternatives = (unsigned)number;
 		return EXIT_DONE;
+	case 'r':
+		if (!command_number(value, 1, ROUTE_RADIUS_MAX, &number))
+			return refuse("--radius", value, "1 to 4");
+		request->options.radius = (unsigned)number;
+		return EXIT_DONE;
 	case 'j':
 		if (!command_number(value, 1, JOBS_MAX, &number))
 			return refuse("--jobs", value, "1 to 256");
@@ -98,6 +103,14 @@ static int take_option(struct request *request, int option, const char *value)
 	}
 }
 
+static bool has_steps(const struct request *request)
+{
+	for (unsigned i = 0; i < request->count; i++)
+		if (request->algorithms[i]->steps)
+			return true;
+	return false;
+}
+
 static int check(const struct request *request)
 {
 	const char *wrong = NULL;
@@ -110,6 +123,8 @@ static int check(const struct request *request)
 		wrong = "--json and -o - both want standard output, expected a file";
 	else if (request->tables && request->count > 1)
 		wrong = "--tables of several algorithms, expected one: a switch has one table";
+	else if (request->options.radius != 0 && !has_steps(request))
+		wrong = "--radius goes with msp alone";
 	if (wrong == NULL)
 		return EXIT_DONE;
 	return command_fail("route compute", EXIT_BAD_REQUEST, "%s", wrong);
@@ -124,6 +139,7 @@ static int parse(struct request *request, int argc, char **argv)
 		{"root", required_argument, NULL, OPTION_TEXT(S, root)},
 		{"alternatives", required_argument, NULL, 'n'},
 		{"granularity", required_argument, NULL, 'g'},
+		{"radius", required_argument, NULL, 'r'},
 		{"jobs", required_argument, NULL, 'j'},
 		{"output", required_argument, NULL, 'o'},
 		{"without", required_argument, NULL, 'w'},

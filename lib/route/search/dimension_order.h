@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The dimension-order path between two switches of a grid: the whole distance in dimension 0, then
+ * in dimension 1, and so on, in each ring the shorter way around, or the other way if the shorter
+ * one is broken. dor.c has the proof that such paths cannot deadlock; msp.c joins several of them.
+ *
+ * In rings of even size both ways to the opposite switch are equally long. A parity chooses: that
+ * of the pair, the position in the ring where its path starts, and a bit of the seed for each
+ * dimension. So every ring gets half of them in each direction.
+ *
+ * Constant once made; any thread may read it.
+ */
+
+#include <stdbool.h>
+
+#include "route_grid.h"
+#include "route_path.h"
+#include "vc_rule.h"
+
+struct dimension_order {
+	struct route_grid grid;
+	uint64_t turned; /* by dimension: the seed's bit */
+	uint8_t *rank;   /* of hosts: the last bit of the position among those of their switch */
+};
+
+/* -EINVAL with 'fault' if the graph is no grid (route_grid_make()); -ENOMEM. */
+int dimension_order_make(struct dimension_order *order, const struct route_graph *graph,
+	uint64_t seed, struct fault *fault);
+void dimension_order_free(struct dimension_order *order);
+
+/* The parity of a pair of hosts: the sum of their ranks. */
+static inline unsigned dimension_order_parity(
+	const struct dimension_order *order, uint32_t source, uint32_t destination)
+{
+	return (unsigned)order->rank[source] + order->rank[destination];
+}
+
+/* Fills 'path', whose length may exceed ROUTE_LINKS_MAX; the arcs beyond are not stored. False if
+ * both ways of a ring are broken. */
+bool dimension_order_find(const struct dimension_order *order, uint32_t at, uint32_t to,
+	unsigned parity, struct route_path *path);
+
+/* True if some dimension has rings. */
+bool dimension_order_has_rings(const struct dimension_order *order);
+
+/* Every port between switches in the ring of its dimension; with 'rows' also where the dimension
+ * has none. The forward links from the last position of a ring to position 0, and their opposites,
+ * are the datelines. NULL with errno ENOMEM. */
+struct vc_rule *dimension_order_rule(
+	const struct dimension_order *order, uint8_t classes, bool rows);

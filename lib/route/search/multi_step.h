@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Multi-step paths in a grid: source, IN1, IN2, destination, each step a dimension-order path. IN1
+ * and IN2 are switches at most 'radius' links from the source's and from the destination's; either
+ * may be missing. msp.c has the rule by which paths are chosen, and the papers.
+ *
+ * A search is scratch space of one thread.
+ */
+
+#include <stdint.h>
+
+#include "dimension_order.h"
+#include "rng.h"
+
+struct multi_step;
+
+struct multi_step_path {
+	struct route_path path;
+	uint32_t steps; /* bit i: a step begins with arc i; never the first */
+};
+
+/* For pairs of switches of this grid, which outlives the search. NULL with errno ENOMEM. */
+struct multi_step *multi_step_create(const struct dimension_order *order, unsigned radius);
+void multi_step_destroy(struct multi_step *search);
+
+/* Up to 'wanted' paths between two different switches, no two of which share a link: the
+ * dimension-order path, if there is one, then again and again the shortest of the rest; of equals
+ * one with fewest steps, then one drawn with 'rng'. Returns their number, or -ENOMEM. The first may
+ * be longer than ROUTE_LINKS_MAX, for the caller to refuse; the others fit into a frame. */
+int multi_step_find(struct multi_step *search, uint32_t from, uint32_t to, unsigned parity,
+	struct rng *rng, unsigned wanted, struct multi_step_path *found);

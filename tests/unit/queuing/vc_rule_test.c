@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The class in which a packet goes on, with and without steps. */
+
+#include "vc_rule.h"
+
+#include "unit.h"
+
+/* Ports 0 and 1 are of ring 0, 2 and 3 of ring 1; 1 and 3 lead over datelines; 4 is a host's. */
+#define HOST 4
+
+static struct vc_rule *rule(unsigned classes, enum vc_steps steps)
+{
+	struct vc_rule *made = vc_rule_create(1, (uint8_t)classes);
+
+	assert_non_null(made);
+	made->steps = steps;
+	for (unsigned port = 0; port < 4; port++)
+		made->ring[port] = (uint8_t)(port / 2);
+	made->dateline[0] = 1 << 1 | 1 << 3;
+	return made;
+}
+
+struct step {
+	unsigned input, from, output;
+	enum vc_turn turn;
+	unsigned next;
+};
+
+static void check(unsigned classes, enum vc_steps steps, const struct step *step, unsigned count)
+{
+	struct vc_rule *made = rule(classes, steps);
+
+	for (unsigned i = 0; i < count; i++)
+		if (vc_rule_next(made, 0, step[i].input, (uint8_t)step[i].from, step[i].output,
+			    step[i].turn) != step[i].next)
+			fail_msg("row %u: class %u, expected %u", i,
+				vc_rule_next(made, 0, step[i].input, (uint8_t)step[i].from,
+					step[i].output, step[i].turn),
+				step[i].next);
+	vc_rule_destroy(made);
+}
+
+#define CHECK(classes, steps, rows) check(classes, steps, rows, sizeof(rows) / sizeof((rows)[0]))
+
+static void without_steps_a_dateline_leads_to_the_next_class_and_a_ring_to_the_first(void **state)
+{
+	static const struct step rows[] = {
+		{HOST, 0, 0, VC_GO_ON, 0},
+		{HOST, 0, 1, VC_GO_ON, 1},
+		{0, 0, 0, VC_GO_ON, 0},
+		{0, 1, 0, VC_GO_ON, 1},
+		{0, 1, 2, VC_GO_ON, 0},
+		{0, 1, 3, VC_GO_ON, 1},
+		{0, 1, 1, VC_GO_ON, 1},
+		{0, 1, HOST, VC_GO_ON, 0},
+	};
+
+	CHECK(2, VC_STEPS_NONE, rows);
+}
+
+static void without_a_layout_next_step_changes_nothing(void **state)
+{
+	static const struct step rows[] = {
+		{HOST, 0, 0, VC_STEP_AHEAD, 0},
+		{0, 1, 0, VC_NEXT_STEP, 1},
+		{0, 1, 2, VC_NEXT_STEP, 0},
+	};
+
+	CHECK(2, VC_STEPS_NONE, rows);
+}
+
+static void a_first_link_has_class_0_and_any_other_path_begins_in_the_middle(void **state)
+{
+	static const struct step rows[] = {
+		{HOST, 0, 0, VC_STEP_AHEAD, 0},
+		{HOST, 0, 1, VC_STEP_AHEAD, 0}, /* a dateline does not matter there */
+		{HOST, 0, 0, VC_GO_ON, 1},
+		{HOST, 0, 1, VC_GO_ON, 2},
+		{HOST, 0, HOST, VC_GO_ON, 0},
+	};
+
+	CHECK(4, VC_STEPS_LINKS, rows);
+}
+
+static void after_a_first_link_the_middle_step_begins_and_after_that_the_last(void **state)
+{
+	static const struct step rows[] = {
+		{0, 0, 0, VC_NEXT_STEP, 1},
+		{0, 0, 2, VC_NEXT_STEP, 1},
+		{0, 0, 3, VC_NEXT_STEP, 2},
+		{0, 1, 0, VC_NEXT_STEP, 3},
+		{0, 2, 0, VC_NEXT_STEP, 3},
+		{0, 2, 3, VC_NEXT_STEP, 3}, /* one class, over a dateline too */
+		{0, 3, 2, VC_GO_ON, 3},
+		{0, 3, 2, VC_NEXT_STEP, 3},
+	};
+
+	CHECK(4, VC_STEPS_LINKS, rows);
+}
+
+static void within_the_middle_step_rings_and_datelines_count(void **state)
+{
+	static const struct step rows[] = {
+		{0, 1, 0, VC_GO_ON, 1}, {0, 1, 1, VC_GO_ON, 2}, {0, 2, 0, VC_GO_ON, 2},
+		{0, 2, 2, VC_GO_ON, 1}, {0, 2, 3, VC_GO_ON, 2},
+		{0, 1, 0, VC_STEP_AHEAD, 1}, /* only a host's switch looks ahead */
+	};
+
+	CHECK(4, VC_STEPS_LINKS, rows);
+}
+
+static void a_mesh_has_a_class_for_each_step(void **state)
+{
+	static const struct step rows[] = {
+		{HOST, 0, 0, VC_GO_ON, 1},
+		{HOST, 0, 0, VC_STEP_AHEAD, 0},
+		{0, 0, 0, VC_NEXT_STEP, 1},
+		{0, 1, 2, VC_GO_ON, 1},
+		{0, 1, 2, VC_NEXT_STEP, 2},
+	};
+
+	CHECK(3, VC_STEPS_LINKS, rows);
+}
+
+static void equal_steps_have_as_many_classes_each_and_begin_in_the_first(void **state)
+{
+	static const struct step rows[] = {
+		{HOST, 0, 0, VC_GO_ON, 0},
+		{HOST, 0, 1, VC_STEP_AHEAD, 1},
+		{0, 1, 0, VC_GO_ON, 1},
+		{0, 1, 2, VC_GO_ON, 0},
+		{0, 1, 0, VC_NEXT_STEP, 2},
+		{0, 0, 3, VC_NEXT_STEP, 3},
+		{0, 3, 0, VC_GO_ON, 3},
+		{0, 3, 2, VC_GO_ON, 2},
+		{0, 3, 1, VC_NEXT_STEP, 5},
+		{0, 5, 0, VC_GO_ON, 5},
+		{0, 5, 0, VC_NEXT_STEP, 5},
+		{0, 5, 2, VC_GO_ON, 4},
+	};
+
+	CHECK(6, VC_STEPS_EQUAL, rows);
+}
+
+/* From a neighbour that does not keep the rule. */
+static void whatever_class_comes_in_a_class_of_the_rule_goes_out(void **state)
+{
+	static const unsigned classes[] = {2, 4, 6};
+
+	for (unsigned steps = 0; steps < VC_STEPS_COUNT; steps++) {
+		struct vc_rule *made = rule(classes[steps], steps);
+
+		for (unsigned input = 0; input <= HOST; input++)
+			for (unsigned output = 0; output <= HOST; output++)
+				for (unsigned from = 0; from < 16; from++)
+					for (unsigned turn = 0; turn < VC_TURNS; turn++)
+						assert_true(
+							vc_rule_next(made, 0, input, (uint8_t)from,
+								output, turn) < made->classes);
+		vc_rule_destroy(made);
+	}
+}
+
+static void a_layout_fits_a_number_of_classes_that_it_can_divide(void **state)
+{
+	for (unsigned classes = 0; classes <= VC_RULE_CLASSES_MAX; classes++) {
+		assert_true(vc_steps_fit(VC_STEPS_NONE, classes));
+		assert_true(vc_steps_fit(VC_STEPS_LINKS, classes) == (classes >= 3));
+		assert_true(
+			vc_steps_fit(VC_STEPS_EQUAL, classes) == (classes == 3 || classes == 6));
+	}
+	assert_false(vc_steps_fit(VC_STEPS_COUNT, 6));
+}
+
+static void a_copy_has_the_same_steps_and_a_rule_with_others_differs(void **state)
+{
+	struct vc_rule *made = rule(3, VC_STEPS_LINKS), *copy = vc_rule_copy(made);
+
+	assert_true(vc_rule_equal(made, copy));
+	copy->steps = VC_STEPS_EQUAL;
+	assert_false(vc_rule_equal(made, copy));
+	vc_rule_destroy(copy);
+	vc_rule_destroy(made);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(without_steps_a_dateline_leads_to_the_next_class_and_a_ring_to_the_first),
+	cmocka_unit_test(without_a_layout_next_step_changes_nothing),
+	cmocka_unit_test(a_first_link_has_class_0_and_any_other_path_begins_in_the_middle),
+	cmocka_unit_test(after_a_first_link_the_middle_step_begins_and_after_that_the_last),
+	cmocka_unit_test(within_the_middle_step_rings_and_datelines_count),
+	cmocka_unit_test(a_mesh_has_a_class_for_each_step),
+	cmocka_unit_test(equal_steps_have_as_many_classes_each_and_begin_in_the_first),
+	cmocka_unit_test(whatever_class_comes_in_a_class_of_the_rule_goes_out),
+	cmocka_unit_test(a_layout_fits_a_number_of_classes_that_it_can_divide),
+	cmocka_unit_test(a_copy_has_the_same_steps_and_a_rule_with_others_differs),
+};
+
+UNIT_MAIN(tests)
