@@ -160,8 +160,10 @@ static bool open_hello(
 	case LINK_HELLO_KNOWN:
 		return take_counter(seal, get64(frame + at));
 	case LINK_HELLO_PROVEN:
-		seal->seen = (struct replay_window){0};
-		return take_counter(seal, get64(frame + at));
+		/* What it sent before was for an earlier life of this end. */
+		seal->seen =
+			(struct replay_window){.highest = get64(frame + at), .seen = UINT64_MAX};
+		return true;
 	default:
 		seal->count.unproven += end->peer_session != 0;
 		return end->peer_session == 0;

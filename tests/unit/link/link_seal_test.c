@@ -285,7 +285,7 @@ static void nothing_of_an_earlier_life_is_taken(void **state)
 		assert_false(deliver(&a, &recorded[i]));
 	assert_int_equal(a.end.peer_session, b.end.config.session);
 	assert_int_equal(credit_available(&a.end.tx[0]), BLOCKS);
-	assert_int_equal(refused(&a), 5); /* and one that proved nothing yet, of the new life */
+	assert_int_equal(refused(&a), 4);
 }
 
 static void what_was_said_to_an_earlier_life_is_not_taken(void **state)
@@ -323,6 +323,22 @@ static void a_frame_is_of_no_use_on_another_link(void **state)
 	assert_int_equal(c.end.peer_session, 0);
 }
 
+/* Both links have met one session, so that the generations agree. */
+static void a_hello_moves_no_other_link_of_the_process(void **state)
+{
+	struct side a, b, c, d;
+	struct wire_frame hello;
+
+	start_pair(&a, &b);
+	start(&c, 30, 100, &key);
+	start(&d, 40, 100, &key);
+	meet(&c, &d);
+	assert_int_equal(a.end.generation, c.end.generation);
+	hello = sealed(&b, FRAME_HELLO);
+	assert_false(deliver(&c, &hello));
+	assert_int_equal(c.end.peer_session, d.end.config.session);
+}
+
 static void data_and_the_mappers_frames_have_no_seal(void **state)
 {
 	assert_false(link_seal_covers(FRAME_DATA));
@@ -349,6 +365,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(nothing_of_an_earlier_life_is_taken),
 	cmocka_unit_test(what_was_said_to_an_earlier_life_is_not_taken),
 	cmocka_unit_test(a_frame_is_of_no_use_on_another_link),
+	cmocka_unit_test(a_hello_moves_no_other_link_of_the_process),
 	cmocka_unit_test(data_and_the_mappers_frames_have_no_seal),
 };
 
