@@ -329,9 +329,11 @@ static void a_hello_moves_no_other_link_of_the_process(void **state)
 	struct side a, b, c, d;
 	struct wire_frame hello;
 
-	start_pair(&a, &b);
+	start(&a, 10, 100, &key);
 	start(&c, 30, 100, &key);
-	start(&d, 40, 100, &key);
+	start(&b, 20, 200, &key);
+	start(&d, 40, 300, &key);
+	meet(&a, &b);
 	meet(&c, &d);
 	assert_int_equal(a.end.generation, c.end.generation);
 	hello = sealed(&b, FRAME_HELLO);
