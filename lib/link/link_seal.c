@@ -160,7 +160,7 @@ static bool open_hello(
 	case LINK_HELLO_KNOWN:
 		return take_counter(seal, get64(frame + at));
 	case LINK_HELLO_PROVEN:
-		/* What it sent before was for an earlier life of this end. */
+		/* All frames before it were for an earlier life of this end. */
 		seal->seen =
 			(struct replay_window){.highest = get64(frame + at), .seen = UINT64_MAX};
 		return true;

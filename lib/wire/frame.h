@@ -173,8 +173,9 @@ static inline uint16_t frame_fabric(const uint8_t *frame)
  * another fabric only. */
 enum frame_fault frame_find_fault_in(const uint8_t *frame, size_t bytes, uint16_t fabric);
 
-/* What a port takes as data: eight bytes of the frame in memory order, from FRAME_IDENTITY_AT on.
- * They are number of the fabric, EtherType, version, kind and source; one comparison checks all. */
+/* The identity of a port's plain data: eight bytes of the frame in memory order, from
+ * FRAME_IDENTITY_AT on. They are number of the fabric, EtherType, version, kind and source; one
+ * comparison checks all. */
 #define FRAME_IDENTITY_AT 10
 struct frame_identity {
 	uint64_t wanted, mask;

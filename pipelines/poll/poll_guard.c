@@ -17,7 +17,7 @@ enum frame_fault poll_guard_find_fault(
 	return fault;
 }
 
-/* What is behind the payload belonged to this link. */
+/* The bytes behind the payload belonged to this link. */
 static void remove_seal(struct rte_mbuf *mbuf)
 {
 	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);

@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * What a port of a poll loop accepts: frames of its own fabric; with a link key, control frames
- * that are genuine and new (link_seal.h). It also remembers that the neighbour belongs to another
- * fabric, for those who look for a wrong cable.
+ * The guard of a port of a poll loop accepts frames of its own fabric; with a link key, control
+ * frames that are genuine and new (link_seal.h). It also remembers that the neighbour belongs to
+ * another fabric, for those who look for a wrong cable.
  *
  * One thread, that of the loop; others may read counters and the stranger at any time.
  */

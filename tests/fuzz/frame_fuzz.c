@@ -35,7 +35,7 @@ static void require_agreement(const uint8_t *frame, size_t bytes)
 	REQUIRE(frame_fault_name(fault) != NULL);
 }
 
-/* What a port takes as plain data is what the check in its fabric calls good, of that source. */
+/* A port takes as plain data all that the check in its fabric calls good, of that source. */
 static void require_identities_agree(const uint8_t *frame, size_t bytes, uint16_t fabric)
 {
 	enum frame_fault fault = frame_find_fault_in(frame, bytes, fabric);
