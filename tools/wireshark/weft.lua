@@ -375,7 +375,7 @@ local function dissect_credit(tvb, tree, item)
 end
 
 local function dissect_hello(tvb, tree, item)
-	if tvb:len() ~= 20 or tvb(8, 4):uint() == 0 or tvb(17, 1):uint() > 1 then
+	if tvb:len() ~= 28 or tvb(8, 4):uint() == 0 or tvb(17, 1):uint() > 1 then
 		bad_payload(item, KIND_HELLO)
 		return ""
 	end
