@@ -12,7 +12,10 @@ void mapper_agent_init(
 {
 	*agent = (struct mapper_agent){
 		.config = *config,
-		.speaker = {.key = config->key, .id = config->id, .counter = counter},
+		.speaker = {.key = config->key,
+			.fabric = config->fabric,
+			.id = config->id,
+			.counter = counter},
 		.rank = MAPPER_RANK_NONE,
 		.number = config->number,
 		.idle = true,

@@ -348,6 +348,7 @@ void nic_frame_build(
 {
 	struct frame_fields fields = {
 		.kind = packet->kind,
+		.fabric = nic->config.fabric,
 		.source = packet->source,
 		.destination = packet->destination,
 		.sl = packet->sl,

@@ -84,6 +84,7 @@ struct nic_host {
 
 struct nic_config {
 	uint16_t host, hosts;
+	uint16_t fabric; /* number in its frames (frame.h) */
 	uint64_t seed;
 	uint32_t mtu_bytes; /* payload of a frame, 64..FRAME_PAYLOAD_MAX */
 	uint8_t sl_to_vc[16];

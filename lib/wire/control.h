@@ -30,6 +30,10 @@ struct control_hello {
 	uint32_t peer_session;
 	uint8_t port; /* the sender's port */
 	uint8_t kind; /* 0 switch, 1 interface */
+	/* With a link key (lib/link/link_seal.h): a number that rises with each session of the
+	 * neighbour that the sender has met, and the receiver's as the sender knows it. 0 without.
+	 */
+	uint32_t generation, peer_generation;
 };
 
 /*
@@ -60,7 +64,7 @@ struct control_arn {
 
 #define CONTROL_CREDIT_BYTES(vcs) (12 + 8 * (vcs))
 #define CONTROL_CREDIT_BYTES_MAX  CONTROL_CREDIT_BYTES(FRAME_VCS_MAX)
-#define CONTROL_HELLO_BYTES       20
+#define CONTROL_HELLO_BYTES       28
 #define CONTROL_ACK_BYTES         12
 #define CONTROL_ARN_BYTES         8
 

@@ -31,6 +31,8 @@ const struct yaml_field lab_file_fields[] = {
 	{"eal", YAML_FIELD_CUSTOM, YAML_MEMBER(struct lab_config, eal), .read = lab_read_words,
 		.write = lab_write_words},
 	{"cores", YAML_FIELD_NUMBER, YAML_MEMBER(struct lab_config, cores), .max = 1024},
+	{"security", YAML_FIELD_SECTION, YAML_MEMBER(struct lab_config, run.security),
+		.fields = lab_security_fields},
 	RUN_SHARED_FIELDS(struct lab_config, run.),
 	{NULL},
 };

@@ -162,6 +162,7 @@ void run_config_fini(struct run_config *config)
 	free(config->mapper.hosts.name);
 	free(config->mapper.key);
 	free(config->mapper.expect);
+	free(config->security.link_key.path);
 }
 
 void run_config_destroy(struct run_config *config)

@@ -144,6 +144,16 @@ struct run_config_mapper {
 	weft_time drain_ps; /* a paused fabric may drain before stored packets are purged */
 };
 
+/* Of a lab: control frames between its processes are authenticated (lib/link/link_seal.h). */
+struct run_config_link_key {
+	char *path; /* absolute; NULL: none */
+	struct run_config_place place;
+};
+
+struct run_config_security {
+	struct run_config_link_key link_key;
+};
+
 /* Impairment of in-memory links. */
 struct run_config_faults {
 	uint32_t credit_loss_ppm; /* share of the credit frames dropped */
@@ -226,6 +236,7 @@ struct run_config {
 	struct run_config_nic nic;
 	weft_time hello_ps, watchdog_ps; /* watchdog WEFT_TIME_NEVER: off */
 	struct run_config_mapper mapper;
+	struct run_config_security security;
 	struct run_config_faults faults;
 	struct run_config_measure measure;
 	struct run_config_edge_list edges;

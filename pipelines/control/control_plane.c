@@ -41,6 +41,7 @@ static void init_agent(struct control_plane *plane, struct control_device *devic
 	bool host = device->config.kind == DEVICE_HOST;
 	const struct mapper_agent_config config = {
 		.id = identity(&device->config),
+		.fabric = plane->config.fabric,
 		.session = plane->config.session,
 		.kind = host ? MAPPER_HOST : MAPPER_SWITCH,
 		.ports = host ? 1 : named->ports,

@@ -12,6 +12,7 @@
 #include "eal.h"
 #include "lab.h"
 #include "lab_rendezvous.h"
+#include "lab_security.h"
 #include "program.h"
 #include "real_fabric.h"
 
@@ -25,6 +26,7 @@ struct lab_process {
 	const struct lab_process_options *options;
 	const atomic_bool *stop;
 	struct lab lab;
+	struct lab_security security;
 	int number; /* in the plan */
 	bool *switch_here, *host_here;
 	const char **external; /* [link] */
@@ -152,6 +154,8 @@ static int open_lab(struct lab_process *process, struct fault *fault)
 	if (result == 0)
 		result = choose_mapper(process, fault);
 	if (result == 0)
+		result = lab_security_load(&process->lab, &process->security, fault);
+	if (result == 0)
 		choose_links(process);
 	return result;
 }
@@ -161,6 +165,7 @@ static void close_lab(struct lab_process *process)
 	free(process->switch_here);
 	free(process->host_here);
 	free(process->external);
+	lab_security_wipe(&process->security);
 	lab_close(&process->lab);
 }
 
@@ -185,6 +190,8 @@ static struct real_fabric_options fabric_options(const struct lab_process *proce
 		.host_here = process->host_here,
 		.external = process->external,
 		.session = choose_session(),
+		.fabric = process->security.fabric,
+		.link_key = process->security.keyed ? &process->security.key : NULL,
 		.lcores = process->options->lcores,
 		.clock = &process->clock,
 	};

@@ -88,6 +88,8 @@ static void hello_survives_the_wire(void **state)
 						  .peer_session = (uint32_t)rng_next(&rng),
 						  .port = (uint8_t)rng_next(&rng),
 						  .kind = (uint8_t)rng_below(&rng, 2),
+						  .generation = (uint32_t)rng_next(&rng),
+						  .peer_generation = (uint32_t)rng_next(&rng),
 					  };
 		uint8_t bytes[CONTROL_HELLO_BYTES];
 
@@ -98,6 +100,8 @@ static void hello_survives_the_wire(void **state)
 		assert_int_equal(in.peer_session, out.peer_session);
 		assert_int_equal(in.port, out.port);
 		assert_int_equal(in.kind, out.kind);
+		assert_int_equal(in.generation, out.generation);
+		assert_int_equal(in.peer_generation, out.peer_generation);
 	}
 }
 
