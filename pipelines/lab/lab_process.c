@@ -12,6 +12,7 @@
 #include "eal.h"
 #include "lab.h"
 #include "lab_rendezvous.h"
+#include "private_dir.h"
 #include "program.h"
 #include "real_fabric.h"
 
@@ -222,10 +223,23 @@ static int choose_clocks(struct lab_process *process, struct fault *fault)
 	return result;
 }
 
+static int check_run_dir(const char *run_dir, struct fault *fault)
+{
+	int result = private_dir_check(run_dir, fault);
+
+	if (result == -ENOENT)
+		return fault_set(fault, ENOENT,
+			"%s: %s; expected the run directory of a lab ('weft lab up' makes it)",
+			run_dir, strerror(ENOENT));
+	return result;
+}
+
 static int run(struct lab_process *process, struct fault *fault)
 {
-	int result = lab_clock(process->lab.plan->run_dir, &process->clock, fault);
+	int result = check_run_dir(process->lab.plan->run_dir, fault);
 
+	if (result == 0)
+		result = lab_clock(process->lab.plan->run_dir, &process->clock, fault);
 	if (result == 0)
 		result = lab_wait_servers(
 			process->lab.plan, (unsigned)process->number, process->stop, fault);
