@@ -172,6 +172,8 @@ int private_file_check(const char *path, struct fault *fault)
 	struct stat status;
 	int result = private_dir_check_way(path, fault);
 
+	if (result == 0)
+		result = check_step(path, fault); /* may be a link */
 	if (result < 0)
 		return result;
 	if (realpath(path, whole) == NULL || stat(whole, &status) < 0)

@@ -226,6 +226,16 @@ static void a_file_behind_a_link_is_judged_where_it_is(void **state)
 	is_refused(private_file_check(path, &fault), "real is writable by other users");
 }
 
+static void a_file_behind_a_link_of_another_user_is_not_trusted(void **state)
+{
+	need_root();
+	make_file(path);
+	assert_int_equal(symlink("folder", below("link")), 0);
+	assert_int_equal(private_file_check(below("link"), &fault), 0);
+	assert_int_equal(lchown(below("link"), OTHER, OTHER), 0);
+	is_refused(private_file_check(below("link"), &fault), "link belongs to user 12345");
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 static const struct CMUnitTest tests[] = {
@@ -246,6 +256,7 @@ static const struct CMUnitTest tests[] = {
 	CASE(a_file_of_another_user_is_not_trusted),
 	CASE(a_file_in_a_folder_that_others_can_change_is_not_trusted),
 	CASE(a_file_behind_a_link_is_judged_where_it_is),
+	CASE(a_file_behind_a_link_of_another_user_is_not_trusted),
 };
 
 UNIT_MAIN(tests)

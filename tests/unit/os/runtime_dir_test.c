@@ -14,14 +14,28 @@
 #include "needs.h"
 #include "unit.h"
 
-static int no_variables(void **state)
+static unsigned user; /* that no other process has, nor this one before */
+static char expected_base[32];
+
+static int set_up(void **state)
 {
 	(void)state;
+	user = (user == 0 ? 100000 + 16 * (unsigned)getpid() : user + 1);
+	snprintf(expected_base, sizeof(expected_base), "/tmp/weft-%u", user);
 	return unsetenv("RUNTIME_DIRECTORY") + unsetenv("XDG_RUNTIME_DIR");
 }
 
+static int tear_down(void **state)
+{
+	char command[64];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf %s", expected_base);
+	return system(command);
+}
+
 /* In a child, which ends with what it returns. */
-static int as_user(unsigned user, int (*run)(void))
+static int as_user(int (*run)(void))
 {
 	pid_t pid = fork();
 	int status;
@@ -44,17 +58,20 @@ static bool base_is(const char *expected)
 static int has_a_folder_in_tmp(void)
 {
 	char labs[RUNTIME_DIR_MAX], dpdk[RUNTIME_DIR_MAX];
+	size_t length = strlen(expected_base);
 
 	runtime_dir_labs(labs);
 	runtime_dir_path("x", dpdk);
-	return !base_is("/tmp/weft-12345") || strcmp(labs, "/tmp/weft-12345/weft") != 0 ||
-	       strcmp(dpdk, "/tmp/weft-12345/dpdk/x") != 0;
+	if (!base_is(expected_base) || strncmp(labs, expected_base, length) != 0 ||
+		strncmp(dpdk, expected_base, length) != 0)
+		return 1;
+	return strcmp(labs + length, "/weft") != 0 || strcmp(dpdk + length, "/dpdk/x") != 0;
 }
 
 static void a_user_without_a_session_has_a_folder_of_his_own_in_tmp(void **state)
 {
 	need_root();
-	assert_int_equal(as_user(12345, has_a_folder_in_tmp), 0);
+	assert_int_equal(as_user(has_a_folder_in_tmp), 0);
 }
 
 static int has_the_folder_of_the_session(void)
@@ -66,7 +83,7 @@ static int has_the_folder_of_the_session(void)
 static void a_user_with_a_session_has_its_folder(void **state)
 {
 	need_root();
-	assert_int_equal(as_user(12345, has_the_folder_of_the_session), 0);
+	assert_int_equal(as_user(has_the_folder_of_the_session), 0);
 }
 
 /* After su, it is the folder of another user. */
@@ -85,40 +102,42 @@ static void the_folder_of_a_service_comes_first(void **state)
 
 static int prepares_its_folder(void)
 {
+	char dpdk[64];
 	struct fault fault;
 	struct stat status;
 
-	if (runtime_dir_prepare(&fault) != 0 || stat("/tmp/weft-12346/dpdk", &status) != 0)
+	snprintf(dpdk, sizeof(dpdk), "%s/dpdk", expected_base);
+	if (runtime_dir_prepare(&fault) != 0 || stat(dpdk, &status) != 0)
 		return 1;
-	if ((status.st_mode & 07777) != 0700 || status.st_uid != 12346)
+	if ((status.st_mode & 07777) != 0700 || status.st_uid != user)
 		return 2;
-	return strcmp(getenv("RUNTIME_DIRECTORY"), "/tmp/weft-12346") != 0;
+	return strcmp(getenv("RUNTIME_DIRECTORY"), expected_base) != 0;
 }
 
 static void dpdk_is_told_of_the_folder(void **state)
 {
 	need_root();
-	assert_int_equal(as_user(12346, prepares_its_folder), 0);
-	assert_int_equal(rmdir("/tmp/weft-12346/dpdk"), 0);
-	assert_int_equal(rmdir("/tmp/weft-12346"), 0);
+	assert_int_equal(as_user(prepares_its_folder), 0);
 }
 
 static int is_refused_the_folder_of_root(void)
 {
+	char expected[96];
 	struct fault fault;
 
 	if (runtime_dir_prepare(&fault) != -EPERM)
 		return 1;
-	return strcmp(fault.text, "/tmp/weft-12347 belongs to user 0, expected 12347") != 0;
+	snprintf(expected, sizeof(expected), "%s belongs to user 0, expected %u", expected_base,
+		user);
+	return strcmp(fault.text, expected) != 0;
 }
 
 static void a_folder_that_another_user_made_first_is_refused(void **state)
 {
 	need_root();
-	assert_int_equal(mkdir("/tmp/weft-12347", 0700), 0);
-	assert_int_equal(chmod("/tmp/weft-12347", 0755), 0);
-	assert_int_equal(as_user(12347, is_refused_the_folder_of_root), 0);
-	assert_int_equal(rmdir("/tmp/weft-12347"), 0);
+	assert_int_equal(mkdir(expected_base, 0700), 0);
+	assert_int_equal(chmod(expected_base, 0755), 0);
+	assert_int_equal(as_user(is_refused_the_folder_of_root), 0);
 }
 
 static void a_link_in_the_place_of_dpdks_folder_is_refused(void **state)
@@ -151,7 +170,7 @@ static void only_files_of_dpdk_are_removed(void **state)
 	assert_int_equal(runtime_dir_remove(folder), 0);
 }
 
-#define CASE(name) cmocka_unit_test_setup(name, no_variables)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 static const struct CMUnitTest tests[] = {
 	CASE(a_user_without_a_session_has_a_folder_of_his_own_in_tmp),

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""Several users on one machine: nobody's programs get into the way of another's, and nobody gets a program of
+another to remove, follow or end what is not its own.
+
+usage: users_test.py WEFT WEFT_SWITCH [CASE...]"""
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import labs
+
+WEFT = SWITCH = None
+LAB = "topology: full:switches=2,hosts=1\n"
+
+
+class Users(unittest.TestCase):
+    def setUp(self):
+        # Users that this machine need not know and that no other test has.
+        self.users = [200000 + 16 * os.getpid() + i for i in range(2)]
+        self.folder = tempfile.mkdtemp(prefix="weft-users-")
+        os.chmod(self.folder, 0o755)
+        self.bases = [f"/tmp/weft-{user}" for user in self.users]
+        self.addCleanup(self.remove)
+        self.prefix = f"weft-users-{os.getpid()}"
+        # Programs whose folders another user may not enter are of no use to him.
+        self.switch = shutil.copy(SWITCH, self.folder)
+
+    def remove(self):
+        for path in (self.folder, *self.bases):
+            if os.path.islink(path):
+                os.unlink(path)
+            shutil.rmtree(path, ignore_errors=True)
+
+    def argv(self, user, *argv):
+        without = ["env", "-u", "RUNTIME_DIRECTORY", "-u", "XDG_RUNTIME_DIR"]
+        return [*without, "setpriv", "--reuid", str(user), "--regid", str(user), "--clear-groups", *argv]
+
+    def switch_argv(self, user):
+        return self.argv(user, self.switch, "-m", "64", f"--file-prefix={self.prefix}", "--vdev", "net_ring0",
+                         "--", "--buffer", "16KiB", "--mtu", "1KiB", "--descriptors", "64")
+
+    def start(self, user, base):
+        process = subprocess.Popen(self.switch_argv(user), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   text=True, cwd="/")
+        self.addCleanup(lambda: process.poll() is None and process.kill())
+        path = f"{base}/dpdk/{self.prefix}/dpdk_telemetry.v2"
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and process.poll() is None:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
+                try:
+                    client.connect(path)
+                    return process
+                except OSError:
+                    time.sleep(0.02)
+        process.kill()
+        return self.fail(f"no {path}: {process.communicate()[0]}")
+
+    def refused(self, argv, text, code=3):
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=60, cwd="/", check=False)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertIn(text, done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+    def test_two_users_run_programs_of_one_name_side_by_side(self):
+        running = [self.start(user, base) for user, base in zip(self.users, self.bases)]
+        for user, base in zip(self.users, self.bases):
+            for path in (base, f"{base}/dpdk", f"{base}/dpdk/{self.prefix}"):
+                found = os.lstat(path)
+                self.assertEqual((found.st_uid, stat.S_IMODE(found.st_mode)), (user, 0o700), path)
+        for process in running:
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual((process.wait(30), process.stdout.close()), (0, None))
+        for base in self.bases:
+            self.assertEqual(os.listdir(f"{base}/dpdk"), [])
+
+    def test_a_folder_that_another_user_made_is_refused_and_left_alone(self):
+        os.mkdir(self.bases[0], 0o777)
+        os.chmod(self.bases[0], 0o777)
+        os.chown(self.bases[0], self.users[1], self.users[1])
+        self.refused(self.switch_argv(self.users[0]), f"{self.bases[0]} belongs to user {self.users[1]}, expected")
+        self.assertEqual(os.listdir(self.bases[0]), [])
+
+    def test_a_link_in_the_place_of_the_folder_is_not_followed(self):
+        target = os.path.join(self.folder, "target")
+        os.mkdir(target, 0o777)
+        os.chown(target, self.users[0], self.users[0])
+        os.symlink(target, self.bases[0])
+        self.refused(self.switch_argv(self.users[0]), f"{self.bases[0]} is a symbolic link, expected a folder")
+        self.assertEqual(os.listdir(target), [])
+
+    def foreign_lab(self, pid, owner):
+        """A run directory with the state of a lab of the process."""
+        lab, run_dir = os.path.join(self.folder, "lab.yaml"), os.path.join(self.folder, "run")
+        with open(lab, "w", encoding="utf-8") as file:
+            file.write("weft: lab/1\nname: users\n" + LAB)
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            start = file.read().rsplit(")", 1)[1].split()[19]
+        os.mkdir(run_dir, 0o755)
+        with open(os.path.join(run_dir, "state"), "w", encoding="utf-8") as file:
+            file.write(f"weft-lab-state/1\nprocess s0 weft-switch {self.prefix} {pid} {start}\n")
+        os.chown(run_dir, owner, owner)
+        return lab, run_dir
+
+    def test_root_ends_no_process_that_the_lab_of_another_user_names(self):
+        sleeper = subprocess.Popen(["sleep", "60"])
+        self.addCleanup(sleeper.wait)
+        self.addCleanup(sleeper.kill)
+        lab, run_dir = self.foreign_lab(sleeper.pid, self.users[0])
+        for part in ("down", "status", "up"):
+            self.refused([WEFT, "lab", part, lab, "--run-dir", run_dir],
+                         f"run belongs to user {self.users[0]}, expected 0")
+        self.assertIsNone(sleeper.poll())
+        self.assertEqual(os.listdir(run_dir), ["state"])
+        os.chown(run_dir, 0, 0) # the control: its own lab root ends
+        done = subprocess.run([WEFT, "lab", "down", lab, "--run-dir", run_dir], check=False,
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, sleeper.wait(30)), (0, -signal.SIGTERM), done.stderr)
+        self.assertFalse(os.path.exists(run_dir))
+
+    def test_the_lock_of_a_lab_does_not_follow_a_link(self):
+        lab, run_dir = self.foreign_lab(os.getpid(), 0)
+        target = os.path.join(self.folder, "target")
+        with open(target, "w", encoding="utf-8") as file:
+            file.write("precious")
+        os.symlink(target, run_dir + ".lock")
+        self.refused([WEFT, "lab", "down", lab, "--run-dir", run_dir], "run.lock: Too many levels of symbolic links")
+        with open(target, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "precious")
+        os.unlink(run_dir + ".lock")
+        os.link(target, run_dir + ".lock")
+        self.refused([WEFT, "lab", "down", lab, "--run-dir", run_dir],
+                     "run.lock: expected a file of user 0 with no other name")
+        with open(target, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "precious")
+
+    def test_a_run_directory_below_a_folder_of_another_user_is_refused(self):
+        lab, run_dir = self.foreign_lab(os.getpid(), 0)
+        os.chown(self.folder, self.users[0], self.users[0])
+        self.refused([WEFT, "lab", "up", lab, "--run-dir", run_dir], f"belongs to user {self.users[0]}, expected 0")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["lab.yaml", "run", "weft-switch"])
+
+
+def main():
+    global WEFT, SWITCH
+    if os.geteuid() != 0:
+        labs.skip("other users need root")
+    if shutil.which("setpriv") is None:
+        labs.skip("setpriv is not installed")
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    WEFT, SWITCH = (os.path.abspath(path) for path in sys.argv[1:3])
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
+
+
+if __name__ == "__main__":
+    main()
