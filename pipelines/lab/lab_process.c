@@ -140,6 +140,8 @@ static int open_lab(struct lab_process *process, struct fault *fault)
 	const struct lab_process_options *options = process->options;
 	int result = lab_open(&process->lab, options->lab_file, options->run_dir, fault);
 
+	if (result == 0)
+		result = lab_trust_check(&process->lab, &options->trust, fault);
 	if (result < 0)
 		return result;
 	process->switch_here = calloc(process->lab.topology->switches + 1, sizeof(bool));

@@ -148,6 +148,34 @@ class Users(unittest.TestCase):
         self.refused([WEFT, "lab", "up", lab, "--run-dir", run_dir], f"belongs to user {self.users[0]}, expected 0")
         self.assertEqual(sorted(os.listdir(self.folder)), ["lab.yaml", "run", "weft-switch"])
 
+    def shared_lab(self):
+        """A lab file that everybody may write into, and that makes DPDK load a plug-in."""
+        lab = os.path.join(self.folder, "lab.yaml")
+        with open(lab, "w", encoding="utf-8") as file:
+            file.write(f"weft: lab/1\nname: u{os.getpid()}\n{LAB}eal: [-d, {self.folder}/none.so]\n")
+        os.chmod(lab, 0o666)
+        return lab
+
+    def test_a_lab_file_that_others_can_change_runs_no_code_unless_it_is_trusted(self):
+        lab = self.shared_lab()
+        text = f"{lab}:4:6: 'eal' can make DPDK run code and write files, and {lab} is writable by other users"
+        self.refused([WEFT, "lab", "up", lab], text, code=2)
+        self.refused([SWITCH, "--", "--lab", lab, "--switch", "s0"], text, code=2)
+        # The plug-in is missing, and DPDK is asked for it only by processes that got the word, too.
+        done = subprocess.run([WEFT, "lab", "up", lab, "--trust", lab], capture_output=True, text=True, timeout=60,
+                              check=False)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("DPDK does not start", done.stderr)
+        self.assertNotIn("can make DPDK run code", done.stderr)
+        with open(lab, encoding="utf-8") as file:
+            text = file.read()
+        with open(lab, "w", encoding="utf-8") as file:
+            file.write(text[:text.index("eal")] + "eal: [--log-level=lib.telemetry:7]\n")
+        self.addCleanup(subprocess.run, [WEFT, "lab", "down", lab], capture_output=True, check=False)
+        done = subprocess.run([WEFT, "lab", "up", lab, "--trust", lab, "--wait", "60s"], capture_output=True,
+                              text=True, timeout=90, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
 
 def main():
     global WEFT, SWITCH
