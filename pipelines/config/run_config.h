@@ -143,6 +143,11 @@ struct run_config_mapper {
 	weft_time drain_ps; /* a paused fabric may drain before stored packets are purged */
 };
 
+/* Of a lab. */
+struct run_config_security {
+	bool sandbox; /* a running process is restricted to what it needs (sandbox.h) */
+};
+
 /* Impairment of in-memory links. */
 struct run_config_faults {
 	uint32_t credit_loss_ppm; /* share of the credit frames dropped */
@@ -222,6 +227,7 @@ struct run_config {
 	struct run_config_nic nic;
 	weft_time hello_ps, watchdog_ps; /* watchdog WEFT_TIME_NEVER: off */
 	struct run_config_mapper mapper;
+	struct run_config_security security;
 	struct run_config_faults faults;
 	struct run_config_measure measure;
 	struct run_config_edge_list edges;

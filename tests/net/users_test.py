@@ -5,6 +5,7 @@
 another to remove, follow or end what is not its own.
 
 usage: users_test.py WEFT WEFT_SWITCH [CASE...]"""
+import json
 import os
 import shutil
 import signal
@@ -175,6 +176,48 @@ class Users(unittest.TestCase):
         done = subprocess.run([WEFT, "lab", "up", lab, "--trust", lab, "--wait", "60s"], capture_output=True,
                               text=True, timeout=90, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def processes_of(self, text):
+        """A lab that is up with this file: {program: [status of each thread, as a dictionary]}."""
+        lab = os.path.join(self.folder, "lab.yaml")
+        with open(lab, "w", encoding="utf-8") as file:
+            file.write(f"weft: lab/1\nname: c{os.getpid()}\n{LAB}{text}")
+        self.addCleanup(subprocess.run, [WEFT, "lab", "down", lab], capture_output=True, check=False)
+        done = subprocess.run([WEFT, "lab", "up", lab, "--wait", "60s"], capture_output=True, text=True, timeout=90,
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        state = subprocess.run([WEFT, "lab", "status", "--json", lab], capture_output=True, text=True, timeout=60,
+                               check=True)
+        found = {}
+        for process in json.loads(state.stdout)["processes"]:
+            for thread in os.listdir(f"/proc/{process['pid']}/task"):
+                with open(f"/proc/{process['pid']}/task/{thread}/status", encoding="utf-8") as file:
+                    fields = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+                found.setdefault(process["program"], []).append(fields)
+        return found
+
+    def test_the_processes_of_a_lab_of_root_have_no_capabilities_and_are_in_a_sandbox(self):
+        for program, threads in self.processes_of("").items():
+            self.assertGreater(len(threads), 2, program)
+            for thread in threads:
+                self.assertEqual((thread["CapPrm"], thread["CapEff"], thread["NoNewPrivs"], thread["Seccomp"]),
+                                 ("0" * 16, "0" * 16, "1", self.seccomp()), (program, thread["Name"]))
+
+    def test_processes_keep_the_capabilities_that_their_ports_need(self):
+        edge = f"edges: [{{host: h0, tap: c{os.getpid()}, namespace: c{os.getpid()}}}]\n"
+        found = self.processes_of("links: veth\n" + edge)
+        net, admin = 1 << 12 | 1 << 13, 1 << 21 # CAP_NET_ADMIN, CAP_NET_RAW; CAP_SYS_ADMIN
+        for program, wanted in (("weft-switch", net), ("weft-nic", net | admin)):
+            self.assertEqual({int(thread["CapPrm"], 16) for thread in found[program]}, {wanted}, program)
+
+    def test_a_lab_file_can_do_without_the_sandbox(self):
+        for threads in self.processes_of("security: {sandbox: false}\n").values():
+            self.assertEqual({(thread["Seccomp"], thread["CapPrm"]) for thread in threads}, {("0", "0" * 16)})
+
+    def seccomp(self):
+        """A sanitizer's build has no sandbox."""
+        with open(SWITCH, "rb") as file:
+            return "0" if b"__asan_init" in file.read() else "2"
 
 
 def main():
