@@ -27,6 +27,8 @@ static void keep_here(uint64_t capabilities)
 	struct __user_cap_data_struct data[2];
 	int code = errno;
 
+	/* First: whoever sees that the capabilities are gone takes all of this for done. */
+	syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (syscall(SYS_capget, &header, data) == 0) {
 		for (unsigned i = 0; i < 2; i++) {
 			data[i].permitted &= (uint32_t)(capabilities >> 32 * i);
@@ -35,7 +37,6 @@ static void keep_here(uint64_t capabilities)
 		}
 		syscall(SYS_capset, &header, data);
 	}
-	syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	errno = code;
 }
 

@@ -61,7 +61,9 @@ static const int allowed[] = {
 	SCMP_SYS(times), SCMP_SYS(getrusage), SCMP_SYS(getcpu), SCMP_SYS(sysinfo), SCMP_SYS(uname),
 	SCMP_SYS(getrlimit), SCMP_SYS(prlimit64), SCMP_SYS(getrandom), SCMP_SYS(getpid),
 	SCMP_SYS(getppid), SCMP_SYS(gettid), SCMP_SYS(getuid), SCMP_SYS(geteuid), SCMP_SYS(getgid),
-	SCMP_SYS(getegid), SCMP_SYS(capget)};
+	SCMP_SYS(getegid), SCMP_SYS(capget),
+	/* of a signal handler of privileges.c that is late; neither gives anything */
+	SCMP_SYS(capset)};
 
 /* --- the end of a process that makes another call --- */
 
@@ -129,6 +131,9 @@ static int allow_sockets(scmp_filter_ctx filter)
 /* Threads, but no processes; memory, but none that can be executed. */
 static int allow_some(scmp_filter_ctx filter, const struct sandbox_options *options)
 {
+	/* TIMERSLACK: of a loop that yields; NO_NEW_PRIVS: as capset */
+	static const unsigned controls[] = {
+		PR_SET_NAME, PR_GET_NAME, PR_SET_TIMERSLACK, PR_SET_NO_NEW_PRIVS};
 	int result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
 		SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
 
@@ -141,16 +146,9 @@ static int allow_some(scmp_filter_ctx filter, const struct sandbox_options *opti
 	/* Its flags are in memory, which a filter cannot see: the C library then uses clone. */
 	if (result == 0)
 		result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
-	if (result == 0)
+	for (size_t i = 0; i < sizeof(controls) / sizeof(controls[0]) && result == 0; i++)
 		result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 1,
-			SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
-	if (result == 0)
-		result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 1,
-			SCMP_A0(SCMP_CMP_EQ, PR_GET_NAME));
-	/* Of a loop that yields. */
-	if (result == 0)
-		result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 1,
-			SCMP_A0(SCMP_CMP_EQ, PR_SET_TIMERSLACK));
+			SCMP_A0(SCMP_CMP_EQ, controls[i]));
 	if (result == 0 && options->unmounts)
 		result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(umount2), 0);
 	return result;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "needs.h"
+#include "privileges.h"
 #include "unit.h"
 
 #define FINE 77 /* what a child ends with that nobody ended */
@@ -193,6 +194,22 @@ static void files_sockets_threads_and_memory_work_as_before(void **state)
 	assert_string_equal(text, "");
 }
 
+/* As a thread does that runs the handler of privileges.c late. */
+static int give_up_capabilities(void)
+{
+	struct fault fault;
+
+	return privileges_keep(0, &fault) == 0 ? FINE : 1;
+}
+
+static void capabilities_can_be_given_up_inside(void **state)
+{
+	char text[512];
+
+	assert_int_equal(confined(give_up_capabilities, text, sizeof(text)), FINE);
+	assert_string_equal(text, "");
+}
+
 static int cancel_a_thread(void)
 {
 	pthread_t thread;
@@ -221,6 +238,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(no_socket_of_a_kind_that_no_device_has),
 	cmocka_unit_test(threads_that_run_already_are_restricted_too),
 	cmocka_unit_test(files_sockets_threads_and_memory_work_as_before),
+	cmocka_unit_test(capabilities_can_be_given_up_inside),
 	cmocka_unit_test(threads_can_be_cancelled),
 };
 
