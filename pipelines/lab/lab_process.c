@@ -253,7 +253,7 @@ static bool removes_namespaces(const struct lab_process *process)
 	return false;
 }
 
-/* What the devices that are open now, and their end, still want of root. */
+/* The capabilities that the devices, which are open now, and their end still want of root. */
 static uint64_t wanted_privileges(const struct lab_process *process)
 {
 	const struct lab_plan *plan = process->lab.plan;
