@@ -9,13 +9,14 @@
 # To build and to run a lab.
 weft_packages='gcc libc6-dev meson ninja-build pkg-config python3
 	libdpdk-dev libcmocka-dev libyaml-dev libjansson-dev coinor-libclp-dev libsodium-dev
+	libseccomp-dev
 	iproute2 iputils-ping iperf3 gnuplot-nox'
 
 # For the whole test suite: the fuzz targets need clang, the captures tshark and tcpdump, exported
 # topologies ibsim and ibnetdiscover; ibutils' ibdmchk is the second verifier of destination tables, and
 # opensm computes tables to compare with. Labs on PCI NICs run in guests of QEMU, whose kernel is downloaded
 # and not installed.
-weft_check_packages='clang libclang-rt-14-dev clang-format libasan8
+weft_check_packages='clang libclang-rt-14-dev clang-format clang-tidy libasan8 binutils
 	tshark tcpdump dpdk procps util-linux
 	python3-jsonschema python3-yaml
 	ibsim-utils libumad2sim0 infiniband-diags ibutils opensm

@@ -4,12 +4,15 @@
 /* weft-switch: emulated switches on DPDK ports. EAL's options precede '--', its own follow it. */
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 
 #include "eal.h"
 #include "lab_process.h"
 #include "options.h"
+#include "privileges.h"
 #include "program.h"
+#include "sandbox.h"
 #include "standalone.h"
 #include "terminal_guard.h"
 
@@ -35,6 +38,17 @@ static int report(const struct standalone *standalone)
 	return EXIT_BAD_ANSWER;
 }
 
+/* DPDK's ports are of any kind here. */
+static int confine(const struct switch_options *options, struct fault *fault)
+{
+	const struct sandbox_options sandbox = {.program = "weft-switch"};
+	int result = privileges_keep(PRIVILEGE(CAP_NET_ADMIN) | PRIVILEGE(CAP_NET_RAW) |
+					     PRIVILEGE(CAP_SYS_RAWIO) | PRIVILEGE(CAP_IPC_LOCK),
+		fault);
+
+	return result == 0 && options->sandbox ? sandbox_enter(&sandbox, fault) : result;
+}
+
 static int run(const struct switch_options *options, int argc, char **argv, const atomic_bool *stop)
 {
 	struct fault fault;
@@ -43,7 +57,9 @@ static int run(const struct switch_options *options, int argc, char **argv, cons
 
 	if (standalone == NULL)
 		return fail(-errno, &fault);
-	result = standalone_run(standalone, stop, &fault);
+	result = confine(options, &fault);
+	if (result == 0)
+		result = standalone_run(standalone, stop, &fault);
 	result = result < 0 ? fail(result, &fault) : report(standalone);
 	standalone_destroy(standalone);
 	return result;

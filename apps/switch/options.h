@@ -31,6 +31,7 @@ struct switch_options {
 	uint32_t seed_frames, frame_bytes;
 	enum poll_yield_mode yield;
 	bool profile, json;
+	bool sandbox;                           /* sandbox.h */
 	const char *pcap[SWITCH_OPTIONS_PCAPS]; /* "PORT=FILE" */
 	unsigned pcaps;
 };

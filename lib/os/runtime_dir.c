@@ -2,40 +2,88 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "runtime_dir.h"
 
-#include <dirent.h>
-#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-/* The order of eal_create_runtime_dir() of DPDK 22.11. */
-static const char *base_dir(void)
-{
-	const char *dir = getenv("RUNTIME_DIRECTORY");
+#include "private_dir.h"
 
-	if (dir != NULL)
-		return dir;
-	if (getuid() == 0)
-		return "/var/run";
-	dir = getenv("XDG_RUNTIME_DIR");
-	return dir != NULL ? dir : "/tmp";
+#define VARIABLE "RUNTIME_DIRECTORY" /* DPDK reads it, too */
+
+/* NULL: none but /tmp/weft-UID. */
+static const char *given_base(void)
+{
+	const char *base = getenv(VARIABLE);
+
+	if (base != NULL && base[0] != '\0')
+		return base;
+	if (geteuid() == 0)
+		return "/run";
+	base = getenv("XDG_RUNTIME_DIR");
+	return base != NULL && base[0] != '\0' ? base : NULL;
+}
+
+void runtime_dir_base(char path[RUNTIME_DIR_MAX])
+{
+	const char *given = given_base();
+
+	if (given != NULL)
+		snprintf(path, RUNTIME_DIR_MAX, "%s", given);
+	else
+		snprintf(path, RUNTIME_DIR_MAX, "/tmp/weft-%u", (unsigned)geteuid());
+}
+
+static void path_below(const char *folder, const char *name, char path[RUNTIME_DIR_MAX])
+{
+	char base[RUNTIME_DIR_MAX];
+
+	runtime_dir_base(base);
+	if (snprintf(path, RUNTIME_DIR_MAX, "%s/%s%s%s", base, folder, name[0] != '\0' ? "/" : "",
+		    name) >= RUNTIME_DIR_MAX)
+		path[RUNTIME_DIR_MAX - 1] = '\0';
 }
 
 void runtime_dir_path(const char *prefix, char path[RUNTIME_DIR_MAX])
 {
-	snprintf(path, RUNTIME_DIR_MAX, "%s/dpdk/%s", base_dir(), prefix);
+	path_below("dpdk", prefix, path);
+}
+
+void runtime_dir_labs(char path[RUNTIME_DIR_MAX])
+{
+	path_below("weft", "", path);
+}
+
+int runtime_dir_make_base(struct fault *fault)
+{
+	char base[RUNTIME_DIR_MAX];
+
+	if (given_base() != NULL)
+		return 0;
+	runtime_dir_base(base);
+	return private_dir_make(base, fault);
+}
+
+int runtime_dir_prepare(struct fault *fault)
+{
+	char base[RUNTIME_DIR_MAX], dpdk[RUNTIME_DIR_MAX];
+	int result = runtime_dir_make_base(fault);
+
+	runtime_dir_base(base);
+	path_below("dpdk", "", dpdk);
+	if (result == 0)
+		result = private_dir_make(dpdk, fault);
+	if (result == 0 && setenv(VARIABLE, base, 1) < 0)
+		result = fault_set(fault, ENOMEM, "no memory");
+	return result;
 }
 
 int runtime_dir_remove(const char *path)
 {
-	DIR *dir = opendir(path);
-	struct dirent *entry;
+	/* Of the libraries eal and telemetry of DPDK 22.11. */
+	static const char *const names[] = {"config", "dpdk_telemetry.v*", "fbarray_*",
+		"hugepage_data", "hugepage_info", "mp_socket*", NULL};
 
-	if (dir == NULL)
-		return errno == ENOENT ? 0 : -errno;
-	while ((entry = readdir(dir)) != NULL)
-		if (entry->d_name[0] != '.')
-			unlinkat(dirfd(dir), entry->d_name, 0);
-	closedir(dir);
-	return rmdir(path) == 0 ? 0 : -errno;
+	return private_dir_remove(path, names, NULL);
 }

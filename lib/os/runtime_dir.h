@@ -3,14 +3,35 @@
 #pragma once
 
 /*
- * The directory in which DPDK keeps the sockets and files of a running program, without DPDK: tools
- * find a program's telemetry there, and clean up after a killed program.
+ * The folder for the sockets and files of running programs, a different one for each user:
+ * $RUNTIME_DIRECTORY (as systemd sets it), else /run for root, else $XDG_RUNTIME_DIR, else
+ * /tmp/weft-UID. DPDK keeps its files in "dpdk/PREFIX" below it, labs theirs in "weft/NAME". For
+ * root $XDG_RUNTIME_DIR does not count: after su it is another user's.
+ *
+ * DPDK by itself would take /tmp/dpdk in the last case, which the first user to run a DPDK program
+ * owns. Without DPDK: tools find a program's telemetry here, and clean up after a killed program.
  */
+
+#include "fault.h"
 
 #define RUNTIME_DIR_MAX 256
 
-/* "/var/run/dpdk/PREFIX", or the path that DPDK 22.11 uses for an unprivileged user. */
+/* "/run": of this user. */
+void runtime_dir_base(char path[RUNTIME_DIR_MAX]);
+/* "/run/dpdk/PREFIX" */
 void runtime_dir_path(const char *prefix, char path[RUNTIME_DIR_MAX]);
+/* "/run/weft": the folder of labs. */
+void runtime_dir_labs(char path[RUNTIME_DIR_MAX]);
 
-/* Removes the directory and the files in it. 0, or -errno; a missing one is not an error. */
+/* Makes /tmp/weft-UID if that is the base. 0, or -errno and fault: it is not private
+ * (private_dir.h). */
+int runtime_dir_make_base(struct fault *fault);
+
+/* Before EAL starts: makes the base and DPDK's folder in it, refuses folders that are not private
+ * (private_dir.h), and tells DPDK where they are, by RUNTIME_DIRECTORY. Before any thread starts.
+ * 0, or -errno and fault. */
+int runtime_dir_prepare(struct fault *fault);
+
+/* Removes a folder of runtime_dir_path() and DPDK's files in it, by their names. 0, or -errno; a
+ * missing one is not an error. One that is not private is left as it is: -EPERM. */
 int runtime_dir_remove(const char *path);

@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "private_dir.h"
 #include "runtime_dir.h"
 
 static int receive(int fd, char *text, size_t size, int timeout_ms)
@@ -59,6 +60,10 @@ int telemetry_client_open(const char *prefix, int timeout_ms, struct fault *faul
 	int fd, result;
 
 	runtime_dir_path(prefix, dir);
+	/* Another user could answer in a folder of his own. */
+	result = private_dir_check(dir, fault);
+	if (result < 0 && result != -ENOENT)
+		return result;
 	snprintf(path, sizeof(path), "%s/dpdk_telemetry.v2", dir);
 	fd = connect_to(path);
 	if (fd == -ENOENT || fd == -ECONNREFUSED)

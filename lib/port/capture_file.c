@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "arrays.h"
+#include "thread_signal.h"
 
 #define ROUND_MS       1
 #define READER_WAIT_MS 20           /* between checks for the reader of a FIFO */
@@ -308,6 +309,7 @@ static int start_thread(struct capture_file *file)
 	int result;
 
 	sigfillset(&all);
+	sigdelset(&all, THREAD_SIGNAL);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	result = pthread_create(&file->thread, NULL, writer_main, file);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -326,6 +326,8 @@ int eal_start(int argc, char **argv, const struct eal_options *options, struct f
 	lock = has_pci(&user, options) ? hugepages_lock() : -1;
 	result = arguments_build(&arguments, &user, options, fault);
 	if (result == 0)
+		result = runtime_dir_prepare(fault);
+	if (result == 0)
 		result = init(&arguments, &user, fault);
 	hugepages_unlock(lock);
 	arguments_free(&arguments);

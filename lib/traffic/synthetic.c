@@ -59,7 +59,7 @@ static bool is_pattern(uint64_t word, const uint8_t *in, uint32_t bytes)
 
 void synthetic_fill(const struct synthetic *message, uint32_t offset, uint8_t *out, uint32_t bytes)
 {
-	struct prefix prefix;
+	struct prefix prefix = {.check_be = 0};
 
 	if (offset == 0 && bytes >= sizeof(prefix)) {
 		prefix.generated_ns_be = htobe64(message->generated_ns);

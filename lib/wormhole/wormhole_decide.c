@@ -63,9 +63,11 @@ static uint32_t new_message(struct wormhole_net *net)
 	}
 	if (net->messages == net->message_room) {
 		size_t room = 2 * (size_t)net->message_room;
-		void *larger = realloc(net->message, room * sizeof(*net->message));
+		void *larger = room > WORMHOLE_NONE
+				       ? NULL
+				       : realloc(net->message, room * sizeof(*net->message));
 
-		if (larger == NULL || room > WORMHOLE_NONE) {
+		if (larger == NULL) {
 			net->failed = true;
 			return WORMHOLE_NONE;
 		}

@@ -58,7 +58,7 @@ static int check_link(const struct topology *topology, const struct topology_lin
 			"link %s - %s: %llu flits are under way; with GO below %u a buffer would "
 			"run empty in the middle of a message: expected go of %llu or more",
 			a, b, (unsigned long long)delay, marks->go,
-			(unsigned long long)(2 * delay + 2));
+			2 * (unsigned long long)delay + 2);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "frame_room.h"
+#include "runtime_dir.h"
 
 /* Makes a path absolute, because a process may have another working directory. */
 static void keep_path(struct lab *lab, const char *path)
@@ -40,12 +41,13 @@ static int make_plan(struct lab *lab, const char *run_dir, struct fault *fault)
 		.group = groups,
 		.groups = lab->config->groups.count,
 	};
-	char usual[64];
+	char labs[RUNTIME_DIR_MAX], usual[RUNTIME_DIR_MAX + LAB_NAME_MAX];
 
 	if (groups == NULL)
 		return -errno;
 	if (run_dir == NULL) {
-		snprintf(usual, sizeof(usual), "%s/%s", LAB_RUN_DIR, lab->config->name);
+		runtime_dir_labs(labs);
+		snprintf(usual, sizeof(usual), "%s/%s", labs, lab->config->name);
 		request.run_dir = usual;
 	}
 	lab->plan = lab_plan_create(&request, fault);

@@ -20,7 +20,8 @@ struct lab {
 	uint32_t frame_bytes; /* room for the longest frame (frame_room.h) */
 };
 
-/* 'run_dir' NULL: /run/weft/NAME. 0, or -errno and fault. */
+/* 'run_dir' NULL: NAME in the folder of labs (runtime_dir.h), as /run/weft/NAME. 0, or -errno and
+ * fault. */
 int lab_open(struct lab *lab, const char *path, const char *run_dir, struct fault *fault);
 void lab_close(struct lab *lab);
 

@@ -30,9 +30,9 @@ const struct yaml_field lab_file_fields[] = {
 		.read = lab_read_groups, .write = lab_write_groups, .present = lab_groups_present},
 	{"eal", YAML_FIELD_CUSTOM, YAML_MEMBER(struct lab_config, eal), .read = lab_read_words,
 		.write = lab_write_words},
-	{"cores", YAML_FIELD_NUMBER, YAML_MEMBER(struct lab_config, cores), .max = 1024},
 	{"security", YAML_FIELD_SECTION, YAML_MEMBER(struct lab_config, run.security),
 		.fields = lab_security_fields},
+	{"cores", YAML_FIELD_NUMBER, YAML_MEMBER(struct lab_config, cores), .max = 1024},
 	RUN_SHARED_FIELDS(struct lab_config, run.),
 	{NULL},
 };
@@ -137,6 +137,7 @@ static struct lab_config *read_tree(
 	if (config != NULL) {
 		run_config_default(&config->run);
 		config->run.mapper.routes = RUN_ROUTES_MAPPER;
+		config->run.security.sandbox = true;
 	}
 	if (config == NULL || (config->run.origin = strdup(yaml_tree_origin(tree))) == NULL)
 		result = fault_set(fault, ENOMEM, "%s: no memory", yaml_tree_origin(tree));

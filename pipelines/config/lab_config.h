@@ -41,6 +41,7 @@ struct lab_config_group_list {
 struct lab_config_words {
 	char **at;
 	uint32_t count;
+	struct run_config_place place;
 };
 
 struct lab_config {

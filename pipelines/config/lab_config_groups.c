@@ -104,6 +104,7 @@ int lab_read_words(const struct yaml_tree_node *node, void *member, struct fault
 	if (result < 0)
 		return result;
 	words->at = rows;
+	words->place = run_place_of(node);
 	for (const struct yaml_tree_node *word = node->first; word != NULL && result == 0;
 		word = word->next) {
 		result = yaml_read_text(word, text, sizeof(text), fault);

@@ -29,6 +29,7 @@ static bool link_key_present(const void *member)
 const struct yaml_field lab_security_fields[] = {
 	{"link-key", YAML_FIELD_CUSTOM, YAML_MEMBER(struct run_config_security, link_key),
 		.read = read_link_key, .write = write_link_key, .present = link_key_present},
+	{"sandbox", YAML_FIELD_BOOL, YAML_MEMBER(struct run_config_security, sandbox)},
 	{NULL},
 };
 

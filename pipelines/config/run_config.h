@@ -150,8 +150,10 @@ struct run_config_link_key {
 	struct run_config_place place;
 };
 
+/* Of a lab. */
 struct run_config_security {
 	struct run_config_link_key link_key;
+	bool sandbox; /* a running process is restricted to what it needs (sandbox.h) */
 };
 
 /* Impairment of in-memory links. */

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "lab_process.h"
 
+#include <linux/capability.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -13,8 +14,11 @@
 #include "lab.h"
 #include "lab_rendezvous.h"
 #include "lab_security.h"
+#include "private_dir.h"
+#include "privileges.h"
 #include "program.h"
 #include "real_fabric.h"
+#include "sandbox.h"
 
 /* Of a process without NICs: the kernel allocates it page by page. A process with NICs locks all
  * its memory at the start. */
@@ -143,6 +147,8 @@ static int open_lab(struct lab_process *process, struct fault *fault)
 	const struct lab_process_options *options = process->options;
 	int result = lab_open(&process->lab, options->lab_file, options->run_dir, fault);
 
+	if (result == 0)
+		result = lab_trust_check(&process->lab, &options->trust, fault);
 	if (result < 0)
 		return result;
 	process->switch_here = calloc(process->lab.topology->switches + 1, sizeof(bool));
@@ -231,10 +237,67 @@ static int choose_clocks(struct lab_process *process, struct fault *fault)
 	return result;
 }
 
+static int check_run_dir(const char *run_dir, struct fault *fault)
+{
+	int result = private_dir_check(run_dir, fault);
+
+	if (result == -ENOENT)
+		return fault_set(fault, ENOENT,
+			"%s: %s; expected the run directory of a lab ('weft lab up' makes it)",
+			run_dir, strerror(ENOENT));
+	return result;
+}
+
+/* At its end: real_fabric_destroy(). */
+static bool removes_namespaces(const struct lab_process *process)
+{
+	const struct run_config_edge_list *edges = &process->lab.config->run.edges;
+
+	for (uint32_t i = 0; i < edges->count && process->options->nics; i++) {
+		int32_t host = topology_find_host(process->lab.topology, edges->at[i].host);
+
+		if (host >= 0 && process->host_here[host] && edges->at[i].netns[0] != '\0')
+			return true;
+	}
+	return false;
+}
+
+/* The capabilities that the devices, which are open now, and their end still want of root. */
+static uint64_t wanted_privileges(const struct lab_process *process)
+{
+	const struct lab_plan *plan = process->lab.plan;
+	uint64_t wanted = removes_namespaces(process) ? PRIVILEGE(CAP_SYS_ADMIN) : 0;
+	bool other = false; /* than memif */
+
+	for (uint32_t i = 0; i < process->lab.topology->links; i++)
+		other = other ||
+			(process->external[i] != NULL && plan->link[i].kind != LAB_LINK_MEMIF);
+	if (other)
+		wanted |= PRIVILEGE(CAP_NET_ADMIN) | PRIVILEGE(CAP_NET_RAW);
+	if (process->pci[0] != NULL)
+		wanted |= PRIVILEGE(CAP_SYS_RAWIO) | PRIVILEGE(CAP_IPC_LOCK);
+	return wanted;
+}
+
+static int confine(const struct lab_process *process, struct fault *fault)
+{
+	const struct sandbox_options options = {
+		.program = process->options->program,
+		.unmounts = removes_namespaces(process),
+	};
+	int result = privileges_keep(wanted_privileges(process), fault);
+
+	if (result < 0 || !process->lab.config->run.security.sandbox)
+		return result;
+	return sandbox_enter(&options, fault);
+}
+
 static int run(struct lab_process *process, struct fault *fault)
 {
-	int result = lab_clock(process->lab.plan->run_dir, &process->clock, fault);
+	int result = check_run_dir(process->lab.plan->run_dir, fault);
 
+	if (result == 0)
+		result = lab_clock(process->lab.plan->run_dir, &process->clock, fault);
 	if (result == 0)
 		result = lab_wait_servers(
 			process->lab.plan, (unsigned)process->number, process->stop, fault);
@@ -242,6 +305,8 @@ static int run(struct lab_process *process, struct fault *fault)
 		result = create_fabric(process, fault);
 	if (result == 0)
 		result = choose_clocks(process, fault);
+	if (result == 0)
+		result = confine(process, fault);
 	if (result < 0)
 		return result;
 	printf("%s: %u devices of lab %s, %u ports to other processes, prefix %s\n",

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "fault.h"
+#include "lab_trust.h"
 
 #define LAB_PROCESS_DEVICES_MAX 4096
 
@@ -25,6 +26,7 @@ struct lab_process_options {
 	const char *expect; /* a topology: generator text or path */
 	const char *key;    /* path of the fabric key */
 	unsigned lcores;    /* 0: 1 */
+	struct lab_trust trust;
 	/* Of main(). EAL gets the arguments before "--". */
 	int argc;
 	char **argv;

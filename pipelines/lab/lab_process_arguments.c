@@ -10,17 +10,20 @@
 #include "option_key.h"
 #include "program.h"
 
-enum { KEY_DEVICE = 256, KEY_LCORES };
+enum { KEY_DEVICE = 256, KEY_LCORES, KEY_TRUST };
 
 #define S struct lab_process_options
-#define OPTIONS_SHARED                                                        \
-	{"lab", OPTION_TEXT(S, lab_file), "LAB.yaml", 0, "the lab file", 0},  \
-		{"run-dir", OPTION_TEXT(S, run_dir), "DIR", 0,                \
-			"where the lab keeps its files (/run/weft/NAME)", 0}, \
-		{"lcores", KEY_LCORES, "N", 0, "poll loops (1)", 0},          \
-	{                                                                     \
-		"fabric-key", OPTION_TEXT(S, key), "FILE", 0,                 \
-			"the fabric key, in place of the lab file's", 0       \
+#define OPTIONS_SHARED                                                                                   \
+	{"lab", OPTION_TEXT(S, lab_file), "LAB.yaml", 0, "the lab file", 0},                             \
+		{"run-dir", OPTION_TEXT(S, run_dir), "DIR", 0,                                           \
+			"where the lab keeps its files (/run/weft/NAME)", 0},                            \
+		{"trust", KEY_TRUST, "FILE", 0,                                                          \
+			"obey 'eal' and 'ports' of this file, which others can change; may be repeated", \
+			0},                                                                              \
+		{"lcores", KEY_LCORES, "N", 0, "poll loops (1)", 0},                                     \
+	{                                                                                                \
+		"fabric-key", OPTION_TEXT(S, key), "FILE", 0,                                            \
+			"the fabric key, in place of the lab file's", 0                                  \
 	}
 
 static const struct argp_option switch_options[] = {
@@ -71,6 +74,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_LCORES:
 		options->lcores = parse_lcores(text, state);
+		return 0;
+	case KEY_TRUST:
+		if (options->trust.count == LAB_TRUST_MAX)
+			argp_error(state, "--trust: at most %d files", LAB_TRUST_MAX);
+		options->trust.file[options->trust.count++] = text;
 		return 0;
 	case ARGP_KEY_END:
 		check(options, state);

@@ -172,6 +172,11 @@ struct lab_plan *lab_plan_create(const struct lab_plan_request *request, struct 
 
 	if (check_name(request->lab, fault) < 0)
 		return NULL;
+	if (strlen(request->run_dir) >= sizeof(plan->run_dir)) {
+		fault_set(fault, EINVAL, "run directory %s: expected at most %zu characters",
+			request->run_dir, sizeof(plan->run_dir) - 1);
+		return NULL;
+	}
 	if (processes_max >= NO_PROCESS) {
 		fault_set(fault, EINVAL, "%s: more processes than a lab can have", request->lab);
 		return NULL;

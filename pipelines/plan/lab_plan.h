@@ -22,7 +22,6 @@
 #define LAB_NAME_MAX   24 /* part of file, namespace and prefix names */
 #define LAB_DEVICE_MAX 256
 #define LAB_PORTS_MAX  32 /* ethdevs of a process: RTE_MAX_ETHPORTS of Debian's DPDK */
-#define LAB_RUN_DIR    "/run/weft"
 
 /* kind, text in files and listings */
 #define LAB_LINK_KINDS(X)                                                             \

@@ -62,7 +62,7 @@ static int list_runs(struct tables *tables)
 	return 0;
 }
 
-/* floor(host / divisor) mod count, host by host without division. */
+/* floor(host / divisor) mod count, host by host without division. 'set' has two ports or more. */
 static void fill_up(const struct tables *tables, uint32_t at, uint64_t set, uint32_t first,
 	uint32_t end, uint8_t *row)
 {

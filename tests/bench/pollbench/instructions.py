@@ -79,7 +79,7 @@ def run_once(setting, kind, frames):
             "--no-pci", "--no-telemetry"]
     for port in range(PORTS):
         argv += ["--vdev", setting.vdev(port, kind)]
-    argv += ["--", *weft_options(setting, kind), "--frames", str(frames), "--json"]
+    argv += ["--", *weft_options(setting, kind), "--frames", str(frames), "--json", "--no-sandbox"]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BenchError("valgrind: " + (done.stderr.strip().splitlines() or ["failed"])[-1])

@@ -29,6 +29,10 @@ static const struct argp_option up_options[] = {
 		"start only the process that holds this switch or host; may be repeated. The "
 		"others run on other machines, or are up and this one has ended",
 		0},
+	{"trust", 't', "FILE", 0,
+		"obey 'eal' of this lab file, or 'ports' of this topology file, although others can "
+		"change it; may be repeated",
+		0},
 	{"explain", 'e', NULL, 0,
 		"print the whole configuration, every default included, and the plan of processes "
 		"and links as comments, and start nothing",
@@ -132,6 +136,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		if (arguments->only_count == LAB_ONLY_MAX)
 			argp_error(state, "--process: at most %d of them", LAB_ONLY_MAX);
 		arguments->only[arguments->only_count++] = text;
+		return 0;
+	case 't':
+		if (arguments->trust.count == LAB_TRUST_MAX)
+			argp_error(state, "--trust: at most %d files", LAB_TRUST_MAX);
+		arguments->trust.file[arguments->trust.count++] = text;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (arguments->file == NULL)

@@ -13,6 +13,7 @@
 #include "lab_plan.h"
 #include "lab_query.h"
 #include "lab_state.h"
+#include "lab_trust.h"
 #include "weft_time.h"
 
 #define LAB_ONLY_MAX 64
@@ -25,6 +26,7 @@ struct lab_arguments {
 	const char *output;             /* NULL: standard output */
 	const char *only[LAB_ONLY_MAX]; /* up: processes by a device of theirs */
 	unsigned only_count;
+	struct lab_trust trust; /* up */
 	weft_time wait_ps, duration_ps;
 	bool json;
 	bool dot;     /* map */

@@ -271,7 +271,9 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 	if (result < 0)
 		return command_fail("lab up", fault_exit_code(result), "%s", fault.text);
 	lab_catch_signals();
-	result = lab_up_check_request(&up, &fault);
+	result = lab_trust_check(&up.lab, &arguments->trust, &fault);
+	if (result == 0)
+		result = lab_up_check_request(&up, &fault);
 	if (result == 0)
 		result = bring_up_locked(&up, &fault);
 	/* The signal also interrupts the programs that 'up' calls, and they fail. */

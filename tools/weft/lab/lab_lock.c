@@ -13,6 +13,8 @@
 
 #include "lab_query.h"
 #include "lab_state.h"
+#include "private_dir.h"
+#include "runtime_dir.h"
 
 #define TRIES   100  /* others come and go */
 #define NAME_MS 1000 /* who has the lock writes his name at once, as soon as he is run */
@@ -48,15 +50,28 @@ static int refuse(int fd, const char *dir, struct fault *fault)
 	return length > 0 ? -EINVAL : -EBUSY;
 }
 
+/* In a folder as /tmp, another user may have made the file, or a name for one of ours. */
+static bool is_ours(int fd)
+{
+	struct stat status;
+
+	return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+	       status.st_nlink <= 1;
+}
+
 /* The locked file's descriptor; -ESTALE: try again; else as refuse(). */
 static int try_lock(const char *path, const char *dir, struct fault *fault)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644), result;
+	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600), result;
 
 	if (fd < 0) /* ENOENT: the previous holder has removed the folder, too. */
 		return errno == ENOENT ? -ESTALE
 				       : fault_set(fault, errno, "%s: %s", path, strerror(errno));
-	if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+	if (!is_ours(fd))
+		result =
+			fault_set(fault, EPERM, "%s: expected a file of user %u with no other name",
+				path, (unsigned)geteuid());
+	else if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
 		result = refuse(fd, dir, fault);
 	else if (was_removed(fd, path))
 		result = -ESTALE;
@@ -88,7 +103,11 @@ int lab_lock_take(struct lab_lock *lock, const char *dir, const char *work, stru
 		if (result < 0)
 			return fault_set(
 				fault, -result, "%s: cannot be made: %s", dir, strerror(-result));
-		result = try_until_named(lock->path, dir, fault);
+		result = private_dir_check_way(lock->path, fault);
+		if (result == 0)
+			result = try_until_named(lock->path, dir, fault);
+		else if (result == -ENOENT) /* as in try_lock() */
+			result = -ESTALE;
 	}
 	if (result == -ESTALE)
 		return fault_set(fault, EIO, "%s: cannot be made", lock->path);
@@ -102,6 +121,8 @@ int lab_lock_take(struct lab_lock *lock, const char *dir, const char *work, stru
 
 void lab_lock_release(struct lab_lock *lock)
 {
+	char labs[RUNTIME_DIR_MAX];
+
 	if (lock->fd < 0)
 		return;
 	/* Removed while it is held: a command that opens it now sees that. */
@@ -109,5 +130,6 @@ void lab_lock_release(struct lab_lock *lock)
 	close(lock->fd);
 	lock->fd = -1;
 	/* Removes /run/weft, too, if this was the last lab. */
-	rmdir(LAB_RUN_DIR);
+	runtime_dir_labs(labs);
+	rmdir(labs);
 }

@@ -38,7 +38,7 @@ static int enter_netns(const char *name)
 static void become(char *const argv[], const char *netns, const char *log)
 {
 	int null = open("/dev/null", O_RDONLY);
-	int out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0644);
+	int out = open(log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
 
 	setsid();
 	if (null >= 0)

@@ -2,13 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "lab_state.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "private_dir.h"
 
 #define STATE_FILE   "state"
 #define STATE_FORMAT "weft-lab-state/1"
@@ -111,7 +112,7 @@ int lab_make_parents(const char *dir)
 	snprintf(path, sizeof(path), "%s", dir);
 	for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		if (mkdir(path, 0755) != 0 && errno != EEXIST)
+		if (mkdir(path, 0700) != 0 && errno != EEXIST)
 			return -errno;
 		*slash = '/';
 	}
@@ -124,11 +125,13 @@ int lab_state_create(struct lab_state *state, const char *dir, struct fault *fau
 
 	*state = (struct lab_state){.processes = 0};
 	snprintf(state->dir, sizeof(state->dir), "%s", dir);
-	if (result == 0 && mkdir(dir, 0755) != 0)
+	if (result == 0 && mkdir(dir, 0700) != 0)
 		result = -errno;
 	if (result < 0)
 		return fault_set(fault, -result, "%s: cannot be made: %s", dir, strerror(-result));
-	result = lab_state_save(state, fault);
+	result = private_dir_check(dir, fault);
+	if (result == 0)
+		result = lab_state_save(state, fault);
 	if (result < 0)
 		rmdir(dir);
 	return result;
@@ -183,10 +186,13 @@ static int load_line(struct lab_state *state, const char *line)
 int lab_state_load(struct lab_state *state, const char *dir, struct fault *fault)
 {
 	char path[PATH_BYTES], line[512];
-	int result = 0;
+	/* Whose folder it is decides whose processes and files its state may name. */
+	int result = private_dir_check(dir, fault);
 	FILE *file;
 
 	*state = (struct lab_state){.processes = 0};
+	if (result < 0)
+		return result;
 	snprintf(state->dir, sizeof(state->dir), "%s", dir);
 	state_path(state, "", path);
 	file = fopen(path, "re");
@@ -205,21 +211,12 @@ int lab_state_load(struct lab_state *state, const char *dir, struct fault *fault
 
 int lab_state_remove(const struct lab_state *state, struct fault *fault)
 {
-	DIR *dir = opendir(state->dir);
-	const struct dirent *entry;
+	/* Of this program, and of weft-switch and weft-nic in their run directory. */
+	static const char *const names[] = {STATE_FILE, STATE_FILE ".new", "plan.txt", "machine",
+		"machine.*", "clock", "clock.*", "*.log", "l*.sock", "answer-*", "capture-*.fifo",
+		"run.lock", NULL};
 
-	if (dir == NULL)
-		return errno == ENOENT
-			       ? 0
-			       : fault_set(fault, errno, "%s: %s", state->dir, strerror(errno));
-	while ((entry = readdir(dir)) != NULL)
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			unlinkat(dirfd(dir), entry->d_name, 0);
-	closedir(dir);
-	if (rmdir(state->dir) != 0 && errno != ENOENT)
-		return fault_set(
-			fault, errno, "%s: cannot be removed: %s", state->dir, strerror(errno));
-	return 0;
+	return private_dir_remove(state->dir, names, fault);
 }
 
 void lab_state_free(struct lab_state *state)

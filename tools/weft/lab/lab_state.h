@@ -38,13 +38,13 @@ struct lab_state {
 /* The folders above 'path'. 0 or -errno. */
 int lab_make_parents(const char *path);
 
-/* Makes the directory with only the state. -EEXIST: it exists. */
+/* Makes the directory, which no other user can change, with only the state. -EEXIST: it exists. */
 int lab_state_create(struct lab_state *state, const char *dir, struct fault *fault);
-/* -ENOENT: no such lab is up. */
+/* -ENOENT: no such lab is up. -EPERM: another user can change the directory (private_dir.h). */
 int lab_state_load(struct lab_state *state, const char *dir, struct fault *fault);
 /* Writes all of it, in one step. */
 int lab_state_save(const struct lab_state *state, struct fault *fault);
-/* Removes the directory and its contents. */
+/* Removes the directory and the files in it that labs make. */
 int lab_state_remove(const struct lab_state *state, struct fault *fault);
 void lab_state_free(struct lab_state *state);
 

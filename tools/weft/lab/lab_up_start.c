@@ -14,7 +14,7 @@
 #include "lab_spawn.h"
 #include "lab_state.h"
 
-/* --lab FILE --run-dir DIR --switch s0 --switch s1 … */
+/* --lab FILE --run-dir DIR --trust FILE --switch s0 --switch s1 … */
 static void fill_arguments(const struct lab_up *up, unsigned process, char *program, char **argv)
 {
 	const struct topology *topology = up->lab.topology;
@@ -26,6 +26,10 @@ static void fill_arguments(const struct lab_up *up, unsigned process, char *prog
 	argv[count++] = (char *)up->lab.path;
 	argv[count++] = (char *)"--run-dir";
 	argv[count++] = (char *)plan->run_dir;
+	for (unsigned i = 0; i < up->arguments->trust.count; i++) {
+		argv[count++] = (char *)"--trust";
+		argv[count++] = (char *)up->arguments->trust.file[i];
+	}
 	for (uint32_t i = 0; i < topology->switches; i++)
 		if (plan->switch_process[i] == process) {
 			argv[count++] = (char *)"--switch";
@@ -76,7 +80,7 @@ static pid_t spawn(const struct lab_up *up, unsigned process, char *const argv[]
 static int start_process(struct lab_up *up, unsigned process, struct fault *fault)
 {
 	const struct lab_plan_process *planned = &up->lab.plan->process[process];
-	char **argv = calloc(2 * (size_t)planned->devices + 6, sizeof(*argv));
+	char **argv = calloc(2 * ((size_t)planned->devices + LAB_TRUST_MAX) + 6, sizeof(*argv));
 	struct lab_record record = {.pid = 0};
 	char program[600], log[400], netns[LAB_NAME_MAX + 8] = "";
 	int result = 0;

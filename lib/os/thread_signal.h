@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* A signal that no thread of a Weft program blocks: it makes each thread give up its capabilities
+ * (pipelines/lab/privileges.h), which no thread can do for another. Whoever starts a thread with
+ * all other signals blocked leaves this one out. */
+
+#include <signal.h>
+
+#define THREAD_SIGNAL (SIGRTMIN + 5)

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "lab_trust.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "private_dir.h"
+
+static bool same_file(const char *a, const char *b)
+{
+	char whole[2][PATH_MAX];
+
+	return realpath(a, whole[0]) != NULL && realpath(b, whole[1]) != NULL &&
+	       strcmp(whole[0], whole[1]) == 0;
+}
+
+static bool is_named(const struct lab_trust *trust, const char *path)
+{
+	for (unsigned i = 0; i < trust->count; i++)
+		if (same_file(trust->file[i], path))
+			return true;
+	return false;
+}
+
+/* The file of the topology, which may be the lab file itself; NULL: it is generated. */
+static const char *topology_file(const struct lab *lab)
+{
+	const char *spec = lab->config->run.topology.spec;
+
+	if (spec == NULL)
+		return lab->config->run.origin;
+	return topology_is_generated(spec) ? NULL : spec;
+}
+
+/* 'place' is where 'what' stands in the file 'path'. */
+static int check_file(const struct lab_trust *trust, const char *path, const char *place,
+	const char *what, struct fault *fault)
+{
+	struct fault why;
+
+	if (is_named(trust, path) || private_file_check(path, &why) == 0)
+		return 0;
+	return fault_set(fault, EINVAL,
+		"%s: %s can make DPDK run code and write files, and %s; expected a file that only "
+		"you or root can change, or '--trust %s' if you know what it says",
+		place, what, why.text, path);
+}
+
+static int check_eal(const struct lab *lab, const struct lab_trust *trust, struct fault *fault)
+{
+	const struct lab_config_words *eal = &lab->config->eal;
+	char place[PATH_MAX + 32];
+
+	if (eal->count == 0)
+		return 0;
+	snprintf(place, sizeof(place), "%s:%u:%u", lab->config->run.origin, eal->place.line,
+		eal->place.column);
+	return check_file(trust, lab->config->run.origin, place, "'eal'", fault);
+}
+
+static int check_ports(const struct lab *lab, const struct lab_trust *trust, struct fault *fault)
+{
+	const struct topology *topology = lab->topology;
+	const char *path = topology_file(lab);
+	char port[TOPOLOGY_NAME_MAX + 8], what[TOPOLOGY_NAME_MAX + 32];
+
+	if (topology->bindings == 0 || path == NULL)
+		return 0;
+	topology_port_name(topology, topology->binding_at[0].port, port, sizeof(port));
+	snprintf(what, sizeof(what), "'ports' (%s and others)", port);
+	if (topology->bindings == 1)
+		snprintf(what, sizeof(what), "'ports' (%s)", port);
+	return check_file(trust, path, path, what, fault);
+}
+
+int lab_trust_check(const struct lab *lab, const struct lab_trust *trust, struct fault *fault)
+{
+	const char *path = topology_file(lab);
+	int result;
+
+	for (unsigned i = 0; i < trust->count; i++)
+		if (!same_file(trust->file[i], lab->path) &&
+			(path == NULL || !same_file(trust->file[i], path)))
+			return fault_set(fault, EINVAL,
+				"--trust %s: expected the lab file %s or the file of its topology",
+				trust->file[i], lab->path);
+	result = check_eal(lab, trust, fault);
+	return result == 0 ? check_ports(lab, trust, fault) : result;
+}

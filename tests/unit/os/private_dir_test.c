@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "private_dir.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "needs.h"
+#include "unit.h"
+
+#define OTHER 12345 /* a user that this machine need not know */
+
+static char root[32], path[64];
+static struct fault fault;
+
+static int set_up(void **state)
+{
+	(void)state;
+	strcpy(root, "/tmp/weft-own-XXXXXX");
+	if (mkdtemp(root) == NULL)
+		return 1;
+	snprintf(path, sizeof(path), "%s/folder", root);
+	fault.text[0] = '\0';
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	char command[64];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	return system(command);
+}
+
+static const char *below(const char *name)
+{
+	static char at[128];
+
+	snprintf(at, sizeof(at), "%s/%s", root, name);
+	return at;
+}
+
+static void make_file(const char *at)
+{
+	int fd = open(at, O_WRONLY | O_CREAT | O_EXCL, 0600);
+
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+static void is_refused(int result, const char *why)
+{
+	assert_int_equal(result, -EPERM);
+	if (strstr(fault.text, why) == NULL)
+		fail_msg("'%s' is not in '%s'", why, fault.text);
+}
+
+static void a_new_folder_is_for_its_user_alone(void **state)
+{
+	struct stat status;
+
+	assert_int_equal(private_dir_make(path, &fault), 0);
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_mode & 07777, 0700);
+	assert_int_equal(private_dir_make(path, &fault), 0);
+}
+
+static void a_missing_folder_is_told_from_a_refused_one(void **state)
+{
+	assert_int_equal(private_dir_check(path, &fault), -ENOENT);
+}
+
+static void a_link_is_no_folder(void **state)
+{
+	assert_int_equal(symlink("/tmp", path), 0);
+	is_refused(private_dir_make(path, &fault), "is a symbolic link, expected a folder");
+}
+
+static void a_file_is_no_folder(void **state)
+{
+	make_file(path);
+	is_refused(private_dir_make(path, &fault), "is no folder, expected a folder");
+}
+
+static void a_folder_that_others_may_write_into_is_refused(void **state)
+{
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(chmod(path, 0770), 0);
+	is_refused(private_dir_make(path, &fault), "is writable by other users (mode 770)");
+	assert_int_equal(chmod(path, 01707), 0);
+	is_refused(private_dir_make(path, &fault), "is writable by other users (mode 1707)");
+}
+
+static void a_folder_of_another_user_is_refused(void **state)
+{
+	need_root();
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(chown(path, OTHER, OTHER), 0);
+	is_refused(private_dir_make(path, &fault), "belongs to user 12345, expected 0");
+}
+
+static void a_folder_in_one_that_others_can_change_is_refused(void **state)
+{
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(chmod(root, 0707), 0);
+	is_refused(private_dir_check(path, &fault), "is writable by other users (mode 707)");
+	assert_int_equal(chmod(root, 01707), 0); /* as /tmp */
+	assert_int_equal(private_dir_check(path, &fault), 0);
+}
+
+static void a_folder_in_one_of_another_user_is_refused(void **state)
+{
+	need_root();
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(chown(root, OTHER, OTHER), 0);
+	is_refused(private_dir_check(path, &fault), "belongs to user 12345, expected 0");
+}
+
+/* He may lead it elsewhere after the check. */
+static void a_way_over_a_link_of_another_user_is_refused(void **state)
+{
+	char folder[192];
+
+	need_root();
+	assert_int_equal(mkdir(below("real"), 0700), 0);
+	assert_int_equal(mkdir(below("real/folder"), 0700), 0);
+	assert_int_equal(symlink("real", below("link")), 0);
+	snprintf(folder, sizeof(folder), "%s/folder", below("link"));
+	assert_int_equal(private_dir_check(folder, &fault), 0);
+	assert_int_equal(lchown(below("link"), OTHER, OTHER), 0);
+	is_refused(private_dir_check(folder, &fault), "link belongs to user 12345, expected 0");
+}
+
+static void a_link_does_not_hide_a_folder_that_others_can_change(void **state)
+{
+	char folder[192];
+
+	assert_int_equal(mkdir(below("real"), 0700), 0);
+	assert_int_equal(mkdir(below("real/folder"), 0700), 0);
+	assert_int_equal(symlink("real", below("link")), 0);
+	assert_int_equal(chmod(below("real"), 0777), 0);
+	snprintf(folder, sizeof(folder), "%s/folder", below("link"));
+	is_refused(private_dir_check(folder, &fault), "real is writable by other users");
+}
+
+static void only_files_with_our_names_are_removed(void **state)
+{
+	static const char *const ours[] = {"one", "two.*", NULL};
+	char at[96];
+
+	assert_int_equal(private_dir_make(path, &fault), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		snprintf(at, sizeof(at), "%s/%s", path,
+			i == 0   ? "one"
+			: i == 1 ? "two.3"
+				 : "other");
+		make_file(at);
+	}
+	assert_int_equal(private_dir_remove(path, ours, &fault), -ENOTEMPTY);
+	assert_int_equal(access(at, F_OK), 0);
+	assert_int_equal(unlink(at), 0);
+	assert_int_equal(private_dir_remove(path, ours, &fault), 0);
+	assert_int_equal(private_dir_remove(path, ours, &fault), 0); /* gone */
+}
+
+static void nothing_is_removed_through_a_link(void **state)
+{
+	static const char *const ours[] = {"one", NULL};
+
+	assert_int_equal(mkdir(below("real"), 0700), 0);
+	make_file(below("real/one"));
+	assert_int_equal(symlink("real", path), 0);
+	is_refused(private_dir_remove(path, ours, &fault), "is a symbolic link");
+	assert_int_equal(access(below("real/one"), F_OK), 0);
+}
+
+static void nothing_is_removed_from_the_folder_of_another_user(void **state)
+{
+	static const char *const ours[] = {"one", NULL};
+
+	need_root();
+	assert_int_equal(mkdir(path, 0700), 0);
+	make_file(below("folder/one"));
+	assert_int_equal(chown(path, OTHER, OTHER), 0);
+	is_refused(private_dir_remove(path, ours, &fault), "belongs to user 12345");
+	assert_int_equal(access(below("folder/one"), F_OK), 0);
+}
+
+static void a_file_of_ones_own_is_trusted_unless_others_may_write_it(void **state)
+{
+	make_file(path);
+	assert_int_equal(private_file_check(path, &fault), 0);
+	assert_int_equal(chmod(path, 0644), 0);
+	assert_int_equal(private_file_check(path, &fault), 0);
+	assert_int_equal(chmod(path, 0664), 0);
+	is_refused(private_file_check(path, &fault), "is writable by other users (mode 664)");
+}
+
+static void a_file_of_another_user_is_not_trusted(void **state)
+{
+	need_root();
+	make_file(path);
+	assert_int_equal(chown(path, OTHER, OTHER), 0);
+	is_refused(private_file_check(path, &fault), "belongs to user 12345, expected 0");
+}
+
+static void a_file_in_a_folder_that_others_can_change_is_not_trusted(void **state)
+{
+	make_file(path);
+	assert_int_equal(chmod(root, 0770), 0);
+	is_refused(private_file_check(path, &fault), "is writable by other users (mode 770)");
+}
+
+static void a_file_behind_a_link_is_judged_where_it_is(void **state)
+{
+	assert_int_equal(mkdir(below("real"), 0700), 0);
+	make_file(below("real/file"));
+	assert_int_equal(symlink("real/file", path), 0);
+	assert_int_equal(private_file_check(path, &fault), 0);
+	assert_int_equal(chmod(below("real"), 0777), 0);
+	is_refused(private_file_check(path, &fault), "real is writable by other users");
+}
+
+static void a_file_behind_a_link_of_another_user_is_not_trusted(void **state)
+{
+	need_root();
+	make_file(path);
+	assert_int_equal(symlink("folder", below("link")), 0);
+	assert_int_equal(private_file_check(below("link"), &fault), 0);
+	assert_int_equal(lchown(below("link"), OTHER, OTHER), 0);
+	is_refused(private_file_check(below("link"), &fault), "link belongs to user 12345");
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+static const struct CMUnitTest tests[] = {
+	CASE(a_new_folder_is_for_its_user_alone),
+	CASE(a_missing_folder_is_told_from_a_refused_one),
+	CASE(a_link_is_no_folder),
+	CASE(a_file_is_no_folder),
+	CASE(a_folder_that_others_may_write_into_is_refused),
+	CASE(a_folder_of_another_user_is_refused),
+	CASE(a_folder_in_one_that_others_can_change_is_refused),
+	CASE(a_folder_in_one_of_another_user_is_refused),
+	CASE(a_way_over_a_link_of_another_user_is_refused),
+	CASE(a_link_does_not_hide_a_folder_that_others_can_change),
+	CASE(only_files_with_our_names_are_removed),
+	CASE(nothing_is_removed_through_a_link),
+	CASE(nothing_is_removed_from_the_folder_of_another_user),
+	CASE(a_file_of_ones_own_is_trusted_unless_others_may_write_it),
+	CASE(a_file_of_another_user_is_not_trusted),
+	CASE(a_file_in_a_folder_that_others_can_change_is_not_trusted),
+	CASE(a_file_behind_a_link_is_judged_where_it_is),
+	CASE(a_file_behind_a_link_of_another_user_is_not_trusted),
+};
+
+UNIT_MAIN(tests)

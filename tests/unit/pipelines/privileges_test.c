@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "privileges.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/capability.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "needs.h"
+#include "thread_signal.h"
+#include "unit.h"
+
+static int in_child(int (*run)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0)
+		_exit(run());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Of the calling thread. */
+static uint64_t permitted(void)
+{
+	FILE *file = fopen("/proc/thread-self/status", "r");
+	uint64_t found = UINT64_MAX;
+	char line[128];
+
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+		if (sscanf(line, "CapPrm: %" SCNx64, &found) == 1)
+			break;
+	if (file != NULL)
+		fclose(file);
+	return found;
+}
+
+struct other {
+	pthread_t thread;
+	int order[2], answer[2]; /* pipes */
+	bool blocks;
+};
+
+/* Waits in a system call, and tells its capabilities when it is asked. */
+static void *other_main(void *context)
+{
+	struct other *other = context;
+	uint64_t found;
+	sigset_t all;
+	char byte;
+
+	sigfillset(&all);
+	sigdelset(&all, THREAD_SIGNAL);
+	if (other->blocks)
+		pthread_sigmask(SIG_SETMASK, &all, NULL);
+	if (write(other->answer[1], "", 1) != 1 || read(other->order[0], &byte, 1) != 1)
+		return NULL;
+	found = permitted();
+	return write(other->answer[1], &found, sizeof(found)) < 0 ? NULL : context;
+}
+
+static bool other_start(struct other *other)
+{
+	char byte;
+
+	return pipe(other->order) == 0 && pipe(other->answer) == 0 &&
+	       pthread_create(&other->thread, NULL, other_main, other) == 0 &&
+	       read(other->answer[0], &byte, 1) == 1;
+}
+
+static uint64_t other_ask(struct other *other)
+{
+	uint64_t found = UINT64_MAX;
+
+	if (write(other->order[1], "", 1) != 1 ||
+		read(other->answer[0], &found, sizeof(found)) != sizeof(found))
+		return UINT64_MAX;
+	return found;
+}
+
+static int keeps_one_in_all_threads(void)
+{
+	struct other one = {.blocks = false}, two = {.blocks = true};
+	const uint64_t raw = PRIVILEGE(CAP_NET_RAW);
+	struct fault fault;
+
+	if (!other_start(&one) || !other_start(&two))
+		return 1;
+	if (privileges_keep(raw, &fault) != 0)
+		return 2;
+	if (permitted() != raw)
+		return 3;
+	/* The call in which it waits goes on. */
+	return other_ask(&one) != raw || other_ask(&two) != raw ? 4 : 0;
+}
+
+static void all_threads_give_up_what_is_not_wanted(void **state)
+{
+	need_root();
+	assert_int_equal(in_child(keeps_one_in_all_threads), 0);
+}
+
+static int cannot_open_the_file_of_another(void)
+{
+	char path[] = "/tmp/weft-caps-XXXXXX";
+	int fd = mkstemp(path), result = 0;
+	struct fault fault;
+
+	if (fd < 0 || fchown(fd, 12345, 12345) != 0)
+		return 1;
+	close(fd);
+	fd = open(path, O_RDONLY); /* the control */
+	result = fd < 0 || close(fd) != 0 ? 2 : 0;
+	if (result == 0 && (privileges_keep(0, &fault) != 0 || open(path, O_RDONLY) >= 0))
+		result = 3;
+	unlink(path); /* may fail: the caller removes it */
+	return result;
+}
+
+static void root_without_capabilities_is_refused_the_files_of_others(void **state)
+{
+	need_root();
+	assert_int_equal(in_child(cannot_open_the_file_of_another), 0);
+	assert_int_equal(system("rm -f /tmp/weft-caps-*"), 0);
+}
+
+static int cannot_get_them_back(void)
+{
+	struct fault fault;
+
+	if (privileges_keep(0, &fault) != 0 || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
+		return 1;
+	execl("/bin/sh", "sh", "-c", "grep -q '^CapPrm:.0000000000000000$' /proc/self/status",
+		NULL);
+	return 2;
+}
+
+static void a_program_that_is_executed_does_not_get_them_back(void **state)
+{
+	need_root();
+	assert_int_equal(in_child(cannot_get_them_back), 0);
+}
+
+static int has_none(void)
+{
+	struct fault fault;
+
+	if (setuid(12345) != 0)
+		return 1;
+	return privileges_keep(PRIVILEGE(CAP_NET_RAW), &fault) != 0 || permitted() != 0 ? 2 : 0;
+}
+
+static void a_user_without_any_gets_none(void **state)
+{
+	need_root();
+	assert_int_equal(in_child(has_none), 0);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(all_threads_give_up_what_is_not_wanted),
+	cmocka_unit_test(root_without_capabilities_is_refused_the_files_of_others),
+	cmocka_unit_test(a_program_that_is_executed_does_not_get_them_back),
+	cmocka_unit_test(a_user_without_any_gets_none),
+};
+
+UNIT_MAIN(tests)

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "sandbox.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "needs.h"
+#include "privileges.h"
+#include "unit.h"
+
+#define FINE 77 /* what a child ends with that nobody ended */
+
+static int enter(void)
+{
+	const struct sandbox_options options = {.program = "test"};
+	struct fault fault;
+
+	return sandbox_enter(&options, &fault);
+}
+
+/* Exit code of a child that runs 'run' in a sandbox; 'text' gets its standard error. */
+static int confined(int (*run)(void), char *text, size_t size)
+{
+	int status, ends[2];
+	ssize_t length;
+	pid_t pid;
+
+	if (!sandbox_is_built())
+		skip_because("a sanitizer's build has no sandbox");
+	assert_int_equal(pipe(ends), 0);
+	pid = fork();
+	if (pid == 0) {
+		dup2(ends[1], STDERR_FILENO);
+		_exit(enter() == 0 ? run() : 1);
+	}
+	close(ends[1]);
+	length = read(ends[0], text, size - 1);
+	text[length > 0 ? length : 0] = '\0';
+	close(ends[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void ends_with(int (*run)(void), const char *call)
+{
+	char text[512], expected[64];
+
+	assert_int_equal(confined(run, text, sizeof(text)), EXIT_NOT_ABLE);
+	snprintf(expected, sizeof(expected), "(%s) is not on the list", call);
+	if (strstr(text, "test: ended by its sandbox: system call ") == NULL ||
+		strstr(text, expected) == NULL)
+		fail_msg("'%s' is not in '%s'", expected, text);
+}
+
+static int execute(void)
+{
+	execl("/bin/true", "true", NULL);
+	return FINE;
+}
+
+static void a_program_that_executes_another_is_ended_and_the_call_named(void **state)
+{
+	ends_with(execute, "execve");
+}
+
+static int start_a_process(void)
+{
+	return fork() == 0 ? 1 : FINE;
+}
+
+static void no_process_is_started(void **state)
+{
+	ends_with(start_a_process, "clone");
+}
+
+static int make_code(void)
+{
+	void *page = mmap(
+		NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return page == MAP_FAILED ? 1 : FINE;
+}
+
+static void no_memory_becomes_code(void **state)
+{
+	ends_with(make_code, "mmap");
+}
+
+static int turn_into_code(void)
+{
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return mprotect(page, 4096, PROT_READ | PROT_EXEC) == 0 ? FINE : 1;
+}
+
+static void nor_later(void **state)
+{
+	ends_with(turn_into_code, "mprotect");
+}
+
+static int unmount(void)
+{
+	return umount2("/nonexistent", 0) == 0 ? 1 : FINE;
+}
+
+static void nothing_is_unmounted_without_need(void **state)
+{
+	ends_with(unmount, "umount2");
+}
+
+static int go_into_the_internet(void)
+{
+	return socket(AF_INET6, SOCK_STREAM, 0) < 0 ? 1 : FINE;
+}
+
+static void no_socket_of_a_kind_that_no_device_has(void **state)
+{
+	ends_with(go_into_the_internet, "socket");
+}
+
+static void *execute_in_thread(void *context)
+{
+	char byte;
+
+	if (read(*(int *)context, &byte, 1) == 1)
+		execute();
+	return NULL;
+}
+
+/* A thread that is there before. */
+static void threads_that_run_already_are_restricted_too(void **state)
+{
+	int ends[2], status;
+	pthread_t thread;
+	pid_t pid;
+
+	if (!sandbox_is_built())
+		skip_because("a sanitizer's build has no sandbox");
+	assert_int_equal(pipe(ends), 0);
+	pid = fork();
+	if (pid == 0) {
+		close(STDERR_FILENO);
+		if (pthread_create(&thread, NULL, execute_in_thread, &ends[0]) != 0 ||
+			enter() != 0 || write(ends[1], "", 1) != 1)
+			_exit(1);
+		pthread_join(thread, NULL);
+		_exit(2);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), EXIT_NOT_ABLE);
+}
+
+static void *wait_for_nothing(void *context)
+{
+	pause();
+	return context;
+}
+
+static void *do_nothing(void *context)
+{
+	return context;
+}
+
+static int work(void)
+{
+	char path[] = "/tmp/weft-box-XXXXXX";
+	int fd = mkstemp(path);
+	pthread_t thread;
+
+	if (fd < 0 || write(fd, "x", 1) != 1 || close(fd) != 0 || unlink(path) != 0)
+		return 1;
+	if (socket(AF_UNIX, SOCK_SEQPACKET, 0) < 0)
+		return 2;
+	if (pthread_create(&thread, NULL, do_nothing, NULL) != 0 || pthread_join(thread, NULL) != 0)
+		return 3;
+	return malloc(1 << 24) != NULL ? FINE : 4;
+}
+
+static void files_sockets_threads_and_memory_work_as_before(void **state)
+{
+	char text[512];
+
+	assert_int_equal(confined(work, text, sizeof(text)), FINE);
+	assert_string_equal(text, "");
+}
+
+/* As a thread does that runs the handler of privileges.c late. */
+static int give_up_capabilities(void)
+{
+	struct fault fault;
+
+	return privileges_keep(0, &fault) == 0 ? FINE : 1;
+}
+
+static void capabilities_can_be_given_up_inside(void **state)
+{
+	char text[512];
+
+	assert_int_equal(confined(give_up_capabilities, text, sizeof(text)), FINE);
+	assert_string_equal(text, "");
+}
+
+static int cancel_a_thread(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, wait_for_nothing, NULL) != 0)
+		return 1;
+	pthread_cancel(thread);
+	return pthread_join(thread, NULL) == 0 ? FINE : 2;
+}
+
+/* As EAL does at its end: the C library loads code for that when it is first done. */
+static void threads_can_be_cancelled(void **state)
+{
+	char text[512];
+
+	assert_int_equal(confined(cancel_a_thread, text, sizeof(text)), FINE);
+	assert_string_equal(text, "");
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_program_that_executes_another_is_ended_and_the_call_named),
+	cmocka_unit_test(no_process_is_started),
+	cmocka_unit_test(no_memory_becomes_code),
+	cmocka_unit_test(nor_later),
+	cmocka_unit_test(nothing_is_unmounted_without_need),
+	cmocka_unit_test(no_socket_of_a_kind_that_no_device_has),
+	cmocka_unit_test(threads_that_run_already_are_restricted_too),
+	cmocka_unit_test(files_sockets_threads_and_memory_work_as_before),
+	cmocka_unit_test(capabilities_can_be_given_up_inside),
+	cmocka_unit_test(threads_can_be_cancelled),
+};
+
+UNIT_MAIN(tests)
