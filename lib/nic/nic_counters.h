@@ -66,13 +66,17 @@
 	/* Acknowledgements and recovery. */                                                       \
 	X(ACKS_SENT, "acks_sent")                                                                  \
 	X(ACKS_RECEIVED, "acks_received")                                                          \
-	X(ACKS_STALE, "acks_stale") /* of an earlier flow, or below the acknowledged number */     \
+	X(ACKS_STALE, "acks_stale")     /* below the acknowledged number */                        \
+	X(ACKS_FOREIGN, "acks_foreign") /* of another flow or session, or of frames never sent */  \
 	X(AGAIN_SENT, "again_sent")                                                                \
 	X(AGAIN_RECEIVED, "again_received")                                                        \
 	X(GO_BACKS, "go_backs")                                                                    \
 	X(RETRY_TIMEOUTS, "retry_timeouts")                                                        \
-	X(GIVE_UPS, "give_ups")           /* peers without progress for too long */                \
-	X(FLOW_RESTARTS, "flow_restarts") /* the peer lost its state: flow restarted */            \
+	X(GIVE_UPS, "give_ups")             /* peers without progress for too long */              \
+	X(FLOW_RESTARTS, "flow_restarts")   /* the peer lost its state: flow restarted */          \
+	X(ASKS_SENT, "asks_sent")           /* where a flow begins */                              \
+	X(OFFERS_SENT, "offers_sent")       /* answers to asks and to frames of unknown flows */   \
+	X(OFFERS_FOREIGN, "offers_foreign") /* that answer nothing in flight */                    \
 	/* Control. */                                                                             \
 	X(CREDITS_RECEIVED, "credits_received")                                                    \
 	X(ARNS_RECEIVED, "arns_received") /* that set a mark */                                    \

@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "flow_begin.h"
 #include "flow_rx.h"
 #include "flow_tx.h"
 #include "nic_afi.h"
@@ -45,6 +46,19 @@ static void receive_ack(struct nic *nic, const struct weft_packet *packet, const
 		flow_tx_on_ack(nic, packet->source, &ack, now);
 	else
 		nic->count[NIC_CONTROL_BAD]++;
+}
+
+static void receive_flow(struct nic *nic, const struct weft_packet *packet, const uint8_t *payload,
+	unsigned bytes, weft_time now)
+{
+	struct control_flow flow;
+
+	if (!control_flow_decode(&flow, payload, bytes))
+		nic->count[NIC_CONTROL_BAD]++;
+	else if (flow.step == CONTROL_FLOW_ASK)
+		flow_begin_answer(nic, packet->source, flow.flow, flow.sequence);
+	else
+		flow_tx_on_offer(nic, packet->source, &flow, now);
 }
 
 static void receive_arn(struct nic *nic, const uint8_t *payload, unsigned bytes, weft_time now)
@@ -153,6 +167,8 @@ static void receive_control(
 		receive_link_local(nic, packet, payload, bytes, now);
 	else if (packet->kind == FRAME_ACK && check(nic, packet) == NIC_COUNTER_COUNT)
 		receive_ack(nic, packet, payload, bytes, now);
+	else if (packet->kind == FRAME_FLOW && check(nic, packet) == NIC_COUNTER_COUNT)
+		receive_flow(nic, packet, payload, bytes, now);
 	else
 		nic->count[is_astray(packet) ? NIC_AGENT_ASTRAY : NIC_CONTROL_IGNORED]++;
 	nic_release_packet(nic, packet);

@@ -3,6 +3,7 @@
 #include "device_config.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "congestion_setup.h"
 
@@ -179,6 +180,8 @@ void device_config_nic(const struct device_config *from, uint32_t host,
 	if (congestion_setup_is_needed(run) || routes == NULL)
 		config->reorder_windows = hosts < REORDER_WINDOWS_MAX ? hosts : REORDER_WINDOWS_MAX;
 	config->link = host_link(from, host, slots);
+	if (from->secret != NULL)
+		memcpy(config->secret, from->secret, sizeof(config->secret));
 	config->itb = (struct itb_config){
 		.pool_bytes = run->nic.itb.pool_bytes,
 		.frame_bytes_min = DEVICE_TRANSIT_BYTES,

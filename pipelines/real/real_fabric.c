@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "capture_reason.h"
 #include "frame_room.h"
+#include "random_bytes.h"
 #include "real_fabric_control.h"
 #include "real_fabric_hosts.h"
 #include "real_fabric_links.h"
@@ -181,6 +183,12 @@ struct real_fabric *real_fabric_create(
 	if (fabric == NULL)
 		goto err;
 	fabric->options = *options;
+	result = random_bytes(fabric->secret, sizeof(fabric->secret));
+	if (result < 0) {
+		fault_set(fault, -result, "no random numbers: %s", strerror(-result));
+		goto err;
+	}
+	result = -ENOMEM;
 	measure_window_open(&fabric->window, options->topology, 0);
 	if (options->clock != NULL)
 		fabric->clock = *options->clock;

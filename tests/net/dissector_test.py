@@ -23,7 +23,8 @@ NAMES = [
     "weft.credit.peer_session", "weft.credit.sent", "weft.credit.session", "weft.credit.vc",
     "weft.cursor", "weft.discarded", "weft.dst", "weft.element.adaptive", "weft.element.port",
     "weft.element.type", "weft.element.used", "weft.end_mark", "weft.fecn", "weft.flags",
-    "weft.flow", "weft.hello.device", "weft.hello.kind", "weft.hello.peer_session",
+    "weft.flow", "weft.flow.asked", "weft.flow.first", "weft.flow.number", "weft.flow.offered",
+    "weft.flow.sequence", "weft.flow.session", "weft.flow.step", "weft.hello.device", "weft.hello.kind", "weft.hello.peer_session",
     "weft.hello.port", "weft.hello.session", "weft.injected", "weft.kind",
     "weft.latency_recording", "weft.length", "weft.mapper.age", "weft.mapper.back",
     "weft.mapper.body", "weft.mapper.candidate", "weft.mapper.command", "weft.mapper.committed",
@@ -136,7 +137,12 @@ def check_control(capture):
            "weft.ack.missing": "3", "weft.ack.flow": "6", "weft.ack.session": "0x00000009"}
     arn = {"weft.kind": "3", "weft.arn.id": "0x01020305", "weft.arn.destination": "4",
            "weft.arn.vc": "2", "weft.arn.root_info": "1"}
-    for frame, fields in ((5, credit), (6, hello), (8, ack), (32, arn)):
+    ask = {"weft.kind": "9", "weft.flow.step": "1", "weft.flow.asked": "6",
+           "weft.flow.sequence": "70000", "weft.flow.offered": ""}
+    offer = {"weft.kind": "9", "weft.flow.step": "2", "weft.flow.asked": "6",
+             "weft.flow.sequence": "70000", "weft.flow.offered": "9", "weft.flow.number": "44",
+             "weft.flow.first": "123456", "weft.flow.session": "0x00000007"}
+    for frame, fields in ((5, credit), (6, hello), (8, ack), (32, arn), (48, ask), (49, offer)):
         for name, wanted in fields.items():
             expect(f"frame {frame}: {name}", capture.field(frame, name), wanted)
 
@@ -192,7 +198,7 @@ def check_expert(capture):
         "weft.bad_crc": [19], "weft.bad_payload_crc": [20],
         "weft.bad_route_length": [21], "weft.short": [22],
         "weft.routing_error": [18, 23, 24, 25, 27, 47],
-        "weft.bad_payload": [29, 30, 33, 44, 45, 46],
+        "weft.bad_payload": [29, 30, 33, 44, 45, 46, 50],
         "weft.again": [8], "weft.discarded": [28],
     }
     for name, frames in wrong.items():
@@ -210,7 +216,7 @@ def check_pcapng(capture):
     expect("direction", [capture.field(n, "frame.packet_flags_direction") for n in (1, 2)],
            ["0x00000001", "0x00000002"])
     expect("real length of a cut frame", capture.field(26, "frame.len"), "151")
-    expect("all frames are Weft's", capture.frames("weft"), list(range(1, 48)))
+    expect("all frames are Weft's", capture.frames("weft"), list(range(1, 51)))
 
 
 def check_page(capture):

@@ -178,7 +178,7 @@ static void peers_that_stand_still_leave_room_for_others(void **state)
 	struct box box;
 
 	end_start(&a, 0, 1);
-	end_start(&b, 3, 2);
+	end_start(&b, 3, 4);
 	for (unsigned i = 0; i < 8; i++)
 		assert_int_equal(nic_send(a.nic, &message, a.now), 0);
 	assert_int_equal(nic_send(a.nic, &message, a.now), -EAGAIN); /* payloads: half of 16 */
