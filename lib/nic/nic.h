@@ -42,6 +42,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "arn_guard.h"
 #include "itb.h"
 #include "link_end.h"
 #include "nic_counters.h"
@@ -119,6 +120,7 @@ struct nic_config {
 	/* Validity of an ARN (arn_marks.h); 0: ARNs are ignored. With them the last VC is the
 	 * adapted-flow channel and sl_to_vc excludes it. */
 	weft_time mark_ps;
+	struct arn_guard_config arn_guard; /* which ARNs are taken; zeros: all of a switch */
 	struct nic_host above;
 };
 

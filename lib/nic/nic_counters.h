@@ -80,6 +80,7 @@
 	/* Control. */                                                                             \
 	X(CREDITS_RECEIVED, "credits_received")                                                    \
 	X(ARNS_RECEIVED, "arns_received") /* that set a mark */                                    \
+	X(ARNS_REFUSED, "arns_refused")   /* not of a switch, of no root, or too many */           \
 	X(HELLOS_RECEIVED, "hellos_received")                                                      \
 	X(CONTROL_BAD, "control_bad")         /* undecodable payload */                            \
 	X(CONTROL_IGNORED, "control_ignored") /* a kind that interfaces do not use */              \

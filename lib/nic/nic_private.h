@@ -115,8 +115,9 @@ struct nic {
 	struct message_pool pool;
 	struct vc_share message_share, payload_share; /* of the pool, by VC */
 	struct arn_marks *marks;                      /* NULL: no marks */
-	struct message_queue backlog[FRAME_VCS_MAX];  /* one FIFO per VC */
-	weft_time backlog_moved[FRAME_VCS_MAX];       /* last frame of the VC, or first wait */
+	struct arn_guard arn_guard;
+	struct message_queue backlog[FRAME_VCS_MAX]; /* one FIFO per VC */
+	weft_time backlog_moved[FRAME_VCS_MAX];      /* last frame of the VC, or first wait */
 	uint32_t backlog_vcs;
 	uint32_t own_waiting; /* messages of which no frame has left */
 	struct itb *itb;      /* NULL: not an in-transit host */

@@ -64,9 +64,13 @@ static void receive_flow(struct nic *nic, const struct weft_packet *packet, cons
 static void receive_arn(struct nic *nic, const uint8_t *payload, unsigned bytes, weft_time now)
 {
 	struct control_arn arn;
-	bool taken = control_arn_decode(&arn, payload, bytes) && nic_afi_on_arn(nic, &arn, now);
 
-	nic->count[taken ? NIC_ARNS_RECEIVED : NIC_CONTROL_BAD]++;
+	if (!control_arn_decode(&arn, payload, bytes))
+		nic->count[NIC_CONTROL_BAD]++;
+	else if (!arn_guard_admits(&nic->arn_guard, &nic->config.arn_guard, &nic->link, &arn, now))
+		nic->count[NIC_ARNS_REFUSED]++;
+	else
+		nic->count[nic_afi_on_arn(nic, &arn, now) ? NIC_ARNS_RECEIVED : NIC_CONTROL_BAD]++;
 }
 
 static void receive_link_local(struct nic *nic, const struct weft_packet *packet,

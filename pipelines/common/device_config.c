@@ -175,6 +175,7 @@ void device_config_nic(const struct device_config *from, uint32_t host,
 	config->retry_ps = run->nic.retry_ps;
 	config->give_up_ps = run->nic.give_up_ps;
 	config->mark_ps = congestion_setup_mark_ps(run);
+	config->arn_guard = congestion_setup_guard(run, from->topology);
 	/* With adaptive routing, or when mapped routes change, frames of any peer may overtake each
 	 * other, not only those of a few. */
 	if (congestion_setup_is_needed(run) || routes == NULL)

@@ -16,6 +16,7 @@
 
 #include <stdint.h>
 
+#include "arn_guard.h"
 #include "device_control.h"
 #include "fault.h"
 #include "port.h"
@@ -29,7 +30,9 @@ struct poll_switch_port {
 	uint64_t control_bad;               /* link-local frames with a wrong payload */
 	uint64_t no_mbuf;                   /* control frames that could not be made in time */
 	uint64_t arns_in, arns_out;         /* adaptive-routing notifications */
-	uint64_t agent_sent, agent_lost;    /* frames of the agent; lost: the link was not up */
+	uint64_t arns_refused;              /* arn_guard.h */
+	struct arn_guard arn_guard;
+	uint64_t agent_sent, agent_lost; /* frames of the agent; lost: the link was not up */
 };
 
 /* Frames that have passed the queues and leave with the next flush. */
@@ -60,6 +63,7 @@ struct poll_switch {
 	struct rte_mbuf *burst_mbuf[SWITCH_PORTS_MAX][PORT_BURST];
 	struct poll_switch_port port[SWITCH_PORTS_MAX];
 	struct poll_switch_control mapper;
+	struct arn_guard_config arn_guard;
 };
 
 /* 'sw', 'pool' and the ports stay the caller's and outlive it. */
@@ -70,6 +74,9 @@ void poll_switch_destroy(struct poll_switch *ps);
 /* Port 'at' sends by 'port'; see tx_queue_init() for the rest. */
 void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port, bool timed,
 	uint64_t rate_bps, weft_time delay_ps, weft_time slack_ps, struct impairment *impairment);
+
+/* Which notifications its ports take from now on; before that all of switches. */
+void poll_switch_guard(struct poll_switch *ps, const struct arn_guard_config *guard);
 
 /* The switch has an agent in the control thread, and its tables from there: those of its
  * switch_config, if any, count until the first ones come. 'pool': buffers for the longest frame.
