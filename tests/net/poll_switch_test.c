@@ -106,6 +106,11 @@ static void adapt(struct bench *bench)
 		.table = &table};
 
 	assert_int_equal(switch_congestion(bench->sw, &config), 0);
+	/* Nobody else sends notifications. */
+	for (unsigned i = 0; i < PORTS; i++) {
+		bench->host[i].link.config.device_kind = 0;
+		bench->sw->port[i].link.peer_kind = 0;
+	}
 }
 
 static void send_arn(struct bench *bench, unsigned from, const struct control_arn *arn)

@@ -450,7 +450,7 @@ static void make_frame(struct box *box, const uint8_t *route, uint8_t length, ui
 		.source = 0,
 		.destination = 1,
 		.flags = FRAME_F_TAIL,
-		.message = 5u << 16,
+		.message = (uint32_t)PAIR_FLOW(0) << 16,
 		.route = route,
 		.route_length = length,
 		.payload_bytes = 20};
