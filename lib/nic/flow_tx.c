@@ -78,6 +78,13 @@ static void choose_route(struct nic *nic, struct message *message)
 	message->alternatives = chosen.alternatives;
 }
 
+static void record_injected(struct nic *nic, struct message *message)
+{
+	nic->count[NIC_MESSAGES_INJECTED] += !message->injected;
+	nic->own_waiting -= !message->injected;
+	message->injected = true;
+}
+
 /* The receiver is asked where the flow begins, unless it has begun. */
 static void ask(struct nic *nic, uint16_t peer)
 {
@@ -85,10 +92,15 @@ static void ask(struct nic *nic, uint16_t peer)
 		flow_due(nic, peer, FLOW_DUE_ASK);
 }
 
+/* A message that is lost because the ask is would otherwise pass for one that was never sent. */
 void flow_tx_asked(struct nic *nic, uint16_t peer, weft_time now)
 {
-	if (deadline_queue_armed(&nic->retry, peer))
-		start_timer(nic, peer, now);
+	struct flow_tx *tx = &nic->tx[peer];
+
+	if (tx->messages.head == MESSAGE_NONE)
+		return;
+	record_injected(nic, nic_message_at(nic, tx->messages.head));
+	start_timer(nic, peer, now);
 }
 
 void flow_tx_admit(struct nic *nic, uint32_t index, weft_time now)
@@ -157,10 +169,8 @@ static void sent_fresh(struct nic *nic, struct flow_tx *tx, struct message *mess
 		tx->timed_at = now;
 	}
 	nic->count[NIC_FRAMES_INJECTED]++;
-	nic->count[NIC_MESSAGES_INJECTED] += !message->injected;
-	nic->own_waiting -= !message->injected;
 	nic->count[NIC_BYTES_INJECTED] += nic->plan.bytes;
-	message->injected = true;
+	record_injected(nic, message);
 	tx->high++;
 }
 

@@ -19,7 +19,7 @@
 	X(MESSAGES_REFUSED, "messages_refused")         /* -EAGAIN: the queue was full */          \
 	X(MESSAGES_UNREACHABLE, "messages_unreachable") /* no route */                             \
 	X(MESSAGES_SILENT, "messages_silent")     /* -EHOSTDOWN: a peer that does not answer */    \
-	X(MESSAGES_INJECTED, "messages_injected") /* first frame has left */                       \
+	X(MESSAGES_INJECTED, "messages_injected") /* first frame or ask has left */                \
 	X(MESSAGES_ACKED, "messages_acked")                                                        \
 	X(MESSAGES_FAILED, "messages_failed") /* given up; the host was told */                    \
 	X(MESSAGES_DELIVERED, "messages_delivered")                                                \

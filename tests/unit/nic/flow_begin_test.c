@@ -105,6 +105,8 @@ static void no_data_leaves_before_the_offer(void **state)
 	assert_int_equal(box.packet.kind, FRAME_FLOW);
 	assert_int_equal(box.packet.control, 1);
 	assert_false(end_take(a, &box));
+	assert_int_equal(end_count(a, NIC_FRAMES_INJECTED), 0);
+	assert_int_equal(end_count(a, NIC_MESSAGES_INJECTED), 1); /* it may be lost with the ask */
 }
 
 static void an_ask_without_an_answer_is_repeated(void **state)
