@@ -42,14 +42,15 @@ void arrays_free(struct arrays *arrays)
 
 bool array_reserve(void *array, uint32_t *room, size_t wanted, size_t size)
 {
-	size_t more = *room > ROOM_MIN / 2 ? 2 * (size_t)*room : ROOM_MIN;
+	size_t more = *room > UINT32_MAX / 2 ? UINT32_MAX : 2 * *room;
 	void *old, *grown;
 
 	if (wanted <= *room)
 		return true;
-	more = more < wanted ? wanted : more;
-	if (more > UINT32_MAX)
+	if (wanted > UINT32_MAX)
 		return false;
+	more = more < ROOM_MIN ? ROOM_MIN : more;
+	more = more < wanted ? wanted : more;
 	memcpy(&old, array, sizeof(old));
 	grown = reallocarray(old, more, size);
 	if (grown == NULL)

@@ -27,7 +27,7 @@ void *arrays_add(struct arrays *arrays, size_t count, size_t size);
 void arrays_free(struct arrays *arrays);
 
 /* Makes room for 'wanted' elements of 'size' bytes in an array on the heap, at least twice the room
- * that it had. 'array' is the address of the pointer to it, which may be NULL; '*room' counts
- * elements. False: no memory or more than UINT32_MAX elements, and nothing changed. New elements
- * are not zeroed. */
+ * that it had, as far as UINT32_MAX allows. 'array' is the address of the pointer to it, which may
+ * be NULL; '*room' counts elements. False: no memory or more than UINT32_MAX elements, and nothing
+ * changed. New elements are not zeroed. */
 bool array_reserve(void *array, uint32_t *room, size_t wanted, size_t size);

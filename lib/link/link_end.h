@@ -93,5 +93,12 @@ void link_end_fill_hello(struct link_end *end, struct control_hello *hello, weft
 bool link_end_on_credit(struct link_end *end, const struct control_credit *credit, weft_time now);
 bool link_end_on_hello(struct link_end *end, const struct control_hello *hello, weft_time now);
 
+/* The limits of this frame count: it is for our session and number of VCs. */
+static inline bool link_end_heeds(const struct link_end *end, const struct control_credit *credit)
+{
+	return !end->config.open && credit->vcs == end->config.vcs &&
+	       credit->peer_session == end->config.session;
+}
+
 /* Open ends only: renews both directions' totals. */
 void link_end_renew_open(struct link_end *end);

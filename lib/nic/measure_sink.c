@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "synthetic.h"
 
@@ -24,52 +23,37 @@ struct measure_sink *measure_sink_create(uint16_t host, uint16_t hosts)
 	return sink;
 }
 
-static void free_entries(struct measure_sink_entry *entry, unsigned entries)
-{
-	for (unsigned i = 0; entry != NULL && i < entries; i++)
-		free(entry[i].flow);
-	free(entry);
-}
-
 void measure_sink_destroy(struct measure_sink *sink)
 {
 	if (sink == NULL)
 		return;
-	free_entries(sink->entry, sink->entries);
+	free(sink->entry);
 	free(sink);
 }
 
-int measure_sink_set_entries(struct measure_sink *sink, unsigned entries, const bool *flows)
+int measure_sink_set_entries(
+	struct measure_sink *sink, unsigned entries, struct measure_sink_flow *const *flow)
 {
 	struct measure_sink_entry *entry = calloc(entries + 1u, sizeof(*entry));
 
 	if (entry == NULL)
 		return -ENOMEM;
-	for (unsigned i = 0; i < entries; i++) {
-		if (!flows[i])
-			continue;
-		entry[i].flow = calloc(sink->hosts, sizeof(*entry[i].flow));
-		if (entry[i].flow == NULL) {
-			free_entries(entry, entries);
-			return -ENOMEM;
-		}
-	}
-	free_entries(sink->entry, sink->entries);
+	for (unsigned i = 0; i < entries; i++)
+		entry[i].flow = flow[i];
+	free(sink->entry);
 	sink->entry = entry;
 	sink->entries = entries;
 	return 0;
 }
 
 /* A histogram that nothing was recorded in is not touched: it may have no memory yet. */
-static void reset_entry(struct measure_sink_entry *entry, uint16_t hosts)
+static void reset_entry(struct measure_sink_entry *entry)
 {
 	if (entry->network_ns.count > 0)
 		histogram_reset(&entry->network_ns);
 	if (entry->total_ns.count > 0)
 		histogram_reset(&entry->total_ns);
 	entry->frames = entry->messages = entry->bytes = 0;
-	if (entry->flow != NULL)
-		memset(entry->flow, 0, hosts * sizeof(*entry->flow));
 }
 
 void measure_sink_reset(struct measure_sink *sink, weft_time measure_from)
@@ -77,7 +61,7 @@ void measure_sink_reset(struct measure_sink *sink, weft_time measure_from)
 	histogram_reset(&sink->network_ns);
 	histogram_reset(&sink->total_ns);
 	for (unsigned i = 0; i < sink->entries; i++)
-		reset_entry(&sink->entry[i], sink->hosts);
+		reset_entry(&sink->entry[i]);
 	sink->measured_messages = sink->measured_bytes = 0;
 	sink->measure_from = measure_from;
 }

@@ -39,7 +39,8 @@ struct measure_sink_flow {
 struct measure_sink_entry {
 	uint64_t frames, messages, bytes;
 	struct histogram network_ns, total_ns; /* from measure_from on */
-	/* [hosts] messages by source, and when the last one came; NULL: not wanted. */
+	/* [hosts] messages by source, and when the last one came, the caller's; NULL: not wanted.
+	 */
 	struct measure_sink_flow *flow;
 };
 
@@ -60,9 +61,11 @@ struct measure_sink {
 struct measure_sink *measure_sink_create(uint16_t host, uint16_t hosts);
 void measure_sink_destroy(struct measure_sink *sink);
 
-/* Tells 'entries' entries apart from now on; with 'flows' [entries], where it is true, by source,
- * too. 0 or -ENOMEM: the sink is as before. */
-int measure_sink_set_entries(struct measure_sink *sink, unsigned entries, const bool *flows);
+/* Tells 'entries' entries apart from now on; where flow[entry] is not NULL, by source, too, there
+ * [hosts]. These counters are the caller's, who clears them; sinks that one thread serves may share
+ * them. 0 or -ENOMEM: the sink is as before. */
+int measure_sink_set_entries(
+	struct measure_sink *sink, unsigned entries, struct measure_sink_flow *const *flow);
 
 /* The time stamps in frames of 'source' are not comparable. Call before the first frame. */
 void measure_sink_set_other_clock(struct measure_sink *sink, uint16_t source);
@@ -72,5 +75,5 @@ void measure_sink_watch(struct measure_sink *sink, const struct nic_delivery *de
 /* Records content and latency of the frames of synthetic messages. */
 void measure_sink_take(struct measure_sink *sink, const struct nic_delivery *delivery);
 
-/* Clears the measurements, but not the expected numbers. */
+/* Clears the measurements, but neither the expected numbers nor the counters by source. */
 void measure_sink_reset(struct measure_sink *sink, weft_time measure_from);

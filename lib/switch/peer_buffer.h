@@ -29,8 +29,8 @@ struct peer_buffer {
 	uint32_t told[FRAME_VCS_MAX]; /* what was left when the last credit frame came */
 };
 
-/* A credit frame has come, and 'tx' has what it says. The first VC tells the size, which all
- * share. */
+/* A credit frame that counts has come, and 'tx' has what it says. The first VC tells the size,
+ * which all share. */
 static inline void peer_buffer_told(struct peer_buffer *buffer, unsigned vcs)
 {
 	uint32_t blocks = credit_available(&buffer->tx[0]);
@@ -41,7 +41,7 @@ static inline void peer_buffer_told(struct peer_buffer *buffer, unsigned vcs)
 		buffer->told[vc] = credit_available(&buffer->tx[vc]);
 }
 
-/* The link is down: the next neighbour may have another buffer. */
+/* The link is down, or the neighbour has restarted: it may have another buffer now. */
 static inline void peer_buffer_forget(struct peer_buffer *buffer)
 {
 	buffer->vc_blocks = 0;

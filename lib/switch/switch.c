@@ -288,13 +288,25 @@ unsigned switch_poll_link(struct weft_switch *sw, unsigned port, weft_time now)
 	return due;
 }
 
+/* The neighbour has said something. */
+static void forget_former_life(struct weft_switch *sw, unsigned port, uint64_t sessions_before)
+{
+	if (sw->peer_buffers != NULL && sw->port[port].link.sessions_seen != sessions_before)
+		peer_buffer_forget(&sw->peer_buffers[port]);
+}
+
 void switch_on_credit(
 	struct weft_switch *sw, unsigned port, const struct control_credit *credit, weft_time now)
 {
-	bool more = link_end_on_credit(&sw->port[port].link, credit, now);
+	struct link_end *link = &sw->port[port].link;
+	uint64_t sessions = link->sessions_seen;
+	bool more = link_end_on_credit(link, credit, now);
 
-	if (__builtin_expect(sw->peer_buffers != NULL, 0))
-		peer_buffer_told(&sw->peer_buffers[port], sw->vcs);
+	if (__builtin_expect(sw->peer_buffers != NULL, 0)) {
+		forget_former_life(sw, port, sessions);
+		if (link_end_heeds(link, credit))
+			peer_buffer_told(&sw->peer_buffers[port], sw->vcs);
+	}
 	if (more)
 		link_is_up(sw, port);
 }
@@ -302,7 +314,11 @@ void switch_on_credit(
 void switch_on_hello(
 	struct weft_switch *sw, unsigned port, const struct control_hello *hello, weft_time now)
 {
-	if (link_end_on_hello(&sw->port[port].link, hello, now))
+	uint64_t sessions = sw->port[port].link.sessions_seen;
+	bool more = link_end_on_hello(&sw->port[port].link, hello, now);
+
+	forget_former_life(sw, port, sessions);
+	if (more)
 		link_is_up(sw, port);
 }
 

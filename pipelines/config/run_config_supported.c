@@ -180,18 +180,28 @@ static const char *why_no_goal(const struct run_config *config)
 	return NULL;
 }
 
-/* Only their order distinguishes the messages of a schedule. */
+/* Only their order distinguishes the messages of a schedule; two would be confused. */
 static int check_traffic(const struct run_config *config, struct fault *fault)
 {
+	const struct run_config_traffic *first = NULL;
 	const char *why = why_no_goal(config);
 
-	for (uint32_t i = 0; i < config->traffic.count && why != NULL; i++) {
+	for (uint32_t i = 0; i < config->traffic.count; i++) {
 		const struct run_config_traffic *traffic = &config->traffic.at[i];
 
-		if (traffic->pattern->schedule)
+		if (!traffic->pattern->schedule)
+			continue;
+		if (why != NULL)
 			return fault_set(fault, EINVAL, "%s:%u:%u: pattern %s %s", config->origin,
 				traffic->place.line, traffic->place.column, traffic->pattern->name,
 				why);
+		if (first != NULL)
+			return fault_set(fault, EINVAL,
+				"%s:%u:%u: pattern %s: a second schedule, expected one at most; "
+				"the first one is in line %u",
+				config->origin, traffic->place.line, traffic->place.column,
+				traffic->pattern->name, first->place.line);
+		first = traffic;
 	}
 	return 0;
 }

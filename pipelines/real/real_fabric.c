@@ -3,6 +3,7 @@
 #include "real_fabric.h"
 
 #include <errno.h>
+#include <rte_lcore.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "frame_room.h"
 #include "random_bytes.h"
 #include "real_fabric_control.h"
+#include "real_fabric_entries.h"
 #include "real_fabric_hosts.h"
 #include "real_fabric_links.h"
 #include "real_fabric_show.h"
@@ -32,6 +34,14 @@ static unsigned count_ends(const struct real_fabric_options *options)
 	for (uint32_t i = 0; i < topology->hosts; i++)
 		ends += options->host_here == NULL || options->host_here[i];
 	return ends;
+}
+
+static unsigned count_loops(const struct real_fabric_options *options)
+{
+	unsigned loops = options->lcores == 0 ? 1 : options->lcores;
+
+	loops = loops > REAL_LOOPS_MAX ? REAL_LOOPS_MAX : loops;
+	return loops > rte_lcore_count() ? rte_lcore_count() : loops;
 }
 
 /* Buffers that hosts which re-inject may keep; a part of them where they are many and large. */
@@ -142,6 +152,13 @@ static int make_routes(struct real_fabric *fabric, struct fault *fault)
 	return fabric_routes_compute(&fabric->routes, topology, run, fault);
 }
 
+static int count_arrivals(struct real_fabric *fabric, struct fault *fault)
+{
+	return real_entries_create(fabric) == 0
+		       ? 0
+		       : fault_set(fault, ENOMEM, "no memory for measurements");
+}
+
 /* Each queue of the hosts has sources of its own. */
 static int check_sources(struct real_fabric *fabric, struct fault *fault)
 {
@@ -168,6 +185,7 @@ static int build(struct real_fabric *fabric, struct fault *fault)
 		(result = real_control_create(fabric, fault)) < 0 ||
 		(result = real_switches_create(fabric, fault)) < 0 ||
 		(result = real_hosts_create(fabric, fault)) < 0 ||
+		(result = count_arrivals(fabric, fault)) < 0 ||
 		(result = create_captures(fabric, fault)) < 0)
 		return result;
 	return real_show(fabric, fault);
@@ -189,6 +207,7 @@ struct real_fabric *real_fabric_create(
 		goto err;
 	}
 	result = -ENOMEM;
+	fabric->loops = count_loops(options);
 	measure_window_open(&fabric->window, options->topology, 0);
 	if (options->clock != NULL)
 		fabric->clock = *options->clock;
@@ -213,6 +232,7 @@ void real_fabric_destroy(struct real_fabric *fabric)
 	real_show_end(fabric);
 	real_switches_destroy(fabric);
 	real_hosts_destroy(fabric);
+	real_entries_destroy(fabric);
 	real_control_destroy(fabric);
 	if (fabric->end != NULL)
 		real_links_close(fabric);

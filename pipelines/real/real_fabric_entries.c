@@ -3,18 +3,76 @@
 
 #include "real_fabric_entries.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "real_fabric_result.h"
 
-int real_host_set_entries(const struct real_fabric *fabric, struct real_host *host)
-{
-	const struct measure_window *window = &fabric->window;
-	bool flows[RUN_TRAFFIC_MAX] = {false};
+/* Flows of whole cache lines: two loops never write to the same one. */
+#define LINE_FLOWS (64 / sizeof(struct measure_sink_flow))
 
-	for (unsigned i = 0; i < window->entries; i++)
-		flows[i] = window->entry[i].flow != NULL;
-	return measure_sink_set_entries(host->poll->sink, window->entries, flows);
+static size_t row_flows(const struct real_fabric *fabric)
+{
+	size_t hosts = fabric->options.topology->hosts;
+
+	return (hosts + LINE_FLOWS - 1) / LINE_FLOWS * LINE_FLOWS;
+}
+
+static size_t loop_flows(const struct real_fabric *fabric)
+{
+	size_t finite = 0;
+
+	for (unsigned i = 0; i < fabric->window.entries; i++)
+		finite += fabric->window.entry[i].flow != NULL;
+	return finite * row_flows(fabric);
+}
+
+/* The loop's row of each entry; NULL: the entry has no end. */
+static void list_rows(const struct real_fabric *fabric, unsigned loop,
+	struct measure_sink_flow *row[RUN_TRAFFIC_MAX])
+{
+	struct measure_sink_flow *next = fabric->flows + loop * loop_flows(fabric);
+
+	for (unsigned i = 0; i < fabric->window.entries; i++) {
+		row[i] = NULL;
+		if (fabric->window.entry[i].flow == NULL)
+			continue;
+		row[i] = next;
+		next += row_flows(fabric);
+	}
+}
+
+int real_entries_create(struct real_fabric *fabric)
+{
+	size_t bytes = fabric->loops * loop_flows(fabric) * sizeof(*fabric->flows);
+	struct measure_sink_flow *row[RUN_TRAFFIC_MAX];
+	int result = 0;
+
+	fabric->flows = aligned_alloc(64, bytes + 64);
+	if (fabric->flows == NULL)
+		return -ENOMEM;
+	memset(fabric->flows, 0, bytes);
+	for (unsigned loop = 0; loop < fabric->loops; loop++) {
+		list_rows(fabric, loop, row);
+		for (unsigned i = real_share(fabric, loop, fabric->host_count);
+			i < real_share(fabric, loop + 1, fabric->host_count) && result == 0; i++)
+			result = measure_sink_set_entries(
+				fabric->hosts[i].poll->sink, fabric->window.entries, row);
+	}
+	return result;
+}
+
+void real_entries_destroy(struct real_fabric *fabric)
+{
+	free(fabric->flows);
+}
+
+void real_flows_clear(struct real_fabric *fabric, unsigned loop)
+{
+	size_t flows = loop_flows(fabric);
+
+	memset(fabric->flows + loop * flows, 0, flows * sizeof(*fabric->flows));
 }
 
 static void read_sources(struct real_fabric *fabric, const struct poll_nic *poll, uint64_t overhead)
@@ -28,9 +86,6 @@ static void read_sources(struct real_fabric *fabric, const struct poll_nic *poll
 		entry->now.generated_wire_bytes +=
 			count->generated_bytes +
 			traffic_generated_frames(poll->source[i]) * overhead;
-		/* Of several lanes one counts for all. */
-		if (entry->flow != NULL && config->lane == 0)
-			entry->flow[config->host].generated = count->generated_messages;
 	}
 }
 
@@ -44,18 +99,6 @@ static void read_goal(struct real_fabric *fabric, const struct real_host *host, 
 	entry = &fabric->window.entry[fabric->goal->entry];
 	entry->now.generated_messages += goal->messages;
 	entry->now.generated_wire_bytes += goal->bytes + goal->frames * overhead;
-	entry->flow[host->number].generated = goal->messages;
-}
-
-static void read_flows(const struct real_fabric *fabric, const struct measure_sink_entry *from,
-	struct measure_flow *flow)
-{
-	for (uint32_t host = 0; host < fabric->options.topology->hosts; host++) {
-		weft_time last = run_result_minus(from->flow[host].last_ps, fabric->traffic_from);
-
-		flow[host].delivered += from->flow[host].messages;
-		flow[host].last_ps = last > flow[host].last_ps ? last : flow[host].last_ps;
-	}
 }
 
 static void read_sink(
@@ -69,8 +112,6 @@ static void read_sink(
 		entry->now.wire_bytes += from->bytes + from->frames * overhead;
 		entry->now.timed += from->total_ns.count;
 		entry->now.latency_sum_ns += from->total_ns.sum;
-		if (from->flow != NULL)
-			read_flows(fabric, from, entry->flow);
 	}
 }
 
@@ -79,17 +120,60 @@ void real_entries_read(struct real_fabric *fabric, bool fresh)
 	struct measure_window *window = &fabric->window;
 	uint64_t overhead = real_frame_overhead(fabric);
 
-	for (unsigned i = 0; i < window->entries; i++) {
+	for (unsigned i = 0; i < window->entries; i++)
 		window->entry[i].now = (struct measure_entry_totals){0};
-		if (window->entry[i].flow != NULL)
-			memset(window->entry[i].flow, 0,
-				fabric->options.topology->hosts * sizeof(*window->entry[i].flow));
-	}
 	for (unsigned i = 0; i < fabric->host_count && !fresh; i++) {
 		read_sources(fabric, fabric->hosts[i].poll, overhead);
 		read_goal(fabric, &fabric->hosts[i], overhead);
 		read_sink(fabric, fabric->hosts[i].poll->sink, overhead);
 	}
+}
+
+static void add_arrivals(const struct real_fabric *fabric, const struct measure_sink_flow *from,
+	struct measure_flow *flow)
+{
+	for (uint32_t host = 0; from != NULL && host < fabric->options.topology->hosts; host++) {
+		weft_time last = run_result_minus(from[host].last_ps, fabric->traffic_from);
+
+		flow[host].delivered += from[host].messages;
+		flow[host].last_ps = last > flow[host].last_ps ? last : flow[host].last_ps;
+	}
+}
+
+static void add_generated(struct real_fabric *fabric, const struct real_host *host)
+{
+	const struct poll_nic *poll = host->poll;
+
+	for (unsigned i = 0; i < poll->sources; i++) {
+		const struct traffic_config *config = traffic_config(poll->source[i]);
+		struct measure_flow *flow = fabric->window.entry[config->entry].flow;
+
+		/* Of several lanes one counts for all. */
+		if (flow != NULL && config->lane == 0)
+			flow[config->host].generated =
+				traffic_counters(poll->source[i])->generated_messages;
+	}
+	if (fabric->goal != NULL)
+		fabric->window.entry[fabric->goal->entry].flow[host->number].generated =
+			poll->goal.messages;
+}
+
+void real_flows_read(struct real_fabric *fabric)
+{
+	struct measure_window *window = &fabric->window;
+	struct measure_sink_flow *row[RUN_TRAFFIC_MAX];
+
+	for (unsigned i = 0; i < window->entries; i++)
+		if (window->entry[i].flow != NULL)
+			memset(window->entry[i].flow, 0,
+				fabric->options.topology->hosts * sizeof(*window->entry[i].flow));
+	for (unsigned loop = 0; loop < fabric->loops; loop++) {
+		list_rows(fabric, loop, row);
+		for (unsigned i = 0; i < window->entries; i++)
+			add_arrivals(fabric, row[i], window->entry[i].flow);
+	}
+	for (unsigned i = 0; i < fabric->host_count; i++)
+		add_generated(fabric, &fabric->hosts[i]);
 }
 
 void real_entries_add_latencies(const struct real_fabric *fabric, struct run_result *result)

@@ -10,7 +10,6 @@
 #include "congestion_control.h"
 #include "netns.h"
 #include "real_fabric_control.h"
-#include "real_fabric_entries.h"
 #include "real_fabric_links.h"
 #include "run_source.h"
 #include "tap.h"
@@ -142,8 +141,6 @@ static int create_host(struct real_fabric *fabric, struct real_host *host, struc
 	host->poll = poll_nic_create(&config, clock_now(&fabric->clock), fault);
 	if (host->poll == NULL)
 		return -EINVAL;
-	if (real_host_set_entries(fabric, host) < 0)
-		return fault_set(fault, ENOMEM, "no memory for measurements");
 	poll_nic_set_control(host->poll, real_control_of(fabric, DEVICE_HOST, host->number));
 	return host->edge != NULL ? open_edge(fabric, host, fault) : 0;
 }
@@ -242,11 +239,12 @@ static void start_goal(struct real_fabric *fabric, struct real_host *host)
 
 int real_host_start_traffic(struct real_fabric *fabric, struct real_host *host, struct fault *fault)
 {
+	unsigned former = host->poll->sources;
 	int result = 0;
 
-	for (unsigned i = 0; i < host->poll->sources; i++)
-		traffic_destroy(host->poll->source[i]);
 	host->poll->sources = 0;
+	for (unsigned i = 0; i < former; i++)
+		traffic_destroy(host->poll->source[i]);
 	for (uint32_t i = 0; i < fabric->traffic->entries && result == 0; i++)
 		if (run_source_sends(&fabric->traffic->entry[i], host->number))
 			result = add_source(fabric, host, i, fault);

@@ -221,6 +221,7 @@ int real_fabric_result(struct real_fabric *fabric, struct run_result *result, st
 	run_result_count_pending(result);
 	result->incomplete = fabric->incomplete;
 	real_entries_read(fabric, false);
+	real_flows_read(fabric);
 	run_result_set_wall(result, (double)running / (double)PS_PER_S);
 	if (deadlock_result(&fabric->circle, fabric->options.topology, result) < 0 ||
 		measure_window_result(&fabric->window, 0, result) < 0 ||

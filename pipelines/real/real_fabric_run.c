@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-
-/* The loops of a real-clock fabric: polling every device, shared out among the lcores. The first
- * loop, the leader, also watches the clock, takes samples and gives the orders. */
+#include "real_fabric_run.h"
 
 #include <inttypes.h>
 #include <rte_launch.h>
@@ -19,9 +17,7 @@
 #include "real_fabric_shortage.h"
 #include "real_fabric_show.h"
 #include "real_fabric_switches.h"
-#include "real_private.h"
 
-#define WORKERS_MAX    64
 #define LINKS_WAIT_PS  (5 * PS_PER_S)
 #define ROUTES_WAIT_PS (20 * PS_PER_S) /* from the same moment on */
 #define DRAIN_WAIT_PS  (2 * PS_PER_S)
@@ -44,23 +40,24 @@ static void start_host(struct real_fabric *fabric, struct real_host *host)
 static void obey(struct real_worker *worker, weft_time now)
 {
 	struct real_fabric *fabric = worker->fabric;
-	unsigned orders = atomic_load_explicit(&fabric->orders, memory_order_acquire);
 
-	if (orders == worker->orders_seen)
+	if (!loop_orders_take(&fabric->orders, &worker->orders_seen))
 		return;
-	worker->orders_seen = orders;
+	if (fabric->order == REAL_ORDER_START)
+		real_flows_clear(fabric, worker->number);
 	for (unsigned i = worker->first_host; i < worker->last_host; i++) {
 		if (fabric->order == REAL_ORDER_START)
 			start_host(fabric, &fabric->hosts[i]);
 		else
 			real_host_stop_traffic(fabric, &fabric->hosts[i], now);
 	}
+	loop_orders_obeyed(&fabric->orders);
 }
 
 static void give_order(struct real_fabric *fabric, enum real_order order)
 {
 	fabric->order = order;
-	atomic_fetch_add_explicit(&fabric->orders, 1, memory_order_release);
+	loop_orders_give(&fabric->orders, fabric->loops);
 }
 
 static unsigned poll_devices(struct real_worker *worker)
@@ -262,13 +259,16 @@ static void serve_command(struct real_fabric *fabric, weft_time now)
 		report(fabric, text + 7);
 }
 
-static bool lead(struct real_fabric *fabric)
+bool real_lead(struct real_fabric *fabric)
 {
 	weft_time now = clock_now(&fabric->clock);
-	bool over = watch(fabric, now);
+	bool over;
 
+	if (!loop_orders_done(&fabric->orders))
+		return false;
+	over = watch(fabric, now);
 	/* Not with several loops: the others change the switches meanwhile. */
-	if (fabric->alone && now >= fabric->deadlock_due)
+	if (fabric->loops == 1 && now >= fabric->deadlock_due)
 		real_deadlock_check(fabric, now);
 	serve_command(fabric, now);
 	real_shortage_check(fabric, now);
@@ -286,43 +286,39 @@ static int work(void *ctx)
 		unsigned moved = poll_devices(worker);
 
 		obey(worker, clock_now(&fabric->clock));
-		if (worker->leader && (i % WATCH_EACH == 0 || moved == 0) && lead(fabric))
+		if (worker->leader && (i % WATCH_EACH == 0 || moved == 0) && real_lead(fabric))
 			atomic_store(&fabric->halt, true);
 		poll_yield_update(&yield, moved);
 	}
 	return 0;
 }
 
-/* Device i of n goes to worker i * workers / n: neighbours in number, which are neighbours in the
- * network, stay together. */
-static void share_out(struct real_fabric *fabric, struct real_worker *worker, unsigned workers)
+static void share_out(struct real_fabric *fabric, struct real_worker *worker)
 {
-	for (unsigned i = 0; i < workers; i++)
+	for (unsigned i = 0; i < fabric->loops; i++)
 		worker[i] = (struct real_worker){
 			.fabric = fabric,
-			.first_switch = i * fabric->switch_count / workers,
-			.last_switch = (i + 1) * fabric->switch_count / workers,
-			.first_host = i * fabric->host_count / workers,
-			.last_host = (i + 1) * fabric->host_count / workers,
-			.orders_seen = atomic_load(&fabric->orders),
+			.number = i,
+			.first_switch = real_share(fabric, i, fabric->switch_count),
+			.last_switch = real_share(fabric, i + 1, fabric->switch_count),
+			.first_host = real_share(fabric, i, fabric->host_count),
+			.last_host = real_share(fabric, i + 1, fabric->host_count),
+			.orders_seen = atomic_load(&fabric->orders.given),
 			.leader = i == 0,
 		};
 }
 
 static void run_workers(struct real_fabric *fabric)
 {
-	struct real_worker worker[WORKERS_MAX];
-	unsigned workers = fabric->options.lcores, next = 1, lcore;
+	struct real_worker worker[REAL_LOOPS_MAX];
+	unsigned next = 1, lcore;
 
-	workers = workers == 0 ? 1 : workers > WORKERS_MAX ? WORKERS_MAX : workers;
-	if (workers > rte_lcore_count())
-		workers = rte_lcore_count();
-	fabric->alone = workers == 1;
-	share_out(fabric, worker, workers);
+	share_out(fabric, worker);
+	atomic_store(&fabric->orders.pending, 0);
 	atomic_store(&fabric->halt, false);
 	real_control_start(fabric);
 	RTE_LCORE_FOREACH_WORKER(lcore)
-	if (next < workers)
+	if (next < fabric->loops)
 		rte_eal_remote_launch(work, &worker[next++], lcore);
 	work(&worker[0]);
 	rte_eal_mp_wait_lcore();

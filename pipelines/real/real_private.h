@@ -15,6 +15,7 @@
 #include "fabric_routes.h"
 #include "fecn.h"
 #include "impairment.h"
+#include "loop_orders.h"
 #include "measure_window.h"
 #include "nic.h"
 #include "poll_nic.h"
@@ -26,6 +27,8 @@
 
 /* Streams of random numbers of a device (lib/base/rng.h). */
 enum real_stream { REAL_STREAM_IMPAIRMENT = 100, REAL_STREAM_TRAFFIC, REAL_STREAM_CHOICE };
+
+#define REAL_LOOPS_MAX 64
 
 /* One end of a link; 'open' if it lives here. */
 struct real_end {
@@ -73,6 +76,7 @@ enum real_phase {
 
 struct real_worker {
 	struct real_fabric *fabric;
+	unsigned number;
 	unsigned first_switch, last_switch, first_host, last_host; /* last: one behind */
 	unsigned orders_seen;
 	bool leader; /* main thread's: supervises, too */
@@ -100,11 +104,13 @@ struct real_fabric {
 	struct weft_switch **sw; /* by number; NULL: elsewhere */
 	struct real_host *hosts;
 	unsigned host_count;
+	unsigned loops;                  /* that poll, each its share of the devices */
+	struct measure_sink_flow *flows; /* of the entries that end (real_fabric_entries.h) */
 	struct capture_manager *captures;
 	struct telemetry *telemetry;
-	/* Orders to the loops: written by the leader before the counter moves on. */
+	/* The leader's order to the loops, and the times that it is about. */
+	struct loop_orders orders;
 	enum real_order order;
-	atomic_uint orders;
 	atomic_bool halt;
 	weft_time traffic_from, measure_from, traffic_until;
 	/* The leader's. */
@@ -116,7 +122,6 @@ struct real_fabric {
 	bool incomplete;
 	atomic_uint sources_failed;    /* hosts that could not begin to send, each time */
 	bool unrouted;                 /* traffic began without mapped routes to all hosts */
-	bool alone;                    /* there is one loop */
 	weft_time deadlock_age;        /* heads that have waited for less do not count */
 	weft_time deadlock_due;        /* the next look */
 	struct deadlock_circle circle; /* the first one that was found */
@@ -125,6 +130,14 @@ struct real_fabric {
 
 /* The time that a transmitter may make up for, because its loop was elsewhere. */
 #define REAL_SLACK_PS (200 * PS_PER_US)
+
+/* Device i of n is in loop i * loops / n: neighbours in number, which are neighbours in the
+ * network, stay together. The first one of a loop's; that of the next loop is one behind its last.
+ */
+static inline unsigned real_share(const struct real_fabric *fabric, unsigned loop, unsigned devices)
+{
+	return (unsigned)((uint64_t)loop * devices / fabric->loops);
+}
 
 /* The source of its devices' configurations. */
 static inline struct device_config real_device_config(const struct real_fabric *fabric)

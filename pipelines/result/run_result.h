@@ -102,6 +102,7 @@ struct run_result {
 		vc_frames; /* of an input port; the frames of nic.mtu that a VC's buffer holds */
 	struct run_traffic packets, messages;
 	uint64_t from_ns, to_ns;  /* of the measuring, since the traffic began */
+	unsigned parts;           /* that were added (run_result_add_part()) */
 	double offered, accepted; /* fractions of the hosts' link rate */
 	double flits_per_ns_per_switch;
 	struct histogram network_ns, total_ns;

@@ -152,8 +152,9 @@ static int add_measured(struct run_result *into, json_t *part)
 		return -EINVAL;
 	if ((uint64_t)to > into->to_ns)
 		into->to_ns = (uint64_t)to;
-	if (into->from_ns == 0 || (uint64_t)from < into->from_ns)
+	if (into->parts == 0 || (uint64_t)from < into->from_ns)
 		into->from_ns = (uint64_t)from;
+	into->parts++;
 	return 0;
 }
 

@@ -46,9 +46,9 @@ enum virtual_lane { VIRTUAL_LANE_SWITCH, VIRTUAL_LANE_HOST, VIRTUAL_LANE_END };
 struct virtual_pool {
 	struct weft_packet *packet;
 	struct datagram_origin *origin; /* of each packet: touched at both ends only */
-	struct weft_packet *free;
-	uint32_t used, size; /* ever used; reserved */
-	uint64_t out;        /* now */
+	struct weft_packet *returned;   /* to be taken again, linked by next */
+	uint32_t used, size;            /* ever used; reserved */
+	uint64_t out;                   /* now */
 };
 
 /*

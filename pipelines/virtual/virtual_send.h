@@ -11,10 +11,10 @@
 static inline struct weft_packet *virtual_take_packet(struct virtual_fabric *fabric)
 {
 	struct virtual_pool *pool = &fabric->pool;
-	struct weft_packet *packet = pool->free;
+	struct weft_packet *packet = pool->returned;
 
 	if (__builtin_expect(packet != NULL, 1)) {
-		pool->free = packet->next;
+		pool->returned = packet->next;
 	} else if (pool->used < pool->size) {
 		packet = &pool->packet[pool->used++];
 	} else {
@@ -27,8 +27,8 @@ static inline struct weft_packet *virtual_take_packet(struct virtual_fabric *fab
 
 static inline void virtual_give_packet(struct virtual_fabric *fabric, struct weft_packet *packet)
 {
-	packet->next = fabric->pool.free;
-	fabric->pool.free = packet;
+	packet->next = fabric->pool.returned;
+	fabric->pool.returned = packet;
 	fabric->pool.out--;
 }
 

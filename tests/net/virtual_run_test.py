@@ -77,6 +77,15 @@ class VirtualRun(unittest.TestCase):
         self.assertEqual([line.split(",")[0] for line in lines[1:]], ["100000", "200000"])
         self.assertEqual([path.name for path in self.dir.iterdir()], ["run.yaml"])
 
+    def test_the_buffer_of_a_port_is_told_in_frames_of_the_mtu(self):
+        # 54 blocks of 64 bytes; a frame of 1 KiB and its header takes 17 of them.
+        for vcs, frames, line in ((1, 3, "3 frames of 1024 bytes"), (2, 1, "1 frames of 1024 bytes in each of 2 VCs")):
+            done = self.run_file("--json", str(self.dir / "r.json"), "--set", f"switch.vcs={vcs}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, f"(?m)^  input buffer +{line}$")
+            result = json.loads((self.dir / "r.json").read_text())
+            self.assertEqual(result["buffer"], {"vcs": vcs, "frames_per_vc": frames})
+
     def test_only_one_of_both_can_be_standard_output(self):
         done = self.run_file("--json", "-", "--csv", "-", "--set", "measure.duration=1000s")
         self.assertEqual((done.returncode, done.stdout), (2, ""))

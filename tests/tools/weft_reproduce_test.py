@@ -478,9 +478,105 @@ class Reproduce(unittest.TestCase):
         self.assertEqual(document["rows"][0]["ours"]["instances"], 5)
         self.assertEqual({call["topology"][-6:] for call in self.calls()},
                          {f"seed={n}" for n in range(1, 6)})
+        self.assertIn("1000 measured; 5 instances of each network.\n", self.run_it("--instances", "5").stdout)
         self.assertIn("--instances 101: expected 1 to 100", self.run_it("--instances", "101", code=2).stderr)
         self.write("e.yaml", EXPERIMENT.replace("seed={n}", "seed=1"))
         self.assertIn("expected a definition with {n}", self.run_it("--instances", "5", code=2).stderr)
+
+    def test_the_messages_of_a_run_are_those_of_the_command_line_and_the_output_says_so(self):
+        args = ("--warmup", "500", "--messages", "2000")
+        text = self.run_it(*args).stdout
+        call = self.calls()[0]
+        per_ns = 32 * float(call["traffic.0.load"].rstrip("%")) / 100 * 1.25 / 512  # 32 hosts, 10 Gbps
+        warmup, duration = (float(call["measure." + key].removesuffix("ns")) for key in ("warmup", "duration"))
+        self.assertAlmostEqual(warmup * per_ns, 500, delta=1)
+        self.assertAlmostEqual((duration - warmup) * per_ns, 2000, delta=1)
+        line = "Each run: 500 messages discarded, 2000 measured (the full run: 1000, 1000)."
+        self.assertIn(line, text)
+        self.assertIn(line, self.run_it(*args, "--markdown").stdout)
+        self.assertEqual(json.loads(self.run_it(*args, "--json").stdout)["length"],
+                         {"warmup": 500, "messages": 2000, "defined_warmup": 1000, "defined_messages": 1000})
+        self.assertIn("Each run: 1000 messages discarded, 1000 measured.\n", self.run_it().stdout)
+        self.assertIn("10 measured (the full run: 1000, 1000)", self.run_it("--quick").stdout)
+        self.assertIn("7 measured (the full run: 1000, 1000)", self.run_it("--quick", "--messages", "7").stdout)
+
+    def test_a_run_without_warmup_is_one(self):
+        self.run_it("--warmup", "0")
+        self.assertEqual({call["measure.warmup"] for call in self.calls()}, {"0ns"})
+
+    def test_messages_that_are_no_number_of_them_are_refused(self):
+        for option, value, least in (("warmup", "-1", 0), ("warmup", "1k", 0), ("messages", "0", 1),
+                                     ("messages", "100000001", 1)):
+            self.assertIn(f"--{option} {value}: expected {least} to 100000000",
+                          self.run_it(f"--{option}", value, code=2).stderr)
+        self.assertEqual(self.calls(), [])
+
+    def test_messages_of_runs_that_do_not_count_them_are_refused(self):
+        self.write_measure("efficiency", CLAIMS, HOT_SPOT)
+        for option in ("--warmup", "--messages"):
+            self.assertRegex(self.run_it(option, "5", code=2).stderr,
+                             f"e.yaml: {option}: expected a definition whose runs count messages, found .*'efficiency'")
+        self.assertEqual(self.calls(), [])
+        self.assertIsNone(json.loads(self.run_it("--json").stdout)["length"])
+
+    def write_networks(self, names, rows):
+        first = EXPERIMENT.index("  - {name: small")
+        networks = "".join(f'  - {{name: {name}, n: 2, set: ["topology=irregular:switches=8,degree=4,hosts=4,'
+                           f'ports=8,seed={{n*{factor}}}"]}}\n' for name, factor in zip(names, (1, 3, 5, 7, 11, 13)))
+        self.write("e.yaml", EXPERIMENT[:first] + networks + EXPERIMENT[EXPERIMENT.index("algorithms:"):])
+        self.write("rows.csv", "quantity,case,network,algorithm,over,min,max,mean,words\n" + rows)
+
+    def test_networks_are_the_columns_of_a_table_in_markdown(self):
+        self.write_networks(("small", "large"), "factor,,small,DFS,UD,1.4,1.6,1.5\nfactor,,large,DFS,UD,,,3\n"
+                            "factor,,small,UD,DFS,,,0.67\nfactor,,large,UD,DFS,,,\n")
+        text = self.run_it("--markdown", code=1).stdout
+        self.assertIn("| factor of productivity | small | large |\n|---|---|---|\n", text)
+        self.assertRegex(text, r"\n\| DFS / UD \| 1\.50 \(1\.40\.\.1\.60\) → 1\.5\d ± \d\.\d\d \(1\.\d\d\) "
+                               r"\| 3\.00 → 1\.5\d ± \d\.\d\d \(\*\*0\.\d\d\*\*\) \|\n")
+        self.assertRegex(text, r"\n\| UD / DFS \| 0\.67 → 0\.6\d ± \d\.\d\d \(\d\.\d\d\) \| – → 0\.6\d ± \d\.\d\d \|\n")
+        self.assertIn("\n2 of 3 published means within 10 %; 1 of 4 rows not measured", text)
+        document = json.loads(self.run_it("--json", code=1).stdout)
+        self.assertEqual((document["means"], document["near"], document["claims"], document["held"]), (3, 2, 0, 0))
+
+    def test_a_bound_and_words_stand_in_a_plain_table(self):
+        self.write_networks(("small", "large", "huge"), "factor,,small,DFS,UD,,,1.5\nfactor,,large,DFS,UD,,,1.5\n"
+                            "factor,,small,UD,DFS,,,0.67\nfactor,,huge,UD,DFS,,1,\nfactor,,large,UD,DFS,,,1,alike\n"
+                            "value,,large,UD,,,,\n")
+        text = self.run_it("--markdown", code=1).stdout
+        self.assertRegex(text, r"\| UD / DFS \| 0\.67 → 0\.6\d [^|]* \| \|\n")
+        self.assertRegex(text, r"\| huge \| UD / DFS \| at most 1\.00 \|  \| 0\.\d.* holds \|")
+        self.assertRegex(text, r"\| large \| UD / DFS \| 'alike' \| 1\.00 \| 0\.\d.* apart \|")
+        self.assertRegex(text, r"\| large \| UD \| - \|  \| 0\.\d")
+        self.assertIn("3 of 3 published means within 10 %; 1 of 2 bounds and readings hold; ", text)
+
+    def test_one_network_needs_no_columns(self):
+        text = self.run_it("--markdown").stdout
+        self.assertNotIn("→", text)
+        self.assertRegex(text, r"\| small \| DFS / UD \| 1\.50 \(1\.40\.\.1\.60\) \| 1\.5\d")
+
+    def test_many_networks_share_the_columns_that_their_last_words_name(self):
+        names = [f"{kind} {size}" for kind in ("hot", "cold spot", "local") for size in (16, 32)]
+        self.write_networks(names, "".join(f"factor,,{name},DFS,UD,,,1.5\n" for name in names[:-1]))
+        text = self.run_it("--markdown").stdout
+        self.assertIn("| factor of productivity | 16 | 32 |\n", text)
+        self.assertEqual(re.findall(r"\n\| (DFS / UD, [\w ]+) \| 1.50 → [^|]* \|( 1.50 →)?", text),
+                         [("DFS / UD, hot", " 1.50 →"), ("DFS / UD, cold spot", " 1.50 →"), ("DFS / UD, local", "")])
+
+    def test_a_cell_without_all_instances_says_how_many_there_are(self):
+        self.write_networks(("small", "large"), "factor,,small,DFS,UD,,,1.5\nfactor,,large,DFS,UD,,,1.5\n")
+        self.write("fail", "seed=2")
+        self.assertRegex(self.run_it("--markdown", code=1).stdout,
+                         r"\| DFS / UD \| 1\.50 → 1\.5\d \(\*\*1\.\d\d\*\*\) \*\*1 of 2 measured\*\* \| 1\.50 → 1\.5\d ± ")
+        self.write("fail", "")
+        self.assertIn("| DFS / UD | 1.50 → **not measured** | 1.50 → **not measured** |",
+                      self.run_it("--markdown", "--again", code=1).stdout)
+
+    def test_an_order_that_is_not_the_published_one_is_named_in_markdown(self):
+        self.write("e.yaml", EXPERIMENT + "tolerance: 90%\n")
+        self.write("rows.csv", "quantity,case,network,algorithm,over,min,max,mean\n"
+                   "factor,,small,UD,UD,,,1.2\nfactor,,small,DFS,UD,,,1.1\n")
+        self.assertRegex(self.run_it("--markdown", code=1).stdout,
+                         r"\nOrder: UD / UD is published above DFS / UD, here below \(small: 1\.00, 1\.\d\d\)\.\n")
 
     def test_the_mean_latency_of_a_run_settles(self):
         self.write_measure("settling", "quantity,case,network,algorithm,over,min,max,mean\n"

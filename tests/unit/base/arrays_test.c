@@ -79,11 +79,25 @@ static void an_array_that_cannot_grow_is_unchanged(void **state)
 	free(byte);
 }
 
+/* Elements without bytes: they take no memory. */
+static void an_array_grows_beyond_half_of_the_greatest_room(void **state)
+{
+	uint32_t room = (uint32_t)1 << 31;
+	void *array = NULL;
+
+	(void)state;
+	assert_true(array_reserve(&array, &room, (size_t)room + 1, 0));
+	assert_int_equal(UINT32_MAX, room);
+	assert_false(array_reserve(&array, &room, (size_t)UINT32_MAX + 1, 0));
+	free(array);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(arrays_are_zeroed_aligned_and_never_null),
 	cmocka_unit_test(an_array_without_memory_is_remembered),
 	cmocka_unit_test(an_array_keeps_its_elements_while_it_grows),
 	cmocka_unit_test(an_array_that_cannot_grow_is_unchanged),
+	cmocka_unit_test(an_array_grows_beyond_half_of_the_greatest_room),
 };
 
 UNIT_MAIN(tests)

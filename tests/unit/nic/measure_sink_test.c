@@ -210,11 +210,11 @@ static void a_message_of_another_length_than_it_says_is_altered(void **state)
 
 static void entries_of_the_traffic_are_told_apart(void **state)
 {
-	static const bool flows[2] = {false, true};
+	struct measure_sink_flow by_source[4] = {{0}}, *const flow[2] = {NULL, by_source};
 	struct sender sender;
 
 	start(&sender);
-	assert_int_equal(measure_sink_set_entries(sender.sink, 2, flows), 0);
+	assert_int_equal(measure_sink_set_entries(sender.sink, 2, flow), 0);
 	frame(&sender, 0, 0, 0, 20, 20, 2030);
 	sender.message.entry = 1;
 	frame(&sender, 1, 1, 0, 100, 150, 2040);
@@ -227,27 +227,62 @@ static void entries_of_the_traffic_are_told_apart(void **state)
 	assert_int_equal(sender.sink->entry[1].total_ns.max, 1050);
 	assert_int_equal(sender.sink->entry[1].bytes, 150);
 	assert_int_equal(sender.sink->entry[1].frames, 2);
-	assert_null(sender.sink->entry[0].flow);
-	assert_int_equal(sender.sink->entry[1].flow[2].messages, 1);
-	assert_int_equal(sender.sink->entry[1].flow[2].last_ps, 2050 * PS_PER_NS);
+	assert_int_equal(by_source[2].messages, 1);
+	assert_int_equal(by_source[2].last_ps, 2050 * PS_PER_NS);
 	measure_sink_reset(sender.sink, 0);
 	assert_int_equal(sender.sink->entry[1].total_ns.count, 0);
 	assert_int_equal(sender.sink->entry[1].messages, 0);
-	assert_int_equal(sender.sink->entry[1].flow[2].messages, 0);
 	measure_sink_destroy(sender.sink);
+}
+
+/* One row for all hosts of a loop: a row for each would take hosts x hosts. */
+static void sinks_may_share_the_counters_by_source(void **state)
+{
+	struct measure_sink_flow by_source[4] = {{0}}, *const flow[1] = {by_source};
+	struct sender sender[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		start(&sender[i]);
+		assert_int_equal(measure_sink_set_entries(sender[i].sink, 1, flow), 0);
+		frame(&sender[i], 0, 0, 0, 20, 20, 2030 + i);
+	}
+	assert_int_equal(by_source[2].messages, 2);
+	assert_int_equal(by_source[2].last_ps, 2031 * PS_PER_NS);
+	measure_sink_reset(sender[0].sink, 0);
+	assert_int_equal(by_source[2].messages, 2);
+	for (unsigned i = 0; i < 2; i++)
+		measure_sink_destroy(sender[i].sink);
 }
 
 static void an_entry_that_the_run_does_not_have_counts_for_none(void **state)
 {
-	static const bool flows[1] = {false};
+	struct measure_sink_flow *const flow[1] = {NULL};
 	struct sender sender;
 
 	start(&sender);
-	assert_int_equal(measure_sink_set_entries(sender.sink, 1, flows), 0);
+	assert_int_equal(measure_sink_set_entries(sender.sink, 1, flow), 0);
 	sender.message.entry = 1;
 	frame(&sender, 0, 0, 0, 20, 20, 2030);
 	assert_int_equal(sender.sink->messages, 1);
 	assert_int_equal(sender.sink->entry[0].messages, 0);
+	measure_sink_destroy(sender.sink);
+}
+
+/* The sender has read another run file. */
+static void a_prefix_with_an_entry_that_the_run_does_not_have_is_altered(void **state)
+{
+	struct measure_sink_flow *const flow[2] = {NULL, NULL};
+	struct sender sender;
+
+	start(&sender);
+	assert_int_equal(measure_sink_set_entries(sender.sink, 2, flow), 0);
+	sender.message.entry = 1;
+	frame(&sender, 0, 0, 0, 20, 20, 2030);
+	assert_int_equal(sender.sink->altered, 0);
+	sender.message.entry = 2;
+	frame(&sender, 1, 1, 0, 20, 20, 2040);
+	assert_int_equal(sender.sink->altered, 1);
+	assert_int_equal(sender.sink->total_ns.count, 1);
 	measure_sink_destroy(sender.sink);
 }
 
@@ -263,7 +298,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(altered_bytes_are_noticed_in_every_frame),
 	cmocka_unit_test(a_message_of_another_length_than_it_says_is_altered),
 	cmocka_unit_test(entries_of_the_traffic_are_told_apart),
+	cmocka_unit_test(sinks_may_share_the_counters_by_source),
 	cmocka_unit_test(an_entry_that_the_run_does_not_have_counts_for_none),
+	cmocka_unit_test(a_prefix_with_an_entry_that_the_run_does_not_have_is_altered),
 };
 
 UNIT_MAIN(tests)

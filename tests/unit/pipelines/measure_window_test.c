@@ -147,6 +147,45 @@ static void an_entrys_share_is_of_what_its_senders_links_carry(void **state)
 	run_config_destroy(run);
 }
 
+/* Its messages have all arrived so far, but its operations have not all been reached. */
+static void a_schedule_that_is_cut_off_has_no_completion_time(void **state)
+{
+	static const char text[] =
+		"weft: run/1\ntopology: \"ring:switches=3,hosts=1\"\nclock: virtual\n"
+		"traffic: [{pattern: goal, file: /x}]\n";
+	const struct measure_totals from = {.at_ps = 0}, to = {.at_ps = PS_PER_US};
+	uint16_t hosts[] = {0};
+	struct run_hosts traffic = {
+		.entries = 1, .entry = &(struct run_hosts_entry){.from = hosts, .from_count = 1}};
+	struct fault fault = {""};
+	struct run_config *run = run_config_parse(text, sizeof(text) - 1, "test", NULL, 0, &fault);
+	struct topology *topology = run != NULL ? run_config_open_topology(run, &fault) : NULL;
+
+	assert_string_equal(fault.text, "");
+	assert_non_null(topology);
+	for (unsigned unfinished = 0; unfinished < 2; unfinished++) {
+		struct run_result *result = calloc(1, sizeof(*result));
+		struct measure_window window;
+		uint64_t ns;
+
+		assert_non_null(result);
+		measure_window_open(&window, topology, 0);
+		assert_int_equal(
+			measure_window_add_entries(&window, topology, run, &traffic, NULL), 0);
+		measure_window_begin(&window, &from);
+		window.entry[0].flow[0] = (struct measure_flow){5, 5, 3 * PS_PER_US};
+		measure_window_end(&window, &to);
+		assert_int_equal(run_result_count(result, "goal_unfinished", unfinished), 0);
+		assert_int_equal(measure_window_result(&window, 0, result), 0);
+		assert_int_equal(run_entry_completion(&result->entry[0], &ns), unfinished == 0);
+		measure_window_close(&window);
+		run_result_free(result);
+		free(result);
+	}
+	topology_destroy(topology);
+	run_config_destroy(run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,6 +194,7 @@ int main(void)
 		cmocka_unit_test(each_sample_counts_from_the_one_before),
 		cmocka_unit_test(a_window_without_time_shows_nothing),
 		cmocka_unit_test(an_entrys_share_is_of_what_its_senders_links_carry),
+		cmocka_unit_test(a_schedule_that_is_cut_off_has_no_completion_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

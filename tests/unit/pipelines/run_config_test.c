@@ -665,6 +665,22 @@ static void sets_of_routes_are_named_with_plus(void **state)
 	assert_null(parse_set(HEAD, "routing.algorithm=ud+", &fault));
 }
 
+static void a_second_schedule_is_refused(void **state)
+{
+	struct run_config *config = parse("weft: run/1\ntopology: \"rlft:ports=4,stages=2\"\n"
+					  "clock: virtual\nnic: {selector: first}\ntraffic:\n"
+					  "  - {pattern: goal, file: /x}\n"
+					  "  - {pattern: uniform}\n"
+					  "  - {pattern: goal, file: /y}\n");
+	struct fault fault;
+
+	assert_int_equal(run_config_supported(config, &fault), -EINVAL);
+	assert_string_equal(fault.text,
+		"r.yaml:8:5: pattern goal: a second schedule, expected one at most; the first one "
+		"is in line 6");
+	run_config_destroy(config);
+}
+
 static void several_sets_of_tables_are_refused(void **state)
 {
 	struct run_config *config = parse(HEAD "routing: {algorithm: ud+dmodk, mode: table}\n");
@@ -873,6 +889,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_mapper_host_that_is_not_there_is_refused_with_its_place),
 	cmocka_unit_test(what_a_mapper_cannot_do_is_refused),
 	cmocka_unit_test(sets_of_routes_are_named_with_plus),
+	cmocka_unit_test(a_second_schedule_is_refused),
 	cmocka_unit_test(several_sets_of_tables_are_refused),
 	cmocka_unit_test(what_selectors_are_told_has_three_digits_after_the_point),
 	cmocka_unit_test(every_built_algorithm_can_be_asked_for),

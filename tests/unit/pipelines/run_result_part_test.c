@@ -218,6 +218,27 @@ static void shares_of_the_fabric_add_up(void **state)
 	free_result(all);
 }
 
+static void the_measuring_is_from_the_first_beginning_to_the_last_end(void **state)
+{
+	static const uint64_t from_ns[] = {7, 0, 5}, to_ns[] = {100, 300, 200};
+	struct run_result *part = new_result(), *all = new_result(), *late = new_result();
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		part->from_ns = from_ns[i];
+		part->to_ns = to_ns[i];
+		add(all, part);
+		if (i != 1)
+			add(late, part);
+	}
+	assert_int_equal(all->from_ns, 0);
+	assert_int_equal(all->to_ns, 300);
+	assert_int_equal(late->from_ns, 5);
+	free_result(part);
+	free_result(all);
+	free_result(late);
+}
+
 static void something_else_is_refused(void **state)
 {
 	struct run_result *all = new_result();
@@ -252,6 +273,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_latency_between_machines_is_null),
 	cmocka_unit_test(histograms_are_in_the_document_only_if_asked_for),
 	cmocka_unit_test(shares_of_the_fabric_add_up),
+	cmocka_unit_test(the_measuring_is_from_the_first_beginning_to_the_last_end),
 	cmocka_unit_test(something_else_is_refused),
 	cmocka_unit_test(a_bucket_out_of_range_is_refused),
 };

@@ -228,6 +228,47 @@ static void the_far_buffer_is_the_most_that_was_granted_until_the_link_goes_down
 	bench_destroy(bed.bench);
 }
 
+static void a_neighbour_that_has_restarted_may_have_another_buffer(void **state)
+{
+	struct bed bed;
+
+	(void)state;
+	start(&bed, "none");
+	bench_grant(bed.bench, 5, 0, 48);
+	bench_grant(bed.bench, 6, 0, 48);
+	bench_meet(bed.bench, 5, 2000);
+	assert_int_equal(bed.bench->sw->peer_buffers[5].vc_blocks, 0);
+	assert_int_equal(bed.bench->sw->peer_buffers[6].vc_blocks, 48);
+	/* A credit frame may be the first to tell of it. */
+	bed.bench->peer_credit[6].session = 2000;
+	bed.bench->peer_credit[6].limit[0] = 0;
+	bench_grant(bed.bench, 6, 0, 16);
+	assert_int_equal(bed.bench->sw->peer_buffers[6].vc_blocks, 16);
+	bench_destroy(bed.bench);
+}
+
+/* Nobody knows from it that 4 of 48 blocks are taken. */
+static void a_credit_frame_that_does_not_count_tells_nothing_of_the_far_buffer(void **state)
+{
+	struct control_credit other[2];
+	struct bed bed;
+
+	(void)state;
+	start(&bed, "none");
+	bench_grant(bed.bench, 5, 0, 48);
+	other[0] = other[1] = bed.bench->peer_credit[5];
+	other[0].vcs++;
+	other[1].peer_session++;
+	bed.bench->sw->port[5].link.tx[0].sent += 4;
+	for (unsigned i = 0; i < 2; i++) {
+		switch_on_credit(bed.bench->sw, 5, &other[i], bed.bench->now);
+		assert_int_equal(bed.bench->sw->peer_buffers[5].told[0], 48);
+	}
+	switch_on_credit(bed.bench->sw, 5, &bed.bench->peer_credit[5], bed.bench->now);
+	assert_int_equal(bed.bench->sw->peer_buffers[5].told[0], 44);
+	bench_destroy(bed.bench);
+}
+
 static void buffers_that_were_granted_before_are_known(void **state)
 {
 	const struct switch_config config = switch_of(true);
@@ -569,6 +610,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(no_packet_is_plain_where_the_mode_chooses),
 	cmocka_unit_test(who_goes_around_a_dead_link_is_adapted),
 	cmocka_unit_test(the_far_buffer_is_the_most_that_was_granted_until_the_link_goes_down),
+	cmocka_unit_test(a_neighbour_that_has_restarted_may_have_another_buffer),
+	cmocka_unit_test(a_credit_frame_that_does_not_count_tells_nothing_of_the_far_buffer),
 	cmocka_unit_test(buffers_that_were_granted_before_are_known),
 	cmocka_unit_test(credits_that_the_neighbour_may_withhold_are_no_packets_there),
 	cmocka_unit_test(a_neighbour_that_fills_is_no_place_to_get_away_to),

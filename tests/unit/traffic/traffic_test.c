@@ -210,6 +210,20 @@ static void drawn_lengths_lie_between_the_two_and_are_equally_likely(void **stat
 	traffic_destroy(traffic);
 }
 
+/* Time from the beginning of a message to that of the next one, on the whole. */
+static weft_time distance_of(const struct traffic_config *from)
+{
+	struct traffic *traffic = start(from);
+	weft_time first = 0, last;
+
+	next(traffic, &first);
+	last = first;
+	for (unsigned i = 0; i < 1000; i++)
+		next(traffic, &last);
+	traffic_destroy(traffic);
+	return (last - first) / 1000;
+}
+
 /* Long messages take longer, so that bytes per time are those of the load. */
 static void the_load_of_drawn_lengths_is_a_share_of_the_link(void **state)
 {
@@ -223,6 +237,30 @@ static void the_load_of_drawn_lengths_is_a_share_of_the_link(void **state)
 	from.other_message_max_bytes = 9000;
 	from.other_share_ppm = 300000;
 	assert_true(fabs(load_of(&from, 50 * PS_PER_MS) - 0.7) < 0.003);
+}
+
+/* The first messages of many seeds are spread over the distance of messages of the mean length,
+ * neither over that of the shortest ones nor over that of the longest ones. */
+static void the_first_of_drawn_lengths_is_due_within_their_mean_distance(void **state)
+{
+	struct traffic_config from = config("uniform");
+	struct traffic_message message;
+	weft_time mean, last = 0;
+
+	from.message_bytes = from.message_max_bytes = 5000;
+	mean = distance_of(&from);
+	from.message_bytes = 1000;
+	from.message_max_bytes = 9000;
+	for (from.seed = 0; from.seed < 200; from.seed++) {
+		struct traffic *traffic = start(&from);
+		weft_time now = 0;
+
+		while (!traffic_poll(traffic, now, &message))
+			now += mean / 100;
+		last = now > last ? now : last;
+		traffic_destroy(traffic);
+	}
+	assert_in_range(last, mean * 9 / 10, mean + mean / 100);
 }
 
 static void nothing_is_due_before_start_or_after_stop(void **state)
@@ -554,6 +592,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(bimodal_lengths_have_their_shares),
 	cmocka_unit_test(drawn_lengths_lie_between_the_two_and_are_equally_likely),
 	cmocka_unit_test(the_load_of_drawn_lengths_is_a_share_of_the_link),
+	cmocka_unit_test(the_first_of_drawn_lengths_is_due_within_their_mean_distance),
 	cmocka_unit_test(nothing_is_due_before_start_or_after_stop),
 	cmocka_unit_test(a_message_stays_due_until_it_is_accepted),
 	cmocka_unit_test(what_is_not_accepted_counts_as_generated),

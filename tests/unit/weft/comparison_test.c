@@ -48,6 +48,21 @@ static void compare(struct comparison *comparison, struct published_row *row, un
 
 static const double reached[ALGORITHMS][COPIES] = {{1, 2, 4}, {2, 2, 6}, {1.1, 2.2, 4.4}};
 
+/* On one instance of the network, until end_of_one(). */
+static void measure_one(struct trial trial[], json_t *links)
+{
+	network.copies = 1;
+	measure(trial, reached);
+	trial[0].links = links;
+}
+
+static void end_of_one(struct comparison *comparison, struct trial trial[])
+{
+	comparison_fini(comparison);
+	json_decref(trial[0].links);
+	network.copies = COPIES;
+}
+
 static void a_factor_is_the_mean_over_the_instances_of_each_ones_ratio(void **state)
 {
 	struct published_row row = {
@@ -250,8 +265,7 @@ static void a_course_is_judged_at_its_moments(void **state)
 	struct trial trial[ALGORITHMS * COPIES];
 	struct comparison comparison;
 
-	network.copies = 1;
-	measure(trial, reached);
+	measure_one(trial, NULL);
 	for (unsigned i = 0; i < ALGORITHMS * COPIES; i++)
 		trial[i].transient = (struct transient){2e6, 4e6, 0.85, sample, 4};
 	compare(&comparison, rows, 5, trial);
@@ -260,8 +274,7 @@ static void a_course_is_judged_at_its_moments(void **state)
 		assert_int_equal(comparison.row[i].within, within[i]);
 	}
 	assert_true(fabs(comparison.row[3].mean - 1) < 1e-9);
-	comparison_fini(&comparison);
-	network.copies = COPIES;
+	end_of_one(&comparison, trial);
 }
 
 /* Of cases: X is 1 in the first and 2 in the second. */
@@ -277,15 +290,13 @@ static void a_slowdown_is_over_the_same_algorithm_in_the_other_case(void **state
 	struct trial trial[ALGORITHMS * COPIES];
 	struct comparison comparison;
 
-	network.copies = 1;
-	measure(trial, reached);
+	measure_one(trial, NULL);
 	trial[1].copy = 0;
 	trial[1].case_at = 1;
 	compare(&comparison, &row, 1, trial);
 	assert_true(fabs(comparison.row[0].mean - 2) < 1e-9);
 	assert_int_equal(comparison.missed, 1);
-	comparison_fini(&comparison);
-	network.copies = COPIES;
+	end_of_one(&comparison, trial);
 }
 
 /* Two between switches, used 40 and 5 % and blocked 20 and 0 %, and one from a host. */
@@ -306,17 +317,13 @@ static void links_between_switches_are_looked_at(void **state)
 	struct trial trial[ALGORITHMS * COPIES];
 	struct comparison comparison;
 
-	network.copies = 1;
-	measure(trial, reached);
-	trial[0].links = some_links();
+	measure_one(trial, some_links());
 	compare(&comparison, rows, 4, trial);
 	assert_true(fabs(comparison.row[0].mean - 40) < 1e-9);
 	assert_true(fabs(comparison.row[1].mean - 5) < 1e-9);
 	assert_true(fabs(comparison.row[2].mean - 50) < 1e-9);
 	assert_true(fabs(comparison.row[3].mean - 100) < 1e-9);
-	comparison_fini(&comparison);
-	json_decref(trial[0].links);
-	network.copies = COPIES;
+	end_of_one(&comparison, trial);
 }
 
 static void blocked_time_is_that_of_links_between_switches(void **state)
@@ -326,17 +333,13 @@ static void blocked_time_is_that_of_links_between_switches(void **state)
 	struct trial trial[ALGORITHMS * COPIES];
 	struct comparison comparison;
 
-	network.copies = 1;
 	experiment.measure = EXPERIMENT_BLOCKED;
-	measure(trial, reached);
-	trial[0].links = some_links();
+	measure_one(trial, some_links());
 	compare(&comparison, rows, 2, trial);
 	assert_true(fabs(comparison.row[0].mean - 20) < 1e-9);
 	assert_true(fabs(comparison.row[1].mean - 50) < 1e-9);
-	comparison_fini(&comparison);
-	json_decref(trial[0].links);
+	end_of_one(&comparison, trial);
 	experiment.measure = EXPERIMENT_SATURATION;
-	network.copies = COPIES;
 }
 
 /* The thesis shows the links of one network, which it does not print. */
@@ -349,16 +352,12 @@ static void a_bound_of_links_has_the_tolerance_of_a_mean(void **state)
 	struct trial trial[ALGORITHMS * COPIES];
 	struct comparison comparison;
 
-	network.copies = 1;
-	measure(trial, reached);
-	trial[0].links = some_links();
+	measure_one(trial, some_links());
 	compare(&comparison, rows, 3, trial);
 	assert_true(comparison.row[0].within);
 	assert_false(comparison.row[1].within);
 	assert_false(comparison.row[2].within);
-	comparison_fini(&comparison);
-	json_decref(trial[0].links);
-	network.copies = COPIES;
+	end_of_one(&comparison, trial);
 }
 
 static const struct CMUnitTest tests[] = {

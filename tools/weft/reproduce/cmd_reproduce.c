@@ -21,8 +21,9 @@
 
 static const char usage[] =
 	"usage: weft reproduce --list [--json]\n"
-	"       weft reproduce NAME [--quick] [--only A,B] [--instances N] [--jobs N]\n"
-	"                           [--json|--markdown] [--cache DIR] [--again] [-o DIR]\n"
+	"       weft reproduce NAME [--quick] [--only A,B] [--instances N] [--warmup N]\n"
+	"                           [--messages N] [--jobs N] [--json|--markdown] [--cache DIR]\n"
+	"                           [--again] [-o DIR]\n"
 	"\n"
 	"Runs a figure or table of a paper and prints published | ours | ratio. NAME is one of "
 	"--list\n"
@@ -33,6 +34,10 @@ static const char usage[] =
 	"  --only A,B   these networks, cases and algorithms; a list with none of them is run "
 	"whole\n"
 	"  --instances N  of each random network or seed, up to 100, instead of the definition's\n"
+	"  --warmup N   messages of a run before those that are measured, instead of the "
+	"definition's\n"
+	"  --messages N  messages of a run that are measured; the output says that it is another "
+	"run\n"
 	"  --jobs N     runs at a time (default: the cores)\n"
 	"  --json       print one JSON document\n"
 	"  --markdown   print tables in Markdown, as the pages of the documentation have them\n"
@@ -46,6 +51,8 @@ struct request {
 	const char *name, *only, *folder, *cache;
 	char cache_path[PATH_MAX];
 	unsigned jobs, instances; /* instances 0: as the definition says */
+	uint64_t warmup, messages;
+	bool has_warmup, has_messages; /* else as the definition says */
 	bool list, quick, json, markdown, again;
 };
 
@@ -65,11 +72,29 @@ static int take_instances(struct request *request, const char *value, struct fau
 	return 0;
 }
 
+/* Messages of a run: 'option' says which. */
+static int take_messages(
+	struct request *request, int option, const char *value, struct fault *fault)
+{
+	bool warmup = option == 'w';
+	uint64_t *count = warmup ? &request->warmup : &request->messages;
+	unsigned least = warmup ? 0 : 1;
+
+	*(warmup ? &request->has_warmup : &request->has_messages) = true;
+	if (command_number(value, least, EXPERIMENT_MESSAGES, count))
+		return 0;
+	return fault_set(fault, EINVAL, "--%s %s: expected %u to %u",
+		warmup ? "warmup" : "messages", value, least, EXPERIMENT_MESSAGES);
+}
+
 static int take_option(struct request *request, int option, const char *value, struct fault *fault)
 {
 	switch (option) {
 	case 'n':
 		return take_instances(request, value, fault);
+	case 'w':
+	case 'm':
+		return take_messages(request, option, value, fault);
 	case 'j':
 		return command_jobs(value, JOBS_MAX, &request->jobs, fault);
 	case 'o':
@@ -112,6 +137,8 @@ static int parse(struct request *request, int argc, char **argv, struct fault *f
 		{"quick", no_argument, NULL, OPTION_SET(S, quick)},
 		{"only", required_argument, NULL, OPTION_TEXT(S, only)},
 		{"instances", required_argument, NULL, 'n'},
+		{"warmup", required_argument, NULL, 'w'},
+		{"messages", required_argument, NULL, 'm'},
 		{"jobs", required_argument, NULL, 'j'},
 		{"json", no_argument, NULL, OPTION_SET(S, json)},
 		{"markdown", no_argument, NULL, OPTION_SET(S, markdown)},
@@ -332,18 +359,30 @@ static int compare(const struct request *request, const struct experiment *exper
 	return code;
 }
 
+/* Makes the experiment the one that the options ask for. */
+static int apply(const struct request *request, struct experiment *experiment, struct fault *fault)
+{
+	int result = request->quick ? experiment_reduce(experiment, fault) : 0;
+
+	if (result == 0 && request->instances != 0)
+		result = experiment_set_instances(experiment, request->instances, fault);
+	if (result == 0 && request->has_warmup)
+		result = experiment_set_warmup(experiment, request->warmup, fault);
+	if (result == 0 && request->has_messages)
+		result = experiment_set_messages(experiment, request->messages, fault);
+	if (result == 0 && request->only != NULL)
+		result = experiment_select(experiment, request->only, fault);
+	return result;
+}
+
 static int reproduce(const struct request *request, struct experiment *experiment)
 {
 	struct published published = {NULL, 0};
 	struct trial *trial = NULL;
 	struct fault fault;
 	unsigned trials = 0;
-	int result = request->quick ? experiment_reduce(experiment, &fault) : 0, code;
+	int result = apply(request, experiment, &fault), code;
 
-	if (result == 0 && request->instances != 0)
-		result = experiment_set_instances(experiment, request->instances, &fault);
-	if (result == 0 && request->only != NULL)
-		result = experiment_select(experiment, request->only, &fault);
 	if (result == 0 && reproduce_plot_wanted(experiment))
 		result = reproduce_plot_folder(request->folder, &fault);
 	if (result == 0)

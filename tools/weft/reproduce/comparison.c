@@ -169,6 +169,19 @@ static void check_row(struct comparison_row *row, const struct experiment *exper
 	row->within = comparison_is_whole(row) && is_within(row, experiment);
 }
 
+static void count_row(struct comparison *comparison, const struct comparison_row *row)
+{
+	if (!row->checked)
+		return;
+	if (published_is_number(row->published)) {
+		comparison->means++;
+		comparison->near += row->within;
+	} else {
+		comparison->claims++;
+		comparison->held += row->within;
+	}
+}
+
 static bool comparable(const struct published_row *a, const struct published_row *b)
 {
 	return a->quantity == b->quantity && a->quantity <= PUBLISHED_PERCENT &&
@@ -212,6 +225,7 @@ int comparison_make(struct comparison *comparison, const struct experiment *expe
 		row->published = &published->row[i];
 		fill(row, experiment, trial, trials);
 		check_row(row, experiment);
+		count_row(comparison, row);
 		comparison->missed += !comparison_is_whole(row) || (row->checked && !row->within);
 	}
 	for (unsigned i = 0; i < trials; i++)

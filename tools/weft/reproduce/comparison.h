@@ -34,6 +34,8 @@ struct comparison {
 	unsigned rows;
 	struct comparison_order *wrong;
 	unsigned wrongs, orders; /* not as published; looked at */
+	unsigned means, near;    /* published means that are judged; within the tolerance */
+	unsigned claims, held;   /* bounds, and readings of words; those that hold */
 	unsigned missed;         /* rows checked and not within, or that lack an instance */
 	unsigned failed;         /* trials, whether a row wants them or not */
 };

@@ -108,6 +108,7 @@ void comparison_cells(const struct comparison_row *row, const struct experiment 
 	}
 	numbers(published->quantity, row->instances > 1 ? row->min : NAN,
 		row->instances > 1 ? row->max : NAN, row->mean, cells->ours);
+	numbers(published->quantity, NAN, NAN, row->mean, cells->mean);
 	if (row->instances > 0 && isfinite(row->ratio))
 		snprintf(cells->ratio, sizeof(cells->ratio), "%.2f", row->ratio);
 	if (published_is_relative(published) && isfinite(row->half_width))
@@ -118,10 +119,151 @@ void comparison_cells(const struct comparison_row *row, const struct experiment 
 		name);
 }
 
+void comparison_course(const struct trial *trial, double number[COURSE_NUMBERS])
+{
+	const struct transient *transient = &trial->transient;
+	double unit_ns = comparison_unit_ns(trial->experiment);
+
+	number[COURSE_DELIVERABLE] = transient->deliverable;
+	number[COURSE_BEFORE] = transient_before(transient);
+	number[COURSE_MINIMUM] = transient_minimum(transient);
+	number[COURSE_AFTER] = transient_at(transient, AFTER * unit_ns);
+	number[COURSE_AFTER_CRT] = transient_at(transient, AFTER_CRT * unit_ns);
+	number[COURSE_END] = transient_end(transient);
+	number[COURSE_BACK] = transient_back_ns(transient) / unit_ns;
+}
+
+unsigned comparison_curve_columns(const struct trial *trial)
+{
+	switch (trial->experiment->measure) {
+	case EXPERIMENT_EFFICIENCY:
+		return COURSE_NUMBERS;
+	case EXPERIMENT_THROUGHPUT:
+		return trial->points;
+	default:
+		return 1;
+	}
+}
+
+static void course_head(enum comparison_course column, char out[CELL])
+{
+	static const char *const heads[] = {
+		[COURSE_DELIVERABLE] = "possible",
+		[COURSE_BEFORE] = "before",
+		[COURSE_MINIMUM] = "minimum",
+		[COURSE_END] = "end",
+		[COURSE_BACK] = "back, ms",
+	};
+
+	if (column == COURSE_AFTER || column == COURSE_AFTER_CRT)
+		snprintf(out, CELL, "+%u ms", column == COURSE_AFTER ? AFTER : AFTER_CRT);
+	else
+		snprintf(out, CELL, "%s", heads[column]);
+}
+
+void comparison_curve_head(const struct trial *trial, unsigned column, char out[CELL])
+{
+	switch (trial->experiment->measure) {
+	case EXPERIMENT_EFFICIENCY:
+		course_head(column, out);
+		break;
+	case EXPERIMENT_THROUGHPUT:
+		snprintf(out, CELL, "%.0f %%", 100 * trial->point[column].load);
+		break;
+	default:
+		snprintf(out, CELL, "time, ms");
+	}
+}
+
+static void share_cell(double value, char out[CELL])
+{
+	if (isnan(value))
+		snprintf(out, CELL, "-");
+	else
+		snprintf(out, CELL, "%.3f", value);
+}
+
+static void course_cell(const struct trial *trial, enum comparison_course column, char out[CELL])
+{
+	double number[COURSE_NUMBERS];
+
+	comparison_course(trial, number);
+	if (column != COURSE_BACK)
+		share_cell(number[column], out);
+	else if (isinf(number[column]))
+		snprintf(out, CELL, "never");
+	else
+		snprintf(out, CELL, "%.1f", number[column]);
+}
+
+void comparison_curve_cell(const struct trial *trial, unsigned column, char out[CELL])
+{
+	switch (trial->experiment->measure) {
+	case EXPERIMENT_EFFICIENCY:
+		course_cell(trial, column, out);
+		break;
+	case EXPERIMENT_THROUGHPUT:
+		share_cell(trial->point[column].accepted, out);
+		break;
+	default:
+		share_cell(trial->value, out);
+	}
+}
+
 bool comparison_has_readings(const struct comparison *comparison)
 {
 	for (unsigned i = 0; i < comparison->rows; i++)
 		if (published_is_reading(comparison->row[i].published))
 			return true;
 	return false;
+}
+
+void comparison_extent(const struct experiment *experiment, FILE *out)
+{
+	if (experiment_counts_messages(experiment)) {
+		fprintf(out, "Each run: %llu messages discarded, %llu measured",
+			(unsigned long long)experiment->warmup_messages,
+			(unsigned long long)experiment->messages);
+		if (experiment->warmup_messages != experiment->defined_warmup ||
+			experiment->messages != experiment->defined_messages)
+			fprintf(out, " (the full run: %llu, %llu)",
+				(unsigned long long)experiment->defined_warmup,
+				(unsigned long long)experiment->defined_messages);
+	}
+	if (experiment->instances > 0)
+		fprintf(out, "%s%u instances of each network",
+			experiment_counts_messages(experiment) ? "; " : "", experiment->instances);
+	if (experiment_counts_messages(experiment) || experiment->instances > 0)
+		fputs(".\n", out);
+}
+
+void comparison_counts(
+	const struct comparison *comparison, const struct experiment *experiment, FILE *out)
+{
+	double per_cent = experiment->tolerance_ppm / 1e4;
+
+	if (comparison->means > 0)
+		fprintf(out, "%u of %u published means within %.4g %%; ", comparison->near,
+			comparison->means, per_cent);
+	if (comparison->claims > 0)
+		fprintf(out, "%u of %u bounds and readings hold; ", comparison->held,
+			comparison->claims);
+	fprintf(out,
+		"%u of %u rows not measured or away from the published by more than %.4g %%; "
+		"%u of %u orders not as published",
+		comparison->missed, comparison->rows, per_cent, comparison->wrongs,
+		comparison->orders);
+}
+
+void comparison_wrong(const struct comparison *comparison, const struct experiment *experiment,
+	const struct comparison_order *order, FILE *out)
+{
+	const struct comparison_row *greater = &comparison->row[order->greater];
+	const struct comparison_row *less = &comparison->row[order->less];
+	struct comparison_cells a, b;
+
+	comparison_cells(greater, experiment, &a);
+	comparison_cells(less, experiment, &b);
+	fprintf(out, "%s is published above %s, here below (%s: %.2f, %.2f)", a.subject, b.subject,
+		a.network, greater->mean, less->mean);
 }

@@ -2,7 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The texts of a comparison's rows, for the table on a terminal and the one in Markdown. */
+/* The texts of a comparison's rows and of its curves, for the table on a terminal and the one in
+ * Markdown. */
 
 #include "comparison.h"
 
@@ -17,6 +18,7 @@ struct comparison_cells {
 	char subject[3 * CELL];      /* "UD_ITB / UD" */
 	char theirs[CELL], reading[CELL];
 	char ours[CELL];             /* "1.42 (1.27..1.56)" */
+	char mean[CELL];             /* ours without the least and greatest */
 	char ratio[16], match[CELL]; /* "near", "apart", "holds", ... */
 	char spread[24];             /* half of the 95 % interval, or empty */
 };
@@ -32,7 +34,49 @@ void comparison_quantity(
 void comparison_subject(
 	const struct published_row *row, const struct experiment *experiment, char out[3 * CELL]);
 
+/* The course of a trial around its hot spot: shares of the hosts' links, NAN where there is no
+ * sample, and the time to recover in the paper's ms, INFINITY for never. */
+enum comparison_course {
+	COURSE_DELIVERABLE,
+	COURSE_BEFORE,
+	COURSE_MINIMUM,
+	COURSE_AFTER,
+	COURSE_AFTER_CRT,
+	COURSE_END,
+	COURSE_BACK,
+	COURSE_NUMBERS
+};
+
+void comparison_course(const struct trial *trial, double number[COURSE_NUMBERS]);
+
+/* A trial's curve: the numbers of its course, or a share at each load, or a time. Trials of an
+ * experiment that have ended have the same columns. */
+unsigned comparison_curve_columns(const struct trial *trial);
+/* "minimum", "5 %", "time, ms". */
+void comparison_curve_head(const struct trial *trial, unsigned column, char out[CELL]);
+/* "0.850"; "-": there is none. */
+void comparison_curve_cell(const struct trial *trial, unsigned column, char out[CELL]);
+
 bool comparison_has_readings(const struct comparison *comparison);
+
+/* A line with the messages of each run, beside those of the definition if they differ, and the
+ * instances that were asked for; nothing if there is neither. */
+void comparison_extent(const struct experiment *experiment, FILE *out);
+/* "12 of 14 published means within 10 %; ... orders not as published", without an end of line. */
+void comparison_counts(
+	const struct comparison *comparison, const struct experiment *experiment, FILE *out);
+/* A published order that is not ours: "A above B with NETWORK (ours 1.10, 1.12)". */
+void comparison_wrong(const struct comparison *comparison, const struct experiment *experiment,
+	const struct comparison_order *order, FILE *out);
+
+/* From comparison_wide.c: rows of one subject on several networks in one line of a table. */
+
+/* Whether the row stands in a wide table. */
+bool comparison_is_wide(
+	const struct comparison *comparison, const struct experiment *experiment, unsigned row);
+/* All wide tables, and before them what their cells hold. */
+void comparison_wide(
+	const struct comparison *comparison, const struct experiment *experiment, FILE *out);
 
 /* The paper's ms in ns. */
 static inline double comparison_unit_ns(const struct experiment *experiment)

@@ -18,22 +18,28 @@ static json_t *number(double value)
  * no such sample. */
 static json_t *transient_json(const struct trial *trial)
 {
+	static const char *const names[] = {
+		[COURSE_DELIVERABLE] = "deliverable",
+		[COURSE_BEFORE] = "before",
+		[COURSE_MINIMUM] = "minimum",
+		[COURSE_AFTER] = "at_8ms",
+		[COURSE_AFTER_CRT] = "at_13ms",
+		[COURSE_END] = "end",
+		[COURSE_BACK] = "back_ms",
+	};
 	const struct transient *transient = &trial->transient;
-	json_t *samples = json_array();
+	json_t *samples = json_array(), *json = json_object();
+	double course[COURSE_NUMBERS];
 
 	for (unsigned i = 0; i < transient->samples; i++)
 		json_array_append_new(
 			samples, json_pack("{s:f,s:f}", "t_ns", transient->sample[i].t_ns,
 					 "accepted", transient->sample[i].accepted));
-	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "deliverable",
-		number(transient->deliverable), "before", number(transient_before(transient)),
-		"minimum", number(transient_minimum(transient)), "at_8ms",
-		number(transient_at(transient, AFTER * comparison_unit_ns(trial->experiment))),
-		"at_13ms",
-		number(transient_at(transient, AFTER_CRT * comparison_unit_ns(trial->experiment))),
-		"end", number(transient_end(transient)), "back_ms",
-		number(transient_back_ns(transient) / comparison_unit_ns(trial->experiment)),
-		"samples", samples);
+	comparison_course(trial, course);
+	for (unsigned i = 0; i < COURSE_NUMBERS; i++)
+		json_object_set_new(json, names[i], number(course[i]));
+	json_object_set_new(json, "samples", samples);
+	return json;
 }
 
 static const char *algorithm_name(const struct experiment *experiment, unsigned at)
@@ -119,6 +125,17 @@ static json_t *trial_json(const struct trial *trial)
 		"fault", trial->stage == TRIAL_FAILED ? trial->fault.text : "");
 }
 
+/* Messages of each run, and those of the definition; null if runs do not count messages. */
+static json_t *length_json(const struct experiment *experiment)
+{
+	if (!experiment_counts_messages(experiment))
+		return json_null();
+	return json_pack("{s:I,s:I,s:I,s:I}", "warmup", (json_int_t)experiment->warmup_messages,
+		"messages", (json_int_t)experiment->messages, "defined_warmup",
+		(json_int_t)experiment->defined_warmup, "defined_messages",
+		(json_int_t)experiment->defined_messages);
+}
+
 json_t *comparison_json(const struct comparison *comparison, const struct experiment *experiment,
 	const struct trial *trial, unsigned trials)
 {
@@ -131,11 +148,15 @@ json_t *comparison_json(const struct comparison *comparison, const struct experi
 						     (int)comparison->wrong[i].less));
 	for (unsigned i = 0; i < trials; i++)
 		json_array_append_new(measured, trial_json(&trial[i]));
-	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:f,s:o,s:i,s:o,s:o,s:i,s:i,s:b}", "weft",
-		FORMAT, "name", experiment->name, "paper", experiment->paper, "place",
+	return json_pack(
+		"{s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:f,s:o,s:i,s:o,s:o,s:i,s:i,s:i,s:i,s:i,s:i,s:b}",
+		"weft", FORMAT, "name", experiment->name, "paper", experiment->paper, "place",
 		experiment->place, "title", experiment->title, "measure",
-		experiment_measure_name(experiment->measure), "tolerance",
-		experiment->tolerance_ppm / 1e6, "rows", rows, "orders", (int)comparison->orders,
-		"wrong_orders", wrong, "trials", measured, "missed", (int)comparison->missed,
-		"failed", (int)comparison->failed, "good", comparison_good(comparison));
+		experiment_measure_name(experiment->measure), "length", length_json(experiment),
+		"tolerance", experiment->tolerance_ppm / 1e6, "rows", rows, "orders",
+		(int)comparison->orders, "wrong_orders", wrong, "trials", measured, "means",
+		(int)comparison->means, "near", (int)comparison->near, "claims",
+		(int)comparison->claims, "held", (int)comparison->held, "missed",
+		(int)comparison->missed, "failed", (int)comparison->failed, "good",
+		comparison_good(comparison));
 }

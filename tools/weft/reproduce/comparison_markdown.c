@@ -2,54 +2,19 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "comparison.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "comparison_cells.h"
 
-static void print_share(double value, FILE *out)
-{
-	if (isnan(value))
-		fputs(" - |", out);
-	else
-		fprintf(out, " %.3f |", value);
-}
-
-static void print_transient(const struct trial *trial, FILE *out)
-{
-	const struct transient *transient = &trial->transient;
-	double unit = comparison_unit_ns(trial->experiment), back = transient_back_ns(transient);
-
-	print_share(transient->deliverable, out);
-	print_share(transient_before(transient), out);
-	print_share(transient_minimum(transient), out);
-	print_share(transient_at(transient, AFTER * unit), out);
-	print_share(transient_at(transient, AFTER_CRT * unit), out);
-	print_share(transient_end(transient), out);
-	if (isinf(back))
-		fputs(" never |", out);
-	else
-		fprintf(out, " %.1f |", back / unit);
-}
-
 static void print_curve_head(const struct trial *trial, FILE *out)
 {
-	unsigned columns = 1;
+	unsigned columns = comparison_curve_columns(trial);
+	char head[CELL];
 
 	fputs("\n| |", out);
-	switch (trial->experiment->measure) {
-	case EXPERIMENT_EFFICIENCY:
-		fprintf(out, " possible | before | minimum | +%u ms | +%u ms | end | back, ms |",
-			AFTER, AFTER_CRT);
-		columns = 7;
-		break;
-	case EXPERIMENT_THROUGHPUT:
-		for (unsigned i = 0; i < trial->points; i++)
-			fprintf(out, " %.0f %% |", 100 * trial->point[i].load);
-		columns = trial->points;
-		break;
-	default:
-		fputs(" time, ms |", out);
+	for (unsigned i = 0; i < columns; i++) {
+		comparison_curve_head(trial, i, head);
+		fprintf(out, " %s |", head);
 	}
 	fputs("\n|---|", out);
 	while (columns-- > 0)
@@ -59,20 +24,13 @@ static void print_curve_head(const struct trial *trial, FILE *out)
 
 static void print_curve(const struct trial *trial, FILE *out)
 {
-	char label[EXPERIMENT_TEXT];
+	char label[EXPERIMENT_TEXT], cell[CELL];
 
 	trial_label(trial, label);
 	fprintf(out, "| %s |", label);
-	switch (trial->experiment->measure) {
-	case EXPERIMENT_EFFICIENCY:
-		print_transient(trial, out);
-		break;
-	case EXPERIMENT_THROUGHPUT:
-		for (unsigned i = 0; i < trial->points; i++)
-			print_share(trial->point[i].accepted, out);
-		break;
-	default:
-		print_share(trial->value, out);
+	for (unsigned i = 0; i < comparison_curve_columns(trial); i++) {
+		comparison_curve_cell(trial, i, cell);
+		fprintf(out, " %s |", cell);
 	}
 	fputc('\n', out);
 }
@@ -111,6 +69,8 @@ static void print_rows(
 	char before[96] = "", now[96];
 
 	for (unsigned i = 0; i < comparison->rows; i++) {
+		if (comparison_is_wide(comparison, experiment, i))
+			continue;
 		comparison_quantity(comparison->row[i].published, experiment, now);
 		if (strcmp(now, before) != 0)
 			fprintf(out,
@@ -121,17 +81,28 @@ static void print_rows(
 	}
 }
 
+static void print_counts(const struct comparison *comparison, const struct experiment *experiment,
+	unsigned trials, FILE *out)
+{
+	fputc('\n', out);
+	comparison_counts(comparison, experiment, out);
+	fprintf(out, "; %u of %u measurements failed.\n", comparison->failed, trials);
+	for (unsigned i = 0; i < comparison->wrongs; i++) {
+		fputs("Order: ", out);
+		comparison_wrong(comparison, experiment, &comparison->wrong[i], out);
+		fputs(".\n", out);
+	}
+}
+
 void comparison_markdown(const struct comparison *comparison, const struct experiment *experiment,
 	const struct trial *trial, unsigned trials, FILE *out)
 {
 	fprintf(out, "%s, %s: %s (weft %s)\n", experiment->paper, experiment->place,
 		experiment->title, WEFT_VERSION);
+	comparison_extent(experiment, out);
 	if (experiment_wants_all(experiment))
 		print_curves(trial, trials, out);
+	comparison_wide(comparison, experiment, out);
 	print_rows(comparison, experiment, out);
-	fprintf(out,
-		"\n%u of %u rows not measured or away from the published by more than %.4g %%; "
-		"%u of %u orders not as published; %u of %u measurements failed.\n",
-		comparison->missed, comparison->rows, experiment->tolerance_ppm / 1e4,
-		comparison->wrongs, comparison->orders, comparison->failed, trials);
+	print_counts(comparison, experiment, trials, out);
 }

@@ -2,58 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "comparison.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "comparison_cells.h"
 
-static void print_number(double value, FILE *out)
-{
-	if (isnan(value))
-		fprintf(out, " %8s", "-");
-	else
-		fprintf(out, " %8.3f", value);
-}
-
-static void print_transient(const struct trial *trial, FILE *out)
-{
-	const struct transient *transient = &trial->transient;
-	double back = transient_back_ns(transient);
-
-	print_number(transient->deliverable, out);
-	print_number(transient_before(transient), out);
-	print_number(transient_minimum(transient), out);
-	print_number(transient_at(transient, AFTER * comparison_unit_ns(trial->experiment)), out);
-	print_number(
-		transient_at(transient, AFTER_CRT * comparison_unit_ns(trial->experiment)), out);
-	print_number(transient_end(transient), out);
-	if (isinf(back))
-		fprintf(out, " %8s", "never");
-	else
-		fprintf(out, " %8.1f", back / comparison_unit_ns(trial->experiment));
-}
-
-static void print_loads(const struct trial *trial, FILE *out)
-{
-	for (unsigned i = 0; i < trial->points; i++)
-		fprintf(out, " %4.0f:%.3f", 100 * trial->point[i].load, trial->point[i].accepted);
-}
-
-static void print_value(const struct trial *trial, FILE *out)
-{
-	switch (trial->experiment->measure) {
-	case EXPERIMENT_EFFICIENCY:
-		print_transient(trial, out);
-		break;
-	case EXPERIMENT_THROUGHPUT:
-		print_loads(trial, out);
-		break;
-	default:
-		print_number(trial->value, out);
-	}
-}
-
-static void print_head(const struct experiment *experiment, FILE *out)
+static void print_title(const struct experiment *experiment, FILE *out)
 {
 	switch (experiment->measure) {
 	case EXPERIMENT_EFFICIENCY:
@@ -61,8 +14,7 @@ static void print_head(const struct experiment *experiment, FILE *out)
 		if (experiment->unit_ps != PS_PER_MS)
 			fprintf(out, "; a ms stands for %.4g us",
 				(double)experiment->unit_ps / PS_PER_US);
-		fprintf(out, "\n  %-48s %8s %8s %8s %8s %8s %8s %8s\n", "", "possible", "before",
-			"minimum", "+8 ms", "+13 ms", "end", "back, ms");
+		fputc('\n', out);
 		break;
 	case EXPERIMENT_THROUGHPUT:
 		fputs("accepted at each load, per cent of the hosts' links: share\n", out);
@@ -72,22 +24,49 @@ static void print_head(const struct experiment *experiment, FILE *out)
 	}
 }
 
+/* Only a course has columns that need a name. */
+static void print_curve_head(const struct trial *trial, FILE *out)
+{
+	char head[CELL];
+
+	if (trial->experiment->measure != EXPERIMENT_EFFICIENCY)
+		return;
+	fprintf(out, "  %-48s", "");
+	for (unsigned i = 0; i < comparison_curve_columns(trial); i++) {
+		comparison_curve_head(trial, i, head);
+		fprintf(out, " %8s", head);
+	}
+	fputc('\n', out);
+}
+
+/* Loads stand beside the shares: there may be more of them than a line has room for names. */
+static void print_curve(const struct trial *trial, FILE *out)
+{
+	char label[EXPERIMENT_TEXT], cell[CELL];
+
+	trial_label(trial, label);
+	fprintf(out, "  %-48s", label);
+	for (unsigned i = 0; i < comparison_curve_columns(trial); i++) {
+		comparison_curve_cell(trial, i, cell);
+		if (trial->experiment->measure == EXPERIMENT_THROUGHPUT)
+			fprintf(out, " %4.0f:%s", 100 * trial->point[i].load, cell);
+		else
+			fprintf(out, " %8s", cell);
+	}
+	fputc('\n', out);
+}
+
 static void print_curves(
 	const struct experiment *experiment, const struct trial *trial, unsigned trials, FILE *out)
 {
 	if (!experiment_wants_all(experiment))
 		return;
-	print_head(experiment, out);
-	for (unsigned i = 0; i < trials; i++) {
-		char label[EXPERIMENT_TEXT];
-
-		if (trial[i].stage != TRIAL_DONE)
-			continue;
-		trial_label(&trial[i], label);
-		fprintf(out, "  %-48s", label);
-		print_value(&trial[i], out);
-		fputc('\n', out);
-	}
+	print_title(experiment, out);
+	if (trials > 0)
+		print_curve_head(&trial[0], out);
+	for (unsigned i = 0; i < trials; i++)
+		if (trial[i].stage == TRIAL_DONE)
+			print_curve(&trial[i], out);
 }
 
 static void print_row(const struct comparison_row *row, const struct experiment *experiment,
@@ -101,20 +80,6 @@ static void print_row(const struct comparison_row *row, const struct experiment 
 		fprintf(out, " %-15s |", cells.reading);
 	fprintf(out, " %-22s | %5s  %s%s%s\n", cells.ours, cells.ratio, cells.match,
 		cells.spread[0] != '\0' ? " ours +-" : "", cells.spread);
-}
-
-static void print_wrong(const struct comparison *comparison, const struct experiment *experiment,
-	const struct comparison_order *order, FILE *out)
-{
-	const struct comparison_row *greater = &comparison->row[order->greater];
-	const struct comparison_row *less = &comparison->row[order->less];
-	char a[CELL * 3], b[CELL * 3];
-
-	comparison_subject(greater->published, experiment, a);
-	comparison_subject(less->published, experiment, b);
-	fprintf(out, "  order: %s is published above %s, here below (%s: %.2f, %.2f)\n", a, b,
-		experiment->networks.at[greater->published->network].name, greater->mean,
-		less->mean);
 }
 
 /* Discards and deadlocks of the networks. */
@@ -147,6 +112,7 @@ void comparison_print(const struct comparison *comparison, const struct experime
 	char before[96] = "", now[96];
 
 	fprintf(out, "%s, %s: %s\n", experiment->paper, experiment->place, experiment->title);
+	comparison_extent(experiment, out);
 	print_curves(experiment, trial, trials, out);
 	for (unsigned i = 0; i < comparison->rows; i++) {
 		comparison_quantity(comparison->row[i].published, experiment, now);
@@ -160,11 +126,11 @@ void comparison_print(const struct comparison *comparison, const struct experime
 	print_troubles(trial, trials, out);
 	if (comparison->failed > 0)
 		fprintf(out, "%u of %u measurements failed\n", comparison->failed, trials);
-	fprintf(out,
-		"%u of %u rows not measured or away from the published by more than %.4g %%; "
-		"%u of %u orders not as published\n",
-		comparison->missed, comparison->rows, experiment->tolerance_ppm / 1e4,
-		comparison->wrongs, comparison->orders);
-	for (unsigned i = 0; i < comparison->wrongs; i++)
-		print_wrong(comparison, experiment, &comparison->wrong[i], out);
+	comparison_counts(comparison, experiment, out);
+	fputc('\n', out);
+	for (unsigned i = 0; i < comparison->wrongs; i++) {
+		fputs("  order: ", out);
+		comparison_wrong(comparison, experiment, &comparison->wrong[i], out);
+		fputc('\n', out);
+	}
 }

@@ -11,10 +11,9 @@
 #include "weft_time.h"
 #include "yaml_fields.h"
 
-#define FORMAT      "reproduce/1"
-#define MESSAGE_MAX 100000000u
-#define LOADS_MAX   100u
-#define SET_TEXT    2048 /* a list of hosts may be long */
+#define FORMAT    "reproduce/1"
+#define LOADS_MAX 100u
+#define SET_TEXT  2048 /* a list of hosts may be long */
 
 static const char *const measures[] = {
 #define X(id, name) name,
@@ -105,8 +104,9 @@ static const struct yaml_field quick_fields[] = {
 	{"n", YAML_FIELD_NUMBER, YAML_MEMBER(S, copies), .min = 1, .max = EXPERIMENT_COPIES},
 	{"loads", YAML_FIELD_NUMBER, YAML_MEMBER(S, loads), .min = 1, .max = LOADS_MAX},
 	{"unit", YAML_FIELD_TIME, YAML_MEMBER(S, unit_ps), .min = PS_PER_US},
-	{"warmup", YAML_FIELD_NUMBER, YAML_MEMBER(S, warmup_messages), .max = MESSAGE_MAX},
-	{"messages", YAML_FIELD_NUMBER, YAML_MEMBER(S, messages), .min = 1, .max = MESSAGE_MAX},
+	{"warmup", YAML_FIELD_NUMBER, YAML_MEMBER(S, warmup_messages), .max = EXPERIMENT_MESSAGES},
+	{"messages", YAML_FIELD_NUMBER, YAML_MEMBER(S, messages), .min = 1,
+		.max = EXPERIMENT_MESSAGES},
 	{"tolerance", YAML_FIELD_SHARE, YAML_MEMBER(S, tolerance_ppm)},
 	{"set", YAML_FIELD_CUSTOM, YAML_MEMBER(S, also), .read = read_sets},
 	{NULL},
@@ -117,7 +117,7 @@ static const struct yaml_field quick_fields[] = {
 static const struct yaml_field schedule_fields[] = {
 	{"kind", YAML_FIELD_TEXT, true, YAML_MEMBER(S, kind)},
 	{"ranks", YAML_FIELD_NUMBER, true, YAML_MEMBER(S, ranks), .min = 2, .max = GOAL_RANKS_MAX},
-	{"rounds", YAML_FIELD_NUMBER, YAML_MEMBER(S, rounds), .min = 1, .max = MESSAGE_MAX},
+	{"rounds", YAML_FIELD_NUMBER, YAML_MEMBER(S, rounds), .min = 1, .max = EXPERIMENT_MESSAGES},
 	{"bytes", YAML_FIELD_BYTES, true, YAML_MEMBER(S, bytes), .max = GOAL_BYTES_MAX},
 	{"calc", YAML_FIELD_TIME, YAML_MEMBER(S, calc_ps)},
 	{NULL},
@@ -148,8 +148,9 @@ static const struct yaml_field experiment_fields[] = {
 	{"schedule", YAML_FIELD_SECTION, YAML_MEMBER(S, schedule), .fields = schedule_fields},
 	{"tolerance", YAML_FIELD_SHARE, YAML_MEMBER(S, tolerance_ppm)},
 	{"order", YAML_FIELD_SHARE, YAML_MEMBER(S, order_ppm)},
-	{"warmup", YAML_FIELD_NUMBER, YAML_MEMBER(S, warmup_messages), .max = MESSAGE_MAX},
-	{"messages", YAML_FIELD_NUMBER, YAML_MEMBER(S, messages), .min = 1, .max = MESSAGE_MAX},
+	{"warmup", YAML_FIELD_NUMBER, YAML_MEMBER(S, warmup_messages), .max = EXPERIMENT_MESSAGES},
+	{"messages", YAML_FIELD_NUMBER, YAML_MEMBER(S, messages), .min = 1,
+		.max = EXPERIMENT_MESSAGES},
 	{"networks", YAML_FIELD_CUSTOM, true, YAML_MEMBER(S, networks), .read = read_choices},
 	{"cases", YAML_FIELD_CUSTOM, YAML_MEMBER(S, cases), .read = read_choices},
 	{"algorithms", YAML_FIELD_CUSTOM, true, YAML_MEMBER(S, algorithms), .read = read_choices},
@@ -259,6 +260,8 @@ struct experiment *experiment_load(const char *path, struct fault *fault)
 		errno = -result;
 		return NULL;
 	}
+	experiment->defined_warmup = experiment->warmup_messages;
+	experiment->defined_messages = experiment->messages;
 	beside(path, experiment->run_file);
 	beside(path, experiment->published);
 	return experiment;
@@ -384,10 +387,42 @@ int experiment_set_instances(struct experiment *experiment, unsigned count, stru
 		experiment->networks.at[i].copies = count;
 		found = true;
 	}
+	experiment->instances = found ? count : 0;
 	if (found)
 		return 0;
 	return fault_set(fault, EINVAL,
 		"%s: --instances: expected a definition with {n}, found none", experiment->origin);
+}
+
+/* 0, or -EINVAL if the runs last as long as their file says. */
+static int expect_messages(
+	const struct experiment *experiment, const char *option, struct fault *fault)
+{
+	if (experiment_counts_messages(experiment))
+		return 0;
+	return fault_set(fault, EINVAL,
+		"%s: %s: expected a definition whose runs count messages, found the measure '%s', "
+		"whose runs last as long as %s says",
+		experiment->origin, option, experiment_measure_name(experiment->measure),
+		experiment->run_file);
+}
+
+int experiment_set_warmup(struct experiment *experiment, uint64_t messages, struct fault *fault)
+{
+	int result = expect_messages(experiment, "--warmup", fault);
+
+	if (result == 0)
+		experiment->warmup_messages = messages;
+	return result;
+}
+
+int experiment_set_messages(struct experiment *experiment, uint64_t messages, struct fault *fault)
+{
+	int result = expect_messages(experiment, "--messages", fault);
+
+	if (result == 0)
+		experiment->messages = messages;
+	return result;
 }
 
 /* The words that are in the list, joined by commas. */

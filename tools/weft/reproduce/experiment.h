@@ -18,6 +18,7 @@
 #define EXPERIMENT_SETS_MAX 12u
 #define EXPERIMENT_LIST_MAX 32u
 #define EXPERIMENT_COPIES   100u
+#define EXPERIMENT_MESSAGES 100000000u /* of a run, at most */
 
 /* The measures, each a part of the results. */
 #define EXPERIMENT_MEASURES(X)                                                                \
@@ -91,6 +92,8 @@ struct experiment {
 	uint32_t tolerance_ppm; /* for means, as a share of the published */
 	uint32_t order_ppm;     /* published means closer than this have no order */
 	uint64_t warmup_messages, messages;
+	uint64_t defined_warmup, defined_messages; /* those of the file */
+	unsigned instances; /* that experiment_set_instances() set; 0: as the file says */
 	struct experiment_list networks, cases, algorithms;
 	struct experiment_quick quick;
 	bool reduced;                        /* experiment_reduce() was called */
@@ -105,6 +108,9 @@ void experiment_destroy(struct experiment *experiment);
 int experiment_reduce(struct experiment *experiment, struct fault *fault);
 /* So many instances of each network that has any: of which {n} is part. -EINVAL: there is none. */
 int experiment_set_instances(struct experiment *experiment, unsigned count, struct fault *fault);
+/* So many messages in place of the definition's. -EINVAL: its runs do not count messages. */
+int experiment_set_warmup(struct experiment *experiment, uint64_t messages, struct fault *fault);
+int experiment_set_messages(struct experiment *experiment, uint64_t messages, struct fault *fault);
 /* Keeps the networks, cases and algorithms of "A,B"; a list that has none of them is kept whole.
  * -EINVAL: a word is no name. */
 int experiment_select(struct experiment *experiment, const char *words, struct fault *fault);
@@ -119,6 +125,12 @@ static inline bool experiment_measures_links(enum experiment_measure measure)
 static inline bool experiment_wants_all(const struct experiment *experiment)
 {
 	return experiment->measure >= EXPERIMENT_EFFICIENCY;
+}
+
+/* Whether a run lasts for so many messages, and not as long as its file says. */
+static inline bool experiment_counts_messages(const struct experiment *experiment)
+{
+	return experiment->measure < EXPERIMENT_EFFICIENCY;
 }
 
 const char *experiment_measure_name(enum experiment_measure measure);

@@ -99,6 +99,12 @@ static inline bool published_is_claim(const struct published_row *row)
 	return isnan(row->mean) && (!isnan(row->min) || !isnan(row->max));
 }
 
+/* Whether the paper prints a mean. */
+static inline bool published_is_number(const struct published_row *row)
+{
+	return !isnan(row->mean) && !published_is_reading(row);
+}
+
 struct published {
 	struct published_row *row;
 	unsigned rows;

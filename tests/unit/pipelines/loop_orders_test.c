@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "loop_orders.h"
+
+#include "real_fabric_run.h"
+#include "unit.h"
+
+static void a_loop_takes_an_order_once(void **state)
+{
+	struct loop_orders orders = {0};
+	unsigned seen = 0;
+
+	assert_false(loop_orders_take(&orders, &seen));
+	loop_orders_give(&orders, 1);
+	assert_true(loop_orders_take(&orders, &seen));
+	assert_false(loop_orders_take(&orders, &seen));
+}
+
+static void an_order_is_done_when_all_loops_have_obeyed(void **state)
+{
+	struct loop_orders orders = {0};
+
+	assert_true(loop_orders_done(&orders));
+	loop_orders_give(&orders, 2);
+	assert_false(loop_orders_done(&orders));
+	loop_orders_obeyed(&orders);
+	assert_false(loop_orders_done(&orders));
+	loop_orders_obeyed(&orders);
+	assert_true(loop_orders_done(&orders));
+}
+
+/* Traffic has begun, and a loop may still be creating sources: neither is the half read nor the
+ * traffic stopped. */
+static void the_leader_waits_until_all_loops_have_obeyed(void **state)
+{
+	struct topology topology = {.links = 0};
+	struct real_fabric fabric = {
+		.options = {.topology = &topology},
+		.phase = REAL_MEASURING,
+		.loops = 2,
+	};
+	atomic_bool stop = true;
+
+	fabric.stop = &stop;
+	fabric.deadlock_due = fabric.shortage.due = WEFT_TIME_NEVER;
+	clock_start(&fabric.clock);
+	loop_orders_give(&fabric.orders, fabric.loops);
+	loop_orders_obeyed(&fabric.orders);
+	assert_false(real_lead(&fabric));
+	assert_int_equal(fabric.phase, REAL_MEASURING);
+	assert_false(fabric.window.halved);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_loop_takes_an_order_once),
+	cmocka_unit_test(an_order_is_done_when_all_loops_have_obeyed),
+	cmocka_unit_test(the_leader_waits_until_all_loops_have_obeyed),
+};
+
+UNIT_MAIN(tests)
