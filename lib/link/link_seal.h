@@ -66,7 +66,7 @@ void link_seal_init(struct link_seal *seal, const struct link_key *key, struct l
 static inline bool link_seal_covers(unsigned kind)
 {
 	return kind == FRAME_CREDIT || kind == FRAME_ARN || kind == FRAME_ACK || kind == FRAME_CN ||
-	       kind == FRAME_HELLO;
+	       kind == FRAME_HELLO || kind == FRAME_FLOW;
 }
 
 /* Bytes of a frame by its header, padding included, without a seal. */

@@ -94,6 +94,33 @@ bool control_ack_decode(struct control_ack *ack, const uint8_t *in, unsigned byt
 	return ack->session != 0;
 }
 
+unsigned control_flow_encode(const struct control_flow *flow, uint8_t *out)
+{
+	uint8_t *at = put32(out, (uint32_t)flow->flow << 16 | (uint32_t)flow->step << 8);
+
+	at = put32(at, flow->sequence);
+	at = put32(at, (uint32_t)flow->offered << 16 | flow->number);
+	put32(put32(at, flow->first), flow->session);
+	return CONTROL_FLOW_BYTES;
+}
+
+bool control_flow_decode(struct control_flow *flow, const uint8_t *in, unsigned bytes)
+{
+	if (bytes != CONTROL_FLOW_BYTES)
+		return false;
+	*flow = (struct control_flow){
+		.step = in[2],
+		.flow = (uint16_t)(in[0] << 8 | in[1]),
+		.sequence = get32(in + 4),
+		.offered = (uint16_t)(in[8] << 8 | in[9]),
+		.number = (uint16_t)(in[10] << 8 | in[11]),
+		.first = get32(in + 12),
+		.session = get32(in + 16),
+	};
+	return flow->step == CONTROL_FLOW_ASK ||
+	       (flow->step == CONTROL_FLOW_OFFER && flow->session != 0);
+}
+
 unsigned control_arn_encode(const struct control_arn *arn, uint8_t *out)
 {
 	put32(put32(out, arn->id),

@@ -40,6 +40,7 @@ enum frame_kind {
 	FRAME_HELLO = 6,  /* link-local: identity and liveness */
 	FRAME_SCOUT = 7,  /* mapper: discovery */
 	FRAME_MAPPER = 8, /* mapper: tables, commits, election */
+	FRAME_FLOW = 9,   /* end to end: where a flow begins, asked and answered */
 	FRAME_KIND_COUNT
 };
 

@@ -99,6 +99,7 @@ struct run_config_readings {
 struct run_config_detector {
 	uint32_t hcdth_ppm, lcdth_ppm, fcth_ppm;
 	weft_time crt_ps, arn_ttl_ps, arn_refresh_ps;
+	uint32_t arn_rate; /* notifications a ms that a port takes; 0: no limit (arn_guard.h) */
 	struct run_config_readings readings;
 };
 

@@ -17,6 +17,7 @@
 #include "private_dir.h"
 #include "privileges.h"
 #include "program.h"
+#include "random_bytes.h"
 #include "real_fabric.h"
 #include "sandbox.h"
 
@@ -177,13 +178,19 @@ static void close_lab(struct lab_process *process)
 
 /* --- running --- */
 
-/* Different for each run of the process, never 0. */
+/* Different for each run of the process, never 0. Random, because frames that name it count as
+ * answers to ours. */
 static uint32_t choose_session(void)
 {
+	uint32_t session = 0;
 	struct timespec now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	return ((uint32_t)now.tv_sec * 1000 + (uint32_t)(now.tv_nsec / 1000000)) | 1;
+	while (session == 0)
+		if (random_bytes(&session, sizeof(session)) < 0) {
+			clock_gettime(CLOCK_REALTIME, &now);
+			session = (uint32_t)now.tv_sec * 1000 + (uint32_t)(now.tv_nsec / 1000000);
+		}
+	return session;
 }
 
 static struct real_fabric_options fabric_options(const struct lab_process *process)

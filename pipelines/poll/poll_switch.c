@@ -71,13 +71,24 @@ static inline void update_frame(uint8_t *frame, const struct weft_packet *packet
 static bool receive_arn(
 	struct poll_switch *ps, unsigned at, const uint8_t *payload, unsigned bytes, weft_time now)
 {
+	const struct link_end *link = &ps->sw->port[at].link;
 	struct control_arn arn;
 
 	if (ps->sw->congestion == NULL || !control_arn_decode(&arn, payload, bytes))
 		return false;
+	if (link->config.open || arn.destination >= ps->sw->congestion->hosts_max ||
+		!arn_guard_admits(&ps->port[at].arn_guard, &ps->arn_guard, link, &arn, now)) {
+		ps->port[at].arns_refused++;
+		return true;
+	}
 	ps->port[at].arns_in++;
 	congestion_control_on_arn(ps->sw->congestion, at, &arn, now);
 	return true;
+}
+
+void poll_switch_limit_arns(struct poll_switch *ps, const struct arn_guard_config *guard)
+{
+	ps->arn_guard = *guard;
 }
 
 /* A control frame of the neighbour, for this link. */

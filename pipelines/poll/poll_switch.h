@@ -16,6 +16,7 @@
 
 #include <stdint.h>
 
+#include "arn_guard.h"
 #include "device_control.h"
 #include "fault.h"
 #include "poll_guard.h"
@@ -39,7 +40,9 @@ struct poll_switch_port {
 	uint64_t control_bad;               /* link-local frames with a wrong payload */
 	uint64_t no_mbuf;                   /* control frames that could not be made in time */
 	uint64_t arns_in, arns_out;         /* adaptive-routing notifications */
-	uint64_t agent_sent, agent_lost;    /* frames of the agent; lost: the link was not up */
+	uint64_t arns_refused;              /* arn_guard.h */
+	struct arn_guard arn_guard;
+	uint64_t agent_sent, agent_lost; /* frames of the agent; lost: the link was not up */
 	struct poll_guard guard;
 	struct poll_switch_source source;
 };
@@ -74,6 +77,7 @@ struct poll_switch {
 	bool learns_hosts;     /* poll_switch_learn_hosts() */
 	bool hosts_in_transit; /* of the hosts that it learns */
 	struct poll_switch_control mapper;
+	struct arn_guard_config arn_guard;
 };
 
 /* 'sw', 'pool' and the ports stay the caller's and outlive it. */
@@ -101,6 +105,9 @@ void poll_switch_learn_hosts(struct poll_switch *ps, bool in_transit);
 
 /* Identity of host number 0 in hellos; the next ones are those of the next hosts. */
 #define POLL_SWITCH_HOST_DEVICE (1ull << 32)
+
+/* Which notifications its ports take from now on; before that all of switches. */
+void poll_switch_limit_arns(struct poll_switch *ps, const struct arn_guard_config *guard);
 
 /* The switch has an agent in the control thread, and its tables from there: those of its
  * switch_config, if any, count until the first ones come. 'pool': buffers for the longest frame.

@@ -33,6 +33,7 @@
 	X(DOWNS, "link_downs", link->downs)                                                       \
 	X(ARNS_SENT, "arn_frames_sent", ps->port[at].arns_out)                                    \
 	X(ARNS_RECEIVED, "arn_frames_received", ps->port[at].arns_in)                             \
+	X(ARNS_REFUSED, "arn_frames_refused", ps->port[at].arns_refused)                          \
 	X(AGENT_SENT, "agent_frames_sent", ps->port[at].agent_sent)                               \
 	X(AGENT_LOST, "agent_frames_lost", ps->port[at].agent_lost)                               \
 	X(TRANSMIT_LOST, "transmit_lost", ps->port[at].tx.lost)                                   \

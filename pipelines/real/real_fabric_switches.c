@@ -87,6 +87,7 @@ static int create_switch(
 {
 	const char *name = fabric->options.topology->switch_at[device->number].name;
 	const struct device_config from = real_device_config(fabric);
+	const struct arn_guard_config guard = congestion_setup_guard(from.run, from.topology);
 	struct switch_config config;
 	int result = 0;
 
@@ -105,6 +106,7 @@ static int create_switch(
 		return fault_set(fault, ENOMEM, "%s: no memory", name);
 	poll_switch_set_control(device->poll,
 		real_control_of(fabric, DEVICE_SWITCH, device->number), fabric->data_pool);
+	poll_switch_limit_arns(device->poll, &guard);
 	attach_ports(fabric, device);
 	check_sources(fabric, device);
 	return 0;

@@ -421,6 +421,22 @@ static void put_sealed(struct writer *writer)
 	put(writer, FRAME_HEADER_BYTES + fields.payload_bytes + sizeof(seal), NULL);
 }
 
+/* 52: a sender asks for a flow; 53: it is offered one; 54: a step that nobody knows. */
+static void put_flows(struct writer *writer)
+{
+	struct control_flow flow = {.step = CONTROL_FLOW_ASK, .flow = 6, .sequence = 70000};
+
+	put_control(writer, FRAME_FLOW, control_flow_encode(&flow, payload_at(writer, 0)));
+	flow.step = CONTROL_FLOW_OFFER;
+	flow.offered = 9;
+	flow.number = 44;
+	flow.first = 123456;
+	flow.session = 7;
+	put_control(writer, FRAME_FLOW, control_flow_encode(&flow, payload_at(writer, 0)));
+	flow.step = 3;
+	put_control(writer, FRAME_FLOW, control_flow_encode(&flow, payload_at(writer, 0)));
+}
+
 int main(int argc, char **argv)
 {
 	static struct writer writer;
@@ -443,6 +459,7 @@ int main(int argc, char **argv)
 	put_bad_mapper(&writer);
 	put_steps(&writer);
 	put_sealed(&writer);
+	put_flows(&writer);
 	pcapng_write_counts(&writer.pcapng, 0, 1000000000000000000 + writer.written, 1000, 17);
 	return fclose(file) == 0 && writer.pcapng.failed == 0 ? 0 : 1;
 }

@@ -23,8 +23,9 @@ NAMES = [
     "weft.credit.peer_session", "weft.credit.sent", "weft.credit.session", "weft.credit.vc",
     "weft.cursor", "weft.discarded", "weft.dst", "weft.element.adaptive", "weft.element.port",
     "weft.element.type", "weft.element.used", "weft.end_mark", "weft.fecn", "weft.flags",
-    "weft.fabric", "weft.flow", "weft.hello.device", "weft.hello.generation", "weft.hello.kind",
-    "weft.hello.peer_generation", "weft.hello.peer_session",
+    "weft.fabric", "weft.flow", "weft.flow.asked", "weft.flow.first", "weft.flow.number", "weft.flow.offered",
+    "weft.flow.sequence", "weft.flow.session", "weft.flow.step", "weft.hello.device", "weft.hello.generation",
+    "weft.hello.kind", "weft.hello.peer_generation", "weft.hello.peer_session",
     "weft.hello.port", "weft.hello.session", "weft.injected", "weft.kind",
     "weft.latency_recording", "weft.length", "weft.mapper.age", "weft.mapper.back",
     "weft.mapper.body", "weft.mapper.candidate", "weft.mapper.command", "weft.mapper.committed",
@@ -145,7 +146,13 @@ def check_control(capture):
               "weft.seal.tag": "a1a2a3a4a5a6a7a8", "weft.padding": ""}
     for frame in (5, 6, 7, 8, 32):
         expect(f"frame {frame} has no seal", capture.field(frame, "weft.seal.tag"), "")
-    for frame, fields in ((5, credit), (6, hello), (8, ack), (32, arn), (51, sealed)):
+    ask = {"weft.kind": "9", "weft.flow.step": "1", "weft.flow.asked": "6",
+           "weft.flow.sequence": "70000", "weft.flow.offered": ""}
+    offer = {"weft.kind": "9", "weft.flow.step": "2", "weft.flow.asked": "6",
+             "weft.flow.sequence": "70000", "weft.flow.offered": "9", "weft.flow.number": "44",
+             "weft.flow.first": "123456", "weft.flow.session": "0x00000007"}
+    for frame, fields in ((5, credit), (6, hello), (8, ack), (32, arn), (51, sealed), (52, ask),
+                          (53, offer)):
         for name, wanted in fields.items():
             expect(f"frame {frame}: {name}", capture.field(frame, name), wanted)
 
@@ -201,7 +208,7 @@ def check_expert(capture):
         "weft.bad_crc": [19], "weft.bad_payload_crc": [20],
         "weft.bad_route_length": [21], "weft.short": [22],
         "weft.routing_error": [18, 23, 24, 25, 27, 47, 49, 50],
-        "weft.bad_payload": [29, 30, 33, 44, 45, 46],
+        "weft.bad_payload": [29, 30, 33, 44, 45, 46, 54],
         "weft.again": [8], "weft.discarded": [28],
     }
     for name, frames in wrong.items():
@@ -219,7 +226,7 @@ def check_pcapng(capture):
     expect("direction", [capture.field(n, "frame.packet_flags_direction") for n in (1, 2)],
            ["0x00000001", "0x00000002"])
     expect("real length of a cut frame", capture.field(26, "frame.len"), "151")
-    expect("all frames are Weft's", capture.frames("weft"), list(range(1, 52)))
+    expect("all frames are Weft's", capture.frames("weft"), list(range(1, 55)))
 
 
 def check_page(capture):

@@ -106,6 +106,11 @@ static void adapt(struct bench *bench)
 		.table = &table};
 
 	assert_int_equal(switch_congestion(bench->sw, &config), 0);
+	/* Nobody else sends notifications. */
+	for (unsigned i = 0; i < PORTS; i++) {
+		bench->host[i].link.config.device_kind = 0;
+		bench->sw->port[i].link.peer_kind = 0;
+	}
 }
 
 static void send_arn(struct bench *bench, unsigned from, const struct control_arn *arn)
@@ -150,6 +155,47 @@ static void a_notification_goes_back_where_its_packets_come_from(void **state)
 	send_data(&bench, 0, 2);
 	turns(&bench, 100);
 	assert_int_equal(bench.host[0].arns_seen, 2);
+	stop(&bench);
+}
+
+/* Of hosts, of roots that do not exist, and too many. */
+static void notifications_that_no_switch_would_send_are_refused(void **state)
+{
+	static const struct arn_guard_config guard = {.rate = 10, .switches = 2, .ports = 4};
+	struct control_arn arn = {.id = 0x00010300, .destination = 2};
+	static struct bench bench;
+
+	start(&bench, &(struct bench_config){.voq = true, .slots = 64});
+	bench.sending = false;
+	adapt(&bench);
+	poll_switch_limit_arns(bench.ps, &guard);
+	turns(&bench, 2000);
+	bench.sw->port[2].link.peer_kind = 1;
+	send_arn(&bench, 2, &arn);
+	turns(&bench, 10);
+	assert_int_equal(bench.ps->port[2].arns_refused, 1);
+	assert_int_equal(bench.sw->congestion->table->count, 0);
+	for (unsigned i = 0; i < 3; i++) {
+		static const uint32_t no_root[] = {0x00000300, 0x00030300, 0x00010400};
+
+		arn.id = no_root[i];
+		send_arn(&bench, 3, &arn);
+		turns(&bench, 10);
+		assert_int_equal(bench.ps->port[3].arns_refused, i + 1);
+	}
+	arn.id = 0x00010300;
+	arn.destination = 4000;
+	send_arn(&bench, 3, &arn);
+	turns(&bench, 10);
+	assert_int_equal(bench.ps->port[3].arns_refused, 4);
+	assert_int_equal(bench.ps->port[3].arns_in, 0);
+	arn.destination = 2;
+	for (unsigned i = 0; i < 12; i++)
+		send_arn(&bench, 3, &arn);
+	turns(&bench, 12);
+	assert_int_equal(bench.ps->port[3].arns_in, 10);
+	assert_int_equal(bench.ps->port[3].arns_refused, 6);
+	assert_int_equal(bench.ps->port[2].control_bad + bench.ps->port[3].control_bad, 0);
 	stop(&bench);
 }
 
@@ -496,6 +542,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(timed_links_keep_the_order_without_voqs),
 	cmocka_unit_test(spoilt_frames_are_counted_and_their_credits_come_back),
 	cmocka_unit_test(a_notification_goes_back_where_its_packets_come_from),
+	cmocka_unit_test(notifications_that_no_switch_would_send_are_refused),
 	cmocka_unit_test(a_notification_without_a_table_for_it_is_refused),
 	cmocka_unit_test(with_adaptation_the_order_is_kept_too),
 	cmocka_unit_test(a_switch_that_was_not_run_finds_its_neighbours_alive),

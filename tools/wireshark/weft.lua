@@ -18,11 +18,13 @@ local HOST_NONE = 0xFFFF
 
 local kinds = {
 	[1] = "data", [2] = "credit", [3] = "arn", [4] = "ack",
-	[5] = "cn", [6] = "hello", [7] = "scout", [8] = "mapper",
+	[5] = "cn", [6] = "hello", [7] = "scout", [8] = "mapper", [9] = "flow",
 }
+local KIND_FLOW = 9
 local KIND_DATA, KIND_CREDIT, KIND_ARN, KIND_ACK, KIND_HELLO, KIND_SCOUT, KIND_MAPPER = 1, 2, 3, 4, 6, 7, 8
-local sealed_kinds = { [2] = true, [3] = true, [4] = true, [5] = true, [6] = true }
+local sealed_kinds = { [2] = true, [3] = true, [4] = true, [5] = true, [6] = true, [9] = true }
 
+local flow_steps = { [1] = "ask", [2] = "offer" }
 local element_types = { [1] = "host", [2] = "itb", [3] = "agent", [4] = "step" }
 local TYPE_AGENT, TYPE_STEP = 3, 4
 local STEPS_MAX = 2
@@ -98,6 +100,14 @@ local f = {
 	ack_missing = ProtoField.uint8("weft.ack.missing", "Frames missing"),
 	ack_flow = ProtoField.uint16("weft.ack.flow", "Flow"),
 	ack_session = ProtoField.uint32("weft.ack.session", "Session", base.HEX),
+
+	flow_step = ProtoField.uint8("weft.flow.step", "Step", base.DEC, flow_steps),
+	flow_asked = ProtoField.uint16("weft.flow.asked", "Flow that asks, or of the frame answered"),
+	flow_sequence = ProtoField.uint32("weft.flow.sequence", "Its sequence number"),
+	flow_offered = ProtoField.uint16("weft.flow.offered", "Flow offered"),
+	flow_number = ProtoField.uint16("weft.flow.number", "Number of its first message"),
+	flow_first = ProtoField.uint32("weft.flow.first", "Sequence number of its first frame"),
+	flow_session = ProtoField.uint32("weft.flow.session", "Session", base.HEX),
 
 	arn_id = ProtoField.uint32("weft.arn.id", "Root of congestion", base.HEX),
 	arn_destination = ProtoField.uint16("weft.arn.destination", "Destination of the packets"),
@@ -423,6 +433,26 @@ local function dissect_ack(tvb, tree, item)
 	return string.format(" flow %d again from %d", tvb(6, 2):uint(), tvb(0, 4):uint())
 end
 
+local function dissect_flow(tvb, tree, item)
+	local offer = tvb:len() == 20 and tvb(2, 1):uint() == 2
+	if tvb:len() ~= 20 or not flow_steps[tvb(2, 1):uint()] or (offer and tvb(16, 4):uint() == 0) then
+		bad_payload(item, KIND_FLOW)
+		return ""
+	end
+	tree:add(f.flow_asked, tvb(0, 2))
+	tree:add(f.flow_step, tvb(2, 1))
+	tree:add(f.flow_sequence, tvb(4, 4))
+	if not offer then
+		return string.format(" ask %d:%d", tvb(0, 2):uint(), tvb(4, 4):uint())
+	end
+	tree:add(f.flow_offered, tvb(8, 2))
+	tree:add(f.flow_number, tvb(10, 2))
+	tree:add(f.flow_first, tvb(12, 4))
+	tree:add(f.flow_session, tvb(16, 4))
+	return string.format(" offer %d:%d to %d:%d", tvb(8, 2):uint(), tvb(12, 4):uint(),
+		tvb(0, 2):uint(), tvb(4, 4):uint())
+end
+
 local function dissect_arn(tvb, tree, item)
 	if tvb:len() ~= 8 or tvb(4, 2):uint() == HOST_NONE or tvb(6, 1):uint() >= VCS_MAX then
 		bad_payload(item, KIND_ARN)
@@ -735,6 +765,8 @@ local function dissect_payload(tvb, header, pinfo, tree, item, root)
 		pinfo.cols.info:append(dissect_hello(tvb, tree, item))
 	elseif header.kind == KIND_ACK then
 		pinfo.cols.info:append(dissect_ack(tvb, tree, item))
+	elseif header.kind == KIND_FLOW then
+		pinfo.cols.info:append(dissect_flow(tvb, tree, item))
 	elseif header.kind == KIND_ARN then
 		pinfo.cols.info:append(dissect_arn(tvb, tree, item))
 	elseif header.kind == KIND_SCOUT or header.kind == KIND_MAPPER then
@@ -836,7 +868,7 @@ function weft.dissector(tvb, pinfo, root)
 	dissect_behind_payload(tvb, item, header.kind, payload_end)
 	if payload then
 		dissect_payload(payload:tvb(), header, pinfo, item, item, root)
-	elseif is_link_local(header.kind) or header.kind == KIND_ACK or header.kind == KIND_SCOUT or
+	elseif is_link_local(header.kind) or header.kind == KIND_ACK or header.kind == KIND_FLOW or header.kind == KIND_SCOUT or
 		header.kind == KIND_MAPPER then
 		bad_payload(item, header.kind)
 	end
