@@ -476,8 +476,9 @@ static void forged_and_damaged_frames_change_nothing(void **state)
 	rng_init(&rng, 3, 0, 0);
 	for (unsigned i = 0; i < ATTACKS; i++) {
 		struct mapper_message message = dangerous(&image, &rng);
-		struct mapper_speaker liar = {i % 4 == 0 ? &stranger : &fabric, MAPPER_ID + i % 2,
-			mapper.counter + rng_below(&rng, 4)};
+		struct mapper_speaker liar = {.key = i % 4 == 0 ? &stranger : &fabric,
+			.id = MAPPER_ID + i % 2,
+			.counter = mapper.counter + rng_below(&rng, 4)};
 		struct mapper_frame frame, answer;
 
 		if (i % 8 == 1)
