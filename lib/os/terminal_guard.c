@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "text_escape.h"
@@ -63,26 +64,30 @@ static ssize_t write_guarded(void *cookie, const char *text, size_t bytes)
 	return put(guarded->fd, text + plain, bytes - plain) ? (ssize_t)bytes : -1;
 }
 
-static void guard(FILE **stream, struct guarded *guarded, int buffering)
+/* The memory lives as long as the stream: until the process ends. */
+static void guard(FILE **stream, int fd, bool returns, int buffering)
 {
 	const cookie_io_functions_t functions = {.write = write_guarded};
+	struct guarded *guarded;
 	FILE *replacement;
 
-	if (!isatty(guarded->fd))
+	if (!isatty(fd))
 		return;
+	guarded = malloc(sizeof(*guarded));
+	if (guarded == NULL)
+		return;
+	*guarded = (struct guarded){.fd = fd, .returns = returns};
 	replacement = fopencookie(guarded, "w", functions);
-	if (replacement == NULL)
+	if (replacement == NULL) {
+		free(guarded);
 		return;
+	}
 	setvbuf(replacement, NULL, buffering, BUFSIZ);
 	*stream = replacement;
 }
 
 void terminal_guard(void)
 {
-	/* For the life of the process, as the streams. */
-	static struct guarded out = {.fd = STDOUT_FILENO};
-	static struct guarded errors = {.fd = STDERR_FILENO, .returns = true};
-
-	guard(&stdout, &out, _IOLBF);
-	guard(&stderr, &errors, _IONBF); /* progress has no line ends */
+	guard(&stdout, STDOUT_FILENO, false, _IOLBF);
+	guard(&stderr, STDERR_FILENO, true, _IONBF); /* progress has no line ends */
 }
