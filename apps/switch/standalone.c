@@ -199,6 +199,7 @@ static int add_congestion(struct standalone *standalone, struct fault *fault)
 
 static int build_switch(struct standalone *standalone, struct fault *fault)
 {
+	struct arn_guard_config guard;
 	struct switch_config config;
 	int result = check_rings(standalone, fault);
 
@@ -219,6 +220,8 @@ static int build_switch(struct standalone *standalone, struct fault *fault)
 	if (standalone->ps == NULL)
 		return fault_set(fault, ENOMEM, "%s: no memory for a switch of %u ports",
 			standalone->options->name, standalone->ports);
+	guard = congestion_setup_guard(&standalone->run, NULL);
+	poll_switch_limit_arns(standalone->ps, &guard);
 	for (unsigned at = 0; at < standalone->ports; at++) {
 		struct port *port = &standalone->port[at];
 

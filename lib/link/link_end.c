@@ -105,9 +105,11 @@ void link_end_fill_hello(struct link_end *end, struct control_hello *hello, weft
 	*hello = (struct control_hello){
 		.device = end->config.device,
 		.session = end->config.session,
-		.peer_session = end->peer_session,
+		.peer_session = end->peer_session != 0 ? end->peer_session : end->announced,
 		.port = end->config.port,
 		.kind = end->config.device_kind,
+		.generation = end->generation,
+		.peer_generation = end->peer_generation,
 	};
 	end->hello_due = now + end->config.hello_ps;
 }
@@ -170,7 +172,8 @@ bool link_end_on_credit(struct link_end *end, const struct control_credit *credi
 {
 	bool more = end->state != LINK_UP;
 
-	if (end->config.open || credit->vcs != end->config.vcs)
+	if (end->config.open || credit->vcs != end->config.vcs ||
+		(end->config.proving && credit->session != end->peer_session))
 		return false;
 	meet_session(end, credit->session);
 	hear(end, now);
@@ -187,11 +190,48 @@ bool link_end_on_credit(struct link_end *end, const struct control_credit *credi
 	return more;
 }
 
+enum link_hello link_end_judge_hello(const struct link_end *end, const struct control_hello *hello)
+{
+	bool same_port = hello->device == end->peer_device && hello->port == end->peer_port;
+
+	if (end->peer_session != 0 && hello->session == end->peer_session)
+		return same_port ? LINK_HELLO_KNOWN : LINK_HELLO_UNPROVEN;
+	/* Its own hello came back. */
+	if (hello->device == end->config.device && hello->port == end->config.port)
+		return LINK_HELLO_UNPROVEN;
+	return hello->peer_session == end->config.session &&
+			       hello->peer_generation == end->generation
+		       ? LINK_HELLO_PROVEN
+		       : LINK_HELLO_UNPROVEN;
+}
+
+/* False: the hello changes nothing but what this end announces. */
+static bool prove(struct link_end *end, const struct control_hello *hello, weft_time now)
+{
+	enum link_hello judged = link_end_judge_hello(end, hello);
+
+	if (judged == LINK_HELLO_UNPROVEN) {
+		if (end->peer_session != 0)
+			return false;
+		end->announced = hello->session;
+		end->peer_generation = hello->generation;
+		end->hello_due = now; /* the neighbour may prove itself at once */
+		return false;
+	}
+	end->peer_generation = hello->generation;
+	if (judged == LINK_HELLO_PROVEN) {
+		end->generation++;
+		/* Before the first credit frame, which the neighbour can only open then. */
+		end->hello_due = now;
+	}
+	return true;
+}
+
 bool link_end_on_hello(struct link_end *end, const struct control_hello *hello, weft_time now)
 {
 	bool more = end->state != LINK_UP;
 
-	if (end->config.open)
+	if (end->config.open || (end->config.proving && !prove(end, hello, now)))
 		return false;
 	meet_session(end, hello->session);
 	hear(end, now);

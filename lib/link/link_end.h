@@ -16,6 +16,13 @@
  * An end whose peer does not implement Weft's credits (a traffic generator, a capture file) can be
  * 'open': the far end counts as a sink that is always empty and as a source that is granted the
  * whole buffer at each poll. Every check still applies; only the totals are renewed here.
+ *
+ * Where control frames have tags (link_seal.h), a recorded hello of an earlier life of the
+ * neighbour is genuine, so that a hello alone proves nothing. Such an end is 'proving': it adopts
+ * another session of its neighbour only from a hello that names this end's session and its
+ * generation, a number that rises with each session that it adopts. A hello that repeats them was
+ * sent after the last adoption. Before the first one it announces the session that it has heard, so
+ * that the neighbour can prove itself.
  */
 
 #include <stdbool.h>
@@ -42,6 +49,7 @@ struct link_end_config {
 	uint8_t device_kind;  /* 0 switch, 1 interface */
 	uint8_t vcs;          /* 1..FRAME_VCS_MAX */
 	bool open;            /* peer without credits */
+	bool proving;         /* see above */
 	uint32_t vc_blocks;   /* buffer of each VC, blocks */
 	uint32_t session;     /* nonzero, different in each run of the device */
 	weft_time hello_ps;   /* hello interval; down after LINK_HELLOS_MISSED of them */
@@ -66,7 +74,21 @@ struct link_end {
 	weft_time hello_due, credit_due;
 	uint64_t credit_frames_sent, credit_frames_received, blocks_healed, sessions_seen;
 	uint64_t downs; /* times it went down after it had been up */
+	/* Of a proving end. */
+	uint32_t generation;      /* sessions that it has adopted */
+	uint32_t peer_generation; /* of the session that it announces, as last heard */
+	uint32_t announced;       /* session heard before the first one is adopted; 0: none */
 };
+
+/* Of a hello, to a proving end. */
+enum link_hello {
+	LINK_HELLO_KNOWN,    /* of the session that it has adopted */
+	LINK_HELLO_PROVEN,   /* of another one, and it may be adopted */
+	LINK_HELLO_UNPROVEN, /* perhaps recorded long ago */
+};
+
+/* Which of them a hello is; its tag was right. */
+enum link_hello link_end_judge_hello(const struct link_end *end, const struct control_hello *hello);
 
 /* Result of link_end_poll(), a set. */
 #define LINK_SEND_HELLO  0x1

@@ -99,6 +99,24 @@ bool fabric_key_matches(const struct fabric_key *key, const uint8_t *data, unsig
 	return crypto_verify_16(right, tag) == 0;
 }
 
+void fabric_key_derive(
+	const struct fabric_key *key, const char *purpose, uint8_t out[FABRIC_KEY_BYTES])
+{
+	crypto_generichash(out, FABRIC_KEY_BYTES, (const uint8_t *)purpose, strlen(purpose),
+		key->bytes, sizeof(key->bytes));
+}
+
+uint16_t fabric_number(const char *name, const struct fabric_key *key)
+{
+	uint8_t hash[crypto_generichash_BYTES_MIN];
+	uint16_t number;
+
+	crypto_generichash(hash, sizeof(hash), (const uint8_t *)name, strlen(name),
+		key != NULL ? key->bytes : NULL, key != NULL ? sizeof(key->bytes) : 0);
+	number = (uint16_t)(hash[0] << 8 | hash[1]);
+	return number != 0 ? number : 1;
+}
+
 void fabric_key_wipe(struct fabric_key *key)
 {
 	sodium_memzero(key->bytes, sizeof(key->bytes));

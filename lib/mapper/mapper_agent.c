@@ -12,7 +12,10 @@ void mapper_agent_init(
 {
 	*agent = (struct mapper_agent){
 		.config = *config,
-		.speaker = {.key = config->key, .id = config->id, .counter = counter},
+		.speaker = {.key = config->key,
+			.fabric = config->fabric,
+			.id = config->id,
+			.counter = counter},
 		.rank = MAPPER_RANK_NONE,
 		.number = config->number,
 		.idle = true,
@@ -53,15 +56,63 @@ static unsigned place_of(const struct mapper_agent *agent, uint64_t sender)
 	return low;
 }
 
-static bool make_room(struct mapper_agent *agent)
+static uint32_t senders_max(const struct mapper_agent *agent)
+{
+	return agent->config.senders_max > 0 ? agent->config.senders_max : MAPPER_AGENT_SENDERS;
+}
+
+/* Its entry is not worth much: it spoke only once, or long ago. */
+static bool is_unconfirmed(
+	const struct mapper_agent *agent, const struct mapper_agent_sender *sender, weft_time now)
+{
+	return (sender->window.seen & (sender->window.seen - 1)) == 0 ||
+	       now - sender->heard_at > agent->config.lease_ps;
+}
+
+/* The sender that is forgotten first; sender_count: none may be. */
+static unsigned find_least(const struct mapper_agent *agent, weft_time now)
+{
+	unsigned least = agent->sender_count;
+	bool least_unconfirmed = false;
+
+	for (unsigned i = 0; i < agent->sender_count; i++) {
+		const struct mapper_agent_sender *sender = &agent->senders[i];
+		bool unconfirmed = is_unconfirmed(agent, sender, now);
+
+		if (sender->id == agent->followed || (least_unconfirmed && !unconfirmed))
+			continue;
+		if (least < agent->sender_count && unconfirmed == least_unconfirmed &&
+			sender->heard_at >= agent->senders[least].heard_at)
+			continue;
+		least = i;
+		least_unconfirmed = unconfirmed;
+	}
+	return least;
+}
+
+static bool forget_least(struct mapper_agent *agent, weft_time now)
+{
+	unsigned least = find_least(agent, now);
+
+	if (agent->config.key != NULL || least == agent->sender_count)
+		return false;
+	agent->sender_count--;
+	memmove(&agent->senders[least], &agent->senders[least + 1],
+		(agent->sender_count - least) * sizeof(*agent->senders));
+	return true;
+}
+
+static bool make_room(struct mapper_agent *agent, weft_time now)
 {
 	unsigned room = agent->sender_room == 0 ? 4 : 2 * agent->sender_room;
 	struct mapper_agent_sender *senders;
 
+	if (agent->sender_count >= senders_max(agent))
+		return forget_least(agent, now);
 	if (agent->sender_count < agent->sender_room)
 		return true;
-	if (room > MAPPER_AGENT_SENDERS)
-		return false;
+	if (room > senders_max(agent))
+		room = senders_max(agent);
 	senders = realloc(agent->senders, room * sizeof(*senders));
 	if (senders == NULL)
 		return false;
@@ -71,27 +122,29 @@ static bool make_room(struct mapper_agent *agent)
 }
 
 /* NULL if there is no room. Only authenticated messages get here. */
-static struct replay_window *window_of(struct mapper_agent *agent, uint64_t sender)
+static struct mapper_agent_sender *find_sender(
+	struct mapper_agent *agent, uint64_t sender, weft_time now)
 {
 	unsigned at = place_of(agent, sender);
 
 	if (at < agent->sender_count && agent->senders[at].id == sender)
-		return &agent->senders[at].window;
-	if (!make_room(agent))
+		return &agent->senders[at];
+	if (!make_room(agent, now))
 		return NULL;
+	at = place_of(agent, sender);
 	memmove(&agent->senders[at + 1], &agent->senders[at],
 		(agent->sender_count - at) * sizeof(*agent->senders));
 	agent->senders[at] = (struct mapper_agent_sender){.id = sender};
 	agent->sender_count++;
-	return &agent->senders[at].window;
+	return &agent->senders[at];
 }
 
 /* Admits messages that are authentic, new, and meant for the current session of this device. */
-static enum mapper_refusal admit(struct mapper_agent *agent, uint8_t port, const uint8_t *data,
-	unsigned bytes, struct mapper_message *message)
+static enum mapper_refusal admit(struct mapper_agent *agent, weft_time now, uint8_t port,
+	const uint8_t *data, unsigned bytes, struct mapper_message *message)
 {
 	enum mapper_refusal refusal = mapper_frame_open(agent->config.key, data, bytes, message);
-	struct replay_window *window;
+	struct mapper_agent_sender *sender;
 
 	if (refusal != MAPPER_REFUSED_NONE)
 		return refusal;
@@ -103,12 +156,13 @@ static enum mapper_refusal admit(struct mapper_agent *agent, uint8_t port, const
 		return MAPPER_REFUSED_NOT_FOR_US;
 	if (message->target != 0 && message->target_session != agent->config.session)
 		return MAPPER_REFUSED_STALE;
-	window = window_of(agent, message->sender);
-	if (window == NULL)
+	sender = find_sender(agent, message->sender, now);
+	if (sender == NULL)
 		return MAPPER_REFUSED_NO_ROOM;
-	if (!replay_is_new(window, message->counter))
+	if (!replay_is_new(&sender->window, message->counter))
 		return MAPPER_REFUSED_REPLAYED;
-	replay_record(window, message->counter);
+	replay_record(&sender->window, message->counter);
+	sender->heard_at = now;
 	return MAPPER_REFUSED_NONE;
 }
 
@@ -361,7 +415,7 @@ unsigned mapper_agent_receive(struct mapper_agent *agent, weft_time now, uint8_t
 	const uint8_t *data, unsigned bytes, struct mapper_frame *answer)
 {
 	struct mapper_message message;
-	enum mapper_refusal refusal = admit(agent, port, data, bytes, &message);
+	enum mapper_refusal refusal = admit(agent, now, port, data, bytes, &message);
 	unsigned orders = 0;
 
 	if (refusal != MAPPER_REFUSED_NONE) {

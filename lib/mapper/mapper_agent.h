@@ -8,8 +8,14 @@
  * decision is which mapper to obey: the greatest, by (priority, identity), heard within the lease.
  *
  * No clock: 'now' is an argument and never decreases. One thread. It allocates memory only for
- * images that an obeyed mapper sends, up to the configured size, and 24 bytes for each sender of an
- * authenticated command.
+ * images that an obeyed mapper sends, up to the configured size, and 32 bytes for each sender of an
+ * admitted command, up to a configured number.
+ *
+ * With a key every sender is a device of the fabric, and none is forgotten, because its messages
+ * could be replayed then. Without a key anybody can claim any identity, and replayed messages are
+ * the least that he can send: when all places are taken, the sender that spoke only once or has
+ * been silent for longer than the lease makes room, else the one that spoke longest ago, but never
+ * the mapper that is obeyed.
  */
 
 #include <stdbool.h>
@@ -19,9 +25,8 @@
 #include "replay_window.h"
 #include "weft_time.h"
 
-/* Mappers whose counters are kept for the whole life of the agent: forgetting one would allow its
- * messages to be replayed. As many as there are host numbers. */
-#define MAPPER_AGENT_SENDERS 65536
+/* Mappers whose counters are kept, if the owner does not know how many hosts there may be. */
+#define MAPPER_AGENT_SENDERS 64
 #define MAPPER_RANK_NONE     0xFFFF
 #define MAPPER_RANK_OTHER    0xFFFE /* standby behind the ranked ones */
 
@@ -29,6 +34,7 @@ enum mapper_device_kind { MAPPER_SWITCH, MAPPER_HOST };
 
 struct mapper_agent_config {
 	uint64_t id;      /* identity, not 0 */
+	uint16_t fabric;  /* number in its frames, and in those of the mapper in this device */
 	uint32_t session; /* of this run, not 0 */
 	uint8_t kind;     /* enum mapper_device_kind */
 	uint8_t ports;    /* 1 to MAPPER_PORTS_MAX; an interface has 1 */
@@ -44,6 +50,7 @@ struct mapper_agent_config {
 	weft_time pause_ps;
 	weft_time report_retry_ps;
 	uint32_t image_bytes_max;
+	uint32_t senders_max; /* more than there can be mappers; 0: MAPPER_AGENT_SENDERS */
 };
 
 /* Actions that a received frame requires of the owner, in this order; a set. */
@@ -55,6 +62,7 @@ struct mapper_agent_config {
 
 struct mapper_agent_sender {
 	uint64_t id;
+	weft_time heard_at;
 	struct replay_window window;
 };
 

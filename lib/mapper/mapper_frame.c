@@ -19,6 +19,7 @@ void mapper_frame_build(struct mapper_speaker *speaker, struct mapper_message *m
 	uint8_t *payload = frame->data + FRAME_HEADER_BYTES + length;
 	struct frame_fields fields = {
 		.kind = mapper_type_kind(message->type),
+		.fabric = speaker->fabric,
 		.source = FRAME_HOST_NONE,
 		.destination = FRAME_HOST_NONE,
 		.route = route,

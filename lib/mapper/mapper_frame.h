@@ -43,6 +43,7 @@ const char *mapper_refusal_name(enum mapper_refusal refusal);
 /* A sender. One for each run of a device, and one for a mapper in it. */
 struct mapper_speaker {
 	const struct fabric_key *key; /* NULL: none */
+	uint16_t fabric;              /* number in its frames (frame.h) */
 	uint64_t id;
 	uint64_t counter; /* of the last message */
 };

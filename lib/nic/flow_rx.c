@@ -4,7 +4,10 @@
 
 #include <arpa/inet.h>
 
+#include "flow_begin.h"
+
 #define OVERTAKEN_FADE 256
+#define FAR            65536u /* frames; more than any window */
 
 #define MESSAGE_FLOW(message) ((uint16_t)((message) >> 16))
 
@@ -24,10 +27,7 @@ static void discard(struct nic *nic, struct weft_packet *packet, enum nic_counte
 static void ack_now(struct nic *nic, uint16_t peer)
 {
 	deadline_queue_cancel(&nic->ack_delay, peer);
-	if (nic->rx[peer].ack_queued)
-		return;
-	nic->rx[peer].ack_queued = true;
-	id_fifo_push(&nic->acks, nic->ack_next, peer);
+	flow_due(nic, peer, FLOW_DUE_ACK);
 }
 
 static void ack_soon(struct nic *nic, uint16_t peer, weft_time now)
@@ -36,7 +36,7 @@ static void ack_soon(struct nic *nic, uint16_t peer, weft_time now)
 
 	if (rx->unacked >= nic->config.ack_frames)
 		ack_now(nic, peer);
-	else if (!rx->ack_queued && !deadline_queue_armed(&nic->ack_delay, peer))
+	else if ((rx->due & FLOW_DUE_ACK) == 0 && !deadline_queue_armed(&nic->ack_delay, peer))
 		deadline_queue_arm(&nic->ack_delay, peer, now);
 }
 
@@ -97,7 +97,7 @@ static void deliver(
 		.first = !rx->mid_message,
 		.tail = (packet->flags & FRAME_F_TAIL) != 0,
 		.message = packet->message,
-		.sequence = packet->sequence,
+		.sequence = packet->sequence - rx->first,
 		.offset = rx->offset,
 		.payload = frame + frame_payload_offset(header),
 		.bytes = ntohs(header->payload_bytes_be),
@@ -214,7 +214,7 @@ static void clear_window(struct nic *nic, uint16_t peer, enum nic_counter reason
 	deadline_queue_cancel(&nic->gap, peer);
 }
 
-static void take_up(struct nic *nic, uint16_t peer, uint16_t flow)
+static void take_up(struct nic *nic, uint16_t peer, uint16_t flow, uint32_t first)
 {
 	struct flow_rx *rx = &nic->rx[peer];
 
@@ -222,30 +222,32 @@ static void take_up(struct nic *nic, uint16_t peer, uint16_t flow)
 	deadline_queue_cancel(&nic->gap, peer);
 	rx->known = true;
 	rx->flow = flow;
-	rx->expected = rx->offset = 0;
+	rx->taken_up++;
+	rx->expected = rx->first = first;
+	rx->offset = 0;
 	rx->begun = rx->mid_message = rx->ask = rx->asked = false;
 }
 
-/*
- * A frame of an unknown flow. Frame 0 begins the flow. Any other frame belongs to a flow that has
- * ended, or has overtaken its frame 0, and is retransmitted if needed. Only a receiver without any
- * flow accepts the new one at once: it keeps frames that overtook frame 0, and if frame 0 went to
- * an earlier run of this receiver, the request for it tells the sender so (our session).
- *
- * The previous flow stays ended even if its frame 0 arrives: a retransmission of it may have left
- * just before the sender gave up, and be overtaken by the next flow on another path. Returning to
- * it would deliver this flow's frames twice, or not at all. (A sender that restarts with exactly
- * this name, one in 65536, is accepted once it has given up and begun its next flow.)
- */
+/* A frame of another flow than the one in use. One that was offered replaces it, from its first
+ * frame on. Any other is answered by an offer, which the true sender of a flow in use ignores. */
 static bool meet_flow(struct nic *nic, const struct weft_packet *packet)
 {
-	const struct flow_rx *rx = &nic->rx[packet->source];
 	uint16_t flow = MESSAGE_FLOW(packet->message);
+	uint32_t first;
 
-	if (rx->known && (packet->sequence != 0 || flow == (uint16_t)(rx->flow - 1)))
+	if (!flow_begin_was_offered(nic, packet, &first)) {
+		flow_begin_answer(nic, packet->source, flow, packet->sequence);
 		return false;
-	take_up(nic, packet->source, flow);
+	}
+	take_up(nic, packet->source, flow, first);
 	return true;
+}
+
+/* A frame of the flow in use. A number that far away is of another flow of that name. */
+static bool is_ours(const struct flow_rx *rx, const struct weft_packet *packet)
+{
+	return rx->known && rx->flow == MESSAGE_FLOW(packet->message) &&
+	       packet->sequence - rx->expected + FAR < 2 * FAR;
 }
 
 /* The payload is corrupt, the header is not; or it is the end of a message that an in-transit host
@@ -256,11 +258,10 @@ static void receive_defective(
 {
 	uint16_t peer = packet->source;
 	struct flow_rx *rx = &nic->rx[peer];
-	bool ours = rx->known && rx->flow == MESSAGE_FLOW(packet->message);
 	bool asked = rx->asked && rx->asked_at == rx->expected;
 	uint32_t ahead = packet->sequence - rx->expected;
 
-	if (ours && !sequence_before(packet->sequence, rx->expected) && !asked) {
+	if (is_ours(rx, packet) && !sequence_before(packet->sequence, rx->expected) && !asked) {
 		rx->missing = ahead < UINT8_MAX ? (uint8_t)(ahead + 1) : UINT8_MAX;
 		ask_again(nic, peer, now);
 	}
@@ -277,7 +278,7 @@ void flow_rx_data(struct nic *nic, struct weft_packet *packet, const uint8_t *fr
 		receive_defective(nic, packet, defect, now);
 		return;
 	}
-	if ((!rx->known || rx->flow != MESSAGE_FLOW(packet->message)) && !meet_flow(nic, packet)) {
+	if (!is_ours(rx, packet) && !meet_flow(nic, packet)) {
 		discard(nic, packet, NIC_DISCARD_OLD_FLOW);
 		return;
 	}
@@ -305,30 +306,24 @@ void flow_rx_poll(struct nic *nic, weft_time now)
 		ask_again(nic, peer, now); /* armed while a frame is missing */
 }
 
-uint16_t flow_rx_next_ack(struct nic *nic, struct control_ack *ack)
+struct control_ack flow_rx_take_ack(struct nic *nic, uint16_t peer)
 {
-	struct flow_rx *rx;
-	uint16_t peer;
-
-	if (nic->acks.head == ID_NONE)
-		return ID_NONE;
-	peer = id_fifo_pop(&nic->acks, nic->ack_next);
-	rx = &nic->rx[peer];
-	rx->ack_queued = false;
-	*ack = (struct control_ack){.expected = rx->expected,
+	struct flow_rx *rx = &nic->rx[peer];
+	struct control_ack ack = {.expected = rx->expected,
 		.again = rx->ask ? rx->again : 0,
 		.missing = rx->ask ? rx->missing : 0,
 		.flow = rx->flow,
 		.session = nic->config.link.session};
+
 	rx->ask = false;
 	rx->unacked = 0;
 	deadline_queue_cancel(&nic->ack_delay, peer);
-	return peer;
+	return ack;
 }
 
 void flow_rx_acknowledge_again(struct nic *nic, uint16_t peer)
 {
-	if (nic->rx[peer].known)
+	if (nic->rx[peer].begun)
 		ack_now(nic, peer);
 }
 

@@ -19,8 +19,8 @@ void flow_rx_data(struct nic *nic, struct weft_packet *packet, const uint8_t *fr
 /* Sends delayed acknowledgements, and requests for gaps that lasted too long. */
 void flow_rx_poll(struct nic *nic, weft_time now);
 
-/* The next peer to acknowledge, and the acknowledgement; ID_NONE if none. */
-uint16_t flow_rx_next_ack(struct nic *nic, struct control_ack *ack);
+/* The acknowledgement that is due to the peer, now being sent. */
+struct control_ack flow_rx_take_ack(struct nic *nic, uint16_t peer);
 
 /* A route to the peer exists again: acknowledges received frames, because earlier acknowledgements
  * may be lost. */

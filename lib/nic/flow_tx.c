@@ -4,18 +4,14 @@
 
 #include <errno.h>
 
+#include "flow_begin.h"
+
 /* Each consecutive timeout doubles the wait, up to this many times; and however long answers take,
  * a message has at least this many tries. */
 #define DOUBLINGS_MAX 3
 #define TRIES_MIN     8
 /* Consecutive timeouts after which a peer counts as silent. One lost frame causes one. */
 #define TIMEOUTS_SILENT 2
-
-/* Flow names must differ from those of the interface's earlier runs. */
-static uint16_t first_flow(uint32_t session)
-{
-	return (uint16_t)(session ^ (session >> 16));
-}
 
 static uint16_t window_of(const struct nic *nic, uint16_t peer)
 {
@@ -24,10 +20,18 @@ static uint16_t window_of(const struct nic *nic, uint16_t peer)
 	return (uint16_t)nic->config.window_frames;
 }
 
+static void set_phase(struct flow_tx *tx, enum flow_phase phase)
+{
+	tx->phase = (uint8_t)phase;
+	tx->open = phase == FLOW_ASKING ? 0 : tx->window;
+	if (phase == FLOW_OFFERED && tx->open > FLOW_FLIGHT)
+		tx->open = FLOW_FLIGHT;
+}
+
 void flow_tx_init(struct nic *nic)
 {
 	for (unsigned peer = 0; peer < nic->config.hosts; peer++) {
-		nic->tx[peer].flow = first_flow(nic->config.link.session);
+		flow_begin_name(nic, (uint16_t)peer);
 		nic->tx[peer].cursor = nic->tx[peer].fresh = MESSAGE_NONE;
 		nic->tx[peer].window = window_of(nic, (uint16_t)peer);
 		message_queue_init(&nic->tx[peer].messages);
@@ -74,6 +78,31 @@ static void choose_route(struct nic *nic, struct message *message)
 	message->alternatives = chosen.alternatives;
 }
 
+static void record_injected(struct nic *nic, struct message *message)
+{
+	nic->count[NIC_MESSAGES_INJECTED] += !message->injected;
+	nic->own_waiting -= !message->injected;
+	message->injected = true;
+}
+
+/* The receiver is asked where the flow begins, unless it has begun. */
+static void ask(struct nic *nic, uint16_t peer)
+{
+	if (nic->tx[peer].phase == FLOW_ASKING)
+		flow_due(nic, peer, FLOW_DUE_ASK);
+}
+
+/* A message that is lost because the ask is would otherwise pass for one that was never sent. */
+void flow_tx_asked(struct nic *nic, uint16_t peer, weft_time now)
+{
+	struct flow_tx *tx = &nic->tx[peer];
+
+	if (tx->messages.head == MESSAGE_NONE)
+		return;
+	record_injected(nic, nic_message_at(nic, tx->messages.head));
+	start_timer(nic, peer, now);
+}
+
 void flow_tx_admit(struct nic *nic, uint32_t index, weft_time now)
 {
 	struct message *message = nic_message_at(nic, index);
@@ -90,6 +119,7 @@ void flow_tx_admit(struct nic *nic, uint32_t index, weft_time now)
 	if (!deadline_queue_armed(&nic->retry, message->destination)) {
 		tx->progress_at = now;
 		start_timer(nic, message->destination, now);
+		ask(nic, message->destination);
 	}
 	flow_tx_place(nic, message->destination);
 }
@@ -98,7 +128,7 @@ bool flow_tx_ready(const struct nic *nic, uint16_t peer, enum ready_class *class
 {
 	const struct flow_tx *tx = &nic->tx[peer];
 
-	if (tx->cursor == MESSAGE_NONE || tx->send - tx->acked >= tx->window)
+	if (tx->cursor == MESSAGE_NONE || tx->send - tx->acked >= tx->open)
 		return false;
 	*class = tx->send != tx->high ? READY_RETRY : READY_NEW;
 	*vc = nic->pool.message[tx->cursor].vc;
@@ -139,10 +169,8 @@ static void sent_fresh(struct nic *nic, struct flow_tx *tx, struct message *mess
 		tx->timed_at = now;
 	}
 	nic->count[NIC_FRAMES_INJECTED]++;
-	nic->count[NIC_MESSAGES_INJECTED] += !message->injected;
-	nic->own_waiting -= !message->injected;
 	nic->count[NIC_BYTES_INJECTED] += nic->plan.bytes;
-	message->injected = true;
+	record_injected(nic, message);
 	tx->high++;
 }
 
@@ -213,29 +241,29 @@ static void go_back(struct nic *nic, uint16_t peer, uint32_t count)
 	flow_tx_place(nic, peer);
 }
 
-/* Ends the flow: drops the state of frames in flight; the next flow begins with frame 0. */
-static void end_flow(struct nic *nic, uint16_t peer)
+/* Drops the state of frames in flight. */
+static void clear_flow(struct nic *nic, struct flow_tx *tx)
 {
-	struct flow_tx *tx = &nic->tx[peer];
-
 	nic->count[NIC_FRAMES_ABANDONED] += tx->high - tx->acked;
-	tx->flow++;
-	tx->number = 0;
-	tx->acked = tx->send = tx->high = tx->next = tx->repeat_end = 0;
 	tx->repeat = 0;
 	tx->last_again = tx->timeouts = 0;
 	tx->timing = false;
 	tx->cursor = tx->fresh = tx->messages.head;
 }
 
-/* The receiver has no state of the flow: begins a new flow with all messages not acknowledged
- * completely, from their first frames on. */
-static void restart_flow(struct nic *nic, uint16_t peer, weft_time now)
+/* Begins the flow that the receiver offers, with all messages not acknowledged completely, from
+ * their first frames on. */
+static void begin_flow(
+	struct nic *nic, uint16_t peer, const struct control_flow *offer, weft_time now)
 {
 	struct flow_tx *tx = &nic->tx[peer];
 
-	nic->count[NIC_FLOW_RESTARTS]++;
-	end_flow(nic, peer);
+	clear_flow(nic, tx);
+	tx->flow = offer->offered;
+	tx->number = offer->number;
+	tx->acked = tx->send = tx->high = tx->next = tx->repeat_end = offer->first;
+	tx->peer_session = offer->session;
+	set_phase(tx, FLOW_OFFERED);
 	for (uint32_t i = tx->messages.head; i != MESSAGE_NONE; i = nic_message_at(nic, i)->next)
 		number_frames(tx, nic_message_at(nic, i));
 	deadline_queue_cancel(&nic->retry, peer);
@@ -244,6 +272,23 @@ static void restart_flow(struct nic *nic, uint16_t peer, weft_time now)
 		start_timer(nic, peer, now);
 	}
 	flow_tx_place(nic, peer);
+}
+
+/* An offer answers what is in flight, or the ask. A receiver that makes it has not taken up this
+ * flow and never will: all its frames up to the first acknowledgement are valid there until another
+ * flow is taken up. So nothing is delivered twice to one life of a receiver. */
+void flow_tx_on_offer(
+	struct nic *nic, uint16_t peer, const struct control_flow *offer, weft_time now)
+{
+	struct flow_tx *tx = &nic->tx[peer];
+	uint32_t in_flight = tx->phase == FLOW_ASKING ? 1 : tx->high - tx->acked;
+
+	if (offer->flow != tx->flow || offer->sequence - tx->acked >= in_flight) {
+		nic->count[NIC_OFFERS_FOREIGN]++;
+		return;
+	}
+	nic->count[NIC_FLOW_RESTARTS] += tx->phase != FLOW_ASKING;
+	begin_flow(nic, peer, offer, now);
 }
 
 /* Measures the round trip, smoothed as in RFC 6298. The longer waits after timeouts end here and
@@ -318,34 +363,27 @@ static void continue_after_timeout(struct nic *nic, uint16_t peer)
 	go_back(nic, peer, tx->repeat < left ? tx->repeat : left);
 }
 
-/*
- * True if the acknowledgement belongs to the current state of this flow.
- *
- * A run of the receiver begins a flow with frame 0 and counts from there. A restarted receiver that
- * has reached 'acked' has everything that is freed here: the flow continues with it. Restarting the
- * flow would deliver twice what this run has accepted already, even the whole flow if nothing was
- * acknowledged before. A restarted receiver that is behind needs frames that are freed here: that
- * ends the flow. So does a number that was never sent: then the receiver takes this flow for an
- * earlier one of the same name, and has delivered nothing of it.
- */
-static bool belongs(struct nic *nic, uint16_t peer, const struct control_ack *ack, weft_time now)
+/* True if the acknowledgement is of this flow and session, and of frames that were sent. A receiver
+ * that restarts makes an offer before it acknowledges anything. */
+static bool belongs(struct nic *nic, const struct flow_tx *tx, const struct control_ack *ack)
 {
-	struct flow_tx *tx = &nic->tx[peer];
-	bool changed = tx->peer_session != 0 && tx->peer_session != ack->session;
-	bool behind = sequence_before(ack->expected, tx->acked);
-
-	if (ack->flow != tx->flow || (behind && !changed)) {
+	if (tx->phase == FLOW_ASKING || ack->flow != tx->flow || ack->session != tx->peer_session ||
+		sequence_before(tx->high, ack->expected)) {
+		nic->count[NIC_ACKS_FOREIGN]++;
+		return false;
+	}
+	if (sequence_before(ack->expected, tx->acked)) {
 		nic->count[NIC_ACKS_STALE]++;
 		return false;
 	}
-	tx->peer_session = ack->session;
-	if (behind || sequence_before(tx->high, ack->expected)) {
-		restart_flow(nic, peer, now);
-		return false;
-	}
-	if (changed)
-		tx->last_again = 0; /* a restarted receiver numbers its requests anew */
 	return true;
+}
+
+/* The receiver has taken it up. */
+static void open_flow(struct nic *nic, uint16_t peer)
+{
+	set_phase(&nic->tx[peer], FLOW_OPEN);
+	flow_tx_place(nic, peer);
 }
 
 void flow_tx_on_ack(struct nic *nic, uint16_t peer, const struct control_ack *ack, weft_time now)
@@ -354,8 +392,10 @@ void flow_tx_on_ack(struct nic *nic, uint16_t peer, const struct control_ack *ac
 
 	nic->count[NIC_ACKS_RECEIVED]++;
 	nic->count[NIC_AGAIN_RECEIVED] += ack->again != 0;
-	if (!belongs(nic, peer, ack, now))
+	if (!belongs(nic, tx, ack))
 		return;
+	if (tx->phase == FLOW_OFFERED)
+		open_flow(nic, peer);
 	if (ack->expected != tx->acked) {
 		acknowledge(nic, peer, ack->expected, now);
 		if (tx->repeat > 0)
@@ -376,7 +416,9 @@ static void give_up(struct nic *nic, uint16_t peer)
 
 	nic->count[NIC_GIVE_UPS]++;
 	message_queue_init(&tx->messages);
-	end_flow(nic, peer);
+	clear_flow(nic, tx);
+	flow_begin_name(nic, peer);
+	set_phase(tx, FLOW_ASKING);
 	while (failed.head != MESSAGE_NONE)
 		flow_tx_finish(nic, message_queue_pop(&nic->pool, &failed), -ETIMEDOUT);
 }
@@ -388,6 +430,15 @@ static void repeat_first(struct nic *nic, uint16_t peer)
 	go_back(nic, peer, 1);
 }
 
+static bool waits_for_answer(const struct nic *nic, uint16_t peer)
+{
+	const struct flow_tx *tx = &nic->tx[peer];
+
+	if (tx->phase == FLOW_ASKING)
+		return tx->window != 0 && (nic->rx[peer].due & FLOW_DUE_ASK) == 0;
+	return tx->window != 0 && tx->send != tx->acked;
+}
+
 static void retry(struct nic *nic, uint16_t peer, weft_time now)
 {
 	struct flow_tx *tx = &nic->tx[peer];
@@ -397,7 +448,7 @@ static void retry(struct nic *nic, uint16_t peer, weft_time now)
 		return;
 	}
 	deadline_queue_arm(&nic->retry, peer, now);
-	if (tx->send == tx->acked || tx->window == 0)
+	if (!waits_for_answer(nic, peer))
 		return; /* nothing in flight, or already queued, or blocked */
 	if (--tx->wait > 0)
 		return;
@@ -407,7 +458,10 @@ static void retry(struct nic *nic, uint16_t peer, weft_time now)
 		tx->silent = true;
 	tx->wait = intervals(nic, tx);
 	nic->count[NIC_RETRY_TIMEOUTS]++;
-	repeat_first(nic, peer);
+	if (tx->phase == FLOW_ASKING)
+		ask(nic, peer);
+	else
+		repeat_first(nic, peer);
 }
 
 void flow_tx_poll(struct nic *nic, weft_time now)
@@ -445,6 +499,7 @@ static void resume_with_route(struct nic *nic, uint16_t peer, weft_time now)
 	tx->progress_at = now;
 	tx->timeouts = 0;
 	start_timer(nic, peer, now);
+	ask(nic, peer);
 	if (tx->high != tx->acked)
 		repeat_first(nic, peer);
 	flow_tx_place(nic, peer);
@@ -456,6 +511,7 @@ void flow_tx_reroute(struct nic *nic, uint16_t peer, bool same, weft_time now)
 	bool reached = tx->window != 0;
 
 	tx->window = window_of(nic, peer);
+	set_phase(tx, (enum flow_phase)tx->phase);
 	for (uint32_t i = tx->messages.head; i != MESSAGE_NONE; i = nic_message_at(nic, i)->next) {
 		reroute_message(nic, nic_message_at(nic, i), same);
 		nic->count[NIC_MESSAGES_REROUTED] += !same;

@@ -7,8 +7,9 @@
  *
  * A flow is one run of the sequence numbers from a source to a destination. Every frame carries its
  * name (upper half of the message number), and every acknowledgement returns it with the receiver's
- * session. So a restart of either end is detected: a receiver accepts a new flow at its frame 0; a
- * sender whose receiver has restarted begins a new flow with everything not acknowledged.
+ * session. The receiver says where a flow begins (flow_begin.h). So a restart of either end is
+ * detected: a sender that has restarted asks; one whose receiver has restarted is offered a new
+ * flow and begins it with everything not acknowledged.
  */
 
 #include "nic_private.h"
@@ -28,6 +29,13 @@ bool flow_tx_ready(const struct nic *nic, uint16_t peer, enum ready_class *class
 void flow_tx_sent(struct nic *nic, uint16_t peer, uint32_t wire_bytes, weft_time now);
 
 void flow_tx_on_ack(struct nic *nic, uint16_t peer, const struct control_ack *ack, weft_time now);
+
+/* The receiver offers a flow. */
+void flow_tx_on_offer(
+	struct nic *nic, uint16_t peer, const struct control_flow *offer, weft_time now);
+
+/* The frame that asks for a flow is being sent. */
+void flow_tx_asked(struct nic *nic, uint16_t peer, weft_time now);
 
 /* Retry timers. */
 void flow_tx_poll(struct nic *nic, weft_time now);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bits.h"
+#include "flow_begin.h"
 #include "flow_rx.h"
 #include "flow_tx.h"
 #include "nic_afi.h"
@@ -51,22 +52,51 @@ static bool inject_link_local(struct nic *nic, weft_time now, struct weft_packet
 	return true;
 }
 
-static bool inject_ack(struct nic *nic, weft_time now, struct weft_packet *packet)
+static void plan_ack(struct nic *nic, uint16_t peer)
+{
+	nic->plan.ack = flow_rx_take_ack(nic, peer);
+	nic->count[NIC_ACKS_SENT]++;
+	nic->count[NIC_AGAIN_SENT] += nic->plan.ack.again != 0;
+}
+
+static void plan_flow(struct nic *nic, uint16_t peer, enum flow_due kind, weft_time now)
+{
+	if (kind == FLOW_DUE_OFFER) {
+		nic->plan.flow = flow_begin_offer(nic, peer);
+		nic->count[NIC_OFFERS_SENT]++;
+		return;
+	}
+	nic->plan.flow = flow_begin_ask(nic, peer);
+	nic->count[NIC_ASKS_SENT]++;
+	flow_tx_asked(nic, peer, now);
+}
+
+/* The next acknowledgement, ask or offer. */
+static bool inject_due(struct nic *nic, weft_time now, struct weft_packet *packet)
 {
 	struct nic_route_chosen chosen;
+	enum flow_due kind;
 	uint16_t peer;
+	bool ack;
 
+	if (nic->link.state != LINK_UP)
+		return false;
 	do {
-		peer = flow_rx_next_ack(nic, &nic->plan.ack);
+		peer = flow_next_due(nic, &kind);
 		if (peer == ID_NONE)
 			return false;
 	} while (!nic_routes_reaches(nic->config.routes, peer));
+	ack = kind == FLOW_DUE_ACK;
+	if (ack)
+		plan_ack(nic, peer);
+	else
+		plan_flow(nic, peer, kind, now);
 	*packet = (struct weft_packet){.destination = peer};
-	packet->route = nic_choose_route(nic, peer, CONTROL_ACK_BYTES, &chosen);
+	packet->route =
+		nic_choose_route(nic, peer, ack ? CONTROL_ACK_BYTES : CONTROL_FLOW_BYTES, &chosen);
 	packet->route_length = chosen.length;
-	describe(nic, packet, FRAME_ACK, CONTROL_ACK_BYTES, now);
-	nic->count[NIC_ACKS_SENT]++;
-	nic->count[NIC_AGAIN_SENT] += nic->plan.ack.again != 0;
+	describe(nic, packet, ack ? FRAME_ACK : FRAME_FLOW,
+		ack ? CONTROL_ACK_BYTES : CONTROL_FLOW_BYTES, now);
 	return true;
 }
 
@@ -219,12 +249,13 @@ static bool inject_class(
 	return false;
 }
 
-/* Checking the new frames may turn some into retransmissions. */
+/* Checking the new frames may turn some into retransmissions, and admitting one may ask for a flow.
+ */
 static bool inject_own(struct nic *nic, weft_time now, struct weft_packet *packet)
 {
 	return inject_class(nic, READY_RETRY, now, packet) ||
 	       inject_class(nic, READY_NEW, now, packet) ||
-	       inject_class(nic, READY_RETRY, now, packet);
+	       inject_class(nic, READY_RETRY, now, packet) || inject_due(nic, now, packet);
 }
 
 /* The VC of the frame in transit that can leave now; FRAME_VCS_MAX: none. */
@@ -296,7 +327,7 @@ struct weft_packet *nic_inject(struct nic *nic, weft_time now, struct weft_packe
 
 	if (nic->held != 0)
 		return inject_held(nic, now, packet);
-	if (packet != NULL && (inject_link_local(nic, now, packet) || inject_ack(nic, now, packet)))
+	if (packet != NULL && (inject_link_local(nic, now, packet) || inject_due(nic, now, packet)))
 		return packet;
 	if (nic->itb == NULL)
 		return packet != NULL && inject_own(nic, now, packet) ? packet : NULL;
@@ -338,6 +369,9 @@ static void write_payload(
 	case FRAME_ACK:
 		control_ack_encode(&nic->plan.ack, out);
 		break;
+	case FRAME_FLOW:
+		control_flow_encode(&nic->plan.flow, out);
+		break;
 	default:
 		write_data(nic, packet, out);
 	}
@@ -348,6 +382,7 @@ void nic_frame_build(
 {
 	struct frame_fields fields = {
 		.kind = packet->kind,
+		.fabric = nic->config.fabric,
 		.source = packet->source,
 		.destination = packet->destination,
 		.sl = packet->sl,

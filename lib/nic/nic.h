@@ -42,6 +42,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "arn_guard.h"
 #include "itb.h"
 #include "link_end.h"
 #include "nic_counters.h"
@@ -57,11 +58,11 @@ struct nic;
 struct nic_delivery {
 	uint16_t source;
 	uint8_t sl, flags;
-	bool new_flow;    /* first frame since the source (re)started: drop incomplete messages */
-	bool first, tail; /* of its message */
-	uint32_t message; /* flow (16 bits) and number within it */
-	uint32_t sequence;
-	uint32_t offset; /* of this payload in its message */
+	bool new_flow;     /* first frame since the source (re)started: drop incomplete messages */
+	bool first, tail;  /* of its message */
+	uint32_t message;  /* flow (16 bits) and number within it */
+	uint32_t sequence; /* of this frame in its flow, from 0 on */
+	uint32_t offset;   /* of this payload in its message */
 	const uint8_t *payload;
 	uint32_t bytes;
 	uint32_t injected_ns; /* sender's clock when this frame left, modulo 2^32 ns */
@@ -82,8 +83,11 @@ struct nic_host {
 	void (*done)(void *ctx, const struct nic_outcome *outcome);
 };
 
+#define NIC_SECRET_BYTES 16
+
 struct nic_config {
 	uint16_t host, hosts;
+	uint16_t fabric; /* number in its frames (frame.h) */
 	uint64_t seed;
 	uint32_t mtu_bytes; /* payload of a frame, 64..FRAME_PAYLOAD_MAX */
 	uint8_t sl_to_vc[16];
@@ -107,19 +111,21 @@ struct nic_config {
 	weft_time retry_ps; /* go back after this time without an acknowledgement; longer if answers
 			       take longer, and after each timeout */
 	weft_time give_up_ps; /* fail a message after this time without progress of its peer */
-	/* link.session: nonzero, and different in each run of the interface. A new run begins at
-	 * the earliest when no frame of the previous one is in flight, and none to it that it had
-	 * acknowledged (the switches' watchdog). link.vc_blocks: blocks that may be in flight to
-	 * this interface; frames do not stay in it. */
+	/* link.session: nonzero, and different in each run of the interface. link.vc_blocks: blocks
+	 * that may be in flight to this interface; frames do not stay in it. */
 	struct link_end_config link;
+	/* Random, different in each run, known to nobody else: the beginnings of flows follow from
+	 * it (flow_begin.h). */
+	uint8_t secret[NIC_SECRET_BYTES];
 	struct itb_config itb; /* pool_bytes 0: frames in transit are routing errors */
 	/* Validity of an ARN (arn_marks.h); 0: ARNs are ignored. With them the last VC is the
 	 * adapted-flow channel and sl_to_vc excludes it. */
 	weft_time mark_ps;
+	struct arn_guard_config arn_guard; /* which ARNs are taken; zeros: all of a switch */
 	struct nic_host above;
 };
 
-/* Sets usable values for everything except routes, link.device and link.session. */
+/* Sets usable values for everything except routes, link.device, link.session and secret. */
 void nic_config_default(struct nic_config *config, uint16_t host, uint16_t hosts);
 
 /* NULL with errno EINVAL (a number out of range) or ENOMEM. */

@@ -211,7 +211,7 @@ static const char *check_ready(const struct nic *nic)
 	for (unsigned peer = 0; peer < nic->config.hosts; peer++) {
 		const struct flow_tx *tx = &nic->tx[peer];
 
-		if (tx->cursor != MESSAGE_NONE && tx->send - tx->acked < tx->window && !tx->queued)
+		if (tx->cursor != MESSAGE_NONE && tx->send - tx->acked < tx->open && !tx->queued)
 			return "a peer that may send is not queued";
 	}
 	for (unsigned vc = 0; vc < nic->link.config.vcs; vc++)

@@ -19,7 +19,7 @@
 	X(MESSAGES_REFUSED, "messages_refused")         /* -EAGAIN: the queue was full */          \
 	X(MESSAGES_UNREACHABLE, "messages_unreachable") /* no route */                             \
 	X(MESSAGES_SILENT, "messages_silent")     /* -EHOSTDOWN: a peer that does not answer */    \
-	X(MESSAGES_INJECTED, "messages_injected") /* first frame has left */                       \
+	X(MESSAGES_INJECTED, "messages_injected") /* first frame or ask has left */                \
 	X(MESSAGES_ACKED, "messages_acked")                                                        \
 	X(MESSAGES_FAILED, "messages_failed") /* given up; the host was told */                    \
 	X(MESSAGES_DELIVERED, "messages_delivered")                                                \
@@ -66,16 +66,21 @@
 	/* Acknowledgements and recovery. */                                                       \
 	X(ACKS_SENT, "acks_sent")                                                                  \
 	X(ACKS_RECEIVED, "acks_received")                                                          \
-	X(ACKS_STALE, "acks_stale") /* of an earlier flow, or below the acknowledged number */     \
+	X(ACKS_STALE, "acks_stale")     /* below the acknowledged number */                        \
+	X(ACKS_FOREIGN, "acks_foreign") /* of another flow or session, or of frames never sent */  \
 	X(AGAIN_SENT, "again_sent")                                                                \
 	X(AGAIN_RECEIVED, "again_received")                                                        \
 	X(GO_BACKS, "go_backs")                                                                    \
 	X(RETRY_TIMEOUTS, "retry_timeouts")                                                        \
-	X(GIVE_UPS, "give_ups")           /* peers without progress for too long */                \
-	X(FLOW_RESTARTS, "flow_restarts") /* the peer lost its state: flow restarted */            \
+	X(GIVE_UPS, "give_ups")             /* peers without progress for too long */              \
+	X(FLOW_RESTARTS, "flow_restarts")   /* the peer lost its state: flow restarted */          \
+	X(ASKS_SENT, "asks_sent")           /* where a flow begins */                              \
+	X(OFFERS_SENT, "offers_sent")       /* answers to asks and to frames of unknown flows */   \
+	X(OFFERS_FOREIGN, "offers_foreign") /* that answer nothing in flight */                    \
 	/* Control. */                                                                             \
 	X(CREDITS_RECEIVED, "credits_received")                                                    \
 	X(ARNS_RECEIVED, "arns_received") /* that set a mark */                                    \
+	X(ARNS_REFUSED, "arns_refused")   /* not of a switch, of no root, or too many */           \
 	X(HELLOS_RECEIVED, "hellos_received")                                                      \
 	X(CONTROL_BAD, "control_bad")         /* undecodable payload */                            \
 	X(CONTROL_IGNORED, "control_ignored") /* a kind that interfaces do not use */              \

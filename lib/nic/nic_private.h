@@ -5,7 +5,7 @@
 /*
  * Internals of the interface; only lib/nic includes this.
  *
- * Each peer has two small records, in arrays made at creation: 104 bytes for sending, 28 for
+ * Each peer has two small records, in arrays made at creation: 112 bytes for sending, 40 for
  * receiving, and nodes of timers and queues. Frames in flight have no records: they follow from the
  * messages and three sequence numbers.
  */
@@ -20,6 +20,15 @@
 #include "nic.h"
 #include "resequencer.h"
 #include "vc_share.h"
+
+enum flow_phase {
+	FLOW_ASKING,  /* nothing leaves before the receiver has made an offer */
+	FLOW_OFFERED, /* FLOW_FLIGHT frames may be in flight until the first acknowledgement */
+	FLOW_OPEN,
+};
+
+/* Control frames to a peer. The lowest goes first. */
+enum flow_due { FLOW_DUE_OFFER = 1, FLOW_DUE_ASK = 2, FLOW_DUE_ACK = 4 };
 
 /*
  * Sending to one peer. Its messages are a queue, numbered through by frames:
@@ -38,14 +47,17 @@ struct flow_tx {
 	uint32_t repeat_end;
 	uint32_t recover;                  /* after a timeout: what had been sent by then */
 	uint32_t timed;                    /* frame whose round trip is timed */
-	uint32_t peer_session;             /* of the receiver; 0: unknown */
+	uint32_t peer_session;             /* of the receiver that made the offer */
+	uint32_t asks;                     /* names used to ask */
 	uint32_t rtt_ns, rtt_deviation_ns; /* smoothed; 0: unknown */
 	uint32_t held, held_payloads; /* of the pool: its messages, including those in a FIFO */
 	uint16_t flow;                /* names this flow in each of its frames */
 	uint16_t number;              /* of the next message */
 	uint16_t repeat;    /* after a timeout: frames to repeat next time; 0: no timeout */
 	uint16_t wait;      /* retry intervals left until the next timeout */
-	uint16_t window;    /* frames that may be in flight; 0: no route */
+	uint16_t window;    /* frames that may be in flight in an open flow; 0: no route */
+	uint16_t open;      /* as 'window', by the phase */
+	uint8_t phase;      /* enum flow_phase */
 	uint8_t last_again; /* number of the last request served */
 	uint8_t timeouts;   /* consecutive */
 	bool timing;        /* 'timed' and 'timed_at' are valid */
@@ -58,6 +70,7 @@ struct flow_tx {
 /* Receiving from one peer. */
 struct flow_rx {
 	uint32_t expected;
+	uint32_t first;    /* frame of the flow */
 	uint32_t offset;   /* delivered bytes of the current message */
 	uint32_t asked_at; /* 'expected' of the last request */
 	uint16_t flow;
@@ -68,9 +81,12 @@ struct flow_rx {
 	bool known;       /* there is a flow */
 	bool begun;       /* part of it has been delivered */
 	bool mid_message;
-	bool ack_queued;
-	bool ask;   /* the next acknowledgement is a request */
-	bool asked; /* 'asked_at' is valid */
+	uint8_t due;               /* a set of enum flow_due; nonzero: in nic->acks */
+	bool ask;                  /* the next acknowledgement is a request */
+	bool asked;                /* 'asked_at' is valid */
+	uint16_t unknown_flow;     /* the unknown flow to be answered by an offer */
+	uint32_t unknown_sequence; /* of its frame */
+	uint32_t taken_up;         /* flows; part of every offer */
 };
 
 /* Reasons why no own frame leaves (nic_hold.c); a set. */
@@ -85,6 +101,7 @@ struct frame_plan {
 	uint32_t offset;
 	uint32_t bytes; /* of payload */
 	struct control_ack ack;
+	struct control_flow flow;
 };
 
 struct nic {
@@ -98,8 +115,9 @@ struct nic {
 	struct message_pool pool;
 	struct vc_share message_share, payload_share; /* of the pool, by VC */
 	struct arn_marks *marks;                      /* NULL: no marks */
-	struct message_queue backlog[FRAME_VCS_MAX];  /* one FIFO per VC */
-	weft_time backlog_moved[FRAME_VCS_MAX];       /* last frame of the VC, or first wait */
+	struct arn_guard arn_guard;
+	struct message_queue backlog[FRAME_VCS_MAX]; /* one FIFO per VC */
+	weft_time backlog_moved[FRAME_VCS_MAX];      /* last frame of the VC, or first wait */
 	uint32_t backlog_vcs;
 	uint32_t own_waiting; /* messages of which no frame has left */
 	struct itb *itb;      /* NULL: not an in-transit host */
@@ -115,7 +133,7 @@ struct nic {
 	uint8_t next_vc[READY_CLASSES];
 	uint16_t *ready_next; /* [hosts] */
 
-	struct id_fifo acks; /* peers to acknowledge now */
+	struct id_fifo acks; /* peers to be sent control frames now: flow_rx.due */
 	uint16_t *ack_next;
 	struct arrays arrays; /* the arrays by host */
 

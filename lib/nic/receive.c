@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "flow_begin.h"
 #include "flow_rx.h"
 #include "flow_tx.h"
 #include "nic_afi.h"
@@ -47,12 +48,29 @@ static void receive_ack(struct nic *nic, const struct weft_packet *packet, const
 		nic->count[NIC_CONTROL_BAD]++;
 }
 
+static void receive_flow(struct nic *nic, const struct weft_packet *packet, const uint8_t *payload,
+	unsigned bytes, weft_time now)
+{
+	struct control_flow flow;
+
+	if (!control_flow_decode(&flow, payload, bytes))
+		nic->count[NIC_CONTROL_BAD]++;
+	else if (flow.step == CONTROL_FLOW_ASK)
+		flow_begin_answer(nic, packet->source, flow.flow, flow.sequence);
+	else
+		flow_tx_on_offer(nic, packet->source, &flow, now);
+}
+
 static void receive_arn(struct nic *nic, const uint8_t *payload, unsigned bytes, weft_time now)
 {
 	struct control_arn arn;
-	bool taken = control_arn_decode(&arn, payload, bytes) && nic_afi_on_arn(nic, &arn, now);
 
-	nic->count[taken ? NIC_ARNS_RECEIVED : NIC_CONTROL_BAD]++;
+	if (!control_arn_decode(&arn, payload, bytes))
+		nic->count[NIC_CONTROL_BAD]++;
+	else if (!arn_guard_admits(&nic->arn_guard, &nic->config.arn_guard, &nic->link, &arn, now))
+		nic->count[NIC_ARNS_REFUSED]++;
+	else
+		nic->count[nic_afi_on_arn(nic, &arn, now) ? NIC_ARNS_RECEIVED : NIC_CONTROL_BAD]++;
 }
 
 static void receive_link_local(struct nic *nic, const struct weft_packet *packet,
@@ -153,6 +171,8 @@ static void receive_control(
 		receive_link_local(nic, packet, payload, bytes, now);
 	else if (packet->kind == FRAME_ACK && check(nic, packet) == NIC_COUNTER_COUNT)
 		receive_ack(nic, packet, payload, bytes, now);
+	else if (packet->kind == FRAME_FLOW && check(nic, packet) == NIC_COUNTER_COUNT)
+		receive_flow(nic, packet, payload, bytes, now);
 	else
 		nic->count[is_astray(packet) ? NIC_AGENT_ASTRAY : NIC_CONTROL_IGNORED]++;
 	nic_release_packet(nic, packet);

@@ -104,14 +104,18 @@ static void remove_entry(struct arn_table *table, uint16_t at)
 	entry->next = table->free;
 	table->free = at;
 	table->count--;
+	table->by_port[entry->port]--;
 	if (!has_entry(table, destination))
 		table->marked[destination / 64] &= ~BIT64(destination % 64);
 }
 
-static uint16_t take_free(struct arn_table *table)
+/* Room for an entry of this port. */
+static uint16_t take_free(struct arn_table *table, uint8_t port)
 {
 	uint16_t at = table->free;
 
+	if (table->by_port[port] >= table->config.entries - table->count)
+		return ARN_ENTRY_NONE;
 	if (at != ARN_ENTRY_NONE)
 		table->free = table->entry[at].next;
 	else if (table->used < table->config.entries)
@@ -135,7 +139,7 @@ static bool consume(struct arn_table *table, struct arn_entry *entry)
 static void add_entry(
 	struct arn_table *table, const struct control_arn *arn, uint8_t port, weft_time now)
 {
-	uint16_t at = take_free(table), *bucket = bucket_of(table, arn->destination);
+	uint16_t at = take_free(table, port), *bucket = bucket_of(table, arn->destination);
 	struct arn_entry *entry;
 
 	if (at == ARN_ENTRY_NONE) {
@@ -150,6 +154,7 @@ static void add_entry(
 	append(table, at);
 	table->marked[arn->destination / 64] |= BIT64(arn->destination % 64);
 	table->count++;
+	table->by_port[port]++;
 	table->counters.created++;
 }
 
@@ -186,7 +191,7 @@ void arn_table_process(struct arn_table *table, const struct control_arn *arn, u
 {
 	uint16_t at;
 
-	if (arn->destination >= table->config.hosts)
+	if (arn->destination >= table->config.hosts || port >= ARN_PORTS_MAX)
 		return;
 	arn_table_expire(table, now);
 	at = find(table, arn, port);

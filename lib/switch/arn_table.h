@@ -13,6 +13,10 @@
  * those packets take its alternative port. Elsewhere it waits: each of those packets causes the
  * notification to be sent back through its input. Entries live as long as they are refreshed.
  *
+ * The entries of one port take no more room than they leave free. So however many notifications a
+ * neighbour sends, it neither replaces those of others nor takes their room: N ports that send all
+ * they can leave one part in N + 1.
+ *
  * A state machine: its owner sends and chooses ports. A bit per destination says whether it has
  * entries, so packets for other destinations cost one test. One thread; no allocation after
  * arn_table_create().
@@ -29,6 +33,7 @@
 #define ARN_ENTRIES_MAX    65534
 #define ARN_NO_ALTERNATIVE 0xFF
 #define ARN_BUCKETS        256 /* a power of two */
+#define ARN_PORTS_MAX      64
 
 /* The port that packets of (destination, VC) take instead of 'port': most credits in the AFC or in
  * the VC. ARN_NO_ALTERNATIVE if there is none. */
@@ -66,7 +71,7 @@ struct arn_entry {
 
 struct arn_table_counters {
 	uint64_t created, refreshed, expired, replaced;
-	uint64_t no_room;   /* notifications forgotten, because all entries were in use */
+	uint64_t no_room;   /* notifications forgotten, because their port had its share in use */
 	uint64_t forgotten; /* entries, with the tables by which they were made */
 	uint64_t adapted;   /* packets that took an alternative */
 	uint64_t sent_back; /* notifications */
@@ -81,6 +86,7 @@ struct arn_table {
 	uint16_t used;    /* ever used */
 	uint16_t oldest, newest;
 	uint32_t count;
+	uint16_t by_port[ARN_PORTS_MAX]; /* of them */
 	struct arn_table_counters counters;
 };
 

@@ -51,7 +51,8 @@ unsigned control_hello_encode(const struct control_hello *hello, uint8_t *out)
 
 	at = put32(at, (uint32_t)hello->device);
 	at = put32(put32(at, hello->session), hello->peer_session);
-	put32(at, (uint32_t)hello->port << 24 | (uint32_t)hello->kind << 16);
+	at = put32(at, (uint32_t)hello->port << 24 | (uint32_t)hello->kind << 16);
+	put32(put32(at, hello->generation), hello->peer_generation);
 	return CONTROL_HELLO_BYTES;
 }
 
@@ -65,6 +66,8 @@ bool control_hello_decode(struct control_hello *hello, const uint8_t *in, unsign
 		.peer_session = get32(in + 12),
 		.port = in[16],
 		.kind = in[17],
+		.generation = get32(in + 20),
+		.peer_generation = get32(in + 24),
 	};
 	return hello->session != 0 && hello->kind <= 1;
 }
@@ -89,6 +92,33 @@ bool control_ack_decode(struct control_ack *ack, const uint8_t *in, unsigned byt
 		.session = get32(in + 8),
 	};
 	return ack->session != 0;
+}
+
+unsigned control_flow_encode(const struct control_flow *flow, uint8_t *out)
+{
+	uint8_t *at = put32(out, (uint32_t)flow->flow << 16 | (uint32_t)flow->step << 8);
+
+	at = put32(at, flow->sequence);
+	at = put32(at, (uint32_t)flow->offered << 16 | flow->number);
+	put32(put32(at, flow->first), flow->session);
+	return CONTROL_FLOW_BYTES;
+}
+
+bool control_flow_decode(struct control_flow *flow, const uint8_t *in, unsigned bytes)
+{
+	if (bytes != CONTROL_FLOW_BYTES)
+		return false;
+	*flow = (struct control_flow){
+		.step = in[2],
+		.flow = (uint16_t)(in[0] << 8 | in[1]),
+		.sequence = get32(in + 4),
+		.offered = (uint16_t)(in[8] << 8 | in[9]),
+		.number = (uint16_t)(in[10] << 8 | in[11]),
+		.first = get32(in + 12),
+		.session = get32(in + 16),
+	};
+	return flow->step == CONTROL_FLOW_ASK ||
+	       (flow->step == CONTROL_FLOW_OFFER && flow->session != 0);
 }
 
 unsigned control_arn_encode(const struct control_arn *arn, uint8_t *out)

@@ -4,7 +4,7 @@
 
 /*
  * Payloads of the control frames of a link and of end-to-end delivery (docs/wire-format.md,
- * 'Control payloads'): credit, hello, ack, ARN. Big-endian on the wire, host order in these
+ * 'Control payloads'): credit, hello, ack, flow, ARN. Big-endian on the wire, host order in these
  * structs. Decode functions check length and ranges and return false for anything invalid.
  */
 
@@ -30,6 +30,10 @@ struct control_hello {
 	uint32_t peer_session;
 	uint8_t port; /* the sender's port */
 	uint8_t kind; /* 0 switch, 1 interface */
+	/* With a link key (lib/link/link_seal.h): a number that rises with each session of the
+	 * neighbour that the sender has met, and the receiver's as the sender knows it. 0 without.
+	 */
+	uint32_t generation, peer_generation;
 };
 
 /*
@@ -46,6 +50,24 @@ struct control_ack {
 	uint32_t session;  /* the receiver's, nonzero */
 };
 
+enum control_flow_step { CONTROL_FLOW_ASK = 1, CONTROL_FLOW_OFFER };
+
+/*
+ * FRAME_FLOW begins a flow. A sender asks; the receiver answers with an offer, and answers every
+ * frame of a flow that it does not know in the same way. An offer repeats the flow and the sequence
+ * number of what it answers, so that only a receiver that got it can make a valid offer; the flow
+ * that is offered is accepted only from a sender that got the offer.
+ */
+struct control_flow {
+	uint8_t step;      /* enum control_flow_step */
+	uint16_t flow;     /* that asks, or of the frame that is answered */
+	uint32_t sequence; /* likewise */
+	uint16_t offered;  /* of an offer: the flow to be used, */
+	uint16_t number;   /* the number of its first message */
+	uint32_t first;    /* and of its first frame */
+	uint32_t session;  /* of an offer: the receiver's, nonzero */
+};
+
 /*
  * FRAME_ARN travels one link upstream: packets to this destination on this VC contend at a root of
  * congestion. Table 2 of the ARN+AFI paper without the fields that the receiver fills in: the port
@@ -60,17 +82,20 @@ struct control_arn {
 
 #define CONTROL_CREDIT_BYTES(vcs) (12 + 8 * (vcs))
 #define CONTROL_CREDIT_BYTES_MAX  CONTROL_CREDIT_BYTES(FRAME_VCS_MAX)
-#define CONTROL_HELLO_BYTES       20
+#define CONTROL_HELLO_BYTES       28
 #define CONTROL_ACK_BYTES         12
+#define CONTROL_FLOW_BYTES        20
 #define CONTROL_ARN_BYTES         8
 
 /* Each encode function returns the bytes written; 'out' has room for the MAX above. */
 unsigned control_credit_encode(const struct control_credit *credit, uint8_t *out);
 unsigned control_hello_encode(const struct control_hello *hello, uint8_t *out);
 unsigned control_ack_encode(const struct control_ack *ack, uint8_t *out);
+unsigned control_flow_encode(const struct control_flow *flow, uint8_t *out);
 unsigned control_arn_encode(const struct control_arn *arn, uint8_t *out);
 
 bool control_credit_decode(struct control_credit *credit, const uint8_t *in, unsigned bytes);
 bool control_hello_decode(struct control_hello *hello, const uint8_t *in, unsigned bytes);
 bool control_ack_decode(struct control_ack *ack, const uint8_t *in, unsigned bytes);
+bool control_flow_decode(struct control_flow *flow, const uint8_t *in, unsigned bytes);
 bool control_arn_decode(struct control_arn *arn, const uint8_t *in, unsigned bytes);

@@ -79,6 +79,37 @@ enum frame_fault frame_find_fault(const uint8_t *frame, size_t bytes)
 	return FRAME_FAULT_OK;
 }
 
+enum frame_fault frame_find_fault_in(const uint8_t *frame, size_t bytes, uint16_t fabric)
+{
+	enum frame_fault fault = frame_find_fault(frame, bytes);
+
+	if (fault == FRAME_FAULT_OK && frame_fabric(frame) != fabric)
+		return FRAME_FAULT_FABRIC;
+	return fault;
+}
+
+struct frame_identity frame_identity_of(uint16_t fabric)
+{
+	const uint8_t wanted[8] = {(uint8_t)(fabric >> 8), (uint8_t)fabric, FRAME_ETHERTYPE >> 8,
+		FRAME_ETHERTYPE & 0xFF, FRAME_VERSION, FRAME_DATA};
+	const uint8_t mask[8] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
+	struct frame_identity identity;
+
+	memcpy(&identity.wanted, wanted, sizeof(identity.wanted));
+	memcpy(&identity.mask, mask, sizeof(identity.mask));
+	return identity;
+}
+
+struct frame_identity frame_identity_of_host(uint16_t fabric, uint16_t host)
+{
+	struct frame_identity identity = frame_identity_of(fabric);
+	const uint16_t source_be = htons(host);
+
+	memcpy((uint8_t *)&identity.wanted + 6, &source_be, sizeof(source_be));
+	memset((uint8_t *)&identity.mask + 6, 0xFF, sizeof(source_be));
+	return identity;
+}
+
 enum frame_fault frame_check(const uint8_t *frame, size_t bytes)
 {
 	return frame_is_good_data(frame, bytes) ? FRAME_FAULT_OK : frame_find_fault(frame, bytes);
@@ -90,6 +121,16 @@ bool frame_payload_ok(const uint8_t *frame)
 
 	return ntohl(header->payload_crc_be) ==
 	       crc32c(frame + frame_payload_offset(header), ntohs(header->payload_bytes_be));
+}
+
+void frame_address(uint16_t host, uint16_t fabric, uint8_t mac[6])
+{
+	mac[0] = 0x02;
+	mac[1] = 0x57;
+	mac[2] = (uint8_t)(host >> 8);
+	mac[3] = (uint8_t)host;
+	mac[4] = (uint8_t)(fabric >> 8);
+	mac[5] = (uint8_t)fabric;
 }
 
 void frame_host_mac(uint16_t host, uint8_t mac[6])
@@ -107,8 +148,8 @@ unsigned frame_build(uint8_t *frame, const struct frame_fields *fields)
 	unsigned payload_at = FRAME_HEADER_BYTES + fields->route_length;
 	unsigned bytes = payload_at + fields->payload_bytes;
 
-	frame_host_mac(fields->destination, frame);
-	frame_host_mac(fields->source, frame + 6);
+	frame_address(fields->destination, fields->fabric, frame);
+	frame_address(fields->source, fields->fabric, frame + 6);
 	frame[12] = FRAME_ETHERTYPE >> 8;
 	frame[13] = FRAME_ETHERTYPE & 0xFF;
 	*header = (struct frame_header){

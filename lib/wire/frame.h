@@ -19,7 +19,7 @@
 #include "crc.h"
 
 #define FRAME_ETHERTYPE     0x88B5 /* IEEE 802 local experimental 1 */
-#define FRAME_VERSION       1
+#define FRAME_VERSION       2
 #define FRAME_HEADER_OFFSET 14 /* after the Ethernet header */
 #define FRAME_HEADER_BYTES  46 /* Ethernet and Weft fixed header */
 #define FRAME_ROUTE_MAX     32 /* route elements of one byte, as in Myrinet/GM */
@@ -29,6 +29,7 @@
 #define FRAME_BLOCK_BYTES   64 /* unit of flow control, as InfiniBand's credits */
 #define FRAME_VCS_MAX       16
 #define FRAME_HOST_NONE     0xFFFF
+#define FRAME_FABRIC_NONE   0 /* number of a fabric without a name */
 
 enum frame_kind {
 	FRAME_DATA = 1,
@@ -39,6 +40,7 @@ enum frame_kind {
 	FRAME_HELLO = 6,  /* link-local: identity and liveness */
 	FRAME_SCOUT = 7,  /* mapper: discovery */
 	FRAME_MAPPER = 8, /* mapper: tables, commits, election */
+	FRAME_FLOW = 9,   /* end to end: where a flow begins, asked and answered */
 	FRAME_KIND_COUNT
 };
 
@@ -104,7 +106,8 @@ _Static_assert(offsetof(struct frame_header, vc) == 26, "mutable bytes 40..43 of
 	X(SL, "sl")                     \
 	X(LENGTH, "length")             \
 	X(HEADER_CRC, "header_crc")     \
-	X(PAYLOAD_CRC, "payload_crc")
+	X(PAYLOAD_CRC, "payload_crc")   \
+	X(FABRIC, "fabric")
 /* clang-format on */
 
 enum frame_fault {
@@ -167,12 +170,37 @@ static inline unsigned frame_blocks(unsigned frame_bytes)
  * past 'bytes'. */
 enum frame_fault frame_check(const uint8_t *frame, size_t bytes);
 
+/* Number of the fabric that the frame belongs to: the end of its source address. 'frame' has a
+ * whole header. */
+static inline uint16_t frame_fabric(const uint8_t *frame)
+{
+	return (uint16_t)(frame[10] << 8 | frame[11]);
+}
+
+/* The same, except for the quick form of data: FRAME_FAULT_FABRIC for a frame that is good in
+ * another fabric only. */
+enum frame_fault frame_find_fault_in(const uint8_t *frame, size_t bytes, uint16_t fabric);
+
+/* The identity of a port's plain data: eight bytes of the frame in memory order, from
+ * FRAME_IDENTITY_AT on. They are number of the fabric, EtherType, version, kind and source; one
+ * comparison checks all. */
+#define FRAME_IDENTITY_AT 10
+struct frame_identity {
+	uint64_t wanted, mask;
+};
+
+/* Data of this fabric, from any source. */
+struct frame_identity frame_identity_of(uint16_t fabric);
+/* Data of this fabric whose source is this host. */
+struct frame_identity frame_identity_of_host(uint16_t fabric, uint16_t host);
+
 /* Checks the CRC-32C of the payload against the header; frame_check() has passed. */
 bool frame_payload_ok(const uint8_t *frame);
 
 /* The fields of a frame that the sender chooses. */
 struct frame_fields {
 	enum frame_kind kind;
+	uint16_t fabric; /* FRAME_FABRIC_NONE: none */
 	uint16_t source, destination;
 	uint8_t sl, vc, vc_original, flags;
 	uint32_t message, sequence;
@@ -238,5 +266,9 @@ static inline uint32_t frame_mutable_word(
 	       MUTABLE_FLAGS(flags);
 }
 
-/* Ethernet address of an emulated host: locally administered, 02:57:46:54 and the host's id. */
+/* Ethernet address in a frame: locally administered, 02:57, the host and the number of the fabric,
+ * so that hosts of two fabrics have different addresses. */
+void frame_address(uint16_t host, uint16_t fabric, uint8_t mac[6]);
+
+/* Ethernet address of an emulated host towards the kernel: 02:57:46:54 and the host's id. */
 void frame_host_mac(uint16_t host, uint8_t mac[6]);

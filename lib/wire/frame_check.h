@@ -67,20 +67,45 @@ static inline bool frame_is_data(const uint8_t *frame)
 	return identity == data;
 }
 
-/* True for a data frame without fault, in few instructions. Any other frame is of another kind or
- * faulty: frame_find_fault() finds out. */
-static inline __attribute__((always_inline)) bool frame_is_good_data(
+/* The identity is right; 'frame' has a whole header. */
+static inline bool frame_has_identity(const uint8_t *frame, const struct frame_identity *identity)
+{
+	uint64_t found;
+
+	memcpy(&found, frame + FRAME_IDENTITY_AT, sizeof(found));
+	return ((found ^ identity->wanted) & identity->mask) == 0;
+}
+
+/* The checks of a data frame behind its identity; 'bytes' are a whole header at least. */
+static inline __attribute__((always_inline)) bool frame_is_good_behind_identity(
 	const uint8_t *frame, size_t bytes)
 {
 	const struct frame_header *header = frame_header_const(frame);
 
-	return __builtin_expect(bytes >= FRAME_HEADER_BYTES, 1) &&
-	       __builtin_expect(frame_is_data(frame), 1) &&
-	       __builtin_expect(header->route_length <= FRAME_ROUTE_MAX, 1) &&
+	return __builtin_expect(header->route_length <= FRAME_ROUTE_MAX, 1) &&
 	       __builtin_expect((size_t)header->route_length + ntohs(header->payload_bytes_be) <=
 					bytes - FRAME_HEADER_BYTES,
 		       1) &&
 	       __builtin_expect(header->cursor <= header->route_length, 1) &&
 	       __builtin_expect(frame_vcs_in_range(header), 1) &&
 	       __builtin_expect(frame_header_crc_ok(frame, bytes), 1);
+}
+
+/* True for a data frame without fault, of any fabric and source, in few instructions. Any other
+ * frame is of another kind or faulty: frame_find_fault() finds out. */
+static inline __attribute__((always_inline)) bool frame_is_good_data(
+	const uint8_t *frame, size_t bytes)
+{
+	return __builtin_expect(bytes >= FRAME_HEADER_BYTES, 1) &&
+	       __builtin_expect(frame_is_data(frame), 1) &&
+	       frame_is_good_behind_identity(frame, bytes);
+}
+
+/* The same for data that a port takes. */
+static inline __attribute__((always_inline)) bool frame_is_good_data_as(
+	const uint8_t *frame, size_t bytes, const struct frame_identity *identity)
+{
+	return __builtin_expect(bytes >= FRAME_HEADER_BYTES, 1) &&
+	       __builtin_expect(frame_has_identity(frame, identity), 1) &&
+	       frame_is_good_behind_identity(frame, bytes);
 }

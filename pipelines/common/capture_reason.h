@@ -19,10 +19,11 @@
 #define CAPTURE_REASON_SWITCH 32 /* + enum switch_counter */
 
 /* More than a counter says. */
-#define CAPTURE_REASONS(X)                                                            \
-	X(CONTROL_BAD, "control_bad")        /* link-local, payload makes no sense */ \
-	X(DEFLECTED, "deflected: link down") /* left its primary port */              \
-	X(ADAPTED, "adapted: another way")   /* likewise, by adaptive routing */
+#define CAPTURE_REASONS(X)                                                                   \
+	X(CONTROL_BAD, "control_bad")               /* link-local, payload makes no sense */ \
+	X(SOURCE_SPOOFED, "discard_source_spoofed") /* its source is not the port's host */  \
+	X(DEFLECTED, "deflected: link down")        /* left its primary port */              \
+	X(ADAPTED, "adapted: another way")          /* likewise, by adaptive routing */
 
 enum capture_reason {
 	CAPTURE_REASON_NONE = 0,

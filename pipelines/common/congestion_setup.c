@@ -4,11 +4,25 @@
 
 #include <errno.h>
 
-#define ARN_ENTRIES 4096 /* of a switch; memory is touched as far as it is needed */
+#define ARN_ENTRIES 8192 /* of a switch; memory is touched as far as it is needed */
 
 static bool has_notifications(const struct run_config *run)
 {
 	return run->routing.adaptive->notified;
+}
+
+struct arn_guard_config congestion_setup_guard(
+	const struct run_config *run, const struct topology *topology)
+{
+	struct arn_guard_config guard = {.rate = run->detector.arn_rate};
+
+	if (topology == NULL)
+		return guard;
+	guard.switches = topology->switches;
+	for (uint32_t i = 0; i < topology->switches; i++)
+		if (topology->switch_at[i].ports > guard.ports)
+			guard.ports = topology->switch_at[i].ports;
+	return guard;
 }
 
 weft_time congestion_setup_mark_ps(const struct run_config *run)

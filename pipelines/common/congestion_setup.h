@@ -5,6 +5,7 @@
 /* Adaptive routing, AFI, the congestion detector, notifications and marks as a run file asks for
  * them, of one switch and of the hosts, the same at both clocks and in every process of a lab. */
 
+#include "arn_guard.h"
 #include "fecn.h"
 #include "run_config.h"
 #include "switch_congestion.h"
@@ -13,6 +14,11 @@ static inline bool congestion_setup_is_needed(const struct run_config *run)
 {
 	return run_config_is_adaptive(run);
 }
+
+/* Which notifications the ports of a fabric's devices take, on the real clock. 'topology' NULL: a
+ * switch alone, whose fabric is unknown. */
+struct arn_guard_config congestion_setup_guard(
+	const struct run_config *run, const struct topology *topology);
 
 /* How long a host acts on a notification; 0: hosts do nothing about them. */
 weft_time congestion_setup_mark_ps(const struct run_config *run);

@@ -3,6 +3,7 @@
 #include "device_config.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "congestion_setup.h"
 
@@ -174,11 +175,14 @@ void device_config_nic(const struct device_config *from, uint32_t host,
 	config->retry_ps = run->nic.retry_ps;
 	config->give_up_ps = run->nic.give_up_ps;
 	config->mark_ps = congestion_setup_mark_ps(run);
+	config->arn_guard = congestion_setup_guard(run, from->topology);
 	/* With adaptive routing, or when mapped routes change, frames of any peer may overtake each
 	 * other, not only those of a few. */
 	if (congestion_setup_is_needed(run) || routes == NULL)
 		config->reorder_windows = hosts < REORDER_WINDOWS_MAX ? hosts : REORDER_WINDOWS_MAX;
 	config->link = host_link(from, host, slots);
+	if (from->secret != NULL)
+		memcpy(config->secret, from->secret, sizeof(config->secret));
 	config->itb = (struct itb_config){
 		.pool_bytes = run->nic.itb.pool_bytes,
 		.frame_bytes_min = DEVICE_TRANSIT_BYTES,

@@ -19,11 +19,6 @@
 static const char *const links_choices[] = {LAB_CONFIG_LINKS(X) NULL};
 #undef X
 
-static const struct yaml_field lab_security_fields[] = {
-	{"sandbox", YAML_FIELD_BOOL, YAML_MEMBER(struct run_config_security, sandbox)},
-	{NULL},
-};
-
 const struct yaml_field lab_file_fields[] = {
 	{"weft", YAML_FIELD_CUSTOM, .read = run_read_later, .present = run_present_never},
 	{"name", YAML_FIELD_NAME, YAML_MEMBER(struct lab_config, name)},

@@ -7,6 +7,8 @@
 #include "lab_config.h"
 #include "yaml_fields.h"
 
+extern const struct yaml_field lab_security_fields[];
+
 int lab_read_groups(const struct yaml_tree_node *node, void *member, struct fault *fault);
 void lab_write_groups(const void *member, FILE *out, unsigned indent);
 bool lab_groups_present(const void *member);

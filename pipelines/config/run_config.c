@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "adaptive_routing.h"
+#include "arn_guard.h"
 #include "frame.h"
 #include "route_algorithm.h"
 #include "route_choice.h"
@@ -78,6 +79,7 @@ static const struct run_config config_default = {
 		.crt_ps = 5 * PS_PER_MS,
 		.arn_ttl_ps = 10 * PS_PER_MS,
 		.arn_refresh_ps = 100 * PS_PER_US,
+		.arn_rate = ARN_GUARD_RATE_DEFAULT,
 		.readings = {.watch_afc = true,
 			.adapted_notify = true,
 			.adapted_roots = true,
@@ -162,6 +164,7 @@ void run_config_fini(struct run_config *config)
 	free(config->mapper.hosts.name);
 	free(config->mapper.key);
 	free(config->mapper.expect);
+	free(config->security.link_key.path);
 }
 
 void run_config_destroy(struct run_config *config)

@@ -99,6 +99,7 @@ struct run_config_readings {
 struct run_config_detector {
 	uint32_t hcdth_ppm, lcdth_ppm, fcth_ppm;
 	weft_time crt_ps, arn_ttl_ps, arn_refresh_ps;
+	uint32_t arn_rate; /* notifications a ms that a port takes; 0: no limit (arn_guard.h) */
 	struct run_config_readings readings;
 };
 
@@ -144,8 +145,15 @@ struct run_config_mapper {
 	weft_time drain_ps; /* a paused fabric may drain before stored packets are purged */
 };
 
+/* Of a lab: control frames between its processes are authenticated (lib/link/link_seal.h). */
+struct run_config_link_key {
+	char *path; /* absolute; NULL: none */
+	struct run_config_place place;
+};
+
 /* Of a lab. */
 struct run_config_security {
+	struct run_config_link_key link_key;
 	bool sandbox; /* a running process is restricted to what it needs (sandbox.h) */
 };
 

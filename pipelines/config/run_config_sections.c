@@ -135,6 +135,7 @@ const struct yaml_field run_detector_fields[] = {
 	{"arn-ttl", YAML_FIELD_TIME, YAML_MEMBER(S, arn_ttl_ps), .max = 10 * PS_PER_S},
 	{"arn-refresh", YAML_FIELD_TIME, YAML_MEMBER(S, arn_refresh_ps), .min = PS_PER_US,
 		.max = 10 * PS_PER_S},
+	{"arn-rate", YAML_FIELD_NUMBER, YAML_MEMBER(S, arn_rate), .max = 1000000},
 	{"readings", YAML_FIELD_SECTION, YAML_MEMBER(S, readings), .fields = readings_fields},
 	{NULL},
 };

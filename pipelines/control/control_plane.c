@@ -11,6 +11,7 @@
 #include "control_plane_private.h"
 #include "frame.h"
 
+#define SENDERS_MORE  16 /* mappers besides one on each host of the topology */
 #define HOST_IDENTITY ((uint64_t)1 << 32)
 /* Frames of maximum length that a queue between a loop and this thread holds. */
 #define FRAMES_WAITING 16
@@ -41,6 +42,7 @@ static void init_agent(struct control_plane *plane, struct control_device *devic
 	bool host = device->config.kind == DEVICE_HOST;
 	const struct mapper_agent_config config = {
 		.id = identity(&device->config),
+		.fabric = plane->config.fabric,
 		.session = plane->config.session,
 		.kind = host ? MAPPER_HOST : MAPPER_SWITCH,
 		.ports = host ? 1 : named->ports,
@@ -53,6 +55,7 @@ static void init_agent(struct control_plane *plane, struct control_device *devic
 		.pause_ps = mapper_patience_ps(&plane->config.mapper),
 		.report_retry_ps = plane->config.report_retry_ps,
 		.image_bytes_max = IMAGE_BYTES_MAX,
+		.senders_max = plane->config.topology->hosts + SENDERS_MORE,
 	};
 
 	snprintf(device->name, sizeof(device->name), "%s", named->name);

@@ -30,6 +30,7 @@ struct control_plane_config {
 	const struct topology *topology; /* names, ports and counts; its cables are not used */
 	const struct control_plane_device *device;
 	unsigned devices;
+	uint16_t fabric;              /* number in all frames (frame.h) */
 	uint32_t session;             /* of this run of the process, not 0 */
 	uint64_t counter;             /* above those of all former runs (a wall clock), or 0 */
 	const struct fabric_key *key; /* NULL: none */

@@ -13,9 +13,11 @@
 #include "eal.h"
 #include "lab.h"
 #include "lab_rendezvous.h"
+#include "lab_security.h"
 #include "private_dir.h"
 #include "privileges.h"
 #include "program.h"
+#include "random_bytes.h"
 #include "real_fabric.h"
 #include "sandbox.h"
 
@@ -29,6 +31,7 @@ struct lab_process {
 	const struct lab_process_options *options;
 	const atomic_bool *stop;
 	struct lab lab;
+	struct lab_security security;
 	int number; /* in the plan */
 	bool *switch_here, *host_here;
 	const char **external; /* [link] */
@@ -158,6 +161,8 @@ static int open_lab(struct lab_process *process, struct fault *fault)
 	if (result == 0)
 		result = choose_mapper(process, fault);
 	if (result == 0)
+		result = lab_security_load(&process->lab, &process->security, fault);
+	if (result == 0)
 		choose_links(process);
 	return result;
 }
@@ -167,18 +172,25 @@ static void close_lab(struct lab_process *process)
 	free(process->switch_here);
 	free(process->host_here);
 	free(process->external);
+	lab_security_wipe(&process->security);
 	lab_close(&process->lab);
 }
 
 /* --- running --- */
 
-/* Different for each run of the process, never 0. */
+/* Different for each run of the process, never 0. Random, because frames that name it count as
+ * answers to ours. */
 static uint32_t choose_session(void)
 {
+	uint32_t session = 0;
 	struct timespec now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	return ((uint32_t)now.tv_sec * 1000 + (uint32_t)(now.tv_nsec / 1000000)) | 1;
+	while (session == 0)
+		if (random_bytes(&session, sizeof(session)) < 0) {
+			clock_gettime(CLOCK_REALTIME, &now);
+			session = (uint32_t)now.tv_sec * 1000 + (uint32_t)(now.tv_nsec / 1000000);
+		}
+	return session;
 }
 
 static struct real_fabric_options fabric_options(const struct lab_process *process)
@@ -191,6 +203,8 @@ static struct real_fabric_options fabric_options(const struct lab_process *proce
 		.host_here = process->host_here,
 		.external = process->external,
 		.session = choose_session(),
+		.fabric = process->security.fabric,
+		.link_key = process->security.keyed ? &process->security.key : NULL,
 		.lcores = process->options->lcores,
 		.clock = &process->clock,
 	};

@@ -12,10 +12,10 @@ void poll_capture_frame(struct capture *capture, enum pcapng_direction direction
 		rte_pktmbuf_data_len(mbuf), now, state);
 }
 
-bool poll_capture_begin(struct rte_mbuf *mbuf, struct capture_state *state)
+bool poll_capture_begin(struct rte_mbuf *mbuf, uint16_t fabric, struct capture_state *state)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
-	enum frame_fault fault = frame_check(frame, rte_pktmbuf_data_len(mbuf));
+	enum frame_fault fault = frame_find_fault_in(frame, rte_pktmbuf_data_len(mbuf), fabric);
 
 	*state = (struct capture_state){
 		.credits_blocks = CAPTURE_UNKNOWN,

@@ -14,8 +14,8 @@
 void poll_capture_frame(struct capture *capture, enum pcapng_direction direction,
 	struct rte_mbuf *mbuf, weft_time now, const struct capture_state *state);
 
-/* Fills 'state' from the frame: its VC, or why it is refused. True: it is valid. */
-bool poll_capture_begin(struct rte_mbuf *mbuf, struct capture_state *state);
+/* Fills 'state' from the frame: its VC, or why it is refused. True: it is valid in 'fabric'. */
+bool poll_capture_begin(struct rte_mbuf *mbuf, uint16_t fabric, struct capture_state *state);
 
 /* Blocks that the data frames of a burst from index 'from' on took from the credits of 'vc'. A
  * device takes the credits of the whole burst before it captures the first frame. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "frame_check.h"
 #include "poll_nic_private.h"
 
 /* Messages per source and iteration. */
@@ -61,6 +62,7 @@ struct poll_nic *poll_nic_create(
 	}
 	if (pn->nic == NULL)
 		goto err;
+	poll_guard_init(&pn->guard, nic.fabric, config->key, nic_link(pn->nic));
 	return pn;
 err:
 	fault_set(fault, ENOMEM, "%s: no memory for an interface", config->port->name);
@@ -109,25 +111,42 @@ int poll_nic_add_traffic(
 	return 0;
 }
 
+/* False: a frame that is not plain data ends here: refused, or for this host's agent. */
+static __attribute__((noinline)) bool take_in(struct poll_nic *pn, struct rte_mbuf *mbuf)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	uint32_t bytes = rte_pktmbuf_data_len(mbuf);
+	enum frame_fault fault = poll_guard_find_fault(&pn->guard, frame, bytes);
+
+	if (fault != FRAME_FAULT_OK) {
+		pn->faults[fault]++;
+		return false;
+	}
+	if (poll_nic_control_is_for(pn, frame)) {
+		device_control_up(pn->mapper.control, 0, frame, bytes);
+		return false;
+	}
+	if (pn->guard.seal.key == NULL)
+		return true;
+	if (!frame_payload_ok(frame)) {
+		pn->faults[FRAME_FAULT_PAYLOAD_CRC]++;
+		return false;
+	}
+	return poll_guard_open(&pn->guard, nic_link(pn->nic), mbuf);
+}
+
 /* Processes a received frame and frees the packets that the interface returns. */
 static inline void receive_frame(struct poll_nic *pn, struct rte_mbuf *mbuf, weft_time now)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	uint32_t bytes = rte_pktmbuf_data_len(mbuf);
-	enum frame_fault fault = frame_check(frame, bytes);
 	struct weft_packet *packet = mbuf_packet(mbuf);
 
-	if (fault != FRAME_FAULT_OK) {
-		pn->faults[fault]++;
+	if (!frame_is_good_data_as(frame, bytes, &pn->guard.identity) && !take_in(pn, mbuf)) {
 		rte_pktmbuf_free(mbuf);
 		return;
 	}
-	if (__builtin_expect(poll_nic_control_is_for(pn, frame), 0)) {
-		device_control_up(pn->mapper.control, 0, frame, bytes);
-		rte_pktmbuf_free(mbuf);
-		return;
-	}
-	nic_describe(packet, frame, bytes, now);
+	nic_describe(packet, frame, rte_pktmbuf_data_len(mbuf), now);
 	poll_nic_free_chain(nic_receive(pn->nic, packet, frame, now));
 }
 
@@ -283,6 +302,7 @@ static unsigned transmit(struct poll_nic *pn, weft_time now)
 
 		if (mbuf == NULL)
 			break;
+		pn->no_mbuf += !poll_guard_close(&pn->guard, nic_link(pn->nic), mbuf);
 		tx_queue_stamp(&pn->tx, mbuf, now);
 		mbufs[count++] = mbuf;
 	}

@@ -21,6 +21,7 @@
 #include "goal_replay.h"
 #include "host_demux.h"
 #include "nic.h"
+#include "poll_guard.h"
 #include "port.h"
 #include "run_goal.h"
 #include "traffic.h"
@@ -30,7 +31,8 @@
 #define POLL_NIC_TAP_BYTES   (EDGE_ETHERNET_BYTES + 4 + UINT16_MAX) /* with a VLAN tag */
 
 struct poll_nic_config {
-	struct nic_config nic; /* 'above' is filled here */
+	struct nic_config nic;      /* 'above' is filled here */
+	const struct link_key *key; /* of its link's control frames; NULL: none */
 	struct port *port;
 	struct rte_mempool *pool; /* port_pool_create() with room for the MTU, header and route */
 	/* In-memory links: the transmit queue enforces rate and delay (tx_queue.h). */
@@ -78,6 +80,7 @@ struct poll_nic {
 	struct traffic *source[POLL_NIC_SOURCES_MAX];
 	unsigned sources;
 	struct poll_nic_goal goal;
+	struct poll_guard guard;
 	uint64_t faults[FRAME_FAULT_COUNT]; /* frames refused, by reason */
 	uint64_t no_mbuf;                   /* failed allocations of a buffer to send from */
 	struct poll_nic_control mapper;

@@ -20,7 +20,7 @@ void poll_nic_capture_in(
 		frame_header_const(rte_pktmbuf_mtod(mbuf, const uint8_t *));
 	struct capture_state state;
 
-	if (poll_capture_begin(mbuf, &state) && is_data_of(link, header))
+	if (poll_capture_begin(mbuf, pn->guard.fabric, &state) && is_data_of(link, header))
 		state.credits_blocks = credit_expected(
 			&link->rx[header->vc], frame_blocks(rte_pktmbuf_data_len(mbuf)));
 	poll_capture_frame(capture, PCAPNG_IN, mbuf, now, &state);

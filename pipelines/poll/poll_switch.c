@@ -10,6 +10,7 @@
 #include "frame_check.h"
 #include "poll_switch_capture.h"
 #include "poll_switch_control.h"
+#include "poll_switch_source.h"
 #include "rx_meta.h"
 
 struct poll_switch *poll_switch_create(struct weft_switch *sw, struct rte_mempool *pool)
@@ -28,6 +29,7 @@ void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port, 
 	uint64_t rate_bps, weft_time delay_ps, weft_time slack_ps, struct impairment *impairment)
 {
 	ps->port[at].port = port;
+	poll_switch_guard(ps, at, FRAME_FABRIC_NONE, NULL);
 	tx_queue_init(&ps->port[at].tx, port, timed, rate_bps, delay_ps, slack_ps, impairment);
 	ps->present |= BIT64(at);
 	if (port->idle != NULL)
@@ -69,19 +71,31 @@ static inline void update_frame(uint8_t *frame, const struct weft_packet *packet
 static bool receive_arn(
 	struct poll_switch *ps, unsigned at, const uint8_t *payload, unsigned bytes, weft_time now)
 {
+	const struct link_end *link = &ps->sw->port[at].link;
 	struct control_arn arn;
 
 	if (ps->sw->congestion == NULL || !control_arn_decode(&arn, payload, bytes))
 		return false;
+	if (link->config.open || arn.destination >= ps->sw->congestion->hosts_max ||
+		!arn_guard_admits(&ps->port[at].arn_guard, &ps->arn_guard, link, &arn, now)) {
+		ps->port[at].arns_refused++;
+		return true;
+	}
 	ps->port[at].arns_in++;
 	congestion_control_on_arn(ps->sw->congestion, at, &arn, now);
 	return true;
 }
 
+void poll_switch_limit_arns(struct poll_switch *ps, const struct arn_guard_config *guard)
+{
+	ps->arn_guard = *guard;
+}
+
 /* A control frame of the neighbour, for this link. */
 static void receive_link_local(
-	struct poll_switch *ps, unsigned at, const uint8_t *frame, weft_time now)
+	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
 {
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	const struct frame_header *header = frame_header_const(frame);
 	const uint8_t *payload = frame + frame_payload_offset(header);
 	unsigned bytes = ntohs(header->payload_bytes_be);
@@ -90,39 +104,90 @@ static void receive_link_local(
 
 	if (!frame_payload_ok(frame)) {
 		ps->port[at].faults[FRAME_FAULT_PAYLOAD_CRC]++;
+	} else if (!poll_guard_open(&ps->port[at].guard, &ps->sw->port[at].link, mbuf)) {
+		return;
 	} else if (header->kind == FRAME_CREDIT && control_credit_decode(&credit, payload, bytes) &&
 		   credit.vcs == ps->sw->vcs) {
 		switch_on_credit(ps->sw, at, &credit, now);
 	} else if (header->kind == FRAME_HELLO && control_hello_decode(&hello, payload, bytes)) {
 		switch_on_hello(ps->sw, at, &hello, now);
+		poll_switch_learn_host(ps, at);
 	} else if (header->kind != FRAME_ARN || !receive_arn(ps, at, payload, bytes, now)) {
 		ps->port[at].control_bad++;
 	}
 }
 
-/* Frames that are not data: bad ones, the neighbour's control frames, and control frames that go
- * through the switch. */
-static __attribute__((noinline)) void receive_slow(
+/* A control frame that goes through the switch. False: it is refused. */
+static bool receive_control(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
 {
 	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
-	enum frame_fault fault = frame_find_fault(frame, rte_pktmbuf_data_len(mbuf));
 	struct weft_packet *packet = mbuf_packet(mbuf);
 
-	if (fault == FRAME_FAULT_OK && !frame_link_local(frame_header(frame)->kind)) {
-		rx_meta_fill(packet, frame, rte_pktmbuf_data_len(mbuf), at, true);
-		packet->kind = frame_header(frame)->kind;
-		switch_receive_control(ps->sw, packet, now);
-		update_frame(frame, packet);
-		if (ps->sw->for_agent != NULL)
-			poll_switch_control_up(ps);
-		return;
+	if (!poll_guard_open(&ps->port[at].guard, &ps->sw->port[at].link, mbuf))
+		return false;
+	if (!poll_switch_source_passes(ps, at, frame)) {
+		ps->port[at].source.control_spoofed++;
+		return false;
 	}
-	if (fault == FRAME_FAULT_OK)
-		receive_link_local(ps, at, frame, now);
-	else
+	rx_meta_fill(packet, frame, rte_pktmbuf_data_len(mbuf), at, true);
+	packet->kind = frame_header(frame)->kind;
+	switch_receive_control(ps->sw, packet, now);
+	update_frame(frame, packet);
+	if (ps->sw->for_agent != NULL)
+		poll_switch_control_up(ps);
+	return true;
+}
+
+/* A good data frame that has to be stored or discarded. Reads the frame again: values kept for this
+ * rare case would cost registers in the loop that calls it. */
+static __attribute__((noinline)) void receive_queued(
+	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
+{
+	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
+	struct weft_packet *packet = mbuf_packet(mbuf);
+
+	rx_meta_fill(packet, frame, rte_pktmbuf_data_len(mbuf), at, false);
+	switch_receive(ps->sw, packet, now);
+	update_frame(frame, packet);
+}
+
+/* Good data of a source that is not the port's host. False: it is refused. */
+static bool receive_foreign_data(
+	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
+{
+	uint32_t bytes = rte_pktmbuf_data_len(mbuf);
+
+	if (!poll_switch_source_passes(ps, at, rte_pktmbuf_mtod(mbuf, const uint8_t *))) {
+		poll_switch_source_refuse(ps, at, mbuf);
+		return false;
+	}
+	switch_count_in(&ps->sw->port[at], 1, bytes);
+	receive_queued(ps, at, mbuf, now);
+	return true;
+}
+
+/* Frames that are not the port's plain data: bad ones, the neighbour's control frames, control
+ * frames that go through the switch, and data that the port's host did not create. */
+static __attribute__((noinline)) void receive_slow(
+	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	enum frame_fault fault =
+		poll_guard_find_fault(&ps->port[at].guard, frame, rte_pktmbuf_data_len(mbuf));
+	unsigned kind = frame_header_const(frame)->kind;
+	bool kept = false;
+
+	if (fault != FRAME_FAULT_OK)
 		ps->port[at].faults[fault]++;
-	rte_pktmbuf_free(mbuf);
+	else if (kind == FRAME_DATA)
+		kept = receive_foreign_data(ps, at, mbuf, now);
+	else if (frame_link_local(kind))
+		receive_link_local(ps, at, mbuf, now);
+	else
+		kept = receive_control(ps, at, mbuf, now);
+	if (!kept)
+		rte_pktmbuf_free(mbuf);
 }
 
 /* Captures frames, then hands them to the port. Without a capture one load and one branch a burst.
@@ -160,19 +225,6 @@ static inline void append_burst(
 	burst->vc = vc;
 }
 
-/* A good data frame that has to be stored or discarded. Reads the frame again: values kept for this
- * rare case would cost registers in the loop that calls it. */
-static __attribute__((noinline)) void receive_queued(
-	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
-{
-	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
-	struct weft_packet *packet = mbuf_packet(mbuf);
-
-	rx_meta_fill(packet, frame, rte_pktmbuf_data_len(mbuf), at, false);
-	switch_receive(ps->sw, packet, now);
-	update_frame(frame, packet);
-}
-
 /* Checks a burst and moves each packet as far as it can go, all in one pass. Returns the output by
  * which the last data frame has passed the queues; SWITCH_PORT_NONE: it has not. */
 static inline __attribute__((always_inline)) unsigned receive_burst(struct poll_switch *ps,
@@ -180,6 +232,7 @@ static inline __attribute__((always_inline)) unsigned receive_burst(struct poll_
 {
 	struct weft_switch *sw = ps->sw;
 	struct switch_port *port = &sw->port[at];
+	const struct frame_identity identity = ps->port[at].guard.identity;
 	uint64_t data_bytes = 0, filled = 0;
 	unsigned slow = 0, output = SWITCH_PORT_NONE;
 
@@ -190,7 +243,7 @@ static inline __attribute__((always_inline)) unsigned receive_burst(struct poll_
 		struct weft_packet packet;
 		uint32_t word;
 
-		if (__builtin_expect(!frame_is_good_data(frame, bytes), 0)) {
+		if (__builtin_expect(!frame_is_good_data_as(frame, bytes, &identity), 0)) {
 			receive_slow(ps, at, mbuf, now);
 			slow++;
 			continue;
@@ -228,7 +281,7 @@ static __attribute__((noinline)) void receive_captured(struct poll_switch *ps, u
 	for (unsigned i = 0; i < count; i++) {
 		struct poll_switch_captured frame;
 
-		poll_switch_capture_begin(capture, mbufs[i], now, &frame);
+		poll_switch_capture_begin(ps, at, capture, mbufs[i], now, &frame);
 		poll_switch_capture_end(
 			ps, at, capture, receive_all(ps, at, &mbufs[i], 1, now), &frame);
 	}
@@ -270,6 +323,15 @@ static inline unsigned collect(
 	return count;
 }
 
+/* Seals the control frames of a burst from the queues, which come first. */
+static __attribute__((noinline)) void seal_control(
+	struct poll_switch *ps, unsigned at, struct rte_mbuf **mbufs, unsigned count)
+{
+	for (unsigned i = 0; i < count && mbuf_packet(mbufs[i])->control; i++)
+		ps->port[at].no_mbuf +=
+			!poll_guard_seal(&ps->port[at].guard, &ps->sw->port[at].link, mbufs[i]);
+}
+
 /* The same for a port with a wire time: one frame at a time, until the wire is busy. */
 static unsigned collect_timed(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf **mbufs, weft_time now)
@@ -297,6 +359,8 @@ static unsigned transmit(struct poll_switch *ps, unsigned at, weft_time now)
 		ps->direct |= BIT64(at);
 	count = ps->port[at].tx.timed ? collect_timed(ps, at, mbufs, now)
 				      : collect(ps, at, mbufs, now);
+	if (__builtin_expect(ps->port[at].guard.seal.key != NULL, 0))
+		seal_control(ps, at, mbufs, count);
 	if (count > 0)
 		send_burst(ps, at, mbufs, count, true, now);
 	return count;
@@ -321,7 +385,9 @@ static uint8_t *begin_link_local(struct poll_switch *ps, unsigned at, struct rte
 static void end_link_local(struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf,
 	enum frame_kind kind, unsigned payload_bytes, weft_time now)
 {
+	struct poll_guard *guard = &ps->port[at].guard;
 	struct frame_fields fields = {.kind = kind,
+		.fabric = guard->fabric,
 		.source = FRAME_HOST_NONE,
 		.destination = FRAME_HOST_NONE,
 		.payload_bytes = (uint16_t)payload_bytes};
@@ -329,6 +395,11 @@ static void end_link_local(struct poll_switch *ps, unsigned at, struct rte_mbuf 
 	rte_pktmbuf_data_len(mbuf) =
 		(uint16_t)frame_build(rte_pktmbuf_mtod(mbuf, uint8_t *), &fields);
 	rte_pktmbuf_pkt_len(mbuf) = rte_pktmbuf_data_len(mbuf);
+	if (!poll_guard_close(guard, &ps->sw->port[at].link, mbuf)) {
+		ps->port[at].no_mbuf++;
+		rte_pktmbuf_free(mbuf);
+		return;
+	}
 	poll_switch_send_own(ps, at, mbuf, now);
 }
 

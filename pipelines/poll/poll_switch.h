@@ -16,11 +16,22 @@
 
 #include <stdint.h>
 
+#include "arn_guard.h"
 #include "device_control.h"
 #include "fault.h"
+#include "poll_guard.h"
 #include "port.h"
 #include "switch.h"
 #include "tx_queue.h"
+
+/* The source check of a port (docs/files.md, 'Frames of a fabric'): behind it is one host, and data
+ * and end-to-end control frames have it as their source. */
+struct poll_switch_source {
+	bool known;      /* the host is known; else any source passes */
+	bool in_transit; /* it may also re-inject frames of others behind an in-transit mark */
+	uint16_t host;
+	uint64_t spoofed, control_spoofed; /* frames discarded */
+};
 
 struct poll_switch_port {
 	struct port *port; /* NULL: no cable */
@@ -29,7 +40,11 @@ struct poll_switch_port {
 	uint64_t control_bad;               /* link-local frames with a wrong payload */
 	uint64_t no_mbuf;                   /* control frames that could not be made in time */
 	uint64_t arns_in, arns_out;         /* adaptive-routing notifications */
-	uint64_t agent_sent, agent_lost;    /* frames of the agent; lost: the link was not up */
+	uint64_t arns_refused;              /* arn_guard.h */
+	struct arn_guard arn_guard;
+	uint64_t agent_sent, agent_lost; /* frames of the agent; lost: the link was not up */
+	struct poll_guard guard;
+	struct poll_switch_source source;
 };
 
 /* Frames that have passed the queues and leave with the next flush. */
@@ -59,7 +74,10 @@ struct poll_switch {
 	struct poll_switch_burst burst[SWITCH_PORTS_MAX];
 	struct rte_mbuf *burst_mbuf[SWITCH_PORTS_MAX][PORT_BURST];
 	struct poll_switch_port port[SWITCH_PORTS_MAX];
+	bool learns_hosts;     /* poll_switch_learn_hosts() */
+	bool hosts_in_transit; /* of the hosts that it learns */
 	struct poll_switch_control mapper;
+	struct arn_guard_config arn_guard;
 };
 
 /* 'sw', 'pool' and the ports stay the caller's and outlive it. */
@@ -70,6 +88,26 @@ void poll_switch_destroy(struct poll_switch *ps);
 /* Port 'at' sends by 'port'; see tx_queue_init() for the rest. */
 void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port, bool timed,
 	uint64_t rate_bps, weft_time delay_ps, weft_time slack_ps, struct impairment *impairment);
+
+/* Number of the fabric that the port belongs to; with a key its control frames have seals. Before
+ * the first poll_switch_run(); without it number 0 and no seals. 'key' (NULL: none) stays the
+ * caller's. */
+void poll_switch_guard(
+	struct poll_switch *ps, unsigned at, uint16_t fabric, const struct link_key *key);
+
+/* Behind the port is this host: frames of other sources are discarded there, unless 'in_transit'
+ * and the element before their cursor is an in-transit mark. After poll_switch_guard(). */
+void poll_switch_set_host(struct poll_switch *ps, unsigned at, uint16_t host, bool in_transit);
+
+/* The same for hosts that hellos name (POLL_SWITCH_HOST_DEVICE), where cables may be other than
+ * planned. Before its first hello a neighbour has no credits, so that the port takes no data. */
+void poll_switch_learn_hosts(struct poll_switch *ps, bool in_transit);
+
+/* Identity of host number 0 in hellos; the next ones are those of the next hosts. */
+#define POLL_SWITCH_HOST_DEVICE (1ull << 32)
+
+/* Which notifications its ports take from now on; before that all of switches. */
+void poll_switch_limit_arns(struct poll_switch *ps, const struct arn_guard_config *guard);
 
 /* The switch has an agent in the control thread, and its tables from there: those of its
  * switch_config, if any, count until the first ones come. 'pool': buffers for the longest frame.

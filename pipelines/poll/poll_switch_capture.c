@@ -4,12 +4,18 @@
 
 #include "capture_reason.h"
 #include "poll_capture.h"
+#include "poll_switch_source.h"
 
-void poll_switch_capture_begin(struct capture *capture, struct rte_mbuf *mbuf, weft_time now,
-	struct poll_switch_captured *frame)
+void poll_switch_capture_begin(const struct poll_switch *ps, unsigned at, struct capture *capture,
+	struct rte_mbuf *mbuf, weft_time now, struct poll_switch_captured *frame)
 {
 	const uint8_t *bytes = rte_pktmbuf_mtod(mbuf, const uint8_t *);
-	bool good = poll_capture_begin(mbuf, &frame->state);
+	bool good = poll_capture_begin(mbuf, ps->port[at].guard.fabric, &frame->state);
+
+	if (good && !poll_switch_source_passes(ps, at, bytes)) {
+		frame->state.reason = CAPTURE_REASON_SOURCE_SPOOFED;
+		good = false;
+	}
 
 	frame->packet =
 		good && frame_header_const(bytes)->kind == FRAME_DATA ? mbuf_packet(mbuf) : NULL;

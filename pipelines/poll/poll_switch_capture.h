@@ -22,8 +22,8 @@ struct poll_switch_captured {
 };
 
 /* Copies a frame that has arrived, before the switch gets it. */
-void poll_switch_capture_begin(struct capture *capture, struct rte_mbuf *mbuf, weft_time now,
-	struct poll_switch_captured *frame);
+void poll_switch_capture_begin(const struct poll_switch *ps, unsigned at, struct capture *capture,
+	struct rte_mbuf *mbuf, weft_time now, struct poll_switch_captured *frame);
 /* Adds what the switch has done with it. 'passed': the output by which it passed the queues;
  * SWITCH_PORT_NONE: it was stored or discarded. */
 void poll_switch_capture_end(const struct poll_switch *ps, unsigned at, struct capture *capture,

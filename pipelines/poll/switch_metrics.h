@@ -18,22 +18,28 @@
 #include "telemetry.h"
 
 /* After the counters and the faults, before the VCs. Gauges show the present state. */
-#define SWITCH_METRICS_LINK(X)                                                                \
-	X(CONTROL_BAD, "control_bad", ps->port[at].control_bad)                               \
-	X(NO_MBUF, "no_mbuf", ps->port[at].no_mbuf)                                           \
-	X(CREDITS_SENT, "credit_frames_sent", link->credit_frames_sent)                       \
-	X(CREDITS_RECEIVED, "credit_frames_received", link->credit_frames_received)           \
-	X(HEALED, "blocks_healed", link->blocks_healed)                                       \
-	X(SESSIONS, "sessions_seen", link->sessions_seen)                                     \
-	X(DOWNS, "link_downs", link->downs)                                                   \
-	X(ARNS_SENT, "arn_frames_sent", ps->port[at].arns_out)                                \
-	X(ARNS_RECEIVED, "arn_frames_received", ps->port[at].arns_in)                         \
-	X(AGENT_SENT, "agent_frames_sent", ps->port[at].agent_sent)                           \
-	X(AGENT_LOST, "agent_frames_lost", ps->port[at].agent_lost)                           \
-	X(TRANSMIT_LOST, "transmit_lost", ps->port[at].tx.lost)                               \
-	X(UP, "link_up", link->state == LINK_UP)                /* gauge */                   \
-	X(STORED, "stored_blocks", stored_blocks(link))         /* gauge: its input buffer */ \
-	X(WAITING, "transmit_waiting", ps->port[at].tx.waiting) /* gauge: frames */           \
+#define SWITCH_METRICS_LINK(X)                                                                    \
+	X(CONTROL_BAD, "control_bad", ps->port[at].control_bad)                                   \
+	X(SPOOFED, "discard_source_spoofed", ps->port[at].source.spoofed)                         \
+	X(CONTROL_SPOOFED, "control_discard_source_spoofed", ps->port[at].source.control_spoofed) \
+	X(BAD_TAG, "bad_tag", ps->port[at].guard.seal.count.bad_tag)                              \
+	X(REPLAYED, "replayed", ps->port[at].guard.seal.count.replayed)                           \
+	X(UNPROVEN, "unproven", ps->port[at].guard.seal.count.unproven)                           \
+	X(NO_MBUF, "no_mbuf", ps->port[at].no_mbuf)                                               \
+	X(CREDITS_SENT, "credit_frames_sent", link->credit_frames_sent)                           \
+	X(CREDITS_RECEIVED, "credit_frames_received", link->credit_frames_received)               \
+	X(HEALED, "blocks_healed", link->blocks_healed)                                           \
+	X(SESSIONS, "sessions_seen", link->sessions_seen)                                         \
+	X(DOWNS, "link_downs", link->downs)                                                       \
+	X(ARNS_SENT, "arn_frames_sent", ps->port[at].arns_out)                                    \
+	X(ARNS_RECEIVED, "arn_frames_received", ps->port[at].arns_in)                             \
+	X(ARNS_REFUSED, "arn_frames_refused", ps->port[at].arns_refused)                          \
+	X(AGENT_SENT, "agent_frames_sent", ps->port[at].agent_sent)                               \
+	X(AGENT_LOST, "agent_frames_lost", ps->port[at].agent_lost)                               \
+	X(TRANSMIT_LOST, "transmit_lost", ps->port[at].tx.lost)                                   \
+	X(UP, "link_up", link->state == LINK_UP)                /* gauge */                       \
+	X(STORED, "stored_blocks", stored_blocks(link))         /* gauge: its input buffer */     \
+	X(WAITING, "transmit_waiting", ps->port[at].tx.waiting) /* gauge: frames */               \
 	X(ROOT, "congestion_root", is_root(ps->sw, at))         /* gauge: its output is one */
 
 enum switch_metric {

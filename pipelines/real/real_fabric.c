@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <rte_lcore.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "capture_reason.h"
 #include "frame_room.h"
+#include "random_bytes.h"
 #include "real_fabric_control.h"
 #include "real_fabric_entries.h"
 #include "real_fabric_hosts.h"
@@ -199,6 +201,12 @@ struct real_fabric *real_fabric_create(
 	if (fabric == NULL)
 		goto err;
 	fabric->options = *options;
+	result = random_bytes(fabric->secret, sizeof(fabric->secret));
+	if (result < 0) {
+		fault_set(fault, -result, "no random numbers: %s", strerror(-result));
+		goto err;
+	}
+	result = -ENOMEM;
 	fabric->loops = count_loops(options);
 	measure_window_open(&fabric->window, options->topology, 0);
 	if (options->clock != NULL)

@@ -19,6 +19,7 @@
 
 #include "capture.h"
 #include "fault.h"
+#include "link_seal.h"
 #include "run_config.h"
 #include "run_result.h"
 #include "topology.h"
@@ -37,6 +38,9 @@ struct real_fabric_options {
 	const char *const *external;
 	/* Our sessions must differ from those of earlier lives of these devices. */
 	uint32_t session;
+	uint16_t fabric; /* number in all frames (frame.h); 0: without a name */
+	/* Of the control frames on links to other processes (link_seal.h); NULL: none. */
+	const struct link_key *link_key;
 	unsigned lcores;     /* poll loops; 0: 1. EAL was started with as many */
 	uint32_t snap_bytes; /* kept of each captured frame; 0: whole frames */
 	/* The processes of a lab share one; NULL: a clock of its own that starts now. */

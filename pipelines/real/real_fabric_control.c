@@ -194,6 +194,7 @@ static int create_plane(struct real_control *control, struct fault *fault)
 		.topology = options->topology,
 		.device = control->device,
 		.devices = control->devices,
+		.fabric = options->fabric,
 		.session = options->session,
 		.counter = counter_now(),
 		.key = run->mapper.key != NULL ? &control->key : NULL,

@@ -133,6 +133,8 @@ static int create_host(struct real_fabric *fabric, struct real_host *host, struc
 		config.nic.payloads = TAP_MESSAGES;
 		config.nic.payload_bytes = TAP_MTU_MAX;
 	}
+	config.nic.fabric = fabric->options.fabric;
+	config.key = real_end_key(fabric, host->end);
 	config.port = &host->end->port;
 	config.timed = host->end->timed;
 	config.rate_bps = link->rate_bps;

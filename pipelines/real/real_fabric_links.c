@@ -198,6 +198,11 @@ struct real_end *real_end_at(struct real_fabric *fabric, struct topology_port at
 	return end->open ? end : NULL;
 }
 
+const struct link_key *real_end_key(const struct real_fabric *fabric, const struct real_end *end)
+{
+	return is_external(fabric, end) ? fabric->options.link_key : NULL;
+}
+
 struct impairment *real_end_impairment(struct real_end *end)
 {
 	return end->impairment.credit_loss_ppm != 0 || end->impairment.corrupt_ppm != 0

@@ -17,5 +17,7 @@ void real_links_close(struct real_fabric *fabric);
 struct real_end *real_end_at(struct real_fabric *fabric, struct topology_port at);
 /* "s0:2 down" cuts the cable at this port, if that is here, "s0:2 up" joins it again. */
 void real_links_cut(struct real_fabric *fabric, const char *text);
+/* Of its control frames; NULL: a link inside this process, or no key. */
+const struct link_key *real_end_key(const struct real_fabric *fabric, const struct real_end *end);
 /* NULL if none is wanted. */
 struct impairment *real_end_impairment(struct real_end *end);

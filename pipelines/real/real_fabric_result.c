@@ -61,7 +61,7 @@ static void add_switch(struct run_result *result, const struct real_switch *devi
 		run_result_count(result, switch_metric_name(i), value[i]);
 		if ((i >= SWITCH_DISCARD_ROUTING_ERROR && i <= SWITCH_DISCARD_PURGED) ||
 			(i >= SWITCH_METRIC_FAULTS && i < SWITCH_METRIC_LINK) ||
-			i == SWITCH_METRIC_TRANSMIT_LOST)
+			i == SWITCH_METRIC_SPOOFED || i == SWITCH_METRIC_TRANSMIT_LOST)
 			result->packets.dropped += value[i];
 	}
 	measure_congestion(device->sw, result);
@@ -113,6 +113,9 @@ static void add_host(struct run_result *result, const struct real_host *host)
 		run_result_count(result, name, count[i]);
 	}
 	add_faults(result, host->poll->faults);
+	run_result_count(result, "host_bad_tag", host->poll->guard.seal.count.bad_tag);
+	run_result_count(result, "host_replayed", host->poll->guard.seal.count.replayed);
+	run_result_count(result, "host_unproven", host->poll->guard.seal.count.unproven);
 	result->messages.generated += traffic.generated_messages;
 	result->messages.injected += count[NIC_MESSAGES_INJECTED];
 	result->messages.delivered += count[NIC_MESSAGES_DELIVERED];

@@ -12,6 +12,9 @@
 	X(CREDITS_SENT, "credit_frames_sent", link->credit_frames_sent)                       \
 	X(HEALED, "blocks_healed", link->blocks_healed)                                       \
 	X(DOWNS, "link_downs", link->downs)                                                   \
+	X(BAD_TAG, "bad_tag", poll->guard.seal.count.bad_tag)                                 \
+	X(REPLAYED, "replayed", poll->guard.seal.count.replayed)                              \
+	X(UNPROVEN, "unproven", poll->guard.seal.count.unproven)                              \
 	X(TRANSMIT_LOST, "transmit_lost", poll->tx.lost)                                      \
 	X(NO_MBUF, "no_mbuf", poll->no_mbuf)                                                  \
 	X(SINK_LOST, "sink_lost", sink->lost)                                                 \
@@ -66,18 +69,28 @@ static void read_host(const void *ctx, uint64_t *value)
 #undef X
 }
 
-static struct link_end *end_link(const struct real_fabric *fabric, const struct topology_port *at)
+/* The protocol of an end, and what it accepts; 'link' NULL: elsewhere. */
+struct shown_end {
+	const struct link_end *link;
+	const struct poll_guard *guard;
+};
+
+static struct shown_end show_end(const struct real_fabric *fabric, const struct topology_port *at)
 {
-	if (at->kind == DEVICE_SWITCH) {
-		for (unsigned i = 0; i < fabric->switch_count; i++)
-			if (fabric->switches[i].number == at->device)
-				return &fabric->switches[i].sw->port[at->port].link;
-		return NULL;
+	for (unsigned i = 0; at->kind == DEVICE_SWITCH && i < fabric->switch_count; i++) {
+		const struct real_switch *device = &fabric->switches[i];
+
+		if (device->number == at->device)
+			return (struct shown_end){&device->sw->port[at->port].link,
+				&device->poll->port[at->port].guard};
 	}
-	for (unsigned i = 0; i < fabric->host_count; i++)
-		if (fabric->hosts[i].number == at->device)
-			return nic_link(fabric->hosts[i].poll->nic);
-	return NULL;
+	for (unsigned i = 0; at->kind == DEVICE_HOST && i < fabric->host_count; i++) {
+		const struct real_host *host = &fabric->hosts[i];
+
+		if (host->number == at->device)
+			return (struct shown_end){nic_link(host->poll->nic), &host->poll->guard};
+	}
+	return (struct shown_end){NULL, NULL};
 }
 
 /* The index-th end that lives here. */
@@ -89,21 +102,31 @@ static const struct real_end *nth_end(const struct real_fabric *fabric, unsigned
 	return NULL;
 }
 
+static uint64_t neighbour_fabric(const struct poll_guard *guard)
+{
+	return __atomic_load_n(&guard->stranger, __ATOMIC_RELAXED) & ~POLL_GUARD_STRANGER;
+}
+
 /* The counters of a link, and what its device lost and says of its cable. */
-#define LINK_COUNTERS(X)                                            \
-	X(credit_frames_sent, protocol->credit_frames_sent)         \
-	X(credit_frames_received, protocol->credit_frames_received) \
-	X(blocks_healed, protocol->blocks_healed)                   \
-	X(sessions_seen, protocol->sessions_seen)                   \
-	X(link_downs, protocol->downs)                              \
-	X(device_rx_missed, losses.rx_missed)                       \
-	X(device_rx_no_buffer, losses.rx_no_buffer)                 \
-	X(device_rx_errors, losses.rx_errors)                       \
-	X(device_rx_segmented, losses.rx_segmented)                 \
-	X(device_tx_errors, losses.tx_errors)                       \
+#define LINK_COUNTERS(X)                                                                  \
+	X(credit_frames_sent, protocol->credit_frames_sent)                               \
+	X(credit_frames_received, protocol->credit_frames_received)                       \
+	X(blocks_healed, protocol->blocks_healed)                                         \
+	X(sessions_seen, protocol->sessions_seen)                                         \
+	X(link_downs, protocol->downs)                                                    \
+	X(bad_tag, guard->seal.count.bad_tag)                                             \
+	X(replayed, guard->seal.count.replayed)                                           \
+	X(unproven, guard->seal.count.unproven)                                           \
+	X(fabric, guard->fabric)                                                          \
+	X(neighbour_fabric, neighbour_fabric(guard)) /* if the state is "other fabric" */ \
+	X(device_rx_missed, losses.rx_missed)                                             \
+	X(device_rx_no_buffer, losses.rx_no_buffer)                                       \
+	X(device_rx_errors, losses.rx_errors)                                             \
+	X(device_rx_segmented, losses.rx_segmented)                                       \
+	X(device_tx_errors, losses.tx_errors)                                             \
 	X(device_speed_mbps, device.speed_mbps) /* gauge; 0: unknown */
 
-static void fill_counters(const struct real_end *end, const struct link_end *protocol,
+static void fill_counters(const struct real_end *end, const struct shown_end *shown,
 	const struct port_ethdev_link *found, struct telemetry_link *link)
 {
 	static const char *const counter[] = {
@@ -111,6 +134,8 @@ static void fill_counters(const struct real_end *end, const struct link_end *pro
 		LINK_COUNTERS(X)
 #undef X
 	};
+	const struct link_end *protocol = shown->link;
+	const struct poll_guard *guard = shown->guard;
 	const struct port_ethdev_link device = *found;
 	struct port_losses losses;
 	unsigned next = 0;
@@ -123,9 +148,11 @@ static void fill_counters(const struct real_end *end, const struct link_end *pro
 #undef X
 }
 
-static const char *state_of(const struct real_end *end, const struct link_end *protocol,
+static const char *state_of(const struct real_end *end, const struct shown_end *shown,
 	const struct port_ethdev_link *device)
 {
+	const struct link_end *protocol = shown->link;
+
 	static const char *const state[] = {
 		[LINK_WAITING] = "waiting", [LINK_UP] = "up", [LINK_DOWN] = "down"};
 
@@ -133,6 +160,9 @@ static const char *state_of(const struct real_end *end, const struct link_end *p
 		return "cut";
 	if (device->is_nic && !device->up && protocol->state != LINK_UP)
 		return "no carrier";
+	if (protocol->state != LINK_UP &&
+		__atomic_load_n(&shown->guard->stranger, __ATOMIC_RELAXED) != 0)
+		return "other fabric";
 	return state[protocol->state];
 }
 
@@ -140,19 +170,21 @@ static bool read_link(const void *ctx, unsigned index, struct telemetry_link *li
 {
 	const struct real_fabric *fabric = ctx;
 	const struct real_end *end = nth_end(fabric, index);
-	const struct link_end *protocol = end != NULL ? end_link(fabric, &end->at) : NULL;
+	struct shown_end shown = {NULL, NULL};
 	struct port_ethdev_link device = {.up = false};
 	struct topology_port peer;
 
-	if (protocol == NULL)
+	if (end != NULL)
+		shown = show_end(fabric, &end->at);
+	if (shown.link == NULL)
 		return false;
 	topology_port_name(fabric->options.topology, end->at, link->port, sizeof(link->port));
 	link->peer[0] = '\0';
 	if (topology_peer(fabric->options.topology, end->at, &peer))
 		topology_port_name(fabric->options.topology, peer, link->peer, sizeof(link->peer));
 	port_ethdev_link(&end->port, &device);
-	link->state = state_of(end, protocol, &device);
-	fill_counters(end, protocol, &device, link);
+	link->state = state_of(end, &shown, &device);
+	fill_counters(end, &shown, &device, link);
 	return true;
 }
 
@@ -160,7 +192,7 @@ bool real_links_are_up(const struct real_fabric *fabric)
 {
 	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
 		const struct link_end *link =
-			fabric->end[i].open ? end_link(fabric, &fabric->end[i].at) : NULL;
+			fabric->end[i].open ? show_end(fabric, &fabric->end[i].at).link : NULL;
 
 		/* Up, and the far end has granted credits. */
 		if (link != NULL && (link->state != LINK_UP || link->tx[0].limit == 0))

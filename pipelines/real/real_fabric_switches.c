@@ -45,6 +45,29 @@ static void attach_ports(struct real_fabric *fabric, struct real_switch *device)
 		link = &fabric->options.topology->link_at[end->link];
 		poll_switch_attach(device->poll, port, &end->port, end->timed, link->rate_bps,
 			link->delay_ps, REAL_SLACK_PS, real_end_impairment(end));
+		poll_switch_guard(
+			device->poll, port, fabric->options.fabric, real_end_key(fabric, end));
+	}
+}
+
+/* The plan tells which host is behind a port where routes are static. Where a mapper finds out how
+ * the cables are, hellos tell it. */
+static void check_sources(struct real_fabric *fabric, struct real_switch *device)
+{
+	const struct topology *topology = fabric->options.topology;
+
+	if (fabric->control != NULL) {
+		poll_switch_learn_hosts(device->poll, fabric->routes.itbs);
+		return;
+	}
+	for (unsigned port = 0; port < device->sw->ports; port++) {
+		const struct topology_port at = {DEVICE_SWITCH, device->number, (uint8_t)port};
+		struct topology_port peer;
+
+		if (real_end_at(fabric, at) != NULL && topology_peer(topology, at, &peer) &&
+			peer.kind == DEVICE_HOST)
+			poll_switch_set_host(
+				device->poll, port, (uint16_t)peer.device, fabric->routes.itbs);
 	}
 }
 
@@ -64,6 +87,7 @@ static int create_switch(
 {
 	const char *name = fabric->options.topology->switch_at[device->number].name;
 	const struct device_config from = real_device_config(fabric);
+	const struct arn_guard_config guard = congestion_setup_guard(from.run, from.topology);
 	struct switch_config config;
 	int result = 0;
 
@@ -82,7 +106,9 @@ static int create_switch(
 		return fault_set(fault, ENOMEM, "%s: no memory", name);
 	poll_switch_set_control(device->poll,
 		real_control_of(fabric, DEVICE_SWITCH, device->number), fabric->data_pool);
+	poll_switch_limit_arns(device->poll, &guard);
 	attach_ports(fabric, device);
+	check_sources(fabric, device);
 	return 0;
 }
 

@@ -94,6 +94,7 @@ struct real_shortage {
 
 struct real_fabric {
 	struct real_fabric_options options;
+	uint8_t secret[NIC_SECRET_BYTES]; /* of all hosts here */
 	struct clock clock;
 	struct rte_mempool *data_pool, *control_pool;
 	struct fabric_routes routes;  /* without any if they are mapped */
@@ -151,5 +152,6 @@ static inline struct device_config real_device_config(const struct real_fabric *
 		.topology = fabric->options.topology,
 		.routes = &fabric->routes,
 		.session = fabric->options.session,
+		.secret = fabric->secret,
 	};
 }

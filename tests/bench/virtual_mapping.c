@@ -268,6 +268,7 @@ static void start_agent(struct virtual_mapping *mapping, struct topology_port po
 	const struct topology_device *device =
 		host ? &topology->host_at[port.device] : &topology->switch_at[port.device];
 	struct mapper_agent_config config = {
+		.senders_max = 65536,
 		.id = host ? HOST_IDENTITY + port.device : port.device + 1u,
 		.session = at + 1,
 		.kind = host,

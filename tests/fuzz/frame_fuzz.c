@@ -35,6 +35,20 @@ static void require_agreement(const uint8_t *frame, size_t bytes)
 	REQUIRE(frame_fault_name(fault) != NULL);
 }
 
+/* A port takes as plain data all that the check in its fabric calls good, of that source. */
+static void require_identities_agree(const uint8_t *frame, size_t bytes, uint16_t fabric)
+{
+	enum frame_fault fault = frame_find_fault_in(frame, bytes, fabric);
+	const struct frame_header *header = frame_header_const(frame);
+	bool data = fault == FRAME_FAULT_OK && header->kind == FRAME_DATA;
+	struct frame_identity identity = frame_identity_of(fabric);
+
+	REQUIRE(frame_is_good_data_as(frame, bytes, &identity) == data);
+	identity = frame_identity_of_host(fabric, 7);
+	REQUIRE(frame_is_good_data_as(frame, bytes, &identity) ==
+		(data && ntohs(header->source_be) == 7));
+}
+
 /* A switch's changes leave a good frame good, and undoing them restores the bytes. */
 static void require_updates_hold(uint8_t *frame, size_t bytes)
 {
@@ -83,6 +97,7 @@ static void try_decoders(const uint8_t *payload, unsigned bytes)
 	if (control_hello_decode(&hello, payload, bytes)) {
 		REQUIRE(control_hello_encode(&hello, again) == bytes);
 		REQUIRE(memcmp(again, payload, 18) == 0);
+		REQUIRE(memcmp(again + 20, payload + 20, 8) == 0);
 	}
 	if (control_ack_decode(&ack, payload, bytes)) {
 		REQUIRE(control_ack_encode(&ack, again) == bytes);
@@ -125,6 +140,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if ((data[0] & 1) != 0)
 		seal(frame, size - 3);
 	require_agreement(frame, size - 3);
+	require_identities_agree(frame, size - 3, data[1]);
+	if (size - 3 >= FRAME_HEADER_BYTES)
+		require_identities_agree(frame, size - 3, frame_fabric(frame));
 	if (frame_check(frame, size - 3) == FRAME_FAULT_OK)
 		try_good_frame(frame, size - 3, data[1] | (unsigned)data[2] << 8);
 	try_decoders(frame, (unsigned)(size - 3));

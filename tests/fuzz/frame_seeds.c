@@ -16,6 +16,8 @@ static unsigned fill_payload(enum frame_kind kind, uint8_t *at)
 		.session = 7, .peer_session = 8, .vcs = 2, .sent = {1, 2}, .limit = {90, 91}};
 	const struct control_hello hello = {.device = 0x1122334455667788u, .session = 7, .kind = 1};
 	const struct control_ack ack = {.expected = 5, .session = 7};
+	const struct control_flow flow = {
+		.step = CONTROL_FLOW_OFFER, .flow = 5, .offered = 6, .session = 7};
 	const struct control_arn arn = {.id = 9, .destination = 4, .root_info = 1};
 
 	switch (kind) {
@@ -25,6 +27,8 @@ static unsigned fill_payload(enum frame_kind kind, uint8_t *at)
 		return control_hello_encode(&hello, at);
 	case FRAME_ACK:
 		return control_ack_encode(&ack, at);
+	case FRAME_FLOW:
+		return control_flow_encode(&flow, at);
 	case FRAME_ARN:
 		return control_arn_encode(&arn, at);
 	default:

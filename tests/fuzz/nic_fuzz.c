@@ -7,19 +7,25 @@
  * so acknowledgements find something to speak of. Between frames its routes are exchanged, and it
  * is paused, purged and let go on.
  *
+ * Flows, sequence numbers and sessions are random to a peer that only guesses, so a record can ask
+ * for them: its frame is then of the flow that the interface offered or uses, with numbers relative
+ * to it.
+ *
  * Input: records of 16 bytes and a payload.
  */
 
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "control.h"
 #include "frame_check.h"
 #include "fuzz.h"
 #include "nic.h"
 
-#define HOSTS   3
-#define PACKETS 64
-#define ROOM    256
+#define HOSTS        3
+#define PEER_SESSION 77
+#define PACKETS      64
+#define ROOM         256
 
 struct slot {
 	struct weft_packet packet; /* first: what comes back */
@@ -33,6 +39,10 @@ struct bench {
 	struct slot slot[PACKETS];
 	weft_time now;
 	unsigned held;
+	/* By peer: the last offer to it, and the last ask or data frame. */
+	struct control_flow offered[HOSTS];
+	uint16_t asked_flow[HOSTS];
+	uint32_t asked_sequence[HOSTS];
 };
 
 static void deliver(void *ctx, const struct nic_delivery *delivery)
@@ -88,6 +98,33 @@ static struct slot *find_slot(struct bench *bench)
 	return NULL;
 }
 
+/* Sets the fields of a frame that a peer which has read everything would. */
+static void make_true(const struct bench *bench, struct frame_fields *fields, uint8_t *payload)
+{
+	unsigned peer = fields->source;
+	const struct control_flow *offered = &bench->offered[peer];
+	struct control_ack ack;
+	struct control_flow flow;
+
+	if (fields->kind == FRAME_DATA) {
+		fields->message = (uint32_t)offered->offered << 16 |
+				  (uint16_t)(offered->number + (fields->message & 0xFF));
+		fields->sequence += offered->first;
+	} else if (fields->kind == FRAME_ACK &&
+		   control_ack_decode(&ack, payload, fields->payload_bytes)) {
+		ack.flow = bench->asked_flow[peer];
+		ack.session = PEER_SESSION;
+		ack.expected = bench->asked_sequence[peer] + (uint32_t)(int8_t)ack.expected;
+		control_ack_encode(&ack, payload);
+	} else if (fields->kind == FRAME_FLOW &&
+		   control_flow_decode(&flow, payload, fields->payload_bytes)) {
+		flow.flow = bench->asked_flow[peer];
+		flow.sequence = bench->asked_sequence[peer];
+		flow.session = PEER_SESSION;
+		control_flow_encode(&flow, payload);
+	}
+}
+
 static void receive(
 	struct bench *bench, const uint8_t *record, const uint8_t *payload, unsigned bytes)
 {
@@ -112,6 +149,8 @@ static void receive(
 	if (frame_link_local(fields.kind))
 		fields.route_length = 0;
 	memcpy(slot->frame + FRAME_HEADER_BYTES + fields.route_length, payload, bytes);
+	if ((record[6] & 0x80) != 0 && fields.source < HOSTS)
+		make_true(bench, &fields, slot->frame + FRAME_HEADER_BYTES + fields.route_length);
 	length = frame_build(slot->frame, &fields);
 	if (fields.route_length > 0)
 		frame_update_mutable(slot->frame,
@@ -176,6 +215,26 @@ static void pass_on(struct bench *bench, struct weft_packet *packet)
 	take_back(bench, packet);
 }
 
+static void note(struct bench *bench, const struct weft_packet *packet, const uint8_t *frame)
+{
+	const uint8_t *payload = frame + frame_payload_offset(frame_header_const(frame));
+	uint16_t peer = packet->destination;
+	struct control_flow flow;
+
+	if (packet->kind == FRAME_DATA) {
+		bench->asked_flow[peer] = (uint16_t)(packet->message >> 16);
+		bench->asked_sequence[peer] = packet->sequence;
+	} else if (packet->kind == FRAME_FLOW) {
+		REQUIRE(control_flow_decode(&flow, payload, CONTROL_FLOW_BYTES));
+		if (flow.step == CONTROL_FLOW_OFFER) {
+			bench->offered[peer] = flow;
+			return;
+		}
+		bench->asked_flow[peer] = flow.flow;
+		bench->asked_sequence[peer] = flow.sequence;
+	}
+}
+
 static void inject(struct bench *bench)
 {
 	struct weft_packet packet, *next;
@@ -194,6 +253,7 @@ static void inject(struct bench *bench)
 		nic_frame_build(bench->nic, &packet, frame, bench->now);
 		REQUIRE(frame_check(frame, packet.bytes) == FRAME_FAULT_OK);
 		REQUIRE(frame_payload_ok(frame));
+		note(bench, &packet, frame);
 	}
 }
 

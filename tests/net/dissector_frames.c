@@ -51,6 +51,7 @@ static const uint8_t route[] = {
 static struct frame_fields data_fields(void)
 {
 	return (struct frame_fields){.kind = FRAME_DATA,
+		.fabric = 0x1234,
 		.source = 1,
 		.destination = 5,
 		.sl = 2,
@@ -112,7 +113,9 @@ static void put_good_control(struct writer *writer)
 		.session = 7,
 		.peer_session = 8,
 		.port = 3,
-		.kind = 1};
+		.kind = 1,
+		.generation = 4,
+		.peer_generation = 5};
 	struct control_ack ack = {.expected = 1000, .again = 0, .flow = 6, .session = 9};
 	uint8_t *payload = payload_at(writer, 0);
 
@@ -404,6 +407,36 @@ static void put_steps(struct writer *writer)
 	put(writer, build_data(writer, &fields), NULL);
 }
 
+/* 51: an acknowledgement with a seal. */
+static void put_sealed(struct writer *writer)
+{
+	static const uint8_t seal[] = {
+		1, 2, 3, 4, 5, 6, 7, 8, 0xA1, 0xA2, 0xA3, 0xA4, 0xA5, 0xA6, 0xA7, 0xA8};
+	const struct control_ack ack = {.expected = 1000, .flow = 6, .session = 9};
+	struct frame_fields fields = {.kind = FRAME_ACK, .source = 1, .destination = 5};
+
+	fields.payload_bytes = (uint16_t)control_ack_encode(&ack, payload_at(writer, 0));
+	frame_build(writer->frame, &fields);
+	memcpy(payload_at(writer, 0) + fields.payload_bytes, seal, sizeof(seal));
+	put(writer, FRAME_HEADER_BYTES + fields.payload_bytes + sizeof(seal), NULL);
+}
+
+/* 52: a sender asks for a flow; 53: it is offered one; 54: a step that nobody knows. */
+static void put_flows(struct writer *writer)
+{
+	struct control_flow flow = {.step = CONTROL_FLOW_ASK, .flow = 6, .sequence = 70000};
+
+	put_control(writer, FRAME_FLOW, control_flow_encode(&flow, payload_at(writer, 0)));
+	flow.step = CONTROL_FLOW_OFFER;
+	flow.offered = 9;
+	flow.number = 44;
+	flow.first = 123456;
+	flow.session = 7;
+	put_control(writer, FRAME_FLOW, control_flow_encode(&flow, payload_at(writer, 0)));
+	flow.step = 3;
+	put_control(writer, FRAME_FLOW, control_flow_encode(&flow, payload_at(writer, 0)));
+}
+
 int main(int argc, char **argv)
 {
 	static struct writer writer;
@@ -425,6 +458,8 @@ int main(int argc, char **argv)
 	put_answers(&writer);
 	put_bad_mapper(&writer);
 	put_steps(&writer);
+	put_sealed(&writer);
+	put_flows(&writer);
 	pcapng_write_counts(&writer.pcapng, 0, 1000000000000000000 + writer.written, 1000, 17);
 	return fclose(file) == 0 && writer.pcapng.failed == 0 ? 0 : 1;
 }

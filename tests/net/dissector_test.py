@@ -23,7 +23,9 @@ NAMES = [
     "weft.credit.peer_session", "weft.credit.sent", "weft.credit.session", "weft.credit.vc",
     "weft.cursor", "weft.discarded", "weft.dst", "weft.element.adaptive", "weft.element.port",
     "weft.element.type", "weft.element.used", "weft.end_mark", "weft.fecn", "weft.flags",
-    "weft.flow", "weft.hello.device", "weft.hello.kind", "weft.hello.peer_session",
+    "weft.fabric", "weft.flow", "weft.flow.asked", "weft.flow.first", "weft.flow.number", "weft.flow.offered",
+    "weft.flow.sequence", "weft.flow.session", "weft.flow.step", "weft.hello.device", "weft.hello.generation",
+    "weft.hello.kind", "weft.hello.peer_generation", "weft.hello.peer_session",
     "weft.hello.port", "weft.hello.session", "weft.injected", "weft.kind",
     "weft.latency_recording", "weft.length", "weft.mapper.age", "weft.mapper.back",
     "weft.mapper.body", "weft.mapper.candidate", "weft.mapper.command", "weft.mapper.committed",
@@ -37,7 +39,8 @@ NAMES = [
     "weft.mapper.session", "weft.mapper.stage", "weft.mapper.staged", "weft.mapper.tag",
     "weft.mapper.target", "weft.mapper.target_session", "weft.mapper.total", "weft.mapper.type",
     "weft.mapper.up", "weft.mapper.version", "weft.msg", "weft.padding", "weft.payload",
-    "weft.payload_crc.ok", "weft.route", "weft.route_length", "weft.routing_error", "weft.seq",
+    "weft.payload_crc.ok", "weft.route", "weft.route_length", "weft.routing_error", "weft.seal.counter",
+    "weft.seal.tag", "weft.seq",
     "weft.short", "weft.sl", "weft.src", "weft.state.credits", "weft.state.reason",
     "weft.state.vc", "weft.state.voq", "weft.tail", "weft.vc", "weft.vc_original",
     "weft.version",
@@ -90,7 +93,7 @@ def expect(claim, got, wanted):
 
 def check_fields(capture):
     data = {
-        "weft.version": "1", "weft.kind": "1", "weft.src": "1", "weft.dst": "5",
+        "weft.version": "2", "weft.fabric": "0x1234", "weft.kind": "1", "weft.src": "1", "weft.dst": "5",
         "weft.length": "100", "weft.route_length": "5", "weft.sl": "2", "weft.msg": "65543",
         "weft.flow": "1",
         "weft.seq": "99", "weft.injected": "123456789", "weft.vc": "1", "weft.vc_original": "3",
@@ -133,12 +136,23 @@ def check_control(capture):
         "weft.kind": "6", "weft.hello.device": "0x0123456789abcdef",
         "weft.hello.session": "0x00000007", "weft.hello.peer_session": "0x00000008",
         "weft.hello.port": "3", "weft.hello.kind": "1",
+        "weft.hello.generation": "4", "weft.hello.peer_generation": "5",
     }
     ack = {"weft.kind": "4", "weft.ack.expected": "1000", "weft.ack.again": "2",
            "weft.ack.missing": "3", "weft.ack.flow": "6", "weft.ack.session": "0x00000009"}
     arn = {"weft.kind": "3", "weft.arn.id": "0x01020305", "weft.arn.destination": "4",
            "weft.arn.vc": "2", "weft.arn.root_info": "1"}
-    for frame, fields in ((5, credit), (6, hello), (8, ack), (32, arn)):
+    sealed = {"weft.kind": "4", "weft.ack.expected": "1000", "weft.seal.counter": "72623859790382856",
+              "weft.seal.tag": "a1a2a3a4a5a6a7a8", "weft.padding": ""}
+    for frame in (5, 6, 7, 8, 32):
+        expect(f"frame {frame} has no seal", capture.field(frame, "weft.seal.tag"), "")
+    ask = {"weft.kind": "9", "weft.flow.step": "1", "weft.flow.asked": "6",
+           "weft.flow.sequence": "70000", "weft.flow.offered": ""}
+    offer = {"weft.kind": "9", "weft.flow.step": "2", "weft.flow.asked": "6",
+             "weft.flow.sequence": "70000", "weft.flow.offered": "9", "weft.flow.number": "44",
+             "weft.flow.first": "123456", "weft.flow.session": "0x00000007"}
+    for frame, fields in ((5, credit), (6, hello), (8, ack), (32, arn), (51, sealed), (52, ask),
+                          (53, offer)):
         for name, wanted in fields.items():
             expect(f"frame {frame}: {name}", capture.field(frame, name), wanted)
 
@@ -194,7 +208,7 @@ def check_expert(capture):
         "weft.bad_crc": [19], "weft.bad_payload_crc": [20],
         "weft.bad_route_length": [21], "weft.short": [22],
         "weft.routing_error": [18, 23, 24, 25, 27, 47, 49, 50],
-        "weft.bad_payload": [29, 30, 33, 44, 45, 46],
+        "weft.bad_payload": [29, 30, 33, 44, 45, 46, 54],
         "weft.again": [8], "weft.discarded": [28],
     }
     for name, frames in wrong.items():
@@ -212,7 +226,7 @@ def check_pcapng(capture):
     expect("direction", [capture.field(n, "frame.packet_flags_direction") for n in (1, 2)],
            ["0x00000001", "0x00000002"])
     expect("real length of a cut frame", capture.field(26, "frame.len"), "151")
-    expect("all frames are Weft's", capture.frames("weft"), list(range(1, 51)))
+    expect("all frames are Weft's", capture.frames("weft"), list(range(1, 55)))
 
 
 def check_page(capture):

@@ -106,6 +106,11 @@ static void adapt(struct bench *bench)
 		.table = &table};
 
 	assert_int_equal(switch_congestion(bench->sw, &config), 0);
+	/* Nobody else sends notifications. */
+	for (unsigned i = 0; i < PORTS; i++) {
+		bench->host[i].link.config.device_kind = 0;
+		bench->sw->port[i].link.peer_kind = 0;
+	}
 }
 
 static void send_arn(struct bench *bench, unsigned from, const struct control_arn *arn)
@@ -150,6 +155,47 @@ static void a_notification_goes_back_where_its_packets_come_from(void **state)
 	send_data(&bench, 0, 2);
 	turns(&bench, 100);
 	assert_int_equal(bench.host[0].arns_seen, 2);
+	stop(&bench);
+}
+
+/* Of hosts, of roots that do not exist, and too many. */
+static void notifications_that_no_switch_would_send_are_refused(void **state)
+{
+	static const struct arn_guard_config guard = {.rate = 10, .switches = 2, .ports = 4};
+	struct control_arn arn = {.id = 0x00010300, .destination = 2};
+	static struct bench bench;
+
+	start(&bench, &(struct bench_config){.voq = true, .slots = 64});
+	bench.sending = false;
+	adapt(&bench);
+	poll_switch_limit_arns(bench.ps, &guard);
+	turns(&bench, 2000);
+	bench.sw->port[2].link.peer_kind = 1;
+	send_arn(&bench, 2, &arn);
+	turns(&bench, 10);
+	assert_int_equal(bench.ps->port[2].arns_refused, 1);
+	assert_int_equal(bench.sw->congestion->table->count, 0);
+	for (unsigned i = 0; i < 3; i++) {
+		static const uint32_t no_root[] = {0x00000300, 0x00030300, 0x00010400};
+
+		arn.id = no_root[i];
+		send_arn(&bench, 3, &arn);
+		turns(&bench, 10);
+		assert_int_equal(bench.ps->port[3].arns_refused, i + 1);
+	}
+	arn.id = 0x00010300;
+	arn.destination = 4000;
+	send_arn(&bench, 3, &arn);
+	turns(&bench, 10);
+	assert_int_equal(bench.ps->port[3].arns_refused, 4);
+	assert_int_equal(bench.ps->port[3].arns_in, 0);
+	arn.destination = 2;
+	for (unsigned i = 0; i < 12; i++)
+		send_arn(&bench, 3, &arn);
+	turns(&bench, 12);
+	assert_int_equal(bench.ps->port[3].arns_in, 10);
+	assert_int_equal(bench.ps->port[3].arns_refused, 6);
+	assert_int_equal(bench.ps->port[2].control_bad + bench.ps->port[3].control_bad, 0);
 	stop(&bench);
 }
 
@@ -299,6 +345,194 @@ static void a_cable_that_is_joined_again_has_all_its_credits(void **state)
 	stop(&bench);
 }
 
+/* A quiet switch whose links are up. */
+static void start_quiet(struct bench *bench)
+{
+	start(bench, &(struct bench_config){.voq = true, .slots = 64});
+	bench->sending = false;
+	turns(bench, 2000);
+}
+
+/* A frame of host 'from' that says 'fields'. */
+static void send_fields(struct bench *bench, unsigned from, const struct frame_fields *fields)
+{
+	uint8_t *frame;
+	struct rte_mbuf *mbuf = make_frame(&frame);
+
+	if (fields->kind == FRAME_DATA)
+		credit_take(&bench->host[from].link.tx[0], 1);
+	send_frame(bench, &bench->host[from], mbuf, fields);
+}
+
+static void data_of_another_source_ends_at_the_port_of_its_host(void **state)
+{
+	const struct frame_fields spoofed = {.kind = FRAME_DATA, .source = 1, .destination = 2};
+	static struct bench bench;
+
+	start_quiet(&bench);
+	poll_switch_set_host(bench.ps, 0, 0, false);
+	for (unsigned i = 0; i < 500; i++) { /* more than there are credits */
+		send_fields(&bench, 0, &spoofed);
+		turns(&bench, 1);
+	}
+	turns(&bench, 1000);
+	assert_int_equal(bench.ps->port[0].source.spoofed, 500);
+	assert_int_equal(bench.host[2].data_seen, 0);
+	assert_int_equal(credit_available(&bench.host[0].link.tx[0]), VC_BLOCKS);
+	assert_int_equal(bench.sw->port[0].link.blocks_healed, 0);
+	send_data(&bench, 0, 2);
+	send_data(&bench, 1, 2);
+	turns(&bench, 100);
+	assert_int_equal(bench.host[2].data_seen, 2);
+	stop(&bench);
+}
+
+static void an_acknowledgement_of_another_source_ends_there_too(void **state)
+{
+	struct frame_fields ack = {.kind = FRAME_ACK, .source = 1, .destination = 2};
+	static struct bench bench;
+
+	start_quiet(&bench);
+	poll_switch_set_host(bench.ps, 0, 0, false);
+	send_fields(&bench, 0, &ack);
+	turns(&bench, 100);
+	assert_int_equal(bench.ps->port[0].source.control_spoofed, 1);
+	assert_int_equal(bench.host[2].control_seen, 0);
+	ack.source = 0;
+	send_fields(&bench, 0, &ack);
+	turns(&bench, 100);
+	assert_int_equal(bench.host[2].control_seen, 1);
+	stop(&bench);
+}
+
+/* Data of host 1 that host 0 re-injects: behind the mark its cursor is 1. */
+static void send_in_transit(struct bench *bench, uint8_t first)
+{
+	const uint8_t route[] = {first, ROUTE_PORT_BIT | 2, ROUTE_TYPE_HOST};
+	struct frame_fields fields = {.kind = FRAME_DATA,
+		.source = 1,
+		.destination = 2,
+		.route = route,
+		.route_length = sizeof(route)};
+	uint8_t *frame;
+	struct rte_mbuf *mbuf = make_frame(&frame);
+	unsigned bytes = frame_build(frame, &fields);
+
+	frame_update_mutable(frame, frame_mutable_word(0, 0, 1, 0));
+	rte_pktmbuf_data_len(mbuf) = (uint16_t)bytes;
+	rte_pktmbuf_pkt_len(mbuf) = bytes;
+	mbuf_packet(mbuf)->arrived_ps = bench->now;
+	credit_take(&bench->host[0].link.tx[0], frame_blocks(bytes));
+	tx_queue_send(&bench->host[0].tx, &mbuf, 1, bench->now);
+	turns(bench, 100);
+}
+
+/* Where the fabric has in-transit buffers; and nothing but what is behind a mark. */
+static void a_host_may_pass_frames_on_where_hosts_do(void **state)
+{
+	static struct bench bench;
+
+	start_quiet(&bench);
+	poll_switch_set_host(bench.ps, 0, 0, false);
+	send_in_transit(&bench, ROUTE_TYPE_ITB);
+	assert_int_equal(bench.ps->port[0].source.spoofed, 1);
+	poll_switch_set_host(bench.ps, 0, 0, true);
+	send_in_transit(&bench, ROUTE_PORT_BIT | 2);
+	assert_int_equal(bench.ps->port[0].source.spoofed, 2);
+	assert_int_equal(bench.sw->port[2].count[SWITCH_DATA_OUT], 0);
+	bench.host[2].silent = true; /* it expects shorter routes */
+	send_in_transit(&bench, ROUTE_TYPE_ITB);
+	assert_int_equal(bench.ps->port[0].source.spoofed, 2);
+	assert_int_equal(bench.sw->port[2].count[SWITCH_DATA_OUT], 1);
+	stop(&bench);
+}
+
+static void the_host_of_a_port_is_learned_from_its_hello(void **state)
+{
+	const struct frame_fields spoofed = {.kind = FRAME_DATA, .source = 1, .destination = 2};
+	static struct bench bench;
+
+	start(&bench, &(struct bench_config){.voq = true, .slots = 64});
+	bench.sending = false;
+	poll_switch_learn_hosts(bench.ps, false);
+	bench.host[0].link.config.device = POLL_SWITCH_HOST_DEVICE;
+	turns(&bench, 2000);
+	assert_true(bench.ps->port[0].source.known);
+	assert_int_equal(bench.ps->port[0].source.host, 0);
+	assert_false(bench.ps->port[1].source.known); /* its identity is that of no host */
+	send_fields(&bench, 0, &spoofed);
+	turns(&bench, 100);
+	assert_int_equal(bench.ps->port[0].source.spoofed, 1);
+	stop(&bench);
+}
+
+static void a_port_takes_nothing_of_another_fabric_and_remembers_its_number(void **state)
+{
+	struct frame_fields fields = {
+		.kind = FRAME_DATA, .fabric = 0x1234, .source = 0, .destination = 2};
+	const struct control_hello hello = {.device = 9, .session = 9, .kind = 1};
+	static struct bench bench;
+	struct rte_mbuf *mbuf;
+	uint8_t *frame;
+
+	start_quiet(&bench);
+	send_fields(&bench, 0, &fields);
+	turns(&bench, 100);
+	assert_int_equal(bench.ps->port[0].faults[FRAME_FAULT_FABRIC], 1);
+	assert_int_equal(bench.ps->port[0].guard.stranger, 0);
+	assert_int_equal(bench.host[2].data_seen, 0);
+	fields.kind = FRAME_HELLO;
+	mbuf = make_frame(&frame);
+	fields.payload_bytes = (uint16_t)control_hello_encode(&hello, frame + FRAME_HEADER_BYTES);
+	send_frame(&bench, &bench.host[0], mbuf, &fields);
+	poll_switch_run(bench.ps, bench.now);
+	assert_int_equal(bench.ps->port[0].faults[FRAME_FAULT_FABRIC], 2);
+	assert_int_equal(bench.ps->port[0].guard.stranger, POLL_GUARD_STRANGER | 0x1234);
+	assert_int_equal(bench.sw->port[0].link.peer_session, bench.host[0].link.config.session);
+	turns(&bench, 2000); /* hellos of its own fabric */
+	assert_int_equal(bench.ps->port[0].guard.stranger, 0);
+	stop(&bench);
+}
+
+static void a_port_with_a_key_does_not_link_to_a_neighbour_without(void **state)
+{
+	static const struct link_key key = {{1}};
+	static struct bench bench;
+
+	start(&bench, &(struct bench_config){.voq = true, .slots = 64});
+	bench.sending = false;
+	poll_switch_guard(bench.ps, 0, FRAME_FABRIC_NONE, &key);
+	turns(&bench, 2000);
+	assert_int_equal(bench.sw->linked & BIT64(0), 0);
+	assert_true(bench.ps->port[0].guard.seal.count.bad_tag > 0);
+	assert_int_equal(bench.sw->linked & BIT64(1), BIT64(1));
+	stop(&bench);
+}
+
+static void an_acknowledgement_before_the_neighbour_is_proven_is_refused(void **state)
+{
+	static const struct link_key key = {{1}};
+	const struct frame_fields ack = {.kind = FRAME_ACK, .source = 0, .destination = 2};
+	struct link_seal *seal;
+	static struct bench bench;
+	struct rte_mbuf *mbuf;
+	uint8_t *frame;
+
+	start_quiet(&bench);
+	seal = &bench.ps->port[0].guard.seal;
+	poll_switch_guard(bench.ps, 0, FRAME_FABRIC_NONE, &key);
+	bench.sw->port[0].link.peer_session = 0;
+	mbuf = make_frame(&frame);
+	rte_pktmbuf_data_len(mbuf) = (uint16_t)frame_build(frame, &ack);
+	rte_pktmbuf_pkt_len(mbuf) = rte_pktmbuf_data_len(mbuf);
+	mbuf_packet(mbuf)->arrived_ps = bench.now;
+	tx_queue_send(&bench.host[0].tx, &mbuf, 1, bench.now);
+	poll_switch_run(bench.ps, bench.now);
+	assert_int_equal(seal->count.unproven, 1);
+	assert_int_equal(bench.host[2].control_seen, 0);
+	stop(&bench);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(frames_keep_their_order_whether_they_wait_or_pass),
 	cmocka_unit_test(rings_of_a_single_slot_change_nothing_but_the_pace),
@@ -308,11 +542,19 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(timed_links_keep_the_order_without_voqs),
 	cmocka_unit_test(spoilt_frames_are_counted_and_their_credits_come_back),
 	cmocka_unit_test(a_notification_goes_back_where_its_packets_come_from),
+	cmocka_unit_test(notifications_that_no_switch_would_send_are_refused),
 	cmocka_unit_test(a_notification_without_a_table_for_it_is_refused),
 	cmocka_unit_test(with_adaptation_the_order_is_kept_too),
 	cmocka_unit_test(a_switch_that_was_not_run_finds_its_neighbours_alive),
 	cmocka_unit_test(a_cut_cable_is_down_after_three_missed_hellos),
 	cmocka_unit_test(a_cable_that_is_joined_again_has_all_its_credits),
+	cmocka_unit_test(data_of_another_source_ends_at_the_port_of_its_host),
+	cmocka_unit_test(an_acknowledgement_of_another_source_ends_there_too),
+	cmocka_unit_test(a_host_may_pass_frames_on_where_hosts_do),
+	cmocka_unit_test(the_host_of_a_port_is_learned_from_its_hello),
+	cmocka_unit_test(a_port_takes_nothing_of_another_fabric_and_remembers_its_number),
+	cmocka_unit_test(a_port_with_a_key_does_not_link_to_a_neighbour_without),
+	cmocka_unit_test(an_acknowledgement_before_the_neighbour_is_proven_is_refused),
 };
 
 int main(void)

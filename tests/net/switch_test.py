@@ -235,7 +235,7 @@ class Switch(unittest.TestCase):
         bad = {
             "bad_short": good[:40],
             "bad_ethertype": changed(good, 12, 0x08),
-            "bad_version": changed(good, 14, 2),
+            "bad_version": changed(good, 14, 3),
             "bad_kind": changed(good, 15, 9),
             "bad_route_length": changed(good, 22, 33, sealed=False),
             "bad_cursor": changed(routed, CURSOR, 3),

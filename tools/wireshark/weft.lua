@@ -8,7 +8,9 @@
 --   tools/install-dissector        installs it
 
 local ETHERTYPE = 0x88B5
-local VERSION = 1
+local VERSION = 2
+local ETHERNET_BYTES, FRAME_BYTES_MIN = 14, 60
+local SEAL_BYTES = 16
 local HEADER_BYTES = 32
 local ROUTE_MAX = 32
 local VCS_MAX = 16
@@ -16,10 +18,13 @@ local HOST_NONE = 0xFFFF
 
 local kinds = {
 	[1] = "data", [2] = "credit", [3] = "arn", [4] = "ack",
-	[5] = "cn", [6] = "hello", [7] = "scout", [8] = "mapper",
+	[5] = "cn", [6] = "hello", [7] = "scout", [8] = "mapper", [9] = "flow",
 }
+local KIND_FLOW = 9
 local KIND_DATA, KIND_CREDIT, KIND_ARN, KIND_ACK, KIND_HELLO, KIND_SCOUT, KIND_MAPPER = 1, 2, 3, 4, 6, 7, 8
+local sealed_kinds = { [2] = true, [3] = true, [4] = true, [5] = true, [6] = true, [9] = true }
 
+local flow_steps = { [1] = "ask", [2] = "offer" }
 local element_types = { [1] = "host", [2] = "itb", [3] = "agent", [4] = "step" }
 local TYPE_AGENT, TYPE_STEP = 3, 4
 local STEPS_MAX = 2
@@ -38,6 +43,7 @@ local weft = Proto("weft", "Weft interconnect")
 -- Fields -------------------------------------------------------------------------------------
 
 local f = {
+	fabric = ProtoField.uint16("weft.fabric", "Number of the fabric", base.HEX),
 	version = ProtoField.uint8("weft.version", "Version"),
 	kind = ProtoField.uint8("weft.kind", "Kind", base.DEC, kinds),
 	src = ProtoField.uint16("weft.src", "Source host"),
@@ -71,6 +77,8 @@ local f = {
 	element_used = ProtoField.bool("weft.element.used", "Used already"),
 	payload = ProtoField.bytes("weft.payload", "Payload"),
 	padding = ProtoField.bytes("weft.padding", "Padding"),
+	seal_counter = ProtoField.uint64("weft.seal.counter", "Counter of the seal"),
+	seal_tag = ProtoField.bytes("weft.seal.tag", "Tag of the seal"),
 
 	credit_session = ProtoField.uint32("weft.credit.session", "Session", base.HEX),
 	credit_peer_session = ProtoField.uint32("weft.credit.peer_session", "Peer's session", base.HEX),
@@ -84,12 +92,22 @@ local f = {
 	hello_peer_session = ProtoField.uint32("weft.hello.peer_session", "Peer's session", base.HEX),
 	hello_port = ProtoField.uint8("weft.hello.port", "Port"),
 	hello_kind = ProtoField.uint8("weft.hello.kind", "Device kind", base.DEC, device_kinds),
+	hello_generation = ProtoField.uint32("weft.hello.generation", "Generation"),
+	hello_peer_generation = ProtoField.uint32("weft.hello.peer_generation", "Peer's generation"),
 
 	ack_expected = ProtoField.uint32("weft.ack.expected", "Expected sequence number"),
 	ack_again = ProtoField.uint8("weft.ack.again", "Request to send again"),
 	ack_missing = ProtoField.uint8("weft.ack.missing", "Frames missing"),
 	ack_flow = ProtoField.uint16("weft.ack.flow", "Flow"),
 	ack_session = ProtoField.uint32("weft.ack.session", "Session", base.HEX),
+
+	flow_step = ProtoField.uint8("weft.flow.step", "Step", base.DEC, flow_steps),
+	flow_asked = ProtoField.uint16("weft.flow.asked", "Flow that asks, or of the frame answered"),
+	flow_sequence = ProtoField.uint32("weft.flow.sequence", "Its sequence number"),
+	flow_offered = ProtoField.uint16("weft.flow.offered", "Flow offered"),
+	flow_number = ProtoField.uint16("weft.flow.number", "Number of its first message"),
+	flow_first = ProtoField.uint32("weft.flow.first", "Sequence number of its first frame"),
+	flow_session = ProtoField.uint32("weft.flow.session", "Session", base.HEX),
 
 	arn_id = ProtoField.uint32("weft.arn.id", "Root of congestion", base.HEX),
 	arn_destination = ProtoField.uint16("weft.arn.destination", "Destination of the packets"),
@@ -382,7 +400,7 @@ local function dissect_credit(tvb, tree, item)
 end
 
 local function dissect_hello(tvb, tree, item)
-	if tvb:len() ~= 20 or tvb(8, 4):uint() == 0 or tvb(17, 1):uint() > 1 then
+	if tvb:len() ~= 28 or tvb(8, 4):uint() == 0 or tvb(17, 1):uint() > 1 then
 		bad_payload(item, KIND_HELLO)
 		return ""
 	end
@@ -391,6 +409,8 @@ local function dissect_hello(tvb, tree, item)
 	tree:add(f.hello_peer_session, tvb(12, 4))
 	tree:add(f.hello_port, tvb(16, 1))
 	tree:add(f.hello_kind, tvb(17, 1))
+	tree:add(f.hello_generation, tvb(20, 4))
+	tree:add(f.hello_peer_generation, tvb(24, 4))
 	return string.format(" from %s %s port %d", device_kinds[tvb(17, 1):uint()],
 		tvb(0, 8):uint64():tohex(), tvb(16, 1):uint())
 end
@@ -411,6 +431,26 @@ local function dissect_ack(tvb, tree, item)
 	end
 	again_item:add_proto_expert_info(e.again)
 	return string.format(" flow %d again from %d", tvb(6, 2):uint(), tvb(0, 4):uint())
+end
+
+local function dissect_flow(tvb, tree, item)
+	local offer = tvb:len() == 20 and tvb(2, 1):uint() == 2
+	if tvb:len() ~= 20 or not flow_steps[tvb(2, 1):uint()] or (offer and tvb(16, 4):uint() == 0) then
+		bad_payload(item, KIND_FLOW)
+		return ""
+	end
+	tree:add(f.flow_asked, tvb(0, 2))
+	tree:add(f.flow_step, tvb(2, 1))
+	tree:add(f.flow_sequence, tvb(4, 4))
+	if not offer then
+		return string.format(" ask %d:%d", tvb(0, 2):uint(), tvb(4, 4):uint())
+	end
+	tree:add(f.flow_offered, tvb(8, 2))
+	tree:add(f.flow_number, tvb(10, 2))
+	tree:add(f.flow_first, tvb(12, 4))
+	tree:add(f.flow_session, tvb(16, 4))
+	return string.format(" offer %d:%d to %d:%d", tvb(8, 2):uint(), tvb(12, 4):uint(),
+		tvb(0, 2):uint(), tvb(4, 4):uint())
 end
 
 local function dissect_arn(tvb, tree, item)
@@ -725,6 +765,8 @@ local function dissect_payload(tvb, header, pinfo, tree, item, root)
 		pinfo.cols.info:append(dissect_hello(tvb, tree, item))
 	elseif header.kind == KIND_ACK then
 		pinfo.cols.info:append(dissect_ack(tvb, tree, item))
+	elseif header.kind == KIND_FLOW then
+		pinfo.cols.info:append(dissect_flow(tvb, tree, item))
 	elseif header.kind == KIND_ARN then
 		pinfo.cols.info:append(dissect_arn(tvb, tree, item))
 	elseif header.kind == KIND_SCOUT or header.kind == KIND_MAPPER then
@@ -754,8 +796,31 @@ local function set_info(tvb, pinfo, header, route)
 	pinfo.cols.info:set(text .. (header.kind == KIND_DATA and " len " .. header.length or ""))
 end
 
+-- The number of the fabric ends the source address.
+local eth_src = Field.new("eth.src")
+local function dissect_fabric(item)
+	local source = eth_src()
+	if source then
+		item:add(f.fabric, source.range(4, 2))
+	end
+end
+
+-- A seal, or padding. Short frames are padded to 60 bytes, and a seal makes each longer than that.
+local function dissect_behind_payload(tvb, item, kind, at)
+	if sealed_kinds[kind] and tvb:len() >= at + SEAL_BYTES and
+		tvb:len() + ETHERNET_BYTES > FRAME_BYTES_MIN then
+		item:add(f.seal_counter, tvb(at, 8))
+		item:add(f.seal_tag, tvb(at + 8, 8))
+		at = at + SEAL_BYTES
+	end
+	if tvb:len() > at then
+		item:add(f.padding, tvb(at))
+	end
+end
+
 function weft.dissector(tvb, pinfo, root)
 	local item = root:add(weft, tvb())
+	dissect_fabric(item)
 	pinfo.cols.protocol:set("Weft")
 	pinfo.cols.info:set("")
 	dissect_state(tvb, item)
@@ -800,12 +865,10 @@ function weft.dissector(tvb, pinfo, root)
 	if weft.prefs.check_crcs then
 		check_payload_crc(payload and payload:raw(), tvb, item, header)
 	end
-	if tvb:len() > payload_end then
-		item:add(f.padding, tvb(payload_end))
-	end
+	dissect_behind_payload(tvb, item, header.kind, payload_end)
 	if payload then
 		dissect_payload(payload:tvb(), header, pinfo, item, item, root)
-	elseif is_link_local(header.kind) or header.kind == KIND_ACK or header.kind == KIND_SCOUT or
+	elseif is_link_local(header.kind) or header.kind == KIND_ACK or header.kind == KIND_FLOW or header.kind == KIND_SCOUT or
 		header.kind == KIND_MAPPER then
 		bad_payload(item, header.kind)
 	end

@@ -98,12 +98,52 @@ static void the_tag_is_keyed_blake2b(void **state)
 	assert_false(fabric_key_matches(&key, (const uint8_t *)"weft", 4, tag));
 }
 
+static void names_and_keys_give_numbers_of_their_own(void **state)
+{
+	const struct fabric_key one = {{1}}, two = {{2}};
+	uint16_t a = fabric_number("alpha", NULL);
+
+	assert_int_not_equal(a, 0);
+	assert_int_equal(a, fabric_number("alpha", NULL));
+	assert_int_not_equal(a, fabric_number("beta", NULL));
+	assert_int_not_equal(a, fabric_number("alpha", &one));
+	assert_int_not_equal(fabric_number("alpha", &one), fabric_number("alpha", &two));
+}
+
+static void no_name_has_the_number_of_the_unnamed(void **state)
+{
+	char name[16];
+
+	for (unsigned i = 0; i < 200000; i++) {
+		snprintf(name, sizeof(name), "lab%u", i);
+		assert_int_not_equal(fabric_number(name, NULL), 0);
+	}
+}
+
+static void keys_for_other_purposes_differ_by_key_and_purpose(void **state)
+{
+	const struct fabric_key one = {{1}}, two = {{2}};
+	uint8_t a[FABRIC_KEY_BYTES], b[FABRIC_KEY_BYTES];
+
+	fabric_key_derive(&one, "links", a);
+	assert_memory_not_equal(a, one.bytes, sizeof(a));
+	fabric_key_derive(&one, "links", b);
+	assert_memory_equal(a, b, sizeof(a));
+	fabric_key_derive(&one, "other", b);
+	assert_memory_not_equal(a, b, sizeof(a));
+	fabric_key_derive(&two, "links", b);
+	assert_memory_not_equal(a, b, sizeof(a));
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_file_of_its_owner_alone_is_read),
 	cmocka_unit_test(a_file_that_others_may_use_is_refused),
 	cmocka_unit_test(a_file_of_another_user_is_refused),
 	cmocka_unit_test(anything_but_64_digits_is_refused),
 	cmocka_unit_test(the_tag_is_keyed_blake2b),
+	cmocka_unit_test(names_and_keys_give_numbers_of_their_own),
+	cmocka_unit_test(no_name_has_the_number_of_the_unnamed),
+	cmocka_unit_test(keys_for_other_purposes_differ_by_key_and_purpose),
 };
 
 UNIT_MAIN(tests)

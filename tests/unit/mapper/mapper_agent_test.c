@@ -476,8 +476,9 @@ static void forged_and_damaged_frames_change_nothing(void **state)
 	rng_init(&rng, 3, 0, 0);
 	for (unsigned i = 0; i < ATTACKS; i++) {
 		struct mapper_message message = dangerous(&image, &rng);
-		struct mapper_speaker liar = {i % 4 == 0 ? &stranger : &fabric, MAPPER_ID + i % 2,
-			mapper.counter + rng_below(&rng, 4)};
+		struct mapper_speaker liar = {.key = i % 4 == 0 ? &stranger : &fabric,
+			.id = MAPPER_ID + i % 2,
+			.counter = mapper.counter + rng_below(&rng, 4)};
 		struct mapper_frame frame, answer;
 
 		if (i % 8 == 1)
@@ -577,6 +578,57 @@ static void too_many_senders_are_refused_and_none_forgotten(void **state)
 	assert_int_equal(agent->refused[MAPPER_REFUSED_REPLAYED], 1);
 }
 
+/* Without a key everybody is believed: 100,000 identities speak once each. */
+static void a_flood_of_identities_takes_no_memory_and_nobodys_place(void **state)
+{
+	struct mapper_agent *agent = *state;
+	struct mapper_speaker leader = speaker(MAPPER_ID, NULL), standby = speaker(9, NULL);
+	struct mapper_message low = command(MAPPER_PROBE), beat = command(MAPPER_HEARTBEAT);
+	struct mapper_frame answer, heard;
+
+	agent->config.key = NULL;
+	low.command.priority = 1;
+	for (unsigned i = 0; i < 2; i++) {
+		say(agent, &leader, 0, beat, &answer);
+		assert_int_not_equal(say(agent, &standby, 0, low, &answer), 0);
+	}
+	mapper_frame_build(&leader, &beat, route, sizeof(route), &heard);
+	mapper_agent_receive(agent, 0, 1, heard.data, heard.bytes, &answer);
+	for (unsigned i = 0; i < 100000; i++) {
+		struct mapper_speaker flood = speaker(MAPPER_ID + 1 + i, NULL);
+
+		say(agent, &flood, LEASE / 2, low, &answer);
+	}
+	assert_int_equal(agent->sender_count, MAPPER_AGENT_SENDERS);
+	assert_int_equal(agent->sender_room, MAPPER_AGENT_SENDERS);
+	assert_int_equal(agent->followed, MAPPER_ID);
+	assert_int_equal(agent->refused[MAPPER_REFUSED_NO_ROOM], 0);
+	/* Their counters are still known. */
+	mapper_agent_receive(agent, LEASE / 2, 1, heard.data, heard.bytes, &answer);
+	standby.counter--;
+	say(agent, &standby, LEASE / 2, low, &answer);
+	assert_int_equal(agent->refused[MAPPER_REFUSED_REPLAYED], 2);
+	assert_int_not_equal(say(agent, &standby, LEASE / 2, low, &answer), 0);
+}
+
+static void who_is_silent_longest_makes_room_when_all_are_confirmed(void **state)
+{
+	struct mapper_agent *agent = *state;
+	struct mapper_frame answer;
+
+	agent->config.key = NULL;
+	for (unsigned i = 0; i < MAPPER_AGENT_SENDERS + 1; i++) {
+		struct mapper_speaker mapper = speaker(MAPPER_ID - i, NULL);
+
+		say(agent, &mapper, i, command(MAPPER_PROBE), &answer);
+		say(agent, &mapper, i, command(MAPPER_PROBE), &answer);
+	}
+	assert_int_equal(agent->sender_count, MAPPER_AGENT_SENDERS);
+	for (unsigned i = 0; i < MAPPER_AGENT_SENDERS; i++)
+		assert_int_not_equal(agent->senders[i].id, MAPPER_ID - 1);
+	assert_int_equal(agent->senders[MAPPER_AGENT_SENDERS - 1].id, MAPPER_ID); /* obeyed */
+}
+
 static const struct CMUnitTest tests[] = {
 	AGENT_TEST(a_probe_is_answered_on_the_way_that_it_brings),
 	AGENT_TEST(tables_are_used_when_all_is_there_and_committed),
@@ -593,6 +645,8 @@ static const struct CMUnitTest tests[] = {
 	AGENT_TEST(replayed_and_stale_frames_change_nothing),
 	AGENT_TEST(frames_for_a_former_life_or_another_device_are_refused),
 	AGENT_TEST(too_many_senders_are_refused_and_none_forgotten),
+	AGENT_TEST(a_flood_of_identities_takes_no_memory_and_nobodys_place),
+	AGENT_TEST(who_is_silent_longest_makes_room_when_all_are_confirmed),
 };
 
 UNIT_MAIN(tests)

@@ -82,6 +82,7 @@ static inline void net_start_device(
 	const struct topology *topology = net->topology;
 	struct mapper_agent *agent = net_agent(net, kind, at);
 	struct mapper_agent_config config = {
+		.senders_max = 65536,
 		.id = net_id(kind, at),
 		.session = session,
 		.kind = kind == DEVICE_HOST,

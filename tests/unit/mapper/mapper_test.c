@@ -358,7 +358,7 @@ static void priority_takes_the_lead(void **state)
 static void many_commands_of_a_lesser_mapper_cost_few_probes(void **state)
 {
 	struct mapper_fabric *fabric = *state;
-	struct mapper_speaker lesser = {fabric->net.key, 42, 0};
+	struct mapper_speaker lesser = {.key = fabric->net.key, .id = 42};
 	static struct mapper_frame frame, answer;
 	struct mapper *leader;
 	uint64_t sent;
@@ -408,8 +408,9 @@ static void a_report_in_the_name_of_its_own_device_is_refused(void **state)
 	message.target_session = leader->config.session;
 	message.report = (struct mapper_report){
 		.sequence = 1, .session = leader->map.device[0].facts.session, .up = false};
-	mapper_frame_build(
-		&(struct mapper_speaker){fabric->net.key, leader->speaker.id, UINT64_MAX / 2},
+	mapper_frame_build(&(struct mapper_speaker){.key = fabric->net.key,
+				   .id = leader->speaker.id,
+				   .counter = UINT64_MAX / 2},
 		&message, (const uint8_t[]){ROUTE_TYPE_AGENT}, 1, &frame);
 	mapper_receive(leader, fabric->net.now, frame.data, frame.bytes);
 	assert_int_equal(leader->counters.refused[MAPPER_REFUSED_STALE],

@@ -343,9 +343,40 @@ static void every_message_arrives_once_and_in_order_whatever_is_marked(void **st
 	channel_stop(channel);
 }
 
+static void notifications_of_no_switch_of_no_root_or_too_many_are_refused(void **state)
+{
+	struct end a;
+	struct nic_config config = end_config(&a, 0, 1);
+	struct control_arn arn = {.id = 0x00010300, .destination = 1};
+
+	(void)state;
+	config.link.vcs = 2;
+	config.mark_ps = PS_PER_MS;
+	config.arn_guard = (struct arn_guard_config){.rate = 4, .switches = 1, .ports = 4};
+	end_begin(&a, &config);
+	nic_link(a.nic)->peer_kind = 1;
+	give_arn(&a, &arn);
+	nic_link(a.nic)->peer_kind = 0;
+	arn.id = 0x00020300;
+	give_arn(&a, &arn);
+	assert_int_equal(end_count(&a, NIC_ARNS_REFUSED), 2);
+	assert_false(arn_marks_has(a.nic->marks, 1, 0, a.now));
+	arn.id = 0x00010300;
+	for (unsigned i = 0; i < 6; i++)
+		give_arn(&a, &arn);
+	assert_int_equal(end_count(&a, NIC_ARNS_RECEIVED), 4);
+	assert_int_equal(end_count(&a, NIC_ARNS_REFUSED), 4);
+	end_wait(&a, PS_PER_MS / 4);
+	give_arn(&a, &arn);
+	give_arn(&a, &arn);
+	assert_int_equal(end_count(&a, NIC_ARNS_RECEIVED), 5);
+	end_stop(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(notifications_of_no_switch_of_no_root_or_too_many_are_refused),
 		cmocka_unit_test(marked_messages_leave_in_the_adapted_flow_channel),
 		cmocka_unit_test(other_vcs_of_a_marked_destination_are_not_marked),
 		cmocka_unit_test(marked_messages_hold_up_nobody_behind_them),

@@ -248,6 +248,7 @@ static inline void station_start(struct station *station, uint32_t session)
 	config.retry_ps = 300 * PS_PER_US;
 	config.give_up_ps = 200 * PS_PER_MS;
 	config.link.session = session;
+	memcpy(config.secret, &session, sizeof(session));
 	config.link.vcs = (uint8_t)options->vcs;
 	config.link.vc_blocks = 256;
 	config.link.hello_ps = 100 * PS_PER_US;

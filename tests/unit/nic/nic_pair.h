@@ -32,6 +32,7 @@ struct end {
 	struct nic_routes *routes;
 	weft_time now;
 	uint32_t sequence[256]; /* delivered, in order */
+	uint32_t first;         /* sequence number of the flow begun last: pair_begin() */
 	unsigned delivered, new_flows, tails;
 	unsigned acked, failed;
 	uint64_t last_cookie;
@@ -83,14 +84,39 @@ static inline struct nic_config end_config(struct end *end, uint16_t host, uint3
 	config.give_up_ps = PS_PER_S;
 	config.link.open = true;
 	config.link.session = session;
+	memcpy(config.secret, &session, sizeof(session));
 	config.above = (struct nic_host){.ctx = end, .deliver = end_deliver, .done = end_done};
 	return config;
+}
+
+/* In the first life of each host, that is with this session, flows to and from all hosts are open
+ * and begin at frame 0. In later lives they have to be begun. */
+#define PAIR_SESSION(host) ((host) + 1u)
+#define PAIR_FLOW(host)    ((uint16_t)(500 + (host)))
+
+static inline void end_open_flows(struct nic *nic)
+{
+	uint16_t host = nic->config.host;
+
+	for (uint16_t peer = 0; peer < nic->config.hosts; peer++) {
+		struct flow_tx *tx = &nic->tx[peer];
+
+		tx->flow = PAIR_FLOW(host);
+		tx->phase = FLOW_OPEN;
+		tx->open = tx->window;
+		tx->acked = tx->send = tx->high = tx->next = tx->repeat_end = 0;
+		tx->peer_session = PAIR_SESSION(peer);
+		nic->rx[peer].known = true;
+		nic->rx[peer].flow = PAIR_FLOW(peer);
+	}
 }
 
 static inline void end_begin(struct end *end, const struct nic_config *config)
 {
 	end->nic = nic_create(config, end->now);
 	assert_non_null(end->nic);
+	if (config->link.session == PAIR_SESSION(config->host))
+		end_open_flows(end->nic);
 	nic_poll(end->nic, end->now);
 }
 
@@ -172,12 +198,26 @@ static inline bool end_give(struct end *end, struct box *box)
 	return !box->held;
 }
 
-/* Takes a data frame and checks its number. */
+/* Takes a data frame and checks its number in its flow. */
 static inline void end_expect(struct end *end, struct box *box, uint32_t sequence)
 {
 	assert_true(end_take(end, box));
 	assert_int_equal(box->packet.kind, FRAME_DATA);
-	assert_int_equal(box->packet.sequence, sequence);
+	assert_int_equal(box->packet.sequence - end->first, sequence);
+}
+
+/* Carries the ask of 'a' and what 'b' offers: the next frame of 'a' is frame 0 of a flow. */
+static inline void pair_begin(struct end *a, struct end *b)
+{
+	struct box box;
+
+	assert_true(end_take(a, &box));
+	assert_int_equal(box.packet.kind, FRAME_FLOW);
+	assert_true(end_give(b, &box));
+	assert_true(end_take(b, &box));
+	assert_int_equal(box.packet.kind, FRAME_FLOW);
+	assert_true(end_give(a, &box));
+	a->first = a->nic->tx[b->nic->config.host].acked;
 }
 
 /* Carries everything that both have to send until nobody has. */

@@ -3,11 +3,11 @@
 
 /*
  * The promise of delivery between two hosts that die and come back, each for itself, over a path
- * that goes dark for longer than senders have patience and delays every frame by another time.
- * Messages are numbered over all lives of their sender: in one life of its host a receiver sees
- * rising numbers only, so none twice, and whatever was acknowledged has been seen by some life.
- * The assumption of the interfaces holds: a host stays away until no frame is under way that was
- * sent to or by its former life (nic.h, link.session).
+ * that goes dark for longer than senders have patience, delays every frame by another time, loses
+ * and doubles some, and has a stranger on it: frames recorded at any time, also in earlier lives,
+ * are sent again, and frames with random numbers are injected. Messages are numbered over all lives
+ * of their sender: in one life of its host a receiver sees rising numbers only, so none twice, and
+ * whatever was acknowledged has been seen by some life.
  */
 
 #include "nic_pair.h"
@@ -15,7 +15,6 @@
 
 #define STEP_PS        (100 * PS_PER_US)
 #define DELAY_STEPS    30u /* a frame is under way for less */
-#define AWAY_STEPS     (2 * DELAY_STEPS)
 #define GIVE_UP_STEPS  1000u
 #define MESSAGES_MAX   100000u
 #define BYTES_MIN      sizeof(uint32_t)
@@ -24,6 +23,12 @@
 #define STEPS_A_SEED   200000u
 #define SEEDS          40
 #define STEPS_TO_CHECK 64u
+#define RECORDS        256u
+#define LOSS_PPM       10000
+#define DOUBLE_PPM     20000
+#define RECORD_PPM     50000
+#define REPLAY_PPM     50000
+#define FORGE_PPM      50000
 
 struct flight {
 	struct box box; /* first: what an interface gives back */
@@ -47,6 +52,8 @@ struct host {
 struct bed {
 	struct host host[2];
 	struct flight *free;
+	struct box record[RECORDS];
+	struct host *record_to[RECORDS]; /* NULL: not used yet */
 	struct rng rng;
 	uint64_t step, give_ups, restarts;
 };
@@ -152,21 +159,70 @@ static struct flight *get_flight(struct bed *bed)
 	return flight;
 }
 
+static void send_to(struct host *to, const struct box *box)
+{
+	struct bed *bed = to->bed;
+	struct flight *flight = get_flight(bed);
+
+	memcpy(flight->box.frame, box->frame, box->packet.bytes);
+	flight->box.packet.bytes = box->packet.bytes;
+	flight->due = bed->step + 1 + rng_below(&bed->rng, DELAY_STEPS - 1);
+	flight->next = to->coming;
+	to->coming = flight;
+}
+
 /* All that the host has to send is on its way, or lost. */
 static void send_frames(struct host *host)
 {
 	struct bed *bed = host->bed;
-	struct flight *flight = get_flight(bed);
+	struct box box;
 
-	while (end_take(&host->end, &flight->box)) {
-		if (bed->step < host->dark_until)
+	while (end_take(&host->end, &box)) {
+		if (rng_chance_ppm(&bed->rng, RECORD_PPM)) {
+			unsigned at = (unsigned)rng_below(&bed->rng, RECORDS);
+
+			bed->record[at] = box;
+			bed->record_to[at] = other(host);
+		}
+		if (bed->step < host->dark_until || rng_chance_ppm(&bed->rng, LOSS_PPM))
 			continue;
-		flight->due = bed->step + 1 + rng_below(&bed->rng, DELAY_STEPS - 1);
-		flight->next = other(host)->coming;
-		other(host)->coming = flight;
-		flight = get_flight(bed);
+		send_to(other(host), &box);
+		if (rng_chance_ppm(&bed->rng, DOUBLE_PPM))
+			send_to(other(host), &box);
 	}
-	put_flight(bed, flight);
+}
+
+/* A frame of a kind that goes from end to end, with random numbers everywhere. */
+static void forge(struct bed *bed, struct host *to)
+{
+	static const uint8_t kinds[] = {FRAME_DATA, FRAME_ACK, FRAME_FLOW};
+	struct frame_fields fields = {.kind = kinds[rng_below(&bed->rng, 3)],
+		.source = (uint16_t)(other(to) - bed->host),
+		.destination = (uint16_t)(to - bed->host),
+		.flags = FRAME_F_TAIL,
+		.message = (uint32_t)rng_next(&bed->rng),
+		.sequence = (uint32_t)rng_next(&bed->rng)};
+	struct box box;
+
+	if (rng_chance_ppm(&bed->rng, 500000))
+		fields.sequence = fields.message = fields.message & 0xFFFF0000; /* frame 0 */
+	for (unsigned i = 0; i < CONTROL_FLOW_BYTES; i++)
+		box.frame[FRAME_HEADER_BYTES + i] = (uint8_t)rng_next(&bed->rng);
+	if (fields.kind == FRAME_FLOW)
+		box.frame[FRAME_HEADER_BYTES + 2] = (uint8_t)(1 + rng_below(&bed->rng, 2));
+	fields.payload_bytes = fields.kind == FRAME_ACK ? CONTROL_ACK_BYTES : CONTROL_FLOW_BYTES;
+	box.packet.bytes = (uint16_t)frame_build(box.frame, &fields);
+	send_to(to, &box);
+}
+
+static void interfere(struct bed *bed)
+{
+	unsigned at = (unsigned)rng_below(&bed->rng, RECORDS);
+
+	if (rng_chance_ppm(&bed->rng, REPLAY_PPM) && bed->record_to[at] != NULL)
+		send_to(bed->record_to[at], &bed->record[at]);
+	if (rng_chance_ppm(&bed->rng, FORGE_PPM))
+		forge(bed, &bed->host[rng_below(&bed->rng, 2)]);
 }
 
 static void arrive(struct host *host, struct flight *flight)
@@ -233,6 +289,7 @@ static void host_step(struct host *host)
 static void bed_step(struct bed *bed)
 {
 	bed->step++;
+	interfere(bed);
 	host_step(&bed->host[0]);
 	host_step(&bed->host[1]);
 }
@@ -244,7 +301,10 @@ static void have_an_accident(struct host *host)
 
 	if (host->alive && rng_chance_ppm(&bed->rng, 300)) {
 		end_life(host);
-		host->back_at = bed->step + AWAY_STEPS + rng_below(&bed->rng, 2 * GIVE_UP_STEPS);
+		host->back_at =
+			bed->step + (rng_chance_ppm(&bed->rng, 500000)
+						    ? 1
+						    : rng_below(&bed->rng, 2 * GIVE_UP_STEPS));
 	}
 	if (bed->step >= host->dark_until && rng_chance_ppm(&bed->rng, 300))
 		host->dark_until = bed->step + rng_below(&bed->rng, 2 * GIVE_UP_STEPS);
@@ -314,7 +374,7 @@ static void bed_stop(struct bed *bed)
 	free_list(bed->free);
 }
 
-static void nothing_is_delivered_twice_to_hosts_that_die_and_come_back(void **state)
+static void nothing_is_lost_or_doubled_by_restarts_replays_and_forgeries(void **state)
 {
 	struct bed *bed = calloc(1, sizeof(*bed));
 	uint64_t give_ups = 0, restarts = 0;
@@ -335,7 +395,7 @@ static void nothing_is_delivered_twice_to_hosts_that_die_and_come_back(void **st
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(nothing_is_delivered_twice_to_hosts_that_die_and_come_back),
+	cmocka_unit_test(nothing_is_lost_or_doubled_by_restarts_replays_and_forgeries),
 };
 
 UNIT_MAIN(tests)

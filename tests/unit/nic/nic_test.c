@@ -178,7 +178,7 @@ static void peers_that_stand_still_leave_room_for_others(void **state)
 	struct box box;
 
 	end_start(&a, 0, 1);
-	end_start(&b, 3, 2);
+	end_start(&b, 3, 4);
 	for (unsigned i = 0; i < 8; i++)
 		assert_int_equal(nic_send(a.nic, &message, a.now), 0);
 	assert_int_equal(nic_send(a.nic, &message, a.now), -EAGAIN); /* payloads: half of 16 */
@@ -450,7 +450,7 @@ static void make_frame(struct box *box, const uint8_t *route, uint8_t length, ui
 		.source = 0,
 		.destination = 1,
 		.flags = FRAME_F_TAIL,
-		.message = 5u << 16,
+		.message = (uint32_t)PAIR_FLOW(0) << 16,
 		.route = route,
 		.route_length = length,
 		.payload_bytes = 20};

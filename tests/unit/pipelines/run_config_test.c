@@ -77,6 +77,7 @@ static void what_a_file_does_not_say_has_the_designs_defaults(void **state)
 	assert_int_equal(config->detector.crt_ps, 5 * PS_PER_MS);
 	assert_int_equal(config->detector.arn_ttl_ps, 10 * PS_PER_MS);
 	assert_int_equal(config->detector.arn_refresh_ps, 100 * PS_PER_US);
+	assert_int_equal(config->detector.arn_rate, 1000);
 	assert_int_equal(config->detector.readings.retest, RUN_RETEST_STARTS);
 	assert_int_equal(config->detector.readings.occupancy, RUN_OCCUPANCY_VC);
 	assert_int_equal(config->detector.readings.speakers, RUN_SPEAKERS_ALL);
@@ -113,7 +114,7 @@ static const char full[] =
 	"routing: {algorithm: dmodk, adaptive: adaptive-th, afi: true, threshold: 70%, mode: "
 	"table, "
 	"alternatives: 4, granularity: switch}\n"
-	"detector: {hcdth: 80%, lcdth: 60%, fcth: 77%, crt: 6ms, arn-ttl: 9ms, arn-refresh: 200us, "
+	"detector: {hcdth: 80%, lcdth: 60%, fcth: 77%, crt: 6ms, arn-ttl: 9ms, arn-refresh: 200us, arn-rate: 50, "
 	"readings: {retest: never, occupancy: buffer, speakers: first, down-roots: stage, "
 	"watch-afc: false, adapted-notify: false, adapted-roots: false, waiting-first: false, "
 	"hosts-act: false}}\n"
@@ -168,6 +169,7 @@ static void every_key_is_read(void **state)
 	assert_int_equal(config->routing.granularity, RUN_GRANULARITY_SWITCH);
 	assert_int_equal(config->detector.crt_ps, 6 * PS_PER_MS);
 	assert_int_equal(config->detector.arn_refresh_ps, 200 * PS_PER_US);
+	assert_int_equal(config->detector.arn_rate, 50);
 	assert_int_equal(config->detector.readings.retest, RUN_RETEST_NEVER);
 	assert_int_equal(config->detector.readings.occupancy, RUN_OCCUPANCY_BUFFER);
 	assert_int_equal(config->detector.readings.speakers, RUN_SPEAKERS_FIRST);

@@ -323,7 +323,7 @@ static void a_full_table_forgets_what_is_new_and_counts(void **state)
 	for (uint16_t host = 0; host < 70; host++) {
 		const struct control_arn arn = {.id = 1, .destination = host, .root_info = 0};
 
-		arn_table_process(place.table, &arn, DOWN, false, 0);
+		arn_table_process(place.table, &arn, (uint8_t)(host % 64), false, 0);
 	}
 	assert_int_equal(place.table->count, 64);
 	assert_int_equal(place.table->counters.no_room, 6);
@@ -332,6 +332,31 @@ static void a_full_table_forgets_what_is_new_and_counts(void **state)
 	assert_int_equal(place.table->count, 0);
 	notify(&place, 7, 1, TTL);
 	assert_int_equal(place.table->count, 1);
+	stop(&place);
+}
+
+/* The neighbour at one port sends all it can; those at two others have ten entries each. */
+static void a_port_that_floods_takes_no_room_of_others(void **state)
+{
+	struct place place;
+	struct control_arn arn = {.id = 1};
+
+	start(&place, 1);
+	for (unsigned port = 2; port <= 3; port++)
+		for (arn.destination = 0; arn.destination < 5; arn.destination++)
+			arn_table_process(place.table, &arn, (uint8_t)port, false, 0);
+	for (unsigned i = 0; i < 100000; i++) {
+		const struct control_arn flood = {.id = i, .destination = (uint16_t)(i % 70)};
+
+		arn_table_process(place.table, &flood, 1, false, 0);
+	}
+	assert_int_equal(place.table->by_port[1], 27); /* half of what the others leave */
+	for (unsigned port = 2; port <= 3; port++) {
+		for (arn.destination = 5; arn.destination < 10; arn.destination++)
+			arn_table_process(place.table, &arn, (uint8_t)port, false, 0);
+		assert_int_equal(place.table->by_port[port], 10);
+	}
+	assert_null(arn_table_check(place.table));
 	stop(&place);
 }
 
@@ -538,6 +563,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(adapted_packets_are_not_rerouted_and_notify_or_not),
 	cmocka_unit_test(of_a_consumed_and_a_waiting_entry_one_counts),
 	cmocka_unit_test(each_port_is_told_once_in_each_interval),
+	cmocka_unit_test(a_port_that_floods_takes_no_room_of_others),
 	cmocka_unit_test(a_full_table_forgets_what_is_new_and_counts),
 	cmocka_unit_test(a_host_that_there_is_not_is_ignored),
 	cmocka_unit_test(figure_1_of_the_arn_paper),

@@ -88,6 +88,8 @@ static void hello_survives_the_wire(void **state)
 						  .peer_session = (uint32_t)rng_next(&rng),
 						  .port = (uint8_t)rng_next(&rng),
 						  .kind = (uint8_t)rng_below(&rng, 2),
+						  .generation = (uint32_t)rng_next(&rng),
+						  .peer_generation = (uint32_t)rng_next(&rng),
 					  };
 		uint8_t bytes[CONTROL_HELLO_BYTES];
 
@@ -98,6 +100,8 @@ static void hello_survives_the_wire(void **state)
 		assert_int_equal(in.peer_session, out.peer_session);
 		assert_int_equal(in.port, out.port);
 		assert_int_equal(in.kind, out.kind);
+		assert_int_equal(in.generation, out.generation);
+		assert_int_equal(in.peer_generation, out.peer_generation);
 	}
 }
 
@@ -152,6 +156,52 @@ static void ack_of_another_length_or_without_session_is_refused(void **state)
 	assert_false(control_ack_decode(&ack, bytes, CONTROL_ACK_BYTES + 1));
 	bytes[11] = 0;
 	assert_false(control_ack_decode(&ack, bytes, CONTROL_ACK_BYTES));
+}
+
+static void flow_survives_the_wire(void **state)
+{
+	struct rng rng;
+
+	rng_init(&rng, 4, 0, 0);
+	for (unsigned i = 0; i < 1000; i++) {
+		struct control_flow in = {.step = CONTROL_FLOW_ASK + i % 2,
+			.flow = (uint16_t)rng_next(&rng),
+			.sequence = (uint32_t)rng_next(&rng),
+			.offered = (uint16_t)rng_next(&rng),
+			.number = (uint16_t)rng_next(&rng),
+			.first = (uint32_t)rng_next(&rng),
+			.session = (uint32_t)rng_next(&rng) | 1};
+		struct control_flow out;
+		uint8_t bytes[CONTROL_FLOW_BYTES];
+
+		assert_int_equal(control_flow_encode(&in, bytes), CONTROL_FLOW_BYTES);
+		assert_true(control_flow_decode(&out, bytes, sizeof(bytes)));
+		assert_int_equal(out.step, in.step);
+		assert_int_equal(out.flow, in.flow);
+		assert_int_equal(out.sequence, in.sequence);
+		assert_int_equal(out.offered, in.offered);
+		assert_int_equal(out.number, in.number);
+		assert_int_equal(out.first, in.first);
+		assert_int_equal(out.session, in.session);
+	}
+}
+
+static void flow_of_another_length_or_step_or_offered_by_no_session_is_refused(void **state)
+{
+	uint8_t bytes[CONTROL_FLOW_BYTES + 1] = {[2] = CONTROL_FLOW_ASK};
+	struct control_flow flow;
+
+	assert_true(control_flow_decode(&flow, bytes, CONTROL_FLOW_BYTES));
+	assert_false(control_flow_decode(&flow, bytes, CONTROL_FLOW_BYTES - 1));
+	assert_false(control_flow_decode(&flow, bytes, CONTROL_FLOW_BYTES + 1));
+	bytes[2] = CONTROL_FLOW_OFFER;
+	assert_false(control_flow_decode(&flow, bytes, CONTROL_FLOW_BYTES));
+	bytes[19] = 1;
+	assert_true(control_flow_decode(&flow, bytes, CONTROL_FLOW_BYTES));
+	bytes[2] = 0;
+	assert_false(control_flow_decode(&flow, bytes, CONTROL_FLOW_BYTES));
+	bytes[2] = CONTROL_FLOW_OFFER + 1;
+	assert_false(control_flow_decode(&flow, bytes, CONTROL_FLOW_BYTES));
 }
 
 static void arn_survives_the_wire(void **state)
@@ -212,6 +262,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(hello_of_another_length_kind_or_without_session_is_refused),
 	cmocka_unit_test(ack_survives_the_wire),
 	cmocka_unit_test(ack_of_another_length_or_without_session_is_refused),
+	cmocka_unit_test(flow_survives_the_wire),
+	cmocka_unit_test(flow_of_another_length_or_step_or_offered_by_no_session_is_refused),
 	cmocka_unit_test(arn_survives_the_wire),
 	cmocka_unit_test(arn_has_its_fields_in_order),
 	cmocka_unit_test(arn_of_another_length_of_no_host_or_vc_is_refused),

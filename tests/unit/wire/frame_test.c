@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 
+#include "frame_check.h"
 #include "rng.h"
 #include "unit.h"
 
@@ -167,6 +168,70 @@ static void another_version_is_refused(void **state)
 	frame_header(frame)->version = FRAME_VERSION + 1;
 	seal(frame);
 	assert_int_equal(frame_check(frame, bytes), FRAME_FAULT_VERSION);
+}
+
+/* A data frame of host 7 in this fabric. */
+static unsigned build_in(uint8_t *frame, uint16_t fabric)
+{
+	struct frame_fields fields = {
+		.kind = FRAME_DATA, .fabric = fabric, .source = 7, .destination = 2};
+
+	return frame_build(frame, &fields);
+}
+
+static void both_addresses_have_the_host_and_the_number_of_the_fabric(void **state)
+{
+	static const uint8_t addresses[] = {
+		0x02, 0x57, 0, 2, 0x12, 0x34, 0x02, 0x57, 0, 7, 0x12, 0x34};
+	uint8_t frame[ROOM];
+
+	build_in(frame, 0x1234);
+	assert_memory_equal(frame, addresses, sizeof(addresses));
+	assert_int_equal(frame_fabric(frame), 0x1234);
+}
+
+static void a_frame_of_another_fabric_is_refused(void **state)
+{
+	static const uint16_t number[] = {0, 1, 0x1234, 0x3412, 0xFFFF};
+	uint8_t frame[ROOM];
+
+	for (unsigned i = 0; i < 5; i++)
+		for (unsigned j = 0; j < 5; j++) {
+			const struct frame_identity identity = frame_identity_of(number[j]);
+			unsigned bytes = build_in(frame, number[i]);
+
+			assert_int_equal(frame_find_fault_in(frame, bytes, number[j]),
+				i == j ? FRAME_FAULT_OK : FRAME_FAULT_FABRIC);
+			assert_int_equal(frame_is_good_data_as(frame, bytes, &identity), i == j);
+		}
+}
+
+static void damage_is_told_from_another_fabric(void **state)
+{
+	uint8_t frame[ROOM];
+	unsigned bytes = build_in(frame, 3);
+
+	frame_header(frame)->sl ^= 1;
+	assert_int_equal(frame_find_fault_in(frame, bytes, 4), FRAME_FAULT_HEADER_CRC);
+}
+
+static void the_identity_of_a_host_holds_for_data_of_that_host_alone(void **state)
+{
+	uint8_t frame[ROOM];
+	unsigned bytes = build_in(frame, 3);
+	struct frame_identity identity = frame_identity_of_host(3, 7);
+
+	assert_true(frame_is_good_data_as(frame, bytes, &identity));
+	identity = frame_identity_of_host(3, 6);
+	assert_false(frame_is_good_data_as(frame, bytes, &identity));
+	identity = frame_identity_of_host(3, 0x0700);
+	assert_false(frame_is_good_data_as(frame, bytes, &identity));
+	identity = frame_identity_of_host(2, 7);
+	assert_false(frame_is_good_data_as(frame, bytes, &identity));
+	identity = frame_identity_of_host(3, 7);
+	frame_header(frame)->kind = FRAME_ACK;
+	seal(frame);
+	assert_false(frame_is_good_data_as(frame, bytes, &identity));
 }
 
 static void a_kind_that_does_not_exist_is_refused(void **state)
@@ -394,6 +459,10 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(every_cut_is_noticed_and_never_read_beyond),
 	cmocka_unit_test(another_ethertype_is_refused),
 	cmocka_unit_test(another_version_is_refused),
+	cmocka_unit_test(both_addresses_have_the_host_and_the_number_of_the_fabric),
+	cmocka_unit_test(a_frame_of_another_fabric_is_refused),
+	cmocka_unit_test(damage_is_told_from_another_fabric),
+	cmocka_unit_test(the_identity_of_a_host_holds_for_data_of_that_host_alone),
 	cmocka_unit_test(a_kind_that_does_not_exist_is_refused),
 	cmocka_unit_test(a_route_that_is_too_long_is_refused),
 	cmocka_unit_test(link_local_frames_with_a_route_are_refused),

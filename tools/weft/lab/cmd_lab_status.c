@@ -12,6 +12,7 @@
 
 #include "lab_ending.h"
 #include "lab_mapping.h"
+#include "lab_ready.h"
 #include "lab_state.h"
 
 /* --- asking --- */
@@ -182,6 +183,22 @@ static void print_links(json_t *links)
 	}
 }
 
+/* Cables into another fabric, at the end, where they are seen. */
+static void print_strangers(json_t *links)
+{
+	char text[LAB_READY_TEXT];
+	json_t *link;
+	size_t index;
+
+	json_array_foreach(links, index, link)
+	{
+		if (strcmp(lab_text(link, "state"), "other fabric") != 0)
+			continue;
+		lab_ready_stranger(link, text, sizeof(text));
+		puts(text);
+	}
+}
+
 /* Prints the counters that are not zero. Unknown values are "-". */
 static void print_devices(const char *title, json_t *devices)
 {
@@ -319,6 +336,7 @@ static void print_all(json_t *all, unsigned gone, unsigned down)
 	print_devices("CONGESTION", json_object_get(all, "congestion"));
 	printf("\nlab %s: %u processes are not running, %u ends of links are not up\n",
 		lab_text(all, "lab"), gone, down);
+	print_strangers(json_object_get(all, "links"));
 	print_elsewhere(json_object_get(all, "elsewhere"));
 }
 

@@ -24,6 +24,13 @@ static void describe_unheard(const char *peer, const json_t *elsewhere, char *ou
 		snprintf(out, size, "nothing was heard from the other end");
 }
 
+void lab_ready_stranger(const json_t *link, char *out, size_t size)
+{
+	snprintf(out, size, "%s is cabled to another fabric (number 0x%04x)",
+		lab_text(link, "port"),
+		(unsigned)json_integer_value(json_object_get(link, "neighbour_fabric")));
+}
+
 /* A link is up when it has heard the other end, and down after three missing hellos, even if it
  * was never up. */
 static void explain(const json_t *link, const json_t *elsewhere, char why[LAB_READY_TEXT])
@@ -34,9 +41,18 @@ static void explain(const json_t *link, const json_t *elsewhere, char why[LAB_RE
 
 	if (strcmp(state, "cut") == 0)
 		snprintf(reason, sizeof(reason), "'weft lab link' joins it");
-	else if (strcmp(state, "no carrier") == 0) {
+	else if (strcmp(state, "other fabric") == 0) {
+		lab_ready_stranger(link, why, LAB_READY_TEXT);
+		return;
+	} else if (strcmp(state, "no carrier") == 0) {
 		state = "without carrier";
 		snprintf(reason, sizeof(reason), "is the cable in, and the other end on?");
+	} else if (json_integer_value(json_object_get(link, "sessions_seen")) == 0 &&
+		   json_integer_value(json_object_get(link, "bad_tag")) > 0) {
+		state = "waiting";
+		snprintf(reason, sizeof(reason),
+			"frames come in whose tag is wrong; is security.link-key the same at the "
+			"other end?");
 	} else if (json_integer_value(json_object_get(link, "sessions_seen")) == 0) {
 		state = "waiting";
 		describe_unheard(peer, elsewhere, reason, sizeof(reason));

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "fabric_key.h"
+#include "lab_security.h"
 #include "run_routes.h"
 
 static int check_privileges(const struct lab *lab, struct fault *fault)
@@ -44,6 +45,16 @@ static int check_mapper_files(const struct lab *lab, struct fault *fault)
 }
 
 /* Likewise. */
+static int check_security(const struct lab *lab, struct fault *fault)
+{
+	struct lab_security security;
+	int result = lab_security_load(lab, &security, fault);
+
+	lab_security_wipe(&security);
+	return result;
+}
+
+/* Likewise. */
 static int check_route_file(const struct lab *lab, struct fault *fault)
 {
 	struct route_file file;
@@ -73,6 +84,8 @@ int lab_up_check_request(const struct lab_up *up, struct fault *fault)
 
 	if (result == 0)
 		result = check_privileges(&up->lab, fault);
+	if (result == 0)
+		result = check_security(&up->lab, fault);
 	if (result == 0)
 		result = check_route_file(&up->lab, fault);
 	return result == 0 ? check_mapper_files(&up->lab, fault) : result;

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "link_seal.h"
+
+#include <arpa/inet.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "control.h"
+
+#define COUNTER_BYTES 8
+#define TAG_BYTES     8
+
+_Static_assert(COUNTER_BYTES + TAG_BYTES == LINK_SEAL_BYTES, "the two parts of a seal");
+_Static_assert(TAG_BYTES == crypto_shorthash_BYTES, "SipHash-2-4");
+_Static_assert(LINK_SEAL_PAIR_KEY_BYTES == crypto_shorthash_KEYBYTES, "128 bits");
+_Static_assert(LINK_SEAL_PAIR_KEY_BYTES >= crypto_generichash_BYTES_MIN, "BLAKE2b");
+_Static_assert(LINK_KEY_BYTES == crypto_generichash_KEYBYTES, "256 bits");
+
+/* The purposes of keys. */
+enum purpose { PURPOSE_SESSION = 1, PURPOSE_HELLO, PURPOSE_PAIR };
+
+static void put(uint8_t *at, uint64_t value, unsigned bytes)
+{
+	for (unsigned i = 0; i < bytes; i++)
+		at[i] = (uint8_t)(value >> 8 * (bytes - 1 - i));
+}
+
+static uint64_t get64(const uint8_t *at)
+{
+	uint64_t value = 0;
+
+	for (unsigned i = 0; i < 8; i++)
+		value = value << 8 | at[i];
+	return value;
+}
+
+/* One sender and the sessions of both ends. */
+struct direction {
+	uint64_t device;
+	uint8_t port;
+	uint32_t session, receiver_session;
+};
+
+static void derive(const struct link_key *key, enum purpose purpose, const struct direction *of,
+	uint8_t out[LINK_SEAL_PAIR_KEY_BYTES])
+{
+	uint8_t text[1 + 8 + 1 + 4 + 4];
+
+	put(text, purpose, 1);
+	put(text + 1, of->device, 8);
+	put(text + 9, of->port, 1);
+	put(text + 10, of->session, 4);
+	put(text + 14, of->receiver_session, 4);
+	crypto_generichash(
+		out, LINK_SEAL_PAIR_KEY_BYTES, text, sizeof(text), key->bytes, sizeof(key->bytes));
+}
+
+/* The devices of a process begin with the same session, but a hello must be of use at one end only.
+ */
+static uint32_t session_of(const struct link_key *key, const struct link_end *end)
+{
+	const struct direction of = {end->config.device, end->config.port, end->config.session, 0};
+	uint8_t out[LINK_SEAL_PAIR_KEY_BYTES];
+	uint32_t session;
+
+	derive(key, PURPOSE_SESSION, &of, out);
+	memcpy(&session, out, sizeof(session));
+	return session != 0 ? session : 1;
+}
+
+void link_seal_init(struct link_seal *seal, const struct link_key *key, struct link_end *end)
+{
+	const struct direction none = {0};
+
+	*seal = (struct link_seal){.key = key};
+	end->config.session = session_of(key, end);
+	end->config.proving = true;
+	derive(key, PURPOSE_HELLO, &none, seal->hello_key);
+}
+
+/* Brings the keys up to date with the sessions; rarely has something to do. */
+static void follow_sessions(struct link_seal *seal, const struct link_end *end)
+{
+	const struct direction send = {
+		end->config.device, end->config.port, end->config.session, end->peer_session};
+	const struct direction receive = {
+		end->peer_device, end->peer_port, end->peer_session, end->config.session};
+
+	if (seal->session == end->config.session && seal->peer_session == end->peer_session)
+		return;
+	derive(seal->key, PURPOSE_PAIR, &send, seal->send_key);
+	derive(seal->key, PURPOSE_PAIR, &receive, seal->receive_key);
+	seal->session = end->config.session;
+	seal->peer_session = end->peer_session;
+}
+
+/* Bytes from the beginning of the frame to the end of its payload. */
+static unsigned end_of(const uint8_t *frame)
+{
+	const struct frame_header *header = frame_header_const(frame);
+
+	return frame_payload_offset(header) + ntohs(header->payload_bytes_be);
+}
+
+unsigned link_seal_plain_bytes(const uint8_t *frame)
+{
+	unsigned end = end_of(frame);
+
+	return end < FRAME_BYTES_MIN ? FRAME_BYTES_MIN : end;
+}
+
+/* All from the fixed header to the counter. */
+static void make_tag(const uint8_t *frame, unsigned end, const uint8_t *key, uint8_t tag[TAG_BYTES])
+{
+	crypto_shorthash(
+		tag, frame + FRAME_HEADER_OFFSET, end + COUNTER_BYTES - FRAME_HEADER_OFFSET, key);
+}
+
+unsigned link_seal_close(struct link_seal *seal, const struct link_end *end, uint8_t *frame)
+{
+	bool hello = frame_header_const(frame)->kind == FRAME_HELLO;
+	unsigned at = end_of(frame);
+
+	follow_sessions(seal, end);
+	put(frame + at, ++seal->sent, COUNTER_BYTES);
+	make_tag(frame, at, hello ? seal->hello_key : seal->send_key, frame + at + COUNTER_BYTES);
+	return at + LINK_SEAL_BYTES < FRAME_BYTES_MIN ? FRAME_BYTES_MIN : at + LINK_SEAL_BYTES;
+}
+
+static bool tag_matches(const uint8_t *frame, unsigned at, const uint8_t *key)
+{
+	uint8_t right[TAG_BYTES];
+
+	make_tag(frame, at, key, right);
+	return sodium_memcmp(right, frame + at + COUNTER_BYTES, TAG_BYTES) == 0;
+}
+
+static bool take_counter(struct link_seal *seal, uint64_t counter)
+{
+	if (counter == 0 || !replay_is_new(&seal->seen, counter)) {
+		seal->count.replayed++;
+		return false;
+	}
+	replay_record(&seal->seen, counter);
+	return true;
+}
+
+static bool open_hello(
+	struct link_seal *seal, const struct link_end *end, const uint8_t *frame, unsigned at)
+{
+	const struct frame_header *header = frame_header_const(frame);
+	struct control_hello hello;
+
+	/* The link's end refuses what is no hello. */
+	if (!control_hello_decode(
+		    &hello, frame + frame_payload_offset(header), ntohs(header->payload_bytes_be)))
+		return true;
+	switch (link_end_judge_hello(end, &hello)) {
+	case LINK_HELLO_KNOWN:
+		return take_counter(seal, get64(frame + at));
+	case LINK_HELLO_PROVEN:
+		/* All frames before it were for an earlier life of this end. */
+		seal->seen =
+			(struct replay_window){.highest = get64(frame + at), .seen = UINT64_MAX};
+		return true;
+	default:
+		seal->count.unproven += end->peer_session != 0;
+		return end->peer_session == 0;
+	}
+}
+
+bool link_seal_open(
+	struct link_seal *seal, const struct link_end *end, const uint8_t *frame, unsigned bytes)
+{
+	bool hello = frame_header_const(frame)->kind == FRAME_HELLO;
+	unsigned at = end_of(frame);
+
+	follow_sessions(seal, end);
+	if (!hello && end->peer_session == 0) {
+		seal->count.unproven++;
+		return false;
+	}
+	if (bytes < at + LINK_SEAL_BYTES ||
+		!tag_matches(frame, at, hello ? seal->hello_key : seal->receive_key)) {
+		seal->count.bad_tag++;
+		return false;
+	}
+	return hello ? open_hello(seal, end, frame, at) : take_counter(seal, get64(frame + at));
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Seals of the control frames of a link: 16 bytes behind the payload, a counter and a tag by
+ * SipHash-2-4 (docs/wire-format.md, 'Seals'). Whoever does not have the key of the fabric can
+ * neither forge such a frame nor repeat a recorded one. Credit, hello, arn, ack and cn frames have
+ * a seal; data has none, and scout and mapper frames have tags of their own
+ * (lib/mapper/fabric_key.h).
+ *
+ * A seal goes from hop to hop: each device checks it, removes it and seals the frame again for the
+ * next link. So two counters and two keys a link suffice, whatever kinds of frames pass, where
+ * seals from host to host would need them for each pair of hosts. They would not protect from more:
+ * all devices have the same key, and the source check of the switches stops a host that speaks in
+ * another's name.
+ *
+ * Each direction of a pair of sessions has a key of its own, derived from identity and port of the
+ * sender and both sessions: frames of other lives, other links and the other direction have wrong
+ * tags. Inside a pair of sessions the counter rises with each frame. Hellos, which agree on the
+ * sessions, have a key of their own; link_end.h ('proving') says how old ones are recognized.
+ *
+ * No clock, no allocation, no log. One thread: that of the link's end.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "frame.h"
+#include "link_end.h"
+#include "replay_window.h"
+
+#define LINK_KEY_BYTES  32
+#define LINK_SEAL_BYTES 16
+
+/* The key of all links of a fabric; derived from the fabric key. */
+struct link_key {
+	uint8_t bytes[LINK_KEY_BYTES];
+};
+
+#define LINK_SEAL_PAIR_KEY_BYTES 16
+
+/* Frames that were refused. */
+struct link_seal_counters {
+	uint64_t bad_tag;  /* no seal, or a wrong one */
+	uint64_t replayed; /* seen before, or too old to tell */
+	uint64_t unproven; /* of a session that is not adopted */
+};
+
+struct link_seal {
+	const struct link_key *key; /* NULL: frames have no seals; the caller's */
+	uint64_t sent;              /* counter of the last frame */
+	/* The sessions that the keys are for; 0: none yet. */
+	uint32_t session, peer_session;
+	uint8_t send_key[LINK_SEAL_PAIR_KEY_BYTES], receive_key[LINK_SEAL_PAIR_KEY_BYTES];
+	uint8_t hello_key[LINK_SEAL_PAIR_KEY_BYTES];
+	struct replay_window seen;
+	struct link_seal_counters count;
+};
+
+/* Frames of 'end' get seals from now on; before its first frame. Gives the end a session that no
+ * other end has and makes it proving. 'key' stays the caller's. sodium_init() was called. */
+void link_seal_init(struct link_seal *seal, const struct link_key *key, struct link_end *end);
+
+/* Frames of this kind have a seal where there is a key. */
+static inline bool link_seal_covers(unsigned kind)
+{
+	return kind == FRAME_CREDIT || kind == FRAME_ARN || kind == FRAME_ACK || kind == FRAME_CN ||
+	       kind == FRAME_HELLO || kind == FRAME_FLOW;
+}
+
+/* Bytes of a frame by its header, padding included, without a seal. */
+unsigned link_seal_plain_bytes(const uint8_t *frame);
+
+/* Writes the seal of a finished frame of a kind that has one. 'frame' has room for LINK_SEAL_BYTES
+ * behind it and at least FRAME_BYTES_MIN. Returns the length of the whole. */
+unsigned link_seal_close(struct link_seal *seal, const struct link_end *end, uint8_t *frame);
+
+/* True if a frame of a kind that has a seal, good by frame_check(), is genuine and new. If not, it
+ * is counted. A hello that may prove nothing passes until the first session is adopted:
+ * link_end_on_hello() changes nothing by it. */
+bool link_seal_open(
+	struct link_seal *seal, const struct link_end *end, const uint8_t *frame, unsigned bytes);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * How a flow begins. The receiver decides it, so that nobody who has not read its answer can begin
+ * a flow in a sender's name, and no frame of an earlier life can:
+ *
+ *     sender -> receiver   ask: flow and sequence number, both random
+ *     receiver -> sender   offer: repeats them; names the flow, the message number and the sequence
+ *                          number to begin with
+ *     sender -> receiver   data of that flow
+ *
+ * A frame of a flow that the receiver does not know is answered by an offer, too: a sender whose
+ * receiver has restarted begins anew as soon as one of its frames arrives there. All other senders
+ * ignore such an offer, because it repeats nothing that they have in flight.
+ *
+ * An offer costs the receiver no memory: message and sequence number follow from the flow's name by
+ * a keyed hash (SipHash), and are computed again when a frame of an unknown flow arrives. They
+ * change with each flow that the receiver takes up, so that no earlier offer remains valid. Who
+ * guesses has to hit 48 bits, less what is in flight: FLOW_FLIGHT frames at most until the first
+ * acknowledgement. Who reads the link can do everything that the sender can.
+ */
+
+#include "nic_private.h"
+
+/* Frames that may be in flight in a flow of which nothing is acknowledged. */
+#define FLOW_FLIGHT 64
+
+/* A peer has to be sent control frames of these kinds (enum flow_due); cheap. */
+void flow_due(struct nic *nic, uint16_t peer, enum flow_due kind);
+
+/* The next peer to be sent a control frame, and the kind; ID_NONE if none. */
+uint16_t flow_next_due(struct nic *nic, enum flow_due *kind);
+
+/* The sender's flow to the peer has ended, or never was: it has a random name and number, and asks
+ * with them. */
+void flow_begin_name(struct nic *nic, uint16_t peer);
+
+/* The frame that asks. */
+struct control_flow flow_begin_ask(const struct nic *nic, uint16_t peer);
+
+/* The receiver was asked, or got a frame of an unknown flow: an offer is due. */
+void flow_begin_answer(struct nic *nic, uint16_t peer, uint16_t flow, uint32_t sequence);
+
+/* The frame that answers the last one. */
+struct control_flow flow_begin_offer(const struct nic *nic, uint16_t peer);
+
+/* True if the frame can be one of the first of a flow that was offered since the last one was taken
+ * up; then 'first' is the flow's first sequence number. */
+bool flow_begin_was_offered(
+	const struct nic *nic, const struct weft_packet *packet, uint32_t *first);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * By what the frames of a lab are told from those of others: the number of its fabric, and the key
+ * of its links ('security' in the lab file; docs/files.md).
+ */
+
+#include "lab.h"
+#include "link_seal.h"
+
+struct lab_security {
+	uint16_t fabric; /* number, not 0 */
+	bool keyed;
+	struct link_key key; /* if 'keyed' */
+};
+
+/* Reads the key file, if the lab has one. 0; or -errno and fault, which names key and place: as
+ * fabric_key_load(). */
+int lab_security_load(const struct lab *lab, struct lab_security *security, struct fault *fault);
+/* Erases the key. */
+void lab_security_wipe(struct lab_security *security);

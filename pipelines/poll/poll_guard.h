@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The guard of a port of a poll loop accepts frames of its own fabric; with a link key, control
+ * frames that are genuine and new (link_seal.h). It also remembers that the neighbour belongs to
+ * another fabric, for those who look for a wrong cable.
+ *
+ * One thread, that of the loop; others may read counters and the stranger at any time.
+ */
+
+#include <rte_mbuf.h>
+
+#include "frame.h"
+#include "link_seal.h"
+
+struct poll_guard {
+	struct frame_identity identity; /* of data that needs no further look */
+	uint16_t fabric;                /* ours */
+	struct link_seal seal;
+	/* Number of the neighbour's fabric and POLL_GUARD_STRANGER; 0: its last hello was of ours,
+	 * or there was none. */
+	uint32_t stranger;
+};
+
+#define POLL_GUARD_STRANGER 0x10000u
+
+/* 'key' may be NULL; else it stays the caller's, and 'end' has sent nothing yet. */
+static inline void poll_guard_init(
+	struct poll_guard *guard, uint16_t fabric, const struct link_key *key, struct link_end *end)
+{
+	*guard = (struct poll_guard){.identity = frame_identity_of(fabric), .fabric = fabric};
+	if (key != NULL)
+		link_seal_init(&guard->seal, key, end);
+}
+
+/* frame_find_fault_in() of the port's fabric. */
+enum frame_fault poll_guard_find_fault(
+	struct poll_guard *guard, const uint8_t *frame, uint32_t bytes);
+
+/* Checks and removes the seal of a frame without fault. False: it is refused, and counted. */
+bool poll_guard_open(struct poll_guard *guard, const struct link_end *end, struct rte_mbuf *mbuf);
+
+/* Seals a frame that is about to leave, if its kind has a seal. False: there is no room in its
+ * buffer. Without a key one load and a branch. */
+bool poll_guard_seal(struct poll_guard *guard, const struct link_end *end, struct rte_mbuf *mbuf);
+
+static inline bool poll_guard_close(
+	struct poll_guard *guard, const struct link_end *end, struct rte_mbuf *mbuf)
+{
+	return __builtin_expect(guard->seal.key == NULL, 1) || poll_guard_seal(guard, end, mbuf);
+}

@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""Labs whose cable somebody else has his hands on: a cable into another lab, forged and repeated frames
+on a cable between two machines, which two network namespaces with a veth pair play. Needs root; says so
+and exits 77 where that is not allowed.
+
+usage: lab_security_test.py WEFT
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import unittest
+
+import labs
+
+WEFT = None
+
+DEVICE = "net_af_packet0,iface=cable,blocksz=1089536,framesz=4256,framecnt=1024"
+
+TOPOLOGY = f"""weft: topology/1
+name: two-machines
+link: {{rate: 10Gbps, delay: 30ns}}
+switches: [{{name: left, ports: 2, stage: 1}}, {{name: right, ports: 2, stage: 1}}]
+hosts: [{{name: h0}}, {{name: h1}}]
+links:
+  - {{a: h0:0, b: left:0}}
+  - {{a: h1:0, b: right:0}}
+  - {{a: left:1, b: right:1}}
+ports:
+  - {{port: left:1, dpdk: "{DEVICE}"}}
+  - {{port: right:1, dpdk: "{DEVICE}"}}
+"""
+
+LAB = """topology: topology.yaml
+seed: 1
+hello: 30ms
+nic: {retry: 100ms}
+mapper: {routes: static}
+routing: {algorithm: ud}
+groups: {near: [h0], far: [h1]}
+traffic:
+  - {pattern: uniform, from: all, to: all, load: 1%, message: 1KiB}
+measure: {duration: 5s}
+"""
+
+KEY = 32 * "5e" + "\n"
+
+HERE = {"left": ["left", "h0"], "right": ["right", "h1"]}
+
+# Listens at the right end of the cable and sends at the left one: credit frames that take credits back,
+# without a seal and with a seal of zeros, and frames that the left end has sent before.
+ATTACK = r"""
+import ctypes, socket, sys, time
+
+def end_of_cable(netns):
+    with open("/run/netns/" + netns) as file:
+        assert ctypes.CDLL(None).setns(file.fileno(), 0) == 0
+    cable = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+    cable.bind(("cable", 0))
+    return cable
+
+right, cable = (end_of_cable(netns) for netns in sys.argv[1:])
+heard, end = [], time.monotonic() + 1
+right.settimeout(0.2)
+while time.monotonic() < end and len(heard) < 40:
+    try:
+        frame, where = right.recvfrom(9000)
+    except OSError:
+        continue
+    if where[2] != socket.PACKET_OUTGOING and frame[12:14] == b"\x88\xb5" and frame[15] in (2, 3, 4, 6):
+        heard.append(frame)
+credit = next(frame for frame in heard if frame[15] == 2)
+plain = 46 + int.from_bytes(credit[20:22], "big")
+time.sleep(0.5)
+for _ in range(100):
+    cable.send(credit[:plain] + bytes(16))
+    cable.send(credit[:plain].ljust(60, b"\0"))
+for frame in heard[:20]:
+    cable.send(frame)
+print(len(heard[:20]))
+"""
+
+
+class Machines(labs.Lab):
+    """Two labs of one form on the two ends of a cable; of one name and key, or not."""
+
+    def __init__(self, tag, security, names=("", "")):
+        super().__init__(WEFT, tag, LAB + security, {"topology.yaml": TOPOLOGY, "link.key": KEY})
+        self.files = {}
+        for side, name in zip(HERE, names):
+            self.files[side] = os.path.join(self.folder, f"{side}.yaml")
+            with open(self.files[side], "w") as file:
+                file.write(f"weft: lab/1\nname: {self.name}{name}\n{LAB}{security}")
+            subprocess.run(["ip", "netns", "add", self.netns(side)], check=True)
+        subprocess.run(["ip", "link", "add", "cable", "mtu", "5000", "netns", self.netns("left"), "type",
+                        "veth", "peer", "name", "cable", "mtu", "5000", "netns", self.netns("right")],
+                       check=True)
+        for side in HERE:
+            subprocess.run(["ip", "-n", self.netns(side), "link", "set", "cable", "up"], check=True)
+
+    def netns(self, side):
+        return f"{self.name}-{side}"
+
+    def start(self, side, part, *more):
+        return subprocess.Popen(["ip", "netns", "exec", self.netns(side), WEFT, "lab", part,
+                                 self.files[side], "--run-dir", f"/run/weft/{self.netns(side)}", *more],
+                                text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE)
+
+    def start_up(self, side, wait):
+        return self.start(side, "up", "--wait", wait,
+                          *[word for name in HERE[side] for word in ("--process", name)])
+
+    def on(self, side, part, *more):
+        run = self.start(side, part, *more)
+        said = run.communicate(timeout=90)
+        return run.returncode, *said
+
+    def up_both(self):
+        ups = {side: self.start_up(side, "60s") for side in HERE}
+        for side, up in ups.items():
+            said = up.communicate(timeout=120)
+            if up.returncode != 0:
+                raise AssertionError(f"{side}: {said}")
+
+    def link_of(self, side):
+        """The end of the cable, as status tells of it."""
+        status = json.loads(self.on(side, "status", "--json")[1])
+        return next(link for link in status["links"] if link["port"] == f"{side}:1")
+
+    def attack(self):
+        """Number of frames that were repeated."""
+        done = subprocess.run([sys.executable, "-c", ATTACK, self.netns("right"), self.netns("left")], text=True,
+                              stdout=subprocess.PIPE, check=True, timeout=60)
+        return int(done.stdout)
+
+    def send(self, meanwhile):
+        """Documents of 'run' on both machines."""
+        paths = {side: os.path.join(self.folder, f"{side}.json") for side in HERE}
+        runs = {side: self.start(side, "run", "--json", path) for side, path in paths.items()}
+        value = meanwhile()
+        said = {side: run.communicate(timeout=90)[0] for side, run in runs.items()}
+        documents = []
+        for side, path in paths.items():
+            if runs[side].returncode != 0:
+                raise AssertionError(said)
+            with open(path) as file:
+                documents.append(json.load(file))
+        return value, documents
+
+    def remove(self):
+        for side in HERE:
+            self.on(side, "down")
+            subprocess.run(["ip", "netns", "del", self.netns(side)], stderr=subprocess.DEVNULL,
+                           check=False)
+        super().remove()
+
+
+class Security(unittest.TestCase):
+    def machines(self, *arguments):
+        lab = Machines(*arguments)
+        self.addCleanup(lab.remove)
+        return lab
+
+    def test_two_labs_on_one_cable_do_not_join_and_say_why(self):
+        lab = self.machines("o", "", ("a", "b"))
+        ups = {side: lab.start_up(side, "15s") for side in HERE}
+        seen, deadline = {}, time.monotonic() + 12
+        while len(seen) < 2 and time.monotonic() < deadline:
+            for side in HERE:
+                found = re.search(rf"^{side}:1 is cabled to another fabric \(number (0x[0-9a-f]{{4}})\)$",
+                                  lab.on(side, "status")[1], re.M)
+                if found:
+                    seen[side] = (found.group(1), lab.link_of(side))
+        self.assertEqual(set(seen), set(HERE))
+        numbers = {side: link["fabric"] for side, (_, link) in seen.items()}
+        self.assertEqual(int(seen["left"][0], 16), numbers["right"])
+        self.assertEqual(int(seen["right"][0], 16), numbers["left"])
+        self.assertNotEqual(numbers["left"], numbers["right"])
+        for side, (_, link) in seen.items():
+            self.assertEqual((link["state"], link["sessions_seen"]), ("other fabric", 0))
+        for side, up in ups.items():
+            err = up.communicate(timeout=60)[1]
+            self.assertEqual(up.returncode, 3, err)
+            self.assertIn(f"{side}:1 is cabled to another fabric (number {seen[side][0]})", err)
+
+    def test_forged_and_repeated_frames_move_a_counter_and_nothing_else(self):
+        lab = self.machines("k", "security: {link-key: link.key}\n")
+        lab.up_both()
+        before = lab.link_of("right")
+        repeated, results = lab.send(lab.attack)
+        after = lab.link_of("right")
+        self.assertEqual(after["state"], "up")
+        self.assertEqual(after["bad_tag"] - before["bad_tag"], 200)
+        self.assertEqual(after["replayed"] - before["replayed"], repeated)
+        self.assertGreater(repeated, 0)
+        self.assertEqual((after["link_downs"], after["sessions_seen"]),
+                         (before["link_downs"], before["sessions_seen"]))
+        delivered = sum(result["messages"]["delivered"] for result in results)
+        self.assertGreater(delivered, 10000)
+        for result in results:
+            self.assertEqual([result["checks"][check] for check in
+                              ("lost", "duplicated", "out_of_order")], [0, 0, 0])
+            self.assertEqual(result["messages"]["dropped"], 0)
+
+    def test_two_keys_on_one_cable_do_not_join(self):
+        lab = self.machines("d", "security: {link-key: link.key}\n")
+        with open(os.path.join(lab.folder, "other.key"), "w") as file:
+            file.write(32 * "5f" + "\n")
+        os.chmod(file.name, 0o600)
+        with open(lab.files["right"]) as file:
+            text = file.read()
+        with open(lab.files["right"], "w") as file:
+            file.write(text.replace("link.key", "other.key"))
+        ups = {side: lab.start_up(side, "3s") for side in HERE}
+        for side, up in ups.items():
+            err = up.communicate(timeout=60)[1]
+            self.assertEqual(up.returncode, 3, err)
+            # The key is a part of the number.
+            self.assertIn(f"{side}:1 is cabled to another fabric", err)
+
+
+class KeyFile(unittest.TestCase):
+    def refused(self, prepare, wanted):
+        lab = labs.Lab(WEFT, "f", "topology: \"full:switches=1,hosts=2\"\n"
+                       "security: {link-key: link.key}\n", {"link.key": KEY})
+        self.addCleanup(lab.remove)
+        prepare(os.path.join(lab.folder, "link.key"))
+        done = lab.weft("up")
+        self.assertIn(done.returncode, (2, 3), done.stderr)
+        self.assertRegex(done.stderr, r"lab\.yaml:4:\d+: security\.link-key: .*" + wanted)
+
+    def test_a_missing_file(self):
+        self.refused(os.remove, "No such file or directory; expected a file of 64 hexadecimal digits")
+
+    def test_a_short_file(self):
+        def cut(path):
+            with open(path, "w") as file:
+                file.write("5e5e\n")
+        self.refused(cut, "expected 64 hexadecimal digits on one line")
+
+    def test_a_file_that_others_may_read(self):
+        self.refused(lambda path: os.chmod(path, 0o644), r"mode 644\); expected 600")
+
+
+if __name__ == "__main__":
+    labs.need_lab()
+    WEFT = sys.argv.pop(1)
+    unittest.main()
