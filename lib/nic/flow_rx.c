@@ -228,26 +228,46 @@ static void take_up(struct nic *nic, uint16_t peer, uint16_t flow, uint32_t firs
 	rx->begun = rx->mid_message = rx->ask = rx->asked = false;
 }
 
+/* True for a flow number and a sequence number of the flow in use. A sequence number that far away
+ * is of another flow of that name. */
+static bool is_in_use(const struct flow_rx *rx, uint16_t flow, uint32_t sequence)
+{
+	return rx->known && rx->flow == flow && sequence - rx->expected + FAR < 2 * FAR;
+}
+
+static bool is_ours(const struct flow_rx *rx, const struct weft_packet *packet)
+{
+	return is_in_use(rx, MESSAGE_FLOW(packet->message), packet->sequence);
+}
+
 /* A frame of another flow than the one in use. One that was offered replaces it, from its first
  * frame on. Any other is answered by an offer, which the true sender of a flow in use ignores. */
 static bool meet_flow(struct nic *nic, const struct weft_packet *packet)
 {
-	uint16_t flow = MESSAGE_FLOW(packet->message);
-	uint32_t first;
+	uint16_t flow = MESSAGE_FLOW(packet->message), messages;
+	struct flow_start start;
 
-	if (!flow_begin_was_offered(nic, packet, &first)) {
+	if (!flow_begin_is_on_offer(nic, packet->source, flow, packet->sequence, &start)) {
 		flow_begin_answer(nic, packet->source, flow, packet->sequence);
 		return false;
 	}
-	take_up(nic, packet->source, flow, first);
+	/* Each message before this frame has a frame at least. */
+	messages = (uint16_t)(packet->message - start.number);
+	if (messages > packet->sequence - start.first)
+		return false;
+	take_up(nic, packet->source, flow, start.first);
 	return true;
 }
 
-/* A frame of the flow in use. A number that far away is of another flow of that name. */
-static bool is_ours(const struct flow_rx *rx, const struct weft_packet *packet)
+void flow_rx_on_ask(struct nic *nic, uint16_t peer, const struct control_flow *ask)
 {
-	return rx->known && rx->flow == MESSAGE_FLOW(packet->message) &&
-	       packet->sequence - rx->expected + FAR < 2 * FAR;
+	struct flow_start start;
+
+	if (is_in_use(&nic->rx[peer], ask->flow, ask->sequence) ||
+		flow_begin_is_on_offer(nic, peer, ask->flow, ask->sequence, &start))
+		nic->count[NIC_ASKS_FOREIGN]++;
+	else
+		flow_begin_answer(nic, peer, ask->flow, ask->sequence);
 }
 
 /* The payload is corrupt, the header is not; or it is the end of a message that an in-transit host
