@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lab_kept.h"
 #include "lab_spawn.h"
 #include "quantity.h"
 
@@ -37,9 +38,19 @@ static const struct argp_option up_options[] = {
 		"print the whole configuration, every default included, and the plan of processes "
 		"and links as comments, and start nothing",
 		0},
+	{"restart", 'R', NULL, 0,
+		"take the lab down first if it is up, as after a change of the file", 0},
 	{0},
 };
-static const struct argp_option down_options[] = {OPTION_RUN_DIR, {0}};
+static const struct argp_option down_options[] = {
+	OPTION_RUN_DIR,
+	{"all", 'a', NULL, 0, "every lab of this user that 'weft lab list' shows", 0},
+	{0},
+};
+static const struct argp_option list_options[] = {
+	{"json", 'j', NULL, 0, "one JSON document instead of a table", 0},
+	{0},
+};
 static const struct argp_option status_options[] = {
 	OPTION_RUN_DIR,
 	{"json", 'j', NULL, 0, "one JSON document instead of tables", 0},
@@ -78,20 +89,22 @@ static const struct part {
 } parts[] = {
 	{"up", cmd_lab_up, up_options, "LAB.yaml",
 		"Starts the processes of a lab and waits until all links are up."},
-	{"status", cmd_lab_status, status_options, "LAB.yaml",
+	{"list", cmd_lab_list, list_options, "",
+		"Shows the labs of this user that are up, and the files they were started from."},
+	{"status", cmd_lab_status, status_options, "LAB",
 		"Shows processes, links and counters. Exit 1: a process or link is down."},
-	{"run", cmd_lab_run, run_options, "LAB.yaml",
+	{"run", cmd_lab_run, run_options, "LAB",
 		"Sends the traffic of the lab file and shows what arrived. Exit 1: frames were "
 		"lost, duplicated or out of order."},
-	{"capture", cmd_lab_capture, capture_options, "LAB.yaml PORT",
+	{"capture", cmd_lab_capture, capture_options, "LAB PORT",
 		"Captures a port such as s0:1 as pcapng until interrupted:\n"
-		"weft lab capture LAB.yaml s0:1 | wireshark -k -i -"},
-	{"map", cmd_lab_map, map_options, "LAB.yaml",
+		"weft lab capture LAB s0:1 | wireshark -k -i -"},
+	{"map", cmd_lab_map, map_options, "LAB",
 		"Writes the topology that the mapper has found, and its differences to the expected "
 		"one. Exit 1: there are differences."},
-	{"link", cmd_lab_link, link_options, "LAB.yaml PORT down|up",
+	{"link", cmd_lab_link, link_options, "LAB PORT down|up",
 		"Cuts the cable at a port such as s0:1, or restores it."},
-	{"down", cmd_lab_down, down_options, "LAB.yaml",
+	{"down", cmd_lab_down, down_options, "LAB",
 		"Ends the processes of a lab and removes its files, sockets and namespace. A lab "
 		"that is not up is no error."},
 };
@@ -128,6 +141,12 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case 'e':
 		arguments->explain = true;
+		return 0;
+	case 'R':
+		arguments->restart = true;
+		return 0;
+	case 'a':
+		arguments->all = true;
 		return 0;
 	case 'D':
 		arguments->dot = true;
@@ -170,7 +189,7 @@ static enum weft_exit run_part(const struct part *part, int argc, char **argv)
 		.duration_ps = WEFT_TIME_NEVER,
 	};
 	const char *second = strchr(part->arguments, ' ');
-	bool wants_link = second != NULL;
+	bool wants_file, wants_link = second != NULL;
 	bool wants_word = wants_link && strchr(second + 1, ' ') != NULL;
 	char name[64];
 
@@ -178,7 +197,8 @@ static enum weft_exit run_part(const struct part *part, int argc, char **argv)
 	argv[0] = name;
 	argp_err_exit_status = EXIT_BAD_REQUEST;
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-	if (arguments.file == NULL || (arguments.link != NULL) != wants_link ||
+	wants_file = part->arguments[0] != '\0' && !arguments.all;
+	if ((arguments.file != NULL) != wants_file || (arguments.link != NULL) != wants_link ||
 		(arguments.word != NULL) != wants_word) {
 		fprintf(stderr, "usage: %s [OPTION]... %s\n", name, part->arguments);
 		return EXIT_BAD_REQUEST;
@@ -208,7 +228,7 @@ int cmd_lab(int argc, char **argv)
 		if (strcmp(parts[i].name, argv[1]) == 0)
 			return run_part(&parts[i], argc - 1, argv + 1);
 	return command_fail("lab", EXIT_BAD_REQUEST,
-		"'%s', expected up, status, run, capture, map, link or down", argv[1]);
+		"'%s', expected up, list, status, run, capture, map, link or down", argv[1]);
 }
 
 /* --- signals --- */
@@ -254,15 +274,38 @@ const struct lab_record *lab_record_of(
 	return NULL;
 }
 
+/* Opens the lab file, or the one that the lab keeps. 0, or -errno and fault; -ENOENT: 'file' is
+ * neither a file nor a lab that is up. */
+static int open_target(
+	const struct lab_arguments *arguments, struct lab *lab, bool *by_name, struct fault *fault)
+{
+	struct lab_target target;
+	int result = lab_kept_find(arguments, &target, fault);
+
+	*by_name = target.by_name;
+	if (result < 0)
+		return result;
+	return lab_open(lab, target.file, target.dir[0] != '\0' ? target.dir : NULL, fault);
+}
+
 enum weft_exit lab_open_running(const struct lab_arguments *arguments, const char *command,
 	struct lab *lab, struct lab_state *state)
 {
 	struct fault fault;
-	int result = lab_open(lab, arguments->file, arguments->run_dir, &fault);
+	bool by_name;
+	int result = open_target(arguments, lab, &by_name, &fault);
 
 	if (result < 0)
 		return command_fail(command, fault_exit_code(result), "%s", fault.text);
 	result = lab_state_load(state, lab->plan->run_dir, &fault);
+	if (result == 0 && !by_name) {
+		result = lab_kept_check(lab, &fault);
+		if (result < 0) {
+			lab_state_free(state);
+			lab_close(lab);
+			return command_fail(command, fault_exit_code(result), "%s", fault.text);
+		}
+	}
 	if (result == 0)
 		return EXIT_DONE;
 	if (result == -ENOENT)

@@ -19,7 +19,7 @@
 #define LAB_ONLY_MAX 64
 
 struct lab_arguments {
-	const char *file;
+	const char *file;               /* or the name of a lab that is up */
 	const char *link;               /* capture, link: "s0:1" */
 	const char *word;               /* link: "down", "up" */
 	const char *run_dir;            /* NULL: /run/weft/NAME */
@@ -31,10 +31,13 @@ struct lab_arguments {
 	bool json;
 	bool dot;     /* map */
 	bool explain; /* up */
+	bool restart; /* up */
+	bool all;     /* down */
 };
 
 enum weft_exit cmd_lab_up(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_down(const struct lab_arguments *arguments);
+enum weft_exit cmd_lab_list(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_status(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_run(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_capture(const struct lab_arguments *arguments);
@@ -45,8 +48,13 @@ enum weft_exit cmd_lab_link(const struct lab_arguments *arguments);
  * processes had to be killed, or -errno and fault. */
 int lab_take_down(struct lab_state *state, struct fault *fault);
 
+/* Takes down the lab of that run directory, under its lock. As lab_take_down(); -ENOENT: it is not
+ * up. 'processes' is how many it had. */
+int lab_down(const char *dir, unsigned *processes, struct fault *fault);
+
 /* Opens the lab and the state of the running one. Prints errors; EXIT_BAD_ANSWER if the lab is
- * not up. lab_close() and lab_state_free() after EXIT_DONE. */
+ * not up, EXIT_BAD_REQUEST if it was started with another file. lab_close() and lab_state_free()
+ * after EXIT_DONE. */
 enum weft_exit lab_open_running(const struct lab_arguments *arguments, const char *command,
 	struct lab *lab, struct lab_state *state);
 

@@ -6,8 +6,11 @@
 #include "cmd_lab.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "lab_kept.h"
+#include "lab_list.h"
 #include "lab_lock.h"
 
 /* The run directory, not the lab file, knows the running processes: the file may have changed
@@ -15,14 +18,21 @@
 static int find_run_dir(
 	const struct lab_arguments *arguments, char *dir, size_t size, struct fault *fault)
 {
+	struct lab_target target;
 	struct lab lab;
-	int result;
+	int result = 0;
 
-	if (arguments->run_dir != NULL) {
-		snprintf(dir, size, "%s", arguments->run_dir);
+	if (arguments->run_dir != NULL)
+		snprintf(target.dir, sizeof(target.dir), "%s", arguments->run_dir);
+	else
+		result = lab_kept_find(arguments, &target, fault);
+	if (result < 0)
+		return result;
+	if (target.dir[0] != '\0') {
+		snprintf(dir, size, "%s", target.dir);
 		return 0;
 	}
-	result = lab_open(&lab, arguments->file, NULL, fault);
+	result = lab_open(&lab, target.file, NULL, fault);
 	if (result < 0)
 		return result;
 	snprintf(dir, size, "%s", lab.plan->run_dir);
@@ -42,7 +52,7 @@ static int take_down(const char *dir, unsigned *processes, struct fault *fault)
 	return lab_take_down(&state, fault);
 }
 
-static int take_down_locked(const char *dir, unsigned *processes, struct fault *fault)
+int lab_down(const char *dir, unsigned *processes, struct fault *fault)
 {
 	struct lab_lock lock;
 	int result = lab_lock_take(&lock, dir, "taken down", fault);
@@ -56,25 +66,62 @@ static int take_down_locked(const char *dir, unsigned *processes, struct fault *
 	return result;
 }
 
+static void print_down(const char *lab, unsigned processes, int killed)
+{
+	printf("%s%sdown: %u processes ended", lab, lab[0] != '\0' ? " " : "", processes);
+	if (killed > 0)
+		printf(" (%d did not end by themselves and were killed)", killed);
+	putchar('\n');
+}
+
+/* 'context' is the number of labs that could not be taken down. */
+static int down_one(
+	void *context, const char *name, const struct lab_state *state, struct fault *fault)
+{
+	unsigned processes = 0, *failed = context;
+	int result = lab_down(state->dir, &processes, fault);
+
+	if (result >= 0) {
+		print_down(name, processes, result);
+	} else if (result != -ENOENT) {
+		command_fail("lab down", fault_exit_code(result), "%s", fault->text);
+		(*failed)++;
+	}
+	return 0;
+}
+
+static enum weft_exit down_all(void)
+{
+	struct fault fault;
+	unsigned failed = 0;
+
+	lab_list_each(down_one, &failed, &fault);
+	return failed == 0 ? EXIT_DONE : EXIT_NOT_ABLE;
+}
+
 enum weft_exit cmd_lab_down(const struct lab_arguments *arguments)
 {
 	struct fault fault;
 	unsigned processes;
 	char dir[256];
-	int result = find_run_dir(arguments, dir, sizeof(dir), &fault);
+	int result;
 
+	if (arguments->all)
+		return down_all();
+	result = find_run_dir(arguments, dir, sizeof(dir), &fault);
+	if (result == -ENOENT && strpbrk(arguments->file, "/.") == NULL) {
+		printf("not up: %s\n", arguments->file);
+		return EXIT_DONE;
+	}
 	if (result < 0)
 		return command_fail("lab down", fault_exit_code(result), "%s", fault.text);
-	result = take_down_locked(dir, &processes, &fault);
+	result = lab_down(dir, &processes, &fault);
 	if (result == -ENOENT) {
 		printf("not up: %s\n", dir);
 		return EXIT_DONE;
 	}
 	if (result < 0)
 		return command_fail("lab down", fault_exit_code(result), "%s", fault.text);
-	printf("down: %u processes ended", processes);
-	if (result > 0)
-		printf(" (%d did not end by themselves and were killed)", result);
-	putchar('\n');
+	print_down("", processes, result);
 	return EXIT_DONE;
 }

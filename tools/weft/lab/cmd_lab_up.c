@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cmd_lab.h"
+#include "lab_kept.h"
 #include "lab_lock.h"
 #include "lab_state.h"
 
@@ -156,6 +157,8 @@ static int bring_up(struct lab_up *up, struct fault *fault)
 		return result;
 	result = write_plan(up, fault);
 	if (result == 0)
+		result = lab_kept_write(&up->lab, fault);
+	if (result == 0)
 		result = record_edges(up, fault);
 	if (result == 0)
 		result = make_veths(up, fault);
@@ -188,6 +191,9 @@ static int bring_back(struct lab_up *up, struct fault *fault)
 {
 	int result;
 
+	result = lab_kept_check(&up->lab, fault);
+	if (result < 0)
+		return result;
 	remove_sockets(up);
 	result = lab_up_start(up, fault);
 	return result == 0 ? lab_up_wait_links(up, fault) : result;
@@ -205,6 +211,15 @@ static int bring_up_locked(struct lab_up *up, struct fault *fault)
 		result = up->again ? bring_back(up, fault) : bring_up(up, fault);
 	lab_lock_release(&lock);
 	return result;
+}
+
+/* --restart */
+static int take_down_first(const struct lab_up *up, struct fault *fault)
+{
+	unsigned processes;
+	int result = lab_down(up->lab.plan->run_dir, &processes, fault);
+
+	return result == -ENOENT || result > 0 ? 0 : result;
 }
 
 static void tell(const struct lab_up *up, uint64_t took_ms)
@@ -274,6 +289,8 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 	result = lab_trust_check(&up.lab, &arguments->trust, &fault);
 	if (result == 0)
 		result = lab_up_check_request(&up, &fault);
+	if (result == 0 && arguments->restart)
+		result = take_down_first(&up, &fault);
 	if (result == 0)
 		result = bring_up_locked(&up, &fault);
 	/* The signal also interrupts the programs that 'up' calls, and they fail. */

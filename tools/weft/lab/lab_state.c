@@ -212,9 +212,9 @@ int lab_state_load(struct lab_state *state, const char *dir, struct fault *fault
 int lab_state_remove(const struct lab_state *state, struct fault *fault)
 {
 	/* Of this program, and of weft-switch and weft-nic in their run directory. */
-	static const char *const names[] = {STATE_FILE, STATE_FILE ".new", "plan.txt", "machine",
-		"machine.*", "clock", "clock.*", "*.log", "l*.sock", "answer-*", "capture-*.fifo",
-		"run.lock", NULL};
+	static const char *const names[] = {STATE_FILE, STATE_FILE ".new", "plan.txt", "lab.yaml",
+		"machine", "machine.*", "clock", "clock.*", "*.log", "l*.sock", "answer-*",
+		"capture-*.fifo", "run.lock", NULL};
 
 	return private_dir_remove(state->dir, names, fault);
 }

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""A lab is what was started: its name will do, and a file that has changed since is refused.
+
+usage: lab_names_test.py WEFT [CASE...]"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import labs
+
+WEFT = None
+LAB = """weft: lab/1
+name: {name}
+topology: {topology}
+mapper: {{routes: static}}
+traffic: [{{pattern: uniform, load: {load}}}]
+measure: {{duration: 20ms}}
+"""
+
+
+class Names(unittest.TestCase):
+    """Each test has a folder of labs of its own: '--all' must end nobody else's."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="weft-names-")
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        self.environment = dict(os.environ, RUNTIME_DIRECTORY=os.path.join(self.folder, "run"))
+        os.mkdir(self.environment["RUNTIME_DIRECTORY"], 0o700)
+        self.addCleanup(self.weft, "down", "--all")
+        generated = subprocess.run([WEFT, "topo", "gen", "full:switches=2,hosts=1"], check=True, text=True,
+                                   stdout=subprocess.PIPE).stdout
+        self.topology = self.path("pair.yaml")
+        self.write(self.topology, generated)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    @staticmethod
+    def write(path, text):
+        with open(path, "w") as file:
+            file.write(text)
+
+    def file(self, name, load="2%", topology="pair.yaml"):
+        path = self.path(f"{name}.yaml")
+        self.write(path, LAB.format(name=name, load=load, topology=topology))
+        return path
+
+    def weft(self, part, *more):
+        return subprocess.run([WEFT, "lab", part, *more], text=True, timeout=60, env=self.environment,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def must(self, part, *more, code=0):
+        done = self.weft(part, *more)
+        self.assertEqual(done.returncode, code, f"{part} {more}: {done.stdout}{done.stderr}")
+        return done
+
+    def labs(self):
+        return {lab["lab"]: lab for lab in json.loads(self.must("list", "--json").stdout)}
+
+    def test_every_part_takes_the_name_of_a_lab_whose_files_are_gone(self):
+        path = self.file("gone")
+        self.must("up", path)
+        os.unlink(path)
+        os.unlink(self.topology)
+        self.assertIn("running", self.must("status", "gone").stdout)
+        self.assertIn("0 lost, 0 duplicated", self.must("run", "gone").stdout)
+        self.must("link", "gone", "s0:0", "down")
+        self.must("link", "gone", "s0:0", "up")
+        self.must("down", "gone")
+        self.assertEqual(self.labs(), {})
+
+    def test_the_path_of_a_file_that_is_gone_means_the_lab_that_was_started_from_it(self):
+        path = self.file("path")
+        self.must("up", path)
+        os.unlink(path)
+        self.must("down", path)
+        self.assertEqual(self.labs(), {})
+
+    def test_a_file_that_has_changed_is_refused_with_the_first_difference(self):
+        path = self.file("changed")
+        self.must("up", path)
+        self.file("changed", load="6%")
+        for part, more in (("run", ()), ("status", ()), ("link", ("s0:0", "down"))):
+            said = self.must(part, path, *more, code=2).stderr
+            self.assertIn("traffic.0.load: 6% in the file, 2% in the lab", said)
+            self.assertIn(f"weft lab up --restart {path}", said)
+        self.must("run", "changed")
+
+    def test_a_topology_that_has_changed_is_a_change_of_the_lab(self):
+        path = self.file("wider")
+        self.must("up", path)
+        with open(self.topology) as file:
+            text = file.read()
+        self.write(self.topology, text.replace("10Gbps", "5Gbps"))
+        self.assertIn("5Gbps in the file, 10Gbps in the lab", self.must("run", path, code=2).stderr)
+
+    def test_a_comment_is_no_change(self):
+        path = self.file("comment")
+        self.must("up", path)
+        with open(path, "a") as file:
+            file.write("# a comment\n")
+        self.must("run", path)
+
+    def test_restart_applies_the_file(self):
+        path = self.file("again")
+        self.must("up", path)
+        self.file("again", load="6%")
+        self.must("up", path, code=2)
+        self.must("up", "--restart", path)
+        self.must("run", path)
+
+    def test_restart_of_a_lab_that_is_down_brings_it_up(self):
+        self.must("up", "--restart", self.file("fresh"))
+        self.assertEqual(list(self.labs()), ["fresh"])
+
+    def test_list_shows_each_lab_with_its_processes_and_its_file(self):
+        paths = [self.file(name) for name in ("one", "two")]
+        for path in paths:
+            self.must("up", path)
+        found = self.labs()
+        self.assertEqual([lab["file"] for lab in found.values()], paths)
+        self.assertEqual([(lab["processes"], lab["running"]) for lab in found.values()], [(3, 3)] * 2)
+        self.assertIn(paths[1], self.must("list").stdout)
+
+    def test_down_all_takes_down_every_lab(self):
+        for name in ("one", "two"):
+            self.must("up", self.file(name))
+        said = self.must("down", "--all").stdout
+        self.assertEqual(said, "one down: 3 processes ended\ntwo down: 3 processes ended\n")
+        self.assertEqual(self.must("list").stdout, "no lab is up\n")
+
+    def test_a_generator_is_still_a_lab(self):
+        self.must("up", "full:switches=2,hosts=1")
+        self.must("status", "full:switches=2,hosts=1")
+        self.must("down", "full:switches=2,hosts=1")
+        self.assertEqual(self.labs(), {})
+
+    def test_a_name_that_is_not_up_is_an_error_except_for_down(self):
+        self.assertIn("no lab of that name is up", self.must("status", "none", code=2).stderr)
+        self.assertEqual(self.must("down", "none").stdout, "not up: none\n")
+        self.must("down", "none.yaml", code=2)
+
+    def test_what_list_and_down_take_is_said(self):
+        self.assertIn("usage: weft lab list", self.must("list", "one", code=2).stderr)
+        self.assertIn("usage: weft lab down", self.must("down", code=2).stderr)
+        self.assertIn("usage: weft lab down", self.must("down", "--all", "one", code=2).stderr)
+
+
+def main():
+    global WEFT
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    WEFT = os.path.abspath(sys.argv[1])
+    labs.need_lab()
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)
+
+
+if __name__ == "__main__":
+    main()

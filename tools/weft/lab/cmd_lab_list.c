@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft lab list */
+
+#include "lab_list.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab_kept.h"
+#include "runtime_dir.h"
+
+static int is_lab(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+int lab_list_each(lab_list_visit visit, void *context, struct fault *fault)
+{
+	char labs[RUNTIME_DIR_MAX], dir[RUNTIME_DIR_MAX + NAME_MAX + 2];
+	struct dirent **entry = NULL;
+	int result = 0, count;
+
+	runtime_dir_labs(labs);
+	count = scandir(labs, &entry, is_lab, alphasort);
+	for (int i = 0; i < count; i++) {
+		struct lab_state state;
+		struct fault ignored;
+
+		snprintf(dir, sizeof(dir), "%s/%s", labs, entry[i]->d_name);
+		if (result == 0 && lab_state_load(&state, dir, &ignored) == 0) {
+			result = visit(context, entry[i]->d_name, &state, fault);
+			lab_state_free(&state);
+		}
+		free(entry[i]);
+	}
+	free(entry);
+	return result;
+}
+
+static int print_lab(
+	void *context, const char *name, const struct lab_state *state, struct fault *fault)
+{
+	unsigned *labs = context, alive = 0;
+	char source[512];
+
+	(void)fault;
+	for (unsigned i = 0; i < state->processes; i++)
+		alive += lab_record_alive(&state->process[i]);
+	lab_kept_source(state->dir, source, sizeof(source));
+	if ((*labs)++ == 0)
+		printf("%-16s %9s  %s\n", "lab", "processes", "started from");
+	printf("%-16s %4u/%-4u  %s\n", name, alive, state->processes, source);
+	return 0;
+}
+
+static int add_lab(
+	void *context, const char *name, const struct lab_state *state, struct fault *fault)
+{
+	unsigned alive = 0;
+	char source[512];
+
+	for (unsigned i = 0; i < state->processes; i++)
+		alive += lab_record_alive(&state->process[i]);
+	lab_kept_source(state->dir, source, sizeof(source));
+	if (json_array_append_new(
+		    context, json_pack("{s:s,s:s,s:s,s:I,s:I}", "lab", name, "run_dir", state->dir,
+				     "file", source, "processes", (json_int_t)state->processes,
+				     "running", (json_int_t)alive)) != 0)
+		return fault_set(fault, ENOMEM, "no memory");
+	return 0;
+}
+
+static int write_json(struct fault *fault)
+{
+	json_t *labs = json_array();
+	int result = lab_list_each(add_lab, labs, fault);
+
+	if (result == 0) {
+		json_dumpf(labs, stdout, JSON_INDENT(2));
+		putchar('\n');
+	}
+	json_decref(labs);
+	return result;
+}
+
+enum weft_exit cmd_lab_list(const struct lab_arguments *arguments)
+{
+	struct fault fault;
+	unsigned labs = 0;
+	int result = arguments->json ? write_json(&fault) : lab_list_each(print_lab, &labs, &fault);
+
+	if (result < 0)
+		return command_fail("lab list", fault_exit_code(result), "%s", fault.text);
+	if (!arguments->json && labs == 0)
+		puts("no lab is up");
+	return EXIT_DONE;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "lab_kept.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lab_difference.h"
+#include "private_dir.h"
+#include "runtime_dir.h"
+#include "topology.h"
+#include "yaml_tree.h"
+
+#define SOURCE_MARK "# started from "
+
+static void kept_path(const char *dir, char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%s/" LAB_KEPT_FILE, dir);
+}
+
+/* --- writing --- */
+
+/* The topology in place of its file's name, which may be gone or changed when the lab is asked for
+ * it. 0 or -ENOMEM. */
+static int include_topology(const struct lab *lab)
+{
+	struct run_config_topology *topology = &lab->config->run.topology;
+
+	if (topology->spec == NULL || topology_is_generated(topology->spec))
+		return 0;
+	topology->in_place = topology_copy(lab->topology);
+	if (topology->in_place == NULL)
+		return -ENOMEM;
+	free(topology->spec);
+	topology->spec = NULL;
+	return 0;
+}
+
+/* The caller frees the text; NULL without memory. */
+static char *whole_text(const struct lab *lab, size_t *length)
+{
+	char *text = NULL;
+	FILE *memory = include_topology(lab) == 0 ? open_memstream(&text, length) : NULL;
+	bool good;
+
+	if (memory == NULL)
+		return NULL;
+	good = lab_config_explain(lab->config, memory) == 0;
+	if (fclose(memory) == 0 && good)
+		return text;
+	free(text);
+	return NULL;
+}
+
+int lab_kept_write(const struct lab *lab, struct fault *fault)
+{
+	char path[PATH_MAX], *text;
+	size_t length;
+	FILE *file;
+	bool good;
+
+	kept_path(lab->plan->run_dir, path);
+	text = whole_text(lab, &length);
+	if (text == NULL)
+		return fault_set(fault, ENOMEM, "no memory");
+	file = fopen(path, "we");
+	if (file == NULL) {
+		free(text);
+		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
+	}
+	fprintf(file, SOURCE_MARK "%s\n%s", lab->path, text);
+	good = ferror(file) == 0;
+	good = fclose(file) == 0 && good;
+	free(text);
+	return good ? 0 : fault_set(fault, EIO, "%s: cannot be written", path);
+}
+
+/* --- comparing --- */
+
+int lab_kept_check(const struct lab *lab, struct fault *fault)
+{
+	char path[PATH_MAX], difference[256] = "", *text;
+	struct yaml_tree *kept, *given;
+	size_t length;
+
+	kept_path(lab->plan->run_dir, path);
+	if (access(path, F_OK) != 0)
+		return 0;
+	text = whole_text(lab, &length);
+	if (text == NULL)
+		return fault_set(fault, ENOMEM, "no memory");
+	given = yaml_tree_parse(text, length, lab->path, fault);
+	kept = given != NULL ? yaml_tree_load(path, fault) : NULL;
+	if (kept != NULL)
+		lab_difference_find(yaml_tree_root(given), yaml_tree_root(kept), difference,
+			sizeof(difference));
+	yaml_tree_destroy(kept);
+	yaml_tree_destroy(given);
+	free(text);
+	if (kept == NULL)
+		return -EINVAL;
+	if (difference[0] == '\0')
+		return 0;
+	return fault_set(fault, EINVAL,
+		"%s: lab %s was started with something else: %s; 'weft lab up --restart %s' applies "
+		"the file, and the name %s instead of the file means the lab as it is",
+		lab->path, lab->plan->lab, difference, lab->path, lab->plan->lab);
+}
+
+/* --- finding --- */
+
+void lab_kept_source(const char *dir, char *path, size_t size)
+{
+	char name[PATH_MAX], line[PATH_MAX] = "";
+	FILE *file;
+
+	path[0] = '\0';
+	kept_path(dir, name);
+	file = fopen(name, "re");
+	if (file == NULL)
+		return;
+	if (fgets(line, sizeof(line), file) != NULL &&
+		strncmp(line, SOURCE_MARK, strlen(SOURCE_MARK)) == 0) {
+		line[strcspn(line, "\n")] = '\0';
+		snprintf(path, size, "%s", line + strlen(SOURCE_MARK));
+	}
+	fclose(file);
+}
+
+/* As realpath(), for a file that need not exist. */
+static bool make_absolute(const char *file, char out[PATH_MAX])
+{
+	char folder[PATH_MAX], name[PATH_MAX], whole[PATH_MAX];
+	int length;
+
+	snprintf(folder, sizeof(folder), "%s", file);
+	snprintf(name, sizeof(name), "%s", file);
+	if (realpath(dirname(folder), whole) == NULL)
+		return false;
+	length = snprintf(out, PATH_MAX, "%s/%s", whole, basename(name));
+	return length < PATH_MAX;
+}
+
+/* The lab that was started from a file that is gone. */
+static bool find_by_source(const char *file, struct lab_target *target)
+{
+	char labs[RUNTIME_DIR_MAX], wanted[PATH_MAX], source[PATH_MAX], dir[sizeof(target->dir)];
+	struct dirent *entry;
+	bool found = false;
+	DIR *folder;
+
+	runtime_dir_labs(labs);
+	folder = make_absolute(file, wanted) ? opendir(labs) : NULL;
+	while (folder != NULL && !found && (entry = readdir(folder)) != NULL) {
+		if (entry->d_name[0] == '.' || snprintf(dir, sizeof(dir), "%s/%s", labs,
+						       entry->d_name) >= (int)sizeof(dir))
+			continue;
+		lab_kept_source(dir, source, sizeof(source));
+		found = strcmp(source, wanted) == 0;
+	}
+	if (found)
+		snprintf(target->dir, sizeof(target->dir), "%s", dir);
+	if (folder != NULL)
+		closedir(folder);
+	return found;
+}
+
+static bool find_by_name(const char *name, const char *run_dir, struct lab_target *target)
+{
+	char labs[RUNTIME_DIR_MAX];
+
+	if (run_dir != NULL) {
+		snprintf(target->dir, sizeof(target->dir), "%s", run_dir);
+		return access(target->dir, F_OK) == 0;
+	}
+	if (strchr(name, '/') != NULL || name[0] == '.')
+		return false;
+	runtime_dir_labs(labs);
+	return snprintf(target->dir, sizeof(target->dir), "%s/%s", labs, name) <
+		       (int)sizeof(target->dir) &&
+	       access(target->dir, F_OK) == 0;
+}
+
+int lab_kept_find(
+	const struct lab_arguments *arguments, struct lab_target *target, struct fault *fault)
+{
+	const char *run_dir = arguments->run_dir;
+
+	*target = (struct lab_target){
+		.by_name = access(arguments->file, F_OK) != 0 &&
+			   !topology_is_generated(arguments->file),
+	};
+	if (!target->by_name) {
+		snprintf(target->file, sizeof(target->file), "%s", arguments->file);
+		snprintf(target->dir, sizeof(target->dir), "%s", run_dir != NULL ? run_dir : "");
+		return 0;
+	}
+	if (!find_by_name(arguments->file, run_dir, target) &&
+		!find_by_source(arguments->file, target))
+		return fault_set(fault, ENOENT,
+			"%s: no such lab file, and no lab of that name is up ('weft lab list' shows "
+			"those that are)",
+			arguments->file);
+	if (private_dir_check(target->dir, fault) < 0)
+		return -EPERM;
+	snprintf(target->file, sizeof(target->file), "%s/" LAB_KEPT_FILE, target->dir);
+	return 0;
+}
