@@ -91,6 +91,7 @@ struct mapper_agent {
 	uint32_t staged_epoch;
 	uint8_t *staged;
 	uint32_t staged_bytes, staged_total;
+	weft_time staged_at; /* its last part */
 	uint8_t stage; /* enum mapper_stage */
 
 	/* Maintained by the owner. */
