@@ -228,19 +228,20 @@ static void take_up(struct nic *nic, uint16_t peer, uint16_t flow, uint32_t firs
 	rx->begun = rx->mid_message = rx->ask = rx->asked = false;
 }
 
-/* A frame of another flow than the one in use. One that was offered replaces it, from its first
- * frame on. Any other is answered by an offer, which the true sender of a flow in use ignores. */
-static bool meet_flow(struct nic *nic, const struct weft_packet *packet)
+/* Any frame of a flow that is neither in use nor offered is answered by an offer, which the true
+ * sender of a flow in use ignores; its tag may be one for an earlier life of this host. */
+static enum nic_counter answer_unknown(struct nic *nic, const struct weft_packet *packet)
 {
-	uint16_t flow = MESSAGE_FLOW(packet->message);
-	uint32_t first;
+	flow_begin_answer(nic, packet->source, MESSAGE_FLOW(packet->message), packet->sequence);
+	return NIC_DISCARD_OLD_FLOW;
+}
 
-	if (!flow_begin_was_offered(nic, packet, &first)) {
-		flow_begin_answer(nic, packet->source, flow, packet->sequence);
-		return false;
-	}
-	take_up(nic, packet->source, flow, first);
-	return true;
+static bool is_genuine(
+	const struct nic *nic, const struct weft_packet *packet, const uint8_t *frame)
+{
+	return nic->config.data_key == NULL ||
+	       data_tag_matches(
+		       nic->config.data_key, nic->config.link.session, frame, packet->bytes);
 }
 
 /* A frame of the flow in use. A number that far away is of another flow of that name. */
@@ -268,18 +269,37 @@ static void receive_defective(
 	discard(nic, packet, reason);
 }
 
+/* NIC_COUNTER_COUNT if the frame is of the flow in use; one that was offered replaces it, from its
+ * first frame on. Else the reason to discard it. */
+static enum nic_counter meet_flow(
+	struct nic *nic, const struct weft_packet *packet, const uint8_t *frame)
+{
+	bool ours = is_ours(&nic->rx[packet->source], packet);
+	uint32_t first = 0;
+
+	if (!ours && !flow_begin_was_offered(nic, packet, &first))
+		return answer_unknown(nic, packet);
+	if (!is_genuine(nic, packet, frame))
+		return NIC_DISCARD_DATA_TAG;
+	if (!ours)
+		take_up(nic, packet->source, MESSAGE_FLOW(packet->message), first);
+	return NIC_COUNTER_COUNT;
+}
+
 void flow_rx_data(struct nic *nic, struct weft_packet *packet, const uint8_t *frame,
 	enum nic_counter defect, weft_time now)
 {
-	struct flow_rx *rx = &nic->rx[packet->source];
+	const struct flow_rx *rx = &nic->rx[packet->source];
+	enum nic_counter reason;
 	uint32_t ahead;
 
 	if (defect != NIC_COUNTER_COUNT) {
 		receive_defective(nic, packet, defect, now);
 		return;
 	}
-	if (!is_ours(rx, packet) && !meet_flow(nic, packet)) {
-		discard(nic, packet, NIC_DISCARD_OLD_FLOW);
+	reason = meet_flow(nic, packet, frame);
+	if (reason != NIC_COUNTER_COUNT) {
+		discard(nic, packet, reason);
 		return;
 	}
 	ahead = packet->sequence - rx->expected;

@@ -152,6 +152,7 @@ static inline struct device_config real_device_config(const struct real_fabric *
 		.topology = fabric->options.topology,
 		.routes = &fabric->routes,
 		.session = fabric->options.session,
+		.data_key = fabric->options.data_key,
 		.secret = fabric->secret,
 	};
 }
