@@ -32,6 +32,8 @@ const struct yaml_field lab_file_fields[] = {
 		.write = lab_write_words},
 	{"security", YAML_FIELD_SECTION, YAML_MEMBER(struct lab_config, run.security),
 		.fields = lab_security_fields},
+	{"faults", YAML_FIELD_SECTION, YAML_MEMBER(struct lab_config, run.faults),
+		.fields = run_faults_fields},
 	{"cores", YAML_FIELD_NUMBER, YAML_MEMBER(struct lab_config, cores), .max = 1024},
 	RUN_SHARED_FIELDS(struct lab_config, run.),
 	{NULL},

@@ -165,7 +165,7 @@ static inline uint32_t run_config_tag_bytes(const struct run_config_security *se
 	return security->data ? FRAME_DATA_TAG_BYTES : 0;
 }
 
-/* Impairment of in-memory links. */
+/* Impairment of links: by the device that sends. */
 struct run_config_faults {
 	uint32_t credit_loss_ppm; /* share of the credit frames dropped */
 	uint32_t corrupt_ppm;     /* share of the data frames with a flipped bit */

@@ -7,15 +7,20 @@ a link between switches. With keys nothing is lost, doubled or reordered, and no
 by more than a retry. Without them the lab is whole again when the attack is over. Needs root; says so
 and exits 77 where that is not allowed.
 
-usage: attack_test.py WEFT [--long] [--frames N] [TEST]...
---long sends a million frames of every kind (or N).
+Then a stream of TCP through three switches with corrupt data, lost credits, a cable that is cut each second
+and the attacker at the link of a host arrives as it was sent.
+
+usage: attack_test.py WEFT [--long] [--frames N] [--megabytes N] [TEST]...
+--long sends a million frames of every kind (or N) and 4 GB (or N MB).
 """
 import contextlib
 import ctypes
+import hashlib
 import os
 import select
 import socket
 import sys
+import threading
 import time
 import unittest
 
@@ -25,6 +30,7 @@ import labs
 WEFT = None
 LONG = False
 FRAMES = 2500  # of each kind
+MEGABYTES = 8
 RETRY_MS = 200
 
 LAB = """topology: "full:switches=2,hosts=1"
@@ -69,13 +75,14 @@ def raw_socket(interface, protocol):
 class Attacker:
     """Somebody with his hands on the cables."""
 
-    def __init__(self, lab, arsenal=None):
-        self.lab, self.arsenal, self.sent = lab, arsenal, 0
+    def __init__(self, lab, cables=None):
+        self.lab, self.arsenal, self.sent = lab, None, 0
+        cables = cables or CABLES
         with network_of(f"weft-{lab.name}"):
             # By what is sent at end 'a', it comes to 'b', and reverse.
             self.places = {(cable, end): raw_socket(f"{name}{end}", 0)
-                           for cable, name in CABLES.items() for end in "ab"}
-            self.ears = {raw_socket(f"{name}a", 3): cable for cable, name in CABLES.items()}
+                           for cable, name in cables.items() for end in "ab"}
+            self.ears = {raw_socket(f"{name}a", 3): cable for cable, name in cables.items()}
 
     def close(self):
         for raw in [*self.places.values(), *self.ears]:
@@ -239,15 +246,135 @@ class Attack(unittest.TestCase):
         self.assert_whole(outcome)
 
 
+LINE = """weft: topology/1
+name: line
+switches: [{name: s0, ports: 2}, {name: s1, ports: 2}, {name: s2, ports: 2}]
+hosts: [{name: h0}, {name: h1}]
+links:
+  - {a: h0:0, b: s0:0}
+  - {a: s0:1, b: s1:0}
+  - {a: s1:1, b: s2:0}
+  - {a: h1:0, b: s2:1}
+"""
+STREAM = """topology: topology.yaml
+links: veth
+groups: {{fabric: [s0, s1, s2], near: [h0], far: [h1]}}
+seed: 1
+hello: 20ms
+nic: {{retry: 20ms, mtu: 1500B}}
+mapper: {{routes: static}}
+routing: {{algorithm: ud}}
+faults: {{credit-loss: 10%, corrupt: 0.1%}}
+security: {{link-key: fabric.key, data: true}}
+edges:
+  - {{host: h0, tap: wt0, namespace: {near}, address: 10.87.0.1/24}}
+  - {{host: h1, tap: wt1, namespace: {far}, address: 10.87.0.2/24}}
+"""
+CHUNK = 1 << 20
+
+
+class Stream:
+    """TCP from one namespace to the other, hashed at both ends."""
+
+    def __init__(self, near, far, address, megabytes):
+        self.sent, self.received = hashlib.sha256(), hashlib.sha256()
+        self.bytes, self.megabytes, self.error = 0, megabytes, None
+        with network_of(far):
+            self.server = socket.create_server((address, 5001))
+        with network_of(near):
+            self.client = socket.socket()
+        self.client.settimeout(60)
+        self.client.connect((address, 5001))
+        self.threads = [threading.Thread(target=self.guarded, args=(part,), daemon=True)
+                        for part in (self.send, self.receive)]
+        for thread in self.threads:
+            thread.start()
+
+    def guarded(self, part):
+        try:
+            part()
+        except OSError as error:
+            self.error = error
+
+    def send(self):
+        block = bytearray(os.urandom(CHUNK))
+        for i in range(self.megabytes):
+            block[:8] = i.to_bytes(8, "big")
+            self.sent.update(block)
+            self.client.sendall(block)
+        self.client.shutdown(socket.SHUT_WR)
+
+    def receive(self):
+        with self.server.accept()[0] as connection:
+            connection.settimeout(60)
+            while data := connection.recv(CHUNK):
+                self.received.update(data)
+                self.bytes += len(data)
+
+    def runs(self):
+        return any(thread.is_alive() for thread in self.threads) and self.error is None
+
+    def close(self):
+        self.client.close()
+        self.server.close()
+
+
+class Integrity(unittest.TestCase):
+    def test_a_stream_arrives_as_it_was_sent(self):
+        names = {side: f"wt{os.getpid()}{side}" for side in ("near", "far")}
+        lab = labs.Lab(WEFT, "i", STREAM.format(**names), {"fabric.key": KEY, "topology.yaml": LINE})
+        self.addCleanup(lab.remove)
+        lab.up()
+        attacker = Attacker(lab, {"h0-s0": "wl0"})
+        self.addCleanup(attacker.close)
+        stream = Stream(names["near"], names["far"], "10.87.0.2", MEGABYTES)
+        self.addCleanup(stream.close)
+        until = time.monotonic() + 0.5
+        now = attacker.listen(lambda: time.monotonic() > until)
+        fabric = lab.status()["links"][0]["fabric"]
+        attacker.arsenal = attack_frames.Arsenal(2, fabric, hosts=2, vcs=1)
+        attacker.arsenal.now = now
+        cuts = self.attack(lab, attacker, stream)
+        self.assertIsNone(stream.error)
+        self.assertEqual(stream.bytes, MEGABYTES * CHUNK)
+        self.assertEqual(stream.received.hexdigest(), stream.sent.hexdigest())
+        self.assertGreater(cuts, 0)
+        corrupted = sum(port["bad_header_crc"] + port["bad_payload_crc"] for port in lab.status()["ports"].values()) \
+            + sum(nic["discard_payload_crc"] for nic in lab.status()["nics"].values())
+        self.assertGreater(corrupted, 0)
+        if LONG:
+            print(f"{MEGABYTES} MB, {attacker.sent} frames of the attacker, {cuts} cuts, {corrupted} frames corrupted, "
+                  f"{time.monotonic() - until:.0f} s", flush=True)
+
+    def attack(self, lab, attacker, stream):
+        """Until the stream ends, and the cable was cut at least once. Number of cuts."""
+        shots, cuts, cut_at, turn = attacker.shots(), 0, time.monotonic(), 0
+        while stream.runs() or cuts == 0:
+            for _ in range(BURST):
+                attacker.send(*shots[turn % len(shots)])
+                turn += 1
+            select.select([], [], [], 0.002)
+            if time.monotonic() - cut_at > 1:
+                lab.cut("s0:1")
+                lab.join("s0:1")
+                cut_at = time.monotonic()
+                cuts += 1
+        return cuts
+
+
 if __name__ == "__main__":
     labs.need_lab()
     WEFT = sys.argv.pop(1)
     LONG = "--long" in sys.argv
     if LONG:
-        FRAMES = 1000000
+        FRAMES, MEGABYTES = 1000000, 4096
         sys.argv.remove("--long")
     if "--frames" in sys.argv:
         at = sys.argv.index("--frames")
         FRAMES = int(sys.argv[at + 1])
+        del sys.argv[at:at + 2]
+    if "--megabytes" in sys.argv:
+        at = sys.argv.index("--megabytes")
+        MEGABYTES = int(sys.argv[at + 1])
         del sys.argv[at:at + 2]
     unittest.main()
