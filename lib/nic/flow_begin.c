@@ -105,16 +105,13 @@ struct control_flow flow_begin_offer(const struct nic *nic, uint16_t peer)
 		.session = nic->config.link.session};
 }
 
-bool flow_begin_was_offered(
-	const struct nic *nic, const struct weft_packet *packet, uint32_t *first)
+bool flow_begin_is_on_offer(const struct nic *nic, uint16_t peer, uint16_t flow, uint32_t sequence,
+	struct flow_start *start)
 {
-	const struct flow_rx *rx = &nic->rx[packet->source];
-	uint16_t flow = (uint16_t)(packet->message >> 16);
-	uint64_t numbers = keyed(nic, USE_NUMBERS, packet->source, flow, rx->taken_up);
-	uint32_t frames = packet->sequence - (uint32_t)numbers;
-	uint16_t messages = (uint16_t)(packet->message - (uint32_t)(numbers >> 32));
+	const struct flow_rx *rx = &nic->rx[peer];
+	uint64_t numbers = keyed(nic, USE_NUMBERS, peer, flow, rx->taken_up);
 
-	*first = (uint32_t)numbers;
-	/* Each message before this frame has a frame at least. */
-	return frames < FLOW_FLIGHT && messages <= frames && !(rx->known && rx->flow == flow);
+	start->first = (uint32_t)numbers;
+	start->number = (uint16_t)(numbers >> 32);
+	return sequence - start->first < FLOW_FLIGHT && !(rx->known && rx->flow == flow);
 }

@@ -13,7 +13,9 @@
  *
  * A frame of a flow that the receiver does not know is answered by an offer, too: a sender whose
  * receiver has restarted begins anew as soon as one of its frames arrives there. All other senders
- * ignore such an offer, because it repeats nothing that they have in flight.
+ * ignore such an offer, because it repeats nothing that they have in flight. A flow that is in use
+ * or on offer is never answered by an offer, whatever frame names it: its sender would begin anew,
+ * and send again all that has arrived.
  *
  * An offer costs the receiver no memory: message and sequence number follow from the flow's name by
  * a keyed hash (SipHash), and are computed again when a frame of an unknown flow arrives. They
@@ -46,7 +48,13 @@ void flow_begin_answer(struct nic *nic, uint16_t peer, uint16_t flow, uint32_t s
 /* The frame that answers the last one. */
 struct control_flow flow_begin_offer(const struct nic *nic, uint16_t peer);
 
-/* True if the frame can be one of the first of a flow that was offered since the last one was taken
- * up; then 'first' is the flow's first sequence number. */
-bool flow_begin_was_offered(
-	const struct nic *nic, const struct weft_packet *packet, uint32_t *first);
+/* Where a flow begins. */
+struct flow_start {
+	uint32_t first;  /* sequence number of its first frame */
+	uint16_t number; /* of its first message */
+};
+
+/* True if a frame with this sequence number can be one of the first of a flow that was offered
+ * since the last one was taken up; then 'start' is where that flow begins. */
+bool flow_begin_is_on_offer(const struct nic *nic, uint16_t peer, uint16_t flow, uint32_t sequence,
+	struct flow_start *start);

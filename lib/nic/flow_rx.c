@@ -228,12 +228,16 @@ static void take_up(struct nic *nic, uint16_t peer, uint16_t flow, uint32_t firs
 	rx->begun = rx->mid_message = rx->ask = rx->asked = false;
 }
 
-/* Any frame of a flow that is neither in use nor offered is answered by an offer, which the true
- * sender of a flow in use ignores; its tag may be one for an earlier life of this host. */
-static enum nic_counter answer_unknown(struct nic *nic, const struct weft_packet *packet)
+/* True for a flow number and a sequence number of the flow in use. A sequence number that far away
+ * is of another flow of that name. */
+static bool is_in_use(const struct flow_rx *rx, uint16_t flow, uint32_t sequence)
 {
-	flow_begin_answer(nic, packet->source, MESSAGE_FLOW(packet->message), packet->sequence);
-	return NIC_DISCARD_OLD_FLOW;
+	return rx->known && rx->flow == flow && sequence - rx->expected + FAR < 2 * FAR;
+}
+
+static bool is_ours(const struct flow_rx *rx, const struct weft_packet *packet)
+{
+	return is_in_use(rx, MESSAGE_FLOW(packet->message), packet->sequence);
 }
 
 static bool is_genuine(
@@ -244,11 +248,38 @@ static bool is_genuine(
 		       nic->config.data_key, nic->config.link.session, frame, packet->bytes);
 }
 
-/* A frame of the flow in use. A number that far away is of another flow of that name. */
-static bool is_ours(const struct flow_rx *rx, const struct weft_packet *packet)
+/* A frame of another flow than the one in use. One that was offered replaces it, from its first
+ * frame on. Any other is answered by an offer, which the true sender of a flow in use ignores; its
+ * tag may be one for an earlier life of this host. NIC_COUNTER_COUNT, or the reason to discard. */
+static enum nic_counter meet_flow(
+	struct nic *nic, const struct weft_packet *packet, const uint8_t *frame)
 {
-	return rx->known && rx->flow == MESSAGE_FLOW(packet->message) &&
-	       packet->sequence - rx->expected + FAR < 2 * FAR;
+	uint16_t flow = MESSAGE_FLOW(packet->message), messages;
+	struct flow_start start;
+
+	if (!flow_begin_is_on_offer(nic, packet->source, flow, packet->sequence, &start)) {
+		flow_begin_answer(nic, packet->source, flow, packet->sequence);
+		return NIC_DISCARD_OLD_FLOW;
+	}
+	/* Each message before this frame has a frame at least. */
+	messages = (uint16_t)(packet->message - start.number);
+	if (messages > packet->sequence - start.first)
+		return NIC_DISCARD_OLD_FLOW;
+	if (!is_genuine(nic, packet, frame))
+		return NIC_DISCARD_DATA_TAG;
+	take_up(nic, packet->source, flow, start.first);
+	return NIC_COUNTER_COUNT;
+}
+
+void flow_rx_on_ask(struct nic *nic, uint16_t peer, const struct control_flow *ask)
+{
+	struct flow_start start;
+
+	if (is_in_use(&nic->rx[peer], ask->flow, ask->sequence) ||
+		flow_begin_is_on_offer(nic, peer, ask->flow, ask->sequence, &start))
+		nic->count[NIC_ASKS_FOREIGN]++;
+	else
+		flow_begin_answer(nic, peer, ask->flow, ask->sequence);
 }
 
 /* The payload is corrupt, the header is not; or it is the end of a message that an in-transit host
@@ -269,21 +300,14 @@ static void receive_defective(
 	discard(nic, packet, reason);
 }
 
-/* NIC_COUNTER_COUNT if the frame is of the flow in use; one that was offered replaces it, from its
- * first frame on. Else the reason to discard it. */
-static enum nic_counter meet_flow(
+/* NIC_COUNTER_COUNT if the frame is of the flow in use, now or from it on; else the reason to
+ * discard it. */
+static enum nic_counter check_flow(
 	struct nic *nic, const struct weft_packet *packet, const uint8_t *frame)
 {
-	bool ours = is_ours(&nic->rx[packet->source], packet);
-	uint32_t first = 0;
-
-	if (!ours && !flow_begin_was_offered(nic, packet, &first))
-		return answer_unknown(nic, packet);
-	if (!is_genuine(nic, packet, frame))
-		return NIC_DISCARD_DATA_TAG;
-	if (!ours)
-		take_up(nic, packet->source, MESSAGE_FLOW(packet->message), first);
-	return NIC_COUNTER_COUNT;
+	if (!is_ours(&nic->rx[packet->source], packet))
+		return meet_flow(nic, packet, frame);
+	return is_genuine(nic, packet, frame) ? NIC_COUNTER_COUNT : NIC_DISCARD_DATA_TAG;
 }
 
 void flow_rx_data(struct nic *nic, struct weft_packet *packet, const uint8_t *frame,
@@ -297,7 +321,7 @@ void flow_rx_data(struct nic *nic, struct weft_packet *packet, const uint8_t *fr
 		receive_defective(nic, packet, defect, now);
 		return;
 	}
-	reason = meet_flow(nic, packet, frame);
+	reason = check_flow(nic, packet, frame);
 	if (reason != NIC_COUNTER_COUNT) {
 		discard(nic, packet, reason);
 		return;

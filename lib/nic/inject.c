@@ -78,6 +78,12 @@ static void plan_flow(struct nic *nic, uint16_t peer, enum flow_due kind, weft_t
 	flow_tx_asked(nic, peer, now);
 }
 
+/* False for an ask whose offer has come in the meantime: it would name the flow that has begun. */
+static bool flow_is_due(const struct nic *nic, uint16_t peer, enum flow_due kind)
+{
+	return kind != FLOW_DUE_ASK || nic->tx[peer].phase == FLOW_ASKING;
+}
+
 /* The next acknowledgement, ask or offer. */
 static bool inject_due(struct nic *nic, weft_time now, struct weft_packet *packet)
 {
@@ -92,7 +98,7 @@ static bool inject_due(struct nic *nic, weft_time now, struct weft_packet *packe
 		peer = flow_next_due(nic, &kind);
 		if (peer == ID_NONE)
 			return false;
-	} while (!nic_routes_reaches(nic->config.routes, peer));
+	} while (!nic_routes_reaches(nic->config.routes, peer) || !flow_is_due(nic, peer, kind));
 	ack = kind == FLOW_DUE_ACK;
 	if (ack)
 		plan_ack(nic, peer);

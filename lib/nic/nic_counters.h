@@ -77,6 +77,7 @@
 	X(FLOW_RESTARTS, "flow_restarts")   /* the peer lost its state: flow restarted */          \
 	X(ASKS_SENT, "asks_sent")           /* where a flow begins */                              \
 	X(OFFERS_SENT, "offers_sent")       /* answers to asks and to frames of unknown flows */   \
+	X(ASKS_FOREIGN, "asks_foreign")     /* of a flow in use or on offer */                     \
 	X(OFFERS_FOREIGN, "offers_foreign") /* that answer nothing in flight */                    \
 	/* Control. */                                                                             \
 	X(CREDITS_RECEIVED, "credits_received")                                                    \

@@ -56,7 +56,7 @@ static void receive_flow(struct nic *nic, const struct weft_packet *packet, cons
 	if (!control_flow_decode(&flow, payload, bytes))
 		nic->count[NIC_CONTROL_BAD]++;
 	else if (flow.step == CONTROL_FLOW_ASK)
-		flow_begin_answer(nic, packet->source, flow.flow, flow.sequence);
+		flow_rx_on_ask(nic, packet->source, &flow);
 	else
 		flow_tx_on_offer(nic, packet->source, &flow, now);
 }

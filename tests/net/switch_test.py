@@ -24,6 +24,7 @@ SWITCH, WEFT = (sys.argv.pop(1), sys.argv.pop(1)) if len(sys.argv) > 2 else ("",
 TREE = "rlft:ports=4,stages=2"
 HEADER = 46  # Ethernet and the fixed header
 VC, CURSOR, CRC = 40, 42, 44  # places in the frame
+VERSION = 2
 
 
 def header_crc(frame):
@@ -44,8 +45,8 @@ def seal(frame):
 
 def data_frame(destination, route=b"", number=0, sl=0, vc=0, cursor=0, payload_bytes=4):
     payload = struct.pack("!I", number).ljust(payload_bytes, b"\x5a")
-    header = struct.pack("!BBHHHBBIIIIBBBBH", 1, 1, 7, destination, len(payload), len(route), sl,
-                         0, number, 0, 0, vc, vc, cursor, 0, 0)
+    header = struct.pack("!BBHHHBBIIIIBBBBH", VERSION, 1, 7, destination, len(payload), len(route),
+                         sl, 0, number, 0, 0, vc, vc, cursor, 0, 0)
     return seal(bytes(12) + b"\x88\xb5" + header + route + payload).ljust(60, b"\0")
 
 
@@ -236,7 +237,7 @@ class Switch(unittest.TestCase):
             "bad_short": good[:40],
             "bad_ethertype": changed(good, 12, 0x08),
             "bad_version": changed(good, 14, 3),
-            "bad_kind": changed(good, 15, 9),
+            "bad_kind": changed(good, 15, 99),
             "bad_route_length": changed(good, 22, 33, sealed=False),
             "bad_cursor": changed(routed, CURSOR, 3),
             "bad_vc": changed(good, VC, 16),

@@ -227,6 +227,86 @@ static void an_ask_of_a_stranger_ends_no_flow(void **state)
 	assert_int_equal(end_count(a, NIC_OFFERS_FOREIGN), 1);
 }
 
+/* The ask is due once more, and the answer to the first one overtakes it. */
+static void an_ask_that_waits_is_not_sent_behind_the_offer(void **state)
+{
+	struct end *a = *state, *b = a + 1;
+	struct box ask, offer;
+
+	end_send(a, 1, 0, 20);
+	assert_true(end_take(a, &ask));
+	end_give(b, &ask);
+	assert_true(end_take(b, &offer));
+	end_wait(a, 20 * PS_PER_MS);
+	end_give(a, &offer);
+	settle(a, b);
+	assert_int_equal(end_count(a, NIC_RETRY_TIMEOUTS), 1);
+	assert_int_equal(end_count(a, NIC_ASKS_SENT), 1);
+	assert_int_equal(b->delivered, 1);
+}
+
+/* The frames that arrived would be sent again. */
+static void an_ask_in_the_name_of_the_flow_in_use_is_not_answered(void **state)
+{
+	struct end *a = *state, *b = a + 1;
+	const struct flow_tx *tx = &a->nic->tx[1];
+	struct control_flow ask = {.step = CONTROL_FLOW_ASK};
+	struct box box, data;
+
+	expect_undisturbed(a, b);
+	end_send(a, 1, 0, 20);
+	assert_true(end_take(a, &data));
+	end_give(b, &data);
+	ask.flow = tx->flow;
+	ask.sequence = tx->acked;
+	forge_flow(&box, &ask, 0);
+	end_give(b, &box);
+	settle(a, b);
+	assert_int_equal(end_count(b, NIC_ASKS_FOREIGN), 1);
+	assert_int_equal(b->delivered, 11);
+	expect_undisturbed(a, b);
+}
+
+/* With its first frame under way: 'forged' arrives before it, and names that flow. */
+static void expect_begun_once(struct end *a, struct end *b, bool is_ask)
+{
+	const struct flow_tx *tx = &a->nic->tx[1];
+	struct control_flow ask = {.step = CONTROL_FLOW_ASK};
+	struct box box, data;
+
+	end_send(a, 1, 0, 20);
+	assert_true(end_take(a, &box));
+	end_give(b, &box);
+	assert_true(end_take(b, &box));
+	end_give(a, &box);
+	assert_true(end_take(a, &data));
+	ask.flow = tx->flow;
+	ask.sequence = tx->acked;
+	if (is_ask)
+		forge_flow(&box, &ask, 0);
+	else
+		forge_data(&box, tx->flow, (uint16_t)(tx->number + 1000), tx->acked);
+	end_give(b, &box);
+	end_give(b, &data);
+	settle(a, b);
+	assert_int_equal(b->delivered, 1);
+	expect_undisturbed(a, b);
+}
+
+static void an_ask_in_the_name_of_a_flow_on_offer_is_not_answered(void **state)
+{
+	struct end *a = *state;
+
+	expect_begun_once(a, a + 1, true);
+}
+
+static void a_frame_that_cannot_be_of_the_flow_on_offer_is_not_answered(void **state)
+{
+	struct end *a = *state;
+
+	expect_begun_once(a, a + 1, false);
+}
+
 /* Of another flow; of the right one and of no frame in flight. */
 static void offers_that_answer_nothing_are_ignored(void **state)
 {
@@ -435,6 +515,10 @@ static const struct CMUnitTest tests[] = {
 	BEGIN_TEST(data_of_an_unknown_flow_changes_nothing),
 	BEGIN_TEST(data_before_any_flow_is_not_delivered),
 	BEGIN_TEST(an_ask_of_a_stranger_ends_no_flow),
+	BEGIN_TEST(an_ask_that_waits_is_not_sent_behind_the_offer),
+	BEGIN_TEST(an_ask_in_the_name_of_the_flow_in_use_is_not_answered),
+	BEGIN_TEST(an_ask_in_the_name_of_a_flow_on_offer_is_not_answered),
+	BEGIN_TEST(a_frame_that_cannot_be_of_the_flow_on_offer_is_not_answered),
 	BEGIN_TEST(offers_that_answer_nothing_are_ignored),
 	BEGIN_TEST(an_offer_that_names_another_number_than_the_ask_is_ignored),
 	BEGIN_TEST(an_offer_is_void_once_another_one_is_taken_up),

@@ -254,13 +254,20 @@ static void sinks_may_share_the_counters_by_source(void **state)
 		measure_sink_destroy(sender[i].sink);
 }
 
+/* A sender whose receiver knows of so many entries, all of them without flows. */
+static void start_with_entries(struct sender *sender, unsigned entries)
+{
+	static struct measure_sink_flow *const none[2];
+
+	start(sender);
+	assert_int_equal(measure_sink_set_entries(sender->sink, entries, none), 0);
+}
+
 static void an_entry_that_the_run_does_not_have_counts_for_none(void **state)
 {
-	struct measure_sink_flow *const flow[1] = {NULL};
 	struct sender sender;
 
-	start(&sender);
-	assert_int_equal(measure_sink_set_entries(sender.sink, 1, flow), 0);
+	start_with_entries(&sender, 1);
 	sender.message.entry = 1;
 	frame(&sender, 0, 0, 0, 20, 20, 2030);
 	assert_int_equal(sender.sink->messages, 1);
@@ -271,11 +278,9 @@ static void an_entry_that_the_run_does_not_have_counts_for_none(void **state)
 /* The sender has read another run file. */
 static void a_prefix_with_an_entry_that_the_run_does_not_have_is_altered(void **state)
 {
-	struct measure_sink_flow *const flow[2] = {NULL, NULL};
 	struct sender sender;
 
-	start(&sender);
-	assert_int_equal(measure_sink_set_entries(sender.sink, 2, flow), 0);
+	start_with_entries(&sender, 2);
 	sender.message.entry = 1;
 	frame(&sender, 0, 0, 0, 20, 20, 2030);
 	assert_int_equal(sender.sink->altered, 0);

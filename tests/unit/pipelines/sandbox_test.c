@@ -27,8 +27,14 @@ static int enter(void)
 	return sandbox_enter(&options, &fault);
 }
 
-/* Exit code of a child that runs 'run' in a sandbox; 'text' gets its standard error. */
-static int confined(int (*run)(void), char *text, size_t size)
+static int enter_and_run(int (*run)(void))
+{
+	return enter() == 0 ? run() : 1;
+}
+
+/* Exit code of a child that ends with what 'child' returns for 'run'; 'text' gets its standard
+ * error. */
+static int exit_code_of(int (*child)(int (*run)(void)), int (*run)(void), char *text, size_t size)
 {
 	int status, ends[2];
 	ssize_t length;
@@ -40,7 +46,7 @@ static int confined(int (*run)(void), char *text, size_t size)
 	pid = fork();
 	if (pid == 0) {
 		dup2(ends[1], STDERR_FILENO);
-		_exit(enter() == 0 ? run() : 1);
+		_exit(child(run));
 	}
 	close(ends[1]);
 	length = read(ends[0], text, size - 1);
@@ -48,6 +54,11 @@ static int confined(int (*run)(void), char *text, size_t size)
 	close(ends[0]);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int confined(int (*run)(void), char *text, size_t size)
+{
+	return exit_code_of(enter_and_run, run, text, size);
 }
 
 static void ends_with(int (*run)(void), const char *call)
@@ -127,37 +138,36 @@ static void no_socket_of_a_kind_that_no_device_has(void **state)
 	ends_with(go_into_the_internet, "socket");
 }
 
-static void *execute_in_thread(void *context)
+static int go_ends[2];
+
+static void *run_when_told(void *context)
 {
+	int (*const *run)(void) = context;
 	char byte;
 
-	if (read(*(int *)context, &byte, 1) == 1)
-		execute();
+	if (read(go_ends[0], &byte, 1) == 1)
+		(*run)();
 	return NULL;
 }
 
-/* A thread that is there before. */
+/* In a thread that is there before the sandbox. */
+static int run_beside_and_enter(int (*run)(void))
+{
+	pthread_t thread;
+
+	if (pipe(go_ends) != 0 || pthread_create(&thread, NULL, run_when_told, &run) != 0 ||
+		enter() != 0 || write(go_ends[1], "", 1) != 1)
+		return 1;
+	pthread_join(thread, NULL);
+	return 2;
+}
+
 static void threads_that_run_already_are_restricted_too(void **state)
 {
-	int ends[2], status;
-	pthread_t thread;
-	pid_t pid;
+	char text[512];
 
-	if (!sandbox_is_built())
-		skip_because("a sanitizer's build has no sandbox");
-	assert_int_equal(pipe(ends), 0);
-	pid = fork();
-	if (pid == 0) {
-		close(STDERR_FILENO);
-		if (pthread_create(&thread, NULL, execute_in_thread, &ends[0]) != 0 ||
-			enter() != 0 || write(ends[1], "", 1) != 1)
-			_exit(1);
-		pthread_join(thread, NULL);
-		_exit(2);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), EXIT_NOT_ABLE);
+	assert_int_equal(
+		exit_code_of(run_beside_and_enter, execute, text, sizeof(text)), EXIT_NOT_ABLE);
 }
 
 static void *wait_for_nothing(void *context)

@@ -111,26 +111,37 @@ static void a_file_that_is_cut_between_lines_is_refused(void **state)
 	topology_destroy(topology);
 }
 
-static void a_route_reads_as_the_elements_of_the_frame(void **state)
+/* The one route of 'text', from host 0 to 'destination' of a ring, has the elements 'wanted' and is
+ * written as it was read. Returns how the route set derives VCs. */
+static enum vc_steps expect_route(unsigned ring, const char *text, uint16_t destination,
+	const uint8_t *wanted, unsigned elements)
 {
-	const uint8_t wanted[] = {0x80, 0x82, ROUTE_TYPE_ITB, 0x80, 0x82, ROUTE_TYPE_HOST};
-	const char text[] = ANNOUNCED "h0 h2 s0:0 s1:2 !h1 s1:0 s2:2\n";
-	struct topology *topology = network_ring(4);
+	struct topology *topology = network_ring(ring);
 	struct fault fault = {""};
 	struct route_set *set = read_text(topology, text, strlen(text), &fault);
+	enum vc_steps steps;
 	const uint8_t *route;
 	unsigned length;
 	char *again;
 
 	assert_string_equal(fault.text, "");
-	route = route_set_get(set, 0, 2, 0, &length);
-	assert_int_equal(length, sizeof(wanted));
-	assert_memory_equal(route, wanted, sizeof(wanted));
+	route = route_set_get(set, 0, destination, 0, &length);
+	assert_int_equal(length, elements);
+	assert_memory_equal(route, wanted, elements);
+	steps = route_set_vc_rule(set)->steps;
 	again = write_text(topology, set);
 	assert_string_equal(again, text);
 	free(again);
 	route_set_destroy(set);
 	topology_destroy(topology);
+	return steps;
+}
+
+static void a_route_reads_as_the_elements_of_the_frame(void **state)
+{
+	const uint8_t wanted[] = {0x80, 0x82, ROUTE_TYPE_ITB, 0x80, 0x82, ROUTE_TYPE_HOST};
+
+	expect_route(4, ANNOUNCED "h0 h2 s0:0 s1:2 !h1 s1:0 s2:2\n", 2, wanted, sizeof(wanted));
 }
 
 static void a_step_reads_as_the_element_before_its_first_hop(void **state)
@@ -139,23 +150,8 @@ static void a_step_reads_as_the_element_before_its_first_hop(void **state)
 		0x80, ROUTE_TYPE_STEP, 0x80, 0x80, ROUTE_TYPE_STEP, 0x80, 0x82, ROUTE_TYPE_HOST};
 	const char text[] = "# weft routes/1 topology=ring seed=0 vcs=3 steps=links routes=1\n"
 			    "h0 h4 s0:0 ^s1:0 s2:0 ^s3:0 s4:2\n";
-	struct topology *topology = network_ring(5);
-	struct fault fault = {""};
-	struct route_set *set = read_text(topology, text, strlen(text), &fault);
-	const uint8_t *route;
-	unsigned length;
-	char *again;
 
-	assert_string_equal(fault.text, "");
-	route = route_set_get(set, 0, 4, 0, &length);
-	assert_int_equal(length, sizeof(wanted));
-	assert_memory_equal(route, wanted, sizeof(wanted));
-	assert_int_equal(route_set_vc_rule(set)->steps, VC_STEPS_LINKS);
-	again = write_text(topology, set);
-	assert_string_equal(again, text);
-	free(again);
-	route_set_destroy(set);
-	topology_destroy(topology);
+	assert_int_equal(expect_route(5, text, 4, wanted, sizeof(wanted)), VC_STEPS_LINKS);
 }
 
 static void lines_of_a_pair_keep_their_order_and_comments_are_passed_over(void **state)
