@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /*
- * What keys cost: two hosts send each other messages of one frame through a switch, all in one loop
- * on a test clock, over in-memory links with and without seals, and with tags of data.
+ * The cost of keys: two hosts send each other messages of one frame through a switch, all in one
+ * loop on a test clock, over in-memory links with and without seals, and with tags of data.
  *
  * usage: weft-bench-keys none|link|data FRAME_BYTES MESSAGES
  *

@@ -193,7 +193,7 @@ class Attack(unittest.TestCase):
                          [0, 0, 0], said)
         self.assertEqual(messages["dropped"], 0, said)
         self.assertEqual(messages["injected"], messages["delivered"], said)
-        self.assertGreater(messages["delivered"], 100)
+        self.assertGreater(messages["delivered"], 100, said)
 
     def one_by_one(self, attacker, without, pause):
         """One frame of every sort, each after a pause."""
@@ -234,6 +234,16 @@ class Attack(unittest.TestCase):
     @unittest.skipUnless("--long" in sys.argv, "only with --long")
     def test_with_a_link_key_data_that_somebody_has_read_is_needed(self):
         self.attack_with_keys("l", LINK_KEY, without={(attack_frames.DATA, "mutated")})
+
+    @unittest.skipUnless("--long" in sys.argv, "only with --long")
+    def test_without_keys_a_single_frame_costs_a_retry_at_most(self):
+        """Of all kinds but the mapper's, which obeys whoever speaks like one. Mutated data is believed."""
+        lab, attacker = self.lab("o", NO_KEYS)
+        shots = {(kind, way) for kind in (attack_frames.SCOUT, attack_frames.MAPPER)
+                 for way in attack_frames.Arsenal.WAYS} | {(attack_frames.DATA, "mutated")}
+        outcome = self.attacked(lab, lambda: self.one_by_one(attacker, shots, 3 * RETRY_MS / 1000))
+        self.assert_whole(outcome)
+        self.assert_prompt(outcome)
 
     def test_without_keys_the_lab_is_whole_when_the_attack_is_over(self):
         lab, attacker = self.lab("n", NO_KEYS)
