@@ -39,3 +39,18 @@ static inline void replay_record(struct replay_window *window, uint64_t counter)
 	window->seen = ahead < REPLAY_WINDOW ? window->seen << ahead | 1 : 1;
 	window->highest = counter;
 }
+
+/* True once for each counter, which is recorded. Where senders are not authenticated, anybody can
+ * forge a counter far above the true ones: there one far below the highest begins the window anew.
+ * Copies of messages that old are then accepted, which a forger does not need. */
+static inline bool replay_admit(struct replay_window *window, uint64_t counter, bool authenticated)
+{
+	if (replay_is_new(window, counter)) {
+		replay_record(window, counter);
+		return true;
+	}
+	if (authenticated || window->highest - counter < REPLAY_WINDOW)
+		return false;
+	*window = (struct replay_window){.highest = counter, .seen = 1};
+	return true;
+}

@@ -412,7 +412,6 @@ enum mapper_refusal discovery_on_reply(
 {
 	struct discovery_probe *probe = probe_numbered(discovery, message->reply.probe);
 	struct discovery_place from;
-	struct replay_window *window;
 	uint64_t linked;
 	bool known, entered;
 	uint32_t at;
@@ -438,9 +437,8 @@ enum mapper_refusal discovery_on_reply(
 		fabric_map_cut(discovery->map, from.device, from.port, MAP_SILENT);
 		return MAPPER_REFUSED_NONE;
 	}
-	window = &discovery->map->device[at].window;
-	if (replay_is_new(window, message->counter))
-		replay_record(window, message->counter);
+	replay_admit(&discovery->map->device[at].window, message->counter,
+		discovery->speaker->key != NULL);
 	if (entered && !discovery->map->device[at].present)
 		enter(discovery, at, from);
 	else if (entered)

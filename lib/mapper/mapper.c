@@ -260,8 +260,6 @@ static void on_report(
 static enum mapper_refusal admit(
 	struct mapper *mapper, const struct mapper_message *message, uint32_t *at)
 {
-	struct replay_window *window;
-
 	if (mapper_type_is_command(message->type) || message->target != mapper->speaker.id)
 		return MAPPER_REFUSED_NOT_FOR_US;
 	if (message->target_session != mapper->config.session || !mapper_leads(mapper))
@@ -274,11 +272,10 @@ static enum mapper_refusal admit(
 	/* The agent of a leading mapper sends no reports: this one comes from elsewhere. */
 	if (*at == 0 && message->type == MAPPER_REPORT)
 		return MAPPER_REFUSED_STALE;
-	window = &mapper->map.device[*at].window;
-	if (!replay_is_new(window, message->counter))
-		return MAPPER_REFUSED_REPLAYED;
-	replay_record(window, message->counter);
-	return MAPPER_REFUSED_NONE;
+	return replay_admit(&mapper->map.device[*at].window, message->counter,
+		       mapper->speaker.key != NULL)
+		       ? MAPPER_REFUSED_NONE
+		       : MAPPER_REFUSED_REPLAYED;
 }
 
 /* A device that is paused while no tables are being distributed waits for this mapper: its resume

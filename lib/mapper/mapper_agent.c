@@ -159,9 +159,8 @@ static enum mapper_refusal admit(struct mapper_agent *agent, weft_time now, uint
 	sender = find_sender(agent, message->sender, now);
 	if (sender == NULL)
 		return MAPPER_REFUSED_NO_ROOM;
-	if (!replay_is_new(&sender->window, message->counter))
+	if (!replay_admit(&sender->window, message->counter, agent->config.key != NULL))
 		return MAPPER_REFUSED_REPLAYED;
-	replay_record(&sender->window, message->counter);
 	sender->heard_at = now;
 	return MAPPER_REFUSED_NONE;
 }
@@ -269,11 +268,21 @@ static void fill_status(const struct mapper_agent *agent, uint32_t epoch, uint16
 	};
 }
 
-/* A part must continue the previous one; duplicates and early parts are only answered. */
-static void stage_part(struct mapper_agent *agent, const struct mapper_table *part)
+/* Parts of an earlier epoch than the staged one are late. But an image that gets no more parts for
+ * a lease may be of an epoch that somebody has made up, and keeps none away. */
+static bool is_late(
+	const struct mapper_agent *agent, const struct mapper_table *part, weft_time now)
 {
-	if (part->epoch <= agent->epoch || part->epoch < agent->staged_epoch)
+	return part->epoch < agent->staged_epoch &&
+	       now - agent->staged_at <= agent->config.lease_ps;
+}
+
+/* A part must continue the previous one; duplicates and early parts are only answered. */
+static void stage_part(struct mapper_agent *agent, const struct mapper_table *part, weft_time now)
+{
+	if (part->epoch <= agent->epoch || is_late(agent, part, now))
 		return;
+	agent->staged_at = now;
 	if (part->epoch != agent->staged_epoch) {
 		drop_staged(agent);
 		agent->staged_epoch = part->epoch;
@@ -346,7 +355,7 @@ static unsigned obey(
 {
 	switch (message->type) {
 	case MAPPER_TABLE:
-		stage_part(agent, &message->table);
+		stage_part(agent, &message->table, now);
 		return 0;
 	case MAPPER_PHASE:
 		return obey_phase(agent, &message->phase, now);

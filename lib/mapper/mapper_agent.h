@@ -91,7 +91,8 @@ struct mapper_agent {
 	uint32_t staged_epoch;
 	uint8_t *staged;
 	uint32_t staged_bytes, staged_total;
-	uint8_t stage; /* enum mapper_stage */
+	weft_time staged_at; /* its last part */
+	uint8_t stage;       /* enum mapper_stage */
 
 	/* Maintained by the owner. */
 	uint64_t linked; /* ports with a neighbour: mapper_agent_set_link() */

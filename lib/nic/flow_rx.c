@@ -240,23 +240,35 @@ static bool is_ours(const struct flow_rx *rx, const struct weft_packet *packet)
 	return is_in_use(rx, MESSAGE_FLOW(packet->message), packet->sequence);
 }
 
+static bool is_genuine(
+	const struct nic *nic, const struct weft_packet *packet, const uint8_t *frame)
+{
+	return nic->config.data_key == NULL ||
+	       data_tag_matches(
+		       nic->config.data_key, nic->config.link.session, frame, packet->bytes);
+}
+
 /* A frame of another flow than the one in use. One that was offered replaces it, from its first
- * frame on. Any other is answered by an offer, which the true sender of a flow in use ignores. */
-static bool meet_flow(struct nic *nic, const struct weft_packet *packet)
+ * frame on. Any other is answered by an offer, which the true sender of a flow in use ignores; its
+ * tag may be one for an earlier life of this host. NIC_COUNTER_COUNT, or the reason to discard. */
+static enum nic_counter meet_flow(
+	struct nic *nic, const struct weft_packet *packet, const uint8_t *frame)
 {
 	uint16_t flow = MESSAGE_FLOW(packet->message), messages;
 	struct flow_start start;
 
 	if (!flow_begin_is_on_offer(nic, packet->source, flow, packet->sequence, &start)) {
 		flow_begin_answer(nic, packet->source, flow, packet->sequence);
-		return false;
+		return NIC_DISCARD_OLD_FLOW;
 	}
 	/* Each message before this frame has a frame at least. */
 	messages = (uint16_t)(packet->message - start.number);
 	if (messages > packet->sequence - start.first)
-		return false;
+		return NIC_DISCARD_OLD_FLOW;
+	if (!is_genuine(nic, packet, frame))
+		return NIC_DISCARD_DATA_TAG;
 	take_up(nic, packet->source, flow, start.first);
-	return true;
+	return NIC_COUNTER_COUNT;
 }
 
 void flow_rx_on_ask(struct nic *nic, uint16_t peer, const struct control_flow *ask)
@@ -288,18 +300,30 @@ static void receive_defective(
 	discard(nic, packet, reason);
 }
 
+/* NIC_COUNTER_COUNT if the frame is of the flow in use, now or from it on; else the reason to
+ * discard it. */
+static enum nic_counter check_flow(
+	struct nic *nic, const struct weft_packet *packet, const uint8_t *frame)
+{
+	if (!is_ours(&nic->rx[packet->source], packet))
+		return meet_flow(nic, packet, frame);
+	return is_genuine(nic, packet, frame) ? NIC_COUNTER_COUNT : NIC_DISCARD_DATA_TAG;
+}
+
 void flow_rx_data(struct nic *nic, struct weft_packet *packet, const uint8_t *frame,
 	enum nic_counter defect, weft_time now)
 {
-	struct flow_rx *rx = &nic->rx[packet->source];
+	const struct flow_rx *rx = &nic->rx[packet->source];
+	enum nic_counter reason;
 	uint32_t ahead;
 
 	if (defect != NIC_COUNTER_COUNT) {
 		receive_defective(nic, packet, defect, now);
 		return;
 	}
-	if (!is_ours(rx, packet) && !meet_flow(nic, packet)) {
-		discard(nic, packet, NIC_DISCARD_OLD_FLOW);
+	reason = check_flow(nic, packet, frame);
+	if (reason != NIC_COUNTER_COUNT) {
+		discard(nic, packet, reason);
 		return;
 	}
 	ahead = packet->sequence - rx->expected;

@@ -11,11 +11,17 @@
 #include "nic_private.h"
 #include "synthetic.h"
 
-static unsigned frame_bytes(unsigned route_length, unsigned payload_bytes)
+/* 'behind': bytes behind the payload. */
+static unsigned frame_bytes(unsigned route_length, unsigned payload_bytes, unsigned behind)
 {
-	unsigned bytes = FRAME_HEADER_BYTES + route_length + payload_bytes;
+	unsigned bytes = FRAME_HEADER_BYTES + route_length + payload_bytes + behind;
 
 	return bytes < FRAME_BYTES_MIN ? FRAME_BYTES_MIN : bytes;
+}
+
+static unsigned tag_bytes(const struct nic *nic, enum frame_kind kind)
+{
+	return nic->config.data_key != NULL && kind == FRAME_DATA ? DATA_TAG_BYTES : 0;
 }
 
 static void describe(struct nic *nic, struct weft_packet *packet, enum frame_kind kind,
@@ -24,7 +30,8 @@ static void describe(struct nic *nic, struct weft_packet *packet, enum frame_kin
 	nic->plan.bytes = payload_bytes;
 	packet->next = NULL;
 	packet->arrived_ps = now;
-	packet->bytes = (uint16_t)frame_bytes(packet->route_length, payload_bytes);
+	packet->bytes =
+		(uint16_t)frame_bytes(packet->route_length, payload_bytes, tag_bytes(nic, kind));
 	packet->blocks = (uint16_t)frame_blocks(packet->bytes);
 	packet->in_port = packet->out_port = 0;
 	packet->vc_next = packet->vc;
@@ -208,7 +215,8 @@ static bool inject_frame(struct nic *nic, enum ready_class class, unsigned vc, u
 	const struct flow_tx *tx = &nic->tx[peer];
 	struct message *message = nic_message_at(nic, tx->cursor);
 	uint32_t offset = (tx->send - message->first_sequence) * nic->config.mtu_bytes;
-	unsigned bytes = frame_bytes(message->route_length, payload_bytes(nic, message, offset));
+	unsigned bytes = frame_bytes(message->route_length, payload_bytes(nic, message, offset),
+		tag_bytes(nic, FRAME_DATA));
 
 	record_start(message, now);
 	if (nic->link.state != LINK_UP ||
@@ -405,4 +413,8 @@ void nic_frame_build(
 
 	write_payload(nic, packet, frame + FRAME_HEADER_BYTES + packet->route_length, now);
 	frame_build(frame, &fields);
+	/* For this life of the receiver, known by its offer. */
+	if (tag_bytes(nic, packet->kind) > 0)
+		data_tag_write(
+			nic->config.data_key, nic->tx[packet->destination].peer_session, frame);
 }

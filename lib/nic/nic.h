@@ -43,6 +43,7 @@
 #include <stdint.h>
 
 #include "arn_guard.h"
+#include "data_tag.h"
 #include "itb.h"
 #include "link_end.h"
 #include "nic_counters.h"
@@ -117,6 +118,8 @@ struct nic_config {
 	/* Random, different in each run, known to nobody else: the beginnings of flows follow from
 	 * it (flow_begin.h). */
 	uint8_t secret[NIC_SECRET_BYTES];
+	/* Data frames have tags from host to host (data_tag.h); NULL: none; the caller's. */
+	const struct data_tag_key *data_key;
 	struct itb_config itb; /* pool_bytes 0: frames in transit are routing errors */
 	/* Validity of an ARN (arn_marks.h); 0: ARNs are ignored. With them the last VC is the
 	 * adapted-flow channel and sl_to_vc excludes it. */

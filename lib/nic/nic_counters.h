@@ -47,6 +47,7 @@
 	X(DISCARD_OLD_FLOW, "discard_old_flow") /* of a flow that has ended or never began here */ \
 	X(DISCARD_FLOW_END, "discard_flow_end") /* held when their flow ended */                   \
 	X(DISCARD_PAYLOAD_CRC, "discard_payload_crc")                                              \
+	X(DISCARD_DATA_TAG, "discard_data_tag")           /* no tag, or a wrong one */             \
 	X(DISCARD_ROUTING_ERROR, "discard_routing_error") /* cursor not at a host element */       \
 	X(DISCARD_MISROUTED, "discard_misrouted")         /* for another host */                   \
 	X(DISCARD_SOURCE, "discard_source")               /* a nonexistent host */                 \

@@ -25,11 +25,13 @@
 #define FRAME_ROUTE_MAX     32 /* route elements of one byte, as in Myrinet/GM */
 #define FRAME_PAYLOAD_MAX   9000
 #define FRAME_BYTES_MIN     60 /* Ethernet without FCS; shorter frames are padded */
-#define FRAME_BYTES_MAX     (FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + FRAME_PAYLOAD_MAX)
-#define FRAME_BLOCK_BYTES   64 /* unit of flow control, as InfiniBand's credits */
-#define FRAME_VCS_MAX       16
-#define FRAME_HOST_NONE     0xFFFF
-#define FRAME_FABRIC_NONE   0 /* number of a fabric without a name */
+#define FRAME_BYTES_MAX \
+	(FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + FRAME_PAYLOAD_MAX + FRAME_DATA_TAG_BYTES)
+#define FRAME_DATA_TAG_BYTES 8  /* behind the payload of data, if the fabric has tags */
+#define FRAME_BLOCK_BYTES    64 /* unit of flow control, as InfiniBand's credits */
+#define FRAME_VCS_MAX        16
+#define FRAME_HOST_NONE      0xFFFF
+#define FRAME_FABRIC_NONE    0 /* number of a fabric without a name */
 
 enum frame_kind {
 	FRAME_DATA = 1,

@@ -181,6 +181,7 @@ void device_config_nic(const struct device_config *from, uint32_t host,
 	if (congestion_setup_is_needed(run) || routes == NULL)
 		config->reorder_windows = hosts < REORDER_WINDOWS_MAX ? hosts : REORDER_WINDOWS_MAX;
 	config->link = host_link(from, host, slots);
+	config->data_key = from->data_key;
 	if (from->secret != NULL)
 		memcpy(config->secret, from->secret, sizeof(config->secret));
 	config->itb = (struct itb_config){

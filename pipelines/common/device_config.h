@@ -23,7 +23,8 @@ struct device_config {
 	const struct topology *topology;    /* NULL: a switch alone, without a lab */
 	const struct fabric_routes *routes; /* NULL then, too */
 	uint32_t session;
-	const uint8_t *secret; /* [NIC_SECRET_BYTES] of the interfaces; NULL: zeros */
+	const struct data_tag_key *data_key; /* nic_config.data_key */
+	const uint8_t *secret;               /* [NIC_SECRET_BYTES] of the interfaces; NULL: zeros */
 	/* Virtual clock: links are up from the start and lose nothing. There are no hellos, and a
 	 * credit frame is sent only when it has something to say. */
 	bool links_are_up;

@@ -32,6 +32,8 @@ const struct yaml_field lab_file_fields[] = {
 		.write = lab_write_words},
 	{"security", YAML_FIELD_SECTION, YAML_MEMBER(struct lab_config, run.security),
 		.fields = lab_security_fields},
+	{"faults", YAML_FIELD_SECTION, YAML_MEMBER(struct lab_config, run.faults),
+		.fields = run_faults_fields},
 	{"cores", YAML_FIELD_NUMBER, YAML_MEMBER(struct lab_config, cores), .max = 1024},
 	RUN_SHARED_FIELDS(struct lab_config, run.),
 	{NULL},
@@ -205,12 +207,25 @@ static int check_route_file(const struct lab_config *config, struct fault *fault
 		config->run.origin);
 }
 
+static int check_data_key(const struct lab_config *config, struct fault *fault)
+{
+	const struct run_config_security *security = &config->run.security;
+
+	if (!security->data || security->link_key.path != NULL)
+		return 0;
+	return fault_set(fault, EINVAL,
+		"%s: security.data: the tags of data frames need a key, expected security.link-key",
+		config->run.origin);
+}
+
 int lab_config_supported(const struct lab_config *config, struct fault *fault)
 {
 	int result = run_config_supported(&config->run, fault);
 
 	if (result == 0)
 		result = check_route_file(config, fault);
+	if (result == 0)
+		result = check_data_key(config, fault);
 	if (result == 0)
 		result = check_algorithm(config, config->run.routing.algorithm, fault);
 	for (uint32_t i = 0; i < config->run.routing.others && result == 0; i++)

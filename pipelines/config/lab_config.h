@@ -45,7 +45,7 @@ struct lab_config_words {
 };
 
 struct lab_config {
-	struct run_config run; /* clock real, no faults */
+	struct run_config run; /* clock real */
 	char name[LAB_NAME_MAX];
 	enum lab_config_links links;
 	struct lab_config_group_list groups;

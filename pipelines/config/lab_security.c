@@ -29,6 +29,7 @@ static bool link_key_present(const void *member)
 const struct yaml_field lab_security_fields[] = {
 	{"link-key", YAML_FIELD_CUSTOM, YAML_MEMBER(struct run_config_security, link_key),
 		.read = read_link_key, .write = write_link_key, .present = link_key_present},
+	{"data", YAML_FIELD_BOOL, YAML_MEMBER(struct run_config_security, data)},
 	{"sandbox", YAML_FIELD_BOOL, YAML_MEMBER(struct run_config_security, sandbox)},
 	{NULL},
 };
@@ -62,14 +63,23 @@ int lab_security_load(const struct lab *lab, struct lab_security *security, stru
 		fabric_key_derive(&key, "links", security->key.bytes);
 		fabric_key_wipe(&key);
 	}
+	security->data_keyed = security->keyed && lab->config->run.security.data;
+	if (security->data_keyed)
+		data_tag_derive(&security->data_key, &security->key);
 	return 0;
+}
+
+/* In a way that no compiler leaves out. */
+static void erase(void *from, unsigned bytes)
+{
+	volatile uint8_t *at = from;
+
+	for (unsigned i = 0; i < bytes; i++)
+		at[i] = 0;
 }
 
 void lab_security_wipe(struct lab_security *security)
 {
-	/* Long enough that no compiler leaves it out. */
-	volatile uint8_t *at = security->key.bytes;
-
-	for (unsigned i = 0; i < sizeof(security->key.bytes); i++)
-		at[i] = 0;
+	erase(&security->key, sizeof(security->key));
+	erase(&security->data_key, sizeof(security->data_key));
 }

@@ -7,6 +7,7 @@
  * of its links ('security' in the lab file; docs/files.md).
  */
 
+#include "data_tag.h"
 #include "lab.h"
 #include "link_seal.h"
 
@@ -14,6 +15,8 @@ struct lab_security {
 	uint16_t fabric; /* number, not 0 */
 	bool keyed;
 	struct link_key key; /* if 'keyed' */
+	bool data_keyed;
+	struct data_tag_key data_key; /* if 'data_keyed' */
 };
 
 /* Reads the key file, if the lab has one. 0; or -errno and fault, which names key and place: as

@@ -16,6 +16,7 @@
 
 #include "arrivals.h"
 #include "fault.h"
+#include "frame.h"
 #include "run_choices.h"
 #include "topology.h"
 #include "weft_time.h"
@@ -154,10 +155,17 @@ struct run_config_link_key {
 /* Of a lab. */
 struct run_config_security {
 	struct run_config_link_key link_key;
+	bool data;    /* data frames have tags (lib/link/data_tag.h); needs the key */
 	bool sandbox; /* a running process is restricted to what it needs (sandbox.h) */
 };
 
-/* Impairment of in-memory links. */
+/* Bytes behind the payload of data frames. */
+static inline uint32_t run_config_tag_bytes(const struct run_config_security *security)
+{
+	return security->data ? FRAME_DATA_TAG_BYTES : 0;
+}
+
+/* Impairment of links: by the device that sends. */
 struct run_config_faults {
 	uint32_t credit_loss_ppm; /* share of the credit frames dropped */
 	uint32_t corrupt_ppm;     /* share of the data frames with a flipped bit */
@@ -245,6 +253,12 @@ struct run_config {
 	struct run_config_edge_list edges;
 	struct run_config_traffic_list traffic;
 };
+
+/* Bytes of the longest payload and what is behind it. */
+static inline uint32_t run_config_frame_mtu(const struct run_config *config)
+{
+	return config->nic.mtu_bytes + run_config_tag_bytes(&config->security);
+}
 
 /* VCs of each buffer: those of the queuing scheme, and the adapted-flow channel. */
 static inline uint32_t run_config_vcs(const struct run_config *config)

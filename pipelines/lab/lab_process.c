@@ -205,6 +205,7 @@ static struct real_fabric_options fabric_options(const struct lab_process *proce
 		.session = choose_session(),
 		.fabric = process->security.fabric,
 		.link_key = process->security.keyed ? &process->security.key : NULL,
+		.data_key = process->security.data_keyed ? &process->security.data_key : NULL,
 		.lcores = process->options->lcores,
 		.clock = &process->clock,
 	};

@@ -24,7 +24,8 @@ void poll_nic_free_chain(struct weft_packet *packet)
 static int check_pool(const struct poll_nic_config *config, struct fault *fault)
 {
 	unsigned room = rte_pktmbuf_data_room_size(config->pool) - RTE_PKTMBUF_HEADROOM;
-	unsigned wanted = config->nic.mtu_bytes + FRAME_HEADER_BYTES + FRAME_ROUTE_MAX;
+	unsigned wanted = config->nic.mtu_bytes + FRAME_HEADER_BYTES + FRAME_ROUTE_MAX +
+			  (config->nic.data_key != NULL ? DATA_TAG_BYTES : 0);
 
 	if (room < wanted)
 		return fault_set(fault, EINVAL,

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "capture.h"
+#include "data_tag.h"
 #include "fault.h"
 #include "link_seal.h"
 #include "run_config.h"
@@ -41,6 +42,9 @@ struct real_fabric_options {
 	uint16_t fabric; /* number in all frames (frame.h); 0: without a name */
 	/* Of the control frames on links to other processes (link_seal.h); NULL: none. */
 	const struct link_key *link_key;
+	/* Data frames have tags from host to host (data_tag.h); NULL: none. Only if the run has
+	 * security.data, so that there is room for them. */
+	const struct data_tag_key *data_key;
 	unsigned lcores;     /* poll loops; 0: 1. EAL was started with as many */
 	uint32_t snap_bytes; /* kept of each captured frame; 0: whole frames */
 	/* The processes of a lab share one; NULL: a clock of its own that starts now. */

@@ -206,8 +206,8 @@ static uint64_t longest_away_ns(const struct real_fabric *fabric)
 
 	for (unsigned i = 0; i < fabric->loops; i++) {
 		const struct real_worker *worker = &fabric->worker[i];
-		weft_time away = atomic_load_explicit(&worker->away, memory_order_relaxed);
-		weft_time seen = atomic_load_explicit(&worker->seen, memory_order_relaxed);
+		weft_time away = loop_presence_load(&worker->presence.away);
+		weft_time seen = loop_presence_load(&worker->presence.seen);
 
 		most = away > most ? away : most;
 		/* It may still be away. Only a lab's process is asked while its loops run. */
@@ -222,7 +222,7 @@ static uint64_t absent_ns(const struct real_fabric *fabric)
 	weft_time sum = 0;
 
 	for (unsigned i = 0; i < fabric->loops; i++)
-		sum += atomic_load_explicit(&fabric->worker[i].absent, memory_order_relaxed);
+		sum += loop_presence_load(&fabric->worker[i].presence.absent);
 	return sum / PS_PER_NS;
 }
 

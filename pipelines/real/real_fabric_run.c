@@ -7,6 +7,7 @@
 #include <rte_lcore.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "poll_yield.h"
 #include "real_fabric_control.h"
@@ -38,34 +39,42 @@ static void start_host(struct real_fabric *fabric, struct real_host *host)
 	atomic_fetch_add(&fabric->sources_failed, 1);
 }
 
-/* A loop is away while its process is stopped or has no CPU. */
 static void note_presence(struct real_worker *worker, weft_time now)
 {
-	weft_time seen = atomic_load_explicit(&worker->seen, memory_order_relaxed);
-
-	atomic_store_explicit(&worker->seen, now, memory_order_relaxed);
-	if (now - seen > atomic_load_explicit(&worker->away, memory_order_relaxed))
-		atomic_store_explicit(&worker->away, now - seen, memory_order_relaxed);
-	if (unlikely(now - seen > RUN_AWAY_MAX_NS * PS_PER_NS))
-		atomic_fetch_add_explicit(&worker->absent, now - seen, memory_order_relaxed);
+	loop_presence_note(&worker->presence, now, RUN_AWAY_MAX_NS * PS_PER_NS);
 }
 
-/* After work of its own that takes long, such as a report. */
-static void forget_absence(struct real_worker *worker)
+static weft_time cpu_time(void)
 {
-	atomic_store_explicit(
-		&worker->seen, clock_now(&worker->fabric->clock), memory_order_relaxed);
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (weft_time)time.tv_sec * PS_PER_S + (weft_time)time.tv_nsec * PS_PER_NS;
+}
+
+/* Around work that may take long, such as a report; the loop's own thread. Gives the CPU time. */
+static weft_time begin_work(struct real_worker *worker)
+{
+	note_presence(worker, clock_now(&worker->fabric->clock));
+	return cpu_time();
+}
+
+static void end_work(struct real_worker *worker, weft_time began)
+{
+	loop_presence_excuse(&worker->presence, cpu_time() - began);
 }
 
 static void obey(struct real_worker *worker, weft_time now)
 {
 	struct real_fabric *fabric = worker->fabric;
+	weft_time began;
 
 	if (!loop_orders_take(&fabric->orders, &worker->orders_seen))
 		return;
+	began = begin_work(worker);
 	if (fabric->order == REAL_ORDER_START) {
 		real_flows_clear(fabric, worker->number);
-		atomic_store_explicit(&worker->away, 0, memory_order_relaxed);
+		loop_presence_reset(&worker->presence);
 	}
 	for (unsigned i = worker->first_host; i < worker->last_host; i++) {
 		if (fabric->order == REAL_ORDER_START)
@@ -73,7 +82,7 @@ static void obey(struct real_worker *worker, weft_time now)
 		else
 			real_host_stop_traffic(fabric, &fabric->hosts[i], now);
 	}
-	forget_absence(worker);
+	end_work(worker, began);
 	loop_orders_obeyed(&fabric->orders);
 }
 
@@ -271,9 +280,11 @@ static void serve_command(struct real_fabric *fabric, weft_time now)
 {
 	char text[TELEMETRY_CONTROL_MAX];
 	uint64_t duration_ns;
+	weft_time began;
 
 	if (!telemetry_control_poll(fabric->telemetry, text))
 		return;
+	began = begin_work(&fabric->worker[0]);
 	if (strncmp(text, "mapper ", 7) == 0)
 		real_control_ask(fabric, text + 7);
 	else if (strncmp(text, "link ", 5) == 0)
@@ -286,7 +297,7 @@ static void serve_command(struct real_fabric *fabric, weft_time now)
 		stop_traffic(fabric, now);
 	else if (strncmp(text, "report ", 7) == 0)
 		report(fabric, text + 7);
-	forget_absence(&fabric->worker[0]);
+	end_work(&fabric->worker[0], began);
 }
 
 bool real_lead(struct real_fabric *fabric)
@@ -312,7 +323,7 @@ static int work(void *ctx)
 	struct poll_yield yield;
 
 	poll_yield_init(&yield, POLL_YIELD_ALWAYS, 1, 1);
-	forget_absence(worker);
+	loop_presence_begin(&worker->presence, clock_now(&fabric->clock));
 	for (uint64_t i = 0; !atomic_load_explicit(&fabric->halt, memory_order_relaxed); i++) {
 		unsigned moved = poll_devices(worker);
 		weft_time now = clock_now(&fabric->clock);
@@ -338,7 +349,7 @@ static void share_out(struct real_fabric *fabric)
 			.last_host = real_share(fabric, i + 1, fabric->host_count),
 			.orders_seen = atomic_load(&fabric->orders.given),
 			.leader = i == 0,
-			.seen = clock_now(&fabric->clock),
+			.presence = {.seen = clock_now(&fabric->clock)},
 		};
 }
 

@@ -16,6 +16,7 @@
 #include "fecn.h"
 #include "impairment.h"
 #include "loop_orders.h"
+#include "loop_presence.h"
 #include "measure_window.h"
 #include "nic.h"
 #include "poll_nic.h"
@@ -80,10 +81,8 @@ struct real_worker {
 	unsigned first_switch, last_switch, first_host, last_host; /* last: one behind */
 	unsigned orders_seen;
 	bool leader; /* main thread's: supervises, too */
-	/* Writer: its loop; readers: the leader, the main thread after the loop. */
-	_Atomic weft_time seen;   /* beginning of the last iteration */
-	_Atomic weft_time away;   /* the longest iteration since the traffic began */
-	_Atomic weft_time absent; /* sum of all iterations that were too long, ever */
+	/* Readers: the leader, the main thread after the loop. */
+	struct loop_presence presence;
 };
 
 /* Reported failures of allocation; reported again when their number has doubled. */
@@ -152,6 +151,7 @@ static inline struct device_config real_device_config(const struct real_fabric *
 		.topology = fabric->options.topology,
 		.routes = &fabric->routes,
 		.session = fabric->options.session,
+		.data_key = fabric->options.data_key,
 		.secret = fabric->secret,
 	};
 }

@@ -437,6 +437,23 @@ static void put_flows(struct writer *writer)
 	put_control(writer, FRAME_FLOW, control_flow_encode(&flow, payload_at(writer, 0)));
 }
 
+/* 55, 56: data with a tag, longer than the shortest frame and not. */
+static void put_tagged(struct writer *writer)
+{
+	static const uint8_t tag[] = {0xB1, 0xB2, 0xB3, 0xB4, 0xB5, 0xB6, 0xB7, 0xB8};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct frame_fields fields = {.kind = FRAME_DATA, .source = 1, .destination = 5};
+		unsigned bytes;
+
+		fields.payload_bytes = i == 0 ? 20 : 3;
+		memset(payload_at(writer, 0), 0x5A, fields.payload_bytes);
+		bytes = frame_build(writer->frame, &fields);
+		memcpy(payload_at(writer, 0) + fields.payload_bytes, tag, sizeof(tag));
+		put(writer, i == 0 ? bytes + sizeof(tag) : bytes, NULL);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static struct writer writer;
@@ -460,6 +477,7 @@ int main(int argc, char **argv)
 	put_steps(&writer);
 	put_sealed(&writer);
 	put_flows(&writer);
+	put_tagged(&writer);
 	pcapng_write_counts(&writer.pcapng, 0, 1000000000000000000 + writer.written, 1000, 17);
 	return fclose(file) == 0 && writer.pcapng.failed == 0 ? 0 : 1;
 }

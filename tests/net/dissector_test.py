@@ -22,7 +22,7 @@ NAMES = [
     "weft.bad_vc", "weft.bad_version", "weft.becn", "weft.crc.ok", "weft.credit.limit",
     "weft.credit.peer_session", "weft.credit.sent", "weft.credit.session", "weft.credit.vc",
     "weft.cursor", "weft.discarded", "weft.dst", "weft.element.adaptive", "weft.element.port",
-    "weft.element.type", "weft.element.used", "weft.end_mark", "weft.fecn", "weft.flags",
+    "weft.element.type", "weft.element.used", "weft.data_tag", "weft.end_mark", "weft.fecn", "weft.flags",
     "weft.fabric", "weft.flow", "weft.flow.asked", "weft.flow.first", "weft.flow.number", "weft.flow.offered",
     "weft.flow.sequence", "weft.flow.session", "weft.flow.step", "weft.hello.device", "weft.hello.generation",
     "weft.hello.kind", "weft.hello.peer_generation", "weft.hello.peer_session",
@@ -151,7 +151,10 @@ def check_control(capture):
     offer = {"weft.kind": "9", "weft.flow.step": "2", "weft.flow.asked": "6",
              "weft.flow.sequence": "70000", "weft.flow.offered": "9", "weft.flow.number": "44",
              "weft.flow.first": "123456", "weft.flow.session": "0x00000007"}
-    for frame, fields in ((5, credit), (6, hello), (8, ack), (32, arn), (51, sealed), (52, ask),
+    tagged = {"weft.kind": "1", "weft.data_tag": "b1b2b3b4b5b6b7b8", "weft.payload_crc.ok": "1"}
+    expect("frame 1 has no tag", capture.field(1, "weft.data_tag"), "")
+    expect("frame 56 is padded behind its tag", capture.field(56, "weft.padding"), "000000")
+    for frame, fields in ((55, tagged), (56, tagged), (5, credit), (6, hello), (8, ack), (32, arn), (51, sealed), (52, ask),
                           (53, offer)):
         for name, wanted in fields.items():
             expect(f"frame {frame}: {name}", capture.field(frame, name), wanted)
@@ -226,7 +229,7 @@ def check_pcapng(capture):
     expect("direction", [capture.field(n, "frame.packet_flags_direction") for n in (1, 2)],
            ["0x00000001", "0x00000002"])
     expect("real length of a cut frame", capture.field(26, "frame.len"), "151")
-    expect("all frames are Weft's", capture.frames("weft"), list(range(1, 55)))
+    expect("all frames are Weft's", capture.frames("weft"), list(range(1, 57)))
 
 
 def check_page(capture):

@@ -11,6 +11,7 @@ local ETHERTYPE = 0x88B5
 local VERSION = 2
 local ETHERNET_BYTES, FRAME_BYTES_MIN = 14, 60
 local SEAL_BYTES = 16
+local DATA_TAG_BYTES = 8
 local HEADER_BYTES = 32
 local ROUTE_MAX = 32
 local VCS_MAX = 16
@@ -77,6 +78,7 @@ local f = {
 	element_used = ProtoField.bool("weft.element.used", "Used already"),
 	payload = ProtoField.bytes("weft.payload", "Payload"),
 	padding = ProtoField.bytes("weft.padding", "Padding"),
+	data_tag = ProtoField.bytes("weft.data_tag", "Tag of the data"),
 	seal_counter = ProtoField.uint64("weft.seal.counter", "Counter of the seal"),
 	seal_tag = ProtoField.bytes("weft.seal.tag", "Tag of the seal"),
 
@@ -805,13 +807,18 @@ local function dissect_fabric(item)
 	end
 end
 
--- A seal, or padding. Short frames are padded to 60 bytes, and a seal makes each longer than that.
+-- A seal, a tag of data, or padding. Short frames are padded to 60 bytes, and a seal makes each longer
+-- than that. Padding is zeros; a tag is zero once in 2^64 frames.
 local function dissect_behind_payload(tvb, item, kind, at)
 	if sealed_kinds[kind] and tvb:len() >= at + SEAL_BYTES and
 		tvb:len() + ETHERNET_BYTES > FRAME_BYTES_MIN then
 		item:add(f.seal_counter, tvb(at, 8))
 		item:add(f.seal_tag, tvb(at + 8, 8))
 		at = at + SEAL_BYTES
+	elseif kind == KIND_DATA and tvb:len() >= at + DATA_TAG_BYTES and
+		tvb(at, DATA_TAG_BYTES):uint64() ~= UInt64(0) then
+		item:add(f.data_tag, tvb(at, DATA_TAG_BYTES))
+		at = at + DATA_TAG_BYTES
 	end
 	if tvb:len() > at then
 		item:add(f.padding, tvb(at))

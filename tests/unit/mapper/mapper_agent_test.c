@@ -272,6 +272,22 @@ static void an_older_epoch_changes_nothing(void **state)
 	free(image.bytes);
 }
 
+/* Somebody without a key has sent a part of an epoch that no mapper reaches. */
+static void an_epoch_without_further_parts_keeps_no_other_away_for_long(void **state)
+{
+	struct mapper_agent *agent = *state;
+	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
+	struct table_image image = image_for(2);
+	struct mapper_frame answer;
+
+	say(agent, &mapper, 0, part_of(&image, UINT32_MAX, 0, 8), &answer);
+	say(agent, &mapper, LEASE, part_of(&image, 1, 0, (uint16_t)image.length), &answer);
+	assert_int_equal(heard(&answer).status.stage, MAPPER_STAGE_NONE);
+	say(agent, &mapper, LEASE + 1, part_of(&image, 1, 0, (uint16_t)image.length), &answer);
+	assert_int_equal(heard(&answer).status.stage, MAPPER_STAGE_READY);
+	free(image.bytes);
+}
+
 static void pausing_and_resuming_are_told_once(void **state)
 {
 	struct mapper_agent *agent = *state;
@@ -579,6 +595,24 @@ static void too_many_senders_are_refused_and_none_forgotten(void **state)
 }
 
 /* Without a key everybody is believed: 100,000 identities speak once each. */
+static void without_a_key_a_forged_counter_does_not_lock_out_the_true_ones(void **state)
+{
+	struct mapper_agent *agent = *state;
+	struct mapper_speaker mapper = speaker(MAPPER_ID, NULL), forger = mapper;
+	struct mapper_frame answer;
+
+	agent->config.key = agent->speaker.key = NULL;
+	mapper.counter = 1000;
+	forger.counter = UINT64_MAX - 1;
+	assert_int_not_equal(say(agent, &mapper, 0, command(MAPPER_PROBE), &answer), 0);
+	assert_int_not_equal(say(agent, &forger, 1, command(MAPPER_PROBE), &answer), 0);
+	assert_int_not_equal(say(agent, &mapper, 2, command(MAPPER_PROBE), &answer), 0);
+	/* A duplicate is still one. */
+	mapper.counter--;
+	assert_int_equal(say(agent, &mapper, 3, command(MAPPER_PROBE), &answer), 0);
+	assert_int_equal(agent->refused[MAPPER_REFUSED_REPLAYED], 1);
+}
+
 static void a_flood_of_identities_takes_no_memory_and_nobodys_place(void **state)
 {
 	struct mapper_agent *agent = *state;
@@ -636,6 +670,7 @@ static const struct CMUnitTest tests[] = {
 	AGENT_TEST(a_new_leaders_own_agent_keeps_nothing_of_the_old_one),
 	AGENT_TEST(what_is_no_image_is_not_staged),
 	AGENT_TEST(an_older_epoch_changes_nothing),
+	AGENT_TEST(an_epoch_without_further_parts_keeps_no_other_away_for_long),
 	AGENT_TEST(pausing_and_resuming_are_told_once),
 	AGENT_TEST(the_greatest_mapper_is_obeyed_until_it_is_silent),
 	AGENT_TEST(who_leads_again_hears_of_every_port_what_another_was_told),
@@ -645,6 +680,7 @@ static const struct CMUnitTest tests[] = {
 	AGENT_TEST(replayed_and_stale_frames_change_nothing),
 	AGENT_TEST(frames_for_a_former_life_or_another_device_are_refused),
 	AGENT_TEST(too_many_senders_are_refused_and_none_forgotten),
+	AGENT_TEST(without_a_key_a_forged_counter_does_not_lock_out_the_true_ones),
 	AGENT_TEST(a_flood_of_identities_takes_no_memory_and_nobodys_place),
 	AGENT_TEST(who_is_silent_longest_makes_room_when_all_are_confirmed),
 };

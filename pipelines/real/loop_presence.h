@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * For how long a loop was away, stopped or without a CPU: the time between the beginnings of two
+ * iterations, less the CPU time of work that takes long, such as a report. Such work is no absence,
+ * but a loop can be stopped during it, or after it has noted its presence and before it begins the
+ * work: that counts.
+ *
+ * The caller's clocks. One writer, the loop; others may read at any time.
+ */
+
+#include <stdatomic.h>
+
+#include "weft_time.h"
+
+struct loop_presence {
+	_Atomic weft_time seen;   /* beginning of the last iteration, and CPU time of work since */
+	_Atomic weft_time away;   /* the longest iteration since the traffic began */
+	_Atomic weft_time absent; /* sum of all iterations that were too long, ever */
+};
+
+static inline weft_time loop_presence_load(const _Atomic weft_time *value)
+{
+	return atomic_load_explicit(value, memory_order_relaxed);
+}
+
+static inline void loop_presence_store(_Atomic weft_time *value, weft_time time)
+{
+	atomic_store_explicit(value, time, memory_order_relaxed);
+}
+
+/* Before the first iteration. */
+static inline void loop_presence_begin(struct loop_presence *presence, weft_time now)
+{
+	loop_presence_store(&presence->seen, now);
+}
+
+/* In each iteration, and before work that takes long. 'most' is tolerated. */
+static inline void loop_presence_note(struct loop_presence *presence, weft_time now, weft_time most)
+{
+	weft_time seen = loop_presence_load(&presence->seen);
+	weft_time away = now > seen ? now - seen : 0;
+
+	loop_presence_store(&presence->seen, now);
+	if (away > loop_presence_load(&presence->away))
+		loop_presence_store(&presence->away, away);
+	if (__builtin_expect(away > most, 0))
+		atomic_fetch_add_explicit(&presence->absent, away, memory_order_relaxed);
+}
+
+/* Work has taken so much CPU time since loop_presence_note(). */
+static inline void loop_presence_excuse(struct loop_presence *presence, weft_time cpu)
+{
+	loop_presence_store(&presence->seen, loop_presence_load(&presence->seen) + cpu);
+}
+
+/* Traffic begins. */
+static inline void loop_presence_reset(struct loop_presence *presence)
+{
+	loop_presence_store(&presence->away, 0);
+}

@@ -1,0 +1,390 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""An attacker sits on the cables of a lab and sends frames of every kind: forged, replayed in the same
+life of the lab and in a later one, mutated with mended CRCs; towards both ends of a host's link and of
+a link between switches. With keys nothing is lost, doubled or reordered, and no frame delays anything
+by more than a retry. Without them the lab is whole again when the attack is over. Needs root; says so
+and exits 77 where that is not allowed.
+
+Then a stream of TCP through three switches with corrupt data, lost credits, a cable that is cut each second
+and the attacker at the link of a host arrives as it was sent.
+
+usage: attack_test.py WEFT [--long] [--frames N] [--megabytes N] [TEST]...
+--long sends a million frames of every kind (or N) and 4 GB (or N MB).
+"""
+import contextlib
+import ctypes
+import hashlib
+import os
+import select
+import socket
+import sys
+import threading
+import time
+import unittest
+
+import attack_frames
+import labs
+
+WEFT = None
+LONG = False
+FRAMES = 2500  # of each kind
+MEGABYTES = 8
+RETRY_MS = 200
+
+LAB = """topology: "full:switches=2,hosts=1"
+links: veth
+groups: {{left: [s0], right: [s1], hosts: [h0, h1]}}
+seed: 1
+hello: 100ms
+nic: {{retry: {retry}ms, mtu: 1KiB}}
+mapper: {{routes: mapper, mode: always, hosts: [h0]{mapper}}}
+routing: {{algorithm: dmodk, adaptive: arn, afi: true}}
+traffic: [{{pattern: uniform, from: all, load: 0.05%, message: 100B}}]
+measure: {{sample: 1s}}
+{security}"""
+KEYS = dict(mapper=", key: fabric.key", security="security: {link-key: fabric.key, data: true}\n")
+LINK_KEY = dict(mapper=", key: fabric.key", security="security: {link-key: fabric.key}\n")
+NO_KEYS = dict(mapper="", security="")
+KEY = 32 * "5e" + "\n"
+# Links of the plan: a host's, and the one between the switches.
+CABLES = {"h0-s0": "wl0", "s0-s1": "wl2"}
+PACKET_OUTGOING = 4
+BURST = 32
+
+
+@contextlib.contextmanager
+def network_of(name):
+    libc = ctypes.CDLL(None, use_errno=True)
+    with open("/proc/self/ns/net") as own, open(f"/run/netns/{name}") as other:
+        if libc.setns(other.fileno(), 0) != 0:
+            raise OSError(ctypes.get_errno(), f"setns {name}")
+        try:
+            yield
+        finally:
+            libc.setns(own.fileno(), 0)
+
+
+def raw_socket(interface, protocol):
+    raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+    raw.bind((interface, protocol))
+    return raw
+
+
+class Attacker:
+    """Somebody with his hands on the cables."""
+
+    def __init__(self, lab, cables=None):
+        self.lab, self.arsenal, self.sent = lab, None, 0
+        cables = cables or CABLES
+        with network_of(f"weft-{lab.name}"):
+            # By what is sent at end 'a', it comes to 'b', and reverse.
+            self.places = {(cable, end): raw_socket(f"{name}{end}", 0)
+                           for cable, name in cables.items() for end in "ab"}
+            self.ears = {raw_socket(f"{name}a", 3): cable for cable, name in cables.items()}
+
+    def close(self):
+        for raw in [*self.places.values(), *self.ears]:
+            raw.close()
+
+    def listen(self, done):
+        """Frames by place and kind until done(); then deaf."""
+        heard = {place: [] for place in self.places}
+        while not done():
+            for raw in select.select(list(self.ears), [], [], 0.1)[0]:
+                frame, address = raw.recvfrom(65536)
+                end = "a" if address[2] == PACKET_OUTGOING else "b"
+                if frame[12:14] == attack_frames.ETHERTYPE:
+                    heard[self.ears[raw], end].append(frame)
+        for raw in self.ears:
+            raw.close()
+        self.ears = {}
+        return {place: attack_frames.Arsenal.sort(frames) for place, frames in heard.items()}
+
+    def send(self, kind, way, place):
+        frame = self.arsenal.make(kind, way, place)
+        try:
+            self.places[place].send(frame)
+            self.sent += 1
+        except BlockingIOError:
+            pass
+
+    def shots(self, without=()):
+        """All there is: kind, way and place."""
+        return [(kind, way, place) for kind in attack_frames.KINDS.values() for place in self.places
+                for way in self.arsenal.ways(kind, place) if (kind, way) not in without]
+
+    def flood(self, frames, without=(), note=None):
+        """So many of each kind, in all ways and places by turns."""
+        shots = self.shots(without)
+        for kind, name in attack_frames.KINDS.items():
+            kind, name = name, kind
+            turns = [shot for shot in shots if shot[0] == kind]
+            begun = time.monotonic()
+            for i in range(frames):
+                # A few of one sort in a row.
+                self.send(*turns[i // BURST % len(turns)])
+            if note:
+                note(f"{name}: {frames} frames in {time.monotonic() - begun:.1f} s")
+
+
+class AttackedLab(labs.Lab):
+    def __init__(self, tag, keys):
+        super().__init__(WEFT, tag, LAB.format(retry=RETRY_MS, **keys), {"fabric.key": KEY})
+
+    def up(self):
+        super().up()
+        self.wait(lambda: self.status()["up"], "the lab is not up")
+
+    def sessions(self):
+        """What no frame of an attacker may change."""
+        return {link["port"]: (link["state"], link["sessions_seen"])
+                for link in self.status()["links"]}
+
+    def refused(self):
+        """Frames that ports and interfaces did not take, by counter."""
+        status, sums = self.status(), {}
+        for device in [*status["ports"].values(), *status["nics"].values()]:
+            for name, value in device.items():
+                if value and name.startswith(("bad_", "replayed", "unproven", "discard_", "control_bad",
+                                              "control_discard", "acks_", "offers_foreign", "arn")):
+                    sums[name] = sums.get(name, 0) + value
+        return sums
+
+
+class Attack(unittest.TestCase):
+    maxDiff = None
+
+    def lab(self, tag, keys):
+        """In its second life, and its attacker with recordings of both."""
+        lab = AttackedLab(tag, keys)
+        self.addCleanup(lab.remove)
+        lives = []
+        for _ in range(2):
+            lab.up()
+            attacker = Attacker(lab)
+            traffic = labs.Traffic(lab, "60s")
+            end = time.monotonic() + 1.2
+            lives.append(attacker.listen(lambda: time.monotonic() > end))
+            traffic.stop()
+            traffic.finish()
+            if len(lives) == 1:
+                attacker.close()
+                lab.must("down")
+        self.addCleanup(attacker.close)
+        fabric = lab.status()["links"][0]["fabric"]
+        attacker.arsenal = attack_frames.Arsenal(1, fabric, hosts=2, vcs=2)
+        attacker.arsenal.before, attacker.arsenal.now = lives
+        return lab, attacker
+
+    def attacked(self, lab, attack):
+        """Result of a run during which 'attack' happens."""
+        traffic = labs.Traffic(lab, "9999s")
+        traffic.wait_flow(20)
+        attack()
+        traffic.stop()
+        return traffic.finish()
+
+    def assert_whole(self, outcome):
+        _, result, said = outcome
+        messages = result["messages"]
+        self.assertEqual([result["checks"][check] for check in ("lost", "duplicated", "out_of_order")],
+                         [0, 0, 0], said)
+        self.assertEqual(messages["dropped"], 0, said)
+        self.assertEqual(messages["injected"], messages["delivered"], said)
+        self.assertGreater(messages["delivered"], 100, said)
+
+    def one_by_one(self, attacker, without, pause):
+        """One frame of every sort, each after a pause."""
+        for shot in attacker.shots(without):
+            attacker.send(*shot)
+            time.sleep(pause)
+
+    def note(self, text):
+        if LONG:
+            print(text, flush=True)
+
+    def assert_prompt(self, outcome):
+        """No message took longer than a repeated frame does: the timer of a sender has a tick of one
+        retry, and begins within one."""
+        _, result, said = outcome
+        latest = result["latency_ns"]["total"]["max"] / 1e6
+        away = result["wall"]["away_ns"] / 1e6
+        self.note(f"latest message {latest:.1f} ms, loops away {away:.1f} ms")
+        self.assertLess(latest, 2 * RETRY_MS + away, said)
+
+    def attack_with_keys(self, tag, keys, without=()):
+        lab, attacker = self.lab(tag, keys)
+        before = lab.sessions()
+        single = self.attacked(lab, lambda: self.one_by_one(attacker, without, 0.02))
+        self.note(lab.refused())
+        self.assert_whole(single)
+        self.assert_prompt(single)
+        self.assertEqual(lab.sessions(), before)
+        flooded = self.attacked(lab, lambda: attacker.flood(FRAMES, without, self.note))
+        self.note(lab.refused())
+        self.assert_whole(flooded)
+        self.assertEqual(lab.sessions(), before)
+        self.assertGreater(attacker.sent, len(attack_frames.KINDS) * FRAMES * 0.9)
+
+    def test_with_both_keys_no_frame_of_any_kind_does_anything(self):
+        self.attack_with_keys("k", KEYS)
+
+    @unittest.skipUnless("--long" in sys.argv, "only with --long")
+    def test_with_a_link_key_data_that_somebody_has_read_is_needed(self):
+        self.attack_with_keys("l", LINK_KEY, without={(attack_frames.DATA, "mutated")})
+
+    @unittest.skipUnless("--long" in sys.argv, "only with --long")
+    def test_without_keys_a_single_frame_costs_a_retry_at_most(self):
+        """Of all kinds but the mapper's, which obeys whoever speaks like one. Mutated data is believed."""
+        lab, attacker = self.lab("o", NO_KEYS)
+        shots = {(kind, way) for kind in (attack_frames.SCOUT, attack_frames.MAPPER)
+                 for way in attack_frames.Arsenal.WAYS} | {(attack_frames.DATA, "mutated")}
+        outcome = self.attacked(lab, lambda: self.one_by_one(attacker, shots, 3 * RETRY_MS / 1000))
+        self.assert_whole(outcome)
+        self.assert_prompt(outcome)
+
+    def test_without_keys_the_lab_is_whole_when_the_attack_is_over(self):
+        lab, attacker = self.lab("n", NO_KEYS)
+        self.attacked(lab, lambda: attacker.flood(FRAMES, (), self.note))
+        self.note(lab.refused())
+        lab.wait(lambda: lab.status()["up"] and lab.weft("status").returncode == 0, "not up again")
+        traffic = labs.Traffic(lab, "1s")
+        outcome = traffic.finish()
+        self.assertEqual((outcome[0], outcome[1]["incomplete"]), (0, False), outcome[2])
+        self.assert_whole(outcome)
+
+
+LINE = """weft: topology/1
+name: line
+switches: [{name: s0, ports: 2}, {name: s1, ports: 2}, {name: s2, ports: 2}]
+hosts: [{name: h0}, {name: h1}]
+links:
+  - {a: h0:0, b: s0:0}
+  - {a: s0:1, b: s1:0}
+  - {a: s1:1, b: s2:0}
+  - {a: h1:0, b: s2:1}
+"""
+STREAM = """topology: topology.yaml
+links: veth
+groups: {{fabric: [s0, s1, s2], near: [h0], far: [h1]}}
+seed: 1
+hello: 20ms
+nic: {{retry: 20ms, mtu: 1500B}}
+mapper: {{routes: static}}
+routing: {{algorithm: ud}}
+faults: {{credit-loss: 10%, corrupt: 0.1%}}
+security: {{link-key: fabric.key, data: true}}
+edges:
+  - {{host: h0, tap: wt0, namespace: {near}, address: 10.87.0.1/24}}
+  - {{host: h1, tap: wt1, namespace: {far}, address: 10.87.0.2/24}}
+"""
+CHUNK = 1 << 20
+
+
+class Stream:
+    """TCP from one namespace to the other, hashed at both ends."""
+
+    def __init__(self, near, far, address, megabytes):
+        self.sent, self.received = hashlib.sha256(), hashlib.sha256()
+        self.bytes, self.megabytes, self.error = 0, megabytes, None
+        with network_of(far):
+            self.server = socket.create_server((address, 5001))
+        with network_of(near):
+            self.client = socket.socket()
+        self.client.settimeout(60)
+        self.client.connect((address, 5001))
+        self.threads = [threading.Thread(target=self.guarded, args=(part,), daemon=True)
+                        for part in (self.send, self.receive)]
+        for thread in self.threads:
+            thread.start()
+
+    def guarded(self, part):
+        try:
+            part()
+        except OSError as error:
+            self.error = error
+
+    def send(self):
+        block = bytearray(os.urandom(CHUNK))
+        for i in range(self.megabytes):
+            block[:8] = i.to_bytes(8, "big")
+            self.sent.update(block)
+            self.client.sendall(block)
+        self.client.shutdown(socket.SHUT_WR)
+
+    def receive(self):
+        with self.server.accept()[0] as connection:
+            connection.settimeout(60)
+            while data := connection.recv(CHUNK):
+                self.received.update(data)
+                self.bytes += len(data)
+
+    def runs(self):
+        return any(thread.is_alive() for thread in self.threads) and self.error is None
+
+    def close(self):
+        self.client.close()
+        self.server.close()
+
+
+class Integrity(unittest.TestCase):
+    def test_a_stream_arrives_as_it_was_sent(self):
+        names = {side: f"wt{os.getpid()}{side}" for side in ("near", "far")}
+        lab = labs.Lab(WEFT, "i", STREAM.format(**names), {"fabric.key": KEY, "topology.yaml": LINE})
+        self.addCleanup(lab.remove)
+        lab.up()
+        attacker = Attacker(lab, {"h0-s0": "wl0"})
+        self.addCleanup(attacker.close)
+        stream = Stream(names["near"], names["far"], "10.87.0.2", MEGABYTES)
+        self.addCleanup(stream.close)
+        until = time.monotonic() + 0.5
+        now = attacker.listen(lambda: time.monotonic() > until)
+        fabric = lab.status()["links"][0]["fabric"]
+        attacker.arsenal = attack_frames.Arsenal(2, fabric, hosts=2, vcs=1)
+        attacker.arsenal.now = now
+        cuts = self.attack(lab, attacker, stream)
+        self.assertIsNone(stream.error)
+        self.assertEqual(stream.bytes, MEGABYTES * CHUNK)
+        self.assertEqual(stream.received.hexdigest(), stream.sent.hexdigest())
+        self.assertGreater(cuts, 0)
+        corrupted = sum(port["bad_header_crc"] + port["bad_payload_crc"] for port in lab.status()["ports"].values()) \
+            + sum(nic["discard_payload_crc"] for nic in lab.status()["nics"].values())
+        self.assertGreater(corrupted, 0)
+        if LONG:
+            print(f"{MEGABYTES} MB, {attacker.sent} frames of the attacker, {cuts} cuts, {corrupted} frames corrupted, "
+                  f"{time.monotonic() - until:.0f} s", flush=True)
+
+    def attack(self, lab, attacker, stream):
+        """Until the stream ends, and the cable was cut at least once. Number of cuts."""
+        shots, cuts, cut_at, turn = attacker.shots(), 0, time.monotonic(), 0
+        while stream.runs() or cuts == 0:
+            for _ in range(BURST):
+                attacker.send(*shots[turn % len(shots)])
+                turn += 1
+            select.select([], [], [], 0.002)
+            if time.monotonic() - cut_at > 1:
+                lab.cut("s0:1")
+                lab.join("s0:1")
+                cut_at = time.monotonic()
+                cuts += 1
+        return cuts
+
+
+if __name__ == "__main__":
+    labs.need_lab()
+    WEFT = sys.argv.pop(1)
+    LONG = "--long" in sys.argv
+    if LONG:
+        FRAMES, MEGABYTES = 1000000, 4096
+        sys.argv.remove("--long")
+    if "--frames" in sys.argv:
+        at = sys.argv.index("--frames")
+        FRAMES = int(sys.argv[at + 1])
+        del sys.argv[at:at + 2]
+    if "--megabytes" in sys.argv:
+        at = sys.argv.index("--megabytes")
+        MEGABYTES = int(sys.argv[at + 1])
+        del sys.argv[at:at + 2]
+    unittest.main()

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "loop_presence.h"
+
+#include "unit.h"
+
+#define MOST 100u
+
+static void the_longest_iteration_and_the_sum_of_too_long_ones_count(void **state)
+{
+	struct loop_presence presence = {0};
+
+	loop_presence_begin(&presence, 1000);
+	loop_presence_note(&presence, 1050, MOST);
+	assert_int_equal(presence.away, 50);
+	assert_int_equal(presence.absent, 0);
+	loop_presence_note(&presence, 1200, MOST);
+	loop_presence_note(&presence, 1400, MOST);
+	assert_int_equal(presence.away, 200);
+	assert_int_equal(presence.absent, 350);
+}
+
+static void work_that_takes_long_is_no_absence(void **state)
+{
+	struct loop_presence presence = {0};
+
+	loop_presence_begin(&presence, 1000);
+	loop_presence_note(&presence, 1010, MOST);
+	loop_presence_excuse(&presence, 500);
+	loop_presence_note(&presence, 1520, MOST);
+	assert_int_equal(presence.away, 10);
+	assert_int_equal(presence.absent, 0);
+}
+
+/* The loop is stopped between the beginning of its iteration and that of the work, or in it. */
+static void a_stop_beside_the_work_is_not_excused(void **state)
+{
+	struct loop_presence presence = {0};
+
+	loop_presence_begin(&presence, 1000);
+	loop_presence_note(&presence, 1010, MOST);
+	/* Stopped for 300, then it begins to work, which takes 20. */
+	loop_presence_note(&presence, 1310, MOST);
+	loop_presence_excuse(&presence, 20);
+	loop_presence_note(&presence, 1340, MOST);
+	assert_int_equal(presence.away, 300);
+	assert_int_equal(presence.absent, 300);
+	/* It works for 20 and is stopped for 400 meanwhile. */
+	loop_presence_excuse(&presence, 20);
+	loop_presence_note(&presence, 1760, MOST);
+	assert_int_equal(presence.away, 400);
+	assert_int_equal(presence.absent, 700);
+}
+
+static void a_clock_that_was_read_before_the_work_ended_is_no_absence(void **state)
+{
+	struct loop_presence presence = {0};
+
+	loop_presence_begin(&presence, 1000);
+	loop_presence_excuse(&presence, 50);
+	loop_presence_note(&presence, 1049, MOST);
+	assert_int_equal(presence.away, 0);
+	assert_int_equal(presence.absent, 0);
+}
+
+static void traffic_begins_with_no_absence_and_keeps_the_sum(void **state)
+{
+	struct loop_presence presence = {0};
+
+	loop_presence_note(&presence, 500, MOST);
+	loop_presence_reset(&presence);
+	assert_int_equal(presence.away, 0);
+	assert_int_equal(presence.absent, 500);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_longest_iteration_and_the_sum_of_too_long_ones_count),
+	cmocka_unit_test(work_that_takes_long_is_no_absence),
+	cmocka_unit_test(a_stop_beside_the_work_is_not_excused),
+	cmocka_unit_test(a_clock_that_was_read_before_the_work_ended_is_no_absence),
+	cmocka_unit_test(traffic_begins_with_no_absence_and_keeps_the_sum),
+};
+
+UNIT_MAIN(tests)
