@@ -28,6 +28,7 @@
 #define FRAME_BYTES_MAX     (FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + FRAME_PAYLOAD_MAX)
 #define FRAME_BLOCK_BYTES   64 /* unit of flow control, as InfiniBand's credits */
 #define FRAME_VCS_MAX       16
+#define FRAME_LATENCY_BYTES 40 /* the latency extension (latency.h) */
 #define FRAME_HOST_NONE     0xFFFF
 #define FRAME_FABRIC_NONE   0 /* number of a fabric without a name */
 
