@@ -21,9 +21,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cn.h"
 #include "iba_cc.h"
 #include "metapath.h"
-#include "notice.h"
 
 #define DRB_CC_SCORE_MAX 8 /* notifications that turn the judgement whole */
 
@@ -34,4 +34,4 @@ struct drb_cc_pair {
 
 /* An acknowledgement from the destination. Returns by how many paths more are open. */
 int drb_cc_hear(struct drb_cc_pair *pair, struct metapath *path, const struct metapath_rules *rules,
-	struct iba_cc *cc, uint16_t destination, const struct notice *notice, uint64_t now_ns);
+	struct iba_cc *cc, uint16_t destination, const struct cn *cn, uint64_t now_ns);

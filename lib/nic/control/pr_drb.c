@@ -4,12 +4,12 @@
 
 #include <stddef.h>
 
-static void collect(struct episode *episode, const struct notice *notice)
+static void collect(struct episode *episode, const struct cn *cn)
 {
-	if (notice->path != 0)
+	if (cn->path != 0)
 		return;
-	for (unsigned i = 0; i < notice->flow_count; i++)
-		if (flow_pattern_add(&episode->pattern, notice->flow[i]))
+	for (unsigned i = 0; i < cn->flows; i++)
+		if (flow_pattern_add(&episode->pattern, cn->flow[i]))
 			episode->looked = false;
 }
 
@@ -66,12 +66,12 @@ static void hear_low(
 }
 
 void pr_drb_hear(struct pr_drb *control, struct metapath *path, struct episode *episode,
-	uint16_t destination, const struct notice *notice, uint64_t now_ns)
+	uint16_t destination, const struct cn *cn, uint64_t now_ns)
 {
 	enum metapath_zone zone;
 
-	metapath_measure(path, &control->paths, notice->path, notice->waiting_ns, now_ns);
-	collect(episode, notice);
+	metapath_measure(path, &control->paths, cn->path, cn->waiting_ns, now_ns);
+	collect(episode, cn);
 	zone = metapath_zone(path, &control->paths);
 	if (zone == (control->rules.save_below ? METAPATH_LOW : METAPATH_MIDDLE))
 		save(control, path, episode, destination);

@@ -15,8 +15,8 @@
  * A plain state machine without a clock; no allocation. One thread.
  */
 
+#include "cn.h"
 #include "metapath.h"
-#include "notice.h"
 #include "solutions.h"
 
 struct pr_drb_rules {
@@ -45,4 +45,4 @@ struct pr_drb {
 
 /* An acknowledgement from the destination, whose metapath and episode these are. */
 void pr_drb_hear(struct pr_drb *control, struct metapath *path, struct episode *episode,
-	uint16_t destination, const struct notice *notice, uint64_t now_ns);
+	uint16_t destination, const struct cn *cn, uint64_t now_ns);

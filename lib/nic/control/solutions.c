@@ -31,7 +31,7 @@ void solutions_fini(struct solutions *base)
 	base->entry = NULL;
 }
 
-static bool contains(const struct flow_pattern *pattern, struct notice_flow flow)
+static bool contains(const struct flow_pattern *pattern, struct cn_flow flow)
 {
 	for (unsigned i = 0; i < pattern->count; i++)
 		if (pattern->flow[i].source == flow.source &&
@@ -40,7 +40,7 @@ static bool contains(const struct flow_pattern *pattern, struct notice_flow flow
 	return false;
 }
 
-bool flow_pattern_add(struct flow_pattern *pattern, struct notice_flow flow)
+bool flow_pattern_add(struct flow_pattern *pattern, struct cn_flow flow)
 {
 	if (pattern->count == SOLUTION_FLOWS_MAX || contains(pattern, flow))
 		return false;

@@ -16,14 +16,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cn.h"
 #include "metapath.h"
-#include "notice.h"
 
 #define SOLUTION_FLOWS_MAX 32 /* of a pattern; further ones are ignored */
 
 struct flow_pattern {
 	uint8_t count;
-	struct notice_flow flow[SOLUTION_FLOWS_MAX];
+	struct cn_flow flow[SOLUTION_FLOWS_MAX];
 };
 
 struct solution {
@@ -56,7 +56,7 @@ int solutions_init(struct solutions *base, const struct solutions_config *config
 void solutions_fini(struct solutions *base);
 
 /* Adds the flow if it is new and there is room. True: it was added. */
-bool flow_pattern_add(struct flow_pattern *pattern, struct notice_flow flow);
+bool flow_pattern_add(struct flow_pattern *pattern, struct cn_flow flow);
 
 /* The most similar solution that matches, or NULL. It counts as used. An empty pattern matches
  * none. */

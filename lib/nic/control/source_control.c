@@ -153,50 +153,49 @@ static void count_change(struct source_control *control, int more)
 }
 
 static void hear_marked(struct source_control *control, struct marked_paths *paths,
-	const struct notice *notice, uint64_t now_ns)
+	const struct cn *cn, uint64_t now_ns)
 {
 	uint64_t timer = control->config.iba.timer_ns;
 
-	if (!notice->marked || notice->path >= paths->count)
+	if (!(cn->flags & CN_F_BECN) || cn->path >= paths->count)
 		return;
 	count_change(control, -(int)marked_paths_expire(paths, timer, now_ns));
 	marked_paths_start(paths, timer, now_ns);
-	count_change(control, marked_paths_mark(paths, notice->path));
+	count_change(control, marked_paths_mark(paths, cn->path));
 }
 
-static void hear_latency(struct source_control *control, uint16_t destination,
-	const struct notice *notice, uint64_t now_ns)
+static void hear_latency(
+	struct source_control *control, uint16_t destination, const struct cn *cn, uint64_t now_ns)
 {
 	const struct metapath_rules *rules = &control->config.paths;
 	struct metapath *path = &control->path[destination];
 
-	if (notice->path >= path->count)
+	if (cn->path >= path->count)
 		return;
 	count_change(control, -(int)metapath_close_idle(path, rules, now_ns));
 	if (control->episode != NULL)
-		pr_drb_hear(&control->pr, path, &control->episode[destination], destination, notice,
+		pr_drb_hear(&control->pr, path, &control->episode[destination], destination, cn,
 			now_ns);
 	else if (control->end != NULL)
 		count_change(control, drb_cc_hear(&control->end[destination], path, rules,
-					      &control->cc, destination, notice, now_ns));
+					      &control->cc, destination, cn, now_ns));
 	else
-		count_change(control,
-			metapath_hear(path, rules, notice->path, notice->waiting_ns, now_ns));
+		count_change(control, metapath_hear(path, rules, cn->path, cn->waiting_ns, now_ns));
 }
 
-void source_control_hear(struct source_control *control, uint16_t destination,
-	const struct notice *notice, uint64_t now_ns)
+void source_control_hear(
+	struct source_control *control, uint16_t destination, const struct cn *cn, uint64_t now_ns)
 {
-	if (destination >= control->config.hosts || notice->flow_count > NOTICE_FLOWS_MAX)
+	if (destination >= control->config.hosts || cn->flows > CN_FLOWS_MAX)
 		return;
 	control->count[SOURCE_CONTROL_CN_RECEIVED]++;
 	control->sum.notices++;
-	control->sum.waiting_ns += notice->waiting_ns;
+	control->sum.waiting_ns += cn->waiting_ns;
 	if (control->marked != NULL)
-		hear_marked(control, &control->marked[destination], notice, now_ns);
+		hear_marked(control, &control->marked[destination], cn, now_ns);
 	else if (control->path != NULL)
-		hear_latency(control, destination, notice, now_ns);
-	else if (control->cc.flow != NULL && notice->marked)
+		hear_latency(control, destination, cn, now_ns);
+	else if (control->cc.flow != NULL && (cn->flags & CN_F_BECN))
 		iba_cc_mark(&control->cc, destination, now_ns);
 }
 
@@ -208,6 +207,16 @@ void source_control_sent(
 	control->sum.packets++;
 	control->sum.ccti += iba_cc_index(&control->cc, destination, now_ns);
 	iba_cc_sent(&control->cc, destination, frame_ns, now_ns);
+}
+
+void source_control_add_sums(const struct source_control *control, struct source_control_sums *sum)
+{
+	sum->messages += control->sum.messages;
+	sum->open_paths += control->sum.open_paths;
+	sum->notices += control->sum.notices;
+	sum->waiting_ns += control->sum.waiting_ns;
+	sum->packets += control->sum.packets;
+	sum->ccti += control->sum.ccti;
 }
 
 void source_control_counters(const struct source_control *control, uint64_t *count)

@@ -23,25 +23,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cn.h"
 #include "drb_cc.h"
 #include "iba_cc.h"
 #include "marked_paths.h"
 #include "metapath.h"
-#include "notice.h"
 #include "pr_drb.h"
 #include "rng.h"
-
-#define SOURCE_CONTROLS(X)  \
-	X(NONE, "none")     \
-	X(IBA_CC, "iba-cc") \
-	X(DRB_CN, "drb-cn") \
-	X(DRB, "drb")       \
-	X(PR_DRB, "pr-drb") \
-	X(DRB_CC, "drb-cc")
-
-#define X(id, text) SOURCE_CONTROL_##id,
-enum source_control_kind { SOURCE_CONTROLS(X) };
-#undef X
+#include "source_control_kind.h"
 
 /* Counters of a host. */
 #define SOURCE_CONTROL_COUNTERS(X)              \
@@ -69,8 +58,6 @@ struct source_control_config {
 	struct metapath_rules paths;
 	struct pr_drb_rules pr;
 	struct solutions_config solutions;
-	bool by_message;       /* one notification a message, not a frame */
-	uint64_t threshold_ns; /* waiting time that a notification needs */
 };
 
 /* Sums for means over what has passed. */
@@ -136,8 +123,8 @@ unsigned source_control_choose(
 	struct source_control *control, uint16_t destination, uint64_t now_ns);
 
 /* A notification from the destination. One of a path that the pair does not have is ignored. */
-void source_control_hear(struct source_control *control, uint16_t destination,
-	const struct notice *notice, uint64_t now_ns);
+void source_control_hear(
+	struct source_control *control, uint16_t destination, const struct cn *cn, uint64_t now_ns);
 
 /* When the next frame to the destination may leave. */
 static inline uint64_t source_control_ready_ns(
@@ -146,9 +133,19 @@ static inline uint64_t source_control_ready_ns(
 	return control->cc.flow == NULL ? 0 : iba_cc_ready_ns(&control->cc, destination);
 }
 
+/* Something that could have left at 'since_ns' leaves now. */
+static inline void source_control_count_pause(
+	struct source_control *control, uint16_t destination, uint64_t since_ns, uint64_t now_ns)
+{
+	iba_cc_count_pause(&control->cc, destination, since_ns, now_ns);
+}
+
 /* A frame to the destination begins to leave; the link takes 'frame_ns' for it. */
 void source_control_sent(
 	struct source_control *control, uint16_t destination, uint64_t frame_ns, uint64_t now_ns);
+
+/* Adds what it has summed up since it was created. */
+void source_control_add_sums(const struct source_control *control, struct source_control_sums *sum);
 
 /* Counters up to now; [SOURCE_CONTROL_COUNTER_COUNT]. */
 void source_control_counters(const struct source_control *control, uint64_t *count);

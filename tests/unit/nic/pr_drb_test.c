@@ -35,22 +35,22 @@ static int end(void **state)
 	return 0;
 }
 
-static struct notice_flow flow(uint16_t source)
+static struct cn_flow flow(uint16_t source)
 {
-	return (struct notice_flow){source, 99};
+	return (struct cn_flow){source, 99};
 }
 
 /* Flows first, first + 1, ... */
 static void hear(unsigned which, uint32_t waiting, unsigned first, unsigned flows)
 {
-	struct notice notice = {.path = (uint8_t)which,
+	struct cn cn = {.path = (uint8_t)which,
 		.waiting_ns = waiting,
-		.flow_count = (uint8_t)flows,
-		.predictive = flows != 0};
+		.flows = (uint8_t)flows,
+		.flags = flows != 0 ? CN_F_PREDICTIVE : 0};
 
 	for (unsigned i = 0; i < flows; i++)
-		notice.flow[i] = flow((uint16_t)(first + i));
-	pr_drb_hear(&control, &path, &episode, TO, &notice, 0);
+		cn.flow[i] = flow((uint16_t)(first + i));
+	pr_drb_hear(&control, &path, &episode, TO, &cn, 0);
 }
 
 /* All open paths wait so long. */

@@ -34,14 +34,14 @@ static int end(void **state)
 	return 0;
 }
 
-static void hear_at(struct notice notice, uint64_t now)
+static void hear_at(struct cn cn, uint64_t now)
 {
-	source_control_hear(control, TO, &notice, now);
+	source_control_hear(control, TO, &cn, now);
 }
 
-static void hear(struct notice notice)
+static void hear(struct cn cn)
 {
-	hear_at(notice, 0);
+	hear_at(cn, 0);
 }
 
 static uint64_t count(enum source_control_counter counter)
@@ -72,7 +72,7 @@ static void zero_load_times_grow_with_the_switches_of_a_path(void **state)
 static void iba_cc_slows_down_and_opens_nothing(void **state)
 {
 	start(SOURCE_CONTROL_IBA_CC);
-	hear((struct notice){.marked = true});
+	hear((struct cn){.flags = CN_F_BECN});
 	source_control_sent(control, TO, 80, 100);
 	assert_int_equal(100 + 80 + 10, source_control_ready_ns(control, TO));
 	assert_int_equal(1, taken());
@@ -81,7 +81,7 @@ static void iba_cc_slows_down_and_opens_nothing(void **state)
 static void iba_cc_ignores_what_is_not_marked(void **state)
 {
 	start(SOURCE_CONTROL_IBA_CC);
-	hear((struct notice){.waiting_ns = 100000});
+	hear((struct cn){.waiting_ns = 100000});
 	source_control_sent(control, TO, 80, 100);
 	assert_int_equal(180, source_control_ready_ns(control, TO));
 }
@@ -89,7 +89,7 @@ static void iba_cc_ignores_what_is_not_marked(void **state)
 static void drb_cn_opens_and_does_not_slow_down(void **state)
 {
 	start(SOURCE_CONTROL_DRB_CN);
-	hear((struct notice){.marked = true});
+	hear((struct cn){.flags = CN_F_BECN});
 	assert_int_equal(3, taken());
 	source_control_sent(control, TO, 80, 100);
 	assert_int_equal(0, source_control_ready_ns(control, TO));
@@ -99,14 +99,14 @@ static void drb_cn_opens_and_does_not_slow_down(void **state)
 static void drb_cn_ignores_what_is_not_marked(void **state)
 {
 	start(SOURCE_CONTROL_DRB_CN);
-	hear((struct notice){.waiting_ns = 100000});
+	hear((struct cn){.waiting_ns = 100000});
 	assert_int_equal(1, taken());
 }
 
 static void drb_cn_closes_by_its_timer_when_a_message_leaves(void **state)
 {
 	start(SOURCE_CONTROL_DRB_CN);
-	hear((struct notice){.marked = true});
+	hear((struct cn){.flags = CN_F_BECN});
 	source_control_choose(control, TO, 5000);
 	assert_int_equal(1, count(SOURCE_CONTROL_PATHS_CLOSED));
 }
@@ -114,9 +114,9 @@ static void drb_cn_closes_by_its_timer_when_a_message_leaves(void **state)
 static void drb_opens_by_latency_and_not_by_marks(void **state)
 {
 	start(SOURCE_CONTROL_DRB);
-	hear((struct notice){.marked = true});
+	hear((struct cn){.flags = CN_F_BECN});
 	assert_int_equal(1, taken());
-	hear((struct notice){.waiting_ns = 100000});
+	hear((struct cn){.waiting_ns = 100000});
 	assert_int_equal(3, taken());
 	assert_int_equal(1, count(SOURCE_CONTROL_PATHS_OPENED));
 	assert_int_equal(0, source_control_ready_ns(control, TO));
@@ -126,7 +126,7 @@ static void a_pair_hears_for_itself(void **state)
 {
 	start(SOURCE_CONTROL_DRB);
 	source_control_begin(control, 1, 4, switches);
-	hear((struct notice){.waiting_ns = 100000});
+	hear((struct cn){.waiting_ns = 100000});
 	for (unsigned i = 0; i < 100; i++)
 		assert_int_equal(0, source_control_choose(control, 1, 0));
 }
@@ -134,24 +134,24 @@ static void a_pair_hears_for_itself(void **state)
 static void a_path_that_the_pair_does_not_have_is_ignored(void **state)
 {
 	start(SOURCE_CONTROL_DRB);
-	hear((struct notice){.waiting_ns = 100000, .path = 4});
-	hear((struct notice){.waiting_ns = 100000, .path = 200});
+	hear((struct cn){.waiting_ns = 100000, .path = 4});
+	hear((struct cn){.waiting_ns = 100000, .path = 200});
 	assert_int_equal(1, taken());
 }
 
 static void a_host_that_there_is_not_is_ignored(void **state)
 {
-	const struct notice notice = {.waiting_ns = 100000};
+	const struct cn cn = {.waiting_ns = 100000};
 
 	start(SOURCE_CONTROL_DRB);
-	source_control_hear(control, HOSTS, &notice, 0);
+	source_control_hear(control, HOSTS, &cn, 0);
 	assert_int_equal(0, count(SOURCE_CONTROL_CN_RECEIVED));
 }
 
 static void new_routes_forget_what_was_open(void **state)
 {
 	start(SOURCE_CONTROL_PR_DRB);
-	hear((struct notice){.waiting_ns = 100000, .flow_count = 1, .flow = {{1, 3}}});
+	hear((struct cn){.waiting_ns = 100000, .flows = 1, .flow = {{1, 3}}});
 	source_control_begin(control, TO, 4, switches);
 	assert_int_equal(1, taken());
 	assert_int_equal(0, control->episode[TO].pattern.count);
@@ -160,8 +160,8 @@ static void new_routes_forget_what_was_open(void **state)
 static void pr_drb_counts_its_database(void **state)
 {
 	start(SOURCE_CONTROL_PR_DRB);
-	hear((struct notice){.waiting_ns = 1000, .flow_count = 1, .flow = {{1, 3}}});
-	hear((struct notice){.waiting_ns = 300});
+	hear((struct cn){.waiting_ns = 1000, .flows = 1, .flow = {{1, 3}}});
+	hear((struct cn){.waiting_ns = 300});
 	assert_int_equal(1, count(SOURCE_CONTROL_SOLUTIONS_MISSED));
 	assert_int_equal(1, count(SOURCE_CONTROL_SOLUTIONS_SAVED));
 	assert_int_equal(1, count(SOURCE_CONTROL_SOLUTIONS_STORED));
@@ -170,10 +170,8 @@ static void pr_drb_counts_its_database(void **state)
 
 /* --- drb-cc --- */
 
-static const struct notice incast = {
-	.waiting_ns = 100000, .flow_count = 2, .flow = {{1, TO}, {3, TO}}};
-static const struct notice crossing = {
-	.waiting_ns = 100000, .flow_count = 2, .flow = {{1, TO}, {3, 1}}};
+static const struct cn incast = {.waiting_ns = 100000, .flows = 2, .flow = {{1, TO}, {3, TO}}};
+static const struct cn crossing = {.waiting_ns = 100000, .flows = 2, .flow = {{1, TO}, {3, 1}}};
 
 static void flows_to_other_hosts_open_a_path(void **state)
 {
@@ -206,7 +204,7 @@ static void without_flows_the_last_judgement_holds(void **state)
 {
 	start(SOURCE_CONTROL_DRB_CC);
 	hear(incast);
-	hear((struct notice){.waiting_ns = 100000});
+	hear((struct cn){.waiting_ns = 100000});
 	assert_int_equal(1, taken());
 	source_control_sent(control, TO, 80, 100);
 	assert_int_equal(190, source_control_ready_ns(control, TO));
