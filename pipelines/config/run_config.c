@@ -97,7 +97,10 @@ static const struct run_config config_default = {
 		.itb = {.pool_bytes = 512 << 10,
 			.detection_ps = 275 * PS_PER_NS,
 			.programming_ps = 200 * PS_PER_NS,
-			.pause_ps = 50 * PS_PER_MS}},
+			.pause_ps = 50 * PS_PER_MS},
+		.iba_cc = {.timer_ps = 150 * PS_PER_US, .increase = 1, .limit = 127},
+		.drb = {.high = 3000, .low = 1500, .close_gap_ps = 200 * PS_PER_US, .smoothing = 1},
+		.pr_drb = {.similarity_ppm = 800000, .entries = 64, .improve = true}},
 	.hello_ps = 10 * PS_PER_MS,
 	.watchdog_ps = 50 * PS_PER_MS,
 	.mapper = {.routes = RUN_ROUTES_STATIC,
@@ -377,6 +380,8 @@ int run_config_check(
 
 	if (result == 0)
 		result = check_nic(config, root, fault);
+	if (result == 0)
+		result = run_config_check_control(config, root, fault);
 	if (result == 0)
 		result = run_config_check_adaptive(config, root, fault);
 	if (result == 0)

@@ -165,6 +165,10 @@ const struct yaml_field run_nic_fields[] = {
 	{"give-up", YAML_FIELD_TIME, YAML_MEMBER(S, give_up_ps), .min = PS_PER_MS,
 		.max = 3600 * PS_PER_S},
 	{"itb", YAML_FIELD_SECTION, YAML_MEMBER(S, itb), .fields = run_itb_fields},
+	{"control", YAML_FIELD_CHOICE, YAML_MEMBER(S, control), .choices = run_control_choices},
+	{"iba-cc", YAML_FIELD_SECTION, YAML_MEMBER(S, iba_cc), .fields = run_iba_cc_fields},
+	{"drb", YAML_FIELD_SECTION, YAML_MEMBER(S, drb), .fields = run_drb_fields},
+	{"pr-drb", YAML_FIELD_SECTION, YAML_MEMBER(S, pr_drb), .fields = run_pr_drb_fields},
 	{NULL},
 };
 #undef S

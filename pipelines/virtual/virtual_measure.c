@@ -8,7 +8,9 @@
 
 #include "congestion_control.h"
 #include "congestion_setup.h"
+#include "control_setup.h"
 #include "switch_counters.h"
+#include "virtual_cn.h"
 #include "virtual_links.h"
 #include "virtual_order.h"
 #include "virtual_recovery.h"
@@ -129,7 +131,8 @@ static void add_hosts(const struct virtual_fabric *fabric, struct run_result *re
 		result->packets.delivered += nic->frames_received;
 		result->messages.injected += nic->messages_sent;
 		result->messages.delivered += nic->messages_received;
-		if (fabric->run->nic.selector->fixed || congestion_setup_is_needed(fabric->run))
+		if (fabric->run->nic.selector->fixed || congestion_setup_is_needed(fabric->run) ||
+			control_setup_reorders(fabric->run))
 			result->out_of_order += nic->out_of_order;
 		else
 			run_result_count(result, "host_frames_overtaken", nic->out_of_order);
@@ -237,6 +240,7 @@ int virtual_fabric_result(
 	add_hosts(fabric, result);
 	add_congestion_control(fabric, result);
 	virtual_transit_result(fabric, result);
+	virtual_cn_result(fabric, result);
 	if (fabric->replay != NULL)
 		run_goal_result(fabric->goal->goal, fabric->replay, result);
 	fill_figures(fabric, result);
