@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "congestion_control.h"
+#include "contention.h"
 #include "fecn.h"
 #include "measure_entries.h"
 
@@ -106,6 +107,10 @@ void measure_congestion(const struct weft_switch *sw, struct run_result *result)
 {
 	if (sw->fecn != NULL)
 		run_result_count(result, "packets_marked", sw->fecn->marked);
+	if (sw->contention != NULL) {
+		run_result_count(result, "contention_recorded", sw->contention->recorded);
+		run_result_count(result, "extension_bad", sw->contention->bad);
+	}
 	if (sw->congestion != NULL)
 		congestion_control_counters(sw->congestion, count, result);
 }

@@ -23,6 +23,9 @@
 /* Readings of the thesis on wormhole switches (wormhole.md). */
 #define RUN_ROUTING_STARTS(X) \
 	X(RUN_ROUTING_STARTS_GRANT, "grant") X(RUN_ROUTING_STARTS_HEADER, "header")
+/* Flows that contend with a packet (contention.h). */
+#define RUN_CONTENDINGS(X) \
+	X(RUN_CONTENDING_OUTPUT, "output") X(RUN_CONTENDING_BUFFER, "buffer")
 #define RUN_ROUTING_MODES(X) \
 	X(RUN_ROUTING_SOURCE, "source") X(RUN_ROUTING_TABLE, "table")
 #define RUN_GRANULARITIES(X) \
@@ -66,6 +69,7 @@ enum run_switching { RUN_SWITCHINGS(X) };
 enum run_flow_control { RUN_FLOW_CONTROLS(X) };
 enum run_credits { RUN_CREDITS(X) RUN_CREDITS_UNSET /* clock and adaptive mode */ };
 enum run_routing_start { RUN_ROUTING_STARTS(X) };
+enum run_contending { RUN_CONTENDINGS(X) };
 enum run_routing_mode {
 	RUN_ROUTING_MODES(X) RUN_ROUTING_UNSET /* adaptive routing, or the file */
 };

@@ -11,6 +11,7 @@
 
 #include "adaptive_routing.h"
 #include "arn_guard.h"
+#include "cn.h"
 #include "frame.h"
 #include "route_algorithm.h"
 #include "route_choice.h"
@@ -66,6 +67,9 @@ static const struct run_config config_default = {
 		.vcs = 1,
 		.voq = true,
 		.credits = RUN_CREDITS_UNSET,
+		.victim_mask = true,
+		.contention_ps = WEFT_TIME_NEVER,
+		.flows = CN_FLOWS_MAX,
 		.stop_bytes = STOP_GO_STOP,
 		.go_bytes = STOP_GO_GO},
 	.queuing = &queuing_1q,

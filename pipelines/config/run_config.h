@@ -61,6 +61,11 @@ struct run_config_switch {
 	uint32_t vcs;                  /* without the adapted-flow channel */
 	bool voq;
 	uint32_t fecn; /* threshold of every input buffer, 0: nothing is marked (fecn.h) */
+	uint32_t marking_rate, mark_bytes; /* fecn_rules */
+	bool victim_mask;
+	weft_time contention_ps; /* wait after which flows are recorded; WEFT_TIME_NEVER: auto */
+	uint32_t flows;          /* recorded at most */
+	enum run_contending contending;
 	weft_time routing_delay_ps;
 	enum run_routing_start routing_start; /* of it, in wormhole switches */
 };
