@@ -306,6 +306,9 @@ struct virtual_fabric *virtual_fabric_create(
 	fabric->routing_delay_ps = run->sw.routing_delay_ps;
 	fabric->cut_through = run->sw.switching == RUN_SWITCHING_CUT_THROUGH;
 	fabric->answers = run->nic.control != SOURCE_CONTROL_NONE;
+	fabric->counted_bytes = FRAME_WIRE_OVERHEAD;
+	if (source_control_measures(run->nic.control))
+		fabric->counted_bytes -= FRAME_LATENCY_BYTES;
 	fabric->credit_each = fabric->every_end = run->sw.credits == RUN_CREDITS_EACH;
 	measure_window_open(&fabric->window, topology, 0);
 	result = build(fabric, fault);

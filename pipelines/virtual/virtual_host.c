@@ -278,7 +278,7 @@ static inline void deliver(
 	struct virtual_entry *entry = &fabric->entry[packet->entry];
 	weft_time latency = now - origin->injected_ps;
 
-	entry->wire_bytes += packet->bytes + FRAME_WIRE_OVERHEAD;
+	entry->wire_bytes += packet->bytes + fabric->counted_bytes;
 	entry->latency_sum_ps += latency;
 	if (now >= fabric->measure_from) {
 		histogram_record(&entry->network_ns, latency / PS_PER_NS);

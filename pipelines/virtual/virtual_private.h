@@ -202,6 +202,9 @@ struct virtual_fabric {
 	struct virtual_entry *entry; /* as window.entry */
 	bool flows;                  /* some of window.entry have flows */
 	bool answers;                /* hosts answer frames with notifications */
+	/* A frame's cost on the wire beside its bytes, less what loads do not count: the latency
+	 * extension. So loads and throughput mean the same under all kinds of source control. */
+	uint32_t counted_bytes;
 	uint64_t dropped, fingerprint;
 	struct measure_window window;
 	double wall_seconds;
