@@ -4,18 +4,20 @@
 
 /*
  * DRB beside end-node detection (ours; no paper has it). Paths help where flows to different
- * destinations share a link. Where all share the destination (an incast), the link into that host
+ * destinations share a link. Where most share the destination (an incast), the link into that host
  * is full whatever path they take, and more paths only carry the congestion to more switches. Both
  * look alike to a latency; the contending flows tell them apart:
  *
- *     some flow has another destination   DRB: zone H opens a path, zone L closes one
- *     all have this destination           an incast: each such notification raises the flow's
- *                                         index of InfiniBand congestion control (iba_cc.h), in
- *                                         zone H or not; nothing is opened, and paths close
+ *     most have other destinations   DRB: zone H opens a path, zone L closes one
+ *     most have this destination     an incast: nothing is opened, and paths close; the flow pauses
+ *                                    after each packet for as many packets as other sources have
+ *                                    been seen, so that all together fill the link into the host
  *
- * A notification without flows says nothing of that; then the pair's last that did counts. The
- * judgement of a pair is a score, so that a single notification does not turn it. A plain state
- * machine; no allocation.
+ * The pause is the index of InfiniBand congestion control (iba_cc.h): it is raised at once to the
+ * first that is long enough, and one more if it is that already. The timer lowers it again, which
+ * finds capacity that others do not use; at the minimum the sources are forgotten. A notification
+ * without flows says nothing of that; then the pair's last that did counts. The judgement is a
+ * score, so that a single notification does not turn it. A plain state machine; no allocation.
  */
 
 #include <stdbool.h>
@@ -25,11 +27,14 @@
 #include "iba_cc.h"
 #include "metapath.h"
 
-#define DRB_CC_SCORE_MAX 8 /* notifications that turn the judgement whole */
+#define DRB_CC_SCORE_MAX   8  /* notifications that turn the judgement whole */
+#define DRB_CC_SOURCES_MAX 32 /* that count */
 
 /* Of one pair. */
 struct drb_cc_pair {
 	int8_t score; /* above 0: an incast */
+	uint8_t sources;
+	uint16_t source[DRB_CC_SOURCES_MAX]; /* others that send to the destination */
 };
 
 /* An acknowledgement from the destination. Returns by how many paths more are open. */

@@ -53,6 +53,18 @@ void iba_cc_mark(struct iba_cc *cc, uint16_t destination, uint64_t now_ns)
 	flow->ccti = (uint16_t)(raised < most ? raised : most);
 }
 
+void iba_cc_raise(struct iba_cc *cc, uint16_t destination, unsigned packets, uint64_t now_ns)
+{
+	const uint64_t unit = 1u << CC_TABLE_SHIFT_MAX; /* no shift loses anything of it */
+	struct iba_cc_flow *flow = flow_at(cc, destination, now_ns);
+	unsigned index = flow->ccti + (unsigned)cc->config.min;
+
+	while (index < cc->config.limit &&
+		cc_table_delay(&cc->config.table, index, unit) < packets * unit)
+		index++;
+	flow->ccti = (uint16_t)(index - cc->config.min);
+}
+
 unsigned iba_cc_index(struct iba_cc *cc, uint16_t destination, uint64_t now_ns)
 {
 	return flow_at(cc, destination, now_ns)->ccti + (unsigned)cc->config.min;

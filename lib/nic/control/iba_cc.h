@@ -45,6 +45,10 @@ void iba_cc_fini(struct iba_cc *cc);
 /* A notification with BECN has come from the destination. */
 void iba_cc_mark(struct iba_cc *cc, uint16_t destination, uint64_t now_ns);
 
+/* Raises the flow's index to the first whose delay is 'packets' times that of a packet, or to the
+ * limit; never lowers it. */
+void iba_cc_raise(struct iba_cc *cc, uint16_t destination, unsigned packets, uint64_t now_ns);
+
 /* The flow's table index. */
 unsigned iba_cc_index(struct iba_cc *cc, uint16_t destination, uint64_t now_ns);
 

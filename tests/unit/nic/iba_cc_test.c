@@ -186,6 +186,17 @@ static void a_pause_counts_as_far_as_something_waited(void **state)
 	assert_int_equal(40, cc.throttled_ns);
 }
 
+static void a_raise_goes_to_the_first_delay_that_suffices(void **state)
+{
+	start_default();
+	iba_cc_raise(&cc, 1, 3, 0);
+	assert_int_equal(24, iba_cc_index(&cc, 1, 0));
+	iba_cc_raise(&cc, 1, 2, 0);
+	assert_int_equal(24, iba_cc_index(&cc, 1, 0));
+	iba_cc_raise(&cc, 1, 1000, 0);
+	assert_int_equal(127, iba_cc_index(&cc, 1, 0));
+}
+
 static void numbers_out_of_range_are_refused(void **state)
 {
 	struct iba_cc_config config = config_of();
@@ -218,6 +229,7 @@ int main(void)
 		TEST(by_destination_other_flows_are_not_held),
 		TEST(by_host_all_flows_are_one),
 		TEST(a_pause_counts_as_far_as_something_waited),
+		TEST(a_raise_goes_to_the_first_delay_that_suffices),
 		TEST(numbers_out_of_range_are_refused),
 	};
 

@@ -172,6 +172,8 @@ static void pr_drb_counts_its_database(void **state)
 
 static const struct cn incast = {.waiting_ns = 100000, .flows = 2, .flow = {{1, TO}, {3, TO}}};
 static const struct cn crossing = {.waiting_ns = 100000, .flows = 2, .flow = {{1, TO}, {3, 1}}};
+static const struct cn mixed = {
+	.waiting_ns = 100000, .flows = 3, .flow = {{1, TO}, {3, TO}, {3, 1}}};
 
 static void flows_to_other_hosts_open_a_path(void **state)
 {
@@ -187,8 +189,35 @@ static void an_incast_slows_down_and_opens_nothing(void **state)
 	start(SOURCE_CONTROL_DRB_CC);
 	hear(incast);
 	assert_int_equal(1, taken());
+	/* Two other sources: two packets' pause. */
 	source_control_sent(control, TO, 80, 100);
-	assert_int_equal(190, source_control_ready_ns(control, TO));
+	assert_int_equal(100 + 80 + 160, source_control_ready_ns(control, TO));
+}
+
+static void it_is_one_if_most_flows_share_the_destination(void **state)
+{
+	start(SOURCE_CONTROL_DRB_CC);
+	hear(mixed);
+	assert_int_equal(1, taken());
+	source_control_sent(control, TO, 80, 100);
+	assert_int_equal(100 + 80 + 160, source_control_ready_ns(control, TO));
+}
+
+static void sources_are_counted_once_and_over_notifications(void **state)
+{
+	start(SOURCE_CONTROL_DRB_CC);
+	hear((struct cn){.flows = 1, .flow = {{1, TO}}});
+	hear((struct cn){.flows = 1, .flow = {{3, TO}}});
+	hear((struct cn){.flows = 1, .flow = {{1, TO}}});
+	assert_int_equal(2, control->end[TO].sources);
+}
+
+static void sources_are_forgotten_once_nothing_pauses(void **state)
+{
+	start(SOURCE_CONTROL_DRB_CC);
+	hear(incast);
+	hear_at((struct cn){.flows = 1, .flow = {{1, TO}}}, 100000);
+	assert_int_equal(1, control->end[TO].sources);
 }
 
 static void an_incast_closes_what_is_open(void **state)
@@ -207,7 +236,7 @@ static void without_flows_the_last_judgement_holds(void **state)
 	hear((struct cn){.waiting_ns = 100000});
 	assert_int_equal(1, taken());
 	source_control_sent(control, TO, 80, 100);
-	assert_int_equal(190, source_control_ready_ns(control, TO));
+	assert_int_equal(100 + 80 + 160, source_control_ready_ns(control, TO));
 }
 
 static void an_incast_that_ends_is_forgotten(void **state)
@@ -238,6 +267,9 @@ int main(void)
 		TEST(pr_drb_counts_its_database),
 		TEST(flows_to_other_hosts_open_a_path),
 		TEST(an_incast_slows_down_and_opens_nothing),
+		TEST(it_is_one_if_most_flows_share_the_destination),
+		TEST(sources_are_counted_once_and_over_notifications),
+		TEST(sources_are_forgotten_once_nothing_pauses),
 		TEST(an_incast_closes_what_is_open),
 		TEST(without_flows_the_last_judgement_holds),
 		TEST(an_incast_that_ends_is_forgotten),
